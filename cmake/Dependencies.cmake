@@ -1,0 +1,28 @@
+# Every foreign library, named once.  Each has one room in the house (docs/ARCHITECTURE.md);
+# tests/lint/layers.py refuses its header anywhere else.
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+
+function(ced_dependency name module)
+	pkg_check_modules(${name} REQUIRED IMPORTED_TARGET GLOBAL ${module})
+endfunction()
+
+ced_dependency(MSGPACK "msgpack>=4.0")          # proto/wire.c
+ced_dependency(JANSSON "jansson>=2.14")         # proto/json.c
+ced_dependency(PCRE2   "libpcre2-8>=10.40")     # proto/pattern.c
+ced_dependency(SODIUM  "libsodium>=1.0.18")     # proto/digest.c, proto/sign.c
+ced_dependency(SECCOMP "libseccomp>=2.5.4")     # sandbox/seccomp.c
+ced_dependency(CAPNG   "libcap-ng>=0.8.3")      # sandbox/caps.c
+ced_dependency(SQLITE3 "sqlite3>=3.40")         # store/
+ced_dependency(ZSTD    "libzstd>=1.5")          # store/
+ced_dependency(UV      "libuv>=1.44")           # daemon/
+ced_dependency(SYSTEMD "libsystemd>=252")       # daemon/host.c
+ced_dependency(PYTHON3 "python3>=3.9")          # sandbox/runtimes/python/: headers only
+
+# Debian's libucl comes without a file for pkg-config, so its target is made by hand.
+find_path(CED_UCL_INCLUDE_DIR ucl.h PATH_SUFFIXES ucl REQUIRED)
+find_library(CED_UCL_LIBRARY ucl REQUIRED)
+add_library(PkgConfig::UCL INTERFACE IMPORTED GLOBAL)   # daemon/config.c
+target_include_directories(PkgConfig::UCL INTERFACE ${CED_UCL_INCLUDE_DIR})
+target_link_libraries(PkgConfig::UCL INTERFACE ${CED_UCL_LIBRARY})
