@@ -1,0 +1,56 @@
+/*
+ * Locals that give themselves back.
+ *
+ * A local that owns something is marked where it is born and starts out empty; it is released
+ * at the end of its block on every path.  To hand it on, take it.
+ *
+ *	auto_free char *text = NULL;
+ *	auto_fd int fd = -1;
+ *	auto_of(thing_free) struct thing *thing = NULL;
+ *
+ *	*ret_text = take_ptr(text);
+ */
+#pragma once
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define auto_of(free_function) __attribute__((cleanup(auto_##free_function)))
+
+/* Defines the helper that auto_of(name) needs; stands once beside the declaration of `name`. */
+#define AUTO_DEFINE(type, name)                              \
+	static inline void auto_##name(type **held)          \
+	{                                                    \
+		if (*held)                                   \
+			name(*held);                         \
+	}                                                    \
+	_Static_assert(1, "a semicolon follows AUTO_DEFINE")
+
+static inline void cleanup_free(void *held)
+{
+	free(*(void **)held);
+}
+
+static inline void cleanup_fd(const int *held)
+{
+	if (*held >= 0)
+		close(*held);
+}
+
+#define auto_free __attribute__((cleanup(cleanup_free)))
+#define auto_fd	  __attribute__((cleanup(cleanup_fd)))
+
+#define take_ptr(pointer)                              \
+	({                                             \
+		__typeof__(pointer) taken_ = (pointer); \
+		(pointer) = NULL;                      \
+		taken_;                                \
+	})
+
+static inline int take_fd(int *fd)
+{
+	int taken = *fd;
+
+	*fd = -1;
+	return taken;
+}

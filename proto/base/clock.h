@@ -1,0 +1,32 @@
+/*
+ * The clock that cannot be set: every limit and every timer uses it.  Wall time is a label for
+ * people and appears only in records.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t clock_us_of(clockid_t clock)
+{
+	struct timespec now;
+
+	(void)clock_gettime(clock, &now); /* cannot fail for the clocks named below */
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static inline int64_t clock_us(void)
+{
+	return clock_us_of(CLOCK_MONOTONIC);
+}
+
+static inline int64_t clock_ms(void)
+{
+	return clock_us() / 1000;
+}
+
+/* Microseconds since 1970, for records. */
+static inline int64_t clock_wall_us(void)
+{
+	return clock_us_of(CLOCK_REALTIME);
+}

@@ -1,0 +1,175 @@
+/*
+ * What the daemon says to a zygote, a slot and a worker, and what they answer.
+ *
+ *	ced ──zygote socket──► zygote      one per runtime; opens slots
+ *	ced ──slot socket────► slot        one per jail that can hold a worker; makes one at a time
+ *	ced ──job socket─────► worker      takes one job, says how it ended, is killed
+ *
+ * Zygote and slot sockets are SOCK_SEQPACKET: one fixed-size message per packet, with exactly the
+ * descriptors that the tables in leasemsg.c name.  The job socket is SOCK_STREAM: a head, then
+ * `len` bytes of body.  Everything is in host byte order: both ends are on one machine.
+ *
+ * Nothing that comes up the job socket is believed beyond what a program could bring about
+ * anyway; what comes up the zygote and slot sockets is checked for shape and turn.
+ */
+#pragma once
+
+#include "proto/base/err.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define LEASE_MAGIC	  0x43454401U /* "CED", version 1 */
+#define LEASE_TEXT_MAX	  192
+#define LEASE_BODY_MAX	  (64U << 20) /* a job body, daemon to worker */
+#define LEASE_REPORT_MAX  (256U << 10) /* a report body, worker to daemon */
+#define LEASE_JOIN_FDS_MAX 6 /* "procs" files of the cgroups that a worker joins */
+
+/* ---- zygote and slot sockets -------------------------------------------------------------- */
+
+enum lease_kind {
+	LEASE_NONE = 0,
+
+	/* zygote -> ced */
+	LEASE_ZYGOTE_READY = 1, /* interpreter up, modules imported: text = version */
+	LEASE_SLOT_OPENED,	/* slot = index; pid = the slot's pid in the zygote's namespace */
+	LEASE_SLOT_FAILED,	/* slot = index; text = why */
+	LEASE_SLOT_GONE,	/* slot = index; status = wait status of the slot process */
+
+	/* ced -> zygote */
+	LEASE_SLOT_OPEN, /* slot = index; fds: slot socket, then fd_count-1 "procs" files to join */
+
+	/* ced -> slot */
+	LEASE_WORKER_MAKE, /* numbers below; fds: job socket, stdout, stderr, lifeline */
+	LEASE_ADJUST,	   /* change limits of the waiting worker: numbers below */
+	LEASE_COLLECT,	   /* after the end: send artifacts; fds: pipe to write to, memfd with globs */
+	LEASE_WORKER_DROP, /* the run is over: kill what is left, forget the files */
+
+	/* slot -> ced */
+	LEASE_WORKER_MADE,   /* pid = worker's pid in the slot's namespace */
+	LEASE_WORKER_FAILED, /* text = which step failed and why */
+	LEASE_ADJUSTED,
+	LEASE_WORKER_ENDED, /* status = wait status, usage; sent once per worker, whenever it dies */
+	LEASE_COLLECTED,    /* the collector has ended: status */
+	LEASE_DROPPED,	    /* nothing of the worker is left; disk_bytes, inodes = what its files took */
+	LEASE_KIND_COUNT,
+};
+
+/* Limits of one worker.  0 means "as the profile says". */
+struct lease_limits {
+	uint64_t memory_bytes; /* held by RLIMIT_AS only where no memory cgroup holds it (see flags) */
+	uint64_t disk_bytes;   /* tmpfs size of /work and /tmp together */
+	uint64_t inodes;
+	uint64_t cpu_ms;     /* RLIMIT_CPU backstop, rounded up to seconds + 1 */
+	uint64_t pids;	     /* RLIMIT_NPROC backstop */
+	uint64_t open_files; /* RLIMIT_NOFILE */
+	uint64_t file_bytes; /* RLIMIT_FSIZE */
+};
+
+#define LEASE_FLAG_RLIMIT_MEMORY 1U /* no memory cgroup: RLIMIT_AS holds memory_bytes */
+#define LEASE_FLAG_RLIMIT_PIDS	 2U /* no pids cgroup: RLIMIT_NPROC holds pids */
+
+struct lease_usage {
+	uint64_t cpu_user_us;
+	uint64_t cpu_sys_us;
+	uint64_t max_rss_bytes; /* of the largest process; cgroup readings are better */
+	uint64_t ctx_voluntary;
+	uint64_t ctx_forced;
+};
+
+struct lease_msg {
+	uint32_t magic;
+	uint32_t kind;
+	uint32_t slot;	   /* index of the slot, given by the daemon */
+	uint32_t sequence; /* of the worker in its slot, given by the daemon with WORKER_MAKE, echoed */
+	uint32_t flags;
+	int32_t pid;
+	int32_t status;
+	uint32_t artifact_count; /* COLLECT: how many files at most */
+	uint64_t artifact_bytes; /* COLLECT: how many bytes together at most */
+	uint64_t disk_bytes;
+	uint64_t inodes;
+	struct lease_limits limits;
+	struct lease_usage usage;
+	char text[LEASE_TEXT_MAX]; /* always terminated */
+};
+
+/* Sends one message with its descriptors (borrowed).  -1 and ERR_BUSY on a full non-blocking socket. */
+int lease_send(int sock, const struct lease_msg *msg, const int *fds, unsigned fd_count,
+	struct err *err);
+
+/*
+ * Receives one message and checks magic, kind, size, terminator and the number of descriptors.
+ * `ret_fds` has room for 1 + LEASE_JOIN_FDS_MAX; they are the caller's.  Returns 1, 0 when the peer has
+ * gone, -1 on failure (ERR_BUSY: nothing there yet; ERR_PROTOCOL: end the conversation).
+ */
+int lease_recv(int sock, struct lease_msg *ret_msg, int *ret_fds, unsigned *ret_fd_count,
+	struct err *err);
+
+/* A message of this kind with everything else 0. */
+struct lease_msg lease_msg_of(enum lease_kind kind);
+const char *lease_kind_word(uint32_t kind);
+
+/* ---- job socket --------------------------------------------------------------------------- */
+
+enum job_kind {
+	JOB_NONE = 0,
+	JOB_START,   /* ced -> worker: struct job_head + body; one descriptor (stdin) when has_stdin */
+	JOB_READY,   /* worker -> ced: warm, waiting; no body */
+	JOB_FAILED,  /* worker -> ced: could not begin the job; body = one sentence */
+	JOB_BEGUN,   /* worker -> ced: the program compiled and is about to run; no body */
+	JOB_ERROR,   /* worker -> ced: body = JSON {type,message,line,column,frames,text,syntax:bool} */
+	JOB_DONE,    /* worker -> ced: exit_code is what the process would exit with; no body */
+	JOB_KIND_COUNT,
+};
+
+struct job_head {
+	uint32_t magic;
+	uint32_t kind;
+	uint32_t len; /* bytes of body behind this head */
+	int32_t exit_code;
+};
+
+/*
+ * The body of JOB_START: this struct, then the parts in this order, without padding:
+ *	code, entrypoint (a bare file name), args (each u32 length + bytes),
+ *	env (each u32 length + "KEY=VALUE"),
+ *	files (each struct job_file, path bytes, data bytes).
+ */
+struct job_body {
+	uint32_t code_len;
+	uint32_t entrypoint_len;
+	uint32_t arg_count;
+	uint32_t env_count;
+	uint32_t file_count;
+	uint32_t has_stdin; /* a descriptor came with the head: becomes stdin; else /dev/null */
+};
+
+struct job_file {
+	uint32_t path_len; /* relative, below /work, already checked by the daemon */
+	uint32_t mode;	   /* permission bits */
+	uint64_t data_len;
+};
+
+/*
+ * What a collector writes to its pipe, entry after entry, until the end of the stream.  path: below the
+ * working directory; reason 0: data_len bytes follow the path; else data_len is 0 and the entry was skipped.
+ */
+enum artifact_reason {
+	ARTIFACT_TAKEN = 0,
+	ARTIFACT_TRUNCATED_LIST, /* path empty: entry, depth or count ceiling reached; the walk stopped */
+	ARTIFACT_NOT_REGULAR,
+	ARTIFACT_TOO_LARGE,
+	ARTIFACT_UNREADABLE,
+	ARTIFACT_BAD_NAME,
+	ARTIFACT_HARD_LINK,
+	ARTIFACT_REASON_COUNT,
+};
+
+struct artifact_head {
+	uint32_t magic;
+	uint32_t reason;
+	uint32_t path_len; /* at most 4096 */
+	uint32_t mode;
+	uint64_t data_len;
+};

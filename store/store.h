@@ -1,0 +1,106 @@
+/*
+ * The memory of the house: what ran, kept in SQLite.  Synchronous, no threads, no loop.
+ *
+ * One `struct store` belongs to one thread.  The writer (the recorder) opens with STORE_WRITE and
+ * holds the lock of the state folder, so a second daemon on the same store is refused; readers
+ * open as many as they like with STORE_READ, each for one thread, and are never blocked by the
+ * writer.
+ *
+ * A run is written twice: store_put_begun() when a worker is about to start it, and
+ * store_put_ended() with everything.  A run that never got so far (refused, denied) is written
+ * only once, by store_put_ended().  What was begun and never ended when the store is opened for
+ * writing becomes `lost`.
+ */
+#pragma once
+
+#include "proto/base/arena.h"
+#include "proto/base/cleanup.h"
+#include "proto/base/err.h"
+#include "proto/job.h"
+#include "proto/value.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct store;
+
+enum store_mode { STORE_READ, STORE_WRITE };
+
+/* Opens or creates `folder`/ced.db, brings it to the newest schema, checks it.  NULL with *err. */
+struct store *store_open(const char *folder, enum store_mode mode, struct err *err);
+void store_close(struct store *store); /* accepts NULL */
+AUTO_DEFINE(struct store, store_close);
+
+/* Runs that were in flight when the last writer died, turned into `lost` by store_open(). */
+uint64_t store_lost_count(const struct store *store);
+
+/* ---- writing ----------------------------------------------------------------------------- */
+
+/* Everything about one run that the columns want; strings are borrowed for the call. */
+struct store_run {
+	const char *run_id;
+	const char *caller_id; /* the caller's `id`, or NULL */
+	const char *method;    /* run, check */
+	int64_t received_wall_us;
+	int64_t ended_wall_us;
+	uint32_t uid, gid;
+	int32_t pid;
+	const char *language, *policy, *task, *agent, *entrypoint;
+	const struct job_spec *spec; /* NULL when the contract refused it */
+	struct bytes refused_params; /* then: what was sent, as JSON, cut to a ceiling; else empty */
+	const struct job_result *result; /* NULL in store_put_begun() */
+};
+
+enum store_durability {
+	STORE_SOON, /* in the file when the call returns; on the disk with the next STORE_NOW */
+	STORE_NOW,  /* on the disk when the call returns */
+};
+
+int store_begin(struct store *store, struct err *err);
+int store_put_begun(struct store *store, const struct store_run *run, struct err *err);
+int store_put_ended(struct store *store, const struct store_run *run, struct err *err);
+/* Ends the transaction.  On failure everything since store_begin() is gone and may be tried again. */
+int store_commit(struct store *store, enum store_durability durability, struct err *err);
+void store_rollback(struct store *store);
+
+/* Moves the write-ahead log into the database when that is worth it; call when idle. */
+int store_tidy(struct store *store, struct err *err);
+
+/* ---- reading: answers are the maps of docs/PROTOCOL.md, built in the arena ------------------ */
+
+struct store_filter {
+	bool all_callers; /* else only `uid` */
+	uint32_t uid;
+	int64_t since_wall_us, until_wall_us; /* 0: open */
+	const char *outcome, *language, *agent, *task, *code_hash, *label_key, *label_value; /* or NULL */
+	bool has_uid_filter;
+	uint32_t uid_filter;
+	const char *before_run_id; /* keyset: only runs older than this one; NULL: from the newest */
+	uint32_t limit;		   /* 1..1000 */
+};
+
+/* -> {runs: [{run_id, received_us, uid, language, outcome, ok, reason, exec_us, total_us, ...}], more: bool} */
+int store_list(struct store *store, const struct store_filter *filter, struct arena *arena,
+	struct value **ret_page, struct err *err);
+
+/*
+ * Finds the full id for a prefix, "last" or "last~N", among the runs that `filter` lets through.  0 found,
+ * 1 none, 2 several.
+ */
+int store_resolve(struct store *store, const struct store_filter *filter, const char *name,
+	char ret_run_id[RUN_ID_LEN + 1], struct err *err);
+
+/* The whole record with code, inputs, streams (up to `stream_bytes` each), artifacts, findings, trace. 0, or 1: no such run. */
+int store_get(struct store *store, const char *run_id, uint64_t stream_bytes, struct arena *arena,
+	struct value **ret_record, uint32_t *ret_uid, struct err *err);
+
+/* A page of a stored stream ("stdout", "stderr", "code", or "artifact:PATH") -> {data, offset, total, eof}.  1: none. */
+int store_output(struct store *store, const char *run_id, const char *stream, uint64_t offset,
+	uint64_t len, struct arena *arena, struct value **ret_page, struct err *err);
+
+/* -> {runs, by: [{key, runs, ok, exec_us: {p50,p90,p99}, total_us: {...}, ...}], ...}; `by` is outcome, language, agent or phase. */
+int store_stats(struct store *store, const struct store_filter *filter, const char *by,
+	struct arena *arena, struct value **ret_stats, struct err *err);
+
+/* {runs, bytes, wal_bytes, schema, path} for admin.status. */
+int store_status(struct store *store, struct arena *arena, struct value **ret_status, struct err *err);
