@@ -1,0 +1,31 @@
+/*
+ * What the spawner leaves in a jail for the program that starts there: descriptor numbers, names
+ * of environment variables, paths, ids.  Both sides include this page.
+ *
+ * A zygote finds:
+ *	fd 0, 1		/dev/null
+ *	fd 2		the spawner's stderr, for one line when something fails at start
+ *	fd 3		its end of the zygote socket (JAIL_ENV_SOCKET)
+ *	fd 4		O_PATH folder: a procfs of its own pid namespace, reachable by no path.
+ *			"<pid>/uid_map" of a slot is written through it.  Slots must close it.
+ *	/ced		the harness folder, read-only
+ *	/work, /tmp	empty folders on the read-only root, to mount on
+ *	/dev/null zero full random urandom
+ *	uid 0 of a user namespace with all capabilities in it; no_new_privs; base filter loaded
+ */
+#pragma once
+
+#define JAIL_SOCKET_FD 3
+#define JAIL_PROC_FD   4
+
+#define JAIL_ENV_SOCKET  "CED_FD"
+#define JAIL_ENV_PROC    "CED_PROC_FD"
+#define JAIL_ENV_PRELOAD "CED_PRELOAD" /* modules to import, separated by spaces */
+#define JAIL_ENV_SLOTS   "CED_SLOTS"   /* how many slots it may open */
+#define JAIL_ENV_UIDS    "CED_UIDS" /* "block": uid 1+k is slot k's; "one": there is only uid 0 */
+
+#define JAIL_HARNESS_DIR "/ced"
+#define JAIL_WORK_DIR    "/work"
+#define JAIL_TMP_DIR     "/tmp"
+#define JAIL_HOSTNAME    "sandbox"
+#define JAIL_USER_ID     1000 /* uid and gid of a program, as it sees them */
