@@ -33,6 +33,6 @@ add_custom_target(cppcheck
 	WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} VERBATIM)
 
 add_custom_target(coverage-report
-	COMMAND gcovr -r ${CMAKE_SOURCE_DIR} --exclude tests/ --exclude-throw-branches
+	COMMAND gcovr -r ${CMAKE_SOURCE_DIR} --exclude tests/ --exclude build/ --exclude-throw-branches
 		--fail-under-line 85 --print-summary ${CMAKE_BINARY_DIR}
 	WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} VERBATIM)
