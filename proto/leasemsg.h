@@ -14,16 +14,16 @@
  */
 #pragma once
 
-#include "proto/base/err.h"
-
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LEASE_MAGIC	  0x43454401U /* "CED", version 1 */
-#define LEASE_TEXT_MAX	  192
-#define LEASE_BODY_MAX	  (64U << 20) /* a job body, daemon to worker */
-#define LEASE_REPORT_MAX  (256U << 10) /* a report body, worker to daemon */
-#define LEASE_JOIN_FDS_MAX 6 /* "procs" files of the cgroups that a worker joins */
+#include "proto/base/err.h"
+
+#define LEASE_MAGIC        0x43454401U /* "CED", version 1 */
+#define LEASE_TEXT_MAX     192
+#define LEASE_BODY_MAX     (64U << 20)  /* a job body, daemon to worker */
+#define LEASE_REPORT_MAX   (256U << 10) /* a report body, worker to daemon */
+#define LEASE_JOIN_FDS_MAX 6            /* "procs" files of the cgroups that a worker joins */
 
 /* ---- zygote and slot sockets -------------------------------------------------------------- */
 
@@ -32,17 +32,17 @@ enum lease_kind {
 
 	/* zygote -> ced */
 	LEASE_ZYGOTE_READY = 1, /* interpreter up, modules imported: text = version */
-	LEASE_SLOT_OPENED,	/* slot = index; pid = the slot's pid in the zygote's namespace */
-	LEASE_SLOT_FAILED,	/* slot = index; text = why */
-	LEASE_SLOT_GONE,	/* slot = index; status = wait status of the slot process */
+	LEASE_SLOT_OPENED,      /* slot = index; pid = the slot's pid in the zygote's namespace */
+	LEASE_SLOT_FAILED,      /* slot = index; text = why */
+	LEASE_SLOT_GONE,        /* slot = index; status = wait status of the slot process */
 
 	/* ced -> zygote */
 	LEASE_SLOT_OPEN, /* slot = index; fds: slot socket, then fd_count-1 "procs" files to join */
 
 	/* ced -> slot */
 	LEASE_WORKER_MAKE, /* numbers below; fds: job socket, stdout, stderr, lifeline */
-	LEASE_ADJUST,	   /* change limits of the waiting worker: numbers below */
-	LEASE_COLLECT,	   /* after the end: send artifacts; fds: pipe to write to, memfd with globs */
+	LEASE_ADJUST,      /* change limits of the waiting worker: numbers below */
+	LEASE_COLLECT, /* after the end: send artifacts; fds: pipe to write to, memfd with globs */
 	LEASE_WORKER_DROP, /* the run is over: kill what is left, forget the files */
 
 	/* slot -> ced */
@@ -51,23 +51,24 @@ enum lease_kind {
 	LEASE_ADJUSTED,
 	LEASE_WORKER_ENDED, /* status = wait status, usage; sent once per worker, whenever it dies */
 	LEASE_COLLECTED,    /* the collector has ended: status */
-	LEASE_DROPPED,	    /* nothing of the worker is left; disk_bytes, inodes = what its files took */
+	LEASE_DROPPED, /* nothing of the worker is left; disk_bytes, inodes = what its files took */
 	LEASE_KIND_COUNT,
 };
 
 /* Limits of one worker.  0 means "as the profile says". */
 struct lease_limits {
-	uint64_t memory_bytes; /* held by RLIMIT_AS only where no memory cgroup holds it (see flags) */
-	uint64_t disk_bytes;   /* tmpfs size of /work and /tmp together */
+	uint64_t
+		memory_bytes; /* held by RLIMIT_AS only where no memory cgroup holds it (see flags) */
+	uint64_t disk_bytes; /* tmpfs size of /work and /tmp together */
 	uint64_t inodes;
 	uint64_t cpu_ms;     /* RLIMIT_CPU backstop, rounded up to seconds + 1 */
-	uint64_t pids;	     /* RLIMIT_NPROC backstop */
+	uint64_t pids;       /* RLIMIT_NPROC backstop */
 	uint64_t open_files; /* RLIMIT_NOFILE */
 	uint64_t file_bytes; /* RLIMIT_FSIZE */
 };
 
 #define LEASE_FLAG_RLIMIT_MEMORY 1U /* no memory cgroup: RLIMIT_AS holds memory_bytes */
-#define LEASE_FLAG_RLIMIT_PIDS	 2U /* no pids cgroup: RLIMIT_NPROC holds pids */
+#define LEASE_FLAG_RLIMIT_PIDS   2U /* no pids cgroup: RLIMIT_NPROC holds pids */
 
 struct lease_usage {
 	uint64_t cpu_user_us;
@@ -80,8 +81,9 @@ struct lease_usage {
 struct lease_msg {
 	uint32_t magic;
 	uint32_t kind;
-	uint32_t slot;	   /* index of the slot, given by the daemon */
-	uint32_t sequence; /* of the worker in its slot, given by the daemon with WORKER_MAKE, echoed */
+	uint32_t slot; /* index of the slot, given by the daemon */
+	uint32_t
+		sequence; /* of the worker in its slot, given by the daemon with WORKER_MAKE, echoed */
 	uint32_t flags;
 	int32_t pid;
 	int32_t status;
@@ -95,16 +97,16 @@ struct lease_msg {
 };
 
 /* Sends one message with its descriptors (borrowed).  -1 and ERR_BUSY on a full non-blocking socket. */
-int lease_send(int sock, const struct lease_msg *msg, const int *fds, unsigned fd_count,
-	struct err *err);
+int lease_send(
+	int sock, const struct lease_msg *msg, const int *fds, unsigned fd_count, struct err *err);
 
 /*
  * Receives one message and checks magic, kind, size, terminator and the number of descriptors.
  * `ret_fds` has room for 1 + LEASE_JOIN_FDS_MAX; they are the caller's.  Returns 1, 0 when the peer has
  * gone, -1 on failure (ERR_BUSY: nothing there yet; ERR_PROTOCOL: end the conversation).
  */
-int lease_recv(int sock, struct lease_msg *ret_msg, int *ret_fds, unsigned *ret_fd_count,
-	struct err *err);
+int lease_recv(
+	int sock, struct lease_msg *ret_msg, int *ret_fds, unsigned *ret_fd_count, struct err *err);
 
 /* A message of this kind with everything else 0. */
 struct lease_msg lease_msg_of(enum lease_kind kind);
@@ -114,12 +116,12 @@ const char *lease_kind_word(uint32_t kind);
 
 enum job_kind {
 	JOB_NONE = 0,
-	JOB_START,   /* ced -> worker: struct job_head + body; one descriptor (stdin) when has_stdin */
-	JOB_READY,   /* worker -> ced: warm, waiting; no body */
-	JOB_FAILED,  /* worker -> ced: could not begin the job; body = one sentence */
-	JOB_BEGUN,   /* worker -> ced: the program compiled and is about to run; no body */
-	JOB_ERROR,   /* worker -> ced: body = JSON {type,message,line,column,frames,text,syntax:bool} */
-	JOB_DONE,    /* worker -> ced: exit_code is what the process would exit with; no body */
+	JOB_START, /* ced -> worker: struct job_head + body; one descriptor (stdin) when has_stdin */
+	JOB_READY,  /* worker -> ced: warm, waiting; no body */
+	JOB_FAILED, /* worker -> ced: could not begin the job; body = one sentence */
+	JOB_BEGUN,  /* worker -> ced: the program compiled and is about to run; no body */
+	JOB_ERROR, /* worker -> ced: body = JSON {type,message,line,column,frames,text,syntax:bool} */
+	JOB_DONE, /* worker -> ced: exit_code is what the process would exit with; no body */
 	JOB_KIND_COUNT,
 };
 
@@ -147,7 +149,7 @@ struct job_body {
 
 struct job_file {
 	uint32_t path_len; /* relative, below /work, already checked by the daemon */
-	uint32_t mode;	   /* permission bits */
+	uint32_t mode;     /* permission bits */
 	uint64_t data_len;
 };
 

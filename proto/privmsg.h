@@ -17,55 +17,64 @@
  */
 #pragma once
 
-#include "proto/base/err.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PRIV_MAGIC	     0x43455001U
-#define PRIV_NAME_MAX	     32
-#define PRIV_PATH_MAX	     256
-#define PRIV_BINDS_MAX	     24
-#define PRIV_PRELOAD_MAX     1024
-#define PRIV_RUNTIMES_MAX    16
-#define PRIV_SLOTS_MAX	     64	 /* slots of one zygote */
-#define PRIV_CHILDREN_MAX    64	 /* zygotes and inspectors alive together */
-#define PRIV_FDS_MAX	     24
+#include "proto/base/err.h"
+
+#define PRIV_MAGIC        0x43455001U
+#define PRIV_NAME_MAX     32
+#define PRIV_PATH_MAX     256
+#define PRIV_BINDS_MAX    24
+#define PRIV_PRELOAD_MAX  1024
+#define PRIV_RUNTIMES_MAX 16
+#define PRIV_SLOTS_MAX    64 /* slots of one zygote */
+#define PRIV_CHILDREN_MAX 64 /* zygotes and inspectors alive together */
+#define PRIV_FDS_MAX      24
 
 enum priv_op {
 	PRIV_NONE = 0,
-	PRIV_HELLO,	/* -> struct priv_host */
-	PRIV_RUNTIME,	/* struct priv_runtime -> empty; the answer's `id` is the runtime's number */
-	PRIV_SEAL,	/* -> empty */
-	PRIV_ZYGOTE,	/* struct priv_zygote + 1 fd (zygote's end of its socket) -> id = child; fd: pidfd */
-	PRIV_SLOT,	/* struct priv_slot -> struct priv_knobs + their fds: a cgroup leaf for one slot */
+	PRIV_HELLO,   /* -> struct priv_host */
+	PRIV_RUNTIME, /* struct priv_runtime -> empty; the answer's `id` is the runtime's number */
+	PRIV_SEAL,    /* -> empty */
+	PRIV_ZYGOTE, /* struct priv_zygote + 1 fd (zygote's end of its socket) -> id = child; fd: pidfd */
+	PRIV_SLOT, /* struct priv_slot -> struct priv_knobs + their fds: a cgroup leaf for one slot */
 	PRIV_INSPECTOR, /* struct priv_inspector + 1 fd -> id = child; fd: pidfd */
-	PRIV_KILL,	/* id = child -> empty; the exit itself is told by EXITED */
-	PRIV_EXITED,	/* spawner -> daemon, unasked: id = child, status = wait status */
+	PRIV_KILL,      /* id = child -> empty; the exit itself is told by EXITED */
+	PRIV_EXITED,    /* spawner -> daemon, unasked: id = child, status = wait status */
 	PRIV_OP_COUNT,
 };
 
-enum priv_mode { PRIV_MODE_ROOT = 1, PRIV_MODE_USER = 2 };
+enum priv_mode {
+	PRIV_MODE_ROOT = 1,
+	PRIV_MODE_USER = 2
+};
 
 /* How a kind of limit can be held on this host. */
-enum priv_cgroup { PRIV_CGROUP_NONE = 0, PRIV_CGROUP_V1 = 1, PRIV_CGROUP_V2 = 2 };
+enum priv_cgroup {
+	PRIV_CGROUP_NONE = 0,
+	PRIV_CGROUP_V1 = 1,
+	PRIV_CGROUP_V2 = 2
+};
 
 struct priv_host {
-	uint32_t mode;	      /* enum priv_mode */
-	uint32_t memory;      /* enum priv_cgroup, each */
+	uint32_t mode;   /* enum priv_mode */
+	uint32_t memory; /* enum priv_cgroup, each */
 	uint32_t pids;
 	uint32_t cpu;
 	uint32_t cgroup_kill; /* a v2 hierarchy whose leaves have cgroup.kill */
 	uint32_t landlock_abi;
-	uint32_t slots_max;   /* over all zygotes */
-	char why_not[256];    /* when a cgroup is missing: why, for the operator */
+	uint32_t slots_max; /* over all zygotes */
+	char why_not[256];  /* when a cgroup is missing: why, for the operator */
 };
 
-enum priv_runtime_kind { PRIV_RUNTIME_PYTHON = 1 };
+enum priv_runtime_kind {
+	PRIV_RUNTIME_PYTHON = 1
+};
 
 struct priv_bind {
 	char path[PRIV_PATH_MAX]; /* absolute, same place inside; read-only, nosuid, nodev */
-	uint32_t optional;	  /* skipped when the host has no such path */
+	uint32_t optional;        /* skipped when the host has no such path */
 };
 
 struct priv_runtime {
@@ -73,19 +82,19 @@ struct priv_runtime {
 	uint32_t kind;
 	uint32_t bind_count;
 	char interpreter[PRIV_PATH_MAX]; /* absolute; started inside the jail */
-	char harness[PRIV_PATH_MAX];	 /* absolute folder on the host, bound at /ced inside */
-	char preload[PRIV_PRELOAD_MAX];	 /* modules to import, separated by spaces */
+	char harness[PRIV_PATH_MAX];     /* absolute folder on the host, bound at /ced inside */
+	char preload[PRIV_PRELOAD_MAX];  /* modules to import, separated by spaces */
 	struct priv_bind binds[PRIV_BINDS_MAX];
 };
 
 struct priv_zygote {
 	uint32_t runtime; /* number given by RUNTIME's answer */
-	uint32_t slots;	  /* how many slots it may open: as many host uids are mapped for it */
+	uint32_t slots;   /* how many slots it may open: as many host uids are mapped for it */
 };
 
 struct priv_slot {
 	uint32_t zygote; /* child */
-	uint32_t slot;	 /* index, 0 .. slots-1 */
+	uint32_t slot;   /* index, 0 .. slots-1 */
 };
 
 /*
@@ -95,18 +104,18 @@ struct priv_slot {
  */
 enum priv_knob {
 	KNOB_NONE = 0,
-	KNOB_JOIN,	    /* write "0" to move oneself in; there may be several (v1: one a controller) */
+	KNOB_JOIN, /* write "0" to move oneself in; there may be several (v1: one a controller) */
 	KNOB_MEMORY_MAX,    /* v1 memory.limit_in_bytes, v2 memory.max */
 	KNOB_MEMORY_PEAK,   /* v1 memory.max_usage_in_bytes (write 0 resets), v2 memory.peak */
 	KNOB_MEMORY_NOW,    /* v1 memory.usage_in_bytes, v2 memory.current */
 	KNOB_MEMORY_EVENTS, /* v1 memory.oom_control, v2 memory.events: "oom_kill N" in both */
-	KNOB_SWAP_MAX,	    /* v1 memory.memsw.limit_in_bytes, v2 memory.swap.max */
+	KNOB_SWAP_MAX,      /* v1 memory.memsw.limit_in_bytes, v2 memory.swap.max */
 	KNOB_PIDS_MAX,
 	KNOB_PIDS_NOW,
 	KNOB_PIDS_EVENTS, /* "max N" in both */
-	KNOB_CPU_MAX,	  /* v1 cpu.cfs_quota_us (period 100000), v2 cpu.max */
-	KNOB_CPU_USAGE,	  /* v1 cpuacct.usage (ns), v2 cpu.stat (usage_usec …) */
-	KNOB_KILL,	  /* v2 cgroup.kill: write "1" */
+	KNOB_CPU_MAX,     /* v1 cpu.cfs_quota_us (period 100000), v2 cpu.max */
+	KNOB_CPU_USAGE,   /* v1 cpuacct.usage (ns), v2 cpu.stat (usage_usec …) */
+	KNOB_KILL,        /* v2 cgroup.kill: write "1" */
 	KNOB_COUNT,
 };
 
@@ -117,14 +126,14 @@ struct priv_knobs {
 
 struct priv_inspector {
 	uint64_t memory_bytes; /* RLIMIT_AS */
-	uint64_t cpu_s;	       /* RLIMIT_CPU over its whole life */
+	uint64_t cpu_s;        /* RLIMIT_CPU over its whole life */
 };
 
 struct priv_msg {
 	uint32_t magic;
 	uint32_t op;
 	uint32_t sequence;
-	int32_t error;	/* answers: 0, or an enum err_code; text says more */
+	int32_t error; /* answers: 0, or an enum err_code; text says more */
 	uint32_t id;
 	int32_t status;
 	uint32_t body_len; /* of the member of `body` that the operation carries */
@@ -140,7 +149,23 @@ struct priv_msg {
 	} body;
 };
 
-/* Sends head and body (body_len is set from the table).  Descriptors are borrowed. */
+/* How far a conversation is.  The spawner asks priv_op_in_turn() about each request. */
+enum priv_phase {
+	PRIV_GREETING,
+	PRIV_CONFIGURING,
+	PRIV_SERVING
+};
+
+bool priv_op_in_turn(uint32_t op, enum priv_phase phase);
+
+/* The phase after `op` was answered without an error. */
+enum priv_phase priv_phase_after(uint32_t op, enum priv_phase phase);
+
+/*
+ * An answer with error != 0 carries neither body nor descriptors, whatever its operation.
+ *
+ * Sends head and body (body_len is set from the table).  Descriptors are borrowed.
+ */
 int priv_send(int sock, struct priv_msg *msg, const int *fds, unsigned fd_count, struct err *err);
 
 /*

@@ -7,11 +7,11 @@
  */
 #pragma once
 
-#include "proto/base/arena.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "proto/base/arena.h"
 
 enum value_type {
 	VALUE_NIL,
@@ -72,9 +72,11 @@ struct value *value_bool(struct arena *arena, bool boolean);
 struct value *value_int(struct arena *arena, int64_t integer);
 struct value *value_uint(struct arena *arena, uint64_t integer); /* INT when it fits */
 struct value *value_real(struct arena *arena, double real);
-struct value *value_text(struct arena *arena, const char *text); /* NUL-terminated, copied; NULL gives nil */
+/* What is not valid UTF-8 becomes VALUE_BYTES, so a value can always be sent. */
+struct value *value_text(
+	struct arena *arena, const char *text); /* NUL-terminated, copied; NULL gives nil */
 struct value *value_text_len(struct arena *arena, const char *text, size_t len); /* copied */
-struct value *value_bytes(struct arena *arena, const void *bytes, size_t len);	 /* copied */
+struct value *value_bytes(struct arena *arena, const void *bytes, size_t len);   /* copied */
 /* Text when the bytes are valid UTF-8, else bytes.  Borrows: `bytes` must live as long as the arena. */
 struct value *value_blob_borrowed(struct arena *arena, const char *bytes, size_t len);
 struct value *value_list(struct arena *arena);
@@ -82,11 +84,18 @@ struct value *value_map(struct arena *arena);
 int value_list_add(struct arena *arena, struct value *list, struct value *item);
 /* Replaces nothing: the caller puts each key once.  `key` is copied. */
 int value_map_put(struct arena *arena, struct value *map, const char *key, struct value *value);
-int value_map_put_len(
-	struct arena *arena, struct value *map, const char *key, size_t key_len, struct value *value);
+int value_map_put_len(struct arena *arena, struct value *map, const char *key, size_t key_len,
+	struct value *value);
+
+/* Whether everything that was built in this arena was built whole. */
+static inline bool value_ok(const struct arena *arena)
+{
+	return !arena->failed;
+}
 
 /* Readers.  All accept NULL and values of another type. */
-struct value *value_get(const struct value *map, const char *key); /* NULL: not a map or no such key */
+struct value *value_get(
+	const struct value *map, const char *key); /* NULL: not a map or no such key */
 struct value *value_get_len(const struct value *map, const char *key, size_t key_len);
 struct value *value_at(const struct value *list, size_t index);
 bool value_is(const struct value *value, enum value_type type);

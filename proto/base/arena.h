@@ -6,9 +6,10 @@
  */
 #pragma once
 
-#include "proto/base/cleanup.h"
-
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "proto/base/cleanup.h"
 
 struct arena_chunk;
 
@@ -16,6 +17,7 @@ struct arena {
 	struct arena_chunk *chunks;
 	size_t used;    /* bytes handed out, headers included */
 	size_t ceiling; /* `used` never passes it */
+	bool failed;    /* something was refused since arena_init() */
 };
 
 void arena_init(struct arena *arena, size_t ceiling);
@@ -37,5 +39,5 @@ char *arena_strdup(struct arena *arena, const char *text);
 char *arena_printf(struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-#define arena_new(arena, type)		((type *)arena_alloc((arena), sizeof(type)))
+#define arena_new(arena, type)          ((type *)arena_alloc((arena), sizeof(type)))
 #define arena_array(arena, type, count) ((type *)arena_calloc((arena), (count), sizeof(type)))

@@ -18,12 +18,12 @@
 #define auto_of(free_function) __attribute__((cleanup(auto_##free_function)))
 
 /* Defines the helper that auto_of(name) needs; stands once beside the declaration of `name`. */
-#define AUTO_DEFINE(type, name)                              \
-	static inline void auto_##name(type **held)          \
-	{                                                    \
-		if (*held)                                   \
-			name(*held);                         \
-	}                                                    \
+#define AUTO_DEFINE(type, name)                     \
+	static inline void auto_##name(type **held) \
+	{                                           \
+		if (*held)                          \
+			name(*held);                \
+	}                                           \
 	_Static_assert(1, "a semicolon follows AUTO_DEFINE")
 
 static inline void cleanup_free(void *held)
@@ -38,13 +38,13 @@ static inline void cleanup_fd(const int *held)
 }
 
 #define auto_free __attribute__((cleanup(cleanup_free)))
-#define auto_fd	  __attribute__((cleanup(cleanup_fd)))
+#define auto_fd   __attribute__((cleanup(cleanup_fd)))
 
-#define take_ptr(pointer)                              \
-	({                                             \
+#define take_ptr(pointer)                               \
+	({                                              \
 		__typeof__(pointer) taken_ = (pointer); \
-		(pointer) = NULL;                      \
-		taken_;                                \
+		(pointer) = NULL;                       \
+		taken_;                                 \
 	})
 
 static inline int take_fd(int *fd)

@@ -36,7 +36,10 @@ struct err {
 	char text[ERR_TEXT_MAX]; /* always terminated; cut with "..." when too long */
 };
 
-#define ERR_INIT { ERR_NONE, 0, "" }
+#define ERR_INIT                \
+	{                       \
+		ERR_NONE, 0, "" \
+	}
 
 /* Stable word for a code: "system", "memory", ... */
 const char *err_word(enum err_code code);
@@ -47,6 +50,9 @@ int err_set(struct err *err, enum err_code code, const char *format, ...)
 
 /* As err_set() with ERR_SYSTEM; appends ": " and the text of errno, which it keeps. */
 int err_sys(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Hands on what another struct err says; for callers that had to look at it first.  Returns -1. */
+int err_pass(struct err *err, const struct err *other);
 
 /* Puts "context: " in front of what *err says; keeps code and errno.  Returns -1. */
 int err_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));

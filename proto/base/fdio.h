@@ -4,11 +4,11 @@
  */
 #pragma once
 
-#include "proto/base/err.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+#include "proto/base/err.h"
 
 #define FDIO_FDS_MAX 32 /* descriptors that one message may carry */
 

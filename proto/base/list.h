@@ -4,10 +4,10 @@
  */
 #pragma once
 
-#include "proto/base/container.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "proto/base/container.h"
 
 struct list {
 	struct list *next;
@@ -57,6 +57,6 @@ static inline struct list *list_first(const struct list *head)
 }
 
 /* Walks the links; the body may remove the link it stands on. */
-#define list_for_each(link, head)                                                             \
-	for (struct list *link = (head)->next, *link##_next = link->next; link != (head);     \
+#define list_for_each(link, head)                                                         \
+	for (struct list *link = (head)->next, *link##_next = link->next; link != (head); \
 		link = link##_next, link##_next = link->next)

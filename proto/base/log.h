@@ -29,13 +29,12 @@ struct log_field {
 #define LOG_STR(key, value) ((struct log_field){ (key), (value) ? (value) : "", 0 })
 #define LOG_INT(key, value) ((struct log_field){ (key), NULL, (int64_t)(value) })
 
-void log_event_fields(enum log_level level, const char *event, const struct log_field *fields,
-	unsigned count);
+void log_event_fields(
+	enum log_level level, const char *event, const struct log_field *fields, unsigned count);
 
-#define log_event(level, event, ...)                                              \
+#define log_event(level, event, ...)                                                  \
 	log_event_fields((level), (event), (const struct log_field[]){ __VA_ARGS__ }, \
-		sizeof((const struct log_field[]){ __VA_ARGS__ }) /                      \
-			sizeof(struct log_field))
+		sizeof((const struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field))
 
 /* At most `per_minute` lines a minute for one place; the next line after a gap says swallowed=N. */
 struct log_limit {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct map_slot;
 
@@ -30,3 +31,6 @@ void *map_remove(struct map *map, const void *key, size_t key_len);
 /* Calls `visit` for each entry until it returns non-zero, which is returned.  No changes meanwhile. */
 int map_each(const struct map *map,
 	int (*visit)(void *context, const void *key, size_t key_len, void *value), void *context);
+
+/* The seeded hash behind the map, for tables of one's own. */
+uint64_t map_hash(const void *key, size_t key_len);

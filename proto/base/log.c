@@ -1,0 +1,197 @@
+#include "proto/base/log.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/err.h"
+
+/* A write of at most PIPE_BUF bytes is never mixed with another's, so that is all a line may have. */
+#define LINE_BYTES_MAX 4096
+#define NUMBER_MAX     24
+#define MINUTE_MS      60000
+
+static const char CUT_END[] = "...\n";
+
+static struct {
+	const char *program;
+	enum log_level least;
+} log_settings = { "ced", LOG_LEVEL_INFO };
+
+/* What has been put together so far; once something did not fit, nothing more is added. */
+struct line {
+	size_t len;
+	bool full;
+	char bytes[LINE_BYTES_MAX];
+};
+
+void log_start(const char *program, enum log_level least)
+{
+	log_settings.program = program;
+	log_settings.least = least;
+}
+
+/* All or nothing, so that an escape is never cut in two. */
+static void line_add(struct line *line, const char *bytes, size_t len)
+{
+	size_t room = LINE_BYTES_MAX - sizeof(CUT_END) - line->len;
+
+	if (line->full || len > room) {
+		line->full = true;
+		return;
+	}
+	memcpy(line->bytes + line->len, bytes, len);
+	line->len += len;
+}
+
+static void line_add_text(struct line *line, const char *text)
+{
+	line_add(line, text, strlen(text));
+}
+
+static void line_add_number(struct line *line, int64_t number)
+{
+	char digits[NUMBER_MAX];
+
+	cut_printf(digits, sizeof(digits), "%lld", (long long)number);
+	line_add_text(line, digits);
+}
+
+static bool is_visible(char byte)
+{
+	return byte > ' ' && byte < 0x7f;
+}
+
+/* Whether a value can stand without quotes. */
+static bool is_plain(const char *text)
+{
+	if (*text == '\0')
+		return false;
+	for (; *text; text++)
+		if (!is_visible(*text) || *text == '"' || *text == '\\' || *text == '=')
+			return false;
+	return true;
+}
+
+static void line_add_escaped(struct line *line, char byte)
+{
+	static const char hex[] = "0123456789abcdef";
+	char escape[4] = { '\\', 'x', hex[(uint8_t)byte >> 4], hex[(uint8_t)byte & 15] };
+
+	if (byte == '\n')
+		line_add(line, "\\n", 2);
+	else if (byte == '\t')
+		line_add(line, "\\t", 2);
+	else if (byte == '"' || byte == '\\')
+		line_add(line, (char[]){ '\\', byte }, 2);
+	else if (is_visible(byte) || byte == ' ')
+		line_add(line, &byte, 1);
+	else
+		line_add(line, escape, sizeof(escape));
+}
+
+static void line_add_value(struct line *line, const char *text)
+{
+	if (is_plain(text)) {
+		line_add_text(line, text);
+		return;
+	}
+
+	line_add(line, "\"", 1);
+	for (; *text && !line->full; text++)
+		line_add_escaped(line, *text);
+	line_add(line, "\"", 1);
+}
+
+static void line_add_field(struct line *line, const struct log_field *field)
+{
+	line_add(line, " ", 1);
+	line_add_text(line, field->key);
+	line_add(line, "=", 1);
+	if (field->text)
+		line_add_value(line, field->text);
+	else
+		line_add_number(line, field->number);
+}
+
+static void line_start(struct line *line, enum log_level level, const char *event)
+{
+	line->len = 0;
+	line->full = false;
+	line_add(line, "<", 1);
+	line_add_number(line, level);
+	line_add(line, ">", 1);
+	line_add_text(line, log_settings.program);
+	line_add(line, " ", 1);
+	line_add_text(line, event);
+}
+
+/* One write; when the log cannot be written there is nobody to tell. */
+static void line_write(struct line *line)
+{
+	const char *end = line->full ? CUT_END : "\n";
+	size_t end_len = strlen(end);
+	int sys_errno = errno;
+	ssize_t written;
+
+	memcpy(line->bytes + line->len, end, end_len);
+	line->len += end_len;
+	do
+		written = write(STDERR_FILENO, line->bytes, line->len);
+	while (written < 0 && errno == EINTR);
+	errno = sys_errno;
+}
+
+void log_event_fields(
+	enum log_level level, const char *event, const struct log_field *fields, unsigned count)
+{
+	struct line line;
+
+	if (level > log_settings.least)
+		return;
+
+	line_start(&line, level, event);
+	for (unsigned i = 0; i < count; i++)
+		line_add_field(&line, &fields[i]);
+	line_write(&line);
+}
+
+/* Whether this place may write a line now; what it swallowed before goes to *ret_swallowed. */
+static bool limit_allows(struct log_limit *limit, uint32_t per_minute, uint32_t *ret_swallowed)
+{
+	int64_t now_ms = clock_ms();
+
+	if (limit->written > 0 && now_ms - limit->window_start_ms >= MINUTE_MS)
+		limit->written = 0;
+	if (limit->written == 0)
+		limit->window_start_ms = now_ms;
+	if (limit->written >= per_minute) {
+		limit->swallowed++;
+		return false;
+	}
+
+	limit->written++;
+	*ret_swallowed = limit->swallowed;
+	limit->swallowed = 0;
+	return true;
+}
+
+void log_limited(struct log_limit *limit, uint32_t per_minute, enum log_level level,
+	const char *event, const struct log_field *fields, unsigned count)
+{
+	uint32_t swallowed = 0;
+	struct line line;
+
+	if (level > log_settings.least || !limit_allows(limit, per_minute, &swallowed))
+		return;
+
+	line_start(&line, level, event);
+	for (unsigned i = 0; i < count; i++)
+		line_add_field(&line, &fields[i]);
+	if (swallowed > 0)
+		line_add_field(&line, &LOG_INT("swallowed", swallowed));
+	line_write(&line);
+}
