@@ -1,0 +1,34 @@
+/*
+ * ULIDs: names for runs that sort by time.  48 bits of milliseconds, 80 bits of randomness, as 26
+ * characters of Crockford's base 32.
+ *
+ * One source belongs to one thread.  Its ids are strictly increasing, also within a millisecond
+ * and when the clock is set back: then the last id goes up by one.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/err.h"
+
+#define ULID_LEN        26
+#define ULID_RANDOM_LEN 10
+
+struct ulid_source {
+	uint64_t last_ms; /* of the last id; the struct starts out as zeroes */
+	uint8_t random[ULID_RANDOM_LEN];
+};
+
+/* The next id, for now.  Fails only when the kernel has no randomness. */
+int ulid_next(struct ulid_source *source, char ret_text[ULID_LEN + 1], struct err *err);
+
+/* The same for a clock of the caller's: milliseconds since 1970. */
+int ulid_next_at(
+	struct ulid_source *source, uint64_t now_ms, char ret_text[ULID_LEN + 1], struct err *err);
+
+/* 26 characters of the alphabet, in capitals, that make at most 128 bits. */
+bool ulid_is_valid(const char *text);
+
+/* The milliseconds in a valid id. */
+uint64_t ulid_time_ms(const char *text);
