@@ -1,0 +1,58 @@
+"""Sums up what several ctest runs found: tally.py FOLDER, with one JUnit file per run.
+
+A test program that speaks TAP counts once for each of its lines; any other counts once.  What
+failed and what was skipped is named, then one line says it all.  Exit status 1 if anything
+failed or nothing ran.
+"""
+
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree as xml
+
+TAP = re.compile(r"^(?P<bad>not )?ok\b(?: \d+)?(?: - )?(?P<title>.*?)(?: # SKIP ?(?P<why>.*))?$")
+
+
+def results_of(case):
+    """(verdict, title, reason) for each line of TAP, or for the test as a whole."""
+    name = case.get("name")
+    output = case.findtext("system-out") or ""
+    rows = []
+    for line in output.splitlines():
+        if hit := TAP.match(line):
+            verdict = "failed" if hit["bad"] else "skipped" if hit["why"] is not None else "passed"
+            rows.append((verdict, f"{name}: {hit['title']}", hit["why"] or ""))
+
+    whole = {"run": "passed", "notrun": "skipped", "disabled": "skipped"}.get(
+        case.get("status"), "failed")
+    if not rows:
+        plan = re.search(r"^1\.\.0 # SKIP ?(.*)$", output, re.MULTILINE)
+        rows.append((whole, name, plan[1] if plan else ""))
+    elif whole == "failed" and not any(row[0] == "failed" for row in rows):
+        rows.append(("failed", f"{name}: ended badly after its last line", ""))
+    return rows
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    count = {"passed": 0, "failed": 0, "skipped": 0}
+    named = []
+    for path in sorted(folder.glob("*.xml")):
+        for case in xml.parse(path).getroot().iter("testcase"):
+            for verdict, title, reason in results_of(case):
+                count[verdict] += 1
+                if verdict != "passed":
+                    named.append((verdict, f"{path.stem}: {title}", reason))
+    for path in sorted(folder.glob("*-failed")):
+        count["failed"] += 1
+        named.append(("failed", path.name.replace(".", ": ").replace("-", " "), ""))
+
+    print()
+    for verdict in ("skipped", "failed"):
+        for _, title, reason in (row for row in named if row[0] == verdict):
+            print(f"{verdict}  {title}{'  (' + reason + ')' if reason else ''}")
+    print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
+    return int(count["failed"] > 0 or count["passed"] == 0)
+
+
+sys.exit(main())
