@@ -1,0 +1,152 @@
+#include "sandbox/seccomp.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <seccomp.h>
+
+#include "proto/base/cleanup.h"
+#include "proto/base/fdio.h"
+#include "sandbox/tiny_filter.h"
+
+static void release(scmp_filter_ctx *ctx)
+{
+	if (*ctx)
+		seccomp_release(*ctx);
+}
+
+/* libseccomp answers with -errno. */
+static int failed(struct err *err, int answer, const char *what)
+{
+	errno = -answer;
+	return err_sys(err, "libseccomp: %s", what);
+}
+
+/* The kernel's word for a verdict in libseccomp's language; they differ only for errno. */
+static uint32_t action_of(uint32_t verdict)
+{
+	if ((verdict & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO)
+		return SCMP_ACT_ERRNO(verdict & SECCOMP_RET_DATA);
+	return verdict == VERDICT_ALLOW ? SCMP_ACT_ALLOW : SCMP_ACT_KILL_PROCESS;
+}
+
+static int add_rule(scmp_filter_ctx ctx, int nr, const struct arg_rule *rule, struct err *err)
+{
+	struct scmp_arg_cmp compare[ARG_TESTS_MAX];
+	unsigned count = 0;
+	int answer;
+
+	for (size_t i = 0; i < ARG_TESTS_MAX; i++) {
+		const struct arg_test *test = &rule->tests[i];
+
+		if (test->mask)
+			compare[count++] =
+				SCMP_CMP64(test->arg, SCMP_CMP_MASKED_EQ, test->mask, test->value);
+	}
+	answer = seccomp_rule_add_array(ctx, action_of(rule->verdict), nr, count, compare);
+	return answer < 0 ? failed(err, answer, "rule") : 0;
+}
+
+/* Rules about arguments, or one verdict for the call: never both, libseccomp would drop rules. */
+static int add_call(scmp_filter_ctx ctx, int nr, const struct syscall_group *group, struct err *err)
+{
+	int answer;
+
+	for (size_t i = 0; i < group->rule_count; i++)
+		if (add_rule(ctx, nr, &group->rules[i], err) < 0)
+			return -1;
+	if (group->rule_count > 0 || group->verdict == VERDICT_DEFAULT)
+		return 0;
+	answer = seccomp_rule_add(ctx, action_of(group->verdict), nr, 0);
+	return answer < 0 ? failed(err, answer, "call") : 0;
+}
+
+static int add_group(scmp_filter_ctx ctx, enum filter_profile profile,
+	const struct syscall_group *group, struct err *err)
+{
+	if (group->rule_count > 0 && group->verdict != VERDICT_DEFAULT)
+		return err_set(
+			err, ERR_INVALID, "group \"%s\" has rules and a verdict", group->reason);
+	for (size_t i = 0; i < group->call_count; i++) {
+		/* An earlier group of the profile may have decided about this call. */
+		if (syscall_group_of(profile, group->calls[i]) != group)
+			continue;
+		if (add_call(ctx, group->calls[i], group, err) < 0)
+			return err_wrap(err, "system call %d", group->calls[i]);
+	}
+	return 0;
+}
+
+static int set_attributes(scmp_filter_ctx ctx, struct err *err)
+{
+	static const struct {
+		enum scmp_filter_attr name;
+		uint32_t value;
+	} rows[] = {
+		{ SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS }, /* i386, x32 */
+		{ SCMP_FLTATR_CTL_NNP, 0 },                         /* set by the jail's own step */
+		{ SCMP_FLTATR_CTL_OPTIMIZE, 2 }, /* a binary tree over the numbers */
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int answer = seccomp_attr_set(ctx, rows[i].name, rows[i].value);
+
+		if (answer < 0)
+			return failed(err, answer, "attribute");
+	}
+	return 0;
+}
+
+static int export_filter(scmp_filter_ctx ctx, struct filter *ret_filter, struct err *err)
+{
+	auto_fd int fd = memfd_create("filter", MFD_CLOEXEC);
+	auto_free struct sock_filter *code = NULL;
+	struct stat stat;
+	int answer;
+
+	if (fd < 0)
+		return err_sys(err, "memfd");
+	answer = seccomp_export_bpf(ctx, fd);
+	if (answer < 0)
+		return failed(err, answer, "export");
+	if (fstat(fd, &stat) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		return err_sys(err, "exported filter");
+	code = malloc((size_t)stat.st_size);
+	if (!code)
+		return err_set(err, ERR_MEMORY, "no memory for a filter");
+	if (read_all(fd, code, (size_t)stat.st_size, err) < 0)
+		return -1;
+	ret_filter->len = (size_t)stat.st_size / sizeof(*code);
+	ret_filter->code = take_ptr(code);
+	return 0;
+}
+
+int filter_build(enum filter_profile profile, struct filter *ret_filter, struct err *err)
+{
+	__attribute__((cleanup(release))) scmp_filter_ctx ctx =
+		seccomp_init(action_of(VERDICT_DEFAULT));
+	const struct syscall_group *group;
+
+	if (!ctx)
+		return err_set(err, ERR_MEMORY, "libseccomp does not start");
+	if (set_attributes(ctx, err) < 0)
+		return -1;
+	for (size_t i = 0; (group = syscall_group_at(profile, i)); i++)
+		if (add_group(ctx, profile, group, err) < 0)
+			return -1;
+	return export_filter(ctx, ret_filter, err);
+}
+
+void filter_done(struct filter *filter)
+{
+	free(filter->code);
+	*filter = (struct filter){ NULL, 0 };
+}
+
+int filter_load(const struct filter *filter, struct err *err)
+{
+	return bpf_load(filter->code, filter->len, err);
+}

@@ -1,0 +1,23 @@
+/*
+ * From a profile's list (syscalls.c) to a filter: built once by libseccomp, kept as bytes, loaded
+ * by whoever enters a jail.  Building costs about a millisecond and loading a tenth of it.
+ */
+#pragma once
+
+#include <linux/filter.h>
+#include <stddef.h>
+
+#include "proto/base/err.h"
+#include "sandbox/syscalls.h"
+
+struct filter {
+	struct sock_filter *code; /* from malloc */
+	size_t len;               /* in instructions */
+};
+
+/* Builds the filter of a profile.  filter_done() frees it. */
+int filter_build(enum filter_profile profile, struct filter *ret_filter, struct err *err);
+void filter_done(struct filter *filter);
+
+/* Loads it for the calling thread, which must have no_new_privs. */
+int filter_load(const struct filter *filter, struct err *err);

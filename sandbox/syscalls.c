@@ -1,0 +1,369 @@
+#include "sandbox/syscalls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "proto/base/container.h"
+
+#ifndef __x86_64__
+#error "the lists of system calls are written for x86_64"
+#endif
+
+/* Calls newer than Debian 12's headers. */
+#define NR_OPEN_TREE_ATTR 467
+#define NR_FIRST_NEW      451 /* cachestat */
+
+#define NR(name)    ((short)__NR_##name)
+#define CALLS(list) (list), COUNT_OF(list)
+#define RULES(list) (list), COUNT_OF(list)
+#define NO_RULES    NULL, 0
+#define IS(arg, value)                     \
+	{                                  \
+		(arg), UINT64_MAX, (value) \
+	}
+
+/* ---- what a program may do (SECURITY rules of the jail) ----------------------------------- */
+
+static const short streams[] = { NR(read), NR(write), NR(readv), NR(writev), NR(pread64),
+	NR(pwrite64), NR(preadv), NR(pwritev), NR(preadv2), NR(pwritev2), NR(close),
+	NR(close_range), NR(lseek), NR(dup), NR(dup2), NR(dup3), NR(pipe), NR(pipe2), NR(fsync),
+	NR(fdatasync), NR(ftruncate), NR(truncate), NR(fallocate), NR(fadvise64), NR(sendfile),
+	NR(copy_file_range) };
+
+static const short files[] = { NR(open), NR(openat), NR(creat), NR(stat), NR(fstat), NR(lstat),
+	NR(newfstatat), NR(statx), NR(access), NR(faccessat), NR(faccessat2), NR(readlink),
+	NR(readlinkat), NR(getcwd), NR(chdir), NR(fchdir), NR(mkdir), NR(mkdirat), NR(rmdir),
+	NR(unlink), NR(unlinkat), NR(rename), NR(renameat), NR(renameat2), NR(getdents),
+	NR(getdents64), NR(umask), NR(utime), NR(utimes), NR(futimesat), NR(utimensat), NR(statfs),
+	NR(fstatfs), NR(chmod), NR(fchmod), NR(fchmodat) };
+
+static const short memory[] = { NR(munmap), NR(mremap), NR(brk), NR(madvise), NR(msync),
+	NR(membarrier) };
+
+static const short clocks[] = { NR(nanosleep), NR(clock_nanosleep), NR(clock_gettime),
+	NR(clock_getres), NR(gettimeofday), NR(time), NR(times), NR(getitimer), NR(setitimer),
+	NR(alarm), NR(timer_create), NR(timer_settime), NR(timer_gettime), NR(timer_getoverrun),
+	NR(timer_delete), NR(timerfd_create), NR(timerfd_settime), NR(timerfd_gettime) };
+
+static const short waiting[] = { NR(poll), NR(ppoll), NR(select), NR(pselect6), NR(epoll_create),
+	NR(epoll_create1), NR(epoll_ctl), NR(epoll_wait), NR(epoll_pwait), NR(epoll_pwait2),
+	NR(eventfd), NR(eventfd2) };
+
+static const short signals[] = { NR(rt_sigaction), NR(rt_sigprocmask), NR(rt_sigpending),
+	NR(rt_sigtimedwait), NR(rt_sigsuspend), NR(rt_sigreturn), NR(rt_sigqueueinfo),
+	NR(rt_tgsigqueueinfo), NR(sigaltstack), NR(pause), NR(kill), NR(tkill), NR(tgkill),
+	NR(signalfd), NR(signalfd4) };
+
+static const short threads[] = { NR(futex), NR(futex_waitv), NR(set_robust_list),
+	NR(get_robust_list), NR(rseq), NR(set_tid_address), NR(arch_prctl), NR(sched_yield),
+	NR(sched_getaffinity), NR(getcpu), NR(exit), NR(exit_group), NR(restart_syscall), NR(wait4),
+	NR(waitid) };
+
+static const short identity[] = { NR(getpid), NR(getppid), NR(gettid), NR(getpgid), NR(getpgrp),
+	NR(getsid), NR(getuid), NR(geteuid), NR(getgid), NR(getegid), NR(getresuid), NR(getresgid),
+	NR(getgroups), NR(uname), NR(getrlimit), NR(getrusage), NR(capget), NR(getrandom) };
+
+/* Nobody in a jail can send a descriptor, so receiving a message brings none but the daemon's. */
+static const short receiving[] = { NR(recvmsg), NR(getsockname), NR(shutdown) };
+
+/* A group of its own for each call with rules about its arguments. */
+static const short call_mmap[] = { NR(mmap) };
+static const short call_mprotect[] = { NR(mprotect) };
+static const short call_clone[] = { NR(clone) };
+static const short call_fcntl[] = { NR(fcntl) };
+static const short call_ioctl[] = { NR(ioctl) };
+static const short call_prctl[] = { NR(prctl) };
+static const short call_prlimit[] = { NR(prlimit64) };
+static const short call_socketpair[] = { NR(socketpair) };
+static const short call_getsockopt[] = { NR(getsockopt) };
+static const short call_transfer[] = { NR(sendto), NR(recvfrom) };
+
+/* Never writable and executable; what is executable comes from a file, and /work is noexec. */
+static const struct arg_rule mmap_rules[] = {
+	{ VERDICT_ALLOW, { { 2, PROT_EXEC, 0 } } },
+	{ VERDICT_ALLOW, { { 2, PROT_EXEC | PROT_WRITE, PROT_EXEC }, { 3, MAP_ANONYMOUS, 0 } } },
+};
+static const struct arg_rule mprotect_rules[] = {
+	{ VERDICT_ALLOW, { { 2, PROT_EXEC, 0 } } },
+};
+
+#define CLONE_NEW_ANY                                                                             \
+	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
+		    CLONE_NEWPID | CLONE_NEWNET))
+
+/* A flag that asks for a namespace has no innocent use; one row a flag: any of them kills. */
+#define KILL_NEW_FLAGS                                                         \
+	{ VERDICT_KILL, { { 0, CLONE_NEWNS, CLONE_NEWNS } } },                 \
+		{ VERDICT_KILL, { { 0, CLONE_NEWCGROUP, CLONE_NEWCGROUP } } }, \
+		{ VERDICT_KILL, { { 0, CLONE_NEWUTS, CLONE_NEWUTS } } },       \
+		{ VERDICT_KILL, { { 0, CLONE_NEWIPC, CLONE_NEWIPC } } },       \
+		{ VERDICT_KILL, { { 0, CLONE_NEWUSER, CLONE_NEWUSER } } },     \
+		{ VERDICT_KILL, { { 0, CLONE_NEWPID, CLONE_NEWPID } } },       \
+	{                                                                      \
+		VERDICT_KILL,                                                  \
+		{                                                              \
+			{                                                      \
+				0, CLONE_NEWNET, CLONE_NEWNET                  \
+			}                                                      \
+		}                                                              \
+	}
+
+static const struct arg_rule clone_thread_rules[] = {
+	{ VERDICT_ALLOW, { { 0, CLONE_NEW_ANY | CLONE_THREAD, CLONE_THREAD } } },
+	KILL_NEW_FLAGS,
+};
+static const struct arg_rule clone_fork_rules[] = {
+	{ VERDICT_ALLOW, { { 0, CLONE_NEW_ANY, 0 } } },
+	KILL_NEW_FLAGS,
+};
+
+static const struct arg_rule fcntl_rules[] = {
+	{ VERDICT_ALLOW, { IS(1, F_DUPFD) } },
+	{ VERDICT_ALLOW, { IS(1, F_DUPFD_CLOEXEC) } },
+	{ VERDICT_ALLOW, { IS(1, F_GETFD) } },
+	{ VERDICT_ALLOW, { IS(1, F_SETFD) } },
+	{ VERDICT_ALLOW, { IS(1, F_GETFL) } },
+	{ VERDICT_ALLOW, { IS(1, F_SETFL) } },
+};
+static const struct arg_rule ioctl_rules[] = {
+	{ VERDICT_ALLOW, { IS(1, TCGETS) } },
+	{ VERDICT_ALLOW, { IS(1, TIOCGWINSZ) } },
+	{ VERDICT_ALLOW, { IS(1, FIONREAD) } },
+	{ VERDICT_ALLOW, { IS(1, FIONBIO) } },
+	{ VERDICT_ALLOW, { IS(1, FIOCLEX) } },
+	{ VERDICT_ALLOW, { IS(1, FIONCLEX) } },
+};
+static const struct arg_rule prctl_rules[] = {
+	{ VERDICT_ALLOW, { IS(0, PR_SET_NAME) } },
+	{ VERDICT_ALLOW, { IS(0, PR_GET_NAME) } },
+};
+static const struct arg_rule prlimit_rules[] = {
+	{ VERDICT_ALLOW, { IS(2, 0) } }, /* reads a limit; sets none */
+};
+static const struct arg_rule socketpair_rules[] = {
+	{ VERDICT_ALLOW, { IS(0, AF_UNIX) } },
+};
+static const struct arg_rule getsockopt_rules[] = {
+	{ VERDICT_ALLOW, { IS(1, SOL_SOCKET), IS(2, SO_TYPE) } },
+	{ VERDICT_ALLOW, { IS(1, SOL_SOCKET), IS(2, SO_PROTOCOL) } },
+	{ VERDICT_ALLOW, { IS(1, SOL_SOCKET), IS(2, SO_ERROR) } },
+};
+static const struct arg_rule transfer_rules[] = {
+	{ VERDICT_ALLOW, { IS(4, 0) } }, /* between the two ends of a pair: no address */
+};
+
+/* Libraries probe for these and have another way when the kernel does not know them. */
+static const short unknown[] = { NR(clone3), NR(openat2), NR(memfd_create), NR(memfd_secret),
+	NR(pidfd_open), NR(landlock_create_ruleset), NR(landlock_add_rule),
+	NR(landlock_restrict_self), NR(flock), NR(inotify_init), NR(inotify_init1),
+	NR(inotify_add_watch), NR(inotify_rm_watch), NR(pkey_alloc), NR(set_mempolicy_home_node),
+	/* cachestat fchmodat2 map_shadow_stack futex_wake futex_wait futex_requeue statmount
+	 * listmount lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal */
+	NR_FIRST_NEW, 452, 453, 454, 455, 456, 457, 458, 459, 460, 461, 462,
+	/* setxattrat getxattrat listxattrat removexattrat; 467 is in the red list; file_getattr
+	 * file_setattr */
+	463, 464, 465, 466, 468, 469 };
+
+/* shutil.copy2() raises EPERM again but swallows ENOTSUP. */
+static const short xattrs[] = { NR(setxattr), NR(lsetxattr), NR(fsetxattr), NR(getxattr),
+	NR(lgetxattr), NR(fgetxattr), NR(listxattr), NR(llistxattr), NR(flistxattr),
+	NR(removexattr), NR(lremovexattr), NR(fremovexattr) };
+
+/*
+ * No honest program needs these: the first one ends the run, so that nothing is tried twice.
+ */
+static const short red[] = { NR(ptrace), NR(process_vm_readv), NR(process_vm_writev), NR(kcmp),
+	NR(pidfd_getfd), NR(bpf), NR(userfaultfd), NR(perf_event_open), NR(io_uring_setup),
+	NR(io_uring_enter), NR(io_uring_register), NR(keyctl), NR(add_key), NR(request_key),
+	NR(mount), NR(umount2), NR(pivot_root), NR(chroot), NR(fsopen), NR(fsconfig), NR(fsmount),
+	NR(fspick), NR(move_mount), NR(open_tree), NR(mount_setattr), NR_OPEN_TREE_ATTR, NR(setns),
+	NR(unshare), NR(open_by_handle_at), NR(init_module), NR(finit_module), NR(delete_module),
+	NR(kexec_load), NR(kexec_file_load), NR(reboot), NR(swapon), NR(swapoff), NR(acct),
+	NR(iopl), NR(ioperm), NR(modify_ldt), NR(personality), NR(seccomp), NR(fanotify_init),
+	NR(fanotify_mark), NR(quotactl), NR(quotactl_fd), NR(syslog), NR(sethostname),
+	NR(setdomainname), NR(clock_settime), NR(clock_adjtime), NR(settimeofday), NR(adjtimex) };
+
+static const struct syscall_group job[] = {
+	{ "bytes in and out of what is open", VERDICT_ALLOW, CALLS(streams), NO_RULES },
+	{ "files and folders by name", VERDICT_ALLOW, CALLS(files), NO_RULES },
+	{ "memory without a say about protection", VERDICT_ALLOW, CALLS(memory), NO_RULES },
+	{ "clocks and timers", VERDICT_ALLOW, CALLS(clocks), NO_RULES },
+	{ "waiting for descriptors", VERDICT_ALLOW, CALLS(waiting), NO_RULES },
+	{ "signals inside the pid namespace", VERDICT_ALLOW, CALLS(signals), NO_RULES },
+	{ "threads, exit and children", VERDICT_ALLOW, CALLS(threads), NO_RULES },
+	{ "who and where am I", VERDICT_ALLOW, CALLS(identity), NO_RULES },
+	{ "the worker takes stdin with its job", VERDICT_ALLOW, CALLS(receiving), NO_RULES },
+	{ "never writable and executable", VERDICT_DEFAULT, CALLS(call_mmap), RULES(mmap_rules) },
+	{ "never made executable", VERDICT_DEFAULT, CALLS(call_mprotect), RULES(mprotect_rules) },
+	{ "threads, no processes", VERDICT_DEFAULT, CALLS(call_clone), RULES(clone_thread_rules) },
+	{ "no locks, no pipe sizes", VERDICT_DEFAULT, CALLS(call_fcntl), RULES(fcntl_rules) },
+	{ "no terminals", VERDICT_DEFAULT, CALLS(call_ioctl), RULES(ioctl_rules) },
+	{ "the name of a thread", VERDICT_DEFAULT, CALLS(call_prctl), RULES(prctl_rules) },
+	{ "limits are read only", VERDICT_DEFAULT, CALLS(call_prlimit), RULES(prlimit_rules) },
+	{ "asyncio wakes itself by a pair", VERDICT_DEFAULT, CALLS(call_socketpair),
+		RULES(socketpair_rules) },
+	{ "what kind of socket", VERDICT_DEFAULT, CALLS(call_getsockopt), RULES(getsockopt_rules) },
+	{ "and talks over it", VERDICT_DEFAULT, CALLS(call_transfer), RULES(transfer_rules) },
+	{ "libraries know another way", VERDICT_ERRNO(ENOSYS), CALLS(unknown), NO_RULES },
+	{ "copies go on without them", VERDICT_ERRNO(ENOTSUP), CALLS(xattrs), NO_RULES },
+	{ "no innocent use", VERDICT_KILL, CALLS(red), NO_RULES },
+};
+
+/* ---- what zygote and slot need beside it; the tiny filter takes all of it back ------------- */
+
+static const short house_start[] = { NR(execve) };
+static const short house_spawn[] = { NR(clone3), NR(setns), NR(unshare), NR(pidfd_open),
+	NR(pidfd_send_signal), NR(setsid), NR(setpgid) };
+static const short house_mounts[] = { NR(fsopen), NR(fsconfig), NR(fsmount), NR(fspick),
+	NR(move_mount), NR(open_tree), NR(mount_setattr), NR(mount), NR(umount2), NR(openat2),
+	NR(fchown), NR(fchownat) };
+static const short house_rights[] = { NR(setresuid), NR(setresgid), NR(setuid), NR(setgid),
+	NR(setgroups), NR(capset), NR(seccomp), NR(prctl), NR(prlimit64), NR(setrlimit),
+	NR(landlock_create_ruleset), NR(landlock_add_rule), NR(landlock_restrict_self),
+	NR(setpriority), NR(sched_setscheduler) };
+static const short house_talk[] = { NR(sendmsg), NR(fcntl), NR(sysinfo) };
+
+static const struct syscall_group house[] = {
+	{ "the interpreter is started once", VERDICT_ALLOW, CALLS(house_start), NO_RULES },
+	{ "slots and workers are made", VERDICT_ALLOW, CALLS(house_spawn), NO_RULES },
+	{ "with a file system each", VERDICT_ALLOW, CALLS(house_mounts), NO_RULES },
+	{ "and lose their rights", VERDICT_ALLOW, CALLS(house_rights), NO_RULES },
+	{ "lease messages; imports look at memory", VERDICT_ALLOW, CALLS(house_talk), NO_RULES },
+	{ "plain forks", VERDICT_DEFAULT, CALLS(call_clone), RULES(clone_fork_rules) },
+};
+
+/* ---- ced ----------------------------------------------------------------------------------- */
+
+/* Started by this call; ced closes the door behind itself with a filter of its own. */
+static const short daemon_start[] = { NR(execve), NR(execveat), NR(seccomp) };
+static const short daemon_files[] = { NR(fchown), NR(fchownat), NR(flock), NR(fcntl), NR(openat2),
+	NR(memfd_create), NR(mlock), NR(munlock), NR(symlink), NR(symlinkat), NR(link), NR(linkat),
+	NR(syncfs), NR(sync_file_range), NR(sysinfo), NR(prlimit64) };
+static const short daemon_sockets[] = { NR(bind), NR(listen), NR(accept), NR(accept4), NR(connect),
+	NR(getsockname), NR(getpeername), NR(getsockopt), NR(setsockopt), NR(shutdown), NR(sendmsg),
+	NR(recvmsg), NR(sendmmsg), NR(recvmmsg), NR(sendto), NR(recvfrom) };
+static const short daemon_children[] = { NR(pidfd_send_signal), NR(pidfd_open), NR(setpriority),
+	NR(sched_setscheduler), NR(sched_getscheduler), NR(sched_getparam),
+	NR(sched_get_priority_max), NR(sched_get_priority_min), NR(ioprio_set) };
+static const short call_socket[] = { NR(socket), NR(socketpair) };
+
+static const struct arg_rule own_prctl_rules[] = {
+	{ VERDICT_ALLOW, { IS(0, PR_SET_NAME) } },
+	{ VERDICT_ALLOW, { IS(0, PR_GET_NAME) } },
+	{ VERDICT_ALLOW, { IS(0, PR_SET_DUMPABLE) } },
+	{ VERDICT_ALLOW, { IS(0, PR_GET_DUMPABLE) } },
+	{ VERDICT_ALLOW, { IS(0, PR_SET_NO_NEW_PRIVS) } },
+	{ VERDICT_ALLOW, { IS(0, PR_SET_SECCOMP) } },
+	{ VERDICT_ALLOW, { IS(0, PR_SET_PDEATHSIG) } },
+	{ VERDICT_ALLOW, { IS(0, PR_CAPBSET_READ) } },
+	{ VERDICT_ALLOW, { IS(0, PR_SET_TIMERSLACK) } },
+};
+
+static const struct syscall_group daemon_groups[] = {
+	{ "exec happens once", VERDICT_ALLOW, CALLS(daemon_start), NO_RULES },
+	{ "the store and its locks", VERDICT_ALLOW, CALLS(daemon_files), NO_RULES },
+	{ "clients and jails", VERDICT_ALLOW, CALLS(daemon_sockets), NO_RULES },
+	{ "pidfds; the recorder's priority", VERDICT_ALLOW, CALLS(daemon_children), NO_RULES },
+	{ "local sockets only", VERDICT_DEFAULT, CALLS(call_socket), RULES(socketpair_rules) },
+	{ "names, dumps, its last filter", VERDICT_DEFAULT, CALLS(call_prctl),
+		RULES(own_prctl_rules) },
+};
+
+/* ---- ced-inspector ------------------------------------------------------------------------- */
+
+static const short inspector_start[] = { NR(execve), NR(seccomp), NR(openat), NR(fstat),
+	NR(newfstatat), NR(access), NR(faccessat2), NR(readlink), NR(readlinkat), NR(prlimit64),
+	NR(set_tid_address), NR(set_robust_list), NR(rseq), NR(arch_prctl), NR(pread64), NR(lseek),
+	NR(sysinfo), NR(uname), NR(sched_getaffinity), NR(fcntl), NR(getrusage), NR(getrlimit) };
+static const short inspector_serve[] = { NR(read), NR(write), NR(readv), NR(writev), NR(recvfrom),
+	NR(sendto), NR(recvmsg), NR(sendmsg), NR(poll), NR(ppoll), NR(close), NR(futex), NR(munmap),
+	NR(mremap), NR(brk), NR(madvise), NR(exit), NR(exit_group), NR(getrandom),
+	NR(clock_gettime), NR(clock_getres), NR(gettimeofday), NR(time), NR(rt_sigaction),
+	NR(rt_sigprocmask), NR(rt_sigreturn), NR(sigaltstack), NR(getpid), NR(gettid), NR(tgkill),
+	NR(restart_syscall), NR(setitimer), NR(close_range) };
+
+static const struct syscall_group inspector_groups[] = {
+	{ "loader and libc come up", VERDICT_ALLOW, CALLS(inspector_start), NO_RULES },
+	{ "questions and answers", VERDICT_ALLOW, CALLS(inspector_serve), NO_RULES },
+	{ "never writable and executable", VERDICT_DEFAULT, CALLS(call_mmap), RULES(mmap_rules) },
+	{ "never made executable", VERDICT_DEFAULT, CALLS(call_mprotect), RULES(mprotect_rules) },
+	{ "no terminals", VERDICT_DEFAULT, CALLS(call_ioctl), RULES(ioctl_rules) },
+	{ "dumps, its last filter", VERDICT_DEFAULT, CALLS(call_prctl), RULES(own_prctl_rules) },
+	{ "no innocent use", VERDICT_KILL, CALLS(red), NO_RULES },
+};
+
+/* ---- profiles ------------------------------------------------------------------------------ */
+
+/* A profile is its own groups, then another profile's where it does not say otherwise. */
+static const struct {
+	const struct syscall_group *own;
+	size_t own_count;
+	const struct syscall_group *then;
+	size_t then_count;
+} profiles[FILTER_PROFILE_COUNT] = {
+	[FILTER_JOB] = { job, COUNT_OF(job), NULL, 0 },
+	[FILTER_HOUSE] = { house, COUNT_OF(house), job, COUNT_OF(job) },
+	[FILTER_DAEMON] = { daemon_groups, COUNT_OF(daemon_groups), job, COUNT_OF(job) },
+	[FILTER_INSPECTOR] = { inspector_groups, COUNT_OF(inspector_groups), NULL, 0 },
+};
+
+const struct syscall_group *syscall_own_group_at(enum filter_profile profile, size_t index)
+{
+	return index < profiles[profile].own_count ? &profiles[profile].own[index] : NULL;
+}
+
+const struct syscall_group *syscall_group_at(enum filter_profile profile, size_t index)
+{
+	if (index < profiles[profile].own_count)
+		return syscall_own_group_at(profile, index);
+	index -= profiles[profile].own_count;
+	return index < profiles[profile].then_count ? &profiles[profile].then[index] : NULL;
+}
+
+static bool group_has(const struct syscall_group *group, int nr)
+{
+	for (size_t i = 0; i < group->call_count; i++)
+		if (group->calls[i] == nr)
+			return true;
+	return false;
+}
+
+const struct syscall_group *syscall_group_of(enum filter_profile profile, int nr)
+{
+	const struct syscall_group *group;
+
+	for (size_t i = 0; (group = syscall_group_at(profile, i)); i++)
+		if (group_has(group, nr))
+			return group;
+	return NULL;
+}
+
+static bool rule_holds(const struct arg_rule *rule, const uint64_t args[6])
+{
+	for (size_t i = 0; i < ARG_TESTS_MAX; i++) {
+		const struct arg_test *test = &rule->tests[i];
+
+		if ((args[test->arg] & test->mask) != test->value)
+			return false;
+	}
+	return true;
+}
+
+uint32_t syscall_verdict(enum filter_profile profile, int nr, const uint64_t args[6])
+{
+	const struct syscall_group *group = syscall_group_of(profile, nr);
+
+	if (!group)
+		return VERDICT_DEFAULT;
+	for (size_t i = 0; i < group->rule_count; i++)
+		if (rule_holds(&group->rules[i], args))
+			return group->rules[i].verdict;
+	return group->verdict;
+}
