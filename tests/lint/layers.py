@@ -17,7 +17,7 @@ MAY = {
     "store": ("proto/", "store/"),
     "cli": ("proto/", "cli/"),
     "daemon": ("proto/", "store/store.h", "daemon/"),
-    "daemon/inspector": ("proto/base/", "daemon/inspector/"),
+    "daemon/inspector": ("proto/base/", "proto/inspectmsg.h", "daemon/inspector/"),
     "clients": ("clients/",),
     "examples": ("clients/",),
 }
