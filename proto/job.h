@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct schema;
+
 #define RUN_ID_LEN 26 /* a ULID */
 #define HASH_TEXT_LEN 71 /* "sha256:" and 64 hex digits */
 
@@ -78,6 +80,7 @@ struct job_spec {
 	const char *policy; /* NULL: the default */
 	enum job_output output;
 	const struct value *schema; /* NULL, or the JSON Schema for the output */
+	const struct schema *output_schema; /* the same, compiled */
 	const char *task;
 	const char *agent;
 	struct job_pair *labels;
@@ -249,5 +252,6 @@ struct job_result {
 /* The result map of docs/PROTOCOL.md.  NULL when the arena is full. */
 struct value *job_result_to_value(struct arena *arena, const struct job_result *result);
 
-/* One artifact, error, verdict … in wire form, for the store too. */
+/* Parts of it, in the same form, for the store and other answers. */
+struct value *job_limits_to_value(struct arena *arena, const struct job_limits *limits);
 struct value *policy_verdict_to_value(struct arena *arena, const struct policy_verdict *verdict);

@@ -1,0 +1,270 @@
+#include <stdarg.h>
+#include <string.h>
+
+#include "proto/base/container.h"
+#include "proto/job.h"
+#include "proto/job_reader.h"
+#include "proto/json.h"
+#include "proto/method.h"
+#include "proto/names.h"
+#include "proto/number.h"
+#include "proto/schema.h"
+
+int job_refuse(struct job_reader *reader, const struct place *at, const char *reason,
+	const char *format, ...)
+{
+	char message[ERR_TEXT_MAX];
+	va_list args;
+
+	va_start(args, format);
+	cut_vprintf(message, sizeof(message), format, args);
+	va_end(args);
+	reader->refusal.reason = reason;
+	reader->refusal.pointer = place_text(reader->arena, at);
+	reader->refusal.message = arena_strdup(reader->arena, message);
+	if (!reader->refusal.pointer || !reader->refusal.message)
+		return job_no_memory(reader);
+	return 1;
+}
+
+int job_no_memory(struct job_reader *reader)
+{
+	return err_set(reader->err, ERR_MEMORY, "no memory for a request");
+}
+
+struct place job_key(const char *key)
+{
+	return place_key(NULL, key, strlen(key));
+}
+
+struct bytes job_bytes_of(const struct value *value)
+{
+	return (struct bytes){ value->text.bytes, value->text.len };
+}
+
+/* The word of an enum in run.json; the row that the contract let through is always there. */
+static bool says(const struct job_reader *reader, const char *key, const char *word)
+{
+	const char *text = value_as_text(value_get(reader->params, key));
+
+	return text && strcmp(text, word) == 0;
+}
+
+/* ---- the program -------------------------------------------------------------------------- */
+
+/* A text that is shown and stored as it is. */
+static int take_label(struct job_reader *reader, const char *key, const char **ret_text)
+{
+	const struct value *text = value_get(reader->params, key);
+	struct place at = job_key(key);
+
+	if (!text)
+		return 0;
+	if (!name_is_printable(text->text.bytes, text->text.len))
+		return job_refuse(reader, &at, "value", "must hold printable characters only");
+	*ret_text = text->text.bytes;
+	return 0;
+}
+
+static int take_labels(struct job_reader *reader)
+{
+	const struct {
+		const char *key;
+		const char **ret_text;
+	} rows[] = {
+		{ "id", &reader->spec.id },
+		{ "language", &reader->spec.language },
+		{ "policy", &reader->spec.policy },
+		{ "task", &reader->spec.task },
+		{ "agent", &reader->spec.agent },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		int answer = take_label(reader, rows[i].key, rows[i].ret_text);
+
+		if (answer)
+			return answer;
+	}
+	return 0;
+}
+
+static int take_code(struct job_reader *reader)
+{
+	const struct value *code = value_get(reader->params, "code");
+	struct place at = job_key("code");
+
+	if (code->text.len > reader->bounds->code_bytes)
+		return job_refuse(reader, &at, "too_long", "must have at most %llu bytes, not %zu",
+			(unsigned long long)reader->bounds->code_bytes, code->text.len);
+	reader->spec.code = job_bytes_of(code);
+	return 0;
+}
+
+static const struct {
+	const char *language;
+	const char *entrypoint;
+} entrypoints[] = {
+	{ "python", "main.py" },
+	{ "javascript", "main.js" },
+	{ "bash", "main.sh" },
+};
+
+static int take_entrypoint(struct job_reader *reader)
+{
+	const struct value *name = value_get(reader->params, "entrypoint");
+	struct place at = job_key("entrypoint");
+
+	reader->spec.entrypoint = "main";
+	for (size_t i = 0; i < COUNT_OF(entrypoints); i++) {
+		if (strcmp(reader->spec.language, entrypoints[i].language) == 0)
+			reader->spec.entrypoint = entrypoints[i].entrypoint;
+	}
+	if (!name)
+		return 0;
+	if (!name_is_file(name->text.bytes, name->text.len))
+		return job_refuse(reader, &at, "path",
+			"must be a bare file name of at most %d bytes, without / and control characters",
+			NAME_PART_MAX);
+	reader->spec.entrypoint = name->text.bytes;
+	return 0;
+}
+
+/* ---- limits ------------------------------------------------------------------------------- */
+
+static int take_limit(struct job_reader *reader, const struct value *limits, const char *name,
+	uint64_t most, uint64_t *limit)
+{
+	const struct value *asked = value_get(limits, name);
+	struct place above = job_key("limits");
+	struct place at = place_key(&above, name, strlen(name));
+
+	if (!asked)
+		return 0;
+	if (number_as_u64(asked, limit) < 0 || *limit > most)
+		return job_refuse(
+			reader, &at, "range", "must be at most %llu", (unsigned long long)most);
+	return 0;
+}
+
+static int take_limits(struct job_reader *reader)
+{
+	const struct value *limits = value_get(reader->params, "limits");
+	int answer = 0;
+
+	reader->spec.limits = reader->bounds->standard;
+	if (!limits)
+		return 0;
+#define TAKE_LIMIT(name, meaning)                                                     \
+	if (!answer)                                                                  \
+		answer = take_limit(reader, limits, #name, reader->bounds->most.name, \
+			&reader->spec.limits.name);
+	JOB_LIMITS(TAKE_LIMIT)
+#undef TAKE_LIMIT
+	return answer;
+}
+
+/* ---- the output contract ------------------------------------------------------------------ */
+
+/* A place below the schema is said as a place in the request. */
+static int refuse_schema(struct job_reader *reader, const struct schema_mistake *mistake)
+{
+	struct place at = job_key("schema");
+	int answer = job_refuse(reader, &at, "schema", "%s", mistake->message);
+
+	if (answer < 0)
+		return answer;
+	reader->refusal.pointer = arena_printf(reader->arena, "/schema%s", mistake->pointer);
+	return reader->refusal.pointer ? 1 : job_no_memory(reader);
+}
+
+/* Bytes, NaN and the like have no place in a schema; its size is that of its JSON. */
+static int check_schema_text(struct job_reader *reader, const struct value *schema)
+{
+	__attribute__((cleanup(buf_done))) struct buf buf;
+	struct place at = job_key("schema");
+	struct err err = ERR_INIT;
+
+	buf_init(&buf, reader->bounds->schema_bytes);
+	if (json_write(&buf, schema, JSON_WRITE_COMPACT, &err) == 0)
+		return 0;
+	if (err.code == ERR_TOO_BIG)
+		return job_refuse(reader, &at, "too_long", "%s", err.text);
+	return job_refuse(reader, &at, "schema", "%s", err.text);
+}
+
+static int take_schema(struct job_reader *reader, const struct value *schema)
+{
+	struct schema_mistake mistake = { "", "" };
+	int answer = check_schema_text(reader, schema);
+
+	if (answer)
+		return answer;
+	answer = schema_compile(reader->arena, schema, SCHEMA_JSON, &reader->spec.output_schema,
+		&mistake, reader->err);
+	if (answer > 0)
+		return refuse_schema(reader, &mistake);
+	reader->spec.schema = schema;
+	return answer;
+}
+
+static int take_output(struct job_reader *reader)
+{
+	const struct value *schema = value_get(reader->params, "schema");
+	struct place at = job_key("output");
+
+	reader->spec.output = says(reader, "output", "json") ? OUTPUT_JSON : OUTPUT_TEXT;
+	if (!schema)
+		return 0;
+	if (says(reader, "output", "text"))
+		return job_refuse(reader, &at, "conflict", "a schema asks for output \"json\"");
+	reader->spec.output = OUTPUT_JSON;
+	return take_schema(reader, schema);
+}
+
+/* ---- the rest ----------------------------------------------------------------------------- */
+
+static int take_switches(struct job_reader *reader)
+{
+	struct job_spec *spec = &reader->spec;
+
+	spec->on_output_limit =
+		says(reader, "on_output_limit", "truncate") ? ON_OUTPUT_TRUNCATE : ON_OUTPUT_KILL;
+	spec->trace = says(reader, "trace", "off") ? TRACE_OFF : TRACE_STEPS;
+	spec->stream = value_as_bool(value_get(reader->params, "stream"), false);
+	spec->detach = value_as_bool(value_get(reader->params, "detach"), false);
+	return 0;
+}
+
+/* In the order in which a reader would look for mistakes; files need the entrypoint. */
+static int (*const takes[])(struct job_reader *reader) = {
+	take_labels,
+	take_code,
+	take_entrypoint,
+	job_take_args,
+	job_take_stdin,
+	job_take_files,
+	job_take_env,
+	take_limits,
+	job_take_artifacts,
+	take_output,
+	job_take_labels,
+	take_switches,
+};
+
+int job_spec_from_value(struct arena *arena, const struct value *params,
+	const struct job_bounds *bounds, struct job_spec *ret_spec, struct job_refusal *ret_refusal,
+	struct err *err)
+{
+	struct job_reader reader = {
+		.arena = arena, .params = params, .bounds = bounds, .err = err
+	};
+	int answer = method_check_params(arena, METHOD_RUN, params, &reader.refusal, err);
+
+	for (size_t i = 0; i < COUNT_OF(takes) && !answer; i++)
+		answer = takes[i](&reader);
+	if (answer > 0)
+		*ret_refusal = reader.refusal;
+	if (answer == 0)
+		*ret_spec = reader.spec;
+	return answer;
+}

@@ -1,0 +1,130 @@
+#include "proto/method.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "proto/base/container.h"
+#include "proto/base/embedded.h"
+#include "proto/json.h"
+
+#define CONTRACTS_BYTES_MAX (4U << 20)
+
+extern const struct embedded method_schemas[];
+
+/* clang-format off */
+static const struct method methods[METHOD_COUNT] = {
+	{ METHOD_HELLO,        "hello",        METHOD_ALL,         "hello.json",       NULL },
+	{ METHOD_RUN,          "run",          METHOD_ALL,         "run.json",         "result.json" },
+	{ METHOD_CHECK,        "check",        METHOD_ALL,         "run.json",         NULL },
+	{ METHOD_WAIT,         "wait",         METHOD_OWNER,       "wait.json",        "result.json" },
+	{ METHOD_CANCEL,       "cancel",       METHOD_OWNER_ADMIN, "run_id.json",      NULL },
+	{ METHOD_RUNTIMES,     "runtimes",     METHOD_ALL,         "none.json",        NULL },
+	{ METHOD_RUNS_LIST,    "runs.list",    METHOD_OWNER_ADMIN, "runs.list.json",   NULL },
+	{ METHOD_RUNS_GET,     "runs.get",     METHOD_OWNER_ADMIN, "run_id.json",      NULL },
+	{ METHOD_RUNS_OUTPUT,  "runs.output",  METHOD_OWNER_ADMIN, "runs.output.json", NULL },
+	{ METHOD_STATS,        "stats",        METHOD_OWNER_ADMIN, "stats.json",       NULL },
+	{ METHOD_ADMIN_STATUS, "admin.status", METHOD_ADMIN,       "none.json",        NULL },
+};
+/* clang-format on */
+
+/* Written once, under `once`, and kept until the process ends. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct {
+	struct arena arena;
+	const struct schema *params[METHOD_COUNT];
+	const struct schema *results[METHOD_COUNT];
+	struct err err;
+} contracts;
+
+static const struct embedded *file_find(const char *name)
+{
+	const struct embedded *file = method_schemas;
+
+	while (file->name && strcmp(file->name, name) != 0)
+		file++;
+	return file->name ? file : NULL;
+}
+
+static int compile_file(const char *name, const struct schema **ret_schema, struct err *err)
+{
+	const struct embedded *file = file_find(name);
+	struct schema_mistake mistake = { "", "" };
+	struct value *text = NULL;
+	int answer;
+
+	if (!file)
+		return err_set(err, ERR_MISSING, "there is no contract %s", name);
+	if (json_parse(&contracts.arena, (const char *)file->bytes, file->len, NULL, &text, err) <
+		0)
+		return err_wrap(err, "contract %s", name);
+	answer = schema_compile(&contracts.arena, text, SCHEMA_WIRE, ret_schema, &mistake, err);
+	if (answer < 0)
+		return err_wrap(err, "contract %s", name);
+	if (answer)
+		return err_set(err, ERR_INVALID, "contract %s%s: %s", name, mistake.pointer,
+			mistake.message);
+	return 0;
+}
+
+static void setup(void)
+{
+	arena_init(&contracts.arena, CONTRACTS_BYTES_MAX);
+	for (size_t i = 0; i < METHOD_COUNT; i++) {
+		if (compile_file(methods[i].params_file, &contracts.params[i], &contracts.err) < 0)
+			return;
+		if (methods[i].result_file && compile_file(methods[i].result_file,
+						      &contracts.results[i], &contracts.err) < 0)
+			return;
+	}
+}
+
+int method_setup(struct err *err)
+{
+	(void)pthread_once(&once, setup);
+	if (contracts.err.code == ERR_NONE)
+		return 0;
+	if (err)
+		*err = contracts.err;
+	return -1;
+}
+
+const struct method *method_find(const char *name)
+{
+	for (size_t i = 0; i < COUNT_OF(methods); i++) {
+		if (strcmp(methods[i].name, name) == 0)
+			return &methods[i];
+	}
+	return NULL;
+}
+
+const struct method *method_of(enum method_id id)
+{
+	return &methods[id];
+}
+
+const struct schema *method_params(enum method_id id)
+{
+	return method_setup(NULL) < 0 ? NULL : contracts.params[id];
+}
+
+const struct schema *method_result(enum method_id id)
+{
+	return method_setup(NULL) < 0 ? NULL : contracts.results[id];
+}
+
+int method_check_params(struct arena *arena, enum method_id id, const struct value *params,
+	struct job_refusal *ret_refusal, struct err *err)
+{
+	struct schema_report report;
+
+	if (method_setup(err) < 0)
+		return -1;
+	if (schema_check(arena, contracts.params[id], params, &report, err) < 0)
+		return -1;
+	if (report.count == 0)
+		return 0;
+	ret_refusal->pointer = report.errors[0].pointer;
+	ret_refusal->reason = report.errors[0].reason;
+	ret_refusal->message = report.errors[0].message;
+	return 1;
+}

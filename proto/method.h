@@ -1,0 +1,59 @@
+/*
+ * What a client may call: one row for each method, with the schema of its params and who may call
+ * it.  The schemas are the files in proto/schemas/, which travel inside the program.
+ *
+ * They are compiled once for the process, by method_setup() or by the first check; afterwards
+ * everything here is read-only and any thread may use it.
+ */
+#pragma once
+
+#include "proto/base/arena.h"
+#include "proto/base/err.h"
+#include "proto/job.h"
+#include "proto/schema.h"
+#include "proto/value.h"
+
+enum method_id {
+	METHOD_HELLO,
+	METHOD_RUN,
+	METHOD_CHECK,
+	METHOD_WAIT,
+	METHOD_CANCEL,
+	METHOD_RUNTIMES,
+	METHOD_RUNS_LIST,
+	METHOD_RUNS_GET,
+	METHOD_RUNS_OUTPUT,
+	METHOD_STATS,
+	METHOD_ADMIN_STATUS,
+	METHOD_COUNT,
+};
+
+enum method_who {
+	METHOD_ALL,         /* anybody who may connect; what it shows of runs is the caller's own */
+	METHOD_OWNER,       /* for a run of the caller's own */
+	METHOD_OWNER_ADMIN, /* for a run of the caller's own; an admin: for every run */
+	METHOD_ADMIN,
+};
+
+struct method {
+	enum method_id id;
+	const char *name;
+	enum method_who who;
+	const char *params_file;
+	const char *result_file; /* or NULL */
+};
+
+/* Compiles the contracts.  A daemon calls it at its start, so that a mistake in one is found then. */
+int method_setup(struct err *err);
+
+/* NULL: no such method. */
+const struct method *method_find(const char *name);
+const struct method *method_of(enum method_id id);
+
+/* The compiled contracts; NULL for a result without one, and when method_setup() failed. */
+const struct schema *method_params(enum method_id id);
+const struct schema *method_result(enum method_id id);
+
+/* Holds params against the contract.  0: good; 1: refused, *ret_refusal says why; -1: failure. */
+int method_check_params(struct arena *arena, enum method_id id, const struct value *params,
+	struct job_refusal *ret_refusal, struct err *err);

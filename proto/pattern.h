@@ -1,0 +1,47 @@
+/*
+ * Regular expressions with a work limit.  The only file that knows PCRE2 is pattern.c.
+ *
+ * The dialect is that of JSON Schema: ECMAScript's with the `u` flag as far as PCRE2 can give it;
+ * a pattern is searched for, not anchored.  Work is counted while the expression runs, by place
+ * in the pattern and by distance in the text, so a verdict does not depend on the clock; when
+ * the budget is spent the search gives up, and the caller takes that for the unsafe answer.
+ *
+ * A compiled pattern lives in its arena and may be used by several threads at once.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/err.h"
+
+#define PATTERN_LEN_MAX          1024
+/* A pattern that refers back to a group can compare without end: it sees only so long a text. */
+#define PATTERN_BACKREF_TEXT_MAX 4096
+
+struct pattern;
+
+enum pattern_answer {
+	PATTERN_NO,
+	PATTERN_YES,
+	PATTERN_GAVE_UP
+};
+
+/* Compiles into the arena.  ERR_INVALID with the place when it is no pattern, ERR_MEMORY. */
+int pattern_compile(struct arena *arena, const char *text, size_t len,
+	const struct pattern **ret_pattern, struct err *err);
+
+/* What it takes of the arena. */
+size_t pattern_size(const struct pattern *pattern);
+
+/*
+ * Looks for the pattern in valid UTF-8.  Takes what it costs from *work (one unit is some 50 ns)
+ * and gives up when that is not enough; *work is then 0.
+ */
+enum pattern_answer pattern_search(
+	const struct pattern *pattern, const char *text, size_t len, uint64_t *work);
+
+/* As pattern_search(), from byte `from` on; says where the first match begins and ends. */
+enum pattern_answer pattern_find(const struct pattern *pattern, const char *text, size_t len,
+	size_t from, uint64_t *work, size_t *ret_start, size_t *ret_end);
