@@ -95,15 +95,14 @@ static void line_add_escaped(struct line *line, char byte)
 
 static void line_add_value(struct line *line, const char *text)
 {
-	if (is_plain(text)) {
-		line_add_text(line, text);
-		return;
-	}
+	bool plain = is_plain(text);
 
-	line_add(line, "\"", 1);
+	if (!plain)
+		line_add(line, "\"", 1);
 	for (; *text && !line->full; text++)
 		line_add_escaped(line, *text);
-	line_add(line, "\"", 1);
+	if (!plain)
+		line_add(line, "\"", 1);
 }
 
 static void line_add_field(struct line *line, const struct log_field *field)

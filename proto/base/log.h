@@ -26,7 +26,12 @@ struct log_field {
 	int64_t number;
 };
 
-#define LOG_STR(key, value) ((struct log_field){ (key), (value) ? (value) : "", 0 })
+static inline const char *log_text_or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+#define LOG_STR(key, value) ((struct log_field){ (key), log_text_or_empty(value), 0 })
 #define LOG_INT(key, value) ((struct log_field){ (key), NULL, (int64_t)(value) })
 
 void log_event_fields(

@@ -1,0 +1,162 @@
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "proto/base/fdio.h"
+#include "proto/leasemsg.h"
+#include "tests/check.h"
+#include "tests/fault.h"
+
+struct pair {
+	int a;
+	int b;
+};
+
+static void pair_close(struct pair *pair)
+{
+	close_fds((int[]){ pair->a, pair->b }, 2);
+}
+
+#define auto_pair __attribute__((cleanup(pair_close)))
+
+static struct pair socket_pair(void)
+{
+	int fds[2] = { -1, -1 };
+
+	(void)socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds);
+	return (struct pair){ fds[0], fds[1] };
+}
+
+static int open_count(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+static const int many[1 + LEASE_JOIN_FDS_MAX + 1] = { 2, 2, 2, 2, 2, 2, 2, 2 };
+
+/* Sends bytes as they are, past all checks of lease_send(), and receives them as a message. */
+static int recv_raw(const void *bytes, size_t len, unsigned fd_count, struct err *err)
+{
+	auto_pair struct pair pair = socket_pair();
+	struct lease_msg msg;
+	int fds[1 + LEASE_JOIN_FDS_MAX];
+	unsigned got_count = 0;
+	int got;
+
+	if (send_with_fds(pair.a, bytes, len, many, fd_count, err) < 0)
+		return -2;
+	got = lease_recv(pair.b, &msg, fds, &got_count, err);
+	close_fds(fds, got_count);
+	return got;
+}
+
+TEST(a_message_arrives_as_it_was_sent_with_its_descriptors)
+{
+	auto_pair struct pair pair = socket_pair();
+	struct lease_msg msg = lease_msg_of(LEASE_WORKER_MAKE);
+	struct lease_msg got;
+	int fds[1 + LEASE_JOIN_FDS_MAX];
+	unsigned fd_count = 0;
+	struct err err = ERR_INIT;
+
+	msg.slot = 3;
+	msg.sequence = 9;
+	msg.limits.memory_bytes = 1UL << 40;
+	(void)strcpy(msg.text, "hello");
+	CHECK(lease_send(pair.a, &msg, many, 4, &err) == 0);
+	CHECK(lease_recv(pair.b, &got, fds, &fd_count, &err) == 1);
+	CHECK_EQ_INT(fd_count, 4);
+	close_fds(fds, fd_count);
+	CHECK(memcmp(&got, &msg, sizeof(msg)) == 0);
+}
+
+TEST(every_kind_travels_with_the_descriptors_it_needs_and_no_others)
+{
+	static const unsigned least[LEASE_KIND_COUNT] = {
+		[LEASE_SLOT_OPEN] = 1, [LEASE_WORKER_MAKE] = 4, [LEASE_COLLECT] = 2
+	};
+	int before = open_count();
+
+	for (uint32_t kind = 1; kind < LEASE_KIND_COUNT; kind++) {
+		struct lease_msg msg = lease_msg_of((enum lease_kind)kind);
+		unsigned most = kind == LEASE_SLOT_OPEN ? 1 + LEASE_JOIN_FDS_MAX : least[kind];
+		struct err err = ERR_INIT;
+
+		CHECK(strcmp(lease_kind_word(kind), "unknown") != 0);
+		for (unsigned fds = 0; fds <= 8; fds++) {
+			bool good = fds >= least[kind] && fds <= most;
+
+			CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), fds, &err), good ? 1 : -1);
+			CHECK(good || err.code == ERR_PROTOCOL);
+			CHECK_EQ_INT(lease_send(-1, &msg, many, fds, &err), -1);
+			CHECK(good == (err.code == ERR_SYSTEM));
+		}
+	}
+	CHECK_EQ_INT(open_count(), before);
+}
+
+TEST(messages_out_of_shape_are_refused)
+{
+	int before = open_count();
+	struct lease_msg msg = lease_msg_of(LEASE_ADJUST);
+	char longer[sizeof(msg) + 1] = { 0 };
+	struct err err = ERR_INIT;
+
+	memcpy(longer, &msg, sizeof(msg));
+	CHECK_EQ_INT(recv_raw(longer, sizeof(longer), 1, &err), -1);
+	for (size_t len = 1; len < sizeof(msg); len++)
+		CHECK_EQ_INT(recv_raw(&msg, len, 1, &err), -1);
+	msg.magic ^= 1;
+	CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), 0, &err), -1);
+	msg.magic ^= 1;
+	msg.kind = LEASE_NONE;
+	CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), 0, &err), -1);
+	msg.kind = LEASE_KIND_COUNT;
+	CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), 0, &err), -1);
+	msg.kind = UINT32_MAX;
+	CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), 0, &err), -1);
+	msg.kind = LEASE_ADJUST;
+	memset(msg.text, 'x', sizeof(msg.text));
+	CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), 0, &err), -1);
+	CHECK_EQ_INT(err.code, ERR_PROTOCOL);
+	CHECK_EQ_INT(open_count(), before);
+}
+
+TEST(the_end_of_the_conversation_and_a_quiet_peer_are_told_apart)
+{
+	auto_pair struct pair pair = socket_pair();
+	struct lease_msg msg;
+	int fds[1 + LEASE_JOIN_FDS_MAX];
+	unsigned fd_count = 0;
+	struct err err = ERR_INIT;
+
+	CHECK(fd_set_nonblocking(pair.b, true, &err) == 0);
+	CHECK_EQ_INT(lease_recv(pair.b, &msg, fds, &fd_count, &err), -1);
+	CHECK_EQ_INT(err.code, ERR_BUSY);
+	CHECK_EQ_INT(lease_recv(pair.b, &msg, fds, &fd_count, NULL), -1);
+	close_fds(&pair.a, 1);
+	CHECK_EQ_INT(lease_recv(pair.b, &msg, fds, &fd_count, &err), 0);
+	CHECK_EQ_INT(lease_recv(pair.b, &msg, fds, &fd_count, NULL), 0);
+}
+
+TEST(failing_and_interrupted_calls_are_told_or_taken_up)
+{
+	struct lease_msg msg = lease_msg_of(LEASE_DROPPED);
+	struct err err = ERR_INIT;
+
+	FAULT_LOOP(FAULT_INTERRUPT)
+		CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), 0, &err), 1);
+	FAULT_LOOP(FAULT_READ)
+		CHECK(recv_raw(&msg, sizeof(msg), 0, &err) == (fault_hit() ? -1 : 1));
+}
+
+TEST(words_exist_for_kinds_only)
+{
+	CHECK_STR(lease_kind_word(LEASE_COLLECT), "collect");
+	CHECK_STR(lease_kind_word(LEASE_NONE), "unknown");
+	CHECK_STR(lease_kind_word(UINT32_MAX), "unknown");
+}
