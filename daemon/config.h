@@ -1,0 +1,64 @@
+/*
+ * What the administrator wrote: defaults from config_table.h, then a file in libucl's syntax
+ * (nginx style, with sizes and times), then the command line.
+ *
+ *	queue_max = 200
+ *	limits   { wall_ms = 10s; memory_bytes = 512mb }
+ *	most     { wall_ms = 60s }
+ *	admins   = [1000]
+ *	runtime python { interpreter = "/usr/bin/python3"; preload = ["json", "re"] }
+ *
+ * An unknown key, a wrong type and a number outside its range are refused by name.
+ */
+#pragma once
+
+#include "daemon/config_table.h"
+#include "proto/base/err.h"
+#include "proto/job.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define CONFIG_TEXT_MAX	    256
+#define CONFIG_RUNTIMES_MAX 16
+#define CONFIG_BINDS_MAX    24
+#define CONFIG_ADMINS_MAX   64
+
+struct config_runtime {
+	char name[32];
+	char interpreter[CONFIG_TEXT_MAX];
+	char preload[1024]; /* modules, separated by spaces */
+	char binds[CONFIG_BINDS_MAX][CONFIG_TEXT_MAX];
+	unsigned bind_count;
+};
+
+struct config {
+#define CONFIG_FIELD(name, otherwise, lowest, highest, meaning) uint64_t name;
+	CONFIG_NUMBERS(CONFIG_FIELD)
+#undef CONFIG_FIELD
+#define CONFIG_FIELD(name, otherwise, meaning) char name[CONFIG_TEXT_MAX];
+	CONFIG_TEXTS(CONFIG_FIELD)
+#undef CONFIG_FIELD
+	struct job_limits limits; /* of a run that asks for none */
+	struct job_limits most;	  /* that a run may ask for */
+	uint32_t admins[CONFIG_ADMINS_MAX];
+	unsigned admin_count;
+	struct config_runtime runtimes[CONFIG_RUNTIMES_MAX];
+	unsigned runtime_count;
+};
+
+/* Fills in the defaults, python as the only runtime. */
+void config_init(struct config *config);
+
+/* Reads a file over what is there. */
+int config_load(struct config *config, const char *path, struct err *err);
+
+/* The same from memory, for tests and the fuzzer. */
+int config_parse(struct config *config, const char *text, size_t len, struct err *err);
+
+/* Replaces "as many as the processors say" by numbers and checks what belongs together. */
+int config_finish(struct config *config, struct err *err);
+
+/* Prints every setting with its default, range and meaning. */
+void config_print_settings(FILE *out);

@@ -1,0 +1,57 @@
+/*
+ * Every number that can be set, once: name, default, lowest, highest, meaning.  From these rows
+ * come the struct, the parser, the messages and `ced --settings`.
+ */
+#pragma once
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+/* clang-format off */
+/*  X(name, default, lowest, highest, meaning) */
+#define CONFIG_NUMBERS(X) \
+	X(connections_max,        256,       1,    65536,      "client connections open together") \
+	X(connections_per_uid,    128,       1,    65536,      "of these, how many one uid may hold; root is exempt") \
+	X(requests_per_connection, 1024,     1,    65536,      "requests in flight on one connection") \
+	X(message_bytes,          16 * MIB,  4096, 256 * MIB,  "largest message a client may send") \
+	X(message_ms,             10000,     100,  600000,     "a message once begun must be whole within this time") \
+	X(unsent_bytes,           64 * MIB,  4096, GIB,        "replies waiting for a client that does not read") \
+	X(queue_max,              1024,      1,    100000,     "runs that wait for a worker, all callers together") \
+	X(queue_per_caller,       512,       1,    100000,     "of these, how many one caller may have") \
+	X(running_per_caller,     64,        1,    1024,       "runs of one caller that run together") \
+	X(queue_ms,               30000,     10,   3600000,    "longest wait for a worker") \
+	X(workers_min,            0,         0,    64,         "warm workers kept for each runtime; 0: twice the processors") \
+	X(workers_max,            0,         0,    64,         "most workers for each runtime; 0: four times the processors") \
+	X(zygote_runs,            20000,     1,    100000000,  "a zygote is replaced after this many runs") \
+	X(zygote_age_s,           3600,      1,    31536000,   "a zygote is replaced when it is this old") \
+	X(inspectors,             2,         1,    16,         "processes that read programs for the policy") \
+	X(inspect_ms,             1500,      50,   60000,      "longest time to read one program; then it is denied") \
+	X(code_bytes,             256 << 10, 1,    16 * MIB,   "largest program") \
+	X(input_bytes,            16 * MIB,  1,    256 * MIB,  "largest stdin or input") \
+	X(files_bytes,            16 * MIB,  1,    256 * MIB,  "all input files together") \
+	X(schema_bytes,           64 << 10,  1,    MIB,        "largest output schema") \
+	X(wait_ms,                600000,    10,   86400000,   "longest time that one call of wait may wait")
+
+/*  X(name, default, most, lowest, highest, meaning): what a run gets, and the most it may ask for */
+#define CONFIG_LIMITS(X) \
+	X(wall_ms,        5000,      60000,     10,   3600000,    "time from start to end") \
+	X(cpu_ms,         5000,      60000,     10,   3600000,    "cpu time of all its processes") \
+	X(memory_bytes,   256 * MIB, GIB,       16 * MIB, 1024 * GIB, "memory of all its processes and files") \
+	X(disk_bytes,     64 * MIB,  512 * MIB, 64 << 10, 64 * GIB, "what it may write below /work and /tmp") \
+	X(inodes,         4096,      65536,     16,   10000000,   "files and folders it may make") \
+	X(pids,           64,        256,       1,    32768,      "processes and threads alive together") \
+	X(stdout_bytes,   MIB,       16 * MIB,  0,    256 * MIB,  "how much of stdout is kept") \
+	X(stderr_bytes,   256 << 10, 16 * MIB,  0,    256 * MIB,  "how much of stderr is kept") \
+	X(artifact_bytes, 8 * MIB,   64 * MIB,  0,    256 * MIB,  "all artifacts together") \
+	X(artifact_count, 16,        256,       0,    4096,       "how many artifacts come back") \
+	X(open_files,     256,       1024,      16,   65536,      "descriptors of one process")
+
+/*  X(name, default, meaning) */
+#define CONFIG_TEXTS(X) \
+	X(socket,       "/run/ced/ced.sock", "where clients connect") \
+	X(state,        "/var/lib/ced",      "folder of the store") \
+	X(policies,     "",                  "folder with more policies; empty: only the shipped ones") \
+	X(policy,       "standard",          "policy of a run that names none") \
+	X(socket_mode,  "0660",              "who may connect: the socket file's permission bits") \
+	X(cgroups,      "required",          "required: refuse to start without; auto: use what is there and say so in every result")
+/* clang-format on */

@@ -1,0 +1,381 @@
+#include "daemon/conn.h"
+
+#include "daemon/methods.h"
+#include "daemon/server.h"
+#include "proto/base/container.h"
+#include "proto/base/log.h"
+#include "proto/frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define ARENA_BYTES_BASE ((size_t)8 << 20) /* for the values of a message, beside twice its length */
+#define ARENA_BYTES_MORE ((size_t)96 << 20) /* and for what the run adds: records, results */
+#define REPLY_BYTES_MAX	 ((size_t)512 << 20)
+
+struct conn {
+	uv_pipe_t pipe;
+	struct list link; /* in the server */
+	struct server *server;
+	struct caller caller;
+	unsigned refs;
+	unsigned in_flight;
+	bool closing;
+	bool reading;
+	uint64_t unsent;
+	struct frame frame;
+	struct timer *deadline; /* a message once begun must be whole */
+	struct list requests;	/* struct request */
+};
+
+struct sending {
+	uv_write_t req;
+	struct conn *conn;
+	char *bytes;
+	size_t len;
+};
+
+static void conn_unref(struct conn *conn)
+{
+	if (--conn->refs)
+		return;
+	frame_done(&conn->frame);
+	free(conn);
+}
+
+void conn_hold(struct conn *conn)
+{
+	conn->refs++;
+	conn->in_flight++;
+}
+
+void conn_release(struct conn *conn)
+{
+	conn->in_flight--;
+	conn_unref(conn);
+}
+
+void conn_adopt(struct conn *conn, struct request *request)
+{
+	conn_hold(conn);
+	list_append(&conn->requests, &request->link);
+}
+
+const struct caller *conn_caller(const struct conn *conn)
+{
+	return &conn->caller;
+}
+
+/* ---- closing -------------------------------------------------------------------------------- */
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct conn *conn = handle->data;
+
+	server_conn_gone(conn->server, &conn->link, conn->caller.uid);
+	conn_unref(conn);
+}
+
+/* Its runs lose their listener: detached ones go on, the others end. */
+static void leave_requests(struct conn *conn)
+{
+	struct list *first;
+
+	while ((first = list_first(&conn->requests))) {
+		struct request *request = container_of(first, struct request, link);
+
+		list_remove(first);
+		request->conn = NULL;
+		if (!(request->has_spec && request->spec.detach && request->answered))
+			request_cancel(request, KILLED_CANCEL);
+		conn_release(conn);
+	}
+}
+
+void conn_close(struct conn *conn, const char *reason)
+{
+	if (conn->closing)
+		return;
+	conn->closing = true;
+	if (reason)
+		log_event(LOG_LEVEL_DEBUG, "conn.close", LOG_INT("uid", conn->caller.uid),
+			LOG_STR("why", reason));
+	timer_close(conn->deadline);
+	conn->deadline = NULL;
+	conn->refs++; /* requests that end now must not take the struct away under us */
+	leave_requests(conn);
+	methods_conn_gone(conn->server, conn);
+	uv_close((uv_handle_t *)&conn->pipe, on_closed);
+	conn_unref(conn);
+}
+
+void conn_close_link(struct list *link)
+{
+	conn_close(container_of(link, struct conn, link), "the daemon is closing");
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static void read_or_rest(struct conn *conn);
+
+static void on_sent(uv_write_t *req, int status)
+{
+	struct sending *sending = container_of(req, struct sending, req);
+	struct conn *conn = sending->conn;
+
+	conn->unsent -= sending->len;
+	if (status < 0)
+		conn_close(conn, uv_strerror(status));
+	read_or_rest(conn);
+	conn_unref(conn);
+	free(sending->bytes);
+	free(sending);
+}
+
+void conn_send_buf(struct conn *conn, struct buf *buf)
+{
+	struct sending *sending;
+	uv_buf_t out;
+
+	if (conn->closing)
+		return;
+	sending = calloc(1, sizeof(*sending));
+	if (!sending) {
+		conn_close(conn, "no memory for a reply");
+		return;
+	}
+	sending->conn = conn;
+	sending->bytes = buf_take(buf, &sending->len);
+	out = uv_buf_init(sending->bytes, (unsigned)sending->len);
+	conn->unsent += sending->len;
+	conn->refs++;
+	if (uv_write(&sending->req, (uv_stream_t *)&conn->pipe, &out, 1, on_sent) < 0) {
+		conn->unsent -= sending->len;
+		conn->refs--;
+		free(sending->bytes);
+		free(sending);
+		conn_close(conn, "it cannot be written to");
+		return;
+	}
+	if (conn->unsent > conn->server->config.unsent_bytes)
+		conn_close(conn, "it does not read its replies");
+	else
+		read_or_rest(conn);
+}
+
+void conn_send_error(struct conn *conn, uint32_t msgid, const struct rpc_error *error)
+{
+	struct buf buf;
+	struct err err = ERR_INIT;
+
+	buf_init(&buf, REPLY_BYTES_MAX);
+	if (rpc_write_error(&buf, msgid, error, &err) == 0)
+		conn_send_buf(conn, &buf);
+	else
+		conn_close(conn, err.text);
+	buf_done(&buf);
+}
+
+void conn_send_result(struct conn *conn, uint32_t msgid, const struct value *result)
+{
+	struct buf buf;
+	struct err err = ERR_INIT;
+
+	buf_init(&buf, REPLY_BYTES_MAX);
+	if (result && rpc_write_result(&buf, msgid, result, &err) == 0) {
+		conn_send_buf(conn, &buf);
+	} else {
+		struct rpc_error error = { .code = RPC_CODE_INTERNAL,
+			.message = result ? err.text : "there was no memory for the answer" };
+
+		conn_send_error(conn, msgid, &error);
+	}
+	buf_done(&buf);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static void refuse(struct conn *conn, uint32_t msgid, enum rpc_code code, const char *reason,
+	const char *message)
+{
+	struct arena arena;
+	struct value *data;
+	struct rpc_error error = { .code = code, .message = message };
+
+	arena_init(&arena, 4096);
+	data = value_map(&arena);
+	value_map_put(&arena, data, "pointer", value_text(&arena, ""));
+	value_map_put(&arena, data, "reason", value_text(&arena, reason));
+	error.data = data;
+	conn_send_error(conn, msgid, &error);
+	arena_done(&arena);
+}
+
+/* Takes the message. */
+static void take_message(struct conn *conn, char *bytes, size_t len)
+{
+	struct arena arena;
+	struct rpc_message message;
+	struct rpc_fault fault = { 0 };
+	struct err err = ERR_INIT;
+
+	arena_init(&arena, ARENA_BYTES_BASE + 2 * len + ARENA_BYTES_MORE);
+	if (rpc_read(&arena, bytes, len, &message, &fault, &err) < 0) {
+		if (fault.has_msgid)
+			refuse(conn, fault.msgid, RPC_CODE_BAD_REQUEST, fault.reason, err.text);
+		else
+			conn_close(conn, err.text); /* nobody to answer: the stream means nothing */
+		arena_done(&arena);
+		free(bytes);
+		return;
+	}
+	if (message.kind == RPC_REQUEST &&
+		conn->in_flight < conn->server->config.requests_per_connection) {
+		methods_start(conn->server, conn, &message, bytes, &arena);
+		return;
+	}
+	if (message.kind == RPC_REQUEST)
+		refuse(conn, message.msgid, RPC_CODE_BUSY, "busy",
+			"too many requests of this connection are in flight");
+	arena_done(&arena); /* notifications and responses: nothing here asks for them */
+	free(bytes);
+}
+
+static void on_deadline(void *owner)
+{
+	conn_close(owner, "a message did not become whole in time");
+}
+
+/* A message that has begun gets a deadline; one that is whole takes it away. */
+static void watch_partial(struct conn *conn)
+{
+	size_t waiting = 0;
+
+	(void)frame_partial(&conn->frame, &waiting);
+	if (!waiting) {
+		timer_close(conn->deadline);
+		conn->deadline = NULL;
+	} else if (!conn->deadline) {
+		conn->deadline = timer_new(&conn->server->loop, conn->server->config.message_ms, 0,
+			on_deadline, conn);
+	}
+}
+
+static void break_off(struct conn *conn, const struct err *err)
+{
+	size_t waiting = 0;
+	const char *partial = frame_partial(&conn->frame, &waiting);
+	uint32_t msgid = 0;
+
+	if (rpc_peek_msgid(partial, waiting, &msgid))
+		refuse(conn, msgid,
+			err->code == ERR_TOO_BIG ? RPC_CODE_TOO_LARGE : RPC_CODE_BAD_REQUEST,
+			err->code == ERR_TOO_BIG ? "too_large" : "syntax", err->text);
+	conn_close(conn, err->text);
+}
+
+static void take_messages(struct conn *conn)
+{
+	while (!conn->closing) {
+		char *bytes = NULL;
+		size_t len = 0;
+		struct err err = ERR_INIT;
+		int got = frame_next(&conn->frame, &bytes, &len, &err);
+
+		if (got > 0) {
+			timer_close(conn->deadline);
+			conn->deadline = NULL;
+			take_message(conn, bytes, len);
+		} else if (got < 0) {
+			break_off(conn, &err);
+		} else {
+			watch_partial(conn);
+			return;
+		}
+	}
+}
+
+static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+	struct conn *conn = handle->data;
+	size_t size = 0;
+
+	(void)suggested;
+	buf->base = frame_room(&conn->frame, &size);
+	buf->len = buf->base ? size : 0;
+}
+
+static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
+{
+	struct conn *conn = stream->data;
+
+	(void)buf;
+	if (got < 0) {
+		conn_close(conn, got == UV_EOF ? "end" : uv_strerror((int)got));
+		return;
+	}
+	frame_filled(&conn->frame, (size_t)got);
+	conn->refs++;
+	take_messages(conn);
+	conn_unref(conn);
+}
+
+/* Reads while there is room for replies. */
+static void read_or_rest(struct conn *conn)
+{
+	bool want = !conn->closing && conn->unsent <= conn->server->config.unsent_bytes / 2;
+
+	if (want == conn->reading || conn->closing)
+		return;
+	conn->reading = want;
+	if (want)
+		(void)uv_read_start((uv_stream_t *)&conn->pipe, on_room, on_read);
+	else
+		(void)uv_read_stop((uv_stream_t *)&conn->pipe);
+}
+
+/* ---- starting ------------------------------------------------------------------------------- */
+
+static int learn_caller(struct conn *conn)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+	uv_os_fd_t fd = -1;
+
+	if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 ||
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
+		return -1;
+	conn->caller.uid = cred.uid;
+	conn->caller.gid = cred.gid;
+	conn->caller.pid = cred.pid;
+	conn->caller.is_admin = server_is_admin(conn->server, cred.uid);
+	return 0;
+}
+
+void conn_start(struct server *server, uv_stream_t *listener)
+{
+	struct conn *conn = calloc(1, sizeof(*conn));
+	const char *full = NULL;
+
+	if (!conn)
+		return; /* the client waits in the backlog until there is memory again */
+	list_init(&conn->link);
+	list_init(&conn->requests);
+	conn->server = server;
+	conn->refs = 1;
+	frame_init(&conn->frame, server->config.message_bytes, WIRE_DEPTH_DEFAULT);
+	(void)uv_pipe_init(&server->loop, &conn->pipe, 0);
+	conn->pipe.data = conn;
+	if (uv_accept(listener, (uv_stream_t *)&conn->pipe) < 0 || learn_caller(conn) < 0)
+		full = "it left before it was let in";
+	else
+		full = server_admit(server, &conn->link, conn->caller.uid);
+	if (full) {
+		conn->closing = true;
+		server_log_refusal(server, conn->caller.uid, full);
+		uv_close((uv_handle_t *)&conn->pipe, on_closed);
+		return;
+	}
+	read_or_rest(conn);
+}

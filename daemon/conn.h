@@ -1,0 +1,45 @@
+/*
+ * One client connection: bytes in, requests out, replies back.
+ *
+ * Ownership: the server holds one reference from conn_start() until the pipe is closed; each
+ * request in flight holds another.  The struct is freed with the last of them, so a reply that
+ * comes home late finds a closed connection, never a missing one.
+ *
+ * Back pressure: what waits to be written is counted; past half of the ceiling nothing more is
+ * read, past the ceiling the connection ends.
+ */
+#pragma once
+
+#include "daemon/request.h"
+#include "proto/base/buf.h"
+#include "proto/rpc.h"
+#include "proto/value.h"
+
+#include <uv.h>
+
+struct conn;
+struct server;
+
+/* Accepts from `listener`.  The connection looks after itself from here. */
+void conn_start(struct server *server, uv_stream_t *listener);
+
+/* Starts closing; its runs that are not detached are cancelled.  May be called again. */
+void conn_close(struct conn *conn, const char *reason);
+
+/* The same for the link that server_admit() was given. */
+void conn_close_link(struct list *link);
+
+const struct caller *conn_caller(const struct conn *conn);
+
+/* A request holds the connection from conn_adopt() to conn_release(). */
+void conn_adopt(struct conn *conn, struct request *request);
+void conn_release(struct conn *conn);
+
+/* For those that answer later without being a struct request. */
+void conn_hold(struct conn *conn);
+
+/* Each sends one message, or nothing when the connection is closing. */
+void conn_send_result(struct conn *conn, uint32_t msgid, const struct value *result);
+void conn_send_error(struct conn *conn, uint32_t msgid, const struct rpc_error *error);
+/* Takes the bytes out of `buf`. */
+void conn_send_buf(struct conn *conn, struct buf *buf);

@@ -1,0 +1,570 @@
+#include "daemon/execution.h"
+
+#include "proto/base/cleanup.h"
+#include "proto/base/clock.h"
+#include "proto/base/fdio.h"
+#include "proto/base/log.h"
+#include "proto/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PATIENCE_MS	   3000	 /* from a kill to the news of the death */
+#define CPU_LOOK_MS	   5	 /* shortest time between two looks at the cpu clock */
+#define ARTIFACT_HEADS_MAX ((size_t)4 << 20) /* names and heads beside the bytes themselves */
+
+/* What a report about an exception may cost to read. */
+static const struct json_bounds ERROR_BOUNDS = { LEASE_REPORT_MAX, 8, 1024 };
+
+static void conclude(struct execution *execution);
+static void after_death(struct execution *execution);
+
+/* ---- the job on its way in ------------------------------------------------------------------ */
+
+static void append_sized(struct buf *body, const char *bytes, size_t len)
+{
+	uint32_t size = (uint32_t)len;
+
+	(void)buf_append(body, &size, sizeof(size));
+	(void)buf_append(body, bytes, len);
+}
+
+static void append_files(struct buf *body, const struct job_spec *spec)
+{
+	for (size_t i = 0; i < spec->file_count; i++) {
+		const struct job_input_file *file = &spec->files[i];
+		struct job_file head = { .path_len = (uint32_t)strlen(file->path),
+			.mode = file->mode,
+			.data_len = file->data.len };
+
+		(void)buf_append(body, &head, sizeof(head));
+		(void)buf_append(body, file->path, head.path_len);
+		(void)buf_append(body, file->data.data, file->data.len);
+	}
+}
+
+static size_t body_size(const struct job_spec *spec)
+{
+	size_t size = sizeof(struct job_head) + sizeof(struct job_body) + spec->code.len +
+		      strlen(spec->entrypoint);
+
+	for (size_t i = 0; i < spec->arg_count; i++)
+		size += sizeof(uint32_t) + spec->args[i].len;
+	for (size_t i = 0; i < spec->env_count; i++)
+		size += sizeof(uint32_t) + strlen(spec->env[i].key) + 1 + spec->env[i].value.len;
+	for (size_t i = 0; i < spec->file_count; i++)
+		size += sizeof(struct job_file) + strlen(spec->files[i].path) +
+			spec->files[i].data.len;
+	return size;
+}
+
+/* Gives head and body in one piece, or NULL. */
+static char *write_job(const struct job_spec *spec, size_t *ret_len)
+{
+	struct job_head head = { .magic = LEASE_MAGIC, .kind = JOB_START };
+	struct job_body parts = { .code_len = (uint32_t)spec->code.len,
+		.entrypoint_len = (uint32_t)strlen(spec->entrypoint),
+		.arg_count = (uint32_t)spec->arg_count,
+		.env_count = (uint32_t)spec->env_count,
+		.file_count = (uint32_t)spec->file_count,
+		.has_stdin = spec->has_input };
+	size_t size = body_size(spec);
+	struct buf body;
+
+	if (size > LEASE_BODY_MAX)
+		return NULL;
+	buf_init(&body, size);
+	if (buf_reserve(&body, size) < 0)
+		return NULL;
+	/* Room for everything is there; the appends below cannot fail. */
+	head.len = (uint32_t)(size - sizeof(head));
+	(void)buf_append(&body, &head, sizeof(head));
+	(void)buf_append(&body, &parts, sizeof(parts));
+	(void)buf_append(&body, spec->code.data, spec->code.len);
+	(void)buf_append(&body, spec->entrypoint, parts.entrypoint_len);
+	for (size_t i = 0; i < spec->arg_count; i++)
+		append_sized(&body, spec->args[i].data, spec->args[i].len);
+	for (size_t i = 0; i < spec->env_count; i++) {
+		uint32_t len = (uint32_t)(strlen(spec->env[i].key) + 1 + spec->env[i].value.len);
+
+		(void)buf_append(&body, &len, sizeof(len));
+		(void)buf_printf(&body, "%s=", spec->env[i].key);
+		(void)buf_append(&body, spec->env[i].value.data, spec->env[i].value.len);
+	}
+	append_files(&body, spec);
+	return buf_take(&body, ret_len);
+}
+
+/* A sealed file with these bytes, at its start; what a shell's `< file` would give. */
+static int file_of_bytes(const char *name, const char *bytes, size_t len, struct err *err)
+{
+	auto_fd int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return err_sys(err, "memfd_create");
+	if (write_all(fd, bytes, len, err) < 0)
+		return -1;
+	if (lseek(fd, 0, SEEK_SET) < 0 ||
+		fcntl(fd, F_ADD_SEALS,
+			F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+		return err_sys(err, "sealing %s", name);
+	return take_fd(&fd);
+}
+
+/* ---- ending --------------------------------------------------------------------------------- */
+
+static void stop_clocks(struct execution *execution)
+{
+	timer_close(execution->wall);
+	timer_close(execution->cpu);
+	timer_close(execution->patience);
+	execution->wall = NULL;
+	execution->cpu = NULL;
+	execution->patience = NULL;
+}
+
+static void on_patience(void *owner)
+{
+	struct execution *execution = owner;
+
+	timer_close(execution->patience);
+	execution->patience = NULL;
+	if (execution->worker)
+		worker_lose(execution->worker, "its death was not seen in time");
+}
+
+static void kill_now(struct execution *execution, enum limit_word why)
+{
+	if (!execution->worker || execution->over)
+		return;
+	if (execution->facts.killed == KILLED_NOT && !execution->finishing)
+		execution->facts.killed = why;
+	worker_kill(execution->worker);
+	if (!execution->finishing)
+		execution->ended_us = clock_us();
+	execution->finishing = true;
+	if (!execution->patience)
+		execution->patience =
+			timer_new(execution->loop, PATIENCE_MS, 0, on_patience, execution);
+}
+
+/* Our own trouble: told in the facts, then as any other end. */
+static void fail(struct execution *execution, const char *why)
+{
+	execution->facts.failed = true;
+	execution->facts.failure = arena_strdup(execution->arena, why);
+	execution->facts.worker_lost = execution->worker == NULL;
+	conclude(execution);
+}
+
+static enum capture_state read_stream(struct execution *execution, bool is_stderr)
+{
+	struct capture *capture = is_stderr ? &execution->errout : &execution->out;
+	struct watch *watch =
+		is_stderr ? execution->worker->errout : execution->worker->out;
+	uint64_t before = capture->head_len;
+	enum capture_state state;
+	int64_t began_us = clock_us();
+
+	if (!watch || capture->ended || (capture->passed && !capture->truncate))
+		return CAPTURE_ENDED;
+	state = capture_read(capture, watch_fd(watch));
+	if (state == CAPTURE_PASSED && execution->facts.killed == KILLED_NOT) {
+		/* The done word may have come first: the cap was passed all the same. */
+		execution->finishing = false;
+		kill_now(execution, is_stderr ? KILLED_STDERR : KILLED_STDOUT);
+		execution->facts.kill_us = clock_us() - began_us;
+	}
+	if (execution->on_output && capture->head_len > before)
+		execution->on_output(execution, is_stderr ? "stderr" : "stdout", before,
+			capture->head + before, (size_t)(capture->head_len - before));
+	return state;
+}
+
+/* What is in the pipes now, and no more: who writes on is dead or about to be. */
+static void drain(struct execution *execution)
+{
+	if (!execution->worker)
+		return;
+	for (int visits = 0; visits < 1024; visits++) {
+		bool more = read_stream(execution, false) == CAPTURE_MORE;
+
+		more = read_stream(execution, true) == CAPTURE_MORE || more;
+		if (!more)
+			return;
+	}
+}
+
+static void conclude(struct execution *execution)
+{
+	struct facts *facts = &execution->facts;
+
+	if (execution->over)
+		return;
+	execution->over = true;
+	stop_clocks(execution);
+	watch_close(execution->artifacts);
+	execution->artifacts = NULL;
+	if (!execution->ended_us)
+		execution->ended_us = clock_us();
+	facts->stdout_total = execution->out.total;
+	facts->stderr_total = execution->errout.total;
+	if (execution->worker) {
+		knobs_count(&execution->worker->knobs, &facts->after);
+		facts->memory_peak = knobs_memory_peak(&execution->worker->knobs);
+	} else {
+		facts->after = facts->before;
+	}
+	execution->on_end(execution);
+}
+
+/* ---- artifacts ------------------------------------------------------------------------------ */
+
+static void on_artifact_bytes(void *owner, int events)
+{
+	struct execution *execution = owner;
+	struct buf *bytes = &execution->artifact_bytes;
+	ssize_t got = 0;
+
+	(void)events;
+	if (buf_reserve(bytes, 65536) < 0) {
+		log_event(LOG_LEVEL_WARNING, "artifacts.too_many_bytes");
+	} else {
+		got = read(watch_fd(execution->artifacts), bytes->bytes + bytes->len, 65536);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+	}
+	if (got > 0) {
+		bytes->len += (size_t)got;
+		return;
+	}
+	watch_close(execution->artifacts);
+	execution->artifacts = NULL;
+	if (execution->collecting)
+		return; /* the collector's end is still to be told */
+	conclude(execution);
+}
+
+void execution_on_collected(struct execution *execution)
+{
+	execution->collecting = false;
+	if (!execution->artifacts)
+		conclude(execution);
+}
+
+static int globs_file(const struct job_spec *spec, struct err *err)
+{
+	struct buf text;
+	int fd;
+
+	buf_init(&text, (size_t)1 << 20);
+	for (size_t i = 0; i < spec->artifact_glob_count; i++) {
+		(void)buf_append_text(&text, spec->artifact_globs[i]);
+		(void)buf_append_byte(&text, 0);
+	}
+	fd = file_of_bytes("globs", text.bytes ? text.bytes : "", text.len, err);
+	buf_done(&text);
+	return fd;
+}
+
+static int start_collecting(struct execution *execution, struct err *err)
+{
+	const struct job_limits *limits = &execution->spec->limits;
+	auto_fd int globs = globs_file(execution->spec, err);
+	auto_fd int write_end = -1;
+	int ends[2];
+
+	if (globs < 0)
+		return -1;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return err_sys(err, "a pipe for artifacts");
+	write_end = ends[1];
+	(void)fd_set_nonblocking(ends[0], true, err);
+	buf_init(&execution->artifact_bytes, (size_t)limits->artifact_bytes + ARTIFACT_HEADS_MAX);
+	execution->artifacts =
+		watch_new(execution->loop, ends[0], UV_READABLE, on_artifact_bytes, execution);
+	if (!execution->artifacts)
+		return err_set(err, ERR_MEMORY, "no memory for artifacts");
+	execution->collecting = true;
+	return worker_collect(execution->worker, write_end, globs, limits->artifact_bytes,
+		(uint32_t)limits->artifact_count);
+}
+
+/* Every process of the run is dead: nothing can change under the collector's hands. */
+static void after_death(struct execution *execution)
+{
+	struct err err = ERR_INIT;
+
+	stop_clocks(execution);
+	if (execution->facts.killed == KILLED_CLOSING || !execution->spec->artifact_glob_count) {
+		conclude(execution);
+		return;
+	}
+	execution->patience = timer_new(execution->loop, PATIENCE_MS, 0, on_patience, execution);
+	if (start_collecting(execution, &err) < 0) {
+		log_event(LOG_LEVEL_WARNING, "artifacts.not_collected", LOG_STR("why", err.text));
+		conclude(execution);
+	}
+}
+
+/* ---- what the worker tells ------------------------------------------------------------------ */
+
+static void take_error(struct execution *execution, const struct job_head *head, const char *body)
+{
+	struct facts *facts = &execution->facts;
+	struct value *error = NULL;
+	struct err err = ERR_INIT;
+
+	/* The first report is the harness's; a later one could only be the program's own. */
+	if (facts->error || facts->done)
+		return;
+	if (json_parse(execution->arena, body, head->len, &ERROR_BOUNDS, &error, &err) < 0 ||
+		!value_is(error, VALUE_MAP))
+		return;
+	facts->error = error;
+	facts->error_is_syntax = value_as_bool(value_get(facts->error, "syntax"), false);
+}
+
+static void take_done(struct execution *execution, int code)
+{
+	if (execution->facts.done || execution->finishing)
+		return;
+	execution->facts.done = true;
+	execution->facts.done_code = code & 0xff;
+	execution->ended_us = clock_us();
+	drain(execution);
+	if (execution->finishing)
+		return; /* the cap was passed with the last bytes: the kill is under way */
+	execution->finishing = true;
+	if (execution->facts.done_code == 0 && !execution->spec->artifact_glob_count)
+		conclude(execution);
+	else
+		kill_now(execution, KILLED_NOT); /* its death brings the rest of the facts */
+}
+
+void execution_on_job_message(
+	struct execution *execution, const struct job_head *head, const char *body)
+{
+	struct facts *facts = &execution->facts;
+
+	if (!execution->sent || execution->over)
+		return;
+	switch (head->kind) {
+	case JOB_BEGUN:
+		facts->began = true;
+		execution->begun_us = execution->begun_us ? execution->begun_us : clock_us();
+		return;
+	case JOB_ERROR:
+		take_error(execution, head, body);
+		return;
+	case JOB_DONE:
+		take_done(execution, head->exit_code);
+		return;
+	case JOB_FAILED:
+		if (facts->began || facts->failed)
+			return;
+		facts->failed = true;
+		facts->failure = arena_printf(execution->arena,
+			"The jail could not begin the program: %.*s",
+			(int)(head->len < 200 ? head->len : 200), body);
+		kill_now(execution, KILLED_NOT);
+		return;
+	default:
+		return; /* noise from inside changes nothing */
+	}
+}
+
+void execution_on_job_broken(struct execution *execution)
+{
+	/* Its process has ended, or it closed our socket: the slot or a limit will say which. */
+	(void)execution;
+}
+
+void execution_on_output(struct execution *execution, bool is_stderr)
+{
+	struct worker *worker = execution->worker;
+
+	if (execution->over || read_stream(execution, is_stderr) != CAPTURE_ENDED)
+		return;
+	if (is_stderr) {
+		watch_close(worker->errout);
+		worker->errout = NULL;
+	} else {
+		watch_close(worker->out);
+		worker->out = NULL;
+	}
+}
+
+void execution_on_worker_ended(struct execution *execution, const struct lease_msg *msg)
+{
+	struct facts *facts = &execution->facts;
+
+	if (execution->over)
+		return;
+	facts->ended = true;
+	facts->wait_status = msg->status;
+	facts->usage = msg->usage;
+	facts->has_disk = true;
+	facts->disk_bytes = msg->disk_bytes;
+	facts->inodes = msg->inodes;
+	worker_drain_job(execution->worker);
+	if (!execution->ended_us)
+		execution->ended_us = clock_us();
+	facts->gone_us = facts->killed ? clock_us() - execution->ended_us : 0;
+	execution->finishing = true;
+	worker_kill(execution->worker); /* whatever it left behind goes with it */
+	drain(execution);
+	after_death(execution);
+}
+
+void execution_on_worker_gone(struct execution *execution, const char *why)
+{
+	if (execution->over)
+		return;
+	drain(execution);
+	execution->facts.after = execution->facts.before;
+	execution->facts.worker_lost = true;
+	execution->facts.failure = execution->facts.failure
+					   ? execution->facts.failure
+					   : arena_printf(execution->arena, "The worker was lost: %s", why);
+	execution->worker = NULL;
+	conclude(execution);
+}
+
+/* ---- limits that the clock holds ------------------------------------------------------------ */
+
+static void on_wall(void *owner)
+{
+	struct execution *execution = owner;
+
+	kill_now(execution, KILLED_WALL);
+}
+
+static void on_cpu(void *owner)
+{
+	struct execution *execution = owner;
+	const struct knob_counts *before = &execution->facts.before;
+	uint64_t used_us = knobs_cpu_us(&execution->worker->knobs) - before->cpu_user_us -
+			   before->cpu_sys_us;
+	uint64_t limit_us = execution->spec->limits.cpu_ms * 1000;
+
+	if (used_us >= limit_us)
+		kill_now(execution, KILLED_CPU);
+	else
+		timer_set(execution->cpu, (limit_us - used_us) / 1000 + CPU_LOOK_MS);
+}
+
+static void start_clocks(struct execution *execution)
+{
+	const struct job_limits *limits = &execution->spec->limits;
+
+	execution->wall = timer_new(execution->loop, limits->wall_ms, 0, on_wall, execution);
+	if (knobs_hold(&execution->worker->knobs, KNOB_CPU_USAGE) &&
+		limits->cpu_ms < limits->wall_ms * WORKER_CPUS)
+		execution->cpu = timer_new(execution->loop, limits->cpu_ms / WORKER_CPUS, 0,
+			on_cpu, execution);
+}
+
+/* ---- beginning ------------------------------------------------------------------------------ */
+
+static void send_job(struct execution *execution)
+{
+	const struct job_spec *spec = execution->spec;
+	struct err err = ERR_INIT;
+	size_t len = 0;
+	char *body = write_job(spec, &len);
+	int stdin_fd = -1;
+
+	if (body && spec->has_input)
+		stdin_fd = file_of_bytes("stdin", spec->input.data, spec->input.len, &err);
+	if (!body || (spec->has_input && stdin_fd < 0)) {
+		free(body);
+		fail(execution, body ? err.text : "The job is too large to be sent to a worker.");
+		return;
+	}
+	start_clocks(execution);
+	execution->sent_us = clock_us();
+	if (worker_send_job(execution->worker, body, len, stdin_fd) < 0) {
+		fail(execution, "The worker died before it got the job.");
+		return;
+	}
+	execution->sent = true;
+	execution->facts.job_sent = true;
+}
+
+void execution_on_adjusted(struct execution *execution)
+{
+	if (execution->sent || execution->over)
+		return;
+	timer_close(execution->patience);
+	execution->patience = NULL;
+	send_job(execution);
+}
+
+/* Is there anything that only the slot can change? */
+static bool needs_adjusting(const struct worker *worker, const struct job_limits *limits)
+{
+	const struct job_limits *made = &worker->made_with;
+	bool rlimits = made->open_files != limits->open_files ||
+		       (made->cpu_ms + 999) / 1000 != (limits->cpu_ms + 999) / 1000;
+	bool memory = !knobs_hold(&worker->knobs, KNOB_MEMORY_MAX) &&
+		      made->memory_bytes != limits->memory_bytes;
+	bool pids = !knobs_hold(&worker->knobs, KNOB_PIDS_MAX) && made->pids != limits->pids;
+
+	return rlimits || memory || pids || made->disk_bytes != limits->disk_bytes ||
+	       made->inodes != limits->inodes;
+}
+
+void execution_start(struct execution *execution, struct worker *worker)
+{
+	const struct job_limits *limits = &execution->spec->limits;
+	bool truncate = execution->spec->on_output_limit == ON_OUTPUT_TRUNCATE;
+
+	execution->started_us = clock_us();
+	execution->worker = worker;
+	execution->facts.before = worker->before;
+	execution->facts.has_memory_cgroup = knobs_hold(&worker->knobs, KNOB_MEMORY_EVENTS);
+	capture_init(&execution->out, limits->stdout_bytes, truncate);
+	capture_init(&execution->errout, limits->stderr_bytes, truncate);
+	worker_take(worker, execution);
+	if (knobs_set(&worker->knobs, limits->memory_bytes, limits->pids) < 0) {
+		fail(execution, "The cgroup of the worker refuses its limits.");
+		return;
+	}
+	if (!needs_adjusting(worker, limits)) {
+		send_job(execution);
+		return;
+	}
+	execution->patience = timer_new(execution->loop, PATIENCE_MS, 0, on_patience, execution);
+	if (worker_adjust(worker, limits) < 0)
+		fail(execution, "The slot of the worker does not listen.");
+}
+
+void execution_cancel(struct execution *execution, enum limit_word why)
+{
+	if (execution->over)
+		return;
+	if (execution->worker && execution->worker->ended)
+		return; /* its artifacts are being gathered: it is nearly over */
+	kill_now(execution, why);
+}
+
+void execution_release(struct execution *execution)
+{
+	if (execution->worker)
+		worker_release(execution->worker);
+	execution->worker = NULL;
+}
+
+void execution_done(struct execution *execution)
+{
+	execution_release(execution);
+	stop_clocks(execution);
+	watch_close(execution->artifacts);
+	execution->artifacts = NULL;
+	capture_done(&execution->out);
+	capture_done(&execution->errout);
+	buf_done(&execution->artifact_bytes);
+}

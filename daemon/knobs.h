@@ -1,0 +1,44 @@
+/*
+ * The cgroup files of one slot, opened by the spawner: limits are set and facts are read through
+ * them.  A knob that this host does not have is -1 and every function copes with that.
+ */
+#pragma once
+
+#include "proto/privmsg.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct knobs {
+	int fds[KNOB_COUNT]; /* KNOB_JOIN is kept apart: there may be several */
+	int join[6];
+	unsigned join_count;
+	uint64_t memory_set; /* what was written last, so that it is not written again */
+	uint64_t pids_set;
+};
+
+/* What the counters said at one moment. */
+struct knob_counts {
+	uint64_t cpu_user_us, cpu_sys_us;
+	uint64_t oom_kills;
+	uint64_t pids_refused;
+};
+
+void knobs_init(struct knobs *knobs);
+
+/* Takes the descriptors.  -1 when the list makes no sense; then they are closed. */
+int knobs_take(struct knobs *knobs, const struct priv_knobs *which, int *fds, unsigned fd_count);
+void knobs_done(struct knobs *knobs);
+
+bool knobs_hold(const struct knobs *knobs, enum priv_knob knob);
+
+/* Writes limits that differ from what is there.  -1 when the kernel refuses. */
+int knobs_set(struct knobs *knobs, uint64_t memory_bytes, uint64_t pids);
+
+void knobs_reset_peak(const struct knobs *knobs);
+void knobs_count(const struct knobs *knobs, struct knob_counts *ret_counts);
+uint64_t knobs_cpu_us(const struct knobs *knobs);
+uint64_t knobs_memory_peak(const struct knobs *knobs);
+
+/* Kills everything in the leaf.  Belt to the lifeline's braces. */
+void knobs_kill(const struct knobs *knobs);

@@ -1,0 +1,86 @@
+/*
+ * ced: the daemon.  Started by ced-spawner, which gives it the descriptor of their conversation
+ * and no rights at all.
+ */
+#include "daemon/server.h"
+#include "proto/version.h"
+
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option options[] = {
+	{ "config", required_argument, NULL, 'c' },
+	{ "socket", required_argument, NULL, 's' },
+	{ "state", required_argument, NULL, 'd' },
+	{ "libexec", required_argument, NULL, 'l' },
+	{ "spawner-fd", required_argument, NULL, 'f' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "settings", no_argument, NULL, 'S' },
+	{ "version", no_argument, NULL, 'V' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static const char help[] =
+	"usage: ced-spawner [--user NAME] -- [--config FILE] [--socket PATH] [--state DIR] [--verbose]\n"
+	"       ced --settings | --version | --help\n"
+	"\n"
+	"ced runs programs that agents send, in jails.  ced-spawner starts it; on its own it only\n"
+	"tells about itself.\n"
+	"\n"
+	"  --config FILE   settings in libucl's syntax; `ced --settings` lists them\n"
+	"  --socket PATH   where clients connect\n"
+	"  --state DIR     folder of the audit store\n"
+	"  --verbose       log more\n";
+
+/* The folder that our own binary stands in: inspector and harnesses are beside it. */
+static char *own_folder(void)
+{
+	static char path[4096];
+	char *slash = realpath("/proc/self/exe", path) ? strrchr(path, '/') : NULL;
+
+	if (slash)
+		*slash = '\0';
+	return slash ? path : NULL;
+}
+
+/* -1: go on; else the exit status. */
+static int read_options(int argc, char **argv, struct server_options *ret, enum log_level *level)
+{
+	int letter;
+
+	while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (letter) {
+		case 'c': ret->config_path = optarg; break;
+		case 's': ret->socket_path = optarg; break;
+		case 'd': ret->state_path = optarg; break;
+		case 'l': ret->libexec = optarg; break;
+		case 'f': ret->spawner_fd = (int)strtol(optarg, NULL, 10); break;
+		case 'v': *level = LOG_LEVEL_DEBUG; break;
+		case 'S': config_print_settings(stdout); return EXIT_SUCCESS;
+		case 'V': puts("ced " CED_VERSION); return EXIT_SUCCESS;
+		case 'h': fputs(help, stdout); return EXIT_SUCCESS;
+		default: fputs(help, stderr); return EXIT_FAILURE;
+		}
+	}
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct server_options server = { .spawner_fd = -1, .libexec = own_folder() };
+	enum log_level level = LOG_LEVEL_INFO;
+	int exit_code = read_options(argc, argv, &server, &level);
+
+	if (exit_code >= 0)
+		return exit_code;
+	if (server.spawner_fd < 0 || !server.libexec) {
+		fputs(help, stderr);
+		return EXIT_FAILURE;
+	}
+	log_start("ced", level);
+	(void)signal(SIGPIPE, SIG_IGN);
+	return server_run(&server);
+}

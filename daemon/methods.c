@@ -1,0 +1,325 @@
+#include "daemon/methods.h"
+
+#include "daemon/pipeline.h"
+#include "daemon/server.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/version.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void call_free(struct call *call)
+{
+	list_remove(&call->link);
+	timer_close(call->timer);
+	conn_release(call->conn);
+	arena_done(&call->arena);
+	free(call->message);
+	free(call);
+}
+
+void call_result(struct call *call, const struct value *result)
+{
+	conn_send_result(call->conn, call->msgid, result);
+	call_free(call);
+}
+
+void call_error(struct call *call, enum rpc_code code, const char *format, ...)
+{
+	char text[ERR_TEXT_MAX];
+	struct rpc_error error = { .code = code, .message = text };
+	va_list args;
+
+	va_start(args, format);
+	cut_vprintf(text, sizeof(text), format, args);
+	va_end(args);
+	conn_send_error(call->conn, call->msgid, &error);
+	call_free(call);
+}
+
+/* ---- answered at once ----------------------------------------------------------------------- */
+
+static struct value *describe_limits(struct arena *arena, const struct job_limits *limits)
+{
+	struct value *map = value_map(arena);
+
+#define PUT(name, meaning) value_map_put(arena, map, #name, value_uint(arena, limits->name));
+	JOB_LIMITS(PUT)
+#undef PUT
+	return map;
+}
+
+static struct value *describe_runtimes(struct call *call)
+{
+	const struct pool *pool = &call->server->pool;
+	struct value *list = value_list(&call->arena);
+
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		value_list_add(
+			&call->arena, list, pool_describe(&pool->runtimes[i], &call->arena));
+	return list;
+}
+
+static void method_hello(struct call *call)
+{
+	struct arena *arena = &call->arena;
+	const struct config *config = &call->server->config;
+	struct value *map = value_map(arena);
+	struct value *limits = value_map(arena);
+	struct value *you = value_map(arena);
+
+	value_map_put(arena, limits, "standard", describe_limits(arena, &config->limits));
+	value_map_put(arena, limits, "most", describe_limits(arena, &config->most));
+	value_map_put(arena, you, "uid", value_int(arena, call->caller.uid));
+	value_map_put(arena, you, "role", value_text(arena, call->caller.is_admin ? "admin" : "user"));
+	value_map_put(arena, map, "server", value_text(arena, "ced"));
+	value_map_put(arena, map, "version", value_text(arena, CED_VERSION));
+	value_map_put(arena, map, "protocol", value_int(arena, CED_PROTOCOL));
+	value_map_put(arena, map, "runtimes", describe_runtimes(call));
+	value_map_put(arena, map, "policies", policies_describe(call->server->policies, arena));
+	value_map_put(arena, map, "limits", limits);
+	value_map_put(arena, map, "you", you);
+	call_result(call, map);
+}
+
+static void method_runtimes(struct call *call)
+{
+	struct value *map = value_map(&call->arena);
+
+	value_map_put(&call->arena, map, "runtimes", describe_runtimes(call));
+	call_result(call, map);
+}
+
+/* ---- about a run in the house --------------------------------------------------------------- */
+
+struct search {
+	const struct call *call;
+	const char *name;
+	struct request *found;
+	unsigned count;
+};
+
+static int match_run(void *context, const void *key, size_t key_len, void *value)
+{
+	struct search *search = context;
+	struct request *request = value;
+
+	if (strlen(search->name) <= key_len && !memcmp(key, search->name, strlen(search->name)) &&
+		(search->call->caller.is_admin || search->call->caller.uid == request->caller.uid)) {
+		search->found = request;
+		search->count++;
+	}
+	return 0;
+}
+
+/* The one run in the house whose id begins so and that this caller may see; NULL: none, or several. */
+static struct request *find_run(const struct call *call)
+{
+	struct search search = { .call = call,
+		.name = value_as_text(value_get(call->params, "run_id")) };
+
+	(void)map_each(&call->server->runs, match_run, &search);
+	return search.count == 1 ? search.found : NULL;
+}
+
+static void method_cancel(struct call *call)
+{
+	struct request *request = find_run(call);
+
+	if (!request) {
+		call_error(call, RPC_CODE_NOT_FOUND, "no run with that id is in flight");
+		return;
+	}
+	call_result(call, value_map(&call->arena));
+	request_cancel(request, KILLED_CANCEL);
+}
+
+static void on_wait_over(void *owner)
+{
+	struct call *call = owner;
+	struct value *map = value_map(&call->arena);
+
+	value_map_put(&call->arena, map, "run_id", value_text(&call->arena, call->run_id));
+	value_map_put(&call->arena, map, "state", value_text(&call->arena, "running"));
+	call_result(call, map);
+}
+
+static void method_wait(struct call *call)
+{
+	uint64_t most_ms = call->server->config.wait_ms;
+	int64_t asked_ms = value_as_int(value_get(call->params, "timeout_ms"), (int64_t)most_ms);
+	struct request *request = find_run(call);
+
+	if (!request) {
+		method_from_store(call);
+		return;
+	}
+	memcpy(call->run_id, request->result.run_id, sizeof(call->run_id));
+	call->timer = timer_new(&call->server->loop,
+		(uint64_t)asked_ms < most_ms ? (uint64_t)asked_ms : most_ms, 0, on_wait_over, call);
+	list_append(&call->server->waits, &call->link);
+}
+
+void methods_run_ended(struct server *server, const char *run_id, const struct value *result,
+	const struct rpc_error *error)
+{
+	list_for_each(at, &server->waits) {
+		struct call *call = container_of(at, struct call, link);
+
+		if (strcmp(call->run_id, run_id) != 0)
+			continue;
+		if (error) {
+			conn_send_error(call->conn, call->msgid, error);
+			call_free(call);
+		} else {
+			call_result(call, result);
+		}
+	}
+}
+
+void methods_conn_gone(struct server *server, struct conn *conn)
+{
+	list_for_each(at, &server->waits) {
+		struct call *call = container_of(at, struct call, link);
+
+		if (call->conn == conn)
+			call_free(call);
+	}
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static void (*const starts[METHOD_COUNT])(struct call *call) = {
+	[METHOD_HELLO] = method_hello,
+	[METHOD_WAIT] = method_wait,
+	[METHOD_CANCEL] = method_cancel,
+	[METHOD_RUNTIMES] = method_runtimes,
+	[METHOD_RUNS_LIST] = method_from_store,
+	[METHOD_RUNS_GET] = method_from_store,
+	[METHOD_RUNS_OUTPUT] = method_from_store,
+	[METHOD_STATS] = method_from_store,
+	[METHOD_ADMIN_STATUS] = method_from_store,
+};
+
+static void refuse(struct conn *conn, uint32_t msgid, struct arena *arena, char *bytes,
+	const struct rpc_error *error)
+{
+	conn_send_error(conn, msgid, error);
+	arena_done(arena);
+	free(bytes);
+}
+
+/* Why a run cannot even be looked at now, or NULL. */
+static const char *closed_door(const struct server *server, struct rpc_error *ret_error)
+{
+	const char *trouble = recorder_trouble(server->recorder);
+
+	if (server->draining) {
+		ret_error->code = RPC_CODE_DRAINING;
+		return "the daemon takes no new runs";
+	}
+	ret_error->code = RPC_CODE_INTERNAL;
+	return trouble;
+}
+
+static void start_run(struct server *server, struct conn *conn, const struct rpc_message *message,
+	bool is_check, char *bytes, struct arena *arena)
+{
+	struct rpc_error error = { .code = RPC_CODE_BUSY };
+	struct request *request;
+
+	error.message = closed_door(server, &error);
+	if (error.message) {
+		refuse(conn, message->msgid, arena, bytes, &error);
+		return;
+	}
+	request = request_new(
+		server, conn, message->msgid, is_check, bytes, arena, message->params);
+	if (!request || server_remember(server, request) < 0) {
+		error.code = RPC_CODE_BUSY;
+		error.message = "there is no memory for another run";
+		conn_send_error(conn, message->msgid, &error);
+		if (request)
+			request_free(request);
+		return;
+	}
+	request_enter(request, STAGE_CONTRACT);
+}
+
+static struct call *call_new(struct server *server, struct conn *conn,
+	const struct rpc_message *message, const struct method *method, char *bytes,
+	struct arena *arena)
+{
+	struct call *call = calloc(1, sizeof(*call));
+
+	if (!call) {
+		conn_close(conn, "no memory for its question");
+		arena_done(arena);
+		free(bytes);
+		return NULL;
+	}
+	list_init(&call->link);
+	call->server = server;
+	call->conn = conn;
+	call->msgid = message->msgid;
+	call->method = method;
+	call->caller = *conn_caller(conn);
+	call->message = bytes;
+	call->arena = *arena;
+	call->params = message->params;
+	conn_hold(conn);
+	return call;
+}
+
+static void refuse_params(struct call *call, const struct job_refusal *refusal)
+{
+	struct value *data = value_map(&call->arena);
+	struct rpc_error error = { .code = RPC_CODE_BAD_REQUEST,
+		.message = refusal->message,
+		.data = data };
+
+	value_map_put(&call->arena, data, "pointer", value_text(&call->arena, refusal->pointer));
+	value_map_put(&call->arena, data, "reason", value_text(&call->arena, refusal->reason));
+	conn_send_error(call->conn, call->msgid, &error);
+	call_free(call);
+}
+
+void methods_start(struct server *server, struct conn *conn, const struct rpc_message *message,
+	char *bytes, struct arena *arena)
+{
+	const struct method *method = method_find(message->method);
+	struct job_refusal refusal = { 0 };
+	struct err err = ERR_INIT;
+	struct call *call;
+	int checked;
+
+	if (!method) {
+		struct rpc_error error = { .code = RPC_CODE_UNKNOWN_METHOD,
+			.message = "there is no such method" };
+
+		refuse(conn, message->msgid, arena, bytes, &error);
+		return;
+	}
+	if (method->id == METHOD_RUN || method->id == METHOD_CHECK) {
+		start_run(server, conn, message, method->id == METHOD_CHECK, bytes, arena);
+		return;
+	}
+	call = call_new(server, conn, message, method, bytes, arena);
+	if (!call)
+		return;
+	if (method->who == METHOD_ADMIN && !call->caller.is_admin) {
+		call_error(call, RPC_CODE_FORBIDDEN, "%s is for administrators of this daemon",
+			method->name);
+		return;
+	}
+	checked = method_check_params(&call->arena, method->id, call->params, &refusal, &err);
+	if (checked > 0)
+		refuse_params(call, &refusal);
+	else if (checked < 0)
+		call_error(call, RPC_CODE_INTERNAL, "%s", err.text);
+	else
+		starts[method->id](call);
+}

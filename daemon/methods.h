@@ -1,0 +1,46 @@
+/*
+ * What a client may call.  `run` and `check` become travellers (pipeline.h); the others are
+ * answered at once, or from a thread that reads the store, or when what they wait for happens.
+ */
+#pragma once
+
+#include "daemon/conn.h"
+#include "proto/method.h"
+
+/* A question on its way to its answer.  Owns its message, arena and a hold on the connection. */
+struct call {
+	struct list link; /* in server->waits, for those that wait */
+	struct server *server;
+	struct conn *conn;
+	uint32_t msgid;
+	const struct method *method;
+	struct caller caller;
+	char *message;
+	struct arena arena;
+	const struct value *params;
+	struct timer *timer;
+	char run_id[RUN_ID_LEN + 1];
+};
+
+/* Takes `bytes` and the arena. */
+void methods_start(struct server *server, struct conn *conn, const struct rpc_message *message,
+	char *bytes, struct arena *arena);
+
+/* Each answers the call and frees it.  call_result() with NULL says that memory was short. */
+void call_result(struct call *call, const struct value *result);
+void call_error(struct call *call, enum rpc_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Waiting calls of a connection that goes. */
+void methods_conn_gone(struct server *server, struct conn *conn);
+
+/* A run in the house has come to its end: `result`, or else the error. */
+void methods_run_ended(struct server *server, const char *run_id, const struct value *result,
+	const struct rpc_error *error);
+
+/* ---- told in methods_store.c: answers read from the store, on a thread ---------------------- */
+
+void method_from_store(struct call *call);
+
+/* How a request asks for the store's filter, with the caller's rights. */
+void call_filter(const struct call *call, struct store_filter *ret_filter);

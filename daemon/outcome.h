@@ -1,0 +1,55 @@
+/*
+ * From facts to an outcome: one pure function, so that every row of docs/PROTOCOL.md's table of
+ * outcomes can be tested without a jail.
+ *
+ * Facts come from outside the jail: clock, pipes, wait status, cgroup counters.  What was said
+ * inside (done, error) can make an outcome more exact but never better than the facts allow.
+ */
+#pragma once
+
+#include "daemon/knobs.h"
+#include "proto/base/arena.h"
+#include "proto/job.h"
+#include "proto/leasemsg.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Why we killed it. */
+enum limit_word {
+	KILLED_NOT,
+	KILLED_WALL,
+	KILLED_CPU,
+	KILLED_STDOUT,
+	KILLED_STDERR,
+	KILLED_CANCEL,
+	KILLED_CLOSING, /* the daemon is going down */
+};
+
+struct facts {
+	enum limit_word killed;
+	int64_t kill_us; /* from reading the passing byte to the kill being sent */
+	int64_t gone_us; /* from the kill to the process seen dead; 0: not yet */
+	bool job_sent;
+	bool began; /* said by our harness before any user code ran */
+	bool failed; /* the harness could not begin: failure says why */
+	const char *failure;
+	bool done; /* the done word came */
+	int done_code;
+	bool ended; /* the process was seen dead */
+	int wait_status;
+	struct lease_usage usage; /* valid when ended */
+	bool has_disk;
+	uint64_t disk_bytes, inodes; /* in use when it ended */
+	struct knob_counts before, after;
+	uint64_t memory_peak;
+	bool has_memory_cgroup;
+	bool worker_lost; /* the slot or zygote went with it */
+	const struct value *error; /* what the harness said about an exception, or NULL */
+	bool error_is_syntax;
+	uint64_t stdout_total, stderr_total;
+};
+
+/* Fills outcome, ran, reason, exit code, signal, error and evidence of *result. */
+void outcome_decide(struct arena *arena, const struct job_limits *limits, const struct facts *facts,
+	struct job_result *result);

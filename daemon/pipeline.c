@@ -1,0 +1,48 @@
+#include "daemon/pipeline.h"
+
+#include "daemon/stages.h"
+#include "proto/base/clock.h"
+
+#include <assert.h>
+
+#define DOOR(stage) (1U << (unsigned)STAGE_##stage)
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	enum stage (*run)(struct request *request);
+	unsigned doors;
+} stages[] = {
+	[STAGE_CONTRACT] = { "contract", stage_contract, DOOR(POLICY) | DOOR(RECORD) | DOOR(REPLY) },
+	[STAGE_POLICY]   = { "policy",   stage_policy,   DOOR(QUEUE)  | DOOR(RECORD) | DOOR(REPLY) },
+	[STAGE_QUEUE]    = { "queue",    stage_queue,    DOOR(WORKER) | DOOR(RECORD) },
+	[STAGE_WORKER]   = { "worker",   stage_worker,   DOOR(OUTPUT) | DOOR(RECORD) },
+	[STAGE_OUTPUT]   = { "output",   stage_output,   DOOR(RECORD) },
+	[STAGE_RECORD]   = { "record",   stage_record,   DOOR(REPLY) },
+	[STAGE_REPLY]    = { "reply",    stage_reply,    DOOR(EXIT) },
+	[STAGE_EXIT]     = { "exit",     0,              0 },
+};
+/* clang-format on */
+
+const char *stage_word(enum stage stage)
+{
+	return stages[stage].name;
+}
+
+void request_enter(struct request *request, enum stage next)
+{
+	assert(!request->walking);
+	request->walking = true;
+	while (next != STAGE_WAIT) {
+		assert(next == STAGE_CONTRACT ||
+			(stages[request->stage].doors & (1U << (unsigned)next)));
+		request->stage = next;
+		if (next == STAGE_EXIT) {
+			request_free(request);
+			return;
+		}
+		request->entered_us = clock_us();
+		next = stages[next].run(request);
+	}
+	request->walking = false;
+}

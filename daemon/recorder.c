@@ -1,0 +1,275 @@
+#include "daemon/recorder.h"
+
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/base/log.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define BATCH_MAX      256
+#define TIDY_IDLE_MS   20   /* nothing to write for so long: move the log into the database */
+#define TROUBLE_TRY_MS 1000 /* after a failure one run in this time may try again */
+
+struct recorder {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	struct list waiting; /* lock */
+	struct list done;    /* lock */
+	bool leaving;	     /* lock */
+	uint64_t commits, records; /* lock */
+	struct store *store; /* the thread's */
+	uv_async_t news;
+	int64_t trouble_ms; /* loop: when the last failure was, 0: all is well */
+	char trouble[ERR_TEXT_MAX];
+};
+
+/* ---- on the thread -------------------------------------------------------------------------- */
+
+static int put(struct store *store, struct recording *recording, struct err *err)
+{
+	return recording->kind == RECORDING_BEGUN ? store_put_begun(store, &recording->run, err)
+						  : store_put_ended(store, &recording->run, err);
+}
+
+static int write_batch(struct store *store, struct list *batch, struct err *err)
+{
+	enum store_durability durability = STORE_SOON;
+
+	if (store_begin(store, err) < 0)
+		return -1;
+	list_for_each(at, batch) {
+		struct recording *recording = container_of(at, struct recording, link);
+
+		if (put(store, recording, err) < 0) {
+			store_rollback(store);
+			return -1;
+		}
+		if (recording->durability == STORE_NOW)
+			durability = STORE_NOW;
+	}
+	return store_commit(store, durability, err);
+}
+
+/* A batch that fails is written one by one, so that one bad record does not take others along. */
+static void write_singly(struct store *store, struct list *batch)
+{
+	list_for_each(at, batch) {
+		struct recording *recording = container_of(at, struct recording, link);
+
+		if (store_begin(store, &recording->err) < 0) {
+			recording->failed = true;
+			continue;
+		}
+		if (put(store, recording, &recording->err) < 0) {
+			store_rollback(store);
+			recording->failed = true;
+		} else if (store_commit(store, recording->durability, &recording->err) < 0) {
+			recording->failed = true;
+		}
+	}
+}
+
+static void wait_for_work(struct recorder *recorder)
+{
+	while (list_is_empty(&recorder->waiting) && !recorder->leaving) {
+		struct timespec until;
+		struct err err = ERR_INIT;
+
+		(void)clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += (long)TIDY_IDLE_MS * 1000000;
+		if (until.tv_nsec >= 1000000000) {
+			until.tv_nsec -= 1000000000;
+			until.tv_sec++;
+		}
+		if (pthread_cond_timedwait(&recorder->work, &recorder->lock, &until) == 0)
+			continue;
+		pthread_mutex_unlock(&recorder->lock);
+		if (store_tidy(recorder->store, &err) < 0)
+			log_event(LOG_LEVEL_WARNING, "store.not_tidied", LOG_STR("why", err.text));
+		pthread_mutex_lock(&recorder->lock);
+		while (list_is_empty(&recorder->waiting) && !recorder->leaving)
+			pthread_cond_wait(&recorder->work, &recorder->lock);
+	}
+}
+
+static unsigned take_batch(struct recorder *recorder, struct list *batch)
+{
+	unsigned count = 0;
+	struct list *first;
+
+	list_init(batch);
+	while (count < BATCH_MAX && (first = list_first(&recorder->waiting))) {
+		list_remove(first);
+		list_append(batch, first);
+		count++;
+	}
+	return count;
+}
+
+static void give_back(struct recorder *recorder, struct list *batch, unsigned count)
+{
+	struct list *first;
+
+	while ((first = list_first(batch))) {
+		list_remove(first);
+		list_append(&recorder->done, first);
+	}
+	recorder->commits++;
+	recorder->records += count;
+}
+
+static void *run(void *context)
+{
+	struct recorder *recorder = context;
+
+	pthread_mutex_lock(&recorder->lock);
+	for (;;) {
+		struct list batch;
+		struct err err = ERR_INIT;
+		unsigned count;
+
+		wait_for_work(recorder);
+		count = take_batch(recorder, &batch);
+		if (!count)
+			break;
+		pthread_mutex_unlock(&recorder->lock);
+		if (write_batch(recorder->store, &batch, &err) < 0)
+			write_singly(recorder->store, &batch);
+		pthread_mutex_lock(&recorder->lock);
+		give_back(recorder, &batch, count);
+		(void)uv_async_send(&recorder->news);
+	}
+	pthread_mutex_unlock(&recorder->lock);
+	return NULL;
+}
+
+/* ---- in the loop ---------------------------------------------------------------------------- */
+
+static void note_trouble(struct recorder *recorder, const struct recording *recording)
+{
+	if (!recording->failed) {
+		if (recorder->trouble_ms)
+			log_event(LOG_LEVEL_NOTICE, "store.well_again");
+		recorder->trouble_ms = 0;
+		return;
+	}
+	if (!recorder->trouble_ms)
+		log_event(LOG_LEVEL_ERROR, "store.failed", LOG_STR("why", recording->err.text));
+	recorder->trouble_ms = clock_ms();
+	cut_printf(recorder->trouble, sizeof(recorder->trouble), "%s", recording->err.text);
+}
+
+static void tell_done(struct recorder *recorder)
+{
+	struct list done;
+	struct list *first;
+
+	list_init(&done);
+	pthread_mutex_lock(&recorder->lock);
+	while ((first = list_first(&recorder->done))) {
+		list_remove(first);
+		list_append(&done, first);
+	}
+	pthread_mutex_unlock(&recorder->lock);
+	while ((first = list_first(&done))) {
+		struct recording *recording = container_of(first, struct recording, link);
+
+		list_remove(first);
+		note_trouble(recorder, recording);
+		recording->done(recording, recording->failed ? &recording->err : NULL);
+	}
+}
+
+static void on_news(uv_async_t *news)
+{
+	tell_done(news->data);
+}
+
+static int start_thread(struct recorder *recorder)
+{
+	pthread_condattr_t monotonic;
+
+	if (pthread_mutex_init(&recorder->lock, NULL) != 0 ||
+		pthread_condattr_init(&monotonic) != 0 ||
+		pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) != 0 ||
+		pthread_cond_init(&recorder->work, &monotonic) != 0)
+		return -1;
+	pthread_condattr_destroy(&monotonic);
+	return pthread_create(&recorder->thread, NULL, run, recorder) == 0 ? 0 : -1;
+}
+
+struct recorder *recorder_start(uv_loop_t *loop, struct store *store, struct err *err)
+{
+	struct recorder *recorder = calloc(1, sizeof(*recorder));
+
+	if (!recorder || uv_async_init(loop, &recorder->news, on_news) < 0) {
+		free(recorder);
+		store_close(store);
+		(void)err_set(err, ERR_MEMORY, "no memory for the recorder");
+		return NULL;
+	}
+	recorder->news.data = recorder;
+	recorder->store = store;
+	list_init(&recorder->waiting);
+	list_init(&recorder->done);
+	if (start_thread(recorder) < 0) {
+		store_close(store);
+		(void)err_set(err, ERR_SYSTEM, "no thread for the recorder");
+		return NULL; /* the daemon ends now; the async handle goes with the loop */
+	}
+	return recorder;
+}
+
+void recorder_put(struct recorder *recorder, struct recording *recording)
+{
+	recording->failed = false;
+	recording->err = (struct err)ERR_INIT;
+	list_init(&recording->link);
+	pthread_mutex_lock(&recorder->lock);
+	list_append(&recorder->waiting, &recording->link);
+	pthread_cond_signal(&recorder->work);
+	pthread_mutex_unlock(&recorder->lock);
+}
+
+const char *recorder_trouble(const struct recorder *recorder)
+{
+	if (!recorder->trouble_ms || clock_ms() - recorder->trouble_ms > TROUBLE_TRY_MS)
+		return NULL;
+	return recorder->trouble;
+}
+
+void recorder_counts(const struct recorder *recorder, uint64_t *ret_commits, uint64_t *ret_records)
+{
+	pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&recorder->lock;
+
+	pthread_mutex_lock(lock);
+	*ret_commits = recorder->commits;
+	*ret_records = recorder->records;
+	pthread_mutex_unlock(lock);
+}
+
+static void on_news_closed(uv_handle_t *handle)
+{
+	struct recorder *recorder = handle->data;
+
+	pthread_cond_destroy(&recorder->work);
+	pthread_mutex_destroy(&recorder->lock);
+	free(recorder);
+}
+
+void recorder_close(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	pthread_mutex_lock(&recorder->lock);
+	recorder->leaving = true;
+	pthread_cond_signal(&recorder->work);
+	pthread_mutex_unlock(&recorder->lock);
+	pthread_join(recorder->thread, NULL);
+	tell_done(recorder);
+	store_close(recorder->store);
+	uv_close((uv_handle_t *)&recorder->news, on_news_closed);
+}

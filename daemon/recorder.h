@@ -1,0 +1,43 @@
+/*
+ * Writes records to the store on a thread of its own, many in one transaction when many wait.
+ *
+ * A recording belongs to its request and must stay as it is, with everything it points to, from
+ * recorder_put() until its done callback has come (from the loop).  The thread only reads it.
+ * Order is kept: what was put first is written first.
+ */
+#pragma once
+
+#include "daemon/loop.h"
+#include "proto/base/err.h"
+#include "proto/base/list.h"
+#include "store/store.h"
+
+struct recorder;
+
+enum recording_kind { RECORDING_BEGUN, RECORDING_ENDED };
+
+struct recording {
+	struct list link;
+	enum recording_kind kind;
+	enum store_durability durability;
+	struct store_run run;
+	/* `err` is NULL when it is in the store. */
+	void (*done)(struct recording *recording, const struct err *err);
+	/* filled in by the recorder */
+	bool failed;
+	struct err err;
+};
+
+/* Takes the store.  NULL with *err. */
+struct recorder *recorder_start(uv_loop_t *loop, struct store *store, struct err *err);
+
+void recorder_put(struct recorder *recorder, struct recording *recording);
+
+/* Why records cannot be written just now, or NULL.  Asked before a run is let in. */
+const char *recorder_trouble(const struct recorder *recorder);
+
+/* Commits and records so far, for admin.status. */
+void recorder_counts(const struct recorder *recorder, uint64_t *ret_commits, uint64_t *ret_records);
+
+/* Writes what still waits, calls what is done, closes the store.  The loop has stopped before. */
+void recorder_close(struct recorder *recorder);

@@ -1,0 +1,108 @@
+#include "daemon/request.h"
+
+#include "daemon/conn.h"
+#include "daemon/pipeline.h"
+#include "daemon/server.h"
+#include "daemon/stages.h"
+#include "proto/base/clock.h"
+#include "proto/rpc.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EARLY_BYTES_MAX ((size_t)64 << 20)
+
+struct request *request_new(struct server *server, struct conn *conn, uint32_t msgid, bool is_check,
+	char *message, struct arena *arena, const struct value *params)
+{
+	struct request *request = calloc(1, sizeof(*request));
+	struct err err = ERR_INIT;
+
+	if (!request || ulid_next(&server->ids, request->result.run_id, &err) < 0) {
+		free(request);
+		free(message);
+		arena_done(arena);
+		return NULL;
+	}
+	list_init(&request->link);
+	list_init(&request->waiters);
+	buf_init(&request->early, EARLY_BYTES_MAX);
+	request->server = server;
+	request->conn = conn;
+	request->msgid = msgid;
+	request->is_check = is_check;
+	request->caller = *conn_caller(conn);
+	request->message = message;
+	request->arena = *arena;
+	request->params = params;
+	request->received_us = clock_us();
+	request->received_wall_us = clock_wall_us();
+	request->result.steps = request->steps;
+	conn_adopt(conn, request);
+	return request;
+}
+
+void request_step(
+	struct request *request, const char *step, const char *phase, bool ok, const char *note)
+{
+	struct job_step *line;
+
+	if (request->has_spec && request->spec.trace == TRACE_OFF)
+		return;
+	if (request->result.step_count == REQUEST_STEPS_MAX)
+		return;
+	line = &request->steps[request->result.step_count++];
+	line->step = step;
+	line->phase = phase;
+	line->t_us = clock_us() - request->received_us;
+	line->ok = ok;
+	line->note = note;
+}
+
+void request_fail(struct request *request, int code, const char *format, ...)
+{
+	char text[ERR_TEXT_MAX];
+	va_list args;
+
+	if (request->failure.set)
+		return;
+	va_start(args, format);
+	cut_vprintf(text, sizeof(text), format, args);
+	va_end(args);
+	request->failure.set = true;
+	request->failure.code = code;
+	request->failure.message = arena_strdup(&request->arena, text);
+}
+
+void request_cancel(struct request *request, enum limit_word why)
+{
+	if (request->gone)
+		return;
+	request->gone = why == KILLED_CANCEL || why == KILLED_CLOSING;
+	if (request->executing)
+		execution_cancel(&request->execution, why);
+	else if (request->stage == STAGE_QUEUE && !request->walking)
+		stage_queue_give_up(request, OUTCOME_CANCELED);
+	/* In every other room it is on its way anyway. */
+}
+
+void request_free(struct request *request)
+{
+	struct server *server = request->server;
+	struct runtime *runtime = request->runtime;
+
+	list_remove(&request->link);
+	if (request->conn)
+		conn_release(request->conn);
+	server_forget(server, request);
+	timer_close(request->patience);
+	queue_leave(&server->queue, &request->queue);
+	execution_done(&request->execution);
+	buf_done(&request->early);
+	arena_done(&request->arena);
+	free(request->message);
+	free(request);
+	if (runtime)
+		stage_queue_serve(server, runtime); /* its caller may run one more now */
+}

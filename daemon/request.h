@@ -1,0 +1,110 @@
+/*
+ * The traveller: one `run` or `check` on its way through the house, with everything it owns.
+ *
+ * It is made when the message was whole, walks the table in pipeline.c forward only, and is freed
+ * in STAGE_EXIT and nowhere else.  It owns its message, its arena, its execution.  The connection
+ * may go before it does: then `conn` is NULL and REPLY finds nobody to answer.
+ */
+#pragma once
+
+#include "daemon/execution.h"
+#include "daemon/policy/policy.h"
+#include "daemon/queue.h"
+#include "daemon/recorder.h"
+#include "proto/base/arena.h"
+#include "proto/base/list.h"
+#include "proto/job.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct server;
+struct conn;
+struct runtime;
+
+#define REQUEST_STEPS_MAX 32
+
+enum stage {
+	STAGE_CONTRACT,
+	STAGE_POLICY,
+	STAGE_QUEUE,
+	STAGE_WORKER,
+	STAGE_OUTPUT,
+	STAGE_RECORD,
+	STAGE_REPLY,
+	STAGE_EXIT,
+	STAGE_WAIT, /* not a room: the answer of one that waits for a callback */
+};
+
+/* Who sent it, as the kernel says. */
+struct caller {
+	uint32_t uid, gid;
+	int32_t pid;
+	bool is_admin;
+};
+
+/* An RPC error in the making: the request could not be carried out at all. */
+struct request_failure {
+	bool set;
+	int code; /* enum rpc_code */
+	const char *message;
+	const char *pointer, *reason; /* of a refused contract */
+	int64_t retry_after_ms;
+};
+
+struct request {
+	struct list link; /* in its connection while that lives */
+	struct server *server;
+	struct conn *conn;
+	uint32_t msgid;
+	bool is_check;
+	struct caller caller;
+	char *message; /* the params point into it */
+	struct arena arena;
+	const struct value *params;
+
+	enum stage stage; /* the room it is in */
+	bool walking;
+	unsigned held; /* by whom else than the walk: a begun recording on its way */
+	bool gone;     /* the client left; nothing waits for it any more */
+	bool has_spec;
+	bool known; /* the store durably knows the run: bytes may leave */
+	bool answered;
+	struct job_spec spec;
+	struct job_result result;
+	struct job_refusal refusal;
+	struct request_failure failure;
+	const struct policy *policy;
+	struct runtime *runtime;
+	struct queue_entry queue;
+	struct timer *patience; /* in the queue */
+	struct execution execution;
+	bool executing;
+	struct recording begun;
+	struct recording ended;
+	struct list waiters; /* struct waiter of methods_wait.c */
+	struct buf early;    /* stream notifications that wait for `known` */
+	int64_t received_us, received_wall_us, entered_us;
+	struct job_step steps[REQUEST_STEPS_MAX];
+};
+
+/*
+ * Takes `message` (malloc) and the arena that its values live in.  NULL: no memory; then both are
+ * given back.
+ */
+struct request *request_new(struct server *server, struct conn *conn, uint32_t msgid, bool is_check,
+	char *message, struct arena *arena, const struct value *params);
+
+/* Adds a line to the trace.  `note` lives in the arena, or is NULL. */
+void request_step(
+	struct request *request, const char *step, const char *phase, bool ok, const char *note);
+
+/* Turns it into an RPC error.  The first failure counts. */
+void request_fail(struct request *request, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The client left, or the run is to be cancelled: ends whatever it waits for. */
+void request_cancel(struct request *request, enum limit_word why);
+
+/* Called by STAGE_EXIT alone. */
+void request_free(struct request *request);

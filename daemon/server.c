@@ -1,0 +1,394 @@
+#include "daemon/server.h"
+
+#include "daemon/conn.h"
+#include "daemon/host.h"
+#include "daemon/inspectors.h"
+#include "daemon/listener.h"
+#include "daemon/lockdown.h"
+#include "daemon/pipeline.h"
+#include "daemon/readers.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/method.h"
+#include "proto/version.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GRACE_MS	  10000 /* for what runs when the daemon is told to stop */
+#define REFUSALS_PER_MINUTE 30
+
+/* ---- who may what --------------------------------------------------------------------------- */
+
+bool server_is_admin(const struct server *server, uint32_t uid)
+{
+	if (uid == 0 || uid == getuid())
+		return true;
+	for (unsigned i = 0; i < server->config.admin_count; i++)
+		if (server->config.admins[i] == uid)
+			return true;
+	return false;
+}
+
+const char *server_admit(struct server *server, struct list *link, uint32_t uid)
+{
+	uintptr_t held = (uintptr_t)map_get(&server->conn_counts, &uid, sizeof(uid));
+
+	if (server->draining && server->closing)
+		return "the daemon is closing";
+	/* Administrators find a door open when everybody else has filled the room. */
+	if (!server_is_admin(server, uid)) {
+		if (server->conn_count >= server->config.connections_max)
+			return "too many connections";
+		if (held >= server->config.connections_per_uid)
+			return "too many connections of this user";
+	}
+	if (map_put(&server->conn_counts, &uid, sizeof(uid), (void *)(held + 1), NULL) < 0)
+		return "no memory";
+	list_append(&server->conns, link);
+	server->conn_count++;
+	return NULL;
+}
+
+void server_conn_gone(struct server *server, struct list *link, uint32_t uid)
+{
+	uintptr_t held = (uintptr_t)map_get(&server->conn_counts, &uid, sizeof(uid));
+
+	if (list_is_empty(link))
+		return; /* it was never let in */
+	list_remove(link);
+	server->conn_count--;
+	if (held > 1)
+		(void)map_put(&server->conn_counts, &uid, sizeof(uid), (void *)(held - 1), NULL);
+	else
+		(void)map_remove(&server->conn_counts, &uid, sizeof(uid));
+}
+
+void server_log_refusal(struct server *server, uint32_t uid, const char *why)
+{
+	const struct log_field fields[] = { LOG_INT("uid", uid), LOG_STR("why", why) };
+
+	log_limited(&server->refusals, REFUSALS_PER_MINUTE, LOG_LEVEL_NOTICE, "conn.refused",
+		fields, 2);
+}
+
+/* ---- runs in the house ---------------------------------------------------------------------- */
+
+int server_remember(struct server *server, struct request *request)
+{
+	return map_put(&server->runs, request->result.run_id, RUN_ID_LEN, request, NULL);
+}
+
+static void end_when_empty(struct server *server);
+
+void server_forget(struct server *server, struct request *request)
+{
+	(void)map_remove(&server->runs, request->result.run_id, RUN_ID_LEN);
+	end_when_empty(server);
+}
+
+struct value *server_describe_host(const struct server *server, struct arena *arena)
+{
+	static const char *const words[] = { "rlimit", "cgroup1", "cgroup2" };
+	const struct priv_host *host = &server->host;
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "memory", value_text(arena, words[host->memory % 3]));
+	value_map_put(arena, map, "pids", value_text(arena, words[host->pids % 3]));
+	value_map_put(arena, map, "cpu", value_text(arena, words[host->cpu % 3]));
+	value_map_put(arena, map, "landlock_abi", value_int(arena, host->landlock_abi));
+	value_map_put(
+		arena, map, "why_not", value_text(arena, host->why_not[0] ? host->why_not : NULL));
+	return map;
+}
+
+/* ---- stopping ------------------------------------------------------------------------------- */
+
+static int collect_run(void *context, const void *key, size_t key_len, void *value)
+{
+	struct request ***at = context;
+
+	(void)key;
+	(void)key_len;
+	*(*at)++ = value;
+	return 0;
+}
+
+/* Cancelling changes the map, so its entries are gathered first. */
+static void cancel_all(struct server *server)
+{
+	size_t count = server->runs.count;
+	struct request **all = calloc(count + 1, sizeof(*all));
+	struct request **at = all;
+
+	if (!all)
+		return;
+	(void)map_each(&server->runs, collect_run, &at);
+	for (size_t i = 0; i < count; i++)
+		if (map_get(&server->runs, all[i]->result.run_id, RUN_ID_LEN) == all[i])
+			request_cancel(all[i], KILLED_CLOSING);
+	free(all);
+}
+
+static void close_parts(struct server *server)
+{
+	if (server->closing)
+		return;
+	server->closing = true;
+	host_stopping();
+	timer_close(server->grace);
+	timer_close(server->watchdog);
+	for (unsigned i = 0; i < COUNT_OF(server->signals); i++)
+		uv_close((uv_handle_t *)&server->signals[i], NULL);
+	listener_close(server->listener);
+	list_for_each(at, &server->conns)
+		conn_close_link(at);
+	recorder_close(server->recorder);
+	server->recorder = NULL;
+	server->pool.closing = true;
+	inspectors_close(server->inspectors);
+	policies_close(server->policies);
+	spawner_link_close(server->spawner);
+	pool_close(&server->pool);
+}
+
+static void end_when_empty(struct server *server)
+{
+	if (server->draining && !server->runs.count && !server->closing && server->grace)
+		timer_set(server->grace, 0); /* from the loop, not from under whoever is leaving */
+}
+
+static void on_grace(void *owner)
+{
+	struct server *server = owner;
+
+	if (server->runs.count) {
+		cancel_all(server);
+		if (server->runs.count) {
+			timer_set(server->grace, GRACE_MS); /* their ends are on the way */
+			server->grace_rounds++;
+			if (server->grace_rounds < 2)
+				return;
+			log_event(LOG_LEVEL_ERROR, "stop.runs_left",
+				LOG_INT("runs", server->runs.count));
+		}
+	}
+	close_parts(server);
+}
+
+void server_drain(struct server *server, const char *why)
+{
+	if (server->draining)
+		return;
+	log_event(LOG_LEVEL_NOTICE, "drain", LOG_STR("why", why), LOG_INT("runs", server->runs.count));
+	server->draining = true;
+	server->grace = timer_new(&server->loop, server->runs.count ? GRACE_MS : 0, 0, on_grace, server);
+	if (!server->grace)
+		close_parts(server);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+	struct server *server = handle->data;
+
+	if (server->draining && server->grace)
+		timer_set(server->grace, 0); /* told twice: now */
+	server_drain(server, strsignal(number));
+}
+
+/* ---- what the parts tell -------------------------------------------------------------------- */
+
+static void on_child_exited(void *context, uint32_t child, int status)
+{
+	struct server *server = context;
+
+	if (!pool_child_exited(&server->pool, child, status))
+		inspectors_child_exited(server->inspectors, child, status);
+}
+
+static void on_spawner_lost(void *context, const char *why)
+{
+	struct server *server = context;
+
+	if (server->closing)
+		return;
+	/* Without it no worker can be made and none can be trusted to die: leave, and be started anew. */
+	log_event(LOG_LEVEL_ERROR, "spawner.lost", LOG_STR("why", why));
+	server->exit_code = 1;
+	server->draining = true;
+	if (!server->grace)
+		server->grace = timer_new(&server->loop, 0, 0, on_grace, server);
+	else
+		timer_set(server->grace, 0);
+}
+
+static void on_warm(void *context, struct runtime *runtime)
+{
+	struct server *server = context;
+
+	if (!server->told_ready && !server->draining) {
+		server->told_ready = true;
+		host_ready();
+		log_event(LOG_LEVEL_NOTICE, "ready", LOG_STR("version", CED_VERSION),
+			LOG_INT("ms", clock_ms() - server->started_ms));
+	}
+	stage_queue_serve(server, runtime);
+}
+
+static void on_watchdog(void *owner)
+{
+	(void)owner;
+	host_alive();
+}
+
+/* ---- starting ------------------------------------------------------------------------------- */
+
+static int load_config(struct server *server, const struct server_options *options, struct err *err)
+{
+	struct config *config = &server->config;
+
+	config_init(config);
+	if (options->config_path && config_load(config, options->config_path, err) < 0)
+		return -1;
+	if (options->socket_path)
+		cut_printf(config->socket, sizeof(config->socket), "%s", options->socket_path);
+	if (options->state_path)
+		cut_printf(config->state, sizeof(config->state), "%s", options->state_path);
+	if (config_finish(config, err) < 0)
+		return -1;
+	server->bounds = (struct job_bounds){ .standard = config->limits,
+		.most = config->most,
+		.code_bytes = config->code_bytes,
+		.input_bytes = config->input_bytes,
+		.files_bytes = config->files_bytes,
+		.schema_bytes = config->schema_bytes };
+	return 0;
+}
+
+/* What the administrator requires and this host cannot give ends the start, with the reason. */
+static int check_host(struct server *server, struct err *err)
+{
+	const struct priv_host *host = &server->host;
+
+	if (host->memory && host->pids && host->cpu)
+		return 0;
+	if (!strcmp(server->config.cgroups, "required"))
+		return err_set(err, ERR_UNSUPPORTED,
+			"memory, pids and cpu cannot all be held by cgroups here (%s); "
+			"repair that, or write cgroups = \"auto\" to let rlimits hold them",
+			host->why_not);
+	log_event(LOG_LEVEL_WARNING, "cgroups.missing", LOG_STR("why", host->why_not),
+		LOG_STR("instead", "rlimits hold memory, pids and cpu; every result says so"));
+	return 0;
+}
+
+static int meet_spawner(struct server *server, const struct server_options *options, struct err *err)
+{
+	struct priv_msg hello = { .op = PRIV_HELLO };
+	struct priv_msg seal = { .op = PRIV_SEAL };
+
+	server->spawner = spawner_link_new(options->spawner_fd, err);
+	if (!server->spawner || spawner_ask_now(server->spawner, &hello, err) < 0)
+		return -1;
+	server->host = hello.body.host;
+	if (check_host(server, err) < 0)
+		return -1;
+	if (pool_configure(&server->pool, &server->config, &server->host, server->spawner,
+		    options->libexec, err) < 0)
+		return -1;
+	return spawner_ask_now(server->spawner, &seal, err);
+}
+
+static int open_store(struct server *server, struct err *err)
+{
+	struct store *store = store_open(server->config.state, STORE_WRITE, err);
+
+	if (!store)
+		return -1;
+	if (store_lost_count(store))
+		log_event(LOG_LEVEL_WARNING, "runs.lost",
+			LOG_INT("count", store_lost_count(store)));
+	server->recorder = recorder_start(&server->loop, store, err);
+	server->readers = readers_new(server->config.state, err);
+	return server->recorder && server->readers ? 0 : -1;
+}
+
+static int watch_signals(struct server *server, struct err *err)
+{
+	static const int numbers[] = { SIGTERM, SIGINT };
+
+	for (unsigned i = 0; i < COUNT_OF(numbers); i++) {
+		(void)uv_signal_init(&server->loop, &server->signals[i]);
+		server->signals[i].data = server;
+		if (uv_signal_start(&server->signals[i], on_signal, numbers[i]) < 0)
+			return err_set(err, ERR_SYSTEM, "cannot watch for signals");
+	}
+	return 0;
+}
+
+static int start_parts(struct server *server, const struct server_options *options, struct err *err)
+{
+	const char *folder = server->config.policies[0] ? server->config.policies : NULL;
+	const struct spawner_events events = { on_child_exited, on_spawner_lost, server };
+	const struct config *config = &server->config;
+
+	queue_init(&server->queue, (unsigned)config->queue_max, (unsigned)config->queue_per_caller,
+		(unsigned)config->running_per_caller);
+	if (meet_spawner(server, options, err) < 0 || method_setup(err) < 0)
+		return -1;
+	server->policies = policies_load(folder, server->config.policy, err);
+	if (!server->policies || open_store(server, err) < 0)
+		return -1;
+	if (spawner_link_start(server->spawner, &server->loop, &events, err) < 0 ||
+		watch_signals(server, err) < 0)
+		return -1;
+	server->inspectors = inspectors_start(server, err);
+	if (!server->inspectors ||
+		pool_start(&server->pool, &server->loop, on_warm, server, err) < 0)
+		return -1;
+	server->listener = listener_start(server, server->config.socket, err);
+	if (!server->listener)
+		return -1;
+	if (host_watchdog_ms())
+		server->watchdog = timer_new(&server->loop, host_watchdog_ms(), host_watchdog_ms(),
+			on_watchdog, server);
+	return lockdown(err);
+}
+
+static void init(struct server *server)
+{
+	list_init(&server->conns);
+	list_init(&server->waits);
+	map_init(&server->runs);
+	map_init(&server->conn_counts);
+	server->started_ms = clock_ms();
+	server->started_wall_us = clock_wall_us();
+}
+
+int server_run(const struct server_options *options)
+{
+	struct server *server = calloc(1, sizeof(*server));
+	struct err err = ERR_INIT;
+	int exit_code;
+
+	if (!server || uv_loop_init(&server->loop) < 0)
+		return EXIT_FAILURE;
+	init(server);
+	if (load_config(server, options, &err) < 0 || start_parts(server, options, &err) < 0) {
+		/* Nothing has run yet: the process ends and the spawner clears up what it made. */
+		log_event(LOG_LEVEL_ERROR, "start.failed", LOG_STR("why", err.text));
+		return EXIT_FAILURE;
+	}
+	(void)uv_run(&server->loop, UV_RUN_DEFAULT);
+	readers_free(server->readers);
+	queue_done(&server->queue);
+	map_done(&server->runs);
+	map_done(&server->conn_counts);
+	policies_free(server->policies);
+	(void)uv_loop_close(&server->loop);
+	exit_code = server->exit_code;
+	free(server);
+	return exit_code;
+}

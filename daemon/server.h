@@ -1,0 +1,86 @@
+/*
+ * The daemon as a whole: it owns every part, starts them in order and stops them in the reverse
+ * order.
+ *
+ *	start   configuration, spawner, store, policies, pool, inspectors, listener
+ *	drain   no new work; what runs goes on (SIGTERM, or admin.drain later)
+ *	stop    cancel what still runs, record it, answer it, then close everything
+ */
+#pragma once
+
+#include "daemon/config.h"
+#include "daemon/loop.h"
+#include "daemon/pool.h"
+#include "daemon/queue.h"
+#include "daemon/recorder.h"
+#include "daemon/request.h"
+#include "daemon/spawner_link.h"
+#include "proto/base/log.h"
+#include "proto/base/map.h"
+#include "proto/ulid.h"
+
+struct inspectors;
+struct listener;
+struct policies;
+struct readers;
+
+struct server {
+	uv_loop_t loop;
+	struct config config;
+	struct job_bounds bounds;
+	struct priv_host host;
+	struct spawner_link *spawner;
+	struct pool pool;
+	struct policies *policies;
+	struct inspectors *inspectors;
+	struct recorder *recorder;
+	struct readers *readers;
+	struct listener *listener;
+	struct queue queue;
+	struct ulid_source ids;
+	struct map runs;  /* run_id -> struct request, while it is in the house */
+	struct list conns;
+	struct map conn_counts; /* uid -> how many connections, as a number in the pointer */
+	unsigned conn_count;
+	struct list waits; /* struct waiting of methods_wait.c */
+	struct log_limit refusals;
+	uv_signal_t signals[2];
+	struct timer *grace; /* while draining */
+	unsigned grace_rounds;
+	bool told_ready;
+	struct timer *watchdog;
+	int64_t started_ms, started_wall_us;
+	bool draining;
+	bool closing;
+	int exit_code;
+	uint64_t outcomes[OUTCOME_COUNT]; /* since the start */
+};
+
+struct server_options {
+	const char *config_path; /* NULL: defaults */
+	const char *socket_path; /* NULL: as configured */
+	const char *state_path;
+	const char *libexec;	 /* folder of our own programs and harnesses */
+	int spawner_fd;
+};
+
+/* Runs until told to stop.  Returns the exit status. */
+int server_run(const struct server_options *options);
+
+/* No new work; ends when nothing runs any more, or after a grace. */
+void server_drain(struct server *server, const char *why);
+
+/* Puts a run among those in the house; 0, or -1 (memory). */
+int server_remember(struct server *server, struct request *request);
+void server_forget(struct server *server, struct request *request);
+
+/* A client wants in.  NULL when it may, else why not. */
+const char *server_admit(struct server *server, struct list *link, uint32_t uid);
+void server_conn_gone(struct server *server, struct list *link, uint32_t uid);
+void server_log_refusal(struct server *server, uint32_t uid, const char *why);
+
+/* {memory, pids, cpu, landlock_abi, why_not}: what this host gives, for admin.status. */
+struct value *server_describe_host(const struct server *server, struct arena *arena);
+
+/* Administrators: root, the uid that the daemon runs as, and those in the configuration. */
+bool server_is_admin(const struct server *server, uint32_t uid);

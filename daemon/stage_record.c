@@ -1,0 +1,115 @@
+/* On the disk before it is told: the begun record beside the run, the whole one at its end. */
+#include "daemon/conn.h"
+#include "daemon/pipeline.h"
+#include "daemon/server.h"
+#include "daemon/stages.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/json.h"
+#include "proto/rpc.h"
+
+#define REFUSED_BYTES_MAX 4096
+
+static void describe(struct request *request, struct store_run *run)
+{
+	run->run_id = request->result.run_id;
+	run->method = request->is_check ? "check" : "run";
+	run->received_wall_us = request->received_wall_us;
+	run->uid = request->caller.uid;
+	run->gid = request->caller.gid;
+	run->pid = request->caller.pid;
+	if (!request->has_spec)
+		return;
+	run->caller_id = request->spec.id;
+	run->language = request->spec.language;
+	run->policy = request->policy ? policy_name(request->policy) : request->spec.policy;
+	run->task = request->spec.task;
+	run->agent = request->spec.agent;
+	run->entrypoint = request->spec.entrypoint;
+	run->spec = &request->spec;
+}
+
+/* What a refused caller sent, for whoever looks into it later. */
+static void describe_refused(struct request *request, struct store_run *run)
+{
+	struct buf text;
+	struct err err = ERR_INIT;
+
+	buf_init(&text, (size_t)32 << 20);
+	if (json_write(&text, request->params, JSON_WRITE_BASE64, &err) == 0) {
+		run->refused_params.len = text.len < REFUSED_BYTES_MAX ? text.len : REFUSED_BYTES_MAX;
+		run->refused_params.data =
+			arena_copy(&request->arena, text.bytes, run->refused_params.len);
+		if (!run->refused_params.data)
+			run->refused_params.len = 0;
+	}
+	buf_done(&text);
+}
+
+static void answer_detached(struct request *request)
+{
+	struct arena arena;
+	struct value *result;
+
+	if (!request->conn || request->answered)
+		return;
+	arena_init(&arena, 4096);
+	result = value_map(&arena);
+	value_map_put(&arena, result, "run_id", value_text(&arena, request->result.run_id));
+	conn_send_result(request->conn, request->msgid, result);
+	arena_done(&arena);
+	request->answered = true;
+}
+
+static void on_begun(struct recording *recording, const struct err *err)
+{
+	struct request *request = container_of(recording, struct request, begun);
+
+	request->held--;
+	if (err || recording->durability != STORE_NOW)
+		return; /* the record of its end will meet the same trouble and tell it */
+	request->known = true;
+	if (request->conn && request->early.len)
+		conn_send_buf(request->conn, &request->early);
+	if (request->spec.detach)
+		answer_detached(request);
+}
+
+void stage_record_begun(struct request *request, bool durable)
+{
+	request->begun.kind = RECORDING_BEGUN;
+	request->begun.durability = durable ? STORE_NOW : STORE_SOON;
+	request->begun.done = on_begun;
+	describe(request, &request->begun.run);
+	request->held++;
+	recorder_put(request->server->recorder, &request->begun);
+}
+
+static void on_ended(struct recording *recording, const struct err *err)
+{
+	struct request *request = container_of(recording, struct request, ended);
+
+	request->result.metrics.record_us = clock_us() - request->entered_us;
+	if (err) {
+		request->failure.set = false; /* this is worse than whatever it was */
+		request_fail(request, RPC_CODE_INTERNAL,
+			"the run could not be recorded, so its result is not told: %s", err->text);
+	}
+	request->known = !err;
+	request_enter(request, STAGE_REPLY);
+}
+
+enum stage stage_record(struct request *request)
+{
+	request->ended.kind = RECORDING_ENDED;
+	request->ended.durability = STORE_NOW;
+	request->ended.done = on_ended;
+	describe(request, &request->ended.run);
+	if (!request->has_spec)
+		describe_refused(request, &request->ended.run);
+	request->ended.run.ended_wall_us = clock_wall_us();
+	request->ended.run.result = &request->result;
+	request->result.metrics.total_us = clock_us() - request->received_us;
+	recorder_put(request->server->recorder, &request->ended);
+	return STAGE_WAIT;
+}

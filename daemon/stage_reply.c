@@ -1,0 +1,82 @@
+/* Told to whoever still listens: its own connection, and those that wait for the run. */
+#include "daemon/conn.h"
+#include "daemon/methods.h"
+#include "daemon/server.h"
+#include "daemon/stages.h"
+#include "proto/rpc.h"
+
+static const char *would(const struct request *request)
+{
+	if (request->failure.set)
+		return "refuse";
+	return request->result.verdict.decision == POLICY_DENY ? "deny" : "run";
+}
+
+/* The answer to `check`: what would happen, without anything happening. */
+static struct value *check_to_value(struct request *request)
+{
+	struct arena *arena = &request->arena;
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "would", value_text(arena, would(request)));
+	if (request->failure.set) {
+		struct value *contract = value_map(arena);
+
+		value_map_put(arena, contract, "pointer", value_text(arena, request->failure.pointer));
+		value_map_put(arena, contract, "reason", value_text(arena, request->failure.reason));
+		value_map_put(arena, contract, "message", value_text(arena, request->failure.message));
+		value_map_put(arena, map, "contract", contract);
+	}
+	if (request->has_spec)
+		value_map_put(
+			arena, map, "code_hash", value_text(arena, request->result.code_hash));
+	if (request->result.has_verdict)
+		value_map_put(arena, map, "policy",
+			policy_verdict_to_value(arena, &request->result.verdict));
+	return map;
+}
+
+static struct rpc_error failure_to_error(struct request *request)
+{
+	struct arena *arena = &request->arena;
+	const struct request_failure *failure = &request->failure;
+	struct value *data = value_map(arena);
+	struct rpc_error error = { .code = (enum rpc_code)failure->code,
+		.message = failure->message,
+		.data = data };
+
+	if (failure->pointer)
+		value_map_put(arena, data, "pointer", value_text(arena, failure->pointer));
+	if (failure->reason)
+		value_map_put(arena, data, "reason", value_text(arena, failure->reason));
+	if (failure->retry_after_ms)
+		value_map_put(
+			arena, data, "retry_after_ms", value_int(arena, failure->retry_after_ms));
+	if (request->known)
+		value_map_put(arena, data, "run_id", value_text(arena, request->result.run_id));
+	return error;
+}
+
+enum stage stage_reply(struct request *request)
+{
+	struct server *server = request->server;
+	struct rpc_error error;
+	struct value *result;
+
+	if (request->failure.set && !request->is_check) {
+		error = failure_to_error(request);
+		if (request->conn && !request->answered)
+			conn_send_error(request->conn, request->msgid, &error);
+		methods_run_ended(server, request->result.run_id, NULL, &error);
+		return STAGE_EXIT;
+	}
+	result = request->is_check ? check_to_value(request)
+				   : job_result_to_value(&request->arena, &request->result);
+	if (request->conn && !request->answered)
+		conn_send_result(request->conn, request->msgid, result);
+	if (!request->is_check) {
+		methods_run_ended(server, request->result.run_id, result, NULL);
+		server->outcomes[request->result.outcome]++;
+	}
+	return STAGE_EXIT;
+}

@@ -1,0 +1,114 @@
+/* Runs the job in a jail that was ready before it came, and gathers the facts about its end. */
+#include "daemon/conn.h"
+#include "daemon/pipeline.h"
+#include "daemon/server.h"
+#include "daemon/stages.h"
+#include "daemon/worker.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/rpc.h"
+
+static void fill_times(struct request *request, const struct execution *execution)
+{
+	struct job_metrics *metrics = &request->result.metrics;
+	int64_t begun_us = execution->begun_us ? execution->begun_us : execution->sent_us;
+	int64_t now_us = clock_us();
+
+	if (!execution->sent_us)
+		return;
+	metrics->start_us = begun_us - execution->started_us;
+	metrics->exec_us = execution->ended_us - begun_us;
+	metrics->collect_us = now_us - execution->ended_us;
+}
+
+static void on_end(struct execution *execution)
+{
+	struct request *request = execution->owner;
+
+	request->executing = false;
+	fill_times(request, execution);
+	outcome_decide(&request->arena, &request->spec.limits, &execution->facts, &request->result);
+	request_step(request, "worker.ended", "execute", request->result.outcome == OUTCOME_OK,
+		outcome_word(request->result.outcome));
+	/* An end that comes while the job is still being sent belongs to the walk that sends it. */
+	if (!request->walking)
+		request_enter(request, STAGE_OUTPUT);
+}
+
+static struct value *notification(
+	struct request *request, struct arena *arena, const char *stream, uint64_t offset,
+	const char *bytes, size_t len)
+{
+	struct value *params = value_map(arena);
+
+	value_map_put(arena, params, "run_id", value_text(arena, request->result.run_id));
+	value_map_put(arena, params, "stream", value_text(arena, stream));
+	value_map_put(arena, params, "offset", value_uint(arena, offset));
+	value_map_put(arena, params, "data", value_blob_borrowed(arena, bytes, len));
+	return params;
+}
+
+/* Tells what the program wrote, or keeps it until the store durably knows the run. */
+static void on_output(struct execution *execution, const char *stream, uint64_t offset,
+	const char *bytes, size_t len)
+{
+	struct request *request = execution->owner;
+	struct buf message;
+	struct arena arena;
+	struct err err = ERR_INIT;
+
+	if (!request->conn)
+		return;
+	arena_init(&arena, 4096);
+	buf_init(&message, len + 4096);
+	if (rpc_write_notification(request->known ? &message : &request->early, "run.output",
+		    notification(request, &arena, stream, offset, bytes, len), &err) == 0 &&
+		request->known)
+		conn_send_buf(request->conn, &message);
+	buf_done(&message);
+	arena_done(&arena);
+}
+
+static struct value *held_by(struct request *request)
+{
+	struct arena *arena = &request->arena;
+	const struct knobs *knobs = &request->execution.worker->knobs;
+	const struct priv_host *host = &request->server->pool.host;
+	static const char *const words[] = { "rlimit", "cgroup1", "cgroup2" };
+	struct value *map = value_map(arena);
+	bool memory = knobs_hold(knobs, KNOB_MEMORY_MAX);
+	bool pids = knobs_hold(knobs, KNOB_PIDS_MAX);
+	bool cpu = knobs_hold(knobs, KNOB_CPU_USAGE);
+
+	value_map_put(arena, map, "wall_ms", value_text(arena, "clock"));
+	value_map_put(arena, map, "cpu_ms", value_text(arena, words[cpu ? host->cpu : 0]));
+	value_map_put(arena, map, "memory_bytes", value_text(arena, words[memory ? host->memory : 0]));
+	value_map_put(arena, map, "disk_bytes", value_text(arena, "tmpfs"));
+	value_map_put(arena, map, "inodes", value_text(arena, "tmpfs"));
+	value_map_put(arena, map, "pids", value_text(arena, words[pids ? host->pids : 0]));
+	value_map_put(arena, map, "stdout_bytes", value_text(arena, "pipe"));
+	value_map_put(arena, map, "stderr_bytes", value_text(arena, "pipe"));
+	value_map_put(arena, map, "artifact_bytes", value_text(arena, "pipe"));
+	value_map_put(arena, map, "artifact_count", value_text(arena, "pipe"));
+	value_map_put(arena, map, "open_files", value_text(arena, "rlimit"));
+	return map;
+}
+
+enum stage stage_worker(struct request *request)
+{
+	struct execution *execution = &request->execution;
+	struct worker *worker = execution->worker;
+
+	execution->loop = &request->server->loop;
+	execution->spec = &request->spec;
+	execution->arena = &request->arena;
+	execution->owner = request;
+	execution->on_end = on_end;
+	execution->on_output = request->spec.stream ? on_output : NULL;
+	request->result.enforced_by = held_by(request);
+	request->executing = true;
+	execution_start(execution, worker);
+	if (!request->known)
+		stage_record_begun(request, request->spec.stream);
+	return request->executing ? STAGE_WAIT : STAGE_OUTPUT;
+}
