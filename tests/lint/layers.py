@@ -36,6 +36,7 @@ ROOMS = {
     "uv": ("daemon/",),
     "ucl": ("daemon/config.c",),
     "systemd/": ("daemon/host.c",),
+    "utf8proc": ("daemon/inspector/names.c",),
     "tree_sitter/": ("daemon/inspector/syntax.c",),
 }
 
