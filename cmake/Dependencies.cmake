@@ -5,7 +5,9 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
 function(ced_dependency name module)
-	pkg_check_modules(${name} REQUIRED IMPORTED_TARGET GLOBAL ${module})
+	if(NOT TARGET PkgConfig::${name})
+		pkg_check_modules(${name} REQUIRED IMPORTED_TARGET GLOBAL ${module})
+	endif()
 endfunction()
 
 ced_dependency(MSGPACK "msgpack>=4.0")          # proto/wire.c
@@ -18,7 +20,7 @@ ced_dependency(SQLITE3 "sqlite3>=3.40")         # store/
 ced_dependency(ZSTD    "libzstd>=1.5")          # store/
 ced_dependency(UV      "libuv>=1.44")           # daemon/
 ced_dependency(SYSTEMD "libsystemd>=252")       # daemon/host.c
-ced_dependency(UTF8PROC "libutf8proc>=2.8")    # daemon/inspector/names.c
+ced_dependency(UTF8PROC libutf8proc)            # daemon/inspector/names.c; its .pc misstates 2.8 as 2.6
 ced_dependency(PYTHON3 "python3>=3.9")          # sandbox/runtimes/python/: headers only
 
 # Debian's libucl comes without a file for pkg-config, so its target is made by hand.

@@ -13,11 +13,13 @@ import sys
 MAY = {
     "proto/base": ("proto/base/",),
     "proto": ("proto/",),
-    "sandbox": ("proto/base/", "proto/privmsg.h", "proto/leasemsg.h", "sandbox/"),
+    "sandbox": ("proto/base/", "proto/privmsg.h", "proto/leasemsg.h", "proto/version.h",
+                "sandbox/"),
     "store": ("proto/", "store/"),
     "cli": ("proto/", "cli/"),
     "daemon": ("proto/", "store/store.h", "daemon/"),
-    "daemon/inspector": ("proto/base/", "proto/inspectmsg.h", "daemon/inspector/"),
+    "daemon/inspector": ("proto/base/", "proto/inspectmsg.h", "proto/version.h",
+                         "daemon/inspector/"),
     "clients": ("clients/",),
     "examples": ("clients/",),
 }
