@@ -22,10 +22,5 @@ ced_dependency(UV      "libuv>=1.44")           # daemon/
 ced_dependency(SYSTEMD "libsystemd>=252")       # daemon/host.c
 ced_dependency(UTF8PROC libutf8proc)            # daemon/inspector/names.c; its .pc misstates 2.8 as 2.6
 ced_dependency(PYTHON3 "python3>=3.9")          # sandbox/runtimes/python/: headers only
+ced_dependency(CONFUSE "libconfuse>=3.3")      # daemon/config.c
 
-# Debian's libucl comes without a file for pkg-config, so its target is made by hand.
-find_path(CED_UCL_INCLUDE_DIR ucl.h PATH_SUFFIXES ucl REQUIRED)
-find_library(CED_UCL_LIBRARY ucl REQUIRED)
-add_library(PkgConfig::UCL INTERFACE IMPORTED GLOBAL)   # daemon/config.c
-target_include_directories(PkgConfig::UCL INTERFACE ${CED_UCL_INCLUDE_DIR})
-target_link_libraries(PkgConfig::UCL INTERFACE ${CED_UCL_LIBRARY})

@@ -4,11 +4,13 @@
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 
-#include <ucl.h>
+#include <confuse.h>
 
 #define CONFIG_FILE_BYTES_MAX ((size_t)256 << 10)
 
@@ -81,38 +83,6 @@ void config_init(struct config *config)
 	cut_printf(python->preload, sizeof(python->preload), "%s", python_preload);
 }
 
-static int set_number(struct config *config, const struct number_rule *rule,
-	const ucl_object_t *value, struct err *err)
-{
-	bool is_ms = strlen(rule->name) > 3 && !strcmp(rule->name + strlen(rule->name) - 3, "_ms");
-	double real = 0;
-	int64_t number = 0;
-
-	if (ucl_object_type(value) == UCL_TIME && is_ms && ucl_object_todouble_safe(value, &real))
-		number = real < 1e12 ? (int64_t)(real * 1000) : -1;
-	else if (ucl_object_type(value) != UCL_INT || !ucl_object_toint_safe(value, &number))
-		return err_set(err, ERR_INVALID, "%s: a number is wanted%s", rule->name,
-			is_ms ? " (or a time such as 5s)" : "");
-	if (number < 0 || (uint64_t)number < rule->lowest || (uint64_t)number > rule->highest)
-		return err_set(err, ERR_INVALID, "%s: %" PRId64 " is outside %" PRIu64 " to %" PRIu64,
-			rule->name, number, rule->lowest, rule->highest);
-	*number_at(config, rule) = (uint64_t)number;
-	return 0;
-}
-
-static int set_text(char *text, size_t size, const char *name, const ucl_object_t *value,
-	struct err *err)
-{
-	const char *given = NULL;
-
-	if (ucl_object_type(value) != UCL_STRING || !ucl_object_tostring_safe(value, &given))
-		return err_set(err, ERR_INVALID, "%s: a text is wanted", name);
-	if (strlen(given) >= size)
-		return err_set(err, ERR_INVALID, "%s: longer than %zu bytes", name, size - 1);
-	cut_printf(text, size, "%s", given);
-	return 0;
-}
-
 static const struct number_rule *find_number(
 	const struct number_rule *rules, size_t count, const char *name)
 {
@@ -122,82 +92,185 @@ static const struct number_rule *find_number(
 	return NULL;
 }
 
-static int set_limits(struct config *config, const struct number_rule *rules, const char *section,
-	const ucl_object_t *object, struct err *err)
+/* Which table a section's numbers stand in. */
+static const struct number_rule *rule_of(const char *section, const char *name)
 {
-	ucl_object_iter_t at = NULL;
-	const ucl_object_t *entry;
+	if (!strcmp(section, "limits"))
+		return find_number(limits, COUNT_OF(limits), name);
+	if (!strcmp(section, "most"))
+		return find_number(most, COUNT_OF(most), name);
+	return find_number(numbers, COUNT_OF(numbers), name);
+}
 
-	if (ucl_object_type(object) != UCL_OBJECT)
-		return err_set(err, ERR_INVALID, "%s: a section { … } is wanted", section);
-	while ((entry = ucl_object_iterate(object, &at, true))) {
-		const struct number_rule *rule =
-			find_number(rules, COUNT_OF(limits), ucl_object_key(entry));
+/* ---- numbers with units ---------------------------------------------------------------------- */
 
-		if (!rule)
-			return err_set(err, ERR_INVALID, "%s: there is no limit \"%s\"", section,
-				ucl_object_key(entry));
-		if (set_number(config, rule, entry, err) < 0)
-			return err_wrap(err, "%s", section);
+static const struct {
+	const char *suffix;
+	uint64_t factor;
+	bool is_time; /* in milliseconds */
+} units[] = {
+	{ "ms", 1, true },
+	{ "s", 1000, true },
+	{ "min", 60000, true },
+	{ "h", 3600000, true },
+	{ "kb", UINT64_C(1) << 10, false },
+	{ "mb", UINT64_C(1) << 20, false },
+	{ "gb", UINT64_C(1) << 30, false },
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text);
+	size_t end_len = strlen(end);
+
+	return len > end_len && !strcmp(text + len - end_len, end);
+}
+
+/* Digits, and a unit that suits the setting: times for ..._ms, sizes for everything else. */
+static int read_number(const char *name, const char *text, uint64_t *ret_number)
+{
+	bool is_time = ends_with(name, "_ms");
+	uint64_t factor = 1;
+	char *end = NULL;
+
+	if (*text < '0' || *text > '9')
+		return -1;
+	errno = 0;
+	*ret_number = strtoull(text, &end, 10);
+	if (errno)
+		return -1;
+	if (*end) {
+		factor = 0;
+		for (size_t i = 0; i < COUNT_OF(units); i++)
+			if (!strcmp(units[i].suffix, end) && units[i].is_time == is_time)
+				factor = units[i].factor;
 	}
+	return !factor || __builtin_mul_overflow(*ret_number, factor, ret_number) ? -1 : 0;
+}
+
+/* Called by libconfuse for each number that it reads. */
+static int on_number(cfg_t *section, cfg_opt_t *option, const char *text, void *ret)
+{
+	const struct number_rule *rule = rule_of(cfg_name(section), option->name);
+	uint64_t number = 0;
+
+	if (!rule || read_number(rule->name, text, &number) < 0) {
+		cfg_error(section, "%s: \"%s\" is not a number (%s)", option->name, text,
+			ends_with(option->name, "_ms") ? "or a time such as 5s"
+						       : "or a size such as 64mb");
+		return -1;
+	}
+	if (number < rule->lowest || number > rule->highest) {
+		cfg_error(section, "%s: %" PRIu64 " is outside %" PRIu64 " to %" PRIu64,
+			rule->name, number, rule->lowest, rule->highest);
+		return -1;
+	}
+	*(long *)ret = (long)number;
 	return 0;
 }
 
-static int set_admins(struct config *config, const ucl_object_t *object, struct err *err)
+/* ---- the file -------------------------------------------------------------------------------- */
+
+#define LIMIT_OPTION(name, otherwise, ceiling, lowest, highest, meaning) \
+	CFG_INT_CB(#name, 0, CFGF_NODEFAULT, on_number),
+#define NUMBER_OPTION(name, otherwise, lowest, highest, meaning) \
+	CFG_INT_CB(#name, 0, CFGF_NODEFAULT, on_number),
+#define TEXT_OPTION(name, otherwise, meaning) CFG_STR(#name, NULL, CFGF_NODEFAULT),
+
+static cfg_opt_t limit_options[] = { CONFIG_LIMITS(LIMIT_OPTION) CFG_END() };
+
+static cfg_opt_t runtime_options[] = {
+	CFG_STR("interpreter", NULL, CFGF_NODEFAULT),
+	CFG_STR_LIST("preload", NULL, CFGF_NODEFAULT),
+	CFG_STR_LIST("binds", NULL, CFGF_NODEFAULT),
+	CFG_END(),
+};
+
+static cfg_opt_t options[] = {
+	CONFIG_NUMBERS(NUMBER_OPTION) CONFIG_TEXTS(TEXT_OPTION)
+	CFG_INT_LIST("admins", NULL, CFGF_NODEFAULT),
+	CFG_SEC("limits", limit_options, CFGF_NONE),
+	CFG_SEC("most", limit_options, CFGF_NONE),
+	CFG_SEC("runtime", runtime_options, CFGF_TITLE | CFGF_MULTI),
+	CFG_END(),
+};
+
+/* libconfuse reports through a function without a context: the parse under way is kept here. */
+static __thread struct err *parse_err;
+
+static void on_error(cfg_t *cfg, const char *format, va_list args)
 {
-	ucl_object_iter_t at = NULL;
-	const ucl_object_t *entry;
+	char text[ERR_TEXT_MAX];
 
-	config->admin_count = 0;
-	while ((entry = ucl_object_iterate(object, &at, true))) {
-		int64_t uid = -1;
+	if (!parse_err || parse_err->code != ERR_NONE)
+		return; /* the first complaint is the cause */
+	cut_vprintf(text, sizeof(text), format, args);
+	(void)err_set(parse_err, ERR_INVALID, "line %d: %s", cfg ? cfg->line : 0, text);
+}
 
-		if (!ucl_object_toint_safe(entry, &uid) || uid < 0 || uid >= UINT32_MAX)
-			return err_set(err, ERR_INVALID, "admins: a list of user ids is wanted");
-		if (config->admin_count == CONFIG_ADMINS_MAX)
-			return err_set(err, ERR_INVALID, "admins: more than %d", CONFIG_ADMINS_MAX);
-		config->admins[config->admin_count++] = (uint32_t)uid;
-	}
+static void take_numbers(
+	struct config *config, cfg_t *section, const struct number_rule *rules, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (cfg_size(section, rules[i].name))
+			*number_at(config, &rules[i]) = (uint64_t)cfg_getint(section, rules[i].name);
+}
+
+static int take_text(char *text, size_t size, const char *name, const char *given, struct err *err)
+{
+	if (strlen(given) >= size)
+		return err_set(err, ERR_INVALID, "%s: longer than %zu bytes", name, size - 1);
+	cut_printf(text, size, "%s", given);
 	return 0;
 }
 
-static int set_preload(struct config_runtime *runtime, const ucl_object_t *list, struct err *err)
+static int take_texts(struct config *config, cfg_t *cfg, struct err *err)
 {
-	ucl_object_iter_t at = NULL;
-	const ucl_object_t *entry;
+	for (size_t i = 0; i < COUNT_OF(texts); i++)
+		if (cfg_size(cfg, texts[i].name) &&
+			take_text(text_at(config, texts[i].offset), CONFIG_TEXT_MAX, texts[i].name,
+				cfg_getstr(cfg, texts[i].name), err) < 0)
+			return -1;
+	return 0;
+}
+
+static int take_admins(struct config *config, cfg_t *cfg, struct err *err)
+{
+	unsigned count = cfg_size(cfg, "admins");
+
+	if (count > CONFIG_ADMINS_MAX)
+		return err_set(err, ERR_INVALID, "admins: more than %d", CONFIG_ADMINS_MAX);
+	for (unsigned i = 0; i < count; i++) {
+		long uid = cfg_getnint(cfg, "admins", i);
+
+		if (uid < 0 || uid >= UINT32_MAX)
+			return err_set(err, ERR_INVALID, "admins: %ld is no user id", uid);
+		config->admins[i] = (uint32_t)uid;
+	}
+	config->admin_count = count ? count : config->admin_count;
+	return 0;
+}
+
+static bool is_module(const char *text)
+{
+	return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
+				strlen(text);
+}
+
+static int take_preload(struct config_runtime *runtime, cfg_t *section, struct err *err)
+{
 	size_t len = 0;
 
-	runtime->preload[0] = '\0';
-	while ((entry = ucl_object_iterate(list, &at, true))) {
-		char module[128] = "";
+	for (unsigned i = 0; i < cfg_size(section, "preload"); i++) {
+		const char *module = cfg_getnstr(section, "preload", i);
 
-		if (set_text(module, sizeof(module), "preload", entry, err) < 0)
-			return -1;
-		if (!module[0] || strspn(module, "abcdefghijklmnopqrstuvwxyz"
-						 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") !=
-					  strlen(module))
+		if (!is_module(module))
 			return err_set(err, ERR_INVALID, "preload: \"%s\" is no module", module);
 		if (len + strlen(module) + 2 > sizeof(runtime->preload))
 			return err_set(err, ERR_INVALID, "preload: too many modules");
 		cut_printf(runtime->preload + len, sizeof(runtime->preload) - len, "%s%s",
 			len ? " " : "", module);
 		len = strlen(runtime->preload);
-	}
-	return 0;
-}
-
-static int set_binds(struct config_runtime *runtime, const ucl_object_t *list, struct err *err)
-{
-	ucl_object_iter_t at = NULL;
-	const ucl_object_t *entry;
-
-	runtime->bind_count = 0;
-	while ((entry = ucl_object_iterate(list, &at, true))) {
-		if (runtime->bind_count == CONFIG_BINDS_MAX)
-			return err_set(err, ERR_INVALID, "binds: more than %d", CONFIG_BINDS_MAX);
-		if (set_text(runtime->binds[runtime->bind_count++], CONFIG_TEXT_MAX, "binds", entry,
-			    err) < 0)
-			return -1;
 	}
 	return 0;
 }
@@ -213,95 +286,62 @@ static struct config_runtime *runtime_named(struct config *config, const char *n
 	return &config->runtimes[config->runtime_count++];
 }
 
-static int set_runtime(struct config *config, const ucl_object_t *object, struct err *err)
+static int take_runtime(struct config *config, cfg_t *section, struct err *err)
 {
-	struct config_runtime *runtime = runtime_named(config, ucl_object_key(object));
-	ucl_object_iter_t at = NULL;
-	const ucl_object_t *entry;
+	struct config_runtime *runtime = runtime_named(config, cfg_title(section));
+	unsigned binds = cfg_size(section, "binds");
 
 	if (!runtime)
-		return err_set(err, ERR_INVALID, "runtime: no room for another, or its name is too long");
-	if (ucl_object_type(object) != UCL_OBJECT)
-		return err_set(err, ERR_INVALID, "runtime: write runtime NAME { … }");
-	while ((entry = ucl_object_iterate(object, &at, true))) {
-		const char *key = ucl_object_key(entry);
-		int result;
+		return err_set(err, ERR_INVALID, "its name is too long, or there are too many");
+	if (cfg_size(section, "interpreter") &&
+		take_text(runtime->interpreter, CONFIG_TEXT_MAX, "interpreter",
+			cfg_getstr(section, "interpreter"), err) < 0)
+		return -1;
+	if (!runtime->interpreter[0])
+		return err_set(err, ERR_INVALID, "interpreter is missing");
+	if (binds > CONFIG_BINDS_MAX)
+		return err_set(err, ERR_INVALID, "binds: more than %d", CONFIG_BINDS_MAX);
+	for (unsigned i = 0; i < binds; i++)
+		if (take_text(runtime->binds[i], CONFIG_TEXT_MAX, "binds",
+			    cfg_getnstr(section, "binds", i), err) < 0)
+			return -1;
+	runtime->bind_count = binds ? binds : runtime->bind_count;
+	return take_preload(runtime, section, err);
+}
 
-		if (!strcmp(key, "interpreter"))
-			result = set_text(runtime->interpreter, CONFIG_TEXT_MAX, key, entry, err);
-		else if (!strcmp(key, "preload"))
-			result = set_preload(runtime, entry, err);
-		else if (!strcmp(key, "binds"))
-			result = set_binds(runtime, entry, err);
-		else
-			result = err_set(err, ERR_INVALID, "there is no setting \"%s\"", key);
-		if (result < 0)
-			return err_wrap(err, "runtime %s", runtime->name);
+static int take_all(struct config *config, cfg_t *cfg, struct err *err)
+{
+	take_numbers(config, cfg, numbers, COUNT_OF(numbers));
+	take_numbers(config, cfg_getsec(cfg, "limits"), limits, COUNT_OF(limits));
+	take_numbers(config, cfg_getsec(cfg, "most"), most, COUNT_OF(most));
+	if (take_texts(config, cfg, err) < 0 || take_admins(config, cfg, err) < 0)
+		return -1;
+	for (unsigned i = 0; i < cfg_size(cfg, "runtime"); i++) {
+		cfg_t *section = cfg_getnsec(cfg, "runtime", i);
+
+		if (take_runtime(config, section, err) < 0)
+			return err_wrap(err, "runtime %s", cfg_title(section));
 	}
 	return 0;
 }
 
-static int set_runtimes(struct config *config, const ucl_object_t *object, struct err *err)
+int config_parse(struct config *config, const char *text, struct err *err)
 {
-	ucl_object_iter_t at = NULL;
-	const ucl_object_t *entry;
-
-	while ((entry = ucl_object_iterate(object, &at, true)))
-		if (set_runtime(config, entry, err) < 0)
-			return -1;
-	return 0;
-}
-
-static int set_one(struct config *config, const ucl_object_t *entry, struct err *err)
-{
-	const char *key = ucl_object_key(entry);
-	const struct number_rule *number = find_number(numbers, COUNT_OF(numbers), key);
-
-	if (number)
-		return set_number(config, number, entry, err);
-	for (size_t i = 0; i < COUNT_OF(texts); i++)
-		if (!strcmp(texts[i].name, key))
-			return set_text(text_at(config, texts[i].offset), CONFIG_TEXT_MAX, key,
-				entry, err);
-	if (!strcmp(key, "limits"))
-		return set_limits(config, limits, key, entry, err);
-	if (!strcmp(key, "most"))
-		return set_limits(config, most, key, entry, err);
-	if (!strcmp(key, "admins"))
-		return set_admins(config, entry, err);
-	if (!strcmp(key, "runtime"))
-		return set_runtimes(config, entry, err);
-	return err_set(err, ERR_INVALID, "there is no setting \"%s\"", key);
-}
-
-static int set_all(struct config *config, struct ucl_parser *parser, struct err *err)
-{
-	ucl_object_t *top = ucl_parser_get_object(parser);
-	ucl_object_iter_t at = NULL;
-	const ucl_object_t *entry;
-	int result = 0;
-
-	while (top && result == 0 && (entry = ucl_object_iterate(top, &at, true)))
-		result = set_one(config, entry, err);
-	if (top)
-		ucl_object_unref(top);
-	return result;
-}
-
-int config_parse(struct config *config, const char *text, size_t len, struct err *err)
-{
-	/* No includes and no variables: the file says what it says. */
-	struct ucl_parser *parser =
-		ucl_parser_new(UCL_PARSER_DISABLE_MACRO | UCL_PARSER_NO_FILEVARS);
+	cfg_t *cfg = cfg_init(options, CFGF_NONE);
+	struct err first = ERR_INIT;
 	int result;
 
-	if (!parser)
+	if (!cfg)
 		return err_set(err, ERR_MEMORY, "no memory for the configuration");
-	if (!ucl_parser_add_chunk(parser, (const unsigned char *)text, len))
-		result = err_set(err, ERR_INVALID, "%s", ucl_parser_get_error(parser));
+	cfg_set_error_function(cfg, on_error);
+	parse_err = &first;
+	result = cfg_parse_buf(cfg, text) == CFG_SUCCESS ? 0 : -1;
+	parse_err = NULL;
+	if (result < 0)
+		(void)err_set(err, ERR_INVALID, "%s", first.text[0] ? first.text : "not readable");
 	else
-		result = set_all(config, parser, err);
-	ucl_parser_free(parser);
+		result = take_all(config, cfg, err);
+	cfg_free(cfg);
 	return result;
 }
 
@@ -312,7 +352,9 @@ int config_load(struct config *config, const char *path, struct err *err)
 
 	if (read_file(path, CONFIG_FILE_BYTES_MAX, &text, &len, err) < 0)
 		return err_wrap(err, "configuration");
-	if (config_parse(config, text, len, err) < 0)
+	if (strlen(text) != len)
+		return err_set(err, ERR_INVALID, "configuration %s: a NUL byte in it", path);
+	if (config_parse(config, text, err) < 0)
 		return err_wrap(err, "configuration %s", path);
 	return 0;
 }

@@ -1,12 +1,12 @@
 /*
- * What the administrator wrote: defaults from config_table.h, then a file in libucl's syntax
- * (nginx style, with sizes and times), then the command line.
+ * What the administrator wrote: defaults from config_table.h, then a file in libconfuse's syntax
+ * with sizes and times, then the command line.
  *
  *	queue_max = 200
- *	limits   { wall_ms = 10s; memory_bytes = 512mb }
- *	most     { wall_ms = 60s }
- *	admins   = [1000]
- *	runtime python { interpreter = "/usr/bin/python3"; preload = ["json", "re"] }
+ *	limits { wall_ms = 10s memory_bytes = 512mb }
+ *	most   { wall_ms = 60s }
+ *	admins = {1000}
+ *	runtime python { interpreter = "/usr/bin/python3" preload = {"json", "re"} }
  *
  * An unknown key, a wrong type and a number outside its range are refused by name.
  */
@@ -55,7 +55,7 @@ void config_init(struct config *config);
 int config_load(struct config *config, const char *path, struct err *err);
 
 /* The same from memory, for tests and the fuzzer. */
-int config_parse(struct config *config, const char *text, size_t len, struct err *err);
+int config_parse(struct config *config, const char *text, struct err *err);
 
 /* Replaces "as many as the processors say" by numbers and checks what belongs together. */
 int config_finish(struct config *config, struct err *err);

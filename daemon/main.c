@@ -30,7 +30,7 @@ static const char help[] =
 	"ced runs programs that agents send, in jails.  ced-spawner starts it; on its own it only\n"
 	"tells about itself.\n"
 	"\n"
-	"  --config FILE   settings in libucl's syntax; `ced --settings` lists them\n"
+	"  --config FILE   settings; `ced --settings` lists them all\n"
 	"  --socket PATH   where clients connect\n"
 	"  --state DIR     folder of the audit store\n"
 	"  --verbose       log more\n";

@@ -36,7 +36,7 @@ ROOMS = {
     "sqlite3": ("store/",),
     "zstd": ("store/",),
     "uv": ("daemon/",),
-    "ucl": ("daemon/config.c",),
+    "confuse": ("daemon/config.c",),
     "systemd/": ("daemon/host.c",),
     "utf8proc": ("daemon/inspector/names.c",),
     "tree_sitter/": ("daemon/inspector/syntax.c",),
