@@ -1,0 +1,149 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/exits.h"
+
+#define ANSWER_MS INT64_C(60000) /* for questions that start nothing */
+
+static int own_status(const struct cli *cli)
+{
+	return cli->command->run_statuses ? EXIT_SERVICE : EXIT_FAILED;
+}
+
+int cli_document(struct cli *cli, const struct value *result, int status)
+{
+	struct err err = ERR_INIT;
+
+	if (output_document(&cli->out, result, &err) == 0)
+		return status;
+	say(&cli->err, PAINT_PLAIN, "cectl: %s\n", err.text);
+	return own_status(cli);
+}
+
+/* {"error": {"code": ..., "message": ...}}, so that --json always answers with a document. */
+static void print_error_document(struct cli *cli, const struct value *error)
+{
+	struct value *document = value_map(&cli->arena);
+	struct value *copy = arena_new(&cli->arena, struct value);
+
+	if (copy && error)
+		*copy = *error;
+	if (value_map_put(&cli->arena, document, "error", copy) == 0)
+		(void)cli_document(cli, document, 0);
+}
+
+static struct value *error_value(struct cli *cli, const char *code, const char *message)
+{
+	struct value *error = value_map(&cli->arena);
+
+	if (value_map_put(&cli->arena, error, "code", value_text(&cli->arena, code)) < 0 ||
+		value_map_put(&cli->arena, error, "message", value_text(&cli->arena, message)) < 0)
+		return NULL;
+	return error;
+}
+
+static int tell(struct cli *cli, const char *code, const char *message, int status)
+{
+	if (cli->json)
+		print_error_document(cli, error_value(cli, code, message));
+	say(&cli->err, PAINT_PLAIN, "cectl: %s\n", output_safe(&cli->arena, message));
+	return status;
+}
+
+int cli_fail(struct cli *cli, const struct err *err)
+{
+	return tell(cli, err_word(err->code), err->text, own_status(cli));
+}
+
+int cli_no_memory(struct cli *cli)
+{
+	return tell(cli, err_word(ERR_MEMORY), "not enough memory for this", own_status(cli));
+}
+
+int cli_usage(struct cli *cli, const char *format, ...)
+{
+	char text[ERR_TEXT_MAX];
+	va_list args;
+
+	va_start(args, format);
+	cut_vprintf(text, sizeof(text), format, args);
+	va_end(args);
+	(void)tell(cli, "usage", text, EXIT_USAGE);
+	say(&cli->err, PAINT_DIM, "       see cectl %s --help\n", cli->command->name);
+	return cli->command->run_statuses ? EXIT_SERVICE : EXIT_USAGE;
+}
+
+const char *cli_more(struct cli *cli, const char *command, const char *run_id)
+{
+	const char *more = cli->socket
+				   ? arena_printf(&cli->arena, "cectl %s %s --socket %s", command,
+					     run_id, output_safe(&cli->arena, cli->socket))
+				   : arena_printf(&cli->arena, "cectl %s %s", command, run_id);
+
+	return more ? more : "cectl show";
+}
+
+/* What to do about a daemon that is not there. */
+static int tell_no_daemon(struct cli *cli, const struct err *err)
+{
+	(void)tell(cli, err_word(err->code), err->text, 0);
+	if (err->code == ERR_CLOSED)
+		say(&cli->err, PAINT_DIM,
+			"       the host's service:  systemctl start ced\n"
+			"       a private daemon:    ./dev run   (in the source folder)\n"
+			"       another socket:      --socket PATH, or export CED_SOCKET=PATH\n");
+	return EXIT_SERVICE;
+}
+
+static int open_client(struct cli *cli)
+{
+	struct err err = ERR_INIT;
+
+	if (cli->client)
+		return 0;
+	cli->client = client_open(client_socket_path(cli->socket, &cli->arena), &err);
+	return cli->client ? 0 : tell_no_daemon(cli, &err);
+}
+
+/* "bad_request: limits/wall_ms: must be ..." on one line. */
+static int tell_refusal(struct cli *cli, const struct value *error)
+{
+	const char *code = output_text(&cli->arena, value_get(error, "code"));
+	const char *message = output_text(&cli->arena, value_get(error, "message"));
+	const struct value *data = value_get(error, "data");
+	const char *pointer = output_text(&cli->arena, value_get(data, "pointer"));
+	int64_t retry_ms = value_as_int(value_get(error, "retry_after_ms"),
+		value_as_int(value_get(data, "retry_after_ms"), 0));
+
+	if (cli->json)
+		print_error_document(cli, error);
+	say(&cli->err, PAINT_PLAIN, "cectl: ");
+	say(&cli->err, PAINT_RED, "%s", code[0] ? code : "error");
+	if (pointer[0])
+		say(&cli->err, PAINT_PLAIN, ": %s", pointer);
+	say(&cli->err, PAINT_PLAIN, ": %s", message);
+	if (retry_ms > 0)
+		say(&cli->err, PAINT_PLAIN, "  (try again in %" PRId64 " ms)", retry_ms);
+	say(&cli->err, PAINT_PLAIN, "\n");
+	return cli->command->run_statuses ? exits_for_error(error) : EXIT_FAILED;
+}
+
+int cli_ask(struct cli *cli, const char *method, struct value *params,
+	const struct client_watch *watch, const struct value **ret_result)
+{
+	const struct client_watch patient = { .timeout_ms = ANSWER_MS };
+	struct err err = ERR_INIT;
+	int status = open_client(cli);
+
+	if (status != 0)
+		return status;
+	status = client_call(cli->client, method, params, watch ? watch : &patient, &cli->arena,
+		ret_result, &err);
+	if (status < 0) {
+		(void)tell(cli, err_word(err.code), err.text, 0);
+		return EXIT_SERVICE;
+	}
+	return status == 0 ? 0 : tell_refusal(cli, *ret_result);
+}

@@ -1,0 +1,42 @@
+/*
+ * One connection to the daemon, used for one question at a time.
+ *
+ * A call sends a request and waits for its reply.  Notifications that arrive meanwhile go to the
+ * watch; so do moments in which nothing arrives, for those who show that time passes.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/cleanup.h"
+#include "proto/base/err.h"
+#include "proto/value.h"
+
+struct client;
+
+struct client_watch {
+	void *context;
+	int64_t timeout_ms; /* 0: as long as it takes */
+	/* A notification; `params` lives until the function returns.  -1 ends the call. */
+	int (*on_notice)(
+		void *context, const char *method, const struct value *params, struct err *err);
+	/* Called about four times a second while there is nothing to read. */
+	void (*on_idle)(void *context, int64_t waited_ms);
+};
+
+/* Where the daemon is: `asked`, CED_SOCKET, the user's own if it exists, or the host's. */
+const char *client_socket_path(const char *asked, struct arena *arena);
+
+/* Connects.  ERR_CLOSED or ERR_DENIED with advice when nobody listens or we may not. */
+struct client *client_open(const char *path, struct err *err);
+void client_close(struct client *client); /* accepts NULL */
+AUTO_DEFINE(struct client, client_close);
+
+/*
+ * Asks and waits.  0: *ret_result is the result; 1: it is the error {code, message, data?};
+ * -1: the conversation broke, and the client can only be closed.  Values lie in `arena`.
+ */
+int client_call(struct client *client, const char *method, const struct value *params,
+	const struct client_watch *watch, struct arena *arena, const struct value **ret_result,
+	struct err *err);

@@ -1,0 +1,96 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/exits.h"
+#include "cli/job_options.h"
+#include "cli/page.h"
+
+struct check_options {
+	struct job_options job;
+};
+
+// clang-format off
+static const struct option_row rows[] = {
+	JOB_OPTION_ROWS(struct check_options),
+	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+};
+
+static const struct example examples[] = {
+	{ "cectl check agent.py --policy strict", "would this be allowed to run, and if not, why?" },
+	{ "cectl check --json -c 'import os' | jq .would", "\"run\" or \"deny\"" },
+	{ NULL, NULL },
+};
+// clang-format on
+
+/* The lines that findings point at, from the program as it was sent. */
+static void show_lines(struct cli *cli, const struct value *params, const struct value *findings)
+{
+	const struct page_marks marks = { findings, 0 };
+
+	say(&cli->out, PAINT_PLAIN, "\n");
+	page_code(cli, value_get(params, "code"), &marks, false);
+}
+
+static void show_contract_errors(struct cli *cli, const struct value *errors)
+{
+	for (size_t i = 0; value_at(errors, i); i++) {
+		const struct value *error = value_at(errors, i);
+
+		say(&cli->out, PAINT_RED, "  %s ", output_mark(&cli->out, MARK_BAD));
+		say(&cli->out, PAINT_PLAIN, "%s: %s\n",
+			output_text(&cli->arena, value_get(error, "pointer")),
+			output_text(&cli->arena, value_get(error, "message")));
+	}
+}
+
+static int show(struct cli *cli, const struct value *params, const struct value *result)
+{
+	const char *would = output_text(&cli->arena, value_get(result, "would"));
+	const struct value *policy = value_get(result, "policy");
+	const struct value *findings = value_get(policy, "findings");
+	bool runs = strcmp(would, "run") == 0;
+
+	if (cli->json)
+		return cli_document(cli, result, runs ? EXIT_OK : EXIT_REFUSED);
+	say(&cli->out, runs ? PAINT_GREEN : PAINT_RED, "%s would %s",
+		output_mark(&cli->out, runs ? MARK_GOOD : MARK_BAD), runs ? "run" : "not run");
+	say(&cli->out, PAINT_PLAIN, " under policy %s",
+		output_text(&cli->arena, value_get(policy, "name")));
+	say(&cli->out, PAINT_DIM, "  (%s)\n",
+		output_text(&cli->arena, value_get(result, "code_hash")));
+	show_contract_errors(cli, value_get(result, "errors"));
+	page_findings(cli, findings);
+	if (value_at(findings, 0))
+		show_lines(cli, params, findings);
+	return runs ? EXIT_OK : EXIT_REFUSED;
+}
+
+static int run(struct cli *cli, const void *given)
+{
+	const struct check_options *options = given;
+	const struct value *result = NULL;
+	struct value *params = NULL;
+	int status = job_options_params(cli, &options->job, &params);
+
+	if (status != 0)
+		return status;
+	status = cli_ask(cli, "check", params, NULL, &result);
+	return status != 0 ? status : show(cli, params, result);
+}
+
+const struct command check_command = {
+	.name = "check",
+	.operands = "[FILE | -c CODE | -] [-- ARG...]",
+	.summary = "hold a program against contract and policy without running it",
+	.about =
+		"Asks what `cectl run` with the same options would meet: the contract and the policy, "
+		"with rule, line and column of every finding.  Nothing is run.  Exits with 0 when it "
+		"would run and 126 when it would be refused.",
+	.options = rows,
+	.options_size = sizeof(struct check_options),
+	.operand_most = 1,
+	.takes_rest = true,
+	.examples = examples,
+	.run_statuses = true,
+	.run = run,
+};

@@ -1,0 +1,257 @@
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/exits.h"
+#include "cli/passthrough.h"
+#include "cli/units.h"
+#include "proto/base/buf.h"
+
+#define PAGE_BYTES ((uint64_t)1 << 20)
+#define STREAM_MAX ((size_t)1 << 30)
+#define NO_END     UINT64_MAX
+
+struct output_options {
+	const char *stream;
+	const char *head;
+	const char *tail;
+	const char *range;
+	bool raw;
+};
+
+// clang-format off
+static const struct option_row rows[] = {
+	{ 's', "stream", "NAME", OPTION_TEXT, offsetof(struct output_options, stream),
+		"stdout (default), stderr, code, or artifact:PATH" },
+	{ 'n', "head", "LINES", OPTION_TEXT, offsetof(struct output_options, head),
+		"only the first lines" },
+	{ 0, "tail", "LINES", OPTION_TEXT, offsetof(struct output_options, tail),
+		"only the last lines" },
+	{ 0, "range", "A:B", OPTION_TEXT, offsetof(struct output_options, range),
+		"only the bytes from A up to B; sizes such as 1M are accepted, B may be left out" },
+	{ 0, "raw", NULL, OPTION_FLAG, offsetof(struct output_options, raw),
+		"every byte as it is; refused when stdout is a terminal" },
+	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+};
+
+static const struct example examples[] = {
+	{ "cectl output last --tail 20", "the end of the newest run's stdout" },
+	{ "cectl output last --stream code", "the program itself" },
+	{ "cectl output 01JD3 --stream artifact:plot.png --raw > plot.png", "a file that it made" },
+	{ "cectl output last --range 1M:2M", "the second mebibyte" },
+	{ NULL, NULL },
+};
+// clang-format on
+
+/* What to fetch and how much of it to show. */
+struct reading {
+	struct cli *cli;
+	const char *stream;
+	uint64_t from, to;   /* bytes of the stream */
+	uint64_t head_lines; /* 0: no limit */
+	struct buf bytes;
+	uint64_t total;
+};
+
+static int parse_range(const char *text, struct reading *reading, struct err *err)
+{
+	const char *colon = strchr(text, ':');
+	char from[UNITS_TEXT_MAX];
+
+	if (!colon || (size_t)(colon - text) >= sizeof(from))
+		return err_set(err, ERR_INVALID, "--range is written as A:B");
+	memcpy(from, text, (size_t)(colon - text));
+	from[colon - text] = '\0';
+	if (from[0] && units_parse_bytes(from, &reading->from, err) < 0)
+		return -1;
+	if (colon[1] && units_parse_bytes(colon + 1, &reading->to, err) < 0)
+		return -1;
+	if (reading->from > reading->to)
+		return err_set(err, ERR_INVALID, "--range ends before it begins");
+	return 0;
+}
+
+static int make_params(
+	const struct reading *reading, uint64_t offset, uint64_t len, struct value **ret_params)
+{
+	struct arena *arena = &reading->cli->arena;
+	struct value *params = value_map(arena);
+
+	*ret_params = params;
+	if (value_map_put(
+		    arena, params, "run", value_text(arena, reading->cli->operands.items[0])) < 0 ||
+		value_map_put(arena, params, "stream", value_text(arena, reading->stream)) < 0 ||
+		value_map_put(arena, params, "offset", value_uint(arena, offset)) < 0)
+		return -1;
+	return value_map_put(arena, params, "length", value_uint(arena, len));
+}
+
+static size_t count_lines(const char *bytes, size_t len)
+{
+	size_t lines = 0;
+
+	for (size_t i = 0; i < len; i++)
+		lines += bytes[i] == '\n';
+	return lines;
+}
+
+static bool has_enough(const struct reading *reading)
+{
+	return reading->head_lines > 0 &&
+	       count_lines(reading->bytes.bytes, reading->bytes.len) >= reading->head_lines;
+}
+
+/* Pages until the end, the range's end, or enough lines. */
+static int fetch(struct reading *reading)
+{
+	uint64_t at = reading->from;
+	bool eof = false;
+
+	while (!eof && at < reading->to && !has_enough(reading)) {
+		uint64_t len = reading->to - at < PAGE_BYTES ? reading->to - at : PAGE_BYTES;
+		const struct value *page = NULL;
+		struct value *params = NULL;
+		const struct value *data;
+		int status;
+
+		if (make_params(reading, at, len, &params) < 0)
+			return cli_no_memory(reading->cli);
+		status = cli_ask(reading->cli, "runs.output", params, NULL, &page);
+		if (status != 0)
+			return status;
+		data = value_get(page, "data");
+		if (!value_is(data, VALUE_TEXT) && !value_is(data, VALUE_BYTES))
+			break;
+		if (buf_append(&reading->bytes, data->text.bytes, data->text.len) < 0)
+			return cli_no_memory(reading->cli);
+		at += data->text.len;
+		reading->total = (uint64_t)value_as_int(value_get(page, "total"), (int64_t)at);
+		eof = value_as_bool(value_get(page, "eof"), at >= reading->total) ||
+		      data->text.len == 0;
+	}
+	return 0;
+}
+
+/* The bytes of the first `lines` lines. */
+static size_t head_len(const char *bytes, size_t len, uint64_t lines)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (bytes[i] == '\n' && --lines == 0)
+			return i + 1;
+	}
+	return len;
+}
+
+/* Where the last `lines` lines begin. */
+static size_t tail_start(const char *bytes, size_t len, uint64_t lines)
+{
+	for (size_t i = len; i-- > 1;) {
+		if (bytes[i - 1] == '\n' && --lines == 0)
+			return i;
+	}
+	return 0;
+}
+
+static int parse_lines(const char *option, const char *text, uint64_t *ret_lines, struct err *err)
+{
+	if (!text)
+		return 0;
+	if (units_parse_count(text, ret_lines, err) < 0)
+		return err_wrap(err, "%s", option);
+	return *ret_lines > 0 ? 0 : err_set(err, ERR_INVALID, "%s 0 shows nothing", option);
+}
+
+static int document(struct cli *cli, const struct reading *reading, const char *bytes, size_t len,
+	uint64_t offset)
+{
+	struct arena *arena = &cli->arena;
+	struct value *map = value_map(arena);
+
+	if (value_map_put(arena, map, "run", value_text(arena, cli->operands.items[0])) < 0 ||
+		value_map_put(arena, map, "stream", value_text(arena, reading->stream)) < 0 ||
+		value_map_put(arena, map, "offset", value_uint(arena, offset)) < 0 ||
+		value_map_put(arena, map, "total", value_uint(arena, reading->total)) < 0 ||
+		value_map_put(arena, map, "data", value_blob_borrowed(arena, bytes, len)) < 0)
+		return cli_no_memory(cli);
+	return cli_document(cli, map, EXIT_OK);
+}
+
+/* Without --raw it is shown in safe form, into a pipe too: a pager leads to a terminal. */
+static void print(struct cli *cli, const char *bytes, size_t len, bool raw)
+{
+	struct passthrough stream;
+
+	passthrough_init(&stream, &cli->out);
+	stream.escape = !raw;
+	passthrough_write(&stream, bytes, len);
+	passthrough_end(&stream);
+}
+
+static int show(struct reading *reading, const struct output_options *options, uint64_t tail_lines)
+{
+	struct cli *cli = reading->cli;
+	const char *bytes = reading->bytes.bytes ? reading->bytes.bytes : "";
+	size_t len = reading->bytes.len;
+	size_t start = 0;
+
+	if (reading->head_lines > 0)
+		len = head_len(bytes, len, reading->head_lines);
+	if (tail_lines > 0)
+		start = tail_start(bytes, len, tail_lines);
+	if (cli->json)
+		return document(cli, reading, bytes + start, len - start, reading->from + start);
+	print(cli, bytes + start, len - start, options->raw);
+	return EXIT_OK;
+}
+
+static int parse(struct cli *cli, const struct output_options *options, struct reading *reading,
+	uint64_t *ret_tail_lines)
+{
+	struct err err = ERR_INIT;
+
+	if (options->raw && cli->out.terminal)
+		return cli_usage(cli, "--raw would let the program write to your terminal; "
+				      "send it to a file or a pipe");
+	if ((options->head != NULL) + (options->tail != NULL) + (options->range != NULL) > 1)
+		return cli_usage(cli, "--head, --tail and --range: one of them");
+	if (parse_lines("--head", options->head, &reading->head_lines, &err) < 0 ||
+		parse_lines("--tail", options->tail, ret_tail_lines, &err) < 0 ||
+		(options->range && parse_range(options->range, reading, &err) < 0))
+		return cli_usage(cli, "%s", err.text);
+	return 0;
+}
+
+static int run(struct cli *cli, const void *given)
+{
+	const struct output_options *options = given;
+	struct reading reading = { .cli = cli, .stream = "stdout", .to = NO_END };
+	uint64_t tail_lines = 0;
+	int status = parse(cli, options, &reading, &tail_lines);
+
+	if (status != 0)
+		return status;
+	if (options->stream)
+		reading.stream = options->stream;
+	buf_init(&reading.bytes, STREAM_MAX);
+	status = fetch(&reading);
+	if (status == 0)
+		status = show(&reading, options, tail_lines);
+	buf_done(&reading.bytes);
+	return status;
+}
+
+const struct command output_command = {
+	.name = "output",
+	.operands = "RUN",
+	.summary = "stored output, code or artifacts of a run",
+	.about =
+		"Prints what the store has kept of a run.  Control characters are shown escaped, also "
+		"into a pipe, unless --raw asks for the bytes as they are.",
+	.options = rows,
+	.options_size = sizeof(struct output_options),
+	.operand_least = 1,
+	.operand_most = 1,
+	.examples = examples,
+	.run = run,
+};

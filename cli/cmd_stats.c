@@ -1,0 +1,138 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/exits.h"
+#include "cli/filters.h"
+#include "cli/page.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "proto/base/container.h"
+
+struct stats_options {
+	struct filter_options filter;
+	const char *by;
+};
+
+// clang-format off
+static const struct option_row rows[] = {
+	{ 'b', "by", "WHAT", OPTION_TEXT, offsetof(struct stats_options, by),
+		"outcome (default), language, agent, or phase" },
+	FILTER_ROWS(struct stats_options),
+	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+};
+
+static const struct example examples[] = {
+	{ "cectl stats --since 1h", "how the last hour went" },
+	{ "cectl stats --by phase --since today", "where the time goes" },
+	{ "cectl stats --by agent --outcome memory_limit", "who runs out of memory" },
+	{ NULL, NULL },
+};
+
+static const struct table_column columns[] = {
+	{ "",          false, true,  0 },
+	{ "RUNS",      true,  false, 0 },
+	{ "OK",        true,  false, 3 },
+	{ "p50",       true,  false, 0 },
+	{ "p90",       true,  false, 2 },
+	{ "p99",       true,  false, 0 },
+	{ "EXEC p50",  true,  false, 4 },
+	{ "EXEC p99",  true,  false, 5 },
+};
+// clang-format on
+
+static const char *percent(struct cli *cli, int64_t part, int64_t whole)
+{
+	const char *text = whole > 0 ? arena_printf(&cli->arena, "%.1f %%",
+					       100.0 * (double)part / (double)whole)
+				     : "";
+
+	return text ? text : "";
+}
+
+static const char *percentile(
+	struct cli *cli, const struct value *group, const char *what, const char *which)
+{
+	const struct value *number = value_get(value_get(group, what), which);
+
+	return number ? page_number(cli, "_us", number) : "";
+}
+
+/* Rows of phases have one set of percentiles, `us`; others have those of the total and of exec. */
+static void add_group(
+	struct cli *cli, struct table *table, const struct value *group, const char *by)
+{
+	const char *key = output_text(&cli->arena, value_get(group, "key"));
+	const char *total = value_get(group, "total_us") ? "total_us" : "us";
+	const struct value *ok = value_get(group, "ok");
+	int64_t runs = value_as_int(value_get(group, "runs"), 0);
+	bool is_outcome = strcmp(by, "outcome") == 0;
+
+	table_add(
+		table, (struct table_cell[]){
+			       { key, is_outcome ? output_outcome_paint(key) : PAINT_BOLD },
+			       { page_number(cli, "runs", value_get(group, "runs")), PAINT_PLAIN },
+			       { ok ? percent(cli, value_as_int(ok, 0), runs) : "", PAINT_PLAIN },
+			       { percentile(cli, group, total, "p50"), PAINT_PLAIN },
+			       { percentile(cli, group, total, "p90"), PAINT_PLAIN },
+			       { percentile(cli, group, total, "p99"), PAINT_PLAIN },
+			       { percentile(cli, group, "exec_us", "p50"), PAINT_DIM },
+			       { percentile(cli, group, "exec_us", "p99"), PAINT_DIM },
+		       });
+}
+
+static int show(struct cli *cli, const struct value *stats, const char *by)
+{
+	const struct value *groups = value_get(stats, "by");
+	const struct value *ok = value_get(stats, "ok");
+	int64_t runs = value_as_int(value_get(stats, "runs"), 0);
+	struct table_column shown[COUNT_OF(columns)];
+	struct table table;
+
+	memcpy(shown, columns, sizeof(columns));
+	shown[0].title = output_safe(&cli->arena, by);
+	say(&cli->out, PAINT_BOLD, "%s", page_number(cli, "runs", value_get(stats, "runs")));
+	say(&cli->out, PAINT_PLAIN, " run%s", runs == 1 ? "" : "s");
+	if (ok)
+		say(&cli->out, PAINT_PLAIN, ", %s ok", percent(cli, value_as_int(ok, 0), runs));
+	say(&cli->out, PAINT_PLAIN, "\n");
+	if (!value_at(groups, 0))
+		return EXIT_OK;
+	table_init(&table, &cli->arena, shown, COUNT_OF(shown));
+	for (size_t i = 0; value_at(groups, i); i++)
+		add_group(cli, &table, value_at(groups, i), by);
+	say(&cli->out, PAINT_PLAIN, "\n");
+	table_print(&table, &cli->out, 0);
+	return EXIT_OK;
+}
+
+static int run(struct cli *cli, const void *given)
+{
+	const struct stats_options *options = given;
+	const char *by = options->by ? options->by : "outcome";
+	struct value *params = value_map(&cli->arena);
+	const struct value *stats = NULL;
+	int status = filters_put(cli, &options->filter, params);
+
+	if (status != 0)
+		return status;
+	if (value_map_put(&cli->arena, params, "by", value_text(&cli->arena, by)) < 0)
+		return cli_no_memory(cli);
+	status = cli_ask(cli, "stats", params, NULL, &stats);
+	if (status != 0)
+		return status;
+	return cli->json ? cli_document(cli, stats, EXIT_OK) : show(cli, stats, by);
+}
+
+const struct command stats_command = {
+	.name = "stats",
+	.operands = "",
+	.summary = "counts and percentiles over a window of time",
+	.about =
+		"Counts runs and says how long they took: half of them at most p50, nine in ten at "
+		"most p90, all but one in a hundred at most p99.",
+	.options = rows,
+	.options_size = sizeof(struct stats_options),
+	.examples = examples,
+	.run = run,
+};

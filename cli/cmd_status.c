@@ -1,0 +1,120 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/exits.h"
+#include "cli/page.h"
+#include "cli/table.h"
+#include "cli/units.h"
+
+static const struct example examples[] = {
+	{ "cectl status", "is it up, and what is it doing?" },
+	{ "cectl status --json | jq .queue", "one figure for a script" },
+	{ NULL, NULL },
+};
+
+static void show_head(struct cli *cli, const struct value *status)
+{
+	int64_t uptime_s = value_as_int(value_get(status, "uptime_s"), 0);
+	bool draining = value_as_bool(value_get(status, "draining"), false);
+	char uptime[UNITS_TEXT_MAX];
+
+	units_print_us(uptime, uptime_s * 1000000);
+	say(&cli->out, draining ? PAINT_YELLOW : PAINT_GREEN, "%s ced %s",
+		output_mark(&cli->out, draining ? MARK_DOT : MARK_GOOD),
+		output_text(&cli->arena, value_get(status, "version")));
+	say(&cli->out, PAINT_PLAIN, "  pid %s, up %s%s\n",
+		output_text(&cli->arena, value_get(status, "pid")), uptime,
+		draining ? ", draining: takes no new work" : "");
+}
+
+/* "key value, key value" for the plain members of a map; what nests is for --json. */
+static void show_members(struct cli *cli, const char *name, const struct value *map)
+{
+	bool begun = false;
+
+	if (!value_is(map, VALUE_MAP) || map->map.count == 0)
+		return;
+	say(&cli->out, PAINT_DIM, "  %-10s ", name);
+	for (size_t i = 0; i < map->map.count; i++) {
+		const struct value_entry *entry = &map->map.entries[i];
+
+		if (value_is(entry->value, VALUE_MAP) || value_is(entry->value, VALUE_LIST))
+			continue;
+		say(&cli->out, PAINT_PLAIN, "%s%s ", begun ? ", " : "", page_name(cli, entry->key));
+		say(&cli->out, PAINT_BOLD, "%s", page_number(cli, entry->key, entry->value));
+		begun = true;
+	}
+	say(&cli->out, PAINT_PLAIN, "\n");
+}
+
+/* One runtime is a map with a name; its figures follow. */
+static void show_runtimes(struct cli *cli, const struct value *runtimes)
+{
+	for (size_t i = 0; value_at(runtimes, i); i++) {
+		const struct value *runtime = value_at(runtimes, i);
+		const struct value *name = value_get(runtime, "name");
+
+		say(&cli->out, PAINT_DIM, "  %-10s ", i == 0 ? "runtimes" : "");
+		say(&cli->out, PAINT_BOLD, "%s",
+			output_text(&cli->arena, name ? name : value_get(runtime, "language")));
+		for (size_t j = 0; value_is(runtime, VALUE_MAP) && j < runtime->map.count; j++) {
+			const struct value_entry *entry = &runtime->map.entries[j];
+
+			if (value_is(entry->value, VALUE_INT))
+				say(&cli->out, PAINT_PLAIN, "  %s %s", page_name(cli, entry->key),
+					page_number(cli, entry->key, entry->value));
+		}
+		say(&cli->out, PAINT_PLAIN, "\n");
+	}
+}
+
+static bool is_in_head(const char *key)
+{
+	static const char *const shown[] = { "version", "pid", "uptime_s", "draining", "runtimes" };
+
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+		if (strcmp(shown[i], key) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int show(struct cli *cli, const struct value *status)
+{
+	show_head(cli, status);
+	show_runtimes(cli, value_get(status, "runtimes"));
+	for (size_t i = 0; value_is(status, VALUE_MAP) && i < status->map.count; i++) {
+		const struct value_entry *entry = &status->map.entries[i];
+
+		if (is_in_head(entry->key) || value_is(entry->value, VALUE_LIST))
+			continue;
+		if (value_is(entry->value, VALUE_MAP))
+			show_members(cli, page_name(cli, entry->key), entry->value);
+		else
+			page_field(cli, page_name(cli, entry->key),
+				page_number(cli, entry->key, entry->value));
+	}
+	return EXIT_OK;
+}
+
+static int run(struct cli *cli, const void *given)
+{
+	const struct value *result = NULL;
+	int status = cli_ask(cli, "admin.status", value_map(&cli->arena), NULL, &result);
+
+	(void)given;
+	if (status != 0)
+		return status;
+	return cli->json ? cli_document(cli, result, EXIT_OK) : show(cli, result);
+}
+
+const struct command status_command = {
+	.name = "status",
+	.operands = "",
+	.summary = "is the daemon up, and what is it doing",
+	.about = "Shows the daemon's version, its workers and queue, what runs, and how large the "
+		 "store is.  For administrators.",
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,78 @@
+#include <stddef.h>
+
+#include "cli/exits.h"
+#include "cli/results.h"
+#include "cli/units.h"
+
+struct wait_options {
+	const char *timeout;
+	const char *out_dir;
+};
+
+// clang-format off
+static const struct option_row rows[] = {
+	{ 't', "timeout", "TIME", OPTION_TEXT, offsetof(struct wait_options, timeout),
+		"give up after so long, as 500ms, 30s, 5m; the run goes on" },
+	{ 'o', "out", "DIR", OPTION_TEXT, offsetof(struct wait_options, out_dir),
+		"writes its artifacts below DIR" },
+	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+};
+
+static const struct example examples[] = {
+	{ "id=$(cectl run --detach job.py) && cectl wait \"$id\"", "start now, fetch later" },
+	{ "cectl wait last --timeout 30s --json", "the whole answer, or an error after half a minute" },
+	{ NULL, NULL },
+};
+// clang-format on
+
+static int make_params(
+	struct cli *cli, const struct wait_options *options, struct value **ret_params)
+{
+	struct arena *arena = &cli->arena;
+	struct value *params = value_map(arena);
+	struct err err = ERR_INIT;
+	uint64_t timeout_ms = 0;
+
+	if (value_map_put(arena, params, "run_id", value_text(arena, cli->operands.items[0])) < 0)
+		return cli_no_memory(cli);
+	if (options->timeout && units_parse_ms(options->timeout, &timeout_ms, &err) < 0)
+		return cli_usage(cli, "--timeout: %s", err.text);
+	if (options->timeout &&
+		value_map_put(arena, params, "timeout_ms", value_uint(arena, timeout_ms)) < 0)
+		return cli_no_memory(cli);
+	*ret_params = params;
+	return 0;
+}
+
+static int run(struct cli *cli, const void *given)
+{
+	const struct wait_options *options = given;
+	const struct result_options shown = { options->out_dir, false };
+	struct value *params = NULL;
+	const struct value *result = NULL;
+	struct live live;
+	int status = make_params(cli, options, &params);
+
+	if (status != 0)
+		return status;
+	live_init(&live, cli, false);
+	status = live_ask(&live, "wait", params, &result);
+	return status != 0 ? status : results_show(&live, result, &shown);
+}
+
+const struct command wait_command = {
+	.name = "wait",
+	.operands = "RUN",
+	.summary = "wait for a detached run and show its result",
+	.about =
+		"Waits until a run has ended, then does what `cectl run` would have done: passes its "
+		"output through and exits as it did.  A run that has ended long ago is shown at once.",
+	.options = rows,
+	.options_size = sizeof(struct wait_options),
+	.operand_least = 1,
+	.operand_most = 1,
+	.examples = examples,
+	.print_more = exits_help,
+	.run_statuses = true,
+	.run = run,
+};

@@ -1,0 +1,4 @@
+line = "still working...\n" * 1000
+
+while True:
+    print(line)

@@ -1,0 +1,4 @@
+rows = []
+
+while True:
+    rows.append(bytearray(1_000_000))

@@ -1,0 +1,23 @@
+/*
+ * Exit statuses, written once: what `cectl run` and `cectl wait` exit with for each outcome, and
+ * the page of `--help` that says so.
+ */
+#pragma once
+
+#include "proto/base/buf.h"
+#include "proto/value.h"
+
+#define EXIT_OK      0
+#define EXIT_FAILED  1   /* the daemon said no: no such run, not allowed ... */
+#define EXIT_USAGE   2   /* the command line is wrong */
+#define EXIT_SERVICE 125 /* no daemon, or a fault of ours */
+#define EXIT_REFUSED 126 /* policy, contract, budget */
+
+/* For a result as `run` and `wait` answer it. */
+int exits_for_result(const struct value *result);
+
+/* For an error reply {code, message, data} to `run` or `check`. */
+int exits_for_error(const struct value *error);
+
+/* The table for help pages. */
+int exits_help(struct buf *out);

@@ -1,0 +1,67 @@
+#include "cli/filters.h"
+
+#include <string.h>
+
+#include "cli/times.h"
+#include "cli/units.h"
+#include "proto/base/clock.h"
+
+static int put_text(struct cli *cli, struct value *params, const char *key, const char *text)
+{
+	if (!text)
+		return 0;
+	return value_map_put(&cli->arena, params, key, value_text(&cli->arena, text));
+}
+
+static int put_int(struct cli *cli, struct value *params, const char *key, int64_t integer)
+{
+	return value_map_put(&cli->arena, params, key, value_int(&cli->arena, integer));
+}
+
+/* 0, or the exit status. */
+static int put_time(struct cli *cli, struct value *params, const char *option, const char *key,
+	const char *text)
+{
+	struct err err = ERR_INIT;
+	int64_t us = 0;
+
+	if (!text)
+		return 0;
+	if (times_parse(text, clock_wall_us(), &us, &err) < 0)
+		return cli_usage(cli, "%s: %s", option, err.text);
+	return put_int(cli, params, key, us) < 0 ? cli_no_memory(cli) : 0;
+}
+
+static int put_uid(struct cli *cli, struct value *params, const char *text)
+{
+	struct err err = ERR_INIT;
+	uint64_t uid = 0;
+
+	if (!text)
+		return 0;
+	if (units_parse_count(text, &uid, &err) < 0 || uid > UINT32_MAX)
+		return cli_usage(cli, "--uid: \"%s\" is not the number of a user", text);
+	return put_int(cli, params, "uid", (int64_t)uid) < 0 ? cli_no_memory(cli) : 0;
+}
+
+int filters_put(struct cli *cli, const struct filter_options *options, struct value *params)
+{
+	int status = put_time(cli, params, "--since", "since_us", options->since);
+
+	if (status == 0)
+		status = put_time(cli, params, "--until", "until_us", options->until);
+	if (status == 0)
+		status = put_uid(cli, params, options->uid);
+	if (status != 0)
+		return status;
+	if (options->label && !strchr(options->label, '='))
+		return cli_usage(cli, "--label is written as NAME=VALUE");
+	if (put_text(cli, params, "outcome", options->outcome) < 0 ||
+		put_text(cli, params, "language", options->language) < 0 ||
+		put_text(cli, params, "agent", options->agent) < 0 ||
+		put_text(cli, params, "task", options->task) < 0 ||
+		put_text(cli, params, "code_hash", options->code_hash) < 0 ||
+		put_text(cli, params, "label", options->label) < 0)
+		return cli_no_memory(cli);
+	return 0;
+}

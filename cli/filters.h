@@ -1,0 +1,37 @@
+/* The options that choose among recorded runs, for `runs` and `stats`. */
+#pragma once
+
+#include "cli/commands.h"
+
+struct filter_options {
+	const char *since;
+	const char *until;
+	const char *outcome;
+	const char *language;
+	const char *uid;
+	const char *agent;
+	const char *task;
+	const char *code_hash;
+	const char *label;
+};
+
+/* The rows, for a command whose struct `type` holds a struct filter_options called `filter`. */
+// clang-format off
+#define FILTER_ROW(type, letter, name, argument, field, meaning) \
+	{ letter, name, argument, OPTION_TEXT, offsetof(type, filter.field), meaning }
+#define FILTER_ROWS(type) \
+	FILTER_ROW(type, 0, "since", "TIME", since, \
+		"received since: 1h, 2d, today, yesterday, 10:30, 2026-11-20T10:30"), \
+	FILTER_ROW(type, 0, "until", "TIME", until, "received before"), \
+	FILTER_ROW(type, 0, "outcome", "WORD", outcome, \
+		"ok, exit, exception, policy_denied, memory_limit ..."), \
+	FILTER_ROW(type, 'l', "language", "LANG", language, "of this language"), \
+	FILTER_ROW(type, 0, "uid", "UID", uid, "of this caller (administrators)"), \
+	FILTER_ROW(type, 0, "agent", "NAME", agent, "of this agent"), \
+	FILTER_ROW(type, 0, "task", "NAME", task, "of this task"), \
+	FILTER_ROW(type, 0, "code-hash", "HASH", code_hash, "of this very program: sha256:..."), \
+	FILTER_ROW(type, 0, "label", "K=V", label, "with this label")
+// clang-format on
+
+/* Adds the filters to the params; returns 0, or the exit status after telling what is wrong. */
+int filters_put(struct cli *cli, const struct filter_options *options, struct value *params);

@@ -1,0 +1,400 @@
+#include "cli/job_options.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/source.h"
+#include "cli/units.h"
+#include "proto/base/container.h"
+#include "proto/job.h"
+
+#define ENTRYPOINT_MAX 100
+
+/* What goes into the params, with the first failure kept until the end. */
+struct building {
+	struct cli *cli;
+	struct value *params;
+	struct err err;
+	bool failed;
+};
+
+static void put(struct building *b, struct value *map, const char *key, struct value *value)
+{
+	if (!b->failed && value_map_put(&b->cli->arena, map, key, value) < 0) {
+		(void)err_set(&b->err, ERR_MEMORY, "the request is too large");
+		b->failed = true;
+	}
+}
+
+static void put_text(struct building *b, const char *key, const char *text)
+{
+	if (text)
+		put(b, b->params, key, value_text(&b->cli->arena, text));
+}
+
+static void put_source(struct building *b, const char *key, const struct source *source)
+{
+	put(b, b->params, key, value_blob_borrowed(&b->cli->arena, source->bytes, source->len));
+}
+
+static void fail(struct building *b)
+{
+	b->failed = true;
+}
+
+/* ---- the program -------------------------------------------------------------------------- */
+
+static const char *guess_language(const char *path)
+{
+	static const struct {
+		const char *suffix;
+		const char *language;
+	} suffixes[] = {
+		{ ".py", "python" },
+		{ ".js", "javascript" },
+		{ ".mjs", "javascript" },
+		{ ".cjs", "javascript" },
+		{ ".sh", "bash" },
+		{ ".bash", "bash" },
+	};
+	const char *dot = path ? strrchr(path, '.') : NULL;
+
+	for (size_t i = 0; dot && i < COUNT_OF(suffixes); i++) {
+		if (strcmp(dot, suffixes[i].suffix) == 0)
+			return suffixes[i].language;
+	}
+	return "python";
+}
+
+/* A file's own name, when it is plain enough for the daemon to run the program under it. */
+static const char *plain_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t len = strlen(name);
+
+	if (len == 0 || len > ENTRYPOINT_MAX || name[0] == '.' || name[0] == '-')
+		return NULL;
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
+			return NULL;
+	}
+	return name;
+}
+
+static int read_program(struct building *b, const struct job_options *options,
+	const char **ret_path, struct source *ret_source)
+{
+	const char *operand = b->cli->operands.count > 0 ? b->cli->operands.items[0] : NULL;
+
+	if (options->code && operand)
+		return err_set(
+			&b->err, ERR_INVALID, "-c and %s: which of them is the program?", operand);
+	if (options->code) {
+		*ret_source = (struct source){ options->code, strlen(options->code) };
+		return 0;
+	}
+	if (!operand && isatty(STDIN_FILENO))
+		return err_set(&b->err, ERR_INVALID,
+			"no program: name a FILE, give -c CODE, or pipe it to stdin");
+	if (operand && strcmp(operand, "-") != 0)
+		*ret_path = operand;
+	return source_read(&b->cli->arena, *ret_path ? *ret_path : "-", ret_source, &b->err);
+}
+
+static void put_program(struct building *b, const struct job_options *options)
+{
+	const char *path = NULL;
+	struct source source = { NULL, 0 };
+
+	if (read_program(b, options, &path, &source) < 0) {
+		fail(b);
+		return;
+	}
+	put_text(b, "language", options->language ? options->language : guess_language(path));
+	put_source(b, "code", &source);
+	if (options->entrypoint)
+		put_text(b, "entrypoint", options->entrypoint);
+	else if (path)
+		put_text(b, "entrypoint", plain_name(path));
+}
+
+/* ---- what it reads ------------------------------------------------------------------------ */
+
+static void put_json(
+	struct building *b, const char *key, const char *json, size_t len, const char *what)
+{
+	struct value *value = NULL;
+
+	if (source_json(&b->cli->arena, json, len, &value, &b->err) < 0) {
+		(void)err_wrap(&b->err, "%s", what);
+		fail(b);
+		return;
+	}
+	put(b, b->params, key, value);
+}
+
+static void put_json_file(struct building *b, const char *key, const char *path)
+{
+	struct source source = { NULL, 0 };
+
+	if (source_read(&b->cli->arena, path, &source, &b->err) < 0)
+		fail(b);
+	else
+		put_json(b, key, source.bytes, source.len, path);
+}
+
+static void put_stdin(struct building *b, const struct job_options *options)
+{
+	struct source source = { NULL, 0 };
+
+	if (options->input && options->input[0] == '@')
+		put_json_file(b, "input", options->input + 1);
+	else if (options->input)
+		put_json(b, "input", options->input, strlen(options->input), "--input");
+	if (!options->stdin_file || b->failed)
+		return;
+	if (source_read(&b->cli->arena, options->stdin_file, &source, &b->err) < 0)
+		fail(b);
+	else
+		put_source(b, "stdin", &source);
+}
+
+/* "PATH:DEST"; a file whose name really holds a colon is meant as it is. */
+static int split_file(
+	struct building *b, const char *word, const char **ret_path, const char **ret_dest)
+{
+	const char *colon = strrchr(word, ':');
+	const char *slash;
+
+	if (colon && colon[1] && access(word, F_OK) < 0) {
+		*ret_path = arena_copy(&b->cli->arena, word, (size_t)(colon - word));
+		*ret_dest = colon + 1;
+		return *ret_path ? 0 : err_set(&b->err, ERR_MEMORY, "no memory");
+	}
+	slash = strrchr(word, '/');
+	*ret_path = word;
+	*ret_dest = slash ? slash + 1 : word;
+	return 0;
+}
+
+static struct value *file_value(struct building *b, const char *word)
+{
+	struct arena *arena = &b->cli->arena;
+	struct value *map = value_map(arena);
+	struct source source = { NULL, 0 };
+	const char *path = NULL;
+	const char *dest = NULL;
+
+	if (split_file(b, word, &path, &dest) < 0 ||
+		source_read(arena, path, &source, &b->err) < 0) {
+		fail(b);
+		return NULL;
+	}
+	put(b, map, "path", value_text(arena, dest));
+	put(b, map, "data", value_blob_borrowed(arena, source.bytes, source.len));
+	return map;
+}
+
+static void put_files(struct building *b, const struct words *files)
+{
+	struct value *list = value_list(&b->cli->arena);
+
+	for (size_t i = 0; i < files->count && !b->failed; i++) {
+		if (value_list_add(&b->cli->arena, list, file_value(b, files->items[i])) < 0)
+			fail(b);
+	}
+	if (files->count > 0)
+		put(b, b->params, "files", list);
+}
+
+static void put_texts(struct building *b, const char *key, const struct words *words)
+{
+	struct value *list = value_list(&b->cli->arena);
+
+	for (size_t i = 0; i < words->count && !b->failed; i++) {
+		struct value *text = value_text(&b->cli->arena, words->items[i]);
+
+		if (value_list_add(&b->cli->arena, list, text) < 0)
+			fail(b);
+	}
+	if (words->count > 0)
+		put(b, b->params, key, list);
+}
+
+/* ---- K=V ---------------------------------------------------------------------------------- */
+
+static int split_pair(struct building *b, const char *option, const char *word,
+	const char **ret_key, const char **ret_value)
+{
+	const char *equals = strchr(word, '=');
+
+	if (!equals || equals == word)
+		return err_set(&b->err, ERR_INVALID, "--%s %s: it is written as %s", option, word,
+			strcmp(option, "limit") == 0 ? "NAME=NUMBER" : "NAME=VALUE");
+	*ret_key = arena_copy(&b->cli->arena, word, (size_t)(equals - word));
+	*ret_value = equals + 1;
+	return *ret_key ? 0 : err_set(&b->err, ERR_MEMORY, "no memory");
+}
+
+static void put_pairs(
+	struct building *b, const char *key, const char *option, const struct words *words)
+{
+	struct value *map = value_map(&b->cli->arena);
+
+	for (size_t i = 0; i < words->count && !b->failed; i++) {
+		const char *name = NULL;
+		const char *text = NULL;
+
+		if (split_pair(b, option, words->items[i], &name, &text) < 0)
+			fail(b);
+		else
+			put(b, map, name, value_text(&b->cli->arena, text));
+	}
+	if (words->count > 0)
+		put(b, b->params, key, map);
+}
+
+enum limit_unit {
+	LIMIT_COUNT,
+	LIMIT_BYTES,
+	LIMIT_MS
+};
+
+static const char *const limit_names[] = {
+#define LIMIT_NAME(name, meaning) #name,
+	JOB_LIMITS(LIMIT_NAME)
+#undef LIMIT_NAME
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t text_len = strlen(text);
+	size_t end_len = strlen(end);
+
+	return text_len > end_len && strcmp(text + text_len - end_len, end) == 0;
+}
+
+static enum limit_unit limit_unit(const char *name)
+{
+	if (ends_with(name, "_ms"))
+		return LIMIT_MS;
+	return ends_with(name, "_bytes") ? LIMIT_BYTES : LIMIT_COUNT;
+}
+
+/* "memory" and "memory_bytes" both mean memory_bytes. */
+static const char *limit_name(const char *word)
+{
+	size_t len = strlen(word);
+
+	for (size_t i = 0; i < COUNT_OF(limit_names); i++) {
+		const char *name = limit_names[i];
+
+		if (strcmp(name, word) == 0)
+			return name;
+		if (strncmp(name, word, len) == 0 &&
+			(strcmp(name + len, "_ms") == 0 || strcmp(name + len, "_bytes") == 0))
+			return name;
+	}
+	return NULL;
+}
+
+static int refuse_limit(struct building *b, const char *word)
+{
+	char names[256] = "";
+
+	for (size_t i = 0; i < COUNT_OF(limit_names); i++) {
+		size_t len = strlen(names);
+
+		cut_printf(names + len, sizeof(names) - len, "%s%s", i > 0 ? ", " : "",
+			limit_names[i]);
+	}
+	return err_set(
+		&b->err, ERR_INVALID, "there is no limit \"%s\"; the limits are %s", word, names);
+}
+
+static int parse_limit(
+	enum limit_unit unit, const char *text, uint64_t *ret_number, struct err *err)
+{
+	switch (unit) {
+	case LIMIT_MS:
+		return units_parse_ms(text, ret_number, err);
+	case LIMIT_BYTES:
+		return units_parse_bytes(text, ret_number, err);
+	case LIMIT_COUNT:
+		return units_parse_count(text, ret_number, err);
+	}
+	return -1;
+}
+
+static int put_limit(struct building *b, struct value *map, const char *word)
+{
+	const char *key = NULL;
+	const char *text = NULL;
+	const char *name;
+	uint64_t number = 0;
+
+	if (split_pair(b, "limit", word, &key, &text) < 0)
+		return -1;
+	name = limit_name(key);
+	if (!name)
+		return refuse_limit(b, key);
+	if (parse_limit(limit_unit(name), text, &number, &b->err) < 0)
+		return err_wrap(&b->err, "--limit %s", key);
+	if (value_get(map, name))
+		return err_set(&b->err, ERR_INVALID, "--limit %s is given twice", name);
+	put(b, map, name, value_uint(&b->cli->arena, number));
+	return 0;
+}
+
+static void put_limits(struct building *b, const struct words *limits)
+{
+	struct value *map = value_map(&b->cli->arena);
+
+	for (size_t i = 0; i < limits->count && !b->failed; i++) {
+		if (put_limit(b, map, limits->items[i]) < 0)
+			fail(b);
+	}
+	if (limits->count > 0)
+		put(b, b->params, "limits", map);
+}
+
+/* ---- all of it ---------------------------------------------------------------------------- */
+
+static void put_words(struct building *b, const struct job_options *options)
+{
+	put_text(b, "policy", options->policy);
+	put_text(b, "output", options->output);
+	put_text(b, "id", options->id);
+	put_text(b, "task", options->task);
+	put_text(b, "agent", options->agent);
+	put_text(b, "on_output_limit", options->on_output_limit);
+	if (options->no_trace)
+		put_text(b, "trace", "off");
+}
+
+int job_options_params(
+	struct cli *cli, const struct job_options *options, struct value **ret_params)
+{
+	struct building b = { .cli = cli, .params = value_map(&cli->arena), .err = ERR_INIT };
+
+	put_program(&b, options);
+	if (!b.failed)
+		put_stdin(&b, options);
+	if (!b.failed && options->schema)
+		put_json_file(&b, "schema", options->schema);
+	put_words(&b, options);
+	put_texts(&b, "args", &cli->rest);
+	put_files(&b, &options->files);
+	put_pairs(&b, "env", "env", &options->env);
+	put_pairs(&b, "labels", "label", &options->labels);
+	put_texts(&b, "artifacts", &options->artifacts);
+	put_limits(&b, &options->limits);
+	if (b.failed && b.err.code == ERR_NONE)
+		return cli_no_memory(cli);
+	if (b.failed)
+		return cli_usage(cli, "%s", b.err.text);
+	*ret_params = b.params;
+	return 0;
+}

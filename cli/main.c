@@ -1,0 +1,150 @@
+/*
+ * cectl: a person's and a script's hand on the daemon.  A guest like any other: it speaks only
+ * the public protocol.
+ */
+#include <locale.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/exits.h"
+#include "proto/base/container.h"
+#include "proto/version.h"
+
+#define ARENA_BYTES ((size_t)4 << 30) /* a ceiling, not a need */
+
+static const struct {
+	const char *heading;
+	const struct command *command;
+} commands[] = {
+	{ "Programs", &run_command },
+	{ NULL, &check_command },
+	{ NULL, &wait_command },
+	{ NULL, &cancel_command },
+	{ "The record", &runs_command },
+	{ NULL, &show_command },
+	{ NULL, &trace_command },
+	{ NULL, &output_command },
+	{ NULL, &stats_command },
+	{ "The daemon", &status_command },
+	{ NULL, &runtimes_command },
+	{ "To begin with", &demo_command },
+};
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < COUNT_OF(commands); i++) {
+		if (strcmp(commands[i].command->name, name) == 0)
+			return commands[i].command;
+	}
+	return NULL;
+}
+
+static void print_overview(const struct output *out)
+{
+	say(out, PAINT_PLAIN, "Usage: cectl COMMAND [OPTION]...\n");
+	for (size_t i = 0; i < COUNT_OF(commands); i++) {
+		if (commands[i].heading)
+			say(out, PAINT_BOLD, "\n%s\n", commands[i].heading);
+		say(out, PAINT_PLAIN, "  %-10s %s\n", commands[i].command->name,
+			commands[i].command->summary);
+	}
+	say(out, PAINT_PLAIN,
+		"\nRUN is a run's id, any unique beginning of it, `last`, or `last~N`.\n"
+		"Every command takes --json, --socket PATH, and --help with examples.\n"
+		"Try:  cectl demo      cectl run -c 'print(6 * 7)'      cectl show last\n");
+}
+
+static int print_help(const struct command *command, const struct output *out)
+{
+	struct buf page;
+	int status;
+
+	buf_init(&page, (size_t)1 << 20);
+	status = options_help(command, output_text_width(out), &page);
+	if (status == 0)
+		say(out, PAINT_PLAIN, "%.*s", (int)page.len, page.bytes);
+	buf_done(&page);
+	return status < 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+static int run_command_line(struct cli *cli, int argc, char **argv)
+{
+	struct parsed parsed = { .common = { .json = cli->json, .socket = cli->socket } };
+	struct err err = ERR_INIT;
+
+	if (options_parse(cli->command, &cli->arena, argc, argv, &parsed, &err) < 0)
+		return cli_usage(cli, "%s", err.text);
+	if (parsed.common.help)
+		return print_help(cli->command, &cli->out);
+	cli->json = parsed.common.json;
+	cli->socket = parsed.common.socket;
+	cli->operands = parsed.operands;
+	cli->rest = parsed.rest;
+	cli->has_rest = parsed.has_rest;
+	return cli->command->run(cli, parsed.options);
+}
+
+static int no_such_command(const struct cli *cli, const char *name)
+{
+	say(&cli->err, PAINT_PLAIN, "cectl: there is no command %s\n       see cectl --help\n",
+		name);
+	return EXIT_USAGE;
+}
+
+static int help_on(const struct cli *cli, const char *name)
+{
+	const struct command *command = name ? find_command(name) : NULL;
+
+	if (command)
+		return print_help(command, &cli->out);
+	if (name)
+		return no_such_command(cli, name);
+	print_overview(&cli->out);
+	return EXIT_OK;
+}
+
+static int dispatch(struct cli *cli, int argc, char **argv)
+{
+	struct common_options front = { false, false, NULL };
+	struct err err = ERR_INIT;
+	int at = options_parse_front(argc - 1, argv + 1, &front, &err);
+
+	if (argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
+		say(&cli->out, PAINT_PLAIN, "cectl %s\n", CED_VERSION);
+		return EXIT_OK;
+	}
+	if (at < 0) {
+		say(&cli->err, PAINT_PLAIN, "cectl: %s\n       see cectl --help\n", err.text);
+		return EXIT_USAGE;
+	}
+	argc -= at + 1;
+	argv += at + 1;
+	if (argc < 1 || front.help || strcmp(argv[0], "help") == 0)
+		return help_on(cli, argc > 1 ? argv[1] : NULL);
+	cli->command = find_command(argv[0]);
+	if (!cli->command)
+		return no_such_command(cli, argv[0]);
+	cli->json = front.json;
+	cli->socket = front.socket;
+	return run_command_line(cli, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = { 0 };
+	struct err err = ERR_INIT;
+	int status;
+
+	(void)setlocale(LC_CTYPE, "C.UTF-8"); /* widths of characters, whatever the user's locale */
+	arena_init(&cli.arena, ARENA_BYTES);
+	output_init(&cli.out, stdout);
+	output_init(&cli.err, stderr);
+	status = dispatch(&cli, argc, argv);
+	if (output_done(&cli.out, &err) < 0) {
+		say(&cli.err, PAINT_PLAIN, "cectl: %s\n", err.text);
+		status = status == EXIT_OK ? EXIT_SERVICE : status;
+	}
+	client_close(cli.client);
+	arena_done(&cli.arena);
+	return status;
+}

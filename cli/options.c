@@ -1,0 +1,355 @@
+#include "cli/options.h"
+
+#include <string.h>
+
+#define HELP_COLUMN 26 /* where the meanings begin */
+
+const struct option_row common_rows[] = {
+	{ 0, "json", NULL, OPTION_FLAG, offsetof(struct common_options, json),
+		"answer with one JSON document" },
+	{ 0, "socket", "PATH", OPTION_TEXT, offsetof(struct common_options, socket),
+		"where the daemon listens; else $CED_SOCKET, $XDG_RUNTIME_DIR/ced/ced.sock, "
+		"/run/ced/ced.sock" },
+	{ 'h', "help", NULL, OPTION_FLAG, offsetof(struct common_options, help), "this page" },
+	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+};
+
+/* The words that are still to be parsed. */
+struct cursor {
+	int argc;
+	char **argv;
+	int at;
+};
+
+/* Where an option's value goes. */
+struct target {
+	const struct option_row *row;
+	char *base;
+};
+
+static int words_add(struct words *words, struct arena *arena, const char *word, size_t most)
+{
+	if (!words->items)
+		words->items = arena_array(arena, const char *, most);
+	if (!words->items)
+		return -1;
+	words->items[words->count++] = word;
+	return 0;
+}
+
+static const struct option_row *find_row(
+	const struct option_row *rows, const char *name, size_t name_len, char letter)
+{
+	for (; rows && rows->name; rows++) {
+		if (letter && rows->letter == letter)
+			return rows;
+		if (!letter && strlen(rows->name) == name_len &&
+			memcmp(rows->name, name, name_len) == 0)
+			return rows;
+	}
+	return NULL;
+}
+
+/* How many letters at the front two names share; the help for a misspelt option. */
+static size_t shared_front(const char *a, const char *b)
+{
+	size_t len = 0;
+
+	while (a[len] && a[len] == b[len])
+		len++;
+	return len;
+}
+
+static const struct option_row *closest_row(const struct option_row *rows, const char *name,
+	const struct option_row *best, size_t *best_len)
+{
+	for (; rows && rows->name; rows++) {
+		size_t len = shared_front(rows->name, name);
+
+		if (len > *best_len) {
+			*best_len = len;
+			best = rows;
+		}
+	}
+	return best;
+}
+
+static int refuse_unknown(const struct option_row *own, const char *word, struct err *err)
+{
+	const struct option_row *best = NULL;
+	size_t best_len = 1;
+
+	if (word[1] == '-') {
+		best = closest_row(own, word + 2, best, &best_len);
+		best = closest_row(common_rows, word + 2, best, &best_len);
+	}
+	if (best)
+		return err_set(err, ERR_INVALID, "there is no option %s; did you mean --%s?", word,
+			best->name);
+	return err_set(err, ERR_INVALID, "there is no option %s", word);
+}
+
+static int store_value(
+	const struct target *target, struct arena *arena, const char *value, int argc)
+{
+	void *field = target->base + target->row->offset;
+
+	switch (target->row->kind) {
+	case OPTION_FLAG:
+		*(bool *)field = true;
+		return 0;
+	case OPTION_TEXT:
+		*(const char **)field = value;
+		return 0;
+	case OPTION_LIST:
+		return words_add(field, arena, value, (size_t)argc);
+	}
+	return -1;
+}
+
+/* Takes the value from behind "=", from the rest of a cluster, or from the next word. */
+static int take_value(struct cursor *cursor, const struct option_row *row, const char *attached,
+	const char **ret_value, struct err *err)
+{
+	if (!row->argument && attached)
+		return err_set(err, ERR_INVALID, "--%s takes no value", row->name);
+	if (!row->argument || attached) {
+		*ret_value = attached;
+		return 0;
+	}
+	if (cursor->at + 1 >= cursor->argc)
+		return err_set(
+			err, ERR_INVALID, "--%s needs a value: %s", row->name, row->argument);
+	*ret_value = cursor->argv[++cursor->at];
+	return 0;
+}
+
+static int find_target(const struct command *command, struct parsed *parsed, const char *name,
+	size_t name_len, char letter, struct target *ret_target)
+{
+	const struct option_row *row = NULL;
+
+	if (command)
+		row = find_row(command->options, name, name_len, letter);
+	if (row) {
+		*ret_target = (struct target){ row, parsed->options };
+		return 0;
+	}
+	row = find_row(common_rows, name, name_len, letter);
+	*ret_target = (struct target){ row, (char *)&parsed->common };
+	return row ? 0 : -1;
+}
+
+static int parse_long(const struct command *command, struct arena *arena, struct cursor *cursor,
+	struct parsed *parsed, struct err *err)
+{
+	const char *word = cursor->argv[cursor->at];
+	const char *equals = strchr(word, '=');
+	size_t name_len = equals ? (size_t)(equals - word) - 2 : strlen(word) - 2;
+	const char *value = NULL;
+	struct target target;
+
+	if (find_target(command, parsed, word + 2, name_len, 0, &target) < 0)
+		return refuse_unknown(command ? command->options : NULL, word, err);
+	if (take_value(cursor, target.row, equals ? equals + 1 : NULL, &value, err) < 0)
+		return -1;
+	if (store_value(&target, arena, value, cursor->argc) < 0)
+		return err_set(err, ERR_MEMORY, "too many words");
+	return 0;
+}
+
+/* "-x", "-xVALUE", "-x VALUE"; several letters are one option with its value. */
+static int parse_short(const struct command *command, struct arena *arena, struct cursor *cursor,
+	struct parsed *parsed, struct err *err)
+{
+	const char *word = cursor->argv[cursor->at];
+	const char *value = NULL;
+	struct target target;
+
+	if (find_target(command, parsed, NULL, 0, word[1], &target) < 0)
+		return refuse_unknown(NULL, word, err);
+	if (take_value(cursor, target.row, word[2] ? word + 2 : NULL, &value, err) < 0)
+		return -1;
+	if (store_value(&target, arena, value, cursor->argc) < 0)
+		return err_set(err, ERR_MEMORY, "too many words");
+	return 0;
+}
+
+static int take_rest(struct cursor *cursor, struct arena *arena, struct words *rest)
+{
+	while (++cursor->at < cursor->argc) {
+		if (words_add(rest, arena, cursor->argv[cursor->at], (size_t)cursor->argc) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int parse_word(const struct command *command, struct arena *arena, struct cursor *cursor,
+	struct parsed *parsed, struct err *err)
+{
+	const char *word = cursor->argv[cursor->at];
+
+	if (strcmp(word, "--") == 0) {
+		parsed->has_rest = true;
+		return take_rest(
+			cursor, arena, command->takes_rest ? &parsed->rest : &parsed->operands);
+	}
+	if (strncmp(word, "--", 2) == 0)
+		return parse_long(command, arena, cursor, parsed, err);
+	if (word[0] == '-' && word[1] != '\0')
+		return parse_short(command, arena, cursor, parsed, err);
+	return words_add(&parsed->operands, arena, word, (size_t)cursor->argc);
+}
+
+static int check_operands(
+	const struct command *command, const struct parsed *parsed, struct err *err)
+{
+	const struct words *operands = &parsed->operands;
+
+	if (parsed->common.help)
+		return 0;
+	if (operands->count < command->operand_least)
+		return err_set(err, ERR_INVALID, "%s is missing", command->operands);
+	if (operands->count > command->operand_most)
+		return err_set(err, ERR_INVALID, "\"%s\" is one word too many%s",
+			operands->items[command->operand_most],
+			command->takes_rest ? "; the program's own arguments go behind --" : "");
+	return 0;
+}
+
+int options_parse(const struct command *command, struct arena *arena, int argc, char **argv,
+	struct parsed *parsed, struct err *err)
+{
+	struct cursor cursor = { argc, argv, 0 };
+
+	parsed->options = arena_alloc(arena, command->options_size);
+	if (!parsed->options)
+		return err_set(err, ERR_MEMORY, "no memory");
+	for (; cursor.at < argc; cursor.at++) {
+		if (parse_word(command, arena, &cursor, parsed, err) < 0)
+			return -1;
+	}
+	return check_operands(command, parsed, err);
+}
+
+int options_parse_front(int argc, char **argv, struct common_options *common, struct err *err)
+{
+	struct cursor cursor = { argc, argv, 0 };
+	struct parsed parsed = { .common = *common };
+
+	for (; cursor.at < argc && argv[cursor.at][0] == '-'; cursor.at++) {
+		int status = argv[cursor.at][1] == '-'
+				     ? parse_long(NULL, NULL, &cursor, &parsed, err)
+				     : parse_short(NULL, NULL, &cursor, &parsed, err);
+
+		if (status < 0)
+			return -1;
+	}
+	*common = parsed.common;
+	return cursor.at;
+}
+
+/* ---- help ---------------------------------------------------------------------------------- */
+
+static int put_indent(struct buf *out, size_t count)
+{
+	return buf_printf(out, "%*s", (int)count, "");
+}
+
+/* One word of a paragraph; starts a new line when it would not fit. */
+static int put_word(
+	struct buf *out, const char *word, size_t len, size_t indent, size_t width, size_t *column)
+{
+	if (*column > indent && *column + 1 + len > width) {
+		if (buf_append_byte(out, '\n') < 0)
+			return -1;
+		*column = 0;
+	}
+	if (*column < indent) {
+		if (put_indent(out, indent - *column) < 0)
+			return -1;
+		*column = indent;
+	} else if (*column > indent) {
+		if (buf_append_byte(out, ' ') < 0)
+			return -1;
+		*column += 1;
+	}
+	*column += len;
+	return buf_append(out, word, len);
+}
+
+int options_wrap(const char *text, size_t indent, size_t column, size_t width, struct buf *out)
+{
+	while (*text) {
+		size_t len = strcspn(text, " \n");
+
+		if (len > 0 && put_word(out, text, len, indent, width, &column) < 0)
+			return -1;
+		text += len;
+		if (*text == '\n') {
+			if (buf_append_byte(out, '\n') < 0)
+				return -1;
+			column = 0;
+		}
+		text += strspn(text, " ") > 0 ? strspn(text, " ") : (size_t)(*text == '\n');
+	}
+	return buf_append_byte(out, '\n');
+}
+
+static int help_row(const struct option_row *row, size_t width, struct buf *out)
+{
+	size_t start = out->len;
+	size_t column;
+	char letter[5];
+
+	if (row->letter)
+		cut_printf(letter, sizeof(letter), "-%c, ", row->letter);
+	else
+		cut_printf(letter, sizeof(letter), "    ");
+	if (buf_printf(out, "  %s--%s%s%s", letter, row->name, row->argument ? " " : "",
+		    row->argument ? row->argument : "") < 0)
+		return -1;
+	column = out->len - start;
+	if (column + 2 > HELP_COLUMN) {
+		if (buf_append_byte(out, '\n') < 0)
+			return -1;
+		column = 0;
+	}
+	return options_wrap(row->meaning, HELP_COLUMN, column, width, out);
+}
+
+static int help_rows(const struct option_row *rows, size_t width, struct buf *out)
+{
+	for (; rows && rows->name; rows++) {
+		if (help_row(rows, width, out) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int help_examples(const struct example *examples, size_t width, struct buf *out)
+{
+	if (!examples)
+		return 0;
+	if (buf_append_text(out, "\nExamples:\n") < 0)
+		return -1;
+	for (; examples->line; examples++) {
+		if (buf_printf(out, "  %s\n", examples->line) < 0 ||
+			options_wrap(examples->meaning, 6, 0, width, out) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int options_help(const struct command *command, size_t width, struct buf *out)
+{
+	if (buf_printf(out, "Usage: cectl %s [OPTION]...%s%s\n\n", command->name,
+		    command->operands[0] ? " " : "", command->operands) < 0 ||
+		options_wrap(command->about, 0, 0, width, out) < 0 ||
+		buf_append_text(out, "\nOptions:\n") < 0 ||
+		help_rows(command->options, width, out) < 0 ||
+		help_rows(common_rows, width, out) < 0 ||
+		help_examples(command->examples, width, out) < 0)
+		return -1;
+	return command->print_more ? command->print_more(out) : 0;
+}

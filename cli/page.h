@@ -1,0 +1,43 @@
+/*
+ * Pieces of a readable page about one run: fields, code with marked lines, output that is cut
+ * with a hint, bars, findings.  `show`, `trace`, `check` and `demo` are made of them.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "cli/commands.h"
+
+/* "  name        text"; nothing when the text is empty.  `text` is safe. */
+void page_field(const struct cli *cli, const char *name, const char *text);
+
+/* As page_field(), of a value. */
+void page_value(struct cli *cli, const char *name, const struct value *value);
+
+/* Lines that want to be looked at, and why. */
+struct page_marks {
+	const struct value *findings; /* list of {line, ...}, or NULL */
+	int64_t error_line;           /* 0: none */
+};
+
+/* Source with line numbers; without `full` the top and what stands around the marked lines. */
+void page_code(
+	struct cli *cli, const struct value *code, const struct page_marks *marks, bool full);
+
+/* Text of a program, indented, at most `lines_max` lines; returns how many lines it left out. */
+size_t page_block(struct cli *cli, const struct value *text, size_t lines_max);
+
+/* One line for each finding of a policy, with its message behind or below. */
+void page_findings(struct cli *cli, const struct value *findings);
+
+/* What the kernel or the clock said: "limit memory_bytes, limit_bytes 64 MiB, oom_kills 1". */
+void page_evidence(struct cli *cli, const struct value *evidence);
+
+/* A number under a name, with the unit that the end of the name says: _us, _ms, _bytes. */
+const char *page_number(struct cli *cli, const char *name, const struct value *number);
+
+/* How a name that ends with a unit is shown: "memory_bytes" is "memory". */
+const char *page_name(struct cli *cli, const char *name);
+
+/* A bar for `part` of `whole`, at most `columns` wide; a part above 0 shows at least one. */
+void page_bar(const struct cli *cli, enum paint paint, int64_t part, int64_t whole, size_t columns);

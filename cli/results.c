@@ -1,0 +1,202 @@
+#include "cli/results.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/exits.h"
+#include "cli/outdir.h"
+#include "cli/progress.h"
+#include "cli/units.h"
+
+/* ---- while it runs ------------------------------------------------------------------------- */
+
+static struct passthrough *find_stream(struct live *live, const struct value *params)
+{
+	const char *name = value_as_text(value_get(params, "stream"));
+
+	if (name && strcmp(name, "stdout") == 0)
+		return &live->out;
+	return name && strcmp(name, "stderr") == 0 ? &live->err : NULL;
+}
+
+static bool has_bytes(const struct value *value)
+{
+	return value_is(value, VALUE_TEXT) || value_is(value, VALUE_BYTES);
+}
+
+static int on_notice(void *context, const char *method, const struct value *params, struct err *err)
+{
+	struct live *live = context;
+	struct passthrough *stream = find_stream(live, params);
+	const struct value *data = value_get(params, "data");
+	int64_t offset = value_as_int(value_get(params, "offset"), 0);
+	struct progress progress = { &live->cli->err, "running", live->progress_shown };
+
+	if (strcmp(method, "run.output") != 0 || !stream || !has_bytes(data) || offset < 0)
+		return 0;
+	if ((uint64_t)offset > stream->passed)
+		return err_set(err, ERR_PROTOCOL, "the daemon left out a part of the output");
+	progress_erase(&progress);
+	live->progress_shown = false;
+	passthrough_write_at(stream, (uint64_t)offset, data->text.bytes, data->text.len);
+	return 0;
+}
+
+static void on_idle(void *context, int64_t waited_ms)
+{
+	struct live *live = context;
+	struct progress progress = { &live->cli->err, "running", live->progress_shown };
+
+	if (live->out.passed > 0 || live->err.passed > 0)
+		return; /* the program's own output shows that it lives */
+	progress_update(&progress, waited_ms);
+	live->progress_shown = progress.shown;
+}
+
+void live_init(struct live *live, struct cli *cli, bool streams)
+{
+	*live = (struct live){ .cli = cli };
+	passthrough_init(&live->out, &cli->out);
+	passthrough_init(&live->err, &cli->err);
+	live->watch = (struct client_watch){
+		.context = live,
+		.on_notice = streams ? on_notice : NULL,
+		.on_idle = on_idle,
+	};
+}
+
+int live_ask(struct live *live, const char *method, struct value *params,
+	const struct value **ret_result)
+{
+	struct progress progress = { &live->cli->err, "running", false };
+	int status = cli_ask(live->cli, method, params, &live->watch, ret_result);
+
+	progress.shown = live->progress_shown;
+	progress_erase(&progress);
+	return status;
+}
+
+/* ---- afterwards ---------------------------------------------------------------------------- */
+
+/* What is left out between head and tail of a truncated stream is said on stderr. */
+static void show_stream(
+	struct live *live, struct passthrough *stream, const struct value *result, const char *name)
+{
+	char key[32];
+	const struct value *head = value_get(result, name);
+	const struct value *tail;
+	int64_t total;
+
+	if (has_bytes(head))
+		passthrough_write_at(stream, 0, head->text.bytes, head->text.len);
+	cut_printf(key, sizeof(key), "%s_bytes", name);
+	total = value_as_int(value_get(result, key), 0);
+	cut_printf(key, sizeof(key), "%s_tail", name);
+	tail = value_get(result, key);
+	if (has_bytes(head) && has_bytes(tail)) {
+		int64_t left_out = total - (int64_t)head->text.len - (int64_t)tail->text.len;
+
+		passthrough_end(stream);
+		if (left_out > 0)
+			say(&live->cli->err, PAINT_DIM,
+				"cectl: %" PRId64 " bytes of %s left out here\n", left_out, name);
+		passthrough_write(stream, tail->text.bytes, tail->text.len);
+	}
+	passthrough_end(stream);
+}
+
+static int write_one(struct cli *cli, int dir, const struct value *artifact)
+{
+	const char *path = value_as_text(value_get(artifact, "path"));
+	const struct value *data = value_get(artifact, "data");
+	struct err err = ERR_INIT;
+
+	if (path && has_bytes(data) &&
+		outdir_write(dir, path, data->text.bytes, data->text.len, &err) == 0)
+		return 0;
+	if (err.code == ERR_NONE)
+		(void)err_set(&err, ERR_INVALID, "the answer holds no data for it");
+	(void)err_wrap(&err, "artifact %s", path ? path : "without a name");
+	(void)cli_fail(cli, &err);
+	return -1;
+}
+
+int results_write_artifacts(struct cli *cli, const struct value *result, const char *path)
+{
+	const struct value *artifacts = value_get(result, "artifacts");
+	struct err err = ERR_INIT;
+	auto_fd int dir = outdir_open(path, &err);
+	int status = 0;
+
+	if (dir < 0) {
+		(void)cli_fail(cli, &err);
+		return -1;
+	}
+	for (size_t i = 0; value_at(artifacts, i); i++) {
+		if (write_one(cli, dir, value_at(artifacts, i)) < 0)
+			status = -1;
+	}
+	return status;
+}
+
+static void hint_artifacts(struct cli *cli, const struct value *result)
+{
+	const struct value *artifacts = value_get(result, "artifacts");
+	size_t count = value_is(artifacts, VALUE_LIST) ? artifacts->list.count : 0;
+
+	if (count > 0)
+		say(&cli->err, PAINT_PLAIN,
+			"cectl: %zu artifact%s came back; --out DIR writes %s\n", count,
+			count == 1 ? "" : "s", count == 1 ? "it" : "them");
+}
+
+/* The program brought nothing back under a path that it was asked for. */
+static void note_skipped(struct cli *cli, const struct value *result)
+{
+	const struct value *skipped = value_get(result, "artifacts_skipped");
+
+	for (size_t i = 0; value_at(skipped, i); i++) {
+		const struct value *one = value_at(skipped, i);
+
+		say(&cli->err, PAINT_PLAIN, "cectl: artifact %s left out: %s\n",
+			output_text(&cli->arena, value_get(one, "path")),
+			output_text(&cli->arena, value_get(one, "reason")));
+	}
+}
+
+void results_note(struct cli *cli, const struct value *result)
+{
+	const char *outcome = output_text(&cli->arena, value_get(result, "outcome"));
+	const char *reason = output_text(&cli->arena, value_get(result, "reason"));
+	const char *run_id = output_text(&cli->arena, value_get(result, "run_id"));
+
+	say(&cli->err, PAINT_PLAIN, "cectl: ");
+	say(&cli->err, output_outcome_paint(outcome), "%s", outcome);
+	if (reason[0])
+		say(&cli->err, PAINT_PLAIN, ": %s", reason);
+	if (run_id[0])
+		say(&cli->err, PAINT_DIM, "  (run %s; more: %s)", run_id,
+			cli_more(cli, "show", run_id));
+	say(&cli->err, PAINT_PLAIN, "\n");
+}
+
+int results_show(
+	struct live *live, const struct value *result, const struct result_options *options)
+{
+	struct cli *cli = live->cli;
+	int status = exits_for_result(result);
+
+	if (options->out_dir && results_write_artifacts(cli, result, options->out_dir) < 0)
+		status = status == EXIT_OK ? EXIT_SERVICE : status;
+	if (cli->json)
+		return cli_document(cli, result, status);
+	show_stream(live, &live->out, result, "stdout");
+	show_stream(live, &live->err, result, "stderr");
+	if (!options->out_dir)
+		hint_artifacts(cli, result);
+	note_skipped(cli, result);
+	if (!value_as_bool(value_get(result, "ok"), false))
+		results_note(cli, result);
+	return status;
+}
