@@ -42,7 +42,7 @@ enum lease_kind {
 	/* ced -> slot */
 	LEASE_WORKER_MAKE, /* numbers below; fds: job socket, stdout, stderr, lifeline */
 	LEASE_ADJUST,      /* change limits of the waiting worker: numbers below */
-	LEASE_COLLECT, /* after the end: send artifacts; fds: pipe to write to, memfd with globs */
+	LEASE_COLLECT,     /* after the end: send artifacts; fds: pipe, memfd with NUL-ended globs */
 	LEASE_WORKER_DROP, /* the run is over: kill what is left, forget the files */
 
 	/* slot -> ced */
@@ -69,6 +69,8 @@ struct lease_limits {
 
 #define LEASE_FLAG_RLIMIT_MEMORY 1U /* no memory cgroup: RLIMIT_AS holds memory_bytes */
 #define LEASE_FLAG_RLIMIT_PIDS   2U /* no pids cgroup: RLIMIT_NPROC holds pids */
+#define LEASE_FLAG_DISK_FULL     4U /* WORKER_ENDED, DROPPED: not a byte was left of disk_bytes */
+#define LEASE_FLAG_INODES_FULL   8U /* and not an inode */
 
 struct lease_usage {
 	uint64_t cpu_user_us;
@@ -117,7 +119,7 @@ const char *lease_kind_word(uint32_t kind);
 enum job_kind {
 	JOB_NONE = 0,
 	JOB_START, /* ced -> worker: struct job_head + body; one descriptor (stdin) when has_stdin */
-	JOB_READY,  /* worker -> ced: warm, waiting; no body */
+	JOB_READY,  /* worker -> ced: warm, waiting; no body; exit_code = cpu us that making it took */
 	JOB_FAILED, /* worker -> ced: could not begin the job; body = one sentence */
 	JOB_BEGUN,  /* worker -> ced: the program compiled and is about to run; no body */
 	JOB_ERROR, /* worker -> ced: body = JSON {type,message,line,column,frames,text,syntax:bool} */

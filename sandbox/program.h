@@ -1,0 +1,46 @@
+/*
+ * One job as it came over the job socket: a program with its arguments, environment and files.
+ *
+ * program_parse() looks at every length once and refuses a body of which one byte is out of place;
+ * after that the parts are read without further checks.  Everything points into the body, which
+ * the caller keeps.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/err.h"
+
+struct span {
+	const char *bytes;
+	size_t len;
+};
+
+struct program {
+	struct span code;
+	struct span entrypoint; /* a bare file name */
+	uint32_t arg_count;
+	uint32_t env_count;
+	uint32_t file_count;
+	bool has_stdin;
+	struct span args; /* still packed: program_next_text() */
+	struct span env;
+	struct span files; /* program_next_file() */
+};
+
+struct program_file {
+	struct span path; /* relative, no empty, "." or ".." part */
+	struct span data;
+	uint32_t mode;
+};
+
+int program_parse(const char *body, size_t len, struct program *ret_program, struct err *err);
+
+/* Takes one part off the front of `rest`.  False at the end, or where nothing whole is left. */
+bool program_next_text(struct span *rest, struct span *ret_text);
+bool program_next_file(struct span *rest, struct program_file *ret_file);
+
+/* Writes the program and its files below the folder `dir`, which nobody else knows yet. */
+int program_write(const struct program *program, int dir, struct err *err);

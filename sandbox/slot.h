@@ -1,0 +1,73 @@
+/*
+ * A slot: the jailed parent that makes one worker after the other, never two at a time.
+ *
+ * It is forked by the zygote into namespaces of its own (user, pid, mount, ipc, uts, net, cgroup)
+ * and is pid 1 of its pid namespace, so nothing below it outlives it.  It runs C only: a line of
+ * bytecode here would dirty pages that every fork then has to copy.
+ *
+ *	EMPTY --WORKER_MAKE--> LIVE --all processes dead--> DEAD --WORKER_DROP--> EMPTY
+ *	                         |                            | COLLECT
+ *	                         +-- a step failed -----------+--> EMPTY (WORKER_FAILED)
+ *
+ * What a slot keeps from worker to worker carries nothing: tmpfs, pid and mount namespace, init,
+ * pipes and job socket are fresh each time; net and ipc namespaces are empty and stay so, since a
+ * job's filter lets nobody make anything in them.
+ *
+ * COLLECT and WORKER_DROP may come while the worker lives: it is killed first.  WORKER_ENDED is
+ * sent once for each WORKER_MADE, unless WORKER_FAILED is sent in its place.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "proto/leasemsg.h"
+#include "sandbox/files.h"
+
+/* Written by the worker, read by the slot when it is dead; unmapped before any job comes. */
+struct slot_note {
+	int entered;
+	char text[LEASE_TEXT_MAX];
+};
+
+struct slot {
+	int sock;   /* conversation with the daemon */
+	int own_ns; /* pidfd of the slot itself: the way back into its pid namespace */
+	unsigned index;
+	int joins[LEASE_JOIN_FDS_MAX];
+	unsigned join_count;
+	uint64_t own_bytes; /* see worker_limits.h */
+	struct slot_note *note;
+
+	/* the worker; pids are 0 and descriptors -1 when there is none */
+	uint32_t sequence;
+	bool occupied;
+	pid_t init;
+	int init_fd;
+	pid_t worker;
+	int worker_fd;
+	struct files files;
+
+	pid_t collector;
+	int collector_fd;
+	bool collect_wanted;
+	int collect_fds[2];
+	uint32_t collect_count;
+	uint64_t collect_bytes;
+	bool drop_wanted;
+};
+
+/*
+ * Gets rid of rights and descriptors that no slot needs.  `fds` are the slot socket and then the
+ * "procs" files, as they came to the zygote; they are moved and all others above 2 closed.
+ * `ready` gets a NUL at the end, or the text of what failed.
+ */
+int slot_init(struct slot *slot, unsigned index, const int *fds, unsigned fd_count, int ready,
+	uint64_t own_bytes, struct err *err);
+
+/*
+ * Serves until the daemon has gone (0) or something fails (-1).  Returns 1 in each worker, which is
+ * in its jail then and has nothing of the slot but its memory.
+ */
+int slot_serve(struct slot *slot, struct err *err);

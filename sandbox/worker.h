@@ -1,0 +1,35 @@
+/*
+ * A worker's last steps into its jail, done by the worker itself.
+ *
+ * It comes forked from its slot, as pid 2 of a fresh pid namespace, with the slot's rights and
+ * descriptors.  It leaves worker_enter() with no right at all, in a mount namespace and cgroups of
+ * its own, under the job's filter, with these descriptors and no other:
+ *
+ *	0 /dev/null   1 stdout   2 stderr   3 job socket (close-on-exec)
+ *
+ * What a slot gave once is inherited and not repeated here: user, network, ipc, uts and cgroup
+ * namespaces, an empty bounding set, locked securebits, no_new_privs, the base filter, umask 022.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "proto/leasemsg.h"
+#include "sandbox/files.h"
+
+#define WORKER_JOB_FD 3
+
+struct worker_plan {
+	int job; /* any numbers from 3 upwards */
+	int out;
+	int error;
+	const int *joins; /* "procs" files of the cgroups to join */
+	unsigned join_count;
+	const struct files *files;
+	struct lease_limits limits;
+	uint32_t flags;
+	uint64_t own_bytes;
+};
+
+/* Takes every step, in order.  On failure the caller is half in and has to leave. */
+int worker_enter(const struct worker_plan *plan, struct err *err);

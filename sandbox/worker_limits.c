@@ -1,0 +1,105 @@
+#include "sandbox/worker_limits.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/resource.h>
+
+#include "proto/base/container.h"
+
+#define OWN_PROCESSES 2 /* slot and init run under the same uid */
+
+static uint64_t as_asked(uint64_t asked, uint64_t own_bytes)
+{
+	(void)own_bytes;
+	return asked;
+}
+
+static uint64_t whole_seconds(uint64_t asked_ms, uint64_t own_bytes)
+{
+	(void)own_bytes;
+	return asked_ms / 1000 + 2; /* rounded up, and one for what making the worker took */
+}
+
+static uint64_t beside_own_bytes(uint64_t asked, uint64_t own_bytes)
+{
+	return asked + own_bytes;
+}
+
+static uint64_t beside_own_processes(uint64_t asked, uint64_t own_bytes)
+{
+	(void)own_bytes;
+	return asked + OWN_PROCESSES;
+}
+
+#define ALWAYS     0
+#define MEMORY     LEASE_FLAG_RLIMIT_MEMORY
+#define PIDS       LEASE_FLAG_RLIMIT_PIDS
+#define NUMBER(of) #of, offsetof(struct lease_limits, of)
+
+/* clang-format off */
+static const struct row {
+	const char *name;
+	size_t number;      /* where in struct lease_limits */
+	uint64_t otherwise; /* when the number is 0; 0: leave the limit alone */
+	__rlimit_resource_t resource;
+	uint32_t flag;      /* set only with this flag */
+	bool hard;
+	uint64_t (*value)(uint64_t asked, uint64_t own_bytes);
+} rows[] = {
+	{ NUMBER(open_files),   256,               RLIMIT_NOFILE, ALWAYS, false, as_asked },
+	{ NUMBER(file_bytes),   WORKER_DISK_BYTES, RLIMIT_FSIZE,  ALWAYS, false, as_asked },
+	{ NUMBER(cpu_ms),       0,                 RLIMIT_CPU,    ALWAYS, true,  whole_seconds },
+	{ NUMBER(memory_bytes), 256U << 20,        RLIMIT_AS,     MEMORY, false, beside_own_bytes },
+	{ NUMBER(pids),         64,                RLIMIT_NPROC,  PIDS,   false, beside_own_processes },
+};
+/* clang-format on */
+
+uint64_t worker_disk_bytes(const struct lease_limits *limits)
+{
+	return limits->disk_bytes ? limits->disk_bytes : WORKER_DISK_BYTES;
+}
+
+uint64_t worker_disk_inodes(const struct lease_limits *limits)
+{
+	return limits->inodes ? limits->inodes : WORKER_DISK_INODES;
+}
+
+static uint64_t asked_in(const struct row *row, const struct lease_limits *limits)
+{
+	const char *number = (const char *)limits + row->number;
+	uint64_t asked = *(const uint64_t *)(const void *)number;
+
+	return asked ? asked : row->otherwise;
+}
+
+static int set_row(
+	pid_t pid, const struct row *row, uint64_t asked, uint64_t own_bytes, struct err *err)
+{
+	struct rlimit limit;
+	rlim_t value = row->value(asked, own_bytes);
+
+	if (prlimit(pid, row->resource, NULL, &limit) < 0)
+		return err_sys(err, "read limit %s", row->name);
+	if (row->hard && value > limit.rlim_max)
+		return err_set(err, ERR_INVALID, "limit %s cannot be raised again", row->name);
+	if (row->hard)
+		limit.rlim_max = value;
+	limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
+	if (prlimit(pid, row->resource, &limit, NULL) < 0)
+		return err_sys(err, "limit %s", row->name);
+	return 0;
+}
+
+int worker_limits_set(pid_t pid, const struct lease_limits *limits, uint32_t flags,
+	uint64_t own_bytes, struct err *err)
+{
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		uint64_t asked = asked_in(&rows[i], limits);
+
+		if (asked == 0 || (rows[i].flag && !(flags & rows[i].flag)))
+			continue;
+		if (set_row(pid, &rows[i], asked, own_bytes, err) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,29 @@
+/*
+ * The resource limits of one worker, as a table over struct lease_limits.
+ *
+ * They are a second line behind cgroups, tmpfs sizes and clocks, except where the host has no
+ * cgroup and a flag says that a row is the only line.  A program cannot change them: its filter
+ * refuses to set limits.  Hence only soft limits are set, which lets the slot move them both ways
+ * until the job comes; cpu time alone is set hard, because its soft limit is a signal that a
+ * program could ignore.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "proto/leasemsg.h"
+
+#define WORKER_DISK_BYTES  (64U << 20) /* where the daemon asks for no number */
+#define WORKER_DISK_INODES 4096U
+
+/* What the tmpfs of a worker holds: the number asked for, or the profile's. */
+uint64_t worker_disk_bytes(const struct lease_limits *limits);
+uint64_t worker_disk_inodes(const struct lease_limits *limits);
+
+/*
+ * Sets the limits of `pid` (0: the caller).  `own_bytes` is the address space that the runtime
+ * takes before any job; it is added where the address space is limited.
+ */
+int worker_limits_set(pid_t pid, const struct lease_limits *limits, uint32_t flags,
+	uint64_t own_bytes, struct err *err);

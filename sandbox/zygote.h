@@ -1,0 +1,38 @@
+/*
+ * A zygote: an interpreter that is up, has imported what jobs want, and never runs a job itself.
+ *
+ * It is pid 1 of its pid namespace and uid 0 of its user namespace, in a jail that the spawner
+ * built.  It forks slots into namespaces below its own and writes their id maps; that is all it
+ * does.  When the daemon closes the zygote socket it leaves, and everything below it is killed by
+ * the kernel.
+ *
+ *	zygote_serve()  -->  in the zygote: 0, the daemon has gone
+ *	                -->  in a slot: does not return
+ *	                -->  in a worker: 1, in its jail, waiting to get on with its job
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "proto/leasemsg.h"
+#include "proto/privmsg.h"
+
+struct zygote {
+	int sock;           /* conversation with the daemon */
+	int proc;           /* O_PATH folder of a procfs that knows this pid namespace */
+	unsigned slots_max; /* how many slots may be open */
+	bool one_uid;       /* only uid 0 is mapped here: all slots share it */
+	uint64_t own_bytes; /* address space of the interpreter */
+	struct {
+		pid_t pid; /* 0: closed */
+		int pidfd;
+	} slots[PRIV_SLOTS_MAX];
+};
+
+/* Reads numbers that the spawner left in the environment (jail_env.h) and takes them out of it. */
+int zygote_init(struct zygote *zygote, struct err *err);
+
+/* `version` is what the daemon is told about the interpreter. */
+int zygote_serve(struct zygote *zygote, const char *version, struct err *err);
