@@ -1,0 +1,268 @@
+#include "daemon/outcome.h"
+#include "proto/base/container.h"
+#include "tests/check.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define EXITED(code) ((code) << 8)
+
+static const struct job_limits LIMITS = { .wall_ms = 5000,
+	.cpu_ms = 5000,
+	.memory_bytes = 256 << 20,
+	.disk_bytes = 64 << 20,
+	.inodes = 4096,
+	.pids = 64,
+	.stdout_bytes = 1 << 20,
+	.stderr_bytes = 256 << 10 };
+
+struct judged {
+	struct arena arena;
+	struct job_result result;
+};
+
+static struct facts running(void)
+{
+	return (struct facts){ .job_sent = true, .began = true, .has_memory_cgroup = true };
+}
+
+static struct judged judge(const struct facts *facts)
+{
+	struct judged judged;
+
+	memset(&judged, 0, sizeof(judged));
+	arena_init(&judged.arena, 1 << 20);
+	outcome_decide(&judged.arena, &LIMITS, facts, &judged.result);
+	return judged;
+}
+
+static void expect(const struct facts *facts, enum outcome outcome, enum ran ran)
+{
+	struct judged judged = judge(facts);
+
+	CHECK_STR(outcome_word(judged.result.outcome), outcome_word(outcome));
+	CHECK_EQ_INT(judged.result.ran, ran);
+	CHECK(judged.result.reason && judged.result.reason[0]);
+	arena_done(&judged.arena);
+}
+
+static const struct value *error_of(struct arena *arena, const char *type)
+{
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "type", value_text(arena, type));
+	value_map_put(arena, map, "message", value_text(arena, "m"));
+	value_map_put(arena, map, "line", value_int(arena, 3));
+	return map;
+}
+
+TEST(the_done_word_with_code_0_is_ok)
+{
+	struct facts facts = running();
+
+	facts.done = true;
+	expect(&facts, OUTCOME_OK, RAN_YES);
+}
+
+TEST(leaving_by_itself_with_code_0_is_ok_without_a_done_word)
+{
+	struct facts facts = running();
+
+	facts.ended = true;
+	facts.wait_status = EXITED(0);
+	expect(&facts, OUTCOME_OK, RAN_YES);
+}
+
+TEST(a_code_other_than_0_is_exit_and_the_code_is_told)
+{
+	struct facts facts = running();
+	struct judged judged;
+
+	facts.done = true;
+	facts.done_code = 7;
+	facts.ended = true;
+	facts.wait_status = SIGKILL; /* ours, after the word */
+	judged = judge(&facts);
+	CHECK_EQ_INT(judged.result.outcome, OUTCOME_EXIT);
+	CHECK(judged.result.has_exit_code);
+	CHECK_EQ_INT(judged.result.exit_code, 7);
+	arena_done(&judged.arena);
+}
+
+TEST(an_error_report_with_a_bad_end_is_an_exception)
+{
+	struct facts facts = running();
+	struct arena arena;
+
+	arena_init(&arena, 65536);
+	facts.error = error_of(&arena, "ValueError");
+	facts.done = true;
+	facts.done_code = 1;
+	expect(&facts, OUTCOME_EXCEPTION, RAN_YES);
+	arena_done(&arena);
+}
+
+TEST(a_syntax_error_counts_only_before_the_program_began)
+{
+	struct facts facts = running();
+	struct arena arena;
+
+	arena_init(&arena, 65536);
+	facts.error = error_of(&arena, "SyntaxError");
+	facts.error_is_syntax = true;
+	facts.done = true;
+	facts.done_code = 1;
+	expect(&facts, OUTCOME_EXCEPTION, RAN_YES); /* forged from inside: it did run */
+	facts.began = false;
+	expect(&facts, OUTCOME_SYNTAX_ERROR, RAN_NO);
+	arena_done(&arena);
+}
+
+TEST(a_limit_that_killed_outranks_whatever_was_said_inside)
+{
+	static const struct {
+		enum limit_word killed;
+		enum outcome outcome;
+	} rows[] = {
+		{ KILLED_WALL, OUTCOME_WALL_LIMIT },
+		{ KILLED_CPU, OUTCOME_CPU_LIMIT },
+		{ KILLED_STDOUT, OUTCOME_OUTPUT_LIMIT },
+		{ KILLED_STDERR, OUTCOME_OUTPUT_LIMIT },
+		{ KILLED_CANCEL, OUTCOME_CANCELED },
+		{ KILLED_CLOSING, OUTCOME_CANCELED },
+	};
+
+	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+		struct facts facts = running();
+
+		facts.done = true; /* forged */
+		facts.killed = rows[i].killed;
+		expect(&facts, rows[i].outcome, RAN_YES);
+	}
+}
+
+TEST(an_output_limit_names_the_stream_and_both_byte_counts)
+{
+	struct facts facts = running();
+	struct judged judged;
+
+	facts.killed = KILLED_STDERR;
+	facts.stderr_total = LIMITS.stderr_bytes;
+	facts.kill_us = 12;
+	judged = judge(&facts);
+	CHECK_STR(value_as_text(value_get(judged.result.evidence, "limit")), "stderr_bytes");
+	CHECK_EQ_INT(value_as_int(value_get(judged.result.evidence, "limit_bytes"), 0), 256 << 10);
+	CHECK_EQ_INT(value_as_int(value_get(judged.result.evidence, "read_bytes"), 0), 256 << 10);
+	CHECK_EQ_INT(value_as_int(value_get(judged.result.evidence, "kill_us"), 0), 12);
+	arena_done(&judged.arena);
+}
+
+TEST(an_oom_kill_is_a_memory_limit_and_a_harmless_one_is_not)
+{
+	struct facts facts = running();
+
+	facts.after.oom_kills = 1;
+	facts.ended = true;
+	facts.wait_status = SIGKILL;
+	expect(&facts, OUTCOME_MEMORY_LIMIT, RAN_YES);
+	facts.wait_status = EXITED(0); /* a child of it was killed and it went on */
+	expect(&facts, OUTCOME_OK, RAN_YES);
+}
+
+TEST(oom_kills_of_an_earlier_run_in_the_same_cgroup_do_not_count)
+{
+	struct facts facts = running();
+
+	facts.before.oom_kills = 4;
+	facts.after.oom_kills = 4;
+	facts.ended = true;
+	facts.wait_status = SIGKILL;
+	expect(&facts, OUTCOME_SIGNAL, RAN_YES);
+}
+
+TEST(without_a_memory_cgroup_a_memory_error_is_a_memory_limit)
+{
+	struct facts facts = running();
+	struct arena arena;
+
+	arena_init(&arena, 65536);
+	facts.error = error_of(&arena, "MemoryError");
+	facts.done = true;
+	facts.done_code = 1;
+	expect(&facts, OUTCOME_EXCEPTION, RAN_YES);
+	facts.has_memory_cgroup = false;
+	expect(&facts, OUTCOME_MEMORY_LIMIT, RAN_YES);
+	arena_done(&arena);
+}
+
+TEST(signals_have_their_outcomes)
+{
+	static const struct {
+		int signal;
+		enum outcome outcome;
+	} rows[] = {
+		{ SIGSEGV, OUTCOME_SIGNAL },
+		{ SIGABRT, OUTCOME_SIGNAL },
+		{ SIGKILL, OUTCOME_SIGNAL },
+		{ SIGSYS, OUTCOME_SYSCALL_DENIED },
+		{ SIGXCPU, OUTCOME_CPU_LIMIT },
+		{ SIGXFSZ, OUTCOME_DISK_LIMIT },
+	};
+
+	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+		struct facts facts = running();
+
+		facts.ended = true;
+		facts.wait_status = rows[i].signal;
+		expect(&facts, rows[i].outcome, RAN_YES);
+	}
+}
+
+TEST(a_full_disk_and_an_error_is_a_disk_limit_and_a_full_disk_alone_is_not)
+{
+	struct facts facts = running();
+	struct arena arena;
+
+	arena_init(&arena, 65536);
+	facts.has_disk = true;
+	facts.disk_bytes = LIMITS.disk_bytes;
+	facts.done = true;
+	expect(&facts, OUTCOME_OK, RAN_YES);
+	facts.done_code = 1;
+	facts.error = error_of(&arena, "OSError");
+	expect(&facts, OUTCOME_DISK_LIMIT, RAN_YES);
+	arena_done(&arena);
+}
+
+TEST(refused_processes_and_a_bad_end_is_a_pids_limit)
+{
+	struct facts facts = running();
+
+	facts.after.pids_refused = 3;
+	facts.done = true;
+	expect(&facts, OUTCOME_OK, RAN_YES);
+	facts.done_code = 1;
+	expect(&facts, OUTCOME_PIDS_LIMIT, RAN_YES);
+}
+
+TEST(a_worker_that_was_lost_is_our_fault_and_what_ran_is_not_known)
+{
+	struct facts facts = running();
+
+	facts.began = false;
+	facts.worker_lost = true;
+	facts.failure = "lost";
+	expect(&facts, OUTCOME_SANDBOX_ERROR, RAN_UNKNOWN);
+	facts.job_sent = false;
+	expect(&facts, OUTCOME_SANDBOX_ERROR, RAN_NO);
+}
+
+TEST(a_worker_that_dies_before_the_program_began_is_our_fault)
+{
+	struct facts facts = running();
+
+	facts.began = false;
+	facts.ended = true;
+	facts.wait_status = EXITED(0);
+	expect(&facts, OUTCOME_SANDBOX_ERROR, RAN_UNKNOWN);
+}
