@@ -141,26 +141,31 @@ int rpc_read(struct arena *arena, char *bytes, size_t len, struct rpc_message *r
 	return rpc_read_value(envelope, ret_message, ret_fault, err);
 }
 
+/* Takes a small number from the front, in whatever form it was written. */
+static bool peek_number(const char **bytes, size_t *len, enum wire_form form, uint32_t *ret_number)
+{
+	struct wire_head head;
+
+	if (!wire_head_read(*bytes, *len, &head) || head.number > UINT32_MAX)
+		return false;
+	if (head.form != form && !(form == WIRE_UINT && head.form == WIRE_INT))
+		return false;
+	*bytes += head.len;
+	*len -= head.len;
+	*ret_number = (uint32_t)head.number;
+	return true;
+}
+
 bool rpc_peek_msgid(const char *bytes, size_t len, uint32_t *ret_msgid)
 {
-	struct wire_head list;
-	struct wire_head kind;
-	struct wire_head msgid;
+	uint32_t count;
+	uint32_t kind;
 
-	if (!wire_head_read(bytes, len, &list) || list.form != WIRE_LIST || list.number < 2)
+	if (!peek_number(&bytes, &len, WIRE_LIST, &count) || count < 2)
 		return false;
-	bytes += list.len;
-	len -= list.len;
-	if (!wire_head_read(bytes, len, &kind) || kind.form != WIRE_UINT ||
-		kind.number != RPC_REQUEST)
+	if (!peek_number(&bytes, &len, WIRE_UINT, &kind) || kind != RPC_REQUEST)
 		return false;
-	bytes += kind.len;
-	len -= kind.len;
-	if (!wire_head_read(bytes, len, &msgid) || msgid.form != WIRE_UINT ||
-		msgid.number > UINT32_MAX)
-		return false;
-	*ret_msgid = (uint32_t)msgid.number;
-	return true;
+	return peek_number(&bytes, &len, WIRE_UINT, ret_msgid);
 }
 
 /* ---- errors ------------------------------------------------------------------------------- */

@@ -140,6 +140,8 @@ TEST(an_id_can_be_read_from_the_front_of_a_message_that_never_ends)
 	CHECK_EQ_INT(msgid, 256);
 	CHECK(rpc_peek_msgid("\xdd\x00\x00\x00\x04\xcc\x00\x09", 8, &msgid));
 	CHECK_EQ_INT(msgid, 9);
+	CHECK(rpc_peek_msgid("\x94\xd0\x00\xd1\x00\x09", 6, &msgid));
+	CHECK_EQ_INT(msgid, 9);
 	CHECK(!rpc_peek_msgid("\x94\x00\xcd\x01", 4, &msgid));
 	CHECK(!rpc_peek_msgid("\x94\x00", 2, &msgid));
 	CHECK(!rpc_peek_msgid("\x94", 1, &msgid));

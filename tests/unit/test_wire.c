@@ -499,3 +499,36 @@ TEST(encoding_without_memory_fails_whole)
 		CHECK(encoded == 0 || (fault_hit() && buf->len == 0));
 	}
 }
+
+TEST(lists_and_maps_of_many_take_the_head_they_need)
+{
+	static const struct {
+		size_t count;
+		const char *list;
+		const char *map;
+		size_t len;
+	} heads[] = {
+		{ 15, "\x9f", "\x8f", 1 },
+		{ 16, "\xdc\x00\x10", "\xde\x00\x10", 3 },
+		{ 65535, "\xdc\xff\xff", "\xde\xff\xff", 3 },
+		{ 65536, "\xdd\x00\x01\x00\x00", "\xdf\x00\x01\x00\x00", 5 },
+	};
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		WITH_ARENA(arena);
+		WITH_BUF(buf);
+		struct value *list = value_list(arena);
+		struct value *nil = value_nil(arena);
+		struct err err = ERR_INIT;
+
+		for (size_t item = 0; item < heads[i].count; item++)
+			(void)value_list_add(arena, list, nil);
+		CHECK(wire_encode(buf, list, &err) == 0);
+		CHECK(memcmp(buf->bytes, heads[i].list, heads[i].len) == 0);
+		CHECK_EQ_INT(buf->len, heads[i].len + heads[i].count);
+		CHECK(value_equal(wire_decode(arena, buf->bytes, buf->len, NULL, &err), list));
+		buf->len = 0;
+		CHECK(wire_put_map(buf, heads[i].count) == 0);
+		CHECK(buf->len == heads[i].len && memcmp(buf->bytes, heads[i].map, buf->len) == 0);
+	}
+}
