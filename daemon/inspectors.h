@@ -13,4 +13,7 @@ struct server;
 
 struct inspectors *inspectors_start(struct server *server, struct err *err);
 void inspectors_child_exited(struct inspectors *inspectors, uint32_t child, int status);
-void inspectors_close(struct inspectors *inspectors);
+
+/* Asks for no more.  Free comes when neither the policies nor the spawner can call any more. */
+void inspectors_closing(struct inspectors *inspectors);
+void inspectors_free(struct inspectors *inspectors);

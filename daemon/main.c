@@ -82,5 +82,6 @@ int main(int argc, char **argv)
 	}
 	log_start("ced", level);
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGHUP, SIG_IGN); /* settings are read at the start only */
 	return server_run(&server);
 }

@@ -7,6 +7,7 @@
 #include "daemon/lockdown.h"
 #include "daemon/pipeline.h"
 #include "daemon/readers.h"
+#include "daemon/stages.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/method.h"
@@ -148,9 +149,10 @@ static void close_parts(struct server *server)
 	recorder_close(server->recorder);
 	server->recorder = NULL;
 	server->pool.closing = true;
-	inspectors_close(server->inspectors);
+	inspectors_closing(server->inspectors);
 	policies_close(server->policies);
 	spawner_link_close(server->spawner);
+	inspectors_free(server->inspectors);
 	pool_close(&server->pool);
 }
 
@@ -386,7 +388,6 @@ int server_run(const struct server_options *options)
 	queue_done(&server->queue);
 	map_done(&server->runs);
 	map_done(&server->conn_counts);
-	policies_free(server->policies);
 	(void)uv_loop_close(&server->loop);
 	exit_code = server->exit_code;
 	free(server);

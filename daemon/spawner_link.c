@@ -203,16 +203,18 @@ void spawner_ask(struct spawner_link *link, const struct priv_msg *msg, const in
 
 void spawner_link_close(struct spawner_link *link)
 {
+	struct priv_msg gone = { .error = ERR_CLOSED, .text = "the daemon is closing" };
 	struct list *first;
 
 	if (!link)
 		return;
 	watch_close(link->watch);
+	link->watch = NULL;
 	if (link->sock >= 0)
 		close(link->sock);
 	while ((first = list_first(&link->questions))) {
 		list_remove(first);
-		question_free(container_of(first, struct question, link));
+		answer(container_of(first, struct question, link), &gone, NULL, 0);
 	}
 	free(link);
 }
