@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/exits.h"
+#include "cli/record.h"
 
 static const struct example examples[] = {
 	{ "cectl cancel last", "the newest run" },
@@ -12,17 +13,20 @@ static int run(struct cli *cli, const void *given)
 	struct arena *arena = &cli->arena;
 	struct value *params = value_map(arena);
 	const struct value *result = NULL;
-	int status;
+	const char *run_id = NULL;
+	int status = record_resolve(cli, cli->operands.items[0], &run_id);
 
 	(void)given;
-	if (value_map_put(arena, params, "run_id", value_text(arena, cli->operands.items[0])) < 0)
+	if (status != 0)
+		return status;
+	if (value_map_put(arena, params, "run_id", value_text(arena, run_id)) < 0)
 		return cli_no_memory(cli);
 	status = cli_ask(cli, "cancel", params, NULL, &result);
 	if (status != 0)
 		return status;
 	if (cli->json)
 		return cli_document(cli, result, EXIT_OK);
-	say(&cli->out, PAINT_PLAIN, "canceled\n");
+	say(&cli->out, PAINT_PLAIN, "canceled %s\n", output_safe(arena, run_id));
 	return EXIT_OK;
 }
 

@@ -31,34 +31,42 @@ static void show_lines(struct cli *cli, const struct value *params, const struct
 	page_code(cli, value_get(params, "code"), &marks, false);
 }
 
-static void show_contract_errors(struct cli *cli, const struct value *errors)
+static void show_contract(struct cli *cli, const struct value *contract)
 {
-	for (size_t i = 0; value_at(errors, i); i++) {
-		const struct value *error = value_at(errors, i);
+	if (!contract)
+		return;
+	say(&cli->out, PAINT_RED, "  %s ", output_mark(&cli->out, MARK_BAD));
+	say(&cli->out, PAINT_BOLD, "%s", output_text(&cli->arena, value_get(contract, "pointer")));
+	say(&cli->out, PAINT_PLAIN, "  %s\n",
+		output_text(&cli->arena, value_get(contract, "message")));
+}
 
-		say(&cli->out, PAINT_RED, "  %s ", output_mark(&cli->out, MARK_BAD));
-		say(&cli->out, PAINT_PLAIN, "%s: %s\n",
-			output_text(&cli->arena, value_get(error, "pointer")),
-			output_text(&cli->arena, value_get(error, "message")));
-	}
+/* "would run under policy standard  (sha256:...)" */
+static void show_verdict(struct cli *cli, const struct value *result, bool runs)
+{
+	const char *policy =
+		output_text(&cli->arena, value_get(value_get(result, "policy"), "name"));
+	const char *code_hash = output_text(&cli->arena, value_get(result, "code_hash"));
+
+	say(&cli->out, runs ? PAINT_GREEN : PAINT_RED, "%s would %s",
+		output_mark(&cli->out, runs ? MARK_GOOD : MARK_BAD), runs ? "run" : "not run");
+	if (policy[0])
+		say(&cli->out, PAINT_PLAIN, " under policy %s", policy);
+	if (code_hash[0])
+		say(&cli->out, PAINT_DIM, "  (%s)", code_hash);
+	say(&cli->out, PAINT_PLAIN, "\n");
 }
 
 static int show(struct cli *cli, const struct value *params, const struct value *result)
 {
 	const char *would = output_text(&cli->arena, value_get(result, "would"));
-	const struct value *policy = value_get(result, "policy");
-	const struct value *findings = value_get(policy, "findings");
+	const struct value *findings = value_get(value_get(result, "policy"), "findings");
 	bool runs = strcmp(would, "run") == 0;
 
 	if (cli->json)
 		return cli_document(cli, result, runs ? EXIT_OK : EXIT_REFUSED);
-	say(&cli->out, runs ? PAINT_GREEN : PAINT_RED, "%s would %s",
-		output_mark(&cli->out, runs ? MARK_GOOD : MARK_BAD), runs ? "run" : "not run");
-	say(&cli->out, PAINT_PLAIN, " under policy %s",
-		output_text(&cli->arena, value_get(policy, "name")));
-	say(&cli->out, PAINT_DIM, "  (%s)\n",
-		output_text(&cli->arena, value_get(result, "code_hash")));
-	show_contract_errors(cli, value_get(result, "errors"));
+	show_verdict(cli, result, runs);
+	show_contract(cli, value_get(result, "contract"));
 	page_findings(cli, findings);
 	if (value_at(findings, 0))
 		show_lines(cli, params, findings);

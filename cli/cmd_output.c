@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/exits.h"
 #include "cli/passthrough.h"
+#include "cli/record.h"
 #include "cli/units.h"
 #include "proto/base/buf.h"
 
@@ -51,7 +52,6 @@ struct reading {
 	uint64_t from, to;   /* bytes of the stream */
 	uint64_t head_lines; /* 0: no limit */
 	struct buf bytes;
-	uint64_t total;
 };
 
 static int parse_range(const char *text, struct reading *reading, struct err *err)
@@ -72,21 +72,6 @@ static int parse_range(const char *text, struct reading *reading, struct err *er
 	return 0;
 }
 
-static int make_params(
-	const struct reading *reading, uint64_t offset, uint64_t len, struct value **ret_params)
-{
-	struct arena *arena = &reading->cli->arena;
-	struct value *params = value_map(arena);
-
-	*ret_params = params;
-	if (value_map_put(
-		    arena, params, "run", value_text(arena, reading->cli->operands.items[0])) < 0 ||
-		value_map_put(arena, params, "stream", value_text(arena, reading->stream)) < 0 ||
-		value_map_put(arena, params, "offset", value_uint(arena, offset)) < 0)
-		return -1;
-	return value_map_put(arena, params, "length", value_uint(arena, len));
-}
-
 static size_t count_lines(const char *bytes, size_t len)
 {
 	size_t lines = 0;
@@ -102,35 +87,22 @@ static bool has_enough(const struct reading *reading)
 	       count_lines(reading->bytes.bytes, reading->bytes.len) >= reading->head_lines;
 }
 
-/* Pages until the end, the range's end, or enough lines. */
+/* Page by page until the end, the range's end, or enough lines. */
 static int fetch(struct reading *reading)
 {
 	uint64_t at = reading->from;
-	bool eof = false;
+	uint64_t before;
+	int status;
 
-	while (!eof && at < reading->to && !has_enough(reading)) {
-		uint64_t len = reading->to - at < PAGE_BYTES ? reading->to - at : PAGE_BYTES;
-		const struct value *page = NULL;
-		struct value *params = NULL;
-		const struct value *data;
-		int status;
+	do {
+		uint64_t to = reading->to - at < PAGE_BYTES ? reading->to : at + PAGE_BYTES;
 
-		if (make_params(reading, at, len, &params) < 0)
-			return cli_no_memory(reading->cli);
-		status = cli_ask(reading->cli, "runs.output", params, NULL, &page);
-		if (status != 0)
-			return status;
-		data = value_get(page, "data");
-		if (!value_is(data, VALUE_TEXT) && !value_is(data, VALUE_BYTES))
-			break;
-		if (buf_append(&reading->bytes, data->text.bytes, data->text.len) < 0)
-			return cli_no_memory(reading->cli);
-		at += data->text.len;
-		reading->total = (uint64_t)value_as_int(value_get(page, "total"), (int64_t)at);
-		eof = value_as_bool(value_get(page, "eof"), at >= reading->total) ||
-		      data->text.len == 0;
-	}
-	return 0;
+		before = at;
+		status = record_fetch(reading->cli, reading->cli->operands.items[0],
+			reading->stream, &at, to, &reading->bytes);
+	} while (status == 0 && at - before == PAGE_BYTES && at < reading->to &&
+		 !has_enough(reading));
+	return status;
 }
 
 /* The bytes of the first `lines` lines. */
@@ -168,10 +140,9 @@ static int document(struct cli *cli, const struct reading *reading, const char *
 	struct arena *arena = &cli->arena;
 	struct value *map = value_map(arena);
 
-	if (value_map_put(arena, map, "run", value_text(arena, cli->operands.items[0])) < 0 ||
+	if (value_map_put(arena, map, "run_id", value_text(arena, cli->operands.items[0])) < 0 ||
 		value_map_put(arena, map, "stream", value_text(arena, reading->stream)) < 0 ||
 		value_map_put(arena, map, "offset", value_uint(arena, offset)) < 0 ||
-		value_map_put(arena, map, "total", value_uint(arena, reading->total)) < 0 ||
 		value_map_put(arena, map, "data", value_blob_borrowed(arena, bytes, len)) < 0)
 		return cli_no_memory(cli);
 	return cli_document(cli, map, EXIT_OK);

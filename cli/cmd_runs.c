@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/exits.h"
 #include "cli/filters.h"
+#include "cli/record.h"
 #include "cli/table.h"
 #include "cli/times.h"
 #include "cli/units.h"
@@ -21,6 +22,7 @@ struct runs_options {
 // clang-format off
 static const struct option_row rows[] = {
 	FILTER_ROWS(struct runs_options),
+	FILTER_LABEL_ROW(struct runs_options),
 	{ 'n', "limit", "N", OPTION_TEXT, offsetof(struct runs_options, limit),
 		"how many, at most 1000; 20 unless said" },
 	{ 0, "before", "RUN", OPTION_TEXT, offsetof(struct runs_options, before),
@@ -77,17 +79,19 @@ static void add_run(struct cli *cli, struct table *table, const struct value *ru
 	struct arena *arena = &cli->arena;
 	const char *outcome = output_text(arena, value_get(run, "outcome"));
 
-	table_add(table, (struct table_cell[]){
-				 { output_text(arena, value_get(run, "run_id")), PAINT_PLAIN },
-				 { when_text(cli, run), PAINT_PLAIN },
-				 { outcome, output_outcome_paint(outcome) },
-				 { output_text(arena, value_get(run, "language")), PAINT_PLAIN },
-				 { time_text(cli, run), PAINT_PLAIN },
-				 { output_text(arena, value_get(run, "uid")), PAINT_PLAIN },
-				 { output_text(arena, value_get(run, "agent")), PAINT_PLAIN },
-				 { output_text(arena, value_get(run, "task")), PAINT_PLAIN },
-				 { output_text(arena, value_get(run, "reason")), PAINT_DIM },
-			 });
+	const struct table_cell cells[] = {
+		{ output_text(arena, value_get(run, "run_id")), PAINT_PLAIN },
+		{ when_text(cli, run), PAINT_PLAIN },
+		{ outcome, output_outcome_paint(outcome) },
+		{ output_text(arena, value_get(run, "language")), PAINT_PLAIN },
+		{ time_text(cli, run), PAINT_PLAIN },
+		{ output_text(arena, value_get(run, "uid")), PAINT_PLAIN },
+		{ output_text(arena, value_get(run, "agent")), PAINT_PLAIN },
+		{ output_text(arena, value_get(run, "task")), PAINT_PLAIN },
+		{ output_text(arena, value_get(run, "reason")), PAINT_DIM },
+	};
+
+	table_add(table, cells);
 }
 
 static int show(struct cli *cli, const struct value *page)
@@ -113,6 +117,19 @@ static int show(struct cli *cli, const struct value *page)
 	return EXIT_OK;
 }
 
+/* The protocol wants the whole id there; a person may write any name of the run. */
+static int put_before(struct cli *cli, struct value *params, const char *name)
+{
+	const char *run_id = NULL;
+	int status = record_resolve(cli, name, &run_id);
+
+	if (status != 0)
+		return status;
+	if (value_map_put(&cli->arena, params, "before", value_text(&cli->arena, run_id)) < 0)
+		return cli_no_memory(cli);
+	return 0;
+}
+
 static int make_params(
 	struct cli *cli, const struct runs_options *options, struct value **ret_params)
 {
@@ -128,11 +145,8 @@ static int make_params(
 		return cli_usage(cli, "--limit: %s", err.text);
 	if (value_map_put(arena, params, "limit", value_uint(arena, limit)) < 0)
 		return cli_no_memory(cli);
-	if (options->before &&
-		value_map_put(arena, params, "before", value_text(arena, options->before)) < 0)
-		return cli_no_memory(cli);
 	*ret_params = params;
-	return 0;
+	return options->before ? put_before(cli, params, options->before) : 0;
 }
 
 static int run(struct cli *cli, const void *given)

@@ -1,6 +1,7 @@
 #include <stddef.h>
 
 #include "cli/exits.h"
+#include "cli/record.h"
 #include "cli/results.h"
 #include "cli/units.h"
 
@@ -31,9 +32,13 @@ static int make_params(
 	struct arena *arena = &cli->arena;
 	struct value *params = value_map(arena);
 	struct err err = ERR_INIT;
+	const char *run_id = NULL;
 	uint64_t timeout_ms = 0;
+	int status = record_resolve(cli, cli->operands.items[0], &run_id);
 
-	if (value_map_put(arena, params, "run_id", value_text(arena, cli->operands.items[0])) < 0)
+	if (status != 0)
+		return status;
+	if (value_map_put(arena, params, "run_id", value_text(arena, run_id)) < 0)
 		return cli_no_memory(cli);
 	if (options->timeout && units_parse_ms(options->timeout, &timeout_ms, &err) < 0)
 		return cli_usage(cli, "--timeout: %s", err.text);
@@ -42,6 +47,15 @@ static int make_params(
 		return cli_no_memory(cli);
 	*ret_params = params;
 	return 0;
+}
+
+static int still_running(struct cli *cli, const struct value *result)
+{
+	if (cli->json)
+		return cli_document(cli, result, EXIT_TIME);
+	say(&cli->err, PAINT_PLAIN, "cectl: run %s is still running\n",
+		output_text(&cli->arena, value_get(result, "run_id")));
+	return EXIT_TIME;
 }
 
 static int run(struct cli *cli, const void *given)
@@ -57,7 +71,11 @@ static int run(struct cli *cli, const void *given)
 		return status;
 	live_init(&live, cli, false);
 	status = live_ask(&live, "wait", params, &result);
-	return status != 0 ? status : results_show(&live, result, &shown);
+	if (status != 0)
+		return status;
+	if (!value_get(result, "outcome"))
+		return still_running(cli, result);
+	return results_show(&live, result, &shown);
 }
 
 const struct command wait_command = {
@@ -66,7 +84,8 @@ const struct command wait_command = {
 	.summary = "wait for a detached run and show its result",
 	.about =
 		"Waits until a run has ended, then does what `cectl run` would have done: passes its "
-		"output through and exits as it did.  A run that has ended long ago is shown at once.",
+		"output through and exits as it did.  A run that has ended long ago is shown at once.  Exits with 124 "
+		"when it still runs after --timeout.",
 	.options = rows,
 	.options_size = sizeof(struct wait_options),
 	.operand_least = 1,

@@ -66,12 +66,14 @@ static void tell_services(struct cli *cli, const struct value *services, const c
 		const char *name = text_of(cli, service, "service");
 		enum paint paint = strcmp(name, worst) == 0 ? PAINT_RED : PAINT_PLAIN;
 
-		table_add(&table, (struct table_cell[]){
-					  { name, paint },
-					  { text_of(cli, service, "transactions"), PAINT_PLAIN },
-					  { text_of(cli, service, "failed"), paint },
-					  { number_of(cli, service, "p95_ms"), PAINT_PLAIN },
-				  });
+		const struct table_cell cells[] = {
+			{ name, paint },
+			{ text_of(cli, service, "transactions"), PAINT_PLAIN },
+			{ text_of(cli, service, "failed"), paint },
+			{ number_of(cli, service, "p95_ms"), PAINT_PLAIN },
+		};
+
+		table_add(&table, cells);
 	}
 	table_print(&table, &cli->out, 2);
 }

@@ -44,24 +44,40 @@ static int put_uid(struct cli *cli, struct value *params, const char *text)
 	return put_int(cli, params, "uid", (int64_t)uid) < 0 ? cli_no_memory(cli) : 0;
 }
 
+/* {NAME: VALUE}; -1 when it is not written as NAME=VALUE. */
+static int put_label(struct cli *cli, struct value *params, const char *text)
+{
+	const char *equals = text ? strchr(text, '=') : NULL;
+	struct value *map;
+
+	if (!text)
+		return 0;
+	if (!equals || equals == text)
+		return -1;
+	map = value_map(&cli->arena);
+	if (value_map_put_len(&cli->arena, map, text, (size_t)(equals - text),
+		    value_text(&cli->arena, equals + 1)) < 0)
+		return -1;
+	return value_map_put(&cli->arena, params, "label", map);
+}
+
 int filters_put(struct cli *cli, const struct filter_options *options, struct value *params)
 {
-	int status = put_time(cli, params, "--since", "since_us", options->since);
+	int status = put_time(cli, params, "--since", "since", options->since);
 
 	if (status == 0)
-		status = put_time(cli, params, "--until", "until_us", options->until);
+		status = put_time(cli, params, "--until", "until", options->until);
 	if (status == 0)
 		status = put_uid(cli, params, options->uid);
 	if (status != 0)
 		return status;
-	if (options->label && !strchr(options->label, '='))
+	if (put_label(cli, params, options->label) != 0)
 		return cli_usage(cli, "--label is written as NAME=VALUE");
 	if (put_text(cli, params, "outcome", options->outcome) < 0 ||
 		put_text(cli, params, "language", options->language) < 0 ||
 		put_text(cli, params, "agent", options->agent) < 0 ||
 		put_text(cli, params, "task", options->task) < 0 ||
-		put_text(cli, params, "code_hash", options->code_hash) < 0 ||
-		put_text(cli, params, "label", options->label) < 0)
+		put_text(cli, params, "code_hash", options->code_hash) < 0)
 		return cli_no_memory(cli);
 	return 0;
 }

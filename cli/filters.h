@@ -29,7 +29,8 @@ struct filter_options {
 	FILTER_ROW(type, 0, "uid", "UID", uid, "of this caller (administrators)"), \
 	FILTER_ROW(type, 0, "agent", "NAME", agent, "of this agent"), \
 	FILTER_ROW(type, 0, "task", "NAME", task, "of this task"), \
-	FILTER_ROW(type, 0, "code-hash", "HASH", code_hash, "of this very program: sha256:..."), \
+	FILTER_ROW(type, 0, "code-hash", "HASH", code_hash, "of this very program: sha256:...")
+#define FILTER_LABEL_ROW(type) \
 	FILTER_ROW(type, 0, "label", "K=V", label, "with this label")
 // clang-format on
 

@@ -1,28 +1,15 @@
 #include "cli/record.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "cli/page.h"
-#include "cli/safe.h"
-#include "cli/table.h"
-#include "cli/times.h"
-#include "cli/units.h"
-#include "proto/base/clock.h"
-#include "proto/base/container.h"
+#include "proto/base/buf.h"
 #include "proto/job.h"
 
-#define BAR_COLUMNS  28
-#define STREAM_LINES 16
+#define PAGE_BYTES ((uint64_t)1 << 20)
 
-static const char *text_of(struct cli *cli, const struct value *record, const char *key)
+static bool is_bytes(const struct value *value)
 {
-	return output_text(&cli->arena, value_get(record, key));
-}
-
-static int64_t int_of(const struct value *map, const char *key)
-{
-	return value_as_int(value_get(map, key), 0);
+	return value_is(value, VALUE_TEXT) || value_is(value, VALUE_BYTES);
 }
 
 int record_get(struct cli *cli, const char *name, const struct value **ret_record)
@@ -30,376 +17,61 @@ int record_get(struct cli *cli, const char *name, const struct value **ret_recor
 	struct arena *arena = &cli->arena;
 	struct value *params = value_map(arena);
 
-	if (value_map_put(arena, params, "run", value_text(arena, name)) < 0)
+	if (value_map_put(arena, params, "run_id", value_text(arena, name)) < 0)
 		return cli_no_memory(cli);
 	return cli_ask(cli, "runs.get", params, NULL, ret_record);
 }
 
-void record_show_head(struct cli *cli, const struct value *record)
+int record_resolve(struct cli *cli, const char *name, const char **ret_run_id)
 {
-	const char *outcome = text_of(cli, record, "outcome");
-	const char *run_id = text_of(cli, record, "run_id");
-	const char *reason = text_of(cli, record, "reason");
+	const struct value *record = NULL;
+	int status;
 
-	if (!outcome[0])
-		outcome = "running";
-	say(&cli->out, PAINT_BOLD, "run %s  ", run_id);
-	say(&cli->out, output_outcome_paint(outcome), "%s %s\n",
-		output_mark(&cli->out, strcmp(outcome, "ok") == 0 ? MARK_GOOD : MARK_BAD), outcome);
-	if (reason[0])
-		say(&cli->out, PAINT_PLAIN, "%s\n", reason);
-}
-
-/* ---- facts --------------------------------------------------------------------------------- */
-
-static void show_when(struct cli *cli, const struct value *record)
-{
-	int64_t received_us = int_of(record, "received_us");
-	char when[TIMES_TEXT_MAX];
-	char ago[TIMES_TEXT_MAX];
-
-	if (received_us <= 0)
-		return;
-	times_print_exact(when, received_us);
-	times_print_ago(ago, received_us, clock_wall_us());
-	page_field(cli, "when", arena_printf(&cli->arena, "%s  (%s)", when, ago));
-}
-
-/* " name value", or nothing. */
-static const char *named(
-	struct cli *cli, const char *before, const struct value *record, const char *key)
-{
-	const char *text = text_of(cli, record, key);
-	const char *both = text[0] ? arena_printf(&cli->arena, "%s%s", before, text) : "";
-
-	return both ? both : "";
-}
-
-static void show_who(struct cli *cli, const struct value *record)
-{
-	page_field(cli, "who",
-		arena_printf(&cli->arena, "uid %s%s%s%s%s", text_of(cli, record, "uid"),
-			named(cli, ", pid ", record, "pid"),
-			named(cli, ", agent ", record, "agent"),
-			named(cli, ", task ", record, "task"),
-			named(cli, ", id ", record, "caller_id")));
-}
-
-static void show_program(struct cli *cli, const struct value *record)
-{
-	const struct value *runtime = value_get(record, "runtime");
-
-	page_field(cli, "program",
-		arena_printf(&cli->arena, "%s%s, %s%s", text_of(cli, record, "language"),
-			named(cli, " ", runtime, "version"), text_of(cli, record, "entrypoint"),
-			named(cli, ", policy ", record, "policy_name")));
-	page_value(cli, "code", value_get(record, "code_hash"));
-}
-
-static void show_end(struct cli *cli, const struct value *record)
-{
-	const char *ran = text_of(cli, record, "ran");
-	const char *began = strcmp(ran, "no") == 0 ? "none of its code ran"
-			    : strcmp(ran, "unknown") == 0
-				    ? "it is not known whether any of its code ran"
-				    : "";
-	const char *signal = named(cli, "signal ", record, "signal");
-	const char *code = named(cli, "exit code ", record, "exit_code");
-	const char *end = signal[0] ? signal : code;
-
-	page_field(cli, "end",
-		arena_printf(&cli->arena, "%s%s%s", end, end[0] && began[0] ? ", " : "", began));
-}
-
-static void show_error(struct cli *cli, const struct value *record)
-{
-	const struct value *error = value_get(record, "error");
-	int64_t line = int_of(error, "line");
-
-	if (!value_is(error, VALUE_MAP))
-		return;
-	page_field(cli, "error",
-		arena_printf(&cli->arena, "%s: %s%s", text_of(cli, error, "type"),
-			text_of(cli, error, "message"),
-			line > 0 ? arena_printf(&cli->arena, "  (line %" PRId64 ")", line) : ""));
-}
-
-void record_show_facts(struct cli *cli, const struct value *record)
-{
-	const struct value *labels = value_get(record, "labels");
-
-	show_when(cli, record);
-	show_who(cli, record);
-	show_program(cli, record);
-	if (value_is(labels, VALUE_MAP) && labels->map.count > 0)
-		page_value(cli, "labels", labels);
-	show_end(cli, record);
-	show_error(cli, record);
-}
-
-/* ---- verdicts ------------------------------------------------------------------------------ */
-
-void record_show_policy(struct cli *cli, const struct value *record)
-{
-	const struct value *policy = value_get(record, "policy");
-	const struct value *findings = value_get(policy, "findings");
-	const char *decision = text_of(cli, policy, "decision");
-	bool denied = strcmp(decision, "deny") == 0;
-
-	if (!value_is(policy, VALUE_MAP))
-		return;
-	output_heading(&cli->out, "policy");
-	say(&cli->out, PAINT_PLAIN, "  %s: ", text_of(cli, policy, "name"));
-	say(&cli->out, denied ? PAINT_RED : PAINT_GREEN, "%s", decision);
-	say(&cli->out, PAINT_PLAIN, "%s\n", value_at(findings, 0) ? "" : ", nothing found");
-	page_findings(cli, findings);
-}
-
-void record_show_evidence(struct cli *cli, const struct value *record)
-{
-	const struct value *evidence = value_get(record, "evidence");
-
-	if (!value_is(evidence, VALUE_MAP) || evidence->map.count == 0)
-		return;
-	output_heading(&cli->out, "evidence");
-	page_evidence(cli, evidence);
-}
-
-void record_show_output_errors(struct cli *cli, const struct value *record)
-{
-	const struct value *errors = value_get(record, "output_errors");
-
-	if (!value_at(errors, 0))
-		return;
-	output_heading(&cli->out, "what its output breaks");
-	for (size_t i = 0; value_at(errors, i); i++) {
-		const struct value *error = value_at(errors, i);
-		const char *pointer = text_of(cli, error, "pointer");
-
-		say(&cli->out, PAINT_RED, "  %s ", output_mark(&cli->out, MARK_BAD));
-		say(&cli->out, PAINT_BOLD, "%s", pointer[0] ? pointer : "(the whole)");
-		say(&cli->out, PAINT_PLAIN, "  %s\n", text_of(cli, error, "message"));
+	if (strlen(name) == RUN_ID_LEN) {
+		*ret_run_id = name;
+		return 0;
 	}
+	status = record_get(cli, name, &record);
+	if (status != 0)
+		return status;
+	*ret_run_id = output_text(&cli->arena, value_get(record, "run_id"));
+	return 0;
 }
 
-/* ---- limits and times ---------------------------------------------------------------------- */
-
-static const char *const limit_names[] = {
-#define LIMIT_NAME(name, meaning) #name,
-	JOB_LIMITS(LIMIT_NAME)
-#undef LIMIT_NAME
-};
-
-/* What was used of a limit, where the metrics say so. */
-static const struct {
-	const char *limit;
-	const char *metric; /* of metrics, else of the record */
-} usages[] = {
-	{ "memory_bytes", "memory_peak_bytes" },
-	{ "disk_bytes", "disk_bytes" },
-	{ "pids", "pids_peak" },
-	{ "stdout_bytes", "stdout_bytes" },
-	{ "stderr_bytes", "stderr_bytes" },
-};
-
-static const char *used(struct cli *cli, const struct value *record, const char *limit)
+int record_page(struct cli *cli, const char *name, const char *stream, uint64_t offset,
+	uint64_t len, const struct value **ret_page)
 {
-	const struct value *metrics = value_get(record, "metrics");
+	struct arena *arena = &cli->arena;
+	struct value *params = value_map(arena);
 
-	if (strcmp(limit, "wall_ms") == 0 && value_get(metrics, "exec_us"))
-		return page_number(cli, "_us", value_get(metrics, "exec_us"));
-	if (strcmp(limit, "cpu_ms") == 0 && value_get(metrics, "cpu_user_us"))
-		return page_number(cli, "_us",
-			value_int(&cli->arena,
-				int_of(metrics, "cpu_user_us") + int_of(metrics, "cpu_sys_us")));
-	for (size_t i = 0; i < COUNT_OF(usages); i++) {
-		const struct value *number;
+	if (value_map_put(arena, params, "run_id", value_text(arena, name)) < 0 ||
+		value_map_put(arena, params, "stream", value_text(arena, stream)) < 0 ||
+		value_map_put(arena, params, "offset", value_uint(arena, offset)) < 0 ||
+		value_map_put(arena, params, "length", value_uint(arena, len)) < 0)
+		return cli_no_memory(cli);
+	return cli_ask(cli, "runs.output", params, NULL, ret_page);
+}
 
-		if (strcmp(usages[i].limit, limit) != 0)
-			continue;
-		number = value_get(metrics, usages[i].metric);
-		if (!number)
-			number = value_get(record, usages[i].metric);
-		return number && value_as_int(number, 0) > 0
-			       ? page_number(cli, usages[i].metric, number)
-			       : "";
+int record_fetch(struct cli *cli, const char *name, const char *stream, uint64_t *offset,
+	uint64_t to, struct buf *out)
+{
+	bool eof = false;
+
+	while (!eof && *offset < to) {
+		uint64_t len = to - *offset < PAGE_BYTES ? to - *offset : PAGE_BYTES;
+		const struct value *page = NULL;
+		const struct value *data;
+		int status = record_page(cli, name, stream, *offset, len, &page);
+
+		if (status != 0)
+			return status;
+		data = value_get(page, "data");
+		if (!is_bytes(data) || data->text.len == 0)
+			return 0;
+		if (buf_append(out, data->text.bytes, data->text.len) < 0)
+			return cli_no_memory(cli);
+		*offset += data->text.len;
+		eof = value_as_bool(value_get(page, "eof"), false);
 	}
-	return "";
-}
-
-void record_show_limits(struct cli *cli, const struct value *record)
-{
-	static const struct table_column columns[] = {
-		{ "LIMIT", false, false, 0 },
-		{ "USED", true, false, 0 },
-		{ "OF", true, false, 0 },
-		{ "HELD BY", false, true, 1 },
-	};
-	const struct value *limits = value_get(record, "limits");
-	const struct value *enforced_by = value_get(limits, "enforced_by");
-	struct table table;
-
-	if (!value_is(limits, VALUE_MAP))
-		return;
-	output_heading(&cli->out, "limits");
-	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
-	for (size_t i = 0; i < COUNT_OF(limit_names); i++) {
-		const char *name = limit_names[i];
-
-		if (!value_get(limits, name))
-			continue;
-		table_add(&table,
-			(struct table_cell[]){
-				{ page_name(cli, name), PAINT_PLAIN },
-				{ used(cli, record, name), PAINT_PLAIN },
-				{ page_number(cli, name, value_get(limits, name)), PAINT_PLAIN },
-				{ text_of(cli, enforced_by, name), PAINT_DIM },
-			});
-	}
-	table_print(&table, &cli->out, 2);
-}
-
-void record_show_times(struct cli *cli, const struct value *record)
-{
-	static const char *const phases[] = { "policy_us", "queue_us", "start_us", "exec_us",
-		"collect_us", "record_us" };
-	const struct value *metrics = value_get(record, "metrics");
-	int64_t total_us = int_of(metrics, "total_us");
-
-	if (!value_is(metrics, VALUE_MAP))
-		return;
-	output_heading(&cli->out, "time");
-	for (size_t i = 0; i < COUNT_OF(phases); i++) {
-		const struct value *number = value_get(metrics, phases[i]);
-
-		if (value_as_int(number, 0) <= 0)
-			continue;
-		say(&cli->out, PAINT_PLAIN, "  %-8s %9s  ", page_name(cli, phases[i]),
-			page_number(cli, phases[i], number));
-		page_bar(cli, PAINT_CYAN, value_as_int(number, 0), total_us, BAR_COLUMNS);
-		say(&cli->out, PAINT_PLAIN, "\n");
-	}
-	say(&cli->out, PAINT_BOLD, "  %-8s %9s", "total",
-		page_number(cli, "total_us", value_get(metrics, "total_us")));
-	if (value_get(metrics, "warm"))
-		say(&cli->out, PAINT_DIM, "  %s worker",
-			value_as_bool(value_get(metrics, "warm"), false) ? "warm" : "cold");
-	say(&cli->out, PAINT_PLAIN, "\n");
-}
-
-/* ---- program and output -------------------------------------------------------------------- */
-
-void record_show_code(struct cli *cli, const struct value *record, bool full)
-{
-	const struct page_marks marks = {
-		.findings = value_get(value_get(record, "policy"), "findings"),
-		.error_line = int_of(value_get(record, "error"), "line"),
-	};
-	const struct value *code = value_get(record, "code");
-
-	if (!value_is(code, VALUE_TEXT) && !value_is(code, VALUE_BYTES))
-		return;
-	output_heading(&cli->out, "code");
-	page_code(cli, code, &marks, full);
-}
-
-static void show_stream(struct cli *cli, const struct value *record, const char *name, bool full)
-{
-	const struct value *head = value_get(record, name);
-	const char *total_key = arena_printf(&cli->arena, "%s_bytes", name);
-	const struct value *total = total_key ? value_get(record, total_key) : NULL;
-	const char *title = arena_printf(
-		&cli->arena, "%s, %s", name, total ? page_number(cli, total_key, total) : "");
-	size_t left_out;
-
-	if (!value_is(head, VALUE_TEXT) && !value_is(head, VALUE_BYTES))
-		return;
-	if (head->text.len == 0 && value_as_int(total, 0) == 0)
-		return;
-	output_heading(&cli->out, title ? title : name);
-	left_out = page_block(cli, head, full ? SIZE_MAX : STREAM_LINES);
-	if (left_out > 0 || (size_t)value_as_int(total, 0) > head->text.len)
-		say(&cli->out, PAINT_DIM, "  ... more: %s --stream %s\n",
-			cli_more(cli, "output", text_of(cli, record, "run_id")), name);
-}
-
-void record_show_streams(struct cli *cli, const struct value *record, bool full)
-{
-	show_stream(cli, record, "stdout", full);
-	show_stream(cli, record, "stderr", full);
-}
-
-void record_show_artifacts(struct cli *cli, const struct value *record)
-{
-	static const struct table_column columns[] = {
-		{ "BYTES", true, false, 0 },
-		{ "KIND", false, false, 1 },
-		{ "PATH", false, true, 0 },
-	};
-	const struct value *artifacts = value_get(record, "artifacts");
-	struct table table;
-
-	if (!value_at(artifacts, 0))
-		return;
-	output_heading(&cli->out, "artifacts");
-	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
-	for (size_t i = 0; value_at(artifacts, i); i++) {
-		const struct value *artifact = value_at(artifacts, i);
-
-		table_add(&table, (struct table_cell[]){
-					  { page_number(cli, "bytes", value_get(artifact, "bytes")),
-						  PAINT_PLAIN },
-					  { text_of(cli, artifact, "mime"), PAINT_DIM },
-					  { text_of(cli, artifact, "path"), PAINT_PLAIN },
-				  });
-	}
-	table_print(&table, &cli->out, 2);
-}
-
-/* ---- the timeline -------------------------------------------------------------------------- */
-
-static const char *us_text(struct cli *cli, int64_t us)
-{
-	char text[UNITS_TEXT_MAX];
-
-	units_print_us(text, us);
-	return output_safe(&cli->arena, text);
-}
-
-/* A step took the time since the one before it. */
-static void show_step(
-	struct cli *cli, const struct value *step, int64_t before_us, int64_t total_us)
-{
-	int64_t at_us = int_of(step, "t_us");
-	bool ok = value_as_bool(value_get(step, "ok"), true);
-	const char *note = text_of(cli, step, "note");
-
-	say(&cli->out, PAINT_PLAIN, "  %9s  ", us_text(cli, at_us));
-	say(&cli->out, PAINT_DIM, "%-9s ", text_of(cli, step, "phase"));
-	say(&cli->out, ok ? PAINT_PLAIN : PAINT_RED, "%s %-18s ",
-		output_mark(&cli->out, ok ? MARK_DOT : MARK_BAD), text_of(cli, step, "step"));
-	page_bar(cli, PAINT_CYAN, at_us - before_us, total_us, BAR_COLUMNS / 2);
-	if (note[0])
-		say(&cli->out, PAINT_DIM, " %s", note);
-	say(&cli->out, PAINT_PLAIN, "\n");
-}
-
-void record_show_trace(struct cli *cli, const struct value *record)
-{
-	const struct value *trace = value_get(record, "trace");
-	int64_t total_us = int_of(value_get(record, "metrics"), "total_us");
-	int64_t before_us = 0;
-
-	if (!value_at(trace, 0)) {
-		say(&cli->out, PAINT_DIM, "  no timeline was recorded\n");
-		return;
-	}
-	for (size_t i = 0; value_at(trace, i); i++) {
-		const struct value *step = value_at(trace, i);
-
-		if (total_us <= 0)
-			total_us = int_of(value_at(trace, trace->list.count - 1), "t_us");
-		show_step(cli, step, before_us, total_us);
-		before_us = int_of(step, "t_us");
-	}
+	return 0;
 }

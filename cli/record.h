@@ -5,11 +5,27 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cli/commands.h"
+#include "proto/base/buf.h"
 
 /* The full record of a run by any of its names.  Returns 0 or the exit status, as cli_ask(). */
 int record_get(struct cli *cli, const char *name, const struct value **ret_record);
+
+/* The whole id behind any of a run's names; asks the daemon unless it is whole already. */
+int record_resolve(struct cli *cli, const char *name, const char **ret_run_id);
+
+/* One page of a stored stream, as runs.output answers it: {data, offset, total, eof}. */
+int record_page(struct cli *cli, const char *name, const char *stream, uint64_t offset,
+	uint64_t len, const struct value **ret_page);
+
+/*
+ * Appends a stored stream from `*offset` on, moving it, until `to`, its end, or a full buffer.
+ * Returns 0 or the exit status.
+ */
+int record_fetch(struct cli *cli, const char *name, const char *stream, uint64_t *offset,
+	uint64_t to, struct buf *out);
 
 /* Two lines: id and outcome, and the reason. */
 void record_show_head(struct cli *cli, const struct value *record);

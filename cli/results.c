@@ -7,7 +7,10 @@
 #include "cli/exits.h"
 #include "cli/outdir.h"
 #include "cli/progress.h"
-#include "cli/units.h"
+#include "cli/record.h"
+#include "proto/base/buf.h"
+
+#define STREAM_MAX ((size_t)1 << 30)
 
 /* ---- while it runs ------------------------------------------------------------------------- */
 
@@ -79,44 +82,115 @@ int live_ask(struct live *live, const char *method, struct value *params,
 
 /* ---- afterwards ---------------------------------------------------------------------------- */
 
+static bool is_truncated(const struct value *result, const char *name)
+{
+	const struct value *truncated = value_get(result, "truncated");
+
+	for (size_t i = 0; value_at(truncated, i); i++) {
+		const char *cut = value_as_text(value_at(truncated, i));
+
+		if (cut && strcmp(cut, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int64_t total_of(const struct value *result, const char *name)
+{
+	char key[32];
+
+	cut_printf(key, sizeof(key), "%s_bytes", name);
+	return value_as_int(value_get(result, key), 0);
+}
+
+/* A record holds only the beginning of a long stream; the store has the rest. */
+static void show_stored_rest(
+	struct live *live, struct passthrough *stream, const struct value *result, const char *name)
+{
+	const char *run_id = value_as_text(value_get(result, "run_id"));
+	uint64_t total = (uint64_t)total_of(result, name);
+	uint64_t at = stream->passed;
+	struct buf buf;
+
+	if (!run_id || at >= total || is_truncated(result, name))
+		return;
+	buf_init(&buf, STREAM_MAX);
+	if (record_fetch(live->cli, run_id, name, &at, total, &buf) == 0 && buf.len > 0)
+		passthrough_write(stream, buf.bytes, buf.len);
+	buf_done(&buf);
+}
+
 /* What is left out between head and tail of a truncated stream is said on stderr. */
+static void show_tail(
+	struct live *live, struct passthrough *stream, const struct value *result, const char *name)
+{
+	const struct value *head = value_get(result, name);
+	const struct value *tail;
+	int64_t left_out;
+	char key[32];
+
+	cut_printf(key, sizeof(key), "%s_tail", name);
+	tail = value_get(result, key);
+	if (!has_bytes(head) || !has_bytes(tail))
+		return;
+	left_out = total_of(result, name) - (int64_t)head->text.len - (int64_t)tail->text.len;
+	passthrough_end(stream);
+	if (left_out > 0)
+		say(&live->cli->err, PAINT_DIM, "cectl: %" PRId64 " bytes of %s left out here\n",
+			left_out, name);
+	passthrough_write(stream, tail->text.bytes, tail->text.len);
+}
+
 static void show_stream(
 	struct live *live, struct passthrough *stream, const struct value *result, const char *name)
 {
-	char key[32];
 	const struct value *head = value_get(result, name);
-	const struct value *tail;
-	int64_t total;
 
 	if (has_bytes(head))
 		passthrough_write_at(stream, 0, head->text.bytes, head->text.len);
-	cut_printf(key, sizeof(key), "%s_bytes", name);
-	total = value_as_int(value_get(result, key), 0);
-	cut_printf(key, sizeof(key), "%s_tail", name);
-	tail = value_get(result, key);
-	if (has_bytes(head) && has_bytes(tail)) {
-		int64_t left_out = total - (int64_t)head->text.len - (int64_t)tail->text.len;
-
-		passthrough_end(stream);
-		if (left_out > 0)
-			say(&live->cli->err, PAINT_DIM,
-				"cectl: %" PRId64 " bytes of %s left out here\n", left_out, name);
-		passthrough_write(stream, tail->text.bytes, tail->text.len);
-	}
+	show_stored_rest(live, stream, result, name);
+	show_tail(live, stream, result, name);
 	passthrough_end(stream);
 }
 
-static int write_one(struct cli *cli, int dir, const struct value *artifact)
+static int write_fetched(
+	struct cli *cli, int dir, const struct value *result, const char *path, struct err *err)
+{
+	const char *run_id = value_as_text(value_get(result, "run_id"));
+	const char *stream = arena_printf(&cli->arena, "artifact:%s", path);
+	uint64_t at = 0;
+	struct buf buf;
+	int status;
+
+	if (!run_id || !stream)
+		return err_set(err, ERR_INVALID, "the answer holds no data for it");
+	buf_init(&buf, STREAM_MAX);
+	status = record_fetch(cli, run_id, stream, &at, UINT64_MAX, &buf);
+	if (status == 0)
+		status = outdir_write(dir, path, buf.bytes ? buf.bytes : "", buf.len, err);
+	else
+		status = err_set(err, ERR_MISSING, "the store does not have it");
+	buf_done(&buf);
+	return status;
+}
+
+/* A result holds its artifacts' data; a record may leave it in the store. */
+static int write_one(
+	struct cli *cli, int dir, const struct value *result, const struct value *artifact)
 {
 	const char *path = value_as_text(value_get(artifact, "path"));
 	const struct value *data = value_get(artifact, "data");
 	struct err err = ERR_INIT;
+	int status;
 
-	if (path && has_bytes(data) &&
-		outdir_write(dir, path, data->text.bytes, data->text.len, &err) == 0)
+	if (!path)
+		status = err_set(&err, ERR_INVALID, "its path is not text");
+	else if (has_bytes(data))
+		status = outdir_write(dir, path, data->text.bytes, data->text.len, &err);
+	else
+		status = write_fetched(cli, dir, result, path, &err);
+	if (status == 0)
 		return 0;
-	if (err.code == ERR_NONE)
-		(void)err_set(&err, ERR_INVALID, "the answer holds no data for it");
 	(void)err_wrap(&err, "artifact %s", path ? path : "without a name");
 	(void)cli_fail(cli, &err);
 	return -1;
@@ -134,7 +208,7 @@ int results_write_artifacts(struct cli *cli, const struct value *result, const c
 		return -1;
 	}
 	for (size_t i = 0; value_at(artifacts, i); i++) {
-		if (write_one(cli, dir, value_at(artifacts, i)) < 0)
+		if (write_one(cli, dir, result, value_at(artifacts, i)) < 0)
 			status = -1;
 	}
 	return status;
