@@ -1,0 +1,244 @@
+#include "sandbox/jail.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "proto/base/cleanup.h"
+#include "proto/base/container.h"
+#include "sandbox/caps.h"
+#include "sandbox/child_exit.h"
+#include "sandbox/jail_env.h"
+#include "sandbox/ns.h"
+
+/* Descriptors on their way: far from the numbers where they end up. */
+#define FIRST_FAR_FD 64
+#define STATUS_FD    (JAIL_PROC_FD + 1)
+
+/* What the steps leave for each other. */
+struct building {
+	const struct jail_spec *spec;
+	struct mount_sources sources;
+	int procfs;
+	int status;
+};
+
+/* While the child still is who the spawner is and sees the host's tree. */
+static int step_sources(struct building *jail, struct err *err)
+{
+	return mounts_open(&jail->spec->mounts, &jail->sources, err);
+}
+
+/* Needs the host's own procfs to be in sight, so it comes before the tree. */
+static int step_procfs(struct building *jail, struct err *err)
+{
+	if (!jail->spec->profile->has_procfs)
+		return 0;
+	jail->procfs = mounts_procfs(err);
+	return jail->procfs < 0 ? -1 : 0;
+}
+
+/* From here on the child is a uid of its own outside, and uid 0 with all rights inside. */
+static int step_identity(struct building *jail, struct err *err)
+{
+	(void)jail;
+	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+		return err_sys(err, "setresuid");
+	return 0;
+}
+
+static int step_session(struct building *jail, struct err *err)
+{
+	(void)jail;
+	if (setsid() < 0)
+		return err_sys(err, "setsid");
+	umask(022);
+	return 0;
+}
+
+static int step_hostname(struct building *jail, struct err *err)
+{
+	(void)jail;
+	if (sethostname(JAIL_HOSTNAME, strlen(JAIL_HOSTNAME)) < 0 || setdomainname("", 0) < 0)
+		return err_sys(err, "sethostname");
+	return 0;
+}
+
+static int step_cgroup(struct building *jail, struct err *err)
+{
+	(void)jail;
+	return ns_enter_cgroup(err);
+}
+
+static int step_tree(struct building *jail, struct err *err)
+{
+	return mounts_enter(&jail->spec->mounts, &jail->sources, err);
+}
+
+static int move_fd(int from, int to, int flags, struct err *err)
+{
+	if (dup3(from, to, flags) < 0)
+		return err_sys(err, "descriptor %d", to);
+	return 0;
+}
+
+static int far_fd(int fd, int *ret_far, struct err *err)
+{
+	*ret_far = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FAR_FD);
+	return *ret_far < 0 ? err_sys(err, "descriptor %d", fd) : 0;
+}
+
+/* 0 and 1 nowhere, 2 the spawner's, 3 socket, 4 procfs, 5 status until exec; nothing else. */
+static int step_descriptors(struct building *jail, struct err *err)
+{
+	auto_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int sock;
+	int procfs = -1;
+	int status;
+
+	if (null < 0)
+		return err_sys(err, "/dev/null");
+	if (far_fd(jail->spec->socket, &sock, err) < 0 || far_fd(jail->status, &status, err) < 0 ||
+		(jail->procfs >= 0 && far_fd(jail->procfs, &procfs, err) < 0))
+		return -1;
+	if (move_fd(null, 0, 0, err) < 0 || move_fd(null, 1, 0, err) < 0 ||
+		move_fd(sock, JAIL_SOCKET_FD, 0, err) < 0 ||
+		move_fd(status, STATUS_FD, O_CLOEXEC, err) < 0)
+		return -1;
+	jail->status = STATUS_FD;
+	null = -1; /* closed with the rest */
+	if (procfs < 0)
+		close(JAIL_PROC_FD);
+	else if (move_fd(procfs, JAIL_PROC_FD, 0, err) < 0)
+		return -1;
+	if (close_range(STATUS_FD + 1, ~0U, 0) < 0)
+		return err_sys(err, "close_range");
+	return 0;
+}
+
+static int step_signals(struct building *jail, struct err *err)
+{
+	sigset_t none;
+
+	(void)jail;
+	sigemptyset(&none);
+	for (int number = 1; number < NSIG; number++)
+		(void)signal(number, SIG_DFL); /* the ones that cannot be set stay as they are */
+	if (sigprocmask(SIG_SETMASK, &none, NULL) < 0)
+		return err_sys(err, "sigprocmask");
+	return 0;
+}
+
+static int step_rlimits(struct building *jail, struct err *err)
+{
+	const struct jail_spec *spec = jail->spec;
+	const struct rlimit_row asked[] = {
+		{ RLIMIT_AS, spec->memory_bytes },
+		{ RLIMIT_CPU, spec->cpu_s },
+	};
+
+	if (rlimits_set(spec->profile->rlimits, spec->profile->rlimit_count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < COUNT_OF(asked); i++)
+		if (asked[i].value > 0 && rlimits_set(&asked[i], 1, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int step_caps(struct building *jail, struct err *err)
+{
+	if (jail->spec->profile->keeps_caps)
+		return 0;
+	return caps_drop_all(err);
+}
+
+static int step_no_new_privs(struct building *jail, struct err *err)
+{
+	(void)jail;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_sys(err, "no_new_privs");
+	return 0;
+}
+
+/* A spawner that died before prctl() sends no signal: its end of the pipe tells. */
+static int step_parent(struct building *jail, struct err *err)
+{
+	struct pollfd pipe = { .fd = jail->status, .events = 0 };
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		return err_sys(err, "parent death signal");
+	if (poll(&pipe, 1, 0) != 0)
+		return err_set(err, ERR_CLOSED, "the spawner has gone");
+	return 0;
+}
+
+static int step_filter(struct building *jail, struct err *err)
+{
+	return filter_load(jail->spec->filter, err);
+}
+
+static int step_program(struct building *jail, struct err *err)
+{
+	execve(jail->spec->program, jail->spec->argv, jail->spec->envp);
+	return err_sys(err, "%s", jail->spec->program);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct building *jail, struct err *err);
+} steps[] = {
+	/* clang-format off */
+	{ "sources",      step_sources },
+	{ "procfs",       step_procfs },
+	{ "identity",     step_identity },
+	{ "session",      step_session },
+	{ "hostname",     step_hostname },
+	{ "cgroup",       step_cgroup },
+	{ "tree",         step_tree },
+	{ "descriptors",  step_descriptors },
+	{ "signals",      step_signals },
+	{ "rlimits",      step_rlimits },
+	{ "caps",         step_caps },
+	{ "no_new_privs", step_no_new_privs },
+	{ "parent",       step_parent },	/* after the last change of identity, which clears it */
+	{ "filter",       step_filter },
+	{ "program",      step_program },
+	/* clang-format on */
+};
+
+void jail_spec_init(struct jail_spec *spec, const struct jail_profile *profile)
+{
+	*spec = (struct jail_spec){ .profile = profile, .socket = -1 };
+	spec->mounts.folders = profile->folders;
+	spec->mounts.texts = profile->texts;
+	for (size_t i = 0; i < profile->row_count; i++)
+		spec->mounts.rows[spec->mounts.count++] = profile->rows[i];
+}
+
+int jail_spec_add(struct jail_spec *spec, const struct mount_row *row, struct err *err)
+{
+	if (spec->mounts.count == MOUNTS_MAX)
+		return err_set(err, ERR_TOO_BIG, "more than %d mounts", MOUNTS_MAX);
+	spec->mounts.rows[spec->mounts.count++] = *row;
+	return 0;
+}
+
+void jail_enter(const struct jail_spec *spec, int status)
+{
+	struct building jail = { .spec = spec, .procfs = -1, .status = status };
+	struct err err = ERR_INIT;
+	char text[JAIL_STATUS_MAX];
+
+	for (size_t i = 0; i < COUNT_OF(steps); i++) {
+		if (steps[i].run(&jail, &err) == 0)
+			continue;
+		cut_printf(text, sizeof(text), "%s: %s", steps[i].name, err.text);
+		(void)!write(jail.status, text, strlen(text));
+		break;
+	}
+	child_exit(127);
+}

@@ -1,0 +1,37 @@
+/*
+ * Enters a jail: one ordered list of steps, each checked, and at the end the program.
+ *
+ * The spawner writes down first what the child will need (struct jail_spec), then clones; the
+ * child walks the list in jail.c.  The first step that fails is reported as "step: reason" through
+ * a pipe that closes by itself when the program starts.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "proto/base/err.h"
+#include "sandbox/profile.h"
+#include "sandbox/seccomp.h"
+
+#define JAIL_STATUS_MAX 256
+
+struct jail_spec {
+	const struct jail_profile *profile;
+	const struct filter *filter;
+	struct mount_plan mounts; /* the profile's rows and the runtime's */
+	int socket;               /* becomes JAIL_SOCKET_FD */
+	uint64_t memory_bytes;    /* RLIMIT_AS, 0: none */
+	uint64_t cpu_s;           /* RLIMIT_CPU over its whole life, 0: none */
+	const char *program;      /* path inside */
+	char *const *argv;
+	char *const *envp;
+};
+
+/* Starts a spec with the profile's own rows and texts. */
+void jail_spec_init(struct jail_spec *spec, const struct jail_profile *profile);
+
+/* Adds a row.  Keeps the texts of the row as long as the spec lives. */
+int jail_spec_add(struct jail_spec *spec, const struct mount_row *row, struct err *err);
+
+/* In the child, when its maps are written and it is in its cgroup.  Never returns. */
+void jail_enter(const struct jail_spec *spec, int status) __attribute__((noreturn));

@@ -1,0 +1,417 @@
+#include "sandbox/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+#include "proto/base/cleanup.h"
+#include "proto/base/container.h"
+#include "proto/base/fdio.h"
+
+/*
+ * What nobody gets to see, whatever the configuration says.  Whole: this very path.  Below: all
+ * of it.  The rows of `open` are let through before.
+ */
+static const struct {
+	const char *path;
+	bool below;
+	const char *why;
+} closed[] = {
+	{ "/", false, "is the whole host" },
+	{ "/proc", true, "shows the host's processes" },
+	{ "/sys", true, "shows and steers the host" },
+	{ "/dev", true, "holds the host's devices" },
+	{ "/run", true, "holds the sockets of the host's services" },
+	{ "/var", true, "holds the state of the host's services" },
+	{ "/boot", true, "is of no use to a program" },
+	{ "/etc", true, "holds the host's configuration and secrets" },
+	{ "/home", false, "holds everybody's files" },
+	{ "/root", false, "holds root's files" },
+	{ "/tmp", false, "is shared by everybody" },
+	{ "/mnt", false, "holds whatever is mounted there" },
+	{ "/media", false, "holds whatever is mounted there" },
+	{ "/srv", false, "holds the host's data" },
+};
+
+static const char *const open_paths[] = {
+	"/etc/alternatives", /* libblas and liblapack are links through it */
+	"/etc/fonts",
+	"/etc/matplotlibrc",
+	"/etc/ld.so.cache",
+	"/etc/localtime",
+	"/etc/mime.types",
+	"/etc/ssl/certs",
+};
+
+static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+	"/dev/urandom" };
+
+static bool is_at_or_below(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return strncmp(path, folder, len) == 0 && (path[len] == '\0' || path[len] == '/');
+}
+
+/* Absolute, no empty, "." or ".." component, no slash at the end. */
+static bool is_plain(const char *path)
+{
+	if (path[0] != '/')
+		return false;
+	if (path[1] == '\0')
+		return true;
+	while (*path == '/') {
+		size_t len = strcspn(++path, "/");
+
+		if (len == 0 || (len <= 2 && strspn(path, ".") >= len))
+			return false;
+		path += len;
+	}
+	return true;
+}
+
+int mount_check_path(const char *path, struct err *err)
+{
+	if (!is_plain(path) || strlen(path) >= MOUNT_PATH_MAX)
+		return err_set(err, ERR_INVALID, "%s is not a plain absolute path", path);
+	for (size_t i = 0; i < COUNT_OF(open_paths); i++)
+		if (is_at_or_below(path, open_paths[i]))
+			return 0;
+	for (size_t i = 0; i < COUNT_OF(closed); i++)
+		if (strcmp(path, closed[i].path) == 0 ||
+			(closed[i].below && is_at_or_below(path, closed[i].path)))
+			return err_set(err, ERR_DENIED, "%s %s", closed[i].path, closed[i].why);
+	return 0;
+}
+
+/* The name that the kernel has for an open file now. */
+static int check_opened(int fd, char *ret_real, struct err *err)
+{
+	char link[64];
+	ssize_t len;
+
+	cut_printf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, ret_real, MOUNT_PATH_MAX);
+	if (len < 0)
+		return err_sys(err, "%s", link);
+	if (len == MOUNT_PATH_MAX)
+		return err_set(err, ERR_TOO_BIG, "leads to a path that is too long");
+	ret_real[len] = '\0';
+	return mount_check_path(ret_real, err);
+}
+
+int mount_real_path(const char *path, char *ret_real, struct err *err)
+{
+	auto_fd int fd = -1;
+
+	if (mount_check_path(path, err) < 0)
+		return -1;
+	fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, "%s", path);
+	if (check_opened(fd, ret_real, err) < 0)
+		return err_wrap(err, "%s", path);
+	return 0;
+}
+
+/* ---- the new mount API, which Debian 12's libc has no words for ---------------------------- */
+
+static int set_attributes(int fd, uint64_t flags, bool with_below, struct err *err)
+{
+	struct mount_attr attr = { .attr_set = flags, .propagation = MS_PRIVATE };
+	unsigned how = AT_EMPTY_PATH | (with_below ? AT_RECURSIVE : 0U);
+
+	if (syscall(SYS_mount_setattr, fd, "", how, &attr, sizeof(attr)) < 0)
+		return err_sys(err, "mount_setattr");
+	return 0;
+}
+
+static int move_mount_to(int mount, int folder, const char *name, struct err *err)
+{
+	if (syscall(SYS_move_mount, mount, "", folder, name, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(err, "move_mount");
+	return 0;
+}
+
+struct mount_option {
+	const char *key;
+	const char *value;
+};
+
+/* A fresh file system, mounted nowhere. */
+static int make_mount(const char *type, const struct mount_option *options, size_t count,
+	unsigned flags, struct err *err)
+{
+	auto_fd int context = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
+	int mount;
+
+	if (context < 0)
+		return err_sys(err, "fsopen %s", type);
+	for (size_t i = 0; i < count; i++)
+		if (syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, options[i].key,
+			    options[i].value, 0) < 0)
+			return err_sys(err, "%s: option %s", type, options[i].key);
+	if (syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return err_sys(err, "%s", type);
+	mount = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, flags);
+	return mount < 0 ? err_sys(err, "fsmount %s", type) : mount;
+}
+
+int mounts_procfs(struct err *err)
+{
+	static const struct mount_option options[] = { { "subset", "pid" } };
+
+	return make_mount("proc", options, COUNT_OF(options),
+		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, err);
+}
+
+/* ---- sources ------------------------------------------------------------------------------- */
+
+static bool is_harmless_device(const struct mount_row *row, const struct stat *stat)
+{
+	for (size_t i = 0; i < COUNT_OF(devices); i++)
+		if (strcmp(row->source, devices[i]) == 0)
+			return S_ISCHR(stat->st_mode) && major(stat->st_rdev) == 1;
+	return false;
+}
+
+static int check_source(const struct mount_row *row, int fd, struct err *err)
+{
+	char real[MOUNT_PATH_MAX + 1];
+	struct stat stat;
+
+	if (fstat(fd, &stat) < 0)
+		return err_sys(err, "stat");
+	if (row->kind == MOUNT_DEVICE)
+		return is_harmless_device(row, &stat)
+			       ? 0
+			       : err_set(err, ERR_DENIED, "is not one of the harmless devices");
+	if (!S_ISDIR(stat.st_mode) && !S_ISREG(stat.st_mode) && !S_ISLNK(stat.st_mode))
+		return err_set(err, ERR_DENIED, "is neither file nor folder");
+	return check_opened(fd, real, err);
+}
+
+/* A link stays a plain O_PATH descriptor: there is nothing to mount. */
+static int open_source(const struct mount_row *row, struct err *err)
+{
+	unsigned nofollow = row->kind == MOUNT_TARGET ? 0 : AT_SYMLINK_NOFOLLOW;
+	uint64_t flags = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+			 (row->kind == MOUNT_DEVICE ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV);
+	auto_fd int fd =
+		(int)syscall(SYS_open_tree, AT_FDCWD, row->source, OPEN_TREE_CLOEXEC | nofollow);
+	auto_fd int clone = -1;
+	struct stat stat;
+
+	if (fd < 0)
+		return err_sys(err, "open");
+	if (check_source(row, fd, err) < 0)
+		return -1;
+	if (fstat(fd, &stat) == 0 && S_ISLNK(stat.st_mode))
+		return take_fd(&fd);
+
+	clone = (int)syscall(SYS_open_tree, fd, "",
+		OPEN_TREE_CLOEXEC | OPEN_TREE_CLONE | AT_EMPTY_PATH | AT_RECURSIVE);
+	if (clone < 0)
+		return err_sys(err, "open_tree");
+	if (set_attributes(clone, flags, true, err) < 0)
+		return -1;
+	return take_fd(&clone);
+}
+
+int mounts_open(const struct mount_plan *plan, struct mount_sources *ret_sources, struct err *err)
+{
+	for (unsigned i = 0; i < plan->count; i++) {
+		const struct mount_row *row = &plan->rows[i];
+		struct err failure = ERR_INIT;
+
+		ret_sources->fds[i] = open_source(row, &failure);
+		if (ret_sources->fds[i] >= 0)
+			continue;
+		if (row->optional && failure.sys_errno == ENOENT)
+			continue;
+		return err_set(err, failure.code, "%s: %s", row->source, failure.text);
+	}
+	return 0;
+}
+
+/* ---- the tree ------------------------------------------------------------------------------ */
+
+/* Inside the new root and never out of it, whatever links say. */
+static int open_inside(int root, const char *path, uint64_t flags)
+{
+	struct open_how how = {
+		.flags = flags | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+}
+
+/* Opens the folder that holds `path`, making what is missing, and says the last name. */
+static int open_parent(int root, const char *path, const char **ret_name, struct err *err)
+{
+	auto_fd int folder = open_inside(root, "/", O_PATH | O_DIRECTORY);
+	char prefix[MOUNT_PATH_MAX];
+
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		const char *name = strrchr(path, '/');
+		int next;
+
+		cut_printf(prefix, sizeof(prefix), "%.*s", (int)(slash - path), path);
+		name = strrchr(prefix, '/') + 1;
+		if (mkdirat(folder, name, 0755) < 0 && errno != EEXIST)
+			return err_sys(err, "folder %s", prefix);
+		next = open_inside(root, prefix, O_PATH | O_DIRECTORY);
+		if (next < 0)
+			return err_sys(err, "folder %s", prefix);
+		close(folder);
+		folder = next;
+	}
+	*ret_name = strrchr(path, '/') + 1;
+	return take_fd(&folder);
+}
+
+static int make_file(int folder, const char *name, const char *text, struct err *err)
+{
+	auto_fd int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+
+	if (fd < 0)
+		return err_sys(err, "file");
+	return write_all(fd, text, strlen(text), err);
+}
+
+static int copy_link(int source, int folder, const char *name, struct err *err)
+{
+	char target[MOUNT_PATH_MAX];
+	ssize_t len = readlinkat(source, "", target, sizeof(target) - 1);
+
+	if (len < 0)
+		return err_sys(err, "readlink");
+	target[len] = '\0';
+	if (symlinkat(target, folder, name) < 0 && errno != EEXIST)
+		return err_sys(err, "link");
+	return 0;
+}
+
+static int check_flags(int fd, enum mount_kind kind, struct err *err)
+{
+	unsigned long wanted = ST_RDONLY | ST_NOSUID | (kind == MOUNT_DEVICE ? 0UL : ST_NODEV);
+	struct statvfs found;
+
+	if (fstatvfs(fd, &found) < 0)
+		return err_sys(err, "statvfs");
+	if ((found.f_flag & wanted) != wanted)
+		return err_set(err, ERR_DENIED, "is mounted with flags %#lx, not %#lx",
+			found.f_flag, wanted);
+	return 0;
+}
+
+/* Something to mount on, unless it is there already (a bind in a bind). */
+static int make_place(int source, int folder, const char *name, struct err *err)
+{
+	struct stat stat;
+
+	if (fstat(source, &stat) < 0)
+		return err_sys(err, "stat");
+	if (faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	if (!S_ISDIR(stat.st_mode))
+		return make_file(folder, name, "", err);
+	if (mkdirat(folder, name, 0755) < 0)
+		return err_sys(err, "folder");
+	return 0;
+}
+
+static int place(int root, const struct mount_row *row, int source, struct err *err)
+{
+	auto_fd int folder = -1;
+	auto_fd int placed = -1;
+	const char *name;
+	struct stat stat;
+
+	folder = open_parent(root, row->target, &name, err);
+	if (folder < 0)
+		return -1;
+	if (fstat(source, &stat) == 0 && S_ISLNK(stat.st_mode))
+		return copy_link(source, folder, name, err);
+	if (make_place(source, folder, name, err) < 0 ||
+		move_mount_to(source, folder, name, err) < 0)
+		return -1;
+	placed = open_inside(root, row->target, O_PATH);
+	if (placed < 0)
+		return err_sys(err, "open inside");
+	return check_flags(placed, row->kind, err);
+}
+
+static int fill(
+	int root, const struct mount_plan *plan, struct mount_sources *sources, struct err *err)
+{
+	for (unsigned i = 0; i < plan->count; i++) {
+		if (sources->fds[i] < 0)
+			continue;
+		if (place(root, &plan->rows[i], sources->fds[i], err) < 0)
+			return err_wrap(err, "%s", plan->rows[i].target);
+		close(sources->fds[i]);
+		sources->fds[i] = -1;
+	}
+	for (const char *const *path = plan->folders; *path; path++)
+		if (mkdirat(root, *path + 1, 0755) < 0 && errno != EEXIST)
+			return err_sys(err, "folder %s", *path);
+	for (const struct mount_text *file = plan->texts; file->path; file++) {
+		const char *name;
+		auto_fd int folder = open_parent(root, file->path, &name, err);
+
+		if (folder < 0 || make_file(folder, name, file->text, err) < 0)
+			return err_wrap(err, "%s", file->path);
+	}
+	return 0;
+}
+
+/* The old root ends up on top of the new one and is taken off; then nothing of the host is left. */
+static int pivot(int root, struct err *err)
+{
+	char cwd[8];
+
+	if (fchdir(root) < 0)
+		return err_sys(err, "chdir to the new root");
+	if (syscall(SYS_pivot_root, ".", ".") < 0)
+		return err_sys(err, "pivot_root");
+	if (umount2(".", MNT_DETACH) < 0)
+		return err_sys(err, "umount of the old root");
+	if (chdir("/") < 0 || !getcwd(cwd, sizeof(cwd)) || strcmp(cwd, "/") != 0)
+		return err_set(err, ERR_DENIED, "the new root is not \"/\"");
+	return 0;
+}
+
+int mounts_enter(const struct mount_plan *plan, struct mount_sources *sources, struct err *err)
+{
+	static const struct mount_option options[] = { { "mode", "0755" }, { "size", "512k" },
+		{ "nr_inodes", "512" } };
+	auto_fd int root = make_mount(
+		"tmpfs", options, COUNT_OF(options), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
+	auto_fd int inside = -1;
+
+	if (root < 0)
+		return -1;
+	if (mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return err_sys(err, "private propagation");
+	/* Any folder will do for the moment; this one exists everywhere and is needed no more. */
+	if (move_mount_to(root, AT_FDCWD, "/proc", err) < 0)
+		return -1;
+	if (fill(root, plan, sources, err) < 0 || pivot(root, err) < 0)
+		return -1;
+
+	inside = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (inside < 0)
+		return err_sys(err, "/");
+	if (set_attributes(inside, MOUNT_ATTR_RDONLY, false, err) < 0)
+		return err_wrap(err, "/");
+	return check_flags(inside, MOUNT_TREE, err);
+}

@@ -1,0 +1,108 @@
+#include "sandbox/ns.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "proto/base/cleanup.h"
+#include "proto/base/fdio.h"
+
+#define JAIL_NAMESPACES                                                                        \
+	((uint64_t)(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | \
+		    CLONE_NEWNET))
+
+static pid_t clone_with(uint64_t namespaces, int *ret_pidfd, struct err *err)
+{
+	int pidfd = -1;
+	struct clone_args args = {
+		.flags = namespaces | CLONE_PIDFD,
+		.pidfd = (uint64_t)(uintptr_t)&pidfd,
+		.exit_signal = SIGCHLD,
+	};
+	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+	if (pid < 0)
+		return err_sys(err, "clone3 with namespaces %#llx", (unsigned long long)namespaces);
+	if (pid > 0)
+		*ret_pidfd = pidfd;
+	return pid;
+}
+
+pid_t ns_clone(int *ret_pidfd, struct err *err)
+{
+	return clone_with(JAIL_NAMESPACES, ret_pidfd, err);
+}
+
+pid_t ns_clone_plain(int *ret_pidfd, struct err *err)
+{
+	return clone_with(0, ret_pidfd, err);
+}
+
+int ns_enter_cgroup(struct err *err)
+{
+	if (unshare(CLONE_NEWCGROUP) < 0)
+		return err_sys(err, "cgroup namespace");
+	return 0;
+}
+
+/* The kernel wants each of these files in one write. */
+static int write_file_of(pid_t pid, const char *name, const char *text, struct err *err)
+{
+	auto_fd int fd = -1;
+	char path[64];
+
+	cut_printf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, "%s", path);
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		return err_sys(err, "%s", path);
+	return 0;
+}
+
+static int write_map(pid_t pid, const char *name, const struct id_map *map, struct err *err)
+{
+	char text[64];
+
+	cut_printf(text, sizeof(text), "%u %u %u\n", map->inside, map->outside, map->count);
+	return write_file_of(pid, name, text, err);
+}
+
+int ns_write_maps(pid_t pid, const struct id_maps *maps, struct err *err)
+{
+	if (write_file_of(pid, "setgroups", "deny", err) < 0 ||
+		write_map(pid, "uid_map", &maps->uids, err) < 0 ||
+		write_map(pid, "gid_map", &maps->gids, err) < 0)
+		return -1;
+	return 0;
+}
+
+static int check_map(const char *path, uint32_t first, uint32_t count, struct err *err)
+{
+	auto_free char *text = NULL;
+	size_t len = 0;
+	unsigned inside;
+	unsigned lines;
+	int taken = 0;
+
+	if (read_file(path, 64 << 10, &text, &len, err) < 0)
+		return -1;
+	for (char *line = text; sscanf(line, "%u %*u %u%n", &inside, &lines, &taken) == 2;
+		line += taken)
+		if (first >= inside && first - inside + count <= lines)
+			return 0;
+	return err_set(err, ERR_UNSUPPORTED,
+		"%s: ids %u to %u do not exist here; choose others with --uid-base", path, first,
+		first + count - 1);
+}
+
+int ns_check_range(uint32_t first, uint32_t count, struct err *err)
+{
+	if (check_map("/proc/self/uid_map", first, count, err) < 0)
+		return -1;
+	return check_map("/proc/self/gid_map", first, count, err);
+}

@@ -1,0 +1,39 @@
+/* Namespaces of a jail, and who is who in its user namespace. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "proto/base/err.h"
+
+/* One line of a map: `count` ids from `inside` on are `outside` and the following on the host. */
+struct id_map {
+	uint32_t inside;
+	uint32_t outside;
+	uint32_t count;
+};
+
+struct id_maps {
+	struct id_map uids;
+	struct id_map gids;
+};
+
+/*
+ * Starts a process in fresh user, mount, pid, ipc, uts and net namespaces.  Returns its pid and
+ * gives a pidfd; returns 0 in the child, which must wait until its maps are written.  The cgroup
+ * namespace comes later, when the child is in its cgroup: ns_enter_cgroup().
+ */
+pid_t ns_clone(int *ret_pidfd, struct err *err);
+
+/* A process in no new namespace, with a pidfd. */
+pid_t ns_clone_plain(int *ret_pidfd, struct err *err);
+
+/* Writes the maps of a child; setgroups() is denied for good. */
+int ns_write_maps(pid_t pid, const struct id_maps *maps, struct err *err);
+
+/* In the child, once its cgroup is the right one. */
+int ns_enter_cgroup(struct err *err);
+
+/* Fails when ids `first` and the following are not mapped where we live ourselves. */
+int ns_check_range(uint32_t first, uint32_t count, struct err *err);

@@ -1,0 +1,25 @@
+/* Named jails as data: what is in them, what binds them.  jail.c makes one of a row. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sandbox/mounts.h"
+#include "sandbox/rlimits.h"
+#include "sandbox/syscalls.h"
+
+struct jail_profile {
+	const char *name;
+	enum filter_profile filter;
+	bool has_procfs; /* a procfs by descriptor, JAIL_PROC_FD */
+	bool keeps_caps; /* in its own user namespace: it makes jails itself */
+	const struct rlimit_row *rlimits;
+	size_t rlimit_count;
+	const struct mount_row *rows; /* beside what a runtime brings */
+	size_t row_count;
+	const char *const *folders;
+	const struct mount_text *texts;
+};
+
+extern const struct jail_profile PROFILE_ZYGOTE;
+extern const struct jail_profile PROFILE_INSPECTOR;

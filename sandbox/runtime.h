@@ -1,0 +1,36 @@
+/*
+ * A runtime as the spawner knows it: checked once, when it is configured, and kept.
+ */
+#pragma once
+
+#include "proto/base/err.h"
+#include "proto/privmsg.h"
+#include "sandbox/jail.h"
+
+#define RUNTIME_ARGS_MAX 8
+#define RUNTIME_ENVS_MAX 20
+#define RUNTIME_ENV_LEN  (PRIV_PRELOAD_MAX + 32)
+
+struct runtime {
+	struct priv_runtime asked;
+	char program[PRIV_PATH_MAX]; /* the interpreter without links: what is bound and started */
+};
+
+/* Takes what the daemon asks for, or says what is wrong with it. */
+int runtime_check(struct runtime *runtime, const struct priv_runtime *asked, struct err *err);
+
+/* What a zygote is started with.  Lives as long as the spec that points into it. */
+struct runtime_start {
+	struct jail_spec spec;
+	char *argv[RUNTIME_ARGS_MAX];
+	char *envp[RUNTIME_ENVS_MAX];
+	char slots[32];
+	char preload[RUNTIME_ENV_LEN];
+};
+
+/*
+ * Writes down a zygote's jail.  `uids` is the value of JAIL_ENV_UIDS; the caller sets filter and
+ * socket.
+ */
+int runtime_start(const struct runtime *runtime, uint32_t slots, const char *uids,
+	struct runtime_start *ret_start, struct err *err);

@@ -1,0 +1,422 @@
+#include "sandbox/spawner.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/base/fdio.h"
+#include "sandbox/caps.h"
+#include "sandbox/jail_env.h"
+#include "sandbox/landlock.h"
+
+/* Ceilings of a zygote with its slots: far above what they need, far below what would hurt. */
+#define ZYGOTE_MEMORY_BYTES ((uint64_t)4 << 30)
+#define ZYGOTE_PIDS         1024
+
+/* The kernel lets go of a cgroup a moment after its last process. */
+#define LEAVE_MS 10000
+
+#define INSPECTOR_PROGRAM      "/ced-inspector"
+#define INSPECTOR_MEMORY_LEAST ((uint64_t)16 << 20)
+#define INSPECTOR_MEMORY_MOST  ((uint64_t)2 << 30)
+#define INSPECTOR_CPU_S_MOST   3600
+
+/* What came and what goes back. */
+struct exchange {
+	const struct priv_msg *asked;
+	const int *fds; /* that came with it; closed by the caller */
+	struct priv_msg *answer;
+	int answer_fds[PRIV_FDS_MAX];
+	unsigned answer_fd_count;
+	bool keeps_fds; /* the answer's descriptors stay ours: they are not closed behind it */
+};
+
+/* ---- residents ----------------------------------------------------------------------------- */
+
+static struct resident *resident_of(struct spawner *spawner, uint32_t id)
+{
+	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++) {
+		struct resident *resident = &spawner->residents[i];
+
+		if (id != 0 && resident->id == id && !resident->is_leaving)
+			return resident;
+	}
+	return NULL;
+}
+
+static struct resident *free_place(struct spawner *spawner)
+{
+	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++)
+		if (spawner->residents[i].id == 0)
+			return &spawner->residents[i];
+	return NULL;
+}
+
+static uint32_t slots_in_use(const struct spawner *spawner)
+{
+	uint32_t slots = 0;
+
+	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++)
+		slots += spawner->residents[i].slots;
+	return slots;
+}
+
+static void leaf_of(uint32_t id, char *ret_leaf)
+{
+	cut_printf(ret_leaf, CGROUP_NAME_MAX, "z%u", id);
+}
+
+static void leaf_of_slot(uint32_t id, uint32_t slot, char *ret_leaf)
+{
+	cut_printf(ret_leaf, CGROUP_NAME_MAX, "z%u-s%u", id, slot);
+}
+
+static bool remove_leaves(const struct spawner *spawner, const struct resident *resident)
+{
+	char leaf[CGROUP_NAME_MAX];
+	bool gone;
+
+	leaf_of(resident->id, leaf);
+	gone = cgroup_remove(&spawner->cgroups, leaf);
+	for (uint32_t slot = 0; slot < resident->slots; slot++) {
+		leaf_of_slot(resident->id, slot, leaf);
+		gone = cgroup_remove(&spawner->cgroups, leaf) && gone;
+	}
+	return gone;
+}
+
+/*
+ * Who is who in a jail.  As root: a block of host uids of its own, the jail's uid 0 being the
+ * first of them.  As a user: uid 0 is that user, and there is no other.
+ */
+static struct id_maps maps_of(const struct spawner *spawner, const struct resident *resident)
+{
+	uint32_t place = (uint32_t)(resident - spawner->residents);
+	uint32_t first = spawner->uid_base + place * SPAWNER_BLOCK;
+	struct id_maps maps = {
+		.uids = { 0, first, resident->slots + 1 },
+		.gids = { 0, first, resident->slots + 1 },
+	};
+
+	if (spawner->mode == PRIV_MODE_ROOT)
+		return maps;
+	maps.uids = (struct id_map){ 0, (uint32_t)geteuid(), 1 };
+	maps.gids = (struct id_map){ 0, (uint32_t)getegid(), 1 };
+	return maps;
+}
+
+struct settling {
+	const struct spawner *spawner;
+	uint32_t id;
+};
+
+/* A resident lives in a cgroup of its own, with its slots; workers move on into theirs. */
+static int settle(void *context, pid_t pid, struct err *err)
+{
+	const struct settling *settling = context;
+	const struct cgroups *cgroups = &settling->spawner->cgroups;
+	char leaf[CGROUP_NAME_MAX];
+
+	leaf_of(settling->id, leaf);
+	if (cgroup_make(cgroups, leaf, err) < 0 ||
+		cgroup_limit(cgroups, leaf, ZYGOTE_MEMORY_BYTES, ZYGOTE_PIDS, err) < 0)
+		return -1;
+	return cgroup_join(cgroups, leaf, pid, err);
+}
+
+static int start_resident(struct spawner *spawner, struct resident *resident, uint32_t slots,
+	struct jail_spec *spec, struct err *err)
+{
+	struct settling settling = { spawner, spawner->last_id + 1 };
+	const struct child_settle call = { settle, &settling };
+	struct id_maps maps;
+
+	resident->id = settling.id;
+	resident->slots = slots;
+	resident->child = (struct child)CHILD_INIT;
+	maps = maps_of(spawner, resident);
+	spec->filter = &spawner->filters[spec->profile->filter];
+	if (child_start(&resident->child, spec, &maps, &call, err) < 0) {
+		(void)remove_leaves(spawner, resident);
+		*resident = (struct resident){ .id = 0, .child = CHILD_INIT };
+		return -1;
+	}
+	spawner->last_id = settling.id;
+	return 0;
+}
+
+static void answer_resident(struct exchange *exchange, const struct resident *resident)
+{
+	exchange->answer->id = resident->id;
+	exchange->answer_fds[exchange->answer_fd_count++] = resident->child.pidfd;
+	exchange->keeps_fds = true;
+}
+
+/* ---- answers ------------------------------------------------------------------------------- */
+
+static int answer_hello(struct spawner *spawner, struct exchange *exchange, struct err *err)
+{
+	const struct cgroups *cgroups = &spawner->cgroups;
+	struct priv_host *host = &exchange->answer->body.host;
+
+	(void)err;
+	host->mode = spawner->mode;
+	host->memory = cgroups_kind(cgroups, CGROUP_MEMORY);
+	host->pids = cgroups_kind(cgroups, CGROUP_PIDS);
+	host->cpu = cgroups_kind(cgroups, CGROUP_CPU);
+	host->cgroup_kill = cgroups_can_kill(cgroups);
+	host->landlock_abi = landlock_abi();
+	host->slots_max = SPAWNER_SLOTS_MAX;
+	cut_printf(host->why_not, sizeof(host->why_not), "%s", cgroups->why_not);
+	return 0;
+}
+
+static int answer_runtime(struct spawner *spawner, struct exchange *exchange, struct err *err)
+{
+	const struct priv_runtime *asked = &exchange->asked->body.runtime;
+
+	if (spawner->runtime_count == PRIV_RUNTIMES_MAX)
+		return err_set(err, ERR_TOO_BIG, "more than %d runtimes", PRIV_RUNTIMES_MAX);
+	for (uint32_t i = 0; i < spawner->runtime_count; i++)
+		if (strcmp(spawner->runtimes[i].asked.name, asked->name) == 0)
+			return err_set(err, ERR_EXISTS, "runtime %s is there already", asked->name);
+	if (runtime_check(&spawner->runtimes[spawner->runtime_count], asked, err) < 0)
+		return err_wrap(err, "runtime %s", asked->name);
+	exchange->answer->id = spawner->runtime_count++;
+	return 0;
+}
+
+static int answer_seal(struct spawner *spawner, struct exchange *exchange, struct err *err)
+{
+	(void)spawner;
+	(void)exchange;
+	(void)err;
+	return 0;
+}
+
+static int answer_zygote(struct spawner *spawner, struct exchange *exchange, struct err *err)
+{
+	const struct priv_zygote *asked = &exchange->asked->body.zygote;
+	struct resident *resident = free_place(spawner);
+	struct runtime_start start;
+
+	if (asked->runtime >= spawner->runtime_count)
+		return err_set(err, ERR_MISSING, "there is no runtime %u", asked->runtime);
+	if (asked->slots < 1 || asked->slots > PRIV_SLOTS_MAX)
+		return err_set(err, ERR_INVALID, "a zygote has 1 to %d slots", PRIV_SLOTS_MAX);
+	if (!resident || slots_in_use(spawner) + asked->slots > SPAWNER_SLOTS_MAX)
+		return err_set(err, ERR_BUSY, "%d jails or %d slots are all taken",
+			PRIV_CHILDREN_MAX, SPAWNER_SLOTS_MAX);
+
+	if (runtime_start(&spawner->runtimes[asked->runtime], asked->slots,
+		    spawner->mode == PRIV_MODE_ROOT ? JAIL_ENV_UIDS "=block" : JAIL_ENV_UIDS "=one",
+		    &start, err) < 0)
+		return -1;
+	start.spec.socket = exchange->fds[0];
+	if (start_resident(spawner, resident, asked->slots, &start.spec, err) < 0)
+		return -1;
+	answer_resident(exchange, resident);
+	return 0;
+}
+
+static int answer_slot(struct spawner *spawner, struct exchange *exchange, struct err *err)
+{
+	const struct priv_slot *asked = &exchange->asked->body.slot;
+	struct resident *resident = resident_of(spawner, asked->zygote);
+	char leaf[CGROUP_NAME_MAX];
+
+	if (!resident || asked->slot >= resident->slots)
+		return err_set(
+			err, ERR_MISSING, "zygote %u has no slot %u", asked->zygote, asked->slot);
+	leaf_of_slot(resident->id, asked->slot, leaf);
+	if (cgroup_make(&spawner->cgroups, leaf, err) < 0 ||
+		cgroup_knobs(&spawner->cgroups, leaf, &exchange->answer->body.knobs,
+			exchange->answer_fds, err) < 0)
+		return -1;
+	exchange->answer_fd_count = exchange->answer->body.knobs.count;
+	return 0;
+}
+
+static int answer_inspector(struct spawner *spawner, struct exchange *exchange, struct err *err)
+{
+	static char name[] = "ced-inspector";
+	static char socket_env[] = JAIL_ENV_SOCKET "=3";
+	static char *const argv[] = { name, NULL };
+	static char *const envp[] = { socket_env, NULL };
+	const struct mount_row binary = { MOUNT_TARGET, spawner->inspector, INSPECTOR_PROGRAM,
+		false };
+	const struct priv_inspector *asked = &exchange->asked->body.inspector;
+	struct resident *resident = free_place(spawner);
+	struct jail_spec spec;
+
+	if (!resident)
+		return err_set(err, ERR_BUSY, "%d jails are all taken", PRIV_CHILDREN_MAX);
+	if (asked->memory_bytes < INSPECTOR_MEMORY_LEAST ||
+		asked->memory_bytes > INSPECTOR_MEMORY_MOST || asked->cpu_s < 1 ||
+		asked->cpu_s > INSPECTOR_CPU_S_MOST)
+		return err_set(err, ERR_INVALID, "limits of an inspector out of range");
+
+	jail_spec_init(&spec, &PROFILE_INSPECTOR);
+	if (jail_spec_add(&spec, &binary, err) < 0)
+		return -1;
+	spec.socket = exchange->fds[0];
+	spec.memory_bytes = asked->memory_bytes;
+	spec.cpu_s = asked->cpu_s;
+	spec.program = INSPECTOR_PROGRAM;
+	spec.argv = argv;
+	spec.envp = envp;
+	if (start_resident(spawner, resident, 0, &spec, err) < 0)
+		return -1;
+	answer_resident(exchange, resident);
+	return 0;
+}
+
+static int answer_kill(struct spawner *spawner, struct exchange *exchange, struct err *err)
+{
+	const struct resident *resident = resident_of(spawner, exchange->asked->id);
+
+	if (!resident)
+		return err_set(err, ERR_MISSING, "there is no child %u", exchange->asked->id);
+	return child_signal(&resident->child, SIGKILL, err);
+}
+
+/* Shapes and turns of these operations are in privmsg.c. */
+static int (*const answers[PRIV_OP_COUNT])(
+	struct spawner *spawner, struct exchange *exchange, struct err *err) = {
+	[PRIV_HELLO] = answer_hello,
+	[PRIV_RUNTIME] = answer_runtime,
+	[PRIV_SEAL] = answer_seal,
+	[PRIV_ZYGOTE] = answer_zygote,
+	[PRIV_SLOT] = answer_slot,
+	[PRIV_INSPECTOR] = answer_inspector,
+	[PRIV_KILL] = answer_kill,
+};
+
+/* ---- the conversation ---------------------------------------------------------------------- */
+
+static void refuse(struct exchange *exchange, const struct err *failure)
+{
+	struct priv_msg *answer = exchange->answer;
+
+	memset(&answer->body, 0, sizeof(answer->body));
+	answer->id = 0;
+	answer->error = (int32_t)failure->code;
+	cut_printf(answer->text, sizeof(answer->text), "%s", failure->text);
+	exchange->answer_fd_count = 0;
+}
+
+static int answer(struct spawner *spawner, struct exchange *exchange, struct err *err)
+{
+	uint32_t op = exchange->asked->op;
+	struct err failure = ERR_INIT;
+	int sent;
+
+	if (op >= PRIV_OP_COUNT || !answers[op] || !priv_op_in_turn(op, spawner->phase))
+		return err_set(err, ERR_PROTOCOL, "%s is out of turn", priv_op_word(op));
+	*exchange->answer = (struct priv_msg){ .op = op };
+	exchange->answer->sequence = exchange->asked->sequence;
+	exchange->answer->is_answer = 1;
+	if (answers[op](spawner, exchange, &failure) < 0)
+		refuse(exchange, &failure);
+	else
+		spawner->phase = priv_phase_after(op, spawner->phase);
+
+	sent = priv_send(spawner->sock, exchange->answer, exchange->answer_fds,
+		exchange->answer_fd_count, err);
+	if (!exchange->keeps_fds)
+		close_fds(exchange->answer_fds, exchange->answer_fd_count);
+	return sent;
+}
+
+int spawner_serve(struct spawner *spawner, struct err *err)
+{
+	int fds[PRIV_FDS_MAX];
+	unsigned fd_count = 0;
+	struct exchange exchange = {
+		.asked = &spawner->asked, .fds = fds, .answer = &spawner->answer
+	};
+	int got = priv_recv(spawner->sock, true, &spawner->asked, fds, &fd_count, err);
+	int answered;
+
+	if (got <= 0)
+		return got;
+	answered = answer(spawner, &exchange, err);
+	close_fds(fds, fd_count);
+	return answered < 0 ? -1 : 1;
+}
+
+static int tell_exit(struct spawner *spawner, uint32_t id, int status, struct err *err)
+{
+	struct priv_msg msg = { .op = PRIV_EXITED, .id = id, .status = status };
+
+	return priv_send(spawner->sock, &msg, NULL, 0, err);
+}
+
+static int tidy_one(struct spawner *spawner, struct resident *resident, struct err *err)
+{
+	int status;
+
+	if (!resident->is_leaving) {
+		if (!child_reap(&resident->child, &status))
+			return 0;
+		resident->is_leaving = true;
+		resident->leave_deadline_ms = clock_ms() + LEAVE_MS;
+		if (tell_exit(spawner, resident->id, status, err) < 0)
+			return -1;
+	}
+	if (remove_leaves(spawner, resident) || clock_ms() > resident->leave_deadline_ms)
+		*resident = (struct resident){ .id = 0, .child = CHILD_INIT };
+	return 0;
+}
+
+int spawner_tidy(struct spawner *spawner, struct err *err)
+{
+	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++)
+		if (spawner->residents[i].id != 0 &&
+			tidy_one(spawner, &spawner->residents[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+bool spawner_is_tidying(const struct spawner *spawner)
+{
+	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++)
+		if (spawner->residents[i].is_leaving)
+			return true;
+	return false;
+}
+
+int spawner_open(struct spawner *spawner, struct err *err)
+{
+	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++)
+		spawner->residents[i] = (struct resident){ .id = 0, .child = CHILD_INIT };
+	for (unsigned profile = FILTER_HOUSE; profile < FILTER_PROFILE_COUNT; profile++)
+		if (filter_build(profile, &spawner->filters[profile], err) < 0)
+			return err_wrap(err, "filter %u", profile);
+	cgroups_open(&spawner->cgroups);
+	return 0;
+}
+
+/* First all, then each: they end side by side. */
+void spawner_close(struct spawner *spawner)
+{
+	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++)
+		(void)child_signal(&spawner->residents[i].child, SIGKILL, NULL);
+	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++) {
+		struct resident *resident = &spawner->residents[i];
+
+		child_end(&resident->child);
+		for (int tries = 0;
+			resident->id && tries < 100 && !remove_leaves(spawner, resident); tries++)
+			(void)poll(NULL, 0, 10);
+		resident->id = 0;
+	}
+	if (spawner->mode == PRIV_MODE_ROOT)
+		(void)caps_raise_at_the_end(NULL);
+	cgroups_close(&spawner->cgroups);
+	for (size_t i = 0; i < FILTER_PROFILE_COUNT; i++)
+		filter_done(&spawner->filters[i]);
+}
