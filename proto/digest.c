@@ -117,3 +117,9 @@ size_t base64_write(const void *bytes, size_t len, char *ret_text)
 	(void)sodium_bin2base64(ret_text, size, bytes, len, sodium_base64_VARIANT_ORIGINAL);
 	return size - 1;
 }
+
+int base64_read(const char *text, void *room, size_t size, size_t *ret_len)
+{
+	return sodium_base642bin(room, size, text, strlen(text), NULL, ret_len, NULL,
+		sodium_base64_VARIANT_ORIGINAL);
+}

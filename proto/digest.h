@@ -34,3 +34,6 @@ int digest_from_text(const char *text, uint8_t ret_digest[DIGEST_LEN]);
 /* Base64 with padding.  base64_size() counts the text and its NUL; base64_write() returns the text's length. */
 size_t base64_size(size_t len);
 size_t base64_write(const void *bytes, size_t len, char *ret_text);
+
+/* Reads such text back into `room` of `size` bytes; strlen(text) is always enough.  -1: it is none. */
+int base64_read(const char *text, void *room, size_t size, size_t *ret_len);

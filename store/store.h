@@ -13,18 +13,21 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "proto/base/arena.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/err.h"
 #include "proto/job.h"
 #include "proto/value.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct store;
 
-enum store_mode { STORE_READ, STORE_WRITE };
+enum store_mode {
+	STORE_READ,
+	STORE_WRITE
+};
 
 /* Opens or creates `folder`/ced.db, brings it to the newest schema, checks it.  NULL with *err. */
 struct store *store_open(const char *folder, enum store_mode mode, struct err *err);
@@ -47,7 +50,8 @@ struct store_run {
 	int32_t pid;
 	const char *language, *policy, *task, *agent, *entrypoint;
 	const struct job_spec *spec; /* NULL when the contract refused it */
-	struct bytes refused_params; /* then: what was sent, as JSON, cut to a ceiling; else empty */
+	struct bytes
+		refused_params; /* then: what was sent, as JSON, cut to a ceiling; else empty */
 	const struct job_result *result; /* NULL in store_put_begun() */
 };
 
@@ -59,11 +63,18 @@ enum store_durability {
 int store_begin(struct store *store, struct err *err);
 int store_put_begun(struct store *store, const struct store_run *run, struct err *err);
 int store_put_ended(struct store *store, const struct store_run *run, struct err *err);
-/* Ends the transaction.  On failure everything since store_begin() is gone and may be tried again. */
+/*
+ * Ends the transaction.  On failure everything since store_begin() is gone and may be tried again.
+ * After a put that failed only store_rollback() is left; store_commit() then fails too.
+ */
 int store_commit(struct store *store, enum store_durability durability, struct err *err);
 void store_rollback(struct store *store);
 
-/* Moves the write-ahead log into the database when that is worth it; call when idle. */
+/*
+ * Call when idle, outside a transaction: moves the write-ahead log into the database and brings
+ * what lists need up to date, when that is worth it; a few milliseconds at a time.  Returns 0, 1
+ * when there is more to do in the next idle moment, -1.
+ */
 int store_tidy(struct store *store, struct err *err);
 
 /* ---- reading: answers are the maps of docs/PROTOCOL.md, built in the arena ------------------ */
@@ -71,12 +82,15 @@ int store_tidy(struct store *store, struct err *err);
 struct store_filter {
 	bool all_callers; /* else only `uid` */
 	uint32_t uid;
-	int64_t since_wall_us, until_wall_us; /* 0: open */
-	const char *outcome, *language, *agent, *task, *code_hash, *label_key, *label_value; /* or NULL */
+	int64_t since_wall_us,
+		until_wall_us; /* 0: open; by the time in the run's id, in whole ms */
+	const char *outcome, *language, *agent, *task, *code_hash, *label_key,
+		*label_value; /* or NULL */
 	bool has_uid_filter;
 	uint32_t uid_filter;
-	const char *before_run_id; /* keyset: only runs older than this one; NULL: from the newest */
-	uint32_t limit;		   /* 1..1000 */
+	const char
+		*before_run_id; /* keyset: only runs older than this one; NULL: from the newest */
+	uint32_t limit;         /* 1..1000 */
 };
 
 /* -> {runs: [{run_id, received_us, uid, language, outcome, ok, reason, exec_us, total_us, ...}], more: bool} */
@@ -103,4 +117,5 @@ int store_stats(struct store *store, const struct store_filter *filter, const ch
 	struct arena *arena, struct value **ret_stats, struct err *err);
 
 /* {runs, bytes, wal_bytes, schema, path} for admin.status. */
-int store_status(struct store *store, struct arena *arena, struct value **ret_status, struct err *err);
+int store_status(
+	struct store *store, struct arena *arena, struct value **ret_status, struct err *err);

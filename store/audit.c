@@ -1,0 +1,384 @@
+/* Writes records: what store.h calls begun and ended. */
+#include <assert.h>
+#include <string.h>
+
+#include "proto/base/container.h"
+#include "store/content.h"
+#include "store/db.h"
+#include "store/parts.h"
+#include "store/record.h"
+
+#define KEY_TRIES 16 /* STMT_KEY_FIND looks as far */
+
+static int is_there(struct store *store, int64_t key, bool *ret_there, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_KEY_TAKEN, err);
+	struct binding binding;
+	int r;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	r = stmt_step(store, stmt, err);
+	(void)sqlite3_reset(stmt);
+	*ret_there = r > 0;
+	return r < 0 ? -1 : 0;
+}
+
+/* The first free key from `key` on. */
+static int free_key(struct store *store, int64_t *key, struct err *err)
+{
+	for (int i = 0; i < KEY_TRIES; i++) {
+		bool there = false;
+
+		if (is_there(store, *key + i, &there, err) < 0)
+			return -1;
+		if (!there) {
+			*key += i;
+			return 0;
+		}
+	}
+	return err_set(err, ERR_EXISTS, "the store: too many runs in one instant");
+}
+
+/* ---- begun -------------------------------------------------------------------------------- */
+
+static int insert_run(
+	struct store *store, int64_t key, const struct store_run *run, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_RUN_INSERT, err);
+	char code_hash[HASH_TEXT_LEN + 1] = "";
+	char input_hash[HASH_TEXT_LEN + 1] = "";
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	if (run->spec) {
+		job_code_hash(run->spec, code_hash);
+		job_input_hash(run->spec, input_hash);
+	}
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	bind_text(&binding, run->run_id);
+	bind_text(&binding, run->caller_id);
+	bind_text(&binding, run->method ? run->method : "run");
+	bind_int(&binding, run->uid);
+	bind_int(&binding, run->gid);
+	bind_int(&binding, run->pid);
+	bind_text(&binding, run->agent);
+	bind_text(&binding, run->task);
+	bind_text(&binding, run->language);
+	bind_text(&binding, run->policy);
+	bind_text(&binding, run->entrypoint);
+	bind_int(&binding, run->received_wall_us);
+	bind_hash(&binding, code_hash);
+	bind_hash(&binding, input_hash);
+	return bind_run(store, &binding, err);
+}
+
+static int insert_record(
+	struct store *store, int64_t key, const struct store_run *run, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_RECORD_INSERT, err);
+	const struct job_spec *spec = run->spec;
+	struct bytes request = { NULL, 0 };
+	struct bytes nothing = { NULL, 0 };
+	struct binding binding;
+
+	if (!stmt || (spec && parts_request(store, spec, &request, err) < 0))
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	if (content_bind(store, &binding, request, CONTENT_OWN_MAX, NULL, err) < 0)
+		return -1;
+	if (content_bind(store, &binding, run->refused_params, CONTENT_OWN_MAX, NULL, err) < 0)
+		return -1;
+	if (content_bind(store, &binding, spec ? spec->code : nothing, CONTENT_INLINE_MAX, NULL,
+		    err) < 0)
+		return -1;
+	if (content_bind(store, &binding, spec && spec->has_input ? spec->input : nothing,
+		    CONTENT_INLINE_MAX, NULL, err) < 0)
+		return -1;
+	return bind_run(store, &binding, err);
+}
+
+static int insert_inputs(
+	struct store *store, int64_t key, const struct job_spec *spec, struct err *err)
+{
+	for (size_t i = 0; i < spec->file_count; i++) {
+		const struct job_input_file *file = &spec->files[i];
+		sqlite3_stmt *stmt = stmt_take(store, STMT_INPUT_INSERT, err);
+		struct binding binding;
+
+		if (!stmt)
+			return -1;
+		binding = bind_to(stmt);
+		bind_int(&binding, key);
+		bind_int(&binding, (int64_t)i);
+		bind_words(&binding, file->path, strlen(file->path));
+		bind_int(&binding, file->mode);
+		if (content_bind(store, &binding, file->data, CONTENT_INLINE_MAX, NULL, err) < 0 ||
+			bind_run(store, &binding, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int insert_labels(
+	struct store *store, int64_t key, const struct job_spec *spec, struct err *err)
+{
+	for (size_t i = 0; i < spec->label_count; i++) {
+		const struct job_pair *label = &spec->labels[i];
+		sqlite3_stmt *stmt = stmt_take(store, STMT_LABEL_INSERT, err);
+		struct binding binding;
+
+		if (!stmt)
+			return -1;
+		binding = bind_to(stmt);
+		bind_text(&binding, label->key);
+		bind_words(&binding, label->value.data, label->value.len);
+		bind_int(&binding, key);
+		if (bind_run(store, &binding, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int insert_pending(struct store *store, int64_t key, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_PENDING_INSERT, err);
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	return bind_run(store, &binding, err);
+}
+
+/* Everything that is known before the program starts.  *key is where it is wanted, then where it is. */
+static int put_start(
+	struct store *store, int64_t *key, const struct store_run *run, struct err *err)
+{
+	if (free_key(store, key, err) < 0)
+		return -1;
+	if (insert_run(store, *key, run, err) < 0 || insert_record(store, *key, run, err) < 0)
+		return -1;
+	if (run->spec && (insert_inputs(store, *key, run->spec, err) < 0 ||
+				 insert_labels(store, *key, run->spec, err) < 0))
+		return -1;
+	return insert_pending(store, *key, err);
+}
+
+/* ---- ended -------------------------------------------------------------------------------- */
+
+static void bind_metrics(struct binding *binding, const struct job_metrics *metrics)
+{
+#define BIND_METRIC(name) bind_int(binding, metrics->name);
+	RECORD_METRICS(BIND_METRIC)
+#undef BIND_METRIC
+	bind_int(binding, metrics->warm);
+}
+
+static int update_run(
+	struct store *store, int64_t key, const struct store_run *run, struct err *err)
+{
+	const struct job_result *result = run->result;
+	sqlite3_stmt *stmt = stmt_take(store, STMT_RUN_END, err);
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	bind_int(&binding, run->ended_wall_us);
+	bind_text(&binding, run->policy);
+	bind_text(&binding, outcome_word(result->outcome));
+	bind_text(&binding, ran_word(result->ran));
+	bind_text(&binding, result->reason);
+	bind_hash(&binding, result->code_hash);
+	bind_hash(&binding, result->input_hash);
+	bind_int(&binding, (int64_t)result->out.total);
+	bind_int(&binding, (int64_t)result->errout.total);
+	bind_metrics(&binding, &result->metrics);
+	return bind_run(store, &binding, err);
+}
+
+/* A stream that had nothing to say is a NULL, as is a tail that was not needed. */
+static struct bytes some(struct bytes bytes)
+{
+	return bytes.len ? bytes : (struct bytes){ NULL, 0 };
+}
+
+static int update_record(struct store *store, int64_t key, const struct job_result *result,
+	const struct parts *parts, struct err *err)
+{
+	const struct {
+		struct bytes bytes;
+		size_t inline_max;
+	} contents[] = {
+		{ parts->setting, CONTENT_INLINE_MAX },
+		{ some(result->out.head), CONTENT_INLINE_MAX },
+		{ some(result->out.tail), CONTENT_INLINE_MAX },
+		{ some(result->errout.head), CONTENT_INLINE_MAX },
+		{ some(result->errout.tail), CONTENT_INLINE_MAX },
+		{ parts->trace, RECORD_TRACE_INLINE_MAX },
+		{ parts->more, CONTENT_OWN_MAX },
+	};
+	sqlite3_stmt *stmt = stmt_take(store, STMT_RECORD_END, err);
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	for (size_t i = 0; i < COUNT_OF(contents); i++) {
+		if (content_bind(store, &binding, contents[i].bytes, contents[i].inline_max, NULL,
+			    err) < 0)
+			return -1;
+	}
+	return bind_run(store, &binding, err);
+}
+
+static int insert_findings(
+	struct store *store, int64_t key, const struct policy_verdict *verdict, struct err *err)
+{
+	for (size_t i = 0; i < verdict->finding_count; i++) {
+		const struct policy_finding *finding = &verdict->findings[i];
+		sqlite3_stmt *stmt = stmt_take(store, STMT_FINDING_INSERT, err);
+		struct binding binding;
+
+		if (!stmt)
+			return -1;
+		binding = bind_to(stmt);
+		bind_int(&binding, key);
+		bind_int(&binding, (int64_t)i);
+		bind_text(&binding, finding->rule);
+		bind_text(&binding, finding->severity);
+		bind_int(&binding, finding->line);
+		bind_int(&binding, finding->column);
+		bind_text(&binding, finding->text);
+		bind_text(&binding, finding->message);
+		if (bind_run(store, &binding, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int insert_artifact(struct store *store, int64_t key, const struct job_result *result,
+	size_t number, const char *mime, struct err *err)
+{
+	const struct job_artifact *artifact = &result->artifacts[number];
+	sqlite3_stmt *stmt = stmt_take(store, STMT_ARTIFACT_INSERT, err);
+	uint8_t digest[DIGEST_LEN];
+	bool known = digest_from_text(artifact->sha256, digest) == 0;
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	if (!known)
+		digest_of(artifact->data.data, artifact->data.len, digest);
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	bind_int(&binding, (int64_t)number);
+	bind_words(&binding, artifact->path, strlen(artifact->path));
+	bind_int(&binding, artifact->mode);
+	bind_text(&binding, mime);
+	bind_int(&binding, (int64_t)artifact->data.len);
+	bind_blob(&binding, digest, sizeof(digest));
+	if (content_bind(store, &binding,
+		    (struct bytes){
+			    artifact->data.data ? artifact->data.data : "", artifact->data.len },
+		    CONTENT_INLINE_MAX, digest, err) < 0)
+		return -1;
+	return bind_run(store, &binding, err);
+}
+
+static int insert_artifacts(struct store *store, int64_t key, const struct job_result *result,
+	const struct parts *parts, struct err *err)
+{
+	const struct value *list = value_get(parts->whole, "artifacts");
+
+	for (size_t i = 0; i < result->artifact_count; i++) {
+		const char *mime = value_as_text(value_get(value_at(list, i), "mime"));
+
+		if (insert_artifact(store, key, result, i, mime, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_end(struct store *store, int64_t key, const struct store_run *run, struct err *err)
+{
+	const struct job_result *result = run->result;
+	struct parts parts = { NULL, { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
+
+	if (parts_result(store, result, &parts, err) < 0)
+		return -1;
+	if (update_run(store, key, run, err) < 0)
+		return -1;
+	if (update_record(store, key, result, &parts, err) < 0)
+		return -1;
+	if (result->has_verdict && insert_findings(store, key, &result->verdict, err) < 0)
+		return -1;
+	return insert_artifacts(store, key, result, &parts, err);
+}
+
+/* ---- the two words ------------------------------------------------------------------------ */
+
+static int put_begun(struct store *store, const struct store_run *run, struct err *err)
+{
+	int64_t key = db_key_of(run->run_id);
+	int r = key < 0 ? 0 : record_find(store, run->run_id, &key, err);
+
+	if (key < 0)
+		return err_set(err, ERR_INVALID, "the store: a run's id is not a ULID");
+	if (r == 0)
+		return err_set(err, ERR_EXISTS, "the store: run %s is already there", run->run_id);
+	return r < 0 ? -1 : put_start(store, &key, run, err);
+}
+
+static int put_ended(struct store *store, const struct store_run *run, struct err *err)
+{
+	int64_t key = db_key_of(run->run_id);
+	int r;
+
+	if (key < 0)
+		return err_set(err, ERR_INVALID, "the store: a run's id is not a ULID");
+	r = record_find(store, run->run_id, &key, err);
+	if (r < 0 || (r > 0 && put_start(store, &key, run, err) < 0))
+		return -1;
+	if (put_end(store, key, run, err) < 0)
+		return -1;
+	store->ended++;
+	return 0;
+}
+
+static int put(struct store *store, const struct store_run *run,
+	int (*write)(struct store *, const struct store_run *, struct err *), struct err *err)
+{
+	int r;
+
+	assert(store->writing);
+
+	if (store->failed)
+		return err_set(err, ERR_INVALID, "the store: a record of this batch failed");
+	r = write(store, run, err);
+	arena_done(&store->scratch);
+	if (r < 0)
+		store->failed = true;
+	return r;
+}
+
+int store_put_begun(struct store *store, const struct store_run *run, struct err *err)
+{
+	return put(store, run, put_begun, err);
+}
+
+int store_put_ended(struct store *store, const struct store_run *run, struct err *err)
+{
+	assert(run->result);
+
+	return put(store, run, put_ended, err);
+}

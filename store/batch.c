@@ -1,0 +1,136 @@
+/* Transactions, and what is done when nobody waits for one. */
+#include <assert.h>
+
+#include "store/db.h"
+#include "store/settle.h"
+
+#define LOG_PAGES_TIDY 1000 /* worth a checkpoint when idle: half the log is used */
+#define LOG_PAGES_FULL 8000 /* worth one in the middle of work: the log may not grow for ever */
+#define UNSETTLED_TIDY 256  /* worth settling when idle: together they touch few pages each */
+#define SETTLE_AT_ONCE 64   /* a run that comes meanwhile waits for so many */
+#define UNSETTLED_FULL 4096 /* from here on each batch takes some along */
+
+static int run_fixed(struct store *store, enum stmt_name name, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, name, err);
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	return bind_run(store, &binding, err);
+}
+
+/* What is worth doing now although somebody waits; that it fails harms nobody. */
+static void keep_log_short(struct store *store)
+{
+	if (store->log_pages < LOG_PAGES_FULL)
+		return;
+	(void)sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	store->log_pages = 0; /* the next commit tells how long it really is */
+}
+
+int store_begin(struct store *store, struct err *err)
+{
+	assert(store->mode == STORE_WRITE && !store->writing);
+
+	keep_log_short(store);
+	if (run_fixed(store, STMT_BEGIN, err) < 0)
+		return -1;
+	store->writing = true;
+	store->failed = false;
+	store->ended = 0;
+	return 0;
+}
+
+void store_rollback(struct store *store)
+{
+	if (!store->writing)
+		return;
+	store->writing = false;
+	blob_shelf_clear(&store->shelf);
+	/* SQLite has rolled back by itself after some errors. */
+	if (!sqlite3_get_autocommit(store->db))
+		(void)run_fixed(store, STMT_ROLLBACK, NULL);
+}
+
+/* Under load there is no idle moment, so each batch takes some of what waits along. */
+static int settle_some_too(struct store *store, struct err *err)
+{
+	unsigned settled = 0;
+
+	if (store->unsettled < UNSETTLED_FULL)
+		return 0;
+	if (settle_runs(store, 2 * store->ended, &settled, err) < 0)
+		return -1;
+	store->unsettled -= settled < store->unsettled ? settled : store->unsettled;
+	return 0;
+}
+
+static int commit(struct store *store, enum store_durability durability, struct err *err)
+{
+	int r;
+
+	disk_log_wait(store->log, durability == STORE_NOW);
+	r = run_fixed(store, STMT_COMMIT, err);
+	disk_log_wait(store->log, true);
+	if (r < 0)
+		return -1;
+	store->writing = false;
+	store->unsettled += store->ended;
+	return 0;
+}
+
+int store_commit(struct store *store, enum store_durability durability, struct err *err)
+{
+	assert(store->writing);
+
+	if (store->failed) {
+		store_rollback(store);
+		return err_set(err, ERR_INVALID, "the store: a record of this batch failed");
+	}
+	if (settle_some_too(store, err) < 0 || commit(store, durability, err) < 0) {
+		store_rollback(store);
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- idle moments ------------------------------------------------------------------------- */
+
+static int settle_now(struct store *store, struct err *err)
+{
+	unsigned settled = 0;
+
+	if (store_begin(store, err) < 0)
+		return -1;
+	/* Onto the disk now, while nobody waits for it, and not with the next run. */
+	if (settle_runs(store, SETTLE_AT_ONCE, &settled, err) < 0 ||
+		commit(store, STORE_NOW, err) < 0) {
+		store_rollback(store);
+		return -1;
+	}
+	store->unsettled -= settled < store->unsettled ? settled : store->unsettled;
+	store->settling = settled == SETTLE_AT_ONCE && store->unsettled > 0;
+	return 0;
+}
+
+int store_tidy(struct store *store, struct err *err)
+{
+	int r;
+
+	assert(store->mode == STORE_WRITE && !store->writing);
+
+	if (store->unsettled >= UNSETTLED_TIDY || store->settling) {
+		if (settle_now(store, err) < 0)
+			return -1;
+	}
+	if (store->log_pages >= LOG_PAGES_TIDY) {
+		r = sqlite3_wal_checkpoint_v2(
+			store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+		store->log_pages = 0; /* the next commit tells how long it really is */
+		if (r != SQLITE_OK && r != SQLITE_BUSY)
+			return db_failed(store, r, err);
+	}
+	return store->settling ? 1 : 0;
+}

@@ -1,0 +1,39 @@
+/*
+ * Bytes kept once: named by their SHA-256, pressed with zstd where that pays.
+ *
+ * The same bytes a thousand times are one blob.  How many runs hold a blob is counted when they
+ * settle (settle.h), not here: the count would be one more page in each commit.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/err.h"
+#include "proto/digest.h"
+#include "proto/job.h"
+
+struct store;
+
+#define BLOB_BYTES_MAX ((size_t)256 << 20)
+#define SHELF_SLOTS    64
+
+/* Blobs met lately, so that what comes again and again is not looked up again and again. */
+struct blob_shelf {
+	struct {
+		uint8_t digest[DIGEST_LEN];
+		int64_t blob; /* 0: nothing here */
+	} slots[SHELF_SLOTS];
+};
+
+/* Forgets everything: after a rollback names may be gone. */
+void blob_shelf_clear(struct blob_shelf *shelf);
+
+/* Finds or writes the blob, in the transaction that is open.  `digest` is that of the bytes, or NULL. */
+int blob_put(struct store *store, struct bytes bytes, const uint8_t *digest, int64_t *ret_blob,
+	struct err *err);
+
+/* The bytes, in the arena. */
+int blob_get(struct store *store, int64_t blob, struct arena *arena, struct bytes *ret_bytes,
+	struct err *err);

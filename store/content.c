@@ -1,0 +1,45 @@
+#include "store/content.h"
+
+#include "store/db.h"
+
+int content_bind(struct store *store, struct binding *binding, struct bytes bytes,
+	size_t inline_max, const uint8_t *digest, struct err *err)
+{
+	int64_t blob = 0;
+
+	if (!bytes.data) {
+		bind_null(binding);
+		return 0;
+	}
+	if (bytes.len <= inline_max) {
+		bind_words(binding, bytes.data, bytes.len);
+		return 0;
+	}
+	if (blob_put(store, bytes, digest, &blob, err) < 0)
+		return -1;
+	bind_int(binding, blob);
+	return 0;
+}
+
+int content_read(struct store *store, sqlite3_stmt *stmt, int column, struct arena *arena,
+	struct bytes *ret_bytes, struct err *err)
+{
+	int type = sqlite3_column_type(stmt, column);
+	const void *bytes;
+	size_t len;
+	char *copy;
+
+	if (type == SQLITE_NULL) {
+		*ret_bytes = (struct bytes){ NULL, 0 };
+		return 0;
+	}
+	if (type == SQLITE_INTEGER)
+		return blob_get(store, sqlite3_column_int64(stmt, column), arena, ret_bytes, err);
+	bytes = sqlite3_column_blob(stmt, column);
+	len = (size_t)sqlite3_column_bytes(stmt, column);
+	copy = arena_copy(arena, bytes, bytes ? len : 0);
+	if (!copy)
+		return err_set(err, ERR_MEMORY, "the store: no memory for a record");
+	*ret_bytes = (struct bytes){ copy, bytes ? len : 0 };
+	return 0;
+}

@@ -1,0 +1,122 @@
+#include "store/db.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "proto/base/container.h"
+#include "proto/ulid.h"
+
+#define KEY_LOW_BITS 20
+#define KEY_MS_MAX   (((uint64_t)1 << 43) - 1)
+
+static const struct {
+	int code; /* of SQLite, without its extension */
+	enum err_code ours;
+	const char *words;
+} troubles[] = {
+	{ SQLITE_FULL, ERR_FULL, "no room on the device" },
+	{ SQLITE_IOERR, ERR_SYSTEM, "the disk failed" },
+	{ SQLITE_READONLY, ERR_SYSTEM, "the file or its folder may not be written" },
+	{ SQLITE_CANTOPEN, ERR_SYSTEM, "cannot open the file" },
+	{ SQLITE_CORRUPT, ERR_CORRUPT, "the file is damaged" },
+	{ SQLITE_NOTADB, ERR_CORRUPT, "the file is no database" },
+	{ SQLITE_SCHEMA, ERR_CORRUPT, "the tables are not those of ced" },
+	{ SQLITE_BUSY, ERR_BUSY, "another program holds the database" },
+	{ SQLITE_LOCKED, ERR_BUSY, "the database is in use" },
+	{ SQLITE_INTERRUPT, ERR_TIMEOUT, "took too long" },
+	{ SQLITE_NOMEM, ERR_MEMORY, "no memory" },
+	{ SQLITE_TOOBIG, ERR_TOO_BIG, "more than one record may hold" },
+	{ SQLITE_CONSTRAINT, ERR_EXISTS, "the record is already there" },
+	{ SQLITE_PERM, ERR_DENIED, "not allowed" },
+	{ SQLITE_AUTH, ERR_DENIED, "not allowed" },
+};
+
+static bool is_about_room(int number)
+{
+	return number == ENOSPC || number == EDQUOT || number == EFBIG;
+}
+
+int db_failed(struct store *store, int code, struct err *err)
+{
+	int number = sqlite3_system_errno(store->db);
+	const char *words = sqlite3_errstr(code);
+	enum err_code ours = ERR_SYSTEM;
+	bool disk = false;
+
+	for (size_t i = 0; i < COUNT_OF(troubles); i++) {
+		if (troubles[i].code != (code & 0xff))
+			continue;
+		words = troubles[i].words;
+		ours = troubles[i].ours;
+		disk = ours == ERR_SYSTEM;
+	}
+	/* A quota or a limit on file size is as full as a full disk. */
+	if (disk && is_about_room(number)) {
+		ours = ERR_FULL;
+		words = "no room on the device";
+	}
+	(void)err_set(err, ours, "the store: %s (%s%s%s)", words, sqlite3_errmsg(store->db),
+		disk && number ? ": " : "", disk && number ? strerror(number) : "");
+	if (err && disk)
+		err->sys_errno = number;
+	return -1;
+}
+
+int db_exec(struct store *store, const char *sql, struct err *err)
+{
+	int r = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+
+	return r == SQLITE_OK ? 0 : db_failed(store, r, err);
+}
+
+int db_number(struct store *store, const char *sql, int64_t otherwise, int64_t *ret_number,
+	struct err *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r = sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL);
+	int64_t number = otherwise;
+
+	if (r == SQLITE_OK)
+		r = sqlite3_step(stmt);
+	if (r == SQLITE_ROW)
+		number = sqlite3_column_int64(stmt, 0);
+	(void)sqlite3_finalize(stmt);
+	if (r != SQLITE_ROW && r != SQLITE_DONE)
+		return db_failed(store, r, err);
+	*ret_number = number;
+	return 0;
+}
+
+int db_look(struct store *store, bool *ret_began, struct err *err)
+{
+	bool began = sqlite3_get_autocommit(store->db) != 0;
+
+	if (began && db_exec(store, "BEGIN", err) < 0)
+		return -1;
+	*ret_began = began;
+	return 0;
+}
+
+void db_looked(struct store *store, const bool *began)
+{
+	/* Nothing was written, so nothing can be lost by an end that fails. */
+	if (*began)
+		(void)sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+int64_t db_key_at_ms(uint64_t ms)
+{
+	return (int64_t)((ms < KEY_MS_MAX ? ms : KEY_MS_MAX) << KEY_LOW_BITS);
+}
+
+int64_t db_key_of(const char *run_id)
+{
+	static const char alphabet[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+	uint64_t low = 0;
+
+	if (strlen(run_id) != RUN_ID_LEN || !ulid_is_valid(run_id))
+		return -1;
+	for (size_t i = RUN_ID_LEN - KEY_LOW_BITS / 5; i < RUN_ID_LEN; i++)
+		low = low << 5 | (uint64_t)(strchr(alphabet, run_id[i]) - alphabet);
+	return db_key_at_ms(ulid_time_ms(run_id)) | (int64_t)low;
+}

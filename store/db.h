@@ -1,0 +1,59 @@
+/*
+ * The open database as the files of this folder see it: the struct behind store.h, and the few
+ * words in which they speak to SQLite.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/buf.h"
+#include "proto/base/err.h"
+#include "store/blob.h"
+#include "store/disk.h"
+#include "store/stmt.h"
+#include "store/store.h"
+
+struct store {
+	sqlite3 *db;
+	enum store_mode mode;
+	int lock_fd; /* the writer's hold on the folder, or -1 */
+	char *path;  /* of the database */
+	struct disk_log *log;
+	sqlite3_stmt *stmts[STMT_COUNT];
+	bool writing; /* between store_begin() and its end */
+	bool failed;  /* something went wrong since then: only rollback is left */
+	int log_pages;
+	int64_t schema;
+	bool settling; /* in the middle of a heap of runs that wait to be settled */
+	uint64_t lost;
+	unsigned ended;     /* runs that this transaction ends */
+	uint64_t unsettled; /* runs in `pending` that have ended, as far as this writer knows */
+	struct blob_shelf shelf;
+	struct arena scratch; /* for one run being written */
+};
+
+/* Turns what SQLite says about its last call into *err, with "the store" in front.  Returns -1. */
+int db_failed(struct store *store, int code, struct err *err);
+
+/* Runs SQL without results. */
+int db_exec(struct store *store, const char *sql, struct err *err);
+
+/* The first column of the first row; `otherwise` when there is none. */
+int db_number(struct store *store, const char *sql, int64_t otherwise, int64_t *ret_number,
+	struct err *err);
+
+/* One look at the database for several questions: begun unless a transaction is open already. */
+int db_look(struct store *store, bool *ret_began, struct err *err);
+void db_looked(struct store *store, const bool *began);
+
+/* The key of a run; -1 when `run_id` is not a ULID. */
+int64_t db_key_of(const char *run_id);
+/* The smallest key of a millisecond. */
+int64_t db_key_at_ms(uint64_t ms);
+
+/* Brings the database to the newest schema (STORE_WRITE) or checks that it has it (STORE_READ). */
+int schema_prepare(struct store *store, struct err *err);

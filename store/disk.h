@@ -1,0 +1,34 @@
+/*
+ * The write-ahead log as the disk sees it: a thin layer between SQLite and its files that decides
+ * when a commit waits for the disk.
+ *
+ * SQLite runs with synchronous=FULL throughout, so it asks for a sync behind every commit and
+ * before it shows the commit to readers.  For a commit that need not be on the disk yet
+ * (STORE_SOON) this layer lets that one question go by.  It never does so for the log's header,
+ * whose order against the frames behind it keeps the log readable after a power cut, nor for a
+ * checkpoint.  The alternative, changing `PRAGMA synchronous` between transactions, must be decided
+ * before BEGIN, when the recorder does not yet know what the batch will hold.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include "proto/base/err.h"
+
+struct disk_log;
+
+/* The name to open a database with; registers the layer at the first call. */
+const char *disk_vfs(struct err *err);
+
+/* The log of an open database in WAL mode; lives until the database is closed.  NULL: it has none. */
+struct disk_log *disk_log_of(sqlite3 *db);
+
+/* From now on commits wait for the disk, or do not. */
+void disk_log_wait(struct disk_log *log, bool wait);
+
+/* Syncs so far, and the time they took. */
+uint64_t disk_log_syncs(const struct disk_log *log);
+int64_t disk_log_sync_us(const struct disk_log *log);

@@ -1,0 +1,17 @@
+/*
+ * Columns of a row as entries of a map that is sent as an answer.  NULL becomes nil.
+ */
+#pragma once
+
+#include <sqlite3.h>
+
+#include "proto/fill.h"
+
+void fetch_text(struct fill *fill, const char *key, sqlite3_stmt *row, int column);
+void fetch_int(struct fill *fill, const char *key, sqlite3_stmt *row, int column);
+void fetch_bool(struct fill *fill, const char *key, sqlite3_stmt *row, int column);
+/* 32 bytes as "sha256:…". */
+void fetch_hash(struct fill *fill, const char *key, sqlite3_stmt *row, int column);
+
+/* The outcome with `state` and `ok`, which follow from it. */
+void fetch_outcome(struct fill *fill, sqlite3_stmt *row, int column);

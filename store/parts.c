@@ -1,0 +1,133 @@
+#include "store/parts.h"
+
+#include <string.h>
+
+#include "proto/base/container.h"
+#include "proto/json.h"
+#include "store/db.h"
+#include "store/record.h"
+
+static int no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "the store: no memory for a record");
+}
+
+/*
+ * Which keys of a result have a place of their own; the others are written together as `more`, also
+ * those that are invented after this was written.
+ */
+enum place {
+	PLACE_MORE,
+	PLACE_COLUMN,
+	PLACE_SETTING,
+	PLACE_POLICY
+};
+
+static const struct {
+	const char *key;
+	enum place place;
+} result_places[] = {
+	{ "run_id", PLACE_COLUMN },
+	{ "outcome", PLACE_COLUMN },
+	{ "ok", PLACE_COLUMN },
+	{ "reason", PLACE_COLUMN },
+	{ "ran", PLACE_COLUMN },
+	{ "stdout", PLACE_COLUMN },
+	{ "stdout_tail", PLACE_COLUMN },
+	{ "stdout_bytes", PLACE_COLUMN },
+	{ "stderr", PLACE_COLUMN },
+	{ "stderr_tail", PLACE_COLUMN },
+	{ "stderr_bytes", PLACE_COLUMN },
+	{ "metrics", PLACE_COLUMN },
+	{ "code_hash", PLACE_COLUMN },
+	{ "input_hash", PLACE_COLUMN },
+	{ "trace", PLACE_COLUMN },
+	{ "artifacts", PLACE_COLUMN },
+	{ "limits", PLACE_SETTING },
+	{ "runtime", PLACE_SETTING },
+	{ "policy", PLACE_POLICY },
+};
+
+/* And of a request. */
+static const char *const request_columns[] = { "id", "language", "code", "entrypoint", "stdin",
+	"input", "files", "policy", "task", "agent" };
+
+static enum place place_of(const struct value_entry *entry, bool found_something)
+{
+	for (size_t i = 0; i < COUNT_OF(result_places); i++) {
+		if (strcmp(result_places[i].key, entry->key) != 0)
+			continue;
+		if (result_places[i].place != PLACE_POLICY)
+			return result_places[i].place;
+		/* A verdict without findings is the same for most runs. */
+		return found_something ? PLACE_MORE : PLACE_SETTING;
+	}
+	return PLACE_MORE;
+}
+
+static bool is_request_column(const char *key)
+{
+	for (size_t i = 0; i < COUNT_OF(request_columns); i++) {
+		if (strcmp(request_columns[i], key) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The entry under another roof. */
+static void move_entry(struct arena *arena, struct value *map, const struct value_entry *entry)
+{
+	(void)value_map_put_len(arena, map, entry->key, entry->key_len, entry->value);
+}
+
+static int to_json(
+	struct store *store, const struct value *value, struct bytes *ret_text, struct err *err)
+{
+	return json_write_text(&store->scratch, value, JSON_WRITE_BASE64, RECORD_JSON_BYTES_MAX,
+		&ret_text->data, &ret_text->len, err);
+}
+
+int parts_request(
+	struct store *store, const struct job_spec *spec, struct bytes *ret_text, struct err *err)
+{
+	struct value *whole = job_spec_to_value(&store->scratch, spec);
+	struct value *rest = value_map(&store->scratch);
+
+	if (!whole || !rest)
+		return no_memory(err);
+	for (size_t i = 0; i < whole->map.count; i++) {
+		if (!is_request_column(whole->map.entries[i].key))
+			move_entry(&store->scratch, rest, &whole->map.entries[i]);
+	}
+	return store->scratch.failed ? no_memory(err) : to_json(store, rest, ret_text, err);
+}
+
+int parts_result(struct store *store, const struct job_result *result, struct parts *ret_parts,
+	struct err *err)
+{
+	struct arena *arena = &store->scratch;
+	struct value *setting = value_map(arena);
+	struct value *more = value_map(arena);
+	struct value *trace;
+
+	ret_parts->whole = job_result_to_value(arena, result);
+	if (!ret_parts->whole || !setting || !more)
+		return no_memory(err);
+	for (size_t i = 0; i < ret_parts->whole->map.count; i++) {
+		const struct value_entry *entry = &ret_parts->whole->map.entries[i];
+		enum place place = place_of(entry, result->verdict.finding_count > 0);
+
+		if (place == PLACE_MORE)
+			move_entry(arena, more, entry);
+		else if (place == PLACE_SETTING)
+			move_entry(arena, setting, entry);
+	}
+	if (arena->failed)
+		return no_memory(err);
+	trace = value_get(ret_parts->whole, "trace");
+	if (trace && to_json(store, trace, &ret_parts->trace, err) < 0)
+		return -1;
+	if (to_json(store, setting, &ret_parts->setting, err) < 0)
+		return -1;
+	return to_json(store, more, &ret_parts->more, err);
+}

@@ -1,0 +1,26 @@
+/*
+ * A request and a result taken apart into what the columns of `records` hold.  Everything lies in
+ * the store's scratch arena and is gone when the record has been written.
+ */
+#pragma once
+
+#include "proto/base/err.h"
+#include "proto/job.h"
+#include "proto/value.h"
+
+struct store;
+
+/* A result, in JSON where it is not a column of its own. */
+struct parts {
+	struct value *whole;
+	struct bytes setting;
+	struct bytes trace;
+	struct bytes more;
+};
+
+/* JSON of what was asked, without what has a column of its own. */
+int parts_request(
+	struct store *store, const struct job_spec *spec, struct bytes *ret_text, struct err *err);
+
+int parts_result(struct store *store, const struct job_result *result, struct parts *ret_parts,
+	struct err *err);

@@ -1,0 +1,53 @@
+/*
+ * One record: the words that its writer (audit.c) and its readers (record.c, walk.c) share.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include "proto/base/err.h"
+#include "proto/job.h"
+#include "store/stmt.h"
+
+struct store;
+
+#define RECORD_JSON_BYTES_MAX   ((size_t)128 << 20)
+#define RECORD_TRACE_INLINE_MAX ((size_t)32 << 10) /* the view `steps` reads what is in the row */
+
+/* The numbers of struct job_metrics that are columns of `runs`, in the order of the columns. */
+#define RECORD_METRICS(X)                                                                        \
+	X(queue_us)                                                                              \
+	X(policy_us)                                                                             \
+	X(start_us)                                                                              \
+	X(exec_us)                                                                               \
+	X(collect_us)                                                                            \
+	X(record_us)                                                                             \
+	X(total_us) X(cpu_user_us) X(cpu_sys_us) X(memory_peak_bytes) X(pids_peak) X(disk_bytes) \
+		X(ctx_voluntary) X(ctx_forced)
+
+/* Where a run is: 0 found, 1 no such run, -1. */
+int record_find(struct store *store, const char *run_id, int64_t *ret_key, struct err *err);
+
+/* The columns of STMT_RECORD_READ. */
+enum record_column {
+	RECORD_REQUEST,
+	RECORD_REFUSED,
+	RECORD_CODE,
+	RECORD_STDIN,
+	RECORD_SETTING,
+	RECORD_STDOUT,
+	RECORD_STDOUT_TAIL,
+	RECORD_STDERR,
+	RECORD_STDERR_TAIL,
+	RECORD_TRACE,
+	RECORD_MORE,
+};
+
+/* Puts the statement `name` on the row of the key: 0, or 1 when there is none.  The caller resets it. */
+int record_row(struct store *store, enum stmt_name name, int64_t key, sqlite3_stmt **ret_row,
+	struct err *err);
+
+/* At most `most` bytes from the front, not ending inside a character unless there is nothing else. */
+struct value *record_part(struct arena *arena, struct bytes bytes, uint64_t most);

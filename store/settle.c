@@ -1,0 +1,116 @@
+#include "store/settle.h"
+
+#include "store/db.h"
+
+/* Columns of STMT_SETTLE_NEXT from 1 on, in the order of enum facet. */
+#define FACET_LAST FACET_CODE_HASH
+
+static int put_facet(
+	struct store *store, sqlite3_value *value, unsigned facet, int64_t key, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_FACET_INSERT, err);
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, facet);
+	binding.code = sqlite3_bind_value(stmt, ++binding.index, value);
+	bind_int(&binding, key);
+	return bind_run(store, &binding, err);
+}
+
+static int put_facets(struct store *store, sqlite3_stmt *run, int64_t key, struct err *err)
+{
+	for (unsigned facet = 1; facet <= FACET_LAST; facet++) {
+		if (sqlite3_column_type(run, (int)facet) == SQLITE_NULL)
+			continue;
+		if (put_facet(store, sqlite3_column_value(run, (int)facet), facet, key, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int count_blob(struct store *store, int64_t blob, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_BLOB_REF, err);
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, blob);
+	return bind_run(store, &binding, err);
+}
+
+static int count_blobs(struct store *store, int64_t key, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_SETTLE_BLOBS, err);
+	struct binding binding;
+	int r;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	while ((r = stmt_step(store, stmt, err)) > 0) {
+		for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+			if (sqlite3_column_type(stmt, i) != SQLITE_INTEGER)
+				continue;
+			if (count_blob(store, sqlite3_column_int64(stmt, i), err) < 0) {
+				(void)sqlite3_reset(stmt);
+				return -1;
+			}
+		}
+	}
+	return r;
+}
+
+static int leave_pending(struct store *store, int64_t key, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_PENDING_DELETE, err);
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	return bind_run(store, &binding, err);
+}
+
+/* The first ended run behind *key: 1 settled, 0 there is none, -1. */
+static int settle_next(struct store *store, int64_t *key, struct err *err)
+{
+	sqlite3_stmt *run = stmt_take(store, STMT_SETTLE_NEXT, err);
+	struct binding binding;
+	int r;
+
+	if (!run)
+		return -1;
+	binding = bind_to(run);
+	bind_int(&binding, *key);
+	r = stmt_step(store, run, err);
+	if (r <= 0)
+		return r;
+
+	*key = sqlite3_column_int64(run, 0);
+	r = put_facets(store, run, *key, err);
+	(void)sqlite3_reset(run);
+	if (r < 0 || count_blobs(store, *key, err) < 0 || leave_pending(store, *key, err) < 0)
+		return -1;
+	return 1;
+}
+
+int settle_runs(struct store *store, unsigned most, unsigned *ret_settled, struct err *err)
+{
+	int64_t key = INT64_MIN;
+	unsigned settled = 0;
+	int r = 1;
+
+	while (settled < most && (r = settle_next(store, &key, err)) > 0)
+		settled++;
+	if (r < 0)
+		return -1;
+	*ret_settled = settled;
+	return 0;
+}

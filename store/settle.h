@@ -1,0 +1,24 @@
+/*
+ * What a run's record needs beside itself, written when nobody waits for it: the facets that lists
+ * filter by, and the counts of the blobs it holds.  Until then the run stands in `pending`, and
+ * lists look there too.
+ */
+#pragma once
+
+#include "proto/base/err.h"
+
+struct store;
+
+/* Settles at most `most` runs that have ended, in the transaction that is open. */
+int settle_runs(struct store *store, unsigned most, unsigned *ret_settled, struct err *err);
+
+/* The facets' numbers in the table of that name. */
+enum facet {
+	FACET_NONE = 0,
+	FACET_OUTCOME = 1,
+	FACET_LANGUAGE = 2,
+	FACET_UID = 3,
+	FACET_AGENT = 4,
+	FACET_TASK = 5,
+	FACET_CODE_HASH = 6,
+};

@@ -1,0 +1,266 @@
+/* Counts and percentiles over the runs that a filter lets through. */
+#include <string.h>
+
+#include "proto/base/container.h"
+#include "store/db.h"
+#include "store/fetch.h"
+#include "store/spread.h"
+#include "store/walk.h"
+
+#define GROUPS_MAX 100 /* more agents than this share one group */
+#define OTHERS     "(other)"
+#define NOBODY     "(none)"
+#define KEY_BYTES  256
+
+#define auto_walk __attribute__((cleanup(walk_close)))
+
+/* Runs with something in common. */
+struct group {
+	char key[KEY_BYTES];
+	uint64_t runs;
+	uint64_t ok;
+	struct spread *exec; /* NULL: not asked for */
+	struct spread *total;
+};
+
+struct stats {
+	struct group all;
+	uint64_t running;
+	struct group *groups;
+	size_t group_count;
+	struct spread *phases;
+};
+
+static const struct {
+	const char *by;
+	const char *column; /* NULL: phases, which are not groups */
+} kinds[] = {
+	{ "outcome", "r.outcome" },
+	{ "language", "r.language" },
+	{ "agent", "r.agent" },
+	{ "phase", NULL },
+};
+
+#define PHASE_COLUMN 4 /* of the row: the first phase */
+
+static const struct {
+	const char *name;
+	const char *column;
+} phases[] = {
+	{ "queue", "r.queue_us" },
+	{ "policy", "r.policy_us" },
+	{ "start", "r.start_us" },
+	{ "execute", "r.exec_us" },
+	{ "collect", "r.collect_us" },
+	{ "record", "r.record_us" },
+	{ "total", "r.total_us" },
+};
+
+#define PHASE_COLUMNS \
+	", r.queue_us, r.policy_us, r.start_us, r.exec_us, r.collect_us, r.record_us, r.total_us"
+
+static int no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "the store: no memory for statistics");
+}
+
+/* ---- life --------------------------------------------------------------------------------- */
+
+static int open_group(struct group *group, const char *key)
+{
+	*group = (struct group){ .exec = calloc(1, sizeof(*group->exec)),
+		.total = calloc(1, sizeof(*group->total)) };
+	(void)sqlite3_snprintf(KEY_BYTES, group->key, "%s", key);
+	return group->exec && group->total ? 0 : -1;
+}
+
+static void close_group(struct group *group)
+{
+	free(group->exec);
+	free(group->total);
+	group->exec = NULL;
+	group->total = NULL;
+}
+
+static void stats_done(struct stats *stats)
+{
+	close_group(&stats->all);
+	for (size_t i = 0; i < stats->group_count; i++)
+		close_group(&stats->groups[i]);
+	free(stats->groups);
+	free(stats->phases);
+	stats->group_count = 0;
+	stats->groups = NULL;
+	stats->phases = NULL;
+}
+
+static int stats_init(struct stats *stats)
+{
+	*stats = (struct stats){ .groups = calloc(GROUPS_MAX + 1, sizeof(*stats->groups)),
+		.phases = calloc(COUNT_OF(phases), sizeof(*stats->phases)) };
+	if (open_group(&stats->all, "") < 0)
+		return -1;
+	return stats->groups && stats->phases ? 0 : -1;
+}
+
+/* ---- counting ----------------------------------------------------------------------------- */
+
+static struct group *find_group(struct stats *stats, const char *key)
+{
+	char name[KEY_BYTES];
+	struct group *group;
+
+	/* As it would be kept, so that a key that was cut is found again. */
+	(void)sqlite3_snprintf(KEY_BYTES, name, "%s", key);
+	for (size_t i = 0; i < stats->group_count; i++) {
+		if (strcmp(stats->groups[i].key, name) == 0)
+			return &stats->groups[i];
+	}
+	if (stats->group_count == GROUPS_MAX && strcmp(name, OTHERS) != 0)
+		return find_group(stats, OTHERS);
+	group = &stats->groups[stats->group_count++];
+	return open_group(group, name) < 0 ? NULL : group;
+}
+
+static void count_run(struct group *group, sqlite3_stmt *row)
+{
+	const char *outcome = (const char *)sqlite3_column_text(row, 1);
+
+	group->runs++;
+	if (outcome && strcmp(outcome, "ok") == 0)
+		group->ok++;
+	spread_add(group->exec, sqlite3_column_int64(row, PHASE_COLUMN + 3));
+	spread_add(group->total, sqlite3_column_int64(row, PHASE_COLUMN + 6));
+}
+
+static int count_row(struct stats *stats, sqlite3_stmt *row, bool grouped)
+{
+	const char *key = (const char *)sqlite3_column_text(row, 2);
+	struct group *group;
+
+	if (sqlite3_column_type(row, 1) == SQLITE_NULL) {
+		stats->running++;
+		return 0;
+	}
+	count_run(&stats->all, row);
+	if (!grouped) {
+		for (size_t i = 0; i < COUNT_OF(phases); i++)
+			spread_add(&stats->phases[i],
+				sqlite3_column_int64(row, PHASE_COLUMN + (int)i));
+		return 0;
+	}
+	group = find_group(stats, key ? key : NOBODY);
+	if (!group)
+		return -1;
+	count_run(group, row);
+	return 0;
+}
+
+static int count_all(struct stats *stats, struct store *store, const struct store_filter *filter,
+	const char *column, struct err *err)
+{
+	auto_walk struct walk walk = { .store = store };
+	sqlite3_stmt *row = NULL;
+	char columns[256];
+	int r;
+
+	(void)sqlite3_snprintf(sizeof(columns), columns,
+		"r.outcome, %s, r.received_us" PHASE_COLUMNS, column ? column : "NULL");
+	if (walk_open(&walk, store, filter, columns, err) < 0)
+		return -1;
+	while ((r = walk_next(&walk, &row, err)) > 0) {
+		if (count_row(stats, row, column != NULL) < 0)
+			return no_memory(err);
+	}
+	return r;
+}
+
+/* ---- the answer --------------------------------------------------------------------------- */
+
+static struct value *spread_to_value(struct arena *arena, const struct spread *spread)
+{
+	struct fill fill = fill_start(arena);
+
+	fill_int(&fill, "p50", spread_at(spread, 50));
+	fill_int(&fill, "p90", spread_at(spread, 90));
+	fill_int(&fill, "p99", spread_at(spread, 99));
+	return fill_done(&fill);
+}
+
+static void put_group(struct fill *fill, const struct group *group)
+{
+	fill_uint(fill, "runs", group->runs);
+	fill_uint(fill, "ok", group->ok);
+	fill_value(fill, "exec_us", spread_to_value(fill->arena, group->exec));
+	fill_value(fill, "total_us", spread_to_value(fill->arena, group->total));
+}
+
+static struct value *group_to_value(struct arena *arena, const void *groups, size_t index)
+{
+	const struct group *group = (const struct group *)groups + index;
+	struct fill fill = fill_start(arena);
+
+	fill_text(&fill, "key", group->key);
+	put_group(&fill, group);
+	return fill_done(&fill);
+}
+
+static struct value *phase_to_value(struct arena *arena, const void *spreads, size_t index)
+{
+	const struct spread *spread = (const struct spread *)spreads + index;
+	struct fill fill = fill_start(arena);
+
+	fill_text(&fill, "key", phases[index].name);
+	fill_uint(&fill, "runs", spread->count);
+	fill_value(&fill, "us", spread_to_value(arena, spread));
+	return fill_done(&fill);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct group *left = a;
+	const struct group *right = b;
+
+	if (left->runs != right->runs)
+		return left->runs < right->runs ? 1 : -1;
+	return strcmp(left->key, right->key);
+}
+
+static struct value *stats_to_value(
+	struct arena *arena, struct stats *stats, const char *by, bool grouped)
+{
+	struct fill fill = fill_start(arena);
+
+	put_group(&fill, &stats->all);
+	fill_uint(&fill, "running", stats->running);
+	fill_text(&fill, "grouped_by", by);
+	qsort(stats->groups, stats->group_count, sizeof(*stats->groups), by_size);
+	if (grouped)
+		fill_list(&fill, "by", stats->group_count, stats->groups, group_to_value);
+	else
+		fill_list(&fill, "by", COUNT_OF(phases), stats->phases, phase_to_value);
+	return fill_done(&fill);
+}
+
+int store_stats(struct store *store, const struct store_filter *filter, const char *by,
+	struct arena *arena, struct value **ret_stats, struct err *err)
+{
+	__attribute__((cleanup(stats_done))) struct stats stats = { .running = 0 };
+	struct value *answer;
+	size_t kind = 0;
+
+	while (kind < COUNT_OF(kinds) && strcmp(kinds[kind].by, by) != 0)
+		kind++;
+	if (kind == COUNT_OF(kinds))
+		return err_set(
+			err, ERR_INVALID, "statistics are by outcome, language, agent or phase");
+	if (stats_init(&stats) < 0)
+		return no_memory(err);
+	if (count_all(&stats, store, filter, kinds[kind].column, err) < 0)
+		return -1;
+	answer = stats_to_value(arena, &stats, by, kinds[kind].column != NULL);
+	if (!answer)
+		return no_memory(err);
+	*ret_stats = answer;
+	return 0;
+}

@@ -1,0 +1,199 @@
+#include "store/stmt.h"
+
+#include "proto/base/utf8.h"
+#include "proto/digest.h"
+#include "store/db.h"
+
+#define RUN_COLUMNS                                                                        \
+	"key, run_id, caller_id, method, uid, gid, pid, agent, task, language, policy, "   \
+	"entrypoint, received_us, ended_us, outcome, ran, reason, code_hash, input_hash, " \
+	"stdout_bytes, stderr_bytes, queue_us, policy_us, start_us, exec_us, collect_us, " \
+	"record_us, total_us, cpu_user_us, cpu_sys_us, memory_peak_bytes, pids_peak, "     \
+	"disk_bytes, ctx_voluntary, ctx_forced, warm "
+
+/* clang-format off */
+static const char *const texts[STMT_COUNT] = {
+	[STMT_BEGIN]    = "BEGIN IMMEDIATE",
+	[STMT_COMMIT]   = "COMMIT",
+	[STMT_ROLLBACK] = "ROLLBACK",
+
+	/* Two runs may want one key; the later one takes the next that is free. */
+	[STMT_KEY_FIND]  = "SELECT key FROM runs WHERE key BETWEEN ?1 AND ?1 + 15 AND run_id = ?2",
+	[STMT_KEY_TAKEN] = "SELECT 1 FROM runs WHERE key = ?",
+
+	[STMT_RUN_INSERT] =
+		"INSERT INTO runs (key, run_id, caller_id, method, uid, gid, pid, agent, task, "
+		"language, policy, entrypoint, received_us, code_hash, input_hash) "
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[STMT_RECORD_INSERT] =
+		"INSERT INTO records (key, request, refused, code, stdin) VALUES (?, ?, ?, ?, ?)",
+	[STMT_PENDING_INSERT] = "INSERT INTO pending (key) VALUES (?)",
+	[STMT_INPUT_INSERT] =
+		"INSERT INTO inputs (key, number, path, mode, data) VALUES (?, ?, ?, ?, ?)",
+	[STMT_LABEL_INSERT] = "INSERT OR IGNORE INTO labels (name, value, key) VALUES (?, ?, ?)",
+
+	[STMT_RUN_END] =
+		"UPDATE runs SET ended_us = ?2, policy = coalesce(?3, policy), outcome = ?4, ran = ?5, "
+		"reason = ?6, code_hash = coalesce(?7, code_hash), "
+		"input_hash = coalesce(?8, input_hash), stdout_bytes = ?9, stderr_bytes = ?10, "
+		"queue_us = ?11, policy_us = ?12, start_us = ?13, exec_us = ?14, collect_us = ?15, "
+		"record_us = ?16, total_us = ?17, cpu_user_us = ?18, cpu_sys_us = ?19, "
+		"memory_peak_bytes = ?20, pids_peak = ?21, disk_bytes = ?22, ctx_voluntary = ?23, "
+		"ctx_forced = ?24, warm = ?25 WHERE key = ?1",
+	[STMT_RECORD_END] =
+		"UPDATE records SET setting = ?2, stdout = ?3, stdout_tail = ?4, stderr = ?5, "
+		"stderr_tail = ?6, trace = ?7, more = ?8 WHERE key = ?1",
+	[STMT_FINDING_INSERT] =
+		"INSERT OR REPLACE INTO findings (key, number, rule, severity, line, column, text, "
+		"message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	[STMT_ARTIFACT_INSERT] =
+		"INSERT OR REPLACE INTO artifacts (key, number, path, mode, mime, bytes, sha256, data) "
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+
+	[STMT_BLOB_FIND]        = "SELECT blob FROM blobs WHERE sha256 = ?",
+	[STMT_BLOB_INSERT]      = "INSERT INTO blobs (sha256, bytes) VALUES (?, ?)",
+	[STMT_BLOB_DATA_INSERT] = "INSERT INTO blob_data (blob, codec, data) VALUES (?, ?, ?)",
+	[STMT_BLOB_READ] =
+		"SELECT blobs.bytes, codec, data FROM blobs JOIN blob_data USING (blob) WHERE blob = ?",
+
+	[STMT_RUN_READ] = "SELECT " RUN_COLUMNS "FROM runs WHERE key = ?",
+	[STMT_RECORD_READ] =
+		"SELECT request, refused, code, stdin, setting, stdout, stdout_tail, stderr, "
+		"stderr_tail, trace, more FROM records WHERE key = ?",
+	[STMT_INPUTS_READ] = "SELECT path, mode, data FROM inputs WHERE key = ? ORDER BY number",
+	[STMT_ARTIFACTS_READ] =
+		"SELECT path, mode, mime, bytes, sha256, data FROM artifacts WHERE key = ? "
+		"ORDER BY number",
+	[STMT_ARTIFACT_READ] = "SELECT data FROM artifacts WHERE key = ? AND path = ?",
+	[STMT_INPUT_READ]    = "SELECT data FROM inputs WHERE key = ? AND path = ?",
+
+	[STMT_SETTLE_NEXT] =
+		"SELECT key, outcome, language, uid, agent, task, code_hash FROM pending JOIN runs "
+		"USING (key) WHERE key > ? AND outcome IS NOT NULL ORDER BY key LIMIT 1",
+	[STMT_SETTLE_BLOBS] =
+		"SELECT code, stdin, setting, stdout, stdout_tail, stderr, stderr_tail, trace, more, "
+		"request, refused FROM records WHERE key = ?1 "
+		"UNION ALL SELECT data, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 FROM inputs "
+		"WHERE key = ?1 "
+		"UNION ALL SELECT data, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 FROM artifacts "
+		"WHERE key = ?1",
+	[STMT_BLOB_REF]       = "UPDATE blobs SET refs = refs + 1 WHERE blob = ?",
+	[STMT_FACET_INSERT]   = "INSERT OR IGNORE INTO facets (facet, value, key) VALUES (?, ?, ?)",
+	[STMT_PENDING_DELETE] = "DELETE FROM pending WHERE key = ?",
+
+	[STMT_LOST] =
+		"UPDATE runs SET outcome = 'lost', ran = 'unknown', ended_us = ?1, "
+		"reason = 'the daemon ended while this ran; nobody knows how far it came' "
+		"WHERE outcome IS NULL AND key IN (SELECT key FROM pending)",
+};
+/* clang-format on */
+
+sqlite3_stmt *stmt_take(struct store *store, enum stmt_name name, struct err *err)
+{
+	sqlite3_stmt **stmt = &store->stmts[name];
+	int r;
+
+	if (*stmt) {
+		(void)sqlite3_reset(*stmt);
+		(void)sqlite3_clear_bindings(*stmt);
+		return *stmt;
+	}
+	r = sqlite3_prepare_v3(store->db, texts[name], -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
+	if (r == SQLITE_OK)
+		return *stmt;
+	(void)db_failed(store, r, err);
+	return NULL;
+}
+
+void stmt_close_all(struct store *store)
+{
+	for (unsigned i = 0; i < STMT_COUNT; i++) {
+		(void)sqlite3_finalize(store->stmts[i]);
+		store->stmts[i] = NULL;
+	}
+}
+
+struct binding bind_to(sqlite3_stmt *stmt)
+{
+	return (struct binding){ stmt, 0, SQLITE_OK };
+}
+
+static void note(struct binding *binding, int code)
+{
+	if (binding->code == SQLITE_OK)
+		binding->code = code;
+}
+
+void bind_null(struct binding *binding)
+{
+	note(binding, sqlite3_bind_null(binding->stmt, ++binding->index));
+}
+
+void bind_int(struct binding *binding, int64_t integer)
+{
+	note(binding, sqlite3_bind_int64(binding->stmt, ++binding->index, integer));
+}
+
+void bind_text(struct binding *binding, const char *text)
+{
+	note(binding, sqlite3_bind_text(binding->stmt, ++binding->index, text, -1, SQLITE_STATIC));
+}
+
+void bind_blob(struct binding *binding, const void *bytes, size_t len)
+{
+	/* A NULL pointer would give NULL where an empty blob is meant. */
+	note(binding, sqlite3_bind_blob64(binding->stmt, ++binding->index, bytes ? bytes : "", len,
+			      SQLITE_STATIC));
+}
+
+void bind_words(struct binding *binding, const char *bytes, size_t len)
+{
+	if (!utf8_is_valid(bytes, len)) {
+		bind_blob(binding, bytes, len);
+		return;
+	}
+	note(binding, sqlite3_bind_text64(binding->stmt, ++binding->index, bytes ? bytes : "", len,
+			      SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void bind_hash(struct binding *binding, const char *text)
+{
+	uint8_t digest[DIGEST_LEN];
+
+	if (!text || digest_from_text(text, digest) < 0) {
+		bind_null(binding);
+		return;
+	}
+	note(binding, sqlite3_bind_blob(binding->stmt, ++binding->index, digest, sizeof(digest),
+			      SQLITE_TRANSIENT));
+}
+
+int bind_run(struct store *store, struct binding *binding, struct err *err)
+{
+	int code = binding->code;
+
+	if (code == SQLITE_OK)
+		code = sqlite3_step(binding->stmt);
+	if (code == SQLITE_DONE) {
+		(void)sqlite3_reset(binding->stmt);
+		return 0;
+	}
+	(void)db_failed(store, code, err);
+	(void)sqlite3_reset(binding->stmt);
+	return -1;
+}
+
+int stmt_step(struct store *store, sqlite3_stmt *stmt, struct err *err)
+{
+	int code = sqlite3_step(stmt);
+
+	if (code == SQLITE_ROW)
+		return 1;
+	if (code == SQLITE_DONE) {
+		(void)sqlite3_reset(stmt);
+		return 0;
+	}
+	(void)db_failed(store, code, err);
+	(void)sqlite3_reset(stmt);
+	return -1;
+}

@@ -1,0 +1,76 @@
+/*
+ * The fixed statements, as a table; each is prepared at its first use and kept until the store is
+ * closed.  Statements whose text depends on a filter are made in walk.c.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include "proto/base/err.h"
+
+struct store;
+
+enum stmt_name {
+	STMT_BEGIN,
+	STMT_COMMIT,
+	STMT_ROLLBACK,
+	STMT_KEY_FIND,
+	STMT_KEY_TAKEN,
+	STMT_RUN_INSERT,
+	STMT_RECORD_INSERT,
+	STMT_PENDING_INSERT,
+	STMT_INPUT_INSERT,
+	STMT_LABEL_INSERT,
+	STMT_RUN_END,
+	STMT_RECORD_END,
+	STMT_FINDING_INSERT,
+	STMT_ARTIFACT_INSERT,
+	STMT_BLOB_FIND,
+	STMT_BLOB_INSERT,
+	STMT_BLOB_DATA_INSERT,
+	STMT_BLOB_READ,
+	STMT_RUN_READ,
+	STMT_RECORD_READ,
+	STMT_INPUTS_READ,
+	STMT_ARTIFACTS_READ,
+	STMT_ARTIFACT_READ,
+	STMT_INPUT_READ,
+	STMT_SETTLE_NEXT,
+	STMT_SETTLE_BLOBS,
+	STMT_BLOB_REF,
+	STMT_FACET_INSERT,
+	STMT_PENDING_DELETE,
+	STMT_LOST,
+	STMT_COUNT,
+};
+
+/* The statement, reset and without values; NULL with *err.  Borrowed: stmt_close_all() frees it. */
+sqlite3_stmt *stmt_take(struct store *store, enum stmt_name name, struct err *err);
+
+void stmt_close_all(struct store *store);
+
+/* Values for one statement, in order from the first; all are borrowed until stmt_run(). */
+struct binding {
+	sqlite3_stmt *stmt;
+	int index;
+	int code; /* of the first failure */
+};
+
+struct binding bind_to(sqlite3_stmt *stmt);
+void bind_null(struct binding *binding);
+void bind_int(struct binding *binding, int64_t integer);
+void bind_text(struct binding *binding, const char *text); /* NULL gives NULL */
+void bind_blob(struct binding *binding, const void *bytes, size_t len);
+/* TEXT when the bytes are UTF-8, else BLOB. */
+void bind_words(struct binding *binding, const char *bytes, size_t len);
+/* "sha256:…" as 32 bytes; NULL when the text is something else. */
+void bind_hash(struct binding *binding, const char *text);
+
+/* Runs a statement that has no rows.  On failure *ret_code, unless NULL, is what SQLite said. */
+int bind_run(struct store *store, struct binding *binding, struct err *err);
+
+/* One step of a statement with rows: 1 a row, 0 no more, -1. */
+int stmt_step(struct store *store, sqlite3_stmt *stmt, struct err *err);

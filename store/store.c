@@ -1,0 +1,334 @@
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "store/db.h"
+
+#define DB_FILE   "ced.db"
+#define LOCK_FILE "ced.lock"
+#define MODE_FILE 0600
+
+/*
+ * The write-ahead log is a file that is written once in full and then overwritten from its
+ * beginning after each checkpoint, because the disk syncs overwritten blocks in a third of the time
+ * that it needs for a file that grows.  A small run fills about six pages.
+ */
+#define LOG_BYTES       ((off_t)8 << 20)
+#define SCRATCH_CEILING ((size_t)256 << 20)
+
+#define BUSY_MS_WRITE 100 /* only a stranger can hold the lock; a client is waiting */
+#define BUSY_MS_READ  1000
+
+static const struct {
+	int id;
+	int most;
+} ceilings[] = {
+	{ SQLITE_LIMIT_LENGTH, 512 << 20 },
+	{ SQLITE_LIMIT_SQL_LENGTH, 64 << 10 },
+	{ SQLITE_LIMIT_COLUMN, 200 },
+	{ SQLITE_LIMIT_EXPR_DEPTH, 40 },
+	{ SQLITE_LIMIT_COMPOUND_SELECT, 8 },
+	{ SQLITE_LIMIT_VDBE_OP, 50000 },
+	{ SQLITE_LIMIT_FUNCTION_ARG, 16 },
+	{ SQLITE_LIMIT_ATTACHED, 0 },
+	{ SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100 },
+	{ SQLITE_LIMIT_VARIABLE_NUMBER, 64 },
+	{ SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
+	{ SQLITE_LIMIT_WORKER_THREADS, 0 },
+};
+
+static const char *const settings[] = {
+	[STORE_READ] = "PRAGMA query_only = ON; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; "
+		       "PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY",
+	[STORE_WRITE] = "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; "
+			"PRAGMA mmap_size = 0; PRAGMA cache_size = -16384; "
+			"PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF; "
+			"PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864",
+};
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+/* Takes the folder for this process; the lock goes with the descriptor. */
+static int lock_folder(struct store *store, const char *folder, struct err *err)
+{
+	auto_free char *path = NULL;
+	auto_fd int fd = -1;
+	struct stat st;
+
+	if (asprintf(&path, "%s/" LOCK_FILE, folder) < 0)
+		return err_set(err, ERR_MEMORY, "the store: no memory");
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, MODE_FILE);
+	if (fd < 0)
+		return err_sys(err, "the store: %s", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno == EWOULDBLOCK)
+			return err_set(
+				err, ERR_BUSY, "the store: another ced writes to %s", folder);
+		return err_sys(err, "the store: %s", path);
+	}
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return err_set(err, ERR_INVALID, "the store: %s is no ordinary file", path);
+	store->lock_fd = take_fd(&fd);
+	return 0;
+}
+
+/* SQLite would make the file readable for all; its log takes the mode from it. */
+static int make_file(const struct store *store, struct err *err)
+{
+	auto_fd int fd = open(
+		store->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, MODE_FILE);
+	struct stat st;
+
+	if (fd < 0)
+		return err_sys(err, "the store: %s", store->path);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return err_set(err, ERR_INVALID, "the store: %s is no ordinary file", store->path);
+	return 0;
+}
+
+static int configure(struct store *store, struct err *err)
+{
+	int one = 1;
+
+	for (size_t i = 0; i < COUNT_OF(ceilings); i++)
+		(void)sqlite3_limit(store->db, ceilings[i].id, ceilings[i].most);
+	(void)sqlite3_extended_result_codes(store->db, 1);
+	(void)sqlite3_busy_timeout(
+		store->db, store->mode == STORE_WRITE ? BUSY_MS_WRITE : BUSY_MS_READ);
+	(void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	(void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	(void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	(void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+	(void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+	/* The log stays, at its size, when the last connection closes. */
+	(void)sqlite3_file_control(store->db, "main", SQLITE_FCNTL_PERSIST_WAL, &one);
+	return db_exec(store, settings[store->mode], err);
+}
+
+static int open_database(struct store *store, struct err *err)
+{
+	const char *vfs = disk_vfs(err);
+	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW;
+	int r;
+
+	if (!vfs)
+		return -1;
+	flags |= store->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+	r = sqlite3_open_v2(store->path, &store->db, flags, vfs);
+	if (!store->db)
+		return err_set(err, ERR_MEMORY, "the store: no memory");
+	if (r != SQLITE_OK) {
+		(void)db_failed(store, r, err);
+		return err_wrap(err, "%s", store->path);
+	}
+	return configure(store, err);
+}
+
+static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
+{
+	struct store *store = context;
+
+	(void)db;
+	(void)name;
+	store->log_pages = pages;
+	return SQLITE_OK;
+}
+
+static int use_log(struct store *store, struct err *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r = sqlite3_prepare_v2(store->db, "PRAGMA journal_mode = WAL", -1, &stmt, NULL);
+	bool is_wal = false;
+
+	if (r == SQLITE_OK)
+		r = sqlite3_step(stmt);
+	if (r == SQLITE_ROW)
+		is_wal = strcmp((const char *)sqlite3_column_text(stmt, 0), "wal") == 0;
+	(void)sqlite3_finalize(stmt);
+	if (r != SQLITE_ROW)
+		return db_failed(store, r, err);
+	if (!is_wal)
+		return err_set(err, ERR_UNSUPPORTED,
+			"the store: the file system of %s cannot share memory between programs",
+			store->path);
+	(void)sqlite3_wal_hook(store->db, on_commit, store);
+	return 0;
+}
+
+/*
+ * Writes the log out to its size.  What is added are zeroes behind the last frame, which a reader
+ * of the log takes for its end.  The write lock is held meanwhile, so no frame can come in between.
+ */
+static int fill_log(const struct store *store, struct err *err)
+{
+	static const char zeroes[64 << 10];
+	auto_free char *path = NULL;
+	auto_fd int fd = -1;
+	struct stat st;
+
+	if (asprintf(&path, "%s-wal", store->path) < 0)
+		return err_set(err, ERR_MEMORY, "the store: no memory");
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_sys(err, "the store: %s", path);
+	if (st.st_size >= LOG_BYTES)
+		return 0;
+	for (off_t at = st.st_size; at < LOG_BYTES; at += (off_t)sizeof(zeroes)) {
+		if (pwrite(fd, zeroes, sizeof(zeroes), at) != (ssize_t)sizeof(zeroes))
+			return err_set(err, errno == ENOSPC ? ERR_FULL : ERR_SYSTEM,
+				"the store: %s: no room for the log", path);
+	}
+	return fdatasync(fd) < 0 ? err_sys(err, "the store: %s", path) : 0;
+}
+
+/* Runs that were in flight when the last writer ended. */
+static int mark_lost(struct store *store, struct err *err)
+{
+	sqlite3_stmt *stmt;
+	struct binding binding;
+
+	if (store_begin(store, err) < 0)
+		return -1;
+	stmt = stmt_take(store, STMT_LOST, err);
+	if (!stmt)
+		goto failed;
+	binding = bind_to(stmt);
+	bind_int(&binding, clock_wall_us());
+	if (bind_run(store, &binding, err) < 0)
+		goto failed;
+	store->lost = (uint64_t)sqlite3_changes64(store->db);
+	return store_commit(store, STORE_NOW, err);
+failed:
+	store_rollback(store);
+	return -1;
+}
+
+static int count_unsettled(struct store *store, struct err *err)
+{
+	int64_t count = 0;
+
+	if (db_number(store, "SELECT count(*) FROM pending", 0, &count, err) < 0)
+		return -1;
+	store->unsettled = (uint64_t)count;
+	return 0;
+}
+
+static int prepare_writing(struct store *store, struct err *err)
+{
+	int r;
+
+	if (use_log(store, err) < 0)
+		return -1;
+	(void)sqlite3_exec(store->db, "PRAGMA synchronous = FULL", NULL, NULL, NULL);
+	if (schema_prepare(store, err) < 0)
+		return -1;
+	store->log = disk_log_of(store->db);
+	if (!store->log)
+		return err_set(err, ERR_UNSUPPORTED, "the store: SQLite keeps no log");
+	if (store_begin(store, err) < 0)
+		return -1;
+	r = fill_log(store, err);
+	store_rollback(store);
+	if (r < 0)
+		return -1;
+	if (mark_lost(store, err) < 0)
+		return -1;
+	return count_unsettled(store, err);
+}
+
+static int open_in(struct store *store, const char *folder, struct err *err)
+{
+	if (asprintf(&store->path, "%s/" DB_FILE, folder) < 0) {
+		store->path = NULL;
+		return err_set(err, ERR_MEMORY, "the store: no memory");
+	}
+	if (store->mode == STORE_WRITE) {
+		if (lock_folder(store, folder, err) < 0 || make_file(store, err) < 0)
+			return -1;
+	} else if (access(store->path, F_OK) < 0 && errno == ENOENT) {
+		return err_set(err, ERR_MISSING, "the store: there is none in %s", folder);
+	}
+	if (open_database(store, err) < 0)
+		return -1;
+	return store->mode == STORE_WRITE ? prepare_writing(store, err)
+					  : schema_prepare(store, err);
+}
+
+struct store *store_open(const char *folder, enum store_mode mode, struct err *err)
+{
+	auto_of(store_close) struct store *store = calloc(1, sizeof(*store));
+
+	if (!store) {
+		(void)err_set(err, ERR_MEMORY, "the store: no memory");
+		return NULL;
+	}
+	store->mode = mode;
+	store->lock_fd = -1;
+	arena_init(&store->scratch, SCRATCH_CEILING);
+	if (open_in(store, folder, err) < 0)
+		return NULL;
+	return take_ptr(store);
+}
+
+void store_close(struct store *store)
+{
+	if (!store)
+		return;
+	stmt_close_all(store);
+	(void)sqlite3_close(store->db);
+	arena_done(&store->scratch);
+	free(store->path);
+	/* Last: until the database is closed nobody else may write to it. */
+	if (store->lock_fd >= 0)
+		(void)close(store->lock_fd);
+	free(store);
+}
+
+uint64_t store_lost_count(const struct store *store)
+{
+	return store->lost;
+}
+
+/* ---- what it is like ---------------------------------------------------------------------- */
+
+static int64_t size_of(const char *path, const char *ending)
+{
+	auto_free char *whole = NULL;
+	struct stat st;
+
+	if (asprintf(&whole, "%s%s", path, ending) < 0 || stat(whole, &st) < 0)
+		return 0;
+	return st.st_size;
+}
+
+int store_status(
+	struct store *store, struct arena *arena, struct value **ret_status, struct err *err)
+{
+	struct value *status = value_map(arena);
+	int64_t runs = 0;
+	int64_t pending = 0;
+
+	if (db_number(store, "SELECT count(*) FROM runs", 0, &runs, err) < 0 ||
+		db_number(store, "SELECT count(*) FROM pending", 0, &pending, err) < 0)
+		return -1;
+	if (value_map_put(arena, status, "runs", value_int(arena, runs)) < 0 ||
+		value_map_put(arena, status, "unsettled", value_int(arena, pending)) < 0 ||
+		value_map_put(arena, status, "bytes", value_int(arena, size_of(store->path, ""))) <
+			0 ||
+		value_map_put(arena, status, "wal_bytes",
+			value_int(arena, size_of(store->path, "-wal"))) < 0 ||
+		value_map_put(arena, status, "schema", value_int(arena, store->schema)) < 0 ||
+		value_map_put(arena, status, "path", value_text(arena, store->path)) < 0)
+		return err_set(err, ERR_MEMORY, "the store: no memory for an answer");
+	*ret_status = status;
+	return 0;
+}

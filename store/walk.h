@@ -1,0 +1,42 @@
+/*
+ * A walk over the runs that a filter lets through, newest first.
+ *
+ * Settled runs are found by one facet of the filter, the one that is likely to let through the
+ * fewest, and the others are looked at in the row; runs that have not settled are few and all
+ * looked at.  Both come in order and are merged.  A walk sees one moment of the store.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include "proto/base/err.h"
+#include "store/store.h"
+
+struct walk_source {
+	sqlite3_stmt *stmt; /* column 0 is the key */
+	bool on_row;
+	int64_t key;
+};
+
+struct walk {
+	struct store *store;
+	struct walk_source sources[2];
+	struct walk_source *last; /* the one that gave the row */
+	bool began;
+	bool opened;
+};
+
+/*
+ * Starts a walk; `columns` of the table `runs AS r` come behind the key.  The strings of the filter
+ * are borrowed until walk_close(), which is called on every path.
+ */
+int walk_open(struct walk *walk, struct store *store, const struct store_filter *filter,
+	const char *columns, struct err *err);
+
+/* The next row, readable until the following call.  1, with *ret_row; 0 when there is none; -1. */
+int walk_next(struct walk *walk, sqlite3_stmt **ret_row, struct err *err);
+
+void walk_close(struct walk *walk);
