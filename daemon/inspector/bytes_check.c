@@ -1,0 +1,255 @@
+#include "daemon/inspector/bytes_check.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "proto/base/container.h"
+#include "proto/base/utf8.h"
+
+static bool check_size(const char *code, size_t len, struct found *found)
+{
+	(void)code;
+	if (len <= INSPECT_CODE_MAX)
+		return true;
+	found_add(found, INSPECT_BYTES_SIZE, 0, 0);
+	return false;
+}
+
+static bool check_nul(const char *code, size_t len, struct found *found)
+{
+	const char *nul = memchr(code, '\0', len);
+
+	if (!nul)
+		return true;
+	found_add(found, INSPECT_BYTES_NUL, (uint32_t)(nul - code), (uint32_t)(nul - code));
+	return false;
+}
+
+static bool check_utf8(const char *code, size_t len, struct found *found)
+{
+	size_t at = 0;
+
+	if (utf8_is_valid(code, len))
+		return true;
+	while (at < len) {
+		size_t before = at;
+
+		if (utf8_next(code, len, &at) < 0) {
+			found_add(found, INSPECT_BYTES_UTF8, (uint32_t)before, (uint32_t)before);
+			break;
+		}
+	}
+	return false;
+}
+
+static bool check_cr(const char *code, size_t len, struct found *found)
+{
+	const char *end = code + len;
+
+	for (const char *at = memchr(code, '\r', len); at;
+		at = memchr(at, '\r', (size_t)(end - at))) {
+		uint32_t place = (uint32_t)(at - code);
+
+		at++;
+		if (at == end || *at != '\n') {
+			found_add(found, INSPECT_BYTES_CR, place, place);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The length of a line without its end. */
+static size_t line_len(const char *line, size_t len)
+{
+	const char *end = memchr(line, '\n', len);
+
+	return end ? (size_t)(end - line) : len;
+}
+
+static size_t count_of(const char *text, size_t len, const char *set)
+{
+	size_t count = 0;
+
+	while (count < len && text[count] && strchr(set, text[count]))
+		count++;
+	return count;
+}
+
+#define COOKIE_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
+/* The encoding that a comment declares; its length, 0 when it declares none. */
+static size_t cookie_in(const char *line, size_t len, const char **ret_cookie)
+{
+	static const char word[] = "coding";
+	const size_t word_len = sizeof(word) - 1;
+
+	for (size_t at = 0; at + word_len < len; at++) {
+		size_t name = at + word_len;
+		size_t name_len;
+
+		if (memcmp(line + at, word, word_len) != 0 ||
+			(line[name] != ':' && line[name] != '='))
+			continue;
+		name++;
+		name += count_of(line + name, len - name, " \t");
+		name_len = count_of(line + name, len - name, COOKIE_BYTES);
+		if (name_len > 0) {
+			*ret_cookie = line + name;
+			return name_len;
+		}
+	}
+	return 0;
+}
+
+/* Encodings under which CPython reads the bytes as we do. */
+static bool cookie_is_ours(const char *cookie, size_t len)
+{
+	static const char *const names[] = { "utf-8", "utf_8", "utf8", "ascii", "us-ascii" };
+
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		if (strlen(names[i]) == len && strncasecmp(names[i], cookie, len) == 0)
+			return true;
+	/* Emacs writes utf-8-unix; CPython takes anything behind the second dash for utf-8. */
+	return len > 6 && strncasecmp(cookie, "utf-8-", 6) == 0;
+}
+
+/* As CPython's tokenizer does: the first two lines, the second only behind an empty or comment line. */
+static bool check_cookie(const char *code, size_t len, struct found *found)
+{
+	size_t at = len >= 3 && memcmp(code, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+	for (int line = 0; line < 2 && at < len; line++) {
+		size_t end = at + line_len(code + at, len - at);
+		size_t text = at + count_of(code + at, end - at, " \t\f\r");
+		const char *cookie = NULL;
+		size_t cookie_len;
+
+		if (text < end && code[text] != '#')
+			return true;
+		cookie_len = cookie_in(code + text, end - text, &cookie);
+		if (cookie_len > 0 && !cookie_is_ours(cookie, cookie_len)) {
+			uint32_t place = (uint32_t)(cookie - code);
+
+			found_add(found, INSPECT_BYTES_COOKIE, place, place + (uint32_t)cookie_len);
+			return false;
+		}
+		if (cookie_len > 0)
+			return true;
+		at = end + 1;
+	}
+	return true;
+}
+
+/* Behind the string that begins at `at` with a quote, or at the end of the text. */
+static size_t skip_string(const char *code, size_t len, size_t at)
+{
+	char quote = code[at];
+	bool triple = len - at >= 3 && code[at + 1] == quote && code[at + 2] == quote;
+
+	for (at += triple ? 3 : 1; at < len; at++) {
+		if (code[at] == '\\')
+			at++;
+		else if (code[at] == '\n' && !triple)
+			return at;
+		else if (code[at] != quote)
+			continue;
+		else if (!triple)
+			return at + 1;
+		else if (len - at >= 3 && code[at + 1] == quote && code[at + 2] == quote)
+			return at + 3;
+	}
+	return len;
+}
+
+/* Brackets in strings and comments do not count, as far as they can be told apart without a parser. */
+static bool check_depth(const char *code, size_t len, struct found *found)
+{
+	uint32_t depth = 0;
+
+	for (size_t at = 0; at < len; at++) {
+		char c = code[at];
+
+		if (c == '#') {
+			at += line_len(code + at, len - at);
+		} else if (c == '"' || c == '\'') {
+			at = skip_string(code, len, at) - 1;
+		} else if (c == '(' || c == '[' || c == '{') {
+			if (++depth > BYTES_DEPTH_MAX) {
+				found_add(
+					found, INSPECT_BYTES_DEPTH, (uint32_t)at, (uint32_t)at + 1);
+				return false;
+			}
+		} else if ((c == ')' || c == ']' || c == '}') && depth > 0) {
+			depth--;
+		}
+	}
+	return true;
+}
+
+/* The first form feed that stands behind other leading blanks of a line with text; NULL when none. */
+static const char *form_feed_in(const char *line, size_t len)
+{
+	size_t text = count_of(line, len, " \t\f\r");
+
+	return text > 1 && text < len ? memchr(line + 1, '\f', text - 1) : NULL;
+}
+
+/* A form feed among a line's leading blanks makes Python forget those before it. */
+static bool check_form_feed(const char *code, size_t len, struct found *found)
+{
+	if (!memchr(code, '\f', len))
+		return true;
+	for (size_t at = 0; at < len;) {
+		size_t end = line_len(code + at, len - at);
+		const char *feed = form_feed_in(code + at, end);
+
+		if (feed) {
+			found_add(found, INSPECT_BYTES_FORM_FEED, (uint32_t)(feed - code),
+				(uint32_t)(feed - code));
+			break;
+		}
+		at += end + 1;
+	}
+	return true;
+}
+
+/* U+202A to U+202E and U+2066 to U+2069 turn the order in which people see the text. */
+static bool check_bidi(const char *code, size_t len, struct found *found)
+{
+	const char *end = code + len;
+
+	for (const char *at = memchr(code, '\xe2', len); at && end - at >= 3;
+		at = memchr(at + 1, '\xe2', (size_t)(end - at - 1))) {
+		unsigned char second = (unsigned char)at[1];
+		unsigned char third = (unsigned char)at[2];
+
+		if ((second == 0x80 && third >= 0xaa && third <= 0xae) ||
+			(second == 0x81 && third >= 0xa6 && third <= 0xa9)) {
+			found_add(found, INSPECT_BYTES_BIDI, (uint32_t)(at - code),
+				(uint32_t)(at - code));
+			break;
+		}
+	}
+	return true;
+}
+
+bool bytes_check(const char *code, size_t len, struct found *found)
+{
+	/* Those that need whole text come behind those that say it is. */
+	static bool (*const checks[])(const char *code, size_t len, struct found *found) = {
+		check_size,
+		check_nul,
+		check_utf8,
+		check_cr,
+		check_cookie,
+		check_depth,
+		check_form_feed,
+		check_bidi,
+	};
+	bool readable = true;
+
+	for (size_t i = 0; i < COUNT_OF(checks); i++)
+		readable = checks[i](code, len, found) && readable;
+	return readable;
+}

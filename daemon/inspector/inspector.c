@@ -1,0 +1,431 @@
+#include "daemon/inspector/inspector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/inspector/bytes_check.h"
+#include "daemon/inspector/imports.h"
+#include "daemon/inspector/scopes.h"
+#include "daemon/inspector/template.h"
+#include "daemon/inspector/words.h"
+#include "proto/base/cleanup.h"
+#include "proto/base/clock.h"
+
+#define RULES_MEMORY_MAX ((size_t)64 << 20)
+/* Matches that wait until all imports are known; a program of full size can make this many. */
+#define PENDING_MAX      (1U << 19)
+
+/* The rules that one pattern serves: [first, first + count) of the table. */
+struct span {
+	uint32_t first;
+	uint32_t count;
+};
+
+struct language {
+	struct syntax *syntax;
+	struct span *patterns; /* by number of the pattern in SYNTAX_RULES */
+};
+
+/* What of a match a rule needs: one path of at most two captures, and where the finding is. */
+struct subject {
+	struct span rules;
+	struct place names[2];
+	struct place at;
+};
+
+struct inspector {
+	struct arena arena;
+	struct inspect_rules rules;
+	struct language *languages;
+	struct words *lists;
+	struct found found;
+	struct imports imports;
+	struct scopes scopes;
+	struct subject *pending;
+	uint32_t pending_count;
+	uint32_t pending_size;
+	/* of the check at hand */
+	const struct language *language;
+	const struct inspect_setting *settings;
+	const char *code;
+	bool gave_up; /* something did not fit: the answer would have holes */
+};
+
+/* ---- making one ---------------------------------------------------------------------------- */
+
+/* The rules with the last start at or before `start`; several rules may share their patterns. */
+static struct span span_at(
+	const struct inspect_rules *rules, const struct inspect_language *language, uint32_t start)
+{
+	struct span span = { language->rule_first, 0 };
+
+	for (uint32_t i = 0; i < language->rule_count; i++) {
+		uint32_t rule = language->rule_first + i;
+
+		if (rules->rules[rule].start > start)
+			break;
+		if (rules->rules[rule].start != rules->rules[span.first].start)
+			span = (struct span){ rule, 0 };
+		span.count++;
+	}
+	return span;
+}
+
+static int compile_language(struct inspector *inspector, uint32_t index, struct err *err)
+{
+	const struct inspect_language *source = &inspector->rules.languages[index];
+	struct language *language = &inspector->languages[index];
+	const char *const texts[] = { source->rules, source->scope };
+	const size_t lens[] = { source->rules_len, source->scope_len };
+	uint32_t count;
+
+	language->syntax = syntax_new(source->name, texts, lens, err);
+	if (!language->syntax)
+		return err_wrap(err, "rules of %s", source->name);
+	count = syntax_pattern_count(language->syntax, SYNTAX_RULES);
+	language->patterns = arena_array(&inspector->arena, struct span, count);
+	if (!language->patterns)
+		return err_set(err, ERR_MEMORY, "no memory for the rules of %s", source->name);
+	for (uint32_t i = 0; i < count; i++)
+		language->patterns[i] = span_at(&inspector->rules, source,
+			syntax_pattern_start(language->syntax, SYNTAX_RULES, i));
+	return 0;
+}
+
+static int compile(struct inspector *inspector, struct err *err)
+{
+	const struct inspect_rules *rules = &inspector->rules;
+
+	inspector->languages =
+		arena_array(&inspector->arena, struct language, rules->language_count);
+	inspector->lists = arena_array(&inspector->arena, struct words, rules->list_count);
+	if (!inspector->languages || !inspector->lists)
+		return err_set(err, ERR_MEMORY, "no memory for the rules");
+	for (uint32_t i = 0; i < rules->list_count; i++)
+		if (words_init(&inspector->lists[i], rules->lists[i].words, rules->lists[i].count) <
+			0)
+			return err_set(err, ERR_MEMORY, "no memory for the lists");
+	for (uint32_t i = 0; i < rules->language_count; i++)
+		if (compile_language(inspector, i, err) < 0)
+			return -1;
+	return 0;
+}
+
+void inspector_free(struct inspector *inspector)
+{
+	if (!inspector)
+		return;
+	for (uint32_t i = 0; inspector->languages && i < inspector->rules.language_count; i++)
+		syntax_free(inspector->languages[i].syntax);
+	for (uint32_t i = 0; inspector->lists && i < inspector->rules.list_count; i++)
+		words_done(&inspector->lists[i]);
+	free(inspector->pending);
+	found_done(&inspector->found);
+	scopes_done(&inspector->scopes);
+	imports_done(&inspector->imports);
+	arena_done(&inspector->arena);
+	free(inspector);
+}
+
+AUTO_DEFINE(struct inspector, inspector_free);
+
+struct inspector *inspector_new(const char *body, size_t len, struct err *err)
+{
+	auto_of(inspector_free) struct inspector *inspector = calloc(1, sizeof(*inspector));
+
+	if (!inspector) {
+		(void)err_set(err, ERR_MEMORY, "no memory for an inspector");
+		return NULL;
+	}
+	arena_init(&inspector->arena, RULES_MEMORY_MAX);
+	imports_init(&inspector->imports);
+	if (found_init(&inspector->found) < 0 || scopes_init(&inspector->scopes) < 0) {
+		(void)err_set(err, ERR_MEMORY, "no memory for an inspector");
+		return NULL;
+	}
+	if (inspect_rules_decode(&inspector->arena, body, len, &inspector->rules, err) < 0 ||
+		compile(inspector, err) < 0)
+		return NULL;
+	return take_ptr(inspector);
+}
+
+/* ---- holding subjects against rules -------------------------------------------------------- */
+
+static void add_finding(struct inspector *inspector, uint32_t rule, struct place at)
+{
+	found_add(&inspector->found, INSPECT_BUILTIN_COUNT + rule, at.start, at.end);
+}
+
+static uint32_t end_of_name(const struct inspector *inspector, struct place at)
+{
+	size_t len = name_span(inspector->code + at.start, at.end - at.start);
+
+	return at.start + (uint32_t)len;
+}
+
+/* Adds a finding, or a suspect when something might still excuse it. */
+static void report(struct inspector *inspector, uint32_t rule, const struct subject *subject)
+{
+	uint32_t unless = inspector->rules.rules[rule].unless;
+	struct suspect suspect = { .rule = rule, .at = subject->at, .unless = unless };
+
+	if (unless == 0) {
+		add_finding(inspector, rule, subject->at);
+		return;
+	}
+	suspect.name.start = subject->names[0].start;
+	suspect.name.end = end_of_name(inspector, subject->names[0]);
+	if (!scopes_suspect(&inspector->scopes, &suspect))
+		inspector->gave_up = true;
+}
+
+static bool is_dunder(const struct name *name)
+{
+	const char *text = name->text;
+	size_t len = name->len;
+
+	if (len < 5 || text[0] != '_' || text[1] != '_')
+		return false;
+	return name->cut || (text[len - 2] == '_' && text[len - 1] == '_');
+}
+
+/* Whether the rule applies to a word that is, or is not, in its list. */
+static bool applies(const struct inspector *inspector, uint32_t rule, bool in_list)
+{
+	return in_list == (inspector->rules.rules[rule].relation == RELATION_IN);
+}
+
+static const struct words *list_of(const struct inspector *inspector, uint32_t rule)
+{
+	return &inspector->lists[inspector->settings[rule].list];
+}
+
+static bool word_fits(const struct inspector *inspector, uint32_t rule, const struct name *word)
+{
+	bool in_list = !word->cut && words_have(list_of(inspector, rule), word->text, word->len);
+
+	return applies(inspector, rule, in_list);
+}
+
+static bool path_fits(const struct inspector *inspector, uint32_t rule, const struct name *path)
+{
+	return applies(inspector, rule, words_have_path(list_of(inspector, rule), path));
+}
+
+/* A path through imports: each thing that its first name may stand for. */
+static bool use_fits(const struct inspector *inspector, uint32_t rule, const struct name *path)
+{
+	size_t head = path_head_len(path);
+	const struct import *import = imports_find(&inspector->imports, path->text, head);
+
+	if (!import)
+		return head == path->len && word_fits(inspector, rule, path);
+	for (; import; import = import->next) {
+		struct name resolved = import->path;
+
+		if (head < path->len)
+			path_join(&resolved, path->text + head + 1, path->len - head - 1);
+		if (path_fits(inspector, rule, &resolved))
+			return true;
+	}
+	return false;
+}
+
+static bool is_module(const struct inspector *inspector, const struct name *name)
+{
+	const struct import *import = imports_find(&inspector->imports, name->text, name->len);
+
+	while (import && !import->is_module)
+		import = import->next;
+	return import != NULL;
+}
+
+/* The whole path of a subject; false when it is none, such as the result of a call. */
+static bool read_path(
+	const struct inspector *inspector, const struct subject *subject, struct name *ret_path)
+{
+	const struct place *more = &subject->names[1];
+	struct name part;
+
+	if (!path_read(inspector->code + subject->names[0].start,
+		    subject->names[0].end - subject->names[0].start, ret_path))
+		return false;
+	if (more->end == 0)
+		return true;
+	if (!path_read(inspector->code + more->start, more->end - more->start, &part))
+		return false;
+	path_join(ret_path, part.text, part.len);
+	return true;
+}
+
+static bool subject_fits(
+	const struct inspector *inspector, uint32_t rule, const struct subject *subject)
+{
+	const char *code = inspector->code;
+	struct name name;
+
+	switch ((enum inspect_subject)inspector->rules.rules[rule].subject) {
+	case SUBJECT_ANY:
+		return true;
+	case SUBJECT_WORD:
+	case SUBJECT_DUNDER:
+		name_read(code + subject->at.start, subject->at.end - subject->at.start, &name);
+		if (inspector->rules.rules[rule].subject == SUBJECT_DUNDER && !is_dunder(&name))
+			return false;
+		return word_fits(inspector, rule, &name);
+	case SUBJECT_PATH:
+		return read_path(inspector, subject, &name) && path_fits(inspector, rule, &name);
+	case SUBJECT_USE:
+		return read_path(inspector, subject, &name) && use_fits(inspector, rule, &name);
+	case SUBJECT_MODULE:
+		name_read(code + subject->at.start, subject->at.end - subject->at.start, &name);
+		return is_module(inspector, &name);
+	case SUBJECT_TEMPLATE:
+		return template_reaches(code + subject->at.start,
+			subject->at.end - subject->at.start, list_of(inspector, rule));
+	case SUBJECT_COUNT:
+		break;
+	}
+	return true;
+}
+
+static bool needs_imports(const struct inspector *inspector, uint32_t rule)
+{
+	uint32_t subject = inspector->rules.rules[rule].subject;
+
+	return subject == SUBJECT_USE || subject == SUBJECT_MODULE;
+}
+
+/* Tries the rules of a subject that do, or do not, need to know all imports. */
+static bool try_rules(struct inspector *inspector, const struct subject *subject, bool with_imports)
+{
+	bool others = false;
+
+	for (uint32_t i = 0; i < subject->rules.count; i++) {
+		uint32_t rule = subject->rules.first + i;
+
+		if (!inspector->settings[rule].on)
+			continue;
+		if (needs_imports(inspector, rule) != with_imports)
+			others = true;
+		else if (subject_fits(inspector, rule, subject))
+			report(inspector, rule, subject);
+	}
+	return others;
+}
+
+static void keep_for_later(struct inspector *inspector, const struct subject *subject)
+{
+	if (inspector->pending_count == inspector->pending_size) {
+		uint32_t size = inspector->pending_size ? inspector->pending_size * 2 : 1024;
+		struct subject *pending =
+			size <= PENDING_MAX ? realloc(inspector->pending, size * sizeof(*pending))
+					    : NULL;
+
+		if (!pending) {
+			inspector->gave_up = true;
+			return;
+		}
+		inspector->pending = pending;
+		inspector->pending_size = size;
+	}
+	inspector->pending[inspector->pending_count++] = *subject;
+}
+
+/* False when the match has no @name, and so is there only for what it imports. */
+static bool subject_of(const struct match *match, struct subject *subject)
+{
+	uint32_t names = 0;
+	bool has_at = false;
+
+	for (uint32_t i = 0; i < match->count; i++) {
+		if (match->captures[i].what == CAPTURE_NAME && names < 2) {
+			subject->names[names++] = match->captures[i].at;
+		} else if (match->captures[i].what == CAPTURE_AT) {
+			subject->at = match->captures[i].at;
+			has_at = true;
+		}
+	}
+	if (names > 0 && !has_at)
+		subject->at = subject->names[0];
+	return names > 0;
+}
+
+static void on_rule_match(void *context, const struct match *match)
+{
+	struct inspector *inspector = context;
+	struct subject subject = { .rules = inspector->language->patterns[match->pattern] };
+
+	imports_note(&inspector->imports, inspector->code, match);
+	if (subject_of(match, &subject) && try_rules(inspector, &subject, false))
+		keep_for_later(inspector, &subject);
+}
+
+static void on_scope_match(void *context, const struct match *match)
+{
+	struct inspector *inspector = context;
+
+	scopes_note(&inspector->scopes, match);
+}
+
+/* ---- one check ----------------------------------------------------------------------------- */
+
+/* Asks what the suspects are where they stand; those without an excuse are findings. */
+static bool judge_suspects(struct inspector *inspector)
+{
+	struct scopes *scopes = &inspector->scopes;
+
+	if (scopes->suspect_count == 0)
+		return true;
+	scopes_sort(scopes);
+	if (!syntax_run(inspector->language->syntax, SYNTAX_SCOPE, on_scope_match, inspector))
+		return false;
+	scopes_judge(scopes);
+	for (uint32_t i = 0; i < scopes->suspect_count; i++)
+		if (!scopes->suspects[i].excused)
+			add_finding(inspector, scopes->suspects[i].rule, scopes->suspects[i].at);
+	return true;
+}
+
+/* False when the clock ran out or something did not fit. */
+static bool look(
+	struct inspector *inspector, const struct inspect_check *check, int64_t deadline_us)
+{
+	struct syntax *syntax = inspector->language->syntax;
+
+	if (!syntax_parse(syntax, check->code, check->code_len, deadline_us))
+		return false;
+	syntax_add_unreadable(syntax, &inspector->found);
+	if (!syntax_run(syntax, SYNTAX_RULES, on_rule_match, inspector))
+		return false;
+	for (uint32_t i = 0; i < inspector->pending_count; i++)
+		(void)try_rules(inspector, &inspector->pending[i], true);
+	return judge_suspects(inspector) && !inspector->gave_up && !inspector->imports.failed;
+}
+
+static void begin(struct inspector *inspector, const struct inspect_check *check)
+{
+	inspector->language = &inspector->languages[check->language];
+	inspector->settings = inspector->rules.policies[check->policy].settings;
+	inspector->code = check->code;
+	inspector->pending_count = 0;
+	inspector->gave_up = false;
+	found_reset(&inspector->found);
+	imports_reset(&inspector->imports);
+	scopes_reset(&inspector->scopes, check->code);
+}
+
+int inspector_check(struct inspector *inspector, const struct inspect_check *check,
+	int64_t deadline_us, struct inspect_findings *ret_findings, struct err *err)
+{
+	if (check->policy >= inspector->rules.policy_count ||
+		check->language >= inspector->rules.language_count)
+		return err_set(err, ERR_PROTOCOL, "the check names what the rules do not have");
+	begin(inspector, check);
+	if (bytes_check(check->code, check->code_len, &inspector->found) &&
+		!look(inspector, check, deadline_us))
+		found_add(&inspector->found, INSPECT_LATE, 0, 0);
+	syntax_forget(inspector->language->syntax);
+	*ret_findings = found_report(&inspector->found, check->code, check->code_len);
+	return 0;
+}

@@ -1,0 +1,29 @@
+/*
+ * Holds programs against rules: the whole of an inspector but for its socket and its jail.
+ *
+ *	bytes_check -> syntax_parse -> rule queries -> suspects -> scope queries -> findings
+ *
+ * The rules are compiled once; a check allocates next to nothing.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/err.h"
+#include "proto/inspectmsg.h"
+
+#define INSPECT_CHECK_US 1000000 /* longest time for one program */
+
+struct inspector;
+
+/* Compiles the body of a RULES message.  Keeps `body` until inspector_free(). */
+struct inspector *inspector_new(const char *body, size_t len, struct err *err);
+void inspector_free(struct inspector *inspector);
+
+/*
+ * What there is to find, sorted by place; valid until the next call.  A policy or language that
+ * the rules do not have is an error.
+ */
+int inspector_check(struct inspector *inspector, const struct inspect_check *check,
+	int64_t deadline_us, struct inspect_findings *ret_findings, struct err *err);

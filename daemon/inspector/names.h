@@ -1,0 +1,37 @@
+/*
+ * Names as the language sees them, not as they are spelt.
+ *
+ * Python compares identifiers after NFKC normalisation, so `ｅｖａｌ` is eval.  A path is names
+ * joined by dots; white space, comments and line continuations may stand between its parts and
+ * mean nothing.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define NAME_BYTES_MAX 255
+
+struct name {
+	size_t len;
+	bool cut; /* longer than fits: it equals no word, but its beginning still counts */
+	char text[NAME_BYTES_MAX + 1];
+};
+
+/* How many bytes at the front belong to a name. */
+size_t name_span(const char *text, size_t len);
+
+/* One name.  Bytes that are not UTF-8 are kept as they are. */
+void name_read(const char *text, size_t len, struct name *ret_name);
+
+/* A path.  False when the text is anything else, such as a call; then *ret_name is undefined. */
+bool path_read(const char *text, size_t len, struct name *ret_name);
+
+/* Appends "." and `part`, or `part` alone to an empty path. */
+void path_join(struct name *path, const char *part, size_t len);
+
+/* Where the last part begins. */
+size_t path_tail(const struct name *path);
+
+/* How long the first part is. */
+size_t path_head_len(const struct name *path);

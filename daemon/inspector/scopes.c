@@ -1,0 +1,282 @@
+#include "daemon/inspector/scopes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/inspectmsg.h"
+
+/* What excuses a single name, by the capture that says so. */
+static const uint32_t excuses[CAPTURE_COUNT] = {
+	[CAPTURE_ATTRIBUTE] = UNLESS_ATTRIBUTE,
+	[CAPTURE_KEYWORD] = UNLESS_KEYWORD,
+	[CAPTURE_STORE] = UNLESS_STORE,
+	[CAPTURE_PART] = UNLESS_PART,
+};
+
+int scopes_init(struct scopes *scopes)
+{
+	*scopes = (struct scopes){ 0 };
+	map_init(&scopes->names);
+	scopes->suspects = calloc(SUSPECTS_MAX, sizeof(*scopes->suspects));
+	scopes->bindings = calloc(BINDINGS_MAX, sizeof(*scopes->bindings));
+	scopes->regions = calloc(REGIONS_MAX, sizeof(*scopes->regions));
+	scopes->unbound = calloc(SUSPECTS_MAX, sizeof(*scopes->unbound));
+	if (scopes->suspects && scopes->bindings && scopes->regions && scopes->unbound)
+		return 0;
+	scopes_done(scopes);
+	return -1;
+}
+
+void scopes_done(struct scopes *scopes)
+{
+	free(scopes->suspects);
+	free(scopes->bindings);
+	free(scopes->regions);
+	free(scopes->unbound);
+	map_done(&scopes->names);
+	*scopes = (struct scopes){ 0 };
+}
+
+void scopes_reset(struct scopes *scopes, const char *code)
+{
+	if (scopes->names.count > 0) {
+		map_done(&scopes->names);
+		map_init(&scopes->names);
+		memset(scopes->unbound, 0, scopes->name_count * sizeof(*scopes->unbound));
+	}
+	scopes->code = code;
+	scopes->suspect_count = 0;
+	scopes->binding_count = 0;
+	scopes->region_count = 0;
+	scopes->name_count = 0;
+	scopes->too_much = false;
+}
+
+static void read_at(const struct scopes *scopes, struct place at, struct name *ret_name)
+{
+	name_read(scopes->code + at.start, at.end - at.start, ret_name);
+}
+
+/* The number of a suspicious name, from 1; 0 when it is not one. */
+static uint32_t find_name(const struct scopes *scopes, const struct name *name)
+{
+	return (uint32_t)(uintptr_t)map_get(&scopes->names, name->text, name->len);
+}
+
+static uint32_t number_name(struct scopes *scopes, const struct name *name)
+{
+	uint32_t number = find_name(scopes, name);
+
+	if (number > 0)
+		return number;
+	number = scopes->name_count + 1;
+	if (map_put(&scopes->names, name->text, name->len, (void *)(uintptr_t)number, NULL) < 0)
+		return 0;
+	scopes->name_count = number;
+	return number;
+}
+
+bool scopes_suspect(struct scopes *scopes, const struct suspect *suspect)
+{
+	struct suspect *copy = &scopes->suspects[scopes->suspect_count];
+	struct name name;
+	uint32_t number;
+
+	if (scopes->suspect_count == SUSPECTS_MAX)
+		return false;
+	read_at(scopes, suspect->name, &name);
+	number = number_name(scopes, &name);
+	if (number == 0)
+		return false;
+	*copy = *suspect;
+	copy->name_id = number - 1;
+	copy->excused = false;
+	scopes->suspect_count++;
+	return true;
+}
+
+static int compare_suspects(const void *left, const void *right)
+{
+	const struct suspect *a = left;
+	const struct suspect *b = right;
+
+	return (a->name.start > b->name.start) - (a->name.start < b->name.start);
+}
+
+void scopes_sort(struct scopes *scopes)
+{
+	qsort(scopes->suspects, scopes->suspect_count, sizeof(*scopes->suspects), compare_suspects);
+}
+
+/* The first suspect whose name begins there or behind. */
+static uint32_t first_from(const struct scopes *scopes, uint32_t start)
+{
+	uint32_t low = 0;
+	uint32_t high = scopes->suspect_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (scopes->suspects[middle].name.start < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void excuse_at(struct scopes *scopes, struct place at, uint32_t excuse)
+{
+	for (uint32_t i = first_from(scopes, at.start); i < scopes->suspect_count; i++) {
+		struct suspect *suspect = &scopes->suspects[i];
+
+		if (suspect->name.start != at.start)
+			return;
+		if (suspect->name.end == at.end && (suspect->unless & excuse))
+			suspect->excused = true;
+	}
+}
+
+static void add_region(struct scopes *scopes, struct place at, bool is_class)
+{
+	if (scopes->region_count == REGIONS_MAX)
+		scopes->too_much = true;
+	else
+		scopes->regions[scopes->region_count++] = (struct region){ at, is_class };
+}
+
+/* Every word in the range, whatever it is there: too many lose their excuse rather than one too few. */
+static void unbind_words(struct scopes *scopes, struct place at)
+{
+	struct name name;
+
+	for (uint32_t i = at.start; i < at.end;) {
+		uint32_t end = i + (uint32_t)name_span(scopes->code + i, at.end - i);
+		uint32_t number;
+
+		if (end > i) {
+			read_at(scopes, (struct place){ i, end }, &name);
+			number = find_name(scopes, &name);
+			if (number > 0)
+				scopes->unbound[number - 1] = true;
+		}
+		i = end + 1;
+	}
+}
+
+/* The range over which a match binds a name, as its other captures say. */
+static struct binding binding_of(const struct match *match)
+{
+	struct binding binding = { .in_function = true };
+
+	for (uint32_t i = 0; i < match->count; i++) {
+		struct place at = match->captures[i].at;
+		enum capture what = match->captures[i].what;
+
+		if (what == CAPTURE_IN || what == CAPTURE_BLOCK) {
+			binding.in_function = false;
+			binding.not_in_class = what == CAPTURE_BLOCK;
+			binding.range = at;
+		} else if (what == CAPTURE_AFTER) {
+			binding.in_function = false;
+			binding.not_in_class = true;
+			binding.range.start = at.end;
+		} else if (what == CAPTURE_WITHIN) {
+			binding.range.end = at.end;
+		}
+	}
+	return binding;
+}
+
+static void add_binding(struct scopes *scopes, const struct match *match, struct place at)
+{
+	struct binding binding;
+	struct name name;
+	uint32_t number;
+
+	read_at(scopes, at, &name);
+	number = find_name(scopes, &name);
+	if (number == 0)
+		return;
+	if (scopes->binding_count == BINDINGS_MAX) {
+		scopes->too_much = true;
+		return;
+	}
+	binding = binding_of(match);
+	binding.name_id = number - 1;
+	binding.place = at.start;
+	scopes->bindings[scopes->binding_count++] = binding;
+}
+
+void scopes_note(struct scopes *scopes, const struct match *match)
+{
+	for (uint32_t i = 0; i < match->count; i++) {
+		struct place at = match->captures[i].at;
+		enum capture what = match->captures[i].what;
+
+		if (excuses[what])
+			excuse_at(scopes, at, excuses[what]);
+		else if (what == CAPTURE_BIND)
+			add_binding(scopes, match, at);
+		else if (what == CAPTURE_UNBIND)
+			unbind_words(scopes, at);
+		else if (what == CAPTURE_FUNCTION || what == CAPTURE_CLASS)
+			add_region(scopes, at, what == CAPTURE_CLASS);
+	}
+}
+
+/* The innermost function or class around a place, or NULL. */
+static const struct region *region_around(const struct scopes *scopes, uint32_t place)
+{
+	const struct region *best = NULL;
+
+	for (uint32_t i = 0; i < scopes->region_count; i++) {
+		const struct region *region = &scopes->regions[i];
+
+		if (region->at.start <= place && place < region->at.end &&
+			(!best || region->at.start >= best->at.start))
+			best = region;
+	}
+	return best;
+}
+
+/* Makes the range final; an empty one binds nothing. */
+static void settle(const struct scopes *scopes, struct binding *binding)
+{
+	const struct region *region = region_around(scopes, binding->place);
+	bool in_class = region && region->is_class;
+
+	if (binding->in_function)
+		binding->range = region && !in_class ? region->at : (struct place){ 0, 0 };
+	else if (binding->not_in_class && in_class)
+		binding->range = (struct place){ 0, 0 };
+}
+
+static bool is_bound(const struct scopes *scopes, const struct suspect *suspect)
+{
+	if (scopes->unbound[suspect->name_id])
+		return false;
+	for (uint32_t i = 0; i < scopes->binding_count; i++) {
+		const struct binding *binding = &scopes->bindings[i];
+
+		if (binding->name_id == suspect->name_id &&
+			binding->range.start <= suspect->name.start &&
+			suspect->name.start < binding->range.end)
+			return true;
+	}
+	return false;
+}
+
+void scopes_judge(struct scopes *scopes)
+{
+	if (scopes->too_much)
+		return;
+	for (uint32_t i = 0; i < scopes->binding_count; i++)
+		settle(scopes, &scopes->bindings[i]);
+	for (uint32_t i = 0; i < scopes->suspect_count; i++) {
+		struct suspect *suspect = &scopes->suspects[i];
+
+		if (!suspect->excused && (suspect->unless & UNLESS_BOUND))
+			suspect->excused = is_bound(scopes, suspect);
+	}
+}

@@ -1,0 +1,81 @@
+/*
+ * Tells which suspicious names are nothing of the kind: names of attributes and arguments, names
+ * that are given a value, and names that are the program's own where they stand.
+ *
+ * The question is asked only for the few names that a rule would find; what the scope queries
+ * match is noted against those, and the rest is passed over.  A name counts as bound only where
+ * it can mean nothing else:
+ *
+ *   - in a function that binds it anywhere (Python then never looks further out), but not
+ *     outside the body, where defaults and decorators are;
+ *   - at the top of the program, behind a statement that certainly binds it, to the end of the
+ *     block that the statement stands in;
+ *   - never in the body of a class, which falls back to what lies outside;
+ *   - never when the program deletes the name or declares it global anywhere.
+ *
+ * When there is too much to note, nothing is excused.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/inspector/names.h"
+#include "daemon/inspector/syntax.h"
+#include "proto/base/map.h"
+
+#define SUSPECTS_MAX 4096U
+#define BINDINGS_MAX 4096U
+#define REGIONS_MAX  8192U
+
+struct suspect {
+	uint32_t rule;     /* carried for the caller */
+	struct place at;   /* where the finding would be */
+	struct place name; /* the name that may be excused; its first part when it is a path */
+	uint32_t unless;   /* enum inspect_unless: what would excuse it */
+	uint32_t name_id;
+	bool excused;
+};
+
+struct binding {
+	uint32_t name_id;
+	uint32_t place;   /* where the name is bound */
+	bool in_function; /* local to the function around it; else to the range */
+	bool not_in_class;
+	struct place range;
+};
+
+struct region {
+	struct place at;
+	bool is_class;
+};
+
+struct scopes {
+	const char *code;
+	struct suspect *suspects;
+	uint32_t suspect_count;
+	struct binding *bindings;
+	uint32_t binding_count;
+	struct region *regions;
+	uint32_t region_count;
+	bool *unbound; /* by name_id */
+	uint32_t name_count;
+	struct map names; /* name -> name_id + 1 */
+	bool too_much;    /* bindings or regions are missing */
+};
+
+int scopes_init(struct scopes *scopes);
+void scopes_done(struct scopes *scopes);
+void scopes_reset(struct scopes *scopes, const char *code);
+
+/* False when there are SUSPECTS_MAX already.  `suspect->name_id` and `excused` are filled in here. */
+bool scopes_suspect(struct scopes *scopes, const struct suspect *suspect);
+
+/* To be called between the last suspect and the first match. */
+void scopes_sort(struct scopes *scopes);
+
+/* Takes note of one match of the scope queries. */
+void scopes_note(struct scopes *scopes, const struct match *match);
+
+/* Sets `excused` of every suspect that is bound where it stands. */
+void scopes_judge(struct scopes *scopes);

@@ -1,0 +1,89 @@
+/*
+ * A program's text as a tree, and queries over it; the only module that knows tree-sitter.
+ *
+ * A struct syntax is one language: its grammar, a parser that is used again and again, and the
+ * two compiled queries that the daemon sent.  What others get to see are matches: which pattern,
+ * and the byte ranges of its captures under names of ours.  Everything runs against a deadline;
+ * what is not finished by then is "late", and a late answer is no answer.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/inspector/found.h"
+#include "proto/base/err.h"
+
+/* What a capture means.  Captures whose name begins with an underscore serve #any-of? only. */
+enum capture {
+	CAPTURE_NONE,
+	/* in rules */
+	CAPTURE_NAME, /* @name: what is held against the list; several make one path */
+	CAPTURE_AT,   /* @at: where the finding is, and the word; else that is the first @name */
+	CAPTURE_IMPORT_MODULE, /* @import.module: an import binds its first name to it … */
+	CAPTURE_IMPORT_MEMBER, /* @import.member: … or this name to that member of it … */
+	CAPTURE_IMPORT_ALIAS,  /* @import.alias: … or this name instead */
+	/* in scope, about single names */
+	CAPTURE_ATTRIBUTE, /* @attribute: the name of an attribute */
+	CAPTURE_KEYWORD,   /* @keyword: the name of an argument in a call */
+	CAPTURE_STORE,     /* @store: is given a value here */
+	CAPTURE_PART,      /* @part: an attribute of it is used */
+	/* in scope, about where names are the program's own */
+	CAPTURE_BIND,     /* @bind: makes the name local to the function it stands in … */
+	CAPTURE_IN,       /* @in: … or to this range … */
+	CAPTURE_BLOCK,    /* @block: … or to this range, but not in the body of a class … */
+	CAPTURE_AFTER,    /* @after: … or, not in a class, from behind this … */
+	CAPTURE_WITHIN,   /* @within: … to the end of this */
+	CAPTURE_UNBIND,   /* @unbind: no name in here is ever taken for the program's own */
+	CAPTURE_FUNCTION, /* @function: the body of a function */
+	CAPTURE_CLASS,    /* @class: the body of a class */
+	CAPTURE_COUNT,
+};
+
+#define MATCH_CAPTURES_MAX 8U
+
+struct match {
+	uint32_t pattern;
+	uint32_t count;
+	struct {
+		enum capture what;
+		struct place at;
+	} captures[MATCH_CAPTURES_MAX];
+};
+
+enum syntax_query {
+	SYNTAX_RULES,
+	SYNTAX_SCOPE,
+	SYNTAX_QUERY_COUNT
+};
+
+struct syntax;
+typedef void syntax_on_match(void *context, const struct match *match);
+
+/* Needs the name of a language that is built in.  The texts are only borrowed. */
+struct syntax *syntax_new(const char *language, const char *const texts[SYNTAX_QUERY_COUNT],
+	const size_t lens[SYNTAX_QUERY_COUNT], struct err *err);
+void syntax_free(struct syntax *syntax);
+
+uint32_t syntax_pattern_count(const struct syntax *syntax, enum syntax_query which);
+
+/* Where in its text the pattern begins. */
+uint32_t syntax_pattern_start(
+	const struct syntax *syntax, enum syntax_query which, uint32_t pattern);
+
+/*
+ * Reads a program; keeps `code` until syntax_forget().  False when it is not done by the
+ * deadline (on the clock of clock_us()), which holds for the queries too.
+ */
+bool syntax_parse(struct syntax *syntax, const char *code, size_t len, int64_t deadline_us);
+
+/* Adds a finding for each of the first places that the grammar could not read. */
+void syntax_add_unreadable(struct syntax *syntax, struct found *found);
+
+/* Calls `on_match` for every match.  False when late. */
+bool syntax_run(
+	struct syntax *syntax, enum syntax_query which, syntax_on_match *on_match, void *context);
+
+/* Frees the tree.  May be called again. */
+void syntax_forget(struct syntax *syntax);

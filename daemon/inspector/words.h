@@ -1,0 +1,31 @@
+/*
+ * A list of a policy, made ready for looking up.
+ *
+ * A word stands for itself; `a.b.*` stands for a.b and every path below it; `*.a` for every path
+ * of several names that ends in a, and `*._` for one whose last name begins with one underscore.
+ * The words are the
+ * daemon's and borrowed for as long as the set lives; only lookups are hostile, and a lookup
+ * costs no more than its name is long.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/inspector/names.h"
+
+struct words {
+	const char **slots; /* open addressing; NULL is empty */
+	uint32_t mask;
+	bool has_stars;
+};
+
+/* -1: no memory.  Nothing is kept then. */
+int words_init(struct words *words, const char *const *list, uint32_t count);
+void words_done(struct words *words);
+
+/* Is this very word in the list? */
+bool words_have(const struct words *words, const char *text, size_t len);
+
+/* Is the path, or a star that stands for it, in the list? */
+bool words_have_path(const struct words *words, const struct name *path);

@@ -1,0 +1,463 @@
+#include "daemon/policy/book_making.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/cleanup.h"
+#include "proto/base/embedded.h"
+#include "proto/base/fdio.h"
+#include "proto/digest.h"
+
+extern const struct embedded policy_files[];
+
+#define FILES_MAX   INSPECT_POLICIES_MAX
+#define EXTENDS_MAX 8 /* how long a line of `extends` may be */
+
+/* A list of one policy and its number in the message. */
+struct known_list {
+	const char *name;
+	uint32_t index;
+};
+
+/* A policy while it is being made. */
+struct draft {
+	struct policy_file file;
+	bool done;
+	struct known_list lists[POLICY_FILE_LISTS];
+	size_t list_count;
+};
+
+struct making {
+	struct rulebook *book;
+	struct draft *drafts; /* beside book->policies */
+	struct inspect_list lists[INSPECT_LISTS_MAX];
+	uint32_t list_count;
+	struct err *err;
+};
+
+/* ---- reading files ------------------------------------------------------------------------- */
+
+/* A file of a name that is already there takes its place. */
+static int add_file(struct making *making, const char *where, const char *text, size_t len)
+{
+	struct rulebook *book = making->book;
+	struct policy_file file;
+	uint32_t i = 0;
+
+	if (policy_file_parse(&book->arena, text, len, &file, making->err) < 0)
+		return err_wrap(making->err, "policy %s", where);
+	while (i < book->policy_count && strcmp(making->drafts[i].file.name, file.name) != 0)
+		i++;
+	if (i == FILES_MAX)
+		return err_set(making->err, ERR_TOO_BIG, "more than %u policies", FILES_MAX);
+	if (i == book->policy_count)
+		book->policy_count++;
+	making->drafts[i].file = file;
+	return 0;
+}
+
+static int add_shipped(struct making *making)
+{
+	for (const struct embedded *row = policy_files; row->name; row++)
+		if (add_file(making, row->name, (const char *)row->bytes, row->len) < 0)
+			return -1;
+	return 0;
+}
+
+static int add_from(struct making *making, const char *path)
+{
+	auto_free char *text = NULL;
+	size_t len = 0;
+
+	if (read_file(path, POLICY_FILE_MAX, &text, &len, making->err) < 0)
+		return err_wrap(making->err, "policy");
+	return add_file(making, path, text, len);
+}
+
+static int is_policy_file(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return entry->d_name[0] != '.' && dot && strcmp(dot, ".json") == 0;
+}
+
+/* In the order of their names, so that numbers and digests do not depend on the disk. */
+static int add_folder(struct making *making, const char *folder)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(folder, &entries, is_policy_file, alphasort);
+	int r = 0;
+
+	if (count < 0)
+		return err_sys(making->err, "policies in %s", folder);
+	for (int i = 0; i < count; i++) {
+		const char *path =
+			arena_printf(&making->book->arena, "%s/%s", folder, entries[i]->d_name);
+
+		if (r == 0)
+			r = path ? add_from(making, path)
+				 : err_set(making->err, ERR_MEMORY, "no memory for policies");
+		free(entries[i]);
+	}
+	free(entries);
+	return r;
+}
+
+/* ---- modes --------------------------------------------------------------------------------- */
+
+static bool fits(const char *pattern, const char *id)
+{
+	size_t len = strlen(pattern);
+
+	if (len > 0 && pattern[len - 1] == '*')
+		return strncmp(pattern, id, len - 1) == 0;
+	return strcmp(pattern, id) == 0;
+}
+
+/* Sets the mode of each rule that the pattern fits; how many those are. */
+static size_t apply_pattern(
+	const struct rulebook *book, struct policy *policy, const struct policy_pattern *pattern)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < book->rule_count; i++) {
+		if (fits(pattern->id, book->rules[i].id)) {
+			policy->modes[i] = pattern->mode;
+			count++;
+		}
+	}
+	for (uint32_t i = 0; i < book->language_count * INSPECT_BUILTIN_COUNT; i++) {
+		uint32_t builtin = i % INSPECT_BUILTIN_COUNT;
+		const char *id = book->languages[i / INSPECT_BUILTIN_COUNT].builtin_ids[builtin];
+
+		/* What could not be checked is denied under every policy. */
+		if (builtin != INSPECT_LATE && fits(pattern->id, id)) {
+			policy->builtins[i] = pattern->mode;
+			count++;
+		}
+	}
+	return count;
+}
+
+static int compare_patterns(const void *left, const void *right)
+{
+	const struct policy_pattern *a = left;
+	const struct policy_pattern *b = right;
+	size_t a_len = strlen(a->id);
+	size_t b_len = strlen(b->id);
+
+	return (a_len > b_len) - (a_len < b_len);
+}
+
+static int set_modes(struct making *making, struct policy *policy, const struct draft *draft,
+	const struct policy *parent)
+{
+	const struct rulebook *book = making->book;
+	uint32_t builtins = book->language_count * INSPECT_BUILTIN_COUNT;
+
+	if (parent) {
+		memcpy(policy->modes, parent->modes, book->rule_count * sizeof(*policy->modes));
+		memcpy(policy->builtins, parent->builtins, builtins * sizeof(*policy->builtins));
+	}
+	qsort(draft->file.patterns, draft->file.pattern_count, sizeof(*draft->file.patterns),
+		compare_patterns);
+	for (size_t i = 0; i < draft->file.pattern_count; i++)
+		if (apply_pattern(book, policy, &draft->file.patterns[i]) == 0)
+			return err_set(making->err, ERR_INVALID, "there is no rule %s",
+				draft->file.patterns[i].id);
+	for (uint32_t i = 0; i < book->rule_count; i++)
+		policy->denies = policy->denies || policy->modes[i] == MODE_DENY;
+	for (uint32_t i = 0; i < builtins; i++)
+		policy->denies =
+			policy->denies || (policy->builtins[i] == MODE_DENY &&
+						  i % INSPECT_BUILTIN_COUNT != INSPECT_LATE);
+	return 0;
+}
+
+/* ---- languages and lists ------------------------------------------------------------------- */
+
+static int set_languages(struct making *making, struct policy *policy, const struct draft *draft,
+	const struct policy *parent)
+{
+	const struct rulebook *book = making->book;
+
+	if (!draft->file.languages && parent)
+		memcpy(policy->languages, parent->languages,
+			book->language_count * sizeof(*policy->languages));
+	for (size_t i = 0; draft->file.languages && i < draft->file.language_count; i++) {
+		int language = rulebook_language(book, draft->file.languages[i]);
+
+		if (language < 0)
+			return err_set(making->err, ERR_INVALID, "there are no rules for %s",
+				draft->file.languages[i]);
+		policy->languages[language] = true;
+	}
+	return 0;
+}
+
+static struct known_list *find_list(struct draft *draft, const char *name)
+{
+	for (size_t i = 0; i < draft->list_count; i++)
+		if (strcmp(draft->lists[i].name, name) == 0)
+			return &draft->lists[i];
+	return NULL;
+}
+
+/* Makes `first` and `second` together the list of that name. */
+static int set_list(struct making *making, struct draft *draft, const char *name,
+	struct inspect_list first, const struct policy_words *second)
+{
+	struct known_list *known = find_list(draft, name);
+	struct inspect_list *list = &making->lists[making->list_count];
+	size_t count = first.count + second->count;
+
+	if (!known && draft->list_count < POLICY_FILE_LISTS)
+		known = &draft->lists[draft->list_count++];
+	if (!known || making->list_count == INSPECT_LISTS_MAX || count > INSPECT_WORDS_MAX)
+		return err_set(making->err, ERR_TOO_BIG, "too many lists");
+	list->words = arena_array(&making->book->arena, const char *, count);
+	if (!list->words)
+		return err_set(making->err, ERR_MEMORY, "no memory for lists");
+	if (first.count > 0)
+		memcpy(list->words, first.words, first.count * sizeof(*list->words));
+	if (second->count > 0)
+		memcpy(list->words + first.count, second->words,
+			second->count * sizeof(*list->words));
+	list->count = (uint32_t)count;
+	*known = (struct known_list){ name, making->list_count++ };
+	return 0;
+}
+
+static int set_lists(struct making *making, struct draft *draft, const struct draft *parent)
+{
+	const struct policy_file *file = &draft->file;
+
+	if (parent) {
+		memcpy(draft->lists, parent->lists, sizeof(draft->lists));
+		draft->list_count = parent->list_count;
+	}
+	for (size_t i = 0; i < file->list_count; i++) {
+		struct inspect_list none = { 0 };
+
+		if (set_list(making, draft, file->lists[i].name, none, &file->lists[i]) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < file->added_count; i++) {
+		const struct known_list *known = find_list(draft, file->added[i].name);
+
+		if (!known)
+			return err_set(making->err, ERR_INVALID, "lists_add: there is no list %s",
+				file->added[i].name);
+		if (set_list(making, draft, known->name, making->lists[known->index],
+			    &file->added[i]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- one policy ---------------------------------------------------------------------------- */
+
+static int make_room(struct making *making, struct policy *policy)
+{
+	struct rulebook *book = making->book;
+	size_t builtins = (size_t)book->language_count * INSPECT_BUILTIN_COUNT;
+
+	policy->languages = arena_array(&book->arena, bool, book->language_count);
+	policy->has_rules = arena_array(&book->arena, bool, book->language_count);
+	policy->modes = arena_array(&book->arena, enum policy_mode, book->rule_count);
+	policy->builtins = arena_array(&book->arena, enum policy_mode, builtins);
+	if (!policy->languages || !policy->has_rules || !policy->modes || !policy->builtins)
+		return err_set(making->err, ERR_MEMORY, "no memory for policies");
+	return 0;
+}
+
+static void note_rules(const struct rulebook *book, struct policy *policy)
+{
+	for (uint32_t l = 0; l < book->language_count; l++) {
+		const struct inspect_language *texts = &book->languages[l].texts;
+		bool *has_rules = &policy->has_rules[l];
+
+		for (uint32_t i = 0; i < texts->rule_count; i++)
+			*has_rules = *has_rules || policy->modes[texts->rule_first + i] != MODE_OFF;
+		for (uint32_t i = 0; i < INSPECT_LATE; i++)
+			*has_rules = *has_rules ||
+				     policy->builtins[l * INSPECT_BUILTIN_COUNT + i] != MODE_OFF;
+	}
+}
+
+static int make_policy(struct making *making, uint32_t index, int depth);
+
+/* Makes the policy that a draft extends first.  NULL in *ret_parent when it extends none. */
+static int make_parent(struct making *making, const struct draft *draft, int depth,
+	const struct policy **ret_parent)
+{
+	const struct rulebook *book = making->book;
+
+	*ret_parent = NULL;
+	if (!draft->file.extends)
+		return 0;
+	for (uint32_t i = 0; i < book->policy_count; i++) {
+		if (strcmp(making->drafts[i].file.name, draft->file.extends) != 0)
+			continue;
+		*ret_parent = &book->policies[i];
+		return make_policy(making, i, depth + 1);
+	}
+	return err_set(
+		making->err, ERR_INVALID, "there is no policy %s to extend", draft->file.extends);
+}
+
+static int fill_policy(struct making *making, uint32_t index, int depth)
+{
+	struct policy *policy = &making->book->policies[index];
+	struct draft *draft = &making->drafts[index];
+	const struct policy *parent;
+
+	if (depth > EXTENDS_MAX)
+		return err_set(making->err, ERR_INVALID, "`extends` goes round or too far");
+	policy->name = draft->file.name;
+	policy->description = draft->file.description;
+	policy->index = index;
+	if (make_room(making, policy) < 0 || make_parent(making, draft, depth, &parent) < 0)
+		return -1;
+	if (set_modes(making, policy, draft, parent) < 0 ||
+		set_languages(making, policy, draft, parent) < 0)
+		return -1;
+	note_rules(making->book, policy);
+	return set_lists(making, draft, parent ? &making->drafts[parent->index] : NULL);
+}
+
+static int make_policy(struct making *making, uint32_t index, int depth)
+{
+	if (making->drafts[index].done)
+		return 0;
+	if (fill_policy(making, index, depth) < 0)
+		return err_wrap(making->err, "policy %s", making->drafts[index].file.name);
+	making->drafts[index].done = true;
+	return 0;
+}
+
+/* ---- the message and the digests ----------------------------------------------------------- */
+
+static int set_rules(struct making *making, uint32_t index, struct inspect_setting *settings)
+{
+	const struct rulebook *book = making->book;
+	const struct policy *policy = &book->policies[index];
+
+	for (uint32_t i = 0; i < book->rule_count; i++) {
+		const struct rule *rule = &book->rules[i];
+		const struct known_list *list = NULL;
+
+		if (policy->modes[i] == MODE_OFF)
+			continue;
+		settings[i].on = 1;
+		if (!rule->list)
+			continue;
+		list = find_list(&making->drafts[index], rule->list);
+		if (!list)
+			return err_set(making->err, ERR_INVALID,
+				"policy %s: rule %s needs the list %s", policy->name, rule->id,
+				rule->list);
+		settings[i].list = list->index;
+	}
+	return 0;
+}
+
+static void digest_settings(struct making *making, const struct inspect_setting *settings,
+	const struct policy *policy, struct digest *digest)
+{
+	const struct rulebook *book = making->book;
+
+	for (uint32_t i = 0; i < book->rule_count; i++) {
+		const struct inspect_list *list = &making->lists[settings[i].list];
+
+		digest_add_u64(digest, (uint64_t)policy->modes[i]);
+		for (uint32_t w = 0; settings[i].on && book->rules[i].list && w < list->count; w++)
+			digest_add_sized(digest, list->words[w], strlen(list->words[w]));
+	}
+	for (uint32_t i = 0; i < book->language_count * INSPECT_BUILTIN_COUNT; i++)
+		digest_add_u64(digest, (uint64_t)policy->builtins[i]);
+}
+
+static void digest_policy(
+	struct making *making, uint32_t index, const struct inspect_setting *settings)
+{
+	struct rulebook *book = making->book;
+	struct policy *policy = &book->policies[index];
+	struct digest digest;
+
+	digest_start(&digest);
+	digest_add_sized(&digest, policy->name, strlen(policy->name));
+	for (uint32_t i = 0; i < book->language_count; i++) {
+		const struct inspect_language *texts = &book->languages[i].texts;
+
+		digest_add_sized(&digest, texts->name, strlen(texts->name));
+		digest_add_sized(&digest, texts->rules, texts->rules_len);
+		digest_add_sized(&digest, texts->scope, texts->scope_len);
+		digest_add_u64(&digest, policy->languages[i]);
+	}
+	digest_settings(making, settings, policy, &digest);
+	digest_end_text(&digest, policy->digest);
+}
+
+static int write_message(struct making *making)
+{
+	struct rulebook *book = making->book;
+	struct arena *arena = &book->arena;
+	struct inspect_rules message = {
+		.languages = arena_array(arena, struct inspect_language, book->language_count),
+		.language_count = book->language_count,
+		.rules = arena_array(arena, struct inspect_rule, book->rule_count),
+		.rule_count = book->rule_count,
+		.lists = making->lists,
+		.list_count = making->list_count,
+		.policies = arena_array(arena, struct inspect_policy, book->policy_count),
+		.policy_count = book->policy_count,
+	};
+
+	if (!message.languages || !message.rules || !message.policies)
+		return err_set(making->err, ERR_MEMORY, "no memory for policies");
+	for (uint32_t i = 0; i < book->language_count; i++)
+		message.languages[i] = book->languages[i].texts;
+	for (uint32_t i = 0; i < book->rule_count; i++)
+		message.rules[i] = book->rules[i].how;
+	for (uint32_t i = 0; i < book->policy_count; i++) {
+		struct inspect_setting *settings =
+			arena_array(arena, struct inspect_setting, book->rule_count);
+
+		message.policies[i].settings = settings;
+		if (!settings)
+			return err_set(making->err, ERR_MEMORY, "no memory for policies");
+		if (set_rules(making, i, settings) < 0)
+			return -1;
+		digest_policy(making, i, settings);
+	}
+	return inspect_rules_encode(&message, &book->message, making->err);
+}
+
+static int make_all(struct making *making, const char *folder)
+{
+	struct rulebook *book = making->book;
+
+	if (add_shipped(making) < 0 || (folder && add_folder(making, folder) < 0))
+		return -1;
+	for (uint32_t i = 0; i < book->policy_count; i++)
+		if (make_policy(making, i, 0) < 0)
+			return -1;
+	return write_message(making);
+}
+
+int book_add_policies(struct rulebook *book, const char *folder, struct err *err)
+{
+	auto_free struct making *making = calloc(1, sizeof(*making));
+	auto_free struct draft *drafts = calloc(FILES_MAX, sizeof(*drafts));
+
+	book->policies = arena_array(&book->arena, struct policy, FILES_MAX);
+	if (!making || !drafts || !book->policies)
+		return err_set(err, ERR_MEMORY, "no memory for policies");
+	making->book = book;
+	making->drafts = drafts;
+	making->err = err;
+	return make_all(making, folder);
+}

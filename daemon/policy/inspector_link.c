@@ -1,0 +1,426 @@
+#include "daemon/policy/inspector_link.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "daemon/loop.h"
+#include "proto/base/cleanup.h"
+#include "proto/base/clock.h"
+#include "proto/base/fdio.h"
+
+#define INBOX_BYTES (sizeof(struct inspect_head) + INSPECT_ANSWER_MAX)
+
+enum inspector_state {
+	INSPECTOR_NONE,
+	INSPECTOR_GREETING,
+	INSPECTOR_FREE,
+	INSPECTOR_BUSY
+};
+
+struct inspector_end {
+	struct inspector_link *link;
+	enum inspector_state state;
+	uint32_t child;
+	struct watch *watch;
+	int64_t since_us; /* when it was greeted or asked */
+	int64_t busy_us;  /* all its questions so far */
+	struct inspect_question *question;
+	uint32_t id;
+	struct inspect_check_head head;
+	struct iovec out[2]; /* what is still to be sent */
+	char *inbox;
+	size_t inbox_len;
+};
+
+struct inspector_link {
+	uv_loop_t *loop;
+	const struct buf *rules;
+	uint32_t rule_count;
+	inspector_lost *on_lost;
+	void *context;
+	struct timer *timer;
+	bool timer_runs;
+	struct list line; /* questions that wait */
+	uint32_t line_len;
+	uint32_t last_id;
+	struct inspector_counts counts;
+	struct inspector_end ends[INSPECTORS_MAX];
+};
+
+/* ---- sending ------------------------------------------------------------------------------- */
+
+static bool is_sent(const struct inspector_end *end)
+{
+	return end->out[0].iov_len == 0 && end->out[1].iov_len == 0;
+}
+
+static void drop_sent(struct inspector_end *end, size_t sent)
+{
+	for (size_t i = 0; i < 2; i++) {
+		size_t part = sent < end->out[i].iov_len ? sent : end->out[i].iov_len;
+
+		end->out[i].iov_base = (char *)end->out[i].iov_base + part;
+		end->out[i].iov_len -= part;
+		sent -= part;
+	}
+}
+
+/* Sends what goes out now.  A socket that is broken shows itself when it is read next. */
+static void send_on(struct inspector_end *end)
+{
+	struct msghdr msg = { .msg_iov = end->out, .msg_iovlen = 2 };
+
+	while (!is_sent(end)) {
+		ssize_t sent = sendmsg(watch_fd(end->watch), &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			break;
+		drop_sent(end, (size_t)sent);
+	}
+	if (!is_sent(end))
+		watch_want(end->watch, UV_READABLE | UV_WRITABLE);
+}
+
+static void arm_timer(struct inspector_link *link, uint64_t ms)
+{
+	if (!link->timer_runs)
+		timer_set(link->timer, ms);
+	link->timer_runs = true;
+}
+
+static void ask_one(struct inspector_end *end, struct inspect_question *question)
+{
+	size_t code_len = question->code.len;
+
+	end->id = ++end->link->last_id;
+	end->head = inspect_check_head(end->id, question->policy, question->language, &code_len);
+	end->out[0] = (struct iovec){ &end->head, sizeof(end->head) };
+	/* sendmsg() does not write through this pointer. */
+	memcpy(&end->out[1].iov_base, &question->code.data, sizeof(void *));
+	end->out[1].iov_len = code_len;
+	end->question = question;
+	end->state = INSPECTOR_BUSY;
+	end->since_us = clock_us();
+	end->inbox_len = 0;
+	send_on(end);
+}
+
+static struct inspector_end *find_free(struct inspector_link *link)
+{
+	for (size_t i = 0; i < INSPECTORS_MAX; i++)
+		if (link->ends[i].state == INSPECTOR_FREE)
+			return &link->ends[i];
+	return NULL;
+}
+
+static void leave_line(struct inspector_link *link, struct inspect_question *question)
+{
+	list_remove(&question->link);
+	link->line_len--;
+}
+
+static struct inspect_question *first_in_line(struct inspector_link *link)
+{
+	return container_of(link->line.next, struct inspect_question, link);
+}
+
+static void pump(struct inspector_link *link)
+{
+	struct inspector_end *end;
+
+	while (link->line_len > 0 && (end = find_free(link)) != NULL) {
+		struct inspect_question *question = first_in_line(link);
+
+		leave_line(link, question);
+		ask_one(end, question);
+	}
+}
+
+/* ---- the end of an inspector --------------------------------------------------------------- */
+
+static void shut(struct inspector_end *end)
+{
+	watch_close(end->watch);
+	free(end->inbox);
+	*end = (struct inspector_end){ .link = end->link };
+}
+
+static void lose(struct inspector_end *end, enum inspect_end why, const char *text, bool retired)
+{
+	struct inspector_link *link = end->link;
+	struct inspect_question *question = end->question;
+	uint32_t child = end->child;
+
+	shut(end);
+	if (!retired)
+		link->counts.lost++;
+	if (why == INSPECT_END_LATE)
+		link->counts.late++;
+	if (question)
+		question->on_answer(question, why, NULL);
+	link->on_lost(link->context, child, text, retired);
+}
+
+/* ---- receiving ----------------------------------------------------------------------------- */
+
+static void on_ready(struct inspector_end *end, const char *body, size_t len)
+{
+	char why[INSPECT_READY_MAX + 1];
+
+	if (len > 0) {
+		memcpy(why, body, len);
+		why[len] = '\0';
+		lose(end, INSPECT_END_LOST, why, false);
+		return;
+	}
+	end->state = INSPECTOR_FREE;
+	end->inbox_len = 0;
+	pump(end->link);
+}
+
+static void on_findings(struct inspector_end *end, const char *body, size_t len)
+{
+	struct inspector_link *link = end->link;
+	struct inspect_question *question = end->question;
+	struct inspect_findings findings;
+	struct err err = ERR_INIT;
+
+	if (inspect_findings_decode(question->arena, body, len, link->rule_count, &findings, &err) <
+		0) {
+		lose(end, INSPECT_END_LOST, err.text, false);
+		return;
+	}
+	end->question = NULL;
+	end->inbox_len = 0;
+	end->busy_us += clock_us() - end->since_us;
+	link->counts.answered++;
+	if (end->busy_us >= (int64_t)INSPECT_RETIRE_BUSY_MS * 1000) {
+		lose(end, INSPECT_END_LOST, "it has worked long enough", true);
+	} else {
+		end->state = INSPECTOR_FREE;
+		pump(link);
+	}
+	question->on_answer(question, INSPECT_END_FOUND, &findings);
+}
+
+/* The kinds of message that may come now, as bits. */
+static uint32_t kinds_now(const struct inspector_end *end)
+{
+	if (end->state == INSPECTOR_GREETING)
+		return 1U << INSPECT_READY;
+	return end->state == INSPECTOR_BUSY ? 1U << INSPECT_FINDINGS : 0;
+}
+
+static void read_inbox(struct inspector_end *end)
+{
+	struct inspect_head head;
+	struct err err = ERR_INIT;
+	const char *body = end->inbox + sizeof(head);
+
+	if (end->inbox_len < sizeof(head))
+		return;
+	memcpy(&head, end->inbox, sizeof(head));
+	if (inspect_head_check(&head, kinds_now(end), &err) < 0) {
+		lose(end, INSPECT_END_LOST, err.text, false);
+		return;
+	}
+	if (end->inbox_len < sizeof(head) + head.len)
+		return;
+	if (end->inbox_len > sizeof(head) + head.len || !is_sent(end))
+		lose(end, INSPECT_END_LOST, "it speaks out of turn", false);
+	else if (head.kind == INSPECT_READY)
+		on_ready(end, body, head.len);
+	else if (head.id != end->id)
+		lose(end, INSPECT_END_LOST, "it answers another question", false);
+	else
+		on_findings(end, body, head.len);
+}
+
+static void on_socket(void *owner, int events)
+{
+	struct inspector_end *end = owner;
+	ssize_t got;
+
+	if (events & UV_WRITABLE) {
+		send_on(end);
+		if (is_sent(end))
+			watch_want(end->watch, UV_READABLE);
+	}
+	if (!(events & UV_READABLE))
+		return;
+	got = recv(watch_fd(end->watch), end->inbox + end->inbox_len, INBOX_BYTES - end->inbox_len,
+		MSG_DONTWAIT);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got <= 0) {
+		lose(end, INSPECT_END_LOST, "it has gone", false);
+		return;
+	}
+	end->inbox_len += (size_t)got;
+	read_inbox(end);
+}
+
+/* ---- the clock ----------------------------------------------------------------------------- */
+
+static void check_end(struct inspector_end *end, int64_t now_us)
+{
+	int64_t spent_ms = (now_us - end->since_us) / 1000;
+
+	if (end->state == INSPECTOR_BUSY && spent_ms >= INSPECT_LATE_MS)
+		lose(end, INSPECT_END_LATE, "its answer is late", false);
+	else if (end->state == INSPECTOR_GREETING && spent_ms >= INSPECT_READY_MS)
+		lose(end, INSPECT_END_LOST, "it does not get ready", false);
+}
+
+static void check_line(struct inspector_link *link, int64_t now_us)
+{
+	while (link->line_len > 0) {
+		struct inspect_question *question = first_in_line(link);
+
+		if (now_us / 1000 - question->asked_ms < INSPECT_LATE_MS)
+			return;
+		leave_line(link, question);
+		question->on_answer(question, INSPECT_END_ABSENT, NULL);
+	}
+}
+
+static bool is_waiting(const struct inspector_link *link)
+{
+	for (size_t i = 0; i < INSPECTORS_MAX; i++)
+		if (link->ends[i].state == INSPECTOR_BUSY ||
+			link->ends[i].state == INSPECTOR_GREETING)
+			return true;
+	return link->line_len > 0;
+}
+
+/* Runs every so often while anything is awaited; how late is late is not a matter of moments. */
+static void on_tick(void *owner)
+{
+	struct inspector_link *link = owner;
+	int64_t now_us = clock_us();
+
+	link->timer_runs = false;
+	for (size_t i = 0; i < INSPECTORS_MAX; i++)
+		check_end(&link->ends[i], now_us);
+	check_line(link, now_us);
+	if (is_waiting(link))
+		arm_timer(link, INSPECT_LATE_MS / 10);
+}
+
+/* ---- what others call ---------------------------------------------------------------------- */
+
+struct inspector_link *inspector_link_new(uv_loop_t *loop, const struct buf *rules,
+	uint32_t rule_count, inspector_lost *on_lost, void *context, struct err *err)
+{
+	struct inspector_link *link = calloc(1, sizeof(*link));
+
+	if (link)
+		link->timer = timer_new(loop, INSPECT_LATE_MS, 0, on_tick, link);
+	if (!link || !link->timer) {
+		free(link);
+		(void)err_set(err, ERR_MEMORY, "no memory for inspectors");
+		return NULL;
+	}
+	link->loop = loop;
+	link->rules = rules;
+	link->rule_count = rule_count;
+	link->on_lost = on_lost;
+	link->context = context;
+	link->timer_runs = true;
+	list_init(&link->line);
+	for (size_t i = 0; i < INSPECTORS_MAX; i++)
+		link->ends[i].link = link;
+	return link;
+}
+
+static struct inspector_end *find_empty(struct inspector_link *link)
+{
+	for (size_t i = 0; i < INSPECTORS_MAX; i++)
+		if (link->ends[i].state == INSPECTOR_NONE)
+			return &link->ends[i];
+	return NULL;
+}
+
+int inspector_link_add(struct inspector_link *link, int fd, uint32_t child, struct err *err)
+{
+	struct inspector_end *end = find_empty(link);
+	char *inbox = malloc(INBOX_BYTES);
+	struct watch *watch = NULL;
+
+	if (end && inbox)
+		watch = watch_new(link->loop, fd, UV_READABLE, on_socket, end);
+	else
+		close(fd);
+	if (!watch) {
+		free(inbox);
+		return err_set(err, ERR_MEMORY, "no room for another inspector");
+	}
+	end->state = INSPECTOR_GREETING;
+	end->child = child;
+	end->watch = watch;
+	end->inbox = inbox;
+	end->since_us = clock_us();
+	end->out[0] = (struct iovec){ link->rules->bytes, link->rules->len };
+	send_on(end);
+	arm_timer(link, INSPECT_LATE_MS / 10);
+	return 0;
+}
+
+int inspector_link_ask(
+	struct inspector_link *link, struct inspect_question *question, struct err *err)
+{
+	if (link->line_len >= INSPECT_QUEUE_MAX)
+		return err_set(err, ERR_BUSY, "too many programs wait to be checked");
+	question->asked_ms = clock_ms();
+	list_append(&link->line, &question->link);
+	link->line_len++;
+	pump(link);
+	arm_timer(link, INSPECT_LATE_MS);
+	return 0;
+}
+
+struct inspector_counts inspector_link_counts(const struct inspector_link *link)
+{
+	struct inspector_counts counts = link->counts;
+
+	for (size_t i = 0; i < INSPECTORS_MAX; i++) {
+		enum inspector_state state = link->ends[i].state;
+
+		counts.alive += state != INSPECTOR_NONE;
+		counts.ready += state == INSPECTOR_FREE || state == INSPECTOR_BUSY;
+	}
+	counts.waiting = link->line_len;
+	return counts;
+}
+
+static void answer_absent(struct inspect_question *question)
+{
+	question->on_answer(question, INSPECT_END_ABSENT, NULL);
+}
+
+void inspector_link_close(struct inspector_link *link)
+{
+	if (!link)
+		return;
+	timer_close(link->timer);
+	for (size_t i = 0; i < INSPECTORS_MAX; i++) {
+		struct inspect_question *question = link->ends[i].question;
+
+		if (link->ends[i].state != INSPECTOR_NONE)
+			shut(&link->ends[i]);
+		if (question)
+			answer_absent(question);
+	}
+	while (link->line_len > 0) {
+		struct inspect_question *question = first_in_line(link);
+
+		leave_line(link, question);
+		answer_absent(question);
+	}
+	free(link);
+}

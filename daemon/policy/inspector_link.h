@@ -1,0 +1,85 @@
+/*
+ * Asks inspector processes; lives in the loop.
+ *
+ * The owner makes inspectors and adds their sockets.  Each gets the rules, says that it is ready,
+ * and then answers one question at a time; questions that find none free wait in line, in order.
+ *
+ *	GREETING --READY--> FREE <--> BUSY          any of them --> lost: told once, socket closed
+ *
+ * Every question is answered exactly once, later, from the loop: with what was found, or with the
+ * reason why there is no answer.  An inspector that is late, breaks the conversation or dies is
+ * lost and takes only the question it holds with it.  One that has worked long enough is let go
+ * between two questions, before the limit on its cpu time can strike in the middle of one.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include <uv.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/err.h"
+#include "proto/base/list.h"
+#include "proto/inspectmsg.h"
+#include "proto/job.h"
+
+#define INSPECTORS_MAX         16U
+#define INSPECT_QUEUE_MAX      256U
+#define INSPECT_LATE_MS        1500U  /* from the question's arrival to its answer */
+#define INSPECT_READY_MS       10000U /* from the socket to READY */
+#define INSPECT_RETIRE_BUSY_MS 20000  /* all its questions together */
+
+struct inspector_link;
+
+enum inspect_end {
+	INSPECT_END_FOUND,  /* an answer */
+	INSPECT_END_LATE,   /* its inspector did not answer in time */
+	INSPECT_END_LOST,   /* its inspector broke off */
+	INSPECT_END_ABSENT, /* no inspector was free in time, or the link was closed */
+};
+
+/*
+ * One question.  Lives in a struct of the asker's, as do `code` and `arena`, until it is answered;
+ * findings are put into the arena.
+ */
+struct inspect_question {
+	struct list link;
+	uint32_t policy;
+	uint32_t language;
+	struct bytes code;
+	struct arena *arena;
+	int64_t asked_ms;
+	void (*on_answer)(struct inspect_question *question, enum inspect_end end,
+		const struct inspect_findings *findings);
+};
+
+/*
+ * The inspector that was added as `child` is of no use any more: kill it, and add another unless
+ * the house closes.  `retired` says that it did nothing wrong.
+ */
+typedef void inspector_lost(void *context, uint32_t child, const char *why, bool retired);
+
+/* `rules` is a whole RULES message, kept by the caller as long as the link lives. */
+struct inspector_link *inspector_link_new(uv_loop_t *loop, const struct buf *rules,
+	uint32_t rule_count, inspector_lost *on_lost, void *context, struct err *err);
+
+/* Takes the daemon's end of an inspector's socket on every path. */
+int inspector_link_add(struct inspector_link *link, int fd, uint32_t child, struct err *err);
+
+/* 0: it will be answered.  -1 with ERR_BUSY: the line is full; it will not. */
+int inspector_link_ask(
+	struct inspector_link *link, struct inspect_question *question, struct err *err);
+
+struct inspector_counts {
+	uint32_t alive;
+	uint32_t ready;
+	uint32_t waiting; /* questions in line */
+	uint64_t answered;
+	uint64_t late;
+	uint64_t lost; /* inspectors, those retired not counted */
+};
+
+struct inspector_counts inspector_link_counts(const struct inspector_link *link);
+
+/* Answers what is open with INSPECT_END_ABSENT and closes the sockets.  Accepts NULL. */
+void inspector_link_close(struct inspector_link *link);

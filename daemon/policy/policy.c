@@ -1,0 +1,326 @@
+#include "daemon/policy/policy.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/policy/remembered.h"
+#include "daemon/policy/rulebook.h"
+#include "proto/base/cleanup.h"
+#include "proto/base/container.h"
+
+struct policies {
+	struct rulebook *book;
+	const struct policy *standard;
+	struct remembered *remembered;
+	struct inspector_link *link;
+};
+
+/* A check under way; lives in the asker's arena. */
+struct check {
+	struct inspect_question question;
+	struct policies *policies;
+	struct policy_question asked;
+	policy_done *on_done;
+	void *context;
+};
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+void policies_close(struct policies *policies)
+{
+	if (!policies)
+		return;
+	inspector_link_close(policies->link);
+	remembered_free(policies->remembered);
+	rulebook_free(policies->book);
+	free(policies);
+}
+
+AUTO_DEFINE(struct policies, policies_close);
+
+struct policies *policies_load(const char *folder, const char *standard, struct err *err)
+{
+	auto_of(policies_close) struct policies *policies = calloc(1, sizeof(*policies));
+	const char *name = standard ? standard : POLICY_DEFAULT;
+
+	if (!policies || !(policies->remembered = remembered_new())) {
+		(void)err_set(err, ERR_MEMORY, "no memory for policies");
+		return NULL;
+	}
+	policies->book = rulebook_load(folder, err);
+	if (!policies->book)
+		return NULL;
+	policies->standard = rulebook_find(policies->book, name);
+	if (!policies->standard) {
+		(void)err_set(err, ERR_INVALID, "there is no policy \"%s\"", name);
+		return NULL;
+	}
+	return take_ptr(policies);
+}
+
+int policies_start(struct policies *policies, uv_loop_t *loop, inspector_lost *on_lost,
+	void *context, struct err *err)
+{
+	assert(!policies->link);
+	policies->link = inspector_link_new(
+		loop, &policies->book->message, policies->book->rule_count, on_lost, context, err);
+	return policies->link ? 0 : -1;
+}
+
+int policies_add_inspector(struct policies *policies, int fd, uint32_t child, struct err *err)
+{
+	return inspector_link_add(policies->link, fd, child, err);
+}
+
+bool policies_ready(const struct policies *policies)
+{
+	return policies->link && inspector_link_counts(policies->link).ready > 0;
+}
+
+const struct policy *policies_find(const struct policies *policies, const char *name)
+{
+	return name ? rulebook_find(policies->book, name) : policies->standard;
+}
+
+const char *policy_name(const struct policy *policy)
+{
+	return policy->name;
+}
+
+const char *policy_digest(const struct policy *policy)
+{
+	return policy->digest;
+}
+
+/* ---- verdicts ------------------------------------------------------------------------------ */
+
+static struct policy_verdict blank_verdict(const struct policy *policy)
+{
+	return (struct policy_verdict){
+		.decision = POLICY_ALLOW,
+		.name = policy->name,
+		.digest = policy->digest,
+	};
+}
+
+/* A verdict of one finding that is about no place in the program. */
+static void fill_plain(const struct policy_question *question, const struct policy_finding *finding,
+	struct policy_verdict *verdict)
+{
+	*verdict = blank_verdict(question->policy);
+	verdict->decision = POLICY_DENY;
+	verdict->findings = arena_new(question->arena, struct policy_finding);
+	if (!verdict->findings)
+		return; /* denied all the same */
+	verdict->findings[0] = *finding;
+	verdict->finding_count = 1;
+}
+
+static const struct policy_finding unchecked[] = {
+	[INSPECT_END_LATE] = { "policy.late", "deny", 1, 1, "",
+		"the program could not be checked in time", "make the program shorter or simpler" },
+	[INSPECT_END_LOST] = { "policy.unreadable", "deny", 1, 1, "",
+		"the program could not be checked: its inspector broke off over it",
+		"make the program shorter or simpler" },
+	[INSPECT_END_ABSENT] = { "policy.absent", "deny", 1, 1, "",
+		"nobody was there to check the program", "try again later" },
+};
+
+static const struct policy_finding no_language = { "policy.language", "deny", 1, 1, "",
+	"the policy does not allow this language", "use a language that the policy allows" };
+
+static const struct policy_finding more_to_find = { "policy.cut", "observe", 1, 1, "",
+	"there is more to find in the program than is told here", NULL };
+
+/* Adds what one finding of the inspector means under the policy; false when memory ran out. */
+static bool add_finding(const struct check *check, const struct inspect_finding *found,
+	struct policy_verdict *verdict)
+{
+	const struct policy *policy = check->asked.policy;
+	struct rule_words words = rulebook_words(
+		check->policies->book, policy, check->question.language, found->rule);
+	struct policy_finding *finding = &verdict->findings[verdict->finding_count];
+
+	if (words.mode == MODE_OFF)
+		return true;
+	*finding = (struct policy_finding){
+		.rule = words.id,
+		.severity = policy_mode_word(words.mode),
+		.line = found->line,
+		.column = found->column,
+		.text = arena_copy(check->asked.arena, found->text, found->text_len),
+		.message = words.message,
+		.hint = words.hint,
+	};
+	if (!finding->text)
+		return false;
+	verdict->finding_count++;
+	if (words.mode == MODE_DENY)
+		verdict->decision = POLICY_DENY;
+	else if (verdict->decision == POLICY_ALLOW)
+		verdict->decision = POLICY_OBSERVE;
+	return true;
+}
+
+/* What was left out might have been what the policy denies. */
+static void add_cut(const struct check *check, struct policy_verdict *verdict)
+{
+	struct policy_finding *finding = &verdict->findings[verdict->finding_count++];
+
+	*finding = more_to_find;
+	if (!check->asked.policy->denies)
+		return;
+	finding->severity = policy_mode_word(MODE_DENY);
+	verdict->decision = POLICY_DENY;
+}
+
+static bool fill_verdict(const struct check *check, const struct inspect_findings *found,
+	struct policy_verdict *verdict)
+{
+	*verdict = blank_verdict(check->asked.policy);
+	verdict->findings =
+		arena_array(check->asked.arena, struct policy_finding, (size_t)found->count + 1);
+	if (!verdict->findings)
+		return false;
+	for (uint32_t i = 0; i < found->count; i++)
+		if (!add_finding(check, &found->findings[i], verdict))
+			return false;
+	if (found->cut)
+		add_cut(check, verdict);
+	return true;
+}
+
+/* What the inspector's own clock ended says nothing for certain about the program. */
+static bool is_fact(const struct inspect_findings *found)
+{
+	for (uint32_t i = 0; i < found->count; i++)
+		if (found->findings[i].rule == INSPECT_LATE)
+			return false;
+	return true;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+static struct remembered_key key_of(const struct policy_question *question, int language)
+{
+	struct remembered_key key = { question->policy->index, (uint32_t)language, "" };
+
+	memcpy(key.code_hash, question->code_hash, strnlen(question->code_hash, HASH_TEXT_LEN));
+	return key;
+}
+
+bool policy_lookup(struct policies *policies, const struct policy_question *question,
+	struct policy_verdict *ret_verdict)
+{
+	int language = rulebook_language(policies->book, question->language);
+	struct remembered_key key;
+
+	if (language < 0 || !question->policy->languages[language]) {
+		fill_plain(question, &no_language, ret_verdict);
+		return true;
+	}
+	if (!question->policy->has_rules[language]) {
+		*ret_verdict = blank_verdict(question->policy);
+		return true;
+	}
+	if (!question->code_hash)
+		return false;
+	key = key_of(question, language);
+	return remembered_get(policies->remembered, &key, question->arena, ret_verdict);
+}
+
+static void on_answer(struct inspect_question *question, enum inspect_end end,
+	const struct inspect_findings *findings)
+{
+	struct check *check = container_of(question, struct check, question);
+	const struct policy_question *asked = &check->asked;
+	struct policy_verdict verdict;
+	struct remembered_key key;
+
+	if (end != INSPECT_END_FOUND) {
+		fill_plain(asked, &unchecked[end], &verdict);
+	} else if (!fill_verdict(check, findings, &verdict)) {
+		fill_plain(asked, &unchecked[INSPECT_END_LATE], &verdict);
+	} else if (asked->code_hash && is_fact(findings)) {
+		key = key_of(asked, (int)question->language);
+		remembered_put(check->policies->remembered, &key, &verdict);
+	}
+	check->on_done(check->context, &verdict);
+}
+
+int policy_check(struct policies *policies, const struct policy_question *question,
+	policy_done *on_done, void *context, struct err *err)
+{
+	int language = rulebook_language(policies->book, question->language);
+	struct check *check = arena_new(question->arena, struct check);
+
+	assert(language >= 0 && policies->link);
+	if (!check)
+		return err_set(err, ERR_MEMORY, "no memory for the check");
+	*check = (struct check){
+		.question = {
+			.policy = question->policy->index,
+			.language = (uint32_t)language,
+			.code = question->code,
+			.arena = question->arena,
+			.on_answer = on_answer,
+		},
+		.policies = policies,
+		.asked = *question,
+		.on_done = on_done,
+		.context = context,
+	};
+	list_init(&check->question.link);
+	return inspector_link_ask(policies->link, &check->question, err);
+}
+
+/* ---- telling ------------------------------------------------------------------------------- */
+
+static struct value *describe(
+	const struct policies *policies, const struct policy *policy, struct arena *arena)
+{
+	struct value *map = value_map(arena);
+	struct value *languages = value_list(arena);
+
+	for (uint32_t i = 0; i < policies->book->language_count; i++)
+		if (policy->languages[i])
+			(void)value_list_add(arena, languages,
+				value_text(arena, policies->book->languages[i].name));
+	(void)value_map_put(arena, map, "name", value_text(arena, policy->name));
+	(void)value_map_put(arena, map, "description", value_text(arena, policy->description));
+	(void)value_map_put(arena, map, "languages", languages);
+	(void)value_map_put(arena, map, "digest", value_text(arena, policy->digest));
+	(void)value_map_put(arena, map, "default", value_bool(arena, policy == policies->standard));
+	return map;
+}
+
+struct value *policies_describe(const struct policies *policies, struct arena *arena)
+{
+	struct value *list = value_list(arena);
+
+	for (uint32_t i = 0; i < policies->book->policy_count; i++)
+		(void)value_list_add(
+			arena, list, describe(policies, &policies->book->policies[i], arena));
+	return list;
+}
+
+struct value *policies_status(const struct policies *policies, struct arena *arena)
+{
+	struct inspector_counts counts = { 0 };
+	struct remembered_counts kept = remembered_counts(policies->remembered);
+	struct value *map = value_map(arena);
+
+	if (policies->link)
+		counts = inspector_link_counts(policies->link);
+	(void)value_map_put(arena, map, "alive", value_uint(arena, counts.alive));
+	(void)value_map_put(arena, map, "ready", value_uint(arena, counts.ready));
+	(void)value_map_put(arena, map, "waiting", value_uint(arena, counts.waiting));
+	(void)value_map_put(arena, map, "answered", value_uint(arena, counts.answered));
+	(void)value_map_put(arena, map, "late", value_uint(arena, counts.late));
+	(void)value_map_put(arena, map, "lost", value_uint(arena, counts.lost));
+	(void)value_map_put(arena, map, "remembered", value_uint(arena, kept.kept));
+	(void)value_map_put(arena, map, "hits", value_uint(arena, kept.hits));
+	(void)value_map_put(arena, map, "misses", value_uint(arena, kept.misses));
+	return map;
+}

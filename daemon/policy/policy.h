@@ -1,0 +1,90 @@
+/*
+ * What a program may do by its text: named policies, and verdicts on programs.
+ *
+ * Policies are data (the folder policies/, and one of the operator's), rules are tree-sitter
+ * queries (the folder rules/); both are read once, before the first client is heard.  A verdict
+ * comes from an inspector process, or from memory when the same program was checked under the
+ * same policy.
+ * Source policy says what is intended; the jail is what holds.
+ *
+ *	load -> start -> (add inspectors, check programs) ... -> close
+ *
+ * A program that could not be checked, whatever the reason, is denied:
+ *
+ *	policy.late        the inspector did not answer in time, or its own clock ran out
+ *	policy.unreadable  the inspector died over it
+ *	policy.absent      no inspector was there in time
+ *	policy.language    the policy does not allow the language
+ *	policy.cut         there was more to find than is told (denies if the policy denies anything)
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include <uv.h>
+
+#include "daemon/policy/inspector_link.h"
+#include "proto/base/arena.h"
+#include "proto/base/err.h"
+#include "proto/job.h"
+#include "proto/value.h"
+
+#define POLICY_DEFAULT "standard"
+
+struct policies;
+struct policy;
+
+/*
+ * Reads the shipped policies and, when `folder` is not NULL, the .json files in it, which take the
+ * place of shipped ones of the same name.  `standard` names the policy of runs that name none;
+ * NULL is POLICY_DEFAULT.
+ */
+struct policies *policies_load(const char *folder, const char *standard, struct err *err);
+
+/* Begins to talk to inspectors, which the owner adds as he gets them. */
+int policies_start(struct policies *policies, uv_loop_t *loop, inspector_lost *on_lost,
+	void *context, struct err *err);
+
+/* As inspector_link_add(). */
+int policies_add_inspector(struct policies *policies, int fd, uint32_t child, struct err *err);
+
+/* Whether an inspector is ready to be asked. */
+bool policies_ready(const struct policies *policies);
+
+/* Open checks are answered with policy.absent.  Accepts NULL. */
+void policies_close(struct policies *policies);
+
+/* NULL name: the default.  NULL when there is no such policy. */
+const struct policy *policies_find(const struct policies *policies, const char *name);
+
+const char *policy_name(const struct policy *policy);
+const char *policy_digest(const struct policy *policy);
+
+/* Lives, with what it points to, until it is answered. */
+struct policy_question {
+	const struct policy *policy;
+	const char *language;
+	struct bytes code;
+	const char *code_hash; /* as job_code_hash() writes it; NULL: nothing is remembered */
+	struct arena *arena;   /* for the verdict */
+};
+
+/* True when the verdict can be given at once: it is remembered, or nothing needs to be looked at. */
+bool policy_lookup(struct policies *policies, const struct policy_question *question,
+	struct policy_verdict *ret_verdict);
+
+typedef void policy_done(void *context, const struct policy_verdict *verdict);
+
+/*
+ * Asks an inspector.  Always calls back later, from the loop, once.  -1, and no call, with
+ * ERR_BUSY when too many wait, ERR_MEMORY.  `verdict` is the callee's to copy; what it points to
+ * lives in the question's arena or as long as the policies.
+ */
+int policy_check(struct policies *policies, const struct policy_question *question,
+	policy_done *on_done, void *context, struct err *err);
+
+/* [{name, description, languages, digest, default}] for `hello` and `cectl policy list`. */
+struct value *policies_describe(const struct policies *policies, struct arena *arena);
+
+/* {alive, ready, waiting, answered, late, lost, remembered, hits, misses} for admin.status. */
+struct value *policies_status(const struct policies *policies, struct arena *arena);

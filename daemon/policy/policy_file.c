@@ -1,0 +1,195 @@
+#include "daemon/policy/policy_file.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "proto/base/container.h"
+#include "proto/json.h"
+
+#define WORD_LEN_MAX 128U
+
+static const char *const mode_words[MODE_COUNT] = {
+	[MODE_DENY] = "deny",
+	[MODE_OBSERVE] = "observe",
+	[MODE_OFF] = "off",
+};
+
+const char *policy_mode_word(enum policy_mode mode)
+{
+	return mode_words[mode];
+}
+
+struct reading {
+	struct arena *arena;
+	struct policy_file *file;
+	struct err *err;
+};
+
+static int complain(const struct reading *reading, const char *key, const char *what)
+{
+	return err_set(reading->err, ERR_INVALID, "%s: %s", key, what);
+}
+
+/* A name is written in messages, in paths and on command lines. */
+static bool is_name(const char *text)
+{
+	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_");
+
+	return len > 0 && len <= POLICY_NAME_MAX && text[len] == '\0';
+}
+
+static int read_name(struct reading *reading, const char *key, const struct value *value)
+{
+	const char *text = value_as_text(value);
+
+	if (!text || !is_name(text))
+		return complain(reading, key, "not a name of small letters, digits, - and _");
+	if (strcmp(key, "name") == 0)
+		reading->file->name = text;
+	else
+		reading->file->extends = text;
+	return 0;
+}
+
+static int read_description(struct reading *reading, const char *key, const struct value *value)
+{
+	reading->file->description = value_as_text(value);
+	return reading->file->description ? 0 : complain(reading, key, "not a text");
+}
+
+static int read_words(struct reading *reading, const char *key, const struct value *value,
+	const char ***ret_words, size_t *ret_count)
+{
+	const char **words;
+
+	if (!value_is(value, VALUE_LIST))
+		return complain(reading, key, "not a list of words");
+	words = arena_array(reading->arena, const char *, value->list.count);
+	if (!words)
+		return complain(reading, key, "no memory");
+	for (size_t i = 0; i < value->list.count; i++) {
+		words[i] = value_as_text(value->list.items[i]);
+		if (!words[i] || words[i][0] == '\0' || strlen(words[i]) > WORD_LEN_MAX)
+			return complain(reading, key, "has an item that is no word");
+	}
+	*ret_words = words;
+	*ret_count = value->list.count;
+	return 0;
+}
+
+static int read_languages(struct reading *reading, const char *key, const struct value *value)
+{
+	return read_words(
+		reading, key, value, &reading->file->languages, &reading->file->language_count);
+}
+
+static int read_mode(struct reading *reading, const char *id, const struct value *value,
+	enum policy_mode *ret_mode)
+{
+	const char *text = value_as_text(value);
+
+	for (size_t i = 0; text && i < COUNT_OF(mode_words); i++) {
+		if (strcmp(text, mode_words[i]) == 0) {
+			*ret_mode = (enum policy_mode)i;
+			return 0;
+		}
+	}
+	return complain(reading, id, "neither deny nor observe nor off");
+}
+
+static int read_rules(struct reading *reading, const char *key, const struct value *value)
+{
+	struct policy_file *file = reading->file;
+
+	if (!value_is(value, VALUE_MAP) || value->map.count > POLICY_PATTERNS_MAX)
+		return complain(reading, key, "not a map of rules to deny, observe or off");
+	file->patterns = arena_array(reading->arena, struct policy_pattern, value->map.count);
+	if (!file->patterns)
+		return complain(reading, key, "no memory");
+	for (size_t i = 0; i < value->map.count; i++) {
+		const struct value_entry *entry = &value->map.entries[i];
+
+		file->patterns[i].id = entry->key;
+		if (read_mode(reading, entry->key, entry->value, &file->patterns[i].mode) < 0)
+			return -1;
+	}
+	file->pattern_count = value->map.count;
+	return 0;
+}
+
+static int read_map_of_words(struct reading *reading, const char *key, const struct value *value,
+	struct policy_words **ret_lists, size_t *ret_count)
+{
+	struct policy_words *lists;
+
+	if (!value_is(value, VALUE_MAP) || value->map.count > POLICY_FILE_LISTS)
+		return complain(reading, key, "not a map of names to lists of words");
+	lists = arena_array(reading->arena, struct policy_words, value->map.count);
+	if (!lists)
+		return complain(reading, key, "no memory");
+	for (size_t i = 0; i < value->map.count; i++) {
+		const struct value_entry *entry = &value->map.entries[i];
+
+		lists[i].name = entry->key;
+		if (read_words(reading, entry->key, entry->value, &lists[i].words,
+			    &lists[i].count) < 0)
+			return -1;
+	}
+	*ret_lists = lists;
+	*ret_count = value->map.count;
+	return 0;
+}
+
+static int read_lists(struct reading *reading, const char *key, const struct value *value)
+{
+	return read_map_of_words(
+		reading, key, value, &reading->file->lists, &reading->file->list_count);
+}
+
+static int read_added(struct reading *reading, const char *key, const struct value *value)
+{
+	return read_map_of_words(
+		reading, key, value, &reading->file->added, &reading->file->added_count);
+}
+
+static const struct {
+	const char *word;
+	int (*read)(struct reading *reading, const char *key, const struct value *value);
+} keys[] = {
+	{ "name", read_name },
+	{ "description", read_description },
+	{ "extends", read_name },
+	{ "languages", read_languages },
+	{ "rules", read_rules },
+	{ "lists", read_lists },
+	{ "lists_add", read_added },
+};
+
+static int read_entry(struct reading *reading, const struct value_entry *entry)
+{
+	for (size_t i = 0; i < COUNT_OF(keys); i++)
+		if (strcmp(entry->key, keys[i].word) == 0)
+			return keys[i].read(reading, entry->key, entry->value);
+	return complain(reading, entry->key, "a policy has no such key");
+}
+
+int policy_file_parse(struct arena *arena, const char *text, size_t len,
+	struct policy_file *ret_file, struct err *err)
+{
+	static const struct json_bounds bounds = { POLICY_FILE_MAX, 8, 1U << 16 };
+	struct policy_file file = { 0 };
+	struct reading reading = { arena, &file, err };
+	struct value *root = NULL;
+
+	if (json_parse(arena, text, len, &bounds, &root, err) < 0)
+		return -1;
+	if (!value_is(root, VALUE_MAP))
+		return err_set(err, ERR_INVALID, "a policy is a map");
+	for (size_t i = 0; i < root->map.count; i++)
+		if (read_entry(&reading, &root->map.entries[i]) < 0)
+			return -1;
+	if (!file.name || !file.description)
+		return err_set(err, ERR_INVALID, "a policy has a name and a description");
+	*ret_file = file;
+	return 0;
+}

@@ -1,0 +1,65 @@
+/*
+ * One policy as its file says it, before it is held against the rules.
+ *
+ *	{
+ *	  "name": "strict",
+ *	  "description": "…",
+ *	  "extends": "base",              what is not said here is as it is there
+ *	  "languages": ["python"],
+ *	  "rules": { "python.bytes.*": "deny", "python.import.denied": "observe" },
+ *	  "lists": { "python.imports": ["json", "numpy.*"] },        in place of the list of `extends`
+ *	  "lists_add": { "python.imports": ["sys"] }                 on top of it
+ *	}
+ *
+ * A mode is deny, observe or off.  Of several patterns that fit a rule the longest counts; a rule
+ * that none fits is denied.  Unknown keys are refused by name.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/err.h"
+
+#define POLICY_FILE_MAX     ((size_t)1 << 20)
+#define POLICY_NAME_MAX     64U
+#define POLICY_PATTERNS_MAX 256U
+#define POLICY_FILE_LISTS   64U
+
+enum policy_mode {
+	MODE_DENY,
+	MODE_OBSERVE,
+	MODE_OFF,
+	MODE_COUNT
+};
+
+const char *policy_mode_word(enum policy_mode mode);
+
+struct policy_pattern {
+	const char *id; /* of a rule, or a beginning with * behind it */
+	enum policy_mode mode;
+};
+
+struct policy_words {
+	const char *name;
+	const char **words;
+	size_t count;
+};
+
+struct policy_file {
+	const char *name;
+	const char *description;
+	const char *extends;    /* or NULL */
+	const char **languages; /* NULL: as in `extends` */
+	size_t language_count;
+	struct policy_pattern *patterns;
+	size_t pattern_count;
+	struct policy_words *lists;
+	size_t list_count;
+	struct policy_words *added;
+	size_t added_count;
+};
+
+/* Reads a text; what it returns lives in the arena. */
+int policy_file_parse(struct arena *arena, const char *text, size_t len,
+	struct policy_file *ret_file, struct err *err);

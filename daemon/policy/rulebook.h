@@ -1,0 +1,63 @@
+/*
+ * All rules and all policies, held against each other: what an inspector is sent, and what its
+ * answers mean.  Made once from the shipped files and the operator's folder; never changed.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/policy/policy_file.h"
+#include "daemon/policy/rules_file.h"
+#include "proto/base/buf.h"
+#include "proto/inspectmsg.h"
+#include "proto/job.h"
+
+struct book_language {
+	const char *name;
+	struct inspect_language texts;
+	const char *builtin_ids[INSPECT_BUILTIN_COUNT]; /* "python.bytes.nul" … */
+};
+
+struct policy {
+	const char *name;
+	const char *description;
+	uint32_t index;
+	bool denies;                /* has any rule that denies */
+	bool *languages;            /* by index: may it be asked for? */
+	bool *has_rules;            /* by language: is any rule on? */
+	enum policy_mode *modes;    /* by rule */
+	enum policy_mode *builtins; /* by language * INSPECT_BUILTIN_COUNT + builtin */
+	char digest[HASH_TEXT_LEN + 1];
+};
+
+struct rulebook {
+	struct arena arena;
+	struct book_language *languages;
+	uint32_t language_count;
+	struct rule *rules; /* of all languages, one table */
+	uint32_t rule_count;
+	struct policy *policies;
+	uint32_t policy_count;
+	struct buf message; /* RULES, ready to be sent */
+};
+
+/* `folder` holds an operator's .json files, which replace shipped policies of the same name; may be NULL. */
+struct rulebook *rulebook_load(const char *folder, struct err *err);
+void rulebook_free(struct rulebook *book);
+
+const struct policy *rulebook_find(const struct rulebook *book, const char *name);
+
+/* The index of a language that has rules; -1 for others. */
+int rulebook_language(const struct rulebook *book, const char *name);
+
+/* What is said about a finding of the inspector. */
+struct rule_words {
+	const char *id;
+	const char *message;
+	const char *hint;
+	enum policy_mode mode;
+};
+
+struct rule_words rulebook_words(
+	const struct rulebook *book, const struct policy *policy, uint32_t language, uint32_t rule);

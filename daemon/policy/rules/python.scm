@@ -1,0 +1,140 @@
+; The rules for Python.
+;
+; A rule is a head of `;;;` lines and the tree-sitter patterns behind it; several heads in a row
+; share the patterns that follow them.  A head says
+;
+;     ;;; <id>                            stable: findings, policies and people name it
+;     ;;; finds   <subject> [in|not in <list>]
+;     ;;; unless  <words>                 where a name is no finding (see inspectmsg.h)
+;     ;;; message <one sentence>          what is the matter
+;     ;;; hint    <one sentence>          what to write instead
+;
+; and a policy says for each id: deny, observe or off, and what is in the lists.  Of several rules
+; that find the same place the first one in this file is told.
+;
+; @name is what is looked at (two make one path), @at is where the finding stands.
+; @import.module, @import.member and @import.alias tell what names stand for.
+
+; ---- imports -----------------------------------------------------------------------------
+
+;;; python.import.dangerous
+;;; finds   path in python.imports.dangerous
+;;; message this module reaches the system, other programs or the network
+;;; hint    do without it: work on the data that is given, and print the result
+
+;;; python.import.denied
+;;; finds   path not in python.imports
+;;; message this module is not among those that the policy allows
+;;; hint    use the modules that the policy allows, such as json, math, statistics, re or datetime
+(import_statement name: (dotted_name) @name @import.module)
+(import_statement name: (aliased_import
+  name: (dotted_name) @name @import.module
+  alias: (identifier) @import.alias))
+(import_from_statement module_name: (dotted_name) @name)
+
+;;; python.import.member
+;;; finds   path in python.members
+;;; message this part of the module reaches beyond what the module is for
+;;; hint    use the documented functions of the module that work on plain data
+(import_from_statement
+  module_name: (dotted_name) @name @import.module
+  name: (dotted_name) @name @at @import.member)
+(import_from_statement
+  module_name: (dotted_name) @name @import.module
+  name: (aliased_import
+    name: (dotted_name) @name @at @import.member
+    alias: (identifier) @import.alias))
+
+;;; python.import.relative
+;;; finds   any
+;;; message a program that stands alone has no package to import from
+;;; hint    put everything into one program
+(import_from_statement module_name: (relative_import) @name)
+
+;;; python.import.star
+;;; finds   any
+;;; message a star import brings names that cannot be told beforehand
+;;; hint    import the names that are used
+(import_from_statement (wildcard_import) @name)
+
+; ---- calls -------------------------------------------------------------------------------
+
+;;; python.call.denied
+;;; finds   use in python.calls
+;;; unless  bound
+;;; message this call runs text as code, opens files or starts programs
+;;; hint    write out what is to be computed; data comes on stdin and leaves by print
+(call function: [(identifier) (attribute)] @name)
+
+;;; python.call.denied
+;;; finds   use in python.calls.plain
+;;; unless  bound
+;;; message with more than one argument this call copies attributes that are named by text
+;;; hint    pass the function alone
+(call
+  function: [(identifier) (attribute)] @name
+  arguments: (argument_list . (_) . (_)))
+
+; ---- attributes --------------------------------------------------------------------------
+
+;;; python.attribute.denied
+;;; finds   word in python.attributes
+;;; message this attribute leads from plain objects to frames, code or classes at large
+;;; hint    use the object itself and its documented methods
+
+;;; python.import.member
+;;; finds   use in python.members
+;;; unless  bound
+;;; message this part of the module reaches beyond what the module is for
+;;; hint    use the documented functions of the module that work on plain data
+(attribute attribute: (identifier) @at) @name
+
+;;; python.attribute.denied
+;;; finds   word in python.attributes
+;;; message this attribute leads from plain objects to frames, code or classes at large
+;;; hint    use the object itself and its documented methods
+(keyword_pattern . (identifier) @name)
+
+;;; python.format.denied
+;;; finds   template in python.dunders
+;;; message a format template reaches for an attribute that begins with an underscore
+;;; hint    format plain values; take attributes out before
+((call function: (attribute
+  object: [(string) (concatenated_string) (binary_operator) (parenthesized_expression)] @name
+  attribute: (identifier) @_method))
+  (#any-of? @_method "format" "format_map"))
+((call
+  function: (attribute attribute: (identifier) @_method)
+  arguments: (argument_list . [(string) (concatenated_string) (binary_operator)
+    (parenthesized_expression)] @name))
+  (#any-of? @_method "format" "format_map"))
+
+; ---- names -------------------------------------------------------------------------------
+
+;;; python.name.denied
+;;; finds   word in python.names
+;;; unless  attribute keyword store bound
+;;; message this name gives the power to run text as code, to open files or to reach any object
+;;; hint    write out what is to be computed, without the name
+
+;;; python.dunder.denied
+;;; finds   dunder not in python.dunders
+;;; unless  keyword
+;;; message this special name leads behind the objects that the program was given
+;;; hint    use type(), len(), str() and their like; special names only to define methods
+
+;;; python.import.value
+;;; finds   module
+;;; unless  attribute keyword store part bound
+;;; message a module used as a value hides what is taken from it
+;;; hint    write module.name where it is used
+(identifier) @name
+
+; ---- what Python 3 does not have -----------------------------------------------------------
+
+;;; python.syntax.python2
+;;; finds   any
+;;; message this is a statement of Python 2
+;;; hint    call print() as a function
+(exec_statement) @name
+(print_statement) @name

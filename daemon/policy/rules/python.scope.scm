@@ -1,0 +1,101 @@
+; What a name is where it stands, for Python.  Asked only about names that a rule would find;
+; scopes.h says what the captures mean and what counts as bound.
+
+; ---- a label, a target, or one part of something longer ------------------------------------
+
+(attribute attribute: (identifier) @attribute)
+(attribute object: (identifier) @part)
+(keyword_argument name: (identifier) @keyword)
+
+(import_statement name: (dotted_name (identifier) @store))
+(import_statement name: (aliased_import name: (dotted_name (identifier) @store)))
+(import_from_statement module_name: (dotted_name (identifier) @store))
+(import_from_statement module_name: (relative_import (dotted_name (identifier) @store)))
+(import_from_statement name: (dotted_name (identifier) @store))
+(import_from_statement name: (aliased_import name: (dotted_name (identifier) @store)))
+(aliased_import alias: (identifier) @store)
+(future_import_statement name: (dotted_name (identifier) @store))
+
+; ---- what binds in the function around it --------------------------------------------------
+
+(function_definition name: (identifier) @store @bind)
+(class_definition name: (identifier) @store @bind)
+(assignment left: (identifier) @store @bind)
+(named_expression name: (identifier) @store @bind)
+(for_statement left: (identifier) @store @bind)
+(pattern_list (identifier) @store @bind)
+(tuple_pattern (identifier) @store @bind)
+(list_pattern (identifier) @store @bind)
+(list_splat_pattern (identifier) @store)
+(dictionary_splat_pattern (identifier) @store)
+(as_pattern_target (identifier) @store @bind)
+(as_pattern_target (tuple (identifier) @store @bind))
+(case_pattern (dotted_name . (identifier) @store @bind .))
+(case_pattern (as_pattern (case_pattern) (identifier) @store @bind))
+(splat_pattern (identifier) @store @bind)
+
+; ---- what binds over a range of its own ----------------------------------------------------
+
+(function_definition
+  parameters: (parameters [
+    (identifier) @store @bind
+    (default_parameter name: (identifier) @store @bind)
+    (typed_parameter . (identifier) @store @bind)
+    (typed_default_parameter name: (identifier) @store @bind)
+    (list_splat_pattern (identifier) @bind)
+    (dictionary_splat_pattern (identifier) @bind)
+    (typed_parameter (list_splat_pattern (identifier) @bind))
+    (typed_parameter (dictionary_splat_pattern (identifier) @bind))
+  ])
+  body: (block) @in)
+(lambda
+  parameters: (lambda_parameters [
+    (identifier) @store @bind
+    (default_parameter name: (identifier) @store @bind)
+    (list_splat_pattern (identifier) @bind)
+    (dictionary_splat_pattern (identifier) @bind)
+  ])
+  body: (_) @in)
+
+(for_in_clause left: (identifier) @store)
+(list_comprehension body: (_) @in (for_in_clause left: (identifier) @bind))
+(set_comprehension body: (_) @in (for_in_clause left: (identifier) @bind))
+(generator_expression body: (_) @in (for_in_clause left: (identifier) @bind))
+(dictionary_comprehension body: (_) @in (for_in_clause left: (identifier) @bind))
+(list_comprehension body: (_) @in
+  (for_in_clause left: (pattern_list (identifier) @bind)))
+(set_comprehension body: (_) @in
+  (for_in_clause left: (pattern_list (identifier) @bind)))
+(generator_expression body: (_) @in
+  (for_in_clause left: (pattern_list (identifier) @bind)))
+(dictionary_comprehension body: (_) @in
+  (for_in_clause left: (pattern_list (identifier) @bind)))
+
+(for_statement left: (identifier) @bind body: (block) @block)
+(for_statement left: (pattern_list (identifier) @bind) body: (block) @block)
+(with_statement
+  (with_clause (with_item value: (as_pattern
+    alias: (as_pattern_target (identifier) @bind))))
+  body: (block) @block)
+
+; ---- what certainly binds from one statement on ---------------------------------------------
+
+(_
+  (expression_statement (assignment left: (identifier) @bind right: (_))) @after) @within
+(_
+  (expression_statement (assignment left: (pattern_list (identifier) @bind) right: (_))) @after)
+  @within
+(_ (function_definition name: (identifier) @bind) @after) @within
+(_ (class_definition name: (identifier) @bind) @after) @within
+
+; ---- what takes the excuse away --------------------------------------------------------------
+
+(delete_statement) @unbind
+(global_statement) @unbind
+(except_clause (as_pattern alias: (as_pattern_target) @unbind))
+
+; ---- where functions and classes are --------------------------------------------------------
+
+(function_definition body: (block) @function)
+(lambda body: (_) @function)
+(class_definition body: (block) @class)

@@ -1,0 +1,199 @@
+/*
+ * The conversation between the daemon and an inspector: rules in once, then programs in and
+ * findings out, one at a time.
+ *
+ *	daemon                          inspector
+ *	RULES    languages, lists, policies   -->
+ *	                                      <--  READY     empty, or why it cannot begin
+ *	CHECK    policy, language, program    -->
+ *	                                      <--  FINDINGS  what was found, with the CHECK's id
+ *
+ * A stream socket; every message is a head of fixed size and `len` bytes of body.  Numbers are
+ * in the host's order: both ends are one build on one machine.  RULES comes from the daemon's
+ * configuration.  FINDINGS comes from a process that reads hostile text, so its decoder believes
+ * nothing: counts, rule numbers, lengths and UTF-8 are all checked.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/buf.h"
+#include "proto/base/err.h"
+
+#define INSPECT_MAGIC          0x43454931U
+#define INSPECT_RULES_MAX      (4U << 20)   /* bytes of a RULES body */
+#define INSPECT_CODE_MAX       (256U << 10) /* a longer program is refused, so no more is sent */
+#define INSPECT_FINDINGS_MAX   256U
+#define INSPECT_TEXT_MAX       120U /* bytes of a finding's text */
+#define INSPECT_LANGUAGES_MAX  16U
+#define INSPECT_POLICIES_MAX   64U
+#define INSPECT_RULE_COUNT_MAX 512U /* over all languages */
+#define INSPECT_LISTS_MAX      1024U
+#define INSPECT_WORDS_MAX      65536U /* over all lists */
+#define INSPECT_READY_MAX      ERR_TEXT_MAX
+/* Body of the longest FINDINGS. */
+#define INSPECT_ANSWER_MAX     (12U + INSPECT_FINDINGS_MAX * (16U + INSPECT_TEXT_MAX))
+/* Body of the longest CHECK: one byte past the ceiling tells the inspector that there was more. */
+#define INSPECT_CHECK_MAX      (8U + INSPECT_CODE_MAX + 1U)
+
+enum inspect_kind {
+	INSPECT_NONE = 0,
+	INSPECT_RULES,
+	INSPECT_READY,
+	INSPECT_CHECK,
+	INSPECT_FINDINGS,
+	INSPECT_KIND_COUNT,
+};
+
+struct inspect_head {
+	uint32_t magic;
+	uint32_t kind;
+	uint32_t id; /* FINDINGS carry the id of their CHECK */
+	uint32_t len;
+};
+
+/*
+ * What is looked at without a rule in a file: the bytes before they are parsed, and the parse.
+ * Findings name them by these numbers; rules from files follow after INSPECT_BUILTIN_COUNT.
+ */
+enum inspect_builtin {
+	INSPECT_BYTES_SIZE,
+	INSPECT_BYTES_UTF8,
+	INSPECT_BYTES_NUL,
+	INSPECT_BYTES_CR,
+	INSPECT_BYTES_FORM_FEED,
+	INSPECT_BYTES_COOKIE,
+	INSPECT_BYTES_DEPTH,
+	INSPECT_BYTES_BIDI,
+	INSPECT_SYNTAX_UNREADABLE,
+	INSPECT_LATE, /* the inspector's own clock ran out */
+	INSPECT_BUILTIN_COUNT,
+};
+
+/*
+ * What of a match a rule looks at.  A path is names joined by dots; a use is a path whose first
+ * name has been followed through the program's imports.
+ */
+enum inspect_subject {
+	SUBJECT_ANY,      /* the match itself is the finding */
+	SUBJECT_WORD,     /* one name */
+	SUBJECT_DUNDER,   /* one name that stands between double underscores; others never match */
+	SUBJECT_PATH,     /* a path as written */
+	SUBJECT_USE,      /* a path through imports, or one plain name that no import brings */
+	SUBJECT_MODULE,   /* a name that an import binds to a module */
+	SUBJECT_TEMPLATE, /* names that a format template reaches by attribute */
+	SUBJECT_COUNT,
+};
+
+enum inspect_relation {
+	RELATION_IN,
+	RELATION_NOT_IN,
+	RELATION_COUNT
+};
+
+/* Where a name is no finding; the words of a rule's `unless` line. */
+enum inspect_unless {
+	UNLESS_ATTRIBUTE = 1U << 0, /* it is the name of an attribute */
+	UNLESS_KEYWORD = 1U << 1,   /* it is the name of an argument */
+	UNLESS_STORE = 1U << 2,     /* it is given a value here, not used */
+	UNLESS_PART = 1U << 3,      /* an attribute of it is used */
+	UNLESS_BOUND = 1U << 4,     /* it is the program's own name here for certain */
+	UNLESS_ALL = (1U << 5) - 1,
+};
+
+struct inspect_rule {
+	uint32_t start;    /* where its patterns begin in the language's rules */
+	uint32_t subject;  /* enum inspect_subject */
+	uint32_t relation; /* enum inspect_relation; ignored by SUBJECT_ANY */
+	uint32_t unless;   /* enum inspect_unless, or-ed */
+};
+
+struct inspect_language {
+	const char *name;
+	const char *rules; /* tree-sitter queries */
+	size_t rules_len;
+	const char *scope; /* queries that tell what a name is where it stands */
+	size_t scope_len;
+	uint32_t rule_first; /* its rules are the table's [first, first + count) */
+	uint32_t rule_count;
+};
+
+struct inspect_list {
+	const char **words; /* NUL-terminated */
+	uint32_t count;
+};
+
+/* How one policy uses one rule. */
+struct inspect_setting {
+	uint32_t on;
+	uint32_t list; /* index */
+};
+
+struct inspect_policy {
+	struct inspect_setting *settings; /* one for each rule of the table */
+};
+
+struct inspect_rules {
+	struct inspect_language *languages;
+	uint32_t language_count;
+	struct inspect_rule *rules;
+	uint32_t rule_count;
+	struct inspect_list *lists;
+	uint32_t list_count;
+	struct inspect_policy *policies;
+	uint32_t policy_count;
+};
+
+struct inspect_check {
+	uint32_t policy;
+	uint32_t language;
+	const char *code;
+	size_t code_len;
+};
+
+struct inspect_finding {
+	uint32_t rule;   /* enum inspect_builtin, or INSPECT_BUILTIN_COUNT + index of a rule */
+	uint32_t line;   /* from 1 */
+	uint32_t column; /* from 1, in code points */
+	uint32_t text_len;
+	char text[INSPECT_TEXT_MAX]; /* valid UTF-8 */
+};
+
+struct inspect_findings {
+	struct inspect_finding *findings; /* sorted by place */
+	uint32_t count;
+	bool cut; /* there were more than INSPECT_FINDINGS_MAX */
+};
+
+/* Appends head and body. */
+int inspect_rules_encode(const struct inspect_rules *rules, struct buf *out, struct err *err);
+int inspect_ready_encode(const char *why_not, struct buf *out, struct err *err);
+int inspect_findings_encode(
+	uint32_t id, const struct inspect_findings *findings, struct buf *out, struct err *err);
+
+/* Head and the fixed part of a CHECK; the program's bytes follow (at most INSPECT_CODE_MAX + 1). */
+struct inspect_check_head {
+	struct inspect_head head;
+	uint32_t policy;
+	uint32_t language;
+};
+
+/* The head to send in front of `*code_len` bytes, which is cut to what may be sent. */
+struct inspect_check_head inspect_check_head(
+	uint32_t id, uint32_t policy, uint32_t language, size_t *code_len);
+
+/* Is this the head of one of `kinds` (bits 1 << kind) with a length that kind may have? */
+int inspect_head_check(const struct inspect_head *head, uint32_t kinds, struct err *err);
+
+/* The decoders take a body.  What they return lives in the arena or points into the body. */
+int inspect_rules_decode(struct arena *arena, const char *body, size_t len,
+	struct inspect_rules *ret_rules, struct err *err);
+int inspect_check_decode(
+	const char *body, size_t len, struct inspect_check *ret_check, struct err *err);
+
+/* `rule_count` is that of the table that was sent. */
+int inspect_findings_decode(struct arena *arena, const char *body, size_t len, uint32_t rule_count,
+	struct inspect_findings *ret_findings, struct err *err);

@@ -1,0 +1,102 @@
+/*
+ * Cases of policy: a program, and all that is found in it.
+ *
+ *	policy: strict            settings: policy, language (python), bytes (plain or escaped,
+ *	---                       where \xHH in the program stands for one byte)
+ *	import os
+ *	---
+ *	deny                      the decision, then each finding: rule line:column severity text
+ *	python.import.denied 1:8 deny os
+ *
+ * The programs go through a real ced-inspector.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cases.h"
+#include "tests/check.h"
+#include "tests/inspecting.h"
+
+#define FOUND_BYTES (64 << 10)
+
+static struct inspecting inspecting;
+static bool started;
+
+/* The value of "key: value" in the first part, or `otherwise`. */
+static const char *setting(const struct test_case *test, const char *key, const char *otherwise)
+{
+	static char value[3][128];
+	static unsigned next;
+	char *text = value[next++ % 3];
+	size_t len = strlen(key);
+
+	for (const char *line = test->part[0]; *line; line = strchr(line, '\n') + 1) {
+		if (strncmp(line, key, len) == 0 && line[len] == ':' &&
+			sscanf(line + len + 1, " %127s", text) == 1)
+			return text;
+		if (!strchr(line, '\n'))
+			break;
+	}
+	return otherwise;
+}
+
+static size_t unescape(const char *text, size_t len, char *out)
+{
+	size_t size = 0;
+	unsigned byte;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '\\' && i + 3 < len && text[i + 1] == 'x' &&
+			sscanf(text + i + 2, "%2x", &byte) == 1) {
+			out[size++] = (char)byte;
+			i += 3;
+		} else {
+			out[size++] = text[i];
+		}
+	}
+	return size;
+}
+
+static void print_found(const struct policy_verdict *verdict, char *out)
+{
+	size_t at =
+		(size_t)snprintf(out, FOUND_BYTES, "%s\n", policy_decision_word(verdict->decision));
+
+	for (size_t i = 0; i < verdict->finding_count && at < FOUND_BYTES; i++) {
+		const struct policy_finding *finding = &verdict->findings[i];
+
+		at += (size_t)snprintf(out + at, FOUND_BYTES - at, "%s %u:%u %s%s%s\n",
+			finding->rule, finding->line, finding->column, finding->severity,
+			finding->text[0] ? " " : "", finding->text);
+	}
+}
+
+static void stop(void)
+{
+	inspecting_stop(&inspecting);
+}
+
+void run_case(const struct test_case *test)
+{
+	static char code[1 << 20];
+	static char found[FOUND_BYTES];
+	const char *policy = setting(test, "policy", "strict");
+	const char *language = setting(test, "language", "python");
+	struct policy_verdict verdict;
+	size_t len = test->part_len[1];
+
+	if (!started) {
+		CHECK(inspecting_start(&inspecting, NULL, 1));
+		started = true;
+		(void)atexit(stop);
+	}
+	memcpy(code, test->part[1], len);
+	if (strcmp(setting(test, "bytes", "plain"), "escaped") == 0)
+		len = unescape(test->part[1], len, code);
+	CHECK(inspecting_check(
+		&inspecting, policy, language, (struct bytes){ code, len }, NULL, &verdict));
+	print_found(&verdict, found);
+	CHECK_STR(found, test->part[2]);
+}

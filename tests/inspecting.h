@@ -1,0 +1,53 @@
+/*
+ * Policies with real inspectors for tests and benches: starts ced-inspector over a socket pair,
+ * without a jail but with its own filter, and runs the loop until an answer is there.
+ */
+
+#ifndef CED_TESTS_INSPECTING_H
+#define CED_TESTS_INSPECTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include <uv.h>
+
+#include "daemon/policy/policy.h"
+
+#define INSPECTING_MAX 64
+
+struct inspecting {
+	uv_loop_t loop;
+	struct policies *policies;
+	struct arena arena;             /* of the last verdict */
+	pid_t children[INSPECTING_MAX]; /* by number, from 0 */
+	unsigned started;
+	unsigned lost;
+	bool last_retired;
+	char last_why[ERR_TEXT_MAX];
+	bool replace; /* start another for each that is lost */
+};
+
+/* NULL folder: shipped policies only.  Waits until `count` inspectors are ready. */
+bool inspecting_start(struct inspecting *in, const char *folder, unsigned count);
+
+/* Closes everything and reaps the children. */
+void inspecting_stop(struct inspecting *in);
+
+/* Starts one more inspector; gives its number, or -1. */
+int inspecting_add(struct inspecting *in);
+
+/* Asks and waits; `verdict` lives until the next call.  False when the question was not taken. */
+bool inspecting_check(struct inspecting *in, const char *policy, const char *language,
+	struct bytes code, const char *code_hash, struct policy_verdict *ret_verdict);
+
+/* Runs the loop until `*flag`, at most `ms` long. */
+bool inspecting_wait(struct inspecting *in, const bool *flag, unsigned ms);
+
+/* The path of the program, from CED_LIBEXEC. */
+const char *inspecting_program(void);
+
+/* The process `program` with one end of a socket pair as descriptor 3; the other end is given. */
+pid_t inspecting_spawn(const char *program, int *ret_fd);
+
+#endif
