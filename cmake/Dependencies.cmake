@@ -21,6 +21,9 @@ ced_dependency(ZSTD    "libzstd>=1.5")          # store/
 ced_dependency(UV      "libuv>=1.44")           # daemon/
 ced_dependency(SYSTEMD "libsystemd>=252")       # daemon/host.c
 ced_dependency(UTF8PROC libutf8proc)            # daemon/inspector/names.c; its .pc misstates 2.8 as 2.6
+
+# The inspector's jail holds its binary and libc, nothing else: utf8proc goes into the binary.
+find_library(CED_UTF8PROC_ARCHIVE libutf8proc.a REQUIRED)
 ced_dependency(PYTHON3 "python3>=3.9")          # sandbox/runtimes/python/: headers only
 ced_dependency(CONFUSE "libconfuse>=3.3")      # daemon/config.c
 

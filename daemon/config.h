@@ -22,7 +22,7 @@
 
 #define CONFIG_TEXT_MAX	    256
 #define CONFIG_RUNTIMES_MAX 16
-#define CONFIG_BINDS_MAX    24
+#define CONFIG_BINDS_MAX    16 /* beside those that every python gets */
 #define CONFIG_ADMINS_MAX   64
 
 struct config_runtime {

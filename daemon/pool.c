@@ -500,6 +500,21 @@ static void on_upkeep(void *owner)
 
 /* ---- the pool ------------------------------------------------------------------------------- */
 
+/* What an interpreter of Debian needs of the host; read-only inside, left out where a host has it not. */
+static const char *const python_tree[] = { "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/alternatives",
+	"/usr/share/zoneinfo" };
+
+static void add_bind(struct priv_runtime *body, const char *path, bool optional)
+{
+	struct priv_bind *bind = &body->binds[body->bind_count];
+
+	if (body->bind_count == PRIV_BINDS_MAX)
+		return;
+	cut_printf(bind->path, sizeof(bind->path), "%s", path);
+	bind->optional = optional;
+	body->bind_count++;
+}
+
 static int configure_runtime(struct runtime *runtime, const char *harness_dir, struct err *err)
 {
 	struct priv_msg msg = { .op = PRIV_RUNTIME };
@@ -511,9 +526,10 @@ static int configure_runtime(struct runtime *runtime, const char *harness_dir, s
 	cut_printf(body->interpreter, sizeof(body->interpreter), "%s", config->interpreter);
 	cut_printf(body->harness, sizeof(body->harness), "%s/python", harness_dir);
 	cut_printf(body->preload, sizeof(body->preload), "%s", config->preload);
-	body->bind_count = config->bind_count;
+	for (unsigned i = 0; i < COUNT_OF(python_tree); i++)
+		add_bind(body, python_tree[i], true);
 	for (unsigned i = 0; i < config->bind_count; i++)
-		cut_printf(body->binds[i].path, PRIV_PATH_MAX, "%s", config->binds[i]);
+		add_bind(body, config->binds[i], false);
 	if (spawner_ask_now(runtime->pool->spawner, &msg, err) < 0)
 		return err_wrap(err, "runtime %s", config->name);
 	runtime->number = msg.id;

@@ -87,6 +87,14 @@ enum stage stage_queue(struct request *request)
 			get_turn(other, pool_take(request->runtime));
 			request_enter(other, STAGE_WORKER);
 		}
+	} else if (request->runtime->trouble[0]) {
+		queue_leave(&server->queue, &request->queue);
+		request->result.outcome = OUTCOME_SANDBOX_ERROR;
+		request->result.ran = RAN_NO;
+		request->result.reason = arena_printf(&request->arena,
+			"The runtime does not start: %s", request->runtime->trouble);
+		request_step(request, "queue.left", "queue", false, request->result.reason);
+		return STAGE_RECORD;
 	} else {
 		request->runtime->cold++;
 		(void)pool_take(request->runtime); /* tells the pool that it is short */
