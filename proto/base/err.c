@@ -1,11 +1,11 @@
 #include "proto/base/err.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "proto/base/container.h"
-#include "proto/base/utf8.h"
 
 static const char CUT_MARK[] = "...";
 
@@ -34,17 +34,25 @@ const char *err_word(enum err_code code)
 	return words[code];
 }
 
+static bool is_inside_character(char byte)
+{
+	return ((unsigned char)byte & 0xc0U) == 0x80;
+}
+
 /* Shortens a text that fills its buffer so that the mark fits behind a whole character. */
 static void mark_cut(char *buffer, size_t size)
 {
-	size_t kept;
+	size_t kept = size < sizeof(CUT_MARK) ? 0 : size - sizeof(CUT_MARK);
 
 	if (size < sizeof(CUT_MARK)) {
-		buffer[utf8_whole_prefix(buffer, size - 1)] = '\0';
+		/* No room for the mark: what is whole beyond doubt stays. */
+		while ((unsigned char)buffer[kept] - 1U < 0x7f)
+			kept++;
+		buffer[kept] = '\0';
 		return;
 	}
-
-	kept = utf8_whole_prefix(buffer, size - sizeof(CUT_MARK));
+	while (kept > 0 && is_inside_character(buffer[kept]))
+		kept--;
 	memcpy(buffer + kept, CUT_MARK, sizeof(CUT_MARK));
 }
 
