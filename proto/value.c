@@ -135,13 +135,13 @@ static int refuse(struct arena *arena)
 }
 
 /* A larger copy of an array; the old one stays in the arena until its end. */
-static void *grown(struct arena *arena, const void *items, size_t count, size_t item_size)
+static void *grown(struct arena *arena, const void *items, size_t count, size_t item_bytes)
 {
-	size_t size = count > 0 ? count * 2 : ROOM_FIRST;
-	void *larger = arena_calloc(arena, size, item_size);
+	size_t room = count > 0 ? count * 2 : ROOM_FIRST;
+	void *larger = arena_calloc(arena, room, item_bytes);
 
 	if (larger && count > 0)
-		memcpy(larger, items, count * item_size);
+		memcpy(larger, items, count * item_bytes);
 	return larger;
 }
 

@@ -10,7 +10,7 @@
 #include "proto/wire_head.h"
 
 /* Up to here each key is simply compared with those before it. */
-#define KEYS_COMPARED_MAX 8
+#define KEYS_COMPARED_MAX ((size_t)8)
 
 /*
  * Values are built straight from the bytes: msgpack-c would make a tree of its own first, for
@@ -197,7 +197,7 @@ static bool key_is_new(
 static int many_keys_differ(const struct value_entry *entries, size_t count)
 {
 	auto_free uint32_t *table = NULL;
-	size_t size = 4 * KEYS_COMPARED_MAX;
+	size_t size = KEYS_COMPARED_MAX;
 
 	while (size < 2 * count)
 		size *= 2;
@@ -331,12 +331,10 @@ struct value *wire_decode(struct arena *arena, const char *bytes, size_t len,
 struct value *wire_decode_in_place(
 	struct arena *arena, char *bytes, size_t len, struct wire_fault *ret_fault, struct err *err)
 {
-	struct decoder dec = { .arena = arena,
-		.bytes = bytes,
-		.len = len,
-		.in_place = bytes,
-		.fault = ret_fault,
-		.err = err };
+	struct decoder dec = {
+		.arena = arena, .bytes = bytes, .len = len, .fault = ret_fault, .err = err
+	};
 
+	dec.in_place = bytes;
 	return decode_whole(&dec);
 }

@@ -32,11 +32,53 @@ struct wire_head {
 		number; /* the integer or the bits of the real; else how many bytes or items follow */
 };
 
+/* Reads a head whose first byte is 0xc0 to 0xdf; only wire_head_read() calls it. */
+int wire_head_read_long(const char *bytes, size_t len, struct wire_head *ret_head);
+
+/* The number inside the first byte: small integers, short texts, short lists and maps. */
+static inline struct wire_head wire_head_in_one_byte(uint8_t lead)
+{
+	if (lead < 0x80)
+		return (struct wire_head){ WIRE_UINT, 1, 0, lead };
+	if (lead < 0x90)
+		return (struct wire_head){ WIRE_MAP, 1, 0, lead & 0x0fU };
+	if (lead < 0xa0)
+		return (struct wire_head){ WIRE_LIST, 1, 0, lead & 0x0fU };
+	if (lead < 0xc0)
+		return (struct wire_head){ WIRE_STR, 1, 0, lead & 0x1fU };
+	return (struct wire_head){ WIRE_INT, 1, 0, (uint64_t)(int8_t)lead };
+}
+
 /* Reads the head at the front.  Returns 1, or 0 when not all of its bytes are there. */
-int wire_head_read(const char *bytes, size_t len, struct wire_head *ret_head);
+static inline int wire_head_read(const char *bytes, size_t len, struct wire_head *ret_head)
+{
+	uint8_t lead;
+
+	if (len == 0)
+		return 0;
+	lead = (uint8_t)bytes[0];
+	if (lead >= 0xc0 && lead <= 0xdf)
+		return wire_head_read_long(bytes, len, ret_head);
+	*ret_head = wire_head_in_one_byte(lead);
+	return 1;
+}
 
 /* Bytes that belong to the object behind its head; 0 for lists and maps. */
-uint64_t wire_head_body_len(const struct wire_head *head);
+static inline uint64_t wire_head_body_len(const struct wire_head *head)
+{
+	if (head->form == WIRE_STR || head->form == WIRE_BIN)
+		return head->number;
+	if (head->form == WIRE_EXT)
+		return head->number + 1; /* one byte names the type */
+	return 0;
+}
 
 /* Objects that follow: the items of a list, keys and values of a map. */
-uint64_t wire_head_children(const struct wire_head *head);
+static inline uint64_t wire_head_children(const struct wire_head *head)
+{
+	if (head->form == WIRE_LIST)
+		return head->number;
+	if (head->form == WIRE_MAP)
+		return head->number * 2;
+	return 0;
+}

@@ -27,14 +27,13 @@ struct arena_chunk {
 #define EACH_PIECE_ALONE 1
 #endif
 
-#ifdef EACH_PIECE_ALONE
-#define CHUNK_BYTES_MIN ((size_t)0)
-#define CHUNK_BYTES_MAX ((size_t)0)
-#define PIECE_ALIGN     ((size_t)1)
-#else
 #define CHUNK_BYTES_MIN ((size_t)8 << 10)
 #define CHUNK_BYTES_MAX ((size_t)256 << 10)
-#define PIECE_ALIGN     alignof(max_align_t)
+
+#ifdef EACH_PIECE_ALONE
+#define PIECE_ALIGN ((size_t)1)
+#else
+#define PIECE_ALIGN alignof(max_align_t)
 #endif
 
 void arena_init(struct arena *arena, size_t ceiling)
@@ -61,6 +60,9 @@ static size_t next_chunk_bytes(const struct arena *arena)
 	size_t size = arena->chunks ? arena->chunks->size * 2 : CHUNK_BYTES_MIN;
 	size_t left = arena->ceiling - arena->used;
 
+#ifdef EACH_PIECE_ALONE
+	return 0;
+#endif
 	if (size > CHUNK_BYTES_MAX)
 		size = CHUNK_BYTES_MAX;
 	if (size < CHUNK_BYTES_MIN)

@@ -74,6 +74,7 @@ static size_t detach(struct msghdr *message, int fds[FDIO_FDS_MAX])
 	return count;
 }
 
+/* What recvmsg(2) takes and gives is seven things.  NOLINTNEXTLINE(readability-function-size) */
 ssize_t recv_with_fds(int sock, void *bytes, size_t size, int *ret_fds, size_t fd_max,
 	size_t *ret_fd_count, struct err *err)
 {

@@ -34,59 +34,70 @@ static void make_seed(void)
 	seed[1] = (uint64_t)(uintptr_t)&now * 0xbf58476d1ce4e5b9U;
 }
 
-static uint64_t rotate(uint64_t word, unsigned by)
+static inline uint64_t rotate(uint64_t word, unsigned by)
 {
 	return word << by | word >> (64 - by);
 }
 
-static void mix(uint64_t state[4])
+struct sip {
+	uint64_t a, b, c, d;
+};
+
+static inline struct sip mix(struct sip sip)
 {
-	state[0] += state[1];
-	state[1] = rotate(state[1], 13) ^ state[0];
-	state[0] = rotate(state[0], 32);
-	state[2] += state[3];
-	state[3] = rotate(state[3], 16) ^ state[2];
-	state[0] += state[3];
-	state[3] = rotate(state[3], 21) ^ state[0];
-	state[2] += state[1];
-	state[1] = rotate(state[1], 17) ^ state[2];
-	state[2] = rotate(state[2], 32);
+	sip.a += sip.b;
+	sip.b = rotate(sip.b, 13) ^ sip.a;
+	sip.a = rotate(sip.a, 32);
+	sip.c += sip.d;
+	sip.d = rotate(sip.d, 16) ^ sip.c;
+	sip.a += sip.d;
+	sip.d = rotate(sip.d, 21) ^ sip.a;
+	sip.c += sip.b;
+	sip.b = rotate(sip.b, 17) ^ sip.c;
+	sip.c = rotate(sip.c, 32);
+	return sip;
 }
 
-static void absorb(uint64_t state[4], uint64_t word)
+static inline struct sip absorb(struct sip sip, uint64_t word)
 {
-	state[3] ^= word;
-	mix(state);
-	state[0] ^= word;
+	sip.d ^= word;
+	sip = mix(sip);
+	sip.a ^= word;
+	return sip;
+}
+
+/* The last 0 to 7 bytes as one word. */
+static inline uint64_t tail_word(const char *bytes, size_t len)
+{
+	uint64_t word = 0;
+
+	for (size_t i = 0; i < len; i++)
+		word |= (uint64_t)(uint8_t)bytes[i] << (8 * i);
+	return word;
 }
 
 uint64_t map_hash(const void *key, size_t key_len)
 {
-	const char *bytes = key;
-	uint64_t state[4];
+	const char *bytes = key_len > 0 ? key : "";
+	struct sip sip;
 	uint64_t word;
 	size_t at = 0;
 
 	(void)pthread_once(&seed_once, make_seed);
-	state[0] = seed[0] ^ 0x736f6d6570736575U;
-	state[1] = seed[1] ^ 0x646f72616e646f6dU;
-	state[2] = seed[0] ^ 0x6c7967656e657261U;
-	state[3] = seed[1] ^ 0x7465646279746573U;
+	sip.a = seed[0] ^ 0x736f6d6570736575U;
+	sip.b = seed[1] ^ 0x646f72616e646f6dU;
+	sip.c = seed[0] ^ 0x6c7967656e657261U;
+	sip.d = seed[1] ^ 0x7465646279746573U;
 
 	for (; key_len - at >= sizeof(word); at += sizeof(word)) {
 		memcpy(&word, bytes + at, sizeof(word));
-		absorb(state, word);
+		sip = absorb(sip, word);
 	}
-	word = 0;
-	if (key_len > at)
-		memcpy(&word, bytes + at, key_len - at);
-	absorb(state, word | (uint64_t)key_len << 56);
+	sip = absorb(sip, tail_word(bytes + at, key_len - at) | (uint64_t)key_len << 56);
 
-	state[2] ^= 0xff;
-	mix(state);
-	mix(state);
-	mix(state);
-	return state[0] ^ state[1] ^ state[2] ^ state[3];
+	sip.c ^= 0xff;
+	sip = mix(mix(mix(sip)));
+	return sip.a ^ sip.b ^ sip.c ^ sip.d;
 }
 
 /* ---- the map ----------------------------------------------------------------------------- */
