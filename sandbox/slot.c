@@ -117,14 +117,15 @@ static int answer_ready(int ready, int result, const struct err *err)
 }
 
 int slot_init(struct slot *slot, unsigned index, const int *fds, unsigned fd_count, int ready,
-	uint64_t own_bytes, struct err *err)
+	const struct slot_house *house, struct err *err)
 {
 	int kept[1 + LEASE_JOIN_FDS_MAX + 1];
 
 	*slot = (struct slot){
 		.index = index,
 		.join_count = fd_count - 1,
-		.own_bytes = own_bytes,
+		.own_bytes = house->own_bytes,
+		.footprint = house->footprint,
 		.init_fd = -1,
 		.worker_fd = -1,
 		.collector_fd = -1,
@@ -258,6 +259,7 @@ static int start_worker(
 		.limits = msg->limits,
 		.flags = msg->flags,
 		.own_bytes = slot->own_bytes,
+		.footprint = slot->footprint,
 	};
 	pid_t pid;
 

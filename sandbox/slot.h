@@ -31,6 +31,12 @@ struct slot_note {
 	char text[LEASE_TEXT_MAX];
 };
 
+/* What all slots of a zygote have in common. */
+struct slot_house {
+	uint64_t own_bytes;                /* address space of the interpreter */
+	const struct footprint *footprint; /* kept */
+};
+
 struct slot {
 	int sock;   /* conversation with the daemon */
 	int own_ns; /* pidfd of the slot itself: the way back into its pid namespace */
@@ -38,6 +44,7 @@ struct slot {
 	int joins[LEASE_JOIN_FDS_MAX];
 	unsigned join_count;
 	uint64_t own_bytes; /* see worker_limits.h */
+	const struct footprint *footprint;
 	struct slot_note *note;
 
 	/* the worker; pids are 0 and descriptors -1 when there is none */
@@ -64,7 +71,7 @@ struct slot {
  * `ready` gets a NUL at the end, or the text of what failed.
  */
 int slot_init(struct slot *slot, unsigned index, const int *fds, unsigned fd_count, int ready,
-	uint64_t own_bytes, struct err *err);
+	const struct slot_house *house, struct err *err);
 
 /*
  * Serves until the daemon has gone (0) or something fails (-1).  Returns 1 in each worker, which is

@@ -16,6 +16,7 @@
 
 #include "proto/leasemsg.h"
 #include "sandbox/files.h"
+#include "sandbox/footprint.h"
 
 #define WORKER_JOB_FD 3
 
@@ -29,6 +30,7 @@ struct worker_plan {
 	struct lease_limits limits;
 	uint32_t flags;
 	uint64_t own_bytes;
+	const struct footprint *footprint;
 };
 
 /* Takes every step, in order.  On failure the caller is half in and has to leave. */

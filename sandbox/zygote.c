@@ -91,6 +91,42 @@ int zygote_init(struct zygote *zygote, struct err *err)
 	return fd_set_nonblocking(zygote->sock, false, err);
 }
 
+/* ---- the learner -------------------------------------------------------------------------- */
+
+int zygote_learn(struct zygote *zygote, struct err *err)
+{
+	auto_fd int hear = -1;
+	int ends[2];
+	char byte;
+	pid_t pid;
+	int result;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return err_sys(err, "pipe");
+	hear = ends[0];
+	pid = fork();
+	if (pid == 0)
+		zygote->learned = ends[1];
+	else
+		close(ends[1]);
+	if (pid <= 0)
+		return pid < 0 ? err_sys(err, "fork of the learner") : 1;
+
+	result = read_all(hear, &byte, 1, err);
+	if (result == 0)
+		result = footprint_read(&zygote->footprint, zygote->proc, pid, err);
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	return result;
+}
+
+void zygote_learned(struct zygote *zygote)
+{
+	(void)write_all(zygote->learned, "l", 1, NULL);
+	for (;;)
+		(void)pause();
+}
+
 /* ---- opening a slot ----------------------------------------------------------------------- */
 
 /* How zygote and slot wait for each other while the slot is made. */
@@ -206,13 +242,14 @@ static int be_slot(const struct zygote *zygote, unsigned index, struct gate *gat
 {
 	struct err err = ERR_INIT;
 	static struct slot slot;
+	const struct slot_house house = { zygote->own_bytes, &zygote->footprint };
 	char byte;
 	int result;
 
 	close_fds(&gate->maps[1], 1);
 	if (read_all(gate->maps[0], &byte, 1, &err) < 0)
 		child_exit(1);
-	if (slot_init(&slot, index, fds, fd_count, gate->ready[1], zygote->own_bytes, &err) < 0)
+	if (slot_init(&slot, index, fds, fd_count, gate->ready[1], &house, &err) < 0)
 		child_exit(1);
 	result = slot_serve(&slot, &err);
 	if (result > 0)

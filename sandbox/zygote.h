@@ -18,13 +18,16 @@
 
 #include "proto/leasemsg.h"
 #include "proto/privmsg.h"
+#include "sandbox/footprint.h"
 
 struct zygote {
-	int sock;           /* conversation with the daemon */
-	int proc;           /* O_PATH folder of a procfs that knows this pid namespace */
-	unsigned slots_max; /* how many slots may be open */
-	bool one_uid;       /* only uid 0 is mapped here: all slots share it */
-	uint64_t own_bytes; /* address space of the interpreter */
+	int sock;                   /* conversation with the daemon */
+	int proc;                   /* O_PATH folder of a procfs that knows this pid namespace */
+	unsigned slots_max;         /* how many slots may be open */
+	bool one_uid;               /* only uid 0 is mapped here: all slots share it */
+	uint64_t own_bytes;         /* address space of the interpreter */
+	struct footprint footprint; /* what a worker will touch; empty: nobody knows */
+	int learned;                /* in the learner: tells the zygote that it is done */
 	struct {
 		pid_t pid; /* 0: closed */
 		int pidfd;
@@ -33,6 +36,14 @@ struct zygote {
 
 /* Reads numbers that the spawner left in the environment (jail_env.h) and takes them out of it. */
 int zygote_init(struct zygote *zygote, struct err *err);
+
+/*
+ * Lets a child go through what a worker will, to see which pages it touches.  Returns 1 in the
+ * child, the learner, which then rehearses and calls zygote_learned(); 0 in the zygote, when that
+ * is over.  -1: nobody knows the footprint; everything works without.
+ */
+int zygote_learn(struct zygote *zygote, struct err *err);
+__attribute__((noreturn)) void zygote_learned(struct zygote *zygote);
 
 /* `version` is what the daemon is told about the interpreter. */
 int zygote_serve(struct zygote *zygote, const char *version, struct err *err);

@@ -2,7 +2,10 @@
  * The extension that makes a zygote of an interpreter, and the C half of what its workers do.
  *
  *	_ced.settle()		 reads what the spawner left in the environment, before it is cleared
- *	_ced.serve(version)	 opens slots for the daemon; returns only in a worker, in its jail
+ *	_ced.learn()		 forks the learner -> True in it
+ *	_ced.learned()		 its last call
+ *	_ced.serve(version)	 opens slots for the daemon; returns only in a worker, in its
+ *				 jail -> whether its pages are its own already
  *	_ced.ready()		 says that the worker is warm
  *	_ced.take()		 waits for the job -> (source, entrypoint, args, env, stdin)
  *	_ced.execute(code, globals)  runs it as the interpreter runs a script -> None or the exception
@@ -61,6 +64,27 @@ static PyObject *ced_settle(PyObject *self, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
+static PyObject *ced_learn(PyObject *self, PyObject *unused)
+{
+	struct err err = ERR_INIT;
+	int result = zygote_learn(&zygote, &err);
+
+	(void)self;
+	(void)unused;
+	if (result < 0)
+		(void)dprintf(STDERR_FILENO, "<4>ced-zygote learn.failed error=\"%s\"\n", err.text);
+	if (result > 0)
+		tell_interpreter_of_fork();
+	return PyBool_FromLong(result > 0);
+}
+
+static PyObject *ced_learned(PyObject *self, PyObject *unused)
+{
+	(void)self;
+	(void)unused;
+	zygote_learned(&zygote);
+}
+
 static PyObject *ced_serve(PyObject *self, PyObject *version)
 {
 	struct err err = ERR_INIT;
@@ -76,7 +100,7 @@ static PyObject *ced_serve(PyObject *self, PyObject *version)
 	if (result == 0)
 		child_exit(0);
 	tell_interpreter_of_fork();
-	Py_RETURN_NONE;
+	return PyBool_FromLong(zygote.footprint.count > 0);
 }
 
 /* ---- the job ------------------------------------------------------------------------------ */
@@ -318,6 +342,8 @@ static PyObject *ced_done(PyObject *self, PyObject *exit_code)
 
 static PyMethodDef methods[] = {
 	{ "settle", ced_settle, METH_NOARGS, NULL },
+	{ "learn", ced_learn, METH_NOARGS, NULL },
+	{ "learned", ced_learned, METH_NOARGS, NULL },
 	{ "serve", ced_serve, METH_O, NULL },
 	{ "ready", ced_ready, METH_NOARGS, NULL },
 	{ "take", ced_take, METH_NOARGS, NULL },

@@ -34,5 +34,8 @@ gc.collect()
 gc.disable()
 gc.freeze()
 
-_ced.serve(b"%s %d.%d.%d" % ((sys.implementation.name.encode(),) + sys.version_info[:3]))
-harness.work()
+if _ced.learn():
+    harness.rehearse()
+    _ced.learned()
+touched = _ced.serve(b"%s %d.%d.%d" % ((sys.implementation.name.encode(),) + sys.version_info[:3]))
+harness.work(touched)

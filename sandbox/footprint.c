@@ -1,0 +1,156 @@
+#include "sandbox/footprint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "proto/base/cleanup.h"
+#include "proto/base/fdio.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22 /* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* Bits of a pagemap entry (Documentation/admin-guide/mm/pagemap.rst). */
+#define ENTRY_PRESENT   (UINT64_C(1) << 63)
+#define ENTRY_FILE      (UINT64_C(1) << 61)
+#define ENTRY_EXCLUSIVE (UINT64_C(1) << 56)
+
+#define MAPS_BYTES_MAX  (256U << 10)
+#define ENTRIES_AT_ONCE 512
+#define GAP_PAGES       1 /* ranges that are so close are one: a page costs less than a call */
+
+struct reading {
+	struct footprint *footprint;
+	size_t page;
+	int pagemap;
+	bool writable; /* the mapping that is being read */
+};
+
+static int advice_of(uint64_t entry, bool writable)
+{
+	if (!(entry & ENTRY_PRESENT))
+		return 0;
+	if (entry & ENTRY_FILE)
+		return MADV_POPULATE_READ;
+	if (writable && (entry & ENTRY_EXCLUSIVE))
+		return MADV_POPULATE_WRITE;
+	return 0;
+}
+
+static void add_page(struct reading *reading, uintptr_t at, int advice)
+{
+	struct footprint *footprint = reading->footprint;
+	struct footprint_range *last =
+		footprint->count ? &footprint->ranges[footprint->count - 1] : NULL;
+
+	if (last && last->advice == advice && at == last->start + last->len) {
+		last->len = at + reading->page - last->start;
+		return;
+	}
+	if (footprint->count == FOOTPRINT_RANGES_MAX)
+		return;
+	footprint->ranges[footprint->count++] =
+		(struct footprint_range){ at, reading->page, advice };
+}
+
+static int read_mapping(struct reading *reading, uintptr_t start, uintptr_t end, struct err *err)
+{
+	uint64_t entries[ENTRIES_AT_ONCE];
+
+	while (start < end) {
+		size_t pages = (end - start) / reading->page;
+		size_t want = pages < ENTRIES_AT_ONCE ? pages : ENTRIES_AT_ONCE;
+		ssize_t got = pread(reading->pagemap, entries, want * sizeof(*entries),
+			(off_t)(start / reading->page * sizeof(*entries)));
+
+		if (got <= 0)
+			return err_sys(err, "pagemap");
+		got /= (ssize_t)sizeof(*entries);
+		for (ssize_t i = 0; i < got; i++, start += reading->page) {
+			int advice = advice_of(entries[i], reading->writable);
+
+			if (advice)
+				add_page(reading, start, advice);
+		}
+	}
+	return 0;
+}
+
+/* procfs gives a page at a time. */
+static int read_text(int proc, const char *path, char **ret_text, struct err *err)
+{
+	auto_fd int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	auto_free char *text = calloc(1, MAPS_BYTES_MAX + 1);
+	size_t len = 0;
+	ssize_t got = 1;
+
+	if (fd < 0)
+		return err_sys(err, "open %s", path);
+	if (!text)
+		return err_set(err, ERR_MEMORY, "no memory for %s", path);
+	while (got > 0 && len < MAPS_BYTES_MAX) {
+		got = read(fd, text + len, MAPS_BYTES_MAX - len);
+		if (got < 0)
+			return err_sys(err, "read %s", path);
+		len += (size_t)got;
+	}
+	*ret_text = take_ptr(text);
+	return 0;
+}
+
+/* "start-end perms ..."; mappings of the kernel's own and those of no access have nothing to say. */
+static int read_line(struct reading *reading, const char *line, struct err *err)
+{
+	uintptr_t start = 0;
+	uintptr_t end = 0;
+	char perms[5] = "";
+
+	if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &start, &end, perms) != 3)
+		return err_set(err, ERR_INVALID, "maps: a line that makes no sense");
+	if (perms[0] != 'r' || perms[3] != 'p' || strstr(line, "[v"))
+		return 0;
+	reading->writable = perms[1] == 'w';
+	return read_mapping(reading, start, end, err);
+}
+
+/* The caller's own mappings count: what the child has mapped since is not there in a worker. */
+int footprint_read(struct footprint *footprint, int proc, pid_t child, struct err *err)
+{
+	struct reading reading = { .footprint = footprint, .page = (size_t)sysconf(_SC_PAGESIZE) };
+	auto_free char *maps = NULL;
+	auto_fd int pagemap = -1;
+	char *rest = NULL;
+	char path[64];
+
+	footprint->count = 0;
+	if (read_text(proc, "self/maps", &maps, err) < 0)
+		return -1;
+	(void)snprintf(path, sizeof(path), "%d/pagemap", child);
+	pagemap = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	if (pagemap < 0)
+		return err_sys(err, "open %s", path);
+
+	reading.pagemap = pagemap;
+	for (char *line = strtok_r(maps, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (read_line(&reading, line, err) < 0)
+			return -1;
+	return 0;
+}
+
+void footprint_touch(const struct footprint *footprint)
+{
+	for (size_t i = 0; i < footprint->count; i++) {
+		const struct footprint_range *range = &footprint->ranges[i];
+
+		/* an address of ours as a number, from our own maps */
+		(void)madvise((void *)range->start, range->len, range->advice);
+	}
+}

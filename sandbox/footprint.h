@@ -1,0 +1,37 @@
+/*
+ * Which pages a worker touches between its fork and the end of a job, so that each worker can have
+ * them made its own in a few calls, ahead of need.
+ *
+ * A page fault costs two to three microseconds, most of it for getting in and out of the kernel,
+ * and a small job takes hundreds.  So the zygote lets one child, the learner, run the rehearsal
+ * once, and reads from its pagemap which pages it has written (copied from the zygote's) and which
+ * pages of files it has looked at.  A worker then asks for the same pages by madvise().
+ *
+ * Nothing depends on this being complete or even right: a page that is missing faults as ever.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "proto/base/err.h"
+
+#define FOOTPRINT_RANGES_MAX 512
+
+struct footprint_range {
+	uintptr_t start;
+	size_t len;
+	int advice; /* MADV_POPULATE_WRITE or MADV_POPULATE_READ */
+};
+
+struct footprint {
+	size_t count;
+	struct footprint_range ranges[FOOTPRINT_RANGES_MAX];
+};
+
+/* Reads the footprint of a child that was forked from the caller.  `proc` is a folder of a procfs. */
+int footprint_read(struct footprint *footprint, int proc, pid_t child, struct err *err);
+
+/* Makes these pages the caller's own.  What fails is left for later. */
+void footprint_touch(const struct footprint *footprint);
