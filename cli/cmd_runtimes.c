@@ -15,8 +15,8 @@ static const struct table_column columns[] = {
 	{ "VERSION", false, false, 0 },
 	{ "WARM", true, false, 0 },
 	{ "RUNNING", true, false, 4 },
-	{ "PRELOADED", false, true, 2 },
 	{ "DIGEST", false, true, 3 },
+	{ "PRELOADED", false, true, 2 },
 };
 
 static void add_runtime(struct cli *cli, struct table *table, const struct value *runtime)
@@ -30,8 +30,8 @@ static void add_runtime(struct cli *cli, struct table *table, const struct value
 		{ output_text(arena, warm),
 			value_as_int(warm, 0) > 0 ? PAINT_GREEN : PAINT_YELLOW },
 		{ output_text(arena, value_get(runtime, "running")), PAINT_PLAIN },
-		{ output_text(arena, value_get(runtime, "preload")), PAINT_PLAIN },
 		{ output_text(arena, value_get(runtime, "digest")), PAINT_DIM },
+		{ output_text(arena, value_get(runtime, "preload")), PAINT_PLAIN },
 	};
 
 	table_add(table, cells);

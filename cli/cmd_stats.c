@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-static const struct table_column columns[] = {
+static const struct table_column group_columns[] = {
 	{ "",          false, true,  0 },
 	{ "RUNS",      true,  false, 0 },
 	{ "OK",        true,  false, 3 },
@@ -38,6 +39,14 @@ static const struct table_column columns[] = {
 	{ "p99",       true,  false, 0 },
 	{ "EXEC p50",  true,  false, 4 },
 	{ "EXEC p99",  true,  false, 5 },
+};
+
+static const struct table_column phase_columns[] = {
+	{ "phase",     false, true,  0 },
+	{ "RUNS",      true,  false, 0 },
+	{ "p50",       true,  false, 0 },
+	{ "p90",       true,  false, 2 },
+	{ "p99",       true,  false, 0 },
 };
 // clang-format on
 
@@ -58,51 +67,82 @@ static const char *percentile(
 	return number ? page_number(cli, "_us", number) : "";
 }
 
-/* Rows of phases have one set of percentiles, `us`; others have those of the total and of exec. */
-static void add_group(
-	struct cli *cli, struct table *table, const struct value *group, const char *by)
+static void add_group(struct cli *cli, struct table *table, const struct value *group, bool paints)
 {
 	const char *key = output_text(&cli->arena, value_get(group, "key"));
-	const char *total = value_get(group, "total_us") ? "total_us" : "us";
-	const struct value *ok = value_get(group, "ok");
 	int64_t runs = value_as_int(value_get(group, "runs"), 0);
-	bool is_outcome = strcmp(by, "outcome") == 0;
+	int64_t ok = value_as_int(value_get(group, "ok"), 0);
+	const struct table_cell cells[] = {
+		{ key, paints ? output_outcome_paint(key) : PAINT_BOLD },
+		{ page_number(cli, "runs", value_get(group, "runs")), PAINT_PLAIN },
+		{ percent(cli, ok, runs), PAINT_PLAIN },
+		{ percentile(cli, group, "total_us", "p50"), PAINT_PLAIN },
+		{ percentile(cli, group, "total_us", "p90"), PAINT_PLAIN },
+		{ percentile(cli, group, "total_us", "p99"), PAINT_PLAIN },
+		{ percentile(cli, group, "exec_us", "p50"), PAINT_DIM },
+		{ percentile(cli, group, "exec_us", "p99"), PAINT_DIM },
+	};
 
-	table_add(
-		table, (struct table_cell[]){
-			       { key, is_outcome ? output_outcome_paint(key) : PAINT_BOLD },
-			       { page_number(cli, "runs", value_get(group, "runs")), PAINT_PLAIN },
-			       { ok ? percent(cli, value_as_int(ok, 0), runs) : "", PAINT_PLAIN },
-			       { percentile(cli, group, total, "p50"), PAINT_PLAIN },
-			       { percentile(cli, group, total, "p90"), PAINT_PLAIN },
-			       { percentile(cli, group, total, "p99"), PAINT_PLAIN },
-			       { percentile(cli, group, "exec_us", "p50"), PAINT_DIM },
-			       { percentile(cli, group, "exec_us", "p99"), PAINT_DIM },
-		       });
+	table_add(table, cells);
+}
+
+static void add_phase(struct cli *cli, struct table *table, const struct value *phase)
+{
+	const struct table_cell cells[] = {
+		{ output_text(&cli->arena, value_get(phase, "key")), PAINT_BOLD },
+		{ page_number(cli, "runs", value_get(phase, "runs")), PAINT_PLAIN },
+		{ percentile(cli, phase, "us", "p50"), PAINT_PLAIN },
+		{ percentile(cli, phase, "us", "p90"), PAINT_PLAIN },
+		{ percentile(cli, phase, "us", "p99"), PAINT_PLAIN },
+	};
+
+	table_add(table, cells);
+}
+
+static void show_phases(struct cli *cli, const struct value *phases)
+{
+	struct table table;
+
+	table_init(&table, &cli->arena, phase_columns, COUNT_OF(phase_columns));
+	for (size_t i = 0; value_at(phases, i); i++)
+		add_phase(cli, &table, value_at(phases, i));
+	table_print(&table, &cli->out, 0);
+}
+
+static void show_groups(struct cli *cli, const struct value *groups, const char *by)
+{
+	struct table_column columns[COUNT_OF(group_columns)];
+	struct table table;
+
+	memcpy(columns, group_columns, sizeof(columns));
+	columns[0].title = output_safe(&cli->arena, by);
+	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
+	for (size_t i = 0; value_at(groups, i); i++)
+		add_group(cli, &table, value_at(groups, i), strcmp(by, "outcome") == 0);
+	table_print(&table, &cli->out, 0);
 }
 
 static int show(struct cli *cli, const struct value *stats, const char *by)
 {
 	const struct value *groups = value_get(stats, "by");
-	const struct value *ok = value_get(stats, "ok");
 	int64_t runs = value_as_int(value_get(stats, "runs"), 0);
-	struct table_column shown[COUNT_OF(columns)];
-	struct table table;
+	int64_t running = value_as_int(value_get(stats, "running"), 0);
 
-	memcpy(shown, columns, sizeof(columns));
-	shown[0].title = output_safe(&cli->arena, by);
 	say(&cli->out, PAINT_BOLD, "%s", page_number(cli, "runs", value_get(stats, "runs")));
 	say(&cli->out, PAINT_PLAIN, " run%s", runs == 1 ? "" : "s");
-	if (ok)
-		say(&cli->out, PAINT_PLAIN, ", %s ok", percent(cli, value_as_int(ok, 0), runs));
+	if (runs > 0)
+		say(&cli->out, PAINT_PLAIN, ", %s ok",
+			percent(cli, value_as_int(value_get(stats, "ok"), 0), runs));
+	if (running > 0)
+		say(&cli->out, PAINT_PLAIN, ", %" PRId64 " running", running);
 	say(&cli->out, PAINT_PLAIN, "\n");
-	if (!value_at(groups, 0))
+	if (runs == 0 || !value_at(groups, 0))
 		return EXIT_OK;
-	table_init(&table, &cli->arena, shown, COUNT_OF(shown));
-	for (size_t i = 0; value_at(groups, i); i++)
-		add_group(cli, &table, value_at(groups, i), by);
 	say(&cli->out, PAINT_PLAIN, "\n");
-	table_print(&table, &cli->out, 0);
+	if (strcmp(by, "phase") == 0)
+		show_phases(cli, groups);
+	else
+		show_groups(cli, groups, by);
 	return EXIT_OK;
 }
 

@@ -7,6 +7,8 @@
 #include "cli/table.h"
 #include "cli/units.h"
 
+#define NAME_COLUMNS 11
+
 static const struct example examples[] = {
 	{ "cectl status", "is it up, and what is it doing?" },
 	{ "cectl status --json | jq .queue", "one figure for a script" },
@@ -19,7 +21,10 @@ static void show_head(struct cli *cli, const struct value *status)
 	bool draining = value_as_bool(value_get(status, "draining"), false);
 	char uptime[UNITS_TEXT_MAX];
 
-	units_print_us(uptime, uptime_s * 1000000);
+	if (uptime_s < 60)
+		cut_printf(uptime, sizeof(uptime), "%" PRId64 " s", uptime_s);
+	else
+		units_print_us(uptime, uptime_s * 1000000);
 	say(&cli->out, draining ? PAINT_YELLOW : PAINT_GREEN, "%s ced %s",
 		output_mark(&cli->out, draining ? MARK_DOT : MARK_GOOD),
 		output_text(&cli->arena, value_get(status, "version")));
@@ -28,18 +33,27 @@ static void show_head(struct cli *cli, const struct value *status)
 		draining ? ", draining: takes no new work" : "");
 }
 
-/* "key value, key value" for the plain members of a map; what nests is for --json. */
+/* Something to say, on a line; what nests is for --json. */
+static bool is_plain(const struct value *value)
+{
+	if (value_is(value, VALUE_TEXT))
+		return value->text.len > 0;
+	return !value_is(value, VALUE_MAP) && !value_is(value, VALUE_LIST) &&
+	       !value_is(value, VALUE_NIL);
+}
+
+/* "key value, key value" for the plain members of a map. */
 static void show_members(struct cli *cli, const char *name, const struct value *map)
 {
 	bool begun = false;
 
 	if (!value_is(map, VALUE_MAP) || map->map.count == 0)
 		return;
-	say(&cli->out, PAINT_DIM, "  %-10s ", name);
+	say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, name);
 	for (size_t i = 0; i < map->map.count; i++) {
 		const struct value_entry *entry = &map->map.entries[i];
 
-		if (value_is(entry->value, VALUE_MAP) || value_is(entry->value, VALUE_LIST))
+		if (!is_plain(entry->value))
 			continue;
 		say(&cli->out, PAINT_PLAIN, "%s%s ", begun ? ", " : "", page_name(cli, entry->key));
 		say(&cli->out, PAINT_BOLD, "%s", page_number(cli, entry->key, entry->value));
@@ -55,7 +69,7 @@ static void show_runtimes(struct cli *cli, const struct value *runtimes)
 		const struct value *runtime = value_at(runtimes, i);
 		const struct value *name = value_get(runtime, "name");
 
-		say(&cli->out, PAINT_DIM, "  %-10s ", i == 0 ? "runtimes" : "");
+		say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, i == 0 ? "runtimes" : "");
 		say(&cli->out, PAINT_BOLD, "%s",
 			output_text(&cli->arena, name ? name : value_get(runtime, "language")));
 		for (size_t j = 0; value_is(runtime, VALUE_MAP) && j < runtime->map.count; j++) {
@@ -91,7 +105,7 @@ static int show(struct cli *cli, const struct value *status)
 			continue;
 		if (value_is(entry->value, VALUE_MAP))
 			show_members(cli, page_name(cli, entry->key), entry->value);
-		else
+		else if (is_plain(entry->value))
 			page_field(cli, page_name(cli, entry->key),
 				page_number(cli, entry->key, entry->value));
 	}

@@ -7,7 +7,7 @@
 #include "cli/units.h"
 #include "proto/base/buf.h"
 
-#define NAME_COLUMNS  10
+#define NAME_COLUMNS  11
 #define CODE_TOP      24 /* lines of code shown from the top */
 #define CODE_AROUND   3  /* and around each marked line */
 #define SAFE_LINE_MAX ((size_t)1 << 16)
@@ -175,7 +175,7 @@ static int find_unit(const char *name)
 	for (int i = 0; i < (int)(sizeof(units) / sizeof(units[0])); i++) {
 		size_t end_len = strlen(units[i].end);
 
-		if (len > end_len && strcmp(name + len - end_len, units[i].end) == 0)
+		if (len >= end_len && strcmp(name + len - end_len, units[i].end) == 0)
 			return i;
 	}
 	return -1;

@@ -32,14 +32,15 @@ static bool is_bytes(const struct value *value)
 void record_show_head(struct cli *cli, const struct value *record)
 {
 	const char *outcome = text_of(cli, record, "outcome");
-	const char *run_id = text_of(cli, record, "run_id");
 	const char *reason = text_of(cli, record, "reason");
+	enum mark mark = strcmp(outcome, "ok") == 0 ? MARK_GOOD : MARK_BAD;
 
-	if (!outcome[0])
-		outcome = "running";
-	say(&cli->out, PAINT_BOLD, "run %s  ", run_id);
-	say(&cli->out, output_outcome_paint(outcome), "%s %s\n",
-		output_mark(&cli->out, strcmp(outcome, "ok") == 0 ? MARK_GOOD : MARK_BAD), outcome);
+	say(&cli->out, PAINT_BOLD, "run %s  ", text_of(cli, record, "run_id"));
+	if (outcome[0])
+		say(&cli->out, output_outcome_paint(outcome), "%s %s\n",
+			output_mark(&cli->out, mark), outcome);
+	else
+		say(&cli->out, PAINT_CYAN, "%s running\n", output_mark(&cli->out, MARK_ARROW));
 	if (reason[0])
 		say(&cli->out, PAINT_PLAIN, "%s\n", reason);
 }
@@ -71,23 +72,28 @@ static const char *named(
 
 static void show_who(struct cli *cli, const struct value *record)
 {
+	const struct value *caller = value_get(record, "caller");
+	const struct value *request = value_get(record, "request");
+
 	page_field(cli, "who",
-		arena_printf(&cli->arena, "uid %s%s%s%s%s", text_of(cli, record, "uid"),
-			named(cli, ", pid ", record, "pid"),
-			named(cli, ", agent ", record, "agent"),
-			named(cli, ", task ", record, "task"),
-			named(cli, ", id ", record, "caller_id")));
+		arena_printf(&cli->arena, "uid %s%s%s%s%s", text_of(cli, caller, "uid"),
+			named(cli, ", pid ", caller, "pid"),
+			named(cli, ", agent ", request, "agent"),
+			named(cli, ", task ", request, "task"),
+			named(cli, ", id ", request, "id")));
 }
 
 static void show_program(struct cli *cli, const struct value *record)
 {
+	const struct value *request = value_get(record, "request");
 	const struct value *runtime = value_get(record, "runtime");
 
 	page_field(cli, "program",
-		arena_printf(&cli->arena, "%s%s, %s%s", text_of(cli, record, "language"),
-			named(cli, " ", runtime, "version"), text_of(cli, record, "entrypoint"),
-			named(cli, ", policy ", record, "policy_name")));
+		arena_printf(&cli->arena, "%s%s%s", text_of(cli, request, "language"),
+			named(cli, " ", runtime, "version"),
+			named(cli, ", as ", request, "entrypoint")));
 	page_value(cli, "code", value_get(record, "code_hash"));
+	page_value(cli, "args", value_get(request, "args"));
 }
 
 static void show_end(struct cli *cli, const struct value *record)
@@ -120,7 +126,7 @@ static void show_error(struct cli *cli, const struct value *record)
 
 void record_show_facts(struct cli *cli, const struct value *record)
 {
-	const struct value *labels = value_get(record, "labels");
+	const struct value *labels = value_get(value_get(record, "request"), "labels");
 
 	show_when(cli, record);
 	show_who(cli, record);
@@ -200,9 +206,9 @@ static const char *used(struct cli *cli, const struct value *record, const char 
 {
 	const struct value *metrics = value_get(record, "metrics");
 
-	if (strcmp(limit, "wall_ms") == 0 && value_get(metrics, "exec_us"))
+	if (strcmp(limit, "wall_ms") == 0 && int_of(metrics, "exec_us") > 0)
 		return page_number(cli, "_us", value_get(metrics, "exec_us"));
-	if (strcmp(limit, "cpu_ms") == 0 && value_get(metrics, "cpu_user_us"))
+	if (strcmp(limit, "cpu_ms") == 0 && int_of(metrics, "exec_us") > 0)
 		return page_number(cli, "_us",
 			value_int(&cli->arena,
 				int_of(metrics, "cpu_user_us") + int_of(metrics, "cpu_sys_us")));
@@ -290,7 +296,7 @@ void record_show_code(struct cli *cli, const struct value *record, bool full)
 		.findings = value_get(value_get(record, "policy"), "findings"),
 		.error_line = int_of(value_get(record, "error"), "line"),
 	};
-	const struct value *code = value_get(record, "code");
+	const struct value *code = value_get(value_get(record, "request"), "code");
 
 	if (!is_bytes(code))
 		return;

@@ -1,0 +1,39 @@
+#!/bin/bash
+# What cectl says when no daemon is there, and when it is used wrongly.
+. "$(dirname "$0")/lib.sh"
+
+exits 0 "cectl alone lists its commands" cectl
+like "$out" 'run a program in a jail' "with what they do"
+exits 0 "every command has a page of help" cectl help run
+like "$out" 'Examples:' "with examples"
+like "$out" '137 +memory limit' "and exit codes"
+for command in run check wait cancel runs show trace output stats status runtimes demo; do
+	exits 0 "cectl $command --help" cectl "$command" --help
+	is "$(awk 'length > 100' <<<"$out")" "" "its lines are short"
+done
+exits 0 "cectl --version" cectl --version
+like "$out" '^cectl [0-9]+\.[0-9]+\.[0-9]+$' "tells one"
+
+exits 2 "an unknown command is refused" cectl fly
+like "$err" 'there is no command fly' "by name"
+exits 2 "an unknown option is refused" cectl runs --sinse 1h
+like "$err" 'did you mean --since' "with a guess"
+exits 2 "a time that is none is refused" cectl runs --since soon
+like "$err" 'not a time such as 1h' "with examples"
+exits 125 "a limit that does not exist is refused" cectl run -c 1 --limit wal=1s
+like "$err" 'the limits are wall_ms' "with their names"
+exits 125 "a size that is none is refused" cectl run -c 1 --limit memory=lots
+like "$err" '"lots" is not a size' "by what it says"
+exits 125 "input that is no JSON is refused" cectl run -c 1 --input '{'
+like "$err" 'line 1, column' "with its place"
+exits 125 "a program that cannot be read is named" cectl run missing.py
+like "$err" 'cannot read missing.py' "with the reason"
+exits 125 "two programs are one too many" cectl run -c 1 other.py
+like "$err" 'which of them is the program' "it says"
+
+exits 125 "without a daemon it says so" cectl run -c 1
+like "$err" "no daemon answers at $CED_SOCKET" "where it looked"
+like "$err" 'systemctl start ced' "and what to do"
+exits 125 "with --json the error is a document" cectl runs --json
+is "$(json "$out" 'it["error"]["code"]')" closed "with a stable word"
+done_testing

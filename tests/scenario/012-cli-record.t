@@ -1,0 +1,77 @@
+#!/bin/bash
+# What cectl shows of recorded runs.
+. "$(dirname "$0")/lib.sh"
+daemon_start
+
+cat >faulty.py <<'PY'
+rows = [1, 2, 3]
+total = sum(rows)
+print("total", total)
+print(rows[total])
+PY
+cectl run -c 'print("first")' --agent one >/dev/null
+cectl run faulty.py --agent two --task t-7 --label env=test >/dev/null 2>&1
+cectl run -c 'import socket' --policy strict >/dev/null 2>&1
+cectl run -c 'import sys; sys.stdout.write("\n".join(str(i) for i in range(10000)) + "\n")' >/dev/null
+
+exits 0 "show last~2" cectl show last~2
+like "$out" 'exception' "tells the outcome"
+like "$out" 'IndexError' "and the exception"
+like "$out" '▸ +4  print\(rows\[total\]\)' "marks the line"
+like "$out" 'total 6' "shows the output"
+like "$out" 'agent two, task t-7' "who asked"
+like "$out" 'labels .*test' "with labels"
+like "$out" 'memory +.*256 MiB' "the limits"
+like "$out" 'HELD BY' "and what held them"
+like "$out" 'total +[0-9.]+ (us|ms|s)' "and the time"
+run_id=$(grep -oE '[0-9A-Z]{26}' <<<"$out" | head -n 1)
+exits 0 "a unique beginning of the id does" cectl show "${run_id:0:25}"
+exits 1 "one that is not unique is refused" cectl show 0
+like "$err" 'not_found' "as not found"
+
+exits 0 "a denied run shows" cectl show last~1
+like "$out" 'none of its code ran' "that nothing ran"
+like "$out" 'line 1, column' "rule, line and column"
+
+exits 0 "trace" cectl trace last~2
+like "$out" 'policy ' "shows the phases"
+
+exits 0 "runs" cectl runs
+like "$out" 'RUN +WHEN +OUTCOME' "is a table"
+is "$(grep -c '^[0-9A-Z]\{26\}' <<<"$out")" 4 "with all of them"
+COLUMNS=60 exits 0 "a narrow terminal" cectl runs
+is "$(awk 'length > 60' <<<"$out")" "" "gets narrow lines"
+exits 0 "filters" cectl runs --outcome exception --agent two --since 1h --label env=test
+is "$(grep -c '^[0-9A-Z]\{26\}' <<<"$out")" 1 "narrow the list"
+exits 0 "pages" cectl runs -n 3
+like "$err" '--before [0-9A-Z]{26}' "say how to go on"
+exits 0 "the next page" cectl runs -n 3 --before last~2
+is "$(grep -c '^[0-9A-Z]\{26\}' <<<"$out")" 1 "holds the rest"
+
+exits 0 "output --head" cectl output last --head 2
+is "$out" $'0\n1' "the first lines"
+exits 0 "output --tail" cectl output last --tail 2
+is "$out" $'9998\n9999' "the last lines"
+exits 0 "output --range" cectl output last --range 2:6
+is "$out" $'1\n2' "bytes from the middle"
+is "$(cectl output last --raw | sha256sum)" \
+	"$(/usr/bin/python3 -c 'print("\n".join(str(i) for i in range(10000)))' | sha256sum)" \
+	"output --raw is every byte"
+exits 0 "output --stream code" cectl output last~2 --stream code
+is "$out" "$(cat faulty.py)" "is the program"
+
+exits 0 "stats" cectl stats --since 1h
+like "$out" '4 runs, 50.0 % ok' "counts"
+for by in outcome language agent phase; do
+	exits 0 "stats --by $by" cectl stats --by "$by"
+	like "$out" 'p50' "has percentiles"
+done
+exits 0 "status" cectl status
+like "$out" 'ced [0-9.]+ +pid [0-9]+, up ' "is one page"
+exits 0 "runtimes" cectl runtimes
+like "$out" 'python +3\.' "with versions"
+exits 0 "check" cectl check faulty.py
+like "$out" 'would run' "says what would be"
+exits 126 "check of what is refused" cectl check -c 'import socket' --policy strict
+like "$out" '▸ +1  import socket' "shows the line"
+done_testing

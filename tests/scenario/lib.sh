@@ -1,0 +1,187 @@
+# Sourced by every scenario: a private daemon, and TAP.
+#
+#   . "$(dirname "$0")/lib.sh"
+#   daemon_start
+#   output=$(cectl run -c 'print(42)')
+#   is "$output" 42 "a program's output is passed through"
+#   done_testing
+#
+# $work is an empty folder of the scenario's own.  Everything that daemon_start started is stopped
+# by its pid when the script leaves, whichever way.
+# shellcheck shell=bash
+set -u
+export LC_ALL=C.UTF-8 TZ=UTC
+unset NO_COLOR COLUMNS XDG_RUNTIME_DIR
+
+ced_count=0
+ced_failed=0
+ced_spawner=
+ced_folder=$(mktemp -d "${TMPDIR:-/tmp}/ced-scenario.XXXXXX")
+work=$ced_folder/work
+export CED_SOCKET=$ced_folder/run/ced.sock
+ced_state=$ced_folder/state
+ced_log=$ced_folder/log
+
+# --- the daemon --------------------------------------------------------------------------------
+
+# The account that ced becomes when root starts it.
+ced_account() {
+	if id -u ced >/dev/null 2>&1; then
+		echo ced
+	else
+		echo nobody
+	fi
+}
+
+# Starts a spawner and waits until warm workers are there.  What stands in ced_arguments is for
+# ced: ced_arguments=(--config "$work/ced.conf").
+ced_arguments=()
+daemon_start() {
+	local tries
+	: >"$ced_log"
+	ced-spawner -- --socket "$CED_SOCKET" --state "$ced_state" "${ced_arguments[@]}" >>"$ced_log" 2>&1 </dev/null &
+	ced_spawner=$!
+	for ((tries = 0; tries < 300; tries++)); do
+		daemon_is_ready && return 0
+		kill -0 "$ced_spawner" 2>/dev/null || break
+		sleep 0.1
+	done
+	bail "the daemon did not come up"
+}
+
+daemon_is_ready() {
+	[[ -S $CED_SOCKET ]] && timeout 10 cectl runtimes --json 2>/dev/null |
+		/usr/bin/python3 -c '
+import json, sys
+runtimes = json.load(sys.stdin)["runtimes"]
+sys.exit(not runtimes or any(runtime["warm"] < 1 for runtime in runtimes))' 2>/dev/null
+}
+
+# Stops it as systemd would, or as a catastrophe would, and waits until it is gone.
+daemon_stop() {
+	[[ -n $ced_spawner ]] || return 0
+	kill "$ced_spawner" 2>/dev/null
+	wait "$ced_spawner" 2>/dev/null
+	ced_spawner=
+}
+
+daemon_kill() {
+	[[ -n $ced_spawner ]] || return 0
+	kill -KILL "$ced_spawner" 2>/dev/null
+	wait "$ced_spawner" 2>/dev/null
+	ced_spawner=
+}
+
+ced_leave() {
+	local status=$?
+	daemon_stop
+	rm -rf "$ced_folder"
+	exit "$status"
+}
+trap ced_leave EXIT
+trap 'exit 1' INT TERM HUP
+
+# --- TAP ---------------------------------------------------------------------------------------
+
+# ok STATUS NAME: 0 is good.
+ok() {
+	ced_count=$((ced_count + 1))
+	if [[ $1 == 0 ]]; then
+		echo "ok $ced_count - $2"
+	else
+		echo "not ok $ced_count - $2"
+		ced_failed=$((ced_failed + 1))
+	fi
+}
+
+# is FOUND HOPED NAME
+is() {
+	[[ $1 == "$2" ]]
+	ok $? "$3"
+	if [[ $1 != "$2" ]]; then
+		diag "found: $1"
+		diag "hoped: $2"
+	fi
+}
+
+# like FOUND REGEX NAME
+like() {
+	[[ $1 =~ $2 ]]
+	ok $? "$3"
+	if ! [[ $1 =~ $2 ]]; then
+		diag "found:   $1"
+		diag "pattern: $2"
+	fi
+}
+
+# unlike FOUND REGEX NAME
+unlike() {
+	! [[ $1 =~ $2 ]]
+	ok $? "$3"
+	if [[ $1 =~ $2 ]]; then
+		diag "found: $1"
+	fi
+}
+
+# exits STATUS NAME COMMAND...: what it prints is kept in $out and $err.
+exits() {
+	local hoped=$1 name=$2 status
+	shift 2
+	"$@" >"$ced_folder/out" 2>"$ced_folder/err" </dev/null
+	status=$?
+	out=$(tr -d '\0' <"$ced_folder/out")
+	err=$(tr -d '\0' <"$ced_folder/err")
+	[[ $status == "$hoped" ]]
+	ok $? "$name"
+	if [[ $status != "$hoped" ]]; then
+		diag "exit status $status, hoped for $hoped: $*"
+		diag "stdout: $out"
+		diag "stderr: $err"
+	fi
+}
+
+# json FILE-OR-TEXT EXPRESSION: a Python expression over `it`, the document.
+json() {
+	printf '%s' "$1" | /usr/bin/python3 -c '
+import json, sys
+it = json.load(sys.stdin)
+result = eval(sys.argv[1])
+print(json.dumps(result) if isinstance(result, (dict, list, bool)) else result)' "$2" 2>&1
+}
+
+diag() {
+	local line
+	while IFS= read -r line; do
+		echo "# $line"
+	done <<<"$1"
+}
+
+bail() {
+	diag "$1"
+	[[ -s $ced_log ]] && diag "$(tail -n 20 "$ced_log")"
+	echo "not ok $((ced_count + 1)) - $1"
+	exit 1
+}
+
+# skip_all REASON: ends a scenario that cannot run here.
+skip_all() {
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+done_testing() {
+	echo "1..$ced_count"
+	if [[ $ced_failed != 0 && -s $ced_log ]]; then
+		diag "the daemon said:"
+		diag "$(tail -n 20 "$ced_log")"
+	fi
+	exit $((ced_failed > 0))
+}
+
+mkdir -m 755 "$work" "$ced_folder/run"
+mkdir -m 700 "$ced_state"
+chmod 755 "$ced_folder"
+if [[ $(id -u) == 0 ]]; then
+	chown "$(ced_account)": "$ced_folder/run" "$ced_state"
+fi
+cd "$work" || exit 1
