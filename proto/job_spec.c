@@ -189,7 +189,9 @@ static int check_schema_text(struct job_reader *reader, const struct value *sche
 		return 0;
 	if (err.code == ERR_TOO_BIG)
 		return job_refuse(reader, &at, "too_long", "%s", err.text);
-	return job_refuse(reader, &at, "schema", "%s", err.text);
+	if (err.code == ERR_INVALID)
+		return job_refuse(reader, &at, "schema", "%s", err.text);
+	return job_no_memory(reader);
 }
 
 static int take_schema(struct job_reader *reader, const struct value *schema)

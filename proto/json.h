@@ -45,7 +45,7 @@ enum json_style {
 /*
  * Appends the value to `buf`.  What it writes json_parse() reads back to an equal value, integers
  * and reals exactly.  Fails, with nothing appended, with ERR_INVALID for bytes, NaN and Infinity
- * and for nesting beyond JSON_DEPTH_MAX, and with ERR_TOO_BIG when the buffer is full.
+ * and for nesting beyond JSON_DEPTH_MAX, with ERR_TOO_BIG when the buffer is full, with ERR_MEMORY.
  */
 int json_write(struct buf *buf, const struct value *value, unsigned style, struct err *err);
 

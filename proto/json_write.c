@@ -24,15 +24,19 @@ struct writing {
 	struct err *err;
 };
 
-static int full(struct writing *writing)
+/* A buffer says no for two reasons. */
+static int full(struct writing *writing, size_t len)
 {
-	return err_set(
-		writing->err, ERR_TOO_BIG, "more than %zu bytes of JSON", writing->buf->ceiling);
+	const struct buf *buf = writing->buf;
+
+	if (len <= buf->ceiling - buf->len)
+		return err_set(writing->err, ERR_MEMORY, "no memory for JSON");
+	return err_set(writing->err, ERR_TOO_BIG, "more than %zu bytes of JSON", buf->ceiling);
 }
 
 static int put(struct writing *writing, const char *bytes, size_t len)
 {
-	return buf_append(writing->buf, bytes, len) < 0 ? full(writing) : 0;
+	return buf_append(writing->buf, bytes, len) < 0 ? full(writing, len) : 0;
 }
 
 static int put_word(struct writing *writing, const char *word)
@@ -82,7 +86,7 @@ static int put_bytes(struct writing *writing, const char *bytes, size_t len)
 	if (put_word(writing, "{\"base64\":\"") < 0)
 		return -1;
 	if (buf_reserve(buf, base64_size(len)) < 0)
-		return full(writing);
+		return full(writing, base64_size(len));
 	buf->len += base64_write(bytes, len, buf->bytes + buf->len);
 	return put_word(writing, "\"}");
 }

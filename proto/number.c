@@ -1,6 +1,7 @@
 #include "proto/number.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,8 +177,11 @@ int number_as_u64(const struct value *value, uint64_t *ret_number)
 
 size_t number_write_real(double real, char ret_text[NUMBER_TEXT_MAX])
 {
+	/* 15 digits always come back as they were written, but the smallest reals hold fewer. */
+	int digits = fabs(real) < DBL_MIN ? 1 : 15;
+
 	assert(isfinite(real));
-	for (int digits = 15; digits <= 17; digits++) {
+	for (; digits <= 17; digits++) {
 		(void)snprintf(ret_text, NUMBER_TEXT_MAX - 2, "%.*g", digits, real);
 		if (strtod(ret_text, NULL) == real)
 			break;

@@ -99,7 +99,7 @@ static int mistake(int number, size_t at, struct err *err)
 {
 	PCRE2_UCHAR message[128];
 
-	if (number == PCRE2_ERROR_NOMEMORY)
+	if (number == PCRE2_ERROR_NOMEMORY || number == PCRE2_ERROR_HEAP_FAILED)
 		return no_memory(err);
 	(void)pcre2_get_error_message(number, message, sizeof(message));
 	return err_set(err, ERR_INVALID, "at byte %zu: %s", at, (const char *)message);
@@ -157,9 +157,9 @@ static int refuse_orders(const char *text, size_t len, struct err *err)
 int pattern_compile(struct arena *arena, const char *text, size_t len,
 	const struct pattern **ret_pattern, struct err *err)
 {
+	struct landing landing = { NULL, 0 }; /* first, since giving back the others asks it */
 	__attribute__((cleanup(free_general_context))) pcre2_general_context *general = NULL;
 	__attribute__((cleanup(free_code))) pcre2_code *code = NULL;
-	struct landing landing = { NULL, 0 };
 	struct pattern *pattern;
 
 	if (refuse_orders(text, len, err) < 0)

@@ -57,17 +57,19 @@ void arena_done(struct arena *arena)
 /* Each chunk is twice as large as the one before, as far as the ceiling and the most allow. */
 static size_t next_chunk_bytes(const struct arena *arena)
 {
+#ifdef EACH_PIECE_ALONE
+	(void)arena;
+	return 0;
+#else
 	size_t size = arena->chunks ? arena->chunks->size * 2 : CHUNK_BYTES_MIN;
 	size_t left = arena->ceiling - arena->used;
 
-#ifdef EACH_PIECE_ALONE
-	return 0;
-#endif
 	if (size > CHUNK_BYTES_MAX)
 		size = CHUNK_BYTES_MAX;
 	if (size < CHUNK_BYTES_MIN)
 		size = CHUNK_BYTES_MIN;
 	return size < left ? size : left;
+#endif
 }
 
 /* A new chunk that holds at least `size` bytes.  The caller has checked the ceiling. */

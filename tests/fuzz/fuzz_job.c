@@ -1,0 +1,81 @@
+/*
+ * The params of a run, as JSON when they begin with `{`, else as msgpack: a spec that was accepted
+ * is accepted again from its own value, and is the same program with the same inputs.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/job.h"
+#include "proto/json.h"
+#include "proto/wire.h"
+#include "tests/fuzz/fuzz.h"
+
+#define ARENA_BYTES (64U << 20)
+
+static const struct job_bounds bounds = {
+	.standard = { 5000, 5000, 1U << 28, 1U << 26, 4096, 64, 1U << 20, 1U << 18, 1U << 23, 16,
+		256 },
+	.most = { 60000, 60000, 1U << 30, 1U << 29, 65536, 256, 1U << 24, 1U << 24, 1U << 26, 256,
+		1024 },
+	.code_bytes = 1U << 16,
+	.input_bytes = 1U << 16,
+	.files_bytes = 1U << 16,
+	.schema_bytes = 1U << 14,
+};
+
+static int read_params(struct arena *arena, const uint8_t *data, size_t len, struct value **params)
+{
+	struct err err = ERR_INIT;
+
+	if (len && data[0] == '{')
+		return json_parse(arena, (const char *)data, len, NULL, params, &err);
+	*params = wire_decode(arena, (const char *)data, len, NULL, &err);
+	return *params ? 0 : -1;
+}
+
+static void check_again(struct arena *arena, const struct job_spec *spec)
+{
+	char before[HASH_TEXT_LEN + 1], after[HASH_TEXT_LEN + 1];
+	struct job_refusal refusal = { NULL, NULL, NULL };
+	const struct value *said = job_spec_to_value(arena, spec);
+	struct err err = ERR_INIT;
+	struct job_spec again;
+	int answer;
+
+	if (!said)
+		return;
+	answer = job_spec_from_value(arena, said, &bounds, &again, &refusal, &err);
+	if (answer > 0)
+		abort();
+	if (answer < 0)
+		return;
+	job_input_hash(spec, before);
+	job_input_hash(&again, after);
+	if (strcmp(before, after) != 0)
+		abort();
+	job_code_hash(spec, before);
+	job_code_hash(&again, after);
+	if (strcmp(before, after) != 0)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct job_refusal refusal = { NULL, NULL, NULL };
+	struct err err = ERR_INIT;
+	struct value *params = NULL;
+	struct job_spec spec;
+	struct arena arena;
+	int answer = -1;
+
+	arena_init(&arena, ARENA_BYTES);
+	if (read_params(&arena, data, len, &params) == 0)
+		answer = job_spec_from_value(&arena, params, &bounds, &spec, &refusal, &err);
+	if (answer > 0 && (!refusal.pointer || !refusal.reason || !refusal.message))
+		abort();
+	if (answer == 0)
+		check_again(&arena, &spec);
+	arena_done(&arena);
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* Any text: what is read can be written, and reads back equal, compact and pretty. */
+
+#include <stdlib.h>
+
+#include "proto/json.h"
+#include "tests/fuzz/fuzz.h"
+
+#define ARENA_BYTES (64U << 20)
+#define TEXT_MAX    (64U << 20)
+
+static void check_round_trip(struct arena *arena, const struct value *value, unsigned style)
+{
+	struct err err = ERR_INIT;
+	struct value *again = NULL;
+	const char *text = NULL;
+	size_t len = 0;
+
+	if (json_write_text(arena, value, style, TEXT_MAX, &text, &len, &err) < 0) {
+		if (err.code != ERR_MEMORY)
+			abort();
+		return;
+	}
+	if (json_parse(arena, text, len, NULL, &again, &err) < 0) {
+		/* Reals may grow by ".0" and escapes by five bytes, past a ceiling. */
+		if (err.code == ERR_INVALID)
+			abort();
+		return;
+	}
+	if (!value_equal(value, again))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct arena arena;
+	struct err err = ERR_INIT;
+	struct value *value = NULL;
+
+	arena_init(&arena, ARENA_BYTES);
+	if (json_parse(&arena, (const char *)data, len, NULL, &value, &err) == 0) {
+		check_round_trip(&arena, value, JSON_WRITE_COMPACT);
+		check_round_trip(&arena, value, JSON_WRITE_PRETTY);
+	} else if (err.code == ERR_NONE || !err.text[0]) {
+		abort();
+	}
+	arena_done(&arena);
+	return 0;
+}

@@ -1,0 +1,49 @@
+#include <string.h>
+
+#include "proto/method.h"
+#include "tests/check.h"
+
+AUTO_DEFINE(struct arena, arena_done);
+
+#define WITH_ARENA(name)                                         \
+	struct arena name##_itself;                              \
+	auto_of(arena_done) struct arena *name = &name##_itself; \
+	arena_init(name, (size_t)1 << 20)
+
+TEST(all_contracts_compile)
+{
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(method_setup(&err), 0);
+	CHECK_EQ_INT(method_setup(NULL), 0);
+	for (unsigned id = 0; id < METHOD_COUNT; id++) {
+		CHECK(method_params((enum method_id)id));
+		CHECK_EQ_INT(method_of((enum method_id)id)->id, id);
+		CHECK(!method_result((enum method_id)id) ==
+			!method_of((enum method_id)id)->result_file);
+	}
+}
+
+TEST(methods_are_found_by_their_names)
+{
+	CHECK_EQ_INT(method_find("run")->id, METHOD_RUN);
+	CHECK_EQ_INT(method_find("runs.output")->id, METHOD_RUNS_OUTPUT);
+	CHECK_EQ_INT(method_find("admin.status")->who, METHOD_ADMIN);
+	CHECK(!method_find("Run"));
+	CHECK(!method_find(""));
+	CHECK(!method_find("runs"));
+}
+
+TEST(a_refusal_has_a_pointer_a_reason_and_words)
+{
+	WITH_ARENA(arena);
+	struct job_refusal refusal = { NULL, NULL, NULL };
+	struct value *params = value_map(arena);
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(value_map_put(arena, params, "run", value_text(arena, "x")), 0);
+	CHECK_EQ_INT(method_check_params(arena, METHOD_WAIT, params, &refusal, &err), 1);
+	CHECK_STR(refusal.pointer, "/run");
+	CHECK_STR(refusal.reason, "unknown_key");
+	CHECK_STR(refusal.message, "this key is not known here; known are: run_id, timeout_ms");
+}

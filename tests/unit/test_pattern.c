@@ -1,0 +1,174 @@
+#include <string.h>
+
+#include "proto/pattern.h"
+#include "tests/check.h"
+#include "tests/fault.h"
+
+AUTO_DEFINE(struct arena, arena_done);
+
+#define WITH_ARENA(name)                                         \
+	struct arena name##_itself;                              \
+	auto_of(arena_done) struct arena *name = &name##_itself; \
+	arena_init(name, (size_t)16 << 20)
+
+#define WORK 1000000U
+
+/* -1 when it does not compile. */
+static int search(const char *pattern_text, const char *text, size_t len, uint64_t *work)
+{
+	WITH_ARENA(arena);
+	const struct pattern *pattern = NULL;
+	struct err err = ERR_INIT;
+
+	if (pattern_compile(arena, pattern_text, strlen(pattern_text), &pattern, &err) < 0)
+		return -1;
+	return (int)pattern_search(pattern, text, len, work);
+}
+
+static int look(const char *pattern_text, const char *text)
+{
+	uint64_t work = WORK;
+
+	return search(pattern_text, text, strlen(text), &work);
+}
+
+TEST(a_pattern_is_searched_for_anywhere)
+{
+	CHECK_EQ_INT(look("b+", "aabbc"), PATTERN_YES);
+	CHECK_EQ_INT(look("^b+", "aabbc"), PATTERN_NO);
+	CHECK_EQ_INT(look("", ""), PATTERN_YES);
+}
+
+TEST(the_dialect_is_that_of_ecmascript)
+{
+	CHECK_EQ_INT(look("^a$", "a\n"), PATTERN_NO);
+	CHECK_EQ_INT(look("[]", "a"), PATTERN_NO);
+	CHECK_EQ_INT(look("[^]", "\n"), PATTERN_YES);
+	CHECK_EQ_INT(look("^\\u0041\\u{1F600}$", "A\xf0\x9f\x98\x80"), PATTERN_YES);
+	CHECK_EQ_INT(look("^\\d$", "\xd9\xa3"), PATTERN_NO);
+	CHECK_EQ_INT(look("^.$", "\r"), PATTERN_NO);
+	CHECK_EQ_INT(look("^(a)?\\1b$", "b"), PATTERN_YES);
+	CHECK_EQ_INT(look("^(?=.*\\d)(?!.*x)[a-z\\d]{3,}$", "ab1"), PATTERN_YES);
+}
+
+TEST(what_is_no_pattern_is_refused_with_its_place)
+{
+	WITH_ARENA(arena);
+	const struct pattern *pattern = NULL;
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(pattern_compile(arena, "ab(c", 4, &pattern, &err), -1);
+	CHECK_EQ_INT(err.code, ERR_INVALID);
+	CHECK_STR(err.text, "at byte 4: missing closing parenthesis");
+	CHECK_EQ_INT(look("a{2,1}", "a"), -1);
+	CHECK_EQ_INT(look("\\C", "a"), -1);
+	CHECK_EQ_INT(look("(*UCP)a", "a"), -1);
+	CHECK_EQ_INT(look("(*NO_START_OPT)a", "a"), -1);
+}
+
+TEST(a_long_pattern_is_refused)
+{
+	WITH_ARENA(arena);
+	const struct pattern *pattern = NULL;
+	struct err err = ERR_INIT;
+	char text[PATTERN_LEN_MAX + 1];
+
+	memset(text, 'a', sizeof(text));
+	CHECK_EQ_INT(pattern_compile(arena, text, PATTERN_LEN_MAX, &pattern, &err), 0);
+	CHECK_EQ_INT(pattern_compile(arena, text, sizeof(text), &pattern, &err), -1);
+	CHECK_EQ_INT(err.code, ERR_INVALID);
+}
+
+TEST(a_pattern_that_multiplies_itself_is_refused)
+{
+	CHECK_EQ_INT(look("((((a{100}){100}){100}){100})", "a"), -1);
+}
+
+TEST(u_0000_is_a_character_like_others)
+{
+	uint64_t work = WORK;
+
+	CHECK_EQ_INT(search("^a.b$", "a\0b", 3, &work), PATTERN_YES);
+}
+
+TEST(exponential_patterns_give_up)
+{
+	CHECK_EQ_INT(look("^(a+)+$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), PATTERN_GAVE_UP);
+	CHECK_EQ_INT(
+		look("^(a|aa)+$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), PATTERN_GAVE_UP);
+	CHECK_EQ_INT(
+		look("^(([a-z])+.)+[A-Z]([a-z])+$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+		PATTERN_GAVE_UP);
+}
+
+/* Each of these is quadratic in ways that PCRE2's own limits do not see. */
+TEST(quadratic_patterns_give_up)
+{
+	static const char *const patterns[] = { "a*[bc]", "a{60000}[bc]", "(?:a{1000}){3}[bc]",
+		"(?>a*)[bc]", "a*+[bc]", "(a*)\\1[bc]", "(?=a*[bc])", "(?=[^\\n]*a{9000,}[bc])." };
+	static char text[200000];
+	uint64_t work;
+
+	memset(text, 'a', sizeof(text));
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		work = WORK;
+		CHECK_EQ_INT(search(patterns[i], text, sizeof(text), &work), PATTERN_GAVE_UP);
+		CHECK_EQ_INT(work, 0);
+	}
+}
+
+TEST(innocent_patterns_find_their_way_through_long_texts)
+{
+	static char text[1000000];
+	uint64_t work = WORK;
+
+	memset(text, ' ', sizeof(text));
+	memcpy(text + sizeof(text) - 20, "AKIAABCDEFGHIJKLMNOP", 20);
+	CHECK_EQ_INT(search("AKIA[0-9A-Z]{16}", text, sizeof(text), &work), PATTERN_YES);
+	CHECK(work > WORK / 2);
+}
+
+TEST(work_is_taken_from_the_budget)
+{
+	uint64_t work = WORK, before = work;
+
+	CHECK_EQ_INT(search("^[a-z]{1,32}$", "python", 6, &work), PATTERN_YES);
+	CHECK(work < before && work > before - 100);
+	work = 2;
+	CHECK_EQ_INT(search("^[a-z]{1,32}$", "python", 6, &work), PATTERN_GAVE_UP);
+	CHECK_EQ_INT(work, 0);
+}
+
+TEST(a_find_says_where)
+{
+	WITH_ARENA(arena);
+	const struct pattern *pattern = NULL;
+	struct err err = ERR_INIT;
+	uint64_t work = WORK;
+	size_t start = 0, end = 0;
+
+	CHECK_EQ_INT(pattern_compile(arena, "b+", 2, &pattern, &err), 0);
+	CHECK_EQ_INT(pattern_find(pattern, "abbab", 5, 0, &work, &start, &end), PATTERN_YES);
+	CHECK_EQ_INT(start, 1);
+	CHECK_EQ_INT(end, 3);
+	CHECK_EQ_INT(pattern_find(pattern, "abbab", 5, end, &work, &start, &end), PATTERN_YES);
+	CHECK_EQ_INT(start, 4);
+	CHECK_EQ_INT(pattern_find(pattern, "abbab", 5, end, &work, &start, &end), PATTERN_NO);
+	CHECK_EQ_INT(start, 4);
+	CHECK(pattern_size(pattern) > 0);
+}
+
+TEST(no_memory_is_an_error_and_leaves_nothing_behind)
+{
+	FAULT_LOOP(FAULT_ALLOC) {
+		WITH_ARENA(arena);
+		const struct pattern *pattern = NULL;
+		struct err err = ERR_INIT;
+		uint64_t work = WORK;
+		int r = pattern_compile(arena, "(a|b)+c", 7, &pattern, &err);
+
+		CHECK(r == 0 || (fault_hit() && err.code == ERR_MEMORY));
+		if (r == 0)
+			CHECK_EQ_INT(pattern_search(pattern, "abc", 3, &work), PATTERN_YES);
+	}
+}

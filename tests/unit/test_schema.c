@@ -1,0 +1,280 @@
+#include <math.h>
+#include <string.h>
+
+#include "proto/json.h"
+#include "proto/schema.h"
+#include "tests/check.h"
+#include "tests/fault.h"
+
+/* What one schema and one value say is in tests/cases/schema/; here is what a case cannot say. */
+
+AUTO_DEFINE(struct arena, arena_done);
+
+#define WITH_ARENA(name)                                         \
+	struct arena name##_itself;                              \
+	auto_of(arena_done) struct arena *name = &name##_itself; \
+	arena_init(name, (size_t)64 << 20)
+
+static struct value *parsed(struct arena *arena, const char *text)
+{
+	struct value *value = NULL;
+	struct err err = ERR_INIT;
+
+	return json_parse(arena, text, strlen(text), NULL, &value, &err) < 0 ? NULL : value;
+}
+
+static const struct schema *compiled(
+	struct arena *arena, const char *text, enum schema_dialect dialect)
+{
+	struct schema_mistake mistake = { NULL, NULL };
+	const struct schema *schema = NULL;
+	struct err err = ERR_INIT;
+
+	if (schema_compile(arena, parsed(arena, text), dialect, &schema, &mistake, &err) != 0)
+		return NULL;
+	return schema;
+}
+
+/* The only error's message, or NULL when there is none. */
+static const char *message(struct arena *arena, const char *schema_text, const struct value *value)
+{
+	const struct schema *schema = compiled(arena, schema_text, SCHEMA_WIRE);
+	struct schema_report report = { NULL, 0, false };
+	struct err err = ERR_INIT;
+
+	if (!schema || schema_check(arena, schema, value, &report, &err) < 0)
+		return "failed";
+	return report.count ? report.errors[0].message : NULL;
+}
+
+static const char *said(struct arena *arena, const char *schema_text, const char *value_text)
+{
+	return message(arena, schema_text, parsed(arena, value_text));
+}
+
+static const char *mistake_in(struct arena *arena, const char *text)
+{
+	struct schema_mistake mistake = { NULL, NULL };
+	const struct schema *schema = NULL;
+	struct err err = ERR_INIT;
+
+	if (schema_compile(arena, parsed(arena, text), SCHEMA_JSON, &schema, &mistake, &err) != 1)
+		return NULL;
+	return mistake.message;
+}
+
+TEST(messages_say_what_is_wanted)
+{
+	WITH_ARENA(arena);
+
+	CHECK_STR(said(arena, "{\"type\":[\"string\",\"null\"]}", "3"),
+		"must be null or string, not integer");
+	CHECK_STR(said(arena, "{\"enum\":[\"a\",1]}", "3"), "must be one of [\"a\",1]");
+	CHECK_STR(said(arena, "{\"const\":true}", "1"), "must be true");
+	CHECK_STR(said(arena, "{\"minimum\":3}", "1"), "must be at least 3");
+	CHECK_STR(said(arena, "{\"exclusiveMaximum\":0.5}", "0.5"), "must be below 0.5");
+	CHECK_STR(said(arena, "{\"maxLength\":1}", "\"ab\""), "must have at most 1 characters");
+	CHECK_STR(said(arena, "{\"pattern\":\"^a\"}", "\"b\""), "must match the pattern \"^a\"");
+	CHECK_STR(said(arena, "{\"uniqueItems\":true}", "[7,8,7]"), "is the same as item 0");
+	CHECK_STR(said(arena, "{\"required\":[\"a\"]}", "{}"), "this key is required");
+	CHECK_STR(said(arena, "{\"properties\":{\"b\":{},\"a\":{}},\"additionalProperties\":false}",
+			  "{\"c\":1}"),
+		"this key is not known here; known are: a, b");
+	CHECK_STR(said(arena, "false", "1"), "nothing is allowed here");
+}
+
+TEST(messages_never_repeat_the_value)
+{
+	WITH_ARENA(arena);
+
+	CHECK(!strstr(said(arena, "{\"enum\":[\"a\"]}", "\"secret\""), "secret"));
+	CHECK(!strstr(said(arena, "{\"pattern\":\"^a\"}", "\"secret\""), "secret"));
+	CHECK(!strstr(said(arena, "{\"type\":\"null\"}", "\"secret\""), "secret"));
+}
+
+TEST(a_long_value_of_the_schema_is_not_repeated_either)
+{
+	WITH_ARENA(arena);
+	char text[512] = "{\"enum\":[\"";
+
+	memset(text + strlen(text), 'x', 400);
+	(void)strcat(text, "\"]}");
+	CHECK_STR(said(arena, text, "1"), "must be one of what the schema says");
+}
+
+TEST(mistakes_say_what_a_keyword_wants)
+{
+	WITH_ARENA(arena);
+
+	CHECK_STR(mistake_in(arena, "{\"anyOf\":[]}"), "this keyword is not supported");
+	CHECK_STR(mistake_in(arena, "{\"maxItems\":1.5}"), "must be a whole number, 0 or above");
+	CHECK_STR(mistake_in(arena, "{\"pattern\":\"(\"}"),
+		"is no regular expression: at byte 1: missing closing parenthesis");
+	CHECK_STR(mistake_in(arena, "{\"properties\":[]}"), "must be an object of schemas");
+	CHECK_STR(mistake_in(arena, "{\"prefixItems\":[]}"), "must be a list of schemas");
+	CHECK_STR(mistake_in(arena, "{\"uniqueItems\":1}"), "must be true or false");
+	CHECK_STR(mistake_in(arena, "[]"), "a schema is an object, true or false");
+}
+
+TEST(bytes_are_a_type_of_our_own_contracts)
+{
+	WITH_ARENA(arena);
+	const struct value *bytes = value_bytes(arena, "\xff\xfe\xfd", 3);
+
+	CHECK(!message(arena, "{\"type\":[\"string\",\"bytes\"]}", bytes));
+	CHECK_STR(message(arena, "{\"type\":\"string\"}", bytes), "must be string, not bytes");
+	CHECK_STR(message(arena, "{\"maxLength\":2}", bytes), "must have at most 2 bytes");
+	CHECK(!message(arena, "{\"maxLength\":3,\"minLength\":3}", bytes));
+	CHECK(!compiled(arena, "{\"type\":\"bytes\"}", SCHEMA_JSON));
+}
+
+TEST(a_number_that_is_not_finite_is_of_no_type)
+{
+	WITH_ARENA(arena);
+
+	CHECK_STR(message(arena, "{\"type\":\"number\"}", value_real(arena, (double)NAN)),
+		"must be number, not not JSON");
+	CHECK(message(
+		arena, "{\"type\":[\"number\",\"integer\"]}", value_real(arena, (double)INFINITY)));
+}
+
+TEST(more_than_64_errors_are_counted_no_further)
+{
+	WITH_ARENA(arena);
+	const struct schema *schema = compiled(arena, "{\"items\":false}", SCHEMA_JSON);
+	struct value *list = value_list(arena);
+	struct schema_report report;
+	struct err err = ERR_INIT;
+
+	for (int i = 0; i < SCHEMA_ERRORS_MAX; i++)
+		CHECK_EQ_INT(value_list_add(arena, list, value_nil(arena)), 0);
+	CHECK_EQ_INT(schema_check(arena, schema, list, &report, &err), 0);
+	CHECK_EQ_INT(report.count, SCHEMA_ERRORS_MAX);
+	CHECK(!report.more);
+	CHECK_EQ_INT(value_list_add(arena, list, value_nil(arena)), 0);
+	CHECK_EQ_INT(schema_check(arena, schema, list, &report, &err), 0);
+	CHECK_EQ_INT(report.count, SCHEMA_ERRORS_MAX);
+	CHECK(report.more);
+}
+
+TEST(a_schema_has_only_so_many_schemas)
+{
+	WITH_ARENA(arena);
+	struct value *schema = value_map(arena), *properties = value_map(arena);
+	struct schema_mistake mistake = { NULL, NULL };
+	const struct schema *ret = NULL;
+	struct err err = ERR_INIT;
+	char key[16];
+
+	for (int i = 0; i < SCHEMA_NODES_MAX; i++) {
+		cut_printf(key, sizeof(key), "k%d", i);
+		CHECK_EQ_INT(value_map_put(arena, properties, key, value_bool(arena, true)), 0);
+	}
+	CHECK_EQ_INT(value_map_put(arena, schema, "properties", properties), 0);
+	CHECK_EQ_INT(schema_compile(arena, schema, SCHEMA_JSON, &ret, &mistake, &err), 1);
+	CHECK_STR(mistake.message, "more than 4096 schemas");
+}
+
+TEST(a_schema_has_only_so_many_patterns)
+{
+	WITH_ARENA(arena);
+	struct value *schema = value_map(arena), *items = value_list(arena);
+	struct schema_mistake mistake = { NULL, NULL };
+	const struct schema *ret = NULL;
+	struct err err = ERR_INIT;
+
+	for (int i = 0; i <= SCHEMA_PATTERNS_MAX; i++) {
+		struct value *one = value_map(arena);
+
+		CHECK_EQ_INT(value_map_put(arena, one, "pattern", value_text(arena, "a")), 0);
+		CHECK_EQ_INT(value_list_add(arena, items, one), 0);
+	}
+	CHECK_EQ_INT(value_map_put(arena, schema, "prefixItems", items), 0);
+	CHECK_EQ_INT(schema_compile(arena, schema, SCHEMA_JSON, &ret, &mistake, &err), 1);
+	CHECK_STR(mistake.message, "more than 256 patterns");
+	CHECK_STR(mistake.pointer, "/prefixItems/256/pattern");
+}
+
+TEST(patterns_share_one_ceiling_of_memory)
+{
+	WITH_ARENA(arena);
+	struct value *schema = value_map(arena), *items = value_list(arena);
+	struct schema_mistake mistake = { NULL, NULL };
+	const struct schema *ret = NULL;
+	struct err err = ERR_INIT;
+
+	for (int i = 0; i < 64; i++) {
+		struct value *one = value_map(arena);
+
+		CHECK_EQ_INT(value_map_put(arena, one, "pattern",
+				     value_text(arena, "((((abc){10}){10}){4})")),
+			0);
+		CHECK_EQ_INT(value_list_add(arena, items, one), 0);
+	}
+	CHECK_EQ_INT(value_map_put(arena, schema, "prefixItems", items), 0);
+	CHECK_EQ_INT(schema_compile(arena, schema, SCHEMA_JSON, &ret, &mistake, &err), 1);
+	CHECK_STR(mistake.message, "the patterns are too large together");
+}
+
+/* Each item alone is cheap; together they would keep the daemon busy. */
+TEST(patterns_share_one_budget_of_work)
+{
+	WITH_ARENA(arena);
+	const struct schema *schema =
+		compiled(arena, "{\"items\":{\"pattern\":\"^(a|a)*$\"}}", SCHEMA_JSON);
+	struct value *list = value_list(arena);
+	struct schema_report report;
+	struct err err = ERR_INIT;
+
+	for (int i = 0; i < 10000; i++)
+		CHECK_EQ_INT(value_list_add(arena, list, value_text(arena, "aaaaaaaaaa!")), 0);
+	CHECK_EQ_INT(schema_check(arena, schema, list, &report, &err), 0);
+	CHECK(report.count > 0);
+	CHECK(report.more);
+}
+
+TEST(a_full_arena_is_an_error_and_never_a_verdict)
+{
+	WITH_ARENA(texts);
+	const struct value *text = parsed(texts, "{\"items\":{\"type\":\"null\",\"minLength\":2}}");
+	const struct value *value = parsed(texts, "[\"a\",\"b\"]");
+
+	for (size_t ceiling = 0; ceiling < 8192; ceiling += 64) {
+		struct arena arena_itself;
+		auto_of(arena_done) struct arena *arena = &arena_itself;
+		struct schema_mistake mistake = { NULL, NULL };
+		const struct schema *schema = NULL;
+		struct schema_report report = { NULL, 0, false };
+		struct err err = ERR_INIT;
+		int answer;
+
+		arena_init(arena, ceiling);
+		answer = schema_compile(arena, text, SCHEMA_JSON, &schema, &mistake, &err);
+		CHECK(answer == 0 || err.code == ERR_MEMORY);
+		if (answer < 0)
+			continue;
+		answer = schema_check(arena, schema, value, &report, &err);
+		CHECK(answer == 0 ? report.count == 4 : err.code == ERR_MEMORY);
+	}
+}
+
+TEST(no_memory_is_an_error_and_leaves_nothing_behind)
+{
+	FAULT_LOOP(FAULT_ALLOC) {
+		WITH_ARENA(arena);
+		struct value *text = parsed(arena,
+			"{\"properties\":{\"a\":{\"pattern\":\"^x\"}},\"required\":[\"b\"]}");
+		struct schema_mistake mistake = { NULL, NULL };
+		const struct schema *schema = NULL;
+		struct schema_report report = { NULL, 0, false };
+		struct err err = ERR_INIT;
+		int answer =
+			text ? schema_compile(arena, text, SCHEMA_JSON, &schema, &mistake, &err)
+			     : -1;
+
+		CHECK(answer == 0 || (answer < 0 && fault_hit()));
+		if (answer == 0)
+			answer = schema_check(arena, schema, parsed(arena, "1"), &report, &err);
+		CHECK(answer == 0 || fault_hit());
+	}
+}
