@@ -12,11 +12,12 @@
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 
-#define HOUSE_PREFIX   "ced-"
-#define MAIN_LEAF      "main" /* v2: where we ourselves live */
-#define TEXT_MAX       (256U << 10)
-#define LINE_MAX_LEN   1024
-#define MOUNT_TEXT_MAX 512
+#define HOUSE_PREFIX "ced-"
+#define MAIN_LEAF    "main" /* v2: where we ourselves live */
+#define WORD_MAX     32
+#define TEXT_MAX     512
+#define FOLDER_MAX   (2 * TEXT_MAX)
+#define LINE_MAX_LEN 4096
 
 static const struct controller {
 	enum cgroup_controller bit;
@@ -85,113 +86,87 @@ static bool has_word(const char *list, const char *word, const char *parts)
 	return false;
 }
 
-static void why_not(struct cgroups *cgroups, const char *where, const char *why)
+static void close_file(FILE **file)
 {
-	if (cgroups->why_not[0] == '\0')
-		cut_printf(cgroups->why_not, sizeof(cgroups->why_not), "%s: %s", where, why);
+	if (*file)
+		(void)fclose(*file);
 }
+
+#define auto_file __attribute__((cleanup(close_file)))
 
 /* ---- where are we? ------------------------------------------------------------------------- */
 
-/* A line of /proc/self/mountinfo that is a cgroup hierarchy. */
-struct mount_line {
+/* A line of /proc/self/cgroup: "4:memory:/our/path"; v2's has no controllers, "0::/our/path". */
+struct own_line {
 	bool is_v2;
-	char root[MOUNT_TEXT_MAX];
-	char folder[MOUNT_TEXT_MAX];
-	char options[MOUNT_TEXT_MAX];
+	char first[WORD_MAX]; /* of the controllers, as it stands */
+	unsigned controllers; /* those that we know */
+	char path[TEXT_MAX];
 };
 
-static bool parse_mount(const char *line, struct mount_line *ret_mount)
+static bool parse_own(const char *line, struct own_line *ret_own)
+{
+	char list[TEXT_MAX] = "";
+
+	*ret_own = (struct own_line){ .controllers = 0 };
+	ret_own->is_v2 = sscanf(line, "0::%511[^\n]", ret_own->path) == 1;
+	if (ret_own->is_v2)
+		return true;
+	if (sscanf(line, "%*u:%511[^:]:%511[^\n]", list, ret_own->path) != 2)
+		return false;
+	for (size_t i = 0; i < COUNT_OF(controllers); i++)
+		if (has_word(list, controllers[i].v1, ","))
+			ret_own->controllers |= controllers[i].bit;
+	(void)sscanf(list, "%31[^,]", ret_own->first);
+	return ret_own->controllers != 0;
+}
+
+/* A line of /proc/self/mountinfo: ... root folder ... - type source options. */
+static bool is_mount_of(
+	const char *line, const struct own_line *own, char *ret_root, char *ret_folder)
 {
 	const char *behind = strstr(line, " - ");
-	char type[16];
+	char type[WORD_MAX];
+	char options[TEXT_MAX];
 
-	if (!behind || sscanf(behind, " - %15s %*s %511s", type, ret_mount->options) != 2)
+	if (!behind || sscanf(behind, " - %31s %*s %511s", type, options) != 2 ||
+		sscanf(line, "%*s %*s %*s %511s %511s", ret_root, ret_folder) != 2)
 		return false;
-	if (sscanf(line, "%*s %*s %*s %511s %511s", ret_mount->root, ret_mount->folder) != 2)
-		return false;
-	ret_mount->is_v2 = strcmp(type, "cgroup2") == 0;
-	return ret_mount->is_v2 || strcmp(type, "cgroup") == 0;
+	return own->is_v2 ? strcmp(type, "cgroup2") == 0
+			  : strcmp(type, "cgroup") == 0 && has_word(options, own->first, ",");
 }
 
-static unsigned v1_controllers(const char *options)
+/* Opens the folder of our own cgroup; a mount may show only a part of the hierarchy. */
+static int open_own(const struct own_line *own, char *ret_folder, struct err *err)
 {
-	unsigned found = 0;
+	auto_file FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	char line[LINE_MAX_LEN];
+	char root[TEXT_MAX];
+	char mount[TEXT_MAX];
 
-	for (size_t i = 0; i < COUNT_OF(controllers); i++)
-		if (has_word(options, controllers[i].v1, ","))
-			found |= controllers[i].bit;
-	return found;
-}
+	while (mounts && fgets(line, sizeof(line), mounts)) {
+		size_t len;
+		int fd;
 
-/*
- * Our own path in a hierarchy, from the lines "id:controllers:path" of /proc/self/cgroup; v2's has
- * no controllers.
- */
-static bool own_path(const char *table, const char *controller, char *ret_path)
-{
-	char list[MOUNT_TEXT_MAX];
-
-	for (const char *line = table; line && *line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (sscanf(line, "0::%511[^\n]", ret_path) == 1) {
-			if (!controller)
-				return true;
+		if (!is_mount_of(line, own, root, mount))
 			continue;
-		}
-		if (controller && sscanf(line, "%*u:%511[^:]:%511[^\n]", list, ret_path) == 2 &&
-			has_word(list, controller, ","))
-			return true;
+		len = strcmp(root, "/") == 0 ? 0 : strlen(root);
+		if (strncmp(own->path, root, len) != 0 || strstr(own->path, "/.."))
+			continue;
+		cut_printf(ret_folder, FOLDER_MAX, "%s%s", mount, own->path + len);
+		fd = open_folder(AT_FDCWD, ret_folder);
+		return fd < 0 ? err_sys(err, "open") : fd;
 	}
-	return false;
-}
-
-/* The folder of our own cgroup: a mount may show only a part of the hierarchy. */
-static int open_own(const struct mount_line *mount, const char *path, struct err *err)
-{
-	size_t root_len = strcmp(mount->root, "/") == 0 ? 0 : strlen(mount->root);
-	char folder[2 * MOUNT_TEXT_MAX];
-	int fd;
-
-	if (strncmp(path, mount->root, root_len) != 0 || strstr(path, "/.."))
-		return err_set(err, ERR_UNSUPPORTED, "%s: our own cgroup %s is out of sight",
-			mount->folder, path);
-	cut_printf(folder, sizeof(folder), "%s%s", mount->folder, path + root_len);
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? err_sys(err, "%s", folder) : fd;
+	cut_printf(ret_folder, FOLDER_MAX, "%s", own->path);
+	return err_set(err, ERR_UNSUPPORTED, "is mounted nowhere");
 }
 
 /* ---- the house ----------------------------------------------------------------------------- */
 
-/* Folders below `folder`, deepest first, as far as the kernel lets go of them. */
-static void remove_tree(int parent, const char *name)
+/* Calls `visit` for each folder in a folder. */
+static void each_folder(int parent, const char *name, void (*visit)(int folder, const char *name))
 {
-	auto_fd int fd = open_folder(parent, name);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-
-	if (dir) {
-		fd = -1; /* the DIR's now */
-		while ((entry = readdir(dir)))
-			if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
-				(void)unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
-		closedir(dir);
-	}
-	(void)unlinkat(parent, name, AT_REMOVEDIR);
-}
-
-/* A house whose lock can be had has nobody living in it. */
-static void remove_if_dead(int base, const char *name)
-{
-	auto_fd int house = open_folder(base, name);
-
-	if (house >= 0 && flock(house, LOCK_EX | LOCK_NB) == 0)
-		remove_tree(base, name);
-}
-
-static void remove_dead_houses(int base)
-{
-	int fd = open_folder(base, ".");
+	int fd = open_folder(parent, name);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
@@ -200,9 +175,33 @@ static void remove_dead_houses(int base)
 		return;
 	}
 	while ((entry = readdir(dir)))
-		if (strncmp(entry->d_name, HOUSE_PREFIX, strlen(HOUSE_PREFIX)) == 0)
-			remove_if_dead(base, entry->d_name);
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+			visit(dirfd(dir), entry->d_name);
 	closedir(dir);
+}
+
+static void remove_folder(int folder, const char *name)
+{
+	(void)unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+/* With its leaves, as far as the kernel lets go of them. */
+static void remove_house(int base, const char *name)
+{
+	each_folder(base, name, remove_folder);
+	remove_folder(base, name);
+}
+
+/* A house whose lock can be had has nobody living in it. */
+static void remove_if_dead(int base, const char *name)
+{
+	auto_fd int house = -1;
+
+	if (strncmp(name, HOUSE_PREFIX, strlen(HOUSE_PREFIX)) != 0)
+		return;
+	house = open_folder(base, name);
+	if (house >= 0 && flock(house, LOCK_EX | LOCK_NB) == 0)
+		remove_house(base, name);
 }
 
 static int make_house(int base, const char *name, struct err *err)
@@ -212,11 +211,8 @@ static int make_house(int base, const char *name, struct err *err)
 	if (mkdirat(base, name, 0755) < 0 && errno != EEXIST)
 		return err_sys(err, "mkdir %s", name);
 	house = open_folder(base, name);
-	if (house < 0 || flock(house, LOCK_EX | LOCK_NB) < 0) {
-		(void)err_sys(err, "lock %s", name);
-		(void)unlinkat(base, name, AT_REMOVEDIR);
-		return -1;
-	}
+	if (house < 0 || flock(house, LOCK_EX | LOCK_NB) < 0)
+		return err_sys(err, "lock %s", name);
 	return take_fd(&house);
 }
 
@@ -235,7 +231,7 @@ static int read_at(int folder, const char *name, char *ret_text, size_t size)
 
 static unsigned v2_controllers(int folder)
 {
-	char offered[LINE_MAX_LEN];
+	char offered[TEXT_MAX];
 	unsigned found = 0;
 
 	if (read_at(folder, "cgroup.controllers", offered, sizeof(offered)) < 0)
@@ -303,85 +299,44 @@ static int open_v2(struct cgroup_hierarchy *row, struct err *err)
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-static bool is_known(const struct cgroups *cgroups, const struct mount_line *mount)
+static int open_hierarchy(struct cgroups *cgroups, const struct own_line *own, struct err *err)
 {
-	unsigned wanted = v1_controllers(mount->options);
+	struct cgroup_hierarchy row = { own->is_v2, own->controllers, -1, -1 };
+	char folder[FOLDER_MAX];
 
-	for (unsigned i = 0; i < cgroups->count; i++) {
-		const struct cgroup_hierarchy *row = &cgroups->rows[i];
-
-		if (mount->is_v2 ? row->is_v2 : !row->is_v2 && (row->controllers & wanted))
-			return true;
-	}
-	return cgroups->count == CGROUP_HIERARCHIES_MAX;
-}
-
-static const char *first_controller(const struct mount_line *mount)
-{
-	for (size_t i = 0; i < COUNT_OF(controllers); i++)
-		if (has_word(mount->options, controllers[i].v1, ","))
-			return controllers[i].v1;
-	return NULL;
-}
-
-static int open_hierarchy(
-	struct cgroups *cgroups, const struct mount_line *mount, const char *table, struct err *err)
-{
-	struct cgroup_hierarchy row = { .is_v2 = mount->is_v2, .base = -1, .house = -1 };
-	char path[MOUNT_TEXT_MAX];
-
-	if (!own_path(table, mount->is_v2 ? NULL : first_controller(mount), path))
-		return err_set(err, ERR_UNSUPPORTED, "no cgroup of our own");
-	row.base = open_own(mount, path, err);
+	row.base = open_own(own, folder, err);
 	if (row.base < 0)
-		return -1;
-	remove_dead_houses(row.base);
+		return err_wrap(err, "%s", folder);
+	each_folder(row.base, ".", remove_if_dead);
 	row.house = make_house(row.base, cgroups->house_name, err);
-	row.controllers = v1_controllers(mount->options);
-	if (row.house < 0 || (row.is_v2 && open_v2(&row, err) < 0)) {
-		cleanup_fd(&row.house);
-		(void)unlinkat(row.base, cgroups->house_name, AT_REMOVEDIR);
-		cleanup_fd(&row.base);
-		return -1;
+	if (row.house >= 0 && (!row.is_v2 || open_v2(&row, err) == 0)) {
+		cgroups->rows[cgroups->count++] = row;
+		return 0;
 	}
-	cgroups->rows[cgroups->count++] = row;
-	return 0;
-}
-
-static void open_line(struct cgroups *cgroups, const char *line, const char *table)
-{
-	struct mount_line mount;
-	struct err err = ERR_INIT;
-
-	if (!parse_mount(line, &mount) || is_known(cgroups, &mount))
-		return;
-	if (!mount.is_v2 && v1_controllers(mount.options) == 0)
-		return;
-	if (open_hierarchy(cgroups, &mount, table, &err) < 0)
-		why_not(cgroups, mount.folder, err.text);
+	(void)unlinkat(row.base, cgroups->house_name, AT_REMOVEDIR);
+	cleanup_fd(&row.house);
+	cleanup_fd(&row.base);
+	return err_wrap(err, "%s", folder);
 }
 
 void cgroups_open(struct cgroups *cgroups)
 {
-	auto_free char *mounts = NULL;
-	auto_free char *table = NULL;
-	struct err err = ERR_INIT;
-	size_t len;
-	char *rest;
+	auto_file FILE *table = fopen("/proc/self/cgroup", "re");
+	char line[LINE_MAX_LEN];
 
 	*cgroups = (struct cgroups){ .count = 0 };
 	cut_printf(
 		cgroups->house_name, sizeof(cgroups->house_name), HOUSE_PREFIX "%d", (int)getpid());
-	if (read_file("/proc/self/mountinfo", TEXT_MAX, &mounts, &len, &err) < 0 ||
-		read_file("/proc/self/cgroup", TEXT_MAX, &table, &len, &err) < 0) {
-		why_not(cgroups, "cgroup", err.text);
-		return;
+	while (table && cgroups->count < CGROUP_HIERARCHIES_MAX &&
+		fgets(line, sizeof(line), table)) {
+		struct own_line own;
+		struct err err = ERR_INIT;
+
+		if (!parse_own(line, &own) || open_hierarchy(cgroups, &own, &err) == 0)
+			continue;
+		if (cgroups->why_not[0] == '\0')
+			cut_printf(cgroups->why_not, sizeof(cgroups->why_not), "%s", err.text);
 	}
-	rest = mounts;
-	for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
-		open_line(cgroups, line, table);
-	if (cgroups->count == 0)
-		why_not(cgroups, "cgroup", "no hierarchy is mounted");
 }
 
 void cgroups_close(struct cgroups *cgroups)
@@ -391,7 +346,7 @@ void cgroups_close(struct cgroups *cgroups)
 
 		if (row->is_v2 && row->controllers)
 			hand_back(row, row->controllers);
-		remove_tree(row->base, cgroups->house_name);
+		remove_house(row->base, cgroups->house_name);
 		cleanup_fd(&row->house);
 		cleanup_fd(&row->base);
 	}
@@ -425,55 +380,40 @@ int cgroup_make(const struct cgroups *cgroups, const char *leaf, struct err *err
 }
 
 static int write_leaf(const struct cgroup_hierarchy *row, const char *leaf, const char *name,
-	const char *text, struct err *err)
+	uint64_t value, struct err *err)
 {
 	auto_fd int folder = open_folder(row->house, leaf);
+	char text[24];
 
+	cut_printf(text, sizeof(text), "%llu", (unsigned long long)value);
 	if (folder < 0)
 		return err_sys(err, "cgroup %s", leaf);
-	if (write_at(folder, name, text, err) < 0)
-		return err_wrap(err, "cgroup %s", leaf);
-	return 0;
+	return write_at(folder, name, text, err) < 0 ? err_wrap(err, "cgroup %s", leaf) : 0;
 }
 
 int cgroup_join(const struct cgroups *cgroups, const char *leaf, pid_t pid, struct err *err)
 {
-	char text[24];
-
-	cut_printf(text, sizeof(text), "%d", (int)pid);
 	for (unsigned i = 0; i < cgroups->count; i++)
-		if (write_leaf(&cgroups->rows[i], leaf, "cgroup.procs", text, err) < 0)
+		if (write_leaf(&cgroups->rows[i], leaf, "cgroup.procs", (uint64_t)pid, err) < 0)
 			return -1;
-	return 0;
-}
-
-static int limit_one(const struct cgroups *cgroups, const char *leaf, enum priv_knob knob,
-	uint64_t value, struct err *err)
-{
-	char text[24];
-
-	cut_printf(text, sizeof(text), "%llu", (unsigned long long)value);
-	for (size_t k = 0; k < COUNT_OF(knobs); k++) {
-		if (knobs[k].knob != knob || value == 0)
-			continue;
-		for (unsigned i = 0; i < cgroups->count; i++) {
-			const struct cgroup_hierarchy *row = &cgroups->rows[i];
-
-			if ((row->controllers & knobs[k].controller) &&
-				write_leaf(row, leaf, row->is_v2 ? knobs[k].v2 : knobs[k].v1, text,
-					err) < 0)
-				return -1;
-		}
-	}
 	return 0;
 }
 
 int cgroup_limit(const struct cgroups *cgroups, const char *leaf, uint64_t memory_bytes,
 	uint64_t pids, struct err *err)
 {
-	if (limit_one(cgroups, leaf, KNOB_MEMORY_MAX, memory_bytes, err) < 0)
-		return -1;
-	return limit_one(cgroups, leaf, KNOB_PIDS_MAX, pids, err);
+	for (unsigned i = 0; i < cgroups->count; i++) {
+		const struct cgroup_hierarchy *row = &cgroups->rows[i];
+		const char *memory = row->is_v2 ? "memory.max" : "memory.limit_in_bytes";
+
+		if ((row->controllers & CGROUP_MEMORY) &&
+			write_leaf(row, leaf, memory, memory_bytes, err) < 0)
+			return -1;
+		if ((row->controllers & CGROUP_PIDS) &&
+			write_leaf(row, leaf, "pids.max", pids, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* Some files can only be read and some only be written, which differs between kernels. */

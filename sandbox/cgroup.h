@@ -61,7 +61,7 @@ int cgroup_make(const struct cgroups *cgroups, const char *leaf, struct err *err
 /* Moves a process into a leaf. */
 int cgroup_join(const struct cgroups *cgroups, const char *leaf, pid_t pid, struct err *err);
 
-/* Sets ceilings; 0 leaves one as it is. */
+/* Sets ceilings, as far as the host has them. */
 int cgroup_limit(const struct cgroups *cgroups, const char *leaf, uint64_t memory_bytes,
 	uint64_t pids, struct err *err);
 

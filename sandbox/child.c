@@ -10,7 +10,6 @@
 
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
-#include "proto/base/fdio.h"
 #include "sandbox/child_exit.h"
 
 /* From clone to exec; a folder on a dead network file system must not hold up the house. */
@@ -81,8 +80,8 @@ static int bring_up(const struct child *child, const struct id_maps *maps,
 		return -1;
 	if (settle && settle->run(settle->context, child->pid, err) < 0)
 		return -1;
-	if (write_all(go->out, "g", 1, err) < 0)
-		return -1;
+	if (write(go->out, "g", 1) != 1)
+		return err_sys(err, "go");
 	/* Ours must be closed, or the end of the stream never comes. */
 	close(status->out);
 	status->out = -1;

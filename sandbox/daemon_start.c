@@ -8,11 +8,11 @@
 #include <sys/resource.h>
 
 #include "proto/base/cleanup.h"
-#include "proto/base/log.h"
 #include "sandbox/caps.h"
 #include "sandbox/child_exit.h"
 #include "sandbox/ns.h"
 #include "sandbox/rlimits.h"
+#include "sandbox/say.h"
 
 #define FIRST_FD 3 /* behind stdin, stdout and stderr */
 
@@ -120,6 +120,6 @@ int daemon_start(struct child *child, const struct daemon_start *start, struct e
 		return 0;
 
 	(void)enter(start, spawner, err);
-	log_event(LOG_LEVEL_ERROR, "daemon.start", LOG_STR("error", err->text));
+	say(3, "daemon.start", err->text);
 	child_exit(127);
 }

@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 
 #include "proto/base/cleanup.h"
-#include "proto/base/fdio.h"
 
 #define JAIL_NAMESPACES                                                                        \
 	((uint64_t)(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | \
@@ -83,21 +82,21 @@ int ns_write_maps(pid_t pid, const struct id_maps *maps, struct err *err)
 
 static int check_map(const char *path, uint32_t first, uint32_t count, struct err *err)
 {
-	auto_free char *text = NULL;
-	size_t len = 0;
+	FILE *file = fopen(path, "re");
 	unsigned inside;
 	unsigned lines;
-	int taken = 0;
+	bool found = false;
 
-	if (read_file(path, 64 << 10, &text, &len, err) < 0)
-		return -1;
-	for (char *line = text; sscanf(line, "%u %*u %u%n", &inside, &lines, &taken) == 2;
-		line += taken)
-		if (first >= inside && first - inside + count <= lines)
-			return 0;
-	return err_set(err, ERR_UNSUPPORTED,
-		"%s: ids %u to %u do not exist here; choose others with --uid-base", path, first,
-		first + count - 1);
+	if (!file)
+		return err_sys(err, "%s", path);
+	while (!found && fscanf(file, "%u %*u %u", &inside, &lines) == 2)
+		found = first >= inside && first - inside + count <= lines;
+	(void)fclose(file);
+	if (!found)
+		return err_set(err, ERR_UNSUPPORTED,
+			"%s: ids %u to %u do not exist here; choose others with --uid-base", path,
+			first, first + count - 1);
+	return 0;
 }
 
 int ns_check_range(uint32_t first, uint32_t count, struct err *err)

@@ -4,13 +4,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include <seccomp.h>
 
 #include "proto/base/cleanup.h"
-#include "proto/base/fdio.h"
-#include "sandbox/tiny_filter.h"
 
 static void release(scmp_filter_ctx *ctx)
 {
@@ -112,13 +111,11 @@ static int export_filter(scmp_filter_ctx ctx, struct filter *ret_filter, struct 
 	answer = seccomp_export_bpf(ctx, fd);
 	if (answer < 0)
 		return failed(err, answer, "export");
-	if (fstat(fd, &stat) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+	if (fstat(fd, &stat) < 0)
 		return err_sys(err, "exported filter");
 	code = malloc((size_t)stat.st_size);
-	if (!code)
-		return err_set(err, ERR_MEMORY, "no memory for a filter");
-	if (read_all(fd, code, (size_t)stat.st_size, err) < 0)
-		return -1;
+	if (!code || pread(fd, code, (size_t)stat.st_size, 0) != stat.st_size)
+		return err_sys(err, "exported filter");
 	ret_filter->len = (size_t)stat.st_size / sizeof(*code);
 	ret_filter->code = take_ptr(code);
 	return 0;
@@ -148,5 +145,9 @@ void filter_done(struct filter *filter)
 
 int filter_load(const struct filter *filter, struct err *err)
 {
-	return bpf_load(filter->code, filter->len, err);
+	struct sock_fprog program = { (unsigned short)filter->len, filter->code };
+
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
+		return err_sys(err, "filter of %zu instructions", filter->len);
+	return 0;
 }

@@ -1,16 +1,18 @@
 #include "sandbox/spawner.h"
 
+#include <linux/landlock.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "sandbox/caps.h"
 #include "sandbox/jail_env.h"
-#include "sandbox/landlock.h"
 
 /* Ceilings of a zygote with its slots: far above what they need, far below what would hurt. */
 #define ZYGOTE_MEMORY_BYTES ((uint64_t)4 << 30)
@@ -161,6 +163,7 @@ static int answer_hello(struct spawner *spawner, struct exchange *exchange, stru
 {
 	const struct cgroups *cgroups = &spawner->cgroups;
 	struct priv_host *host = &exchange->answer->body.host;
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 
 	(void)err;
 	host->mode = spawner->mode;
@@ -168,7 +171,7 @@ static int answer_hello(struct spawner *spawner, struct exchange *exchange, stru
 	host->pids = cgroups_kind(cgroups, CGROUP_PIDS);
 	host->cpu = cgroups_kind(cgroups, CGROUP_CPU);
 	host->cgroup_kill = cgroups_can_kill(cgroups);
-	host->landlock_abi = landlock_abi();
+	host->landlock_abi = abi > 0 ? (uint32_t)abi : 0;
 	host->slots_max = SPAWNER_SLOTS_MAX;
 	cut_printf(host->why_not, sizeof(host->why_not), "%s", cgroups->why_not);
 	return 0;

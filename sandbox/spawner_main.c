@@ -28,11 +28,11 @@
 
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
-#include "proto/base/log.h"
 #include "proto/version.h"
 #include "sandbox/caps.h"
 #include "sandbox/daemon_start.h"
 #include "sandbox/ns.h"
+#include "sandbox/say.h"
 #include "sandbox/spawner.h"
 
 #define DEFAULT_USER     "ced"
@@ -260,7 +260,6 @@ static int pass_signals_on(struct house *house, struct err *err)
 	struct signalfd_siginfo info;
 
 	while (read(house->signals, &info, sizeof(info)) == sizeof(info)) {
-		log_event(LOG_LEVEL_INFO, "signal", LOG_INT("number", info.ssi_signo));
 		if (child_signal(&house->daemon, (int)info.ssi_signo, err) < 0)
 			return -1;
 	}
@@ -315,7 +314,7 @@ static int wait_for_daemon(struct house *house)
 	(void)poll(&pidfd, 1, GOODBYE_MS);
 	if (child_reap(&house->daemon, &status))
 		return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	log_event(LOG_LEVEL_ERROR, "daemon.hangs", LOG_INT("pid", house->daemon.pid));
+	say(SAY_ERROR, "daemon.hangs", "it said goodbye and does not leave");
 	return EXIT_BROKEN;
 }
 
@@ -328,7 +327,7 @@ static int serve_until_the_end(struct house *house)
 		going = one_round(house, &err);
 	} while (going > 0);
 	if (going < 0 && err.code != ERR_CLOSED) {
-		log_event(LOG_LEVEL_ERROR, "conversation.broken", LOG_STR("error", err.text));
+		say(SAY_ERROR, "conversation.broken", err.text);
 		child_end(&house->daemon);
 		return EXIT_BROKEN;
 	}
@@ -343,13 +342,11 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	log_start("ced-spawner", LOG_LEVEL_INFO);
 	if (open_house(&house, &err) < 0) {
-		log_event(LOG_LEVEL_ERROR, "start", LOG_STR("error", err.text));
+		say(SAY_ERROR, "start", err.text);
 		status = EXIT_BROKEN;
 	} else {
-		log_event(LOG_LEVEL_INFO, "started", LOG_INT("daemon", house.daemon.pid),
-			LOG_STR("mode", house.spawner.mode == PRIV_MODE_ROOT ? "root" : "user"));
+		say(SAY_INFO, "started", house.spawner.mode == PRIV_MODE_ROOT ? "root" : "user");
 		status = serve_until_the_end(&house);
 	}
 	child_end(&house.daemon);

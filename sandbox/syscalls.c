@@ -98,22 +98,20 @@ static const struct arg_rule mprotect_rules[] = {
 	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 		    CLONE_NEWPID | CLONE_NEWNET))
 
-/* A flag that asks for a namespace has no innocent use; one row a flag: any of them kills. */
-#define KILL_NEW_FLAGS                                                         \
-	{ VERDICT_KILL, { { 0, CLONE_NEWNS, CLONE_NEWNS } } },                 \
-		{ VERDICT_KILL, { { 0, CLONE_NEWCGROUP, CLONE_NEWCGROUP } } }, \
-		{ VERDICT_KILL, { { 0, CLONE_NEWUTS, CLONE_NEWUTS } } },       \
-		{ VERDICT_KILL, { { 0, CLONE_NEWIPC, CLONE_NEWIPC } } },       \
-		{ VERDICT_KILL, { { 0, CLONE_NEWUSER, CLONE_NEWUSER } } },     \
-		{ VERDICT_KILL, { { 0, CLONE_NEWPID, CLONE_NEWPID } } },       \
-	{                                                                      \
-		VERDICT_KILL,                                                  \
-		{                                                              \
-			{                                                      \
-				0, CLONE_NEWNET, CLONE_NEWNET                  \
-			}                                                      \
-		}                                                              \
+/* A flag that asks for a namespace has no innocent use; any of them kills. */
+#define KILL_FLAG(flag)                           \
+	{                                         \
+		VERDICT_KILL,                     \
+		{                                 \
+			{                         \
+				0, (flag), (flag) \
+			}                         \
+		}                                 \
 	}
+#define KILL_NEW_FLAGS                                                                      \
+	KILL_FLAG(CLONE_NEWNS), KILL_FLAG(CLONE_NEWCGROUP), KILL_FLAG(CLONE_NEWUTS),        \
+		KILL_FLAG(CLONE_NEWIPC), KILL_FLAG(CLONE_NEWUSER), KILL_FLAG(CLONE_NEWPID), \
+		KILL_FLAG(CLONE_NEWNET)
 
 static const struct arg_rule clone_thread_rules[] = {
 	{ VERDICT_ALLOW, { { 0, CLONE_NEW_ANY | CLONE_THREAD, CLONE_THREAD } } },

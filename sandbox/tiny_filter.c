@@ -106,21 +106,13 @@ void tiny_filter_prepare(void)
 		program_len = tiny_filter_build(program);
 }
 
-int bpf_load(const struct sock_filter *code, size_t len, struct err *err)
-{
-	union {
-		const struct sock_filter *in;
-		struct sock_filter *out;
-	} filter = { .in = code }; /* the kernel only reads it, its header forgot the const */
-	struct sock_fprog fprog = { (unsigned short)len, filter.out };
-
-	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &fprog, 0, 0) < 0)
-		return err_sys(err, "seccomp filter of %zu instructions", len);
-	return 0;
-}
-
 int tiny_filter_load(struct err *err)
 {
+	struct sock_fprog filter = { 0, program };
+
 	tiny_filter_prepare();
-	return bpf_load(program, program_len, err);
+	filter.len = (unsigned short)program_len;
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) < 0)
+		return err_sys(err, "tiny filter");
+	return 0;
 }

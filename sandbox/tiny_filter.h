@@ -27,9 +27,6 @@ size_t tiny_filter_build(struct sock_filter *ret_program);
  */
 void tiny_filter_prepare(void);
 
-/* Loads any program for the calling thread. */
-int bpf_load(const struct sock_filter *code, size_t len, struct err *err);
-
 /*
  * Loads the filter for the calling thread, which must be the only one and must have
  * no_new_privs.  Nothing privileged works afterwards: this is the last step.

@@ -1,0 +1,24 @@
+#include "sandbox/say.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/base/err.h"
+
+#define LINE_LEN_MAX 1024
+
+void say(int level, const char *event, const char *text)
+{
+	char line[LINE_LEN_MAX];
+	size_t head;
+
+	cut_printf(line, sizeof(line), "<%d>ced-spawner %s text=\"", level, event);
+	head = strlen(line);
+	cut_printf(line + head, sizeof(line) - head - 2, "%s", text);
+	for (char *at = line + head; *at; at++)
+		if (*at < ' ' || *at == '"' || *at == '\\' || *at == 0x7f)
+			*at = '?';
+	(void)strcat(line, "\"\n");
+	(void)!write(STDERR_FILENO, line, strlen(line));
+}
