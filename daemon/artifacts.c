@@ -86,9 +86,18 @@ static int skip(struct arena *arena, const struct artifact_head *head, const cha
 	return skipped->path ? 0 : -1;
 }
 
-int artifacts_read(struct arena *arena, const struct buf *bytes, const struct job_limits *limits,
+/* The program itself, as we put it there: not something it made. */
+static bool is_own_program(const struct artifact_head *head, const char *path, const struct job_spec *spec)
+{
+	return head->path_len == strlen(spec->entrypoint) && head->data_len == spec->code.len &&
+	       !memcmp(path, spec->entrypoint, head->path_len) &&
+	       !memcmp(path + head->path_len, spec->code.data, spec->code.len);
+}
+
+int artifacts_read(struct arena *arena, const struct buf *bytes, const struct job_spec *spec,
 	struct job_result *result, struct err *err)
 {
+	const struct job_limits *limits = &spec->limits;
 	uint64_t taken_bytes = 0;
 
 	result->artifacts = arena_array(arena, struct job_artifact, limits->artifact_count + 1);
@@ -110,8 +119,11 @@ int artifacts_read(struct arena *arena, const struct buf *bytes, const struct jo
 			head.path_len > PATH_LEN_MAX || head.path_len > left ||
 			head.data_len > left - head.path_len)
 			return err_set(err, ERR_PROTOCOL, "artifacts: an entry makes no sense");
-		taken_bytes += head.data_len;
+		at += sizeof(head) + head.path_len + (size_t)head.data_len;
 		reason = head.reason;
+		if (reason == ARTIFACT_TAKEN && is_own_program(&head, path, spec))
+			continue;
+		taken_bytes += head.data_len;
 		if (reason == ARTIFACT_TAKEN && !is_clean(path, head.path_len))
 			reason = ARTIFACT_BAD_NAME;
 		if (reason == ARTIFACT_TAKEN && (taken_bytes > limits->artifact_bytes ||
@@ -121,7 +133,6 @@ int artifacts_read(struct arena *arena, const struct buf *bytes, const struct jo
 						: skip(arena, &head, path, reason, result);
 		if (kept < 0)
 			return err_set(err, ERR_MEMORY, "no memory for artifacts");
-		at += sizeof(head) + head.path_len + (size_t)head.data_len;
 	}
 	return 0;
 }

@@ -8,6 +8,9 @@
 #include "proto/base/buf.h"
 #include "proto/job.h"
 
-/* Fills artifacts and skipped of *result, which then point into `bytes`.  -1: not what a collector sends. */
-int artifacts_read(struct arena *arena, const struct buf *bytes, const struct job_limits *limits,
+/*
+ * Fills artifacts and skipped of *result, which then point into `bytes`.  The program's own file, when
+ * it is still as we wrote it, is no artifact.  -1: not what a collector sends.
+ */
+int artifacts_read(struct arena *arena, const struct buf *bytes, const struct job_spec *spec,
 	struct job_result *result, struct err *err);

@@ -224,7 +224,7 @@ static bool is_pids_limit(struct judgement *j)
 	if (!pids_refused(j->facts) || !went_wrong(j->facts))
 		return false;
 	note_text(j, "limit", "pids");
-	note_int(j, "limit", j->limits->pids);
+	note_int(j, "limit_pids", j->limits->pids);
 	note_int(j, "refused", pids_refused(j->facts));
 	say(j, "It wanted more than %" PRIu64 " processes and threads together and failed on that.",
 		j->limits->pids);

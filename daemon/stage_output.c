@@ -87,8 +87,8 @@ enum stage stage_output(struct request *request)
 
 	keep_stream(&execution->out, &result->out);
 	keep_stream(&execution->errout, &result->errout);
-	if (artifacts_read(&request->arena, &execution->artifact_bytes, &request->spec.limits,
-		    result, &err) < 0) {
+	if (artifacts_read(&request->arena, &execution->artifact_bytes, &request->spec, result,
+		    &err) < 0) {
 		log_event(LOG_LEVEL_WARNING, "artifacts.odd", LOG_STR("why", err.text));
 		request_step(request, "artifacts.odd", "output", false, NULL);
 	}

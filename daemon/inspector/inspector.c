@@ -163,6 +163,13 @@ static uint32_t end_of_name(const struct inspector *inspector, struct place at)
 	return at.start + (uint32_t)len;
 }
 
+static bool needs_imports(const struct inspector *inspector, uint32_t rule)
+{
+	uint32_t subject = inspector->rules.rules[rule].subject;
+
+	return subject == SUBJECT_USE || subject == SUBJECT_MODULE;
+}
+
 /* Adds a finding, or a suspect when something might still excuse it. */
 static void report(struct inspector *inspector, uint32_t rule, const struct subject *subject)
 {
@@ -175,6 +182,7 @@ static void report(struct inspector *inspector, uint32_t rule, const struct subj
 	}
 	suspect.name.start = subject->names[0].start;
 	suspect.name.end = end_of_name(inspector, subject->names[0]);
+	suspect.by_import = needs_imports(inspector, rule);
 	if (!scopes_suspect(&inspector->scopes, &suspect))
 		inspector->gave_up = true;
 }
@@ -287,13 +295,6 @@ static bool subject_fits(
 		break;
 	}
 	return true;
-}
-
-static bool needs_imports(const struct inspector *inspector, uint32_t rule)
-{
-	uint32_t subject = inspector->rules.rules[rule].subject;
-
-	return subject == SUBJECT_USE || subject == SUBJECT_MODULE;
 }
 
 /* Tries the rules of a subject that do, or do not, need to know all imports. */

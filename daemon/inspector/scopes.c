@@ -188,7 +188,8 @@ static struct binding binding_of(const struct match *match)
 	return binding;
 }
 
-static void add_binding(struct scopes *scopes, const struct match *match, struct place at)
+static void add_binding(
+	struct scopes *scopes, const struct match *match, struct place at, bool by_import)
 {
 	struct binding binding;
 	struct name name;
@@ -205,6 +206,7 @@ static void add_binding(struct scopes *scopes, const struct match *match, struct
 	binding = binding_of(match);
 	binding.name_id = number - 1;
 	binding.place = at.start;
+	binding.by_import = by_import;
 	scopes->bindings[scopes->binding_count++] = binding;
 }
 
@@ -216,8 +218,8 @@ void scopes_note(struct scopes *scopes, const struct match *match)
 
 		if (excuses[what])
 			excuse_at(scopes, at, excuses[what]);
-		else if (what == CAPTURE_BIND)
-			add_binding(scopes, match, at);
+		else if (what == CAPTURE_BIND || what == CAPTURE_IMPORTED)
+			add_binding(scopes, match, at, what == CAPTURE_IMPORTED);
 		else if (what == CAPTURE_UNBIND)
 			unbind_words(scopes, at);
 		else if (what == CAPTURE_FUNCTION || what == CAPTURE_CLASS)
@@ -260,6 +262,7 @@ static bool is_bound(const struct scopes *scopes, const struct suspect *suspect)
 		const struct binding *binding = &scopes->bindings[i];
 
 		if (binding->name_id == suspect->name_id &&
+			!(binding->by_import && suspect->by_import) &&
 			binding->range.start <= suspect->name.start &&
 			suspect->name.start < binding->range.end)
 			return true;

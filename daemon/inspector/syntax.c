@@ -40,6 +40,7 @@ static const char *const capture_words[CAPTURE_COUNT] = {
 	[CAPTURE_STORE] = "store",
 	[CAPTURE_PART] = "part",
 	[CAPTURE_BIND] = "bind",
+	[CAPTURE_IMPORTED] = "imported",
 	[CAPTURE_IN] = "in",
 	[CAPTURE_BLOCK] = "block",
 	[CAPTURE_AFTER] = "after",

@@ -16,6 +16,10 @@
 (aliased_import alias: (identifier) @store)
 (future_import_statement name: (dotted_name (identifier) @store))
 
+; A property's other halves; the functions that rules look for have no such attributes.
+((decorator (attribute object: (identifier) @store attribute: (identifier) @_half))
+  (#any-of? @_half "setter" "getter" "deleter"))
+
 ; ---- what binds in the function around it --------------------------------------------------
 
 (function_definition name: (identifier) @store @bind)
@@ -33,6 +37,8 @@
 (case_pattern (dotted_name . (identifier) @store @bind .))
 (case_pattern (as_pattern (case_pattern) (identifier) @store @bind))
 (splat_pattern (identifier) @store @bind)
+(import_from_statement name: (dotted_name (identifier) @imported))
+(aliased_import alias: (identifier) @imported)
 
 ; ---- what binds over a range of its own ----------------------------------------------------
 
@@ -87,6 +93,11 @@
   @within
 (_ (function_definition name: (identifier) @bind) @after) @within
 (_ (class_definition name: (identifier) @bind) @after) @within
+(_ (decorated_definition definition: (_ name: (identifier) @bind)) @after) @within
+(_ (import_from_statement name: (dotted_name (identifier) @imported)) @after) @within
+(_ (import_from_statement name: (aliased_import alias: (identifier) @imported)) @after)
+  @within
+(_ (import_statement name: (aliased_import alias: (identifier) @imported)) @after) @within
 
 ; ---- what takes the excuse away --------------------------------------------------------------
 
