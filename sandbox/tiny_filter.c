@@ -2,7 +2,8 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 
 #include "sandbox/syscalls.h"
@@ -11,89 +12,132 @@
 #define ARG_LOW_AT(n)  (offsetof(struct seccomp_data, args) + 8 * (n))
 #define ARG_HIGH_AT(n) (ARG_LOW_AT(n) + 4)
 
-/* A program while it is written.  What does not fit ends in an assertion: its size is fixed. */
+#define CALLS_MAX  96
+#define LEAF_CALLS 3 /* compared one after the other at the end of a search */
+
+/*
+ * A program while it is written.  What does not fit ends in an assertion: its size is fixed by the
+ * table.  Loading costs by the instruction, and the kernel walks through the program once for each
+ * system call that it knows, hence a search by halves and as few instructions as possible.
+ */
 struct writer {
 	struct sock_filter *code;
 	size_t len;
 };
 
-static void put(
-	struct writer *writer, unsigned code, uint32_t k, size_t jump_true, size_t jump_false)
+static struct sock_filter *put(struct writer *writer, unsigned code, uint32_t k)
 {
-	assert(writer->len < TINY_FILTER_MAX && jump_true <= UINT8_MAX && jump_false <= UINT8_MAX);
-	writer->code[writer->len++] =
-		(struct sock_filter){ (uint16_t)code, (uint8_t)jump_true, (uint8_t)jump_false, k };
+	struct sock_filter *at = &writer->code[writer->len];
+
+	assert(writer->len < TINY_FILTER_MAX);
+	writer->len++;
+	*at = (struct sock_filter){ (uint16_t)code, 0, 0, k };
+	return at;
 }
 
 static void put_return(struct writer *writer, uint32_t verdict)
 {
-	put(writer, BPF_RET | BPF_K, verdict, 0, 0);
+	put(writer, BPF_RET | BPF_K, verdict);
 }
 
-/* Compares one half of an argument; jumps over `skip` instructions where it differs. */
-static void put_half(struct writer *writer, size_t at, uint32_t mask, uint32_t value, size_t skip)
+/* How far a jump of the instruction `from` goes when it is to end where the writer is now. */
+static uint8_t distance(const struct writer *writer, const struct sock_filter *from)
 {
-	put(writer, BPF_LD | BPF_W | BPF_ABS, (uint32_t)at, 0, 0);
-	put(writer, BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
-	put(writer, BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip);
+	size_t distance = (size_t)(writer->code + writer->len - from) - 1;
+
+	assert(distance <= UINT8_MAX);
+	return (uint8_t)distance;
 }
 
-#define HALF_LEN 3
-#define TEST_LEN (2 * HALF_LEN)
+#define HALVES_MAX (2 * ARG_TESTS_MAX)
 
-static size_t test_count(const struct arg_rule *rule)
+/* Compares one half of an argument.  A mask of 0 needs no comparison, a full one no AND. */
+static struct sock_filter *put_half(struct writer *writer, size_t at, uint32_t mask, uint32_t value)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < ARG_TESTS_MAX; i++)
-		count += rule->tests[i].mask != 0;
-	return count;
+	if (mask == 0)
+		return NULL;
+	put(writer, BPF_LD | BPF_W | BPF_ABS, (uint32_t)at);
+	if (mask != UINT32_MAX)
+		put(writer, BPF_ALU | BPF_AND | BPF_K, mask);
+	return put(writer, BPF_JMP | BPF_JEQ | BPF_K, value);
 }
 
 /* All tests, then the verdict; a test that fails jumps behind the verdict. */
 static void put_rule(struct writer *writer, const struct arg_rule *rule)
 {
-	size_t left = test_count(rule) * TEST_LEN + 1;
+	struct sock_filter *failing[HALVES_MAX];
 
 	for (size_t i = 0; i < ARG_TESTS_MAX; i++) {
 		const struct arg_test *test = &rule->tests[i];
 
-		if (test->mask == 0)
-			continue;
-		left -= HALF_LEN;
-		put_half(writer, ARG_LOW_AT(test->arg), (uint32_t)test->mask, (uint32_t)test->value,
-			left);
-		left -= HALF_LEN;
-		put_half(writer, ARG_HIGH_AT(test->arg), (uint32_t)(test->mask >> 32),
-			(uint32_t)(test->value >> 32), left);
+		failing[2 * i] = put_half(
+			writer, ARG_LOW_AT(test->arg), (uint32_t)test->mask, (uint32_t)test->value);
+		failing[2 * i + 1] = put_half(writer, ARG_HIGH_AT(test->arg),
+			(uint32_t)(test->mask >> 32), (uint32_t)(test->value >> 32));
 	}
 	put_return(writer, rule->verdict);
+	for (size_t i = 0; i < HALVES_MAX; i++)
+		if (failing[i])
+			failing[i]->jf = distance(writer, failing[i]);
 }
 
-/* What the job's list says to one call.  Behind it the accumulator still holds the number. */
+/* What the job's list says to one call. */
 static void put_call(struct writer *writer, int nr)
 {
 	const struct syscall_group *group = syscall_group_of(FILTER_JOB, nr);
-	size_t len = 1;
+	struct sock_filter *other = put(writer, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr);
 
-	for (size_t i = 0; group && i < group->rule_count; i++)
-		len += test_count(&group->rules[i]) * TEST_LEN + 1;
-	put(writer, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, len);
 	for (size_t i = 0; group && i < group->rule_count; i++)
 		put_rule(writer, &group->rules[i]);
 	put_return(writer, group ? group->verdict : VERDICT_DEFAULT);
+	other->jf = distance(writer, other);
+}
+
+/* Numbers in order: halves down to a few, which are compared one by one; none of them: allowed. */
+static void put_search(struct writer *writer, const short *calls, size_t count)
+{
+	struct sock_filter *upper;
+
+	if (count <= LEAF_CALLS) {
+		for (size_t i = 0; i < count; i++)
+			put_call(writer, calls[i]);
+		put_return(writer, VERDICT_ALLOW);
+		return;
+	}
+	upper = put(writer, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)calls[count / 2]);
+	put_search(writer, calls, count / 2);
+	upper->jt = distance(writer, upper);
+	put_search(writer, calls + count / 2, count - count / 2);
+}
+
+static int by_number(const void *one, const void *other)
+{
+	return *(const short *)one - *(const short *)other;
+}
+
+/* The calls about which zygote and slot are told something else than a job. */
+static size_t gather_calls(short calls[CALLS_MAX])
+{
+	const struct syscall_group *group;
+	size_t count = 0;
+
+	for (size_t i = 0; (group = syscall_own_group_at(FILTER_HOUSE, i)); i++)
+		for (size_t k = 0; k < group->call_count; k++) {
+			assert(count < CALLS_MAX);
+			calls[count++] = group->calls[k];
+		}
+	qsort(calls, count, sizeof(*calls), by_number);
+	return count;
 }
 
 size_t tiny_filter_build(struct sock_filter *ret_program)
 {
 	struct writer writer = { ret_program, 0 };
-	const struct syscall_group *group;
+	short calls[CALLS_MAX];
+	size_t count = gather_calls(calls);
 
-	put(&writer, BPF_LD | BPF_W | BPF_ABS, NR_AT, 0, 0);
-	for (size_t i = 0; (group = syscall_own_group_at(FILTER_HOUSE, i)); i++)
-		for (size_t k = 0; k < group->call_count; k++)
-			put_call(&writer, group->calls[k]);
-	put_return(&writer, VERDICT_ALLOW);
+	put(&writer, BPF_LD | BPF_W | BPF_ABS, NR_AT);
+	put_search(&writer, calls, count);
 	return writer.len;
 }
 

@@ -1,0 +1,172 @@
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "sandbox/syscalls.h"
+#include "sandbox/tiny_filter.h"
+#include "tests/check.h"
+#include "tests/unit/bpf.h"
+
+static struct err err = ERR_INIT;
+static struct sock_filter code[TINY_FILTER_MAX];
+
+static uint32_t answer(int nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
+{
+	const uint64_t args[6] = { arg0, arg1, arg2, 0, 0, 0 };
+	struct seccomp_data data = bpf_call(nr, args);
+
+	return bpf_run(code, tiny_filter_build(code), &data);
+}
+
+TEST(it_fits_with_room_to_spare)
+{
+	CHECK(tiny_filter_build(code) < TINY_FILTER_MAX / 2 + TINY_FILTER_MAX / 4);
+}
+
+TEST(it_takes_back_what_zygote_and_slot_needed)
+{
+	const struct syscall_group *group;
+
+	for (size_t i = 0; (group = syscall_own_group_at(FILTER_HOUSE, i)); i++)
+		for (size_t k = 0; k < group->call_count; k++)
+			CHECK(answer(group->calls[k], UINT64_MAX, UINT64_MAX, UINT64_MAX) !=
+				VERDICT_ALLOW);
+}
+
+TEST(it_says_nothing_about_other_calls)
+{
+	for (int nr = 0; nr < 1024; nr++) {
+		const struct syscall_group *group;
+		bool is_own = false;
+
+		for (size_t i = 0; (group = syscall_own_group_at(FILTER_HOUSE, i)); i++)
+			for (size_t k = 0; k < group->call_count; k++)
+				is_own = is_own || group->calls[k] == nr;
+		if (!is_own)
+			CHECK_EQ_INT(answer(nr, 1, 2, 3), VERDICT_ALLOW);
+	}
+}
+
+/* ---- loaded, in a forked child --------------------------------------------------------------- */
+
+typedef int (*attempt_fn)(void);
+
+/* What the attempt returned under the filter, or minus the signal that ended it. */
+static int attempt(attempt_fn run)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || tiny_filter_load(&err) < 0)
+			_exit(255);
+		_exit(run());
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return -1000;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static int errno_of(long answered)
+{
+	return answered < 0 ? errno : 0;
+}
+
+static int try_clone3(void)
+{
+	return errno_of(syscall(SYS_clone3, NULL, 0));
+}
+
+static int try_fork(void)
+{
+	return errno_of(fork());
+}
+
+static int try_unshare(void)
+{
+	return errno_of(unshare(CLONE_NEWUSER));
+}
+
+static int try_second_filter(void)
+{
+	return errno_of(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0));
+}
+
+static int try_seccomp(void)
+{
+	return errno_of(syscall(SYS_seccomp, 1, 0, NULL));
+}
+
+static int try_raise_limit(void)
+{
+	struct rlimit limit = { 10, 10 };
+
+	return errno_of(prlimit(0, RLIMIT_NOFILE, &limit, NULL));
+}
+
+static int try_read_limit(void)
+{
+	struct rlimit limit;
+
+	return errno_of(prlimit(0, RLIMIT_NOFILE, NULL, &limit));
+}
+
+static int try_name(void)
+{
+	return errno_of(prctl(PR_SET_NAME, "worker", 0, 0, 0));
+}
+
+static int try_exec(void)
+{
+	char name[] = "true";
+	char *argv[] = { name, NULL };
+
+	return errno_of(execve("/bin/true", argv, NULL));
+}
+
+TEST(under_it_the_kernel_refuses_and_kills)
+{
+	CHECK_EQ_INT(attempt(try_clone3), ENOSYS);
+	CHECK_EQ_INT(attempt(try_fork), EPERM);
+	CHECK_EQ_INT(attempt(try_unshare), -SIGSYS);
+	CHECK_EQ_INT(attempt(try_second_filter), EPERM);
+	CHECK_EQ_INT(attempt(try_seccomp), -SIGSYS);
+	CHECK_EQ_INT(attempt(try_raise_limit), EPERM);
+	CHECK_EQ_INT(attempt(try_read_limit), 0);
+	CHECK_EQ_INT(attempt(try_name), 0);
+	CHECK_EQ_INT(attempt(try_exec), EPERM);
+}
+
+static int measure_load(void)
+{
+	int64_t begin_us = clock_us();
+
+	(void)tiny_filter_load(&err);
+	printf("# loading takes %lld us\n", (long long)(clock_us() - begin_us));
+	(void)fflush(stdout);
+	return 0;
+}
+
+TEST(loading_costs_microseconds)
+{
+	int status = -1;
+	pid_t pid;
+
+	tiny_filter_prepare();
+	pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		_exit(measure_load());
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
