@@ -36,9 +36,17 @@ static bool is_about_room(int number)
 	return number == ENOSPC || number == EDQUOT || number == EFBIG;
 }
 
+/* SQLite forgets why a write to its log failed while it cleans up. */
+static int error_number(const struct store *store)
+{
+	int number = store->log ? disk_log_errno(store->log) : 0;
+
+	return number ? number : sqlite3_system_errno(store->db);
+}
+
 int db_failed(struct store *store, int code, struct err *err)
 {
-	int number = sqlite3_system_errno(store->db);
+	int number = error_number(store);
 	const char *words = sqlite3_errstr(code);
 	enum err_code ours = ERR_SYSTEM;
 	bool disk = false;

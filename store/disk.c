@@ -13,6 +13,7 @@ struct disk_log {
 	bool header;       /* the header was written since the last sync */
 	uint64_t syncs;
 	int64_t sync_us;
+	int why; /* errno of the last write, 0 when it went well */
 };
 
 static sqlite3_vfs *below;
@@ -40,9 +41,17 @@ static int log_read(sqlite3_file *file, void *bytes, int len, sqlite3_int64 offs
 
 static int log_write(sqlite3_file *file, const void *bytes, int len, sqlite3_int64 offset)
 {
+	struct disk_log *log = log_of(file);
+	int r;
+
 	if (offset == 0)
-		log_of(file)->header = true;
-	return real_of(file)->pMethods->xWrite(real_of(file), bytes, len, offset);
+		log->header = true;
+	r = real_of(file)->pMethods->xWrite(real_of(file), bytes, len, offset);
+	log->why = 0;
+	if (r != SQLITE_OK)
+		(void)real_of(file)->pMethods->xFileControl(
+			real_of(file), SQLITE_FCNTL_LAST_ERRNO, &log->why);
+	return r;
 }
 
 static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
@@ -129,7 +138,7 @@ static int layer_open(
 	if (!(flags & SQLITE_OPEN_WAL))
 		return below->xOpen(below, name, file, flags, ret_flags);
 
-	*log_of(file) = (struct disk_log){ { NULL }, false, false, 0, 0 };
+	*log_of(file) = (struct disk_log){ { NULL }, false, false, 0, 0, 0 };
 	r = below->xOpen(below, name, real_of(file), flags, ret_flags);
 	if (real_of(file)->pMethods)
 		file->pMethods = &log_methods;
@@ -184,4 +193,9 @@ uint64_t disk_log_syncs(const struct disk_log *log)
 int64_t disk_log_sync_us(const struct disk_log *log)
 {
 	return log->sync_us;
+}
+
+int disk_log_errno(const struct disk_log *log)
+{
+	return log->why;
 }

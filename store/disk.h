@@ -32,3 +32,6 @@ void disk_log_wait(struct disk_log *log, bool wait);
 /* Syncs so far, and the time they took. */
 uint64_t disk_log_syncs(const struct disk_log *log);
 int64_t disk_log_sync_us(const struct disk_log *log);
+
+/* Why the last write failed, as an errno; 0 when it did not. */
+int disk_log_errno(const struct disk_log *log);

@@ -116,7 +116,7 @@ static struct group *find_group(struct stats *stats, const char *key)
 		if (strcmp(stats->groups[i].key, name) == 0)
 			return &stats->groups[i];
 	}
-	if (stats->group_count == GROUPS_MAX && strcmp(name, OTHERS) != 0)
+	if (stats->group_count >= GROUPS_MAX && strcmp(name, OTHERS) != 0)
 		return find_group(stats, OTHERS);
 	group = &stats->groups[stats->group_count++];
 	return open_group(group, name) < 0 ? NULL : group;

@@ -173,7 +173,7 @@ int sample_write(struct store *store, struct sample *sample, struct err *err)
 	return store_commit(store, STORE_SOON, err);
 }
 
-void sample_folder(char ret_folder[64])
+static void make_folder(char ret_folder[64])
 {
 	const char *place = getenv("TMPDIR");
 
@@ -182,9 +182,10 @@ void sample_folder(char ret_folder[64])
 		ret_folder[0] = '\0';
 }
 
-void sample_remove(const char *folder)
+static void remove_folder(const char *folder)
 {
-	static const char *const files[] = { "ced.db", "ced.db-wal", "ced.db-shm", "ced.lock" };
+	static const char *const files[] = { "ced.db", "ced.db-wal", "ced.db-shm", "ced.lock",
+		"ced.db-journal" };
 	char path[128];
 
 	for (size_t i = 0; i < COUNT_OF(files); i++) {
@@ -192,4 +193,27 @@ void sample_remove(const char *folder)
 		(void)unlink(path);
 	}
 	(void)rmdir(folder);
+}
+
+void shop_init(struct shop *shop)
+{
+	*shop = (struct shop){ .folder = "" };
+	arena_init(&shop->arena, (size_t)256 << 20);
+	sample_init(&shop->sample);
+	make_folder(shop->folder);
+	shop->store = store_open(shop->folder, STORE_WRITE, &shop->err);
+}
+
+void shop_reopen(struct shop *shop)
+{
+	store_close(shop->store);
+	shop->store = store_open(shop->folder, STORE_WRITE, &shop->err);
+}
+
+void shop_done(struct shop *shop)
+{
+	sample_done(&shop->sample);
+	arena_done(&shop->arena);
+	store_close(shop->store);
+	remove_folder(shop->folder);
 }

@@ -33,8 +33,21 @@ struct store_run sample_ended(struct sample *sample);
 /* Begun and ended in one transaction that nobody waits for; -1 with *err. */
 int sample_write(struct store *store, struct sample *sample, struct err *err);
 
-/* A folder for a store, below TMPDIR; `ret_folder` has room for 64 bytes.  Empty on failure. */
-void sample_folder(char ret_folder[64]);
+/* A store in a folder of its own below TMPDIR, with a run to write and an arena for answers. */
+struct shop {
+	char folder[64];
+	struct store *store; /* NULL when it could not be opened: err says why */
+	struct arena arena;
+	struct sample sample;
+	struct err err;
+};
 
-/* Removes the folder with the store in it. */
-void sample_remove(const char *folder);
+void shop_init(struct shop *shop);
+
+/* Closes the store and opens it again. */
+void shop_reopen(struct shop *shop);
+
+/* Removes the folder with all that is in it. */
+void shop_done(struct shop *shop);
+
+#define auto_shop __attribute__((cleanup(shop_done)))

@@ -1,41 +1,11 @@
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "proto/base/container.h"
 #include "proto/fill.h"
 #include "proto/json.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
-
-#define auto_shop __attribute__((cleanup(shop_done)))
-
-/* A store in a folder of its own, with an arena for answers. */
-struct shop {
-	char folder[64];
-	struct store *store;
-	struct arena arena;
-	struct sample sample;
-	struct err err;
-};
-
-static void shop_done(struct shop *shop)
-{
-	sample_done(&shop->sample);
-	arena_done(&shop->arena);
-	store_close(shop->store);
-	sample_remove(shop->folder);
-}
-
-static void shop_init(struct shop *shop)
-{
-	*shop = (struct shop){ .folder = "" };
-	arena_init(&shop->arena, (size_t)256 << 20);
-	sample_init(&shop->sample);
-	sample_folder(shop->folder);
-	shop->store = store_open(shop->folder, STORE_WRITE, &shop->err);
-	CHECK(shop->store);
-}
 
 /* What the store gives back for the sample. */
 static struct value *got(struct shop *shop, uint64_t stream_bytes)
@@ -120,6 +90,7 @@ TEST(a_small_run_comes_back_as_it_was)
 	auto_shop struct shop shop;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
 	check_result(&shop);
 	check_request(&shop);
@@ -131,6 +102,7 @@ TEST(a_record_says_who_asked_and_when)
 	struct value *record;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	shop.sample.run.caller_id = "my-42";
 	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
 	record = got(&shop, 0);
@@ -153,6 +125,7 @@ TEST(a_run_that_is_under_way_has_a_request_and_no_outcome)
 	struct value *record;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	begun = sample_begun(&shop.sample);
 	CHECK_EQ_INT(store_begin(shop.store, &shop.err), 0);
 	CHECK_EQ_INT(store_put_begun(shop.store, &begun, &shop.err), 0);
@@ -171,6 +144,7 @@ TEST(a_run_that_never_began_is_written_whole_at_its_end)
 	struct store_run ended;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	shop.sample.result.outcome = OUTCOME_POLICY_DENIED;
 	shop.sample.result.ran = RAN_NO;
 	ended = sample_ended(&shop.sample);
@@ -188,6 +162,7 @@ TEST(a_refused_request_keeps_what_was_sent)
 	struct value *record;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	shop.sample.result = (struct job_result){ .outcome = OUTCOME_REFUSED,
 		.reason = "limits.wall_sm is not a key" };
 	ended = sample_ended(&shop.sample);
@@ -213,6 +188,7 @@ TEST(refused_params_that_were_cut_come_back_as_text)
 	struct value *record;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	ended = sample_ended(&shop.sample);
 	ended.spec = NULL;
 	ended.refused_params = words("{\"code\":\"pri");
@@ -286,6 +262,7 @@ TEST(every_field_of_a_request_comes_back)
 	struct value *files;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	fill_spec(&shop);
 	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
 	check_request(&shop);
@@ -350,6 +327,7 @@ TEST(every_field_of_a_result_comes_back)
 	auto_shop struct shop shop;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	fill_result_fully(&shop);
 	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
 	check_result(&shop);
@@ -360,6 +338,7 @@ TEST(ending_a_run_twice_leaves_the_second_ending)
 	auto_shop struct shop shop;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
 	fill_result_fully(&shop);
 	for (int i = 0; i < 2; i++) {
@@ -377,6 +356,7 @@ TEST(outcomes_of_every_kind_come_back)
 	auto_shop struct shop shop;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	for (unsigned outcome = OUTCOME_OK; outcome < OUTCOME_COUNT; outcome++) {
 		sample_next(&shop.sample);
 		shop.sample.result.outcome = (enum outcome)outcome;
@@ -392,6 +372,7 @@ TEST(streams_are_cut_to_what_was_asked_for_but_not_inside_a_character)
 	struct value *record;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	shop.sample.result.out.head = words("a\xe2\x82\xac\xe2\x82\xac");
 	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
 	record = got(&shop, 5);
@@ -429,6 +410,7 @@ TEST(streams_files_and_code_are_read_in_pages)
 	auto_shop struct shop shop;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	fill_spec(&shop);
 	fill_result_fully(&shop);
 	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
@@ -447,6 +429,7 @@ TEST(a_page_smaller_than_a_character_still_moves_on)
 	auto_shop struct shop shop;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	shop.sample.result.out.head = words("\xe2\x82\xac\xf0\x9f\x98\x80z");
 	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
 	for (uint64_t step = 1; step < 9; step++)
@@ -459,6 +442,7 @@ TEST(pages_of_what_is_not_there_are_none)
 	struct value *page = NULL;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
 	CHECK_EQ_INT(store_output(shop.store, shop.sample.run_id, "artifact:x", 0, 10, &shop.arena,
 			     &page, &shop.err),
@@ -484,6 +468,7 @@ TEST(an_unknown_run_is_none_whatever_its_name)
 	uint32_t uid = 0;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	for (size_t i = 0; i < COUNT_OF(ids); i++)
 		CHECK_EQ_INT(
 			store_get(shop.store, ids[i], 0, &shop.arena, &record, &uid, &shop.err), 1);
@@ -498,6 +483,7 @@ TEST(an_answer_that_does_not_fit_its_arena_is_a_failure)
 	unsigned failures = 0;
 
 	shop_init(&shop);
+	CHECK(shop.store);
 	fill_spec(&shop);
 	fill_result_fully(&shop);
 	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
