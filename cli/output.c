@@ -178,16 +178,15 @@ const char *output_safe(struct arena *arena, const char *text)
 
 const char *output_text(struct arena *arena, const struct value *value)
 {
-	const char *json = NULL;
-	size_t len = 0;
+	struct bytes json;
 
 	if (!value || value_is(value, VALUE_NIL))
 		return "";
 	if (value_is(value, VALUE_TEXT) || value_is(value, VALUE_BYTES))
 		return safe_copy(arena, value->text.bytes, value->text.len);
-	if (json_write_text(arena, value, JSON_WRITE_BASE64, LINE_MAX_BYTES, &json, &len, NULL) < 0)
+	if (json_write_text(arena, value, JSON_WRITE_BASE64, LINE_MAX_BYTES, &json, NULL) < 0)
 		return "(too large to show)";
-	return safe_copy(arena, json, len);
+	return safe_copy(arena, json.data, json.len);
 }
 
 int output_done(const struct output *out, struct err *err)

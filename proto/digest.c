@@ -84,7 +84,7 @@ void digest_text_of(const void *bytes, size_t len, char ret_text[DIGEST_TEXT_LEN
 
 void digest_text(const uint8_t digest[DIGEST_LEN], char ret_text[DIGEST_TEXT_LEN + 1])
 {
-	memcpy(ret_text, DIGEST_PREFIX, DIGEST_PREFIX_LEN);
+	memcpy(ret_text, DIGEST_PREFIX, sizeof(DIGEST_PREFIX));
 	(void)sodium_bin2hex(ret_text + DIGEST_PREFIX_LEN, 2 * DIGEST_LEN + 1, digest, DIGEST_LEN);
 }
 

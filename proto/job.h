@@ -20,11 +20,6 @@ struct schema;
 #define RUN_ID_LEN 26 /* a ULID */
 #define HASH_TEXT_LEN 71 /* "sha256:" and 64 hex digits */
 
-struct bytes {
-	const char *data;
-	size_t len;
-};
-
 /* Every limit once: name on the wire, and what it means.  X(name, meaning) */
 #define JOB_LIMITS(X)                                                         \
 	X(wall_ms, "longest time from start to end, in milliseconds")         \

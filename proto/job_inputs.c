@@ -77,7 +77,7 @@ static int take_input(struct job_reader *reader, const struct value *input)
 	struct bytes text;
 
 	if (json_write_text(reader->arena, input, JSON_WRITE_COMPACT, reader->bounds->input_bytes,
-		    &text.data, &text.len, &err) == 0) {
+		    &text, &err) == 0) {
 		reader->spec.input = text;
 		reader->spec.has_input = true;
 		return 0;

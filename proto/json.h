@@ -54,4 +54,4 @@ int json_write(struct buf *buf, const struct value *value, unsigned style, struc
  * ERR_MEMORY when the arena is full.
  */
 int json_write_text(struct arena *arena, const struct value *value, unsigned style, size_t ceiling,
-	const char **ret_text, size_t *ret_len, struct err *err);
+	struct bytes *ret_text, struct err *err);

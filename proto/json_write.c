@@ -200,10 +200,10 @@ int json_write(struct buf *buf, const struct value *value, unsigned style, struc
 }
 
 int json_write_text(struct arena *arena, const struct value *value, unsigned style, size_t ceiling,
-	const char **ret_text, size_t *ret_len, struct err *err)
+	struct bytes *ret_text, struct err *err)
 {
 	__attribute__((cleanup(buf_done))) struct buf buf;
-	char *text;
+	const char *text;
 
 	buf_init(&buf, ceiling);
 	if (json_write(&buf, value, style, err) < 0)
@@ -211,7 +211,6 @@ int json_write_text(struct arena *arena, const struct value *value, unsigned sty
 	text = arena_copy(arena, buf.bytes, buf.len);
 	if (!text)
 		return err_set(err, ERR_MEMORY, "no memory for JSON");
-	*ret_text = text;
-	*ret_len = buf.len;
+	*ret_text = (struct bytes){ text, buf.len };
 	return 0;
 }

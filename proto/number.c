@@ -104,7 +104,7 @@ static struct decimal decimal_of_real(double real)
 		decimal.exponent -= fraction;
 	}
 	if (strchr(text, 'e'))
-		decimal.exponent += atoi(strchr(text, 'e') + 1);
+		decimal.exponent += (int)strtol(strchr(text, 'e') + 1, NULL, 10);
 	return decimal;
 }
 
@@ -179,6 +179,7 @@ size_t number_write_real(double real, char ret_text[NUMBER_TEXT_MAX])
 {
 	/* 15 digits always come back as they were written, but the smallest reals hold fewer. */
 	int digits = fabs(real) < DBL_MIN ? 1 : 15;
+	size_t len;
 
 	assert(isfinite(real));
 	for (; digits <= 17; digits++) {
@@ -186,7 +187,11 @@ size_t number_write_real(double real, char ret_text[NUMBER_TEXT_MAX])
 		if (strtod(ret_text, NULL) == real)
 			break;
 	}
-	if (!strpbrk(ret_text, ".e"))
-		strcat(ret_text, ".0"); /* room was kept above; %.17g takes at most 24 bytes */
-	return strlen(ret_text);
+	len = strlen(ret_text);
+	if (!strpbrk(ret_text, ".e")) {
+		ret_text[len++] = '.'; /* room was kept above */
+		ret_text[len++] = '0';
+		ret_text[len] = '\0';
+	}
+	return len;
 }

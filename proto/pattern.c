@@ -25,6 +25,8 @@
 #define WALK_PER_UNIT 16U
 /* Long patterns hold long classes, each of whose ranges a character is held against. */
 #define LEN_PER_UNIT  64U
+/* Reading the text once, for the first character or for being UTF-8, is quick. */
+#define READ_PER_UNIT 1024U
 
 struct pattern {
 	const pcre2_code *code;
@@ -255,11 +257,11 @@ static enum pattern_answer run(
 }
 
 enum pattern_answer pattern_find(const struct pattern *pattern, const char *text, size_t len,
-	size_t from, uint64_t *work, size_t *ret_start, size_t *ret_end)
+	struct pattern_span *span, uint64_t *work)
 {
 	__attribute__((cleanup(free_match_data))) pcre2_match_data *data = NULL;
-	struct search search = { pattern, *work, from };
-	uint64_t reading = 1 + (len - from) / (WALK_PER_UNIT * LEN_PER_UNIT);
+	struct search search = { pattern, *work, span->end };
+	uint64_t reading = 1 + (len - span->end) / READ_PER_UNIT;
 	enum pattern_answer answer;
 
 	if (reading > search.work || (pattern->refers_back && len > PATTERN_BACKREF_TEXT_MAX)) {
@@ -268,11 +270,11 @@ enum pattern_answer pattern_find(const struct pattern *pattern, const char *text
 	}
 	search.work -= reading;
 	data = pcre2_match_data_create(1, NULL);
-	answer = data ? run(&search, text, len, from, data) : PATTERN_GAVE_UP;
+	answer = data ? run(&search, text, len, span->end, data) : PATTERN_GAVE_UP;
 	*work = answer == PATTERN_GAVE_UP ? 0 : search.work;
 	if (answer == PATTERN_YES) {
-		*ret_start = pcre2_get_ovector_pointer(data)[0];
-		*ret_end = pcre2_get_ovector_pointer(data)[1];
+		span->start = pcre2_get_ovector_pointer(data)[0];
+		span->end = pcre2_get_ovector_pointer(data)[1];
 	}
 	return answer;
 }
@@ -280,7 +282,7 @@ enum pattern_answer pattern_find(const struct pattern *pattern, const char *text
 enum pattern_answer pattern_search(
 	const struct pattern *pattern, const char *text, size_t len, uint64_t *work)
 {
-	size_t start, end;
+	struct pattern_span span = { 0, 0 };
 
-	return pattern_find(pattern, text, len, 0, work, &start, &end);
+	return pattern_find(pattern, text, len, &span, work);
 }

@@ -42,6 +42,12 @@ size_t pattern_size(const struct pattern *pattern);
 enum pattern_answer pattern_search(
 	const struct pattern *pattern, const char *text, size_t len, uint64_t *work);
 
-/* As pattern_search(), from byte `from` on; says where the first match begins and ends. */
+/* Bytes of a text, from `start` up to and without `end`. */
+struct pattern_span {
+	size_t start;
+	size_t end;
+};
+
+/* As pattern_search(), from span->end on; on PATTERN_YES *span is what was found. */
 enum pattern_answer pattern_find(const struct pattern *pattern, const char *text, size_t len,
-	size_t from, uint64_t *work, size_t *ret_start, size_t *ret_end);
+	struct pattern_span *span, uint64_t *work);

@@ -95,13 +95,11 @@ static bool spend(struct schema_checker *checker, const struct schema_rule *rule
 /* A value of the schema as JSON, for a message. */
 static const char *said(struct schema_checker *checker, const struct value *value)
 {
-	const char *text = NULL;
-	size_t len;
+	struct bytes text;
 
-	if (json_write_text(
-		    checker->arena, value, JSON_WRITE_COMPACT, SAID_MAX, &text, &len, NULL) < 0)
+	if (json_write_text(checker->arena, value, JSON_WRITE_COMPACT, SAID_MAX, &text, NULL) < 0)
 		return "what the schema says";
-	return text;
+	return text.data;
 }
 
 /* ---- any value ---------------------------------------------------------------------------- */

@@ -103,13 +103,14 @@ int schema_find_twins(
 	const struct value *list, uint64_t *work, size_t *ret_first, size_t *ret_second);
 
 /* The checks of the table in schema.c; each complains to the checker or keeps silent. */
-#define SCHEMA_CHECKS(X)                                                                        \
-	X(type)                                                                                 \
-	X(enum) X(const) X(minimum) X(maximum) X(exclusive_minimum) X(exclusive_maximum)        \
-		X(multiple_of) X(min_length) X(max_length) X(pattern) X(min_items) X(max_items) \
-			X(unique_items) X(prefix_items) X(items) X(min_properties)              \
-				X(max_properties) X(required) X(properties)                     \
-					X(additional_properties)
+/* clang-format off */
+#define SCHEMA_CHECKS(X) \
+	X(type) X(enum) X(const) \
+	X(minimum) X(maximum) X(exclusive_minimum) X(exclusive_maximum) X(multiple_of) \
+	X(min_length) X(max_length) X(pattern) \
+	X(min_items) X(max_items) X(unique_items) X(prefix_items) X(items) \
+	X(min_properties) X(max_properties) X(required) X(properties) X(additional_properties)
+/* clang-format on */
 
 #define SCHEMA_CHECK_PROTOTYPE(name)                                                             \
 	void schema_check_##name(struct schema_checker *checker, const struct schema_rule *rule, \

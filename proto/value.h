@@ -28,6 +28,12 @@ enum value_type {
 struct value;
 struct value_entry;
 
+/* Bytes that lie somewhere else. */
+struct bytes {
+	const char *data;
+	size_t len;
+};
+
 struct value {
 	enum value_type type;
 	union {

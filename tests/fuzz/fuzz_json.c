@@ -12,15 +12,14 @@ static void check_round_trip(struct arena *arena, const struct value *value, uns
 {
 	struct err err = ERR_INIT;
 	struct value *again = NULL;
-	const char *text = NULL;
-	size_t len = 0;
+	struct bytes text;
 
-	if (json_write_text(arena, value, style, TEXT_MAX, &text, &len, &err) < 0) {
+	if (json_write_text(arena, value, style, TEXT_MAX, &text, &err) < 0) {
 		if (err.code != ERR_MEMORY)
 			abort();
 		return;
 	}
-	if (json_parse(arena, text, len, NULL, &again, &err) < 0) {
+	if (json_parse(arena, text.data, text.len, NULL, &again, &err) < 0) {
 		/* Reals may grow by ".0" and escapes by five bytes, past a ceiling. */
 		if (err.code == ERR_INVALID)
 			abort();

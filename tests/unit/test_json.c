@@ -26,12 +26,11 @@ static const char *rewritten(struct arena *arena, const char *text, unsigned sty
 {
 	struct value *value = read_text(arena, text);
 	struct err err = ERR_INIT;
-	const char *again = NULL;
-	size_t len;
+	struct bytes again;
 
-	if (!value || json_write_text(arena, value, style, 1 << 20, &again, &len, &err) < 0)
+	if (!value || json_write_text(arena, value, style, 1 << 20, &again, &err) < 0)
 		return NULL;
-	return again;
+	return again.data;
 }
 
 static void check_mistake(const char *text, const char *hoped)
@@ -236,15 +235,14 @@ TEST(bytes_are_written_only_when_asked_for)
 	WITH_ARENA(arena);
 	struct value *list = value_list(arena);
 	struct err err = ERR_INIT;
-	const char *text = NULL;
-	size_t len = 0;
+	struct bytes text = { NULL, 0 };
 
 	CHECK_EQ_INT(value_list_add(arena, list, value_bytes(arena, "\xff\x00\x01", 3)), 0);
-	CHECK_EQ_INT(json_write_text(arena, list, 0, 100, &text, &len, &err), -1);
+	CHECK_EQ_INT(json_write_text(arena, list, 0, 100, &text, &err), -1);
 	CHECK_EQ_INT(err.code, ERR_INVALID);
-	CHECK_EQ_INT(json_write_text(arena, list, JSON_WRITE_BASE64, 100, &text, &len, &err), 0);
-	CHECK_STR(text, "[{\"base64\":\"/wAB\"}]");
-	CHECK_EQ_INT(len, strlen(text));
+	CHECK_EQ_INT(json_write_text(arena, list, JSON_WRITE_BASE64, 100, &text, &err), 0);
+	CHECK_STR(text.data, "[{\"base64\":\"/wAB\"}]");
+	CHECK_EQ_INT(text.len, strlen(text.data));
 }
 
 TEST(a_failed_write_leaves_the_buffer_as_it_was)
@@ -270,15 +268,13 @@ TEST(what_json_cannot_say_is_not_written)
 	WITH_ARENA(arena);
 	struct value *deep = value_list(arena);
 	struct err err = ERR_INIT;
-	const char *text = NULL;
-	size_t len = 0;
+	struct bytes text = { NULL, 0 };
 
 	CHECK_EQ_INT(
-		json_write_text(arena, value_real(arena, (double)NAN), 0, 99, &text, &len, &err),
-		-1);
+		json_write_text(arena, value_real(arena, (double)NAN), 0, 99, &text, &err), -1);
 	CHECK_EQ_INT(err.code, ERR_INVALID);
-	CHECK_EQ_INT(json_write_text(
-			     arena, value_real(arena, (double)-INFINITY), 0, 99, &text, &len, &err),
+	CHECK_EQ_INT(
+		json_write_text(arena, value_real(arena, (double)-INFINITY), 0, 99, &text, &err),
 		-1);
 	for (int i = 0; i < JSON_DEPTH_MAX; i++) {
 		struct value *outer = value_list(arena);
@@ -286,7 +282,7 @@ TEST(what_json_cannot_say_is_not_written)
 		CHECK_EQ_INT(value_list_add(arena, outer, deep), 0);
 		deep = outer;
 	}
-	CHECK_EQ_INT(json_write_text(arena, deep, 0, 9999, &text, &len, &err), -1);
+	CHECK_EQ_INT(json_write_text(arena, deep, 0, 9999, &text, &err), -1);
 	CHECK_EQ_INT(err.code, ERR_INVALID);
 }
 
@@ -298,12 +294,11 @@ TEST(no_memory_is_an_error_and_leaves_nothing_behind)
 		WITH_ARENA(arena);
 		struct value *value = NULL;
 		struct err err = ERR_INIT;
-		const char *again = NULL;
-		size_t len;
+		struct bytes again;
 		int r = json_parse(arena, text, strlen(text), NULL, &value, &err);
 
 		if (r == 0)
-			r = json_write_text(arena, value, 0, 1000, &again, &len, &err);
+			r = json_write_text(arena, value, 0, 1000, &again, &err);
 		CHECK(r == 0 || fault_hit());
 		CHECK(r == 0 || err.code == ERR_MEMORY);
 	}

@@ -145,16 +145,16 @@ TEST(a_find_says_where)
 	const struct pattern *pattern = NULL;
 	struct err err = ERR_INIT;
 	uint64_t work = WORK;
-	size_t start = 0, end = 0;
+	struct pattern_span span = { 0, 0 };
 
 	CHECK_EQ_INT(pattern_compile(arena, "b+", 2, &pattern, &err), 0);
-	CHECK_EQ_INT(pattern_find(pattern, "abbab", 5, 0, &work, &start, &end), PATTERN_YES);
-	CHECK_EQ_INT(start, 1);
-	CHECK_EQ_INT(end, 3);
-	CHECK_EQ_INT(pattern_find(pattern, "abbab", 5, end, &work, &start, &end), PATTERN_YES);
-	CHECK_EQ_INT(start, 4);
-	CHECK_EQ_INT(pattern_find(pattern, "abbab", 5, end, &work, &start, &end), PATTERN_NO);
-	CHECK_EQ_INT(start, 4);
+	CHECK_EQ_INT(pattern_find(pattern, "abbab", 5, &span, &work), PATTERN_YES);
+	CHECK_EQ_INT(span.start, 1);
+	CHECK_EQ_INT(span.end, 3);
+	CHECK_EQ_INT(pattern_find(pattern, "abbab", 5, &span, &work), PATTERN_YES);
+	CHECK_EQ_INT(span.start, 4);
+	CHECK_EQ_INT(pattern_find(pattern, "abbab", 5, &span, &work), PATTERN_NO);
+	CHECK_EQ_INT(span.start, 4);
 	CHECK(pattern_size(pattern) > 0);
 }
 
