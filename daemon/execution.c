@@ -526,6 +526,7 @@ void execution_start(struct execution *execution, struct worker *worker)
 	execution->worker = worker;
 	execution->facts.before = worker->before;
 	execution->facts.has_memory_cgroup = knobs_hold(&worker->knobs, KNOB_MEMORY_EVENTS);
+	execution->facts.has_pids_cgroup = knobs_hold(&worker->knobs, KNOB_PIDS_EVENTS);
 	capture_init(&execution->out, limits->stdout_bytes, truncate);
 	capture_init(&execution->errout, limits->stderr_bytes, truncate);
 	worker_take(worker, execution);

@@ -219,13 +219,26 @@ static bool is_disk_limit(struct judgement *j)
 	return true;
 }
 
+/* How a runtime says that it could not have another process or thread. */
+static bool says_no_process(const struct facts *facts)
+{
+	const char *message = value_as_text(value_get(facts->error, "message"));
+
+	return error_is(facts, "BlockingIOError") ||
+	       (error_is(facts, "RuntimeError") && message &&
+		       !strcmp(message, "can't start new thread"));
+}
+
 static bool is_pids_limit(struct judgement *j)
 {
-	if (!pids_refused(j->facts) || !went_wrong(j->facts))
+	bool by_rlimit = !j->facts->has_pids_cgroup && says_no_process(j->facts);
+
+	if ((!pids_refused(j->facts) && !by_rlimit) || !went_wrong(j->facts))
 		return false;
 	note_text(j, "limit", "pids");
 	note_int(j, "limit_pids", j->limits->pids);
-	note_int(j, "refused", pids_refused(j->facts));
+	if (!by_rlimit)
+		note_int(j, "refused", pids_refused(j->facts));
 	say(j, "It wanted more than %" PRIu64 " processes and threads together and failed on that.",
 		j->limits->pids);
 	return true;

@@ -44,6 +44,7 @@ struct facts {
 	struct knob_counts before, after;
 	uint64_t memory_peak;
 	bool has_memory_cgroup;
+	bool has_pids_cgroup;
 	bool worker_lost; /* the slot or zygote went with it */
 	const struct value *error; /* what the harness said about an exception, or NULL */
 	bool error_is_syntax;

@@ -108,7 +108,7 @@ enum stage stage_worker(struct request *request)
 	request->result.enforced_by = held_by(request);
 	request->executing = true;
 	execution_start(execution, worker);
-	if (!request->known)
+	if (!request->begun.done) /* a detached run is on the record already */
 		stage_record_begun(request, request->spec.stream);
 	return request->executing ? STAGE_WAIT : STAGE_OUTPUT;
 }

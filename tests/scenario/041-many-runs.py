@@ -1,0 +1,96 @@
+import os
+import sys
+import threading
+import time
+
+from wire import Client, children, command, daemon_pid, done, eq, ok, rss_kib, wait_until
+
+spawner, runs = int(sys.argv[1]), int(sys.argv[2])
+daemon = daemon_pid(spawner)
+CLIENTS = 8
+
+
+def descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def cgroups():
+    return sorted(folder for folder, _, _ in os.walk("/sys/fs/cgroup") if f"ced-{spawner}" in folder)
+
+
+def mounts():
+    with open("/proc/self/mountinfo") as file:
+        return len(file.readlines())
+
+
+def jail_mounts():
+    """Mounts in the zygote's own namespace: a tmpfs that stayed would be among them."""
+    counts = []
+    for pid in children(spawner):
+        try:
+            with open(f"/proc/{pid}/mountinfo") as file:
+                counts.append(len(file.readlines()))
+        except OSError:
+            pass
+    return max(counts)
+
+
+def warm():
+    client = Client()
+    runtimes = client.call("runtimes")["runtimes"]
+    client.close()
+    return all(runtime["warm"] >= runtime["wanted"] for runtime in runtimes)
+
+
+def picture():
+    wait_until(warm, 20)
+    time.sleep(0.5)
+    return {
+        "processes": len(children(spawner)),
+        "descriptors of ced": descriptors(daemon),
+        "descriptors of the spawner": descriptors(spawner),
+        "cgroups": len(cgroups()),
+        "mounts of the host": mounts(),
+        "mounts of a jail": jail_mounts(),
+    }
+
+
+errors = []
+
+
+def work(count):
+    client = Client()
+    for number in range(count):
+        try:
+            result = client.run(f"open('f', 'w').write('x' * 1000); print({number})")
+            if (result["outcome"], result["stdout"]) != ("ok", f"{number}\n"):
+                errors.append(result)
+        except Exception as error:
+            errors.append(error)
+            return
+    client.close()
+
+
+def crowd(total):
+    threads = [threading.Thread(target=work, args=(total // CLIENTS,)) for _ in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+crowd(800)  # caches, arenas and the pool have found their size
+before = picture()
+memory_before = (rss_kib(daemon), rss_kib(spawner))
+started = time.monotonic()
+crowd(runs)
+seconds = time.monotonic() - started
+after = picture()
+memory_after = (rss_kib(daemon), rss_kib(spawner))
+ok(not errors, f"{runs} runs from {CLIENTS} clients without an error", errors[:2])
+for what in before:
+    eq(after[what], before[what], f"as many {what} as before")
+ok(memory_after[0] - memory_before[0] < 4096, f"ced's memory is level ({memory_before[0]} -> {memory_after[0]} KiB)")
+ok(memory_after[1] - memory_before[1] < 1024, f"the spawner's too ({memory_before[1]} -> {memory_after[1]} KiB)")
+print(f"# {runs / seconds:.0f} runs a second")
+done()
