@@ -21,13 +21,12 @@
 
 static const struct controller {
 	enum cgroup_controller bit;
-	const char *v1; /* name among v1's mount options */
-	const char *v2; /* name in cgroup.controllers */
+	const char *name;
 } controllers[] = {
-	{ CGROUP_MEMORY, "memory", "memory" },
-	{ CGROUP_PIDS, "pids", "pids" },
-	{ CGROUP_CPU, "cpu", "cpu" },
-	{ CGROUP_CPUACCT, "cpuacct", NULL },
+	{ CGROUP_MEMORY, "memory" },
+	{ CGROUP_PIDS, "pids" },
+	{ CGROUP_CPU, "cpu" },
+	{ CGROUP_CPUACCT, "cpuacct" },
 };
 
 /* What is handed out of a leaf.  An absent file is an absent knob. */
@@ -86,6 +85,17 @@ static bool has_word(const char *list, const char *word, const char *parts)
 	return false;
 }
 
+/* Which of our controllers are named in a list? */
+static unsigned controllers_in(const char *list, const char *parts)
+{
+	unsigned found = 0;
+
+	for (size_t i = 0; i < COUNT_OF(controllers); i++)
+		if (has_word(list, controllers[i].name, parts))
+			found |= controllers[i].bit;
+	return found;
+}
+
 static void close_file(FILE **file)
 {
 	if (*file)
@@ -99,7 +109,6 @@ static void close_file(FILE **file)
 /* A line of /proc/self/cgroup: "4:memory:/our/path"; v2's has no controllers, "0::/our/path". */
 struct own_line {
 	bool is_v2;
-	char first[WORD_MAX]; /* of the controllers, as it stands */
 	unsigned controllers; /* those that we know */
 	char path[TEXT_MAX];
 };
@@ -114,10 +123,7 @@ static bool parse_own(const char *line, struct own_line *ret_own)
 		return true;
 	if (sscanf(line, "%*u:%511[^:]:%511[^\n]", list, ret_own->path) != 2)
 		return false;
-	for (size_t i = 0; i < COUNT_OF(controllers); i++)
-		if (has_word(list, controllers[i].v1, ","))
-			ret_own->controllers |= controllers[i].bit;
-	(void)sscanf(list, "%31[^,]", ret_own->first);
+	ret_own->controllers = controllers_in(list, ",");
 	return ret_own->controllers != 0;
 }
 
@@ -132,8 +138,9 @@ static bool is_mount_of(
 	if (!behind || sscanf(behind, " - %31s %*s %511s", type, options) != 2 ||
 		sscanf(line, "%*s %*s %*s %511s %511s", ret_root, ret_folder) != 2)
 		return false;
-	return own->is_v2 ? strcmp(type, "cgroup2") == 0
-			  : strcmp(type, "cgroup") == 0 && has_word(options, own->first, ",");
+	if (own->is_v2)
+		return strcmp(type, "cgroup2") == 0;
+	return strcmp(type, "cgroup") == 0 && controllers_in(options, ",") == own->controllers;
 }
 
 /* Opens the folder of our own cgroup; a mount may show only a part of the hierarchy. */
@@ -232,14 +239,10 @@ static int read_at(int folder, const char *name, char *ret_text, size_t size)
 static unsigned v2_controllers(int folder)
 {
 	char offered[TEXT_MAX];
-	unsigned found = 0;
 
 	if (read_at(folder, "cgroup.controllers", offered, sizeof(offered)) < 0)
 		return 0;
-	for (size_t i = 0; i < COUNT_OF(controllers); i++)
-		if (controllers[i].v2 && has_word(offered, controllers[i].v2, " \n"))
-			found |= controllers[i].bit;
-	return found;
+	return controllers_in(offered, " \n");
 }
 
 /* Writes "+memory +pids" or "-memory -pids" to where a cgroup says what it hands down. */
@@ -248,9 +251,9 @@ static int switch_controllers(int folder, char sign, unsigned which, struct err 
 	char word[64] = "";
 
 	for (size_t i = 0; i < COUNT_OF(controllers); i++)
-		if (controllers[i].v2 && (which & controllers[i].bit))
+		if (which & controllers[i].bit)
 			cut_printf(word + strlen(word), sizeof(word) - strlen(word), "%c%s ", sign,
-				controllers[i].v2);
+				controllers[i].name);
 	return write_at(folder, "cgroup.subtree_control", word, err);
 }
 

@@ -1,114 +1,70 @@
 #include "sandbox/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "proto/base/cleanup.h"
-#include "proto/base/clock.h"
 #include "sandbox/child_exit.h"
 
-/* From clone to exec; a folder on a dead network file system must not hold up the house. */
-#define START_MS 10000
+/* From the word to exec; a folder on a dead network file system must not hold up the house. */
+#define START_S 10
 
-struct pipe_ends {
-	int in; /* read here */
-	int out;
-};
-
-static int make_pipe(struct pipe_ends *ret_ends, struct err *err)
-{
-	int fds[2];
-
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_sys(err, "pipe");
-	*ret_ends = (struct pipe_ends){ fds[0], fds[1] };
-	return 0;
-}
-
-static void close_pipe(const struct pipe_ends *ends)
-{
-	cleanup_fd(&ends->in);
-	cleanup_fd(&ends->out);
-}
-
-/* In the child: nothing before the word of the parent; its end of the pipe means the same as no. */
-static void wait_and_enter(
-	const struct jail_spec *spec, const struct pipe_ends *go, const struct pipe_ends *status)
+/* In the child.  Without a word, a parent that has gone means the same as no. */
+static void wait_and_enter(const struct jail_spec *spec, int ours, int theirs)
 {
 	char word;
 
-	close(go->out);
-	close(status->in);
-	if (read(go->in, &word, 1) != 1)
+	close(ours);
+	if (read(theirs, &word, 1) != 1)
 		child_exit(127);
-	jail_enter(spec, status->out);
+	jail_enter(spec, theirs);
 }
 
-/* The pipe ends without a word when the program has started. */
-static int wait_for_program(int status, struct err *err)
+int child_begin(struct child *child, const struct jail_spec *spec, struct err *err)
 {
-	int64_t deadline_ms = clock_ms() + START_MS;
-	char text[JAIL_STATUS_MAX] = "";
-	struct pollfd pipe = { .fd = status, .events = POLLIN };
-	ssize_t len;
-	int ready;
+	const struct timeval patience = { START_S, 0 };
+	auto_fd int ours = -1;
+	auto_fd int theirs = -1;
+	int pair[2];
 
-	do {
-		int64_t left_ms = deadline_ms - clock_ms();
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(err, "socketpair");
+	ours = pair[0];
+	theirs = pair[1];
+	if (setsockopt(ours, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0)
+		return err_sys(err, "socketpair");
 
-		ready = poll(&pipe, 1, left_ms > 0 ? (int)left_ms : 0);
-	} while (ready < 0 && errno == EINTR);
-	if (ready <= 0)
-		return err_set(err, ERR_TIMEOUT, "no start within %d ms", START_MS);
-
-	len = read(status, text, sizeof(text) - 1);
-	if (len < 0)
-		return err_sys(err, "status pipe");
-	return len == 0 ? 0 : err_set(err, ERR_SYSTEM, "%s", text);
-}
-
-static int bring_up(const struct child *child, const struct id_maps *maps,
-	const struct child_settle *settle, struct pipe_ends *go, struct pipe_ends *status,
-	struct err *err)
-{
-	if (ns_write_maps(child->pid, maps, err) < 0)
-		return -1;
-	if (settle && settle->run(settle->context, child->pid, err) < 0)
-		return -1;
-	if (write(go->out, "g", 1) != 1)
-		return err_sys(err, "go");
-	/* Ours must be closed, or the end of the stream never comes. */
-	close(status->out);
-	status->out = -1;
-	return wait_for_program(status->in, err);
-}
-
-int child_start(struct child *child, const struct jail_spec *spec, const struct id_maps *maps,
-	const struct child_settle *settle, struct err *err)
-{
-	__attribute__((cleanup(close_pipe))) struct pipe_ends go = { -1, -1 };
-	__attribute__((cleanup(close_pipe))) struct pipe_ends status = { -1, -1 };
-
-	if (make_pipe(&go, err) < 0 || make_pipe(&status, err) < 0)
-		return -1;
 	child->pid = ns_clone(&child->pidfd, err);
+	if (child->pid == 0)
+		wait_and_enter(spec, ours, theirs);
 	if (child->pid < 0) {
 		*child = (struct child)CHILD_INIT;
 		return -1;
 	}
-	if (child->pid == 0)
-		wait_and_enter(spec, &go, &status);
-
-	if (bring_up(child, maps, settle, &go, &status, err) < 0) {
-		child_end(child);
-		return err_wrap(err, "%s", spec->profile->name);
-	}
+	child->start = take_fd(&ours);
 	return 0;
+}
+
+/* The stream ends without a word when the program has started. */
+int child_go(struct child *child, struct err *err)
+{
+	auto_fd int start = take_fd(&child->start);
+	char text[JAIL_STATUS_MAX] = "";
+	ssize_t len;
+
+	if (write(start, "g", 1) != 1)
+		return err_sys(err, "go");
+	len = read(start, text, sizeof(text) - 1);
+	if (len < 0 && errno == EAGAIN)
+		return err_set(err, ERR_TIMEOUT, "no start within %d seconds", START_S);
+	if (len < 0)
+		return err_sys(err, "start");
+	return len == 0 ? 0 : err_set(err, ERR_SYSTEM, "%s", text);
 }
 
 int child_signal(const struct child *child, int signal, struct err *err)
@@ -123,6 +79,7 @@ int child_signal(const struct child *child, int signal, struct err *err)
 static void forget(struct child *child)
 {
 	cleanup_fd(&child->pidfd);
+	cleanup_fd(&child->start);
 	*child = (struct child)CHILD_INIT;
 }
 

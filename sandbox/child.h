@@ -16,25 +16,22 @@
 struct child {
 	pid_t pid; /* 0: none */
 	int pidfd; /* -1: none */
+	int start; /* between child_begin() and child_go(): the line to it */
 };
 
-#define CHILD_INIT    \
-	{             \
-		0, -1 \
+#define CHILD_INIT        \
+	{                 \
+		0, -1, -1 \
 	}
 
-/* Called between clone and start, with the child's pid: the place to put it into a cgroup. */
-struct child_settle {
-	int (*run)(void *context, pid_t pid, struct err *err);
-	void *context;
-};
-
 /*
- * Starts a jail and waits until its program runs.  On failure nothing is left, and *err says which
- * step failed and why.
+ * Makes the process in its namespaces.  It waits for child_go() until its id maps are written and
+ * it is in its cgroup.  Keeps `spec` until then.
  */
-int child_start(struct child *child, const struct jail_spec *spec, const struct id_maps *maps,
-	const struct child_settle *settle, struct err *err);
+int child_begin(struct child *child, const struct jail_spec *spec, struct err *err);
+
+/* Lets it enter its jail, and waits until its program runs; or says which step failed and why. */
+int child_go(struct child *child, struct err *err);
 
 /* Sends a signal; a child that has gone already is no failure. */
 int child_signal(const struct child *child, int signal, struct err *err);

@@ -59,15 +59,6 @@ static int tie_to_parent(pid_t parent, struct err *err)
 	return 0;
 }
 
-static void plain_signals(void)
-{
-	sigset_t none;
-
-	sigemptyset(&none);
-	(void)signal(SIGPIPE, SIG_DFL);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static int run_program(const struct daemon_start *start, int program, struct err *err)
 {
 	static char name[] = "ced";
@@ -99,10 +90,9 @@ static int enter(const struct daemon_start *start, pid_t spawner, struct err *er
 	program = open(start->program, O_PATH | O_CLOEXEC);
 	if (program < 0)
 		return err_sys(err, "%s", start->program);
-	plain_signals();
 	/* Becoming another user clears the parent death signal, so it comes first. */
-	if (become_user(start, err) < 0 || tie_to_parent(spawner, err) < 0 ||
-		filter_load(start->filter, err) < 0)
+	if (jail_plain_signals(err) < 0 || become_user(start, err) < 0 ||
+		tie_to_parent(spawner, err) < 0 || filter_load(start->filter, err) < 0)
 		return -1;
 	return run_program(start, program, err);
 }

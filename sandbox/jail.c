@@ -51,26 +51,15 @@ static int step_identity(struct building *jail, struct err *err)
 	return 0;
 }
 
-static int step_session(struct building *jail, struct err *err)
+/* No terminal, a constant name, and a cgroup that looks like the only one. */
+static int step_surroundings(struct building *jail, struct err *err)
 {
 	(void)jail;
 	if (setsid() < 0)
 		return err_sys(err, "setsid");
 	umask(022);
-	return 0;
-}
-
-static int step_hostname(struct building *jail, struct err *err)
-{
-	(void)jail;
 	if (sethostname(JAIL_HOSTNAME, strlen(JAIL_HOSTNAME)) < 0 || setdomainname("", 0) < 0)
 		return err_sys(err, "sethostname");
-	return 0;
-}
-
-static int step_cgroup(struct building *jail, struct err *err)
-{
-	(void)jail;
 	return ns_enter_cgroup(err);
 }
 
@@ -122,15 +111,8 @@ static int step_descriptors(struct building *jail, struct err *err)
 
 static int step_signals(struct building *jail, struct err *err)
 {
-	sigset_t none;
-
 	(void)jail;
-	sigemptyset(&none);
-	for (int number = 1; number < NSIG; number++)
-		(void)signal(number, SIG_DFL); /* the ones that cannot be set stay as they are */
-	if (sigprocmask(SIG_SETMASK, &none, NULL) < 0)
-		return err_sys(err, "sigprocmask");
-	return 0;
+	return jail_plain_signals(err);
 }
 
 static int step_rlimits(struct building *jail, struct err *err)
@@ -164,14 +146,14 @@ static int step_no_new_privs(struct building *jail, struct err *err)
 	return 0;
 }
 
-/* A spawner that died before prctl() sends no signal: its end of the pipe tells. */
+/* A spawner that died before prctl() sends no signal: its end of the line tells. */
 static int step_parent(struct building *jail, struct err *err)
 {
-	struct pollfd pipe = { .fd = jail->status, .events = 0 };
+	struct pollfd line = { .fd = jail->status, .events = 0 };
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		return err_sys(err, "parent death signal");
-	if (poll(&pipe, 1, 0) != 0)
+	if (poll(&line, 1, 0) != 0)
 		return err_set(err, ERR_CLOSED, "the spawner has gone");
 	return 0;
 }
@@ -195,9 +177,7 @@ static const struct {
 	{ "sources",      step_sources },
 	{ "procfs",       step_procfs },
 	{ "identity",     step_identity },
-	{ "session",      step_session },
-	{ "hostname",     step_hostname },
-	{ "cgroup",       step_cgroup },
+	{ "surroundings", step_surroundings },
 	{ "tree",         step_tree },
 	{ "descriptors",  step_descriptors },
 	{ "signals",      step_signals },
@@ -209,6 +189,16 @@ static const struct {
 	{ "program",      step_program },
 	/* clang-format on */
 };
+
+int jail_plain_signals(struct err *err)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	if (signal(SIGPIPE, SIG_DFL) == SIG_ERR || sigprocmask(SIG_SETMASK, &none, NULL) < 0)
+		return err_sys(err, "signals");
+	return 0;
+}
 
 void jail_spec_init(struct jail_spec *spec, const struct jail_profile *profile)
 {

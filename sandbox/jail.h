@@ -2,8 +2,8 @@
  * Enters a jail: one ordered list of steps, each checked, and at the end the program.
  *
  * The spawner writes down first what the child will need (struct jail_spec), then clones; the
- * child walks the list in jail.c.  The first step that fails is reported as "step: reason" through
- * a pipe that closes by itself when the program starts.
+ * child walks the list in jail.c.  The first step that fails is reported as "step: reason" on a
+ * line to the spawner, which closes by itself when the program starts.
  */
 #pragma once
 
@@ -32,6 +32,9 @@ void jail_spec_init(struct jail_spec *spec, const struct jail_profile *profile);
 
 /* Adds a row.  Keeps the texts of the row as long as the spec lives. */
 int jail_spec_add(struct jail_spec *spec, const struct mount_row *row, struct err *err);
+
+/* Signals as a program expects them: the spawner itself blocks and ignores some. */
+int jail_plain_signals(struct err *err);
 
 /* In the child, when its maps are written and it is in its cgroup.  Never returns. */
 void jail_enter(const struct jail_spec *spec, int status) __attribute__((noreturn));

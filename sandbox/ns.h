@@ -35,5 +35,5 @@ int ns_write_maps(pid_t pid, const struct id_maps *maps, struct err *err);
 /* In the child, once its cgroup is the right one. */
 int ns_enter_cgroup(struct err *err);
 
-/* Fails when ids `first` and the following are not mapped where we live ourselves. */
+/* Fails when uids `first` and the following are not mapped where we live ourselves. */
 int ns_check_range(uint32_t first, uint32_t count, struct err *err);

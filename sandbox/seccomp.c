@@ -79,24 +79,16 @@ static int add_group(scmp_filter_ctx ctx, enum filter_profile profile,
 	return 0;
 }
 
+/* i386 and x32 kill; no_new_privs is the jail's own step; the numbers are searched by halves. */
 static int set_attributes(scmp_filter_ctx ctx, struct err *err)
 {
-	static const struct {
-		enum scmp_filter_attr name;
-		uint32_t value;
-	} rows[] = {
-		{ SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS }, /* i386, x32 */
-		{ SCMP_FLTATR_CTL_NNP, 0 },                         /* set by the jail's own step */
-		{ SCMP_FLTATR_CTL_OPTIMIZE, 2 }, /* a binary tree over the numbers */
-	};
+	int answer = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		int answer = seccomp_attr_set(ctx, rows[i].name, rows[i].value);
-
-		if (answer < 0)
-			return failed(err, answer, "attribute");
-	}
-	return 0;
+	if (answer == 0)
+		answer = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, 0);
+	if (answer == 0)
+		answer = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	return answer < 0 ? failed(err, answer, "attribute") : 0;
 }
 
 static int export_filter(scmp_filter_ctx ctx, struct filter *ret_filter, struct err *err)

@@ -8,7 +8,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "sandbox/caps.h"
@@ -18,8 +17,8 @@
 #define ZYGOTE_MEMORY_BYTES ((uint64_t)4 << 30)
 #define ZYGOTE_PIDS         1024
 
-/* The kernel lets go of a cgroup a moment after its last process. */
-#define LEAVE_MS 10000
+/* The kernel lets go of a cgroup a moment after its last process; what stays is left to the end. */
+#define LEAVE_TRIES 1000
 
 #define INSPECTOR_PROGRAM      "/ced-inspector"
 #define INSPECTOR_MEMORY_LEAST ((uint64_t)16 << 20)
@@ -43,7 +42,7 @@ static struct resident *resident_of(struct spawner *spawner, uint32_t id)
 	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++) {
 		struct resident *resident = &spawner->residents[i];
 
-		if (id != 0 && resident->id == id && !resident->is_leaving)
+		if (id != 0 && resident->id == id && !resident->leaving)
 			return resident;
 	}
 	return NULL;
@@ -66,25 +65,24 @@ static uint32_t slots_in_use(const struct spawner *spawner)
 	return slots;
 }
 
-static void leaf_of(uint32_t id, char *ret_leaf)
-{
-	cut_printf(ret_leaf, CGROUP_NAME_MAX, "z%u", id);
-}
+/* Slots count from 0; the zygote itself is none of them. */
+#define NO_SLOT (-1)
 
-static void leaf_of_slot(uint32_t id, uint32_t slot, char *ret_leaf)
+static void leaf_of(const struct resident *resident, int slot, char *ret_leaf)
 {
-	cut_printf(ret_leaf, CGROUP_NAME_MAX, "z%u-s%u", id, slot);
+	if (slot == NO_SLOT)
+		cut_printf(ret_leaf, CGROUP_NAME_MAX, "z%u", resident->id);
+	else
+		cut_printf(ret_leaf, CGROUP_NAME_MAX, "z%u-s%d", resident->id, slot);
 }
 
 static bool remove_leaves(const struct spawner *spawner, const struct resident *resident)
 {
 	char leaf[CGROUP_NAME_MAX];
-	bool gone;
+	bool gone = true;
 
-	leaf_of(resident->id, leaf);
-	gone = cgroup_remove(&spawner->cgroups, leaf);
-	for (uint32_t slot = 0; slot < resident->slots; slot++) {
-		leaf_of_slot(resident->id, slot, leaf);
+	for (int slot = NO_SLOT; slot < (int)resident->slots; slot++) {
+		leaf_of(resident, slot, leaf);
 		gone = cgroup_remove(&spawner->cgroups, leaf) && gone;
 	}
 	return gone;
@@ -110,43 +108,33 @@ static struct id_maps maps_of(const struct spawner *spawner, const struct reside
 	return maps;
 }
 
-struct settling {
-	const struct spawner *spawner;
-	uint32_t id;
-};
-
 /* A resident lives in a cgroup of its own, with its slots; workers move on into theirs. */
-static int settle(void *context, pid_t pid, struct err *err)
+static int settle(const struct spawner *spawner, const struct resident *resident, struct err *err)
 {
-	const struct settling *settling = context;
-	const struct cgroups *cgroups = &settling->spawner->cgroups;
+	struct id_maps maps = maps_of(spawner, resident);
 	char leaf[CGROUP_NAME_MAX];
 
-	leaf_of(settling->id, leaf);
-	if (cgroup_make(cgroups, leaf, err) < 0 ||
-		cgroup_limit(cgroups, leaf, ZYGOTE_MEMORY_BYTES, ZYGOTE_PIDS, err) < 0)
+	leaf_of(resident, NO_SLOT, leaf);
+	if (ns_write_maps(resident->child.pid, &maps, err) < 0 ||
+		cgroup_make(&spawner->cgroups, leaf, err) < 0 ||
+		cgroup_limit(&spawner->cgroups, leaf, ZYGOTE_MEMORY_BYTES, ZYGOTE_PIDS, err) < 0)
 		return -1;
-	return cgroup_join(cgroups, leaf, pid, err);
+	return cgroup_join(&spawner->cgroups, leaf, resident->child.pid, err);
 }
 
 static int start_resident(struct spawner *spawner, struct resident *resident, uint32_t slots,
 	struct jail_spec *spec, struct err *err)
 {
-	struct settling settling = { spawner, spawner->last_id + 1 };
-	const struct child_settle call = { settle, &settling };
-	struct id_maps maps;
-
-	resident->id = settling.id;
-	resident->slots = slots;
-	resident->child = (struct child)CHILD_INIT;
-	maps = maps_of(spawner, resident);
+	*resident = (struct resident){ spawner->last_id + 1, slots, CHILD_INIT, 0 };
 	spec->filter = &spawner->filters[spec->profile->filter];
-	if (child_start(&resident->child, spec, &maps, &call, err) < 0) {
+	if (child_begin(&resident->child, spec, err) < 0 || settle(spawner, resident, err) < 0 ||
+		child_go(&resident->child, err) < 0) {
+		child_end(&resident->child);
 		(void)remove_leaves(spawner, resident);
-		*resident = (struct resident){ .id = 0, .child = CHILD_INIT };
-		return -1;
+		*resident = (struct resident){ .child = CHILD_INIT };
+		return err_wrap(err, "%s", spec->profile->name);
 	}
-	spawner->last_id = settling.id;
+	spawner->last_id = resident->id;
 	return 0;
 }
 
@@ -234,7 +222,7 @@ static int answer_slot(struct spawner *spawner, struct exchange *exchange, struc
 	if (!resident || asked->slot >= resident->slots)
 		return err_set(
 			err, ERR_MISSING, "zygote %u has no slot %u", asked->zygote, asked->slot);
-	leaf_of_slot(resident->id, asked->slot, leaf);
+	leaf_of(resident, (int)asked->slot, leaf);
 	if (cgroup_make(&spawner->cgroups, leaf, err) < 0 ||
 		cgroup_knobs(&spawner->cgroups, leaf, &exchange->answer->body.knobs,
 			exchange->answer_fds, err) < 0)
@@ -360,18 +348,14 @@ static int tell_exit(struct spawner *spawner, uint32_t id, int status, struct er
 
 static int tidy_one(struct spawner *spawner, struct resident *resident, struct err *err)
 {
-	int status;
+	int status = 0;
 
-	if (!resident->is_leaving) {
-		if (!child_reap(&resident->child, &status))
-			return 0;
-		resident->is_leaving = true;
-		resident->leave_deadline_ms = clock_ms() + LEAVE_MS;
-		if (tell_exit(spawner, resident->id, status, err) < 0)
-			return -1;
-	}
-	if (remove_leaves(spawner, resident) || clock_ms() > resident->leave_deadline_ms)
-		*resident = (struct resident){ .id = 0, .child = CHILD_INIT };
+	if (!resident->leaving && !child_reap(&resident->child, &status))
+		return 0;
+	if (resident->leaving++ == 0 && tell_exit(spawner, resident->id, status, err) < 0)
+		return -1;
+	if (remove_leaves(spawner, resident) || resident->leaving > LEAVE_TRIES)
+		*resident = (struct resident){ .child = CHILD_INIT };
 	return 0;
 }
 
@@ -387,7 +371,7 @@ int spawner_tidy(struct spawner *spawner, struct err *err)
 bool spawner_is_tidying(const struct spawner *spawner)
 {
 	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++)
-		if (spawner->residents[i].is_leaving)
+		if (spawner->residents[i].leaving)
 			return true;
 	return false;
 }
@@ -395,7 +379,7 @@ bool spawner_is_tidying(const struct spawner *spawner)
 int spawner_open(struct spawner *spawner, struct err *err)
 {
 	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++)
-		spawner->residents[i] = (struct resident){ .id = 0, .child = CHILD_INIT };
+		spawner->residents[i] = (struct resident){ .child = CHILD_INIT };
 	for (unsigned profile = FILTER_HOUSE; profile < FILTER_PROFILE_COUNT; profile++)
 		if (filter_build(profile, &spawner->filters[profile], err) < 0)
 			return err_wrap(err, "filter %u", profile);

@@ -24,8 +24,7 @@ struct resident {
 	uint32_t id; /* never given twice; 0: free */
 	uint32_t slots;
 	struct child child;
-	bool is_leaving;           /* it has ended; its cgroups are still being removed */
-	int64_t leave_deadline_ms; /* then they are left to the end */
+	unsigned leaving; /* it has ended: how often its cgroups were tried since */
 };
 
 struct spawner {

@@ -55,15 +55,9 @@ static const char usage[] =
 	"\n"
 	"The arguments are those of ced.\n";
 
-struct options {
-	const char *user;
-	const char *libexec;
-	uint32_t uid_base;
-	char **args;
-};
-
 struct house {
-	struct options options;
+	const char *user;    /* NULL: the default */
+	const char *libexec; /* NULL: the default */
 	struct spawner spawner;
 	struct child daemon;
 	struct daemon_start start;
@@ -74,22 +68,16 @@ struct house {
 
 /* ---- arguments ----------------------------------------------------------------------------- */
 
-static int parse_uid_base(const char *text, uint32_t *ret_base)
+static bool parse_uid_base(const char *text, uint32_t *ret_base)
 {
-	char *end;
-	unsigned long base;
+	char rest;
 
-	errno = 0;
-	base = strtoul(text, &end, 10);
-	if (errno || *end || end == text || base < UID_BASE_LEAST ||
-		base > UINT32_MAX - SPAWNER_UID_COUNT)
-		return -1;
-	*ret_base = (uint32_t)base;
-	return 0;
+	return sscanf(text, "%u%c", ret_base, &rest) == 1 && *ret_base >= UID_BASE_LEAST &&
+	       *ret_base <= UINT32_MAX - SPAWNER_UID_COUNT;
 }
 
 /* Returns an exit status when the program is to end here, else -1. */
-static int parse_options(int argc, char **argv, struct options *ret_options)
+static int parse_options(int argc, char **argv, struct house *house)
 {
 	static const struct option names[] = {
 		{ "user", required_argument, NULL, 'u' },
@@ -101,20 +89,20 @@ static int parse_options(int argc, char **argv, struct options *ret_options)
 	};
 	int name;
 
-	*ret_options = (struct options){ .uid_base = UID_BASE_DEFAULT };
+	house->spawner.uid_base = UID_BASE_DEFAULT;
 	while ((name = getopt_long(argc, argv, "+h", names, NULL)) >= 0) {
 		if (name == 'u')
-			ret_options->user = optarg;
+			house->user = optarg;
 		else if (name == 'l')
-			ret_options->libexec = optarg;
+			house->libexec = optarg;
 		else if (name == 'v')
 			return puts("ced-spawner " CED_VERSION) < 0;
 		else if (name == 'h')
 			return fputs(usage, stdout) < 0;
-		else if (name != 'b' || parse_uid_base(optarg, &ret_options->uid_base) < 0)
+		else if (name != 'b' || !parse_uid_base(optarg, &house->spawner.uid_base))
 			return fputs(usage, stderr), EXIT_USAGE;
 	}
-	ret_options->args = argv + optind;
+	house->start.args = argv + optind;
 	return argc - optind > DAEMON_ARGS_MAX ? EXIT_USAGE : -1;
 }
 
@@ -174,8 +162,8 @@ static int find_programs(struct house *house, struct err *err)
 		return err_sys(err, "/proc/self/exe");
 	self[len] = '\0';
 	*strrchr(self, '/') = '\0';
-	if (house->options.libexec)
-		cut_printf(folder, sizeof(folder), "%s", house->options.libexec);
+	if (house->libexec)
+		cut_printf(folder, sizeof(folder), "%s", house->libexec);
 	else
 		cut_printf(folder, sizeof(folder), "%s/../libexec/ced", self);
 	if (!realpath(folder, real))
@@ -187,10 +175,10 @@ static int find_programs(struct house *house, struct err *err)
 
 static int find_user(struct house *house, struct err *err)
 {
-	const char *name = house->options.user ? house->options.user : DEFAULT_USER;
+	const char *name = house->user ? house->user : DEFAULT_USER;
 	const struct passwd *user = getpwnam(name);
 
-	if (!user && house->options.user)
+	if (!user && house->user)
 		return err_set(err, ERR_MISSING, "there is no user %s", name);
 	house->start.changes_user = true;
 	house->start.uid = user ? user->pw_uid : NOBODY;
@@ -211,7 +199,7 @@ static int give_up_rights(struct house *house, struct err *err)
 		return err_sys(err, "no_new_privs");
 	if (house->spawner.mode == PRIV_MODE_USER)
 		return 0;
-	if (ns_check_range(house->options.uid_base, SPAWNER_UID_COUNT, err) < 0 ||
+	if (ns_check_range(house->spawner.uid_base, SPAWNER_UID_COUNT, err) < 0 ||
 		find_user(house, err) < 0)
 		return -1;
 	if (setgroups(0, NULL) < 0)
@@ -230,7 +218,6 @@ static int start_daemon(struct house *house, struct err *err)
 	theirs = pair[1];
 	house->start.sock = theirs;
 	house->start.program = house->program;
-	house->start.args = house->options.args;
 	house->start.filter = &house->spawner.filters[FILTER_DAEMON];
 	return daemon_start(&house->daemon, &house->start, err);
 }
@@ -242,7 +229,6 @@ static int open_house(struct house *house, struct err *err)
 	house->start.listen_fds = listen_fds();
 	spawner->mode = geteuid() == 0 ? PRIV_MODE_ROOT : PRIV_MODE_USER;
 	spawner->phase = PRIV_GREETING;
-	spawner->uid_base = house->options.uid_base;
 	spawner->inspector = house->inspector;
 	if (tidy_descriptors(house->start.listen_fds, err) < 0 || find_programs(house, err) < 0 ||
 		open_signals(house, err) < 0)
@@ -259,10 +245,9 @@ static int pass_signals_on(struct house *house, struct err *err)
 {
 	struct signalfd_siginfo info;
 
-	while (read(house->signals, &info, sizeof(info)) == sizeof(info)) {
+	while (read(house->signals, &info, sizeof(info)) == sizeof(info))
 		if (child_signal(&house->daemon, (int)info.ssi_signo, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -338,7 +323,7 @@ int main(int argc, char **argv)
 {
 	static struct house house = { .daemon = CHILD_INIT, .spawner = { .sock = -1 } };
 	struct err err = ERR_INIT;
-	int status = parse_options(argc, argv, &house.options);
+	int status = parse_options(argc, argv, &house);
 
 	if (status >= 0)
 		return status;

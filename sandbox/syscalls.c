@@ -22,6 +22,7 @@
 
 #define NR(name)    ((short)__NR_##name)
 #define CALLS(list) (list), COUNT_OF(list)
+#define CALL(name)  (const short[]){ NR(name) }, 1
 #define RULES(list) (list), COUNT_OF(list)
 #define NO_RULES    NULL, 0
 #define IS(arg, value)                     \
@@ -70,20 +71,10 @@ static const short identity[] = { NR(getpid), NR(getppid), NR(gettid), NR(getpgi
 	NR(getsid), NR(getuid), NR(geteuid), NR(getgid), NR(getegid), NR(getresuid), NR(getresgid),
 	NR(getgroups), NR(uname), NR(getrlimit), NR(getrusage), NR(capget), NR(getrandom) };
 
+static const short talking[] = { NR(sendto), NR(recvfrom) };
+
 /* Nobody in a jail can send a descriptor, so receiving a message brings none but the daemon's. */
 static const short receiving[] = { NR(recvmsg), NR(getsockname), NR(shutdown) };
-
-/* A group of its own for each call with rules about its arguments. */
-static const short call_mmap[] = { NR(mmap) };
-static const short call_mprotect[] = { NR(mprotect) };
-static const short call_clone[] = { NR(clone) };
-static const short call_fcntl[] = { NR(fcntl) };
-static const short call_ioctl[] = { NR(ioctl) };
-static const short call_prctl[] = { NR(prctl) };
-static const short call_prlimit[] = { NR(prlimit64) };
-static const short call_socketpair[] = { NR(socketpair) };
-static const short call_getsockopt[] = { NR(getsockopt) };
-static const short call_transfer[] = { NR(sendto), NR(recvfrom) };
 
 /* Never writable and executable; what is executable comes from a file, and /work is noexec. */
 static const struct arg_rule mmap_rules[] = {
@@ -198,17 +189,17 @@ static const struct syscall_group job[] = {
 	{ "threads, exit and children", VERDICT_ALLOW, CALLS(threads), NO_RULES },
 	{ "who and where am I", VERDICT_ALLOW, CALLS(identity), NO_RULES },
 	{ "the worker takes stdin with its job", VERDICT_ALLOW, CALLS(receiving), NO_RULES },
-	{ "never writable and executable", VERDICT_DEFAULT, CALLS(call_mmap), RULES(mmap_rules) },
-	{ "never made executable", VERDICT_DEFAULT, CALLS(call_mprotect), RULES(mprotect_rules) },
-	{ "threads, no processes", VERDICT_DEFAULT, CALLS(call_clone), RULES(clone_thread_rules) },
-	{ "no locks, no pipe sizes", VERDICT_DEFAULT, CALLS(call_fcntl), RULES(fcntl_rules) },
-	{ "no terminals", VERDICT_DEFAULT, CALLS(call_ioctl), RULES(ioctl_rules) },
-	{ "the name of a thread", VERDICT_DEFAULT, CALLS(call_prctl), RULES(prctl_rules) },
-	{ "limits are read only", VERDICT_DEFAULT, CALLS(call_prlimit), RULES(prlimit_rules) },
-	{ "asyncio wakes itself by a pair", VERDICT_DEFAULT, CALLS(call_socketpair),
+	{ "never writable and executable", VERDICT_DEFAULT, CALL(mmap), RULES(mmap_rules) },
+	{ "never made executable", VERDICT_DEFAULT, CALL(mprotect), RULES(mprotect_rules) },
+	{ "threads, no processes", VERDICT_DEFAULT, CALL(clone), RULES(clone_thread_rules) },
+	{ "no locks, no pipe sizes", VERDICT_DEFAULT, CALL(fcntl), RULES(fcntl_rules) },
+	{ "no terminals", VERDICT_DEFAULT, CALL(ioctl), RULES(ioctl_rules) },
+	{ "the name of a thread", VERDICT_DEFAULT, CALL(prctl), RULES(prctl_rules) },
+	{ "limits are read only", VERDICT_DEFAULT, CALL(prlimit64), RULES(prlimit_rules) },
+	{ "asyncio wakes itself by a pair", VERDICT_DEFAULT, CALL(socketpair),
 		RULES(socketpair_rules) },
-	{ "what kind of socket", VERDICT_DEFAULT, CALLS(call_getsockopt), RULES(getsockopt_rules) },
-	{ "and talks over it", VERDICT_DEFAULT, CALLS(call_transfer), RULES(transfer_rules) },
+	{ "what kind of socket", VERDICT_DEFAULT, CALL(getsockopt), RULES(getsockopt_rules) },
+	{ "and talks over it", VERDICT_DEFAULT, CALLS(talking), RULES(transfer_rules) },
 	{ "libraries know another way", VERDICT_ERRNO(ENOSYS), CALLS(unknown), NO_RULES },
 	{ "copies go on without them", VERDICT_ERRNO(ENOTSUP), CALLS(xattrs), NO_RULES },
 	{ "no innocent use", VERDICT_KILL, CALLS(red), NO_RULES },
@@ -234,7 +225,7 @@ static const struct syscall_group house[] = {
 	{ "with a file system each", VERDICT_ALLOW, CALLS(house_mounts), NO_RULES },
 	{ "and lose their rights", VERDICT_ALLOW, CALLS(house_rights), NO_RULES },
 	{ "lease messages; imports look at memory", VERDICT_ALLOW, CALLS(house_talk), NO_RULES },
-	{ "plain forks", VERDICT_DEFAULT, CALLS(call_clone), RULES(clone_fork_rules) },
+	{ "plain forks", VERDICT_DEFAULT, CALL(clone), RULES(clone_fork_rules) },
 };
 
 /* ---- ced ----------------------------------------------------------------------------------- */
@@ -250,7 +241,8 @@ static const short daemon_sockets[] = { NR(bind), NR(listen), NR(accept), NR(acc
 static const short daemon_children[] = { NR(pidfd_send_signal), NR(pidfd_open), NR(setpriority),
 	NR(sched_setscheduler), NR(sched_getscheduler), NR(sched_getparam),
 	NR(sched_get_priority_max), NR(sched_get_priority_min), NR(ioprio_set) };
-static const short call_socket[] = { NR(socket), NR(socketpair) };
+
+static const short pairing[] = { NR(socket), NR(socketpair) };
 
 static const struct arg_rule own_prctl_rules[] = {
 	{ VERDICT_ALLOW, { IS(0, PR_SET_NAME) } },
@@ -269,9 +261,8 @@ static const struct syscall_group daemon_groups[] = {
 	{ "the store and its locks", VERDICT_ALLOW, CALLS(daemon_files), NO_RULES },
 	{ "clients and jails", VERDICT_ALLOW, CALLS(daemon_sockets), NO_RULES },
 	{ "pidfds; the recorder's priority", VERDICT_ALLOW, CALLS(daemon_children), NO_RULES },
-	{ "local sockets only", VERDICT_DEFAULT, CALLS(call_socket), RULES(socketpair_rules) },
-	{ "names, dumps, its last filter", VERDICT_DEFAULT, CALLS(call_prctl),
-		RULES(own_prctl_rules) },
+	{ "local sockets only", VERDICT_DEFAULT, CALLS(pairing), RULES(socketpair_rules) },
+	{ "names, dumps, its last filter", VERDICT_DEFAULT, CALL(prctl), RULES(own_prctl_rules) },
 };
 
 /* ---- ced-inspector ------------------------------------------------------------------------- */
@@ -290,10 +281,10 @@ static const short inspector_serve[] = { NR(read), NR(write), NR(readv), NR(writ
 static const struct syscall_group inspector_groups[] = {
 	{ "loader and libc come up", VERDICT_ALLOW, CALLS(inspector_start), NO_RULES },
 	{ "questions and answers", VERDICT_ALLOW, CALLS(inspector_serve), NO_RULES },
-	{ "never writable and executable", VERDICT_DEFAULT, CALLS(call_mmap), RULES(mmap_rules) },
-	{ "never made executable", VERDICT_DEFAULT, CALLS(call_mprotect), RULES(mprotect_rules) },
-	{ "no terminals", VERDICT_DEFAULT, CALLS(call_ioctl), RULES(ioctl_rules) },
-	{ "dumps, its last filter", VERDICT_DEFAULT, CALLS(call_prctl), RULES(own_prctl_rules) },
+	{ "never writable and executable", VERDICT_DEFAULT, CALL(mmap), RULES(mmap_rules) },
+	{ "never made executable", VERDICT_DEFAULT, CALL(mprotect), RULES(mprotect_rules) },
+	{ "no terminals", VERDICT_DEFAULT, CALL(ioctl), RULES(ioctl_rules) },
+	{ "dumps, its last filter", VERDICT_DEFAULT, CALL(prctl), RULES(own_prctl_rules) },
 	{ "no innocent use", VERDICT_KILL, CALLS(red), NO_RULES },
 };
 
