@@ -3,9 +3,11 @@
  *
  * The dialect is that of JSON Schema: ECMAScript's with the `u` flag as far as PCRE2 can give it;
  * a pattern is searched for, not anchored.  Known differences: \s and \S look at ASCII only, and
- * \p{...} knows PCRE2's short names (\p{Lu}), not the long ones.  Work is counted while the expression runs, by place
- * in the pattern and by distance in the text, so a verdict does not depend on the clock; when
- * the budget is spent the search gives up, and the caller takes that for the unsafe answer.
+ * \p{...} knows PCRE2's short names (\p{Lu}), not the long ones.
+ *
+ * Work is counted while the expression runs, by place in the pattern and by distance in the text,
+ * so a verdict does not depend on the clock; when the budget is spent the search gives up, and the
+ * caller takes that for the unsafe answer.
  *
  * A compiled pattern lives in its arena and may be used by several threads at once.
  */
