@@ -81,8 +81,11 @@ static unsigned type_of_word(const struct schema_compiler *compiler, const struc
 	for (const struct schema_type_word *row = schema_type_words; text && row->word; row++) {
 		if (row->type == SCHEMA_BYTES && compiler->dialect != SCHEMA_WIRE)
 			continue;
-		if (strcmp(row->word, text) == 0)
-			return row->type;
+		if (strcmp(row->word, text) != 0)
+			continue;
+		if (row->type == SCHEMA_INTEGER && compiler->dialect == SCHEMA_WIRE)
+			return SCHEMA_WHOLE;
+		return row->type;
 	}
 	return 0;
 }

@@ -35,7 +35,7 @@ struct schema;
 
 enum schema_dialect {
 	SCHEMA_JSON, /* what the world writes */
-	SCHEMA_WIRE, /* our own contracts: type also knows "bytes", msgpack's bin */
+	SCHEMA_WIRE, /* our own contracts: "bytes" is msgpack's bin, and a real is no "integer" */
 };
 
 /* Where a schema is wrong. */

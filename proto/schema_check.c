@@ -109,6 +109,8 @@ static const char *types_said(unsigned types, char *text, size_t size)
 {
 	size_t len = 0;
 
+	if (types & SCHEMA_WHOLE)
+		types |= SCHEMA_INTEGER;
 	text[0] = '\0';
 	for (const struct schema_type_word *row = schema_type_words; row->word; row++) {
 		if (!(types & row->type))
@@ -127,8 +129,8 @@ void schema_check_type(struct schema_checker *checker, const struct schema_rule 
 
 	if (types & rule->types)
 		return;
-	if (types & SCHEMA_INTEGER)
-		types = SCHEMA_INTEGER;
+	if (types & SCHEMA_NUMBER)
+		types = types & SCHEMA_WHOLE ? SCHEMA_INTEGER : SCHEMA_NUMBER;
 	complain(checker, &rule->place, at, "type", "must be %s, not %s",
 		types_said(rule->types, wanted, sizeof(wanted)),
 		types_said(types, found, sizeof(found)));

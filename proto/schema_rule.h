@@ -28,7 +28,8 @@ enum schema_type {
 	SCHEMA_ARRAY = 1U << 5,
 	SCHEMA_OBJECT = 1U << 6,
 	SCHEMA_BYTES = 1U << 7, /* SCHEMA_WIRE only */
-	SCHEMA_ANY = 0xffU,
+	SCHEMA_WHOLE = 1U << 8, /* an integer that is written as one; "integer" in SCHEMA_WIRE */
+	SCHEMA_ANY = 0x1ffU,
 };
 
 struct schema_type_word {

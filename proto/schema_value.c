@@ -27,7 +27,7 @@ unsigned schema_types_of(const struct value *value)
 		return SCHEMA_BOOLEAN;
 	case VALUE_INT:
 	case VALUE_UINT:
-		return SCHEMA_INTEGER | SCHEMA_NUMBER;
+		return SCHEMA_WHOLE | SCHEMA_INTEGER | SCHEMA_NUMBER;
 	case VALUE_REAL:
 		if (number_is_integer(value))
 			return SCHEMA_INTEGER | SCHEMA_NUMBER;

@@ -128,6 +128,16 @@ TEST(bytes_are_a_type_of_our_own_contracts)
 	CHECK(!compiled(arena, "{\"type\":\"bytes\"}", SCHEMA_JSON));
 }
 
+/* Whoever reads an int with a default would take the default for 3.0. */
+TEST(a_real_is_no_integer_in_our_own_contracts)
+{
+	WITH_ARENA(arena);
+
+	CHECK(!said(arena, "{\"type\":\"integer\"}", "3"));
+	CHECK(!said(arena, "{\"type\":\"number\"}", "3.0"));
+	CHECK_STR(said(arena, "{\"type\":\"integer\"}", "3.0"), "must be integer, not number");
+}
+
 TEST(a_number_that_is_not_finite_is_of_no_type)
 {
 	WITH_ARENA(arena);
