@@ -87,9 +87,10 @@ struct job_spec {
 
 /* Why a request was refused: the key, a stable word, a sentence.  All in the arena. */
 struct job_refusal {
-	const char *pointer; /* JSON Pointer, "" for the whole */
-	const char *reason;  /* missing, type, too_long, range, unknown_key, path, utf8, nul, duplicate, conflict, value, schema */
-	const char *message;
+	const char *pointer; /* JSON Pointer, "" for the whole; a missing key: where it would be */
+	/* missing, unknown_key, type, value, range, too_long, too_short, path, nul, duplicate, conflict, schema, work */
+	const char *reason;
+	const char *message; /* begins with the pointer, so that it can stand alone */
 };
 
 /* Defaults and ceilings for limits, from the configuration. */

@@ -13,18 +13,18 @@
 int job_refuse(struct job_reader *reader, const struct place *at, const char *reason,
 	const char *format, ...)
 {
+	struct schema_error why = { .reason = reason };
 	char message[ERR_TEXT_MAX];
 	va_list args;
 
 	va_start(args, format);
 	cut_vprintf(message, sizeof(message), format, args);
 	va_end(args);
-	reader->refusal.reason = reason;
-	reader->refusal.pointer = place_text(reader->arena, at);
-	reader->refusal.message = arena_strdup(reader->arena, message);
-	if (!reader->refusal.pointer || !reader->refusal.message)
+	why.message = message;
+	why.pointer = place_text(reader->arena, at);
+	if (!why.pointer)
 		return job_no_memory(reader);
-	return 1;
+	return method_refuse(reader->arena, &reader->refusal, &why, reader->err);
 }
 
 int job_no_memory(struct job_reader *reader)
@@ -168,13 +168,12 @@ static int take_limits(struct job_reader *reader)
 /* A place below the schema is said as a place in the request. */
 static int refuse_schema(struct job_reader *reader, const struct schema_mistake *mistake)
 {
-	struct place at = job_key("schema");
-	int answer = job_refuse(reader, &at, "schema", "%s", mistake->message);
+	struct schema_error why = { .reason = "schema", .message = mistake->message };
 
-	if (answer < 0)
-		return answer;
-	reader->refusal.pointer = arena_printf(reader->arena, "/schema%s", mistake->pointer);
-	return reader->refusal.pointer ? 1 : job_no_memory(reader);
+	why.pointer = arena_printf(reader->arena, "/schema%s", mistake->pointer);
+	if (!why.pointer)
+		return job_no_memory(reader);
+	return method_refuse(reader->arena, &reader->refusal, &why, reader->err);
 }
 
 /* Bytes, NaN and the like have no place in a schema; its size is that of its JSON. */

@@ -112,6 +112,19 @@ const struct schema *method_result(enum method_id id)
 	return method_setup(NULL) < 0 ? NULL : contracts.results[id];
 }
 
+int method_refuse(struct arena *arena, struct job_refusal *ret_refusal,
+	const struct schema_error *why, struct err *err)
+{
+	struct job_refusal refusal = { why->pointer, why->reason, NULL };
+
+	refusal.message = arena_printf(
+		arena, "%s: %s", why->pointer[0] ? why->pointer : "the params", why->message);
+	if (!refusal.message)
+		return err_set(err, ERR_MEMORY, "no memory for a refusal");
+	*ret_refusal = refusal;
+	return 1;
+}
+
 int method_check_params(struct arena *arena, enum method_id id, const struct value *params,
 	struct job_refusal *ret_refusal, struct err *err)
 {
@@ -123,8 +136,5 @@ int method_check_params(struct arena *arena, enum method_id id, const struct val
 		return -1;
 	if (report.count == 0)
 		return 0;
-	ret_refusal->pointer = report.errors[0].pointer;
-	ret_refusal->reason = report.errors[0].reason;
-	ret_refusal->message = report.errors[0].message;
-	return 1;
+	return method_refuse(arena, ret_refusal, &report.errors[0], err);
 }

@@ -54,6 +54,10 @@ const struct method *method_of(enum method_id id);
 const struct schema *method_params(enum method_id id);
 const struct schema *method_result(enum method_id id);
 
+/* Makes a refusal whose message also says where: "/limits/pids: must be ...".  Returns 1, or -1. */
+int method_refuse(struct arena *arena, struct job_refusal *ret_refusal,
+	const struct schema_error *why, struct err *err);
+
 /* Holds params against the contract.  0: good; 1: refused, *ret_refusal says why; -1: failure. */
 int method_check_params(struct arena *arena, enum method_id id, const struct value *params,
 	struct job_refusal *ret_refusal, struct err *err);

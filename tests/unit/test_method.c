@@ -45,5 +45,18 @@ TEST(a_refusal_has_a_pointer_a_reason_and_words)
 	CHECK_EQ_INT(method_check_params(arena, METHOD_WAIT, params, &refusal, &err), 1);
 	CHECK_STR(refusal.pointer, "/run");
 	CHECK_STR(refusal.reason, "unknown_key");
-	CHECK_STR(refusal.message, "this key is not known here; known are: run_id, timeout_ms");
+	CHECK_STR(
+		refusal.message, "/run: this key is not known here; known are: run_id, timeout_ms");
+}
+
+TEST(a_refusal_of_the_whole_says_so)
+{
+	WITH_ARENA(arena);
+	struct job_refusal refusal = { NULL, NULL, NULL };
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(
+		method_check_params(arena, METHOD_STATS, value_list(arena), &refusal, &err), 1);
+	CHECK_STR(refusal.pointer, "");
+	CHECK_STR(refusal.message, "the params: must be object, not array");
 }
