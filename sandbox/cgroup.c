@@ -202,9 +202,11 @@ static void remove_house(int base, const char *name)
 /* A house whose lock can be had has nobody living in it. */
 static void remove_if_dead(int base, const char *name)
 {
+	const char *pid = name + strlen(HOUSE_PREFIX);
 	auto_fd int house = -1;
 
-	if (strncmp(name, HOUSE_PREFIX, strlen(HOUSE_PREFIX)) != 0)
+	if (strncmp(name, HOUSE_PREFIX, strlen(HOUSE_PREFIX)) != 0 || *pid == '\0' ||
+		pid[strspn(pid, "0123456789")] != '\0')
 		return;
 	house = open_folder(base, name);
 	if (house >= 0 && flock(house, LOCK_EX | LOCK_NB) == 0)
@@ -316,7 +318,8 @@ static int open_hierarchy(struct cgroups *cgroups, const struct own_line *own, s
 		cgroups->rows[cgroups->count++] = row;
 		return 0;
 	}
-	(void)unlinkat(row.base, cgroups->house_name, AT_REMOVEDIR);
+	if (row.house >= 0) /* else it is somebody else's */
+		remove_house(row.base, cgroups->house_name);
 	cleanup_fd(&row.house);
 	cleanup_fd(&row.base);
 	return err_wrap(err, "%s", folder);
