@@ -7,31 +7,31 @@
  */
 #pragma once
 
-#include "proto/base/arena.h"
-#include "proto/base/err.h"
-#include "proto/value.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/base/arena.h"
+#include "proto/base/err.h"
+#include "proto/value.h"
+
 struct schema;
 
-#define RUN_ID_LEN 26 /* a ULID */
+#define RUN_ID_LEN    26 /* a ULID */
 #define HASH_TEXT_LEN 71 /* "sha256:" and 64 hex digits */
 
 /* Every limit once: name on the wire, and what it means.  X(name, meaning) */
-#define JOB_LIMITS(X)                                                         \
-	X(wall_ms, "longest time from start to end, in milliseconds")         \
-	X(cpu_ms, "cpu time of all its processes, in milliseconds")           \
-	X(memory_bytes, "memory of all its processes and files")              \
-	X(disk_bytes, "what it may write below /work and /tmp together")      \
-	X(inodes, "how many files and folders it may make")                   \
-	X(pids, "processes and threads alive together")                       \
-	X(stdout_bytes, "how much of stdout is kept")                         \
-	X(stderr_bytes, "how much of stderr is kept")                         \
-	X(artifact_bytes, "all artifacts together")                           \
-	X(artifact_count, "how many artifacts come back")                     \
+#define JOB_LIMITS(X)                                                    \
+	X(wall_ms, "longest time from start to end, in milliseconds")    \
+	X(cpu_ms, "cpu time of all its processes, in milliseconds")      \
+	X(memory_bytes, "memory of all its processes and files")         \
+	X(disk_bytes, "what it may write below /work and /tmp together") \
+	X(inodes, "how many files and folders it may make")              \
+	X(pids, "processes and threads alive together")                  \
+	X(stdout_bytes, "how much of stdout is kept")                    \
+	X(stderr_bytes, "how much of stderr is kept")                    \
+	X(artifact_bytes, "all artifacts together")                      \
+	X(artifact_count, "how many artifacts come back")                \
 	X(open_files, "descriptors that one process may have open")
 
 struct job_limits {
@@ -51,12 +51,21 @@ struct job_pair {
 	struct bytes value;
 };
 
-enum job_on_output_limit { ON_OUTPUT_KILL, ON_OUTPUT_TRUNCATE };
-enum job_output { OUTPUT_TEXT, OUTPUT_JSON };
-enum job_trace { TRACE_STEPS, TRACE_OFF };
+enum job_on_output_limit {
+	ON_OUTPUT_KILL,
+	ON_OUTPUT_TRUNCATE
+};
+enum job_output {
+	OUTPUT_TEXT,
+	OUTPUT_JSON
+};
+enum job_trace {
+	TRACE_STEPS,
+	TRACE_OFF
+};
 
 struct job_spec {
-	const char *id;	      /* the caller's name for it, or NULL */
+	const char *id;       /* the caller's name for it, or NULL */
 	const char *language; /* as asked; the pool knows which runtimes exist */
 	struct bytes code;
 	const char *entrypoint;
@@ -74,7 +83,7 @@ struct job_spec {
 	size_t artifact_glob_count;
 	const char *policy; /* NULL: the default */
 	enum job_output output;
-	const struct value *schema; /* NULL, or the JSON Schema for the output */
+	const struct value *schema;         /* NULL, or the JSON Schema for the output */
 	const struct schema *output_schema; /* the same, compiled */
 	const char *task;
 	const char *agent;
@@ -96,8 +105,8 @@ struct job_refusal {
 /* Defaults and ceilings for limits, from the configuration. */
 struct job_bounds {
 	struct job_limits standard; /* when the caller names none */
-	struct job_limits most;	    /* past it the request is refused with "range" */
-	uint64_t code_bytes;	    /* ceilings on the parts of a request */
+	struct job_limits most;     /* past it the request is refused with "range" */
+	uint64_t code_bytes;        /* ceilings on the parts of a request */
 	uint64_t input_bytes;
 	uint64_t files_bytes;
 	uint64_t schema_bytes;
@@ -146,19 +155,27 @@ enum outcome {
 	OUTCOME_COUNT,
 };
 
-enum ran { RAN_NO, RAN_YES, RAN_UNKNOWN };
+enum ran {
+	RAN_NO,
+	RAN_YES,
+	RAN_UNKNOWN
+};
 
 const char *outcome_word(enum outcome outcome);
 enum outcome outcome_from_word(const char *word); /* OUTCOME_NONE when unknown */
 const char *ran_word(enum ran ran);
 
-enum policy_decision { POLICY_ALLOW, POLICY_DENY, POLICY_OBSERVE };
+enum policy_decision {
+	POLICY_ALLOW,
+	POLICY_DENY,
+	POLICY_OBSERVE
+};
 const char *policy_decision_word(enum policy_decision decision);
 
 struct policy_finding {
 	const char *rule;     /* "python.import.denied" */
 	const char *severity; /* "deny" or "observe": what this finding does under this policy */
-	uint32_t line;	      /* from 1 */
+	uint32_t line;        /* from 1 */
 	uint32_t column;      /* from 1, in code points */
 	const char *text;     /* what stands there, at most 120 bytes, valid UTF-8 */
 	const char *message;
@@ -194,7 +211,7 @@ struct job_output_error {
 struct job_step {
 	const char *step;  /* "read", "policy.verdict", "worker.taken", "limit.output" … */
 	const char *phase; /* contract policy cache queue execute output record */
-	int64_t t_us;	   /* since the request was whole */
+	int64_t t_us;      /* since the request was whole */
 	bool ok;
 	const char *note; /* or NULL */
 };
