@@ -134,13 +134,13 @@ int cli_ask(struct cli *cli, const char *method, struct value *params,
 	const struct client_watch *watch, const struct value **ret_result)
 {
 	const struct client_watch patient = { .timeout_ms = ANSWER_MS };
+	const struct client_question question = { method, params, watch ? watch : &patient };
 	struct err err = ERR_INIT;
 	int status = open_client(cli);
 
 	if (status != 0)
 		return status;
-	status = client_call(cli->client, method, params, watch ? watch : &patient, &cli->arena,
-		ret_result, &err);
+	status = client_call(cli->client, &question, &cli->arena, ret_result, &err);
 	if (status < 0) {
 		(void)tell(cli, err_word(err.code), err.text, 0);
 		return EXIT_SERVICE;

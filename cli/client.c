@@ -125,13 +125,13 @@ static int send_request(struct client *client, const struct buf *request, struct
 	return err_wrap(err, "cannot send the request");
 }
 
-static int ask(struct call *call, const char *method, const struct value *params, struct err *err)
+static int ask(struct call *call, const struct client_question *question, struct err *err)
 {
 	struct buf request;
 	int status;
 
 	buf_init(&request, MESSAGE_MAX);
-	status = rpc_write_request(&request, call->id, method, params, err);
+	status = rpc_write_request(&request, call->id, question->method, question->params, err);
 	if (status == 0)
 		status = send_request(call->client, &request, err);
 	buf_done(&request);
@@ -252,19 +252,18 @@ static int take_message(struct call *call, struct err *err)
 	return take_response(call, bytes, len, err);
 }
 
-int client_call(struct client *client, const char *method, const struct value *params,
-	const struct client_watch *watch, struct arena *arena, const struct value **ret_result,
-	struct err *err)
+int client_call(struct client *client, const struct client_question *question, struct arena *arena,
+	const struct value **ret_result, struct err *err)
 {
 	struct call call = {
 		.client = client,
-		.watch = watch,
+		.watch = question->watch,
 		.arena = arena,
 		.id = client->next_id++,
 		.started_ms = clock_ms(),
 	};
 
-	if (ask(&call, method, params, err) < 0)
+	if (ask(&call, question, err) < 0)
 		return -1;
 	while (!call.answered) {
 		if (take_message(&call, err) < 0)

@@ -33,10 +33,15 @@ struct client *client_open(const char *path, struct err *err);
 void client_close(struct client *client); /* accepts NULL */
 AUTO_DEFINE(struct client, client_close);
 
+struct client_question {
+	const char *method;
+	const struct value *params;
+	const struct client_watch *watch; /* or NULL */
+};
+
 /*
  * Asks and waits.  0: *ret_result is the result; 1: it is the error {code, message, data?};
  * -1: the conversation broke, and the client can only be closed.  Values lie in `arena`.
  */
-int client_call(struct client *client, const char *method, const struct value *params,
-	const struct client_watch *watch, struct arena *arena, const struct value **ret_result,
-	struct err *err);
+int client_call(struct client *client, const struct client_question *question, struct arena *arena,
+	const struct value **ret_result, struct err *err);

@@ -81,24 +81,19 @@ static struct value *make_params(struct cli *cli, const struct act *act)
 	return params;
 }
 
-static void tell_wrapped(struct cli *cli, const char *text)
-{
-	struct buf buf;
-
-	buf_init(&buf, (size_t)1 << 16);
-	if (options_wrap(text, 0, 0, output_text_width(&cli->out), &buf) == 0)
-		say(&cli->out, PAINT_PLAIN, "%.*s", (int)buf.len, buf.bytes);
-	buf_done(&buf);
-}
-
 static void introduce(struct cli *cli, const struct act *act)
 {
+	const struct page_marks unmarked = { NULL, 0 };
 	const char *title = arena_printf(&cli->arena, "%zu of %zu  %s",
 		(size_t)(act - demo_acts) + 1, demo_act_count, act->title);
 
 	output_heading(&cli->out, title ? title : act->title);
-	tell_wrapped(cli, act->story);
+	page_wrapped(cli, PAINT_PLAIN, act->story, 0);
 	say(&cli->out, PAINT_DIM, "\n  $ %s\n\n", act->command);
+	if (act->shows_code) {
+		page_code(cli, demo_file(cli, act->program), &unmarked, true);
+		say(&cli->out, PAINT_PLAIN, "\n");
+	}
 	(void)fflush(cli->out.file);
 }
 
@@ -188,7 +183,7 @@ static int show_record(struct tour *tour)
 
 static void suggest(const struct output *out, const char *line, const char *meaning)
 {
-	say(out, PAINT_BOLD, "  %-36s", line);
+	say(out, PAINT_BOLD, "  %-30s", line);
 	say(out, PAINT_DIM, "  %s\n", meaning);
 }
 
@@ -265,10 +260,11 @@ static int run(struct cli *cli, const void *given)
 
 	if (cli->json)
 		return run_silently(&tour);
-	tell_wrapped(cli,
+	page_wrapped(cli, PAINT_PLAIN,
 		"ced runs programs that language models write, each in a jail of its own, "
 		"and answers only when the run is on record.  Nothing here is staged: these "
-		"four programs run now.");
+		"four programs run now.",
+		0);
 	status = play_all(&tour);
 	if (status != 0)
 		return status;

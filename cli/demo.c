@@ -38,16 +38,6 @@ static const char *number_of(struct cli *cli, const struct value *map, const cha
 	return page_number(cli, key, value_get(map, key));
 }
 
-static void tell_wrapped(const struct cli *cli, const char *text)
-{
-	struct buf buf;
-
-	buf_init(&buf, (size_t)1 << 16);
-	if (text && options_wrap(text, 2, 0, output_text_width(&cli->out), &buf) == 0)
-		say(&cli->out, PAINT_PLAIN, "%.*s", (int)buf.len, buf.bytes);
-	buf_done(&buf);
-}
-
 /* ---- 1: an answer that can be relied on ----------------------------------------------------- */
 
 static void tell_services(struct cli *cli, const struct value *services, const char *worst)
@@ -89,19 +79,20 @@ static int tell_brief(struct cli *cli, const struct act *act, const struct value
 	(void)act;
 	if (transactions <= 0 || !value_is(incident, VALUE_MAP))
 		return -1;
-	tell_wrapped(
-		cli, arena_printf(&cli->arena,
-			     "%" PRId64 " transactions from %s to %s; %" PRId64
-			     " failed (%.1f %%).  It was %s, "
-			     "from %s to %s: %s of %s failed, the slowest took %s, %" PRId64
-			     ".%02" PRId64 " went unpaid.",
-			     transactions, text_of(cli, value, "from"), text_of(cli, value, "to"),
-			     int_of(value, "failed"),
-			     100.0 * (double)int_of(value, "failed") / (double)transactions,
-			     text_of(cli, incident, "service"), text_of(cli, incident, "from"),
-			     text_of(cli, incident, "to"), text_of(cli, incident, "failed"),
-			     text_of(cli, incident, "transactions"),
-			     number_of(cli, incident, "slowest_ms"), unpaid / 100, unpaid % 100));
+	page_wrapped(cli, PAINT_PLAIN,
+		arena_printf(&cli->arena,
+			"%" PRId64 " transactions from %s to %s; %" PRId64
+			" failed (%.1f %%).  It was %s, "
+			"from %s to %s: %s of %s failed, the slowest took %s, %" PRId64
+			".%02" PRId64 " went unpaid.",
+			transactions, text_of(cli, value, "from"), text_of(cli, value, "to"),
+			int_of(value, "failed"),
+			100.0 * (double)int_of(value, "failed") / (double)transactions,
+			text_of(cli, incident, "service"), text_of(cli, incident, "from"),
+			text_of(cli, incident, "to"), text_of(cli, incident, "failed"),
+			text_of(cli, incident, "transactions"),
+			number_of(cli, incident, "slowest_ms"), unpaid / 100, unpaid % 100),
+		2);
 	say(&cli->out, PAINT_PLAIN, "\n");
 	tell_services(cli, value_get(value, "services"), text_of(cli, incident, "service"));
 	return 0;
@@ -116,9 +107,9 @@ static int tell_denied(struct cli *cli, const struct act *act, const struct valu
 
 	if (!value_at(findings, 0) || strcmp(text_of(cli, result, "ran"), "no") != 0)
 		return -1;
-	page_code(cli, demo_file(cli, act->program), &marks, true);
-	say(&cli->out, PAINT_PLAIN, "\n");
 	page_findings(cli, findings);
+	say(&cli->out, PAINT_PLAIN, "\n");
+	page_code(cli, demo_file(cli, act->program), &marks, true);
 	return 0;
 }
 
@@ -202,6 +193,7 @@ const struct act demo_acts[] = {
 			"the pipe that counts.",
 		.command = "cectl run flood.py --limit stdout=64K",
 		.program = "flood.py",
+		.shows_code = true,
 		.limit = "stdout_bytes",
 		.limit_value = FLOOD_BYTES,
 		.outcome = "output_limit",
@@ -212,6 +204,7 @@ const struct act demo_acts[] = {
 		.story = "It takes a megabyte more, for ever.  The limit is 64 MiB.",
 		.command = "cectl run memory.py --limit memory=64M",
 		.program = "memory.py",
+		.shows_code = true,
 		.limit = "memory_bytes",
 		.limit_value = MEMORY_BYTES,
 		.outcome = "memory_limit",

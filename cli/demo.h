@@ -1,7 +1,9 @@
 /* The guided tour: programs and data embedded from cli/demo/, and the acts that they play in. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cli/commands.h"
 
@@ -15,6 +17,7 @@ struct act {
 	const char *policy;  /* or NULL */
 	const char *limit;   /* name of a limit, or NULL */
 	int64_t limit_value;
+	bool shows_code;     /* before it runs */
 	const char *outcome; /* how it must end */
 	/* Tells what came of it.  -1 when a fact that the act is about is not in the result. */
 	int (*tell)(struct cli *cli, const struct act *act, const struct value *result);

@@ -74,7 +74,7 @@ static int signal_number(const char *name)
 	if (strncmp(name, "SIG", 3) == 0)
 		name += 3;
 	if (strspn(name, "0123456789") == strlen(name))
-		return atoi(name); /* a real-time signal has only its number */
+		return (int)strtol(name, NULL, 10); /* a real-time signal has only its number */
 	for (int number = 1; number < NSIG; number++) {
 		const char *abbreviation = sigabbrev_np(number);
 

@@ -44,21 +44,29 @@ static int put_uid(struct cli *cli, struct value *params, const char *text)
 	return put_int(cli, params, "uid", (int64_t)uid) < 0 ? cli_no_memory(cli) : 0;
 }
 
+/* With or without "sha256:" in front. */
+static int put_code_hash(struct cli *cli, struct value *params, const char *text)
+{
+	if (!text || strchr(text, ':'))
+		return put_text(cli, params, "code_hash", text);
+	return put_text(cli, params, "code_hash", arena_printf(&cli->arena, "sha256:%s", text));
+}
+
 /* {NAME: VALUE}; -1 when it is not written as NAME=VALUE. */
 static int put_label(struct cli *cli, struct value *params, const char *text)
 {
 	const char *equals = text ? strchr(text, '=') : NULL;
-	struct value *map;
+	struct value *label;
 
 	if (!text)
 		return 0;
 	if (!equals || equals == text)
 		return -1;
-	map = value_map(&cli->arena);
-	if (value_map_put_len(&cli->arena, map, text, (size_t)(equals - text),
+	label = value_map(&cli->arena);
+	if (value_map_put_len(&cli->arena, label, text, (size_t)(equals - text),
 		    value_text(&cli->arena, equals + 1)) < 0)
 		return -1;
-	return value_map_put(&cli->arena, params, "label", map);
+	return value_map_put(&cli->arena, params, "label", label);
 }
 
 int filters_put(struct cli *cli, const struct filter_options *options, struct value *params)
@@ -77,7 +85,7 @@ int filters_put(struct cli *cli, const struct filter_options *options, struct va
 		put_text(cli, params, "language", options->language) < 0 ||
 		put_text(cli, params, "agent", options->agent) < 0 ||
 		put_text(cli, params, "task", options->task) < 0 ||
-		put_text(cli, params, "code_hash", options->code_hash) < 0)
+		put_code_hash(cli, params, options->code_hash) < 0)
 		return cli_no_memory(cli);
 	return 0;
 }

@@ -330,8 +330,8 @@ static int parse_limit(
 
 static int put_limit(struct building *b, struct value *map, const char *word)
 {
-	const char *key = NULL;
-	const char *text = NULL;
+	const char *key = "";
+	const char *text = "";
 	const char *name;
 	uint64_t number = 0;
 

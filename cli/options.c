@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define HELP_COLUMN 26 /* where the meanings begin */
@@ -37,14 +38,20 @@ static int words_add(struct words *words, struct arena *arena, const char *word,
 	return 0;
 }
 
-static const struct option_row *find_row(
-	const struct option_row *rows, const char *name, size_t name_len, char letter)
+static const struct option_row *find_letter(const struct option_row *rows, char letter)
 {
 	for (; rows && rows->name; rows++) {
-		if (letter && rows->letter == letter)
+		if (rows->letter == letter)
 			return rows;
-		if (!letter && strlen(rows->name) == name_len &&
-			memcmp(rows->name, name, name_len) == 0)
+	}
+	return NULL;
+}
+
+static const struct option_row *find_name(
+	const struct option_row *rows, const char *name, size_t name_len)
+{
+	for (; rows && rows->name; rows++) {
+		if (strlen(rows->name) == name_len && memcmp(rows->name, name, name_len) == 0)
 			return rows;
 	}
 	return NULL;
@@ -94,6 +101,7 @@ static int store_value(
 {
 	void *field = target->base + target->row->offset;
 
+	assert(target->base); /* rows of a command come with its struct */
 	switch (target->row->kind) {
 	case OPTION_FLAG:
 		*(bool *)field = true;
@@ -124,20 +132,20 @@ static int take_value(struct cursor *cursor, const struct option_row *row, const
 	return 0;
 }
 
-static int find_target(const struct command *command, struct parsed *parsed, const char *name,
-	size_t name_len, char letter, struct target *ret_target)
+/* The command's own rows come first.  -1: nobody has it. */
+static int set_target(struct parsed *parsed, const struct option_row *own,
+	const struct option_row *common, struct target *ret_target)
 {
-	const struct option_row *row = NULL;
+	if (own)
+		*ret_target = (struct target){ own, parsed->options };
+	else
+		*ret_target = (struct target){ common, (char *)&parsed->common };
+	return ret_target->row ? 0 : -1;
+}
 
-	if (command)
-		row = find_row(command->options, name, name_len, letter);
-	if (row) {
-		*ret_target = (struct target){ row, parsed->options };
-		return 0;
-	}
-	row = find_row(common_rows, name, name_len, letter);
-	*ret_target = (struct target){ row, (char *)&parsed->common };
-	return row ? 0 : -1;
+static const struct option_row *own_rows(const struct command *command)
+{
+	return command ? command->options : NULL;
 }
 
 static int parse_long(const struct command *command, struct arena *arena, struct cursor *cursor,
@@ -149,8 +157,9 @@ static int parse_long(const struct command *command, struct arena *arena, struct
 	const char *value = NULL;
 	struct target target;
 
-	if (find_target(command, parsed, word + 2, name_len, 0, &target) < 0)
-		return refuse_unknown(command ? command->options : NULL, word, err);
+	if (set_target(parsed, find_name(own_rows(command), word + 2, name_len),
+		    find_name(common_rows, word + 2, name_len), &target) < 0)
+		return refuse_unknown(own_rows(command), word, err);
 	if (take_value(cursor, target.row, equals ? equals + 1 : NULL, &value, err) < 0)
 		return -1;
 	if (store_value(&target, arena, value, cursor->argc) < 0)
@@ -166,7 +175,8 @@ static int parse_short(const struct command *command, struct arena *arena, struc
 	const char *value = NULL;
 	struct target target;
 
-	if (find_target(command, parsed, NULL, 0, word[1], &target) < 0)
+	if (set_target(parsed, find_letter(own_rows(command), word[1]),
+		    find_letter(common_rows, word[1]), &target) < 0)
 		return refuse_unknown(NULL, word, err);
 	if (take_value(cursor, target.row, word[2] ? word + 2 : NULL, &value, err) < 0)
 		return -1;

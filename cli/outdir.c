@@ -123,7 +123,7 @@ int outdir_write(int dir, const char *path, const void *bytes, size_t len, struc
 {
 	char parts[PATH_BYTES_MAX];
 	auto_fd int parent = -1;
-	char *name = NULL;
+	char *name = parts;
 
 	if (!is_clean(path))
 		return err_set(err, ERR_INVALID, "the path is not a relative path of a file");

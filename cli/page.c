@@ -132,6 +132,16 @@ size_t page_block(struct cli *cli, const struct value *text, size_t lines_max)
 
 /* ---- findings and evidence ----------------------------------------------------------------- */
 
+void page_wrapped(const struct cli *cli, enum paint paint, const char *text, size_t indent)
+{
+	struct buf buf;
+
+	buf_init(&buf, SAFE_LINE_MAX);
+	if (text && options_wrap(text, indent, 0, output_text_width(&cli->out), &buf) == 0)
+		say(&cli->out, paint, "%.*s", (int)buf.len, buf.bytes);
+	buf_done(&buf);
+}
+
 static void print_finding(struct cli *cli, const struct value *finding)
 {
 	struct arena *arena = &cli->arena;
@@ -146,9 +156,9 @@ static void print_finding(struct cli *cli, const struct value *finding)
 		value_as_int(value_get(finding, "line"), 0),
 		value_as_int(value_get(finding, "column"), 0),
 		output_text(arena, value_get(finding, "text")));
-	say(&cli->out, PAINT_PLAIN, "    %s\n", output_text(arena, value_get(finding, "message")));
+	page_wrapped(cli, PAINT_PLAIN, output_text(arena, value_get(finding, "message")), 4);
 	if (hint[0])
-		say(&cli->out, PAINT_DIM, "    %s\n", hint);
+		page_wrapped(cli, PAINT_DIM, hint, 4);
 }
 
 void page_findings(struct cli *cli, const struct value *findings)

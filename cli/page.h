@@ -27,6 +27,9 @@ void page_code(
 /* Text of a program, indented, at most `lines_max` lines; returns how many lines it left out. */
 size_t page_block(struct cli *cli, const struct value *text, size_t lines_max);
 
+/* `text`, which is safe, as a paragraph behind `indent` spaces. */
+void page_wrapped(const struct cli *cli, enum paint paint, const char *text, size_t indent);
+
 /* One line for each finding of a policy, with its message behind or below. */
 void page_findings(struct cli *cli, const struct value *findings);
 

@@ -83,16 +83,24 @@ static void show_who(struct cli *cli, const struct value *record)
 			named(cli, ", id ", request, "id")));
 }
 
+/* The hash of the code without its "sha256:", so that it fits on a line of 80. */
+static void show_hash(struct cli *cli, const char *hash)
+{
+	const char *colon = strchr(hash, ':');
+
+	page_field(cli, "sha256", colon ? colon + 1 : hash);
+}
+
 static void show_program(struct cli *cli, const struct value *record)
 {
 	const struct value *request = value_get(record, "request");
-	const struct value *runtime = value_get(record, "runtime");
+	const char *version = text_of(cli, value_get(record, "runtime"), "version");
 
 	page_field(cli, "program",
 		arena_printf(&cli->arena, "%s%s%s", text_of(cli, request, "language"),
-			named(cli, " ", runtime, "version"),
-			named(cli, ", as ", request, "entrypoint")));
-	page_value(cli, "code", value_get(record, "code_hash"));
+			named(cli, ", as ", request, "entrypoint"),
+			version[0] ? arena_printf(&cli->arena, ", on %s", version) : ""));
+	show_hash(cli, text_of(cli, record, "code_hash"));
 	page_value(cli, "args", value_get(request, "args"));
 }
 

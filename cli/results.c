@@ -104,18 +104,18 @@ static int64_t total_of(const struct value *result, const char *name)
 }
 
 /* A record holds only the beginning of a long stream; the store has the rest. */
-static void show_stored_rest(
-	struct live *live, struct passthrough *stream, const struct value *result, const char *name)
+static void show_stored_rest(struct live *live, struct passthrough *stream,
+	const struct value *result, const char *which)
 {
 	const char *run_id = value_as_text(value_get(result, "run_id"));
-	uint64_t total = (uint64_t)total_of(result, name);
+	uint64_t total = (uint64_t)total_of(result, which);
 	uint64_t at = stream->passed;
 	struct buf buf;
 
-	if (!run_id || at >= total || is_truncated(result, name))
+	if (!run_id || at >= total || is_truncated(result, which))
 		return;
 	buf_init(&buf, STREAM_MAX);
-	if (record_fetch(live->cli, run_id, name, &at, total, &buf) == 0 && buf.len > 0)
+	if (record_fetch(live->cli, run_id, which, &at, total, &buf) == 0 && buf.len > 0)
 		passthrough_write(stream, buf.bytes, buf.len);
 	buf_done(&buf);
 }

@@ -1,8 +1,8 @@
 #include "cli/times.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -67,23 +67,32 @@ static bool parse_ago(const char *text, int64_t now_us, int64_t *ret_us)
 	return true;
 }
 
+/* Two digits as a number, or -1. */
+static int two_digits(const char *text)
+{
+	if (!isdigit((unsigned char)text[0]) || !isdigit((unsigned char)text[1]))
+		return -1;
+	return (text[0] - '0') * 10 + (text[1] - '0');
+}
+
 /* Minutes east of UTC for "Z", "+02:00", "-0530"; false when it is none of them. */
 static bool parse_zone(const char *text, int *ret_minutes)
 {
-	unsigned hours, minutes;
-	char sign;
-	int used = 0;
+	size_t len = strlen(text);
+	const char *minute_text = text + (len == 6 && text[3] == ':' ? 4 : 3);
+	int hours, minutes;
 
-	if (strcmp(text, "Z") == 0 || strcmp(text, "z") == 0) {
+	if (len == 1 && (text[0] == 'Z' || text[0] == 'z')) {
 		*ret_minutes = 0;
 		return true;
 	}
-	if (sscanf(text, "%c%2u:%2u%n", &sign, &hours, &minutes, &used) != 3 &&
-		sscanf(text, "%c%2u%2u%n", &sign, &hours, &minutes, &used) != 3)
+	if ((text[0] != '+' && text[0] != '-') || (size_t)(minute_text - text) + 2 != len)
 		return false;
-	if (text[used] != '\0' || (sign != '+' && sign != '-') || hours > 14 || minutes > 59)
+	hours = two_digits(text + 1);
+	minutes = two_digits(minute_text);
+	if (hours < 0 || hours > 14 || minutes < 0 || minutes > 59)
 		return false;
-	*ret_minutes = (int)(hours * 60 + minutes) * (sign == '-' ? -1 : 1);
+	*ret_minutes = (hours * 60 + minutes) * (text[0] == '-' ? -1 : 1);
 	return true;
 }
 

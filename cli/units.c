@@ -108,6 +108,14 @@ void units_print_bytes(char ret_text[UNITS_TEXT_MAX], int64_t bytes)
 		unit > 0 && number < 100 && fmod(number, 1) >= 0.05, number, names[unit]);
 }
 
+/* Three figures are enough: 1.24, 12.4, 124 milliseconds. */
+static int decimals(int64_t us)
+{
+	if (us < 9995)
+		return 2;
+	return us < 99950 ? 1 : 0;
+}
+
 void units_print_us(char ret_text[UNITS_TEXT_MAX], int64_t us)
 {
 	int64_t seconds = us / 1000000;
@@ -115,8 +123,7 @@ void units_print_us(char ret_text[UNITS_TEXT_MAX], int64_t us)
 	if (us < 1000)
 		cut_printf(ret_text, UNITS_TEXT_MAX, "%" PRId64 " us", us);
 	else if (us < 1000000)
-		cut_printf(
-			ret_text, UNITS_TEXT_MAX, "%.*f ms", us < 10000 ? 2 : 1, (double)us / 1e3);
+		cut_printf(ret_text, UNITS_TEXT_MAX, "%.*f ms", decimals(us), (double)us / 1e3);
 	else if (seconds < 60)
 		cut_printf(ret_text, UNITS_TEXT_MAX, "%.2f s", (double)us / 1e6);
 	else if (seconds < 3600)

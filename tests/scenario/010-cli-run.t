@@ -46,7 +46,7 @@ exits 137 "the memory limit exits with 137" \
 	cectl run -c 'x = bytearray(400 << 20)' --limit memory=64M
 like "$err" 'cectl: memory_limit: ' "and says so"
 exits 139 "a signal exits with 128 and its number" \
-	cectl run -c 'import os, signal; os.kill(os.getpid(), signal.SIGSEGV)' --policy open
+	cectl run -c 'import os, signal; os.kill(os.getpid(), signal.SIGSEGV)' --policy observe
 exits 126 "the policy refuses with 126" cectl run -c 'import socket' --policy strict
 like "$err" 'cectl: policy_denied: ' "and says so"
 exits 126 "the contract refuses with 126" cectl run -c 1 --entrypoint ../main.py

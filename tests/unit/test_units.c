@@ -78,6 +78,8 @@ TEST(times_are_printed_in_the_unit_that_reads_best)
 	CHECK_STR(text, "1.24 ms");
 	units_print_us(text, 41700);
 	CHECK_STR(text, "41.7 ms");
+	units_print_us(text, 337200);
+	CHECK_STR(text, "337 ms");
 	units_print_us(text, 2500000);
 	CHECK_STR(text, "2.50 s");
 	units_print_us(text, INT64_C(200) * 1000000);
