@@ -2,7 +2,72 @@
 
 #include <string.h>
 
-#define HIGH_BITS 0x8080808080808080U
+#define HIGH_BITS   0x8080808080808080U
+#define BLOCK_BYTES ((size_t)64) /* so many are walked before we look for ASCII again */
+
+/*
+ * A machine walks over the bytes of a text.  Its states are numbers of bits: the row of a byte is
+ * one word, and shifted by the state it has the next state in its low six bits.  So a step is a
+ * load, which does not wait for the step before, and a shift, which does: quick in any language.
+ *
+ *   WHOLE --c2..df----------> LAST --80..bf--> WHOLE
+ *   WHOLE --e1..ec,ee,ef---> MIDDLE --80..bf--> LAST
+ *   WHOLE --f1..f3---------> FIRST --80..bf--> MIDDLE
+ *   WHOLE --e0--> AFTER_E0 --a0..bf--> LAST        no overlong forms
+ *   WHOLE --ed--> AFTER_ED --80..9f--> LAST        no surrogates
+ *   WHOLE --f0--> AFTER_F0 --90..bf--> MIDDLE      no overlong forms
+ *   WHOLE --f4--> AFTER_F4 --80..8f--> MIDDLE      nothing above U+10FFFF
+ *
+ * Everything else leads to BROKEN, which is never left.
+ */
+enum state {
+	WHOLE = 0,
+	BROKEN = 6,
+	LAST = 12,
+	MIDDLE = 18,
+	FIRST = 24,
+	AFTER_E0 = 30,
+	AFTER_ED = 36,
+	AFTER_F0 = 42,
+	AFTER_F4 = 48,
+};
+
+#define STATE_MASK 63U
+
+#define STAY_OUT(state) ((uint64_t)BROKEN << (state))
+#define NOWHERE                                                                                  \
+	(STAY_OUT(WHOLE) | STAY_OUT(BROKEN) | STAY_OUT(LAST) | STAY_OUT(MIDDLE) |                \
+		STAY_OUT(FIRST) | STAY_OUT(AFTER_E0) | STAY_OUT(AFTER_ED) | STAY_OUT(AFTER_F0) | \
+		STAY_OUT(AFTER_F4))
+#define GO(from, to) ((uint64_t)(BROKEN ^ (to)) << (from))
+#define CONTINUE     (NOWHERE ^ GO(LAST, WHOLE) ^ GO(MIDDLE, LAST) ^ GO(FIRST, MIDDLE))
+
+static const uint64_t rows[256] = {
+	[0x00 ... 0x7f] = NOWHERE ^ GO(WHOLE, WHOLE),
+	[0x80 ... 0x8f] = CONTINUE ^ GO(AFTER_ED, LAST) ^ GO(AFTER_F4, MIDDLE),
+	[0x90 ... 0x9f] = CONTINUE ^ GO(AFTER_ED, LAST) ^ GO(AFTER_F0, MIDDLE),
+	[0xa0 ... 0xbf] = CONTINUE ^ GO(AFTER_E0, LAST) ^ GO(AFTER_F0, MIDDLE),
+	[0xc0 ... 0xc1] = NOWHERE,
+	[0xc2 ... 0xdf] = NOWHERE ^ GO(WHOLE, LAST),
+	[0xe0] = NOWHERE ^ GO(WHOLE, AFTER_E0),
+	[0xe1 ... 0xec] = NOWHERE ^ GO(WHOLE, MIDDLE),
+	[0xed] = NOWHERE ^ GO(WHOLE, AFTER_ED),
+	[0xee ... 0xef] = NOWHERE ^ GO(WHOLE, MIDDLE),
+	[0xf0] = NOWHERE ^ GO(WHOLE, AFTER_F0),
+	[0xf1 ... 0xf3] = NOWHERE ^ GO(WHOLE, FIRST),
+	[0xf4] = NOWHERE ^ GO(WHOLE, AFTER_F4),
+	[0xf5 ... 0xff] = NOWHERE,
+};
+
+static inline uint64_t step(uint64_t state, char byte)
+{
+	return rows[(uint8_t)byte] >> (state & STATE_MASK);
+}
+
+static inline bool is_in(uint64_t state, enum state which)
+{
+	return (state & STATE_MASK) == (unsigned)which;
+}
 
 /* Four words at a time: what is sent to us is nearly always ASCII, and there may be megabytes. */
 static size_t skip_ascii(const char *bytes, size_t len, size_t at)
@@ -15,98 +80,53 @@ static size_t skip_ascii(const char *bytes, size_t len, size_t at)
 			break;
 		at += sizeof(words);
 	}
-
-	while (at < len && (uint8_t)bytes[at] < 0x80)
-		at++;
 	return at;
-}
-
-static bool is_continuation(uint8_t byte)
-{
-	return (byte & 0xc0) == 0x80;
-}
-
-/* How many bytes a character has that begins with `lead`; 0 when none begins so. */
-static size_t length_after(uint8_t lead)
-{
-	if (lead < 0x80)
-		return 1;
-	if (lead >= 0xc2 && lead <= 0xdf)
-		return 2;
-	if (lead >= 0xe0 && lead <= 0xef)
-		return 3;
-	if (lead >= 0xf0 && lead <= 0xf4)
-		return 4;
-	return 0;
-}
-
-/*
- * The second byte tells overlong forms, surrogates and what is past U+10FFFF from the rest; the
- * table of the Unicode standard (3.9, well-formed sequences) has just these four exceptions.
- */
-static bool may_follow(uint8_t lead, uint8_t second)
-{
-	if (lead == 0xe0)
-		return second >= 0xa0 && second <= 0xbf;
-	if (lead == 0xed)
-		return second >= 0x80 && second <= 0x9f;
-	if (lead == 0xf0)
-		return second >= 0x90 && second <= 0xbf;
-	if (lead == 0xf4)
-		return second >= 0x80 && second <= 0x8f;
-	return is_continuation(second);
-}
-
-/* The length of the character at the front, or 0 when there is no whole and valid one. */
-static size_t character_len(const uint8_t *bytes, size_t len)
-{
-	size_t need = length_after(bytes[0]);
-
-	if (need == 0 || need > len)
-		return 0;
-	if (need >= 2 && !may_follow(bytes[0], bytes[1]))
-		return 0;
-	if (need >= 3 && !is_continuation(bytes[2]))
-		return 0;
-	if (need == 4 && !is_continuation(bytes[3]))
-		return 0;
-	return need;
 }
 
 bool utf8_is_valid(const char *bytes, size_t len)
 {
+	uint64_t state = WHOLE;
 	size_t at = 0;
 
 	while (at < len) {
-		size_t step;
+		size_t end;
 
-		at = skip_ascii(bytes, len, at);
-		while (at < len && (uint8_t)bytes[at] >= 0x80) {
-			step = character_len((const uint8_t *)bytes + at, len - at);
-			if (step == 0)
-				return false;
-			at += step;
-		}
+		if (is_in(state, WHOLE))
+			at = skip_ascii(bytes, len, at);
+		end = len - at < BLOCK_BYTES ? len : at + BLOCK_BYTES;
+		for (; at < end; at++)
+			state = step(state, bytes[at]);
+		if (is_in(state, BROKEN))
+			return false;
 	}
-	return true;
+	return is_in(state, WHOLE);
+}
+
+static bool is_continuation(char byte)
+{
+	return ((uint8_t)byte & 0xc0) == 0x80;
 }
 
 size_t utf8_whole_prefix(const char *bytes, size_t len)
 {
-	for (size_t back = 1; back <= 3 && back <= len; back++) {
-		uint8_t byte = (uint8_t)bytes[len - back];
+	uint64_t state = WHOLE;
+	size_t begin = len;
 
-		if (!is_continuation(byte))
-			return length_after(byte) > back ? len - back : len;
-	}
-	return len;
+	while (begin > 0 && len - begin < 3 && is_continuation(bytes[begin - 1]))
+		begin--;
+	if (begin > 0 && len - begin < 3)
+		begin--;
+
+	for (size_t at = begin; at < len; at++)
+		state = step(state, bytes[at]);
+	return is_in(state, WHOLE) || is_in(state, BROKEN) ? len : begin;
 }
 
 size_t utf8_skip_partial(const char *bytes, size_t len)
 {
 	size_t at = 0;
 
-	while (at < len && at < 3 && is_continuation((uint8_t)bytes[at]))
+	while (at < len && at < 3 && is_continuation(bytes[at]))
 		at++;
 	return at;
 }
@@ -116,29 +136,44 @@ size_t utf8_count(const char *bytes, size_t len)
 	size_t count = 0;
 
 	for (size_t at = 0; at < len; at++)
-		count += !is_continuation((uint8_t)bytes[at]);
+		count += !is_continuation(bytes[at]);
 	return count;
+}
+
+/* The length of the character at the front, or 0 when there is no whole and valid one. */
+static size_t character_len(const char *bytes, size_t len)
+{
+	uint64_t state = WHOLE;
+
+	for (size_t at = 0; at < len; at++) {
+		state = step(state, bytes[at]);
+		if (is_in(state, WHOLE))
+			return at + 1;
+		if (is_in(state, BROKEN))
+			return 0;
+	}
+	return 0;
 }
 
 int32_t utf8_next(const char *bytes, size_t len, size_t *at)
 {
 	static const uint8_t lead_bits[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
-	const uint8_t *from = (const uint8_t *)bytes + *at;
-	size_t step;
+	const char *from = bytes + *at;
+	size_t character;
 	int32_t point;
 
 	if (*at >= len)
 		return -1;
 
-	step = character_len(from, len - *at);
-	if (step == 0) {
+	character = character_len(from, len - *at);
+	if (character == 0) {
 		*at += 1;
 		return -1;
 	}
 
-	point = from[0] & lead_bits[step];
-	for (size_t i = 1; i < step; i++)
+	point = (uint8_t)from[0] & lead_bits[character];
+	for (size_t i = 1; i < character; i++)
 		point = point << 6 | (from[i] & 0x3f);
-	*at += step;
+	*at += character;
 	return point;
 }

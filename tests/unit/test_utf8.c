@@ -152,6 +152,7 @@ TEST(what_is_not_text_is_not_shortened)
 	CHECK_EQ_INT(utf8_whole_prefix("\x80\x80\x80\x80", 4), 4);
 	CHECK_EQ_INT(utf8_whole_prefix("a\xff", 2), 2);
 	CHECK_EQ_INT(utf8_whole_prefix("\x80", 1), 1);
+	CHECK_EQ_INT(utf8_whole_prefix("a\xe0\x80", 3), 3);
 }
 
 TEST(the_rest_of_a_character_begun_before_is_skipped)
