@@ -150,7 +150,7 @@ struct inspect_rules {
 struct inspect_check {
 	uint32_t policy;
 	uint32_t language;
-	const char *code;
+	const char *code; /* with a NUL behind it that does not count */
 	size_t code_len;
 };
 
@@ -188,7 +188,10 @@ struct inspect_check_head inspect_check_head(
 /* Is this the head of one of `kinds` (bits 1 << kind) with a length that kind may have? */
 int inspect_head_check(const struct inspect_head *head, uint32_t kinds, struct err *err);
 
-/* The decoders take a body.  What they return lives in the arena or points into the body. */
+/*
+ * The decoders take a body.  What they return lives in the arena or points into the body; behind
+ * the body of a CHECK stands a NUL.
+ */
 int inspect_rules_decode(struct arena *arena, const char *body, size_t len,
 	struct inspect_rules *ret_rules, struct err *err);
 int inspect_check_decode(

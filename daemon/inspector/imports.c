@@ -9,6 +9,7 @@ void imports_init(struct imports *imports)
 	arena_init(&imports->arena, IMPORTS_BYTES_MAX);
 	map_init(&imports->map);
 	imports->failed = false;
+	imports->place_count = 0;
 }
 
 void imports_done(struct imports *imports)
@@ -59,6 +60,20 @@ static void add(struct imports *imports, const struct name *name, const struct i
 		imports->failed = true;
 }
 
+static void keep_place(struct imports *imports, struct place at)
+{
+	if (imports->place_count < IMPORTS_PLACES_MAX)
+		imports->places[imports->place_count++] = at;
+}
+
+bool imports_hold(const struct imports *imports, struct place at)
+{
+	for (uint32_t i = 0; i < imports->place_count; i++)
+		if (imports->places[i].start <= at.start && at.end <= imports->places[i].end)
+			return true;
+	return false;
+}
+
 void imports_note(struct imports *imports, const char *code, const struct match *match)
 {
 	struct import import = { .is_module = true };
@@ -73,6 +88,7 @@ void imports_note(struct imports *imports, const char *code, const struct match 
 		if (what < CAPTURE_IMPORT_MODULE || what > CAPTURE_IMPORT_ALIAS ||
 			!path_read(code + at->start, at->end - at->start, &part))
 			continue;
+		keep_place(imports, *at);
 		if (what == CAPTURE_IMPORT_ALIAS) {
 			has_alias = true;
 			name = part;

@@ -170,6 +170,31 @@ static bool needs_imports(const struct inspector *inspector, uint32_t rule)
 	return subject == SUBJECT_USE || subject == SUBJECT_MODULE;
 }
 
+static bool is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t';
+}
+
+/*
+ * Most names that look suspicious stand next to a dot or in an import, and that can be seen
+ * without the scope queries, which cost as much as the rules.  The program ends with a NUL.
+ */
+static bool is_excused_at_sight(const struct inspector *inspector, const struct suspect *suspect)
+{
+	const char *before = inspector->code + suspect->name.start;
+	const char *behind = inspector->code + suspect->name.end;
+
+	while (before > inspector->code && is_blank(before[-1]))
+		before--;
+	while (is_blank(*behind))
+		behind++;
+	if ((suspect->unless & UNLESS_STORE) && imports_hold(&inspector->imports, suspect->name))
+		return true;
+	if ((suspect->unless & UNLESS_ATTRIBUTE) && before > inspector->code && before[-1] == '.')
+		return true;
+	return (suspect->unless & UNLESS_PART) && *behind == '.';
+}
+
 /* Adds a finding, or a suspect when something might still excuse it. */
 static void report(struct inspector *inspector, uint32_t rule, const struct subject *subject)
 {
@@ -183,6 +208,8 @@ static void report(struct inspector *inspector, uint32_t rule, const struct subj
 	suspect.name.start = subject->names[0].start;
 	suspect.name.end = end_of_name(inspector, subject->names[0]);
 	suspect.by_import = needs_imports(inspector, rule);
+	if (is_excused_at_sight(inspector, &suspect))
+		return;
 	if (!scopes_suspect(&inspector->scopes, &suspect))
 		inspector->gave_up = true;
 }

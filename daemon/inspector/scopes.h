@@ -33,7 +33,7 @@ struct suspect {
 	struct place at;   /* where the finding would be */
 	struct place name; /* the name that may be excused; its first part when it is a path */
 	uint32_t unless;   /* enum inspect_unless: what would excuse it */
-	bool by_import; /* it is suspicious for what an import makes it: no import excuses it */
+	bool by_import;    /* it is suspicious for what an import makes it: no import excuses it */
 	uint32_t name_id;
 	bool excused;
 };

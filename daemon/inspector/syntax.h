@@ -30,7 +30,7 @@ enum capture {
 	CAPTURE_STORE,     /* @store: is given a value here */
 	CAPTURE_PART,      /* @part: an attribute of it is used */
 	/* in scope, about where names are the program's own */
-	CAPTURE_BIND,     /* @bind: makes the name local to the function it stands in … */
+	CAPTURE_BIND, /* @bind: makes the name local to the function it stands in … */
 	CAPTURE_IMPORTED, /* @imported: the same, by an import: what it brings is looked at by other rules */
 	CAPTURE_IN,       /* @in: … or to this range … */
 	CAPTURE_BLOCK,    /* @block: … or to this range, but not in the body of a class … */
