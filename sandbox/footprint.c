@@ -25,7 +25,10 @@
 
 #define MAPS_BYTES_MAX  (256U << 10)
 #define ENTRIES_AT_ONCE 512
-#define GAP_PAGES       1 /* ranges that are so close are one: a page costs less than a call */
+
+/* Where one page of a file is missing, the kernel maps what it has of this much around it. */
+#define FAULT_AROUND_BYTES ((uintptr_t)64 << 10)
+#define GAP_PAGES          1 /* ranges that are so close are one: a page costs less than a call */
 
 struct reading {
 	struct footprint *footprint;
@@ -51,7 +54,11 @@ static void add_page(struct reading *reading, uintptr_t at, int advice)
 	struct footprint_range *last =
 		footprint->count ? &footprint->ranges[footprint->count - 1] : NULL;
 
-	if (last && last->advice == advice && at == last->start + last->len) {
+	if (last && advice == MADV_POPULATE_READ && last->advice == advice &&
+		at / FAULT_AROUND_BYTES == last->start / FAULT_AROUND_BYTES)
+		return;
+	if (last && advice == MADV_POPULATE_WRITE && last->advice == advice &&
+		at == last->start + last->len) {
 		last->len = at + reading->page - last->start;
 		return;
 	}

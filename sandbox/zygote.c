@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "sandbox/jail_env.h"
 #include "sandbox/slot.h"
 #include "sandbox/tiny_filter.h"
+#include "sandbox/worker.h"
 
 #define SLOT_NAMESPACES                                                                            \
 	(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET | \
@@ -93,6 +95,19 @@ int zygote_init(struct zygote *zygote, struct err *err)
 
 /* ---- the learner -------------------------------------------------------------------------- */
 
+/* It speaks to itself where a worker speaks to the daemon, and prints for nobody. */
+static int be_learner(struct zygote *zygote, int done)
+{
+	int pair[2];
+
+	zygote->learned = done;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
+		dup2(pair[0], WORKER_JOB_FD) < 0 || dup2(STDIN_FILENO, STDOUT_FILENO) < 0 ||
+		dup2(STDIN_FILENO, STDERR_FILENO) < 0)
+		child_exit(1);
+	return 1;
+}
+
 int zygote_learn(struct zygote *zygote, struct err *err)
 {
 	auto_fd int hear = -1;
@@ -106,17 +121,16 @@ int zygote_learn(struct zygote *zygote, struct err *err)
 	hear = ends[0];
 	pid = fork();
 	if (pid == 0)
-		zygote->learned = ends[1];
-	else
-		close(ends[1]);
-	if (pid <= 0)
-		return pid < 0 ? err_sys(err, "fork of the learner") : 1;
+		return be_learner(zygote, ends[1]);
+	close(ends[1]);
+	if (pid < 0)
+		return err_sys(err, "fork of the learner");
 
 	result = read_all(hear, &byte, 1, err);
 	if (result == 0)
 		result = footprint_read(&zygote->footprint, zygote->proc, pid, err);
 	(void)kill(pid, SIGKILL);
-	(void)waitpid(pid, NULL, 0);
+	(void)waitpid(pid, NULL, __WALL);
 	return result;
 }
 
@@ -399,5 +413,6 @@ int zygote_serve(struct zygote *zygote, const char *version, struct err *err)
 		return -1;
 	while (result == SERVED_ON)
 		result = serve_once(zygote, err);
-	return result;
+	/* a word to a daemon that left while we spoke is no failure of ours */
+	return result < 0 && err->code == ERR_CLOSED ? 0 : result;
 }

@@ -1,8 +1,13 @@
-"""A worker's life: rehearse, wait, run one program as the interpreter would, say how it ended.
+"""What a worker's life (life.c) borrows from Python, and what is prepared for it in the zygote.
 
 The code that runs between the arrival of a job and its last word is small on purpose, imports
-nothing, and has been run once before, in the rehearsal, so that its pages are the worker's own.
+nothing, and has been run before, by the learner, so that workers have its pages already.
 """
+
+import sys
+
+# Modules that an interpreter has before the first line of a script: no file can stand before them.
+AT_START = frozenset(sys.modules) | frozenset(sys.builtin_module_names)
 
 import _ced
 import atexit
@@ -14,34 +19,54 @@ import itertools
 import os
 import signal
 import stat
-import sys
 import time
 from json.encoder import encode_basestring_ascii as quoted
 
 WORK = "/work"
-MESSAGE_MAX = 16384  # characters of a message or a line in a report
+MESSAGE_MAX = 8192  # characters of a message or a line in a report
+NAME_MAX = 256
 FRAMES_MAX = 50
+REPORT_MAX = 256 << 10
 
-real = {}  # what the rehearsal must leave as it was
+real = {"forks": False}  # what must not be forgotten
 
 
 # ---- in the zygote -----------------------------------------------------------------------------
 
 
-def prepare():
+def prepare_zygote():
     """Everything that can be done before the first fork."""
     folder = os.path.dirname(os.path.abspath(__file__))
     with open(os.path.join(folder, "rehearsal.py"), "rb") as file:
-        real["rehearsal"] = file.read()
+        source = file.read()
     for name in [name for name in os.environ if name.startswith("CED_")]:
         del os.environ[name]
-    sys.path[:] = [path for path in sys.path if path != folder]
+    sys.path[:] = [WORK] + [path for path in sys.path if path != folder]
     sys.path_importer_cache.pop(folder, None)
     for name in "_ced", "harness":
         sys.modules.pop(name, None)
-    sys.path.insert(0, WORK)
+    real["rehearsal"] = source, "rehearsal.py", ["argument"], ["NAME=value"], None, 0
     real["modules"] = frozenset(sys.modules)
+    real["parts"] = prepare, judge, forget, compile, atexit._run_exitfuncs
+    open_streams()
     rehearse()
+
+
+def learn():
+    _ced.learn(real["parts"], real["rehearsal"])
+
+
+def rehearse():
+    """Runs a program that resembles jobs, for /dev/null."""
+    kept = [os.dup(fd) for fd in (1, 2)]
+    for fd in 1, 2:
+        os.dup2(0, fd)
+    _ced.rehearse(real["parts"], real["rehearsal"])
+    sys.stdout.flush()
+    for fd in 1, 2:
+        os.dup2(kept[fd - 1], fd)
+        os.close(kept[fd - 1])
+    del os.environ["NAME"]
 
 
 # ---- streams -----------------------------------------------------------------------------------
@@ -56,27 +81,175 @@ def stream(fd, mode, name, like, line_buffering):
     return text
 
 
-def open_stdin(like=sys.__stdin__):
-    sys.stdin = sys.__stdin__ = stream(0, "r", "<stdin>", like, False)
+def open_stdin():
+    sys.stdin = sys.__stdin__ = stream(0, "r", "<stdin>", real["stdin"], False)
 
 
-def open_outputs(out, error, like_out=sys.__stdout__, like_error=sys.__stderr__):
-    sys.stdout = sys.__stdout__ = stream(out, "w", "<stdout>", like_out, False)
-    sys.stderr = sys.__stderr__ = stream(error, "w", "<stderr>", like_error, True)
+def open_streams():
+    """
+    The streams that a program will find, made in the zygote.  A stream looks at its descriptor
+    only when it is made: so there are pipes for a moment, which is what workers will have.
+    """
+    kept = [os.dup(fd) for fd in range(3)]
+    ends = os.pipe()
+    for fd in range(3):
+        os.dup2(ends[fd > 0], fd)
+    sys.stdout = sys.__stdout__ = stream(1, "w", "<stdout>", sys.__stdout__, False)
+    sys.stderr = sys.__stderr__ = stream(2, "w", "<stderr>", sys.__stderr__, True)
+    real["stdin"] = sys.__stdin__
+    open_stdin()
+    real["stdin of a pipe"] = sys.stdin
+    for fd in range(3):
+        os.dup2(kept[fd], fd)
+    for fd in kept + list(ends):
+        os.close(fd)
+    open_stdin()
+
+
+def take_stdin(kind):
+    """`kind` is what stdin has become, as in st_mode; None: it is still /dev/null."""
+    if kind == stat.S_IFIFO:
+        sys.stdin = sys.__stdin__ = real["stdin of a pipe"]
+    elif kind is not None:
+        open_stdin()
+
+
+# ---- forks -------------------------------------------------------------------------------------
+
+
+def resting(hook):
+    """A hook for os.register_at_fork() that does nothing while a worker is being made."""
+
+    def rest():
+        if real["forks"]:
+            hook()
+
+    return rest
+
+
+def wake():
+    """The last steps in Python before a worker is warm."""
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        numpy_random.seed()
+    threading = sys.modules.get("threading")
+    if hasattr(getattr(threading, "_main_thread", None), "_set_native_id"):
+        threading._main_thread._set_native_id()
+    real["forks"] = True  # from here on they are the program's
+    gc.enable()
+
+
+def work(touched):
+    if not touched:
+        rehearse()
+    wake()
+    _ced.live(real["parts"])
+
+
+# ---- before the program ------------------------------------------------------------------------
+
+
+def set_environment(entries):
+    for entry in entries:
+        key, _, value = entry.partition("=")
+        os.environ[key] = value
+        if key == "TZ":
+            time.tzset()
+
+
+def make_room(names):
+    """A file of the job stands before a module that only we have imported already."""
+    for name in {name.partition(".")[0] for name in names} - AT_START:
+        if name in real["modules"]:
+            for module in [m for m in sys.modules if m == name or m.startswith(name + ".")]:
+                del sys.modules[module]
+
+
+def new_main(path):
+    """A module as a script finds itself in; gives its globals."""
+    main = type(sys)("__main__")
+    scope = main.__dict__
+    scope.update(
+        __annotations__={},
+        __builtins__=builtins,
+        __cached__=None,
+        __file__=path,
+        __loader__=importlib.machinery.SourceFileLoader("__main__", path),
+        __package__=None,
+        __spec__=None,
+    )
+    sys.modules["__main__"] = main
+    return scope
+
+
+def prepare(name, args, env, kind, file_count):
+    take_stdin(kind)
+    set_environment(env)
+    make_room(os.listdir(WORK) if file_count else (name,))
+    sys.argv = [name] + args
+    sys.orig_argv = [sys.executable, name] + args
+    return new_main(WORK + "/" + name)
+
+
+# ---- after the program -------------------------------------------------------------------------
+
+
+def exit_code_of(error):
+    """What SystemExit means, as the interpreter reads it."""
+    code = getattr(error, "code", error)
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF if -(2**63) <= code < 2**63 else 0xFF
+    for text in code, "\n":
+        try:
+            sys.stderr.write(str(text))
+        except BaseException:
+            pass
+    return 1
+
+
+def judge(error, path, source, is_syntax):
+    """(exit code, report): negative for a signal; no report where nothing went wrong."""
+    if isinstance(error, SystemExit) and not is_syntax:
+        return exit_code_of(error), None
+    code = -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
+    try:
+        return code, report(error, path, source, is_syntax)
+    except BaseException:
+        return code, b'{"type":"","message":"","line":0,"column":0,"frames":[],"text":"","syntax":false}'
+
+
+def forget():
+    """Lets go of the program's modules and of the last exception, so that __del__ runs."""
+    for name in "last_type", "last_value", "last_traceback", "last_exc":
+        if hasattr(sys, name):
+            delattr(sys, name)
+    sys.modules.pop("__main__", None)
+    for name in new_modules():
+        if (getattr(sys.modules[name], "__file__", None) or "").startswith(WORK + "/"):
+            del sys.modules[name]
+    gc.collect()
+
+
+def new_modules():
+    """Names of modules imported since the zygote's; they stand last, so the rest stays untouched."""
+    known = real["modules"]
+    return list(itertools.takewhile(lambda name: name not in known, reversed(sys.modules)))
 
 
 # ---- reports -----------------------------------------------------------------------------------
 
 
-def safe_text(make, value):
+def safe_text(make, value, most):
     """A text of `value` that can be quoted, however hard the program made that."""
     try:
         text = make(value)
-        if len(text) > MESSAGE_MAX:
-            text = text[:MESSAGE_MAX] + "..."
-        return text.encode("utf-8", "backslashreplace").decode()
+        if len(text) > most:
+            text = text[:most] + "..."
+        return quoted(text.encode("utf-8", "backslashreplace").decode())
     except BaseException:
-        return "<%s without a text>" % type(value).__name__
+        return '"<no text>"'
 
 
 def type_name(value):
@@ -107,9 +280,9 @@ def frames_of(traceback):
 def json_of_frame(traceback):
     code = traceback.tb_frame.f_code
     return '{"file":%s,"line":%d,"name":%s}' % (
-        quoted(safe_text(str, code.co_filename)),
+        safe_text(str, code.co_filename, NAME_MAX),
         traceback.tb_lineno or 0,
-        quoted(safe_text(str, code.co_name)),
+        safe_text(str, code.co_name, NAME_MAX),
     )
 
 
@@ -119,7 +292,7 @@ def line_of(source, number):
 
 
 def place_of(frames, path, source):
-    """(line, column, text) of the last frame of the user; columns count characters from 1."""
+    """(line, column, text) of the program's last frame; columns count characters from 1."""
     for frame in reversed(frames):
         filename = frame.tb_frame.f_code.co_filename
         if filename == path or filename.startswith(WORK + "/"):
@@ -136,177 +309,32 @@ def place_of_syntax(error):
     return (
         error.lineno if isinstance(error.lineno, int) else 0,
         error.offset if isinstance(error.offset, int) else 0,
-        (error.text or "").rstrip("\n") if isinstance(error.text, (str, type(None))) else "",
+        error.text.rstrip("\n") if isinstance(error.text, str) else "",
     )
 
 
 def report(error, path, source, is_syntax):
     """What JOB_ERROR carries, as bytes."""
-    frames = [] if is_syntax else frames_of(error.__traceback__)
     if is_syntax and isinstance(error, SyntaxError):
+        frames = []
         line, column, text = place_of_syntax(error)
         message = error.msg
     else:
+        frames = frames_of(error.__traceback__)
         line, column, text = place_of(frames, path, source)
         message = error
-    if len(frames) > FRAMES_MAX:
-        frames[FRAMES_MAX // 2 : -FRAMES_MAX // 2] = []
-    return (
-        '{"type":%s,"message":%s,"line":%d,"column":%d,"frames":[%s],"text":%s,"syntax":%s}'
-        % (
-            quoted(safe_text(type_name, error)),
-            quoted(safe_text(str, message)),
+    for most in FRAMES_MAX, 4, 0:
+        if len(frames) > most:
+            frames[most // 2 : len(frames) - most // 2] = []
+        body = '{"type":%s,"message":%s,"line":%d,"column":%d,"frames":[%s],"text":%s,"syntax":%s}' % (
+            safe_text(type_name, error, NAME_MAX),
+            safe_text(str, message, MESSAGE_MAX),
             line,
             column,
             ",".join(map(json_of_frame, frames)),
-            quoted(safe_text(str, text)),
+            safe_text(str, text, MESSAGE_MAX),
             "true" if is_syntax else "false",
         )
-    ).encode()
-
-
-# ---- one program -------------------------------------------------------------------------------
-
-
-def exit_code_of(error):
-    """What SystemExit means, as the interpreter reads it."""
-    code = getattr(error, "code", error)
-    if code is None:
-        return 0
-    if isinstance(code, int):
-        return code & 0xFF if -(2**63) <= code < 2**63 else 0xFF
-    try:
-        sys.stdout.flush()
-    except BaseException:
-        pass
-    try:
-        print(code, file=sys.stderr)
-    except BaseException:
-        pass
-    return 1
-
-
-def new_main(path):
-    """A module as a script finds itself in."""
-    main = type(sys)("__main__")
-    scope = main.__dict__
-    scope.update(
-        __annotations__={},
-        __builtins__=builtins,
-        __cached__=None,
-        __file__=path,
-        __loader__=importlib.machinery.SourceFileLoader("__main__", path),
-        __package__=None,
-        __spec__=None,
-    )
-    sys.modules["__main__"] = main
-    return scope
-
-
-def play(source, name, tell):
-    """Compiles and runs a program.  `tell` sends a report; gives the exit code, or -signal."""
-    path = WORK + "/" + name
-    try:
-        code = compile(source, path, "exec", 0, True)
-    except BaseException as caught:
-        error = caught.with_traceback(None)
-        error.__context__ = None
-        _ced.show(error)
-        tell(report(error, path, source, True))
-        return 1
-    if tell is not rehearsed:
-        _ced.begun()
-    error = _ced.execute(code, new_main(path))
-    if error is None:
-        return 0
-    if isinstance(error, SystemExit):
-        return exit_code_of(error)
-    body = report(error, path, source, False)
-    _ced.show(error)
-    tell(body)
-    return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
-
-
-def finish():
-    """What the interpreter does at its end, for what belongs to the program."""
-    threading = sys.modules.get("threading")
-    if threading is not None:
-        try:
-            threading._shutdown()
-        except BaseException as error:
-            _ced.unraisable(error, threading)
-    try:
-        atexit._run_exitfuncs()
-    except BaseException:
-        pass
-    flushed = _ced.flush()
-    forget_program()
-    return _ced.flush() and flushed
-
-
-def forget_program():
-    """Lets go of the program's modules and of the last exception, so that __del__ runs."""
-    for name in "last_type", "last_value", "last_traceback", "last_exc":
-        if hasattr(sys, name):
-            delattr(sys, name)
-    for name in [name for name in sys.modules if name not in real["modules"]]:
-        module = sys.modules[name]
-        if (getattr(module, "__file__", None) or "").startswith(WORK + "/"):
-            del sys.modules[name]
-    sys.modules.pop("__main__", None)
-    gc.collect()
-
-
-# ---- a worker's life ---------------------------------------------------------------------------
-
-
-def rehearsed(body):
-    """Where the rehearsal's report goes."""
-
-
-def rehearse():
-    """Runs a program that resembles jobs, so that a job finds its pages already its own."""
-    open_stdin()
-    open_outputs(0, 0)
-    exit_code_of(SystemExit(0))
-    play(real["rehearsal"], "rehearsal.py", rehearsed)
-    play(b"print(1)", "rehearsal.py", rehearsed)
-    atexit._run_exitfuncs()
-    _ced.flush()
-    forget_program()
-
-
-def set_environment(entries):
-    for entry in entries:
-        key, _, value = entry.partition("=")
-        os.environ[key] = value
-        if key == "TZ":
-            time.tzset()
-
-
-def work(touched):
-    if not touched:
-        rehearse()
-    numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is not None:
-        numpy_random.seed()
-    open_stdin()
-    open_outputs(1, 2)
-    gc.enable()
-    _ced.ready()
-    source, name, args, env, kind = _ced.take()
-    if kind is not None and kind != stat.S_IFCHR:
-        open_stdin()
-    try:
-        set_environment(env)
-    except (OSError, ValueError) as error:
-        _ced.failed(("environment: %s" % error).encode("utf-8", "replace"))
-        _ced.done(1)
-    sys.argv = [name] + args
-    code = play(source, name, _ced.error)
-    if not finish():
-        code = 120
-    if code < 0:
-        signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
-    _ced.done(code)
+        if len(body) <= REPORT_MAX:
+            break
+    return body.encode()

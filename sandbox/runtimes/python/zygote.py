@@ -12,21 +12,35 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import _ced
 import harness
 
+# These register hooks that put locks and threads right after a fork.  When a worker is forked
+# there is one thread and no lock is held, so they would only write to a hundred shared pages.
+IDLE_HOOKS = {"threading", "logging", "concurrent.futures.thread"}
+
+
+def register_at_fork(*, register=os.register_at_fork, **hooks):
+    """As os.register_at_fork(), but hooks of those modules rest while the house forks."""
+    if sys._getframe(1).f_globals.get("__name__") in IDLE_HOOKS:
+        hooks = {when: harness.resting(hook) for when, hook in hooks.items()}
+    register(**hooks)
+
 
 def preload(names):
     """Imports what jobs are likely to want.  A module that is not there is the job's business."""
+    original = os.register_at_fork
+    os.register_at_fork = register_at_fork
     for name in names.split():
         try:
             __import__(name)
         except ImportError as error:
             print(f'<4>ced-zygote preload.failed module="{name}" error="{error}"', file=sys.stderr)
+    os.register_at_fork = original
 
 
 wanted = os.environ.get("CED_PRELOAD", "")
 _ced.settle()
 preload(wanted)
-harness.prepare()
 sys.stderr.flush()
+harness.prepare_zygote()
 
 # What lives now lives as long as the zygote: the collector need not look at it again, and not
 # looking keeps its pages shared with every worker.
@@ -34,8 +48,6 @@ gc.collect()
 gc.disable()
 gc.freeze()
 
-if _ced.learn():
-    harness.rehearse()
-    _ced.learned()
+harness.learn()
 touched = _ced.serve(b"%s %d.%d.%d" % ((sys.implementation.name.encode(),) + sys.version_info[:3]))
 harness.work(touched)

@@ -1,0 +1,382 @@
+#include "sandbox/runtimes/python/life.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sandbox/child_exit.h"
+#include "sandbox/joblink.h"
+#include "sandbox/program.h"
+#include "sandbox/worker.h"
+
+#define EXIT_UNFLUSHED 120 /* what the interpreter says when stdout cannot be flushed */
+
+/* There is nobody to tell: a daemon that speaks nonsense, or none at all, ends the worker. */
+__attribute__((noreturn)) static void leave(void)
+{
+	child_exit(1);
+}
+
+static void tell(enum job_kind kind, int32_t exit_code, const char *body, size_t len)
+{
+	if (joblink_tell(WORKER_JOB_FD, kind, exit_code, body, len, NULL) < 0)
+		leave();
+}
+
+__attribute__((noreturn)) static void tell_failure(const char *why)
+{
+	(void)joblink_tell(WORKER_JOB_FD, JOB_FAILED, 0, why, strlen(why), NULL);
+	joblink_linger(WORKER_JOB_FD);
+	leave();
+}
+
+/* ---- the job comes ------------------------------------------------------------------------ */
+
+static PyObject *decode(struct span text)
+{
+	return PyUnicode_DecodeFSDefaultAndSize(text.bytes, (Py_ssize_t)text.len);
+}
+
+static PyObject *list_of(struct span packed, uint32_t count)
+{
+	PyObject *list = PyList_New((Py_ssize_t)count);
+	struct span text;
+
+	for (Py_ssize_t i = 0; list && program_next_text(&packed, &text); i++)
+		if (PyList_SetItem(list, i, decode(text)) < 0)
+			leave();
+	return list;
+}
+
+/* None: /dev/null stays; else what kind of file it is now, as in st_mode. */
+static PyObject *take_stdin(int fd)
+{
+	struct stat status;
+
+	if (fd < 0)
+		Py_RETURN_NONE;
+	if (fstat(fd, &status) < 0 || dup2(fd, STDIN_FILENO) < 0)
+		leave();
+	close(fd);
+	return PyLong_FromUnsignedLong(status.st_mode & S_IFMT);
+}
+
+/* (source, name, args, env, stdin kind, file count) */
+static PyObject *job_tuple(const struct program *program, int stdin_fd)
+{
+	PyObject *job = Py_BuildValue("(NNNNNI)",
+		PyBytes_FromStringAndSize(program->code.bytes, (Py_ssize_t)program->code.len),
+		decode(program->entrypoint), list_of(program->args, program->arg_count),
+		list_of(program->env, program->env_count), take_stdin(stdin_fd),
+		program->file_count);
+
+	if (!job)
+		leave();
+	return job;
+}
+
+static PyObject *job_take(void)
+{
+	struct joblink_job job = { NULL, 0, -1 };
+	struct program program;
+	struct err err = ERR_INIT;
+
+	if (joblink_wait(WORKER_JOB_FD, &job, &err) < 0)
+		leave();
+	if (program_parse(job.body, job.len, &program, &err) < 0)
+		leave();
+	if (program_write(&program, AT_FDCWD, &err) < 0)
+		tell_failure(err.text);
+	return job_tuple(&program, job.stdin_fd);
+}
+
+/* ---- exceptions --------------------------------------------------------------------------- */
+
+/* The current exception, with its traceback in it; the thread has none afterwards. */
+static PyObject *take_exception(void)
+{
+	PyObject *type = NULL;
+	PyObject *value = NULL;
+	PyObject *traceback = NULL;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	PyErr_NormalizeException(&type, &value, &traceback);
+	if (traceback)
+		(void)PyException_SetTraceback(value, traceback);
+	Py_XDECREF(type);
+	Py_XDECREF(traceback);
+	return value;
+}
+
+/* As the interpreter prints what nobody caught: through sys.excepthook, keeping sys.last_value. */
+static void show(PyObject *exception)
+{
+	Py_INCREF(exception);
+	PyErr_Restore(PyObject_Type(exception), exception, PyException_GetTraceback(exception));
+	PyErr_PrintEx(1);
+}
+
+/* What the end of the program means.  Takes `error`. */
+static int judge(const struct life *life, PyObject *error, PyObject *path, PyObject *source,
+	bool is_syntax, bool aloud)
+{
+	PyObject *verdict = PyObject_CallFunction(
+		life->judge, "OOOO", error, path, source, is_syntax ? Py_True : Py_False);
+	PyObject *report = NULL;
+	int exit_code = 1;
+
+	if (!verdict || !PyArg_ParseTuple(verdict, "iO", &exit_code, &report))
+		PyErr_Clear();
+	if (report) {
+		if (report != Py_None || !verdict)
+			show(error);
+		if (aloud && PyBytes_Check(report))
+			tell(JOB_ERROR, 0, PyBytes_AsString(report), (size_t)PyBytes_Size(report));
+	}
+	Py_XDECREF(verdict);
+	Py_DECREF(error);
+	return exit_code;
+}
+
+/* ---- one program -------------------------------------------------------------------------- */
+
+struct play {
+	PyObject *source; /* borrowed from the job */
+	PyObject *name;
+	PyObject *path; /* owned */
+	PyObject *scope;
+};
+
+static int play_init(struct play *play, const struct life *life, PyObject *job)
+{
+	PyObject *args = NULL;
+	PyObject *env = NULL;
+	PyObject *kind = NULL;
+	unsigned file_count = 0;
+
+	memset(play, 0, sizeof(*play));
+	if (!PyArg_ParseTuple(
+		    job, "OOOOOI", &play->source, &play->name, &args, &env, &kind, &file_count))
+		return -1;
+	play->scope = PyObject_CallFunction(
+		life->prepare, "OOOOI", play->name, args, env, kind, file_count);
+	if (!play->scope)
+		return -1;
+	play->path = PyDict_GetItemString(play->scope, "__file__");
+	Py_XINCREF(play->path);
+	return play->path ? 0 : -1;
+}
+
+static void play_done(struct play *play)
+{
+	Py_CLEAR(play->path);
+	Py_CLEAR(play->scope);
+}
+
+/* The exit code, negative for a signal. */
+static int play_run(struct play *play, const struct life *life, bool aloud)
+{
+	PyObject *result;
+	PyObject *code = PyObject_CallFunction(
+		life->compile, "OOsii", play->source, play->path, "exec", 0, 1);
+
+	if (!code)
+		return judge(life, take_exception(), play->path, play->source, true, aloud);
+	if (aloud)
+		tell(JOB_BEGUN, 0, NULL, 0);
+	result = PyEval_EvalCode(code, play->scope, play->scope);
+	Py_DECREF(code);
+	if (!result)
+		return judge(life, take_exception(), play->path, play->source, false, aloud);
+	Py_DECREF(result);
+	return 0;
+}
+
+int life_rehearse(const struct life *life, PyObject *job)
+{
+	struct play play;
+	PyObject *forgotten;
+
+	if (play_init(&play, life, job) < 0)
+		return -1;
+	(void)play_run(&play, life, false);
+	play_done(&play);
+	forgotten = PyObject_CallObject(life->forget, NULL);
+	Py_XDECREF(forgotten);
+	return forgotten ? 0 : -1;
+}
+
+/* ---- the end, as in Py_FinalizeEx() -------------------------------------------------------- */
+
+/* Non-daemon threads are waited for.  The module is there only when somebody has imported it. */
+static void join_threads(void)
+{
+	PyObject *name = PyUnicode_FromString("threading");
+	PyObject *threading = name ? PyImport_GetModule(name) : NULL;
+	PyObject *result;
+
+	Py_XDECREF(name);
+	if (!threading) {
+		PyErr_Clear();
+		return;
+	}
+	result = PyObject_CallMethod(threading, "_shutdown", NULL);
+	if (!result)
+		PyErr_WriteUnraisable(threading);
+	Py_XDECREF(result);
+	Py_DECREF(threading);
+}
+
+static bool is_closed(PyObject *file)
+{
+	PyObject *closed = PyObject_GetAttrString(file, "closed");
+	int truth = closed ? PyObject_IsTrue(closed) : 0;
+
+	PyErr_Clear();
+	Py_XDECREF(closed);
+	return truth > 0;
+}
+
+static bool flush_one(const char *name, bool aloud)
+{
+	PyObject *file = PySys_GetObject(name);
+	PyObject *result;
+
+	if (!file || file == Py_None || is_closed(file))
+		return true;
+	Py_INCREF(file);
+	result = PyObject_CallMethod(file, "flush", NULL);
+	if (!result && aloud)
+		PyErr_WriteUnraisable(file);
+	PyErr_Clear();
+	Py_DECREF(file);
+	Py_XDECREF(result);
+	return result != NULL;
+}
+
+static bool flush_both(void)
+{
+	bool flushed = flush_one("stdout", true);
+
+	(void)flush_one("stderr", false);
+	return flushed;
+}
+
+static void call_quietly(PyObject *call)
+{
+	PyObject *result = PyObject_CallObject(call, NULL);
+
+	PyErr_Clear();
+	Py_XDECREF(result);
+}
+
+/* Whether stdout could be flushed.  What __del__ prints in forget() goes out too. */
+static bool wind_up(const struct life *life, struct play *play)
+{
+	bool flushed;
+
+	join_threads();
+	call_quietly(life->finish);
+	flushed = flush_both();
+	play_done(play);
+	call_quietly(life->forget);
+	if (flushed)
+		return flush_both();
+	(void)flush_one("stderr", false);
+	return false;
+}
+
+/* An interpreter that was interrupted dies of the signal, so that its parent sees it. */
+static void die_of(int number)
+{
+	(void)signal(number, SIG_DFL);
+	(void)kill(getpid(), number);
+}
+
+/* ---- a life ------------------------------------------------------------------------------- */
+
+/* With it goes the cpu time that was spent so far, which is no fault of the job's. */
+static void tell_ready(void)
+{
+	struct timespec used;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	tell(JOB_READY, (int32_t)(used.tv_sec * 1000000 + used.tv_nsec / 1000), NULL, 0);
+}
+
+/* What prepare() could not do: an environment that no process can have, for one. */
+__attribute__((noreturn)) static void fail_to_begin(void)
+{
+	PyObject *error = take_exception();
+	PyObject *text = error ? PyObject_Str(error) : NULL;
+	PyObject *bytes = text ? PyUnicode_AsUTF8String(text) : NULL;
+
+	tell_failure(bytes ? PyBytes_AsString(bytes) : "the job could not be prepared");
+}
+
+/*
+ * Puts a fresh thread state into the place of the old one, whose frames go with it; nobody returns
+ * to them.  Two are made: a thread's own state, the one that PyGILState_Ensure() finds, is the first
+ * that is made while it has none, and the interpreter must never be without any.
+ */
+static void change_thread_state(PyInterpreterState *interpreter)
+{
+	PyThreadState *bridge = PyThreadState_New(interpreter);
+	PyThreadState *fresh;
+
+	if (!bridge)
+		leave();
+	PyThreadState_Delete(PyThreadState_Swap(bridge));
+	fresh = PyThreadState_New(interpreter);
+	if (!fresh)
+		leave();
+	(void)PyThreadState_Swap(fresh);
+	PyThreadState_Clear(bridge);
+	PyThreadState_Delete(bridge);
+}
+
+/* Public since 3.7, though not in the limited API; a recursion less than Context.run(). */
+int PyContext_Enter(PyObject *context) __attribute__((weak));
+
+/* What modules have set for this thread and this context while they were imported stays set. */
+static void start_over(void)
+{
+	PyObject *module = PyImport_ImportModule("_contextvars");
+	PyObject *context = module ? PyObject_CallMethod(module, "copy_context", NULL) : NULL;
+	PyObject *kept = PyThreadState_GetDict();
+	PyObject *fresh;
+
+	if (!context || !kept)
+		leave();
+	Py_INCREF(kept);
+	change_thread_state(PyInterpreterState_Get());
+	fresh = PyThreadState_GetDict();
+	if (!fresh || PyDict_Update(fresh, kept) < 0)
+		leave();
+	if (PyContext_Enter && PyContext_Enter(context) < 0)
+		leave();
+	Py_DECREF(kept);
+}
+
+void life_run(const struct life *life)
+{
+	struct play play;
+	PyObject *job;
+	int exit_code;
+
+	start_over();
+	tell_ready();
+	job = life->job ? life->job : job_take();
+	if (play_init(&play, life, job) < 0)
+		fail_to_begin();
+	exit_code = play_run(&play, life, true);
+	if (!wind_up(life, &play))
+		exit_code = EXIT_UNFLUSHED;
+	if (exit_code < 0)
+		die_of(-exit_code);
+	life->end(exit_code);
+}

@@ -1,0 +1,29 @@
+/*
+ * A worker's life after its jail is built: one job, run the way the interpreter runs a script.
+ *
+ * All of it is driven from C and on a thread state of its own, with no Python frame underneath:
+ * what a program sees of the stack, of the recursion limit and in tracebacks is what it would see
+ * without us.  The harness lends three functions for what is easier said in Python.
+ */
+#pragma once
+
+#include <Python.h>
+
+struct life {
+	PyObject *prepare; /* (name, args, env, stdin kind, file count) -> globals of the program */
+	PyObject *judge;   /* (exception, path, source, is_syntax) -> (exit code, report or None) */
+	PyObject *forget;  /* () lets go of the program's modules */
+	PyObject *compile; /* the builtin of that name */
+	PyObject *finish;  /* atexit._run_exitfuncs */
+	PyObject *job;     /* NULL: comes over the job socket; else a tuple as job_take() gives */
+	void (*end)(int exit_code) __attribute__((noreturn));
+};
+
+/*
+ * Leaves all frames behind, says that the worker is warm, waits for the job, runs it, says how it
+ * ended, stays.  What is on the stack of the caller is never come back to.
+ */
+__attribute__((noreturn)) void life_run(const struct life *life);
+
+/* Runs a program in the middle of everything and tells nobody.  0, or -1 with an exception set. */
+int life_rehearse(const struct life *life, PyObject *job);
