@@ -33,13 +33,38 @@ ced_account() {
 	fi
 }
 
+# ced_reachable FOLDER: whether the account that ced becomes can use what lies there.
+ced_reachable() {
+	[[ $(id -u) != 0 ]] || setpriv --reuid "$(id -u "$(ced_account)")" \
+		--regid "$(id -g "$(ced_account)")" --clear-groups test -r "$1" -a -x "$1"
+}
+
+# The folder with bin/ and libexec/: the build, or a copy where root's checkout is closed to others.
+ced_programs() {
+	local build
+	build=$(dirname "$(dirname "$(command -v ced-spawner)")")
+	if ! ced_reachable "$build/libexec/ced/ced"; then
+		mkdir -m 755 "$ced_folder/programs"
+		cp -r "$build/bin" "$build/libexec" "$ced_folder/programs/"
+		chmod -R a+rX "$ced_folder/programs"
+		build=$ced_folder/programs
+	fi
+	echo "$build"
+}
+
 # Starts a spawner and waits until warm workers are there.  What stands in ced_arguments is for
-# ced: ced_arguments=(--config "$work/ced.conf").
+# ced.  Root must be given cgroups; an ordinary user gets what there is.
 ced_arguments=()
+if [[ $(id -u) != 0 ]]; then
+	echo 'cgroups = "auto"' >"$ced_folder/ced.conf"
+	ced_arguments=(--config "$ced_folder/ced.conf")
+fi
 daemon_start() {
-	local tries
+	local tries programs
+	programs=$(ced_programs)
 	: >"$ced_log"
-	ced-spawner -- --socket "$CED_SOCKET" --state "$ced_state" "${ced_arguments[@]}" >>"$ced_log" 2>&1 </dev/null &
+	"$programs/bin/ced-spawner" --libexec "$programs/libexec/ced" -- --socket "$CED_SOCKET" \
+		--state "$ced_state" "${ced_arguments[@]}" >>"$ced_log" 2>&1 </dev/null &
 	ced_spawner=$!
 	for ((tries = 0; tries < 300; tries++)); do
 		daemon_is_ready && return 0
