@@ -170,7 +170,15 @@ int mounts_procfs(struct err *err)
 
 /* ---- sources ------------------------------------------------------------------------------- */
 
-#define MEM_MAJOR 1 /* null, zero, full, random, urandom; /dev/mem opens for nobody in a jail */
+/* Major 1: null, zero, full, random, urandom; not mem, port, kmsg. */
+#define MEM_MAJOR	1
+#define HARMLESS_MINORS (1U << 3 | 1U << 5 | 1U << 7 | 1U << 8 | 1U << 9)
+
+static bool is_harmless(const struct stat *device)
+{
+	return S_ISCHR(device->st_mode) && major(device->st_rdev) == MEM_MAJOR &&
+	       minor(device->st_rdev) < 32 && HARMLESS_MINORS >> minor(device->st_rdev) & 1U;
+}
 
 static int check_source(const struct mount_row *row, int fd, struct err *err)
 {
@@ -179,7 +187,7 @@ static int check_source(const struct mount_row *row, int fd, struct err *err)
 
 	if (fstat(fd, &stat) < 0)
 		return err_sys(err, "stat");
-	if (row->kind == MOUNT_DEVICE && S_ISCHR(stat.st_mode) && major(stat.st_rdev) == MEM_MAJOR)
+	if (row->kind == MOUNT_DEVICE && is_harmless(&stat))
 		return 0;
 	if (!S_ISDIR(stat.st_mode) && !S_ISREG(stat.st_mode) && !S_ISLNK(stat.st_mode))
 		return err_set(err, ERR_DENIED, "is neither file nor folder");

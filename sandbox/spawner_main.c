@@ -100,7 +100,7 @@ static int parse_options(int argc, char **argv, struct house *house)
 		else if (name == 'h')
 			return fputs(usage, stdout) < 0;
 		else if (name != 'b' || !parse_uid_base(optarg, &house->spawner.uid_base))
-			return fputs(usage, stderr), EXIT_USAGE;
+			return fputs(usage, stderr) < 0 ? EXIT_BROKEN : EXIT_USAGE;
 	}
 	house->start.args = argv + optind;
 	return argc - optind > DAEMON_ARGS_MAX ? EXIT_USAGE : -1;

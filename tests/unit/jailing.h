@@ -1,0 +1,83 @@
+/* What tests of the jail share: work in a forked child, in namespaces of its own, and its end. */
+#pragma once
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proto/base/err.h"
+
+/* Runs `work` in a child; its answer is the child's status, or -signal. */
+static inline int in_child(int (*work)(void *context), void *context)
+{
+	int status = 0;
+	pid_t pid;
+
+	(void)fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		int answer = work(context);
+
+		(void)fflush(stdout);
+		_exit(answer);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return 254;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* In a child: all rights in namespaces of its own, as the one user that it was. */
+static inline bool enter_namespaces(void)
+{
+	char map[64];
+	unsigned uid = getuid();
+	unsigned gid = getgid();
+	FILE *file;
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+		return false;
+	(void)snprintf(map, sizeof(map), "0 %u 1", uid);
+	file = fopen("/proc/self/setgroups", "we");
+	if (!file || fputs("deny", file) < 0 || fclose(file) != 0)
+		return false;
+	file = fopen("/proc/self/uid_map", "we");
+	if (!file || fputs(map, file) < 0 || fclose(file) != 0)
+		return false;
+	(void)snprintf(map, sizeof(map), "0 %u 1", gid);
+	file = fopen("/proc/self/gid_map", "we");
+	return file && fputs(map, file) >= 0 && fclose(file) == 0;
+}
+
+static inline int only_enter(void *context)
+{
+	(void)context;
+	return enter_namespaces() ? 0 : 1;
+}
+
+/* valgrind knows neither clone3() nor filters: what it emulates is not what we test. */
+static inline bool is_emulated(void)
+{
+	return syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS;
+}
+
+/* A host may forbid user namespaces to all but root; then there is nothing to test. */
+static inline bool can_jail(void)
+{
+	return !is_emulated() && in_child(only_enter, NULL) == 0;
+}
+
+/* In a child, for CHECK-like conditions: says which one failed. */
+#define WANT(condition)                                                          \
+	do {                                                                     \
+		if (!(condition)) {                                              \
+			printf("# %s:%d: %s\n", __FILE__, __LINE__, #condition); \
+			return 1;                                                \
+		}                                                                \
+	} while (0)
