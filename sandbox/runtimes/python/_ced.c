@@ -8,7 +8,7 @@
  *				  -> whether its pages are its own already
  *	_ced.live(parts)	  a worker's life; does not return
  *
- * `parts` are the harness's (prepare, judge, forget, compile, finish): see life.h.  A job is
+ * `parts` are the harness's (prepare, judge, forget, compile, finish, context): see life.h.  A job is
  * (source, name, args, env, stdin kind, file count).
  *
  * A program can import nothing of this by name, since the harness forgets the module, and could do
@@ -32,8 +32,8 @@ static struct life life;
 
 static int take_parts(PyObject *parts)
 {
-	return PyArg_ParseTuple(parts, "OOOOO", &life.prepare, &life.judge, &life.forget,
-		       &life.compile, &life.finish)
+	return PyArg_ParseTuple(parts, "OOOOOO", &life.prepare, &life.judge, &life.forget,
+		       &life.compile, &life.finish, &life.context)
 		       ? 0
 		       : -1;
 }

@@ -20,6 +20,7 @@ import os
 import signal
 import stat
 import time
+from _contextvars import copy_context
 from json.encoder import encode_basestring_ascii as quoted
 
 WORK = "/work"
@@ -47,7 +48,7 @@ def prepare_zygote():
         sys.modules.pop(name, None)
     real["rehearsal"] = source, "rehearsal.py", ["argument"], ["NAME=value"], None, 0
     real["modules"] = frozenset(sys.modules)
-    real["parts"] = prepare, judge, forget, compile, atexit._run_exitfuncs
+    real["parts"] = prepare, judge, forget, compile, atexit._run_exitfuncs, copy_context
     open_streams()
     rehearse()
 
@@ -135,6 +136,7 @@ def wake():
     threading = sys.modules.get("threading")
     if hasattr(getattr(threading, "_main_thread", None), "_set_native_id"):
         threading._main_thread._set_native_id()
+    real["main"] = new_main()
     real["forks"] = True  # from here on they are the program's
     gc.enable()
 
@@ -159,27 +161,26 @@ def set_environment(entries):
 
 def make_room(names):
     """A file of the job stands before a module that only we have imported already."""
-    for name in {name.partition(".")[0] for name in names} - AT_START:
-        if name in real["modules"]:
+    for name in names:
+        name = name.partition(".")[0]
+        if name in real["modules"] and name not in AT_START:
             for module in [m for m in sys.modules if m == name or m.startswith(name + ".")]:
                 del sys.modules[module]
 
 
-def new_main(path):
-    """A module as a script finds itself in; gives its globals."""
+def new_main():
+    """A module as a script finds itself in, but for its path."""
     main = type(sys)("__main__")
-    scope = main.__dict__
-    scope.update(
+    main.__dict__.update(
         __annotations__={},
         __builtins__=builtins,
         __cached__=None,
-        __file__=path,
-        __loader__=importlib.machinery.SourceFileLoader("__main__", path),
+        __file__="",
+        __loader__=importlib.machinery.SourceFileLoader("__main__", ""),
         __package__=None,
         __spec__=None,
     )
-    sys.modules["__main__"] = main
-    return scope
+    return main
 
 
 def prepare(name, args, env, kind, file_count):
@@ -187,8 +188,10 @@ def prepare(name, args, env, kind, file_count):
     set_environment(env)
     make_room(os.listdir(WORK) if file_count else (name,))
     sys.argv = [name] + args
-    sys.orig_argv = [sys.executable, name] + args
-    return new_main(WORK + "/" + name)
+    sys.orig_argv = [sys.executable] + sys.argv
+    sys.modules["__main__"] = main = real.pop("main", None) or new_main()
+    main.__file__ = main.__loader__.path = WORK + "/" + name
+    return main.__dict__
 
 
 # ---- after the program -------------------------------------------------------------------------

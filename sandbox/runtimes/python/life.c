@@ -343,10 +343,9 @@ static void change_thread_state(PyInterpreterState *interpreter)
 int PyContext_Enter(PyObject *context) __attribute__((weak));
 
 /* What modules have set for this thread and this context while they were imported stays set. */
-static void start_over(void)
+static void start_over(const struct life *life)
 {
-	PyObject *module = PyImport_ImportModule("_contextvars");
-	PyObject *context = module ? PyObject_CallMethod(module, "copy_context", NULL) : NULL;
+	PyObject *context = PyObject_CallObject(life->context, NULL);
 	PyObject *kept = PyThreadState_GetDict();
 	PyObject *fresh;
 
@@ -368,7 +367,7 @@ void life_run(const struct life *life)
 	PyObject *job;
 	int exit_code;
 
-	start_over();
+	start_over(life);
 	tell_ready();
 	job = life->job ? life->job : job_take();
 	if (play_init(&play, life, job) < 0)

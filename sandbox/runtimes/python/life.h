@@ -15,6 +15,7 @@ struct life {
 	PyObject *forget;  /* () lets go of the program's modules */
 	PyObject *compile; /* the builtin of that name */
 	PyObject *finish;  /* atexit._run_exitfuncs */
+	PyObject *context; /* contextvars.copy_context */
 	PyObject *job;     /* NULL: comes over the job socket; else a tuple as job_take() gives */
 	void (*end)(int exit_code) __attribute__((noreturn));
 };

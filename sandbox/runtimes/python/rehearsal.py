@@ -1,54 +1,25 @@
-import json, re, sys
+import json
 
 
-class Shape:
-    sides = 0
-
-    def __init__(self, name, size):
-        self.name = name
+class Square:
+    def __init__(self, size):
         self.size = size
 
-    @property
     def area(self):
-        return self.size**2 * self.sides / 4
-
-    def __repr__(self):
-        return f"{type(self).__name__}({self.name!r}, {self.size:.2f})"
+        return self.size**2
 
 
-class Square(Shape):
-    sides = 4
+def areas(count):
+    return [Square(size).area() for size in range(count)]
 
 
-def primes(limit):
-    found = []
-    for n in range(2, limit):
-        if all(n % p for p in found):
-            found.append(n)
-            yield n
-
-
-def main():
-    shapes = [Square(f"square {i}", i * 1.5) for i in range(5)]
-    table = {shape.name: shape.area for shape in sorted(shapes, key=lambda s: -s.area)}
-    words = re.findall(r"[a-z]+", "to be or not to be".lower())
-    counts = {}
-    for word in words:
-        counts[word] = counts.get(word, 0) + 1
-    print("shapes", shapes, len(shapes), sum(table.values()))
-    print(json.dumps({"table": table, "counts": counts, "list": [1, 2.5, None, True]}, indent=1))
-    assert json.loads('{"a": [1, 2.5, "x"], "b": null}')["a"][0] == 1
-    with open("/dev/null", "r+") as file:
-        file.write("\n".join(map(str, primes(50))))
-        total = sum(int(line) for line in file)
-    print(f"{total:>10,} {2**64} {total / 7:.3f} {'x' * 10!r:^20}", *words, sep=", ")
-    try:
-        int("no number")
-    except ValueError as error:
-        print("error:", error, file=sys.stderr)
-    return set(words), tuple(reversed(words)), bytes(10), "ünï".encode().decode()
-
-
-if __name__ == "__main__":
-    main()
-    {}["missing"]
+table = {str(size): size for size in range(10)}
+for name, size in sorted(table.items()):
+    if size % 2:
+        print(name, size)
+print(f"{sum(areas(10)):>8} {table} {2 / 7:.3f}", len(table))
+print(json.dumps({"table": table, "list": [1, 2.5, None, "x"]}))
+try:
+    int("no number")
+except ValueError as error:
+    print("error:", error)
