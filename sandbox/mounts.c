@@ -171,7 +171,7 @@ int mounts_procfs(struct err *err)
 /* ---- sources ------------------------------------------------------------------------------- */
 
 /* Major 1: null, zero, full, random, urandom; not mem, port, kmsg. */
-#define MEM_MAJOR	1
+#define MEM_MAJOR       1
 #define HARMLESS_MINORS (1U << 3 | 1U << 5 | 1U << 7 | 1U << 8 | 1U << 9)
 
 static bool is_harmless(const struct stat *device)
@@ -194,6 +194,14 @@ static int check_source(const struct mount_row *row, int fd, struct err *err)
 	return check_opened(fd, real, err);
 }
 
+static int clone_tree(int fd, struct err *err)
+{
+	int clone = (int)syscall(SYS_open_tree, fd, "",
+		OPEN_TREE_CLOEXEC | OPEN_TREE_CLONE | AT_EMPTY_PATH | AT_RECURSIVE);
+
+	return clone < 0 ? err_sys(err, "open_tree") : clone;
+}
+
 /* A link stays a plain O_PATH descriptor: there is nothing to mount. */
 static int open_source(const struct mount_row *row, struct err *err)
 {
@@ -207,15 +215,17 @@ static int open_source(const struct mount_row *row, struct err *err)
 
 	if (fd < 0)
 		return err_sys(err, "open");
-	if (check_source(row, fd, err) < 0)
-		return -1;
-	if (fstat(fd, &stat) == 0 && S_ISLNK(stat.st_mode))
-		return take_fd(&fd);
-
-	clone = (int)syscall(SYS_open_tree, fd, "",
-		OPEN_TREE_CLOEXEC | OPEN_TREE_CLONE | AT_EMPTY_PATH | AT_RECURSIVE);
+	if (row->kind == MOUNT_PROC) {
+		clone = mounts_procfs(err);
+	} else {
+		if (check_source(row, fd, err) < 0)
+			return -1;
+		if (fstat(fd, &stat) == 0 && S_ISLNK(stat.st_mode))
+			return take_fd(&fd);
+		clone = clone_tree(fd, err);
+	}
 	if (clone < 0)
-		return err_sys(err, "open_tree");
+		return -1;
 	if (set_attributes(clone, flags, true, err) < 0)
 		return -1;
 	return take_fd(&clone);

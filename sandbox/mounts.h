@@ -18,6 +18,7 @@ enum mount_kind {
 	MOUNT_TREE,   /* file or folder, read-only, nosuid, nodev; a link is made again as a link */
 	MOUNT_TARGET, /* the same, but a link is followed here and bound as what it points to */
 	MOUNT_DEVICE, /* one of the harmless devices */
+	MOUNT_PROC,   /* a procfs of the jail's own pid namespace, read-only */
 };
 
 struct mount_row {

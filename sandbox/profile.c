@@ -78,7 +78,8 @@ static const struct mount_row inspector_rows[] = {
 	LIBRARY("/lib64/libc.so.6"),
 	LIBRARY("/lib64/libm.so.6"),
 	LIBRARY("/lib64/libgcc_s.so.1"),
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if SANITIZED
+	{ MOUNT_PROC, "/proc", "/proc", false },
 	LIBRARY(DEBIAN "libasan.so.8"),
 	LIBRARY(DEBIAN "libubsan.so.1"),
 	LIBRARY(DEBIAN "libtsan.so.2"),

@@ -256,7 +256,14 @@ static const struct arg_rule own_prctl_rules[] = {
 	{ VERDICT_ALLOW, { IS(0, PR_SET_TIMERSLACK) } },
 };
 
+#if SANITIZED
+static const short sanitizer[] = { NR(clone), NR(ptrace), NR(personality), NR(prctl) };
+#endif
+
 static const struct syscall_group daemon_groups[] = {
+#if SANITIZED
+	{ "the leak checker; test builds only", VERDICT_ALLOW, CALLS(sanitizer), NO_RULES },
+#endif
 	{ "exec happens once", VERDICT_ALLOW, CALLS(daemon_start), NO_RULES },
 	{ "the store and its locks", VERDICT_ALLOW, CALLS(daemon_files), NO_RULES },
 	{ "clients and jails", VERDICT_ALLOW, CALLS(daemon_sockets), NO_RULES },

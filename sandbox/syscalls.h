@@ -14,6 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Builds with a sanitizer, for tests: its checkers need more than our programs do. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
 #define VERDICT_ALLOW        SECCOMP_RET_ALLOW
 #define VERDICT_KILL         SECCOMP_RET_KILL_PROCESS
 #define VERDICT_ERRNO(errno) (SECCOMP_RET_ERRNO | (uint32_t)(errno))

@@ -249,6 +249,31 @@ static int procfs(void *context)
 	return 0;
 }
 
+static int procfs_in_tree(void *context)
+{
+	const struct mount_row row = { MOUNT_PROC, "/proc", "/proc", false };
+	int status = -1;
+
+	(void)context;
+	WANT(enter_namespaces());
+	WANT(unshare(CLONE_NEWPID) == 0);
+	if (fork() == 0) {
+		bool is_there = build(&row, 1) == 0 && access("/proc/1/status", R_OK) == 0;
+
+		_exit(!is_there || access("/proc/2", F_OK) == 0 ||
+			!(flags_of("/proc") & ST_RDONLY) || access("/proc/sys", F_OK) == 0);
+	}
+	WANT(wait(&status) > 0 && status == 0);
+	return 0;
+}
+
+TEST(a_procfs_in_a_tree_is_its_own_and_read_only)
+{
+	if (!can_jail())
+		SKIP("this host gives no user namespaces");
+	CHECK_EQ_INT(in_child(procfs_in_tree, NULL), 0);
+}
+
 TEST(a_procfs_without_a_place_shows_only_its_own_pids)
 {
 	if (!can_jail())

@@ -405,7 +405,9 @@ __attribute__((noreturn)) static void call_and_report(long nr)
 		_exit(255);
 	errno = 0;
 	found = syscall(nr, 0, 0, 0, 0, 0, 0);
-	_exit(found < 0 ? errno : 0);
+	/* Plainly: under a sanitizer _exit() makes calls of its own. */
+	(void)syscall(SYS_exit_group, found < 0 ? errno : 0);
+	__builtin_unreachable();
 }
 
 static int status_of(long nr)
