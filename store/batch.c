@@ -117,8 +117,6 @@ static int settle_now(struct store *store, struct err *err)
 
 int store_tidy(struct store *store, struct err *err)
 {
-	int r;
-
 	assert(store->mode == STORE_WRITE && !store->writing);
 
 	if (store->unsettled >= UNSETTLED_TIDY || store->settling) {
@@ -126,8 +124,9 @@ int store_tidy(struct store *store, struct err *err)
 			return -1;
 	}
 	if (store->log_pages >= LOG_PAGES_TIDY) {
-		r = sqlite3_wal_checkpoint_v2(
+		int r = sqlite3_wal_checkpoint_v2(
 			store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+
 		store->log_pages = 0; /* the next commit tells how long it really is */
 		if (r != SQLITE_OK && r != SQLITE_BUSY)
 			return db_failed(store, r, err);

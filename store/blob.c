@@ -93,21 +93,13 @@ static int write_new(struct store *store, struct bytes bytes, const uint8_t dige
 	return 0;
 }
 
-int blob_put(struct store *store, struct bytes bytes, const uint8_t *digest, int64_t *ret_blob,
-	struct err *err)
+static int put_digested(struct store *store, struct bytes bytes, const uint8_t *digest,
+	int64_t *ret_blob, struct err *err)
 {
-	uint8_t own[DIGEST_LEN];
-	unsigned slot;
+	unsigned slot = digest[0] % SHELF_SLOTS;
 	int64_t blob = 0;
 	int r;
 
-	if (bytes.len > BLOB_BYTES_MAX)
-		return err_set(err, ERR_TOO_BIG, "the store: a blob of %zu bytes", bytes.len);
-	if (!digest) {
-		digest_of(bytes.data, bytes.len, own);
-		digest = own;
-	}
-	slot = digest[0] % SHELF_SLOTS;
 	if (store->shelf.slots[slot].blob &&
 		memcmp(store->shelf.slots[slot].digest, digest, DIGEST_LEN) == 0) {
 		*ret_blob = store->shelf.slots[slot].blob;
@@ -122,6 +114,35 @@ int blob_put(struct store *store, struct bytes bytes, const uint8_t *digest, int
 	memcpy(store->shelf.slots[slot].digest, digest, DIGEST_LEN);
 	store->shelf.slots[slot].blob = blob;
 	*ret_blob = blob;
+	return 0;
+}
+
+int blob_put(struct store *store, struct bytes bytes, const uint8_t *digest, int64_t *ret_blob,
+	struct err *err)
+{
+	size_t place = bytes.len % SHELF_TEXTS;
+	bool is_short = bytes.len <= SHELF_BYTES;
+	uint8_t own[DIGEST_LEN];
+
+	if (bytes.len > BLOB_BYTES_MAX)
+		return err_set(err, ERR_TOO_BIG, "the store: a blob of %zu bytes", bytes.len);
+	if (digest)
+		return put_digested(store, bytes, digest, ret_blob, err);
+
+	if (is_short && store->shelf.texts[place].blob &&
+		store->shelf.texts[place].len == bytes.len &&
+		memcmp(store->shelf.texts[place].bytes, bytes.data, bytes.len) == 0) {
+		*ret_blob = store->shelf.texts[place].blob;
+		return 0;
+	}
+	digest_of(bytes.data, bytes.len, own);
+	if (put_digested(store, bytes, own, ret_blob, err) < 0)
+		return -1;
+	if (is_short) {
+		memcpy(store->shelf.texts[place].bytes, bytes.data, bytes.len);
+		store->shelf.texts[place].len = bytes.len;
+		store->shelf.texts[place].blob = *ret_blob;
+	}
 	return 0;
 }
 
@@ -160,7 +181,7 @@ static int read_row(struct store *store, sqlite3_stmt *stmt, int64_t blob, struc
 		return err_set(err, ERR_MEMORY, "the store: no memory for a blob");
 	if (codec != CODEC_PLAIN && unpress(blob, data, room, (size_t)len, err) < 0)
 		return -1;
-	if (codec == CODEC_PLAIN && len)
+	if (codec == CODEC_PLAIN && len && data.data)
 		memcpy(room, data.data, (size_t)len);
 	*ret_bytes = (struct bytes){ room, (size_t)len };
 	return 0;

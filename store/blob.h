@@ -18,13 +18,23 @@ struct store;
 
 #define BLOB_BYTES_MAX ((size_t)256 << 20)
 #define SHELF_SLOTS    64
+#define SHELF_TEXTS    8
+#define SHELF_BYTES    2048
 
-/* Blobs met lately, so that what comes again and again is not looked up again and again. */
+/*
+ * Blobs met lately, so that what comes again and again is not looked up again and again: by their
+ * digest, and short ones (the setting of a run is the same for most) without making one.
+ */
 struct blob_shelf {
 	struct {
 		uint8_t digest[DIGEST_LEN];
 		int64_t blob; /* 0: nothing here */
 	} slots[SHELF_SLOTS];
+	struct {
+		char bytes[SHELF_BYTES];
+		size_t len;
+		int64_t blob;
+	} texts[SHELF_TEXTS];
 };
 
 /* Forgets everything: after a rollback names may be gone. */

@@ -1,10 +1,13 @@
 #include "store/disk.h"
 
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "proto/base/clock.h"
 
 #define DISK_VFS "ced"
+#define HELD_MAX (32 << 10) /* bytes held back: seven pages with their heads */
 
 /* The file of the layer below lies right behind; only logs are wrapped. */
 struct disk_log {
@@ -14,6 +17,9 @@ struct disk_log {
 	uint64_t syncs;
 	int64_t sync_us;
 	int why; /* errno of the last write, 0 when it went well */
+	char *held;
+	int held_len;
+	sqlite3_int64 held_at;
 };
 
 static sqlite3_vfs *below;
@@ -29,44 +35,81 @@ static sqlite3_file *real_of(sqlite3_file *file)
 	return (sqlite3_file *)(void *)(log_of(file) + 1);
 }
 
+static int write_through(struct disk_log *log, const void *bytes, int len, sqlite3_int64 offset)
+{
+	sqlite3_file *real = real_of(&log->base);
+	int r = real->pMethods->xWrite(real, bytes, len, offset);
+
+	log->why = 0;
+	if (r != SQLITE_OK)
+		(void)real->pMethods->xFileControl(real, SQLITE_FCNTL_LAST_ERRNO, &log->why);
+	return r;
+}
+
+/* Writes what is held back.  When that fails it is gone, as any write that fails. */
+static int let_go(sqlite3_file *file)
+{
+	struct disk_log *log = log_of(file);
+	int len = log->held_len;
+
+	log->held_len = 0;
+	return len ? write_through(log, log->held, len, log->held_at) : SQLITE_OK;
+}
+
 static int log_close(sqlite3_file *file)
 {
-	return real_of(file)->pMethods->xClose(real_of(file));
+	int r = let_go(file);
+	int closed = real_of(file)->pMethods->xClose(real_of(file));
+
+	free(log_of(file)->held);
+	log_of(file)->held = NULL;
+	return r != SQLITE_OK ? r : closed;
 }
 
 static int log_read(sqlite3_file *file, void *bytes, int len, sqlite3_int64 offset)
 {
-	return real_of(file)->pMethods->xRead(real_of(file), bytes, len, offset);
+	int r = let_go(file);
+
+	return r != SQLITE_OK ? r
+			      : real_of(file)->pMethods->xRead(real_of(file), bytes, len, offset);
 }
 
 static int log_write(sqlite3_file *file, const void *bytes, int len, sqlite3_int64 offset)
 {
 	struct disk_log *log = log_of(file);
-	int r;
+	int r = SQLITE_OK;
 
 	if (offset == 0)
 		log->header = true;
-	r = real_of(file)->pMethods->xWrite(real_of(file), bytes, len, offset);
-	log->why = 0;
+	if (offset != log->held_at + log->held_len || len > HELD_MAX - log->held_len)
+		r = let_go(file);
 	if (r != SQLITE_OK)
-		(void)real_of(file)->pMethods->xFileControl(
-			real_of(file), SQLITE_FCNTL_LAST_ERRNO, &log->why);
-	return r;
+		return r;
+	if (!log->held || len > HELD_MAX)
+		return write_through(log, bytes, len, offset);
+
+	if (!log->held_len)
+		log->held_at = offset;
+	memcpy(log->held + log->held_len, bytes, (size_t)len);
+	log->held_len += len;
+	return SQLITE_OK;
 }
 
 static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
-	return real_of(file)->pMethods->xTruncate(real_of(file), size);
+	int r = let_go(file);
+
+	return r != SQLITE_OK ? r : real_of(file)->pMethods->xTruncate(real_of(file), size);
 }
 
 static int log_sync(sqlite3_file *file, int flags)
 {
 	struct disk_log *log = log_of(file);
 	int64_t before;
-	int r;
+	int r = let_go(file);
 
-	if (log->passing && !log->header)
-		return SQLITE_OK;
+	if (r != SQLITE_OK || (log->passing && !log->header))
+		return r;
 
 	before = clock_us();
 	r = real_of(file)->pMethods->xSync(real_of(file), flags);
@@ -79,7 +122,9 @@ static int log_sync(sqlite3_file *file, int flags)
 
 static int log_size(sqlite3_file *file, sqlite3_int64 *ret_size)
 {
-	return real_of(file)->pMethods->xFileSize(real_of(file), ret_size);
+	int r = let_go(file);
+
+	return r != SQLITE_OK ? r : real_of(file)->pMethods->xFileSize(real_of(file), ret_size);
 }
 
 static int log_lock(sqlite3_file *file, int level)
@@ -138,10 +183,12 @@ static int layer_open(
 	if (!(flags & SQLITE_OPEN_WAL))
 		return below->xOpen(below, name, file, flags, ret_flags);
 
-	*log_of(file) = (struct disk_log){ { NULL }, false, false, 0, 0, 0 };
+	*log_of(file) = (struct disk_log){ .passing = false };
 	r = below->xOpen(below, name, real_of(file), flags, ret_flags);
-	if (real_of(file)->pMethods)
+	if (real_of(file)->pMethods) {
 		file->pMethods = &log_methods;
+		log_of(file)->held = malloc(HELD_MAX); /* without it every write goes through */
+	}
 	return r;
 }
 

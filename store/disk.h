@@ -1,6 +1,6 @@
 /*
  * The write-ahead log as the disk sees it: a thin layer between SQLite and its files that decides
- * when a commit waits for the disk.
+ * when a commit waits for the disk, and makes one write of the many that lie side by side.
  *
  * SQLite runs with synchronous=FULL throughout, so it asks for a sync behind every commit and
  * before it shows the commit to readers.  For a commit that need not be on the disk yet
@@ -8,6 +8,10 @@
  * whose order against the frames behind it keeps the log readable after a power cut, nor for a
  * checkpoint.  The alternative, changing `PRAGMA synchronous` between transactions, must be decided
  * before BEGIN, when the recorder does not yet know what the batch will hold.
+ *
+ * SQLite writes a page to the log in two pieces, and a commit page after page.  What follows
+ * directly on what was written before is held back and goes out together, at the latest when SQLite
+ * asks for a sync, which with synchronous=FULL it does before anybody may see the commit.
  */
 #pragma once
 

@@ -64,53 +64,59 @@ static const struct {
 	{ "file:", STMT_INPUT_READ },
 };
 
+/* A run, and where what it left is to be laid. */
+struct looking {
+	struct store *store;
+	int64_t key;
+	struct arena *arena;
+};
+
 /* 0 with the bytes, 1 when the run has no such file, -1. */
-static int read_named(struct store *store, enum stmt_name name, int64_t key, const char *path,
-	struct arena *arena, struct bytes *ret_bytes, struct err *err)
+static int read_named(const struct looking *looking, enum stmt_name name, const char *path,
+	struct bytes *ret_bytes, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, name, err);
+	sqlite3_stmt *row = stmt_take(looking->store, name, err);
 	struct binding binding;
 	int r;
 
 	if (!row)
 		return -1;
 	binding = bind_to(row);
-	bind_int(&binding, key);
+	bind_int(&binding, looking->key);
 	bind_words(&binding, path, strlen(path));
-	r = stmt_step(store, row, err);
-	if (r > 0 && content_read(store, row, 0, arena, ret_bytes, err) < 0)
+	r = stmt_step(looking->store, row, err);
+	if (r > 0 && content_read(looking->store, row, 0, looking->arena, ret_bytes, err) < 0)
 		r = -1;
 	(void)sqlite3_reset(row);
 	return r < 0 ? -1 : !r;
 }
 
-static int read_column(struct store *store, int64_t key, int column, struct arena *arena,
-	struct bytes *ret_bytes, struct err *err)
+static int read_column(
+	const struct looking *looking, int column, struct bytes *ret_bytes, struct err *err)
 {
 	sqlite3_stmt *row = NULL;
-	int r = record_row(store, STMT_RECORD_READ, key, &row, err);
+	int r = record_row(looking->store, STMT_RECORD_READ, looking->key, &row, err);
 
 	if (r == 0)
-		r = content_read(store, row, column, arena, ret_bytes, err);
+		r = content_read(looking->store, row, column, looking->arena, ret_bytes, err);
 	if (row)
 		(void)sqlite3_reset(row);
 	return r;
 }
 
-static int read_stream(struct store *store, int64_t key, const char *stream, struct arena *arena,
-	struct bytes *ret_bytes, struct err *err)
+static int read_stream(
+	const struct looking *looking, const char *stream, struct bytes *ret_bytes, struct err *err)
 {
 	for (size_t i = 0; i < COUNT_OF(stream_columns); i++) {
 		if (strcmp(stream_columns[i].name, stream) == 0)
-			return read_column(
-				store, key, stream_columns[i].column, arena, ret_bytes, err);
+			return read_column(looking, stream_columns[i].column, ret_bytes, err);
 	}
 	for (size_t i = 0; i < COUNT_OF(stream_files); i++) {
 		size_t len = strlen(stream_files[i].prefix);
 
 		if (strncmp(stream_files[i].prefix, stream, len) == 0)
-			return read_named(store, stream_files[i].stmt, key, stream + len, arena,
-				ret_bytes, err);
+			return read_named(
+				looking, stream_files[i].stmt, stream + len, ret_bytes, err);
 	}
 	return 1;
 }
@@ -132,20 +138,21 @@ static struct value *page_of(
 	return fill_done(&page);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a question has this many sides */
 int store_output(struct store *store, const char *run_id, const char *stream, uint64_t offset,
 	uint64_t len, struct arena *arena, struct value **ret_page, struct err *err)
 {
 	struct bytes bytes = { NULL, 0 };
 	struct value *page;
 	bool began = false;
-	int64_t key = 0;
+	struct looking looking = { store, 0, arena };
 	int r;
 
 	if (db_look(store, &began, err) < 0)
 		return -1;
-	r = record_find(store, run_id, &key, err);
+	r = record_find(store, run_id, &looking.key, err);
 	if (r == 0)
-		r = read_stream(store, key, stream, arena, &bytes, err);
+		r = read_stream(&looking, stream, &bytes, err);
 	db_looked(store, &began);
 	if (r != 0)
 		return r;

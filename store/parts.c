@@ -83,8 +83,8 @@ static void move_entry(struct arena *arena, struct value *map, const struct valu
 static int to_json(
 	struct store *store, const struct value *value, struct bytes *ret_text, struct err *err)
 {
-	return json_write_text(&store->scratch, value, JSON_WRITE_BASE64, RECORD_JSON_BYTES_MAX,
-		ret_text, err);
+	return json_write_text(
+		&store->scratch, value, JSON_WRITE_BASE64, RECORD_JSON_BYTES_MAX, ret_text, err);
 }
 
 int parts_request(

@@ -1,5 +1,4 @@
 /* Lists of runs, and runs by the beginning of their name. */
-#include <ctype.h>
 #include <string.h>
 
 #include "proto/ulid.h"
@@ -88,7 +87,7 @@ static long back_from_last(const char *name)
 	if (digits[-1] != '~' || !*digits || strlen(digits) > 9)
 		return -1;
 	for (; *digits; digits++) {
-		if (!isdigit((unsigned char)*digits))
+		if (*digits < '0' || *digits > '9')
 			return -1;
 		back = back * 10 + (*digits - '0');
 	}
@@ -100,17 +99,29 @@ static int resolve_last(struct store *store, const struct store_filter *filter, 
 {
 	auto_walk struct walk walk = { .store = store };
 	sqlite3_stmt *row = NULL;
-	int r = 0;
 
 	if (walk_open(&walk, store, filter, "r.run_id", err) < 0)
 		return -1;
 	for (long i = 0; i <= back; i++) {
-		r = walk_next(&walk, &row, err);
+		int r = walk_next(&walk, &row, err);
+
 		if (r <= 0)
 			return r < 0 ? -1 : 1;
 	}
 	(void)sqlite3_snprintf(RUN_ID_LEN + 1, ret_run_id, "%s", sqlite3_column_text(row, 1));
 	return 0;
+}
+
+/* Names are typed by people, also in small letters; no locale has a say in this. */
+static char capital(char c)
+{
+	static const char small[] = "abcdefghijklmnopqrstuvwxyz";
+	static const char large[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	const char *found = strchr(small, c);
+
+	if (!c || !found)
+		return c;
+	return large[found - small];
 }
 
 /* The id in capitals, with `padding` behind the name.  False when no id can begin like that. */
@@ -120,9 +131,10 @@ static bool pad(const char *name, char padding, char ret_id[RUN_ID_LEN + 1])
 
 	if (len == 0 || len > RUN_ID_LEN)
 		return false;
-	for (size_t i = 0; i < RUN_ID_LEN; i++)
-		ret_id[i] = i < len ? (char)toupper((unsigned char)name[i]) : padding;
+	memset(ret_id, padding, RUN_ID_LEN);
 	ret_id[RUN_ID_LEN] = '\0';
+	for (size_t i = 0; i < len; i++)
+		ret_id[i] = capital(name[i]);
 	return ulid_is_valid(ret_id);
 }
 
@@ -150,27 +162,33 @@ static int resolve_prefix(struct store *store, const struct store_filter *filter
 	return found ? 0 : 1;
 }
 
-int store_resolve(struct store *store, const struct store_filter *filter, const char *name,
+/* A prefix is a span of time, apart from what it says about one millisecond. */
+static int resolve_span(struct store *store, const struct store_filter *filter, const char *name,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err)
 {
 	struct store_filter narrowed = *filter;
-	char run_id[RUN_ID_LEN + 1];
 	char low[RUN_ID_LEN + 1];
 	char high[RUN_ID_LEN + 1];
+
+	if (!pad(name, '0', low) || !pad(name, 'Z', high))
+		return 1;
+	narrowed.since_wall_us = (int64_t)ulid_time_ms(low) * 1000;
+	narrowed.until_wall_us = ((int64_t)ulid_time_ms(high) + 1) * 1000;
+	low[strlen(name)] = '\0';
+	return resolve_prefix(store, &narrowed, low, ret_run_id, err);
+}
+
+int store_resolve(struct store *store, const struct store_filter *filter, const char *name,
+	char ret_run_id[RUN_ID_LEN + 1], struct err *err)
+{
+	char run_id[RUN_ID_LEN + 1] = "";
 	long back = back_from_last(name);
 	int r;
 
-	if (back >= 0) {
+	if (back >= 0)
 		r = resolve_last(store, filter, back, run_id, err);
-	} else {
-		/* A prefix is a span of time, apart from what it says about one millisecond. */
-		if (!pad(name, '0', low) || !pad(name, 'Z', high))
-			return 1;
-		narrowed.since_wall_us = (int64_t)ulid_time_ms(low) * 1000;
-		narrowed.until_wall_us = ((int64_t)ulid_time_ms(high) + 1) * 1000;
-		low[strlen(name)] = '\0';
-		r = resolve_prefix(store, &narrowed, low, run_id, err);
-	}
+	else
+		r = resolve_span(store, filter, name, run_id, err);
 	if (r == 0)
 		memcpy(ret_run_id, run_id, sizeof(run_id));
 	return r;

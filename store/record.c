@@ -232,7 +232,7 @@ static int put_request(struct getting *getting, struct fill *fill, struct err *e
 		return -1;
 	if (read_rows(getting, STMT_INPUTS_READ, put_file, &files, err) < 0)
 		return -1;
-	if (files->list.count)
+	if (files && files->list.count)
 		fill_value(&request, "files", files);
 	fetch_text(&request, "id", getting->run, RUN_CALLER_ID);
 	fetch_text(&request, "policy", getting->run, RUN_POLICY);
@@ -401,6 +401,7 @@ static int get(struct getting *getting, const char *run_id, struct value **ret_r
 	return r;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a question has this many sides */
 int store_get(struct store *store, const char *run_id, uint64_t stream_bytes, struct arena *arena,
 	struct value **ret_record, uint32_t *ret_uid, struct err *err)
 {

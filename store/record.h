@@ -17,16 +17,12 @@ struct store;
 #define RECORD_TRACE_INLINE_MAX ((size_t)32 << 10) /* the view `steps` reads what is in the row */
 
 /* The numbers of struct job_metrics that are columns of `runs`, in the order of the columns. */
-#define RECORD_METRICS(X)                                                            \
-	X(queue_us)                                                                  \
-	X(policy_us)                                                                 \
-	X(start_us)                                                                  \
-	X(exec_us)                                                                   \
-	X(collect_us)                                                                \
-	X(record_us)                                                                 \
-	X(total_us)                                                                  \
+/* clang-format off */
+#define RECORD_METRICS(X) \
+	X(queue_us) X(policy_us) X(start_us) X(exec_us) X(collect_us) X(record_us) X(total_us) \
 	X(cpu_user_us) X(cpu_sys_us) X(memory_peak_bytes) X(pids_peak) X(disk_bytes) \
-		X(ctx_voluntary) X(ctx_forced)
+	X(ctx_voluntary) X(ctx_forced)
+/* clang-format on */
 
 /* Where a run is: 0 found, 1 no such run, -1. */
 int record_find(struct store *store, const char *run_id, int64_t *ret_key, struct err *err);

@@ -43,24 +43,32 @@ static int count_blob(struct store *store, int64_t blob, struct err *err)
 	return bind_run(store, &binding, err);
 }
 
+/* Those that the row of STMT_SETTLE_BLOBS names. */
+static int count_row(struct store *store, sqlite3_stmt *row, struct err *err)
+{
+	for (int i = 0; i < sqlite3_column_count(row); i++) {
+		if (sqlite3_column_type(row, i) != SQLITE_INTEGER)
+			continue;
+		if (count_blob(store, sqlite3_column_int64(row, i), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int count_blobs(struct store *store, int64_t key, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_SETTLE_BLOBS, err);
+	sqlite3_stmt *row = stmt_take(store, STMT_SETTLE_BLOBS, err);
 	struct binding binding;
 	int r;
 
-	if (!stmt)
+	if (!row)
 		return -1;
-	binding = bind_to(stmt);
+	binding = bind_to(row);
 	bind_int(&binding, key);
-	while ((r = stmt_step(store, stmt, err)) > 0) {
-		for (int i = 0; i < sqlite3_column_count(stmt); i++) {
-			if (sqlite3_column_type(stmt, i) != SQLITE_INTEGER)
-				continue;
-			if (count_blob(store, sqlite3_column_int64(stmt, i), err) < 0) {
-				(void)sqlite3_reset(stmt);
-				return -1;
-			}
+	while ((r = stmt_step(store, row, err)) > 0) {
+		if (count_row(store, row, err) < 0) {
+			(void)sqlite3_reset(row);
+			return -1;
 		}
 	}
 	return r;

@@ -1,7 +1,5 @@
 #include "store/spread.h"
 
-#include <stddef.h>
-
 #define FINE_BITS 7
 
 static size_t bucket_of(int64_t number)
@@ -12,14 +10,14 @@ static size_t bucket_of(int64_t number)
 
 	if (magnitude >= 2 * SPREAD_FINE)
 		shift = 63U - (unsigned)__builtin_clzll(magnitude) - FINE_BITS;
-	bucket = (size_t)shift * SPREAD_FINE + (size_t)(magnitude >> shift);
+	bucket = shift * SPREAD_FINE + (size_t)(magnitude >> shift);
 	return bucket < SPREAD_BUCKETS ? bucket : SPREAD_BUCKETS - 1;
 }
 
 /* The largest number in the bucket. */
 static int64_t most_in(size_t bucket)
 {
-	size_t shift = bucket < 2 * (size_t)SPREAD_FINE ? 0 : bucket / SPREAD_FINE - 1;
+	size_t shift = bucket < 2 * SPREAD_FINE ? 0 : bucket / SPREAD_FINE - 1;
 	uint64_t base = bucket - shift * SPREAD_FINE;
 
 	return (int64_t)(((base + 1) << shift) - 1);

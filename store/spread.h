@@ -4,10 +4,11 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
-#define SPREAD_FINE    128 /* buckets for each doubling */
-#define SPREAD_OCTAVES 34  /* microseconds up to 2^40, twelve days */
+#define SPREAD_FINE    ((size_t)128) /* buckets for each doubling */
+#define SPREAD_OCTAVES 34            /* microseconds up to 2^40, twelve days */
 #define SPREAD_BUCKETS (SPREAD_FINE * (SPREAD_OCTAVES + 1))
 
 struct spread {

@@ -177,48 +177,55 @@ static int prepare(struct walk *walk, const struct buf *sql, sqlite3_stmt **ret_
 	return 0;
 }
 
-static int write_sql(struct buf *sql, const char *columns, const char *from, const char *key,
+/* Where rows come from: tables with a first condition, and what the run's key is called there. */
+struct origin {
+	const char *from;
+	const char *key;
+};
+
+static int write_sql(struct buf *sql, const char *columns, const struct origin *origin,
 	const struct store_filter *filter)
 {
-	if (buf_printf(sql, "SELECT %s, %s FROM %s AND %s >= ?1 AND %s < ?2", key, columns, from,
-		    key, key) < 0)
+	if (buf_printf(sql, "SELECT %s, %s FROM %s AND %s >= ?1 AND %s < ?2", origin->key, columns,
+		    origin->from, origin->key, origin->key) < 0)
 		return -1;
 	if (put_questions(sql, filter) < 0)
 		return -1;
-	return buf_printf(sql, " ORDER BY %s DESC", key);
+	return buf_printf(sql, " ORDER BY %s DESC", origin->key);
 }
 
-static int add_source(struct walk *walk, unsigned index, const char *columns, const char *from,
-	const char *key, const struct store_filter *filter, struct err *err)
+static int add_source(struct walk *walk, const char *columns, const struct origin *origin,
+	const struct store_filter *filter, struct err *err)
 {
 	__attribute__((cleanup(buf_done))) struct buf sql;
+	struct walk_source *source = &walk->sources[walk->sources[0].stmt ? 1 : 0];
 
 	buf_init(&sql, SQL_CEILING);
-	if (write_sql(&sql, columns, from, key, filter) < 0)
+	if (write_sql(&sql, columns, origin, filter) < 0)
 		return err_set(err, ERR_MEMORY, "the store: no memory for a question");
-	return prepare(walk, &sql, &walk->sources[index].stmt, filter, err);
+	return prepare(walk, &sql, &source->stmt, filter, err);
 }
 
 static int add_sources(
 	struct walk *walk, const struct store_filter *filter, const char *columns, struct err *err)
 {
+	static const struct origin pending = {
+		"pending AS p CROSS JOIN runs AS r ON r.key = p.key WHERE 1", "p.key"
+	};
+	static const struct origin all = { "runs AS r WHERE 1", "r.key" };
 	int lead = leader(filter);
 	char from[128];
 
-	if (asks_for_running(filter) || lead >= 0) {
-		if (add_source(walk, 1, columns,
-			    "pending AS p CROSS JOIN runs AS r ON r.key = p.key WHERE 1", "p.key",
-			    filter, err) < 0)
-			return -1;
-	}
 	if (asks_for_running(filter))
-		return 0;
+		return add_source(walk, columns, &pending, filter, err);
 	if (lead < 0)
-		return add_source(walk, 0, columns, "runs AS r WHERE 1", "r.key", filter, err);
+		return add_source(walk, columns, &all, filter, err);
 	(void)sqlite3_snprintf(sizeof(from), from,
 		"facets AS f CROSS JOIN runs AS r ON r.key = f.key WHERE f.facet = %d AND f.value = ?%d",
 		(int)questions[lead].facet, (int)questions[lead].param);
-	return add_source(walk, 0, columns, from, "f.key", filter, err);
+	if (add_source(walk, columns, &(struct origin){ from, "f.key" }, filter, err) < 0)
+		return -1;
+	return add_source(walk, columns, &pending, filter, err);
 }
 
 static int advance(struct walk *walk, struct walk_source *source, struct err *err)

@@ -5,6 +5,7 @@
 #include "proto/fill.h"
 #include "proto/json.h"
 #include "tests/check.h"
+#include "tests/fault.h"
 #include "tests/unit/store_sample.h"
 
 /* What the store gives back for the sample. */
@@ -498,5 +499,42 @@ TEST(an_answer_that_does_not_fit_its_arena_is_a_failure)
 		failures += r < 0;
 	}
 	CHECK(failures > 1);
+	check_result(&shop);
+}
+
+TEST(a_record_without_memory_is_refused_and_the_next_one_is_whole)
+{
+	auto_shop struct shop shop;
+	unsigned failures = 0;
+
+	shop_init(&shop);
+	CHECK(shop.store);
+	fill_spec(&shop);
+	fill_result_fully(&shop);
+	FAULT_LOOP(FAULT_ALLOC) {
+		int r;
+
+		sample_next(&shop.sample);
+		r = sample_write(shop.store, &shop.sample, &shop.err);
+		CHECK(r == 0 || (fault_hit() && shop.err.code == ERR_MEMORY));
+		failures += r < 0;
+	}
+	CHECK(failures > 5);
+	check_result(&shop);
+	check_request(&shop);
+}
+
+TEST(a_store_that_cannot_be_opened_for_want_of_memory_can_be_opened_later)
+{
+	auto_shop struct shop shop;
+
+	shop_init(&shop);
+	CHECK(shop.store);
+	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
+	FAULT_LOOP(FAULT_ALLOC) {
+		shop_reopen(&shop);
+		CHECK(shop.store || fault_hit());
+	}
+	CHECK(shop.store);
 	check_result(&shop);
 }
