@@ -23,16 +23,6 @@ struct value *demo_file(struct cli *cli, const char *name)
 	return NULL;
 }
 
-static const char *text_of(struct cli *cli, const struct value *map, const char *key)
-{
-	return output_text(&cli->arena, value_get(map, key));
-}
-
-static int64_t int_of(const struct value *map, const char *key)
-{
-	return value_as_int(value_get(map, key), -1);
-}
-
 static const char *number_of(struct cli *cli, const struct value *map, const char *key)
 {
 	return page_number(cli, key, value_get(map, key));
@@ -53,13 +43,13 @@ static void tell_services(struct cli *cli, const struct value *services, const c
 	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
 	for (size_t i = 0; value_at(services, i); i++) {
 		const struct value *service = value_at(services, i);
-		const char *name = text_of(cli, service, "service");
+		const char *name = page_text(cli, service, "service");
 		enum paint paint = strcmp(name, worst) == 0 ? PAINT_RED : PAINT_PLAIN;
 
 		const struct table_cell cells[] = {
 			{ name, paint },
-			{ text_of(cli, service, "transactions"), PAINT_PLAIN },
-			{ text_of(cli, service, "failed"), paint },
+			{ page_text(cli, service, "transactions"), PAINT_PLAIN },
+			{ page_text(cli, service, "failed"), paint },
 			{ number_of(cli, service, "p95_ms"), PAINT_PLAIN },
 		};
 
@@ -73,8 +63,8 @@ static int tell_brief(struct cli *cli, const struct act *act, const struct value
 {
 	const struct value *value = value_get(result, "value");
 	const struct value *incident = value_get(value, "incident");
-	int64_t transactions = int_of(value, "transactions");
-	int64_t unpaid = int_of(incident, "unpaid_cents");
+	int64_t transactions = page_int(value, "transactions");
+	int64_t unpaid = page_int(incident, "unpaid_cents");
 
 	(void)act;
 	if (transactions <= 0 || !value_is(incident, VALUE_MAP))
@@ -85,16 +75,16 @@ static int tell_brief(struct cli *cli, const struct act *act, const struct value
 			" failed (%.1f %%).  It was %s, "
 			"from %s to %s: %s of %s failed, the slowest took %s, %" PRId64
 			".%02" PRId64 " went unpaid.",
-			transactions, text_of(cli, value, "from"), text_of(cli, value, "to"),
-			int_of(value, "failed"),
-			100.0 * (double)int_of(value, "failed") / (double)transactions,
-			text_of(cli, incident, "service"), text_of(cli, incident, "from"),
-			text_of(cli, incident, "to"), text_of(cli, incident, "failed"),
-			text_of(cli, incident, "transactions"),
+			transactions, page_text(cli, value, "from"), page_text(cli, value, "to"),
+			page_int(value, "failed"),
+			100.0 * (double)page_int(value, "failed") / (double)transactions,
+			page_text(cli, incident, "service"), page_text(cli, incident, "from"),
+			page_text(cli, incident, "to"), page_text(cli, incident, "failed"),
+			page_text(cli, incident, "transactions"),
 			number_of(cli, incident, "slowest_ms"), unpaid / 100, unpaid % 100),
 		2);
 	say(&cli->out, PAINT_PLAIN, "\n");
-	tell_services(cli, value_get(value, "services"), text_of(cli, incident, "service"));
+	tell_services(cli, value_get(value, "services"), page_text(cli, incident, "service"));
 	return 0;
 }
 
@@ -105,7 +95,7 @@ static int tell_denied(struct cli *cli, const struct act *act, const struct valu
 	const struct value *findings = value_get(value_get(result, "policy"), "findings");
 	const struct page_marks marks = { findings, 0 };
 
-	if (!value_at(findings, 0) || strcmp(text_of(cli, result, "ran"), "no") != 0)
+	if (!value_at(findings, 0) || strcmp(page_text(cli, result, "ran"), "no") != 0)
 		return -1;
 	page_findings(cli, findings);
 	say(&cli->out, PAINT_PLAIN, "\n");
@@ -149,17 +139,17 @@ static int tell_memory(struct cli *cli, const struct act *act, const struct valu
 	const struct value *evidence = value_get(result, "evidence");
 	const struct value *held_by = value_get(value_get(result, "limits"), "enforced_by");
 
-	if (int_of(evidence, "limit_bytes") != act->limit_value)
+	if (page_int(evidence, "limit_bytes") != act->limit_value)
 		return -1;
 	page_field(cli, "limit",
 		arena_printf(&cli->arena, "%s, held by %s", number_of(cli, evidence, "limit_bytes"),
-			text_of(cli, held_by, "memory_bytes")));
+			page_text(cli, held_by, "memory_bytes")));
 	if (value_get(evidence, "peak_bytes"))
 		page_field(cli, "peak", number_of(cli, evidence, "peak_bytes"));
 	if (value_get(evidence, "oom_kills"))
 		page_field(cli, "kernel",
 			arena_printf(&cli->arena, "out-of-memory kills: %s",
-				text_of(cli, evidence, "oom_kills")));
+				page_text(cli, evidence, "oom_kills")));
 	return 0;
 }
 

@@ -12,6 +12,21 @@
 #define CODE_AROUND   3  /* and around each marked line */
 #define SAFE_LINE_MAX ((size_t)1 << 16)
 
+const char *page_text(struct cli *cli, const struct value *map, const char *key)
+{
+	return output_text(&cli->arena, value_get(map, key));
+}
+
+int64_t page_int(const struct value *map, const char *key)
+{
+	return value_as_int(value_get(map, key), 0);
+}
+
+bool page_is_bytes(const struct value *value)
+{
+	return value_is(value, VALUE_TEXT) || value_is(value, VALUE_BYTES);
+}
+
 void page_field(const struct cli *cli, const char *name, const char *text)
 {
 	if (!text || !text[0])
@@ -61,11 +76,6 @@ static void print_line(
 	buf_done(&buf);
 }
 
-static bool is_text(const struct value *value)
-{
-	return value_is(value, VALUE_TEXT) || value_is(value, VALUE_BYTES);
-}
-
 static bool is_near(int64_t line, int64_t marked, int64_t around)
 {
 	return marked > 0 && line >= marked - around && line <= marked + around;
@@ -90,7 +100,7 @@ void page_code(struct cli *cli, const struct value *code, const struct page_mark
 	size_t at = 0;
 	bool gap = false;
 
-	if (!is_text(code))
+	if (!page_is_bytes(code))
 		return;
 	for (int64_t number = 1; next_line(code, &at, &line, &len); number++) {
 		bool marked = is_marked(marks, number, 0);
@@ -117,7 +127,7 @@ size_t page_block(struct cli *cli, const struct value *text, size_t lines_max)
 	size_t len = 0;
 	size_t at = 0;
 
-	if (!is_text(text))
+	if (!page_is_bytes(text))
 		return 0;
 	for (size_t count = 0; next_line(text, &at, &line, &len); count++) {
 		if (count >= lines_max) {
@@ -175,6 +185,7 @@ static const struct {
 	{ "_us", units_print_us, 1 },
 	{ "_ms", units_print_us, 1000 },
 	{ "_bytes", units_print_bytes, 1 },
+	{ "bytes", units_print_bytes, 1 },
 };
 
 /* The row for a name's end, or -1. */
@@ -212,7 +223,9 @@ const char *page_number(struct cli *cli, const char *name, const struct value *n
 const char *page_name(struct cli *cli, const char *name)
 {
 	int unit = find_unit(name);
-	size_t len = strlen(name) - (unit < 0 ? 0 : strlen(units[unit].end));
+	size_t name_len = strlen(name);
+	size_t unit_len = unit < 0 ? 0 : strlen(units[unit].end);
+	size_t len = unit_len < name_len ? name_len - unit_len : name_len;
 	char *shown = arena_copy(&cli->arena, name, len);
 
 	for (char *at = shown; at && *at; at++) {
@@ -222,16 +235,28 @@ const char *page_name(struct cli *cli, const char *name)
 	return shown ? output_safe(&cli->arena, shown) : "";
 }
 
+/* Exact numbers under the keys that programs see, with what they mean behind them. */
+static void print_evidence(struct cli *cli, const char *key, const struct value *value)
+{
+	const char *shown = page_number(cli, key, value);
+	char exact[UNITS_TEXT_MAX];
+
+	say(&cli->out, PAINT_DIM, "  %-14s ", output_safe(&cli->arena, key));
+	if (!value_is(value, VALUE_INT)) {
+		say(&cli->out, PAINT_PLAIN, "%s\n", shown);
+		return;
+	}
+	units_print_count(exact, value_as_int(value, 0));
+	say(&cli->out, PAINT_PLAIN, "%s", exact);
+	if (strcmp(exact, shown) != 0)
+		say(&cli->out, PAINT_DIM, "  (%s)", shown);
+	say(&cli->out, PAINT_PLAIN, "\n");
+}
+
 void page_evidence(struct cli *cli, const struct value *evidence)
 {
-	if (!value_is(evidence, VALUE_MAP))
-		return;
-	for (size_t i = 0; i < evidence->map.count; i++) {
-		const struct value_entry *entry = &evidence->map.entries[i];
-
-		say(&cli->out, PAINT_DIM, "  %-14s ", page_name(cli, entry->key));
-		say(&cli->out, PAINT_PLAIN, "%s\n", page_number(cli, entry->key, entry->value));
-	}
+	for (size_t i = 0; value_is(evidence, VALUE_MAP) && i < evidence->map.count; i++)
+		print_evidence(cli, evidence->map.entries[i].key, evidence->map.entries[i].value);
 }
 
 void page_bar(const struct cli *cli, enum paint paint, int64_t part, int64_t whole, size_t columns)

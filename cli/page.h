@@ -4,9 +4,17 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/commands.h"
+
+/* Members of a map of the daemon's: safe text ("" for none), an integer (0 for none). */
+const char *page_text(struct cli *cli, const struct value *map, const char *key);
+int64_t page_int(const struct value *map, const char *key);
+
+/* Text or bytes, as programs and their output come. */
+bool page_is_bytes(const struct value *value);
 
 /* "  name        text"; nothing when the text is empty.  `text` is safe. */
 void page_field(const struct cli *cli, const char *name, const char *text);
@@ -33,7 +41,7 @@ void page_wrapped(const struct cli *cli, enum paint paint, const char *text, siz
 /* One line for each finding of a policy, with its message behind or below. */
 void page_findings(struct cli *cli, const struct value *findings);
 
-/* What the kernel or the clock said: "limit memory_bytes, limit_bytes 64 MiB, oom_kills 1". */
+/* What the kernel or the clock said, one line for each key. */
 void page_evidence(struct cli *cli, const struct value *evidence);
 
 /* A number under a name, with the unit that the end of the name says: _us, _ms, _bytes. */

@@ -2,15 +2,11 @@
 
 #include <string.h>
 
+#include "cli/page.h"
 #include "proto/base/buf.h"
 #include "proto/job.h"
 
 #define PAGE_BYTES ((uint64_t)1 << 20)
-
-static bool is_bytes(const struct value *value)
-{
-	return value_is(value, VALUE_TEXT) || value_is(value, VALUE_BYTES);
-}
 
 int record_get(struct cli *cli, const char *name, const struct value **ret_record)
 {
@@ -66,7 +62,7 @@ int record_fetch(struct cli *cli, const char *name, const char *stream, uint64_t
 		if (status != 0)
 			return status;
 		data = value_get(page, "data");
-		if (!is_bytes(data) || data->text.len == 0)
+		if (!page_is_bytes(data) || data->text.len == 0)
 			return 0;
 		if (buf_append(out, data->text.bytes, data->text.len) < 0)
 			return cli_no_memory(cli);

@@ -3,147 +3,13 @@
 
 #include "cli/page.h"
 #include "cli/record.h"
-#include "cli/safe.h"
 #include "cli/table.h"
-#include "cli/times.h"
 #include "cli/units.h"
-#include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/job.h"
 
 #define BAR_COLUMNS  28
 #define STREAM_LINES 16
-
-static const char *text_of(struct cli *cli, const struct value *record, const char *key)
-{
-	return output_text(&cli->arena, value_get(record, key));
-}
-
-static int64_t int_of(const struct value *map, const char *key)
-{
-	return value_as_int(value_get(map, key), 0);
-}
-
-static bool is_bytes(const struct value *value)
-{
-	return value_is(value, VALUE_TEXT) || value_is(value, VALUE_BYTES);
-}
-
-void record_show_head(struct cli *cli, const struct value *record)
-{
-	const char *outcome = text_of(cli, record, "outcome");
-	const char *reason = text_of(cli, record, "reason");
-	enum mark mark = strcmp(outcome, "ok") == 0 ? MARK_GOOD : MARK_BAD;
-
-	say(&cli->out, PAINT_BOLD, "run %s  ", text_of(cli, record, "run_id"));
-	if (outcome[0])
-		say(&cli->out, output_outcome_paint(outcome), "%s %s\n",
-			output_mark(&cli->out, mark), outcome);
-	else
-		say(&cli->out, PAINT_CYAN, "%s running\n", output_mark(&cli->out, MARK_ARROW));
-	if (reason[0])
-		say(&cli->out, PAINT_PLAIN, "%s\n", reason);
-}
-
-/* ---- facts --------------------------------------------------------------------------------- */
-
-static void show_when(struct cli *cli, const struct value *record)
-{
-	int64_t received_us = int_of(record, "received_us");
-	char when[TIMES_TEXT_MAX];
-	char ago[TIMES_TEXT_MAX];
-
-	if (received_us <= 0)
-		return;
-	times_print_exact(when, received_us);
-	times_print_ago(ago, received_us, clock_wall_us());
-	page_field(cli, "when", arena_printf(&cli->arena, "%s  (%s)", when, ago));
-}
-
-/* " name value", or nothing. */
-static const char *named(
-	struct cli *cli, const char *before, const struct value *record, const char *key)
-{
-	const char *text = text_of(cli, record, key);
-	const char *both = text[0] ? arena_printf(&cli->arena, "%s%s", before, text) : "";
-
-	return both ? both : "";
-}
-
-static void show_who(struct cli *cli, const struct value *record)
-{
-	const struct value *caller = value_get(record, "caller");
-	const struct value *request = value_get(record, "request");
-
-	page_field(cli, "who",
-		arena_printf(&cli->arena, "uid %s%s%s%s%s", text_of(cli, caller, "uid"),
-			named(cli, ", pid ", caller, "pid"),
-			named(cli, ", agent ", request, "agent"),
-			named(cli, ", task ", request, "task"),
-			named(cli, ", id ", request, "id")));
-}
-
-/* The hash of the code without its "sha256:", so that it fits on a line of 80. */
-static void show_hash(struct cli *cli, const char *hash)
-{
-	const char *colon = strchr(hash, ':');
-
-	page_field(cli, "sha256", colon ? colon + 1 : hash);
-}
-
-static void show_program(struct cli *cli, const struct value *record)
-{
-	const struct value *request = value_get(record, "request");
-	const char *version = text_of(cli, value_get(record, "runtime"), "version");
-
-	page_field(cli, "program",
-		arena_printf(&cli->arena, "%s%s%s", text_of(cli, request, "language"),
-			named(cli, ", as ", request, "entrypoint"),
-			version[0] ? arena_printf(&cli->arena, ", on %s", version) : ""));
-	show_hash(cli, text_of(cli, record, "code_hash"));
-	page_value(cli, "args", value_get(request, "args"));
-}
-
-static void show_end(struct cli *cli, const struct value *record)
-{
-	const char *ran = text_of(cli, record, "ran");
-	const char *began = strcmp(ran, "no") == 0 ? "none of its code ran"
-			    : strcmp(ran, "unknown") == 0
-				    ? "it is not known whether any of its code ran"
-				    : "";
-	const char *signal = named(cli, "signal ", record, "signal");
-	const char *code = named(cli, "exit code ", record, "exit_code");
-	const char *end = signal[0] ? signal : code;
-
-	page_field(cli, "end",
-		arena_printf(&cli->arena, "%s%s%s", end, end[0] && began[0] ? ", " : "", began));
-}
-
-static void show_error(struct cli *cli, const struct value *record)
-{
-	const struct value *error = value_get(record, "error");
-	int64_t line = int_of(error, "line");
-
-	if (!value_is(error, VALUE_MAP))
-		return;
-	page_field(cli, "error",
-		arena_printf(&cli->arena, "%s: %s%s", text_of(cli, error, "type"),
-			text_of(cli, error, "message"),
-			line > 0 ? arena_printf(&cli->arena, "  (line %" PRId64 ")", line) : ""));
-}
-
-void record_show_facts(struct cli *cli, const struct value *record)
-{
-	const struct value *labels = value_get(value_get(record, "request"), "labels");
-
-	show_when(cli, record);
-	show_who(cli, record);
-	show_program(cli, record);
-	if (value_is(labels, VALUE_MAP) && labels->map.count > 0)
-		page_value(cli, "labels", labels);
-	show_end(cli, record);
-	show_error(cli, record);
-}
 
 /* ---- verdicts ------------------------------------------------------------------------------ */
 
@@ -151,13 +17,13 @@ void record_show_policy(struct cli *cli, const struct value *record)
 {
 	const struct value *policy = value_get(record, "policy");
 	const struct value *findings = value_get(policy, "findings");
-	const char *decision = text_of(cli, policy, "decision");
+	const char *decision = page_text(cli, policy, "decision");
 	bool denied = strcmp(decision, "deny") == 0;
 
 	if (!value_is(policy, VALUE_MAP))
 		return;
 	output_heading(&cli->out, "policy");
-	say(&cli->out, PAINT_PLAIN, "  %s: ", text_of(cli, policy, "name"));
+	say(&cli->out, PAINT_PLAIN, "  %s: ", page_text(cli, policy, "name"));
 	say(&cli->out, denied ? PAINT_RED : PAINT_GREEN, "%s", decision);
 	say(&cli->out, PAINT_PLAIN, "%s\n", value_at(findings, 0) ? "" : ", nothing found");
 	page_findings(cli, findings);
@@ -182,11 +48,11 @@ void record_show_output_errors(struct cli *cli, const struct value *record)
 	output_heading(&cli->out, "what its output breaks");
 	for (size_t i = 0; value_at(errors, i); i++) {
 		const struct value *error = value_at(errors, i);
-		const char *pointer = text_of(cli, error, "pointer");
+		const char *pointer = page_text(cli, error, "pointer");
 
 		say(&cli->out, PAINT_RED, "  %s ", output_mark(&cli->out, MARK_BAD));
 		say(&cli->out, PAINT_BOLD, "%s", pointer[0] ? pointer : "(the whole)");
-		say(&cli->out, PAINT_PLAIN, "  %s\n", text_of(cli, error, "message"));
+		say(&cli->out, PAINT_PLAIN, "  %s\n", page_text(cli, error, "message"));
 	}
 }
 
@@ -214,12 +80,12 @@ static const char *used(struct cli *cli, const struct value *record, const char 
 {
 	const struct value *metrics = value_get(record, "metrics");
 
-	if (strcmp(limit, "wall_ms") == 0 && int_of(metrics, "exec_us") > 0)
+	if (strcmp(limit, "wall_ms") == 0 && page_int(metrics, "exec_us") > 0)
 		return page_number(cli, "_us", value_get(metrics, "exec_us"));
-	if (strcmp(limit, "cpu_ms") == 0 && int_of(metrics, "exec_us") > 0)
+	if (strcmp(limit, "cpu_ms") == 0 && page_int(metrics, "exec_us") > 0)
 		return page_number(cli, "_us",
-			value_int(&cli->arena,
-				int_of(metrics, "cpu_user_us") + int_of(metrics, "cpu_sys_us")));
+			value_int(&cli->arena, page_int(metrics, "cpu_user_us") +
+						       page_int(metrics, "cpu_sys_us")));
 	for (size_t i = 0; i < COUNT_OF(usages); i++) {
 		const struct value *number;
 
@@ -260,7 +126,7 @@ void record_show_limits(struct cli *cli, const struct value *record)
 			{ page_name(cli, name), PAINT_PLAIN },
 			{ used(cli, record, name), PAINT_PLAIN },
 			{ page_number(cli, name, value_get(limits, name)), PAINT_PLAIN },
-			{ text_of(cli, enforced_by, name), PAINT_DIM },
+			{ page_text(cli, enforced_by, name), PAINT_DIM },
 		};
 
 		table_add(&table, cells);
@@ -273,7 +139,7 @@ void record_show_times(struct cli *cli, const struct value *record)
 	static const char *const phases[] = { "policy_us", "queue_us", "start_us", "exec_us",
 		"collect_us", "record_us" };
 	const struct value *metrics = value_get(record, "metrics");
-	int64_t total_us = int_of(metrics, "total_us");
+	int64_t total_us = page_int(metrics, "total_us");
 
 	if (!value_is(metrics, VALUE_MAP))
 		return;
@@ -302,11 +168,11 @@ void record_show_code(struct cli *cli, const struct value *record, bool full)
 {
 	const struct page_marks marks = {
 		.findings = value_get(value_get(record, "policy"), "findings"),
-		.error_line = int_of(value_get(record, "error"), "line"),
+		.error_line = page_int(value_get(record, "error"), "line"),
 	};
 	const struct value *code = value_get(value_get(record, "request"), "code");
 
-	if (!is_bytes(code))
+	if (!page_is_bytes(code))
 		return;
 	output_heading(&cli->out, "code");
 	page_code(cli, code, &marks, full);
@@ -321,7 +187,7 @@ static void show_stream(struct cli *cli, const struct value *record, const char 
 		&cli->arena, "%s, %s", name, total ? page_number(cli, total_key, total) : "");
 	size_t left_out;
 
-	if (!is_bytes(head))
+	if (!page_is_bytes(head))
 		return;
 	if (head->text.len == 0 && value_as_int(total, 0) == 0)
 		return;
@@ -329,7 +195,7 @@ static void show_stream(struct cli *cli, const struct value *record, const char 
 	left_out = page_block(cli, head, full ? SIZE_MAX : STREAM_LINES);
 	if (left_out > 0 || (size_t)value_as_int(total, 0) > head->text.len)
 		say(&cli->out, PAINT_DIM, "  ... more: %s --stream %s\n",
-			cli_more(cli, "output", text_of(cli, record, "run_id")), name);
+			cli_more(cli, "output", page_text(cli, record, "run_id")), name);
 }
 
 void record_show_streams(struct cli *cli, const struct value *record, bool full)
@@ -357,8 +223,8 @@ void record_show_artifacts(struct cli *cli, const struct value *record)
 
 		const struct table_cell cells[] = {
 			{ page_number(cli, "bytes", value_get(artifact, "bytes")), PAINT_PLAIN },
-			{ text_of(cli, artifact, "mime"), PAINT_DIM },
-			{ text_of(cli, artifact, "path"), PAINT_PLAIN },
+			{ page_text(cli, artifact, "mime"), PAINT_DIM },
+			{ page_text(cli, artifact, "path"), PAINT_PLAIN },
 		};
 
 		table_add(&table, cells);
@@ -380,14 +246,14 @@ static const char *us_text(struct cli *cli, int64_t us)
 static void show_step(
 	struct cli *cli, const struct value *step, int64_t before_us, int64_t total_us)
 {
-	int64_t at_us = int_of(step, "t_us");
+	int64_t at_us = page_int(step, "t_us");
 	bool ok = value_as_bool(value_get(step, "ok"), true);
-	const char *note = text_of(cli, step, "note");
+	const char *note = page_text(cli, step, "note");
 
 	say(&cli->out, PAINT_PLAIN, "  %9s  ", us_text(cli, at_us));
-	say(&cli->out, PAINT_DIM, "%-9s ", text_of(cli, step, "phase"));
+	say(&cli->out, PAINT_DIM, "%-9s ", page_text(cli, step, "phase"));
 	say(&cli->out, ok ? PAINT_PLAIN : PAINT_RED, "%s %-18s ",
-		output_mark(&cli->out, ok ? MARK_DOT : MARK_BAD), text_of(cli, step, "step"));
+		output_mark(&cli->out, ok ? MARK_DOT : MARK_BAD), page_text(cli, step, "step"));
 	page_bar(cli, PAINT_CYAN, at_us - before_us, total_us, BAR_COLUMNS / 2);
 	if (note[0])
 		say(&cli->out, PAINT_DIM, " %s", note);
@@ -397,7 +263,7 @@ static void show_step(
 void record_show_trace(struct cli *cli, const struct value *record)
 {
 	const struct value *trace = value_get(record, "trace");
-	int64_t total_us = int_of(value_get(record, "metrics"), "total_us");
+	int64_t total_us = page_int(value_get(record, "metrics"), "total_us");
 	int64_t before_us = 0;
 
 	if (!value_at(trace, 0)) {
@@ -408,8 +274,8 @@ void record_show_trace(struct cli *cli, const struct value *record)
 		const struct value *step = value_at(trace, i);
 
 		if (total_us <= 0)
-			total_us = int_of(value_at(trace, trace->list.count - 1), "t_us");
+			total_us = page_int(value_at(trace, trace->list.count - 1), "t_us");
 		show_step(cli, step, before_us, total_us);
-		before_us = int_of(step, "t_us");
+		before_us = page_int(step, "t_us");
 	}
 }

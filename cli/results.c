@@ -6,6 +6,7 @@
 
 #include "cli/exits.h"
 #include "cli/outdir.h"
+#include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/record.h"
 #include "proto/base/buf.h"
@@ -23,11 +24,6 @@ static struct passthrough *find_stream(struct live *live, const struct value *pa
 	return name && strcmp(name, "stderr") == 0 ? &live->err : NULL;
 }
 
-static bool has_bytes(const struct value *value)
-{
-	return value_is(value, VALUE_TEXT) || value_is(value, VALUE_BYTES);
-}
-
 static int on_notice(void *context, const char *method, const struct value *params, struct err *err)
 {
 	struct live *live = context;
@@ -36,7 +32,7 @@ static int on_notice(void *context, const char *method, const struct value *para
 	int64_t offset = value_as_int(value_get(params, "offset"), 0);
 	struct progress progress = { &live->cli->err, "running", live->progress_shown };
 
-	if (strcmp(method, "run.output") != 0 || !stream || !has_bytes(data) || offset < 0)
+	if (strcmp(method, "run.output") != 0 || !stream || !page_is_bytes(data) || offset < 0)
 		return 0;
 	if ((uint64_t)offset > stream->passed)
 		return err_set(err, ERR_PROTOCOL, "the daemon left out a part of the output");
@@ -131,7 +127,7 @@ static void show_tail(
 
 	cut_printf(key, sizeof(key), "%s_tail", name);
 	tail = value_get(result, key);
-	if (!has_bytes(head) || !has_bytes(tail))
+	if (!page_is_bytes(head) || !page_is_bytes(tail))
 		return;
 	left_out = total_of(result, name) - (int64_t)head->text.len - (int64_t)tail->text.len;
 	passthrough_end(stream);
@@ -146,7 +142,7 @@ static void show_stream(
 {
 	const struct value *head = value_get(result, name);
 
-	if (has_bytes(head))
+	if (page_is_bytes(head))
 		passthrough_write_at(stream, 0, head->text.bytes, head->text.len);
 	show_stored_rest(live, stream, result, name);
 	show_tail(live, stream, result, name);
@@ -185,7 +181,7 @@ static int write_one(
 
 	if (!path)
 		status = err_set(&err, ERR_INVALID, "its path is not text");
-	else if (has_bytes(data))
+	else if (page_is_bytes(data))
 		status = outdir_write(dir, path, data->text.bytes, data->text.len, &err);
 	else
 		status = write_fetched(cli, dir, result, path, &err);

@@ -1,0 +1,199 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/job_options.h"
+#include "proto/json.h"
+#include "tests/check.h"
+
+struct sample {
+	struct job_options job;
+};
+
+static const struct option_row rows[] = {
+	JOB_OPTION_ROWS(struct sample),
+	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+};
+
+static const struct command command = {
+	.name = "sample",
+	.operands = "[FILE]",
+	.options = rows,
+	.options_size = sizeof(struct sample),
+	.operand_most = 1,
+	.takes_rest = true,
+};
+
+/* Words of a command line, and the params that they become, as JSON. */
+struct trial {
+	struct cli cli;
+	char said[1024]; /* on stderr */
+	int status;
+	const char *json;
+};
+
+static void try_words(struct trial *trial, const char *const *words)
+{
+	struct parsed parsed = { .has_rest = false };
+	struct err err = ERR_INIT;
+	struct value *params = NULL;
+	struct bytes text = { NULL, 0 };
+	char *argv[24];
+	int argc = 0;
+
+	memset(trial, 0, sizeof(*trial));
+	trial->cli.command = &command;
+	trial->cli.err.file = fmemopen(trial->said, sizeof(trial->said) - 1, "w");
+	arena_init(&trial->cli.arena, 8 << 20);
+	for (; words[argc]; argc++)
+		argv[argc] = arena_strdup(&trial->cli.arena, words[argc]);
+	if (options_parse(&command, &trial->cli.arena, argc, argv, &parsed, &err) < 0)
+		abort();
+	trial->cli.operands = parsed.operands;
+	trial->cli.rest = parsed.rest;
+	trial->status = job_options_params(&trial->cli, parsed.options, &params);
+	(void)fclose(trial->cli.err.file);
+	if (trial->status == 0 && json_write_text(&trial->cli.arena, params, JSON_WRITE_BASE64,
+					  1 << 20, &text, NULL) == 0)
+		trial->json = text.data;
+}
+
+#define TRY(trial, ...) try_words((trial), (const char *const[]){ __VA_ARGS__, NULL })
+
+/* A file with this text, in the folder that the test runs in. */
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+
+	if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+		abort();
+}
+
+TEST(code_alone_is_python)
+{
+	struct trial trial;
+
+	TRY(&trial, "-c", "print(1)");
+	CHECK_STR(trial.json, "{\"language\":\"python\",\"code\":\"print(1)\"}");
+	arena_done(&trial.cli.arena);
+}
+
+TEST(a_files_suffix_tells_the_language_and_its_name_the_entrypoint)
+{
+	struct trial trial;
+
+	write_file("job_options_sample.js", "1");
+	TRY(&trial, "./job_options_sample.js");
+	CHECK_STR(trial.json, "{\"language\":\"javascript\",\"code\":\"1\","
+			      "\"entrypoint\":\"job_options_sample.js\"}");
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-l", "python", "./job_options_sample.js", "--entrypoint", "x.py");
+	CHECK_STR(trial.json, "{\"language\":\"python\",\"code\":\"1\",\"entrypoint\":\"x.py\"}");
+	arena_done(&trial.cli.arena);
+	(void)unlink("job_options_sample.js");
+}
+
+TEST(limits_are_read_in_peoples_units_and_sent_in_the_protocols)
+{
+	struct trial trial;
+
+	TRY(&trial, "-c", "", "--limit", "wall=2s", "--limit", "memory=64M", "--limit",
+		"cpu_ms=1500", "--limit", "pids=8", "--limit", "stdout=4K");
+	CHECK_STR(trial.json,
+		"{\"language\":\"python\",\"code\":\"\",\"limits\":{\"wall_ms\":2000,"
+		"\"memory_bytes\":67108864,\"cpu_ms\":1500,\"pids\":8,\"stdout_bytes\":4096}}");
+	arena_done(&trial.cli.arena);
+}
+
+TEST(a_wrong_limit_is_refused_with_what_would_be_right)
+{
+	struct trial trial;
+
+	TRY(&trial, "-c", "", "--limit", "memory");
+	CHECK(trial.status != 0);
+	CHECK(strstr(trial.said, "it is written as NAME=NUMBER"));
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "--limit", "heap=1M");
+	CHECK(strstr(trial.said, "there is no limit \"heap\"; the limits are wall_ms, cpu_ms"));
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "--limit", "wall=1s", "--limit", "wall_ms=5");
+	CHECK(strstr(trial.said, "--limit wall_ms is given twice"));
+	arena_done(&trial.cli.arena);
+}
+
+TEST(pairs_words_and_rest_arrive_as_they_are)
+{
+	struct trial trial;
+
+	TRY(&trial, "-c", "", "-e", "A=b=c", "-e", "EMPTY=", "--label", "env=test", "-a", "*.png",
+		"--task", "t", "--agent", "a", "--id", "i", "-p", "strict", "--on-output-limit",
+		"truncate", "--no-trace", "--", "-x", "");
+	CHECK_STR(trial.json,
+		"{\"language\":\"python\",\"code\":\"\",\"policy\":\"strict\",\"id\":\"i\","
+		"\"task\":\"t\",\"agent\":\"a\",\"on_output_limit\":\"truncate\",\"trace\":\"off\","
+		"\"args\":[\"-x\",\"\"],\"env\":{\"A\":\"b=c\",\"EMPTY\":\"\"},"
+		"\"labels\":{\"env\":\"test\"},\"artifacts\":[\"*.png\"]}");
+	arena_done(&trial.cli.arena);
+}
+
+TEST(files_keep_their_own_name_unless_another_is_given)
+{
+	struct trial trial;
+
+	write_file("job_options_a.txt", "one");
+	write_file("job_options:b.txt", "two");
+	TRY(&trial, "-c", "", "-f", "./job_options_a.txt", "-f", "job_options_a.txt:in/x.txt", "-f",
+		"job_options:b.txt");
+	CHECK_STR(trial.json, "{\"language\":\"python\",\"code\":\"\",\"files\":["
+			      "{\"path\":\"job_options_a.txt\",\"data\":\"one\"},"
+			      "{\"path\":\"in/x.txt\",\"data\":\"one\"},"
+			      "{\"path\":\"job_options:b.txt\",\"data\":\"two\"}]}");
+	arena_done(&trial.cli.arena);
+	(void)unlink("job_options_a.txt");
+	(void)unlink("job_options:b.txt");
+}
+
+TEST(input_and_schema_are_json_and_a_mistake_has_its_place)
+{
+	struct trial trial;
+
+	write_file("job_options_schema.json", "{\"type\": \"object\"}");
+	TRY(&trial, "-c", "", "-i", "[1, 2.5]", "--schema", "job_options_schema.json");
+	CHECK_STR(trial.json, "{\"language\":\"python\",\"code\":\"\",\"input\":[1,2.5],"
+			      "\"schema\":{\"type\":\"object\"}}");
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "-i", "@job_options_schema.json");
+	CHECK_STR(trial.json,
+		"{\"language\":\"python\",\"code\":\"\",\"input\":{\"type\":\"object\"}}");
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "-i", "[1,");
+	CHECK(trial.status != 0);
+	CHECK(strstr(trial.said, "--input: "));
+	CHECK(strstr(trial.said, "line 1"));
+	arena_done(&trial.cli.arena);
+	(void)unlink("job_options_schema.json");
+}
+
+TEST(bytes_that_are_no_text_travel_as_bytes)
+{
+	struct trial trial;
+
+	write_file("job_options_bytes", "\xff\xfe");
+	TRY(&trial, "-c", "", "--stdin", "job_options_bytes");
+	CHECK_STR(trial.json,
+		"{\"language\":\"python\",\"code\":\"\",\"stdin\":{\"base64\":\"//4=\"}}");
+	arena_done(&trial.cli.arena);
+	(void)unlink("job_options_bytes");
+}
+
+TEST(a_folder_or_a_missing_file_is_refused_by_name)
+{
+	struct trial trial;
+
+	TRY(&trial, "/tmp");
+	CHECK(strstr(trial.said, "cannot read /tmp: it is a folder"));
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "-f", "no-such-file-here");
+	CHECK(strstr(trial.said, "cannot read no-such-file-here"));
+	arena_done(&trial.cli.arena);
+}
