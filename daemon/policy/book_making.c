@@ -333,7 +333,7 @@ static int make_policy(struct making *making, uint32_t index, int depth)
 	if (making->drafts[index].done)
 		return 0;
 	if (fill_policy(making, index, depth) < 0)
-		return err_wrap(making->err, "policy %s", making->drafts[index].file.name);
+		return -1;
 	making->drafts[index].done = true;
 	return 0;
 }
@@ -444,7 +444,8 @@ static int make_all(struct making *making, const char *folder)
 		return -1;
 	for (uint32_t i = 0; i < book->policy_count; i++)
 		if (make_policy(making, i, 0) < 0)
-			return -1;
+			return err_wrap(
+				making->err, "policy %s", making->drafts[i].file.name);
 	return write_message(making);
 }
 

@@ -1,0 +1,476 @@
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "daemon/policy/policy.h"
+#include "daemon/policy/rules_file.h"
+#include "proto/base/cleanup.h"
+#include "tests/check.h"
+#include "tests/inspecting.h"
+
+#define HASH_A "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static struct bytes text(const char *code)
+{
+	return (struct bytes){ code, strlen(code) };
+}
+
+/* A folder with one policy in it; removed by drop_folder(). */
+static char folder[] = "/tmp/ced-test-policy-XXXXXX";
+static char file_path[128];
+
+static void make_folder(const char *name, const char *json)
+{
+	FILE *file;
+
+	(void)strcpy(folder, "/tmp/ced-test-policy-XXXXXX");
+	CHECK(mkdtemp(folder));
+	(void)snprintf(file_path, sizeof(file_path), "%s/%s", folder, name);
+	file = fopen(file_path, "we");
+	CHECK(file);
+	(void)fputs(json, file);
+	CHECK_EQ_INT(fclose(file), 0);
+}
+
+static void drop_folder(void)
+{
+	(void)unlink(file_path);
+	(void)rmdir(folder);
+}
+
+/* What policies_load() says to a folder with this policy; "" when it is taken. */
+static const char *complaint_about(const char *json)
+{
+	static struct err err;
+	struct policies *policies;
+
+	err = (struct err)ERR_INIT;
+	make_folder("x.json", json);
+	policies = policies_load(folder, NULL, &err);
+	policies_close(policies);
+	drop_folder();
+	return policies ? "" : err.text;
+}
+
+TEST(the_shipped_policies_load_and_one_is_the_default)
+{
+	struct err err = ERR_INIT;
+	struct policies *policies = policies_load(NULL, NULL, &err);
+
+	CHECK(policies);
+	CHECK_STR(policy_name(policies_find(policies, NULL)), "standard");
+	CHECK(policies_find(policies, "strict"));
+	CHECK(policies_find(policies, "observe"));
+	CHECK(!policies_find(policies, "nonsense"));
+	policies_close(policies);
+}
+
+TEST(the_default_can_be_another_and_must_exist)
+{
+	struct err err = ERR_INIT;
+	struct policies *policies = policies_load(NULL, "strict", &err);
+
+	CHECK(policies);
+	CHECK_STR(policy_name(policies_find(policies, NULL)), "strict");
+	policies_close(policies);
+	CHECK(!policies_load(NULL, "nonsense", &err));
+	CHECK_EQ_INT(err.code, ERR_INVALID);
+}
+
+TEST(policies_have_digests_of_their_own_that_stay)
+{
+	struct err err = ERR_INIT;
+	struct policies *one = policies_load(NULL, NULL, &err);
+	struct policies *two = policies_load(NULL, NULL, &err);
+
+	CHECK(one && two);
+	CHECK(strcmp(policy_digest(policies_find(one, "strict")),
+		      policy_digest(policies_find(one, "observe"))) != 0);
+	CHECK_STR(policy_digest(policies_find(one, "strict")),
+		policy_digest(policies_find(two, "strict")));
+	CHECK_EQ_INT(strlen(policy_digest(policies_find(one, "strict"))), HASH_TEXT_LEN);
+	policies_close(one);
+	policies_close(two);
+}
+
+TEST(an_operators_policy_stands_beside_the_shipped_ones)
+{
+	struct err err = ERR_INIT;
+	struct policies *policies;
+
+	make_folder("mine.json", "{\"name\":\"mine\",\"description\":\"d\",\"extends\":\"strict\","
+				 "\"rules\":{\"python.import.denied\":\"observe\"},"
+				 "\"lists_add\":{\"python.imports\":[\"numpy.*\"]}}");
+	CHECK(check_ok());
+	policies = policies_load(folder, "mine", &err);
+	CHECK(policies);
+	CHECK_STR(policy_name(policies_find(policies, NULL)), "mine");
+	CHECK(policies_find(policies, "strict"));
+	policies_close(policies);
+	drop_folder();
+}
+
+TEST(an_operators_policy_may_take_a_shipped_ones_place)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+
+	make_folder("strict.json",
+		"{\"name\":\"strict\",\"description\":\"d\",\"extends\":\"observe\"}");
+	/* observe extends strict: now they go round. */
+	CHECK(check_ok());
+	CHECK(!inspecting_start(&in, folder, 0));
+	drop_folder();
+	make_folder("observe.json", "{\"name\":\"observe\",\"description\":\"d\",\"extends\":"
+				    "\"standard\",\"rules\":{\"python.bytes.nul\":\"off\"}}");
+	CHECK(inspecting_start(&in, folder, 1));
+	drop_folder();
+	CHECK(inspecting_check(
+		&in, "observe", "python", (struct bytes){ "x\0", 2 }, NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
+	inspecting_stop(&in);
+}
+
+TEST(a_policy_with_a_fault_is_refused_and_the_fault_is_named)
+{
+	static const struct {
+		const char *json;
+		const char *word;
+	} rows[] = {
+		{ "{", "x.json" },
+		{ "[]", "map" },
+		{ "{\"description\":\"d\"}", "name" },
+		{ "{\"name\":\"a\"}", "description" },
+		{ "{\"name\":\"A b\",\"description\":\"d\"}", "name" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"rulez\":{}}", "rulez" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"rules\":[]}", "rules" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"rules\":{\"*\":\"perhaps\"}}", "deny" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"extends\":\"strict\",\"rules\":"
+		  "{\"python.import.nonsense\":\"deny\"}}",
+			"python.import.nonsense" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"extends\":\"nobody\"}", "nobody" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"extends\":\"a\"}", "round" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"languages\":[\"cobol\"]}", "cobol" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"lists\":{\"x\":[1]}}", "x" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"lists\":{\"x\":[\"\"]}}", "x" },
+		{ "{\"name\":\"a\",\"description\":\"d\"}", "needs the list" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"extends\":\"strict\",\"lists_add\":"
+		  "{\"python.nothing\":[]}}",
+			"python.nothing" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"extends\":\"strict\",\"rules\":"
+		  "{\"policy.late\":\"off\"}}",
+			"policy.late" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *complaint = complaint_about(rows[i].json);
+
+		if (!strstr(complaint, rows[i].word))
+			CHECK_STR(complaint, rows[i].word);
+	}
+}
+
+TEST(a_folder_that_is_not_there_is_an_error)
+{
+	struct err err = ERR_INIT;
+
+	CHECK(!policies_load("/nonexistent/policies", NULL, &err));
+	CHECK_EQ_INT(err.code, ERR_SYSTEM);
+}
+
+TEST(the_longest_pattern_that_fits_a_rule_counts)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+
+	make_folder("x.json",
+		"{\"name\":\"x\",\"description\":\"d\",\"extends\":\"strict\",\"rules\":"
+		"{\"python.bytes.nul\":\"observe\",\"*\":\"off\",\"python.bytes.*\":\"deny\"}}");
+	CHECK(inspecting_start(&in, folder, 1));
+	drop_folder();
+	CHECK(inspecting_check(&in, "x", "python", (struct bytes){ "x\0", 2 }, NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_OBSERVE);
+	CHECK(inspecting_check(&in, "x", "python", text("# \r"), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK(inspecting_check(&in, "x", "python", text("import os"), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
+	inspecting_stop(&in);
+}
+
+TEST(a_verdict_tells_rule_place_text_message_and_hint)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+
+	CHECK(inspecting_start(&in, NULL, 1));
+	CHECK(inspecting_check(
+		&in, "strict", "python", text("x = 1\nimport os\n"), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK_STR(verdict.name, "strict");
+	CHECK(strncmp(verdict.digest, "sha256:", 7) == 0);
+	CHECK_EQ_INT(verdict.finding_count, 1);
+	CHECK_STR(verdict.findings[0].rule, "python.import.denied");
+	CHECK_STR(verdict.findings[0].severity, "deny");
+	CHECK_EQ_INT(verdict.findings[0].line, 2);
+	CHECK_EQ_INT(verdict.findings[0].column, 8);
+	CHECK_STR(verdict.findings[0].text, "os");
+	CHECK(verdict.findings[0].message && verdict.findings[0].hint);
+	inspecting_stop(&in);
+}
+
+TEST(a_program_seen_before_is_not_asked_about_again)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+	struct policy_question question;
+
+	CHECK(inspecting_start(&in, NULL, 1));
+	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
+		text("eval('1')"), HASH_A, &in.arena };
+	CHECK(!policy_lookup(in.policies, &question, &verdict));
+	CHECK(inspecting_check(&in, "strict", "python", question.code, HASH_A, &verdict));
+	CHECK(policy_lookup(in.policies, &question, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK_EQ_INT(verdict.finding_count, 1);
+	CHECK_STR(verdict.findings[0].text, "eval");
+	question.policy = policies_find(in.policies, "standard");
+	CHECK(!policy_lookup(in.policies, &question, &verdict));
+	inspecting_stop(&in);
+}
+
+TEST(a_language_that_the_policy_does_not_know_is_denied_at_once)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+
+	CHECK(inspecting_start(&in, NULL, 0));
+	CHECK(inspecting_check(&in, "strict", "cobol", text("STOP RUN."), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK_STR(verdict.findings[0].rule, "policy.language");
+	inspecting_stop(&in);
+}
+
+TEST(a_policy_without_rules_allows_at_once)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+
+	make_folder("x.json", "{\"name\":\"x\",\"description\":\"d\",\"languages\":[\"python\"],"
+			      "\"rules\":{\"*\":\"off\"}}");
+	CHECK(inspecting_start(&in, folder, 0));
+	drop_folder();
+	CHECK(inspecting_check(&in, "x", "python", text("import os"), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
+	inspecting_stop(&in);
+}
+
+TEST(without_an_inspector_a_program_is_denied)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+
+	CHECK(inspecting_start(&in, NULL, 0));
+	CHECK(inspecting_check(&in, "strict", "python", text("print(1)"), HASH_A, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK_STR(verdict.findings[0].rule, "policy.absent");
+	inspecting_stop(&in);
+}
+
+TEST(an_inspector_that_dies_denies_its_program_and_no_other)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+
+	CHECK(inspecting_start(&in, NULL, 1));
+	in.replace = true;
+	CHECK_EQ_INT(kill(in.children[0], SIGSTOP), 0);
+	CHECK_EQ_INT(kill(in.children[0], SIGKILL), 0);
+	CHECK_EQ_INT(waitpid(in.children[0], NULL, 0), in.children[0]);
+	in.children[0] = inspecting_spawn("/bin/true", &(int){ -1 });
+	CHECK(inspecting_check(&in, "strict", "python", text("print(1)"), HASH_A, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK_STR(verdict.findings[0].rule, "policy.unreadable");
+	CHECK_EQ_INT(in.lost, 1);
+	CHECK(inspecting_check(&in, "strict", "python", text("print(1)"), HASH_A, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
+	inspecting_stop(&in);
+}
+
+TEST(an_inspector_that_does_not_answer_in_time_is_given_up)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+
+	CHECK(inspecting_start(&in, NULL, 1));
+	CHECK_EQ_INT(kill(in.children[0], SIGSTOP), 0);
+	CHECK(inspecting_check(&in, "strict", "python", text("print(1)"), HASH_A, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK_STR(verdict.findings[0].rule, "policy.late");
+	CHECK_EQ_INT(in.lost, 1);
+	inspecting_stop(&in);
+}
+
+static void count_verdict(void *context, const struct policy_verdict *verdict)
+{
+	unsigned *count = context;
+
+	if (verdict->decision == POLICY_ALLOW)
+		++*count;
+}
+
+TEST(many_programs_wait_in_line_and_a_full_line_says_so)
+{
+	static struct inspecting in;
+	struct policy_question question;
+	struct err err = ERR_INIT;
+	unsigned allowed = 0;
+	unsigned taken = 0;
+	bool never = false;
+
+	CHECK(inspecting_start(&in, NULL, 2));
+	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
+		text("print(1)"), NULL, &in.arena };
+	while (policy_check(in.policies, &question, count_verdict, &allowed, &err) == 0)
+		taken++;
+	CHECK_EQ_INT(err.code, ERR_BUSY);
+	CHECK(taken >= INSPECT_QUEUE_MAX);
+	for (int i = 0; i < 100 && allowed < taken; i++)
+		(void)inspecting_wait(&in, &never, 20);
+	CHECK_EQ_INT(allowed, taken);
+	inspecting_stop(&in);
+}
+
+TEST(closing_answers_what_is_still_open)
+{
+	static struct inspecting in;
+	struct policy_question question;
+	struct err err = ERR_INIT;
+	unsigned allowed = 0;
+
+	CHECK(inspecting_start(&in, NULL, 1));
+	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
+		text("print(1)"), NULL, &in.arena };
+	CHECK_EQ_INT(policy_check(in.policies, &question, count_verdict, &allowed, &err), 0);
+	CHECK_EQ_INT(policy_check(in.policies, &question, count_verdict, &allowed, &err), 0);
+	inspecting_stop(&in);
+	CHECK_EQ_INT(allowed, 0);
+}
+
+TEST(a_program_of_full_size_is_checked_and_one_more_byte_is_refused)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+	auto_free char *code = malloc(INSPECT_CODE_MAX + 2);
+
+	CHECK(code);
+	memset(code, '\n', INSPECT_CODE_MAX + 2);
+	CHECK(inspecting_start(&in, NULL, 1));
+	CHECK(inspecting_check(
+		&in, "strict", "python", (struct bytes){ code, INSPECT_CODE_MAX }, NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
+	CHECK(inspecting_check(&in, "strict", "python",
+		(struct bytes){ code, INSPECT_CODE_MAX + 2 }, NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK_STR(verdict.findings[0].rule, "python.bytes.size");
+	inspecting_stop(&in);
+}
+
+TEST(what_is_too_much_to_tell_is_cut_and_denied)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+	auto_free char *code = calloc(1, 10001);
+
+	CHECK(code);
+	for (size_t i = 0; i < 10000; i += 10)
+		memcpy(code + i, "eval('1')\n", 10);
+	CHECK(inspecting_start(&in, NULL, 1));
+	CHECK(inspecting_check(&in, "strict", "python", text(code), NULL, &verdict));
+	CHECK_EQ_INT(verdict.finding_count, INSPECT_FINDINGS_MAX + 1);
+	CHECK_STR(verdict.findings[INSPECT_FINDINGS_MAX].rule, "policy.cut");
+	CHECK_STR(verdict.findings[INSPECT_FINDINGS_MAX].severity, "deny");
+	CHECK(inspecting_check(&in, "observe", "python", text(code), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_OBSERVE);
+	inspecting_stop(&in);
+}
+
+TEST(policies_describe_themselves)
+{
+	struct err err = ERR_INIT;
+	struct policies *policies = policies_load(NULL, NULL, &err);
+	struct arena arena;
+	struct value *list;
+
+	CHECK(policies);
+	arena_init(&arena, 1 << 20);
+	list = policies_describe(policies, &arena);
+	CHECK_EQ_INT(list->list.count, 3);
+	CHECK(value_as_text(value_get(value_at(list, 0), "description")));
+	CHECK_EQ_INT(value_as_int(value_get(policies_status(policies, &arena), "alive"), -1), 0);
+	arena_done(&arena);
+	policies_close(policies);
+}
+
+/* ---- the heads of rules files -------------------------------------------------------------- */
+
+static int parse_rules(const char *source, struct arena *arena, struct rules_file *file)
+{
+	struct err err = ERR_INIT;
+
+	return rules_file_parse(arena, source, strlen(source), file, &err);
+}
+
+TEST(heads_in_a_row_share_the_patterns_behind_them)
+{
+	static const char source[] = "; words\n"
+				     ";;; a.b\n;;; finds any\n;;; message m\n\n"
+				     ";;; a.c\n;;; finds word not in list\n;;; unless store bound\n"
+				     ";;; message n\n;;; hint h\n"
+				     "(x) @name\n"
+				     ";;; a.d\n;;; finds module\n;;; message o\n(y) @name\n";
+	struct rules_file file;
+	struct arena arena;
+
+	arena_init(&arena, 1 << 20);
+	CHECK_EQ_INT(parse_rules(source, &arena, &file), 0);
+	CHECK_EQ_INT(file.count, 3);
+	CHECK_STR(file.rules[0].id, "a.b");
+	CHECK_EQ_INT(file.rules[0].how.start, 8);
+	CHECK_EQ_INT(file.rules[1].how.start, 8);
+	CHECK_EQ_INT(file.rules[1].how.subject, SUBJECT_WORD);
+	CHECK_EQ_INT(file.rules[1].how.relation, RELATION_NOT_IN);
+	CHECK_EQ_INT(file.rules[1].how.unless, UNLESS_STORE | UNLESS_BOUND);
+	CHECK_STR(file.rules[1].list, "list");
+	CHECK_STR(file.rules[1].hint, "h");
+	CHECK(file.rules[2].how.start > file.rules[1].how.start);
+	arena_done(&arena);
+}
+
+TEST(heads_with_faults_are_refused)
+{
+	static const char *const rows[] = {
+		";;; finds any\n",
+		";;; a.b\n",
+		";;; a.b\n;;; finds any\n",
+		";;; a.b\n;;; message m\n",
+		";;; a.b\n;;; finds everything\n;;; message m\n",
+		";;; a.b\n;;; finds any in list\n;;; message m\n",
+		";;; a.b\n;;; finds word\n;;; message m\n",
+		";;; a.b\n;;; finds word in\n;;; message m\n",
+		";;; a.b\n;;; finds word in one two\n;;; message m\n",
+		";;; a.b\n;;; finds any\n;;; message m\n;;; unless never\n",
+		";;; a.b\n;;; finds any\n;;; message m\n;;; colour red\n",
+		";;; a.b\n;;; finds any\n;;; message m\n(x)\n;;; hint late\n",
+	};
+	struct rules_file file;
+	struct arena arena;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		arena_init(&arena, 1 << 20);
+		CHECK_EQ_INT(parse_rules(rows[i], &arena, &file), -1);
+		arena_done(&arena);
+	}
+}

@@ -1,0 +1,197 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/inspector/syntax.h"
+#include "proto/base/clock.h"
+#include "tests/check.h"
+
+static struct syntax *make(const char *language, const char *rules, struct err *err)
+{
+	const char *texts[] = { rules, "(ERROR) @store" };
+	const size_t lens[] = { strlen(rules), strlen(texts[1]) };
+
+	return syntax_new(language, texts, lens, err);
+}
+
+static bool parse(struct syntax *syntax, const char *code)
+{
+	return syntax_parse(syntax, code, strlen(code), clock_us() + 10000000);
+}
+
+struct seen {
+	unsigned count;
+	struct match last;
+};
+
+static void on_match(void *context, const struct match *match)
+{
+	struct seen *seen = context;
+
+	seen->count++;
+	seen->last = *match;
+}
+
+static unsigned count_of(const char *rules, const char *code)
+{
+	struct seen seen = { 0 };
+	struct err err = ERR_INIT;
+	struct syntax *syntax = make("python", rules, &err);
+
+	if (!syntax || !parse(syntax, code) || !syntax_run(syntax, SYNTAX_RULES, on_match, &seen))
+		seen.count = 9999;
+	syntax_free(syntax);
+	return seen.count;
+}
+
+TEST(the_three_languages_are_built_in)
+{
+	static const char *const languages[] = { "python", "javascript", "bash" };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct err err = ERR_INIT;
+		struct syntax *syntax = make(languages[i], "(ERROR) @name", &err);
+
+		CHECK(syntax);
+		CHECK(parse(syntax, "x = 1\n"));
+		syntax_free(syntax);
+	}
+}
+
+TEST(a_language_that_is_not_built_in_is_an_error)
+{
+	struct err err = ERR_INIT;
+
+	CHECK(!make("cobol", "(ERROR) @name", &err));
+	CHECK_EQ_INT(err.code, ERR_MISSING);
+}
+
+TEST(a_query_with_a_fault_is_an_error_that_says_where)
+{
+	static const char *const rows[] = { "(", "(no_such_node) @name", "(identifier) @nonsense",
+		"((identifier) @name (#eq? @name \"x\"))", "((identifier) @name (#any-of? @name))",
+		"((identifier) @name (#any-of? @name \"a\") (#any-of? @name \"b\"))" };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct err err = ERR_INIT;
+
+		CHECK(!make("python", rows[i], &err));
+		CHECK_EQ_INT(err.code, ERR_INVALID);
+	}
+}
+
+TEST(every_match_is_told_with_the_ranges_of_its_captures)
+{
+	struct seen seen = { 0 };
+	struct err err = ERR_INIT;
+	struct syntax *syntax = make("python", "(call function: (identifier) @name) @at", &err);
+
+	CHECK(syntax);
+	CHECK(parse(syntax, "x = f(1)\n"));
+	CHECK(syntax_run(syntax, SYNTAX_RULES, on_match, &seen));
+	CHECK_EQ_INT(seen.count, 1);
+	CHECK_EQ_INT(seen.last.count, 2);
+	CHECK_EQ_INT(seen.last.captures[0].what, CAPTURE_AT);
+	CHECK_EQ_INT(seen.last.captures[0].at.start, 4);
+	CHECK_EQ_INT(seen.last.captures[0].at.end, 8);
+	CHECK_EQ_INT(seen.last.captures[1].what, CAPTURE_NAME);
+	CHECK_EQ_INT(seen.last.captures[1].at.end, 5);
+	syntax_free(syntax);
+}
+
+TEST(a_condition_compares_names_as_the_language_does)
+{
+	static const char rule[] = "((identifier) @_x (#any-of? @_x \"eval\" \"exec\"))";
+
+	CHECK_EQ_INT(count_of(rule, "eval; exec; open"), 2);
+	CHECK_EQ_INT(count_of(rule, "ｅｖａｌ"), 1);
+	CHECK_EQ_INT(count_of(rule, "evaluate"), 0);
+}
+
+TEST(the_tree_of_one_program_does_not_reach_the_next)
+{
+	struct seen seen = { 0 };
+	struct err err = ERR_INIT;
+	struct syntax *syntax = make("python", "(call) @name", &err);
+
+	CHECK(syntax);
+	CHECK(parse(syntax, "f(g(h(1)))\n"));
+	CHECK(parse(syntax, "x\n"));
+	CHECK(syntax_run(syntax, SYNTAX_RULES, on_match, &seen));
+	CHECK_EQ_INT(seen.count, 0);
+	syntax_forget(syntax);
+	syntax_forget(syntax);
+	syntax_free(syntax);
+}
+
+static uint32_t unreadable_in(const char *code)
+{
+	struct found found;
+	struct err err = ERR_INIT;
+	struct syntax *syntax = make("python", "(ERROR) @name", &err);
+	uint32_t count = 9999;
+
+	if (found_init(&found) < 0)
+		abort();
+	if (syntax && parse(syntax, code)) {
+		syntax_add_unreadable(syntax, &found);
+		count = found.count;
+	}
+	syntax_free(syntax);
+	found_done(&found);
+	return count;
+}
+
+TEST(what_the_grammar_cannot_read_is_found)
+{
+	CHECK_EQ_INT(unreadable_in("x = 1\n"), 0);
+	CHECK_EQ_INT(unreadable_in(""), 0);
+	CHECK(unreadable_in("def f(:\n  pass\n") > 0);
+	CHECK(unreadable_in("x = 'abc\n") > 0);
+	CHECK(unreadable_in("print(1\n") > 0);
+	CHECK(unreadable_in("$ $ $ $") > 0);
+}
+
+TEST(faults_without_number_are_told_up_to_a_ceiling)
+{
+	static char code[4096];
+
+	for (size_t i = 0; i + 4 < sizeof(code); i += 4)
+		memcpy(code + i, "$;\n", 4);
+	CHECK(unreadable_in(code) <= 16);
+}
+
+TEST(a_parse_that_is_not_done_in_time_is_given_up)
+{
+	static char code[200000];
+	struct err err = ERR_INIT;
+	struct syntax *syntax = make("python", "(identifier) @name", &err);
+	struct seen seen = { 0 };
+
+	CHECK(syntax);
+	for (size_t i = 0; i + 2 < sizeof(code); i += 2)
+		memcpy(code + i, "a+", 2);
+	CHECK(!syntax_parse(syntax, code, sizeof(code) - 2, clock_us() + 100));
+	CHECK(parse(syntax, "x\n"));
+	CHECK(syntax_run(syntax, SYNTAX_RULES, on_match, &seen));
+	CHECK_EQ_INT(seen.count, 1);
+	syntax_free(syntax);
+}
+
+TEST(a_query_that_is_not_done_in_time_is_late)
+{
+	static char code[100000];
+	struct err err = ERR_INIT;
+	struct syntax *syntax = make("python", "(identifier) @name", &err);
+	struct seen seen = { 0 };
+	int64_t deadline;
+
+	CHECK(syntax);
+	for (size_t i = 0; i + 2 < sizeof(code); i += 2)
+		memcpy(code + i, "a\n", 2);
+	deadline = clock_us() + 3000000;
+	CHECK(syntax_parse(syntax, code, sizeof(code) - 2, deadline));
+	while (clock_us() <= deadline)
+		;
+	CHECK(!syntax_run(syntax, SYNTAX_RULES, on_match, &seen));
+	syntax_free(syntax);
+}
