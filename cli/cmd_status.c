@@ -85,7 +85,8 @@ static void show_runtimes(struct cli *cli, const struct value *runtimes)
 
 static bool is_in_head(const char *key)
 {
-	static const char *const shown[] = { "version", "pid", "uptime_s", "draining", "runtimes" };
+	static const char *const shown[] = { "version", "pid", "uptime_s", "draining", "runtimes",
+		"trouble" };
 
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		if (strcmp(shown[i], key) == 0)
@@ -94,9 +95,19 @@ static bool is_in_head(const char *key)
 	return false;
 }
 
+/* What keeps it from its work, where nobody overlooks it. */
+static void show_trouble(struct cli *cli, const struct value *status)
+{
+	const char *trouble = page_text(cli, status, "trouble");
+
+	if (trouble[0])
+		say(&cli->out, PAINT_RED, "%s %s\n", output_mark(&cli->out, MARK_BAD), trouble);
+}
+
 static int show(struct cli *cli, const struct value *status)
 {
 	show_head(cli, status);
+	show_trouble(cli, status);
 	show_runtimes(cli, value_get(status, "runtimes"));
 	for (size_t i = 0; value_is(status, VALUE_MAP) && i < status->map.count; i++) {
 		const struct value_entry *entry = &status->map.entries[i];

@@ -24,6 +24,17 @@ static struct passthrough *find_stream(struct live *live, const struct value *pa
 	return name && strcmp(name, "stderr") == 0 ? &live->err : NULL;
 }
 
+/* What a truncated stream has lost in its middle is said where it would have stood. */
+static void skip_to(struct live *live, struct passthrough *stream, uint64_t offset)
+{
+	const char *name = stream == &live->out ? "stdout" : "stderr";
+
+	passthrough_end(stream);
+	say(&live->cli->err, PAINT_DIM, "cectl: %" PRIu64 " bytes of %s left out here\n",
+		offset - stream->passed, name);
+	stream->passed = offset;
+}
+
 static int on_notice(void *context, const char *method, const struct value *params, struct err *err)
 {
 	struct live *live = context;
@@ -32,12 +43,13 @@ static int on_notice(void *context, const char *method, const struct value *para
 	int64_t offset = value_as_int(value_get(params, "offset"), 0);
 	struct progress progress = { &live->cli->err, "running", live->progress_shown };
 
+	(void)err;
 	if (strcmp(method, "run.output") != 0 || !stream || !page_is_bytes(data) || offset < 0)
 		return 0;
-	if ((uint64_t)offset > stream->passed)
-		return err_set(err, ERR_PROTOCOL, "the daemon left out a part of the output");
 	progress_erase(&progress);
 	live->progress_shown = false;
+	if ((uint64_t)offset > stream->passed)
+		skip_to(live, stream, (uint64_t)offset);
 	passthrough_write_at(stream, (uint64_t)offset, data->text.bytes, data->text.len);
 	return 0;
 }
@@ -116,25 +128,21 @@ static void show_stored_rest(struct live *live, struct passthrough *stream,
 	buf_done(&buf);
 }
 
-/* What is left out between head and tail of a truncated stream is said on stderr. */
+/* The end of a truncated stream, unless it has been streamed already. */
 static void show_tail(
 	struct live *live, struct passthrough *stream, const struct value *result, const char *name)
 {
-	const struct value *head = value_get(result, name);
+	uint64_t total = (uint64_t)total_of(result, name);
 	const struct value *tail;
-	int64_t left_out;
 	char key[32];
 
 	cut_printf(key, sizeof(key), "%s_tail", name);
 	tail = value_get(result, key);
-	if (!page_is_bytes(head) || !page_is_bytes(tail))
+	if (!page_is_bytes(tail) || tail->text.len > total || stream->passed >= total)
 		return;
-	left_out = total_of(result, name) - (int64_t)head->text.len - (int64_t)tail->text.len;
-	passthrough_end(stream);
-	if (left_out > 0)
-		say(&live->cli->err, PAINT_DIM, "cectl: %" PRId64 " bytes of %s left out here\n",
-			left_out, name);
-	passthrough_write(stream, tail->text.bytes, tail->text.len);
+	if (total - tail->text.len > stream->passed)
+		skip_to(live, stream, total - tail->text.len);
+	passthrough_write_at(stream, total - tail->text.len, tail->text.bytes, tail->text.len);
 }
 
 static void show_stream(

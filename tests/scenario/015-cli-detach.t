@@ -42,6 +42,11 @@ is "$(tr '\n' ' ' <rest)" "1 2 " "and every line once"
 exits 123 "--stream of a flood ends at the limit" cectl run --stream --limit stdout=100K -c 'while True: print("y" * 100)'
 is "$(wc -c <"$ced_folder/out")" 102400 "with exactly as much as was kept"
 
+exits 0 "--stream of what is truncated" cectl run --stream --on-output-limit truncate --limit stdout=40 \
+	-c 'for i in range(100): print(i)'
+like "$out" '^0.*99$' "has both ends"
+like "$err" '250 bytes of stdout left out here' "and tells what it lacks"
+
 cectl run --limit wall=20s -c 'import time; time.sleep(15)' >/dev/null 2>&1 &
 client=$!
 sleep 0.5
