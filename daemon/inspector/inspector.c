@@ -6,8 +6,7 @@
 #include "daemon/inspector/bytes_check.h"
 #include "daemon/inspector/imports.h"
 #include "daemon/inspector/scopes.h"
-#include "daemon/inspector/template.h"
-#include "daemon/inspector/words.h"
+#include "daemon/inspector/trial.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 
@@ -15,22 +14,9 @@
 /* Matches that wait until all imports are known; a program of full size can make this many. */
 #define PENDING_MAX      (1U << 19)
 
-/* The rules that one pattern serves: [first, first + count) of the table. */
-struct span {
-	uint32_t first;
-	uint32_t count;
-};
-
 struct language {
 	struct syntax *syntax;
 	struct span *patterns; /* by number of the pattern in SYNTAX_RULES */
-};
-
-/* What of a match a rule needs: one path of at most two captures, and where the finding is. */
-struct subject {
-	struct span rules;
-	struct place names[2];
-	struct place at;
 };
 
 struct inspector {
@@ -46,8 +32,7 @@ struct inspector {
 	uint32_t pending_size;
 	/* of the check at hand */
 	const struct language *language;
-	const struct inspect_setting *settings;
-	const char *code;
+	struct trial trial;
 	bool gave_up; /* something did not fit: the answer would have holes */
 };
 
@@ -158,16 +143,9 @@ static void add_finding(struct inspector *inspector, uint32_t rule, struct place
 
 static uint32_t end_of_name(const struct inspector *inspector, struct place at)
 {
-	size_t len = name_span(inspector->code + at.start, at.end - at.start);
+	size_t len = name_span(inspector->trial.code + at.start, at.end - at.start);
 
 	return at.start + (uint32_t)len;
-}
-
-static bool needs_imports(const struct inspector *inspector, uint32_t rule)
-{
-	uint32_t subject = inspector->rules.rules[rule].subject;
-
-	return subject == SUBJECT_USE || subject == SUBJECT_MODULE;
 }
 
 static bool is_blank(char byte)
@@ -181,16 +159,17 @@ static bool is_blank(char byte)
  */
 static bool is_excused_at_sight(const struct inspector *inspector, const struct suspect *suspect)
 {
-	const char *before = inspector->code + suspect->name.start;
-	const char *behind = inspector->code + suspect->name.end;
+	const char *before = inspector->trial.code + suspect->name.start;
+	const char *behind = inspector->trial.code + suspect->name.end;
 
-	while (before > inspector->code && is_blank(before[-1]))
+	while (before > inspector->trial.code && is_blank(before[-1]))
 		before--;
 	while (is_blank(*behind))
 		behind++;
 	if ((suspect->unless & UNLESS_STORE) && imports_hold(&inspector->imports, suspect->name))
 		return true;
-	if ((suspect->unless & UNLESS_ATTRIBUTE) && before > inspector->code && before[-1] == '.')
+	if ((suspect->unless & UNLESS_ATTRIBUTE) && before > inspector->trial.code &&
+		before[-1] == '.')
 		return true;
 	return (suspect->unless & UNLESS_PART) && *behind == '.';
 }
@@ -207,121 +186,11 @@ static void report(struct inspector *inspector, uint32_t rule, const struct subj
 	}
 	suspect.name.start = subject->names[0].start;
 	suspect.name.end = end_of_name(inspector, subject->names[0]);
-	suspect.by_import = needs_imports(inspector, rule);
+	suspect.by_import = trial_needs_imports(&inspector->trial, rule);
 	if (is_excused_at_sight(inspector, &suspect))
 		return;
 	if (!scopes_suspect(&inspector->scopes, &suspect))
 		inspector->gave_up = true;
-}
-
-static bool is_dunder(const struct name *name)
-{
-	const char *text = name->text;
-	size_t len = name->len;
-
-	if (len < 5 || text[0] != '_' || text[1] != '_')
-		return false;
-	return name->cut || (text[len - 2] == '_' && text[len - 1] == '_');
-}
-
-/* Whether the rule applies to a word that is, or is not, in its list. */
-static bool applies(const struct inspector *inspector, uint32_t rule, bool in_list)
-{
-	return in_list == (inspector->rules.rules[rule].relation == RELATION_IN);
-}
-
-static const struct words *list_of(const struct inspector *inspector, uint32_t rule)
-{
-	return &inspector->lists[inspector->settings[rule].list];
-}
-
-static bool word_fits(const struct inspector *inspector, uint32_t rule, const struct name *word)
-{
-	bool in_list = !word->cut && words_have(list_of(inspector, rule), word->text, word->len);
-
-	return applies(inspector, rule, in_list);
-}
-
-static bool path_fits(const struct inspector *inspector, uint32_t rule, const struct name *path)
-{
-	return applies(inspector, rule, words_have_path(list_of(inspector, rule), path));
-}
-
-/* A path through imports: each thing that its first name may stand for. */
-static bool use_fits(const struct inspector *inspector, uint32_t rule, const struct name *path)
-{
-	size_t head = path_head_len(path);
-	const struct import *import = imports_find(&inspector->imports, path->text, head);
-
-	if (!import)
-		return head == path->len && word_fits(inspector, rule, path);
-	for (; import; import = import->next) {
-		struct name resolved = import->path;
-
-		if (head < path->len)
-			path_join(&resolved, path->text + head + 1, path->len - head - 1);
-		if (path_fits(inspector, rule, &resolved))
-			return true;
-	}
-	return false;
-}
-
-static bool is_module(const struct inspector *inspector, const struct name *name)
-{
-	const struct import *import = imports_find(&inspector->imports, name->text, name->len);
-
-	while (import && !import->is_module)
-		import = import->next;
-	return import != NULL;
-}
-
-/* The whole path of a subject; false when it is none, such as the result of a call. */
-static bool read_path(
-	const struct inspector *inspector, const struct subject *subject, struct name *ret_path)
-{
-	const struct place *more = &subject->names[1];
-	struct name part;
-
-	if (!path_read(inspector->code + subject->names[0].start,
-		    subject->names[0].end - subject->names[0].start, ret_path))
-		return false;
-	if (more->end == 0)
-		return true;
-	if (!path_read(inspector->code + more->start, more->end - more->start, &part))
-		return false;
-	path_join(ret_path, part.text, part.len);
-	return true;
-}
-
-static bool subject_fits(
-	const struct inspector *inspector, uint32_t rule, const struct subject *subject)
-{
-	const char *code = inspector->code;
-	struct name name;
-
-	switch ((enum inspect_subject)inspector->rules.rules[rule].subject) {
-	case SUBJECT_ANY:
-		return true;
-	case SUBJECT_WORD:
-	case SUBJECT_DUNDER:
-		name_read(code + subject->at.start, subject->at.end - subject->at.start, &name);
-		if (inspector->rules.rules[rule].subject == SUBJECT_DUNDER && !is_dunder(&name))
-			return false;
-		return word_fits(inspector, rule, &name);
-	case SUBJECT_PATH:
-		return read_path(inspector, subject, &name) && path_fits(inspector, rule, &name);
-	case SUBJECT_USE:
-		return read_path(inspector, subject, &name) && use_fits(inspector, rule, &name);
-	case SUBJECT_MODULE:
-		name_read(code + subject->at.start, subject->at.end - subject->at.start, &name);
-		return is_module(inspector, &name);
-	case SUBJECT_TEMPLATE:
-		return template_reaches(code + subject->at.start,
-			subject->at.end - subject->at.start, list_of(inspector, rule));
-	case SUBJECT_COUNT:
-		break;
-	}
-	return true;
 }
 
 /* Tries the rules of a subject that do, or do not, need to know all imports. */
@@ -332,11 +201,11 @@ static bool try_rules(struct inspector *inspector, const struct subject *subject
 	for (uint32_t i = 0; i < subject->rules.count; i++) {
 		uint32_t rule = subject->rules.first + i;
 
-		if (!inspector->settings[rule].on)
+		if (!inspector->trial.settings[rule].on)
 			continue;
-		if (needs_imports(inspector, rule) != with_imports)
+		if (trial_needs_imports(&inspector->trial, rule) != with_imports)
 			others = true;
-		else if (subject_fits(inspector, rule, subject))
+		else if (trial_fits(&inspector->trial, rule, subject))
 			report(inspector, rule, subject);
 	}
 	return others;
@@ -384,7 +253,7 @@ static void on_rule_match(void *context, const struct match *match)
 	struct inspector *inspector = context;
 	struct subject subject = { .rules = inspector->language->patterns[match->pattern] };
 
-	imports_note(&inspector->imports, inspector->code, match);
+	imports_note(&inspector->imports, inspector->trial.code, match);
 	if (subject_of(match, &subject) && try_rules(inspector, &subject, false))
 		keep_for_later(inspector, &subject);
 }
@@ -397,6 +266,17 @@ static void on_scope_match(void *context, const struct match *match)
 }
 
 /* ---- one check ----------------------------------------------------------------------------- */
+
+/* What had to wait for the imports; a name that many imports bind makes this dear. */
+static bool try_pending(struct inspector *inspector, int64_t deadline_us)
+{
+	for (uint32_t i = 0; i < inspector->pending_count; i++) {
+		(void)try_rules(inspector, &inspector->pending[i], true);
+		if (i % 64 == 0 && clock_us() > deadline_us)
+			return false;
+	}
+	return true;
+}
 
 /* Asks what the suspects are where they stand; those without an excuse are findings. */
 static bool judge_suspects(struct inspector *inspector)
@@ -426,16 +306,21 @@ static bool look(
 	syntax_add_unreadable(syntax, &inspector->found);
 	if (!syntax_run(syntax, SYNTAX_RULES, on_rule_match, inspector))
 		return false;
-	for (uint32_t i = 0; i < inspector->pending_count; i++)
-		(void)try_rules(inspector, &inspector->pending[i], true);
+	if (!try_pending(inspector, deadline_us))
+		return false;
 	return judge_suspects(inspector) && !inspector->gave_up && !inspector->imports.failed;
 }
 
 static void begin(struct inspector *inspector, const struct inspect_check *check)
 {
 	inspector->language = &inspector->languages[check->language];
-	inspector->settings = inspector->rules.policies[check->policy].settings;
-	inspector->code = check->code;
+	inspector->trial = (struct trial){
+		.rules = inspector->rules.rules,
+		.settings = inspector->rules.policies[check->policy].settings,
+		.lists = inspector->lists,
+		.imports = &inspector->imports,
+		.code = check->code,
+	};
 	inspector->pending_count = 0;
 	inspector->gave_up = false;
 	found_reset(&inspector->found);

@@ -8,34 +8,11 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/embedded.h"
 #include "proto/base/fdio.h"
-#include "proto/digest.h"
 
 extern const struct embedded policy_files[];
 
 #define FILES_MAX   INSPECT_POLICIES_MAX
 #define EXTENDS_MAX 8 /* how long a line of `extends` may be */
-
-/* A list of one policy and its number in the message. */
-struct known_list {
-	const char *name;
-	uint32_t index;
-};
-
-/* A policy while it is being made. */
-struct draft {
-	struct policy_file file;
-	bool done;
-	struct known_list lists[POLICY_FILE_LISTS];
-	size_t list_count;
-};
-
-struct making {
-	struct rulebook *book;
-	struct draft *drafts; /* beside book->policies */
-	struct inspect_list lists[INSPECT_LISTS_MAX];
-	uint32_t list_count;
-	struct err *err;
-};
 
 /* ---- reading files ------------------------------------------------------------------------- */
 
@@ -197,19 +174,11 @@ static int set_languages(struct making *making, struct policy *policy, const str
 	return 0;
 }
 
-static struct known_list *find_list(struct draft *draft, const char *name)
-{
-	for (size_t i = 0; i < draft->list_count; i++)
-		if (strcmp(draft->lists[i].name, name) == 0)
-			return &draft->lists[i];
-	return NULL;
-}
-
 /* Makes `first` and `second` together the list of that name. */
 static int set_list(struct making *making, struct draft *draft, const char *name,
 	struct inspect_list first, const struct policy_words *second)
 {
-	struct known_list *known = find_list(draft, name);
+	struct known_list *known = draft_list(draft, name);
 	struct inspect_list *list = &making->lists[making->list_count];
 	size_t count = first.count + second->count;
 
@@ -245,7 +214,7 @@ static int set_lists(struct making *making, struct draft *draft, const struct dr
 			return -1;
 	}
 	for (size_t i = 0; i < file->added_count; i++) {
-		const struct known_list *known = find_list(draft, file->added[i].name);
+		const struct known_list *known = draft_list(draft, file->added[i].name);
 
 		if (!known)
 			return err_set(making->err, ERR_INVALID, "lists_add: there is no list %s",
@@ -338,104 +307,6 @@ static int make_policy(struct making *making, uint32_t index, int depth)
 	return 0;
 }
 
-/* ---- the message and the digests ----------------------------------------------------------- */
-
-static int set_rules(struct making *making, uint32_t index, struct inspect_setting *settings)
-{
-	const struct rulebook *book = making->book;
-	const struct policy *policy = &book->policies[index];
-
-	for (uint32_t i = 0; i < book->rule_count; i++) {
-		const struct rule *rule = &book->rules[i];
-		const struct known_list *list = NULL;
-
-		if (policy->modes[i] == MODE_OFF)
-			continue;
-		settings[i].on = 1;
-		if (!rule->list)
-			continue;
-		list = find_list(&making->drafts[index], rule->list);
-		if (!list)
-			return err_set(making->err, ERR_INVALID,
-				"policy %s: rule %s needs the list %s", policy->name, rule->id,
-				rule->list);
-		settings[i].list = list->index;
-	}
-	return 0;
-}
-
-static void digest_settings(struct making *making, const struct inspect_setting *settings,
-	const struct policy *policy, struct digest *digest)
-{
-	const struct rulebook *book = making->book;
-
-	for (uint32_t i = 0; i < book->rule_count; i++) {
-		const struct inspect_list *list = &making->lists[settings[i].list];
-
-		digest_add_u64(digest, (uint64_t)policy->modes[i]);
-		for (uint32_t w = 0; settings[i].on && book->rules[i].list && w < list->count; w++)
-			digest_add_sized(digest, list->words[w], strlen(list->words[w]));
-	}
-	for (uint32_t i = 0; i < book->language_count * INSPECT_BUILTIN_COUNT; i++)
-		digest_add_u64(digest, (uint64_t)policy->builtins[i]);
-}
-
-static void digest_policy(
-	struct making *making, uint32_t index, const struct inspect_setting *settings)
-{
-	struct rulebook *book = making->book;
-	struct policy *policy = &book->policies[index];
-	struct digest digest;
-
-	digest_start(&digest);
-	digest_add_sized(&digest, policy->name, strlen(policy->name));
-	for (uint32_t i = 0; i < book->language_count; i++) {
-		const struct inspect_language *texts = &book->languages[i].texts;
-
-		digest_add_sized(&digest, texts->name, strlen(texts->name));
-		digest_add_sized(&digest, texts->rules, texts->rules_len);
-		digest_add_sized(&digest, texts->scope, texts->scope_len);
-		digest_add_u64(&digest, policy->languages[i]);
-	}
-	digest_settings(making, settings, policy, &digest);
-	digest_end_text(&digest, policy->digest);
-}
-
-static int write_message(struct making *making)
-{
-	struct rulebook *book = making->book;
-	struct arena *arena = &book->arena;
-	struct inspect_rules message = {
-		.languages = arena_array(arena, struct inspect_language, book->language_count),
-		.language_count = book->language_count,
-		.rules = arena_array(arena, struct inspect_rule, book->rule_count),
-		.rule_count = book->rule_count,
-		.lists = making->lists,
-		.list_count = making->list_count,
-		.policies = arena_array(arena, struct inspect_policy, book->policy_count),
-		.policy_count = book->policy_count,
-	};
-
-	if (!message.languages || !message.rules || !message.policies)
-		return err_set(making->err, ERR_MEMORY, "no memory for policies");
-	for (uint32_t i = 0; i < book->language_count; i++)
-		message.languages[i] = book->languages[i].texts;
-	for (uint32_t i = 0; i < book->rule_count; i++)
-		message.rules[i] = book->rules[i].how;
-	for (uint32_t i = 0; i < book->policy_count; i++) {
-		struct inspect_setting *settings =
-			arena_array(arena, struct inspect_setting, book->rule_count);
-
-		message.policies[i].settings = settings;
-		if (!settings)
-			return err_set(making->err, ERR_MEMORY, "no memory for policies");
-		if (set_rules(making, i, settings) < 0)
-			return -1;
-		digest_policy(making, i, settings);
-	}
-	return inspect_rules_encode(&message, &book->message, making->err);
-}
-
 static int make_all(struct making *making, const char *folder)
 {
 	struct rulebook *book = making->book;
@@ -444,9 +315,8 @@ static int make_all(struct making *making, const char *folder)
 		return -1;
 	for (uint32_t i = 0; i < book->policy_count; i++)
 		if (make_policy(making, i, 0) < 0)
-			return err_wrap(
-				making->err, "policy %s", making->drafts[i].file.name);
-	return write_message(making);
+			return err_wrap(making->err, "policy %s", making->drafts[i].file.name);
+	return book_write_message(making);
 }
 
 int book_add_policies(struct rulebook *book, const char *folder, struct err *err)

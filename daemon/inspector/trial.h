@@ -1,0 +1,41 @@
+/*
+ * Holds one subject, which a match brought, against one rule of a policy.
+ *
+ * A struct trial is what it is judged by: the rules, the policy's settings and lists, and what
+ * the program's imports call things.  All of it is borrowed from the inspector.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/inspector/imports.h"
+#include "daemon/inspector/words.h"
+#include "proto/inspectmsg.h"
+
+/* The rules that one pattern serves: [first, first + count) of the table. */
+struct span {
+	uint32_t first;
+	uint32_t count;
+};
+
+/* What of a match a rule needs: one path of at most two captures, and where the finding is. */
+struct subject {
+	struct span rules;
+	struct place names[2];
+	struct place at;
+};
+
+struct trial {
+	const struct inspect_rule *rules;
+	const struct inspect_setting *settings; /* of the policy */
+	const struct words *lists;
+	const struct imports *imports;
+	const char *code;
+};
+
+/* Whether the rule can be tried only when all imports are known. */
+bool trial_needs_imports(const struct trial *trial, uint32_t rule);
+
+/* Whether the rule finds the subject; what its `unless` excuses is not looked at. */
+bool trial_fits(const struct trial *trial, uint32_t rule, const struct subject *subject);
