@@ -82,7 +82,8 @@ static void add_run(struct cli *cli, struct table *table, const struct value *ru
 	const struct table_cell cells[] = {
 		{ output_text(arena, value_get(run, "run_id")), PAINT_PLAIN },
 		{ when_text(cli, run), PAINT_PLAIN },
-		{ outcome, output_outcome_paint(outcome) },
+		{ outcome[0] ? outcome : "running",
+			outcome[0] ? output_outcome_paint(outcome) : PAINT_CYAN },
 		{ output_text(arena, value_get(run, "language")), PAINT_PLAIN },
 		{ time_text(cli, run), PAINT_PLAIN },
 		{ output_text(arena, value_get(run, "uid")), PAINT_PLAIN },
