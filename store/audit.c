@@ -10,38 +10,6 @@
 
 #define KEY_TRIES 16 /* STMT_KEY_FIND looks as far */
 
-static int is_there(struct store *store, int64_t key, bool *ret_there, struct err *err)
-{
-	sqlite3_stmt *stmt = stmt_take(store, STMT_KEY_TAKEN, err);
-	struct binding binding;
-	int r;
-
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
-	bind_int(&binding, key);
-	r = stmt_step(store, stmt, err);
-	(void)sqlite3_reset(stmt);
-	*ret_there = r > 0;
-	return r < 0 ? -1 : 0;
-}
-
-/* The first free key from `key` on. */
-static int free_key(struct store *store, int64_t *key, struct err *err)
-{
-	for (int i = 0; i < KEY_TRIES; i++) {
-		bool there = false;
-
-		if (is_there(store, *key + i, &there, err) < 0)
-			return -1;
-		if (!there) {
-			*key += i;
-			return 0;
-		}
-	}
-	return err_set(err, ERR_EXISTS, "the store: too many runs in one instant");
-}
-
 /* ---- begun -------------------------------------------------------------------------------- */
 
 static int insert_run(
@@ -157,13 +125,35 @@ static int insert_pending(struct store *store, int64_t key, struct err *err)
 	return bind_run(store, &binding, err);
 }
 
+/* The run at the first free key from *key on, which two runs may want and one can have. */
+static int insert_run_somewhere(
+	struct store *store, int64_t *key, const struct store_run *run, struct err *err)
+{
+	struct err why = ERR_INIT;
+	int64_t there = 0;
+
+	for (int i = 0; i < KEY_TRIES; i++) {
+		if (insert_run(store, *key + i, run, &why) == 0) {
+			*key += i;
+			return 0;
+		}
+		if (why.code != ERR_EXISTS)
+			break;
+		if (i == 0 && record_find(store, run->run_id, &there, err) == 0)
+			return err_set(
+				err, ERR_EXISTS, "the store: run %s is already there", run->run_id);
+	}
+	if (err)
+		*err = why;
+	return -1;
+}
+
 /* Everything that is known before the program starts.  *key is where it is wanted, then where it is. */
 static int put_start(
 	struct store *store, int64_t *key, const struct store_run *run, struct err *err)
 {
-	if (free_key(store, key, err) < 0)
-		return -1;
-	if (insert_run(store, *key, run, err) < 0 || insert_record(store, *key, run, err) < 0)
+	if (insert_run_somewhere(store, key, run, err) < 0 ||
+		insert_record(store, *key, run, err) < 0)
 		return -1;
 	if (run->spec && (insert_inputs(store, *key, run->spec, err) < 0 ||
 				 insert_labels(store, *key, run->spec, err) < 0))
@@ -181,6 +171,7 @@ static void bind_metrics(struct binding *binding, const struct job_metrics *metr
 	bind_int(binding, metrics->warm);
 }
 
+/* 0, or 1 when the run does not stand at this key. */
 static int update_run(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
@@ -202,7 +193,10 @@ static int update_run(
 	bind_int(&binding, (int64_t)result->out.total);
 	bind_int(&binding, (int64_t)result->errout.total);
 	bind_metrics(&binding, &result->metrics);
-	return bind_run(store, &binding, err);
+	bind_text(&binding, run->run_id);
+	if (bind_run(store, &binding, err) < 0)
+		return -1;
+	return sqlite3_changes(store->db) ? 0 : 1;
 }
 
 /* A stream that had nothing to say is a NULL, as is a tail that was not needed. */
@@ -309,14 +303,25 @@ static int insert_artifacts(struct store *store, int64_t key, const struct job_r
 	return 0;
 }
 
+/* The row that lists need, wherever the run stands; one that has not begun begins here. */
+static int put_row(struct store *store, int64_t *key, const struct store_run *run, struct err *err)
+{
+	int r = update_run(store, *key, run, err);
+
+	if (r <= 0)
+		return r;
+	r = record_find(store, run->run_id, key, err);
+	if (r < 0 || (r > 0 && put_start(store, key, run, err) < 0))
+		return -1;
+	return update_run(store, *key, run, err) < 0 ? -1 : 0;
+}
+
 static int put_end(struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
 	const struct job_result *result = run->result;
 	struct parts parts = { NULL, { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
 
 	if (parts_result(store, result, &parts, err) < 0)
-		return -1;
-	if (update_run(store, key, run, err) < 0)
 		return -1;
 	if (update_record(store, key, result, &parts, err) < 0)
 		return -1;
@@ -327,44 +332,34 @@ static int put_end(struct store *store, int64_t key, const struct store_run *run
 
 /* ---- the two words ------------------------------------------------------------------------ */
 
-static int put_begun(struct store *store, const struct store_run *run, struct err *err)
+static int put_begun(struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	int64_t key = db_key_of(run->run_id);
-	int r = key < 0 ? 0 : record_find(store, run->run_id, &key, err);
-
-	if (key < 0)
-		return err_set(err, ERR_INVALID, "the store: a run's id is not a ULID");
-	if (r == 0)
-		return err_set(err, ERR_EXISTS, "the store: run %s is already there", run->run_id);
-	return r < 0 ? -1 : put_start(store, &key, run, err);
+	return put_start(store, &key, run, err);
 }
 
-static int put_ended(struct store *store, const struct store_run *run, struct err *err)
+static int put_ended(struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	int64_t key = db_key_of(run->run_id);
-	int r;
-
-	if (key < 0)
-		return err_set(err, ERR_INVALID, "the store: a run's id is not a ULID");
-	r = record_find(store, run->run_id, &key, err);
-	if (r < 0 || (r > 0 && put_start(store, &key, run, err) < 0))
-		return -1;
-	if (put_end(store, key, run, err) < 0)
+	if (put_row(store, &key, run, err) < 0 || put_end(store, key, run, err) < 0)
 		return -1;
 	store->ended++;
 	return 0;
 }
 
 static int put(struct store *store, const struct store_run *run,
-	int (*write)(struct store *, const struct store_run *, struct err *), struct err *err)
+	int (*write)(struct store *, int64_t, const struct store_run *, struct err *),
+	struct err *err)
 {
-	int r;
+	int64_t key = db_key_of(run->run_id);
+	int r = -1;
 
 	assert(store->writing);
 
 	if (store->failed)
 		return err_set(err, ERR_INVALID, "the store: a record of this batch failed");
-	r = write(store, run, err);
+	if (key < 0)
+		(void)err_set(err, ERR_INVALID, "the store: a run's id is not a ULID");
+	else
+		r = write(store, key, run, err);
 	arena_done(&store->scratch);
 	if (r < 0)
 		store->failed = true;

@@ -34,6 +34,7 @@ struct store {
 	uint64_t unsettled; /* runs in `pending` that have ended, as far as this writer knows */
 	struct blob_shelf shelf;
 	struct arena scratch; /* for one run being written */
+	struct buf text;      /* the same */
 };
 
 /* Turns what SQLite says about its last call into *err, with "the store" in front.  Returns -1. */

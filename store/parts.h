@@ -1,6 +1,6 @@
 /*
  * A request and a result taken apart into what the columns of `records` hold.  Everything lies in
- * the store's scratch arena and is gone when the record has been written.
+ * the store's scratch memory and is gone when the record has been written.
  */
 #pragma once
 

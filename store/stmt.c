@@ -18,8 +18,7 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_ROLLBACK] = "ROLLBACK",
 
 	/* Two runs may want one key; the later one takes the next that is free. */
-	[STMT_KEY_FIND]  = "SELECT key FROM runs WHERE key BETWEEN ?1 AND ?1 + 15 AND run_id = ?2",
-	[STMT_KEY_TAKEN] = "SELECT 1 FROM runs WHERE key = ?",
+	[STMT_KEY_FIND] = "SELECT key FROM runs WHERE key BETWEEN ?1 AND ?1 + 15 AND run_id = ?2",
 
 	[STMT_RUN_INSERT] =
 		"INSERT INTO runs (key, run_id, caller_id, method, uid, gid, pid, agent, task, "
@@ -39,7 +38,7 @@ static const char *const texts[STMT_COUNT] = {
 		"queue_us = ?11, policy_us = ?12, start_us = ?13, exec_us = ?14, collect_us = ?15, "
 		"record_us = ?16, total_us = ?17, cpu_user_us = ?18, cpu_sys_us = ?19, "
 		"memory_peak_bytes = ?20, pids_peak = ?21, disk_bytes = ?22, ctx_voluntary = ?23, "
-		"ctx_forced = ?24, warm = ?25 WHERE key = ?1",
+		"ctx_forced = ?24, warm = ?25 WHERE key = ?1 AND run_id = ?26",
 	[STMT_RECORD_END] =
 		"UPDATE records SET setting = ?2, stdout = ?3, stdout_tail = ?4, stderr = ?5, "
 		"stderr_tail = ?6, trace = ?7, more = ?8 WHERE key = ?1",

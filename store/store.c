@@ -16,6 +16,7 @@
 #define DB_FILE   "ced.db"
 #define LOCK_FILE "ced.lock"
 #define MODE_FILE 0600
+#define HEAP_MAX  ((sqlite3_int64)512 << 20) /* of SQLite, for all connections together */
 
 /*
  * The write-ahead log is a file that is written once in full and then overwritten from its
@@ -122,6 +123,7 @@ static int open_database(struct store *store, struct err *err)
 
 	if (!vfs)
 		return -1;
+	(void)sqlite3_hard_heap_limit64(HEAP_MAX);
 	flags |= store->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
 	r = sqlite3_open_v2(store->path, &store->db, flags, vfs);
 	if (!store->db)
@@ -274,6 +276,7 @@ struct store *store_open(const char *folder, enum store_mode mode, struct err *e
 	store->mode = mode;
 	store->lock_fd = -1;
 	arena_init(&store->scratch, SCRATCH_CEILING);
+	buf_init(&store->text, SCRATCH_CEILING);
 	if (open_in(store, folder, err) < 0)
 		return NULL;
 	return take_ptr(store);
@@ -286,6 +289,7 @@ void store_close(struct store *store)
 	stmt_close_all(store);
 	(void)sqlite3_close(store->db);
 	arena_done(&store->scratch);
+	buf_done(&store->text);
 	free(store->path);
 	/* Last: until the database is closed nobody else may write to it. */
 	if (store->lock_fd >= 0)
