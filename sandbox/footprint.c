@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "proto/base/cleanup.h"
-#include "proto/base/fdio.h"
+#include "sandbox/procfs.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ  22 /* Linux 5.14 */
@@ -91,28 +91,6 @@ static int read_mapping(struct reading *reading, uintptr_t start, uintptr_t end,
 	return 0;
 }
 
-/* procfs gives a page at a time. */
-static int read_text(int proc, const char *path, char **ret_text, struct err *err)
-{
-	auto_fd int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	auto_free char *text = calloc(1, MAPS_BYTES_MAX + 1);
-	size_t len = 0;
-	ssize_t got = 1;
-
-	if (fd < 0)
-		return err_sys(err, "open %s", path);
-	if (!text)
-		return err_set(err, ERR_MEMORY, "no memory for %s", path);
-	while (got > 0 && len < MAPS_BYTES_MAX) {
-		got = read(fd, text + len, MAPS_BYTES_MAX - len);
-		if (got < 0)
-			return err_sys(err, "read %s", path);
-		len += (size_t)got;
-	}
-	*ret_text = take_ptr(text);
-	return 0;
-}
-
 /* "start-end perms ..."; mappings of the kernel's own and those of no access have nothing to say. */
 static int read_line(struct reading *reading, const char *line, struct err *err)
 {
@@ -132,13 +110,15 @@ static int read_line(struct reading *reading, const char *line, struct err *err)
 int footprint_read(struct footprint *footprint, int proc, pid_t child, struct err *err)
 {
 	struct reading reading = { .footprint = footprint, .page = (size_t)sysconf(_SC_PAGESIZE) };
-	auto_free char *maps = NULL;
+	auto_free char *maps = malloc(MAPS_BYTES_MAX);
 	auto_fd int pagemap = -1;
 	char *rest = NULL;
 	char path[64];
 
 	footprint->count = 0;
-	if (read_text(proc, "self/maps", &maps, err) < 0)
+	if (!maps)
+		return err_set(err, ERR_MEMORY, "no memory for maps");
+	if (procfs_read(proc, "self/maps", maps, MAPS_BYTES_MAX, err) < 0)
 		return -1;
 	(void)snprintf(path, sizeof(path), "%d/pagemap", child);
 	pagemap = openat(proc, path, O_RDONLY | O_CLOEXEC);

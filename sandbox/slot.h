@@ -13,6 +13,9 @@
  * pipes and job socket are fresh each time; net and ipc namespaces are empty and stay so, since a
  * job's filter lets nobody make anything in them.
  *
+ * The slot watches the worker's cpu time and kills the run past its limit.  That is exact to a few
+ * milliseconds, counts all threads, needs no cgroup and cannot be ignored, unlike RLIMIT_CPU.
+ *
  * COLLECT and WORKER_DROP may come while the worker lives: it is killed first.  WORKER_ENDED is
  * sent once for each WORKER_MADE, unless WORKER_FAILED is sent in its place.
  */
@@ -21,6 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "proto/leasemsg.h"
 #include "sandbox/files.h"
@@ -45,6 +49,7 @@ struct slot {
 	unsigned join_count;
 	uint64_t own_bytes; /* see worker_limits.h */
 	const struct footprint *footprint;
+	unsigned processors;
 	struct slot_note *note;
 
 	/* the worker; pids are 0 and descriptors -1 when there is none */
@@ -54,6 +59,8 @@ struct slot {
 	int init_fd;
 	pid_t worker;
 	int worker_fd;
+	clockid_t worker_clock; /* its cpu time */
+	uint64_t cpu_limit_us;  /* killed past it; 0: no limit */
 	struct files files;
 
 	pid_t collector;

@@ -1,6 +1,5 @@
 #include "sandbox/worker_limits.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
 
@@ -43,14 +42,13 @@ static const struct row {
 	uint64_t otherwise; /* when the number is 0; 0: leave the limit alone */
 	__rlimit_resource_t resource;
 	uint32_t flag;      /* set only with this flag */
-	bool hard;
 	uint64_t (*value)(uint64_t asked, uint64_t own_bytes);
 } rows[] = {
-	{ NUMBER(open_files),   256,               RLIMIT_NOFILE, ALWAYS, false, as_asked },
-	{ NUMBER(file_bytes),   WORKER_DISK_BYTES, RLIMIT_FSIZE,  ALWAYS, false, as_asked },
-	{ NUMBER(cpu_ms),       0,                 RLIMIT_CPU,    ALWAYS, true,  whole_seconds },
-	{ NUMBER(memory_bytes), 256U << 20,        RLIMIT_AS,     MEMORY, false, beside_own_bytes },
-	{ NUMBER(pids),         64,                RLIMIT_NPROC,  PIDS,   false, beside_own_processes },
+	{ NUMBER(open_files),   256,               RLIMIT_NOFILE, ALWAYS, as_asked },
+	{ NUMBER(file_bytes),   WORKER_DISK_BYTES, RLIMIT_FSIZE,  ALWAYS, as_asked },
+	{ NUMBER(cpu_ms),       0,                 RLIMIT_CPU,    ALWAYS, whole_seconds },
+	{ NUMBER(memory_bytes), 256U << 20,        RLIMIT_AS,     MEMORY, beside_own_bytes },
+	{ NUMBER(pids),         64,                RLIMIT_NPROC,  PIDS,   beside_own_processes },
 };
 /* clang-format on */
 
@@ -80,10 +78,6 @@ static int set_row(
 
 	if (prlimit(pid, row->resource, NULL, &limit) < 0)
 		return err_sys(err, "read limit %s", row->name);
-	if (row->hard && value > limit.rlim_max)
-		return err_set(err, ERR_INVALID, "limit %s cannot be raised again", row->name);
-	if (row->hard)
-		limit.rlim_max = value;
 	limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
 	if (prlimit(pid, row->resource, &limit, NULL) < 0)
 		return err_sys(err, "limit %s", row->name);

@@ -2,10 +2,10 @@
  * The resource limits of one worker, as a table over struct lease_limits.
  *
  * They are a second line behind cgroups, tmpfs sizes and clocks, except where the host has no
- * cgroup and a flag says that a row is the only line.  A program cannot change them: its filter
- * refuses to set limits.  Hence only soft limits are set, which lets the slot move them both ways
- * until the job comes; cpu time alone is set hard, because its soft limit is a signal that a
- * program could ignore.
+ * cgroup and a flag says that a row is the only line.  A program cannot change them, since its
+ * filter refuses to set limits; so only soft limits are set, which the slot can move both ways
+ * until the job comes.  A program may ignore the signal of the cpu limit: there the slot's own
+ * watch (slot.c) has the last word.
  */
 #pragma once
 

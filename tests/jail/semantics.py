@@ -12,7 +12,7 @@ import tempfile
 
 import warm
 
-PYTHON = "/usr/bin/python3"
+PYTHON = os.environ.get("CED_TEST_PYTHON", "/usr/bin/python3")
 ENV = {
     "PATH": "/usr/bin:/bin", "HOME": "/work", "LANG": "C.UTF-8", "TZ": "UTC", "TMPDIR": "/tmp",
 }

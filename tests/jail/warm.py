@@ -94,7 +94,7 @@ def send(sock, data, fds=()):
 
 # ---- the spawner's part ------------------------------------------------------------------------
 
-BINDS = ["/usr", "/lib", "/lib64", "/etc/alternatives"]
+BINDS = ["/usr", "/lib", "/lib64", "/etc/alternatives", *os.environ.get("CED_TEST_BINDS", "").split()]
 NODES = ["null", "zero", "full", "random", "urandom"]
 
 
@@ -181,7 +181,7 @@ def zygote_main(sock, harness, interpreter, preload, slots, uids):
 
 class Zygote:
     def __init__(self, libexec=None, preload="json re collections random threading", slots=4,
-                 interpreter="/usr/bin/python3.11"):
+                 interpreter=os.environ.get("CED_TEST_PYTHON", "/usr/bin/python3.11")):
         libexec = libexec or os.environ["CED_LIBEXEC"]
         self.sock, child_sock = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         gate, opened = os.pipe(), os.pipe()
