@@ -68,10 +68,11 @@ static struct writer begin_message(struct buf *out, enum inspect_kind kind, uint
 static int end_message(struct writer *writer, struct err *err)
 {
 	size_t body_at = writer->head_at + sizeof(struct inspect_head);
-	struct inspect_head head;
-	uint32_t kinds;
 
 	if (!writer->failed) {
+		struct inspect_head head;
+		uint32_t kinds;
+
 		memcpy(&head, writer->out->bytes + writer->head_at, sizeof(head));
 		kinds = 1U << head.kind;
 		head.len = (uint32_t)(writer->out->len - body_at);

@@ -31,7 +31,7 @@ struct inspecting {
 /* NULL folder: shipped policies only.  Waits until `count` inspectors are ready. */
 bool inspecting_start(struct inspecting *in, const char *folder, unsigned count);
 
-/* Closes everything and reaps the children. */
+/* Closes everything and reaps the children; also after a start that failed. */
 void inspecting_stop(struct inspecting *in);
 
 /* Starts one more inspector; gives its number, or -1. */

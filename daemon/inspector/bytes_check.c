@@ -162,26 +162,31 @@ static size_t skip_string(const char *code, size_t len, size_t at)
 	return len;
 }
 
+/* Behind whatever begins at `at`: a comment, a string, or one byte. */
+static size_t skip_thing(const char *code, size_t len, size_t at)
+{
+	if (code[at] == '#')
+		return at + line_len(code + at, len - at);
+	if (code[at] == '"' || code[at] == '\'')
+		return skip_string(code, len, at);
+	return at + 1;
+}
+
 /* Brackets in strings and comments do not count, as far as they can be told apart without a parser. */
 static bool check_depth(const char *code, size_t len, struct found *found)
 {
 	uint32_t depth = 0;
 
-	for (size_t at = 0; at < len; at++) {
+	for (size_t at = 0; at < len; at = skip_thing(code, len, at)) {
 		char c = code[at];
 
-		if (c == '#') {
-			at += line_len(code + at, len - at);
-		} else if (c == '"' || c == '\'') {
-			at = skip_string(code, len, at) - 1;
-		} else if (c == '(' || c == '[' || c == '{') {
-			if (++depth > BYTES_DEPTH_MAX) {
-				found_add(
-					found, INSPECT_BYTES_DEPTH, (uint32_t)at, (uint32_t)at + 1);
-				return false;
-			}
-		} else if ((c == ')' || c == ']' || c == '}') && depth > 0) {
+		if (c == '(' || c == '[' || c == '{')
+			depth++;
+		else if ((c == ')' || c == ']' || c == '}') && depth > 0)
 			depth--;
+		if (depth > BYTES_DEPTH_MAX) {
+			found_add(found, INSPECT_BYTES_DEPTH, (uint32_t)at, (uint32_t)at + 1);
+			return false;
 		}
 	}
 	return true;
@@ -219,8 +224,8 @@ static bool check_bidi(const char *code, size_t len, struct found *found)
 {
 	const char *end = code + len;
 
-	for (const char *at = memchr(code, '\xe2', len); at && end - at >= 3;
-		at = memchr(at + 1, '\xe2', (size_t)(end - at - 1))) {
+	for (const char *at = memchr(code, 0xe2, len); at && end - at >= 3;
+		at = memchr(at + 1, 0xe2, (size_t)(end - at - 1))) {
 		unsigned char second = (unsigned char)at[1];
 		unsigned char third = (unsigned char)at[2];
 

@@ -114,7 +114,7 @@ static int answer(struct inspector *inspector, const struct inspect_head *head, 
 
 static int serve(struct inspector *inspector, char *bytes, struct buf *out, struct err *err)
 {
-	struct inspect_head head;
+	struct inspect_head head = { 0 };
 	int r;
 
 	while ((r = read_check(bytes, &head, err)) > 0)

@@ -152,9 +152,10 @@ static void unbind_words(struct scopes *scopes, struct place at)
 
 	for (uint32_t i = at.start; i < at.end;) {
 		uint32_t end = i + (uint32_t)name_span(scopes->code + i, at.end - i);
-		uint32_t number;
 
 		if (end > i) {
+			uint32_t number;
+
 			read_at(scopes, (struct place){ i, end }, &name);
 			number = find_name(scopes, &name);
 			if (number > 0)

@@ -16,6 +16,11 @@ extern const struct embedded policy_files[];
 
 /* ---- reading files ------------------------------------------------------------------------- */
 
+static bool has_name(const struct policy_file *file, const char *name)
+{
+	return file->name && strcmp(file->name, name) == 0;
+}
+
 /* A file of a name that is already there takes its place. */
 static int add_file(struct making *making, const char *where, const char *text, size_t len)
 {
@@ -25,7 +30,7 @@ static int add_file(struct making *making, const char *where, const char *text, 
 
 	if (policy_file_parse(&book->arena, text, len, &file, making->err) < 0)
 		return err_wrap(making->err, "policy %s", where);
-	while (i < book->policy_count && strcmp(making->drafts[i].file.name, file.name) != 0)
+	while (i < book->policy_count && !has_name(&making->drafts[i].file, file.name))
 		i++;
 	if (i == FILES_MAX)
 		return err_set(making->err, ERR_TOO_BIG, "more than %u policies", FILES_MAX);
@@ -138,8 +143,9 @@ static int set_modes(struct making *making, struct policy *policy, const struct 
 		memcpy(policy->modes, parent->modes, book->rule_count * sizeof(*policy->modes));
 		memcpy(policy->builtins, parent->builtins, builtins * sizeof(*policy->builtins));
 	}
-	qsort(draft->file.patterns, draft->file.pattern_count, sizeof(*draft->file.patterns),
-		compare_patterns);
+	if (draft->file.pattern_count > 0)
+		qsort(draft->file.patterns, draft->file.pattern_count,
+			sizeof(*draft->file.patterns), compare_patterns);
 	for (size_t i = 0; i < draft->file.pattern_count; i++)
 		if (apply_pattern(book, policy, &draft->file.patterns[i]) == 0)
 			return err_set(making->err, ERR_INVALID, "there is no rule %s",
@@ -268,7 +274,7 @@ static int make_parent(struct making *making, const struct draft *draft, int dep
 	if (!draft->file.extends)
 		return 0;
 	for (uint32_t i = 0; i < book->policy_count; i++) {
-		if (strcmp(making->drafts[i].file.name, draft->file.extends) != 0)
+		if (!has_name(&making->drafts[i].file, draft->file.extends))
 			continue;
 		*ret_parent = &book->policies[i];
 		return make_policy(making, i, depth + 1);

@@ -170,11 +170,10 @@ static void lose(struct inspector_end *end, enum inspect_end why, const char *te
 
 static void on_ready(struct inspector_end *end, const char *body, size_t len)
 {
-	char why[INSPECT_READY_MAX + 1];
-
 	if (len > 0) {
-		memcpy(why, body, len);
-		why[len] = '\0';
+		char why[ERR_TEXT_MAX];
+
+		cut_printf(why, sizeof(why), "%.*s", (int)len, body);
 		lose(end, INSPECT_END_LOST, why, false);
 		return;
 	}

@@ -1,6 +1,5 @@
 #include "daemon/policy/rulebook.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +54,7 @@ static const struct embedded *find_text(const char *name)
 	return row->name ? row : NULL;
 }
 
-/* "python.scm" is the rules of python; "python.scope.scm" goes with it. */
+/* "python.scm" is the rules of python; NULL for what is none. */
 static const char *language_of(struct arena *arena, const struct embedded *row)
 {
 	const char *dot = strchr(row->name, '.');
@@ -63,6 +62,14 @@ static const char *language_of(struct arena *arena, const struct embedded *row)
 	if (!dot || strcmp(dot, ".scm") != 0)
 		return NULL;
 	return arena_copy(arena, row->name, (size_t)(dot - row->name));
+}
+
+/* "python.scope.scm" goes with it. */
+static const struct embedded *scope_of(struct arena *arena, const char *language)
+{
+	const char *name = arena_printf(arena, "%s.scope.scm", language);
+
+	return name ? find_text(name) : NULL;
 }
 
 static int name_builtins(struct rulebook *book, struct book_language *language, struct err *err)
@@ -111,14 +118,12 @@ static int add_languages(struct rulebook *book, struct err *err)
 		return err_set(err, ERR_MEMORY, "no memory for rules");
 	for (const struct embedded *row = policy_rules; row->name; row++) {
 		const char *name = language_of(&book->arena, row);
-		const char *scope_name =
-			arena_printf(&book->arena, "%s.scope.scm", name ? name : "");
-		const struct embedded *scope = scope_name ? find_text(scope_name) : NULL;
+		const struct embedded *scope = name ? scope_of(&book->arena, name) : NULL;
 
 		if (!name)
 			continue;
-		/* The shipped files go together; that they do is seen when ced starts at all. */
-		assert(scope && book->language_count < INSPECT_LANGUAGES_MAX);
+		if (!scope || book->language_count == INSPECT_LANGUAGES_MAX)
+			return err_set(err, ERR_INVALID, "the rules of %s are not whole", name);
 		book->languages[book->language_count].name = name;
 		if (add_language(book, row, scope, err) < 0)
 			return -1;

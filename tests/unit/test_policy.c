@@ -123,6 +123,7 @@ TEST(an_operators_policy_may_take_a_shipped_ones_place)
 	/* observe extends strict: now they go round. */
 	CHECK(check_ok());
 	CHECK(!inspecting_start(&in, folder, 0));
+	inspecting_stop(&in);
 	drop_folder();
 	make_folder("observe.json", "{\"name\":\"observe\",\"description\":\"d\",\"extends\":"
 				    "\"standard\",\"rules\":{\"python.bytes.nul\":\"off\"}}");
