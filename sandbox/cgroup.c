@@ -287,7 +287,7 @@ static int hand_down(struct cgroup_hierarchy *row, unsigned which, struct err *e
 		switch_controllers(row->house, '+', which, err) == 0)
 		return 0;
 	hand_back(row, which);
-	return err_wrap(err, "wants a cgroup of its own (`systemd-run --scope -p Delegate=yes`)");
+	return -1;
 }
 
 /* A v2 hierarchy without controllers is still good for cgroup.kill. */
@@ -322,6 +322,9 @@ static int open_hierarchy(struct cgroups *cgroups, const struct own_line *own, s
 		remove_house(row.base, cgroups->house_name);
 	cleanup_fd(&row.house);
 	cleanup_fd(&row.base);
+	if (row.is_v2)
+		(void)err_wrap(
+			err, "no cgroup of our own (systemd-run [--user] --scope -p Delegate=yes)");
 	return err_wrap(err, "%s", folder);
 }
 

@@ -136,24 +136,18 @@ static int move_mount_to(int mount, int folder, const char *name, struct err *er
 	return 0;
 }
 
-struct mount_option {
-	const char *key;
-	const char *value;
-};
-
-/* A fresh file system, mounted nowhere. */
-static int make_mount(const char *type, const struct mount_option *options, size_t count,
-	unsigned flags, struct err *err)
+/* A fresh file system, mounted nowhere.  Options are names and values in turn, NULL behind them. */
+static int make_mount(const char *type, const char *const *options, unsigned flags, struct err *err)
 {
 	auto_fd int context = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
 	int mount;
 
 	if (context < 0)
 		return err_sys(err, "fsopen %s", type);
-	for (size_t i = 0; i < count; i++)
-		if (syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, options[i].key,
-			    options[i].value, 0) < 0)
-			return err_sys(err, "%s: option %s", type, options[i].key);
+	for (; *options; options += 2)
+		if (syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, options[0], options[1], 0) <
+			0)
+			return err_sys(err, "%s: option %s", type, options[0]);
 	if (syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return err_sys(err, "%s", type);
 	mount = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, flags);
@@ -162,10 +156,10 @@ static int make_mount(const char *type, const struct mount_option *options, size
 
 int mounts_procfs(struct err *err)
 {
-	static const struct mount_option options[] = { { "subset", "pid" } };
+	static const char *const options[] = { "subset", "pid", NULL };
 
-	return make_mount("proc", options, COUNT_OF(options),
-		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, err);
+	return make_mount(
+		"proc", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, err);
 }
 
 /* ---- sources ------------------------------------------------------------------------------- */
@@ -362,10 +356,10 @@ static int fill(
 		close(sources->fds[i]);
 		sources->fds[i] = -1;
 	}
-	for (const char *const *path = plan->folders; *path; path++)
+	for (const char *const *path = plan->folders; path && *path; path++)
 		if (mkdirat(root, *path + 1, 0755) < 0 && errno != EEXIST)
 			return err_sys(err, "folder %s", *path);
-	for (const struct mount_text *file = plan->texts; file->path; file++) {
+	for (const struct mount_text *file = plan->texts; file && file->path; file++) {
 		const char *name;
 		auto_fd int folder = open_parent(root, file->path, &name, err);
 
@@ -393,10 +387,9 @@ static int pivot(int root, struct err *err)
 
 int mounts_enter(const struct mount_plan *plan, struct mount_sources *sources, struct err *err)
 {
-	static const struct mount_option options[] = { { "mode", "0755" }, { "size", "512k" },
-		{ "nr_inodes", "512" } };
-	auto_fd int root = make_mount(
-		"tmpfs", options, COUNT_OF(options), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
+	static const char *const options[] = { "mode", "0755", "size", "512k", "nr_inodes", "512",
+		NULL };
+	auto_fd int root = make_mount("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
 	auto_fd int inside = -1;
 
 	if (root < 0)

@@ -45,8 +45,8 @@ struct mount_text {
 struct mount_plan {
 	struct mount_row rows[MOUNTS_MAX];
 	unsigned count;
-	const char *const *folders;     /* empty folders, NULL behind the last */
-	const struct mount_text *texts; /* small files, path NULL behind the last */
+	const char *const *folders;     /* empty folders, NULL behind the last; may be NULL */
+	const struct mount_text *texts; /* small files, path NULL behind the last; may be NULL */
 };
 
 /* One open source each row; -1 where it was skipped. */

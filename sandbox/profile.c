@@ -87,9 +87,6 @@ static const struct mount_row inspector_rows[] = {
 #endif
 };
 
-static const char *const no_folders[] = { NULL };
-static const struct mount_text no_texts[] = { { NULL, NULL } };
-
 const struct jail_profile PROFILE_INSPECTOR = {
 	.name = "inspector",
 	.filter = FILTER_INSPECTOR,
@@ -99,6 +96,4 @@ const struct jail_profile PROFILE_INSPECTOR = {
 	.rlimit_count = COUNT_OF(inspector_rlimits),
 	.rows = inspector_rows,
 	.row_count = COUNT_OF(inspector_rows),
-	.folders = no_folders,
-	.texts = no_texts,
 };

@@ -11,6 +11,11 @@
 
 #include "proto/base/cleanup.h"
 
+/* Verdicts go in as they are: libseccomp's actions are the kernel's own numbers. */
+_Static_assert(SCMP_ACT_ALLOW == VERDICT_ALLOW && SCMP_ACT_KILL_PROCESS == VERDICT_KILL &&
+		       SCMP_ACT_ERRNO(1) == VERDICT_DEFAULT,
+	"libseccomp has other numbers");
+
 static void release(scmp_filter_ctx *ctx)
 {
 	if (*ctx)
@@ -22,14 +27,6 @@ static int failed(struct err *err, int answer, const char *what)
 {
 	errno = -answer;
 	return err_sys(err, "libseccomp: %s", what);
-}
-
-/* The kernel's word for a verdict in libseccomp's language; they differ only for errno. */
-static uint32_t action_of(uint32_t verdict)
-{
-	if ((verdict & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO)
-		return SCMP_ACT_ERRNO(verdict & SECCOMP_RET_DATA);
-	return verdict == VERDICT_ALLOW ? SCMP_ACT_ALLOW : SCMP_ACT_KILL_PROCESS;
 }
 
 static int add_rule(scmp_filter_ctx ctx, int nr, const struct arg_rule *rule, struct err *err)
@@ -45,7 +42,7 @@ static int add_rule(scmp_filter_ctx ctx, int nr, const struct arg_rule *rule, st
 			compare[count++] =
 				SCMP_CMP64(test->arg, SCMP_CMP_MASKED_EQ, test->mask, test->value);
 	}
-	answer = seccomp_rule_add_array(ctx, action_of(rule->verdict), nr, count, compare);
+	answer = seccomp_rule_add_array(ctx, rule->verdict, nr, count, compare);
 	return answer < 0 ? failed(err, answer, "rule") : 0;
 }
 
@@ -59,7 +56,7 @@ static int add_call(scmp_filter_ctx ctx, int nr, const struct syscall_group *gro
 			return -1;
 	if (group->rule_count > 0 || group->verdict == VERDICT_DEFAULT)
 		return 0;
-	answer = seccomp_rule_add(ctx, action_of(group->verdict), nr, 0);
+	answer = seccomp_rule_add(ctx, group->verdict, nr, 0);
 	return answer < 0 ? failed(err, answer, "call") : 0;
 }
 
@@ -115,8 +112,7 @@ static int export_filter(scmp_filter_ctx ctx, struct filter *ret_filter, struct 
 
 int filter_build(enum filter_profile profile, struct filter *ret_filter, struct err *err)
 {
-	__attribute__((cleanup(release))) scmp_filter_ctx ctx =
-		seccomp_init(action_of(VERDICT_DEFAULT));
+	__attribute__((cleanup(release))) scmp_filter_ctx ctx = seccomp_init(VERDICT_DEFAULT);
 	const struct syscall_group *group;
 
 	if (!ctx)

@@ -361,19 +361,16 @@ static int tidy_one(struct spawner *spawner, struct resident *resident, struct e
 
 int spawner_tidy(struct spawner *spawner, struct err *err)
 {
-	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++)
-		if (spawner->residents[i].id != 0 &&
-			tidy_one(spawner, &spawner->residents[i], err) < 0)
-			return -1;
-	return 0;
-}
+	int waiting = 0;
 
-bool spawner_is_tidying(const struct spawner *spawner)
-{
-	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++)
-		if (spawner->residents[i].leaving)
-			return true;
-	return false;
+	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++) {
+		struct resident *resident = &spawner->residents[i];
+
+		if (resident->id != 0 && tidy_one(spawner, resident, err) < 0)
+			return -1;
+		waiting |= resident->leaving > 0;
+	}
+	return waiting;
 }
 
 int spawner_open(struct spawner *spawner, struct err *err)

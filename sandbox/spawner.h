@@ -56,8 +56,8 @@ void spawner_close(struct spawner *spawner);
 /* Takes one message and answers it.  1, 0 when the daemon has gone, -1: end everything. */
 int spawner_serve(struct spawner *spawner, struct err *err);
 
-/* Reaps what has ended and tells the daemon; removes cgroups.  -1: end everything. */
+/*
+ * Reaps what has ended and tells the daemon; removes cgroups.  1: one waits to be removed, call again
+ * soon; 0: nothing waits; -1: end everything.
+ */
 int spawner_tidy(struct spawner *spawner, struct err *err);
-
-/* Is there a cgroup that waits to be removed?  Then spawner_tidy() wants to be called again. */
-bool spawner_is_tidying(const struct spawner *spawner);

@@ -64,6 +64,7 @@ struct house {
 	char program[PATH_MAX];
 	char inspector[PATH_MAX];
 	int signals;
+	int is_tidying; /* a cgroup waits to be removed */
 };
 
 /* ---- arguments ----------------------------------------------------------------------------- */
@@ -273,7 +274,7 @@ static int one_round(struct house *house, struct err *err)
 {
 	struct pollfd fds[FIXED_FDS + PRIV_CHILDREN_MAX];
 	nfds_t count = what_to_watch(house, fds);
-	int ready = poll(fds, count, spawner_is_tidying(&house->spawner) ? TIDY_MS : -1);
+	int ready = poll(fds, count, house->is_tidying ? TIDY_MS : -1);
 	int served;
 
 	if (ready < 0)
@@ -287,7 +288,8 @@ static int one_round(struct house *house, struct err *err)
 		if (served <= 0)
 			return served;
 	}
-	return spawner_tidy(&house->spawner, err) < 0 ? -1 : 1;
+	house->is_tidying = spawner_tidy(&house->spawner, err);
+	return house->is_tidying < 0 ? -1 : 1;
 }
 
 /* A ced that has said goodbye may finish its work, but not for ever. */

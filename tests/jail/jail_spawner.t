@@ -147,8 +147,12 @@ run_mode() { # mode
 	run_signals "$1"
 }
 
+# With cgroup v2 a spawner needs a cgroup where it is alone; systemd gives one.
+own=(systemd-run --quiet --scope --collect --property=Delegate=yes --)
+[ -d /run/systemd/system ] && "${own[@]}" true 2>/dev/null || own=()
+
 if [ "$(id -u)" -eq 0 ]; then
-	as=(setpriv --no-new-privs)
+	as=("${own[@]}" setpriv --no-new-privs)
 	run_mode root
 	as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	run_mode user
