@@ -16,7 +16,7 @@
 #define MAIN_LEAF    "main" /* v2: where we ourselves live */
 #define WORD_MAX     32
 #define TEXT_MAX     512
-#define FOLDER_MAX   (2 * TEXT_MAX)
+#define FOLDER_MAX   1024
 #define LINE_MAX_LEN 4096
 
 static const struct controller {

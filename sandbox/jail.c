@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 #include "sandbox/caps.h"
 #include "sandbox/child_exit.h"
@@ -84,7 +83,7 @@ static int far_fd(int fd, int *ret_far, struct err *err)
 /* 0 and 1 nowhere, 2 the spawner's, 3 socket, 4 procfs, 5 status until exec; nothing else. */
 static int step_descriptors(struct building *jail, struct err *err)
 {
-	auto_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC); /* closed with the rest */
 	int sock;
 	int procfs = -1;
 	int status;
@@ -99,7 +98,6 @@ static int step_descriptors(struct building *jail, struct err *err)
 		move_fd(status, STATUS_FD, O_CLOEXEC, err) < 0)
 		return -1;
 	jail->status = STATUS_FD;
-	null = -1; /* closed with the rest */
 	if (procfs < 0)
 		close(JAIL_PROC_FD);
 	else if (move_fd(procfs, JAIL_PROC_FD, 0, err) < 0)

@@ -254,22 +254,26 @@ static int open_inside(int root, const char *path, uint64_t flags)
 	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 }
 
-/* Opens the folder that holds `path`, making what is missing, and says the last name. */
-static int open_parent(int root, const char *path, const char **ret_name, struct err *err)
+static const char *last_name(const char *path)
+{
+	return strrchr(path, '/') + 1;
+}
+
+/* Opens the folder that holds `path`, making what is missing. */
+static int open_parent(int root, const char *path, struct err *err)
 {
 	auto_fd int folder = open_inside(root, "/", O_PATH | O_DIRECTORY);
 	char prefix[MOUNT_PATH_MAX];
 
 	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		cut_printf(prefix, sizeof(prefix), "%.*s", (int)(slash - path), path);
-		if (mkdirat(folder, strrchr(prefix, '/') + 1, 0755) < 0 && errno != EEXIST)
+		if (mkdirat(folder, last_name(prefix), 0755) < 0 && errno != EEXIST)
 			return err_sys(err, "folder %s", prefix);
 		cleanup_fd(&folder);
 		folder = open_inside(root, prefix, O_PATH | O_DIRECTORY);
 		if (folder < 0)
 			return err_sys(err, "folder %s", prefix);
 	}
-	*ret_name = strrchr(path, '/') + 1;
 	return take_fd(&folder);
 }
 
@@ -328,10 +332,10 @@ static int place(int root, const struct mount_row *row, int source, struct err *
 {
 	auto_fd int folder = -1;
 	auto_fd int placed = -1;
-	const char *name;
+	const char *name = last_name(row->target);
 	struct stat stat;
 
-	folder = open_parent(root, row->target, &name, err);
+	folder = open_parent(root, row->target, err);
 	if (folder < 0)
 		return -1;
 	if (fstat(source, &stat) == 0 && S_ISLNK(stat.st_mode))
@@ -360,10 +364,9 @@ static int fill(
 		if (mkdirat(root, *path + 1, 0755) < 0 && errno != EEXIST)
 			return err_sys(err, "folder %s", *path);
 	for (const struct mount_text *file = plan->texts; file && file->path; file++) {
-		const char *name;
-		auto_fd int folder = open_parent(root, file->path, &name, err);
+		auto_fd int folder = open_parent(root, file->path, err);
 
-		if (folder < 0 || make_file(folder, name, file->text, err) < 0)
+		if (folder < 0 || make_file(folder, last_name(file->path), file->text, err) < 0)
 			return err_wrap(err, "%s", file->path);
 	}
 	return 0;

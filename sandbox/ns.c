@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -83,12 +84,16 @@ int ns_write_maps(pid_t pid, const struct id_maps *maps, struct err *err)
 int ns_check_range(uint32_t first, uint32_t count, struct err *err)
 {
 	FILE *file = fopen("/proc/self/uid_map", "re");
-	unsigned inside;
-	unsigned lines;
+	char line[64];
 	bool found = false;
 
-	while (file && !found && fscanf(file, "%u %*u %u", &inside, &lines) == 2)
-		found = first >= inside && first - inside + count <= lines;
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		char *rest;
+		unsigned long inside = strtoul(line, &rest, 10);
+
+		(void)strtoul(rest, &rest, 10); /* whom it is outside */
+		found = first >= inside && first - inside + count <= strtoul(rest, NULL, 10);
+	}
 	if (file)
 		(void)fclose(file);
 	if (!found)

@@ -19,6 +19,6 @@ void say(int level, const char *event, const char *text)
 	for (char *at = line + head; *at; at++)
 		if (*at < ' ' || *at == '"' || *at == '\\' || *at == 0x7f)
 			*at = '?';
-	(void)strcat(line, "\"\n");
+	memcpy(line + strlen(line), "\"\n", 3);
 	(void)!write(STDERR_FILENO, line, strlen(line));
 }

@@ -290,12 +290,12 @@ static int (*const answers[PRIV_OP_COUNT])(
 
 static void refuse(struct exchange *exchange, const struct err *failure)
 {
-	struct priv_msg *answer = exchange->answer;
+	struct priv_msg *refusal = exchange->answer;
 
-	memset(&answer->body, 0, sizeof(answer->body));
-	answer->id = 0;
-	answer->error = (int32_t)failure->code;
-	cut_printf(answer->text, sizeof(answer->text), "%s", failure->text);
+	memset(&refusal->body, 0, sizeof(refusal->body));
+	refusal->id = 0;
+	refusal->error = (int32_t)failure->code;
+	cut_printf(refusal->text, sizeof(refusal->text), "%s", failure->text);
 	exchange->answer_fd_count = 0;
 }
 

@@ -71,10 +71,11 @@ struct house {
 
 static bool parse_uid_base(const char *text, uint32_t *ret_base)
 {
-	char rest;
+	char *end;
+	unsigned long base = strtoul(text, &end, 10);
 
-	return sscanf(text, "%u%c", ret_base, &rest) == 1 && *ret_base >= UID_BASE_LEAST &&
-	       *ret_base <= UINT32_MAX - SPAWNER_UID_COUNT;
+	*ret_base = (uint32_t)base;
+	return *end == '\0' && base >= UID_BASE_LEAST && base <= UINT32_MAX - SPAWNER_UID_COUNT;
 }
 
 /* Returns an exit status when the program is to end here, else -1. */

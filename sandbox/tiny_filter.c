@@ -9,7 +9,7 @@
 #include "sandbox/syscalls.h"
 
 #define NR_AT          offsetof(struct seccomp_data, nr)
-#define ARG_LOW_AT(n)  (offsetof(struct seccomp_data, args) + 8 * (n))
+#define ARG_LOW_AT(n)  (offsetof(struct seccomp_data, args) + sizeof(uint64_t) * (size_t)(n))
 #define ARG_HIGH_AT(n) (ARG_LOW_AT(n) + 4)
 
 #define CALLS_MAX  96
@@ -49,7 +49,7 @@ static uint8_t distance(const struct writer *writer, const struct sock_filter *f
 	return (uint8_t)distance;
 }
 
-#define HALVES_MAX (2 * ARG_TESTS_MAX)
+#define HALVES_MAX ((size_t)2 * ARG_TESTS_MAX)
 
 /* Compares one half of an argument.  A mask of 0 needs no comparison, a full one no AND. */
 static struct sock_filter *put_half(struct writer *writer, size_t at, uint32_t mask, uint32_t value)
