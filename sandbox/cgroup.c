@@ -316,6 +316,7 @@ static int open_hierarchy(struct cgroups *cgroups, const struct own_line *own, s
 	row.house = make_house(row.base, cgroups->house_name, err);
 	if (row.house >= 0 && (!row.is_v2 || open_v2(&row, err) == 0)) {
 		cgroups->rows[cgroups->count++] = row;
+		cgroups->can_kill |= row.is_v2;
 		return 0;
 	}
 	if (row.house >= 0) /* else it is somebody else's */
@@ -368,14 +369,6 @@ uint32_t cgroups_kind(const struct cgroups *cgroups, enum cgroup_controller cont
 		if (cgroups->rows[i].controllers & controller)
 			return cgroups->rows[i].is_v2 ? PRIV_CGROUP_V2 : PRIV_CGROUP_V1;
 	return PRIV_CGROUP_NONE;
-}
-
-bool cgroups_can_kill(const struct cgroups *cgroups)
-{
-	for (unsigned i = 0; i < cgroups->count; i++)
-		if (cgroups->rows[i].is_v2)
-			return true;
-	return false;
 }
 
 /* ---- leaves -------------------------------------------------------------------------------- */

@@ -38,6 +38,7 @@ struct cgroup_hierarchy {
 struct cgroups {
 	struct cgroup_hierarchy rows[CGROUP_HIERARCHIES_MAX];
 	unsigned count;
+	bool can_kill; /* a v2 hierarchy is among them: leaves have cgroup.kill */
 	char house_name[CGROUP_NAME_MAX];
 	char why_not[256]; /* the first reason why something is missing */
 };
@@ -53,7 +54,6 @@ void cgroups_close(struct cgroups *cgroups);
 
 /* In which version a controller is held: enum priv_cgroup. */
 uint32_t cgroups_kind(const struct cgroups *cgroups, enum cgroup_controller controller);
-bool cgroups_can_kill(const struct cgroups *cgroups);
 
 /* Makes a leaf in every hierarchy; one that is there already is kept. */
 int cgroup_make(const struct cgroups *cgroups, const char *leaf, struct err *err);

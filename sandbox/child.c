@@ -39,7 +39,7 @@ int child_begin(struct child *child, const struct jail_spec *spec, struct err *e
 	if (setsockopt(ours, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0)
 		return err_sys(err, "socketpair");
 
-	child->pid = ns_clone(&child->pidfd, err);
+	child->pid = ns_clone(NS_JAIL, &child->pidfd, err);
 	if (child->pid == 0)
 		wait_and_enter(spec, ours, theirs);
 	if (child->pid < 0) {

@@ -5,13 +5,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 
 #include "proto/base/cleanup.h"
 #include "sandbox/caps.h"
 #include "sandbox/child_exit.h"
 #include "sandbox/ns.h"
-#include "sandbox/rlimits.h"
 #include "sandbox/say.h"
 
 #define FIRST_FD 3 /* behind stdin, stdout and stderr */
@@ -79,13 +77,11 @@ static int run_program(const struct daemon_start *start, int program, struct err
 /* In the child.  Returns only when something failed. */
 static int enter(const struct daemon_start *start, pid_t spawner, struct err *err)
 {
-	static const struct rlimit_row no_core = { RLIMIT_CORE, 0 };
 	auto_fd int program = -1;
 
 	if (setsid() < 0)
 		return err_sys(err, "setsid");
-	if (rlimits_set(&no_core, 1, err) < 0 || place_fds(start, err) < 0 ||
-		hand_on_listen_fds(start, err) < 0)
+	if (place_fds(start, err) < 0 || hand_on_listen_fds(start, err) < 0)
 		return -1;
 	program = open(start->program, O_PATH | O_CLOEXEC);
 	if (program < 0)
@@ -101,7 +97,7 @@ int daemon_start(struct child *child, const struct daemon_start *start, struct e
 {
 	pid_t spawner = getpid();
 
-	child->pid = ns_clone_plain(&child->pidfd, err);
+	child->pid = ns_clone(NS_NONE, &child->pidfd, err);
 	if (child->pid < 0) {
 		*child = (struct child)CHILD_INIT;
 		return -1;

@@ -50,12 +50,24 @@ static int step_identity(struct building *jail, struct err *err)
 	return 0;
 }
 
-/* No terminal, a constant name, and a cgroup that looks like the only one. */
+int jail_plain_signals(struct err *err)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	if (signal(SIGPIPE, SIG_DFL) == SIG_ERR || sigprocmask(SIG_SETMASK, &none, NULL) < 0)
+		return err_sys(err, "signals");
+	return 0;
+}
+
+/* No terminal, plain signals, a constant name, and a cgroup that looks like the only one. */
 static int step_surroundings(struct building *jail, struct err *err)
 {
 	(void)jail;
 	if (setsid() < 0)
 		return err_sys(err, "setsid");
+	if (jail_plain_signals(err) < 0)
+		return -1;
 	umask(022);
 	if (sethostname(JAIL_HOSTNAME, strlen(JAIL_HOSTNAME)) < 0 || setdomainname("", 0) < 0)
 		return err_sys(err, "sethostname");
@@ -105,12 +117,6 @@ static int step_descriptors(struct building *jail, struct err *err)
 	if (close_range(STATUS_FD + 1, ~0U, 0) < 0)
 		return err_sys(err, "close_range");
 	return 0;
-}
-
-static int step_signals(struct building *jail, struct err *err)
-{
-	(void)jail;
-	return jail_plain_signals(err);
 }
 
 static int step_rlimits(struct building *jail, struct err *err)
@@ -163,7 +169,13 @@ static int step_filter(struct building *jail, struct err *err)
 
 static int step_program(struct building *jail, struct err *err)
 {
-	execve(jail->spec->program, jail->spec->argv, jail->spec->envp);
+	/* execve() does not touch the texts; its prototype is older than const. */
+	union {
+		const char *const *in;
+		char *const *out;
+	} argv = { jail->spec->argv }, envp = { jail->spec->envp };
+
+	execve(jail->spec->program, argv.out, envp.out);
 	return err_sys(err, "%s", jail->spec->program);
 }
 
@@ -178,7 +190,6 @@ static const struct {
 	{ "surroundings", step_surroundings },
 	{ "tree",         step_tree },
 	{ "descriptors",  step_descriptors },
-	{ "signals",      step_signals },
 	{ "rlimits",      step_rlimits },
 	{ "caps",         step_caps },
 	{ "no_new_privs", step_no_new_privs },
@@ -187,16 +198,6 @@ static const struct {
 	{ "program",      step_program },
 	/* clang-format on */
 };
-
-int jail_plain_signals(struct err *err)
-{
-	sigset_t none;
-
-	sigemptyset(&none);
-	if (signal(SIGPIPE, SIG_DFL) == SIG_ERR || sigprocmask(SIG_SETMASK, &none, NULL) < 0)
-		return err_sys(err, "signals");
-	return 0;
-}
 
 void jail_spec_init(struct jail_spec *spec, const struct jail_profile *profile)
 {

@@ -23,8 +23,8 @@ struct jail_spec {
 	uint64_t memory_bytes;    /* RLIMIT_AS, 0: none */
 	uint64_t cpu_s;           /* RLIMIT_CPU over its whole life, 0: none */
 	const char *program;      /* path inside */
-	char *const *argv;
-	char *const *envp;
+	const char *const *argv;
+	const char *const *envp;
 };
 
 /* Starts a spec with the profile's own rows and texts. */

@@ -11,11 +11,7 @@
 
 #include "proto/base/cleanup.h"
 
-#define JAIL_NAMESPACES                                                                        \
-	((uint64_t)(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | \
-		    CLONE_NEWNET))
-
-static pid_t clone_with(uint64_t namespaces, int *ret_pidfd, struct err *err)
+pid_t ns_clone(uint64_t namespaces, int *ret_pidfd, struct err *err)
 {
 	int pidfd = -1;
 	struct clone_args args = {
@@ -30,16 +26,6 @@ static pid_t clone_with(uint64_t namespaces, int *ret_pidfd, struct err *err)
 	if (pid > 0)
 		*ret_pidfd = pidfd;
 	return pid;
-}
-
-pid_t ns_clone(int *ret_pidfd, struct err *err)
-{
-	return clone_with(JAIL_NAMESPACES, ret_pidfd, err);
-}
-
-pid_t ns_clone_plain(int *ret_pidfd, struct err *err)
-{
-	return clone_with(0, ret_pidfd, err);
 }
 
 int ns_enter_cgroup(struct err *err)

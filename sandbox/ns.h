@@ -1,7 +1,7 @@
 /* Namespaces of a jail, and who is who in its user namespace. */
 #pragma once
 
-#include <stdbool.h>
+#include <sched.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,15 +19,17 @@ struct id_maps {
 	struct id_map gids;
 };
 
-/*
- * Starts a process in fresh user, mount, pid, ipc, uts and net namespaces.  Returns its pid and
- * gives a pidfd; returns 0 in the child, which must wait until its maps are written.  The cgroup
- * namespace comes later, when the child is in its cgroup: ns_enter_cgroup().
- */
-pid_t ns_clone(int *ret_pidfd, struct err *err);
+#define NS_NONE ((uint64_t)0)
+#define NS_JAIL                                                                                \
+	((uint64_t)(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | \
+		    CLONE_NEWNET))
 
-/* A process in no new namespace, with a pidfd. */
-pid_t ns_clone_plain(int *ret_pidfd, struct err *err);
+/*
+ * Starts a process in fresh namespaces.  Returns its pid and gives a pidfd; returns 0 in the child,
+ * which must wait until its maps are written.  The cgroup namespace comes later, when the child is
+ * in its cgroup: ns_enter_cgroup().
+ */
+pid_t ns_clone(uint64_t namespaces, int *ret_pidfd, struct err *err);
 
 /* Writes the maps of a child; setgroups() is denied for good. */
 int ns_write_maps(pid_t pid, const struct id_maps *maps, struct err *err);

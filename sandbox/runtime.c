@@ -122,17 +122,6 @@ static int add_mounts(const struct runtime *runtime, struct jail_spec *spec, str
 	return jail_spec_add(spec, &program, err);
 }
 
-/* execve() wants its texts without const and does not touch them. */
-static char *text_of(const char *text)
-{
-	union {
-		const char *in;
-		char *out;
-	} same = { .in = text };
-
-	return same.out;
-}
-
 int runtime_start(const struct runtime *runtime, uint32_t slots, const char *uids,
 	struct runtime_start *ret_start, struct err *err)
 {
@@ -144,20 +133,20 @@ int runtime_start(const struct runtime *runtime, uint32_t slots, const char *uid
 	if (add_mounts(runtime, &start->spec, err) < 0)
 		return -1;
 
-	start->argv[count++] = text_of(runtime->asked.interpreter);
+	start->argv[count++] = runtime->asked.interpreter;
 	for (size_t i = 0; i < COUNT_OF(kinds[0].args) && args[i]; i++)
-		start->argv[count++] = text_of(args[i]);
+		start->argv[count++] = args[i];
 	start->argv[count] = NULL;
 
 	count = 0;
 	for (size_t i = 0; i < COUNT_OF(fixed_env); i++)
-		start->envp[count++] = text_of(fixed_env[i]);
+		start->envp[count++] = fixed_env[i];
 	cut_printf(start->slots, sizeof(start->slots), JAIL_ENV_SLOTS "=%u", slots);
 	cut_printf(start->preload, sizeof(start->preload), JAIL_ENV_PRELOAD "=%s",
 		runtime->asked.preload);
 	start->envp[count++] = start->slots;
 	start->envp[count++] = start->preload;
-	start->envp[count++] = text_of(uids);
+	start->envp[count++] = uids;
 	start->envp[count] = NULL;
 
 	start->spec.program = runtime->program;

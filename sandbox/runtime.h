@@ -22,8 +22,8 @@ int runtime_check(struct runtime *runtime, const struct priv_runtime *asked, str
 /* What a zygote is started with.  Lives as long as the spec that points into it. */
 struct runtime_start {
 	struct jail_spec spec;
-	char *argv[RUNTIME_ARGS_MAX];
-	char *envp[RUNTIME_ENVS_MAX];
+	const char *argv[RUNTIME_ARGS_MAX];
+	const char *envp[RUNTIME_ENVS_MAX];
 	char slots[32];
 	char preload[RUNTIME_ENV_LEN];
 };

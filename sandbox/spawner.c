@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -122,9 +123,20 @@ static int settle(const struct spawner *spawner, const struct resident *resident
 	return cgroup_join(&spawner->cgroups, leaf, resident->child.pid, err);
 }
 
+/* A jail gets a local socket of the daemon's, not just any descriptor. */
+static bool is_local_socket(int fd)
+{
+	int domain = 0;
+	socklen_t len = sizeof(domain);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX;
+}
+
 static int start_resident(struct spawner *spawner, struct resident *resident, uint32_t slots,
 	struct jail_spec *spec, struct err *err)
 {
+	if (!is_local_socket(spec->socket))
+		return err_set(err, ERR_INVALID, "a jail wants a local socket");
 	*resident = (struct resident){ spawner->last_id + 1, slots, CHILD_INIT, 0 };
 	spec->filter = &spawner->filters[spec->profile->filter];
 	if (child_begin(&resident->child, spec, err) < 0 || settle(spawner, resident, err) < 0 ||
@@ -158,7 +170,7 @@ static int answer_hello(struct spawner *spawner, struct exchange *exchange, stru
 	host->memory = cgroups_kind(cgroups, CGROUP_MEMORY);
 	host->pids = cgroups_kind(cgroups, CGROUP_PIDS);
 	host->cpu = cgroups_kind(cgroups, CGROUP_CPU);
-	host->cgroup_kill = cgroups_can_kill(cgroups);
+	host->cgroup_kill = cgroups->can_kill;
 	host->landlock_abi = abi > 0 ? (uint32_t)abi : 0;
 	host->slots_max = SPAWNER_SLOTS_MAX;
 	cut_printf(host->why_not, sizeof(host->why_not), "%s", cgroups->why_not);
@@ -233,10 +245,8 @@ static int answer_slot(struct spawner *spawner, struct exchange *exchange, struc
 
 static int answer_inspector(struct spawner *spawner, struct exchange *exchange, struct err *err)
 {
-	static char name[] = "ced-inspector";
-	static char socket_env[] = JAIL_ENV_SOCKET "=3";
-	static char *const argv[] = { name, NULL };
-	static char *const envp[] = { socket_env, NULL };
+	static const char *const argv[] = { "ced-inspector", NULL };
+	static const char *const envp[] = { JAIL_ENV_SOCKET "=3", NULL };
 	const struct mount_row binary = { MOUNT_TARGET, spawner->inspector, INSPECTOR_PROGRAM,
 		false };
 	const struct priv_inspector *asked = &exchange->asked->body.inspector;

@@ -20,15 +20,16 @@
 #define NR_OPEN_TREE_ATTR 467
 #define NR_FIRST_NEW      451 /* cachestat */
 
-#define NR(name)    ((short)__NR_##name)
-#define CALLS(list) (list), COUNT_OF(list)
-#define CALL(name)  (const short[]){ NR(name) }, 1
-#define RULES(list) (list), COUNT_OF(list)
-#define NO_RULES    NULL, 0
-#define IS(arg, value)                     \
-	{                                  \
-		(arg), UINT64_MAX, (value) \
-	}
+/* clang-format off */
+#define NR(name)             ((short)__NR_##name)
+#define CALLS(list)          (list), COUNT_OF(list)
+#define CALL(name)           (const short[]){ NR(name) }, 1
+#define RULES(list)          (list), COUNT_OF(list)
+#define NO_RULES             NULL, 0
+#define IS(arg, value)       { (arg), UINT64_MAX, (value) }
+#define ALLOW_IF(arg, value) { VERDICT_ALLOW, { IS(arg, value) } }
+#define KILL_FLAG(flag)      { VERDICT_KILL, { { 0, (flag), (flag) } } }
+/* clang-format on */
 
 /* ---- what a program may do (SECURITY rules of the jail) ----------------------------------- */
 
@@ -90,15 +91,6 @@ static const struct arg_rule mprotect_rules[] = {
 		    CLONE_NEWPID | CLONE_NEWNET))
 
 /* A flag that asks for a namespace has no innocent use; any of them kills. */
-#define KILL_FLAG(flag)                           \
-	{                                         \
-		VERDICT_KILL,                     \
-		{                                 \
-			{                         \
-				0, (flag), (flag) \
-			}                         \
-		}                                 \
-	}
 #define KILL_NEW_FLAGS                                                                      \
 	KILL_FLAG(CLONE_NEWNS), KILL_FLAG(CLONE_NEWCGROUP), KILL_FLAG(CLONE_NEWUTS),        \
 		KILL_FLAG(CLONE_NEWIPC), KILL_FLAG(CLONE_NEWUSER), KILL_FLAG(CLONE_NEWPID), \
@@ -113,39 +105,22 @@ static const struct arg_rule clone_fork_rules[] = {
 	KILL_NEW_FLAGS,
 };
 
-static const struct arg_rule fcntl_rules[] = {
-	{ VERDICT_ALLOW, { IS(1, F_DUPFD) } },
-	{ VERDICT_ALLOW, { IS(1, F_DUPFD_CLOEXEC) } },
-	{ VERDICT_ALLOW, { IS(1, F_GETFD) } },
-	{ VERDICT_ALLOW, { IS(1, F_SETFD) } },
-	{ VERDICT_ALLOW, { IS(1, F_GETFL) } },
-	{ VERDICT_ALLOW, { IS(1, F_SETFL) } },
-};
-static const struct arg_rule ioctl_rules[] = {
-	{ VERDICT_ALLOW, { IS(1, TCGETS) } },
-	{ VERDICT_ALLOW, { IS(1, TIOCGWINSZ) } },
-	{ VERDICT_ALLOW, { IS(1, FIONREAD) } },
-	{ VERDICT_ALLOW, { IS(1, FIONBIO) } },
-	{ VERDICT_ALLOW, { IS(1, FIOCLEX) } },
-	{ VERDICT_ALLOW, { IS(1, FIONCLEX) } },
-};
-static const struct arg_rule prctl_rules[] = {
-	{ VERDICT_ALLOW, { IS(0, PR_SET_NAME) } },
-	{ VERDICT_ALLOW, { IS(0, PR_GET_NAME) } },
-};
+static const struct arg_rule fcntl_rules[] = { ALLOW_IF(1, F_DUPFD), ALLOW_IF(1, F_DUPFD_CLOEXEC),
+	ALLOW_IF(1, F_GETFD), ALLOW_IF(1, F_SETFD), ALLOW_IF(1, F_GETFL), ALLOW_IF(1, F_SETFL) };
+static const struct arg_rule ioctl_rules[] = { ALLOW_IF(1, TCGETS), ALLOW_IF(1, TIOCGWINSZ),
+	ALLOW_IF(1, FIONREAD), ALLOW_IF(1, FIONBIO), ALLOW_IF(1, FIOCLEX), ALLOW_IF(1, FIONCLEX) };
+static const struct arg_rule prctl_rules[] = { ALLOW_IF(0, PR_SET_NAME), ALLOW_IF(0, PR_GET_NAME) };
 static const struct arg_rule prlimit_rules[] = {
-	{ VERDICT_ALLOW, { IS(2, 0) } }, /* reads a limit; sets none */
+	ALLOW_IF(2, 0), /* reads a limit; sets none */
 };
-static const struct arg_rule socketpair_rules[] = {
-	{ VERDICT_ALLOW, { IS(0, AF_UNIX) } },
-};
+static const struct arg_rule socketpair_rules[] = { ALLOW_IF(0, AF_UNIX) };
 static const struct arg_rule getsockopt_rules[] = {
 	{ VERDICT_ALLOW, { IS(1, SOL_SOCKET), IS(2, SO_TYPE) } },
 	{ VERDICT_ALLOW, { IS(1, SOL_SOCKET), IS(2, SO_PROTOCOL) } },
 	{ VERDICT_ALLOW, { IS(1, SOL_SOCKET), IS(2, SO_ERROR) } },
 };
 static const struct arg_rule transfer_rules[] = {
-	{ VERDICT_ALLOW, { IS(4, 0) } }, /* between the two ends of a pair: no address */
+	ALLOW_IF(4, 0), /* between the two ends of a pair: no address */
 };
 
 /* Libraries probe for these and have another way when the kernel does not know them. */
@@ -244,17 +219,11 @@ static const short daemon_children[] = { NR(pidfd_send_signal), NR(pidfd_open), 
 
 static const short pairing[] = { NR(socket), NR(socketpair) };
 
-static const struct arg_rule own_prctl_rules[] = {
-	{ VERDICT_ALLOW, { IS(0, PR_SET_NAME) } },
-	{ VERDICT_ALLOW, { IS(0, PR_GET_NAME) } },
-	{ VERDICT_ALLOW, { IS(0, PR_SET_DUMPABLE) } },
-	{ VERDICT_ALLOW, { IS(0, PR_GET_DUMPABLE) } },
-	{ VERDICT_ALLOW, { IS(0, PR_SET_NO_NEW_PRIVS) } },
-	{ VERDICT_ALLOW, { IS(0, PR_SET_SECCOMP) } },
-	{ VERDICT_ALLOW, { IS(0, PR_SET_PDEATHSIG) } },
-	{ VERDICT_ALLOW, { IS(0, PR_CAPBSET_READ) } },
-	{ VERDICT_ALLOW, { IS(0, PR_SET_TIMERSLACK) } },
-};
+static const struct arg_rule own_prctl_rules[] = { ALLOW_IF(0, PR_SET_NAME),
+	ALLOW_IF(0, PR_GET_NAME), ALLOW_IF(0, PR_SET_DUMPABLE), ALLOW_IF(0, PR_GET_DUMPABLE),
+	ALLOW_IF(0, PR_SET_NO_NEW_PRIVS), ALLOW_IF(0, PR_SET_SECCOMP),
+	ALLOW_IF(0, PR_SET_PDEATHSIG), ALLOW_IF(0, PR_CAPBSET_READ),
+	ALLOW_IF(0, PR_SET_TIMERSLACK) };
 
 #if SANITIZED
 static const short sanitizer[] = { NR(clone), NR(ptrace), NR(personality), NR(prctl) };

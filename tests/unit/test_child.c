@@ -11,9 +11,8 @@ static struct err err = ERR_INIT;
 static struct filter filter;
 static struct jail_spec spec;
 static int pair[2];
-static char name[] = "program";
-static char *argv[] = { name, NULL, NULL, NULL };
-static char *envp[] = { NULL };
+static const char *argv[] = { "program", NULL, NULL };
+static const char *envp[] = { NULL };
 
 /* A jail of the inspector's kind around a program of the host's. */
 static bool describe(const char *program)
@@ -76,14 +75,13 @@ TEST(a_child_runs_its_program_and_its_status_is_taken)
 
 TEST(a_child_that_sleeps_is_ended)
 {
-	static char seconds[] = "600";
 	struct child child;
 	int status;
 
 	if (!can_jail())
 		SKIP("this host gives no user namespaces");
 	CHECK(describe("/bin/sleep"));
-	argv[1] = seconds;
+	argv[1] = "600";
 	CHECK(bring_up(&child));
 	CHECK(!child_reap(&child, &status));
 	CHECK(child_signal(&child, SIGKILL, &err) == 0);

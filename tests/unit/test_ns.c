@@ -50,7 +50,7 @@ TEST(a_clone_is_pid_1_and_uid_0_once_its_maps_are_written)
 	if (!can_jail())
 		SKIP("this host gives no user namespaces");
 	CHECK(pipe(go) == 0);
-	pid = ns_clone(&pidfd, &err);
+	pid = ns_clone(NS_JAIL, &pidfd, &err);
 	if (pid == 0)
 		jailed(go);
 	CHECK(pid > 0 && pidfd >= 0);

@@ -69,7 +69,7 @@ TEST(an_interpreter_is_started_without_links_under_its_own_name)
 
 static bool has_variable(const char *text)
 {
-	for (char **variable = started.envp; *variable; variable++)
+	for (const char **variable = started.envp; *variable; variable++)
 		if (strcmp(*variable, text) == 0)
 			return true;
 	return false;

@@ -197,19 +197,30 @@ TEST(descriptors_of_refused_requests_are_closed)
 
 TEST(a_jail_that_does_not_start_leaves_its_place_free)
 {
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	unsigned before = open_fds();
 
-	CHECK(null >= 0 && reach(PRIV_SERVING));
+	CHECK(reach(PRIV_SERVING));
 	for (int i = 0; i < 3; i++) {
 		request(PRIV_INSPECTOR)->body.inspector = (struct priv_inspector){ 64U << 20, 5 };
-		CHECK_EQ_INT(serve(null), 1);
+		CHECK_EQ_INT(serve(daemon_end), 1);
 		CHECK(msg.error != 0 && strstr(msg.text, "inspector"));
 		CHECK_EQ_INT(spawner.residents[0].id, 0);
 	}
 	end();
 	CHECK_EQ_INT(open_fds(), before);
+}
+
+TEST(a_jail_gets_a_local_socket_and_nothing_else)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	CHECK(null >= 0 && reach(PRIV_SERVING));
+	request(PRIV_INSPECTOR)->body.inspector = (struct priv_inspector){ 64U << 20, 5 };
+	CHECK_EQ_INT(serve(null), 1);
+	CHECK_EQ_INT(msg.error, ERR_INVALID);
+	CHECK_STR(msg.text, "a jail wants a local socket");
 	close(null);
+	end();
 }
 
 TEST(tidying_an_empty_house_says_nothing)
