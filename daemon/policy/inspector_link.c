@@ -46,6 +46,7 @@ struct inspector_link {
 	struct list line; /* questions that wait */
 	uint32_t line_len;
 	uint32_t last_id;
+	int64_t retire_us;
 	struct inspector_counts counts;
 	struct inspector_end ends[INSPECTORS_MAX];
 };
@@ -198,7 +199,7 @@ static void on_findings(struct inspector_end *end, const char *body, size_t len)
 	end->inbox_len = 0;
 	end->busy_us += clock_us() - end->since_us;
 	link->counts.answered++;
-	if (end->busy_us >= (int64_t)INSPECT_RETIRE_BUSY_MS * 1000) {
+	if (end->busy_us >= link->retire_us) {
 		lose(end, INSPECT_END_LOST, "it has worked long enough", true);
 	} else {
 		end->state = INSPECTOR_FREE;
@@ -313,6 +314,11 @@ static void on_tick(void *owner)
 
 /* ---- what others call ---------------------------------------------------------------------- */
 
+void inspector_link_retire_after(struct inspector_link *link, uint32_t busy_ms)
+{
+	link->retire_us = (int64_t)busy_ms * 1000;
+}
+
 struct inspector_link *inspector_link_new(uv_loop_t *loop, const struct buf *rules,
 	uint32_t rule_count, inspector_lost *on_lost, void *context, struct err *err)
 {
@@ -331,6 +337,7 @@ struct inspector_link *inspector_link_new(uv_loop_t *loop, const struct buf *rul
 	link->on_lost = on_lost;
 	link->context = context;
 	link->timer_runs = true;
+	inspector_link_retire_after(link, INSPECT_RETIRE_BUSY_MS);
 	list_init(&link->line);
 	for (size_t i = 0; i < INSPECTORS_MAX; i++)
 		link->ends[i].link = link;

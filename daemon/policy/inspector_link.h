@@ -70,6 +70,9 @@ int inspector_link_add(struct inspector_link *link, int fd, uint32_t child, stru
 int inspector_link_ask(
 	struct inspector_link *link, struct inspect_question *question, struct err *err);
 
+/* How long an inspector may work before it is let go; INSPECT_RETIRE_BUSY_MS until told otherwise. */
+void inspector_link_retire_after(struct inspector_link *link, uint32_t busy_ms);
+
 struct inspector_counts {
 	uint32_t alive;
 	uint32_t ready;

@@ -73,6 +73,11 @@ int policies_add_inspector(struct policies *policies, int fd, uint32_t child, st
 	return inspector_link_add(policies->link, fd, child, err);
 }
 
+void policies_retire_after(struct policies *policies, uint32_t busy_ms)
+{
+	inspector_link_retire_after(policies->link, busy_ms);
+}
+
 bool policies_ready(const struct policies *policies)
 {
 	return policies->link && inspector_link_counts(policies->link).ready > 0;

@@ -48,6 +48,9 @@ int policies_start(struct policies *policies, uv_loop_t *loop, inspector_lost *o
 /* As inspector_link_add(). */
 int policies_add_inspector(struct policies *policies, int fd, uint32_t child, struct err *err);
 
+/* As inspector_link_retire_after(). */
+void policies_retire_after(struct policies *policies, uint32_t busy_ms);
+
 /* Whether an inspector is ready to be asked. */
 bool policies_ready(const struct policies *policies);
 

@@ -314,6 +314,23 @@ TEST(an_inspector_that_does_not_answer_in_time_is_given_up)
 	inspecting_stop(&in);
 }
 
+TEST(an_inspector_that_has_worked_long_enough_goes_between_two_questions)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+
+	CHECK(inspecting_start(&in, NULL, 1));
+	in.replace = true;
+	policies_retire_after(in.policies, 0);
+	for (int i = 0; i < 3; i++) {
+		CHECK(inspecting_check(&in, "strict", "python", text("print(1)"), NULL, &verdict));
+		CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
+	}
+	CHECK_EQ_INT(in.lost, 3);
+	CHECK(in.last_retired);
+	inspecting_stop(&in);
+}
+
 static void count_verdict(void *context, const struct policy_verdict *verdict)
 {
 	unsigned *count = context;

@@ -1,0 +1,107 @@
+#include <string.h>
+
+#include "daemon/inspector/inspector.h"
+#include "daemon/policy/rulebook.h"
+#include "proto/base/clock.h"
+#include "tests/check.h"
+#include "tests/fault.h"
+
+#define HEAD_LEN sizeof(struct inspect_head)
+
+TEST(a_rulebook_without_memory_says_so)
+{
+	FAULT_LOOP(FAULT_ALLOC) {
+		struct err err = ERR_INIT;
+		struct rulebook *book = rulebook_load(NULL, &err);
+
+		CHECK(book || fault_hit());
+		CHECK(book || err.code != ERR_NONE);
+		rulebook_free(book);
+	}
+}
+
+TEST(every_rule_has_words_for_every_policy)
+{
+	struct err err = ERR_INIT;
+	struct rulebook *book = rulebook_load(NULL, &err);
+	const struct policy *policy;
+
+	CHECK(book);
+	policy = rulebook_find(book, "strict");
+	for (uint32_t i = 0; i < INSPECT_BUILTIN_COUNT + book->rule_count; i++) {
+		struct rule_words words = rulebook_words(book, policy, 0, i);
+
+		CHECK(words.id && words.message && words.hint);
+		CHECK(strncmp(words.id, "python.", 7) == 0 || strcmp(words.id, "policy.late") == 0);
+	}
+	rulebook_free(book);
+}
+
+TEST(what_could_not_be_checked_is_denied_under_every_policy)
+{
+	struct err err = ERR_INIT;
+	struct rulebook *book = rulebook_load(NULL, &err);
+
+	CHECK(book);
+	for (uint32_t i = 0; i < book->policy_count; i++)
+		CHECK_EQ_INT(
+			rulebook_words(book, &book->policies[i], 0, INSPECT_LATE).mode, MODE_DENY);
+	rulebook_free(book);
+}
+
+/* The first rule that finds something in a program of so many bytes of `piece`. */
+static const char *first_in(const char *piece, size_t len, int64_t time_us)
+{
+	static char code[INSPECT_CODE_MAX + 1];
+	struct err err = ERR_INIT;
+	struct rulebook *book = rulebook_load(NULL, &err);
+	struct inspector *inspector = book ? inspector_new(book->message.bytes + HEAD_LEN,
+						     book->message.len - HEAD_LEN, &err)
+					   : NULL;
+	struct inspect_check check = { 0, 0, code, len };
+	struct inspect_findings findings = { 0 };
+	const char *id = "";
+
+	for (size_t i = 0; i < len; i++)
+		code[i] = piece[i % strlen(piece)];
+	code[len] = '\0';
+	if (!inspector)
+		return "no inspector";
+	check.policy = rulebook_find(book, "strict")->index;
+	if (inspector_check(inspector, &check, clock_us() + time_us, &findings, &err) < 0)
+		id = "an error";
+	else if (findings.count > 0)
+		id = rulebook_words(
+			book, &book->policies[check.policy], 0, findings.findings[0].rule)
+			     .id;
+	inspector_free(inspector);
+	rulebook_free(book);
+	return id;
+}
+
+TEST(a_text_that_takes_too_long_is_cut_off_as_late)
+{
+	CHECK_STR(first_in("x = a + b\n", 200000, 2000), "policy.late");
+	CHECK_STR(first_in("import json as x\nx.a\n", 200004, 2000), "policy.late");
+	CHECK_STR(first_in("$ ) ", 200000, 2000), "policy.late");
+	CHECK_STR(first_in("x = 1\n", 60, 10000000), "");
+}
+
+TEST(a_check_of_what_was_never_sent_is_an_error)
+{
+	struct err err = ERR_INIT;
+	struct rulebook *book = rulebook_load(NULL, &err);
+	struct inspector *inspector;
+	struct inspect_findings findings;
+	struct inspect_check check = { 0, 99, "x", 1 };
+
+	CHECK(book);
+	inspector =
+		inspector_new(book->message.bytes + HEAD_LEN, book->message.len - HEAD_LEN, &err);
+	CHECK(inspector);
+	CHECK_EQ_INT(inspector_check(inspector, &check, clock_us() + 1000000, &findings, &err), -1);
+	check = (struct inspect_check){ 99, 0, "x", 1 };
+	CHECK_EQ_INT(inspector_check(inspector, &check, clock_us() + 1000000, &findings, &err), -1);
+	inspector_free(inspector);
+	rulebook_free(book);
+}
