@@ -137,16 +137,14 @@ static int start_resident(struct spawner *spawner, struct resident *resident, ui
 {
 	if (!is_local_socket(spec->socket))
 		return err_set(err, ERR_INVALID, "a jail wants a local socket");
-	*resident = (struct resident){ spawner->last_id + 1, slots, CHILD_INIT, 0 };
+	*resident = (struct resident){ ++spawner->last_id, slots, CHILD_INIT, 0 };
 	spec->filter = &spawner->filters[spec->profile->filter];
 	if (child_begin(&resident->child, spec, err) < 0 || settle(spawner, resident, err) < 0 ||
 		child_go(&resident->child, err) < 0) {
 		child_end(&resident->child);
-		(void)remove_leaves(spawner, resident);
-		*resident = (struct resident){ .child = CHILD_INIT };
+		resident->leaving = 1; /* nobody knew it, so only its cgroups are to be removed */
 		return err_wrap(err, "%s", spec->profile->name);
 	}
-	spawner->last_id = resident->id;
 	return 0;
 }
 

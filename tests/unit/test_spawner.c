@@ -204,6 +204,7 @@ TEST(a_jail_that_does_not_start_leaves_its_place_free)
 		request(PRIV_INSPECTOR)->body.inspector = (struct priv_inspector){ 64U << 20, 5 };
 		CHECK_EQ_INT(serve(daemon_end), 1);
 		CHECK(msg.error != 0 && strstr(msg.text, "inspector"));
+		CHECK_EQ_INT(spawner_tidy(&spawner, &err), 0);
 		CHECK_EQ_INT(spawner.residents[0].id, 0);
 	}
 	end();
