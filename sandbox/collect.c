@@ -35,7 +35,7 @@ struct walk {
 	char copy[COPY_BYTES];
 };
 
-/* The names in one folder, sorted, so that a ceiling cuts the same files every time. */
+/* The names in one folder, sorted, so that a ceiling on files cuts the same ones every time. */
 struct names {
 	char **list;
 	size_t count;

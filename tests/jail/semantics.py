@@ -218,6 +218,9 @@ program("calls back from a C thread", "import ctypes, threading\nCB = ctypes.CFU
 program("traces itself", "import sys\nn = []\nsys.settrace(lambda f, e, a: n.append(e))\ndef f(): return 1\nf()\nsys.settrace(None)\nprint(n)")
 
 
+# The base filter allows no memory that is written and run, which these make.
+NEEDS_CODE = {"calls back from C", "calls back from a C thread"}
+
 # What is not the same twice in ordinary runs either.
 VAGUE = [(rb"0x[0-9a-f]{6,}", b"0xADDRESS"), (rb"object refcount : \d+", b"object refcount : N")]
 
@@ -267,6 +270,9 @@ def in_worker(slot, code, stdin=None, **job):
 
 
 def compare(number, slot, title, code, job):
+    if warm.BASE_FILTER and title in NEEDS_CODE:
+        print(f"ok {number} - {title} # SKIP memory is never written and run here")
+        return True
     there = ordinary(code, **job)
     try:
         here = in_worker(slot, code, **job)
