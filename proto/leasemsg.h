@@ -42,7 +42,7 @@ enum lease_kind {
 	/* ced -> slot */
 	LEASE_WORKER_MAKE, /* numbers below; fds: job socket, stdout, stderr, lifeline */
 	LEASE_ADJUST,      /* change limits of the waiting worker: numbers below */
-	LEASE_COLLECT,     /* after the end: send artifacts; fds: pipe, memfd with NUL-ended globs */
+	LEASE_COLLECT, /* after the end: send artifacts; fds: pipe, memfd with NUL-ended globs */
 	LEASE_WORKER_DROP, /* the run is over: kill what is left, forget the files */
 
 	/* slot -> ced */
@@ -119,7 +119,7 @@ const char *lease_kind_word(uint32_t kind);
 enum job_kind {
 	JOB_NONE = 0,
 	JOB_START, /* ced -> worker: struct job_head + body; one descriptor (stdin) when has_stdin */
-	JOB_READY,  /* worker -> ced: warm, waiting; no body; exit_code = cpu us that making it took */
+	JOB_READY, /* worker -> ced: warm, waiting; no body; exit_code = cpu us that making it took */
 	JOB_FAILED, /* worker -> ced: could not begin the job; body = one sentence */
 	JOB_BEGUN,  /* worker -> ced: the program compiled and is about to run; no body */
 	JOB_ERROR, /* worker -> ced: body = JSON {type,message,line,column,frames,text,syntax:bool} */

@@ -12,6 +12,7 @@
 
 #include "proto/base/container.h"
 #include "sandbox/jail_env.h"
+#include "sandbox/landlock.h"
 #include "sandbox/tiny_filter.h"
 #include "sandbox/worker_limits.h"
 
@@ -102,6 +103,17 @@ static int open_signals(const struct worker_plan *plan, struct err *err)
 	return 0;
 }
 
+/* A second barrier around files.  Where the kernel has none, the daemon knows from the spawner. */
+static int take_landlock(const struct worker_plan *plan, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	(void)plan;
+	if (landlock_confine(&why) < 0 && why.code != ERR_UNSUPPORTED)
+		return err_pass(err, &why);
+	return 0;
+}
+
 static int take_filter(const struct worker_plan *plan, struct err *err)
 {
 	(void)plan;
@@ -120,6 +132,7 @@ static const struct step {
 	{ "limits", set_limits },
 	{ "capabilities", drop_rights },
 	{ "signals", open_signals },
+	{ "landlock", take_landlock },
 	{ "filter", take_filter },
 };
 
