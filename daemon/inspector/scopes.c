@@ -249,23 +249,38 @@ static void settle(const struct scopes *scopes, struct binding *binding)
 	const struct region *region = region_around(scopes, binding->place);
 	bool in_class = region && region->is_class;
 
+	binding->is_local = !binding->not_in_class || region;
 	if (binding->in_function)
 		binding->range = region && !in_class ? region->at : (struct place){ 0, 0 };
 	else if (binding->not_in_class && in_class)
 		binding->range = (struct place){ 0, 0 };
 }
 
+/* Whether the suspect stands in the body of a class that lies in the range of a local name. */
+static bool is_skipped(const struct binding *binding, const struct region *region)
+{
+	return binding->is_local && region && region->is_class &&
+	       binding->range.start <= region->at.start;
+}
+
+static bool binds(const struct binding *binding, const struct suspect *suspect)
+{
+	return binding->name_id == suspect->name_id &&
+	       !(binding->by_import && suspect->by_import) &&
+	       binding->range.start <= suspect->name.start &&
+	       suspect->name.start < binding->range.end;
+}
+
 static bool is_bound(const struct scopes *scopes, const struct suspect *suspect)
 {
+	const struct region *region = region_around(scopes, suspect->name.start);
+
 	if (scopes->unbound[suspect->name_id])
 		return false;
 	for (uint32_t i = 0; i < scopes->binding_count; i++) {
 		const struct binding *binding = &scopes->bindings[i];
 
-		if (binding->name_id == suspect->name_id &&
-			!(binding->by_import && suspect->by_import) &&
-			binding->range.start <= suspect->name.start &&
-			suspect->name.start < binding->range.end)
+		if (binds(binding, suspect) && !is_skipped(binding, region))
 			return true;
 	}
 	return false;

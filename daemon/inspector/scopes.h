@@ -10,7 +10,8 @@
  *     outside the body, where defaults and decorators are;
  *   - at the top of the program, behind a statement that certainly binds it, to the end of the
  *     block that the statement stands in;
- *   - never in the body of a class, which falls back to what lies outside;
+ *   - never in the body of a class, which falls back to what lies outside: a name that the class
+ *     binds itself skips the function around it and goes straight to what is global;
  *   - never when the program deletes the name or declares it global anywhere.
  *
  * When there is too much to note, nothing is excused.
@@ -42,6 +43,7 @@ struct binding {
 	uint32_t name_id;
 	uint32_t place;   /* where the name is bound */
 	bool in_function; /* local to the function around it; else to the range */
+	bool is_local;    /* and not a name of the whole program */
 	bool not_in_class;
 	bool by_import;
 	struct place range;
