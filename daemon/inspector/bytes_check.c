@@ -172,18 +172,38 @@ static size_t skip_thing(const char *code, size_t len, size_t at)
 	return at + 1;
 }
 
+static int depth_step(char byte)
+{
+	if (byte == '(' || byte == '[' || byte == '{')
+		return 1;
+	return byte == ')' || byte == ']' || byte == '}' ? -1 : 0;
+}
+
+bool bytes_join_lines(const char *code, size_t len)
+{
+	int depth = 0;
+
+	for (size_t at = 0; at < len; at = skip_thing(code, len, at)) {
+		if (code[at] == '\\')
+			at += at + 1 < len && code[at + 1] == '\r' ? 2 : 1;
+		else if (code[at] == '\n' && depth <= 0)
+			return true;
+		else
+			depth += depth_step(code[at]);
+	}
+	return false;
+}
+
 /* Brackets in strings and comments do not count, as far as they can be told apart without a parser. */
 static bool check_depth(const char *code, size_t len, struct found *found)
 {
 	uint32_t depth = 0;
 
 	for (size_t at = 0; at < len; at = skip_thing(code, len, at)) {
-		char c = code[at];
+		int step = depth_step(code[at]);
 
-		if (c == '(' || c == '[' || c == '{')
-			depth++;
-		else if ((c == ')' || c == ']' || c == '}') && depth > 0)
-			depth--;
+		if (step > 0 || depth > 0)
+			depth += (uint32_t)step;
 		if (depth > BYTES_DEPTH_MAX) {
 			found_add(found, INSPECT_BYTES_DEPTH, (uint32_t)at, (uint32_t)at + 1);
 			return false;

@@ -17,3 +17,9 @@
 
 /* False when the program must not be parsed.  Each kind of finding is added once, at its first place. */
 bool bytes_check(const char *code, size_t len, struct found *found);
+
+/*
+ * Does a line end stand in this text outside of brackets, strings and comments, and without a
+ * backslash?  Then it is more than one statement, whatever a tree says.
+ */
+bool bytes_join_lines(const char *code, size_t len);

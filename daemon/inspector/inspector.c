@@ -197,7 +197,10 @@ static void report(struct inspector *inspector, uint32_t rule, const struct subj
 static bool try_rules(struct inspector *inspector, const struct subject *subject, bool with_imports)
 {
 	bool others = false;
+	struct name word;
 
+	name_read(inspector->trial.code + subject->at.start, subject->at.end - subject->at.start,
+		&word);
 	for (uint32_t i = 0; i < subject->rules.count; i++) {
 		uint32_t rule = subject->rules.first + i;
 
@@ -205,7 +208,7 @@ static bool try_rules(struct inspector *inspector, const struct subject *subject
 			continue;
 		if (trial_needs_imports(&inspector->trial, rule) != with_imports)
 			others = true;
-		else if (trial_fits(&inspector->trial, rule, subject))
+		else if (trial_fits(&inspector->trial, rule, subject, &word))
 			report(inspector, rule, subject);
 	}
 	return others;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/inspector/bytes_check.h"
 #include "proto/inspectmsg.h"
 
 /* What excuses a single name, by the capture that says so. */
@@ -49,6 +50,8 @@ void scopes_reset(struct scopes *scopes, const char *code)
 	scopes->binding_count = 0;
 	scopes->region_count = 0;
 	scopes->name_count = 0;
+	scopes->joined_count = 0;
+	scopes->all_joined = false;
 	scopes->too_much = false;
 }
 
@@ -145,6 +148,24 @@ static void add_region(struct scopes *scopes, struct place at, bool is_class)
 		scopes->regions[scopes->region_count++] = (struct region){ at, is_class };
 }
 
+static void check_statement(struct scopes *scopes, struct place at)
+{
+	if (!bytes_join_lines(scopes->code + at.start, at.end - at.start))
+		return;
+	if (scopes->joined_count == JOINED_MAX)
+		scopes->all_joined = true;
+	else
+		scopes->joined[scopes->joined_count++] = at;
+}
+
+static bool is_joined(const struct scopes *scopes, uint32_t place)
+{
+	for (uint32_t i = 0; i < scopes->joined_count; i++)
+		if (scopes->joined[i].start <= place && place < scopes->joined[i].end)
+			return true;
+	return scopes->all_joined;
+}
+
 /* Every word in the range, whatever it is there: too many lose their excuse rather than one too few. */
 static void unbind_words(struct scopes *scopes, struct place at)
 {
@@ -223,6 +244,8 @@ void scopes_note(struct scopes *scopes, const struct match *match)
 			add_binding(scopes, match, at, what == CAPTURE_IMPORTED);
 		else if (what == CAPTURE_UNBIND)
 			unbind_words(scopes, at);
+		else if (what == CAPTURE_STATEMENT)
+			check_statement(scopes, at);
 		else if (what == CAPTURE_FUNCTION || what == CAPTURE_CLASS)
 			add_region(scopes, at, what == CAPTURE_CLASS);
 	}
@@ -253,6 +276,8 @@ static void settle(const struct scopes *scopes, struct binding *binding)
 	if (binding->in_function)
 		binding->range = region && !in_class ? region->at : (struct place){ 0, 0 };
 	else if (binding->not_in_class && in_class)
+		binding->range = (struct place){ 0, 0 };
+	if (is_joined(scopes, binding->place))
 		binding->range = (struct place){ 0, 0 };
 }
 
@@ -288,14 +313,14 @@ static bool is_bound(const struct scopes *scopes, const struct suspect *suspect)
 
 void scopes_judge(struct scopes *scopes)
 {
-	if (scopes->too_much)
-		return;
 	for (uint32_t i = 0; i < scopes->binding_count; i++)
 		settle(scopes, &scopes->bindings[i]);
 	for (uint32_t i = 0; i < scopes->suspect_count; i++) {
 		struct suspect *suspect = &scopes->suspects[i];
 
-		if (!suspect->excused && (suspect->unless & UNLESS_BOUND))
-			suspect->excused = is_bound(scopes, suspect);
+		if (is_joined(scopes, suspect->name.start))
+			suspect->excused = false;
+		else if (!suspect->excused && (suspect->unless & UNLESS_BOUND))
+			suspect->excused = !scopes->too_much && is_bound(scopes, suspect);
 	}
 }

@@ -14,7 +14,8 @@
  *     binds itself skips the function around it and goes straight to what is global;
  *   - never when the program deletes the name or declares it global anywhere.
  *
- * When there is too much to note, nothing is excused.
+ * Where the tree joins lines that Python keeps apart, it cannot be believed and excuses nothing.
+ * When there is too much to note, nothing is bound.
  */
 #pragma once
 
@@ -28,6 +29,7 @@
 #define SUSPECTS_MAX 4096U
 #define BINDINGS_MAX 4096U
 #define REGIONS_MAX  8192U
+#define JOINED_MAX   64U
 
 struct suspect {
 	uint32_t rule;     /* carried for the caller */
@@ -64,7 +66,10 @@ struct scopes {
 	uint32_t region_count;
 	bool *unbound; /* by name_id */
 	uint32_t name_count;
+	struct place joined[JOINED_MAX];
+	uint32_t joined_count;
 	struct map names; /* name -> name_id + 1 */
+	bool all_joined;  /* there are more than JOINED_MAX */
 	bool too_much;    /* bindings or regions are missing */
 };
 

@@ -46,6 +46,7 @@ static const char *const capture_words[CAPTURE_COUNT] = {
 	[CAPTURE_AFTER] = "after",
 	[CAPTURE_WITHIN] = "within",
 	[CAPTURE_UNBIND] = "unbind",
+	[CAPTURE_STATEMENT] = "statement",
 	[CAPTURE_FUNCTION] = "function",
 	[CAPTURE_CLASS] = "class",
 };

@@ -81,27 +81,25 @@ static bool read_path(
 	return true;
 }
 
-bool trial_fits(const struct trial *trial, uint32_t rule, const struct subject *subject)
+bool trial_fits(const struct trial *trial, uint32_t rule, const struct subject *subject,
+	const struct name *word)
 {
 	const char *code = trial->code;
-	struct name name;
+	struct name path;
 
 	switch ((enum inspect_subject)trial->rules[rule].subject) {
 	case SUBJECT_ANY:
 		return true;
 	case SUBJECT_WORD:
+		return word_fits(trial, rule, word);
 	case SUBJECT_DUNDER:
-		name_read(code + subject->at.start, subject->at.end - subject->at.start, &name);
-		if (trial->rules[rule].subject == SUBJECT_DUNDER && !is_dunder(&name))
-			return false;
-		return word_fits(trial, rule, &name);
+		return is_dunder(word) && word_fits(trial, rule, word);
 	case SUBJECT_PATH:
-		return read_path(trial, subject, &name) && path_fits(trial, rule, &name);
+		return read_path(trial, subject, &path) && path_fits(trial, rule, &path);
 	case SUBJECT_USE:
-		return read_path(trial, subject, &name) && use_fits(trial, rule, &name);
+		return read_path(trial, subject, &path) && use_fits(trial, rule, &path);
 	case SUBJECT_MODULE:
-		name_read(code + subject->at.start, subject->at.end - subject->at.start, &name);
-		return is_module(trial, &name);
+		return is_module(trial, word);
 	case SUBJECT_TEMPLATE:
 		return template_reaches(code + subject->at.start,
 			subject->at.end - subject->at.start, list_of(trial, rule));

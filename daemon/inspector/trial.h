@@ -37,5 +37,9 @@ struct trial {
 /* Whether the rule can be tried only when all imports are known. */
 bool trial_needs_imports(const struct trial *trial, uint32_t rule);
 
-/* Whether the rule finds the subject; what its `unless` excuses is not looked at. */
-bool trial_fits(const struct trial *trial, uint32_t rule, const struct subject *subject);
+/*
+ * Whether the rule finds the subject; what its `unless` excuses is not looked at.  `word` is what
+ * stands at subject->at, read once for all rules that share the subject.
+ */
+bool trial_fits(const struct trial *trial, uint32_t rule, const struct subject *subject,
+	const struct name *word);

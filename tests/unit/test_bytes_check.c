@@ -184,3 +184,28 @@ TEST(of_several_rules_at_one_place_the_first_is_told)
 	CHECK_EQ_INT(report.findings[1].rule, 3);
 	found_done(&found);
 }
+
+static bool joins(const char *text)
+{
+	return bytes_join_lines(text, strlen(text));
+}
+
+TEST(a_line_end_outside_of_everything_joins_lines)
+{
+	CHECK(joins("a, b = f, 1\n[q]"));
+	CHECK(joins("x = ')'\n(y)"));
+	CHECK(joins("x # (\n(y)"));
+	CHECK(joins(")\n("));
+}
+
+TEST(a_line_end_inside_of_something_does_not)
+{
+	CHECK(!joins(""));
+	CHECK(!joins("x = 1"));
+	CHECK(!joins("x = (1,\n2)"));
+	CHECK(!joins("x = [\n{\n}\n]"));
+	CHECK(!joins("x = '''\n'''"));
+	CHECK(!joins("x = \\\n1"));
+	CHECK(!joins("x = \\\r\n1"));
+	CHECK(!joins("\\"));
+}

@@ -27,16 +27,25 @@
 (assignment left: (identifier) @store @bind)
 (named_expression name: (identifier) @store @bind)
 (for_statement left: (identifier) @store @bind)
-(pattern_list (identifier) @store)
-(tuple_pattern (identifier) @store)
-(list_pattern (identifier) @store)
-(assignment left: (pattern_list (identifier) @bind))
-(assignment left: (tuple_pattern (identifier) @bind))
-(assignment left: (list_pattern (identifier) @bind))
-(for_statement left: (pattern_list (identifier) @bind))
-(for_statement left: (tuple_pattern (identifier) @bind))
-(list_splat_pattern (identifier) @store)
-(dictionary_splat_pattern (identifier) @store)
+; Patterns count only on the left: the grammar has them on the right as well (see the end).
+(assignment left: [
+  (pattern_list [
+    (identifier) @store @bind
+    (list_splat_pattern (identifier) @store @bind)
+    (tuple_pattern (identifier) @store @bind)
+    (list_pattern (identifier) @store @bind)
+  ])
+  (tuple_pattern (identifier) @store @bind)
+  (list_pattern (identifier) @store @bind)
+])
+(for_statement left: [
+  (pattern_list [
+    (identifier) @store @bind
+    (list_splat_pattern (identifier) @store @bind)
+    (tuple_pattern (identifier) @store @bind)
+  ])
+  (tuple_pattern (identifier) @store @bind)
+])
 (as_pattern_target (identifier) @store @bind)
 (as_pattern_target (tuple (identifier) @store @bind))
 (case_pattern (dotted_name . (identifier) @store @bind .))
@@ -53,22 +62,27 @@
     (default_parameter name: (identifier) @store @bind)
     (typed_parameter . (identifier) @store @bind)
     (typed_default_parameter name: (identifier) @store @bind)
-    (list_splat_pattern (identifier) @bind)
-    (dictionary_splat_pattern (identifier) @bind)
-    (typed_parameter (list_splat_pattern (identifier) @bind))
-    (typed_parameter (dictionary_splat_pattern (identifier) @bind))
+    (list_splat_pattern (identifier) @store @bind)
+    (dictionary_splat_pattern (identifier) @store @bind)
+    (typed_parameter (list_splat_pattern (identifier) @store @bind))
+    (typed_parameter (dictionary_splat_pattern (identifier) @store @bind))
   ])
   body: (block) @in)
 (lambda
   parameters: (lambda_parameters [
     (identifier) @store @bind
     (default_parameter name: (identifier) @store @bind)
-    (list_splat_pattern (identifier) @bind)
-    (dictionary_splat_pattern (identifier) @bind)
+    (list_splat_pattern (identifier) @store @bind)
+    (dictionary_splat_pattern (identifier) @store @bind)
   ])
   body: (_) @in)
 
-(for_in_clause left: (identifier) @store)
+(for_in_clause left: [
+  (identifier) @store
+  (pattern_list (identifier) @store)
+  (pattern_list (tuple_pattern (identifier) @store))
+  (tuple_pattern (identifier) @store)
+])
 (list_comprehension body: (_) @in (for_in_clause left: (identifier) @bind))
 (set_comprehension body: (_) @in (for_in_clause left: (identifier) @bind))
 (generator_expression body: (_) @in (for_in_clause left: (identifier) @bind))
@@ -115,3 +129,17 @@
 (function_definition body: (block) @function)
 (lambda body: (_) @function)
 (class_definition body: (block) @class)
+
+; ---- where the tree must not be believed ------------------------------------------------------
+
+; The grammar reads `a, b = f, 1` and a line behind it that begins with a bracket as one statement.
+[
+  (expression_statement)
+  (return_statement)
+  (raise_statement)
+  (delete_statement)
+  (assert_statement)
+  (type_alias_statement)
+  (print_statement)
+  (exec_statement)
+] @statement
