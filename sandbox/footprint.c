@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +16,18 @@
 #define MADV_POPULATE_READ  22 /* Linux 5.14 */
 #define MADV_POPULATE_WRITE 23
 #endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* Linux 6.1 */
+#endif
 
 /* Bits of a pagemap entry (Documentation/admin-guide/mm/pagemap.rst). */
 #define ENTRY_PRESENT   (UINT64_C(1) << 63)
 #define ENTRY_FILE      (UINT64_C(1) << 61)
 #define ENTRY_EXCLUSIVE (UINT64_C(1) << 56)
 
-#define MAPS_BYTES_MAX  (256U << 10)
-#define ENTRIES_AT_ONCE 512
+#define MAPS_BYTES_MAX    (256U << 10)
+#define MAPPING_BYTES_MAX ((uintptr_t)1 << 30) /* larger ones are reserved, not used */
+#define ENTRIES_AT_ONCE   512
 
 /* Where one page of a file is missing, the kernel maps what it has of this much around it. */
 #define FAULT_AROUND_BYTES ((uintptr_t)64 << 10)
@@ -91,45 +94,89 @@ static int read_mapping(struct reading *reading, uintptr_t start, uintptr_t end,
 	return 0;
 }
 
-/* "start-end perms ..."; mappings of the kernel's own and those of no access have nothing to say. */
-static int read_line(struct reading *reading, const char *line, struct err *err)
+/* "start-end perms ..." */
+static bool parse_line(const char *line, uintptr_t *ret_start, uintptr_t *ret_end, char perms[4])
 {
+	char *rest = NULL;
+
+	*ret_start = strtoull(line, &rest, 16);
+	if (*rest != '-')
+		return false;
+	*ret_end = strtoull(rest + 1, &rest, 16);
+	if (*rest != ' ' || strlen(rest) < 5)
+		return false;
+	memcpy(perms, rest + 1, 4);
+	return true;
+}
+
+/* The kernel's own mappings, those of no access and those shared have nothing to say. */
+static int read_line(void *context, const char *line, struct err *err)
+{
+	struct reading *reading = context;
 	uintptr_t start = 0;
 	uintptr_t end = 0;
-	char perms[5] = "";
+	char perms[4];
 
-	if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &start, &end, perms) != 3)
+	if (!parse_line(line, &start, &end, perms))
 		return err_set(err, ERR_INVALID, "maps: a line that makes no sense");
-	if (perms[0] != 'r' || perms[3] != 'p' || strstr(line, "[v"))
+	if (perms[0] != 'r' || perms[3] != 'p' || strstr(line, "[v") ||
+		end - start > MAPPING_BYTES_MAX)
 		return 0;
 	reading->writable = perms[1] == 'w';
 	return read_mapping(reading, start, end, err);
+}
+
+/* Calls `visit` for each line of the caller's own maps. */
+static int each_mapping(int proc, int (*visit)(void *context, const char *line, struct err *err),
+	void *context, struct err *err)
+{
+	auto_free char *maps = malloc(MAPS_BYTES_MAX);
+	char *rest = NULL;
+
+	if (!maps)
+		return err_set(err, ERR_MEMORY, "no memory for maps");
+	if (procfs_read(proc, "self/maps", maps, MAPS_BYTES_MAX, err) < 0)
+		return -1;
+	for (char *line = strtok_r(maps, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (visit(context, line, err) < 0)
+			return -1;
+	return 0;
 }
 
 /* The caller's own mappings count: what the child has mapped since is not there in a worker. */
 int footprint_read(struct footprint *footprint, int proc, pid_t child, struct err *err)
 {
 	struct reading reading = { .footprint = footprint, .page = (size_t)sysconf(_SC_PAGESIZE) };
-	auto_free char *maps = malloc(MAPS_BYTES_MAX);
 	auto_fd int pagemap = -1;
-	char *rest = NULL;
 	char path[64];
 
 	footprint->count = 0;
-	if (!maps)
-		return err_set(err, ERR_MEMORY, "no memory for maps");
-	if (procfs_read(proc, "self/maps", maps, MAPS_BYTES_MAX, err) < 0)
-		return -1;
 	(void)snprintf(path, sizeof(path), "%d/pagemap", child);
 	pagemap = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	if (pagemap < 0)
 		return err_sys(err, "open %s", path);
-
 	reading.pagemap = pagemap;
-	for (char *line = strtok_r(maps, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		if (read_line(&reading, line, err) < 0)
-			return -1;
+	return each_mapping(proc, read_line, &reading, err);
+}
+
+/* Only memory of nobody's file.  A kernel that cannot or will not leaves it as it is. */
+static int collapse_line(void *context, const char *line, struct err *err)
+{
+	uintptr_t start = 0;
+	uintptr_t end = 0;
+	char perms[4];
+
+	(void)context;
+	(void)err;
+	if (parse_line(line, &start, &end, perms) && memcmp(perms, "rw-p", 4) == 0 &&
+		!strchr(line, '/') && end - start <= MAPPING_BYTES_MAX)
+		(void)madvise((void *)start, end - start, MADV_COLLAPSE);
 	return 0;
+}
+
+void footprint_collapse(int proc)
+{
+	(void)each_mapping(proc, collapse_line, NULL, NULL);
 }
 
 void footprint_touch(const struct footprint *footprint)

@@ -33,5 +33,11 @@ struct footprint {
 /* Reads the footprint of a child that was forked from the caller.  `proc` is a folder of a procfs. */
 int footprint_read(struct footprint *footprint, int proc, pid_t child, struct err *err);
 
+/*
+ * Puts the caller's memory into huge pages where it fills them, which a fork then shares by one
+ * entry each.  Nothing that is mapped or grows later is affected.
+ */
+void footprint_collapse(int proc);
+
 /* Makes these pages the caller's own.  What fails is left for later. */
 void footprint_touch(const struct footprint *footprint);

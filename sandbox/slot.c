@@ -76,6 +76,7 @@ static int on_collect(struct slot *slot, const struct lease_msg *msg, int *fds, 
 	return 0;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the shape of the table */
 static int on_drop(struct slot *slot, const struct lease_msg *msg, int *fds, struct err *err)
 {
 	(void)msg;
@@ -104,6 +105,7 @@ static int adjust(struct slot *slot, const struct lease_msg *msg, struct err *er
 	return worker_limits_set(slot->worker, limits, msg->flags, slot->own_bytes, err);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the shape of the table */
 static int on_adjust(struct slot *slot, const struct lease_msg *msg, int *fds, struct err *err)
 {
 	struct err why = ERR_INIT;

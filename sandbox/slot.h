@@ -72,13 +72,20 @@ struct slot {
 	bool drop_wanted;
 };
 
+/* Where a slot comes from: all of it borrowed, but for what `house` points to. */
+struct slot_start {
+	unsigned index;
+	const int *fds; /* the slot socket, then "procs" files, as they came to the zygote */
+	unsigned fd_count;
+	int ready; /* gets a NUL at the end, or the text of what failed */
+	const struct slot_house *house;
+};
+
 /*
- * Gets rid of rights and descriptors that no slot needs.  `fds` are the slot socket and then the
- * "procs" files, as they came to the zygote; they are moved and all others above 2 closed.
- * `ready` gets a NUL at the end, or the text of what failed.
+ * Gets rid of rights and descriptors that no slot needs.  Those of `start` are moved, and all others
+ * above 2 closed.
  */
-int slot_init(struct slot *slot, unsigned index, const int *fds, unsigned fd_count, int ready,
-	const struct slot_house *house, struct err *err);
+int slot_init(struct slot *slot, const struct slot_start *start, struct err *err);
 
 /*
  * Serves until the daemon has gone (0) or something fails (-1).  Returns 1 in each worker, which is

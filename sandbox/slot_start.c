@@ -111,16 +111,16 @@ static unsigned count_processors(void)
 	return sched_getaffinity(0, sizeof(set), &set) < 0 ? 1 : (unsigned)CPU_COUNT(&set);
 }
 
-int slot_init(struct slot *slot, unsigned index, const int *fds, unsigned fd_count, int ready,
-	const struct slot_house *house, struct err *err)
+int slot_init(struct slot *slot, const struct slot_start *start, struct err *err)
 {
 	int kept[1 + LEASE_JOIN_FDS_MAX + 1];
+	const unsigned count = start->fd_count;
 
 	*slot = (struct slot){
-		.index = index,
-		.join_count = fd_count - 1,
-		.own_bytes = house->own_bytes,
-		.footprint = house->footprint,
+		.index = start->index,
+		.join_count = count - 1,
+		.own_bytes = start->house->own_bytes,
+		.footprint = start->house->footprint,
 		.processors = count_processors(),
 		.init_fd = -1,
 		.worker_fd = -1,
@@ -128,12 +128,12 @@ int slot_init(struct slot *slot, unsigned index, const int *fds, unsigned fd_cou
 		.collect_fds = { -1, -1 },
 		.files = FILES_INIT,
 	};
-	memcpy(kept, fds, fd_count * sizeof(*fds));
-	kept[fd_count] = ready;
-	if (settle_descriptors(kept, fd_count + 1, err) < 0)
+	memcpy(kept, start->fds, count * sizeof(*kept));
+	kept[count] = start->ready;
+	if (settle_descriptors(kept, count + 1, err) < 0)
 		return -1;
 
 	slot->sock = kept[0];
 	memcpy(slot->joins, kept + 1, slot->join_count * sizeof(*kept));
-	return answer_ready(kept[fd_count], become_slot(slot, err), err);
+	return answer_ready(kept[count], become_slot(slot, err), err);
 }

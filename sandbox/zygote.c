@@ -146,13 +146,14 @@ static int be_slot(const struct zygote *zygote, unsigned index, struct gate *gat
 	struct err err = ERR_INIT;
 	static struct slot slot;
 	const struct slot_house house = { zygote->own_bytes, &zygote->footprint };
+	const struct slot_start start = { index, fds, fd_count, gate->ready[1], &house };
 	char byte;
 	int result;
 
 	close_fds(&gate->maps[1], 1);
 	if (read_all(gate->maps[0], &byte, 1, &err) < 0)
 		child_exit(1);
-	if (slot_init(&slot, index, fds, fd_count, gate->ready[1], &house, &err) < 0)
+	if (slot_init(&slot, &start, &err) < 0)
 		child_exit(1);
 	result = slot_serve(&slot, &err);
 	if (result > 0)
@@ -299,13 +300,27 @@ static int measure_self(struct zygote *zygote, struct err *err)
 	return 0;
 }
 
+/* A fork takes one thread along and leaves the locks of all others shut for ever. */
+static int check_alone(const struct zygote *zygote, struct err *err)
+{
+	char text[4096];
+	const char *line;
+
+	if (procfs_read(zygote->proc, "self/status", text, sizeof(text), err) < 0)
+		return -1;
+	line = strstr(text, "\nThreads:");
+	if (!line || strtol(line + strlen("\nThreads:"), NULL, 10) != 1)
+		return err_set(err, ERR_INVALID, "an import has left a thread running");
+	return 0;
+}
+
 int zygote_serve(struct zygote *zygote, const char *version, struct err *err)
 {
 	struct lease_msg ready = lease_msg_of(LEASE_ZYGOTE_READY);
 	int result = SERVED_ON;
 
-	if (measure_self(zygote, err) < 0)
-		return err_wrap(err, "measure the interpreter");
+	if (measure_self(zygote, err) < 0 || check_alone(zygote, err) < 0)
+		return err_wrap(err, "the interpreter");
 	tiny_filter_prepare();
 	cut_printf(ready.text, sizeof(ready.text), "%s", version);
 	if (lease_send(zygote->sock, &ready, NULL, 0, err) < 0)

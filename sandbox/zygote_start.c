@@ -76,6 +76,7 @@ int zygote_learn(struct zygote *zygote, struct err *err)
 	pid_t pid;
 	int result;
 
+	footprint_collapse(zygote->proc);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_sys(err, "pipe");
 	hear = ends[0];

@@ -220,10 +220,11 @@ def a_slot_that_is_spoken_to_out_of_turn_leaves_and_is_told(zygote, slot):
 @test
 def two_workers_at_a_time_are_one_too_many(zygote, slot):
     other = zygote.open_slot(1)
-    other.make()
+    worker = other.make()
     warm.send(other.sock, warm.pack(warm.WORKER_MAKE, 1, 9), [0, 1, 2, 0])
     equal(other.sock.recv(10), b"")
     equal(warm.receive(zygote.sock).name, "slot_gone")
+    worker.kill()
 
 
 @test

@@ -3,7 +3,7 @@
  *
  *	_ced.settle()		  reads what the spawner left in the environment
  *	_ced.rehearse(parts, job) runs a program and tells nobody
- *	_ced.learn(parts, job)	  forks the learner, which lives that job's life
+ *	_ced.learn(parts, job, wake)  forks the learner, which wakes and lives that job's life
  *	_ced.serve(version)	  opens slots for the daemon; returns only in a worker, in its jail
  *				  -> whether its pages are its own already
  *	_ced.live(parts)	  a worker's life; does not return
@@ -111,16 +111,17 @@ static PyObject *ced_learn(PyObject *self, PyObject *args)
 {
 	PyObject *parts = NULL;
 	PyObject *job = NULL;
+	PyObject *wake = NULL;
 	struct err err = ERR_INIT;
 	int result;
 
 	(void)self;
-	if (!PyArg_ParseTuple(args, "OO", &parts, &job) || take_parts(parts) < 0)
+	if (!PyArg_ParseTuple(args, "OOO", &parts, &job, &wake) || take_parts(parts) < 0)
 		return NULL;
 	result = zygote_learn(&zygote, &err);
 	if (result > 0) {
 		tell_interpreter_of_fork();
-		if (life_rehearse(&life, job) < 0)
+		if (life_rehearse(&life, job) < 0 || !PyObject_CallObject(wake, NULL))
 			child_exit(1);
 		life.job = job;
 		life.end = end_learner;
@@ -167,8 +168,9 @@ static struct PyModuleDef module = {
 	.m_methods = methods,
 };
 
-PyMODINIT_FUNC PyInit__ced(void);
+PyMODINIT_FUNC PyInit__ced(void); /* NOLINT(readability-identifier-naming): so the importer wants */
 
+/* NOLINTNEXTLINE(readability-identifier-naming) */
 PyMODINIT_FUNC PyInit__ced(void)
 {
 	return PyModule_Create(&module);

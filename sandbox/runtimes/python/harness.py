@@ -54,7 +54,7 @@ def prepare_zygote():
 
 
 def learn():
-    _ced.learn(real["parts"], real["rehearsal"])
+    _ced.learn(real["parts"], real["rehearsal"], wake)
 
 
 def rehearse():

@@ -340,6 +340,7 @@ static void change_thread_state(PyInterpreterState *interpreter)
 }
 
 /* Public since 3.7, though not in the limited API; a recursion less than Context.run(). */
+/* NOLINTNEXTLINE(readability-identifier-naming) */
 int PyContext_Enter(PyObject *context) __attribute__((weak));
 
 /* What modules have set for this thread and this context while they were imported stays set. */
