@@ -7,14 +7,6 @@
  *
  * The machines this runs on are shared: absolute times say little, the ratios in one run do.
  */
-#include "proto/base/buf.h"
-#include "proto/base/cleanup.h"
-#include "proto/base/clock.h"
-#include "proto/base/container.h"
-#include "proto/base/fdio.h"
-#include "proto/frame.h"
-#include "proto/rpc.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,10 +23,18 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#define PROGRAM	     "print(1)"
-#define SLICES	     3
-#define CLIENTS_MAX  256
-#define SAMPLES_MAX  (1 << 20)
+#include "proto/base/buf.h"
+#include "proto/base/cleanup.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/base/fdio.h"
+#include "proto/frame.h"
+#include "proto/rpc.h"
+
+#define PROGRAM       "print(1)"
+#define SLICES        3
+#define CLIENTS_MAX   256
+#define SAMPLES_MAX   (1 << 20)
 #define PROCESSES_MAX 65536
 
 /* The same for everybody, whatever the shell of whoever measures has set. */
@@ -50,10 +50,10 @@ static const char *const bubble[] = { "bwrap", "--unshare-all", "--ro-bind", "/u
 struct contender {
 	const char *name;
 	const char *const *argv; /* NULL: through the socket */
-	double *samples;	 /* microseconds, of the latency part */
+	double *samples;         /* microseconds, of the latency part */
 	size_t count;
 	double runs_per_s[2]; /* with one client, with many */
-	double cpu_ms;	      /* per run, with many clients */
+	double cpu_ms;        /* per run, with many clients */
 };
 
 static struct contender contenders[] = {
@@ -163,7 +163,8 @@ static int run_through_socket(struct client *client)
 	}
 	good = whole > 0 && went_well(bytes, len);
 	if (!good && whole > 0)
-		fprintf(stderr, "bench_run: an answer that is not ok: %.*s\n", (int)(len < 300 ? len : 300), bytes);
+		fprintf(stderr, "bench_run: an answer that is not ok: %.*s\n",
+			(int)(len < 300 ? len : 300), bytes);
 	free(bytes);
 	return good ? 0 : -1;
 }
@@ -229,8 +230,9 @@ static bool read_process(const char *name, struct process *ret)
 		return false;
 	at = strrchr(text, ')');
 	ret->pid = (pid_t)strtol(name, NULL, 10);
-	if (!at || sscanf(at + 2, "%*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
-				  " %" SCNu64 " %" SCNu64,
+	if (!at || sscanf(at + 2,
+			   "%*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+			   " %" SCNu64 " %" SCNu64,
 			   &ret->parent, &ticks[0], &ticks[1], &ticks[2], &ticks[3]) != 5)
 		return false;
 	ret->ticks = ticks[0] + ticks[1] + ticks[2] + ticks[3];
@@ -422,7 +424,8 @@ static int write_json(const char *path, int clients, double memory_kib)
 
 	if (!out)
 		return -1;
-	fprintf(out, "{\"rounds\": %d, \"clients\": %d, \"worker_private_kib\": %.0f, \"contenders\": [",
+	fprintf(out,
+		"{\"rounds\": %d, \"clients\": %d, \"worker_private_kib\": %.0f, \"contenders\": [",
 		rounds, clients, memory_kib);
 	for (size_t i = 0; i < COUNT_OF(contenders); i++) {
 		const struct contender *c = &contenders[i];
@@ -456,12 +459,23 @@ int main(int argc, char **argv)
 
 	while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (letter) {
-		case 's': socket_path = optarg; break;
-		case 'p': spawner_pid = (pid_t)strtol(optarg, NULL, 10); break;
-		case 'r': rounds = (int)strtol(optarg, NULL, 10); break;
-		case 't': slice_s = strtod(optarg, NULL); break;
-		case 'j': json = optarg; break;
-		default: return EXIT_FAILURE;
+		case 's':
+			socket_path = optarg;
+			break;
+		case 'p':
+			spawner_pid = (pid_t)strtol(optarg, NULL, 10);
+			break;
+		case 'r':
+			rounds = (int)strtol(optarg, NULL, 10);
+			break;
+		case 't':
+			slice_s = strtod(optarg, NULL);
+			break;
+		case 'j':
+			json = optarg;
+			break;
+		default:
+			return EXIT_FAILURE;
 		}
 	}
 	if (!socket_path || rounds < 1 || client_open(&client) < 0) {

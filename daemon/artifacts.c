@@ -1,12 +1,12 @@
 #include "daemon/artifacts.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "proto/base/container.h"
 #include "proto/base/utf8.h"
 #include "proto/digest.h"
 #include "proto/leasemsg.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #define PATH_LEN_MAX 4096
 #define SKIPPED_MAX  256
@@ -87,7 +87,8 @@ static int skip(struct arena *arena, const struct artifact_head *head, const cha
 }
 
 /* The program itself, as we put it there: not something it made. */
-static bool is_own_program(const struct artifact_head *head, const char *path, const struct job_spec *spec)
+static bool is_own_program(
+	const struct artifact_head *head, const char *path, const struct job_spec *spec)
 {
 	return head->path_len == strlen(spec->entrypoint) && head->data_len == spec->code.len &&
 	       !memcmp(path, spec->entrypoint, head->path_len) &&
@@ -126,8 +127,9 @@ int artifacts_read(struct arena *arena, const struct buf *bytes, const struct jo
 		taken_bytes += head.data_len;
 		if (reason == ARTIFACT_TAKEN && !is_clean(path, head.path_len))
 			reason = ARTIFACT_BAD_NAME;
-		if (reason == ARTIFACT_TAKEN && (taken_bytes > limits->artifact_bytes ||
-							result->artifact_count == limits->artifact_count))
+		if (reason == ARTIFACT_TAKEN &&
+			(taken_bytes > limits->artifact_bytes ||
+				result->artifact_count == limits->artifact_count))
 			reason = ARTIFACT_TOO_LARGE;
 		kept = reason == ARTIFACT_TAKEN ? take(arena, &head, path, result)
 						: skip(arena, &head, path, reason, result);

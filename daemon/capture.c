@@ -1,14 +1,15 @@
 #include "daemon/capture.h"
 
-#include "proto/base/utf8.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK	  ((size_t)64 << 10)
-#define VISIT_MAX ((size_t)512 << 10) /* bytes in one visit, so that one program cannot hold the loop */
+#include "proto/base/utf8.h"
+
+#define CHUNK ((size_t)64 << 10)
+#define VISIT_MAX \
+	((size_t)512 << 10) /* bytes in one visit, so that one program cannot hold the loop */
 
 void capture_init(struct capture *capture, uint64_t cap, bool truncate)
 {

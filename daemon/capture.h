@@ -25,10 +25,10 @@ struct capture {
 };
 
 enum capture_state {
-	CAPTURE_DRY,	/* nothing more there now */
-	CAPTURE_MORE,	/* the visit was long enough; come again */
+	CAPTURE_DRY,    /* nothing more there now */
+	CAPTURE_MORE,   /* the visit was long enough; come again */
 	CAPTURE_PASSED, /* the byte past the cap came: kill */
-	CAPTURE_ENDED,	/* end of the stream */
+	CAPTURE_ENDED,  /* end of the stream */
 };
 
 void capture_init(struct capture *capture, uint64_t cap, bool truncate);

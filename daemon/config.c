@@ -1,16 +1,15 @@
 #include "daemon/config.h"
 
-#include "proto/base/cleanup.h"
-#include "proto/base/container.h"
-#include "proto/base/fdio.h"
-
+#include <confuse.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 
-#include <confuse.h>
+#include "proto/base/cleanup.h"
+#include "proto/base/container.h"
+#include "proto/base/fdio.h"
 
 #define CONFIG_FILE_BYTES_MAX ((size_t)256 << 10)
 
@@ -161,8 +160,8 @@ static int on_number(cfg_t *section, cfg_opt_t *option, const char *text, void *
 		return -1;
 	}
 	if (number < rule->lowest || number > rule->highest) {
-		cfg_error(section, "%s: %" PRIu64 " is outside %" PRIu64 " to %" PRIu64,
-			rule->name, number, rule->lowest, rule->highest);
+		cfg_error(section, "%s: %" PRIu64 " is outside %" PRIu64 " to %" PRIu64, rule->name,
+			number, rule->lowest, rule->highest);
 		return -1;
 	}
 	*(long *)ret = (long)number;
@@ -188,7 +187,7 @@ static cfg_opt_t runtime_options[] = {
 
 static cfg_opt_t options[] = {
 	CONFIG_NUMBERS(NUMBER_OPTION) CONFIG_TEXTS(TEXT_OPTION)
-	CFG_INT_LIST("admins", NULL, CFGF_NODEFAULT),
+		CFG_INT_LIST("admins", NULL, CFGF_NODEFAULT),
 	CFG_SEC("limits", limit_options, CFGF_NONE),
 	CFG_SEC("most", limit_options, CFGF_NONE),
 	CFG_SEC("runtime", runtime_options, CFGF_TITLE | CFGF_MULTI),
@@ -213,7 +212,8 @@ static void take_numbers(
 {
 	for (size_t i = 0; i < count; i++)
 		if (cfg_size(section, rules[i].name))
-			*number_at(config, &rules[i]) = (uint64_t)cfg_getint(section, rules[i].name);
+			*number_at(config, &rules[i]) =
+				(uint64_t)cfg_getint(section, rules[i].name);
 }
 
 static int take_text(char *text, size_t size, const char *name, const char *given, struct err *err)
@@ -253,8 +253,9 @@ static int take_admins(struct config *config, cfg_t *cfg, struct err *err)
 
 static bool is_module(const char *text)
 {
-	return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
-				strlen(text);
+	return *text &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
+		       strlen(text);
 }
 
 static int take_preload(struct config_runtime *runtime, cfg_t *section, struct err *err)
@@ -376,15 +377,16 @@ int config_finish(struct config *config, struct err *err)
 		return err_set(err, ERR_INVALID, "workers_min is above workers_max");
 	for (size_t i = 0; i < COUNT_OF(limits); i++)
 		if (*number_at(config, &limits[i]) > *number_at(config, &most[i]))
-			return err_set(err, ERR_INVALID,
-				"limits.%s is above most.%s", limits[i].name, most[i].name);
+			return err_set(err, ERR_INVALID, "limits.%s is above most.%s",
+				limits[i].name, most[i].name);
 	if (strcmp(config->cgroups, "required") != 0 && strcmp(config->cgroups, "auto") != 0)
 		return err_set(err, ERR_INVALID, "cgroups: \"required\" or \"auto\", not \"%s\"",
 			config->cgroups);
 	return 0;
 }
 
-static void print_numbers(FILE *out, const char *prefix, const struct number_rule *rules, size_t count)
+static void print_numbers(
+	FILE *out, const char *prefix, const struct number_rule *rules, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		fprintf(out, "%s%-24s %" PRIu64 "  (%" PRIu64 " to %" PRIu64 ")  %s\n", prefix,

@@ -12,15 +12,15 @@
  */
 #pragma once
 
-#include "daemon/config_table.h"
-#include "proto/base/err.h"
-#include "proto/job.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#define CONFIG_TEXT_MAX	    256
+#include "daemon/config_table.h"
+#include "proto/base/err.h"
+#include "proto/job.h"
+
+#define CONFIG_TEXT_MAX     256
 #define CONFIG_RUNTIMES_MAX 16
 #define CONFIG_BINDS_MAX    16 /* beside those that every python gets */
 #define CONFIG_ADMINS_MAX   64
@@ -41,7 +41,7 @@ struct config {
 	CONFIG_TEXTS(CONFIG_FIELD)
 #undef CONFIG_FIELD
 	struct job_limits limits; /* of a run that asks for none */
-	struct job_limits most;	  /* that a run may ask for */
+	struct job_limits most;   /* that a run may ask for */
 	uint32_t admins[CONFIG_ADMINS_MAX];
 	unsigned admin_count;
 	struct config_runtime runtimes[CONFIG_RUNTIMES_MAX];

@@ -1,18 +1,19 @@
 #include "daemon/conn.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
 #include "daemon/methods.h"
 #include "daemon/server.h"
 #include "proto/base/container.h"
 #include "proto/base/log.h"
 #include "proto/frame.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-
-#define ARENA_BYTES_BASE ((size_t)8 << 20) /* for the values of a message, beside twice its length */
+#define ARENA_BYTES_BASE \
+	((size_t)8 << 20) /* for the values of a message, beside twice its length */
 #define ARENA_BYTES_MORE ((size_t)96 << 20) /* and for what the run adds: records, results */
-#define REPLY_BYTES_MAX	 ((size_t)512 << 20)
+#define REPLY_BYTES_MAX  ((size_t)512 << 20)
 
 struct conn {
 	uv_pipe_t pipe;
@@ -26,7 +27,7 @@ struct conn {
 	uint64_t unsent;
 	struct frame frame;
 	struct timer *deadline; /* a message once begun must be whole */
-	struct list requests;	/* struct request */
+	struct list requests;   /* struct request */
 };
 
 struct sending {
@@ -257,8 +258,8 @@ static void watch_partial(struct conn *conn)
 		timer_close(conn->deadline);
 		conn->deadline = NULL;
 	} else if (!conn->deadline) {
-		conn->deadline = timer_new(&conn->server->loop, conn->server->config.message_ms, 0,
-			on_deadline, conn);
+		conn->deadline = timer_new(
+			&conn->server->loop, conn->server->config.message_ms, 0, on_deadline, conn);
 	}
 }
 

@@ -10,12 +10,12 @@
  */
 #pragma once
 
+#include <uv.h>
+
 #include "daemon/request.h"
 #include "proto/base/buf.h"
 #include "proto/rpc.h"
 #include "proto/value.h"
-
-#include <uv.h>
 
 struct conn;
 struct server;

@@ -1,18 +1,18 @@
 #include "daemon/execution.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
 #include "proto/json.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/mman.h>
-
-#define PATIENCE_MS	   3000	 /* from a kill to the news of the death */
-#define CPU_LOOK_MS	   5	 /* shortest time between two looks at the cpu clock */
+#define PATIENCE_MS        3000              /* from a kill to the news of the death */
+#define CPU_LOOK_MS        5                 /* shortest time between two looks at the cpu clock */
 #define ARTIFACT_HEADS_MAX ((size_t)4 << 20) /* names and heads beside the bytes themselves */
 
 /* What a report about an exception may cost to read. */
@@ -107,8 +107,8 @@ static int file_of_bytes(const char *name, const char *bytes, size_t len, struct
 	if (write_all(fd, bytes, len, err) < 0)
 		return -1;
 	if (lseek(fd, 0, SEEK_SET) < 0 ||
-		fcntl(fd, F_ADD_SEALS,
-			F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) <
+			0)
 		return err_sys(err, "sealing %s", name);
 	return take_fd(&fd);
 }
@@ -162,8 +162,7 @@ static void fail(struct execution *execution, const char *why)
 static enum capture_state read_stream(struct execution *execution, bool is_stderr)
 {
 	struct capture *capture = is_stderr ? &execution->errout : &execution->out;
-	struct watch *watch =
-		is_stderr ? execution->worker->errout : execution->worker->out;
+	struct watch *watch = is_stderr ? execution->worker->errout : execution->worker->out;
 	uint64_t before = capture->head_len;
 	enum capture_state state;
 	int64_t began_us = clock_us();
@@ -366,9 +365,9 @@ void execution_on_job_message(
 		if (facts->began || facts->failed)
 			return;
 		facts->failed = true;
-		facts->failure = arena_printf(execution->arena,
-			"The jail could not begin the program: %.*s",
-			(int)(head->len < 200 ? head->len : 200), body);
+		facts->failure =
+			arena_printf(execution->arena, "The jail could not begin the program: %.*s",
+				(int)(head->len < 200 ? head->len : 200), body);
 		kill_now(execution, KILLED_NOT);
 		return;
 	default:
@@ -426,9 +425,10 @@ void execution_on_worker_gone(struct execution *execution, const char *why)
 	drain(execution);
 	execution->facts.after = execution->facts.before;
 	execution->facts.worker_lost = true;
-	execution->facts.failure = execution->facts.failure
-					   ? execution->facts.failure
-					   : arena_printf(execution->arena, "The worker was lost: %s", why);
+	execution->facts.failure =
+		execution->facts.failure
+			? execution->facts.failure
+			: arena_printf(execution->arena, "The worker was lost: %s", why);
 	execution->worker = NULL;
 	conclude(execution);
 }
@@ -446,8 +446,8 @@ static void on_cpu(void *owner)
 {
 	struct execution *execution = owner;
 	const struct knob_counts *before = &execution->facts.before;
-	uint64_t used_us = knobs_cpu_us(&execution->worker->knobs) - before->cpu_user_us -
-			   before->cpu_sys_us;
+	uint64_t used_us =
+		knobs_cpu_us(&execution->worker->knobs) - before->cpu_user_us - before->cpu_sys_us;
 	uint64_t limit_us = execution->spec->limits.cpu_ms * 1000;
 
 	if (used_us >= limit_us)
@@ -463,8 +463,8 @@ static void start_clocks(struct execution *execution)
 	execution->wall = timer_new(execution->loop, limits->wall_ms, 0, on_wall, execution);
 	if (knobs_hold(&execution->worker->knobs, KNOB_CPU_USAGE) &&
 		limits->cpu_ms < limits->wall_ms * WORKER_CPUS)
-		execution->cpu = timer_new(execution->loop, limits->cpu_ms / WORKER_CPUS, 0,
-			on_cpu, execution);
+		execution->cpu = timer_new(
+			execution->loop, limits->cpu_ms / WORKER_CPUS, 0, on_cpu, execution);
 }
 
 /* ---- beginning ------------------------------------------------------------------------------ */

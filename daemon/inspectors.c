@@ -1,26 +1,27 @@
 #include "daemon/inspectors.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
 #include "daemon/policy/policy.h"
 #include "daemon/server.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-
-#define MEMORY_BYTES  ((uint64_t)512 << 20) /* address space of one: parse trees of 256 KiB fit well */
-#define CPU_S	      60 /* over its life; it is retired long before */
-#define RETRY_MS      100 /* after one was lost; doubled while they are lost quickly */
-#define RETRY_MS_MAX  10000
-#define WELL_MS	      5000 /* one that lived so long was started well */
+#define MEMORY_BYTES \
+	((uint64_t)512 << 20) /* address space of one: parse trees of 256 KiB fit well */
+#define CPU_S        60       /* over its life; it is retired long before */
+#define RETRY_MS     100      /* after one was lost; doubled while they are lost quickly */
+#define RETRY_MS_MAX 10000
+#define WELL_MS      5000 /* one that lived so long was started well */
 
 /* One place for an inspector. */
 struct seat {
 	struct inspectors *inspectors;
 	uint32_t child; /* 0: asked for, or waiting to be */
-	int sock;	/* our end, until the spawner has answered */
+	int sock;       /* our end, until the spawner has answered */
 	int64_t asked_ms;
 	unsigned losses; /* in a row */
 	struct timer *retry;
@@ -53,8 +54,8 @@ static void ask_later(struct seat *seat)
 	seat->losses = clock_ms() - seat->asked_ms > WELL_MS ? 0 : seat->losses + 1;
 	for (unsigned i = 1; i < seat->losses && wait_ms < RETRY_MS_MAX; i++)
 		wait_ms *= 2;
-	seat->retry = timer_new(&seat->inspectors->server->loop, seat->losses ? wait_ms : 0, 0,
-		on_retry, seat);
+	seat->retry = timer_new(
+		&seat->inspectors->server->loop, seat->losses ? wait_ms : 0, 0, on_retry, seat);
 }
 
 static void on_answer(void *context, const struct priv_msg *msg, int *fds, unsigned fd_count)
@@ -68,7 +69,8 @@ static void on_answer(void *context, const struct priv_msg *msg, int *fds, unsig
 	if (seat->inspectors->closing || msg->error) {
 		close(sock);
 		if (!seat->inspectors->closing) {
-			log_event(LOG_LEVEL_ERROR, "inspector.not_started", LOG_STR("why", msg->text));
+			log_event(LOG_LEVEL_ERROR, "inspector.not_started",
+				LOG_STR("why", msg->text));
 			ask_later(seat);
 		}
 		return;

@@ -4,9 +4,9 @@
  */
 #pragma once
 
-#include "proto/base/err.h"
-
 #include <stdint.h>
+
+#include "proto/base/err.h"
 
 struct inspectors;
 struct server;

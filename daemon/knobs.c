@@ -1,13 +1,13 @@
 #include "daemon/knobs.h"
 
-#include "proto/base/err.h"
-#include "proto/base/fdio.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "proto/base/err.h"
+#include "proto/base/fdio.h"
 
 #define KNOB_TEXT_MAX 2048
 

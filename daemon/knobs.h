@@ -4,10 +4,10 @@
  */
 #pragma once
 
-#include "proto/privmsg.h"
-
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "proto/privmsg.h"
 
 struct knobs {
 	int fds[KNOB_COUNT]; /* KNOB_JOIN is kept apart: there may be several */

@@ -1,16 +1,16 @@
 #include "daemon/listener.h"
 
-#include "daemon/conn.h"
-#include "daemon/host.h"
-#include "daemon/server.h"
-#include "proto/base/cleanup.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+
+#include "daemon/conn.h"
+#include "daemon/host.h"
+#include "daemon/server.h"
+#include "proto/base/cleanup.h"
 
 #define BACKLOG 512
 
@@ -33,8 +33,9 @@ static int fill_address(struct sockaddr_un *address, const char *path, struct er
 	memset(address, 0, sizeof(*address));
 	address->sun_family = AF_UNIX;
 	if (strlen(path) >= sizeof(address->sun_path))
-		return err_set(err, ERR_TOO_BIG, "socket %s: a path of a socket has at most %zu bytes",
-			path, sizeof(address->sun_path) - 1);
+		return err_set(err, ERR_TOO_BIG,
+			"socket %s: a path of a socket has at most %zu bytes", path,
+			sizeof(address->sun_path) - 1);
 	memcpy(address->sun_path, path, strlen(path) + 1);
 	return 0;
 }
@@ -53,8 +54,8 @@ static int clear_way(const struct sockaddr_un *address, struct err *err)
 	if (lstat(address->sun_path, &info) < 0)
 		return 0;
 	if (!S_ISSOCK(info.st_mode))
-		return err_set(err, ERR_EXISTS, "socket %s: something else is there",
-			address->sun_path);
+		return err_set(
+			err, ERR_EXISTS, "socket %s: something else is there", address->sun_path);
 	if (unlink(address->sun_path) < 0)
 		return err_sys(err, "socket %s: cannot replace the old one", address->sun_path);
 	return 0;

@@ -16,7 +16,7 @@
 #error "lockdown.c does not know this machine"
 #endif
 
-#define DENY(call)                                               \
+#define DENY(call)                                              \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 
@@ -49,7 +49,8 @@ int lockdown(struct err *err)
 		return err_sys(err, "prctl(PR_SET_DUMPABLE)");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_sys(err, "prctl(PR_SET_NO_NEW_PRIVS)");
-	if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
+	if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) !=
+		0)
 		return err_sys(err, "seccomp");
 	return 0;
 }

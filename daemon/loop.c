@@ -1,9 +1,9 @@
 #include "daemon/loop.h"
 
-#include "proto/base/container.h"
-
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "proto/base/container.h"
 
 struct watch {
 	uv_poll_t poll;

@@ -2,13 +2,13 @@
  * ced: the daemon.  Started by ced-spawner, which gives it the descriptor of their conversation
  * and no rights at all.
  */
-#include "daemon/server.h"
-#include "proto/version.h"
-
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "daemon/server.h"
+#include "proto/version.h"
 
 static const struct option options[] = {
 	{ "config", required_argument, NULL, 'c' },
@@ -53,16 +53,36 @@ static int read_options(int argc, char **argv, struct server_options *ret, enum 
 
 	while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (letter) {
-		case 'c': ret->config_path = optarg; break;
-		case 's': ret->socket_path = optarg; break;
-		case 'd': ret->state_path = optarg; break;
-		case 'l': ret->libexec = optarg; break;
-		case 'f': ret->spawner_fd = (int)strtol(optarg, NULL, 10); break;
-		case 'v': *level = LOG_LEVEL_DEBUG; break;
-		case 'S': config_print_settings(stdout); return EXIT_SUCCESS;
-		case 'V': puts("ced " CED_VERSION); return EXIT_SUCCESS;
-		case 'h': fputs(help, stdout); return EXIT_SUCCESS;
-		default: fputs(help, stderr); return EXIT_FAILURE;
+		case 'c':
+			ret->config_path = optarg;
+			break;
+		case 's':
+			ret->socket_path = optarg;
+			break;
+		case 'd':
+			ret->state_path = optarg;
+			break;
+		case 'l':
+			ret->libexec = optarg;
+			break;
+		case 'f':
+			ret->spawner_fd = (int)strtol(optarg, NULL, 10);
+			break;
+		case 'v':
+			*level = LOG_LEVEL_DEBUG;
+			break;
+		case 'S':
+			config_print_settings(stdout);
+			return EXIT_SUCCESS;
+		case 'V':
+			puts("ced " CED_VERSION);
+			return EXIT_SUCCESS;
+		case 'h':
+			fputs(help, stdout);
+			return EXIT_SUCCESS;
+		default:
+			fputs(help, stderr);
+			return EXIT_FAILURE;
 		}
 	}
 	return -1;

@@ -1,15 +1,15 @@
 #include "daemon/methods.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "daemon/pipeline.h"
 #include "daemon/server.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/version.h"
-
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static void call_free(struct call *call)
 {
@@ -58,8 +58,7 @@ static struct value *describe_runtimes(struct call *call)
 	struct value *list = value_list(&call->arena);
 
 	for (unsigned i = 0; i < pool->runtime_count; i++)
-		value_list_add(
-			&call->arena, list, pool_describe(&pool->runtimes[i], &call->arena));
+		value_list_add(&call->arena, list, pool_describe(&pool->runtimes[i], &call->arena));
 	return list;
 }
 
@@ -74,7 +73,8 @@ static void method_hello(struct call *call)
 	value_map_put(arena, limits, "standard", describe_limits(arena, &config->limits));
 	value_map_put(arena, limits, "most", describe_limits(arena, &config->most));
 	value_map_put(arena, you, "uid", value_int(arena, call->caller.uid));
-	value_map_put(arena, you, "role", value_text(arena, call->caller.is_admin ? "admin" : "user"));
+	value_map_put(
+		arena, you, "role", value_text(arena, call->caller.is_admin ? "admin" : "user"));
 	value_map_put(arena, map, "server", value_text(arena, "ced"));
 	value_map_put(arena, map, "version", value_text(arena, CED_VERSION));
 	value_map_put(arena, map, "protocol", value_int(arena, CED_PROTOCOL));
@@ -108,7 +108,8 @@ static int match_run(void *context, const void *key, size_t key_len, void *value
 	struct request *request = value;
 
 	if (strlen(search->name) <= key_len && !memcmp(key, search->name, strlen(search->name)) &&
-		(search->call->caller.is_admin || search->call->caller.uid == request->caller.uid)) {
+		(search->call->caller.is_admin ||
+			search->call->caller.uid == request->caller.uid)) {
 		search->found = request;
 		search->count++;
 	}
@@ -236,8 +237,8 @@ static void start_run(struct server *server, struct conn *conn, const struct rpc
 		refuse(conn, message->msgid, arena, bytes, &error);
 		return;
 	}
-	request = request_new(
-		server, conn, message->msgid, is_check, bytes, arena, message->params);
+	request =
+		request_new(server, conn, message->msgid, is_check, bytes, arena, message->params);
 	if (!request || server_remember(server, request) < 0) {
 		error.code = RPC_CODE_BUSY;
 		error.message = "there is no memory for another run";
@@ -277,9 +278,9 @@ static struct call *call_new(struct server *server, struct conn *conn,
 static void refuse_params(struct call *call, const struct job_refusal *refusal)
 {
 	struct value *data = value_map(&call->arena);
-	struct rpc_error error = { .code = RPC_CODE_BAD_REQUEST,
-		.message = refusal->message,
-		.data = data };
+	struct rpc_error error = {
+		.code = RPC_CODE_BAD_REQUEST, .message = refusal->message, .data = data
+	};
 
 	value_map_put(&call->arena, data, "pointer", value_text(&call->arena, refusal->pointer));
 	value_map_put(&call->arena, data, "reason", value_text(&call->arena, refusal->reason));

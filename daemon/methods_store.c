@@ -1,16 +1,17 @@
 /* Questions whose answers are in the store: asked on a thread, answered in the loop. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "daemon/methods.h"
 #include "daemon/readers.h"
 #include "daemon/server.h"
 #include "proto/base/clock.h"
 #include "proto/version.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#define STREAM_BYTES_SHOWN ((uint64_t)64 << 10) /* of each stream in runs.get; runs.output has the rest */
-#define LIST_LIMIT	   50
+#define STREAM_BYTES_SHOWN \
+	((uint64_t)64 << 10) /* of each stream in runs.get; runs.output has the rest */
+#define LIST_LIMIT 50
 
 /* A question with a store in its hand. */
 struct asking {
@@ -174,8 +175,8 @@ static struct value *status_of(struct call *call, struct value *store_status_map
 				value_uint(arena, server->outcomes[i]));
 	value_map_put(arena, map, "version", value_text(arena, CED_VERSION));
 	value_map_put(arena, map, "pid", value_int(arena, getpid()));
-	value_map_put(arena, map, "uptime_s",
-		value_int(arena, (clock_ms() - server->started_ms) / 1000));
+	value_map_put(
+		arena, map, "uptime_s", value_int(arena, (clock_ms() - server->started_ms) / 1000));
 	value_map_put(arena, map, "draining", value_bool(arena, server->draining));
 	value_map_put(arena, map, "mode",
 		value_text(arena, server->host.mode == PRIV_MODE_ROOT ? "root" : "user"));

@@ -17,8 +17,8 @@ struct judgement {
 
 static void note_int(struct judgement *judgement, const char *key, uint64_t number)
 {
-	value_map_put(judgement->arena, judgement->evidence, key,
-		value_uint(judgement->arena, number));
+	value_map_put(
+		judgement->arena, judgement->evidence, key, value_uint(judgement->arena, number));
 }
 
 static void note_text(struct judgement *judgement, const char *key, const char *text)
@@ -119,8 +119,10 @@ static bool is_output_limit(struct judgement *j)
 	note_int(j, "kill_us", (uint64_t)j->facts->kill_us);
 	if (j->facts->gone_us)
 		note_int(j, "gone_us", (uint64_t)j->facts->gone_us);
-	say(j, "It wrote more than %" PRIu64 " bytes to %s and was killed at that byte: print less, "
-	       "ask for a higher limit, or use on_output_limit \"truncate\".",
+	say(j,
+		"It wrote more than %" PRIu64
+		" bytes to %s and was killed at that byte: print less, "
+		"ask for a higher limit, or use on_output_limit \"truncate\".",
 		cap, is_stderr ? "stderr" : "stdout");
 	return true;
 }
@@ -151,17 +153,18 @@ static bool is_wall_limit(struct judgement *j)
 	note_text(j, "limit", "wall_ms");
 	note_int(j, "limit_ms", j->limits->wall_ms);
 	note_int(j, "cpu_ms", cpu_us(j->facts) / 1000);
-	say(j, "It was still running after %" PRIu64 " ms and was killed; it had used %" PRIu64
-	       " ms of cpu.",
+	say(j,
+		"It was still running after %" PRIu64 " ms and was killed; it had used %" PRIu64
+		" ms of cpu.",
 		j->limits->wall_ms, cpu_us(j->facts) / 1000);
 	return true;
 }
 
 static bool is_cpu_limit(struct judgement *j)
 {
-	bool by_signal = died_by(j->facts, SIGXCPU) ||
-			 (died_by(j->facts, SIGKILL) && !j->facts->done &&
-				 cpu_us(j->facts) >= j->limits->cpu_ms * 1000);
+	bool by_signal =
+		died_by(j->facts, SIGXCPU) || (died_by(j->facts, SIGKILL) && !j->facts->done &&
+						      cpu_us(j->facts) >= j->limits->cpu_ms * 1000);
 
 	if (j->facts->killed != KILLED_CPU && !by_signal)
 		return false;
@@ -178,8 +181,9 @@ static bool is_lost_worker(struct judgement *j)
 
 	if (!facts->worker_lost && !(facts->failed && !facts->began))
 		return false;
-	say(j, "%s", facts->failure ? facts->failure
-				    : "The worker was lost while it ran; this is our fault.");
+	say(j, "%s",
+		facts->failure ? facts->failure
+			       : "The worker was lost while it ran; this is our fault.");
 	return true;
 }
 
@@ -213,8 +217,9 @@ static bool is_disk_limit(struct judgement *j)
 	note_int(j, "used_bytes", facts->disk_bytes);
 	note_int(j, "limit_inodes", j->limits->inodes);
 	note_int(j, "used_inodes", facts->inodes);
-	say(j, "It filled its disk (%" PRIu64 " of %" PRIu64 " bytes, %" PRIu64 " of %" PRIu64
-	       " files) and failed on that.",
+	say(j,
+		"It filled its disk (%" PRIu64 " of %" PRIu64 " bytes, %" PRIu64 " of %" PRIu64
+		" files) and failed on that.",
 		facts->disk_bytes, j->limits->disk_bytes, facts->inodes, j->limits->inodes);
 	return true;
 }
@@ -372,7 +377,8 @@ static void fill_metrics(const struct facts *facts, struct job_metrics *metrics)
 void outcome_decide(struct arena *arena, const struct job_limits *limits, const struct facts *facts,
 	struct job_result *result)
 {
-	struct judgement judgement = { arena, limits, facts, result, value_map(arena), OUTCOME_NONE };
+	struct judgement judgement = { arena, limits, facts, result, value_map(arena),
+		OUTCOME_NONE };
 	int code = 0;
 
 	for (size_t i = 0; result->outcome == OUTCOME_NONE; i++)

@@ -7,13 +7,13 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "daemon/knobs.h"
 #include "proto/base/arena.h"
 #include "proto/job.h"
 #include "proto/leasemsg.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /* Why we killed it. */
 enum limit_word {
@@ -31,7 +31,7 @@ struct facts {
 	int64_t kill_us; /* from reading the passing byte to the kill being sent */
 	int64_t gone_us; /* from the kill to the process seen dead; 0: not yet */
 	bool job_sent;
-	bool began; /* said by our harness before any user code ran */
+	bool began;  /* said by our harness before any user code ran */
 	bool failed; /* the harness could not begin: failure says why */
 	const char *failure;
 	bool done; /* the done word came */
@@ -45,7 +45,7 @@ struct facts {
 	uint64_t memory_peak;
 	bool has_memory_cgroup;
 	bool has_pids_cgroup;
-	bool worker_lost; /* the slot or zygote went with it */
+	bool worker_lost;          /* the slot or zygote went with it */
 	const struct value *error; /* what the harness said about an exception, or NULL */
 	bool error_is_syntax;
 	uint64_t stdout_total, stderr_total;

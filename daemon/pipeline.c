@@ -1,9 +1,9 @@
 #include "daemon/pipeline.h"
 
+#include <assert.h>
+
 #include "daemon/stages.h"
 #include "proto/base/clock.h"
-
-#include <assert.h>
 
 #define DOOR(stage) (1U << (unsigned)STAGE_##stage)
 

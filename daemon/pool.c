@@ -1,22 +1,28 @@
 #include "daemon/pool.h"
 
+#include <string.h>
+#include <sys/socket.h>
+
 #include "daemon/worker.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
 
-#include <string.h>
-#include <sys/socket.h>
+#define UPKEEP_MS       500
+#define RETRY_MS        200 /* after the first failure; doubled each time */
+#define RETRY_MS_MAX    30000
+#define IDLE_MS         60000 /* then what was opened for a burst is closed */
+#define MISSES_MAX      3     /* makings that may fail in a row before a slot is given up */
+#define ZYGOTE_START_MS 20000
 
-#define UPKEEP_MS	  500
-#define RETRY_MS	  200   /* after the first failure; doubled each time */
-#define RETRY_MS_MAX	  30000
-#define IDLE_MS		  60000 /* then what was opened for a burst is closed */
-#define MISSES_MAX	  3     /* makings that may fail in a row before a slot is given up */
-#define ZYGOTE_START_MS	  20000
-
-enum zygote_state { ZYGOTE_ASKED, ZYGOTE_STARTING, ZYGOTE_READY, ZYGOTE_RETIRING, ZYGOTE_GONE };
+enum zygote_state {
+	ZYGOTE_ASKED,
+	ZYGOTE_STARTING,
+	ZYGOTE_READY,
+	ZYGOTE_RETIRING,
+	ZYGOTE_GONE
+};
 
 struct zygote {
 	struct list link;
@@ -26,7 +32,7 @@ struct zygote {
 	struct watch *control;
 	int early_sock; /* our end, until the spawner has answered */
 	struct list workers;
-	uint32_t opened; /* bitmap would do; indexes are given once, never again */
+	uint32_t opened;  /* bitmap would do; indexes are given once, never again */
 	uint32_t opening; /* asked of the spawner, not answered yet */
 	uint64_t runs;
 	int64_t started_ms;
@@ -101,8 +107,7 @@ static int open_slot(struct zygote *zygote, uint32_t index, struct knobs *knobs,
 	for (unsigned i = 0; i < knobs->join_count; i++)
 		fds[1 + i] = knobs->join[i];
 	msg.slot = index;
-	result = lease_send(
-		watch_fd(zygote->control), &msg, fds, 1 + knobs->join_count, err);
+	result = lease_send(watch_fd(zygote->control), &msg, fds, 1 + knobs->join_count, err);
 	close(ends[1]);
 	if (result < 0) {
 		close(ends[0]);
@@ -346,7 +351,8 @@ static void on_zygote_answer(void *context, const struct priv_msg *msg, int *fds
 	struct zygote *zygote = context;
 	uv_loop_t *loop = zygote->runtime->pool->loop;
 
-	close_fds(fds, fd_count); /* its end is told by EXITED; the pidfd is for those who want it */
+	close_fds(
+		fds, fd_count); /* its end is told by EXITED; the pidfd is for those who want it */
 	if (msg->error) {
 		zygote_lose(zygote, msg->text);
 		return;
@@ -457,8 +463,8 @@ static void shrink(struct runtime *runtime)
 {
 	struct list *last = runtime->warm.prev;
 
-	if (runtime->wanted <= runtime->pool->config->workers_min || list_is_empty(&runtime->warm) ||
-		clock_ms() - runtime->starved_ms < IDLE_MS)
+	if (runtime->wanted <= runtime->pool->config->workers_min ||
+		list_is_empty(&runtime->warm) || clock_ms() - runtime->starved_ms < IDLE_MS)
 		return;
 	runtime->wanted--;
 	worker_lose(container_of(last, struct worker, ready_link), "no longer needed");
@@ -467,8 +473,8 @@ static void shrink(struct runtime *runtime)
 static bool is_worn(const struct zygote *zygote)
 {
 	const struct config *config = zygote->runtime->pool->config;
-	bool out_of_slots = zygote->opened == PRIV_SLOTS_MAX &&
-			    slots_alive(zygote) < zygote->runtime->wanted;
+	bool out_of_slots =
+		zygote->opened == PRIV_SLOTS_MAX && slots_alive(zygote) < zygote->runtime->wanted;
 
 	return out_of_slots || zygote->runs >= config->zygote_runs ||
 	       clock_ms() - zygote->started_ms >= (int64_t)config->zygote_age_s * 1000;
@@ -501,8 +507,8 @@ static void on_upkeep(void *owner)
 /* ---- the pool ------------------------------------------------------------------------------- */
 
 /* What an interpreter of Debian needs of the host; read-only inside, left out where a host has it not. */
-static const char *const python_tree[] = { "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/alternatives",
-	"/usr/share/zoneinfo" };
+static const char *const python_tree[] = { "/usr/lib", "/usr/lib64", "/lib", "/lib64",
+	"/etc/alternatives", "/usr/share/zoneinfo" };
 
 static void add_bind(struct priv_runtime *body, const char *path, bool optional)
 {

@@ -7,16 +7,16 @@
  */
 #pragma once
 
-#include "proto/base/list.h"
-#include "proto/base/map.h"
-
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "proto/base/list.h"
+#include "proto/base/map.h"
 
 struct lane;
 
 struct queue {
-	struct map lanes; /* caller -> struct lane */
+	struct map lanes;  /* caller -> struct lane */
 	struct list turns; /* lanes with somebody waiting, in turn */
 	unsigned count;
 	unsigned count_max;
@@ -31,7 +31,12 @@ struct queue_entry {
 	const void *want; /* what it waits for: the runtime */
 };
 
-enum queue_answer { QUEUE_ENTERED, QUEUE_FULL, QUEUE_LANE_FULL, QUEUE_NO_MEMORY };
+enum queue_answer {
+	QUEUE_ENTERED,
+	QUEUE_FULL,
+	QUEUE_LANE_FULL,
+	QUEUE_NO_MEMORY
+};
 
 void queue_init(struct queue *queue, unsigned count_max, unsigned lane_max, unsigned running_max);
 void queue_done(struct queue *queue);

@@ -1,12 +1,12 @@
 #include "daemon/recorder.h"
 
-#include "proto/base/clock.h"
-#include "proto/base/container.h"
-#include "proto/base/log.h"
-
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/base/log.h"
 
 #define BATCH_MAX      256
 #define TIDY_IDLE_MS   20   /* nothing to write for so long: move the log into the database */
@@ -16,11 +16,11 @@ struct recorder {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t work;
-	struct list waiting; /* lock */
-	struct list done;    /* lock */
-	bool leaving;	     /* lock */
+	struct list waiting;       /* lock */
+	struct list done;          /* lock */
+	bool leaving;              /* lock */
 	uint64_t commits, records; /* lock */
-	struct store *store; /* the thread's */
+	struct store *store;       /* the thread's */
 	uv_async_t news;
 	int64_t trouble_ms; /* loop: when the last failure was, 0: all is well */
 	char trouble[ERR_TEXT_MAX];

@@ -14,7 +14,10 @@
 
 struct recorder;
 
-enum recording_kind { RECORDING_BEGUN, RECORDING_ENDED };
+enum recording_kind {
+	RECORDING_BEGUN,
+	RECORDING_ENDED
+};
 
 struct recording {
 	struct list link;

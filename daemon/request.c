@@ -1,15 +1,15 @@
 #include "daemon/request.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "daemon/conn.h"
 #include "daemon/pipeline.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
 #include "proto/base/clock.h"
 #include "proto/rpc.h"
-
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define EARLY_BYTES_MAX ((size_t)64 << 20)
 

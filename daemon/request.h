@@ -7,6 +7,9 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "daemon/execution.h"
 #include "daemon/policy/policy.h"
 #include "daemon/queue.h"
@@ -14,9 +17,6 @@
 #include "proto/base/arena.h"
 #include "proto/base/list.h"
 #include "proto/job.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct server;
 struct conn;

@@ -1,5 +1,10 @@
 #include "daemon/server.h"
 
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "daemon/conn.h"
 #include "daemon/host.h"
 #include "daemon/inspectors.h"
@@ -13,12 +18,7 @@
 #include "proto/method.h"
 #include "proto/version.h"
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#define GRACE_MS	  10000 /* for what runs when the daemon is told to stop */
+#define GRACE_MS            10000 /* for what runs when the daemon is told to stop */
 #define REFUSALS_PER_MINUTE 30
 
 /* ---- who may what --------------------------------------------------------------------------- */
@@ -184,9 +184,11 @@ void server_drain(struct server *server, const char *why)
 {
 	if (server->draining)
 		return;
-	log_event(LOG_LEVEL_NOTICE, "drain", LOG_STR("why", why), LOG_INT("runs", server->runs.count));
+	log_event(LOG_LEVEL_NOTICE, "drain", LOG_STR("why", why),
+		LOG_INT("runs", server->runs.count));
 	server->draining = true;
-	server->grace = timer_new(&server->loop, server->runs.count ? GRACE_MS : 0, 0, on_grace, server);
+	server->grace =
+		timer_new(&server->loop, server->runs.count ? GRACE_MS : 0, 0, on_grace, server);
 	if (!server->grace)
 		close_parts(server);
 }
@@ -286,7 +288,8 @@ static int check_host(struct server *server, struct err *err)
 	return 0;
 }
 
-static int meet_spawner(struct server *server, const struct server_options *options, struct err *err)
+static int meet_spawner(
+	struct server *server, const struct server_options *options, struct err *err)
 {
 	struct priv_msg hello = { .op = PRIV_HELLO };
 	struct priv_msg seal = { .op = PRIV_SEAL };
@@ -310,8 +313,8 @@ static int open_store(struct server *server, struct err *err)
 	if (!store)
 		return -1;
 	if (store_lost_count(store))
-		log_event(LOG_LEVEL_WARNING, "runs.lost",
-			LOG_INT("count", store_lost_count(store)));
+		log_event(
+			LOG_LEVEL_WARNING, "runs.lost", LOG_INT("count", store_lost_count(store)));
 	server->recorder = recorder_start(&server->loop, store, err);
 	server->readers = readers_new(server->config.state, err);
 	return server->recorder && server->readers ? 0 : -1;
@@ -354,8 +357,8 @@ static int start_parts(struct server *server, const struct server_options *optio
 	if (!server->listener)
 		return -1;
 	if (host_watchdog_ms())
-		server->watchdog = timer_new(&server->loop, host_watchdog_ms(), host_watchdog_ms(),
-			on_watchdog, server);
+		server->watchdog = timer_new(
+			&server->loop, host_watchdog_ms(), host_watchdog_ms(), on_watchdog, server);
 	return lockdown(err);
 }
 

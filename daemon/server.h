@@ -38,7 +38,7 @@ struct server {
 	struct listener *listener;
 	struct queue queue;
 	struct ulid_source ids;
-	struct map runs;  /* run_id -> struct request, while it is in the house */
+	struct map runs; /* run_id -> struct request, while it is in the house */
 	struct list conns;
 	struct map conn_counts; /* uid -> how many connections, as a number in the pointer */
 	unsigned conn_count;
@@ -60,7 +60,7 @@ struct server_options {
 	const char *config_path; /* NULL: defaults */
 	const char *socket_path; /* NULL: as configured */
 	const char *state_path;
-	const char *libexec;	 /* folder of our own programs and harnesses */
+	const char *libexec; /* folder of our own programs and harnesses */
 	int spawner_fd;
 };
 

@@ -1,11 +1,11 @@
 #include "daemon/spawner_link.h"
 
+#include <string.h>
+
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "proto/base/list.h"
-
-#include <string.h>
 
 #define QUESTIONS_MAX 4096
 
@@ -120,7 +120,8 @@ static void lose(struct spawner_link *link, const char *why)
 	link->events.spawner_lost(link->events.context, why);
 }
 
-static void take_answer(struct spawner_link *link, const struct priv_msg *msg, int *fds, unsigned count)
+static void take_answer(
+	struct spawner_link *link, const struct priv_msg *msg, int *fds, unsigned count)
 {
 	struct list *first = list_first(&link->questions);
 	struct question *question;
@@ -181,7 +182,8 @@ void spawner_ask(struct spawner_link *link, const struct priv_msg *msg, const in
 	if (link->watch && link->question_count < QUESTIONS_MAX)
 		question = calloc(1, sizeof(*question));
 	if (!question || fd_count > FDIO_FDS_MAX) {
-		struct priv_msg gone = { .error = ERR_CLOSED, .text = "the spawner cannot be asked" };
+		struct priv_msg gone = { .error = ERR_CLOSED,
+			.text = "the spawner cannot be asked" };
 
 		free(question);
 		for (unsigned i = 0; i < fd_count; i++)

@@ -1,9 +1,9 @@
 /* params against the contract -> struct job_spec, typed, complete, bounded. */
+#include <string.h>
+
 #include "daemon/server.h"
 #include "daemon/stages.h"
 #include "proto/rpc.h"
-
-#include <string.h>
 
 /* Which runtimes there are, for a message that helps. */
 static const char *runtime_names(struct request *request)
@@ -42,8 +42,8 @@ enum stage stage_contract(struct request *request)
 	struct server *server = request->server;
 	struct job_refusal refusal = { 0 };
 	struct err err = ERR_INIT;
-	int checked = job_spec_from_value(&request->arena, request->params, &server->bounds,
-		&request->spec, &refusal, &err);
+	int checked = job_spec_from_value(
+		&request->arena, request->params, &server->bounds, &request->spec, &refusal, &err);
 
 	if (checked < 0) {
 		request->result.outcome = OUTCOME_REFUSED;
@@ -60,8 +60,7 @@ enum stage stage_contract(struct request *request)
 	request->runtime = pool_find(&server->pool, request->spec.language);
 	if (!request->runtime)
 		return refuse_word(request, "/language",
-			arena_printf(&request->arena,
-				"this host has no runtime \"%s\"; it has: %s",
+			arena_printf(&request->arena, "this host has no runtime \"%s\"; it has: %s",
 				request->spec.language, runtime_names(request)));
 	request->policy = policies_find(server->policies, request->spec.policy);
 	if (!request->policy)

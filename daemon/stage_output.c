@@ -1,4 +1,6 @@
 /* What came out against what was promised: streams, artifacts, JSON, schema. */
+#include <string.h>
+
 #include "daemon/artifacts.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
@@ -6,8 +8,6 @@
 #include "proto/base/log.h"
 #include "proto/json.h"
 #include "proto/schema.h"
-
-#include <string.h>
 
 #define OUTPUT_ERRORS_MAX (SCHEMA_ERRORS_MAX + 1)
 
@@ -40,7 +40,8 @@ static void check_schema(struct request *request)
 	struct err err = ERR_INIT;
 
 	/* The contract has compiled it before, so only memory can be short here. */
-	if (schema_compile(arena, request->spec.schema, SCHEMA_JSON, &schema, &mistake, &err) != 0 ||
+	if (schema_compile(arena, request->spec.schema, SCHEMA_JSON, &schema, &mistake, &err) !=
+			0 ||
 		schema_check(arena, schema, request->result.value, &report, &err) < 0) {
 		invalid(request, "", "", "the output could not be checked against its schema");
 		return;
@@ -69,7 +70,8 @@ static void check_json(struct request *request)
 	else if (json_parse(&request->arena, result->out.head.data, result->out.head.len, NULL,
 			 &value, &err) < 0)
 		invalid(request, "", "",
-			arena_printf(&request->arena, "stdout is not one JSON document: %s", err.text));
+			arena_printf(
+				&request->arena, "stdout is not one JSON document: %s", err.text));
 	result->value = value;
 	if (value && request->spec.schema)
 		check_schema(request);
@@ -94,7 +96,7 @@ enum stage stage_output(struct request *request)
 	}
 	if (result->outcome == OUTCOME_OK && request->spec.output == OUTPUT_JSON)
 		check_json(request);
-	request_step(request, "output.checked", "output",
-		result->outcome != OUTCOME_OUTPUT_INVALID, NULL);
+	request_step(request, "output.checked", "output", result->outcome != OUTCOME_OUTPUT_INVALID,
+		NULL);
 	return STAGE_RECORD;
 }

@@ -99,8 +99,8 @@ enum stage stage_queue(struct request *request)
 		request->runtime->cold++;
 		(void)pool_take(request->runtime); /* tells the pool that it is short */
 	}
-	request->patience = timer_new(
-		&server->loop, server->config.queue_ms, 0, on_patience, request);
+	request->patience =
+		timer_new(&server->loop, server->config.queue_ms, 0, on_patience, request);
 	request_step(request, "queue.waiting", "queue", true, NULL);
 	return STAGE_WAIT;
 }

@@ -37,7 +37,8 @@ static void describe_refused(struct request *request, struct store_run *run)
 
 	buf_init(&text, (size_t)32 << 20);
 	if (json_write(&text, request->params, JSON_WRITE_BASE64, &err) == 0) {
-		run->refused_params.len = text.len < REFUSED_BYTES_MAX ? text.len : REFUSED_BYTES_MAX;
+		run->refused_params.len =
+			text.len < REFUSED_BYTES_MAX ? text.len : REFUSED_BYTES_MAX;
 		run->refused_params.data =
 			arena_copy(&request->arena, text.bytes, run->refused_params.len);
 		if (!run->refused_params.data)

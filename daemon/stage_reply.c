@@ -22,9 +22,12 @@ static struct value *check_to_value(struct request *request)
 	if (request->failure.set) {
 		struct value *contract = value_map(arena);
 
-		value_map_put(arena, contract, "pointer", value_text(arena, request->failure.pointer));
-		value_map_put(arena, contract, "reason", value_text(arena, request->failure.reason));
-		value_map_put(arena, contract, "message", value_text(arena, request->failure.message));
+		value_map_put(
+			arena, contract, "pointer", value_text(arena, request->failure.pointer));
+		value_map_put(
+			arena, contract, "reason", value_text(arena, request->failure.reason));
+		value_map_put(
+			arena, contract, "message", value_text(arena, request->failure.message));
 		value_map_put(arena, map, "contract", contract);
 	}
 	if (request->has_spec)
@@ -41,9 +44,9 @@ static struct rpc_error failure_to_error(struct request *request)
 	struct arena *arena = &request->arena;
 	const struct request_failure *failure = &request->failure;
 	struct value *data = value_map(arena);
-	struct rpc_error error = { .code = (enum rpc_code)failure->code,
-		.message = failure->message,
-		.data = data };
+	struct rpc_error error = {
+		.code = (enum rpc_code)failure->code, .message = failure->message, .data = data
+	};
 
 	if (failure->pointer)
 		value_map_put(arena, data, "pointer", value_text(arena, failure->pointer));

@@ -35,9 +35,8 @@ static void on_end(struct execution *execution)
 		request_enter(request, STAGE_OUTPUT);
 }
 
-static struct value *notification(
-	struct request *request, struct arena *arena, const char *stream, uint64_t offset,
-	const char *bytes, size_t len)
+static struct value *notification(struct request *request, struct arena *arena, const char *stream,
+	uint64_t offset, const char *bytes, size_t len)
 {
 	struct value *params = value_map(arena);
 
@@ -82,7 +81,8 @@ static struct value *held_by(struct request *request)
 
 	value_map_put(arena, map, "wall_ms", value_text(arena, "clock"));
 	value_map_put(arena, map, "cpu_ms", value_text(arena, words[cpu ? host->cpu : 0]));
-	value_map_put(arena, map, "memory_bytes", value_text(arena, words[memory ? host->memory : 0]));
+	value_map_put(
+		arena, map, "memory_bytes", value_text(arena, words[memory ? host->memory : 0]));
 	value_map_put(arena, map, "disk_bytes", value_text(arena, "tmpfs"));
 	value_map_put(arena, map, "inodes", value_text(arena, "tmpfs"));
 	value_map_put(arena, map, "pids", value_text(arena, words[pids ? host->pids : 0]));

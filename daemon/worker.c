@@ -1,17 +1,17 @@
 #include "daemon/worker.h"
 
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+
 #include "daemon/execution.h"
 #include "daemon/pool.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
-
-#include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/socket.h>
 
 #define TO(state) (1U << (unsigned)WORKER_##state)
 
@@ -372,7 +372,8 @@ static int ways_open(struct ways *ways, struct err *err)
 		ways_close(all, made);
 		return -1;
 	}
-	for (unsigned i = 0; i < 3; i++) /* ours must not wait; the worker's end is its own business */
+	for (unsigned i = 0; i < 3;
+		i++) /* ours must not wait; the worker's end is its own business */
 		if (fd_set_nonblocking(all[i][0], true, err) < 0) {
 			ways_close(all, 4);
 			return -1;
@@ -384,8 +385,8 @@ static int ways_open(struct ways *ways, struct err *err)
 	return 0;
 }
 
-static int send_make(struct worker *worker, const struct ways *ways, const struct job_limits *limits,
-	struct err *err)
+static int send_make(struct worker *worker, const struct ways *ways,
+	const struct job_limits *limits, struct err *err)
 {
 	struct lease_msg msg = lease_msg_of(LEASE_WORKER_MAKE);
 	int fds[] = { ways->job[1], ways->out[1], ways->errout[1], ways->lifeline[0] };

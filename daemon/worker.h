@@ -13,14 +13,14 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "daemon/knobs.h"
 #include "daemon/loop.h"
 #include "proto/base/buf.h"
 #include "proto/base/list.h"
 #include "proto/job.h"
 #include "proto/leasemsg.h"
-
-#include <stdbool.h>
 
 #define WORKER_CPUS 1 /* processors that one run may use: the quota of its cgroup */
 
@@ -39,7 +39,7 @@ struct zygote;
 struct execution;
 
 struct worker {
-	struct list link; /* in its zygote */
+	struct list link;       /* in its zygote */
 	struct list ready_link; /* in the runtime's list of warm workers */
 	struct zygote *zygote;
 	uint32_t index; /* of the slot */
@@ -60,14 +60,15 @@ struct worker {
 	size_t outgoing_at;
 	int outgoing_fd; /* stdin, travels with the first byte */
 	struct job_limits made_with;
-	struct knob_counts before; /* counters when the worker got warm */
+	struct knob_counts before;   /* counters when the worker got warm */
 	struct execution *execution; /* while TAKEN, RUNNING, or ENDING with facts still wanted */
 };
 
 const char *worker_state_word(enum worker_state state);
 
 /* Takes `slot_sock`; the knobs are moved in.  NULL: no memory. */
-struct worker *worker_new(struct zygote *zygote, uint32_t index, int slot_sock, struct knobs *knobs);
+struct worker *worker_new(
+	struct zygote *zygote, uint32_t index, int slot_sock, struct knobs *knobs);
 
 /* The zygote said that the slot is there. */
 void worker_opened(struct worker *worker);
@@ -98,7 +99,8 @@ int worker_adjust(struct worker *worker, const struct job_limits *limits);
 void worker_kill(struct worker *worker);
 
 /* Asks the slot to send artifacts into `pipe_fd`, as `globs_fd` says.  Borrows both. */
-int worker_collect(struct worker *worker, int pipe_fd, int globs_fd, uint64_t bytes, uint32_t count);
+int worker_collect(
+	struct worker *worker, int pipe_fd, int globs_fd, uint64_t bytes, uint32_t count);
 
 /* The run is over: nothing of it is kept, and the slot becomes EMPTY again. */
 void worker_release(struct worker *worker);

@@ -1,9 +1,9 @@
-#include "daemon/capture.h"
-#include "tests/check.h"
-
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "daemon/capture.h"
+#include "tests/check.h"
 
 struct pipe_pair {
 	int ends[2];

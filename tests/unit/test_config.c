@@ -1,7 +1,7 @@
+#include <string.h>
+
 #include "daemon/config.h"
 #include "tests/check.h"
-
-#include <string.h>
 
 static struct config config;
 

@@ -1,9 +1,9 @@
+#include <signal.h>
+#include <string.h>
+
 #include "daemon/outcome.h"
 #include "proto/base/container.h"
 #include "tests/check.h"
-
-#include <signal.h>
-#include <string.h>
 
 #define EXITED(code) ((code) << 8)
 
