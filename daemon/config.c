@@ -198,6 +198,9 @@ static cfg_opt_t options[] = {
 static __thread struct err *parse_err;
 
 static void on_error(cfg_t *cfg, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+
+static void on_error(cfg_t *cfg, const char *format, va_list args)
 {
 	char text[ERR_TEXT_MAX];
 

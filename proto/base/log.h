@@ -37,9 +37,11 @@ static inline const char *log_text_or_empty(const char *text)
 void log_event_fields(
 	enum log_level level, const char *event, const struct log_field *fields, unsigned count);
 
-#define log_event(level, event, ...)                                                  \
-	log_event_fields((level), (event), (const struct log_field[]){ __VA_ARGS__ }, \
-		sizeof((const struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field))
+/* The fields, if any, and one that is not counted: an empty list would be no C. */
+#define LOG_FIELDS(...) ((const struct log_field[]){ __VA_ARGS__ __VA_OPT__(, ){ NULL, NULL, 0 } })
+#define log_event(level, event, ...)                                \
+	log_event_fields((level), (event), LOG_FIELDS(__VA_ARGS__), \
+		sizeof(LOG_FIELDS(__VA_ARGS__)) / sizeof(struct log_field) - 1)
 
 /* At most `per_minute` lines a minute for one place; the next line after a gap says swallowed=N. */
 struct log_limit {

@@ -52,15 +52,15 @@ run_test() { # mode, name
 	local wanted=0 status pid
 	case $2 in broken*) wanted=1 ;; esac
 	start_spawner "$2"
-	wait $pid
+	wait "$pid"
 	status=$?
 	grep '^#' "$dir/out"
 	if [ $status -ne $wanted ]; then
 		echo "# status $status, not $wanted"
 		sed 's/^/# /' "$dir/out"
 		say 1 "$1: $2"
-	elif [ -n "$(left_of $pid)" ]; then
-		left_of $pid | sed 's/^/# left: /'
+	elif [ -n "$(left_of "$pid")" ]; then
+		left_of "$pid" | sed 's/^/# left: /'
 		say 1 "$1: $2"
 	else
 		say 0 "$1: $2"
@@ -103,24 +103,24 @@ gone_soon() {
 }
 
 run_signals() { # mode
-	local members daemon_pid status pid dead
+	local members=() daemon_pid status pid dead
 	start_waiting
-	members=$(family $pid)
-	[ "$(echo "$members" | wc -l)" -ge 4 ]
+	mapfile -t members < <(family "$pid")
+	[ ${#members[@]} -ge 4 ]
 	say $? "$1: spawner, daemon, zygote and its child are up"
-	kill -TERM $pid
-	wait $pid
+	kill -TERM "$pid"
+	wait "$pid"
 	status=$?
-	[ $status -eq 0 ] && gone_soon $members
+	[ $status -eq 0 ] && gone_soon "${members[@]}"
 	say $? "$1: SIGTERM is passed on, and the spawner leaves with the daemon's status"
-	[ -z "$(left_of $pid)" ]
+	[ -z "$(left_of "$pid")" ]
 	say $? "$1: nothing is left after SIGTERM"
 
 	start_waiting
-	members=$(family $pid)
-	kill -KILL $pid
-	wait $pid 2>/dev/null
-	gone_soon $members
+	mapfile -t members < <(family "$pid")
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+	gone_soon "${members[@]}"
 	say $? "$1: a killed spawner takes everybody along"
 	dead=$pid
 	run_test "$1" hello_says_what_the_host_gives
@@ -128,14 +128,14 @@ run_signals() { # mode
 	say $? "$1: the next spawner clears the cgroups of a killed one"
 
 	start_waiting
-	members=$(family $pid)
-	daemon_pid=$(ps -o pid=,comm= --ppid $pid | awk '$2 == "ced" { print $1 }')
+	mapfile -t members < <(family "$pid")
+	daemon_pid=$(ps -o pid=,comm= --ppid "$pid" | awk '$2 == "ced" { print $1 }')
 	kill -KILL "$daemon_pid"
-	wait $pid
+	wait "$pid"
 	status=$?
-	[ $status -eq 137 ] && gone_soon $members
+	[ $status -eq 137 ] && gone_soon "${members[@]}"
 	say $? "$1: a killed daemon takes the jails along and the spawner says how it died"
-	[ -z "$(left_of $pid)" ]
+	[ -z "$(left_of "$pid")" ]
 	say $? "$1: nothing is left after the daemon's death"
 }
 

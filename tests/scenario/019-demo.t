@@ -6,7 +6,7 @@ daemon_start
 COLUMNS=80 exits 0 "the tour ends as it says" cectl demo
 is "$(($(wc -L <<<"$out") <= 80))" 1 "it fits 80 columns"
 ok "$([[ $(wc -l <<<"$out") -lt 120 ]]; echo $?)" "and is short"
-like "$out" 'ok in [0-9.]+ (us|ms)' "the first act is ok"
+like "$out" 'ok in [0-9.]+ (us|ms|s)' "the first act is ok"
 like "$out" 'It was payments' "and its JSON became a brief"
 like "$out" 'policy_denied' "the second is refused"
 like "$out" 'line 2, column' "with rule and line"
