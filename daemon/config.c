@@ -378,6 +378,10 @@ int config_finish(struct config *config, struct err *err)
 		config->workers_max = at_most(processors * 4, 64);
 	if (config->workers_min > config->workers_max)
 		return err_set(err, ERR_INVALID, "workers_min is above workers_max");
+	if (config->held_bytes_per_uid < 4 * config->message_bytes ||
+		config->held_bytes < config->held_bytes_per_uid)
+		return err_set(err, ERR_INVALID,
+			"held_bytes_per_uid: at least four times message_bytes, and at most held_bytes");
 	for (size_t i = 0; i < COUNT_OF(limits); i++)
 		if (*number_at(config, &limits[i]) > *number_at(config, &most[i]))
 			return err_set(err, ERR_INVALID, "limits.%s is above most.%s",

@@ -16,6 +16,8 @@
 	X(message_bytes,          16 * MIB,  4096, 256 * MIB,  "largest message a client may send") \
 	X(message_ms,             10000,     100,  600000,     "a message once begun must be whole within this time") \
 	X(unsent_bytes,           64 * MIB,  4096, GIB,        "replies waiting for a client that does not read") \
+	X(held_bytes,             GIB,       MIB,  1024 * GIB, "memory for messages and replies of all clients together") \
+	X(held_bytes_per_uid,     256 * MIB, MIB,  1024 * GIB, "of this, how much one uid may use") \
 	X(queue_max,              1024,      1,    100000,     "runs that wait for a worker, all callers together") \
 	X(queue_per_caller,       512,       1,    100000,     "of these, how many one caller may have") \
 	X(running_per_caller,     64,        1,    1024,       "runs of one caller that run together") \

@@ -14,6 +14,8 @@
 	((size_t)8 << 20) /* for the values of a message, beside twice its length */
 #define ARENA_BYTES_MORE ((size_t)96 << 20) /* and for what the run adds: records, results */
 #define REPLY_BYTES_MAX  ((size_t)512 << 20)
+#define INBOX_FREE       ((size_t)64 << 10) /* what has arrived is everybody's right up to here */
+#define RETRY_MS         100                /* said with "busy" */
 
 struct conn {
 	uv_pipe_t pipe;
@@ -25,6 +27,7 @@ struct conn {
 	bool closing;
 	bool reading;
 	uint64_t unsent;
+	size_t inbox; /* of the frame's memory, what is held of the caller's share */
 	struct frame frame;
 	struct timer *deadline; /* a message once begun must be whole */
 	struct list requests;   /* struct request */
@@ -74,6 +77,8 @@ static void on_closed(uv_handle_t *handle)
 {
 	struct conn *conn = handle->data;
 
+	ceilings_let_go(&conn->server->ceilings, conn->caller.uid, conn->inbox);
+	conn->inbox = 0;
 	server_conn_gone(conn->server, &conn->link, conn->caller.uid);
 	conn_unref(conn);
 }
@@ -126,12 +131,29 @@ static void on_sent(uv_write_t *req, int status)
 	struct conn *conn = sending->conn;
 
 	conn->unsent -= sending->len;
+	ceilings_let_go(&conn->server->ceilings, conn->caller.uid, sending->len);
 	if (status < 0)
 		conn_close(conn, uv_strerror(status));
 	read_or_rest(conn);
 	conn_unref(conn);
 	free(sending->bytes);
 	free(sending);
+}
+
+/* Its caller holds more than it may: who reads least leaves. */
+static void close_fattest(const struct conn *conn)
+{
+	struct conn *fattest = NULL;
+
+	list_for_each(at, &conn->server->conns) {
+		struct conn *other = container_of(at, struct conn, link);
+
+		if (other->caller.uid == conn->caller.uid && !other->closing && other->unsent &&
+			(!fattest || other->unsent > fattest->unsent))
+			fattest = other;
+	}
+	if (fattest)
+		conn_close(fattest, "its caller does not read its replies");
 }
 
 void conn_send_buf(struct conn *conn, struct buf *buf)
@@ -150,9 +172,11 @@ void conn_send_buf(struct conn *conn, struct buf *buf)
 	sending->bytes = buf_take(buf, &sending->len);
 	out = uv_buf_init(sending->bytes, (unsigned)sending->len);
 	conn->unsent += sending->len;
+	ceilings_hold_anyway(&conn->server->ceilings, conn->caller.uid, sending->len);
 	conn->refs++;
 	if (uv_write(&sending->req, (uv_stream_t *)&conn->pipe, &out, 1, on_sent) < 0) {
 		conn->unsent -= sending->len;
+		ceilings_let_go(&conn->server->ceilings, conn->caller.uid, sending->len);
 		conn->refs--;
 		free(sending->bytes);
 		free(sending);
@@ -161,8 +185,9 @@ void conn_send_buf(struct conn *conn, struct buf *buf)
 	}
 	if (conn->unsent > conn->server->config.unsent_bytes)
 		conn_close(conn, "it does not read its replies");
-	else
-		read_or_rest(conn);
+	else if (ceilings_passed(&conn->server->ceilings, conn->caller.uid))
+		close_fattest(conn);
+	read_or_rest(conn);
 }
 
 void conn_send_error(struct conn *conn, uint32_t msgid, const struct rpc_error *error)
@@ -208,9 +233,21 @@ static void refuse(struct conn *conn, uint32_t msgid, enum rpc_code code, const 
 	data = value_map(&arena);
 	value_map_put(&arena, data, "pointer", value_text(&arena, ""));
 	value_map_put(&arena, data, "reason", value_text(&arena, reason));
+	if (code == RPC_CODE_BUSY)
+		value_map_put(&arena, data, "retry_after_ms", value_int(&arena, RETRY_MS));
 	error.data = data;
 	conn_send_error(conn, msgid, &error);
 	arena_done(&arena);
+}
+
+/* What the message keeps in memory until its run has left counts for its caller. */
+static const char *no_room_for(struct conn *conn, size_t size)
+{
+	if (conn->in_flight >= conn->server->config.requests_per_connection)
+		return "too many requests of this connection are in flight";
+	if (!ceilings_hold(&conn->server->ceilings, conn->caller.uid, size))
+		return "the requests and replies of this caller take too much memory";
+	return NULL;
 }
 
 /* Takes the message. */
@@ -231,21 +268,28 @@ static void take_message(struct conn *conn, char *bytes, size_t len)
 		free(bytes);
 		return;
 	}
-	if (message.kind == RPC_REQUEST &&
-		conn->in_flight < conn->server->config.requests_per_connection) {
-		methods_start(conn->server, conn, &message, bytes, &arena);
-		return;
+	if (message.kind == RPC_REQUEST) {
+		size_t size = len + arena.used;
+		const char *full = no_room_for(conn, size);
+
+		if (!full) {
+			methods_start(conn->server, conn, &message, bytes, &arena, size);
+			return;
+		}
+		refuse(conn, message.msgid, RPC_CODE_BUSY, "busy", full);
 	}
-	if (message.kind == RPC_REQUEST)
-		refuse(conn, message.msgid, RPC_CODE_BUSY, "busy",
-			"too many requests of this connection are in flight");
 	arena_done(&arena); /* notifications and responses: nothing here asks for them */
 	free(bytes);
 }
 
 static void on_deadline(void *owner)
 {
-	conn_close(owner, "a message did not become whole in time");
+	struct conn *conn = owner;
+
+	if (conn->reading)
+		conn_close(conn, "a message did not become whole in time");
+	else /* it may be whole already, but we do not read while replies wait to be read */
+		timer_set(conn->deadline, conn->server->config.message_ms);
 }
 
 /* A message that has begun gets a deadline; one that is whole takes it away. */
@@ -268,12 +312,33 @@ static void break_off(struct conn *conn, const struct err *err)
 	size_t waiting = 0;
 	const char *partial = frame_partial(&conn->frame, &waiting);
 	uint32_t msgid = 0;
+	bool has_msgid = rpc_peek_msgid(partial, waiting, &msgid);
 
-	if (rpc_peek_msgid(partial, waiting, &msgid))
-		refuse(conn, msgid,
-			err->code == ERR_TOO_BIG ? RPC_CODE_TOO_LARGE : RPC_CODE_BAD_REQUEST,
-			err->code == ERR_TOO_BIG ? "too_large" : "syntax", err->text);
+	if (has_msgid && err->code == ERR_BUSY)
+		refuse(conn, msgid, RPC_CODE_BUSY, "busy", err->text);
+	else if (has_msgid && err->code == ERR_TOO_BIG)
+		refuse(conn, msgid, RPC_CODE_TOO_LARGE, "too_large", err->text);
+	else if (has_msgid)
+		refuse(conn, msgid, RPC_CODE_BAD_REQUEST, "syntax", err->text);
 	conn_close(conn, err->text);
+}
+
+/* Counts the memory of what has arrived for its caller.  -1 when that is more than it may hold. */
+static int count_inbox(struct conn *conn, struct err *err)
+{
+	struct ceilings *ceilings = &conn->server->ceilings;
+	size_t before = conn->inbox;
+	size_t now = conn->frame.in.size;
+
+	if (now <= before)
+		ceilings_let_go(ceilings, conn->caller.uid, before - now);
+	else if (now <= INBOX_FREE)
+		ceilings_hold_anyway(ceilings, conn->caller.uid, now - before);
+	else if (!ceilings_hold(ceilings, conn->caller.uid, now - before))
+		return err_set(err, ERR_BUSY,
+			"the requests and replies of this caller take too much memory");
+	conn->inbox = now;
+	return 0;
 }
 
 static void take_messages(struct conn *conn)
@@ -310,6 +375,7 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
 {
 	struct conn *conn = stream->data;
+	struct err err = ERR_INIT;
 
 	(void)buf;
 	if (got < 0) {
@@ -318,7 +384,12 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
 	}
 	frame_filled(&conn->frame, (size_t)got);
 	conn->refs++;
+	if (count_inbox(conn, &err) < 0)
+		break_off(conn, &err);
 	take_messages(conn);
+	if (!conn->closing)
+		(void)count_inbox(
+			conn, &err); /* what was taken is less; else the next read tells */
 	conn_unref(conn);
 }
 

@@ -3,12 +3,15 @@
  * and no rights at all.
  */
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/server.h"
 #include "proto/version.h"
+
+#define LARGE_BYTES (1 << 20)
 
 static const struct option options[] = {
 	{ "config", required_argument, NULL, 'c' },
@@ -101,6 +104,9 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	log_start("ced", level);
+	/* Large messages and outputs go back to the system when their run has left. */
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+	(void)mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN); /* settings are read at the start only */
 	return server_run(&server);

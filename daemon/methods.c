@@ -15,14 +15,20 @@ static void call_free(struct call *call)
 {
 	list_remove(&call->link);
 	timer_close(call->timer);
+	ceilings_let_go(&call->server->ceilings, call->caller.uid, call->held);
 	conn_release(call->conn);
 	arena_done(&call->arena);
 	free(call->message);
 	free(call);
 }
 
+/*
+ * A send can close the connection, which frees every call of it that waits: this one no longer
+ * does.
+ */
 void call_result(struct call *call, const struct value *result)
 {
+	list_remove(&call->link);
 	conn_send_result(call->conn, call->msgid, result);
 	call_free(call);
 }
@@ -36,6 +42,7 @@ void call_error(struct call *call, enum rpc_code code, const char *format, ...)
 	va_start(args, format);
 	cut_vprintf(text, sizeof(text), format, args);
 	va_end(args);
+	list_remove(&call->link);
 	conn_send_error(call->conn, call->msgid, &error);
 	call_free(call);
 }
@@ -164,20 +171,36 @@ static void method_wait(struct call *call)
 	list_append(&call->server->waits, &call->link);
 }
 
-void methods_run_ended(struct server *server, const char *run_id, const struct value *result,
-	const struct rpc_error *error)
+/* The calls that wait for this run, taken from those that wait for any. */
+static void take_waiting(struct server *server, const char *run_id, struct list *ret_calls)
 {
+	list_init(ret_calls);
 	list_for_each(at, &server->waits) {
 		struct call *call = container_of(at, struct call, link);
 
 		if (strcmp(call->run_id, run_id) != 0)
 			continue;
-		if (error) {
+		list_remove(at);
+		list_append(ret_calls, at);
+	}
+}
+
+void methods_run_ended(struct server *server, const char *run_id, const struct value *result,
+	const struct rpc_error *error)
+{
+	struct list calls;
+	struct list *first;
+
+	take_waiting(server, run_id, &calls);
+	while ((first = list_first(&calls))) {
+		struct call *call = container_of(first, struct call, link);
+
+		list_remove(first);
+		if (error)
 			conn_send_error(call->conn, call->msgid, error);
-			call_free(call);
-		} else {
-			call_result(call, result);
-		}
+		else
+			conn_send_result(call->conn, call->msgid, result);
+		call_free(call);
 	}
 }
 
@@ -205,12 +228,24 @@ static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_ADMIN_STATUS] = method_from_store,
 };
 
-static void refuse(struct conn *conn, uint32_t msgid, struct arena *arena, char *bytes,
-	const struct rpc_error *error)
+/* One that has no struct of its own yet. */
+struct arrival {
+	struct server *server;
+	struct conn *conn;
+	const struct rpc_message *message;
+	char *bytes;
+	struct arena *arena;
+	size_t held;
+};
+
+static void refuse(const struct arrival *arrival, const struct rpc_error *error)
 {
-	conn_send_error(conn, msgid, error);
-	arena_done(arena);
-	free(bytes);
+	uint32_t uid = conn_caller(arrival->conn)->uid;
+
+	conn_send_error(arrival->conn, arrival->message->msgid, error);
+	ceilings_let_go(&arrival->server->ceilings, uid, arrival->held);
+	arena_done(arrival->arena);
+	free(arrival->bytes);
 }
 
 /* Why a run cannot even be looked at now, or NULL. */
@@ -226,23 +261,29 @@ static const char *closed_door(const struct server *server, struct rpc_error *re
 	return trouble;
 }
 
-static void start_run(struct server *server, struct conn *conn, const struct rpc_message *message,
-	bool is_check, char *bytes, struct arena *arena)
+static void start_run(const struct arrival *arrival, bool is_check)
 {
+	struct server *server = arrival->server;
+	struct conn *conn = arrival->conn;
+	uint32_t msgid = arrival->message->msgid;
 	struct rpc_error error = { .code = RPC_CODE_BUSY };
 	struct request *request;
 
 	error.message = closed_door(server, &error);
 	if (error.message) {
-		refuse(conn, message->msgid, arena, bytes, &error);
+		refuse(arrival, &error);
 		return;
 	}
-	request =
-		request_new(server, conn, message->msgid, is_check, bytes, arena, message->params);
+	request = request_new(server, conn, msgid, is_check, arrival->bytes, arrival->arena,
+		arrival->message->params);
+	if (request)
+		request->held_bytes = arrival->held;
+	else
+		ceilings_let_go(&server->ceilings, conn_caller(conn)->uid, arrival->held);
 	if (!request || server_remember(server, request) < 0) {
 		error.code = RPC_CODE_BUSY;
 		error.message = "there is no memory for another run";
-		conn_send_error(conn, message->msgid, &error);
+		conn_send_error(conn, msgid, &error);
 		if (request)
 			request_free(request);
 		return;
@@ -250,28 +291,28 @@ static void start_run(struct server *server, struct conn *conn, const struct rpc
 	request_enter(request, STAGE_CONTRACT);
 }
 
-static struct call *call_new(struct server *server, struct conn *conn,
-	const struct rpc_message *message, const struct method *method, char *bytes,
-	struct arena *arena)
+static struct call *call_new(const struct arrival *arrival, const struct method *method)
 {
 	struct call *call = calloc(1, sizeof(*call));
 
 	if (!call) {
-		conn_close(conn, "no memory for its question");
-		arena_done(arena);
-		free(bytes);
+		struct rpc_error error = { .code = RPC_CODE_BUSY,
+			.message = "there is no memory for its question" };
+
+		refuse(arrival, &error);
 		return NULL;
 	}
 	list_init(&call->link);
-	call->server = server;
-	call->conn = conn;
-	call->msgid = message->msgid;
+	call->server = arrival->server;
+	call->conn = arrival->conn;
+	call->msgid = arrival->message->msgid;
 	call->method = method;
-	call->caller = *conn_caller(conn);
-	call->message = bytes;
-	call->arena = *arena;
-	call->params = message->params;
-	conn_hold(conn);
+	call->caller = *conn_caller(arrival->conn);
+	call->message = arrival->bytes;
+	call->held = arrival->held;
+	call->arena = *arrival->arena;
+	call->params = arrival->message->params;
+	conn_hold(arrival->conn);
 	return call;
 }
 
@@ -289,8 +330,9 @@ static void refuse_params(struct call *call, const struct job_refusal *refusal)
 }
 
 void methods_start(struct server *server, struct conn *conn, const struct rpc_message *message,
-	char *bytes, struct arena *arena)
+	char *bytes, struct arena *arena, size_t held)
 {
+	const struct arrival arrival = { server, conn, message, bytes, arena, held };
 	const struct method *method = method_find(message->method);
 	struct job_refusal refusal = { 0 };
 	struct err err = ERR_INIT;
@@ -301,14 +343,14 @@ void methods_start(struct server *server, struct conn *conn, const struct rpc_me
 		struct rpc_error error = { .code = RPC_CODE_UNKNOWN_METHOD,
 			.message = "there is no such method" };
 
-		refuse(conn, message->msgid, arena, bytes, &error);
+		refuse(&arrival, &error);
 		return;
 	}
 	if (method->id == METHOD_RUN || method->id == METHOD_CHECK) {
-		start_run(server, conn, message, method->id == METHOD_CHECK, bytes, arena);
+		start_run(&arrival, method->id == METHOD_CHECK);
 		return;
 	}
-	call = call_new(server, conn, message, method, bytes, arena);
+	call = call_new(&arrival, method);
 	if (!call)
 		return;
 	if (method->who == METHOD_ADMIN && !call->caller.is_admin) {

@@ -16,15 +16,19 @@ struct call {
 	const struct method *method;
 	struct caller caller;
 	char *message;
+	size_t held; /* of its caller's share of memory */
 	struct arena arena;
 	const struct value *params;
 	struct timer *timer;
 	char run_id[RUN_ID_LEN + 1];
 };
 
-/* Takes `bytes` and the arena. */
+/*
+ * Takes `bytes` and the arena, and what the caller holds for them: `held` bytes are let go at the
+ * request's end.
+ */
 void methods_start(struct server *server, struct conn *conn, const struct rpc_message *message,
-	char *bytes, struct arena *arena);
+	char *bytes, struct arena *arena, size_t held);
 
 /* Each answers the call and frees it.  call_result() with NULL says that memory was short. */
 void call_result(struct call *call, const struct value *result);

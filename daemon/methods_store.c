@@ -180,7 +180,8 @@ static struct value *status_of(struct call *call, struct value *store_status_map
 	value_map_put(arena, map, "draining", value_bool(arena, server->draining));
 	value_map_put(arena, map, "mode",
 		value_text(arena, server->host.mode == PRIV_MODE_ROOT ? "root" : "user"));
-	value_map_put(arena, map, "connections", value_int(arena, server->conn_count));
+	value_map_put(arena, map, "connections", value_int(arena, server->ceilings.conns));
+	value_map_put(arena, map, "held_bytes", value_uint(arena, server->ceilings.bytes));
 	value_map_put(arena, map, "in_house", value_int(arena, (int64_t)server->runs.count));
 	value_map_put(arena, map, "queued", value_int(arena, server->queue.count));
 	value_map_put(arena, map, "runtimes", runtimes);

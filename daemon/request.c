@@ -96,6 +96,7 @@ void request_free(struct request *request)
 	if (request->conn)
 		conn_release(request->conn);
 	server_forget(server, request);
+	ceilings_let_go(&server->ceilings, request->caller.uid, request->held_bytes);
 	timer_close(request->patience);
 	queue_leave(&server->queue, &request->queue);
 	execution_done(&request->execution);

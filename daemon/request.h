@@ -59,7 +59,8 @@ struct request {
 	uint32_t msgid;
 	bool is_check;
 	struct caller caller;
-	char *message; /* the params point into it */
+	char *message;     /* the params point into it */
+	size_t held_bytes; /* of its caller's share of memory */
 	struct arena arena;
 	const struct value *params;
 

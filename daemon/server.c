@@ -35,36 +35,22 @@ bool server_is_admin(const struct server *server, uint32_t uid)
 
 const char *server_admit(struct server *server, struct list *link, uint32_t uid)
 {
-	uintptr_t held = (uintptr_t)map_get(&server->conn_counts, &uid, sizeof(uid));
+	const char *full = NULL;
 
 	if (server->draining && server->closing)
 		return "the daemon is closing";
-	/* Administrators find a door open when everybody else has filled the room. */
-	if (!server_is_admin(server, uid)) {
-		if (server->conn_count >= server->config.connections_max)
-			return "too many connections";
-		if (held >= server->config.connections_per_uid)
-			return "too many connections of this user";
-	}
-	if (map_put(&server->conn_counts, &uid, sizeof(uid), (void *)(held + 1), NULL) < 0)
-		return "no memory";
-	list_append(&server->conns, link);
-	server->conn_count++;
-	return NULL;
+	full = ceilings_enter(&server->ceilings, uid, server_is_admin(server, uid));
+	if (!full)
+		list_append(&server->conns, link);
+	return full;
 }
 
 void server_conn_gone(struct server *server, struct list *link, uint32_t uid)
 {
-	uintptr_t held = (uintptr_t)map_get(&server->conn_counts, &uid, sizeof(uid));
-
 	if (list_is_empty(link))
 		return; /* it was never let in */
 	list_remove(link);
-	server->conn_count--;
-	if (held > 1)
-		(void)map_put(&server->conn_counts, &uid, sizeof(uid), (void *)(held - 1), NULL);
-	else
-		(void)map_remove(&server->conn_counts, &uid, sizeof(uid));
+	ceilings_leave(&server->ceilings, uid);
 }
 
 void server_log_refusal(struct server *server, uint32_t uid, const char *why)
@@ -339,6 +325,8 @@ static int start_parts(struct server *server, const struct server_options *optio
 	const struct spawner_events events = { on_child_exited, on_spawner_lost, server };
 	const struct config *config = &server->config;
 
+	if (ceilings_init(&server->ceilings, config, err) < 0)
+		return -1;
 	queue_init(&server->queue, (unsigned)config->queue_max, (unsigned)config->queue_per_caller,
 		(unsigned)config->running_per_caller);
 	if (meet_spawner(server, options, err) < 0 || method_setup(err) < 0)
@@ -367,7 +355,6 @@ static void init(struct server *server)
 	list_init(&server->conns);
 	list_init(&server->waits);
 	map_init(&server->runs);
-	map_init(&server->conn_counts);
 	server->started_ms = clock_ms();
 	server->started_wall_us = clock_wall_us();
 }
@@ -390,7 +377,7 @@ int server_run(const struct server_options *options)
 	readers_free(server->readers);
 	queue_done(&server->queue);
 	map_done(&server->runs);
-	map_done(&server->conn_counts);
+	ceilings_done(&server->ceilings);
 	(void)uv_loop_close(&server->loop);
 	exit_code = server->exit_code;
 	free(server);

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "daemon/ceilings.h"
 #include "daemon/config.h"
 #include "daemon/loop.h"
 #include "daemon/pool.h"
@@ -40,9 +41,8 @@ struct server {
 	struct ulid_source ids;
 	struct map runs; /* run_id -> struct request, while it is in the house */
 	struct list conns;
-	struct map conn_counts; /* uid -> how many connections, as a number in the pointer */
-	unsigned conn_count;
-	struct list waits; /* struct waiting of methods_wait.c */
+	struct ceilings ceilings; /* of what clients hold */
+	struct list waits;        /* struct waiting of methods_wait.c */
 	struct log_limit refusals;
 	uv_signal_t signals[2];
 	struct timer *grace; /* while draining */

@@ -1,0 +1,156 @@
+import os
+import socket
+import statistics
+import sys
+import threading
+import time
+
+import msgpack
+
+from wire import Client, PATH, daemon_pid, done, eq, ok, rss_kib, wait_until
+
+spawner = int(sys.argv[1])
+daemon = daemon_pid(spawner)
+MIB = 1 << 20
+
+
+def raw(timeout=5):
+    sock = socket.socket(socket.AF_UNIX)
+    sock.settimeout(timeout)
+    sock.connect(PATH)
+    return sock
+
+
+def request(msgid, method, **params):
+    return msgpack.packb([0, msgid, method, [params]])
+
+
+class Neighbour(threading.Thread):
+    """Somebody well-behaved, and how long each of its runs takes."""
+
+    def __init__(self):
+        super().__init__()
+        self.client = Client()
+        self.took = []
+        self.trouble = []
+        self.stopped = threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.stopped.is_set():
+            began = time.monotonic()
+            try:
+                result = self.client.run("print(1)")
+                if result["outcome"] != "ok":
+                    self.trouble.append(result)
+            except Exception as error:  # every kind of trouble is one
+                self.trouble.append(error)
+                return
+            self.took.append(time.monotonic() - began)
+            time.sleep(0.005)
+
+    def median_of(self, work):
+        first = len(self.took)
+        work()
+        wait_until(lambda: len(self.took) > first + 20)
+        return statistics.median(self.took[first:])
+
+
+# Many wait for one run on a connection that is never read: it is closed under the answers.
+client = Client()
+run_id = client.run("import time\ntime.sleep(1)\nprint('x' * 900000)", detach=True)["run_id"]
+deaf = raw()
+for msgid in range(20):
+    deaf.sendall(request(msgid, "wait", run_id=run_id))
+eq(client.call("wait", run_id=run_id)["outcome"], "ok", "a run that a deaf crowd waits for is answered")
+eq(daemon_pid(spawner), daemon, "and the crowd harms nobody")
+deaf.close()
+
+neighbour = Neighbour()
+quiet = neighbour.median_of(lambda: time.sleep(2))
+before = rss_kib(daemon)
+
+# Messages that are nearly whole, on many connections.
+big = request(1, "run", language="python", code="print(1)", stdin="x" * (7 * MIB))
+crowd = []
+refused = [0]
+
+
+def half_messages():
+    for _ in range(40):
+        sock = raw()
+        crowd.append(sock)
+        try:
+            sock.sendall(big[:-1])
+        except OSError:
+            refused[0] += 1
+    time.sleep(0.5)
+
+
+pace = neighbour.median_of(half_messages)
+grown = (rss_kib(daemon) - before) // 1024
+ok(grown < 80, f"280 MiB of half messages take {grown} MiB")
+ok(refused[0] > 20, f"{refused[0]} of 40 connections were shown the door")
+ok(pace < quiet * 4 + 0.01, f"the neighbour's runs take {pace / quiet:.1f} times as long meanwhile")
+for sock in crowd:
+    sock.close()
+
+# Whole requests that wait in the queue.
+sock = raw(0.5)
+busy = request(2, "run", language="python", code="import time\ntime.sleep(3)", limits={"wall_ms": 10000})
+for _ in range(64):
+    sock.sendall(busy)
+try:
+    for _ in range(40):
+        sock.sendall(big)
+except OSError:
+    pass
+time.sleep(1)
+grown = (rss_kib(daemon) - before) // 1024
+ok(grown < 100, f"280 MiB of queued requests take {grown} MiB")
+unpacker = msgpack.Unpacker(raw=False)
+answers = []
+sock.settimeout(0.3)
+try:
+    while True:
+        unpacker.feed(sock.recv(65536))
+        answers += list(unpacker)
+except OSError:
+    pass
+told = [answer for answer in answers if answer[2] and answer[2]["code"] == "busy"]
+ok(told and told[0][2]["data"]["retry_after_ms"] > 0, f"{len(told)} were told to come back", answers[:2])
+sock.close()
+ok(wait_until(lambda: rss_kib(daemon) - before < 40 * 1024), "the memory comes back when they have gone",
+   rss_kib(daemon) - before)
+held = client.call("admin.status")["held_bytes"]
+ok(held < MIB, f"and is counted as free ({held} bytes are held)")
+
+# More connections than there are descriptors, of one who is exempt from every other ceiling.
+crowd = []
+
+
+def storm():
+    for _ in range(900):
+        sock = socket.socket(socket.AF_UNIX)
+        sock.setblocking(False)
+        try:
+            sock.connect(PATH)
+        except OSError:
+            pass
+        crowd.append(sock)
+    time.sleep(1)
+
+
+pace = neighbour.median_of(storm)
+fds = len(os.listdir(f"/proc/{daemon}/fd"))
+ok(fds < 900, f"the daemon keeps descriptors for its workers ({fds} of 1024 are open)")
+ok(pace < quiet * 4 + 0.01, f"the neighbour's runs take {pace / quiet:.1f} times as long meanwhile")
+for sock in crowd:
+    sock.close()
+eq(Client().run("print(2)")["outcome"], "ok", "when they have gone somebody new is let in")
+
+neighbour.stopped.set()
+neighbour.join()
+ok(not neighbour.trouble, "the neighbour was never disturbed", neighbour.trouble[:1])
+eq(daemon_pid(spawner), daemon, "it is the same daemon that served them all")
+done()
