@@ -11,7 +11,7 @@
 /*  X(name, default, lowest, highest, meaning) */
 #define CONFIG_NUMBERS(X) \
 	X(connections_max,        256,       1,    65536,      "client connections open together") \
-	X(connections_per_uid,    128,       1,    65536,      "of these, how many one uid may hold; root is exempt") \
+	X(connections_per_uid,    128,       1,    65536,      "of these, how many one uid may hold; administrators are exempt") \
 	X(requests_per_connection, 1024,     1,    65536,      "requests in flight on one connection") \
 	X(message_bytes,          16 * MIB,  4096, 256 * MIB,  "largest message a client may send") \
 	X(message_ms,             10000,     100,  600000,     "a message once begun must be whole within this time") \

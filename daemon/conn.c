@@ -158,6 +158,7 @@ static void close_fattest(const struct conn *conn)
 
 void conn_send_buf(struct conn *conn, struct buf *buf)
 {
+	uint64_t waiting = conn->unsent;
 	struct sending *sending;
 	uv_buf_t out;
 
@@ -183,7 +184,8 @@ void conn_send_buf(struct conn *conn, struct buf *buf)
 		conn_close(conn, "it cannot be written to");
 		return;
 	}
-	if (conn->unsent > conn->server->config.unsent_bytes)
+	/* What waited before counts: a reply may be larger than the ceiling by itself. */
+	if (waiting > conn->server->config.unsent_bytes)
 		conn_close(conn, "it does not read its replies");
 	else if (ceilings_passed(&conn->server->ceilings, conn->caller.uid))
 		close_fattest(conn);

@@ -6,7 +6,7 @@
  * comes home late finds a closed connection, never a missing one.
  *
  * Back pressure: what waits to be written is counted; past half of the ceiling nothing more is
- * read, past the ceiling the connection ends.
+ * read, and a reply that finds more than the ceiling waiting ends the connection.
  */
 #pragma once
 

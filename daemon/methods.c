@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "daemon/pipeline.h"
@@ -114,7 +115,8 @@ static int match_run(void *context, const void *key, size_t key_len, void *value
 	struct search *search = context;
 	struct request *request = value;
 
-	if (strlen(search->name) <= key_len && !memcmp(key, search->name, strlen(search->name)) &&
+	if (strlen(search->name) <= key_len &&
+		!strncasecmp(key, search->name, strlen(search->name)) &&
 		(search->call->caller.is_admin ||
 			search->call->caller.uid == request->caller.uid)) {
 		search->found = request;
@@ -133,16 +135,21 @@ static struct request *find_run(const struct call *call)
 	return search.count == 1 ? search.found : NULL;
 }
 
+static void cancel_run(struct call *call, struct request *request)
+{
+	call_result(call, value_map(&call->arena));
+	request_cancel(request, KILLED_CANCEL);
+}
+
+/* What the house does not know by this name, the store may: `last`, or the id of one that ended. */
 static void method_cancel(struct call *call)
 {
 	struct request *request = find_run(call);
 
-	if (!request) {
-		call_error(call, RPC_CODE_NOT_FOUND, "no run with that id is in flight");
-		return;
-	}
-	call_result(call, value_map(&call->arena));
-	request_cancel(request, KILLED_CANCEL);
+	if (request)
+		cancel_run(call, request);
+	else
+		method_from_store(call);
 }
 
 static void on_wait_over(void *owner)
@@ -155,20 +162,44 @@ static void on_wait_over(void *owner)
 	call_result(call, map);
 }
 
-static void method_wait(struct call *call)
+static void wait_for_run(struct call *call, const struct request *request)
 {
 	uint64_t most_ms = call->server->config.wait_ms;
 	int64_t asked_ms = value_as_int(value_get(call->params, "timeout_ms"), (int64_t)most_ms);
-	struct request *request = find_run(call);
 
-	if (!request) {
-		method_from_store(call);
-		return;
-	}
 	memcpy(call->run_id, request->result.run_id, sizeof(call->run_id));
 	call->timer = timer_new(&call->server->loop,
 		(uint64_t)asked_ms < most_ms ? (uint64_t)asked_ms : most_ms, 0, on_wait_over, call);
 	list_append(&call->server->waits, &call->link);
+}
+
+static void method_wait(struct call *call)
+{
+	struct request *request = find_run(call);
+
+	if (request)
+		wait_for_run(call, request);
+	else
+		method_from_store(call);
+}
+
+void method_found(struct call *call, const struct value *record)
+{
+	struct request *request = map_get(&call->server->runs, call->run_id, RUN_ID_LEN);
+	bool is_wait = call->method->id == METHOD_WAIT;
+
+	if (request && is_wait) {
+		wait_for_run(call, request);
+	} else if (request) {
+		cancel_run(call, request);
+	} else if (!is_wait) {
+		call_error(call, RPC_CODE_NOT_FOUND, "run %s is not in flight", call->run_id);
+	} else if (value_is(value_get(record, "outcome"), VALUE_NIL) && !call->asked_again) {
+		call->asked_again = true; /* it ended after the store was read */
+		method_from_store(call);
+	} else {
+		call_result(call, record);
+	}
 }
 
 /* The calls that wait for this run, taken from those that wait for any. */

@@ -20,7 +20,8 @@ struct call {
 	struct arena arena;
 	const struct value *params;
 	struct timer *timer;
-	char run_id[RUN_ID_LEN + 1];
+	char run_id[RUN_ID_LEN + 1]; /* of the run that it is about, once that is known */
+	bool asked_again;
 };
 
 /*
@@ -45,6 +46,12 @@ void methods_run_ended(struct server *server, const char *run_id, const struct v
 /* ---- told in methods_store.c: answers read from the store, on a thread ---------------------- */
 
 void method_from_store(struct call *call);
+
+/*
+ * The store knew which run a call of `wait` or `cancel` means (call->run_id); `record` is what it
+ * knew of it.  Takes the call.
+ */
+void method_found(struct call *call, const struct value *record);
 
 /* How a request asks for the store's filter, with the caller's rights. */
 void call_filter(const struct call *call, struct store_filter *ret_filter);

@@ -11,7 +11,8 @@
 
 #define STREAM_BYTES_SHOWN \
 	((uint64_t)64 << 10) /* of each stream in runs.get; runs.output has the rest */
-#define LIST_LIMIT 50
+#define STREAM_BYTES_WAITED ((uint64_t)1 << 20) /* and in wait, for a run that has ended */
+#define LIST_LIMIT          50
 
 /* A question with a store in its hand. */
 struct asking {
@@ -56,9 +57,11 @@ void call_filter(const struct call *call, struct store_filter *ret_filter)
 static int resolve(struct asking *asking, struct store *store, char ret_run_id[RUN_ID_LEN + 1])
 {
 	struct store_filter filter;
-	const char *name = text_of(asking->call, "run_id");
+	const char *name = asking->call->run_id;
 	int found;
 
+	if (!name[0])
+		name = text_of(asking->call, "run_id");
 	call_filter(asking->call, &filter);
 	found = store_resolve(store, &filter, name, ret_run_id, &asking->err);
 	if (found < 0)
@@ -73,21 +76,40 @@ static int resolve(struct asking *asking, struct store *store, char ret_run_id[R
 	return 0;
 }
 
-static int read_get(struct asking *asking, struct store *store)
+static int read_record(struct asking *asking, struct store *store, uint64_t stream_bytes)
 {
-	char run_id[RUN_ID_LEN + 1];
+	struct call *call = asking->call;
 	uint32_t uid = 0;
 	int got;
 
-	if (resolve(asking, store, run_id) < 0)
+	if (resolve(asking, store, call->run_id) < 0)
 		return -1;
-	got = store_get(store, run_id, STREAM_BYTES_SHOWN, &asking->call->arena, &asking->answer,
-		&uid, &asking->err);
+	got = store_get(store, call->run_id, stream_bytes, &call->arena, &asking->answer, &uid,
+		&asking->err);
 	if (got > 0) {
 		asking->code = RPC_CODE_NOT_FOUND;
-		return err_set(&asking->err, ERR_MISSING, "there is no run %s", run_id);
+		return err_set(&asking->err, ERR_MISSING, "there is no run %s", call->run_id);
 	}
 	return got;
+}
+
+static int read_get(struct asking *asking, struct store *store)
+{
+	return read_record(asking, store, STREAM_BYTES_SHOWN);
+}
+
+static int read_wait(struct asking *asking, struct store *store)
+{
+	return read_record(asking, store, STREAM_BYTES_WAITED);
+}
+
+/* Which run is meant; the call keeps its id. */
+static int read_cancel(struct asking *asking, struct store *store)
+{
+	if (resolve(asking, store, asking->call->run_id) < 0)
+		return -1;
+	asking->answer = value_map(&asking->call->arena);
+	return 0;
 }
 
 static int read_list(struct asking *asking, struct store *store)
@@ -134,7 +156,8 @@ static int read_status(struct asking *asking, struct store *store)
 }
 
 static int (*const reads[METHOD_COUNT])(struct asking *asking, struct store *store) = {
-	[METHOD_WAIT] = read_get,
+	[METHOD_WAIT] = read_wait,
+	[METHOD_CANCEL] = read_cancel,
 	[METHOD_RUNS_GET] = read_get,
 	[METHOD_RUNS_LIST] = read_list,
 	[METHOD_RUNS_OUTPUT] = read_output,
@@ -205,6 +228,8 @@ static void answer(void *context)
 		call_error(call, (enum rpc_code)asking->code, "%s", asking->err.text);
 	else if (call->method->id == METHOD_ADMIN_STATUS)
 		call_result(call, status_of(call, result));
+	else if (call->method->id == METHOD_WAIT || call->method->id == METHOD_CANCEL)
+		method_found(call, result);
 	else
 		call_result(call, result);
 	free(asking);

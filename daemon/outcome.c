@@ -249,6 +249,14 @@ static bool is_pids_limit(struct judgement *j)
 	return true;
 }
 
+/* As the result's own `signal` has it; real-time signals have no name of their own. */
+static const char *signal_name(struct arena *arena, int number)
+{
+	const char *name = sigabbrev_np(number);
+
+	return name ? arena_printf(arena, "SIG%s", name) : arena_printf(arena, "SIG%d", number);
+}
+
 static bool is_signal(struct judgement *j)
 {
 	const struct facts *facts = j->facts;
@@ -256,7 +264,7 @@ static bool is_signal(struct judgement *j)
 	if (facts->done || !facts->ended || !WIFSIGNALED(facts->wait_status))
 		return false;
 	j->result->signal = WTERMSIG(facts->wait_status);
-	note_text(j, "signal", sigabbrev_np(j->result->signal));
+	note_text(j, "signal", signal_name(j->arena, j->result->signal));
 	say(j, "It died by signal %d (%s).", j->result->signal,
 		sigdescr_np(j->result->signal) ? sigdescr_np(j->result->signal) : "unknown");
 	return true;

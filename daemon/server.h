@@ -42,7 +42,7 @@ struct server {
 	struct map runs; /* run_id -> struct request, while it is in the house */
 	struct list conns;
 	struct ceilings ceilings; /* of what clients hold */
-	struct list waits;        /* struct waiting of methods_wait.c */
+	struct list waits;        /* struct call of methods.c, for runs to end */
 	struct log_limit refusals;
 	uv_signal_t signals[2];
 	struct timer *grace; /* while draining */

@@ -60,12 +60,13 @@ enum stage stage_contract(struct request *request)
 	request->runtime = pool_find(&server->pool, request->spec.language);
 	if (!request->runtime)
 		return refuse_word(request, "/language",
-			arena_printf(&request->arena, "this host has no runtime \"%s\"; it has: %s",
+			arena_printf(&request->arena,
+				"/language: this host has no runtime \"%s\"; it has: %s",
 				request->spec.language, runtime_names(request)));
 	request->policy = policies_find(server->policies, request->spec.policy);
 	if (!request->policy)
 		return refuse_word(request, "/policy",
-			arena_printf(&request->arena, "there is no policy \"%s\"",
+			arena_printf(&request->arena, "/policy: there is no policy \"%s\"",
 				request->spec.policy));
 	request->result.runtime = runtime_stamp(request->runtime, &request->arena);
 	request_step(request, "contract.held", "contract", true, NULL);

@@ -66,7 +66,8 @@ enum stage stage_reply(struct request *request)
 	struct rpc_error error;
 	struct value *result;
 
-	if (request->failure.set && !request->is_check) {
+	/* What `check` finds out about the request is its answer; trouble of ours is an error. */
+	if (request->failure.set && !(request->is_check && request->failure.pointer)) {
 		error = failure_to_error(request);
 		if (request->conn && !request->answered)
 			conn_send_error(request->conn, request->msgid, &error);

@@ -17,6 +17,27 @@ kind, msgid, error, result = message
 print(kind, msgid, error, result["outcome"], result["stdout"].strip())'
 is "$out" "1 7 None ok 42" "and is answered as the protocol says"
 
+# Its parts are within their limits, and together they are more than waits for a slow client.
+exits 0 "a reply larger than what may wait for a slow client is told" /usr/bin/python3 -c '
+import os, socket, msgpack
+sock = socket.socket(socket.AF_UNIX)
+sock.connect(os.environ["CED_SOCKET"])
+sock.sendall(msgpack.packb([0, 7, "run", [{"language": "python", "artifacts": ["*"],
+    "code": "import sys\nopen(\"a\", \"wb\").write(bytes(60 << 20))\nsys.stdout.write(\"x\" * (15 << 20))",
+    "limits": {"artifact_bytes": 64 << 20, "disk_bytes": 128 << 20, "memory_bytes": 512 << 20,
+        "stdout_bytes": 16 << 20, "wall_ms": 30000}}]]))
+unpacker = msgpack.Unpacker(raw=False, max_buffer_size=0)
+message = None
+while message is None:
+    data = sock.recv(1 << 20)
+    if not data:
+        break
+    unpacker.feed(data)
+    message = next(unpacker, None)
+result = message and (message[2] or message[3])
+print(message and (len(result["stdout"]) >> 20, len(result["artifacts"][0]["data"]) >> 20))'
+is "$out" "(15, 60)" "whole"
+
 if command -v nvim >/dev/null; then
 	cat >"$work/ced.vim" <<'VIM'
 let channel = sockconnect('pipe', $CED_SOCKET, {'rpc': v:true})

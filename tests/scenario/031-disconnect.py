@@ -34,6 +34,18 @@ eq(client.call("cancel", run_id=run_id), {}, "cancel is answered")
 result = client.call("wait", run_id=run_id)
 eq(result["outcome"], "canceled", "and the run is cancelled")
 
+run_id = client.run(SLEEP, detach=True)["run_id"]
+eq(client.call("wait", run_id="last", timeout_ms=100), {"run_id": run_id, "state": "running"}, "last is waited for while it runs")
+eq(client.call("wait", run_id=run_id[:22].lower(), timeout_ms=100).get("state"), "running", "as is the beginning of an id, in small letters")
+eq(client.call("cancel", run_id="last"), {}, "and last is cancelled")
+eq(client.call("wait", run_id="last")["outcome"], "canceled", "as its result says")
+error, result = client.receive(client.send("cancel", run_id="last"))
+eq(error["code"], "not_found", "what has ended is not cancelled again")
+
+big = client.run("import time; time.sleep(0.5); print('x' * 500000)", detach=True)["run_id"]
+ok(wait_until(lambda: client.call("runs.get", run_id=big)["state"] == "ended"), "a detached run ends")
+eq(len(client.call("wait", run_id=big)["stdout"]), 500001, "and what it printed is there for whoever comes later")
+
 msgid = client.send("run", language="python", code="import time\nfor i in range(3): print(i, flush=True); time.sleep(0.2)", stream=True)
 error, result = client.receive(msgid)
 pieces = [params[0] for method, params in client.notices if method == "run.output"]

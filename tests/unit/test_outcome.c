@@ -218,6 +218,23 @@ TEST(signals_have_their_outcomes)
 	}
 }
 
+TEST(evidence_names_a_signal_as_the_result_does)
+{
+	struct facts facts = running();
+	struct judged judged;
+
+	facts.ended = true;
+	facts.wait_status = SIGSEGV;
+	judged = judge(&facts);
+	CHECK_STR(value_as_text(value_get(judged.result.evidence, "signal")), "SIGSEGV");
+	arena_done(&judged.arena);
+
+	facts.wait_status = SIGRTMIN + 1;
+	judged = judge(&facts);
+	CHECK(strncmp(value_as_text(value_get(judged.result.evidence, "signal")), "SIG", 3) == 0);
+	arena_done(&judged.arena);
+}
+
 TEST(a_full_disk_and_an_error_is_a_disk_limit_and_a_full_disk_alone_is_not)
 {
 	struct facts facts = running();
