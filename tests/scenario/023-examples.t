@@ -1,0 +1,81 @@
+#!/bin/bash
+# What docs/ and examples/ show does what they say.
+. "$(dirname "$0")/lib.sh"
+source=${CED_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
+daemon_start
+
+# blocks FILE LANGUAGE: each fenced block of a page, to a file of its own; prints their names.
+blocks() {
+	/usr/bin/python3 - "$1" "$2" <<'PYTHON'
+import re
+import sys
+
+page = open(sys.argv[1], encoding="utf-8").read()
+for number, block in enumerate(re.findall(rf"^```{sys.argv[2]}\n(.*?)^```$", page, re.S | re.M)):
+    name = f"block-{number}.{sys.argv[2]}"
+    open(name, "w", encoding="utf-8").write(block)
+    print(name)
+PYTHON
+}
+
+# --- the page about the protocol ---------------------------------------------------------------
+
+mapfile -t programs < <(blocks "$source/docs/PROTOCOL.md" python)
+is "${#programs[@]}" 2 "PROTOCOL.md has its two programs"
+ln -s "$source/examples" examples
+exits 1 "the first runs as it stands" /usr/bin/python3 "${programs[0]}"
+is "$err" "ok: 42" "and says what the page says"
+exits 0 "the second runs as it stands" /usr/bin/python3 "${programs[1]}"
+is "$out" "13.0" "and prints what the page says"
+
+# --- the client --------------------------------------------------------------------------------
+
+client=$source/examples/client.py
+printf 'import time\nfor i in range(3):\n    print(i, flush=True)\n' >job.py
+exits 0 "the example client runs a file" /usr/bin/python3 "$client" job.py
+is "$out" "$(printf '0\n1\n2')" "and streams what it prints"
+printf '1/0\n' >job.py
+exits 1 "it fails with the program" /usr/bin/python3 "$client" job.py
+like "$err" "exception: Uncaught ZeroDivisionError at line 1" "and says how"
+exits 0 "it knows refusals from results, and has several in flight" \
+	env PYTHONPATH="$source/examples" /usr/bin/python3 -c '
+from client import Client, Refused
+with Client() as ced:
+    ids = [ced.send("run", language="python", code=f"print({i})") for i in range(4)]
+    print([ced.receive(msgid)["stdout"] for msgid in reversed(ids)])
+    try:
+        ced.run("1", limits={"pids": 100000})
+    except Refused as why:
+        print(why.code, why.data["pointer"], why.data["reason"])'
+is "$out" "['3\n', '2\n', '1\n', '0\n']
+bad_request /limits/pids range" "as the protocol says"
+
+# --- Neovim ------------------------------------------------------------------------------------
+
+command -v nvim >/dev/null || bail "nvim is not here: ./dev setup test installs it"
+mapfile -t programs < <(blocks "$source/docs/PROTOCOL.md" lua)
+is "${#programs[@]}" 1 "PROTOCOL.md has its program for Neovim"
+exits 0 "it runs as it stands" timeout 30 nvim --headless --clean -c "luafile ${programs[0]}" -c 'qall!'
+like "$err" "ok 42" "and says what the page says"
+
+cat >try.lua <<'LUA'
+local ced = dofile(vim.env.EXAMPLE)
+vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'import os', 'print(6 * 7)', '1 / 0' })
+vim.cmd('Ced')
+local qf = vim.fn.getqflist()
+local shown = vim.fn.getbufline(vim.fn.bufnr('$'), 1, '$')
+local good, why = pcall(ced.run, '1', { limitz = {} })
+vim.fn.writefile({ shown[1], shown[#shown], qf[#qf].lnum .. ' ' .. qf[#qf].text,
+	good and 'ran' or vim.split(why, ';')[1] }, 'nvim.out')
+vim.cmd('2Ced')
+vim.fn.writefile({ vim.fn.getbufline(vim.fn.bufnr('$'), 1, '$')[1] }, 'nvim.out', 'a')
+vim.cmd('qall!')
+LUA
+EXAMPLE=$source/examples/ced.lua exits 0 "the example for Neovim loads" \
+	timeout 30 nvim --headless --clean -c 'luafile try.lua' -c 'cquit'
+is "$(cat nvim.out 2>&1)" "42
+exception: Uncaught ZeroDivisionError at line 3: division by zero
+3 ZeroDivisionError: division by zero
+/limitz: this key is not known here
+42" "runs the buffer and a range, points to the line, and tells why it was refused"
+done_testing
