@@ -26,11 +26,12 @@ add_custom_target(tidy
 # cppcheck 2.10 does not understand cleanup attributes (leaks and unread values), container_of
 # (typeof), callbacks whose signature is given (constParameter), negative characters and
 # descriptors where a library takes an int (invalidFunctionArg), or tables made by macros
-# (syntaxError; the compilers know better).  readdir is safe in glibc, and we declare at the top
-# of a block (variableScope).  It knows a processor only when told.
+# (syntaxError; the compilers know better).  readdir is safe in glibc, the spawner, who asks
+# getpwnam, has one thread, and we declare at the top of a block (variableScope).  It knows a
+# processor only when told.
 set(ced_cppcheck_silent missingIncludeSystem unusedStructMember memleak resourceLeak
 	unreadVariable redundantInitialization constParameter invalidFunctionArg syntaxError
-	readdirCalled variableScope)
+	readdirCalled getpwnamCalled variableScope)
 list(TRANSFORM ced_cppcheck_silent PREPEND --suppress=)
 cmake_host_system_information(RESULT ced_cores QUERY NUMBER_OF_LOGICAL_CORES)
 add_custom_target(cppcheck

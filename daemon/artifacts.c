@@ -95,42 +95,66 @@ static bool is_own_program(
 	       !memcmp(path + head->path_len, spec->code.data, spec->code.len);
 }
 
+/* Gives the path of the entry, behind which stand its bytes.  NULL: this is no entry. */
+static const char *read_head(
+	const struct buf *bytes, size_t at, struct artifact_head *ret_head, struct err *err)
+{
+	size_t left = bytes->len - at;
+	struct artifact_head head;
+
+	if (left < sizeof(head)) {
+		(void)err_set(err, ERR_PROTOCOL, "artifacts: half an entry");
+		return NULL;
+	}
+	memcpy(&head, bytes->bytes + at, sizeof(head));
+	left -= sizeof(head);
+	if (head.magic != LEASE_MAGIC || head.reason >= ARTIFACT_REASON_COUNT ||
+		head.path_len > PATH_LEN_MAX || head.path_len > left ||
+		head.data_len > left - head.path_len) {
+		(void)err_set(err, ERR_PROTOCOL, "artifacts: an entry makes no sense");
+		return NULL;
+	}
+	*ret_head = head;
+	return bytes->bytes + at + sizeof(head);
+}
+
+/* ARTIFACT_TAKEN, or why it is not; `taken_bytes` count it already. */
+static uint32_t judge(const struct artifact_head *head, const char *path, uint64_t taken_bytes,
+	const struct job_limits *limits, const struct job_result *result)
+{
+	if (head->reason != ARTIFACT_TAKEN)
+		return head->reason;
+	if (!is_clean(path, head->path_len))
+		return ARTIFACT_BAD_NAME;
+	if (taken_bytes > limits->artifact_bytes ||
+		result->artifact_count == limits->artifact_count)
+		return ARTIFACT_TOO_LARGE;
+	return ARTIFACT_TAKEN;
+}
+
 int artifacts_read(struct arena *arena, const struct buf *bytes, const struct job_spec *spec,
 	struct job_result *result, struct err *err)
 {
 	const struct job_limits *limits = &spec->limits;
+	struct artifact_head head = { 0 };
 	uint64_t taken_bytes = 0;
 
 	result->artifacts = arena_array(arena, struct job_artifact, limits->artifact_count + 1);
 	result->skipped = arena_array(arena, struct job_skipped, SKIPPED_MAX);
 	if (!result->artifacts || !result->skipped)
 		return err_set(err, ERR_MEMORY, "no memory for artifacts");
-	for (size_t at = 0; at < bytes->len;) {
-		struct artifact_head head;
-		const char *path = bytes->bytes + at + sizeof(head);
-		size_t left = bytes->len - at;
+	for (size_t at = 0; at < bytes->len;
+		at += sizeof(head) + head.path_len + (size_t)head.data_len) {
+		const char *path = read_head(bytes, at, &head, err);
 		uint32_t reason;
 		int kept;
 
-		if (left < sizeof(head))
-			return err_set(err, ERR_PROTOCOL, "artifacts: half an entry");
-		memcpy(&head, bytes->bytes + at, sizeof(head));
-		left -= sizeof(head);
-		if (head.magic != LEASE_MAGIC || head.reason >= ARTIFACT_REASON_COUNT ||
-			head.path_len > PATH_LEN_MAX || head.path_len > left ||
-			head.data_len > left - head.path_len)
-			return err_set(err, ERR_PROTOCOL, "artifacts: an entry makes no sense");
-		at += sizeof(head) + head.path_len + (size_t)head.data_len;
-		reason = head.reason;
-		if (reason == ARTIFACT_TAKEN && is_own_program(&head, path, spec))
+		if (!path)
+			return -1;
+		if (head.reason == ARTIFACT_TAKEN && is_own_program(&head, path, spec))
 			continue;
 		taken_bytes += head.data_len;
-		if (reason == ARTIFACT_TAKEN && !is_clean(path, head.path_len))
-			reason = ARTIFACT_BAD_NAME;
-		if (reason == ARTIFACT_TAKEN &&
-			(taken_bytes > limits->artifact_bytes ||
-				result->artifact_count == limits->artifact_count))
-			reason = ARTIFACT_TOO_LARGE;
+		reason = judge(&head, path, taken_bytes, limits, result);
 		kept = reason == ARTIFACT_TAKEN ? take(arena, &head, path, result)
 						: skip(arena, &head, path, reason, result);
 		if (kept < 0)

@@ -63,7 +63,7 @@ static void keep_tail(struct capture *capture, const char *bytes, size_t len)
 		capture->tail_size = capture->tail ? want : 0;
 		capture->failed = !capture->tail;
 	}
-	if (!capture->tail_size)
+	if (!capture->tail)
 		return;
 	if (len > capture->tail_size) {
 		bytes += len - capture->tail_size;

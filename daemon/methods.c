@@ -305,8 +305,8 @@ static void start_run(const struct arrival *arrival, bool is_check)
 		refuse(arrival, &error);
 		return;
 	}
-	request = request_new(server, conn, msgid, is_check, arrival->bytes, arrival->arena,
-		arrival->message->params);
+	request = request_new(
+		server, conn, arrival->message, is_check, arrival->bytes, arrival->arena);
 	if (request)
 		request->held_bytes = arrival->held;
 	else

@@ -436,6 +436,19 @@ static bool is_busy(const struct zygote *zygote)
 	return false;
 }
 
+/* What is warm ends now, what runs ends when it is done, and then the zygote. */
+static void retire(struct zygote *zygote)
+{
+	list_for_each(at, &zygote->workers) {
+		struct worker *worker = container_of(at, struct worker, link);
+
+		if (worker->state == WORKER_WARM)
+			worker_release(worker);
+	}
+	if (!is_busy(zygote))
+		zygote_lose(zygote, "replaced");
+}
+
 static void bury(struct zygote *zygote)
 {
 	list_for_each(at, &zygote->workers) {
@@ -444,16 +457,8 @@ static void bury(struct zygote *zygote)
 		if (worker->state == WORKER_GONE)
 			worker_close(worker);
 	}
-	if (zygote->state == ZYGOTE_RETIRING) {
-		list_for_each(at, &zygote->workers) {
-			struct worker *worker = container_of(at, struct worker, link);
-
-			if (worker->state == WORKER_WARM)
-				worker_release(worker);
-		}
-		if (!is_busy(zygote))
-			zygote_lose(zygote, "replaced");
-	}
+	if (zygote->state == ZYGOTE_RETIRING)
+		retire(zygote);
 	if (zygote->state == ZYGOTE_GONE && !zygote->opening && zygote->early_sock < 0)
 		zygote_free(zygote);
 }
@@ -483,12 +488,14 @@ static bool is_worn(const struct zygote *zygote)
 static void upkeep_runtime(struct runtime *runtime)
 {
 	struct list *first = list_first(&runtime->zygotes);
-	struct zygote *newest = first ? container_of(first, struct zygote, link) : NULL;
+	struct zygote *newest;
 
-	if (newest && newest->state == ZYGOTE_READY && is_worn(newest))
+	if (!first)
+		return; /* the next one is being waited for: retry_later() */
+	newest = container_of(first, struct zygote, link);
+	if (newest->state == ZYGOTE_READY && is_worn(newest))
 		zygote_start(runtime);
-	if (newest && newest->state <= ZYGOTE_STARTING &&
-		clock_ms() - newest->started_ms > ZYGOTE_START_MS)
+	if (newest->state <= ZYGOTE_STARTING && clock_ms() - newest->started_ms > ZYGOTE_START_MS)
 		zygote_lose(newest, "it did not get ready in time");
 	list_for_each(at, &runtime->zygotes)
 		bury(container_of(at, struct zygote, link));

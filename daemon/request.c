@@ -13,15 +13,15 @@
 
 #define EARLY_BYTES_MAX ((size_t)64 << 20)
 
-struct request *request_new(struct server *server, struct conn *conn, uint32_t msgid, bool is_check,
-	char *message, struct arena *arena, const struct value *params)
+struct request *request_new(struct server *server, struct conn *conn,
+	const struct rpc_message *message, bool is_check, char *bytes, struct arena *arena)
 {
 	struct request *request = calloc(1, sizeof(*request));
 	struct err err = ERR_INIT;
 
 	if (!request || ulid_next(&server->ids, request->result.run_id, &err) < 0) {
 		free(request);
-		free(message);
+		free(bytes);
 		arena_done(arena);
 		return NULL;
 	}
@@ -30,12 +30,12 @@ struct request *request_new(struct server *server, struct conn *conn, uint32_t m
 	buf_init(&request->early, EARLY_BYTES_MAX);
 	request->server = server;
 	request->conn = conn;
-	request->msgid = msgid;
+	request->msgid = message->msgid;
 	request->is_check = is_check;
 	request->caller = *conn_caller(conn);
-	request->message = message;
+	request->bytes = bytes;
 	request->arena = *arena;
-	request->params = params;
+	request->params = message->params;
 	request->received_us = clock_us();
 	request->received_wall_us = clock_wall_us();
 	request->result.steps = request->steps;
@@ -102,7 +102,7 @@ void request_free(struct request *request)
 	execution_done(&request->execution);
 	buf_done(&request->early);
 	arena_done(&request->arena);
-	free(request->message);
+	free(request->bytes);
 	free(request);
 	if (runtime)
 		stage_queue_serve(server, runtime); /* its caller may run one more now */

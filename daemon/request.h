@@ -17,6 +17,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/list.h"
 #include "proto/job.h"
+#include "proto/rpc.h"
 
 struct server;
 struct conn;
@@ -59,7 +60,7 @@ struct request {
 	uint32_t msgid;
 	bool is_check;
 	struct caller caller;
-	char *message;     /* the params point into it */
+	char *bytes;       /* the params point into them */
 	size_t held_bytes; /* of its caller's share of memory */
 	struct arena arena;
 	const struct value *params;
@@ -90,11 +91,11 @@ struct request {
 };
 
 /*
- * Takes `message` (malloc) and the arena that its values live in.  NULL: no memory; then both are
- * given back.
+ * Takes `bytes` (malloc), which the message points into, and the arena that its values live in.
+ * NULL: no memory; then both are given back.
  */
-struct request *request_new(struct server *server, struct conn *conn, uint32_t msgid, bool is_check,
-	char *message, struct arena *arena, const struct value *params);
+struct request *request_new(struct server *server, struct conn *conn,
+	const struct rpc_message *message, bool is_check, char *bytes, struct arena *arena);
 
 /* Adds a line to the trace.  `note` lives in the arena, or is NULL. */
 void request_step(

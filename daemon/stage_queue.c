@@ -61,12 +61,40 @@ static enum stage busy(struct request *request, const char *what)
 	return STAGE_RECORD;
 }
 
+static enum stage cannot_run(struct request *request, const char *trouble)
+{
+	queue_leave(&request->server->queue, &request->queue);
+	request->result.outcome = OUTCOME_SANDBOX_ERROR;
+	request->result.ran = RAN_NO;
+	request->result.reason =
+		arena_printf(&request->arena, "The runtime does not start: %s", trouble);
+	request_step(request, "queue.left", "queue", false, request->result.reason);
+	return STAGE_RECORD;
+}
+
+/* A worker is warm: it goes to whose turn it is.  True when that is this request. */
+static bool has_turn(struct request *request)
+{
+	struct server *server = request->server;
+	struct queue_entry *next = queue_next(&server->queue, request->runtime);
+	struct request *other;
+
+	if (!next)
+		return false;
+	other = container_of(next, struct request, queue);
+	if (other == request)
+		request->result.metrics.warm = true;
+	get_turn(other, pool_take(request->runtime));
+	if (other != request)
+		request_enter(other, STAGE_WORKER);
+	return other == request;
+}
+
 enum stage stage_queue(struct request *request)
 {
 	struct server *server = request->server;
 	enum queue_answer answer = queue_enter(&server->queue, &request->queue, request->caller.uid,
 		request->spec.agent, request->runtime);
-	struct queue_entry *next;
 
 	if (answer == QUEUE_FULL)
 		return busy(request, "the queue is full");
@@ -75,26 +103,10 @@ enum stage stage_queue(struct request *request)
 	if (answer == QUEUE_NO_MEMORY)
 		return busy(request, "there is no memory for another run");
 	if (!list_is_empty(&request->runtime->warm)) {
-		next = queue_next(&server->queue, request->runtime);
-		if (next == &request->queue) {
-			request->result.metrics.warm = true;
-			get_turn(request, pool_take(request->runtime));
+		if (has_turn(request))
 			return STAGE_WORKER;
-		}
-		if (next) { /* somebody else's turn: theirs is given now, ours when it comes */
-			struct request *other = container_of(next, struct request, queue);
-
-			get_turn(other, pool_take(request->runtime));
-			request_enter(other, STAGE_WORKER);
-		}
 	} else if (request->runtime->trouble[0]) {
-		queue_leave(&server->queue, &request->queue);
-		request->result.outcome = OUTCOME_SANDBOX_ERROR;
-		request->result.ran = RAN_NO;
-		request->result.reason = arena_printf(&request->arena,
-			"The runtime does not start: %s", request->runtime->trouble);
-		request_step(request, "queue.left", "queue", false, request->result.reason);
-		return STAGE_RECORD;
+		return cannot_run(request, request->runtime->trouble);
 	} else {
 		request->runtime->cold++;
 		(void)pool_take(request->runtime); /* tells the pool that it is short */

@@ -133,7 +133,7 @@ static size_t gather_calls(short calls[CALLS_MAX])
 size_t tiny_filter_build(struct sock_filter *ret_program)
 {
 	struct writer writer = { ret_program, 0 };
-	short calls[CALLS_MAX];
+	short calls[CALLS_MAX] = { 0 };
 	size_t count = gather_calls(calls);
 
 	put(&writer, BPF_LD | BPF_W | BPF_ABS, NR_AT);
