@@ -61,8 +61,8 @@ int ceilings_init(struct ceilings *ceilings, const struct config *config, struct
 {
 	uint64_t limit = raise_limit();
 	/* While a zygote is replaced, the warm workers of the old one and of the new are there. */
-	uint64_t ours = FDS_OWN + FDS_PER_WORKER * config->runtime_count *
-					  (config->workers_max + config->workers_min);
+	uint64_t workers = config->runtime_count * (config->workers_max + config->workers_min);
+	uint64_t ours = FDS_OWN + FDS_PER_WORKER * workers;
 
 	map_init(&ceilings->shares);
 	ceilings->conns_most = (unsigned)config->connections_max;

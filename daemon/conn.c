@@ -275,7 +275,10 @@ static void take_message(struct conn *conn, char *bytes, size_t len)
 		const char *full = no_room_for(conn, size);
 
 		if (!full) {
-			methods_start(conn->server, conn, &message, bytes, &arena, size);
+			struct arrival arrival = { conn->server, conn, &message, bytes, &arena,
+				size };
+
+			methods_start(&arrival);
 			return;
 		}
 		refuse(conn, message.msgid, RPC_CODE_BUSY, "busy", full);

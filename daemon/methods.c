@@ -259,16 +259,6 @@ static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_ADMIN_STATUS] = method_from_store,
 };
 
-/* One that has no struct of its own yet. */
-struct arrival {
-	struct server *server;
-	struct conn *conn;
-	const struct rpc_message *message;
-	char *bytes;
-	struct arena *arena;
-	size_t held;
-};
-
 static void refuse(const struct arrival *arrival, const struct rpc_error *error)
 {
 	uint32_t uid = conn_caller(arrival->conn)->uid;
@@ -360,11 +350,9 @@ static void refuse_params(struct call *call, const struct job_refusal *refusal)
 	call_free(call);
 }
 
-void methods_start(struct server *server, struct conn *conn, const struct rpc_message *message,
-	char *bytes, struct arena *arena, size_t held)
+void methods_start(const struct arrival *arrival)
 {
-	const struct arrival arrival = { server, conn, message, bytes, arena, held };
-	const struct method *method = method_find(message->method);
+	const struct method *method = method_find(arrival->message->method);
 	struct job_refusal refusal = { 0 };
 	struct err err = ERR_INIT;
 	struct call *call;
@@ -374,14 +362,14 @@ void methods_start(struct server *server, struct conn *conn, const struct rpc_me
 		struct rpc_error error = { .code = RPC_CODE_UNKNOWN_METHOD,
 			.message = "there is no such method" };
 
-		refuse(&arrival, &error);
+		refuse(arrival, &error);
 		return;
 	}
 	if (method->id == METHOD_RUN || method->id == METHOD_CHECK) {
-		start_run(&arrival, method->id == METHOD_CHECK);
+		start_run(arrival, method->id == METHOD_CHECK);
 		return;
 	}
-	call = call_new(&arrival, method);
+	call = call_new(arrival, method);
 	if (!call)
 		return;
 	if (method->who == METHOD_ADMIN && !call->caller.is_admin) {

@@ -24,12 +24,21 @@ struct call {
 	bool asked_again;
 };
 
+/* A request that came, whole and well formed. */
+struct arrival {
+	struct server *server;
+	struct conn *conn;
+	const struct rpc_message *message;
+	char *bytes; /* the message points into them */
+	struct arena *arena;
+	size_t held; /* of its caller's share of memory */
+};
+
 /*
- * Takes `bytes` and the arena, and what the caller holds for them: `held` bytes are let go at the
+ * Takes the bytes and the arena, and what the caller holds for them, which is let go at the
  * request's end.
  */
-void methods_start(struct server *server, struct conn *conn, const struct rpc_message *message,
-	char *bytes, struct arena *arena, size_t held);
+void methods_start(const struct arrival *arrival);
 
 /* Each answers the call and frees it.  call_result() with NULL says that memory was short. */
 void call_result(struct call *call, const struct value *result);
