@@ -248,6 +248,8 @@ static void on_artifact_bytes(void *owner, int events)
 
 void execution_on_collected(struct execution *execution)
 {
+	if (!execution->collecting)
+		return; /* nobody asked */
 	execution->collecting = false;
 	if (!execution->artifacts)
 		conclude(execution);
@@ -316,14 +318,28 @@ static void take_error(struct execution *execution, const struct job_head *head,
 	struct value *error = NULL;
 	struct err err = ERR_INIT;
 
-	/* The first report is the harness's; a later one could only be the program's own. */
-	if (facts->error || facts->done)
+	/*
+	 * The first report is the harness's; a later one could only be the program's own.  One that
+	 * cannot be read counts too: reading takes of the request's memory.
+	 */
+	if (execution->reported || facts->done)
 		return;
+	execution->reported = true;
 	if (json_parse(execution->arena, body, head->len, &ERROR_BOUNDS, &error, &err) < 0 ||
 		!value_is(error, VALUE_MAP))
 		return;
 	facts->error = error;
 	facts->error_is_syntax = value_as_bool(value_get(facts->error, "syntax"), false);
+}
+
+/*
+ * When the program began.  The word may be read after the end was known, or be forged later still;
+ * the beginning was not later than the end, and times taken from both are never below nothing.
+ */
+static void note_begun(struct execution *execution)
+{
+	if (!execution->begun_us)
+		execution->begun_us = execution->ended_us ? execution->ended_us : clock_us();
 }
 
 static void take_done(struct execution *execution, int code)
@@ -353,7 +369,7 @@ void execution_on_job_message(
 	switch (head->kind) {
 	case JOB_BEGUN:
 		facts->began = true;
-		execution->begun_us = execution->begun_us ? execution->begun_us : clock_us();
+		note_begun(execution);
 		return;
 	case JOB_ERROR:
 		take_error(execution, head, body);
@@ -408,7 +424,11 @@ void execution_on_worker_ended(struct execution *execution, const struct lease_m
 	facts->has_disk = true;
 	facts->disk_bytes = msg->disk_bytes;
 	facts->inodes = msg->inodes;
+	facts->disk_full = msg->flags & LEASE_FLAG_DISK_FULL;
+	facts->inodes_full = msg->flags & LEASE_FLAG_INODES_FULL;
 	worker_drain_job(execution->worker);
+	if (execution->over)
+		return; /* the done word was still in the socket */
 	if (!execution->ended_us)
 		execution->ended_us = clock_us();
 	facts->gone_us = facts->killed ? clock_us() - execution->ended_us : 0;
@@ -446,8 +466,8 @@ static void on_cpu(void *owner)
 {
 	struct execution *execution = owner;
 	const struct knob_counts *before = &execution->facts.before;
-	uint64_t used_us =
-		knobs_cpu_us(&execution->worker->knobs) - before->cpu_user_us - before->cpu_sys_us;
+	uint64_t used_us = knobs_since(
+		before->cpu_user_us + before->cpu_sys_us, knobs_cpu_us(&execution->worker->knobs));
 	uint64_t limit_us = execution->spec->limits.cpu_ms * 1000;
 
 	if (used_us >= limit_us)
@@ -494,13 +514,19 @@ static void send_job(struct execution *execution)
 	execution->facts.job_sent = true;
 }
 
-void execution_on_adjusted(struct execution *execution)
+void execution_on_adjusted(struct execution *execution, const struct lease_msg *msg)
 {
-	if (execution->sent || execution->over)
+	/* Whoever is being killed gets no job any more: what it ran would have to be told as run. */
+	if (execution->sent || execution->finishing || execution->over)
 		return;
 	timer_close(execution->patience);
 	execution->patience = NULL;
-	send_job(execution);
+	if (msg->status)
+		fail(execution,
+			arena_printf(execution->arena,
+				"The limits of the worker could not be set: %s", msg->text));
+	else
+		send_job(execution);
 }
 
 /* Is there anything that only the slot can change? */

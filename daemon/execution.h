@@ -27,6 +27,7 @@ struct execution {
 	struct watch *artifacts;
 	struct buf artifact_bytes;
 	bool sent;
+	bool reported; /* a JOB_ERROR came, whether it could be read or not */
 	bool finishing;
 	bool collecting;
 	bool over;
@@ -54,7 +55,7 @@ void execution_done(struct execution *execution);
 
 /* ---- what the worker tells (called by worker.c) -------------------------------------------- */
 
-void execution_on_adjusted(struct execution *execution);
+void execution_on_adjusted(struct execution *execution, const struct lease_msg *msg);
 void execution_on_job_message(
 	struct execution *execution, const struct job_head *head, const char *body);
 void execution_on_job_broken(struct execution *execution);

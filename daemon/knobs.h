@@ -38,6 +38,12 @@ int knobs_set(struct knobs *knobs, uint64_t memory_bytes, uint64_t pids);
 void knobs_reset_peak(const struct knobs *knobs);
 void knobs_count(const struct knobs *knobs, struct knob_counts *ret_counts);
 uint64_t knobs_cpu_us(const struct knobs *knobs);
+
+/* What a counter grew by.  One that cannot be read any more says 0; that is no growth. */
+static inline uint64_t knobs_since(uint64_t before, uint64_t after)
+{
+	return after > before ? after - before : 0;
+}
 uint64_t knobs_memory_peak(const struct knobs *knobs);
 
 /* Kills everything in the leaf.  Belt to the lifeline's braces. */

@@ -69,18 +69,18 @@ static bool went_wrong(const struct facts *facts)
 
 static uint64_t oom_kills(const struct facts *facts)
 {
-	return facts->after.oom_kills - facts->before.oom_kills;
+	return knobs_since(facts->before.oom_kills, facts->after.oom_kills);
 }
 
 static uint64_t pids_refused(const struct facts *facts)
 {
-	return facts->after.pids_refused - facts->before.pids_refused;
+	return knobs_since(facts->before.pids_refused, facts->after.pids_refused);
 }
 
 static uint64_t cpu_us(const struct facts *facts)
 {
-	uint64_t counted = facts->after.cpu_user_us + facts->after.cpu_sys_us -
-			   facts->before.cpu_user_us - facts->before.cpu_sys_us;
+	uint64_t counted = knobs_since(facts->before.cpu_user_us, facts->after.cpu_user_us) +
+			   knobs_since(facts->before.cpu_sys_us, facts->after.cpu_sys_us);
 
 	if (!counted && facts->ended)
 		counted = facts->usage.cpu_user_us + facts->usage.cpu_sys_us;
@@ -196,23 +196,15 @@ static bool is_syscall_denied(struct judgement *j)
 	return true;
 }
 
-/* 98 of 100: the file system keeps a little for itself. */
-static bool is_nearly(uint64_t used, uint64_t limit)
-{
-	return limit && used >= limit / 100 * 98;
-}
-
+/* The slot measured the file system itself: nothing was left of it when the worker was dead. */
 static bool is_disk_limit(struct judgement *j)
 {
 	const struct facts *facts = j->facts;
-	bool bytes = facts->has_disk && is_nearly(facts->disk_bytes, j->limits->disk_bytes);
-	bool inodes = facts->has_disk && is_nearly(facts->inodes, j->limits->inodes);
+	bool full = facts->disk_full || facts->inodes_full;
 
-	if (!went_wrong(facts) || (!died_by(facts, SIGXFSZ) && !bytes && !inodes))
+	if (!went_wrong(facts) || (!died_by(facts, SIGXFSZ) && !(full && facts->error)))
 		return false;
-	if (!facts->error && !died_by(facts, SIGXFSZ))
-		return false;
-	note_text(j, "limit", inodes && !bytes ? "inodes" : "disk_bytes");
+	note_text(j, "limit", facts->inodes_full && !facts->disk_full ? "inodes" : "disk_bytes");
 	note_int(j, "limit_bytes", j->limits->disk_bytes);
 	note_int(j, "used_bytes", facts->disk_bytes);
 	note_int(j, "limit_inodes", j->limits->inodes);
@@ -261,7 +253,8 @@ static bool is_signal(struct judgement *j)
 {
 	const struct facts *facts = j->facts;
 
-	if (facts->done || !facts->ended || !WIFSIGNALED(facts->wait_status))
+	/* Before it had the job there was no program that could die. */
+	if (facts->done || !facts->job_sent || !facts->ended || !WIFSIGNALED(facts->wait_status))
 		return false;
 	j->result->signal = WTERMSIG(facts->wait_status);
 	note_text(j, "signal", signal_name(j->arena, j->result->signal));
@@ -365,8 +358,10 @@ static enum ran what_ran(const struct facts *facts, enum outcome outcome)
 
 static void fill_metrics(const struct facts *facts, struct job_metrics *metrics)
 {
-	metrics->cpu_user_us = (int64_t)(facts->after.cpu_user_us - facts->before.cpu_user_us);
-	metrics->cpu_sys_us = (int64_t)(facts->after.cpu_sys_us - facts->before.cpu_sys_us);
+	metrics->cpu_user_us =
+		(int64_t)knobs_since(facts->before.cpu_user_us, facts->after.cpu_user_us);
+	metrics->cpu_sys_us =
+		(int64_t)knobs_since(facts->before.cpu_sys_us, facts->after.cpu_sys_us);
 	metrics->memory_peak_bytes = (int64_t)facts->memory_peak;
 	if (facts->has_disk)
 		metrics->disk_bytes = (int64_t)facts->disk_bytes;

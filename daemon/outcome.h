@@ -41,6 +41,7 @@ struct facts {
 	struct lease_usage usage; /* valid when ended */
 	bool has_disk;
 	uint64_t disk_bytes, inodes; /* in use when it ended */
+	bool disk_full, inodes_full; /* and nothing was left then */
 	struct knob_counts before, after;
 	uint64_t memory_peak;
 	bool has_memory_cgroup;

@@ -143,19 +143,21 @@ static void on_slot_knobs(void *context, const struct priv_msg *msg, int *fds, u
 	free(question);
 }
 
-static void ask_slot(struct zygote *zygote)
+/* False: no memory; the next upkeep tries again. */
+static bool ask_slot(struct zygote *zygote)
 {
 	struct slot_question *question = calloc(1, sizeof(*question));
 	struct priv_msg msg = { .op = PRIV_SLOT };
 
 	if (!question)
-		return;
+		return false;
 	question->zygote = zygote;
 	question->index = zygote->opened++;
 	zygote->opening++;
 	msg.body.slot.zygote = zygote->child;
 	msg.body.slot.slot = question->index;
 	spawner_ask(zygote->runtime->pool->spawner, &msg, NULL, 0, on_slot_knobs, question);
+	return true;
 }
 
 /* ---- what workers tell ---------------------------------------------------------------------- */
@@ -177,6 +179,8 @@ void zygote_on_empty(struct zygote *zygote, struct worker *worker)
 		return; /* upkeep lets a retiring zygote go */
 	if (worker->misses < MISSES_MAX)
 		worker_make(worker, &config->limits);
+	else
+		worker_lose(worker, "no worker can be made in it");
 }
 
 void zygote_on_slot_lost(struct zygote *zygote, struct worker *worker)
@@ -350,6 +354,7 @@ static void on_zygote_answer(void *context, const struct priv_msg *msg, int *fds
 {
 	struct zygote *zygote = context;
 	uv_loop_t *loop = zygote->runtime->pool->loop;
+	auto_fd int sock = take_fd(&zygote->early_sock); /* bury() waits for this answer no more */
 
 	close_fds(
 		fds, fd_count); /* its end is told by EXITED; the pidfd is for those who want it */
@@ -363,8 +368,7 @@ static void on_zygote_answer(void *context, const struct priv_msg *msg, int *fds
 		return;
 	}
 	zygote->state = ZYGOTE_STARTING;
-	zygote->control =
-		watch_new(loop, take_fd(&zygote->early_sock), UV_READABLE, on_control, zygote);
+	zygote->control = watch_new(loop, take_fd(&sock), UV_READABLE, on_control, zygote);
 	if (!zygote->control)
 		zygote_lose(zygote, "no memory to watch it");
 }
@@ -420,7 +424,8 @@ static void keep_floor(struct runtime *runtime)
 	if (!zygote || runtime->pool->closing)
 		return;
 	while (slots_alive(zygote) < runtime->wanted && zygote->opened < PRIV_SLOTS_MAX)
-		ask_slot(zygote);
+		if (!ask_slot(zygote))
+			return;
 }
 
 static bool is_busy(const struct zygote *zygote)
@@ -454,6 +459,8 @@ static void bury(struct zygote *zygote)
 	list_for_each(at, &zygote->workers) {
 		struct worker *worker = container_of(at, struct worker, link);
 
+		if (worker_is_stuck(worker))
+			worker_lose(worker, "it has been silent for too long");
 		if (worker->state == WORKER_GONE)
 			worker_close(worker);
 	}
@@ -493,7 +500,7 @@ static void upkeep_runtime(struct runtime *runtime)
 	if (!first)
 		return; /* the next one is being waited for: retry_later() */
 	newest = container_of(first, struct zygote, link);
-	if (newest->state == ZYGOTE_READY && is_worn(newest))
+	if (newest->state == ZYGOTE_READY && is_worn(newest) && !runtime->retry)
 		zygote_start(runtime);
 	if (newest->state <= ZYGOTE_STARTING && clock_ms() - newest->started_ms > ZYGOTE_START_MS)
 		zygote_lose(newest, "it did not get ready in time");

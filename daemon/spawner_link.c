@@ -126,12 +126,13 @@ static void take_answer(
 	struct list *first = list_first(&link->questions);
 	struct question *question;
 
-	if (!link->asking || !first || msg->sequence != link->sequence) {
+	question = first ? container_of(first, struct question, link) : NULL;
+	if (!link->asking || !question || msg->op != question->msg.op ||
+		msg->sequence != link->sequence) {
 		close_fds(fds, count);
 		lose(link, "an answer to no question");
 		return;
 	}
-	question = container_of(first, struct question, link);
 	list_remove(first);
 	link->question_count--;
 	link->asking = false;

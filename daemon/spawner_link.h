@@ -37,7 +37,8 @@ int spawner_link_start(struct spawner_link *link, uv_loop_t *loop,
 
 /*
  * Asks; the answer comes later from the loop, also when the spawner dies first (then with
- * error ERR_CLOSED).  Takes `fds` on every path.
+ * error ERR_CLOSED).  What cannot be asked at all, because the spawner has gone, too much is asked
+ * or memory is short, is answered so before the call returns.  Takes `fds` on every path.
  */
 void spawner_ask(struct spawner_link *link, const struct priv_msg *msg, const int *fds,
 	unsigned fd_count, spawner_answer *on_answer, void *context);

@@ -40,6 +40,15 @@ static void move(struct worker *worker, enum worker_state next)
 	if (worker->state == WORKER_WARM)
 		list_remove(&worker->ready_link);
 	worker->state = next;
+	worker->moved_us = clock_us();
+}
+
+bool worker_is_stuck(const struct worker *worker)
+{
+	bool waits = worker->state == WORKER_OPENING || worker->state == WORKER_MAKING ||
+		     worker->state == WORKER_ENDING;
+
+	return waits && clock_us() - worker->moved_us > WORKER_SILENCE_MS * 1000;
 }
 
 /* ---- what comes from the slot --------------------------------------------------------------- */
@@ -80,18 +89,6 @@ void worker_lose(struct worker *worker, const char *why)
 	zygote_on_slot_lost(worker->zygote, worker);
 }
 
-static void become_warm(struct worker *worker)
-{
-	if (worker->state != WORKER_MAKING || !worker->told_ready || !worker->told_made)
-		return;
-	worker->misses = 0;
-	worker->warm_us = clock_us();
-	knobs_reset_peak(&worker->knobs);
-	knobs_count(&worker->knobs, &worker->before);
-	move(worker, WORKER_WARM);
-	zygote_on_warm(worker->zygote, worker);
-}
-
 static void making_failed(struct worker *worker, const char *why)
 {
 	worker->misses++;
@@ -101,10 +98,30 @@ static void making_failed(struct worker *worker, const char *why)
 	worker_release(worker);
 }
 
+static void become_warm(struct worker *worker)
+{
+	if (worker->state != WORKER_MAKING || !worker->told_ready || !worker->told_made)
+		return;
+	if (!worker->job || !worker->out || !worker->errout) {
+		making_failed(worker, "it closed a stream before it had a job");
+		return;
+	}
+	worker->misses = 0;
+	worker->warm_us = clock_us();
+	knobs_reset_peak(&worker->knobs);
+	knobs_count(&worker->knobs, &worker->before);
+	move(worker, WORKER_WARM);
+	zygote_on_warm(worker->zygote, worker);
+}
+
 static void on_ended(struct worker *worker, const struct lease_msg *msg)
 {
 	struct execution *execution = worker->execution;
 
+	if (execution && worker->ended) {
+		worker_lose(worker, "it died twice");
+		return;
+	}
 	worker->ended = true;
 	if (execution)
 		execution_on_worker_ended(execution, msg);
@@ -138,7 +155,7 @@ static void on_slot_message(struct worker *worker, const struct lease_msg *msg)
 		return;
 	case LEASE_ADJUSTED:
 		if (worker->execution)
-			execution_on_adjusted(worker->execution);
+			execution_on_adjusted(worker->execution, msg);
 		return;
 	case LEASE_WORKER_ENDED:
 		on_ended(worker, msg);
@@ -186,7 +203,9 @@ static void job_broken(struct worker *worker)
 	worker->job = NULL;
 	if (worker->execution)
 		execution_on_job_broken(worker->execution);
-	/* Otherwise its death is told by the slot. */
+	else if (worker->state == WORKER_WARM)
+		worker_release(worker); /* nobody shall be given one that cannot be spoken to */
+					/* Otherwise its death is told by the slot. */
 }
 
 static void on_job_message(struct worker *worker, const struct job_head *head, const char *body)
@@ -199,22 +218,28 @@ static void on_job_message(struct worker *worker, const struct job_head *head, c
 	}
 }
 
-/* Hands on every whole message.  -1 when what came is no message. */
+/*
+ * Hands on every whole message.  -1 when what came is no message.  The rest moves to the front
+ * once and not after each message: a program that floods us with heads must not hold the loop.
+ */
 static int cut_messages(struct worker *worker)
 {
-	while (worker->job && worker->incoming.len >= sizeof(struct job_head)) {
+	size_t at = 0;
+
+	while (worker->job && worker->incoming.len - at >= sizeof(struct job_head)) {
 		struct job_head head;
 
-		memcpy(&head, worker->incoming.bytes, sizeof(head));
+		memcpy(&head, worker->incoming.bytes + at, sizeof(head));
 		if (head.magic != LEASE_MAGIC || head.kind <= JOB_START ||
 			head.kind >= JOB_KIND_COUNT || head.len > LEASE_REPORT_MAX)
 			return -1;
-		if (worker->incoming.len < sizeof(head) + head.len)
-			return 0;
-		on_job_message(worker, &head, worker->incoming.bytes + sizeof(head));
-		if (worker->job)
-			buf_consume(&worker->incoming, sizeof(head) + head.len);
+		if (worker->incoming.len - at < sizeof(head) + head.len)
+			break;
+		on_job_message(worker, &head, worker->incoming.bytes + at + sizeof(head));
+		at += sizeof(head) + head.len;
 	}
+	if (worker->job)
+		buf_consume(&worker->incoming, at);
 	return 0;
 }
 
@@ -287,15 +312,27 @@ void worker_drain_job(struct worker *worker)
 			return;
 }
 
-static void on_output(struct worker *worker, struct watch **pipe, bool is_stderr)
+/* Nobody runs here yet: what a warm-up says is of no interest.  become_warm() sees an end. */
+static void drop_output(struct watch **pipe)
 {
-	if (worker->execution) {
-		execution_on_output(worker->execution, is_stderr);
+	char bytes[4096];
+	ssize_t got = read(watch_fd(*pipe), bytes, sizeof(bytes));
+
+	if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
 		return;
-	}
-	/* Nobody runs here: what a warm-up left is of no interest, and neither is its end. */
 	watch_close(*pipe);
 	*pipe = NULL;
+}
+
+static void on_output(struct worker *worker, struct watch **pipe, bool is_stderr)
+{
+	if (worker->execution)
+		execution_on_output(worker->execution, is_stderr);
+	else if (worker->state == WORKER_WARM)
+		worker_release(
+			worker); /* its next program's output would not be its own, or none */
+	else
+		drop_output(pipe);
 }
 
 static void on_stdout(void *owner, int events)
@@ -329,6 +366,7 @@ struct worker *worker_new(struct zygote *zygote, uint32_t index, int slot_sock, 
 	worker->zygote = zygote;
 	worker->index = index;
 	worker->state = WORKER_OPENING;
+	worker->moved_us = clock_us();
 	worker->lifeline = -1;
 	worker->outgoing_fd = -1;
 	worker->knobs = *knobs;

@@ -22,7 +22,8 @@
 #include "proto/job.h"
 #include "proto/leasemsg.h"
 
-#define WORKER_CPUS 1 /* processors that one run may use: the quota of its cgroup */
+#define WORKER_CPUS       1     /* processors that one run may use: the quota of its cgroup */
+#define WORKER_SILENCE_MS 20000 /* for opening, making or ending; then the slot is given up */
 
 enum worker_state {
 	WORKER_OPENING,
@@ -53,7 +54,8 @@ struct worker {
 	struct watch *errout;
 	int lifeline; /* -1: the worker has been told to die */
 	bool told_ready, told_made;
-	bool ended; /* every process of it is dead */
+	bool ended;       /* every process of it is dead */
+	int64_t moved_us; /* when it came into its state */
 	int64_t made_us, warm_us;
 	struct buf incoming; /* from the job socket: part of a message */
 	struct buf outgoing; /* to the job socket: what did not fit */
@@ -110,6 +112,9 @@ void worker_release(struct worker *worker);
  * stays, as WORKER_GONE, until worker_close().
  */
 void worker_lose(struct worker *worker, const char *why);
+
+/* Whether the slot owes us a word for longer than WORKER_SILENCE_MS. */
+bool worker_is_stuck(const struct worker *worker);
 
 /* Closes everything; the slot leaves when its socket closes.  Frees the worker. */
 void worker_close(struct worker *worker);

@@ -242,13 +242,77 @@ TEST(a_full_disk_and_an_error_is_a_disk_limit_and_a_full_disk_alone_is_not)
 
 	arena_init(&arena, 65536);
 	facts.has_disk = true;
-	facts.disk_bytes = LIMITS.disk_bytes;
+	facts.disk_full = true;
 	facts.done = true;
 	expect(&facts, OUTCOME_OK, RAN_YES);
 	facts.done_code = 1;
+	expect(&facts, OUTCOME_EXIT, RAN_YES);
 	facts.error = error_of(&arena, "OSError");
 	expect(&facts, OUTCOME_DISK_LIMIT, RAN_YES);
 	arena_done(&arena);
+}
+
+TEST(a_disk_that_is_nearly_full_is_not_full)
+{
+	struct facts facts = running();
+	struct arena arena;
+
+	arena_init(&arena, 65536);
+	facts.has_disk = true;
+	facts.disk_bytes = LIMITS.disk_bytes - 4096;
+	facts.inodes = LIMITS.inodes - 1;
+	facts.done = true;
+	facts.done_code = 1;
+	facts.error = error_of(&arena, "ValueError");
+	expect(&facts, OUTCOME_EXCEPTION, RAN_YES);
+	arena_done(&arena);
+}
+
+TEST(a_disk_without_another_inode_says_that_it_is_the_inodes)
+{
+	struct facts facts = running();
+	struct judged judged;
+	struct arena arena;
+
+	arena_init(&arena, 65536);
+	facts.has_disk = true;
+	facts.inodes_full = true;
+	facts.done = true;
+	facts.done_code = 1;
+	facts.error = error_of(&arena, "OSError");
+	judged = judge(&facts);
+	CHECK_EQ_INT(judged.result.outcome, OUTCOME_DISK_LIMIT);
+	CHECK_STR(value_as_text(value_get(judged.result.evidence, "limit")), "inodes");
+	arena_done(&judged.arena);
+	arena_done(&arena);
+}
+
+TEST(a_counter_that_fell_back_is_no_evidence_and_no_time)
+{
+	struct facts facts = running();
+	struct judged judged;
+
+	facts.before = (struct knob_counts){ 1000, 1000, 2, 2 };
+	facts.ended = true;
+	facts.wait_status = SIGSEGV;
+	judged = judge(&facts);
+	CHECK_EQ_INT(judged.result.outcome, OUTCOME_SIGNAL);
+	CHECK_EQ_INT(judged.result.metrics.cpu_user_us, 0);
+	CHECK_EQ_INT(judged.result.metrics.cpu_sys_us, 0);
+	arena_done(&judged.arena);
+}
+
+TEST(a_worker_that_dies_by_a_signal_before_it_had_the_job_is_our_fault)
+{
+	struct facts facts = running();
+
+	facts.began = false;
+	facts.job_sent = false;
+	facts.ended = true;
+	facts.wait_status = SIGSEGV;
+	expect(&facts, OUTCOME_SANDBOX_ERROR, RAN_NO);
+	facts.job_sent = true; /* its text may have killed the compiler */
+	expect(&facts, OUTCOME_SIGNAL, RAN_UNKNOWN);
 }
 
 TEST(refused_processes_and_a_bad_end_is_a_pids_limit)

@@ -1,0 +1,746 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/execution.h"
+#include "proto/base/cleanup.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/base/fdio.h"
+#include "tests/check.h"
+#include "tests/fault.h"
+#include "tests/unit/alone.h"
+
+#define EXITED(code) ((code) << 8)
+
+/* One run in one worker; what would be the request around it is here. */
+struct run {
+	struct alone alone;
+	struct execution execution;
+	struct job_spec spec;
+	struct arena arena;
+	struct job_result result;
+	unsigned ends;
+	bool ended;
+};
+
+static void on_end(struct execution *execution)
+{
+	struct run *run = execution->owner;
+
+	run->ends++;
+	run->ended = true;
+	outcome_decide(&run->arena, &run->spec.limits, &execution->facts, &run->result);
+}
+
+static bool prepare(struct run *run, struct knobs *knobs)
+{
+	memset(run, 0, sizeof(*run));
+	arena_init(&run->arena, 1 << 20);
+	run->spec.code = (struct bytes){ "print(1)", 8 };
+	run->spec.entrypoint = "main.py";
+	run->spec.limits = ALONE_LIMITS;
+	run->execution.loop = &run->alone.loop;
+	run->execution.spec = &run->spec;
+	run->execution.arena = &run->arena;
+	run->execution.on_end = on_end;
+	run->execution.owner = run;
+	return alone_open(&run->alone, knobs) && alone_warm(&run->alone);
+}
+
+static bool start(struct run *run)
+{
+	execution_start(&run->execution, run->alone.worker);
+	return !run->ended;
+}
+
+/* Started, and its job read and thrown away. */
+static bool begin(struct run *run)
+{
+	size_t len = 0;
+
+	if (!prepare(run, NULL) || !start(run))
+		return false;
+	free(played_job(&run->alone.play, &run->alone.played, &len));
+	return len > 0 && played_sends(&run->alone.played, JOB_BEGUN, 0, "");
+}
+
+static void finish(struct run *run)
+{
+	execution_done(&run->execution);
+	execution_done(&run->execution);
+	alone_close(&run->alone);
+	arena_done(&run->arena);
+}
+
+static void ends_as(struct run *run, enum outcome outcome)
+{
+	CHECK(playing_until(&run->alone.play, &run->ended));
+	playing_turn(&run->alone.play, 0);
+	CHECK_EQ_INT(run->ends, 1);
+	CHECK_STR(outcome_word(run->result.outcome), outcome_word(outcome));
+}
+
+static bool asks(struct run *run, enum lease_kind kind, struct lease_msg *ret_msg, int *ret_fds)
+{
+	return playing_lease(&run->alone.play, run->alone.slot, ret_msg, ret_fds) &&
+	       ret_msg->kind == kind;
+}
+
+/* ---- ends ----------------------------------------------------------------------------------- */
+
+TEST(a_program_that_is_done_with_0_is_over_before_its_death_is_seen)
+{
+	struct run run;
+
+	CHECK(begin(&run));
+	CHECK_EQ_INT(write(run.alone.played.out, "hello\n", 6), 6);
+	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
+	ends_as(&run, OUTCOME_OK);
+	CHECK_EQ_INT(run.execution.out.total, 6);
+	CHECK(!run.execution.facts.ended);
+	finish(&run);
+}
+
+TEST(another_code_waits_for_the_death_that_brings_the_facts)
+{
+	struct run run;
+
+	CHECK(begin(&run));
+	CHECK(played_sends(&run.alone.played, JOB_DONE, 3, ""));
+	CHECK(playing_is_closed(&run.alone.play, run.alone.played.lifeline));
+	CHECK_EQ_INT(run.ends, 0);
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_EXIT);
+	CHECK_EQ_INT(run.result.exit_code, 3);
+	finish(&run);
+}
+
+TEST(a_word_that_is_still_in_the_socket_when_the_death_is_told_counts)
+{
+	struct run run;
+
+	CHECK(begin(&run));
+	playing_turn(&run.alone.play, 0);
+	CHECK(played_ended(&run.alone.played, EXITED(0)));
+	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
+	ends_as(&run, OUTCOME_OK);
+	finish(&run);
+}
+
+TEST(a_program_that_leaves_by_itself_is_judged_by_its_wait_status)
+{
+	static const struct {
+		int status;
+		enum outcome outcome;
+	} rows[] = {
+		{ EXITED(0), OUTCOME_OK },
+		{ EXITED(9), OUTCOME_EXIT },
+		{ SIGSEGV, OUTCOME_SIGNAL },
+		{ SIGSYS, OUTCOME_SYSCALL_DENIED },
+	};
+
+	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+		struct run run;
+
+		CHECK(begin(&run));
+		CHECK(played_ended(&run.alone.played, rows[i].status));
+		ends_as(&run, rows[i].outcome);
+		CHECK(check_ok());
+		finish(&run);
+	}
+}
+
+TEST(a_program_that_closes_its_job_socket_goes_on_until_it_ends)
+{
+	struct run run;
+
+	CHECK(begin(&run));
+	playing_turn(&run.alone.play, 0);
+	close(run.alone.played.job);
+	run.alone.played.job = -1;
+	playing_turn(&run.alone.play, 0);
+	CHECK_EQ_INT(run.ends, 0);
+	CHECK_EQ_INT(write(run.alone.played.out, "x", 1), 1);
+	CHECK(played_ended(&run.alone.played, EXITED(0)));
+	ends_as(&run, OUTCOME_OK);
+	CHECK_EQ_INT(run.execution.out.total, 1);
+	finish(&run);
+}
+
+TEST(a_slot_that_dies_half_way_is_our_fault_and_keeps_what_was_written)
+{
+	struct run run;
+
+	CHECK(begin(&run));
+	playing_turn(&run.alone.play, 0);
+	CHECK_EQ_INT(write(run.alone.played.out, "half", 4), 4);
+	close(run.alone.slot);
+	run.alone.slot = -1;
+	ends_as(&run, OUTCOME_SANDBOX_ERROR);
+	CHECK_EQ_INT(run.result.ran, RAN_YES);
+	CHECK_EQ_INT(run.execution.out.total, 4);
+	CHECK(run.execution.worker == NULL);
+	finish(&run);
+}
+
+TEST(a_slot_that_tells_a_second_death_while_artifacts_are_gathered_is_lost)
+{
+	struct run run;
+	struct lease_msg msg;
+	int fds[1 + LEASE_JOIN_FDS_MAX];
+
+	CHECK(prepare(&run, NULL));
+	run.spec.artifact_globs = (const char *[]){ "*" };
+	run.spec.artifact_glob_count = 1;
+	CHECK(start(&run));
+	CHECK(played_sends(&run.alone.played, JOB_BEGUN, 0, ""));
+	CHECK(played_ended(&run.alone.played, EXITED(0)));
+	CHECK(asks(&run, LEASE_COLLECT, &msg, fds));
+	CHECK(played_ended(&run.alone.played, EXITED(0)));
+	ends_as(&run, OUTCOME_SANDBOX_ERROR);
+	close_fds(fds, 2);
+	finish(&run);
+}
+
+TEST(a_worker_that_dies_before_it_got_the_job_is_our_fault_and_nothing_ran)
+{
+	struct run run;
+
+	CHECK(prepare(&run, NULL));
+	run.spec.limits.open_files = 32; /* so that the slot is asked first */
+	CHECK(start(&run));
+	CHECK(played_ended(&run.alone.played, SIGSEGV));
+	ends_as(&run, OUTCOME_SANDBOX_ERROR);
+	CHECK_EQ_INT(run.result.ran, RAN_NO);
+	finish(&run);
+}
+
+/* ---- the job on its way in ------------------------------------------------------------------ */
+
+TEST(a_job_arrives_as_its_parts_in_their_order)
+{
+	static const char parts[] = "print(1)main.py\3\0\0\0arg\5\0\0\0K=env";
+	struct job_pair env = { "K", { "env", 3 } };
+	struct bytes arg = { "arg", 3 };
+	struct job_input_file file = { "in/data", { "1234", 4 }, 0644 };
+	struct job_file head;
+	struct run run;
+	size_t len = 0;
+	auto_free char *body = NULL;
+	const char *at;
+
+	CHECK(prepare(&run, NULL));
+	run.spec.args = &arg;
+	run.spec.env = &env;
+	run.spec.files = &file;
+	run.spec.arg_count = run.spec.env_count = run.spec.file_count = 1;
+	CHECK(start(&run));
+	body = played_job(&run.alone.play, &run.alone.played, &len);
+	CHECK(body != NULL);
+	at = body + sizeof(struct job_body);
+	CHECK_EQ_INT(len, sizeof(struct job_body) + sizeof(parts) - 1 + sizeof(head) + 7 + 4);
+	CHECK(!memcmp(at, parts, sizeof(parts) - 1));
+	memcpy(&head, at + sizeof(parts) - 1, sizeof(head));
+	CHECK_EQ_INT(head.path_len, 7);
+	CHECK_EQ_INT(head.mode, 0644);
+	CHECK(!memcmp(at + sizeof(parts) - 1 + sizeof(head), "in/data1234", 11));
+	finish(&run);
+}
+
+TEST(a_large_job_goes_out_in_pieces_and_stdin_with_the_first_as_a_sealed_file)
+{
+	struct run run;
+	struct job_head head;
+	auto_fd int input = -1;
+	size_t fd_count = 0;
+	size_t len = (size_t)3 << 20;
+	auto_free char *code = calloc(1, len);
+	auto_free char *body = calloc(1, len + 1024);
+	char text[8] = "";
+	struct err err = ERR_INIT;
+
+	CHECK(prepare(&run, NULL) && code && body);
+	run.spec.code = (struct bytes){ code, len };
+	run.spec.input = (struct bytes){ "stdin", 5 };
+	run.spec.has_input = true;
+	CHECK(start(&run));
+	CHECK_EQ_INT(recv_with_fds(
+			     run.alone.played.job, &head, sizeof(head), &input, 1, &fd_count, &err),
+		sizeof(head));
+	CHECK_EQ_INT(fd_count, 1);
+	CHECK_EQ_INT(read(input, text, sizeof(text)), 5);
+	CHECK_STR(text, "stdin");
+	CHECK_EQ_INT(fcntl(input, F_GET_SEALS),
+		F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+	CHECK(playing_read(&run.alone.play, run.alone.played.job, body, head.len));
+	CHECK(head.len > len);
+	finish(&run);
+}
+
+TEST(a_worker_that_dies_while_it_takes_a_large_job_ends_the_run)
+{
+	struct run run;
+	size_t len = (size_t)3 << 20;
+	auto_free char *code = calloc(1, len);
+
+	CHECK(prepare(&run, NULL) && code);
+	run.spec.code = (struct bytes){ code, len };
+	CHECK(start(&run));
+	close(run.alone.played.job);
+	run.alone.played.job = -1;
+	playing_turn(&run.alone.play, 0);
+	CHECK_EQ_INT(run.ends, 0);
+	CHECK(played_ended(&run.alone.played, EXITED(1)));
+	ends_as(&run, OUTCOME_SANDBOX_ERROR);
+	finish(&run);
+}
+
+TEST(a_job_that_is_too_large_is_refused_and_not_sent)
+{
+	struct run run;
+
+	CHECK(prepare(&run, NULL));
+	run.spec.code.len = LEASE_BODY_MAX; /* never looked at */
+	CHECK(!start(&run));
+	ends_as(&run, OUTCOME_SANDBOX_ERROR);
+	CHECK_EQ_INT(run.result.ran, RAN_NO);
+	finish(&run);
+}
+
+/* ---- limits that the slot sets -------------------------------------------------------------- */
+
+static bool wants_adjusting(struct run *run, struct lease_msg *ret_msg)
+{
+	int none[1 + LEASE_JOIN_FDS_MAX];
+
+	if (!prepare(run, NULL))
+		return false;
+	run->spec.limits.disk_bytes = 1 << 20;
+	return start(run) && asks(run, LEASE_ADJUST, ret_msg, none);
+}
+
+TEST(other_limits_are_set_before_the_job_is_sent)
+{
+	struct run run;
+	struct lease_msg msg;
+	char byte;
+	size_t len = 0;
+
+	CHECK(wants_adjusting(&run, &msg));
+	CHECK_EQ_INT(msg.limits.disk_bytes, 1 << 20);
+	CHECK(read(run.alone.played.job, &byte, 1) < 0);
+	CHECK(played_says(&run.alone.played, LEASE_ADJUSTED));
+	free(played_job(&run.alone.play, &run.alone.played, &len));
+	CHECK(len > 0);
+	finish(&run);
+}
+
+TEST(limits_that_could_not_be_set_end_the_run_with_the_reason)
+{
+	struct run run;
+	struct lease_msg msg;
+	char byte;
+
+	CHECK(wants_adjusting(&run, &msg));
+	msg.kind = LEASE_ADJUSTED;
+	msg.status = -1;
+	(void)strcpy(msg.text, "resize tmpfs: busy");
+	CHECK(playing_say_msg(run.alone.slot, &msg));
+	ends_as(&run, OUTCOME_SANDBOX_ERROR);
+	CHECK_EQ_INT(run.result.ran, RAN_NO);
+	CHECK(strstr(run.result.reason, "resize tmpfs: busy"));
+	CHECK(read(run.alone.played.job, &byte, 1) < 0);
+	finish(&run);
+}
+
+TEST(a_run_that_is_cancelled_while_limits_are_set_gets_no_job_any_more)
+{
+	struct run run;
+	struct lease_msg msg;
+
+	CHECK(wants_adjusting(&run, &msg));
+	execution_cancel(&run.execution, KILLED_CANCEL);
+	CHECK(played_says(&run.alone.played, LEASE_ADJUSTED));
+	playing_turn(&run.alone.play, 0);
+	CHECK(!run.execution.facts.job_sent);
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_CANCELED);
+	CHECK_EQ_INT(run.result.ran, RAN_NO);
+	finish(&run);
+}
+
+TEST(an_answer_that_nobody_asked_for_sends_no_second_job)
+{
+	struct run run;
+	char byte;
+
+	CHECK(begin(&run));
+	CHECK(played_says(&run.alone.played, LEASE_ADJUSTED));
+	CHECK(played_says(&run.alone.played, LEASE_COLLECTED));
+	playing_turn(&run.alone.play, 0);
+	CHECK(read(run.alone.played.job, &byte, 1) < 0);
+	CHECK_EQ_INT(run.ends, 0);
+	finish(&run);
+}
+
+TEST(a_slot_that_never_answers_is_given_up_after_a_while)
+{
+	struct run run;
+	struct lease_msg msg;
+
+	CHECK(wants_adjusting(&run, &msg));
+	ends_as(&run, OUTCOME_SANDBOX_ERROR);
+	CHECK_EQ_INT(run.alone.worker->state, WORKER_GONE);
+	finish(&run);
+}
+
+/* ---- limits that the daemon holds ----------------------------------------------------------- */
+
+TEST(the_byte_past_the_cap_kills)
+{
+	struct run run;
+	char bytes[4097] = "";
+
+	CHECK(begin(&run));
+	CHECK_EQ_INT(write(run.alone.played.errout, bytes, 1024), 1024);
+	playing_turn(&run.alone.play, 0);
+	CHECK(run.alone.worker->lifeline >= 0);
+	CHECK_EQ_INT(write(run.alone.played.errout, bytes, 1), 1);
+	CHECK(playing_is_closed(&run.alone.play, run.alone.played.lifeline));
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_OUTPUT_LIMIT);
+	CHECK_EQ_INT(run.execution.errout.total, 1024);
+	finish(&run);
+}
+
+TEST(a_cap_that_was_passed_with_the_last_bytes_is_passed_although_it_was_done)
+{
+	struct run run;
+	char bytes[4097] = "";
+
+	CHECK(begin(&run));
+	playing_turn(&run.alone.play, 0);
+	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
+	CHECK_EQ_INT(write(run.alone.played.out, bytes, sizeof(bytes)), sizeof(bytes));
+	playing_turn(&run.alone.play, 0);
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_OUTPUT_LIMIT);
+	finish(&run);
+}
+
+TEST(time_that_is_up_kills_and_a_done_word_that_comes_later_is_not_believed)
+{
+	struct run run;
+
+	CHECK(prepare(&run, NULL));
+	run.spec.limits.wall_ms = 20;
+	CHECK(start(&run));
+	CHECK(played_sends(&run.alone.played, JOB_BEGUN, 0, ""));
+	CHECK(playing_is_closed(&run.alone.play, run.alone.played.lifeline));
+	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
+	playing_turn(&run.alone.play, 0);
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_WALL_LIMIT);
+	finish(&run);
+}
+
+TEST(cpu_time_is_looked_at_in_the_cgroup_and_only_what_the_run_used_counts)
+{
+	struct run run;
+	struct knobs knobs;
+	int fd;
+
+	knobs_init(&knobs);
+	fd = alone_file("user_usec 900000\nsystem_usec 100000\n");
+	knobs.fds[KNOB_CPU_USAGE] = fd;
+	CHECK(prepare(&run, &knobs));
+	run.spec.limits.cpu_ms = 10; /* which the slot is told, too */
+	CHECK(start(&run) && played_says(&run.alone.played, LEASE_ADJUSTED));
+	playing_turn(&run.alone.play, 60);
+	CHECK(run.alone.worker->lifeline >= 0);
+	CHECK(pwrite(fd, "user_usec 908000\nsystem_usec 102000\n", 36, 0) > 0);
+	CHECK(playing_is_closed(&run.alone.play, run.alone.played.lifeline));
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_CPU_LIMIT);
+	CHECK_EQ_INT(run.result.metrics.cpu_user_us, 8000);
+	finish(&run);
+}
+
+TEST(a_counter_that_cannot_be_read_any_more_kills_nobody_and_counts_as_nothing)
+{
+	struct run run;
+	struct knobs knobs;
+
+	knobs_init(&knobs);
+	knobs.fds[KNOB_CPU_USAGE] = alone_file("user_usec 900000\nsystem_usec 100000\n");
+	knobs.fds[KNOB_MEMORY_EVENTS] = alone_file("oom_kill 3\n");
+	knobs.fds[KNOB_PIDS_EVENTS] = alone_file("max 5\n");
+	CHECK(prepare(&run, &knobs));
+	run.spec.limits.cpu_ms = 10;
+	CHECK(start(&run) && played_says(&run.alone.played, LEASE_ADJUSTED));
+	playing_turn(&run.alone.play, 0);
+	for (int i = KNOB_MEMORY_EVENTS; i < KNOB_COUNT; i++)
+		if (run.alone.worker->knobs.fds[i] >= 0)
+			CHECK_EQ_INT(ftruncate(run.alone.worker->knobs.fds[i], 0), 0);
+	playing_turn(&run.alone.play, 40);
+	CHECK(run.alone.worker->lifeline >= 0);
+	CHECK(played_sends(&run.alone.played, JOB_BEGUN, 0, ""));
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_SIGNAL);
+	CHECK_EQ_INT(run.result.metrics.cpu_user_us, 0);
+	finish(&run);
+}
+
+TEST(a_death_that_is_not_seen_in_time_gives_the_slot_up)
+{
+	struct run run;
+
+	CHECK(begin(&run));
+	execution_cancel(&run.execution, KILLED_CANCEL);
+	ends_as(&run, OUTCOME_CANCELED);
+	CHECK_EQ_INT(run.alone.worker->state, WORKER_GONE);
+	finish(&run);
+}
+
+/* ---- what is forged from inside ------------------------------------------------------------- */
+
+TEST(a_beginning_that_is_told_after_the_end_is_not_later_than_the_end)
+{
+	struct run run;
+
+	CHECK(prepare(&run, NULL) && start(&run));
+	CHECK(played_sends(&run.alone.played, JOB_DONE, 1, ""));
+	playing_turn(&run.alone.play, 5);
+	CHECK(played_sends(&run.alone.played, JOB_BEGUN, 0, ""));
+	playing_turn(&run.alone.play, 5);
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_EXIT);
+	CHECK(run.execution.begun_us > 0);
+	CHECK(run.execution.ended_us >= run.execution.begun_us);
+	finish(&run);
+}
+
+TEST(words_before_the_job_was_sent_mean_nothing)
+{
+	struct run run;
+	struct lease_msg msg;
+
+	CHECK(wants_adjusting(&run, &msg));
+	CHECK(played_sends(&run.alone.played, JOB_BEGUN, 0, ""));
+	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
+	playing_turn(&run.alone.play, 0);
+	CHECK_EQ_INT(run.ends, 0);
+	CHECK(!run.execution.facts.began);
+	finish(&run);
+}
+
+TEST(the_first_report_counts_and_one_that_cannot_be_read_is_none)
+{
+	static const struct {
+		const char *first, *type;
+	} rows[] = {
+		{ "{\"type\":\"ValueError\"}", "ValueError" },
+		{ "{\"type\":", NULL },
+		{ "[1]", NULL },
+		{ "{\"a\":[[[[[[[[[[[]]]]]]]]]]]}", NULL },
+	};
+
+	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+		struct run run;
+		const char *type;
+
+		CHECK(begin(&run));
+		CHECK(played_sends(&run.alone.played, JOB_ERROR, 0, rows[i].first));
+		CHECK(played_sends(&run.alone.played, JOB_ERROR, 0, "{\"type\":\"Forged\"}"));
+		CHECK(played_ended(&run.alone.played, EXITED(1)));
+		ends_as(&run, rows[i].type ? OUTCOME_EXCEPTION : OUTCOME_EXIT);
+		CHECK(check_ok());
+		type = value_as_text(value_get(run.execution.facts.error, "type"));
+		CHECK_STR(type, rows[i].type);
+		finish(&run);
+	}
+}
+
+TEST(reports_without_end_take_nothing_of_the_memory_that_the_record_needs)
+{
+	struct run run;
+	auto_free char *report = calloc(1, LEASE_REPORT_MAX);
+	size_t used;
+
+	CHECK(begin(&run) && report);
+	memset(report, '[', 1000);
+	CHECK(played_sends(&run.alone.played, JOB_ERROR, 0, report));
+	playing_turn(&run.alone.play, 0);
+	used = run.arena.used;
+	for (int i = 0; i < 100; i++) {
+		CHECK(played_sends(&run.alone.played, JOB_ERROR, 0, "{\"a\":1,\"b\":2,\"c\":"));
+		playing_turn(&run.alone.play, 0);
+	}
+	CHECK_EQ_INT(run.arena.used, used);
+	finish(&run);
+}
+
+TEST(many_words_in_one_piece_are_all_heard_and_the_last_half_waits)
+{
+	static struct job_head heads[3000];
+	struct run run;
+
+	CHECK(begin(&run));
+	for (unsigned i = 0; i < COUNT_OF(heads); i++)
+		heads[i] = (struct job_head){ LEASE_MAGIC, JOB_BEGUN, 0, 0 };
+	heads[COUNT_OF(heads) - 1].kind = JOB_DONE;
+	CHECK_EQ_INT(write(run.alone.played.job, heads, sizeof(heads) - 1), sizeof(heads) - 1);
+	playing_turn(&run.alone.play, 10);
+	CHECK_EQ_INT(run.ends, 0);
+	CHECK_EQ_INT(write(run.alone.played.job, (char *)heads + sizeof(heads) - 1, 1), 1);
+	ends_as(&run, OUTCOME_OK);
+	finish(&run);
+}
+
+TEST(a_jail_that_could_not_begin_says_why_once_and_not_after_it_began)
+{
+	struct run run;
+
+	CHECK(prepare(&run, NULL) && start(&run));
+	CHECK(played_sends(&run.alone.played, JOB_FAILED, 0, "no room for files"));
+	CHECK(played_sends(&run.alone.played, JOB_FAILED, 0, "forged"));
+	playing_turn(&run.alone.play, 0);
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_SANDBOX_ERROR);
+	CHECK(strstr(run.result.reason, "no room for files"));
+	finish(&run);
+
+	CHECK(begin(&run));
+	CHECK(played_sends(&run.alone.played, JOB_FAILED, 0, "forged"));
+	playing_turn(&run.alone.play, 0);
+	CHECK(!run.execution.facts.failed);
+	finish(&run);
+}
+
+/* ---- artifacts ------------------------------------------------------------------------------ */
+
+/* A run that has ended well and whose collector has been asked for; gives the collector's pipe. */
+static int collecting(struct run *run)
+{
+	static const char *globs[] = { "*.txt", "out/*" };
+	struct lease_msg msg;
+	int fds[1 + LEASE_JOIN_FDS_MAX];
+	char text[32] = "";
+
+	if (!prepare(run, NULL))
+		return -1;
+	run->spec.artifact_globs = globs;
+	run->spec.artifact_glob_count = 2;
+	if (!start(run) || !played_sends(&run->alone.played, JOB_BEGUN, 0, "") ||
+		!played_sends(&run->alone.played, JOB_DONE, 0, ""))
+		return -1;
+	playing_turn(&run->alone.play, 0);
+	if (!played_ended(&run->alone.played, SIGKILL) || !asks(run, LEASE_COLLECT, &msg, fds))
+		return -1;
+	if (read(fds[1], text, sizeof(text)) != 12 || memcmp(text, "*.txt\0out/*", 12) != 0 ||
+		msg.artifact_count != ALONE_LIMITS.artifact_count)
+		return -1;
+	close(fds[1]);
+	return fds[0];
+}
+
+TEST(artifacts_are_whole_when_the_pipe_has_ended_and_the_collector_too)
+{
+	for (int order = 0; order < 2; order++) {
+		struct run run;
+		int fd = collecting(&run);
+
+		CHECK(fd >= 0);
+		CHECK_EQ_INT(write(fd, "some bytes", 10), 10);
+		if (order)
+			CHECK(played_says(&run.alone.played, LEASE_COLLECTED));
+		else
+			close(fd);
+		playing_turn(&run.alone.play, 5);
+		CHECK_EQ_INT(run.ends, 0);
+		if (order)
+			close(fd);
+		else
+			CHECK(played_says(&run.alone.played, LEASE_COLLECTED));
+		ends_as(&run, OUTCOME_OK);
+		CHECK_EQ_INT(run.execution.artifact_bytes.len, 10);
+		CHECK(check_ok());
+		finish(&run);
+	}
+}
+
+TEST(a_collector_that_sends_more_than_it_may_is_cut_off)
+{
+	struct run run;
+	static char bytes[65536];
+	int fd = collecting(&run);
+	ssize_t sent = 0;
+
+	CHECK(fd >= 0);
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)fcntl(fd, F_SETFL, O_NONBLOCK);
+	for (int i = 0; i < 10000 && (sent > 0 || run.execution.artifacts); i++) {
+		sent = write(fd, bytes, sizeof(bytes));
+		playing_turn(&run.alone.play, 0);
+	}
+	CHECK(write(fd, bytes, 1) < 0);
+	CHECK(run.execution.artifact_bytes.len <= ALONE_LIMITS.artifact_bytes + ((size_t)4 << 20));
+	CHECK(played_says(&run.alone.played, LEASE_COLLECTED));
+	ends_as(&run, OUTCOME_OK);
+	close(fd);
+	finish(&run);
+}
+
+TEST(a_slot_that_dies_while_it_collects_is_our_fault)
+{
+	struct run run;
+	int fd = collecting(&run);
+
+	CHECK(fd >= 0);
+	close(run.alone.slot);
+	run.alone.slot = -1;
+	ends_as(&run, OUTCOME_SANDBOX_ERROR);
+	close(fd);
+	finish(&run);
+}
+
+TEST(who_leaves_while_artifacts_are_gathered_changes_nothing_any_more)
+{
+	struct run run;
+	int fd = collecting(&run);
+
+	CHECK(fd >= 0);
+	execution_cancel(&run.execution, KILLED_CANCEL);
+	close(fd);
+	CHECK(played_says(&run.alone.played, LEASE_COLLECTED));
+	ends_as(&run, OUTCOME_OK);
+	finish(&run);
+}
+
+/* ---- faults --------------------------------------------------------------------------------- */
+
+TEST(whatever_allocation_fails_a_run_ends_once_and_loses_no_descriptor)
+{
+	unsigned before = alone_fd_count();
+
+	FAULT_LOOP(FAULT_ALLOC) {
+		struct run run;
+		bool ready;
+
+		ready = prepare(&run, NULL);
+		if (ready) {
+			execution_start(&run.execution, run.alone.worker);
+			(void)played_sends(&run.alone.played, JOB_BEGUN, 0, "");
+			(void)played_sends(&run.alone.played, JOB_ERROR, 0, "{\"type\":\"E\"}");
+			(void)played_ended(&run.alone.played, EXITED(1));
+			playing_turn(&run.alone.play, 0);
+			CHECK_EQ_INT(run.ends, 1);
+		}
+		fault_disarm();
+		finish(&run);
+		CHECK_EQ_INT(alone_fd_count(), before);
+	}
+}
