@@ -459,7 +459,9 @@ static void bury(struct zygote *zygote)
 	list_for_each(at, &zygote->workers) {
 		struct worker *worker = container_of(at, struct worker, link);
 
-		if (worker_is_stuck(worker))
+		if (worker_is_stuck(worker) && worker->state == WORKER_OPENING)
+			zygote_lose(zygote, "it opens no slots"); /* loses the worker as well */
+		else if (worker_is_stuck(worker))
 			worker_lose(worker, "it has been silent for too long");
 		if (worker->state == WORKER_GONE)
 			worker_close(worker);

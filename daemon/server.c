@@ -19,6 +19,7 @@
 #include "proto/version.h"
 
 #define GRACE_MS            10000 /* for what runs when the daemon is told to stop */
+#define CANCELED_MS         4000  /* for what was cancelled then to end and be recorded */
 #define REFUSALS_PER_MINUTE 30
 
 /* ---- who may what --------------------------------------------------------------------------- */
@@ -155,12 +156,13 @@ static void on_grace(void *owner)
 	if (server->runs.count) {
 		cancel_all(server);
 		if (server->runs.count) {
-			timer_set(server->grace, GRACE_MS); /* their ends are on the way */
+			timer_set(server->grace, CANCELED_MS); /* their ends are on the way */
 			server->grace_rounds++;
 			if (server->grace_rounds < 2)
 				return;
 			log_event(LOG_LEVEL_ERROR, "stop.runs_left",
 				LOG_INT("runs", server->runs.count));
+			uv_stop(&server->loop); /* their clocks would keep it going */
 		}
 	}
 	close_parts(server);
@@ -374,6 +376,8 @@ int server_run(const struct server_options *options)
 		return EXIT_FAILURE;
 	}
 	(void)uv_run(&server->loop, UV_RUN_DEFAULT);
+	if (server->runs.count)
+		return EXIT_FAILURE; /* they cannot be ended in order; the process ends them */
 	readers_free(server->readers);
 	queue_done(&server->queue);
 	map_done(&server->runs);

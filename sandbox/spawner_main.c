@@ -4,7 +4,8 @@
  *
  *	ced-spawner [--user NAME] [--libexec DIR] [--uid-base N] [--] arguments of ced...
  *
- * SIGTERM, SIGINT and SIGHUP are passed on to ced.  When ced leaves, every jail is ended and the
+ * SIGTERM, SIGINT and SIGHUP are passed on to ced; one that was told to leave and does not is
+ * killed after a while, before a service manager loses its patience with us.  When ced leaves, every jail is ended and the
  * spawner leaves with ced's exit status; when ced breaks the conversation, it is killed first and
  * the status is 1.  Nothing is restarted here: that is the service manager's business.
  */
@@ -27,6 +28,7 @@
 #include <sys/wait.h>
 
 #include "proto/base/cleanup.h"
+#include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/version.h"
 #include "sandbox/caps.h"
@@ -42,6 +44,7 @@
 #define LISTEN_FDS_MAX   8
 #define TIDY_MS          20
 #define GOODBYE_MS       10000
+#define LEAVE_MS         25000 /* ced itself takes 18 s for its runs at most */
 #define EXIT_BROKEN      1
 #define EXIT_USAGE       2
 
@@ -64,7 +67,8 @@ struct house {
 	char program[PATH_MAX];
 	char inspector[PATH_MAX];
 	int signals;
-	int is_tidying; /* a cgroup waits to be removed */
+	int64_t leave_by_ms; /* ced was told to leave; 0: it was not */
+	int is_tidying;      /* a cgroup waits to be removed */
 };
 
 /* ---- arguments ----------------------------------------------------------------------------- */
@@ -247,10 +251,26 @@ static int pass_signals_on(struct house *house, struct err *err)
 {
 	struct signalfd_siginfo info;
 
-	while (read(house->signals, &info, sizeof(info)) == sizeof(info))
+	while (read(house->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGHUP && !house->leave_by_ms)
+			house->leave_by_ms = clock_ms() + LEAVE_MS;
 		if (child_signal(&house->daemon, (int)info.ssi_signo, err) < 0)
 			return -1;
+	}
 	return 0;
+}
+
+/* How long to wait for news. */
+static int patience(const struct house *house)
+{
+	int64_t left_ms;
+
+	if (house->is_tidying)
+		return TIDY_MS;
+	if (!house->leave_by_ms)
+		return -1;
+	left_ms = house->leave_by_ms - clock_ms();
+	return left_ms > 0 ? (int)left_ms : 0;
 }
 
 #define FIXED_FDS 3
@@ -275,7 +295,7 @@ static int one_round(struct house *house, struct err *err)
 {
 	struct pollfd fds[FIXED_FDS + PRIV_CHILDREN_MAX];
 	nfds_t count = what_to_watch(house, fds);
-	int ready = poll(fds, count, house->is_tidying ? TIDY_MS : -1);
+	int ready = poll(fds, count, patience(house));
 	int served;
 
 	if (ready < 0)
@@ -284,6 +304,8 @@ static int one_round(struct house *house, struct err *err)
 		return -1;
 	if (fds[1].revents)
 		return 0;
+	if (house->leave_by_ms && clock_ms() >= house->leave_by_ms)
+		return err_set(err, ERR_TIMEOUT, "ced was told to leave and does not");
 	if (fds[2].revents) {
 		served = spawner_serve(&house->spawner, err);
 		if (served <= 0)

@@ -58,21 +58,28 @@ def jailed(spawner):
     return [pid for pid in children(spawner) if "zygote.py" in command(pid)]
 
 
+def orphans():
+    """Whatever was a jail of ours and is nobody's any more."""
+    return [(pid, command(pid)) for pid in seen - children(spawner.pid) if "zygote.py" in command(pid)]
+
+
+seen = set()
 spawner = start()
 if not ok(wait_until(is_up, 30), "the service is up"):
     done()
-threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
 for thread in threads:
     thread.start()
 
-kinds = {"ced": 0, "spawner": 0, "zygote": 0, "worker": 0}
+kinds = {"ced": 0, "spawner": 0, "zygote": 0, "worker": 0, "slot": 0, "inspector": 0}
 survivors = []
 came_back = True
 for round_number in range(rounds):
     time.sleep(random.uniform(0.1, 0.8))
-    kind = list(kinds)[round_number % 4]
+    kind = list(kinds)[round_number % len(kinds)]
     below = children(spawner.pid)
     jails = jailed(spawner.pid)
+    seen |= set(jails)
     parents = {}
     for pid in jails:
         try:
@@ -83,9 +90,12 @@ for round_number in range(rounds):
     zygotes = [pid for pid, parent in parents.items() if parent == spawner.pid]
     slots = [pid for pid, parent in parents.items() if parent in zygotes]
     workers = [pid for pid, parent in parents.items() if parent in slots]
+    inspectors = [pid for pid in below if "inspector" in command(pid)]
     victim = {"ced": daemon_pid(spawner.pid), "spawner": spawner.pid,
               "zygote": random.choice(zygotes) if zygotes else None,
-              "worker": random.choice(workers) if workers else None}[kind]
+              "worker": random.choice(workers) if workers else None,
+              "slot": random.choice(slots) if slots else None,
+              "inspector": random.choice(inspectors) if inspectors else None}[kind]
     if victim is None:
         continue
     try:
@@ -103,6 +113,7 @@ for round_number in range(rounds):
 stop.set()
 for thread in threads:
     thread.join()
+ok(wait_until(lambda: not orphans(), 10), "nothing of a killed slot or zygote survives", orphans())
 print("# killed:", ", ".join(f"{kind} {count} times" for kind, count in kinds.items()),
       f"- {len(answered)} runs were answered, {broken[0]} connections broke")
 ok(came_back, "the service came back each time")
@@ -111,7 +122,8 @@ ok(len(answered) > 100, "there was load")
 
 wrong = [row for row in answered if row[1] == "ok" and row[2] != row[3] + "\n"]
 ok(not wrong, "no answer belonged to another run", wrong[:3])
-odd = [row for row in answered if row[1] not in ("ok", "sandbox_error", "signal", "canceled")]
+# A program whose inspector was killed over it is refused.
+odd = [row for row in answered if row[1] not in ("ok", "sandbox_error", "signal", "canceled", "policy_denied")]
 ok(not odd, "a killed worker is told as what it was", odd[:3])
 
 client = Client()

@@ -1,5 +1,5 @@
 #!/bin/bash
-# kill -9 of the daemon, the spawner, a zygote and workers, at random moments under load: no
+# kill -9 of the daemon, the spawner, a zygote, slots, workers and inspectors, at random moments under load: no
 # answered run is missing from the store, nothing of a jail survives, the service comes back.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -7,4 +7,4 @@ cat >"$work/ced.conf" <<'CONF'
 cgroups = "auto"
 CONF
 export CED_LOG=$ced_log CED_STATE=$ced_state
-/usr/bin/python3 "$here/040-kills.py" "$work/ced.conf" "${CED_KILL_ROUNDS:-20}"
+/usr/bin/python3 "$here/040-kills.py" "$work/ced.conf" "${CED_KILL_ROUNDS:-24}"

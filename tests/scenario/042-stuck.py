@@ -1,0 +1,151 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from wire import Client, PATH, children, command, daemon_pid, done, eq, ok, wait_until
+
+config = sys.argv[1]
+log = open(os.environ["CED_LOG"], "ab")
+
+
+def start():
+    return subprocess.Popen(["ced-spawner", "--", "--socket", PATH, "--state", os.environ["CED_STATE"],
+                             "--config", config], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+
+def run(code="print(1)", **params):
+    client = Client(timeout=40)
+    try:
+        return client.run(code, **params)
+    finally:
+        client.close()
+
+
+def is_up():
+    try:
+        return run()["outcome"] == "ok"
+    except Exception:
+        return False
+
+
+def parent(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return int(stat.read().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return 0
+
+
+def below(pids):
+    return [pid for pid in children(spawner.pid) if parent(pid) in pids and "zygote.py" in command(pid)]
+
+
+def zygotes():
+    return below([spawner.pid])
+
+
+def inspectors():
+    return [pid for pid in children(spawner.pid) if "inspector" in command(pid)]
+
+
+def runtime():
+    client = Client(timeout=20)
+    try:
+        return client.call("admin.status")["runtimes"][0]
+    finally:
+        client.close()
+
+
+def stop(pids):
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    return pids
+
+
+def gone(pids, seconds=5):
+    return wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), seconds)
+
+
+spawner = start()
+if not ok(wait_until(is_up, 30), "the service is up"):
+    done()
+
+# All slots stop, with what is in them.
+wait_until(lambda: runtime()["warm"] >= 2)
+stop(below(zygotes()))
+ok(wait_until(lambda: run()["outcome"] == "ok" and run()["outcome"] == "ok", 90),
+   "slots that stopped are replaced")
+ok(wait_until(lambda: runtime()["warm"] >= 2, 30), "all of them", runtime())
+
+# The zygote stops, and its slots are lost.
+first = stop(zygotes())
+for slot in below(first):
+    os.kill(slot, signal.SIGKILL)
+ok(wait_until(lambda: any(z not in first for z in zygotes()), 40), "a zygote that opens no slot is replaced")
+ok(wait_until(is_up, 30), "and programs run again")
+ok(gone(first), "the stopped one is dead")
+
+# Both inspectors stop.
+held = stop(inspectors())
+began = time.monotonic()
+result = run("print('who reads this?')")
+ok(result["outcome"] == "policy_denied" and time.monotonic() - began < 10,
+   "a program that nobody can read is refused in time", result)
+ok(wait_until(lambda: run("print('or this?')")["outcome"] == "ok", 10), "then somebody reads again")
+ok(gone(held), "and the stopped ones are dead")
+
+# Told to leave in the middle of work: what can end ends, the rest is cancelled, all is answered.
+answers = []
+
+
+def ask(code):
+    try:
+        answers.append(run(code, limits={"wall_ms": 60000, "cpu_ms": 60000}))
+    except Exception as error:  # kept: each is an answer that was owed
+        answers.append({"outcome": str(error), "run_id": ""})
+
+
+threads = [threading.Thread(target=ask, args=(f"import time\ntime.sleep({seconds})\nprint('done')",))
+           for seconds in (1, 2, 50)]
+for thread in threads:
+    thread.start()
+wait_until(lambda: runtime()["running"] == 3)
+family = children(spawner.pid)
+began = time.monotonic()
+spawner.terminate()
+time.sleep(0.3)
+client = Client()
+error, _ = client.receive(client.send("run", language="python", code="print(1)"))
+eq(error and error["code"], "draining", "while it leaves it takes no new runs")
+code = spawner.wait(40)
+took = time.monotonic() - began
+for thread in threads:
+    thread.join()
+eq(sorted(answer["outcome"] for answer in answers), ["canceled", "ok", "ok"], "what ran is answered")
+ok(code == 0 and 9 < took < 20, f"it left in good order, after {took:.0f} s", code)
+ok(gone(family), "with everything that it had started", [command(pid) for pid in family])
+
+# The daemon itself stops and is told to leave.
+spawner = start()
+wait_until(is_up, 30)
+client = Client()
+for answer in answers:
+    eq(client.call("runs.get", run_id=answer["run_id"])["outcome"], answer["outcome"], "on the record as it was told")
+client.close()
+family = children(spawner.pid)
+stop([daemon_pid(spawner.pid)])
+began = time.monotonic()
+spawner.terminate()
+try:
+    code = spawner.wait(40)
+except subprocess.TimeoutExpired:
+    code = None
+    spawner.kill()
+ok(code not in (None, 0), f"a daemon that does not obey is killed, after {time.monotonic() - began:.0f} s", code)
+ok(gone(family), "and its house with it")
+leaves = [folder for folder, _, _ in os.walk("/sys/fs/cgroup") if os.path.basename(folder) == f"ced-{spawner.pid}"]
+ok(not leaves, "and its cgroups", leaves)
+done()
