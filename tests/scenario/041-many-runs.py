@@ -79,7 +79,7 @@ def crowd(total):
         thread.join()
 
 
-crowd(800)  # caches, arenas and the pool have found their size
+crowd(3000)  # arenas, the pool and the store's cache of pages have found their size
 before = picture()
 memory_before = (rss_kib(daemon), rss_kib(spawner))
 started = time.monotonic()
