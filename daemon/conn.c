@@ -263,7 +263,9 @@ static void take_message(struct conn *conn, char *bytes, size_t len)
 	arena_init(&arena, ARENA_BYTES_BASE + 2 * len + ARENA_BYTES_MORE);
 	if (rpc_read(&arena, bytes, len, &message, &fault, &err) < 0) {
 		if (fault.has_msgid)
-			refuse(conn, fault.msgid, RPC_CODE_BAD_REQUEST, fault.reason, err.text);
+			refuse(conn, fault.msgid,
+				err.code == ERR_MEMORY ? RPC_CODE_TOO_LARGE : RPC_CODE_BAD_REQUEST,
+				fault.reason, err.text);
 		else
 			conn_close(conn, err.text); /* nobody to answer: the stream means nothing */
 		arena_done(&arena);

@@ -8,8 +8,12 @@
 #include "proto/base/log.h"
 #include "proto/json.h"
 #include "proto/schema.h"
+#include "proto/wire.h"
 
 #define OUTPUT_ERRORS_MAX (SCHEMA_ERRORS_MAX + 1)
+
+/* Around the value stand a reply and a result, which together must not nest deeper than we write. */
+static const struct json_bounds OUTPUT_BOUNDS = { 16U << 20, WIRE_DEPTH_MAX - 4, 1U << 18 };
 
 static void keep_stream(struct capture *capture, struct job_stream *stream)
 {
@@ -33,22 +37,20 @@ static void invalid(struct request *request, const char *pointer, const char *sc
 
 static void check_schema(struct request *request)
 {
-	struct arena *arena = &request->arena;
-	const struct schema *schema = NULL;
-	struct schema_mistake mistake = { 0 };
 	struct schema_report report = { 0 };
 	struct err err = ERR_INIT;
 
-	/* The contract has compiled it before, so only memory can be short here. */
-	if (schema_compile(arena, request->spec.schema, SCHEMA_JSON, &schema, &mistake, &err) !=
-			0 ||
-		schema_check(arena, schema, request->result.value, &report, &err) < 0) {
+	/* Only memory can be short here. */
+	if (schema_check(&request->arena, request->spec.output_schema, request->result.value,
+		    &report, &err) < 0) {
 		invalid(request, "", "", "the output could not be checked against its schema");
 		return;
 	}
 	for (size_t i = 0; i < report.count && i < SCHEMA_ERRORS_MAX; i++)
 		invalid(request, report.errors[i].pointer, report.errors[i].schema_pointer,
 			report.errors[i].message);
+	if (report.more)
+		invalid(request, "", "", "and there is more that breaks the schema");
 }
 
 /* stdout must be one JSON document, and satisfy the schema when there is one. */
@@ -67,13 +69,13 @@ static void check_json(struct request *request)
 	}
 	if (result->out.truncated)
 		invalid(request, "", "", "stdout was cut, so it is no whole JSON document");
-	else if (json_parse(&request->arena, result->out.head.data, result->out.head.len, NULL,
-			 &value, &err) < 0)
+	else if (json_parse(&request->arena, result->out.head.data, result->out.head.len,
+			 &OUTPUT_BOUNDS, &value, &err) < 0)
 		invalid(request, "", "",
 			arena_printf(
 				&request->arena, "stdout is not one JSON document: %s", err.text));
 	result->value = value;
-	if (value && request->spec.schema)
+	if (value && request->spec.output_schema)
 		check_schema(request);
 	if (result->output_error_count)
 		result->reason = arena_printf(&request->arena,

@@ -114,8 +114,11 @@ struct value *value_bytes(struct arena *arena, const void *bytes, size_t len)
 struct value *value_blob_borrowed(struct arena *arena, const char *bytes, size_t len)
 {
 	enum value_type type = utf8_is_valid(bytes, len) ? VALUE_TEXT : VALUE_BYTES;
+	struct value *value = bytes_of(arena, type, len > 0 ? bytes : "", len);
 
-	return bytes_of(arena, type, len > 0 ? bytes : "", len);
+	if (value)
+		value->text.open = true;
+	return value;
 }
 
 struct value *value_list(struct arena *arena)
@@ -228,7 +231,8 @@ struct value *value_at(const struct value *list, size_t index)
 
 const char *value_as_text(const struct value *value)
 {
-	if (!value_is(value, VALUE_TEXT) || memchr(value->text.bytes, '\0', value->text.len))
+	if (!value_is(value, VALUE_TEXT) || value->text.open ||
+		memchr(value->text.bytes, '\0', value->text.len))
 		return NULL;
 	return value->text.bytes;
 }

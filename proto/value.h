@@ -42,9 +42,10 @@ struct value {
 		uint64_t uinteger;
 		double real;
 		struct {
-			const char *bytes; /* text is also NUL-terminated */
+			const char *bytes; /* NUL-terminated, too, unless `open` */
 			size_t len;
-		} text; /* VALUE_TEXT and VALUE_BYTES */
+			bool open; /* borrowed: what stands behind it is not ours to read */
+		} text;            /* VALUE_TEXT and VALUE_BYTES */
 		struct {
 			struct value **items;
 			size_t count;
@@ -83,7 +84,10 @@ struct value *value_text(
 	struct arena *arena, const char *text); /* NUL-terminated, copied; NULL gives nil */
 struct value *value_text_len(struct arena *arena, const char *text, size_t len); /* copied */
 struct value *value_bytes(struct arena *arena, const void *bytes, size_t len);   /* copied */
-/* Text when the bytes are valid UTF-8, else bytes.  Borrows: `bytes` must live as long as the arena. */
+/*
+ * Text when the bytes are valid UTF-8, else bytes.  Borrows: `bytes` must live as long as the arena.
+ * No NUL stands behind them, so value_as_text() gives NULL: such a value is for sending.
+ */
 struct value *value_blob_borrowed(struct arena *arena, const char *bytes, size_t len);
 struct value *value_list(struct arena *arena);
 struct value *value_map(struct arena *arena);
@@ -105,7 +109,7 @@ struct value *value_get(
 struct value *value_get_len(const struct value *map, const char *key, size_t key_len);
 struct value *value_at(const struct value *list, size_t index);
 bool value_is(const struct value *value, enum value_type type);
-/* The text of a VALUE_TEXT without inner NUL, else NULL. */
+/* The text of a VALUE_TEXT that is terminated and has no inner NUL, else NULL. */
 const char *value_as_text(const struct value *value);
 int64_t value_as_int(const struct value *value, int64_t otherwise);
 bool value_as_bool(const struct value *value, bool otherwise);

@@ -198,7 +198,8 @@ TEST(refused_params_that_were_cut_come_back_as_text)
 	CHECK_EQ_INT(store_commit(shop.store, STORE_NOW, &shop.err), 0);
 	record = got(&shop, 0);
 	CHECK(record);
-	CHECK_STR(value_as_text(value_get(record, "refused_params")), "{\"code\":\"pri");
+	CHECK(value_equal(
+		value_get(record, "refused_params"), value_text(&shop.arena, "{\"code\":\"pri")));
 }
 
 /* Everything that a request may hold. */
@@ -378,8 +379,9 @@ TEST(streams_are_cut_to_what_was_asked_for_but_not_inside_a_character)
 	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
 	record = got(&shop, 5);
 	CHECK(record);
-	CHECK_STR(value_as_text(value_get(record, "stdout")), "a\xe2\x82\xac");
-	CHECK_STR(value_as_text(value_get(got(&shop, 7), "stdout")), "a\xe2\x82\xac\xe2\x82\xac");
+	CHECK(value_equal(value_get(record, "stdout"), value_text(&shop.arena, "a\xe2\x82\xac")));
+	CHECK(value_equal(value_get(got(&shop, 7), "stdout"),
+		value_text(&shop.arena, "a\xe2\x82\xac\xe2\x82\xac")));
 }
 
 /* Reads a stream page by page and compares it with what was written. */

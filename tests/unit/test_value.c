@@ -74,6 +74,17 @@ TEST(text_that_is_not_utf8_becomes_bytes)
 	CHECK(!value_ok(arena));
 }
 
+TEST(a_borrowed_text_is_never_given_as_a_terminated_one)
+{
+	WITH_ARENA(arena);
+	const char bytes[] = { 'a', 'b', 'c' }; /* and no NUL */
+	struct value *value = value_blob_borrowed(arena, bytes, sizeof(bytes));
+
+	CHECK(value_is(value, VALUE_TEXT));
+	CHECK(value_as_text(value) == NULL);
+	CHECK(value_equal(value, value_text(arena, "abc")));
+}
+
 TEST(text_with_an_inner_nul_is_not_a_c_string)
 {
 	WITH_ARENA(arena);
