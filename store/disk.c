@@ -14,6 +14,8 @@ struct disk_log {
 	sqlite3_file base; /* first: SQLite sees this struct as its file */
 	bool passing;      /* the next sync of a commit goes by */
 	bool header;       /* the header was written since the last sync */
+	bool doubtful;     /* a sync has failed: what was written before it may be lost */
+	sqlite3_int64 unsynced_from, unsynced_to; /* what was written since the last sync */
 	uint64_t syncs;
 	int64_t sync_us;
 	int why; /* errno of the last write, 0 when it went well */
@@ -43,6 +45,33 @@ static int write_through(struct disk_log *log, const void *bytes, int len, sqlit
 	log->why = 0;
 	if (r != SQLITE_OK)
 		(void)real->pMethods->xFileControl(real, SQLITE_FCNTL_LAST_ERRNO, &log->why);
+	if (log->unsynced_from == log->unsynced_to || offset < log->unsynced_from)
+		log->unsynced_from = offset;
+	if (offset + len > log->unsynced_to)
+		log->unsynced_to = offset + len;
+	return r;
+}
+
+/*
+ * The kernel tells of a write that failed once, to the next sync, and takes the bytes for written
+ * from then on.  Those of commits that nobody waited for would be missing between the ones before
+ * and the ones behind, and recovery ends at the first gap.  So they are written once more.
+ */
+static int write_again(struct disk_log *log)
+{
+	sqlite3_file *real = real_of(&log->base);
+	char bytes[4096];
+	sqlite3_int64 to = log->unsynced_to;
+	int r = SQLITE_OK;
+
+	for (sqlite3_int64 at = log->unsynced_from; r == SQLITE_OK && at < to;) {
+		int len = to - at < (int)sizeof(bytes) ? (int)(to - at) : (int)sizeof(bytes);
+
+		r = real->pMethods->xRead(real, bytes, len, at);
+		if (r == SQLITE_OK)
+			r = real->pMethods->xWrite(real, bytes, len, at);
+		at += len;
+	}
 	return r;
 }
 
@@ -111,12 +140,20 @@ static int log_sync(sqlite3_file *file, int flags)
 	if (r != SQLITE_OK || (log->passing && !log->header))
 		return r;
 
+	if (log->doubtful)
+		r = write_again(log);
+	if (r != SQLITE_OK)
+		return r;
 	before = clock_us();
 	r = real_of(file)->pMethods->xSync(real_of(file), flags);
 	log->syncs++;
 	log->sync_us += clock_us() - before;
-	if (r == SQLITE_OK)
-		log->header = false;
+	log->doubtful = r != SQLITE_OK;
+	if (log->doubtful)
+		return r;
+	log->header = false;
+	log->unsynced_from = 0;
+	log->unsynced_to = 0;
 	return r;
 }
 
