@@ -14,6 +14,7 @@
 #define RETRY_MS_MAX    30000
 #define IDLE_MS         60000 /* then what was opened for a burst is closed */
 #define MISSES_MAX      3     /* makings that may fail in a row before a slot is given up */
+#define VISIT_MESSAGES  16    /* from one zygote in one turn of the loop */
 #define ZYGOTE_START_MS 20000
 
 enum zygote_state {
@@ -332,7 +333,7 @@ static void on_control(void *owner, int events)
 	struct zygote *zygote = owner;
 
 	(void)events;
-	while (zygote->control) {
+	for (int messages = 0; messages < VISIT_MESSAGES && zygote->control; messages++) {
 		struct lease_msg msg;
 		int fds[1 + LEASE_JOIN_FDS_MAX];
 		unsigned count = 0;

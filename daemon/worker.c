@@ -13,6 +13,9 @@
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
 
+#define VISIT_MESSAGES 16 /* from one slot in one turn of the loop: the others come first */
+#define WORDS_MAX      16 /* from one worker in its life; an honest one has four */
+
 #define TO(state) (1U << (unsigned)WORKER_##state)
 
 static const struct {
@@ -177,7 +180,8 @@ static void on_slot(void *owner, int events)
 	struct worker *worker = owner;
 
 	(void)events;
-	while (worker->state != WORKER_GONE) {
+	for (int messages = 0; messages < VISIT_MESSAGES && worker->state != WORKER_GONE;
+		messages++) {
 		struct lease_msg msg;
 		int fds[1 + LEASE_JOIN_FDS_MAX];
 		unsigned count = 0;
@@ -219,7 +223,8 @@ static void on_job_message(struct worker *worker, const struct job_head *head, c
 }
 
 /*
- * Hands on every whole message.  -1 when what came is no message.  The rest moves to the front
+ * Hands on every whole message.  -1 when what came is no message, or one too many: a program could
+ * have us read heads for as long as it runs, at a twentieth of the time that it takes us.  The rest moves to the front
  * once and not after each message: a program that floods us with heads must not hold the loop.
  */
 static int cut_messages(struct worker *worker)
@@ -235,6 +240,8 @@ static int cut_messages(struct worker *worker)
 			return -1;
 		if (worker->incoming.len - at < sizeof(head) + head.len)
 			break;
+		if (++worker->words > WORDS_MAX)
+			return -1;
 		on_job_message(worker, &head, worker->incoming.bytes + at + sizeof(head));
 		at += sizeof(head) + head.len;
 	}
@@ -470,6 +477,7 @@ void worker_make(struct worker *worker, const struct job_limits *limits)
 	worker->sequence++;
 	worker->told_made = false;
 	worker->told_ready = false;
+	worker->words = 0;
 	worker->ended = false;
 	worker->made_us = clock_us();
 	worker->made_with = *limits;

@@ -54,6 +54,7 @@ struct worker {
 	struct watch *errout;
 	int lifeline; /* -1: the worker has been told to die */
 	bool told_ready, told_made;
+	unsigned words;   /* messages that came up its job socket */
 	bool ended;       /* every process of it is dead */
 	int64_t moved_us; /* when it came into its state */
 	int64_t made_us, warm_us;

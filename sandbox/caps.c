@@ -1,7 +1,10 @@
 #include "sandbox/caps.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/securebits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -47,7 +50,7 @@ static int check_bounding(struct err *err)
 	return 0;
 }
 
-static int keep(bool at_the_end, struct err *err)
+static int keep(bool at_the_end, capng_select_t which, struct err *err)
 {
 	begin();
 	for (size_t i = 0; i < COUNT_OF(kept); i++) {
@@ -58,19 +61,19 @@ static int keep(bool at_the_end, struct err *err)
 		if (capng_update(CAPNG_ADD, sets, kept[i].cap) < 0)
 			return err_set(err, ERR_SYSTEM, "capability %u is unknown", kept[i].cap);
 	}
-	if (capng_apply(at_the_end ? CAPNG_SELECT_CAPS : CAPNG_SELECT_ALL) < 0)
+	if (capng_apply(which) < 0)
 		return err_sys(err, "libcap-ng: keep the spawner's capabilities");
 	return check_bounding(err);
 }
 
 int caps_keep_for_spawner(struct err *err)
 {
-	return keep(false, err);
+	return keep(false, CAPNG_SELECT_ALL, err);
 }
 
 int caps_raise_at_the_end(struct err *err)
 {
-	return keep(true, err);
+	return keep(true, CAPNG_SELECT_CAPS, err);
 }
 
 int caps_drop_all(struct err *err)
@@ -93,4 +96,17 @@ int caps_check_none(struct err *err)
 	if (capng_have_capabilities(CAPNG_SELECT_CAPS) != CAPNG_NONE)
 		return err_set(err, ERR_DENIED, "capabilities are left");
 	return 0;
+}
+
+/* Becoming root again brings all that is permitted into effect, so what was is put back. */
+int caps_open_as(uid_t uid, int folder, const char *name, int flags)
+{
+	int fd = seteuid(uid) < 0 ? -1 : openat(folder, name, flags);
+	int sys_errno = errno;
+
+	/* As somebody else, or with more rights than before, nothing may go on. */
+	if (seteuid(0) < 0 || keep(false, CAPNG_SELECT_CAPS, NULL) < 0)
+		abort();
+	errno = sys_errno;
+	return fd;
 }

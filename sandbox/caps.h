@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "proto/base/err.h"
 
 /*
@@ -23,3 +25,9 @@ int caps_drop_all(struct err *err);
 
 /* Fails when the caller has any capability left that it could use. */
 int caps_check_none(struct err *err);
+
+/*
+ * For the spawner in root mode: openat() as another user, for what the kernel remembers of an
+ * opener.  -1 and errno.
+ */
+int caps_open_as(uid_t uid, int folder, const char *name, int flags);

@@ -11,6 +11,7 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
+#include "sandbox/caps.h"
 
 #define HOUSE_PREFIX "ced-"
 #define MAIN_LEAF    "main" /* v2: where we ourselves live */
@@ -429,8 +430,28 @@ static int open_knob(int folder, const char *name)
 	return fd;
 }
 
-static int add_knobs(const struct cgroup_hierarchy *row, int folder, struct priv_knobs *knobs_out,
-	int *ret_fds, struct err *err)
+/*
+ * In v1 the opener may move processes of its own uid.  In v2 it may move what it could by writing
+ * to the procs files of both sides and of what is above both: that is our house, so its workers can
+ * join from their zygote's leaf, and nothing comes in from outside.
+ */
+static int open_join(const struct cgroup_hierarchy *row, int folder, const char *name, uid_t joiner)
+{
+	int fd;
+
+	if (joiner == CGROUP_AS_WE_ARE)
+		return open_knob(folder, name);
+	if (fchmodat(folder, name, 0666, 0) < 0 ||
+		(row->is_v2 && fchmodat(row->house, name, 0666, 0) < 0))
+		return -1;
+	fd = caps_open_as(joiner, folder, name, O_WRONLY | O_CLOEXEC);
+	if (!row->is_v2 && fd >= 0 && fchmodat(folder, name, 0644, 0) < 0)
+		cleanup_fd(&fd);
+	return fd;
+}
+
+static int add_knobs(const struct cgroup_hierarchy *row, int folder, uid_t joiner,
+	struct priv_knobs *knobs_out, int *ret_fds, struct err *err)
 {
 	for (size_t i = 0; i < COUNT_OF(knobs); i++) {
 		const char *name = row->is_v2 ? knobs[i].v2 : knobs[i].v1;
@@ -438,7 +459,8 @@ static int add_knobs(const struct cgroup_hierarchy *row, int folder, struct priv
 
 		if (!name || (knobs[i].controller && !(row->controllers & knobs[i].controller)))
 			continue;
-		fd = open_knob(folder, name);
+		fd = knobs[i].knob == KNOB_JOIN ? open_join(row, folder, name, joiner)
+						: open_knob(folder, name);
 		if (fd < 0 && errno == ENOENT)
 			continue;
 		if (fd < 0)
@@ -453,8 +475,8 @@ static int add_knobs(const struct cgroup_hierarchy *row, int folder, struct priv
 	return 0;
 }
 
-int cgroup_knobs(const struct cgroups *cgroups, const char *leaf, struct priv_knobs *ret_knobs,
-	int *ret_fds, struct err *err)
+int cgroup_knobs(const struct cgroups *cgroups, const char *leaf, uid_t joiner,
+	struct priv_knobs *ret_knobs, int *ret_fds, struct err *err)
 {
 	*ret_knobs = (struct priv_knobs){ .count = 0 };
 	for (unsigned i = 0; i < cgroups->count; i++) {
@@ -463,7 +485,7 @@ int cgroup_knobs(const struct cgroups *cgroups, const char *leaf, struct priv_kn
 
 		if (folder < 0)
 			(void)err_sys(err, "cgroup");
-		if (folder < 0 || add_knobs(row, folder, ret_knobs, ret_fds, err) < 0) {
+		if (folder < 0 || add_knobs(row, folder, joiner, ret_knobs, ret_fds, err) < 0) {
 			close_fds(ret_fds, ret_knobs->count);
 			return err_wrap(err, "%s", leaf);
 		}

@@ -20,6 +20,7 @@
 
 #define CGROUP_HIERARCHIES_MAX 5
 #define CGROUP_NAME_MAX        48
+#define CGROUP_AS_WE_ARE       ((uid_t)-1)
 
 enum cgroup_controller {
 	CGROUP_MEMORY = 1,
@@ -65,9 +66,15 @@ int cgroup_join(const struct cgroups *cgroups, const char *leaf, pid_t pid, stru
 int cgroup_limit(const struct cgroups *cgroups, const char *leaf, uint64_t memory_bytes,
 	uint64_t pids, struct err *err);
 
-/* Opens the knobs of a leaf: what each descriptor is, and the descriptors, which are given. */
-int cgroup_knobs(const struct cgroups *cgroups, const char *leaf, struct priv_knobs *ret_knobs,
-	int *ret_fds, struct err *err);
+/*
+ * Opens the knobs of a leaf: what each descriptor is, and the descriptors, which are given.
+ *
+ * The kernel asks what whoever opened a "procs" file may do, not who writes to it: root's descriptor
+ * would let its holder move any process of the host in here and then starve or kill it.  So those
+ * are opened as `joiner`, the uid of the workers that are to join; CGROUP_AS_WE_ARE: as nobody else.
+ */
+int cgroup_knobs(const struct cgroups *cgroups, const char *leaf, uid_t joiner,
+	struct priv_knobs *ret_knobs, int *ret_fds, struct err *err);
 
 /* Removes a leaf everywhere.  Returns false while the kernel still holds on to it somewhere. */
 bool cgroup_remove(const struct cgroups *cgroups, const char *leaf);

@@ -25,7 +25,6 @@
 #define ENTRY_FILE      (UINT64_C(1) << 61)
 #define ENTRY_EXCLUSIVE (UINT64_C(1) << 56)
 
-#define MAPS_BYTES_MAX    (256U << 10)
 #define MAPPING_BYTES_MAX ((uintptr_t)1 << 30) /* larger ones are reserved, not used */
 #define ENTRIES_AT_ONCE   512
 
@@ -126,23 +125,6 @@ static int read_line(void *context, const char *line, struct err *err)
 	return read_mapping(reading, start, end, err);
 }
 
-/* Calls `visit` for each line of the caller's own maps. */
-static int each_mapping(int proc, int (*visit)(void *context, const char *line, struct err *err),
-	void *context, struct err *err)
-{
-	auto_free char *maps = malloc(MAPS_BYTES_MAX);
-	char *rest = NULL;
-
-	if (!maps)
-		return err_set(err, ERR_MEMORY, "no memory for maps");
-	if (procfs_read(proc, "self/maps", maps, MAPS_BYTES_MAX, err) < 0)
-		return -1;
-	for (char *line = strtok_r(maps, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		if (visit(context, line, err) < 0)
-			return -1;
-	return 0;
-}
-
 /* The caller's own mappings count: what the child has mapped since is not there in a worker. */
 int footprint_read(struct footprint *footprint, int proc, pid_t child, struct err *err)
 {
@@ -156,7 +138,7 @@ int footprint_read(struct footprint *footprint, int proc, pid_t child, struct er
 	if (pagemap < 0)
 		return err_sys(err, "open %s", path);
 	reading.pagemap = pagemap;
-	return each_mapping(proc, read_line, &reading, err);
+	return procfs_each_mapping(proc, read_line, &reading, err);
 }
 
 /* Only memory of nobody's file.  A kernel that cannot or will not leaves it as it is. */
@@ -176,7 +158,7 @@ static int collapse_line(void *context, const char *line, struct err *err)
 
 void footprint_collapse(int proc)
 {
-	(void)each_mapping(proc, collapse_line, NULL, NULL);
+	(void)procfs_each_mapping(proc, collapse_line, NULL, NULL);
 }
 
 void footprint_touch(const struct footprint *footprint)

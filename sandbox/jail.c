@@ -1,7 +1,9 @@
 #include "sandbox/jail.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -50,12 +52,16 @@ static int step_identity(struct building *jail, struct err *err)
 	return 0;
 }
 
+/* What whoever started the house ignored (nohup, a shell's background) is no business of ours. */
 int jail_plain_signals(struct err *err)
 {
 	sigset_t none;
 
+	for (int number = 1; number <= SIGRTMAX; number++)
+		if (signal(number, SIG_DFL) == SIG_ERR && errno != EINVAL)
+			return err_sys(err, "signal %d", number);
 	sigemptyset(&none);
-	if (signal(SIGPIPE, SIG_DFL) == SIG_ERR || sigprocmask(SIG_SETMASK, &none, NULL) < 0)
+	if (sigprocmask(SIG_SETMASK, &none, NULL) < 0)
 		return err_sys(err, "signals");
 	return 0;
 }
@@ -71,7 +77,7 @@ static int step_surroundings(struct building *jail, struct err *err)
 	umask(022);
 	if (sethostname(JAIL_HOSTNAME, strlen(JAIL_HOSTNAME)) < 0 || setdomainname("", 0) < 0)
 		return err_sys(err, "sethostname");
-	return ns_enter_cgroup(err);
+	return unshare(CLONE_NEWCGROUP) < 0 ? err_sys(err, "cgroup namespace") : 0;
 }
 
 static int step_tree(struct building *jail, struct err *err)

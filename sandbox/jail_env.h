@@ -29,3 +29,4 @@
 #define JAIL_TMP_DIR     "/tmp"
 #define JAIL_HOSTNAME    "sandbox"
 #define JAIL_USER_ID     1000 /* uid and gid of a program, as it sees them */
+#define JAIL_SIGNALS_MAX 256  /* signals that wait for a program, timers included */

@@ -28,13 +28,6 @@ pid_t ns_clone(uint64_t namespaces, int *ret_pidfd, struct err *err)
 	return pid;
 }
 
-int ns_enter_cgroup(struct err *err)
-{
-	if (unshare(CLONE_NEWCGROUP) < 0)
-		return err_sys(err, "cgroup namespace");
-	return 0;
-}
-
 /* The kernel wants each of these files in one write. */
 static int write_file_of(pid_t pid, const char *name, const char *text, struct err *err)
 {

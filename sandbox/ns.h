@@ -27,15 +27,12 @@ struct id_maps {
 /*
  * Starts a process in fresh namespaces.  Returns its pid and gives a pidfd; returns 0 in the child,
  * which must wait until its maps are written.  The cgroup namespace comes later, when the child is
- * in its cgroup: ns_enter_cgroup().
+ * in its cgroup.
  */
 pid_t ns_clone(uint64_t namespaces, int *ret_pidfd, struct err *err);
 
 /* Writes the maps of a child; setgroups() is denied for good. */
 int ns_write_maps(pid_t pid, const struct id_maps *maps, struct err *err);
-
-/* In the child, once its cgroup is the right one. */
-int ns_enter_cgroup(struct err *err);
 
 /* Fails when uids `first` and the following are not mapped where we live ourselves. */
 int ns_check_range(uint32_t first, uint32_t count, struct err *err);

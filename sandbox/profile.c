@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include "proto/base/container.h"
+#include "proto/privmsg.h"
 #include "sandbox/jail_env.h"
 
 #define DEVICE(name)                                \
@@ -22,7 +23,8 @@ static const struct rlimit_row zygote_rlimits[] = {
 	{ RLIMIT_STACK, 8U << 20 }, /* an ordinary stack */
 	{ RLIMIT_MEMLOCK, 0 },      /* nothing is pinned */
 	{ RLIMIT_MSGQUEUE, 0 },     /* no queues */
-	{ RLIMIT_SIGPENDING, 256 },
+	/* What all slots share, being namespaces of this zygote's; each takes its own part of it. */
+	{ RLIMIT_SIGPENDING, JAIL_SIGNALS_MAX *PRIV_SLOTS_MAX },
 	{ RLIMIT_NICE, 0 },
 	{ RLIMIT_RTPRIO, 0 },
 };

@@ -61,10 +61,14 @@ static int shed_rights(struct err *err)
 static int shed_the_rest(struct slot *slot, struct err *err)
 {
 	const struct rlimit no_core = { 0, 0 };
+	const struct rlimit signals = { JAIL_SIGNALS_MAX, JAIL_SIGNALS_MAX };
 	sigset_t all;
 
 	if (setrlimit(RLIMIT_CORE, &no_core) < 0)
 		return err_sys(err, "no core files");
+	/* our part of what the zygote's slots have together */
+	if (setrlimit(RLIMIT_SIGPENDING, &signals) < 0)
+		return err_sys(err, "waiting signals");
 	/* setresuid() has cleared it, so not before */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		return err_sys(err, "parent death signal");

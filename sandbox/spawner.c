@@ -227,14 +227,18 @@ static int answer_slot(struct spawner *spawner, struct exchange *exchange, struc
 {
 	const struct priv_slot *asked = &exchange->asked->body.slot;
 	struct resident *resident = resident_of(spawner, asked->zygote);
+	uid_t joiner = CGROUP_AS_WE_ARE;
 	char leaf[CGROUP_NAME_MAX];
 
 	if (!resident || asked->slot >= resident->slots)
 		return err_set(
 			err, ERR_MISSING, "zygote %u has no slot %u", asked->zygote, asked->slot);
+	/* in the zygote's block, see maps_of(): first itself, then one slot after the other */
+	if (spawner->mode == PRIV_MODE_ROOT)
+		joiner = maps_of(spawner, resident).uids.outside + 1 + asked->slot;
 	leaf_of(resident, (int)asked->slot, leaf);
 	if (cgroup_make(&spawner->cgroups, leaf, err) < 0 ||
-		cgroup_knobs(&spawner->cgroups, leaf, &exchange->answer->body.knobs,
+		cgroup_knobs(&spawner->cgroups, leaf, joiner, &exchange->answer->body.knobs,
 			exchange->answer_fds, err) < 0)
 		return -1;
 	exchange->answer_fd_count = exchange->answer->body.knobs.count;
@@ -347,20 +351,13 @@ int spawner_serve(struct spawner *spawner, struct err *err)
 	return answered < 0 ? -1 : 1;
 }
 
-static int tell_exit(struct spawner *spawner, uint32_t id, int status, struct err *err)
-{
-	struct priv_msg msg = { .op = PRIV_EXITED, .id = id, .status = status };
-
-	return priv_send(spawner->sock, &msg, NULL, 0, err);
-}
-
 static int tidy_one(struct spawner *spawner, struct resident *resident, struct err *err)
 {
-	int status = 0;
+	struct priv_msg msg = { .op = PRIV_EXITED, .id = resident->id };
 
-	if (!resident->leaving && !child_reap(&resident->child, &status))
+	if (!resident->leaving && !child_reap(&resident->child, &msg.status))
 		return 0;
-	if (resident->leaving++ == 0 && tell_exit(spawner, resident->id, status, err) < 0)
+	if (resident->leaving++ == 0 && priv_send(spawner->sock, &msg, NULL, 0, err) < 0)
 		return -1;
 	if (remove_leaves(spawner, resident) || resident->leaving > LEAVE_TRIES)
 		*resident = (struct resident){ .child = CHILD_INIT };

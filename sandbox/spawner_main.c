@@ -198,9 +198,15 @@ static int find_user(struct house *house, struct err *err)
 static int give_up_rights(struct house *house, struct err *err)
 {
 	static const struct rlimit_row no_core = { RLIMIT_CORE, 0 };
+	struct rlimit signals;
 
 	if (rlimits_set(&no_core, 1, err) < 0)
 		return -1;
+	/* Those that wait in a jail count as ours too: half of them is for all jails together. */
+	if (getrlimit(RLIMIT_SIGPENDING, &signals) < 0)
+		return err_sys(err, "waiting signals");
+	signals.rlim_cur /= 2;
+	(void)setrlimit(RLIMIT_SIGPENDING, &signals);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_sys(err, "no_new_privs");
 	if (house->spawner.mode == PRIV_MODE_USER)

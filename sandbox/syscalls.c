@@ -34,10 +34,9 @@
 /* ---- what a program may do (SECURITY rules of the jail) ----------------------------------- */
 
 static const short streams[] = { NR(read), NR(write), NR(readv), NR(writev), NR(pread64),
-	NR(pwrite64), NR(preadv), NR(pwritev), NR(preadv2), NR(pwritev2), NR(close),
-	NR(close_range), NR(lseek), NR(dup), NR(dup2), NR(dup3), NR(pipe), NR(pipe2), NR(fsync),
-	NR(fdatasync), NR(ftruncate), NR(truncate), NR(fallocate), NR(fadvise64), NR(sendfile),
-	NR(copy_file_range) };
+	NR(pwrite64), NR(preadv), NR(pwritev), NR(close), NR(close_range), NR(lseek), NR(dup),
+	NR(dup2), NR(dup3), NR(pipe), NR(pipe2), NR(fsync), NR(fdatasync), NR(ftruncate),
+	NR(truncate), NR(fallocate), NR(sendfile), NR(copy_file_range), NR(shutdown) };
 
 static const short files[] = { NR(open), NR(openat), NR(creat), NR(stat), NR(fstat), NR(lstat),
 	NR(newfstatat), NR(statx), NR(access), NR(faccessat), NR(faccessat2), NR(readlink),
@@ -46,8 +45,7 @@ static const short files[] = { NR(open), NR(openat), NR(creat), NR(stat), NR(fst
 	NR(getdents64), NR(umask), NR(utime), NR(utimes), NR(futimesat), NR(utimensat), NR(statfs),
 	NR(fstatfs), NR(chmod), NR(fchmod), NR(fchmodat) };
 
-static const short memory[] = { NR(munmap), NR(mremap), NR(brk), NR(madvise), NR(msync),
-	NR(membarrier) };
+static const short memory[] = { NR(munmap), NR(mremap), NR(brk), NR(msync), NR(membarrier) };
 
 static const short clocks[] = { NR(nanosleep), NR(clock_nanosleep), NR(clock_gettime),
 	NR(clock_getres), NR(gettimeofday), NR(time), NR(times), NR(getitimer), NR(setitimer),
@@ -63,28 +61,27 @@ static const short signals[] = { NR(rt_sigaction), NR(rt_sigprocmask), NR(rt_sig
 	NR(rt_tgsigqueueinfo), NR(sigaltstack), NR(pause), NR(kill), NR(tkill), NR(tgkill),
 	NR(signalfd), NR(signalfd4) };
 
-static const short threads[] = { NR(futex), NR(futex_waitv), NR(set_robust_list),
-	NR(get_robust_list), NR(rseq), NR(set_tid_address), NR(arch_prctl), NR(sched_yield),
-	NR(sched_getaffinity), NR(getcpu), NR(exit), NR(exit_group), NR(restart_syscall), NR(wait4),
-	NR(waitid) };
+static const short threads[] = { NR(futex), NR(futex_waitv), NR(set_robust_list), NR(rseq),
+	NR(set_tid_address), NR(arch_prctl), NR(sched_yield), NR(sched_getaffinity), NR(getcpu),
+	NR(exit), NR(exit_group), NR(restart_syscall), NR(wait4), NR(waitid) };
 
 static const short identity[] = { NR(getpid), NR(getppid), NR(gettid), NR(getpgid), NR(getpgrp),
 	NR(getsid), NR(getuid), NR(geteuid), NR(getgid), NR(getegid), NR(getresuid), NR(getresgid),
-	NR(getgroups), NR(uname), NR(getrlimit), NR(getrusage), NR(capget), NR(getrandom) };
+	NR(getgroups), NR(getsockname), NR(uname), NR(getrlimit), NR(getrusage), NR(capget),
+	NR(getrandom) };
 
 static const short talking[] = { NR(sendto), NR(recvfrom) };
 
-/* Nobody in a jail can send a descriptor, so receiving a message brings none but the daemon's. */
-static const short receiving[] = { NR(recvmsg), NR(getsockname), NR(shutdown) };
-
-/* Never writable and executable; what is executable comes from a file, and /work is noexec. */
+/*
+ * Never writable and executable; what is executable comes from a file, and /work is noexec.  The
+ * host's huge pages are nobody's here: no limit of a run counts them.
+ */
 static const struct arg_rule mmap_rules[] = {
-	{ VERDICT_ALLOW, { { 2, PROT_EXEC, 0 } } },
-	{ VERDICT_ALLOW, { { 2, PROT_EXEC | PROT_WRITE, PROT_EXEC }, { 3, MAP_ANONYMOUS, 0 } } },
+	{ VERDICT_ALLOW, { { 2, PROT_EXEC, 0 }, { 3, MAP_HUGETLB, 0 } } },
+	{ VERDICT_ALLOW, { { 2, PROT_EXEC | PROT_WRITE, PROT_EXEC },
+				 { 3, MAP_ANONYMOUS | MAP_HUGETLB, 0 } } },
 };
-static const struct arg_rule mprotect_rules[] = {
-	{ VERDICT_ALLOW, { { 2, PROT_EXEC, 0 } } },
-};
+static const struct arg_rule mprotect_rules[] = { { VERDICT_ALLOW, { { 2, PROT_EXEC, 0 } } } };
 
 #define CLONE_NEW_ANY                                                                             \
 	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
@@ -110,17 +107,29 @@ static const struct arg_rule fcntl_rules[] = { ALLOW_IF(1, F_DUPFD), ALLOW_IF(1,
 static const struct arg_rule ioctl_rules[] = { ALLOW_IF(1, TCGETS), ALLOW_IF(1, TIOCGWINSZ),
 	ALLOW_IF(1, FIONREAD), ALLOW_IF(1, FIONBIO), ALLOW_IF(1, FIOCLEX), ALLOW_IF(1, FIONCLEX) };
 static const struct arg_rule prctl_rules[] = { ALLOW_IF(0, PR_SET_NAME), ALLOW_IF(0, PR_GET_NAME) };
-static const struct arg_rule prlimit_rules[] = {
-	ALLOW_IF(2, 0), /* reads a limit; sets none */
-};
+static const struct arg_rule prlimit_rules[] = { ALLOW_IF(2, 0) }; /* reads a limit; sets none */
 static const struct arg_rule socketpair_rules[] = { ALLOW_IF(0, AF_UNIX) };
 static const struct arg_rule getsockopt_rules[] = {
 	{ VERDICT_ALLOW, { IS(1, SOL_SOCKET), IS(2, SO_TYPE) } },
 	{ VERDICT_ALLOW, { IS(1, SOL_SOCKET), IS(2, SO_PROTOCOL) } },
 	{ VERDICT_ALLOW, { IS(1, SOL_SOCKET), IS(2, SO_ERROR) } },
 };
-static const struct arg_rule transfer_rules[] = {
-	ALLOW_IF(4, 0), /* between the two ends of a pair: no address */
+
+/* Between the two ends of a pair: no address.  Urgent bytes have cost the kernel bugs enough. */
+static const struct arg_rule transfer_rules[] = { { VERDICT_ALLOW,
+	{ { 3, MSG_OOB, 0 }, IS(4, 0) } } };
+static const struct arg_rule recvmsg_rules[] = { { VERDICT_ALLOW, { { 2, MSG_OOB, 0 } } } };
+
+/*
+ * What is in the page cache is shared with the host and with other runs: nobody throws out what
+ * others read (POSIX_FADV_DONTNEED), nor has his pages merged with equal ones (MADV_MERGEABLE, 12),
+ * since the time that a write takes then tells what others have.
+ */
+static const struct arg_rule fadvise_rules[] = { { VERDICT_ALLOW, { { 3, 4, 0 } } } };
+static const struct arg_rule madvise_rules[] = {
+	{ VERDICT_ALLOW, { { 2, 8, 0 } } },   /* 0 to 7, 16 to 23 */
+	{ VERDICT_ALLOW, { { 2, 12, 8 } } },  /* 8 to 11, 24 to 27 */
+	{ VERDICT_ALLOW, { { 2, 14, 14 } } }, /* 14 and 15 */
 };
 
 /* Libraries probe for these and have another way when the kernel does not know them. */
@@ -128,6 +137,7 @@ static const short unknown[] = { NR(clone3), NR(openat2), NR(memfd_create), NR(m
 	NR(pidfd_open), NR(landlock_create_ruleset), NR(landlock_add_rule),
 	NR(landlock_restrict_self), NR(flock), NR(inotify_init), NR(inotify_init1),
 	NR(inotify_add_watch), NR(inotify_rm_watch), NR(pkey_alloc), NR(set_mempolicy_home_node),
+	NR(preadv2), NR(pwritev2), /* their flags ask what others have cached */
 	/* cachestat fchmodat2 map_shadow_stack futex_wake futex_wait futex_requeue statmount
 	 * listmount lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal */
 	NR_FIRST_NEW, 452, 453, 454, 455, 456, 457, 458, 459, 460, 461, 462,
@@ -163,7 +173,10 @@ static const struct syscall_group job[] = {
 	{ "signals inside the pid namespace", VERDICT_ALLOW, CALLS(signals), NO_RULES },
 	{ "threads, exit and children", VERDICT_ALLOW, CALLS(threads), NO_RULES },
 	{ "who and where am I", VERDICT_ALLOW, CALLS(identity), NO_RULES },
-	{ "the worker takes stdin with its job", VERDICT_ALLOW, CALLS(receiving), NO_RULES },
+	{ "the worker takes stdin with its job", VERDICT_DEFAULT, CALL(recvmsg),
+		RULES(recvmsg_rules) },
+	{ "what others have cached stays", VERDICT_DEFAULT, CALL(fadvise64), RULES(fadvise_rules) },
+	{ "no page is merged with others'", VERDICT_DEFAULT, CALL(madvise), RULES(madvise_rules) },
 	{ "never writable and executable", VERDICT_DEFAULT, CALL(mmap), RULES(mmap_rules) },
 	{ "never made executable", VERDICT_DEFAULT, CALL(mprotect), RULES(mprotect_rules) },
 	{ "threads, no processes", VERDICT_DEFAULT, CALL(clone), RULES(clone_thread_rules) },
@@ -308,27 +321,4 @@ const struct syscall_group *syscall_group_of(enum filter_profile profile, int nr
 		if (group_has(group, nr))
 			return group;
 	return NULL;
-}
-
-static bool rule_holds(const struct arg_rule *rule, const uint64_t args[6])
-{
-	for (size_t i = 0; i < ARG_TESTS_MAX; i++) {
-		const struct arg_test *test = &rule->tests[i];
-
-		if ((args[test->arg] & test->mask) != test->value)
-			return false;
-	}
-	return true;
-}
-
-uint32_t syscall_verdict(enum filter_profile profile, int nr, const uint64_t args[6])
-{
-	const struct syscall_group *group = syscall_group_of(profile, nr);
-
-	if (!group)
-		return VERDICT_DEFAULT;
-	for (size_t i = 0; i < group->rule_count; i++)
-		if (rule_holds(&group->rules[i], args))
-			return group->rules[i].verdict;
-	return group->verdict;
 }

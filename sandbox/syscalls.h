@@ -3,7 +3,7 @@
  * its reason, as data.
  *
  * From these lists come the filters that libseccomp builds (seccomp.c), the second filter of the
- * workers (tiny_filter.c) and the tests, which hold both against syscall_verdict() row by row.
+ * workers (tiny_filter.c) and the tests, which hold both against it row by row.
  *
  * Verdicts are the kernel's own words (SECCOMP_RET_*).  x86_64 only: other entries into the
  * kernel (i386, x32) kill in every profile.
@@ -77,6 +77,3 @@ const struct syscall_group *syscall_own_group_at(enum filter_profile profile, si
 
 /* The group that decides about `nr`, or NULL: then VERDICT_DEFAULT counts. */
 const struct syscall_group *syscall_group_of(enum filter_profile profile, int nr);
-
-/* What a profile says to one call of the native kind. */
-uint32_t syscall_verdict(enum filter_profile profile, int nr, const uint64_t args[6]);

@@ -314,12 +314,24 @@ static int check_alone(const struct zygote *zygote, struct err *err)
 	return 0;
 }
 
+/* "start-end perms ...": what is shared and can be written is one and the same in every worker. */
+static int check_mapping(void *context, const char *line, struct err *err)
+{
+	const char *perms = strchr(line, ' ');
+
+	(void)context;
+	if (perms && strlen(perms) > 4 && perms[2] == 'w' && perms[4] == 's')
+		return err_set(err, ERR_INVALID, "an import has left memory that all runs share");
+	return 0;
+}
+
 int zygote_serve(struct zygote *zygote, const char *version, struct err *err)
 {
 	struct lease_msg ready = lease_msg_of(LEASE_ZYGOTE_READY);
 	int result = SERVED_ON;
 
-	if (measure_self(zygote, err) < 0 || check_alone(zygote, err) < 0)
+	if (measure_self(zygote, err) < 0 || check_alone(zygote, err) < 0 ||
+		procfs_each_mapping(zygote->proc, check_mapping, NULL, err) < 0)
 		return err_wrap(err, "the interpreter");
 	tiny_filter_prepare();
 	cut_printf(ready.text, sizeof(ready.text), "%s", version);

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +51,9 @@ int zygote_init(struct zygote *zygote, struct err *err)
 	zygote->one_uid = strcmp(uids, "one") == 0;
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		(void)unsetenv(names[i]);
+	/* A core file that goes to a program of the host's (core_pattern) asks no RLIMIT_CORE. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return err_sys(err, "not dumpable");
 	return fd_set_nonblocking(zygote->sock, false, err);
 }
 

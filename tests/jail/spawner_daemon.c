@@ -511,6 +511,34 @@ TEST(a_slots_knobs_can_be_turned_and_read)
 	CHECK(!ask(-1));
 }
 
+/* -errno, or 0 when it went in. */
+static int move_into_cgroup(int procs, pid_t pid)
+{
+	char text[16];
+
+	(void)snprintf(text, sizeof(text), "%d", (int)pid);
+	return pwrite(procs, text, strlen(text), 0) < 0 ? -errno : 0;
+}
+
+/* With a descriptor of root's, a daemon that has been taken over could move, starve and kill anybody. */
+TEST(a_slots_cgroup_takes_none_of_the_hosts_processes)
+{
+	struct jailed zygote;
+	unsigned joins = 0;
+
+	CHECK(configure());
+	CHECK(start(PRIV_ZYGOTE, 2, &zygote));
+	request(PRIV_SLOT)->body.slot = (struct priv_slot){ zygote.id, 1 };
+	CHECK(ask(-1));
+	for (unsigned i = 0; i < got_fd_count; i++) {
+		if (got.body.knobs.which[i] != KNOB_JOIN)
+			continue;
+		joins++;
+		CHECK(move_into_cgroup(got_fds[i], 1) < 0);
+	}
+	printf("# %u cgroups to join\n", joins);
+}
+
 TEST(a_slots_cgroup_costs_little)
 {
 	struct jailed zygote;

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -47,6 +48,30 @@ TEST(the_spawner_keeps_three_capabilities_and_one_for_the_end)
 	if (geteuid() != 0)
 		SKIP("not root");
 	CHECK_EQ_INT(in_child(keep, NULL), 0);
+}
+
+static int open_as_nobody(void *context)
+{
+	char path[] = "/tmp/ced-test-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)context;
+	WANT(fd >= 0 && fchmod(fd, 0600) == 0 && caps_keep_for_spawner(&err) == 0);
+	errno = 0;
+	WANT(caps_open_as(65534, AT_FDCWD, path, O_RDONLY | O_CLOEXEC) < 0 && errno == EACCES);
+	WANT(geteuid() == 0 && getuid() == 0);
+	WANT(set_of("CapEff:") == (CAP(5) | CAP(6) | CAP(7)));
+	fd = caps_open_as(0, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	WANT(fd >= 0 && unlink(path) == 0);
+	WANT(set_of("CapEff:") == (CAP(5) | CAP(6) | CAP(7)));
+	return 0;
+}
+
+TEST(opening_as_somebody_else_gives_and_takes_no_right)
+{
+	if (geteuid() != 0)
+		SKIP("not root");
+	CHECK_EQ_INT(in_child(open_as_nobody, NULL), 0);
 }
 
 static int drop(void *context)

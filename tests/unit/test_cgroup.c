@@ -143,7 +143,7 @@ TEST(knobs_join_limit_and_tell)
 		SKIP("no pids controller");
 	}
 	CHECK(cgroup_make(&cgroups, LEAF, &err) == 0);
-	CHECK(cgroup_knobs(&cgroups, LEAF, &knobs, fds, &err) == 0);
+	CHECK(cgroup_knobs(&cgroups, LEAF, CGROUP_AS_WE_ARE, &knobs, fds, &err) == 0);
 	for (unsigned i = 0; i < knobs.count; i++)
 		if (knobs.which[i] == KNOB_JOIN)
 			joins[count++] = fds[i];
@@ -166,14 +166,14 @@ TEST(limits_are_written_where_a_controller_is)
 	NEED_CGROUPS();
 	CHECK(cgroup_make(&cgroups, LEAF, &err) == 0);
 	CHECK(cgroup_limit(&cgroups, LEAF, 64 << 20, 77, &err) == 0);
-	CHECK(cgroup_knobs(&cgroups, LEAF, &knobs, fds, &err) == 0);
+	CHECK(cgroup_knobs(&cgroups, LEAF, CGROUP_AS_WE_ARE, &knobs, fds, &err) == 0);
 	if (knob(&knobs, fds, KNOB_MEMORY_MAX) >= 0) {
 		CHECK(pread(knob(&knobs, fds, KNOB_MEMORY_MAX), text, sizeof(text) - 1, 0) > 0);
 		CHECK_EQ_INT(strtol(text, NULL, 10), 64 << 20);
 	}
 	CHECK(cgroup_limit(&cgroups, "no-such-leaf", 1, 1, &err) < 0);
 	CHECK(cgroup_join(&cgroups, "no-such-leaf", getpid(), &err) < 0);
-	CHECK(cgroup_knobs(&cgroups, "no-such-leaf", &knobs, fds, &err) < 0);
+	CHECK(cgroup_knobs(&cgroups, "no-such-leaf", CGROUP_AS_WE_ARE, &knobs, fds, &err) < 0);
 	cgroups_close(&cgroups);
 }
 

@@ -1,0 +1,29 @@
+/* What a profile's table says to one call of the native kind: what filters made of it are held against. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "sandbox/syscalls.h"
+
+static inline bool rule_holds(const struct arg_rule *rule, const uint64_t args[6])
+{
+	for (size_t i = 0; i < ARG_TESTS_MAX; i++) {
+		const struct arg_test *test = &rule->tests[i];
+
+		if ((args[test->arg] & test->mask) != test->value)
+			return false;
+	}
+	return true;
+}
+
+static inline uint32_t syscall_verdict(enum filter_profile profile, int nr, const uint64_t args[6])
+{
+	const struct syscall_group *group = syscall_group_of(profile, nr);
+
+	if (!group)
+		return VERDICT_DEFAULT;
+	for (size_t i = 0; i < group->rule_count; i++)
+		if (rule_holds(&group->rules[i], args))
+			return group->rules[i].verdict;
+	return group->verdict;
+}
