@@ -51,7 +51,7 @@ static const char *const settings[] = {
 	[STORE_READ] = "PRAGMA query_only = ON; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; "
 		       "PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY",
 	[STORE_WRITE] = "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; "
-			"PRAGMA mmap_size = 0; PRAGMA cache_size = -16384; "
+			"PRAGMA mmap_size = 0; PRAGMA cache_size = -4096; "
 			"PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF; "
 			"PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864",
 };
