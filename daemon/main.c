@@ -8,13 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/lockdown.h"
 #include "daemon/server.h"
 #include "proto/version.h"
 
 #define LARGE_BYTES (1 << 20)
 
-static const struct option long_options[] = {
+static const struct option options[] = {
 	{ "config", required_argument, NULL, 'c' },
 	{ "socket", required_argument, NULL, 's' },
 	{ "state", required_argument, NULL, 'd' },
@@ -55,7 +54,7 @@ static int read_options(int argc, char **argv, struct server_options *ret, enum 
 {
 	int letter;
 
-	while ((letter = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (letter) {
 		case 'c':
 			ret->config_path = optarg;
@@ -94,15 +93,13 @@ static int read_options(int argc, char **argv, struct server_options *ret, enum 
 
 int main(int argc, char **argv)
 {
-	struct server_options options = { .spawner_fd = -1, .libexec = own_folder() };
+	struct server_options server = { .spawner_fd = -1, .libexec = own_folder() };
 	enum log_level level = LOG_LEVEL_INFO;
-	int exit_code = read_options(argc, argv, &options, &level);
-	struct err err = ERR_INIT;
-	struct server *server;
+	int exit_code = read_options(argc, argv, &server, &level);
 
 	if (exit_code >= 0)
 		return exit_code;
-	if (options.spawner_fd < 0 || !options.libexec) {
+	if (server.spawner_fd < 0 || !server.libexec) {
 		fputs(help, stderr);
 		return EXIT_FAILURE;
 	}
@@ -112,10 +109,5 @@ int main(int argc, char **argv)
 	(void)mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN); /* settings are read at the start only */
-	server = server_start(&options, &err);
-	if (!server || lockdown(&err) < 0) {
-		log_event(LOG_LEVEL_ERROR, "start.failed", LOG_STR("why", err.text));
-		return EXIT_FAILURE;
-	}
-	return server_run(server);
+	return server_run(&server);
 }

@@ -72,27 +72,50 @@ static void write_singly(struct store *store, struct list *batch)
 	}
 }
 
-static void wait_for_work(struct recorder *recorder)
+/* The lock is held. */
+static bool is_idle(const struct recorder *recorder)
 {
-	while (list_is_empty(&recorder->waiting) && !recorder->leaving) {
-		struct timespec until;
-		struct err err = ERR_INIT;
+	return list_is_empty(&recorder->waiting) && !recorder->leaving;
+}
 
-		(void)clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += (long)TIDY_IDLE_MS * 1000000;
-		if (until.tv_nsec >= 1000000000) {
-			until.tv_nsec -= 1000000000;
-			until.tv_sec++;
-		}
-		if (pthread_cond_timedwait(&recorder->work, &recorder->lock, &until) == 0)
-			continue;
+/* Whether nothing came for so long.  The lock is held. */
+static bool stays_idle(struct recorder *recorder)
+{
+	struct timespec until;
+	int result = 0;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += (long)TIDY_IDLE_MS * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	while (is_idle(recorder) && result == 0)
+		result = pthread_cond_timedwait(&recorder->work, &recorder->lock, &until);
+	return is_idle(recorder);
+}
+
+/* A piece at a time: what comes meanwhile waits for no more than that.  The lock is held. */
+static void tidy(struct recorder *recorder)
+{
+	struct err err = ERR_INIT;
+	int left;
+
+	do {
 		pthread_mutex_unlock(&recorder->lock);
-		if (store_tidy(recorder->store, &err) < 0)
+		left = store_tidy(recorder->store, &err);
+		if (left < 0)
 			log_event(LOG_LEVEL_WARNING, "store.not_tidied", LOG_STR("why", err.text));
 		pthread_mutex_lock(&recorder->lock);
-		while (list_is_empty(&recorder->waiting) && !recorder->leaving)
-			pthread_cond_wait(&recorder->work, &recorder->lock);
-	}
+	} while (left > 0 && is_idle(recorder));
+}
+
+static void wait_for_work(struct recorder *recorder)
+{
+	if (stays_idle(recorder))
+		tidy(recorder);
+	while (is_idle(recorder))
+		pthread_cond_wait(&recorder->work, &recorder->lock);
 }
 
 static unsigned take_batch(struct recorder *recorder, struct list *batch)
@@ -230,8 +253,9 @@ void recorder_put(struct recorder *recorder, struct recording *recording)
 	list_init(&recording->link);
 	pthread_mutex_lock(&recorder->lock);
 	list_append(&recorder->waiting, &recording->link);
-	pthread_cond_signal(&recorder->work);
 	pthread_mutex_unlock(&recorder->lock);
+	/* Now and not before: with the lock held it would wake only to wait for that. */
+	pthread_cond_signal(&recorder->work);
 }
 
 const char *recorder_trouble(const struct recorder *recorder)

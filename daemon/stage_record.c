@@ -100,7 +100,7 @@ static void on_ended(struct recording *recording, const struct err *err)
 	request_enter(request, STAGE_REPLY);
 }
 
-enum stage stage_record(struct request *request)
+static void describe_ended(struct request *request)
 {
 	request->ended.kind = RECORDING_ENDED;
 	request->ended.durability = STORE_NOW;
@@ -111,6 +111,15 @@ enum stage stage_record(struct request *request)
 	request->ended.run.ended_wall_us = clock_wall_us();
 	request->ended.run.result = &request->result;
 	request->result.metrics.total_us = clock_us() - request->received_us;
-	recorder_put(request->server->recorder, &request->ended);
+}
+
+enum stage stage_record(struct request *request)
+{
+	struct server *server = request->server;
+
+	describe_ended(request);
+	recorder_put(server->recorder, &request->ended);
+	if (server->queue.count) /* somebody waits for what takes this worker's place */
+		execution_release(&request->execution);
 	return STAGE_WAIT;
 }

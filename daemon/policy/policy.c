@@ -27,17 +27,11 @@ struct check {
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-void policies_stop(struct policies *policies)
-{
-	inspector_link_close(policies->link);
-	policies->link = NULL;
-}
-
 void policies_close(struct policies *policies)
 {
 	if (!policies)
 		return;
-	policies_stop(policies);
+	inspector_link_close(policies->link);
 	remembered_free(policies->remembered);
 	rulebook_free(policies->book);
 	free(policies);
