@@ -3,9 +3,11 @@
  * them made its own in a few calls, ahead of need.
  *
  * A page fault costs two to three microseconds, most of it for getting in and out of the kernel,
- * and a small job takes hundreds.  So the zygote lets one child, the learner, run the rehearsal
- * once, and reads from its pagemap which pages it has written (copied from the zygote's) and which
- * pages of files it has looked at.  A worker then asks for the same pages by madvise().
+ * and a small job takes hundreds.  So the zygote lets one child, the learner, live the life of a
+ * worker with a tiny program, and reads from its pagemap which pages it has written (copied from the
+ * zygote's) and which pages of files it has looked at.  A worker then asks for the same pages by
+ * madvise().  A tiny one, since what every job needs is worth having, and what a larger one needs
+ * besides costs each worker as much whether its job comes or not.
  *
  * Nothing depends on this being complete or even right: a page that is missing faults as ever.
  */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,8 @@
 
 #define NAME_MAX_BYTES 255
 #define PATH_MAX_BYTES 4095
+#define AHEAD_NAME     "main.py" /* what a program is called that has no name */
+#define AHEAD_BYTES    4096
 
 /* ---- taking parts off the front ----------------------------------------------------------- */
 
@@ -150,13 +153,8 @@ int program_parse(const char *body, size_t len, struct program *ret_program, str
 
 /* ---- writing the files -------------------------------------------------------------------- */
 
-static int write_file(int dir, const char *path, struct span data, mode_t mode, struct err *err)
+static int write_data(int fd, const char *path, struct span data, struct err *err)
 {
-	auto_fd int fd =
-		openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-
-	if (fd < 0)
-		return err_sys(err, "file %s", path);
 	while (data.len > 0) {
 		ssize_t written = write(fd, data.bytes, data.len);
 
@@ -168,6 +166,16 @@ static int write_file(int dir, const char *path, struct span data, mode_t mode, 
 		data.len -= (size_t)written;
 	}
 	return 0;
+}
+
+static int write_file(int dir, const char *path, struct span data, mode_t mode, struct err *err)
+{
+	auto_fd int fd =
+		openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+
+	if (fd < 0)
+		return err_sys(err, "file %s", path);
+	return write_data(fd, path, data, err);
 }
 
 /* Every folder on the way, from the top. */
@@ -204,12 +212,37 @@ static int write_one(int dir, const struct program_file *file, struct err *err)
 	return 0;
 }
 
-int program_write(const struct program *program, int dir, struct err *err)
+int program_file_ahead(int dir)
+{
+	int fd =
+		openat(dir, AHEAD_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+	if (fd >= 0)
+		(void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, AHEAD_BYTES);
+	return fd;
+}
+
+static int write_code(const struct program *program, int dir, int ahead, struct err *err)
+{
+	const struct program_file file = { .path = program->entrypoint, .data = program->code };
+	auto_fd int fd = ahead;
+	char name[NAME_MAX_BYTES + 1];
+
+	if (fd < 0)
+		return write_one(dir, &file, err);
+	memcpy(name, file.path.bytes, file.path.len);
+	name[file.path.len] = '\0';
+	if (strcmp(name, AHEAD_NAME) != 0 && renameat(dir, AHEAD_NAME, dir, name) < 0)
+		return err_sys(err, "file %s", name);
+	return write_data(fd, name, file.data, err);
+}
+
+int program_write(const struct program *program, int dir, int ahead, struct err *err)
 {
 	struct span rest = program->files;
-	struct program_file file = { .path = program->entrypoint, .data = program->code };
+	struct program_file file;
 
-	if (write_one(dir, &file, err) < 0)
+	if (write_code(program, dir, ahead, err) < 0)
 		return -1;
 	while (program_next_file(&rest, &file))
 		if (write_one(dir, &file, err) < 0)

@@ -42,5 +42,15 @@ int program_parse(const char *body, size_t len, struct program *ret_program, str
 bool program_next_text(struct span *rest, struct span *ret_text);
 bool program_next_file(struct span *rest, struct program_file *ret_file);
 
-/* Writes the program and its files below the folder `dir`, which nobody else knows yet. */
-int program_write(const struct program *program, int dir, struct err *err);
+/*
+ * Makes the file that a program will most likely be written to, with room for a small one, before
+ * there is a program: making a file costs more than all else that a worker does between a job and
+ * its first line.  The descriptor, for program_write(); -1 where it cannot be had, which is no harm.
+ */
+int program_file_ahead(int dir);
+
+/*
+ * Writes the program and its files below the folder `dir`, which nobody else knows yet.  Takes
+ * `ahead`, what program_file_ahead() gave for the same folder.
+ */
+int program_write(const struct program *program, int dir, int ahead, struct err *err);

@@ -39,7 +39,7 @@ int zygote_init(struct zygote *zygote, struct err *err);
 
 /*
  * Lets a child go through what a worker will, to see which pages it touches.  Returns 1 in the
- * child, the learner, which then rehearses and calls zygote_learned(); 0 in the zygote, when that
+ * child, the learner, which then lives a life and calls zygote_learned(); 0 in the zygote, when that
  * is over.  -1: nobody knows the footprint; everything works without.
  */
 int zygote_learn(struct zygote *zygote, struct err *err);

@@ -201,7 +201,7 @@ TEST(a_program_is_written_with_its_files)
 	CHECK(folder_init(&folder));
 	make_body(&body, "main.py", "a/b/in.txt");
 	CHECK(program_parse(body.bytes, body.len, &program, &err) == 0);
-	CHECK(program_write(&program, folder.fd, &err) == 0);
+	CHECK(program_write(&program, folder.fd, -1, &err) == 0);
 	(void)snprintf(path, sizeof(path), "%s/main.py", folder.path);
 	CHECK(read_file(path, 100, &text, &len, &err) == 0);
 	CHECK_STR(text, "print(1)");
@@ -219,7 +219,7 @@ TEST(a_file_that_is_given_twice_is_refused)
 	CHECK(folder_init(&folder));
 	make_body(&body, "main.py", "main.py");
 	CHECK(program_parse(body.bytes, body.len, &program, &err) == 0);
-	CHECK(program_write(&program, folder.fd, &err) < 0);
+	CHECK(program_write(&program, folder.fd, -1, &err) < 0);
 	CHECK(strstr(err.text, "main.py"));
 }
 
@@ -233,6 +233,47 @@ TEST(a_link_in_the_way_is_not_followed)
 	CHECK(symlinkat("/tmp/ced-program-target", folder.fd, "main.py") == 0);
 	make_body(&body, "main.py", "x");
 	CHECK(program_parse(body.bytes, body.len, &program, &err) == 0);
-	CHECK(program_write(&program, folder.fd, &err) < 0);
+	CHECK(program_write(&program, folder.fd, -1, &err) < 0);
+	CHECK(access("/tmp/ced-program-target", F_OK) < 0);
+}
+
+TEST(a_file_made_ahead_becomes_the_program_whatever_its_name)
+{
+	static const char *const names[] = { "main.py", "other.py" };
+
+	for (size_t i = 0; i < 2; i++) {
+		auto_folder struct folder folder;
+		auto_buf struct buf body;
+		auto_free char *text = NULL;
+		struct program program;
+		struct stat status;
+		char path[128];
+		size_t len = 0;
+		int ahead;
+
+		CHECK(folder_init(&folder));
+		ahead = program_file_ahead(folder.fd);
+		CHECK(ahead >= 0);
+		CHECK(fstat(ahead, &status) == 0 && status.st_size == 0);
+		/* a file of the job may have the name that the other one had */
+		make_body(&body, names[i], i ? "main.py" : "in.txt");
+		CHECK(program_parse(body.bytes, body.len, &program, &err) == 0);
+		CHECK(program_write(&program, folder.fd, ahead, &err) == 0);
+		CHECK(fcntl(ahead, F_GETFD) < 0);
+		(void)snprintf(path, sizeof(path), "%s/%s", folder.path, names[i]);
+		CHECK(read_file(path, 100, &text, &len, &err) == 0);
+		CHECK_STR(text, "print(1)");
+		CHECK(fstatat(folder.fd, i ? "main.py" : "in.txt", &status, 0) == 0);
+		CHECK_EQ_INT(status.st_size, 4);
+	}
+}
+
+TEST(where_a_file_ahead_cannot_be_had_there_is_none)
+{
+	auto_folder struct folder folder;
+
+	CHECK(folder_init(&folder));
+	CHECK(symlinkat("/tmp/ced-program-target", folder.fd, "main.py") == 0);
+	CHECK_EQ_INT(program_file_ahead(folder.fd), -1);
 	CHECK(access("/tmp/ced-program-target", F_OK) < 0);
 }

@@ -3,13 +3,13 @@
  *
  *	_ced.settle()		  reads what the spawner left in the environment
  *	_ced.rehearse(parts, job) runs a program and tells nobody
- *	_ced.learn(parts, job, wake)  forks the learner, which wakes and lives that job's life
+ *	_ced.learn(parts, wake)	  forks the learner, which wakes and lives the life of a tiny program
  *	_ced.serve(version)	  opens slots for the daemon; returns only in a worker, in its jail
  *				  -> whether its pages are its own already
  *	_ced.live(parts)	  a worker's life; does not return
  *
- * `parts` are the harness's (prepare, judge, forget, compile, finish, context): see life.h.  A job is
- * (source, name, args, env, stdin kind, file count).
+ * `parts` are the harness's (ahead, prepare, judge, forget, compile, finish, context): see life.h.
+ * A job is (source, name, args, env, stdin kind, file count).
  *
  * A program can import nothing of this by name, since the harness forgets the module, and could do
  * nothing with it that it cannot do with its descriptors anyway.
@@ -25,6 +25,12 @@
 #include "sandbox/worker.h"
 #include "sandbox/zygote.h"
 
+/* Takes the pages that every job takes, and no more: those of an average job are many. */
+static const struct program tiny = {
+	.code = { "print(1)", 8 },
+	.entrypoint = { "main.py", 7 },
+};
+
 static struct zygote zygote;
 static struct life life;
 
@@ -32,8 +38,8 @@ static struct life life;
 
 static int take_parts(PyObject *parts)
 {
-	return PyArg_ParseTuple(parts, "OOOOOO", &life.prepare, &life.judge, &life.forget,
-		       &life.compile, &life.finish, &life.context)
+	return PyArg_ParseTuple(parts, "OOOOOOO", &life.ahead, &life.prepare, &life.judge,
+		       &life.forget, &life.compile, &life.finish, &life.context)
 		       ? 0
 		       : -1;
 }
@@ -60,7 +66,7 @@ static PyObject *ced_live(PyObject *self, PyObject *parts)
 	(void)self;
 	if (take_parts(parts) < 0)
 		return NULL;
-	life.job = NULL;
+	life.program = NULL;
 	life.end = end_worker;
 	life_run(&life);
 }
@@ -102,6 +108,8 @@ static PyObject *ced_settle(PyObject *self, PyObject *unused)
 
 	(void)self;
 	(void)unused;
+	if (life_init() < 0)
+		return NULL;
 	if (zygote_init(&zygote, &err) < 0)
 		fail(&err);
 	Py_RETURN_NONE;
@@ -110,20 +118,19 @@ static PyObject *ced_settle(PyObject *self, PyObject *unused)
 static PyObject *ced_learn(PyObject *self, PyObject *args)
 {
 	PyObject *parts = NULL;
-	PyObject *job = NULL;
 	PyObject *wake = NULL;
 	struct err err = ERR_INIT;
 	int result;
 
 	(void)self;
-	if (!PyArg_ParseTuple(args, "OOO", &parts, &job, &wake) || take_parts(parts) < 0)
+	if (!PyArg_ParseTuple(args, "OO", &parts, &wake) || take_parts(parts) < 0)
 		return NULL;
 	result = zygote_learn(&zygote, &err);
 	if (result > 0) {
 		tell_interpreter_of_fork();
-		if (life_rehearse(&life, job) < 0 || !PyObject_CallObject(wake, NULL))
+		if (!PyObject_CallObject(wake, NULL))
 			child_exit(1);
-		life.job = job;
+		life.program = &tiny;
 		life.end = end_learner;
 		life_run(&life);
 	}

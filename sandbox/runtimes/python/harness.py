@@ -21,9 +21,11 @@ import signal
 import stat
 import time
 from _contextvars import copy_context
+from gc import collect, get_objects
 from json.encoder import encode_basestring_ascii as quoted
 
 WORK = "/work"
+PLAIN = "main.py"  # the name of a program that has none
 MESSAGE_MAX = 8192  # characters of a message or a line in a report
 NAME_MAX = 256
 FRAMES_MAX = 50
@@ -48,13 +50,13 @@ def prepare_zygote():
         sys.modules.pop(name, None)
     real["rehearsal"] = source, "rehearsal.py", ["argument"], ["NAME=value"], None, 0
     real["modules"] = frozenset(sys.modules)
-    real["parts"] = prepare, judge, forget, compile, atexit._run_exitfuncs, copy_context
+    real["parts"] = ahead, prepare, judge, forget, compile, atexit._run_exitfuncs, copy_context
     open_streams()
     rehearse()
 
 
 def learn():
-    _ced.learn(real["parts"], real["rehearsal"], wake)
+    _ced.learn(real["parts"], wake)
 
 
 def rehearse():
@@ -136,7 +138,6 @@ def wake():
     threading = sys.modules.get("threading")
     if hasattr(getattr(threading, "_main_thread", None), "_set_native_id"):
         threading._main_thread._set_native_id()
-    real["main"] = new_main()
     real["forks"] = True  # from here on they are the program's
     gc.enable()
 
@@ -183,6 +184,13 @@ def new_main():
     return main
 
 
+def ahead():
+    """Everything as a program without arguments or anything else will find it."""
+    scope = prepare(PLAIN, [], [], None, 0)
+    real["main"] = sys.modules["__main__"]  # which will do for one that has them, too
+    return scope
+
+
 def prepare(name, args, env, kind, file_count):
     take_stdin(kind)
     set_environment(env)
@@ -226,19 +234,25 @@ def judge(error, path, source, is_syntax):
 def forget():
     """Lets go of the program's modules and of the last exception, so that __del__ runs."""
     for name in "last_type", "last_value", "last_traceback", "last_exc":
-        if hasattr(sys, name):
-            delattr(sys, name)
+        sys.__dict__.pop(name, None)
     sys.modules.pop("__main__", None)
+    real.pop("main", None)
     for name in new_modules():
         if (getattr(sys.modules[name], "__file__", None) or "").startswith(WORK + "/"):
             del sys.modules[name]
-    gc.collect()
+    # A whole collection costs much, and few programs have anything that has lived so long.
+    collect(2 if get_objects(2) else 1)
 
 
 def new_modules():
     """Names of modules imported since the zygote's; they stand last, so the rest stays untouched."""
     known = real["modules"]
-    return list(itertools.takewhile(lambda name: name not in known, reversed(sys.modules)))
+    names = []
+    for name in reversed(sys.modules):
+        if name in known:
+            break
+        names.append(name)
+    return names
 
 
 # ---- reports -----------------------------------------------------------------------------------

@@ -13,7 +13,25 @@
 #include "sandbox/program.h"
 #include "sandbox/worker.h"
 
+#define PLAIN_NAME     "main.py"
 #define EXIT_UNFLUSHED 120 /* what the interpreter says when stdout cannot be flushed */
+
+/*
+ * Names of attributes, made in the zygote.  The interpreter's cache of methods goes by the address
+ * of a name: one made afresh is never found, and entering it there costs a page.
+ */
+static struct {
+	PyObject *closed, *flush, *threading, *shutdown;
+} words;
+
+int life_init(void)
+{
+	words.closed = PyUnicode_InternFromString("closed");
+	words.flush = PyUnicode_InternFromString("flush");
+	words.threading = PyUnicode_InternFromString("threading");
+	words.shutdown = PyUnicode_InternFromString("_shutdown");
+	return words.closed && words.flush && words.threading && words.shutdown ? 0 : -1;
+}
 
 /* There is nobody to tell: a daemon that speaks nonsense, or none at all, ends the worker. */
 __attribute__((noreturn)) static void leave(void)
@@ -79,7 +97,7 @@ static PyObject *job_tuple(const struct program *program, int stdin_fd)
 	return job;
 }
 
-static PyObject *job_take(void)
+static PyObject *job_take(int file)
 {
 	struct joblink_job job = { NULL, 0, -1 };
 	struct program program;
@@ -89,7 +107,7 @@ static PyObject *job_take(void)
 		leave();
 	if (program_parse(job.body, job.len, &program, &err) < 0)
 		leave();
-	if (program_write(&program, AT_FDCWD, &err) < 0)
+	if (program_write(&program, AT_FDCWD, file, &err) < 0)
 		tell_failure(err.text);
 	return job_tuple(&program, job.stdin_fd);
 }
@@ -151,7 +169,15 @@ struct play {
 	PyObject *scope;
 };
 
-static int play_init(struct play *play, const struct life *life, PyObject *job)
+/* What most jobs are: nothing but a program. */
+static bool is_plain(PyObject *name, PyObject *args, PyObject *env, PyObject *kind, unsigned files)
+{
+	return files == 0 && kind == Py_None && PyList_Size(args) == 0 && PyList_Size(env) == 0 &&
+	       PyUnicode_CompareWithASCIIString(name, PLAIN_NAME) == 0;
+}
+
+/* `ahead`, which is taken or dropped: the scope of a plain program, or NULL. */
+static int play_init(struct play *play, const struct life *life, PyObject *ahead, PyObject *job)
 {
 	PyObject *args = NULL;
 	PyObject *env = NULL;
@@ -159,11 +185,15 @@ static int play_init(struct play *play, const struct life *life, PyObject *job)
 	unsigned file_count = 0;
 
 	memset(play, 0, sizeof(*play));
+	play->scope = ahead;
 	if (!PyArg_ParseTuple(
 		    job, "OOOOOI", &play->source, &play->name, &args, &env, &kind, &file_count))
 		return -1;
-	play->scope = PyObject_CallFunction(
-		life->prepare, "OOOOI", play->name, args, env, kind, file_count);
+	if (!ahead || !is_plain(play->name, args, env, kind, file_count)) {
+		Py_CLEAR(play->scope);
+		play->scope = PyObject_CallFunction(
+			life->prepare, "OOOOI", play->name, args, env, kind, file_count);
+	}
 	if (!play->scope)
 		return -1;
 	play->path = PyDict_GetItemString(play->scope, "__file__");
@@ -201,7 +231,7 @@ int life_rehearse(const struct life *life, PyObject *job)
 	struct play play;
 	PyObject *forgotten;
 
-	if (play_init(&play, life, job) < 0)
+	if (play_init(&play, life, NULL, job) < 0)
 		return -1;
 	(void)play_run(&play, life, false);
 	play_done(&play);
@@ -215,16 +245,14 @@ int life_rehearse(const struct life *life, PyObject *job)
 /* Non-daemon threads are waited for.  The module is there only when somebody has imported it. */
 static void join_threads(void)
 {
-	PyObject *name = PyUnicode_FromString("threading");
-	PyObject *threading = name ? PyImport_GetModule(name) : NULL;
+	PyObject *threading = PyImport_GetModule(words.threading);
 	PyObject *result;
 
-	Py_XDECREF(name);
 	if (!threading) {
 		PyErr_Clear();
 		return;
 	}
-	result = PyObject_CallMethod(threading, "_shutdown", NULL);
+	result = PyObject_CallMethodObjArgs(threading, words.shutdown, NULL);
 	if (!result)
 		PyErr_WriteUnraisable(threading);
 	Py_XDECREF(result);
@@ -233,7 +261,7 @@ static void join_threads(void)
 
 static bool is_closed(PyObject *file)
 {
-	PyObject *closed = PyObject_GetAttrString(file, "closed");
+	PyObject *closed = PyObject_GetAttr(file, words.closed);
 	int truth = closed ? PyObject_IsTrue(closed) : 0;
 
 	PyErr_Clear();
@@ -249,7 +277,7 @@ static bool flush_one(const char *name, bool aloud)
 	if (!file || file == Py_None || is_closed(file))
 		return true;
 	Py_INCREF(file);
-	result = PyObject_CallMethod(file, "flush", NULL);
+	result = PyObject_CallMethodObjArgs(file, words.flush, NULL);
 	if (!result && aloud)
 		PyErr_WriteUnraisable(file);
 	PyErr_Clear();
@@ -365,13 +393,19 @@ static void start_over(const struct life *life)
 void life_run(const struct life *life)
 {
 	struct play play;
+	PyObject *scope;
 	PyObject *job;
 	int exit_code;
+	int file;
 
 	start_over(life);
+	scope = PyObject_CallObject(life->ahead, NULL);
+	if (!scope)
+		fail_to_begin();
+	file = program_file_ahead(AT_FDCWD);
 	tell_ready();
-	job = life->job ? life->job : job_take();
-	if (play_init(&play, life, job) < 0)
+	job = life->program ? job_tuple(life->program, -1) : job_take(file);
+	if (play_init(&play, life, scope, job) < 0)
 		fail_to_begin();
 	exit_code = play_run(&play, life, true);
 	if (!wind_up(life, &play))

@@ -3,22 +3,29 @@
  *
  * All of it is driven from C and on a thread state of its own, with no Python frame underneath:
  * what a program sees of the stack, of the recursion limit and in tracebacks is what it would see
- * without us.  The harness lends three functions for what is easier said in Python.
+ * without us.  The harness lends a few functions for what is easier said in Python.
  */
 #pragma once
 
 #include <Python.h>
 
+#include "sandbox/program.h"
+
 struct life {
+	PyObject *
+		ahead; /* () -> globals of a plain program: "main.py", no arguments, nothing else */
 	PyObject *prepare; /* (name, args, env, stdin kind, file count) -> globals of the program */
 	PyObject *judge;   /* (exception, path, source, is_syntax) -> (exit code, report or None) */
 	PyObject *forget;  /* () lets go of the program's modules */
 	PyObject *compile; /* the builtin of that name */
 	PyObject *finish;  /* atexit._run_exitfuncs */
 	PyObject *context; /* contextvars.copy_context */
-	PyObject *job;     /* NULL: comes over the job socket; else a tuple as job_take() gives */
+	const struct program *program; /* NULL: it comes over the job socket */
 	void (*end)(int exit_code) __attribute__((noreturn));
 };
+
+/* Once, in the zygote, before the others.  0, or -1 with an exception set. */
+int life_init(void);
 
 /*
  * Leaves all frames behind, says that the worker is warm, waits for the job, runs it, says how it
@@ -26,5 +33,8 @@ struct life {
  */
 __attribute__((noreturn)) void life_run(const struct life *life);
 
-/* Runs a program in the middle of everything and tells nobody.  0, or -1 with an exception set. */
+/*
+ * Runs a program in the middle of everything and tells nobody.  `job` is (source, name, args, env,
+ * stdin kind, file count).  0, or -1 with an exception set.
+ */
 int life_rehearse(const struct life *life, PyObject *job);
