@@ -149,6 +149,15 @@ static void end_when_empty(struct server *server)
 		timer_set(server->grace, 0); /* from the loop, not from under whoever is leaving */
 }
 
+/* Runs that cannot be ended in order: what is known of them is recorded, the process ends them. */
+static void leave_at_once(struct server *server)
+{
+	host_stopping();
+	recorder_close(server->recorder);
+	listener_close(server->listener);
+	_exit(EXIT_FAILURE);
+}
+
 static void on_grace(void *owner)
 {
 	struct server *server = owner;
@@ -162,7 +171,7 @@ static void on_grace(void *owner)
 				return;
 			log_event(LOG_LEVEL_ERROR, "stop.runs_left",
 				LOG_INT("runs", server->runs.count));
-			uv_stop(&server->loop); /* their clocks would keep it going */
+			leave_at_once(server);
 		}
 	}
 	close_parts(server);
@@ -376,8 +385,6 @@ int server_run(const struct server_options *options)
 		return EXIT_FAILURE;
 	}
 	(void)uv_run(&server->loop, UV_RUN_DEFAULT);
-	if (server->runs.count)
-		return EXIT_FAILURE; /* they cannot be ended in order; the process ends them */
 	readers_free(server->readers);
 	queue_done(&server->queue);
 	map_done(&server->runs);

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "daemon/artifacts.h"
+#include "daemon/loop.h"
+#include "daemon/pipeline.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
 #include "proto/base/clock.h"
@@ -10,6 +12,8 @@
 #include "proto/schema.h"
 #include "proto/wire.h"
 
+#define BYTES_AT_ONCE     ((size_t)64 << 10) /* of streams and artifacts: some 0.3 ms */
+#define WORK_AT_ONCE      20000U             /* of the schema: some 1 ms */
 #define OUTPUT_ERRORS_MAX (SCHEMA_ERRORS_MAX + 1)
 
 /* Around the value stand a reply and a result, which together must not nest deeper than we write. */
@@ -35,26 +39,34 @@ static void invalid(struct request *request, const char *pointer, const char *sc
 	result->outcome = OUTCOME_OUTPUT_INVALID;
 }
 
-static void check_schema(struct request *request)
+/* False when so much work does not suffice. */
+static bool check_schema(struct request *request, uint64_t work)
 {
 	struct schema_report report = { 0 };
 	struct err err = ERR_INIT;
+	bool spent = false;
 
 	/* Only memory can be short here. */
-	if (schema_check(&request->arena, request->spec.output_schema, request->result.value,
-		    &report, &err) < 0) {
+	if (schema_check_within(&request->arena, request->spec.output_schema, request->result.value,
+		    work, &report, &spent, &err) < 0) {
 		invalid(request, "", "", "the output could not be checked against its schema");
-		return;
+		return true;
 	}
+	if (spent && work < SCHEMA_WORK_MAX)
+		return false;
 	for (size_t i = 0; i < report.count && i < SCHEMA_ERRORS_MAX; i++)
 		invalid(request, report.errors[i].pointer, report.errors[i].schema_pointer,
 			report.errors[i].message);
 	if (report.more)
 		invalid(request, "", "", "and there is more that breaks the schema");
+	return true;
 }
 
-/* stdout must be one JSON document, and satisfy the schema when there is one. */
-static void check_json(struct request *request)
+/*
+ * stdout must be one JSON document, and satisfy the schema when there is one.  False when so much
+ * work does not suffice; then nothing has been decided.
+ */
+static bool check_json(struct request *request, uint64_t work)
 {
 	struct job_result *result = &request->result;
 	struct value *value = NULL;
@@ -65,7 +77,7 @@ static void check_json(struct request *request)
 	if (!result->output_errors) {
 		result->outcome = OUTCOME_SANDBOX_ERROR;
 		result->reason = "there was no memory to check the output";
-		return;
+		return true;
 	}
 	if (result->out.truncated)
 		invalid(request, "", "", "stdout was cut, so it is no whole JSON document");
@@ -75,15 +87,18 @@ static void check_json(struct request *request)
 			arena_printf(
 				&request->arena, "stdout is not one JSON document: %s", err.text));
 	result->value = value;
-	if (value && request->spec.output_schema)
-		check_schema(request);
+	if (value && request->spec.output_schema && !check_schema(request, work))
+		return false;
 	if (result->output_error_count)
 		result->reason = arena_printf(&request->arena,
 			"The program ran well but its output breaks the contract at \"%s\": %s",
 			result->output_errors[0].pointer, result->output_errors[0].message);
+	return true;
 }
 
-enum stage stage_output(struct request *request)
+/* ---- here or on a thread -------------------------------------------------------------------- */
+
+static void gather(struct request *request)
 {
 	struct execution *execution = &request->execution;
 	struct job_result *result = &request->result;
@@ -96,9 +111,63 @@ enum stage stage_output(struct request *request)
 		log_event(LOG_LEVEL_WARNING, "artifacts.odd", LOG_STR("why", err.text));
 		request_step(request, "artifacts.odd", "output", false, NULL);
 	}
-	if (result->outcome == OUTCOME_OK && request->spec.output == OUTPUT_JSON)
-		check_json(request);
-	request_step(request, "output.checked", "output", result->outcome != OUTCOME_OUTPUT_INVALID,
-		NULL);
+}
+
+static bool check(struct request *request, uint64_t work)
+{
+	if (request->result.outcome != OUTCOME_OK || request->spec.output != OUTPUT_JSON)
+		return true;
+	return check_json(request, work);
+}
+
+static enum stage checked(struct request *request)
+{
+	request_step(request, "output.checked", "output",
+		request->result.outcome != OUTCOME_OUTPUT_INVALID, NULL);
 	return STAGE_RECORD;
+}
+
+/* On a thread, which has the request to itself: the loop looks only at where it stands. */
+static void examine(void *context)
+{
+	struct request *request = context;
+
+	gather(request);
+	(void)check(request, SCHEMA_WORK_MAX);
+}
+
+static void check_again(void *context)
+{
+	(void)check(context, SCHEMA_WORK_MAX);
+}
+
+static void on_examined(void *context)
+{
+	struct request *request = context;
+
+	request_enter(request, checked(request));
+}
+
+static enum stage hand_to_thread(struct request *request, work_fn *work)
+{
+	if (work_start(&request->server->loop, work, on_examined, request) == 0)
+		return STAGE_WAIT;
+	work(request); /* no memory for a thread's errand */
+	return checked(request);
+}
+
+/* What takes no time worth speaking of is done at once; everybody waits for the rest otherwise. */
+enum stage stage_output(struct request *request)
+{
+	const struct execution *execution = &request->execution;
+	size_t bytes = execution->out.head_len + execution->out.tail_len +
+		       execution->errout.head_len + execution->errout.tail_len +
+		       execution->artifact_bytes.len;
+
+	if (bytes > BYTES_AT_ONCE)
+		return hand_to_thread(request, examine);
+	gather(request);
+	if (!check(request, WORK_AT_ONCE))
+		return hand_to_thread(request, check_again);
+	return checked(request);
 }

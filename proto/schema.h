@@ -73,3 +73,7 @@ int schema_compile(struct arena *arena, const struct value *text, enum schema_di
  */
 int schema_check(struct arena *arena, const struct schema *schema, const struct value *value,
 	struct schema_report *ret_report, struct err *err);
+
+/* The same with another bound than SCHEMA_WORK_MAX; *ret_spent when it was too low. */
+int schema_check_within(struct arena *arena, const struct schema *schema, const struct value *value,
+	uint64_t work, struct schema_report *ret_report, bool *ret_spent, struct err *err);

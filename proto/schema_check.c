@@ -420,17 +420,25 @@ static void check_node(struct schema_checker *checker, const struct schema *sche
 	}
 }
 
-int schema_check(struct arena *arena, const struct schema *schema, const struct value *value,
-	struct schema_report *ret_report, struct err *err)
+/* NOLINTNEXTLINE(readability-function-size): what there is to say about a check */
+int schema_check_within(struct arena *arena, const struct schema *schema, const struct value *value,
+	uint64_t work, struct schema_report *ret_report, bool *ret_spent, struct err *err)
 {
 	struct schema_report report = { NULL, 0, false };
-	struct schema_checker checker = {
-		.arena = arena, .report = &report, .work = SCHEMA_WORK_MAX
-	};
+	struct schema_checker checker = { .arena = arena, .report = &report, .work = work };
 
 	check_node(&checker, schema, value, NULL);
 	if (checker.failed)
 		return err_set(err, ERR_MEMORY, "no memory for checking a value");
 	*ret_report = report;
+	*ret_spent = checker.work == 0;
 	return 0;
+}
+
+int schema_check(struct arena *arena, const struct schema *schema, const struct value *value,
+	struct schema_report *ret_report, struct err *err)
+{
+	bool spent = false;
+
+	return schema_check_within(arena, schema, value, SCHEMA_WORK_MAX, ret_report, &spent, err);
 }

@@ -29,7 +29,7 @@ class Neighbour(threading.Thread):
     """Somebody well-behaved, and how long each of its runs takes."""
 
     def __init__(self):
-        super().__init__()
+        super().__init__(daemon=True)
         self.client = Client()
         self.took = []
         self.trouble = []
@@ -112,8 +112,8 @@ unpacker = msgpack.Unpacker(raw=False)
 answers = []
 sock.settimeout(0.3)
 try:
-    while True:
-        unpacker.feed(sock.recv(65536))
+    while data := sock.recv(65536):
+        unpacker.feed(data)
         answers += list(unpacker)
 except OSError:
     pass
@@ -124,6 +124,41 @@ ok(wait_until(lambda: rss_kib(daemon) - before < 40 * 1024), "the memory comes b
    rss_kib(daemon) - before)
 held = client.call("admin.status")["held_bytes"]
 ok(held < MIB, f"and is counted as free ({held} bytes are held)")
+
+# Outputs whose check takes half a second of work each, and others that are merely large.
+def rate_of(work):
+    """How often somebody is answered per second while `work` goes on."""
+    asker = Client()
+    count = [0]
+    over = threading.Event()
+
+    def ask():
+        while not over.is_set():
+            asker.call("runtimes")
+            count[0] += 1
+
+    thread = threading.Thread(target=ask, daemon=True)
+    began = time.monotonic()
+    thread.start()
+    work()
+    took = time.monotonic() - began
+    over.set()
+    thread.join()
+    return count[0] / took
+
+
+def hard_checks():
+    for _ in range(4):
+        result = client.run("print('[' + ','.join('\"' + 'a' * 40 + '!\"' for _ in range(1000)) + ']')",
+                            schema={"items": {"type": "string", "pattern": "^(a+)+$"}})
+        told.append(result["outcome"])
+
+
+told = []
+calm = rate_of(lambda: time.sleep(1))
+busy = rate_of(hard_checks)
+eq(told, ["output_invalid"] * 4, "a schema that takes too much work is told so")
+ok(busy > calm * 0.3, f"and others get {busy / calm:.0%} of the answers that they get otherwise")
 
 # More connections than there are descriptors, of one who is exempt from every other ceiling.
 crowd = []

@@ -108,7 +108,7 @@ def ask(code):
         answers.append({"outcome": str(error), "run_id": ""})
 
 
-threads = [threading.Thread(target=ask, args=(f"import time\ntime.sleep({seconds})\nprint('done')",))
+threads = [threading.Thread(daemon=True, target=ask, args=(f"import time\ntime.sleep({seconds})\nprint('done')",))
            for seconds in (1, 2, 50)]
 for thread in threads:
     thread.start()
