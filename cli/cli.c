@@ -121,7 +121,7 @@ static int tell_refusal(struct cli *cli, const struct value *error)
 		print_error_document(cli, error);
 	say(&cli->err, PAINT_PLAIN, "cectl: ");
 	say(&cli->err, PAINT_RED, "%s", code[0] ? code : "error");
-	if (pointer[0])
+	if (strncmp(message, pointer, strlen(pointer)) != 0) /* it usually says so itself */
 		say(&cli->err, PAINT_PLAIN, ": %s", pointer);
 	say(&cli->err, PAINT_PLAIN, ": %s", message);
 	if (retry_ms > 0)

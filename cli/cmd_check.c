@@ -36,9 +36,8 @@ static void show_contract(struct cli *cli, const struct value *contract)
 	if (!contract)
 		return;
 	say(&cli->out, PAINT_RED, "  %s ", output_mark(&cli->out, MARK_BAD));
-	say(&cli->out, PAINT_BOLD, "%s", output_text(&cli->arena, value_get(contract, "pointer")));
-	say(&cli->out, PAINT_PLAIN, "  %s\n",
-		output_text(&cli->arena, value_get(contract, "message")));
+	say(&cli->out, PAINT_PLAIN, "%s\n",
+		output_text(&cli->arena, value_get(contract, "message"))); /* begins with where */
 }
 
 /* "would run under policy standard  (sha256:...)" */

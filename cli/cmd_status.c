@@ -11,7 +11,7 @@
 
 static const struct example examples[] = {
 	{ "cectl status", "is it up, and what is it doing?" },
-	{ "cectl status --json | jq .queue", "one figure for a script" },
+	{ "cectl status --json | jq .queued", "one figure for a script" },
 	{ NULL, NULL },
 };
 

@@ -368,6 +368,15 @@ static uint64_t at_most(uint64_t number, uint64_t ceiling)
 	return number < ceiling ? number : ceiling;
 }
 
+/* Permission bits as chmod(1) takes them; nothing else is guessed at. */
+static bool is_mode(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len >= 3 && len <= 4 && strspn(text, "01234567") == len &&
+	       (len == 3 || *text == '0');
+}
+
 int config_finish(struct config *config, struct err *err)
 {
 	uint64_t processors = (uint64_t)get_nprocs();
@@ -386,6 +395,10 @@ int config_finish(struct config *config, struct err *err)
 		if (*number_at(config, &limits[i]) > *number_at(config, &most[i]))
 			return err_set(err, ERR_INVALID, "limits.%s is above most.%s",
 				limits[i].name, most[i].name);
+	if (!is_mode(config->socket_mode))
+		return err_set(err, ERR_INVALID,
+			"socket_mode: permission bits such as \"0660\", not \"%s\"",
+			config->socket_mode);
 	if (strcmp(config->cgroups, "required") != 0 && strcmp(config->cgroups, "auto") != 0)
 		return err_set(err, ERR_INVALID, "cgroups: \"required\" or \"auto\", not \"%s\"",
 			config->cgroups);

@@ -30,7 +30,7 @@
 	X(inspect_ms,             1500,      50,   60000,      "longest time to read one program; then it is denied") \
 	X(code_bytes,             256 << 10, 1,    16 * MIB,   "largest program") \
 	X(input_bytes,            16 * MIB,  1,    256 * MIB,  "largest stdin or input") \
-	X(files_bytes,            16 * MIB,  1,    256 * MIB,  "all input files together") \
+	X(files_bytes,            16 * MIB,  1,    40 * MIB,   "all input files together") \
 	X(schema_bytes,           64 << 10,  1,    MIB,        "largest output schema") \
 	X(wait_ms,                600000,    10,   86400000,   "longest time that one call of wait may wait")
 

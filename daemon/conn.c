@@ -432,13 +432,13 @@ static int learn_caller(struct conn *conn)
 	return 0;
 }
 
-void conn_start(struct server *server, uv_stream_t *listener)
+int conn_start(struct server *server, uv_stream_t *listener)
 {
 	struct conn *conn = calloc(1, sizeof(*conn));
 	const char *full = NULL;
 
 	if (!conn)
-		return; /* the client waits in the backlog until there is memory again */
+		return -1;
 	list_init(&conn->link);
 	list_init(&conn->requests);
 	conn->server = server;
@@ -454,7 +454,8 @@ void conn_start(struct server *server, uv_stream_t *listener)
 		conn->closing = true;
 		server_log_refusal(server, conn->caller.uid, full);
 		uv_close((uv_handle_t *)&conn->pipe, on_closed);
-		return;
+		return 0;
 	}
 	read_or_rest(conn);
+	return 0;
 }

@@ -20,8 +20,11 @@
 struct conn;
 struct server;
 
-/* Accepts from `listener`.  The connection looks after itself from here. */
-void conn_start(struct server *server, uv_stream_t *listener);
+/*
+ * Accepts from `listener`.  The connection looks after itself from here.  -1: there is no memory,
+ * the client still waits, and so does everybody behind it until this is called again.
+ */
+int conn_start(struct server *server, uv_stream_t *listener);
 
 /* Starts closing; its runs that are not detached are cancelled.  May be called again. */
 void conn_close(struct conn *conn, const char *reason);

@@ -58,6 +58,15 @@ static void ask_later(struct seat *seat)
 		&seat->inspectors->server->loop, seat->losses ? wait_ms : 0, 0, on_retry, seat);
 }
 
+static void replace(struct seat *seat)
+{
+	struct priv_msg msg = { .op = PRIV_KILL, .id = seat->child };
+
+	seat->child = 0;
+	spawner_ask(seat->inspectors->server->spawner, &msg, NULL, 0, NULL, NULL);
+	ask_later(seat);
+}
+
 static void on_answer(void *context, const struct priv_msg *msg, int *fds, unsigned fd_count)
 {
 	struct seat *seat = context;
@@ -76,8 +85,10 @@ static void on_answer(void *context, const struct priv_msg *msg, int *fds, unsig
 		return;
 	}
 	seat->child = msg->id;
-	if (policies_add_inspector(server->policies, sock, seat->child, &err) < 0)
-		log_event(LOG_LEVEL_ERROR, "inspector.not_added", LOG_STR("why", err.text));
+	if (policies_add_inspector(server->policies, sock, seat->child, &err) == 0)
+		return;
+	log_event(LOG_LEVEL_ERROR, "inspector.not_added", LOG_STR("why", err.text));
+	replace(seat);
 }
 
 static void ask(struct seat *seat)
@@ -111,16 +122,13 @@ static void on_lost(void *context, uint32_t child, const char *why, bool retired
 {
 	struct inspectors *inspectors = context;
 	struct seat *seat = seat_of(inspectors, child);
-	struct priv_msg msg = { .op = PRIV_KILL, .id = child };
 
 	if (!seat || inspectors->closing)
 		return;
 	if (!retired)
 		log_event(LOG_LEVEL_WARNING, "inspector.lost", LOG_INT("child", child),
 			LOG_STR("why", why));
-	spawner_ask(inspectors->server->spawner, &msg, NULL, 0, NULL, NULL);
-	seat->child = 0;
-	ask_later(seat);
+	replace(seat);
 }
 
 void inspectors_child_exited(struct inspectors *inspectors, uint32_t child, int status)

@@ -12,20 +12,42 @@
 #include "daemon/server.h"
 #include "proto/base/cleanup.h"
 
-#define BACKLOG 512
+#define BACKLOG  512
+#define RETRY_MS 100 /* until there may be memory for a client again */
 
 struct listener {
 	uv_pipe_t pipe;
 	struct server *server;
+	struct timer *retry; /* made at the start: there is no memory when it is needed */
+	bool waiting;        /* a client has been accepted and nobody could look after it */
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* "" when it was handed over */
 };
+
+/*
+ * libuv listens no more until the client that it has accepted is taken from it: without memory it
+ * is asked for again, or nobody would ever be let in any more.
+ */
+static void let_in(struct listener *listener)
+{
+	listener->waiting = conn_start(listener->server, (uv_stream_t *)&listener->pipe) < 0;
+	if (listener->waiting)
+		timer_set(listener->retry, RETRY_MS);
+}
+
+static void on_retry(void *owner)
+{
+	struct listener *listener = owner;
+
+	if (listener->waiting)
+		let_in(listener);
+}
 
 static void on_client(uv_stream_t *stream, int status)
 {
 	struct listener *listener = stream->data;
 
 	if (status == 0)
-		conn_start(listener->server, stream);
+		let_in(listener);
 }
 
 static int fill_address(struct sockaddr_un *address, const char *path, struct err *err)
@@ -102,7 +124,8 @@ struct listener *listener_start(struct server *server, const char *path, struct 
 	listener->server = server;
 	(void)uv_pipe_init(&server->loop, &listener->pipe, 0);
 	listener->pipe.data = listener;
-	result = uv_pipe_open(&listener->pipe, fd);
+	listener->retry = timer_new(&server->loop, RETRY_MS, 0, on_retry, listener);
+	result = listener->retry ? uv_pipe_open(&listener->pipe, fd) : UV_ENOMEM;
 	if (result == 0)
 		result = uv_listen((uv_stream_t *)&listener->pipe, BACKLOG, on_client);
 	if (result < 0) {
@@ -124,5 +147,6 @@ void listener_close(struct listener *listener)
 		return;
 	if (listener->path[0])
 		(void)unlink(listener->path);
+	timer_close(listener->retry);
 	uv_close((uv_handle_t *)&listener->pipe, on_closed);
 }

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/lockdown.h"
 #include "daemon/server.h"
 #include "proto/version.h"
 
 #define LARGE_BYTES (1 << 20)
 
-static const struct option options[] = {
+static const struct option long_options[] = {
 	{ "config", required_argument, NULL, 'c' },
 	{ "socket", required_argument, NULL, 's' },
 	{ "state", required_argument, NULL, 'd' },
@@ -54,7 +55,7 @@ static int read_options(int argc, char **argv, struct server_options *ret, enum 
 {
 	int letter;
 
-	while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		switch (letter) {
 		case 'c':
 			ret->config_path = optarg;
@@ -93,13 +94,15 @@ static int read_options(int argc, char **argv, struct server_options *ret, enum 
 
 int main(int argc, char **argv)
 {
-	struct server_options server = { .spawner_fd = -1, .libexec = own_folder() };
+	struct server_options options = { .spawner_fd = -1, .libexec = own_folder() };
 	enum log_level level = LOG_LEVEL_INFO;
-	int exit_code = read_options(argc, argv, &server, &level);
+	int exit_code = read_options(argc, argv, &options, &level);
+	struct err err = ERR_INIT;
+	struct server *server;
 
 	if (exit_code >= 0)
 		return exit_code;
-	if (server.spawner_fd < 0 || !server.libexec) {
+	if (options.spawner_fd < 0 || !options.libexec) {
 		fputs(help, stderr);
 		return EXIT_FAILURE;
 	}
@@ -109,5 +112,10 @@ int main(int argc, char **argv)
 	(void)mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN); /* settings are read at the start only */
-	return server_run(&server);
+	server = server_start(&options, &err);
+	if (!server || lockdown(&err) < 0) {
+		log_event(LOG_LEVEL_ERROR, "start.failed", LOG_STR("why", err.text));
+		return EXIT_FAILURE;
+	}
+	return server_run(server);
 }

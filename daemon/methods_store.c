@@ -224,7 +224,9 @@ static void answer(void *context)
 	struct call *call = asking->call;
 	struct value *result = asking->answer;
 
-	if (!result)
+	if (call->server->closing) /* what it would tell about has gone, and its connection too */
+		call_error(call, RPC_CODE_DRAINING, "the daemon is closing");
+	else if (!result)
 		call_error(call, (enum rpc_code)asking->code, "%s", asking->err.text);
 	else if (call->method->id == METHOD_ADMIN_STATUS)
 		call_result(call, status_of(call, result));

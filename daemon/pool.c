@@ -636,6 +636,14 @@ struct value *pool_describe(const struct runtime *runtime, struct arena *arena)
 	return map;
 }
 
+void pool_stop(struct pool *pool)
+{
+	pool->closing = true;
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		list_for_each(at, &pool->runtimes[i].zygotes)
+			zygote_lose(container_of(at, struct zygote, link), "the daemon is closing");
+}
+
 void pool_close(struct pool *pool)
 {
 	pool->closing = true;

@@ -5,8 +5,8 @@
  * what they run.  The pool keeps at least workers_min slots and opens more, up to workers_max,
  * when a run finds no warm worker; what has been idle for a while beyond the floor is closed.
  *
- * Lives from pool_start() until the daemon ends; pool_close() lets go of everything at once (the
- * spawner kills what is left when the daemon leaves).
+ * Lives from pool_start() until the daemon ends: pool_stop() ends what runs, pool_close() lets go of
+ * everything at once (the spawner kills what is left when the daemon leaves).
  */
 #pragma once
 
@@ -75,6 +75,10 @@ struct value *pool_describe(const struct runtime *runtime, struct arena *arena);
 /* {name, version, digest} of a result. */
 struct value *runtime_stamp(const struct runtime *runtime, struct arena *arena);
 
+/* Gives every worker up: what runs in them ends now, in this call, and is told so.  Makes no more. */
+void pool_stop(struct pool *pool);
+
+/* Frees everything.  No run may be in a worker any more. */
 void pool_close(struct pool *pool);
 
 /* ---- what workers tell their zygote -------------------------------------------------------- */

@@ -9,7 +9,6 @@
 #include "daemon/host.h"
 #include "daemon/inspectors.h"
 #include "daemon/listener.h"
-#include "daemon/lockdown.h"
 #include "daemon/pipeline.h"
 #include "daemon/readers.h"
 #include "daemon/stages.h"
@@ -131,16 +130,19 @@ static void close_parts(struct server *server)
 	for (unsigned i = 0; i < COUNT_OF(server->signals); i++)
 		uv_close((uv_handle_t *)&server->signals[i], NULL);
 	listener_close(server->listener);
-	list_for_each(at, &server->conns)
-		conn_close_link(at);
+	/* Whatever is still in the house ends here, is recorded, and is told to whoever listens. */
+	cancel_all(server);
+	inspectors_closing(server->inspectors);
+	policies_stop(server->policies);
+	pool_stop(&server->pool);
 	recorder_close(server->recorder);
 	server->recorder = NULL;
-	server->pool.closing = true;
-	inspectors_closing(server->inspectors);
-	policies_close(server->policies);
+	list_for_each(at, &server->conns)
+		conn_close_link(at);
 	spawner_link_close(server->spawner);
 	inspectors_free(server->inspectors);
 	pool_close(&server->pool);
+	policies_close(server->policies);
 }
 
 static void end_when_empty(struct server *server)
@@ -358,7 +360,7 @@ static int start_parts(struct server *server, const struct server_options *optio
 	if (host_watchdog_ms())
 		server->watchdog = timer_new(
 			&server->loop, host_watchdog_ms(), host_watchdog_ms(), on_watchdog, server);
-	return lockdown(err);
+	return 0;
 }
 
 static void init(struct server *server)
@@ -370,20 +372,25 @@ static void init(struct server *server)
 	server->started_wall_us = clock_wall_us();
 }
 
-int server_run(const struct server_options *options)
+struct server *server_start(const struct server_options *options, struct err *err)
 {
 	struct server *server = calloc(1, sizeof(*server));
-	struct err err = ERR_INIT;
+
+	if (!server || uv_loop_init(&server->loop) < 0) {
+		free(server);
+		(void)err_set(err, ERR_MEMORY, "no memory for the daemon");
+		return NULL;
+	}
+	init(server);
+	if (load_config(server, options, err) < 0 || start_parts(server, options, err) < 0)
+		return NULL; /* nothing has run: the process ends and the spawner clears up */
+	return server;
+}
+
+int server_run(struct server *server)
+{
 	int exit_code;
 
-	if (!server || uv_loop_init(&server->loop) < 0)
-		return EXIT_FAILURE;
-	init(server);
-	if (load_config(server, options, &err) < 0 || start_parts(server, options, &err) < 0) {
-		/* Nothing has run yet: the process ends and the spawner clears up what it made. */
-		log_event(LOG_LEVEL_ERROR, "start.failed", LOG_STR("why", err.text));
-		return EXIT_FAILURE;
-	}
 	(void)uv_run(&server->loop, UV_RUN_DEFAULT);
 	readers_free(server->readers);
 	queue_done(&server->queue);

@@ -64,8 +64,14 @@ struct server_options {
 	int spawner_fd;
 };
 
-/* Runs until told to stop.  Returns the exit status. */
-int server_run(const struct server_options *options);
+/*
+ * Starts every part.  NULL with *err: the process is to end then, for what was made is not given
+ * back.  Takes options->spawner_fd; the rest is borrowed.
+ */
+struct server *server_start(const struct server_options *options, struct err *err);
+
+/* Runs until told to stop.  Takes the server; returns the exit status. */
+int server_run(struct server *server);
 
 /* No new work; ends when nothing runs any more, or after a grace. */
 void server_drain(struct server *server, const char *why);

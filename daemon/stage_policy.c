@@ -26,7 +26,9 @@ static const char *reason_of(struct request *request, const struct policy_verdic
 static enum stage judge(struct request *request, const struct policy_verdict *verdict)
 {
 	struct job_result *result = &request->result;
-	bool denied = verdict->decision == POLICY_DENY;
+	/* When the house closes nobody looks at programs any more: that is not the program's fault. */
+	bool unread = request->gone && request->server->closing;
+	bool denied = verdict->decision == POLICY_DENY && !unread;
 
 	result->verdict = *verdict;
 	result->has_verdict = true;

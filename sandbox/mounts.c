@@ -265,6 +265,8 @@ static int open_parent(int root, const char *path, struct err *err)
 	auto_fd int folder = open_inside(root, "/", O_PATH | O_DIRECTORY);
 	char prefix[MOUNT_PATH_MAX];
 
+	if (folder < 0) /* a service manager's filter may refuse it, and then nothing works */
+		return err_sys(err, "openat2");
 	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		cut_printf(prefix, sizeof(prefix), "%.*s", (int)(slash - path), path);
 		if (mkdirat(folder, last_name(prefix), 0755) < 0 && errno != EEXIST)

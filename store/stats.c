@@ -46,14 +46,15 @@ static const struct {
 static const struct {
 	const char *name;
 	const char *column;
+	bool in_worker; /* only of runs that got so far */
 } phases[] = {
-	{ "queue", "r.queue_us" },
-	{ "policy", "r.policy_us" },
-	{ "start", "r.start_us" },
-	{ "execute", "r.exec_us" },
-	{ "collect", "r.collect_us" },
-	{ "record", "r.record_us" },
-	{ "total", "r.total_us" },
+	{ "queue", "r.queue_us", true },
+	{ "policy", "r.policy_us", false },
+	{ "start", "r.start_us", true },
+	{ "execute", "r.exec_us", true },
+	{ "collect", "r.collect_us", true },
+	{ "record", "r.record_us", false },
+	{ "total", "r.total_us", false },
 };
 
 #define PHASE_COLUMNS \
@@ -122,6 +123,12 @@ static struct group *find_group(struct stats *stats, const char *key)
 	return open_group(group, name) < 0 ? NULL : group;
 }
 
+/* What was refused or denied took no time there, and would make the others look fast. */
+static bool reached_a_worker(sqlite3_stmt *row)
+{
+	return sqlite3_column_int64(row, PHASE_COLUMN + 2) > 0;
+}
+
 static void count_run(struct group *group, sqlite3_stmt *row)
 {
 	const char *outcome = (const char *)sqlite3_column_text(row, 1);
@@ -129,7 +136,8 @@ static void count_run(struct group *group, sqlite3_stmt *row)
 	group->runs++;
 	if (outcome && strcmp(outcome, "ok") == 0)
 		group->ok++;
-	spread_add(group->exec, sqlite3_column_int64(row, PHASE_COLUMN + 3));
+	if (reached_a_worker(row))
+		spread_add(group->exec, sqlite3_column_int64(row, PHASE_COLUMN + 3));
 	spread_add(group->total, sqlite3_column_int64(row, PHASE_COLUMN + 6));
 }
 
@@ -145,8 +153,9 @@ static int count_row(struct stats *stats, sqlite3_stmt *row, bool grouped)
 	count_run(&stats->all, row);
 	if (!grouped) {
 		for (size_t i = 0; i < COUNT_OF(phases); i++)
-			spread_add(&stats->phases[i],
-				sqlite3_column_int64(row, PHASE_COLUMN + (int)i));
+			if (!phases[i].in_worker || reached_a_worker(row))
+				spread_add(&stats->phases[i],
+					sqlite3_column_int64(row, PHASE_COLUMN + (int)i));
 		return 0;
 	}
 	group = find_group(stats, key ? key : NOBODY);

@@ -27,11 +27,17 @@ struct check {
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
+void policies_stop(struct policies *policies)
+{
+	inspector_link_close(policies->link);
+	policies->link = NULL;
+}
+
 void policies_close(struct policies *policies)
 {
 	if (!policies)
 		return;
-	inspector_link_close(policies->link);
+	policies_stop(policies);
 	remembered_free(policies->remembered);
 	rulebook_free(policies->book);
 	free(policies);

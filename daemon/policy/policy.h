@@ -7,7 +7,7 @@
  * same policy.
  * Source policy says what is intended; the jail is what holds.
  *
- *	load -> start -> (add inspectors, check programs) ... -> close
+ *	load -> start -> (add inspectors, check programs) ... -> stop -> close
  *
  * A program that could not be checked, whatever the reason, is denied:
  *
@@ -54,7 +54,10 @@ void policies_retire_after(struct policies *policies, uint32_t busy_ms);
 /* Whether an inspector is ready to be asked. */
 bool policies_ready(const struct policies *policies);
 
-/* Open checks are answered with policy.absent.  Accepts NULL. */
+/* Open checks are answered with policy.absent, in this call; nothing more may be asked. */
+void policies_stop(struct policies *policies);
+
+/* Stops, and frees what verdicts point to.  Accepts NULL. */
 void policies_close(struct policies *policies);
 
 /* NULL name: the default.  NULL when there is no such policy. */

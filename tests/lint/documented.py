@@ -1,8 +1,11 @@
 """Every word of the contract that the code's tables have stands in the page that explains it.
 
 The tables are read from the sources: methods and the keys of their schemas, error codes and
-reasons, outcomes with their evidence, limits, metrics, steps.  A table that is not found any more
-is a complaint too, so that moving one does not end the watch over it.
+reasons, outcomes with their evidence, limits, metrics, steps; settings with their defaults and
+bounds, what is logged, and what cectl knows.  A table that is not found any more is a complaint
+too, so that moving one does not end the watch over it.
+
+With --settings it prints the rows of OPERATIONS.md's tables of settings.
 """
 
 import json
@@ -11,6 +14,8 @@ import re
 import sys
 
 PROTOCOL = pathlib.Path("docs/PROTOCOL.md")
+OPERATIONS = pathlib.Path("docs/OPERATIONS.md")
+SAMPLE = pathlib.Path("examples/ced.conf")
 WORD = r"[A-Za-z_$][\w.$]*"
 
 complaints = []
@@ -110,6 +115,74 @@ for name in "runs.list.json", "stats.json":
         complaints.append(f"proto/schemas/{name}: its outcomes are not those of proto/job.c")
 if set(schema("result.json")["outcome"]["enum"]) != OUTCOMES:
     complaints.append("proto/schemas/result.json: its outcomes are not those of proto/job.c")
+
+# ---- settings ------------------------------------------------------------------------------------
+
+SIZES = {"GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10}
+TIMES = {"h": 3600000, "min": 60000, "s": 1000}
+
+
+def number(text):
+    """A number as config_table.h writes it: 16 * MIB, 256 << 10."""
+    return eval(text.replace("MIB", str(1 << 20)).replace("GIB", str(1 << 30)), {"__builtins__": {}})
+
+
+def shown(name, value):
+    """The same as the page writes it: 16 MiB, 30 s."""
+    if not (name.endswith("_ms") or "_bytes" in name) or not value:
+        return str(value)
+    for unit, size in (TIMES if name.endswith("_ms") else SIZES).items():
+        if value % size == 0:
+            return f"{value // size} {unit}"
+    return f"{value} ms" if name.endswith("_ms") else f"{value} B"
+
+
+def rows(macro, columns):
+    """The rows of one X() table: names and numbers as texts, the meaning last."""
+    text = source("daemon/config_table.h").partition(f"#define {macro}(X)")[2].partition("\n\n")[0]
+    found = re.findall(r"X\((\w+), +" + r"([^,]+), +" * columns + r'"([^"]*)"\)', text)
+    if not found:
+        complaints.append(f"daemon/config_table.h: {macro} is not there any more")
+    return found
+
+
+def setting_rows():
+    for name, otherwise, lowest, highest, meaning in rows("CONFIG_NUMBERS", 3):
+        bounds = " | ".join(shown(name, number(text)) for text in (otherwise, lowest, highest))
+        yield name, f"| `{name}` | {bounds} | {meaning} |"
+    for name, otherwise, most, lowest, highest, meaning in rows("CONFIG_LIMITS", 4):
+        bounds = " | ".join(shown(name, number(text)) for text in (otherwise, most, lowest, highest))
+        yield name, f"| `{name}` | {bounds} | {meaning} |"
+    for name, otherwise, meaning in rows("CONFIG_TEXTS", 1):
+        yield name, f"| `{name}` | `{otherwise}` | {meaning} |"
+
+
+SETTINGS = list(setting_rows())
+if "--settings" in sys.argv:
+    print("\n".join(row for _, row in SETTINGS))
+    sys.exit()
+
+page = source(OPERATIONS)
+sample = source(SAMPLE)
+for name, row in SETTINGS:
+    if row not in page:
+        complaints.append(f"{OPERATIONS}: this row is not in it: {row}")
+    if not re.search(rf"^\s*{name}\s*=", sample, re.M):
+        complaints.append(f"{SAMPLE}: the setting {name} is not in it")
+for name in table("sections", r'CFG_\w+\("(\w+)"', "daemon/config.c"):
+    if f"`{name}`" not in page:
+        complaints.append(f"{OPERATIONS}: the setting {name} is not explained")
+
+# ---- what an administrator meets -----------------------------------------------------------------
+
+POLICY = sorted(pathlib.Path("daemon/policy").glob("*.c"))
+SANDBOX = sorted(pathlib.Path("sandbox").glob("*.c"))
+
+expect(OPERATIONS, "The log", "the event",
+       table("log lines", r'LOG_LEVEL_(?:ERROR|WARNING|NOTICE|INFO), "([\w.]+)"', *DAEMON, *POLICY)
+       | table("spawner's lines", r'say\(SAY_\w+, "([\w.]+)"', *SANDBOX))
+expect(OPERATIONS, "cectl", "the command",
+       table("commands", r'\.name = "(\w+)"', *sorted(pathlib.Path("cli").glob("cmd_*.c"))))
 
 print("\n".join(complaints) or f"documented: ok, {len(METHODS)} methods, {len(OUTCOMES)} outcomes, {len(LIMITS)} limits")
 sys.exit(bool(complaints))

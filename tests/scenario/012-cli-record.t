@@ -60,6 +60,7 @@ is "$(cectl output last --raw | sha256sum)" \
 exits 0 "output --stream code" cectl output last~2 --stream code
 is "$out" "$(cat faulty.py)" "is the program"
 
+exits 0 "stats of one program" cectl stats --code-hash "$(printf 'print(1)' | sha256sum | cut -d' ' -f1)"
 exits 0 "stats" cectl stats --since 1h
 like "$out" '4 runs, 50.0 % ok' "counts"
 for by in outcome language agent phase; do

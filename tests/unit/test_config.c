@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/config.h"
@@ -86,6 +87,66 @@ TEST(what_belongs_together_is_checked_together)
 	expect_refused("limits { wall_ms = 2min }\n", "limits.wall_ms is above most.wall_ms");
 	expect_refused("cgroups = \"maybe\"\n", "maybe");
 	expect_refused("workers_min = 9\nworkers_max = 3\n", "workers_min");
+}
+
+TEST(who_may_connect_is_said_in_octal)
+{
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(parse("socket_mode = \"0666\"", &err), 0);
+	CHECK_EQ_INT(parse("socket_mode = 660", &err), 0);
+	expect_refused("socket_mode = \"rw-rw----\"", "socket_mode");
+	expect_refused("socket_mode = \"0680\"", "socket_mode");
+	expect_refused("socket_mode = \"01777\"", "socket_mode");
+	expect_refused("socket_mode = \"\"", "socket_mode");
+}
+
+static void check_same(const struct config *a, const struct config *b)
+{
+#define CHECK_NUMBER(name, otherwise, lowest, highest, meaning) CHECK_EQ_INT(a->name, b->name);
+	CONFIG_NUMBERS(CHECK_NUMBER)
+#undef CHECK_NUMBER
+#define CHECK_TEXT(name, otherwise, meaning) CHECK_STR(a->name, b->name);
+	CONFIG_TEXTS(CHECK_TEXT)
+#undef CHECK_TEXT
+	CHECK(memcmp(&a->limits, &b->limits, sizeof(a->limits)) == 0);
+	CHECK(memcmp(&a->most, &b->most, sizeof(a->most)) == 0);
+	CHECK_EQ_INT(a->admin_count, b->admin_count);
+	CHECK_EQ_INT(a->runtime_count, b->runtime_count);
+	CHECK_STR(a->runtimes[0].name, b->runtimes[0].name);
+	CHECK_STR(a->runtimes[0].interpreter, b->runtimes[0].interpreter);
+	CHECK_STR(a->runtimes[0].preload, b->runtimes[0].preload);
+	CHECK_EQ_INT(a->runtimes[0].bind_count, b->runtimes[0].bind_count);
+}
+
+static void load(const char *name)
+{
+	struct err err = ERR_INIT;
+	char path[4096];
+
+	cut_printf(path, sizeof(path), "%s/%s", getenv("CED_SOURCE"), name);
+	config_init(&config);
+	CHECK_EQ_INT(config_load(&config, path, &err), 0);
+	CHECK_STR(err.text, "");
+}
+
+TEST(the_sample_with_every_setting_is_what_one_gets_without)
+{
+	static struct config standard;
+
+	config_init(&standard);
+	load("examples/ced.conf");
+	check_same(&config, &standard);
+}
+
+TEST(the_settings_that_are_shipped_are_read)
+{
+	struct err err = ERR_INIT;
+
+	load("systemd/ced.conf");
+	CHECK_EQ_INT(config_finish(&config, &err), 0);
+	load("examples/private.conf");
+	CHECK_EQ_INT(config_finish(&config, &err), 0);
 }
 
 TEST(a_runtime_without_an_interpreter_or_with_odd_modules_is_refused)

@@ -458,6 +458,36 @@ TEST(statistics_are_grouped_as_asked)
 	CHECK_EQ_INT(shop.err.code, ERR_INVALID);
 }
 
+TEST(runs_that_reached_no_worker_do_not_make_the_others_look_fast)
+{
+	auto_shop struct shop shop;
+	struct value *stats = NULL;
+	struct store_run run;
+
+	shop_init(&shop);
+	CHECK_EQ_INT(store_begin(shop.store, &shop.err), 0);
+	for (unsigned n = 0; n < 3; n++) {
+		struct sample *sample = &shop.sample;
+
+		id_of(n, sample->run_id);
+		sample->result.outcome = n ? OUTCOME_POLICY_DENIED : OUTCOME_OK;
+		sample->result.metrics.start_us = n ? 0 : 100;
+		sample->result.metrics.exec_us = n ? 0 : 200;
+		run = sample_ended(sample);
+		CHECK_EQ_INT(store_put_ended(shop.store, &run, &shop.err), 0);
+	}
+	CHECK_EQ_INT(store_commit(shop.store, STORE_SOON, &shop.err), 0);
+
+	CHECK_EQ_INT(
+		store_stats(shop.store, &everyone, "outcome", &shop.arena, &stats, &shop.err), 0);
+	CHECK_EQ_INT(value_as_int(value_get(stats, "runs"), -1), 3);
+	CHECK_EQ_INT(percentile(stats, "exec_us", "p50"), 200);
+	CHECK_EQ_INT(
+		store_stats(shop.store, &everyone, "phase", &shop.arena, &stats, &shop.err), 0);
+	CHECK_EQ_INT(value_as_int(value_get(value_at(value_get(stats, "by"), 3), "runs"), -1), 1);
+	CHECK_EQ_INT(value_as_int(value_get(value_at(value_get(stats, "by"), 6), "runs"), -1), 3);
+}
+
 TEST(statistics_heed_the_filter)
 {
 	auto_shop struct shop shop;
