@@ -18,6 +18,7 @@
 #include "proto/base/clock.h"
 #include "tests/inspecting.h"
 
+#define ROUNDS_MIN 100
 #define ROUNDS_MAX 20000
 
 enum series {
@@ -196,8 +197,16 @@ int main(int argc, char **argv)
 
 	for (size_t at = 0; at < sizeof(large); at++)
 		large[at] = ordinary[at % (sizeof(ordinary) - 1)];
-	if (rounds < 100 || rounds > ROUNDS_MAX || !syntax || !inspecting_start(&in, NULL, 1))
+	if (rounds < ROUNDS_MIN || rounds > ROUNDS_MAX) {
+		fprintf(stderr, "bench_policy: %u rounds; %d to %d will do\n", rounds, ROUNDS_MIN,
+			ROUNDS_MAX);
 		return EXIT_FAILURE;
+	}
+	if (!syntax || !inspecting_start(&in, NULL, 1)) {
+		fprintf(stderr,
+			"bench_policy: no inspector in CED_LIBEXEC, or it does not start\n");
+		return EXIT_FAILURE;
+	}
 	for (size_t i = 0; i < COUNT_OF(samples); i++)
 		measure(&in, syntax, &samples[i], rounds);
 	inspecting_stop(&in);

@@ -1,0 +1,37 @@
+/*
+ * One run of `print(1)`, whole, one way or the other.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "proto/base/arena.h"
+#include "proto/frame.h"
+#include "proto/value.h"
+
+/* The last one is through the socket. */
+enum way {
+	WAY_PYTHON,
+	WAY_PYTHON_BARE,
+	WAY_BUBBLEWRAP,
+	WAY_CED,
+	WAY_COUNT
+};
+
+struct client {
+	int sock;
+	struct frame frame;
+	char *request;
+	size_t request_len;
+};
+
+const char *way_name(enum way way);
+
+int client_open(struct client *client, const char *socket_path);
+void client_close(struct client *client);
+
+/* 0: it printed what it should.  `client` is for WAY_CED and may else be NULL. */
+int way_run(enum way way, struct client *client);
+
+/* One run through the socket, and what ced says of it: the map of a result, in the arena.  Or NULL. */
+const struct value *client_run(struct client *client, struct arena *arena);
