@@ -5,6 +5,9 @@ reasons, outcomes with their evidence, limits, metrics, steps; settings with the
 bounds, what is logged, and what cectl knows.  A table that is not found any more is a complaint
 too, so that moving one does not end the watch over it.
 
+In THREATS.md it is the other way round: each test that is named there must exist, down to its
+sentence.
+
 With --settings it prints the rows of OPERATIONS.md's tables of settings.
 """
 
@@ -15,6 +18,7 @@ import sys
 
 PROTOCOL = pathlib.Path("docs/PROTOCOL.md")
 OPERATIONS = pathlib.Path("docs/OPERATIONS.md")
+THREATS = pathlib.Path("docs/THREATS.md")
 SAMPLE = pathlib.Path("examples/ced.conf")
 WORD = r"[A-Za-z_$][\w.$]*"
 
@@ -183,6 +187,35 @@ expect(OPERATIONS, "The log", "the event",
        | table("spawner's lines", r'say\(SAY_\w+, "([\w.]+)"', *SANDBOX))
 expect(OPERATIONS, "cectl", "the command",
        table("commands", r'\.name = "(\w+)"', *sorted(pathlib.Path("cli").glob("cmd_*.c"))))
+
+# ---- tests that are named ------------------------------------------------------------------------
+
+
+def sources_of(test):
+    """Where a test of this name is written, and the files beside it that it runs."""
+    label, _, name = test.partition(".")
+    patterns = {
+        "unit": [f"tests/unit/test_{name}.c"],
+        "cases": [f"tests/cases/cases_{name}.c"],
+        "fuzz": [f"tests/fuzz/fuzz_{name}.c"],
+        "scenario": [f"tests/scenario/{name}.t"],
+        "vm": [f"tests/vm/{name}.t"],
+        "lint": [f"tests/lint/{name}.py", f"tests/lint/{name}.sh"],
+        "jail": [f"tests/jail/jail_{name}.t", *({"spawner": ["tests/jail/spawner_*.c"], "worker": ["tests/jail/warm_life.py"]}.get(name, []))],
+    }
+    found = [path for pattern in patterns.get(label, []) for path in pathlib.Path().glob(pattern)]
+    return found if any(path.suffix != ".py" or label == "lint" for path in found) else []
+
+
+NAMED = re.findall(r"`((?:unit|cases|fuzz|scenario|vm|lint|jail)\.[\w-]+)(?:: (\w+))?`", source(THREATS))
+for test, sentence in NAMED:
+    files = sources_of(test)
+    if not files:
+        complaints.append(f"{THREATS}: there is no test {test}")
+    elif sentence and not re.search(rf"\b{sentence}\b", source(*files)):
+        complaints.append(f"{THREATS}: {test} does not say {sentence}")
+if not NAMED:
+    complaints.append(f"{THREATS}: it names no test")
 
 print("\n".join(complaints) or f"documented: ok, {len(METHODS)} methods, {len(OUTCOMES)} outcomes, {len(LIMITS)} limits")
 sys.exit(bool(complaints))
