@@ -426,6 +426,7 @@ void execution_on_worker_ended(struct execution *execution, const struct lease_m
 	facts->inodes = msg->inodes;
 	facts->disk_full = msg->flags & LEASE_FLAG_DISK_FULL;
 	facts->inodes_full = msg->flags & LEASE_FLAG_INODES_FULL;
+	facts->cpu_spent = msg->flags & LEASE_FLAG_CPU_LIMIT;
 	worker_drain_job(execution->worker);
 	if (execution->over)
 		return; /* the done word was still in the socket */

@@ -162,11 +162,9 @@ static bool is_wall_limit(struct judgement *j)
 
 static bool is_cpu_limit(struct judgement *j)
 {
-	bool by_signal =
-		died_by(j->facts, SIGXCPU) || (died_by(j->facts, SIGKILL) && !j->facts->done &&
-						      cpu_us(j->facts) >= j->limits->cpu_ms * 1000);
+	bool by_slot = j->facts->cpu_spent && died_by(j->facts, SIGKILL) && !j->facts->done;
 
-	if (j->facts->killed != KILLED_CPU && !by_signal)
+	if (j->facts->killed != KILLED_CPU && !died_by(j->facts, SIGXCPU) && !by_slot)
 		return false;
 	note_text(j, "limit", "cpu_ms");
 	note_int(j, "limit_ms", j->limits->cpu_ms);

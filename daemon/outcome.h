@@ -42,6 +42,7 @@ struct facts {
 	bool has_disk;
 	uint64_t disk_bytes, inodes; /* in use when it ended */
 	bool disk_full, inodes_full; /* and nothing was left then */
+	bool cpu_spent;              /* its slot killed it for that */
 	struct knob_counts before, after;
 	uint64_t memory_peak;
 	bool has_memory_cgroup;

@@ -67,10 +67,11 @@ struct lease_limits {
 	uint64_t file_bytes; /* RLIMIT_FSIZE */
 };
 
-#define LEASE_FLAG_RLIMIT_MEMORY 1U /* no memory cgroup: RLIMIT_AS holds memory_bytes */
-#define LEASE_FLAG_RLIMIT_PIDS   2U /* no pids cgroup: RLIMIT_NPROC holds pids */
-#define LEASE_FLAG_DISK_FULL     4U /* WORKER_ENDED, DROPPED: not a byte was left of disk_bytes */
-#define LEASE_FLAG_INODES_FULL   8U /* and not an inode */
+#define LEASE_FLAG_RLIMIT_MEMORY 1U  /* no memory cgroup: RLIMIT_AS holds memory_bytes */
+#define LEASE_FLAG_RLIMIT_PIDS   2U  /* no pids cgroup: RLIMIT_NPROC holds pids */
+#define LEASE_FLAG_DISK_FULL     4U  /* WORKER_ENDED, DROPPED: not a byte was left of disk_bytes */
+#define LEASE_FLAG_INODES_FULL   8U  /* and not an inode */
+#define LEASE_FLAG_CPU_LIMIT     16U /* WORKER_ENDED: the slot has killed it for its cpu time */
 
 struct lease_usage {
 	uint64_t cpu_user_us;

@@ -129,6 +129,7 @@ static int watch_cpu(struct slot *slot)
 		return -1;
 	used_us = (uint64_t)clock_us_of(slot->worker_clock);
 	if (used_us >= slot->cpu_limit_us) {
+		slot->cpu_spent = true;
 		slot_kill(slot);
 		return -1;
 	}

@@ -61,6 +61,7 @@ struct slot {
 	int worker_fd;
 	clockid_t worker_clock; /* its cpu time */
 	uint64_t cpu_limit_us;  /* killed past it; 0: no limit */
+	bool cpu_spent;         /* which has happened */
 	struct files files;
 
 	pid_t collector;

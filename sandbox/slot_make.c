@@ -122,6 +122,7 @@ static int start_worker(
 	if (clock_getcpuclockid(pid, &slot->worker_clock) != 0)
 		return err_sys(err, "cpu clock of the worker");
 	slot->cpu_limit_us = msg->limits.cpu_ms * 1000;
+	slot->cpu_spent = false;
 	return 0;
 }
 

@@ -28,7 +28,7 @@ MAGIC = 0x43454401
 JOB_START, JOB_READY, JOB_FAILED, JOB_BEGUN, JOB_ERROR, JOB_DONE = range(1, 7)
 KINDS = "none zygote_ready slot_opened slot_failed slot_gone slot_open worker_make adjust collect " \
     "worker_drop worker_made worker_failed adjusted worker_ended collected dropped".split()
-FLAG_RLIMIT_MEMORY, FLAG_RLIMIT_PIDS, FLAG_DISK_FULL, FLAG_INODES_FULL = 1, 2, 4, 8
+FLAG_RLIMIT_MEMORY, FLAG_RLIMIT_PIDS, FLAG_DISK_FULL, FLAG_INODES_FULL, FLAG_CPU_LIMIT = 1, 2, 4, 8, 16
 
 # struct lease_msg, struct lease_limits and struct lease_usage
 HEAD = struct.Struct("=IIIIIiiIQQQ")
@@ -296,7 +296,7 @@ class Slot:
         return msg
 
     def run(self, code, artifacts=None, timeout=10, flags=0, limits={}, **job):
-        worker = self.make(flags, **limits)
+        worker = self.last = self.make(flags, **limits)
         run = worker.run(code, timeout=timeout, **job)
         if artifacts is not None:
             run.artifacts = worker.collect(artifacts)

@@ -464,6 +464,9 @@ def cpu_time_has_a_limit_that_cannot_be_ignored(zygote, slot):
         run = slot.run(code, limits={"cpu_ms": 200})
         used = run.status == signal.SIGKILL and time.monotonic() - begun
         check(used and used < 5, run.status, used)
+        check(slot.last.ended.flags & warm.FLAG_CPU_LIMIT, slot.last.ended)
+    slot.run("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", limits={"cpu_ms": 200})
+    check(not slot.last.ended.flags & warm.FLAG_CPU_LIMIT, slot.last.ended)
 
 
 @test

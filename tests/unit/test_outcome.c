@@ -218,6 +218,20 @@ TEST(signals_have_their_outcomes)
 	}
 }
 
+/* The slot counts what making the worker took as well, so it may be a little earlier than we. */
+TEST(a_program_that_its_slot_killed_for_its_cpu_time_has_passed_that_limit)
+{
+	struct facts facts = running();
+
+	facts.ended = true;
+	facts.wait_status = SIGKILL;
+	facts.cpu_spent = true;
+	expect(&facts, OUTCOME_CPU_LIMIT, RAN_YES);
+	facts.done = true;
+	facts.done_code = 0;
+	expect(&facts, OUTCOME_OK, RAN_YES);
+}
+
 TEST(evidence_names_a_signal_as_the_result_does)
 {
 	struct facts facts = running();
