@@ -217,10 +217,12 @@ static unsigned houses_in(const struct cgroup_hierarchy *row)
 
 TEST(a_dead_house_is_cleared_and_a_living_one_is_not)
 {
+	char private[CGROUP_NAME_MAX]; /* with our pid: one that was killed leaves it behind */
 	unsigned before;
 	int living;
 
 	NEED_CGROUPS();
+	(void)snprintf(private, sizeof(private), "ced-test-%d", (int)getpid());
 	if (cgroups_kind(&cgroups, CGROUP_PIDS) == PRIV_CGROUP_V2) {
 		cgroups_close(&cgroups);
 		SKIP("with cgroup v2 a spawner is alone in its cgroup");
@@ -231,7 +233,7 @@ TEST(a_dead_house_is_cleared_and_a_living_one_is_not)
 	living = openat(cgroups.rows[0].base, "ced-999999999", O_RDONLY | O_DIRECTORY);
 	CHECK(living >= 0 && flock(living, LOCK_EX) == 0);
 	/* Not one of ours at all. */
-	CHECK(mkdirat(cgroups.rows[0].base, "ced-test-private", 0755) == 0);
+	CHECK(mkdirat(cgroups.rows[0].base, private, 0755) == 0);
 	CHECK_EQ_INT(in_child(die_with_a_house, NULL), -SIGKILL);
 	CHECK_EQ_INT(houses_in(&cgroups.rows[0]), before + 2);
 
@@ -239,9 +241,9 @@ TEST(a_dead_house_is_cleared_and_a_living_one_is_not)
 	CHECK_EQ_INT(in_child(come_and_go, NULL), 0);
 	CHECK_EQ_INT(houses_in(&cgroups.rows[0]), before + 1);
 	CHECK(is_there(&cgroups.rows[0], "ced-999999999"));
-	CHECK(is_there(&cgroups.rows[0], "ced-test-private"));
+	CHECK(is_there(&cgroups.rows[0], private));
 	close(living);
 	CHECK(unlinkat(cgroups.rows[0].base, "ced-999999999", AT_REMOVEDIR) == 0);
-	CHECK(unlinkat(cgroups.rows[0].base, "ced-test-private", AT_REMOVEDIR) == 0);
+	CHECK(unlinkat(cgroups.rows[0].base, private, AT_REMOVEDIR) == 0);
 	cgroups_close(&cgroups);
 }
