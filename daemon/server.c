@@ -19,6 +19,7 @@
 
 #define GRACE_MS            10000 /* for what runs when the daemon is told to stop */
 #define CANCELED_MS         4000  /* for what was cancelled then to end and be recorded */
+#define EXAMINED_MS         20    /* to look again whether threads are done with outputs */
 #define REFUSALS_PER_MINUTE 30
 
 /* ---- who may what --------------------------------------------------------------------------- */
@@ -151,15 +152,6 @@ static void end_when_empty(struct server *server)
 		timer_set(server->grace, 0); /* from the loop, not from under whoever is leaving */
 }
 
-/* Runs that cannot be ended in order: what is known of them is recorded, the process ends them. */
-static void leave_at_once(struct server *server)
-{
-	host_stopping();
-	recorder_close(server->recorder);
-	listener_close(server->listener);
-	_exit(EXIT_FAILURE);
-}
-
 static void on_grace(void *owner)
 {
 	struct server *server = owner;
@@ -171,12 +163,15 @@ static void on_grace(void *owner)
 			server->grace_rounds++;
 			if (server->grace_rounds < 2)
 				return;
-			log_event(LOG_LEVEL_ERROR, "stop.runs_left",
-				LOG_INT("runs", server->runs.count));
-			leave_at_once(server);
+			if (server->grace_rounds == 2)
+				log_event(LOG_LEVEL_ERROR, "stop.runs_left",
+					LOG_INT("runs", server->runs.count));
 		}
 	}
-	close_parts(server);
+	if (server->examining) /* a thread has it: what it costs is bounded */
+		timer_set(server->grace, EXAMINED_MS);
+	else
+		close_parts(server);
 }
 
 void server_drain(struct server *server, const char *why)

@@ -47,6 +47,7 @@ struct server {
 	uv_signal_t signals[2];
 	struct timer *grace; /* while draining */
 	unsigned grace_rounds;
+	unsigned examining; /* outputs that a thread looks at */
 	bool told_ready;
 	struct timer *watchdog;
 	int64_t started_ms, started_wall_us;

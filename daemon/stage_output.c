@@ -145,14 +145,19 @@ static void on_examined(void *context)
 {
 	struct request *request = context;
 
+	request->server->examining--;
 	request_enter(request, checked(request));
 }
 
 static enum stage hand_to_thread(struct request *request, work_fn *work)
 {
-	if (work_start(&request->server->loop, work, on_examined, request) == 0)
+	struct server *server = request->server;
+
+	if (!server->closing && work_start(&server->loop, work, on_examined, request) == 0) {
+		server->examining++;
 		return STAGE_WAIT;
-	work(request); /* no memory for a thread's errand */
+	}
+	work(request); /* no memory for a thread's errand, or nobody to wait for it */
 	return checked(request);
 }
 
