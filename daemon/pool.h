@@ -72,6 +72,9 @@ bool pool_child_exited(struct pool *pool, uint32_t child, int status);
 /* For `runtimes` and `admin.status`: {name, version, digest, warm, running, making, slots, …}. */
 struct value *pool_describe(const struct runtime *runtime, struct arena *arena);
 
+/* The language that its programs are written in, whatever its section is called. */
+const char *runtime_language(const struct runtime *runtime);
+
 /* {name, version, digest} of a result. */
 struct value *runtime_stamp(const struct runtime *runtime, struct arena *arena);
 

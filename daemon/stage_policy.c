@@ -64,7 +64,7 @@ enum stage stage_policy(struct request *request)
 {
 	struct server *server = request->server;
 	struct policy_question question = { .policy = request->policy,
-		.language = request->spec.language,
+		.language = runtime_language(request->runtime),
 		.code = request->spec.code,
 		.code_hash = request->result.code_hash,
 		.arena = &request->arena };
