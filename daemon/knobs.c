@@ -10,6 +10,7 @@
 #include "proto/base/fdio.h"
 
 #define KNOB_TEXT_MAX 2048
+#define CPU_TEXT_MAX  12288 /* v1 has a line of up to 45 bytes for each processor */
 
 void knobs_init(struct knobs *knobs)
 {
@@ -72,9 +73,9 @@ static int write_number(int fd, uint64_t number)
 }
 
 /* Reads a whole knob; "" when it is not there. */
-static void read_text(int fd, char text[KNOB_TEXT_MAX])
+static void read_text(int fd, char *text, size_t size)
 {
-	ssize_t len = fd < 0 ? 0 : pread(fd, text, KNOB_TEXT_MAX - 1, 0);
+	ssize_t len = fd < 0 ? 0 : pread(fd, text, size - 1, 0);
 
 	text[len > 0 ? len : 0] = '\0';
 }
@@ -121,11 +122,11 @@ void knobs_reset_peak(const struct knobs *knobs)
 /* v2 cpu.stat has user_usec; v1 cpuacct.usage_all has a line "cpu user system" per processor, in ns. */
 static void read_cpu(int fd, uint64_t *ret_user_us, uint64_t *ret_sys_us)
 {
-	char text[KNOB_TEXT_MAX];
+	char text[CPU_TEXT_MAX];
 	uint64_t user_ns = 0;
 	uint64_t sys_ns = 0;
 
-	read_text(fd, text);
+	read_text(fd, text, sizeof(text));
 	*ret_user_us = number_after(text, "user_usec");
 	*ret_sys_us = number_after(text, "system_usec");
 	if (*ret_user_us || *ret_sys_us)
@@ -148,9 +149,9 @@ void knobs_count(const struct knobs *knobs, struct knob_counts *ret_counts)
 	char text[KNOB_TEXT_MAX];
 
 	read_cpu(knobs->fds[KNOB_CPU_USAGE], &ret_counts->cpu_user_us, &ret_counts->cpu_sys_us);
-	read_text(knobs->fds[KNOB_MEMORY_EVENTS], text);
+	read_text(knobs->fds[KNOB_MEMORY_EVENTS], text, sizeof(text));
 	ret_counts->oom_kills = number_after(text, "oom_kill");
-	read_text(knobs->fds[KNOB_PIDS_EVENTS], text);
+	read_text(knobs->fds[KNOB_PIDS_EVENTS], text, sizeof(text));
 	ret_counts->pids_refused = number_after(text, "max");
 }
 
@@ -167,7 +168,7 @@ uint64_t knobs_memory_peak(const struct knobs *knobs)
 {
 	char text[KNOB_TEXT_MAX];
 
-	read_text(knobs->fds[KNOB_MEMORY_PEAK], text);
+	read_text(knobs->fds[KNOB_MEMORY_PEAK], text, sizeof(text));
 	return strtoull(text, NULL, 10);
 }
 

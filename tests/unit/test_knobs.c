@@ -1,0 +1,194 @@
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "daemon/knobs.h"
+#include "proto/base/container.h"
+#include "tests/check.h"
+
+static int file_of(const char *text)
+{
+	int fd = memfd_create("knob", MFD_CLOEXEC);
+
+	if (write(fd, text, strlen(text)) < 0)
+		check_failed(__FILE__, __LINE__, "write");
+	return fd;
+}
+
+/* One knob whose file says this. */
+static struct knobs knobs_of(enum priv_knob which, const char *text)
+{
+	struct knobs knobs;
+
+	knobs_init(&knobs);
+	knobs.fds[which] = file_of(text);
+	return knobs;
+}
+
+static void file_says(int fd, const char *hoped)
+{
+	char text[64] = "";
+
+	CHECK(pread(fd, text, sizeof(text) - 1, 0) >= 0);
+	CHECK_STR(text, hoped);
+}
+
+TEST(knobs_that_are_not_there_cost_nothing_and_say_nothing)
+{
+	struct knobs knobs;
+	struct knob_counts counts = { 1, 1, 1, 1 };
+
+	knobs_init(&knobs);
+	CHECK_EQ_INT(knobs_set(&knobs, 1 << 20, 5), 0);
+	knobs_count(&knobs, &counts);
+	CHECK(!counts.cpu_user_us && !counts.cpu_sys_us && !counts.oom_kills);
+	CHECK(!counts.pids_refused && !knobs_cpu_us(&knobs) && !knobs_memory_peak(&knobs));
+	knobs_kill(&knobs);
+	knobs_reset_peak(&knobs);
+	knobs_done(&knobs);
+	knobs_done(&knobs);
+}
+
+TEST(limits_are_written_when_they_differ)
+{
+	struct knobs knobs = knobs_of(KNOB_MEMORY_MAX, "");
+
+	knobs.fds[KNOB_PIDS_MAX] = file_of("");
+	knobs.fds[KNOB_SWAP_MAX] = file_of("");
+	CHECK_EQ_INT(knobs_set(&knobs, 4096, 7), 0);
+	file_says(knobs.fds[KNOB_MEMORY_MAX], "4096");
+	file_says(knobs.fds[KNOB_SWAP_MAX], "4096");
+	file_says(knobs.fds[KNOB_PIDS_MAX], "7");
+	CHECK_EQ_INT(pwrite(knobs.fds[KNOB_PIDS_MAX], "x", 1, 0), 1);
+	CHECK_EQ_INT(knobs_set(&knobs, 4096, 7), 0);
+	file_says(knobs.fds[KNOB_PIDS_MAX], "x"); /* not written again */
+	knobs_done(&knobs);
+}
+
+TEST(a_limit_that_is_refused_is_told_and_tried_again_next_time)
+{
+	struct knobs knobs;
+
+	knobs_init(&knobs);
+	knobs.fds[KNOB_PIDS_MAX] = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	CHECK_EQ_INT(knobs_set(&knobs, 0, 7), -1);
+	CHECK_EQ_INT(knobs_set(&knobs, 0, 7), -1);
+	knobs_done(&knobs);
+}
+
+TEST(cpu_time_is_read_from_both_kinds_of_cgroup)
+{
+	static const struct {
+		const char *text;
+		uint64_t user_us, sys_us;
+	} rows[] = {
+		{ "usage_usec 30\nuser_usec 10\nsystem_usec 20\n", 10, 20 },
+		{ "cpu user system\n0 1000000 2000000\n1 3000 4000\n", 1003, 2004 },
+		{ "5000000\n", 5000, 0 },
+		{ "", 0, 0 },
+		{ "not_user_usec 5\n", 0, 0 },
+		{ "cpu user system\n", 0, 0 },
+	};
+
+	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+		struct knobs knobs = knobs_of(KNOB_CPU_USAGE, rows[i].text);
+		struct knob_counts counts;
+
+		knobs_count(&knobs, &counts);
+		CHECK_EQ_INT(counts.cpu_user_us, rows[i].user_us);
+		CHECK_EQ_INT(counts.cpu_sys_us, rows[i].sys_us);
+		CHECK_EQ_INT(knobs_cpu_us(&knobs), rows[i].user_us + rows[i].sys_us);
+		knobs_done(&knobs);
+	}
+}
+
+TEST(cpu_time_of_many_processors_is_counted_to_the_last)
+{
+	static char text[16384];
+	size_t at = (size_t)snprintf(text, sizeof(text), "cpu user system\n");
+	struct knobs knobs;
+
+	for (int cpu = 0; cpu < 256; cpu++)
+		at += (size_t)snprintf(
+			text + at, sizeof(text) - at, "%d 123456789000 987654321000\n", cpu);
+	knobs = knobs_of(KNOB_CPU_USAGE, text);
+	CHECK_EQ_INT(knobs_cpu_us(&knobs), UINT64_C(256) * (123456789 + 987654321));
+	knobs_done(&knobs);
+}
+
+TEST(events_are_found_by_their_whole_name_at_the_start_of_a_line)
+{
+	struct knobs knobs = knobs_of(
+		KNOB_MEMORY_EVENTS, "oom 9\noom_kill_disable 8\noom_kill 3\noom_group_kill 7\n");
+	struct knob_counts counts;
+
+	knobs.fds[KNOB_PIDS_EVENTS] = file_of("max 12");
+	knobs.fds[KNOB_MEMORY_PEAK] = file_of("4194304\n");
+	knobs_count(&knobs, &counts);
+	CHECK_EQ_INT(counts.oom_kills, 3);
+	CHECK_EQ_INT(counts.pids_refused, 12);
+	CHECK_EQ_INT(knobs_memory_peak(&knobs), 4194304);
+	knobs_done(&knobs);
+}
+
+TEST(growth_is_never_below_nothing)
+{
+	CHECK_EQ_INT(knobs_since(3, 5), 2);
+	CHECK_EQ_INT(knobs_since(5, 0), 0);
+}
+
+TEST(what_the_spawner_gives_is_taken_by_name)
+{
+	struct priv_knobs which = { 3, { KNOB_JOIN, KNOB_KILL, KNOB_JOIN } };
+	int fds[] = { file_of(""), file_of(""), file_of("") };
+	struct knobs knobs;
+
+	knobs_init(&knobs);
+	CHECK_EQ_INT(knobs_take(&knobs, &which, fds, 3), 0);
+	CHECK_EQ_INT(knobs.join_count, 2);
+	CHECK(knobs_hold(&knobs, KNOB_KILL) && !knobs_hold(&knobs, KNOB_MEMORY_MAX));
+	knobs_kill(&knobs);
+	file_says(knobs.fds[KNOB_KILL], "1");
+	knobs_done(&knobs);
+	CHECK(fcntl(fds[0], F_GETFD) < 0 && fcntl(fds[1], F_GETFD) < 0);
+}
+
+TEST(a_list_that_makes_no_sense_is_refused_and_every_descriptor_closed_in_the_end)
+{
+	static const struct priv_knobs rows[] = {
+		{ 2, { KNOB_KILL } },                /* one too few */
+		{ 1, { KNOB_NONE } },                /* no knob */
+		{ 1, { KNOB_COUNT } },               /* no knob either */
+		{ 1, { UINT32_MAX } },               /* far outside the table */
+		{ PRIV_FDS_MAX + 1, { KNOB_KILL } }, /* more than can come */
+	};
+
+	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+		struct knobs knobs;
+		int fd = file_of("");
+
+		knobs_init(&knobs);
+		CHECK_EQ_INT(knobs_take(&knobs, &rows[i], &fd, 1), -1);
+		knobs_done(&knobs);
+		CHECK(fcntl(fd, F_GETFD) < 0);
+	}
+}
+
+TEST(more_files_to_join_than_there_is_room_for_are_refused)
+{
+	struct priv_knobs which = { 7,
+		{ KNOB_JOIN, KNOB_JOIN, KNOB_JOIN, KNOB_JOIN, KNOB_JOIN, KNOB_JOIN, KNOB_JOIN } };
+	struct knobs knobs;
+	int fds[7];
+
+	for (int i = 0; i < 7; i++)
+		fds[i] = file_of("");
+	knobs_init(&knobs);
+	CHECK_EQ_INT(knobs_take(&knobs, &which, fds, 7), -1);
+	CHECK_EQ_INT(knobs.join_count, 6);
+	knobs_done(&knobs);
+	for (int i = 0; i < 7; i++)
+		CHECK(fcntl(fds[i], F_GETFD) < 0);
+}

@@ -1,0 +1,114 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/listener.h"
+#include "tests/check.h"
+#include "tests/fault.h"
+#include "tests/unit/house.h"
+
+TEST(the_socket_has_the_mode_of_the_settings_and_goes_with_the_daemon)
+{
+	struct house house;
+	struct stat info;
+
+	CHECK(house_open(&house, "socket_mode = \"0600\"\n"));
+	CHECK_EQ_INT(stat(house.socket, &info), 0);
+	CHECK(S_ISSOCK(info.st_mode));
+	CHECK_EQ_INT(info.st_mode & 07777, 0600);
+	CHECK_EQ_INT(house_end(&house), 0);
+	CHECK(stat(house.socket, &info) < 0);
+	house_close(&house);
+}
+
+static void refuses(struct house *house, const char *path, const char *why)
+{
+	struct err err = ERR_INIT;
+
+	CHECK(listener_start(house->server, path, &err) == NULL);
+	CHECK(strstr(err.text, why) != NULL);
+}
+
+TEST(a_socket_that_somebody_answers_on_is_another_daemon)
+{
+	struct house house;
+
+	CHECK(house_open(&house, ""));
+	refuses(&house, house.socket, "another daemon");
+	CHECK_EQ_INT(access(house.socket, F_OK), 0);
+	house_close(&house);
+}
+
+TEST(what_is_no_socket_is_left_alone)
+{
+	struct house house;
+	char path[96];
+	int fd;
+
+	CHECK(house_open(&house, ""));
+	(void)snprintf(path, sizeof(path), "%s/file", house.folder);
+	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	close(fd);
+	refuses(&house, path, "something else is there");
+	CHECK_EQ_INT(access(path, F_OK), 0);
+	house_close(&house);
+}
+
+TEST(a_path_that_is_too_long_or_leads_nowhere_is_refused)
+{
+	struct house house;
+	char path[200];
+
+	CHECK(house_open(&house, ""));
+	memset(path, 'x', sizeof(path));
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	refuses(&house, path, "at most 107 bytes");
+	refuses(&house, "/nowhere/at/all", "/nowhere/at/all");
+	house_close(&house);
+}
+
+TEST(a_socket_that_nobody_listens_on_any_more_is_replaced)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct house house;
+	struct listener *listener;
+	struct err err = ERR_INIT;
+	int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	CHECK(house_open(&house, ""));
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/old", house.folder);
+	CHECK_EQ_INT(bind(sock, (const struct sockaddr *)&address, sizeof(address)), 0);
+	close(sock);
+	listener = listener_start(house.server, address.sun_path, &err);
+	CHECK(listener != NULL);
+	listener_close(listener);
+	listener_close(NULL);
+	house_close(&house);
+}
+
+TEST(a_client_for_whom_there_was_no_memory_is_let_in_later_and_so_is_who_comes_after)
+{
+	struct house house;
+	struct reply reply;
+	int first, second;
+
+	CHECK(house_open(&house, ""));
+	house_turn(&house, 5);
+	first = house_connect(&house);
+	fault_arm(FAULT_ALLOC, 1);
+	while (!fault_hit())
+		(void)uv_run(&house.server->loop, UV_RUN_NOWAIT);
+	second = house_connect(&house);
+	CHECK(house_call(&house, first, "hello", "{}", &reply));
+	CHECK_STR(house_text(&reply, "server"), "ced");
+	CHECK(house_call(&house, second, "hello", "{}", &reply));
+	close(first);
+	close(second);
+	house_close(&house);
+}

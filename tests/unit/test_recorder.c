@@ -1,0 +1,218 @@
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "daemon/recorder.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "tests/check.h"
+#include "tests/fault.h"
+#include "tests/unit/store_sample.h"
+
+#define RECORDS 300 /* more than go into one batch */
+
+/* A recorder on a store of its own, and what it told. */
+struct desk {
+	struct shop shop;
+	uv_loop_t loop;
+	struct recorder *recorder;
+	struct recording recordings[RECORDS];
+	struct sample samples[RECORDS];
+};
+
+static struct desk desk;
+static unsigned told, failed;
+static const struct recording *last;
+static bool in_order;
+
+static void on_done(struct recording *recording, const struct err *err)
+{
+	in_order = in_order && recording > last;
+	last = recording;
+	told++;
+	failed += err != NULL;
+}
+
+static bool open_desk(void)
+{
+	struct store *store;
+
+	told = failed = 0;
+	last = NULL;
+	in_order = true;
+	memset(&desk, 0, sizeof(desk));
+	shop_init(&desk.shop);
+	store = desk.shop.store;
+	desk.shop.store = NULL; /* it is the recorder's from here */
+	(void)uv_loop_init(&desk.loop);
+	desk.recorder = store ? recorder_start(&desk.loop, store, &desk.shop.err) : NULL;
+	return desk.recorder != NULL;
+}
+
+static void close_desk(void)
+{
+	recorder_close(desk.recorder);
+	(void)uv_run(&desk.loop, UV_RUN_DEFAULT);
+	(void)uv_loop_close(&desk.loop);
+	for (unsigned i = 0; i < RECORDS; i++)
+		if (desk.samples[i].run_id[0])
+			sample_done(&desk.samples[i]);
+	shop_done(&desk.shop);
+}
+
+static void put(unsigned number, enum recording_kind kind)
+{
+	struct recording *recording = &desk.recordings[number];
+	struct sample *sample = &desk.samples[number];
+
+	if (!sample->run_id[0])
+		sample_init(sample);
+	recording->kind = kind;
+	recording->durability = STORE_NOW;
+	recording->run = kind == RECORDING_BEGUN ? sample_begun(sample) : sample_ended(sample);
+	recording->done = on_done;
+	recorder_put(desk.recorder, recording);
+}
+
+static bool wait_for(unsigned count)
+{
+	int64_t until = clock_ms() + 10000;
+
+	while (told < count && clock_ms() < until) {
+		(void)uv_run(&desk.loop, UV_RUN_NOWAIT);
+		(void)usleep(500);
+	}
+	return told == count;
+}
+
+TEST(what_is_put_is_told_when_it_is_in_the_store)
+{
+	uint64_t commits = 0, records = 0;
+	struct store *store;
+	struct value *record = NULL;
+	uint32_t uid = 0;
+
+	CHECK(open_desk());
+	put(0, RECORDING_ENDED);
+	CHECK_EQ_INT(told, 0); /* from the loop, never from inside */
+	CHECK(wait_for(1));
+	CHECK_EQ_INT(failed, 0);
+	CHECK(recorder_trouble(desk.recorder) == NULL);
+	recorder_counts(desk.recorder, &commits, &records);
+	CHECK_EQ_INT(records, 1);
+	store = store_open(desk.shop.folder, STORE_READ, &desk.shop.err);
+	CHECK(store != NULL);
+	CHECK_EQ_INT(store_get(store, desk.samples[0].run_id, 100, &desk.shop.arena, &record, &uid,
+			     &desk.shop.err),
+		0);
+	store_close(store);
+	close_desk();
+}
+
+TEST(many_that_wait_share_commits_and_keep_their_order)
+{
+	uint64_t commits = 0, records = 0;
+
+	CHECK(open_desk());
+	for (unsigned i = 0; i < RECORDS; i++)
+		put(i, RECORDING_ENDED);
+	CHECK(wait_for(RECORDS));
+	CHECK(in_order);
+	CHECK_EQ_INT(failed, 0);
+	recorder_counts(desk.recorder, &commits, &records);
+	CHECK_EQ_INT(records, RECORDS);
+	CHECK(commits < RECORDS / 2);
+	close_desk();
+}
+
+TEST(what_waits_when_it_is_closed_is_written_and_told)
+{
+	CHECK(open_desk());
+	for (unsigned i = 0; i < 20; i++)
+		put(i, RECORDING_ENDED);
+	close_desk();
+	CHECK_EQ_INT(told, 20);
+	CHECK_EQ_INT(failed, 0);
+	recorder_close(NULL);
+}
+
+TEST(a_record_that_cannot_be_written_does_not_take_others_along)
+{
+	CHECK(open_desk());
+	for (unsigned i = 0; i < 20; i++)
+		if (i != 10)
+			sample_init(&desk.samples[i]);
+	sample_init(&desk.samples[10]);
+	memcpy(desk.samples[10].run_id, "no such thing as this id", 25);
+	for (unsigned i = 0; i < 20; i++)
+		put(i, RECORDING_ENDED);
+	CHECK(wait_for(20));
+	CHECK_EQ_INT(failed, 1);
+	CHECK(desk.recordings[10].failed);
+	CHECK(in_order);
+	close_desk();
+}
+
+/* As if the disk were full: no byte of a file can be written. */
+static void disk_is_full(bool full)
+{
+	struct rlimit limit;
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	CHECK_EQ_INT(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = full ? 0 : limit.rlim_max;
+	CHECK_EQ_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+TEST(a_full_disk_is_told_to_everybody_and_forgotten_when_there_is_room_again)
+{
+	CHECK(open_desk());
+	put(0, RECORDING_ENDED);
+	CHECK(wait_for(1));
+	disk_is_full(true);
+	for (unsigned i = 1; i < 4; i++)
+		put(i, RECORDING_ENDED);
+	CHECK(wait_for(4));
+	disk_is_full(false);
+	CHECK_EQ_INT(failed, 3);
+	CHECK(recorder_trouble(desk.recorder) != NULL);
+	CHECK(desk.recordings[1].err.text[0]);
+	put(4, RECORDING_ENDED);
+	CHECK(wait_for(5));
+	CHECK_EQ_INT(failed, 3);
+	CHECK(recorder_trouble(desk.recorder) == NULL);
+	close_desk();
+}
+
+TEST(trouble_lets_somebody_try_again_after_a_second)
+{
+	CHECK(open_desk());
+	disk_is_full(true);
+	put(0, RECORDING_BEGUN);
+	CHECK(wait_for(1));
+	disk_is_full(false);
+	CHECK_EQ_INT(failed, 1);
+	CHECK(recorder_trouble(desk.recorder) != NULL);
+	(void)usleep(1100000);
+	CHECK(recorder_trouble(desk.recorder) == NULL);
+	close_desk();
+}
+
+TEST(without_memory_the_store_is_closed_and_can_be_opened_again)
+{
+	struct err err = ERR_INIT;
+
+	memset(&desk, 0, sizeof(desk));
+	shop_init(&desk.shop);
+	CHECK(desk.shop.store != NULL);
+	(void)uv_loop_init(&desk.loop);
+	fault_arm(FAULT_ALLOC, 1);
+	CHECK(recorder_start(&desk.loop, desk.shop.store, &err) == NULL);
+	fault_disarm();
+	CHECK_EQ_INT(err.code, ERR_MEMORY);
+	desk.shop.store = store_open(desk.shop.folder, STORE_WRITE, &err);
+	CHECK(desk.shop.store != NULL);
+	(void)uv_loop_close(&desk.loop);
+	shop_done(&desk.shop);
+}
