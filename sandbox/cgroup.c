@@ -441,7 +441,8 @@ static int open_join(const struct cgroup_hierarchy *row, int folder, const char 
 
 	if (joiner == CGROUP_AS_WE_ARE)
 		return open_knob(folder, name);
-	if (fchmodat(folder, name, 0666, 0) < 0 ||
+	/* the folder too: our umask may have made it root's alone */
+	if (fchmod(folder, 0755) < 0 || fchmodat(folder, name, 0666, 0) < 0 ||
 		(row->is_v2 && fchmodat(row->house, name, 0666, 0) < 0))
 		return -1;
 	fd = caps_open_as(joiner, folder, name, O_WRONLY | O_CLOEXEC);

@@ -42,9 +42,10 @@ left_of() { # pid
 	ps -o pid=,args= --ppid "$1" 2>/dev/null
 }
 
-# Starts a spawner in the background, as who the mode says.  setpriv becomes it, so $! is its pid.
+# Starts a spawner in the background, as who the mode says and with the umask of our service unit.
+# setpriv becomes it, so $! is its pid.
 start_spawner() { # test name
-	"${as[@]}" "$dir/ced-spawner" --libexec "$dir/libexec" -- "$1" >"$dir/out" 2>&1 &
+	(umask 077; exec "${as[@]}" "$dir/ced-spawner" --libexec "$dir/libexec" -- "$1") >"$dir/out" 2>&1 &
 	pid=$!
 }
 
