@@ -167,7 +167,8 @@ static void put_metrics(struct fill *fill, const struct job_metrics *metrics)
 	PUT_METRIC(start_us);
 	PUT_METRIC(exec_us);
 	PUT_METRIC(collect_us);
-	PUT_METRIC(record_us);
+	if (metrics->record_us >= 0) /* else nobody knows it */
+		PUT_METRIC(record_us);
 	PUT_METRIC(total_us);
 	PUT_METRIC(cpu_user_us);
 	PUT_METRIC(cpu_sys_us);

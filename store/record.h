@@ -16,10 +16,13 @@ struct store;
 #define RECORD_JSON_BYTES_MAX   ((size_t)128 << 20)
 #define RECORD_TRACE_INLINE_MAX ((size_t)32 << 10) /* the view `steps` reads what is in the row */
 
-/* The numbers of struct job_metrics that are columns of `runs`, in the order of the columns. */
+/*
+ * The numbers of struct job_metrics that are columns of `runs`, in the order of the columns.  What the
+ * record itself took is not among them: it is known when it is too late to write it down.
+ */
 /* clang-format off */
 #define RECORD_METRICS(X) \
-	X(queue_us) X(policy_us) X(start_us) X(exec_us) X(collect_us) X(record_us) X(total_us) \
+	X(queue_us) X(policy_us) X(start_us) X(exec_us) X(collect_us) X(total_us) \
 	X(cpu_user_us) X(cpu_sys_us) X(memory_peak_bytes) X(pids_peak) X(disk_bytes) \
 	X(ctx_voluntary) X(ctx_forced)
 /* clang-format on */

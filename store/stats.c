@@ -53,12 +53,10 @@ static const struct {
 	{ "start", "r.start_us", true },
 	{ "execute", "r.exec_us", true },
 	{ "collect", "r.collect_us", true },
-	{ "record", "r.record_us", false },
 	{ "total", "r.total_us", false },
 };
 
-#define PHASE_COLUMNS \
-	", r.queue_us, r.policy_us, r.start_us, r.exec_us, r.collect_us, r.record_us, r.total_us"
+#define PHASE_COLUMNS ", r.queue_us, r.policy_us, r.start_us, r.exec_us, r.collect_us, r.total_us"
 
 static int no_memory(struct err *err)
 {

@@ -34,7 +34,6 @@ CREATE TABLE runs (
 	start_us INTEGER,
 	exec_us INTEGER,
 	collect_us INTEGER,
-	record_us INTEGER,
 	total_us INTEGER,
 	cpu_user_us INTEGER,
 	cpu_sys_us INTEGER,

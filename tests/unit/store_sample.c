@@ -85,7 +85,7 @@ static void fill_result(struct sample *sample)
 	result->verdict = (struct policy_verdict){ POLICY_ALLOW, "default",
 		"sha256:6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d", NULL,
 		0 };
-	result->metrics = (struct job_metrics){ 7, 62, 16, 117, 11, 0, 245, 90, 21, 8126464, 1, 12,
+	result->metrics = (struct job_metrics){ 7, 62, 16, 117, 11, -1, 245, 90, 21, 8126464, 1, 12,
 		2, 1, true };
 	result->limits = limits;
 	result->enforced_by = make_enforcers(&sample->arena);
