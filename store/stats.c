@@ -43,20 +43,30 @@ static const struct {
 
 #define PHASE_COLUMN 4 /* of the row: the first phase */
 
-static const struct {
-	const char *name;
-	const char *column;
-	bool in_worker; /* only of runs that got so far */
-} phases[] = {
-	{ "queue", "r.queue_us", true },
-	{ "policy", "r.policy_us", false },
-	{ "start", "r.start_us", true },
-	{ "execute", "r.exec_us", true },
-	{ "collect", "r.collect_us", true },
-	{ "total", "r.total_us", false },
+/* In the order of PHASE_COLUMNS. */
+enum phase {
+	PHASE_QUEUE,
+	PHASE_POLICY,
+	PHASE_START,
+	PHASE_EXECUTE,
+	PHASE_COLLECT,
+	PHASE_TOTAL,
+	PHASE_COUNT
 };
 
 #define PHASE_COLUMNS ", r.queue_us, r.policy_us, r.start_us, r.exec_us, r.collect_us, r.total_us"
+
+static const struct {
+	const char *name;
+	bool in_worker; /* only of runs that got so far */
+} phases[PHASE_COUNT] = {
+	[PHASE_QUEUE] = { "queue", true },
+	[PHASE_POLICY] = { "policy", false },
+	[PHASE_START] = { "start", true },
+	[PHASE_EXECUTE] = { "execute", true },
+	[PHASE_COLLECT] = { "collect", true },
+	[PHASE_TOTAL] = { "total", false },
+};
 
 static int no_memory(struct err *err)
 {
@@ -96,7 +106,7 @@ static void stats_done(struct stats *stats)
 static int stats_init(struct stats *stats)
 {
 	*stats = (struct stats){ .groups = calloc(GROUPS_MAX + 1, sizeof(*stats->groups)),
-		.phases = calloc(COUNT_OF(phases), sizeof(*stats->phases)) };
+		.phases = calloc(PHASE_COUNT, sizeof(*stats->phases)) };
 	if (open_group(&stats->all, "") < 0)
 		return -1;
 	return stats->groups && stats->phases ? 0 : -1;
@@ -135,8 +145,8 @@ static void count_run(struct group *group, sqlite3_stmt *row)
 	if (outcome && strcmp(outcome, "ok") == 0)
 		group->ok++;
 	if (reached_a_worker(row))
-		spread_add(group->exec, sqlite3_column_int64(row, PHASE_COLUMN + 3));
-	spread_add(group->total, sqlite3_column_int64(row, PHASE_COLUMN + 6));
+		spread_add(group->exec, sqlite3_column_int64(row, PHASE_COLUMN + PHASE_EXECUTE));
+	spread_add(group->total, sqlite3_column_int64(row, PHASE_COLUMN + PHASE_TOTAL));
 }
 
 static int count_row(struct stats *stats, sqlite3_stmt *row, bool grouped)
@@ -150,7 +160,7 @@ static int count_row(struct stats *stats, sqlite3_stmt *row, bool grouped)
 	}
 	count_run(&stats->all, row);
 	if (!grouped) {
-		for (size_t i = 0; i < COUNT_OF(phases); i++)
+		for (size_t i = 0; i < PHASE_COUNT; i++)
 			if (!phases[i].in_worker || reached_a_worker(row))
 				spread_add(&stats->phases[i],
 					sqlite3_column_int64(row, PHASE_COLUMN + (int)i));
@@ -245,7 +255,7 @@ static struct value *stats_to_value(
 	if (grouped)
 		fill_list(&fill, "by", stats->group_count, stats->groups, group_to_value);
 	else
-		fill_list(&fill, "by", COUNT_OF(phases), stats->phases, phase_to_value);
+		fill_list(&fill, "by", PHASE_COUNT, stats->phases, phase_to_value);
 	return fill_done(&fill);
 }
 
