@@ -77,6 +77,7 @@ struct request {
 	struct job_refusal refusal;
 	struct request_failure failure;
 	const struct policy *policy;
+	size_t texts_judged; /* by the policy: the program, then files that it could import */
 	struct runtime *runtime;
 	struct queue_entry queue;
 	struct timer *patience; /* in the queue */

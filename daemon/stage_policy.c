@@ -1,8 +1,11 @@
 /* The program against its policy -> allow, observe, or deny with rules and places. */
+#include <string.h>
+
 #include "daemon/pipeline.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
 #include "proto/base/clock.h"
+#include "proto/digest.h"
 #include "proto/rpc.h"
 
 /* What to tell an agent that was refused. */
@@ -23,14 +26,14 @@ static const char *reason_of(struct request *request, const struct policy_verdic
 		denials > 1 ? ", and there is more" : "");
 }
 
-static enum stage judge(struct request *request, const struct policy_verdict *verdict)
+static enum stage judge(struct request *request)
 {
 	struct job_result *result = &request->result;
+	const struct policy_verdict *verdict = &result->verdict;
 	/* When the house closes nobody looks at programs any more: that is not the program's fault. */
 	bool unread = request->gone && request->server->closing;
 	bool denied = verdict->decision == POLICY_DENY && !unread;
 
-	result->verdict = *verdict;
 	result->has_verdict = true;
 	result->metrics.policy_us = clock_us() - request->entered_us;
 	request_step(request, "policy.verdict", "policy", !denied,
@@ -53,32 +56,163 @@ static enum stage judge(struct request *request, const struct policy_verdict *ve
 	return denied ? STAGE_RECORD : STAGE_QUEUE;
 }
 
-static void on_verdict(void *context, const struct policy_verdict *verdict)
-{
-	struct request *request = context;
+/* ---- the texts that are judged -------------------------------------------------------------- */
 
-	request_enter(request, judge(request, verdict));
+/*
+ * A file beside the program that Python would import, whatever module's name it bears, is a program
+ * like the one that imports it.
+ */
+enum file_kind {
+	FILE_OF_DATA,
+	FILE_OF_CODE,
+	FILE_OF_BYTECODE, /* nobody here can read that */
+};
+
+static bool ends_with(const char *path, const char *ending)
+{
+	size_t len = strlen(path);
+
+	return len >= strlen(ending) && !strcmp(path + len - strlen(ending), ending);
 }
 
-enum stage stage_policy(struct request *request)
+static enum file_kind kind_of(const struct job_input_file *file)
 {
-	struct server *server = request->server;
-	struct policy_question question = { .policy = request->policy,
-		.language = runtime_language(request->runtime),
-		.code = request->spec.code,
-		.code_hash = request->result.code_hash,
-		.arena = &request->arena };
-	struct policy_verdict verdict;
-	struct err err = ERR_INIT;
+	if (ends_with(file->path, ".py"))
+		return FILE_OF_CODE;
+	return ends_with(file->path, ".pyc") ? FILE_OF_BYTECODE : FILE_OF_DATA;
+}
 
-	if (policy_lookup(server->policies, &question, &verdict))
-		return judge(request, &verdict);
-	if (policy_check(server->policies, &question, on_verdict, request, &err) == 0)
-		return STAGE_WAIT;
+static void add_finding(struct request *request, const struct policy_finding *finding,
+	const char *path, struct policy_verdict *total)
+{
+	struct policy_finding *added = &total->findings[total->finding_count++];
+
+	*added = *finding;
+	added->message = arena_printf(&request->arena, "in %s, %s", path, finding->message);
+	if (!added->message)
+		added->message = finding->message;
+}
+
+/* What was found in a file counts like what was found in the program. */
+static void take_verdict(
+	struct request *request, const struct policy_verdict *verdict, const char *path)
+{
+	struct policy_verdict *total = &request->result.verdict;
+	size_t count = total->finding_count + verdict->finding_count;
+	struct policy_finding *findings =
+		arena_array(&request->arena, struct policy_finding, count + 1);
+
+	if (verdict->decision == POLICY_DENY || !findings)
+		total->decision = POLICY_DENY;
+	else if (total->decision == POLICY_ALLOW)
+		total->decision = verdict->decision;
+	if (!findings)
+		return;
+	for (size_t i = 0; i < total->finding_count; i++)
+		findings[i] = total->findings[i];
+	total->findings = findings;
+	for (size_t i = 0; i < verdict->finding_count; i++)
+		add_finding(request, &verdict->findings[i], path, total);
+}
+
+static void judge_bytecode(struct request *request, const struct job_input_file *file)
+{
+	bool denies = policy_denies(request->policy);
+	struct policy_finding finding = { "policy.bytecode", denies ? "deny" : "observe", 1, 1, "",
+		"there is bytecode, which cannot be checked", "send the source instead" };
+	struct policy_verdict verdict = { .decision = denies ? POLICY_DENY : POLICY_OBSERVE,
+		.findings = &finding,
+		.finding_count = 1 };
+
+	take_verdict(request, &verdict, file->path);
+}
+
+static const char *hash_of(struct request *request, struct bytes code)
+{
+	char *text = arena_alloc(&request->arena, DIGEST_TEXT_LEN + 1);
+
+	if (text)
+		digest_text_of(code.data, code.len, text);
+	return text;
+}
+
+/* Notes the verdict over the text in hand. */
+static void note_verdict(struct request *request, const struct policy_verdict *verdict)
+{
+	size_t text = request->texts_judged++;
+
+	if (text == 0)
+		request->result.verdict = *verdict;
+	else
+		take_verdict(request, verdict, request->spec.files[text - 1].path);
+}
+
+static enum stage busy(struct request *request)
+{
 	request->result.outcome = OUTCOME_SANDBOX_ERROR;
 	request->result.ran = RAN_NO;
 	request->result.reason = "too many programs wait to be checked";
 	request_fail(request, RPC_CODE_BUSY, "%s", request->result.reason);
 	request->failure.retry_after_ms = 100;
 	return request->is_check ? STAGE_REPLY : STAGE_RECORD;
+}
+
+static enum stage judge_texts(struct request *request);
+
+static void on_verdict(void *context, const struct policy_verdict *verdict)
+{
+	struct request *request = context;
+
+	note_verdict(request, verdict);
+	request_enter(request, judge_texts(request));
+}
+
+/* 0 when the verdict was known, 1 when it comes later, -1 when nobody can be asked. */
+static int ask(struct request *request, struct bytes code, const char *hash)
+{
+	struct policies *policies = request->server->policies;
+	struct policy_question question = { .policy = request->policy,
+		.language = runtime_language(request->runtime),
+		.code = code,
+		.code_hash = hash,
+		.arena = &request->arena };
+	struct policy_verdict verdict;
+	struct err err = ERR_INIT;
+
+	if (!policy_lookup(policies, &question, &verdict))
+		return policy_check(policies, &question, on_verdict, request, &err) < 0 ? -1 : 1;
+	note_verdict(request, &verdict);
+	return 0;
+}
+
+/* As ask(); a file of data has no verdict at all. */
+static int ask_about_file(struct request *request, const struct job_input_file *file)
+{
+	if (kind_of(file) == FILE_OF_CODE)
+		return ask(request, file->data, hash_of(request, file->data));
+	if (kind_of(file) == FILE_OF_BYTECODE)
+		judge_bytecode(request, file);
+	request->texts_judged++;
+	return 0;
+}
+
+/* From the first text that has not been judged to the last, or to one that is denied. */
+static enum stage judge_texts(struct request *request)
+{
+	const struct job_spec *spec = &request->spec;
+	int asked = 0;
+
+	if (request->texts_judged == 0)
+		asked = ask(request, spec->code, request->result.code_hash);
+	while (asked == 0 && request->texts_judged <= spec->file_count && !request->gone &&
+		request->result.verdict.decision != POLICY_DENY)
+		asked = ask_about_file(request, &spec->files[request->texts_judged - 1]);
+	if (asked == 0)
+		return judge(request);
+	return asked > 0 ? STAGE_WAIT : busy(request);
+}
+
+enum stage stage_policy(struct request *request)
+{
+	return judge_texts(request);
 }

@@ -104,6 +104,11 @@ const char *policy_digest(const struct policy *policy)
 	return policy->digest;
 }
 
+bool policy_denies(const struct policy *policy)
+{
+	return policy->denies;
+}
+
 /* ---- verdicts ------------------------------------------------------------------------------ */
 
 static struct policy_verdict blank_verdict(const struct policy *policy)

@@ -66,6 +66,9 @@ const struct policy *policies_find(const struct policies *policies, const char *
 const char *policy_name(const struct policy *policy);
 const char *policy_digest(const struct policy *policy);
 
+/* Whether it has a rule that denies; the others only observe. */
+bool policy_denies(const struct policy *policy);
+
 /* Lives, with what it points to, until it is answered. */
 struct policy_question {
 	const struct policy *policy;
