@@ -1,0 +1,119 @@
+"""Each module has a unit test of its name, or a row here says which test covers it and why.
+
+A module is a .c file of ours; its test is tests/unit/test_<module>.c, or test_<folder>_<module>.c
+where two folders have a file of that name.  A row names tests that exist; a row for a module that
+has a test of its name, or is gone, is out of date.
+"""
+
+import fnmatch
+import pathlib
+import sys
+
+FOLDERS = ("daemon", "daemon/policy", "daemon/inspector", "sandbox", "sandbox/runtimes/python",
+           "proto", "proto/base", "store", "cli", "cli/demo")
+
+ENTRY = "a main(): it is started as it is"
+PART = "one of the files of one module, whose test is named after the whole"
+STAGE = "a stage is entered through the walk and nothing else"
+COMMAND = "a command of cectl: its output is what a user sees"
+INSIDE = "runs only inside a jail that a spawner has made"
+
+STORE = ["tests/unit/test_store.c", "tests/unit/test_store_record.c",
+         "tests/unit/test_store_query.c", "tests/unit/test_store_crash.c",
+         "tests/unit/test_store_damage.c", "tests/unit/test_store_power.c",
+         "tests/unit/test_store_spread.c"]
+INSPECTOR = ["tests/unit/test_syntax.c", "tests/unit/test_policy.c", "tests/cases/cases_policy.c"]
+CECTL = ["tests/scenario/010-cli-run.t", "tests/scenario/011-cli-json.t",
+         "tests/scenario/012-cli-record.t", "tests/scenario/015-cli-detach.t"]
+
+
+def each(folder, names, why, tests):
+    return {f"{folder}/{name}.c": (why, tests) for name in names.split()}
+
+
+# Written out where a new file would otherwise be covered by a pattern that knows nothing of it.
+LISTED = {
+    **each("store", "audit batch blob content db disk fetch parts settle "
+           "stats stmt walk", PART, STORE),
+    **each("daemon/inspector", "filter found imports inspector scopes template trial",
+           PART, INSPECTOR),
+    **each("cli", "cmd_cancel cmd_check cmd_output cmd_run cmd_runs cmd_runtimes cmd_show "
+           "cmd_stats cmd_status cmd_trace cmd_wait", COMMAND, CECTL),
+}
+
+# module or pattern: (why there is no test of its name, the tests that cover it)
+ELSEWHERE = {
+    **LISTED,
+    "daemon/main.c": (ENTRY, ["tests/scenario/lib.sh", "tests/scenario/010-cli-run.t"]),
+    "daemon/stage_*.c": (STAGE, ["tests/unit/test_stages.c"]),
+    "daemon/pipeline.c": (STAGE, ["tests/unit/test_stages.c"]),
+    "daemon/request.c": (STAGE, ["tests/unit/test_stages.c", "tests/unit/test_server.c"]),
+    "daemon/methods_store.c": (PART, ["tests/unit/test_methods.c"]),
+    "daemon/policy/book_*.c": (PART, ["tests/unit/test_rulebook.c"]),
+    "daemon/policy/*_file.c": (PART, ["tests/unit/test_rulebook.c"]),
+    "daemon/policy/inspector_link.c": (PART, ["tests/unit/test_policy.c",
+                                              "tests/unit/test_inspectors.c"]),
+    "daemon/inspector/main.c": (ENTRY, ["tests/unit/test_policy.c"]),
+    "sandbox/spawner_main.c": (ENTRY, ["tests/jail/jail_spawner.t"]),
+    "sandbox/daemon_start.c": (INSIDE, ["tests/jail/jail_spawner.t", "tests/jail/spawner_daemon.c"]),
+    "sandbox/jail.c": (INSIDE, ["tests/jail/jail_spawner.t"]),
+    "sandbox/profile.c": (INSIDE, ["tests/unit/test_seccomp.c", "tests/jail/jail_spawner.t"]),
+    "sandbox/syscalls.c": ("a table", ["tests/unit/test_seccomp.c", "tests/unit/test_tiny_filter.c"]),
+    "sandbox/procfs.c": (INSIDE, ["tests/jail/jail_worker.t"]),
+    "sandbox/slot*.c": (INSIDE, ["tests/jail/jail_worker.t", "tests/jail/warm_life.py"]),
+    "sandbox/zygote*.c": (INSIDE, ["tests/jail/jail_worker.t", "tests/jail/warm_life.py"]),
+    "sandbox/runtimes/python/*.c": (INSIDE, ["tests/jail/jail_python.t", "tests/jail/semantics.py"]),
+    "proto/job_*.c": (PART, ["tests/unit/test_job.c", "tests/unit/test_job_spec.c"]),
+    "proto/json_write.c": (PART, ["tests/unit/test_json.c"]),
+    "proto/schema_*.c": (PART, ["tests/unit/test_schema.c", "tests/cases/cases_schema.c"]),
+    "proto/wire_*.c": (PART, ["tests/unit/test_wire.c", "tests/cases/cases_wire.c"]),
+    "proto/base/fdpass.c": (PART, ["tests/unit/test_fdio.c"]),
+    "cli/main.c": (ENTRY, ["tests/scenario/005-cli-alone.t"]),
+    "cli/cli.c": (COMMAND, ["tests/scenario/005-cli-alone.t"]),
+    "cli/cmd_demo.c": (COMMAND, ["tests/scenario/019-demo.t"]),
+    "cli/demo.c": (COMMAND, ["tests/scenario/019-demo.t"]),
+    "cli/record*.c": (COMMAND, ["tests/scenario/012-cli-record.t"]),
+    "cli/results.c": (COMMAND, ["tests/scenario/013-cli-artifacts.t"]),
+    "cli/source.c": (COMMAND, ["tests/scenario/010-cli-run.t"]),
+    "cli/filters.c": (COMMAND, ["tests/scenario/012-cli-record.t"]),
+    "cli/passthrough.c": (COMMAND, ["tests/scenario/010-cli-run.t"]),
+    "cli/page.c": (COMMAND, ["tests/scenario/014-cli-terminal.t"]),
+    "cli/progress.c": (COMMAND, ["tests/scenario/014-cli-terminal.t"]),
+}
+
+UNITS = pathlib.Path("tests/unit")
+REGISTERED = (UNITS / "CMakeLists.txt").read_text(encoding="utf-8")
+
+
+def own_test(module):
+    folder = module.parent.name
+    for name in (f"test_{module.stem}.c", f"test_{folder}_{module.stem}.c"):
+        if (UNITS / name).exists():
+            return name
+    return None
+
+
+def rows_for(module):
+    return [row for row in ELSEWHERE if fnmatch.fnmatchcase(str(module), row)]
+
+
+def complaints(modules):
+    for module in modules:
+        test = own_test(module)
+        if test and f"NAME {test[5:-2]} " not in REGISTERED:
+            yield f"{UNITS / test} is not in {UNITS}/CMakeLists.txt"
+        if not test and not rows_for(module):
+            yield f"{module} has no tests/unit/test_{module.stem}.c, and no row in {__file__}"
+    for row, (_, tests) in ELSEWHERE.items():
+        covered = [module for module in modules if row in rows_for(module) and not own_test(module)]
+        if not covered:
+            yield f"{row}: no module without a test of its name is meant by this row"
+        for test in tests:
+            if not pathlib.Path(test).exists():
+                yield f"{row}: there is no {test}"
+
+
+MODULES = sorted(file for folder in FOLDERS for file in pathlib.Path(folder).glob("*.c"))
+found = list(complaints(MODULES))
+print("\n".join(found) or f"units: ok, {len(MODULES)} modules")
+sys.exit(bool(found))
