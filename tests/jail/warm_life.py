@@ -1,10 +1,12 @@
 """How zygotes, slots and workers live and end, and what they leave behind: nothing.  Speaks TAP."""
 
 import os
+import shutil
 import signal
 import socket
 import struct
 import sys
+import tempfile
 import time
 
 import warm
@@ -70,6 +72,27 @@ def say(slot, code, **job):
 @test
 def a_zygote_says_what_it_is(zygote, slot):
     check(zygote.version.startswith("cpython 3."), zygote.version)
+
+
+@test
+def a_zygote_in_which_an_import_left_a_thread_or_shared_memory_does_not_serve(zygote, slot):
+    kinds = {
+        "harmless": "import mmap\nkept = mmap.mmap(-1, 4096, mmap.MAP_PRIVATE)",
+        "sharing": "import mmap\nkept = mmap.mmap(-1, 4096)",
+        "threaded": "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        shutil.copytree(os.environ["CED_LIBEXEC"], folder + "/libexec")
+        for name, code in kinds.items():
+            with open(f"{folder}/libexec/python/{name}.py", "w") as file:
+                file.write(code)
+            serves = True
+            try:
+                warm.Zygote(folder + "/libexec", preload=name).close()
+            except EOFError:
+                serves = False
+            equal((name, serves), (name, name == "harmless"))
 
 
 @test
