@@ -1,7 +1,8 @@
 /*
- * Runs that wait for a worker: one lane per caller (uid and agent), served in turn, so that a
- * caller with a thousand runs does not stand before one with a single run.  Bounded, in all and
- * per caller; a caller may also have only so many running together.
+ * Runs that wait for a worker.  Users (uids) take turns, and so do the agents of one user, so that
+ * a thousand runs do not stand before a single one of somebody else, whatever agents' names they
+ * come with: those are the caller's to choose.  Bounded, in all and per user; a user may also have
+ * only so many running together.
  *
  * Entries are embedded in their requests; the queue owns only its lanes.
  */
@@ -16,11 +17,12 @@
 struct lane;
 
 struct queue {
-	struct map lanes;  /* caller -> struct lane */
-	struct list turns; /* lanes with somebody waiting, in turn */
+	struct map users;  /* uid -> struct user */
+	struct map lanes;  /* uid and agent -> struct lane */
+	struct list turns; /* users with somebody waiting, in turn */
 	unsigned count;
 	unsigned count_max;
-	unsigned lane_max;
+	unsigned user_max;
 	unsigned running_max;
 };
 
@@ -34,11 +36,11 @@ struct queue_entry {
 enum queue_answer {
 	QUEUE_ENTERED,
 	QUEUE_FULL,
-	QUEUE_LANE_FULL,
+	QUEUE_USER_FULL,
 	QUEUE_NO_MEMORY
 };
 
-void queue_init(struct queue *queue, unsigned count_max, unsigned lane_max, unsigned running_max);
+void queue_init(struct queue *queue, unsigned count_max, unsigned user_max, unsigned running_max);
 void queue_done(struct queue *queue);
 
 /* Puts an entry at the end of its caller's lane. */

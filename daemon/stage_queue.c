@@ -98,7 +98,7 @@ enum stage stage_queue(struct request *request)
 
 	if (answer == QUEUE_FULL)
 		return busy(request, "the queue is full");
-	if (answer == QUEUE_LANE_FULL)
+	if (answer == QUEUE_USER_FULL)
 		return busy(request, "too many of this caller's runs are waiting already");
 	if (answer == QUEUE_NO_MEMORY)
 		return busy(request, "there is no memory for another run");

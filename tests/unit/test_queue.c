@@ -51,7 +51,7 @@ TEST(both_ceilings_refuse_with_their_own_word)
 	queue_init(&queue, 3, 2, 10);
 	CHECK_EQ_INT(queue_enter(&queue, &entries[0], 1, NULL, &RUNTIME_A), QUEUE_ENTERED);
 	CHECK_EQ_INT(queue_enter(&queue, &entries[1], 1, NULL, &RUNTIME_A), QUEUE_ENTERED);
-	CHECK_EQ_INT(queue_enter(&queue, &entries[2], 1, NULL, &RUNTIME_A), QUEUE_LANE_FULL);
+	CHECK_EQ_INT(queue_enter(&queue, &entries[2], 1, NULL, &RUNTIME_A), QUEUE_USER_FULL);
 	CHECK_EQ_INT(queue_enter(&queue, &entries[2], 2, NULL, &RUNTIME_A), QUEUE_ENTERED);
 	CHECK_EQ_INT(queue_enter(&queue, &entries[3], 3, NULL, &RUNTIME_A), QUEUE_FULL);
 	for (int i = 0; i < 3; i++)
@@ -109,5 +109,46 @@ TEST(leaving_twice_and_leaving_while_waiting_are_harmless)
 	queue_leave(&queue, &entry);
 	CHECK_EQ_INT(queue.count, 0);
 	CHECK_EQ_INT(queue.lanes.count, 0);
+	queue_done(&queue);
+}
+
+TEST(a_user_of_many_agents_does_not_stand_before_one_of_a_single_run)
+{
+	struct queue queue;
+	struct queue_entry many[5] = { 0 };
+	struct queue_entry one = { 0 };
+	static const char *const agents[] = { "a", "b", "c", "d", "e" };
+
+	queue_init(&queue, 10, 10, 10);
+	for (int i = 0; i < 5; i++)
+		CHECK_EQ_INT(
+			queue_enter(&queue, &many[i], 1, agents[i], &RUNTIME_A), QUEUE_ENTERED);
+	CHECK_EQ_INT(queue_enter(&queue, &one, 2, NULL, &RUNTIME_A), QUEUE_ENTERED);
+	CHECK(queue_next(&queue, &RUNTIME_A) == &many[0]);
+	CHECK(queue_next(&queue, &RUNTIME_A) == &one);
+	CHECK(queue_next(&queue, &RUNTIME_A) == &many[1]);
+	for (int i = 0; i < 5; i++)
+		queue_leave(&queue, &many[i]);
+	queue_leave(&queue, &one);
+	CHECK_EQ_INT(queue.users.count, 0);
+	CHECK_EQ_INT(queue.lanes.count, 0);
+	queue_done(&queue);
+}
+
+TEST(other_names_of_agents_do_not_lift_the_ceilings_of_a_user)
+{
+	struct queue queue;
+	struct queue_entry entries[3] = { 0 };
+
+	queue_init(&queue, 10, 2, 1);
+	CHECK_EQ_INT(queue_enter(&queue, &entries[0], 1, "a", &RUNTIME_A), QUEUE_ENTERED);
+	CHECK_EQ_INT(queue_enter(&queue, &entries[1], 1, "b", &RUNTIME_A), QUEUE_ENTERED);
+	CHECK_EQ_INT(queue_enter(&queue, &entries[2], 1, "c", &RUNTIME_A), QUEUE_USER_FULL);
+	CHECK(queue_next(&queue, &RUNTIME_A) == &entries[0]);
+	CHECK(queue_next(&queue, &RUNTIME_A) == NULL);
+	queue_leave(&queue, &entries[0]);
+	CHECK(queue_next(&queue, &RUNTIME_A) == &entries[1]);
+	queue_leave(&queue, &entries[1]);
+	CHECK_EQ_INT(queue.users.count, 0);
 	queue_done(&queue);
 }
