@@ -94,7 +94,7 @@ static void leave_requests(struct conn *conn)
 		list_remove(first);
 		request->conn = NULL;
 		if (!(request->has_spec && request->spec.detach && request->answered))
-			request_cancel(request, KILLED_CANCEL);
+			request_cancel(request, KILLED_LEFT);
 		conn_release(conn);
 	}
 }

@@ -115,7 +115,7 @@ static int match_run(void *context, const void *key, size_t key_len, void *value
 	struct search *search = context;
 	struct request *request = value;
 
-	if (strlen(search->name) <= key_len &&
+	if (!request->is_check && strlen(search->name) <= key_len &&
 		!strncasecmp(key, search->name, strlen(search->name)) &&
 		(search->call->caller.is_admin ||
 			search->call->caller.uid == request->caller.uid)) {
@@ -137,8 +137,10 @@ static struct request *find_run(const struct call *call)
 
 static void cancel_run(struct call *call, struct request *request)
 {
+	bool by_owner = call->caller.uid == request->caller.uid;
+
 	call_result(call, value_map(&call->arena));
-	request_cancel(request, KILLED_CANCEL);
+	request_cancel(request, by_owner ? KILLED_CANCEL : KILLED_ADMIN);
 }
 
 /* What the house does not know by this name, the store may: `last`, or the id of one that ended. */

@@ -96,14 +96,29 @@ static bool error_is(const struct facts *facts, const char *type)
 
 /* ---- the rules, first match counts ---------------------------------------------------------- */
 
+const char *canceled_words(enum limit_word why)
+{
+	switch ((int)why) {
+	case KILLED_CANCEL:
+		return "by its caller";
+	case KILLED_ADMIN:
+		return "by an administrator";
+	case KILLED_LEFT:
+		return "because its client left";
+	case KILLED_CLOSING:
+		return "because the daemon was shutting down";
+	default:
+		return NULL;
+	}
+}
+
 static bool is_canceled(struct judgement *j)
 {
-	if (j->facts->killed != KILLED_CANCEL && j->facts->killed != KILLED_CLOSING)
-		return false;
-	say(j, "The run was cancelled %s.",
-		j->facts->killed == KILLED_CANCEL ? "by its caller, who may also just have left"
-						  : "because the daemon was shutting down");
-	return true;
+	const char *words = canceled_words(j->facts->killed);
+
+	if (words)
+		say(j, "The run was cancelled %s.", words);
+	return words != NULL;
 }
 
 static bool is_output_limit(struct judgement *j)

@@ -22,7 +22,9 @@ enum limit_word {
 	KILLED_CPU,
 	KILLED_STDOUT,
 	KILLED_STDERR,
-	KILLED_CANCEL,
+	KILLED_CANCEL,  /* by its caller's word */
+	KILLED_ADMIN,   /* by an administrator's */
+	KILLED_LEFT,    /* its client left */
 	KILLED_CLOSING, /* the daemon is going down */
 };
 
@@ -52,6 +54,9 @@ struct facts {
 	bool error_is_syntax;
 	uint64_t stdout_total, stderr_total;
 };
+
+/* Who or what cancelled it, as the end of a sentence; NULL when that word is no cancelling. */
+const char *canceled_words(enum limit_word why);
 
 /* Fills outcome, ran, reason, exit code, signal, error and evidence of *result. */
 void outcome_decide(struct arena *arena, const struct job_limits *limits, const struct facts *facts,

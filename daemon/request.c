@@ -79,7 +79,8 @@ void request_cancel(struct request *request, enum limit_word why)
 {
 	if (request->gone)
 		return;
-	request->gone = why == KILLED_CANCEL || why == KILLED_CLOSING;
+	request->gone = true;
+	request->canceled = why;
 	if (request->executing)
 		execution_cancel(&request->execution, why);
 	else if (request->stage == STAGE_QUEUE && !request->walking)

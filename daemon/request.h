@@ -68,7 +68,8 @@ struct request {
 	enum stage stage; /* the room it is in */
 	bool walking;
 	unsigned held; /* by whom else than the walk: a begun recording on its way */
-	bool gone;     /* the client left; nothing waits for it any more */
+	bool gone;     /* it is cancelled, or its client left: what has not begun does not begin */
+	enum limit_word canceled; /* why it is gone */
 	bool has_spec;
 	bool known; /* the store durably knows the run: bytes may leave */
 	bool answered;

@@ -48,7 +48,9 @@ static enum stage judge(struct request *request)
 	if (!denied && request->gone) {
 		result->outcome = OUTCOME_CANCELED;
 		result->ran = RAN_NO;
-		result->reason = "The run was cancelled before it began.";
+		result->reason =
+			arena_printf(&request->arena, "The run was cancelled before it began, %s.",
+				canceled_words(request->canceled));
 		return STAGE_RECORD;
 	}
 	if (!denied && request->spec.detach)

@@ -15,9 +15,11 @@ void stage_queue_give_up(struct request *request, enum outcome outcome)
 	request->patience = NULL;
 	request->result.outcome = outcome;
 	request->result.ran = RAN_NO;
-	request->result.reason = outcome == OUTCOME_CANCELED
-					 ? "The run was cancelled before it began."
-					 : "No worker got free in time; nothing has run.";
+	request->result.reason = "No worker got free in time; nothing has run.";
+	if (outcome == OUTCOME_CANCELED)
+		request->result.reason =
+			arena_printf(&request->arena, "The run was cancelled before it began, %s.",
+				canceled_words(request->canceled));
 	request->result.metrics.queue_us = clock_us() - request->entered_us;
 	request_step(request, "queue.left", "queue", false, request->result.reason);
 	request_enter(request, STAGE_RECORD);

@@ -19,6 +19,7 @@ started = time.monotonic()
 client.close()
 ok(wait_until(lambda: (latest("leaver") or {}).get("outcome") == "canceled"), "its client leaves and it is cancelled")
 ok(time.monotonic() - started < 1, "at once")
+eq(latest("leaver")["reason"], "The run was cancelled because its client left.", "and the record says why")
 
 client = Client()
 run_id = client.run(SLEEP, agent="detacher", detach=True)["run_id"]
@@ -33,6 +34,7 @@ run_id = client.run(SLEEP, detach=True)["run_id"]
 eq(client.call("cancel", run_id=run_id), {}, "cancel is answered")
 result = client.call("wait", run_id=run_id)
 eq(result["outcome"], "canceled", "and the run is cancelled")
+eq(result["reason"], "The run was cancelled by its caller.", "by whom it was")
 
 run_id = client.run(SLEEP, detach=True)["run_id"]
 eq(client.call("wait", run_id="last", timeout_ms=100), {"run_id": run_id, "state": "running"}, "last is waited for while it runs")

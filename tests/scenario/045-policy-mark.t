@@ -3,4 +3,4 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 daemon_start
-/usr/bin/python3 "$here/050-policy-mark.py" "$ced_spawner"
+/usr/bin/python3 "$here/045-policy-mark.py" "$ced_spawner"
