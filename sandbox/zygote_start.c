@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,9 @@ int zygote_init(struct zygote *zygote, struct err *err)
 	zygote->one_uid = strcmp(uids, "one") == 0;
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		(void)unsetenv(names[i]);
+	/* A thread's own arena reserves 64 MiB, and where only RLIMIT_AS holds memory that counts. */
+	if (zygote->one_uid)
+		(void)mallopt(M_ARENA_MAX, 1);
 	/* A core file that goes to a program of the host's (core_pattern) asks no RLIMIT_CORE. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return err_sys(err, "not dumpable");

@@ -233,6 +233,8 @@ threads = run(MARK + "def f(): time.sleep(60)\nn = 0\nwhile True: threading.Thre
 eq(threads["outcome"], "pids_limit", "threads are counted")
 if held["pids"] != "rlimit":
     eq(threads["stdout"].split()[-1], "4", "exactly")
+eq(said(run("t = [threading.Thread(target=time.sleep, args=(0.1,)) for _ in range(20)]\nfor x in t: x.start()\nprint(len(t))")),
+   ("20", "ok"), "twenty threads fit into the memory of a run that asks for none")
 ok(wait_until(lambda: not called("marked")), "and no process of all these is left")
 
 # ---- two that are alive together ---------------------------------------------------------------
