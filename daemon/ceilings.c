@@ -64,11 +64,13 @@ int ceilings_init(struct ceilings *ceilings, const struct config *config, struct
 	uint64_t workers = config->runtime_count * (config->workers_max + config->workers_min);
 	uint64_t ours = FDS_OWN + FDS_PER_WORKER * workers;
 
+	*ceilings = (struct ceilings){
+		.conns_most = (unsigned)config->connections_max,
+		.conns_per_uid = (unsigned)config->connections_per_uid,
+		.bytes_most = config->held_bytes,
+		.bytes_per_uid = config->held_bytes_per_uid,
+	};
 	map_init(&ceilings->shares);
-	ceilings->conns_most = (unsigned)config->connections_max;
-	ceilings->conns_per_uid = (unsigned)config->connections_per_uid;
-	ceilings->bytes_most = config->held_bytes;
-	ceilings->bytes_per_uid = config->held_bytes_per_uid;
 	if (limit < ours + DOORS_LEAST)
 		return err_set(err, ERR_UNSUPPORTED,
 			"so many workers need %u open files and this process may have %u: raise "

@@ -51,7 +51,7 @@ bool worker_is_stuck(const struct worker *worker)
 	bool waits = worker->state == WORKER_OPENING || worker->state == WORKER_MAKING ||
 		     worker->state == WORKER_ENDING;
 
-	return waits && clock_us() - worker->moved_us > WORKER_SILENCE_MS * 1000;
+	return waits && clock_us() - worker->moved_us > (int64_t)WORKER_SILENCE_MS * 1000;
 }
 
 /* ---- what comes from the slot --------------------------------------------------------------- */

@@ -168,7 +168,7 @@ int wire_put_text(struct buf *buf, const char *text)
 {
 	const struct value value = {
 		.type = utf8_is_valid(text, strlen(text)) ? VALUE_TEXT : VALUE_BYTES,
-		.text = { text, strlen(text), false },
+		.text = { .bytes = text, .len = strlen(text) },
 	};
 
 	return wire_encode(buf, &value, NULL);

@@ -31,7 +31,7 @@ static const struct controller {
 };
 
 /* What is handed out of a leaf.  An absent file is an absent knob. */
-static const struct {
+static const struct knob_row {
 	enum priv_knob knob;
 	enum cgroup_controller controller; /* 0: of the hierarchy itself */
 	const char *v1;
@@ -228,22 +228,12 @@ static int make_house(int base, const char *name, struct err *err)
 
 /* ---- v2: controllers are handed down, and only to cgroups without processes of their own --- */
 
-static int read_at(int folder, const char *name, char *ret_text, size_t size)
-{
-	auto_fd int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? -1 : read(fd, ret_text, size - 1);
-
-	if (len < 0)
-		return -1;
-	ret_text[len] = '\0';
-	return 0;
-}
-
 static unsigned v2_controllers(int folder)
 {
-	char offered[TEXT_MAX];
+	auto_fd int fd = openat(folder, "cgroup.controllers", O_RDONLY | O_CLOEXEC);
+	char offered[TEXT_MAX] = "";
 
-	if (read_at(folder, "cgroup.controllers", offered, sizeof(offered)) < 0)
+	if (fd < 0 || read(fd, offered, sizeof(offered) - 1) < 0)
 		return 0;
 	return controllers_in(offered, " \n");
 }
@@ -451,14 +441,22 @@ static int open_join(const struct cgroup_hierarchy *row, int folder, const char 
 	return fd;
 }
 
+/* What this knob is called here, or NULL where it has no meaning. */
+static const char *knob_name(const struct cgroup_hierarchy *row, const struct knob_row *knob)
+{
+	if (knob->controller && !(row->controllers & knob->controller))
+		return NULL;
+	return row->is_v2 ? knob->v2 : knob->v1;
+}
+
 static int add_knobs(const struct cgroup_hierarchy *row, int folder, uid_t joiner,
 	struct priv_knobs *knobs_out, int *ret_fds, struct err *err)
 {
 	for (size_t i = 0; i < COUNT_OF(knobs); i++) {
-		const char *name = row->is_v2 ? knobs[i].v2 : knobs[i].v1;
+		const char *name = knob_name(row, &knobs[i]);
 		int fd;
 
-		if (!name || (knobs[i].controller && !(row->controllers & knobs[i].controller)))
+		if (!name)
 			continue;
 		fd = knobs[i].knob == KNOB_JOIN ? open_join(row, folder, name, joiner)
 						: open_knob(folder, name);

@@ -24,7 +24,7 @@ static const struct rlimit_row zygote_rlimits[] = {
 	{ RLIMIT_MEMLOCK, 0 },      /* nothing is pinned */
 	{ RLIMIT_MSGQUEUE, 0 },     /* no queues */
 	/* What all slots share, being namespaces of this zygote's; each takes its own part of it. */
-	{ RLIMIT_SIGPENDING, JAIL_SIGNALS_MAX *PRIV_SLOTS_MAX },
+	{ RLIMIT_SIGPENDING, (rlim_t)JAIL_SIGNALS_MAX *PRIV_SLOTS_MAX },
 	{ RLIMIT_NICE, 0 },
 	{ RLIMIT_RTPRIO, 0 },
 };

@@ -110,7 +110,7 @@ static int put_text(struct buf *buf, const char *before, const char *text)
 {
 	size_t len = strlen(text);
 	const struct value value = { .type = utf8_is_valid(text, len) ? VALUE_TEXT : VALUE_BYTES,
-		.text = { text, len, false } };
+		.text = { .bytes = text, .len = len } };
 
 	if (buf_append_text(buf, before) < 0)
 		return -1;

@@ -97,10 +97,20 @@ bool inspecting_wait(struct inspecting *in, const bool *flag, unsigned ms)
 	return *flag;
 }
 
+bool inspecting_ready(struct inspecting *in)
+{
+	bool never = false;
+
+	for (unsigned ms = 0; !policies_ready(in->policies) && ms < READY_MS; ms += 5)
+		(void)inspecting_wait(in, &never, 5);
+	if (!policies_ready(in->policies))
+		(void)fprintf(stderr, "# no inspector gets ready: %s\n", in->last_why);
+	return policies_ready(in->policies);
+}
+
 bool inspecting_start(struct inspecting *in, const char *folder, unsigned count)
 {
 	struct err err = ERR_INIT;
-	bool never = false;
 
 	memset(in, 0, sizeof(*in));
 	arena_init(&in->arena, ARENA_BYTES);
@@ -113,11 +123,7 @@ bool inspecting_start(struct inspecting *in, const char *folder, unsigned count)
 	for (unsigned i = 0; i < count; i++)
 		if (inspecting_add(in) < 0)
 			return false;
-	for (unsigned ms = 0; count > 0 && !policies_ready(in->policies) && ms < READY_MS; ms += 5)
-		(void)inspecting_wait(in, &never, 5);
-	if (count > 0 && !policies_ready(in->policies))
-		(void)fprintf(stderr, "# no inspector gets ready: %s\n", in->last_why);
-	return count == 0 || policies_ready(in->policies);
+	return count == 0 || inspecting_ready(in);
 }
 
 static void close_all(uv_handle_t *handle, void *context)

@@ -31,6 +31,9 @@ struct inspecting {
 /* NULL folder: shipped policies only.  Waits until `count` inspectors are ready. */
 bool inspecting_start(struct inspecting *in, const char *folder, unsigned count);
 
+/* Waits until all that are there are ready. */
+bool inspecting_ready(struct inspecting *in);
+
 /* Closes everything and reaps the children; also after a start that failed. */
 void inspecting_stop(struct inspecting *in);
 

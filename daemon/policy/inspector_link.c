@@ -277,12 +277,21 @@ static void check_end(struct inspector_end *end, int64_t now_us)
 		lose(end, INSPECT_END_LOST, "it does not get ready", false);
 }
 
+/* How long a question may stand in line: one who is getting ready is waited for. */
+static uint32_t patience_ms(const struct inspector_link *link)
+{
+	for (size_t i = 0; i < INSPECTORS_MAX; i++)
+		if (link->ends[i].state == INSPECTOR_GREETING)
+			return INSPECT_READY_MS;
+	return INSPECT_LATE_MS;
+}
+
 static void check_line(struct inspector_link *link, int64_t now_us)
 {
 	while (link->line_len > 0) {
 		struct inspect_question *question = first_in_line(link);
 
-		if (now_us / 1000 - question->asked_ms < INSPECT_LATE_MS)
+		if (now_us / 1000 - question->asked_ms < patience_ms(link))
 			return;
 		leave_line(link, question);
 		question->on_answer(question, INSPECT_END_ABSENT, NULL);

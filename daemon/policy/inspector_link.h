@@ -2,7 +2,8 @@
  * Asks inspector processes; lives in the loop.
  *
  * The owner makes inspectors and adds their sockets.  Each gets the rules, says that it is ready,
- * and then answers one question at a time; questions that find none free wait in line, in order.
+ * and then answers one question at a time; questions that find none free wait in line, in order, and
+ * longer while one is getting ready: at the start of a day nobody is.
  *
  *	GREETING --READY--> FREE <--> BUSY          any of them --> lost: told once, socket closed
  *
@@ -25,7 +26,7 @@
 
 #define INSPECTORS_MAX         16U
 #define INSPECT_QUEUE_MAX      256U
-#define INSPECT_LATE_MS        1500U  /* from the question's arrival to its answer */
+#define INSPECT_LATE_MS        1500U  /* in line for a free inspector; then again to the answer */
 #define INSPECT_READY_MS       10000U /* from the socket to READY */
 #define INSPECT_RETIRE_BUSY_MS 20000  /* all its questions together */
 

@@ -6,5 +6,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 cat >"$work/ced.conf" <<'CONF'
 cgroups = "auto"
 CONF
-export CED_LOG=$ced_log CED_STATE=$ced_state
+PATH=$(ced_programs)/bin:$PATH
+export PATH CED_LOG=$ced_log CED_STATE=$ced_state
 /usr/bin/python3 "$here/040-kills.py" "$work/ced.conf" "${CED_KILL_ROUNDS:-24}"

@@ -7,5 +7,6 @@ cgroups = "auto"
 workers_min = 2
 workers_max = 4
 CONF
-export CED_LOG=$ced_log CED_STATE=$ced_state
+PATH=$(ced_programs)/bin:$PATH
+export PATH CED_LOG=$ced_log CED_STATE=$ced_state
 /usr/bin/python3 "$here/042-stuck.py" "$work/ced.conf"

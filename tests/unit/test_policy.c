@@ -323,6 +323,7 @@ TEST(an_inspector_that_has_worked_long_enough_goes_between_two_questions)
 	in.replace = true;
 	policies_retire_after(in.policies, 0);
 	for (int i = 0; i < 3; i++) {
+		CHECK(inspecting_ready(&in));
 		CHECK(inspecting_check(&in, "strict", "python", text("print(1)"), NULL, &verdict));
 		CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
 	}
@@ -400,10 +401,11 @@ TEST(what_is_too_much_to_tell_is_cut_and_denied)
 {
 	static struct inspecting in;
 	struct policy_verdict verdict;
-	auto_free char *code = calloc(1, 10001);
+	const size_t len = (size_t)10 * (INSPECT_FINDINGS_MAX + 20);
+	auto_free char *code = calloc(1, len + 1);
 
 	CHECK(code);
-	for (size_t i = 0; i < 10000; i += 10)
+	for (size_t i = 0; i < len; i += 10)
 		memcpy(code + i, "eval('1')\n", 10);
 	CHECK(inspecting_start(&in, NULL, 1));
 	CHECK(inspecting_check(&in, "strict", "python", text(code), NULL, &verdict));

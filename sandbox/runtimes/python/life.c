@@ -190,7 +190,7 @@ static int play_init(struct play *play, const struct life *life, PyObject *ahead
 		    job, "OOOOOI", &play->source, &play->name, &args, &env, &kind, &file_count))
 		return -1;
 	if (!ahead || !is_plain(play->name, args, env, kind, file_count)) {
-		Py_CLEAR(play->scope);
+		Py_XDECREF(play->scope);
 		play->scope = PyObject_CallFunction(
 			life->prepare, "OOOOI", play->name, args, env, kind, file_count);
 	}
