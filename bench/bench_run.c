@@ -25,15 +25,29 @@
 #define SLICES      5
 #define WARM_UP     20
 #define CLIENTS_MAX 256
-#define PAUSE_US    2000
+#define PAUSE_US    5000 /* before each run: what the one before left is cleared away */
+
+/*
+ * How the ways follow each other: each several times in a row, as an agent asks, or strictly in turn,
+ * where each finds the caches full of what the others left.
+ */
+enum order {
+	ORDER_BLOCKS,
+	ORDER_TURNS,
+	ORDER_COUNT,
+};
+
+static const int in_a_row[ORDER_COUNT] = { [ORDER_BLOCKS] = 20, [ORDER_TURNS] = 1 };
 
 struct result {
-	double *samples;      /* microseconds, of one run after the other */
-	double runs_per_s[2]; /* with one client, with many */
-	double cpu_ms;        /* per run, with many clients */
+	double *samples[ORDER_COUNT]; /* microseconds, of one run after the other */
+	double runs_per_s[2];         /* with one client, with many */
+	double cpu_ms;                /* per run, with many clients */
 };
 
 static struct result results[WAY_COUNT];
+
+#define WHOLE "" /* not among ced's metrics */
 
 /* What ced says itself of where the time of a lone run goes. */
 static struct phase {
@@ -47,6 +61,7 @@ static struct phase {
 	{ "collect_us", "pipes drained, counters read", NULL },
 	{ "record_us", "the record, on the disk", NULL },
 	{ "total_us", "from the request to the record", NULL },
+	{ WHOLE, "the whole, as the client sees it", NULL },
 };
 
 static struct {
@@ -73,26 +88,52 @@ static double part_of(const double *samples, double part)
 
 static double percentile(enum way way, double part)
 {
-	return part_of(results[way].samples, part);
+	return part_of(results[way].samples[ORDER_BLOCKS], part);
+}
+
+static double p50_in_turn(enum way way)
+{
+	return part_of(results[way].samples[ORDER_TURNS], 0.5);
 }
 
 /* ---- one after the other --------------------------------------------------------------------- */
 
-static int measure_latency(struct client *client)
+static int measure_one(enum way way, struct client *client, double *ret_us)
 {
-	for (int round = -WARM_UP; round < plan.rounds; round++)
-		for (enum way way = 0; way < WAY_COUNT; way++) {
-			int64_t began_us = clock_us();
+	int64_t began_us;
 
-			if (way_run(way, client) < 0) {
-				fprintf(stderr, "bench_run: %s failed\n", way_name(way));
+	(void)usleep(PAUSE_US);
+	began_us = clock_us();
+	if (way_run(way, client) < 0) {
+		fprintf(stderr, "bench_run: %s failed\n", way_name(way));
+		return -1;
+	}
+	*ret_us = (double)(clock_us() - began_us);
+	return 0;
+}
+
+/* Rounds below 0 warm up and are not kept. */
+static int measure_some(enum order order, int round, enum way way, struct client *client)
+{
+	for (int i = round; i < round + in_a_row[order] && i < plan.rounds; i++) {
+		double us = 0;
+
+		if (measure_one(way, client, &us) < 0)
+			return -1;
+		if (i >= 0)
+			results[way].samples[order][i] = us;
+	}
+	return 0;
+}
+
+static int measure_latency(enum order order, struct client *client)
+{
+	for (int round = -WARM_UP; round < plan.rounds; round += in_a_row[order])
+		for (enum way way = 0; way < WAY_COUNT; way++)
+			if (measure_some(order, round, way, client) < 0)
 				return -1;
-			}
-			if (round >= 0)
-				results[way].samples[round] = (double)(clock_us() - began_us);
-		}
 	for (enum way way = 0; way < WAY_COUNT; way++)
-		qsort(results[way].samples, (size_t)plan.rounds, sizeof(double), by_size);
+		qsort(results[way].samples[order], (size_t)plan.rounds, sizeof(double), by_size);
 	return 0;
 }
 
@@ -101,13 +142,17 @@ static int measure_phases(struct client *client)
 	for (int round = 0; round < plan.rounds; round++) {
 		struct arena arena;
 		const struct value *metrics;
+		int64_t began_us;
+		int64_t whole_us;
 
 		(void)usleep(PAUSE_US);
 		arena_init(&arena, 65536);
+		began_us = clock_us();
 		metrics = value_get(client_run(client, &arena), "metrics");
+		whole_us = clock_us() - began_us;
 		for (size_t i = 0; i < COUNT_OF(phases); i++)
 			phases[i].samples[round] =
-				(double)value_as_int(value_get(metrics, phases[i].name), 0);
+				(double)value_as_int(value_get(metrics, phases[i].name), whole_us);
 		arena_done(&arena);
 		if (!metrics)
 			return -1;
@@ -189,18 +234,19 @@ static int measure_throughput(int which, int clients)
 
 static void print_table(void)
 {
-	printf("%-22s %8s %8s %8s %9s | %8s %8s | %7s\n", "print(1), whole", "p50 ms", "p90 ms",
-		"p99 ms", "p50 is", "runs/s 1", "many", "cpu ms");
+	printf("%-22s %8s %8s %8s %9s %8s | %8s %8s | %7s\n", "print(1), whole", "p50 ms", "p90 ms",
+		"p99 ms", "p50 is", "in turn", "runs/s 1", "many", "cpu ms");
 	for (enum way way = 0; way < WAY_COUNT; way++)
-		printf("%-22s %8.2f %8.2f %8.2f    1/%-5.1f | %8.0f %8.0f | %7.2f\n", way_name(way),
-			percentile(way, 0.5) / 1000, percentile(way, 0.9) / 1000,
+		printf("%-22s %8.2f %8.2f %8.2f    1/%-5.1f  1/%-5.1f | %8.0f %8.0f | %7.2f\n",
+			way_name(way), percentile(way, 0.5) / 1000, percentile(way, 0.9) / 1000,
 			percentile(way, 0.99) / 1000,
 			percentile(WAY_PYTHON, 0.5) / percentile(way, 0.5),
-			results[way].runs_per_s[0], results[way].runs_per_s[1],
-			results[way].cpu_ms);
-	printf("many: %d clients on %d processors; cpu: per run with many clients, whole tree\n"
+			p50_in_turn(WAY_PYTHON) / p50_in_turn(way), results[way].runs_per_s[0],
+			results[way].runs_per_s[1], results[way].cpu_ms);
+	printf("p50, p90, p99: %d runs of each way in a row; in turn: p50 of one of each way\n"
+	       "many: %d clients on %d processors; cpu: per run with many clients, whole tree\n"
 	       "memory of a warm worker, pages that are only its own: %.0f KiB\n",
-		plan.clients, get_nprocs(), workers_kib);
+		in_a_row[ORDER_BLOCKS], plan.clients, get_nprocs(), workers_kib);
 }
 
 static void print_phases(void)
@@ -258,9 +304,10 @@ static int write_json(const char *path)
 	for (enum way way = 0; way < WAY_COUNT; way++)
 		fprintf(out,
 			"%s\n  {\"name\": \"%s\", \"p50_us\": %.0f, \"p90_us\": %.0f, \"p99_us\": %.0f, "
+			"\"p50_in_turn_us\": %.0f, "
 			"\"runs_per_s_1\": %.1f, \"runs_per_s_many\": %.1f, \"cpu_ms\": %.3f}",
 			way ? "," : "", way_name(way), percentile(way, 0.5), percentile(way, 0.9),
-			percentile(way, 0.99), results[way].runs_per_s[0],
+			percentile(way, 0.99), p50_in_turn(way), results[way].runs_per_s[0],
 			results[way].runs_per_s[1], results[way].cpu_ms);
 	fprintf(out, "],\n \"phases\": {");
 	for (size_t i = 0; i < COUNT_OF(phases); i++)
@@ -320,7 +367,8 @@ static int make_plan(int argc, char **argv)
 	if (!plan.socket || plan.spawner < 1 || plan.rounds < 1 || plan.slice_s <= 0)
 		return -1;
 	for (enum way way = 0; way < WAY_COUNT; way++)
-		results[way].samples = calloc((size_t)plan.rounds, sizeof(double));
+		for (enum order order = 0; order < ORDER_COUNT; order++)
+			results[way].samples[order] = calloc((size_t)plan.rounds, sizeof(double));
 	for (size_t i = 0; i < COUNT_OF(phases); i++)
 		phases[i].samples = calloc((size_t)plan.rounds, sizeof(double));
 	return 0;
@@ -340,7 +388,8 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	tree_adopt();
-	if (measure_latency(&client) < 0 || measure_phases(&client) < 0)
+	if (measure_latency(ORDER_BLOCKS, &client) < 0 ||
+		measure_latency(ORDER_TURNS, &client) < 0 || measure_phases(&client) < 0)
 		return EXIT_FAILURE;
 	workers_kib = tree_leaf_kib(plan.spawner);
 	if (measure_throughput(0, 1) < 0 || measure_throughput(1, plan.clients) < 0)

@@ -11,7 +11,8 @@
 #include "proto/base/log.h"
 #include "proto/json.h"
 
-#define PATIENCE_MS        3000              /* from a kill to the news of the death */
+#define DEFIANCE_MS        25                /* from a kill to one by other means */
+#define PATIENCE_MS        3000              /* from there to the news of the death */
 #define CPU_LOOK_MS        5                 /* shortest time between two looks at the cpu clock */
 #define ARTIFACT_HEADS_MAX ((size_t)4 << 20) /* names and heads beside the bytes themselves */
 
@@ -135,6 +136,16 @@ static void on_patience(void *owner)
 		worker_lose(execution->worker, "its death was not seen in time");
 }
 
+static void on_defiance(void *owner)
+{
+	struct execution *execution = owner;
+
+	timer_close(execution->patience);
+	execution->patience = timer_new(execution->loop, PATIENCE_MS, 0, on_patience, execution);
+	if (execution->worker)
+		worker_kill_harder(execution->worker);
+}
+
 static void kill_now(struct execution *execution, enum limit_word why)
 {
 	if (!execution->worker || execution->over)
@@ -147,7 +158,7 @@ static void kill_now(struct execution *execution, enum limit_word why)
 	execution->finishing = true;
 	if (!execution->patience)
 		execution->patience =
-			timer_new(execution->loop, PATIENCE_MS, 0, on_patience, execution);
+			timer_new(execution->loop, DEFIANCE_MS, 0, on_defiance, execution);
 }
 
 /* Our own trouble: told in the facts, then as any other end. */

@@ -46,5 +46,5 @@ static inline uint64_t knobs_since(uint64_t before, uint64_t after)
 }
 uint64_t knobs_memory_peak(const struct knobs *knobs);
 
-/* Kills everything in the leaf.  Belt to the lifeline's braces. */
+/* Kills everything in the leaf.  Belt to the lifeline's braces; may wait for other cgroups' changes. */
 void knobs_kill(const struct knobs *knobs);

@@ -119,7 +119,8 @@ enum stage stage_record(struct request *request)
 
 	describe_ended(request);
 	recorder_put(server->recorder, &request->ended);
-	if (server->queue.count) /* somebody waits for what takes this worker's place */
+	/* Others want what takes this worker's place; alone, the reply goes first. */
+	if (server->runs.count > 1)
 		execution_release(&request->execution);
 	return STAGE_WAIT;
 }

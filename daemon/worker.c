@@ -81,7 +81,7 @@ void worker_lose(struct worker *worker, const char *why)
 		return;
 	log_event(LOG_LEVEL_WARNING, "slot.lost", LOG_INT("slot", worker->index),
 		LOG_STR("state", worker_state_word(worker->state)), LOG_STR("why", why));
-	worker_kill(worker);
+	worker_kill_harder(worker);
 	move(worker, WORKER_GONE);
 	worker->execution = NULL;
 	watch_close(worker->slot); /* the slot leaves when its socket closes */
@@ -550,9 +550,13 @@ int worker_adjust(struct worker *worker, const struct job_limits *limits)
 
 void worker_kill(struct worker *worker)
 {
-	if (worker->lifeline < 0)
-		return;
-	close(take_fd(&worker->lifeline));
+	if (worker->lifeline >= 0)
+		close(take_fd(&worker->lifeline));
+}
+
+void worker_kill_harder(struct worker *worker)
+{
+	worker_kill(worker);
 	if (!worker->ended)
 		knobs_kill(&worker->knobs);
 }

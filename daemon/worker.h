@@ -98,8 +98,15 @@ void worker_drain_job(struct worker *worker);
 /* Changes limits of a TAKEN worker; execution_on_adjusted() follows. */
 int worker_adjust(struct worker *worker, const struct job_limits *limits);
 
-/* Kills everything in the jail now.  May be called again. */
+/* Kills everything in the jail now, by its lifeline.  May be called again. */
 void worker_kill(struct worker *worker);
+
+/*
+ * The same by the cgroup too, for what does not die of the first.  Not for every end: the kernel
+ * has all changes of cgroups wait for each other, and while a new worker enters its own, which takes
+ * some 10 ms when none did lately, this loop would wait and everybody with it.
+ */
+void worker_kill_harder(struct worker *worker);
 
 /* Asks the slot to send artifacts into `pipe_fd`, as `globs_fd` says.  Borrows both. */
 int worker_collect(
