@@ -26,7 +26,6 @@ struct request *request_new(struct server *server, struct conn *conn,
 		return NULL;
 	}
 	list_init(&request->link);
-	list_init(&request->waiters);
 	buf_init(&request->early, EARLY_BYTES_MAX);
 	request->server = server;
 	request->conn = conn;
