@@ -86,7 +86,7 @@ struct request {
 	bool executing;
 	struct recording begun;
 	struct recording ended;
-	struct buf early;    /* stream notifications that wait for `known` */
+	struct buf early; /* stream notifications that wait for `known` */
 	int64_t received_us, received_wall_us, entered_us;
 	struct job_step steps[REQUEST_STEPS_MAX];
 };
