@@ -38,6 +38,7 @@
 #define CONFIG_LIMITS(X) \
 	X(wall_ms,        5000,      60000,     10,   3600000,    "time from start to end") \
 	X(cpu_ms,         5000,      60000,     10,   3600000,    "cpu time of all its processes") \
+	X(cpu_percent,    100,       400,       5,    25600,      "processors it may use at a time; 100 is one") \
 	X(memory_bytes,   256 * MIB, GIB,       16 * MIB, 1024 * GIB, "memory of all its processes and files") \
 	X(disk_bytes,     64 * MIB,  512 * MIB, 64 << 10, 64 * GIB, "what it may write below /work and /tmp") \
 	X(inodes,         4096,      65536,     16,   10000000,   "files and folders it may make") \

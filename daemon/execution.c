@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
@@ -474,6 +475,14 @@ static void on_wall(void *owner)
 	kill_now(execution, KILLED_WALL);
 }
 
+/* How much of the processors it can have at a time, so that a look at its clock comes in time. */
+static uint64_t most_percent(const struct execution *execution)
+{
+	if (knobs_hold(&execution->worker->knobs, KNOB_CPU_MAX))
+		return execution->spec->limits.cpu_percent;
+	return (uint64_t)get_nprocs() * 100;
+}
+
 static void on_cpu(void *owner)
 {
 	struct execution *execution = owner;
@@ -485,7 +494,8 @@ static void on_cpu(void *owner)
 	if (used_us >= limit_us)
 		kill_now(execution, KILLED_CPU);
 	else
-		timer_set(execution->cpu, (limit_us - used_us) / 1000 + CPU_LOOK_MS);
+		timer_set(execution->cpu,
+			(limit_us - used_us) / 10 / most_percent(execution) + CPU_LOOK_MS);
 }
 
 static void start_clocks(struct execution *execution)
@@ -494,9 +504,9 @@ static void start_clocks(struct execution *execution)
 
 	execution->wall = timer_new(execution->loop, limits->wall_ms, 0, on_wall, execution);
 	if (knobs_hold(&execution->worker->knobs, KNOB_CPU_USAGE) &&
-		limits->cpu_ms < limits->wall_ms * WORKER_CPUS)
-		execution->cpu = timer_new(
-			execution->loop, limits->cpu_ms / WORKER_CPUS, 0, on_cpu, execution);
+		limits->cpu_ms * 100 < limits->wall_ms * most_percent(execution))
+		execution->cpu = timer_new(execution->loop,
+			limits->cpu_ms * 100 / most_percent(execution), 0, on_cpu, execution);
 }
 
 /* ---- beginning ------------------------------------------------------------------------------ */
@@ -568,7 +578,7 @@ void execution_start(struct execution *execution, struct worker *worker)
 	capture_init(&execution->out, limits->stdout_bytes, truncate);
 	capture_init(&execution->errout, limits->stderr_bytes, truncate);
 	worker_take(worker, execution);
-	if (knobs_set(&worker->knobs, limits->memory_bytes, limits->pids) < 0) {
+	if (knobs_set(&worker->knobs, limits) < 0) {
 		fail(execution, "The cgroup of the worker refuses its limits.");
 		return;
 	}

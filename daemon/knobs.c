@@ -1,5 +1,6 @@
 #include "daemon/knobs.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,8 @@
 #include "proto/base/fdio.h"
 
 #define KNOB_TEXT_MAX 2048
-#define CPU_TEXT_MAX  12288 /* v1 has a line of up to 45 bytes for each processor */
+#define CPU_PERIOD_US 100000 /* the kernel's own, which nobody here changes */
+#define CPU_TEXT_MAX  12288  /* v1 has a line of up to 45 bytes for each processor */
 
 void knobs_init(struct knobs *knobs)
 {
@@ -93,24 +95,49 @@ static uint64_t number_after(const char *text, const char *word)
 	return 0;
 }
 
-int knobs_set(struct knobs *knobs, uint64_t memory_bytes, uint64_t pids)
+/*
+ * With swap counted (v1 memsw), that ceiling may never be below memory's: raise it first when going
+ * up, lower it last when going down; trying twice covers both.
+ */
+static int set_memory(const struct knobs *knobs, uint64_t bytes)
 {
-	if (knobs->memory_set != memory_bytes) {
-		/*
-		 * With swap counted (v1 memsw), that ceiling may never be below memory's: raise it
-		 * first when going up, lower it last when going down; trying twice covers both.
-		 */
-		(void)write_number(knobs->fds[KNOB_SWAP_MAX], memory_bytes);
-		if (write_number(knobs->fds[KNOB_MEMORY_MAX], memory_bytes) < 0)
-			return -1;
-		(void)write_number(knobs->fds[KNOB_SWAP_MAX], memory_bytes);
-		knobs->memory_set = memory_bytes;
-	}
-	if (knobs->pids_set != pids) {
-		if (write_number(knobs->fds[KNOB_PIDS_MAX], pids) < 0)
-			return -1;
-		knobs->pids_set = pids;
-	}
+	(void)write_number(knobs->fds[KNOB_SWAP_MAX], bytes);
+	if (write_number(knobs->fds[KNOB_MEMORY_MAX], bytes) < 0)
+		return -1;
+	(void)write_number(knobs->fds[KNOB_SWAP_MAX], bytes);
+	return 0;
+}
+
+static int set_pids(const struct knobs *knobs, uint64_t pids)
+{
+	return write_number(knobs->fds[KNOB_PIDS_MAX], pids);
+}
+
+/* Both versions take a number alone as the quota.  v1 refuses one above what all of us may have. */
+static int set_cpu(const struct knobs *knobs, uint64_t percent)
+{
+	int result = write_number(knobs->fds[KNOB_CPU_MAX], percent * CPU_PERIOD_US / 100);
+
+	return result < 0 && errno == EINVAL ? 0 : result;
+}
+
+static int set_when_new(const struct knobs *knobs, uint64_t *set, uint64_t number,
+	int (*write)(const struct knobs *knobs, uint64_t number))
+{
+	if (*set == number)
+		return 0;
+	if (write(knobs, number) < 0)
+		return -1;
+	*set = number;
+	return 0;
+}
+
+int knobs_set(struct knobs *knobs, const struct job_limits *limits)
+{
+	if (set_when_new(knobs, &knobs->memory_set, limits->memory_bytes, set_memory) < 0 ||
+		set_when_new(knobs, &knobs->pids_set, limits->pids, set_pids) < 0 ||
+		set_when_new(knobs, &knobs->cpu_set, limits->cpu_percent, set_cpu) < 0)
+		return -1;
 	return 0;
 }
 

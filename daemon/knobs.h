@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "proto/job.h"
 #include "proto/privmsg.h"
 
 struct knobs {
@@ -15,6 +16,7 @@ struct knobs {
 	unsigned join_count;
 	uint64_t memory_set; /* what was written last, so that it is not written again */
 	uint64_t pids_set;
+	uint64_t cpu_set;
 };
 
 /* What the counters said at one moment. */
@@ -32,8 +34,8 @@ void knobs_done(struct knobs *knobs);
 
 bool knobs_hold(const struct knobs *knobs, enum priv_knob knob);
 
-/* Writes limits that differ from what is there.  -1 when the kernel refuses. */
-int knobs_set(struct knobs *knobs, uint64_t memory_bytes, uint64_t pids);
+/* Writes those limits that differ from what was written last.  -1 when the kernel refuses. */
+int knobs_set(struct knobs *knobs, const struct job_limits *limits);
 
 void knobs_reset_peak(const struct knobs *knobs);
 void knobs_count(const struct knobs *knobs, struct knob_counts *ret_counts);

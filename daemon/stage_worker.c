@@ -77,10 +77,13 @@ static struct value *held_by(struct request *request)
 	struct value *map = value_map(arena);
 	bool memory = knobs_hold(knobs, KNOB_MEMORY_MAX);
 	bool pids = knobs_hold(knobs, KNOB_PIDS_MAX);
-	bool cpu = knobs_hold(knobs, KNOB_CPU_USAGE);
+	bool cpu_time = knobs_hold(knobs, KNOB_CPU_USAGE);
+	bool cpu = knobs_hold(knobs, KNOB_CPU_MAX);
 
 	value_map_put(arena, map, "wall_ms", value_text(arena, "clock"));
-	value_map_put(arena, map, "cpu_ms", value_text(arena, words[cpu ? host->cpu : 0]));
+	value_map_put(arena, map, "cpu_ms", value_text(arena, words[cpu_time ? host->cpu : 0]));
+	value_map_put(
+		arena, map, "cpu_percent", value_text(arena, cpu ? words[host->cpu] : "none"));
 	value_map_put(
 		arena, map, "memory_bytes", value_text(arena, words[memory ? host->memory : 0]));
 	value_map_put(arena, map, "disk_bytes", value_text(arena, "tmpfs"));

@@ -484,7 +484,7 @@ void worker_make(struct worker *worker, const struct job_limits *limits)
 	buf_init(&worker->incoming, sizeof(struct job_head) + LEASE_REPORT_MAX + 4096);
 	buf_init(&worker->outgoing, sizeof(struct job_head) + LEASE_BODY_MAX);
 	worker->outgoing_at = 0;
-	if (knobs_set(&worker->knobs, limits->memory_bytes, limits->pids) < 0) {
+	if (knobs_set(&worker->knobs, limits) < 0) {
 		worker_lose(worker, "its cgroup refuses the limits");
 		return;
 	}

@@ -22,7 +22,6 @@
 #include "proto/job.h"
 #include "proto/leasemsg.h"
 
-#define WORKER_CPUS       1     /* processors that one run may use: the quota of its cgroup */
 #define WORKER_SILENCE_MS 20000 /* for opening, making or ending; then the slot is given up */
 
 enum worker_state {

@@ -24,6 +24,7 @@ struct schema;
 #define JOB_LIMITS(X)                                                    \
 	X(wall_ms, "longest time from start to end, in milliseconds")    \
 	X(cpu_ms, "cpu time of all its processes, in milliseconds")      \
+	X(cpu_percent, "processors it may use at a time, 100 is one")    \
 	X(memory_bytes, "memory of all its processes and files")         \
 	X(disk_bytes, "what it may write below /work and /tmp together") \
 	X(inodes, "how many files and folders it may make")              \

@@ -10,6 +10,7 @@
 
 const struct job_limits ALONE_LIMITS = { .wall_ms = 5000,
 	.cpu_ms = 5000,
+	.cpu_percent = 100,
 	.memory_bytes = 256 << 20,
 	.disk_bytes = 64 << 20,
 	.inodes = 4096,

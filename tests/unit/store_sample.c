@@ -27,6 +27,7 @@ static const struct job_step steps[] = {
 static const struct job_limits limits = {
 	.wall_ms = 10000,
 	.cpu_ms = 10000,
+	.cpu_percent = 100,
 	.memory_bytes = 512 << 20,
 	.disk_bytes = 64 << 20,
 	.inodes = 4096,
@@ -60,6 +61,7 @@ static const struct value *make_enforcers(struct arena *arena)
 
 	fill_text(&fill, "wall_ms", "clock");
 	fill_text(&fill, "cpu_ms", "cgroup1");
+	fill_text(&fill, "cpu_percent", "cgroup1");
 	fill_text(&fill, "memory_bytes", "cgroup1");
 	fill_text(&fill, "disk_bytes", "tmpfs");
 	fill_text(&fill, "inodes", "tmpfs");

@@ -470,6 +470,26 @@ TEST(cpu_time_is_looked_at_in_the_cgroup_and_only_what_the_run_used_counts)
 	finish(&run);
 }
 
+TEST(more_processors_use_up_cpu_time_sooner_than_the_wall_clock_says)
+{
+	struct run run;
+	struct knobs knobs;
+	int fd;
+
+	knobs_init(&knobs);
+	fd = alone_file("user_usec 0\nsystem_usec 0\n");
+	knobs.fds[KNOB_CPU_USAGE] = fd;
+	knobs.fds[KNOB_CPU_MAX] = alone_file("");
+	CHECK(prepare(&run, &knobs));
+	run.spec.limits.cpu_percent = 5000; /* 5 s of cpu in a tenth of a second */
+	CHECK(start(&run));
+	CHECK(pwrite(fd, "user_usec 5000000\nsystem_usec 1\n", 32, 0) > 0);
+	CHECK(playing_is_closed(&run.alone.play, run.alone.played.lifeline));
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_CPU_LIMIT);
+	finish(&run);
+}
+
 TEST(a_counter_that_cannot_be_read_any_more_kills_nobody_and_counts_as_nothing)
 {
 	struct run run;

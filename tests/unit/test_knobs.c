@@ -8,6 +8,8 @@
 #include "proto/base/container.h"
 #include "tests/check.h"
 
+static const struct job_limits LIMITS = { .memory_bytes = 4096, .pids = 7, .cpu_percent = 250 };
+
 static int file_of(const char *text)
 {
 	int fd = memfd_create("knob", MFD_CLOEXEC);
@@ -41,7 +43,7 @@ TEST(knobs_that_are_not_there_cost_nothing_and_say_nothing)
 	struct knob_counts counts = { 1, 1, 1, 1 };
 
 	knobs_init(&knobs);
-	CHECK_EQ_INT(knobs_set(&knobs, 1 << 20, 5), 0);
+	CHECK_EQ_INT(knobs_set(&knobs, &LIMITS), 0);
 	knobs_count(&knobs, &counts);
 	CHECK(!counts.cpu_user_us && !counts.cpu_sys_us && !counts.oom_kills);
 	CHECK(!counts.pids_refused && !knobs_cpu_us(&knobs) && !knobs_memory_peak(&knobs));
@@ -57,13 +59,17 @@ TEST(limits_are_written_when_they_differ)
 
 	knobs.fds[KNOB_PIDS_MAX] = file_of("");
 	knobs.fds[KNOB_SWAP_MAX] = file_of("");
-	CHECK_EQ_INT(knobs_set(&knobs, 4096, 7), 0);
+	knobs.fds[KNOB_CPU_MAX] = file_of("");
+	CHECK_EQ_INT(knobs_set(&knobs, &LIMITS), 0);
 	file_says(knobs.fds[KNOB_MEMORY_MAX], "4096");
 	file_says(knobs.fds[KNOB_SWAP_MAX], "4096");
 	file_says(knobs.fds[KNOB_PIDS_MAX], "7");
-	CHECK_EQ_INT(pwrite(knobs.fds[KNOB_PIDS_MAX], "x", 1, 0), 1);
-	CHECK_EQ_INT(knobs_set(&knobs, 4096, 7), 0);
+	file_says(knobs.fds[KNOB_CPU_MAX], "250000"); /* us in each 100 ms, for both versions */
+	for (int i = KNOB_PIDS_MAX; i <= KNOB_CPU_MAX; i += KNOB_CPU_MAX - KNOB_PIDS_MAX)
+		CHECK_EQ_INT(pwrite(knobs.fds[i], "x", 1, 0), 1);
+	CHECK_EQ_INT(knobs_set(&knobs, &LIMITS), 0);
 	file_says(knobs.fds[KNOB_PIDS_MAX], "x"); /* not written again */
+	file_says(knobs.fds[KNOB_CPU_MAX], "x50000");
 	knobs_done(&knobs);
 }
 
@@ -73,8 +79,8 @@ TEST(a_limit_that_is_refused_is_told_and_tried_again_next_time)
 
 	knobs_init(&knobs);
 	knobs.fds[KNOB_PIDS_MAX] = open("/dev/full", O_WRONLY | O_CLOEXEC);
-	CHECK_EQ_INT(knobs_set(&knobs, 0, 7), -1);
-	CHECK_EQ_INT(knobs_set(&knobs, 0, 7), -1);
+	CHECK_EQ_INT(knobs_set(&knobs, &LIMITS), -1);
+	CHECK_EQ_INT(knobs_set(&knobs, &LIMITS), -1);
 	knobs_done(&knobs);
 }
 
