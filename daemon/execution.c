@@ -411,17 +411,19 @@ void execution_on_job_broken(struct execution *execution)
 
 void execution_on_output(struct execution *execution, bool is_stderr)
 {
-	struct worker *worker = execution->worker;
+	struct capture *capture = is_stderr ? &execution->errout : &execution->out;
+	struct watch **pipe;
 
 	if (execution->over || read_stream(execution, is_stderr) != CAPTURE_ENDED)
 		return;
-	if (is_stderr) {
-		watch_close(worker->errout);
-		worker->errout = NULL;
-	} else {
-		watch_close(worker->out);
-		worker->out = NULL;
+	pipe = is_stderr ? &execution->worker->errout : &execution->worker->out;
+	if (!capture->ended) {
+		/* Past its cap: it stays open, or the program would see it break before the kill. */
+		watch_want(*pipe, 0);
+		return;
 	}
+	watch_close(*pipe);
+	*pipe = NULL;
 }
 
 void execution_on_worker_ended(struct execution *execution, const struct lease_msg *msg)

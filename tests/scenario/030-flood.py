@@ -54,6 +54,10 @@ ok(grown < 16 * 1024, f"the daemon's memory stayed flat meanwhile (+{grown} KiB)
 kills.sort()
 print(f"# from the passing byte to the kill: median {kills[len(kills) // 2]} us, longest {kills[-1]} us")
 
+results = [client.run("while True: print('more')", limits={"stdout_bytes": 1000}) for _ in range(50)]
+eq({(r["outcome"], r["stderr"]) for r in results}, {("output_limit", "")},
+   "nor does any of 50 see its pipe break before it is killed")
+
 result = client.run("import os\nfor i in range(300): os.write(1, bytes([48 + i % 10]) * 4096)",
                     on_output_limit="truncate", limits={"stdout_bytes": 1000})
 eq(result["outcome"], "ok", "truncate lets it run on")

@@ -417,6 +417,23 @@ TEST(the_byte_past_the_cap_kills)
 	finish(&run);
 }
 
+TEST(a_program_past_its_cap_does_not_see_its_pipe_break_while_it_is_killed)
+{
+	struct run run;
+	char bytes[4097] = "";
+
+	CHECK(begin(&run));
+	CHECK_EQ_INT(write(run.alone.played.errout, bytes, 1025), 1025);
+	CHECK(playing_is_closed(&run.alone.play, run.alone.played.lifeline));
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ_INT(write(run.alone.played.errout, bytes, 1), 1);
+		playing_turn(&run.alone.play, 0);
+	}
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_OUTPUT_LIMIT);
+	finish(&run);
+}
+
 TEST(a_cap_that_was_passed_with_the_last_bytes_is_passed_although_it_was_done)
 {
 	struct run run;
