@@ -1,6 +1,7 @@
 #include "daemon/knobs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,12 +192,32 @@ uint64_t knobs_cpu_us(const struct knobs *knobs)
 	return user_us + sys_us;
 }
 
+static uint64_t read_number(int fd)
+{
+	char text[24];
+
+	read_text(fd, text, sizeof(text));
+	return strtoull(text, NULL, 10);
+}
+
 uint64_t knobs_memory_peak(const struct knobs *knobs)
 {
-	char text[KNOB_TEXT_MAX];
+	return read_number(knobs->fds[KNOB_MEMORY_PEAK]);
+}
 
-	read_text(knobs->fds[KNOB_MEMORY_PEAK], text, sizeof(text));
-	return strtoull(text, NULL, 10);
+uint64_t knobs_memory_now(const struct knobs *knobs)
+{
+	return read_number(knobs->fds[KNOB_MEMORY_NOW]);
+}
+
+int knobs_emptier(const struct knobs *knobs)
+{
+	return fcntl(knobs->fds[KNOB_MEMORY_EMPTY], F_DUPFD_CLOEXEC, 0);
+}
+
+void knobs_empty(int fd, uint64_t bytes)
+{
+	(void)write_number(fd, bytes);
 }
 
 void knobs_kill(const struct knobs *knobs)

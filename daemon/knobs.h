@@ -47,6 +47,13 @@ static inline uint64_t knobs_since(uint64_t before, uint64_t after)
 	return after > before ? after - before : 0;
 }
 uint64_t knobs_memory_peak(const struct knobs *knobs);
+uint64_t knobs_memory_now(const struct knobs *knobs);
+
+/* A descriptor for knobs_empty(), the caller's; -1 where there is none. */
+int knobs_emptier(const struct knobs *knobs);
+
+/* Has the kernel take back what can be taken back of so many bytes.  Takes its time: for threads. */
+void knobs_empty(int fd, uint64_t bytes);
 
 /* Kills everything in the leaf.  Belt to the lifeline's braces; may wait for other cgroups' changes. */
 void knobs_kill(const struct knobs *knobs);

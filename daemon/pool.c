@@ -178,10 +178,35 @@ void zygote_on_empty(struct zygote *zygote, struct worker *worker)
 
 	if (zygote->state != ZYGOTE_READY || zygote->runtime->pool->closing)
 		return; /* upkeep lets a retiring zygote go */
-	if (worker->misses < MISSES_MAX)
-		worker_make(worker, &config->limits);
-	else
+	if (worker->misses >= MISSES_MAX)
 		worker_lose(worker, "no worker can be made in it");
+	else if (!residue_take_back(&zygote->runtime->pool->residue, worker))
+		worker_make(worker, &config->limits);
+}
+
+/* Slots that are empty because another's residue had to go first. */
+static void fill_empty(struct zygote *zygote)
+{
+	list_for_each(at, &zygote->workers) {
+		struct worker *worker = container_of(at, struct worker, link);
+
+		if (worker->state == WORKER_EMPTY)
+			zygote_on_empty(zygote, worker);
+	}
+}
+
+/* Whatever is left now stays: this one is not tried again. */
+static void on_residue_gone(void *context, struct worker *worker)
+{
+	struct pool *pool = context;
+
+	if (pool->closing)
+		return;
+	if (worker && worker->state == WORKER_EMPTY && worker->zygote->state == ZYGOTE_READY)
+		worker_make(worker, &pool->config->limits);
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		list_for_each(at, &pool->runtimes[i].zygotes)
+			fill_empty(container_of(at, struct zygote, link));
 }
 
 void zygote_on_slot_lost(struct zygote *zygote, struct worker *worker)
@@ -211,11 +236,17 @@ struct worker *pool_take(struct runtime *runtime)
 
 /* ---- a zygote's life ------------------------------------------------------------------------ */
 
+static void close_worker(struct zygote *zygote, struct worker *worker)
+{
+	residue_forget(&zygote->runtime->pool->residue, worker);
+	worker_close(worker);
+}
+
 static void zygote_free(struct zygote *zygote)
 {
 	list_remove(&zygote->link);
 	list_for_each(at, &zygote->workers)
-		worker_close(container_of(at, struct worker, link));
+		close_worker(zygote, container_of(at, struct worker, link));
 	watch_close(zygote->control);
 	if (zygote->early_sock >= 0)
 		close(zygote->early_sock);
@@ -465,7 +496,7 @@ static void bury(struct zygote *zygote)
 		else if (worker_is_stuck(worker))
 			worker_lose(worker, "it has been silent for too long");
 		if (worker->state == WORKER_GONE)
-			worker_close(worker);
+			close_worker(zygote, worker);
 	}
 	if (zygote->state == ZYGOTE_RETIRING)
 		retire(zygote);
@@ -588,6 +619,8 @@ int pool_start(struct pool *pool, uv_loop_t *loop,
 	void (*on_warm)(void *context, struct runtime *runtime), void *context, struct err *err)
 {
 	pool->loop = loop;
+	pool->residue =
+		(struct residue){ .loop = loop, .on_done = on_residue_gone, .context = pool };
 	pool->on_warm = on_warm;
 	pool->context = context;
 	pool->upkeep = timer_new(loop, UPKEEP_MS, UPKEEP_MS, on_upkeep, pool);

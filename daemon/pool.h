@@ -14,6 +14,7 @@
 
 #include "daemon/config.h"
 #include "daemon/loop.h"
+#include "daemon/residue.h"
 #include "daemon/spawner_link.h"
 #include "proto/base/arena.h"
 #include "proto/base/list.h"
@@ -47,6 +48,7 @@ struct pool {
 	struct runtime *runtimes;
 	unsigned runtime_count;
 	struct timer *upkeep;
+	struct residue residue;
 	bool closing;
 	void (*on_warm)(void *context, struct runtime *runtime);
 	void *context;

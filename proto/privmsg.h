@@ -108,10 +108,10 @@ enum priv_knob {
 	KNOB_MEMORY_MAX,    /* v1 memory.limit_in_bytes, v2 memory.max */
 	KNOB_MEMORY_PEAK,   /* v1 memory.max_usage_in_bytes (write 0 resets), v2 memory.peak */
 	KNOB_MEMORY_NOW,    /* v1 memory.usage_in_bytes, v2 memory.current */
+	KNOB_MEMORY_EMPTY,  /* v1 memory.force_empty, v2 memory.reclaim: write a number of bytes */
 	KNOB_MEMORY_EVENTS, /* v1 memory.oom_control, v2 memory.events: "oom_kill N" in both */
 	KNOB_SWAP_MAX,      /* v1 memory.memsw.limit_in_bytes, v2 memory.swap.max */
 	KNOB_PIDS_MAX,
-	KNOB_PIDS_NOW,
 	KNOB_PIDS_EVENTS, /* "max N" in both */
 	KNOB_CPU_MAX,     /* v1 cpu.cfs_quota_us (period 100000), v2 cpu.max */
 	KNOB_CPU_USAGE,   /* v1 cpuacct.usage (ns), v2 cpu.stat (usage_usec …) */

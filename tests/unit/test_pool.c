@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -143,6 +144,15 @@ static bool warm_up(struct keeper *keeper, int slot, struct played *ret_worker)
 	return true;
 }
 
+/* A knob that says this; the test keeps its own end. */
+static int knob_of(const char *text, int *ret_ours)
+{
+	*ret_ours = memfd_create("knob", MFD_CLOEXEC);
+	if (write(*ret_ours, text, strlen(text)) < 0)
+		check_failed(__FILE__, __LINE__, "write");
+	return dup(*ret_ours);
+}
+
 /* ---- configuring -------------------------------------------------------------------------- */
 
 TEST(a_runtime_is_configured_with_what_its_interpreter_needs)
@@ -208,6 +218,49 @@ TEST(as_many_workers_as_are_wanted_get_warm_and_their_owner_is_told)
 		close(slot[i]);
 	}
 	close(control);
+	finish(&keeper);
+}
+
+TEST(what_a_run_left_in_its_cgroup_goes_before_the_next_worker_is_made)
+{
+	static struct keeper keeper;
+	static const struct priv_knobs knobs = { 2, { KNOB_MEMORY_NOW, KNOB_MEMORY_EMPTY } };
+	struct played worker;
+	char asked[32] = "";
+	int control, slot, now, emptier;
+
+	CHECK(begin(&keeper));
+	control = playing_zygote(&keeper.play);
+	CHECK(control >= 0);
+	slot = playing_slot(&keeper.play, control, &knobs,
+		(const int[]){ knob_of("100000000\n", &now), knob_of("", &emptier) });
+	CHECK(slot >= 0 && warm_up(&keeper, slot, &worker));
+	CHECK(pread(emptier, asked, sizeof(asked) - 1, 0) > 0);
+	CHECK_STR(asked, "100000000");
+	played_close(&worker);
+	close(slot);
+	close(now);
+	close(emptier);
+	close(control);
+	finish(&keeper);
+}
+
+TEST(a_slot_that_is_lost_while_its_cgroup_is_emptied_is_forgotten)
+{
+	static struct keeper keeper;
+	static const struct priv_knobs knobs = { 2, { KNOB_MEMORY_NOW, KNOB_MEMORY_EMPTY } };
+	int control, slot, now, emptier;
+
+	CHECK(begin(&keeper));
+	control = playing_zygote(&keeper.play);
+	slot = playing_slot(&keeper.play, control, &knobs,
+		(const int[]){ knob_of("100000000\n", &now), knob_of("", &emptier) });
+	CHECK(control >= 0 && slot >= 0);
+	close(slot);
+	close(now);
+	close(emptier);
+	close(control); /* the zygote is gone too, and its slots are freed with the next upkeep */
+	playing_turn(&keeper.play, UPKEEP_MS);
 	finish(&keeper);
 }
 

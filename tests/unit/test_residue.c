@@ -1,0 +1,144 @@
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "daemon/residue.h"
+#include "tests/check.h"
+
+/* Whose residue is gone, as its owner was told. */
+struct owner {
+	uv_loop_t loop;
+	struct residue residue;
+	unsigned told;
+	struct worker *worker;
+};
+
+static void on_done(void *context, struct worker *worker)
+{
+	struct owner *owner = context;
+
+	owner->told++;
+	owner->worker = worker;
+}
+
+static void begin(struct owner *owner)
+{
+	memset(owner, 0, sizeof(*owner));
+	(void)uv_loop_init(&owner->loop);
+	owner->residue =
+		(struct residue){ .loop = &owner->loop, .on_done = on_done, .context = owner };
+}
+
+static void turn(struct owner *owner)
+{
+	(void)uv_run(&owner->loop, UV_RUN_DEFAULT);
+}
+
+/* A slot whose cgroup has so many bytes in its account; all that is needed of it are its knobs. */
+static struct worker slot_with(uint64_t bytes)
+{
+	struct worker worker = { .state = WORKER_EMPTY };
+	char text[32];
+	int len = snprintf(text, sizeof(text), "%llu\n", (unsigned long long)bytes);
+
+	knobs_init(&worker.knobs);
+	worker.knobs.fds[KNOB_MEMORY_NOW] = memfd_create("now", MFD_CLOEXEC);
+	worker.knobs.fds[KNOB_MEMORY_EMPTY] = memfd_create("empty", MFD_CLOEXEC);
+	if (write(worker.knobs.fds[KNOB_MEMORY_NOW], text, (size_t)len) != len)
+		check_failed(__FILE__, __LINE__, "write");
+	return worker;
+}
+
+static const char *asked_of(const struct worker *worker)
+{
+	static char text[32];
+
+	memset(text, 0, sizeof(text));
+	if (pread(worker->knobs.fds[KNOB_MEMORY_EMPTY], text, sizeof(text) - 1, 0) < 0)
+		check_failed(__FILE__, __LINE__, "pread");
+	return text;
+}
+
+TEST(what_a_plain_program_leaves_is_left_alone)
+{
+	static struct owner owner;
+	struct worker slot = slot_with(RESIDUE_MOST);
+
+	begin(&owner);
+	CHECK(!residue_take_back(&owner.residue, &slot));
+	turn(&owner);
+	CHECK_EQ_INT(owner.told, 0);
+	CHECK_STR(asked_of(&slot), "");
+	knobs_done(&slot.knobs);
+	(void)uv_loop_close(&owner.loop);
+}
+
+TEST(more_than_that_is_taken_back_and_its_owner_is_told)
+{
+	static struct owner owner;
+	struct worker slot = slot_with(RESIDUE_MOST + 4096);
+
+	begin(&owner);
+	CHECK(residue_take_back(&owner.residue, &slot));
+	turn(&owner);
+	CHECK_EQ_INT(owner.told, 1);
+	CHECK(owner.worker == &slot);
+	CHECK_STR(asked_of(&slot), "8392704");
+	knobs_done(&slot.knobs);
+	(void)uv_loop_close(&owner.loop);
+}
+
+TEST(one_slot_waits_for_the_other)
+{
+	static struct owner owner;
+	struct worker first = slot_with(64 << 20);
+	struct worker second = slot_with(32 << 20);
+
+	begin(&owner);
+	CHECK(residue_take_back(&owner.residue, &first));
+	CHECK(residue_take_back(&owner.residue, &second)); /* which must wait */
+	turn(&owner);
+	CHECK(owner.told == 1 && owner.worker == &first);
+	CHECK_STR(asked_of(&second), "");
+	CHECK(residue_take_back(&owner.residue, &second));
+	turn(&owner);
+	CHECK(owner.told == 2 && owner.worker == &second);
+	CHECK_STR(asked_of(&second), "33554432");
+	knobs_done(&first.knobs);
+	knobs_done(&second.knobs);
+	(void)uv_loop_close(&owner.loop);
+}
+
+TEST(a_slot_that_is_closed_meanwhile_is_not_spoken_of)
+{
+	static struct owner owner;
+	struct worker slot = slot_with(64 << 20);
+	struct worker other = slot_with(64 << 20);
+
+	begin(&owner);
+	CHECK(residue_take_back(&owner.residue, &slot));
+	residue_forget(&owner.residue, &other); /* it has nothing to do with it */
+	CHECK(owner.residue.worker == &slot);
+	residue_forget(&owner.residue, &slot);
+	knobs_done(&slot.knobs);
+	turn(&owner);
+	CHECK(owner.told == 1 && owner.worker == NULL);
+	knobs_done(&other.knobs);
+	(void)uv_loop_close(&owner.loop);
+}
+
+TEST(where_it_cannot_be_taken_back_nobody_waits_for_it)
+{
+	static struct owner owner;
+	struct worker slot = slot_with(64 << 20);
+
+	begin(&owner);
+	close(slot.knobs.fds[KNOB_MEMORY_EMPTY]);
+	slot.knobs.fds[KNOB_MEMORY_EMPTY] = -1;
+	CHECK(!residue_take_back(&owner.residue, &slot));
+	turn(&owner);
+	CHECK_EQ_INT(owner.told, 0);
+	knobs_done(&slot.knobs);
+	(void)uv_loop_close(&owner.loop);
+}
