@@ -22,12 +22,20 @@ sys.stdout.buffer.write(written.replace(b"\r\n", b"\n"))
 PY
 }
 
+# left COMMAND...: what stands there in the end, when a slow run's line of progress is wiped away.
+left() {
+	local written
+	written=$(on_terminal "$@"; echo .)
+	written=${written##*$'\r\033[K'}
+	printf '%s' "${written%.}"
+}
+
 program='print("a\033[31mred\033]0;owned\007\rb\u202ec")'
-out=$(on_terminal cectl run -c "$program")
+out=$(left cectl run -c "$program")
 is "$out" 'a\x1b[31mred\x1b]0;owned\x07\rb\u{202e}c' "controls are shown escaped"
-out=$(on_terminal cectl run -c 'print("grüße 世界")')
+out=$(left cectl run -c 'print("grüße 世界")')
 is "$out" 'grüße 世界' "text is not"
-out=$(on_terminal cectl run -c 'print("no newline", end="")'; echo .)
+out=$(left cectl run -c 'print("no newline", end="")'; echo .)
 is "$out" $'no newline\n.' "the prompt begins on a line of its own"
 out=$(on_terminal cectl output last --raw)
 like "$out" '--raw would let the program write to your terminal' "output --raw is refused there"

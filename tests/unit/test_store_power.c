@@ -24,8 +24,12 @@
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 
-#define RUNS       420
-#define CUTS       300
+#define RUNS 420
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CUTS 100 /* where each takes four times as long, and the others have tried the rest */
+#else
+#define CUTS 300
+#endif
 #define EVENTS_MAX 40000
 #define SECTOR     512
 #define IMAGE_MAX  ((size_t)24 << 20)
