@@ -248,7 +248,7 @@ void method_from_store(struct call *call)
 	asking->call = call;
 	asking->readers = call->server->readers;
 	asking->code = RPC_CODE_INTERNAL;
-	if (work_start(&call->server->loop, ask, answer, asking) < 0) {
+	if (errands_start(&call->server->errands, call->caller.uid, ask, answer, asking) < 0) {
 		free(asking);
 		call_error(call, RPC_CODE_INTERNAL, "there is no thread to ask the store");
 	}

@@ -138,6 +138,7 @@ static void close_parts(struct server *server)
 	pool_stop(&server->pool);
 	recorder_close(server->recorder);
 	server->recorder = NULL;
+	errands_stop(&server->errands); /* questions; outputs were waited for */
 	list_for_each(at, &server->conns)
 		conn_close_link(at);
 	spawner_link_close(server->spawner);
@@ -363,6 +364,7 @@ static void init(struct server *server)
 	list_init(&server->conns);
 	list_init(&server->waits);
 	map_init(&server->runs);
+	errands_init(&server->errands, &server->loop);
 	server->started_ms = clock_ms();
 	server->started_wall_us = clock_wall_us();
 }

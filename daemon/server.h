@@ -10,6 +10,7 @@
 
 #include "daemon/ceilings.h"
 #include "daemon/config.h"
+#include "daemon/errands.h"
 #include "daemon/loop.h"
 #include "daemon/pool.h"
 #include "daemon/queue.h"
@@ -42,6 +43,7 @@ struct server {
 	struct map runs; /* run_id -> struct request, while it is in the house */
 	struct list conns;
 	struct ceilings ceilings; /* of what clients hold */
+	struct errands errands;   /* on threads */
 	struct list waits;        /* struct call of methods.c, for runs to end */
 	struct log_limit refusals;
 	uv_signal_t signals[2];

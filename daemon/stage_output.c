@@ -153,7 +153,8 @@ static enum stage hand_to_thread(struct request *request, work_fn *work)
 {
 	struct server *server = request->server;
 
-	if (!server->closing && work_start(&server->loop, work, on_examined, request) == 0) {
+	if (!server->closing && errands_start(&server->errands, request->caller.uid, work,
+					on_examined, request) == 0) {
 		server->examining++;
 		return STAGE_WAIT;
 	}

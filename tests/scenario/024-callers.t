@@ -3,7 +3,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 [[ $(id -u) == 0 ]] || skip_all "only root can be several users"
-cp "$here/wire.py" "$here/024-callers.py" "$work/" # the checkout may be closed to others
+cp "$here/wire.py" "$here/024-callers.py" "$here/024-curious.py" "$work/" # the checkout may be closed to others
 echo 'socket_mode = "0666"' >"$work/ced.conf"
 ced_arguments=(--config "$work/ced.conf")
 daemon_start
@@ -20,4 +20,16 @@ sed 's/^/# /' "$work/callers"
 exits 0 "and root sees all" cectl show "$stranger"
 is "$(json "$(cectl runs --json --uid 4002)" '[run["uid"] for run in it["runs"]]')" "[4002]" "by uid, too"
 exits 0 "the stranger's run goes on, until root cancels it" cectl cancel "$running"
+setpriv --reuid 4001 --regid 4001 --clear-groups \
+	/usr/bin/python3 "$work/024-curious.py" >"$work/curious" 2>&1 &
+curious=$!
+for ((tries = 0; tries < 300; tries++)); do
+	grep -q asked "$work/curious" && break
+	sleep 0.1
+done
+took=$(TIMEFORMAT=%R && { time setpriv --reuid 4002 --regid 4002 --clear-groups \
+	cectl run -c 'print("x" * 200000)' >/dev/null; } 2>&1)
+ok "$((${took%.*} >= 2))" "who asks the store 27,000 questions holds up nobody else's output (${took} s)"
+kill "$curious"
+wait "$curious" 2>/dev/null
 done_testing
