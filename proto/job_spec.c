@@ -195,7 +195,7 @@ static int check_schema_text(struct job_reader *reader, const struct value *sche
 
 static int take_schema(struct job_reader *reader, const struct value *schema)
 {
-	struct schema_mistake mistake = { "", "" };
+	struct schema_mistake mistake = { .message = "" };
 	int answer = check_schema_text(reader, schema);
 
 	if (answer)

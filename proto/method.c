@@ -48,7 +48,7 @@ static const struct embedded *file_find(const char *name)
 static int compile_file(const char *name, const struct schema **ret_schema, struct err *err)
 {
 	const struct embedded *file = file_find(name);
-	struct schema_mistake mistake = { "", "" };
+	struct schema_mistake mistake = { .message = "" };
 	struct value *text = NULL;
 	int answer;
 

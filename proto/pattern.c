@@ -1,6 +1,7 @@
 #include "proto/pattern.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include <pcre2.h>
 
 #include "proto/base/cleanup.h"
+#include "proto/base/container.h"
 
 /*
  * ECMAScript as far as PCRE2 can: `$` only at the very end, \u0041, [] matches nothing, an unset
@@ -30,7 +32,7 @@
 
 struct pattern {
 	const pcre2_code *code;
-	const char *text; /* as it was written; callouts point into it */
+	const char *text; /* as PCRE2 was given it; callouts point into it */
 	size_t len;
 	size_t size;
 	bool refers_back;
@@ -146,6 +148,111 @@ static int land(struct arena *arena, struct landing *landing, const pcre2_code *
 	return 0;
 }
 
+/* ECMAScript has long names for what PCRE2 knows by one or two letters. */
+static const struct {
+	const char *name, *code;
+} categories[] = {
+	{ "Letter", "L" },
+	{ "Cased_Letter", "L&" },
+	{ "Uppercase_Letter", "Lu" },
+	{ "Lowercase_Letter", "Ll" },
+	{ "Titlecase_Letter", "Lt" },
+	{ "Modifier_Letter", "Lm" },
+	{ "Other_Letter", "Lo" },
+	{ "LC", "L&" },
+	{ "Mark", "M" },
+	{ "Combining_Mark", "M" },
+	{ "Nonspacing_Mark", "Mn" },
+	{ "Spacing_Mark", "Mc" },
+	{ "Enclosing_Mark", "Me" },
+	{ "Number", "N" },
+	{ "Decimal_Number", "Nd" },
+	{ "digit", "Nd" },
+	{ "Letter_Number", "Nl" },
+	{ "Other_Number", "No" },
+	{ "Punctuation", "P" },
+	{ "punct", "P" },
+	{ "Connector_Punctuation", "Pc" },
+	{ "Dash_Punctuation", "Pd" },
+	{ "Open_Punctuation", "Ps" },
+	{ "Close_Punctuation", "Pe" },
+	{ "Initial_Punctuation", "Pi" },
+	{ "Final_Punctuation", "Pf" },
+	{ "Other_Punctuation", "Po" },
+	{ "Symbol", "S" },
+	{ "Math_Symbol", "Sm" },
+	{ "Currency_Symbol", "Sc" },
+	{ "Modifier_Symbol", "Sk" },
+	{ "Other_Symbol", "So" },
+	{ "Separator", "Z" },
+	{ "Space_Separator", "Zs" },
+	{ "Line_Separator", "Zl" },
+	{ "Paragraph_Separator", "Zp" },
+	{ "Other", "C" },
+	{ "Control", "Cc" },
+	{ "cntrl", "Cc" },
+	{ "Format", "Cf" },
+	{ "Private_Use", "Co" },
+	{ "Unassigned", "Cn" },
+};
+
+static size_t skip_word(const char *text, size_t len, const char *word)
+{
+	size_t word_len = strlen(word);
+
+	return len > word_len && memcmp(text, word, word_len) == 0 ? word_len : 0;
+}
+
+/* The short name of what stands between the braces, or NULL: PCRE2 may know it as it is. */
+static const char *category_code(const char *name, size_t len)
+{
+	size_t skip = skip_word(name, len, "General_Category=");
+
+	skip += skip ? 0 : skip_word(name, len, "gc=");
+	for (size_t i = 0; i < COUNT_OF(categories); i++)
+		if (strlen(categories[i].name) == len - skip &&
+			memcmp(categories[i].name, name + skip, len - skip) == 0)
+			return categories[i].code;
+	return NULL;
+}
+
+/* Copies one escape, which starts at `text`; how much of it that was. */
+static size_t copy_escape(const char *text, size_t len, char *out, size_t *ret_len)
+{
+	const char *end = len > 3 ? memchr(text, '}', len) : NULL;
+	const char *code = NULL;
+	size_t taken = len > 1 ? 2 : 1;
+
+	if (end && (text[1] == 'p' || text[1] == 'P') && text[2] == '{')
+		code = category_code(text + 3, (size_t)(end - text) - 3);
+	memcpy(out, text, taken);
+	*ret_len = taken;
+	if (!code)
+		return taken;
+	*ret_len += (size_t)sprintf(out + taken, "{%s}", code); /* shorter than its long name */
+	return (size_t)(end - text) + 1;
+}
+
+/* The pattern as PCRE2 wants it, never longer than it was. */
+static char *translate(struct arena *arena, const char *text, size_t len, size_t *ret_len)
+{
+	char *out = arena_alloc(arena, len + 1);
+	size_t written = 0;
+
+	for (size_t at = 0; out && at < len;) {
+		size_t copied = 1;
+
+		if (text[at] == '\\') {
+			at += copy_escape(text + at, len - at, out + written, &copied);
+			written += copied;
+		} else {
+			out[written++] = text[at++];
+		}
+	}
+	*ret_len = written;
+	return out;
+}
+
 /* What PCRE2 would read as an order to itself and ECMAScript as a mistake. */
 static int refuse_orders(const char *text, size_t len, struct err *err)
 {
@@ -166,6 +273,9 @@ int pattern_compile(struct arena *arena, const char *text, size_t len,
 
 	if (refuse_orders(text, len, err) < 0)
 		return -1;
+	text = translate(arena, text, len, &len);
+	if (!text)
+		return no_memory(err);
 	general = pcre2_general_context_create(landing_alloc, landing_free, &landing);
 	if (!general)
 		return no_memory(err);
@@ -177,9 +287,7 @@ int pattern_compile(struct arena *arena, const char *text, size_t len,
 	if (!pattern)
 		return no_memory(err);
 	pattern->len = len;
-	pattern->text = arena_copy(arena, text, len);
-	if (!pattern->text)
-		return no_memory(err);
+	pattern->text = text;
 	if (land(arena, &landing, code, pattern, err) < 0)
 		return -1;
 	*ret_pattern = pattern;

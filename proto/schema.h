@@ -1,13 +1,11 @@
 /*
  * JSON Schema: compiled once, then held against values.
  *
- * Understood of draft 2020-12: boolean schemas and
- *	type enum const | minimum maximum exclusiveMinimum exclusiveMaximum multipleOf |
- *	minLength maxLength pattern | items prefixItems minItems maxItems uniqueItems |
- *	properties additionalProperties required minProperties maxProperties
- * and passed over, since they say nothing about validity:
- *	$schema $id $comment title description default examples deprecated readOnly writeOnly
- * Every other keyword is refused by name: to ignore one would be to call bad output good.
+ * All of draft 2020-12, with `format` and content* as notes.  References lead to what stands in the
+ * schema itself, by pointer, $anchor or $id; nothing is ever fetched, and a schema that asks for more
+ * is refused.  Keywords that the draft does not know say nothing, as it wants; those that look like a
+ * slip for one that it knows, and those of earlier drafts, are refused by name: to pass them over
+ * would be to call bad output good.
  *
  * Numbers are compared exactly (see number.h), 1 equals 1.0, true does not equal 1, lengths are
  * in code points, and a number that is not finite is of no type.
@@ -27,8 +25,12 @@
 #define SCHEMA_NODES_MAX         4096 /* schemas within one schema */
 #define SCHEMA_DEPTH_MAX         32   /* of schemas within schemas */
 #define SCHEMA_PATTERNS_MAX      256
+#define SCHEMA_NAMES_MAX         128 /* $id and anchors */
+#define SCHEMA_REFERENCES_MAX    1024
+#define SCHEMA_URI_LEN_MAX       1024
 #define SCHEMA_PATTERN_BYTES_MAX (512U << 10) /* what its compiled patterns may take together */
 #define SCHEMA_WORK_MAX          4000000U     /* steps that checking one value may take */
+#define SCHEMA_CHECK_DEPTH_MAX   512          /* of schemas that wait for each other in a check */
 #define SCHEMA_ERRORS_MAX        64
 
 struct schema;
@@ -42,6 +44,7 @@ enum schema_dialect {
 struct schema_mistake {
 	const char *pointer; /* JSON Pointer into the schema */
 	const char *message;
+	bool elsewhere; /* it asks for something outside of itself */
 };
 
 /* Where a value breaks a schema. */

@@ -1,7 +1,8 @@
 /*
- * The inside of a compiled schema, for schema.c, which makes it, and schema_check.c, which holds
- * values against it.  A keyword is one row in the table in schema.c: how it is compiled and how
- * it is checked; a new keyword is a new row and its two functions.
+ * The inside of a compiled schema, for the files that make it (schema.c with its table of keywords,
+ * schema_keyword.c, schema_refs.c) and those that hold values against it (schema_check.c,
+ * schema_apply.c).  A keyword is one row in the table in schema.c: how it is compiled and how it is
+ * checked; a new keyword is a new row and its two functions.
  */
 #pragma once
 
@@ -39,19 +40,23 @@ struct schema_type_word {
 
 extern const struct schema_type_word schema_type_words[]; /* ends with a row without a word */
 
+#define SCHEMA_BESIDE_MAX 2
+
 struct schema_keyword {
 	const char *name;
 	unsigned applies; /* to values of these types */
 	int (*compile)(struct schema_compiler *compiler, struct schema_rule *rule);
 	void (*check)(struct schema_checker *checker, const struct schema_rule *rule,
 		const struct value *value, const struct place *at); /* NULL: an annotation */
-	const char *beside; /* the neighbour that says what this one leaves alone, or NULL */
+	const char *beside[SCHEMA_BESIDE_MAX]; /* neighbours that it asks, or NULL */
 };
 
 struct schema_member {
 	const char *key;
 	size_t key_len;
+	const struct pattern *pattern; /* of patternProperties: what keys it is for */
 	const struct schema *schema;
+	const struct value *names; /* of dependentRequired */
 };
 
 /* One keyword of one schema. */
@@ -59,14 +64,17 @@ struct schema_rule {
 	const struct schema_keyword *keyword;
 	const struct value *text; /* what the schema says behind the keyword */
 	struct place place;
-	const struct schema_rule *beside;
+	const struct schema_rule *beside[SCHEMA_BESIDE_MAX];
 	union {
 		unsigned types;
 		uint64_t count;
 		uint64_t weight; /* what comparing with `text` costs */
 		bool on;
 		const struct pattern *pattern;
-		const struct schema *schema;
+		struct {
+			const struct schema *schema;
+			const char *anchor; /* $dynamicRef: the outermost of this name is meant */
+		};
 		struct {
 			const struct schema **items;
 			size_t count;
@@ -78,10 +86,28 @@ struct schema_rule {
 	};
 };
 
+struct schema_anchor {
+	const struct schema_anchor *next;
+	const char *name;
+	const struct schema *schema;
+	bool dynamic;
+};
+
+/* What has a name of its own ($id), and the whole. */
+struct schema_resource {
+	struct schema_resource *next;
+	const char *uri; /* "" when the whole has none */
+	const struct value *text;
+	const struct place *place;
+	const struct schema_anchor *anchors;
+};
+
 /* A schema: `never`, or all of its rules. */
 struct schema {
 	const struct place *place;
+	const struct schema_resource *resource;
 	bool never;
+	bool unevaluated; /* it asks what its other rules have looked at */
 	struct schema_rule *rules;
 	size_t rule_count;
 };
@@ -109,8 +135,11 @@ int schema_find_twins(
 	X(type) X(enum) X(const) \
 	X(minimum) X(maximum) X(exclusive_minimum) X(exclusive_maximum) X(multiple_of) \
 	X(min_length) X(max_length) X(pattern) \
-	X(min_items) X(max_items) X(unique_items) X(prefix_items) X(items) \
-	X(min_properties) X(max_properties) X(required) X(properties) X(additional_properties)
+	X(min_items) X(max_items) X(unique_items) X(prefix_items) X(items) X(contains) \
+	X(min_properties) X(max_properties) X(required) X(dependent_required) X(property_names) \
+	X(properties) X(pattern_properties) X(additional_properties) \
+	X(ref) X(dynamic_ref) X(all_of) X(any_of) X(one_of) X(not) X(if) X(dependent_schemas) \
+	X(unevaluated_items) X(unevaluated_properties) X(nothing)
 /* clang-format on */
 
 #define SCHEMA_CHECK_PROTOTYPE(name)                                                             \

@@ -29,7 +29,7 @@ static void say_errors(struct buf *said, const struct schema_report *report)
 static void judge(struct arena *arena, const struct test_case *test, struct buf *said)
 {
 	struct value *text = NULL, *value = NULL;
-	struct schema_mistake mistake = { NULL, NULL };
+	struct schema_mistake mistake = { .message = NULL };
 	const struct schema *schema = NULL;
 	struct schema_report report;
 	struct err err = ERR_INIT;

@@ -31,7 +31,7 @@ static void check_value(struct arena *arena, const struct schema *schema, const 
 
 static void try_schema(struct arena *arena, const struct value *text, const struct value *value)
 {
-	struct schema_mistake mistake = { NULL, NULL };
+	struct schema_mistake mistake = { .message = NULL };
 	const struct schema *schema = NULL;
 	struct err err = ERR_INIT;
 	int answer = schema_compile(arena, text, SCHEMA_JSON, &schema, &mistake, &err);

@@ -26,7 +26,7 @@ static struct value *parsed(struct arena *arena, const char *text)
 static const struct schema *compiled(
 	struct arena *arena, const char *text, enum schema_dialect dialect)
 {
-	struct schema_mistake mistake = { NULL, NULL };
+	struct schema_mistake mistake = { .message = NULL };
 	const struct schema *schema = NULL;
 	struct err err = ERR_INIT;
 
@@ -54,7 +54,7 @@ static const char *said(struct arena *arena, const char *schema_text, const char
 
 static const char *mistake_in(struct arena *arena, const char *text)
 {
-	struct schema_mistake mistake = { NULL, NULL };
+	struct schema_mistake mistake = { .message = NULL };
 	const struct schema *schema = NULL;
 	struct err err = ERR_INIT;
 
@@ -106,7 +106,15 @@ TEST(mistakes_say_what_a_keyword_wants)
 {
 	WITH_ARENA(arena);
 
-	CHECK_STR(mistake_in(arena, "{\"anyOf\":[]}"), "this keyword is not supported");
+	CHECK_STR(mistake_in(arena, "{\"anyOf\":[]}"), "must be a list of schemas");
+	CHECK_STR(mistake_in(arena, "{\"maxLenght\":1}"), "no such keyword: is maxLength meant?");
+	CHECK_STR(mistake_in(arena, "{\"dependencies\":{}}"),
+		"of an earlier draft: in 2020-12 this is dependentRequired and dependentSchemas");
+	CHECK_STR(mistake_in(arena, "{\"$ref\":\"http://a/b\"}"),
+		"http://a/b is not in this schema, and nothing is fetched: put it under $defs with its "
+		"$id");
+	CHECK_STR(mistake_in(arena, "{\"$ref\":\"#/a\"}"),
+		"there is nothing of this name in the schema");
 	CHECK_STR(mistake_in(arena, "{\"maxItems\":1.5}"), "must be a whole number, 0 or above");
 	CHECK_STR(mistake_in(arena, "{\"pattern\":\"(\"}"),
 		"is no regular expression: at byte 1: missing closing parenthesis");
@@ -171,7 +179,7 @@ TEST(a_schema_has_only_so_many_schemas)
 {
 	WITH_ARENA(arena);
 	struct value *schema = value_map(arena), *properties = value_map(arena);
-	struct schema_mistake mistake = { NULL, NULL };
+	struct schema_mistake mistake = { .message = NULL };
 	const struct schema *ret = NULL;
 	struct err err = ERR_INIT;
 	char key[16];
@@ -189,7 +197,7 @@ TEST(a_schema_has_only_so_many_patterns)
 {
 	WITH_ARENA(arena);
 	struct value *schema = value_map(arena), *items = value_list(arena);
-	struct schema_mistake mistake = { NULL, NULL };
+	struct schema_mistake mistake = { .message = NULL };
 	const struct schema *ret = NULL;
 	struct err err = ERR_INIT;
 
@@ -209,7 +217,7 @@ TEST(patterns_share_one_ceiling_of_memory)
 {
 	WITH_ARENA(arena);
 	struct value *schema = value_map(arena), *items = value_list(arena);
-	struct schema_mistake mistake = { NULL, NULL };
+	struct schema_mistake mistake = { .message = NULL };
 	const struct schema *ret = NULL;
 	struct err err = ERR_INIT;
 
@@ -252,7 +260,7 @@ TEST(a_full_arena_is_an_error_and_never_a_verdict)
 	for (size_t ceiling = 0; ceiling < 8192; ceiling += 64) {
 		struct arena arena_itself;
 		auto_of(arena_done) struct arena *arena = &arena_itself;
-		struct schema_mistake mistake = { NULL, NULL };
+		struct schema_mistake mistake = { .message = NULL };
 		const struct schema *schema = NULL;
 		struct schema_report report = { NULL, 0, false };
 		struct err err = ERR_INIT;
@@ -274,7 +282,7 @@ TEST(no_memory_is_an_error_and_leaves_nothing_behind)
 		WITH_ARENA(arena);
 		struct value *text = parsed(arena,
 			"{\"properties\":{\"a\":{\"pattern\":\"^x\"}},\"required\":[\"b\"]}");
-		struct schema_mistake mistake = { NULL, NULL };
+		struct schema_mistake mistake = { .message = NULL };
 		const struct schema *schema = NULL;
 		struct schema_report report = { NULL, 0, false };
 		struct err err = ERR_INIT;
