@@ -50,6 +50,7 @@ extern const struct command wait_command;
 extern const struct command cancel_command;
 extern const struct command runs_command;
 extern const struct command show_command;
+extern const struct command explain_command;
 extern const struct command trace_command;
 extern const struct command output_command;
 extern const struct command stats_command;

@@ -22,6 +22,7 @@ static const struct {
 	{ NULL, &cancel_command },
 	{ "The record", &runs_command },
 	{ NULL, &show_command },
+	{ NULL, &explain_command },
 	{ NULL, &trace_command },
 	{ NULL, &output_command },
 	{ NULL, &stats_command },

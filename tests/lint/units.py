@@ -37,13 +37,14 @@ LISTED = {
            "stats stmt walk", PART, STORE),
     **each("daemon/inspector", "filter found imports inspector scopes template trial",
            PART, INSPECTOR),
-    **each("cli", "cmd_cancel cmd_check cmd_output cmd_run cmd_runs cmd_runtimes cmd_show "
+    **each("cli", "cmd_cancel cmd_check cmd_explain cmd_output cmd_run cmd_runs cmd_runtimes cmd_show "
            "cmd_stats cmd_status cmd_trace cmd_wait", COMMAND, CECTL),
 }
 
 # module or pattern: (why there is no test of its name, the tests that cover it)
 ELSEWHERE = {
     **LISTED,
+    "cli/explain_texts.c": (PART, ["tests/unit/test_explain.c"]),
     "daemon/main.c": (ENTRY, ["tests/scenario/lib.sh", "tests/scenario/010-cli-run.t"]),
     "daemon/stage_*.c": (STAGE, ["tests/unit/test_stages.c"]),
     "daemon/pipeline.c": (STAGE, ["tests/unit/test_stages.c"]),

@@ -33,6 +33,13 @@ exits 0 "a denied run shows" cectl show last~1
 like "$out" 'none of its code ran' "that nothing ran"
 like "$out" 'line 1, column' "rule, line and column"
 
+exits 0 "explain" cectl explain last~2
+like "$out" 'IndexError: list index out of range' "says what happened"
+like "$out" 'line 4: print\(rows\[total\]\)' "and where"
+exits 0 "explain --json" cectl explain last~1 --json
+is "$(jq -r .outcome <<<"$out")" policy_denied "is a document"
+like "$(jq -r '.change[]' <<<"$out")" '[a-z]' "with what to change"
+
 exits 0 "trace" cectl trace last~2
 like "$out" 'policy ' "shows the phases"
 

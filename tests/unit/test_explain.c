@@ -1,0 +1,130 @@
+#include <string.h>
+
+#include "cli/explain.h"
+#include "proto/job.h"
+#include "proto/json.h"
+#include "tests/check.h"
+
+static struct cli cli;
+static struct explanation explanation;
+
+static void explain_json(const char *text)
+{
+	struct value *record = NULL;
+	struct err err = ERR_INIT;
+
+	arena_init(&cli.arena, 1U << 24);
+	CHECK_EQ_INT(json_parse(&cli.arena, text, strlen(text), NULL, &record, &err), 0);
+	CHECK_EQ_INT(explain(&cli, record, &explanation), 0);
+}
+
+static bool says(enum explain_part part, const char *sentence)
+{
+	for (size_t i = 0; i < explanation.counts[part]; i++)
+		if (strcmp(explanation.sentences[part][i], sentence) == 0)
+			return true;
+	for (size_t i = 0; i < explanation.counts[part]; i++)
+		(void)fprintf(stderr, "# says: %s\n", explanation.sentences[part][i]);
+	return false;
+}
+
+static bool is_reserved(enum outcome outcome)
+{
+	return outcome == OUTCOME_APPROVAL_DENIED || outcome == OUTCOME_APPROVAL_EXPIRED ||
+	       outcome == OUTCOME_BUDGET_EXCEEDED;
+}
+
+/* Whether the table has a sentence that needs nothing of the record but its outcome and reason. */
+TEST(every_outcome_says_what_happened_and_what_to_do)
+{
+	for (enum outcome outcome = OUTCOME_OK; outcome < OUTCOME_COUNT; outcome++) {
+		unsigned parts[EXPLAIN_PARTS] = { 0 };
+
+		for (const struct explain_text *row = explain_texts; row->text; row++)
+			if (row->outcome && !strcmp(row->outcome, outcome_word(outcome)))
+				parts[row->part]++;
+		if (is_reserved(outcome))
+			continue;
+		CHECK(parts[EXPLAIN_HAPPENED] > 0);
+		CHECK(parts[EXPLAIN_CHANGE] > 0);
+	}
+}
+
+TEST(every_sentence_is_of_an_outcome_that_there_is)
+{
+	for (const struct explain_text *row = explain_texts; row->text; row++) {
+		size_t len = strlen(row->text);
+
+		CHECK(!row->outcome || outcome_from_word(row->outcome) != OUTCOME_NONE);
+		CHECK(!strchr(row->text, '{') == !strchr(row->text, '}'));
+		CHECK(len > 0);
+	}
+}
+
+TEST(numbers_come_with_their_units_and_the_limit_with_who_held_it)
+{
+	explain_json("{\"outcome\":\"wall_limit\",\"evidence\":{\"limit\":\"wall_ms\",\"limit_ms\":"
+		     "2000,\"cpu_ms\":3},\"limits\":{\"wall_ms\":2000,\"enforced_by\":{\"wall_ms\":"
+		     "\"clock\"}}}");
+	CHECK(says(EXPLAIN_HAPPENED, "The program was still running after 2.00 s and was killed."));
+	CHECK(says(EXPLAIN_KNOWN, "wall_ms was limited to 2.00 s, held by: clock."));
+	CHECK(says(EXPLAIN_CHANGE,
+		"It mostly waited: for input that does not come, in sleep, or for "
+		"a lock. Do not wait for what is not there."));
+	CHECK_EQ_INT(explanation.counts[EXPLAIN_CHANGE], 2);
+	arena_done(&cli.arena);
+}
+
+TEST(a_sentence_with_a_hole_is_left_out)
+{
+	explain_json("{\"outcome\":\"memory_limit\",\"evidence\":{\"limit\":\"memory_bytes\","
+		     "\"limit_bytes\":67108864}}");
+	CHECK(says(EXPLAIN_HAPPENED, "The program needed more than 64 MiB of memory."));
+	CHECK_EQ_INT(explanation.counts[EXPLAIN_KNOWN], 0);
+	arena_done(&cli.arena);
+}
+
+TEST(findings_come_with_their_hints)
+{
+	explain_json(
+		"{\"outcome\":\"policy_denied\",\"policy\":{\"name\":\"strict\",\"findings\":[{"
+		"\"rule\":\"r\",\"line\":3,\"column\":5,\"message\":\"no\",\"hint\":\"do "
+		"that\"}]}}");
+	CHECK(says(EXPLAIN_HAPPENED, "The policy strict refused the program."));
+	CHECK(says(EXPLAIN_KNOWN, "line 3, column 5: no (r)"));
+	CHECK(says(EXPLAIN_CHANGE, "line 3: do that"));
+	arena_done(&cli.arena);
+}
+
+TEST(advice_fits_the_exception)
+{
+	explain_json("{\"outcome\":\"exception\",\"error\":{\"type\":\"ModuleNotFoundError\","
+		     "\"message\":\"No module named 'x'\",\"line\":1,\"text\":\"import x\"}}");
+	CHECK(says(EXPLAIN_CHANGE,
+		"Modules are those of the runtime (cectl runtimes) and files that come with the "
+		"run; nothing can be installed from inside."));
+	CHECK_EQ_INT(explanation.counts[EXPLAIN_CHANGE], 2);
+	arena_done(&cli.arena);
+}
+
+TEST(what_a_program_says_cannot_reach_the_terminal)
+{
+	explain_json("{\"outcome\":\"exception\",\"error\":{\"type\":\"E\",\"message\":"
+		     "\"\\u001b[2J\\nx\",\"line\":1}}");
+	CHECK(!strchr(explanation.sentences[EXPLAIN_HAPPENED][0], '\x1b'));
+	CHECK(!strchr(explanation.sentences[EXPLAIN_HAPPENED][0], '\n'));
+	arena_done(&cli.arena);
+}
+
+TEST(many_findings_are_not_too_many)
+{
+	static char text[1U << 16] =
+		"{\"outcome\":\"policy_denied\",\"policy\":{\"name\":\"p\",\"findings\":[";
+
+	for (int i = 0; i < 200; i++)
+		(void)strcat(text, i ? ",{\"line\":1}" : "{\"line\":1}");
+	(void)strcat(text, "]}}");
+	explain_json(text);
+	CHECK_EQ_INT(explanation.counts[EXPLAIN_KNOWN], EXPLAIN_SENTENCES_MAX);
+	arena_done(&cli.arena);
+}
