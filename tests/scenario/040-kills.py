@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-from wire import Client, PATH, children, command, daemon_pid, done, ok, wait_until
+from wire import Client, PATH, children, command, daemon_pid, done, lives, ok, wait_until
 
 config, rounds = sys.argv[1], int(sys.argv[2])
 seed = int(os.environ.get("CED_SEED", time.time()))
@@ -105,8 +105,8 @@ for round_number in range(rounds):
     kinds[kind] += 1
     if kind in ("ced", "spawner"):
         spawner.wait(20)
-        wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in below), 5)
-        survivors += [(kind, pid, command(pid)) for pid in below if os.path.exists(f"/proc/{pid}")]
+        wait_until(lambda: not any(map(lives, below)), 5)
+        survivors += [(kind, pid, command(pid)) for pid in below if lives(pid)]
         spawner = start()
     came_back = came_back and wait_until(is_up, 30)
 

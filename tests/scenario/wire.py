@@ -106,6 +106,15 @@ def command(pid):
         return ""
 
 
+def lives(pid):
+    """Whether it can still do something: not one that only waits for its new parent to notice."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 def daemon_pid(spawner):
     """The event loop's process."""
     for pid in children(spawner):
