@@ -52,7 +52,6 @@ static void show(struct cli *cli, const struct explanation *explanation)
 	for (enum explain_part part = 0; part < EXPLAIN_PARTS; part++) {
 		if (!explanation->counts[part])
 			continue;
-		say(&cli->out, PAINT_PLAIN, "\n");
 		output_heading(&cli->out, parts[part].title);
 		for (size_t i = 0; i < explanation->counts[part]; i++)
 			page_wrapped(cli, PAINT_PLAIN, explanation->sentences[part][i], 2);

@@ -71,11 +71,13 @@ static void add_limit(struct cli *cli, const struct value *record, struct explan
 				page_number(cli, limit, number), holder));
 }
 
-/* What a policy found, with what it would have instead. */
+/* What a policy found; where it refused, with what it would have instead. */
 static void add_findings(
 	struct cli *cli, const struct value *record, struct explanation *explanation)
 {
-	const struct value *findings = value_get(value_get(record, "policy"), "findings");
+	const struct value *policy = value_get(record, "policy");
+	const struct value *findings = value_get(policy, "findings");
+	bool denied = strcmp(page_text(cli, policy, "decision"), "deny") == 0;
 
 	for (size_t i = 0; value_at(findings, i); i++) {
 		const struct value *finding = value_at(findings, i);
@@ -83,12 +85,13 @@ static void add_findings(
 		const char *path = page_text(cli, finding, "path");
 
 		add(explanation, EXPLAIN_KNOWN,
-			arena_printf(&cli->arena, "%s%sline %s, column %s: %s (%s)", path,
+			arena_printf(&cli->arena, "%s%s%sline %s, column %s: %s (%s)",
+				denied ? "" : "The policy let pass and noted: ", path,
 				path[0] ? ", " : "", page_text(cli, finding, "line"),
 				page_text(cli, finding, "column"),
 				page_text(cli, finding, "message"),
 				page_text(cli, finding, "rule")));
-		if (hint[0])
+		if (denied && hint[0])
 			add(explanation, EXPLAIN_CHANGE,
 				arena_printf(&cli->arena, "line %s: %s",
 					page_text(cli, finding, "line"), hint));

@@ -197,7 +197,7 @@ const struct explain_text explain_texts[] = {
 
 	{ "policy_denied", HAPPENED, NULL, "The policy {policy.name} refused the program." },
 	{ "policy_denied", KNOWN, NULL, "None of its code ran." },
-	{ "policy_denied", CHANGE, NULL, "What the policy allows: cectl check tells before a run; another policy needs to be asked for." },
+	{ "policy_denied", CHANGE, NULL, "cectl check FILE --policy {policy.name} tells beforehand what it will say." },
 
 	{ "canceled", HAPPENED, NULL, "{reason}" },
 	{ "canceled", KNOWN, nothing_ran, "None of its code had run." },

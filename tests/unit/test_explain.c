@@ -87,7 +87,7 @@ TEST(a_sentence_with_a_hole_is_left_out)
 TEST(findings_come_with_their_hints)
 {
 	explain_json(
-		"{\"outcome\":\"policy_denied\",\"policy\":{\"name\":\"strict\",\"findings\":[{"
+		"{\"outcome\":\"policy_denied\",\"policy\":{\"name\":\"strict\",\"decision\":\"deny\",\"findings\":[{"
 		"\"rule\":\"r\",\"line\":3,\"column\":5,\"message\":\"no\",\"hint\":\"do "
 		"that\"}]}}");
 	CHECK(says(EXPLAIN_HAPPENED, "The policy strict refused the program."));
