@@ -56,4 +56,5 @@ extern const struct command output_command;
 extern const struct command stats_command;
 extern const struct command runtimes_command;
 extern const struct command status_command;
+extern const struct command doctor_command;
 extern const struct command demo_command;

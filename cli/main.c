@@ -28,6 +28,7 @@ static const struct {
 	{ NULL, &stats_command },
 	{ "The daemon", &status_command },
 	{ NULL, &runtimes_command },
+	{ NULL, &doctor_command },
 	{ "To begin with", &demo_command },
 };
 

@@ -423,3 +423,23 @@ void config_print_settings(FILE *out)
 	print_numbers(out, "limits.", limits, COUNT_OF(limits));
 	print_numbers(out, "most.", most, COUNT_OF(most));
 }
+
+static void print_values(FILE *out, const char *prefix, const struct config *config,
+	const struct number_rule *rules, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s%s=%" PRIu64 "\n", prefix, rules[i].name,
+			*number_at((struct config *)(uintptr_t)config, &rules[i]));
+}
+
+void config_print_in_force(const struct config *config, FILE *out)
+{
+	print_values(out, "", config, numbers, COUNT_OF(numbers));
+	for (size_t i = 0; i < COUNT_OF(texts); i++)
+		fprintf(out, "%s=%s\n", texts[i].name, (const char *)config + texts[i].offset);
+	print_values(out, "limits.", config, limits, COUNT_OF(limits));
+	print_values(out, "most.", config, most, COUNT_OF(most));
+	for (unsigned i = 0; i < config->runtime_count; i++)
+		fprintf(out, "runtime.%s.interpreter=%s\n", config->runtimes[i].name,
+			config->runtimes[i].interpreter);
+}

@@ -62,3 +62,6 @@ int config_finish(struct config *config, struct err *err);
 
 /* Prints every setting with its default, range and meaning. */
 void config_print_settings(FILE *out);
+
+/* Prints what is in force, one "name=value" for each setting; `cectl doctor` reads it. */
+void config_print_in_force(const struct config *config, FILE *out);

@@ -22,6 +22,7 @@ static const struct option long_options[] = {
 	{ "spawner-fd", required_argument, NULL, 'f' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "settings", no_argument, NULL, 'S' },
+	{ "in-force", no_argument, NULL, 'F' },
 	{ "version", no_argument, NULL, 'V' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -29,12 +30,12 @@ static const struct option long_options[] = {
 
 static const char help[] =
 	"usage: ced-spawner [--user NAME] -- [--config FILE] [--socket PATH] [--state DIR] [--verbose]\n"
-	"       ced --settings | --version | --help\n"
+	"       ced --settings | --in-force [--config FILE] | --version | --help\n"
 	"\n"
 	"ced runs programs that agents send, in jails.  ced-spawner starts it; on its own it only\n"
 	"tells about itself.\n"
 	"\n"
-	"  --config FILE   settings; `ced --settings` lists them all\n"
+	"  --config FILE   settings; `ced --settings` lists them all, --in-force what came of FILE\n"
 	"  --socket PATH   where clients connect\n"
 	"  --state DIR     folder of the audit store\n"
 	"  --verbose       log more\n";
@@ -50,9 +51,25 @@ static char *own_folder(void)
 	return slash ? path : NULL;
 }
 
+/* What a configuration comes to, for people and for `cectl doctor`. */
+static int print_in_force(const char *path)
+{
+	static struct config config;
+	struct err err = ERR_INIT;
+
+	config_init(&config);
+	if ((path && config_load(&config, path, &err) < 0) || config_finish(&config, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		return EXIT_FAILURE;
+	}
+	config_print_in_force(&config, stdout);
+	return EXIT_SUCCESS;
+}
+
 /* -1: go on; else the exit status. */
 static int read_options(int argc, char **argv, struct server_options *ret, enum log_level *level)
 {
+	bool in_force = false;
 	int letter;
 
 	while ((letter = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
@@ -78,6 +95,9 @@ static int read_options(int argc, char **argv, struct server_options *ret, enum 
 		case 'S':
 			config_print_settings(stdout);
 			return EXIT_SUCCESS;
+		case 'F':
+			in_force = true; /* --config may follow */
+			break;
 		case 'V':
 			puts("ced " CED_VERSION);
 			return EXIT_SUCCESS;
@@ -89,7 +109,7 @@ static int read_options(int argc, char **argv, struct server_options *ret, enum 
 			return EXIT_FAILURE;
 		}
 	}
-	return -1;
+	return in_force ? print_in_force(ret->config_path) : -1;
 }
 
 int main(int argc, char **argv)

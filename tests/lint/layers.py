@@ -17,6 +17,7 @@ MAY = {
                 "sandbox/"),
     "store": ("proto/", "store/"),
     "cli": ("proto/", "cli/"),
+    "cli/doctor": ("proto/base/", "cli/doctor/"),
     "daemon": ("proto/", "store/store.h", "daemon/"),
     "daemon/inspector": ("proto/base/", "proto/inspectmsg.h", "proto/version.h",
                          "daemon/inspector/"),

@@ -10,7 +10,8 @@ import pathlib
 import sys
 
 FOLDERS = ("daemon", "daemon/policy", "daemon/inspector", "sandbox", "sandbox/runtimes/python",
-           "proto", "proto/base", "store", "cli", "cli/demo")
+           "proto", "proto/base", "store", "cli", "cli/demo",
+           "cli/doctor")
 
 ENTRY = "a main(): it is started as it is"
 PART = "one of the files of one module, whose test is named after the whole"
@@ -72,6 +73,8 @@ ELSEWHERE = {
     "cli/main.c": (ENTRY, ["tests/scenario/005-cli-alone.t"]),
     "cli/cli.c": (COMMAND, ["tests/scenario/005-cli-alone.t"]),
     "cli/cmd_demo.c": (COMMAND, ["tests/scenario/019-demo.t"]),
+    "cli/cmd_doctor.c": (COMMAND, ["tests/scenario/006-doctor.t"]),
+    "cli/doctor/probe_*.c": (PART, ["tests/unit/test_doctor.c", "tests/scenario/006-doctor.t"]),
     "cli/demo.c": (COMMAND, ["tests/scenario/019-demo.t"]),
     "cli/record*.c": (COMMAND, ["tests/scenario/012-cli-record.t"]),
     "cli/results.c": (COMMAND, ["tests/scenario/013-cli-artifacts.t"]),

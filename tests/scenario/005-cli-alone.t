@@ -7,7 +7,7 @@ like "$out" 'run a program in a jail' "with what they do"
 exits 0 "every command has a page of help" cectl help run
 like "$out" 'Examples:' "with examples"
 like "$out" '137 +memory limit' "and exit codes"
-for command in run check wait cancel runs show trace output stats status runtimes demo; do
+for command in run check wait cancel runs show trace output stats status runtimes doctor demo; do
 	exits 0 "cectl $command --help" cectl "$command" --help
 	is "$(($(wc -L <<<"$out") <= 100))" 1 "its lines are short"
 done

@@ -154,3 +154,27 @@ TEST(a_runtime_without_an_interpreter_or_with_odd_modules_is_refused)
 	expect_refused("runtime ruby { }\n", "interpreter");
 	expect_refused("runtime python { preload = {\"os; import x\"} }\n", "preload");
 }
+
+TEST(what_is_in_force_is_printed_as_names_and_values)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	struct err err = ERR_INIT;
+
+	CHECK(out != NULL);
+	config_init(&config);
+	CHECK(config_parse(&config,
+		      "cgroups = \"auto\" queue_max = 7 limits { wall_ms = 2s }\n"
+		      "runtime slow { interpreter = \"/opt/python3\" }",
+		      &err) == 0);
+	config_print_in_force(&config, out);
+	CHECK(fclose(out) == 0);
+	CHECK(strstr(text, "\ncgroups=auto\n"));
+	CHECK(strstr(text, "\nqueue_max=7\n"));
+	CHECK(strstr(text, "\nlimits.wall_ms=2000\n"));
+	CHECK(strstr(text, "\nmost.wall_ms=60000\n"));
+	CHECK(strstr(text, "\nruntime.python.interpreter=/usr/bin/python3\n"));
+	CHECK(strstr(text, "\nruntime.slow.interpreter=/opt/python3\n"));
+	free(text);
+}

@@ -1,0 +1,289 @@
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/doctor/doctor.h"
+#include "cli/exits.h"
+#include "cli/page.h"
+#include "proto/base/container.h"
+
+#define NAME_COLUMN  4
+#define FOUND_COLUMN 20
+#define ANSWER_MS    5000
+#define TEXT_BYTES   ((size_t)1 << 16)
+
+struct doctor_options {
+	const char *config;
+};
+
+/* clang-format off */
+static const struct option_row rows[] = {
+	{ 0, "config", "FILE", OPTION_TEXT, offsetof(struct doctor_options, config),
+	  "settings to check for; else /etc/ced/ced.conf where it is there, else the defaults" },
+	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+};
+
+static const struct example examples[] = {
+	{ "cectl doctor", "what does this host give, and what is to be repaired?" },
+	{ "cectl doctor --json | jq -r '.checks[] | select(.state == \"missing\") | .repair'",
+	  "only the repairs" },
+	{ "systemd-run --user --scope -p Delegate=yes cectl doctor", "the same in a cgroup of one's own" },
+	{ NULL, NULL },
+};
+
+static const struct {
+	enum mark mark;
+	enum paint paint;
+} looks[] = {
+	[STATE_GOOD]    = { MARK_GOOD, PAINT_GREEN },
+	[STATE_NOTE]    = { MARK_DOT,  PAINT_DIM },
+	[STATE_WEAKER]  = { MARK_DOT,  PAINT_YELLOW },
+	[STATE_MISSING] = { MARK_BAD,  PAINT_RED },
+	[STATE_UNTRIED] = { MARK_DOT,  PAINT_DIM },
+};
+/* clang-format on */
+
+/* All that is known when everything was tried. */
+struct visit {
+	struct patient patient;
+	struct tried tried[DOCTOR_TRIED_MAX];
+	size_t count;
+	const struct value *hello; /* of a daemon that answers, or NULL */
+	const struct value *host;  /* what it says of its host, to an administrator; or NULL */
+};
+
+/* ---- a daemon that runs -------------------------------------------------------------------- */
+
+static const struct value *ask(struct cli *cli, struct client *client, const char *method)
+{
+	const struct client_watch watch = { .timeout_ms = ANSWER_MS };
+	const struct client_question question = { method, value_map(&cli->arena), &watch };
+	const struct value *answer = NULL;
+	struct err err = ERR_INIT;
+
+	return client_call(client, &question, &cli->arena, &answer, &err) == 0 ? answer : NULL;
+}
+
+/* Nobody has to be there: silence is no complaint. */
+static void ask_daemon(struct cli *cli, struct visit *visit)
+{
+	const char *path = client_socket_path(cli->socket, &cli->arena);
+	struct err err = ERR_INIT;
+	auto_of(client_close) struct client *client = path ? client_open(path, &err) : NULL;
+
+	if (!client)
+		return;
+	visit->hello = ask(cli, client, "hello");
+	if (visit->hello)
+		visit->host = value_get(ask(cli, client, "admin.status"), "host");
+}
+
+/* What is missing where we stand, and the daemon has: it was started at a better place. */
+static void believe_daemon(struct visit *visit)
+{
+	for (size_t i = 0; i < visit->count; i++) {
+		const struct check *check = visit->tried[i].check;
+		struct finding *finding = &visit->tried[i].finding;
+		const char *held = check->need == NEED_CGROUPS
+					   ? value_as_text(value_get(visit->host, check->name))
+					   : NULL;
+		char found[FOUND_MAX];
+
+		if (!held || strncmp(held, "cgroup", strlen("cgroup")) != 0 ||
+			finding->state == STATE_GOOD)
+			continue;
+		cut_printf(found, sizeof(found),
+			"not here (%s); the daemon that runs has it, by %s", finding->found, held);
+		cut_printf(finding->found, sizeof(finding->found), "%s", found);
+		finding->state = STATE_NOTE;
+		finding->repair[0] = '\0';
+	}
+}
+
+/* ---- as a page ----------------------------------------------------------------------------- */
+
+static void show_wrapped(struct cli *cli, const char *text, enum paint paint, size_t column)
+{
+	struct buf buf;
+
+	buf_init(&buf, TEXT_BYTES);
+	if (options_wrap(text, column, column, output_text_width(&cli->out), &buf) == 0)
+		say(&cli->out, paint, "%.*s", (int)buf.len, buf.bytes);
+	buf_done(&buf);
+}
+
+static void show_row(struct cli *cli, const struct tried *tried)
+{
+	const struct finding *finding = &tried->finding;
+	const char *name =
+		tried->runtime ? output_safe(&cli->arena, tried->runtime) : tried->check->name;
+	bool bad = finding->state == STATE_MISSING || finding->state == STATE_WEAKER;
+
+	say(&cli->out, looks[finding->state].paint, "  %s ",
+		output_mark(&cli->out, looks[finding->state].mark));
+	say(&cli->out, PAINT_BOLD, "%-*s", FOUND_COLUMN - NAME_COLUMN - 1, name);
+	say(&cli->out, PAINT_PLAIN, " ");
+	show_wrapped(cli, output_safe(&cli->arena, finding->found), PAINT_PLAIN, FOUND_COLUMN);
+	if (!bad)
+		return;
+	say(&cli->out, PAINT_DIM, "    %-*s", FOUND_COLUMN - NAME_COLUMN, "  without it");
+	show_wrapped(cli, tried->check->means, PAINT_PLAIN, FOUND_COLUMN);
+	/* on one line, however long: it is there to be pasted */
+	if (finding->repair[0]) {
+		say(&cli->out, PAINT_DIM, "    %-*s", FOUND_COLUMN - NAME_COLUMN, "  repair");
+		say(&cli->out, PAINT_CYAN, "%s\n", output_safe(&cli->arena, finding->repair));
+	}
+}
+
+static void show_daemon(struct cli *cli, const struct visit *visit)
+{
+	output_heading(&cli->out, "daemon");
+	if (!visit->hello) {
+		say(&cli->out, PAINT_DIM, "  %s none answers; nothing here needs one\n",
+			output_mark(&cli->out, MARK_DOT));
+		return;
+	}
+	say(&cli->out, PAINT_GREEN, "  %s ", output_mark(&cli->out, MARK_GOOD));
+	say(&cli->out, PAINT_BOLD, "ced %s", page_text(cli, visit->hello, "version"));
+	if (visit->host)
+		say(&cli->out, PAINT_PLAIN,
+			"  memory by %s, pids by %s, cpu by %s, Landlock ABI %s",
+			page_text(cli, visit->host, "memory"), page_text(cli, visit->host, "pids"),
+			page_text(cli, visit->host, "cpu"),
+			output_text(&cli->arena, value_get(visit->host, "landlock_abi")));
+	say(&cli->out, PAINT_PLAIN, "\n");
+}
+
+static size_t count_of(const struct visit *visit, enum state state)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < visit->count; i++)
+		count += visit->tried[i].finding.state == state;
+	return count;
+}
+
+static void show_verdict(struct cli *cli, const struct visit *visit, bool well)
+{
+	say(&cli->out, PAINT_PLAIN, "\n");
+	say(&cli->out, well ? PAINT_GREEN : PAINT_RED, "%s ced %s here",
+		output_mark(&cli->out, well ? MARK_GOOD : MARK_BAD),
+		well ? "runs" : "does not run");
+	say(&cli->out, PAINT_PLAIN, "%s\n  %zu good, %zu weaker, %zu missing, %zu not tried\n",
+		visit->patient.root ? ", started by root" : ", started by this user",
+		count_of(visit, STATE_GOOD), count_of(visit, STATE_WEAKER),
+		count_of(visit, STATE_MISSING), count_of(visit, STATE_UNTRIED));
+}
+
+static void show(struct cli *cli, const struct visit *visit, bool well)
+{
+	const char *group = "";
+
+	for (size_t i = 0; i < visit->count; i++) {
+		const struct tried *tried = &visit->tried[i];
+
+		if (strcmp(tried->check->group, group) != 0)
+			output_heading(&cli->out, tried->check->group);
+		group = tried->check->group;
+		show_row(cli, tried);
+	}
+	show_daemon(cli, visit);
+	show_verdict(cli, visit, well);
+}
+
+/* ---- as a document ------------------------------------------------------------------------- */
+
+static struct value *row_value(struct arena *arena, const struct tried *tried)
+{
+	const struct finding *finding = &tried->finding;
+	bool is_bad = finding->state == STATE_MISSING || finding->state == STATE_WEAKER;
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "group", value_text(arena, tried->check->group));
+	value_map_put(arena, map, "name",
+		value_text(arena, tried->runtime ? tried->runtime : tried->check->name));
+	value_map_put(arena, map, "tried", value_text(arena, tried->check->what));
+	value_map_put(arena, map, "needed", value_text(arena, need_word(tried->check->need)));
+	value_map_put(arena, map, "state", value_text(arena, state_word(finding->state)));
+	value_map_put(arena, map, "found", value_text(arena, finding->found));
+	value_map_put(
+		arena, map, "without", value_text(arena, is_bad ? tried->check->means : NULL));
+	value_map_put(arena, map, "repair",
+		value_text(arena, is_bad && finding->repair[0] ? finding->repair : NULL));
+	return map;
+}
+
+/* Of the daemon what is ours to pass on: a copy, as its values are constant. */
+static struct value *daemon_value(struct cli *cli, const struct visit *visit)
+{
+	static const char *const names[] = { "memory", "pids", "cpu", "landlock_abi" };
+	struct arena *arena = &cli->arena;
+	struct value *map = value_map(arena);
+
+	if (!visit->hello)
+		return value_nil(arena);
+	value_map_put(
+		arena, map, "version", value_text(arena, page_text(cli, visit->hello, "version")));
+	for (size_t i = 0; visit->host && i < COUNT_OF(names); i++)
+		value_map_put(arena, map, names[i], value_get(visit->host, names[i]));
+	return map;
+}
+
+static struct value *document(struct cli *cli, const struct visit *visit, bool well)
+{
+	struct arena *arena = &cli->arena;
+	const struct settings *settings = &visit->patient.settings;
+	struct value *map = value_map(arena);
+	struct value *list = value_list(arena);
+
+	for (size_t i = 0; i < visit->count; i++)
+		value_list_add(arena, list, row_value(arena, &visit->tried[i]));
+	value_map_put(arena, map, "well", value_bool(arena, well));
+	value_map_put(arena, map, "mode", value_text(arena, visit->patient.root ? "root" : "user"));
+	value_map_put(arena, map, "config",
+		value_text(arena, settings->config[0] ? settings->config : NULL));
+	value_map_put(arena, map, "checks", list);
+	value_map_put(arena, map, "daemon", daemon_value(cli, visit));
+	return map;
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static int run(struct cli *cli, const void *given)
+{
+	const struct doctor_options *options = given;
+	struct visit *visit = arena_new(&cli->arena, struct visit);
+	bool well;
+	int status;
+
+	if (!visit)
+		return cli_no_memory(cli);
+	visit->patient.root = geteuid() == 0;
+	settings_read(&visit->patient.settings, options->config);
+	visit->count = doctor_try_all(&visit->patient, visit->tried);
+	ask_daemon(cli, visit);
+	believe_daemon(visit);
+	well = doctor_is_well(visit->tried, visit->count);
+	status = well ? EXIT_OK : EXIT_FAILED;
+	if (cli->json)
+		return cli_document(cli, document(cli, visit, well), status);
+	show(cli, visit, well);
+	return status;
+}
+
+const struct command doctor_command = {
+	.name = "doctor",
+	.operands = "",
+	.summary = "what this host gives to jails, tried out, and what is to be repaired",
+	.about =
+		"Tries every primitive that jails are made of, each in a short-lived child, at the "
+		"place and with the rights of whoever asks: a ced-spawner that is started the same "
+		"way meets the same.  Says what was found, what ced does without what is missing, "
+		"and the repair.  Needs no daemon; one that answers is asked what it has.\n"
+		"Exits with 0 when ced runs here, with 1 when something that it needs is missing.",
+	.options = rows,
+	.options_size = sizeof(struct doctor_options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,139 @@
+#include "cli/doctor/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proto/base/cleanup.h"
+#include "proto/base/container.h"
+
+#define HOST_CONFIG  "/etc/ced/ced.conf"
+#define LINE_MAX_LEN 2048
+
+static unsigned long at_most(unsigned long number, unsigned long ceiling)
+{
+	return number < ceiling ? number : ceiling;
+}
+
+/* As daemon/config.c has them. */
+void settings_init(struct settings *settings)
+{
+	unsigned long processors = (unsigned long)get_nprocs();
+
+	memset(settings, 0, sizeof(*settings));
+	settings->cgroups_required = true;
+	settings->workers_min = at_most(processors * 2, 16);
+	settings->workers_max = at_most(processors * 4, 64);
+	settings->runtime_count = 1;
+	cut_printf(settings->runtimes[0].name, sizeof(settings->runtimes[0].name), "python");
+	cut_printf(settings->runtimes[0].interpreter, sizeof(settings->runtimes[0].interpreter),
+		"/usr/bin/python3");
+}
+
+static void take_interpreter(struct settings *settings, const char *name, const char *value)
+{
+	struct settings_runtime *runtime = NULL;
+
+	for (size_t i = 0; i < settings->runtime_count; i++)
+		if (strcmp(settings->runtimes[i].name, name) == 0)
+			runtime = &settings->runtimes[i];
+	if (!runtime && settings->runtime_count < COUNT_OF(settings->runtimes))
+		runtime = &settings->runtimes[settings->runtime_count++];
+	if (!runtime)
+		return;
+	cut_printf(runtime->name, sizeof(runtime->name), "%s", name);
+	cut_printf(runtime->interpreter, sizeof(runtime->interpreter), "%s", value);
+}
+
+void settings_take(struct settings *settings, const char *line)
+{
+	char name[64];
+	char value[SETTINGS_PATH_MAX] = "";
+	char runtime[32];
+	int end = 0;
+
+	if (sscanf(line, "%63[^=]=%511[^\n]", name, value) != 2)
+		return;
+	if (strcmp(name, "cgroups") == 0)
+		settings->cgroups_required = strcmp(value, "required") == 0;
+	else if (strcmp(name, "workers_min") == 0)
+		settings->workers_min = strtoul(value, NULL, 10);
+	else if (strcmp(name, "workers_max") == 0)
+		settings->workers_max = strtoul(value, NULL, 10);
+	else if (sscanf(name, "runtime.%31[^.].interpreter%n", runtime, &end) == 1 && end > 0)
+		take_interpreter(settings, runtime, value);
+}
+
+/* bin/cectl and libexec/ced lie in one folder, installed and built. */
+static void find_libexec(struct settings *settings)
+{
+	char own[SETTINGS_PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	char path[SETTINGS_PATH_MAX + 32];
+	auto_free char *real = NULL;
+
+	if (len <= 0)
+		return;
+	own[len] = '\0';
+	*strrchr(own, '/') = '\0';
+	cut_printf(path, sizeof(path), "%s/../libexec/ced", own);
+	real = realpath(path, NULL);
+	if (real)
+		cut_printf(settings->libexec, sizeof(settings->libexec), "%s", real);
+}
+
+/* What it writes, on stdout and on stderr; returns its wait status, or -1. */
+static int run_ced(struct settings *settings, char ret_said[ERR_TEXT_MAX])
+{
+	char ced[SETTINGS_PATH_MAX + 8];
+	const char *const argv[] = { "ced", "--in-force", settings->config[0] ? "--config" : NULL,
+		settings->config, NULL };
+	char line[LINE_MAX_LEN];
+	int fds[2];
+	int status = -1;
+	FILE *out;
+	pid_t pid;
+
+	cut_printf(ced, sizeof(ced), "%s/ced", settings->libexec);
+	if (pipe(fds) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		if (dup2(fds[1], STDOUT_FILENO) < 0 || dup2(fds[1], STDERR_FILENO) < 0)
+			_exit(127);
+		(void)execv(ced, (char *const *)(size_t)argv);
+		_exit(127);
+	}
+	close(fds[1]);
+	out = fdopen(fds[0], "re");
+	while (out && fgets(line, sizeof(line), out)) {
+		cut_printf(ret_said, ERR_TEXT_MAX, "%.*s", (int)strcspn(line, "\n"), line);
+		settings_take(settings, line);
+	}
+	if (out)
+		(void)fclose(out);
+	return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+void settings_read(struct settings *settings, const char *config)
+{
+	struct settings defaults;
+	char said[ERR_TEXT_MAX] = "";
+
+	settings_init(settings);
+	find_libexec(settings);
+	if (config || access(HOST_CONFIG, F_OK) == 0)
+		cut_printf(settings->config, sizeof(settings->config), "%s",
+			config ? config : HOST_CONFIG);
+	if (settings->libexec[0] == '\0')
+		return; /* a check of its own says so */
+	defaults = *settings;
+	if (run_ced(settings, said) == 0)
+		return;
+	*settings = defaults;
+	cut_printf(settings->trouble, sizeof(settings->trouble), "%s",
+		said[0] ? said : "libexec/ced/ced does not start");
+}

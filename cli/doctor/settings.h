@@ -1,0 +1,42 @@
+/*
+ * The settings that doctor has to know: those in force as the daemon's own program reads them, or
+ * its defaults where that program is not there.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/base/err.h"
+
+#define SETTINGS_PATH_MAX     512
+#define SETTINGS_RUNTIMES_MAX 16
+
+struct settings_runtime {
+	char name[32];
+	char interpreter[SETTINGS_PATH_MAX];
+};
+
+struct settings {
+	char libexec
+		[SETTINGS_PATH_MAX];    /* where ced and its helpers should be; "" when not known */
+	char config[SETTINGS_PATH_MAX]; /* the file that was read; "" for none */
+	char trouble[ERR_TEXT_MAX];     /* why the file or the program could not be read, or "" */
+	bool cgroups_required;
+	unsigned long workers_min;
+	unsigned long workers_max;
+	struct settings_runtime runtimes[SETTINGS_RUNTIMES_MAX];
+	size_t runtime_count;
+};
+
+/* The defaults, python as the only runtime. */
+void settings_init(struct settings *settings);
+
+/* One line of `ced --in-force`: name, equals sign, value.  What is not known is passed over. */
+void settings_take(struct settings *settings, const char *line);
+
+/*
+ * Asks `ced --in-force` beside our own program, with `config` or, when that is NULL, with the
+ * host's file where there is one.  What cannot be read is told in `trouble`, with the defaults kept.
+ */
+void settings_read(struct settings *settings, const char *config);

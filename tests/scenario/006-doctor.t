@@ -1,0 +1,127 @@
+#!/bin/bash
+# cectl doctor: what it says of this host, and of hosts from which something was taken.
+. "$(dirname "$0")/lib.sh"
+
+programs=$(ced_programs)
+doctor=$programs/bin/cectl
+[[ $(id -u) == 0 ]] || skip_all "only root can take things away from others"
+
+# nobody COMMAND...: as a user without any rights.
+nobody() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
+}
+
+# state NAME: of one check of the document in $out.  repair NAME: what is to be done about it.
+state() {
+	json "$out" "[c['state'] for c in it['checks'] if c['name'] == '$1'][0]"
+}
+repair() {
+	json "$out" "[c['repair'] for c in it['checks'] if c['name'] == '$1'][0]"
+}
+
+# left: what it may have left behind.
+left() {
+	find /sys/fs/cgroup -maxdepth 6 -name 'ced-doctor-*' 2>/dev/null
+}
+
+# --- this host --------------------------------------------------------------------------------
+
+"$doctor" doctor --json >"$work/out" 2>"$work/err" </dev/null
+status=$?
+out=$(<"$work/out")
+is "$(json "$out" 'it["well"]')" "$([[ $status == 0 ]] && echo true || echo false)" \
+	"the exit code is what the document says"
+is "$(json "$out" 'sorted({c["state"] for c in it["checks"]} - {"good", "note", "weaker", "missing", "untried"})')" \
+	'[]' "each check is in a known state"
+is "$(json "$out" 'len([c for c in it["checks"] if c["state"] in ("weaker", "missing") and not (c["repair"] and c["without"])])')" \
+	0 "what fails says what it means and how it is repaired"
+is "$(json "$out" 'it["daemon"]')" None "no daemon is needed"
+is "$(json "$out" 'it["mode"]')" root "it knows who asks"
+is "$(<"$work/err")" "" "nothing is said on stderr"
+
+echo 'cgroups = "auto"' >"$work/auto.conf"
+exits "$status" "as a page it exits the same" "$doctor" doctor
+like "$out" '── namespaces ─' "checks are in groups"
+like "$out" 'python +/usr/bin/python3: cpython 3' "the interpreter was started"
+COLUMNS=72 TERM=xterm script -qec "stty cols 72; '$doctor' doctor" /dev/null >"$work/page" 2>&1 </dev/null
+wide=$(sed 's/\x1b\[[0-9;]*m//g' "$work/page" | tr -d '\r' | grep -v '^ *repair' |
+	/usr/bin/python3 -c 'import sys; print(max(len(line.rstrip("\n")) for line in sys.stdin))')
+is "$((wide <= 72))" 1 "and fit the terminal, but for what is there to be pasted"
+is "$(left)" "" "no cgroup is left"
+
+exits 0 "as nobody, with cgroups = auto, it is well too" nobody "$doctor" doctor --config "$work/auto.conf"
+like "$out" 'all workers share uid 65534' "and says what is different"
+nobody "$doctor" doctor --json >"$work/out" 2>/dev/null
+is $? "$([[ $(grep -o '"state":"missing"' "$work/out") == "" ]] && echo 0 || echo 1)" \
+	"with cgroups required it exits by whether nobody was given some"
+
+# --- settings ---------------------------------------------------------------------------------
+
+echo 'runtime ruby { interpreter = "/usr/bin/no-such-ruby" }' >"$work/ruby.conf"
+exits 1 "an interpreter that is not there is missing" "$doctor" doctor --json --config "$work/ruby.conf"
+is "$(state ruby)" missing "by the name of its runtime"
+like "$(repair ruby)" 'apt-get install no-such-ruby' "with the repair"
+echo 'colour = "green"' >"$work/odd.conf"
+exits 1 "settings that ced refuses are missing" "$doctor" doctor --config "$work/odd.conf"
+like "$out" 'no such option' "with what ced says"
+
+# --- hosts from which something was taken -----------------------------------------------------
+
+cat >"$work/no-namespaces" <<-'END'
+	echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"
+END
+exits 1 "without user namespaces it says so" \
+	nobody unshare -r bash "$work/no-namespaces" "$doctor" doctor --json --config "$work/auto.conf"
+is "$(state user)" missing "by name"
+like "$(repair user)" 'echo user.max_user_namespaces=15000 >>/etc/sysctl.d/' "with the line that repairs it"
+is "$(state pid)" untried "what stands on them is not tried"
+
+exits 1 "without cgroups it says so" \
+	unshare -m bash -c 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"' - "$doctor" doctor --json
+for name in memory pids cpu; do
+	is "$(state $name)" missing "$name by name"
+	like "$(repair $name)" 'mount -t cgroup' "with the repair"
+done
+
+# refuse ERRNO CALL... -- COMMAND: a filter as a container has one.
+cat >"$work/refuse" <<-'END'
+	import ctypes, os, struct, sys
+	at = sys.argv.index("--")
+	error, calls, command = int(sys.argv[1]), map(int, sys.argv[2:at]), sys.argv[at + 1:]
+	code = [(0x20, 0, 0, 0)]  # the call's number
+	for call in calls:
+	    code += [(0x15, 0, 1, call), (0x06, 0, 0, 0x00050000 | error)]
+	code += [(0x06, 0, 0, 0x7FFF0000)]
+	libc = ctypes.CDLL(None, use_errno=True)
+	filter = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in code))
+	program = struct.pack("HxxxxxxP", len(code), ctypes.addressof(filter))
+	assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
+	os.execvp(command[0], command)
+END
+if [[ $(uname -m) == x86_64 ]]; then
+	exits 1 "under a filter that refuses namespaces it says so" \
+		/usr/bin/python3 "$work/refuse" 1 435 272 -- "$doctor" doctor --json # clone3, unshare
+	is "$(state clone3)" missing "by name"
+	is "$(state user)" untried "what stands on it is not tried"
+	like "$(repair clone3)" 'seccomp=unconfined' "and that it is a filter"
+	exits 1 "under one that refuses mounts" \
+		/usr/bin/python3 "$work/refuse" 1 430 428 155 -- "$doctor" doctor --json
+	is "$(state "mount calls")$(state "read-only binds")$(state pivot_root)" \
+		missingmissingmissing "each call by name"
+	exits "$status" "under one without Landlock it is only weaker" \
+		/usr/bin/python3 "$work/refuse" 95 444 -- "$doctor" doctor --json
+	is "$(state Landlock)" weaker "and says so"
+	like "$(repair Landlock)" 'lsm=' "with the repair"
+fi
+is "$(left)" "" "nothing is left of all this"
+
+# --- a daemon that runs -----------------------------------------------------------------------
+
+daemon_start
+exits "$status" "with a daemon it says the same of the host" "$doctor" doctor --json
+like "$(json "$out" 'it["daemon"]["memory"]')" '^cgroup[12]$' "and what the daemon has"
+exits 0 "where cgroups are missing and the daemon has them, that is well" \
+	unshare -m bash -c 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"' - "$doctor" doctor --json
+is "$(state memory)" note "and noted"
+daemon_stop
+done_testing
