@@ -71,7 +71,6 @@ static const struct {
 } usages[] = {
 	{ "memory_bytes", "memory_peak_bytes" },
 	{ "disk_bytes", "disk_bytes" },
-	{ "pids", "pids_peak" },
 	{ "stdout_bytes", "stdout_bytes" },
 	{ "stderr_bytes", "stderr_bytes" },
 };

@@ -41,6 +41,7 @@
 	X(cpu_percent,    100,       400,       5,    25600,      "processors it may use at a time; 100 is one") \
 	X(memory_bytes,   256 * MIB, GIB,       16 * MIB, 1024 * GIB, "memory of all its processes and files") \
 	X(disk_bytes,     64 * MIB,  512 * MIB, 64 << 10, 64 * GIB, "what it may write below /work and /tmp") \
+	X(file_bytes,     64 * GIB,  64 * GIB,  64 << 10, 64 * GIB, "the largest file; never more than the disk") \
 	X(inodes,         4096,      65536,     16,   10000000,   "files and folders it may make") \
 	X(pids,           64,        256,       1,    32768,      "processes and threads alive together") \
 	X(stdout_bytes,   MIB,       16 * MIB,  0,    256 * MIB,  "how much of stdout is kept") \

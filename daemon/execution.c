@@ -224,7 +224,7 @@ static void conclude(struct execution *execution)
 	facts->stderr_total = execution->errout.total;
 	if (execution->worker) {
 		knobs_count(&execution->worker->knobs, &facts->after);
-		facts->memory_peak = knobs_memory_peak(&execution->worker->knobs);
+		facts->memory_peak = knobs_memory_peak(&execution->worker->knobs, &facts->before);
 	} else {
 		facts->after = facts->before;
 	}
@@ -558,6 +558,7 @@ static bool needs_adjusting(const struct worker *worker, const struct job_limits
 {
 	const struct job_limits *made = &worker->made_with;
 	bool rlimits = made->open_files != limits->open_files ||
+		       made->file_bytes != limits->file_bytes ||
 		       (made->cpu_ms + 999) / 1000 != (limits->cpu_ms + 999) / 1000;
 	bool memory = !knobs_hold(&worker->knobs, KNOB_MEMORY_MAX) &&
 		      made->memory_bytes != limits->memory_bytes;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proto/base/cleanup.h"
 #include "proto/base/err.h"
 #include "proto/base/fdio.h"
 
@@ -73,6 +74,19 @@ static int write_number(int fd, uint64_t number)
 		return 0;
 	cut_printf(text, sizeof(text), "%" PRIu64, number);
 	return pwrite(fd, text, strlen(text), 0) < 0 ? -1 : 0;
+}
+
+static void write_once(int *fd, uint64_t number)
+{
+	(void)write_number(*fd, number);
+	if (*fd >= 0)
+		close(take_fd(fd));
+}
+
+void knobs_settle(struct knobs *knobs)
+{
+	write_once(&knobs->fds[KNOB_SWAP_OFF], 0);
+	write_once(&knobs->fds[KNOB_OOM_GROUP], 1);
 }
 
 /* Reads a whole knob; "" when it is not there. */
@@ -142,11 +156,6 @@ int knobs_set(struct knobs *knobs, const struct job_limits *limits)
 	return 0;
 }
 
-void knobs_reset_peak(const struct knobs *knobs)
-{
-	(void)write_number(knobs->fds[KNOB_MEMORY_PEAK], 0);
-}
-
 /* v2 cpu.stat has user_usec; v1 cpuacct.usage_all has a line "cpu user system" per processor, in ns. */
 static void read_cpu(int fd, uint64_t *ret_user_us, uint64_t *ret_sys_us)
 {
@@ -176,6 +185,7 @@ void knobs_count(const struct knobs *knobs, struct knob_counts *ret_counts)
 {
 	char text[KNOB_TEXT_MAX];
 
+	ret_counts->memory_peak = 0;
 	read_cpu(knobs->fds[KNOB_CPU_USAGE], &ret_counts->cpu_user_us, &ret_counts->cpu_sys_us);
 	read_text(knobs->fds[KNOB_MEMORY_EVENTS], text, sizeof(text));
 	ret_counts->oom_kills = number_after(text, "oom_kill");
@@ -200,7 +210,7 @@ static uint64_t read_number(int fd)
 	return strtoull(text, NULL, 10);
 }
 
-uint64_t knobs_memory_peak(const struct knobs *knobs)
+static uint64_t read_peak(const struct knobs *knobs)
 {
 	return read_number(knobs->fds[KNOB_MEMORY_PEAK]);
 }
@@ -218,6 +228,20 @@ int knobs_emptier(const struct knobs *knobs)
 void knobs_empty(int fd, uint64_t bytes)
 {
 	(void)write_number(fd, bytes);
+}
+
+void knobs_begin(const struct knobs *knobs, struct knob_counts *ret_counts)
+{
+	knobs_count(knobs, ret_counts);
+	if (write_number(knobs->fds[KNOB_MEMORY_PEAK], 0) < 0)
+		ret_counts->memory_peak = read_peak(knobs);
+}
+
+uint64_t knobs_memory_peak(const struct knobs *knobs, const struct knob_counts *before)
+{
+	uint64_t peak = read_peak(knobs);
+
+	return peak > before->memory_peak ? peak : 0;
 }
 
 void knobs_kill(const struct knobs *knobs)

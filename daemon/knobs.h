@@ -21,6 +21,7 @@ struct knobs {
 
 /* What the counters said at one moment. */
 struct knob_counts {
+	uint64_t memory_peak; /* 0 where it was set to 0 then; else of all workers until then */
 	uint64_t cpu_user_us, cpu_sys_us;
 	uint64_t oom_kills;
 	uint64_t pids_refused;
@@ -32,12 +33,16 @@ void knobs_init(struct knobs *knobs);
 int knobs_take(struct knobs *knobs, const struct priv_knobs *which, int *fds, unsigned fd_count);
 void knobs_done(struct knobs *knobs);
 
+/* Writes what is never changed again: no swap, and no death by halves where memory is used up. */
+void knobs_settle(struct knobs *knobs);
+
 bool knobs_hold(const struct knobs *knobs, enum priv_knob knob);
 
 /* Writes those limits that differ from what was written last.  -1 when the kernel refuses. */
 int knobs_set(struct knobs *knobs, const struct job_limits *limits);
 
-void knobs_reset_peak(const struct knobs *knobs);
+/* What the counters say before a run; the memory's peak begins anew where the kernel lets it. */
+void knobs_begin(const struct knobs *knobs, struct knob_counts *ret_counts);
 void knobs_count(const struct knobs *knobs, struct knob_counts *ret_counts);
 uint64_t knobs_cpu_us(const struct knobs *knobs);
 
@@ -46,7 +51,6 @@ static inline uint64_t knobs_since(uint64_t before, uint64_t after)
 {
 	return after > before ? after - before : 0;
 }
-uint64_t knobs_memory_peak(const struct knobs *knobs);
 uint64_t knobs_memory_now(const struct knobs *knobs);
 
 /* A descriptor for knobs_empty(), the caller's; -1 where there is none. */
@@ -54,6 +58,12 @@ int knobs_emptier(const struct knobs *knobs);
 
 /* Has the kernel take back what can be taken back of so many bytes.  Takes its time: for threads. */
 void knobs_empty(int fd, uint64_t bytes);
+
+/*
+ * The most memory since knobs_begin(), or 0: not known.  Before Linux 6.12 the peak of a v2 cgroup
+ * is that of its whole life; then it is a run's own only when it has grown in it.
+ */
+uint64_t knobs_memory_peak(const struct knobs *knobs, const struct knob_counts *before);
 
 /* Kills everything in the leaf.  Belt to the lifeline's braces; may wait for other cgroups' changes. */
 void knobs_kill(const struct knobs *knobs);

@@ -52,12 +52,10 @@ void call_error(struct call *call, enum rpc_code code, const char *format, ...)
 
 static struct value *describe_limits(struct arena *arena, const struct job_limits *limits)
 {
-	struct value *map = value_map(arena);
+	struct job_limits told = *limits;
 
-#define PUT(name, meaning) value_map_put(arena, map, #name, value_uint(arena, limits->name));
-	JOB_LIMITS(PUT)
-#undef PUT
-	return map;
+	job_limits_settle(&told);
+	return job_limits_to_value(arena, &told);
 }
 
 static struct value *describe_runtimes(struct call *call)

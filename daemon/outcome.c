@@ -94,6 +94,15 @@ static bool error_is(const struct facts *facts, const char *type)
 	return said && !strcmp(said, type);
 }
 
+/* How runtimes name an error of the system's in what they say: by number or by word. */
+static bool says_errno(const struct facts *facts, const char *number, const char *word)
+{
+	const char *message = value_as_text(value_get(facts->error, "message"));
+
+	return message &&
+	       (!strncmp(message, number, strlen(number)) || !strncmp(message, word, strlen(word)));
+}
+
 /* ---- the rules, first match counts ---------------------------------------------------------- */
 
 const char *canceled_words(enum limit_word why)
@@ -146,7 +155,8 @@ static bool is_memory_limit(struct judgement *j)
 {
 	bool by_cgroup = oom_kills(j->facts) > 0 && went_wrong(j->facts);
 	bool by_rlimit = !j->facts->has_memory_cgroup && went_wrong(j->facts) &&
-			 error_is(j->facts, "MemoryError");
+			 (error_is(j->facts, "MemoryError") ||
+				 says_errno(j->facts, "[Errno 12]", "ENOMEM:"));
 
 	if (!by_cgroup && !by_rlimit)
 		return false;
@@ -154,7 +164,8 @@ static bool is_memory_limit(struct judgement *j)
 	note_int(j, "limit_bytes", j->limits->memory_bytes);
 	if (by_cgroup) {
 		note_int(j, "oom_kills", oom_kills(j->facts));
-		note_int(j, "peak_bytes", j->facts->memory_peak);
+		if (j->facts->memory_peak)
+			note_int(j, "peak_bytes", j->facts->memory_peak);
 	}
 	say(j, "It needed more than %" PRIu64 " MiB of memory (files it wrote count) and was %s.",
 		j->limits->memory_bytes >> 20, by_cgroup ? "killed" : "refused more");
@@ -206,6 +217,22 @@ static bool is_syscall_denied(struct judgement *j)
 		return false;
 	note_text(j, "signal", "SIGSYS");
 	say(j, "It made a system call that no honest program needs here, and was killed for it.");
+	return true;
+}
+
+/* One file was too large, and the disk had room. */
+static bool is_file_limit(struct judgement *j)
+{
+	const struct facts *facts = j->facts;
+	bool refused = died_by(facts, SIGXFSZ) || says_errno(facts, "[Errno 27]", "EFBIG:");
+
+	if (!refused || facts->disk_full || !went_wrong(facts))
+		return false;
+	note_text(j, "limit", "file_bytes");
+	note_int(j, "limit_bytes", j->limits->file_bytes);
+	note_int(j, "used_bytes", facts->disk_bytes);
+	say(j, "It wanted a file of more than %" PRIu64 " bytes and failed on that.",
+		j->limits->file_bytes);
 	return true;
 }
 
@@ -296,6 +323,10 @@ static bool is_exception(struct judgement *j)
 
 	if (!j->facts->error || !went_wrong(j->facts))
 		return false;
+	if (says_errno(j->facts, "[Errno 24]", "EMFILE:")) {
+		note_text(j, "limit", "open_files");
+		note_int(j, "limit_files", j->limits->open_files);
+	}
 	if (line > 0)
 		say(j, "Uncaught %s at line %" PRId64 ": %s", type ? type : "exception", line,
 			message ? message : "");
@@ -349,6 +380,7 @@ static const struct {
 	{ is_cpu_limit, OUTCOME_CPU_LIMIT },
 	{ is_lost_worker, OUTCOME_SANDBOX_ERROR },
 	{ is_syscall_denied, OUTCOME_SYSCALL_DENIED },
+	{ is_file_limit, OUTCOME_DISK_LIMIT },
 	{ is_disk_limit, OUTCOME_DISK_LIMIT },
 	{ is_pids_limit, OUTCOME_PIDS_LIMIT },
 	{ is_signal, OUTCOME_SIGNAL },

@@ -87,6 +87,7 @@ static struct value *held_by(struct request *request)
 	value_map_put(
 		arena, map, "memory_bytes", value_text(arena, words[memory ? host->memory : 0]));
 	value_map_put(arena, map, "disk_bytes", value_text(arena, "tmpfs"));
+	value_map_put(arena, map, "file_bytes", value_text(arena, "rlimit"));
 	value_map_put(arena, map, "inodes", value_text(arena, "tmpfs"));
 	value_map_put(arena, map, "pids", value_text(arena, words[pids ? host->pids : 0]));
 	value_map_put(arena, map, "stdout_bytes", value_text(arena, "pipe"));

@@ -111,8 +111,7 @@ static void become_warm(struct worker *worker)
 	}
 	worker->misses = 0;
 	worker->warm_us = clock_us();
-	knobs_reset_peak(&worker->knobs);
-	knobs_count(&worker->knobs, &worker->before);
+	knobs_begin(&worker->knobs, &worker->before);
 	move(worker, WORKER_WARM);
 	zygote_on_warm(worker->zygote, worker);
 }
@@ -378,6 +377,7 @@ struct worker *worker_new(struct zygote *zygote, uint32_t index, int slot_sock, 
 	worker->outgoing_fd = -1;
 	worker->knobs = *knobs;
 	knobs_init(knobs);
+	knobs_settle(&worker->knobs);
 	worker->slot = watch_new(zygote_loop(zygote), slot_sock, UV_READABLE, on_slot, worker);
 	if (!worker->slot) {
 		knobs_done(&worker->knobs);
@@ -451,7 +451,7 @@ void worker_lease_limits(
 	msg->limits.cpu_ms = limits->cpu_ms;
 	msg->limits.pids = limits->pids;
 	msg->limits.open_files = limits->open_files;
-	msg->limits.file_bytes = limits->disk_bytes;
+	msg->limits.file_bytes = limits->file_bytes;
 	if (!knobs_hold(&worker->knobs, KNOB_MEMORY_MAX))
 		msg->flags |= LEASE_FLAG_RLIMIT_MEMORY;
 	if (!knobs_hold(&worker->knobs, KNOB_PIDS_MAX))
@@ -481,6 +481,7 @@ void worker_make(struct worker *worker, const struct job_limits *limits)
 	worker->ended = false;
 	worker->made_us = clock_us();
 	worker->made_with = *limits;
+	job_limits_settle(&worker->made_with);
 	buf_init(&worker->incoming, sizeof(struct job_head) + LEASE_REPORT_MAX + 4096);
 	buf_init(&worker->outgoing, sizeof(struct job_head) + LEASE_BODY_MAX);
 	worker->outgoing_at = 0;
@@ -492,7 +493,7 @@ void worker_make(struct worker *worker, const struct job_limits *limits)
 		worker_lose(worker, err.text);
 		return;
 	}
-	if (send_make(worker, &ways, limits, &err) < 0) {
+	if (send_make(worker, &ways, &worker->made_with, &err) < 0) {
 		close_fds(ways.job, 2);
 		close_fds(ways.out, 2);
 		close_fds(ways.errout, 2);

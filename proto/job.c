@@ -71,6 +71,12 @@ const char *policy_decision_word(enum policy_decision decision)
 	return (unsigned)decision < COUNT_OF(decision_words) ? decision_words[decision] : "deny";
 }
 
+void job_limits_settle(struct job_limits *limits)
+{
+	if (limits->file_bytes > limits->disk_bytes)
+		limits->file_bytes = limits->disk_bytes;
+}
+
 void job_code_hash(const struct job_spec *spec, char ret_text[HASH_TEXT_LEN + 1])
 {
 	digest_text_of(spec->code.data, spec->code.len, ret_text);

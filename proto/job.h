@@ -27,6 +27,7 @@ struct schema;
 	X(cpu_percent, "processors it may use at a time, 100 is one")    \
 	X(memory_bytes, "memory of all its processes and files")         \
 	X(disk_bytes, "what it may write below /work and /tmp together") \
+	X(file_bytes, "the largest file; never more than the disk")      \
 	X(inodes, "how many files and folders it may make")              \
 	X(pids, "processes and threads alive together")                  \
 	X(stdout_bytes, "how much of stdout is kept")                    \
@@ -40,6 +41,9 @@ struct job_limits {
 	JOB_LIMITS(JOB_LIMIT_FIELD)
 #undef JOB_LIMIT_FIELD
 };
+
+/* Makes them agree: no file can be larger than the disk. */
+void job_limits_settle(struct job_limits *limits);
 
 struct job_input_file {
 	const char *path; /* relative, clean: no empty, "." or ".." parts */
@@ -219,7 +223,7 @@ struct job_step {
 
 struct job_metrics {
 	int64_t queue_us, policy_us, start_us, exec_us, collect_us, record_us, total_us;
-	int64_t cpu_user_us, cpu_sys_us, memory_peak_bytes, pids_peak, disk_bytes;
+	int64_t cpu_user_us, cpu_sys_us, memory_peak_bytes, disk_bytes;
 	int64_t ctx_voluntary, ctx_forced;
 	bool warm;
 };

@@ -173,7 +173,6 @@ static void put_metrics(struct fill *fill, const struct job_metrics *metrics)
 	PUT_METRIC(cpu_user_us);
 	PUT_METRIC(cpu_sys_us);
 	PUT_METRIC(memory_peak_bytes);
-	PUT_METRIC(pids_peak);
 	PUT_METRIC(disk_bytes);
 	PUT_METRIC(ctx_voluntary);
 	PUT_METRIC(ctx_forced);

@@ -152,14 +152,13 @@ static int take_limits(struct job_reader *reader)
 	int answer = 0;
 
 	reader->spec.limits = reader->bounds->standard;
-	if (!limits)
-		return 0;
 #define TAKE_LIMIT(name, meaning)                                                     \
 	if (!answer)                                                                  \
 		answer = take_limit(reader, limits, #name, reader->bounds->most.name, \
 			&reader->spec.limits.name);
 	JOB_LIMITS(TAKE_LIMIT)
 #undef TAKE_LIMIT
+	job_limits_settle(&reader->spec.limits);
 	return answer;
 }
 

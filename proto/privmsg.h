@@ -110,7 +110,9 @@ enum priv_knob {
 	KNOB_MEMORY_NOW,    /* v1 memory.usage_in_bytes, v2 memory.current */
 	KNOB_MEMORY_EMPTY,  /* v1 memory.force_empty, v2 memory.reclaim: write a number of bytes */
 	KNOB_MEMORY_EVENTS, /* v1 memory.oom_control, v2 memory.events: "oom_kill N" in both */
-	KNOB_SWAP_MAX,      /* v1 memory.memsw.limit_in_bytes, v2 memory.swap.max */
+	KNOB_SWAP_MAX,      /* v1 memory.memsw.limit_in_bytes, memory and swap together */
+	KNOB_SWAP_OFF,      /* v1 memory.swappiness, v2 memory.swap.max: 0 once and for all */
+	KNOB_OOM_GROUP,     /* v2 memory.oom.group: 1, who is out of memory dies whole */
 	KNOB_PIDS_MAX,
 	KNOB_PIDS_EVENTS, /* "max N" in both */
 	KNOB_CPU_MAX,     /* v1 cpu.cfs_quota_us (period 100000), v2 cpu.max */

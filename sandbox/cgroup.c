@@ -44,7 +44,9 @@ static const struct knob_row {
 	{ KNOB_MEMORY_NOW,    CGROUP_MEMORY,  "memory.usage_in_bytes",       "memory.current" },
 	{ KNOB_MEMORY_EMPTY,  CGROUP_MEMORY,  "memory.force_empty",          "memory.reclaim" },
 	{ KNOB_MEMORY_EVENTS, CGROUP_MEMORY,  "memory.oom_control",          "memory.events" },
-	{ KNOB_SWAP_MAX,      CGROUP_MEMORY,  "memory.memsw.limit_in_bytes", "memory.swap.max" },
+	{ KNOB_SWAP_MAX,      CGROUP_MEMORY,  "memory.memsw.limit_in_bytes", NULL },
+	{ KNOB_SWAP_OFF,      CGROUP_MEMORY,  "memory.swappiness",           "memory.swap.max" },
+	{ KNOB_OOM_GROUP,     CGROUP_MEMORY,  NULL,                          "memory.oom.group" },
 	{ KNOB_PIDS_MAX,      CGROUP_PIDS,    "pids.max",                    "pids.max" },
 	{ KNOB_PIDS_EVENTS,   CGROUP_PIDS,    "pids.events",                 "pids.events" },
 	{ KNOB_CPU_MAX,       CGROUP_CPU,     "cpu.cfs_quota_us",            "cpu.max" },
@@ -80,8 +82,7 @@ static bool has_word(const char *list, const char *word, const char *parts)
 
 		if (found == len && strncmp(list, word, len) == 0)
 			return true;
-		list += found;
-		list += strspn(list, parts);
+		list += found + strspn(list + found, parts);
 	}
 	return false;
 }
@@ -482,9 +483,8 @@ int cgroup_knobs(const struct cgroups *cgroups, const char *leaf, uid_t joiner,
 		const struct cgroup_hierarchy *row = &cgroups->rows[i];
 		auto_fd int folder = open_folder(row->house, leaf);
 
-		if (folder < 0)
-			(void)err_sys(err, "cgroup");
-		if (folder < 0 || add_knobs(row, folder, joiner, ret_knobs, ret_fds, err) < 0) {
+		if ((folder < 0 && err_sys(err, "cgroup") < 0) ||
+			add_knobs(row, folder, joiner, ret_knobs, ret_fds, err) < 0) {
 			close_fds(ret_fds, ret_knobs->count);
 			return err_wrap(err, "%s", leaf);
 		}

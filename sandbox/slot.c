@@ -11,6 +11,7 @@
 #include "sandbox/worker_limits.h"
 
 #define CPU_LOOK_MS_MAX 60000
+#define CPU_MAKING_US   10000 /* what making the worker took, at most: no run pays for it */
 
 /* ---- telling ------------------------------------------------------------------------------ */
 
@@ -128,12 +129,12 @@ static int watch_cpu(struct slot *slot)
 	if (slot->worker <= 0 || slot->cpu_limit_us == 0)
 		return -1;
 	used_us = (uint64_t)clock_us_of(slot->worker_clock);
-	if (used_us >= slot->cpu_limit_us) {
+	if (used_us >= slot->cpu_limit_us + CPU_MAKING_US) {
 		slot->cpu_spent = true;
 		slot_kill(slot);
 		return -1;
 	}
-	wait_ms = (slot->cpu_limit_us - used_us) / 1000 / slot->processors + 1;
+	wait_ms = (slot->cpu_limit_us + CPU_MAKING_US - used_us) / 1000 / slot->processors + 1;
 	return wait_ms < CPU_LOOK_MS_MAX ? (int)wait_ms : CPU_LOOK_MS_MAX;
 }
 

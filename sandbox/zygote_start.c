@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 #include "sandbox/worker.h"
 #include "sandbox/zygote.h"
 
+#define THREAD_STACK_BYTES ((size_t)2 << 20)
+
 /* ---- what the spawner left --------------------------------------------------------------- */
 
 static int number_of(const char *name, long lowest, long highest, int *ret_number, struct err *err)
@@ -31,6 +34,22 @@ static int number_of(const char *name, long lowest, long highest, int *ret_numbe
 		return err_set(err, ERR_INVALID, "%s is not a number in its range", name);
 	*ret_number = (int)number;
 	return 0;
+}
+
+/*
+ * Where only RLIMIT_AS holds memory, what is reserved counts as used: a thread's own arena would
+ * take 64 MiB of it and its stack 8.
+ */
+static void reserve_little(void)
+{
+	pthread_attr_t attr;
+
+	(void)mallopt(M_ARENA_MAX, 1);
+	if (pthread_attr_init(&attr) != 0)
+		return;
+	if (pthread_attr_setstacksize(&attr, THREAD_STACK_BYTES) == 0)
+		(void)pthread_setattr_default_np(&attr);
+	(void)pthread_attr_destroy(&attr);
 }
 
 int zygote_init(struct zygote *zygote, struct err *err)
@@ -52,9 +71,8 @@ int zygote_init(struct zygote *zygote, struct err *err)
 	zygote->one_uid = strcmp(uids, "one") == 0;
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		(void)unsetenv(names[i]);
-	/* A thread's own arena reserves 64 MiB, and where only RLIMIT_AS holds memory that counts. */
 	if (zygote->one_uid)
-		(void)mallopt(M_ARENA_MAX, 1);
+		reserve_little();
 	/* A core file that goes to a program of the host's (core_pattern) asks no RLIMIT_CORE. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return err_sys(err, "not dumpable");

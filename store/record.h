@@ -23,7 +23,7 @@ struct store;
 /* clang-format off */
 #define RECORD_METRICS(X) \
 	X(queue_us) X(policy_us) X(start_us) X(exec_us) X(collect_us) X(total_us) \
-	X(cpu_user_us) X(cpu_sys_us) X(memory_peak_bytes) X(pids_peak) X(disk_bytes) \
+	X(cpu_user_us) X(cpu_sys_us) X(memory_peak_bytes) X(disk_bytes) \
 	X(ctx_voluntary) X(ctx_forced)
 /* clang-format on */
 

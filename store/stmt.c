@@ -8,7 +8,7 @@
 	"key, run_id, caller_id, method, uid, gid, pid, agent, task, language, policy, "   \
 	"entrypoint, received_us, ended_us, outcome, ran, reason, code_hash, input_hash, " \
 	"stdout_bytes, stderr_bytes, queue_us, policy_us, start_us, exec_us, collect_us, " \
-	"total_us, cpu_user_us, cpu_sys_us, memory_peak_bytes, pids_peak, "                \
+	"total_us, cpu_user_us, cpu_sys_us, memory_peak_bytes, "                           \
 	"disk_bytes, ctx_voluntary, ctx_forced, warm "
 
 /* clang-format off */
@@ -37,8 +37,8 @@ static const char *const texts[STMT_COUNT] = {
 		"input_hash = coalesce(?8, input_hash), stdout_bytes = ?9, stderr_bytes = ?10, "
 		"queue_us = ?11, policy_us = ?12, start_us = ?13, exec_us = ?14, collect_us = ?15, "
 		"total_us = ?16, cpu_user_us = ?17, cpu_sys_us = ?18, "
-		"memory_peak_bytes = ?19, pids_peak = ?20, disk_bytes = ?21, ctx_voluntary = ?22, "
-		"ctx_forced = ?23, warm = ?24 WHERE key = ?1 AND run_id = ?25",
+		"memory_peak_bytes = ?19, disk_bytes = ?20, ctx_voluntary = ?21, "
+		"ctx_forced = ?22, warm = ?23 WHERE key = ?1 AND run_id = ?24",
 	[STMT_RECORD_END] =
 		"UPDATE records SET setting = ?2, stdout = ?3, stdout_tail = ?4, stderr = ?5, "
 		"stderr_tail = ?6, trace = ?7, more = ?8 WHERE key = ?1",

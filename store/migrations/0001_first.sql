@@ -38,7 +38,6 @@ CREATE TABLE runs (
 	cpu_user_us INTEGER,
 	cpu_sys_us INTEGER,
 	memory_peak_bytes INTEGER,
-	pids_peak INTEGER,
 	disk_bytes INTEGER,
 	ctx_voluntary INTEGER,
 	ctx_forced INTEGER,

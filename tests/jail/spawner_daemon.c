@@ -502,7 +502,7 @@ TEST(a_slots_knobs_can_be_turned_and_read)
 	CHECK_STR(text, "67108864\n");
 	CHECK(knob_takes(KNOB_PIDS_MAX, "64", text, sizeof(text)));
 	CHECK_STR(text, "64\n");
-	CHECK(knob_fd(KNOB_JOIN) >= 0 && knob_fd(KNOB_MEMORY_NOW) >= 0);
+	CHECK(knob_fd(KNOB_JOIN) >= 0 && knob_takes(KNOB_SWAP_OFF, "0", text, sizeof(text)));
 	CHECK(knob_fd(KNOB_MEMORY_EVENTS) >= 0 && knob_fd(KNOB_CPU_USAGE) >= 0);
 	CHECK(pread(knob_fd(KNOB_MEMORY_EVENTS), text, sizeof(text) - 1, 0) > 0);
 	CHECK(pread(knob_fd(KNOB_CPU_USAGE), text, sizeof(text) - 1, 0) > 0);

@@ -30,6 +30,7 @@ static const struct job_limits limits = {
 	.cpu_percent = 100,
 	.memory_bytes = 512 << 20,
 	.disk_bytes = 64 << 20,
+	.file_bytes = 64 << 20,
 	.inodes = 4096,
 	.pids = 64,
 	.stdout_bytes = 1 << 20,
@@ -64,6 +65,7 @@ static const struct value *make_enforcers(struct arena *arena)
 	fill_text(&fill, "cpu_percent", "cgroup1");
 	fill_text(&fill, "memory_bytes", "cgroup1");
 	fill_text(&fill, "disk_bytes", "tmpfs");
+	fill_text(&fill, "file_bytes", "rlimit");
 	fill_text(&fill, "inodes", "tmpfs");
 	fill_text(&fill, "pids", "cgroup1");
 	fill_text(&fill, "stdout_bytes", "pipe");
@@ -87,8 +89,8 @@ static void fill_result(struct sample *sample)
 	result->verdict = (struct policy_verdict){ POLICY_ALLOW, "default",
 		"sha256:6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d", NULL,
 		0 };
-	result->metrics = (struct job_metrics){ 7, 62, 16, 117, 11, -1, 245, 90, 21, 8126464, 1, 12,
-		2, 1, true };
+	result->metrics = (struct job_metrics){ 7, 62, 16, 117, 11, -1, 245, 90, 21, 8126464, 12, 2,
+		1, true };
 	result->limits = limits;
 	result->enforced_by = make_enforcers(&sample->arena);
 	result->runtime = make_runtime(&sample->arena);

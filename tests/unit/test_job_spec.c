@@ -17,10 +17,10 @@ AUTO_DEFINE(struct arena, arena_done);
 	arena_init(name, (size_t)64 << 20)
 
 static const struct job_bounds bounds = {
-	.standard = { 5000, 5000, 100, 1U << 28, 1U << 26, 4096, 64, 1U << 20, 1U << 18, 1U << 23,
-		16, 256 },
-	.most = { 60000, 60000, 400, 1U << 30, 1U << 29, 65536, 256, 1U << 24, 1U << 24, 1U << 26,
-		256, 1024 },
+	.standard = { 5000, 5000, 100, 1U << 28, 1U << 26, 1U << 26, 4096, 64, 1U << 20, 1U << 18,
+		1U << 23, 16, 256 },
+	.most = { 60000, 60000, 400, 1U << 30, 1U << 29, 1U << 29, 65536, 256, 1U << 24, 1U << 24,
+		1U << 26, 256, 1024 },
 	.code_bytes = 1U << 18,
 	.input_bytes = 1U << 24,
 	.files_bytes = 1U << 24,

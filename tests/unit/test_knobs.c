@@ -40,15 +40,16 @@ static void file_says(int fd, const char *hoped)
 TEST(knobs_that_are_not_there_cost_nothing_and_say_nothing)
 {
 	struct knobs knobs;
-	struct knob_counts counts = { 1, 1, 1, 1 };
+	struct knob_counts counts = { 1, 1, 1, 1, 1 };
 
 	knobs_init(&knobs);
 	CHECK_EQ_INT(knobs_set(&knobs, &LIMITS), 0);
 	knobs_count(&knobs, &counts);
 	CHECK(!counts.cpu_user_us && !counts.cpu_sys_us && !counts.oom_kills);
-	CHECK(!counts.pids_refused && !knobs_cpu_us(&knobs) && !knobs_memory_peak(&knobs));
+	CHECK(!counts.pids_refused && !knobs_cpu_us(&knobs) && !knobs_memory_peak(&knobs, &counts));
 	knobs_kill(&knobs);
-	knobs_reset_peak(&knobs);
+	knobs_begin(&knobs, &counts);
+	knobs_settle(&knobs);
 	knobs_done(&knobs);
 	knobs_done(&knobs);
 }
@@ -131,11 +132,50 @@ TEST(events_are_found_by_their_whole_name_at_the_start_of_a_line)
 	struct knob_counts counts;
 
 	knobs.fds[KNOB_PIDS_EVENTS] = file_of("max 12");
-	knobs.fds[KNOB_MEMORY_PEAK] = file_of("4194304\n");
 	knobs_count(&knobs, &counts);
 	CHECK_EQ_INT(counts.oom_kills, 3);
 	CHECK_EQ_INT(counts.pids_refused, 12);
-	CHECK_EQ_INT(knobs_memory_peak(&knobs), 4194304);
+	knobs_done(&knobs);
+}
+
+TEST(a_peak_begins_anew_with_each_worker)
+{
+	struct knobs knobs = knobs_of(KNOB_MEMORY_PEAK, "9");
+	struct knob_counts counts;
+
+	knobs_begin(&knobs, &counts);
+	file_says(knobs.fds[KNOB_MEMORY_PEAK], "0");
+	CHECK_EQ_INT(pwrite(knobs.fds[KNOB_MEMORY_PEAK], "4096", 4, 0), 4);
+	CHECK_EQ_INT(knobs_memory_peak(&knobs, &counts), 4096);
+	knobs_done(&knobs);
+}
+
+TEST(a_peak_that_cannot_begin_anew_is_a_runs_own_only_when_it_has_passed_it)
+{
+	struct knobs knobs = knobs_of(KNOB_MEMORY_PEAK, "4096");
+	struct knob_counts counts;
+	int writable = knobs.fds[KNOB_MEMORY_PEAK];
+	char name[32];
+
+	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", writable);
+	knobs.fds[KNOB_MEMORY_PEAK] = open(name, O_RDONLY | O_CLOEXEC);
+	knobs_begin(&knobs, &counts);
+	CHECK_EQ_INT(knobs_memory_peak(&knobs, &counts), 0); /* of an earlier worker */
+	CHECK_EQ_INT(pwrite(writable, "8192", 4, 0), 4);
+	CHECK_EQ_INT(knobs_memory_peak(&knobs, &counts), 8192);
+	close(writable);
+	knobs_done(&knobs);
+}
+
+TEST(what_never_changes_is_written_once_and_let_go)
+{
+	struct knobs knobs = knobs_of(KNOB_SWAP_OFF, "");
+	int swap = dup(knobs.fds[KNOB_SWAP_OFF]);
+
+	knobs_settle(&knobs);
+	file_says(swap, "0");
+	CHECK(!knobs_hold(&knobs, KNOB_SWAP_OFF) && !knobs_hold(&knobs, KNOB_OOM_GROUP));
+	close(swap);
 	knobs_done(&knobs);
 }
 

@@ -11,6 +11,8 @@ static const struct job_limits LIMITS = { .wall_ms = 5000,
 	.cpu_ms = 5000,
 	.memory_bytes = 256 << 20,
 	.disk_bytes = 64 << 20,
+	.file_bytes = 1 << 20,
+	.open_files = 256,
 	.inodes = 4096,
 	.pids = 64,
 	.stdout_bytes = 1 << 20,
@@ -303,12 +305,70 @@ TEST(a_disk_without_another_inode_says_that_it_is_the_inodes)
 	arena_done(&arena);
 }
 
+static struct judged judge_error(const char *type, const char *message, bool disk_full)
+{
+	struct facts facts = running();
+	struct arena arena;
+	struct value *error;
+	struct judged judged;
+
+	arena_init(&arena, 4096);
+	error = value_map(&arena);
+	value_map_put(&arena, error, "type", value_text(&arena, type));
+	value_map_put(&arena, error, "message", value_text(&arena, message));
+	facts.error = error;
+	facts.disk_full = disk_full;
+	facts.ended = true;
+	facts.wait_status = EXITED(1);
+	judged = judge(&facts);
+	arena_done(&arena);
+	return judged;
+}
+
+static const char *limit_of(const struct judged *judged)
+{
+	return value_as_text(value_get(judged->result.evidence, "limit"));
+}
+
+TEST(a_file_that_was_to_be_too_large_is_a_disk_limit_of_its_own)
+{
+	static const char *const messages[] = { "[Errno 27] File too large: 'f'",
+		"EFBIG: file too large, write" };
+
+	for (size_t i = 0; i < COUNT_OF(messages); i++) {
+		struct judged judged = judge_error("OSError", messages[i], false);
+
+		CHECK_EQ_INT(judged.result.outcome, OUTCOME_DISK_LIMIT);
+		CHECK_STR(limit_of(&judged), "file_bytes");
+		CHECK_EQ_INT(
+			value_as_int(value_get(judged.result.evidence, "limit_bytes"), 0), 1 << 20);
+		arena_done(&judged.arena);
+		judged = judge_error("OSError", messages[i], true);
+		CHECK_EQ_INT(judged.result.outcome, OUTCOME_DISK_LIMIT);
+		CHECK_STR(limit_of(&judged), "disk_bytes");
+		arena_done(&judged.arena);
+	}
+}
+
+TEST(an_exception_about_too_many_open_files_says_how_many_there_were)
+{
+	struct judged judged = judge_error("OSError", "[Errno 24] Too many open files", false);
+
+	CHECK_EQ_INT(judged.result.outcome, OUTCOME_EXCEPTION);
+	CHECK_STR(limit_of(&judged), "open_files");
+	CHECK_EQ_INT(value_as_int(value_get(judged.result.evidence, "limit_files"), 0), 256);
+	arena_done(&judged.arena);
+	judged = judge_error("OSError", "[Errno 2] No such file or directory", false);
+	CHECK(!judged.result.evidence);
+	arena_done(&judged.arena);
+}
+
 TEST(a_counter_that_fell_back_is_no_evidence_and_no_time)
 {
 	struct facts facts = running();
 	struct judged judged;
 
-	facts.before = (struct knob_counts){ 1000, 1000, 2, 2 };
+	facts.before = (struct knob_counts){ 0, 1000, 1000, 2, 2 };
 	facts.ended = true;
 	facts.wait_status = SIGSEGV;
 	judged = judge(&facts);

@@ -319,8 +319,8 @@ static void fill_result_fully(struct shop *shop)
 	result->artifact_count = 3;
 	result->skipped = skipped;
 	result->skipped_count = 2;
-	result->metrics = (struct job_metrics){ 1, 2, 3, 4, 5, -1, 7, 8, 9, 1LL << 40, 11, 12, 13,
-		14, false };
+	result->metrics =
+		(struct job_metrics){ 1, 2, 3, 4, 5, -1, 7, 8, 9, 1LL << 40, 12, 13, 14, false };
 	result->limits.wall_ms = 77;
 }
 
