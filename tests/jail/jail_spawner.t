@@ -150,6 +150,7 @@ run_mode() { # mode
 
 # With cgroup v2 a spawner needs a cgroup where it is alone; systemd gives one.
 own=(systemd-run --quiet --scope --collect --property=Delegate=yes --)
+[ "$(id -u)" -eq 0 ] || own=(systemd-run --user "${own[@]:1}")
 [ -d /run/systemd/system ] && "${own[@]}" true 2>/dev/null || own=()
 
 if [ "$(id -u)" -eq 0 ]; then
@@ -158,7 +159,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	run_mode user
 else
-	as=(setpriv --no-new-privs)
+	as=("${own[@]}" setpriv --no-new-privs)
 	run_mode user
 fi
 echo "1..$count"

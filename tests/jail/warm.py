@@ -41,6 +41,8 @@ JOB_BODY = struct.Struct("=IIIIII")
 ARTIFACT_HEAD = struct.Struct("=IIIIQ")
 REASONS = "taken truncated_list not_regular too_large unreadable bad_name hard_link".split()
 
+PATIENCE = 60  # seconds; only what is stuck takes so long, an emulator takes ten times as long as we
+
 libc = ctypes.CDLL(None, use_errno=True)
 UID_BASE = 410000
 NEW_ALL = 0x10000000 | 0x20000 | 0x20000000 | 0x8000000 | 0x4000000 | 0x40000000 | 0x2000000
@@ -82,7 +84,7 @@ def unpack(data):
     return msg
 
 
-def receive(sock, timeout=10):
+def receive(sock, timeout=PATIENCE):
     if not select.select([sock], [], [], timeout)[0]:
         raise TimeoutError("no message")
     return unpack(sock.recv(4096))
@@ -288,14 +290,14 @@ class Slot:
             worker.wait_ready()
         return worker
 
-    def expect(self, kind, timeout=10):
+    def expect(self, kind, timeout=PATIENCE):
         msg = receive(self.sock, timeout)
         if msg.kind != kind:
             raise RuntimeError(f"{msg.name} instead of {KINDS[kind]}: {msg.text}")
         assert msg.sequence == self.sequence and msg.slot == self.index
         return msg
 
-    def run(self, code, artifacts=None, timeout=10, flags=0, limits={}, **job):
+    def run(self, code, artifacts=None, timeout=PATIENCE, flags=0, limits={}, **job):
         worker = self.last = self.make(flags, **limits)
         run = worker.run(code, timeout=timeout, **job)
         if artifacts is not None:
@@ -338,7 +340,7 @@ class Worker:
         assert head[1] == JOB_READY, head
         self.made_cpu_us = head[3]
 
-    def read_exactly(self, count, timeout=10):
+    def read_exactly(self, count, timeout=PATIENCE):
         data = b""
         while len(data) < count:
             if not select.select([self.job], [], [], timeout)[0]:
@@ -369,11 +371,11 @@ class Worker:
         for fd in fds:
             os.close(fd)
 
-    def run(self, code, timeout=10, **job):
+    def run(self, code, timeout=PATIENCE, **job):
         self.send_job(code, **job)
         return self.watch(timeout)
 
-    def watch(self, timeout=10):
+    def watch(self, timeout=PATIENCE):
         run = Run()
         parts = {self.out: [], self.err: []}
         end = time.monotonic() + timeout

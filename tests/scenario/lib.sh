@@ -52,6 +52,15 @@ ced_programs() {
 	echo "$build"
 }
 
+# With cgroup v2 the spawner wants a cgroup where it is alone; systemd gives one.
+ced_own=()
+if [[ -d /run/systemd/system ]]; then
+	ced_own=(env "XDG_RUNTIME_DIR=/run/user/$(id -u)" systemd-run --user)
+	[[ $(id -u) != 0 ]] || ced_own=(systemd-run)
+	ced_own+=(--quiet --scope --collect --property=Delegate=yes --)
+	"${ced_own[@]}" true 2>/dev/null || ced_own=()
+fi
+
 # Starts a spawner and waits until warm workers are there.  What stands in ced_arguments is for
 # ced.  Root must be given cgroups; an ordinary user gets what there is.
 ced_arguments=()
@@ -63,7 +72,7 @@ daemon_start() {
 	local tries programs
 	programs=$(ced_programs)
 	: >"$ced_log"
-	"$programs/bin/ced-spawner" --libexec "$programs/libexec/ced" -- --socket "$CED_SOCKET" \
+	"${ced_own[@]}" "$programs/bin/ced-spawner" --libexec "$programs/libexec/ced" -- --socket "$CED_SOCKET" \
 		--state "$ced_state" "${ced_arguments[@]}" >>"$ced_log" 2>&1 </dev/null &
 	ced_spawner=$!
 	for ((tries = 0; tries < 300; tries++)); do

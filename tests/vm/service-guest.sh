@@ -1,7 +1,6 @@
-# Runs as root inside the guest of vm/service.t; what it says goes out by the second serial line.
-# What docs/OPERATIONS.md tells an administrator to do, in its order.
+# Runs as root inside the guest of vm/service.t: what docs/OPERATIONS.md tells an administrator to
+# do, in its order.  TAP.
 
-exec >/dev/ttyS1 2>&1
 count=0
 ok() { # status, name
 	count=$((count + 1))
@@ -108,4 +107,3 @@ for option in RestrictSUIDSGID ProtectHostname ProtectControlGroups RestrictName
 	systemctl reset-failed ced 2>/dev/null
 done
 echo "1..$count"
-sync
