@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
+#include "daemon/complaint.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
@@ -80,6 +82,36 @@ void config_init(struct config *config)
 	cut_printf(python->name, sizeof(python->name), "python");
 	cut_printf(python->interpreter, sizeof(python->interpreter), "/usr/bin/python3");
 	cut_printf(python->preload, sizeof(python->preload), "%s", python_preload);
+}
+
+/* ---- runtimes that come with ced ------------------------------------------------------------ */
+
+static const struct {
+	const char *name, *interpreter, *file, *tools;
+	const char *const forms[CONFIG_FORMS_MAX + 1];
+} shipped[] = {
+	{ "bash", "/usr/bin/bash", "main.sh", "coreutils",
+		{ "(SyntaxError) %f: line %l: %Msyntax error",
+			"(SyntaxError) %f: line %l: %Munexpected EOF", "%f: line %l: %m" } },
+};
+
+void config_add_shipped(struct config *config)
+{
+	for (size_t i = 0; i < COUNT_OF(shipped); i++) {
+		struct config_runtime *runtime = &config->runtimes[config->runtime_count];
+
+		if (access(shipped[i].interpreter, X_OK) < 0)
+			continue;
+		config->runtime_count++;
+		runtime->kind = KIND_COMMAND;
+		cut_printf(runtime->name, sizeof(runtime->name), "%s", shipped[i].name);
+		cut_printf(runtime->interpreter, CONFIG_TEXT_MAX, "%s", shipped[i].interpreter);
+		cut_printf(runtime->file, sizeof(runtime->file), "%s", shipped[i].file);
+		cut_printf(runtime->tools, sizeof(runtime->tools), "%s", shipped[i].tools);
+		for (; shipped[i].forms[runtime->form_count]; runtime->form_count++)
+			cut_printf(runtime->forms[runtime->form_count], sizeof(runtime->forms[0]),
+				"%s", shipped[i].forms[runtime->form_count]);
+	}
 }
 
 static const struct number_rule *find_number(
@@ -179,9 +211,18 @@ static int on_number(cfg_t *section, cfg_opt_t *option, const char *text, void *
 static cfg_opt_t limit_options[] = { CONFIG_LIMITS(LIMIT_OPTION) CFG_END() };
 
 static cfg_opt_t runtime_options[] = {
+	CFG_STR("kind", NULL, CFGF_NODEFAULT),
+	CFG_STR("language", NULL, CFGF_NODEFAULT),
 	CFG_STR("interpreter", NULL, CFGF_NODEFAULT),
+	CFG_STR("file", NULL, CFGF_NODEFAULT),
+	CFG_STR_LIST("args", NULL, CFGF_NODEFAULT),
+	CFG_STR_LIST("tools", NULL, CFGF_NODEFAULT),
+	CFG_STR_LIST("errors", NULL, CFGF_NODEFAULT),
 	CFG_STR_LIST("preload", NULL, CFGF_NODEFAULT),
 	CFG_STR_LIST("binds", NULL, CFGF_NODEFAULT),
+	CFG_INT_CB("workers_min", 0, CFGF_NODEFAULT, on_number),
+	CFG_INT_CB("workers_max", 0, CFGF_NODEFAULT, on_number),
+	CFG_BOOL("off", cfg_false, CFGF_NODEFAULT),
 	CFG_END(),
 };
 
@@ -261,22 +302,104 @@ static bool is_module(const char *text)
 		       strlen(text);
 }
 
-static int take_preload(struct config_runtime *runtime, cfg_t *section, struct err *err)
+/* A word that the zygote will read among others (sandbox/runtimes/command/orders.h). */
+static bool is_argument(const char *text)
 {
+	return *text && text[strlen(text) - 1] != ':' &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+			    "_.-+:=,/[") == strlen(text);
+}
+
+static bool is_tool(const char *text)
+{
+	return is_argument(text) && !strchr(text, '/');
+}
+
+/* Lists whose words are kept in one text, with spaces between them. */
+static const struct word_list {
+	const char *name;
+	size_t offset, size; /* in struct config_runtime */
+	bool (*is_word)(const char *text);
+	const char *what;
+} word_lists[] = {
+#define WORDS(name, is_word, what)                                                   \
+	{                                                                            \
+#name, offsetof(struct config_runtime, name),                        \
+			sizeof(((struct config_runtime *)NULL)->name), is_word, what \
+	}
+	WORDS(preload, is_module, "module"),
+	WORDS(args, is_argument, "argument that can be given"),
+	WORDS(tools, is_tool, "name of a program"),
+#undef WORDS
+};
+
+static bool is_given(cfg_t *section, const char *name)
+{
+	const cfg_opt_t *option = cfg_getopt(section, name);
+
+	return option && (option->flags & CFGF_MODIFIED);
+}
+
+static int take_words(struct config_runtime *runtime, cfg_t *section, const struct word_list *list,
+	struct err *err)
+{
+	char *text = (char *)runtime + list->offset;
 	size_t len = 0;
 
-	for (unsigned i = 0; i < cfg_size(section, "preload"); i++) {
-		const char *module = cfg_getnstr(section, "preload", i);
+	if (is_given(section, list->name))
+		text[0] = '\0'; /* also by an empty list */
+	for (unsigned i = 0; i < cfg_size(section, list->name); i++) {
+		const char *word = cfg_getnstr(section, list->name, i);
 
-		if (!is_module(module))
-			return err_set(err, ERR_INVALID, "preload: \"%s\" is no module", module);
-		if (len + strlen(module) + 2 > sizeof(runtime->preload))
-			return err_set(err, ERR_INVALID, "preload: too many modules");
-		cut_printf(runtime->preload + len, sizeof(runtime->preload) - len, "%s%s",
-			len ? " " : "", module);
-		len = strlen(runtime->preload);
+		if (!list->is_word(word))
+			return err_set(err, ERR_INVALID, "%s: \"%s\" is no %s", list->name, word,
+				list->what);
+		if (len + strlen(word) + 2 > list->size)
+			return err_set(err, ERR_INVALID, "%s: too many", list->name);
+		cut_printf(text + len, list->size - len, "%s%s", len ? " " : "", word);
+		len = strlen(text);
 	}
 	return 0;
+}
+
+static int take_forms(struct config_runtime *runtime, cfg_t *section, struct err *err)
+{
+	unsigned count = cfg_size(section, "errors");
+
+	if (count > CONFIG_FORMS_MAX)
+		return err_set(err, ERR_INVALID, "errors: more than %d", CONFIG_FORMS_MAX);
+	for (unsigned i = 0; i < count; i++) {
+		const char *form = cfg_getnstr(section, "errors", i);
+
+		if (!complaint_is_form(form))
+			return err_set(err, ERR_INVALID,
+				"errors: \"%s\" is no form with %%l and some of %%f %%c %%m %%x %%M",
+				form);
+		if (take_text(runtime->forms[i], sizeof(runtime->forms[i]), "errors", form, err) <
+			0)
+			return -1;
+	}
+	if (is_given(section, "errors"))
+		runtime->form_count = count;
+	return 0;
+}
+
+static int take_kind(struct config_runtime *runtime, const char *word, struct err *err)
+{
+	static const char *const words[] = { [KIND_PYTHON] = "python", [KIND_COMMAND] = "command" };
+
+	for (size_t i = 0; i < COUNT_OF(words); i++)
+		if (strcmp(word, words[i]) == 0) {
+			runtime->kind = (enum config_kind)i;
+			return 0;
+		}
+	return err_set(err, ERR_INVALID, "kind: \"python\" or \"command\", not \"%s\"", word);
+}
+
+/* A name as programs have it: it becomes a file in /work. */
+static bool is_file_name(const char *text)
+{
+	return *text && *text != '.' && *text != '-' && !strpbrk(text, "/ ");
 }
 
 static struct config_runtime *runtime_named(struct config *config, const char *name)
@@ -290,6 +413,42 @@ static struct config_runtime *runtime_named(struct config *config, const char *n
 	return &config->runtimes[config->runtime_count++];
 }
 
+static int take_runtime_texts(struct config_runtime *runtime, cfg_t *section, struct err *err)
+{
+	const struct {
+		const char *name;
+		char *text;
+		size_t size;
+	} rows[] = {
+		{ "interpreter", runtime->interpreter, sizeof(runtime->interpreter) },
+		{ "language", runtime->language, sizeof(runtime->language) },
+		{ "file", runtime->file, sizeof(runtime->file) },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		if (cfg_size(section, rows[i].name) &&
+			take_text(rows[i].text, rows[i].size, rows[i].name,
+				cfg_getstr(section, rows[i].name), err) < 0)
+			return -1;
+	if (!runtime->interpreter[0])
+		return err_set(err, ERR_INVALID, "interpreter is missing");
+	if (runtime->file[0] && !is_file_name(runtime->file))
+		return err_set(err, ERR_INVALID, "file: \"%s\" is no file name", runtime->file);
+	if (cfg_size(section, "kind") && take_kind(runtime, cfg_getstr(section, "kind"), err) < 0)
+		return -1;
+	return 0;
+}
+
+static void take_runtime_numbers(struct config_runtime *runtime, cfg_t *section)
+{
+	if (cfg_size(section, "workers_min"))
+		runtime->workers_min = (uint64_t)cfg_getint(section, "workers_min");
+	if (cfg_size(section, "workers_max"))
+		runtime->workers_max = (uint64_t)cfg_getint(section, "workers_max");
+	if (cfg_size(section, "off"))
+		runtime->off = cfg_getbool(section, "off");
+}
+
 static int take_runtime(struct config *config, cfg_t *section, struct err *err)
 {
 	struct config_runtime *runtime = runtime_named(config, cfg_title(section));
@@ -297,12 +456,9 @@ static int take_runtime(struct config *config, cfg_t *section, struct err *err)
 
 	if (!runtime)
 		return err_set(err, ERR_INVALID, "its name is too long, or there are too many");
-	if (cfg_size(section, "interpreter") &&
-		take_text(runtime->interpreter, CONFIG_TEXT_MAX, "interpreter",
-			cfg_getstr(section, "interpreter"), err) < 0)
+	if (take_runtime_texts(runtime, section, err) < 0 || take_forms(runtime, section, err) < 0)
 		return -1;
-	if (!runtime->interpreter[0])
-		return err_set(err, ERR_INVALID, "interpreter is missing");
+	take_runtime_numbers(runtime, section);
 	if (binds > CONFIG_BINDS_MAX)
 		return err_set(err, ERR_INVALID, "binds: more than %d", CONFIG_BINDS_MAX);
 	for (unsigned i = 0; i < binds; i++)
@@ -310,7 +466,10 @@ static int take_runtime(struct config *config, cfg_t *section, struct err *err)
 			    cfg_getnstr(section, "binds", i), err) < 0)
 			return -1;
 	runtime->bind_count = binds ? binds : runtime->bind_count;
-	return take_preload(runtime, section, err);
+	for (size_t i = 0; i < COUNT_OF(word_lists); i++)
+		if (take_words(runtime, section, &word_lists[i], err) < 0)
+			return -1;
+	return 0;
 }
 
 static int take_all(struct config *config, cfg_t *cfg, struct err *err)
@@ -363,6 +522,51 @@ int config_load(struct config *config, const char *path, struct err *err)
 	return 0;
 }
 
+/* Those that are switched off are as if they were not there. */
+static int drop_off(struct config *config, struct err *err)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < config->runtime_count; i++)
+		if (!config->runtimes[i].off) {
+			if (kept != i)
+				config->runtimes[kept] = config->runtimes[i];
+			kept++;
+		}
+	config->runtime_count = kept;
+	return kept ? 0 : err_set(err, ERR_INVALID, "every runtime is off");
+}
+
+static int finish_runtime(
+	const struct config *config, struct config_runtime *runtime, struct err *err)
+{
+	if (!runtime->workers_max)
+		runtime->workers_max = config->workers_max;
+	if (!runtime->workers_min)
+		runtime->workers_min = config->workers_min < runtime->workers_max
+					       ? config->workers_min
+					       : runtime->workers_max;
+	if (runtime->workers_min > runtime->workers_max)
+		return err_set(err, ERR_INVALID, "runtime %s: workers_min is above workers_max",
+			runtime->name);
+	if (runtime->kind == KIND_PYTHON ? runtime->args[0] || runtime->tools[0]
+					 : runtime->preload[0])
+		return err_set(err, ERR_INVALID,
+			"runtime %s: preload is for kind python, args and tools for kind command",
+			runtime->name);
+	return 0;
+}
+
+static int finish_runtimes(struct config *config, struct err *err)
+{
+	if (drop_off(config, err) < 0)
+		return -1;
+	for (unsigned i = 0; i < config->runtime_count; i++)
+		if (finish_runtime(config, &config->runtimes[i], err) < 0)
+			return -1;
+	return 0;
+}
+
 static uint64_t at_most(uint64_t number, uint64_t ceiling)
 {
 	return number < ceiling ? number : ceiling;
@@ -387,6 +591,8 @@ int config_finish(struct config *config, struct err *err)
 		config->workers_max = at_most(processors * 4, 64);
 	if (config->workers_min > config->workers_max)
 		return err_set(err, ERR_INVALID, "workers_min is above workers_max");
+	if (finish_runtimes(config, err) < 0)
+		return -1;
 	if (config->held_bytes_per_uid < 4 * config->message_bytes ||
 		config->held_bytes < config->held_bytes_per_uid)
 		return err_set(err, ERR_INVALID,

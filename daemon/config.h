@@ -7,6 +7,7 @@
  *	most   { wall_ms = 60s }
  *	admins = {1000}
  *	runtime python { interpreter = "/usr/bin/python3" preload = {"json", "re"} }
+ *	runtime perl { kind = "command" interpreter = "/usr/bin/perl" file = "main.pl" }
  *
  * An unknown key, a wrong type and a number outside its range are refused by name.
  */
@@ -22,15 +23,31 @@
 
 #define CONFIG_TEXT_MAX     256
 #define CONFIG_RUNTIMES_MAX 16
-#define CONFIG_BINDS_MAX    16 /* beside those that every python gets */
+#define CONFIG_BINDS_MAX    12 /* beside those that every runtime of a kind gets */
+#define CONFIG_FORMS_MAX    8
 #define CONFIG_ADMINS_MAX   64
+
+/* What makes workers of an interpreter. */
+enum config_kind {
+	KIND_PYTHON,  /* a warm interpreter is forked */
+	KIND_COMMAND, /* a process is forked, and becomes the interpreter when its job comes */
+};
 
 struct config_runtime {
 	char name[32];
+	enum config_kind kind;
+	char language[32]; /* whose rules its programs are held against; "": as it is called */
 	char interpreter[CONFIG_TEXT_MAX];
-	char preload[1024]; /* modules, separated by spaces */
+	char preload[1024];         /* python: modules, separated by spaces */
+	char args[CONFIG_TEXT_MAX]; /* command: before the program's name, separated by spaces */
+	char tools[512];            /* command: programs that it may start, separated by spaces */
+	char file[64]; /* what a program without a name is called; "": by its language */
+	char forms[CONFIG_FORMS_MAX][128]; /* of errors on stderr: complaint.h */
+	unsigned form_count;
 	char binds[CONFIG_BINDS_MAX][CONFIG_TEXT_MAX];
 	unsigned bind_count;
+	uint64_t workers_min, workers_max; /* 0: as for all */
+	bool off;
 };
 
 struct config {
@@ -50,6 +67,9 @@ struct config {
 
 /* Fills in the defaults, python as the only runtime. */
 void config_init(struct config *config);
+
+/* Before a file is read: adds the other runtimes that are shipped and whose interpreter is here. */
+void config_add_shipped(struct config *config);
 
 /* Reads a file over what is there. */
 int config_load(struct config *config, const char *path, struct err *err);

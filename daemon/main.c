@@ -114,7 +114,9 @@ static int read_options(int argc, char **argv, struct server_options *ret, enum 
 
 int main(int argc, char **argv)
 {
-	struct server_options options = { .spawner_fd = -1, .libexec = own_folder() };
+	struct server_options options = {
+		.spawner_fd = -1, .libexec = own_folder(), .shipped = true
+	};
 	enum log_level level = LOG_LEVEL_INFO;
 	int exit_code = read_options(argc, argv, &options, &level);
 	struct err err = ERR_INIT;

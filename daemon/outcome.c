@@ -242,7 +242,8 @@ static bool is_disk_limit(struct judgement *j)
 	const struct facts *facts = j->facts;
 	bool full = facts->disk_full || facts->inodes_full;
 
-	if (!went_wrong(facts) || (!died_by(facts, SIGXFSZ) && !(full && facts->error)))
+	if (!went_wrong(facts) ||
+		(!died_by(facts, SIGXFSZ) && !(full && (facts->error || facts->speechless))))
 		return false;
 	note_text(j, "limit", facts->inodes_full && !facts->disk_full ? "inodes" : "disk_bytes");
 	note_int(j, "limit_bytes", j->limits->disk_bytes);

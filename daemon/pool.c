@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "daemon/worker.h"
+#include "proto/base/buf.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
@@ -58,6 +59,21 @@ uv_loop_t *zygote_loop(struct zygote *zygote)
 struct runtime *zygote_runtime(struct zygote *zygote)
 {
 	return zygote->runtime;
+}
+
+/* How many slots a runtime has at least, and at most. */
+static unsigned slots_least(const struct runtime *runtime)
+{
+	uint64_t own = runtime->config->workers_min;
+
+	return (unsigned)(own ? own : runtime->pool->config->workers_min);
+}
+
+static unsigned slots_most(const struct runtime *runtime)
+{
+	uint64_t own = runtime->config->workers_max;
+
+	return (unsigned)(own ? own : runtime->pool->config->workers_max);
 }
 
 static unsigned count_state(const struct runtime *runtime, enum worker_state state)
@@ -227,7 +243,7 @@ struct worker *pool_take(struct runtime *runtime)
 		return worker;
 	}
 	runtime->starved_ms = clock_ms();
-	if (runtime->wanted < runtime->pool->config->workers_max) {
+	if (runtime->wanted < slots_most(runtime)) {
 		runtime->wanted++;
 		keep_floor(runtime);
 	}
@@ -509,8 +525,8 @@ static void shrink(struct runtime *runtime)
 {
 	struct list *last = runtime->warm.prev;
 
-	if (runtime->wanted <= runtime->pool->config->workers_min ||
-		list_is_empty(&runtime->warm) || clock_ms() - runtime->starved_ms < IDLE_MS)
+	if (runtime->wanted <= slots_least(runtime) || list_is_empty(&runtime->warm) ||
+		clock_ms() - runtime->starved_ms < IDLE_MS)
 		return;
 	runtime->wanted--;
 	worker_lose(container_of(last, struct worker, ready_link), "no longer needed");
@@ -556,7 +572,21 @@ static void on_upkeep(void *owner)
 
 /* What an interpreter of Debian needs of the host; read-only inside, left out where a host has it not. */
 static const char *const python_tree[] = { "/usr/lib", "/usr/lib64", "/lib", "/lib64",
-	"/etc/alternatives", "/usr/share/zoneinfo" };
+	"/etc/alternatives", "/usr/share/zoneinfo", NULL };
+
+/* What the zygote of a command picks tools and libraries from; no job sees more of these folders. */
+static const char *const command_tree[] = { "/usr/bin", "/bin", "/usr/lib", "/usr/lib64", "/lib",
+	"/lib64", "/etc/alternatives", "/usr/share/zoneinfo", NULL };
+
+/* How each kind of runtime is started. */
+static const struct {
+	enum priv_runtime_kind kind;
+	const char *harness; /* folder beside our own programs */
+	const char *const *tree;
+} kinds[] = {
+	[KIND_PYTHON] = { PRIV_RUNTIME_PYTHON, "python", python_tree },
+	[KIND_COMMAND] = { PRIV_RUNTIME_COMMAND, "command", command_tree },
+};
 
 static void add_bind(struct priv_runtime *body, const char *path, bool optional)
 {
@@ -569,6 +599,24 @@ static void add_bind(struct priv_runtime *body, const char *path, bool optional)
 	body->bind_count++;
 }
 
+/* What the zygote is told: modules, or lists as sandbox/runtimes/command/orders.h reads them. */
+static void write_words(struct priv_runtime *body, const struct config_runtime *config)
+{
+	struct buf words;
+
+	buf_init(&words, sizeof(body->preload) - 1);
+	if (config->kind == KIND_PYTHON) {
+		(void)buf_append_text(&words, config->preload);
+	} else {
+		(void)buf_printf(&words, "args: %s tools: %s keep:", config->args, config->tools);
+		for (unsigned i = 0; i < config->bind_count; i++)
+			(void)buf_printf(&words, " %s", config->binds[i]);
+	}
+	(void)buf_append_byte(&words, '\0');
+	cut_printf(body->preload, sizeof(body->preload), "%s", words.bytes ? words.bytes : "");
+	buf_done(&words);
+}
+
 static int configure_runtime(struct runtime *runtime, const char *harness_dir, struct err *err)
 {
 	struct priv_msg msg = { .op = PRIV_RUNTIME };
@@ -576,12 +624,13 @@ static int configure_runtime(struct runtime *runtime, const char *harness_dir, s
 	const struct config_runtime *config = runtime->config;
 
 	cut_printf(body->name, sizeof(body->name), "%s", config->name);
-	body->kind = PRIV_RUNTIME_PYTHON;
+	body->kind = kinds[config->kind].kind;
 	cut_printf(body->interpreter, sizeof(body->interpreter), "%s", config->interpreter);
-	cut_printf(body->harness, sizeof(body->harness), "%s/python", harness_dir);
-	cut_printf(body->preload, sizeof(body->preload), "%s", config->preload);
-	for (unsigned i = 0; i < COUNT_OF(python_tree); i++)
-		add_bind(body, python_tree[i], true);
+	cut_printf(body->harness, sizeof(body->harness), "%s/%s", harness_dir,
+		kinds[config->kind].harness);
+	write_words(body, config);
+	for (const char *const *path = kinds[config->kind].tree; *path; path++)
+		add_bind(body, *path, true);
 	for (unsigned i = 0; i < config->bind_count; i++)
 		add_bind(body, config->binds[i], false);
 	if (spawner_ask_now(runtime->pool->spawner, &msg, err) < 0)
@@ -606,7 +655,7 @@ int pool_configure(struct pool *pool, const struct config *config, const struct 
 
 		runtime->pool = pool;
 		runtime->config = &config->runtimes[i];
-		runtime->wanted = (unsigned)config->workers_min;
+		runtime->wanted = slots_least(runtime);
 		list_init(&runtime->zygotes);
 		list_init(&runtime->warm);
 		if (configure_runtime(runtime, harness_dir, err) < 0)
@@ -639,11 +688,24 @@ struct runtime *pool_find(struct pool *pool, const char *name)
 	return NULL;
 }
 
-/* Every runtime is of the kind that configure_runtime() names. */
 const char *runtime_language(const struct runtime *runtime)
 {
-	(void)runtime;
-	return "python";
+	const struct config_runtime *config = runtime->config;
+
+	if (config->language[0])
+		return config->language;
+	return config->kind == KIND_PYTHON ? "python" : config->name;
+}
+
+bool runtime_forms(
+	const struct runtime *runtime, const char *ret_forms[static CONFIG_FORMS_MAX + 1])
+{
+	unsigned count = runtime->config->form_count;
+
+	for (unsigned i = 0; i < count; i++)
+		ret_forms[i] = runtime->config->forms[i];
+	ret_forms[count] = NULL;
+	return runtime->config->kind == KIND_COMMAND;
 }
 
 struct value *runtime_stamp(const struct runtime *runtime, struct arena *arena)
@@ -672,7 +734,11 @@ struct value *pool_describe(const struct runtime *runtime, struct arena *arena)
 	value_map_put(arena, map, "waited", value_int(arena, (int64_t)runtime->cold));
 	value_map_put(arena, map, "trouble",
 		value_text(arena, runtime->trouble[0] ? runtime->trouble : NULL));
+	value_map_put(arena, map, "language", value_text(arena, runtime_language(runtime)));
+	value_map_put(arena, map, "kind", value_text(arena, kinds[runtime->config->kind].harness));
 	value_map_put(arena, map, "preload", value_text(arena, runtime->config->preload));
+	if (runtime->config->kind == KIND_COMMAND)
+		value_map_put(arena, map, "tools", value_text(arena, runtime->config->tools));
 	return map;
 }
 

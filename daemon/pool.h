@@ -77,6 +77,13 @@ struct value *pool_describe(const struct runtime *runtime, struct arena *arena);
 /* The language that its programs are written in, whatever its section is called. */
 const char *runtime_language(const struct runtime *runtime);
 
+/*
+ * How its interpreter words errors (complaint.h), NULL behind the last.  False where a harness tells
+ * of them.
+ */
+bool runtime_forms(
+	const struct runtime *runtime, const char *ret_forms[static CONFIG_FORMS_MAX + 1]);
+
 /* {name, version, digest} of a result. */
 struct value *runtime_stamp(const struct runtime *runtime, struct arena *arena);
 

@@ -244,11 +244,25 @@ static void on_watchdog(void *owner)
 
 /* ---- starting ------------------------------------------------------------------------------- */
 
+static void name_entrypoints(struct server *server)
+{
+	const struct config *config = &server->config;
+	struct job_entrypoint *at = server->entrypoints;
+
+	for (unsigned i = 0; i < config->runtime_count; i++)
+		if (config->runtimes[i].file[0])
+			*at++ = (struct job_entrypoint){ config->runtimes[i].name,
+				config->runtimes[i].file };
+	*at = (struct job_entrypoint){ 0 };
+}
+
 static int load_config(struct server *server, const struct server_options *options, struct err *err)
 {
 	struct config *config = &server->config;
 
 	config_init(config);
+	if (options->shipped)
+		config_add_shipped(config);
 	if (options->config_path && config_load(config, options->config_path, err) < 0)
 		return -1;
 	if (options->socket_path)
@@ -262,7 +276,9 @@ static int load_config(struct server *server, const struct server_options *optio
 		.code_bytes = config->code_bytes,
 		.input_bytes = config->input_bytes,
 		.files_bytes = config->files_bytes,
-		.schema_bytes = config->schema_bytes };
+		.schema_bytes = config->schema_bytes,
+		.entrypoints = server->entrypoints };
+	name_entrypoints(server);
 	return 0;
 }
 

@@ -30,6 +30,7 @@ struct server {
 	uv_loop_t loop;
 	struct config config;
 	struct job_bounds bounds;
+	struct job_entrypoint entrypoints[CONFIG_RUNTIMES_MAX + 1];
 	struct priv_host host;
 	struct spawner_link *spawner;
 	struct pool pool;
@@ -65,6 +66,7 @@ struct server_options {
 	const char *state_path;
 	const char *libexec; /* folder of our own programs and harnesses */
 	int spawner_fd;
+	bool shipped; /* also the runtimes beside python, where the host has them */
 };
 
 /*

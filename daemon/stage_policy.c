@@ -5,6 +5,7 @@
 #include "daemon/server.h"
 #include "daemon/stages.h"
 #include "proto/base/clock.h"
+#include "proto/base/container.h"
 #include "proto/digest.h"
 #include "proto/rpc.h"
 
@@ -61,13 +62,23 @@ static enum stage judge(struct request *request)
 /* ---- the texts that are judged -------------------------------------------------------------- */
 
 /*
- * A file beside the program that Python would import, whatever module's name it bears, is a program
- * like the one that imports it.
+ * A file beside the program that it would take for a part of itself, whatever its name, is a program
+ * like the one that does: modules that Python imports, scripts that a shell reads.
  */
 enum file_kind {
 	FILE_OF_DATA,
 	FILE_OF_CODE,
 	FILE_OF_BYTECODE, /* nobody here can read that */
+};
+
+static const struct {
+	const char *language, *ending;
+	enum file_kind kind;
+} endings[] = {
+	{ "python", ".py", FILE_OF_CODE },
+	{ "python", ".pyc", FILE_OF_BYTECODE },
+	{ "bash", ".sh", FILE_OF_CODE },
+	{ "bash", ".bash", FILE_OF_CODE },
 };
 
 static bool ends_with(const char *path, const char *ending)
@@ -77,11 +88,13 @@ static bool ends_with(const char *path, const char *ending)
 	return len >= strlen(ending) && !strcmp(path + len - strlen(ending), ending);
 }
 
-static enum file_kind kind_of(const struct job_input_file *file)
+static enum file_kind kind_of(const char *language, const struct job_input_file *file)
 {
-	if (ends_with(file->path, ".py"))
-		return FILE_OF_CODE;
-	return ends_with(file->path, ".pyc") ? FILE_OF_BYTECODE : FILE_OF_DATA;
+	for (size_t i = 0; i < COUNT_OF(endings); i++)
+		if (!strcmp(endings[i].language, language) &&
+			ends_with(file->path, endings[i].ending))
+			return endings[i].kind;
+	return FILE_OF_DATA;
 }
 
 static void add_finding(struct request *request, const struct policy_finding *finding,
@@ -190,9 +203,11 @@ static int ask(struct request *request, struct bytes code, const char *hash)
 /* As ask(); a file of data has no verdict at all. */
 static int ask_about_file(struct request *request, const struct job_input_file *file)
 {
-	if (kind_of(file) == FILE_OF_CODE)
+	enum file_kind kind = kind_of(runtime_language(request->runtime), file);
+
+	if (kind == FILE_OF_CODE)
 		return ask(request, file->data, hash_of(request, file->data));
-	if (kind_of(file) == FILE_OF_BYTECODE)
+	if (kind == FILE_OF_BYTECODE)
 		judge_bytecode(request, file);
 	request->texts_judged++;
 	return 0;

@@ -1,4 +1,5 @@
 /* Runs the job in a jail that was ready before it came, and gathers the facts about its end. */
+#include "daemon/complaint.h"
 #include "daemon/conn.h"
 #include "daemon/pipeline.h"
 #include "daemon/server.h"
@@ -21,12 +22,30 @@ static void fill_times(struct request *request, const struct execution *executio
 	metrics->collect_us = now_us - execution->ended_us;
 }
 
+/* Where no harness told of an error, what the interpreter wrote may. */
+static void hear_complaint(struct request *request, struct execution *execution)
+{
+	const char *forms[CONFIG_FORMS_MAX + 1];
+	const char *head;
+	const char *tail;
+	size_t head_len = 0;
+	size_t tail_len = 0;
+
+	if (!runtime_forms(request->runtime, forms) || execution->facts.error)
+		return;
+	execution->facts.speechless = true;
+	capture_kept(&execution->errout, &head, &head_len, &tail, &tail_len);
+	execution->facts.error = complaint_find(&request->arena, forms, &request->spec,
+		tail_len ? tail : head, tail_len ? tail_len : head_len);
+}
+
 static void on_end(struct execution *execution)
 {
 	struct request *request = execution->owner;
 
 	request->executing = false;
 	fill_times(request, execution);
+	hear_complaint(request, execution);
 	outcome_decide(&request->arena, &request->spec.limits, &execution->facts, &request->result);
 	request_step(request, "worker.ended", "execute", request->result.outcome == OUTCOME_OK,
 		outcome_word(request->result.outcome));

@@ -107,6 +107,12 @@ struct job_refusal {
 	const char *message; /* begins with the pointer, so that it can stand alone */
 };
 
+/* What a program is called that has no name. */
+struct job_entrypoint {
+	const char *language;
+	const char *file;
+};
+
 /* Defaults and ceilings for limits, from the configuration. */
 struct job_bounds {
 	struct job_limits standard; /* when the caller names none */
@@ -115,6 +121,8 @@ struct job_bounds {
 	uint64_t input_bytes;
 	uint64_t files_bytes;
 	uint64_t schema_bytes;
+	const struct job_entrypoint
+		*entrypoints; /* NULL behind the last; before those of job_spec.c */
 };
 
 /*

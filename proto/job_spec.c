@@ -100,25 +100,30 @@ static int take_code(struct job_reader *reader)
 	return 0;
 }
 
-static const struct {
-	const char *language;
-	const char *entrypoint;
-} entrypoints[] = {
+static const struct job_entrypoint usual_entrypoints[] = {
 	{ "python", "main.py" },
 	{ "javascript", "main.js" },
 	{ "bash", "main.sh" },
+	{ NULL, "main" },
 };
+
+static const char *entrypoint_in(const struct job_entrypoint *rows, const char *language)
+{
+	while (rows->language && strcmp(rows->language, language) != 0)
+		rows++;
+	return rows->file;
+}
 
 static int take_entrypoint(struct job_reader *reader)
 {
 	const struct value *name = value_get(reader->params, "entrypoint");
 	struct place at = job_key("entrypoint");
 
-	reader->spec.entrypoint = "main";
-	for (size_t i = 0; i < COUNT_OF(entrypoints); i++) {
-		if (strcmp(reader->spec.language, entrypoints[i].language) == 0)
-			reader->spec.entrypoint = entrypoints[i].entrypoint;
-	}
+	if (reader->bounds->entrypoints)
+		reader->spec.entrypoint =
+			entrypoint_in(reader->bounds->entrypoints, reader->spec.language);
+	if (!reader->spec.entrypoint)
+		reader->spec.entrypoint = entrypoint_in(usual_entrypoints, reader->spec.language);
 	if (!name)
 		return 0;
 	if (!name_is_file(name->text.bytes, name->text.len))

@@ -69,7 +69,8 @@ struct priv_host {
 };
 
 enum priv_runtime_kind {
-	PRIV_RUNTIME_PYTHON = 1
+	PRIV_RUNTIME_PYTHON = 1,
+	PRIV_RUNTIME_COMMAND = 2
 };
 
 struct priv_bind {
@@ -83,7 +84,7 @@ struct priv_runtime {
 	uint32_t bind_count;
 	char interpreter[PRIV_PATH_MAX]; /* absolute; started inside the jail */
 	char harness[PRIV_PATH_MAX];     /* absolute folder on the host, bound at /ced inside */
-	char preload[PRIV_PRELOAD_MAX];  /* modules to import, separated by spaces */
+	char preload[PRIV_PRELOAD_MAX];  /* words for the zygote: modules, or tools and arguments */
 	struct priv_bind binds[PRIV_BINDS_MAX];
 };
 

@@ -10,14 +10,18 @@
 #include "sandbox/jail_env.h"
 
 #define NAME_BYTES    "abcdefghijklmnopqrstuvwxyz0123456789._-"
-#define PRELOAD_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_. "
+#define PRELOAD_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_. -+:=,/["
 
-/* How a kind of interpreter is started.  argv[0] is the configured path, which tells a venv. */
+/*
+ * How a kind of interpreter is started.  argv[0] is the configured path, which tells a venv.  Without
+ * arguments the file in the harness folder is a program of ours, which starts the interpreter itself.
+ */
 static const struct {
 	const char *main; /* file in the harness folder */
 	const char *const args[4];
 } kinds[] = {
 	[PRIV_RUNTIME_PYTHON] = { "zygote.py", { "-I", "-B", JAIL_HARNESS_DIR "/zygote.py" } },
+	[PRIV_RUNTIME_COMMAND] = { "ced-zygote", { NULL } },
 };
 
 /* The whole environment: nothing of the host's, nothing that differs between hosts. */
@@ -129,27 +133,24 @@ int runtime_start(const struct runtime *runtime, uint32_t slots, const char *uid
 	const char *const *args = kinds[runtime->asked.kind].args;
 	size_t count = 0;
 
+	*start = (struct runtime_start){ 0 }; /* ends argv and envp as well */
 	jail_spec_init(&start->spec, &PROFILE_ZYGOTE);
 	if (add_mounts(runtime, &start->spec, err) < 0)
 		return -1;
 
-	start->argv[count++] = runtime->asked.interpreter;
+	start->argv[0] = runtime->asked.interpreter;
 	for (size_t i = 0; i < COUNT_OF(kinds[0].args) && args[i]; i++)
-		start->argv[count++] = args[i];
-	start->argv[count] = NULL;
-
-	count = 0;
-	for (size_t i = 0; i < COUNT_OF(fixed_env); i++)
-		start->envp[count++] = fixed_env[i];
+		start->argv[1 + i] = args[i];
+	for (; count < COUNT_OF(fixed_env); count++)
+		start->envp[count] = fixed_env[count];
 	cut_printf(start->slots, sizeof(start->slots), JAIL_ENV_SLOTS "=%u", slots);
 	cut_printf(start->preload, sizeof(start->preload), JAIL_ENV_PRELOAD "=%s",
 		runtime->asked.preload);
 	start->envp[count++] = start->slots;
 	start->envp[count++] = start->preload;
-	start->envp[count++] = uids;
-	start->envp[count] = NULL;
+	start->envp[count] = uids;
 
-	start->spec.program = runtime->program;
+	start->spec.program = args[0] ? runtime->program : JAIL_HARNESS_DIR "/ced-zygote";
 	start->spec.argv = start->argv;
 	start->spec.envp = start->envp;
 	return 0;

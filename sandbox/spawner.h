@@ -17,7 +17,7 @@
 #include "sandbox/runtime.h"
 #include "sandbox/seccomp.h"
 
-#define SPAWNER_SLOTS_MAX 256 /* over all zygotes */
+#define SPAWNER_SLOTS_MAX 1024 /* over all zygotes */
 
 /* A zygote or an inspector, and what is held for it. */
 struct resident {

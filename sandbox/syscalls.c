@@ -197,7 +197,7 @@ static const struct syscall_group job[] = {
 
 static const short house_start[] = { NR(execve) };
 static const short house_spawn[] = { NR(clone3), NR(setns), NR(unshare), NR(pidfd_open),
-	NR(pidfd_send_signal), NR(setsid), NR(setpgid) };
+	NR(pidfd_send_signal), NR(setsid), NR(setpgid), NR(fork), NR(vfork) };
 static const short house_mounts[] = { NR(fsopen), NR(fsconfig), NR(fsmount), NR(fspick),
 	NR(move_mount), NR(open_tree), NR(mount_setattr), NR(mount), NR(umount2), NR(openat2),
 	NR(fchown), NR(fchownat) };
@@ -205,7 +205,7 @@ static const short house_rights[] = { NR(setresuid), NR(setresgid), NR(setuid), 
 	NR(setgroups), NR(capset), NR(seccomp), NR(prctl), NR(prlimit64), NR(setrlimit),
 	NR(landlock_create_ruleset), NR(landlock_add_rule), NR(landlock_restrict_self),
 	NR(setpriority), NR(sched_setscheduler) };
-static const short house_talk[] = { NR(sendmsg), NR(fcntl), NR(sysinfo) };
+static const short house_talk[] = { NR(sendmsg), NR(fcntl), NR(sysinfo), NR(getpeername) };
 
 static const struct syscall_group house[] = {
 	{ "the interpreter is started once", VERDICT_ALLOW, CALLS(house_start), NO_RULES },

@@ -23,6 +23,7 @@
 struct writer {
 	struct sock_filter *code;
 	size_t len;
+	const struct syscall_list *more;
 };
 
 static struct sock_filter *put(struct writer *writer, unsigned code, uint32_t k)
@@ -81,10 +82,19 @@ static void put_rule(struct writer *writer, const struct arg_rule *rule)
 			failing[i]->jf = distance(writer, failing[i]);
 }
 
+static const struct syscall_group *group_of(const struct syscall_list *more, int nr)
+{
+	for (size_t i = 0; more && i < more->count; i++)
+		for (size_t k = 0; k < more->groups[i].call_count; k++)
+			if (more->groups[i].calls[k] == nr)
+				return &more->groups[i];
+	return syscall_group_of(FILTER_JOB, nr);
+}
+
 /* What the job's list says to one call. */
 static void put_call(struct writer *writer, int nr)
 {
-	const struct syscall_group *group = syscall_group_of(FILTER_JOB, nr);
+	const struct syscall_group *group = group_of(writer->more, nr);
 	struct sock_filter *other = put(writer, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr);
 
 	for (size_t i = 0; group && i < group->rule_count; i++)
@@ -130,9 +140,9 @@ static size_t gather_calls(short calls[CALLS_MAX])
 	return count;
 }
 
-size_t tiny_filter_build(struct sock_filter *ret_program)
+size_t tiny_filter_build(const struct syscall_list *more, struct sock_filter *ret_program)
 {
-	struct writer writer = { ret_program, 0 };
+	struct writer writer = { ret_program, 0, more };
 	short calls[CALLS_MAX] = { 0 };
 	size_t count = gather_calls(calls);
 
@@ -144,17 +154,17 @@ size_t tiny_filter_build(struct sock_filter *ret_program)
 static struct sock_filter program[TINY_FILTER_MAX];
 static size_t program_len;
 
-void tiny_filter_prepare(void)
+void tiny_filter_prepare(const struct syscall_list *more)
 {
 	if (program_len == 0)
-		program_len = tiny_filter_build(program);
+		program_len = tiny_filter_build(more, program);
 }
 
 int tiny_filter_load(struct err *err)
 {
 	struct sock_fprog filter = { 0, program };
 
-	tiny_filter_prepare();
+	tiny_filter_prepare(NULL);
 	filter.len = (unsigned short)program_len;
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) < 0)
 		return err_sys(err, "tiny filter");

@@ -15,17 +15,28 @@
 #include <stddef.h>
 
 #include "proto/base/err.h"
+#include "sandbox/syscalls.h"
 
 #define TINY_FILTER_MAX 512
 
-/* Writes the program into `ret_program` (room for TINY_FILTER_MAX); returns its length. */
-size_t tiny_filter_build(struct sock_filter *ret_program);
+/* What the jobs of some kind of runtime are told differently from FILTER_JOB. */
+struct syscall_list {
+	const struct syscall_group *groups;
+	size_t count;
+};
+
+/*
+ * Writes the program into `ret_program` (room for TINY_FILTER_MAX); returns its length.  `more`
+ * comes before the job's list: what a kind of runtime needs and a program of python does not.  Only
+ * calls that the house has can stand in it.  NULL: nothing.
+ */
+size_t tiny_filter_build(const struct syscall_list *more, struct sock_filter *ret_program);
 
 /*
  * Builds the program once, ahead of need (in the zygote, before the first fork).  Workers inherit
  * it; tiny_filter_load() does it itself when nobody has.
  */
-void tiny_filter_prepare(void);
+void tiny_filter_prepare(const struct syscall_list *more);
 
 /*
  * Loads the filter for the calling thread, which must be the only one and must have

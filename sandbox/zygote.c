@@ -333,7 +333,7 @@ int zygote_serve(struct zygote *zygote, const char *version, struct err *err)
 	if (measure_self(zygote, err) < 0 || check_alone(zygote, err) < 0 ||
 		procfs_each_mapping(zygote->proc, check_mapping, NULL, err) < 0)
 		return err_wrap(err, "the interpreter");
-	tiny_filter_prepare();
+	tiny_filter_prepare(zygote->calls);
 	cut_printf(ready.text, sizeof(ready.text), "%s", version);
 	if (lease_send(zygote->sock, &ready, NULL, 0, err) < 0)
 		return -1;

@@ -19,15 +19,17 @@
 #include "proto/leasemsg.h"
 #include "proto/privmsg.h"
 #include "sandbox/footprint.h"
+#include "sandbox/tiny_filter.h"
 
 struct zygote {
-	int sock;                   /* conversation with the daemon */
-	int proc;                   /* O_PATH folder of a procfs that knows this pid namespace */
-	unsigned slots_max;         /* how many slots may be open */
-	bool one_uid;               /* only uid 0 is mapped here: all slots share it */
-	uint64_t own_bytes;         /* address space of the interpreter */
-	struct footprint footprint; /* what a worker will touch; empty: nobody knows */
-	int learned;                /* in the learner: tells the zygote that it is done */
+	int sock;           /* conversation with the daemon */
+	int proc;           /* O_PATH folder of a procfs that knows this pid namespace */
+	unsigned slots_max; /* how many slots may be open */
+	bool one_uid;       /* only uid 0 is mapped here: all slots share it */
+	uint64_t own_bytes; /* address space of the interpreter */
+	const struct syscall_list *calls; /* tiny_filter.h; NULL: as FILTER_JOB says */
+	struct footprint footprint;       /* what a worker will touch; empty: nobody knows */
+	int learned;                      /* in the learner: tells the zygote that it is done */
 	struct {
 		pid_t pid; /* 0: closed */
 		int pidfd;

@@ -180,6 +180,23 @@ static int set_languages(struct making *making, struct policy *policy, const str
 	return 0;
 }
 
+/* A language that has rules is read, and then it belongs among `languages`. */
+static int set_unread(struct making *making, struct policy *policy, const struct draft *draft,
+	const struct policy *parent)
+{
+	policy->unread = draft->file.unread;
+	policy->unread_count = draft->file.unread_count;
+	if (!draft->file.unread && parent) {
+		policy->unread = parent->unread;
+		policy->unread_count = parent->unread_count;
+	}
+	for (size_t i = 0; i < policy->unread_count; i++)
+		if (rulebook_language(making->book, policy->unread[i]) >= 0)
+			return err_set(making->err, ERR_INVALID, "unread: there are rules for %s",
+				policy->unread[i]);
+	return 0;
+}
+
 /* Makes `first` and `second` together the list of that name. */
 static int set_list(struct making *making, struct draft *draft, const char *name,
 	struct inspect_list first, const struct policy_words *second)
@@ -297,7 +314,8 @@ static int fill_policy(struct making *making, uint32_t index, int depth)
 	if (make_room(making, policy) < 0 || make_parent(making, draft, depth, &parent) < 0)
 		return -1;
 	if (set_modes(making, policy, draft, parent) < 0 ||
-		set_languages(making, policy, draft, parent) < 0)
+		set_languages(making, policy, draft, parent) < 0 ||
+		set_unread(making, policy, draft, parent) < 0)
 		return -1;
 	note_rules(making->book, policy);
 	return set_lists(making, draft, parent ? &making->drafts[parent->index] : NULL);

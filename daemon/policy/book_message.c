@@ -69,6 +69,8 @@ static void digest_policy(
 		digest_add_sized(&digest, texts->scope, texts->scope_len);
 		digest_add_u64(&digest, policy->languages[i]);
 	}
+	for (size_t i = 0; i < policy->unread_count; i++)
+		digest_add_sized(&digest, policy->unread[i], strlen(policy->unread[i]));
 	digest_settings(making, settings, policy, &digest);
 	digest_end_text(&digest, policy->digest);
 }

@@ -120,15 +120,18 @@ static struct policy_verdict blank_verdict(const struct policy *policy)
 	};
 }
 
-/* A verdict of one finding that is about no place in the program. */
+/*
+ * A verdict of one finding that is about no place in the program: denied, unless the finding itself
+ * only observes.
+ */
 static void fill_plain(const struct policy_question *question, const struct policy_finding *finding,
 	struct policy_verdict *verdict)
 {
 	*verdict = blank_verdict(question->policy);
-	verdict->decision = POLICY_DENY;
+	verdict->decision = strcmp(finding->severity, "observe") ? POLICY_DENY : POLICY_OBSERVE;
 	verdict->findings = arena_new(question->arena, struct policy_finding);
 	if (!verdict->findings)
-		return; /* denied all the same */
+		return; /* decided all the same */
 	verdict->findings[0] = *finding;
 	verdict->finding_count = 1;
 }
@@ -145,6 +148,9 @@ static const struct policy_finding unchecked[] = {
 
 static const struct policy_finding no_language = { "policy.language", "deny", 1, 1, "",
 	"the policy does not allow this language", "use a language that the policy allows" };
+
+static const struct policy_finding not_read = { "policy.unread", "observe", 1, 1, "",
+	"nobody here can read this language: the program was not looked at", NULL };
 
 static const struct policy_finding more_to_find = { "policy.cut", "observe", 1, 1, "",
 	"there is more to find in the program than is told here", NULL };
@@ -233,7 +239,10 @@ bool policy_lookup(struct policies *policies, const struct policy_question *ques
 	struct remembered_key key;
 
 	if (language < 0 || !question->policy->languages[language]) {
-		fill_plain(question, &no_language, ret_verdict);
+		bool lets =
+			language < 0 && rulebook_lets_unread(question->policy, question->language);
+
+		fill_plain(question, lets ? &not_read : &no_language, ret_verdict);
 		return true;
 	}
 	if (!question->policy->has_rules[language]) {
@@ -298,6 +307,7 @@ static struct value *describe(
 {
 	struct value *map = value_map(arena);
 	struct value *languages = value_list(arena);
+	struct value *unread = value_list(arena);
 
 	for (uint32_t i = 0; i < policies->book->language_count; i++)
 		if (policy->languages[i])
@@ -306,6 +316,9 @@ static struct value *describe(
 	(void)value_map_put(arena, map, "name", value_text(arena, policy->name));
 	(void)value_map_put(arena, map, "description", value_text(arena, policy->description));
 	(void)value_map_put(arena, map, "languages", languages);
+	for (size_t i = 0; i < policy->unread_count; i++)
+		(void)value_list_add(arena, unread, value_text(arena, policy->unread[i]));
+	(void)value_map_put(arena, map, "unread", unread);
 	(void)value_map_put(arena, map, "digest", value_text(arena, policy->digest));
 	(void)value_map_put(arena, map, "default", value_bool(arena, policy == policies->standard));
 	return map;

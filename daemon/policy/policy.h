@@ -15,6 +15,7 @@
  *	policy.unreadable  the inspector died over it
  *	policy.absent      no inspector was there in time
  *	policy.language    the policy does not allow the language
+ *	policy.unread      nobody can read the language, and the policy lets it run all the same (observed)
  *	policy.cut         there was more to find than is told (denies if the policy denies anything)
  */
 #pragma once

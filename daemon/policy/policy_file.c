@@ -83,6 +83,12 @@ static int read_languages(struct reading *reading, const char *key, const struct
 		reading, key, value, &reading->file->languages, &reading->file->language_count);
 }
 
+static int read_unread(struct reading *reading, const char *key, const struct value *value)
+{
+	return read_words(
+		reading, key, value, &reading->file->unread, &reading->file->unread_count);
+}
+
 static int read_mode(struct reading *reading, const char *id, const struct value *value,
 	enum policy_mode *ret_mode)
 {
@@ -160,6 +166,7 @@ static const struct {
 	{ "description", read_description },
 	{ "extends", read_name },
 	{ "languages", read_languages },
+	{ "unread", read_unread },
 	{ "rules", read_rules },
 	{ "lists", read_lists },
 	{ "lists_add", read_added },

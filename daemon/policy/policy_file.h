@@ -6,6 +6,7 @@
  *	  "description": "…",
  *	  "extends": "base",              what is not said here is as it is there
  *	  "languages": ["python"],
+ *	  "unread": ["perl"],             languages without rules: run, and noted as not looked at
  *	  "rules": { "python.bytes.*": "deny", "python.import.denied": "observe" },
  *	  "lists": { "python.imports": ["json", "numpy.*"] },        in place of the list of `extends`
  *	  "lists_add": { "python.imports": ["sys"] }                 on top of it
@@ -52,6 +53,8 @@ struct policy_file {
 	const char *extends;    /* or NULL */
 	const char **languages; /* NULL: as in `extends` */
 	size_t language_count;
+	const char **unread; /* NULL: as in `extends` */
+	size_t unread_count;
 	struct policy_pattern *patterns;
 	size_t pattern_count;
 	struct policy_words *lists;

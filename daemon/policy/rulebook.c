@@ -173,6 +173,14 @@ int rulebook_language(const struct rulebook *book, const char *name)
 	return -1;
 }
 
+bool rulebook_lets_unread(const struct policy *policy, const char *language)
+{
+	for (size_t i = 0; i < policy->unread_count; i++)
+		if (strcmp(policy->unread[i], language) == 0)
+			return true;
+	return false;
+}
+
 struct rule_words rulebook_words(
 	const struct rulebook *book, const struct policy *policy, uint32_t language, uint32_t rule)
 {

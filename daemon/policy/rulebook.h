@@ -23,9 +23,11 @@ struct policy {
 	const char *name;
 	const char *description;
 	uint32_t index;
-	bool denies;                /* has any rule that denies */
-	bool *languages;            /* by index: may it be asked for? */
-	bool *has_rules;            /* by language: is any rule on? */
+	bool denies;         /* has any rule that denies */
+	bool *languages;     /* by index: may it be asked for? */
+	bool *has_rules;     /* by language: is any rule on? */
+	const char **unread; /* languages that run although nobody here can read them */
+	size_t unread_count;
 	enum policy_mode *modes;    /* by rule */
 	enum policy_mode *builtins; /* by language * INSPECT_BUILTIN_COUNT + builtin */
 	char digest[HASH_TEXT_LEN + 1];
@@ -50,6 +52,9 @@ const struct policy *rulebook_find(const struct rulebook *book, const char *name
 
 /* The index of a language that has rules; -1 for others. */
 int rulebook_language(const struct rulebook *book, const char *name);
+
+/* Whether programs of a language without rules may run under the policy, unread. */
+bool rulebook_lets_unread(const struct policy *policy, const char *language);
 
 /* What is said about a finding of the inspector. */
 struct rule_words {

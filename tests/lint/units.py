@@ -10,6 +10,7 @@ import pathlib
 import sys
 
 FOLDERS = ("daemon", "daemon/policy", "daemon/inspector", "sandbox", "sandbox/runtimes/python",
+           "sandbox/runtimes/command",
            "proto", "proto/base", "store", "cli", "cli/demo",
            "cli/doctor")
 
@@ -60,11 +61,15 @@ ELSEWHERE = {
     "sandbox/daemon_start.c": (INSIDE, ["tests/jail/jail_spawner.t", "tests/jail/spawner_daemon.c"]),
     "sandbox/jail.c": (INSIDE, ["tests/jail/jail_spawner.t"]),
     "sandbox/profile.c": (INSIDE, ["tests/unit/test_seccomp.c", "tests/jail/jail_spawner.t"]),
-    "sandbox/syscalls.c": ("a table", ["tests/unit/test_seccomp.c", "tests/unit/test_tiny_filter.c"]),
+    "sandbox/syscalls*.c": ("a table", ["tests/unit/test_seccomp.c",
+                                        "tests/unit/test_tiny_filter.c"]),
     "sandbox/procfs.c": (INSIDE, ["tests/jail/jail_worker.t"]),
     "sandbox/slot*.c": (INSIDE, ["tests/jail/jail_worker.t", "tests/jail/warm_life.py"]),
     "sandbox/zygote*.c": (INSIDE, ["tests/jail/jail_worker.t", "tests/jail/warm_life.py"]),
     "sandbox/runtimes/python/*.c": (INSIDE, ["tests/jail/jail_python.t", "tests/jail/semantics.py"]),
+    "sandbox/runtimes/command/main.c": (ENTRY, ["tests/scenario/026-bash.t"]),
+    "sandbox/runtimes/command/tree.c": (INSIDE, ["tests/scenario/026-bash.t",
+                                                 "tests/scenario/052-escape-bash.t"]),
     "proto/job_*.c": (PART, ["tests/unit/test_job.c", "tests/unit/test_job_spec.c"]),
     "proto/json_write.c": (PART, ["tests/unit/test_json.c"]),
     "proto/schema_*.c": (PART, ["tests/unit/test_schema.c", "tests/cases/cases_schema.c"]),

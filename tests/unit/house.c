@@ -116,7 +116,8 @@ bool house_open(struct house *house, const char *settings)
 	char path[96];
 	int ends[2];
 	struct err err = ERR_INIT;
-	struct server_options options = { path, house->socket, house->folder, "/libexec", -1 };
+	struct server_options options = { path, house->socket, house->folder, "/libexec", -1,
+		false };
 
 	memset(house, 0, sizeof(*house));
 	house->inspector = house->control = house->slot = -1;

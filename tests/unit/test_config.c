@@ -113,6 +113,8 @@ static void check_same(const struct config *a, const struct config *b)
 	CHECK(memcmp(&a->most, &b->most, sizeof(a->most)) == 0);
 	CHECK_EQ_INT(a->admin_count, b->admin_count);
 	CHECK_EQ_INT(a->runtime_count, b->runtime_count);
+	for (unsigned i = 0; i < a->runtime_count; i++)
+		CHECK_EQ_INT(memcmp(&a->runtimes[i], &b->runtimes[i], sizeof(a->runtimes[i])), 0);
 	CHECK_STR(a->runtimes[0].name, b->runtimes[0].name);
 	CHECK_STR(a->runtimes[0].interpreter, b->runtimes[0].interpreter);
 	CHECK_STR(a->runtimes[0].preload, b->runtimes[0].preload);
@@ -126,6 +128,7 @@ static void load(const char *name)
 
 	cut_printf(path, sizeof(path), "%s/%s", getenv("CED_SOURCE"), name);
 	config_init(&config);
+	config_add_shipped(&config);
 	CHECK_EQ_INT(config_load(&config, path, &err), 0);
 	CHECK_STR(err.text, "");
 }
@@ -135,6 +138,9 @@ TEST(the_sample_with_every_setting_is_what_one_gets_without)
 	static struct config standard;
 
 	config_init(&standard);
+	config_add_shipped(&standard);
+	if (standard.runtime_count < 2)
+		SKIP("this host lacks an interpreter of the sample");
 	load("examples/ced.conf");
 	check_same(&config, &standard);
 }
@@ -147,6 +153,75 @@ TEST(the_settings_that_are_shipped_are_read)
 	CHECK_EQ_INT(config_finish(&config, &err), 0);
 	load("examples/private.conf");
 	CHECK_EQ_INT(config_finish(&config, &err), 0);
+}
+
+TEST(a_command_runtime_is_a_section_of_the_configuration)
+{
+	struct err err = ERR_INIT;
+	const struct config_runtime *perl = &config.runtimes[1];
+
+	CHECK_EQ_INT(
+		parse("workers_max = 6\nworkers_min = 4\n"
+		      "runtime perl { kind = \"command\" interpreter = \"/usr/bin/perl\"\n"
+		      "  args = {\"-w\"} tools = {\"coreutils\", \"grep\"} file = \"main.pl\"\n"
+		      "  errors = {\"%m at %f line %l.\"} workers_max = 2 }\n",
+			&err),
+		0);
+	CHECK_EQ_INT(config.runtime_count, 2);
+	CHECK_EQ_INT(perl->kind, KIND_COMMAND);
+	CHECK_STR(perl->args, "-w");
+	CHECK_STR(perl->tools, "coreutils grep");
+	CHECK_STR(perl->file, "main.pl");
+	CHECK_STR(perl->forms[0], "%m at %f line %l.");
+	CHECK_EQ_INT(perl->form_count, 1);
+	CHECK_EQ_INT(perl->workers_max, 2);
+	CHECK_EQ_INT(perl->workers_min, 2);
+	CHECK_EQ_INT(config.runtimes[0].workers_min, 4);
+}
+
+TEST(what_is_shipped_can_be_changed_and_switched_off)
+{
+	struct err err = ERR_INIT;
+
+	config_init(&config);
+	config_add_shipped(&config);
+	if (config.runtime_count < 2)
+		SKIP("this host has no other interpreter");
+	CHECK_EQ_INT(
+		config_parse(&config, "runtime bash { tools = {\"coreutils\", \"sed\"} }", &err),
+		0);
+	CHECK_EQ_INT(config_finish(&config, &err), 0);
+	CHECK_STR(config.runtimes[1].tools, "coreutils sed");
+	CHECK_STR(config.runtimes[1].file, "main.sh");
+	CHECK_EQ_INT(config_parse(&config, "runtime bash { tools = {} errors = {} }", &err), 0);
+	CHECK_STR(config.runtimes[1].tools, "");
+	CHECK_EQ_INT(config.runtimes[1].form_count, 0);
+	config_init(&config);
+	config_add_shipped(&config);
+	CHECK_EQ_INT(config_parse(&config, "runtime python { off = true }", &err), 0);
+	CHECK_EQ_INT(config_finish(&config, &err), 0);
+	CHECK_STR(config.runtimes[0].name, "bash");
+	expect_refused("runtime python { off = true }", "off");
+}
+
+TEST(what_makes_no_command_runtime_is_refused_by_name)
+{
+	expect_refused("runtime x { interpreter = \"/x\" kind = \"jvm\" }", "kind");
+	expect_refused(
+		"runtime x { interpreter = \"/x\" kind = \"command\" tools = {\"/bin/ls\"} }",
+		"tools");
+	expect_refused("runtime x { interpreter = \"/x\" kind = \"command\" args = {\"tools:\"} }",
+		"args");
+	expect_refused(
+		"runtime x { interpreter = \"/x\" kind = \"command\" args = {\"a b\"} }", "args");
+	expect_refused("runtime x { interpreter = \"/x\" kind = \"command\" errors = {\"%m\"} }",
+		"errors");
+	expect_refused(
+		"runtime x { interpreter = \"/x\" kind = \"command\" file = \"a/b\" }", "file");
+	expect_refused("runtime x { interpreter = \"/x\" kind = \"command\" preload = {\"os\"} }",
+		"preload");
+	expect_refused("runtime python { tools = {\"ls\"} }", "tools");
+	expect_refused("runtime python { workers_min = 5 workers_max = 2 }", "workers_min");
 }
 
 TEST(a_runtime_without_an_interpreter_or_with_odd_modules_is_refused)

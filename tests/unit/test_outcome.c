@@ -267,6 +267,9 @@ TEST(a_full_disk_and_an_error_is_a_disk_limit_and_a_full_disk_alone_is_not)
 	expect(&facts, OUTCOME_EXIT, RAN_YES);
 	facts.error = error_of(&arena, "OSError");
 	expect(&facts, OUTCOME_DISK_LIMIT, RAN_YES);
+	facts.error = NULL; /* a bare interpreter has no way to say what it failed on */
+	facts.speechless = true;
+	expect(&facts, OUTCOME_DISK_LIMIT, RAN_YES);
 	arena_done(&arena);
 }
 

@@ -155,6 +155,7 @@ TEST(a_policy_with_a_fault_is_refused_and_the_fault_is_named)
 		{ "{\"name\":\"a\",\"description\":\"d\",\"extends\":\"nobody\"}", "nobody" },
 		{ "{\"name\":\"a\",\"description\":\"d\",\"extends\":\"a\"}", "round" },
 		{ "{\"name\":\"a\",\"description\":\"d\",\"languages\":[\"cobol\"]}", "cobol" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"unread\":[\"python\"]}", "python" },
 		{ "{\"name\":\"a\",\"description\":\"d\",\"lists\":{\"x\":[1]}}", "x" },
 		{ "{\"name\":\"a\",\"description\":\"d\",\"lists\":{\"x\":[\"\"]}}", "x" },
 		{ "{\"name\":\"a\",\"description\":\"d\"}", "needs the list" },
@@ -265,6 +266,43 @@ TEST(a_policy_without_rules_allows_at_once)
 	drop_folder();
 	CHECK(inspecting_check(&in, "x", "python", text("import os"), NULL, &verdict));
 	CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
+	inspecting_stop(&in);
+}
+
+TEST(a_language_that_nobody_can_read_runs_where_a_policy_says_so_and_is_noted)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+
+	make_folder("x.json", "{\"name\":\"x\",\"description\":\"d\",\"extends\":\"standard\","
+			      "\"unread\":[\"perl\"]}");
+	CHECK(inspecting_start(&in, folder, 0));
+	drop_folder();
+	CHECK(inspecting_check(&in, "x", "perl", text("print 1"), HASH_A, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_OBSERVE);
+	CHECK_STR(verdict.findings[0].rule, "policy.unread");
+	CHECK(inspecting_check(&in, "x", "ruby", text("puts 1"), HASH_A, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK(inspecting_check(&in, "standard", "perl", text("print 1"), HASH_A, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK_STR(verdict.findings[0].rule, "policy.language");
+	inspecting_stop(&in);
+}
+
+TEST(a_shells_program_is_looked_at_and_strict_wants_none)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+
+	CHECK(inspecting_start(&in, NULL, 1));
+	CHECK(inspecting_check(&in, "standard", "bash", text("ls | wc -l"), HASH_A, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
+	CHECK(inspecting_check(&in, "standard", "bash", text("if; then"), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_OBSERVE);
+	CHECK_STR(verdict.findings[0].rule, "bash.syntax.unreadable");
+	CHECK(inspecting_check(&in, "strict", "bash", text("true"), HASH_A, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK_STR(verdict.findings[0].rule, "policy.language");
 	inspecting_stop(&in);
 }
 

@@ -177,6 +177,40 @@ TEST(a_runtime_is_configured_with_what_its_interpreter_needs)
 	finish(&keeper);
 }
 
+TEST(a_command_is_told_what_its_jobs_may_start)
+{
+	static struct priv_msg question;
+	static struct keeper keeper;
+	struct priv_host host = { 0 };
+	struct config_runtime *runtime = &keeper.config.runtimes[0];
+	const char *forms[CONFIG_FORMS_MAX + 1];
+	int none[PRIV_FDS_MAX];
+	struct err err = ERR_INIT;
+
+	CHECK(prepare(&keeper) && answer_ahead(&keeper, 0));
+	runtime->kind = KIND_COMMAND;
+	runtime->bind_count = 1;
+	runtime->form_count = 1;
+	cut_printf(runtime->args, sizeof(runtime->args), "-w");
+	cut_printf(runtime->tools, sizeof(runtime->tools), "coreutils");
+	cut_printf(runtime->binds[0], sizeof(runtime->binds[0]), "/usr/share/perl");
+	cut_printf(runtime->forms[0], sizeof(runtime->forms[0]), "%s", "line %l");
+	CHECK_EQ_INT(
+		pool_configure(&keeper.pool, &keeper.config, &host, keeper.link, "/libexec", &err),
+		0);
+	CHECK(playing_hear(&keeper.play, &question, none));
+	CHECK_EQ_INT(question.body.runtime.kind, PRIV_RUNTIME_COMMAND);
+	CHECK_STR(question.body.runtime.harness, "/libexec/command");
+	CHECK_STR(question.body.runtime.preload, "args: -w tools: coreutils keep: /usr/share/perl");
+	CHECK(runtime_forms(python(&keeper), forms));
+	CHECK_STR(forms[0], "line %l");
+	CHECK(forms[1] == NULL);
+	CHECK_STR(runtime_language(python(&keeper)), "python");
+	cut_printf(runtime->language, sizeof(runtime->language), "bash");
+	CHECK_STR(runtime_language(python(&keeper)), "bash");
+	finish(&keeper);
+}
+
 TEST(a_runtime_that_the_spawner_refuses_is_named)
 {
 	struct priv_host host = { 0 };

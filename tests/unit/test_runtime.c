@@ -117,3 +117,26 @@ TEST(what_is_wrong_is_said)
 	CHECK(!is_taken() && strstr(err.text, "preload"));
 	clear();
 }
+
+TEST(a_command_is_started_by_our_own_program_under_its_interpreters_name)
+{
+	char zygote[96];
+	FILE *file;
+
+	CHECK(prepare());
+	(void)snprintf(zygote, sizeof(zygote), "%s/ced-zygote", harness);
+	file = fopen(zygote, "we");
+	CHECK(file && fclose(file) == 0);
+	asked.kind = PRIV_RUNTIME_COMMAND;
+	(void)snprintf(asked.interpreter, sizeof(asked.interpreter), "/usr/bin/sh");
+	(void)snprintf(asked.preload, sizeof(asked.preload),
+		"args: -e tools: coreutils [ keep: /usr/share/perl");
+	CHECK(is_taken());
+	CHECK(runtime_start(&runtime, 3, "CED_UIDS=block", &started, &err) == 0);
+	CHECK_STR(started.spec.program, "/ced/ced-zygote");
+	CHECK_STR(started.argv[0], "/usr/bin/sh");
+	CHECK(started.argv[1] == NULL);
+	CHECK(unlink(zygote) == 0);
+	CHECK(!is_taken() && strstr(err.text, "ced-zygote"));
+	clear();
+}

@@ -15,6 +15,7 @@
 
 #include "proto/base/container.h"
 #include "sandbox/seccomp.h"
+#include "sandbox/syscalls_command.h"
 #include "sandbox/tiny_filter.h"
 #include "tests/check.h"
 #include "tests/unit/bpf.h"
@@ -41,7 +42,7 @@ static bool build(void)
 			printf("# %s\n", err.text);
 			return false;
 		}
-	tiny_len = tiny_filter_build(tiny);
+	tiny_len = tiny_filter_build(NULL, tiny);
 	return true;
 }
 
@@ -189,6 +190,39 @@ TEST(base_and_tiny_filter_together_are_exactly_the_jobs_table)
 	CHECK(each_call(FILTER_JOB, compare_both_with_job));
 	CHECK(each_call(FILTER_HOUSE, compare_both_with_job));
 	printf("# tiny filter: %zu instructions\n", tiny_len);
+}
+
+/* What the list of commands says, and the job's where it says nothing. */
+static uint32_t command_verdict(int nr, const uint64_t args[6])
+{
+	const struct syscall_list *list = &SYSCALLS_COMMAND;
+
+	for (size_t i = 0; i < list->count; i++)
+		for (size_t k = 0; k < list->groups[i].call_count; k++)
+			if (list->groups[i].calls[k] == nr)
+				return group_verdict(&list->groups[i], args);
+	return syscall_verdict(FILTER_JOB, nr, args);
+}
+
+static bool compare_both_with_command(int nr, const uint64_t args[6])
+{
+	struct seccomp_data data = bpf_call(nr, args);
+
+	return is_same(nr, args, answer_of_both(&data), command_verdict(nr, args));
+}
+
+TEST(base_and_tiny_filter_of_commands_are_exactly_their_tables)
+{
+	size_t plain_len;
+
+	NEED_FILTERS();
+	plain_len = tiny_len;
+	tiny_len = tiny_filter_build(&SYSCALLS_COMMAND, tiny);
+	CHECK(each_call(FILTER_JOB, compare_both_with_command));
+	CHECK(each_call(FILTER_HOUSE, compare_both_with_command));
+	printf("# tiny filter of commands: %zu instructions\n", tiny_len);
+	CHECK_EQ_INT(tiny_filter_build(NULL, tiny), plain_len);
+	tiny_len = plain_len;
 }
 
 TEST(other_entries_into_the_kernel_kill_in_every_profile)

@@ -26,12 +26,12 @@ static uint32_t answer(int nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 	const uint64_t args[6] = { arg0, arg1, arg2, 0, 0, 0 };
 	struct seccomp_data data = bpf_call(nr, args);
 
-	return bpf_run(code, tiny_filter_build(code), &data);
+	return bpf_run(code, tiny_filter_build(NULL, code), &data);
 }
 
 TEST(it_fits_with_room_to_spare)
 {
-	CHECK(tiny_filter_build(code) < TINY_FILTER_MAX / 2 + TINY_FILTER_MAX / 4);
+	CHECK(tiny_filter_build(NULL, code) < TINY_FILTER_MAX / 2 + TINY_FILTER_MAX / 4);
 }
 
 TEST(it_takes_back_what_zygote_and_slot_needed)
@@ -167,7 +167,7 @@ TEST(loading_costs_microseconds)
 
 	if (is_emulated())
 		SKIP("the kernel is not asked here");
-	tiny_filter_prepare();
+	tiny_filter_prepare(NULL);
 	pid = fork();
 	if (pid == 0) {
 		(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

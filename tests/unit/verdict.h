@@ -16,14 +16,17 @@ static inline bool rule_holds(const struct arg_rule *rule, const uint64_t args[6
 	return true;
 }
 
-static inline uint32_t syscall_verdict(enum filter_profile profile, int nr, const uint64_t args[6])
+static inline uint32_t group_verdict(const struct syscall_group *group, const uint64_t args[6])
 {
-	const struct syscall_group *group = syscall_group_of(profile, nr);
-
-	if (!group)
-		return VERDICT_DEFAULT;
 	for (size_t i = 0; i < group->rule_count; i++)
 		if (rule_holds(&group->rules[i], args))
 			return group->rules[i].verdict;
 	return group->verdict;
+}
+
+static inline uint32_t syscall_verdict(enum filter_profile profile, int nr, const uint64_t args[6])
+{
+	const struct syscall_group *group = syscall_group_of(profile, nr);
+
+	return group ? group_verdict(group, args) : VERDICT_DEFAULT;
 }

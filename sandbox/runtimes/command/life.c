@@ -1,0 +1,196 @@
+#include "sandbox/runtimes/command/life.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sandbox/child_exit.h"
+#include "sandbox/joblink.h"
+#include "sandbox/worker.h"
+
+/* What execve(2) takes: so much for one text, and a quarter of the stack for all with their places. */
+#define TEXT_BYTES_MAX  ((size_t)128 << 10)
+#define TEXTS_BYTES_MAX (((size_t)2 << 20) - ((size_t)64 << 10))
+
+/* There is nobody to tell: a daemon that speaks nonsense, or none at all, ends the worker. */
+__attribute__((noreturn)) static void leave(void)
+{
+	child_exit(1);
+}
+
+__attribute__((noreturn)) static void tell_failure(const char *why)
+{
+	(void)joblink_tell(WORKER_JOB_FD, JOB_FAILED, 0, why, strlen(why), NULL);
+	joblink_linger(WORKER_JOB_FD);
+	leave();
+}
+
+/* ---- arguments and environment ------------------------------------------------------------ */
+
+/* A NULL-ended list in the making, and what it takes of a process's stack. */
+struct texts {
+	char **list;
+	size_t count;
+	size_t *bytes;
+};
+
+static int texts_init(struct texts *texts, size_t most, size_t *bytes, struct err *err)
+{
+	*texts = (struct texts){ .list = calloc(most + 1, sizeof(*texts->list)), .bytes = bytes };
+	return texts->list ? 0 : err_set(err, ERR_MEMORY, "no memory for arguments");
+}
+
+static int texts_add(struct texts *texts, struct span text, const char *before, struct err *err)
+{
+	size_t len = strlen(before) + text.len;
+	char *copy = malloc(len + 1);
+
+	*texts->bytes += len + 1 + sizeof(char *);
+	if (!copy)
+		return err_set(err, ERR_MEMORY, "no memory for arguments");
+	if (len + 1 > TEXT_BYTES_MAX || *texts->bytes > TEXTS_BYTES_MAX) {
+		free(copy);
+		return err_set(err, ERR_TOO_BIG,
+			"a process has at most 128 KiB in one argument or variable, and 1.9 MiB in all");
+	}
+	(void)snprintf(copy, len + 1, "%s", before);
+	memcpy(copy + strlen(before), text.bytes, text.len);
+	copy[len] = '\0';
+	texts->list[texts->count++] = copy;
+	return 0;
+}
+
+static struct span span_of(const char *text)
+{
+	return (struct span){ text, strlen(text) };
+}
+
+static size_t count_of(const char *const *list)
+{
+	size_t count = 0;
+
+	while (list[count])
+		count++;
+	return count;
+}
+
+/* interpreter, its arguments, the program (never looking like an option), the job's arguments */
+static int make_argv(const struct life *life, const struct program *program, struct texts *texts,
+	struct err *err)
+{
+	const char *dash = program->entrypoint.bytes[0] == '-' ? "./" : "";
+	struct span rest = program->args;
+	struct span text;
+
+	if (texts_add(texts, span_of(life->interpreter), "", err) < 0)
+		return -1;
+	for (const char *const *arg = life->args; *arg; arg++)
+		if (texts_add(texts, span_of(*arg), "", err) < 0)
+			return -1;
+	if (texts_add(texts, program->entrypoint, dash, err) < 0)
+		return -1;
+	while (program_next_text(&rest, &text))
+		if (texts_add(texts, text, "", err) < 0)
+			return -1;
+	return 0;
+}
+
+static size_t key_len(struct span entry)
+{
+	const char *sign = entry.len ? memchr(entry.bytes, '=', entry.len) : NULL;
+
+	return sign ? (size_t)(sign - entry.bytes) + 1 : entry.len;
+}
+
+/* Whether the job sets this variable itself. */
+static int is_replaced(const char *entry, struct span env)
+{
+	struct span own;
+	size_t len = key_len(span_of(entry));
+
+	while (program_next_text(&env, &own))
+		if (key_len(own) == len && memcmp(own.bytes, entry, len) == 0)
+			return 1;
+	return 0;
+}
+
+static int make_env(const struct life *life, const struct program *program, struct texts *texts,
+	struct err *err)
+{
+	struct span rest = program->env;
+	struct span text;
+
+	for (const char *const *entry = life->env; *entry; entry++)
+		if (!is_replaced(*entry, program->env) &&
+			texts_add(texts, span_of(*entry), "", err) < 0)
+			return -1;
+	while (program_next_text(&rest, &text))
+		if (texts_add(texts, text, "", err) < 0)
+			return -1;
+	return 0;
+}
+
+int life_prepare(const struct life *life, const struct program *program,
+	struct life_start *ret_start, struct err *err)
+{
+	struct texts argv;
+	struct texts env;
+	size_t bytes = 0;
+
+	if (texts_init(&argv, count_of(life->args) + program->arg_count + 2, &bytes, err) < 0 ||
+		texts_init(&env, count_of(life->env) + program->env_count, &bytes, err) < 0)
+		return -1;
+	if (make_argv(life, program, &argv, err) < 0 || make_env(life, program, &env, err) < 0)
+		return -1;
+	*ret_start = (struct life_start){ argv.list, env.list };
+	return 0;
+}
+
+/* ---- a life ------------------------------------------------------------------------------- */
+
+/* With it goes the cpu time that was spent so far, which is no fault of the job's. */
+static void tell_ready(void)
+{
+	struct timespec used;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	if (joblink_tell(WORKER_JOB_FD, JOB_READY,
+		    (int32_t)(used.tv_sec * 1000000 + used.tv_nsec / 1000), NULL, 0, NULL) < 0)
+		leave();
+}
+
+static void take_stdin(int fd)
+{
+	if (fd < 0)
+		return;
+	if (dup2(fd, STDIN_FILENO) < 0)
+		leave();
+	close(fd);
+}
+
+void life_run(const struct life *life)
+{
+	struct joblink_job job = { NULL, 0, -1 };
+	struct life_start start;
+	struct program program;
+	struct err err = ERR_INIT;
+	int file = program_file_ahead(AT_FDCWD);
+
+	tell_ready();
+	if (joblink_wait(WORKER_JOB_FD, &job, &err) < 0 ||
+		program_parse(job.body, job.len, &program, &err) < 0)
+		leave();
+	if (program_write(&program, AT_FDCWD, file, &err) < 0 ||
+		life_prepare(life, &program, &start, &err) < 0)
+		tell_failure(err.text);
+	take_stdin(job.stdin_fd);
+	if (joblink_tell(WORKER_JOB_FD, JOB_BEGUN, 0, NULL, 0, NULL) < 0)
+		leave();
+	execve(life->interpreter, start.argv, start.env);
+	(void)dprintf(STDERR_FILENO, "%s: %s\n", life->interpreter, strerror(errno));
+	child_exit(127);
+}

@@ -1,0 +1,27 @@
+/*
+ * The life of a worker of a command runtime: it waits for a job, writes its files, and becomes the
+ * interpreter.  Nothing of ours is left then: the job socket closes at the exec, and how the program
+ * ended is what its wait status says.
+ */
+#pragma once
+
+#include "proto/base/err.h"
+#include "sandbox/program.h"
+
+struct life {
+	const char *interpreter;
+	const char *const *args; /* before the program's name */
+	const char *const *env;  /* KEY=VALUE, which a job's own entries replace */
+};
+
+__attribute__((noreturn)) void life_run(const struct life *life);
+
+/* What a process is started with.  NULL-ended lists, from malloc, never given back. */
+struct life_start {
+	char **argv;
+	char **env;
+};
+
+/* ERR_TOO_BIG: no process can have so much. */
+int life_prepare(const struct life *life, const struct program *program,
+	struct life_start *ret_start, struct err *err);

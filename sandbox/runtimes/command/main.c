@@ -1,0 +1,112 @@
+/*
+ * ced-zygote: the zygote of command runtimes (bash, perl ...), which holds no interpreter.
+ *
+ * It gathers the tree that jobs will see, asks the interpreter for its version, and then makes slots
+ * and workers like every zygote.  A worker becomes the interpreter when its job comes (life.c).
+ *
+ * argv[0] is the interpreter as it was configured; what it is told besides is in jail_env.h.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/container.h"
+#include "sandbox/child_exit.h"
+#include "sandbox/jail_env.h"
+#include "sandbox/runtimes/command/life.h"
+#include "sandbox/runtimes/command/needs.h"
+#include "sandbox/runtimes/command/orders.h"
+#include "sandbox/runtimes/command/tree.h"
+#include "sandbox/syscalls_command.h"
+#include "sandbox/zygote.h"
+
+#define VERSION_MAX 64
+
+static struct zygote zygote;
+static struct orders orders;
+
+__attribute__((noreturn)) static void fail(const struct err *err)
+{
+	(void)dprintf(STDERR_FILENO, "<3>ced-zygote zygote.failed error=\"%s\"\n", err->text);
+	child_exit(1);
+}
+
+/* The first number with a dot in it: "5.2.15" of "GNU bash, version 5.2.15(1)-release". */
+static size_t find_number(const char *text, const char **ret_number)
+{
+	for (; *text; text++) {
+		size_t len = isdigit((unsigned char)*text) ? strspn(text, "0123456789.") : 0;
+
+		while (len > 0 && text[len - 1] == '.')
+			len--;
+		*ret_number = text;
+		if (len > 0 && memchr(text, '.', len))
+			return len;
+		text += len > 0 ? len - 1 : 0;
+	}
+	return 0;
+}
+
+/* "bash 5.2.15": the name it is called by, and what it says when asked. */
+static void ask_version(const char *interpreter, char ret_version[VERSION_MAX])
+{
+	const char *const argv[] = { interpreter, "--version", NULL };
+	const char *slash = strrchr(interpreter, '/');
+	const char *number = "";
+	static char text[4096];
+	size_t len;
+
+	if (needs_run(argv, text, sizeof(text), NULL) != 0)
+		text[0] = '\0';
+	len = find_number(text, &number);
+	cut_printf(ret_version, VERSION_MAX, "%s%s%.*s", slash ? slash + 1 : interpreter,
+		len ? " " : "", (int)len, number);
+}
+
+/* What only interpreters with libraries of numbers read. */
+static void tidy_environment(void)
+{
+	static const char *const names[] = { "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS",
+		"MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "MPLCONFIGDIR" };
+
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		(void)unsetenv(names[i]);
+}
+
+extern char **environ;
+
+__attribute__((noreturn)) static void be_worker(const char *interpreter)
+{
+	union {
+		char **in;
+		const char *const *out;
+	} env = { environ };
+	const struct life life = { interpreter, orders.args, env.out };
+
+	life_run(&life);
+}
+
+int main(int argc, char **argv)
+{
+	const char *interpreter = argc > 0 ? argv[0] : "";
+	const char *words = getenv(JAIL_ENV_PRELOAD);
+	char *text = strdup(words ? words : "");
+	char version[VERSION_MAX];
+	struct err err = ERR_INIT;
+	int result;
+
+	if (!text || orders_read(text, &orders, &err) < 0)
+		fail(&err);
+	if (zygote_init(&zygote, &err) < 0 || tree_pick(&orders, interpreter, &err) < 0)
+		fail(&err);
+	tidy_environment();
+	ask_version(interpreter, version);
+	zygote.calls = &SYSCALLS_COMMAND;
+	result = zygote_serve(&zygote, version, &err);
+	if (result < 0)
+		fail(&err);
+	if (result > 0)
+		be_worker(interpreter);
+	return 0;
+}

@@ -1,0 +1,54 @@
+#include "sandbox/syscalls_command.h"
+
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include "proto/base/container.h"
+
+#define NR(name) ((short)__NR_##name)
+
+static const short programs[] = { NR(execve) };
+static const short copies[] = { NR(fork), NR(vfork) };
+static const short groups[] = { NR(setpgid), NR(setsid) };
+static const short peers[] = { NR(getpeername) };
+static const short processes[] = { NR(clone) };
+
+#define CLONE_NEW_ANY                                                                             \
+	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
+		    CLONE_NEWPID | CLONE_NEWNET))
+
+#define KILL_FLAG(flag)                        \
+	{                                      \
+		VERDICT_KILL,                  \
+		{                              \
+			{ 0, (flag), (flag) }, \
+			{                      \
+				0              \
+			}                      \
+		}                              \
+	}
+
+/* A child with our parent for its own would be the slot's, which waits for nobody it did not make. */
+static const struct arg_rule process_rules[] = {
+	{ VERDICT_ALLOW, { { 0, CLONE_NEW_ANY | CLONE_PARENT, 0 } } },
+	KILL_FLAG(CLONE_NEWNS),
+	KILL_FLAG(CLONE_NEWCGROUP),
+	KILL_FLAG(CLONE_NEWUTS),
+	KILL_FLAG(CLONE_NEWIPC),
+	KILL_FLAG(CLONE_NEWUSER),
+	KILL_FLAG(CLONE_NEWPID),
+	KILL_FLAG(CLONE_NEWNET),
+};
+
+#define CALLS(list) (list), COUNT_OF(list)
+
+static const struct syscall_group command[] = {
+	{ "the programs of its tree", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
+	{ "processes and threads, no namespaces", VERDICT_DEFAULT, CALLS(processes), process_rules,
+		COUNT_OF(process_rules) },
+	{ "the same by their old names", VERDICT_ALLOW, CALLS(copies), NULL, 0 },
+	{ "jobs of a shell, and timeout", VERDICT_ALLOW, CALLS(groups), NULL, 0 },
+	{ "a shell asks whether stdin is a network's", VERDICT_ALLOW, CALLS(peers), NULL, 0 },
+};
+
+const struct syscall_list SYSCALLS_COMMAND = { command, COUNT_OF(command) };

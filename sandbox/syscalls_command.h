@@ -1,0 +1,11 @@
+/*
+ * What a job of a command runtime may do beside the list of FILTER_JOB: start the programs that its
+ * tree holds.  Which programs those are the filter cannot see; the tree (runtimes/command/tree.h)
+ * holds no others.
+ */
+#pragma once
+
+#include "sandbox/tiny_filter.h"
+
+/* Each call here is one that zygote and slot have: what the base filter refuses stays refused. */
+extern const struct syscall_list SYSCALLS_COMMAND;
