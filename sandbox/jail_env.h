@@ -27,6 +27,7 @@
 #define JAIL_HARNESS_DIR "/ced"
 #define JAIL_WORK_DIR    "/work"
 #define JAIL_TMP_DIR     "/tmp"
+#define JAIL_SHM_DIR     "/dev/shm"
 #define JAIL_HOSTNAME    "sandbox"
 #define JAIL_USER_ID     1000 /* uid and gid of a program, as it sees them */
 #define JAIL_SIGNALS_MAX 256  /* signals that wait for a program, timers included */

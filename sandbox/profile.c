@@ -32,7 +32,7 @@ static const struct rlimit_row zygote_rlimits[] = {
 static const struct mount_row zygote_rows[] = { DEVICE("/dev/null"), DEVICE("/dev/zero"),
 	DEVICE("/dev/full"), DEVICE("/dev/random"), DEVICE("/dev/urandom") };
 
-static const char *const zygote_folders[] = { JAIL_WORK_DIR, JAIL_TMP_DIR, NULL };
+static const char *const zygote_folders[] = { JAIL_WORK_DIR, JAIL_TMP_DIR, JAIL_SHM_DIR, NULL };
 
 /* Enough for pwd, grp and getaddrinfo to answer; nothing of the host's. */
 static const struct mount_text zygote_texts[] = {

@@ -304,7 +304,7 @@ TEST(a_runtime_is_taken_once_under_its_name)
 static void check_tree(void)
 {
 	CHECK_STR(said("root"), "ced,dev,etc,lib,lib64,tmp,usr,work");
-	CHECK_STR(said("dev"), "full,null,random,urandom,zero");
+	CHECK_STR(said("dev"), "full,null,random,shm,urandom,zero");
 	CHECK_STR(said("etc"), "alternatives,group,nsswitch.conf,passwd");
 	CHECK(strncmp(said("bin"), "python3.", 8) == 0 && !strchr(said("bin"), ','));
 	CHECK_STR(said("flags.root"), "ro,nosuid,nodev");

@@ -2,6 +2,8 @@
  * The extension that makes a zygote of an interpreter, and a worker's life of what comes of it.
  *
  *	_ced.settle()		  reads what the spawner left in the environment
+ *	_ced.refuse(may_fork)	  what is closed says so or has another way (refusals.h,
+ *				  substitutes.h)
  *	_ced.rehearse(parts, job) runs a program and tells nobody
  *	_ced.learn(parts, wake)	  forks the learner, which wakes and lives the life of a tiny program
  *	_ced.serve(version)	  opens slots for the daemon; returns only in a worker, in its jail
@@ -22,6 +24,8 @@
 #include "sandbox/child_exit.h"
 #include "sandbox/joblink.h"
 #include "sandbox/runtimes/python/life.h"
+#include "sandbox/runtimes/python/refusals.h"
+#include "sandbox/runtimes/python/substitutes.h"
 #include "sandbox/worker.h"
 #include "sandbox/zygote.h"
 
@@ -94,6 +98,7 @@ static void tell_interpreter_of_fork(void)
 {
 	PyOS_BeforeFork();
 	PyOS_AfterFork_Child();
+	substitutes_wake();
 }
 
 __attribute__((noreturn)) static void fail(const struct err *err)
@@ -112,6 +117,14 @@ static PyObject *ced_settle(PyObject *self, PyObject *unused)
 		return NULL;
 	if (zygote_init(&zygote, &err) < 0)
 		fail(&err);
+	Py_RETURN_NONE;
+}
+
+static PyObject *ced_refuse(PyObject *self, PyObject *may_fork)
+{
+	(void)self;
+	refusals_say(PyObject_IsTrue(may_fork) > 0);
+	substitutes_make();
 	Py_RETURN_NONE;
 }
 
@@ -161,6 +174,7 @@ static PyObject *ced_serve(PyObject *self, PyObject *version)
 
 static PyMethodDef methods[] = {
 	{ "settle", ced_settle, METH_NOARGS, NULL },
+	{ "refuse", ced_refuse, METH_O, NULL },
 	{ "rehearse", ced_rehearse, METH_VARARGS, NULL },
 	{ "learn", ced_learn, METH_VARARGS, NULL },
 	{ "serve", ced_serve, METH_O, NULL },

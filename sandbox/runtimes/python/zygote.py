@@ -38,6 +38,7 @@ def preload(names):
 
 wanted = os.environ.get("CED_PRELOAD", "")
 _ced.settle()
+_ced.refuse(False)
 preload(wanted)
 sys.stderr.flush()
 harness.prepare_zygote()
