@@ -1,0 +1,129 @@
+"""Runs each program of tests/programs/ outside and inside, and holds what comes of it side by side.
+
+Outside it is /usr/bin/python3 (node, bash) in an empty folder, inside the daemon.  The same must be
+what it prints to stdout and stderr, its exit code or signal; the folder's name becomes /work first.
+A program says in comments at its beginning what it needs, and where the jail must differ:
+
+    # args: --count 3 name
+    # stdin: text with \\n
+    # env: NAME=value
+    # inside: what stdout says inside, one line each, in place of what it says outside
+    # runtime: python-mp        runs in another runtime of that language; skipped where there is none
+"""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+
+from wire import Client, done, ok
+
+LANGUAGES = {
+    "python": (".py", "main.py", ["/usr/bin/python3", "-I"]),
+    "bash": (".sh", "main.sh", ["/bin/bash"]),
+    "javascript": (".js", "main.js", ["node"]),
+}
+AT_ONCE = 8
+OUTSIDE_ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
+REMARK = re.compile(r"^(?:#|//) (args|stdin|env|inside|runtime): ?(.*)$")
+
+
+class Program:
+    def __init__(self, path, language):
+        self.name = os.path.basename(os.path.dirname(path)) + "/" + os.path.basename(path)
+        self.language = self.runtime = language
+        with open(path, encoding="utf-8", newline="") as file:
+            self.code = file.read()
+        self.args, self.stdin, self.env, self.inside = [], None, {}, []
+        for line in self.code.splitlines():
+            remark = REMARK.match(line)
+            if remark:
+                self.take(*remark.groups())
+            elif not line.startswith(("#", "//", "import os  #")):
+                break
+
+    def take(self, what, text):
+        if what == "args":
+            self.args = shlex.split(text)
+        elif what == "stdin":
+            self.stdin = (self.stdin or "") + text.encode().decode("unicode_escape")
+        elif what == "env":
+            self.env.update([text.split("=", 1)])
+        elif what == "runtime":
+            self.runtime = text
+        else:
+            self.inside.append(text)
+
+    def params(self):
+        params = {"language": self.runtime, "code": self.code, "args": self.args, "env": self.env}
+        if self.stdin is not None:
+            params["stdin"] = self.stdin
+        return params
+
+
+def comparable(stream):
+    """As text without addresses of memory."""
+    text = stream.decode(errors="replace") if isinstance(stream, bytes) else stream
+    return re.sub(r"\b0x[0-9a-f]{6,}", "0x...", text)
+
+
+def outside(program):
+    """(stdout, stderr, exit code as a shell counts)"""
+    end, entrypoint, command = LANGUAGES[program.language]
+    with tempfile.TemporaryDirectory(prefix="ced-outside.") as folder:
+        os.mkdir(folder + "/work")
+        os.mkdir(folder + "/tmp")
+        path = f"{folder}/work/{entrypoint}"
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(program.code)
+        ended = subprocess.run(
+            [*command, entrypoint, *program.args], input=(program.stdin or "").encode(), capture_output=True,
+            cwd=folder + "/work", env={**OUTSIDE_ENV, "HOME": folder + "/work", "TMPDIR": folder + "/tmp", **program.env},
+            timeout=60)
+    streams = (data.replace(folder.encode(), b"") for data in (ended.stdout, ended.stderr))
+    return *map(comparable, streams), ended.returncode
+
+
+def exit_code(result):
+    """As subprocess tells it."""
+    return -signal.Signals[result["signal"]] if result.get("signal") else result.get("exit_code")
+
+
+def difference(program, hoped, result):
+    found = comparable(result["stdout"]), comparable(result["stderr"]), exit_code(result)
+    if program.inside:
+        hoped = "\n".join(program.inside) + "\n", *hoped[1:]
+    lines = [f"outcome {result['outcome']} {result.get('evidence')}"] if found != hoped else []
+    for name, a, b in zip(("stdout", "stderr", "exit code"), hoped, found):
+        if a != b:
+            lines += [f"{name} hoped {a!r}", f"{name} found {b!r}"]
+    return "\n".join(lines)
+
+
+def programs_in(folder, runtimes):
+    wanted = sys.argv[2:]
+    for language, (end, _, _) in LANGUAGES.items():
+        if language not in runtimes or not os.path.isdir(f"{folder}/{language}"):
+            continue
+        for entry in sorted(os.listdir(f"{folder}/{language}")):
+            if entry.endswith(end) and (not wanted or entry in wanted):
+                yield Program(f"{folder}/{language}/{entry}", language)
+
+
+client = Client()
+runtimes = {runtime["name"] for runtime in client.call("runtimes")["runtimes"]}
+programs = list(programs_in(sys.argv[1], runtimes))
+while programs:
+    some, programs = programs[:AT_ONCE], programs[AT_ONCE:]
+    runs = [client.send("run", **program.params()) if program.runtime in runtimes else None for program in some]
+    for program, run in zip(some, runs):
+        if run is None:
+            ok(True, f"{program.name} # SKIP there is no {program.runtime}")
+            continue
+        error, result = client.receive(run)
+        told = str(error) if error else difference(program, outside(program), result)
+        ok(not told, program.name, told)
+done()
