@@ -85,14 +85,31 @@ static void show_runtimes(struct cli *cli, const struct value *runtimes)
 
 static bool is_in_head(const char *key)
 {
-	static const char *const shown[] = { "version", "pid", "uptime_s", "draining", "runtimes",
-		"trouble" };
+	static const char *const shown[] = { "version", "pid", "uptime_s", "draining", "drained",
+		"runtimes", "trouble" };
 
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		if (strcmp(shown[i], key) == 0)
 			return true;
 	}
 	return false;
+}
+
+/* What administrators have set. */
+static void show_levers(struct cli *cli, const struct value *status)
+{
+	const struct value *blocked = value_get(status, "blocked");
+
+	if (value_as_bool(value_get(status, "drained"), false))
+		say(&cli->out, PAINT_YELLOW, "%s drained: takes no new runs until cectl resume\n",
+			output_mark(&cli->out, MARK_DOT));
+	for (size_t i = 0; value_at(blocked, i); i++) {
+		const char *reason = page_text(cli, value_at(blocked, i), "reason");
+
+		say(&cli->out, PAINT_YELLOW, "%s uid %s is shut out%s%s\n",
+			output_mark(&cli->out, MARK_DOT),
+			page_text(cli, value_at(blocked, i), "uid"), reason[0] ? ": " : "", reason);
+	}
 }
 
 /* What keeps it from its work, where nobody overlooks it. */
@@ -107,6 +124,7 @@ static void show_trouble(struct cli *cli, const struct value *status)
 static int show(struct cli *cli, const struct value *status)
 {
 	show_head(cli, status);
+	show_levers(cli, status);
 	show_trouble(cli, status);
 	show_runtimes(cli, value_get(status, "runtimes"));
 	for (size_t i = 0; value_is(status, VALUE_MAP) && i < status->map.count; i++) {

@@ -29,6 +29,12 @@ static const struct {
 	{ "The daemon", &status_command },
 	{ NULL, &runtimes_command },
 	{ NULL, &doctor_command },
+	{ "For administrators", &drain_command },
+	{ NULL, &resume_command },
+	{ NULL, &kill_all_command },
+	{ NULL, &block_command },
+	{ NULL, &unblock_command },
+	{ NULL, &acts_command },
 	{ "To begin with", &demo_command },
 };
 

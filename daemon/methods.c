@@ -257,6 +257,12 @@ static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_RUNS_OUTPUT] = method_from_store,
 	[METHOD_STATS] = method_from_store,
 	[METHOD_ADMIN_STATUS] = method_from_store,
+	[METHOD_ADMIN_ACTS] = method_from_store,
+	[METHOD_ADMIN_DRAIN] = method_lever,
+	[METHOD_ADMIN_RESUME] = method_lever,
+	[METHOD_ADMIN_KILL_ALL] = method_lever,
+	[METHOD_ADMIN_BLOCK] = method_lever,
+	[METHOD_ADMIN_UNBLOCK] = method_lever,
 };
 
 static void refuse(const struct arrival *arrival, const struct rpc_error *error)
@@ -270,9 +276,15 @@ static void refuse(const struct arrival *arrival, const struct rpc_error *error)
 }
 
 /* Why a run cannot even be looked at now, or NULL. */
-static const char *closed_door(const struct server *server, struct rpc_error *ret_error)
+static const char *closed_door(const struct arrival *arrival, struct rpc_error *ret_error)
 {
+	const struct server *server = arrival->server;
 	const char *trouble = recorder_trouble(server->recorder);
+	const char *refusal = levers_refusal(
+		&server->levers, conn_caller(arrival->conn)->uid, arrival->arena, &ret_error->code);
+
+	if (refusal)
+		return refusal;
 
 	if (server->draining) {
 		ret_error->code = RPC_CODE_DRAINING;
@@ -290,7 +302,7 @@ static void start_run(const struct arrival *arrival, bool is_check)
 	struct rpc_error error = { .code = RPC_CODE_BUSY };
 	struct request *request;
 
-	error.message = closed_door(server, &error);
+	error.message = closed_door(arrival, &error);
 	if (error.message) {
 		refuse(arrival, &error);
 		return;

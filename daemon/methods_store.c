@@ -155,6 +155,15 @@ static int read_status(struct asking *asking, struct store *store)
 	return store_status(store, &asking->call->arena, &asking->answer, &asking->err);
 }
 
+static int read_acts(struct asking *asking, struct store *store)
+{
+	const struct value *params = asking->call->params;
+
+	return store_acts(store, value_as_int(value_get(params, "before"), 0),
+		(uint32_t)value_as_int(value_get(params, "limit"), LIST_LIMIT),
+		&asking->call->arena, &asking->answer, &asking->err);
+}
+
 static int (*const reads[METHOD_COUNT])(struct asking *asking, struct store *store) = {
 	[METHOD_WAIT] = read_wait,
 	[METHOD_CANCEL] = read_cancel,
@@ -163,6 +172,7 @@ static int (*const reads[METHOD_COUNT])(struct asking *asking, struct store *sto
 	[METHOD_RUNS_OUTPUT] = read_output,
 	[METHOD_STATS] = read_stats,
 	[METHOD_ADMIN_STATUS] = read_status,
+	[METHOD_ADMIN_ACTS] = read_acts,
 };
 
 /* On a thread. */
@@ -201,6 +211,8 @@ static struct value *status_of(struct call *call, struct value *store_status_map
 	value_map_put(
 		arena, map, "uptime_s", value_int(arena, (clock_ms() - server->started_ms) / 1000));
 	value_map_put(arena, map, "draining", value_bool(arena, server->draining));
+	value_map_put(arena, map, "drained", value_bool(arena, server->levers.drained));
+	value_map_put(arena, map, "blocked", levers_describe_blocks(&server->levers, arena));
 	value_map_put(arena, map, "mode",
 		value_text(arena, server->host.mode == PRIV_MODE_ROOT ? "root" : "user"));
 	value_map_put(arena, map, "connections", value_int(arena, server->ceilings.conns));

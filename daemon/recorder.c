@@ -30,8 +30,15 @@ struct recorder {
 
 static int put(struct store *store, struct recording *recording, struct err *err)
 {
-	return recording->kind == RECORDING_BEGUN ? store_put_begun(store, &recording->run, err)
-						  : store_put_ended(store, &recording->run, err);
+	switch (recording->kind) {
+	case RECORDING_BEGUN:
+		return store_put_begun(store, &recording->run, err);
+	case RECORDING_ENDED:
+		return store_put_ended(store, &recording->run, err);
+	case RECORDING_ACT:
+		return store_put_act(store, &recording->act, err);
+	}
+	return -1;
 }
 
 static int write_batch(struct store *store, struct list *batch, struct err *err)

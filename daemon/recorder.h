@@ -16,7 +16,8 @@ struct recorder;
 
 enum recording_kind {
 	RECORDING_BEGUN,
-	RECORDING_ENDED
+	RECORDING_ENDED,
+	RECORDING_ACT,
 };
 
 struct recording {
@@ -24,6 +25,7 @@ struct recording {
 	enum recording_kind kind;
 	enum store_durability durability;
 	struct store_run run;
+	struct store_act act; /* RECORDING_ACT; the others: run */
 	/* `err` is NULL when it is in the store. */
 	void (*done)(struct recording *recording, const struct err *err);
 	/* filled in by the recorder */

@@ -105,19 +105,20 @@ static int collect_run(void *context, const void *key, size_t key_len, void *val
 }
 
 /* Cancelling changes the map, so its entries are gathered first. */
-static void cancel_all(struct server *server)
+int64_t server_cancel_all(struct server *server, enum limit_word why)
 {
 	size_t count = server->runs.count;
 	struct request **all = calloc(count + 1, sizeof(*all));
 	struct request **at = all;
 
 	if (!all)
-		return;
+		return -1;
 	(void)map_each(&server->runs, collect_run, &at);
 	for (size_t i = 0; i < count; i++)
 		if (map_get(&server->runs, all[i]->result.run_id, RUN_ID_LEN) == all[i])
-			request_cancel(all[i], KILLED_CLOSING);
+			request_cancel(all[i], why);
 	free(all);
+	return (int64_t)count;
 }
 
 static void close_parts(struct server *server)
@@ -132,7 +133,7 @@ static void close_parts(struct server *server)
 		uv_close((uv_handle_t *)&server->signals[i], NULL);
 	listener_close(server->listener);
 	/* Whatever is still in the house ends here, is recorded, and is told to whoever listens. */
-	cancel_all(server);
+	(void)server_cancel_all(server, KILLED_CLOSING);
 	inspectors_closing(server->inspectors);
 	policies_stop(server->policies);
 	pool_stop(&server->pool);
@@ -158,7 +159,7 @@ static void on_grace(void *owner)
 	struct server *server = owner;
 
 	if (server->runs.count) {
-		cancel_all(server);
+		(void)server_cancel_all(server, KILLED_CLOSING);
 		if (server->runs.count) {
 			timer_set(server->grace, CANCELED_MS); /* their ends are on the way */
 			server->grace_rounds++;
@@ -326,6 +327,10 @@ static int open_store(struct server *server, struct err *err)
 	if (store_lost_count(store))
 		log_event(
 			LOG_LEVEL_WARNING, "runs.lost", LOG_INT("count", store_lost_count(store)));
+	if (levers_init(&server->levers, store, err) < 0) {
+		store_close(store);
+		return -1;
+	}
 	server->recorder = recorder_start(&server->loop, store, err);
 	server->readers = readers_new(server->config.state, err);
 	return server->recorder && server->readers ? 0 : -1;
@@ -409,6 +414,7 @@ int server_run(struct server *server)
 	queue_done(&server->queue);
 	map_done(&server->runs);
 	ceilings_done(&server->ceilings);
+	levers_done(&server->levers);
 	(void)uv_loop_close(&server->loop);
 	exit_code = server->exit_code;
 	free(server);

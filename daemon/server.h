@@ -3,7 +3,7 @@
  * order.
  *
  *	start   configuration, spawner, store, policies, pool, inspectors, listener
- *	drain   no new work; what runs goes on (SIGTERM, or admin.drain later)
+ *	drain   no new work; what runs goes on, then it ends (SIGTERM); admin.drain only stops new runs
  *	stop    cancel what still runs, record it, answer it, then close everything
  */
 #pragma once
@@ -11,6 +11,7 @@
 #include "daemon/ceilings.h"
 #include "daemon/config.h"
 #include "daemon/errands.h"
+#include "daemon/levers.h"
 #include "daemon/loop.h"
 #include "daemon/pool.h"
 #include "daemon/queue.h"
@@ -45,7 +46,8 @@ struct server {
 	struct list conns;
 	struct ceilings ceilings; /* of what clients hold */
 	struct errands errands;   /* on threads */
-	struct list waits;        /* struct call of methods.c, for runs to end */
+	struct levers levers;
+	struct list waits; /* struct call of methods.c, for runs to end */
 	struct log_limit refusals;
 	uv_signal_t signals[2];
 	struct timer *grace; /* while draining */
@@ -84,6 +86,9 @@ void server_drain(struct server *server, const char *why);
 /* Puts a run among those in the house; 0, or -1 (memory). */
 int server_remember(struct server *server, struct request *request);
 void server_forget(struct server *server, struct request *request);
+
+/* Cancels every run in the house; how many, or -1 (memory). */
+int64_t server_cancel_all(struct server *server, enum limit_word why);
 
 /* A client wants in.  NULL when it may, else why not. */
 const char *server_admit(struct server *server, struct list *link, uint32_t uid);

@@ -13,17 +13,23 @@ extern const struct embedded method_schemas[];
 
 /* clang-format off */
 static const struct method methods[METHOD_COUNT] = {
-	{ METHOD_HELLO,        "hello",        METHOD_ALL,         "hello.json",       NULL },
-	{ METHOD_RUN,          "run",          METHOD_ALL,         "run.json",         "result.json" },
-	{ METHOD_CHECK,        "check",        METHOD_ALL,         "run.json",         NULL },
-	{ METHOD_WAIT,         "wait",         METHOD_OWNER,       "wait.json",        "result.json" },
-	{ METHOD_CANCEL,       "cancel",       METHOD_OWNER_ADMIN, "run_id.json",      NULL },
-	{ METHOD_RUNTIMES,     "runtimes",     METHOD_ALL,         "none.json",        NULL },
-	{ METHOD_RUNS_LIST,    "runs.list",    METHOD_OWNER_ADMIN, "runs.list.json",   NULL },
-	{ METHOD_RUNS_GET,     "runs.get",     METHOD_OWNER_ADMIN, "run_id.json",      NULL },
-	{ METHOD_RUNS_OUTPUT,  "runs.output",  METHOD_OWNER_ADMIN, "runs.output.json", NULL },
-	{ METHOD_STATS,        "stats",        METHOD_OWNER_ADMIN, "stats.json",       NULL },
-	{ METHOD_ADMIN_STATUS, "admin.status", METHOD_ADMIN,       "none.json",        NULL },
+	{ METHOD_HELLO,          "hello",          METHOD_ALL,         "hello.json",       NULL },
+	{ METHOD_RUN,            "run",            METHOD_ALL,         "run.json",         "result.json" },
+	{ METHOD_CHECK,          "check",          METHOD_ALL,         "run.json",         NULL },
+	{ METHOD_WAIT,           "wait",           METHOD_OWNER,       "wait.json",        "result.json" },
+	{ METHOD_CANCEL,         "cancel",         METHOD_OWNER_ADMIN, "run_id.json",      NULL },
+	{ METHOD_RUNTIMES,       "runtimes",       METHOD_ALL,         "none.json",        NULL },
+	{ METHOD_RUNS_LIST,      "runs.list",      METHOD_OWNER_ADMIN, "runs.list.json",   NULL },
+	{ METHOD_RUNS_GET,       "runs.get",       METHOD_OWNER_ADMIN, "run_id.json",      NULL },
+	{ METHOD_RUNS_OUTPUT,    "runs.output",    METHOD_OWNER_ADMIN, "runs.output.json", NULL },
+	{ METHOD_STATS,          "stats",          METHOD_OWNER_ADMIN, "stats.json",       NULL },
+	{ METHOD_ADMIN_STATUS,   "admin.status",   METHOD_ADMIN,       "none.json",        NULL },
+	{ METHOD_ADMIN_ACTS,     "admin.acts",     METHOD_ADMIN,       "acts.json",        NULL },
+	{ METHOD_ADMIN_DRAIN,    "admin.drain",    METHOD_ADMIN,       "lever.json",       NULL },
+	{ METHOD_ADMIN_RESUME,   "admin.resume",   METHOD_ADMIN,       "lever.json",       NULL },
+	{ METHOD_ADMIN_KILL_ALL, "admin.kill_all", METHOD_ADMIN,       "lever.json",       NULL },
+	{ METHOD_ADMIN_BLOCK,    "admin.block",    METHOD_ADMIN,       "block.json",       NULL },
+	{ METHOD_ADMIN_UNBLOCK,  "admin.unblock",  METHOD_ADMIN,       "block.json",       NULL },
 };
 /* clang-format on */
 

@@ -84,6 +84,16 @@ static const char *const texts[STMT_COUNT] = {
 		"UPDATE runs SET outcome = 'lost', ran = 'unknown', ended_us = ?1, "
 		"reason = 'the daemon ended while this ran; nobody knows how far it came' "
 		"WHERE outcome IS NULL AND key IN (SELECT key FROM pending)",
+
+	[STMT_ACT_INSERT] =
+		"INSERT INTO acts (at_us, uid, gid, pid, method, params, result) "
+		"VALUES (?, ?, ?, ?, ?, ?, ?)",
+	[STMT_ACTS_READ] =
+		"SELECT act, at_us, uid, gid, pid, method, params, result FROM acts WHERE act < ? "
+		"ORDER BY act DESC LIMIT ?",
+	[STMT_BLOCK_INSERT] = "INSERT OR REPLACE INTO blocks (uid, act, reason) VALUES (?, ?, ?)",
+	[STMT_BLOCK_DELETE] = "DELETE FROM blocks WHERE uid = ?",
+	[STMT_BLOCKS_READ]  = "SELECT uid, reason FROM blocks ORDER BY uid",
 };
 /* clang-format on */
 

@@ -55,6 +55,22 @@ struct store_run {
 	const struct job_result *result; /* NULL in store_put_begun() */
 };
 
+/* What an administrator did to the daemon. */
+struct store_act {
+	int64_t at_wall_us;
+	uint32_t uid, gid;
+	int32_t pid;
+	const char *method;
+	const char *params, *result; /* JSON */
+	enum {
+		STORE_LET_BE,
+		STORE_SHUT_OUT, /* `block_uid` from now on, for `reason` (or NULL) */
+		STORE_LET_IN,   /* again */
+	} block;
+	uint32_t block_uid;
+	const char *reason;
+};
+
 enum store_durability {
 	STORE_SOON, /* in the file when the call returns; on the disk with the next STORE_NOW */
 	STORE_NOW,  /* on the disk when the call returns */
@@ -63,6 +79,7 @@ enum store_durability {
 int store_begin(struct store *store, struct err *err);
 int store_put_begun(struct store *store, const struct store_run *run, struct err *err);
 int store_put_ended(struct store *store, const struct store_run *run, struct err *err);
+int store_put_act(struct store *store, const struct store_act *act, struct err *err);
 /*
  * Ends the transaction.  On failure everything since store_begin() is gone and may be tried again.
  * After a put that failed only store_rollback() is left; store_commit() then fails too.
@@ -115,6 +132,15 @@ int store_output(struct store *store, const char *run_id, const char *stream, ui
 /* -> {runs, by: [{key, runs, ok, exec_us: {p50,p90,p99}, total_us: {...}, ...}], ...}; `by` is outcome, language, agent or phase. */
 int store_stats(struct store *store, const struct store_filter *filter, const char *by,
 	struct arena *arena, struct value **ret_stats, struct err *err);
+
+/* -> {acts: [{act, at_us, uid, gid, pid, method, params, result}], more}, the newest first; `before` 0: all. */
+int store_acts(struct store *store, int64_t before, uint32_t limit, struct arena *arena,
+	struct value **ret_page, struct err *err);
+
+/* Calls `visit` for everybody who is shut out, until it answers other than 0 (no memory). */
+int store_each_block(struct store *store,
+	int (*visit)(void *context, uint32_t uid, const char *reason), void *context,
+	struct err *err);
 
 /* {runs, bytes, wal_bytes, schema, path} for admin.status. */
 int store_status(

@@ -54,6 +54,9 @@ class Tree:
         self.functions = {function for name in sources for function in functions_in(name)}
         dev = pathlib.Path("dev").read_text(encoding="utf-8")
         self.dev_words = set(re.findall(r"^(\w+)(?: \|.*)?\) \w+", dev.split("case $command")[1], re.M))
+        commands = (path.read_text(encoding="utf-8") for path in pathlib.Path("cli").glob("cmd_*.c"))
+        self.cectl_words = {word for text in commands
+                            for word in re.findall(r'\.name = "([a-z-]+)"', text)}
         presets = pathlib.Path("CMakePresets.json").read_text(encoding="utf-8")
         self.presets = set(re.findall(r'"name": "(\w+)"', presets))
 
@@ -109,8 +112,8 @@ def about_command(text, tree):
     for word in re.findall(r"\b(?:cmake|ctest)\b[^`\n]* --preset (\w+)", text):
         if word not in tree.presets:
             yield f"there is no preset {word}"
-    for word in re.findall(r"(?:^|\$ |`|sudo )cectl ([a-z]+)\b", text, re.M):
-        if not tree.has(f"cli/cmd_{word}.c", "") and word != "help":
+    for word in re.findall(r"(?:^|\$ |`|sudo )cectl ([a-z-]+)\b", text, re.M):
+        if word not in tree.cectl_words | {"help"}:
             yield f"cectl has no command {word}"
 
 

@@ -35,11 +35,11 @@ def each(folder, names, why, tests):
 
 # Written out where a new file would otherwise be covered by a pattern that knows nothing of it.
 LISTED = {
-    **each("store", "audit batch blob content db disk fetch parts settle "
+    **each("store", "acts audit batch blob content db disk fetch parts settle "
            "stats stmt walk", PART, STORE),
     **each("daemon/inspector", "filter found imports inspector scopes template trial",
            PART, INSPECTOR),
-    **each("cli", "cmd_cancel cmd_check cmd_explain cmd_output cmd_run cmd_runs cmd_runtimes cmd_show "
+    **each("cli", "cmd_cancel cmd_check cmd_explain cmd_levers cmd_output cmd_run cmd_runs cmd_runtimes cmd_show "
            "cmd_stats cmd_status cmd_trace cmd_wait", COMMAND, CECTL),
 }
 

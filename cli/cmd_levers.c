@@ -1,0 +1,263 @@
+/* The administrators' levers: drain, resume, kill-all, block, unblock, and what was done with them. */
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "cli/commands.h"
+#include "cli/exits.h"
+#include "cli/page.h"
+#include "cli/table.h"
+#include "cli/times.h"
+#include "cli/units.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+
+struct lever_options {
+	const char *reason;
+};
+
+// clang-format off
+static const struct option_row rows[] = {
+	{ 0, "reason", "TEXT", OPTION_TEXT, offsetof(struct lever_options, reason),
+		"why, for the record and for those who are refused" },
+	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+};
+// clang-format on
+
+static int pull(struct cli *cli, const char *method, struct value *params, const char *reason,
+	const struct value **ret_result)
+{
+	if (reason &&
+		value_map_put(&cli->arena, params, "reason", value_text(&cli->arena, reason)) < 0)
+		return cli_no_memory(cli);
+	return cli_ask(cli, method, params, NULL, ret_result);
+}
+
+/* A lever for the whole daemon; `said` is told with the number under `key` of the answer. */
+static int pull_whole(
+	struct cli *cli, const void *given, const char *method, const char *said, const char *key)
+{
+	const struct lever_options *options = given;
+	const struct value *result = NULL;
+	int status = pull(cli, method, value_map(&cli->arena), options->reason, &result);
+
+	if (status != 0)
+		return status;
+	if (cli->json)
+		return cli_document(cli, result, EXIT_OK);
+	say(&cli->out, PAINT_PLAIN, "%s%s\n", page_text(cli, result, key), said);
+	return EXIT_OK;
+}
+
+static int run_drain(struct cli *cli, const void *given)
+{
+	return pull_whole(cli, given, "admin.drain",
+		" runs are in the house and go on; no new ones are taken: cectl resume",
+		"in_house");
+}
+
+static int run_resume(struct cli *cli, const void *given)
+{
+	return pull_whole(cli, given, "admin.resume", " runs are in the house; new ones are taken",
+		"in_house");
+}
+
+static int run_kill_all(struct cli *cli, const void *given)
+{
+	return pull_whole(cli, given, "admin.kill_all",
+		" runs were killed; no new ones are taken: cectl resume", "killed");
+}
+
+static int pull_user(struct cli *cli, const void *given, const char *method, const char *said)
+{
+	const struct lever_options *options = given;
+	struct value *params = value_map(&cli->arena);
+	const char *word = cli->operands.items[0];
+	const struct value *result = NULL;
+	struct err err = ERR_INIT;
+	uint64_t uid = 0;
+	int status;
+
+	if (units_parse_count(word, &uid, &err) < 0 || uid > UINT32_MAX)
+		return cli_usage(cli, "%s is no uid", word);
+	if (value_map_put(&cli->arena, params, "uid", value_uint(&cli->arena, uid)) < 0)
+		return cli_no_memory(cli);
+	status = pull(cli, method, params, options->reason, &result);
+	if (status != 0)
+		return status;
+	if (cli->json)
+		return cli_document(cli, result, EXIT_OK);
+	say(&cli->out, PAINT_PLAIN, "uid %" PRIu64 " %s\n", uid, said);
+	return EXIT_OK;
+}
+
+static int run_block(struct cli *cli, const void *given)
+{
+	return pull_user(
+		cli, given, "admin.block", "gets no new runs; what it has running goes on");
+}
+
+static int run_unblock(struct cli *cli, const void *given)
+{
+	return pull_user(cli, given, "admin.unblock", "gets runs again");
+}
+
+/* ---- what was done with them ----------------------------------------------------------------- */
+
+static const struct table_column columns[] = {
+	{ "ACT", true, false, 0 },
+	{ "WHEN", false, false, 0 },
+	{ "UID", true, false, 0 },
+	{ "WHAT", false, false, 0 },
+	{ "WITH", false, true, 0 },
+	{ "RESULT", false, true, 1 },
+};
+
+static void add_act(struct cli *cli, struct table *table, const struct value *act)
+{
+	char when[TIMES_TEXT_MAX];
+
+	times_print_ago(when, page_int(act, "at_us"), clock_wall_us());
+	table_add(table, (const struct table_cell[]){
+				 { page_text(cli, act, "act"), PAINT_PLAIN },
+				 { output_safe(&cli->arena, when), PAINT_PLAIN },
+				 { page_text(cli, act, "uid"), PAINT_PLAIN },
+				 { page_text(cli, act, "method"), PAINT_BOLD },
+				 { page_text(cli, act, "params"), PAINT_PLAIN },
+				 { page_text(cli, act, "result"), PAINT_DIM },
+			 });
+}
+
+static int run_acts(struct cli *cli, const void *given)
+{
+	const struct value *page = NULL;
+	const struct value *acts;
+	struct table table;
+	int status = cli_ask(cli, "admin.acts", value_map(&cli->arena), NULL, &page);
+
+	(void)given;
+	if (status != 0)
+		return status;
+	if (cli->json)
+		return cli_document(cli, page, EXIT_OK);
+	acts = value_get(page, "acts");
+	if (!value_at(acts, 0)) {
+		say(&cli->err, PAINT_PLAIN, "cectl: nobody has pulled a lever yet\n");
+		return EXIT_OK;
+	}
+	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
+	for (size_t i = 0; value_at(acts, i); i++)
+		add_act(cli, &table, value_at(acts, i));
+	table_print(&table, &cli->out, 0);
+	return EXIT_OK;
+}
+
+/* ---- the commands ---------------------------------------------------------------------------- */
+
+// clang-format off
+static const struct example drain_examples[] = {
+	{ "cectl drain --reason 'kernel update at noon'", "before maintenance" },
+	{ NULL, NULL },
+};
+
+static const struct example resume_examples[] = {
+	{ "cectl resume", "after it" },
+	{ NULL, NULL },
+};
+
+static const struct example kill_all_examples[] = {
+	{ "cectl kill-all --reason 'an agent ran wild'", "at once" },
+	{ NULL, NULL },
+};
+
+static const struct example block_examples[] = {
+	{ "cectl block 1001 --reason 'see ticket 7'", "no new runs of this user" },
+	{ NULL, NULL },
+};
+
+static const struct example unblock_examples[] = {
+	{ "cectl unblock 1001", "again" },
+	{ NULL, NULL },
+};
+
+static const struct example acts_examples[] = {
+	{ "cectl acts", "the newest first" },
+	{ "cectl acts --json | jq '.acts[0]'", "the last one, whole" },
+	{ NULL, NULL },
+};
+// clang-format on
+
+const struct command drain_command = {
+	.name = "drain",
+	.operands = "",
+	.summary = "take no new runs; what runs goes on",
+	.about = "For administrators. New runs are refused as `draining` until `cectl resume` or "
+		 "the next start of the daemon. The use is recorded.",
+	.options = rows,
+	.options_size = sizeof(struct lever_options),
+	.examples = drain_examples,
+	.run = run_drain,
+};
+
+const struct command resume_command = {
+	.name = "resume",
+	.operands = "",
+	.summary = "take runs again",
+	.about = "For administrators. Takes `cectl drain` and `cectl kill-all` back. The use is "
+		 "recorded.",
+	.options = rows,
+	.options_size = sizeof(struct lever_options),
+	.examples = resume_examples,
+	.run = run_resume,
+};
+
+const struct command kill_all_command = {
+	.name = "kill-all",
+	.operands = "",
+	.summary = "kill everything that runs, and take nothing new",
+	.about = "For administrators: the switch for emergencies. Everything that waits or runs is "
+		 "killed now and recorded as `canceled`, and new runs are refused until `cectl "
+		 "resume`. The use is recorded.",
+	.options = rows,
+	.options_size = sizeof(struct lever_options),
+	.examples = kill_all_examples,
+	.run = run_kill_all,
+};
+
+const struct command block_command = {
+	.name = "block",
+	.operands = "UID",
+	.summary = "refuse new runs of one user",
+	.about = "For administrators. The user's new runs are refused as `forbidden`, with the "
+		 "reason, until `cectl unblock`, also after a restart. What runs goes on: `cectl "
+		 "cancel` ends it. The use is recorded.",
+	.options = rows,
+	.options_size = sizeof(struct lever_options),
+	.operand_least = 1,
+	.operand_most = 1,
+	.examples = block_examples,
+	.run = run_block,
+};
+
+const struct command unblock_command = {
+	.name = "unblock",
+	.operands = "UID",
+	.summary = "let a user in again",
+	.about = "For administrators. Takes `cectl block` back. The use is recorded.",
+	.options = rows,
+	.options_size = sizeof(struct lever_options),
+	.operand_least = 1,
+	.operand_most = 1,
+	.examples = unblock_examples,
+	.run = run_unblock,
+};
+
+const struct command acts_command = {
+	.name = "acts",
+	.operands = "",
+	.summary = "what administrators did to the daemon",
+	.about =
+		"For administrators. Lists each use of drain, resume, kill-all, block and unblock: "
+		"who, when, why, and what came of it.",
+	.examples = acts_examples,
+	.run = run_acts,
+};
