@@ -112,7 +112,7 @@ def about_command(text, tree):
     for word in re.findall(r"\b(?:cmake|ctest)\b[^`\n]* --preset (\w+)", text):
         if word not in tree.presets:
             yield f"there is no preset {word}"
-    for word in re.findall(r"(?:^|\$ |`|sudo )cectl ([a-z-]+)\b", text, re.M):
+    for word in re.findall(r"(?:^|\$ |`|sudo )cectl ([a-z][a-z-]*)\b", text, re.M):
         if word not in tree.cectl_words | {"help"}:
             yield f"cectl has no command {word}"
 
