@@ -400,11 +400,10 @@ int cgroup_limit(const struct cgroups *cgroups, const char *leaf, uint64_t memor
 		const struct cgroup_hierarchy *row = &cgroups->rows[i];
 		const char *memory = row->is_v2 ? "memory.max" : "memory.limit_in_bytes";
 
-		if ((row->controllers & CGROUP_MEMORY) &&
-			write_leaf(row, leaf, memory, memory_bytes, err) < 0)
-			return -1;
-		if ((row->controllers & CGROUP_PIDS) &&
-			write_leaf(row, leaf, "pids.max", pids, err) < 0)
+		if (((row->controllers & CGROUP_MEMORY) &&
+			    write_leaf(row, leaf, memory, memory_bytes, err) < 0) ||
+			((row->controllers & CGROUP_PIDS) &&
+				write_leaf(row, leaf, "pids.max", pids, err) < 0))
 			return -1;
 	}
 	return 0;
