@@ -511,6 +511,8 @@ static void bury(struct zygote *zygote)
 			zygote_lose(zygote, "it opens no slots"); /* loses the worker as well */
 		else if (worker_is_stuck(worker))
 			worker_lose(worker, "it has been silent for too long");
+		else if (worker_defies(worker))
+			worker_kill_harder(worker);
 		if (worker->state == WORKER_GONE)
 			close_worker(zygote, worker);
 	}
