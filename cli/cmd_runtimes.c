@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/exits.h"
+#include "cli/page.h"
 #include "cli/table.h"
 
 static const struct example examples[] = {
@@ -37,6 +38,38 @@ static void add_runtime(struct cli *cli, struct table *table, const struct value
 	table_add(table, cells);
 }
 
+static const struct table_column limit_columns[] = {
+	{ "LIMIT", false, false, 0 },
+	{ "DEFAULT", true, false, 0 },
+	{ "AT MOST", true, false, 0 },
+};
+
+/* What the caller's runs get, and what they may ask for. */
+static void show_limits(struct cli *cli, const struct value *runtime)
+{
+	const struct value *standard = value_get(value_get(runtime, "limits"), "standard");
+	const struct value *most = value_get(value_get(runtime, "limits"), "most");
+	struct table table;
+
+	if (!value_is(standard, VALUE_MAP))
+		return;
+	output_heading(&cli->out, arena_printf(&cli->arena, "limits of %s",
+					  output_text(&cli->arena, value_get(runtime, "name"))));
+	table_init(&table, &cli->arena, limit_columns,
+		sizeof(limit_columns) / sizeof(limit_columns[0]));
+	for (size_t i = 0; i < standard->map.count; i++) {
+		const struct value_entry *entry = &standard->map.entries[i];
+		const struct table_cell cells[] = {
+			{ page_name(cli, entry->key), PAINT_PLAIN },
+			{ page_number(cli, entry->key, entry->value), PAINT_PLAIN },
+			{ page_number(cli, entry->key, value_get(most, entry->key)), PAINT_DIM },
+		};
+
+		table_add(&table, cells);
+	}
+	table_print(&table, &cli->out, 2);
+}
+
 static void tell_trouble(struct cli *cli, const struct value *runtime)
 {
 	const char *trouble = output_text(&cli->arena, value_get(runtime, "trouble"));
@@ -65,6 +98,8 @@ static int run(struct cli *cli, const void *given)
 	table_print(&table, &cli->out, 0);
 	for (size_t i = 0; value_at(runtimes, i); i++)
 		tell_trouble(cli, value_at(runtimes, i));
+	for (size_t i = 0; value_at(runtimes, i); i++)
+		show_limits(cli, value_at(runtimes, i));
 	return EXIT_OK;
 }
 
@@ -72,8 +107,10 @@ const struct command runtimes_command = {
 	.name = "runtimes",
 	.operands = "",
 	.summary = "the languages that can run, and how many workers are warm",
-	.about = "Lists the runtimes that the host has configured: version, warm workers, modules "
-		 "that are imported before a program arrives, and the digest of the whole runtime.",
+	.about =
+		"Lists the runtimes that the host has configured: version, warm workers, modules "
+		"that are imported before a program arrives, the digest of the runtime, and the limits "
+		"that your runs get and may ask for.",
 	.examples = examples,
 	.run = run,
 };

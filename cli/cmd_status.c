@@ -83,6 +83,37 @@ static void show_runtimes(struct cli *cli, const struct value *runtimes)
 	}
 }
 
+/* "runtime python  wall 4 s (at most 8 s), pids at most 20" */
+static void show_allowance(struct cli *cli, const struct value *allowance)
+{
+	const struct value *limits = value_get(allowance, "limits");
+	const struct value *most = value_get(allowance, "most");
+
+	say(&cli->out, PAINT_BOLD, "%s %s", page_text(cli, allowance, "for"),
+		page_text(cli, allowance, "name"));
+	for (size_t i = 0; value_is(limits, VALUE_MAP) && i < limits->map.count; i++) {
+		const struct value_entry *entry = &limits->map.entries[i];
+
+		say(&cli->out, PAINT_PLAIN, "  %s %s", page_name(cli, entry->key),
+			page_number(cli, entry->key, entry->value));
+	}
+	for (size_t i = 0; value_is(most, VALUE_MAP) && i < most->map.count; i++) {
+		const struct value_entry *entry = &most->map.entries[i];
+
+		say(&cli->out, PAINT_PLAIN, "  %s at most %s", page_name(cli, entry->key),
+			page_number(cli, entry->key, entry->value));
+	}
+	say(&cli->out, PAINT_PLAIN, "\n");
+}
+
+static void show_allowances(struct cli *cli, const struct value *allowances)
+{
+	for (size_t i = 0; value_at(allowances, i); i++) {
+		say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, i == 0 ? "limits for" : "");
+		show_allowance(cli, value_at(allowances, i));
+	}
+}
+
 static bool is_in_head(const char *key)
 {
 	static const char *const shown[] = { "version", "pid", "uptime_s", "draining", "drained",
@@ -127,6 +158,7 @@ static int show(struct cli *cli, const struct value *status)
 	show_levers(cli, status);
 	show_trouble(cli, status);
 	show_runtimes(cli, value_get(status, "runtimes"));
+	show_allowances(cli, value_get(status, "allowances"));
 	for (size_t i = 0; value_is(status, VALUE_MAP) && i < status->map.count; i++) {
 		const struct value_entry *entry = &status->map.entries[i];
 

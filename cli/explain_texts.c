@@ -84,9 +84,14 @@ static bool many_inodes(const struct value *record)
 	return is_word(record, "evidence", "limit", "inodes");
 }
 
+static bool one_file(const struct value *record)
+{
+	return is_word(record, "evidence", "limit", "file_bytes");
+}
+
 static bool many_bytes(const struct value *record)
 {
-	return !many_inodes(record);
+	return !many_inodes(record) && !one_file(record);
 }
 
 static bool ran_is(const struct value *record, const char *word)
@@ -174,8 +179,9 @@ const struct explain_text explain_texts[] = {
 
 	{ "disk_limit", HAPPENED, many_bytes, "The program filled its disk and failed on that." },
 	{ "disk_limit", HAPPENED, many_inodes, "The program made more files than it may and failed on that." },
+	{ "disk_limit", HAPPENED, one_file, "The program wanted a file of more than {evidence.limit_bytes} and failed on that." },
 	{ "disk_limit", KNOWN, NULL, "It had written {evidence.used_bytes} of {evidence.limit_bytes}, in {evidence.used_inodes} of {evidence.limit_inodes} files and folders." },
-	{ "disk_limit", CHANGE, NULL, "Remove what is no longer needed, or ask for more: limits.disk_bytes, limits.inodes." },
+	{ "disk_limit", CHANGE, NULL, "Remove what is no longer needed, or ask for more: limits.disk_bytes, limits.file_bytes, limits.inodes." },
 
 	{ "output_limit", HAPPENED, on_stdout, "The program printed more than {evidence.limit_bytes} and was killed at the byte that was too much." },
 	{ "output_limit", HAPPENED, on_stderr, "The program wrote more than {evidence.limit_bytes} to stderr and was killed at the byte that was too much." },

@@ -210,7 +210,15 @@ static int on_number(cfg_t *section, cfg_opt_t *option, const char *text, void *
 
 static cfg_opt_t limit_options[] = { CONFIG_LIMITS(LIMIT_OPTION) CFG_END() };
 
+static cfg_opt_t allowance_options[] = {
+	CFG_SEC("limits", limit_options, CFGF_NONE),
+	CFG_SEC("most", limit_options, CFGF_NONE),
+	CFG_END(),
+};
+
 static cfg_opt_t runtime_options[] = {
+	CFG_SEC("limits", limit_options, CFGF_NONE),
+	CFG_SEC("most", limit_options, CFGF_NONE),
 	CFG_STR("kind", NULL, CFGF_NODEFAULT),
 	CFG_STR("language", NULL, CFGF_NODEFAULT),
 	CFG_STR("interpreter", NULL, CFGF_NODEFAULT),
@@ -232,6 +240,9 @@ static cfg_opt_t options[] = {
 	CFG_SEC("limits", limit_options, CFGF_NONE),
 	CFG_SEC("most", limit_options, CFGF_NONE),
 	CFG_SEC("runtime", runtime_options, CFGF_TITLE | CFGF_MULTI),
+	CFG_SEC("for_policy", allowance_options, CFGF_TITLE | CFGF_MULTI),
+	CFG_SEC("for_uid", allowance_options, CFGF_TITLE | CFGF_MULTI),
+	CFG_SEC("for_gid", allowance_options, CFGF_TITLE | CFGF_MULTI),
 	CFG_END(),
 };
 
@@ -472,6 +483,106 @@ static int take_runtime(struct config *config, cfg_t *section, struct err *err)
 	return 0;
 }
 
+/* ---- numbers of their own for some runs ------------------------------------------------------ */
+
+static const char *const for_words[FOR_COUNT] = {
+	[FOR_RUNTIME] = "runtime",
+	[FOR_POLICY] = "policy",
+	[FOR_UID] = "uid",
+	[FOR_GID] = "gid",
+};
+
+static const char *const for_sections[FOR_COUNT] = {
+	[FOR_RUNTIME] = "runtime",
+	[FOR_POLICY] = "for_policy",
+	[FOR_UID] = "for_uid",
+	[FOR_GID] = "for_gid",
+};
+
+const char *config_for_word(enum config_for whom)
+{
+	return for_words[whom];
+}
+
+/* The limit of `limits` that a rule of the general ones is about. */
+static uint64_t *limit_at(struct job_limits *limits_of_some, size_t base, size_t offset)
+{
+	return (uint64_t *)(void *)((char *)limits_of_some + (offset - base));
+}
+
+/* How many of them are set. */
+static unsigned take_some(struct job_limits *some, cfg_t *section, const struct number_rule *rules,
+	size_t count, size_t base)
+{
+	unsigned set = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t *limit = limit_at(some, base, rules[i].offset);
+		bool is_set = cfg_size(section, rules[i].name) > 0;
+
+		*limit = is_set ? (uint64_t)cfg_getint(section, rules[i].name) : CONFIG_LIMIT_UNSET;
+		set += is_set;
+	}
+	return set;
+}
+
+static int check_some(const struct config_allowance *allowance, struct err *err)
+{
+#define CHECK_LIMIT(name, meaning)                             \
+	if (allowance->limits.name != CONFIG_LIMIT_UNSET &&    \
+		allowance->limits.name > allowance->most.name) \
+		return err_set(err, ERR_INVALID, "limits." #name " is above most." #name);
+	JOB_LIMITS(CHECK_LIMIT)
+#undef CHECK_LIMIT
+	return 0;
+}
+
+static int take_id(struct config_allowance *allowance, struct err *err)
+{
+	uint64_t id = 0;
+
+	if (allowance->whom != FOR_UID && allowance->whom != FOR_GID)
+		return 0;
+	if (read_number("id", allowance->name, &id) < 0 || id >= UINT32_MAX)
+		return err_set(err, ERR_INVALID, "\"%s\" is no number of a user or group",
+			allowance->name);
+	allowance->id = (uint32_t)id;
+	return 0;
+}
+
+static int take_allowance(
+	struct config *config, enum config_for whom, cfg_t *section, struct err *err)
+{
+	struct config_allowance *allowance = &config->allowances[config->allowance_count];
+	unsigned set;
+
+	if (config->allowance_count == CONFIG_ALLOWANCES_MAX)
+		return err_set(err, ERR_INVALID, "more than %d of them", CONFIG_ALLOWANCES_MAX);
+	allowance->whom = whom;
+	if (take_text(allowance->name, sizeof(allowance->name), "name", cfg_title(section), err) <
+		0)
+		return -1;
+	set = take_some(&allowance->limits, cfg_getsec(section, "limits"), limits, COUNT_OF(limits),
+		offsetof(struct config, limits));
+	set += take_some(&allowance->most, cfg_getsec(section, "most"), most, COUNT_OF(most),
+		offsetof(struct config, most));
+	config->allowance_count += set > 0;
+	return take_id(allowance, err) < 0 ? -1 : check_some(allowance, err);
+}
+
+static int take_allowances(struct config *config, cfg_t *cfg, struct err *err)
+{
+	for (unsigned whom = 0; whom < FOR_COUNT; whom++)
+		for (unsigned i = 0; i < cfg_size(cfg, for_sections[whom]); i++) {
+			cfg_t *section = cfg_getnsec(cfg, for_sections[whom], i);
+
+			if (take_allowance(config, (enum config_for)whom, section, err) < 0)
+				return err_wrap(
+					err, "%s %s", for_sections[whom], cfg_title(section));
+		}
+	return 0;
+}
+
 static int take_all(struct config *config, cfg_t *cfg, struct err *err)
 {
 	take_numbers(config, cfg, numbers, COUNT_OF(numbers));
@@ -485,7 +596,7 @@ static int take_all(struct config *config, cfg_t *cfg, struct err *err)
 		if (take_runtime(config, section, err) < 0)
 			return err_wrap(err, "runtime %s", cfg_title(section));
 	}
-	return 0;
+	return take_allowances(config, cfg, err);
 }
 
 int config_parse(struct config *config, const char *text, struct err *err)
@@ -638,6 +749,23 @@ static void print_values(FILE *out, const char *prefix, const struct config *con
 			*number_at((struct config *)(uintptr_t)config, &rules[i]));
 }
 
+static void print_some(FILE *out, const struct config_allowance *allowance, const char *kind,
+	const struct job_limits *some)
+{
+#define PRINT(name_of, meaning)                                                                    \
+	if (some->name_of != CONFIG_LIMIT_UNSET)                                                   \
+		fprintf(out, "%s.%s.%s." #name_of "=%" PRIu64 "\n", for_sections[allowance->whom], \
+			allowance->name, kind, some->name_of);
+	JOB_LIMITS(PRINT)
+#undef PRINT
+}
+
+static void print_allowance(FILE *out, const struct config_allowance *allowance)
+{
+	print_some(out, allowance, "limits", &allowance->limits);
+	print_some(out, allowance, "most", &allowance->most);
+}
+
 void config_print_in_force(const struct config *config, FILE *out)
 {
 	print_values(out, "", config, numbers, COUNT_OF(numbers));
@@ -648,4 +776,6 @@ void config_print_in_force(const struct config *config, FILE *out)
 	for (unsigned i = 0; i < config->runtime_count; i++)
 		fprintf(out, "runtime.%s.interpreter=%s\n", config->runtimes[i].name,
 			config->runtimes[i].interpreter);
+	for (unsigned i = 0; i < config->allowance_count; i++)
+		print_allowance(out, &config->allowances[i]);
 }

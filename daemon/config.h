@@ -8,6 +8,7 @@
  *	admins = {1000}
  *	runtime python { interpreter = "/usr/bin/python3" preload = {"json", "re"} }
  *	runtime perl { kind = "command" interpreter = "/usr/bin/perl" file = "main.pl" }
+ *	for_uid 1000 { most { wall_ms = 10min } }
  *
  * An unknown key, a wrong type and a number outside its range are refused by name.
  */
@@ -33,6 +34,9 @@ enum config_kind {
 	KIND_COMMAND, /* a process is forked, and becomes the interpreter when its job comes */
 };
 
+#define CONFIG_ALLOWANCES_MAX 64
+#define CONFIG_LIMIT_UNSET    UINT64_MAX /* of an allowance: as for all */
+
 struct config_runtime {
 	char name[32];
 	enum config_kind kind;
@@ -50,6 +54,25 @@ struct config_runtime {
 	bool off;
 };
 
+/* Whom an allowance is for. */
+enum config_for {
+	FOR_RUNTIME, /* limits and most in a runtime's section */
+	FOR_POLICY,
+	FOR_UID,
+	FOR_GID,
+	FOR_COUNT,
+};
+
+/* Numbers of their own for some runs; allowances.h says how they are put together. */
+struct config_allowance {
+	enum config_for whom;
+	char name[64]; /* as it was written */
+	uint32_t id;   /* the same, of FOR_UID and FOR_GID */
+	struct job_limits limits, most;
+};
+
+const char *config_for_word(enum config_for whom);
+
 struct config {
 #define CONFIG_FIELD(name, otherwise, lowest, highest, meaning) uint64_t name;
 	CONFIG_NUMBERS(CONFIG_FIELD)
@@ -61,6 +84,8 @@ struct config {
 	struct job_limits most;   /* that a run may ask for */
 	uint32_t admins[CONFIG_ADMINS_MAX];
 	unsigned admin_count;
+	struct config_allowance allowances[CONFIG_ALLOWANCES_MAX];
+	unsigned allowance_count;
 	struct config_runtime runtimes[CONFIG_RUNTIMES_MAX];
 	unsigned runtime_count;
 };

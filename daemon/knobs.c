@@ -14,7 +14,6 @@
 
 #define KNOB_TEXT_MAX 2048
 #define CPU_PERIOD_US 100000 /* the kernel's own, which nobody here changes */
-#define HURRY_PERCENT 25600  /* as good as no quota */
 #define CPU_TEXT_MAX  12288  /* v1 has a line of up to 45 bytes for each processor */
 
 void knobs_init(struct knobs *knobs)
@@ -155,12 +154,6 @@ int knobs_set(struct knobs *knobs, const struct job_limits *limits)
 		set_when_new(knobs, &knobs->cpu_set, limits->cpu_percent, set_cpu) < 0)
 		return -1;
 	return 0;
-}
-
-void knobs_hurry(struct knobs *knobs)
-{
-	(void)set_cpu(knobs, HURRY_PERCENT);
-	knobs->cpu_set = 0;
 }
 
 /* v2 cpu.stat has user_usec; v1 cpuacct.usage_all has a line "cpu user system" per processor, in ns. */

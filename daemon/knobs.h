@@ -43,13 +43,6 @@ int knobs_set(struct knobs *knobs, const struct job_limits *limits);
 
 /* What the counters say before a run; the memory's peak begins anew where the kernel lets it. */
 void knobs_begin(const struct knobs *knobs, struct knob_counts *ret_counts);
-
-/*
- * Lifts the quota of processors until limits are written again: threads have to run in order to
- * die, and many of them would wait for their turn for seconds.
- */
-void knobs_hurry(struct knobs *knobs);
-
 void knobs_count(const struct knobs *knobs, struct knob_counts *ret_counts);
 uint64_t knobs_cpu_us(const struct knobs *knobs);
 

@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "daemon/allowances.h"
 #include "daemon/pipeline.h"
 #include "daemon/server.h"
 #include "proto/base/clock.h"
@@ -58,26 +59,47 @@ static struct value *describe_limits(struct arena *arena, const struct job_limit
 	return job_limits_to_value(arena, &told);
 }
 
+/* What this caller's runs get and may ask for: {standard, most}. */
+static struct value *describe_bounds(struct call *call, const char *runtime)
+{
+	const struct server *server = call->server;
+	const struct allowance_case what = { runtime, NULL, true, call->caller.uid,
+		call->caller.gid };
+	struct value *map = value_map(&call->arena);
+	struct job_bounds room;
+	const struct job_bounds *bounds =
+		allowances_bounds(&server->config, &server->bounds, &what, &room);
+
+	value_map_put(
+		&call->arena, map, "standard", describe_limits(&call->arena, &bounds->standard));
+	value_map_put(&call->arena, map, "most", describe_limits(&call->arena, &bounds->most));
+	return map;
+}
+
+static struct value *describe_runtime(struct call *call, const struct runtime *runtime)
+{
+	struct value *map = pool_describe(runtime, &call->arena);
+
+	value_map_put(&call->arena, map, "limits", describe_bounds(call, runtime->config->name));
+	return map;
+}
+
 static struct value *describe_runtimes(struct call *call)
 {
 	const struct pool *pool = &call->server->pool;
 	struct value *list = value_list(&call->arena);
 
 	for (unsigned i = 0; i < pool->runtime_count; i++)
-		value_list_add(&call->arena, list, pool_describe(&pool->runtimes[i], &call->arena));
+		value_list_add(&call->arena, list, describe_runtime(call, &pool->runtimes[i]));
 	return list;
 }
 
 static void method_hello(struct call *call)
 {
 	struct arena *arena = &call->arena;
-	const struct config *config = &call->server->config;
 	struct value *map = value_map(arena);
-	struct value *limits = value_map(arena);
 	struct value *you = value_map(arena);
 
-	value_map_put(arena, limits, "standard", describe_limits(arena, &config->limits));
-	value_map_put(arena, limits, "most", describe_limits(arena, &config->most));
 	value_map_put(arena, you, "uid", value_int(arena, call->caller.uid));
 	value_map_put(
 		arena, you, "role", value_text(arena, call->caller.is_admin ? "admin" : "user"));
@@ -86,7 +108,7 @@ static void method_hello(struct call *call)
 	value_map_put(arena, map, "protocol", value_int(arena, CED_PROTOCOL));
 	value_map_put(arena, map, "runtimes", describe_runtimes(call));
 	value_map_put(arena, map, "policies", policies_describe(call->server->policies, arena));
-	value_map_put(arena, map, "limits", limits);
+	value_map_put(arena, map, "limits", describe_bounds(call, NULL));
 	value_map_put(arena, map, "you", you);
 	call_result(call, map);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/allowances.h"
 #include "daemon/methods.h"
 #include "daemon/readers.h"
 #include "daemon/server.h"
@@ -226,6 +227,7 @@ static struct value *status_of(struct call *call, struct value *store_status_map
 	value_map_put(arena, map, "records", value_uint(arena, records));
 	value_map_put(arena, map, "trouble", value_text(arena, recorder_trouble(server->recorder)));
 	value_map_put(arena, map, "host", server_describe_host(server, arena));
+	value_map_put(arena, map, "allowances", allowances_describe(&server->config, arena));
 	value_map_put(arena, map, "store", store_status_map);
 	return map;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "daemon/allowances.h"
 #include "daemon/worker.h"
 #include "proto/base/buf.h"
 #include "proto/base/cleanup.h"
@@ -190,14 +191,12 @@ void zygote_on_warm(struct zygote *zygote, struct worker *worker)
 
 void zygote_on_empty(struct zygote *zygote, struct worker *worker)
 {
-	const struct config *config = zygote->runtime->pool->config;
-
 	if (zygote->state != ZYGOTE_READY || zygote->runtime->pool->closing)
 		return; /* upkeep lets a retiring zygote go */
 	if (worker->misses >= MISSES_MAX)
 		worker_lose(worker, "no worker can be made in it");
 	else if (!residue_take_back(&zygote->runtime->pool->residue, worker))
-		worker_make(worker, &config->limits);
+		worker_make(worker, &zygote->runtime->limits);
 }
 
 /* Slots that are empty because another's residue had to go first. */
@@ -219,7 +218,7 @@ static void on_residue_gone(void *context, struct worker *worker)
 	if (pool->closing)
 		return;
 	if (worker && worker->state == WORKER_EMPTY && worker->zygote->state == ZYGOTE_READY)
-		worker_make(worker, &pool->config->limits);
+		worker_make(worker, &worker->zygote->runtime->limits);
 	for (unsigned i = 0; i < pool->runtime_count; i++)
 		list_for_each(at, &pool->runtimes[i].zygotes)
 			fill_empty(container_of(at, struct zygote, link));
@@ -511,8 +510,6 @@ static void bury(struct zygote *zygote)
 			zygote_lose(zygote, "it opens no slots"); /* loses the worker as well */
 		else if (worker_is_stuck(worker))
 			worker_lose(worker, "it has been silent for too long");
-		else if (worker_defies(worker))
-			worker_kill_harder(worker);
 		if (worker->state == WORKER_GONE)
 			close_worker(zygote, worker);
 	}
@@ -619,6 +616,17 @@ static void write_words(struct priv_runtime *body, const struct config_runtime *
 	buf_done(&words);
 }
 
+/* What most of its runs will get, so that few of its workers must be adjusted. */
+static void set_limits(struct runtime *runtime)
+{
+	const struct config *config = runtime->pool->config;
+	const struct job_bounds general = { .standard = config->limits, .most = config->most };
+	const struct allowance_case what = { .runtime = runtime->config->name };
+	struct job_bounds room;
+
+	runtime->limits = allowances_bounds(config, &general, &what, &room)->standard;
+}
+
 static int configure_runtime(struct runtime *runtime, const char *harness_dir, struct err *err)
 {
 	struct priv_msg msg = { .op = PRIV_RUNTIME };
@@ -660,6 +668,7 @@ int pool_configure(struct pool *pool, const struct config *config, const struct 
 		runtime->wanted = slots_least(runtime);
 		list_init(&runtime->zygotes);
 		list_init(&runtime->warm);
+		set_limits(runtime);
 		if (configure_runtime(runtime, harness_dir, err) < 0)
 			return -1;
 	}

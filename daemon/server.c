@@ -318,6 +318,19 @@ static int meet_spawner(
 	return spawner_ask_now(server->spawner, &seal, err);
 }
 
+/* Numbers for a policy that nobody has would be a mistake that nobody sees. */
+static int check_allowances(const struct server *server, struct err *err)
+{
+	const struct config *config = &server->config;
+
+	for (unsigned i = 0; i < config->allowance_count; i++)
+		if (config->allowances[i].whom == FOR_POLICY &&
+			!policies_find(server->policies, config->allowances[i].name))
+			return err_set(err, ERR_INVALID, "for_policy %s: there is no such policy",
+				config->allowances[i].name);
+	return 0;
+}
+
 static int open_store(struct server *server, struct err *err)
 {
 	struct store *store = store_open(server->config.state, STORE_WRITE, err);
@@ -362,7 +375,7 @@ static int start_parts(struct server *server, const struct server_options *optio
 	if (meet_spawner(server, options, err) < 0 || method_setup(err) < 0)
 		return -1;
 	server->policies = policies_load(folder, server->config.policy, err);
-	if (!server->policies || open_store(server, err) < 0)
+	if (!server->policies || check_allowances(server, err) < 0 || open_store(server, err) < 0)
 		return -1;
 	if (spawner_link_start(server->spawner, &server->loop, &events, err) < 0 ||
 		watch_signals(server, err) < 0)

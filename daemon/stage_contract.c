@@ -1,6 +1,7 @@
 /* params against the contract -> struct job_spec, typed, complete, bounded. */
 #include <string.h>
 
+#include "daemon/allowances.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
 #include "proto/rpc.h"
@@ -37,13 +38,29 @@ static enum stage refuse_word(struct request *request, const char *pointer, cons
 	return refuse(request, &refusal);
 }
 
+/* Before anything is known to be right: what is no name of a runtime or policy has no numbers. */
+static const struct job_bounds *bounds_of(const struct request *request, struct job_bounds *room)
+{
+	const struct server *server = request->server;
+	const struct allowance_case what = {
+		.runtime = value_as_text(value_get(request->params, "language")),
+		.policy = value_as_text(value_get(request->params, "policy")),
+		.has_caller = true,
+		.uid = request->caller.uid,
+		.gid = request->caller.gid,
+	};
+
+	return allowances_bounds(&server->config, &server->bounds, &what, room);
+}
+
 enum stage stage_contract(struct request *request)
 {
 	struct server *server = request->server;
 	struct job_refusal refusal = { 0 };
+	struct job_bounds room;
 	struct err err = ERR_INIT;
-	int checked = job_spec_from_value(
-		&request->arena, request->params, &server->bounds, &request->spec, &refusal, &err);
+	int checked = job_spec_from_value(&request->arena, request->params,
+		bounds_of(request, &room), &request->spec, &refusal, &err);
 
 	if (checked < 0) {
 		request->result.outcome = OUTCOME_REFUSED;

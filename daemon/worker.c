@@ -46,12 +46,6 @@ static void move(struct worker *worker, enum worker_state next)
 	worker->moved_us = clock_us();
 }
 
-bool worker_defies(const struct worker *worker)
-{
-	return worker->state == WORKER_ENDING && !worker->execution &&
-	       clock_us() - worker->moved_us > (int64_t)WORKER_DEFIES_MS * 1000;
-}
-
 bool worker_is_stuck(const struct worker *worker)
 {
 	bool waits = worker->state == WORKER_OPENING || worker->state == WORKER_MAKING ||
@@ -564,10 +558,8 @@ void worker_kill(struct worker *worker)
 void worker_kill_harder(struct worker *worker)
 {
 	worker_kill(worker);
-	if (worker->ended)
-		return;
-	knobs_hurry(&worker->knobs);
-	knobs_kill(&worker->knobs);
+	if (!worker->ended)
+		knobs_kill(&worker->knobs);
 }
 
 int worker_collect(struct worker *worker, int pipe_fd, int globs_fd, uint64_t bytes, uint32_t count)

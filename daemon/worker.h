@@ -22,7 +22,6 @@
 #include "proto/job.h"
 #include "proto/leasemsg.h"
 
-#define WORKER_DEFIES_MS  200   /* a released one dies within some milliseconds */
 #define WORKER_SILENCE_MS 20000 /* for opening, making or ending; then the slot is given up */
 
 enum worker_state {
@@ -120,9 +119,6 @@ void worker_release(struct worker *worker);
  * stays, as WORKER_GONE, until worker_close().
  */
 void worker_lose(struct worker *worker, const char *why);
-
-/* Whether a released worker takes so long to die that it should be killed harder. */
-bool worker_defies(const struct worker *worker);
 
 /* Whether the slot owes us a word for longer than WORKER_SILENCE_MS. */
 bool worker_is_stuck(const struct worker *worker);

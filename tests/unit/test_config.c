@@ -253,3 +253,26 @@ TEST(what_is_in_force_is_printed_as_names_and_values)
 	CHECK(strstr(text, "\nruntime.slow.interpreter=/opt/python3\n"));
 	free(text);
 }
+
+TEST(numbers_of_their_own_are_read_and_what_makes_no_sense_is_refused)
+{
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(parse("runtime python { limits { wall_ms = 1s } }\n"
+			   "for_policy strict { most { memory_bytes = 64mb } }\n"
+			   "for_uid 1000 { limits { pids = 3 } most { pids = 3 } }\n"
+			   "for_gid 5 { }\n",
+			     &err),
+		0);
+	CHECK_EQ_INT(config.allowance_count, 3); /* who has no numbers is none */
+	CHECK_EQ_INT(config.allowances[0].limits.wall_ms, 1000);
+	CHECK_EQ_INT(config.allowances[0].limits.pids, CONFIG_LIMIT_UNSET);
+	CHECK_STR(config.allowances[1].name, "strict");
+	CHECK_EQ_INT(config.allowances[2].id, 1000);
+	CHECK_EQ_INT(config.limits.wall_ms, 5000);
+	expect_refused("for_uid alice { limits { pids = 3 } }", "alice");
+	expect_refused("for_uid 4294967295 { limits { pids = 3 } }", "4294967295");
+	expect_refused("for_uid 1 { limits { pids = 0 } }", "outside");
+	expect_refused("for_uid 1 { limits { pid = 1 } }", "pid");
+	expect_refused("for_gid 1 { limits { pids = 4 } most { pids = 3 } }", "above most.pids");
+}

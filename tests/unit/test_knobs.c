@@ -74,19 +74,6 @@ TEST(limits_are_written_when_they_differ)
 	knobs_done(&knobs);
 }
 
-TEST(a_quota_is_lifted_for_the_dying_and_written_again_for_the_next)
-{
-	struct knobs knobs = knobs_of(KNOB_CPU_MAX, "");
-
-	CHECK_EQ_INT(knobs_set(&knobs, &LIMITS), 0);
-	knobs_hurry(&knobs);
-	file_says(knobs.fds[KNOB_CPU_MAX], "25600000");
-	CHECK_EQ_INT(ftruncate(knobs.fds[KNOB_CPU_MAX], 0), 0);
-	CHECK_EQ_INT(knobs_set(&knobs, &LIMITS), 0);
-	file_says(knobs.fds[KNOB_CPU_MAX], "250000");
-	knobs_done(&knobs);
-}
-
 TEST(a_limit_that_is_refused_is_told_and_tried_again_next_time)
 {
 	struct knobs knobs;

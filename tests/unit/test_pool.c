@@ -279,34 +279,6 @@ TEST(what_a_run_left_in_its_cgroup_goes_before_the_next_worker_is_made)
 	finish(&keeper);
 }
 
-TEST(a_released_worker_that_does_not_die_is_killed_harder)
-{
-	static struct keeper keeper;
-	static const struct priv_knobs knobs = { 2, { KNOB_CPU_MAX, KNOB_KILL } };
-	struct played worker;
-	char written[32] = "";
-	int control, slot, quota, killer;
-
-	CHECK(begin(&keeper));
-	control = playing_zygote(&keeper.play);
-	slot = playing_slot(&keeper.play, control, &knobs,
-		(const int[]){ knob_of("", &quota), knob_of("", &killer) });
-	CHECK(control >= 0 && slot >= 0 && warm_up(&keeper, slot, &worker));
-	worker_release(pool_take(python(&keeper)));
-	CHECK_EQ_INT(pread(killer, written, sizeof(written) - 1, 0), 0);
-	playing_turn(&keeper.play, 2 * UPKEEP_MS);
-	CHECK(pread(killer, written, sizeof(written) - 1, 0) > 0);
-	CHECK_STR(written, "1");
-	CHECK(pread(quota, written, sizeof(written) - 1, 0) > 0);
-	CHECK_STR(written, "25600000"); /* as good as none */
-	played_close(&worker);
-	close(slot);
-	close(quota);
-	close(killer);
-	close(control);
-	finish(&keeper);
-}
-
 TEST(a_slot_that_is_lost_while_its_cgroup_is_emptied_is_forgotten)
 {
 	static struct keeper keeper;

@@ -1,0 +1,99 @@
+#include "daemon/allowances.h"
+
+#include <string.h>
+
+static void replace(struct job_limits *limits, const struct job_limits *named)
+{
+#define REPLACE(name, meaning)                 \
+	if (named->name != CONFIG_LIMIT_UNSET) \
+		limits->name = named->name;
+	JOB_LIMITS(REPLACE)
+#undef REPLACE
+}
+
+/* What is not set is the largest number there is, and lowers nothing. */
+static void lower(struct job_limits *limits, const struct job_limits *most)
+{
+#define LOWER(name, meaning)           \
+	if (most->name < limits->name) \
+		limits->name = most->name;
+	JOB_LIMITS(LOWER)
+#undef LOWER
+}
+
+static bool is_for(const struct config_allowance *allowance, enum config_for whom,
+	const struct allowance_case *what)
+{
+	const char *name = whom == FOR_RUNTIME ? what->runtime : what->policy;
+
+	if (allowance->whom != whom)
+		return false;
+	if (whom == FOR_UID || whom == FOR_GID)
+		return what->has_caller &&
+		       allowance->id == (whom == FOR_UID ? what->uid : what->gid);
+	return name && !strcmp(allowance->name, name);
+}
+
+static void apply(const struct config *config, enum config_for whom,
+	const struct allowance_case *what, struct job_bounds *bounds)
+{
+	for (unsigned i = 0; i < config->allowance_count; i++) {
+		const struct config_allowance *allowance = &config->allowances[i];
+
+		if (!is_for(allowance, whom, what))
+			continue;
+		replace(&bounds->standard, &allowance->limits);
+		if (whom == FOR_POLICY)
+			lower(&bounds->most, &allowance->most);
+		else
+			replace(&bounds->most, &allowance->most);
+	}
+}
+
+const struct job_bounds *allowances_bounds(const struct config *config,
+	const struct job_bounds *general, const struct allowance_case *what,
+	struct job_bounds *room)
+{
+	static const enum config_for order[] = { FOR_RUNTIME, FOR_GID, FOR_UID, FOR_POLICY };
+	struct allowance_case whole = *what;
+
+	if (!config->allowance_count)
+		return general;
+	if (!whole.policy)
+		whole.policy = config->policy;
+	*room = *general;
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		apply(config, order[i], &whole, room);
+	lower(&room->standard, &room->most);
+	return room;
+}
+
+static struct value *describe_set(struct arena *arena, const struct job_limits *limits)
+{
+	struct value *map = value_map(arena);
+
+#define PUT(name, meaning)                      \
+	if (limits->name != CONFIG_LIMIT_UNSET) \
+		value_map_put(arena, map, #name, value_uint(arena, limits->name));
+	JOB_LIMITS(PUT)
+#undef PUT
+	return map;
+}
+
+struct value *allowances_describe(const struct config *config, struct arena *arena)
+{
+	struct value *list = value_list(arena);
+
+	for (unsigned i = 0; i < config->allowance_count; i++) {
+		const struct config_allowance *allowance = &config->allowances[i];
+		struct value *map = value_map(arena);
+
+		value_map_put(
+			arena, map, "for", value_text(arena, config_for_word(allowance->whom)));
+		value_map_put(arena, map, "name", value_text(arena, allowance->name));
+		value_map_put(arena, map, "limits", describe_set(arena, &allowance->limits));
+		value_map_put(arena, map, "most", describe_set(arena, &allowance->most));
+		value_list_add(arena, list, map);
+	}
+	return list;
+}
