@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "daemon/allowances.h"
+#include "daemon/fingerprint.h"
 #include "daemon/worker.h"
 #include "proto/base/buf.h"
 #include "proto/base/cleanup.h"
@@ -420,6 +421,53 @@ static void on_zygote_answer(void *context, const struct priv_msg *msg, int *fds
 		zygote_lose(zygote, "no memory to watch it");
 }
 
+/* ---- what it is made of --------------------------------------------------------------------- */
+
+/* The configuration and the pool outlive every thread; a runtime may have gone when it comes back. */
+struct taking {
+	struct pool *pool;
+	unsigned index;
+	char harness[CONFIG_TEXT_MAX];
+	char digest[DIGEST_TEXT_LEN + 1];
+	struct err err;
+};
+
+static void take_fingerprint(void *context)
+{
+	struct taking *taking = context;
+
+	if (fingerprint_runtime(&taking->pool->config->runtimes[taking->index], taking->harness,
+		    taking->digest, &taking->err) < 0)
+		taking->digest[0] = '\0';
+}
+
+static void on_fingerprint(void *context)
+{
+	struct taking *taking = context;
+	const struct pool *pool = taking->pool;
+
+	if (!taking->digest[0])
+		log_event(LOG_LEVEL_WARNING, "runtime.no_digest", LOG_STR("why", taking->err.text));
+	if (taking->index < pool->runtime_count)
+		cut_printf(pool->runtimes[taking->index].digest, sizeof(pool->runtimes[0].digest),
+			"%s", taking->digest);
+	free(taking);
+}
+
+/* Of what the zygote that is being started will be. */
+static void start_fingerprint(const struct runtime *runtime)
+{
+	struct taking *taking = calloc(1, sizeof(*taking));
+
+	if (!taking)
+		return; /* results go without until the next zygote */
+	taking->pool = runtime->pool;
+	taking->index = (unsigned)(runtime - runtime->pool->runtimes);
+	memcpy(taking->harness, runtime->harness, sizeof(taking->harness));
+	if (work_start(runtime->pool->loop, take_fingerprint, on_fingerprint, taking) < 0)
+		free(taking);
+}
+
 static void zygote_start(struct runtime *runtime)
 {
 	struct zygote *zygote = calloc(1, sizeof(*zygote));
@@ -439,6 +487,7 @@ static void zygote_start(struct runtime *runtime)
 	zygote->started_ms = clock_ms();
 	list_init(&zygote->workers);
 	list_prepend(&runtime->zygotes, &zygote->link);
+	start_fingerprint(runtime);
 	msg.body.zygote.runtime = runtime->number;
 	msg.body.zygote.slots = PRIV_SLOTS_MAX;
 	spawner_ask(runtime->pool->spawner, &msg, &ends[1], 1, on_zygote_answer, zygote);
@@ -636,8 +685,9 @@ static int configure_runtime(struct runtime *runtime, const char *harness_dir, s
 	cut_printf(body->name, sizeof(body->name), "%s", config->name);
 	body->kind = kinds[config->kind].kind;
 	cut_printf(body->interpreter, sizeof(body->interpreter), "%s", config->interpreter);
-	cut_printf(body->harness, sizeof(body->harness), "%s/%s", harness_dir,
+	cut_printf(runtime->harness, sizeof(runtime->harness), "%s/%s", harness_dir,
 		kinds[config->kind].harness);
+	cut_printf(body->harness, sizeof(body->harness), "%s", runtime->harness);
 	write_words(body, config);
 	for (const char *const *path = kinds[config->kind].tree; *path; path++)
 		add_bind(body, *path, true);

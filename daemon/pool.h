@@ -27,14 +27,15 @@ struct execution;
 struct runtime {
 	struct pool *pool;
 	const struct config_runtime *config;
-	uint32_t number;          /* with the spawner */
-	char version[64];         /* "3.11.2", once the first zygote has said it */
-	char digest[80];          /* "sha256:…" of interpreter, harness and library tree */
-	struct list zygotes;      /* newest first; the first is the one in use */
-	struct list warm;         /* workers, the one that has waited longest first */
-	unsigned wanted;          /* slots that should be open */
-	struct job_limits limits; /* that its workers are made with */
-	unsigned failures;        /* zygotes in a row that never got ready */
+	uint32_t number;               /* with the spawner */
+	char version[64];              /* "3.11.2", once the first zygote has said it */
+	char harness[CONFIG_TEXT_MAX]; /* folder of what makes a zygote of the interpreter */
+	char digest[80];               /* "sha256:…", fingerprint.h; "" until it is known */
+	struct list zygotes;           /* newest first; the first is the one in use */
+	struct list warm;              /* workers, the one that has waited longest first */
+	unsigned wanted;               /* slots that should be open */
+	struct job_limits limits;      /* that its workers are made with */
+	unsigned failures;             /* zygotes in a row that never got ready */
 	struct timer *retry;
 	int64_t starved_ms;  /* when a run last found no warm worker */
 	uint64_t runs, cold; /* taken, and how many of them had to wait */
