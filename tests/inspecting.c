@@ -10,10 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/policy/inspector_link.h"
 #include "proto/base/cleanup.h"
 
 #define ARENA_BYTES ((size_t)4 << 20)
-#define READY_MS    10000U
+#define READY_MS    INSPECT_READY_MS
 
 const char *inspecting_program(void)
 {

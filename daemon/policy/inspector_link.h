@@ -24,11 +24,15 @@
 #include "proto/inspectmsg.h"
 #include "proto/job.h"
 
-#define INSPECTORS_MAX         16U
-#define INSPECT_QUEUE_MAX      256U
-#define INSPECT_LATE_MS        1500U  /* in line for a free inspector; then again to the answer */
-#define INSPECT_READY_MS       10000U /* from the socket to READY */
-#define INSPECT_RETIRE_BUSY_MS 20000  /* all its questions together */
+#define INSPECTORS_MAX    16U
+#define INSPECT_QUEUE_MAX 256U
+#define INSPECT_LATE_MS   1500U /* in line for a free inspector; then again to the answer */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define INSPECT_READY_MS 60000U /* instruments are slow */
+#else
+#define INSPECT_READY_MS 10000U /* from the socket to READY */
+#endif
+#define INSPECT_RETIRE_BUSY_MS 20000 /* all its questions together */
 
 struct inspector_link;
 

@@ -106,7 +106,11 @@ gone_soon() {
 run_signals() { # mode
 	local members=() daemon_pid status pid dead
 	start_waiting
-	mapfile -t members < <(family "$pid")
+	for _ in $(seq 100); do
+		mapfile -t members < <(family "$pid")
+		[ ${#members[@]} -ge 4 ] && break
+		sleep 0.05
+	done
 	[ ${#members[@]} -ge 4 ]
 	say $? "$1: spawner, daemon, zygote and its child are up"
 	kill -TERM "$pid"

@@ -18,7 +18,7 @@
 #include "proto/json.h"
 #include "proto/wire.h"
 
-#define PATIENCE_MS 5000
+#define PATIENCE_MS 30000
 
 /* ---- the inspector -------------------------------------------------------------------------- */
 
@@ -67,11 +67,14 @@ static void inspect(struct house *house)
 void house_turn(struct house *house, unsigned ms)
 {
 	int64_t until = clock_ms() + ms;
+	unsigned turns = 0;
 
+	/* Each takes some milliseconds: a busy machine gets as many of them as an idle one. */
 	do {
 		inspect(house);
 		playing_turn(&house->play, 0);
-	} while (clock_ms() < until);
+		turns += 4;
+	} while (turns < ms || clock_ms() < until);
 }
 
 /* ---- opening ------------------------------------------------------------------------------ */
@@ -344,15 +347,21 @@ const char *house_text(const struct reply *reply, const char *key)
 	return text ? text : "";
 }
 
-/* A job is heard on the way, so the inspector is turned as well. */
-static bool hear_job(struct house *house)
+bool house_at_worker(struct house *house)
 {
 	int64_t until = clock_ms() + PATIENCE_MS;
 	char byte;
-	size_t len = 0;
 
 	while (clock_ms() < until && recv(house->worker.job, &byte, 1, MSG_PEEK) < 0)
 		house_turn(house, 0);
+	return recv(house->worker.job, &byte, 1, MSG_PEEK) > 0;
+}
+
+static bool hear_job(struct house *house)
+{
+	size_t len = 0;
+
+	(void)house_at_worker(house);
 	free(played_job(&house->play, &house->worker, &len));
 	return len > 0;
 }

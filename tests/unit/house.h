@@ -66,6 +66,9 @@ bool house_call(struct house *house, int client, const char *method, const char 
 /* The text of a key of a result, or "". */
 const char *house_text(const struct reply *reply, const char *key);
 
+/* A program has come as far as the worker.  The inspector is turned on the way. */
+bool house_at_worker(struct house *house);
+
 /* A program is heard, runs and ends with this code and this output. */
 bool house_program(struct house *house, const char *output, int code);
 

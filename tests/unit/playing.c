@@ -12,7 +12,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 
-#define PATIENCE_MS 5000
+#define PATIENCE_MS 30000
 
 bool playing_pair(int type, int ends[2])
 {
@@ -40,7 +40,8 @@ void playing_turn(struct playing *play, unsigned ms)
 {
 	int64_t until = clock_ms() + ms;
 
-	for (int turns = 0; turns < 4 || clock_ms() < until; turns++)
+	/* Each takes a millisecond and more, so that a busy machine gets as many turns as an idle one. */
+	for (unsigned turns = 0; turns < 4 || turns < ms || clock_ms() < until; turns++)
 		turn(play, -1);
 }
 

@@ -124,7 +124,7 @@ TEST(a_client_that_leaves_takes_its_run_along)
 	CHECK(house_ready(&house, ""));
 	client = house_connect(&house);
 	CHECK(house_send(client, 1, "run", RUN));
-	house_turn(&house, 30);
+	CHECK(house_at_worker(&house));
 	close(client);
 	CHECK(playing_is_closed(&house.play, house.worker.lifeline));
 	house_close(&house);

@@ -76,7 +76,7 @@ TEST(what_still_runs_when_the_daemon_is_told_twice_is_cancelled_answered_and_rec
 	CHECK(house_ready(&house, ""));
 	client = house_connect(&house);
 	CHECK(house_send(client, 7, "run", "{\"language\":\"python\",\"code\":\"print(1)\"}"));
-	house_turn(&house, 20);
+	CHECK(house_at_worker(&house));
 	CHECK_EQ_INT(raise(SIGTERM), 0);
 	house_turn(&house, 20);
 	CHECK(house.server->draining);
@@ -134,7 +134,7 @@ TEST(a_run_that_waits_for_a_worker_is_cancelled_told_and_recorded_at_the_end)
 	CHECK(house_ready(&house, ""));
 	client = house_connect(&house);
 	CHECK(house_send(client, 7, "run", "{\"language\":\"python\",\"code\":\"print(1)\"}"));
-	house_turn(&house, 20);
+	CHECK(house_at_worker(&house));
 	CHECK(house_send(client, 8, "run", "{\"language\":\"python\",\"code\":\"print(2)\"}"));
 	house_turn(&house, 20);
 	CHECK_EQ_INT(house.server->queue.count, 1);
@@ -158,7 +158,7 @@ TEST(a_run_whose_death_nobody_tells_is_cancelled_told_and_recorded_at_the_end)
 	CHECK(house_ready(&house, ""));
 	client = house_connect(&house);
 	CHECK(house_send(client, 7, "run", "{\"language\":\"python\",\"code\":\"print(1)\"}"));
-	house_turn(&house, 20);
+	CHECK(house_at_worker(&house));
 	insist(&house);
 	CHECK(check_ok());
 	CHECK(house_hear(&house, client, &reply));
@@ -178,7 +178,7 @@ TEST(a_daemon_without_its_spawner_cancels_everything_and_leaves_with_a_failure)
 	CHECK(house_ready(&house, ""));
 	client = house_connect(&house);
 	CHECK(house_send(client, 7, "run", "{\"language\":\"python\",\"code\":\"print(1)\"}"));
-	house_turn(&house, 20);
+	CHECK(house_at_worker(&house));
 	close(house.play.spawner);
 	house.play.spawner = -1;
 	house_turn(&house, 20);

@@ -75,7 +75,7 @@ TEST(queue_gives_turns_in_order_and_up_when_it_is_full_or_late)
 	CHECK(house_ready(&house, "queue_max = 1\nqueue_ms = 100ms\n"));
 	client = house_connect(&house);
 	CHECK(house_send(client, 1, "run", RUN));
-	house_turn(&house, 20);
+	CHECK(house_at_worker(&house));
 	CHECK(house_send(client, 2, "run", RUN));
 	CHECK(house_send(client, 3, "run", RUN));
 	CHECK(house_hear(&house, client, &reply));
