@@ -75,8 +75,25 @@ eq(result["stdout"], b"\xff" * 10, "bytes that are no text come back as bytes")
 result = client.run("import os; os.write(1, b'a\\0b')")
 eq(result["stdout"], "a\0b", "a NUL byte is text like any other")
 
-client.sock.settimeout(20)
-started = time.monotonic()
 result = client.run("import os\nos.fork()")
-eq(result["error"]["type"], "PermissionError", "there is no grandchild to print from: fork is refused")
+eq(result["error"]["type"], "PermissionError", "Python has no grandchild to print from: fork is refused")
+grandchildren = {
+    "a child": "while :; do echo aaaaaaaa; done & wait",
+    "a grandchild": "( ( while :; do echo aaaaaaaa; done & ); sleep 30 )",
+    "a grandchild whose parents have ended well": "( ( yes & ) & ) ; exit 0",
+    "a pipeline": "yes | tr y z | cat",
+    "a child in a session of its own": "set -m; yes & wait",
+}
+if "bash" not in [runtime["name"] for runtime in client.call("runtimes")["runtimes"]]:
+    grandchildren = {}
+for stream, cap in CAP.items():
+    for name, code in grandchildren.items():
+        if stream == "stderr":
+            code = "exec 1>&2; " + code
+        result = client.call("run", language="bash", code=code, limits={"wall_ms": 30000, "cpu_ms": 30000})
+        if name.endswith("ended well") and result["outcome"] == "ok":
+            ok(len(result[stream]) <= cap, f"{stream}, {name}: what it left behind died with its jail")
+            continue
+        eq(result["outcome"], "output_limit", f"{stream}, {name}: killed for it")
+        eq(len(result[stream]), cap, f"{stream}, {name}: exactly {cap} bytes are kept")
 done()
