@@ -1,5 +1,6 @@
 #include "daemon/outcome.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
@@ -94,13 +95,35 @@ static bool error_is(const struct facts *facts, const char *type)
 	return said && !strcmp(said, type);
 }
 
-/* How runtimes name an error of the system's in what they say: by number or by word. */
-static bool says_errno(const struct facts *facts, const char *number, const char *word)
+static bool ends_with(const char *text, const char *end)
+{
+	size_t text_len = strlen(text);
+	size_t end_len = strlen(end);
+
+	return text_len >= end_len && !strcmp(text + text_len - end_len, end);
+}
+
+/* How runtimes word an error of the system's: "[Errno 24] ...", "EMFILE: ...", "...: Too many open files". */
+static bool says_errno(const struct facts *facts, int number)
+{
+	const char *message = value_as_text(value_get(facts->error, "message"));
+	char head[32];
+
+	if (!message)
+		return false;
+	cut_printf(head, sizeof(head), "[Errno %d]", number);
+	if (!strncmp(message, head, strlen(head)))
+		return true;
+	cut_printf(head, sizeof(head), "%s:", strerrorname_np(number));
+	return !strncmp(message, head, strlen(head)) || ends_with(message, strerrordesc_np(number));
+}
+
+/* And of a process of theirs that a signal ended. */
+static bool says_signal(const struct facts *facts, int number)
 {
 	const char *message = value_as_text(value_get(facts->error, "message"));
 
-	return message &&
-	       (!strncmp(message, number, strlen(number)) || !strncmp(message, word, strlen(word)));
+	return message && strstr(message, sigdescr_np(number));
 }
 
 /* ---- the rules, first match counts ---------------------------------------------------------- */
@@ -153,10 +176,9 @@ static bool is_output_limit(struct judgement *j)
 
 static bool is_memory_limit(struct judgement *j)
 {
-	bool by_cgroup = oom_kills(j->facts) > 0 && went_wrong(j->facts);
+	bool by_cgroup = oom_kills(j->facts) > 0; /* v2 kills the rest as well, v1 does not */
 	bool by_rlimit = !j->facts->has_memory_cgroup && went_wrong(j->facts) &&
-			 (error_is(j->facts, "MemoryError") ||
-				 says_errno(j->facts, "[Errno 12]", "ENOMEM:"));
+			 (error_is(j->facts, "MemoryError") || says_errno(j->facts, ENOMEM));
 
 	if (!by_cgroup && !by_rlimit)
 		return false;
@@ -179,6 +201,8 @@ static bool is_wall_limit(struct judgement *j)
 	note_text(j, "limit", "wall_ms");
 	note_int(j, "limit_ms", j->limits->wall_ms);
 	note_int(j, "cpu_ms", cpu_us(j->facts) / 1000);
+	if (pids_refused(j->facts)) /* some try again and again */
+		note_int(j, "refused", pids_refused(j->facts));
 	say(j,
 		"It was still running after %" PRIu64 " ms and was killed; it had used %" PRIu64
 		" ms of cpu.",
@@ -224,7 +248,8 @@ static bool is_syscall_denied(struct judgement *j)
 static bool is_file_limit(struct judgement *j)
 {
 	const struct facts *facts = j->facts;
-	bool refused = died_by(facts, SIGXFSZ) || says_errno(facts, "[Errno 27]", "EFBIG:");
+	bool refused =
+		died_by(facts, SIGXFSZ) || says_signal(facts, SIGXFSZ) || says_errno(facts, EFBIG);
 
 	if (!refused || facts->disk_full || !went_wrong(facts))
 		return false;
@@ -324,7 +349,7 @@ static bool is_exception(struct judgement *j)
 
 	if (!j->facts->error || !went_wrong(j->facts))
 		return false;
-	if (says_errno(j->facts, "[Errno 24]", "EMFILE:")) {
+	if (says_errno(j->facts, EMFILE)) {
 		note_text(j, "limit", "open_files");
 		note_int(j, "limit_files", j->limits->open_files);
 	}

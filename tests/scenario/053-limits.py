@@ -262,6 +262,42 @@ eq(deep["stdout"].strip(), str((8 * MIB, 8 * MIB)), "eight MiB of stack and no m
 eq((deep["outcome"], deep.get("signal")), ("signal", "SIGSEGV"), "and past it a program dies of that")
 eq(run("def f(): f()\nf()")["error"]["type"], "RecursionError", "what Python counts itself is an exception")
 
+# ---- a whole tree of processes -----------------------------------------------------------------
+
+
+def bash(code, **limits):
+    return client.call("run", language="bash", code=code, policy="observe", limits=limits)
+
+
+if any(runtime["name"] == "bash" for runtime in client.call("runtimes")["runtimes"]):
+    for name, code in {
+        "stops itself": "kill -STOP $$", "stops its group": "kill -STOP 0", "has its children wait": "(sleep 60 & sleep 60) & wait",
+        "lets nothing end it": "trap '' HUP INT QUIT TERM TSTP XCPU; sleep 60 & wait",
+    }.items():
+        eq(bash(code, wall_ms=400)["outcome"], "wall_limit", f"wall time ends a script that {name}")
+    for name, code in {"leaves a child": "(sleep 60 &); exit 0", "leaves a job": "set -m; sleep 60 & disown; exit 0",
+                       "leaves a bomb": ":(){ :|:& };:"}.items():
+        left = bash(code, wall_ms=3000, pids=16)
+        ok(left["outcome"] == "ok" and left["metrics"]["exec_us"] < 2500000, f"nobody waits for a script that {name}", left)
+    few = "for i in $(seq {n}); do sleep 0.3 & done; wait"
+    eq(bash(few.format(n=5), pids=6)["stderr"], "", "five processes and the first are six")
+    ok("Resource temporarily unavailable" in bash(few.format(n=6), pids=6)["stderr"], "one more has to wait for its turn")
+    crowd = bash("for i in $(seq 40); do sleep 60 & done; wait", pids=16, wall_ms=1500)
+    eq(crowd["outcome"], "wall_limit", "one that tries again and again ends with its time")
+    ok(not CGROUP["pids"] or crowd["evidence"]["refused"] > 0, "and the evidence says what it was refused", crowd)
+    if CGROUP["cpu_ms"]:
+        four = bash("for i in 1 2 3 4; do (trap '' XCPU; while :; do :; done) & done; wait", cpu_ms=400, cpu_percent=400, wall_ms=20000)
+        eq(four["outcome"], "cpu_limit", "cpu time of all processes counts together")
+        ok(400 <= four["evidence"]["used_ms"] < 3000, "and is told", four)
+        halves = bash("for i in 1 2 3 4; do (while :; do :; done) & done; sleep 1.5; kill %1 %2 %3 %4; exit 0", cpu_percent=50)
+        ok(cpu_us(halves) < 0.65 * halves["metrics"]["exec_us"], "and so does their share of a processor", halves)
+    if CGROUP["memory_bytes"]:
+        eats = "x() {{ head -c {n}000000 /dev/zero | tail -c {n}000000 | cksum; }}; for i in 1 2 3 4; do x & done; wait"
+        eq(bash(eats.format(n=5), memory_bytes=64 * MIB)["outcome"], "ok", "four processes of five MB are twenty")
+        eq(bash(eats.format(n=40), memory_bytes=64 * MIB)["outcome"], "memory_limit", "of forty a hundred and sixty")
+    large = bash("head -c 300000 /dev/zero > f", file_bytes=256 * KIB)
+    eq((large["outcome"], large["evidence"]["limit"]), ("disk_limit", "file_bytes"), "the limit of a file is every process's")
+
 # ---- what was asked and what is above the ceiling ----------------------------------------------
 
 asked = client.call("hello")["limits"]["most"]
