@@ -85,9 +85,8 @@ static void believe_daemon(struct visit *visit)
 	for (size_t i = 0; i < visit->count; i++) {
 		const struct check *check = visit->tried[i].check;
 		struct finding *finding = &visit->tried[i].finding;
-		const char *held = check->need == NEED_CGROUPS
-					   ? value_as_text(value_get(visit->host, check->name))
-					   : NULL;
+		const char *held =
+			check->layer ? value_as_text(value_get(visit->host, check->name)) : NULL;
 		char found[FOUND_MAX];
 
 		if (!held || strncmp(held, "cgroup", strlen("cgroup")) != 0 ||

@@ -237,6 +237,7 @@ static cfg_opt_t runtime_options[] = {
 static cfg_opt_t options[] = {
 	CONFIG_NUMBERS(NUMBER_OPTION) CONFIG_TEXTS(TEXT_OPTION)
 		CFG_INT_LIST("admins", NULL, CFGF_NODEFAULT),
+	CFG_STR_LIST("require", NULL, CFGF_NODEFAULT),
 	CFG_SEC("limits", limit_options, CFGF_NONE),
 	CFG_SEC("most", limit_options, CFGF_NONE),
 	CFG_SEC("runtime", runtime_options, CFGF_TITLE | CFGF_MULTI),
@@ -303,6 +304,23 @@ static int take_admins(struct config *config, cfg_t *cfg, struct err *err)
 		config->admins[i] = (uint32_t)uid;
 	}
 	config->admin_count = count ? count : config->admin_count;
+	return 0;
+}
+
+/* A list that is there takes the place of the default, an empty one too. */
+static int take_require(struct config *config, cfg_t *cfg, struct err *err)
+{
+	cfg_opt_t *option = cfg_getopt(cfg, "require");
+
+	config->layers.named = config->layers.named || (option->flags & CFGF_MODIFIED) != 0;
+	for (unsigned i = 0; i < cfg_size(cfg, "require"); i++) {
+		const char *word = cfg_getnstr(cfg, "require", i);
+		int layer = layer_named(word);
+
+		if (layer < 0)
+			return err_set(err, ERR_INVALID, "require: there is no layer \"%s\"", word);
+		config->layers.require |= 1U << layer;
+	}
 	return 0;
 }
 
@@ -588,7 +606,8 @@ static int take_all(struct config *config, cfg_t *cfg, struct err *err)
 	take_numbers(config, cfg, numbers, COUNT_OF(numbers));
 	take_numbers(config, cfg_getsec(cfg, "limits"), limits, COUNT_OF(limits));
 	take_numbers(config, cfg_getsec(cfg, "most"), most, COUNT_OF(most));
-	if (take_texts(config, cfg, err) < 0 || take_admins(config, cfg, err) < 0)
+	if (take_texts(config, cfg, err) < 0 || take_admins(config, cfg, err) < 0 ||
+		take_require(config, cfg, err) < 0)
 		return -1;
 	for (unsigned i = 0; i < cfg_size(cfg, "runtime"); i++) {
 		cfg_t *section = cfg_getnsec(cfg, "runtime", i);
@@ -719,6 +738,7 @@ int config_finish(struct config *config, struct err *err)
 	if (strcmp(config->cgroups, "required") != 0 && strcmp(config->cgroups, "auto") != 0)
 		return err_set(err, ERR_INVALID, "cgroups: \"required\" or \"auto\", not \"%s\"",
 			config->cgroups);
+	config->layers.cgroups = strcmp(config->cgroups, "required") == 0;
 	return 0;
 }
 
@@ -768,11 +788,17 @@ static void print_allowance(FILE *out, const struct config_allowance *allowance)
 
 void config_print_in_force(const struct config *config, FILE *out)
 {
+	struct priv_host host;
+
+	layers_look(&host);
 	print_values(out, "", config, numbers, COUNT_OF(numbers));
 	for (size_t i = 0; i < COUNT_OF(texts); i++)
 		fprintf(out, "%s=%s\n", texts[i].name, (const char *)config + texts[i].offset);
 	print_values(out, "limits.", config, limits, COUNT_OF(limits));
 	print_values(out, "most.", config, most, COUNT_OF(most));
+	for (enum layer layer = 0; layer < LAYER_COUNT; layer++)
+		fprintf(out, "require.%s=%s\n", layer_word(layer),
+			layer_is_required(layer, &config->layers, &host) ? "yes" : "no");
 	for (unsigned i = 0; i < config->runtime_count; i++)
 		fprintf(out, "runtime.%s.interpreter=%s\n", config->runtimes[i].name,
 			config->runtimes[i].interpreter);

@@ -6,6 +6,7 @@
  *	limits { wall_ms = 10s memory_bytes = 512mb }
  *	most   { wall_ms = 60s }
  *	admins = {1000}
+ *	require = {"landlock", "cgroup_kill"}
  *	runtime python { interpreter = "/usr/bin/python3" preload = {"json", "re"} }
  *	runtime perl { kind = "command" interpreter = "/usr/bin/perl" file = "main.pl" }
  *	for_uid 1000 { most { wall_ms = 10min } }
@@ -19,6 +20,7 @@
 #include <stdio.h>
 
 #include "daemon/config_table.h"
+#include "daemon/layers.h"
 #include "proto/base/err.h"
 #include "proto/job.h"
 
@@ -80,8 +82,9 @@ struct config {
 #define CONFIG_FIELD(name, otherwise, meaning) char name[CONFIG_TEXT_MAX];
 	CONFIG_TEXTS(CONFIG_FIELD)
 #undef CONFIG_FIELD
-	struct job_limits limits; /* of a run that asks for none */
-	struct job_limits most;   /* that a run may ask for */
+	struct job_limits limits;  /* of a run that asks for none */
+	struct job_limits most;    /* that a run may ask for */
+	struct layers_wish layers; /* config_finish() takes `cgroups` into it */
 	uint32_t admins[CONFIG_ADMINS_MAX];
 	unsigned admin_count;
 	struct config_allowance allowances[CONFIG_ALLOWANCES_MAX];

@@ -31,6 +31,7 @@ struct inspectors {
 	struct server *server;
 	struct seat seats[INSPECTORS_MAX];
 	unsigned count;
+	bool given; /* there was one: this host makes jails */
 	bool closing;
 };
 
@@ -77,6 +78,9 @@ static void on_answer(void *context, const struct priv_msg *msg, int *fds, unsig
 	close_fds(fds, fd_count);
 	if (seat->inspectors->closing || msg->error) {
 		close(sock);
+		if (!seat->inspectors->closing && !seat->inspectors->given &&
+			server_cannot_jail(server, msg->text))
+			return;
 		if (!seat->inspectors->closing) {
 			log_event(LOG_LEVEL_ERROR, "inspector.not_started",
 				LOG_STR("why", msg->text));
@@ -85,6 +89,7 @@ static void on_answer(void *context, const struct priv_msg *msg, int *fds, unsig
 		return;
 	}
 	seat->child = msg->id;
+	seat->inspectors->given = true;
 	if (policies_add_inspector(server->policies, sock, seat->child, &err) == 0)
 		return;
 	log_event(LOG_LEVEL_ERROR, "inspector.not_added", LOG_STR("why", err.text));

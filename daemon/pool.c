@@ -139,6 +139,25 @@ static int open_slot(struct zygote *zygote, uint32_t index, struct knobs *knobs,
 	return 0;
 }
 
+/* The required layer that a slot's cgroup does not hold although the host had it, or NULL. */
+static const char *unkept(const struct pool *pool, const struct knobs *knobs)
+{
+	static const struct {
+		enum layer layer;
+		enum priv_knob knob;
+	} kept[] = {
+		{ LAYER_MEMORY, KNOB_MEMORY_MAX },
+		{ LAYER_PIDS, KNOB_PIDS_MAX },
+		{ LAYER_CPU, KNOB_CPU_USAGE },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(kept); i++)
+		if (layer_is_required(kept[i].layer, &pool->config->layers, &pool->host) &&
+			!knobs_hold(knobs, kept[i].knob))
+			return layer_word(kept[i].layer);
+	return NULL;
+}
+
 /* The zygote may have gone since the question was asked; its memory waits for the answer. */
 static void on_slot_knobs(void *context, const struct priv_msg *msg, int *fds, unsigned fd_count)
 {
@@ -155,6 +174,9 @@ static void on_slot_knobs(void *context, const struct priv_msg *msg, int *fds, u
 			log_event(LOG_LEVEL_WARNING, "slot.no_cgroup", LOG_STR("why", msg->text));
 	} else if (knobs_take(&knobs, &msg->body.knobs, fds, fd_count) < 0) {
 		log_event(LOG_LEVEL_WARNING, "slot.odd_knobs");
+	} else if (unkept(zygote->runtime->pool, &knobs)) {
+		log_event(LOG_LEVEL_ERROR, "slot.odd_knobs",
+			LOG_STR("missing", unkept(zygote->runtime->pool, &knobs)));
 	} else if (open_slot(zygote, question->index, &knobs, &err) < 0) {
 		log_event(LOG_LEVEL_WARNING, "slot.not_opened", LOG_STR("why", err.text));
 	}

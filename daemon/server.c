@@ -86,9 +86,11 @@ struct value *server_describe_host(const struct server *server, struct arena *ar
 	value_map_put(arena, map, "memory", value_text(arena, words[host->memory % 3]));
 	value_map_put(arena, map, "pids", value_text(arena, words[host->pids % 3]));
 	value_map_put(arena, map, "cpu", value_text(arena, words[host->cpu % 3]));
-	value_map_put(arena, map, "landlock_abi", value_int(arena, host->landlock_abi));
+	value_map_put(arena, map, "landlock_abi",
+		value_int(arena, host->landlock_abi > 0 ? host->landlock_abi : 0));
 	value_map_put(
 		arena, map, "why_not", value_text(arena, host->why_not[0] ? host->why_not : NULL));
+	value_map_put(arena, map, "missing", layers_missing(host, arena));
 	return map;
 }
 
@@ -224,6 +226,21 @@ static void on_spawner_lost(void *context, const char *why)
 		timer_set(server->grace, 0);
 }
 
+bool server_cannot_jail(struct server *server, const char *why)
+{
+	if (server->told_ready || server->draining)
+		return false;
+	log_event(LOG_LEVEL_ERROR, "start.failed", LOG_STR("why", why),
+		LOG_STR("repair",
+			"no jail can be made here: cectl doctor tries why, and says what to do"));
+	server->exit_code = 1;
+	server->draining = true;
+	server->grace = timer_new(&server->loop, 0, 0, on_grace, server);
+	if (!server->grace)
+		close_parts(server);
+	return true;
+}
+
 static void on_warm(void *context, struct runtime *runtime)
 {
 	struct server *server = context;
@@ -283,23 +300,6 @@ static int load_config(struct server *server, const struct server_options *optio
 	return 0;
 }
 
-/* What the administrator requires and this host cannot give ends the start, with the reason. */
-static int check_host(struct server *server, struct err *err)
-{
-	const struct priv_host *host = &server->host;
-
-	if (host->memory && host->pids && host->cpu)
-		return 0;
-	if (!strcmp(server->config.cgroups, "required"))
-		return err_set(err, ERR_UNSUPPORTED,
-			"memory, pids and cpu cannot all be held by cgroups here (%s); "
-			"repair that, or write cgroups = \"auto\" to let rlimits hold them",
-			host->why_not);
-	log_event(LOG_LEVEL_WARNING, "cgroups.missing", LOG_STR("why", host->why_not),
-		LOG_STR("instead", "rlimits hold memory, pids and cpu; every result says so"));
-	return 0;
-}
-
 static int meet_spawner(
 	struct server *server, const struct server_options *options, struct err *err)
 {
@@ -310,7 +310,7 @@ static int meet_spawner(
 	if (!server->spawner || spawner_ask_now(server->spawner, &hello, err) < 0)
 		return -1;
 	server->host = hello.body.host;
-	if (check_host(server, err) < 0)
+	if (layers_check(&server->config.layers, &server->host, err) < 0)
 		return -1;
 	if (pool_configure(&server->pool, &server->config, &server->host, server->spawner,
 		    options->libexec, err) < 0)

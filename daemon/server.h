@@ -83,6 +83,12 @@ int server_run(struct server *server);
 /* No new work; ends when nothing runs any more, or after a grace. */
 void server_drain(struct server *server, const char *why);
 
+/*
+ * No jail can be made.  Before the daemon was ready once that is the host's fault, and the daemon
+ * ends instead of trying for ever: returns true.  Later it is not: false.
+ */
+bool server_cannot_jail(struct server *server, const char *why);
+
 /* Puts a run among those in the house; 0, or -1 (memory). */
 int server_remember(struct server *server, struct request *request);
 void server_forget(struct server *server, struct request *request);
@@ -95,7 +101,7 @@ const char *server_admit(struct server *server, struct list *link, uint32_t uid)
 void server_conn_gone(struct server *server, struct list *link, uint32_t uid);
 void server_log_refusal(struct server *server, uint32_t uid, const char *why);
 
-/* {memory, pids, cpu, landlock_abi, why_not}: what this host gives, for admin.status. */
+/* {memory, pids, cpu, landlock_abi, why_not, missing}: what this host gives, for admin.status. */
 struct value *server_describe_host(const struct server *server, struct arena *arena);
 
 /* Administrators: root, the uid that the daemon runs as, and those in the configuration. */

@@ -63,9 +63,9 @@ struct priv_host {
 	uint32_t pids;
 	uint32_t cpu;
 	uint32_t cgroup_kill; /* a v2 hierarchy whose leaves have cgroup.kill */
-	uint32_t landlock_abi;
-	uint32_t slots_max; /* over all zygotes */
-	char why_not[256];  /* when a cgroup is missing: why, for the operator */
+	int32_t landlock_abi; /* or minus the errno: -ENOSYS when the kernel was built without */
+	uint32_t slots_max;   /* over all zygotes */
+	char why_not[256];    /* when a cgroup is missing: why, for the operator */
 };
 
 enum priv_runtime_kind {

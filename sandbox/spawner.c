@@ -1,12 +1,12 @@
 #include "sandbox/spawner.h"
 
+#include <errno.h>
 #include <linux/landlock.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include "proto/base/container.h"
@@ -164,12 +164,12 @@ static int answer_hello(struct spawner *spawner, struct exchange *exchange, stru
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 
 	(void)err;
+	host->landlock_abi = abi < 0 ? -errno : (int32_t)abi;
 	host->mode = spawner->mode;
 	host->memory = cgroups_kind(cgroups, CGROUP_MEMORY);
 	host->pids = cgroups_kind(cgroups, CGROUP_PIDS);
 	host->cpu = cgroups_kind(cgroups, CGROUP_CPU);
 	host->cgroup_kill = cgroups->can_kill;
-	host->landlock_abi = abi > 0 ? (uint32_t)abi : 0;
 	host->slots_max = SPAWNER_SLOTS_MAX;
 	cut_printf(host->why_not, sizeof(host->why_not), "%s", cgroups->why_not);
 	return 0;

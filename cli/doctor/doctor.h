@@ -24,8 +24,8 @@ enum state {
 
 enum need {
 	NEED_ALWAYS,
-	NEED_CGROUPS, /* with cgroups = "required", the default; else it is better */
-	NEED_ROOT,    /* when root starts ced */
+	NEED_LAYER, /* as configured: when its layer is required; else it is better */
+	NEED_ROOT,  /* when root starts ced */
 	NEED_BETTER,
 	NEED_NOBODY,
 };
@@ -58,6 +58,7 @@ struct check {
 	bool each_runtime; /* once for each configured runtime */
 	const char *means; /* what ced does without */
 	const char *repair;
+	const char *layer; /* its name among those that can be required, or NULL */
 };
 
 /* One check with what came of it. */

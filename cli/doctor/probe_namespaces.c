@@ -62,6 +62,10 @@ static void find_cause(struct finding *finding, struct err *err)
 
 PROBE(host_uids)
 {
+	if (!patient->root && settings_require(&patient->settings, "uids")) {
+		cut_printf(finding->repair, REPAIR_MAX, "root starts ced-spawner");
+		return err_set(err, ERR_DENIED, "only root can give each worker its own");
+	}
 	if (!patient->root) {
 		finding->state = STATE_NOTE;
 		cut_printf(finding->found, FOUND_MAX,

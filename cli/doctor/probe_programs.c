@@ -53,10 +53,9 @@ PROBE(configuration)
 
 	if (settings->trouble[0])
 		return err_set(err, ERR_INVALID, "%s", settings->trouble);
-	cut_printf(finding->found, FOUND_MAX, "%s; cgroups = \"%s\", %zu runtime%s",
+	cut_printf(finding->found, FOUND_MAX, "%s; requires%s",
 		settings->config[0] ? settings->config : "the defaults, as no file is there",
-		settings->cgroups_required ? "required" : "auto", settings->runtime_count,
-		settings->runtime_count == 1 ? "" : "s");
+		settings->required[0] ? settings->required : " no layer that can be left out");
 	return 0;
 }
 

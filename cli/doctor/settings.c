@@ -24,13 +24,39 @@ void settings_init(struct settings *settings)
 	unsigned long processors = (unsigned long)get_nprocs();
 
 	memset(settings, 0, sizeof(*settings));
-	settings->cgroups_required = true;
+	cut_printf(settings->required, sizeof(settings->required), " memory pids cpu ");
 	settings->workers_min = at_most(processors * 2, 16);
 	settings->workers_max = at_most(processors * 4, 64);
 	settings->runtime_count = 1;
 	cut_printf(settings->runtimes[0].name, sizeof(settings->runtimes[0].name), "python");
 	cut_printf(settings->runtimes[0].interpreter, sizeof(settings->runtimes[0].interpreter),
 		"/usr/bin/python3");
+}
+
+bool settings_require(const struct settings *settings, const char *layer)
+{
+	char word[40];
+
+	cut_printf(word, sizeof(word), " %s ", layer);
+	return strstr(settings->required, word) != NULL;
+}
+
+static void take_required(struct settings *settings, const char *layer, bool required)
+{
+	size_t len = strlen(layer);
+	char *at;
+
+	if (settings_require(settings, layer) == required)
+		return;
+	if (required) {
+		at = settings->required + strlen(settings->required);
+		cut_printf(at, sizeof(settings->required) - (size_t)(at - settings->required),
+			"%s%s ", at == settings->required ? " " : "", layer);
+		return;
+	}
+	for (at = strstr(settings->required, layer); at[-1] != ' ' || at[len] != ' ';)
+		at = strstr(at + 1, layer);
+	memmove(at, at + len + 1, strlen(at + len + 1) + 1);
 }
 
 static void take_interpreter(struct settings *settings, const char *name, const char *value)
@@ -52,19 +78,19 @@ void settings_take(struct settings *settings, const char *line)
 {
 	char name[64];
 	char value[SETTINGS_PATH_MAX] = "";
-	char runtime[32];
+	char word[32];
 	int end = 0;
 
 	if (sscanf(line, "%63[^=]=%511[^\n]", name, value) != 2)
 		return;
-	if (strcmp(name, "cgroups") == 0)
-		settings->cgroups_required = strcmp(value, "required") == 0;
+	if (sscanf(name, "require.%31s", word) == 1)
+		take_required(settings, word, strcmp(value, "yes") == 0);
 	else if (strcmp(name, "workers_min") == 0)
 		settings->workers_min = strtoul(value, NULL, 10);
 	else if (strcmp(name, "workers_max") == 0)
 		settings->workers_max = strtoul(value, NULL, 10);
-	else if (sscanf(name, "runtime.%31[^.].interpreter%n", runtime, &end) == 1 && end > 0)
-		take_interpreter(settings, runtime, value);
+	else if (sscanf(name, "runtime.%31[^.].interpreter%n", word, &end) == 1 && end > 0)
+		take_interpreter(settings, word, value);
 }
 
 /* bin/cectl and libexec/ced lie in one folder, installed and built. */

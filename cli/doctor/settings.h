@@ -22,7 +22,7 @@ struct settings {
 		[SETTINGS_PATH_MAX];    /* where ced and its helpers should be; "" when not known */
 	char config[SETTINGS_PATH_MAX]; /* the file that was read; "" for none */
 	char trouble[ERR_TEXT_MAX];     /* why the file or the program could not be read, or "" */
-	bool cgroups_required;
+	char required[256]; /* layers without which ced does not start, with spaces around */
 	unsigned long workers_min;
 	unsigned long workers_max;
 	struct settings_runtime runtimes[SETTINGS_RUNTIMES_MAX];
@@ -34,6 +34,9 @@ void settings_init(struct settings *settings);
 
 /* One line of `ced --in-force`: name, equals sign, value.  What is not known is passed over. */
 void settings_take(struct settings *settings, const char *line);
+
+/* Whether ced does not start without this layer: "memory", "landlock" ... */
+bool settings_require(const struct settings *settings, const char *layer);
 
 /*
  * Asks `ced --in-force` beside our own program, with `config` or, when that is NULL, with the

@@ -1,6 +1,7 @@
 #!/bin/bash
 # cectl doctor: what it says of this host, and of hosts from which something was taken.
-. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
 
 programs=$(ced_programs)
 doctor=$programs/bin/cectl
@@ -83,35 +84,28 @@ for name in memory pids cpu; do
 	like "$(repair $name)" 'mount -t cgroup' "with the repair"
 done
 
-# refuse ERRNO CALL... -- COMMAND: a filter as a container has one.
-cat >"$work/refuse" <<-'END'
-	import ctypes, os, struct, sys
-	at = sys.argv.index("--")
-	error, calls, command = int(sys.argv[1]), map(int, sys.argv[2:at]), sys.argv[at + 1:]
-	code = [(0x20, 0, 0, 0)]  # the call's number
-	for call in calls:
-	    code += [(0x15, 0, 1, call), (0x06, 0, 0, 0x00050000 | error)]
-	code += [(0x06, 0, 0, 0x7FFF0000)]
-	libc = ctypes.CDLL(None, use_errno=True)
-	filter = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in code))
-	program = struct.pack("HxxxxxxP", len(code), ctypes.addressof(filter))
-	assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
-	os.execvp(command[0], command)
-END
+refuse=$here/refuse.py
 if [[ $(uname -m) == x86_64 ]]; then
 	exits 1 "under a filter that refuses namespaces it says so" \
-		/usr/bin/python3 "$work/refuse" 1 435 272 -- "$doctor" doctor --json # clone3, unshare
+		/usr/bin/python3 "$refuse" 1 435 272 -- "$doctor" doctor --json # clone3, unshare
 	is "$(state clone3)" missing "by name"
 	is "$(state user)" untried "what stands on it is not tried"
 	like "$(repair clone3)" 'seccomp=unconfined' "and that it is a filter"
 	exits 1 "under one that refuses mounts" \
-		/usr/bin/python3 "$work/refuse" 1 430 428 155 -- "$doctor" doctor --json
+		/usr/bin/python3 "$refuse" 1 430 428 155 -- "$doctor" doctor --json
 	is "$(state "mount calls")$(state "read-only binds")$(state pivot_root)" \
 		missingmissingmissing "each call by name"
-	exits "$status" "under one without Landlock it is only weaker" \
-		/usr/bin/python3 "$work/refuse" 95 444 -- "$doctor" doctor --json
-	is "$(state Landlock)" weaker "and says so"
+	exits 1 "under one without Landlock it misses that" \
+		/usr/bin/python3 "$refuse" 95 444 -- "$doctor" doctor --json
+	is "$(state Landlock)" missing "by name"
 	like "$(repair Landlock)" 'lsm=' "with the repair"
+	echo 'require = {}' >"$work/less.conf"
+	exits "$status" "with settings that do without it is only weaker" \
+		/usr/bin/python3 "$refuse" 95 444 -- "$doctor" doctor --json --config "$work/less.conf"
+	is "$(state Landlock)" weaker "and says so"
+	exits "$status" "and so it is on a kernel that never had it" \
+		/usr/bin/python3 "$refuse" 38 444 -- "$doctor" doctor --json
+	is "$(state Landlock)" weaker "since nobody can switch it on"
 fi
 is "$(left)" "" "nothing is left of all this"
 

@@ -98,7 +98,7 @@ static bool answer_ahead(struct house *house, uint32_t op, uint32_t sequence)
 	question = (struct priv_msg){ .op = op, .sequence = sequence };
 	answer = (struct priv_msg){ .id = 1 };
 	if (op == PRIV_HELLO)
-		answer.body.host.mode = PRIV_MODE_USER;
+		answer.body.host = (struct priv_host){ .mode = PRIV_MODE_USER, .landlock_abi = 1 };
 	return playing_answer(&house->play, &question, &answer, NULL, 0);
 }
 

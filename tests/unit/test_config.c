@@ -230,6 +230,20 @@ TEST(a_runtime_without_an_interpreter_or_with_odd_modules_is_refused)
 	expect_refused("runtime python { preload = {\"os; import x\"} }\n", "preload");
 }
 
+TEST(layers_are_required_by_name_and_an_empty_list_is_one)
+{
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(parse("", &err), 0);
+	CHECK(config.layers.cgroups && !config.layers.named);
+	CHECK_EQ_INT(parse("require = {} cgroups = \"auto\"", &err), 0);
+	CHECK(!config.layers.cgroups && config.layers.named);
+	CHECK_EQ_INT(config.layers.require, 0);
+	CHECK_EQ_INT(parse("require = {\"uids\", \"landlock\"}", &err), 0);
+	CHECK_EQ_INT(config.layers.require, 1U << LAYER_UIDS | 1U << LAYER_LANDLOCK);
+	expect_refused("require = {\"moon\"}", "no layer \"moon\"");
+}
+
 TEST(what_is_in_force_is_printed_as_names_and_values)
 {
 	char *text = NULL;

@@ -208,11 +208,15 @@ static int without_cgroups(void *context)
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		struct finding finding;
 
-		patient.settings.cgroups_required = true;
+		settings_take(&patient.settings, "require.memory=yes");
+		settings_take(&patient.settings, "require.pids=yes");
+		settings_take(&patient.settings, "require.cpu=yes");
 		doctor_try(&patient, doctor_check(names[i]), NULL, 0, &finding);
 		WANT(finding.state == STATE_MISSING);
 		WANT(strstr(finding.repair, "mount -t cgroup"));
-		patient.settings.cgroups_required = false;
+		settings_take(&patient.settings, "require.memory=no");
+		settings_take(&patient.settings, "require.pids=no");
+		settings_take(&patient.settings, "require.cpu=no");
 		doctor_try(&patient, doctor_check(names[i]), NULL, 0, &finding);
 		WANT(finding.state == STATE_WEAKER);
 	}
@@ -241,7 +245,7 @@ static int crash(const struct patient *of, struct finding *finding, struct err *
 TEST(a_probe_that_is_killed_counts_as_missing)
 {
 	const struct check check = { "group", "name", "what", NEED_ALWAYS, NULL, crash, false,
-		"means", "repair" };
+		"means", "repair", NULL };
 	struct finding finding;
 
 	prepare();
@@ -254,7 +258,7 @@ TEST(a_probe_that_is_killed_counts_as_missing)
 TEST(what_stands_on_something_that_is_missing_is_not_tried)
 {
 	const struct check check = { "group", "name", "what", NEED_ALWAYS, "user", crash, false,
-		"means", "repair" };
+		"means", "repair", NULL };
 	struct tried before = { .check = doctor_check("user") };
 	struct finding finding;
 

@@ -26,6 +26,7 @@ TEST(an_inspector_that_is_refused_is_asked_for_again_after_a_pause)
 	int64_t began_ms;
 
 	CHECK(house_open(&house, ""));
+	house.server->told_ready = true; /* later than the start */
 	CHECK(next_inspector(&house, &question, &sock));
 	CHECK(question.body.inspector.memory_bytes > 0 && question.body.inspector.cpu_s > 0);
 	CHECK(playing_refuse(&house.play, &question, "no room"));
@@ -35,6 +36,22 @@ TEST(an_inspector_that_is_refused_is_asked_for_again_after_a_pause)
 	CHECK(next_inspector(&house, &question, &sock));
 	CHECK(clock_ms() - began_ms >= 50);
 	close(sock);
+	house_close(&house);
+}
+
+TEST(a_host_that_makes_no_jail_ends_the_start)
+{
+	static struct priv_msg question;
+	struct house house;
+	int sock = -1;
+
+	CHECK(house_open(&house, ""));
+	CHECK(next_inspector(&house, &question, &sock));
+	CHECK(playing_refuse(&house.play, &question, "clone3: No space left on device"));
+	CHECK(playing_is_closed(&house.play, sock));
+	close(sock);
+	CHECK(house.server->draining);
+	CHECK_EQ_INT(house_end(&house), 1);
 	house_close(&house);
 }
 

@@ -506,6 +506,32 @@ TEST(a_slot_without_a_cgroup_is_asked_for_again)
 	finish(&keeper);
 }
 
+TEST(a_slot_whose_cgroup_lacks_what_is_required_is_not_opened)
+{
+	static struct priv_msg question, answer;
+	static struct keeper keeper;
+	int none[PRIV_FDS_MAX];
+	int control, slot;
+	int ends[2];
+
+	CHECK(begin(&keeper));
+	keeper.config.layers.cgroups = true;
+	control = playing_zygote(&keeper.play);
+	CHECK(playing_hear(&keeper.play, &question, none));
+	CHECK_EQ_INT(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	answer = (struct priv_msg){ 0 };
+	answer.body.knobs = (struct priv_knobs){ 2, { KNOB_PIDS_MAX, KNOB_MEMORY_MAX } };
+	CHECK(playing_answer(
+		&keeper.play, &question, &answer, (const int[]){ ends[1], dup(ends[1]) }, 2));
+	CHECK(playing_is_closed(&keeper.play, ends[0])); /* cpu cannot be counted */
+	keeper.config.layers.cgroups = false;
+	slot = playing_slot(&keeper.play, control, NULL, NULL);
+	CHECK(slot >= 0);
+	close(slot);
+	close(control);
+	finish(&keeper);
+}
+
 TEST(knobs_that_come_twice_open_no_slot_and_are_closed)
 {
 	static struct priv_msg question, answer;

@@ -264,7 +264,7 @@ static int try_start(const struct start *start)
 		answer = (struct priv_msg){ .op = op };
 		if (op == PRIV_HELLO)
 			answer.body.host = (struct priv_host){ PRIV_MODE_USER, start->host,
-				start->host, start->host, 0, 0, 8, "no cgroups here" };
+				start->host, start->host, 0, 1, 8, "no cgroups here" };
 		if (op == PRIV_RUNTIME && start->refuses)
 			answer.error = ERR_DENIED;
 		if (!playing_answer(&play, &question, &answer, NULL, 0))
@@ -292,6 +292,16 @@ TEST(a_host_without_cgroups_is_refused_unless_the_settings_allow_it)
 	refuses_to_start((struct start){ "", PRIV_CGROUP_NONE, false, "/nowhere", "no cgroups" });
 	refuses_to_start((struct start){ "cgroups = \"auto\"\n", PRIV_CGROUP_NONE, false,
 		"/nowhere/at/all", "/nowhere/at/all" });
+}
+
+TEST(a_layer_that_is_required_by_name_is_missed_by_name)
+{
+	refuses_to_start((struct start){ "cgroups = \"auto\" require = {\"pids\"}\n",
+		PRIV_CGROUP_NONE, false, "/", "not here: pids (no cgroups here)" });
+	refuses_to_start((struct start){
+		"require = {\"uids\"}\n", PRIV_CGROUP_V2, false, "/", "not here: uids" });
+	refuses_to_start((struct start){
+		"require = {\"moon\"}\n", PRIV_CGROUP_V2, false, "/", "no layer \"moon\"" });
 }
 
 TEST(a_daemon_says_what_it_could_not_start)

@@ -9,7 +9,7 @@ static struct settings settings;
 TEST(without_a_word_the_defaults_are_those_of_the_daemon)
 {
 	settings_init(&settings);
-	CHECK(settings.cgroups_required);
+	CHECK_STR(settings.required, " memory pids cpu ");
 	CHECK_EQ_INT(settings.runtime_count, 1);
 	CHECK_STR(settings.runtimes[0].name, "python");
 	CHECK_STR(settings.runtimes[0].interpreter, "/usr/bin/python3");
@@ -19,12 +19,23 @@ TEST(without_a_word_the_defaults_are_those_of_the_daemon)
 TEST(what_is_in_force_takes_the_place_of_defaults)
 {
 	settings_init(&settings);
-	settings_take(&settings, "cgroups=auto\n");
+	settings_take(&settings, "require.memory=no\n");
+	settings_take(&settings, "require.cpu=no\n");
+	settings_take(&settings, "require.landlock=yes\n");
 	settings_take(&settings, "workers_min=3\n");
 	settings_take(&settings, "workers_max=9\n");
 	settings_take(&settings, "runtime.python.interpreter=/opt/a=b/python3\n");
 	settings_take(&settings, "runtime.bash.interpreter=/bin/bash\n");
-	CHECK(!settings.cgroups_required);
+	CHECK(!settings_require(&settings, "memory"));
+	CHECK(settings_require(&settings, "pids"));
+	CHECK(!settings_require(&settings, "cpu"));
+	CHECK(settings_require(&settings, "landlock"));
+	CHECK(!settings_require(&settings, "land"));
+	settings_take(&settings, "require.pids=no\n");
+	settings_take(&settings, "require.landlock=no\n");
+	settings_take(&settings, "require.landlock=no\n");
+	settings_take(&settings, "require.cpu=yes\n");
+	CHECK_STR(settings.required, " cpu ");
 	CHECK_EQ_INT(settings.workers_min, 3);
 	CHECK_EQ_INT(settings.workers_max, 9);
 	CHECK_EQ_INT(settings.runtime_count, 2);
