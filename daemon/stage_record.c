@@ -33,17 +33,11 @@ static void describe(struct request *request, struct store_run *run)
 static void describe_refused(struct request *request, struct store_run *run)
 {
 	struct buf text;
-	struct err err = ERR_INIT;
 
-	buf_init(&text, (size_t)32 << 20);
-	if (json_write(&text, request->params, JSON_WRITE_BASE64, &err) == 0) {
-		run->refused_params.len =
-			text.len < REFUSED_BYTES_MAX ? text.len : REFUSED_BYTES_MAX;
-		run->refused_params.data =
-			arena_copy(&request->arena, text.bytes, run->refused_params.len);
-		if (!run->refused_params.data)
-			run->refused_params.len = 0;
-	}
+	buf_init(&text, REFUSED_BYTES_MAX);
+	json_write_start(&text, request->params, JSON_WRITE_BASE64);
+	run->refused_params.data = arena_copy(&request->arena, text.bytes, text.len);
+	run->refused_params.len = run->refused_params.data ? text.len : 0;
 	buf_done(&text);
 }
 

@@ -50,6 +50,12 @@ enum json_style {
 int json_write(struct buf *buf, const struct value *value, unsigned style, struct err *err);
 
 /*
+ * json_write() for who wants only the start: what does not fit is cut off where the buffer ends.  Takes
+ * the time of what is written, however large the value is.
+ */
+void json_write_start(struct buf *buf, const struct value *value, unsigned style);
+
+/*
  * The value as NUL-terminated text of at most `ceiling` bytes, in the arena.  As json_write(), and
  * ERR_MEMORY when the arena is full.
  */

@@ -21,6 +21,7 @@ struct writing {
 	struct buf *buf;
 	unsigned style;
 	unsigned depth;
+	bool cuts; /* what is too long for the buffer is begun all the same */
 	struct err *err;
 };
 
@@ -36,7 +37,13 @@ static int full(struct writing *writing, size_t len)
 
 static int put(struct writing *writing, const char *bytes, size_t len)
 {
-	return buf_append(writing->buf, bytes, len) < 0 ? full(writing, len) : 0;
+	struct buf *buf = writing->buf;
+
+	if (buf_append(buf, bytes, len) == 0)
+		return 0;
+	if (writing->cuts && len > buf->ceiling - buf->len)
+		(void)buf_append(buf, bytes, buf->ceiling - buf->len);
+	return full(writing, len);
 }
 
 static int put_word(struct writing *writing, const char *word)
@@ -63,6 +70,8 @@ static int put_text(struct writing *writing, const char *text, size_t len)
 {
 	size_t plain = 0;
 
+	if (writing->cuts && len > writing->buf->ceiling)
+		len = writing->buf->ceiling; /* no more is ever looked at */
 	if (put(writing, "\"", 1) < 0)
 		return -1;
 	for (size_t i = 0; i < len; i++) {
@@ -77,6 +86,20 @@ static int put_text(struct writing *writing, const char *text, size_t len)
 	return put(writing, "\"", 1);
 }
 
+/* A line at a time, for as long as there is room. */
+static int put_lines(struct writing *writing, const char *bytes, size_t len)
+{
+	char line[64 + 1];
+
+	for (size_t at = 0; at < len; at += 48) {
+		size_t step = len - at < 48 ? len - at : 48;
+
+		if (put(writing, line, base64_write(bytes + at, step, line)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int put_bytes(struct writing *writing, const char *bytes, size_t len)
 {
 	struct buf *buf = writing->buf;
@@ -85,6 +108,8 @@ static int put_bytes(struct writing *writing, const char *bytes, size_t len)
 		return err_set(writing->err, ERR_INVALID, "bytes have no form in JSON");
 	if (put_word(writing, "{\"base64\":\"") < 0)
 		return -1;
+	if (writing->cuts && base64_size(len) > buf->ceiling - buf->len)
+		return put_lines(writing, bytes, len);
 	if (buf_reserve(buf, base64_size(len)) < 0)
 		return full(writing, base64_size(len));
 	buf->len += base64_write(bytes, len, buf->bytes + buf->len);
@@ -197,6 +222,14 @@ int json_write(struct buf *buf, const struct value *value, unsigned style, struc
 		return -1;
 	}
 	return 0;
+}
+
+void json_write_start(struct buf *buf, const struct value *value, unsigned style)
+{
+	struct err err = ERR_INIT;
+	struct writing writing = { .buf = buf, .style = style, .cuts = true, .err = &err };
+
+	(void)put_node(&writing, value);
 }
 
 int json_write_text(struct arena *arena, const struct value *value, unsigned style, size_t ceiling,

@@ -263,6 +263,45 @@ TEST(a_failed_write_leaves_the_buffer_as_it_was)
 	buf_done(&buf);
 }
 
+/* {"text": "\u0001…", "bytes": {"base64": …}, "list": [0, 1, …]}, each part some hundred bytes. */
+static struct value *value_of_all_kinds(struct arena *arena)
+{
+	struct value *map = value_map(arena);
+	struct value *list = value_list(arena);
+	char bytes[500];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)(i % 5 ? 'a' + i % 26 : 1);
+	for (int i = 0; i < 100; i++)
+		(void)value_list_add(arena, list, value_int(arena, i));
+	value_map_put(
+		arena, map, "text", value_text(arena, arena_copy(arena, bytes, sizeof(bytes))));
+	value_map_put(arena, map, "bytes", value_bytes(arena, bytes, sizeof(bytes)));
+	value_map_put(arena, map, "list", list);
+	return map;
+}
+
+TEST(the_start_of_a_value_is_the_start_of_its_text)
+{
+	WITH_ARENA(arena);
+	const struct value *value = value_of_all_kinds(arena);
+	struct bytes whole = { NULL, 0 };
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(json_write_text(arena, value, JSON_WRITE_BASE64, 1 << 20, &whole, &err), 0);
+	for (size_t room = 0; room < whole.len + 10; room++) {
+		struct buf buf;
+		bool same;
+
+		buf_init(&buf, room);
+		json_write_start(&buf, value, JSON_WRITE_BASE64);
+		same = buf.len == (room < whole.len ? room : whole.len) &&
+		       (!buf.len || !memcmp(buf.bytes, whole.data, buf.len));
+		buf_done(&buf);
+		CHECK(same);
+	}
+}
+
 TEST(what_json_cannot_say_is_not_written)
 {
 	WITH_ARENA(arena);
