@@ -98,11 +98,12 @@ static struct value *held_by(struct request *request)
 	bool pids = knobs_hold(knobs, KNOB_PIDS_MAX);
 	bool cpu_time = knobs_hold(knobs, KNOB_CPU_USAGE);
 	bool cpu = knobs_hold(knobs, KNOB_CPU_MAX);
+	/* on v1 time is counted by a controller of its own */
+	uint32_t cpu_kind = host->cpu ? host->cpu : PRIV_CGROUP_V1;
 
 	value_map_put(arena, map, "wall_ms", value_text(arena, "clock"));
-	value_map_put(arena, map, "cpu_ms", value_text(arena, words[cpu_time ? host->cpu : 0]));
-	value_map_put(
-		arena, map, "cpu_percent", value_text(arena, cpu ? words[host->cpu] : "none"));
+	value_map_put(arena, map, "cpu_ms", value_text(arena, words[cpu_time ? cpu_kind : 0]));
+	value_map_put(arena, map, "cpu_percent", value_text(arena, cpu ? words[cpu_kind] : "none"));
 	value_map_put(
 		arena, map, "memory_bytes", value_text(arena, words[memory ? host->memory : 0]));
 	value_map_put(arena, map, "disk_bytes", value_text(arena, "tmpfs"));

@@ -22,6 +22,7 @@ def cpu_us(result):
 
 plain = run("pass")
 held = plain["limits"]["enforced_by"]
+eq(sorted(held), sorted(set(plain["limits"]) - {"enforced_by"}), "every limit says who holds it")
 CGROUP = {name: by in ("cgroup1", "cgroup2") for name, by in held.items()}
 
 

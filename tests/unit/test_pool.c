@@ -153,6 +153,25 @@ static int knob_of(const char *text, int *ret_ours)
 	return dup(*ret_ours);
 }
 
+TEST(workers_are_made_with_what_most_runs_of_their_runtime_get)
+{
+	static struct keeper keeper;
+	struct err err = ERR_INIT;
+
+	CHECK(prepare(&keeper));
+	CHECK_EQ_INT(config_parse(&keeper.config,
+			     "runtime python { limits { pids = 9 } most { open_files = 99 } }\n"
+			     "for_policy standard { limits { inodes = 77 } }\n"
+			     "for_policy strict { limits { pids = 8 } }\n",
+			     &err),
+		0);
+	CHECK(configure(&keeper));
+	CHECK_EQ_INT(keeper.pool.runtimes[0].limits.pids, 9);
+	CHECK_EQ_INT(keeper.pool.runtimes[0].limits.inodes, 77);
+	CHECK_EQ_INT(keeper.pool.runtimes[0].limits.open_files, 99);
+	finish(&keeper);
+}
+
 /* ---- configuring -------------------------------------------------------------------------- */
 
 TEST(a_runtime_is_configured_with_what_its_interpreter_needs)
