@@ -257,7 +257,7 @@ size_t doctor_try_all(const struct patient *patient, struct tried ret_tried[DOCT
 		if (!checks[i].each_runtime)
 			try_one(&one, &checks[i], ret_tried, &count);
 		for (size_t j = 0; checks[i].each_runtime && j < one.settings.runtime_count; j++) {
-			one.runtime = &one.settings.runtimes[j];
+			one.runtime = &patient->settings.runtimes[j]; /* its name is kept */
 			try_one(&one, &checks[i], ret_tried, &count);
 		}
 	}

@@ -76,6 +76,8 @@ TEST(everything_that_is_tried_here_says_what_it_found_and_what_fails_names_a_rep
 		const struct finding *finding = &tried[i].finding;
 
 		CHECK(finding->found[0]);
+		if (tried[i].runtime) /* lives as long as the patient */
+			CHECK(tried[i].runtime == patient.settings.runtimes[0].name);
 		if (finding->state == STATE_MISSING || finding->state == STATE_WEAKER)
 			CHECK(finding->repair[0]);
 		else
