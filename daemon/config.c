@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/complaint.h"
+#include "daemon/profiles.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
@@ -47,13 +48,6 @@ static const struct number_rule most[] = { CONFIG_LIMITS(ROW) };
 static const struct text_rule texts[] = { CONFIG_TEXTS(ROW) };
 #undef ROW
 
-/* Modules that most agent programs import; each is paid for once, in the zygote. */
-static const char python_preload[] =
-	"abc array base64 bisect calendar cmath collections collections.abc contextlib copy csv "
-	"dataclasses datetime decimal enum fractions functools hashlib heapq io itertools json "
-	"math numbers operator os pathlib pprint random re statistics string struct sys tempfile "
-	"textwrap time traceback types typing unicodedata uuid warnings zoneinfo";
-
 static uint64_t *number_at(struct config *config, const struct number_rule *rule)
 {
 	return (uint64_t *)(void *)((char *)config + rule->offset);
@@ -66,8 +60,6 @@ static char *text_at(struct config *config, size_t offset)
 
 void config_init(struct config *config)
 {
-	struct config_runtime *python = &config->runtimes[0];
-
 	memset(config, 0, sizeof(*config));
 	for (size_t i = 0; i < COUNT_OF(numbers); i++)
 		*number_at(config, &numbers[i]) = numbers[i].otherwise;
@@ -79,9 +71,7 @@ void config_init(struct config *config)
 		cut_printf(text_at(config, texts[i].offset), CONFIG_TEXT_MAX, "%s",
 			texts[i].otherwise);
 	config->runtime_count = 1;
-	cut_printf(python->name, sizeof(python->name), "python");
-	cut_printf(python->interpreter, sizeof(python->interpreter), "/usr/bin/python3");
-	cut_printf(python->preload, sizeof(python->preload), "%s", python_preload);
+	(void)profile_fill(&config->runtimes[0], "python");
 }
 
 /* ---- runtimes that come with ced ------------------------------------------------------------ */
@@ -230,6 +220,7 @@ static cfg_opt_t runtime_options[] = {
 	CFG_STR_LIST("binds", NULL, CFGF_NODEFAULT),
 	CFG_INT_CB("workers_min", 0, CFGF_NODEFAULT, on_number),
 	CFG_INT_CB("workers_max", 0, CFGF_NODEFAULT, on_number),
+	CFG_BOOL("processes", cfg_false, CFGF_NODEFAULT),
 	CFG_BOOL("off", cfg_false, CFGF_NODEFAULT),
 	CFG_END(),
 };
@@ -438,7 +429,8 @@ static struct config_runtime *runtime_named(struct config *config, const char *n
 			return &config->runtimes[i];
 	if (config->runtime_count == CONFIG_RUNTIMES_MAX || strlen(name) >= 32)
 		return NULL;
-	cut_printf(config->runtimes[config->runtime_count].name, 32, "%s", name);
+	if (!profile_fill(&config->runtimes[config->runtime_count], name))
+		cut_printf(config->runtimes[config->runtime_count].name, 32, "%s", name);
 	return &config->runtimes[config->runtime_count++];
 }
 
@@ -474,6 +466,8 @@ static void take_runtime_numbers(struct config_runtime *runtime, cfg_t *section)
 		runtime->workers_min = (uint64_t)cfg_getint(section, "workers_min");
 	if (cfg_size(section, "workers_max"))
 		runtime->workers_max = (uint64_t)cfg_getint(section, "workers_max");
+	if (cfg_size(section, "processes"))
+		runtime->processes = cfg_getbool(section, "processes");
 	if (cfg_size(section, "off"))
 		runtime->off = cfg_getbool(section, "off");
 }
@@ -488,13 +482,13 @@ static int take_runtime(struct config *config, cfg_t *section, struct err *err)
 	if (take_runtime_texts(runtime, section, err) < 0 || take_forms(runtime, section, err) < 0)
 		return -1;
 	take_runtime_numbers(runtime, section);
-	if (binds > CONFIG_BINDS_MAX)
-		return err_set(err, ERR_INVALID, "binds: more than %d", CONFIG_BINDS_MAX);
+	if (binds > CONFIG_BINDS_MAX - runtime->bind_count)
+		return err_set(err, ERR_INVALID, "binds: more than %u",
+			CONFIG_BINDS_MAX - runtime->bind_count);
 	for (unsigned i = 0; i < binds; i++)
-		if (take_text(runtime->binds[i], CONFIG_TEXT_MAX, "binds",
+		if (take_text(runtime->binds[runtime->bind_count++], CONFIG_TEXT_MAX, "binds",
 			    cfg_getnstr(section, "binds", i), err) < 0)
 			return -1;
-	runtime->bind_count = binds ? binds : runtime->bind_count;
 	for (size_t i = 0; i < COUNT_OF(word_lists); i++)
 		if (take_words(runtime, section, &word_lists[i], err) < 0)
 			return -1;
@@ -667,6 +661,34 @@ static int drop_off(struct config *config, struct err *err)
 	return kept ? 0 : err_set(err, ERR_INVALID, "every runtime is off");
 }
 
+/* A jail's own folders are put on top of whatever the host has there. */
+static bool is_hidden(const char *path)
+{
+	static const char *const own[] = { "/work", "/tmp", "/ced", "/dev" };
+
+	for (size_t i = 0; i < COUNT_OF(own); i++) {
+		size_t len = strlen(own[i]);
+
+		if (!strncmp(path, own[i], len) && (path[len] == '/' || !path[len]))
+			return true;
+	}
+	return false;
+}
+
+static int check_places(const struct config_runtime *runtime, struct err *err)
+{
+	const char *hidden = is_hidden(runtime->interpreter) ? runtime->interpreter : NULL;
+
+	for (unsigned i = 0; i < runtime->bind_count && !hidden; i++)
+		if (is_hidden(runtime->binds[i]))
+			hidden = runtime->binds[i];
+	if (!hidden)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"runtime %s: %s: programs have a folder of their own in this place", runtime->name,
+		hidden);
+}
+
 static int finish_runtime(
 	const struct config *config, struct config_runtime *runtime, struct err *err)
 {
@@ -684,7 +706,12 @@ static int finish_runtime(
 		return err_set(err, ERR_INVALID,
 			"runtime %s: preload is for kind python, args and tools for kind command",
 			runtime->name);
-	return 0;
+	if (runtime->kind != KIND_PYTHON && runtime->processes)
+		return err_set(err, ERR_INVALID, "runtime %s: processes is for kind python",
+			runtime->name);
+	if (runtime->kind == KIND_PYTHON)
+		profile_finish(runtime);
+	return check_places(runtime, err);
 }
 
 static int finish_runtimes(struct config *config, struct err *err)

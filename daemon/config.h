@@ -53,6 +53,7 @@ struct config_runtime {
 	char binds[CONFIG_BINDS_MAX][CONFIG_TEXT_MAX];
 	unsigned bind_count;
 	uint64_t workers_min, workers_max; /* 0: as for all */
+	bool processes;                    /* python: programs may fork */
 	bool off;
 };
 

@@ -676,7 +676,8 @@ static void write_words(struct priv_runtime *body, const struct config_runtime *
 
 	buf_init(&words, sizeof(body->preload) - 1);
 	if (config->kind == KIND_PYTHON) {
-		(void)buf_append_text(&words, config->preload);
+		(void)buf_printf(
+			&words, "%s%s", config->processes ? "+processes " : "", config->preload);
 	} else {
 		(void)buf_printf(&words, "args: %s tools: %s keep:", config->args, config->tools);
 		for (unsigned i = 0; i < config->bind_count; i++)

@@ -42,13 +42,20 @@ static const struct arg_rule process_rules[] = {
 
 #define CALLS(list) (list), COUNT_OF(list)
 
+#define PROCESSES                                                                         \
+	{ "processes and threads, no namespaces", VERDICT_DEFAULT, CALLS(processes),      \
+		process_rules, COUNT_OF(process_rules) },                                 \
+		{ "the same by their old names", VERDICT_ALLOW, CALLS(copies), NULL, 0 }, \
+	{                                                                                 \
+		"jobs of a shell, and timeout", VERDICT_ALLOW, CALLS(groups), NULL, 0     \
+	}
+
 static const struct syscall_group command[] = {
+	PROCESSES,
 	{ "the programs of its tree", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
-	{ "processes and threads, no namespaces", VERDICT_DEFAULT, CALLS(processes), process_rules,
-		COUNT_OF(process_rules) },
-	{ "the same by their old names", VERDICT_ALLOW, CALLS(copies), NULL, 0 },
-	{ "jobs of a shell, and timeout", VERDICT_ALLOW, CALLS(groups), NULL, 0 },
 	{ "a shell asks whether stdin is a network's", VERDICT_ALLOW, CALLS(peers), NULL, 0 },
 };
+static const struct syscall_group forking[] = { PROCESSES };
 
 const struct syscall_list SYSCALLS_COMMAND = { command, COUNT_OF(command) };
+const struct syscall_list SYSCALLS_FORKING = { forking, COUNT_OF(forking) };

@@ -1,7 +1,7 @@
 /*
  * What a job of a command runtime may do beside the list of FILTER_JOB: start the programs that its
  * tree holds.  Which programs those are the filter cannot see; the tree (runtimes/command/tree.h)
- * holds no others.
+ * holds no others.  And what a program may do in a runtime that starts processes and no programs.
  */
 #pragma once
 
@@ -9,3 +9,4 @@
 
 /* Each call here is one that zygote and slot have: what the base filter refuses stays refused. */
 extern const struct syscall_list SYSCALLS_COMMAND;
+extern const struct syscall_list SYSCALLS_FORKING;

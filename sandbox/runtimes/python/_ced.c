@@ -1,9 +1,9 @@
 /*
  * The extension that makes a zygote of an interpreter, and a worker's life of what comes of it.
  *
- *	_ced.settle()		  reads what the spawner left in the environment
- *	_ced.refuse(may_fork)	  what is closed says so or has another way (refusals.h,
- *				  substitutes.h)
+ *	_ced.settle(may_fork)	  reads what the spawner left in the environment; what is closed to
+ *				  programs says so or has another way (refusals.h, substitutes.h)
+ *	_ced.scratch(is_there)	  a /tmp for libraries that write when they are imported
  *	_ced.rehearse(parts, job) runs a program and tells nobody
  *	_ced.learn(parts, wake)	  forks the learner, which wakes and lives the life of a tiny program
  *	_ced.serve(version)	  opens slots for the daemon; returns only in a worker, in its jail
@@ -19,13 +19,16 @@
  * Limited API only, so that one build serves every CPython from 3.9 on.
  */
 #include <Python.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "sandbox/child_exit.h"
+#include "sandbox/jail_env.h"
 #include "sandbox/joblink.h"
 #include "sandbox/runtimes/python/life.h"
 #include "sandbox/runtimes/python/refusals.h"
 #include "sandbox/runtimes/python/substitutes.h"
+#include "sandbox/syscalls_command.h"
 #include "sandbox/worker.h"
 #include "sandbox/zygote.h"
 
@@ -107,24 +110,31 @@ __attribute__((noreturn)) static void fail(const struct err *err)
 	child_exit(1);
 }
 
-static PyObject *ced_settle(PyObject *self, PyObject *unused)
+static PyObject *ced_settle(PyObject *self, PyObject *may_fork)
 {
 	struct err err = ERR_INIT;
 
 	(void)self;
-	(void)unused;
 	if (life_init() < 0)
 		return NULL;
 	if (zygote_init(&zygote, &err) < 0)
 		fail(&err);
+	if (PyObject_IsTrue(may_fork) > 0)
+		zygote.calls = &SYSCALLS_FORKING;
+	refusals_say(zygote.calls != NULL);
+	substitutes_make();
 	Py_RETURN_NONE;
 }
 
-static PyObject *ced_refuse(PyObject *self, PyObject *may_fork)
+/* Where it cannot be had, those libraries have to live without, as in a worker. */
+static PyObject *ced_scratch(PyObject *self, PyObject *is_there)
 {
 	(void)self;
-	refusals_say(PyObject_IsTrue(may_fork) > 0);
-	substitutes_make();
+	if (PyObject_IsTrue(is_there) > 0)
+		(void)mount("tmpfs", JAIL_TMP_DIR, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+			"size=16m,nr_inodes=256,mode=0700");
+	else
+		(void)umount2(JAIL_TMP_DIR, MNT_DETACH);
 	Py_RETURN_NONE;
 }
 
@@ -173,8 +183,8 @@ static PyObject *ced_serve(PyObject *self, PyObject *version)
 /* ---- the module --------------------------------------------------------------------------- */
 
 static PyMethodDef methods[] = {
-	{ "settle", ced_settle, METH_NOARGS, NULL },
-	{ "refuse", ced_refuse, METH_O, NULL },
+	{ "settle", ced_settle, METH_O, NULL },
+	{ "scratch", ced_scratch, METH_O, NULL },
 	{ "rehearse", ced_rehearse, METH_VARARGS, NULL },
 	{ "learn", ced_learn, METH_VARARGS, NULL },
 	{ "serve", ced_serve, METH_O, NULL },

@@ -46,7 +46,7 @@ def prepare_zygote():
         del os.environ[name]
     sys.path[:] = [WORK] + [path for path in sys.path if path != folder]
     sys.path_importer_cache.pop(folder, None)
-    for name in "_ced", "harness":
+    for name in "_ced", "harness", "libraries":
         sys.modules.pop(name, None)
     real["rehearsal"] = source, "rehearsal.py", ["argument"], ["NAME=value"], None, 0
     real["modules"] = frozenset(sys.modules)

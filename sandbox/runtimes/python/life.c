@@ -39,8 +39,18 @@ __attribute__((noreturn)) static void leave(void)
 	child_exit(1);
 }
 
+/* The worker itself; a program's children live on in this code, and speak for nobody. */
+static pid_t worker;
+
+static bool is_child(void)
+{
+	return getpid() != worker;
+}
+
 static void tell(enum job_kind kind, int32_t exit_code, const char *body, size_t len)
 {
+	if (is_child())
+		return;
 	if (joblink_tell(WORKER_JOB_FD, kind, exit_code, body, len, NULL) < 0)
 		leave();
 }
@@ -398,6 +408,7 @@ void life_run(const struct life *life)
 	int exit_code;
 	int file;
 
+	worker = getpid();
 	start_over(life);
 	scope = PyObject_CallObject(life->ahead, NULL);
 	if (!scope)
@@ -412,5 +423,7 @@ void life_run(const struct life *life)
 		exit_code = EXIT_UNFLUSHED;
 	if (exit_code < 0)
 		die_of(-exit_code);
+	if (is_child())
+		child_exit(exit_code);
 	life->end(exit_code);
 }

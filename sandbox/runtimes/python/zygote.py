@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import _ced
 import harness
+import libraries
 
 # These register hooks that put locks and threads right after a fork.  When a worker is forked
 # there is one thread and no lock is held, so they would only write to a hundred shared pages.
@@ -28,7 +29,7 @@ def preload(names):
     """Imports what jobs are likely to want.  A module that is not there is the job's business."""
     original = os.register_at_fork
     os.register_at_fork = register_at_fork
-    for name in names.split():
+    for name in names:
         try:
             __import__(name)
         except ImportError as error:
@@ -36,10 +37,14 @@ def preload(names):
     os.register_at_fork = original
 
 
-wanted = os.environ.get("CED_PRELOAD", "")
-_ced.settle()
-_ced.refuse(False)
-preload(wanted)
+wanted = os.environ.get("CED_PRELOAD", "").split()
+modules = [name for name in wanted if name != "+processes"]
+_ced.settle(len(modules) < len(wanted))
+_ced.scratch(True)
+libraries.before(modules)
+preload(modules)
+libraries.after()
+_ced.scratch(False)
 sys.stderr.flush()
 harness.prepare_zygote()
 

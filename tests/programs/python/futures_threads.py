@@ -14,7 +14,7 @@ with ThreadPoolExecutor(max_workers=8) as pool:
     for future in sorted(as_completed(futures), key=futures.get):
         print(futures[future], future.exception() or future.result())
     print(list(pool.map(str.upper, "abc")))
-    done, pending = wait([pool.submit(slow, 1), pool.submit(slow, 20)], return_when=FIRST_COMPLETED)
+    done, pending = wait([pool.submit(slow, 1), pool.submit(slow, 300)], return_when=FIRST_COMPLETED)
     print(len(done), len(pending))
 with ThreadPoolExecutor(2) as pool:
     try:

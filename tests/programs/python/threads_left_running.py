@@ -4,7 +4,7 @@ import time
 
 
 def late():
-    time.sleep(0.05)
+    threading.main_thread().join()
     print("late, but here")
     sys.stdout.write("no newline")
 

@@ -2,7 +2,7 @@ import time
 
 a, b = time.monotonic(), time.perf_counter()
 time.sleep(0.02)
-assert 0.015 < time.monotonic() - a < 5 and 0.015 < time.perf_counter() - b < 5
+assert 0.015 < time.monotonic() - a < 60 and 0.015 < time.perf_counter() - b < 60
 assert abs(time.time() - time.time_ns() / 1e9) < 1
 assert time.time() > 1.6e9
 assert time.process_time() >= 0 and time.thread_time() >= 0
