@@ -339,6 +339,32 @@ TEST(other_limits_are_set_before_the_job_is_sent)
 	finish(&run);
 }
 
+/* What the slot is told about cpu time when a run may have so much, with the cgroup's clock or without. */
+static uint64_t told_of_cpu(struct knobs *knobs, uint64_t cpu_ms)
+{
+	struct run run;
+	struct lease_msg msg = { .kind = LEASE_NONE };
+	int none[1 + LEASE_JOIN_FDS_MAX];
+
+	if (!prepare(&run, knobs))
+		return 0;
+	run.spec.limits.cpu_ms = cpu_ms;
+	if (!start(&run) || !asks(&run, LEASE_ADJUST, &msg, none))
+		return 0;
+	finish(&run);
+	return msg.limits.cpu_ms;
+}
+
+TEST(a_slot_whose_clock_counts_the_making_too_leaves_cpu_time_to_the_cgroups_clock)
+{
+	struct knobs knobs;
+
+	knobs_init(&knobs);
+	CHECK_EQ_INT(told_of_cpu(&knobs, ALONE_LIMITS.cpu_ms - 1), ALONE_LIMITS.cpu_ms - 1);
+	knobs.fds[KNOB_CPU_USAGE] = alone_file("user_usec 0\nsystem_usec 0\n");
+	CHECK_EQ_INT(told_of_cpu(&knobs, 1), 1001);
+}
+
 TEST(limits_that_could_not_be_set_end_the_run_with_the_reason)
 {
 	struct run run;
