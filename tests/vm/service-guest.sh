@@ -96,6 +96,34 @@ is "$(processes)" 0 "no process is left"
 is "$(find /sys/fs/cgroup -type d -name 'ced-*' | wc -l)" 0 "no cgroup"
 is "$(ls /run/ced)" "" "no socket"
 
+# A private one, as docs/OPERATIONS.md has it, by a user who logs in.
+useradd --create-home --shell /bin/bash loner
+cat >/home/loner/daemon <<'END'
+install -d -m 700 "$XDG_RUNTIME_DIR/ced" ~/.local/state/ced
+systemd-run --user --scope -p Delegate=yes ced-spawner -- \
+	--config /usr/local/share/doc/ced/examples/private.conf \
+	--socket "$XDG_RUNTIME_DIR/ced/ced.sock" --state ~/.local/state/ced
+END
+cat >/home/loner/client <<'END'
+export CED_SOCKET=$XDG_RUNTIME_DIR/ced/ced.sock
+for _ in $(seq 60); do
+	cectl run --json -c 'print(6 * 7)' >result 2>/dev/null && break
+	sleep 0.5
+done
+python3 -c '
+import json
+it = json.load(open("result"))
+held = it["limits"]["enforced_by"]
+print(it["stdout"].strip(), {held[name] for name in ("memory_bytes", "pids", "cpu_ms", "cpu_percent")})'
+END
+su --login loner --command 'bash daemon >log 2>&1' &
+is "$(su --login loner --command 'bash client')" "42 {'cgroup2'}" \
+	"an ordinary user's private daemon runs programs, and cgroups hold them"
+sed 's/^/# /' /home/loner/log
+kill "$(pgrep -u loner -x ced-spawner)"
+wait
+is "$(find /sys/fs/cgroup -type d -name 'ced-*' | wc -l)" 0 "and leaves no cgroup"
+
 for option in RestrictSUIDSGID ProtectHostname ProtectControlGroups RestrictNamespaces; do
 	mkdir -p /run/systemd/system/ced.service.d
 	printf '[Service]\nRestart=no\nTimeoutStartSec=20\n%s=yes\n' "$option" \
