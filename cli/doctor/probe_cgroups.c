@@ -185,23 +185,36 @@ static int move_to(const char *folder, struct err *err)
 							 : put(folder, "cgroup.procs", "0", err);
 }
 
-/* The kernel hands nothing down from a cgroup with processes: as ced-spawner does, we step aside. */
+/* Whoever else is in our cgroup stays there, and then nothing can be handed down from it. */
+static int step_aside(struct leaf *leaf, struct err *err)
+{
+	char others[32];
+
+	if (mkdir(leaf->main, 0755) < 0)
+		return err_sys(err, "%s", leaf->main);
+	leaf->moved = true;
+	if (move_to(leaf->main, err) < 0)
+		return -1;
+	get(leaf->place.folder, "cgroup.procs", others, sizeof(others));
+	if (others[0] == '\0')
+		return 0;
+	errno = EBUSY;
+	return err_sys(err, "%s: process %s is in it too", leaf->place.folder, others);
+}
+
+/* As ced-spawner does it.  The root of the hierarchy hands down with processes in it. */
 static int hand_down(struct leaf *leaf, struct err *err)
 {
 	const char *base = leaf->place.folder;
-	char already[TEXT_MAX];
-	struct err busy = ERR_INIT;
+	char text[TEXT_MAX];
+	bool is_root;
 
-	get(base, "cgroup.subtree_control", already, sizeof(already));
-	if (has_word(already, leaf->controller, " "))
+	get(base, "cgroup.subtree_control", text, sizeof(text));
+	if (has_word(text, leaf->controller, " "))
 		return 0;
-	leaf->handed_down = switch_it(base, '+', leaf->controller, &busy) == 0;
-	if (leaf->handed_down)
-		return 0;
-	if (busy.sys_errno != EBUSY || mkdir(leaf->main, 0755) < 0)
-		return err_pass(err, &busy);
-	leaf->moved = true;
-	if (move_to(leaf->main, err) < 0)
+	get(base, "cgroup.type", text, sizeof(text));
+	is_root = text[0] == '\0';
+	if (!is_root && step_aside(leaf, err) < 0)
 		return -1;
 	leaf->handed_down = switch_it(base, '+', leaf->controller, err) == 0;
 	return leaf->handed_down ? 0 : -1;
