@@ -98,6 +98,17 @@ static void add_findings(
 	}
 }
 
+/* What it was refused on its way, which a sentence about its end need not tell. */
+static void add_refused(
+	struct cli *cli, const struct value *record, struct explanation *explanation)
+{
+	const struct value *calls = value_get(record, "refused_calls");
+
+	for (size_t i = 0; value_at(calls, i); i++)
+		add(explanation, EXPLAIN_KNOWN,
+			arena_printf(&cli->arena, "It %s.", page_refused(cli, value_at(calls, i))));
+}
+
 static void add_output_errors(
 	struct cli *cli, const struct value *record, struct explanation *explanation)
 {
@@ -127,5 +138,6 @@ int explain(struct cli *cli, const struct value *record, struct explanation *ret
 	add_limit(cli, record, ret_explanation);
 	add_findings(cli, record, ret_explanation);
 	add_output_errors(cli, record, ret_explanation);
+	add_refused(cli, record, ret_explanation);
 	return cli->arena.failed ? -1 : 0;
 }

@@ -194,7 +194,7 @@ const struct explain_text explain_texts[] = {
 	{ "pids_limit", CHANGE, NULL, "Use a pool of a few workers; one thread for each item is rarely faster." },
 
 	{ "syscall_denied", HAPPENED, NULL, "The program made a system call that no honest program needs here, and was killed for it." },
-	{ "syscall_denied", KNOWN, NULL, "It was {evidence.syscall}." },
+	{ "syscall_denied", KNOWN, NULL, "The call was {evidence.syscall.name}, number {evidence.syscall.nr}." },
 	{ "syscall_denied", KNOWN, NULL, "The filter of its jail killed it with {evidence.signal}." },
 	{ "syscall_denied", CHANGE, NULL, "Look for ctypes, inline assembly or a native module that talks to the kernel itself." },
 

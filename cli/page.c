@@ -259,6 +259,22 @@ void page_evidence(struct cli *cli, const struct value *evidence)
 		print_evidence(cli, evidence->map.entries[i].key, evidence->map.entries[i].value);
 }
 
+const char *page_refused(struct cli *cli, const struct value *call)
+{
+	int64_t count = page_int(call, "count");
+	const char *kind = page_text(cli, call, "kind");
+	const char *times = count > 1 ? arena_printf(&cli->arena, " %s times, first",
+						page_number(cli, "count", value_get(call, "count")))
+				      : "";
+	const char *text = arena_printf(&cli->arena, "tried to %s%s after %s (%s%s%s)%s",
+		page_text(cli, call, "wish"), times ? times : "",
+		page_number(cli, "first_us", value_get(call, "first_us")),
+		page_text(cli, call, "call"), kind[0] ? ", " : "", kind,
+		value_as_bool(value_get(call, "ended"), false) ? " and was killed for it" : "");
+
+	return text ? text : "";
+}
+
 void page_bar(const struct cli *cli, enum paint paint, int64_t part, int64_t whole, size_t columns)
 {
 	int64_t filled = whole > 0 ? part * (int64_t)columns / whole : 0;

@@ -41,6 +41,9 @@ void page_wrapped(const struct cli *cli, enum paint paint, const char *text, siz
 /* One line for each finding of a policy, with its message behind or below. */
 void page_findings(struct cli *cli, const struct value *findings);
 
+/* One of `refused_calls`: "tried to open an internet socket 3 times, first after 12 ms (socket, AF_INET)". */
+const char *page_refused(struct cli *cli, const struct value *call);
+
 /* What the kernel or the clock said, one line for each key. */
 void page_evidence(struct cli *cli, const struct value *evidence);
 

@@ -39,6 +39,28 @@ void record_show_evidence(struct cli *cli, const struct value *record)
 	page_evidence(cli, evidence);
 }
 
+/* "tried to open an internet socket 3 times, first after 12 ms" */
+void record_show_refused(struct cli *cli, const struct value *record)
+{
+	const struct value *calls = value_get(record, "refused_calls");
+	const struct value *others = value_get(record, "refused_others");
+
+	if (!value_at(calls, 0))
+		return;
+	output_heading(&cli->out, "refused");
+	for (size_t i = 0; value_at(calls, i); i++) {
+		const struct value *call = value_at(calls, i);
+		bool ended = value_as_bool(value_get(call, "ended"), false);
+
+		say(&cli->out, ended ? PAINT_RED : PAINT_PLAIN, "  %s %s\n",
+			output_mark(&cli->out, ended ? MARK_BAD : MARK_DOT),
+			page_refused(cli, call));
+	}
+	if (others)
+		say(&cli->out, PAINT_DIM, "  and %s calls of other kinds\n",
+			output_text(&cli->arena, others));
+}
+
 void record_show_output_errors(struct cli *cli, const struct value *record)
 {
 	const struct value *errors = value_get(record, "output_errors");

@@ -365,7 +365,8 @@ static void take_done(struct execution *execution, int code)
 	if (execution->finishing)
 		return; /* the cap was passed with the last bytes: the kill is under way */
 	execution->finishing = true;
-	if (execution->facts.done_code == 0 && !execution->spec->artifact_glob_count)
+	if (execution->facts.done_code == 0 && !execution->spec->artifact_glob_count &&
+		!worker_has_news(execution->worker))
 		conclude(execution);
 	else
 		kill_now(execution, KILLED_NOT); /* its death brings the rest of the facts */
@@ -426,6 +427,23 @@ void execution_on_output(struct execution *execution, bool is_stderr)
 	*pipe = NULL;
 }
 
+/* What came before there was a job, the harness brought about and nobody's program. */
+static void take_refused(struct execution *execution, const struct lease_msg *msg)
+{
+	struct facts *facts = &execution->facts;
+	struct lease_refused *rows;
+
+	if (!execution->sent || !msg->refused_count)
+		return;
+	rows = arena_alloc(execution->arena, msg->refused_count * sizeof(*rows));
+	if (!rows)
+		return;
+	memcpy(rows, msg->refused, msg->refused_count * sizeof(*rows));
+	facts->refused = rows;
+	facts->refused_count = msg->refused_count;
+	facts->refused_others = msg->refused_others;
+}
+
 void execution_on_worker_ended(struct execution *execution, const struct lease_msg *msg)
 {
 	struct facts *facts = &execution->facts;
@@ -441,6 +459,7 @@ void execution_on_worker_ended(struct execution *execution, const struct lease_m
 	facts->disk_full = msg->flags & LEASE_FLAG_DISK_FULL;
 	facts->inodes_full = msg->flags & LEASE_FLAG_INODES_FULL;
 	facts->cpu_spent = msg->flags & LEASE_FLAG_CPU_LIMIT;
+	take_refused(execution, msg);
 	worker_drain_job(execution->worker);
 	if (execution->over)
 		return; /* the done word was still in the socket */

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "proto/callname.h"
+
 /* What a rule looks at and fills in. */
 struct judgement {
 	struct arena *arena;
@@ -235,12 +237,47 @@ static bool is_lost_worker(struct judgement *j)
 	return true;
 }
 
+/* The call for which its slot has ended it. */
+static const struct lease_refused *ended_for(const struct facts *facts)
+{
+	for (size_t i = 0; i < facts->refused_count; i++)
+		if (facts->refused[i].ended)
+			return &facts->refused[i];
+	return NULL;
+}
+
+static void note_call(struct judgement *j, const struct lease_refused *call)
+{
+	struct value *map = value_map(j->arena);
+
+	value_map_put(j->arena, map, "name",
+		value_text(j->arena, call_name_or_number(j->arena, call->nr)));
+	value_map_put(j->arena, map, "nr", value_uint(j->arena, call->nr));
+	value_map_put(j->arena, map, "arch", value_text(j->arena, "x86_64"));
+	value_map_put(j->arena, j->evidence, "syscall", map);
+}
+
+/*
+ * The kernel itself kills who comes in by another door (i386, x32), and, where nobody could be had
+ * to listen, who makes a call that ends runs.  Which it was nobody tells us then.
+ */
 static bool is_syscall_denied(struct judgement *j)
 {
-	if (!died_by(j->facts, SIGSYS) || j->facts->done)
+	const struct lease_refused *call = ended_for(j->facts);
+
+	if (!call && (!died_by(j->facts, SIGSYS) || j->facts->done))
 		return false;
 	note_text(j, "signal", "SIGSYS");
-	say(j, "It made a system call that no honest program needs here, and was killed for it.");
+	if (call) {
+		note_call(j, call);
+		say(j,
+			"It tried to %s (%s), which no honest program needs here, and was killed "
+			"for it.",
+			call_wish(call->nr, call->kind), call_name_or_number(j->arena, call->nr));
+	} else {
+		say(j, "It made a system call that no honest program needs here, or made it by the "
+		       "i386 or x32 entry, and was killed for it.");
+	}
 	return true;
 }
 

@@ -45,6 +45,10 @@ struct facts {
 	uint64_t disk_bytes, inodes; /* in use when it ended */
 	bool disk_full, inodes_full; /* and nothing was left then */
 	bool cpu_spent;              /* its slot killed it for that */
+	/* system calls that it was refused, as its slot tells */
+	const struct lease_refused *refused;
+	size_t refused_count;
+	uint32_t refused_others;
 	struct knob_counts before, after;
 	uint64_t memory_peak;
 	bool has_memory_cgroup;

@@ -42,21 +42,29 @@ struct request *request_new(struct server *server, struct conn *conn,
 	return request;
 }
 
-void request_step(
-	struct request *request, const char *step, const char *phase, bool ok, const char *note)
+static void add_step(struct request *request, const struct job_step *step)
 {
-	struct job_step *line;
-
 	if (request->has_spec && request->spec.trace == TRACE_OFF)
 		return;
 	if (request->result.step_count == REQUEST_STEPS_MAX)
 		return;
-	line = &request->steps[request->result.step_count++];
-	line->step = step;
-	line->phase = phase;
-	line->t_us = clock_us() - request->received_us;
-	line->ok = ok;
-	line->note = note;
+	request->steps[request->result.step_count++] = *step;
+}
+
+void request_step(
+	struct request *request, const char *step, const char *phase, bool ok, const char *note)
+{
+	const struct job_step now = { step, phase, clock_us() - request->received_us, ok, note };
+
+	add_step(request, &now);
+}
+
+void request_step_at(struct request *request, int64_t at_us, const char *step, const char *phase,
+	const char *note)
+{
+	const struct job_step then = { step, phase, at_us - request->received_us, false, note };
+
+	add_step(request, &then);
 }
 
 void request_fail(struct request *request, int code, const char *format, ...)

@@ -102,6 +102,10 @@ struct request *request_new(struct server *server, struct conn *conn,
 void request_step(
 	struct request *request, const char *step, const char *phase, bool ok, const char *note);
 
+/* The same for something that went wrong at a time that is over, by clock_us(). */
+void request_step_at(struct request *request, int64_t at_us, const char *step, const char *phase,
+	const char *note);
+
 /* Turns it into an RPC error.  The first failure counts. */
 void request_fail(struct request *request, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -2,6 +2,7 @@
 #include "daemon/complaint.h"
 #include "daemon/conn.h"
 #include "daemon/pipeline.h"
+#include "daemon/refused.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
 #include "daemon/worker.h"
@@ -39,6 +40,17 @@ static void hear_complaint(struct request *request, struct execution *execution)
 		tail_len ? tail : head, tail_len ? tail_len : head_len);
 }
 
+static void tell_refused(struct request *request, const struct execution *execution)
+{
+	struct job_result *result = &request->result;
+	int64_t begun_us = execution->begun_us ? execution->begun_us : execution->sent_us;
+
+	refused_tell(&request->arena, &execution->facts, begun_us, execution->ended_us, result);
+	for (size_t i = 0; i < result->refused_count; i++)
+		request_step_at(request, begun_us + result->refused[i].first_us, "call.refused",
+			"execute", refused_note(&request->arena, &result->refused[i]));
+}
+
 static void on_end(struct execution *execution)
 {
 	struct request *request = execution->owner;
@@ -47,6 +59,7 @@ static void on_end(struct execution *execution)
 	fill_times(request, execution);
 	hear_complaint(request, execution);
 	outcome_decide(&request->arena, &request->spec.limits, &execution->facts, &request->result);
+	tell_refused(request, execution);
 	request_step(request, "worker.ended", "execute", request->result.outcome == OUTCOME_OK,
 		outcome_word(request->result.outcome));
 	/* An end that comes while the job is still being sent belongs to the walk that sends it. */

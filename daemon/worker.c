@@ -165,6 +165,9 @@ static void on_slot_message(struct worker *worker, const struct lease_msg *msg)
 		if (worker->execution)
 			execution_on_adjusted(worker->execution, msg);
 		return;
+	case LEASE_WORKER_REFUSED:
+		worker->refused = true;
+		return;
 	case LEASE_WORKER_ENDED:
 		on_ended(worker, msg);
 		return;
@@ -178,6 +181,14 @@ static void on_slot_message(struct worker *worker, const struct lease_msg *msg)
 	default:
 		worker_lose(worker, "a message out of turn");
 	}
+}
+
+bool worker_has_news(const struct worker *worker)
+{
+	char byte;
+
+	return worker->refused ||
+	       recv(watch_fd(worker->slot), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 static void on_slot(void *owner, int events)
@@ -486,6 +497,7 @@ void worker_make(struct worker *worker, const struct job_limits *limits)
 	worker->told_made = false;
 	worker->told_ready = false;
 	worker->words = 0;
+	worker->refused = false;
 	worker->ended = false;
 	worker->made_us = clock_us();
 	worker->made_with = *limits;

@@ -54,6 +54,7 @@ struct worker {
 	int lifeline; /* -1: the worker has been told to die */
 	bool told_ready, told_made;
 	unsigned words;   /* messages that came up its job socket */
+	bool refused;     /* its slot has more to tell of it */
 	bool ended;       /* every process of it is dead */
 	int64_t moved_us; /* when it came into its state */
 	int64_t made_us, warm_us;
@@ -96,6 +97,12 @@ void worker_drain_job(struct worker *worker);
 
 /* Changes limits of a TAKEN worker; execution_on_adjusted() follows. */
 int worker_adjust(struct worker *worker, const struct job_limits *limits);
+
+/*
+ * Whether the slot has something to tell of it, said or waiting to be read.  A slot speaks of a call
+ * that it refuses before it answers, so what a program does next cannot come before its word.
+ */
+bool worker_has_news(const struct worker *worker);
 
 /* Kills everything in the jail now, by its lifeline.  May be called again. */
 void worker_kill(struct worker *worker);

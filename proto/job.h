@@ -244,6 +244,16 @@ struct job_stream {
 	bool truncated;
 };
 
+/* A system call that it was refused and that tells what it wanted. */
+struct job_refused {
+	const char *call; /* "socket" */
+	const char *kind; /* "AF_INET", or NULL */
+	const char *wish; /* "open an internet socket" */
+	uint32_t count;
+	int64_t first_us; /* since the program began */
+	bool ended;       /* the run was ended for it */
+};
+
 struct job_result {
 	char run_id[RUN_ID_LEN + 1];
 	enum outcome outcome;
@@ -257,6 +267,9 @@ struct job_result {
 	const struct value *value;    /* parsed JSON output, or NULL */
 	const struct value *error;    /* {type,message,line,column,frames,text} or NULL */
 	const struct value *evidence; /* map or NULL */
+	const struct job_refused *refused;
+	size_t refused_count;
+	uint32_t refused_others; /* calls of kinds that found no room */
 	struct job_output_error *output_errors;
 	size_t output_error_count;
 	bool has_verdict;

@@ -241,6 +241,20 @@ static void put_signal(struct fill *fill, int number)
 	fill_text(fill, "signal", text);
 }
 
+static struct value *make_refused(struct arena *arena, const void *items, size_t index)
+{
+	const struct job_refused *refused = (const struct job_refused *)items + index;
+	struct fill fill = fill_start(arena);
+
+	fill_text(&fill, "call", refused->call);
+	fill_optional_text(&fill, "kind", refused->kind);
+	fill_text(&fill, "wish", refused->wish);
+	fill_uint(&fill, "count", refused->count);
+	fill_int(&fill, "first_us", refused->first_us);
+	fill_bool(&fill, "ended", refused->ended);
+	return fill_done(&fill);
+}
+
 static void put_ending(struct fill *fill, const struct job_result *result)
 {
 	fill_text(fill, "run_id", result->run_id);
@@ -263,6 +277,11 @@ struct value *job_result_to_value(struct arena *arena, const struct job_result *
 	fill_shared(&fill, "value", result->value);
 	fill_shared(&fill, "error", result->error);
 	fill_shared(&fill, "evidence", result->evidence);
+	if (result->refused_count)
+		fill_list(&fill, "refused_calls", result->refused_count, result->refused,
+			make_refused);
+	if (result->refused_others)
+		fill_uint(&fill, "refused_others", result->refused_others);
 	if (result->output_error_count)
 		fill_list(&fill, "output_errors", result->output_error_count, result->output_errors,
 			make_output_error);

@@ -1,5 +1,6 @@
 #include "proto/leasemsg.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "proto/base/container.h"
@@ -29,6 +30,7 @@ static const struct lease_rule {
 	[LEASE_WORKER_ENDED]  = { "worker_ended",  0, 0 },
 	[LEASE_COLLECTED]     = { "collected",     0, 0 },
 	[LEASE_DROPPED]       = { "dropped",       0, 0 },
+	[LEASE_WORKER_REFUSED] = { "worker_refused", 0, 0 },
 	/* clang-format on */
 };
 
@@ -51,6 +53,25 @@ const char *lease_kind_word(uint32_t kind)
 	return rule ? rule->name : "unknown";
 }
 
+/* Rows only where they are meant, each of them possible, and one that ended the run at most. */
+static bool refused_are_well(const struct lease_msg *msg)
+{
+	const uint32_t most = msg->kind == LEASE_WORKER_ENDED ? LEASE_REFUSED_MAX : 0;
+	unsigned ended = 0;
+
+	if (msg->refused_count > most)
+		return false;
+	for (uint32_t i = 0; i < msg->refused_count; i++) {
+		const struct lease_refused *row = &msg->refused[i];
+
+		if (row->nr >= LEASE_CALLS_MAX || row->count == 0 || row->ended > 1 ||
+			row->first_us < 0)
+			return false;
+		ended += row->ended;
+	}
+	return ended <= 1;
+}
+
 static int check_shape(const struct lease_msg *msg, size_t fd_count, struct err *err)
 {
 	const struct lease_rule *rule = rule_of(msg->kind);
@@ -62,6 +83,8 @@ static int check_shape(const struct lease_msg *msg, size_t fd_count, struct err 
 	if (fd_count < rule->fds_least || fd_count > rule->fds_most)
 		return err_set(
 			err, ERR_PROTOCOL, "lease: %s with %zu descriptors", rule->name, fd_count);
+	if (!refused_are_well(msg))
+		return err_set(err, ERR_PROTOCOL, "lease: %s with odd refused calls", rule->name);
 	if (msg->text[sizeof(msg->text) - 1] != '\0')
 		return err_set(err, ERR_PROTOCOL, "lease: %s with an open text", rule->name);
 	return 0;

@@ -24,6 +24,8 @@
 #define LEASE_BODY_MAX     (64U << 20)  /* a job body, daemon to worker */
 #define LEASE_REPORT_MAX   (256U << 10) /* a report body, worker to daemon */
 #define LEASE_JOIN_FDS_MAX 6            /* "procs" files of the cgroups that a worker joins */
+#define LEASE_REFUSED_MAX  12           /* kinds of refused system calls told of one worker */
+#define LEASE_CALLS_MAX    1024         /* numbers of system calls are below it */
 
 /* ---- zygote and slot sockets -------------------------------------------------------------- */
 
@@ -52,6 +54,7 @@ enum lease_kind {
 	LEASE_WORKER_ENDED, /* status = wait status, usage; sent once per worker, whenever it dies */
 	LEASE_COLLECTED,    /* the collector has ended: status */
 	LEASE_DROPPED, /* nothing of the worker is left; disk_bytes, inodes = what its files took */
+	LEASE_WORKER_REFUSED, /* the first call was refused that WORKER_ENDED will tell of */
 	LEASE_KIND_COUNT,
 };
 
@@ -81,6 +84,15 @@ struct lease_usage {
 	uint64_t ctx_forced;
 };
 
+/* A system call that a worker was refused, by number and kind. */
+struct lease_refused {
+	uint32_t nr;
+	uint32_t kind;    /* socket: the address family; else 0 */
+	uint32_t count;   /* how often, and never 0 */
+	uint32_t ended;   /* 1: the slot has ended the run for it; of one row at most */
+	int64_t first_us; /* when first, by CLOCK_MONOTONIC */
+};
+
 struct lease_msg {
 	uint32_t magic;
 	uint32_t kind;
@@ -96,6 +108,9 @@ struct lease_msg {
 	uint64_t inodes;
 	struct lease_limits limits;
 	struct lease_usage usage;
+	uint32_t refused_count;  /* WORKER_ENDED: rows that follow */
+	uint32_t refused_others; /* calls that found no row */
+	struct lease_refused refused[LEASE_REFUSED_MAX];
 	char text[LEASE_TEXT_MAX]; /* always terminated */
 };
 

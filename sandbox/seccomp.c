@@ -13,7 +13,7 @@
 
 /* Verdicts go in as they are: libseccomp's actions are the kernel's own numbers. */
 _Static_assert(SCMP_ACT_ALLOW == VERDICT_ALLOW && SCMP_ACT_KILL_PROCESS == VERDICT_KILL &&
-		       SCMP_ACT_ERRNO(1) == VERDICT_DEFAULT,
+		       SCMP_ACT_ERRNO(1) == VERDICT_DEFAULT && SCMP_ACT_TRACE(0) == VERDICT_HELD,
 	"libseccomp has other numbers");
 
 static void release(scmp_filter_ctx *ctx)
@@ -29,48 +29,55 @@ static int failed(struct err *err, int answer, const char *what)
 	return err_sys(err, "libseccomp: %s", what);
 }
 
-static int add_rule(scmp_filter_ctx ctx, int nr, const struct arg_rule *rule, struct err *err)
+/* In the base filter what is told is held back, so that the workers' own filter can tell it. */
+static uint32_t said(enum filter_profile profile, uint32_t verdict)
+{
+	uint32_t plain = syscall_plain(verdict);
+
+	return plain != verdict && profile == FILTER_HOUSE ? VERDICT_HELD : plain;
+}
+
+/* No tests: whatever the arguments. */
+static int add_rule(scmp_filter_ctx ctx, int nr, uint32_t verdict, const struct arg_test *tests,
+	struct err *err)
 {
 	struct scmp_arg_cmp compare[ARG_TESTS_MAX];
 	unsigned count = 0;
 	int answer;
 
-	for (size_t i = 0; i < ARG_TESTS_MAX; i++) {
-		const struct arg_test *test = &rule->tests[i];
-
-		if (test->mask)
-			compare[count++] =
-				SCMP_CMP64(test->arg, SCMP_CMP_MASKED_EQ, test->mask, test->value);
-	}
-	answer = seccomp_rule_add_array(ctx, rule->verdict, nr, count, compare);
+	for (size_t i = 0; tests && i < ARG_TESTS_MAX; i++)
+		if (tests[i].mask)
+			compare[count++] = SCMP_CMP64(
+				tests[i].arg, SCMP_CMP_MASKED_EQ, tests[i].mask, tests[i].value);
+	answer = seccomp_rule_add_array(ctx, verdict, nr, count, compare);
 	return answer < 0 ? failed(err, answer, "rule") : 0;
 }
 
 /* Rules about arguments, or one verdict for the call: never both, libseccomp would drop rules. */
-static int add_call(scmp_filter_ctx ctx, int nr, const struct syscall_group *group, struct err *err)
+static int add_call(scmp_filter_ctx ctx, enum filter_profile profile, int nr,
+	const struct syscall_group *group, struct err *err)
 {
-	int answer;
+	uint32_t verdict = said(profile, group->verdict);
 
+	if (group->rule_count > 0 && verdict != VERDICT_DEFAULT)
+		return err_set(err, ERR_INVALID, "rules and a verdict: %s", group->reason);
 	for (size_t i = 0; i < group->rule_count; i++)
-		if (add_rule(ctx, nr, &group->rules[i], err) < 0)
+		if (add_rule(ctx, nr, said(profile, group->rules[i].verdict), group->rules[i].tests,
+			    err) < 0)
 			return -1;
-	if (group->rule_count > 0 || group->verdict == VERDICT_DEFAULT)
+	if (group->rule_count > 0 || verdict == VERDICT_DEFAULT)
 		return 0;
-	answer = seccomp_rule_add(ctx, group->verdict, nr, 0);
-	return answer < 0 ? failed(err, answer, "call") : 0;
+	return add_rule(ctx, nr, verdict, NULL, err);
 }
 
 static int add_group(scmp_filter_ctx ctx, enum filter_profile profile,
 	const struct syscall_group *group, struct err *err)
 {
-	if (group->rule_count > 0 && group->verdict != VERDICT_DEFAULT)
-		return err_set(
-			err, ERR_INVALID, "group \"%s\" has rules and a verdict", group->reason);
 	for (size_t i = 0; i < group->call_count; i++) {
 		/* An earlier group of the profile may have decided about this call. */
 		if (syscall_group_of(profile, group->calls[i]) != group)
 			continue;
-		if (add_call(ctx, group->calls[i], group, err) < 0)
+		if (add_call(ctx, profile, group->calls[i], group, err) < 0)
 			return err_wrap(err, "system call %d", group->calls[i]);
 	}
 	return 0;

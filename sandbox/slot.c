@@ -181,8 +181,22 @@ enum {
 	POLL_WORKER,
 	POLL_INIT,
 	POLL_COLLECTOR,
+	POLL_HEAR,
+	POLL_LISTENER,
 	POLL_COUNT
 };
+
+/* What the program wants that it may not: answered, or the end of the run. */
+static int on_refusal(struct slot *slot, struct err *err)
+{
+	const struct lease_msg refused = slot_answer(slot, LEASE_WORKER_REFUSED);
+
+	if (hearing_first(&slot->hearing) && slot_tell(slot, &refused, err) < 0)
+		return -1;
+	if (hearing_answer(&slot->hearing) == REFUSAL_END)
+		slot_kill(slot);
+	return 0;
+}
 
 static int on_ends(struct slot *slot, const struct pollfd *polls, struct err *err)
 {
@@ -202,11 +216,24 @@ static int serve_once(struct slot *slot, struct err *err)
 		[POLL_WORKER] = { .fd = slot->worker_fd, .events = POLLIN },
 		[POLL_INIT] = { .fd = slot->init_fd, .events = POLLIN },
 		[POLL_COLLECTOR] = { .fd = slot->collector_fd, .events = POLLIN },
+		[POLL_HEAR] = { .fd = slot->hearing.hear, .events = POLLIN },
+		[POLL_LISTENER] = { .fd = slot->hearing.listener, .events = POLLIN },
 	};
 	int result = SERVED_ON;
+	int wait_ms = watch_cpu(slot);
 
-	if (poll(polls, POLL_COUNT, watch_cpu(slot)) < 0)
+	if (hearing_rest(&slot->hearing)) {
+		polls[POLL_LISTENER].fd = -1;
+		wait_ms = 1;
+	}
+	if (poll(polls, POLL_COUNT, wait_ms) < 0)
 		return errno == EINTR ? SERVED_ON : err_sys(err, "poll");
+	if (polls[POLL_HEAR].revents)
+		hearing_take(&slot->hearing);
+	if ((polls[POLL_LISTENER].revents & POLLIN) && on_refusal(slot, err) < 0)
+		return -1;
+	if (polls[POLL_LISTENER].revents & (POLLHUP | POLLERR))
+		hearing_over(&slot->hearing);
 	if (on_ends(slot, polls, err) < 0)
 		return -1;
 	if (polls[POLL_SOCK].revents)

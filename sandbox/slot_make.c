@@ -33,6 +33,7 @@ void slot_reap(pid_t *pid, int *pidfd, int *ret_status, struct rusage *ret_usage
 void slot_forget(struct slot *slot)
 {
 	files_done(&slot->files);
+	hearing_forget(&slot->hearing);
 	slot->occupied = false;
 	slot->drop_wanted = false;
 	slot->collect_wanted = false;
@@ -98,6 +99,7 @@ static int start_worker(
 		.job = fds[MAKE_JOB],
 		.out = fds[MAKE_OUT],
 		.error = fds[MAKE_ERROR],
+		.tell = slot->hearing.tell,
 		.joins = slot->joins,
 		.join_count = slot->join_count,
 		.files = &slot->files,

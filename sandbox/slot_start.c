@@ -82,6 +82,8 @@ static int shed_the_rest(struct slot *slot, struct err *err)
 	slot->own_ns = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	if (slot->own_ns < 0)
 		return err_sys(err, "pidfd of the slot");
+	if (hearing_open(&slot->hearing, err) < 0)
+		return -1;
 	slot->note = mmap(NULL, sizeof(*slot->note), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (slot->note == MAP_FAILED)
@@ -131,6 +133,7 @@ int slot_init(struct slot *slot, const struct slot_start *start, struct err *err
 		.collector_fd = -1,
 		.collect_fds = { -1, -1 },
 		.files = FILES_INIT,
+		.hearing = HEARING_INIT,
 	};
 	memcpy(kept, start->fds, count * sizeof(*kept));
 	kept[count] = start->ready;

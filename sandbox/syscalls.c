@@ -16,61 +16,30 @@
 #error "the lists of system calls are written for x86_64"
 #endif
 
-/* Calls newer than Debian 12's headers. */
+/*
+ * Calls newer than Debian 12's headers: 451 cachestat fchmodat2 map_shadow_stack futex_wake
+ * futex_wait futex_requeue statmount listmount lsm_get_self_attr lsm_set_self_attr
+ * lsm_list_modules mseal setxattrat getxattrat listxattrat removexattrat, 467 open_tree_attr,
+ * file_getattr file_setattr listns, and what comes next.
+ */
 #define NR_OPEN_TREE_ATTR 467
-#define NR_FIRST_NEW      451 /* cachestat */
 
 /* clang-format off */
-#define NR(name)             ((short)__NR_##name)
-#define CALLS(list)          (list), COUNT_OF(list)
-#define CALL(name)           (const short[]){ NR(name) }, 1
-#define RULES(list)          (list), COUNT_OF(list)
-#define NO_RULES             NULL, 0
+#define N(name)              ((short)__NR_##name)
+#define LIST(...)            (const short[]){ __VA_ARGS__ }
+#define CALLS(...)           LIST(__VA_ARGS__), sizeof(LIST(__VA_ARGS__)) / sizeof(short)
+#define GROUP(reason, verdict, ...) { reason, verdict, CALLS(__VA_ARGS__), NULL, 0 }
+#define ALLOWED(reason, ...) GROUP(reason, VERDICT_ALLOW, __VA_ARGS__)
+#define TOLD(reason, ...)    GROUP(reason, VERDICT_TELL(EPERM), __VA_ARGS__)
+#define ASKED_ALL(rules, ...) VERDICT_DEFAULT, CALLS(__VA_ARGS__), THESE(rules)
+#define ASKED(name, rules)   ASKED_ALL(rules, N(name))
+#define THESE(list)          (list), COUNT_OF(list)
 #define IS(arg, value)       { (arg), UINT64_MAX, (value) }
 #define ALLOW_IF(arg, value) { VERDICT_ALLOW, { IS(arg, value) } }
-#define KILL_FLAG(flag)      { VERDICT_KILL, { { 0, (flag), (flag) } } }
+#define END_FLAG(flag)       { VERDICT_END, { { 0, (flag), (flag) } } }
 /* clang-format on */
 
 /* ---- what a program may do (SECURITY rules of the jail) ----------------------------------- */
-
-static const short streams[] = { NR(read), NR(write), NR(readv), NR(writev), NR(pread64),
-	NR(pwrite64), NR(preadv), NR(pwritev), NR(close), NR(close_range), NR(lseek), NR(dup),
-	NR(dup2), NR(dup3), NR(pipe), NR(pipe2), NR(fsync), NR(fdatasync), NR(ftruncate),
-	NR(truncate), NR(fallocate), NR(sendfile), NR(copy_file_range), NR(shutdown) };
-
-static const short files[] = { NR(open), NR(openat), NR(creat), NR(stat), NR(fstat), NR(lstat),
-	NR(newfstatat), NR(statx), NR(access), NR(faccessat), NR(faccessat2), NR(readlink),
-	NR(readlinkat), NR(getcwd), NR(chdir), NR(fchdir), NR(mkdir), NR(mkdirat), NR(rmdir),
-	NR(unlink), NR(unlinkat), NR(rename), NR(renameat), NR(renameat2), NR(getdents),
-	NR(getdents64), NR(umask), NR(utime), NR(utimes), NR(futimesat), NR(utimensat), NR(statfs),
-	NR(fstatfs), NR(chmod), NR(fchmod), NR(fchmodat) };
-
-static const short memory[] = { NR(munmap), NR(mremap), NR(brk), NR(msync), NR(membarrier) };
-
-static const short clocks[] = { NR(nanosleep), NR(clock_nanosleep), NR(clock_gettime),
-	NR(clock_getres), NR(gettimeofday), NR(time), NR(times), NR(getitimer), NR(setitimer),
-	NR(alarm), NR(timer_create), NR(timer_settime), NR(timer_gettime), NR(timer_getoverrun),
-	NR(timer_delete), NR(timerfd_create), NR(timerfd_settime), NR(timerfd_gettime) };
-
-static const short waiting[] = { NR(poll), NR(ppoll), NR(select), NR(pselect6), NR(epoll_create),
-	NR(epoll_create1), NR(epoll_ctl), NR(epoll_wait), NR(epoll_pwait), NR(epoll_pwait2),
-	NR(eventfd), NR(eventfd2) };
-
-static const short signals[] = { NR(rt_sigaction), NR(rt_sigprocmask), NR(rt_sigpending),
-	NR(rt_sigtimedwait), NR(rt_sigsuspend), NR(rt_sigreturn), NR(rt_sigqueueinfo),
-	NR(rt_tgsigqueueinfo), NR(sigaltstack), NR(pause), NR(kill), NR(tkill), NR(tgkill),
-	NR(signalfd), NR(signalfd4) };
-
-static const short threads[] = { NR(futex), NR(futex_waitv), NR(set_robust_list), NR(rseq),
-	NR(set_tid_address), NR(arch_prctl), NR(sched_yield), NR(sched_getaffinity), NR(getcpu),
-	NR(exit), NR(exit_group), NR(restart_syscall), NR(wait4), NR(waitid) };
-
-static const short identity[] = { NR(getpid), NR(getppid), NR(gettid), NR(getpgid), NR(getpgrp),
-	NR(getsid), NR(getuid), NR(geteuid), NR(getgid), NR(getegid), NR(getresuid), NR(getresgid),
-	NR(getgroups), NR(getsockname), NR(uname), NR(getrlimit), NR(getrusage), NR(capget),
-	NR(getrandom) };
-
-static const short talking[] = { NR(sendto), NR(recvfrom) };
 
 /*
  * Never writable and executable; what is executable comes from a file, and /work is noexec.  The
@@ -87,25 +56,23 @@ static const struct arg_rule mprotect_rules[] = { { VERDICT_ALLOW, { { 2, PROT_E
 	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 		    CLONE_NEWPID | CLONE_NEWNET))
 
-/* A flag that asks for a namespace has no innocent use; any of them kills. */
-#define KILL_NEW_FLAGS                                                                      \
-	KILL_FLAG(CLONE_NEWNS), KILL_FLAG(CLONE_NEWCGROUP), KILL_FLAG(CLONE_NEWUTS),        \
-		KILL_FLAG(CLONE_NEWIPC), KILL_FLAG(CLONE_NEWUSER), KILL_FLAG(CLONE_NEWPID), \
-		KILL_FLAG(CLONE_NEWNET)
-
-static const struct arg_rule clone_thread_rules[] = {
-	{ VERDICT_ALLOW, { { 0, CLONE_NEW_ANY | CLONE_THREAD, CLONE_THREAD } } },
-	KILL_NEW_FLAGS,
+/* A flag that asks for a namespace has no innocent use; any of them ends the run. */
+static const struct arg_rule clone_rules[] = {
+	{ VERDICT_ALLOW, { { 0, CLONE_NEW_ANY | CLONE_THREAD, CLONE_THREAD } } }, /* the job's */
+	END_FLAG(CLONE_NEWNS), END_FLAG(CLONE_NEWCGROUP), END_FLAG(CLONE_NEWUTS),
+	END_FLAG(CLONE_NEWIPC), END_FLAG(CLONE_NEWUSER), END_FLAG(CLONE_NEWPID),
+	END_FLAG(CLONE_NEWNET), { VERDICT_ALLOW, { { 0, CLONE_NEW_ANY, 0 } } }, /* the house's */
 };
-static const struct arg_rule clone_fork_rules[] = {
-	{ VERDICT_ALLOW, { { 0, CLONE_NEW_ANY, 0 } } },
-	KILL_NEW_FLAGS,
-};
+#define CLONE_RULES (COUNT_OF(clone_rules) - 1)
 
 static const struct arg_rule fcntl_rules[] = { ALLOW_IF(1, F_DUPFD), ALLOW_IF(1, F_DUPFD_CLOEXEC),
 	ALLOW_IF(1, F_GETFD), ALLOW_IF(1, F_SETFD), ALLOW_IF(1, F_GETFL), ALLOW_IF(1, F_SETFL) };
 static const struct arg_rule ioctl_rules[] = { ALLOW_IF(1, TCGETS), ALLOW_IF(1, TIOCGWINSZ),
-	ALLOW_IF(1, FIONREAD), ALLOW_IF(1, FIONBIO), ALLOW_IF(1, FIOCLEX), ALLOW_IF(1, FIONCLEX) };
+	ALLOW_IF(1, FIONREAD), ALLOW_IF(1, FIONBIO), ALLOW_IF(1, FIOCLEX), ALLOW_IF(1, FIONCLEX),
+	ALLOW_IF(1, SECCOMP_IOCTL_NOTIF_RECV), /* the house's, from here */
+	ALLOW_IF(1, SECCOMP_IOCTL_NOTIF_SEND) };
+#define IOCTL_RULES (COUNT_OF(ioctl_rules) - 2)
+
 static const struct arg_rule prctl_rules[] = { ALLOW_IF(0, PR_SET_NAME), ALLOW_IF(0, PR_GET_NAME) };
 static const struct arg_rule prlimit_rules[] = { ALLOW_IF(2, 0) }; /* reads a limit; sets none */
 static const struct arg_rule socketpair_rules[] = { ALLOW_IF(0, AF_UNIX) };
@@ -116,9 +83,12 @@ static const struct arg_rule getsockopt_rules[] = {
 };
 
 /* Between the two ends of a pair: no address.  Urgent bytes have cost the kernel bugs enough. */
-static const struct arg_rule transfer_rules[] = { { VERDICT_ALLOW,
-	{ { 3, MSG_OOB, 0 }, IS(4, 0) } } };
-static const struct arg_rule recvmsg_rules[] = { { VERDICT_ALLOW, { { 2, MSG_OOB, 0 } } } };
+#define NO_OOB(arg)               \
+	{                         \
+		(arg), MSG_OOB, 0 \
+	}
+static const struct arg_rule transfer_rules[] = { { VERDICT_ALLOW, { NO_OOB(3), IS(4, 0) } } };
+static const struct arg_rule recvmsg_rules[] = { { VERDICT_ALLOW, { NO_OOB(2) } } };
 
 /*
  * What is in the page cache is shared with the host and with other runs: nobody throws out what
@@ -132,105 +102,110 @@ static const struct arg_rule madvise_rules[] = {
 	{ VERDICT_ALLOW, { { 2, 14, 14 } } }, /* 14 and 15 */
 };
 
-/* Libraries probe for these and have another way when the kernel does not know them. */
-static const short unknown[] = { NR(clone3), NR(openat2), NR(memfd_create), NR(memfd_secret),
-	NR(pidfd_open), NR(landlock_create_ruleset), NR(landlock_add_rule),
-	NR(landlock_restrict_self), NR(flock), NR(inotify_init), NR(inotify_init1),
-	NR(inotify_add_watch), NR(inotify_rm_watch), NR(pkey_alloc), NR(set_mempolicy_home_node),
-	NR(preadv2), NR(pwritev2), /* their flags ask what others have cached */
-	/* cachestat fchmodat2 map_shadow_stack futex_wake futex_wait futex_requeue statmount
-	 * listmount lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal */
-	NR_FIRST_NEW, 452, 453, 454, 455, 456, 457, 458, 459, 460, 461, 462,
-	/* setxattrat getxattrat listxattrat removexattrat; 467 is in the red list; file_getattr
-	 * file_setattr */
-	463, 464, 465, 466, 468, 469 };
-
-/* shutil.copy2() raises EPERM again but swallows ENOTSUP. */
-static const short xattrs[] = { NR(setxattr), NR(lsetxattr), NR(fsetxattr), NR(getxattr),
-	NR(lgetxattr), NR(fgetxattr), NR(listxattr), NR(llistxattr), NR(flistxattr),
-	NR(removexattr), NR(lremovexattr), NR(fremovexattr) };
-
 /*
  * No honest program needs these: the first one ends the run, so that nothing is tried twice.
  */
-static const short red[] = { NR(ptrace), NR(process_vm_readv), NR(process_vm_writev), NR(kcmp),
-	NR(pidfd_getfd), NR(bpf), NR(userfaultfd), NR(perf_event_open), NR(io_uring_setup),
-	NR(io_uring_enter), NR(io_uring_register), NR(keyctl), NR(add_key), NR(request_key),
-	NR(mount), NR(umount2), NR(pivot_root), NR(chroot), NR(fsopen), NR(fsconfig), NR(fsmount),
-	NR(fspick), NR(move_mount), NR(open_tree), NR(mount_setattr), NR_OPEN_TREE_ATTR, NR(setns),
-	NR(unshare), NR(open_by_handle_at), NR(init_module), NR(finit_module), NR(delete_module),
-	NR(kexec_load), NR(kexec_file_load), NR(reboot), NR(swapon), NR(swapoff), NR(acct),
-	NR(iopl), NR(ioperm), NR(modify_ldt), NR(personality), NR(seccomp), NR(fanotify_init),
-	NR(fanotify_mark), NR(quotactl), NR(quotactl_fd), NR(syslog), NR(sethostname),
-	NR(setdomainname), NR(clock_settime), NR(clock_adjtime), NR(settimeofday), NR(adjtimex) };
+static const short red[] = { N(ptrace), N(process_vm_readv), N(process_vm_writev), N(kcmp),
+	N(pidfd_getfd), N(bpf), N(userfaultfd), N(perf_event_open), N(io_uring_setup),
+	N(io_uring_enter), N(io_uring_register), N(keyctl), N(add_key), N(request_key), N(mount),
+	N(umount2), N(pivot_root), N(chroot), N(fsopen), N(fsconfig), N(fsmount), N(fspick),
+	N(move_mount), N(open_tree), N(mount_setattr), NR_OPEN_TREE_ATTR, N(setns), N(unshare),
+	N(open_by_handle_at), N(init_module), N(finit_module), N(delete_module), N(kexec_load),
+	N(kexec_file_load), N(reboot), N(swapon), N(swapoff), N(acct), N(iopl), N(ioperm),
+	N(modify_ldt), N(personality), N(seccomp), N(fanotify_init), N(fanotify_mark), N(quotactl),
+	N(quotactl_fd), N(syslog), N(sethostname), N(setdomainname), N(clock_settime),
+	N(clock_adjtime), N(settimeofday), N(adjtimex) };
 
 static const struct syscall_group job[] = {
-	{ "bytes in and out of what is open", VERDICT_ALLOW, CALLS(streams), NO_RULES },
-	{ "files and folders by name", VERDICT_ALLOW, CALLS(files), NO_RULES },
-	{ "memory without a say about protection", VERDICT_ALLOW, CALLS(memory), NO_RULES },
-	{ "clocks and timers", VERDICT_ALLOW, CALLS(clocks), NO_RULES },
-	{ "waiting for descriptors", VERDICT_ALLOW, CALLS(waiting), NO_RULES },
-	{ "signals inside the pid namespace", VERDICT_ALLOW, CALLS(signals), NO_RULES },
-	{ "threads, exit and children", VERDICT_ALLOW, CALLS(threads), NO_RULES },
-	{ "who and where am I", VERDICT_ALLOW, CALLS(identity), NO_RULES },
-	{ "the worker takes stdin with its job", VERDICT_DEFAULT, CALL(recvmsg),
-		RULES(recvmsg_rules) },
-	{ "what others have cached stays", VERDICT_DEFAULT, CALL(fadvise64), RULES(fadvise_rules) },
-	{ "no page is merged with others'", VERDICT_DEFAULT, CALL(madvise), RULES(madvise_rules) },
-	{ "never writable and executable", VERDICT_DEFAULT, CALL(mmap), RULES(mmap_rules) },
-	{ "never made executable", VERDICT_DEFAULT, CALL(mprotect), RULES(mprotect_rules) },
-	{ "threads, no processes", VERDICT_DEFAULT, CALL(clone), RULES(clone_thread_rules) },
-	{ "no locks, no pipe sizes", VERDICT_DEFAULT, CALL(fcntl), RULES(fcntl_rules) },
-	{ "no terminals", VERDICT_DEFAULT, CALL(ioctl), RULES(ioctl_rules) },
-	{ "the name of a thread", VERDICT_DEFAULT, CALL(prctl), RULES(prctl_rules) },
-	{ "limits are read only", VERDICT_DEFAULT, CALL(prlimit64), RULES(prlimit_rules) },
-	{ "asyncio wakes itself by a pair", VERDICT_DEFAULT, CALL(socketpair),
-		RULES(socketpair_rules) },
-	{ "what kind of socket", VERDICT_DEFAULT, CALL(getsockopt), RULES(getsockopt_rules) },
-	{ "and talks over it", VERDICT_DEFAULT, CALLS(talking), RULES(transfer_rules) },
-	{ "libraries know another way", VERDICT_ERRNO(ENOSYS), CALLS(unknown), NO_RULES },
-	{ "copies go on without them", VERDICT_ERRNO(ENOTSUP), CALLS(xattrs), NO_RULES },
-	{ "no innocent use", VERDICT_KILL, CALLS(red), NO_RULES },
+	ALLOWED("bytes in and out of what is open", N(read), N(write), N(readv), N(writev),
+		N(pread64), N(pwrite64), N(preadv), N(pwritev), N(close), N(close_range), N(lseek),
+		N(dup), N(dup2), N(dup3), N(pipe), N(pipe2), N(fsync), N(fdatasync), N(ftruncate),
+		N(truncate), N(fallocate), N(sendfile), N(copy_file_range), N(shutdown)),
+	ALLOWED("files and folders by name", N(open), N(openat), N(creat), N(stat), N(fstat),
+		N(lstat), N(newfstatat), N(statx), N(access), N(faccessat), N(faccessat2),
+		N(readlink), N(readlinkat), N(getcwd), N(chdir), N(fchdir), N(mkdir), N(mkdirat),
+		N(rmdir), N(unlink), N(unlinkat), N(rename), N(renameat), N(renameat2), N(getdents),
+		N(getdents64), N(umask), N(utime), N(utimes), N(futimesat), N(utimensat), N(statfs),
+		N(fstatfs), N(chmod), N(fchmod), N(fchmodat)),
+	ALLOWED("memory without a say about protection", N(munmap), N(mremap), N(brk), N(msync),
+		N(membarrier)),
+	ALLOWED("clocks and timers", N(nanosleep), N(clock_nanosleep), N(clock_gettime),
+		N(clock_getres), N(gettimeofday), N(time), N(times), N(getitimer), N(setitimer),
+		N(alarm), N(timer_create), N(timer_settime), N(timer_gettime), N(timer_getoverrun),
+		N(timer_delete), N(timerfd_create), N(timerfd_settime), N(timerfd_gettime)),
+	ALLOWED("waiting for descriptors", N(poll), N(ppoll), N(select), N(pselect6),
+		N(epoll_create), N(epoll_create1), N(epoll_ctl), N(epoll_wait), N(epoll_pwait),
+		N(epoll_pwait2), N(eventfd), N(eventfd2)),
+	ALLOWED("signals inside the pid namespace", N(rt_sigaction), N(rt_sigprocmask),
+		N(rt_sigpending), N(rt_sigtimedwait), N(rt_sigsuspend), N(rt_sigreturn),
+		N(rt_sigqueueinfo), N(rt_tgsigqueueinfo), N(sigaltstack), N(pause), N(kill),
+		N(tkill), N(tgkill), N(signalfd), N(signalfd4)),
+	ALLOWED("threads, exit and children", N(futex), N(futex_waitv), N(set_robust_list), N(rseq),
+		N(set_tid_address), N(arch_prctl), N(sched_yield), N(sched_getaffinity), N(getcpu),
+		N(exit), N(exit_group), N(restart_syscall), N(wait4), N(waitid)),
+	ALLOWED("who and where am I", N(getpid), N(getppid), N(gettid), N(getpgid), N(getpgrp),
+		N(getsid), N(getuid), N(geteuid), N(getgid), N(getegid), N(getresuid), N(getresgid),
+		N(getgroups), N(getsockname), N(uname), N(getrlimit), N(getrusage), N(capget),
+		N(getrandom)),
+	{ "the worker takes stdin with its job", ASKED(recvmsg, recvmsg_rules) },
+	{ "what others have cached stays", ASKED(fadvise64, fadvise_rules) },
+	{ "no page is merged with others'", ASKED(madvise, madvise_rules) },
+	{ "never writable and executable", ASKED(mmap, mmap_rules) },
+	{ "never made executable", ASKED(mprotect, mprotect_rules) },
+	{ "threads only", VERDICT_TELL(EPERM), CALLS(N(clone)), clone_rules, CLONE_RULES },
+	{ "no locks, no pipe sizes", ASKED(fcntl, fcntl_rules) },
+	{ "no terminals", VERDICT_DEFAULT, CALLS(N(ioctl)), ioctl_rules, IOCTL_RULES },
+	{ "the name of a thread", ASKED(prctl, prctl_rules) },
+	{ "limits are read only", ASKED(prlimit64, prlimit_rules) },
+	{ "asyncio wakes itself by a pair", ASKED(socketpair, socketpair_rules) },
+	{ "what kind of socket", ASKED(getsockopt, getsockopt_rules) },
+	{ "and talks over it", ASKED_ALL(transfer_rules, N(sendto), N(recvfrom)) },
+	/*
+	 * Libraries probe for these and have another way when the kernel does not know them.  The flags
+	 * of preadv2 and pwritev2 ask what others have cached.
+	 */
+	GROUP("libraries know another way", VERDICT_ERRNO(ENOSYS), N(clone3), N(openat2),
+		N(memfd_create), N(memfd_secret), N(pidfd_open), N(landlock_create_ruleset),
+		N(landlock_add_rule), N(landlock_restrict_self), N(flock), N(inotify_init),
+		N(inotify_init1), N(inotify_add_watch), N(inotify_rm_watch), N(pkey_alloc),
+		N(set_mempolicy_home_node), N(preadv2), N(pwritev2), 451, 452, 453, 454, 455, 456,
+		457, 458, 459, 460, 461, 462, 463, 464, 465, 466, 468, 469, 470, 471, 472),
+	/* shutil.copy2() raises EPERM again but swallows ENOTSUP. */
+	GROUP("copies go on without them", VERDICT_ERRNO(ENOTSUP), N(setxattr), N(lsetxattr),
+		N(fsetxattr), N(getxattr), N(lgetxattr), N(fgetxattr), N(listxattr), N(llistxattr),
+		N(flistxattr), N(removexattr), N(lremovexattr), N(fremovexattr)),
+	/* Libraries try these and go on without; but whoever reads what a program did wants to know. */
+	TOLD("no network", N(socket), N(connect), N(bind), N(listen), N(accept), N(accept4)),
+	TOLD("no other programs, no processes", N(execve), N(execveat), N(fork), N(vfork)),
+	TOLD("nothing that outlives a process", N(shmget), N(shmat), N(semget), N(msgget),
+		N(mq_open), N(mq_unlink)),
+	TOLD("no other identity", N(setuid), N(setgid), N(setreuid), N(setregid), N(setresuid),
+		N(setresgid), N(setgroups), N(capset)),
+	TOLD("no devices, no handles", N(mknod), N(mknodat), N(name_to_handle_at),
+		N(pidfd_send_signal)),
+	{ "no innocent use", VERDICT_END, THESE(red), NULL, 0 },
 };
 
 /* ---- what zygote and slot need beside it; the tiny filter takes all of it back ------------- */
 
-static const short house_start[] = { NR(execve) };
-static const short house_spawn[] = { NR(clone3), NR(setns), NR(unshare), NR(pidfd_open),
-	NR(pidfd_send_signal), NR(setsid), NR(setpgid), NR(fork), NR(vfork) };
-static const short house_mounts[] = { NR(fsopen), NR(fsconfig), NR(fsmount), NR(fspick),
-	NR(move_mount), NR(open_tree), NR(mount_setattr), NR(mount), NR(umount2), NR(openat2),
-	NR(fchown), NR(fchownat) };
-static const short house_rights[] = { NR(setresuid), NR(setresgid), NR(setuid), NR(setgid),
-	NR(setgroups), NR(capset), NR(seccomp), NR(prctl), NR(prlimit64), NR(setrlimit),
-	NR(landlock_create_ruleset), NR(landlock_add_rule), NR(landlock_restrict_self),
-	NR(setpriority), NR(sched_setscheduler) };
-static const short house_talk[] = { NR(sendmsg), NR(fcntl), NR(sysinfo), NR(getpeername) };
-
 static const struct syscall_group house[] = {
-	{ "the interpreter is started once", VERDICT_ALLOW, CALLS(house_start), NO_RULES },
-	{ "slots and workers are made", VERDICT_ALLOW, CALLS(house_spawn), NO_RULES },
-	{ "with a file system each", VERDICT_ALLOW, CALLS(house_mounts), NO_RULES },
-	{ "and lose their rights", VERDICT_ALLOW, CALLS(house_rights), NO_RULES },
-	{ "lease messages; imports look at memory", VERDICT_ALLOW, CALLS(house_talk), NO_RULES },
-	{ "plain forks", VERDICT_DEFAULT, CALL(clone), RULES(clone_fork_rules) },
+	ALLOWED("the interpreter is started once", N(execve)),
+	ALLOWED("slots and workers are made", N(clone3), N(setns), N(unshare), N(pidfd_open),
+		N(pidfd_send_signal), N(setsid), N(setpgid), N(fork), N(vfork)),
+	ALLOWED("with a file system each", N(fsopen), N(fsconfig), N(fsmount), N(fspick),
+		N(move_mount), N(open_tree), N(mount_setattr), N(mount), N(umount2), N(openat2),
+		N(fchown), N(fchownat)),
+	ALLOWED("and lose their rights", N(setresuid), N(setresgid), N(setuid), N(setgid),
+		N(setgroups), N(capset), N(seccomp), N(prctl), N(prlimit64), N(setrlimit),
+		N(landlock_create_ruleset), N(landlock_add_rule), N(landlock_restrict_self),
+		N(setpriority), N(sched_setscheduler)),
+	ALLOWED("lease messages; imports look at memory", N(sendmsg), N(fcntl), N(sysinfo),
+		N(getpeername)),
+	{ "plain forks", VERDICT_DEFAULT, CALLS(N(clone)), clone_rules + 1, CLONE_RULES },
+	{ "the slot hears what is refused", ASKED(ioctl, ioctl_rules) },
 };
 
 /* ---- ced ----------------------------------------------------------------------------------- */
-
-/* Started by this call; ced closes the door behind itself with a filter of its own. */
-static const short daemon_start[] = { NR(execve), NR(execveat), NR(seccomp) };
-static const short daemon_files[] = { NR(fchown), NR(fchownat), NR(flock), NR(fcntl), NR(openat2),
-	NR(memfd_create), NR(mlock), NR(munlock), NR(symlink), NR(symlinkat), NR(link), NR(linkat),
-	NR(syncfs), NR(sync_file_range), NR(sysinfo), NR(prlimit64) };
-static const short daemon_sockets[] = { NR(bind), NR(listen), NR(accept), NR(accept4), NR(connect),
-	NR(getsockname), NR(getpeername), NR(getsockopt), NR(setsockopt), NR(shutdown), NR(sendmsg),
-	NR(recvmsg), NR(sendmmsg), NR(recvmmsg), NR(sendto), NR(recvfrom) };
-static const short daemon_children[] = { NR(pidfd_send_signal), NR(pidfd_open), NR(setpriority),
-	NR(sched_setscheduler), NR(sched_getscheduler), NR(sched_getparam),
-	NR(sched_get_priority_max), NR(sched_get_priority_min), NR(ioprio_set) };
-
-static const short pairing[] = { NR(socket), NR(socketpair) };
 
 static const struct arg_rule own_prctl_rules[] = { ALLOW_IF(0, PR_SET_NAME),
 	ALLOW_IF(0, PR_GET_NAME), ALLOW_IF(0, PR_SET_DUMPABLE), ALLOW_IF(0, PR_GET_DUMPABLE),
@@ -238,58 +213,59 @@ static const struct arg_rule own_prctl_rules[] = { ALLOW_IF(0, PR_SET_NAME),
 	ALLOW_IF(0, PR_SET_PDEATHSIG), ALLOW_IF(0, PR_CAPBSET_READ),
 	ALLOW_IF(0, PR_SET_TIMERSLACK) };
 
-#if SANITIZED
-static const short sanitizer[] = { NR(clone), NR(ptrace), NR(personality), NR(prctl) };
-#endif
-
 static const struct syscall_group daemon_groups[] = {
 #if SANITIZED
-	{ "the leak checker; test builds only", VERDICT_ALLOW, CALLS(sanitizer), NO_RULES },
+	ALLOWED("the leak checker; test builds only", N(clone), N(ptrace), N(personality),
+		N(prctl)),
 #endif
-	{ "exec happens once", VERDICT_ALLOW, CALLS(daemon_start), NO_RULES },
-	{ "the store and its locks", VERDICT_ALLOW, CALLS(daemon_files), NO_RULES },
-	{ "clients and jails", VERDICT_ALLOW, CALLS(daemon_sockets), NO_RULES },
-	{ "pidfds; the recorder's priority", VERDICT_ALLOW, CALLS(daemon_children), NO_RULES },
-	{ "local sockets only", VERDICT_DEFAULT, CALLS(pairing), RULES(socketpair_rules) },
-	{ "names, dumps, its last filter", VERDICT_DEFAULT, CALL(prctl), RULES(own_prctl_rules) },
+	/* Started by this call; ced closes the door behind itself with a filter of its own. */
+	ALLOWED("exec happens once", N(execve), N(execveat), N(seccomp)),
+	ALLOWED("the store and its locks", N(fchown), N(fchownat), N(flock), N(fcntl), N(openat2),
+		N(memfd_create), N(mlock), N(munlock), N(symlink), N(symlinkat), N(link), N(linkat),
+		N(syncfs), N(sync_file_range), N(sysinfo), N(prlimit64)),
+	ALLOWED("clients and jails", N(bind), N(listen), N(accept), N(accept4), N(connect),
+		N(getsockname), N(getpeername), N(getsockopt), N(setsockopt), N(shutdown),
+		N(sendmsg), N(recvmsg), N(sendmmsg), N(recvmmsg), N(sendto), N(recvfrom)),
+	ALLOWED("pidfds; the recorder's priority", N(pidfd_send_signal), N(pidfd_open),
+		N(setpriority), N(sched_setscheduler), N(sched_getscheduler), N(sched_getparam),
+		N(sched_get_priority_max), N(sched_get_priority_min), N(ioprio_set)),
+	{ "local sockets only", ASKED_ALL(socketpair_rules, N(socket), N(socketpair)) },
+	{ "names, dumps, its last filter", ASKED(prctl, own_prctl_rules) },
 };
 
 /* ---- ced-inspector ------------------------------------------------------------------------- */
 
-static const short inspector_start[] = { NR(execve), NR(seccomp), NR(openat), NR(fstat),
-	NR(newfstatat), NR(access), NR(faccessat2), NR(readlink), NR(readlinkat), NR(prlimit64),
-	NR(set_tid_address), NR(set_robust_list), NR(rseq), NR(arch_prctl), NR(pread64), NR(lseek),
-	NR(sysinfo), NR(uname), NR(sched_getaffinity), NR(fcntl), NR(getrusage), NR(getrlimit) };
-static const short inspector_serve[] = { NR(read), NR(write), NR(readv), NR(writev), NR(recvfrom),
-	NR(sendto), NR(recvmsg), NR(sendmsg), NR(poll), NR(ppoll), NR(close), NR(futex), NR(munmap),
-	NR(mremap), NR(brk), NR(madvise), NR(exit), NR(exit_group), NR(getrandom),
-	NR(clock_gettime), NR(clock_getres), NR(gettimeofday), NR(time), NR(rt_sigaction),
-	NR(rt_sigprocmask), NR(rt_sigreturn), NR(sigaltstack), NR(getpid), NR(gettid), NR(tgkill),
-	NR(restart_syscall), NR(setitimer), NR(close_range) };
-
 static const struct syscall_group inspector_groups[] = {
-	{ "loader and libc come up", VERDICT_ALLOW, CALLS(inspector_start), NO_RULES },
-	{ "questions and answers", VERDICT_ALLOW, CALLS(inspector_serve), NO_RULES },
-	{ "never writable and executable", VERDICT_DEFAULT, CALL(mmap), RULES(mmap_rules) },
-	{ "never made executable", VERDICT_DEFAULT, CALL(mprotect), RULES(mprotect_rules) },
-	{ "no terminals", VERDICT_DEFAULT, CALL(ioctl), RULES(ioctl_rules) },
-	{ "dumps, its last filter", VERDICT_DEFAULT, CALL(prctl), RULES(own_prctl_rules) },
-	{ "no innocent use", VERDICT_KILL, CALLS(red), NO_RULES },
+	ALLOWED("loader and libc come up", N(execve), N(seccomp), N(openat), N(fstat),
+		N(newfstatat), N(access), N(faccessat2), N(readlink), N(readlinkat), N(prlimit64),
+		N(set_tid_address), N(set_robust_list), N(rseq), N(arch_prctl), N(pread64),
+		N(lseek), N(sysinfo), N(uname), N(sched_getaffinity), N(fcntl), N(getrusage),
+		N(getrlimit)),
+	ALLOWED("questions and answers", N(read), N(write), N(readv), N(writev), N(recvfrom),
+		N(sendto), N(recvmsg), N(sendmsg), N(poll), N(ppoll), N(close), N(futex), N(munmap),
+		N(mremap), N(brk), N(madvise), N(exit), N(exit_group), N(getrandom),
+		N(clock_gettime), N(clock_getres), N(gettimeofday), N(time), N(rt_sigaction),
+		N(rt_sigprocmask), N(rt_sigreturn), N(sigaltstack), N(getpid), N(gettid), N(tgkill),
+		N(restart_syscall), N(setitimer), N(close_range)),
+	{ "never writable and executable", ASKED(mmap, mmap_rules) },
+	{ "never made executable", ASKED(mprotect, mprotect_rules) },
+	{ "no terminals", VERDICT_DEFAULT, CALLS(N(ioctl)), ioctl_rules, IOCTL_RULES },
+	{ "dumps, its last filter", ASKED(prctl, own_prctl_rules) },
+	{ "no innocent use", VERDICT_END, THESE(red), NULL, 0 },
 };
 
 /* ---- profiles ------------------------------------------------------------------------------ */
 
-/* A profile is its own groups, then another profile's where it does not say otherwise. */
+/* A profile is its own groups, then the job's where it does not say otherwise. */
 static const struct {
 	const struct syscall_group *own;
 	size_t own_count;
-	const struct syscall_group *then;
-	size_t then_count;
+	bool then_job;
 } profiles[FILTER_PROFILE_COUNT] = {
-	[FILTER_JOB] = { job, COUNT_OF(job), NULL, 0 },
-	[FILTER_HOUSE] = { house, COUNT_OF(house), job, COUNT_OF(job) },
-	[FILTER_DAEMON] = { daemon_groups, COUNT_OF(daemon_groups), job, COUNT_OF(job) },
-	[FILTER_INSPECTOR] = { inspector_groups, COUNT_OF(inspector_groups), NULL, 0 },
+	[FILTER_JOB] = { job, COUNT_OF(job), false },
+	[FILTER_HOUSE] = { house, COUNT_OF(house), true },
+	[FILTER_DAEMON] = { daemon_groups, COUNT_OF(daemon_groups), true },
+	[FILTER_INSPECTOR] = { inspector_groups, COUNT_OF(inspector_groups), false },
 };
 
 const struct syscall_group *syscall_own_group_at(enum filter_profile profile, size_t index)
@@ -302,15 +278,7 @@ const struct syscall_group *syscall_group_at(enum filter_profile profile, size_t
 	if (index < profiles[profile].own_count)
 		return syscall_own_group_at(profile, index);
 	index -= profiles[profile].own_count;
-	return index < profiles[profile].then_count ? &profiles[profile].then[index] : NULL;
-}
-
-static bool group_has(const struct syscall_group *group, int nr)
-{
-	for (size_t i = 0; i < group->call_count; i++)
-		if (group->calls[i] == nr)
-			return true;
-	return false;
+	return profiles[profile].then_job && index < COUNT_OF(job) ? &job[index] : NULL;
 }
 
 const struct syscall_group *syscall_group_of(enum filter_profile profile, int nr)
@@ -318,7 +286,15 @@ const struct syscall_group *syscall_group_of(enum filter_profile profile, int nr
 	const struct syscall_group *group;
 
 	for (size_t i = 0; (group = syscall_group_at(profile, i)); i++)
-		if (group_has(group, nr))
-			return group;
+		for (size_t k = 0; k < group->call_count; k++)
+			if (group->calls[k] == nr)
+				return group;
 	return NULL;
+}
+
+uint32_t syscall_plain(uint32_t verdict)
+{
+	if ((verdict & SECCOMP_RET_ACTION_FULL) != SECCOMP_RET_USER_NOTIF)
+		return verdict;
+	return verdict == VERDICT_END ? VERDICT_KILL : VERDICT_ERRNO(verdict & SECCOMP_RET_DATA);
 }

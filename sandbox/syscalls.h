@@ -25,6 +25,20 @@
 #define VERDICT_KILL         SECCOMP_RET_KILL_PROCESS
 #define VERDICT_ERRNO(errno) (SECCOMP_RET_ERRNO | (uint32_t)(errno))
 
+/*
+ * What tells of intent goes to the slot, which counts it (hearing.h) and then answers with the
+ * errno, or ends the run.  The kernel passes over the lower half of such an answer: here it keeps
+ * what the slot says.  Where no slot listens the kernel says it (syscall_plain()).
+ */
+#define VERDICT_TELL(errno) (SECCOMP_RET_USER_NOTIF | (uint32_t)(errno))
+#define VERDICT_END         (SECCOMP_RET_USER_NOTIF | SECCOMP_RET_DATA)
+
+/*
+ * What zygote and slot get in their place: never done, and weaker than the worker's own answer, so
+ * that it counts.  "Ask the tracer": there is none, which the kernel makes ENOSYS of.
+ */
+#define VERDICT_HELD SECCOMP_RET_TRACE
+
 enum filter_profile {
 	FILTER_JOB,       /* a program in its jail: what base and tiny filter leave together */
 	FILTER_HOUSE,     /* zygote and slot: the job's list and what making workers takes */
@@ -77,3 +91,6 @@ const struct syscall_group *syscall_own_group_at(enum filter_profile profile, si
 
 /* The group that decides about `nr`, or NULL: then VERDICT_DEFAULT counts. */
 const struct syscall_group *syscall_group_of(enum filter_profile profile, int nr);
+
+/* The same verdict where nobody listens: an errno, or death by SIGSYS. */
+uint32_t syscall_plain(uint32_t verdict);

@@ -17,9 +17,9 @@ static const short processes[] = { NR(clone) };
 	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 		    CLONE_NEWPID | CLONE_NEWNET))
 
-#define KILL_FLAG(flag)                        \
+#define END_FLAG(flag)                         \
 	{                                      \
-		VERDICT_KILL,                  \
+		VERDICT_END,                   \
 		{                              \
 			{ 0, (flag), (flag) }, \
 			{                      \
@@ -31,13 +31,13 @@ static const short processes[] = { NR(clone) };
 /* A child with our parent for its own would be the slot's, which waits for nobody it did not make. */
 static const struct arg_rule process_rules[] = {
 	{ VERDICT_ALLOW, { { 0, CLONE_NEW_ANY | CLONE_PARENT, 0 } } },
-	KILL_FLAG(CLONE_NEWNS),
-	KILL_FLAG(CLONE_NEWCGROUP),
-	KILL_FLAG(CLONE_NEWUTS),
-	KILL_FLAG(CLONE_NEWIPC),
-	KILL_FLAG(CLONE_NEWUSER),
-	KILL_FLAG(CLONE_NEWPID),
-	KILL_FLAG(CLONE_NEWNET),
+	END_FLAG(CLONE_NEWNS),
+	END_FLAG(CLONE_NEWCGROUP),
+	END_FLAG(CLONE_NEWUTS),
+	END_FLAG(CLONE_NEWIPC),
+	END_FLAG(CLONE_NEWUSER),
+	END_FLAG(CLONE_NEWPID),
+	END_FLAG(CLONE_NEWNET),
 };
 
 #define CALLS(list) (list), COUNT_OF(list)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "proto/base/container.h"
+#include "sandbox/hearing.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/landlock.h"
 #include "sandbox/tiny_filter.h"
@@ -68,7 +69,9 @@ static int place_descriptors(const struct worker_plan *plan, struct err *err)
 		return err_sys(err, "dup2");
 	if (plan->job != WORKER_JOB_FD && dup3(plan->job, WORKER_JOB_FD, O_CLOEXEC) < 0)
 		return err_sys(err, "dup3");
-	if (close_range(WORKER_JOB_FD + 1, ~0U, 0) < 0)
+	if (plan->tell != WORKER_TELL_FD && dup3(plan->tell, WORKER_TELL_FD, O_CLOEXEC) < 0)
+		return err_sys(err, "dup3");
+	if (close_range(WORKER_TELL_FD + 1, ~0U, 0) < 0)
 		return err_sys(err, "close_range");
 	return 0;
 }
@@ -116,8 +119,16 @@ static int take_landlock(const struct worker_plan *plan, struct err *err)
 
 static int take_filter(const struct worker_plan *plan, struct err *err)
 {
+	int listener = -1;
+
 	(void)plan;
-	return tiny_filter_load(err);
+	if (tiny_filter_load(&listener, err) < 0)
+		return -1;
+	if (listener >= 0 && hearing_send(WORKER_TELL_FD, listener, err) < 0)
+		return -1;
+	if (close_range(WORKER_TELL_FD, ~0U, 0) < 0)
+		return err_sys(err, "close_range");
+	return listener >= 0 ? tiny_filter_close(err) : 0;
 }
 
 static const struct step {

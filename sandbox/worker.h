@@ -18,12 +18,14 @@
 #include "sandbox/files.h"
 #include "sandbox/footprint.h"
 
-#define WORKER_JOB_FD 3
+#define WORKER_JOB_FD  3
+#define WORKER_TELL_FD 4 /* until the last step */
 
 struct worker_plan {
 	int job; /* any numbers from 3 upwards */
 	int out;
 	int error;
+	int tell;         /* where the slot hears of refused calls: see hearing.h */
 	const int *joins; /* "procs" files of the cgroups to join */
 	unsigned join_count;
 	const struct files *files;

@@ -24,10 +24,11 @@ MAGIC = 0x43454401
 (
     ZYGOTE_READY, SLOT_OPENED, SLOT_FAILED, SLOT_GONE, SLOT_OPEN, WORKER_MAKE, ADJUST, COLLECT,
     WORKER_DROP, WORKER_MADE, WORKER_FAILED, ADJUSTED, WORKER_ENDED, COLLECTED, DROPPED,
-) = range(1, 16)
+    WORKER_REFUSED,
+) = range(1, 17)
 JOB_START, JOB_READY, JOB_FAILED, JOB_BEGUN, JOB_ERROR, JOB_DONE = range(1, 7)
 KINDS = "none zygote_ready slot_opened slot_failed slot_gone slot_open worker_make adjust collect " \
-    "worker_drop worker_made worker_failed adjusted worker_ended collected dropped".split()
+    "worker_drop worker_made worker_failed adjusted worker_ended collected dropped worker_refused".split()
 FLAG_RLIMIT_MEMORY, FLAG_RLIMIT_PIDS, FLAG_DISK_FULL, FLAG_INODES_FULL, FLAG_CPU_LIMIT = 1, 2, 4, 8, 16
 
 # struct lease_msg, struct lease_limits and struct lease_usage
@@ -35,7 +36,11 @@ HEAD = struct.Struct("=IIIIIiiIQQQ")
 LIMITS = "memory_bytes disk_bytes inodes cpu_ms pids open_files file_bytes".split()
 USAGE = "cpu_user_us cpu_sys_us max_rss_bytes ctx_voluntary ctx_forced".split()
 TEXT_MAX = 192
-MSG_LEN = HEAD.size + 8 * (len(LIMITS) + len(USAGE)) + TEXT_MAX
+REFUSED_MAX = 12
+REFUSED = struct.Struct("=IIIIq")  # nr, kind, count, ended, first_us; two counts stand before them
+REFUSED_LEN = 8 + REFUSED_MAX * REFUSED.size
+REFUSED_AT = HEAD.size + 8 * (len(LIMITS) + len(USAGE))
+MSG_LEN = REFUSED_AT + REFUSED_LEN + TEXT_MAX
 JOB_HEAD = struct.Struct("=IIIi")
 JOB_BODY = struct.Struct("=IIIIII")
 ARTIFACT_HEAD = struct.Struct("=IIIIQ")
@@ -71,7 +76,7 @@ def pack(kind, slot=0, sequence=0, flags=0, artifact_count=0, artifact_bytes=0, 
     head = HEAD.pack(MAGIC, kind, slot, sequence, flags, 0, 0, artifact_count, artifact_bytes, 0, 0)
     numbers = [limits.pop(name, 0) for name in LIMITS] + [0] * len(USAGE)
     assert not limits, limits
-    return head + struct.pack(f"={len(numbers)}Q", *numbers) + bytes(TEXT_MAX)
+    return head + struct.pack(f"={len(numbers)}Q", *numbers) + bytes(REFUSED_LEN + TEXT_MAX)
 
 
 def unpack(data):
@@ -80,6 +85,8 @@ def unpack(data):
     names = "magic kind slot sequence flags pid status artifact_count artifact_bytes disk_bytes inodes"
     msg = Msg(zip(names.split(), HEAD.unpack_from(data)))
     msg["usage"] = dict(zip(USAGE, struct.unpack_from(f"={len(USAGE)}Q", data, HEAD.size + 8 * len(LIMITS))))
+    count, msg["refused_others"] = struct.unpack_from("=II", data, REFUSED_AT)
+    msg["refused"] = [REFUSED.unpack_from(data, REFUSED_AT + 8 + i * REFUSED.size) for i in range(count)]
     msg["text"] = data[-TEXT_MAX:].split(b"\0")[0].decode()
     return msg
 
@@ -291,10 +298,19 @@ class Slot:
         return worker
 
     def expect(self, kind, timeout=PATIENCE):
+        """The next message but for WORKER_REFUSED, which may come at any time before the end."""
+        while (msg := self.next(timeout)).kind == WORKER_REFUSED:
+            pass
+        return self.check(msg, kind)
+
+    def next(self, timeout=PATIENCE):
         msg = receive(self.sock, timeout)
+        assert msg.sequence == self.sequence and msg.slot == self.index
+        return msg
+
+    def check(self, msg, kind):
         if msg.kind != kind:
             raise RuntimeError(f"{msg.name} instead of {KINDS[kind]}: {msg.text}")
-        assert msg.sequence == self.sequence and msg.slot == self.index
         return msg
 
     def run(self, code, artifacts=None, timeout=PATIENCE, flags=0, limits={}, **job):
@@ -303,6 +319,7 @@ class Slot:
         if artifacts is not None:
             run.artifacts = worker.collect(artifacts)
         run.dropped = worker.drop()
+        run.ended = worker.ended
         return run
 
 
@@ -397,9 +414,10 @@ class Worker:
                     words += data
                     if not data:
                         watched.discard(fd)
-                else:
-                    self.ended = self.slot.expect(WORKER_ENDED)
-                    run.status = self.ended.status
+                elif (msg := self.slot.next()).kind != WORKER_REFUSED:
+                    self.slot.check(msg, WORKER_ENDED)
+                    self.ended = msg
+                    run.status = msg.status
             words = self.take_words(run, words)
         for fd in parts:
             os.set_blocking(fd, False)

@@ -366,10 +366,81 @@ print(os.path.realpath(".."), os.listdir("/work/.."), sep=" ")"""
 
 @test
 def a_worker_may_not_do_what_its_slot_does(zygote, slot):
-    for code, status in (("libc.unshare(0x10000000)", -31), ("libc.setns(3, 0)", -31), ("libc.mount(0, b'/', 0, 0, 0)", -31),
+    for code, status in (("libc.unshare(0x10000000)", -9), ("libc.setns(3, 0)", -9), ("libc.mount(0, b'/', 0, 0, 0)", -9),
                          ("libc.setresuid(0, 0, 0)", 0), ("libc.syscall(435, 0, 0)", 0), ("libc.prctl(4, 1, 0, 0, 0)", 0)):
         run = slot.run(f"import ctypes\nlibc = ctypes.CDLL(None)\nprint({code})")
         equal((code, run.code, run.stdout), (code, status, b"-1\n" if status == 0 else b""))
+
+
+def refused(slot, code):
+    """What the slot tells of a program: {number: (kind, count, ended)} and how many found no row."""
+    run = slot.run("import ctypes, os, socket, threading\nlibc = ctypes.CDLL(None)\n" + code)
+    ended = run.ended
+    return {nr: (kind, count, bool(end)) for nr, kind, count, end, _ in ended["refused"]}, ended["refused_others"]
+
+
+@test
+def what_a_worker_was_refused_is_told_by_number_kind_and_count(zygote, slot):
+    code = "for family in (2, 2, 2, 10, 16):\n  try: socket.socket(family, socket.SOCK_DGRAM)\n  except PermissionError: pass\n" \
+        "try: os.fork()\nexcept PermissionError: pass\nlibc.setresuid(0, 0, 0)"
+    run = slot.run("import os, socket, ctypes\nlibc = ctypes.CDLL(None)\n" + code)
+    rows = {(nr, kind): count for nr, kind, count, end, _ in run.ended["refused"] if not end}
+    equal(rows, {(41, 2): 3, (41, 10): 1, (41, 16): 1, (56, 0): 1, (117, 0): 1})
+    times = [row[4] for row in run.ended["refused"]]
+    equal(times, sorted(times))
+    check(all(0 < time.clock_gettime(time.CLOCK_MONOTONIC) - at / 1e6 < 10 for at in times))
+
+
+@test
+def an_ordinary_program_is_refused_nothing(zygote, slot):
+    code = "import json, re, random, tempfile, subprocess, threading, asyncio, datetime, hashlib, decimal, pickle\n" \
+        "thread = threading.Thread(target=print, args=('x',)); thread.start(); thread.join()\n" \
+        "asyncio.run(asyncio.sleep(0)); tempfile.TemporaryFile().write(b'x'); random.random(); print(os.urandom(3))"
+    equal(refused(slot, code), ({}, 0))
+    equal(refused(slot, "print(1)"), ({}, 0))
+
+
+@test
+def a_call_without_innocent_use_ends_the_run_and_is_named(zygote, slot):
+    for name, nr in (("ptrace", 101), ("mount", 165), ("unshare", 272), ("setns", 308), ("bpf", 321), ("seccomp", 317),
+                     ("io_uring_setup", 425), ("fsopen", 430), ("keyctl", 250), ("init_module", 175), ("kexec_load", 246),
+                     ("process_vm_readv", 310), ("perf_event_open", 298), ("userfaultfd", 323)):
+        rows, others = refused(slot, f"print(os.getpid(), flush=True); libc.syscall({nr}, 0, 0, 0, 0, 0, 0); print('alive')")
+        equal((name, rows, others), (name, {nr: (0, 1, True)}, 0))
+    equal(refused(slot, "libc.syscall(56, 0x10000011, 0, 0, 0, 0)")[0], {56: (0, 1, True)})  # clone into a user namespace
+
+
+@test
+def a_program_that_asks_without_end_is_slowed_and_counted(zygote, slot):
+    code = "import time\nbegin = time.monotonic(); n = 0\nwhile time.monotonic() - begin < 1:\n  libc.socket(2, 1, 0); n += 1\nprint(n)"
+    run = slot.run("import ctypes\nlibc = ctypes.CDLL(None)\n" + code)
+    n = int(run.stdout)
+    check(1000 < n < 2300, n)
+    equal([row[:4] for row in run.ended["refused"]], [(41, 2, n, 0)])
+
+
+@test
+def many_threads_and_kinds_that_ask_at_once_are_all_answered(zygote, slot):
+    code = "def ask(n):\n  for i in range(30): libc.socket(n * 100 + i % 5, 1, 0)\n" \
+        "threads = [threading.Thread(target=ask, args=(n,)) for n in range(20)]\n" \
+        "for t in threads: t.start()\nfor t in threads: t.join()\nprint('all')"
+    rows, others = refused(slot, code)
+    run = slot.run("import ctypes, threading\nlibc = ctypes.CDLL(None)\n" + code)
+    equal(run.stdout, b"all\n")
+    equal(sum(row[2] for row in run.ended["refused"]) + run.ended["refused_others"], 600)
+    equal(len(run.ended["refused"]), 12)
+
+
+@test
+def a_worker_that_is_killed_while_it_asks_ends_and_the_next_one_is_heard(zygote, slot):
+    worker = slot.make()
+    run = worker.run("import ctypes, threading\nlibc = ctypes.CDLL(None)\n"
+                     "def ask():\n  while True: libc.socket(2, 1, 0)\n"
+                     "for _ in range(8): threading.Thread(target=ask, daemon=True).start()\n"
+                     "import os, time; time.sleep(0.2); os.kill(os.getpid(), 9)")
+    equal(run.status, 9)
+    worker.drop()
+    equal(refused(slot, "libc.socket(2, 1, 0)"), ({41: (2, 1, False)}, 0))
 
 
 @test

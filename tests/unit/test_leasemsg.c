@@ -126,6 +126,39 @@ TEST(messages_out_of_shape_are_refused)
 	CHECK_EQ_INT(open_count(), before);
 }
 
+TEST(refused_calls_come_with_the_end_in_possible_rows_and_nowhere_else)
+{
+	struct lease_msg good = lease_msg_of(LEASE_WORKER_ENDED);
+	struct lease_msg msg;
+	struct err err = ERR_INIT;
+
+	good.refused_count = LEASE_REFUSED_MAX;
+	for (unsigned i = 0; i < LEASE_REFUSED_MAX; i++)
+		good.refused[i] = (struct lease_refused){ 41, i, 1 + i, i == 3, i };
+	CHECK_EQ_INT(recv_raw(&good, sizeof(good), 0, &err), 1);
+	msg = good;
+	msg.refused_count = LEASE_REFUSED_MAX + 1;
+	CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), 0, &err), -1);
+	msg.refused_count = UINT32_MAX;
+	CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), 0, &err), -1);
+	msg = good;
+	msg.kind = LEASE_WORKER_MADE;
+	CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), 0, &err), -1);
+	msg = good;
+	msg.refused[5].nr = LEASE_CALLS_MAX;
+	CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), 0, &err), -1);
+	msg = good;
+	msg.refused[5].count = 0;
+	CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), 0, &err), -1);
+	msg = good;
+	msg.refused[5].ended = 1;
+	CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), 0, &err), -1);
+	msg = good;
+	msg.refused[5].first_us = -1;
+	CHECK_EQ_INT(recv_raw(&msg, sizeof(msg), 0, &err), -1);
+	CHECK_EQ_INT(err.code, ERR_PROTOCOL);
+}
+
 TEST(the_end_of_the_conversation_and_a_quiet_peer_are_told_apart)
 {
 	auto_pair struct pair pair = socket_pair();

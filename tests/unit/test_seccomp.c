@@ -30,19 +30,25 @@
 
 static struct err err = ERR_INIT;
 static struct filter filters[FILTER_PROFILE_COUNT];
-static struct sock_filter tiny[TINY_FILTER_MAX];
-static size_t tiny_len;
+static struct sock_filter tiny[TINY_PART_COUNT][TINY_FILTER_MAX];
+static size_t tiny_len[TINY_PART_COUNT];
+
+static void build_tiny(const struct syscall_list *more)
+{
+	for (unsigned part = 0; part < TINY_PART_COUNT; part++)
+		tiny_len[part] = tiny_filter_build(part, more, tiny[part]);
+}
 
 static bool build(void)
 {
-	if (tiny_len)
+	if (tiny_len[0])
 		return true;
 	for (unsigned profile = 0; profile < FILTER_PROFILE_COUNT; profile++)
 		if (filter_build(profile, &filters[profile], &err) < 0) {
 			printf("# %s\n", err.text);
 			return false;
 		}
-	tiny_len = tiny_filter_build(NULL, tiny);
+	build_tiny(NULL);
 	return true;
 }
 
@@ -59,10 +65,29 @@ static uint32_t answer(enum filter_profile profile, const struct seccomp_data *d
 	return bpf_run(filters[profile].code, filters[profile].len, data);
 }
 
-/* What a worker lives under: the zygote's filter and the tiny one. */
+static uint32_t answer_of_tiny(enum tiny_part part, const struct seccomp_data *data)
+{
+	return bpf_run(tiny[part], tiny_len[part], data);
+}
+
+/* What a worker lives under where the kernel gives no listener. */
+static uint32_t answer_unheard(const struct seccomp_data *data)
+{
+	return bpf_stricter(answer(FILTER_HOUSE, data), answer_of_tiny(TINY_PLAIN, data));
+}
+
+/* What a worker lives under: the zygote's filter, its own, and the slot's answer. */
 static uint32_t answer_of_both(const struct seccomp_data *data)
 {
-	return bpf_stricter(answer(FILTER_HOUSE, data), bpf_run(tiny, tiny_len, data));
+	uint64_t args[6];
+	uint32_t verdict = bpf_stricter(answer(FILTER_HOUSE, data),
+		bpf_stricter(answer_of_tiny(TINY_TOLD, data), answer_of_tiny(TINY_LAST, data)));
+
+	if (verdict != SECCOMP_RET_USER_NOTIF)
+		return verdict;
+	for (size_t i = 0; i < COUNT_OF(args); i++)
+		args[i] = data->args[i];
+	return tiny_filter_verdict(data->nr, args);
 }
 
 /* ---- all numbers, with arguments around everything that a rule asks for -------------------- */
@@ -140,11 +165,20 @@ static bool is_same(int nr, const uint64_t args[6], uint32_t found, uint32_t hop
 
 static enum filter_profile compared;
 
+/* What is told, the base filter holds back; a filter without a listener says it itself. */
+static uint32_t in_the_kernel(enum filter_profile profile, uint32_t verdict)
+{
+	if (profile == FILTER_HOUSE && syscall_plain(verdict) != verdict)
+		return VERDICT_HELD;
+	return syscall_plain(verdict);
+}
+
 static bool compare_with_table(int nr, const uint64_t args[6])
 {
 	struct seccomp_data data = bpf_call(nr, args);
 
-	return is_same(nr, args, answer(compared, &data), syscall_verdict(compared, nr, args));
+	return is_same(nr, args, answer(compared, &data),
+		in_the_kernel(compared, syscall_verdict(compared, nr, args)));
 }
 
 static bool compare_both_with_job(int nr, const uint64_t args[6])
@@ -152,6 +186,14 @@ static bool compare_both_with_job(int nr, const uint64_t args[6])
 	struct seccomp_data data = bpf_call(nr, args);
 
 	return is_same(nr, args, answer_of_both(&data), syscall_verdict(FILTER_JOB, nr, args));
+}
+
+static bool compare_unheard_with_job(int nr, const uint64_t args[6])
+{
+	struct seccomp_data data = bpf_call(nr, args);
+
+	return is_same(nr, args, answer_unheard(&data),
+		syscall_plain(syscall_verdict(FILTER_JOB, nr, args)));
 }
 
 TEST(every_exported_filter_says_what_its_table_says)
@@ -189,7 +231,41 @@ TEST(base_and_tiny_filter_together_are_exactly_the_jobs_table)
 	NEED_FILTERS();
 	CHECK(each_call(FILTER_JOB, compare_both_with_job));
 	CHECK(each_call(FILTER_HOUSE, compare_both_with_job));
-	printf("# tiny filter: %zu instructions\n", tiny_len);
+	for (unsigned part = 0; part < TINY_PART_COUNT; part++)
+		printf("# tiny filter %u: %zu instructions\n", part, tiny_len[part]);
+}
+
+TEST(without_a_listener_the_same_is_refused_and_the_same_kills)
+{
+	NEED_FILTERS();
+	CHECK(each_call(FILTER_JOB, compare_unheard_with_job));
+	CHECK(each_call(FILTER_HOUSE, compare_unheard_with_job));
+}
+
+static bool is_of_the_house(int nr)
+{
+	const struct syscall_group *group;
+
+	for (size_t i = 0; (group = syscall_own_group_at(FILTER_HOUSE, i)); i++)
+		for (size_t k = 0; k < group->call_count; k++)
+			if (group->calls[k] == nr)
+				return true;
+	return false;
+}
+
+/* Whoever listens is gone, or has never been: what would be told is not done. */
+TEST(nothing_that_is_told_is_allowed_by_the_base_filter)
+{
+	const uint64_t args[6] = { 0 };
+
+	NEED_FILTERS();
+	for (int nr = 0; nr <= LAST_NR; nr++) {
+		struct seccomp_data data = bpf_call(nr, args);
+		uint32_t verdict = syscall_verdict(FILTER_JOB, nr, args);
+
+		if (syscall_plain(verdict) != verdict && !is_of_the_house(nr))
+			CHECK(answer(FILTER_HOUSE, &data) == VERDICT_HELD);
+	}
 }
 
 /* A kind of runtime's own list, which comes before the job's. */
@@ -208,22 +284,26 @@ static bool compare_both_with_own(int nr, const uint64_t args[6])
 {
 	struct seccomp_data data = bpf_call(nr, args);
 
-	return is_same(nr, args, answer_of_both(&data), own_verdict(nr, args));
+	uint32_t hoped = own_verdict(nr, args);
+	uint32_t found = bpf_stricter(answer(FILTER_HOUSE, &data),
+		bpf_stricter(answer_of_tiny(TINY_TOLD, &data), answer_of_tiny(TINY_LAST, &data)));
+
+	/* which errno it is, or the end, says the slot: here it is enough that it is asked */
+	if (syscall_plain(hoped) != hoped)
+		hoped = SECCOMP_RET_USER_NOTIF;
+	return is_same(nr, args, found, hoped) &&
+	       is_same(nr, args, answer_unheard(&data), syscall_plain(own_verdict(nr, args)));
 }
 
 static void check_own_list(const char *name, const struct syscall_list *list)
 {
-	size_t plain_len;
-
 	NEED_FILTERS();
-	plain_len = tiny_len;
 	own_list = list;
-	tiny_len = tiny_filter_build(list, tiny);
+	build_tiny(list);
 	CHECK(each_call(FILTER_JOB, compare_both_with_own));
 	CHECK(each_call(FILTER_HOUSE, compare_both_with_own));
-	printf("# tiny filter of %s: %zu instructions\n", name, tiny_len);
-	CHECK_EQ_INT(tiny_filter_build(NULL, tiny), plain_len);
-	tiny_len = plain_len;
+	printf("# tiny filter of %s: %zu instructions\n", name, tiny_len[TINY_TOLD]);
+	build_tiny(NULL);
 }
 
 TEST(base_and_tiny_filter_of_commands_are_exactly_their_tables)
@@ -238,8 +318,8 @@ TEST(base_and_tiny_filter_of_programs_that_fork_are_exactly_their_tables)
 
 	check_own_list("programs that fork", &SYSCALLS_FORKING);
 	CHECK_EQ_INT(own_verdict(__NR_clone, fork_args), VERDICT_ALLOW);
-	CHECK_EQ_INT(own_verdict(__NR_execve, fork_args), VERDICT_DEFAULT);
-	CHECK_EQ_INT(own_verdict(__NR_execveat, fork_args), VERDICT_DEFAULT);
+	CHECK_EQ_INT(own_verdict(__NR_execve, fork_args), VERDICT_TELL(EPERM));
+	CHECK_EQ_INT(own_verdict(__NR_execveat, fork_args), VERDICT_TELL(EPERM));
 	CHECK(answer_of_both(&data) != VERDICT_ALLOW);
 }
 
@@ -276,7 +356,9 @@ static void check_job(const struct expectation *rows, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		struct seccomp_data data = bpf_call(rows[i].nr, rows[i].args);
 
-		CHECK(is_same(rows[i].nr, rows[i].args, answer_of_both(&data), rows[i].verdict));
+		CHECK(is_same(rows[i].nr, rows[i].args, syscall_plain(answer_of_both(&data)),
+			rows[i].verdict));
+		CHECK(is_same(rows[i].nr, rows[i].args, answer_unheard(&data), rows[i].verdict));
 	}
 }
 
@@ -391,6 +473,49 @@ TEST(a_program_is_refused_what_it_has_no_business_with)
 	};
 
 	check_job(rows, COUNT_OF(rows));
+}
+
+#define TOLD VERDICT_TELL(EPERM)
+
+TEST(what_tells_of_intent_goes_to_the_slot_and_nothing_that_programs_do)
+{
+	static const struct expectation rows[] = {
+		CALL(socket, TOLD, AF_INET),
+		CALL(socket, TOLD, AF_UNIX),
+		CALL(connect, TOLD, 0),
+		CALL(bind, TOLD, 0),
+		CALL(accept4, TOLD, 0),
+		CALL(execve, TOLD, 0),
+		CALL(execveat, TOLD, 0),
+		CALL(fork, TOLD, 0),
+		CALL(clone, TOLD, SIGCHLD),
+		CALL(clone, VERDICT_ALLOW, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND),
+		CALL(clone, VERDICT_END, CLONE_NEWUSER | SIGCHLD),
+		CALL(clone3, ENOSYS_, 0),
+		CALL(shmget, TOLD, 0),
+		CALL(setuid, TOLD, 0),
+		CALL(setresuid, TOLD, 0),
+		CALL(capset, TOLD, 0),
+		CALL(mknod, TOLD, 0),
+		CALL(ptrace, VERDICT_END, 0),
+		CALL(mount, VERDICT_END, 0),
+		CALL(fsopen, VERDICT_END, 0),
+		CALL(unshare, VERDICT_END, 0),
+		CALL(setns, VERDICT_END, 0),
+		CALL(seccomp, VERDICT_END, 0),
+		CALL(bpf, VERDICT_END, 0),
+		CALL(memfd_create, ENOSYS_, 0),
+		CALL(socketpair, VERDICT_ALLOW, AF_UNIX, SOCK_STREAM),
+		CALL(sendmsg, EPERM_, 0),
+		CALL(prctl, EPERM_, PR_SET_SECCOMP),
+	};
+
+	NEED_FILTERS();
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct seccomp_data data = bpf_call(rows[i].nr, rows[i].args);
+
+		CHECK(is_same(rows[i].nr, rows[i].args, answer_of_both(&data), rows[i].verdict));
+	}
 }
 
 TEST(libraries_are_told_that_the_kernel_is_older_than_it_is)
@@ -537,7 +662,7 @@ static bool is_status_for(int status, uint32_t verdict)
 		return WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS;
 	if (!WIFEXITED(status))
 		return false;
-	if (verdict == VERDICT_ALLOW)
+	if (verdict == VERDICT_ALLOW || verdict == VERDICT_HELD)
 		return WEXITSTATUS(status) == ENOSYS;
 	return WEXITSTATUS(status) == (int)(verdict & SECCOMP_RET_DATA);
 }
@@ -548,14 +673,16 @@ TEST(the_kernel_answers_every_number_as_the_table_says)
 
 	NEED_FILTERS();
 	for (int nr = 0; nr <= LAST_NR; nr++) {
+		uint32_t hoped;
 		int status;
 
 		if (nr == __NR_exit_group || is_uprobe_call(nr))
 			continue;
+		hoped = in_the_kernel(FILTER_HOUSE, syscall_verdict(FILTER_HOUSE, nr, args));
 		status = status_of(nr);
-		if (!is_status_for(status, syscall_verdict(FILTER_HOUSE, nr, args)))
+		if (!is_status_for(status, hoped))
 			printf("# call %d: status %#x\n", nr, (unsigned)status);
-		CHECK(is_status_for(status, syscall_verdict(FILTER_HOUSE, nr, args)));
+		CHECK(is_status_for(status, hoped));
 		if (nr % 8 == 0) {
 			status = status_of(nr | X32_BIT);
 			CHECK(is_status_for(status, VERDICT_KILL));

@@ -1,17 +1,33 @@
 #include "sandbox/runtimes/python/refusals.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "proto/base/container.h"
 
-/* `why` ends the sentence that the name begins. */
-static PyObject *refuse(PyObject *why, PyObject *args, PyObject *named)
+/*
+ * Asks the kernel all the same, since the record tells what it refuses.  With these arguments it would
+ * not do it either.
+ */
+static void ask_kernel(bool forks)
 {
-	PyObject *error = Py_BuildValue("(iO)", EPERM, why);
+	if (forks)
+		(void)syscall(SYS_clone, CLONE_SIGHAND, 0, 0, 0, 0);
+	else
+		(void)syscall(SYS_execve, NULL, NULL, NULL);
+}
+
+/* `self` is the sentence, and whether it is about processes. */
+static PyObject *refuse(PyObject *self, PyObject *args, PyObject *named)
+{
+	PyObject *error = Py_BuildValue("(iO)", EPERM, PyTuple_GetItem(self, 0));
 
 	(void)args;
 	(void)named;
+	ask_kernel(PyTuple_GetItem(self, 1) == Py_True);
 	if (error)
 		PyErr_SetObject(PyExc_PermissionError, error);
 	Py_XDECREF(error);
@@ -72,10 +88,12 @@ static int refuse_one(struct refused *row, bool may_fork)
 	PyObject *text =
 		PyUnicode_FromFormat("%s is refused: %s", row->method.ml_name, why(may_fork));
 	PyObject *module = PyUnicode_FromString(row->module);
-	PyObject *call = text && module ? PyCFunction_NewEx(&row->method, text, module) : NULL;
+	PyObject *self = text ? Py_BuildValue("(OO)", text, row->forks ? Py_True : Py_False) : NULL;
+	PyObject *call = self && module ? PyCFunction_NewEx(&row->method, self, module) : NULL;
 	int result = call ? replace(row->module, row->method.ml_name, call) : -1;
 
 	Py_XDECREF(call);
+	Py_XDECREF(self);
 	Py_XDECREF(module);
 	Py_XDECREF(text);
 	return result;

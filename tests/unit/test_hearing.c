@@ -1,0 +1,215 @@
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proto/base/clock.h"
+#include "sandbox/hearing.h"
+#include "sandbox/tiny_filter.h"
+#include "tests/check.h"
+#include "tests/unit/jailing.h"
+
+static struct err err = ERR_INIT;
+
+/* ---- a program under the filter, and we are its slot ---------------------------------------- */
+
+typedef int (*program_fn)(void);
+
+static pid_t start(const struct hearing *hearing, program_fn program)
+{
+	pid_t pid = fork();
+	int listener = -1;
+
+	if (pid != 0)
+		return pid;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || tiny_filter_load(&listener, &err) < 0)
+		_exit(100);
+	if (listener < 0)
+		_exit(77);
+	if (hearing_send(hearing->tell, listener, &err) < 0 || tiny_filter_close(&err) < 0)
+		_exit(101);
+	_exit(program());
+}
+
+/* Hears and answers until it ends; its wait status.  `told` and what was said last come back. */
+static int serve(struct hearing *hearing, pid_t pid, enum refusal *ret_last)
+{
+	int status = -1;
+
+	*ret_last = REFUSAL_NONE;
+	for (int64_t until = clock_us() + 10000000; clock_us() < until;) {
+		struct pollfd polls[] = { { .fd = hearing->hear, .events = POLLIN },
+			{ .fd = hearing_rest(hearing) ? -1 : hearing->listener,
+				.events = POLLIN } };
+
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status;
+		(void)poll(polls, 2, 1);
+		if (polls[0].revents & POLLIN)
+			hearing_take(hearing);
+		if (polls[1].revents & POLLIN)
+			*ret_last = hearing_answer(hearing);
+		if (*ret_last == REFUSAL_END)
+			(void)kill(pid, SIGKILL);
+	}
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, &status, 0);
+	return -1;
+}
+
+/* The message that tells of a program's life. */
+static struct lease_msg live(program_fn program, int *ret_status, enum refusal *ret_last)
+{
+	struct hearing hearing = HEARING_INIT;
+	struct lease_msg msg = lease_msg_of(LEASE_WORKER_ENDED);
+
+	*ret_status = -1;
+	if (hearing_open(&hearing, &err) < 0)
+		return msg;
+	*ret_status = serve(&hearing, start(&hearing, program), ret_last);
+	hearing_tell(&hearing, &msg);
+	hearing_forget(&hearing);
+	hearing_close(&hearing);
+	return msg;
+}
+
+#define NEED_LISTENER(status)                                             \
+	do {                                                              \
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 77)       \
+			SKIP("somebody around us has the only listener"); \
+	} while (0)
+
+static int errno_of(long answered)
+{
+	return answered < 0 ? errno : 0;
+}
+
+static int ask_three_times(void)
+{
+	bool good = true;
+
+	for (int i = 0; i < 3; i++)
+		good = errno_of(socket(AF_INET, SOCK_STREAM, 0)) == EPERM && good;
+	good = errno_of(socket(AF_NETLINK, SOCK_RAW, 0)) == EPERM && good;
+	good = errno_of(setuid(0)) == EPERM && good;
+	return good ? 0 : 1;
+}
+
+TEST(what_is_refused_gets_its_errno_and_is_counted_by_kind)
+{
+	struct lease_msg msg;
+	enum refusal last;
+	int status;
+
+	if (is_emulated())
+		SKIP("the kernel is not asked here");
+	msg = live(ask_three_times, &status, &last);
+	NEED_LISTENER(status);
+	CHECK_EQ_INT(status, 0);
+	CHECK_EQ_INT(msg.refused_count, 3);
+	CHECK_EQ_INT(msg.refused[0].nr, SYS_socket);
+	CHECK_EQ_INT(msg.refused[0].kind, AF_INET);
+	CHECK_EQ_INT(msg.refused[0].count, 3);
+	CHECK_EQ_INT(msg.refused[1].kind, AF_NETLINK);
+	CHECK_EQ_INT(msg.refused[2].nr, SYS_setuid);
+	CHECK(msg.refused[0].first_us > 0 && msg.refused[0].first_us <= msg.refused[1].first_us);
+	CHECK_EQ_INT(last, REFUSAL_TOLD);
+}
+
+static int trace(void)
+{
+	(void)syscall(SYS_ptrace, 0, 0, 0, 0);
+	return 0;
+}
+
+TEST(what_ends_a_run_gets_no_answer_and_is_named)
+{
+	struct lease_msg msg;
+	enum refusal last;
+	int status;
+
+	if (is_emulated())
+		SKIP("the kernel is not asked here");
+	msg = live(trace, &status, &last);
+	NEED_LISTENER(status);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	CHECK_EQ_INT(last, REFUSAL_END);
+	CHECK_EQ_INT(msg.refused_count, 1);
+	CHECK_EQ_INT(msg.refused[0].nr, SYS_ptrace);
+	CHECK_EQ_INT(msg.refused[0].ended, 1);
+}
+
+static int ask_for_everything_then_trace(void)
+{
+	for (int family = 100; family < 150; family++)
+		(void)syscall(SYS_socket, family, SOCK_STREAM, 0);
+	return trace();
+}
+
+TEST(kinds_without_a_row_are_counted_and_the_call_that_ends_finds_one)
+{
+	struct lease_msg msg;
+	enum refusal last;
+	uint32_t sum = 0;
+	int status;
+
+	if (is_emulated())
+		SKIP("the kernel is not asked here");
+	msg = live(ask_for_everything_then_trace, &status, &last);
+	NEED_LISTENER(status);
+	CHECK_EQ_INT(msg.refused_count, LEASE_REFUSED_MAX);
+	CHECK_EQ_INT(msg.refused[LEASE_REFUSED_MAX - 1].nr, SYS_ptrace);
+	CHECK_EQ_INT(msg.refused[LEASE_REFUSED_MAX - 1].ended, 1);
+	for (uint32_t i = 0; i < msg.refused_count; i++)
+		sum += msg.refused[i].count;
+	CHECK_EQ_INT(sum + msg.refused_others, 51);
+}
+
+static int ask_on_and_on(void)
+{
+	int64_t until = clock_us() + 300000;
+
+	while (clock_us() < until)
+		(void)socket(AF_INET, SOCK_STREAM, 0);
+	return 0;
+}
+
+TEST(after_a_thousand_answers_there_is_one_each_millisecond)
+{
+	struct lease_msg msg;
+	enum refusal last;
+	int status;
+
+	if (is_emulated())
+		SKIP("the kernel is not asked here");
+	msg = live(ask_on_and_on, &status, &last);
+	NEED_LISTENER(status);
+	CHECK_EQ_INT(status, 0);
+	printf("# %u answers in 300 ms\n", msg.refused[0].count);
+	CHECK(msg.refused[0].count < HEARING_AT_ONCE + 400);
+}
+
+TEST(a_listener_that_was_never_taken_is_forgotten_with_its_worker)
+{
+	struct hearing hearing = HEARING_INIT;
+	int status = -1;
+	pid_t pid;
+
+	if (is_emulated())
+		SKIP("the kernel is not asked here");
+	CHECK(hearing_open(&hearing, &err) == 0);
+	pid = start(&hearing, ask_three_times);
+	usleep(20000);
+	CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
+	hearing_forget(&hearing);
+	CHECK_EQ_INT(hearing.listener, -1);
+	hearing_take(&hearing);
+	CHECK_EQ_INT(hearing.listener, -1);
+	hearing_close(&hearing);
+}
