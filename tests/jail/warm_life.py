@@ -649,11 +649,11 @@ def giants_and_crowds_are_cut(zygote, slot):
     equal(names(worker.collect(["[abc]", "giant"], size=10000)),
           [("taken", "a"), ("taken", "c"), ("too_large", "b"), ("too_large", "giant")])
     worker.drop()
-    worker = slot.make(inodes=20000)
+    worker = slot.make(inodes=20000, cpu_ms=60000)
     worker.run("for i in range(12000): open(f'{i:05}', 'w').close()")
     equal([reason for reason, _ in names(worker.collect(["*"], count=3))], ["taken"] * 3 + ["truncated_list"])
     worker.drop()
-    worker = slot.make(inodes=20000)
+    worker = slot.make(inodes=20000, cpu_ms=60000)
     worker.run("for i in range(12000): open(f'{i:05}', 'w').close()")
     equal(names(worker.collect(["none"])), [("truncated_list", "")])
     worker.drop()
