@@ -9,7 +9,7 @@ if ! command -v shellcheck >/dev/null; then
 fi
 
 mapfile -t scripts < <(
-	find . \( -path ./build -o -path ./.git \) -prune -o -type f \
+	find . \( -path ./build -o -path ./.git -o -path ./tests/programs \) -prune -o -type f \
 		\( -name '*.sh' -o -name '*.t' -o -name dev -o -path ./.ci/run \) -print | sort
 )
 shellcheck --shell=bash --external-sources --source-path=SCRIPTDIR "${scripts[@]}"

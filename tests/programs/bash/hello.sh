@@ -1,0 +1,2 @@
+echo "hello, wörld"
+printf '%s\n' one 'two words' "three"

@@ -1,0 +1,5 @@
+for ((n = 2; n < 60; n++)); do
+	for ((d = 2; d * d <= n; d++)); do ((n % d)) || continue 2; done
+	echo -n "$n "
+done
+echo
