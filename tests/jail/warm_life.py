@@ -481,7 +481,7 @@ def what_one_run_plants_the_next_does_not_find(zygote, slot):
 
 @test
 def workers_do_not_share_their_chances(zygote, slot):
-    code = "import random, tempfile, uuid, os, secrets\nprint(random.random(), random.SystemRandom().random(), tempfile.mktemp(), uuid.uuid4(), uuid.uuid1(), os.urandom(8), secrets.token_hex(8), sep='|')"
+    code = "import random, tempfile, uuid, os, secrets, ssl\nprint(ssl.RAND_bytes(8).hex(), random.random(), random.SystemRandom().random(), tempfile.mktemp(), uuid.uuid4(), uuid.uuid1(), os.urandom(8), secrets.token_hex(8), sep='|')"
     first, second, third = (say(slot, code).split("|") for _ in range(3))
     for one, two, three in zip(first, second, third):
         equal(len({one, two, three}), 3)

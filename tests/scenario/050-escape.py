@@ -199,9 +199,15 @@ FORGED = {
     "nothing, having closed it": ("os.close(3)", "ok"),
     "ten thousand beginnings": ("print({str(say(4)) for _ in range(10000)})", "ok"),
 }
+FORGED["a slot's word about its end, on every descriptor"] = (
+    "word = struct.pack('=II', 0x43454401, 13) + bytes(632)\nfor fd in range(3, 256): tried(os.write, fd, word)", "ok")
 for name, (code, outcome) in FORGED.items():
     eq(run(SAY + code)["outcome"], outcome, f"it tells on the job socket: {name}")
 eq(said(run("print('well')")), ("well", "ok"), "and the next run is as ever")
+result = run(SAY + "libc.socket(2, 1, 0); say(6); libc.socket(10, 1, 0); time.sleep(60)")
+eq((result["outcome"], [(call["call"], call["kind"]) for call in result["refused_calls"]][:1]), ("ok", [("socket", "AF_INET")]),
+   "who says that it is done hides nothing that it was refused before")
+eq("refused_calls" in run("print('well')"), False, "and what one run was refused is not told of the next")
 
 # ---- limits ------------------------------------------------------------------------------------
 
