@@ -66,9 +66,20 @@ static int list_files(DIR *dir, char **names, size_t *ret_count, struct err *err
 	return 0;
 }
 
+/* opendir(), as thread sanitizer sees it: of a descriptor within opendir() it sees the end only. */
+static DIR *open_folder(const char *path)
+{
+	auto_fd int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (dir)
+		(void)take_fd(&fd);
+	return dir;
+}
+
 static int add_folder(struct digest *digest, const char *path, struct err *err)
 {
-	DIR *dir = opendir(path);
+	DIR *dir = open_folder(path);
 	char *names[FILES_MAX] = { NULL };
 	size_t count = 0;
 	int result;
