@@ -86,6 +86,7 @@ nobodys() {
 	shift
 	printf '%s\nworkers_min = 1\nworkers_max = 1\n' "$settings" >"$own/ced.conf"
 	rm -f "$own/run/ced.sock"
+	: >"$own/log" # what the last one said is not believed
 	"$@" "$spawner" -- --config "$own/ced.conf" --socket "$own/run/ced.sock" \
 		--state "$own/state" >"$own/log" 2>&1 </dev/null &
 	ced_spawner=$!
