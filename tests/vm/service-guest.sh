@@ -116,6 +116,14 @@ it = json.load(open("result"))
 held = it["limits"]["enforced_by"]
 print(it["stdout"].strip(), {held[name] for name in ("memory_bytes", "pids", "cpu_ms", "cpu_percent")})'
 END
+su --login loner --command 'cectl doctor >log 2>&1'
+is $? 1 "before that, cectl doctor says what an ordinary session has not got"
+grep -q 'repair .*systemd-run --user --scope -p Delegate=yes' /home/loner/log
+ok $? "and what to do"
+su --login loner --command 'systemd-run --user --quiet --scope -p Delegate=yes cectl doctor >log 2>&1'
+is $? 0 "which is enough"
+systemd-run --quiet --scope -p Delegate=yes cectl doctor >/tmp/doctor 2>&1
+is "$? $(grep -c '✗' /tmp/doctor)" "0 0" "root has all there is"
 su --login loner --command 'bash daemon >log 2>&1' &
 is "$(su --login loner --command 'bash client')" "42 {'cgroup2'}" \
 	"an ordinary user's private daemon runs programs, and cgroups hold them"
