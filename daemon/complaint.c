@@ -166,7 +166,8 @@ static bool find(
 	int lines = type.len ? LINES_MAX : 1;
 
 	for (int i = 0; i < lines && take_last(&text, &line); i++) {
-		*fit = (struct fit){ .file = file, .type = type, .work = work };
+		*fit = (struct fit){ .file = file, .type = type };
+		fit->work = work;
 		if (fits(rest, line, false, fit))
 			return true;
 	}

@@ -538,14 +538,28 @@ static unsigned take_some(struct job_limits *some, cfg_t *section, const struct 
 	return set;
 }
 
+static uint64_t limit_within(const struct job_limits *of, size_t offset)
+{
+	return *(const uint64_t *)(const void *)((const char *)of + offset);
+}
+
 static int check_some(const struct config_allowance *allowance, struct err *err)
 {
-#define CHECK_LIMIT(name, meaning)                             \
-	if (allowance->limits.name != CONFIG_LIMIT_UNSET &&    \
-		allowance->limits.name > allowance->most.name) \
-		return err_set(err, ERR_INVALID, "limits." #name " is above most." #name);
-	JOB_LIMITS(CHECK_LIMIT)
-#undef CHECK_LIMIT
+#define OFFSET(name, meaning) { #name, offsetof(struct job_limits, name) },
+	static const struct {
+		const char *name;
+		size_t offset;
+	} all[] = { JOB_LIMITS(OFFSET) };
+#undef OFFSET
+
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		uint64_t limit = limit_within(&allowance->limits, all[i].offset);
+
+		if (limit != CONFIG_LIMIT_UNSET &&
+			limit > limit_within(&allowance->most, all[i].offset))
+			return err_set(err, ERR_INVALID, "limits.%s is above most.%s", all[i].name,
+				all[i].name);
+	}
 	return 0;
 }
 

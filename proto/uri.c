@@ -128,27 +128,40 @@ static int resolve_path(
 	return 0;
 }
 
+static bool is_absolute(struct bytes path)
+{
+	return path.len > 0 && path.data[0] == '/';
+}
+
+/* urn:...: what stands there is no path of folders. */
+static bool is_opaque(const struct uri *uri)
+{
+	return uri->scheme.data && !uri->authority.data && !is_absolute(uri->path);
+}
+
+/* Nothing but a fragment, and perhaps a query: what it stands in is meant. */
+static bool is_same_document(const struct uri *uri)
+{
+	return !uri->scheme.data && !uri->authority.data && !uri->path.len;
+}
+
 /* RFC 3986, 5.2.2. */
 const char *uri_resolve(struct arena *arena, const char *base_text, const char *reference)
 {
 	struct uri base = parse(base_text);
 	struct uri meant = parse(reference);
-	bool relative = false;
+	bool relative = !meant.scheme.data && !meant.authority.data && !is_absolute(meant.path);
 
+	if (is_opaque(&meant))
+		return compose(arena, &meant);
+	if (is_same_document(&meant)) {
+		base.query = meant.query.data ? meant.query : base.query;
+		return compose(arena, &base);
+	}
 	if (!meant.scheme.data) {
 		meant.scheme = base.scheme;
-		if (!meant.authority.data) {
+		if (!meant.authority.data)
 			meant.authority = base.authority;
-			if (!meant.path.len) {
-				meant.path = base.path;
-				if (!meant.query.data)
-					meant.query = base.query;
-				return compose(arena, &meant);
-			}
-			relative = meant.path.data[0] != '/';
-		}
-	} else if (!meant.authority.data && meant.path.len && meant.path.data[0] != '/') {
-		return compose(arena, &meant); /* urn:...: its path has no folders */
 	}
 	if (resolve_path(arena, &base, &meant, relative) < 0)
 		return NULL;
@@ -157,10 +170,10 @@ const char *uri_resolve(struct arena *arena, const char *base_text, const char *
 
 static int digit_of(char letter)
 {
-	if (letter >= '0' && letter <= '9')
-		return letter - '0';
-	letter = (char)tolower((unsigned char)letter);
-	return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+	const char *found = letter ? strchr(digits, letter) : NULL;
+
+	return found ? (int)(found - digits) % 16 : -1;
 }
 
 const char *uri_fragment(struct arena *arena, const char *reference)

@@ -190,7 +190,7 @@ static int set_unread(struct making *making, struct policy *policy, const struct
 		policy->unread = parent->unread;
 		policy->unread_count = parent->unread_count;
 	}
-	for (size_t i = 0; i < policy->unread_count; i++)
+	for (size_t i = 0; policy->unread && i < policy->unread_count; i++)
 		if (rulebook_language(making->book, policy->unread[i]) >= 0)
 			return err_set(making->err, ERR_INVALID, "unread: there are rules for %s",
 				policy->unread[i]);

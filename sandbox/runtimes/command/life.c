@@ -31,17 +31,21 @@ __attribute__((noreturn)) static void tell_failure(const char *why)
 
 /* ---- arguments and environment ------------------------------------------------------------ */
 
-/* A NULL-ended list in the making, and what it takes of a process's stack. */
+/* A NULL-ended list in the making, and what it takes and may take of a process's stack. */
 struct texts {
 	char **list;
 	size_t count;
-	size_t *bytes;
+	size_t bytes, bytes_most;
 };
 
-static int texts_init(struct texts *texts, size_t most, size_t *bytes, struct err *err)
+static int texts_init(struct texts *texts, size_t most, size_t bytes_most, struct err *err)
 {
-	*texts = (struct texts){ .list = calloc(most + 1, sizeof(*texts->list)), .bytes = bytes };
-	return texts->list ? 0 : err_set(err, ERR_MEMORY, "no memory for arguments");
+	*texts = (struct texts){ .list = calloc(most + 1, sizeof(*texts->list)),
+		.bytes_most = bytes_most };
+	if (texts->list)
+		return 0;
+	(void)err_set(err, ERR_MEMORY, "no memory for arguments");
+	return -1;
 }
 
 static int texts_add(struct texts *texts, struct span text, const char *before, struct err *err)
@@ -49,10 +53,10 @@ static int texts_add(struct texts *texts, struct span text, const char *before, 
 	size_t len = strlen(before) + text.len;
 	char *copy = malloc(len + 1);
 
-	*texts->bytes += len + 1 + sizeof(char *);
+	texts->bytes += len + 1 + sizeof(char *);
 	if (!copy)
 		return err_set(err, ERR_MEMORY, "no memory for arguments");
-	if (len + 1 > TEXT_BYTES_MAX || *texts->bytes > TEXTS_BYTES_MAX) {
+	if (len + 1 > TEXT_BYTES_MAX || texts->bytes > texts->bytes_most) {
 		free(copy);
 		return err_set(err, ERR_TOO_BIG,
 			"a process has at most 128 KiB in one argument or variable, and 1.9 MiB in all");
@@ -139,12 +143,14 @@ int life_prepare(const struct life *life, const struct program *program,
 {
 	struct texts argv;
 	struct texts env;
-	size_t bytes = 0;
 
-	if (texts_init(&argv, count_of(life->args) + program->arg_count + 2, &bytes, err) < 0 ||
-		texts_init(&env, count_of(life->env) + program->env_count, &bytes, err) < 0)
+	if (texts_init(&argv, count_of(life->args) + program->arg_count + 2, TEXTS_BYTES_MAX, err) <
+			0 ||
+		make_argv(life, program, &argv, err) < 0)
 		return -1;
-	if (make_argv(life, program, &argv, err) < 0 || make_env(life, program, &env, err) < 0)
+	if (texts_init(&env, count_of(life->env) + program->env_count, TEXTS_BYTES_MAX - argv.bytes,
+		    err) < 0 ||
+		make_env(life, program, &env, err) < 0)
 		return -1;
 	*ret_start = (struct life_start){ argv.list, env.list };
 	return 0;

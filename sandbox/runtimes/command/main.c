@@ -74,8 +74,6 @@ static void tidy_environment(void)
 		(void)unsetenv(names[i]);
 }
 
-extern char **environ;
-
 __attribute__((noreturn)) static void be_worker(const char *interpreter)
 {
 	union {
