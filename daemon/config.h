@@ -34,6 +34,7 @@
 enum config_kind {
 	KIND_PYTHON,  /* a warm interpreter is forked */
 	KIND_COMMAND, /* a process is forked, and becomes the interpreter when its job comes */
+	KIND_NODE,    /* it becomes node at once, which then waits for the job */
 };
 
 #define CONFIG_ALLOWANCES_MAX 64

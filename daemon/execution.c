@@ -47,7 +47,7 @@ static void append_files(struct buf *body, const struct job_spec *spec)
 	}
 }
 
-static size_t body_size(const struct job_spec *spec)
+static size_t body_size(const struct job_spec *spec, bool stdin_inline)
 {
 	size_t size = sizeof(struct job_head) + sizeof(struct job_body) + spec->code.len +
 		      strlen(spec->entrypoint);
@@ -59,20 +59,25 @@ static size_t body_size(const struct job_spec *spec)
 	for (size_t i = 0; i < spec->file_count; i++)
 		size += sizeof(struct job_file) + strlen(spec->files[i].path) +
 			spec->files[i].data.len;
+	if (stdin_inline)
+		size += sizeof(uint64_t) + spec->input.len;
 	return size;
 }
 
 /* Gives head and body in one piece, or NULL. */
-static char *write_job(const struct job_spec *spec, size_t *ret_len)
+static char *write_job(const struct job_spec *spec, bool stdin_inline, size_t *ret_len)
 {
+	uint64_t stdin_len = spec->input.len;
 	struct job_head head = { .magic = LEASE_MAGIC, .kind = JOB_START };
 	struct job_body parts = { .code_len = (uint32_t)spec->code.len,
 		.entrypoint_len = (uint32_t)strlen(spec->entrypoint),
 		.arg_count = (uint32_t)spec->arg_count,
 		.env_count = (uint32_t)spec->env_count,
 		.file_count = (uint32_t)spec->file_count,
-		.has_stdin = spec->has_input };
-	size_t size = body_size(spec);
+		.has_stdin = !spec->has_input ? JOB_STDIN_NONE
+			     : stdin_inline   ? JOB_STDIN_INLINE
+					      : JOB_STDIN_FD };
+	size_t size = body_size(spec, stdin_inline && spec->has_input);
 	struct buf body;
 
 	if (size > LEASE_BODY_MAX)
@@ -96,6 +101,10 @@ static char *write_job(const struct job_spec *spec, size_t *ret_len)
 		(void)buf_append(&body, spec->env[i].value.data, spec->env[i].value.len);
 	}
 	append_files(&body, spec);
+	if (stdin_inline && spec->has_input) {
+		(void)buf_append(&body, &stdin_len, sizeof(stdin_len));
+		(void)buf_append(&body, spec->input.data, spec->input.len);
+	}
 	return buf_take(&body, ret_len);
 }
 
@@ -537,12 +546,12 @@ static void send_job(struct execution *execution)
 	const struct job_spec *spec = execution->spec;
 	struct err err = ERR_INIT;
 	size_t len = 0;
-	char *body = write_job(spec, &len);
+	char *body = write_job(spec, execution->stdin_inline, &len);
 	int stdin_fd = -1;
 
-	if (body && spec->has_input)
+	if (body && spec->has_input && !execution->stdin_inline)
 		stdin_fd = file_of_bytes("stdin", spec->input.data, spec->input.len, &err);
-	if (!body || (spec->has_input && stdin_fd < 0)) {
+	if (!body || (spec->has_input && !execution->stdin_inline && stdin_fd < 0)) {
 		free(body);
 		fail(execution, body ? err.text : "The job is too large to be sent to a worker.");
 		return;

@@ -39,6 +39,7 @@ struct execution {
 		const char *bytes, size_t len); /* may be NULL */
 	void (*on_end)(struct execution *execution);
 	void *owner;
+	bool stdin_inline; /* leasemsg.h; set by the owner */
 };
 
 /* Takes a WARM worker and gives it the job. */

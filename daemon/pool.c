@@ -653,9 +653,14 @@ static const struct {
 	enum priv_runtime_kind kind;
 	const char *harness; /* folder beside our own programs */
 	const char *const *tree;
+	const char *word;
+	const char *args;  /* before those of the configuration */
+	const char *ahead; /* a script in the harness: orders.h */
 } kinds[] = {
-	[KIND_PYTHON] = { PRIV_RUNTIME_PYTHON, "python", python_tree },
-	[KIND_COMMAND] = { PRIV_RUNTIME_COMMAND, "command", command_tree },
+	[KIND_PYTHON] = { PRIV_RUNTIME_PYTHON, "python", python_tree, "python", "", "" },
+	[KIND_COMMAND] = { PRIV_RUNTIME_COMMAND, "command", command_tree, "command", "", "" },
+	[KIND_NODE] = { PRIV_RUNTIME_COMMAND, "command", command_tree, "node",
+		"--experimental-vm-modules ", " ahead: worker.js" },
 };
 
 static void add_bind(struct priv_runtime *body, const char *path, bool optional)
@@ -679,9 +684,11 @@ static void write_words(struct priv_runtime *body, const struct config_runtime *
 		(void)buf_printf(
 			&words, "%s%s", config->processes ? "+processes " : "", config->preload);
 	} else {
-		(void)buf_printf(&words, "args: %s tools: %s keep:", config->args, config->tools);
+		(void)buf_printf(&words, "args: %s%s tools: %s keep:", kinds[config->kind].args,
+			config->args, config->tools);
 		for (unsigned i = 0; i < config->bind_count; i++)
 			(void)buf_printf(&words, " %s", config->binds[i]);
+		(void)buf_append_text(&words, kinds[config->kind].ahead);
 	}
 	(void)buf_append_byte(&words, '\0');
 	cut_printf(body->preload, sizeof(body->preload), "%s", words.bytes ? words.bytes : "");
@@ -707,6 +714,7 @@ static int configure_runtime(struct runtime *runtime, const char *harness_dir, s
 
 	cut_printf(body->name, sizeof(body->name), "%s", config->name);
 	body->kind = kinds[config->kind].kind;
+	body->makes_code = config->kind == KIND_NODE;
 	cut_printf(body->interpreter, sizeof(body->interpreter), "%s", config->interpreter);
 	cut_printf(runtime->harness, sizeof(runtime->harness), "%s/%s", harness_dir,
 		kinds[config->kind].harness);
@@ -781,6 +789,11 @@ const char *runtime_language(const struct runtime *runtime)
 	return config->kind == KIND_PYTHON ? "python" : config->name;
 }
 
+bool runtime_reads_stdin_inline(const struct runtime *runtime)
+{
+	return runtime->config->kind == KIND_NODE;
+}
+
 bool runtime_forms(
 	const struct runtime *runtime, const char *ret_forms[static CONFIG_FORMS_MAX + 1])
 {
@@ -819,7 +832,7 @@ struct value *pool_describe(const struct runtime *runtime, struct arena *arena)
 	value_map_put(arena, map, "trouble",
 		value_text(arena, runtime->trouble[0] ? runtime->trouble : NULL));
 	value_map_put(arena, map, "language", value_text(arena, runtime_language(runtime)));
-	value_map_put(arena, map, "kind", value_text(arena, kinds[runtime->config->kind].harness));
+	value_map_put(arena, map, "kind", value_text(arena, kinds[runtime->config->kind].word));
 	value_map_put(arena, map, "preload", value_text(arena, runtime->config->preload));
 	if (runtime->config->kind == KIND_COMMAND)
 		value_map_put(arena, map, "tools", value_text(arena, runtime->config->tools));

@@ -79,6 +79,9 @@ struct value *pool_describe(const struct runtime *runtime, struct arena *arena);
 /* The language that its programs are written in, whatever its section is called. */
 const char *runtime_language(const struct runtime *runtime);
 
+/* Whether stdin travels to its workers in the job's body and not as a descriptor. */
+bool runtime_reads_stdin_inline(const struct runtime *runtime);
+
 /*
  * How its interpreter words errors (complaint.h), NULL behind the last.  False where a harness tells
  * of them.

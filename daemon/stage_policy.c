@@ -79,6 +79,11 @@ static const struct {
 	{ "python", ".pyc", FILE_OF_BYTECODE },
 	{ "bash", ".sh", FILE_OF_CODE },
 	{ "bash", ".bash", FILE_OF_CODE },
+	{ "javascript", ".js", FILE_OF_CODE },
+	{ "javascript", ".mjs", FILE_OF_CODE },
+	{ "javascript", ".cjs", FILE_OF_CODE },
+	{ "javascript", ".node", FILE_OF_BYTECODE },
+	{ "javascript", ".wasm", FILE_OF_BYTECODE },
 };
 
 static bool ends_with(const char *path, const char *ending)

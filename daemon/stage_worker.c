@@ -138,6 +138,7 @@ enum stage stage_worker(struct request *request)
 
 	execution->loop = &request->server->loop;
 	execution->spec = &request->spec;
+	execution->stdin_inline = runtime_reads_stdin_inline(request->runtime);
 	execution->arena = &request->arena;
 	execution->owner = request;
 	execution->on_end = on_end;

@@ -154,15 +154,22 @@ struct job_head {
  * The body of JOB_START: this struct, then the parts in this order, without padding:
  *	code, entrypoint (a bare file name), args (each u32 length + bytes),
  *	env (each u32 length + "KEY=VALUE"),
- *	files (each struct job_file, path bytes, data bytes).
+ *	files (each struct job_file, path bytes, data bytes),
+ *	stdin (u64 length + bytes), only with JOB_STDIN_INLINE.
  */
+enum job_stdin {
+	JOB_STDIN_NONE = 0,   /* /dev/null */
+	JOB_STDIN_FD = 1,     /* a descriptor came with the head */
+	JOB_STDIN_INLINE = 2, /* for workers that cannot receive descriptors */
+};
+
 struct job_body {
 	uint32_t code_len;
 	uint32_t entrypoint_len;
 	uint32_t arg_count;
 	uint32_t env_count;
 	uint32_t file_count;
-	uint32_t has_stdin; /* a descriptor came with the head: becomes stdin; else /dev/null */
+	uint32_t has_stdin; /* enum job_stdin */
 };
 
 struct job_file {

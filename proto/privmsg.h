@@ -81,6 +81,7 @@ struct priv_bind {
 struct priv_runtime {
 	char name[PRIV_NAME_MAX];
 	uint32_t kind;
+	uint32_t makes_code; /* its jobs write machine code and run it: a filter that lets them */
 	uint32_t bind_count;
 	char interpreter[PRIV_PATH_MAX]; /* absolute; started inside the jail */
 	char harness[PRIV_PATH_MAX];     /* absolute folder on the host, bound at /ced inside */

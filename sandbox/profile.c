@@ -44,7 +44,6 @@ static const struct mount_text zygote_texts[] = {
 
 const struct jail_profile PROFILE_ZYGOTE = {
 	.name = "zygote",
-	.filter = FILTER_HOUSE,
 	.has_procfs = true,
 	.keeps_caps = true,
 	.rlimits = zygote_rlimits,
@@ -91,7 +90,6 @@ static const struct mount_row inspector_rows[] = {
 
 const struct jail_profile PROFILE_INSPECTOR = {
 	.name = "inspector",
-	.filter = FILTER_INSPECTOR,
 	.has_procfs = false,
 	.keeps_caps = false,
 	.rlimits = inspector_rlimits,

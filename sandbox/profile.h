@@ -10,7 +10,6 @@
 
 struct jail_profile {
 	const char *name;
-	enum filter_profile filter;
 	bool has_procfs; /* a procfs by descriptor, JAIL_PROC_FD */
 	bool keeps_caps; /* in its own user namespace: it makes jails itself */
 	const struct rlimit_row *rlimits;

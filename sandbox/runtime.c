@@ -31,11 +31,6 @@ static const char *const fixed_env[] = {
 	"TMPDIR=" JAIL_TMP_DIR,
 	"LANG=C.UTF-8",
 	"TZ=UTC",
-	"OPENBLAS_NUM_THREADS=1", /* read at import, and no thread may live at a fork */
-	"OMP_NUM_THREADS=1",
-	"MKL_NUM_THREADS=1",
-	"NUMEXPR_NUM_THREADS=1",
-	"MPLCONFIGDIR=" JAIL_TMP_DIR,
 	JAIL_ENV_SOCKET "=3",
 	JAIL_ENV_PROC "=4",
 };
@@ -129,29 +124,28 @@ static int add_mounts(const struct runtime *runtime, struct jail_spec *spec, str
 int runtime_start(const struct runtime *runtime, uint32_t slots, const char *uids,
 	struct runtime_start *ret_start, struct err *err)
 {
-	struct runtime_start *start = ret_start;
 	const char *const *args = kinds[runtime->asked.kind].args;
 	size_t count = 0;
 
-	*start = (struct runtime_start){ 0 }; /* ends argv and envp as well */
-	jail_spec_init(&start->spec, &PROFILE_ZYGOTE);
-	if (add_mounts(runtime, &start->spec, err) < 0)
+	*ret_start = (struct runtime_start){ 0 }; /* ends argv and envp as well */
+	jail_spec_init(&ret_start->spec, &PROFILE_ZYGOTE);
+	if (add_mounts(runtime, &ret_start->spec, err) < 0)
 		return -1;
 
-	start->argv[0] = runtime->asked.interpreter;
+	ret_start->argv[0] = runtime->asked.interpreter;
 	for (size_t i = 0; i < COUNT_OF(kinds[0].args) && args[i]; i++)
-		start->argv[1 + i] = args[i];
+		ret_start->argv[1 + i] = args[i];
 	for (; count < COUNT_OF(fixed_env); count++)
-		start->envp[count] = fixed_env[count];
-	cut_printf(start->slots, sizeof(start->slots), JAIL_ENV_SLOTS "=%u", slots);
-	cut_printf(start->preload, sizeof(start->preload), JAIL_ENV_PRELOAD "=%s",
+		ret_start->envp[count] = fixed_env[count];
+	cut_printf(ret_start->slots, sizeof(ret_start->slots), JAIL_ENV_SLOTS "=%u", slots);
+	cut_printf(ret_start->preload, sizeof(ret_start->preload), JAIL_ENV_PRELOAD "=%s",
 		runtime->asked.preload);
-	start->envp[count++] = start->slots;
-	start->envp[count++] = start->preload;
-	start->envp[count] = uids;
+	ret_start->envp[count++] = ret_start->slots;
+	ret_start->envp[count++] = ret_start->preload;
+	ret_start->envp[count] = uids;
 
-	start->spec.program = args[0] ? runtime->program : JAIL_HARNESS_DIR "/ced-zygote";
-	start->spec.argv = start->argv;
-	start->spec.envp = start->envp;
+	ret_start->spec.program = args[0] ? runtime->program : JAIL_HARNESS_DIR "/ced-zygote";
+	ret_start->spec.argv = ret_start->argv;
+	ret_start->spec.envp = ret_start->envp;
 	return 0;
 }

@@ -34,7 +34,9 @@ static uint32_t said(enum filter_profile profile, uint32_t verdict)
 {
 	uint32_t plain = syscall_plain(verdict);
 
-	return plain != verdict && profile == FILTER_HOUSE ? VERDICT_HELD : plain;
+	bool heard = profile == FILTER_HOUSE || profile == FILTER_HOUSE_CODE;
+
+	return plain != verdict && heard ? VERDICT_HELD : plain;
 }
 
 /* No tests: whatever the arguments. */

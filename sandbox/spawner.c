@@ -138,7 +138,6 @@ static int start_resident(struct spawner *spawner, struct resident *resident, ui
 	if (!is_local_socket(spec->socket))
 		return err_set(err, ERR_INVALID, "a jail wants a local socket");
 	*resident = (struct resident){ ++spawner->last_id, slots, CHILD_INIT, 0 };
-	spec->filter = &spawner->filters[spec->profile->filter];
 	if (child_begin(&resident->child, spec, err) < 0 || settle(spawner, resident, err) < 0 ||
 		child_go(&resident->child, err) < 0) {
 		child_end(&resident->child);
@@ -212,11 +211,14 @@ static int answer_zygote(struct spawner *spawner, struct exchange *exchange, str
 		return err_set(err, ERR_BUSY, "%d jails or %d slots are all taken",
 			PRIV_CHILDREN_MAX, SPAWNER_SLOTS_MAX);
 
-	if (runtime_start(&spawner->runtimes[asked->runtime], asked->slots,
+	const struct runtime *runtime = &spawner->runtimes[asked->runtime];
+	if (runtime_start(runtime, asked->slots,
 		    spawner->mode == PRIV_MODE_ROOT ? JAIL_ENV_UIDS "=block" : JAIL_ENV_UIDS "=one",
 		    &start, err) < 0)
 		return -1;
 	start.spec.socket = exchange->fds[0];
+	start.spec.filter =
+		&spawner->filters[runtime->asked.makes_code ? FILTER_HOUSE_CODE : FILTER_HOUSE];
 	if (start_resident(spawner, resident, asked->slots, &start.spec, err) < 0)
 		return -1;
 	answer_resident(exchange, resident);
@@ -271,6 +273,7 @@ static int answer_inspector(struct spawner *spawner, struct exchange *exchange, 
 	spec.program = INSPECTOR_PROGRAM;
 	spec.argv = argv;
 	spec.envp = envp;
+	spec.filter = &spawner->filters[FILTER_INSPECTOR];
 	if (start_resident(spawner, resident, 0, &spec, err) < 0)
 		return -1;
 	answer_resident(exchange, resident);

@@ -50,6 +50,7 @@ static const struct arg_rule mmap_rules[] = {
 	{ VERDICT_ALLOW, { { 2, PROT_EXEC | PROT_WRITE, PROT_EXEC },
 				 { 3, MAP_ANONYMOUS | MAP_HUGETLB, 0 } } },
 };
+static const struct arg_rule code_rules[] = { { VERDICT_ALLOW, { { 3, MAP_HUGETLB, 0 } } } };
 static const struct arg_rule mprotect_rules[] = { { VERDICT_ALLOW, { { 2, PROT_EXEC, 0 } } } };
 
 #define CLONE_NEW_ANY                                                                             \
@@ -188,6 +189,7 @@ static const struct syscall_group job[] = {
 
 /* ---- what zygote and slot need beside it; the tiny filter takes all of it back ------------- */
 
+/* The last two groups are only for runtimes that make machine code: see profiles[]. */
 static const struct syscall_group house[] = {
 	ALLOWED("the interpreter is started once", N(execve)),
 	ALLOWED("slots and workers are made", N(clone3), N(setns), N(unshare), N(pidfd_open),
@@ -203,6 +205,8 @@ static const struct syscall_group house[] = {
 		N(getpeername)),
 	{ "plain forks", VERDICT_DEFAULT, CALLS(N(clone)), clone_rules + 1, CLONE_RULES },
 	{ "the slot hears what is refused", ASKED(ioctl, ioctl_rules) },
+	{ "code is made at run time", ASKED(mmap, code_rules) },
+	ALLOWED("where it is wanted", N(mprotect)),
 };
 
 /* ---- ced ----------------------------------------------------------------------------------- */
@@ -263,7 +267,8 @@ static const struct {
 	bool then_job;
 } profiles[FILTER_PROFILE_COUNT] = {
 	[FILTER_JOB] = { job, COUNT_OF(job), false },
-	[FILTER_HOUSE] = { house, COUNT_OF(house), true },
+	[FILTER_HOUSE] = { house, COUNT_OF(house) - 2, true },
+	[FILTER_HOUSE_CODE] = { house, COUNT_OF(house), true },
 	[FILTER_DAEMON] = { daemon_groups, COUNT_OF(daemon_groups), true },
 	[FILTER_INSPECTOR] = { inspector_groups, COUNT_OF(inspector_groups), false },
 };

@@ -40,10 +40,11 @@
 #define VERDICT_HELD SECCOMP_RET_TRACE
 
 enum filter_profile {
-	FILTER_JOB,       /* a program in its jail: what base and tiny filter leave together */
-	FILTER_HOUSE,     /* zygote and slot: the job's list and what making workers takes */
-	FILTER_DAEMON,    /* ced */
-	FILTER_INSPECTOR, /* ced-inspector while it starts; it takes more away itself */
+	FILTER_JOB,        /* a program in its jail: what base and tiny filter leave together */
+	FILTER_HOUSE,      /* zygote and slot: the job's list and what making workers takes */
+	FILTER_HOUSE_CODE, /* the same where jobs make machine code, as node does */
+	FILTER_DAEMON,     /* ced */
+	FILTER_INSPECTOR,  /* ced-inspector while it starts; it takes more away itself */
 	FILTER_PROFILE_COUNT,
 };
 

@@ -59,3 +59,9 @@ static const struct syscall_group forking[] = { PROCESSES };
 
 const struct syscall_list SYSCALLS_COMMAND = { command, COUNT_OF(command) };
 const struct syscall_list SYSCALLS_FORKING = { forking, COUNT_OF(forking) };
+
+static const struct syscall_group ahead[] = {
+	{ "the interpreter itself", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
+};
+
+const struct syscall_list SYSCALLS_AHEAD = { ahead, COUNT_OF(ahead) };

@@ -10,3 +10,9 @@
 /* Each call here is one that zygote and slot have: what the base filter refuses stays refused. */
 extern const struct syscall_list SYSCALLS_COMMAND;
 extern const struct syscall_list SYSCALLS_FORKING;
+
+/*
+ * Where the interpreter is started ahead, under the filter of the job to come: it may replace itself
+ * by what its tree holds, which is itself, and have no child.
+ */
+extern const struct syscall_list SYSCALLS_AHEAD;

@@ -1,5 +1,6 @@
 #include "sandbox/worker_limits.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
 
@@ -62,6 +63,13 @@ uint64_t worker_disk_inodes(const struct lease_limits *limits)
 	return limits->inodes ? limits->inodes : WORKER_DISK_INODES;
 }
 
+static uint64_t data_own_bytes;
+
+void worker_limits_count_data(uint64_t own_bytes)
+{
+	data_own_bytes = own_bytes;
+}
+
 static uint64_t asked_in(const struct row *row, const struct lease_limits *limits)
 {
 	const char *number = (const char *)limits + row->number;
@@ -73,13 +81,15 @@ static uint64_t asked_in(const struct row *row, const struct lease_limits *limit
 static int set_row(
 	pid_t pid, const struct row *row, uint64_t asked, uint64_t own_bytes, struct err *err)
 {
+	bool as_data = row->resource == RLIMIT_AS && data_own_bytes > 0;
+	__rlimit_resource_t resource = as_data ? RLIMIT_DATA : row->resource;
 	struct rlimit limit;
-	rlim_t value = row->value(asked, own_bytes);
+	rlim_t value = row->value(asked, as_data ? data_own_bytes : own_bytes);
 
-	if (prlimit(pid, row->resource, NULL, &limit) < 0)
+	if (prlimit(pid, resource, NULL, &limit) < 0)
 		return err_sys(err, "read limit %s", row->name);
 	limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
-	if (prlimit(pid, row->resource, &limit, NULL) < 0)
+	if (prlimit(pid, resource, &limit, NULL) < 0)
 		return err_sys(err, "limit %s", row->name);
 	return 0;
 }

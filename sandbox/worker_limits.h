@@ -22,6 +22,12 @@ uint64_t worker_disk_bytes(const struct lease_limits *limits);
 uint64_t worker_disk_inodes(const struct lease_limits *limits);
 
 /*
+ * From now on RLIMIT_DATA holds memory where no cgroup does, and not RLIMIT_AS: for interpreters that
+ * reserve addresses by the gigabyte.  `own_bytes` is what they write before any job.
+ */
+void worker_limits_count_data(uint64_t own_bytes);
+
+/*
  * Sets the limits of `pid` (0: the caller).  `own_bytes` is the address space that the runtime
  * takes before any job; it is added where the address space is limited.
  */

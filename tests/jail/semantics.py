@@ -15,6 +15,9 @@ import warm
 PYTHON = os.environ.get("CED_TEST_PYTHON", "/usr/bin/python3")
 ENV = {
     "PATH": "/usr/bin:/bin", "HOME": "/work", "LANG": "C.UTF-8", "TZ": "UTC", "TMPDIR": "/tmp",
+    # what zygote.py adds
+    "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1", "MPLCONFIGDIR": "/tmp",
 }
 PRELOAD = "json re random collections datetime math statistics itertools functools threading " \
     "logging dataclasses typing decimal traceback"

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 [[ -x /usr/bin/perl && -d /usr/lib/x86_64-linux-gnu/perl-base ]] ||
 	skip_all "there is no perl of Debian's here"
-examples=$(cd "$(dirname "$0")/../../examples" && pwd)
+examples=${CED_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}/examples
 mkdir "$work/policies"
 cp "$examples/policies/perl.json" "$work/policies/"
 {

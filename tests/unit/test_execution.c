@@ -251,6 +251,29 @@ TEST(a_job_arrives_as_its_parts_in_their_order)
 	finish(&run);
 }
 
+TEST(stdin_comes_inside_the_job_where_a_worker_receives_no_descriptors)
+{
+	struct run run;
+	size_t len = 0;
+	uint64_t stdin_len = 0;
+	struct job_body head;
+	auto_free char *body = NULL;
+
+	CHECK(prepare(&run, NULL));
+	run.spec.input = (struct bytes){ "stdin", 5 };
+	run.spec.has_input = true;
+	run.execution.stdin_inline = true;
+	CHECK(start(&run));
+	body = played_job(&run.alone.play, &run.alone.played, &len);
+	CHECK(body && len > sizeof(head) + sizeof(stdin_len) + 5);
+	memcpy(&head, body, sizeof(head));
+	CHECK_EQ_INT(head.has_stdin, JOB_STDIN_INLINE);
+	memcpy(&stdin_len, body + len - 5 - sizeof(stdin_len), sizeof(stdin_len));
+	CHECK_EQ_INT(stdin_len, 5);
+	CHECK(!memcmp(body + len - 5, "stdin", 5));
+	finish(&run);
+}
+
 TEST(a_large_job_goes_out_in_pieces_and_stdin_with_the_first_as_a_sealed_file)
 {
 	struct run run;

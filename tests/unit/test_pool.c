@@ -221,12 +221,37 @@ TEST(a_command_is_told_what_its_jobs_may_start)
 	CHECK_EQ_INT(question.body.runtime.kind, PRIV_RUNTIME_COMMAND);
 	CHECK_STR(question.body.runtime.harness, "/libexec/command");
 	CHECK_STR(question.body.runtime.preload, "args: -w tools: coreutils keep: /usr/share/perl");
+	CHECK_EQ_INT(question.body.runtime.makes_code, 0);
+	CHECK(!runtime_reads_stdin_inline(python(&keeper)));
 	CHECK(runtime_forms(python(&keeper), forms));
 	CHECK_STR(forms[0], "line %l");
 	CHECK(forms[1] == NULL);
 	CHECK_STR(runtime_language(python(&keeper)), "python");
 	cut_printf(runtime->language, sizeof(runtime->language), "bash");
 	CHECK_STR(runtime_language(python(&keeper)), "bash");
+	finish(&keeper);
+}
+
+TEST(node_is_started_ahead_and_may_make_code)
+{
+	static struct priv_msg question;
+	static struct keeper keeper;
+	struct priv_host host = { 0 };
+	const char *forms[CONFIG_FORMS_MAX + 1];
+	int none[PRIV_FDS_MAX];
+	struct err err = ERR_INIT;
+
+	CHECK(prepare(&keeper) && answer_ahead(&keeper, 0));
+	keeper.config.runtimes[0].kind = KIND_NODE;
+	CHECK_EQ_INT(
+		pool_configure(&keeper.pool, &keeper.config, &host, keeper.link, "/libexec", &err),
+		0);
+	CHECK(playing_hear(&keeper.play, &question, none));
+	CHECK_EQ_INT(question.body.runtime.kind, PRIV_RUNTIME_COMMAND);
+	CHECK_EQ_INT(question.body.runtime.makes_code, 1);
+	CHECK(strstr(question.body.runtime.preload, " ahead: worker.js"));
+	CHECK(runtime_reads_stdin_inline(python(&keeper)));
+	CHECK(!runtime_forms(python(&keeper), forms));
 	finish(&keeper);
 }
 

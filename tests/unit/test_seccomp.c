@@ -60,6 +60,9 @@ static bool build(void)
 		CHECK(build());                               \
 	} while (0)
 
+/* The base filter of the workers in question. */
+static enum filter_profile house = FILTER_HOUSE;
+
 static uint32_t answer(enum filter_profile profile, const struct seccomp_data *data)
 {
 	return bpf_run(filters[profile].code, filters[profile].len, data);
@@ -73,14 +76,14 @@ static uint32_t answer_of_tiny(enum tiny_part part, const struct seccomp_data *d
 /* What a worker lives under where the kernel gives no listener. */
 static uint32_t answer_unheard(const struct seccomp_data *data)
 {
-	return bpf_stricter(answer(FILTER_HOUSE, data), answer_of_tiny(TINY_PLAIN, data));
+	return bpf_stricter(answer(house, data), answer_of_tiny(TINY_PLAIN, data));
 }
 
 /* What a worker lives under: the zygote's filter, its own, and the slot's answer. */
 static uint32_t answer_of_both(const struct seccomp_data *data)
 {
 	uint64_t args[6];
-	uint32_t verdict = bpf_stricter(answer(FILTER_HOUSE, data),
+	uint32_t verdict = bpf_stricter(answer(house, data),
 		bpf_stricter(answer_of_tiny(TINY_TOLD, data), answer_of_tiny(TINY_LAST, data)));
 
 	if (verdict != SECCOMP_RET_USER_NOTIF)
@@ -168,7 +171,9 @@ static enum filter_profile compared;
 /* What is told, the base filter holds back; a filter without a listener says it itself. */
 static uint32_t in_the_kernel(enum filter_profile profile, uint32_t verdict)
 {
-	if (profile == FILTER_HOUSE && syscall_plain(verdict) != verdict)
+	bool heard = profile == FILTER_HOUSE || profile == FILTER_HOUSE_CODE;
+
+	if (heard && syscall_plain(verdict) != verdict)
 		return VERDICT_HELD;
 	return syscall_plain(verdict);
 }
@@ -277,6 +282,8 @@ static uint32_t own_verdict(int nr, const uint64_t args[6])
 		for (size_t k = 0; k < own_list->groups[i].call_count; k++)
 			if (own_list->groups[i].calls[k] == nr)
 				return group_verdict(&own_list->groups[i], args);
+	if (house == FILTER_HOUSE_CODE && (nr == __NR_mmap || nr == __NR_mprotect))
+		return syscall_verdict(house, nr, args);
 	return syscall_verdict(FILTER_JOB, nr, args);
 }
 
@@ -285,7 +292,7 @@ static bool compare_both_with_own(int nr, const uint64_t args[6])
 	struct seccomp_data data = bpf_call(nr, args);
 
 	uint32_t hoped = own_verdict(nr, args);
-	uint32_t found = bpf_stricter(answer(FILTER_HOUSE, &data),
+	uint32_t found = bpf_stricter(answer(house, &data),
 		bpf_stricter(answer_of_tiny(TINY_TOLD, &data), answer_of_tiny(TINY_LAST, &data)));
 
 	/* which errno it is, or the end, says the slot: here it is enough that it is asked */
@@ -301,7 +308,7 @@ static void check_own_list(const char *name, const struct syscall_list *list)
 	own_list = list;
 	build_tiny(list);
 	CHECK(each_call(FILTER_JOB, compare_both_with_own));
-	CHECK(each_call(FILTER_HOUSE, compare_both_with_own));
+	CHECK(each_call(house, compare_both_with_own));
 	printf("# tiny filter of %s: %zu instructions\n", name, tiny_len[TINY_TOLD]);
 	build_tiny(NULL);
 }
@@ -321,6 +328,21 @@ TEST(base_and_tiny_filter_of_programs_that_fork_are_exactly_their_tables)
 	CHECK_EQ_INT(own_verdict(__NR_execve, fork_args), VERDICT_TELL(EPERM));
 	CHECK_EQ_INT(own_verdict(__NR_execveat, fork_args), VERDICT_TELL(EPERM));
 	CHECK(answer_of_both(&data) != VERDICT_ALLOW);
+}
+
+TEST(a_program_of_node_may_make_code_and_start_itself_and_nothing_else_more_than_others)
+{
+	const uint64_t both[6] = { 0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+		MAP_PRIVATE | MAP_ANONYMOUS };
+	const uint64_t huge[6] = { 0, 4096, PROT_READ, MAP_PRIVATE | MAP_HUGETLB };
+
+	house = FILTER_HOUSE_CODE;
+	check_own_list("node", &SYSCALLS_AHEAD);
+	CHECK_EQ_INT(own_verdict(__NR_execve, both), VERDICT_ALLOW);
+	CHECK_EQ_INT(own_verdict(__NR_mmap, both), VERDICT_ALLOW);
+	CHECK_EQ_INT(own_verdict(__NR_mmap, huge), EPERM_);
+	CHECK_EQ_INT(syscall_verdict(FILTER_HOUSE, __NR_mmap, both), EPERM_);
+	house = FILTER_HOUSE;
 }
 
 TEST(other_entries_into_the_kernel_kill_in_every_profile)

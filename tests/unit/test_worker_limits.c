@@ -81,3 +81,22 @@ TEST(a_number_that_is_not_given_is_the_profile_s)
 	CHECK_EQ_INT(worker_disk_inodes(&(struct lease_limits){ 0 }), WORKER_DISK_INODES);
 	CHECK_EQ_INT(worker_disk_bytes(&(struct lease_limits){ .disk_bytes = 5 }), 5);
 }
+
+static int by_data(void *context)
+{
+	struct lease_limits limits = { .memory_bytes = 1 << 30 };
+	rlim_t space = soft(RLIMIT_AS);
+
+	(void)context;
+	worker_limits_count_data(1 << 20);
+	WANT(worker_limits_set(0, &limits, 0, 1 << 25, &err) == 0);
+	WANT(soft(RLIMIT_DATA) != (1 << 30) + (1 << 20));
+	WANT(worker_limits_set(0, &limits, LEASE_FLAG_RLIMIT_MEMORY, 1 << 25, &err) == 0);
+	WANT(soft(RLIMIT_DATA) == (1 << 30) + (1 << 20) && soft(RLIMIT_AS) == space);
+	return 0;
+}
+
+TEST(who_reserves_much_is_held_by_what_it_writes)
+{
+	CHECK_EQ_INT(in_child(by_data, NULL), 0);
+}

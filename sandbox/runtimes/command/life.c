@@ -178,14 +178,31 @@ static void take_stdin(int fd)
 	close(fd);
 }
 
+/* The interpreter starts now, long before there is a job. */
+__attribute__((noreturn)) static void start_ahead(const struct life *life)
+{
+	struct span script = { life->ahead, strlen(life->ahead) };
+	const struct program program = { .entrypoint = script };
+	struct life_start start;
+	struct err err = ERR_INIT;
+
+	if (fcntl(WORKER_JOB_FD, F_SETFD, 0) < 0 || life_prepare(life, &program, &start, &err) < 0)
+		leave();
+	execve(life->interpreter, start.argv, start.env);
+	leave();
+}
+
 void life_run(const struct life *life)
 {
 	struct joblink_job job = { NULL, 0, -1 };
 	struct life_start start;
 	struct program program;
 	struct err err = ERR_INIT;
-	int file = program_file_ahead(AT_FDCWD);
+	int file;
 
+	if (life->ahead)
+		start_ahead(life);
+	file = program_file_ahead(AT_FDCWD);
 	tell_ready();
 	if (joblink_wait(WORKER_JOB_FD, &job, &err) < 0 ||
 		program_parse(job.body, job.len, &program, &err) < 0)

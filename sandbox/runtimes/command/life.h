@@ -2,6 +2,9 @@
  * The life of a worker of a command runtime: it waits for a job, writes its files, and becomes the
  * interpreter.  Nothing of ours is left then: the job socket closes at the exec, and how the program
  * ended is what its wait status says.
+ *
+ * Or, with a script: it becomes the interpreter at once, and the script waits for the job, with the
+ * job socket at WORKER_JOB_FD.
  */
 #pragma once
 
@@ -12,6 +15,7 @@ struct life {
 	const char *interpreter;
 	const char *const *args; /* before the program's name */
 	const char *const *env;  /* KEY=VALUE, which a job's own entries replace */
+	const char *ahead;       /* a script that takes the job itself, or NULL */
 };
 
 __attribute__((noreturn)) void life_run(const struct life *life);

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/container.h"
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/runtimes/command/life.h"
@@ -19,9 +18,11 @@
 #include "sandbox/runtimes/command/orders.h"
 #include "sandbox/runtimes/command/tree.h"
 #include "sandbox/syscalls_command.h"
+#include "sandbox/worker_limits.h"
 #include "sandbox/zygote.h"
 
-#define VERSION_MAX 64
+#define VERSION_MAX     64
+#define AHEAD_OWN_BYTES ((uint64_t)128 << 20) /* stacks of threads, and a heap that is warm */
 
 static struct zygote zygote;
 static struct orders orders;
@@ -64,14 +65,13 @@ static void ask_version(const char *interpreter, char ret_version[VERSION_MAX])
 		len ? " " : "", (int)len, number);
 }
 
-/* What only interpreters with libraries of numbers read. */
-static void tidy_environment(void)
+/* An engine reserves far more addresses than it uses, and io_uring_setup() would be its death. */
+static void prepare_ahead(void)
 {
-	static const char *const names[] = { "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS",
-		"MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "MPLCONFIGDIR" };
-
-	for (size_t i = 0; i < COUNT_OF(names); i++)
-		(void)unsetenv(names[i]);
+	if (!orders.ahead[0])
+		return;
+	worker_limits_count_data(AHEAD_OWN_BYTES);
+	(void)setenv("UV_USE_IO_URING", "0", 1);
 }
 
 __attribute__((noreturn)) static void be_worker(const char *interpreter)
@@ -80,8 +80,12 @@ __attribute__((noreturn)) static void be_worker(const char *interpreter)
 		char **in;
 		const char *const *out;
 	} env = { environ };
-	const struct life life = { interpreter, orders.args, env.out };
+	static char script[256];
+	const struct life life = { interpreter, orders.args, env.out,
+		orders.ahead[0] ? script : NULL };
 
+	if (orders.ahead[0])
+		cut_printf(script, sizeof(script), TREE_AHEAD_DIR "/%s", orders.ahead[0]);
 	life_run(&life);
 }
 
@@ -98,9 +102,9 @@ int main(int argc, char **argv)
 		fail(&err);
 	if (zygote_init(&zygote, &err) < 0 || tree_pick(&orders, interpreter, &err) < 0)
 		fail(&err);
-	tidy_environment();
+	prepare_ahead();
 	ask_version(interpreter, version);
-	zygote.calls = &SYSCALLS_COMMAND;
+	zygote.calls = orders.ahead[0] ? &SYSCALLS_AHEAD : &SYSCALLS_COMMAND;
 	result = zygote_serve(&zygote, version, &err);
 	if (result < 0)
 		fail(&err);

@@ -59,6 +59,7 @@ int orders_read(char *text, struct orders *ret_orders, struct err *err)
 		{ "args:", ret_orders->args, ORDERS_ARGS_MAX },
 		{ "tools:", ret_orders->tools, ORDERS_TOOLS_MAX },
 		{ "keep:", ret_orders->keep, ORDERS_KEEP_MAX },
+		{ "ahead:", ret_orders->ahead, 1 },
 	};
 	const struct list *list = NULL;
 	char *rest = NULL;
@@ -76,8 +77,9 @@ int orders_read(char *text, struct orders *ret_orders, struct err *err)
 		}
 		if (!list)
 			return err_set(err, ERR_INVALID, "%s belongs to no list", word);
-		if ((list->texts == ret_orders->tools ? add_tool(list, word, err)
-						      : add(list, word, err)) < 0)
+		if ((list->texts == ret_orders->tools || list->texts == ret_orders->ahead
+				    ? add_tool(list, word, err)
+				    : add(list, word, err)) < 0)
 			return -1;
 	}
 	return 0;

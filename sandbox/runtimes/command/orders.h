@@ -2,11 +2,13 @@
  * What a zygote of commands is told about its runtime: words in JAIL_ENV_PRELOAD, written by the
  * daemon from its configuration (daemon/runtime_orders.c).
  *
- *	args: -w  tools: coreutils grep  keep: /usr/share/perl
+ *	args: -w  tools: coreutils grep  keep: /usr/share/perl  ahead: worker.js
  *
  * args   come before the program's name when the interpreter is started
  * tools  programs that a job may start, by name; "coreutils" stands for all of them
  * keep   files and folders that were bound for it and stay as they are
+ * ahead  a script beside ced-zygote: the interpreter is started with it before the job comes, and it
+ *	  takes the job itself
  */
 #pragma once
 
@@ -22,6 +24,7 @@ struct orders {
 	const char *args[ORDERS_ARGS_MAX + 1]; /* NULL behind the last, as in the others */
 	const char *tools[ORDERS_TOOLS_MAX + 1];
 	const char *keep[ORDERS_KEEP_MAX + 1];
+	const char *ahead[1 + 1];
 };
 
 /* Cuts `text` into words, which are kept by *ret_orders. */

@@ -104,12 +104,11 @@ static int copy_bytes(int from, int to, const char *path, struct err *err)
 	return 0;
 }
 
-/* 1 when there is no such file. */
-static int copy_file(const char *path, struct err *err)
+/* Copies a file to where it is called `name`.  1 when there is no such file. */
+static int copy_as(const char *path, const char *name, struct err *err)
 {
 	auto_fd int from = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	auto_fd int to = -1;
-	char name[PATH_MAX];
 	struct stat stat;
 
 	if (from < 0 && errno == ENOENT)
@@ -118,10 +117,6 @@ static int copy_file(const char *path, struct err *err)
 		return err_sys(err, "%s", path);
 	if (!S_ISREG(stat.st_mode))
 		return err_set(err, ERR_INVALID, "%s is not a file", path);
-	if (name_of(path, name, err) < 0)
-		return -1;
-	if (!is_in_folders(name))
-		return 0; /* it was bound by itself */
 	if (make_parents(picking.store, name, err) < 0)
 		return -1;
 	to = openat(picking.store, name + 1, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0555);
@@ -132,6 +127,18 @@ static int copy_file(const char *path, struct err *err)
 	if (++picking.file_count > FILES_MAX)
 		return err_set(err, ERR_TOO_BIG, "more than %d files", FILES_MAX);
 	return copy_bytes(from, to, path, err);
+}
+
+/* What lies outside the folders was bound by itself, and stays. */
+static int copy_file(const char *path, struct err *err)
+{
+	char name[PATH_MAX];
+
+	if (access(path, F_OK) < 0)
+		return errno == ENOENT ? 1 : err_sys(err, "%s", path);
+	if (name_of(path, name, err) < 0)
+		return -1;
+	return is_in_folders(name) ? copy_as(path, name, err) : 0;
 }
 
 static int on_library(void *context, const char *library, struct err *err)
@@ -165,6 +172,21 @@ static int pick_files(const struct orders *orders, const char *interpreter, stru
 		if (pick_tool(orders->tools[i], err) < 0)
 			return err_wrap(err, "tool %s", orders->tools[i]);
 	return 0;
+}
+
+/* The script that an interpreter is started ahead with; it lies beside ced-zygote. */
+static int pick_script(const char *script, struct err *err)
+{
+	char path[PATH_MAX];
+	char name[PATH_MAX];
+	int result;
+
+	if (!script)
+		return 0;
+	cut_printf(path, sizeof(path), JAIL_HARNESS_DIR "/%s", script);
+	cut_printf(name, sizeof(name), TREE_AHEAD_DIR "/%s", script);
+	result = copy_as(path, name, err);
+	return result > 0 ? err_set(err, ERR_MISSING, "there is no %s", path) : result;
 }
 
 /* ---- what is kept ------------------------------------------------------------------------- */
@@ -299,7 +321,7 @@ static int close_store(struct err *err)
 int tree_pick(const struct orders *orders, const char *interpreter, struct err *err)
 {
 	if (open_store(err) < 0 || pick_files(orders, interpreter, err) < 0 ||
-		keep_all(orders, interpreter, err) < 0)
+		pick_script(orders->ahead[0], err) < 0 || keep_all(orders, interpreter, err) < 0)
 		return -1;
 	if (change_folders(err) < 0)
 		return -1;

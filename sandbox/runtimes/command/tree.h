@@ -13,4 +13,7 @@
 #include "sandbox/runtimes/command/orders.h"
 
 /* `interpreter` is bound already and stays; its libraries are picked. */
+/* Where the script of `ahead` is inside. */
+#define TREE_AHEAD_DIR "/usr/lib/ced"
+
 int tree_pick(const struct orders *orders, const char *interpreter, struct err *err);

@@ -25,6 +25,16 @@ def register_at_fork(*, register=os.register_at_fork, **hooks):
     register(**hooks)
 
 
+# Libraries of numbers read these when they are imported, and no thread may live at a fork.
+ENVIRONMENT = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1",
+    "MPLCONFIGDIR": "/tmp",
+}
+
+
 def preload(names):
     """Imports what jobs are likely to want.  A module that is not there is the job's business."""
     original = os.register_at_fork
@@ -39,6 +49,7 @@ def preload(names):
 
 wanted = os.environ.get("CED_PRELOAD", "").split()
 modules = [name for name in wanted if name != "+processes"]
+os.environ.update(ENVIRONMENT)
 _ced.settle(len(modules) < len(wanted))
 _ced.scratch(True)
 libraries.before(modules)

@@ -1,0 +1,305 @@
+'use strict';
+// A worker of node: started and warm before its job comes, used for one program and gone.
+//
+// It is the process's first script.  It reads one job from the socket at descriptor 3 (the words
+// are those of proto/leasemsg.h), makes the process look as if it had been started with the
+// program, and leaves: what runs the program is node itself, from its own loop, so there is no
+// frame of ours in any stack.  What it tells adds detail; the process's end is seen from outside.
+
+const fs = require('fs');
+const path = require('path');
+const v8 = require('v8');
+const vm = require('vm');
+const Module = require('module');
+
+const JOB = 3;
+const MAGIC = 0x43454401;
+const START = 1, READY = 2, FAILED = 3, BEGUN = 4, ERROR = 5, DONE = 6;
+const STDIN_INLINE = 2;
+const WORK = '/work/';
+const REPORT_MAX = 64 << 10;
+const FRAMES_MAX = 50;
+
+const { closeSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } = fs;
+const stringify = JSON.stringify;
+
+// ---- the job socket --------------------------------------------------------------------------
+
+function tell(kind, code, body) {
+  const head = Buffer.alloc(16);
+  head.writeUInt32LE(MAGIC, 0);
+  head.writeUInt32LE(kind, 4);
+  head.writeUInt32LE(body ? body.length : 0, 8);
+  head.writeInt32LE(code, 12);
+  const all = body ? Buffer.concat([head, body]) : head;
+  for (let at = 0; at < all.length;) at += writeSync(JOB, all, at);
+}
+
+function readAll(len) {
+  const bytes = Buffer.allocUnsafeSlow(len);
+  for (let at = 0; at < len;) {
+    const got = readSync(JOB, bytes, at, len - at, null);
+    if (got === 0) process.reallyExit(1); // the daemon has gone
+    at += got;
+  }
+  return bytes;
+}
+
+// Stays until everything here is killed.
+function linger() {
+  const byte = Buffer.alloc(1);
+  try {
+    while (readSync(JOB, byte, 0, 1, null) > 0);
+  } catch {
+    // the program has closed it
+  }
+}
+
+// ---- the job ---------------------------------------------------------------------------------
+
+function parse(body) {
+  let at = 24;
+  const take = (len) => body.subarray(at, (at += len));
+  const number = () => take(4).readUInt32LE(0);
+  const long = () => Number(take(8).readBigUInt64LE(0));
+  const [codeLen, nameLen, args, env, files, stdin] = [0, 4, 8, 12, 16, 20].map((place) =>
+    body.readUInt32LE(place));
+  const job = { code: take(codeLen), name: take(nameLen).toString(), args: [], env: [], files: [] };
+  for (let i = 0; i < args; i++) job.args.push(take(number()).toString());
+  for (let i = 0; i < env; i++) job.env.push(take(number()).toString());
+  for (let i = 0; i < files; i++) {
+    const pathLen = number(), mode = number(), dataLen = long();
+    job.files.push({ path: take(pathLen).toString(), mode, data: take(dataLen) });
+  }
+  if (stdin === STDIN_INLINE) job.stdin = take(long());
+  if (at !== body.length) process.reallyExit(1);
+  return job;
+}
+
+function writeFile(name, data, mode) {
+  const folder = path.dirname(name);
+  if (folder !== '.') mkdirSync(WORK + folder, { recursive: true, mode: 0o755 });
+  const fd = openSync(WORK + name, 'wx', mode || 0o644);
+  for (let at = 0; at < data.length;) at += writeSync(fd, data, at);
+  if (mode) fs.fchmodSync(fd, mode & 0o777);
+  closeSync(fd);
+}
+
+// The lowest free number is the next that is opened: a file without a name becomes stdin.
+function takeStdin(data) {
+  const name = '/tmp/stdin';
+  closeSync(0);
+  openSync(name, 'wx+', 0o600);
+  unlinkSync(name);
+  for (let at = 0; at < data.length;) at += writeSync(0, data, at, data.length - at, at);
+}
+
+function writeFiles(job) {
+  writeFile(job.name, job.code);
+  for (const file of job.files) writeFile(file.path, file.data, file.mode);
+  if (job.stdin) takeStdin(job.stdin);
+}
+
+// Without /proc node cannot say how large it is: the largest that it was stands for that.
+function memoryUsage() {
+  const heap = v8.getHeapStatistics();
+  return {
+    rss: memoryUsage.rss(),
+    heapTotal: heap.total_heap_size,
+    heapUsed: heap.used_heap_size,
+    external: heap.external_memory,
+    arrayBuffers: 0,
+  };
+}
+memoryUsage.rss = () => process.resourceUsage().maxRSS * 1024;
+
+function setProcess(job) {
+  process.memoryUsage = memoryUsage;
+  delete process.env.UV_USE_IO_URING;
+  for (const entry of job.env) {
+    const sign = entry.indexOf('=');
+    process.env[entry.slice(0, sign)] = entry.slice(sign + 1);
+  }
+  process.argv.splice(1, process.argv.length, WORK + job.name, ...job.args);
+  process.execArgv.length = 0;
+}
+
+// ---- errors ----------------------------------------------------------------------------------
+
+// "at name (file:line:column)", "at file:line:column", or "file:line" above the text of an error.
+const FRAME = /^\s*at (?:(.*?) \()?(?:file:\/\/)?((?:\/|node:)[^()]*?):(\d+):(\d+)\)?$/;
+const HEAD = /^(?:file:\/\/)?(\/work\/.*):(\d+)$/;
+
+function framesOf(stack) {
+  const frames = [];
+  for (const line of stack.split('\n')) {
+    const found = FRAME.exec(line);
+    if (found && !found[2].startsWith(__dirname) && !found[2].startsWith('node:internal/'))
+      frames.push({ file: found[2], line: +found[3], column: +found[4], name: found[1] || '' });
+  }
+  return frames;
+}
+
+function lineOf(job, number) {
+  return job.code.toString().split('\n', number)[number - 1] || '';
+}
+
+// Where an error stands: its head says so when it did not compile, else its first frame of ours.
+function placeOf(job, stack, frames) {
+  const head = HEAD.exec(stack.split('\n', 1)[0]);
+  const main = WORK + job.name;
+  if (head) {
+    const marks = stack.split('\n', 3)[2] || '';
+    const column = /^\s*\^+\s*$/.test(marks) ? marks.indexOf('^') + 1 : 0;
+    return { line: +head[2], column, text: head[1] === main ? lineOf(job, +head[2]) : '' };
+  }
+  const frame = frames.find((one) => one.file.startsWith(WORK));
+  if (!frame) return { line: 0, column: 0, text: '' };
+  return {
+    line: frame.line,
+    column: frame.column,
+    text: frame.file === main ? lineOf(job, frame.line) : '',
+  };
+}
+
+function cut(text, most) {
+  return text.length > most ? text.slice(0, most) + '...' : text;
+}
+
+function describe(job, error, syntax) {
+  const isError = error instanceof Error || (error && typeof error.stack === 'string');
+  const stack = isError ? String(error.stack) : '';
+  const all = syntax ? [] : framesOf(stack);
+  const place = placeOf(job, stack, all);
+  const frames = all.slice(0, FRAMES_MAX).reverse();
+  return {
+    type: isError ? cut(String(error.name || 'Error'), 256) : typeof error,
+    message: cut(String(isError ? error.message : error), 8192),
+    line: place.line,
+    column: place.column,
+    frames: frames.map((one) => ({ file: cut(one.file, 256), line: one.line, name: cut(one.name, 256) })),
+    text: cut(place.text, 8192),
+    syntax,
+  };
+}
+
+let reported = false;
+let failing = false; // an error that nobody catches is about to end it
+
+function report(job, error, syntax) {
+  if (reported) return;
+  reported = true;
+  try {
+    const body = Buffer.from(stringify(describe(job, error, syntax)));
+    if (body.length <= REPORT_MAX) tell(ERROR, 0, body);
+  } catch {
+    // an error that cannot be described, or a socket that the program has closed
+  }
+}
+
+// ---- does it compile? ------------------------------------------------------------------------
+
+// What node 20 and later take for an ES module: by its name, or since it is none of CommonJS.
+function compileModule(job) {
+  const warn = process.emitWarning;
+  process.emitWarning = () => {}; // that this class is experimental is no news for the program
+  try {
+    new vm.SourceTextModule(job.code.toString(), { identifier: 'file://' + WORK + job.name });
+  } finally {
+    process.emitWarning = warn;
+  }
+}
+
+function compileScript(job) {
+  const source = job.code.toString().replace(/^#!.*/, '');
+  vm.compileFunction(source, ['exports', 'require', 'module', '__filename', '__dirname'],
+    { filename: WORK + job.name });
+}
+
+// The error of a program that is none; node itself will find and print it once more.
+function syntaxError(job) {
+  if (!/\.[mc]?js$/.test(job.name)) return null; // node decides what that is
+  try {
+    if (job.name.endsWith('.mjs')) compileModule(job);
+    else compileScript(job);
+    return null;
+  } catch (error) {
+    return job.name.endsWith('.js') ? moduleError(job, error) : error;
+  }
+}
+
+// Of two ways to fail the one that was meant.
+const MODULES_ONLY = /import|export|await is only valid/;
+
+function moduleError(job, error) {
+  try {
+    compileModule(job);
+    return null;
+  } catch (other) {
+    return MODULES_ONLY.test(error.message) ? other : error;
+  }
+}
+
+// ---- a life ----------------------------------------------------------------------------------
+
+function watchEnd(job) {
+  process.on('uncaughtExceptionMonitor', (error) => {
+    if (process.listenerCount('uncaughtException') > 0) return;
+    if (process.hasUncaughtExceptionCaptureCallback()) return;
+    failing = true;
+    report(job, error, false);
+  });
+  // Where the program listens for its end too, or node is still to print an error, it is not over
+  // yet: its process's end will tell.
+  process.on('exit', (code) => {
+    if (failing || process.listenerCount('exit') > 1) return;
+    try {
+      tell(DONE, code);
+      linger();
+    } catch {
+      // the program has closed the socket
+    }
+  });
+}
+
+// What a first program would pay for: streams, formatting, the loader, a compilation.
+function warmUp() {
+  process.stdout.write('');
+  void process.stderr;
+  require('util').format('%s %d %o', 'text', 1, { list: [1, 'two', null], map: new Map([[1, 2]]) });
+  fs.writeFileSync('/tmp/warm.js', 'module.exports = 1;');
+  require('/tmp/warm.js');
+  unlinkSync('/tmp/warm.js');
+  compileScript({ code: Buffer.from('module.exports = (a) => a + 1;'), name: 'main.js' });
+  try {
+    compileModule({ code: Buffer.from('export default 1;'), name: 'main.mjs' });
+  } catch {
+    // a node without modules in vm
+  }
+  delete require.cache['/tmp/warm.js'];
+}
+
+function main() {
+  warmUp();
+  const used = process.cpuUsage();
+  tell(READY, used.user + used.system);
+  const head = readAll(16);
+  if (head.readUInt32LE(0) !== MAGIC || head.readUInt32LE(4) !== START) process.reallyExit(1);
+  const job = parse(readAll(head.readUInt32LE(8)));
+  try {
+    writeFiles(job);
+    setProcess(job);
+  } catch (error) {
+    tell(FAILED, 0, Buffer.from(String(error.message)));
+    linger();
+    process.reallyExit(1);
+  }
+  const failure = syntaxError(job);
+  if (failure) report(job, failure, true);
+  else tell(BEGUN, 0);
+  watchEnd(job);
+  delete require.cache[__filename];
+  setImmediate(Module.runMain, WORK + job.name);
+}
+
+main();
