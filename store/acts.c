@@ -97,7 +97,8 @@ int store_acts(struct store *store, int64_t before, uint32_t limit, struct arena
 
 	if (!stmt)
 		return -1;
-	limit = limit < ACTS_MOST ? limit : ACTS_MOST;
+	if (limit > ACTS_MOST)
+		limit = ACTS_MOST;
 	binding = bind_to(stmt);
 	bind_int(&binding, before > 0 ? before : INT64_MAX);
 	bind_int(&binding, (int64_t)limit + 1);
