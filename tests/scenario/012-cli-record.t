@@ -37,8 +37,8 @@ exits 0 "explain" cectl explain last~2
 like "$out" 'IndexError: list index out of range' "says what happened"
 like "$out" 'line 4: print\(rows\[total\]\)' "and where"
 exits 0 "explain --json" cectl explain last~1 --json
-is "$(jq -r .outcome <<<"$out")" policy_denied "is a document"
-like "$(jq -r '.change[]' <<<"$out")" '[a-z]' "with what to change"
+is "$(json "$out" 'it["outcome"]')" policy_denied "is a document"
+like "$(json "$out" '" ".join(it["change"])')" '[a-z]' "with what to change"
 
 exits 0 "trace" cectl trace last~2
 like "$out" 'policy ' "shows the phases"
