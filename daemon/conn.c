@@ -14,12 +14,15 @@
 	((size_t)8 << 20) /* for the values of a message, beside twice its length */
 #define ARENA_BYTES_MORE ((size_t)96 << 20) /* and for what the run adds: records, results */
 #define REPLY_BYTES_MAX  ((size_t)512 << 20)
+/* What a request takes beside its message: it, its record, its place in line for the disk. */
+#define REQUEST_BYTES    ((size_t)64 << 10)
 #define INBOX_FREE       ((size_t)64 << 10) /* what has arrived is everybody's right up to here */
 #define RETRY_MS         100                /* said with "busy" */
 
 struct conn {
 	uv_pipe_t pipe;
 	struct list link; /* in the server */
+	struct list turn; /* in the lane of its user, while messages wait for the next turn */
 	struct server *server;
 	struct caller caller;
 	unsigned refs;
@@ -107,6 +110,7 @@ void conn_close(struct conn *conn, const char *reason)
 	if (reason)
 		log_event(LOG_LEVEL_DEBUG, "conn.close", LOG_INT("uid", conn->caller.uid),
 			LOG_STR("why", reason));
+	list_remove(&conn->turn);
 	timer_close(conn->deadline);
 	conn->deadline = NULL;
 	conn->refs++; /* requests that end now must not take the struct away under us */
@@ -273,7 +277,7 @@ static void take_message(struct conn *conn, char *bytes, size_t len)
 		return;
 	}
 	if (message.kind == RPC_REQUEST) {
-		size_t size = len + arena.used;
+		size_t size = len + arena.used + REQUEST_BYTES;
 		const char *full = no_room_for(conn, size);
 
 		if (!full) {
@@ -350,12 +354,19 @@ static int count_inbox(struct conn *conn, struct err *err)
 
 static void take_messages(struct conn *conn)
 {
+	struct turns *turns = &conn->server->turns;
+
 	while (!conn->closing) {
 		char *bytes = NULL;
 		size_t len = 0;
 		struct err err = ERR_INIT;
-		int got = frame_next(&conn->frame, &bytes, &len, &err);
+		int got;
 
+		if (!turns_take(turns, conn->caller.uid)) {
+			turns_wait(turns, conn->caller.uid, &conn->turn);
+			return;
+		}
+		got = frame_next(&conn->frame, &bytes, &len, &err);
 		if (got > 0) {
 			timer_close(conn->deadline);
 			conn->deadline = NULL;
@@ -363,10 +374,32 @@ static void take_messages(struct conn *conn)
 		} else if (got < 0) {
 			break_off(conn, &err);
 		} else {
+			turns_give_back(turns, conn->caller.uid);
 			watch_partial(conn);
 			return;
 		}
 	}
+}
+
+/* Looks at what has arrived, as far as it is this connection's turn. */
+static void work_off(struct conn *conn)
+{
+	struct err err = ERR_INIT;
+
+	conn->refs++;
+	if (count_inbox(conn, &err) < 0)
+		break_off(conn, &err);
+	take_messages(conn);
+	if (!conn->closing)
+		(void)count_inbox(
+			conn, &err); /* what was taken is less; else the next read tells */
+	read_or_rest(conn);
+	conn_unref(conn);
+}
+
+void conn_take_turn(struct list *turn)
+{
+	work_off(container_of(turn, struct conn, turn));
 }
 
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
@@ -382,7 +415,6 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
 {
 	struct conn *conn = stream->data;
-	struct err err = ERR_INIT;
 
 	(void)buf;
 	if (got < 0) {
@@ -390,20 +422,14 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
 		return;
 	}
 	frame_filled(&conn->frame, (size_t)got);
-	conn->refs++;
-	if (count_inbox(conn, &err) < 0)
-		break_off(conn, &err);
-	take_messages(conn);
-	if (!conn->closing)
-		(void)count_inbox(
-			conn, &err); /* what was taken is less; else the next read tells */
-	conn_unref(conn);
+	work_off(conn);
 }
 
-/* Reads while there is room for replies. */
+/* Reads while there is room for replies, and nothing that was read waits for its turn. */
 static void read_or_rest(struct conn *conn)
 {
-	bool want = !conn->closing && conn->unsent <= conn->server->config.unsent_bytes / 2;
+	bool want = !conn->closing && list_is_empty(&conn->turn) &&
+		    conn->unsent <= conn->server->config.unsent_bytes / 2;
 
 	if (want == conn->reading || conn->closing)
 		return;
@@ -440,6 +466,7 @@ int conn_start(struct server *server, uv_stream_t *listener)
 	if (!conn)
 		return -1;
 	list_init(&conn->link);
+	list_init(&conn->turn);
 	list_init(&conn->requests);
 	conn->server = server;
 	conn->refs = 1;

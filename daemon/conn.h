@@ -32,6 +32,9 @@ void conn_close(struct conn *conn, const char *reason);
 /* The same for the link that server_admit() was given. */
 void conn_close_link(struct list *link);
 
+/* The same connection may look at messages again that have arrived (turns.h). */
+void conn_take_turn(struct list *turn);
+
 const struct caller *conn_caller(const struct conn *conn);
 
 /* A request holds the connection from conn_adopt() to conn_release(). */

@@ -144,6 +144,7 @@ static void close_parts(struct server *server)
 	errands_stop(&server->errands); /* questions; outputs were waited for */
 	list_for_each(at, &server->conns)
 		conn_close_link(at);
+	turns_close(&server->turns);
 	spawner_link_close(server->spawner);
 	inspectors_free(server->inspectors);
 	pool_close(&server->pool);
@@ -399,6 +400,7 @@ static void init(struct server *server)
 	list_init(&server->waits);
 	map_init(&server->runs);
 	errands_init(&server->errands, &server->loop);
+	turns_init(&server->turns, &server->loop, conn_take_turn);
 	server->started_ms = clock_ms();
 	server->started_wall_us = clock_wall_us();
 }

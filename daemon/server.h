@@ -18,6 +18,7 @@
 #include "daemon/recorder.h"
 #include "daemon/request.h"
 #include "daemon/spawner_link.h"
+#include "daemon/turns.h"
 #include "proto/base/log.h"
 #include "proto/base/map.h"
 #include "proto/ulid.h"
@@ -46,6 +47,7 @@ struct server {
 	struct list conns;
 	struct ceilings ceilings; /* of what clients hold */
 	struct errands errands;   /* on threads */
+	struct turns turns;       /* of users, with their messages */
 	struct levers levers;
 	struct list waits; /* struct call of methods.c, for runs to end */
 	struct log_limit refusals;
