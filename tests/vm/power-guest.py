@@ -41,7 +41,8 @@ def work():
 def run():
     for _ in range(CLIENTS):
         threading.Thread(target=work, daemon=True).start()
-    for number in range(10**6):
+    while True:
+        number = time.time_ns()  # a file that is written anew is allocated at once, a new one is not
         with open(f"/root/unsynced-{number}", "wb") as file:
             file.write(b"x" * 65536)
         say("unsynced", number)
