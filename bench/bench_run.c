@@ -391,7 +391,7 @@ int main(int argc, char **argv)
 	if (measure_latency(ORDER_BLOCKS, &client) < 0 ||
 		measure_latency(ORDER_TURNS, &client) < 0 || measure_phases(&client) < 0)
 		return EXIT_FAILURE;
-	workers_kib = tree_leaf_kib(plan.spawner);
+	workers_kib = tree_python_kib(plan.spawner);
 	if (measure_throughput(0, 1) < 0 || measure_throughput(1, plan.clients) < 0)
 		return EXIT_FAILURE;
 	print_table();

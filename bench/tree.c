@@ -22,6 +22,7 @@
 struct process {
 	pid_t pid, parent;
 	uint64_t ticks; /* its own and those of children that it has reaped */
+	bool is_python;
 };
 
 /* All that there are at the moment. */
@@ -54,6 +55,7 @@ static bool read_process(const char *name, struct process *ret)
 			   &ret->parent, &ticks[0], &ticks[1], &ticks[2], &ticks[3]) != 5)
 		return false;
 	ret->ticks = ticks[0] + ticks[1] + ticks[2] + ticks[3];
+	ret->is_python = strstr(text, "(python") != NULL;
 	return true;
 }
 
@@ -113,7 +115,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-double tree_leaf_kib(pid_t root)
+double tree_python_kib(pid_t root)
 {
 	double sizes[LEAVES_MAX];
 	size_t count = 0;
@@ -124,7 +126,8 @@ double tree_leaf_kib(pid_t root)
 		char *line;
 		char name[16];
 
-		if (has_children(all.list[i].pid) || !descends(all.list[i].pid, root))
+		if (!all.list[i].is_python || has_children(all.list[i].pid) ||
+			!descends(all.list[i].pid, root))
 			continue;
 		cut_printf(name, sizeof(name), "%d", all.list[i].pid);
 		text = read_of(name, "smaps_rollup");

@@ -8,8 +8,8 @@
 /* Seconds of cpu. */
 double tree_cpu_s(pid_t root);
 
-/* KiB that only one process has, the middle of those that have no children: of warm workers. */
-double tree_leaf_kib(pid_t root);
+/* KiB that only one process has, the middle of Python's that have no children: of warm workers. */
+double tree_python_kib(pid_t root);
 
 /* Takes in children whose parents did not wait for them, so that their cpu counts. */
 void tree_adopt(void);
