@@ -138,20 +138,46 @@ static int make_env(const struct life *life, const struct program *program, stru
 	return 0;
 }
 
+static void texts_done(struct texts *texts)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		free(texts->list[i]);
+	free(texts->list);
+}
+
+static int prepare_argv(
+	const struct life *life, const struct program *program, struct texts *argv, struct err *err)
+{
+	size_t most = count_of(life->args) + program->arg_count + 2;
+
+	return texts_init(argv, most, TEXTS_BYTES_MAX, err) < 0 ||
+			       make_argv(life, program, argv, err) < 0
+		       ? -1
+		       : 0;
+}
+
+static int prepare_env(const struct life *life, const struct program *program, size_t bytes_most,
+	struct texts *env, struct err *err)
+{
+	size_t most = count_of(life->env) + program->env_count;
+
+	return texts_init(env, most, bytes_most, err) < 0 || make_env(life, program, env, err) < 0
+		       ? -1
+		       : 0;
+}
+
 int life_prepare(const struct life *life, const struct program *program,
 	struct life_start *ret_start, struct err *err)
 {
-	struct texts argv;
-	struct texts env;
+	struct texts argv = { .list = NULL };
+	struct texts env = { .list = NULL };
 
-	if (texts_init(&argv, count_of(life->args) + program->arg_count + 2, TEXTS_BYTES_MAX, err) <
-			0 ||
-		make_argv(life, program, &argv, err) < 0)
+	if (prepare_argv(life, program, &argv, err) < 0 ||
+		prepare_env(life, program, TEXTS_BYTES_MAX - argv.bytes, &env, err) < 0) {
+		texts_done(&argv);
+		texts_done(&env);
 		return -1;
-	if (texts_init(&env, count_of(life->env) + program->env_count, TEXTS_BYTES_MAX - argv.bytes,
-		    err) < 0 ||
-		make_env(life, program, &env, err) < 0)
-		return -1;
+	}
 	*ret_start = (struct life_start){ argv.list, env.list };
 	return 0;
 }
