@@ -115,6 +115,16 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* The first process of a jail is no worker: it shares its slot's memory, and waits. */
+static bool is_init(const char *pid)
+{
+	auto_free char *text = read_of(pid, "status");
+	const char *line = text ? strstr(text, "NSpid:") : NULL;
+	const char *last = line ? line + strcspn(line, "\n") : NULL;
+
+	return last && last - line > 2 && last[-1] == '1' && last[-2] == '\t';
+}
+
 double tree_python_kib(pid_t root)
 {
 	double sizes[LEAVES_MAX];
@@ -130,7 +140,7 @@ double tree_python_kib(pid_t root)
 			!descends(all.list[i].pid, root))
 			continue;
 		cut_printf(name, sizeof(name), "%d", all.list[i].pid);
-		text = read_of(name, "smaps_rollup");
+		text = is_init(name) ? NULL : read_of(name, "smaps_rollup");
 		line = text ? strstr(text, "Private_Dirty:") : NULL;
 		if (line)
 			sizes[count++] = strtod(line + strlen("Private_Dirty:"), NULL);

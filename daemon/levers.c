@@ -58,9 +58,12 @@ void levers_done(struct levers *levers)
 	map_done(&levers->blocks);
 }
 
+/* Never NULL, which would be an open door: without memory the reason is left out. */
 static const char *with_reason(struct arena *arena, const char *what, const char *why)
 {
-	return why[0] ? arena_printf(arena, "%s: %s", what, why) : what;
+	const char *both = why[0] ? arena_printf(arena, "%s: %s", what, why) : NULL;
+
+	return both ? both : what;
 }
 
 const char *levers_refusal(

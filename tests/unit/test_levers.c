@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "daemon/levers.h"
 #include "tests/check.h"
 #include "tests/unit/house.h"
 
@@ -84,6 +85,21 @@ TEST(a_user_that_is_shut_out_gets_no_runs_and_is_told_why)
 	CHECK_EQ_INT(value_get(reply.value, "blocked")->list.count, 0);
 	close(client);
 	house_close(&house);
+}
+
+TEST(a_refusal_needs_no_memory)
+{
+	struct levers levers = { .drained = true, .why = "noon" };
+	enum rpc_code code = RPC_CODE_COUNT;
+	struct arena arena;
+
+	arena_init(&arena, 1);
+	map_init(&levers.blocks);
+	CHECK_STR(
+		levers_refusal(&levers, 7, &arena, &code), "an administrator has stopped new runs");
+	CHECK_EQ_INT(code, RPC_CODE_DRAINING);
+	levers_done(&levers);
+	arena_done(&arena);
 }
 
 TEST(each_use_is_in_the_record_with_who_and_why)
