@@ -17,7 +17,7 @@ static const struct option_row rows[] = {
 
 static const struct example examples[] = {
 	{ "cectl check agent.py --policy strict", "would this be allowed to run, and if not, why?" },
-	{ "cectl check --json -c 'import os' | jq .would", "\"run\" or \"deny\"" },
+	{ "cectl check --json -c 'import os' | jq .would", "\"run\", \"ask\" or \"deny\"" },
 	{ NULL, NULL },
 };
 // clang-format on
@@ -40,15 +40,29 @@ static void show_contract(struct cli *cli, const struct value *contract)
 		output_text(&cli->arena, value_get(contract, "message"))); /* begins with where */
 }
 
+static const struct {
+	const char *would;
+	const char *words;
+	enum mark mark;
+	enum paint paint;
+} answers[] = {
+	{ "run", "would run", MARK_GOOD, PAINT_GREEN },
+	{ "ask", "would wait until a person has approved it", MARK_DOT, PAINT_YELLOW },
+	{ "", "would not run", MARK_BAD, PAINT_RED },
+};
+
 /* "would run under policy standard  (sha256:...)" */
-static void show_verdict(struct cli *cli, const struct value *result, bool runs)
+static void show_verdict(struct cli *cli, const struct value *result, const char *would)
 {
+	size_t row = 0;
 	const char *policy =
 		output_text(&cli->arena, value_get(value_get(result, "policy"), "name"));
 	const char *code_hash = output_text(&cli->arena, value_get(result, "code_hash"));
 
-	say(&cli->out, runs ? PAINT_GREEN : PAINT_RED, "%s would %s",
-		output_mark(&cli->out, runs ? MARK_GOOD : MARK_BAD), runs ? "run" : "not run");
+	while (answers[row].would[0] && strcmp(answers[row].would, would) != 0)
+		row++;
+	say(&cli->out, answers[row].paint, "%s %s", output_mark(&cli->out, answers[row].mark),
+		answers[row].words);
 	if (policy[0])
 		say(&cli->out, PAINT_PLAIN, " under policy %s", policy);
 	if (code_hash[0])
@@ -64,7 +78,7 @@ static int show(struct cli *cli, const struct value *params, const struct value 
 
 	if (cli->json)
 		return cli_document(cli, result, runs ? EXIT_OK : EXIT_REFUSED);
-	show_verdict(cli, result, runs);
+	show_verdict(cli, result, would);
 	show_contract(cli, value_get(result, "contract"));
 	page_findings(cli, findings);
 	if (value_at(findings, 0))
@@ -92,7 +106,7 @@ const struct command check_command = {
 	.about =
 		"Asks what `cectl run` with the same options would meet: the contract and the policy, "
 		"with rule, line and column of every finding.  Nothing is run.  Exits with 0 when it "
-		"would run and 126 when it would be refused.",
+		"would run and 126 when it would be refused, or wait for a person.",
 	.options = rows,
 	.options_size = sizeof(struct check_options),
 	.operand_most = 1,

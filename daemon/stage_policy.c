@@ -1,4 +1,4 @@
-/* The program against its policy -> allow, observe, or deny with rules and places. */
+/* The program against its policy -> allow, observe, ask, or deny with rules and places. */
 #include <string.h>
 
 #include "daemon/pipeline.h"
@@ -9,22 +9,25 @@
 #include "proto/digest.h"
 #include "proto/rpc.h"
 
-/* What to tell an agent that was refused. */
+/* What to tell an agent whose program was refused, or is not run before a person has seen it. */
 static const char *reason_of(struct request *request, const struct policy_verdict *verdict)
 {
+	const char *word = policy_decision_word(verdict->decision);
+	const char *does =
+		verdict->decision == POLICY_ASK ? "asks a person about it" : "refuses it";
 	const struct policy_finding *first = NULL;
-	size_t denials = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < verdict->finding_count; i++)
-		if (verdict->findings[i].severity && verdict->findings[i].severity[0] == 'd') {
+		if (!strcmp(verdict->findings[i].severity, word)) {
 			first = first ? first : &verdict->findings[i];
-			denials++;
+			count++;
 		}
 	if (!first)
-		return "The policy refuses this program.";
-	return arena_printf(&request->arena, "Policy %s refuses it: %s (rule %s, line %u%s).",
-		verdict->name, first->message, first->rule, first->line,
-		denials > 1 ? ", and there is more" : "");
+		return arena_printf(&request->arena, "Policy %s %s.", verdict->name, does);
+	return arena_printf(&request->arena, "Policy %s %s: %s (rule %s, line %u%s).",
+		verdict->name, does, first->message, first->rule, first->line,
+		count > 1 ? ", and there is more" : "");
 }
 
 static enum stage judge(struct request *request)
@@ -33,7 +36,8 @@ static enum stage judge(struct request *request)
 	const struct policy_verdict *verdict = &result->verdict;
 	/* When the house closes nobody looks at programs any more: that is not the program's fault. */
 	bool unread = request->gone && request->server->closing;
-	bool denied = verdict->decision == POLICY_DENY && !unread;
+	/* Nobody can be asked yet: what a person is to say is no. */
+	bool denied = verdict->decision >= POLICY_ASK && !unread;
 
 	result->has_verdict = true;
 	result->metrics.policy_us = clock_us() - request->entered_us;
@@ -122,9 +126,9 @@ static void take_verdict(
 	struct policy_finding *findings =
 		arena_array(&request->arena, struct policy_finding, count + 1);
 
-	if (verdict->decision == POLICY_DENY || !findings)
+	if (!findings)
 		total->decision = POLICY_DENY;
-	else if (total->decision == POLICY_ALLOW)
+	else if (verdict->decision > total->decision)
 		total->decision = verdict->decision;
 	if (!findings)
 		return;
@@ -137,12 +141,13 @@ static void take_verdict(
 
 static void judge_bytecode(struct request *request, const struct job_input_file *file)
 {
-	bool denies = policy_denies(request->policy);
-	struct policy_finding finding = { "policy.bytecode", denies ? "deny" : "observe", 1, 1, "",
-		"there is bytecode, which cannot be checked", "send the source instead" };
-	struct policy_verdict verdict = { .decision = denies ? POLICY_DENY : POLICY_OBSERVE,
-		.findings = &finding,
-		.finding_count = 1 };
+	enum policy_decision strictest = policy_strictest(request->policy);
+	enum policy_decision decision = strictest < POLICY_OBSERVE ? POLICY_OBSERVE : strictest;
+	struct policy_finding finding = { "policy.bytecode", policy_decision_word(decision), 1, 1,
+		"", "there is bytecode, which cannot be checked", "send the source instead" };
+	struct policy_verdict verdict = {
+		.decision = decision, .findings = &finding, .finding_count = 1
+	};
 
 	take_verdict(request, &verdict, file->path);
 }

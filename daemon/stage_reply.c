@@ -9,7 +9,9 @@ static const char *would(const struct request *request)
 {
 	if (request->failure.set)
 		return "refuse";
-	return request->result.verdict.decision == POLICY_DENY ? "deny" : "run";
+	if (request->result.verdict.decision == POLICY_DENY)
+		return "deny";
+	return request->result.verdict.decision == POLICY_ASK ? "ask" : "run";
 }
 
 /* The answer to `check`: what would happen, without anything happening. */

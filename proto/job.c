@@ -43,8 +43,9 @@ static const char *const ran_words[] = {
 
 static const char *const decision_words[] = {
 	[POLICY_ALLOW] = "allow",
-	[POLICY_DENY] = "deny",
 	[POLICY_OBSERVE] = "observe",
+	[POLICY_ASK] = "ask",
+	[POLICY_DENY] = "deny",
 };
 
 const char *outcome_word(enum outcome outcome)

@@ -178,19 +178,22 @@ const char *outcome_word(enum outcome outcome);
 enum outcome outcome_from_word(const char *word); /* OUTCOME_NONE when unknown */
 const char *ran_word(enum ran ran);
 
+/* From mild to strict: of two the larger counts. */
 enum policy_decision {
 	POLICY_ALLOW,
-	POLICY_DENY,
-	POLICY_OBSERVE
+	POLICY_OBSERVE,
+	POLICY_ASK, /* a person is to say */
+	POLICY_DENY
 };
 const char *policy_decision_word(enum policy_decision decision);
 
 struct policy_finding {
-	const char *rule;     /* "python.import.denied" */
-	const char *severity; /* "deny" or "observe": what this finding does under this policy */
-	uint32_t line;        /* from 1 */
-	uint32_t column;      /* from 1, in code points */
-	const char *text;     /* what stands there, at most 120 bytes, valid UTF-8 */
+	const char *rule; /* "python.import.denied" */
+	const char *
+		severity; /* "deny", "ask" or "observe": what this finding does under this policy */
+	uint32_t line;    /* from 1 */
+	uint32_t column;  /* from 1, in code points */
+	const char *text; /* what stands there, at most 120 bytes, valid UTF-8 */
 	const char *message;
 	const char *hint; /* or NULL */
 };

@@ -133,6 +133,12 @@ static int compare_patterns(const void *left, const void *right)
 	return (a_len > b_len) - (a_len < b_len);
 }
 
+static void note_mode(struct policy *policy, enum policy_mode mode)
+{
+	if (mode < policy->strictest)
+		policy->strictest = mode;
+}
+
 static int set_modes(struct making *making, struct policy *policy, const struct draft *draft,
 	const struct policy *parent)
 {
@@ -150,12 +156,12 @@ static int set_modes(struct making *making, struct policy *policy, const struct 
 		if (apply_pattern(book, policy, &draft->file.patterns[i]) == 0)
 			return err_set(making->err, ERR_INVALID, "there is no rule %s",
 				draft->file.patterns[i].id);
+	policy->strictest = MODE_OFF;
 	for (uint32_t i = 0; i < book->rule_count; i++)
-		policy->denies = policy->denies || policy->modes[i] == MODE_DENY;
+		note_mode(policy, policy->modes[i]);
 	for (uint32_t i = 0; i < builtins; i++)
-		policy->denies =
-			policy->denies || (policy->builtins[i] == MODE_DENY &&
-						  i % INSPECT_BUILTIN_COUNT != INSPECT_LATE);
+		if (i % INSPECT_BUILTIN_COUNT != INSPECT_LATE)
+			note_mode(policy, policy->builtins[i]);
 	return 0;
 }
 

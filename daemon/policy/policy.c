@@ -104,9 +104,21 @@ const char *policy_digest(const struct policy *policy)
 	return policy->digest;
 }
 
-bool policy_denies(const struct policy *policy)
+static enum policy_decision decision_of(enum policy_mode mode)
 {
-	return policy->denies;
+	static const enum policy_decision decisions[MODE_COUNT] = {
+		[MODE_DENY] = POLICY_DENY,
+		[MODE_ASK] = POLICY_ASK,
+		[MODE_OBSERVE] = POLICY_OBSERVE,
+		[MODE_OFF] = POLICY_ALLOW,
+	};
+
+	return decisions[mode];
+}
+
+enum policy_decision policy_strictest(const struct policy *policy)
+{
+	return decision_of(policy->strictest);
 }
 
 /* ---- verdicts ------------------------------------------------------------------------------ */
@@ -155,6 +167,12 @@ static const struct policy_finding not_read = { "policy.unread", "observe", 1, 1
 static const struct policy_finding more_to_find = { "policy.cut", "observe", 1, 1, "",
 	"there is more to find in the program than is told here", NULL };
 
+static void be_as_strict(struct policy_verdict *verdict, enum policy_decision decision)
+{
+	if (decision > verdict->decision)
+		verdict->decision = decision;
+}
+
 /* Adds what one finding of the inspector means under the policy; false when memory ran out. */
 static bool add_finding(const struct check *check, const struct inspect_finding *found,
 	struct policy_verdict *verdict)
@@ -178,10 +196,7 @@ static bool add_finding(const struct check *check, const struct inspect_finding 
 	if (!finding->text)
 		return false;
 	verdict->finding_count++;
-	if (words.mode == MODE_DENY)
-		verdict->decision = POLICY_DENY;
-	else if (verdict->decision == POLICY_ALLOW)
-		verdict->decision = POLICY_OBSERVE;
+	be_as_strict(verdict, decision_of(words.mode));
 	return true;
 }
 
@@ -191,10 +206,9 @@ static void add_cut(const struct check *check, struct policy_verdict *verdict)
 	struct policy_finding *finding = &verdict->findings[verdict->finding_count++];
 
 	*finding = more_to_find;
-	if (!check->asked.policy->denies)
-		return;
-	finding->severity = policy_mode_word(MODE_DENY);
-	verdict->decision = POLICY_DENY;
+	if (check->asked.policy->strictest < MODE_OBSERVE)
+		finding->severity = policy_mode_word(check->asked.policy->strictest);
+	be_as_strict(verdict, policy_strictest(check->asked.policy));
 }
 
 static bool fill_verdict(const struct check *check, const struct inspect_findings *found,

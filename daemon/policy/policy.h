@@ -16,7 +16,7 @@
  *	policy.absent      no inspector was there in time
  *	policy.language    the policy does not allow the language
  *	policy.unread      nobody can read the language, and the policy lets it run all the same (observed)
- *	policy.cut         there was more to find than is told (denies if the policy denies anything)
+ *	policy.cut         there was more to find than is told (as the policy's strictest rule says)
  */
 #pragma once
 
@@ -67,8 +67,8 @@ const struct policy *policies_find(const struct policies *policies, const char *
 const char *policy_name(const struct policy *policy);
 const char *policy_digest(const struct policy *policy);
 
-/* Whether it has a rule that denies; the others only observe. */
-bool policy_denies(const struct policy *policy);
+/* What the strictest of its rules says of what it finds: POLICY_DENY, or milder. */
+enum policy_decision policy_strictest(const struct policy *policy);
 
 /* Lives, with what it points to, until it is answered. */
 struct policy_question {

@@ -10,6 +10,7 @@
 
 static const char *const mode_words[MODE_COUNT] = {
 	[MODE_DENY] = "deny",
+	[MODE_ASK] = "ask",
 	[MODE_OBSERVE] = "observe",
 	[MODE_OFF] = "off",
 };
@@ -100,7 +101,7 @@ static int read_mode(struct reading *reading, const char *id, const struct value
 			return 0;
 		}
 	}
-	return complain(reading, id, "neither deny nor observe nor off");
+	return complain(reading, id, "neither deny nor ask nor observe nor off");
 }
 
 static int read_rules(struct reading *reading, const char *key, const struct value *value)
@@ -108,7 +109,7 @@ static int read_rules(struct reading *reading, const char *key, const struct val
 	struct policy_file *file = reading->file;
 
 	if (!value_is(value, VALUE_MAP) || value->map.count > POLICY_PATTERNS_MAX)
-		return complain(reading, key, "not a map of rules to deny, observe or off");
+		return complain(reading, key, "not a map of rules to deny, ask, observe or off");
 	file->patterns = arena_array(reading->arena, struct policy_pattern, value->map.count);
 	if (!file->patterns)
 		return complain(reading, key, "no memory");

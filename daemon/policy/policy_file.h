@@ -12,7 +12,7 @@
  *	  "lists_add": { "python.imports": ["sys"] }                 on top of it
  *	}
  *
- * A mode is deny, observe or off.  Of several patterns that fit a rule the longest counts; a rule
+ * A mode is deny, ask (a person is to say), observe or off.  Of several patterns that fit a rule the longest counts; a rule
  * that none fits is denied.  Unknown keys are refused by name.
  */
 #pragma once
@@ -27,8 +27,10 @@
 #define POLICY_PATTERNS_MAX 256U
 #define POLICY_FILE_LISTS   64U
 
+/* From strict to mild. */
 enum policy_mode {
 	MODE_DENY,
+	MODE_ASK,
 	MODE_OBSERVE,
 	MODE_OFF,
 	MODE_COUNT

@@ -23,10 +23,10 @@ struct policy {
 	const char *name;
 	const char *description;
 	uint32_t index;
-	bool denies;         /* has any rule that denies */
-	bool *languages;     /* by index: may it be asked for? */
-	bool *has_rules;     /* by language: is any rule on? */
-	const char **unread; /* languages that run although nobody here can read them */
+	enum policy_mode strictest; /* of all its rules */
+	bool *languages;            /* by index: may it be asked for? */
+	bool *has_rules;            /* by language: is any rule on? */
+	const char **unread;        /* languages that run although nobody here can read them */
 	size_t unread_count;
 	enum policy_mode *modes;    /* by rule */
 	enum policy_mode *builtins; /* by language * INSPECT_BUILTIN_COUNT + builtin */

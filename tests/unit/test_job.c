@@ -26,6 +26,7 @@ TEST(ran_and_decision_have_words)
 	CHECK_STR(policy_decision_word(POLICY_ALLOW), "allow");
 	CHECK_STR(policy_decision_word(POLICY_DENY), "deny");
 	CHECK_STR(policy_decision_word(POLICY_OBSERVE), "observe");
+	CHECK_STR(policy_decision_word(POLICY_ASK), "ask");
 }
 
 TEST(the_code_hash_is_that_of_the_bytes)

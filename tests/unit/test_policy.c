@@ -64,6 +64,7 @@ TEST(the_shipped_policies_load_and_one_is_the_default)
 	CHECK_STR(policy_name(policies_find(policies, NULL)), "standard");
 	CHECK(policies_find(policies, "strict"));
 	CHECK(policies_find(policies, "observe"));
+	CHECK(policies_find(policies, "review"));
 	CHECK(!policies_find(policies, "nonsense"));
 	policies_close(policies);
 }
@@ -199,6 +200,46 @@ TEST(the_longest_pattern_that_fits_a_rule_counts)
 	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
 	CHECK(inspecting_check(&in, "x", "python", text("import os"), NULL, &verdict));
 	CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
+	inspecting_stop(&in);
+}
+
+TEST(what_a_person_is_to_say_stands_between_noted_and_denied)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+
+	CHECK(inspecting_start(&in, NULL, 1));
+	CHECK_EQ_INT(policy_strictest(policies_find(in.policies, "review")), POLICY_DENY);
+	CHECK(inspecting_check(&in, "review", "python", text("print(1)"), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
+	CHECK(inspecting_check(&in, "review", "python", text("eval(x)"), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_ASK);
+	CHECK_STR(verdict.findings[0].severity, "ask");
+	CHECK(inspecting_check(
+		&in, "review", "python", (struct bytes){ "eval\0", 5 }, NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	inspecting_stop(&in);
+}
+
+TEST(a_policy_that_only_asks_asks_when_there_is_too_much_to_tell)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+	const size_t len = (size_t)10 * (INSPECT_FINDINGS_MAX + 20);
+	auto_free char *code = calloc(1, len + 1);
+
+	CHECK(code);
+	for (size_t i = 0; i < len; i += 10)
+		memcpy(code + i, "eval('1')\n", 10);
+	make_folder("x.json", "{\"name\":\"x\",\"description\":\"d\",\"extends\":\"standard\","
+			      "\"rules\":{\"*\":\"off\",\"python.call.denied\":\"ask\"}}");
+	CHECK(inspecting_start(&in, folder, 1));
+	drop_folder();
+	CHECK_EQ_INT(policy_strictest(policies_find(in.policies, "x")), POLICY_ASK);
+	CHECK(inspecting_check(&in, "x", "python", text(code), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_ASK);
+	CHECK_STR(verdict.findings[INSPECT_FINDINGS_MAX].rule, "policy.cut");
+	CHECK_STR(verdict.findings[INSPECT_FINDINGS_MAX].severity, "ask");
 	inspecting_stop(&in);
 }
 
@@ -465,7 +506,7 @@ TEST(policies_describe_themselves)
 	CHECK(policies);
 	arena_init(&arena, 1 << 20);
 	list = policies_describe(policies, &arena);
-	CHECK_EQ_INT(list->list.count, 3);
+	CHECK_EQ_INT(list->list.count, 4);
 	CHECK(value_as_text(value_get(value_at(list, 0), "description")));
 	CHECK_EQ_INT(value_as_int(value_get(policies_status(policies, &arena), "alive"), -1), 0);
 	arena_done(&arena);
