@@ -26,7 +26,7 @@
 
 #define CONFIG_TEXT_MAX     256
 #define CONFIG_RUNTIMES_MAX 16
-#define CONFIG_BINDS_MAX    12 /* beside those that every runtime of a kind gets */
+#define CONFIG_BINDS_MAX    11 /* beside those that every runtime of a kind gets */
 #define CONFIG_FORMS_MAX    8
 #define CONFIG_ADMINS_MAX   64
 

@@ -648,6 +648,12 @@ static const char *const python_tree[] = { "/usr/lib", "/usr/lib64", "/lib", "/l
 static const char *const command_tree[] = { "/usr/bin", "/bin", "/usr/lib", "/usr/lib64", "/lib",
 	"/lib64", "/etc/alternatives", "/usr/share/zoneinfo", NULL };
 
+/* Debian's node reads parts of itself, which other builds carry inside, from these folders. */
+static const char *const node_tree[] = { "/usr/bin", "/bin", "/usr/lib", "/usr/lib64", "/lib",
+	"/lib64", "/etc/alternatives", "/usr/share/zoneinfo", "/usr/share/nodejs/acorn",
+	"/usr/share/nodejs/acorn-walk", "/usr/share/nodejs/cjs-module-lexer",
+	"/usr/share/nodejs/minimatch", "/usr/share/nodejs/undici", NULL };
+
 /* How each kind of runtime is started. */
 static const struct {
 	enum priv_runtime_kind kind;
@@ -659,7 +665,7 @@ static const struct {
 } kinds[] = {
 	[KIND_PYTHON] = { PRIV_RUNTIME_PYTHON, "python", python_tree, "python", "", "" },
 	[KIND_COMMAND] = { PRIV_RUNTIME_COMMAND, "command", command_tree, "command", "", "" },
-	[KIND_NODE] = { PRIV_RUNTIME_COMMAND, "command", command_tree, "node",
+	[KIND_NODE] = { PRIV_RUNTIME_COMMAND, "command", node_tree, "node",
 		"--experimental-vm-modules ", " ahead: worker.js" },
 };
 

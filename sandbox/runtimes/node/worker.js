@@ -234,6 +234,7 @@ const MODULES_ONLY = /import|export|await is only valid/;
 function moduleError(job, error) {
   try {
     compileModule(job);
+    job.isModule = true;
     return null;
   } catch (other) {
     return MODULES_ONLY.test(error.message) ? other : error;
@@ -279,6 +280,22 @@ function warmUp() {
   delete require.cache['/tmp/warm.js'];
 }
 
+// Node has told modules from scripts by their text since 20.19 and 22.7; Debian 12's is older.
+const [major, minor] = process.versions.node.split('.').map(Number);
+const TELLS_MODULES = major > 22 || (major === 22 && minor >= 7) || (major === 20 && minor >= 19);
+
+// An older one is told by a package.json, which it reads as it starts and never again.
+function runModule(job) {
+  const name = WORK + 'package.json';
+  fs.writeFileSync(name, '{"type":"module"}', { flag: 'wx' });
+  Module.runMain(WORK + job.name);
+  unlinkSync(name);
+}
+
+function wantsTelling(job) {
+  return job.isModule && !TELLS_MODULES && !fs.existsSync(WORK + 'package.json');
+}
+
 function main() {
   warmUp();
   const used = process.cpuUsage();
@@ -299,7 +316,8 @@ function main() {
   else tell(BEGUN, 0);
   watchEnd(job);
   delete require.cache[__filename];
-  setImmediate(Module.runMain, WORK + job.name);
+  if (wantsTelling(job)) setImmediate(runModule, job);
+  else setImmediate(Module.runMain, WORK + job.name);
 }
 
 main();
