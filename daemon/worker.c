@@ -10,6 +10,7 @@
 #include "daemon/pool.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
+#include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
 
@@ -21,6 +22,9 @@
 
 #define VISIT_MESSAGES 16 /* from one slot in one turn of the loop: the others come first */
 #define WORDS_MAX      16 /* from one worker in its life; an honest one has four */
+
+#define COMPLAINT_MAX       400 /* bytes of what an interpreter says that cannot start */
+#define COMPLAINTS_A_MINUTE 6
 
 #define TO(state) (1U << (unsigned)WORKER_##state)
 
@@ -335,12 +339,29 @@ void worker_drain_job(struct worker *worker)
 			return;
 }
 
-/* Nobody runs here yet: what a warm-up says is of no interest.  become_warm() sees an end. */
-static void drop_output(struct watch **pipe)
+/* An interpreter that cannot start says why, and a healthy one nothing. */
+static void log_complaint(const struct worker *worker, const char *bytes, size_t len)
+{
+	static struct log_limit limit;
+	char text[COMPLAINT_MAX];
+	const struct log_field fields[] = {
+		LOG_INT("slot", worker->index),
+		LOG_STR("text", text),
+	};
+
+	cut_printf(text, sizeof(text), "%.*s", (int)len, bytes);
+	log_limited(&limit, COMPLAINTS_A_MINUTE, LOG_LEVEL_WARNING, "worker.says", fields,
+		COUNT_OF(fields));
+}
+
+/* Nobody runs here yet: no program of anybody's can have said this.  become_warm() sees an end. */
+static void on_early_output(struct worker *worker, struct watch **pipe, bool is_stderr)
 {
 	char bytes[4096];
 	ssize_t got = read(watch_fd(*pipe), bytes, sizeof(bytes));
 
+	if (got > 0 && is_stderr)
+		log_complaint(worker, bytes, (size_t)got);
 	if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
 		return;
 	watch_close(*pipe);
@@ -355,7 +376,7 @@ static void on_output(struct worker *worker, struct watch **pipe, bool is_stderr
 		worker_release(
 			worker); /* its next program's output would not be its own, or none */
 	else
-		drop_output(pipe);
+		on_early_output(worker, pipe, is_stderr);
 }
 
 static void on_stdout(void *owner, int events)

@@ -10,6 +10,11 @@ runtime science {
 	preload = {"json", "statistics"}
 	binds = {"/usr/share/common-licenses"}
 }
+runtime misfit {
+	kind = "node"
+	interpreter = "/usr/bin/perl"
+	workers_min = 1
+}
 END
 cat >"$work/policies/house.json" <<'END'
 {
@@ -39,4 +44,7 @@ is "$(json "$(cectl runs --json --language science)" 'len(it["runs"])')" 3 "and 
 exits 0 "the policy of the house allows what it adds" cectl check --policy house -c 'import numpy'
 exits 0 "observes what it says" cectl check --policy house -c 'from math import *'
 exits 126 "and denies what it took over" cectl check --policy house -c 'import os'
+
+grep -q 'worker.says.*Unrecognized switch: --experimental-vm-modules' "$ced_log"
+ok $? "what an interpreter that cannot start says is in the log"
 done_testing

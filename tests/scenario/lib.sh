@@ -61,8 +61,8 @@ if [[ -d /run/systemd/system ]]; then
 	"${ced_own[@]}" true 2>/dev/null || ced_own=()
 fi
 
-# Starts a spawner and waits until warm workers are there.  What stands in ced_arguments is for
-# ced.  Root must be given cgroups; an ordinary user gets what there is.
+# Starts a spawner and waits until warm workers are there, but for a runtime called misfit.  What
+# stands in ced_arguments is for ced.  Root must be given cgroups; an ordinary user gets what there is.
 ced_arguments=()
 if [[ $(id -u) != 0 ]]; then
 	echo 'cgroups = "auto"' >"$ced_folder/ced.conf"
@@ -88,7 +88,8 @@ daemon_is_ready() {
 		/usr/bin/python3 -c '
 import json, sys
 runtimes = json.load(sys.stdin)["runtimes"]
-sys.exit(not runtimes or any(runtime["warm"] < 1 for runtime in runtimes))' 2>/dev/null
+sys.exit(not runtimes or any(
+	runtime["warm"] < 1 for runtime in runtimes if runtime["name"] != "misfit"))' 2>/dev/null
 }
 
 # Stops it as systemd would, or as a catastrophe would, and waits until it is gone.
