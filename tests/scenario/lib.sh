@@ -44,9 +44,10 @@ ced_programs() {
 	local build
 	build=$(dirname "$(dirname "$(command -v ced-spawner)")")
 	if ! ced_reachable "$build/libexec/ced/ced"; then
-		mkdir -m 755 "$ced_folder/programs"
-		cp -r "$build/bin" "$build/libexec" "$ced_folder/programs/"
-		chmod -R a+rX "$ced_folder/programs"
+		if mkdir -m 755 "$ced_folder/programs" 2>/dev/null; then
+			cp -r "$build/bin" "$build/libexec" "$ced_folder/programs/"
+			chmod -R a+rX "$ced_folder/programs"
+		fi
 		build=$ced_folder/programs
 	fi
 	echo "$build"
