@@ -372,6 +372,8 @@ static void put_words(struct building *b, const struct job_options *options)
 	put_text(b, "on_output_limit", options->on_output_limit);
 	if (options->no_trace)
 		put_text(b, "trace", "off");
+	if (options->deterministic)
+		put(b, b->params, "deterministic", value_bool(&b->cli->arena, true));
 }
 
 int job_options_params(

@@ -21,6 +21,7 @@ struct job_options {
 	const char *agent;
 	const char *on_output_limit;
 	bool no_trace;
+	bool deterministic;
 	struct words limits;
 	struct words files;
 	struct words env;
@@ -61,6 +62,8 @@ struct job_options {
 	JOB_ROW(type, 0, "task", "NAME", OPTION_TEXT, task, "groups attempts at one task"), \
 	JOB_ROW(type, 0, "agent", "NAME", OPTION_TEXT, agent, "which of your agents asks"), \
 	JOB_ROW(type, 0, "label", "K=V", OPTION_LIST, labels, "found again with `cectl runs --label`"), \
+	JOB_ROW(type, 0, "deterministic", NULL, OPTION_FLAG, deterministic, \
+		"chance, clock and hashes begin the same in each run"), \
 	JOB_ROW(type, 0, "no-trace", NULL, OPTION_FLAG, no_trace, "record no timeline")
 // clang-format on
 

@@ -76,7 +76,8 @@ static char *write_job(const struct job_spec *spec, bool stdin_inline, size_t *r
 		.file_count = (uint32_t)spec->file_count,
 		.has_stdin = !spec->has_input ? JOB_STDIN_NONE
 			     : stdin_inline   ? JOB_STDIN_INLINE
-					      : JOB_STDIN_FD };
+					      : JOB_STDIN_FD,
+		.flags = spec->deterministic ? JOB_FLAG_DETERMINISTIC : 0 };
 	size_t size = body_size(spec, stdin_inline && spec->has_input);
 	struct buf body;
 

@@ -5,8 +5,8 @@
 
 #include "daemon/allowances.h"
 #include "daemon/fingerprint.h"
+#include "daemon/runtime_orders.h"
 #include "daemon/worker.h"
-#include "proto/base/buf.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
@@ -15,9 +15,10 @@
 #define UPKEEP_MS       500
 #define RETRY_MS        200 /* after the first failure; doubled each time */
 #define RETRY_MS_MAX    30000
-#define IDLE_MS         60000 /* then what was opened for a burst is closed */
-#define MISSES_MAX      3     /* makings that may fail in a row before a slot is given up */
-#define VISIT_MESSAGES  16    /* from one zygote in one turn of the loop */
+#define IDLE_MS         60000  /* then what was opened for a burst is closed */
+#define STEADY_IDLE_MS  300000 /* then a zygote that was started on demand leaves */
+#define MISSES_MAX      3      /* makings that may fail in a row before a slot is given up */
+#define VISIT_MESSAGES  16     /* from one zygote in one turn of the loop */
 #define ZYGOTE_START_MS 20000
 
 enum zygote_state {
@@ -68,6 +69,8 @@ static unsigned slots_least(const struct runtime *runtime)
 {
 	uint64_t own = runtime->config->workers_min;
 
+	if (runtime->is_steady)
+		return 1;
 	return (unsigned)(own ? own : runtime->pool->config->workers_min);
 }
 
@@ -242,7 +245,7 @@ static void on_residue_gone(void *context, struct worker *worker)
 		return;
 	if (worker && worker->state == WORKER_EMPTY && worker->zygote->state == ZYGOTE_READY)
 		worker_make(worker, &worker->zygote->runtime->limits);
-	for (unsigned i = 0; i < pool->runtime_count; i++)
+	for (unsigned i = 0; i < pool->all_count; i++)
 		list_for_each(at, &pool->runtimes[i].zygotes)
 			fill_empty(container_of(at, struct zygote, link));
 }
@@ -262,10 +265,13 @@ struct worker *pool_take(struct runtime *runtime)
 		worker = container_of(first, struct worker, ready_link);
 		worker->zygote->runs++;
 		runtime->runs++;
+		runtime->taken_ms = clock_ms();
 		return worker;
 	}
 	runtime->starved_ms = clock_ms();
-	if (runtime->wanted < slots_most(runtime)) {
+	if (list_is_empty(&runtime->zygotes) && !runtime->retry && !runtime->pool->closing) {
+		zygote_start(runtime);
+	} else if (runtime->wanted < slots_most(runtime)) {
 		runtime->wanted++;
 		keep_floor(runtime);
 	}
@@ -340,6 +346,8 @@ static void zygote_lose(struct zygote *zygote, const char *why)
 		worker_lose(container_of(at, struct worker, link), why);
 	if (was_retiring || runtime->pool->closing)
 		return;
+	if (runtime->is_steady && was_ready)
+		return; /* the next run that wants one starts one */
 	if (!was_ready)
 		retry_later(runtime, why);
 	else
@@ -470,7 +478,7 @@ static void on_fingerprint(void *context)
 
 	if (!taking->digest[0])
 		log_event(LOG_LEVEL_WARNING, "runtime.no_digest", LOG_STR("why", taking->err.text));
-	if (taking->index < pool->runtime_count)
+	if (taking->index < pool->all_count)
 		cut_printf(pool->runtimes[taking->index].digest, sizeof(pool->runtimes[0].digest),
 			"%s", taking->digest);
 	free(taking);
@@ -517,7 +525,7 @@ static void zygote_start(struct runtime *runtime)
 
 bool pool_child_exited(struct pool *pool, uint32_t child, int status)
 {
-	for (unsigned i = 0; i < pool->runtime_count; i++)
+	for (unsigned i = 0; i < pool->all_count; i++)
 		list_for_each(at, &pool->runtimes[i].zygotes) {
 			struct zygote *zygote = container_of(at, struct zygote, link);
 			char why[64];
@@ -612,14 +620,35 @@ static bool is_worn(const struct zygote *zygote)
 	       clock_ms() - zygote->started_ms >= (int64_t)config->zygote_age_s * 1000;
 }
 
+/* Came on demand, and there is none any more. */
+static bool is_idle(const struct zygote *zygote)
+{
+	const struct runtime *runtime = zygote->runtime;
+
+	return runtime->is_steady && !is_busy(zygote) &&
+	       clock_ms() - zygote->started_ms > STEADY_IDLE_MS &&
+	       clock_ms() - runtime->taken_ms > STEADY_IDLE_MS;
+}
+
+/* Another zygote is being waited for (retry_later()), or none is needed. */
+static void upkeep_without(struct runtime *runtime)
+{
+	if (runtime->is_steady && runtime->starved_ms > runtime->taken_ms && !runtime->retry)
+		zygote_start(runtime);
+}
+
 static void upkeep_runtime(struct runtime *runtime)
 {
 	struct list *first = list_first(&runtime->zygotes);
 	struct zygote *newest;
 
-	if (!first)
-		return; /* the next one is being waited for: retry_later() */
+	if (!first) {
+		upkeep_without(runtime);
+		return;
+	}
 	newest = container_of(first, struct zygote, link);
+	if (newest->state == ZYGOTE_READY && is_idle(newest))
+		newest->state = ZYGOTE_RETIRING;
 	if (newest->state == ZYGOTE_READY && is_worn(newest) && !runtime->retry)
 		zygote_start(runtime);
 	if (newest->state <= ZYGOTE_STARTING && clock_ms() - newest->started_ms > ZYGOTE_START_MS)
@@ -634,72 +663,11 @@ static void on_upkeep(void *owner)
 {
 	struct pool *pool = owner;
 
-	for (unsigned i = 0; i < pool->runtime_count && !pool->closing; i++)
+	for (unsigned i = 0; i < pool->all_count && !pool->closing; i++)
 		upkeep_runtime(&pool->runtimes[i]);
 }
 
 /* ---- the pool ------------------------------------------------------------------------------- */
-
-/* What an interpreter of Debian needs of the host; read-only inside, left out where a host has it not. */
-static const char *const python_tree[] = { "/usr/lib", "/usr/lib64", "/lib", "/lib64",
-	"/etc/alternatives", "/usr/share/zoneinfo", NULL };
-
-/* What the zygote of a command picks tools and libraries from; no job sees more of these folders. */
-static const char *const command_tree[] = { "/usr/bin", "/bin", "/usr/lib", "/usr/lib64", "/lib",
-	"/lib64", "/etc/alternatives", "/usr/share/zoneinfo", NULL };
-
-/* Debian's node reads parts of itself, which other builds carry inside, from these folders. */
-static const char *const node_tree[] = { "/usr/bin", "/bin", "/usr/lib", "/usr/lib64", "/lib",
-	"/lib64", "/etc/alternatives", "/usr/share/zoneinfo", "/usr/share/nodejs/acorn",
-	"/usr/share/nodejs/acorn-walk", "/usr/share/nodejs/cjs-module-lexer",
-	"/usr/share/nodejs/minimatch", "/usr/share/nodejs/undici", NULL };
-
-/* How each kind of runtime is started. */
-static const struct {
-	enum priv_runtime_kind kind;
-	const char *harness; /* folder beside our own programs */
-	const char *const *tree;
-	const char *word;
-	const char *args;  /* before those of the configuration */
-	const char *ahead; /* a script in the harness: orders.h */
-} kinds[] = {
-	[KIND_PYTHON] = { PRIV_RUNTIME_PYTHON, "python", python_tree, "python", "", "" },
-	[KIND_COMMAND] = { PRIV_RUNTIME_COMMAND, "command", command_tree, "command", "", "" },
-	[KIND_NODE] = { PRIV_RUNTIME_COMMAND, "command", node_tree, "node",
-		"--experimental-vm-modules ", " ahead: worker.js" },
-};
-
-static void add_bind(struct priv_runtime *body, const char *path, bool optional)
-{
-	struct priv_bind *bind = &body->binds[body->bind_count];
-
-	if (body->bind_count == PRIV_BINDS_MAX)
-		return;
-	cut_printf(bind->path, sizeof(bind->path), "%s", path);
-	bind->optional = optional;
-	body->bind_count++;
-}
-
-/* What the zygote is told: modules, or lists as sandbox/runtimes/command/orders.h reads them. */
-static void write_words(struct priv_runtime *body, const struct config_runtime *config)
-{
-	struct buf words;
-
-	buf_init(&words, sizeof(body->preload) - 1);
-	if (config->kind == KIND_PYTHON) {
-		(void)buf_printf(
-			&words, "%s%s", config->processes ? "+processes " : "", config->preload);
-	} else {
-		(void)buf_printf(&words, "args: %s%s tools: %s keep:", kinds[config->kind].args,
-			config->args, config->tools);
-		for (unsigned i = 0; i < config->bind_count; i++)
-			(void)buf_printf(&words, " %s", config->binds[i]);
-		(void)buf_append_text(&words, kinds[config->kind].ahead);
-	}
-	(void)buf_append_byte(&words, '\0');
-	cut_printf(body->preload, sizeof(body->preload), "%s", words.bytes ? words.bytes : "");
-	buf_done(&words);
-}
 
 /* What most of its runs will get, so that few of its workers must be adjusted. */
 static void set_limits(struct runtime *runtime)
@@ -715,25 +683,41 @@ static void set_limits(struct runtime *runtime)
 static int configure_runtime(struct runtime *runtime, const char *harness_dir, struct err *err)
 {
 	struct priv_msg msg = { .op = PRIV_RUNTIME };
-	struct priv_runtime *body = &msg.body.runtime;
-	const struct config_runtime *config = runtime->config;
 
-	cut_printf(body->name, sizeof(body->name), "%s", config->name);
-	body->kind = kinds[config->kind].kind;
-	body->makes_code = config->kind == KIND_NODE;
-	cut_printf(body->interpreter, sizeof(body->interpreter), "%s", config->interpreter);
 	cut_printf(runtime->harness, sizeof(runtime->harness), "%s/%s", harness_dir,
-		kinds[config->kind].harness);
-	cut_printf(body->harness, sizeof(body->harness), "%s", runtime->harness);
-	write_words(body, config);
-	for (const char *const *path = kinds[config->kind].tree; *path; path++)
-		add_bind(body, *path, true);
-	for (unsigned i = 0; i < config->bind_count; i++)
-		add_bind(body, config->binds[i], false);
+		runtime_orders_folder(runtime->config));
+	runtime_orders_write(
+		runtime->config, runtime->is_steady, runtime->harness, &msg.body.runtime);
 	if (spawner_ask_now(runtime->pool->spawner, &msg, err) < 0)
-		return err_wrap(err, "runtime %s", config->name);
+		return err_wrap(err, "runtime %s", runtime->config->name);
 	runtime->number = msg.id;
 	return 0;
+}
+
+static void settle_runtime(
+	struct pool *pool, struct runtime *runtime, const struct config_runtime *config)
+{
+	runtime->pool = pool;
+	runtime->config = config;
+	runtime->wanted = slots_least(runtime);
+	list_init(&runtime->zygotes);
+	list_init(&runtime->warm);
+	set_limits(runtime);
+}
+
+/* Only where an interpreter is up before there is a job. */
+static void settle_twin(struct pool *pool, struct runtime *runtime)
+{
+	struct runtime *twin = &pool->runtimes[pool->all_count];
+
+	runtime->steady = runtime;
+	if (runtime->config->kind != KIND_PYTHON)
+		return;
+	twin->is_steady = true;
+	twin->steady = twin;
+	settle_runtime(pool, twin, runtime->config);
+	runtime->steady = twin;
+	pool->all_count++;
 }
 
 int pool_configure(struct pool *pool, const struct config *config, const struct priv_host *host,
@@ -743,22 +727,17 @@ int pool_configure(struct pool *pool, const struct config *config, const struct 
 	pool->config = config;
 	pool->spawner = spawner;
 	pool->host = *host;
-	pool->runtimes = calloc(config->runtime_count, sizeof(*pool->runtimes));
+	pool->runtimes = calloc((size_t)2 * config->runtime_count, sizeof(*pool->runtimes));
 	if (!pool->runtimes)
 		return err_set(err, ERR_MEMORY, "no memory for the runtimes");
-	pool->runtime_count = config->runtime_count;
-	for (unsigned i = 0; i < pool->runtime_count; i++) {
-		struct runtime *runtime = &pool->runtimes[i];
-
-		runtime->pool = pool;
-		runtime->config = &config->runtimes[i];
-		runtime->wanted = slots_least(runtime);
-		list_init(&runtime->zygotes);
-		list_init(&runtime->warm);
-		set_limits(runtime);
-		if (configure_runtime(runtime, harness_dir, err) < 0)
+	pool->all_count = pool->runtime_count = config->runtime_count;
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		settle_runtime(pool, &pool->runtimes[i], &config->runtimes[i]);
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		settle_twin(pool, &pool->runtimes[i]);
+	for (unsigned i = 0; i < pool->all_count; i++)
+		if (configure_runtime(&pool->runtimes[i], harness_dir, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -775,7 +754,7 @@ int pool_start(struct pool *pool, uv_loop_t *loop,
 		return err_set(err, ERR_MEMORY, "no memory for the pool's upkeep");
 	for (unsigned i = 0; i < pool->runtime_count; i++)
 		zygote_start(&pool->runtimes[i]);
-	return 0;
+	return 0; /* twins wait for their first run */
 }
 
 struct runtime *pool_find(struct pool *pool, const char *name)
@@ -838,7 +817,7 @@ struct value *pool_describe(const struct runtime *runtime, struct arena *arena)
 	value_map_put(arena, map, "trouble",
 		value_text(arena, runtime->trouble[0] ? runtime->trouble : NULL));
 	value_map_put(arena, map, "language", value_text(arena, runtime_language(runtime)));
-	value_map_put(arena, map, "kind", value_text(arena, kinds[runtime->config->kind].word));
+	value_map_put(arena, map, "kind", value_text(arena, runtime_orders_word(runtime->config)));
 	value_map_put(arena, map, "preload", value_text(arena, runtime->config->preload));
 	if (runtime->config->kind == KIND_COMMAND)
 		value_map_put(arena, map, "tools", value_text(arena, runtime->config->tools));
@@ -848,7 +827,7 @@ struct value *pool_describe(const struct runtime *runtime, struct arena *arena)
 void pool_stop(struct pool *pool)
 {
 	pool->closing = true;
-	for (unsigned i = 0; i < pool->runtime_count; i++)
+	for (unsigned i = 0; i < pool->all_count; i++)
 		list_for_each(at, &pool->runtimes[i].zygotes)
 			zygote_lose(container_of(at, struct zygote, link), "the daemon is closing");
 }
@@ -857,12 +836,12 @@ void pool_close(struct pool *pool)
 {
 	pool->closing = true;
 	timer_close(pool->upkeep);
-	for (unsigned i = 0; i < pool->runtime_count; i++) {
+	for (unsigned i = 0; i < pool->all_count; i++) {
 		timer_close(pool->runtimes[i].retry);
 		list_for_each(at, &pool->runtimes[i].zygotes)
 			zygote_free(container_of(at, struct zygote, link));
 	}
 	free(pool->runtimes);
 	pool->runtimes = NULL;
-	pool->runtime_count = 0;
+	pool->all_count = 0;
 }

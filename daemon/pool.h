@@ -1,6 +1,10 @@
 /*
  * Warm workers for each runtime: zygotes that fork slots, slots that hold workers.
  *
+ * What makes runs deterministic must be so before an interpreter starts, where a zygote holds one:
+ * such a runtime has a twin, with zygotes of its own, the first of which starts with the first
+ * deterministic run.
+ *
  * A runtime has one zygote that is used and, while it is being replaced, older ones that finish
  * what they run.  The pool keeps at least workers_min slots and opens more, up to workers_max,
  * when a run finds no warm worker; what has been idle for a while beyond the floor is closed.
@@ -26,6 +30,8 @@ struct execution;
 
 struct runtime {
 	struct pool *pool;
+	struct runtime *steady; /* whose workers take its deterministic runs: its twin, or itself */
+	bool is_steady;         /* it is such a twin: its zygote comes on demand, and leaves */
 	const struct config_runtime *config;
 	uint32_t number;               /* with the spawner */
 	char version[64];              /* "3.11.2", once the first zygote has said it */
@@ -38,6 +44,7 @@ struct runtime {
 	unsigned failures;             /* zygotes in a row that never got ready */
 	struct timer *retry;
 	int64_t starved_ms;  /* when a run last found no warm worker */
+	int64_t taken_ms;    /* and when one last found one */
 	uint64_t runs, cold; /* taken, and how many of them had to wait */
 	char trouble[256];   /* why there is no zygote, for status; "" when all is well */
 };
@@ -47,8 +54,9 @@ struct pool {
 	const struct config *config;
 	struct spawner_link *spawner;
 	struct priv_host host;
-	struct runtime *runtimes;
+	struct runtime *runtimes; /* those of the configuration, then twins of some of them */
 	unsigned runtime_count;
+	unsigned all_count; /* with the twins */
 	struct timer *upkeep;
 	struct residue residue;
 	bool closing;

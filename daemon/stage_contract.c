@@ -86,6 +86,8 @@ enum stage stage_contract(struct request *request)
 			arena_printf(&request->arena, "/policy: there is no policy \"%s\"",
 				request->spec.policy));
 	request->result.runtime = runtime_stamp(request->runtime, &request->arena);
+	if (request->spec.deterministic)
+		request->runtime = request->runtime->steady;
 	request_step(request, "contract.held", "contract", true, NULL);
 	return STAGE_POLICY;
 }

@@ -95,6 +95,7 @@ struct job_spec {
 	struct job_pair *labels;
 	size_t label_count;
 	enum job_trace trace;
+	bool deterministic; /* chance, clock and hashes begin the same in each run */
 	bool stream;
 	bool detach;
 };

@@ -235,6 +235,7 @@ static int take_switches(struct job_reader *reader)
 	spec->on_output_limit =
 		says(reader, "on_output_limit", "truncate") ? ON_OUTPUT_TRUNCATE : ON_OUTPUT_KILL;
 	spec->trace = says(reader, "trace", "off") ? TRACE_OFF : TRACE_STEPS;
+	spec->deterministic = value_as_bool(value_get(reader->params, "deterministic"), false);
 	spec->stream = value_as_bool(value_get(reader->params, "stream"), false);
 	spec->detach = value_as_bool(value_get(reader->params, "detach"), false);
 	return 0;

@@ -80,6 +80,8 @@ struct value *job_spec_to_value(struct arena *arena, const struct job_spec *spec
 	put_pairs(&fill, "labels", spec->labels, spec->label_count);
 	if (spec->trace == TRACE_OFF)
 		fill_text(&fill, "trace", "off");
+	if (spec->deterministic)
+		fill_bool(&fill, "deterministic", true);
 	if (spec->stream)
 		fill_bool(&fill, "stream", true);
 	if (spec->detach)

@@ -152,7 +152,8 @@ struct job_head {
 
 /*
  * The body of JOB_START: this struct, then the parts in this order, without padding:
- *	code, entrypoint (a bare file name), args (each u32 length + bytes),
+ *	code, entrypoint (a bare file name), rules (text, see runtimes/python/rules.h),
+ *	args (each u32 length + bytes),
  *	env (each u32 length + "KEY=VALUE"),
  *	files (each struct job_file, path bytes, data bytes),
  *	stdin (u64 length + bytes), only with JOB_STDIN_INLINE.
@@ -170,7 +171,11 @@ struct job_body {
 	uint32_t env_count;
 	uint32_t file_count;
 	uint32_t has_stdin; /* enum job_stdin */
+	uint32_t flags;     /* JOB_FLAG_* */
+	uint32_t rules_len; /* what the worker holds the program to while it runs; 0: nothing */
 };
+
+#define JOB_FLAG_DETERMINISTIC 1U /* chance and clock begin the same in each run */
 
 struct job_file {
 	uint32_t path_len; /* relative, below /work, already checked by the daemon */

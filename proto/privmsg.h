@@ -27,7 +27,7 @@
 #define PRIV_PATH_MAX     256
 #define PRIV_BINDS_MAX    24
 #define PRIV_PRELOAD_MAX  1024
-#define PRIV_RUNTIMES_MAX 16
+#define PRIV_RUNTIMES_MAX 32
 #define PRIV_SLOTS_MAX    64 /* slots of one zygote */
 #define PRIV_CHILDREN_MAX 64 /* zygotes and inspectors alive together */
 #define PRIV_FDS_MAX      24

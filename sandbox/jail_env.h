@@ -25,6 +25,7 @@
 #define JAIL_ENV_UIDS    "CED_UIDS" /* "block": uid 1+k is slot k's; "one": there is only uid 0 */
 
 #define JAIL_HARNESS_DIR "/ced"
+#define STEADY_LIBRARY   "ced-steady.so" /* beside a harness: runtimes/steady */
 #define JAIL_WORK_DIR    "/work"
 #define JAIL_TMP_DIR     "/tmp"
 #define JAIL_SHM_DIR     "/dev/shm"

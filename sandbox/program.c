@@ -132,7 +132,8 @@ int program_parse(const char *body, size_t len, struct program *ret_program, str
 	if (!take_struct(&rest, &head, sizeof(head)))
 		return err_set(err, ERR_PROTOCOL, "job: no room for a head");
 	if (!take_bytes(&rest, head.code_len, &program.code) ||
-		!take_bytes(&rest, head.entrypoint_len, &program.entrypoint))
+		!take_bytes(&rest, head.entrypoint_len, &program.entrypoint) ||
+		!take_bytes(&rest, head.rules_len, &program.rules))
 		return err_set(err, ERR_PROTOCOL, "job: the program is cut off");
 	if (!is_name(program.entrypoint))
 		return err_set(err, ERR_PROTOCOL, "job: the entrypoint is not a file name");
@@ -147,6 +148,7 @@ int program_parse(const char *body, size_t len, struct program *ret_program, str
 	program.env_count = head.env_count;
 	program.file_count = head.file_count;
 	program.has_stdin = head.has_stdin != 0;
+	program.flags = head.flags;
 	*ret_program = program;
 	return 0;
 }

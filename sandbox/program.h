@@ -25,7 +25,9 @@ struct program {
 	uint32_t env_count;
 	uint32_t file_count;
 	bool has_stdin;
-	struct span args; /* still packed: program_next_text() */
+	uint32_t flags;    /* JOB_FLAG_* */
+	struct span rules; /* for whoever watches the program */
+	struct span args;  /* still packed: program_next_text() */
 	struct span env;
 	struct span files; /* program_next_file() */
 };

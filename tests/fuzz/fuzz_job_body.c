@@ -52,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	check_inside(program.code, data, len);
 	check_inside(program.entrypoint, data, len);
+	check_inside(program.rules, data, len);
 	check_texts(program.args, program.arg_count, data, len);
 	check_texts(program.env, program.env_count, data, len);
 	check_files(program.files, program.file_count, data, len);

@@ -42,7 +42,7 @@ REFUSED_LEN = 8 + REFUSED_MAX * REFUSED.size
 REFUSED_AT = HEAD.size + 8 * (len(LIMITS) + len(USAGE))
 MSG_LEN = REFUSED_AT + REFUSED_LEN + TEXT_MAX
 JOB_HEAD = struct.Struct("=IIIi")
-JOB_BODY = struct.Struct("=IIIIII")
+JOB_BODY = struct.Struct("=8I")
 ARTIFACT_HEAD = struct.Struct("=IIIIQ")
 REASONS = "taken truncated_list not_regular too_large unreadable bad_name hard_link".split()
 
@@ -267,7 +267,7 @@ def job_body(code, entrypoint="main.py", args=(), env=(), files=(), has_stdin=Fa
 
     files = [(as_bytes(path), data, mode) for path, data, mode in files]
     code, entrypoint = as_bytes(code), as_bytes(entrypoint)
-    head = JOB_BODY.pack(len(code), len(entrypoint), len(args), len(env), len(files), has_stdin)
+    head = JOB_BODY.pack(len(code), len(entrypoint), len(args), len(env), len(files), has_stdin, 0, 0)
     packed = b"".join(struct.pack("=IIQ", len(p), m, len(d)) + p + d for p, d, m in files)
     return head + code + entrypoint + texts(args) + texts(env) + packed
 

@@ -10,7 +10,7 @@ import pathlib
 import sys
 
 FOLDERS = ("daemon", "daemon/policy", "daemon/inspector", "sandbox", "sandbox/runtimes/python",
-           "sandbox/runtimes/command",
+           "sandbox/runtimes/command", "sandbox/runtimes/steady",
            "proto", "proto/base", "store", "cli", "cli/demo",
            "cli/doctor")
 
@@ -67,6 +67,9 @@ ELSEWHERE = {
     "sandbox/slot*.c": (INSIDE, ["tests/jail/jail_worker.t", "tests/jail/warm_life.py"]),
     "sandbox/zygote*.c": (INSIDE, ["tests/jail/jail_worker.t", "tests/jail/warm_life.py"]),
     "sandbox/runtimes/python/*.c": (INSIDE, ["tests/jail/jail_python.t", "tests/jail/semantics.py"]),
+    "sandbox/runtimes/steady/steady.c": ("it takes the clock's place in whoever loads it",
+                                         ["tests/scenario/063-deterministic.py"]),
+    "daemon/runtime_orders.c": (PART, ["tests/unit/test_pool.c"]),
     "sandbox/runtimes/command/main.c": (ENTRY, ["tests/scenario/026-bash.t"]),
     "sandbox/runtimes/command/tree.c": (INSIDE, ["tests/scenario/026-bash.t",
                                                  "tests/scenario/052-escape-bash.t"]),

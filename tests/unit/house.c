@@ -104,11 +104,11 @@ static bool answer_ahead(struct house *house, uint32_t op, uint32_t sequence)
 
 static bool heard_first(struct house *house)
 {
-	static const uint32_t ops[] = { PRIV_HELLO, PRIV_RUNTIME, PRIV_SEAL };
+	static const uint32_t ops[] = { PRIV_HELLO, PRIV_RUNTIME, PRIV_RUNTIME, PRIV_SEAL };
 	static struct priv_msg msg;
 	int none[PRIV_FDS_MAX];
 
-	for (unsigned i = 0; i < 3; i++)
+	for (unsigned i = 0; i < COUNT_OF(ops); i++)
 		if (!playing_hear(&house->play, &msg, none) || msg.op != ops[i])
 			return false;
 	return true;
@@ -138,7 +138,8 @@ bool house_open(struct house *house, const char *settings)
 	options.spawner_fd = ends[0];
 	(void)fcntl(ends[0], F_SETFL, 0);
 	if (!write_settings(house, path, settings) || !answer_ahead(house, PRIV_HELLO, 1) ||
-		!answer_ahead(house, PRIV_RUNTIME, 2) || !answer_ahead(house, PRIV_SEAL, 3))
+		!answer_ahead(house, PRIV_RUNTIME, 2) || /* and its twin */
+		!answer_ahead(house, PRIV_RUNTIME, 3) || !answer_ahead(house, PRIV_SEAL, 4))
 		return false;
 	house->server = server_start(&options, &err);
 	if (!house->server) {

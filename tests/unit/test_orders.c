@@ -33,11 +33,13 @@ TEST(lists_are_read_in_any_order)
 	CHECK(has_tool("grep") && has_tool("sed") && !has_tool("ls"));
 }
 
-TEST(an_interpreter_is_started_ahead_with_one_script_of_ours)
+TEST(an_interpreter_is_started_ahead_with_scripts_of_ours)
 {
 	CHECK_EQ_INT(read_orders("args: tools: keep: /opt/x ahead: worker.js"), 0);
 	CHECK_STR(orders.ahead[0], "worker.js");
-	CHECK_EQ_INT(read_orders("ahead: worker.js other.js"), -1);
+	CHECK_EQ_INT(read_orders("ahead: worker.js other.js"), 0);
+	CHECK_STR(orders.ahead[1], "other.js");
+	CHECK_EQ_INT(read_orders("ahead: one.js two.js three.js"), -1);
 	CHECK_EQ_INT(read_orders("ahead: ../etc"), -1);
 }
 

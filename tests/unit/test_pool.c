@@ -52,16 +52,20 @@ static void on_lost(void *context, const char *why)
 	keeper->spawner_lost = true;
 }
 
-/* Answers to questions that are asked before the loop runs wait in the socket. */
+/* Answers to questions that are asked before the loop runs wait in the socket: a runtime, its twin. */
 static bool answer_ahead(struct keeper *keeper, uint32_t error)
 {
-	struct priv_msg question = { .op = PRIV_RUNTIME, .sequence = 1 };
 	static struct priv_msg answer;
+	bool answered = true;
 
-	answer = (struct priv_msg){ .id = RUNTIME, .error = (int32_t)error, .text = "no" };
-	if (error)
-		answer.id = 0;
-	return playing_answer(&keeper->play, &question, &answer, NULL, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct priv_msg question = { .op = PRIV_RUNTIME, .sequence = 1 + i };
+
+		answer = (struct priv_msg){ .error = (int32_t)error, .text = "no" };
+		answer.id = error ? 0 : RUNTIME + i;
+		answered = answered && playing_answer(&keeper->play, &question, &answer, NULL, 0);
+	}
+	return answered;
 }
 
 static bool prepare(struct keeper *keeper)
@@ -94,6 +98,7 @@ static bool configure(struct keeper *keeper)
 	return answer_ahead(keeper, 0) &&
 	       pool_configure(&keeper->pool, &keeper->config, &host, keeper->link, "/libexec",
 		       &err) == 0 &&
+	       playing_hear(&keeper->play, &question, none) && question.op == PRIV_RUNTIME &&
 	       playing_hear(&keeper->play, &question, none) && question.op == PRIV_RUNTIME;
 }
 
@@ -193,6 +198,11 @@ TEST(a_runtime_is_configured_with_what_its_interpreter_needs)
 	CHECK(question.body.runtime.bind_count > 0);
 	CHECK_EQ_INT(python(&keeper)->number, RUNTIME);
 	CHECK(pool_find(&keeper.pool, "cobol") == NULL);
+	CHECK(playing_hear(&keeper.play, &question, none));
+	CHECK_STR(question.body.runtime.name, "python.steady");
+	CHECK(strstr(question.body.runtime.preload, "+steady ") == question.body.runtime.preload);
+	CHECK_EQ_INT(python(&keeper)->steady->number, RUNTIME + 1);
+	CHECK_EQ_INT(keeper.pool.runtime_count, 1);
 	finish(&keeper);
 }
 
@@ -252,6 +262,7 @@ TEST(node_is_started_ahead_and_may_make_code)
 	CHECK(strstr(question.body.runtime.preload, " ahead: worker.js"));
 	CHECK(runtime_reads_stdin_inline(python(&keeper)));
 	CHECK(!runtime_forms(python(&keeper), forms));
+	CHECK(python(&keeper)->steady == python(&keeper));
 	finish(&keeper);
 }
 

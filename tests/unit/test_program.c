@@ -39,12 +39,20 @@ static struct job_body *head_of(struct buf *body)
 /* A body with a part of every kind. */
 static void make_body(struct buf *body, const char *entrypoint, const char *path)
 {
-	const struct job_body head = { 8, (uint32_t)strlen(entrypoint), 2, 1, 1, 1 };
+	const struct job_body head = { .code_len = 8,
+		.entrypoint_len = (uint32_t)strlen(entrypoint),
+		.arg_count = 2,
+		.env_count = 1,
+		.file_count = 1,
+		.has_stdin = 1,
+		.flags = JOB_FLAG_DETERMINISTIC,
+		.rules_len = 5 };
 
 	buf_init(body, 1 << 20);
 	(void)buf_append(body, &head, sizeof(head));
 	(void)buf_append_text(body, "print(1)");
 	(void)buf_append_text(body, entrypoint);
+	(void)buf_append_text(body, "rules");
 	put_text(body, "first");
 	put_text(body, "");
 	put_text(body, "NAME=value");
@@ -71,6 +79,7 @@ TEST(a_job_comes_apart_into_its_parts)
 	CHECK(program_parse(body.bytes, body.len, &program, &err) == 0);
 	CHECK(is(program.code, "print(1)") && is(program.entrypoint, "main.py"));
 	CHECK(program.has_stdin && program.arg_count == 2 && program.env_count == 1);
+	CHECK(program.flags == JOB_FLAG_DETERMINISTIC && is(program.rules, "rules"));
 	CHECK(program_next_text(&program.args, &text) && is(text, "first"));
 	CHECK(program_next_text(&program.args, &text) && is(text, ""));
 	CHECK(!program_next_text(&program.args, &text));

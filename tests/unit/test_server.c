@@ -244,6 +244,7 @@ struct start {
 
 static int try_start(const struct start *start)
 {
+	static const uint32_t asked[] = { PRIV_HELLO, PRIV_RUNTIME, PRIV_RUNTIME, PRIV_SEAL };
 	static struct priv_msg answer;
 	char path[] = "/tmp/ced-start-XXXXXX";
 	struct playing play = { 0 };
@@ -258,8 +259,9 @@ static int try_start(const struct start *start)
 		return 1;
 	options.spawner_fd = ends[0];
 	play.spawner = ends[1];
-	for (uint32_t op = PRIV_HELLO; op <= PRIV_SEAL; op++) {
-		struct priv_msg question = { .op = op, .sequence = op };
+	for (uint32_t i = 0; i < COUNT_OF(asked); i++) {
+		uint32_t op = asked[i];
+		struct priv_msg question = { .op = op, .sequence = i + 1 };
 
 		answer = (struct priv_msg){ .op = op };
 		if (op == PRIV_HELLO)

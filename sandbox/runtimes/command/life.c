@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "sandbox/child_exit.h"
+#include "sandbox/jail_env.h"
 #include "sandbox/joblink.h"
+#include "sandbox/runtimes/command/tree.h"
 #include "sandbox/worker.h"
 
 /* What execve(2) takes: so much for one text, and a quarter of the stack for all with their places. */
@@ -122,16 +124,30 @@ static int is_replaced(const char *entry, struct span env)
 	return 0;
 }
 
+/* What makes a run deterministic: for any program that asks the C library, and for bash. */
+static const char *const steady_env[] = { "LD_PRELOAD=" TREE_AHEAD_DIR "/" STEADY_LIBRARY,
+	"BASH_ENV=" TREE_AHEAD_DIR "/" STEADY_SCRIPT, NULL };
+
+static int add_env(const char *const *entries, const struct program *program, struct texts *texts,
+	struct err *err)
+{
+	for (const char *const *entry = entries; *entry; entry++)
+		if (!is_replaced(*entry, program->env) &&
+			texts_add(texts, span_of(*entry), "", err) < 0)
+			return -1;
+	return 0;
+}
+
 static int make_env(const struct life *life, const struct program *program, struct texts *texts,
 	struct err *err)
 {
 	struct span rest = program->env;
 	struct span text;
 
-	for (const char *const *entry = life->env; *entry; entry++)
-		if (!is_replaced(*entry, program->env) &&
-			texts_add(texts, span_of(*entry), "", err) < 0)
-			return -1;
+	if (add_env(life->env, program, texts, err) < 0)
+		return -1;
+	if (program->flags & JOB_FLAG_DETERMINISTIC && add_env(steady_env, program, texts, err) < 0)
+		return -1;
 	while (program_next_text(&rest, &text))
 		if (texts_add(texts, text, "", err) < 0)
 			return -1;
@@ -159,7 +175,7 @@ static int prepare_argv(
 static int prepare_env(const struct life *life, const struct program *program, size_t bytes_most,
 	struct texts *env, struct err *err)
 {
-	size_t most = count_of(life->env) + program->env_count;
+	size_t most = count_of(life->env) + count_of(steady_env) + program->env_count;
 
 	return texts_init(env, most, bytes_most, err) < 0 || make_env(life, program, env, err) < 0
 		       ? -1

@@ -59,7 +59,7 @@ int orders_read(char *text, struct orders *ret_orders, struct err *err)
 		{ "args:", ret_orders->args, ORDERS_ARGS_MAX },
 		{ "tools:", ret_orders->tools, ORDERS_TOOLS_MAX },
 		{ "keep:", ret_orders->keep, ORDERS_KEEP_MAX },
-		{ "ahead:", ret_orders->ahead, 1 },
+		{ "ahead:", ret_orders->ahead, ORDERS_AHEAD_MAX },
 	};
 	const struct list *list = NULL;
 	char *rest = NULL;

@@ -7,8 +7,8 @@
  * args   come before the program's name when the interpreter is started
  * tools  programs that a job may start, by name; "coreutils" stands for all of them
  * keep   files and folders that were bound for it and stay as they are
- * ahead  a script beside ced-zygote: the interpreter is started with it before the job comes, and it
- *	  takes the job itself
+ * ahead  scripts beside ced-zygote: the interpreter is started with the first before the job comes,
+ *	  which takes the job itself and may load the others
  */
 #pragma once
 
@@ -19,12 +19,13 @@
 #define ORDERS_ARGS_MAX  16
 #define ORDERS_TOOLS_MAX 512
 #define ORDERS_KEEP_MAX  32
+#define ORDERS_AHEAD_MAX 2
 
 struct orders {
 	const char *args[ORDERS_ARGS_MAX + 1]; /* NULL behind the last, as in the others */
 	const char *tools[ORDERS_TOOLS_MAX + 1];
 	const char *keep[ORDERS_KEEP_MAX + 1];
-	const char *ahead[1 + 1];
+	const char *ahead[ORDERS_AHEAD_MAX + 1];
 };
 
 /* Cuts `text` into words, which are kept by *ret_orders. */

@@ -174,19 +174,28 @@ static int pick_files(const struct orders *orders, const char *interpreter, stru
 	return 0;
 }
 
-/* The script that an interpreter is started ahead with; it lies beside ced-zygote. */
-static int pick_script(const char *script, struct err *err)
+/* A file that lies beside ced-zygote. */
+static int pick_own(const char *script, struct err *err)
 {
 	char path[PATH_MAX];
 	char name[PATH_MAX];
 	int result;
 
-	if (!script)
-		return 0;
 	cut_printf(path, sizeof(path), JAIL_HARNESS_DIR "/%s", script);
 	cut_printf(name, sizeof(name), TREE_AHEAD_DIR "/%s", script);
 	result = copy_as(path, name, err);
 	return result > 0 ? err_set(err, ERR_MISSING, "there is no %s", path) : result;
+}
+
+/* What an interpreter is started ahead with, or what deterministic runs are preloaded with. */
+static int pick_our_files(const char *const *ahead, struct err *err)
+{
+	static const char *const steady[] = { STEADY_LIBRARY, STEADY_SCRIPT, NULL };
+
+	for (const char *const *file = ahead[0] ? ahead : steady; *file; file++)
+		if (pick_own(*file, err) < 0)
+			return -1;
+	return 0;
 }
 
 /* ---- what is kept ------------------------------------------------------------------------- */
@@ -321,7 +330,7 @@ static int close_store(struct err *err)
 int tree_pick(const struct orders *orders, const char *interpreter, struct err *err)
 {
 	if (open_store(err) < 0 || pick_files(orders, interpreter, err) < 0 ||
-		pick_script(orders->ahead[0], err) < 0 || keep_all(orders, interpreter, err) < 0)
+		pick_our_files(orders->ahead, err) < 0 || keep_all(orders, interpreter, err) < 0)
 		return -1;
 	if (change_folders(err) < 0)
 		return -1;

@@ -12,8 +12,9 @@
 #include "proto/base/err.h"
 #include "sandbox/runtimes/command/orders.h"
 
-/* `interpreter` is bound already and stays; its libraries are picked. */
-/* Where the script of `ahead` is inside. */
+/* Where files of ours are inside: the script of `ahead`, or what deterministic runs begin with. */
 #define TREE_AHEAD_DIR "/usr/lib/ced"
+#define STEADY_SCRIPT  "steady.sh"
 
+/* `interpreter` is bound already and stays; its libraries are picked. */
 int tree_pick(const struct orders *orders, const char *interpreter, struct err *err);

@@ -16,6 +16,7 @@ const JOB = 3;
 const MAGIC = 0x43454401;
 const START = 1, READY = 2, FAILED = 3, BEGUN = 4, ERROR = 5, DONE = 6;
 const STDIN_INLINE = 2;
+const DETERMINISTIC = 1;
 const WORK = '/work/';
 const REPORT_MAX = 64 << 10;
 const FRAMES_MAX = 50;
@@ -58,13 +59,15 @@ function linger() {
 // ---- the job ---------------------------------------------------------------------------------
 
 function parse(body) {
-  let at = 24;
+  let at = 32;
   const take = (len) => body.subarray(at, (at += len));
   const number = () => take(4).readUInt32LE(0);
   const long = () => Number(take(8).readBigUInt64LE(0));
-  const [codeLen, nameLen, args, env, files, stdin] = [0, 4, 8, 12, 16, 20].map((place) =>
-    body.readUInt32LE(place));
+  const [codeLen, nameLen, args, env, files, stdin, flags, rulesLen] =
+    [0, 4, 8, 12, 16, 20, 24, 28].map((place) => body.readUInt32LE(place));
   const job = { code: take(codeLen), name: take(nameLen).toString(), args: [], env: [], files: [] };
+  job.flags = flags;
+  job.rules = take(rulesLen).toString();
   for (let i = 0; i < args; i++) job.args.push(take(number()).toString());
   for (let i = 0; i < env; i++) job.env.push(take(number()).toString());
   for (let i = 0; i < files; i++) {
@@ -315,7 +318,8 @@ function main() {
   if (failure) report(job, failure, true);
   else tell(BEGUN, 0);
   watchEnd(job);
-  delete require.cache[__filename];
+  if (job.flags & DETERMINISTIC) require('./steady.js')();
+  for (const name of Object.keys(require.cache)) delete require.cache[name];
   if (wantsTelling(job)) setImmediate(runModule, job);
   else setImmediate(Module.runMain, WORK + job.name);
 }

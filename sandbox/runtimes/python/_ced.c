@@ -1,6 +1,7 @@
 /*
  * The extension that makes a zygote of an interpreter, and a worker's life of what comes of it.
  *
+ *	_ced.start_steady(name, script)	starts the interpreter once more, for deterministic runs
  *	_ced.settle(may_fork)	  reads what the spawner left in the environment; what is closed to
  *				  programs says so or has another way (refusals.h, substitutes.h)
  *	_ced.scratch(is_there)	  a /tmp for libraries that write when they are imported
@@ -19,6 +20,8 @@
  * Limited API only, so that one build serves every CPython from 3.9 on.
  */
 #include <Python.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -110,6 +113,28 @@ __attribute__((noreturn)) static void fail(const struct err *err)
 	child_exit(1);
 }
 
+/*
+ * Hashes are seeded before the first line of Python: so another start, which reads the environment
+ * (no -I) and has the library of ../steady before all others.  Returns only when it failed.
+ */
+static PyObject *ced_start_steady(PyObject *self, PyObject *args)
+{
+	union {
+		const char *in[5];
+		char *out[5];
+	} argv = { .in = { NULL, "-s", "-B", NULL, NULL } };
+	const char *program = (const char *)getauxval(AT_EXECFN); /* NOLINT: so it is handed over */
+
+	(void)self;
+	if (!PyArg_ParseTuple(args, "yy", &argv.in[0], &argv.in[3]))
+		return NULL;
+	if (setenv("PYTHONHASHSEED", "0", 1) < 0 ||
+		setenv("LD_PRELOAD", JAIL_HARNESS_DIR "/" STEADY_LIBRARY, 1) < 0)
+		return PyErr_NoMemory();
+	(void)execv(program, argv.out);
+	return PyErr_SetFromErrno(PyExc_OSError);
+}
+
 static PyObject *ced_settle(PyObject *self, PyObject *may_fork)
 {
 	struct err err = ERR_INIT;
@@ -183,6 +208,7 @@ static PyObject *ced_serve(PyObject *self, PyObject *version)
 /* ---- the module --------------------------------------------------------------------------- */
 
 static PyMethodDef methods[] = {
+	{ "start_steady", ced_start_steady, METH_VARARGS, NULL },
 	{ "settle", ced_settle, METH_O, NULL },
 	{ "scratch", ced_scratch, METH_O, NULL },
 	{ "rehearse", ced_rehearse, METH_VARARGS, NULL },

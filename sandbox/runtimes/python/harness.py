@@ -37,8 +37,9 @@ real = {"forks": False}  # what must not be forgotten
 # ---- in the zygote -----------------------------------------------------------------------------
 
 
-def prepare_zygote():
+def prepare_zygote(steady):
     """Everything that can be done before the first fork."""
+    real["seed"] = (0,) if steady else ()
     folder = os.path.dirname(os.path.abspath(__file__))
     with open(os.path.join(folder, "rehearsal.py"), "rb") as file:
         source = file.read()
@@ -134,7 +135,9 @@ def wake():
     """The last steps in Python before a worker is warm."""
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
-        numpy_random.seed()
+        numpy_random.seed(*real["seed"])
+    if real["seed"]:
+        sys.modules["random"].seed(*real["seed"])
     threading = sys.modules.get("threading")
     if hasattr(getattr(threading, "_main_thread", None), "_set_native_id"):
         threading._main_thread._set_native_id()

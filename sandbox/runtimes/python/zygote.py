@@ -48,16 +48,21 @@ def preload(names):
 
 
 wanted = os.environ.get("CED_PRELOAD", "").split()
-modules = [name for name in wanted if name != "+processes"]
+modules = [name for name in wanted if not name.startswith("+")]
+if "+steady" in wanted:
+    if "LD_PRELOAD" not in os.environ:
+        _ced.start_steady(os.fsencode(sys.executable), os.path.abspath(__file__).encode())
+    del os.environ["LD_PRELOAD"], os.environ["PYTHONHASHSEED"]
+    modules.append("random")
 os.environ.update(ENVIRONMENT)
-_ced.settle(len(modules) < len(wanted))
+_ced.settle("+processes" in wanted)
 _ced.scratch(True)
 libraries.before(modules)
 preload(modules)
 libraries.after()
 _ced.scratch(False)
 sys.stderr.flush()
-harness.prepare_zygote()
+harness.prepare_zygote("+steady" in wanted)
 
 # What lives now lives as long as the zygote: the collector need not look at it again, and not
 # looking keeps its pages shared with every worker.
