@@ -272,3 +272,19 @@ int client_call(struct client *client, const struct client_question *question, s
 	*ret_result = call.reply.error ? call.reply.error : call.reply.result;
 	return call.reply.error ? 1 : 0;
 }
+
+int client_listen(struct client *client, const struct client_watch *watch, struct err *err)
+{
+	struct call call = { .client = client, .watch = watch, .started_ms = clock_ms() };
+	int status = 0;
+
+	while (status == 0) {
+		auto_free char *bytes = NULL;
+		size_t len = 0;
+
+		status = next_message(&call, &bytes, &len, err);
+		if (status == 0 && len > 1 && bytes[1] == RPC_NOTIFICATION)
+			status = take_notice(&call, bytes, len, err);
+	}
+	return status;
+}

@@ -18,7 +18,10 @@ struct client;
 struct client_watch {
 	void *context;
 	int64_t timeout_ms; /* 0: as long as it takes */
-	/* A notification; `params` lives until the function returns.  -1 ends the call. */
+	/*
+	 * A notification; `params` lives until the function returns.  -1 ends the call, 1 ends
+	 * client_listen().
+	 */
 	int (*on_notice)(
 		void *context, const char *method, const struct value *params, struct err *err);
 	/* Called about four times a second while there is nothing to read. */
@@ -45,3 +48,9 @@ struct client_question {
  */
 int client_call(struct client *client, const struct client_question *question, struct arena *arena,
 	const struct value **ret_result, struct err *err);
+
+/*
+ * Hears notifications until the watch has enough (1), or -1: ERR_CLOSED when the daemon has gone,
+ * else what the watch complained of.
+ */
+int client_listen(struct client *client, const struct client_watch *watch, struct err *err);

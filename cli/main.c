@@ -27,6 +27,7 @@ static const struct {
 	{ NULL, &output_command },
 	{ NULL, &stats_command },
 	{ "The daemon", &status_command },
+	{ NULL, &watch_command },
 	{ NULL, &runtimes_command },
 	{ NULL, &doctor_command },
 	{ "For administrators", &drain_command },

@@ -137,17 +137,16 @@ void output_heading(const struct output *out, const char *title)
 	say(out, PAINT_PLAIN, "\n");
 }
 
-int output_document(const struct output *out, const struct value *value, struct err *err)
+static int print_json(
+	const struct output *out, const struct value *value, unsigned style, struct err *err)
 {
-	unsigned style =
-		JSON_WRITE_BASE64 | (out->terminal ? JSON_WRITE_PRETTY : JSON_WRITE_COMPACT);
 	struct buf json;
 	struct buf safe;
 	int status;
 
 	buf_init(&json, DOCUMENT_MAX);
 	buf_init(&safe, DOCUMENT_MAX);
-	status = json_write(&json, value, style, err);
+	status = json_write(&json, value, JSON_WRITE_BASE64 | style, err);
 	if (status == 0 && safe_json(&safe, json.bytes, json.len) < 0)
 		status = err_set(err, ERR_TOO_BIG, "the answer is too large to print");
 	if (status == 0) {
@@ -157,6 +156,16 @@ int output_document(const struct output *out, const struct value *value, struct 
 	buf_done(&json);
 	buf_done(&safe);
 	return status;
+}
+
+int output_document(const struct output *out, const struct value *value, struct err *err)
+{
+	return print_json(out, value, out->terminal ? JSON_WRITE_PRETTY : JSON_WRITE_COMPACT, err);
+}
+
+int output_line(const struct output *out, const struct value *value, struct err *err)
+{
+	return print_json(out, value, JSON_WRITE_COMPACT, err);
 }
 
 static const char *safe_copy(struct arena *arena, const char *bytes, size_t len)

@@ -65,6 +65,9 @@ void output_repeat(const struct output *out, enum paint paint, enum mark mark, s
 /* One JSON document and a newline; pretty on a terminal, else on one line. */
 int output_document(const struct output *out, const struct value *value, struct err *err);
 
+/* The same, on one line in any case. */
+int output_line(const struct output *out, const struct value *value, struct err *err);
+
 /* Any value as one safe line: texts as they are, lists and maps as JSON.  "" for NULL and nil. */
 const char *output_text(struct arena *arena, const struct value *value);
 

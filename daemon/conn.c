@@ -74,6 +74,11 @@ const struct caller *conn_caller(const struct conn *conn)
 	return &conn->caller;
 }
 
+uint64_t conn_unsent(const struct conn *conn)
+{
+	return conn->unsent;
+}
+
 /* ---- closing -------------------------------------------------------------------------------- */
 
 static void on_closed(uv_handle_t *handle)
@@ -116,6 +121,7 @@ void conn_close(struct conn *conn, const char *reason)
 	conn->refs++; /* requests that end now must not take the struct away under us */
 	leave_requests(conn);
 	methods_conn_gone(conn->server, conn);
+	events_conn_gone(&conn->server->events, conn);
 	uv_close((uv_handle_t *)&conn->pipe, on_closed);
 	conn_unref(conn);
 }

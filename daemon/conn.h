@@ -44,6 +44,9 @@ void conn_release(struct conn *conn);
 /* For those that answer later without being a struct request. */
 void conn_hold(struct conn *conn);
 
+/* Bytes that were sent and that its client has not taken yet. */
+uint64_t conn_unsent(const struct conn *conn);
+
 /* Each sends one message, or nothing when the connection is closing. */
 void conn_send_result(struct conn *conn, uint32_t msgid, const struct value *result);
 void conn_send_error(struct conn *conn, uint32_t msgid, const struct rpc_error *error);

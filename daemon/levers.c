@@ -196,10 +196,31 @@ static int (*const pulls[METHOD_COUNT])(struct use *use) = {
 	[METHOD_ADMIN_UNBLOCK] = unblock,
 };
 
+static void tell(const struct use *use)
+{
+	const struct event event = { .kind = EVENT_LEVER };
+	struct events *events = &use->call->server->events;
+	struct arena *arena = &use->call->arena;
+	struct value *told;
+
+	if (!events_hears(events, &event))
+		return;
+	told = event_start(arena, &event);
+	value_map_put(arena, told, "method", value_text(arena, use->call->method->name));
+	value_map_put(arena, told, "by", value_int(arena, use->call->caller.uid));
+	if (reason_of(use->call))
+		value_map_put(arena, told, "reason", value_text(arena, reason_of(use->call)));
+	if (value_get(use->call->params, "uid"))
+		value_map_put(arena, told, "uid", value_int(arena, uid_of(use->call)));
+	events_tell(events, &event, told);
+}
+
 static void on_recorded(struct recording *recording, const struct err *err)
 {
 	struct use *use = container_of(recording, struct use, recording);
 
+	if (!err)
+		tell(use);
 	if (err)
 		call_error(use->call, RPC_CODE_INTERNAL, "it is done, but not in the record: %s",
 			err->text);

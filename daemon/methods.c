@@ -280,6 +280,7 @@ static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_STATS] = method_from_store,
 	[METHOD_ADMIN_STATUS] = method_from_store,
 	[METHOD_ADMIN_ACTS] = method_from_store,
+	[METHOD_EVENTS_SUBSCRIBE] = method_subscribe,
 	[METHOD_ADMIN_DRAIN] = method_lever,
 	[METHOD_ADMIN_RESUME] = method_lever,
 	[METHOD_ADMIN_KILL_ALL] = method_lever,

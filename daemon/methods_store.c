@@ -219,6 +219,7 @@ static struct value *status_of(struct call *call, struct value *store_status_map
 	value_map_put(arena, map, "connections", value_int(arena, server->ceilings.conns));
 	value_map_put(arena, map, "held_bytes", value_uint(arena, server->ceilings.bytes));
 	value_map_put(arena, map, "in_house", value_int(arena, (int64_t)server->runs.count));
+	value_map_put(arena, map, "subscriptions", value_int(arena, server->events.count));
 	value_map_put(arena, map, "queued", value_int(arena, server->queue.count));
 	value_map_put(arena, map, "runtimes", runtimes);
 	value_map_put(arena, map, "inspectors", policies_status(server->policies, arena));

@@ -71,7 +71,8 @@ struct request {
 	bool gone;     /* it is cancelled, or its client left: what has not begun does not begin */
 	enum limit_word canceled; /* why it is gone */
 	bool has_spec;
-	bool known; /* the store durably knows the run: bytes may leave */
+	bool known;      /* the store durably knows the run: bytes may leave */
+	bool start_told; /* to those who hear events */
 	bool answered;
 	struct job_spec spec;
 	struct job_result result;

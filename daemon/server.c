@@ -401,6 +401,7 @@ static void init(struct server *server)
 	map_init(&server->runs);
 	errands_init(&server->errands, &server->loop);
 	turns_init(&server->turns, &server->loop, conn_take_turn);
+	events_init(&server->events, &server->loop);
 	server->started_ms = clock_ms();
 	server->started_wall_us = clock_wall_us();
 }

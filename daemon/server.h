@@ -11,6 +11,7 @@
 #include "daemon/ceilings.h"
 #include "daemon/config.h"
 #include "daemon/errands.h"
+#include "daemon/events.h"
 #include "daemon/levers.h"
 #include "daemon/loop.h"
 #include "daemon/pool.h"
@@ -50,6 +51,7 @@ struct server {
 	struct turns turns;       /* of users, with their messages */
 	struct levers levers;
 	struct list waits; /* struct call of methods.c, for runs to end */
+	struct events events;
 	struct log_limit refusals;
 	uv_signal_t signals[2];
 	struct timer *grace; /* while draining */

@@ -1,5 +1,6 @@
 /* On the disk before it is told: the begun record beside the run, the whole one at its end. */
 #include "daemon/conn.h"
+#include "daemon/events_runs.h"
 #include "daemon/pipeline.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
@@ -68,6 +69,7 @@ static void on_begun(struct recording *recording, const struct err *err)
 		conn_send_buf(request->conn, &request->early);
 	if (request->spec.detach)
 		answer_detached(request);
+	event_run_started(request);
 }
 
 void stage_record_begun(struct request *request, bool durable)

@@ -1,5 +1,6 @@
 /* Told to whoever still listens: its own connection, and those that wait for the run. */
 #include "daemon/conn.h"
+#include "daemon/events_runs.h"
 #include "daemon/methods.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
@@ -68,6 +69,8 @@ enum stage stage_reply(struct request *request)
 	struct rpc_error error;
 	struct value *result;
 
+	if (!request->is_check)
+		event_run_ended(request);
 	/* What `check` finds out about the request is its answer; trouble of ours is an error. */
 	if (request->failure.set && !(request->is_check && request->failure.pointer)) {
 		error = failure_to_error(request);

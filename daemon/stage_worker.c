@@ -1,6 +1,7 @@
 /* Runs the job in a jail that was ready before it came, and gathers the facts about its end. */
 #include "daemon/complaint.h"
 #include "daemon/conn.h"
+#include "daemon/events_runs.h"
 #include "daemon/pipeline.h"
 #include "daemon/refused.h"
 #include "daemon/server.h"
@@ -147,6 +148,7 @@ enum stage stage_worker(struct request *request)
 	request->executing = true;
 	execution_start(execution, worker);
 	if (!request->begun.done) /* a detached run is on the record already */
-		stage_record_begun(request, request->spec.stream);
+		stage_record_begun(request, request->spec.stream || run_is_watched(request));
+	event_run_started(request);
 	return request->executing ? STAGE_WAIT : STAGE_OUTPUT;
 }

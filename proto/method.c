@@ -23,6 +23,7 @@ static const struct method methods[METHOD_COUNT] = {
 	{ METHOD_RUNS_GET,       "runs.get",       METHOD_OWNER_ADMIN, "run_id.json",      NULL },
 	{ METHOD_RUNS_OUTPUT,    "runs.output",    METHOD_OWNER_ADMIN, "runs.output.json", NULL },
 	{ METHOD_STATS,          "stats",          METHOD_OWNER_ADMIN, "stats.json",       NULL },
+	{ METHOD_EVENTS_SUBSCRIBE, "events.subscribe", METHOD_ALL,     "events.subscribe.json", NULL },
 	{ METHOD_ADMIN_STATUS,   "admin.status",   METHOD_ADMIN,       "none.json",        NULL },
 	{ METHOD_ADMIN_ACTS,     "admin.acts",     METHOD_ADMIN,       "acts.json",        NULL },
 	{ METHOD_ADMIN_DRAIN,    "admin.drain",    METHOD_ADMIN,       "lever.json",       NULL },

@@ -40,7 +40,7 @@ LISTED = {
     **each("daemon/inspector", "filter found imports inspector scopes template trial",
            PART, INSPECTOR),
     **each("cli", "cmd_cancel cmd_check cmd_explain cmd_levers cmd_output cmd_run cmd_runs cmd_runtimes cmd_show "
-           "cmd_stats cmd_status cmd_trace cmd_wait", COMMAND, CECTL),
+           "cmd_stats cmd_status cmd_trace cmd_wait cmd_watch", COMMAND, CECTL),
 }
 
 # module or pattern: (why there is no test of its name, the tests that cover it)
@@ -51,6 +51,7 @@ ELSEWHERE = {
     "daemon/stage_*.c": (STAGE, ["tests/unit/test_stages.c"]),
     "daemon/pipeline.c": (STAGE, ["tests/unit/test_stages.c"]),
     "daemon/request.c": (STAGE, ["tests/unit/test_stages.c", "tests/unit/test_server.c"]),
+    "daemon/events_runs.c": (PART, ["tests/unit/test_events.c"]),
     "daemon/methods_store.c": (PART, ["tests/unit/test_methods.c"]),
     "daemon/policy/book_*.c": (PART, ["tests/unit/test_rulebook.c"]),
     "daemon/policy/*_file.c": (PART, ["tests/unit/test_rulebook.c"]),
