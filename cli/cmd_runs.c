@@ -5,28 +5,38 @@
 #include "cli/exits.h"
 #include "cli/filters.h"
 #include "cli/record.h"
-#include "cli/table.h"
-#include "cli/times.h"
+#include "cli/run_columns.h"
 #include "cli/units.h"
-#include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/fill.h"
 
 #define LIMIT_DEFAULT 20
+#define PAGE_MOST     1000 /* of the protocol */
+#define ARENA_BYTES   ((size_t)4 << 30)
 
 struct runs_options {
 	struct filter_options filter;
 	const char *limit;
 	const char *before;
+	const char *columns;
+	bool all;
+	bool csv;
 };
 
 // clang-format off
 static const struct option_row rows[] = {
 	FILTER_ROWS(struct runs_options),
-	FILTER_LABEL_ROW(struct runs_options),
 	{ 'n', "limit", "N", OPTION_TEXT, offsetof(struct runs_options, limit),
-		"how many, at most 1000; 20 unless said" },
+		"how many; 20 unless said" },
+	{ 0, "all", NULL, OPTION_FLAG, offsetof(struct runs_options, all),
+		"every one, however many" },
 	{ 0, "before", "RUN", OPTION_TEXT, offsetof(struct runs_options, before),
 		"only runs older than this one: the next page" },
+	{ 'c', "columns", "NAMES", OPTION_TEXT, offsetof(struct runs_options, columns),
+		"what to show of each, by commas: run, when, received, ended, outcome, language, time, "
+		"exec, uid, agent, task, id, policy, code, stdout, reason; or all" },
+	{ 0, "csv", NULL, OPTION_FLAG, offsetof(struct runs_options, csv),
+		"comma-separated values, as the protocol has them, under their keys" },
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
 };
 
@@ -34,142 +44,211 @@ static const struct example examples[] = {
 	{ "cectl runs", "the newest twenty" },
 	{ "cectl runs --since 1h --outcome memory_limit", "what ran out of memory in the last hour" },
 	{ "cectl runs --agent planner --label env=prod -n 100", "one agent's, with a label" },
+	{ "cectl runs --text 'connection refused' --since yesterday", "by words of program or output" },
+	{ "cectl runs --rule python.import.denied -c run,when,agent,code", "who tried what a rule finds" },
+	{ "cectl runs --csv --all --since 2026-11-01 --until 2026-12-01 > november.csv", "a month for a spreadsheet" },
 	{ "cectl runs --json --since today | jq -r '.runs[] | [.run_id, .outcome] | @tsv'",
 		"for a script" },
 	{ NULL, NULL },
 };
-
-static const struct table_column columns[] = {
-	{ "RUN",      false, false, 0 },
-	{ "WHEN",     false, false, 4 },
-	{ "OUTCOME",  false, false, 0 },
-	{ "LANGUAGE", false, false, 5 },
-	{ "TIME",     true,  false, 3 },
-	{ "UID",      true,  false, 6 },
-	{ "AGENT",    false, true,  7 },
-	{ "TASK",     false, true,  8 },
-	{ "REASON",   false, true,  2 },
-};
 // clang-format on
 
-static const char *when_text(struct cli *cli, const struct value *run)
-{
-	int64_t received_us = value_as_int(value_get(run, "received_us"), 0);
-	char text[TIMES_TEXT_MAX];
+/* The list that is asked for, page after page. */
+struct listing {
+	struct cli *cli;
+	struct value *filters; /* as params */
+	struct run_columns columns;
+	uint64_t wanted;
+	const struct value **runs; /* all that came, unless they are printed as they come */
+	size_t count;
+	size_t size;
+	bool more;
+	char last[64]; /* the last run that came */
+};
 
-	if (received_us <= 0)
-		return "";
-	times_print_ago(text, received_us, clock_wall_us());
-	return output_safe(&cli->arena, text);
+static int keep(struct listing *listing, const struct value *run)
+{
+	struct arena *arena = &listing->cli->arena;
+
+	if (listing->count == listing->size) {
+		size_t size = listing->size ? 2 * listing->size : 64;
+		const struct value **runs = arena_array(arena, const struct value *, size);
+
+		if (!runs)
+			return cli_no_memory(listing->cli);
+		if (listing->count)
+			memcpy(runs, listing->runs, listing->count * sizeof(*runs));
+		listing->runs = runs;
+		listing->size = size;
+	}
+	listing->runs[listing->count++] = run;
+	return 0;
 }
 
-static const char *time_text(struct cli *cli, const struct value *run)
+static int print_csv(struct listing *listing, const struct value *run)
 {
-	int64_t total_us = value_as_int(value_get(run, "total_us"), -1);
-	char text[UNITS_TEXT_MAX];
-
-	if (total_us < 0)
-		return "";
-	units_print_us(text, total_us);
-	return output_safe(&cli->arena, text);
+	run_columns_csv(listing->cli, &listing->columns, run);
+	listing->count++;
+	return 0;
 }
 
-static void add_run(struct cli *cli, struct table *table, const struct value *run)
+/* The filters with where this page begins and how long it is. */
+static int page_params(struct listing *listing, struct value **ret_params)
 {
-	struct arena *arena = &cli->arena;
-	const char *outcome = output_text(arena, value_get(run, "outcome"));
+	struct arena *arena = &listing->cli->arena;
+	uint64_t left = listing->wanted - listing->count;
+	struct fill params = fill_start(arena);
 
-	const struct table_cell cells[] = {
-		{ output_text(arena, value_get(run, "run_id")), PAINT_PLAIN },
-		{ when_text(cli, run), PAINT_PLAIN },
-		{ outcome[0] ? outcome : "running",
-			outcome[0] ? output_outcome_paint(outcome) : PAINT_CYAN },
-		{ output_text(arena, value_get(run, "language")), PAINT_PLAIN },
-		{ time_text(cli, run), PAINT_PLAIN },
-		{ output_text(arena, value_get(run, "uid")), PAINT_PLAIN },
-		{ output_text(arena, value_get(run, "agent")), PAINT_PLAIN },
-		{ output_text(arena, value_get(run, "task")), PAINT_PLAIN },
-		{ output_text(arena, value_get(run, "reason")), PAINT_DIM },
-	};
-
-	table_add(table, cells);
+	for (size_t i = 0; i < listing->filters->map.count; i++)
+		fill_shared(&params, listing->filters->map.entries[i].key,
+			listing->filters->map.entries[i].value);
+	fill_uint(&params, "limit", left < PAGE_MOST ? left : PAGE_MOST);
+	if (listing->last[0])
+		fill_text(&params, "before", listing->last);
+	*ret_params = fill_done(&params);
+	return *ret_params ? 0 : cli_no_memory(listing->cli);
 }
 
-static int show(struct cli *cli, const struct value *page)
+/* One page: each of its runs goes to `take`. */
+static int ask_page(
+	struct listing *listing, int (*take)(struct listing *listing, const struct value *run))
 {
-	const struct value *runs = value_get(page, "runs");
-	const struct value *last = NULL;
-	struct table table;
+	struct cli *cli = listing->cli;
+	struct value *params = NULL;
+	const struct value *page = NULL;
+	const struct value *runs;
+	int status = page_params(listing, &params);
 
-	if (!value_at(runs, 0)) {
+	if (status == 0)
+		status = cli_ask(cli, "runs.list", params, NULL, &page);
+	if (status != 0)
+		return status;
+	runs = value_get(page, "runs");
+	for (size_t i = 0; status == 0 && value_at(runs, i); i++) {
+		cut_printf(listing->last, sizeof(listing->last), "%s",
+			output_text(&cli->arena, value_get(value_at(runs, i), "run_id")));
+		status = take(listing, value_at(runs, i));
+	}
+	listing->more = value_at(runs, 0) && value_as_bool(value_get(page, "more"), false);
+	return status;
+}
+
+static int ask_pages(
+	struct listing *listing, int (*take)(struct listing *listing, const struct value *run))
+{
+	int status;
+
+	do {
+		status = ask_page(listing, take);
+	} while (status == 0 && listing->more && listing->count < listing->wanted);
+	return status;
+}
+
+static int show(struct listing *listing)
+{
+	struct cli *cli = listing->cli;
+
+	if (!listing->count) {
 		say(&cli->err, PAINT_PLAIN, "cectl: no runs%s\n",
 			"; try `cectl run -c 'print(6 * 7)'`, or wider filters");
 		return EXIT_OK;
 	}
-	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
-	for (size_t i = 0; value_at(runs, i); i++) {
-		last = value_at(runs, i);
-		add_run(cli, &table, last);
-	}
-	table_print(&table, &cli->out, 0);
-	if (value_as_bool(value_get(page, "more"), false))
-		say(&cli->err, PAINT_DIM, "older ones: the same with --before %s\n",
-			output_text(&cli->arena, value_get(last, "run_id")));
+	run_columns_table(cli, &listing->columns, listing->runs, listing->count);
+	if (listing->more)
+		say(&cli->err, PAINT_DIM, "older ones: the same with --before %s\n", listing->last);
 	return EXIT_OK;
 }
 
-/* The protocol wants the whole id there; a person may write any name of the run. */
-static int put_before(struct cli *cli, struct value *params, const char *name)
+static struct value *item(struct arena *arena, const void *runs, size_t index)
 {
-	const char *run_id = NULL;
-	int status = record_resolve(cli, name, &run_id);
+	struct value *copy = arena_new(arena, struct value);
 
-	if (status != 0)
-		return status;
-	if (value_map_put(&cli->arena, params, "before", value_text(&cli->arena, run_id)) < 0)
-		return cli_no_memory(cli);
-	return 0;
+	if (copy)
+		*copy = *((const struct value *const *)runs)[index];
+	return copy;
 }
 
-static int make_params(
-	struct cli *cli, const struct runs_options *options, struct value **ret_params)
+/* {runs, more}, as one page would be. */
+static int document(struct listing *listing)
 {
-	struct arena *arena = &cli->arena;
-	struct value *params = value_map(arena);
-	struct err err = ERR_INIT;
-	uint64_t limit = LIMIT_DEFAULT;
-	int status = filters_put(cli, &options->filter, params);
+	struct fill page = fill_start(&listing->cli->arena);
+	struct value *whole;
 
+	fill_list(&page, "runs", listing->count, listing->runs, item);
+	fill_bool(&page, "more", listing->more);
+	whole = fill_done(&page);
+	return whole ? cli_document(listing->cli, whole, EXIT_OK) : cli_no_memory(listing->cli);
+}
+
+/* Printed as they come; what a page took of memory goes with it, so there may be any number. */
+static int print_all(struct listing *listing)
+{
+	struct arena kept = listing->cli->arena;
+	int status;
+
+	run_columns_csv_titles(listing->cli, &listing->columns);
+	do {
+		arena_init(&listing->cli->arena, ARENA_BYTES);
+		status = ask_page(listing, print_csv);
+		arena_done(&listing->cli->arena);
+	} while (status == 0 && listing->more && listing->count < listing->wanted);
+	listing->cli->arena = kept;
+	return status;
+}
+
+static int parse(struct listing *listing, const struct runs_options *options)
+{
+	struct cli *cli = listing->cli;
+	struct err err = ERR_INIT;
+	const char *before = NULL;
+	int status = filters_put(cli, &options->filter, listing->filters);
+
+	listing->wanted = options->all ? UINT64_MAX : LIMIT_DEFAULT;
 	if (status != 0)
 		return status;
-	if (options->limit && units_parse_count(options->limit, &limit, &err) < 0)
+	if (options->csv && cli->json)
+		return cli_usage(cli, "--csv and --json: one of them");
+	if (options->all && options->limit)
+		return cli_usage(cli, "--all and --limit: one of them");
+	if (options->limit && units_parse_count(options->limit, &listing->wanted, &err) < 0)
 		return cli_usage(cli, "--limit: %s", err.text);
-	if (value_map_put(arena, params, "limit", value_uint(arena, limit)) < 0)
-		return cli_no_memory(cli);
-	*ret_params = params;
-	return options->before ? put_before(cli, params, options->before) : 0;
+	if (listing->wanted == 0)
+		return cli_usage(cli, "--limit 0 shows nothing");
+	if (run_columns_parse(options->columns, &listing->columns, &err) < 0)
+		return cli_usage(cli, "--columns: %s", err.text);
+	/* The protocol wants the whole id there; a person may write any name of the run. */
+	if (options->before)
+		status = record_resolve(cli, options->before, &before);
+	if (status == 0 && before)
+		cut_printf(listing->last, sizeof(listing->last), "%s", before);
+	return status;
 }
 
 static int run(struct cli *cli, const void *given)
 {
-	const struct value *page = NULL;
-	struct value *params = NULL;
-	int status = make_params(cli, given, &params);
+	const struct runs_options *options = given;
+	struct listing listing = { .cli = cli, .filters = value_map(&cli->arena) };
+	int status = parse(&listing, options);
 
 	if (status != 0)
 		return status;
-	status = cli_ask(cli, "runs.list", params, NULL, &page);
+	if (options->csv)
+		return print_all(&listing);
+	status = ask_pages(&listing, keep);
 	if (status != 0)
 		return status;
-	return cli->json ? cli_document(cli, page, EXIT_OK) : show(cli, page);
+	return cli->json ? document(&listing) : show(&listing);
 }
 
 const struct command runs_command = {
 	.name = "runs",
 	.operands = "",
 	.summary = "list recorded runs, newest first",
-	.about = "Lists runs from the store, newest first: your own, or everybody's if you are an "
-		 "administrator.  Filters narrow the list together.",
+	.about =
+		"Lists runs from the store, newest first: your own, or everybody's if you are an "
+		"administrator.  Filters narrow the list together.\n\n"
+		"--text takes words: all of them stand in the program, or all in its stdout, or all "
+		"in its stderr; \"quoted words\" stand side by side.",
 	.options = rows,
 	.options_size = sizeof(struct runs_options),
 	.examples = examples,

@@ -85,6 +85,9 @@ int filters_put(struct cli *cli, const struct filter_options *options, struct va
 		put_text(cli, params, "language", options->language) < 0 ||
 		put_text(cli, params, "agent", options->agent) < 0 ||
 		put_text(cli, params, "task", options->task) < 0 ||
+		put_text(cli, params, "policy", options->policy) < 0 ||
+		put_text(cli, params, "rule", options->rule) < 0 ||
+		put_text(cli, params, "text", options->text) < 0 ||
 		put_code_hash(cli, params, options->code_hash) < 0)
 		return cli_no_memory(cli);
 	return 0;

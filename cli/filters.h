@@ -11,7 +11,10 @@ struct filter_options {
 	const char *uid;
 	const char *agent;
 	const char *task;
+	const char *policy;
+	const char *rule;
 	const char *code_hash;
+	const char *text;
 	const char *label;
 };
 
@@ -29,9 +32,12 @@ struct filter_options {
 	FILTER_ROW(type, 0, "uid", "UID", uid, "of this caller (administrators)"), \
 	FILTER_ROW(type, 0, "agent", "NAME", agent, "of this agent"), \
 	FILTER_ROW(type, 0, "task", "NAME", task, "of this task"), \
-	FILTER_ROW(type, 0, "code-hash", "HASH", code_hash, "of this very program: sha256:...")
-#define FILTER_LABEL_ROW(type) \
-	FILTER_ROW(type, 0, "label", "K=V", label, "with this label")
+	FILTER_ROW(type, 0, "policy", "NAME", policy, "judged by this policy"), \
+	FILTER_ROW(type, 0, "rule", "NAME", rule, "in which this rule found something"), \
+	FILTER_ROW(type, 0, "code-hash", "HASH", code_hash, "of this very program: sha256:..."), \
+	FILTER_ROW(type, 0, "label", "K=V", label, "with this label"), \
+	FILTER_ROW(type, 't', "text", "WORDS", text, \
+		"with all these words in its program or its output")
 // clang-format on
 
 /* Adds the filters to the params; returns 0, or the exit status after telling what is wrong. */

@@ -61,6 +61,3 @@ void method_from_store(struct call *call);
  * knew of it.  Takes the call.
  */
 void method_found(struct call *call, const struct value *record);
-
-/* How a request asks for the store's filter, with the caller's rights. */
-void call_filter(const struct call *call, struct store_filter *ret_filter);

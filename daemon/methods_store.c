@@ -9,171 +9,71 @@
 #include "daemon/server.h"
 #include "proto/base/clock.h"
 #include "proto/version.h"
+#include "store/answers.h"
 
-#define STREAM_BYTES_SHOWN \
-	((uint64_t)64 << 10) /* of each stream in runs.get; runs.output has the rest */
 #define STREAM_BYTES_WAITED ((uint64_t)1 << 20) /* and in wait, for a run that has ended */
-#define LIST_LIMIT          50
 
 /* A question with a store in its hand. */
 struct asking {
 	struct call *call;
 	struct readers *readers;
-	struct value *answer;
-	int code; /* enum rpc_code, when there is no answer */
+	struct store_answer answer;
 	struct err err;
 };
 
-static const char *text_of(const struct call *call, const char *key)
+static struct store_question question_of(const struct call *call)
 {
-	return value_as_text(value_get(call->params, key));
+	return (struct store_question){ call->method->id, call->params, call->caller.is_admin,
+		call->caller.uid };
 }
 
-void call_filter(const struct call *call, struct store_filter *ret_filter)
+/* Which run is meant; the call keeps its id. */
+static int read_name(struct asking *asking, struct store *store)
 {
-	const struct value *label = value_get(call->params, "label");
-	const struct value *uid = value_get(call->params, "uid");
-
-	memset(ret_filter, 0, sizeof(*ret_filter));
-	ret_filter->all_callers = call->caller.is_admin;
-	ret_filter->uid = call->caller.uid;
-	ret_filter->since_wall_us = value_as_int(value_get(call->params, "since"), 0);
-	ret_filter->until_wall_us = value_as_int(value_get(call->params, "until"), 0);
-	ret_filter->outcome = text_of(call, "outcome");
-	ret_filter->language = text_of(call, "language");
-	ret_filter->agent = text_of(call, "agent");
-	ret_filter->task = text_of(call, "task");
-	ret_filter->code_hash = text_of(call, "code_hash");
-	if (value_is(label, VALUE_MAP) && label->map.count == 1) {
-		ret_filter->label_key = label->map.entries[0].key;
-		ret_filter->label_value = value_as_text(label->map.entries[0].value);
-	}
-	ret_filter->has_uid_filter = uid != NULL;
-	ret_filter->uid_filter = (uint32_t)value_as_int(uid, 0);
-	ret_filter->before_run_id = text_of(call, "before");
-	ret_filter->limit = (uint32_t)value_as_int(value_get(call->params, "limit"), LIST_LIMIT);
-}
-
-/* The full id of the run that the call names, among those its caller may see. */
-static int resolve(struct asking *asking, struct store *store, char ret_run_id[RUN_ID_LEN + 1])
-{
-	struct store_filter filter;
-	const char *name = asking->call->run_id;
-	int found;
+	const struct store_question question = question_of(asking->call);
+	struct call *call = asking->call;
+	const char *name = call->run_id;
 
 	if (!name[0])
-		name = text_of(asking->call, "run_id");
-	call_filter(asking->call, &filter);
-	found = store_resolve(store, &filter, name, ret_run_id, &asking->err);
-	if (found < 0)
-		return -1;
-	if (found > 0) {
-		asking->code = RPC_CODE_NOT_FOUND;
-		return err_set(&asking->err, ERR_MISSING,
-			found == 1 ? "there is no run \"%s\", or not for this caller"
-				   : "\"%s\" could be several runs: write more of the id",
-			name);
-	}
-	return 0;
-}
-
-static int read_record(struct asking *asking, struct store *store, uint64_t stream_bytes)
-{
-	struct call *call = asking->call;
-	uint32_t uid = 0;
-	int got;
-
-	if (resolve(asking, store, call->run_id) < 0)
-		return -1;
-	got = store_get(store, call->run_id, stream_bytes, &call->arena, &asking->answer, &uid,
-		&asking->err);
-	if (got > 0) {
-		asking->code = RPC_CODE_NOT_FOUND;
-		return err_set(&asking->err, ERR_MISSING, "there is no run %s", call->run_id);
-	}
-	return got;
-}
-
-static int read_get(struct asking *asking, struct store *store)
-{
-	return read_record(asking, store, STREAM_BYTES_SHOWN);
+		name = value_as_text(value_get(call->params, "run_id"));
+	asking->answer.value = value_map(&call->arena); /* unless it is refused */
+	return store_answer_name(
+		store, &question, name, call->run_id, &asking->answer, &asking->err);
 }
 
 static int read_wait(struct asking *asking, struct store *store)
 {
-	return read_record(asking, store, STREAM_BYTES_WAITED);
-}
+	struct call *call = asking->call;
 
-/* Which run is meant; the call keeps its id. */
-static int read_cancel(struct asking *asking, struct store *store)
-{
-	if (resolve(asking, store, asking->call->run_id) < 0)
+	if (read_name(asking, store) < 0)
 		return -1;
-	asking->answer = value_map(&asking->call->arena);
-	return 0;
-}
-
-static int read_list(struct asking *asking, struct store *store)
-{
-	struct store_filter filter;
-
-	call_filter(asking->call, &filter);
-	return store_list(store, &filter, &asking->call->arena, &asking->answer, &asking->err);
-}
-
-static int read_output(struct asking *asking, struct store *store)
-{
-	const struct value *params = asking->call->params;
-	const char *stream = text_of(asking->call, "stream");
-	char run_id[RUN_ID_LEN + 1];
-	int got;
-
-	if (resolve(asking, store, run_id) < 0)
-		return -1;
-	got = store_output(store, run_id, stream ? stream : "stdout",
-		(uint64_t)value_as_int(value_get(params, "offset"), 0),
-		(uint64_t)value_as_int(value_get(params, "length"), 1 << 20), &asking->call->arena,
-		&asking->answer, &asking->err);
-	if (got > 0) {
-		asking->code = RPC_CODE_NOT_FOUND;
-		return err_set(&asking->err, ERR_MISSING, "run %s has no such stream", run_id);
-	}
-	return got;
-}
-
-static int read_stats(struct asking *asking, struct store *store)
-{
-	struct store_filter filter;
-	const char *by = text_of(asking->call, "by");
-
-	call_filter(asking->call, &filter);
-	return store_stats(store, &filter, by ? by : "outcome", &asking->call->arena,
+	if (!asking->answer.value)
+		return 0;
+	return store_answer_record(store, call->run_id, STREAM_BYTES_WAITED, &call->arena,
 		&asking->answer, &asking->err);
 }
 
 static int read_status(struct asking *asking, struct store *store)
 {
-	return store_status(store, &asking->call->arena, &asking->answer, &asking->err);
+	return store_status(store, &asking->call->arena, &asking->answer.value, &asking->err);
 }
 
-static int read_acts(struct asking *asking, struct store *store)
+static int read_answer(struct asking *asking, struct store *store)
 {
-	const struct value *params = asking->call->params;
+	const struct store_question question = question_of(asking->call);
 
-	return store_acts(store, value_as_int(value_get(params, "before"), 0),
-		(uint32_t)value_as_int(value_get(params, "limit"), LIST_LIMIT),
-		&asking->call->arena, &asking->answer, &asking->err);
+	return store_answer(store, &question, &asking->call->arena, &asking->answer, &asking->err);
 }
 
 static int (*const reads[METHOD_COUNT])(struct asking *asking, struct store *store) = {
 	[METHOD_WAIT] = read_wait,
-	[METHOD_CANCEL] = read_cancel,
-	[METHOD_RUNS_GET] = read_get,
-	[METHOD_RUNS_LIST] = read_list,
-	[METHOD_RUNS_OUTPUT] = read_output,
-	[METHOD_STATS] = read_stats,
+	[METHOD_CANCEL] = read_name,
+	[METHOD_RUNS_GET] = read_answer,
+	[METHOD_RUNS_LIST] = read_answer,
+	[METHOD_RUNS_OUTPUT] = read_answer,
+	[METHOD_STATS] = read_answer,
 	[METHOD_ADMIN_STATUS] = read_status,
-	[METHOD_ADMIN_ACTS] = read_acts,
+	[METHOD_ADMIN_ACTS] = read_answer,
 };
 
 /* On a thread. */
@@ -185,7 +85,7 @@ static void ask(void *context)
 	if (!store)
 		return;
 	if (reads[asking->call->method->id](asking, store) < 0)
-		asking->answer = NULL;
+		asking->answer = (struct store_answer){ NULL, RPC_CODE_INTERNAL };
 	readers_give(asking->readers, store);
 }
 
@@ -237,12 +137,12 @@ static void answer(void *context)
 {
 	struct asking *asking = context;
 	struct call *call = asking->call;
-	struct value *result = asking->answer;
+	struct value *result = asking->answer.value;
 
 	if (call->server->closing) /* what it would tell about has gone, and its connection too */
 		call_error(call, RPC_CODE_DRAINING, "the daemon is closing");
 	else if (!result)
-		call_error(call, (enum rpc_code)asking->code, "%s", asking->err.text);
+		call_error(call, asking->answer.code, "%s", asking->err.text);
 	else if (call->method->id == METHOD_ADMIN_STATUS)
 		call_result(call, status_of(call, result));
 	else if (call->method->id == METHOD_WAIT || call->method->id == METHOD_CANCEL)
@@ -262,7 +162,7 @@ void method_from_store(struct call *call)
 	}
 	asking->call = call;
 	asking->readers = call->server->readers;
-	asking->code = RPC_CODE_INTERNAL;
+	asking->answer.code = RPC_CODE_INTERNAL;
 	if (errands_start(&call->server->errands, call->caller.uid, ask, answer, asking) < 0) {
 		free(asking);
 		call_error(call, RPC_CODE_INTERNAL, "there is no thread to ask the store");

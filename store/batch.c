@@ -8,7 +8,8 @@
 #define LOG_PAGES_FULL 8000 /* worth one in the middle of work: the log may not grow for ever */
 #define UNSETTLED_TIDY 256  /* worth settling when idle: together they touch few pages each */
 #define SETTLE_AT_ONCE 64   /* a run that comes meanwhile waits for so many */
-#define UNSETTLED_FULL 4096 /* from here on each batch takes some along */
+#define SETTLE_BYTES   ((size_t)256 << 10) /* and for the words of so much text */
+#define UNSETTLED_FULL 4096                /* from here on each batch takes some along */
 
 static int run_fixed(struct store *store, enum stmt_name name, struct err *err)
 {
@@ -61,7 +62,7 @@ static int settle_some_too(struct store *store, struct err *err)
 
 	if (store->unsettled < UNSETTLED_FULL)
 		return 0;
-	if (settle_runs(store, 2 * store->ended, &settled, err) < 0)
+	if (settle_runs(store, 2 * store->ended, SIZE_MAX, &settled, err) < 0)
 		return -1;
 	store->unsettled -= settled < store->unsettled ? settled : store->unsettled;
 	return 0;
@@ -105,13 +106,13 @@ static int settle_now(struct store *store, struct err *err)
 	if (store_begin(store, err) < 0)
 		return -1;
 	/* Onto the disk now, while nobody waits for it, and not with the next run. */
-	if (settle_runs(store, SETTLE_AT_ONCE, &settled, err) < 0 ||
+	if (settle_runs(store, SETTLE_AT_ONCE, SETTLE_BYTES, &settled, err) < 0 ||
 		commit(store, STORE_NOW, err) < 0) {
 		store_rollback(store);
 		return -1;
 	}
 	store->unsettled -= settled < store->unsettled ? settled : store->unsettled;
-	store->settling = settled == SETTLE_AT_ONCE && store->unsettled > 0;
+	store->settling = settled > 0 && store->unsettled > 0;
 	return 0;
 }
 

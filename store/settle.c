@@ -1,9 +1,10 @@
 #include "store/settle.h"
 
 #include "store/db.h"
+#include "store/texts.h"
 
 /* Columns of STMT_SETTLE_NEXT from 1 on, in the order of enum facet. */
-#define FACET_LAST FACET_CODE_HASH
+#define FACET_LAST FACET_POLICY
 
 static int put_facet(
 	struct store *store, sqlite3_value *value, unsigned facet, int64_t key, struct err *err)
@@ -74,9 +75,9 @@ static int count_blobs(struct store *store, int64_t key, struct err *err)
 	return r;
 }
 
-static int leave_pending(struct store *store, int64_t key, struct err *err)
+static int run_for(struct store *store, enum stmt_name name, int64_t key, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_PENDING_DELETE, err);
+	sqlite3_stmt *stmt = stmt_take(store, name, err);
 	struct binding binding;
 
 	if (!stmt)
@@ -87,10 +88,11 @@ static int leave_pending(struct store *store, int64_t key, struct err *err)
 }
 
 /* The first ended run behind *key: 1 settled, 0 there is none, -1. */
-static int settle_next(struct store *store, int64_t *key, struct err *err)
+static int settle_next(struct store *store, int64_t *key, size_t *bytes, struct err *err)
 {
 	sqlite3_stmt *run = stmt_take(store, STMT_SETTLE_NEXT, err);
 	struct binding binding;
+	size_t read = 0;
 	int r;
 
 	if (!run)
@@ -104,18 +106,24 @@ static int settle_next(struct store *store, int64_t *key, struct err *err)
 	*key = sqlite3_column_int64(run, 0);
 	r = put_facets(store, run, *key, err);
 	(void)sqlite3_reset(run);
-	if (r < 0 || count_blobs(store, *key, err) < 0 || leave_pending(store, *key, err) < 0)
+	if (r < 0 || run_for(store, STMT_RULES_INSERT, *key, err) < 0 ||
+		texts_add(store, *key, &read, err) < 0 || count_blobs(store, *key, err) < 0 ||
+		run_for(store, STMT_PENDING_DELETE, *key, err) < 0)
 		return -1;
+	*bytes += read;
 	return 1;
 }
 
-int settle_runs(struct store *store, unsigned most, unsigned *ret_settled, struct err *err)
+int settle_runs(struct store *store, unsigned most, size_t bytes_max, unsigned *ret_settled,
+	struct err *err)
 {
 	int64_t key = INT64_MIN;
 	unsigned settled = 0;
+	size_t bytes = 0;
 	int r = 1;
 
-	while (settled < most && (r = settle_next(store, &key, err)) > 0)
+	while (settled < most && bytes <= bytes_max &&
+		(r = settle_next(store, &key, &bytes, err)) > 0)
 		settled++;
 	if (r < 0)
 		return -1;

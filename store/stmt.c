@@ -67,8 +67,8 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_INPUT_READ]    = "SELECT data FROM inputs WHERE key = ? AND path = ?",
 
 	[STMT_SETTLE_NEXT] =
-		"SELECT key, outcome, language, uid, agent, task, code_hash FROM pending JOIN runs "
-		"USING (key) WHERE key > ? AND outcome IS NOT NULL ORDER BY key LIMIT 1",
+		"SELECT key, outcome, language, uid, agent, task, code_hash, policy FROM pending "
+		"JOIN runs USING (key) WHERE key > ? AND outcome IS NOT NULL ORDER BY key LIMIT 1",
 	[STMT_SETTLE_BLOBS] =
 		"SELECT code, stdin, setting, stdout, stdout_tail, stderr, stderr_tail, trace, more, "
 		"request, refused FROM records WHERE key = ?1 "
@@ -78,6 +78,26 @@ static const char *const texts[STMT_COUNT] = {
 		"WHERE key = ?1",
 	[STMT_BLOB_REF]       = "UPDATE blobs SET refs = refs + 1 WHERE blob = ?",
 	[STMT_FACET_INSERT]   = "INSERT OR IGNORE INTO facets (facet, value, key) VALUES (?, ?, ?)",
+	[STMT_RULES_INSERT] =
+		"INSERT OR IGNORE INTO facets (facet, value, key) SELECT 8, rule, key FROM findings "
+		"WHERE key = ?",
+	[STMT_TEXT_FIND]      = "SELECT text FROM texts WHERE digest = ?",
+	[STMT_TEXT_INSERT]    = "INSERT INTO texts (digest) VALUES (?)",
+	[STMT_TEXT_DELETE]    = "DELETE FROM texts WHERE text = ?",
+	[STMT_WORDS_INSERT]   = "INSERT INTO words (rowid, text) VALUES (?, ?)",
+	[STMT_WORDS_DELETE]   = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)",
+	[STMT_WORDS_FIND]     = "SELECT rowid FROM words WHERE words MATCH ?",
+	[STMT_WORDS_TEST]     = "SELECT 1 FROM words WHERE words MATCH ? AND rowid = ?",
+	[STMT_PENDING_NEWEST] = "SELECT key FROM pending ORDER BY key DESC LIMIT ?",
+	[STMT_MENTION_INSERT] = "INSERT OR IGNORE INTO mentions (text, key) VALUES (?, ?)",
+	[STMT_MENTION_FIND]   = "SELECT key FROM mentions WHERE text = ? LIMIT 1",
+	[STMT_MENTION_DELETE] = "DELETE FROM mentions WHERE text = ? AND key = ?",
+	[STMT_MENTION_BEFORE] =
+		"SELECT key FROM mentions WHERE text = ? AND key < ? ORDER BY key DESC LIMIT 1",
+	[STMT_RUN_TEXTS_INSERT] =
+		"INSERT OR REPLACE INTO run_texts (key, code, stdout, stderr) VALUES (?, ?, ?, ?)",
+	[STMT_RUN_TEXTS_READ]   = "SELECT code, stdout, stderr FROM run_texts WHERE key = ?",
+	[STMT_RUN_TEXTS_DELETE] = "DELETE FROM run_texts WHERE key = ?",
 	[STMT_PENDING_DELETE] = "DELETE FROM pending WHERE key = ?",
 
 	[STMT_LOST] =

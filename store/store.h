@@ -101,8 +101,10 @@ struct store_filter {
 	uint32_t uid;
 	int64_t since_wall_us,
 		until_wall_us; /* 0: open; by the time in the run's id, in whole ms */
-	const char *outcome, *language, *agent, *task, *code_hash, *label_key,
+	const char *outcome, *language, *agent, *task, *policy, *code_hash, *label_key,
 		*label_value; /* or NULL */
+	const char *rule;     /* of a finding, or NULL */
+	const char *text;     /* words of the program or of what it wrote (search.h), or NULL */
 	bool has_uid_filter;
 	uint32_t uid_filter;
 	const char

@@ -1,9 +1,9 @@
 /*
  * A walk over the runs that a filter lets through, newest first.
  *
- * Settled runs are found by one facet of the filter, the one that is likely to let through the
- * fewest, and the others are looked at in the row; runs that have not settled are few and all
- * looked at.  Both come in order and are merged.  A walk sees one moment of the store.
+ * Settled runs are found by one part of the filter that has an index (a facet, a label, words), the one
+ * that lets through the fewest, and the others are looked at in the row; runs that have not settled
+ * are few and all looked at.  Both come in order and are merged.  A walk sees one moment of the store.
  */
 #pragma once
 
@@ -13,17 +13,31 @@
 #include <sqlite3.h>
 
 #include "proto/base/err.h"
+#include "store/search.h"
 #include "store/store.h"
 
+/* Where rows come from: column 0 is the key. */
+enum walk_way {
+	WALK_ROWS,   /* a statement gives them in order */
+	WALK_TESTED, /* the same, and each is asked for its words */
+	WALK_WORDS,  /* the search gives keys, the statement the row of each */
+	WALK_FRESH,  /* the same for runs that have not settled */
+};
+
 struct walk_source {
-	sqlite3_stmt *stmt; /* column 0 is the key */
+	enum walk_way way;
+	sqlite3_stmt *stmt;
 	bool on_row;
 	int64_t key;
 };
 
 struct walk {
 	struct store *store;
+	int64_t low, high; /* the span of keys: from low up to, not including, high */
+	bool searching;
+	struct search search;
 	struct walk_source sources[2];
+	size_t source_count;
 	struct walk_source *last; /* the one that gave the row */
 	bool began;
 	bool opened;

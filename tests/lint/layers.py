@@ -18,7 +18,7 @@ MAY = {
     "store": ("proto/", "store/"),
     "cli": ("proto/", "cli/"),
     "cli/doctor": ("proto/base/", "cli/doctor/"),
-    "daemon": ("proto/", "store/store.h", "daemon/"),
+    "daemon": ("proto/", "store/store.h", "store/answers.h", "daemon/"),
     "daemon/inspector": ("proto/base/", "proto/inspectmsg.h", "proto/version.h",
                          "daemon/inspector/"),
     "clients": ("clients/",),

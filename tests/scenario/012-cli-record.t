@@ -55,6 +55,40 @@ like "$err" '--before [0-9A-Z]{26}' "say how to go on"
 exits 0 "the next page" cectl runs -n 3 --before last~2
 is "$(grep -c '^[0-9A-Z]\{26\}' <<<"$out")" 1 "holds the rest"
 
+
+# How runs are found.
+runs() { # runs FILTER...: the outcomes of the runs that it finds, newest first
+	cectl runs --json --limit 1000 "$@" |
+		/usr/bin/python3 -c 'import json, sys; print(*(run["outcome"] for run in json.load(sys.stdin)["runs"]))'
+}
+is "$(runs --text 'total print')" exception "words of the program find it"
+is "$(runs --text 'TOTAL 6')" exception "words of what it wrote, too"
+is "$(runs --text IndexError)" exception "also on stderr"
+is "$(runs --text '"list index"')" exception "words in quotation marks stand side by side"
+is "$(runs --text '"index list"')" '' "and no other way"
+is "$(runs --text 'socket first')" '' "all of them must be there"
+is "$(runs --policy strict)" policy_denied "--policy"
+is "$(runs --rule python.import.denied)" policy_denied "--rule"
+is "$(runs --label env=test --agent two)" exception "--label and --agent together"
+is "$(runs --since yesterday --until 1h)" '' "--until"
+is "$(runs --since "$(date -d '5 minutes ago' +%Y-%m-%dT%H:%M)")" "ok policy_denied exception ok" "--since a moment"
+exits 2 "a word that is no time" cectl runs --since soon
+exits 0 "--columns" cectl runs --columns run,code,policy
+like "$out" '^RUN +CODE +POLICY' "are those that were asked for"
+exits 2 "a column that is not there" cectl runs --columns run,colour
+like "$err" 'no column "colour"; there are: run when' "is refused with those that are"
+exits 0 "--csv" cectl runs --csv --columns run,outcome,agent,time
+is "$(head -n 1 <<<"$out")" $'run_id,outcome,agent,total_us\r' "begins with titles"
+like "$out" '"[0-9A-Z]{26}","exception","two",[0-9]+' "and has values as they are"
+is "$(wc -l <<<"$out")" 5 "of each run"
+is "$(cectl runs --csv --all --columns all | wc -l)" 5 "--all needs no number"
+cectl run -c 'print(1)' --agent '=cmd|x' --task $'a"b,c' >/dev/null
+like "$(cectl runs --csv -n 1 --columns agent,task)" "\"'=cmd\|x\",\"a\"\"b,c\"" "a CSV harms no spreadsheet"
+exits 2 "--csv with --json" cectl runs --csv --json
+for ((n = 0; n < 7; n++)); do cectl run -c "print('page $n')" --agent pager >/dev/null; done
+is "$(cectl runs --agent pager --all --json | grep -o '"run_id"' | wc -l)" 7 "--all with a filter"
+exits 0 "the program again" cectl run -c 'import sys; sys.stdout.write("\n".join(str(i) for i in range(10000)) + "\n")'
+
 exits 0 "output --head" cectl output last --head 2
 is "$out" $'0\n1' "the first lines"
 exits 0 "output --tail" cectl output last --tail 2
@@ -64,12 +98,12 @@ is "$out" $'1\n2' "bytes from the middle"
 is "$(cectl output last --raw | sha256sum)" \
 	"$(/usr/bin/python3 -c 'print("\n".join(str(i) for i in range(10000)))' | sha256sum)" \
 	"output --raw is every byte"
-exits 0 "output --stream code" cectl output last~2 --stream code
+exits 0 "output --stream code" cectl output "$run_id" --stream code
 is "$out" "$(cat faulty.py)" "is the program"
 
 exits 0 "stats of one program" cectl stats --code-hash "$(printf 'print(1)' | sha256sum | cut -d' ' -f1)"
 exits 0 "stats" cectl stats --since 1h
-like "$out" '4 runs, 50.0 % ok' "counts"
+like "$out" '13 runs, 84.6 % ok' "counts"
 for by in outcome language agent phase; do
 	exits 0 "stats --by $by" cectl stats --by "$by"
 	like "$out" 'p50' "has percentiles"

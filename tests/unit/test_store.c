@@ -101,12 +101,12 @@ TEST(a_new_store_is_empty_and_knows_its_schema)
 	CHECK(shop.store);
 	CHECK_EQ_INT(store_status(shop.store, &shop.arena, &status, &shop.err), 0);
 	CHECK_EQ_INT(value_as_int(value_get(status, "runs"), -1), 0);
-	CHECK_EQ_INT(value_as_int(value_get(status, "schema"), -1), 2);
+	CHECK_EQ_INT(value_as_int(value_get(status, "schema"), -1), 3);
 	CHECK(value_as_int(value_get(status, "bytes"), -1) > 0);
 	CHECK(value_as_int(value_get(status, "wal_bytes"), -1) >= 8 << 20);
 	CHECK_EQ_INT(store_lost_count(shop.store), 0);
 	CHECK_EQ_INT(ask(&shop, "PRAGMA application_id"), 0x63656431);
-	CHECK_EQ_INT(ask(&shop, "PRAGMA user_version"), 2);
+	CHECK_EQ_INT(ask(&shop, "PRAGMA user_version"), 3);
 }
 
 TEST(nobody_else_may_read_the_files)

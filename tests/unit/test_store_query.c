@@ -27,6 +27,13 @@ static int64_t time_of(unsigned n)
 
 static const char *const agents[] = { "ada", "bob", "cyd" };
 static const char *const languages[] = { "python", "bash" };
+static const char *const policies[] = { "standard", "strict" };
+
+/* Every ninth run has a finding, every eighteenth two. */
+static struct policy_finding findings[2] = {
+	{ "python.import.denied", "observe", 1, 1, "import x", "no", NULL },
+	{ "python.open.write", "observe", 2, 1, "open(y)", "no", NULL },
+};
 
 /* Six hundred runs that differ in everything a filter can ask for; the last three still run. */
 static void write_runs(struct shop *shop)
@@ -55,6 +62,9 @@ static void write_runs(struct shop *shop)
 		sample->run.agent = n % 4 ? agents[n % 3] : NULL;
 		sample->run.task = tasks[n % 10];
 		sample->run.language = languages[n % 7 == 0];
+		sample->run.policy = policies[n % 8 == 0];
+		sample->result.verdict.findings = findings;
+		sample->result.verdict.finding_count = n % 9 ? 0 : 1 + (n % 18 == 0);
 		sample->run.received_wall_us = time_of(n);
 		sample->result.outcome = n % 11 ? OUTCOME_OK : OUTCOME_WALL_LIMIT;
 		sample->result.metrics.exec_us = n;
@@ -143,6 +153,26 @@ static bool is_task_7(unsigned n)
 	return n % 10 == 7;
 }
 
+static bool is_strict(unsigned n)
+{
+	return n % 8 == 0;
+}
+
+static bool has_written(unsigned n)
+{
+	return n % 18 == 0 && n < RUNS - 3;
+}
+
+static bool has_imported_strictly(unsigned n)
+{
+	return n % 9 == 0 && n % 8 == 0 && n < RUNS - 3;
+}
+
+static bool is_blue_bash(unsigned n)
+{
+	return n % 6 == 0 && n % 7 == 0;
+}
+
 static bool is_code_3(unsigned n)
 {
 	return n % 4 == 3;
@@ -206,6 +236,20 @@ TEST(each_filter_lets_through_what_it_says)
 		{ { .all_callers = true, .agent = "bob", .limit = 1000 }, is_bob },
 		{ { .all_callers = true, .task = "task-7", .limit = 1000 }, is_task_7 },
 		{ { .all_callers = true, .code_hash = hash, .limit = 1000 }, is_code_3 },
+		{ { .all_callers = true, .policy = "strict", .limit = 1000 }, is_strict },
+		{ { .all_callers = true, .rule = "python.open.write", .limit = 1000 },
+			has_written },
+		{ { .all_callers = true,
+			  .rule = "python.import.denied",
+			  .policy = "strict",
+			  .limit = 1000 },
+			has_imported_strictly },
+		{ { .all_callers = true,
+			  .language = "bash",
+			  .label_key = "colour",
+			  .label_value = "blue",
+			  .limit = 1000 },
+			is_blue_bash },
 		{ { .all_callers = true,
 			  .label_key = "colour",
 			  .label_value = "blue",

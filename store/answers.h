@@ -1,0 +1,43 @@
+/*
+ * Questions of the protocol whose answers are in the store: `runs.list`, `runs.get`, `runs.output`,
+ * `stats`, and which run a name means.  The daemon answers its clients with it, and cectl itself
+ * when it reads a copy of a store.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/err.h"
+#include "proto/method.h"
+#include "proto/rpc.h"
+#include "store/store.h"
+
+/* One question; its params are held against the method's schema before. */
+struct store_question {
+	enum method_id method;
+	const struct value *params;
+	bool all_callers; /* an administrator; else only what is `uid`'s */
+	uint32_t uid;
+};
+
+struct store_answer {
+	struct value *value; /* in the arena; NULL: refused */
+	enum rpc_code code;  /* then: why, and err has the words */
+};
+
+/* Whether there are answers to such questions here. */
+bool store_can_answer(enum method_id method);
+
+/* 0 with *ret_answer, which may be a refusal with *err; -1 when asking failed. */
+int store_answer(struct store *store, const struct store_question *question, struct arena *arena,
+	struct store_answer *ret_answer, struct err *err);
+
+/* The full id behind a run's name, among those that the asker may see.  As store_answer(). */
+int store_answer_name(struct store *store, const struct store_question *question, const char *name,
+	char ret_run_id[RUN_ID_LEN + 1], struct store_answer *ret_answer, struct err *err);
+
+/* The run's record with its streams up to `stream_bytes` each.  As store_answer(). */
+int store_answer_record(struct store *store, const char *run_id, uint64_t stream_bytes,
+	struct arena *arena, struct store_answer *ret_answer, struct err *err);

@@ -1,0 +1,189 @@
+#include "store/fresh.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/db.h"
+#include "store/texts.h"
+
+#define FRESH_MAX   8192 /* more than wait under any load that the writer keeps up with */
+#define ARENA_BYTES ((size_t)1 << 30)
+#define PIECE_MAX   64
+
+/* As in store/migrations/0003_search.sql. */
+#define WORDS_TABLE                                                                             \
+	"CREATE VIRTUAL TABLE words USING fts5(text, content = '', columnsize = 0, tokenize = " \
+	"'unicode61 remove_diacritics 2')"
+
+struct fresh {
+	struct store *store;
+	const char *question;
+	int64_t *keys;
+	size_t count;
+	bool *holds;
+	sqlite3 *db; /* opened for the first text that may hold the words */
+	sqlite3_stmt *insert;
+	struct arena arena;
+};
+
+static int no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "the store: no memory to look for words");
+}
+
+/* ---- which runs --------------------------------------------------------------------------- */
+
+static int list_keys(struct fresh *fresh, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(fresh->store, STMT_PENDING_NEWEST, err);
+	struct binding binding;
+	int r;
+
+	if (!stmt)
+		return -1;
+	fresh->keys = calloc(FRESH_MAX, sizeof(*fresh->keys));
+	fresh->holds = calloc(FRESH_MAX, sizeof(*fresh->holds));
+	if (!fresh->keys || !fresh->holds)
+		return no_memory(err);
+	binding = bind_to(stmt);
+	bind_int(&binding, FRESH_MAX);
+	while ((r = stmt_step(fresh->store, stmt, err)) > 0)
+		fresh->keys[fresh->count++] = sqlite3_column_int64(stmt, 0);
+	return r;
+}
+
+/* ---- which texts -------------------------------------------------------------------------- */
+
+static bool is_ascii(const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)bytes[i] >= 0x80)
+			return false;
+	}
+	return true;
+}
+
+/* A quick no, for most texts: in plain ASCII each piece of the question stands as it is. */
+static bool may_hold(const char *question, struct bytes text)
+{
+	if (!is_ascii(question, strlen(question)) || !is_ascii(text.data, text.len))
+		return true;
+	for (const char *at = question; *at;) {
+		char piece[PIECE_MAX];
+		size_t len = 0;
+
+		while (*at && !isalnum((unsigned char)*at))
+			at++;
+		while (len < sizeof(piece) - 1 && isalnum((unsigned char)*at))
+			piece[len++] = *at++;
+		piece[len] = '\0';
+		if (len && !strcasestr(text.data, piece))
+			return false;
+	}
+	return true;
+}
+
+static int open_index(struct fresh *fresh, struct err *err)
+{
+	int r = sqlite3_open_v2(":memory:", &fresh->db,
+		SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (r == SQLITE_OK)
+		r = sqlite3_exec(fresh->db, "BEGIN; " WORDS_TABLE, NULL, NULL, NULL);
+	if (r == SQLITE_OK)
+		r = sqlite3_prepare_v2(fresh->db, "INSERT INTO words (rowid, text) VALUES (?, ?)",
+			-1, &fresh->insert, NULL);
+	return r == SQLITE_OK ? 0 : no_memory(err);
+}
+
+/* A row's number: the run's place in the list, times what a run may have. */
+static int index_text(struct fresh *fresh, size_t number, struct bytes text, struct err *err)
+{
+	int r;
+
+	if (!text.data || !may_hold(fresh->question, text))
+		return 0;
+	if (!fresh->db && open_index(fresh, err) < 0)
+		return -1;
+	(void)sqlite3_bind_int64(fresh->insert, 1, (int64_t)number);
+	(void)sqlite3_bind_text64(
+		fresh->insert, 2, text.data, text.len, SQLITE_STATIC, SQLITE_UTF8);
+	r = sqlite3_step(fresh->insert);
+	(void)sqlite3_reset(fresh->insert);
+	return r == SQLITE_DONE ? 0 : no_memory(err);
+}
+
+static int index_run(struct fresh *fresh, size_t run, struct err *err)
+{
+	struct bytes texts[TEXTS_OF_A_RUN];
+	int r = texts_read(fresh->store, fresh->keys[run], &fresh->arena, texts, err);
+
+	for (size_t i = 0; r == 0 && i < TEXTS_OF_A_RUN; i++)
+		r = index_text(fresh, run * TEXTS_OF_A_RUN + i, texts[i], err);
+	arena_done(&fresh->arena);
+	return r < 0 ? -1 : 0;
+}
+
+/* ---- asking ------------------------------------------------------------------------------- */
+
+static int ask(struct fresh *fresh, const char *match, struct err *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r;
+
+	if (!fresh->db)
+		return 0;
+	r = sqlite3_prepare_v2(
+		fresh->db, "SELECT rowid FROM words WHERE words MATCH ?", -1, &stmt, NULL);
+	if (r == SQLITE_OK)
+		r = sqlite3_bind_text(stmt, 1, match, -1, SQLITE_STATIC);
+	while (r == SQLITE_OK && (r = sqlite3_step(stmt)) == SQLITE_ROW) {
+		fresh->holds[sqlite3_column_int64(stmt, 0) / TEXTS_OF_A_RUN] = true;
+		r = SQLITE_OK;
+	}
+	(void)sqlite3_finalize(stmt);
+	return r == SQLITE_DONE ? 0 : no_memory(err);
+}
+
+static void keep_holders(struct fresh *fresh)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < fresh->count; i++) {
+		if (fresh->holds[i])
+			fresh->keys[kept++] = fresh->keys[i];
+	}
+	fresh->count = kept;
+}
+
+static void fresh_done(struct fresh *fresh)
+{
+	(void)sqlite3_finalize(fresh->insert);
+	(void)sqlite3_close(fresh->db);
+	free(fresh->keys);
+	free(fresh->holds);
+	arena_done(&fresh->arena);
+}
+
+int fresh_find(struct store *store, const char *question, const char *match, int64_t **ret_keys,
+	size_t *ret_count, struct err *err)
+{
+	__attribute__((cleanup(fresh_done))) struct fresh fresh = { .store = store,
+		.question = question };
+
+	arena_init(&fresh.arena, ARENA_BYTES);
+	if (list_keys(&fresh, err) < 0)
+		return -1;
+	for (size_t i = 0; i < fresh.count; i++) {
+		if (index_run(&fresh, i, err) < 0)
+			return -1;
+	}
+	if (ask(&fresh, match, err) < 0)
+		return -1;
+	keep_holders(&fresh);
+	*ret_count = fresh.count;
+	*ret_keys = take_ptr(fresh.keys);
+	return 0;
+}
