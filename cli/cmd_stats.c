@@ -127,12 +127,15 @@ static int show(struct cli *cli, const struct value *stats, const char *by)
 	const struct value *groups = value_get(stats, "by");
 	int64_t runs = value_as_int(value_get(stats, "runs"), 0);
 	int64_t running = value_as_int(value_get(stats, "running"), 0);
+	int64_t cached = value_as_int(value_get(stats, "cached"), 0);
 
 	say(&cli->out, PAINT_BOLD, "%s", page_number(cli, "runs", value_get(stats, "runs")));
 	say(&cli->out, PAINT_PLAIN, " run%s", runs == 1 ? "" : "s");
 	if (runs > 0)
 		say(&cli->out, PAINT_PLAIN, ", %s ok",
 			percent(cli, value_as_int(value_get(stats, "ok"), 0), runs));
+	if (cached > 0)
+		say(&cli->out, PAINT_PLAIN, ", %" PRId64 " told again without a run", cached);
 	if (running > 0)
 		say(&cli->out, PAINT_PLAIN, ", %" PRId64 " running", running);
 	say(&cli->out, PAINT_PLAIN, "\n");

@@ -370,6 +370,7 @@ static void put_words(struct building *b, const struct job_options *options)
 	put_text(b, "task", options->task);
 	put_text(b, "agent", options->agent);
 	put_text(b, "on_output_limit", options->on_output_limit);
+	put_text(b, "cache", options->cache);
 	if (options->no_trace)
 		put_text(b, "trace", "off");
 	if (options->deterministic)

@@ -20,6 +20,7 @@ struct job_options {
 	const char *task;
 	const char *agent;
 	const char *on_output_limit;
+	const char *cache;
 	bool no_trace;
 	bool deterministic;
 	struct words limits;
@@ -58,7 +59,10 @@ struct job_options {
 		"files to bring back: '*.png', 'out/*'; '*' for all"), \
 	JOB_ROW(type, 0, "on-output-limit", "DO", OPTION_TEXT, on_output_limit, \
 		"kill (default), or truncate: run on, keep the first and the last half"), \
-	JOB_ROW(type, 0, "id", "NAME", OPTION_TEXT, id, "your own name for this action"), \
+	JOB_ROW(type, 0, "id", "NAME", OPTION_TEXT, id, \
+		"your own name for this action: asked for again, it is not done again"), \
+	JOB_ROW(type, 0, "cache", "MODE", OPTION_TEXT, cache, \
+		"use: a known result of the same run will do; refresh: run, and know it anew; off (default)"), \
 	JOB_ROW(type, 0, "task", "NAME", OPTION_TEXT, task, "groups attempts at one task"), \
 	JOB_ROW(type, 0, "agent", "NAME", OPTION_TEXT, agent, "which of your agents asks"), \
 	JOB_ROW(type, 0, "label", "K=V", OPTION_LIST, labels, "found again with `cectl runs --label`"), \

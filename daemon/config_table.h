@@ -32,6 +32,8 @@
 	X(input_bytes,            16 * MIB,  1,    256 * MIB,  "largest stdin or input") \
 	X(files_bytes,            16 * MIB,  1,    40 * MIB,   "all input files together") \
 	X(schema_bytes,           64 << 10,  1,    MIB,        "largest output schema") \
+	X(cache_s,                86400,     0,    31536000,   "so long a result may be told again to who asks for that; 0: never") \
+	X(cache_entries,          10000,     0,    10000000,   "so many results are kept for that, the newest") \
 	X(wait_ms,                600000,    10,   86400000,   "longest time that one call of wait may wait")
 
 /*  X(name, default, most, lowest, highest, meaning): what a run gets, and the most it may ask for */

@@ -13,8 +13,11 @@ static const struct {
 	enum stage (*run)(struct request *request);
 	unsigned doors;
 } stages[] = {
-	[STAGE_CONTRACT] = { "contract", stage_contract, DOOR(POLICY) | DOOR(RECORD) | DOOR(REPLY) },
-	[STAGE_POLICY]   = { "policy",   stage_policy,   DOOR(QUEUE)  | DOOR(RECORD) | DOOR(REPLY) },
+	[STAGE_CONTRACT] = { "contract", stage_contract, DOOR(REPEAT) | DOOR(RECORD) | DOOR(REPLY) },
+	[STAGE_REPEAT]   = { "repeat",   stage_repeat,   DOOR(POLICY) | DOOR(RECORD) },
+	[STAGE_POLICY]   = { "policy",   stage_policy,   DOOR(CACHE)  | DOOR(RECORD) | DOOR(REPLY) },
+	[STAGE_CACHE]    = { "cache",    stage_cache,    DOOR(MARK)   | DOOR(OUTPUT) | DOOR(RECORD) },
+	[STAGE_MARK]     = { "mark",     stage_mark,     DOOR(QUEUE)  | DOOR(RECORD) | DOOR(REPLY) },
 	[STAGE_QUEUE]    = { "queue",    stage_queue,    DOOR(WORKER) | DOOR(RECORD) },
 	[STAGE_WORKER]   = { "worker",   stage_worker,   DOOR(OUTPUT) | DOOR(RECORD) },
 	[STAGE_OUTPUT]   = { "output",   stage_output,   DOOR(RECORD) },

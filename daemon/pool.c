@@ -456,6 +456,7 @@ static void on_zygote_answer(void *context, const struct priv_msg *msg, int *fds
 /* The configuration and the pool outlive every thread; a runtime may have gone when it comes back. */
 struct taking {
 	struct pool *pool;
+	const struct config_runtime *config; /* a twin's is its brother's */
 	unsigned index;
 	char harness[CONFIG_TEXT_MAX];
 	char digest[DIGEST_TEXT_LEN + 1];
@@ -466,8 +467,7 @@ static void take_fingerprint(void *context)
 {
 	struct taking *taking = context;
 
-	if (fingerprint_runtime(&taking->pool->config->runtimes[taking->index], taking->harness,
-		    taking->digest, &taking->err) < 0)
+	if (fingerprint_runtime(taking->config, taking->harness, taking->digest, &taking->err) < 0)
 		taking->digest[0] = '\0';
 }
 
@@ -492,6 +492,7 @@ static void start_fingerprint(const struct runtime *runtime)
 	if (!taking)
 		return; /* results go without until the next zygote */
 	taking->pool = runtime->pool;
+	taking->config = runtime->config;
 	taking->index = (unsigned)(runtime - runtime->pool->runtimes);
 	memcpy(taking->harness, runtime->harness, sizeof(taking->harness));
 	if (work_start(runtime->pool->loop, take_fingerprint, on_fingerprint, taking) < 0)
@@ -788,6 +789,14 @@ bool runtime_forms(
 		ret_forms[i] = runtime->config->forms[i];
 	ret_forms[count] = NULL;
 	return runtime->config->kind == KIND_COMMAND;
+}
+
+bool runtime_is_made_of(const struct runtime *runtime, const char *digest)
+{
+	const struct list *first = list_first(&runtime->zygotes);
+
+	return digest && strcmp(runtime->digest, digest) == 0 && zygote_in_use(runtime) &&
+	       first->next == &runtime->zygotes;
 }
 
 struct value *runtime_stamp(const struct runtime *runtime, struct arena *arena)

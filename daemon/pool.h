@@ -97,6 +97,9 @@ bool runtime_reads_stdin_inline(const struct runtime *runtime);
 bool runtime_forms(
 	const struct runtime *runtime, const char *ret_forms[static CONFIG_FORMS_MAX + 1]);
 
+/* Whether all its workers are made of what has this digest: nothing takes its place just now. */
+bool runtime_is_made_of(const struct runtime *runtime, const char *digest);
+
 /* {name, version, digest} of a result. */
 struct value *runtime_stamp(const struct runtime *runtime, struct arena *arena);
 

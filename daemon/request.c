@@ -1,5 +1,6 @@
 #include "daemon/request.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,16 +83,31 @@ void request_fail(struct request *request, int code, const char *format, ...)
 	request->failure.message = arena_strdup(&request->arena, text);
 }
 
+enum stage request_give_up(struct request *request)
+{
+	request->result.outcome = OUTCOME_CANCELED;
+	request->result.ran = RAN_NO;
+	request->result.reason = arena_printf(&request->arena,
+		"The run was cancelled before it began, %s.", canceled_words(request->canceled));
+	return STAGE_RECORD;
+}
+
 void request_cancel(struct request *request, enum limit_word why)
 {
 	if (request->gone)
 		return;
+	if (why == KILLED_LEFT && claims_has_waiting(&request->claim)) {
+		request->left = true; /* who leaves cancels only himself */
+		return;
+	}
 	request->gone = true;
 	request->canceled = why;
 	if (request->executing)
 		execution_cancel(&request->execution, why);
 	else if (request->stage == STAGE_QUEUE && !request->walking)
 		stage_queue_give_up(request, OUTCOME_CANCELED);
+	else if (request->stage == STAGE_REPEAT && claims_leader(&request->claim))
+		stage_repeat_leave(request);
 	/* In every other room it is on its way anyway. */
 }
 
@@ -99,6 +115,8 @@ void request_free(struct request *request)
 {
 	struct server *server = request->server;
 	struct runtime *runtime = request->runtime;
+
+	assert(!request->claim.claim);
 
 	list_remove(&request->link);
 	if (request->conn)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/claims.h"
 #include "daemon/execution.h"
 #include "daemon/policy/policy.h"
 #include "daemon/queue.h"
@@ -27,7 +28,10 @@ struct runtime;
 
 enum stage {
 	STAGE_CONTRACT,
+	STAGE_REPEAT,
 	STAGE_POLICY,
+	STAGE_CACHE,
+	STAGE_MARK,
 	STAGE_QUEUE,
 	STAGE_WORKER,
 	STAGE_OUTPUT,
@@ -51,6 +55,7 @@ struct request_failure {
 	const char *message;
 	const char *pointer, *reason; /* of a refused contract */
 	int64_t retry_after_ms;
+	const char *other_run_id; /* of a conflict: who has the id */
 };
 
 struct request {
@@ -70,6 +75,11 @@ struct request {
 	unsigned held; /* by whom else than the walk: a begun recording on its way */
 	bool gone;     /* it is cancelled, or its client left: what has not begun does not begin */
 	enum limit_word canceled; /* why it is gone */
+	bool left;                /* its client has, and it goes on for those that wait for it */
+	struct claim_entry claim; /* on its id */
+	bool marking, marked;     /* stage_mark.c */
+	uint8_t cache_key[DIGEST_LEN];
+	bool has_cache_key;
 	bool has_spec;
 	bool known;      /* the store durably knows the run: bytes may leave */
 	bool start_told; /* to those who hear events */
@@ -110,6 +120,9 @@ void request_step_at(struct request *request, int64_t at_us, const char *step, c
 /* Turns it into an RPC error.  The first failure counts. */
 void request_fail(struct request *request, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* It was cancelled before it began: gives the door that follows. */
+enum stage request_give_up(struct request *request);
 
 /* The client left, or the run is to be cancelled: ends whatever it waits for. */
 void request_cancel(struct request *request, enum limit_word why);

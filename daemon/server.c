@@ -399,6 +399,7 @@ static void init(struct server *server)
 	list_init(&server->conns);
 	list_init(&server->waits);
 	map_init(&server->runs);
+	claims_init(&server->claims);
 	errands_init(&server->errands, &server->loop);
 	turns_init(&server->turns, &server->loop, conn_take_turn);
 	events_init(&server->events, &server->loop);
@@ -429,6 +430,7 @@ int server_run(struct server *server)
 	readers_free(server->readers);
 	queue_done(&server->queue);
 	map_done(&server->runs);
+	claims_done(&server->claims);
 	ceilings_done(&server->ceilings);
 	levers_done(&server->levers);
 	(void)uv_loop_close(&server->loop);

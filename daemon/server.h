@@ -9,6 +9,7 @@
 #pragma once
 
 #include "daemon/ceilings.h"
+#include "daemon/claims.h"
 #include "daemon/config.h"
 #include "daemon/errands.h"
 #include "daemon/events.h"
@@ -37,6 +38,7 @@ struct server {
 	struct priv_host host;
 	struct spawner_link *spawner;
 	struct pool pool;
+	struct claims claims;
 	struct policies *policies;
 	struct inspectors *inspectors;
 	struct recorder *recorder;

@@ -89,5 +89,5 @@ enum stage stage_contract(struct request *request)
 	if (request->spec.deterministic)
 		request->runtime = request->runtime->steady;
 	request_step(request, "contract.held", "contract", true, NULL);
-	return STAGE_POLICY;
+	return STAGE_REPEAT;
 }

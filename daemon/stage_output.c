@@ -166,13 +166,16 @@ static enum stage hand_to_thread(struct request *request, work_fn *work)
 enum stage stage_output(struct request *request)
 {
 	const struct execution *execution = &request->execution;
-	size_t bytes = execution->out.head_len + execution->out.tail_len +
-		       execution->errout.head_len + execution->errout.tail_len +
-		       execution->artifact_bytes.len;
+	size_t bytes = request->result.out.head.len + execution->out.head_len +
+		       execution->out.tail_len + execution->errout.head_len +
+		       execution->errout.tail_len + execution->artifact_bytes.len;
 
+	/* A result that was known has all that is gathered here. */
 	if (bytes > BYTES_AT_ONCE)
-		return hand_to_thread(request, examine);
-	gather(request);
+		return hand_to_thread(
+			request, request->result.cached_from[0] ? check_again : examine);
+	if (!request->result.cached_from[0])
+		gather(request);
 	if (!check(request, WORK_AT_ONCE))
 		return hand_to_thread(request, check_again);
 	return checked(request);

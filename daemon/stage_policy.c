@@ -50,17 +50,11 @@ static enum stage judge(struct request *request)
 	}
 	if (request->is_check)
 		return STAGE_REPLY;
-	if (!denied && request->gone) {
-		result->outcome = OUTCOME_CANCELED;
-		result->ran = RAN_NO;
-		result->reason =
-			arena_printf(&request->arena, "The run was cancelled before it began, %s.",
-				canceled_words(request->canceled));
-		return STAGE_RECORD;
-	}
-	if (!denied && request->spec.detach)
+	if (!denied && request->gone)
+		return request_give_up(request);
+	if (!denied && request->spec.detach && !request->begun.done)
 		stage_record_begun(request, true); /* known durably: its id may be told */
-	return denied ? STAGE_RECORD : STAGE_QUEUE;
+	return denied ? STAGE_RECORD : STAGE_CACHE;
 }
 
 /* ---- the texts that are judged -------------------------------------------------------------- */

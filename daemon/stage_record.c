@@ -27,6 +27,7 @@ static void describe(struct request *request, struct store_run *run)
 	run->task = request->spec.task;
 	run->agent = request->spec.agent;
 	run->entrypoint = request->spec.entrypoint;
+	run->action = request->claim.leads ? request->claim.content : NULL;
 	run->spec = &request->spec;
 }
 
@@ -62,20 +63,26 @@ static void on_begun(struct recording *recording, const struct err *err)
 	struct request *request = container_of(recording, struct request, begun);
 
 	request->held--;
-	if (err || recording->durability != STORE_NOW)
-		return; /* the record of its end will meet the same trouble and tell it */
+	if (err || recording->durability != STORE_NOW) {
+		/* the record of its end will meet the same trouble and tell it */
+		stage_mark_begun(request, err);
+		return;
+	}
 	request->known = true;
+	request->marked = recording->run.action != NULL;
 	if (request->conn && request->early.len)
 		conn_send_buf(request->conn, &request->early);
 	if (request->spec.detach)
 		answer_detached(request);
 	event_run_started(request);
+	stage_mark_begun(request, NULL);
 }
 
 void stage_record_begun(struct request *request, bool durable)
 {
 	request->begun.kind = RECORDING_BEGUN;
 	request->begun.durability = durable ? STORE_NOW : STORE_SOON;
+	request->begun.run.is_begun = request->begun.done != NULL; /* once more, for its action */
 	request->begun.done = on_begun;
 	describe(request, &request->begun.run);
 	request->held++;
@@ -106,6 +113,8 @@ static void describe_ended(struct request *request)
 		describe_refused(request, &request->ended.run);
 	request->ended.run.ended_wall_us = clock_wall_us();
 	request->ended.run.result = &request->result;
+	request->ended.run.cache_key = stage_cache_key(request);
+	request->ended.run.cache_entries = request->server->config.cache_entries;
 	request->result.metrics.total_us = clock_us() - request->received_us;
 }
 

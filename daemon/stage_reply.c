@@ -2,8 +2,10 @@
 #include "daemon/conn.h"
 #include "daemon/events_runs.h"
 #include "daemon/methods.h"
+#include "daemon/notice.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
+#include "proto/base/container.h"
 #include "proto/rpc.h"
 
 static const char *would(const struct request *request)
@@ -58,9 +60,32 @@ static struct rpc_error failure_to_error(struct request *request)
 	if (failure->retry_after_ms)
 		value_map_put(
 			arena, data, "retry_after_ms", value_int(arena, failure->retry_after_ms));
+	if (failure->other_run_id)
+		value_map_put(
+			arena, data, "other_run_id", value_text(arena, failure->other_run_id));
 	if (request->known)
 		value_map_put(arena, data, "run_id", value_text(arena, request->result.run_id));
 	return error;
+}
+
+/* What another run wrote comes in the same form as what a run of its own would have written. */
+static void tell_streams(struct request *request)
+{
+	const struct {
+		const char *name;
+		struct bytes kept;
+	} streams[] = { { "stdout", request->result.out.head },
+		{ "stderr", request->result.errout.head } };
+
+	for (size_t i = 0; i < COUNT_OF(streams) && request->conn; i++) {
+		struct buf notice;
+
+		buf_init(&notice, streams[i].kept.len + 4096);
+		if (streams[i].kept.len && notice_write(&notice, request->result.run_id,
+						   streams[i].name, 0, streams[i].kept, NULL) == 0)
+			conn_send_buf(request->conn, &notice);
+		buf_done(&notice);
+	}
 }
 
 enum stage stage_reply(struct request *request)
@@ -71,6 +96,7 @@ enum stage stage_reply(struct request *request)
 
 	if (!request->is_check)
 		event_run_ended(request);
+	stage_repeat_over(request);
 	/* What `check` finds out about the request is its answer; trouble of ours is an error. */
 	if (request->failure.set && !(request->is_check && request->failure.pointer)) {
 		error = failure_to_error(request);
@@ -81,6 +107,8 @@ enum stage stage_reply(struct request *request)
 	}
 	result = request->is_check ? check_to_value(request)
 				   : job_result_to_value(&request->arena, &request->result);
+	if (request->spec.stream && request->result.cached_from[0])
+		tell_streams(request);
 	if (request->conn && !request->answered)
 		conn_send_result(request->conn, request->msgid, result);
 	if (!request->is_check) {

@@ -2,6 +2,7 @@
 #include "daemon/complaint.h"
 #include "daemon/conn.h"
 #include "daemon/events_runs.h"
+#include "daemon/notice.h"
 #include "daemon/pipeline.h"
 #include "daemon/refused.h"
 #include "daemon/server.h"
@@ -68,37 +69,22 @@ static void on_end(struct execution *execution)
 		request_enter(request, STAGE_OUTPUT);
 }
 
-static struct value *notification(struct request *request, struct arena *arena, const char *stream,
-	uint64_t offset, const char *bytes, size_t len)
-{
-	struct value *params = value_map(arena);
-
-	value_map_put(arena, params, "run_id", value_text(arena, request->result.run_id));
-	value_map_put(arena, params, "stream", value_text(arena, stream));
-	value_map_put(arena, params, "offset", value_uint(arena, offset));
-	value_map_put(arena, params, "data", value_blob_borrowed(arena, bytes, len));
-	return params;
-}
-
 /* Tells what the program wrote, or keeps it until the store durably knows the run. */
 static void on_output(struct execution *execution, const char *stream, uint64_t offset,
 	const char *bytes, size_t len)
 {
 	struct request *request = execution->owner;
 	struct buf message;
-	struct arena arena;
 	struct err err = ERR_INIT;
 
 	if (!request->conn)
 		return;
-	arena_init(&arena, 4096);
 	buf_init(&message, len + 4096);
-	if (rpc_write_notification(request->known ? &message : &request->early, "run.output",
-		    notification(request, &arena, stream, offset, bytes, len), &err) == 0 &&
+	if (notice_write(request->known ? &message : &request->early, request->result.run_id,
+		    stream, offset, (struct bytes){ bytes, len }, &err) == 0 &&
 		request->known)
 		conn_send_buf(request->conn, &message);
 	buf_done(&message);
-	arena_done(&arena);
 }
 
 static struct value *held_by(struct request *request)

@@ -7,7 +7,10 @@
 #include "daemon/request.h"
 
 enum stage stage_contract(struct request *request); /* params -> a job_spec, or a refusal */
+enum stage stage_repeat(struct request *request);   /* an id: is this done, or being done? */
 enum stage stage_policy(struct request *request);   /* the program -> a verdict */
+enum stage stage_cache(struct request *request);    /* a known result instead of a run */
+enum stage stage_mark(struct request *request);     /* an id is on the disk before it runs */
 enum stage stage_queue(struct request *request);    /* waits for a turn: fair and bounded */
 enum stage stage_worker(struct request *request);   /* runs the job in a jail */
 enum stage stage_output(struct request *request);   /* what came out against what was promised */
@@ -16,6 +19,18 @@ enum stage stage_reply(struct request *request);    /* told to whoever still lis
 
 /* Puts the run on the record as begun; request->known follows when `durable`. */
 void stage_record_begun(struct request *request, bool durable);
+
+/* Its record is on the disk, or could not be: those that wait for its id get what they can. */
+void stage_repeat_over(struct request *request);
+
+/* It is cancelled while it waits for another with its id. */
+void stage_repeat_leave(struct request *request);
+
+/* The begun record is on the disk; with `err`, it is not. */
+void stage_mark_begun(struct request *request, const struct err *err);
+
+/* Where its result may be found again; NULL: nowhere. */
+const uint8_t *stage_cache_key(const struct request *request);
 
 /* A worker got warm, or a caller may run one more: give turns to those that wait. */
 void stage_queue_serve(struct server *server, struct runtime *runtime);

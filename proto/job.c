@@ -72,6 +72,17 @@ const char *policy_decision_word(enum policy_decision decision)
 	return (unsigned)decision < COUNT_OF(decision_words) ? decision_words[decision] : "deny";
 }
 
+bool outcome_is_fact(enum outcome outcome)
+{
+	return outcome == OUTCOME_OK || outcome == OUTCOME_EXIT || outcome == OUTCOME_EXCEPTION ||
+	       outcome == OUTCOME_SYNTAX_ERROR;
+}
+
+bool job_result_is_spent(const struct job_result *result)
+{
+	return result->ran != RAN_NO || result->outcome == OUTCOME_SYNTAX_ERROR;
+}
+
 void job_limits_settle(struct job_limits *limits)
 {
 	if (limits->file_bytes > limits->disk_bytes)

@@ -68,6 +68,11 @@ enum job_trace {
 	TRACE_STEPS,
 	TRACE_OFF
 };
+enum job_cache {
+	CACHE_OFF,
+	CACHE_USE,    /* a result that is known will do; else it runs, and its result is known */
+	CACHE_REFRESH /* it runs in any case, and its result takes the place of what was known */
+};
 
 struct job_spec {
 	const char *id;       /* the caller's name for it, or NULL */
@@ -83,6 +88,7 @@ struct job_spec {
 	struct job_pair *env;
 	size_t env_count;
 	struct job_limits limits;
+	const struct value *limits_asked; /* those that were named, or NULL */
 	enum job_on_output_limit on_output_limit;
 	const char **artifact_globs;
 	size_t artifact_glob_count;
@@ -95,6 +101,7 @@ struct job_spec {
 	struct job_pair *labels;
 	size_t label_count;
 	enum job_trace trace;
+	enum job_cache cache;
 	bool deterministic; /* chance, clock and hashes begin the same in each run */
 	bool stream;
 	bool detach;
@@ -178,6 +185,9 @@ enum ran {
 const char *outcome_word(enum outcome outcome);
 enum outcome outcome_from_word(const char *word); /* OUTCOME_NONE when unknown */
 const char *ran_word(enum ran ran);
+
+/* Whether it says something about the program alone: nobody's trouble, no clock, no limit. */
+bool outcome_is_fact(enum outcome outcome);
 
 /* From mild to strict: of two the larger counts. */
 enum policy_decision {
@@ -287,13 +297,27 @@ struct job_result {
 	const struct value *enforced_by; /* map: limit name -> word */
 	char code_hash[HASH_TEXT_LEN + 1];
 	char input_hash[HASH_TEXT_LEN + 1];
-	const struct value *runtime; /* {name, version, digest} or NULL */
+	const struct value *runtime;      /* {name, version, digest} or NULL */
+	char cached_from[RUN_ID_LEN + 1]; /* the run that this is the result of; "": its own */
 	struct job_step *steps;
 	size_t step_count;
 };
 
+/*
+ * Whether the `id` that it was asked under is used up: some of it ran, or may have, or the language
+ * refuses it.  After anything else the same request may be sent again and is then done.
+ */
+bool job_result_is_spent(const struct job_result *result);
+
 /* The result map of docs/PROTOCOL.md.  NULL when the arena is full. */
 struct value *job_result_to_value(struct arena *arena, const struct job_result *result);
+
+/*
+ * Back from that map, or from a record of the store, as far as it tells of the program: not its id,
+ * hashes, metrics and steps.  Keeps `map`.  0, or -1: no memory, or it is no result.
+ */
+int job_result_from_value(struct arena *arena, const struct value *map,
+	struct job_result *ret_result, struct err *err);
 
 /* Parts of it, in the same form, for the store and other answers. */
 struct value *job_limits_to_value(struct arena *arena, const struct job_limits *limits);

@@ -296,6 +296,9 @@ struct value *job_result_to_value(struct arena *arena, const struct job_result *
 	if (result->input_hash[0])
 		fill_text(&fill, "input_hash", result->input_hash);
 	fill_shared(&fill, "runtime", result->runtime);
+	fill_bool(&fill, "cached", result->cached_from[0] != '\0');
+	if (result->cached_from[0])
+		fill_text(&fill, "cached_from", result->cached_from);
 	if (result->step_count)
 		fill_list(&fill, "trace", result->step_count, result->steps, make_step);
 	return fill_done(&fill);

@@ -157,6 +157,7 @@ static int take_limits(struct job_reader *reader)
 	int answer = 0;
 
 	reader->spec.limits = reader->bounds->standard;
+	reader->spec.limits_asked = limits;
 #define TAKE_LIMIT(name, meaning)                                                     \
 	if (!answer)                                                                  \
 		answer = take_limit(reader, limits, #name, reader->bounds->most.name, \
@@ -236,6 +237,9 @@ static int take_switches(struct job_reader *reader)
 		says(reader, "on_output_limit", "truncate") ? ON_OUTPUT_TRUNCATE : ON_OUTPUT_KILL;
 	spec->trace = says(reader, "trace", "off") ? TRACE_OFF : TRACE_STEPS;
 	spec->deterministic = value_as_bool(value_get(reader->params, "deterministic"), false);
+	spec->cache = says(reader, "cache", "use")       ? CACHE_USE
+		      : says(reader, "cache", "refresh") ? CACHE_REFRESH
+							 : CACHE_OFF;
 	spec->stream = value_as_bool(value_get(reader->params, "stream"), false);
 	spec->detach = value_as_bool(value_get(reader->params, "detach"), false);
 	return 0;

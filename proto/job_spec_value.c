@@ -82,6 +82,8 @@ struct value *job_spec_to_value(struct arena *arena, const struct job_spec *spec
 		fill_text(&fill, "trace", "off");
 	if (spec->deterministic)
 		fill_bool(&fill, "deterministic", true);
+	if (spec->cache != CACHE_OFF)
+		fill_text(&fill, "cache", spec->cache == CACHE_USE ? "use" : "refresh");
 	if (spec->stream)
 		fill_bool(&fill, "stream", true);
 	if (spec->detach)

@@ -109,6 +109,15 @@ const struct method *method_of(enum method_id id)
 	return &methods[id];
 }
 
+const char *method_contract_text(const char *name, size_t *ret_len)
+{
+	const struct embedded *file = file_find(name);
+
+	if (file)
+		*ret_len = file->len;
+	return file ? (const char *)file->bytes : NULL;
+}
+
 const struct schema *method_params(enum method_id id)
 {
 	return method_setup(NULL) < 0 ? NULL : contracts.params[id];

@@ -57,6 +57,9 @@ int method_setup(struct err *err);
 const struct method *method_find(const char *name);
 const struct method *method_of(enum method_id id);
 
+/* The text of a contract's file, or NULL: there is none of that name. */
+const char *method_contract_text(const char *name, size_t *ret_len);
+
 /* The compiled contracts; NULL for a result without one, and when method_setup() failed. */
 const struct schema *method_params(enum method_id id);
 const struct schema *method_result(enum method_id id);

@@ -7,6 +7,7 @@
 #include "store/db.h"
 #include "store/parts.h"
 #include "store/record.h"
+#include "store/repeats.h"
 
 #define KEY_TRIES 16 /* STMT_KEY_FIND looks as far */
 
@@ -193,6 +194,7 @@ static int update_run(
 	bind_int(&binding, (int64_t)result->out.total);
 	bind_int(&binding, (int64_t)result->errout.total);
 	bind_metrics(&binding, &result->metrics);
+	bind_text(&binding, result->cached_from[0] ? result->cached_from : NULL);
 	bind_text(&binding, run->run_id);
 	if (bind_run(store, &binding, err) < 0)
 		return -1;
@@ -334,12 +336,16 @@ static int put_end(struct store *store, int64_t key, const struct store_run *run
 
 static int put_begun(struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	return put_start(store, &key, run, err);
+	if (run->is_begun ? record_find(store, run->run_id, &key, err) != 0
+			  : put_start(store, &key, run, err) < 0)
+		return -1;
+	return repeats_begun(store, key, run, err);
 }
 
 static int put_ended(struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	if (put_row(store, &key, run, err) < 0 || put_end(store, key, run, err) < 0)
+	if (put_row(store, &key, run, err) < 0 || put_end(store, key, run, err) < 0 ||
+		repeats_ended(store, key, run, err) < 0)
 		return -1;
 	store->ended++;
 	return 0;

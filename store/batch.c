@@ -49,6 +49,7 @@ void store_rollback(struct store *store)
 	if (!store->writing)
 		return;
 	store->writing = false;
+	store->cached_count = -1;
 	blob_shelf_clear(&store->shelf);
 	/* SQLite has rolled back by itself after some errors. */
 	if (!sqlite3_get_autocommit(store->db))

@@ -30,8 +30,9 @@ struct store {
 	int64_t schema;
 	bool settling; /* in the middle of a heap of runs that wait to be settled */
 	uint64_t lost;
-	unsigned ended;     /* runs that this transaction ends */
-	uint64_t unsettled; /* runs in `pending` that have ended, as far as this writer knows */
+	int64_t cached_count; /* rows of `cached`; -1: not counted */
+	unsigned ended;       /* runs that this transaction ends */
+	uint64_t unsettled;   /* runs in `pending` that have ended, as far as this writer knows */
 	struct blob_shelf shelf;
 	struct arena scratch; /* for one run being written */
 	struct buf text;      /* the same */

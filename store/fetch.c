@@ -54,6 +54,13 @@ void fetch_hash(struct fill *fill, const char *key, sqlite3_stmt *row, int colum
 	fill_text(fill, key, text);
 }
 
+void fetch_cached(struct fill *fill, sqlite3_stmt *row, int column)
+{
+	fill_bool(fill, "cached", !is_null(row, column));
+	if (!is_null(row, column))
+		fetch_text(fill, "cached_from", row, column);
+}
+
 void fetch_outcome(struct fill *fill, sqlite3_stmt *row, int column)
 {
 	const char *outcome = (const char *)sqlite3_column_text(row, column);

@@ -15,3 +15,6 @@ void fetch_hash(struct fill *fill, const char *key, sqlite3_stmt *row, int colum
 
 /* The outcome with `state` and `ok`, which follow from it. */
 void fetch_outcome(struct fill *fill, sqlite3_stmt *row, int column);
+
+/* `cached`, and whose result it is. */
+void fetch_cached(struct fill *fill, sqlite3_stmt *row, int column);

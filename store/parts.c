@@ -45,6 +45,8 @@ static const struct {
 	{ "input_hash", PLACE_COLUMN },
 	{ "trace", PLACE_COLUMN },
 	{ "artifacts", PLACE_COLUMN },
+	{ "cached", PLACE_COLUMN },
+	{ "cached_from", PLACE_COLUMN },
 	{ "limits", PLACE_SETTING },
 	{ "runtime", PLACE_SETTING },
 	{ "policy", PLACE_POLICY },

@@ -16,7 +16,7 @@
 #define LIST_COLUMNS                                                                            \
 	"r.run_id, r.received_us, r.uid, r.agent, r.task, r.language, r.policy, r.outcome, "    \
 	"r.reason, r.code_hash, r.exec_us, r.total_us, r.stdout_bytes, r.caller_id, r.method, " \
-	"r.ended_us"
+	"r.ended_us, r.cached_from"
 
 static struct value *list_row(struct arena *arena, sqlite3_stmt *row)
 {
@@ -38,6 +38,7 @@ static struct value *list_row(struct arena *arena, sqlite3_stmt *row)
 	fetch_int(&fill, "exec_us", row, 11);
 	fetch_int(&fill, "total_us", row, 12);
 	fetch_int(&fill, "stdout_bytes", row, 13);
+	fetch_text(&fill, "cached_from", row, 17);
 	return fill_done(&fill);
 }
 

@@ -153,6 +153,8 @@ enum run_column {
 	RUN_STDOUT_BYTES,
 	RUN_STDERR_BYTES,
 	RUN_METRICS,
+	/* as many as struct job_metrics has, then */
+	RUN_CACHED_FROM = RUN_METRICS + RECORD_METRICS_COUNT + 1,
 };
 
 /* One answer being made. */
@@ -332,6 +334,7 @@ static int put_result(struct getting *getting, struct fill *fill, struct err *er
 		return -1;
 	fill_value(fill, "artifacts", artifacts);
 	fill_value(fill, "metrics", metrics_of(getting));
+	fetch_cached(fill, getting->run, RUN_CACHED_FROM);
 
 	if (read_json(getting->store, getting->record, RECORD_SETTING, getting->arena, &setting,
 		    err) < 0 ||

@@ -27,6 +27,14 @@ struct store;
 	X(ctx_voluntary) X(ctx_forced)
 /* clang-format on */
 
+/* How many these are, `warm` not among them. */
+enum {
+#define RECORD_METRIC_PLACE(name) RECORD_METRIC_##name,
+	RECORD_METRICS(RECORD_METRIC_PLACE)
+#undef RECORD_METRIC_PLACE
+	RECORD_METRICS_COUNT
+};
+
 /* Where a run is: 0 found, 1 no such run, -1. */
 int record_find(struct store *store, const char *run_id, int64_t *ret_key, struct err *err);
 

@@ -19,6 +19,7 @@ struct group {
 	char key[KEY_BYTES];
 	uint64_t runs;
 	uint64_t ok;
+	uint64_t cached;
 	struct spread *exec; /* NULL: not asked for */
 	struct spread *total;
 };
@@ -55,6 +56,7 @@ enum phase {
 };
 
 #define PHASE_COLUMNS ", r.queue_us, r.policy_us, r.start_us, r.exec_us, r.collect_us, r.total_us"
+#define CACHED_COLUMN (PHASE_COLUMN + (int)PHASE_COUNT)
 
 static const struct {
 	const char *name;
@@ -144,6 +146,8 @@ static void count_run(struct group *group, sqlite3_stmt *row)
 	group->runs++;
 	if (outcome && strcmp(outcome, "ok") == 0)
 		group->ok++;
+	if (sqlite3_column_type(row, CACHED_COLUMN) != SQLITE_NULL)
+		group->cached++;
 	if (reached_a_worker(row))
 		spread_add(group->exec, sqlite3_column_int64(row, PHASE_COLUMN + PHASE_EXECUTE));
 	spread_add(group->total, sqlite3_column_int64(row, PHASE_COLUMN + PHASE_TOTAL));
@@ -182,7 +186,8 @@ static int count_all(struct stats *stats, struct store *store, const struct stor
 	int r;
 
 	(void)sqlite3_snprintf(sizeof(columns), columns,
-		"r.outcome, %s, r.received_us" PHASE_COLUMNS, column ? column : "NULL");
+		"r.outcome, %s, r.received_us" PHASE_COLUMNS ", r.cached_from",
+		column ? column : "NULL");
 	if (walk_open(&walk, store, filter, columns, err) < 0)
 		return -1;
 	while ((r = walk_next(&walk, &row, err)) > 0) {
@@ -208,6 +213,7 @@ static void put_group(struct fill *fill, const struct group *group)
 {
 	fill_uint(fill, "runs", group->runs);
 	fill_uint(fill, "ok", group->ok);
+	fill_uint(fill, "cached", group->cached);
 	fill_value(fill, "exec_us", spread_to_value(fill->arena, group->exec));
 	fill_value(fill, "total_us", spread_to_value(fill->arena, group->total));
 }

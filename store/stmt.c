@@ -9,7 +9,7 @@
 	"entrypoint, received_us, ended_us, outcome, ran, reason, code_hash, input_hash, " \
 	"stdout_bytes, stderr_bytes, queue_us, policy_us, start_us, exec_us, collect_us, " \
 	"total_us, cpu_user_us, cpu_sys_us, memory_peak_bytes, "                           \
-	"disk_bytes, ctx_voluntary, ctx_forced, warm "
+	"disk_bytes, ctx_voluntary, ctx_forced, warm, cached_from "
 
 /* clang-format off */
 static const char *const texts[STMT_COUNT] = {
@@ -38,7 +38,7 @@ static const char *const texts[STMT_COUNT] = {
 		"queue_us = ?11, policy_us = ?12, start_us = ?13, exec_us = ?14, collect_us = ?15, "
 		"total_us = ?16, cpu_user_us = ?17, cpu_sys_us = ?18, "
 		"memory_peak_bytes = ?19, disk_bytes = ?20, ctx_voluntary = ?21, "
-		"ctx_forced = ?22, warm = ?23 WHERE key = ?1 AND run_id = ?24",
+		"ctx_forced = ?22, warm = ?23, cached_from = ?24 WHERE key = ?1 AND run_id = ?25",
 	[STMT_RECORD_END] =
 		"UPDATE records SET setting = ?2, stdout = ?3, stdout_tail = ?4, stderr = ?5, "
 		"stderr_tail = ?6, trace = ?7, more = ?8 WHERE key = ?1",
@@ -114,6 +114,21 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_BLOCK_INSERT] = "INSERT OR REPLACE INTO blocks (uid, act, reason) VALUES (?, ?, ?)",
 	[STMT_BLOCK_DELETE] = "DELETE FROM blocks WHERE uid = ?",
 	[STMT_BLOCKS_READ]  = "SELECT uid, reason FROM blocks ORDER BY uid",
+
+	[STMT_ACTION_PUT] =
+		"INSERT OR REPLACE INTO actions (uid, caller_id, content, key) VALUES (?, ?, ?, ?)",
+	[STMT_ACTION_DELETE] = "DELETE FROM actions WHERE uid = ? AND caller_id = ? AND key = ?",
+	[STMT_ACTION_FIND] =
+		"SELECT a.content, r.run_id, r.outcome FROM actions AS a JOIN runs AS r USING (key) "
+		"WHERE a.uid = ? AND a.caller_id = ?",
+	[STMT_CACHED_PUT] =
+		"INSERT OR REPLACE INTO cached (cache_key, key, at_us) VALUES (?, ?, ?)",
+	[STMT_CACHED_TRIM] =
+		"DELETE FROM cached WHERE cache_key IN (SELECT cache_key FROM cached ORDER BY at_us "
+		"LIMIT ?)",
+	[STMT_CACHED_FIND] =
+		"SELECT r.run_id FROM cached AS c JOIN runs AS r USING (key) WHERE c.cache_key = ? "
+		"AND c.at_us >= ?",
 };
 /* clang-format on */
 

@@ -275,6 +275,7 @@ struct store *store_open(const char *folder, enum store_mode mode, struct err *e
 	}
 	store->mode = mode;
 	store->lock_fd = -1;
+	store->cached_count = -1;
 	arena_init(&store->scratch, SCRATCH_CEILING);
 	buf_init(&store->text, SCRATCH_CEILING);
 	if (open_in(store, folder, err) < 0)

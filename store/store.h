@@ -53,6 +53,10 @@ struct store_run {
 	struct bytes
 		refused_params; /* then: what was sent, as JSON, cut to a ceiling; else empty */
 	const struct job_result *result; /* NULL in store_put_begun() */
+	bool is_begun; /* store_put_begun(): its row is there, and only `action` is to be added */
+	const uint8_t *action;    /* digest of what caller_id stands for; NULL: for nothing */
+	const uint8_t *cache_key; /* NULL: its result is not to be told again */
+	uint64_t cache_entries;   /* so many results are kept for that */
 };
 
 /* What an administrator did to the daemon. */
@@ -93,6 +97,23 @@ void store_rollback(struct store *store);
  * when there is more to do in the next idle moment, -1.
  */
 int store_tidy(struct store *store, struct err *err);
+
+/* ---- what need not run again -------------------------------------------------------------- */
+
+/* What a caller's own name for an action stands for. */
+struct store_action {
+	uint8_t content[32]; /* digest of what was asked */
+	char run_id[RUN_ID_LEN + 1];
+	bool ended;
+};
+
+/* 0, or 1: this caller has done nothing under that name. */
+int store_find_action(struct store *store, uint32_t uid, const char *caller_id,
+	struct store_action *ret_action, struct err *err);
+
+/* 0 with the run whose result it is, or 1: none, or only an older one. */
+int store_find_cached(struct store *store, const uint8_t *cache_key, int64_t since_wall_us,
+	char ret_run_id[RUN_ID_LEN + 1], struct err *err);
 
 /* ---- reading: answers are the maps of docs/PROTOCOL.md, built in the arena ------------------ */
 

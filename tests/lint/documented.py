@@ -73,7 +73,7 @@ for method, file in sorted(METHODS):
     expect(PROTOCOL, method, "the key", schema(file), below)
 
 expect(PROTOCOL, "The run.output notification", "the key",
-       table("notifications", r'value_map_put\(arena, params, "(\w+)"', "daemon/stage_worker.c"))
+       table("notifications", r'value_map_put\(\s*&arena, params, "(\w+)"', "daemon/notice.c"))
 expect(PROTOCOL, "hello", "the key",
        table("greetings", r'value_map_put\(\s*arena, (?:map|you), "(\w+)"', "daemon/methods.c"))
 expect(PROTOCOL, "runtimes", "the key",

@@ -52,6 +52,8 @@ ELSEWHERE = {
     "daemon/pipeline.c": (STAGE, ["tests/unit/test_stages.c"]),
     "daemon/request.c": (STAGE, ["tests/unit/test_stages.c", "tests/unit/test_server.c"]),
     "daemon/events_runs.c": (PART, ["tests/unit/test_events.c"]),
+    "daemon/recall.c": (STAGE, ["tests/scenario/032-repeats.t", "tests/scenario/033-cache.t"]),
+    "daemon/notice.c": (STAGE, ["tests/unit/test_stages.c", "tests/scenario/033-cache.t"]),
     "daemon/methods_store.c": (PART, ["tests/unit/test_methods.c"]),
     "daemon/policy/book_*.c": (PART, ["tests/unit/test_rulebook.c"]),
     "daemon/policy/*_file.c": (PART, ["tests/unit/test_rulebook.c"]),

@@ -284,3 +284,66 @@ TEST(a_full_arena_gives_null)
 	}
 	CHECK(given > 0 && given < 200);
 }
+
+TEST(a_result_that_was_told_can_be_read_again)
+{
+	WITH_ARENA(arena);
+	struct job_result result = full_result(arena), again;
+	struct value *told, *told_again;
+	struct err err = ERR_INIT;
+
+	result.outcome = OUTCOME_OUTPUT_INVALID;
+	told = job_result_to_value(arena, &result);
+	CHECK_EQ_INT(job_result_from_value(arena, told, &again, &err), 0);
+	CHECK_STR(again.run_id, "");
+	CHECK(again.step_count == 0);
+	memcpy(again.run_id, result.run_id, sizeof(again.run_id));
+	memcpy(again.code_hash, result.code_hash, sizeof(again.code_hash));
+	memcpy(again.input_hash, result.input_hash, sizeof(again.input_hash));
+	again.metrics = result.metrics;
+	again.steps = result.steps;
+	again.step_count = result.step_count;
+	told_again = job_result_to_value(arena, &again);
+	for (size_t i = 0; i < told->map.count; i++)
+		CHECK(value_equal(value_get(told_again, told->map.entries[i].key),
+			told->map.entries[i].value));
+	CHECK_EQ_INT(told_again->map.count, told->map.count);
+}
+
+TEST(signals_without_a_name_are_read_by_their_number)
+{
+	WITH_ARENA(arena);
+	struct job_result result = plain_result(), again;
+	struct err err = ERR_INIT;
+
+	for (int number = 1; number <= 64; number++) {
+		result.signal = number;
+		CHECK_EQ_INT(job_result_from_value(
+				     arena, job_result_to_value(arena, &result), &again, &err),
+			0);
+		CHECK_EQ_INT(again.signal, number);
+	}
+}
+
+TEST(what_has_not_ended_is_no_result)
+{
+	WITH_ARENA(arena);
+	struct job_result again;
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(job_result_from_value(arena, value_map(arena), &again, &err), -1);
+	CHECK_EQ_INT(err.code, ERR_INVALID);
+}
+
+TEST(an_id_is_used_up_by_what_may_have_run_and_by_what_is_no_program)
+{
+	struct job_result result = plain_result();
+
+	CHECK(job_result_is_spent(&result));
+	result.ran = RAN_UNKNOWN;
+	CHECK(job_result_is_spent(&result));
+	result.ran = RAN_NO;
+	CHECK(!job_result_is_spent(&result));
+	result.outcome = OUTCOME_SYNTAX_ERROR;
+	CHECK(job_result_is_spent(&result));
+}

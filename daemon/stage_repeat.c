@@ -1,0 +1,243 @@
+/* A request with an id: done once, however often it is asked for. */
+#include <string.h>
+
+#include "daemon/pipeline.h"
+#include "daemon/recall.h"
+#include "daemon/server.h"
+#include "daemon/stages.h"
+#include "proto/base/container.h"
+#include "proto/job_identity.h"
+#include "proto/rpc.h"
+
+static struct request *request_of(struct claim_entry *entry)
+{
+	return container_of(entry, struct request, claim);
+}
+
+/* ---- how it can end here -------------------------------------------------------------------- */
+
+/* The id stands for something else, which `run_id` did. */
+static enum stage conflict(struct request *request, const char *run_id)
+{
+	request->result.outcome = OUTCOME_REFUSED;
+	request->result.ran = RAN_NO;
+	request->failure.pointer = "/id";
+	request->failure.reason = "conflict";
+	request->failure.other_run_id = arena_strdup(&request->arena, run_id);
+	request_fail(request, RPC_CODE_CONFLICT,
+		"/id: run %s was asked for under the same id with other content", run_id);
+	request->result.reason = request->failure.message;
+	request_step(request, "contract.refused", "contract", false, request->failure.message);
+	return STAGE_RECORD;
+}
+
+/* Nothing has run, and nobody can say whether something did before. */
+static enum stage trouble(struct request *request, const char *why)
+{
+	request->result.outcome = OUTCOME_SANDBOX_ERROR;
+	request->result.ran = RAN_NO;
+	request_fail(request, RPC_CODE_INTERNAL,
+		"it cannot be told whether this was done before, so nothing was done: %s", why);
+	request->result.reason = request->failure.message;
+	return STAGE_RECORD;
+}
+
+static enum stage told_again(struct request *request, const struct recall *recall)
+{
+	recall_take(request, recall);
+	request_step(request, "id.repeated", "contract", true,
+		arena_strdup(&request->arena, recall->run_id));
+	return STAGE_RECORD;
+}
+
+static void on_recalled(struct request *request, const struct recall *recall)
+{
+	request_enter(request, recall->answer == RECALL_FOUND ? told_again(request, recall)
+							      : trouble(request, recall->err.text));
+}
+
+/* One that waited is told what came of the run that it waited for. */
+static void tell_again(struct request *request, const char *run_id)
+{
+	if (recall_start(request, RECALL_RUN, run_id, on_recalled) < 0)
+		request_enter(request, trouble(request, "there is no thread to ask the store"));
+}
+
+/* ---- what waited, when it is known what for ---------------------------------------------------- */
+
+static void refuse_all(struct list *waiting, const char *run_id)
+{
+	struct list *first;
+
+	while ((first = list_first(waiting))) {
+		struct request *request = request_of(container_of(first, struct claim_entry, link));
+
+		list_remove(first);
+		request_enter(request, conflict(request, run_id));
+	}
+}
+
+/* Those with this content have their result; the others asked for something else. */
+static void settle_all(struct list *waiting, const uint8_t *content, const char *run_id)
+{
+	struct list *first;
+
+	while ((first = list_first(waiting))) {
+		struct request *request = request_of(container_of(first, struct claim_entry, link));
+
+		list_remove(first);
+		if (memcmp(request->claim.content, content, DIGEST_LEN) == 0)
+			tell_again(request, run_id);
+		else
+			request_enter(request, conflict(request, run_id));
+	}
+}
+
+static enum stage seek(struct request *request);
+
+/* They ask anew, and one of them the store. */
+static void seek_all(struct list *waiting)
+{
+	struct list *first;
+
+	while ((first = list_first(waiting))) {
+		struct request *request = request_of(container_of(first, struct claim_entry, link));
+		enum stage next;
+
+		list_remove(first);
+		next = seek(request);
+		if (next != STAGE_WAIT)
+			request_enter(request, next);
+	}
+}
+
+/* ---- looking ---------------------------------------------------------------------------------- */
+
+/* Nothing was done under this id: it is ours now. */
+static void lead(struct request *request)
+{
+	struct list others;
+
+	claims_decide(&request->claim, &others);
+	refuse_all(&others, request->result.run_id);
+	request_enter(request, STAGE_POLICY);
+}
+
+static void on_looked(struct request *request, const struct recall *recall)
+{
+	struct claims *claims = &request->server->claims;
+	struct list waiting;
+
+	if (recall->answer == RECALL_NONE && !request->gone) {
+		lead(request);
+		return;
+	}
+	claims_leave(claims, &request->claim, &waiting);
+	if (recall->answer == RECALL_FOUND || recall->answer == RECALL_OTHER)
+		settle_all(&waiting, recall->content, recall->run_id);
+	else
+		seek_all(&waiting);
+	if (recall->answer == RECALL_FOUND)
+		request_enter(request, told_again(request, recall));
+	else if (recall->answer == RECALL_OTHER)
+		request_enter(request, conflict(request, recall->run_id));
+	else if (request->gone)
+		request_enter(request, request_give_up(request));
+	else if (recall->answer == RECALL_UNENDED)
+		request_enter(request,
+			trouble(request, "it was begun, and its end is not in the record"));
+	else
+		request_enter(request, trouble(request, recall->err.text));
+}
+
+static enum stage look(struct request *request)
+{
+	struct list waiting;
+
+	if (recall_start(request, RECALL_ACTION, NULL, on_looked) == 0)
+		return STAGE_WAIT;
+	claims_leave(&request->server->claims, &request->claim, &waiting); /* nobody, yet */
+	return trouble(request, "there is no thread to ask the store");
+}
+
+static enum stage join(struct request *request)
+{
+	request_step(request, "id.joined", "contract", true, NULL);
+	if (request->spec.detach && !request->begun.done)
+		stage_record_begun(request, true);
+	return STAGE_WAIT;
+}
+
+static const char *leader_id(const struct request *request)
+{
+	struct claim_entry *leader =
+		claims_find(&request->server->claims, request->caller.uid, request->spec.id);
+
+	return leader ? request_of(leader)->result.run_id : "";
+}
+
+static enum stage seek(struct request *request)
+{
+	switch (claims_enter(
+		&request->server->claims, request->caller.uid, request->spec.id, &request->claim)) {
+	case CLAIM_FIRST:
+		return look(request);
+	case CLAIM_WAITS:
+		return join(request);
+	case CLAIM_OTHER:
+		return conflict(request, leader_id(request));
+	case CLAIM_NO_ROOM:
+		break;
+	}
+	return trouble(request, "there is no memory");
+}
+
+enum stage stage_repeat(struct request *request)
+{
+	const struct job_hashes hashes = { request->result.code_hash, request->result.input_hash };
+
+	if (!request->spec.id || request->is_check)
+		return STAGE_POLICY;
+	job_action_digest(&request->spec, &hashes, request->claim.content);
+	return seek(request);
+}
+
+/* ---- afterwards ------------------------------------------------------------------------------- */
+
+/* Nothing of it ran, so the next one may do it. */
+static void pass_on(struct request *request)
+{
+	struct claim_entry *next = claims_pass_on(&request->server->claims, &request->claim);
+
+	if (next)
+		request_enter(request_of(next), STAGE_POLICY);
+}
+
+void stage_repeat_over(struct request *request)
+{
+	struct list waiting;
+
+	if (!request->claim.claim)
+		return;
+	if (!job_result_is_spent(&request->result)) {
+		pass_on(request);
+		return;
+	}
+	claims_leave(&request->server->claims, &request->claim, &waiting);
+	if (request->known)
+		settle_all(&waiting, request->claim.content, request->result.run_id);
+	else
+		seek_all(&waiting);
+}
+
+/* It waits for another no longer. */
+void stage_repeat_leave(struct request *request)
+{
+	struct claim_entry *leader = claims_leader(&request->claim);
+	struct list nobody;
+
+	claims_leave(&request->server->claims, &request->claim, &nobody);
+	request_enter(request, request_give_up(request));
+	if (leader && request_of(leader)->left && !claims_has_waiting(leader))
+		request_cancel(request_of(leader), KILLED_LEFT);
+}

@@ -1,0 +1,59 @@
+#!/bin/bash
+# An action that its caller named is done once: however often it is asked for, by whom, and whatever dies.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+cp "$here/wire.py" "$here/032-repeats.py" "$work/" # the checkout may be closed to others
+cat >"$work/ced.conf" <<'CONF'
+cgroups = "auto"
+socket_mode = "0666"
+CONF
+ced_arguments=(--config "$work/ced.conf")
+daemon_start
+repeats() {
+	/usr/bin/python3 "$work/032-repeats.py" "$@" >"$work/said" 2>&1
+	ok $? "$1"
+	sed 's/^/# /' "$work/said"
+}
+
+repeats once
+repeats conflicts
+repeats joins
+repeats leaves
+repeats cancels
+repeats free
+repeats storm
+if [[ $(id -u) == 0 ]]; then
+	setpriv --reuid 4001 --regid 4001 --clear-groups \
+		/usr/bin/python3 "$work/032-repeats.py" stranger >"$work/said" 2>&1
+	ok $? "somebody else's id is another id"
+	sed 's/^/# /' "$work/said"
+fi
+
+# What was answered is known to whoever comes after a catastrophe; what was not is lost, and is not done again.
+first=$(cectl run --id answered --json -c 'import os; print(os.urandom(8).hex())')
+cectl run --id unanswered -c 'import time; print("begun", flush=True); time.sleep(30)' --stream \
+	--limit wall=40s >"$work/begun" 2>/dev/null &
+for ((tries = 0; tries < 300; tries++)); do
+	grep -q begun "$work/begun" && break
+	sleep 0.1
+done
+daemon_kill
+wait
+for ((tries = 0; tries < 100; tries++)); do
+	pgrep -f "$ced_state" >/dev/null || break
+	sleep 0.1
+done
+daemon_start
+again=$(cectl run --id answered --json -c 'import os; print(os.urandom(8).hex())')
+is "$(json "$again" 'it["stdout"]')" "$(json "$first" 'it["stdout"]')" "after kill -9 the answered one is told again"
+is "$(json "$again" 'it["cached_from"]')" "$(json "$first" 'it["run_id"]')" "and says from where"
+exits 126 "under that id nothing else is done" cectl run --id answered -c 'print(2)'
+like "$err" '/id: run .* was asked for under the same id' "and it says why"
+exits 125 "what nobody had an answer to is lost" cectl run --id unanswered --stream \
+	-c 'import time; print("begun", flush=True); time.sleep(30)' --limit wall=40s
+like "$err" 'lost' "and is not done again"
+is "$out" "" "not a line of it"
+like "$(cectl show last)" 'told again +nothing ran for it' "show says so"
+like "$(cectl stats)" 'told again' "stats count them"
+daemon_stop
+done_testing
