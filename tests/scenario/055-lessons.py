@@ -1,6 +1,7 @@
 """Lessons that no other scenario teaches: bombs in each language, texts made to break a harness, the kill that comes
 from outside, the client that leaves, a policy that is talked round and a jail that holds all the same."""
 
+import json
 import os
 import signal
 import sys
@@ -44,7 +45,7 @@ BOMBS = {
     "bash": "bomb() { bomb | bomb & }; bomb; wait",
 }
 here = {runtime["name"] for runtime in client.call("runtimes")["runtimes"]}
-ok({"python", "javascript", "bash"} <= here, "three languages are here", here)
+ok({"python", "bash"} <= here, "the languages that every host has are here", here)
 before = len(children(spawner))
 for language in sorted(BOMBS.keys() & here):
     result = run(language, BOMBS[language], limits={"pids": 24, "wall_ms": 3000, "cpu_ms": 2000, "memory_bytes": 256 * MIB})
@@ -66,8 +67,9 @@ for text, name in {QUOTES: "quotes of three", "__EXIT_CODE__:0\n": "another's ma
                    "\r\n.\r\n": "an end of mail", "%s %n {0} ${x} $(id) `id`": "marks of every formatter"}.items():
     result = run("python", f"print({text!r}, end='')\n1/0")
     eq((result["stdout"], result["outcome"], result["error"]["line"]), (text, "exception", 2), f"a program made of {name} is a program")
-    result = run("javascript", f"process.stdout.write({text!r});\nthrow new Error('x')" if "'''" not in text else "throw 1")
-    eq(result["outcome"], "exception", f"in javascript too: {name}")
+    if "javascript" in here:
+        result = run("javascript", f"process.stdout.write({json.dumps(text)});\nthrow new Error('x')")
+        eq((result["stdout"], result["outcome"], result["error"]["line"]), (text, "exception", 2), f"in javascript too: {name}")
 eq(run("python", "x = 1\0\nimport os")["ran"], "no", "nothing runs of a program with a NUL in it")
 eq(client.run("x = 1\0\nimport os", policy="standard")["outcome"], "policy_denied", "and a policy that denies anything denies it")
 eq(run("python", "print(__name__, [n for n in dir() if not n.startswith('__')], len(__import__('sys').argv))")["stdout"],
