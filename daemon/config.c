@@ -233,7 +233,12 @@ static cfg_opt_t runtime_options[] = {
 
 static cfg_opt_t options[] = {
 	CONFIG_NUMBERS(NUMBER_OPTION) CONFIG_TEXTS(TEXT_OPTION)
-		CFG_INT_LIST("admins", NULL, CFGF_NODEFAULT),
+		CFG_STR_LIST("users", NULL, CFGF_NODEFAULT),
+	CFG_STR_LIST("user_groups", NULL, CFGF_NODEFAULT),
+	CFG_STR_LIST("approvers", NULL, CFGF_NODEFAULT),
+	CFG_STR_LIST("approver_groups", NULL, CFGF_NODEFAULT),
+	CFG_STR_LIST("admins", NULL, CFGF_NODEFAULT),
+	CFG_STR_LIST("admin_groups", NULL, CFGF_NODEFAULT),
 	CFG_STR_LIST("require", NULL, CFGF_NODEFAULT),
 	CFG_SEC("limits", limit_options, CFGF_NONE),
 	CFG_SEC("most", limit_options, CFGF_NONE),
@@ -287,20 +292,31 @@ static int take_texts(struct config *config, cfg_t *cfg, struct err *err)
 	return 0;
 }
 
-static int take_admins(struct config *config, cfg_t *cfg, struct err *err)
+static const struct {
+	const char *name;
+	enum role role;
+	bool is_group;
+} role_lists[] = {
+	{ "users", ROLE_USER, false },
+	{ "user_groups", ROLE_USER, true },
+	{ "approvers", ROLE_APPROVER, false },
+	{ "approver_groups", ROLE_APPROVER, true },
+	{ "admins", ROLE_ADMIN, false },
+	{ "admin_groups", ROLE_ADMIN, true },
+};
+
+static int take_roles(struct roles *roles, cfg_t *cfg, struct err *err)
 {
-	unsigned count = cfg_size(cfg, "admins");
+	for (size_t i = 0; i < COUNT_OF(role_lists); i++) {
+		const char *name = role_lists[i].name;
+		struct role_list *list = role_lists[i].is_group ? &roles->groups[role_lists[i].role]
+								: &roles->users[role_lists[i].role];
 
-	if (count > CONFIG_ADMINS_MAX)
-		return err_set(err, ERR_INVALID, "admins: more than %d", CONFIG_ADMINS_MAX);
-	for (unsigned i = 0; i < count; i++) {
-		long uid = cfg_getnint(cfg, "admins", i);
-
-		if (uid < 0 || uid >= UINT32_MAX)
-			return err_set(err, ERR_INVALID, "admins: %ld is no user id", uid);
-		config->admins[i] = (uint32_t)uid;
+		for (unsigned k = 0; k < cfg_size(cfg, name); k++)
+			if (roles_name(list, role_lists[i].is_group, cfg_getnstr(cfg, name, k),
+				    err) < 0)
+				return err_wrap(err, "%s", name);
 	}
-	config->admin_count = count ? count : config->admin_count;
 	return 0;
 }
 
@@ -623,7 +639,7 @@ static int take_all(struct config *config, cfg_t *cfg, struct err *err)
 	take_numbers(config, cfg, numbers, COUNT_OF(numbers));
 	take_numbers(config, cfg_getsec(cfg, "limits"), limits, COUNT_OF(limits));
 	take_numbers(config, cfg_getsec(cfg, "most"), most, COUNT_OF(most));
-	if (take_texts(config, cfg, err) < 0 || take_admins(config, cfg, err) < 0 ||
+	if (take_texts(config, cfg, err) < 0 || take_roles(&config->roles, cfg, err) < 0 ||
 		take_require(config, cfg, err) < 0)
 		return -1;
 	for (unsigned i = 0; i < cfg_size(cfg, "runtime"); i++) {

@@ -5,7 +5,7 @@
  *	queue_max = 200
  *	limits { wall_ms = 10s memory_bytes = 512mb }
  *	most   { wall_ms = 60s }
- *	admins = {1000}
+ *	admins = {1000, "ann"}
  *	require = {"landlock", "cgroup_kill"}
  *	runtime python { interpreter = "/usr/bin/python3" preload = {"json", "re"} }
  *	runtime perl { kind = "command" interpreter = "/usr/bin/perl" file = "main.pl" }
@@ -21,6 +21,7 @@
 
 #include "daemon/config_table.h"
 #include "daemon/layers.h"
+#include "daemon/roles.h"
 #include "proto/base/err.h"
 #include "proto/job.h"
 
@@ -28,7 +29,6 @@
 #define CONFIG_RUNTIMES_MAX 16
 #define CONFIG_BINDS_MAX    11 /* beside those that every runtime of a kind gets */
 #define CONFIG_FORMS_MAX    8
-#define CONFIG_ADMINS_MAX   64
 
 /* What makes workers of an interpreter. */
 enum config_kind {
@@ -87,8 +87,7 @@ struct config {
 	struct job_limits limits;  /* of a run that asks for none */
 	struct job_limits most;    /* that a run may ask for */
 	struct layers_wish layers; /* config_finish() takes `cgroups` into it */
-	uint32_t admins[CONFIG_ADMINS_MAX];
-	unsigned admin_count;
+	struct roles roles;        /* who is user, approver, administrator */
 	struct config_allowance allowances[CONFIG_ALLOWANCES_MAX];
 	unsigned allowance_count;
 	struct config_runtime runtimes[CONFIG_RUNTIMES_MAX];

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "daemon/methods.h"
 #include "daemon/server.h"
@@ -450,18 +449,11 @@ static void read_or_rest(struct conn *conn)
 
 static int learn_caller(struct conn *conn)
 {
-	struct ucred cred;
-	socklen_t len = sizeof(cred);
 	uv_os_fd_t fd = -1;
 
-	if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 ||
-		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
+	if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0)
 		return -1;
-	conn->caller.uid = cred.uid;
-	conn->caller.gid = cred.gid;
-	conn->caller.pid = cred.pid;
-	conn->caller.is_admin = server_is_admin(conn->server, cred.uid);
-	return 0;
+	return caller_identify(fd, &conn->server->config.roles, &conn->caller);
 }
 
 int conn_start(struct server *server, uv_stream_t *listener)
@@ -482,7 +474,7 @@ int conn_start(struct server *server, uv_stream_t *listener)
 	if (uv_accept(listener, (uv_stream_t *)&conn->pipe) < 0 || learn_caller(conn) < 0)
 		full = "it left before it was let in";
 	else
-		full = server_admit(server, &conn->link, conn->caller.uid);
+		full = server_admit(server, &conn->link, &conn->caller);
 	if (full) {
 		conn->closing = true;
 		server_log_refusal(server, conn->caller.uid, full);

@@ -25,8 +25,9 @@ struct subscriber {
 	struct events *events;
 	struct conn *conn; /* NULL: it has gone */
 	struct caller caller;
-	unsigned kinds; /* a bit for each */
-	bool has_uid;   /* only runs of `uid` */
+	enum right right; /* about whose runs */
+	unsigned kinds;   /* a bit for each */
+	bool has_uid;     /* only runs of `uid` */
 	uint32_t uid;
 	char agent[WORD_MAX * 4 + 1], task[WORD_MAX * 4 + 1]; /* "": of every one */
 	uint64_t missed;
@@ -43,7 +44,7 @@ void events_init(struct events *events, uv_loop_t *loop)
 
 static bool may_hear(const struct subscriber *subscriber, const struct event *event)
 {
-	if (subscriber->caller.is_admin)
+	if (subscriber->right == RIGHT_YES)
 		return true;
 	return event->of_run && subscriber->caller.uid == event->uid;
 }
@@ -245,6 +246,7 @@ static struct subscriber *subscriber_new(struct events *events, struct call *cal
 	subscriber->events = events;
 	subscriber->conn = call->conn;
 	subscriber->caller = call->caller;
+	subscriber->right = call->right;
 	list_append(&events->subscribers, &subscriber->link);
 	events->count++;
 	return subscriber;
@@ -260,8 +262,8 @@ static struct value *describe(struct call *call, const struct subscriber *subscr
 		if (subscriber->kinds & (1U << i))
 			value_list_add(arena, kinds, value_text(arena, words[i]));
 	value_map_put(arena, map, "kinds", kinds);
-	value_map_put(
-		arena, map, "runs", value_text(arena, subscriber->caller.is_admin ? "all" : "own"));
+	value_map_put(arena, map, "runs",
+		value_text(arena, subscriber->right == RIGHT_YES ? "all" : "own"));
 	return map;
 }
 

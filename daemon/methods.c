@@ -94,6 +94,17 @@ static struct value *describe_runtimes(struct call *call)
 	return list;
 }
 
+static struct value *describe_roles(struct call *call)
+{
+	struct value *list = value_list(&call->arena);
+
+	for (unsigned role = 0; role < ROLE_COUNT; role++)
+		if (caller_is(&call->caller, (enum role)role))
+			value_list_add(&call->arena, list,
+				value_text(&call->arena, role_word((enum role)role)));
+	return list;
+}
+
 static void method_hello(struct call *call)
 {
 	struct arena *arena = &call->arena;
@@ -101,8 +112,8 @@ static void method_hello(struct call *call)
 	struct value *you = value_map(arena);
 
 	value_map_put(arena, you, "uid", value_int(arena, call->caller.uid));
-	value_map_put(
-		arena, you, "role", value_text(arena, call->caller.is_admin ? "admin" : "user"));
+	value_map_put(arena, you, "role", value_text(arena, role_highest(call->caller.roles)));
+	value_map_put(arena, you, "roles", describe_roles(call));
 	value_map_put(arena, map, "server", value_text(arena, "ced"));
 	value_map_put(arena, map, "version", value_text(arena, CED_VERSION));
 	value_map_put(arena, map, "protocol", value_int(arena, CED_PROTOCOL));
@@ -137,7 +148,7 @@ static int match_run(void *context, const void *key, size_t key_len, void *value
 
 	if (!request->is_check && strlen(search->name) <= key_len &&
 		!strncasecmp(key, search->name, strlen(search->name)) &&
-		(search->call->caller.is_admin ||
+		(search->call->right == RIGHT_YES ||
 			search->call->caller.uid == request->caller.uid)) {
 		search->found = request;
 		search->count++;
@@ -298,6 +309,37 @@ static void refuse(const struct arrival *arrival, const struct rpc_error *error)
 	free(arrival->bytes);
 }
 
+/* "admin.drain is for the role admin" */
+static void name_roles(const struct method *method, char *text, size_t size)
+{
+	const char *between = "is for the role";
+	size_t len;
+
+	cut_printf(text, size, "%s", method->name);
+	for (unsigned role = 0; role < ROLE_COUNT; role++) {
+		if (method_right(method, ROLE_BIT(role)) == RIGHT_NO)
+			continue;
+		len = strlen(text);
+		cut_printf(text + len, size - len, " %s %s", between, role_word((enum role)role));
+		between = "or";
+	}
+}
+
+/* Not for any of the caller's roles. */
+static void refuse_right(const struct arrival *arrival, const struct method *method)
+{
+	unsigned roles = conn_caller(arrival->conn)->roles;
+	char text[ERR_TEXT_MAX];
+	struct rpc_error error = { .code = RPC_CODE_FORBIDDEN, .message = text };
+
+	if (roles)
+		name_roles(method, text, sizeof(text));
+	else
+		error.message = "this user has no role here; who has one stands in the daemon's "
+				"settings `users` and `user_groups`";
+	refuse(arrival, &error);
+}
+
 /* Why a run cannot even be looked at now, or NULL. */
 static const char *closed_door(const struct arrival *arrival, struct rpc_error *ret_error)
 {
@@ -364,6 +406,7 @@ static struct call *call_new(const struct arrival *arrival, const struct method 
 	call->msgid = arrival->message->msgid;
 	call->method = method;
 	call->caller = *conn_caller(arrival->conn);
+	call->right = method_right(method, call->caller.roles);
 	call->message = arrival->bytes;
 	call->held = arrival->held;
 	call->arena = *arrival->arena;
@@ -400,6 +443,10 @@ void methods_start(const struct arrival *arrival)
 		refuse(arrival, &error);
 		return;
 	}
+	if (method_right(method, conn_caller(arrival->conn)->roles) == RIGHT_NO) {
+		refuse_right(arrival, method);
+		return;
+	}
 	if (method->id == METHOD_RUN || method->id == METHOD_CHECK) {
 		start_run(arrival, method->id == METHOD_CHECK);
 		return;
@@ -407,11 +454,6 @@ void methods_start(const struct arrival *arrival)
 	call = call_new(arrival, method);
 	if (!call)
 		return;
-	if (method->who == METHOD_ADMIN && !call->caller.is_admin) {
-		call_error(call, RPC_CODE_FORBIDDEN, "%s is for administrators of this daemon",
-			method->name);
-		return;
-	}
 	checked = method_check_params(&call->arena, method->id, call->params, &refusal, &err);
 	if (checked > 0)
 		refuse_params(call, &refusal);

@@ -15,6 +15,7 @@ struct call {
 	uint32_t msgid;
 	const struct method *method;
 	struct caller caller;
+	enum right right; /* of this caller to this method */
 	char *message;
 	size_t held; /* of its caller's share of memory */
 	struct arena arena;

@@ -23,7 +23,7 @@ struct asking {
 
 static struct store_question question_of(const struct call *call)
 {
-	return (struct store_question){ call->method->id, call->params, call->caller.is_admin,
+	return (struct store_question){ call->method->id, call->params, call->right == RIGHT_YES,
 		call->caller.uid };
 }
 
@@ -128,6 +128,7 @@ static struct value *status_of(struct call *call, struct value *store_status_map
 	value_map_put(arena, map, "records", value_uint(arena, records));
 	value_map_put(arena, map, "trouble", value_text(arena, recorder_trouble(server->recorder)));
 	value_map_put(arena, map, "host", server_describe_host(server, arena));
+	value_map_put(arena, map, "roles", roles_describe(&server->config.roles, arena));
 	value_map_put(arena, map, "allowances", allowances_describe(&server->config, arena));
 	value_map_put(arena, map, "store", store_status_map);
 	return map;

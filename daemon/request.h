@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/caller.h"
 #include "daemon/claims.h"
 #include "daemon/execution.h"
 #include "daemon/policy/policy.h"
@@ -39,13 +40,6 @@ enum stage {
 	STAGE_REPLY,
 	STAGE_EXIT,
 	STAGE_WAIT, /* not a room: the answer of one that waits for a callback */
-};
-
-/* Who sent it, as the kernel says. */
-struct caller {
-	uint32_t uid, gid;
-	int32_t pid;
-	bool is_admin;
 };
 
 /* An RPC error in the making: the request could not be carried out at all. */

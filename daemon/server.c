@@ -22,25 +22,15 @@
 #define EXAMINED_MS         20    /* to look again whether threads are done with outputs */
 #define REFUSALS_PER_MINUTE 30
 
-/* ---- who may what --------------------------------------------------------------------------- */
+/* ---- who is let in --------------------------------------------------------------------------- */
 
-bool server_is_admin(const struct server *server, uint32_t uid)
-{
-	if (uid == 0 || uid == getuid())
-		return true;
-	for (unsigned i = 0; i < server->config.admin_count; i++)
-		if (server->config.admins[i] == uid)
-			return true;
-	return false;
-}
-
-const char *server_admit(struct server *server, struct list *link, uint32_t uid)
+const char *server_admit(struct server *server, struct list *link, const struct caller *caller)
 {
 	const char *full = NULL;
 
 	if (server->draining && server->closing)
 		return "the daemon is closing";
-	full = ceilings_enter(&server->ceilings, uid, server_is_admin(server, uid));
+	full = ceilings_enter(&server->ceilings, caller->uid, caller_is(caller, ROLE_ADMIN));
 	if (!full)
 		list_append(&server->conns, link);
 	return full;

@@ -14,16 +14,16 @@ extern const struct embedded method_schemas[];
 /* clang-format off */
 static const struct method methods[METHOD_COUNT] = {
 	{ METHOD_HELLO,          "hello",          METHOD_ALL,         "hello.json",       NULL },
-	{ METHOD_RUN,            "run",            METHOD_ALL,         "run.json",         "result.json" },
-	{ METHOD_CHECK,          "check",          METHOD_ALL,         "run.json",         NULL },
-	{ METHOD_WAIT,           "wait",           METHOD_OWNER,       "wait.json",        "result.json" },
+	{ METHOD_RUN,            "run",            METHOD_USER,        "run.json",         "result.json" },
+	{ METHOD_CHECK,          "check",          METHOD_USER,        "run.json",         NULL },
+	{ METHOD_WAIT,           "wait",           METHOD_OWNER_ADMIN, "wait.json",        "result.json" },
 	{ METHOD_CANCEL,         "cancel",         METHOD_OWNER_ADMIN, "run_id.json",      NULL },
 	{ METHOD_RUNTIMES,       "runtimes",       METHOD_ALL,         "none.json",        NULL },
 	{ METHOD_RUNS_LIST,      "runs.list",      METHOD_OWNER_ADMIN, "runs.list.json",   NULL },
 	{ METHOD_RUNS_GET,       "runs.get",       METHOD_OWNER_ADMIN, "run_id.json",      NULL },
 	{ METHOD_RUNS_OUTPUT,    "runs.output",    METHOD_OWNER_ADMIN, "runs.output.json", NULL },
 	{ METHOD_STATS,          "stats",          METHOD_OWNER_ADMIN, "stats.json",       NULL },
-	{ METHOD_EVENTS_SUBSCRIBE, "events.subscribe", METHOD_ALL,     "events.subscribe.json", NULL },
+	{ METHOD_EVENTS_SUBSCRIBE, "events.subscribe", METHOD_OWNER_ADMIN, "events.subscribe.json", NULL },
 	{ METHOD_ADMIN_STATUS,   "admin.status",   METHOD_ADMIN,       "none.json",        NULL },
 	{ METHOD_ADMIN_ACTS,     "admin.acts",     METHOD_ADMIN,       "acts.json",        NULL },
 	{ METHOD_ADMIN_DRAIN,    "admin.drain",    METHOD_ADMIN,       "lever.json",       NULL },
@@ -126,6 +126,19 @@ const struct schema *method_params(enum method_id id)
 const struct schema *method_result(enum method_id id)
 {
 	return method_setup(NULL) < 0 ? NULL : contracts.results[id];
+}
+
+enum right method_right(const struct method *method, unsigned roles)
+{
+	enum right most = RIGHT_NO;
+
+	for (unsigned role = 0; role < ROLE_COUNT; role++) {
+		enum right right = (enum right)((unsigned)method->who >> (2 * role) & 3U);
+
+		if ((roles & ROLE_BIT(role)) && right > most)
+			most = right;
+	}
+	return most;
 }
 
 int method_refuse(struct arena *arena, struct job_refusal *ret_refusal,

@@ -10,6 +10,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
 #include "proto/job.h"
+#include "proto/role.h"
 #include "proto/schema.h"
 #include "proto/value.h"
 
@@ -35,11 +36,17 @@ enum method_id {
 	METHOD_COUNT,
 };
 
+/* What each role may do with a method: two bits for each. */
+#define METHOD_WHO(user, approver, admin)                                                \
+	((RIGHT_##user) << (2 * ROLE_USER) | (RIGHT_##approver) << (2 * ROLE_APPROVER) | \
+		(RIGHT_##admin) << (2 * ROLE_ADMIN))
+
 enum method_who {
-	METHOD_ALL,         /* anybody who may connect; what it shows of runs is the caller's own */
-	METHOD_OWNER,       /* for a run of the caller's own */
-	METHOD_OWNER_ADMIN, /* for a run of the caller's own; an admin: for every run */
-	METHOD_ADMIN,
+	METHOD_ALL = METHOD_WHO(YES, YES, YES),
+	METHOD_USER = METHOD_WHO(YES, NO, YES),
+	METHOD_OWNER_ADMIN = METHOD_WHO(OWN, NO, YES),
+	METHOD_APPROVER = METHOD_WHO(NO, YES, NO),
+	METHOD_ADMIN = METHOD_WHO(NO, NO, YES),
 };
 
 struct method {
@@ -59,6 +66,9 @@ const struct method *method_of(enum method_id id);
 
 /* The text of a contract's file, or NULL: there is none of that name. */
 const char *method_contract_text(const char *name, size_t *ret_len);
+
+/* What a caller who holds these roles may do with it. */
+enum right method_right(const struct method *method, unsigned roles);
 
 /* The compiled contracts; NULL for a result without one, and when method_setup() failed. */
 const struct schema *method_params(enum method_id id);

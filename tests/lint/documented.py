@@ -62,10 +62,23 @@ def expect(page, heading, what, names, known=None):
 # ---- methods -------------------------------------------------------------------------------------
 
 METHODS = table("methods", r'\{ METHOD_\w+, +"([\w.]+)", +METHOD_\w+, +"([\w.]+)"', "proto/method.c")
+RIGHTS = {word: [{"NO": "–", "OWN": "own", "YES": "yes"}[right.strip()] for right in rights.split(",")]
+          for word, rights in table("rights", r"(METHOD_\w+) = METHOD_WHO\(([\w, ]+)\)", "proto/method.h")}
 # What one section says by pointing at another.
 BESIDE = {"check": "run", "stats": "runs.list"}
 
 expect(PROTOCOL, "Methods", "the method", {name for name, _ in METHODS})
+
+# The page's matrix of roles is the table's, cell by cell.
+told = {}
+for line in source(PROTOCOL).splitlines():
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    if len(cells) == 5 and cells[1] in ("–", "own", "yes"):
+        told.update({name: cells[1:4] for name in re.findall(r"`([\w.]+)`", cells[0])})
+for method, who in sorted(table("rights of methods", r'\{ METHOD_\w+, +"([\w.]+)", +(METHOD_\w+),', "proto/method.c")):
+    if told.get(method) != RIGHTS.get(who):
+        complaints.append(f"{PROTOCOL}: Methods: {method} is for user, approver, admin: {RIGHTS.get(who)}, not {told.get(method)}")
+
 for method, file in sorted(METHODS):
     below = words(PROTOCOL, method)
     if method in BESIDE:

@@ -11,7 +11,7 @@ def code_of(method, **params):
     return error["code"] if error else f"answered: {result}"
 
 
-eq(client.call("hello")["you"], {"uid": 4002, "role": "user"}, "the daemon knows who asks")
+eq(client.call("hello")["you"], {"uid": 4002, "role": "user", "roles": ["user"]}, "the daemon knows who asks")
 for run_id in stranger, running, stranger[:12], running.lower(), "last", "last~1":
     for method in "runs.get", "wait", "cancel":
         eq(code_of(method, run_id=run_id), "not_found", f"{method} of {run_id}")

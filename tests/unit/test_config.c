@@ -45,6 +45,8 @@ TEST(sizes_times_lists_and_sections_are_read)
 			   "limits { memory_bytes = 128mb wall_ms = 1500ms }\n"
 			   "most { wall_ms = 1min }\n"
 			   "admins = {1000, 1001}\n"
+			   "admin_groups = {\"root\"}\n"
+			   "approvers = {root}\n"
 			   "runtime python { preload = {\"json\", \"os.path\"} }\n"
 			   "runtime other { interpreter = \"/opt/py/bin/python3\" }\n",
 			     &err),
@@ -54,8 +56,11 @@ TEST(sizes_times_lists_and_sections_are_read)
 	CHECK_EQ_INT(config.limits.memory_bytes, 128 << 20);
 	CHECK_EQ_INT(config.limits.wall_ms, 1500);
 	CHECK_EQ_INT(config.most.wall_ms, 60000);
-	CHECK_EQ_INT(config.admin_count, 2);
-	CHECK_EQ_INT(config.admins[1], 1001);
+	CHECK_EQ_INT(config.roles.users[ROLE_ADMIN].count, 2);
+	CHECK_EQ_INT(config.roles.users[ROLE_ADMIN].ids[1], 1001);
+	CHECK_EQ_INT(config.roles.groups[ROLE_ADMIN].count, 1);
+	CHECK_EQ_INT(config.roles.groups[ROLE_ADMIN].ids[0], 0);
+	CHECK_EQ_INT(config.roles.users[ROLE_APPROVER].ids[0], 0);
 	CHECK_STR(config.runtimes[0].preload, "json os.path");
 	CHECK_STR(config.runtimes[0].interpreter, "/usr/bin/python3");
 	CHECK_EQ_INT(config.runtime_count, 2);
@@ -111,7 +116,7 @@ static void check_same(const struct config *a, const struct config *b)
 #undef CHECK_TEXT
 	CHECK(memcmp(&a->limits, &b->limits, sizeof(a->limits)) == 0);
 	CHECK(memcmp(&a->most, &b->most, sizeof(a->most)) == 0);
-	CHECK_EQ_INT(a->admin_count, b->admin_count);
+	CHECK(!memcmp(&a->roles, &b->roles, sizeof(a->roles)));
 	CHECK_EQ_INT(a->runtime_count, b->runtime_count);
 	for (unsigned i = 0; i < a->runtime_count; i++)
 		CHECK_EQ_INT(memcmp(&a->runtimes[i], &b->runtimes[i], sizeof(a->runtimes[i])), 0);

@@ -34,6 +34,36 @@ TEST(methods_are_found_by_their_names)
 	CHECK(!method_find("runs"));
 }
 
+TEST(each_role_may_what_the_table_says)
+{
+	const struct method *run = method_find("run");
+	const struct method *list = method_find("runs.list");
+	const struct method *status = method_find("admin.status");
+
+	CHECK_EQ_INT(method_right(run, ROLE_BIT(ROLE_USER)), RIGHT_YES);
+	CHECK_EQ_INT(method_right(run, ROLE_BIT(ROLE_APPROVER)), RIGHT_NO);
+	CHECK_EQ_INT(method_right(list, ROLE_BIT(ROLE_USER)), RIGHT_OWN);
+	CHECK_EQ_INT(method_right(list, ROLE_BIT(ROLE_ADMIN)), RIGHT_YES);
+	CHECK_EQ_INT(method_right(status, ROLE_BIT(ROLE_USER) | ROLE_BIT(ROLE_APPROVER)), RIGHT_NO);
+}
+
+TEST(of_several_roles_the_one_that_gives_most_decides_and_no_role_gives_nothing)
+{
+	for (unsigned id = 0; id < METHOD_COUNT; id++) {
+		const struct method *method = method_of((enum method_id)id);
+
+		CHECK_EQ_INT(method_right(method, 0), RIGHT_NO);
+		for (unsigned a = 0; a <= ROLES_ALL; a++)
+			for (unsigned b = 0; b <= ROLES_ALL; b++) {
+				enum right one = method_right(method, a);
+				enum right other = method_right(method, b);
+
+				CHECK_EQ_INT(
+					method_right(method, a | b), one > other ? one : other);
+			}
+	}
+}
+
 TEST(a_refusal_has_a_pointer_a_reason_and_words)
 {
 	WITH_ARENA(arena);

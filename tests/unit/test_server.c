@@ -209,18 +209,6 @@ TEST(a_question_to_the_store_that_comes_home_after_the_end_harms_nobody)
 	house_close(&house);
 }
 
-TEST(administrators_are_root_the_daemons_own_uid_and_those_in_the_settings)
-{
-	struct house house;
-
-	CHECK(house_open(&house, "admins = {4711}\n"));
-	CHECK(server_is_admin(house.server, 0));
-	CHECK(server_is_admin(house.server, getuid()));
-	CHECK(server_is_admin(house.server, 4711));
-	CHECK(!server_is_admin(house.server, 4712));
-	house_close(&house);
-}
-
 TEST(a_child_that_is_nobodys_may_end)
 {
 	struct house house;

@@ -1,0 +1,58 @@
+"""Calls every method as one who holds one role, and as one who holds none.
+
+What must come of it is what docs/PROTOCOL.md says in its matrix of methods and roles, which
+lint.documented holds to the table in proto/method.c.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+from wire import Client, done, eq, ok
+
+page, roles, role, stranger = sys.argv[1:]
+COLUMN = {"none": None, "user": 1, "approver": 2, "admin": 3}[role]
+client = Client()
+
+
+def matrix():
+    """{method: cell} of this role."""
+    told = {}
+    for line in pathlib.Path(page).read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 5 and cells[1] in ("–", "own", "yes"):
+            for name in re.findall(r"`([\w.]+)`", cells[0]):
+                told[name] = cells[COLUMN] if COLUMN else "–"
+    return told
+
+
+def answer(method, **params):
+    error, result = client.receive(client.send(method, **params))
+    return (error["code"] if error else "answered"), result
+
+
+# A key that no method knows: rights come before params, and nothing is done by asking.
+cells = matrix()
+ok(len(cells) >= 17, f"{len(cells)} methods")
+for method, cell in cells.items():
+    code, _ = answer(method, **{"no such key": 1})
+    eq(code == "forbidden", cell == "–", f"{role}: {method}: {cell}")
+
+# What is about runs shows the caller's own, or everybody's.
+for method in "runs.get", "runs.output", "wait", "cancel":
+    code, _ = answer(method, run_id=stranger, **({"stream": "stdout"} if method == "runs.output" else {}))
+    seen = {"–": "forbidden", "own": "not_found"}.get(cells[method])
+    ok(code == seen if seen else code != "forbidden", f"{role}: {method} of somebody else's run: {code}")
+for method, count in ("runs.list", lambda it: len(it["runs"])), ("stats", lambda it: it["runs"]):
+    code, result = answer(method, uid=4007)
+    if cells[method] == "–":
+        eq(code, "forbidden", f"{role}: {method}")
+    else:
+        others = count(result) > 0
+        eq(others, cells[method] == "yes", f"{role}: {method} shows others' runs: {others}")
+
+if role != "none":
+    code, result = answer("hello")
+    eq((result["you"]["role"], result["you"]["roles"]), (role, json.loads(roles)), f"{role} is told so")
+done()
