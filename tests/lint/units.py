@@ -86,6 +86,7 @@ ELSEWHERE = {
     "cli/cmd_demo.c": (COMMAND, ["tests/scenario/019-demo.t"]),
     "cli/cmd_doctor.c": (COMMAND, ["tests/scenario/006-doctor.t"]),
     "cli/doctor/probe_*.c": (PART, ["tests/unit/test_doctor.c", "tests/scenario/006-doctor.t"]),
+    "cli/doctor/trial.c": (PART, ["tests/unit/test_doctor.c", "tests/scenario/006-doctor.t"]),
     "cli/demo.c": (COMMAND, ["tests/scenario/019-demo.t"]),
     "cli/record*.c": (COMMAND, ["tests/scenario/012-cli-record.t"]),
     "cli/results.c": (COMMAND, ["tests/scenario/013-cli-artifacts.t"]),
