@@ -85,6 +85,7 @@ void stage_record_begun(struct request *request, bool durable)
 	request->begun.run.is_begun = request->begun.done != NULL; /* once more, for its action */
 	request->begun.done = on_begun;
 	describe(request, &request->begun.run);
+	request->begun.run.is_told = durable;
 	request->held++;
 	recorder_put(request->server->recorder, &request->begun);
 }

@@ -1,6 +1,6 @@
 /*
  * Fingerprints: SHA-256, in one call or as the bytes come, and its text form "sha256:<64 hex>".
- * Beside them base64, since libsodium (which only digest.c knows) does that too.
+ * Beside them base64, since libsodium (which only digest.c and sign.c know) does that too.
  */
 #pragma once
 

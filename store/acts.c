@@ -1,4 +1,6 @@
 /* What administrators did, and whom they shut out. */
+#include "store/acts.h"
+
 #include "proto/json.h"
 #include "store/db.h"
 #include "store/fetch.h"
@@ -36,7 +38,8 @@ static int put_block(
 	return bind_run(store, &binding, err);
 }
 
-int store_put_act(struct store *store, const struct store_act *act, struct err *err)
+int act_insert(
+	struct store *store, const struct store_act *act, int64_t *ret_number, struct err *err)
 {
 	sqlite3_stmt *stmt = stmt_take(store, STMT_ACT_INSERT, err);
 	struct binding binding;
@@ -53,9 +56,18 @@ int store_put_act(struct store *store, const struct store_act *act, struct err *
 	bind_text(&binding, act->result);
 	if (bind_run(store, &binding, err) < 0)
 		return -1;
-	if (act->block == STORE_LET_BE)
-		return 0;
-	return put_block(store, act, sqlite3_last_insert_rowid(store->db), err);
+	*ret_number = sqlite3_last_insert_rowid(store->db);
+	return 0;
+}
+
+int store_put_act(struct store *store, const struct store_act *act, struct err *err)
+{
+	int64_t number = 0;
+
+	if (act_insert(store, act, &number, err) < 0 ||
+		chain_add(store, CHAIN_ACT, number, err) < 0)
+		return -1;
+	return act->block == STORE_LET_BE ? 0 : put_block(store, act, number, err);
 }
 
 /* What was written as JSON, as a value; nil when it is none any more. */

@@ -339,13 +339,16 @@ static int put_begun(struct store *store, int64_t key, const struct store_run *r
 	if (run->is_begun ? record_find(store, run->run_id, &key, err) != 0
 			  : put_start(store, &key, run, err) < 0)
 		return -1;
-	return repeats_begun(store, key, run, err);
+	if (repeats_begun(store, key, run, err) < 0)
+		return -1;
+	return run->is_told ? chain_add(store, CHAIN_RUN_BEGUN, key, err) : 0;
 }
 
 static int put_ended(struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
 	if (put_row(store, &key, run, err) < 0 || put_end(store, key, run, err) < 0 ||
-		repeats_ended(store, key, run, err) < 0)
+		repeats_ended(store, key, run, err) < 0 ||
+		chain_add(store, CHAIN_RUN, key, err) < 0)
 		return -1;
 	store->ended++;
 	return 0;

@@ -41,6 +41,7 @@ int store_begin(struct store *store, struct err *err)
 	store->writing = true;
 	store->failed = false;
 	store->ended = 0;
+	store->committed = store->chain;
 	return 0;
 }
 
@@ -50,6 +51,7 @@ void store_rollback(struct store *store)
 		return;
 	store->writing = false;
 	store->cached_count = -1;
+	store->chain = store->committed;
 	blob_shelf_clear(&store->shelf);
 	/* SQLite has rolled back by itself after some errors. */
 	if (!sqlite3_get_autocommit(store->db))

@@ -93,6 +93,21 @@ static int write_new(struct store *store, struct bytes bytes, const uint8_t dige
 	return 0;
 }
 
+static struct blob_name *name_of(struct store *store, int64_t blob)
+{
+	return &store->shelf.names[(uint64_t)blob % SHELF_SLOTS];
+}
+
+static void note_name(
+	struct store *store, int64_t blob, uint64_t bytes, const uint8_t digest[DIGEST_LEN])
+{
+	struct blob_name *name = name_of(store, blob);
+
+	name->blob = blob;
+	name->bytes = bytes;
+	memcpy(name->digest, digest, DIGEST_LEN);
+}
+
 static int put_digested(struct store *store, struct bytes bytes, const uint8_t *digest,
 	int64_t *ret_blob, struct err *err)
 {
@@ -113,6 +128,7 @@ static int put_digested(struct store *store, struct bytes bytes, const uint8_t *
 		return -1;
 	memcpy(store->shelf.slots[slot].digest, digest, DIGEST_LEN);
 	store->shelf.slots[slot].blob = blob;
+	note_name(store, blob, bytes.len, digest);
 	*ret_blob = blob;
 	return 0;
 }
@@ -146,6 +162,42 @@ int blob_put(struct store *store, struct bytes bytes, const uint8_t *digest, int
 	return 0;
 }
 
+/* The name as it stands in the table: 0, or 1. */
+static int look_up(struct store *store, int64_t blob, struct err *err)
+{
+	sqlite3_stmt *row = stmt_take(store, STMT_BLOB_DIGEST, err);
+	struct binding binding;
+	int r;
+
+	if (!row)
+		return -1;
+	binding = bind_to(row);
+	bind_int(&binding, blob);
+	r = stmt_step(store, row, err);
+	if (r <= 0)
+		return r < 0 ? -1 : 1;
+	if (sqlite3_column_bytes(row, 0) == DIGEST_LEN)
+		note_name(store, blob, (uint64_t)sqlite3_column_int64(row, 1),
+			sqlite3_column_blob(row, 0));
+	else
+		r = 0;
+	(void)sqlite3_reset(row);
+	return !r;
+}
+
+int blob_digest(struct store *store, int64_t blob, uint64_t *ret_len,
+	uint8_t ret_digest[DIGEST_LEN], struct err *err)
+{
+	const struct blob_name *name = name_of(store, blob);
+	int r = name->blob == blob && blob ? 0 : look_up(store, blob, err);
+
+	if (r != 0)
+		return r;
+	*ret_len = name->bytes;
+	memcpy(ret_digest, name->digest, DIGEST_LEN);
+	return 0;
+}
+
 /* ---- reading ------------------------------------------------------------------------------ */
 
 static int damaged(int64_t blob, struct err *err)
@@ -160,18 +212,20 @@ static int unpress(int64_t blob, struct bytes pressed, char *room, size_t len, s
 	return ZSTD_isError(r) || r != len ? damaged(blob, err) : 0;
 }
 
-/* The row that `stmt` stands on: bytes, codec, data. */
-static int read_row(struct store *store, sqlite3_stmt *stmt, int64_t blob, struct arena *arena,
-	struct bytes *ret_bytes, struct err *err)
+int blob_unpack(struct store *store, sqlite3_stmt *row, int column, int64_t blob,
+	struct arena *arena, struct bytes *ret_bytes, struct err *err)
 {
-	int64_t len = sqlite3_column_int64(stmt, 0);
-	int64_t codec = sqlite3_column_int64(stmt, 1);
-	struct bytes data = { sqlite3_column_blob(stmt, 2), (size_t)sqlite3_column_bytes(stmt, 2) };
+	int64_t len = sqlite3_column_int64(row, column);
+	int64_t codec = sqlite3_column_int64(row, column + 1);
+	struct bytes data = { sqlite3_column_blob(row, column + 2),
+		(size_t)sqlite3_column_bytes(row, column + 2) };
 	char *room;
 
 	if (!data.data && sqlite3_errcode(store->db) == SQLITE_NOMEM)
 		return db_failed(store, SQLITE_NOMEM, err);
 	if (len < 0 || (uint64_t)len > BLOB_BYTES_MAX)
+		return damaged(blob, err);
+	if (codec != CODEC_PLAIN && codec != CODEC_ZSTD)
 		return damaged(blob, err);
 	if (codec == CODEC_PLAIN && data.len != (size_t)len)
 		return damaged(blob, err);
@@ -203,7 +257,7 @@ int blob_get(struct store *store, int64_t blob, struct arena *arena, struct byte
 		return err_set(
 			err, ERR_CORRUPT, "the store: blob %lld is missing", (long long)blob);
 	if (r > 0)
-		r = read_row(store, stmt, blob, arena, ret_bytes, err);
+		r = blob_unpack(store, stmt, 0, blob, arena, ret_bytes, err);
 	(void)sqlite3_reset(stmt);
 	return r;
 }

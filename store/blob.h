@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sqlite3.h>
+
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
 #include "proto/digest.h"
@@ -30,6 +32,11 @@ struct blob_shelf {
 		uint8_t digest[DIGEST_LEN];
 		int64_t blob; /* 0: nothing here */
 	} slots[SHELF_SLOTS];
+	struct blob_name {
+		int64_t blob; /* 0: nothing here */
+		uint64_t bytes;
+		uint8_t digest[DIGEST_LEN];
+	} names[SHELF_SLOTS];
 	struct {
 		char bytes[SHELF_BYTES];
 		size_t len;
@@ -43,6 +50,14 @@ void blob_shelf_clear(struct blob_shelf *shelf);
 /* Finds or writes the blob, in the transaction that is open.  `digest` is that of the bytes, or NULL. */
 int blob_put(struct store *store, struct bytes bytes, const uint8_t *digest, int64_t *ret_blob,
 	struct err *err);
+
+/* Length and SHA-256 of the bytes, without reading them.  1: there is no such blob. */
+int blob_digest(struct store *store, int64_t blob, uint64_t *ret_len,
+	uint8_t ret_digest[DIGEST_LEN], struct err *err);
+
+/* The row of a statement whose columns are bytes, codec, data from `column` on, as its bytes in the arena. */
+int blob_unpack(struct store *store, sqlite3_stmt *row, int column, int64_t blob,
+	struct arena *arena, struct bytes *ret_bytes, struct err *err);
 
 /* The bytes, in the arena. */
 int blob_get(struct store *store, int64_t blob, struct arena *arena, struct bytes *ret_bytes,

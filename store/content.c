@@ -43,3 +43,19 @@ int content_read(struct store *store, sqlite3_stmt *stmt, int column, struct are
 	*ret_bytes = (struct bytes){ copy, bytes ? len : 0 };
 	return 0;
 }
+
+int content_digest(struct store *store, sqlite3_stmt *stmt, int column, uint64_t *ret_len,
+	uint8_t ret_digest[DIGEST_LEN], struct err *err)
+{
+	const void *bytes;
+	size_t len;
+
+	if (sqlite3_column_type(stmt, column) == SQLITE_INTEGER)
+		return blob_digest(
+			store, sqlite3_column_int64(stmt, column), ret_len, ret_digest, err);
+	bytes = sqlite3_column_blob(stmt, column);
+	len = (size_t)sqlite3_column_bytes(stmt, column);
+	digest_of(bytes, bytes ? len : 0, ret_digest);
+	*ret_len = bytes ? len : 0;
+	return 0;
+}

@@ -12,6 +12,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
+#include "proto/digest.h"
 #include "proto/job.h"
 #include "store/stmt.h"
 
@@ -24,6 +25,10 @@ struct store;
 /* Binds the next value; bytes.data NULL gives NULL.  `digest` is that of the bytes, or NULL. */
 int content_bind(struct store *store, struct binding *binding, struct bytes bytes,
 	size_t inline_max, const uint8_t *digest, struct err *err);
+
+/* Length and SHA-256 of a column that is not NULL.  1: it names a blob that is not there. */
+int content_digest(struct store *store, sqlite3_stmt *stmt, int column, uint64_t *ret_len,
+	uint8_t ret_digest[DIGEST_LEN], struct err *err);
 
 /* The bytes of a column, in the arena; *ret_bytes is { NULL, 0 } for NULL. */
 int content_read(struct store *store, sqlite3_stmt *stmt, int column, struct arena *arena,

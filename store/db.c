@@ -117,6 +117,11 @@ int64_t db_key_at_ms(uint64_t ms)
 	return (int64_t)((ms < KEY_MS_MAX ? ms : KEY_MS_MAX) << KEY_LOW_BITS);
 }
 
+int64_t db_ms_of_key(int64_t key)
+{
+	return key >> KEY_LOW_BITS;
+}
+
 int64_t db_key_of(const char *run_id)
 {
 	static const char alphabet[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -13,6 +13,8 @@
 #include "proto/base/buf.h"
 #include "proto/base/err.h"
 #include "store/blob.h"
+#include "store/canon.h"
+#include "store/chain.h"
 #include "store/disk.h"
 #include "store/stmt.h"
 #include "store/store.h"
@@ -34,6 +36,11 @@ struct store {
 	unsigned ended;       /* runs that this transaction ends */
 	uint64_t unsettled;   /* runs in `pending` that have ended, as far as this writer knows */
 	struct blob_shelf shelf;
+	struct chain_head chain;     /* where it ends, with what this transaction added */
+	struct chain_head committed; /* and without */
+	struct canon_table forms[EVIDENCE_TABLES_MAX];
+	struct buf form;      /* of the record whose digest is being made */
+	struct buf left;      /* of the pruned run that is being read */
 	struct arena scratch; /* for one run being written */
 	struct buf text;      /* the same */
 };
@@ -56,6 +63,11 @@ void db_looked(struct store *store, const bool *began);
 int64_t db_key_of(const char *run_id);
 /* The smallest key of a millisecond. */
 int64_t db_key_at_ms(uint64_t ms);
+/* And back. */
+int64_t db_ms_of_key(int64_t key);
+
+/* Puts the tables of the newest schema into an empty database. */
+int schema_make(sqlite3 *db);
 
 /* Brings the database to the newest schema (STORE_WRITE) or checks that it has it (STORE_READ). */
 int schema_prepare(struct store *store, struct err *err);

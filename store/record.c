@@ -363,6 +363,27 @@ static struct value *caller_of(struct getting *getting)
 	return fill_done(&caller);
 }
 
+/* Contents that retention took away are NULL, and the record says by which act. */
+static int put_pruned(struct getting *getting, struct fill *fill, struct err *err)
+{
+	sqlite3_stmt *row = stmt_take(getting->store, STMT_PRUNED_ACT, err);
+	struct fill pruned = fill_start(getting->arena);
+	struct binding binding;
+	int r;
+
+	if (!row)
+		return -1;
+	binding = bind_to(row);
+	bind_int(&binding, getting->key);
+	r = stmt_step(getting->store, row, err);
+	if (r > 0) {
+		fetch_int(&pruned, "act", row, 0);
+		fill_value(fill, "pruned", fill_done(&pruned));
+	}
+	(void)sqlite3_reset(row);
+	return r < 0 ? -1 : 0;
+}
+
 static int assemble(struct getting *getting, struct value **ret_record, struct err *err)
 {
 	struct fill fill = fill_start(getting->arena);
@@ -377,6 +398,8 @@ static int assemble(struct getting *getting, struct value **ret_record, struct e
 		return -1;
 	if (sqlite3_column_type(getting->run, RUN_OUTCOME) != SQLITE_NULL &&
 		put_result(getting, &fill, err) < 0)
+		return -1;
+	if (put_pruned(getting, &fill, err) < 0)
 		return -1;
 	*ret_record = fill_done(&fill);
 	return *ret_record ? 0 : no_memory(err);

@@ -84,6 +84,16 @@ static int apply(struct store *store, int64_t version, struct err *err)
 	return 0;
 }
 
+int schema_make(sqlite3 *db)
+{
+	int r = SQLITE_OK;
+
+	for (int64_t version = 0; version < newest() && r == SQLITE_OK; version++)
+		r = sqlite3_exec(
+			db, (const char *)store_migrations[version].bytes, NULL, NULL, NULL);
+	return r;
+}
+
 int schema_prepare(struct store *store, struct err *err)
 {
 	int64_t version = 0;

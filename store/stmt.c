@@ -100,10 +100,50 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_RUN_TEXTS_DELETE] = "DELETE FROM run_texts WHERE key = ?",
 	[STMT_PENDING_DELETE] = "DELETE FROM pending WHERE key = ?",
 
+	[STMT_LOST_NEXT] =
+		"SELECT key FROM pending JOIN runs USING (key) WHERE key > ? AND outcome IS NULL "
+		"ORDER BY key LIMIT 1",
 	[STMT_LOST] =
-		"UPDATE runs SET outcome = 'lost', ran = 'unknown', ended_us = ?1, "
+		"UPDATE runs SET outcome = 'lost', ran = 'unknown', ended_us = ?2, "
 		"reason = 'the daemon ended while this ran; nobody knows how far it came' "
-		"WHERE outcome IS NULL AND key IN (SELECT key FROM pending)",
+		"WHERE key = ?1",
+
+	[STMT_CHAIN_END] = "SELECT link, head FROM chain ORDER BY link DESC LIMIT 1",
+	[STMT_CHAIN_INSERT] =
+		"INSERT INTO chain (link, kind, subject, digest, head) VALUES (?, ?, ?, ?, ?)",
+
+	[STMT_CHAIN_HEAD] = "SELECT head FROM chain WHERE link = ?",
+	[STMT_CHAIN_WALK] =
+		"SELECT link, kind, subject, digest, head FROM chain WHERE link >= ? ORDER BY link "
+		"LIMIT ?",
+	[STMT_CHECKPOINT_INSERT] =
+		"INSERT INTO checkpoints (at_us, links, head, public_key, signature) "
+		"VALUES (?, ?, ?, ?, ?)",
+	[STMT_CHECKPOINT_LAST] =
+		"SELECT checkpoint, links FROM checkpoints ORDER BY checkpoint DESC LIMIT 1",
+	[STMT_CHECKPOINT_WALK] =
+		"SELECT checkpoint, at_us, links, head, public_key, signature FROM checkpoints "
+		"WHERE checkpoint >= ? ORDER BY checkpoint LIMIT ?",
+	[STMT_BLOB_LAST] = "SELECT max(blob) FROM blobs",
+	[STMT_BLOB_WALK] =
+		"SELECT blob, sha256, bytes, codec, data FROM blobs LEFT JOIN blob_data USING (blob) "
+		"WHERE blob >= ? ORDER BY blob LIMIT ?",
+	[STMT_RUN_ID] = "SELECT run_id FROM runs WHERE key = ?",
+
+	[STMT_PENDING_HAS]   = "SELECT 1 FROM pending WHERE key = ?",
+	[STMT_PRUNED_ACT]    = "SELECT act FROM pruned WHERE key = ?",
+	[STMT_PRUNED_READ]   = "SELECT digests FROM pruned WHERE key = ?",
+	[STMT_PRUNED_INSERT] = "INSERT INTO pruned (key, act, digests) VALUES (?, ?, ?)",
+	[STMT_BLOB_DIGEST]   = "SELECT sha256, bytes FROM blobs WHERE blob = ?",
+	[STMT_BLOB_UNREF]    = "UPDATE blobs SET refs = refs - 1 WHERE blob = ?",
+	[STMT_BLOB_UNHELD] =
+		"SELECT 1 FROM blobs WHERE blob = ?1 AND refs <= 0 AND NOT EXISTS (SELECT 1 FROM "
+		"pending JOIN records USING (key) WHERE ?1 IN (code, stdin, setting, stdout, "
+		"stdout_tail, stderr, stderr_tail, trace, more, request, refused)) AND NOT EXISTS "
+		"(SELECT 1 FROM pending JOIN inputs USING (key) WHERE data = ?1) AND NOT EXISTS "
+		"(SELECT 1 FROM pending JOIN artifacts USING (key) WHERE data = ?1)",
+	[STMT_BLOB_DELETE]      = "DELETE FROM blobs WHERE blob = ?",
+	[STMT_BLOB_DATA_DELETE] = "DELETE FROM blob_data WHERE blob = ?",
 
 	[STMT_ACT_INSERT] =
 		"INSERT INTO acts (at_us, uid, gid, pid, method, params, result) "

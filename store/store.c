@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "store/db.h"
+#include "store/lost.h"
 
 #define DB_FILE   "ced.db"
 #define LOCK_FILE "ced.lock"
@@ -192,28 +192,6 @@ static int fill_log(const struct store *store, struct err *err)
 	return fdatasync(fd) < 0 ? err_sys(err, "the store: %s", path) : 0;
 }
 
-/* Runs that were in flight when the last writer ended. */
-static int mark_lost(struct store *store, struct err *err)
-{
-	sqlite3_stmt *stmt;
-	struct binding binding;
-
-	if (store_begin(store, err) < 0)
-		return -1;
-	stmt = stmt_take(store, STMT_LOST, err);
-	if (!stmt)
-		goto failed;
-	binding = bind_to(stmt);
-	bind_int(&binding, clock_wall_us());
-	if (bind_run(store, &binding, err) < 0)
-		goto failed;
-	store->lost = (uint64_t)sqlite3_changes64(store->db);
-	return store_commit(store, STORE_NOW, err);
-failed:
-	store_rollback(store);
-	return -1;
-}
-
 static int count_unsettled(struct store *store, struct err *err)
 {
 	int64_t count = 0;
@@ -242,7 +220,9 @@ static int prepare_writing(struct store *store, struct err *err)
 	store_rollback(store);
 	if (r < 0)
 		return -1;
-	if (mark_lost(store, err) < 0)
+	if (chain_end(store, &store->chain, err) < 0 || chain_begin(store, err) < 0)
+		return -1;
+	if (lost_mark(store, &store->lost, err) < 0)
 		return -1;
 	return count_unsettled(store, err);
 }
@@ -278,6 +258,8 @@ struct store *store_open(const char *folder, enum store_mode mode, struct err *e
 	store->cached_count = -1;
 	arena_init(&store->scratch, SCRATCH_CEILING);
 	buf_init(&store->text, SCRATCH_CEILING);
+	buf_init(&store->form, SCRATCH_CEILING);
+	buf_init(&store->left, SCRATCH_CEILING);
 	if (open_in(store, folder, err) < 0)
 		return NULL;
 	return take_ptr(store);
@@ -288,9 +270,12 @@ void store_close(struct store *store)
 	if (!store)
 		return;
 	stmt_close_all(store);
+	canon_close(store);
 	(void)sqlite3_close(store->db);
 	arena_done(&store->scratch);
 	buf_done(&store->text);
+	buf_done(&store->form);
+	buf_done(&store->left);
 	free(store->path);
 	/* Last: until the database is closed nobody else may write to it. */
 	if (store->lock_fd >= 0)

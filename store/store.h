@@ -21,6 +21,7 @@
 #include "proto/base/err.h"
 #include "proto/job.h"
 #include "proto/value.h"
+#include "store/signer.h"
 
 struct store;
 
@@ -57,6 +58,7 @@ struct store_run {
 	const uint8_t *action;    /* digest of what caller_id stands for; NULL: for nothing */
 	const uint8_t *cache_key; /* NULL: its result is not to be told again */
 	uint64_t cache_entries;   /* so many results are kept for that */
+	bool is_told;                    /* begun: somebody hears of it before it ends */
 };
 
 /* What an administrator did to the daemon. */
@@ -84,6 +86,21 @@ int store_begin(struct store *store, struct err *err);
 int store_put_begun(struct store *store, const struct store_run *run, struct err *err);
 int store_put_ended(struct store *store, const struct store_run *run, struct err *err);
 int store_put_act(struct store *store, const struct store_act *act, struct err *err);
+/*
+ * Takes the contents of these runs away (code, inputs, streams, artifacts, excerpts) and records the
+ * act.  What the runs were stays, and so do the digests of the contents: the chain verifies as before.
+ * A few hundred runs at a time: others wait meanwhile.  *ret_bytes: what the contents were long.
+ */
+int store_prune(struct store *store, const struct store_act *act, const char *const *run_ids,
+	size_t count, uint64_t *ret_bytes, struct err *err);
+/*
+ * Signs the chain as it stands, in this transaction; the line (store/checkpoint.h) is for the second
+ * file once that is committed.  1: nothing has come since the last checkpoint.
+ */
+#define STORE_CHECKPOINT_MAX 384
+int store_put_checkpoint(struct store *store, const struct signer *signer, int64_t at_wall_us,
+	char ret_line[STORE_CHECKPOINT_MAX], struct err *err);
+
 /*
  * Ends the transaction.  On failure everything since store_begin() is gone and may be tried again.
  * After a put that failed only store_rollback() is left; store_commit() then fails too.
@@ -168,3 +185,41 @@ int store_each_block(struct store *store,
 /* {runs, bytes, wal_bytes, schema, path} for admin.status. */
 int store_status(
 	struct store *store, struct arena *arena, struct value **ret_status, struct err *err);
+
+/* ---- has anybody touched it? --------------------------------------------------------------- */
+
+enum store_part {
+	STORE_PART_CHAIN,       /* the links and the records they are about; numbered by link */
+	STORE_PART_BLOBS,       /* contents against their digests; numbered by blob */
+	STORE_PART_TABLES,      /* what no link is about, and what is derived; numbered by check */
+	STORE_PART_CHECKPOINTS, /* those in the store; numbered */
+	STORE_PART_SECOND,      /* those in the second file; numbered by byte */
+	STORE_PART_COUNT,
+};
+
+/* "chain" ...; STORE_PART_COUNT when the word is none. */
+const char *store_part_word(enum store_part part);
+enum store_part store_part_of(const char *word);
+
+/* What comes from elsewhere and the store is held against. */
+struct store_trust {
+	const uint8_t *public_key; /* that checkpoints are signed with; NULL: whatever they name */
+	struct bytes second;       /* the second file */
+};
+
+/* The part of the store to look at: what is numbered `from` or higher, at most `count` of it. */
+struct store_span {
+	enum store_part part;
+	int64_t from; /* from 1 */
+	int64_t count;
+	const struct store_trust *trust; /* or NULL */
+};
+
+/*
+ * Looks for what was changed, taken out, put in or moved since it was written, without stopping the
+ * writer.  -> {part, from, next, of, checked, found, problems: [{what, message, link?, kind?, run_id?, table?, row?}]}:
+ * `next` is where to go on, nil at the end; `of` is the highest number; `found` counts all problems, of
+ * which so many are listed as fit.
+ */
+int store_verify(struct store *store, const struct store_span *span, struct arena *arena,
+	struct value **ret_report, struct err *err);

@@ -189,7 +189,7 @@ static void make_folder(char ret_folder[64])
 static void remove_folder(const char *folder)
 {
 	static const char *const files[] = { "ced.db", "ced.db-wal", "ced.db-shm", "ced.lock",
-		"ced.db-journal" };
+		"ced.db-journal", "audit.key" };
 	char path[128];
 
 	for (size_t i = 0; i < COUNT_OF(files); i++) {

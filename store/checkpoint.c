@@ -1,0 +1,158 @@
+#include "store/checkpoint.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/db.h"
+
+#define LINE_WORDS "ced-checkpoint-1 links=%" PRId64 " head=%s at_us=%" PRId64 " key=%s"
+
+/* ---- words -------------------------------------------------------------------------------- */
+
+static size_t write_signed(const struct checkpoint *checkpoint, char line[STORE_CHECKPOINT_MAX])
+{
+	char head[DIGEST_TEXT_LEN + 1];
+	char key[SIGN_KEY_TEXT_LEN + 1];
+	int len;
+
+	digest_text(checkpoint->head, head);
+	sign_key_text(checkpoint->public_key, key);
+	len = snprintf(line, STORE_CHECKPOINT_MAX, LINE_WORDS, checkpoint->links, head,
+		checkpoint->at_us, key);
+	return (size_t)len;
+}
+
+void checkpoint_write(const struct checkpoint *checkpoint, char ret_line[STORE_CHECKPOINT_MAX])
+{
+	size_t len = write_signed(checkpoint, ret_line);
+	char signature[SIGN_TEXT_LEN + 1];
+
+	(void)base64_write(checkpoint->signature, SIGN_LEN, signature);
+	(void)snprintf(ret_line + len, STORE_CHECKPOINT_MAX - len, " signature=%s", signature);
+}
+
+/* The value behind "name=", up to the next space. */
+static int read_word(const char *line, const char *name, char *room, size_t size)
+{
+	const char *at = strstr(line, name);
+	size_t len = at ? strcspn(at + strlen(name), " ") : 0;
+
+	if (!len || len >= size)
+		return -1;
+	memcpy(room, at + strlen(name), len);
+	room[len] = '\0';
+	return 0;
+}
+
+static int read_fields(const char *line, struct checkpoint *ret)
+{
+	char head[DIGEST_TEXT_LEN + 1];
+	char key[SIGN_KEY_TEXT_LEN + 1];
+	char text[SIGN_TEXT_LEN + 1];
+	size_t len = 0;
+
+	if (sscanf(line, "ced-checkpoint-1 links=%" SCNd64, &ret->links) != 1 ||
+		read_word(line, " head=", head, sizeof(head)) < 0 ||
+		digest_from_text(head, ret->head) < 0 ||
+		read_word(line, " at_us=", text, sizeof(text)) < 0 ||
+		sscanf(text, "%" SCNd64, &ret->at_us) != 1 ||
+		read_word(line, " key=", key, sizeof(key)) < 0 ||
+		sign_key_from_text(key, ret->public_key) < 0 ||
+		read_word(line, " signature=", text, sizeof(text)) < 0 ||
+		base64_read(text, ret->signature, SIGN_LEN, &len) < 0)
+		return -1;
+	return len == SIGN_LEN ? 0 : -1;
+}
+
+int checkpoint_read(const char *line, size_t len, struct checkpoint *ret_checkpoint)
+{
+	char text[STORE_CHECKPOINT_MAX];
+	char again[STORE_CHECKPOINT_MAX];
+	struct checkpoint checkpoint;
+
+	if (len >= sizeof(text) || memchr(line, '\0', len))
+		return -1;
+	memcpy(text, line, len);
+	text[len] = '\0';
+	if (read_fields(text, &checkpoint) < 0)
+		return -1;
+	/* Written in one way only: whatever else stands in the line was not signed. */
+	checkpoint_write(&checkpoint, again);
+	if (strcmp(text, again) != 0)
+		return -1;
+	*ret_checkpoint = checkpoint;
+	return 0;
+}
+
+bool checkpoint_holds(const struct checkpoint *checkpoint)
+{
+	char line[STORE_CHECKPOINT_MAX];
+	size_t len = write_signed(checkpoint, line);
+
+	return sign_holds(checkpoint->public_key, line, len, checkpoint->signature);
+}
+
+/* ---- making one --------------------------------------------------------------------------- */
+
+static void sign(struct checkpoint *checkpoint, const struct signer *signer)
+{
+	char line[STORE_CHECKPOINT_MAX];
+	size_t len;
+
+	memcpy(checkpoint->public_key, signer_public(signer), SIGN_PUBLIC_LEN);
+	len = write_signed(checkpoint, line);
+	signer_sign(signer, line, len, checkpoint->signature);
+}
+
+static int insert(struct store *store, const struct checkpoint *checkpoint, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_CHECKPOINT_INSERT, err);
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, checkpoint->at_us);
+	bind_int(&binding, checkpoint->links);
+	bind_blob(&binding, checkpoint->head, DIGEST_LEN);
+	bind_blob(&binding, checkpoint->public_key, SIGN_PUBLIC_LEN);
+	bind_blob(&binding, checkpoint->signature, SIGN_LEN);
+	if (bind_run(store, &binding, err) < 0)
+		return -1;
+	return chain_add(store, CHAIN_CHECKPOINT, sqlite3_last_insert_rowid(store->db), err);
+}
+
+/* Whether the last link is a checkpoint's own: then there is nothing new to sign. */
+static int is_fresh(struct store *store, struct err *err)
+{
+	sqlite3_stmt *row = stmt_take(store, STMT_CHECKPOINT_LAST, err);
+	int fresh = 0;
+	int r = row ? stmt_step(store, row, err) : -1;
+
+	if (r < 0)
+		return -1;
+	fresh = r > 0 && sqlite3_column_int64(row, 1) == store->chain.links - 1;
+	(void)sqlite3_reset(row);
+	return fresh;
+}
+
+int store_put_checkpoint(struct store *store, const struct signer *signer, int64_t at_wall_us,
+	char ret_line[STORE_CHECKPOINT_MAX], struct err *err)
+{
+	struct checkpoint checkpoint = { .links = store->chain.links, .at_us = at_wall_us };
+	int fresh = is_fresh(store, err);
+
+	if (fresh != 0) {
+		store->failed |= fresh < 0;
+		return fresh;
+	}
+	memcpy(checkpoint.head, store->chain.head, DIGEST_LEN);
+	sign(&checkpoint, signer);
+	if (insert(store, &checkpoint, err) < 0) {
+		store->failed = true;
+		return -1;
+	}
+	checkpoint_write(&checkpoint, ret_line);
+	return 0;
+}

@@ -1,0 +1,162 @@
+/* Checkpoints: those in the store, and those in the second file, against the chain as it is. */
+#include <string.h>
+
+#include "store/checkpoint.h"
+#include "store/db.h"
+#include "store/verify.h"
+
+/* Where a checkpoint stands, for the report. */
+struct place {
+	const char *what; /* "checkpoint", "line" */
+	int64_t number;
+};
+
+static struct fill say(struct verify *verify, const char *what, const struct place *place,
+	const struct checkpoint *checkpoint, const char *words)
+{
+	struct fill problem = verify_problem(verify, what, "%s %lld signs link %lld, %s",
+		place->what, (long long)place->number, (long long)checkpoint->links, words);
+
+	fill_text(&problem, "kind", "checkpoint");
+	fill_int(&problem, "link", checkpoint->links);
+	fill_int(&problem, "at_us", checkpoint->at_us);
+	return problem;
+}
+
+/* 1: the store has that link, with that head; 0: another head; 2: it does not reach so far. */
+static int compare(struct verify *verify, const struct checkpoint *checkpoint, struct err *err)
+{
+	struct chain_head end = { 0, { 0 } };
+	sqlite3_stmt *row = stmt_take(verify->store, STMT_CHAIN_HEAD, err);
+	struct binding binding;
+	int same = 0;
+	int r;
+
+	if (!row || chain_end(verify->store, &end, err) < 0)
+		return -1;
+	if (checkpoint->links > end.links)
+		return 2;
+	binding = bind_to(row);
+	bind_int(&binding, checkpoint->links);
+	r = stmt_step(verify->store, row, err);
+	if (r > 0)
+		same = sqlite3_column_bytes(row, 0) == DIGEST_LEN &&
+		       memcmp(sqlite3_column_blob(row, 0), checkpoint->head, DIGEST_LEN) == 0;
+	(void)sqlite3_reset(row);
+	return r < 0 ? -1 : same;
+}
+
+static int check(struct verify *verify, const struct checkpoint *checkpoint,
+	const struct place *place, struct err *err)
+{
+	const uint8_t *trusted = verify->trust ? verify->trust->public_key : NULL;
+	int r;
+
+	if (!checkpoint_holds(checkpoint))
+		(void)say(verify, "unsigned", place, checkpoint, "and its signature does not hold");
+	else if (trusted && memcmp(trusted, checkpoint->public_key, SIGN_PUBLIC_LEN) != 0)
+		(void)say(verify, "unsigned", place, checkpoint,
+			"but with another key than this store's");
+	r = compare(verify, checkpoint, err);
+	if (r < 0)
+		return -1;
+	if (r == 0)
+		(void)say(verify, "changed", place, checkpoint,
+			"and the link that is there now is another one");
+	if (r == 2)
+		(void)say(verify, "missing", place, checkpoint,
+			"and the store does not reach so far: it was rolled back, or its end was cut off");
+	return 0;
+}
+
+/* ---- in the store ------------------------------------------------------------------------- */
+
+static bool read_bytes(sqlite3_stmt *row, int column, uint8_t *bytes, size_t len)
+{
+	const void *there = sqlite3_column_blob(row, column);
+
+	if (!there || (size_t)sqlite3_column_bytes(row, column) != len)
+		return false;
+	memcpy(bytes, there, len);
+	return true;
+}
+
+static int check_row(struct verify *verify, sqlite3_stmt *row, struct err *err)
+{
+	const struct place place = { "checkpoint", sqlite3_column_int64(row, 0) };
+	struct checkpoint checkpoint = { .at_us = sqlite3_column_int64(row, 1),
+		.links = sqlite3_column_int64(row, 2) };
+
+	if (!read_bytes(row, 3, checkpoint.head, DIGEST_LEN) ||
+		!read_bytes(row, 4, checkpoint.public_key, SIGN_PUBLIC_LEN) ||
+		!read_bytes(row, 5, checkpoint.signature, SIGN_LEN)) {
+		(void)say(verify, "unreadable", &place, &checkpoint, "and is not whole");
+		return 0;
+	}
+	return check(verify, &checkpoint, &place, err);
+}
+
+int verify_checkpoints(struct verify *verify, struct err *err)
+{
+	sqlite3_stmt *row;
+	struct binding binding;
+	int64_t last = 0;
+	int r;
+
+	if (db_number(verify->store, "SELECT max(checkpoint) FROM checkpoints", 0, &verify->of,
+		    err) < 0)
+		return -1;
+	row = stmt_take(verify->store, STMT_CHECKPOINT_WALK, err);
+	if (!row)
+		return -1;
+	binding = bind_to(row);
+	bind_int(&binding, verify->from);
+	bind_int(&binding, verify->count);
+	while ((r = stmt_step(verify->store, row, err)) > 0) {
+		last = sqlite3_column_int64(row, 0);
+		verify->checked++;
+		if (check_row(verify, row, err) < 0) {
+			(void)sqlite3_reset(row);
+			return -1;
+		}
+	}
+	verify->next = last && last < verify->of ? last + 1 : 0;
+	return r;
+}
+
+/* ---- in the second file ------------------------------------------------------------------- */
+
+static int check_line(
+	struct verify *verify, const char *line, size_t len, int64_t at, struct err *err)
+{
+	const struct place place = { "the line at byte", at };
+	struct checkpoint checkpoint;
+	struct fill problem;
+
+	if (checkpoint_read(line, len, &checkpoint) == 0)
+		return check(verify, &checkpoint, &place, err);
+	problem = verify_problem(verify, "unreadable",
+		"the line at byte %lld of the second file is no checkpoint", (long long)at);
+	fill_text(&problem, "kind", "checkpoint");
+	return 0;
+}
+
+int verify_second(struct verify *verify, struct err *err)
+{
+	const char *text = verify->trust ? verify->trust->second.data : NULL;
+	size_t len = text ? verify->trust->second.len : 0;
+	size_t at = (size_t)(verify->from - 1);
+
+	verify->of = (int64_t)len;
+	while (at < len && verify->checked < verify->count) {
+		const char *end = memchr(text + at, '\n', len - at);
+		size_t line = end ? (size_t)(end - text) - at : len - at;
+
+		if (line && check_line(verify, text + at, line, (int64_t)at, err) < 0)
+			return -1;
+		at += line + 1;
+		verify->checked++;
+	}
+	verify->next = at < len ? (int64_t)at + 1 : 0;
+	return 0;
+}

@@ -1,0 +1,235 @@
+/*
+ * What no link tells: rows that no record has, what is derived from records, and the tables
+ * themselves.  Each check is a question to the database whose answers are what is wrong.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/container.h"
+#include "store/db.h"
+#include "store/evidence.h"
+#include "store/fetch.h"
+#include "store/refs.h"
+#include "store/verify.h"
+
+#define SQL_MAX 4096
+
+#define PENDING(key) "EXISTS (SELECT 1 FROM pending AS p WHERE p.key = " key ")"
+#define SETTLED      "r.outcome IS NOT NULL AND NOT " PENDING("r.key")
+
+/* Facet `number` is a copy of the column.  The plus takes the column's affinity away, which the index has not. */
+#define FACET_MISSING(number, column)                                                            \
+	{                                                                                        \
+		NULL, "missing",                                                                 \
+			"SELECT 'facets', r.key, 'the facet of " column " of a run is missing' " \
+			"FROM runs AS r WHERE r." column " IS NOT NULL AND " SETTLED             \
+			" AND NOT EXISTS (SELECT 1 FROM facets AS f WHERE f.facet = " #number    \
+			" AND f.value = +r." column " AND f.key = r.key)"                        \
+	}
+
+struct check {
+	int (*look)(struct verify *verify, struct err *err); /* or NULL */
+	const char *what;
+	const char *sql; /* rows of: table, row, what is wrong there */
+};
+
+/* ---- questions ---------------------------------------------------------------------------- */
+
+static int ask(struct verify *verify, const char *what, const char *sql, struct err *err)
+{
+	struct store *store = verify->store;
+	sqlite3_stmt *row = NULL;
+	int r = sqlite3_prepare_v2(store->db, sql, -1, &row, NULL);
+
+	if (r != SQLITE_OK)
+		return db_failed(store, r, err);
+	while ((r = stmt_step(store, row, err)) > 0) {
+		const char *message = (const char *)sqlite3_column_text(row, 2);
+		struct fill problem = verify_problem(verify, what, "%s", message ? message : "");
+
+		fetch_text(&problem, "table", row, 0);
+		fetch_int(&problem, "row", row, 1);
+	}
+	(void)sqlite3_finalize(row);
+	return r;
+}
+
+static const struct evidence_table *root_of(enum chain_kind owner)
+{
+	const struct evidence_table *table = evidence_tables;
+
+	while (table->name && !(table->is_root && table->owner == owner))
+		table++;
+	return table;
+}
+
+/* Records that no link is about.  A run in flight has none yet. */
+static int find_unlinked(struct verify *verify, struct err *err)
+{
+	char sql[SQL_MAX];
+
+	for (const struct evidence_table *table = evidence_tables; table->name; table++) {
+		(void)snprintf(sql, sizeof(sql),
+			"SELECT '%1$s', %2$s, 'a record was put in that is not in the chain' "
+			"FROM %1$s WHERE %3$s AND %2$s NOT IN (SELECT subject FROM chain "
+			"WHERE kind = %4$d)",
+			table->name, table->by,
+			table->owner == CHAIN_RUN ? "outcome IS NOT NULL" : "1", (int)table->owner);
+		if (table->is_root && ask(verify, "extra", sql, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Parts of records that are not there. */
+static int find_orphans(struct verify *verify, struct err *err)
+{
+	char sql[SQL_MAX];
+
+	for (const struct evidence_table *table = evidence_tables; table->name; table++) {
+		const struct evidence_table *root = root_of(table->owner);
+
+		(void)snprintf(sql, sizeof(sql),
+			"SELECT '%1$s', t.%2$s, 'a row was put in that belongs to no record' "
+			"FROM %1$s AS t WHERE NOT EXISTS (SELECT 1 FROM %3$s AS o WHERE "
+			"o.%4$s = t.%2$s)",
+			table->name, table->by, root->name, root->by);
+		if (!table->is_root && ask(verify, "extra", sql, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the tables themselves ---------------------------------------------------------------- */
+
+#define OBJECTS                                                              \
+	"SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema " \
+	"WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name"
+
+static int read_objects(sqlite3 *db, struct buf *text)
+{
+	sqlite3_stmt *row = NULL;
+	int r = sqlite3_prepare_v2(db, OBJECTS, -1, &row, NULL);
+
+	while (r == SQLITE_OK && (r = sqlite3_step(row)) == SQLITE_ROW) {
+		r = SQLITE_OK;
+		for (int i = 0; i < 4; i++)
+			if (buf_printf(text, "%s\n", (const char *)sqlite3_column_text(row, i)) < 0)
+				r = SQLITE_NOMEM;
+	}
+	(void)sqlite3_finalize(row);
+	return r == SQLITE_DONE ? 0 : -1;
+}
+
+/* Against what the migrations make of an empty database: a view or a trigger can tell lies too. */
+static int check_schema(struct verify *verify, struct err *err)
+{
+	struct buf ours, theirs;
+	sqlite3 *empty = NULL;
+	int r = sqlite3_open(":memory:", &empty);
+
+	buf_init(&ours, (size_t)1 << 20);
+	buf_init(&theirs, (size_t)1 << 20);
+	if (r == SQLITE_OK)
+		r = schema_make(empty);
+	if (r != SQLITE_OK || read_objects(empty, &ours) < 0)
+		r = err_set(err, ERR_MEMORY, "the store: no memory to compare the tables");
+	else if (read_objects(verify->store->db, &theirs) < 0 || ours.len != theirs.len ||
+		 memcmp(ours.bytes, theirs.bytes, ours.len) != 0)
+		(void)verify_problem(verify, "changed",
+			"the tables, indexes and views are not those that ced makes");
+	buf_done(&ours);
+	buf_done(&theirs);
+	(void)sqlite3_close(empty);
+	return r == SQLITE_OK ? 0 : -1;
+}
+
+/* ---- the list ----------------------------------------------------------------------------- */
+
+/* The last word on each user who was shut out or let in. */
+#define LAST_ACTS                                                                    \
+	"WITH last AS (SELECT max(act) AS act, method, params ->> '$.uid' AS uid, "  \
+	"params ->> '$.reason' AS reason FROM acts WHERE method IN ('admin.block', " \
+	"'admin.unblock') AND json_valid(params) GROUP BY params ->> '$.uid') "
+
+/* clang-format off */
+static const struct check checks[] = {
+	{ check_schema, NULL, NULL },
+	{ find_unlinked, NULL, NULL },
+	{ find_orphans, NULL, NULL },
+	{ refs_check, NULL, NULL },
+	{ NULL, "extra",
+		"SELECT 'chain', max(link), 'a record has more than one link' FROM chain WHERE "
+		"(SELECT count(*) FROM chain WHERE kind = 1) > "
+		"(SELECT count(*) FROM runs WHERE outcome IS NOT NULL) "
+		"GROUP BY kind, subject HAVING count(*) > 1" },
+	{ NULL, "extra",
+		"SELECT 'chain', link, 'a link before the first' FROM chain WHERE link < 1" },
+	{ NULL, "extra",
+		"SELECT 'blobs', blob, 'a blob before the first' FROM blobs WHERE blob < 1" },
+	{ NULL, "extra",
+		"SELECT 'blob_data', blob, 'bytes that no blob names' FROM blob_data "
+		"WHERE blob NOT IN (SELECT blob FROM blobs)" },
+	{ NULL, "missing",
+		"SELECT 'runs', r.key, 'half of a run is missing' FROM runs AS r WHERE NOT EXISTS "
+		"(SELECT 1 FROM records AS o WHERE o.key = r.key)" },
+	{ NULL, "missing",
+		"SELECT 'pending', r.key, 'a run that has not ended is not pending' FROM runs AS r "
+		"WHERE r.outcome IS NULL AND NOT " PENDING("r.key") },
+	{ NULL, "extra",
+		"SELECT 'pending', key, 'a run is pending that is not there' FROM pending "
+		"WHERE key NOT IN (SELECT key FROM runs)" },
+	{ NULL, "extra",
+		"SELECT 'pruned', key, 'a run is pruned that is not there' FROM pruned "
+		"WHERE key NOT IN (SELECT key FROM runs)" },
+	FACET_MISSING(1, "outcome"),
+	FACET_MISSING(2, "language"),
+	FACET_MISSING(3, "uid"),
+	FACET_MISSING(4, "agent"),
+	FACET_MISSING(5, "task"),
+	FACET_MISSING(6, "code_hash"),
+	{ NULL, "extra", /* none can be too many where none is missing and the count is right */
+		"SELECT 'facets', f.key, 'a facet that no run has' FROM facets AS f "
+		"LEFT JOIN runs AS r ON r.key = f.key WHERE (SELECT count(*) FROM facets) <> "
+		"(SELECT coalesce(sum((r.language IS NOT NULL) + (r.agent IS NOT NULL) + "
+		"(r.task IS NOT NULL) + (r.code_hash IS NOT NULL) + 2), 0) FROM runs AS r WHERE "
+		SETTLED ") AND (r.key IS NULL OR " PENDING("f.key") " OR CASE f.facet "
+		"WHEN 1 THEN r.outcome WHEN 2 THEN r.language WHEN 3 THEN r.uid WHEN 4 THEN r.agent "
+		"WHEN 5 THEN r.task WHEN 6 THEN r.code_hash END IS NOT f.value)" },
+	{ NULL, "changed",
+		LAST_ACTS "SELECT 'blocks', b.uid, 'no act shut this user out, or not so' "
+		"FROM blocks AS b LEFT JOIN last ON last.uid = b.uid WHERE last.act IS NOT b.act "
+		"OR last.method IS NOT 'admin.block' OR last.reason IS NOT b.reason" },
+	{ NULL, "missing",
+		LAST_ACTS "SELECT 'blocks', last.uid, 'a user whom an act shut out is not' FROM last "
+		"WHERE last.method = 'admin.block' AND last.uid NOT IN (SELECT uid FROM blocks)" },
+};
+/* clang-format on */
+
+static int look(struct verify *verify, const struct check *check, struct err *err)
+{
+	struct err why = ERR_INIT;
+	int r = check->look ? check->look(verify, &why)
+			    : ask(verify, check->what, check->sql, &why);
+
+	if (r == 0)
+		return 0;
+	if (why.code != ERR_CORRUPT)
+		return err_pass(err, &why);
+	(void)verify_problem(verify, "unreadable", "%s", why.text);
+	return 0;
+}
+
+int verify_tables(struct verify *verify, struct err *err)
+{
+	int64_t number = verify->from;
+
+	verify->of = COUNT_OF(checks);
+	for (; number <= verify->of && number - verify->from < verify->count; number++) {
+		if (look(verify, &checks[number - 1], err) < 0)
+			return -1;
+		verify->checked++;
+	}
+	verify->next = number <= verify->of ? number : 0;
+	return 0;
+}

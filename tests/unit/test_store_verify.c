@@ -1,0 +1,616 @@
+/*
+ * Has anybody touched it?  Every column of every table is changed, rows are taken out, doubled and
+ * exchanged, and verification is to find each; and to find nothing where nobody was.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "proto/base/container.h"
+#include "proto/base/fdio.h"
+#include "store/evidence.h"
+#include "tests/check.h"
+#include "tests/unit/store_sample.h"
+
+#define RUNS 12
+
+static char ids[RUNS][RUN_ID_LEN + 1];
+static uint8_t public_key[SIGN_PUBLIC_LEN];
+
+/* ---- a store with something in every table ------------------------------------------------- */
+
+static void dress(struct sample *sample, unsigned number)
+{
+	static char output[3000];
+	static struct policy_finding finding = { "python.import.denied", "deny", 3, 1, "import x",
+		"no", NULL };
+	static struct job_artifact artifact = { "a.txt", { output, 900 }, 0644, "" };
+	static struct job_pair label = { "team", { "blue", 4 } };
+	static struct job_input_file file = { "in/data.csv", { "1,2\n", 4 }, 0600 };
+
+	memset(output, 'a', sizeof(output));
+	output[0] = (char)('a' + number);
+	sample->spec.labels = &label;
+	sample->spec.label_count = 1;
+	sample->spec.files = &file;
+	sample->spec.file_count = 1;
+	sample->spec.input = (struct bytes){ "stdin", 5 };
+	sample->spec.has_input = true;
+	sample->spec.id = "mine";
+	sample->run.caller_id = "mine";
+	sample->run.agent = "tester";
+	sample->run.task = "verify";
+	sample->result.artifacts = &artifact;
+	sample->result.artifact_count = 1;
+	sample->result.out.head = (struct bytes){ output, number % 2 ? 20 : sizeof(output) };
+	sample->result.out.tail = (struct bytes){ "tail", 4 };
+	sample->result.errout.head = (struct bytes){ "oh", 2 };
+	sample->result.errout.tail = (struct bytes){ "no", 2 };
+	sample->result.verdict.findings = &finding;
+	sample->result.verdict.finding_count = 1;
+}
+
+static int put_act(struct shop *shop, bool shut_out, uint32_t uid)
+{
+	char params[64];
+	const struct store_act act = {
+		.at_wall_us = 1700000000000000,
+		.pid = 77,
+		.method = shut_out ? "admin.block" : "admin.drain",
+		.params = params,
+		.result = "{}",
+		.block = shut_out ? STORE_SHUT_OUT : STORE_LET_BE,
+		.block_uid = uid,
+		.reason = "why",
+	};
+
+	(void)snprintf(params, sizeof(params), "{\"uid\":%u,\"reason\":\"why\"}", uid);
+	if (store_begin(shop->store, &shop->err) < 0 ||
+		store_put_act(shop->store, &act, &shop->err) < 0)
+		return -1;
+	return store_commit(shop->store, STORE_NOW, &shop->err);
+}
+
+static int prune(struct shop *shop, const char *run_id)
+{
+	const struct store_act act = { .method = "audit.gc", .params = "{}", .result = "{}" };
+	uint64_t bytes = 0;
+
+	if (store_begin(shop->store, &shop->err) < 0 ||
+		store_prune(shop->store, &act, &run_id, 1, &bytes, &shop->err) < 0)
+		return -1;
+	return bytes > 100 ? store_commit(shop->store, STORE_NOW, &shop->err) : -1;
+}
+
+/* The line is what a second file would hold. */
+static int put_checkpoint(struct shop *shop, char ret_line[STORE_CHECKPOINT_MAX])
+{
+	bool is_new = false;
+	auto_of(signer_close) struct signer *signer =
+		signer_open(shop->folder, &is_new, &shop->err);
+
+	if (!signer)
+		return -1;
+	memcpy(public_key, signer_public(signer), sizeof(public_key));
+	if (store_begin(shop->store, &shop->err) < 0 ||
+		store_put_checkpoint(shop->store, signer, 1700000000000000, ret_line, &shop->err) !=
+			0)
+		return -1;
+	return store_commit(shop->store, STORE_NOW, &shop->err);
+}
+
+/* A run that nobody has answered for; it becomes lost when the store is opened again. */
+static int leave_in_flight(struct shop *shop)
+{
+	struct store_run run;
+
+	sample_next(&shop->sample);
+	run = sample_begun(&shop->sample);
+	run.is_told = true;
+	if (store_begin(shop->store, &shop->err) < 0 ||
+		store_put_begun(shop->store, &run, &shop->err) < 0)
+		return -1;
+	return store_commit(shop->store, STORE_NOW, &shop->err);
+}
+
+static void fill(struct shop *shop)
+{
+	char line[STORE_CHECKPOINT_MAX];
+
+	for (unsigned i = 0; i < RUNS; i++) {
+		sample_next(&shop->sample);
+		memcpy(ids[i], shop->sample.run_id, sizeof(ids[i]));
+		dress(&shop->sample, i);
+		CHECK_EQ_INT(sample_write(shop->store, &shop->sample, &shop->err), 0);
+	}
+	CHECK_EQ_INT(put_checkpoint(shop, line), 0);
+	CHECK_EQ_INT(put_act(shop, true, 1001), 0);
+	CHECK_EQ_INT(put_act(shop, false, 1002), 0);
+	CHECK_EQ_INT(put_checkpoint(shop, line), 0);
+	CHECK_EQ_INT(leave_in_flight(shop), 0);
+	shop_reopen(shop);
+	if (prune(shop, ids[3]) < 0)
+		printf("# %s\n", shop->err.text);
+	CHECK_STR(shop->err.text, "");
+	/* One that stays pending: the others have settled by the pruning. */
+	sample_next(&shop->sample);
+	CHECK_EQ_INT(sample_write(shop->store, &shop->sample, &shop->err), 0);
+	CHECK_STR(shop->err.text, "");
+}
+
+/* ---- looking ------------------------------------------------------------------------------- */
+
+static struct store_trust trust = { public_key, { NULL, 0 } };
+
+/* The messages of the last look, one after the other. */
+static char said[16384];
+
+static void note(const struct value *problem)
+{
+	size_t len = strlen(said);
+
+	(void)snprintf(said + len, sizeof(said) - len, "%s\n",
+		value_as_text(value_get(problem, "message")));
+}
+
+static int64_t verify_part(struct shop *shop, enum store_part part)
+{
+	struct store_span span = { part, 1, part == STORE_PART_SECOND ? 1 : 5, &trust };
+	int64_t found = 0;
+
+	while (span.from) {
+		struct value *report = NULL;
+		const struct value *problems;
+
+		if (store_verify(shop->store, &span, &shop->arena, &report, &shop->err) < 0)
+			return -1;
+		problems = value_get(report, "problems");
+		for (size_t i = 0; value_at(problems, i); i++)
+			note(value_at(problems, i));
+		found += value_as_int(value_get(report, "found"), -1);
+		span.from = value_as_int(value_get(report, "next"), 0);
+	}
+	return found;
+}
+
+/* How many problems there are; -1 when the store cannot be read, which nobody overlooks either. */
+static int64_t verify_all(struct shop *shop, bool aloud)
+{
+	int64_t found = 0;
+
+	said[0] = '\0';
+	for (unsigned part = 0; part < STORE_PART_COUNT; part++) {
+		int64_t here = verify_part(shop, (enum store_part)part);
+
+		if (here < 0)
+			return -1;
+		found += here;
+	}
+	arena_done(&shop->arena);
+	arena_init(&shop->arena, (size_t)64 << 20);
+	for (char *at = said; aloud && *at; at += strcspn(at, "\n") + 1)
+		printf("# %.*s\n", (int)strcspn(at, "\n"), at);
+	return found;
+}
+
+static void path_of(const struct shop *shop, char ret_path[128])
+{
+	(void)snprintf(ret_path, 128, "%s/ced.db", shop->folder);
+}
+
+/* What somebody with rights over the file would do. */
+static sqlite3 *break_in(const struct shop *shop)
+{
+	sqlite3 *db = NULL;
+	char path[128];
+
+	path_of(shop, path);
+	(void)sqlite3_open(path, &db);
+	return db;
+}
+
+static int run_sql(sqlite3 *db, const char *sql)
+{
+	int r = sqlite3_exec(db, sql, NULL, NULL, NULL);
+
+	if (r != SQLITE_OK)
+		printf("# %s: %s\n", sql, sqlite3_errmsg(db));
+	return r;
+}
+
+static int64_t number_of(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *row = NULL;
+	int64_t number = -1;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK &&
+		sqlite3_step(row) == SQLITE_ROW)
+		number = sqlite3_column_int64(row, 0);
+	(void)sqlite3_finalize(row);
+	return number;
+}
+
+/* The store is closed, and its file is one that can be copied. */
+static void shut(struct shop *shop, struct bytes *ret_whole)
+{
+	char *bytes = NULL;
+	size_t len = 0;
+	char path[128];
+	sqlite3 *db;
+
+	store_close(shop->store);
+	shop->store = NULL;
+	db = break_in(shop);
+	CHECK_EQ_INT(run_sql(db, "PRAGMA wal_checkpoint(TRUNCATE)"), SQLITE_OK);
+	CHECK_EQ_INT(sqlite3_close(db), SQLITE_OK);
+	path_of(shop, path);
+	CHECK_EQ_INT(read_file(path, (size_t)64 << 20, &bytes, &len, &shop->err), 0);
+	*ret_whole = (struct bytes){ bytes, len };
+}
+
+static void put_back(const struct shop *shop, struct bytes whole)
+{
+	static const char *const endings[] = { "-wal", "-shm" };
+	char path[128];
+	char beside[160];
+	int fd;
+
+	path_of(shop, path);
+	for (size_t i = 0; i < COUNT_OF(endings); i++) {
+		(void)snprintf(beside, sizeof(beside), "%s%s", path, endings[i]);
+		(void)unlink(beside);
+	}
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	CHECK(fd >= 0 && write_all(fd, whole.data, whole.len, NULL) == 0);
+	CHECK_EQ_INT(close(fd), 0);
+}
+
+/* Does it to a copy, and looks there as one does who reads.  The number of problems. */
+static int64_t found_after(struct shop *shop, struct bytes whole, const char *sql, bool aloud)
+{
+	int64_t found = -2;
+	sqlite3 *db;
+	int r;
+
+	put_back(shop, whole);
+	db = break_in(shop);
+	r = run_sql(db, sql);
+	(void)sqlite3_close(db);
+	shop->store = r == SQLITE_OK ? store_open(shop->folder, STORE_READ, &shop->err) : NULL;
+	if (shop->store)
+		found = verify_all(shop, aloud);
+	else if (r == SQLITE_OK)
+		found = -1;
+	store_close(shop->store);
+	shop->store = NULL;
+	return found;
+}
+
+/* ---- tables and columns -------------------------------------------------------------------- */
+
+#define COLUMNS                                                                                \
+	"SELECT m.name, c.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c WHERE " \
+	"m.type = 'table' AND m.name NOT LIKE 'sqlite%' ORDER BY m.name, c.cid"
+
+static void each_column(struct shop *shop, struct bytes whole,
+	void (*visit)(struct shop *shop, struct bytes whole, const char *table, const char *column))
+{
+	static char names[256][2][64];
+	sqlite3 *db = break_in(shop);
+	sqlite3_stmt *row = NULL;
+	size_t count = 0;
+
+	CHECK_EQ_INT(sqlite3_prepare_v2(db, COLUMNS, -1, &row, NULL), SQLITE_OK);
+	while (sqlite3_step(row) == SQLITE_ROW && count < COUNT_OF(names)) {
+		for (int i = 0; i < 2; i++)
+			(void)snprintf(names[count][i], 64, "%s",
+				(const char *)sqlite3_column_text(row, i));
+		count++;
+	}
+	(void)sqlite3_finalize(row);
+	(void)sqlite3_close(db);
+	printf("# %zu columns\n", count);
+	for (size_t i = 0; i < count; i++)
+		visit(shop, whole, names[i][0], names[i][1]);
+}
+
+static void must_have_a_row(
+	struct shop *shop, struct bytes whole, const char *table, const char *column)
+{
+	(void)shop;
+	(void)whole;
+	if (!evidence_find(table, column))
+		printf("# %s.%s is in no row of store/evidence.c\n", table, column);
+	CHECK(evidence_find(table, column) != NULL);
+}
+
+TEST(every_column_is_evidence_or_derived_with_a_reason)
+{
+	auto_shop struct shop shop;
+
+	shop_init(&shop);
+	each_column(&shop, (struct bytes){ NULL, 0 }, must_have_a_row);
+	for (const struct evidence *row = evidence; row->table; row++) {
+		CHECK((row->form == EVIDENCE_DERIVED) == (row->why != NULL));
+		CHECK((row->tag != 0) ==
+			(row->form == EVIDENCE_PLAIN || row->form == EVIDENCE_CONTENT));
+	}
+}
+
+static bool is_there(sqlite3 *db, const char *table, const char *column)
+{
+	char sql[256];
+
+	(void)snprintf(sql, sizeof(sql),
+		"SELECT count(*) FROM pragma_table_info('%s') WHERE name = '%s'", table, column);
+	return number_of(db, sql) == 1;
+}
+
+TEST(no_row_tells_of_a_column_that_is_not_there)
+{
+	auto_shop struct shop shop;
+	sqlite3 *db;
+
+	shop_init(&shop);
+	db = break_in(&shop);
+	for (const struct evidence *row = evidence; row->table; row++)
+		CHECK(strcmp(row->column, "*") == 0 || is_there(db, row->table, row->column));
+	for (const struct evidence_table *table = evidence_tables; table->name; table++)
+		CHECK(is_there(db, table->name, table->by));
+	(void)sqlite3_close(db);
+}
+
+/* ---- what nobody touched ------------------------------------------------------------------- */
+
+TEST(nothing_is_found_where_nobody_touched_anything)
+{
+	auto_shop struct shop shop;
+
+	shop_init(&shop);
+	CHECK_EQ_INT(verify_all(&shop, true), 0);
+	fill(&shop);
+	CHECK_EQ_INT(verify_all(&shop, true), 0);
+	shop_reopen(&shop);
+	CHECK_EQ_INT(verify_all(&shop, true), 0);
+}
+
+/* ---- edits --------------------------------------------------------------------------------- */
+
+static unsigned edits;
+
+/* The columns that name a row of the table, with commas. */
+static void key_of(const struct shop *shop, const char *table, char ret_key[256])
+{
+	sqlite3 *db = break_in(shop);
+	sqlite3_stmt *row = NULL;
+
+	ret_key[0] = '\0';
+	if (sqlite3_prepare_v2(db,
+		    "SELECT group_concat('\"' || name || '\"') FROM pragma_table_info(?) WHERE pk > 0",
+		    -1, &row, NULL) == SQLITE_OK) {
+		(void)sqlite3_bind_text(row, 1, table, -1, SQLITE_STATIC);
+		if (sqlite3_step(row) == SQLITE_ROW)
+			(void)snprintf(
+				ret_key, 256, "%s", (const char *)sqlite3_column_text(row, 0));
+	}
+	(void)sqlite3_finalize(row);
+	(void)sqlite3_close(db);
+}
+
+/* Another value of the same kind in one row: the first or the last that has any. */
+static void write_edit(const struct shop *shop, const char *table, const char *column,
+	const char *order, char ret_sql[2048])
+{
+	char key[256];
+
+	key_of(shop, table, key);
+	(void)snprintf(ret_sql, 2048,
+		"UPDATE \"%s\" SET \"%s\" = CASE typeof(\"%s\") WHEN 'integer' THEN \"%s\" + 987654321 "
+		"WHEN 'text' THEN \"%s\" || 'x' WHEN 'blob' THEN CAST(\"%s\" || x'00' AS BLOB) "
+		"ELSE 7 END WHERE (%s) = (SELECT %s FROM \"%s\" ORDER BY \"%s\" IS NULL, %s %s "
+		"LIMIT 1)",
+		table, column, column, column, column, column, key, key, table, column,
+		strrchr(key, ',') ? strrchr(key, ',') + 1 : key, order);
+}
+
+static void edit(struct shop *shop, struct bytes whole, const char *table, const char *column)
+{
+	static const char *const orders[] = { "ASC", "DESC" };
+	char sql[2048];
+
+	for (size_t i = 0; i < COUNT_OF(orders); i++) {
+		int64_t found;
+
+		write_edit(shop, table, column, orders[i], sql);
+		found = found_after(shop, whole, sql, false);
+		if (found != -1 && found <= 0)
+			printf("# not found: %s.%s (%s)\n", table, column, orders[i]);
+		CHECK(found > 0 || found == -1);
+		edits++;
+	}
+}
+
+TEST(a_change_in_any_column_of_any_table_is_found)
+{
+	auto_shop struct shop shop;
+	struct bytes whole = { NULL, 0 };
+
+	shop_init(&shop);
+	fill(&shop);
+	shut(&shop, &whole);
+	CHECK_EQ_INT(found_after(&shop, whole, "SELECT 1", true), 0);
+	each_column(&shop, whole, edit);
+	printf("# %u edits, each found\n", edits);
+	free((char *)(uintptr_t)whole.data);
+}
+
+/* ---- deletions, insertions, exchanges ------------------------------------------------------ */
+
+struct attack {
+	const char *name;
+	const char *sql;
+	const char *words; /* that the report must have */
+};
+
+#define ENDED "(SELECT subject FROM chain WHERE kind = 1 ORDER BY link LIMIT 1 OFFSET 4)"
+#define OTHER "(SELECT subject FROM chain WHERE kind = 1 ORDER BY link LIMIT 1 OFFSET 7)"
+
+static const struct attack attacks[] = {
+	{ "a run is taken out", "DELETE FROM runs WHERE key = " ENDED, "was taken out" },
+	{ "a run is taken out everywhere",
+		"CREATE TEMP TABLE k AS SELECT " ENDED " AS k; DELETE FROM runs WHERE key IN k; "
+		"DELETE FROM records WHERE key IN k; DELETE FROM inputs WHERE key IN k; "
+		"DELETE FROM artifacts WHERE key IN k; DELETE FROM findings WHERE key IN k; "
+		"DELETE FROM labels WHERE key IN k; DELETE FROM facets WHERE key IN k; "
+		"DELETE FROM chain WHERE kind = 1 AND subject IN k",
+		"links 6 to 6 are missing" },
+	{ "a finding is taken out", "DELETE FROM findings WHERE key = " ENDED, "was changed" },
+	{ "an artifact is taken out", "DELETE FROM artifacts WHERE key = " ENDED, "was changed" },
+	{ "an input is taken out", "DELETE FROM inputs WHERE key = " ENDED, "was changed" },
+	{ "a label is taken out", "DELETE FROM labels WHERE key = " ENDED, "was changed" },
+	{ "half of a run is taken out", "DELETE FROM records WHERE key = " ENDED,
+		"half of a run is missing" },
+	{ "an act is taken out", "DELETE FROM acts WHERE act = 2", "was taken out" },
+	{ "the first link is taken out", "DELETE FROM chain WHERE link = 1", "links 1 to 1" },
+	{ "the bytes of a blob are taken out",
+		"DELETE FROM blob_data WHERE blob = (SELECT min(blob) FROM blob_data)",
+		"were taken out" },
+	{ "a blob is taken out", "DELETE FROM blobs WHERE blob = (SELECT min(blob) FROM blobs)",
+		"was changed" },
+	{ "a block is taken out", "DELETE FROM blocks", "is not" },
+	{ "a facet is taken out", "DELETE FROM facets WHERE facet = 4 AND key = " ENDED,
+		"facet of agent" },
+	{ "what is pending is forgotten", "DELETE FROM pending", "facet of" },
+	{ "a checkpoint is taken out", "DELETE FROM checkpoints WHERE checkpoint = 1",
+		"was taken out" },
+	{ "what was pruned is forgotten", "DELETE FROM pruned", "was changed" },
+
+	{ "a run is put in",
+		"CREATE TEMP TABLE n AS SELECT * FROM runs WHERE key = " ENDED "; "
+		"UPDATE n SET key = key - 99, run_id = '01ARZ3NDEKTSV4RRFFQ69G5FAV'; "
+		"INSERT INTO runs SELECT * FROM n; INSERT INTO records (key) SELECT key FROM n",
+		"put in that is not in the chain" },
+	{ "a finding is put in",
+		"INSERT INTO findings (key, number, rule, severity, line, \"column\") SELECT " ENDED
+		", 9, 'r', 'deny', 1, 1",
+		"was changed" },
+	{ "a finding of nobody is put in",
+		"INSERT INTO findings (key, number, rule, severity, line, \"column\") "
+		"VALUES (5, 9, 'r', 'deny', 1, 1)",
+		"belongs to no record" },
+	{ "an act is put in",
+		"INSERT INTO acts (at_us, uid, gid, pid, method, params, result) VALUES "
+		"(1, 0, 0, 1, 'admin.drain', '{}', '{}')",
+		"put in that is not in the chain" },
+	{ "a block is put in", "INSERT INTO blocks (uid, act) VALUES (7, 2)", "no act" },
+	{ "a facet is put in", "INSERT INTO facets (facet, value, key) SELECT 4, 'x', " ENDED,
+		"a facet that no run has" },
+	{ "a link is put in",
+		"INSERT INTO chain SELECT max(link) + 1, 1, " ENDED ", digest, head FROM chain",
+		"more than one link" },
+	{ "bytes are put in", "INSERT INTO blob_data VALUES (9999, 0, x'00')", "no blob names" },
+	{ "a view is put in", "CREATE VIEW innocent AS SELECT 1", "not those that ced makes" },
+	{ "a trigger is put in",
+		"CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM acts; END",
+		"not those that ced makes" },
+	{ "the steps are told otherwise",
+		"DROP VIEW steps; CREATE VIEW steps AS SELECT 1 AS run_id", "not those" },
+
+	{ "two links are exchanged",
+		"UPDATE chain SET link = -1 WHERE link = 5; UPDATE chain SET link = 5 WHERE link = 8; "
+		"UPDATE chain SET link = 8 WHERE link = -1",
+		"link 5 does not follow" },
+	{ "two runs are exchanged",
+		"CREATE TEMP TABLE k AS SELECT " ENDED " AS a, " OTHER " AS b; "
+		"UPDATE records SET key = -1 WHERE key = (SELECT a FROM k); "
+		"UPDATE records SET key = (SELECT a FROM k) WHERE key = (SELECT b FROM k); "
+		"UPDATE records SET key = (SELECT b FROM k) WHERE key = -1",
+		"link 6: the run it is about was changed" },
+	{ "the bytes of two blobs are exchanged",
+		"CREATE TEMP TABLE m AS SELECT min(blob) AS a, max(blob) AS b FROM blobs; "
+		"UPDATE blob_data SET blob = -1 WHERE blob = (SELECT a FROM m); "
+		"UPDATE blob_data SET blob = (SELECT a FROM m) WHERE blob = (SELECT b FROM m); "
+		"UPDATE blob_data SET blob = (SELECT b FROM m) WHERE blob = -1",
+		"are not those that were recorded" },
+	{ "contents are taken away without an act",
+		"UPDATE records SET code = NULL WHERE key = " ENDED, "was changed" },
+	{ "contents come back changed",
+		"UPDATE records SET code = 'x' WHERE key = (SELECT key FROM pruned)",
+		"was changed" },
+
+	{ "the end of the chain is cut off, with its runs",
+		"DELETE FROM runs WHERE key IN (SELECT subject FROM chain WHERE link > 9); "
+		"DELETE FROM chain WHERE link > 9",
+		"does not reach so far" },
+};
+
+static void attack(struct shop *shop, struct bytes whole, const struct attack *attack)
+{
+	int64_t found = found_after(shop, whole, attack->sql, false);
+	bool told = strstr(said, attack->words) != NULL;
+
+	if (found < 1 || !told)
+		printf("# %s: %lld problems\n%s\n", attack->name, (long long)found, said);
+	CHECK(found >= 1);
+	CHECK(told);
+}
+
+TEST(what_is_taken_out_put_in_or_exchanged_is_found_and_named)
+{
+	auto_shop struct shop shop;
+	struct bytes whole = { NULL, 0 };
+
+	shop_init(&shop);
+	fill(&shop);
+	shut(&shop, &whole);
+	for (size_t i = 0; i < COUNT_OF(attacks); i++)
+		attack(&shop, whole, &attacks[i]);
+	printf("# %zu ways, each found\n", COUNT_OF(attacks));
+	free((char *)(uintptr_t)whole.data);
+}
+
+/* Everything behind link 9, as if it had never been: nothing in the store itself tells. */
+static const char cut_off[] =
+	"CREATE TEMP TABLE k AS SELECT kind, subject FROM chain WHERE link > 9; "
+	"CREATE TEMP TABLE r AS SELECT key FROM runs WHERE key IN (SELECT subject FROM k WHERE "
+	"kind IN (1, 2)) OR key IN (SELECT key FROM pruned); "
+	"DELETE FROM runs WHERE key IN r; DELETE FROM records WHERE key IN r; "
+	"DELETE FROM inputs WHERE key IN r; DELETE FROM artifacts WHERE key IN r; "
+	"DELETE FROM findings WHERE key IN r; DELETE FROM labels WHERE key IN r; "
+	"DELETE FROM facets WHERE key IN r; DELETE FROM pending WHERE key IN r; "
+	"DELETE FROM acts WHERE act IN (SELECT subject FROM k WHERE kind = 3); "
+	"DELETE FROM checkpoints; DELETE FROM blocks; DELETE FROM chain WHERE link > 9";
+
+TEST(a_store_that_was_cut_off_or_rolled_back_is_told_by_the_second_file)
+{
+	auto_shop struct shop shop;
+	struct bytes early = { NULL, 0 };
+	struct bytes late = { NULL, 0 };
+	char line[STORE_CHECKPOINT_MAX];
+
+	shop_init(&shop);
+	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
+	shut(&shop, &early);
+	shop.store = store_open(shop.folder, STORE_WRITE, &shop.err);
+	fill(&shop);
+	CHECK_EQ_INT(put_checkpoint(&shop, line), 0);
+	shut(&shop, &late);
+
+	CHECK_EQ_INT(found_after(&shop, early, "SELECT 1", true), 0);
+	trust.second = (struct bytes){ line, strlen(line) };
+	CHECK_EQ_INT(found_after(&shop, late, "SELECT 1", true), 0);
+	CHECK_EQ_INT(found_after(&shop, early, "SELECT 1", false), 1);
+	CHECK(strstr(said, "does not reach so far: it was rolled back") != NULL);
+	(void)found_after(&shop, late, cut_off, false);
+	CHECK(strstr(said, "does not reach so far: it was rolled back") != NULL);
+	/* And a line that was written by somebody else says nothing. */
+	line[20]++;
+	CHECK(found_after(&shop, late, "SELECT 1", false) > 0);
+	trust.second = (struct bytes){ NULL, 0 };
+	free((char *)(uintptr_t)early.data);
+	free((char *)(uintptr_t)late.data);
+}
