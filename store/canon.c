@@ -27,7 +27,8 @@ struct making {
 	enum chain_kind kind;
 	int64_t subject;
 	struct pruned pruned; /* what is known of the contents that were taken away */
-	bool there;           /* a row of the root table was */
+	bool is_new;
+	bool there; /* a row of the root table was */
 };
 
 /* ---- the tables -------------------------------------------------------------------------- */
@@ -254,7 +255,7 @@ static int make(struct making *making, struct err *err)
 	if (buf_append_text(making->form, RECORD_WORDS) < 0 ||
 		buf_append(making->form, head, sizeof(head)) < 0)
 		return no_memory(err);
-	if (owner_of(making->kind) == CHAIN_RUN &&
+	if (!making->is_new && owner_of(making->kind) == CHAIN_RUN &&
 		pruned_read(making->store, making->subject, &making->pruned, err) < 0)
 		return -1;
 	for (const struct evidence_table *table = evidence_tables; table->name; table++) {
@@ -267,12 +268,14 @@ static int make(struct making *making, struct err *err)
 	return 0;
 }
 
-int canon_digest(struct store *store, enum chain_kind kind, int64_t subject,
+int canon_digest(struct store *store, enum chain_kind kind, int64_t subject, bool is_new,
 	uint8_t ret_digest[DIGEST_LEN], struct err *err)
 {
-	struct making making = {
-		.store = store, .form = &store->form, .kind = kind, .subject = subject
-	};
+	struct making making = { .store = store,
+		.form = &store->form,
+		.kind = kind,
+		.subject = subject,
+		.is_new = is_new };
 
 	pruned_init(&making.pruned);
 	if (make(&making, err) < 0)

@@ -33,8 +33,11 @@ struct canon_table {
 	bool is_early; /* has a column that is known when a run begins */
 };
 
-/* The digest of the record as it stands in the store.  1: there is none. */
-int canon_digest(struct store *store, enum chain_kind kind, int64_t subject,
+/*
+ * The digest of the record as it stands in the store.  1: there is none.  `is_new`: it has just been
+ * written, so nothing of it can have been pruned.
+ */
+int canon_digest(struct store *store, enum chain_kind kind, int64_t subject, bool is_new,
 	uint8_t ret_digest[DIGEST_LEN], struct err *err);
 
 /* Length and SHA-256 of a content in eight and 32 bytes, as the form has them. */

@@ -81,7 +81,7 @@ static int insert_link(struct store *store, enum chain_kind kind, int64_t subjec
 int chain_add(struct store *store, enum chain_kind kind, int64_t subject, struct err *err)
 {
 	uint8_t digest[DIGEST_LEN];
-	int r = canon_digest(store, kind, subject, digest, err);
+	int r = canon_digest(store, kind, subject, true, digest, err);
 
 	if (r > 0)
 		return err_set(err, ERR_CORRUPT,

@@ -115,8 +115,8 @@ static int check_record(struct walking *walking, const struct link *link, struct
 	int r = 1;
 
 	if (chain_word(link->kind))
-		r = canon_digest(
-			verify->store, (enum chain_kind)link->kind, link->subject, digest, &why);
+		r = canon_digest(verify->store, (enum chain_kind)link->kind, link->subject, false,
+			digest, &why);
 	if (r < 0 && why.code != ERR_CORRUPT)
 		return err_pass(err, &why);
 	if (r < 0)
