@@ -142,7 +142,7 @@ int chain_begin(struct store *store, struct err *err)
 	if (add_all(store, CHAIN_RUN, "SELECT key FROM runs WHERE outcome IS NOT NULL ORDER BY key",
 		    &runs, err) < 0 ||
 		add_all(store, CHAIN_ACT, "SELECT act FROM acts ORDER BY act", &acts, err) < 0 ||
-		note_beginning(store, runs, acts, err) < 0) {
+		(runs + acts > 0 && note_beginning(store, runs, acts, err) < 0)) {
 		store_rollback(store);
 		return -1;
 	}

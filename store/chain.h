@@ -47,6 +47,6 @@ void chain_next(const uint8_t before[DIGEST_LEN], int64_t link, int64_t kind, in
 
 /*
  * When a store has just got its chain: a link for everything that was recorded before there was one,
- * and an act that says how much that was.  Does nothing for a store that has links.
+ * and an act that says how much that was.  Does nothing for a store that is new, or has links.
  */
 int chain_begin(struct store *store, struct err *err);

@@ -132,7 +132,9 @@ static int is_fresh(struct store *store, struct err *err)
 
 	if (r < 0)
 		return -1;
-	fresh = r > 0 && sqlite3_column_int64(row, 1) == store->chain.links - 1;
+	fresh = !store->chain.links;
+	if (r > 0)
+		fresh |= sqlite3_column_int64(row, 1) == store->chain.links - 1;
 	(void)sqlite3_reset(row);
 	return fresh;
 }

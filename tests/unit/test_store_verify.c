@@ -467,7 +467,7 @@ static const struct attack attacks[] = {
 		"DELETE FROM artifacts WHERE key IN k; DELETE FROM findings WHERE key IN k; "
 		"DELETE FROM labels WHERE key IN k; DELETE FROM facets WHERE key IN k; "
 		"DELETE FROM chain WHERE kind = 1 AND subject IN k",
-		"links 6 to 6 are missing" },
+		"links 5 to 5 are missing" },
 	{ "a finding is taken out", "DELETE FROM findings WHERE key = " ENDED, "was changed" },
 	{ "an artifact is taken out", "DELETE FROM artifacts WHERE key = " ENDED, "was changed" },
 	{ "an input is taken out", "DELETE FROM inputs WHERE key = " ENDED, "was changed" },
@@ -529,7 +529,7 @@ static const struct attack attacks[] = {
 		"UPDATE records SET key = -1 WHERE key = (SELECT a FROM k); "
 		"UPDATE records SET key = (SELECT a FROM k) WHERE key = (SELECT b FROM k); "
 		"UPDATE records SET key = (SELECT b FROM k) WHERE key = -1",
-		"link 6: the run it is about was changed" },
+		"link 5: the run it is about was changed" },
 	{ "the bytes of two blobs are exchanged",
 		"CREATE TEMP TABLE m AS SELECT min(blob) AS a, max(blob) AS b FROM blobs; "
 		"UPDATE blob_data SET blob = -1 WHERE blob = (SELECT a FROM m); "
