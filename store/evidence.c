@@ -24,6 +24,7 @@ const struct evidence_table evidence_tables[] = {
 #define LATE(tag, column)    { TABLE, column, tag, EVIDENCE_PLAIN, false, NULL }
 #define GIVEN(tag, column)   { TABLE, column, tag, EVIDENCE_CONTENT, true, NULL }
 #define MADE(tag, column)    { TABLE, column, tag, EVIDENCE_CONTENT, false, NULL }
+#define LOOSE(column, why)   { TABLE, column, 0, EVIDENCE_LOOSE, false, why }
 #define DERIVED(column, why) { TABLE, column, 0, EVIDENCE_DERIVED, false, why }
 
 const struct evidence evidence[] = {
@@ -62,6 +63,7 @@ const struct evidence evidence[] = {
 	LATE(31, "ctx_voluntary"),
 	LATE(32, "ctx_forced"),
 	LATE(33, "warm"),
+	LATE(34, "cached_from"),
 #undef TABLE
 #define TABLE "records"
 	SUBJECT("key"),
@@ -156,6 +158,43 @@ const struct evidence evidence[] = {
 	DERIVED("uid",    "what is in force of the acts"),
 	DERIVED("act",    "what is in force of the acts"),
 	DERIVED("reason", "what is in force of the acts"),
+#undef TABLE
+#define TABLE "texts"
+	DERIVED("text",   "a name; which runs have it stands in run_texts"),
+	DERIVED("digest", "of contents that runs hold"),
+#undef TABLE
+#define TABLE "mentions"
+	DERIVED("text", "the same as run_texts, found by text"),
+	DERIVED("key",  "the same as run_texts, found by text"),
+#undef TABLE
+#define TABLE "run_texts"
+	DERIVED("key",    "which texts a run holds; digests of its contents"),
+	DERIVED("code",   "which texts a run holds; digests of its contents"),
+	DERIVED("stdout", "which texts a run holds; digests of its contents"),
+	DERIVED("stderr", "which texts a run holds; digests of its contents"),
+#undef TABLE
+#define TABLE "words"
+	LOOSE("*", "an index that has the words and no texts; made of contents, and leads only to runs"),
+#undef TABLE
+#define TABLE "words_config"
+	LOOSE("*", "see words"),
+#undef TABLE
+#define TABLE "words_data"
+	LOOSE("*", "see words"),
+#undef TABLE
+#define TABLE "words_idx"
+	LOOSE("*", "see words"),
+#undef TABLE
+#define TABLE "actions"
+	DERIVED("uid",       "copied from the run"),
+	DERIVED("caller_id", "copied from the run"),
+	LOOSE("content",     "decides only whether a name is used for the same again"),
+	DERIVED("key",       "names the run"),
+#undef TABLE
+#define TABLE "cached"
+	LOOSE("cache_key", "decides only which result is told again, and that one says so: cached_from"),
+	DERIVED("key",     "names the run"),
+	DERIVED("at_us",   "copied from the run"),
 #undef TABLE
 #define TABLE "chain"
 	DERIVED("link",    "the chain itself: each head is over the row and the head before"),

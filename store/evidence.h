@@ -4,7 +4,8 @@
  * in no row.
  *
  * A column is evidence, or it is derived: then it can be made anew from the evidence, or says
- * nothing about a run, and its row tells why; what derived.c can check of it, it does.
+ * nothing about a run, and its row tells why.  verify_tables.c holds it against the evidence where that
+ * can be done.
  *
  * To add a column: a row with the next tag of its table, which is never used for another one again.
  * NULLs are left out of the canonical form, so a column that is NULL in what is old changes no old
@@ -24,7 +25,8 @@ enum evidence_form {
 	EVIDENCE_SUBJECT, /* says which record this is: the link has it */
 	EVIDENCE_PLAIN,   /* the value */
 	EVIDENCE_CONTENT, /* bytes, here or as a blob; their digest, so that they can be pruned */
-	EVIDENCE_DERIVED,
+	EVIDENCE_DERIVED, /* and verification finds a change */
+	EVIDENCE_LOOSE,   /* derived, and it does not */
 };
 
 struct evidence {

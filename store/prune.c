@@ -13,6 +13,7 @@
 #include "store/evidence.h"
 #include "store/record.h"
 #include "store/settle.h"
+#include "store/texts.h"
 
 #define SQL_MAX   4096
 #define LEFT_MAX  ((size_t)64 << 20)
@@ -231,6 +232,8 @@ static int prune_run(struct taking *taking, int64_t act, struct err *err)
 			err, ERR_BUSY, "the store: a run that is to be pruned has not ended");
 	if (r < 0)
 		return -1;
+	if (texts_forget(taking->store, taking->key, err) < 0)
+		return -1;
 	taking->left->len = 0;
 	for (const struct evidence_table *table = evidence_tables; table->name; table++) {
 		if (table->owner == CHAIN_RUN && take_table(taking, table, err) < 0)
@@ -244,7 +247,7 @@ static int settle_all(struct store *store, struct err *err)
 {
 	unsigned settled = 0;
 
-	if (settle_runs(store, UINT_MAX, &settled, err) < 0)
+	if (settle_runs(store, UINT_MAX, SIZE_MAX, &settled, err) < 0)
 		return -1;
 	store->unsettled -= settled < store->unsettled ? settled : store->unsettled;
 	return 0;

@@ -58,7 +58,7 @@ struct store_run {
 	const uint8_t *action;    /* digest of what caller_id stands for; NULL: for nothing */
 	const uint8_t *cache_key; /* NULL: its result is not to be told again */
 	uint64_t cache_entries;   /* so many results are kept for that */
-	bool is_told;                    /* begun: somebody hears of it before it ends */
+	bool is_told;             /* begun: somebody hears of it before it ends */
 };
 
 /* What an administrator did to the daemon. */

@@ -44,3 +44,6 @@ struct fill verify_problem(struct verify *verify, const char *what, const char *
 
 /* What a link is about, as keys of a problem: kind, and run_id or subject. */
 void verify_subject(struct verify *verify, struct fill *problem, int64_t kind, int64_t subject);
+
+/* Which texts a run holds (texts.h) against its contents; a check of verify_tables(). */
+int texts_check(struct verify *verify, struct err *err);

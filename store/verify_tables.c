@@ -27,6 +27,17 @@
 			" AND f.value = +r." column " AND f.key = r.key)"                        \
 	}
 
+/* A text is named by the run and found from the other side too. */
+#define TEXT_MISSING(column)                                                                          \
+	{                                                                                             \
+		NULL, "missing",                                                                      \
+			"SELECT 'mentions', t.key, 'a text of a run is not found by its words' FROM " \
+			"run_texts AS t WHERE t." column                                              \
+			" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "                                 \
+			"mentions AS m JOIN texts USING (text) WHERE m.text = t." column              \
+			" AND m.key = t.key)"                                                         \
+	}
+
 struct check {
 	int (*look)(struct verify *verify, struct err *err); /* or NULL */
 	const char *what;
@@ -188,14 +199,47 @@ static const struct check checks[] = {
 	FACET_MISSING(4, "agent"),
 	FACET_MISSING(5, "task"),
 	FACET_MISSING(6, "code_hash"),
+	FACET_MISSING(7, "policy"),
+	{ NULL, "missing",
+		"SELECT 'facets', r.key, 'the facet of a finding is missing' FROM findings AS o JOIN "
+		"runs AS r USING (key) WHERE " SETTLED " AND NOT EXISTS (SELECT 1 FROM facets AS f "
+		"WHERE f.facet = 8 AND f.value = +o.rule AND f.key = r.key)" },
 	{ NULL, "extra", /* none can be too many where none is missing and the count is right */
 		"SELECT 'facets', f.key, 'a facet that no run has' FROM facets AS f "
 		"LEFT JOIN runs AS r ON r.key = f.key WHERE (SELECT count(*) FROM facets) <> "
 		"(SELECT coalesce(sum((r.language IS NOT NULL) + (r.agent IS NOT NULL) + "
-		"(r.task IS NOT NULL) + (r.code_hash IS NOT NULL) + 2), 0) FROM runs AS r WHERE "
-		SETTLED ") AND (r.key IS NULL OR " PENDING("f.key") " OR CASE f.facet "
+		"(r.task IS NOT NULL) + (r.code_hash IS NOT NULL) + (r.policy IS NOT NULL) + 2), 0) "
+		"FROM runs AS r WHERE " SETTLED ") + (SELECT count(*) FROM (SELECT DISTINCT o.key, "
+		"o.rule FROM findings AS o JOIN runs AS r USING (key) WHERE " SETTLED ")) AND (r.key IS NULL OR " PENDING("f.key") " OR CASE f.facet "
 		"WHEN 1 THEN r.outcome WHEN 2 THEN r.language WHEN 3 THEN r.uid WHEN 4 THEN r.agent "
-		"WHEN 5 THEN r.task WHEN 6 THEN r.code_hash END IS NOT f.value)" },
+		"WHEN 5 THEN r.task WHEN 6 THEN r.code_hash WHEN 7 THEN r.policy WHEN 8 THEN (SELECT "
+		"o.rule FROM findings AS o WHERE o.key = f.key AND o.rule = f.value) END "
+		"IS NOT f.value)" },
+	TEXT_MISSING("code"),
+	TEXT_MISSING("stdout"),
+	TEXT_MISSING("stderr"),
+	{ NULL, "missing",
+		"SELECT 'run_texts', r.key, 'nothing says which texts a run holds' FROM runs AS r WHERE "
+		SETTLED " AND NOT EXISTS (SELECT 1 FROM run_texts AS t WHERE t.key = r.key) AND NOT "
+		"EXISTS (SELECT 1 FROM pruned AS p WHERE p.key = r.key)" },
+	{ NULL, "extra",
+		"SELECT 'run_texts', t.key, 'texts of a run that has none' FROM run_texts AS t WHERE "
+		"NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.key = t.key) OR " PENDING("t.key") },
+	{ NULL, "extra",
+		"SELECT 'mentions', m.key, 'a text that the run does not hold' FROM mentions AS m "
+		"LEFT JOIN run_texts AS t ON t.key = m.key WHERE m.text IS NOT t.code AND "
+		"m.text IS NOT t.stdout AND m.text IS NOT t.stderr" },
+	{ NULL, "extra",
+		"SELECT 'texts', text, 'a text that no run holds' FROM texts WHERE NOT EXISTS "
+		"(SELECT 1 FROM mentions AS m WHERE m.text = texts.text)" },
+	{ texts_check, NULL, NULL },
+	{ NULL, "changed",
+		"SELECT 'actions', a.key, 'a name that its run was not given' FROM actions AS a "
+		"LEFT JOIN runs AS r USING (key) WHERE r.uid IS NOT a.uid OR "
+		"r.caller_id IS NOT a.caller_id" },
+	{ NULL, "changed",
+		"SELECT 'cached', c.key, 'a result to be told again that its run has not' "
+		"FROM cached AS c LEFT JOIN runs AS r USING (key) WHERE r.ended_us IS NOT c.at_us" },
 	{ NULL, "changed",
 		LAST_ACTS "SELECT 'blocks', b.uid, 'no act shut this user out, or not so' "
 		"FROM blocks AS b LEFT JOIN last ON last.uid = b.uid WHERE last.act IS NOT b.act "

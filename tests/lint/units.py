@@ -38,7 +38,7 @@ def each(folder, names, why, tests):
 LISTED = {
     **each("store", "acts answers audit batch blob canon chain content db disk evidence fetch fresh "
            "lost parts prune refs settle stats stmt texts verify_blobs verify_chain verify_signed "
-           "verify_tables walk", PART, STORE),
+           "verify_tables verify_texts walk", PART, STORE),
     **each("daemon/inspector", "filter found imports inspector scopes template trial",
            PART, INSPECTOR),
     **each("cli", "cmd_cancel cmd_check cmd_explain cmd_levers cmd_output cmd_run cmd_runs cmd_runtimes cmd_show "

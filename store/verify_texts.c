@@ -1,0 +1,65 @@
+/* Texts that runs are found by: each against the contents of the runs that are said to hold it. */
+#include <string.h>
+
+#include "store/db.h"
+#include "store/texts.h"
+#include "store/verify.h"
+
+#define ROOM ((size_t)640 << 20) /* for the contents of one run */
+
+#define HOLDERS                                                                                   \
+	"SELECT t.key, t.code, c.digest, t.stdout, o.digest, t.stderr, e.digest FROM run_texts "  \
+	"AS t LEFT JOIN texts AS c ON c.text = t.code LEFT JOIN texts AS o ON o.text = t.stdout " \
+	"LEFT JOIN texts AS e ON e.text = t.stderr"
+
+/* Whether the digest in that column is that of the bytes; nothing to index has none. */
+static bool is_that(sqlite3_stmt *row, int column, struct bytes bytes)
+{
+	const void *half = sqlite3_column_blob(row, column);
+	uint8_t digest[DIGEST_LEN];
+
+	if (!bytes.data || !half)
+		return !bytes.data && !half;
+	digest_of(bytes.data, bytes.len, digest);
+	return sqlite3_column_bytes(row, column) == DIGEST_LEN / 2 &&
+	       memcmp(half, digest, DIGEST_LEN / 2) == 0;
+}
+
+static int check_row(struct verify *verify, sqlite3_stmt *row, struct arena *arena, struct err *err)
+{
+	int64_t key = sqlite3_column_int64(row, 0);
+	struct bytes texts[TEXTS_OF_A_RUN] = { { NULL, 0 } };
+	struct fill problem;
+	bool same = true;
+
+	if (texts_read(verify->store, key, arena, texts, err) < 0)
+		return -1;
+	for (int i = 0; i < TEXTS_OF_A_RUN; i++)
+		same &= is_that(row, 2 + 2 * i, texts[i]);
+	if (same)
+		return 0;
+	problem = verify_problem(
+		verify, "changed", "a run is found by the words of texts that it does not hold");
+	fill_text(&problem, "table", "run_texts");
+	fill_int(&problem, "row", key);
+	return 0;
+}
+
+int texts_check(struct verify *verify, struct err *err)
+{
+	sqlite3_stmt *row = NULL;
+	struct arena arena;
+	int r = sqlite3_prepare_v2(verify->store->db, HOLDERS, -1, &row, NULL);
+
+	if (r != SQLITE_OK)
+		return db_failed(verify->store, r, err);
+	arena_init(&arena, ROOM);
+	while ((r = stmt_step(verify->store, row, err)) > 0) {
+		r = check_row(verify, row, &arena, err);
+		arena_done(&arena);
+		if (r < 0)
+			break;
+	}
+	(void)sqlite3_finalize(row);
+	return r;
+}
