@@ -1,20 +1,4 @@
 #!/bin/bash
 # What 010-cli-run tries, by a user without any rights.
-here=$(dirname "$0")
-if [[ $(id -u) != 0 ]]; then
-	echo "1..0 # SKIP an ordinary user has tried this in 010-cli-run"
-	exit 0
-fi
-if [[ $(cat /proc/sys/kernel/unprivileged_userns_clone 2>/dev/null) == 0 ]]; then
-	echo "1..0 # SKIP this host gives ordinary users no namespaces"
-	exit 0
-fi
-
-# The checkout may be closed to others, so all that is needed goes along.
-folder=$(mktemp -d "${TMPDIR:-/tmp}/ced-ordinary.XXXXXX")
-trap 'rm -rf "$folder"' EXIT
-build=$(dirname "$(dirname "$(command -v ced-spawner)")")
-cp -r "$build/bin" "$build/libexec" "$here/lib.sh" "$here/010-cli-run.t" "$folder/"
-chmod -R a+rX "$folder"
-setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
-	env -i PATH="$folder/bin:$PATH" bash "$folder/010-cli-run.t"
+. "$(dirname "$0")/ordinary.sh"
+as_ordinary_user 010-cli-run
