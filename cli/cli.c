@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/exits.h"
+#include "cli/offline.h"
 
 #define ANSWER_MS INT64_C(60000) /* for questions that start nothing */
 
@@ -77,10 +78,11 @@ int cli_usage(struct cli *cli, const char *format, ...)
 
 const char *cli_more(struct cli *cli, const char *command, const char *run_id)
 {
-	const char *more = cli->socket
-				   ? arena_printf(&cli->arena, "cectl %s %s --socket %s", command,
-					     run_id, output_safe(&cli->arena, cli->socket))
-				   : arena_printf(&cli->arena, "cectl %s %s", command, run_id);
+	const char *where = cli->store ? cli->store : cli->socket;
+	const char *more = where ? arena_printf(&cli->arena, "cectl %s %s %s %s", command, run_id,
+					   cli->store ? "--store" : "--socket",
+					   output_safe(&cli->arena, where))
+				 : arena_printf(&cli->arena, "cectl %s %s", command, run_id);
 
 	return more ? more : "cectl show";
 }
@@ -136,11 +138,14 @@ int cli_ask(struct cli *cli, const char *method, struct value *params,
 	const struct client_watch patient = { .timeout_ms = ANSWER_MS };
 	const struct client_question question = { method, params, watch ? watch : &patient };
 	struct err err = ERR_INIT;
-	int status = open_client(cli);
+	int status = cli->store ? 0 : open_client(cli);
 
 	if (status != 0)
 		return status;
-	status = client_call(cli->client, &question, &cli->arena, ret_result, &err);
+	if (cli->store)
+		status = offline_call(cli, method, params, ret_result, &err);
+	else
+		status = client_call(cli->client, &question, &cli->arena, ret_result, &err);
 	if (status < 0) {
 		(void)tell(cli, err_word(err.code), err.text, 0);
 		return EXIT_SERVICE;

@@ -20,10 +20,12 @@ struct cli {
 	struct output err;
 	bool json;
 	const char *socket; /* as --socket gave it, or NULL */
+	const char *store;  /* as --store gave it, or NULL: then questions go to the daemon */
 	struct words operands;
 	struct words rest;
 	bool has_rest;
 	struct client *client; /* opened by the first question */
+	struct store *copy;    /* the same, of offline.c */
 };
 
 /*

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/exits.h"
+#include "cli/offline.h"
 #include "proto/base/container.h"
 #include "proto/version.h"
 
@@ -78,7 +79,9 @@ static int print_help(const struct command *command, const struct output *out)
 
 static int run_command_line(struct cli *cli, int argc, char **argv)
 {
-	struct parsed parsed = { .common = { .json = cli->json, .socket = cli->socket } };
+	struct parsed parsed = {
+		.common = { .json = cli->json, .socket = cli->socket, .store = cli->store }
+	};
 	struct err err = ERR_INIT;
 
 	if (options_parse(cli->command, &cli->arena, argc, argv, &parsed, &err) < 0)
@@ -87,6 +90,7 @@ static int run_command_line(struct cli *cli, int argc, char **argv)
 		return print_help(cli->command, &cli->out);
 	cli->json = parsed.common.json;
 	cli->socket = parsed.common.socket;
+	cli->store = parsed.common.store;
 	cli->operands = parsed.operands;
 	cli->rest = parsed.rest;
 	cli->has_rest = parsed.has_rest;
@@ -114,7 +118,7 @@ static int help_on(const struct cli *cli, const char *name)
 
 static int dispatch(struct cli *cli, int argc, char **argv)
 {
-	struct common_options front = { false, false, NULL };
+	struct common_options front = { .json = false };
 	struct err err = ERR_INIT;
 	int at = options_parse_front(argc - 1, argv + 1, &front, &err);
 
@@ -135,6 +139,7 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 		return no_such_command(cli, argv[0]);
 	cli->json = front.json;
 	cli->socket = front.socket;
+	cli->store = front.store;
 	return run_command_line(cli, argc - 1, argv + 1);
 }
 
@@ -154,6 +159,7 @@ int main(int argc, char **argv)
 		status = status == EXIT_OK ? EXIT_SERVICE : status;
 	}
 	client_close(cli.client);
+	offline_close(&cli);
 	arena_done(&cli.arena);
 	return status;
 }

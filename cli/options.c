@@ -11,6 +11,8 @@ const struct option_row common_rows[] = {
 	{ 0, "socket", "PATH", OPTION_TEXT, offsetof(struct common_options, socket),
 		"where the daemon listens; else $CED_SOCKET, $XDG_RUNTIME_DIR/ced/ced.sock, "
 		"/run/ced/ced.sock" },
+	{ 0, "store", "FILE", OPTION_TEXT, offsetof(struct common_options, store),
+		"read a copy of a store instead of asking a daemon: its ced.db, or the folder of that" },
 	{ 'h', "help", NULL, OPTION_FLAG, offsetof(struct common_options, help), "this page" },
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
 };

@@ -63,6 +63,7 @@ struct common_options {
 	bool json;
 	bool help;
 	const char *socket;
+	const char *store;
 };
 
 extern const struct option_row common_rows[];

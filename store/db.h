@@ -32,6 +32,7 @@ struct store {
 	int64_t schema;
 	bool settling; /* in the middle of a heap of runs that wait to be settled */
 	uint64_t lost;
+	int64_t late_ms;      /* of a copy: until when it may be asked */
 	int64_t cached_count; /* rows of `cached`; -1: not counted */
 	unsigned ended;       /* runs that this transaction ends */
 	uint64_t unsettled;   /* runs in `pending` that have ended, as far as this writer knows */
@@ -47,6 +48,9 @@ struct store {
 
 /* Turns what SQLite says about its last call into *err, with "the store" in front.  Returns -1. */
 int db_failed(struct store *store, int code, struct err *err);
+
+/* Ceilings and settings of a connection that has just been opened, by the store's mode. */
+int db_configure(struct store *store, struct err *err);
 
 /* Runs SQL without results. */
 int db_exec(struct store *store, const char *sql, struct err *err);
@@ -71,3 +75,5 @@ int schema_make(sqlite3 *db);
 
 /* Brings the database to the newest schema (STORE_WRITE) or checks that it has it (STORE_READ). */
 int schema_prepare(struct store *store, struct err *err);
+/* Whether its tables are, to the letter, those that the migrations make; ERR_CORRUPT. */
+int schema_check_tables(struct store *store, struct err *err);

@@ -120,3 +120,75 @@ int schema_prepare(struct store *store, struct err *err)
 	store->schema = version;
 	return 0;
 }
+
+/* ---- tables of a file that anybody may have made ------------------------------------------ */
+
+#define TABLES \
+	"SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"
+
+static int make_model(sqlite3 *model)
+{
+	int r = SQLITE_OK;
+
+	for (int64_t version = 0; r == SQLITE_OK && version < newest(); version++)
+		r = sqlite3_exec(
+			model, (const char *)store_migrations[version].bytes, NULL, NULL, NULL);
+	return r;
+}
+
+static bool is_same_row(sqlite3_stmt *left, sqlite3_stmt *right)
+{
+	for (int i = 0; i < sqlite3_column_count(left); i++) {
+		const char *a = (const char *)sqlite3_column_text(left, i);
+		const char *b = (const char *)sqlite3_column_text(right, i);
+
+		if (!a || !b || strcmp(a, b) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Both to their ends, row by row. */
+static bool are_same(sqlite3_stmt *left, sqlite3_stmt *right)
+{
+	for (;;) {
+		int a = sqlite3_step(left);
+		int b = sqlite3_step(right);
+
+		if (a == SQLITE_DONE && b == SQLITE_DONE)
+			return true;
+		if (a != SQLITE_ROW || b != SQLITE_ROW || !is_same_row(left, right))
+			return false;
+	}
+}
+
+int schema_check_tables(struct store *store, struct err *err)
+{
+	sqlite3_stmt *hoped = NULL;
+	sqlite3_stmt *found = NULL;
+	sqlite3 *model = NULL;
+	bool same = false;
+	int r = sqlite3_open_v2(
+		":memory:", &model, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (r == SQLITE_OK)
+		r = make_model(model);
+	if (r == SQLITE_OK)
+		r = sqlite3_prepare_v2(model, TABLES, -1, &hoped, NULL);
+	if (r == SQLITE_OK) {
+		r = sqlite3_prepare_v2(store->db, TABLES, -1, &found, NULL);
+		if (r != SQLITE_OK)
+			(void)db_failed(store, r, err);
+		else
+			same = are_same(hoped, found);
+	} else {
+		(void)err_set(err, ERR_MEMORY, "the store: no memory to look at its tables");
+	}
+	(void)sqlite3_finalize(hoped);
+	(void)sqlite3_finalize(found);
+	(void)sqlite3_close(model);
+	if (r == SQLITE_OK && !same)
+		return err_set(err, ERR_CORRUPT, "the store: the tables of %s are not those of ced",
+			store->path);
+	return r == SQLITE_OK ? 0 : -1;
+}

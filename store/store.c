@@ -16,7 +16,6 @@
 #define DB_FILE   "ced.db"
 #define LOCK_FILE "ced.lock"
 #define MODE_FILE 0600
-#define HEAP_MAX  ((sqlite3_int64)512 << 20) /* of SQLite, for all connections together */
 
 /*
  * The write-ahead log is a file that is written once in full and then overwritten from its
@@ -25,36 +24,6 @@
  */
 #define LOG_BYTES       ((off_t)8 << 20)
 #define SCRATCH_CEILING ((size_t)256 << 20)
-
-#define BUSY_MS_WRITE 100 /* only a stranger can hold the lock; a client is waiting */
-#define BUSY_MS_READ  1000
-
-static const struct {
-	int id;
-	int most;
-} ceilings[] = {
-	{ SQLITE_LIMIT_LENGTH, 512 << 20 },
-	{ SQLITE_LIMIT_SQL_LENGTH, 64 << 10 },
-	{ SQLITE_LIMIT_COLUMN, 200 },
-	{ SQLITE_LIMIT_EXPR_DEPTH, 40 },
-	{ SQLITE_LIMIT_COMPOUND_SELECT, 8 },
-	{ SQLITE_LIMIT_VDBE_OP, 50000 },
-	{ SQLITE_LIMIT_FUNCTION_ARG, 16 },
-	{ SQLITE_LIMIT_ATTACHED, 0 },
-	{ SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100 },
-	{ SQLITE_LIMIT_VARIABLE_NUMBER, 64 },
-	{ SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
-	{ SQLITE_LIMIT_WORKER_THREADS, 0 },
-};
-
-static const char *const settings[] = {
-	[STORE_READ] = "PRAGMA query_only = ON; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; "
-		       "PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY",
-	[STORE_WRITE] = "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; "
-			"PRAGMA mmap_size = 0; PRAGMA cache_size = -4096; "
-			"PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF; "
-			"PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864",
-};
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
@@ -96,25 +65,6 @@ static int make_file(const struct store *store, struct err *err)
 	return 0;
 }
 
-static int configure(struct store *store, struct err *err)
-{
-	int one = 1;
-
-	for (size_t i = 0; i < COUNT_OF(ceilings); i++)
-		(void)sqlite3_limit(store->db, ceilings[i].id, ceilings[i].most);
-	(void)sqlite3_extended_result_codes(store->db, 1);
-	(void)sqlite3_busy_timeout(
-		store->db, store->mode == STORE_WRITE ? BUSY_MS_WRITE : BUSY_MS_READ);
-	(void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	(void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	(void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-	(void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
-	(void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
-	/* The log stays, at its size, when the last connection closes. */
-	(void)sqlite3_file_control(store->db, "main", SQLITE_FCNTL_PERSIST_WAL, &one);
-	return db_exec(store, settings[store->mode], err);
-}
-
 static int open_database(struct store *store, struct err *err)
 {
 	const char *vfs = disk_vfs(err);
@@ -123,7 +73,6 @@ static int open_database(struct store *store, struct err *err)
 
 	if (!vfs)
 		return -1;
-	(void)sqlite3_hard_heap_limit64(HEAP_MAX);
 	flags |= store->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
 	r = sqlite3_open_v2(store->path, &store->db, flags, vfs);
 	if (!store->db)
@@ -132,7 +81,7 @@ static int open_database(struct store *store, struct err *err)
 		(void)db_failed(store, r, err);
 		return err_wrap(err, "%s", store->path);
 	}
-	return configure(store, err);
+	return db_configure(store, err);
 }
 
 static int on_commit(void *context, sqlite3 *db, const char *name, int pages)

@@ -32,6 +32,12 @@ enum store_mode {
 
 /* Opens or creates `folder`/ced.db, brings it to the newest schema, checks it.  NULL with *err. */
 struct store *store_open(const char *folder, enum store_mode mode, struct err *err);
+/*
+ * Opens a copy of a store for reading: `path` is the file, or a folder with ced.db and its log in it.
+ * Writes to nothing and makes no file beside it.  Nothing in it is believed: its tables must be ours to the
+ * letter, and a question that takes too long fails.  ERR_BUSY when a daemon writes to it just now.
+ */
+struct store *store_open_copy(const char *path, struct err *err);
 void store_close(struct store *store); /* accepts NULL */
 AUTO_DEFINE(struct store, store_close);
 

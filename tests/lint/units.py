@@ -97,6 +97,7 @@ ELSEWHERE = {
     "cli/run_columns.c": (COMMAND, ["tests/scenario/012-cli-record.t"]),
     "cli/passthrough.c": (COMMAND, ["tests/scenario/010-cli-run.t"]),
     "cli/page.c": (COMMAND, ["tests/scenario/014-cli-terminal.t"]),
+    "cli/offline.c": (COMMAND, ["tests/scenario/012-cli-record.t", "tests/unit/test_store_copy.c"]),
     "cli/progress.c": (COMMAND, ["tests/scenario/014-cli-terminal.t"]),
 }
 

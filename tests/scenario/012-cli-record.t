@@ -101,6 +101,32 @@ is "$(cectl output last --raw | sha256sum)" \
 exits 0 "output --stream code" cectl output "$run_id" --stream code
 is "$out" "$(cat faulty.py)" "is the program"
 
+# A copy of the store, without a daemon.
+mkdir copy
+cp "$ced_state/ced.db" "$ced_state/ced.db-wal" copy/
+chmod 500 copy
+before=$(ls -la --time-style=full-iso copy)
+is "$(CED_SOCKET=/nowhere cectl --store copy runs --all --csv --columns run,outcome,code)" \
+	"$(cectl runs --all --csv --columns run,outcome,code)" "--store lists what the daemon lists"
+same() { # same COMMAND...: a copy says what the daemon says, but for where more is to be had
+	is "$(cectl --store copy/ced.db "$@" | sed 's/ --store.*//; s/(.* ago)//')" \
+		"$(cectl "$@" | sed 's/(.* ago)//')" "$1 of a run in it"
+}
+for command in show trace explain; do same "$command" "$run_id"; done
+same output "$run_id" --head 3
+same output "$run_id" --stream code
+is "$(cectl stats --store copy --by language --json)" "$(cectl stats --by language --json)" "stats over it"
+is "$(cectl runs --store copy --text 'total 6' --csv --columns outcome | tail -n 1)" $'"exception"\r' "words in it"
+is "$(ls -la --time-style=full-iso copy)" "$before" "and nothing was written there"
+exits 1 "a run that is not in it" cectl --store copy show nothing
+exits 125 "what only a daemon knows" cectl --store copy status
+like "$err" 'status needs a daemon' "is refused in words"
+exits 125 "running a program is, too" cectl --store copy run -c 'print(1)'
+exits 125 "the store of a daemon that runs" cectl --store "$ced_state" runs
+like "$err" 'a daemon writes to .*: ask the daemon, or a copy' "is no copy"
+exits 125 "a file that is no store" cectl --store faulty.py runs
+exits 125 "and none at all" cectl --store /nowhere runs
+
 exits 0 "stats of one program" cectl stats --code-hash "$(printf 'print(1)' | sha256sum | cut -d' ' -f1)"
 exits 0 "stats" cectl stats --since 1h
 like "$out" '13 runs, 84.6 % ok' "counts"

@@ -157,7 +157,7 @@ TEST(one_operand_too_many_is_named_and_told_where_to_go)
 
 TEST(the_front_stops_at_the_name_of_the_command)
 {
-	struct common_options common = { false, false, NULL };
+	struct common_options common = { .json = false };
 	char json[] = "--json";
 	char socket[] = "--socket=/x";
 	char run[] = "run";

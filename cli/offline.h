@@ -1,0 +1,17 @@
+/*
+ * cectl without a daemon: questions about runs are answered from a copy of a store (--store FILE).
+ * The only place in cectl that knows stores; commands ask as ever, with cli_ask().
+ */
+#pragma once
+
+#include "cli/commands.h"
+
+/*
+ * As client_call(): 0 with the result, 1 with the error {code, message}, -1 with *err.  What only
+ * a daemon can do is refused.
+ */
+int offline_call(struct cli *cli, const char *method, const struct value *params,
+	const struct value **ret_result, struct err *err);
+
+/* Closes what the first question opened. */
+void offline_close(struct cli *cli);
