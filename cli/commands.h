@@ -55,6 +55,7 @@ extern const struct command show_command;
 extern const struct command explain_command;
 extern const struct command trace_command;
 extern const struct command output_command;
+extern const struct command replay_command;
 extern const struct command stats_command;
 extern const struct command watch_command;
 extern const struct command runtimes_command;

@@ -26,6 +26,7 @@ static const struct {
 	{ NULL, &explain_command },
 	{ NULL, &trace_command },
 	{ NULL, &output_command },
+	{ NULL, &replay_command },
 	{ NULL, &stats_command },
 	{ "The daemon", &status_command },
 	{ NULL, &watch_command },

@@ -34,7 +34,8 @@
 	X(schema_bytes,           64 << 10,  1,    MIB,        "largest output schema") \
 	X(cache_s,                86400,     0,    31536000,   "so long a result may be told again to who asks for that; 0: never") \
 	X(cache_entries,          10000,     0,    10000000,   "so many results are kept for that, the newest") \
-	X(wait_ms,                600000,    10,   86400000,   "longest time that one call of wait may wait")
+	X(wait_ms,                600000,    10,   86400000,   "longest time that one call of wait may wait") \
+	X(check_ms,               86400000,  0,    2592000000, "how often all pages of the store are looked at; 0: only at the start, and not when it is large")
 
 /*  X(name, default, most, lowest, highest, meaning): what a run gets, and the most it may ask for */
 #define CONFIG_LIMITS(X) \

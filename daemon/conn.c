@@ -106,6 +106,11 @@ static void leave_requests(struct conn *conn)
 	}
 }
 
+bool conn_is_closing(const struct conn *conn)
+{
+	return conn->closing;
+}
+
 void conn_close(struct conn *conn, const char *reason)
 {
 	if (conn->closing)

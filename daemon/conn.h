@@ -29,6 +29,8 @@ int conn_start(struct server *server, uv_stream_t *listener);
 /* Starts closing; its runs that are not detached are cancelled.  May be called again. */
 void conn_close(struct conn *conn, const char *reason);
 
+bool conn_is_closing(const struct conn *conn);
+
 /* The same for the link that server_admit() was given. */
 void conn_close_link(struct list *link);
 

@@ -13,3 +13,6 @@
 /* Reads whole files: for threads.  -1 when one of them cannot be read. */
 int fingerprint_runtime(const struct config_runtime *runtime, const char *harness,
 	char ret_text[DIGEST_TEXT_LEN + 1], struct err *err);
+
+/* The release of the kernel that runs here, for as long as the process lives. */
+const char *fingerprint_kernel(void);

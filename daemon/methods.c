@@ -9,19 +9,25 @@
 #include "daemon/allowances.h"
 #include "daemon/pipeline.h"
 #include "daemon/server.h"
+#include "daemon/trouble.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/version.h"
 
-static void call_free(struct call *call)
+void call_handed_on(struct call *call)
 {
 	list_remove(&call->link);
 	timer_close(call->timer);
-	ceilings_let_go(&call->server->ceilings, call->caller.uid, call->held);
 	conn_release(call->conn);
+	free(call);
+}
+
+static void call_free(struct call *call)
+{
+	ceilings_let_go(&call->server->ceilings, call->caller.uid, call->held);
 	arena_done(&call->arena);
 	free(call->message);
-	free(call);
+	call_handed_on(call);
 }
 
 /*
@@ -288,6 +294,7 @@ static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_RUNS_LIST] = method_from_store,
 	[METHOD_RUNS_GET] = method_from_store,
 	[METHOD_RUNS_OUTPUT] = method_from_store,
+	[METHOD_RUNS_REPLAY] = method_from_store,
 	[METHOD_STATS] = method_from_store,
 	[METHOD_ADMIN_STATUS] = method_from_store,
 	[METHOD_ADMIN_ACTS] = method_from_store,
@@ -344,7 +351,7 @@ static void refuse_right(const struct arrival *arrival, const struct method *met
 static const char *closed_door(const struct arrival *arrival, struct rpc_error *ret_error)
 {
 	const struct server *server = arrival->server;
-	const char *trouble = recorder_trouble(server->recorder);
+	const struct err *trouble = recorder_trouble(server->recorder);
 	const char *refusal = levers_refusal(
 		&server->levers, conn_caller(arrival->conn)->uid, arrival->arena, &ret_error->code);
 
@@ -355,11 +362,14 @@ static const char *closed_door(const struct arrival *arrival, struct rpc_error *
 		ret_error->code = RPC_CODE_DRAINING;
 		return "the daemon takes no new runs";
 	}
-	ret_error->code = RPC_CODE_INTERNAL;
-	return trouble;
+	if (!trouble)
+		return NULL;
+	ret_error->code = trouble_code(trouble);
+	ret_error->data = trouble_data(arrival->arena, trouble);
+	return trouble->text;
 }
 
-static void start_run(const struct arrival *arrival, bool is_check)
+struct request *methods_admit(const struct arrival *arrival, bool is_check)
 {
 	struct server *server = arrival->server;
 	struct conn *conn = arrival->conn;
@@ -370,7 +380,7 @@ static void start_run(const struct arrival *arrival, bool is_check)
 	error.message = closed_door(arrival, &error);
 	if (error.message) {
 		refuse(arrival, &error);
-		return;
+		return NULL;
 	}
 	request = request_new(
 		server, conn, arrival->message, is_check, arrival->bytes, arrival->arena);
@@ -384,9 +394,17 @@ static void start_run(const struct arrival *arrival, bool is_check)
 		conn_send_error(conn, msgid, &error);
 		if (request)
 			request_free(request);
-		return;
+		return NULL;
 	}
-	request_enter(request, STAGE_CONTRACT);
+	return request;
+}
+
+static void start_run(const struct arrival *arrival, bool is_check)
+{
+	struct request *request = methods_admit(arrival, is_check);
+
+	if (request)
+		request_enter(request, STAGE_CONTRACT);
 }
 
 static struct call *call_new(const struct arrival *arrival, const struct method *method)

@@ -53,6 +53,18 @@ void methods_conn_gone(struct server *server, struct conn *conn);
 void methods_run_ended(struct server *server, const char *run_id, const struct value *result,
 	const struct rpc_error *error);
 
+/*
+ * Lets a run in, or refuses it and answers: takes the bytes, the arena and what is held, as
+ * methods_start() does.  NULL: refused; else it is the caller's to enter the pipeline.
+ */
+struct request *methods_admit(const struct arrival *arrival, bool is_check);
+
+/* Frees a call whose message, arena and hold have become an arrival's. */
+void call_handed_on(struct call *call);
+
+/* Runs what a record tells of again, for the caller of the call; takes the call (methods_replay.c). */
+void method_replay(struct call *call, const struct value *record);
+
 /* ---- told in methods_store.c: answers read from the store, on a thread ---------------------- */
 
 void method_from_store(struct call *call);

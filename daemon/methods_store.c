@@ -7,6 +7,7 @@
 #include "daemon/methods.h"
 #include "daemon/readers.h"
 #include "daemon/server.h"
+#include "daemon/trouble.h"
 #include "proto/base/clock.h"
 #include "proto/version.h"
 #include "store/answers.h"
@@ -41,7 +42,7 @@ static int read_name(struct asking *asking, struct store *store)
 		store, &question, name, call->run_id, &asking->answer, &asking->err);
 }
 
-static int read_wait(struct asking *asking, struct store *store)
+static int read_record(struct asking *asking, struct store *store, uint64_t stream_bytes)
 {
 	struct call *call = asking->call;
 
@@ -49,8 +50,19 @@ static int read_wait(struct asking *asking, struct store *store)
 		return -1;
 	if (!asking->answer.value)
 		return 0;
-	return store_answer_record(store, call->run_id, STREAM_BYTES_WAITED, &call->arena,
-		&asking->answer, &asking->err);
+	return store_answer_record(
+		store, call->run_id, stream_bytes, &call->arena, &asking->answer, &asking->err);
+}
+
+static int read_wait(struct asking *asking, struct store *store)
+{
+	return read_record(asking, store, STREAM_BYTES_WAITED);
+}
+
+/* Whole: it is to be run again, and compared. */
+static int read_replay(struct asking *asking, struct store *store)
+{
+	return read_record(asking, store, UINT64_MAX);
 }
 
 static int read_status(struct asking *asking, struct store *store)
@@ -72,6 +84,7 @@ static int (*const reads[METHOD_COUNT])(struct asking *asking, struct store *sto
 	[METHOD_RUNS_LIST] = read_answer,
 	[METHOD_RUNS_OUTPUT] = read_answer,
 	[METHOD_STATS] = read_answer,
+	[METHOD_RUNS_REPLAY] = read_replay,
 	[METHOD_ADMIN_STATUS] = read_status,
 	[METHOD_ADMIN_ACTS] = read_answer,
 };
@@ -126,11 +139,23 @@ static struct value *status_of(struct call *call, struct value *store_status_map
 	value_map_put(arena, map, "outcomes", outcomes);
 	value_map_put(arena, map, "commits", value_uint(arena, commits));
 	value_map_put(arena, map, "records", value_uint(arena, records));
-	value_map_put(arena, map, "trouble", value_text(arena, recorder_trouble(server->recorder)));
+	trouble_describe(arena, server->recorder, map);
 	value_map_put(arena, map, "host", server_describe_host(server, arena));
 	value_map_put(arena, map, "roles", roles_describe(&server->config.roles, arena));
 	value_map_put(arena, map, "allowances", allowances_describe(&server->config, arena));
 	value_map_put(arena, map, "store", store_status_map);
+	value_map_put(arena, map, "check", checkup_describe(&server->checkup, arena));
+	value_map_put(arena, map, "clock", wallclock_describe(&server->wallclock, arena));
+	return map;
+}
+
+/* The state of the house is told also when the store cannot be read: then most of all. */
+static struct value *unreadable_store(struct asking *asking)
+{
+	struct arena *arena = &asking->call->arena;
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "unreadable", value_text(arena, asking->err.text));
 	return map;
 }
 
@@ -139,13 +164,19 @@ static void answer(void *context)
 	struct asking *asking = context;
 	struct call *call = asking->call;
 	struct value *result = asking->answer.value;
+	bool is_status = call->method->id == METHOD_ADMIN_STATUS;
+
+	if (!result && is_status)
+		result = unreadable_store(asking);
 
 	if (call->server->closing) /* what it would tell about has gone, and its connection too */
 		call_error(call, RPC_CODE_DRAINING, "the daemon is closing");
 	else if (!result)
 		call_error(call, asking->answer.code, "%s", asking->err.text);
-	else if (call->method->id == METHOD_ADMIN_STATUS)
+	else if (is_status)
 		call_result(call, status_of(call, result));
+	else if (call->method->id == METHOD_RUNS_REPLAY)
+		method_replay(call, result);
 	else if (call->method->id == METHOD_WAIT || call->method->id == METHOD_CANCEL)
 		method_found(call, result);
 	else

@@ -10,7 +10,8 @@
 
 #define BATCH_MAX      256
 #define TIDY_IDLE_MS   20   /* nothing to write for so long: move the log into the database */
-#define TROUBLE_TRY_MS 1000 /* after a failure one run in this time may try again */
+#define PROBE_MS       1000 /* in trouble: how often it is tried whether that is over */
+#define LOCKED_MOST_MS 2000 /* so long what waits is patient with somebody who holds the store */
 
 struct recorder {
 	pthread_t thread;
@@ -20,10 +21,12 @@ struct recorder {
 	struct list done;          /* lock */
 	bool leaving;              /* lock */
 	uint64_t commits, records; /* lock */
+	struct err ails;           /* lock: of the store as a whole; ERR_NONE: nothing */
 	struct store *store;       /* the thread's */
+	bool untidy;               /* the thread's: that it cannot be tidied has been told */
 	uv_async_t news;
-	int64_t trouble_ms; /* loop: when the last failure was, 0: all is well */
-	char trouble[ERR_TEXT_MAX];
+	struct err trouble; /* the loop's, of `ails` */
+	int64_t trouble_since_ms;
 };
 
 /* ---- on the thread -------------------------------------------------------------------------- */
@@ -60,6 +63,16 @@ static int write_batch(struct store *store, struct list *batch, struct err *err)
 	return store_commit(store, durability, err);
 }
 
+static void fail_batch(struct list *batch, const struct err *err)
+{
+	list_for_each(at, batch) {
+		struct recording *recording = container_of(at, struct recording, link);
+
+		recording->failed = true;
+		recording->err = *err;
+	}
+}
+
 /* A batch that fails is written one by one, so that one bad record does not take others along. */
 static void write_singly(struct store *store, struct list *batch)
 {
@@ -79,6 +92,39 @@ static void write_singly(struct store *store, struct list *batch)
 	}
 }
 
+/*
+ * Somebody who looks at the store with a tool of his own may hold it for a moment.  What has run is
+ * worth waiting for that.
+ */
+static void write_all_of(struct store *store, struct list *batch)
+{
+	int64_t until = clock_ms() + LOCKED_MOST_MS;
+	struct err err;
+	int r;
+
+	do {
+		err = (struct err)ERR_INIT;
+		r = write_batch(store, batch, &err);
+	} while (r < 0 && err.code == ERR_BUSY && clock_ms() < until);
+	if (r < 0 && err.code == ERR_BUSY)
+		fail_batch(batch, &err);
+	else if (r < 0)
+		write_singly(store, batch);
+}
+
+/* What is known of the store after a batch: the last word counts.  The lock is held. */
+static void note_trouble(struct recorder *recorder, const struct list *batch)
+{
+	list_for_each(at, batch) {
+		const struct recording *recording = container_of(at, struct recording, link);
+
+		if (!recording->failed)
+			recorder->ails = (struct err)ERR_INIT;
+		else if (store_trouble(&recording->err))
+			recorder->ails = recording->err;
+	}
+}
+
 /* The lock is held. */
 static bool is_idle(const struct recorder *recorder)
 {
@@ -86,13 +132,14 @@ static bool is_idle(const struct recorder *recorder)
 }
 
 /* Whether nothing came for so long.  The lock is held. */
-static bool stays_idle(struct recorder *recorder)
+static bool stays_idle(struct recorder *recorder, int ms)
 {
 	struct timespec until;
 	int result = 0;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += (long)TIDY_IDLE_MS * 1000000;
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
 	if (until.tv_nsec >= 1000000000) {
 		until.tv_nsec -= 1000000000;
 		until.tv_sec++;
@@ -111,18 +158,36 @@ static void tidy(struct recorder *recorder)
 	do {
 		pthread_mutex_unlock(&recorder->lock);
 		left = store_tidy(recorder->store, &err);
-		if (left < 0)
+		if (left < 0 && !recorder->untidy)
 			log_event(LOG_LEVEL_WARNING, "store.not_tidied", LOG_STR("why", err.text));
+		recorder->untidy = left < 0;
 		pthread_mutex_lock(&recorder->lock);
 	} while (left > 0 && is_idle(recorder));
 }
 
+/* Whether it can be written again.  The lock is held, but for the trial. */
+static void probe(struct recorder *recorder)
+{
+	struct err err = ERR_INIT;
+
+	pthread_mutex_unlock(&recorder->lock);
+	(void)store_probe(recorder->store, &err);
+	pthread_mutex_lock(&recorder->lock);
+	if (err.code == ERR_NONE || store_trouble(&err))
+		recorder->ails = err;
+	(void)uv_async_send(&recorder->news);
+}
+
 static void wait_for_work(struct recorder *recorder)
 {
-	if (stays_idle(recorder))
+	if (recorder->ails.code == ERR_NONE && stays_idle(recorder, TIDY_IDLE_MS))
 		tidy(recorder);
-	while (is_idle(recorder))
-		pthread_cond_wait(&recorder->work, &recorder->lock);
+	while (is_idle(recorder)) {
+		if (recorder->ails.code == ERR_NONE)
+			pthread_cond_wait(&recorder->work, &recorder->lock);
+		else if (stays_idle(recorder, PROBE_MS))
+			probe(recorder);
+	}
 }
 
 static unsigned take_batch(struct recorder *recorder, struct list *batch)
@@ -158,7 +223,6 @@ static void *run(void *context)
 	pthread_mutex_lock(&recorder->lock);
 	for (;;) {
 		struct list batch;
-		struct err err = ERR_INIT;
 		unsigned count;
 
 		wait_for_work(recorder);
@@ -166,9 +230,9 @@ static void *run(void *context)
 		if (!count)
 			break;
 		pthread_mutex_unlock(&recorder->lock);
-		if (write_batch(recorder->store, &batch, &err) < 0)
-			write_singly(recorder->store, &batch);
+		write_all_of(recorder->store, &batch);
 		pthread_mutex_lock(&recorder->lock);
+		note_trouble(recorder, &batch);
 		give_back(recorder, &batch, count);
 		(void)uv_async_send(&recorder->news);
 	}
@@ -178,37 +242,41 @@ static void *run(void *context)
 
 /* ---- in the loop ---------------------------------------------------------------------------- */
 
-static void note_trouble(struct recorder *recorder, const struct recording *recording)
+/* Told when it begins and when it ends, not for each record in between. */
+static void tell_trouble(struct recorder *recorder, const struct err *ails)
 {
-	if (!recording->failed) {
-		if (recorder->trouble_ms)
-			log_event(LOG_LEVEL_NOTICE, "store.well_again");
-		recorder->trouble_ms = 0;
-		return;
+	const char *word = store_trouble(ails);
+
+	if (!word && recorder->trouble.code != ERR_NONE)
+		log_event(LOG_LEVEL_NOTICE, "store.well_again",
+			LOG_INT("after_ms", clock_ms() - recorder->trouble_since_ms));
+	if (word && recorder->trouble.code == ERR_NONE) {
+		recorder->trouble_since_ms = clock_ms();
+		log_event(LOG_LEVEL_ERROR, "store.failed", LOG_STR("trouble", word),
+			LOG_STR("why", ails->text));
 	}
-	if (!recorder->trouble_ms)
-		log_event(LOG_LEVEL_ERROR, "store.failed", LOG_STR("why", recording->err.text));
-	recorder->trouble_ms = clock_ms();
-	cut_printf(recorder->trouble, sizeof(recorder->trouble), "%s", recording->err.text);
+	recorder->trouble = *ails;
 }
 
 static void tell_done(struct recorder *recorder)
 {
 	struct list done;
 	struct list *first;
+	struct err ails;
 
 	list_init(&done);
 	pthread_mutex_lock(&recorder->lock);
+	ails = recorder->ails;
 	while ((first = list_first(&recorder->done))) {
 		list_remove(first);
 		list_append(&done, first);
 	}
 	pthread_mutex_unlock(&recorder->lock);
+	tell_trouble(recorder, &ails);
 	while ((first = list_first(&done))) {
 		struct recording *recording = container_of(first, struct recording, link);
 
 		list_remove(first);
-		note_trouble(recorder, recording);
 		recording->done(recording, recording->failed ? &recording->err : NULL);
 	}
 }
@@ -265,11 +333,14 @@ void recorder_put(struct recorder *recorder, struct recording *recording)
 	pthread_cond_signal(&recorder->work);
 }
 
-const char *recorder_trouble(const struct recorder *recorder)
+const struct err *recorder_trouble(const struct recorder *recorder)
 {
-	if (!recorder->trouble_ms || clock_ms() - recorder->trouble_ms > TROUBLE_TRY_MS)
-		return NULL;
-	return recorder->trouble;
+	return recorder->trouble.code == ERR_NONE ? NULL : &recorder->trouble;
+}
+
+int64_t recorder_trouble_ms(const struct recorder *recorder)
+{
+	return clock_ms() - recorder->trouble_since_ms;
 }
 
 void recorder_counts(const struct recorder *recorder, uint64_t *ret_commits, uint64_t *ret_records)

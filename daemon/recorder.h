@@ -4,6 +4,10 @@
  * A recording belongs to its request and must stay as it is, with everything it points to, from
  * recorder_put() until its done callback has come (from the loop).  The thread only reads it.
  * Order is kept: what was put first is written first.
+ *
+ * When the store itself cannot be written (no room, read-only, locked, damaged), what waits is
+ * told so, and the thread tries by itself, once a second and at no run's expense, whether it can
+ * be written again.
  */
 #pragma once
 
@@ -39,7 +43,9 @@ struct recorder *recorder_start(uv_loop_t *loop, struct store *store, struct err
 void recorder_put(struct recorder *recorder, struct recording *recording);
 
 /* Why records cannot be written just now, or NULL.  Asked before a run is let in. */
-const char *recorder_trouble(const struct recorder *recorder);
+const struct err *recorder_trouble(const struct recorder *recorder);
+/* And for how long. */
+int64_t recorder_trouble_ms(const struct recorder *recorder);
 
 /* Commits and records so far, for admin.status. */
 void recorder_counts(const struct recorder *recorder, uint64_t *ret_commits, uint64_t *ret_records);

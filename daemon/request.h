@@ -80,6 +80,7 @@ struct request {
 	bool answered;
 	struct job_spec spec;
 	struct job_result result;
+	const struct value *replayed; /* the record that this repeats, or NULL */
 	struct job_refusal refusal;
 	struct request_failure failure;
 	const struct policy *policy;

@@ -113,6 +113,13 @@ int64_t server_cancel_all(struct server *server, enum limit_word why)
 	return (int64_t)count;
 }
 
+static void stop_care(struct server *server)
+{
+	wallclock_stop(&server->wallclock);
+	checkup_stop(&server->checkup);
+	caretaker_close(server->caretaker);
+}
+
 static void close_parts(struct server *server)
 {
 	if (server->closing)
@@ -131,6 +138,7 @@ static void close_parts(struct server *server)
 	pool_stop(&server->pool);
 	recorder_close(server->recorder);
 	server->recorder = NULL;
+	stop_care(server);
 	errands_stop(&server->errands); /* questions; outputs were waited for */
 	list_for_each(at, &server->conns)
 		conn_close_link(at);
@@ -322,12 +330,25 @@ static int check_allowances(const struct server *server, struct err *err)
 	return 0;
 }
 
+/* What works on the store beside the recorder, and the clock that its records go by. */
+static int start_care(struct server *server, uint64_t newest_ms, struct err *err)
+{
+	server->caretaker = caretaker_start(&server->loop, server->config.state, err);
+	if (!server->caretaker)
+		return -1;
+	checkup_start(&server->checkup, &server->loop, server->caretaker, server->config.check_ms);
+	wallclock_start(&server->wallclock, &server->loop, newest_ms, &server->ids);
+	return 0;
+}
+
 static int open_store(struct server *server, struct err *err)
 {
 	struct store *store = store_open(server->config.state, STORE_WRITE, err);
+	uint64_t newest_ms;
 
 	if (!store)
 		return -1;
+	newest_ms = store_newest_ms(store);
 	if (store_lost_count(store))
 		log_event(
 			LOG_LEVEL_WARNING, "runs.lost", LOG_INT("count", store_lost_count(store)));
@@ -337,7 +358,9 @@ static int open_store(struct server *server, struct err *err)
 	}
 	server->recorder = recorder_start(&server->loop, store, err);
 	server->readers = readers_new(server->config.state, err);
-	return server->recorder && server->readers ? 0 : -1;
+	if (!server->recorder || !server->readers)
+		return -1;
+	return start_care(server, newest_ms, err);
 }
 
 static int watch_signals(struct server *server, struct err *err)

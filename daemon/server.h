@@ -9,6 +9,7 @@
 #pragma once
 
 #include "daemon/ceilings.h"
+#include "daemon/checkup.h"
 #include "daemon/claims.h"
 #include "daemon/config.h"
 #include "daemon/errands.h"
@@ -21,6 +22,7 @@
 #include "daemon/request.h"
 #include "daemon/spawner_link.h"
 #include "daemon/turns.h"
+#include "daemon/wallclock.h"
 #include "proto/base/log.h"
 #include "proto/base/map.h"
 #include "proto/ulid.h"
@@ -43,6 +45,9 @@ struct server {
 	struct inspectors *inspectors;
 	struct recorder *recorder;
 	struct readers *readers;
+	struct caretaker *caretaker;
+	struct checkup checkup;
+	struct wallclock wallclock;
 	struct listener *listener;
 	struct queue queue;
 	struct ulid_source ids;

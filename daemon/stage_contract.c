@@ -2,9 +2,11 @@
 #include <string.h>
 
 #include "daemon/allowances.h"
+#include "daemon/fingerprint.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
 #include "proto/rpc.h"
+#include "proto/version.h"
 
 /* Which runtimes there are, for a message that helps. */
 static const char *runtime_names(struct request *request)
@@ -53,6 +55,17 @@ static const struct job_bounds *bounds_of(const struct request *request, struct 
 	return allowances_bounds(&server->config, &server->bounds, &what, room);
 }
 
+/* What it runs on: the interpreter, and what is below it. */
+static const struct value *stamp(struct request *request)
+{
+	struct value *map = runtime_stamp(request->runtime, &request->arena);
+
+	value_map_put(&request->arena, map, "ced", value_text(&request->arena, CED_VERSION));
+	value_map_put(
+		&request->arena, map, "kernel", value_text(&request->arena, fingerprint_kernel()));
+	return map;
+}
+
 enum stage stage_contract(struct request *request)
 {
 	struct server *server = request->server;
@@ -85,7 +98,7 @@ enum stage stage_contract(struct request *request)
 		return refuse_word(request, "/policy",
 			arena_printf(&request->arena, "/policy: there is no policy \"%s\"",
 				request->spec.policy));
-	request->result.runtime = runtime_stamp(request->runtime, &request->arena);
+	request->result.runtime = stamp(request);
 	if (request->spec.deterministic)
 		request->runtime = request->runtime->steady;
 	request_step(request, "contract.held", "contract", true, NULL);

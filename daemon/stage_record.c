@@ -4,6 +4,7 @@
 #include "daemon/pipeline.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
+#include "daemon/trouble.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/json.h"
@@ -97,8 +98,10 @@ static void on_ended(struct recording *recording, const struct err *err)
 	request->result.metrics.record_us = clock_us() - request->entered_us;
 	if (err) {
 		request->failure.set = false; /* this is worse than whatever it was */
-		request_fail(request, RPC_CODE_INTERNAL,
+		request_fail(request, (int)trouble_code(err),
 			"the run could not be recorded, so its result is not told: %s", err->text);
+		request->failure.reason = store_trouble(err);
+		request->failure.retry_after_ms = trouble_retry_ms(err);
 	}
 	request->known = !err;
 	request_enter(request, STAGE_REPLY);

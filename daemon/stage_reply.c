@@ -3,6 +3,7 @@
 #include "daemon/events_runs.h"
 #include "daemon/methods.h"
 #include "daemon/notice.h"
+#include "daemon/replay.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
 #include "proto/base/container.h"
@@ -110,7 +111,10 @@ enum stage stage_reply(struct request *request)
 	if (request->spec.stream && request->result.cached_from[0])
 		tell_streams(request);
 	if (request->conn && !request->answered)
-		conn_send_result(request->conn, request->msgid, result);
+		conn_send_result(request->conn, request->msgid,
+			request->replayed
+				? replay_compare(&request->arena, request->replayed, result)
+				: result);
 	if (!request->is_check) {
 		methods_run_ended(server, request->result.run_id, result, NULL);
 		server->outcomes[request->result.outcome]++;

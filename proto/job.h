@@ -270,6 +270,7 @@ struct job_refused {
 
 struct job_result {
 	char run_id[RUN_ID_LEN + 1];
+	const char *replay_of; /* the run that it repeats, or NULL */
 	enum outcome outcome;
 	enum ran ran;
 	const char *reason; /* one sentence */

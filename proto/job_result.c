@@ -258,6 +258,7 @@ static struct value *make_refused(struct arena *arena, const void *items, size_t
 static void put_ending(struct fill *fill, const struct job_result *result)
 {
 	fill_text(fill, "run_id", result->run_id);
+	fill_optional_text(fill, "replay_of", result->replay_of);
 	fill_text(fill, "outcome", outcome_word(result->outcome));
 	fill_bool(fill, "ok", result->outcome == OUTCOME_OK);
 	fill_text(fill, "reason", result->reason);

@@ -22,6 +22,7 @@ static const struct method methods[METHOD_COUNT] = {
 	{ METHOD_RUNS_LIST,      "runs.list",      METHOD_OWNER_ADMIN, "runs.list.json",   NULL },
 	{ METHOD_RUNS_GET,       "runs.get",       METHOD_OWNER_ADMIN, "run_id.json",      NULL },
 	{ METHOD_RUNS_OUTPUT,    "runs.output",    METHOD_OWNER_ADMIN, "runs.output.json", NULL },
+	{ METHOD_RUNS_REPLAY,    "runs.replay",    METHOD_OWNER_ADMIN, "runs.replay.json", NULL },
 	{ METHOD_STATS,          "stats",          METHOD_OWNER_ADMIN, "stats.json",       NULL },
 	{ METHOD_EVENTS_SUBSCRIBE, "events.subscribe", METHOD_OWNER_ADMIN, "events.subscribe.json", NULL },
 	{ METHOD_ADMIN_STATUS,   "admin.status",   METHOD_ADMIN,       "none.json",        NULL },

@@ -100,6 +100,24 @@ int store_commit(struct store *store, enum store_durability durability, struct e
 	return 0;
 }
 
+/* ---- trying ------------------------------------------------------------------------------- */
+
+/* The first page is written as it is. */
+int store_probe(struct store *store, struct err *err)
+{
+	char again[64];
+
+	(void)sqlite3_snprintf(
+		sizeof(again), again, "PRAGMA user_version = %lld", (long long)store->schema);
+	if (store_begin(store, err) < 0)
+		return -1;
+	if (db_exec(store, again, err) < 0 || commit(store, STORE_NOW, err) < 0) {
+		store_rollback(store);
+		return -1;
+	}
+	return 0;
+}
+
 /* ---- idle moments ------------------------------------------------------------------------- */
 
 static int settle_now(struct store *store, struct err *err)

@@ -117,9 +117,39 @@ int db_failed(struct store *store, int code, struct err *err)
 	}
 	(void)err_set(err, ours, "the store: %s (%s%s%s)", words, sqlite3_errmsg(store->db),
 		disk && number ? ": " : "", disk && number ? strerror(number) : "");
+	/* A page that was damaged is not remembered: it may be put back. */
+	if (ours == ERR_CORRUPT)
+		(void)sqlite3_db_release_memory(store->db);
 	if (err && disk)
 		err->sys_errno = number;
+	if (err && (code & 0xff) == SQLITE_READONLY && !err->sys_errno)
+		err->sys_errno = EROFS;
 	return -1;
+}
+
+const char *store_trouble(const struct err *err)
+{
+	static const struct {
+		enum err_code code;
+		int number; /* of the system, 0: any */
+		const char *word;
+	} words[] = {
+		{ ERR_FULL, 0, "full" },
+		{ ERR_BUSY, 0, "locked" },
+		{ ERR_CORRUPT, 0, "damaged" },
+		{ ERR_SYSTEM, EROFS, "read_only" },
+		{ ERR_SYSTEM, EPERM, "read_only" },
+		{ ERR_SYSTEM, EACCES, "read_only" },
+		{ ERR_DENIED, 0, "read_only" },
+		{ ERR_SYSTEM, 0, "failed" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(words); i++) {
+		if (words[i].code == err->code &&
+			(!words[i].number || words[i].number == err->sys_errno))
+			return words[i].word;
+	}
+	return NULL;
 }
 
 int db_exec(struct store *store, const char *sql, struct err *err)

@@ -36,6 +36,7 @@ struct store {
 	int64_t cached_count; /* rows of `cached`; -1: not counted */
 	unsigned ended;       /* runs that this transaction ends */
 	uint64_t unsettled;   /* runs in `pending` that have ended, as far as this writer knows */
+	uint64_t newest_ms;   /* when it was opened */
 	struct blob_shelf shelf;
 	struct chain_head chain;     /* where it ends, with what this transaction added */
 	struct chain_head committed; /* and without */

@@ -141,13 +141,17 @@ static int fill_log(const struct store *store, struct err *err)
 	return fdatasync(fd) < 0 ? err_sys(err, "the store: %s", path) : 0;
 }
 
-static int count_unsettled(struct store *store, struct err *err)
+/* How many runs wait to be settled, and which time the newest one has. */
+static int take_stock(struct store *store, struct err *err)
 {
 	int64_t count = 0;
+	int64_t newest = 0;
 
-	if (db_number(store, "SELECT count(*) FROM pending", 0, &count, err) < 0)
+	if (db_number(store, "SELECT count(*) FROM pending", 0, &count, err) < 0 ||
+		db_number(store, "SELECT max(key) FROM runs", 0, &newest, err) < 0)
 		return -1;
 	store->unsettled = (uint64_t)count;
+	store->newest_ms = (uint64_t)db_ms_of_key(newest);
 	return 0;
 }
 
@@ -173,7 +177,7 @@ static int prepare_writing(struct store *store, struct err *err)
 		return -1;
 	if (lost_mark(store, &store->lost, err) < 0)
 		return -1;
-	return count_unsettled(store, err);
+	return take_stock(store, err);
 }
 
 static int open_in(struct store *store, const char *folder, struct err *err)
@@ -235,6 +239,11 @@ void store_close(struct store *store)
 uint64_t store_lost_count(const struct store *store)
 {
 	return store->lost;
+}
+
+uint64_t store_newest_ms(const struct store *store)
+{
+	return store->newest_ms;
 }
 
 /* ---- what it is like ---------------------------------------------------------------------- */

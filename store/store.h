@@ -44,6 +44,15 @@ AUTO_DEFINE(struct store, store_close);
 /* Runs that were in flight when the last writer died, turned into `lost` by store_open(). */
 uint64_t store_lost_count(const struct store *store);
 
+/*
+ * What ails the store as a whole when a call failed so: "full", "read_only", "locked", "damaged",
+ * "failed".  NULL when the call was at fault, or memory was short, and others may go well.
+ */
+const char *store_trouble(const struct err *err);
+
+/* The time in the id of the newest run; 0: there is none. */
+uint64_t store_newest_ms(const struct store *store);
+
 /* ---- writing ----------------------------------------------------------------------------- */
 
 /* Everything about one run that the columns want; strings are borrowed for the call. */
@@ -113,6 +122,9 @@ int store_put_checkpoint(struct store *store, const struct signer *signer, int64
  */
 int store_commit(struct store *store, enum store_durability durability, struct err *err);
 void store_rollback(struct store *store);
+
+/* Whether records can be written, tried with one that changes nothing: 0, with it on the disk; -1. */
+int store_probe(struct store *store, struct err *err);
 
 /*
  * Call when idle, outside a transaction: moves the write-ahead log into the database and brings

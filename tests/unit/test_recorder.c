@@ -1,7 +1,11 @@
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <sqlite3.h>
 
 #include "daemon/recorder.h"
 #include "proto/base/clock.h"
@@ -185,16 +189,107 @@ TEST(a_full_disk_is_told_to_everybody_and_forgotten_when_there_is_room_again)
 	close_desk();
 }
 
-TEST(trouble_lets_somebody_try_again_after_a_second)
+static bool wait_for_trouble(bool there, int64_t most_ms)
+{
+	int64_t until = clock_ms() + most_ms;
+
+	while ((recorder_trouble(desk.recorder) != NULL) != there && clock_ms() < until) {
+		(void)uv_run(&desk.loop, UV_RUN_NOWAIT);
+		(void)usleep(1000);
+	}
+	return (recorder_trouble(desk.recorder) != NULL) == there;
+}
+
+TEST(trouble_lasts_as_long_as_its_cause_and_ends_by_itself)
 {
 	CHECK(open_desk());
 	disk_is_full(true);
 	put(0, RECORDING_BEGUN);
 	CHECK(wait_for(1));
-	disk_is_full(false);
 	CHECK_EQ_INT(failed, 1);
-	CHECK(recorder_trouble(desk.recorder) != NULL);
-	(void)usleep(1100000);
+	CHECK_STR(store_trouble(recorder_trouble(desk.recorder)), "full");
+	CHECK(!wait_for_trouble(false, 2500)); /* it was tried twice meanwhile */
+	CHECK(recorder_trouble_ms(desk.recorder) >= 2500);
+	disk_is_full(false);
+	CHECK(wait_for_trouble(false, 3000));
+	put(1, RECORDING_ENDED);
+	CHECK(wait_for(2));
+	CHECK_EQ_INT(failed, 1);
+	close_desk();
+}
+
+/* Somebody else's hold on the database, from a process of his own, for so long. */
+static pid_t hold_database(unsigned ms)
+{
+	char path[128];
+	char ready = 0;
+	int ends[2] = { -1, -1 };
+	pid_t pid;
+
+	(void)snprintf(path, sizeof(path), "%s/ced.db", desk.shop.folder);
+	if (pipe(ends) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		sqlite3 *db = NULL;
+
+		if (sqlite3_open(path, &db) != SQLITE_OK ||
+			sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+			_exit(1);
+		if (write(ends[1], "r", 1) == 1)
+			(void)usleep(ms * 1000);
+		_exit(0);
+	}
+	if (pid < 0 || read(ends[0], &ready, 1) != 1)
+		pid = -1;
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+	return pid;
+}
+
+TEST(who_holds_the_database_for_a_moment_is_waited_for)
+{
+	pid_t pid;
+
+	CHECK(open_desk());
+	pid = hold_database(700);
+	CHECK(pid > 0);
+	for (unsigned i = 0; i < 3; i++)
+		put(i, RECORDING_ENDED);
+	CHECK(wait_for(3));
+	CHECK_EQ_INT(failed, 0);
+	CHECK(recorder_trouble(desk.recorder) == NULL);
+	(void)waitpid(pid, NULL, 0);
+	close_desk();
+}
+
+TEST(who_holds_the_database_for_long_is_told_of_and_waited_out)
+{
+	int64_t begun_ms;
+	pid_t pid;
+
+	CHECK(open_desk());
+	pid = hold_database(4000);
+	CHECK(pid > 0);
+	begun_ms = clock_ms();
+	for (unsigned i = 0; i < RECORDS; i++)
+		put(i, RECORDING_ENDED);
+	CHECK(wait_for(RECORDS));
+	CHECK(failed > 0); /* those of a batch together, and not one after the other */
+	CHECK(clock_ms() - begun_ms < 6000);
+	(void)waitpid(pid, NULL, 0);
+	CHECK(wait_for_trouble(false, 3000));
+	close_desk();
+}
+
+TEST(a_record_that_is_at_fault_itself_is_no_trouble_of_the_store)
+{
+	CHECK(open_desk());
+	sample_init(&desk.samples[0]);
+	memcpy(desk.samples[0].run_id, "no such thing as this id", 25);
+	put(0, RECORDING_ENDED);
+	CHECK(wait_for(1));
+	CHECK_EQ_INT(failed, 1);
 	CHECK(recorder_trouble(desk.recorder) == NULL);
 	close_desk();
 }

@@ -1,0 +1,27 @@
+/*
+ * A recorded run, run again: what was asked, taken out of the record as params of `run`, and what
+ * came of it held against what came of it then.
+ *
+ * Replaying is running: the params go through contract, policy and queue as any others, for the
+ * caller of today.  The comparison knows nothing but two maps, the record and the new result.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "proto/base/arena.h"
+#include "proto/value.h"
+
+/*
+ * The params of `run` that a record was made from, without what belongs to that one request (its
+ * `id`, `stream`, `detach`).  NULL: it cannot be run again, and *ret_why says why; or no memory,
+ * and *ret_why is NULL.
+ */
+struct value *replay_params(struct arena *arena, const struct value *record, const char **ret_why);
+
+/*
+ * -> {replay_of, same, differs, circumstances, fingerprint, recorded_fingerprint, result}: what a
+ * program does that is the same each time must be the same.  How long it took is no part of it.
+ * `differs` and `circumstances` are lists of {what, recorded, replayed, line?}.  NULL: no memory.
+ */
+struct value *replay_compare(struct arena *arena, const struct value *record, struct value *result);

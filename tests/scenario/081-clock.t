@@ -1,0 +1,56 @@
+#!/bin/bash
+# The wall clock jumps, under load and over a restart: records keep their order, limits their length.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+# ahead MILLISECONDS: sets the daemon's wall clock.
+ahead() {
+	/usr/bin/python3 -c 'import struct, sys; open(sys.argv[1], "wb").write(struct.pack("=q", int(sys.argv[2])))' \
+		"$ced_folder/clock" "$1"
+}
+
+ahead 0
+chmod 644 "$ced_folder/clock"
+cp "$CED_BUILD/tests/libclock_shim.so" "$ced_folder/"
+chmod 755 "$ced_folder/libclock_shim.so"
+export CED_TEST_CLOCK=$ced_folder/clock
+start() {
+	export LD_PRELOAD=$ced_folder/libclock_shim.so
+	daemon_start
+	unset LD_PRELOAD
+}
+start
+/usr/bin/python3 "$here/081-clock.py" "$ced_folder/clock" "$ced_log" >"$work/jumps" 2>&1
+ok $? "the clock jumps under load"
+sed 's/^/# /' "$work/jumps"
+
+# A clock that was an hour ahead when the daemon ended.
+daemon_stop
+rm -f "$ced_state"/*
+ahead 3600000
+start
+cectl run -c 'print("ahead")' >"$work/out"
+before=$(cectl show --json last | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["run_id"])')
+daemon_stop
+ahead 0
+start
+cectl run -c 'print("after")' >"$work/out"
+after=$(cectl show --json last | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["run_id"])')
+[[ $after > $before ]]
+ok $? "after a restart with the clock an hour back, new runs come behind old ones"
+is "$(cectl output last)" after "and the last one is the last one"
+like "$(cat "$ced_log")" 'clock.behind.*go on' "the log says so"
+
+# And one that was a year ahead: nobody wants a year of such ids.
+daemon_stop
+rm -f "$ced_state"/*
+ahead 31536000000
+start
+cectl run -c 'print("ahead")' >"$work/out"
+daemon_stop
+ahead 0
+start
+is "$(cectl run -c 'print("now")')" now "after a year back programs run"
+like "$(cat "$ced_log")" 'clock.behind.*follow the clock' "and ids follow the clock"
+is "$(cectl runs --json --since 1h | /usr/bin/python3 -c 'import json, sys; print(len([run for run in json.load(sys.stdin)["runs"]]))')" 2 "lists by time find both"
+done_testing

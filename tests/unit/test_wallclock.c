@@ -1,0 +1,74 @@
+#include <string.h>
+
+#include "daemon/wallclock.h"
+#include "proto/base/clock.h"
+#include "tests/check.h"
+
+#define DAY_US (INT64_C(86400) * 1000000)
+
+TEST(a_clock_that_goes_on_has_not_jumped)
+{
+	struct wallclock wallclock = { .ahead_us = 5 * DAY_US };
+
+	for (int64_t second = 1; second < 1000; second++) /* slewed by 500 ppm */
+		wallclock_look(&wallclock, 5 * DAY_US + second * 1000500, second * 1000000);
+	CHECK_EQ_INT(wallclock.jumps, 0);
+}
+
+TEST(jumps_in_both_directions_are_counted_with_their_length)
+{
+	struct wallclock wallclock = { .ahead_us = 0 };
+
+	wallclock_look(&wallclock, DAY_US, 1000000);
+	CHECK_EQ_INT(wallclock.jumps, 1);
+	CHECK_EQ_INT(wallclock.last_jump_ms, 86400000 - 1000);
+	wallclock_look(&wallclock, DAY_US + 1000000, 2000000);
+	CHECK_EQ_INT(wallclock.jumps, 1);
+	wallclock_look(&wallclock, -DAY_US, 3000000);
+	CHECK_EQ_INT(wallclock.jumps, 2);
+	CHECK(wallclock.last_jump_ms < -2 * 86400000);
+}
+
+static void start_and_stop(uint64_t newest_ms, struct ulid_source *ids)
+{
+	struct wallclock wallclock;
+	uv_loop_t loop;
+
+	(void)uv_loop_init(&loop);
+	wallclock_start(&wallclock, &loop, newest_ms, ids);
+	wallclock_stop(&wallclock);
+	(void)uv_run(&loop, UV_RUN_DEFAULT);
+	CHECK_EQ_INT(uv_loop_close(&loop), 0);
+}
+
+TEST(after_a_small_step_back_ids_go_on_from_the_newest_record)
+{
+	uint64_t hour_ahead = (uint64_t)clock_wall_us() / 1000 + 3600000;
+	struct ulid_source ids = { 0 };
+	char id[ULID_LEN + 1];
+
+	start_and_stop(hour_ahead, &ids);
+	CHECK_EQ_INT(ulid_next(&ids, id, NULL), 0);
+	CHECK(ulid_time_ms(id) >= hour_ahead);
+}
+
+TEST(a_record_from_a_clock_that_was_far_ahead_does_not_hold_ids_there)
+{
+	uint64_t now_ms = (uint64_t)clock_wall_us() / 1000;
+	struct ulid_source ids = { 0 };
+	char id[ULID_LEN + 1];
+
+	start_and_stop(now_ms + 365 * UINT64_C(86400000), &ids);
+	CHECK_EQ_INT(ulid_next(&ids, id, NULL), 0);
+	CHECK(ulid_time_ms(id) < now_ms + 60000);
+}
+
+TEST(records_of_the_past_change_nothing)
+{
+	struct ulid_source ids = { 0 };
+
+	start_and_stop(1000, &ids);
+	CHECK_EQ_INT(ids.last_ms, 0);
+	start_and_stop(0, &ids);
+	CHECK_EQ_INT(ids.last_ms, 0);
+}
