@@ -84,7 +84,7 @@ static struct value *describe_bounds(struct call *call, const char *runtime)
 
 static struct value *describe_runtime(struct call *call, const struct runtime *runtime)
 {
-	struct value *map = pool_describe(runtime, &call->arena);
+	struct value *map = runtime_describe(runtime, &call->arena);
 
 	value_map_put(&call->arena, map, "limits", describe_bounds(call, runtime->config->name));
 	return map;

@@ -115,7 +115,7 @@ static struct value *status_of(struct call *call, struct value *store_status_map
 
 	recorder_counts(server->recorder, &commits, &records);
 	for (unsigned i = 0; i < server->pool.runtime_count; i++)
-		value_list_add(arena, runtimes, pool_describe(&server->pool.runtimes[i], arena));
+		value_list_add(arena, runtimes, runtime_describe(&server->pool.runtimes[i], arena));
 	for (unsigned i = OUTCOME_OK; i < OUTCOME_COUNT; i++)
 		if (server->outcomes[i])
 			value_map_put(arena, outcomes, outcome_word((enum outcome)i),

@@ -19,35 +19,10 @@
 #include "daemon/config.h"
 #include "daemon/loop.h"
 #include "daemon/residue.h"
+#include "daemon/runtime.h"
 #include "daemon/spawner_link.h"
-#include "proto/base/arena.h"
-#include "proto/base/list.h"
-#include "proto/value.h"
 
 struct worker;
-struct zygote;
-struct execution;
-
-struct runtime {
-	struct pool *pool;
-	struct runtime *steady; /* whose workers take its deterministic runs: its twin, or itself */
-	bool is_steady;         /* it is such a twin: its zygote comes on demand, and leaves */
-	const struct config_runtime *config;
-	uint32_t number;               /* with the spawner */
-	char version[64];              /* "3.11.2", once the first zygote has said it */
-	char harness[CONFIG_TEXT_MAX]; /* folder of what makes a zygote of the interpreter */
-	char digest[80];               /* "sha256:…", fingerprint.h; "" until it is known */
-	struct list zygotes;           /* newest first; the first is the one in use */
-	struct list warm;              /* workers, the one that has waited longest first */
-	unsigned wanted;               /* slots that should be open */
-	struct job_limits limits;      /* that its workers are made with */
-	unsigned failures;             /* zygotes in a row that never got ready */
-	struct timer *retry;
-	int64_t starved_ms;  /* when a run last found no warm worker */
-	int64_t taken_ms;    /* and when one last found one */
-	uint64_t runs, cold; /* taken, and how many of them had to wait */
-	char trouble[256];   /* why there is no zygote, for status; "" when all is well */
-};
 
 struct pool {
 	uv_loop_t *loop;
@@ -81,38 +56,8 @@ struct worker *pool_take(struct runtime *runtime);
 /* A child of the spawner ended.  True when it was one of ours. */
 bool pool_child_exited(struct pool *pool, uint32_t child, int status);
 
-/* For `runtimes` and `admin.status`: {name, version, digest, warm, running, making, slots, …}. */
-struct value *pool_describe(const struct runtime *runtime, struct arena *arena);
-
-/* The language that its programs are written in, whatever its section is called. */
-const char *runtime_language(const struct runtime *runtime);
-
-/* Whether stdin travels to its workers in the job's body and not as a descriptor. */
-bool runtime_reads_stdin_inline(const struct runtime *runtime);
-
-/*
- * How its interpreter words errors (complaint.h), NULL behind the last.  False where a harness tells
- * of them.
- */
-bool runtime_forms(
-	const struct runtime *runtime, const char *ret_forms[static CONFIG_FORMS_MAX + 1]);
-
-/* Whether all its workers are made of what has this digest: nothing takes its place just now. */
-bool runtime_is_made_of(const struct runtime *runtime, const char *digest);
-
-/* {name, version, digest} of a result. */
-struct value *runtime_stamp(const struct runtime *runtime, struct arena *arena);
-
 /* Gives every worker up: what runs in them ends now, in this call, and is told so.  Makes no more. */
 void pool_stop(struct pool *pool);
 
 /* Frees everything.  No run may be in a worker any more. */
 void pool_close(struct pool *pool);
-
-/* ---- what workers tell their zygote -------------------------------------------------------- */
-
-uv_loop_t *zygote_loop(struct zygote *zygote);
-struct runtime *zygote_runtime(struct zygote *zygote);
-void zygote_on_warm(struct zygote *zygote, struct worker *worker);
-void zygote_on_empty(struct zygote *zygote, struct worker *worker);
-void zygote_on_slot_lost(struct zygote *zygote, struct worker *worker);

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 
 #include "daemon/execution.h"
-#include "daemon/pool.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"

@@ -36,6 +36,7 @@ enum worker_state {
 };
 
 struct zygote;
+struct runtime;
 struct execution;
 
 struct worker {
@@ -132,3 +133,12 @@ bool worker_is_stuck(const struct worker *worker);
 
 /* Closes everything; the slot leaves when its socket closes.  Frees the worker. */
 void worker_close(struct worker *worker);
+
+/* ---- what workers tell their zygote -------------------------------------------------------- */
+
+/* zygote.c */
+uv_loop_t *zygote_loop(struct zygote *zygote);
+struct runtime *zygote_runtime(struct zygote *zygote);
+void zygote_on_warm(struct zygote *zygote, struct worker *worker);
+void zygote_on_empty(struct zygote *zygote, struct worker *worker);
+void zygote_on_slot_lost(struct zygote *zygote, struct worker *worker);

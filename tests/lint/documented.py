@@ -90,7 +90,7 @@ expect(PROTOCOL, "The run.output notification", "the key",
 expect(PROTOCOL, "hello", "the key",
        table("greetings", r'value_map_put\(\s*arena, (?:map|you), "(\w+)"', "daemon/methods.c"))
 expect(PROTOCOL, "runtimes", "the key",
-       table("runtimes", r'value_map_put\(\s*arena, map, "(\w+)"', "daemon/pool.c"))
+       table("runtimes", r'value_map_put\(\s*arena, map, "(\w+)"', "daemon/runtime.c"))
 expect(PROTOCOL, "admin.status", "the key",
        table("the state", r'value_map_put\(\s*arena, map, "(\w+)"', "daemon/methods_store.c"))
 expect(PROTOCOL, "runs.list", "the key",

@@ -76,6 +76,7 @@ ELSEWHERE = {
     "sandbox/runtimes/steady/steady.c": ("it takes the clock's place in whoever loads it",
                                          ["tests/scenario/063-deterministic.py"]),
     "daemon/runtime_orders.c": (PART, ["tests/unit/test_pool.c"]),
+    "daemon/zygote.c": (PART, ["tests/unit/test_pool.c"]),
     "sandbox/runtimes/command/main.c": (ENTRY, ["tests/scenario/026-bash.t"]),
     "sandbox/runtimes/command/tree.c": (INSIDE, ["tests/scenario/026-bash.t",
                                                  "tests/scenario/052-escape-bash.t"]),

@@ -137,7 +137,7 @@ static struct runtime *python(struct keeper *keeper)
 
 static int64_t told(struct keeper *keeper, const char *key)
 {
-	return value_as_int(value_get(pool_describe(python(keeper), &keeper->arena), key), -1);
+	return value_as_int(value_get(runtime_describe(python(keeper), &keeper->arena), key), -1);
 }
 
 /* A worker in this slot, warm. */
