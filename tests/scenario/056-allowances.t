@@ -50,7 +50,7 @@ like "$(cectl status)" 'policy strict.*pids 16' "in words, too"
 
 daemon_stop
 echo 'for_policy strikt { limits { pids = 16 } }' >>"$ced_folder/ced.conf"
-"$(ced_programs)/bin/ced-spawner" --libexec "$(ced_programs)/libexec/ced" -- --socket "$CED_SOCKET" \
+"${ced_own[@]}" "$(ced_programs)/bin/ced-spawner" --libexec "$(ced_programs)/libexec/ced" -- --socket "$CED_SOCKET" \
 	--state "$ced_state" "${ced_arguments[@]}" >"$work/said" 2>&1
 ok $((! $?)) "a policy that does not exist ends the start"
 like "$(<"$work/said")" 'for_policy strikt: there is no such policy' "with the reason"
