@@ -47,10 +47,10 @@ static void append_files(struct buf *body, const struct job_spec *spec)
 	}
 }
 
-static size_t body_size(const struct job_spec *spec, bool stdin_inline)
+static size_t body_size(const struct job_spec *spec, struct bytes rules, bool stdin_inline)
 {
 	size_t size = sizeof(struct job_head) + sizeof(struct job_body) + spec->code.len +
-		      strlen(spec->entrypoint);
+		      strlen(spec->entrypoint) + rules.len;
 
 	for (size_t i = 0; i < spec->arg_count; i++)
 		size += sizeof(uint32_t) + spec->args[i].len;
@@ -65,7 +65,8 @@ static size_t body_size(const struct job_spec *spec, bool stdin_inline)
 }
 
 /* Gives head and body in one piece, or NULL. */
-static char *write_job(const struct job_spec *spec, bool stdin_inline, size_t *ret_len)
+static char *write_job(
+	const struct job_spec *spec, struct bytes rules, bool stdin_inline, size_t *ret_len)
 {
 	uint64_t stdin_len = spec->input.len;
 	struct job_head head = { .magic = LEASE_MAGIC, .kind = JOB_START };
@@ -77,8 +78,9 @@ static char *write_job(const struct job_spec *spec, bool stdin_inline, size_t *r
 		.has_stdin = !spec->has_input ? JOB_STDIN_NONE
 			     : stdin_inline   ? JOB_STDIN_INLINE
 					      : JOB_STDIN_FD,
-		.flags = spec->deterministic ? JOB_FLAG_DETERMINISTIC : 0 };
-	size_t size = body_size(spec, stdin_inline && spec->has_input);
+		.flags = spec->deterministic ? JOB_FLAG_DETERMINISTIC : 0,
+		.rules_len = (uint32_t)rules.len };
+	size_t size = body_size(spec, rules, stdin_inline && spec->has_input);
 	struct buf body;
 
 	if (size > LEASE_BODY_MAX)
@@ -92,6 +94,7 @@ static char *write_job(const struct job_spec *spec, bool stdin_inline, size_t *r
 	(void)buf_append(&body, &parts, sizeof(parts));
 	(void)buf_append(&body, spec->code.data, spec->code.len);
 	(void)buf_append(&body, spec->entrypoint, parts.entrypoint_len);
+	(void)buf_append(&body, rules.data, rules.len);
 	for (size_t i = 0; i < spec->arg_count; i++)
 		append_sized(&body, spec->args[i].data, spec->args[i].len);
 	for (size_t i = 0; i < spec->env_count; i++) {
@@ -382,6 +385,25 @@ static void take_done(struct execution *execution, int code)
 		kill_now(execution, KILLED_NOT); /* its death brings the rest of the facts */
 }
 
+/*
+ * The worker waits to be ended.  A program can say this too, and ends itself; where no rules were
+ * sent it means nothing.
+ */
+static void take_denied(struct execution *execution, const struct job_head *head, const char *body)
+{
+	struct facts *facts = &execution->facts;
+	struct value *denied = NULL;
+	struct err err = ERR_INIT;
+
+	if (facts->denied || facts->done || !execution->rules.len)
+		return;
+	if (json_parse(execution->arena, body, head->len, &ERROR_BOUNDS, &denied, &err) < 0 ||
+		!value_as_text(value_get(denied, "rule")))
+		return;
+	facts->denied = denied;
+	kill_now(execution, KILLED_NOT);
+}
+
 void execution_on_job_message(
 	struct execution *execution, const struct job_head *head, const char *body)
 {
@@ -399,6 +421,9 @@ void execution_on_job_message(
 		return;
 	case JOB_DONE:
 		take_done(execution, head->exit_code);
+		return;
+	case JOB_DENIED:
+		take_denied(execution, head, body);
 		return;
 	case JOB_FAILED:
 		if (facts->began || facts->failed)
@@ -547,7 +572,7 @@ static void send_job(struct execution *execution)
 	const struct job_spec *spec = execution->spec;
 	struct err err = ERR_INIT;
 	size_t len = 0;
-	char *body = write_job(spec, execution->stdin_inline, &len);
+	char *body = write_job(spec, execution->rules, execution->stdin_inline, &len);
 	int stdin_fd = -1;
 
 	if (body && spec->has_input && !execution->stdin_inline)

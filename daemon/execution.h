@@ -39,7 +39,8 @@ struct execution {
 		const char *bytes, size_t len); /* may be NULL */
 	void (*on_end)(struct execution *execution);
 	void *owner;
-	bool stdin_inline; /* leasemsg.h; set by the owner */
+	bool stdin_inline;  /* leasemsg.h; set by the owner */
+	struct bytes rules; /* that the worker holds the program to; set by the owner */
 };
 
 /* Takes a WARM worker and gives it the job. */

@@ -281,6 +281,17 @@ static bool is_syscall_denied(struct judgement *j)
 	return true;
 }
 
+/* Whoever started it says which rule that was; this says it as it is, should nobody know better. */
+static bool is_policy_denied(struct judgement *j)
+{
+	const char *rule = value_as_text(value_get(j->facts->denied, "rule"));
+
+	if (!rule)
+		return false;
+	say(j, "It broke a rule of its policy (%s) and was ended.", rule);
+	return true;
+}
+
 /* One file was too large, and the disk had room. */
 static bool is_file_limit(struct judgement *j)
 {
@@ -443,6 +454,7 @@ static const struct {
 	{ is_cpu_limit, OUTCOME_CPU_LIMIT },
 	{ is_lost_worker, OUTCOME_SANDBOX_ERROR },
 	{ is_syscall_denied, OUTCOME_SYSCALL_DENIED },
+	{ is_policy_denied, OUTCOME_POLICY_DENIED },
 	{ is_file_limit, OUTCOME_DISK_LIMIT },
 	{ is_disk_limit, OUTCOME_DISK_LIMIT },
 	{ is_pids_limit, OUTCOME_PIDS_LIMIT },
@@ -459,7 +471,8 @@ static enum ran what_ran(const struct facts *facts, enum outcome outcome)
 {
 	if (facts->began || facts->done)
 		return outcome == OUTCOME_SYNTAX_ERROR ? RAN_NO : RAN_YES;
-	if (!facts->job_sent || outcome == OUTCOME_SYNTAX_ERROR || facts->failed)
+	if (!facts->job_sent || outcome == OUTCOME_SYNTAX_ERROR || facts->failed ||
+		outcome == OUTCOME_POLICY_DENIED)
 		return RAN_NO;
 	return RAN_UNKNOWN;
 }

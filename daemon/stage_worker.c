@@ -1,4 +1,5 @@
 /* Runs the job in a jail that was ready before it came, and gathers the facts about its end. */
+#include "daemon/caught.h"
 #include "daemon/complaint.h"
 #include "daemon/conn.h"
 #include "daemon/events_runs.h"
@@ -61,6 +62,7 @@ static void on_end(struct execution *execution)
 	fill_times(request, execution);
 	hear_complaint(request, execution);
 	outcome_decide(&request->arena, &request->spec.limits, &execution->facts, &request->result);
+	caught_tell(request, &execution->facts);
 	tell_refused(request, execution);
 	request_step(request, "worker.ended", "execute", request->result.outcome == OUTCOME_OK,
 		outcome_word(request->result.outcome));
@@ -126,6 +128,8 @@ enum stage stage_worker(struct request *request)
 	execution->loop = &request->server->loop;
 	execution->spec = &request->spec;
 	execution->stdin_inline = runtime_reads_stdin_inline(request->runtime);
+	execution->rules = policy_run_rules(
+		request->server->policies, request->policy, runtime_language(request->runtime));
 	execution->arena = &request->arena;
 	execution->owner = request;
 	execution->on_end = on_end;

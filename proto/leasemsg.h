@@ -140,6 +140,11 @@ enum job_kind {
 	JOB_BEGUN,  /* worker -> ced: the program compiled and is about to run; no body */
 	JOB_ERROR, /* worker -> ced: body = JSON {type,message,line,column,frames,text,syntax:bool} */
 	JOB_DONE, /* worker -> ced: exit_code is what the process would exit with; no body */
+	/*
+	 * worker -> ced: it broke a rule that came with the job, and waits to be ended; body = JSON
+	 * {rule,line,column,text,file}.
+	 */
+	JOB_DENIED,
 	JOB_KIND_COUNT,
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/policy/run_rules.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/embedded.h"
 #include "proto/base/fdio.h"
@@ -89,15 +90,6 @@ static int add_folder(struct making *making, const char *folder)
 
 /* ---- modes --------------------------------------------------------------------------------- */
 
-static bool fits(const char *pattern, const char *id)
-{
-	size_t len = strlen(pattern);
-
-	if (len > 0 && pattern[len - 1] == '*')
-		return strncmp(pattern, id, len - 1) == 0;
-	return strcmp(pattern, id) == 0;
-}
-
 /* Sets the mode of each rule that the pattern fits; how many those are. */
 static size_t apply_pattern(
 	const struct rulebook *book, struct policy *policy, const struct policy_pattern *pattern)
@@ -105,7 +97,7 @@ static size_t apply_pattern(
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < book->rule_count; i++) {
-		if (fits(pattern->id, book->rules[i].id)) {
+		if (policy_pattern_fits(pattern->id, book->rules[i].id)) {
 			policy->modes[i] = pattern->mode;
 			count++;
 		}
@@ -115,7 +107,7 @@ static size_t apply_pattern(
 		const char *id = book->languages[i / INSPECT_BUILTIN_COUNT].builtin_ids[builtin];
 
 		/* What could not be checked is denied under every policy. */
-		if (builtin != INSPECT_LATE && fits(pattern->id, id)) {
+		if (builtin != INSPECT_LATE && policy_pattern_fits(pattern->id, id)) {
 			policy->builtins[i] = pattern->mode;
 			count++;
 		}
@@ -278,10 +270,10 @@ static void note_rules(const struct rulebook *book, struct policy *policy)
 		bool *has_rules = &policy->has_rules[l];
 
 		for (uint32_t i = 0; i < texts->rule_count; i++)
-			*has_rules = *has_rules || policy->modes[texts->rule_first + i] != MODE_OFF;
+			*has_rules = *has_rules || policy_reads(policy, texts->rule_first + i);
 		for (uint32_t i = 0; i < INSPECT_LATE; i++)
-			*has_rules = *has_rules ||
-				     policy->builtins[l * INSPECT_BUILTIN_COUNT + i] != MODE_OFF;
+			*has_rules =
+				*has_rules || rulebook_builtin_mode(book, policy, l, i) != MODE_OFF;
 	}
 }
 
@@ -323,8 +315,11 @@ static int fill_policy(struct making *making, uint32_t index, int depth)
 		set_languages(making, policy, draft, parent) < 0 ||
 		set_unread(making, policy, draft, parent) < 0)
 		return -1;
+	if (set_lists(making, draft, parent ? &making->drafts[parent->index] : NULL) < 0 ||
+		run_rules_make(making, policy, draft, parent) < 0)
+		return -1;
 	note_rules(making->book, policy);
-	return set_lists(making, draft, parent ? &making->drafts[parent->index] : NULL);
+	return 0;
 }
 
 static int make_policy(struct making *making, uint32_t index, int depth)

@@ -21,7 +21,7 @@ static int set_rules(struct making *making, uint32_t index, struct inspect_setti
 		const struct rule *rule = &book->rules[i];
 		const struct known_list *list = NULL;
 
-		if (policy->modes[i] == MODE_OFF)
+		if (!policy_reads(policy, i))
 			continue;
 		settings[i].on = 1;
 		if (!rule->list)
@@ -50,6 +50,10 @@ static void digest_settings(struct making *making, const struct inspect_setting 
 	}
 	for (uint32_t i = 0; i < book->language_count * INSPECT_BUILTIN_COUNT; i++)
 		digest_add_u64(digest, (uint64_t)policy->builtins[i]);
+	for (uint32_t i = 0; i < book->language_count; i++) {
+		digest_add_sized(digest, policy->run_rules[i].data, policy->run_rules[i].len);
+		digest_add_u64(digest, policy->has_rules[i]);
+	}
 }
 
 static void digest_policy(

@@ -314,6 +314,31 @@ int policy_check(struct policies *policies, const struct policy_question *questi
 	return inspector_link_ask(policies->link, &check->question, err);
 }
 
+/* ---- while it runs --------------------------------------------------------------------------- */
+
+struct bytes policy_run_rules(
+	const struct policies *policies, const struct policy *policy, const char *language)
+{
+	int index = rulebook_language(policies->book, language);
+
+	return index < 0 ? (struct bytes){ "", 0 } : policy->run_rules[index];
+}
+
+bool policy_run_finding(const struct policies *policies, const struct policy *policy,
+	const char *language, const char *rule, struct policy_finding *ret_finding)
+{
+	int index = rulebook_language(policies->book, language);
+	struct rule_words words;
+
+	if (index < 0 || !rulebook_words_of(policies->book, policy, (uint32_t)index, rule, &words))
+		return false;
+	ret_finding->rule = words.id;
+	ret_finding->severity = policy_mode_word(words.mode);
+	ret_finding->message = words.message;
+	ret_finding->hint = words.hint;
+	return true;
+}
+
 /* ---- telling ------------------------------------------------------------------------------- */
 
 static struct value *describe(

@@ -70,6 +70,17 @@ const char *policy_digest(const struct policy *policy);
 /* What the strictest of its rules says of what it finds: POLICY_DENY, or milder. */
 enum policy_decision policy_strictest(const struct policy *policy);
 
+/* What a worker holds a program of that language to while it runs; empty: nothing. */
+struct bytes policy_run_rules(
+	const struct policies *policies, const struct policy *policy, const char *language);
+
+/*
+ * What a worker has told of a rule, as a finding; its id, message and hint are filled in.  False: it
+ * is none of those that it was told.
+ */
+bool policy_run_finding(const struct policies *policies, const struct policy *policy,
+	const char *language, const char *rule, struct policy_finding *ret_finding);
+
 /* Lives, with what it points to, until it is answered. */
 struct policy_question {
 	const struct policy *policy;

@@ -20,6 +20,15 @@ const char *policy_mode_word(enum policy_mode mode)
 	return mode_words[mode];
 }
 
+bool policy_pattern_fits(const char *pattern, const char *id)
+{
+	size_t len = strlen(pattern);
+
+	if (len > 0 && pattern[len - 1] == '*')
+		return strncmp(pattern, id, len - 1) == 0;
+	return strcmp(pattern, id) == 0;
+}
+
 struct reading {
 	struct arena *arena;
 	struct policy_file *file;
@@ -124,6 +133,38 @@ static int read_rules(struct reading *reading, const char *key, const struct val
 	return 0;
 }
 
+static int read_place(
+	struct reading *reading, const struct value_entry *entry, struct policy_place *ret_place)
+{
+	static const char *const words[AT_COUNT] = { "both", "text", "run" };
+	const char *text = value_as_text(entry->value);
+
+	ret_place->id = entry->key;
+	for (size_t i = 0; text && i < COUNT_OF(words); i++) {
+		if (strcmp(text, words[i]) == 0) {
+			ret_place->at = (enum policy_at)i;
+			return 0;
+		}
+	}
+	return complain(reading, entry->key, "neither text nor run nor both");
+}
+
+static int read_at(struct reading *reading, const char *key, const struct value *value)
+{
+	struct policy_file *file = reading->file;
+
+	if (!value_is(value, VALUE_MAP) || value->map.count > POLICY_PATTERNS_MAX)
+		return complain(reading, key, "not a map of rules to text, run or both");
+	file->places = arena_array(reading->arena, struct policy_place, value->map.count);
+	if (!file->places)
+		return complain(reading, key, "no memory");
+	for (size_t i = 0; i < value->map.count; i++)
+		if (read_place(reading, &value->map.entries[i], &file->places[i]) < 0)
+			return -1;
+	file->place_count = value->map.count;
+	return 0;
+}
+
 static int read_map_of_words(struct reading *reading, const char *key, const struct value *value,
 	struct policy_words **ret_lists, size_t *ret_count)
 {
@@ -169,6 +210,7 @@ static const struct {
 	{ "languages", read_languages },
 	{ "unread", read_unread },
 	{ "rules", read_rules },
+	{ "at", read_at },
 	{ "lists", read_lists },
 	{ "lists_add", read_added },
 };

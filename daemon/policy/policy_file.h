@@ -8,6 +8,7 @@
  *	  "languages": ["python"],
  *	  "unread": ["perl"],             languages without rules: run, and noted as not looked at
  *	  "rules": { "python.bytes.*": "deny", "python.import.denied": "observe" },
+ *	  "at": { "python.*": "run" },    where rules hold: text, run or both (run_rules.h)
  *	  "lists": { "python.imports": ["json", "numpy.*"] },        in place of the list of `extends`
  *	  "lists_add": { "python.imports": ["sys"] }                 on top of it
  *	}
@@ -17,6 +18,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "proto/base/arena.h"
@@ -37,6 +39,22 @@ enum policy_mode {
 };
 
 const char *policy_mode_word(enum policy_mode mode);
+
+/* Where a rule holds (run_rules.h). */
+enum policy_at {
+	AT_BOTH,
+	AT_TEXT,
+	AT_RUN,
+	AT_COUNT
+};
+
+struct policy_place {
+	const char *id; /* as of a pattern */
+	enum policy_at at;
+};
+
+/* Whether a pattern (a rule's id, or a beginning with * behind it) means this rule. */
+bool policy_pattern_fits(const char *pattern, const char *id);
 
 struct policy_pattern {
 	const char *id; /* of a rule, or a beginning with * behind it */
@@ -59,6 +77,8 @@ struct policy_file {
 	size_t unread_count;
 	struct policy_pattern *patterns;
 	size_t pattern_count;
+	struct policy_place *places;
+	size_t place_count;
 	struct policy_words *lists;
 	size_t list_count;
 	struct policy_words *added;

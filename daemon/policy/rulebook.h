@@ -30,6 +30,8 @@ struct policy {
 	size_t unread_count;
 	enum policy_mode *modes;    /* by rule */
 	enum policy_mode *builtins; /* by language * INSPECT_BUILTIN_COUNT + builtin */
+	enum policy_at *at;         /* by rule, then as builtins */
+	struct bytes *run_rules;    /* by language: what its workers are told */
 	char digest[HASH_TEXT_LEN + 1];
 };
 
@@ -63,6 +65,17 @@ struct rule_words {
 	const char *hint;
 	enum policy_mode mode;
 };
+
+/* Whether the text is held against a rule. */
+bool policy_reads(const struct policy *policy, uint32_t rule);
+
+/* The mode of what is looked at in the text without a rule. */
+enum policy_mode rulebook_builtin_mode(const struct rulebook *book, const struct policy *policy,
+	uint32_t language, uint32_t builtin);
+
+/* The same by its id, of a rule of this language; false: there is none that denies. */
+bool rulebook_words_of(const struct rulebook *book, const struct policy *policy, uint32_t language,
+	const char *id, struct rule_words *ret_words);
 
 struct rule_words rulebook_words(
 	const struct rulebook *book, const struct policy *policy, uint32_t language, uint32_t rule);

@@ -58,6 +58,8 @@ ELSEWHERE = {
     "daemon/notice.c": (STAGE, ["tests/unit/test_stages.c", "tests/scenario/033-cache.t"]),
     "daemon/methods_replay.c": (PART, ["tests/scenario/082-replay.t"]),
     "daemon/methods_store.c": (PART, ["tests/unit/test_methods.c"]),
+    "daemon/policy/run_rules.c": (PART, ["tests/unit/test_rulebook.c"]),
+    "daemon/caught.c": (PART, ["tests/unit/test_stages.c", "tests/scenario/064-caught.py"]),
     "daemon/policy/book_*.c": (PART, ["tests/unit/test_rulebook.c"]),
     "daemon/policy/*_file.c": (PART, ["tests/unit/test_rulebook.c"]),
     "daemon/policy/inspector_link.c": (PART, ["tests/unit/test_policy.c",

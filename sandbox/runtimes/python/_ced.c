@@ -28,6 +28,7 @@
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/joblink.h"
+#include "sandbox/runtimes/python/audit.h"
 #include "sandbox/runtimes/python/life.h"
 #include "sandbox/runtimes/python/refusals.h"
 #include "sandbox/runtimes/python/substitutes.h"
@@ -140,7 +141,7 @@ static PyObject *ced_settle(PyObject *self, PyObject *may_fork)
 	struct err err = ERR_INIT;
 
 	(void)self;
-	if (life_init() < 0)
+	if (life_init() < 0 || audit_init() < 0)
 		return NULL;
 	if (zygote_init(&zygote, &err) < 0)
 		fail(&err);

@@ -12,6 +12,7 @@
 #include "sandbox/child_exit.h"
 #include "sandbox/joblink.h"
 #include "sandbox/program.h"
+#include "sandbox/runtimes/python/audit.h"
 #include "sandbox/worker.h"
 
 #define PLAIN_NAME     "main.py"
@@ -112,21 +113,21 @@ static PyObject *job_tuple(const struct program *program, int stdin_fd)
 	return job;
 }
 
-static PyObject *job_take(int file)
+/* What came stays where it is until the end, and so does what *ret_program points to. */
+static PyObject *job_take(int file, struct program *ret_program)
 {
 	struct joblink_job job = { NULL, 0, -1 };
-	struct program program;
 	struct err err = ERR_INIT;
 
 	if (joblink_wait(WORKER_JOB_FD, &job, &err) < 0)
 		leave();
-	if (program_parse(job.body, job.len, &program, &err) < 0)
+	if (program_parse(job.body, job.len, ret_program, &err) < 0)
 		leave();
-	if (program_write(&program, AT_FDCWD, file, &err) < 0)
+	if (program_write(ret_program, AT_FDCWD, file, &err) < 0)
 		tell_failure(err.text);
 	if (steady_begin)
 		steady_begin();
-	return job_tuple(&program, job.stdin_fd);
+	return job_tuple(ret_program, job.stdin_fd);
 }
 
 /* ---- exceptions --------------------------------------------------------------------------- */
@@ -233,6 +234,8 @@ static int play_run(struct play *play, const struct life *life, bool aloud)
 
 	if (!code)
 		return judge(life, take_exception(), play->path, play->source, true, aloud);
+	if (aloud)
+		audit_code(code);
 	if (aloud)
 		tell(JOB_BEGUN, 0, NULL, 0);
 	result = PyEval_EvalCode(code, play->scope, play->scope);
@@ -407,8 +410,16 @@ static void start_over(const struct life *life)
 	Py_DECREF(kept);
 }
 
+/* Behind everything that is ours and before anything that is the program's. */
+static void hold_to_rules(const struct program *program)
+{
+	if (program->rules.len && audit_start(program->rules, program->entrypoint) < 0)
+		tell_failure("this interpreter cannot be held to the rules of the policy");
+}
+
 void life_run(const struct life *life)
 {
+	struct program program = { .rules = { NULL, 0 } };
 	struct play play;
 	PyObject *scope;
 	PyObject *job;
@@ -422,9 +433,10 @@ void life_run(const struct life *life)
 		fail_to_begin();
 	file = program_file_ahead(AT_FDCWD);
 	tell_ready();
-	job = life->program ? job_tuple(life->program, -1) : job_take(file);
+	job = life->program ? job_tuple(life->program, -1) : job_take(file, &program);
 	if (play_init(&play, life, scope, job) < 0)
 		fail_to_begin();
+	hold_to_rules(&program);
 	exit_code = play_run(&play, life, true);
 	if (!wind_up(life, &play))
 		exit_code = EXIT_UNFLUSHED;

@@ -1,0 +1,184 @@
+"""The corpus of the policy, run under a policy of which only one half is there.
+
+Under strict-run nobody looks at the text: what the worker sees of the compiled program and of what it
+does must be enough.  Under strict-text the worker looks at nothing.
+"""
+
+import os
+import re
+import sys
+
+from wire import Client, done, eq, ok
+
+client = Client()
+folder, wanted = sys.argv[1], sys.argv[2:]
+AT_ONCE = 8
+
+
+class Case:
+    def __init__(self, name):
+        with open(f"{folder}/{name}", "rb") as file:
+            head, self.code, hoped = re.split(rb"(?m)^---\n", file.read())[:3]
+        settings = dict(line.split(": ") for line in head.decode().splitlines() if ": " in line)
+        self.name = name.removesuffix(".case")
+        self.language = settings.get("language", "python")
+        self.policy = settings.get("policy", "strict")
+        self.denied = hoped.startswith(b"deny")
+        self.rules = {line.split()[0] for line in hoped.decode().splitlines()[1:]}
+        if settings.get("bytes") == "escaped":
+            self.code = re.sub(rb"\\x([0-9a-fA-F]{2})", lambda m: bytes([int(m[1], 16)]), self.code)
+
+
+def run(case, policy):
+    return client.send("run", language=case.language, code=case.code, policy=policy, stdin="[1, 2]\n",
+                       limits={"wall_ms": 20000})
+
+
+def results_of(cases, policy):
+    for at in range(0, len(cases), AT_ONCE):
+        some = cases[at : at + AT_ONCE]
+        for case, msgid in zip(some, [run(case, policy) for case in some]):
+            error, result = client.receive(msgid)
+            yield case, {"outcome": str(error), "ran": "", "policy": {}} if error else result
+
+
+# ---- what nobody who runs it need mind -------------------------------------------------------------
+
+# Rules about the text alone: they hold against people who read it, or against our own reading.
+TEXT_ONLY = ("python.bytes.", "python.syntax.", "policy.")
+
+
+def is_text_only(case):
+    return all(rule.startswith(TEXT_ONLY) for rule in case.rules)
+
+
+cases = [Case(name) for name in sorted(os.listdir(folder)) if name.endswith(".case") and (not wanted or name[:-5] in wanted)]
+cases = [case for case in cases if case.language == "python" and case.policy == "strict"]
+evasions = [case for case in cases if case.denied and not is_text_only(case)]
+innocents = [case for case in cases if not case.denied]
+
+# What a rule over the text denies for its mere name, and what does nothing when it runs.
+IDLE = {
+    "evasion-class-skips-a-statement": "it is in a function that nobody calls",
+    "evasion-class-skips-the-function-augmented": "it is in a function that nobody calls",
+    "evasion-eval-bound-in-class": "it is in a function that nobody calls",
+    "evasion-eval-global": "it gives the name another meaning",
+    "evasion-imported-name-maybe": "json's loads is what it calls",
+    "evasion-module-parenthesised": "a module that is named and not used",
+}
+
+through, strange = [], []
+for case, result in results_of(evasions, "strict-run"):
+    if result["outcome"] == "policy_denied":
+        findings = result["policy"]["findings"]
+        if not (result["ran"] in ("yes", "no") and findings and findings[-1]["severity"] == "deny" and findings[-1]["message"]):
+            strange.append((case.name, result["ran"], findings))
+    elif result["outcome"] not in ("syntax_error", "exception") and case.name not in IDLE:
+        through.append((case.name, result["outcome"], result.get("reason")))
+ok(len(evasions) > (0 if wanted else 140) and not through, f"none of {len(evasions)} evasions gets past the worker alone", through)
+eq(strange, [], "each that is caught says by which rule")
+accused = [(case.name, result["outcome"], result["reason"]) for case, result in results_of(innocents, "strict-run")
+           if result["outcome"] == "policy_denied"]
+ok(len(innocents) > (0 if wanted else 100) and not accused, f"none of {len(innocents)} innocents is accused by it", accused)
+through = [(case.name, result["outcome"]) for case, result in results_of(evasions, "strict-text") if result["outcome"] != "policy_denied"
+           or result["ran"] != "no"]
+eq(through, [], "none gets past the text alone")
+
+# ---- roads that no text shows ----------------------------------------------------------------------
+
+# Under `roads-run` one thing is denied, and only while it runs: to import what reaches the network.
+ROADS = {
+    "an import that is spelt out": "import socket",
+    "an import by a function": "__import__('so' + 'cket')",
+    "by importlib": "import importlib\nimportlib.import_module('so' + 'cket')",
+    "in a text that is run": "exec('imp' + 'ort soc' + 'ket')",
+    "in a text that is compiled first": "code = compile('import socket', '<x>', 'exec')\nexec(code)",
+    "in bytes": "import marshal\ncode = compile('import socket', 'x', 'exec')\nexec(marshal.loads(marshal.dumps(code)))",
+    "in a function made by hand": "import types\ncode = compile('import socket', 'x', 'exec')\ntypes.FunctionType(code, globals())()",
+    "in code that is put together": "def f():\n    import json\nf.__code__ = f.__code__.replace(co_names=('socket',))\nf()",
+    "in code that poses as the library's": "exec(compile('import socket', '/usr/lib/python3/x.py', 'exec'))",
+    "in a thread": "import threading\nt = threading.Thread(target=lambda: __import__('socket'))\nt.start()\nt.join()",
+    "at the end": "import atexit\natexit.register(lambda: __import__('socket'))",
+    "in a finaliser": "class A:\n    def __del__(self): __import__('socket')\na = A()",
+    "in a module of its own": "import lib",
+    "through the library": "import timeit\ntimeit.timeit('import socket', number=1)",
+    "of a name that is folded": "import ｓocket",
+    "behind hooks of its own": "import sys\nsys.addaudithook(lambda *a: None)\nsys.meta_path.clear()\n__import__('socket')",
+    "with the builtins gone": "import builtins\nreal = builtins.__import__\nbuiltins.__dict__.clear()\nreal('socket')",
+    "a name of it": "from socket import socket",
+    "a connection that somebody else makes": "import urllib.request\nurllib.request.urlopen('http://127.0.0.1/')",
+}
+FILES = [{"path": "lib.py", "data": "def f():\n    import socket\nf()\n"}]
+for name, code in ROADS.items():
+    result = client.call("run", language="python", policy="roads-run", code=code + "\nprint('done')\n", files=FILES)
+    rules = [finding["rule"] for finding in result["policy"]["findings"]]
+    hoped = [] if "poses" in name else ["python.import.dangerous"]  # no rule of this policy is about that
+    eq((result["outcome"], rules[-1:] if hoped else [], result["stdout"]), ("policy_denied", hoped, "done\n" if "finaliser" in name else ""), name)
+
+code = "import sys\nprint('begun', flush=True)\n\nexec('''\n\nimport socket''')\n"
+result = client.call("run", language="python", policy="roads-run", code=code)
+eq((result["outcome"], result["ran"], result["stdout"]), ("policy_denied", "yes", "begun\n"), "what ran before it was caught is told")
+finding = result["policy"]["findings"][-1]
+eq((finding["rule"], finding["line"], finding["text"], "<string>" in finding["message"]), ("python.import.dangerous", 3, "socket", True),
+   "with the place, and the file where it is another")
+ok(finding["hint"] and "while it ran" not in result["reason"] and "line 3" in result["reason"], "and what to do", result["reason"])
+ok(any(step["step"] == "policy.caught" for step in result["trace"]), "in the trace", result["trace"])
+eq(client.call("runs.get", run_id=result["run_id"])["outcome"], "policy_denied", "and in the record")
+result = client.call("run", language="python", policy="roads-run", code="def grüße(): return 1\nx = 'ä'; import socket\n")
+eq((result["ran"], result["policy"]["findings"][-1]["line"]), ("no", 2), "what is seen before the first line has not run")
+
+# ---- what the word from inside is worth -------------------------------------------------------------
+
+FORGE = """
+import os, struct
+body = %r
+os.write(3, struct.pack('=IIIi', 0x43454401, 7, len(body), 0) + body)
+import time; time.sleep(0.3)
+print('fine')
+"""
+honest = FORGE % b'{"rule":"python.import.dangerous","line":5,"column":1,"text":"x","file":"/work/main.py"}'
+result = client.call("run", language="python", policy="standard", code=honest)
+eq((result["outcome"], result["stdout"]), ("ok", "fine\n"), "where there are no rules it means nothing")
+result = client.call("run", language="python", policy="roads-run", code=honest)
+eq((result["outcome"], result["ran"]), ("policy_denied", "yes"), "a forged one ends its own run")
+for body in (b'{"rule":"no.such.rule","line":-5,"column":1e99,"text":3,"file":[]}', b'{"rule":"python.import.denied"}'):
+    result = client.call("run", language="python", policy="roads-run", code=FORGE % body)
+    eq((result["outcome"], result["ran"]), ("policy_denied", "yes"), "whatever it says")
+for body in (b"", b"null", b"{", b'{"rule":3}', b"[" * 5000):
+    result = client.call("run", language="python", policy="roads-run", code=FORGE % body)
+    eq((result["outcome"], result["stdout"]), ("ok", "fine\n"), f"what is no such word is noise: {body[:12]}")
+result = client.call("run", language="python", policy="roads-run", code="import os\nos.close(3)\nprint('closed', flush=True)\n__import__('socket')\nprint('through')")
+ok(result["outcome"] != "ok" and result["stdout"] == "closed\n", "who closes the socket ends all the same", (result["outcome"], result["stdout"]))
+
+# ---- what it must not change ------------------------------------------------------------------------
+
+ORDINARY = """
+import collections, dataclasses, datetime, decimal, enum, functools, json, re, statistics, typing, uuid, zoneinfo
+P = collections.namedtuple("P", "x y")
+@dataclasses.dataclass(order=True)
+class D:
+    a: int
+    b: typing.List[int] = dataclasses.field(default_factory=list)
+class E(enum.Enum):
+    ONE = 1
+@functools.lru_cache
+def f(x: int) -> int: return x * 2
+@functools.singledispatch
+def g(x): return "any"
+@g.register
+def _(x: int): return "int"
+print(P(1, 2), D(1), E.ONE, f(4), g(1), g("x"), re.sub("a", "b", "aaa"), statistics.mean([1, 2]))
+print(datetime.datetime.strptime("2024-01-02", "%Y-%m-%d"), zoneinfo.ZoneInfo("Europe/Berlin"), decimal.Decimal("1.10"))
+print("grüße".encode("idna"), "x".encode("cp1252"), json.dumps({"a": [1.5, None]}), isinstance(print, object))
+print(sorted([3, 1]), [*map(str, range(3))], max((1, 2)), "%s %r" % (1, "x"), f"{3:>5}", type(1), hasattr([], "append"))
+try: 1 / 0
+except ZeroDivisionError as error: print("error:", error)
+"""
+plain = client.call("run", language="python", code=ORDINARY)
+eq(plain["outcome"], "ok", "an ordinary program runs")
+held = client.call("run", language="python", code=ORDINARY, policy="strict-run")
+eq((held["outcome"], held["stdout"]), ("ok", plain["stdout"]), f"and says the same where it is watched: {held['reason']}")
+held = client.call("run", language="python", code="def f():\n    1 / 0\nf()\n", policy="strict-run")
+plain = client.call("run", language="python", code="def f():\n    1 / 0\nf()\n")
+eq((held["outcome"], held["stderr"], held["error"]), (plain["outcome"], plain["stderr"], plain["error"]), "its errors are shown in the same words")
+done()
