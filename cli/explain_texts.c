@@ -111,6 +111,17 @@ static bool something_ran(const struct value *record)
 	return !nothing_ran(record);
 }
 
+/* By the worker and not by the text. */
+static bool was_caught(const struct value *record)
+{
+	return ran_is(record, "yes");
+}
+
+static bool not_caught(const struct value *record)
+{
+	return !was_caught(record);
+}
+
 static bool segfault(const struct value *record)
 {
 	return is_word(record, "evidence", "signal", "SIGSEGV") ||
@@ -201,10 +212,10 @@ const struct explain_text explain_texts[] = {
 	{ "output_invalid", HAPPENED, NULL, "The program ended well, but its output is not what was agreed on." },
 	{ "output_invalid", CHANGE, NULL, "Print exactly one JSON document that satisfies the schema, and nothing else, to stdout; notes go to stderr." },
 
-	{ "policy_denied", HAPPENED, nothing_ran, "The policy {policy.name} refused the program." },
-	{ "policy_denied", HAPPENED, something_ran, "The policy {policy.name} ended the program while it ran, at a rule that its text did not show it would break." },
-	{ "policy_denied", KNOWN, nothing_ran, "None of its code ran." },
-	{ "policy_denied", KNOWN, something_ran, "What it did before that is done." },
+	{ "policy_denied", HAPPENED, not_caught, "The policy {policy.name} refused the program." },
+	{ "policy_denied", HAPPENED, was_caught, "The policy {policy.name} ended the program while it ran, at a rule that its text did not show it would break." },
+	{ "policy_denied", KNOWN, not_caught, "None of its code ran." },
+	{ "policy_denied", KNOWN, was_caught, "What it did before that is done." },
 	{ "policy_denied", CHANGE, NULL, "cectl check FILE --policy {policy.name} tells beforehand what it will say." },
 
 	{ "canceled", HAPPENED, NULL, "{reason}" },

@@ -48,9 +48,10 @@ static bool fill_finding(
 	const char *file = other_file(request, value_as_text(value_get(denied, "file")));
 	const char *text = value_as_text(value_get(denied, "text"));
 
-	if (!policy_run_finding(request->server->policies, request->policy,
-		    runtime_language(request->runtime), value_as_text(value_get(denied, "rule")),
-		    finding))
+	const char *rule = value_as_text(value_get(denied, "rule"));
+
+	if (!rule || !policy_run_finding(request->server->policies, request->policy,
+			     runtime_language(request->runtime), rule, finding))
 		return false;
 	finding->line = number_of(denied, "line");
 	finding->column = number_of(denied, "column");
@@ -82,7 +83,7 @@ void caught_tell(struct request *request, const struct facts *facts)
 	struct policy_finding finding = { 0 };
 	char where[32] = "";
 
-	if (request->result.outcome != OUTCOME_POLICY_DENIED || !facts->denied)
+	if (request->result.outcome != OUTCOME_POLICY_DENIED)
 		return;
 	if (!fill_finding(request, facts->denied, &finding)) {
 		request->result.verdict.decision = POLICY_DENY;

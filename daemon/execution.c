@@ -395,12 +395,11 @@ static void take_denied(struct execution *execution, const struct job_head *head
 	struct value *denied = NULL;
 	struct err err = ERR_INIT;
 
-	if (facts->denied || facts->done || !execution->rules.len)
+	if (facts->was_denied || facts->done || !execution->rules.len)
 		return;
-	if (json_parse(execution->arena, body, head->len, &ERROR_BOUNDS, &denied, &err) < 0 ||
-		!value_as_text(value_get(denied, "rule")))
-		return;
-	facts->denied = denied;
+	facts->was_denied = true;
+	if (json_parse(execution->arena, body, head->len, &ERROR_BOUNDS, &denied, &err) == 0)
+		facts->denied = denied;
 	kill_now(execution, KILLED_NOT);
 }
 

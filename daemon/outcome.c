@@ -284,12 +284,9 @@ static bool is_syscall_denied(struct judgement *j)
 /* Whoever started it says which rule that was; this says it as it is, should nobody know better. */
 static bool is_policy_denied(struct judgement *j)
 {
-	const char *rule = value_as_text(value_get(j->facts->denied, "rule"));
-
-	if (!rule)
-		return false;
-	say(j, "It broke a rule of its policy (%s) and was ended.", rule);
-	return true;
+	if (j->facts->was_denied)
+		say(j, "It broke a rule of its policy while it ran, and was ended.");
+	return j->facts->was_denied;
 }
 
 /* One file was too large, and the disk had room. */

@@ -56,7 +56,8 @@ struct facts {
 	bool worker_lost;          /* the slot or zygote went with it */
 	const struct value *error; /* what the harness said about an exception, or NULL */
 	bool error_is_syntax;
-	const struct value *denied; /* the rule that its worker says it broke, or NULL */
+	bool was_denied;            /* its worker says that it broke a rule of its policy */
+	const struct value *denied; /* which and where, or NULL: that cannot be read */
 	bool speechless; /* nobody in the jail tells of errors: it is a bare interpreter */
 	uint64_t stdout_total, stderr_total;
 };

@@ -670,6 +670,36 @@ TEST(reports_without_end_take_nothing_of_the_memory_that_the_record_needs)
 	finish(&run);
 }
 
+TEST(a_worker_that_denies_ends_its_run_where_it_was_told_rules)
+{
+	static const char *const bodies[] = { "{\"rule\":\"x\"}", "{\"rule\":", "" };
+
+	for (unsigned i = 0; i < COUNT_OF(bodies); i++) {
+		struct run run;
+
+		CHECK(begin(&run));
+		run.execution.rules = (struct bytes){ "x\t\n", 3 };
+		CHECK(played_sends(&run.alone.played, JOB_DENIED, 0, bodies[i]));
+		CHECK(played_sends(&run.alone.played, JOB_DENIED, 0, bodies[i]));
+		CHECK(played_ended(&run.alone.played, SIGKILL));
+		ends_as(&run, OUTCOME_POLICY_DENIED);
+		CHECK(check_ok());
+		CHECK_EQ_INT(run.result.ran, RAN_YES);
+		finish(&run);
+	}
+}
+
+TEST(where_no_rules_were_told_a_denial_is_noise)
+{
+	struct run run;
+
+	CHECK(begin(&run));
+	CHECK(played_sends(&run.alone.played, JOB_DENIED, 0, "{\"rule\":\"x\"}"));
+	CHECK(played_ended(&run.alone.played, EXITED(0)));
+	ends_as(&run, OUTCOME_OK);
+	finish(&run);
+}
+
 TEST(words_in_one_piece_are_all_heard_and_the_last_half_waits)
 {
 	struct job_head heads[10];

@@ -58,6 +58,22 @@ static const struct value *error_of(struct arena *arena, const char *type)
 	return map;
 }
 
+TEST(a_rule_that_was_broken_is_worse_than_any_end_and_no_better_than_a_limit)
+{
+	struct facts facts = running();
+
+	facts.was_denied = true;
+	facts.ended = true;
+	facts.wait_status = EXITED(0);
+	expect(&facts, OUTCOME_POLICY_DENIED, RAN_YES);
+	facts.wait_status = SIGSYS;
+	expect(&facts, OUTCOME_SYSCALL_DENIED, RAN_YES);
+	facts.killed = KILLED_WALL;
+	expect(&facts, OUTCOME_WALL_LIMIT, RAN_YES);
+	facts = (struct facts){ .job_sent = true, .was_denied = true };
+	expect(&facts, OUTCOME_POLICY_DENIED, RAN_NO);
+}
+
 TEST(the_done_word_with_code_0_is_ok)
 {
 	struct facts facts = running();

@@ -203,6 +203,56 @@ TEST(the_longest_pattern_that_fits_a_rule_counts)
 	inspecting_stop(&in);
 }
 
+static bool tells(struct bytes rules, const char *id)
+{
+	return rules.len && memmem(rules.data, rules.len, id, strlen(id));
+}
+
+TEST(a_rule_holds_where_its_policy_says)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+	struct policy_finding finding;
+	const struct policy *policy;
+	struct bytes rules;
+
+	make_folder("x.json",
+		"{\"name\":\"x\",\"description\":\"d\",\"extends\":\"strict\",\"at\":{"
+		"\"python.import.*\":\"run\",\"python.name.denied\":\"text\"}}");
+	CHECK(inspecting_start(&in, folder, 1));
+	drop_folder();
+	policy = policies_find(in.policies, "x");
+	rules = policy_run_rules(in.policies, policy, "python");
+	CHECK(tells(rules, "python.import.denied\tpython.imports\t"));
+	CHECK(tells(rules, "python.call.denied\tpython.calls\t"));
+	CHECK(!tells(rules, "python.name.denied"));
+	CHECK(!tells(rules, "python.import.dangerous"));
+	CHECK(inspecting_check(&in, "x", "python", text("import os"), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
+	CHECK(inspecting_check(&in, "x", "python", text("print(eval)"), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK(policy_run_finding(in.policies, policy, "python", "python.import.denied", &finding));
+	CHECK(finding.message && finding.hint);
+	CHECK_STR(finding.severity, "deny");
+	CHECK(!policy_run_finding(in.policies, policy, "python", "no.such.rule", &finding));
+	policy = policies_find(in.policies, "standard");
+	CHECK_EQ_INT(policy_run_rules(in.policies, policy, "python").len, 0);
+	CHECK_EQ_INT(policy_run_rules(in.policies, policy, "cobol").len, 0);
+	inspecting_stop(&in);
+}
+
+TEST(where_a_rule_holds_is_one_of_three_words)
+{
+	CHECK(strstr(
+		complaint_about("{\"name\":\"x\",\"description\":\"d\",\"at\":{\"*\":\"often\"}}"),
+		"neither text nor run nor both"));
+	CHECK(strstr(
+		complaint_about("{\"name\":\"x\",\"description\":\"d\",\"at\":[]}"), "not a map"));
+	CHECK(strstr(complaint_about(
+			     "{\"name\":\"x\",\"description\":\"d\",\"at\":{\"no.rule\":\"run\"}}"),
+		"there is no rule no.rule"));
+}
+
 TEST(what_a_person_is_to_say_stands_between_noted_and_denied)
 {
 	static struct inspecting in;
