@@ -31,13 +31,18 @@ static void show_lines(struct cli *cli, const struct value *params, const struct
 	page_code(cli, value_get(params, "code"), &marks, false);
 }
 
-static void show_contract(struct cli *cli, const struct value *contract)
+/* All that is wrong with the request. */
+static void show_contract(struct cli *cli, const struct value *result)
 {
-	if (!contract)
-		return;
-	say(&cli->out, PAINT_RED, "  %s ", output_mark(&cli->out, MARK_BAD));
-	say(&cli->out, PAINT_PLAIN, "%s\n",
-		output_text(&cli->arena, value_get(contract, "message"))); /* begins with where */
+	const struct value *errors = value_get(result, "contract_errors");
+
+	for (size_t i = 0; value_at(errors, i); i++) {
+		say(&cli->out, PAINT_RED, "  %s ", output_mark(&cli->out, MARK_BAD));
+		say(&cli->out, PAINT_PLAIN, "%s\n", /* begins with where */
+			output_text(&cli->arena, value_get(value_at(errors, i), "message")));
+	}
+	if (value_as_bool(value_get(result, "contract_errors_more"), false))
+		say(&cli->out, PAINT_PLAIN, "    and there is more\n");
 }
 
 static const struct {
@@ -79,7 +84,7 @@ static int show(struct cli *cli, const struct value *params, const struct value 
 	if (cli->json)
 		return cli_document(cli, result, runs ? EXIT_OK : EXIT_REFUSED);
 	show_verdict(cli, result, would);
-	show_contract(cli, value_get(result, "contract"));
+	show_contract(cli, result);
 	page_findings(cli, findings);
 	if (value_at(findings, 0))
 		show_lines(cli, params, findings);

@@ -1,5 +1,6 @@
 #include "daemon/recall.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "daemon/readers.h"
@@ -107,21 +108,30 @@ int recall_start(struct request *request, enum recall_what what, const char *run
 	return 0;
 }
 
+/* A begun record that is still on its way reads the id, which therefore stays untouched. */
+static void replace(struct job_result *result, const struct job_result *with)
+{
+	_Static_assert(offsetof(struct job_result, run_id) == 0, "the rest stands behind it");
+	const size_t id = offsetof(struct job_result, outcome);
+
+	memcpy((char *)result + id, (const char *)with + id, sizeof(*result) - id);
+}
+
 void recall_take(struct request *request, const struct recall *recall)
 {
-	const struct job_result own = request->result;
-	struct job_result *result = &request->result;
+	const struct job_result *own = &request->result;
+	struct job_result result = recall->result;
 
-	*result = recall->result;
-	memcpy(result->run_id, own.run_id, sizeof(result->run_id));
-	memcpy(result->code_hash, own.code_hash, sizeof(result->code_hash));
-	memcpy(result->input_hash, own.input_hash, sizeof(result->input_hash));
-	memcpy(result->cached_from, recall->run_id, sizeof(result->cached_from));
-	result->metrics = own.metrics;
-	result->steps = own.steps;
-	result->step_count = own.step_count;
-	if (own.has_verdict) {
-		result->has_verdict = true;
-		result->verdict = own.verdict;
+	memcpy(result.code_hash, own->code_hash, sizeof(result.code_hash));
+	memcpy(result.input_hash, own->input_hash, sizeof(result.input_hash));
+	memcpy(result.cached_from, recall->run_id, sizeof(result.cached_from));
+	result.metrics = own->metrics;
+	result.steps = own->steps;
+	result.replay_of = own->replay_of;
+	result.step_count = own->step_count;
+	if (own->has_verdict) {
+		result.has_verdict = true;
+		result.verdict = own->verdict;
 	}
+	replace(&request->result, &result);
 }

@@ -81,7 +81,7 @@ struct request {
 	struct job_spec spec;
 	struct job_result result;
 	const struct value *replayed; /* the record that this repeats, or NULL */
-	struct job_refusal refusal;
+	struct job_refusals *refusals; /* of a check: all of them; NULL: none, or no memory */
 	struct request_failure failure;
 	const struct policy *policy;
 	size_t texts_judged; /* by the policy: the program, then files that it could import */

@@ -5,6 +5,7 @@
 #include "daemon/fingerprint.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
+#include "proto/base/container.h"
 #include "proto/rpc.h"
 #include "proto/version.h"
 
@@ -18,26 +19,6 @@ static const char *runtime_names(struct request *request)
 		names = arena_printf(&request->arena, "%s%s%s", names, i ? ", " : "",
 			pool->runtimes[i].config->name);
 	return names ? names : "";
-}
-
-static enum stage refuse(struct request *request, const struct job_refusal *refusal)
-{
-	request->refusal = *refusal;
-	request->result.outcome = OUTCOME_REFUSED;
-	request->result.ran = RAN_NO;
-	request->result.reason = refusal->message;
-	request->failure.pointer = refusal->pointer;
-	request->failure.reason = refusal->reason;
-	request_fail(request, RPC_CODE_BAD_REQUEST, "%s", refusal->message);
-	request_step(request, "contract.refused", "contract", false, refusal->message);
-	return request->is_check ? STAGE_REPLY : STAGE_RECORD;
-}
-
-static enum stage refuse_word(struct request *request, const char *pointer, const char *message)
-{
-	struct job_refusal refusal = { .pointer = pointer, .reason = "value", .message = message };
-
-	return refuse(request, &refusal);
 }
 
 /* Before anything is known to be right: what is no name of a runtime or policy has no numbers. */
@@ -66,14 +47,106 @@ static const struct value *stamp(struct request *request)
 	return map;
 }
 
+/* ---- refusing ------------------------------------------------------------------------------- */
+
+/* A name that this host knows nothing by.  NULL: it does, or it is none. */
+static const char *unknown_runtime(struct request *request, const char *name)
+{
+	if (!name || pool_find(&request->server->pool, name))
+		return NULL;
+	return arena_printf(&request->arena,
+		"/language: this host has no runtime \"%s\"; it has: %s", name,
+		runtime_names(request));
+}
+
+static const char *unknown_policy(struct request *request, const char *name)
+{
+	if (!name || policies_find(request->server->policies, name))
+		return NULL;
+	return arena_printf(&request->arena, "/policy: there is no policy \"%s\"", name);
+}
+
+/* What a contract in a file cannot know. */
+static const struct {
+	const char *key;
+	const char *pointer;
+	const char *(*unknown)(struct request *request, const char *name);
+} names[] = {
+	{ "language", "/language", unknown_runtime },
+	{ "policy", "/policy", unknown_policy },
+};
+
+static const char *name_in(const struct request *request, const char *key)
+{
+	return value_as_text(value_get(request->params, key));
+}
+
+static bool is_told(const struct job_refusals *refusals, const char *pointer)
+{
+	for (size_t i = 0; i < refusals->count; i++)
+		if (strcmp(refusals->items[i].pointer, pointer) == 0)
+			return true;
+	return false;
+}
+
+/* Who asks beforehand is told all of it at once. */
+static void tell_all(struct request *request, const struct job_bounds *bounds)
+{
+	struct job_refusals *all = arena_new(&request->arena, struct job_refusals);
+	struct err err = ERR_INIT;
+
+	if (!all || job_spec_refusals(&request->arena, request->params, bounds, all, &err) < 0)
+		return; /* then the first one is all that is told */
+	for (size_t i = 0; i < COUNT_OF(names) && all->count < JOB_REFUSALS_MAX; i++) {
+		const char *message = names[i].unknown(request, name_in(request, names[i].key));
+
+		if (message && !is_told(all, names[i].pointer))
+			all->items[all->count++] =
+				(struct job_refusal){ names[i].pointer, "value", message };
+	}
+	request->refusals = all;
+}
+
+static enum stage refuse(
+	struct request *request, const struct job_refusal *refusal, const struct job_bounds *bounds)
+{
+	request->result.outcome = OUTCOME_REFUSED;
+	request->result.ran = RAN_NO;
+	request->result.reason = refusal->message;
+	request->failure.pointer = refusal->pointer;
+	request->failure.reason = refusal->reason;
+	request_fail(request, RPC_CODE_BAD_REQUEST, "%s", refusal->message);
+	request_step(request, "contract.refused", "contract", false, refusal->message);
+	if (!request->is_check)
+		return STAGE_RECORD;
+	tell_all(request, bounds);
+	return STAGE_REPLY;
+}
+
+/* The runtime and the policy that it names; false, and the refusal, when this host has them not. */
+static bool find_names(struct request *request, struct job_refusal *ret_refusal)
+{
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		const char *message = names[i].unknown(request, name_in(request, names[i].key));
+
+		if (!message)
+			continue;
+		*ret_refusal = (struct job_refusal){ names[i].pointer, "value", message };
+		return false;
+	}
+	request->runtime = pool_find(&request->server->pool, request->spec.language);
+	request->policy = policies_find(request->server->policies, request->spec.policy);
+	return request->runtime && request->policy;
+}
+
 enum stage stage_contract(struct request *request)
 {
-	struct server *server = request->server;
-	struct job_refusal refusal = { 0 };
+	struct job_refusal refusal = { "", "value", "the request names what this host has not" };
 	struct job_bounds room;
+	const struct job_bounds *bounds = bounds_of(request, &room);
 	struct err err = ERR_INIT;
-	int checked = job_spec_from_value(&request->arena, request->params,
-		bounds_of(request, &room), &request->spec, &refusal, &err);
+	int checked = job_spec_from_value(
+		&request->arena, request->params, bounds, &request->spec, &refusal, &err);
 
 	if (checked < 0) {
 		request->result.outcome = OUTCOME_REFUSED;
@@ -82,22 +155,13 @@ enum stage stage_contract(struct request *request)
 		return request->is_check ? STAGE_REPLY : STAGE_RECORD;
 	}
 	if (checked > 0)
-		return refuse(request, &refusal);
+		return refuse(request, &refusal, bounds);
 	request->has_spec = true;
 	request->result.limits = request->spec.limits;
 	job_code_hash(&request->spec, request->result.code_hash);
 	job_input_hash(&request->spec, request->result.input_hash);
-	request->runtime = pool_find(&server->pool, request->spec.language);
-	if (!request->runtime)
-		return refuse_word(request, "/language",
-			arena_printf(&request->arena,
-				"/language: this host has no runtime \"%s\"; it has: %s",
-				request->spec.language, runtime_names(request)));
-	request->policy = policies_find(server->policies, request->spec.policy);
-	if (!request->policy)
-		return refuse_word(request, "/policy",
-			arena_printf(&request->arena, "/policy: there is no policy \"%s\"",
-				request->spec.policy));
+	if (!find_names(request, &refusal))
+		return refuse(request, &refusal, bounds);
 	request->result.runtime = stamp(request);
 	if (request->spec.deterministic)
 		request->runtime = request->runtime->steady;

@@ -18,6 +18,35 @@ static const char *would(const struct request *request)
 	return request->result.verdict.decision == POLICY_ASK ? "ask" : "run";
 }
 
+static struct value *refusal_to_value(struct arena *arena, const struct job_refusal *refusal)
+{
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "pointer", value_text(arena, refusal->pointer));
+	value_map_put(arena, map, "reason", value_text(arena, refusal->reason));
+	value_map_put(arena, map, "message", value_text(arena, refusal->message));
+	return map;
+}
+
+/* The first thing that is wrong with the request, and all of them. */
+static void put_contract(struct request *request, struct value *map)
+{
+	const struct request_failure *failure = &request->failure;
+	const struct job_refusal first = { failure->pointer, failure->reason, failure->message };
+	const struct job_refusals *all = request->refusals;
+	struct arena *arena = &request->arena;
+	struct value *list = value_list(arena);
+
+	value_map_put(arena, map, "contract", refusal_to_value(arena, &first));
+	for (size_t i = 0; all && i < all->count; i++)
+		value_list_add(arena, list, refusal_to_value(arena, &all->items[i]));
+	if (!all || !all->count)
+		value_list_add(arena, list, refusal_to_value(arena, &first));
+	value_map_put(arena, map, "contract_errors", list);
+	if (all && all->more)
+		value_map_put(arena, map, "contract_errors_more", value_bool(arena, true));
+}
+
 /* The answer to `check`: what would happen, without anything happening. */
 static struct value *check_to_value(struct request *request)
 {
@@ -25,17 +54,8 @@ static struct value *check_to_value(struct request *request)
 	struct value *map = value_map(arena);
 
 	value_map_put(arena, map, "would", value_text(arena, would(request)));
-	if (request->failure.set) {
-		struct value *contract = value_map(arena);
-
-		value_map_put(
-			arena, contract, "pointer", value_text(arena, request->failure.pointer));
-		value_map_put(
-			arena, contract, "reason", value_text(arena, request->failure.reason));
-		value_map_put(
-			arena, contract, "message", value_text(arena, request->failure.message));
-		value_map_put(arena, map, "contract", contract);
-	}
+	if (request->failure.set)
+		put_contract(request, map);
 	if (request->has_spec)
 		value_map_put(
 			arena, map, "code_hash", value_text(arena, request->result.code_hash));

@@ -141,6 +141,21 @@ int job_spec_from_value(struct arena *arena, const struct value *params,
 	const struct job_bounds *bounds, struct job_spec *ret_spec, struct job_refusal *ret_refusal,
 	struct err *err);
 
+/* Everything that is wrong with a request, as far as it can be told at once. */
+#define JOB_REFUSALS_MAX 64
+struct job_refusals {
+	struct job_refusal items[JOB_REFUSALS_MAX];
+	size_t count;
+	bool more; /* than these */
+};
+
+/*
+ * As job_spec_from_value(), for who wants to mend all of it: what else is wrong is added to
+ * *refusals.  What a key says is looked at when it has the right shape.  0, or -1 (memory).
+ */
+int job_spec_refusals(struct arena *arena, const struct value *params,
+	const struct job_bounds *bounds, struct job_refusals *refusals, struct err *err);
+
 /* The keys of `run` once more, for storing: everything that was asked, with the limits in force. */
 struct value *job_spec_to_value(struct arena *arena, const struct job_spec *spec);
 

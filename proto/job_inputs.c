@@ -14,6 +14,9 @@
 #define ARGS_BYTES_MAX (256U << 10)
 #define ENV_BYTES_MAX  (256U << 10)
 
+#define PATH_BYTES_MAX 1024
+#define GLOB_BYTES_MAX 256
+
 /* A path and the place where it was named, for finding paths that stand in each other's way. */
 struct named_path {
 	const char *path;
@@ -47,7 +50,7 @@ static int take_arg(struct job_reader *reader, const struct value *arg, size_t i
 
 int job_take_args(struct job_reader *reader)
 {
-	const struct value *args = value_get(reader->params, "args");
+	const struct value *args = job_param(reader, "args");
 	size_t total = 0;
 
 	if (!args)
@@ -91,8 +94,8 @@ static int take_input(struct job_reader *reader, const struct value *input)
 
 int job_take_stdin(struct job_reader *reader)
 {
-	const struct value *text = value_get(reader->params, "stdin");
-	const struct value *input = value_get(reader->params, "input");
+	const struct value *text = job_param(reader, "stdin");
+	const struct value *input = job_param(reader, "input");
 	struct place at = job_key(input ? "input" : "stdin");
 
 	if (text && input)
@@ -115,8 +118,15 @@ static struct place file_key(const struct place *file, const char *key)
 	return place_key(file, key, strlen(key));
 }
 
+/* Files on their way in, and the paths that are taken by then; the first is the program's. */
+struct taking {
+	struct named_path *paths;
+	size_t count;
+	uint64_t bytes;
+};
+
 static int take_file(
-	struct job_reader *reader, const struct value *file, size_t index, uint64_t *total)
+	struct job_reader *reader, const struct value *file, size_t index, struct taking *taking)
 {
 	const struct value *path = value_get(file, "path"), *data = value_get(file, "data");
 	struct place files = job_key("files"), item = place_item(&files, index);
@@ -126,8 +136,11 @@ static int take_file(
 	if (!name_is_path(path->text.bytes, path->text.len))
 		return job_refuse(reader, &at_path, "path",
 			"must be relative, without empty, \".\" or \"..\" parts and control characters");
-	*total += data->text.len;
-	if (*total > reader->bounds->files_bytes)
+	if (path->text.len > PATH_BYTES_MAX)
+		return refuse_long(reader, &at_path, PATH_BYTES_MAX);
+	taking->paths[taking->count++] = (struct named_path){ path->text.bytes, index + 1 };
+	taking->bytes += data->text.len;
+	if (taking->bytes > reader->bounds->files_bytes)
 		return job_refuse(reader, &at_data, "too_long",
 			"all files together have at most %llu bytes",
 			(unsigned long long)reader->bounds->files_bytes);
@@ -194,44 +207,36 @@ static int refuse_pair(
 	return job_refuse(reader, &at, "duplicate", "one path is a file here and a folder there");
 }
 
-/* Index 0 is the entrypoint, which is a file too; file n of the request has n + 1. */
-static int check_paths(struct job_reader *reader)
+/* No two stand in each other's way.  Index 0 is the program; file n of the request has n + 1. */
+static int check_paths(struct job_reader *reader, struct taking *taking)
 {
-	size_t count = reader->spec.file_count + 1;
-	struct named_path *paths = arena_array(reader->arena, struct named_path, count);
+	struct named_path *paths = taking->paths;
+	int answer = 0;
 
-	if (!paths)
-		return job_no_memory(reader);
-	paths[0].path = reader->spec.entrypoint;
-	for (size_t i = 1; i < count; i++) {
-		paths[i].path = reader->spec.files[i - 1].path;
-		paths[i].index = i;
-	}
-	qsort(paths, count, sizeof(paths[0]), compare_named);
-	for (size_t i = 0; i + 1 < count; i++) {
+	qsort(paths, taking->count, sizeof(paths[0]), compare_named);
+	for (size_t i = 0; i + 1 < taking->count && !answer; i++)
 		if (is_in_the_way(paths[i].path, paths[i + 1].path))
-			return refuse_pair(reader, &paths[i], &paths[i + 1]);
-	}
-	return 0;
+			answer = refuse_pair(reader, &paths[i], &paths[i + 1]);
+	return answer;
 }
 
 int job_take_files(struct job_reader *reader)
 {
-	const struct value *files = value_get(reader->params, "files");
-	uint64_t total = 0;
-	int answer;
+	const struct value *files = job_param(reader, "files");
+	struct taking taking = { .count = 1 };
+	int answer = 0;
 
 	if (!files || !files->list.count)
 		return 0;
 	reader->spec.files = arena_array(reader->arena, struct job_input_file, files->list.count);
-	if (!reader->spec.files)
+	taking.paths = arena_array(reader->arena, struct named_path, files->list.count + 1);
+	if (!reader->spec.files || !taking.paths)
 		return job_no_memory(reader);
-	for (size_t i = 0; i < files->list.count; i++) {
-		answer = take_file(reader, files->list.items[i], i, &total);
-		if (answer)
-			return answer;
-	}
-	answer = check_paths(reader);
+	taking.paths[0].path = reader->spec.entrypoint;
+	for (size_t i = 0; i < files->list.count && !answer; i++)
+		answer = take_file(reader, files->list.items[i], i, &taking);
+	if (!answer)
+		answer = check_paths(reader, &taking);
 	qsort(reader->spec.files, reader->spec.file_count, sizeof(reader->spec.files[0]),
 		compare_files);
 	return answer;
@@ -252,7 +257,7 @@ static int take_pairs(struct job_reader *reader, const char *key, struct job_pai
 	int (*check)(
 		struct job_reader *reader, const struct value_entry *entry, const struct place *at))
 {
-	const struct value *map = value_get(reader->params, key);
+	const struct value *map = job_param(reader, key);
 	struct place above = job_key(key);
 	struct job_pair *pairs;
 
@@ -320,24 +325,32 @@ int job_take_labels(struct job_reader *reader)
 
 /* ---- artifacts ---------------------------------------------------------------------------- */
 
+static int take_glob(struct job_reader *reader, const struct value *glob, const struct place *at)
+{
+	if (!name_is_path(glob->text.bytes, glob->text.len))
+		return job_refuse(reader, at, "path",
+			"must be a relative pattern, without empty, \".\" or \"..\" parts");
+	if (glob->text.len > GLOB_BYTES_MAX)
+		return refuse_long(reader, at, GLOB_BYTES_MAX);
+	reader->spec.artifact_globs[reader->spec.artifact_glob_count++] = glob->text.bytes;
+	return 0;
+}
+
 int job_take_artifacts(struct job_reader *reader)
 {
-	const struct value *globs = value_get(reader->params, "artifacts");
+	const struct value *globs = job_param(reader, "artifacts");
 	struct place above = job_key("artifacts");
+	int answer = 0;
 
 	if (!globs)
 		return 0;
 	reader->spec.artifact_globs = arena_array(reader->arena, const char *, globs->list.count);
 	if (!reader->spec.artifact_globs)
 		return job_no_memory(reader);
-	for (size_t i = 0; i < globs->list.count; i++) {
-		const struct value *glob = globs->list.items[i];
+	for (size_t i = 0; i < globs->list.count && !answer; i++) {
 		struct place at = place_item(&above, i);
 
-		if (!name_is_path(glob->text.bytes, glob->text.len))
-			return job_refuse(reader, &at, "path",
-				"must be a relative pattern, without empty, \".\" or \"..\" parts");
-		reader->spec.artifact_globs[reader->spec.artifact_glob_count++] = glob->text.bytes;
+		answer = take_glob(reader, globs->list.items[i], &at);
 	}
-	return 0;
+	return answer;
 }

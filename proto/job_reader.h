@@ -3,13 +3,14 @@
  * which leads, and job_inputs.c, which reads what the program gets.
  *
  * A take_ function reads one group of keys.  It returns 0; 1 when the request is refused, with
- * the refusal noted; -1 without memory, with the error noted.  The params have the shape that
- * proto/schemas/run.json asks for, so types need no second look.
+ * the refusal noted; -1 without memory, with the error noted.  What job_param() gives has the shape
+ * that proto/schemas/run.json asks for, so types need no second look.
  */
 #pragma once
 
 #include "proto/job.h"
 #include "proto/pointer.h"
+#include "proto/schema.h"
 
 struct job_reader {
 	struct arena *arena;
@@ -18,9 +19,18 @@ struct job_reader {
 	struct job_spec spec;
 	struct job_refusal refusal;
 	struct err *err;
+	/* Who wants to know all that is wrong: */
+	struct job_refusals *all;          /* NULL: the first will do */
+	const struct schema_report *shape; /* of the params, by their schema */
 };
 
-/* Notes why the request is refused; returns 1, or -1 without memory. */
+/* A key of the request; NULL when it is not there, or has not the shape that it should have. */
+const struct value *job_param(const struct job_reader *reader, const char *key);
+
+/*
+ * Notes why the request is refused.  Returns 1; 0 when all that is wrong is wanted, so a take_
+ * function goes on as far as it makes sense; -1 without memory.
+ */
 int job_refuse(struct job_reader *reader, const struct place *at, const char *reason,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 

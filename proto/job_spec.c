@@ -10,6 +10,41 @@
 #include "proto/number.h"
 #include "proto/schema.h"
 
+/* Whether the schema has something to say of it, or of what it holds. */
+static bool is_misshapen(const struct schema_report *shape, const char *key)
+{
+	size_t len = strlen(key);
+
+	for (size_t i = 0; shape && i < shape->count; i++) {
+		const char *pointer = shape->errors[i].pointer;
+
+		if (pointer[0] == '/' && strncmp(pointer + 1, key, len) == 0 &&
+			(!pointer[len + 1] || pointer[len + 1] == '/'))
+			return true;
+	}
+	return false;
+}
+
+const struct value *job_param(const struct job_reader *reader, const char *key)
+{
+	return is_misshapen(reader->shape, key) ? NULL : value_get(reader->params, key);
+}
+
+/* The first one ends the reading, unless all are wanted. */
+static int note(struct job_reader *reader, const struct schema_error *why)
+{
+	struct job_refusals *all = reader->all;
+	int answer = method_refuse(reader->arena, &reader->refusal, why, reader->err);
+
+	if (answer < 0 || !all)
+		return answer;
+	if (all->count == JOB_REFUSALS_MAX)
+		all->more = true;
+	else
+		all->items[all->count++] = reader->refusal;
+	return 0;
+}
+
 int job_refuse(struct job_reader *reader, const struct place *at, const char *reason,
 	const char *format, ...)
 {
@@ -24,7 +59,7 @@ int job_refuse(struct job_reader *reader, const struct place *at, const char *re
 	why.pointer = place_text(reader->arena, at);
 	if (!why.pointer)
 		return job_no_memory(reader);
-	return method_refuse(reader->arena, &reader->refusal, &why, reader->err);
+	return note(reader, &why);
 }
 
 int job_no_memory(struct job_reader *reader)
@@ -45,7 +80,7 @@ struct bytes job_bytes_of(const struct value *value)
 /* The word of an enum in run.json; the row that the contract let through is always there. */
 static bool says(const struct job_reader *reader, const char *key, const char *word)
 {
-	const char *text = value_as_text(value_get(reader->params, key));
+	const char *text = value_as_text(job_param(reader, key));
 
 	return text && strcmp(text, word) == 0;
 }
@@ -55,7 +90,7 @@ static bool says(const struct job_reader *reader, const char *key, const char *w
 /* A text that is shown and stored as it is. */
 static int take_label(struct job_reader *reader, const char *key, const char **ret_text)
 {
-	const struct value *text = value_get(reader->params, key);
+	const struct value *text = job_param(reader, key);
 	struct place at = job_key(key);
 
 	if (!text)
@@ -90,9 +125,11 @@ static int take_labels(struct job_reader *reader)
 
 static int take_code(struct job_reader *reader)
 {
-	const struct value *code = value_get(reader->params, "code");
+	const struct value *code = job_param(reader, "code");
 	struct place at = job_key("code");
 
+	if (!code)
+		return 0;
 	if (code->text.len > reader->bounds->code_bytes)
 		return job_refuse(reader, &at, "too_long", "must have at most %llu bytes, not %zu",
 			(unsigned long long)reader->bounds->code_bytes, code->text.len);
@@ -109,14 +146,14 @@ static const struct job_entrypoint usual_entrypoints[] = {
 
 static const char *entrypoint_in(const struct job_entrypoint *rows, const char *language)
 {
-	while (rows->language && strcmp(rows->language, language) != 0)
+	while (rows->language && (!language || strcmp(rows->language, language) != 0))
 		rows++;
 	return rows->file;
 }
 
 static int take_entrypoint(struct job_reader *reader)
 {
-	const struct value *name = value_get(reader->params, "entrypoint");
+	const struct value *name = job_param(reader, "entrypoint");
 	struct place at = job_key("entrypoint");
 
 	if (reader->bounds->entrypoints)
@@ -153,7 +190,7 @@ static int take_limit(struct job_reader *reader, const struct value *limits, con
 
 static int take_limits(struct job_reader *reader)
 {
-	const struct value *limits = value_get(reader->params, "limits");
+	const struct value *limits = job_param(reader, "limits");
 	int answer = 0;
 
 	reader->spec.limits = reader->bounds->standard;
@@ -178,7 +215,7 @@ static int refuse_schema(struct job_reader *reader, const struct schema_mistake 
 	why.pointer = arena_printf(reader->arena, "/schema%s", mistake->pointer);
 	if (!why.pointer)
 		return job_no_memory(reader);
-	return method_refuse(reader->arena, &reader->refusal, &why, reader->err);
+	return note(reader, &why);
 }
 
 /* Bytes, NaN and the like have no place in a schema; its size is that of its JSON. */
@@ -203,8 +240,8 @@ static int take_schema(struct job_reader *reader, const struct value *schema)
 	struct schema_mistake mistake = { .message = "" };
 	int answer = check_schema_text(reader, schema);
 
-	if (answer)
-		return answer;
+	if (answer || (reader->all && reader->all->count))
+		return answer; /* what is too long for a schema is not looked into */
 	answer = schema_compile(reader->arena, schema, SCHEMA_JSON, &reader->spec.output_schema,
 		&mistake, reader->err);
 	if (answer > 0)
@@ -215,14 +252,19 @@ static int take_schema(struct job_reader *reader, const struct value *schema)
 
 static int take_output(struct job_reader *reader)
 {
-	const struct value *schema = value_get(reader->params, "schema");
+	const struct value *schema = job_param(reader, "schema");
 	struct place at = job_key("output");
 
 	reader->spec.output = says(reader, "output", "json") ? OUTPUT_JSON : OUTPUT_TEXT;
 	if (!schema)
 		return 0;
-	if (says(reader, "output", "text"))
-		return job_refuse(reader, &at, "conflict", "a schema asks for output \"json\"");
+	if (says(reader, "output", "text")) {
+		int answer =
+			job_refuse(reader, &at, "conflict", "a schema asks for output \"json\"");
+
+		if (answer)
+			return answer;
+	}
 	reader->spec.output = OUTPUT_JSON;
 	return take_schema(reader, schema);
 }
@@ -236,12 +278,12 @@ static int take_switches(struct job_reader *reader)
 	spec->on_output_limit =
 		says(reader, "on_output_limit", "truncate") ? ON_OUTPUT_TRUNCATE : ON_OUTPUT_KILL;
 	spec->trace = says(reader, "trace", "off") ? TRACE_OFF : TRACE_STEPS;
-	spec->deterministic = value_as_bool(value_get(reader->params, "deterministic"), false);
+	spec->deterministic = value_as_bool(job_param(reader, "deterministic"), false);
 	spec->cache = says(reader, "cache", "use")       ? CACHE_USE
 		      : says(reader, "cache", "refresh") ? CACHE_REFRESH
 							 : CACHE_OFF;
-	spec->stream = value_as_bool(value_get(reader->params, "stream"), false);
-	spec->detach = value_as_bool(value_get(reader->params, "detach"), false);
+	spec->stream = value_as_bool(job_param(reader, "stream"), false);
+	spec->detach = value_as_bool(job_param(reader, "detach"), false);
 	return 0;
 }
 
@@ -261,6 +303,15 @@ static int (*const takes[])(struct job_reader *reader) = {
 	take_switches,
 };
 
+static int take_all(struct job_reader *reader)
+{
+	int answer = 0;
+
+	for (size_t i = 0; i < COUNT_OF(takes) && !answer; i++)
+		answer = takes[i](reader);
+	return answer;
+}
+
 int job_spec_from_value(struct arena *arena, const struct value *params,
 	const struct job_bounds *bounds, struct job_spec *ret_spec, struct job_refusal *ret_refusal,
 	struct err *err)
@@ -270,11 +321,31 @@ int job_spec_from_value(struct arena *arena, const struct value *params,
 	};
 	int answer = method_check_params(arena, METHOD_RUN, params, &reader.refusal, err);
 
-	for (size_t i = 0; i < COUNT_OF(takes) && !answer; i++)
-		answer = takes[i](&reader);
+	if (!answer)
+		answer = take_all(&reader);
 	if (answer > 0)
 		*ret_refusal = reader.refusal;
 	if (answer == 0)
 		*ret_spec = reader.spec;
 	return answer;
+}
+
+int job_spec_refusals(struct arena *arena, const struct value *params,
+	const struct job_bounds *bounds, struct job_refusals *refusals, struct err *err)
+{
+	struct schema_report shape = { NULL, 0, false };
+	struct job_reader reader = { .arena = arena,
+		.params = params,
+		.bounds = bounds,
+		.err = err,
+		.all = refusals,
+		.shape = &shape };
+
+	if (method_report_params(arena, METHOD_RUN, params, &shape, err) < 0)
+		return -1;
+	for (size_t i = 0; i < shape.count; i++)
+		if (note(&reader, &shape.errors[i]) < 0)
+			return -1;
+	refusals->more = refusals->more || shape.more;
+	return take_all(&reader);
 }

@@ -155,14 +155,20 @@ int method_refuse(struct arena *arena, struct job_refusal *ret_refusal,
 	return 1;
 }
 
+int method_report_params(struct arena *arena, enum method_id id, const struct value *params,
+	struct schema_report *ret_report, struct err *err)
+{
+	if (method_setup(err) < 0)
+		return -1;
+	return schema_check(arena, contracts.params[id], params, ret_report, err);
+}
+
 int method_check_params(struct arena *arena, enum method_id id, const struct value *params,
 	struct job_refusal *ret_refusal, struct err *err)
 {
 	struct schema_report report;
 
-	if (method_setup(err) < 0)
-		return -1;
-	if (schema_check(arena, contracts.params[id], params, &report, err) < 0)
+	if (method_report_params(arena, id, params, &report, err) < 0)
 		return -1;
 	if (report.count == 0)
 		return 0;

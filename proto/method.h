@@ -79,6 +79,10 @@ const struct schema *method_result(enum method_id id);
 int method_refuse(struct arena *arena, struct job_refusal *ret_refusal,
 	const struct schema_error *why, struct err *err);
 
+/* All that the contract says of params.  0, or -1. */
+int method_report_params(struct arena *arena, enum method_id id, const struct value *params,
+	struct schema_report *ret_report, struct err *err);
+
 /* Holds params against the contract.  0: good; 1: refused, *ret_refusal says why; -1: failure. */
 int method_check_params(struct arena *arena, enum method_id id, const struct value *params,
 	struct job_refusal *ret_refusal, struct err *err);
