@@ -80,7 +80,7 @@ struct request {
 	bool answered;
 	struct job_spec spec;
 	struct job_result result;
-	const struct value *replayed; /* the record that this repeats, or NULL */
+	const struct value *replayed;  /* the record that this repeats, or NULL */
 	struct job_refusals *refusals; /* of a check: all of them; NULL: none, or no memory */
 	struct request_failure failure;
 	const struct policy *policy;

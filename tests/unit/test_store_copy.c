@@ -200,9 +200,11 @@ TEST(what_is_no_store_is_refused)
 /* Somebody's own tables under our names: no view, no trigger, no odd column. */
 TEST(tables_that_are_not_ours_are_refused)
 {
-	static const char *const changes[] = {
+	static const char endless[] =
 		"DROP TABLE labels; CREATE VIEW labels AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL "
-		"SELECT x + 1 FROM r) SELECT 'env' AS name, x AS value, x AS key FROM r",
+		"SELECT x + 1 FROM r) SELECT 'env' AS name, x AS value, x AS key FROM r";
+	static const char *const changes[] = {
+		endless,
 		"CREATE TRIGGER t AFTER INSERT ON acts BEGIN DELETE FROM runs; END",
 		"CREATE TABLE more (x)",
 		"ALTER TABLE runs ADD COLUMN x GENERATED ALWAYS AS (zeroblob(100000000))",
@@ -242,7 +244,8 @@ TEST(a_damaged_copy_harms_nobody)
 
 	stock(&shop);
 	shop_reopen(&shop);
-	shop.store = (store_close(shop.store), NULL);
+	store_close(shop.store);
+	shop.store = NULL;
 	path_in(shop.folder, "ced.db", path);
 	CHECK_EQ_INT(stat(path, &st), 0);
 	for (int i = 0; i < VARIANTS; i++) {
