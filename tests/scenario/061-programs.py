@@ -8,6 +8,7 @@ A program says in comments at its beginning what it needs, and where the jail mu
     # stdin: text with \\n
     # env: NAME=value
     # inside: what stdout says inside, one line each, in place of what it says outside
+    # entrypoint: main.mjs      what the file is called
     # runtime: python-mp        runs in another runtime of that language; skipped where there is none
 """
 
@@ -30,7 +31,7 @@ AT_ONCE = 8
 PATIENT = {"wall_ms": 60000}  # a busy machine is not what is tried here
 SPECIAL = "--special"  # only programs for a runtime of their own; else only the others
 OUTSIDE_ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
-REMARK = re.compile(r"^(?:#|//) (args|stdin|env|inside|runtime): ?(.*)$")
+REMARK = re.compile(r"^(?:#|//) (args|stdin|env|entrypoint|inside|runtime): ?(.*)$")
 
 
 class Program:
@@ -40,6 +41,7 @@ class Program:
         with open(path, encoding="utf-8", newline="") as file:
             self.code = file.read()
         self.args, self.stdin, self.env, self.inside = [], None, {}, []
+        self.entrypoint = LANGUAGES[language][1]
         for line in self.code.splitlines():
             remark = REMARK.match(line)
             if remark:
@@ -54,13 +56,15 @@ class Program:
             self.stdin = (self.stdin or "") + text.encode().decode("unicode_escape")
         elif what == "env":
             self.env.update([text.split("=", 1)])
+        elif what == "entrypoint":
+            self.entrypoint = text
         elif what == "runtime":
             self.runtime = text
         else:
             self.inside.append(text)
 
     def params(self):
-        params = {"language": self.runtime, "code": self.code, "args": self.args, "env": self.env,
+        params = {"language": self.runtime, "code": self.code, "entrypoint": self.entrypoint, "args": self.args, "env": self.env,
                   "limits": PATIENT}
         if self.stdin is not None:
             params["stdin"] = self.stdin
@@ -68,14 +72,15 @@ class Program:
 
 
 def comparable(stream):
-    """As text without addresses of memory."""
+    """As text without addresses of memory, process ids, and how node came to start the program."""
     text = stream.decode(errors="replace") if isinstance(stream, bytes) else stream
-    return re.sub(r"\b0x[0-9a-f]{6,}", "0x...", text)
+    text = re.sub(r"(?m)^    at (.* \()?node:internal/.*\n", "", text)
+    return re.sub(r"\(node:\d+\)", "(node:...)", re.sub(r"\b0x[0-9a-f]{6,}", "0x...", text))
 
 
 def outside(program):
     """(stdout, stderr, exit code as a shell counts)"""
-    end, entrypoint, command = LANGUAGES[program.language]
+    entrypoint, command = program.entrypoint, LANGUAGES[program.language][2]
     with tempfile.TemporaryDirectory(prefix="ced-outside.") as folder:
         os.mkdir(folder + "/work")
         os.mkdir(folder + "/tmp")

@@ -1,0 +1,10 @@
+const crypto = require('crypto');
+const key = Buffer.alloc(32, 7), iv = Buffer.alloc(12, 9);
+const cipher = crypto.createCipheriv('aes-256-gcm', key, iv);
+const packed = Buffer.concat([cipher.update('geheim: grüße', 'utf8'), cipher.final()]);
+const open = crypto.createDecipheriv('aes-256-gcm', key, iv).setAuthTag(cipher.getAuthTag());
+console.log(packed.toString('hex'), open.update(packed, undefined, 'utf8') + open.final('utf8'));
+const { publicKey, privateKey } = crypto.generateKeyPairSync('ed25519');
+const signature = crypto.sign(null, Buffer.from('signed'), privateKey);
+console.log(signature.length, crypto.verify(null, Buffer.from('signed'), publicKey, signature), crypto.verify(null, Buffer.from('other'), publicKey, signature));
+console.log(crypto.randomBytes(16).length, crypto.randomUUID().length, crypto.randomInt(5) < 5);

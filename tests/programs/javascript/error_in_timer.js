@@ -1,0 +1,4 @@
+setTimeout(() => {
+  const list = null;
+  list.push(1);
+}, 1);

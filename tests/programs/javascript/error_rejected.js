@@ -1,0 +1,5 @@
+async function work() {
+  await null;
+  throw new RangeError('out of range');
+}
+work();

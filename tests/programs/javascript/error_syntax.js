@@ -1,0 +1,2 @@
+const good = 1;
+const bad = { a: 1, b: };

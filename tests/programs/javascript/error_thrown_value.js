@@ -1,0 +1,1 @@
+throw { code: 'E_OWN', toString() { return 'own'; } };

@@ -1,0 +1,12 @@
+// inside: listen EPERM
+// inside: connect EPERM
+// inside: lookup true
+const net = require('net');
+const server = net.createServer().on('error', (error) => { console.log('listen', error.code); next(); });
+server.listen(0, '127.0.0.1', () => { console.log('listen', 'works'); server.close(next); });
+function next() {
+  net.connect(1, '127.0.0.1').on('error', (error) => {
+    console.log('connect', error.code);
+    require('dns').lookup('nowhere.invalid', (e) => console.log('lookup', Boolean(e)));
+  });
+}

@@ -1,0 +1,1 @@
+process.stdin.on('data', () => console.log('data?')).on('end', () => console.log('end'));
