@@ -132,6 +132,14 @@ static int tell_refusal(struct cli *cli, const struct value *error)
 	return cli->command->run_statuses ? exits_for_error(error) : EXIT_FAILED;
 }
 
+static int call(struct cli *cli, const struct client_question *question,
+	const struct value **ret_result, struct err *err)
+{
+	if (cli->store)
+		return offline_call(cli, question->method, question->params, ret_result, err);
+	return client_call(cli->client, question, &cli->arena, ret_result, err);
+}
+
 int cli_ask(struct cli *cli, const char *method, struct value *params,
 	const struct client_watch *watch, const struct value **ret_result)
 {
@@ -142,13 +150,23 @@ int cli_ask(struct cli *cli, const char *method, struct value *params,
 
 	if (status != 0)
 		return status;
-	if (cli->store)
-		status = offline_call(cli, method, params, ret_result, &err);
-	else
-		status = client_call(cli->client, &question, &cli->arena, ret_result, &err);
+	status = call(cli, &question, ret_result, &err);
 	if (status < 0) {
 		(void)tell(cli, err_word(err.code), err.text, 0);
 		return EXIT_SERVICE;
 	}
 	return status == 0 ? 0 : tell_refusal(cli, *ret_result);
+}
+
+int cli_ask_quietly(struct cli *cli, const char *method, const struct value *params,
+	const struct value **ret_result, struct err *err)
+{
+	const struct client_watch patient = { .timeout_ms = ANSWER_MS };
+	const struct client_question question = { method, params, &patient };
+
+	if (!cli->store && !cli->client)
+		cli->client = client_open(client_socket_path(cli->socket, &cli->arena), err);
+	if (!cli->store && !cli->client)
+		return -1;
+	return call(cli, &question, ret_result, err);
 }

@@ -35,6 +35,10 @@ struct cli {
 int cli_ask(struct cli *cli, const char *method, struct value *params,
 	const struct client_watch *watch, const struct value **ret_result);
 
+/* The same without a word to anybody: 0 with the result, 1 with the error, -1 when it broke. */
+int cli_ask_quietly(struct cli *cli, const char *method, const struct value *params,
+	const struct value **ret_result, struct err *err);
+
 /* Tells what went wrong on our side and returns the exit status for it. */
 int cli_fail(struct cli *cli, const struct err *err);
 int cli_usage(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -57,6 +61,7 @@ extern const struct command trace_command;
 extern const struct command output_command;
 extern const struct command replay_command;
 extern const struct command stats_command;
+extern const struct command top_command;
 extern const struct command watch_command;
 extern const struct command runtimes_command;
 extern const struct command status_command;

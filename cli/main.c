@@ -29,6 +29,7 @@ static const struct {
 	{ NULL, &replay_command },
 	{ NULL, &stats_command },
 	{ "The daemon", &status_command },
+	{ NULL, &top_command },
 	{ NULL, &watch_command },
 	{ NULL, &runtimes_command },
 	{ NULL, &doctor_command },

@@ -1,0 +1,44 @@
+#include "cli/spark.h"
+#include "proto/base/container.h"
+#include "tests/check.h"
+
+static const char *draw(struct arena *arena, bool unicode, const int64_t *numbers, size_t count)
+{
+	const struct output out = { .unicode = unicode };
+
+	return spark_text(arena, &out, numbers, count);
+}
+
+TEST(a_bar_is_as_high_as_its_number)
+{
+	static const int64_t rising[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	static const int64_t odd[] = { -5, 0, 1, INT64_MAX, INT64_MIN };
+	struct arena arena;
+
+	arena_init(&arena, 1 << 20);
+	CHECK_STR(draw(&arena, true, rising, COUNT_OF(rising)), " ▂▃▄▅▆▇█");
+	CHECK_STR(draw(&arena, false, rising, COUNT_OF(rising)), " :-=+*#@");
+	CHECK_STR(draw(&arena, false, odd, COUNT_OF(odd)), "  .@ ");
+	arena_done(&arena);
+}
+
+TEST(nothing_is_blank_and_no_numbers_are_no_text)
+{
+	static const int64_t none[] = { 0, 0, 0 };
+	struct arena arena;
+
+	arena_init(&arena, 1 << 20);
+	CHECK_STR(draw(&arena, true, none, COUNT_OF(none)), "   ");
+	CHECK_STR(draw(&arena, true, none, 0), "");
+	arena_done(&arena);
+}
+
+TEST(without_memory_nothing_is_drawn)
+{
+	static const int64_t one[] = { 1 };
+	struct arena arena;
+
+	arena_init(&arena, 0);
+	CHECK_STR(draw(&arena, true, one, 1), "");
+	arena_done(&arena);
+}
