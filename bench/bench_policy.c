@@ -156,7 +156,7 @@ static void measure(
 {
 	static int64_t times[SERIES_COUNT][ROUNDS_MAX];
 	struct policy_question question = { policies_find(in->policies, "strict"), "python",
-		sample->code, NULL, &in->arena };
+		sample->code, NULL, &in->arena, false };
 	unsigned count = rounds / sample->share;
 
 	for (unsigned i = 0; i < count; i++) {

@@ -194,7 +194,8 @@ static int ask(struct request *request, struct bytes code, const char *hash)
 		.language = runtime_language(request->runtime),
 		.code = code,
 		.code_hash = hash,
-		.arena = &request->arena };
+		.arena = &request->arena,
+		.only_checks = request->is_check };
 	struct policy_verdict verdict;
 	struct err err = ERR_INIT;
 

@@ -244,10 +244,11 @@ static void take_languages(struct reader *reader, struct inspect_rules *rules)
 		take_language(reader, &rules->languages[i], rules->rule_count);
 }
 
-static bool rule_is_sound(const struct inspect_rule *rule)
+static bool rule_is_sound(const struct inspect_rule *rule, uint32_t rule_count)
 {
 	return rule->subject < SUBJECT_COUNT && rule->relation < RELATION_COUNT &&
-	       (rule->unless & ~(uint32_t)UNLESS_ALL) == 0;
+	       (rule->unless & ~(uint32_t)UNLESS_ALL) == 0 && rule->first < rule_count &&
+	       rule->beside <= rule_count;
 }
 
 static void take_rules(struct reader *reader, struct inspect_rules *rules)
@@ -260,7 +261,7 @@ static void take_rules(struct reader *reader, struct inspect_rules *rules)
 		return;
 	memcpy(rules->rules, bytes, size);
 	for (uint32_t i = 0; i < rules->rule_count; i++)
-		if (!rule_is_sound(&rules->rules[i]))
+		if (!rule_is_sound(&rules->rules[i], rules->rule_count))
 			reader->failed = true;
 }
 
@@ -284,9 +285,21 @@ static void take_lists(struct reader *reader, struct inspect_rules *rules)
 		take_list(reader, &rules->lists[i], &words_left);
 }
 
-static bool subject_has_list(uint32_t subject)
+bool inspect_subject_has_list(uint32_t subject)
 {
-	return subject != SUBJECT_ANY && subject != SUBJECT_MODULE;
+	return subject != SUBJECT_ANY && subject != SUBJECT_MODULE && subject != SUBJECT_OPAQUE &&
+	       subject != SUBJECT_DYNAMIC && subject != SUBJECT_DELIMITER &&
+	       subject != SUBJECT_BACKTICK && subject != SUBJECT_SUBSCRIPT;
+}
+
+static bool setting_is_sound(
+	const struct inspect_setting *setting, const struct inspect_rules *rules, uint32_t rule)
+{
+	if (setting->weight >= WEIGHT_COUNT)
+		return false;
+	return setting->weight == WEIGHT_OFF ||
+	       !inspect_subject_has_list(rules->rules[rule].subject) ||
+	       setting->list < rules->list_count;
 }
 
 static void take_policy(
@@ -300,8 +313,7 @@ static void take_policy(
 		return;
 	memcpy(policy->settings, bytes, size);
 	for (uint32_t i = 0; i < rules->rule_count; i++)
-		if (policy->settings[i].on && subject_has_list(rules->rules[i].subject) &&
-			policy->settings[i].list >= rules->list_count)
+		if (!setting_is_sound(&policy->settings[i], rules, i))
 			reader->failed = true;
 }
 
@@ -380,7 +392,7 @@ int inspect_findings_decode(struct arena *arena, const char *body, size_t len, u
 	struct inspect_findings found = { 0 };
 
 	found.count = take_count(&reader, INSPECT_FINDINGS_MAX);
-	found.cut = take_count(&reader, 1) == 1;
+	found.cut = take_count(&reader, WEIGHT_COUNT - 1);
 	found.findings = take_room(&reader, found.count, sizeof(*found.findings));
 	for (uint32_t i = 0; i < found.count && !reader.failed; i++)
 		take_finding(&reader, &found.findings[i], rule_count);

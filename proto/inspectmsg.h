@@ -85,6 +85,14 @@ enum inspect_subject {
 	SUBJECT_USE,      /* a path through imports, or one plain name that no import brings */
 	SUBJECT_MODULE,   /* a name that an import binds to a module */
 	SUBJECT_TEMPLATE, /* names that a format template reaches by attribute */
+	SUBJECT_TEXT,     /* what a constant expression says, as far as it is constant */
+	SUBJECT_URL,      /* the host of a URL in a text */
+	SUBJECT_OPAQUE, /* a text that looks packed, and is at least as long as the policy's number */
+	SUBJECT_COMMAND,   /* a word of the shell, without its quotes: a program's name */
+	SUBJECT_DYNAMIC,   /* a word of the shell that cannot be told beforehand */
+	SUBJECT_DELIMITER, /* of a here-document, when readers may differ about it */
+	SUBJECT_BACKTICK,  /* a substitution in backticks that hides something */
+	SUBJECT_SUBSCRIPT, /* a text with a substitution in what could be a subscript */
 	SUBJECT_COUNT,
 };
 
@@ -101,7 +109,8 @@ enum inspect_unless {
 	UNLESS_STORE = 1U << 2,     /* it is given a value here, not used */
 	UNLESS_PART = 1U << 3,      /* an attribute of it is used */
 	UNLESS_BOUND = 1U << 4,     /* it is the program's own name here for certain */
-	UNLESS_ALL = (1U << 5) - 1,
+	UNLESS_HARMLESS = 1U << 5,  /* the scope queries say that such a place does no harm */
+	UNLESS_ALL = (1U << 6) - 1,
 };
 
 struct inspect_rule {
@@ -109,6 +118,18 @@ struct inspect_rule {
 	uint32_t subject;  /* enum inspect_subject */
 	uint32_t relation; /* enum inspect_relation; ignored by SUBJECT_ANY */
 	uint32_t unless;   /* enum inspect_unless, or-ed */
+	uint32_t first;    /* the first rule of the same id: what they find is counted together */
+	uint32_t beside;   /* 1 + the first of those that must have found something too; 0: none */
+};
+
+/* What a finding of a rule weighs under a policy; when there is no room the heavier ones stay. */
+enum inspect_weight {
+	WEIGHT_OFF,
+	WEIGHT_QUIET, /* looked for because another rule stands beside it, and not told */
+	WEIGHT_OBSERVE,
+	WEIGHT_ASK,
+	WEIGHT_DENY,
+	WEIGHT_COUNT,
 };
 
 struct inspect_language {
@@ -128,8 +149,9 @@ struct inspect_list {
 
 /* How one policy uses one rule. */
 struct inspect_setting {
-	uint32_t on;
-	uint32_t list; /* index */
+	uint32_t weight; /* enum inspect_weight */
+	uint32_t list;   /* index */
+	uint32_t number; /* how many places are no finding yet; how long a text is opaque */
 };
 
 struct inspect_policy {
@@ -165,8 +187,12 @@ struct inspect_finding {
 struct inspect_findings {
 	struct inspect_finding *findings; /* sorted by place */
 	uint32_t count;
-	bool cut; /* there were more than INSPECT_FINDINGS_MAX */
+	uint32_t
+		cut; /* the weight of the heaviest that there was no room for; WEIGHT_OFF: all are here */
 };
+
+/* Whether what a subject finds is held against a list. */
+bool inspect_subject_has_list(uint32_t subject);
 
 /* Appends head and body. */
 int inspect_rules_encode(const struct inspect_rules *rules, struct buf *out, struct err *err);

@@ -11,7 +11,7 @@ static bool check_size(const char *code, size_t len, struct found *found)
 	(void)code;
 	if (len <= INSPECT_CODE_MAX)
 		return true;
-	found_add(found, INSPECT_BYTES_SIZE, 0, 0);
+	found_add(found, INSPECT_BYTES_SIZE, WEIGHT_DENY, 0, 0);
 	return false;
 }
 
@@ -21,7 +21,8 @@ static bool check_nul(const char *code, size_t len, struct found *found)
 
 	if (!nul)
 		return true;
-	found_add(found, INSPECT_BYTES_NUL, (uint32_t)(nul - code), (uint32_t)(nul - code));
+	found_add(found, INSPECT_BYTES_NUL, WEIGHT_DENY, (uint32_t)(nul - code),
+		(uint32_t)(nul - code));
 	return false;
 }
 
@@ -35,7 +36,8 @@ static bool check_utf8(const char *code, size_t len, struct found *found)
 		size_t before = at;
 
 		if (utf8_next(code, len, &at) < 0) {
-			found_add(found, INSPECT_BYTES_UTF8, (uint32_t)before, (uint32_t)before);
+			found_add(found, INSPECT_BYTES_UTF8, WEIGHT_DENY, (uint32_t)before,
+				(uint32_t)before);
 			break;
 		}
 	}
@@ -52,7 +54,7 @@ static bool check_cr(const char *code, size_t len, struct found *found)
 
 		at++;
 		if (at == end || *at != '\n') {
-			found_add(found, INSPECT_BYTES_CR, place, place);
+			found_add(found, INSPECT_BYTES_CR, WEIGHT_DENY, place, place);
 			return false;
 		}
 	}
@@ -131,7 +133,8 @@ static bool check_cookie(const char *code, size_t len, struct found *found)
 		if (cookie_len > 0 && !cookie_is_ours(cookie, cookie_len)) {
 			uint32_t place = (uint32_t)(cookie - code);
 
-			found_add(found, INSPECT_BYTES_COOKIE, place, place + (uint32_t)cookie_len);
+			found_add(found, INSPECT_BYTES_COOKIE, WEIGHT_DENY, place,
+				place + (uint32_t)cookie_len);
 			return false;
 		}
 		if (cookie_len > 0)
@@ -205,7 +208,8 @@ static bool check_depth(const char *code, size_t len, struct found *found)
 		if (step > 0 || depth > 0)
 			depth += (uint32_t)step;
 		if (depth > BYTES_DEPTH_MAX) {
-			found_add(found, INSPECT_BYTES_DEPTH, (uint32_t)at, (uint32_t)at + 1);
+			found_add(found, INSPECT_BYTES_DEPTH, WEIGHT_DENY, (uint32_t)at,
+				(uint32_t)at + 1);
 			return false;
 		}
 	}
@@ -230,8 +234,8 @@ static bool check_form_feed(const char *code, size_t len, struct found *found)
 		const char *feed = form_feed_in(code + at, end);
 
 		if (feed) {
-			found_add(found, INSPECT_BYTES_FORM_FEED, (uint32_t)(feed - code),
-				(uint32_t)(feed - code));
+			found_add(found, INSPECT_BYTES_FORM_FEED, WEIGHT_DENY,
+				(uint32_t)(feed - code), (uint32_t)(feed - code));
 			break;
 		}
 		at += end + 1;
@@ -251,7 +255,7 @@ static bool check_bidi(const char *code, size_t len, struct found *found)
 
 		if ((second == 0x80 && third >= 0xaa && third <= 0xae) ||
 			(second == 0x81 && third >= 0xa6 && third <= 0xa9)) {
-			found_add(found, INSPECT_BYTES_BIDI, (uint32_t)(at - code),
+			found_add(found, INSPECT_BYTES_BIDI, WEIGHT_DENY, (uint32_t)(at - code),
 				(uint32_t)(at - code));
 			break;
 		}

@@ -26,16 +26,32 @@ void found_done(struct found *found)
 void found_reset(struct found *found)
 {
 	found->count = 0;
-	found->cut = false;
+	found->cut = WEIGHT_OFF;
 }
 
-void found_add(struct found *found, uint32_t rule, uint32_t start, uint32_t end)
+static void leave_out(uint32_t *cut, uint32_t weight)
+{
+	if (weight > *cut)
+		*cut = weight;
+}
+
+void found_add(struct found *found, uint32_t rule, uint32_t weight, uint32_t start, uint32_t end)
 {
 	if (found->count == FOUND_MAX) {
-		found->cut = true;
+		leave_out(&found->cut, weight);
 		return;
 	}
-	found->ones[found->count++] = (struct found_one){ rule, { start, end } };
+	found->ones[found->count++] = (struct found_one){ rule, weight, { start, end } };
+}
+
+void found_drop(struct found *found, uint32_t rule)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < found->count; i++)
+		if (found->ones[i].rule != rule)
+			found->ones[count++] = found->ones[i];
+	found->count = count;
 }
 
 static int compare(uint32_t a, uint32_t b)
@@ -51,13 +67,55 @@ static int compare_ones(const void *left, const void *right)
 
 	if (order == 0)
 		order = compare(a->at.end, b->at.end);
+	if (order == 0)
+		order = compare(b->weight, a->weight);
 	return order ? order : compare(a->rule, b->rule);
 }
 
-static bool is_double(const struct found_one *ones, uint32_t i)
+/* Of those at the same place the first stays. */
+static void drop_doubles(struct found *found)
 {
-	return i > 0 && ones[i].at.start == ones[i - 1].at.start &&
-	       ones[i].at.end == ones[i - 1].at.end;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < found->count; i++) {
+		const struct found_one *one = &found->ones[i];
+		const struct found_one *last = count > 0 ? &found->ones[count - 1] : NULL;
+
+		if (!last || one->at.start != last->at.start || one->at.end != last->at.end)
+			found->ones[count++] = *one;
+	}
+	found->count = count;
+}
+
+/* The lightest that there is room for, and how many of that weight. */
+struct room {
+	uint32_t weight;
+	uint32_t count;
+};
+
+static struct room room_for(const struct found *found)
+{
+	uint32_t of[WEIGHT_COUNT] = { 0 };
+	struct room room = { WEIGHT_DENY, INSPECT_FINDINGS_MAX };
+
+	for (uint32_t i = 0; i < found->count; i++)
+		of[found->ones[i].weight]++;
+	while (room.weight > WEIGHT_OFF && of[room.weight] < room.count) {
+		room.count -= of[room.weight];
+		room.weight--;
+	}
+	return room;
+}
+
+/* Takes a place in the answer, if there is one for it. */
+static bool takes_room(struct room *room, const struct found_one *one)
+{
+	if (one->weight != room->weight)
+		return one->weight > room->weight;
+	if (room->count == 0)
+		return false;
+	room->count--;
+	return true;
 }
 
 /* What stands there: its first line, cut at a whole character.  Not UTF-8: nothing. */
@@ -102,17 +160,18 @@ struct inspect_findings found_report(struct found *found, const char *code, size
 {
 	struct inspect_findings report = { .findings = found->report, .cut = found->cut };
 	struct walk walk = { .code = code, .len = len, .line = 1, .column = 1 };
+	struct room room;
 
 	qsort(found->ones, found->count, sizeof(*found->ones), compare_ones);
+	drop_doubles(found);
+	room = room_for(found);
 	for (uint32_t i = 0; i < found->count; i++) {
 		const struct found_one *one = &found->ones[i];
 		struct inspect_finding *finding = &found->report[report.count];
 
-		if (is_double(found->ones, i))
+		if (!takes_room(&room, one)) {
+			leave_out(&report.cut, one->weight);
 			continue;
-		if (report.count == INSPECT_FINDINGS_MAX) {
-			report.cut = true;
-			break;
 		}
 		walk_to(&walk, one->at.start);
 		finding->rule = one->rule;

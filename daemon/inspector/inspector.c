@@ -30,6 +30,7 @@ struct inspector {
 	struct subject *pending;
 	uint32_t pending_count;
 	uint32_t pending_size;
+	uint32_t *counts; /* by the first rule of an id: how many places were found */
 	/* of the check at hand */
 	const struct language *language;
 	struct trial trial;
@@ -84,7 +85,8 @@ static int compile(struct inspector *inspector, struct err *err)
 	inspector->languages =
 		arena_array(&inspector->arena, struct language, rules->language_count);
 	inspector->lists = arena_array(&inspector->arena, struct words, rules->list_count);
-	if (!inspector->languages || !inspector->lists)
+	inspector->counts = arena_array(&inspector->arena, uint32_t, rules->rule_count);
+	if (!inspector->languages || !inspector->lists || !inspector->counts)
 		return err_set(err, ERR_MEMORY, "no memory for the rules");
 	for (uint32_t i = 0; i < rules->list_count; i++)
 		if (words_init(&inspector->lists[i], rules->lists[i].words, rules->lists[i].count) <
@@ -136,9 +138,33 @@ struct inspector *inspector_new(const char *body, size_t len, struct err *err)
 
 /* ---- holding subjects against rules -------------------------------------------------------- */
 
+/* How often a rule may find something before it is told; for others the number means another thing. */
+static uint32_t free_places(const struct inspector *inspector, uint32_t rule)
+{
+	return inspector->rules.rules[rule].subject == SUBJECT_OPAQUE
+		       ? 0
+		       : inspector->trial.settings[rule].number;
+}
+
 static void add_finding(struct inspector *inspector, uint32_t rule, struct place at)
 {
-	found_add(&inspector->found, INSPECT_BUILTIN_COUNT + rule, at.start, at.end);
+	uint32_t weight = inspector->trial.settings[rule].weight;
+	uint32_t count = ++inspector->counts[inspector->rules.rules[rule].first];
+
+	if (weight > WEIGHT_QUIET && count > free_places(inspector, rule))
+		found_add(
+			&inspector->found, INSPECT_BUILTIN_COUNT + rule, weight, at.start, at.end);
+}
+
+/* Takes back what was found by rules that stand beside others which found nothing. */
+static void drop_lonely(struct inspector *inspector)
+{
+	const struct inspect_rules *rules = &inspector->rules;
+
+	for (uint32_t i = 0; i < rules->rule_count; i++)
+		if (rules->rules[i].beside > 0 &&
+			inspector->counts[rules->rules[i].beside - 1] == 0)
+			found_drop(&inspector->found, INSPECT_BUILTIN_COUNT + i);
 }
 
 static uint32_t end_of_name(const struct inspector *inspector, struct place at)
@@ -151,6 +177,12 @@ static uint32_t end_of_name(const struct inspector *inspector, struct place at)
 static bool is_blank(char byte)
 {
 	return byte == ' ' || byte == '\t';
+}
+
+/* Behind one dot: `...name` spreads what the name stands for. */
+static bool is_behind_dot(const char *code, const char *name)
+{
+	return name > code && name[-1] == '.' && (name - 1 == code || name[-2] != '.');
 }
 
 /*
@@ -168,10 +200,15 @@ static bool is_excused_at_sight(const struct inspector *inspector, const struct 
 		behind++;
 	if ((suspect->unless & UNLESS_STORE) && imports_hold(&inspector->imports, suspect->name))
 		return true;
-	if ((suspect->unless & UNLESS_ATTRIBUTE) && before > inspector->trial.code &&
-		before[-1] == '.')
+	if ((suspect->unless & UNLESS_ATTRIBUTE) && is_behind_dot(inspector->trial.code, before))
 		return true;
 	return (suspect->unless & UNLESS_PART) && *behind == '.';
+}
+
+/* Whether it is the first name of what was found that may be excused, and not all of it. */
+static bool subject_is_name(uint32_t subject)
+{
+	return subject >= SUBJECT_WORD && subject <= SUBJECT_MODULE;
 }
 
 /* Adds a finding, or a suspect when something might still excuse it. */
@@ -184,8 +221,9 @@ static void report(struct inspector *inspector, uint32_t rule, const struct subj
 		add_finding(inspector, rule, subject->at);
 		return;
 	}
-	suspect.name.start = subject->names[0].start;
-	suspect.name.end = end_of_name(inspector, subject->names[0]);
+	suspect.name = subject->names[0];
+	if (subject_is_name(inspector->rules.rules[rule].subject))
+		suspect.name.end = end_of_name(inspector, subject->names[0]);
 	suspect.by_import = trial_needs_imports(&inspector->trial, rule);
 	if (is_excused_at_sight(inspector, &suspect))
 		return;
@@ -204,12 +242,14 @@ static bool try_rules(struct inspector *inspector, const struct subject *subject
 	for (uint32_t i = 0; i < subject->rules.count; i++) {
 		uint32_t rule = subject->rules.first + i;
 
-		if (!inspector->trial.settings[rule].on)
+		struct subject found = *subject;
+
+		if (inspector->trial.settings[rule].weight == WEIGHT_OFF)
 			continue;
 		if (trial_needs_imports(&inspector->trial, rule) != with_imports)
 			others = true;
-		else if (trial_fits(&inspector->trial, rule, subject, &word))
-			report(inspector, rule, subject);
+		else if (trial_fits(&inspector->trial, rule, &found, &word))
+			report(inspector, rule, &found);
 	}
 	return others;
 }
@@ -311,7 +351,10 @@ static bool look(
 		return false;
 	if (!try_pending(inspector, deadline_us))
 		return false;
-	return judge_suspects(inspector) && !inspector->gave_up && !inspector->imports.failed;
+	if (!judge_suspects(inspector))
+		return false;
+	drop_lonely(inspector);
+	return !inspector->gave_up && !inspector->imports.failed;
 }
 
 static void begin(struct inspector *inspector, const struct inspect_check *check)
@@ -326,6 +369,7 @@ static void begin(struct inspector *inspector, const struct inspect_check *check
 	};
 	inspector->pending_count = 0;
 	inspector->gave_up = false;
+	memset(inspector->counts, 0, inspector->rules.rule_count * sizeof(*inspector->counts));
 	found_reset(&inspector->found);
 	imports_reset(&inspector->imports);
 	scopes_reset(&inspector->scopes, check->code);
@@ -340,7 +384,7 @@ int inspector_check(struct inspector *inspector, const struct inspect_check *che
 	begin(inspector, check);
 	if (bytes_check(check->code, check->code_len, &inspector->found) &&
 		!look(inspector, check, deadline_us))
-		found_add(&inspector->found, INSPECT_LATE, 0, 0);
+		found_add(&inspector->found, INSPECT_LATE, WEIGHT_DENY, 0, 0);
 	syntax_forget(inspector->language->syntax);
 	*ret_findings = found_report(&inspector->found, check->code, check->code_len);
 	return 0;

@@ -17,7 +17,7 @@ static bool is_ascii(const char *text, size_t len)
 	return all < 0x80;
 }
 
-static void append(struct name *name, const char *text, size_t len)
+void path_append(struct name *name, const char *text, size_t len)
 {
 	size_t room = NAME_BYTES_MAX - name->len;
 
@@ -38,8 +38,8 @@ static void append_normalised(struct name *name, const char *text, size_t len)
 	utf8proc_int32_t points[POINTS_MAX + 1];
 	utf8proc_ssize_t count;
 
-	if (is_ascii(text, len)) {
-		append(name, text, len);
+	if (is_ascii(text, len) || len > (size_t)4 * NAME_BYTES_MAX) {
+		path_append(name, text, len);
 		return;
 	}
 	count = utf8proc_decompose(
@@ -47,11 +47,68 @@ static void append_normalised(struct name *name, const char *text, size_t len)
 	if (count >= 0 && count <= POINTS_MAX)
 		count = utf8proc_reencode(points, count, nfkc);
 	if (count >= 0 && count <= POINTS_MAX * 4) {
-		append(name, (const char *)points, (size_t)count);
+		path_append(name, (const char *)points, (size_t)count);
 		return;
 	}
-	append(name, text, len);
+	path_append(name, text, len);
 	name->cut = true;
+}
+
+/* ---- escapes of JavaScript ------------------------------------------------------------------ */
+
+static bool is_hex(char byte)
+{
+	return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
+}
+
+/* The length of \uXXXX or \u{X...} at the front, 0 when there is none. */
+static size_t escape_span(const char *text, size_t len)
+{
+	size_t at = 2;
+
+	if (len < 6 || text[0] != '\\' || text[1] != 'u')
+		return 0;
+	if (text[2] == '{') {
+		while (++at < len && is_hex(text[at]))
+			;
+		return at > 3 && at < len && text[at] == '}' ? at + 1 : 0;
+	}
+	while (at < 6 && is_hex(text[at]))
+		at++;
+	return at == 6 ? at : 0;
+}
+
+static uint32_t escape_point(const char *text, size_t span)
+{
+	uint32_t point = 0;
+
+	for (size_t i = 2; i < span; i++)
+		if (is_hex(text[i]) && point < 0x110000)
+			point = point * 16 +
+				(text[i] <= '9' ? (uint32_t)(text[i] - '0')
+						: (uint32_t)(text[i] | 0x20) - 'a' + 10);
+	return point;
+}
+
+/* Without its escapes.  Words of lists are ASCII, so any other character may stand for the rest. */
+static void append_unescaped(struct name *name, const char *text, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		size_t span = escape_span(text + at, len - at);
+		uint32_t point = span > 0 ? escape_point(text + at, span) : 0;
+		char byte = point > 0x1f && point < 0x7f ? (char)point : '\x02';
+
+		path_append(name, span > 0 ? &byte : text + at, 1);
+		at += span > 0 ? span : 1;
+	}
+}
+
+static void append_part(struct name *name, const char *text, size_t len)
+{
+	if (memchr(text, '\\', len))
+		append_unescaped(name, text, len);
+	else
+		append_normalised(name, text, len);
 }
 
 void name_read(const char *text, size_t len, struct name *ret_name)
@@ -59,14 +116,14 @@ void name_read(const char *text, size_t len, struct name *ret_name)
 	ret_name->len = 0;
 	ret_name->cut = false;
 	ret_name->text[0] = '\0';
-	append_normalised(ret_name, text, len);
+	append_part(ret_name, text, len);
 }
 
 void path_join(struct name *path, const char *part, size_t len)
 {
 	if (path->len > 0)
-		append(path, ".", 1);
-	append_normalised(path, part, len);
+		path_append(path, ".", 1);
+	append_part(path, part, len);
 }
 
 /* Skips what may stand between the parts of a path. */
@@ -88,7 +145,7 @@ static bool is_name_byte(char byte)
 {
 	unsigned char c = (unsigned char)byte;
 
-	return c >= 0x80 || c == '_' || (c >= '0' && c <= '9') ||
+	return c >= 0x80 || c == '_' || c == '$' || (c >= '0' && c <= '9') ||
 	       ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
@@ -96,8 +153,13 @@ size_t name_span(const char *text, size_t len)
 {
 	size_t at = 0;
 
-	while (at < len && is_name_byte(text[at]))
-		at++;
+	while (at < len) {
+		size_t escape = text[at] == '\\' ? escape_span(text + at, len - at) : 0;
+
+		if (escape == 0 && !is_name_byte(text[at]))
+			break;
+		at += escape > 0 ? escape : 1;
+	}
 	return at;
 }
 

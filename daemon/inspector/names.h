@@ -1,7 +1,8 @@
 /*
  * Names as the language sees them, not as they are spelt.
  *
- * Python compares identifiers after NFKC normalisation, so `ｅｖａｌ` is eval.  A path is names
+ * Python compares identifiers after NFKC normalisation, so `ｅｖａｌ` is eval; in JavaScript
+ * `\u0065val` is.  A path is names
  * joined by dots; white space, comments and line continuations may stand between its parts and
  * mean nothing.
  */
@@ -18,14 +19,17 @@ struct name {
 	char text[NAME_BYTES_MAX + 1];
 };
 
-/* How many bytes at the front belong to a name. */
+/* How many bytes at the front belong to a name; JavaScript's \u escapes do. */
 size_t name_span(const char *text, size_t len);
 
-/* One name.  Bytes that are not UTF-8 are kept as they are. */
+/* One name, its escapes undone.  Bytes that are not UTF-8 are kept as they are. */
 void name_read(const char *text, size_t len, struct name *ret_name);
 
 /* A path.  False when the text is anything else, such as a call; then *ret_name is undefined. */
 bool path_read(const char *text, size_t len, struct name *ret_name);
+
+/* Appends bytes as they are. */
+void path_append(struct name *path, const char *text, size_t len);
 
 /* Appends "." and `part`, or `part` alone to an empty path. */
 void path_join(struct name *path, const char *part, size_t len);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/inspector/bytes_check.h"
+#include "daemon/inspector/shellword.h"
 #include "proto/inspectmsg.h"
 
 /* What excuses a single name, by the capture that says so. */
@@ -12,6 +13,7 @@ static const uint32_t excuses[CAPTURE_COUNT] = {
 	[CAPTURE_KEYWORD] = UNLESS_KEYWORD,
 	[CAPTURE_STORE] = UNLESS_STORE,
 	[CAPTURE_PART] = UNLESS_PART,
+	[CAPTURE_HARMLESS] = UNLESS_HARMLESS,
 };
 
 int scopes_init(struct scopes *scopes)
@@ -22,7 +24,9 @@ int scopes_init(struct scopes *scopes)
 	scopes->bindings = calloc(BINDINGS_MAX, sizeof(*scopes->bindings));
 	scopes->regions = calloc(REGIONS_MAX, sizeof(*scopes->regions));
 	scopes->unbound = calloc(SUSPECTS_MAX, sizeof(*scopes->unbound));
-	if (scopes->suspects && scopes->bindings && scopes->regions && scopes->unbound)
+	scopes->calls = calloc(CALLS_MAX, sizeof(*scopes->calls));
+	if (scopes->suspects && scopes->bindings && scopes->regions && scopes->unbound &&
+		scopes->calls)
 		return 0;
 	scopes_done(scopes);
 	return -1;
@@ -34,6 +38,7 @@ void scopes_done(struct scopes *scopes)
 	free(scopes->bindings);
 	free(scopes->regions);
 	free(scopes->unbound);
+	free(scopes->calls);
 	map_done(&scopes->names);
 	*scopes = (struct scopes){ 0 };
 }
@@ -51,6 +56,7 @@ void scopes_reset(struct scopes *scopes, const char *code)
 	scopes->region_count = 0;
 	scopes->name_count = 0;
 	scopes->joined_count = 0;
+	scopes->call_count = 0;
 	scopes->all_joined = false;
 	scopes->too_much = false;
 }
@@ -140,12 +146,35 @@ static void excuse_at(struct scopes *scopes, struct place at, uint32_t excuse)
 	}
 }
 
+/* Where the grammar takes a sum for commands. */
+static void excuse_sum(struct scopes *scopes, struct place at)
+{
+	if (!shellword_is_sum(scopes->code + at.start, at.end - at.start))
+		return;
+	for (uint32_t i = first_from(scopes, at.start); i < scopes->suspect_count; i++) {
+		struct suspect *suspect = &scopes->suspects[i];
+
+		if (suspect->name.start >= at.end)
+			return;
+		if (suspect->unless & UNLESS_HARMLESS)
+			suspect->excused = true;
+	}
+}
+
 static void add_region(struct scopes *scopes, struct place at, bool is_class)
 {
 	if (scopes->region_count == REGIONS_MAX)
 		scopes->too_much = true;
 	else
 		scopes->regions[scopes->region_count++] = (struct region){ at, is_class };
+}
+
+static void add_call(struct scopes *scopes, struct place at)
+{
+	if (scopes->call_count == CALLS_MAX)
+		scopes->too_much = true;
+	else
+		scopes->calls[scopes->call_count++] = at;
 }
 
 static void check_statement(struct scopes *scopes, struct place at)
@@ -205,6 +234,10 @@ static struct binding binding_of(const struct match *match)
 			binding.range.start = at.end;
 		} else if (what == CAPTURE_WITHIN) {
 			binding.range.end = at.end;
+		} else if (what == CAPTURE_LATER) {
+			binding.in_function = false;
+			binding.later = true;
+			binding.range.end = UINT32_MAX;
 		}
 	}
 	return binding;
@@ -248,6 +281,10 @@ void scopes_note(struct scopes *scopes, const struct match *match)
 			check_statement(scopes, at);
 		else if (what == CAPTURE_FUNCTION || what == CAPTURE_CLASS)
 			add_region(scopes, at, what == CAPTURE_CLASS);
+		else if (what == CAPTURE_SUM)
+			excuse_sum(scopes, at);
+		else if (what == CAPTURE_CALL)
+			add_call(scopes, at);
 	}
 }
 
@@ -296,6 +333,22 @@ static bool binds(const struct binding *binding, const struct suspect *suspect)
 	       suspect->name.start < binding->range.end;
 }
 
+/* A name that is defined further down is there by the time that a function runs. */
+static bool comes_in_time(
+	const struct scopes *scopes, const struct binding *binding, const struct region *region)
+{
+	return !binding->later || (region && binding->place < scopes->first_call);
+}
+
+static void find_first_call(struct scopes *scopes)
+{
+	scopes->first_call = UINT32_MAX;
+	for (uint32_t i = 0; i < scopes->call_count; i++)
+		if (scopes->calls[i].start < scopes->first_call &&
+			!region_around(scopes, scopes->calls[i].start))
+			scopes->first_call = scopes->calls[i].start;
+}
+
 static bool is_bound(const struct scopes *scopes, const struct suspect *suspect)
 {
 	const struct region *region = region_around(scopes, suspect->name.start);
@@ -305,7 +358,8 @@ static bool is_bound(const struct scopes *scopes, const struct suspect *suspect)
 	for (uint32_t i = 0; i < scopes->binding_count; i++) {
 		const struct binding *binding = &scopes->bindings[i];
 
-		if (binds(binding, suspect) && !is_skipped(binding, region))
+		if (binds(binding, suspect) && !is_skipped(binding, region) &&
+			comes_in_time(scopes, binding, region))
 			return true;
 	}
 	return false;
@@ -315,6 +369,7 @@ void scopes_judge(struct scopes *scopes)
 {
 	for (uint32_t i = 0; i < scopes->binding_count; i++)
 		settle(scopes, &scopes->bindings[i]);
+	find_first_call(scopes);
 	for (uint32_t i = 0; i < scopes->suspect_count; i++) {
 		struct suspect *suspect = &scopes->suspects[i];
 

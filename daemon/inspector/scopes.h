@@ -12,6 +12,8 @@
  *     block that the statement stands in;
  *   - never in the body of a class, which falls back to what lies outside: a name that the class
  *     binds itself skips the function around it and goes straight to what is global;
+ *   - in the functions of a shell's program, where a name that is defined further down counts when
+ *     nothing outside of functions can call one before the definition;
  *   - never when the program deletes the name or declares it global anywhere.
  *
  * Where the tree joins lines that Python keeps apart, it cannot be believed and excuses nothing.
@@ -30,6 +32,7 @@
 #define BINDINGS_MAX 4096U
 #define REGIONS_MAX  8192U
 #define JOINED_MAX   64U
+#define CALLS_MAX    4096U
 
 struct suspect {
 	uint32_t rule;     /* carried for the caller */
@@ -48,6 +51,7 @@ struct binding {
 	bool is_local;    /* and not a name of the whole program */
 	bool not_in_class;
 	bool by_import;
+	bool later; /* in functions only, and only if nothing calls one before `place` */
 	struct place range;
 };
 
@@ -68,9 +72,12 @@ struct scopes {
 	uint32_t name_count;
 	struct place joined[JOINED_MAX];
 	uint32_t joined_count;
-	struct map names; /* name -> name_id + 1 */
-	bool all_joined;  /* there are more than JOINED_MAX */
-	bool too_much;    /* bindings or regions are missing */
+	struct place *calls; /* CALLS_MAX of them: what might call a function */
+	uint32_t call_count;
+	uint32_t first_call; /* outside of functions: where it begins */
+	struct map names;    /* name -> name_id + 1 */
+	bool all_joined;     /* there are more than JOINED_MAX */
+	bool too_much;       /* bindings or regions are missing */
 };
 
 int scopes_init(struct scopes *scopes);

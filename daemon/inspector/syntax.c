@@ -14,7 +14,7 @@
 /* Matches that a query may have begun and not ended.  Past it matches would be lost in silence. */
 #define UNFINISHED_MATCHES_MAX 65536U
 #define UNREADABLE_MAX         16U
-#define WORDS_OF_ANY_MAX       8U
+#define WORDS_OF_ANY_MAX       12U
 
 const TSLanguage *tree_sitter_python(void);
 const TSLanguage *tree_sitter_javascript(void);
@@ -39,20 +39,28 @@ static const char *const capture_words[CAPTURE_COUNT] = {
 	[CAPTURE_KEYWORD] = "keyword",
 	[CAPTURE_STORE] = "store",
 	[CAPTURE_PART] = "part",
+	[CAPTURE_HARMLESS] = "harmless",
+	[CAPTURE_SUM] = "sum",
 	[CAPTURE_BIND] = "bind",
 	[CAPTURE_IMPORTED] = "imported",
 	[CAPTURE_IN] = "in",
 	[CAPTURE_BLOCK] = "block",
 	[CAPTURE_AFTER] = "after",
 	[CAPTURE_WITHIN] = "within",
+	[CAPTURE_LATER] = "later",
+	[CAPTURE_CALL] = "call",
 	[CAPTURE_UNBIND] = "unbind",
 	[CAPTURE_STATEMENT] = "statement",
 	[CAPTURE_FUNCTION] = "function",
 	[CAPTURE_CLASS] = "class",
 };
 
-/* (#any-of? @_capture "word" ...): the pattern counts only when the name is one of these. */
+/*
+ * (#any-of? @_capture "word" ...): the pattern counts only when the name is one of these;
+ * #not-any-of?: only when it is none of them.
+ */
 struct any_of {
+	bool not ;
 	uint32_t capture;
 	uint32_t count;                      /* 0: no condition */
 	const char *words[WORDS_OF_ANY_MAX]; /* live as long as the query */
@@ -103,13 +111,19 @@ static const char *string_of(const struct query *query, const TSQueryPredicateSt
 	return ts_query_string_value_for_id(query->query, step->value_id, &len);
 }
 
+static bool is_any_of(const char *word, struct any_of *condition)
+{
+	condition->not = strcmp(word, "not-any-of?") == 0;
+	return condition->not || strcmp(word, "any-of?") == 0;
+}
+
 /* Steps of one predicate: its name, a capture, words, and a mark for the end. */
 static bool read_any_of(const struct query *query, const TSQueryPredicateStep *steps,
 	uint32_t count, struct any_of *condition)
 {
 	if (count < 4 || count - 3 > WORDS_OF_ANY_MAX ||
 		steps[0].type != TSQueryPredicateStepTypeString ||
-		strcmp(string_of(query, &steps[0]), "any-of?") != 0 ||
+		!is_any_of(string_of(query, &steps[0]), condition) ||
 		steps[1].type != TSQueryPredicateStepTypeCapture)
 		return false;
 	condition->capture = steps[1].value_id;
@@ -135,10 +149,50 @@ static int read_conditions(struct query *query, struct err *err)
 
 		if (count > 0 && !read_any_of(query, steps, count, &query->conditions[i]))
 			return err_set(err, ERR_INVALID,
-				"the pattern at byte %u has a condition other than one #any-of?",
+				"the pattern at byte %u has a condition other than one #any-of? or #not-any-of?",
 				ts_query_start_byte_for_pattern(query->query, i));
 	}
 	return 0;
+}
+
+static const char *fault_word(TSQueryError kind)
+{
+	static const char *const words[] = {
+		[TSQueryErrorNone] = "no fault",
+		[TSQueryErrorSyntax] = "this is no query",
+		[TSQueryErrorNodeType] = "the grammar has no such node",
+		[TSQueryErrorField] = "the grammar has no such field",
+		[TSQueryErrorCapture] = "no such capture is in the pattern",
+		[TSQueryErrorStructure] = "the grammar never has this in that",
+		[TSQueryErrorLanguage] = "the grammar is of another age",
+	};
+
+	return words[kind];
+}
+
+/* Says in which file (lines `;@ file` stand in front of each), in which line, and near what. */
+static int complain_at(const char *text, size_t len, size_t at, const char *what, struct err *err)
+{
+	const char *file = "the query";
+	size_t file_len = strlen(file);
+	const char *near = text + (at < len ? at : len);
+	size_t near_len = 0;
+	unsigned line = 1;
+
+	for (const char *byte = text; byte < near; byte++) {
+		if (*byte != '\n')
+			continue;
+		line++;
+		if (near - byte > 4 && memcmp(byte + 1, ";@ ", 3) == 0) {
+			file = byte + 4;
+			file_len = strcspn(file, "\n");
+			line = 0;
+		}
+	}
+	while (near_len < 40 && near + near_len < text + len && near[near_len] != '\n')
+		near_len++;
+	return err_set(err, ERR_INVALID, "%.*s line %u: %s: %.*s", (int)file_len, file, line, what,
+		(int)near_len, near);
 }
 
 static int query_init(struct query *query, const TSLanguage *language, const char *text, size_t len,
@@ -149,8 +203,7 @@ static int query_init(struct query *query, const TSLanguage *language, const cha
 
 	query->query = ts_query_new(language, text, (uint32_t)len, &at, &kind);
 	if (!query->query)
-		return err_set(err, ERR_INVALID, "the query has a fault of kind %d at byte %u",
-			(int)kind, at);
+		return complain_at(text, len, at, fault_word(kind), err);
 	if (name_captures(query, err) < 0)
 		return -1;
 	return read_conditions(query, err);
@@ -296,20 +349,18 @@ void syntax_add_unreadable(struct syntax *syntax, struct found *found)
 		bool is_fault = ts_node_is_error(node) || ts_node_is_missing(node);
 
 		if (is_fault && ++count <= UNREADABLE_MAX)
-			found_add(found, INSPECT_SYNTAX_UNREADABLE, ts_node_start_byte(node),
-				ts_node_end_byte(node));
+			found_add(found, INSPECT_SYNTAX_UNREADABLE, WEIGHT_DENY,
+				ts_node_start_byte(node), ts_node_end_byte(node));
 		inside = !is_fault && ts_node_has_error(node);
 	} while (count < UNREADABLE_MAX && walk_on(&cursor, inside));
 	ts_tree_cursor_delete(&cursor);
 }
 
-static bool holds(
+static bool is_any(
 	const struct syntax *syntax, const struct any_of *condition, const TSQueryMatch *raw)
 {
 	struct name name;
 
-	if (condition->count == 0)
-		return true;
 	for (uint16_t i = 0; i < raw->capture_count; i++) {
 		TSNode node = raw->captures[i].node;
 		uint32_t start = ts_node_start_byte(node);
@@ -322,6 +373,12 @@ static bool holds(
 				return true;
 	}
 	return false;
+}
+
+static bool holds(
+	const struct syntax *syntax, const struct any_of *condition, const TSQueryMatch *raw)
+{
+	return condition->count == 0 || is_any(syntax, condition, raw) != condition->not ;
 }
 
 static void fill_match(const struct query *query, const TSQueryMatch *raw, struct match *match)

@@ -29,14 +29,18 @@ enum capture {
 	CAPTURE_KEYWORD,   /* @keyword: the name of an argument in a call */
 	CAPTURE_STORE,     /* @store: is given a value here */
 	CAPTURE_PART,      /* @part: an attribute of it is used */
+	CAPTURE_HARMLESS,  /* @harmless: what it is used for here does no harm */
+	CAPTURE_SUM, /* @sum: if it is $((...)), as the shell reads it, its words are no commands */
 	/* in scope, about where names are the program's own */
 	CAPTURE_BIND, /* @bind: makes the name local to the function it stands in … */
 	CAPTURE_IMPORTED, /* @imported: the same, by an import: what it brings is looked at by other rules */
-	CAPTURE_IN,        /* @in: … or to this range … */
-	CAPTURE_BLOCK,     /* @block: … or to this range, but not in the body of a class … */
-	CAPTURE_AFTER,     /* @after: … or, not in a class, from behind this … */
-	CAPTURE_WITHIN,    /* @within: … to the end of this */
-	CAPTURE_UNBIND,    /* @unbind: no name in here is ever taken for the program's own */
+	CAPTURE_IN,     /* @in: … or to this range … */
+	CAPTURE_BLOCK,  /* @block: … or to this range, but not in the body of a class … */
+	CAPTURE_AFTER,  /* @after: … or, not in a class, from behind this … */
+	CAPTURE_WITHIN, /* @within: … to the end of this */
+	CAPTURE_LATER,  /* @later: … or in every function, if nothing calls one before this … */
+	CAPTURE_CALL,   /* @call: … as this might, outside of functions */
+	CAPTURE_UNBIND, /* @unbind: no name in here is ever taken for the program's own */
 	CAPTURE_STATEMENT, /* @statement: one statement of one line, as the tree sees it */
 	CAPTURE_FUNCTION,  /* @function: the body of a function */
 	CAPTURE_CLASS,     /* @class: the body of a class */

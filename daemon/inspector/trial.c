@@ -1,6 +1,11 @@
 #include "daemon/inspector/trial.h"
 
+#include <string.h>
+
+#include "daemon/inspector/literal.h"
+#include "daemon/inspector/shellword.h"
 #include "daemon/inspector/template.h"
+#include "daemon/inspector/wording.h"
 
 static bool is_dunder(const struct name *name)
 {
@@ -81,10 +86,74 @@ static bool read_path(
 	return true;
 }
 
-bool trial_fits(const struct trial *trial, uint32_t rule, const struct subject *subject,
-	const struct name *word)
+/* A text that is not constant is in no list for certain. */
+static bool text_fits(const struct trial *trial, uint32_t rule, const struct subject *subject)
+{
+	struct name literal;
+
+	literal_read(
+		trial->code + subject->at.start, subject->at.end - subject->at.start, &literal);
+	if (trial->rules[rule].relation == RELATION_NOT_IN && literal_is_open(&literal))
+		return true;
+	return applies(trial, rule, literal_is_in(&literal, list_of(trial, rule)));
+}
+
+static bool url_fits(const struct trial *trial, uint32_t rule, struct subject *subject)
+{
+	bool in_list = trial->rules[rule].relation == RELATION_IN;
+	uint32_t base = subject->at.start;
+	size_t start = 0;
+	size_t end = 0;
+
+	if (!wording_has_url(trial->code + base, subject->at.end - base, list_of(trial, rule),
+		    in_list, &start, &end))
+		return false;
+	subject->at = (struct place){ base + (uint32_t)start, base + (uint32_t)end };
+	return true;
+}
+
+static bool read_shellword(
+	const struct trial *trial, const struct subject *subject, struct name *ret_word)
+{
+	const char *text = trial->code + subject->at.start;
+
+	return shellword_read(
+		text, subject->at.end - subject->at.start, trial->code + subject->at.end, ret_word);
+}
+
+/* The host's own programs are known by their names wherever they lie. */
+static void forget_folder(struct name *word)
+{
+	static const char *const folders[] = { "/usr/local/bin/", "/usr/bin/", "/bin/",
+		"/usr/sbin/", "/sbin/" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		size_t len = strlen(folders[i]);
+
+		if (strncmp(word->text, folders[i], len) == 0) {
+			memmove(word->text, word->text + len, word->len - len + 1);
+			word->len -= len;
+			return;
+		}
+	}
+}
+
+static bool command_fits(const struct trial *trial, uint32_t rule, const struct subject *subject)
+{
+	struct name word;
+	bool open = !read_shellword(trial, subject, &word);
+
+	if (open && trial->rules[rule].relation == RELATION_NOT_IN)
+		return false; /* what cannot be told is for rules that find what is dynamic */
+	forget_folder(&word);
+	return applies(trial, rule, literal_is_in(&word, list_of(trial, rule)));
+}
+
+bool trial_fits(
+	const struct trial *trial, uint32_t rule, struct subject *subject, const struct name *word)
 {
 	const char *code = trial->code;
+	size_t len = subject->at.end - subject->at.start;
 	struct name path;
 
 	switch ((enum inspect_subject)trial->rules[rule].subject) {
@@ -101,8 +170,24 @@ bool trial_fits(const struct trial *trial, uint32_t rule, const struct subject *
 	case SUBJECT_MODULE:
 		return is_module(trial, word);
 	case SUBJECT_TEMPLATE:
-		return template_reaches(code + subject->at.start,
-			subject->at.end - subject->at.start, list_of(trial, rule));
+		return template_reaches(code + subject->at.start, len, list_of(trial, rule));
+	case SUBJECT_TEXT:
+		return text_fits(trial, rule, subject);
+	case SUBJECT_URL:
+		return url_fits(trial, rule, subject);
+	case SUBJECT_OPAQUE:
+		return wording_is_opaque(
+			code + subject->at.start, len, trial->settings[rule].number);
+	case SUBJECT_COMMAND:
+		return command_fits(trial, rule, subject);
+	case SUBJECT_DYNAMIC:
+		return !read_shellword(trial, subject, &path);
+	case SUBJECT_DELIMITER:
+		return !shellword_is_plain_delimiter(code + subject->at.start, len);
+	case SUBJECT_BACKTICK:
+		return shellword_hides_backtick(code + subject->at.start, len);
+	case SUBJECT_SUBSCRIPT:
+		return shellword_hides_subscript(code + subject->at.start, len);
 	case SUBJECT_COUNT:
 		break;
 	}

@@ -31,15 +31,15 @@ struct trial {
 	const struct inspect_setting *settings; /* of the policy */
 	const struct words *lists;
 	const struct imports *imports;
-	const char *code;
+	const char *code; /* ends with a NUL */
 };
 
 /* Whether the rule can be tried only when all imports are known. */
 bool trial_needs_imports(const struct trial *trial, uint32_t rule);
 
 /*
- * Whether the rule finds the subject; what its `unless` excuses is not looked at.  `word` is what
- * stands at subject->at, read once for all rules that share the subject.
+ * Whether the rule finds the subject; what its `unless` excuses is not looked at.  May make
+ * subject->at narrower.  `word` is what stands there, read once for all rules that share it.
  */
-bool trial_fits(const struct trial *trial, uint32_t rule, const struct subject *subject,
-	const struct name *word);
+bool trial_fits(
+	const struct trial *trial, uint32_t rule, struct subject *subject, const struct name *word);

@@ -178,6 +178,33 @@ static int set_languages(struct making *making, struct policy *policy, const str
 	return 0;
 }
 
+static void set_executes(
+	struct policy *policy, const struct draft *draft, const struct policy *parent)
+{
+	policy->executes = draft->file.executes;
+	policy->execute_count = draft->file.execute_count;
+	if (!draft->file.executes && parent) {
+		policy->executes = parent->executes;
+		policy->execute_count = parent->execute_count;
+	}
+}
+
+static void set_limits(
+	struct policy *policy, const struct draft *draft, const struct policy *parent)
+{
+	policy->limits = draft->file.limits;
+	policy->most = draft->file.most;
+	if (!parent)
+		return;
+#define INHERIT(name, meaning)                             \
+	if (policy->limits.name == POLICY_LIMIT_UNSET)     \
+		policy->limits.name = parent->limits.name; \
+	if (policy->most.name == POLICY_LIMIT_UNSET)       \
+		policy->most.name = parent->most.name;
+	JOB_LIMITS(INHERIT)
+#undef INHERIT
+}
+
 /* A language that has rules is read, and then it belongs among `languages`. */
 static int set_unread(struct making *making, struct policy *policy, const struct draft *draft,
 	const struct policy *parent)
@@ -244,6 +271,32 @@ static int set_lists(struct making *making, struct draft *draft, const struct dr
 			    &file->added[i]) < 0)
 			return -1;
 	}
+	return 0;
+}
+
+static int set_number(
+	struct making *making, struct draft *draft, const struct policy_number *number)
+{
+	for (size_t i = 0; i < draft->number_count; i++)
+		if (strcmp(draft->numbers[i].name, number->name) == 0) {
+			draft->numbers[i].value = number->value;
+			return 0;
+		}
+	if (draft->number_count == POLICY_NUMBERS_MAX)
+		return err_set(making->err, ERR_TOO_BIG, "too many numbers");
+	draft->numbers[draft->number_count++] = *number;
+	return 0;
+}
+
+static int set_numbers(struct making *making, struct draft *draft, const struct draft *parent)
+{
+	if (parent) {
+		memcpy(draft->numbers, parent->numbers, sizeof(draft->numbers));
+		draft->number_count = parent->number_count;
+	}
+	for (size_t i = 0; i < draft->file.number_count; i++)
+		if (set_number(making, draft, &draft->file.numbers[i]) < 0)
+			return -1;
 	return 0;
 }
 
@@ -314,6 +367,10 @@ static int fill_policy(struct making *making, uint32_t index, int depth)
 	if (set_modes(making, policy, draft, parent) < 0 ||
 		set_languages(making, policy, draft, parent) < 0 ||
 		set_unread(making, policy, draft, parent) < 0)
+		return -1;
+	set_executes(policy, draft, parent);
+	set_limits(policy, draft, parent);
+	if (set_numbers(making, draft, parent ? &making->drafts[parent->index] : NULL) < 0)
 		return -1;
 	if (set_lists(making, draft, parent ? &making->drafts[parent->index] : NULL) < 0 ||
 		run_rules_make(making, policy, draft, parent) < 0)

@@ -18,6 +18,8 @@ struct draft {
 	bool done;
 	struct known_list lists[POLICY_FILE_LISTS];
 	size_t list_count;
+	struct policy_number numbers[POLICY_NUMBERS_MAX];
+	size_t number_count;
 };
 
 struct making {
@@ -25,6 +27,7 @@ struct making {
 	struct draft *drafts; /* beside book->policies */
 	struct inspect_list lists[INSPECT_LISTS_MAX];
 	uint32_t list_count;
+	uint32_t *own_lists; /* by rule: the list of its own words */
 	struct err *err;
 };
 
@@ -32,6 +35,9 @@ int book_add_policies(struct rulebook *book, const char *folder, struct err *err
 
 /* The draft's list of that name, or NULL. */
 struct known_list *draft_list(struct draft *draft, const char *name);
+
+/* The draft's number of that name, or NULL. */
+const struct policy_number *draft_number(const struct draft *draft, const char *name);
 
 /* Fills in the settings of each policy, its digest, and book->message. */
 int book_write_message(struct making *making);

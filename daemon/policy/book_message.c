@@ -12,27 +12,106 @@ struct known_list *draft_list(struct draft *draft, const char *name)
 	return NULL;
 }
 
+const struct policy_number *draft_number(const struct draft *draft, const char *name)
+{
+	for (size_t i = 0; i < draft->number_count; i++)
+		if (strcmp(draft->numbers[i].name, name) == 0)
+			return &draft->numbers[i];
+	return NULL;
+}
+
+static const enum inspect_weight weights[MODE_COUNT] = {
+	[MODE_DENY] = WEIGHT_DENY,
+	[MODE_ASK] = WEIGHT_ASK,
+	[MODE_OBSERVE] = WEIGHT_OBSERVE,
+	[MODE_OFF] = WEIGHT_OFF,
+};
+
+/* Lists of the words that stand in rules themselves: one each, for all policies. */
+static int add_own_lists(struct making *making)
+{
+	const struct rulebook *book = making->book;
+
+	making->own_lists = arena_array(&making->book->arena, uint32_t, book->rule_count + 1);
+	if (!making->own_lists)
+		return err_set(making->err, ERR_MEMORY, "no memory for lists");
+	for (uint32_t i = 0; i < book->rule_count; i++) {
+		const struct rule *rule = &book->rules[i];
+
+		if (!rule->words)
+			continue;
+		if (making->list_count == INSPECT_LISTS_MAX)
+			return err_set(making->err, ERR_TOO_BIG, "too many lists");
+		making->lists[making->list_count] =
+			(struct inspect_list){ rule->words, (uint32_t)rule->word_count };
+		making->own_lists[i] = making->list_count++;
+	}
+	return 0;
+}
+
+static int set_list_of(
+	struct making *making, uint32_t index, uint32_t number, struct inspect_setting *setting)
+{
+	const struct rule *rule = &making->book->rules[number];
+	const struct known_list *list = NULL;
+
+	setting->list = making->own_lists[number];
+	if (!rule->list)
+		return 0;
+	list = draft_list(&making->drafts[index], rule->list);
+	if (!list)
+		return err_set(making->err, ERR_INVALID, "policy %s: rule %s needs the list %s",
+			making->book->policies[index].name, rule->id, rule->list);
+	setting->list = list->index;
+	return 0;
+}
+
+static int set_number_of(
+	struct making *making, uint32_t index, uint32_t number, struct inspect_setting *setting)
+{
+	const struct rule *rule = &making->book->rules[number];
+	const struct policy_number *named;
+
+	setting->number = rule->fixed;
+	if (!rule->number)
+		return 0;
+	named = draft_number(&making->drafts[index], rule->number);
+	if (!named)
+		return err_set(making->err, ERR_INVALID, "policy %s: rule %s needs the number %s",
+			making->book->policies[index].name, rule->id, rule->number);
+	setting->number = named->value;
+	return 0;
+}
+
+/* Rules that are off are looked for all the same when one that is on stands beside them. */
+static void wake(const struct rulebook *book, struct inspect_setting *settings)
+{
+	for (uint32_t i = 0; i < book->rule_count; i++) {
+		uint32_t beside = book->rules[i].how.beside;
+
+		if (settings[i].weight <= WEIGHT_QUIET || beside == 0)
+			continue;
+		for (uint32_t j = beside - 1; j < book->rule_count; j++)
+			if (book->rules[j].how.first == beside - 1 &&
+				settings[j].weight == WEIGHT_OFF)
+				settings[j].weight = WEIGHT_QUIET;
+	}
+}
+
 static int set_rules(struct making *making, uint32_t index, struct inspect_setting *settings)
 {
 	const struct rulebook *book = making->book;
 	const struct policy *policy = &book->policies[index];
 
-	for (uint32_t i = 0; i < book->rule_count; i++) {
-		const struct rule *rule = &book->rules[i];
-		const struct known_list *list = NULL;
-
-		if (!policy_reads(policy, i))
-			continue;
-		settings[i].on = 1;
-		if (!rule->list)
-			continue;
-		list = draft_list(&making->drafts[index], rule->list);
-		if (!list)
-			return err_set(making->err, ERR_INVALID,
-				"policy %s: rule %s needs the list %s", policy->name, rule->id,
-				rule->list);
-		settings[i].list = list->index;
-	}
+	for (uint32_t i = 0; i < book->rule_count; i++)
+		settings[i].weight =
+			policy_reads(policy, i) ? weights[policy->modes[i]] : WEIGHT_OFF;
+	wake(book, settings);
+	for (uint32_t i = 0; i < book->rule_count; i++)
+		if (settings[i].weight != WEIGHT_OFF &&
+			(set_list_of(making, index, i, &settings[i]) < 0 ||
+				set_number_of(making, index, i, &settings[i]) < 0))
+			return -1;
 	return 0;
 }
 
@@ -45,7 +124,9 @@ static void digest_settings(struct making *making, const struct inspect_setting 
 		const struct inspect_list *list = &making->lists[settings[i].list];
 
 		digest_add_u64(digest, (uint64_t)policy->modes[i]);
-		for (uint32_t w = 0; settings[i].on && book->rules[i].list && w < list->count; w++)
+		digest_add_u64(digest, settings[i].number);
+		for (uint32_t w = 0; settings[i].weight && book->rules[i].list && w < list->count;
+			w++)
 			digest_add_sized(digest, list->words[w], strlen(list->words[w]));
 	}
 	for (uint32_t i = 0; i < book->language_count * INSPECT_BUILTIN_COUNT; i++)
@@ -75,6 +156,9 @@ static void digest_policy(
 	}
 	for (size_t i = 0; i < policy->unread_count; i++)
 		digest_add_sized(&digest, policy->unread[i], strlen(policy->unread[i]));
+	digest_add_u64(&digest, policy->executes != NULL);
+	for (size_t i = 0; i < policy->execute_count; i++)
+		digest_add_sized(&digest, policy->executes[i], strlen(policy->executes[i]));
 	digest_settings(making, settings, policy, &digest);
 	digest_end_text(&digest, policy->digest);
 }
@@ -89,11 +173,13 @@ int book_write_message(struct making *making)
 		.rules = arena_array(arena, struct inspect_rule, book->rule_count),
 		.rule_count = book->rule_count,
 		.lists = making->lists,
-		.list_count = making->list_count,
 		.policies = arena_array(arena, struct inspect_policy, book->policy_count),
 		.policy_count = book->policy_count,
 	};
 
+	if (add_own_lists(making) < 0)
+		return -1;
+	message.list_count = making->list_count;
 	if (!message.languages || !message.rules || !message.policies)
 		return err_set(making->err, ERR_MEMORY, "no memory for policies");
 	for (uint32_t i = 0; i < book->language_count; i++)

@@ -158,8 +158,12 @@ static const struct policy_finding unchecked[] = {
 		"nobody was there to check the program", "try again later" },
 };
 
-static const struct policy_finding no_language = { "policy.language", "deny", 1, 1, "",
-	"the policy does not allow this language", "use a language that the policy allows" };
+static const struct policy_finding no_language = { "policy.language_denied_policy", "deny", 1, 1,
+	"", "the policy does not allow this language", "use a language that the policy allows" };
+
+static const struct policy_finding no_execution = { "policy.language_denied_execution", "deny", 1,
+	1, "", "the policy lets programs in this language be checked, but not run",
+	"use a language that the policy executes" };
 
 static const struct policy_finding not_read = { "policy.unread", "observe", 1, 1, "",
 	"nobody here can read this language: the program was not looked at", NULL };
@@ -200,15 +204,24 @@ static bool add_finding(const struct check *check, const struct inspect_finding 
 	return true;
 }
 
-/* What was left out might have been what the policy denies. */
-static void add_cut(const struct check *check, struct policy_verdict *verdict)
+/* What was left out counts as much as the heaviest of it, but never more than the policy can. */
+static void add_cut(const struct check *check, uint32_t weight, struct policy_verdict *verdict)
 {
+	static const enum policy_mode modes[WEIGHT_COUNT] = {
+		[WEIGHT_OFF] = MODE_OBSERVE,
+		[WEIGHT_QUIET] = MODE_OBSERVE,
+		[WEIGHT_OBSERVE] = MODE_OBSERVE,
+		[WEIGHT_ASK] = MODE_ASK,
+		[WEIGHT_DENY] = MODE_DENY,
+	};
 	struct policy_finding *finding = &verdict->findings[verdict->finding_count++];
+	enum policy_mode strictest = check->asked.policy->strictest;
+	enum policy_mode mode = modes[weight] > strictest ? modes[weight] : strictest;
 
 	*finding = more_to_find;
-	if (check->asked.policy->strictest < MODE_OBSERVE)
-		finding->severity = policy_mode_word(check->asked.policy->strictest);
-	be_as_strict(verdict, policy_strictest(check->asked.policy));
+	if (mode < MODE_OBSERVE)
+		finding->severity = policy_mode_word(mode);
+	be_as_strict(verdict, decision_of(mode));
 }
 
 static bool fill_verdict(const struct check *check, const struct inspect_findings *found,
@@ -223,7 +236,7 @@ static bool fill_verdict(const struct check *check, const struct inspect_finding
 		if (!add_finding(check, &found->findings[i], verdict))
 			return false;
 	if (found->cut)
-		add_cut(check, verdict);
+		add_cut(check, found->cut, verdict);
 	return true;
 }
 
@@ -246,6 +259,11 @@ static struct remembered_key key_of(const struct policy_question *question, int 
 	return key;
 }
 
+static bool executes(const struct policy_question *question)
+{
+	return question->only_checks || rulebook_executes(question->policy, question->language);
+}
+
 bool policy_lookup(struct policies *policies, const struct policy_question *question,
 	struct policy_verdict *ret_verdict)
 {
@@ -256,7 +274,13 @@ bool policy_lookup(struct policies *policies, const struct policy_question *ques
 		bool lets =
 			language < 0 && rulebook_lets_unread(question->policy, question->language);
 
-		fill_plain(question, lets ? &not_read : &no_language, ret_verdict);
+		if (!lets || executes(question)) {
+			fill_plain(question, lets ? &not_read : &no_language, ret_verdict);
+			return true;
+		}
+	}
+	if (!executes(question)) {
+		fill_plain(question, &no_execution, ret_verdict);
 		return true;
 	}
 	if (!question->policy->has_rules[language]) {

@@ -1,8 +1,8 @@
 /*
  * What a program may do by its text: named policies, and verdicts on programs.
  *
- * Policies are data (the folder policies/, and one of the operator's), rules are tree-sitter
- * queries (the folder rules/); both are read once, before the first client is heard.  A verdict
+ * Policies are data, rules are tree-sitter queries (the folders policies/ and rules/, and one of
+ * the operator's with both); they are read once, before the first client is heard.  A verdict
  * comes from an inspector process, or from memory when the same program was checked under the
  * same policy.
  * Source policy says what is intended; the jail is what holds.
@@ -14,7 +14,8 @@
  *	policy.late        the inspector did not answer in time, or its own clock ran out
  *	policy.unreadable  the inspector died over it
  *	policy.absent      no inspector was there in time
- *	policy.language    the policy does not allow the language
+ *	policy.language_denied_policy     the policy does not allow the language
+ *	policy.language_denied_execution  it allows it to be asked about, and not to run
  *	policy.unread      nobody can read the language, and the policy lets it run all the same (observed)
  *	policy.cut         there was more to find than is told (as the policy's strictest rule says)
  */
@@ -88,6 +89,7 @@ struct policy_question {
 	struct bytes code;
 	const char *code_hash; /* as job_code_hash() writes it; NULL: nothing is remembered */
 	struct arena *arena;   /* for the verdict */
+	bool only_checks;      /* nothing is to run */
 };
 
 /* True when the verdict can be given at once: it is remembered, or nothing needs to be looked at. */

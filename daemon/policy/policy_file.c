@@ -99,6 +99,72 @@ static int read_unread(struct reading *reading, const char *key, const struct va
 		reading, key, value, &reading->file->unread, &reading->file->unread_count);
 }
 
+static int read_executes(struct reading *reading, const char *key, const struct value *value)
+{
+	return read_words(
+		reading, key, value, &reading->file->executes, &reading->file->execute_count);
+}
+
+static int read_numbers(struct reading *reading, const char *key, const struct value *value)
+{
+	struct policy_file *file = reading->file;
+
+	if (!value_is(value, VALUE_MAP) || value->map.count > POLICY_NUMBERS_MAX)
+		return complain(reading, key, "not a map of names to numbers");
+	file->numbers = arena_array(reading->arena, struct policy_number, value->map.count);
+	if (!file->numbers)
+		return complain(reading, key, "no memory");
+	for (size_t i = 0; i < value->map.count; i++) {
+		const struct value_entry *entry = &value->map.entries[i];
+		int64_t number = value_as_int(entry->value, -1);
+
+		if (number < 0 || number > UINT32_MAX)
+			return complain(reading, entry->key, "not a number from 0 on");
+		file->numbers[i] = (struct policy_number){ entry->key, (uint32_t)number };
+	}
+	file->number_count = value->map.count;
+	return 0;
+}
+
+static uint64_t *limit_called(struct job_limits *limits, const char *name)
+{
+#define FIND(field, meaning)           \
+	if (strcmp(name, #field) == 0) \
+		return &limits->field;
+	JOB_LIMITS(FIND)
+#undef FIND
+	return NULL;
+}
+
+static int read_limit_set(struct reading *reading, const char *key, const struct value *value,
+	struct job_limits *limits)
+{
+	if (!value_is(value, VALUE_MAP))
+		return complain(reading, key, "not a map of limits to numbers");
+	for (size_t i = 0; i < value->map.count; i++) {
+		const struct value_entry *entry = &value->map.entries[i];
+		uint64_t *limit = limit_called(limits, entry->key);
+		int64_t number = value_as_int(entry->value, -1);
+
+		if (!limit)
+			return complain(reading, entry->key, "there is no such limit");
+		if (number < 0)
+			return complain(reading, entry->key, "not a number from 0 on");
+		*limit = (uint64_t)number;
+	}
+	return 0;
+}
+
+static int read_limits(struct reading *reading, const char *key, const struct value *value)
+{
+	return read_limit_set(reading, key, value, &reading->file->limits);
+}
+
+static int read_most(struct reading *reading, const char *key, const struct value *value)
+{
+	return read_limit_set(reading, key, value, &reading->file->most);
+}
+
 static int read_mode(struct reading *reading, const char *id, const struct value *value,
 	enum policy_mode *ret_mode)
 {
@@ -208,11 +274,15 @@ static const struct {
 	{ "description", read_description },
 	{ "extends", read_name },
 	{ "languages", read_languages },
+	{ "executes", read_executes },
 	{ "unread", read_unread },
 	{ "rules", read_rules },
 	{ "at", read_at },
 	{ "lists", read_lists },
 	{ "lists_add", read_added },
+	{ "numbers", read_numbers },
+	{ "limits", read_limits },
+	{ "most", read_most },
 };
 
 static int read_entry(struct reading *reading, const struct value_entry *entry)
@@ -231,6 +301,8 @@ int policy_file_parse(struct arena *arena, const char *text, size_t len,
 	struct reading reading = { arena, &file, err };
 	struct value *root = NULL;
 
+	memset(&file.limits, 0xff, sizeof(file.limits)); /* POLICY_LIMIT_UNSET, each of them */
+	memset(&file.most, 0xff, sizeof(file.most));
 	if (json_parse(arena, text, len, &bounds, &root, err) < 0)
 		return -1;
 	if (!value_is(root, VALUE_MAP))

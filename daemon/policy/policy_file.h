@@ -5,12 +5,16 @@
  *	  "name": "strict",
  *	  "description": "…",
  *	  "extends": "base",              what is not said here is as it is there
- *	  "languages": ["python"],
+ *	  "languages": ["python", "bash"],   those that may be asked for …
+ *	  "executes": ["python"],            … and of these those that may run; left out: all of them
  *	  "unread": ["perl"],             languages without rules: run, and noted as not looked at
  *	  "rules": { "python.bytes.*": "deny", "python.import.denied": "observe" },
  *	  "at": { "python.*": "run" },    where rules hold: text, run or both (run_rules.h)
  *	  "lists": { "python.imports": ["json", "numpy.*"] },        in place of the list of `extends`
- *	  "lists_add": { "python.imports": ["sys"] }                 on top of it
+ *	  "lists_add": { "python.imports": ["sys"] },                on top of it
+ *	  "numbers": { "python.reads": 16 },           of rules that count
+ *	  "limits": { "wall_ms": 2000 },               of runs that ask for nothing
+ *	  "most": { "wall_ms": 10000 }                 that a run may ask for
  *	}
  *
  * A mode is deny, ask (a person is to say), observe or off.  Of several patterns that fit a rule the longest counts; a rule
@@ -23,11 +27,14 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
+#include "proto/job.h"
 
 #define POLICY_FILE_MAX     ((size_t)1 << 20)
 #define POLICY_NAME_MAX     64U
 #define POLICY_PATTERNS_MAX 256U
 #define POLICY_FILE_LISTS   64U
+#define POLICY_NUMBERS_MAX  64U
+#define POLICY_LIMIT_UNSET  UINT64_MAX
 
 /* From strict to mild. */
 enum policy_mode {
@@ -61,6 +68,11 @@ struct policy_pattern {
 	enum policy_mode mode;
 };
 
+struct policy_number {
+	const char *name;
+	uint32_t value;
+};
+
 struct policy_words {
 	const char *name;
 	const char **words;
@@ -73,6 +85,8 @@ struct policy_file {
 	const char *extends;    /* or NULL */
 	const char **languages; /* NULL: as in `extends` */
 	size_t language_count;
+	const char **executes; /* NULL: as in `extends` */
+	size_t execute_count;
 	const char **unread; /* NULL: as in `extends` */
 	size_t unread_count;
 	struct policy_pattern *patterns;
@@ -83,6 +97,9 @@ struct policy_file {
 	size_t list_count;
 	struct policy_words *added;
 	size_t added_count;
+	struct policy_number *numbers;
+	size_t number_count;
+	struct job_limits limits, most; /* POLICY_LIMIT_UNSET where nothing is said */
 };
 
 /* Reads a text; what it returns lives in the arena. */

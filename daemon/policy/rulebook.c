@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "daemon/policy/book_making.h"
+#include "daemon/policy/rule_texts.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
-#include "proto/base/embedded.h"
-
-extern const struct embedded policy_rules[];
 
 #define BOOK_MEMORY_MAX ((size_t)64 << 20)
 
@@ -45,33 +43,6 @@ static const struct {
 		"make the program shorter or simpler" },
 };
 
-static const struct embedded *find_text(const char *name)
-{
-	const struct embedded *row = policy_rules;
-
-	while (row->name && strcmp(row->name, name) != 0)
-		row++;
-	return row->name ? row : NULL;
-}
-
-/* "python.scm" is the rules of python; NULL for what is none. */
-static const char *language_of(struct arena *arena, const struct embedded *row)
-{
-	const char *dot = strchr(row->name, '.');
-
-	if (!dot || strcmp(dot, ".scm") != 0)
-		return NULL;
-	return arena_copy(arena, row->name, (size_t)(dot - row->name));
-}
-
-/* "python.scope.scm" goes with it. */
-static const struct embedded *scope_of(struct arena *arena, const char *language)
-{
-	const char *name = arena_printf(arena, "%s.scope.scm", language);
-
-	return name ? find_text(name) : NULL;
-}
-
 static int name_builtins(struct rulebook *book, struct book_language *language, struct err *err)
 {
 	for (size_t i = 0; i < INSPECT_BUILTIN_COUNT; i++) {
@@ -85,49 +56,70 @@ static int name_builtins(struct rulebook *book, struct book_language *language, 
 	return 0;
 }
 
-static int add_language(struct rulebook *book, const struct embedded *rules,
-	const struct embedded *scope, struct err *err)
+static int add_language(struct rulebook *book, const struct rule_text *text, struct err *err)
 {
 	struct book_language *language = &book->languages[book->language_count];
-	struct rules_file file;
 
-	if (rules_file_parse(&book->arena, (const char *)rules->bytes, rules->len, &file, err) < 0)
-		return err_wrap(err, "%s", rules->name);
-	if (file.count > INSPECT_RULE_COUNT_MAX - book->rule_count)
+	if (text->head_count > INSPECT_RULE_COUNT_MAX - book->rule_count)
 		return err_set(err, ERR_TOO_BIG, "too many rules");
+	language->name = text->language;
 	language->texts = (struct inspect_language){
-		.name = language->name,
-		.rules = (const char *)rules->bytes,
-		.rules_len = rules->len,
-		.scope = (const char *)scope->bytes,
-		.scope_len = scope->len,
+		.name = text->language,
+		.rules = text->rules,
+		.rules_len = text->rules_len,
+		.scope = text->scope,
+		.scope_len = text->scope_len,
 		.rule_first = book->rule_count,
-		.rule_count = (uint32_t)file.count,
+		.rule_count = (uint32_t)text->head_count,
 	};
-	memcpy(book->rules + book->rule_count, file.rules, file.count * sizeof(*file.rules));
-	book->rule_count += (uint32_t)file.count;
+	memcpy(book->rules + book->rule_count, text->heads,
+		text->head_count * sizeof(*text->heads));
+	book->rule_count += (uint32_t)text->head_count;
 	book->language_count++;
 	return name_builtins(book, language, err);
 }
 
-static int add_languages(struct rulebook *book, struct err *err)
+/* The first rule of that name among those of a language; rule_count when there is none. */
+static uint32_t find_rule(
+	const struct rulebook *book, const struct inspect_language *texts, const char *id)
 {
+	for (uint32_t i = texts->rule_first; i < texts->rule_first + texts->rule_count; i++)
+		if (strcmp(book->rules[i].id, id) == 0)
+			return i;
+	return book->rule_count;
+}
+
+static int settle_rules(
+	struct rulebook *book, const struct inspect_language *texts, struct err *err)
+{
+	for (uint32_t i = texts->rule_first; i < texts->rule_first + texts->rule_count; i++) {
+		struct rule *rule = &book->rules[i];
+		uint32_t beside = rule->beside ? find_rule(book, texts, rule->beside) : 0;
+
+		if (rule->beside && beside == book->rule_count)
+			return err_set(err, ERR_INVALID, "%s stands beside %s, which there is not",
+				rule->id, rule->beside);
+		rule->how.first = find_rule(book, texts, rule->id);
+		rule->how.beside = rule->beside ? beside + 1 : 0;
+	}
+	return 0;
+}
+
+static int add_languages(struct rulebook *book, const char *folder, struct err *err)
+{
+	struct rule_text *texts;
+	size_t count;
+
 	book->languages = arena_array(&book->arena, struct book_language, INSPECT_LANGUAGES_MAX);
 	book->rules = arena_array(&book->arena, struct rule, INSPECT_RULE_COUNT_MAX);
 	if (!book->languages || !book->rules)
 		return err_set(err, ERR_MEMORY, "no memory for rules");
-	for (const struct embedded *row = policy_rules; row->name; row++) {
-		const char *name = language_of(&book->arena, row);
-		const struct embedded *scope = name ? scope_of(&book->arena, name) : NULL;
-
-		if (!name)
-			continue;
-		if (!scope || book->language_count == INSPECT_LANGUAGES_MAX)
-			return err_set(err, ERR_INVALID, "the rules of %s are not whole", name);
-		book->languages[book->language_count].name = name;
-		if (add_language(book, row, scope, err) < 0)
+	if (rule_texts_load(&book->arena, folder, &texts, &count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (add_language(book, &texts[i], err) < 0 ||
+			settle_rules(book, &book->languages[i].texts, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -152,7 +144,7 @@ struct rulebook *rulebook_load(const char *folder, struct err *err)
 	}
 	arena_init(&book->arena, BOOK_MEMORY_MAX);
 	buf_init(&book->message, INSPECT_RULES_MAX);
-	if (add_languages(book, err) < 0 || book_add_policies(book, folder, err) < 0)
+	if (add_languages(book, folder, err) < 0 || book_add_policies(book, folder, err) < 0)
 		return NULL;
 	return take_ptr(book);
 }
@@ -171,6 +163,14 @@ int rulebook_language(const struct rulebook *book, const char *name)
 		if (strcmp(book->languages[i].name, name) == 0)
 			return (int)i;
 	return -1;
+}
+
+bool rulebook_executes(const struct policy *policy, const char *language)
+{
+	for (size_t i = 0; i < policy->execute_count; i++)
+		if (strcmp(policy->executes[i], language) == 0)
+			return true;
+	return !policy->executes;
 }
 
 bool rulebook_lets_unread(const struct policy *policy, const char *language)

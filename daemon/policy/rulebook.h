@@ -26,12 +26,15 @@ struct policy {
 	enum policy_mode strictest; /* of all its rules */
 	bool *languages;            /* by index: may it be asked for? */
 	bool *has_rules;            /* by language: is any rule on? */
-	const char **unread;        /* languages that run although nobody here can read them */
+	const char **executes; /* those that may run, by name; NULL: all that may be asked for */
+	size_t execute_count;
+	const char **unread; /* languages that run although nobody here can read them */
 	size_t unread_count;
-	enum policy_mode *modes;    /* by rule */
-	enum policy_mode *builtins; /* by language * INSPECT_BUILTIN_COUNT + builtin */
-	enum policy_at *at;         /* by rule, then as builtins */
-	struct bytes *run_rules;    /* by language: what its workers are told */
+	enum policy_mode *modes;        /* by rule */
+	enum policy_mode *builtins;     /* by language * INSPECT_BUILTIN_COUNT + builtin */
+	enum policy_at *at;             /* by rule, then as builtins */
+	struct bytes *run_rules;        /* by language: what its workers are told */
+	struct job_limits limits, most; /* POLICY_LIMIT_UNSET where nothing is said */
 	char digest[HASH_TEXT_LEN + 1];
 };
 
@@ -46,7 +49,10 @@ struct rulebook {
 	struct buf message; /* RULES, ready to be sent */
 };
 
-/* `folder` holds an operator's .json files, which replace shipped policies of the same name; may be NULL. */
+/*
+ * `folder` holds an operator's .json files, which replace shipped policies of the same name, and
+ * .scm files, whose rules stand beside the shipped ones; may be NULL.
+ */
 struct rulebook *rulebook_load(const char *folder, struct err *err);
 void rulebook_free(struct rulebook *book);
 
@@ -54,6 +60,9 @@ const struct policy *rulebook_find(const struct rulebook *book, const char *name
 
 /* The index of a language that has rules; -1 for others. */
 int rulebook_language(const struct rulebook *book, const char *name);
+
+/* Whether programs of a language that may be asked for may also run. */
+bool rulebook_executes(const struct policy *policy, const char *language);
 
 /* Whether programs of a language without rules may run under the policy, unread. */
 bool rulebook_lets_unread(const struct policy *policy, const char *language);

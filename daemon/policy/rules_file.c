@@ -1,6 +1,7 @@
 #include "daemon/policy/rules_file.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/container.h"
@@ -20,6 +21,14 @@ static const struct {
 	{ "use", SUBJECT_USE, true },
 	{ "module", SUBJECT_MODULE, false },
 	{ "template", SUBJECT_TEMPLATE, true },
+	{ "text", SUBJECT_TEXT, true },
+	{ "url", SUBJECT_URL, true },
+	{ "opaque", SUBJECT_OPAQUE, false },
+	{ "command", SUBJECT_COMMAND, true },
+	{ "dynamic", SUBJECT_DYNAMIC, false },
+	{ "delimiter", SUBJECT_DELIMITER, false },
+	{ "backtick", SUBJECT_BACKTICK, false },
+	{ "subscript", SUBJECT_SUBSCRIPT, false },
 };
 
 static const struct {
@@ -31,6 +40,7 @@ static const struct {
 	{ "store", UNLESS_STORE },
 	{ "part", UNLESS_PART },
 	{ "bound", UNLESS_BOUND },
+	{ "harmless", UNLESS_HARMLESS },
 };
 
 struct line {
@@ -106,7 +116,29 @@ static const char *keep(struct reading *reading, const struct line *text)
 	return arena_copy(reading->arena, text->text, text->len);
 }
 
-/* finds SUBJECT [in LIST | not in LIST] */
+/* { a b c }: words of the rule's own. */
+static int read_words(struct reading *reading, struct rule *rule, struct line rest)
+{
+	const char **words = arena_array(reading->arena, const char *, rest.len);
+
+	if (!words || rest.text[rest.len - 1] != '}')
+		return complain(reading, &rest, "a list of words ends with }");
+	rest.text++;
+	rest.len -= 2;
+	trim(&rest);
+	while (rest.len > 0) {
+		struct line word = take_word(&rest);
+		const char *text = keep(reading, &word);
+
+		if (!text)
+			return complain(reading, &rest, "no memory");
+		words[rule->word_count++] = text;
+	}
+	rule->words = words;
+	return 0;
+}
+
+/* finds SUBJECT [in LIST | not in LIST], a list being a name or { words } */
 static int read_finds(struct reading *reading, struct rule *rule, struct line rest)
 {
 	struct line word = take_word(&rest);
@@ -129,6 +161,8 @@ static int read_finds(struct reading *reading, struct rule *rule, struct line re
 		rule->how.relation = RELATION_NOT_IN;
 		word = take_word(&rest);
 	}
+	if (is_word(&word, "in") && rest.len > 2 && rest.text[0] == '{')
+		return read_words(reading, rule, rest);
 	if (!is_word(&word, "in") || rest.len == 0 || memchr(rest.text, ' ', rest.len))
 		return complain(reading, &rest, "expected `in` or `not in` and the name of a list");
 	rule->list = keep(reading, &rest);
@@ -151,6 +185,32 @@ static int read_unless(struct reading *reading, struct rule *rule, struct line r
 	return 0;
 }
 
+static int read_one(struct reading *reading, struct line rest, const char **ret_text)
+{
+	struct line word = take_word(&rest);
+
+	if (word.len == 0 || rest.len > 0)
+		return complain(reading, &rest, "expected one name");
+	*ret_text = keep(reading, &word);
+	return *ret_text ? 0 : complain(reading, &rest, "no memory");
+}
+
+static int read_beside(struct reading *reading, struct rule *rule, struct line rest)
+{
+	return read_one(reading, rest, &rule->beside);
+}
+
+static int read_number(struct reading *reading, struct rule *rule, struct line rest)
+{
+	if (read_one(reading, rest, &rule->number) < 0)
+		return -1;
+	if (strspn(rule->number, "0123456789") < strlen(rule->number))
+		return 0;
+	rule->fixed = (uint32_t)strtoul(rule->number, NULL, 10);
+	rule->number = NULL;
+	return 0;
+}
+
 static int read_message(struct reading *reading, struct rule *rule, struct line rest)
 {
 	rule->message = keep(reading, &rest);
@@ -169,6 +229,8 @@ static const struct {
 } keys[] = {
 	{ "finds", read_finds },
 	{ "unless", read_unless },
+	{ "beside", read_beside },
+	{ "number", read_number },
 	{ "message", read_message },
 	{ "hint", read_hint },
 };
@@ -209,7 +271,8 @@ static int read_head_line(struct reading *reading, struct line line, bool begins
 	for (size_t i = 0; rule && i < COUNT_OF(keys); i++)
 		if (is_word(&word, keys[i].word))
 			return keys[i].read(reading, rule, line);
-	return complain(reading, &word, "expected a rule's name, finds, unless, message or hint");
+	return complain(reading, &word,
+		"expected a rule's name, finds, unless, beside, number, message or hint");
 }
 
 static int check_rules(const struct reading *reading)
@@ -220,6 +283,10 @@ static int check_rules(const struct reading *reading)
 		if (rule->how.subject == SUBJECT_COUNT || !rule->message)
 			return err_set(reading->err, ERR_INVALID,
 				"%s lacks what it finds or its message", rule->id);
+		if (rule->how.subject == SUBJECT_OPAQUE && !rule->number && rule->fixed == 0)
+			return err_set(reading->err, ERR_INVALID,
+				"%s lacks the number of bytes from which a text is opaque",
+				rule->id);
 	}
 	return 0;
 }

@@ -17,8 +17,13 @@
 struct rule {
 	const char *id;
 	const char *message;
-	const char *hint; /* or NULL */
-	const char *list; /* NULL when its subject needs none */
+	const char *hint;   /* or NULL */
+	const char *list;   /* NULL when its subject needs none, or has words of its own */
+	const char **words; /* those */
+	size_t word_count;
+	const char *beside; /* id of the rule that must have found something too, or NULL */
+	const char *number; /* what the policy calls the rule's number, or NULL … */
+	uint32_t fixed;     /* … when it has one of its own */
 	struct inspect_rule how;
 };
 

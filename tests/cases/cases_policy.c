@@ -8,7 +8,9 @@
  *	deny                      the decision, then each finding: rule line:column severity text
  *	python.import.denied 1:8 deny os
  *
- * The programs go through a real ced-inspector.
+ * A case of a program that tries to get round the policy is called evasion-*, one of an innocent
+ * program that looks like it innocent-*; how many there are for each language is told at the end.
+ * The programs go through a real ced-inspector and are never run: this is the policy by text alone.
  */
 
 #include <stdio.h>
@@ -73,9 +75,28 @@ static void print_found(const struct policy_verdict *verdict, char *out)
 	}
 }
 
+/* How many there are of each kind. */
+static struct count {
+	const char *language;
+	unsigned evasions, innocent;
+} counts[] = { { "python", 0, 0 }, { "javascript", 0, 0 }, { "bash", 0, 0 } };
+
+static void count(const char *name, const char *language)
+{
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		if (strcmp(counts[i].language, language) != 0)
+			continue;
+		counts[i].evasions += strncmp(name, "evasion-", 8) == 0;
+		counts[i].innocent += strncmp(name, "innocent-", 9) == 0;
+	}
+}
+
 static void stop(void)
 {
 	inspecting_stop(&inspecting);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		printf("# %s: %u evasions, %u innocent look-alikes\n", counts[i].language,
+			counts[i].evasions, counts[i].innocent);
 }
 
 void run_case(const struct test_case *test)
@@ -98,5 +119,6 @@ void run_case(const struct test_case *test)
 	CHECK(inspecting_check(
 		&inspecting, policy, language, (struct bytes){ code, len }, NULL, &verdict));
 	print_found(&verdict, found);
+	count(test->name, language);
 	CHECK_STR(found, test->part[2]);
 }

@@ -120,9 +120,9 @@ END
 
 # --- policy --------------------------------------------------------------------------------------
 
-exits 126 "a policy that does not name the language refuses it" \
-	cectl run -l bash --policy strict -c 'echo no'
-like "$err" "policy.language" "and says so"
+exits 0 "strict runs what only computes" cectl run -l bash --policy strict -c 'seq 3 | sort -r | head -1'
+exits 126 "and nothing else" cectl run -l bash --policy strict -c 'x=curl; $x http://localhost/'
+like "$err" "bash.command.dynamic" "and says which rule"
 it=$(outcome_of -c $'echo \xe2\x80\xaetxet' )
 is "$(json "$it" '[it["policy"]["decision"], it["policy"]["findings"][0]["rule"]]')" \
 	'["observe", "bash.bytes.bidi"]' "its bytes are looked at"

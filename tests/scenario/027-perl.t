@@ -43,6 +43,6 @@ is "$(json "$it" '[it["outcome"], it["error"]["type"], it["error"]["line"]]')" \
 it=$(cectl run --json -l perl --policy perl -c 'print system("ls") == -1 ? "no" : "yes"' 2>/dev/null)
 is "$(json "$it" 'it["stdout"]')" no "it can start nothing"
 exits 126 "no other policy lets it run" cectl run -l perl -c 'print 1'
-like "$err" "policy.language" "and says so"
+like "$err" "policy.language_denied_policy" "and says so"
 like "$(cectl runtimes)" "perl +perl 5[.]" "runtimes tell it"
 done_testing

@@ -130,9 +130,9 @@ first=$out
 js 0 "each from each" -c 'console.log(Math.random(), require("crypto").randomUUID())'
 [[ $out != "$first" ]]
 ok $? "in both ways"
-exits 126 "a policy that does not name the language refuses it" \
-	cectl run -l javascript --policy strict -c 'console.log(1)'
-like "$err" "policy.language" "and says so"
+exits 0 "strict runs what only computes" cectl run -l javascript --policy strict -c 'console.log([3, 1].sort())'
+exits 126 "and nothing else" cectl run -l javascript --policy strict -c 'require("child_" + "process")'
+like "$err" "javascript.import.denied" "and says which rule"
 is "$(json "$(cectl runtimes --json)" '[(r["name"], r["kind"]) for r in it["runtimes"] if r["name"] == "javascript"]')" \
 	'[["javascript", "node"]]' "runtimes tell what it is"
 done_testing

@@ -160,7 +160,7 @@ TEST(more_findings_than_can_be_told_are_cut_and_said_to_be)
 	memset(text, 'x', sizeof(text));
 	CHECK_EQ_INT(found_init(&found), 0);
 	for (uint32_t i = 0; i < FOUND_MAX + 1; i++)
-		found_add(&found, 1, FOUND_MAX - (i % FOUND_MAX), FOUND_MAX + 1);
+		found_add(&found, 1, WEIGHT_DENY, FOUND_MAX - (i % FOUND_MAX), FOUND_MAX + 1);
 	report = found_report(&found, text, sizeof(text));
 	CHECK_EQ_INT(report.count, INSPECT_FINDINGS_MAX);
 	CHECK(report.cut);
@@ -175,9 +175,9 @@ TEST(of_several_rules_at_one_place_the_first_is_told)
 	struct found found;
 
 	CHECK_EQ_INT(found_init(&found), 0);
-	found_add(&found, 7, 0, 4);
-	found_add(&found, 3, 0, 4);
-	found_add(&found, 5, 0, 3);
+	found_add(&found, 7, WEIGHT_DENY, 0, 4);
+	found_add(&found, 3, WEIGHT_DENY, 0, 4);
+	found_add(&found, 5, WEIGHT_DENY, 0, 3);
 	report = found_report(&found, "eval\n", 5);
 	CHECK_EQ_INT(report.count, 2);
 	CHECK_EQ_INT(report.findings[0].rule, 5);

@@ -7,10 +7,10 @@
 static const char *words[] = { "json", "math" };
 static struct inspect_list lists[] = { { words, 2 }, { words, 0 } };
 static struct inspect_rule table[] = {
-	{ 0, SUBJECT_PATH, RELATION_NOT_IN, 0 },
-	{ 9, SUBJECT_WORD, RELATION_IN, UNLESS_STORE | UNLESS_BOUND },
+	{ 0, SUBJECT_PATH, RELATION_NOT_IN, 0, 0, 0 },
+	{ 9, SUBJECT_WORD, RELATION_IN, UNLESS_STORE | UNLESS_BOUND, 1, 1 },
 };
-static struct inspect_setting settings[] = { { 1, 0 }, { 1, 1 } };
+static struct inspect_setting settings[] = { { WEIGHT_DENY, 0, 7 }, { WEIGHT_ASK, 1, 0 } };
 static struct inspect_policy policies[] = { { settings } };
 static struct inspect_language languages[] = {
 	{ "python", "(rules)", 7, "(scope)", 7, 0, 2 },
@@ -142,16 +142,20 @@ TEST(numbers_that_name_nothing_are_refused)
 	CHECK(!taken_with(&table[0].subject, SUBJECT_COUNT));
 	CHECK(!taken_with(&table[0].relation, RELATION_COUNT));
 	CHECK(!taken_with(&table[0].unless, UNLESS_ALL + 1));
+	CHECK(!taken_with(&table[0].first, 2));
+	CHECK(!taken_with(&table[1].beside, 3));
+	CHECK(taken_with(&table[1].beside, 2));
 	CHECK(!taken_with(&settings[0].list, 2));
+	CHECK(!taken_with(&settings[0].weight, WEIGHT_COUNT));
 	CHECK(!taken_with(&languages[0].rule_first, 1));
 	CHECK(!taken_with(&languages[0].rule_count, 3));
 }
 
 TEST(a_rule_that_is_off_needs_no_list)
 {
-	settings[0].on = 0;
+	settings[0].weight = 0;
 	CHECK(taken_with(&settings[0].list, 99));
-	settings[0].on = 1;
+	settings[0].weight = 1;
 }
 
 static int decode_findings(const struct buf *buf, uint32_t rule_count, struct arena *arena,

@@ -322,7 +322,7 @@ TEST(a_program_seen_before_is_not_asked_about_again)
 
 	CHECK(inspecting_start(&in, NULL, 1));
 	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
-		text("eval('1')"), HASH_A, &in.arena };
+		text("eval('1')"), HASH_A, &in.arena, false };
 	CHECK(!policy_lookup(in.policies, &question, &verdict));
 	CHECK(inspecting_check(&in, "strict", "python", question.code, HASH_A, &verdict));
 	CHECK(policy_lookup(in.policies, &question, &verdict));
@@ -342,7 +342,7 @@ TEST(a_language_that_the_policy_does_not_know_is_denied_at_once)
 	CHECK(inspecting_start(&in, NULL, 0));
 	CHECK(inspecting_check(&in, "strict", "cobol", text("STOP RUN."), NULL, &verdict));
 	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
-	CHECK_STR(verdict.findings[0].rule, "policy.language");
+	CHECK_STR(verdict.findings[0].rule, "policy.language_denied_policy");
 	inspecting_stop(&in);
 }
 
@@ -376,11 +376,11 @@ TEST(a_language_that_nobody_can_read_runs_where_a_policy_says_so_and_is_noted)
 	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
 	CHECK(inspecting_check(&in, "standard", "perl", text("print 1"), HASH_A, &verdict));
 	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
-	CHECK_STR(verdict.findings[0].rule, "policy.language");
+	CHECK_STR(verdict.findings[0].rule, "policy.language_denied_policy");
 	inspecting_stop(&in);
 }
 
-TEST(a_shells_program_is_looked_at_and_strict_wants_none)
+TEST(a_shells_program_is_looked_at)
 {
 	static struct inspecting in;
 	struct policy_verdict verdict;
@@ -391,9 +391,53 @@ TEST(a_shells_program_is_looked_at_and_strict_wants_none)
 	CHECK(inspecting_check(&in, "standard", "bash", text("if; then"), NULL, &verdict));
 	CHECK_EQ_INT(verdict.decision, POLICY_OBSERVE);
 	CHECK_STR(verdict.findings[0].rule, "bash.syntax.unreadable");
-	CHECK(inspecting_check(&in, "strict", "bash", text("true"), HASH_A, &verdict));
+	CHECK(inspecting_check(&in, "strict", "bash", text("ls"), HASH_A, &verdict));
 	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
-	CHECK_STR(verdict.findings[0].rule, "policy.language");
+	CHECK_STR(verdict.findings[0].rule, "bash.command.denied");
+	inspecting_stop(&in);
+}
+
+TEST(a_language_may_be_asked_about_and_not_run)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+	struct policy_question question;
+
+	make_folder("x.json", "{\"name\":\"x\",\"description\":\"d\",\"extends\":\"strict\","
+			      "\"executes\":[\"python\"]}");
+	CHECK(inspecting_start(&in, folder, 1));
+	drop_folder();
+	CHECK(inspecting_check(&in, "x", "python", text("print(1)"), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
+	CHECK(inspecting_check(&in, "x", "bash", text("echo 1"), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK_STR(verdict.findings[0].rule, "policy.language_denied_execution");
+	question = (struct policy_question){ policies_find(in.policies, "x"), "bash",
+		text("echo 1"), NULL, &in.arena, true };
+	CHECK(!policy_lookup(in.policies, &question, &verdict));
+	inspecting_stop(&in);
+}
+
+TEST(what_is_heavy_is_told_when_there_is_not_room_for_all)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+	const size_t len = (size_t)9 * (INSPECT_FINDINGS_MAX + 20);
+	auto_free char *code = calloc(1, len + 16);
+
+	CHECK(code);
+	for (size_t i = 0; i < len; i += 9)
+		memcpy(code + i, "import q\n", 9);
+	(void)strcat(code, "eval('1')\n");
+	make_folder("x.json", "{\"name\":\"x\",\"description\":\"d\",\"extends\":\"strict\","
+			      "\"rules\":{\"*\":\"deny\",\"python.import.denied\":\"observe\"}}");
+	CHECK(inspecting_start(&in, folder, 1));
+	drop_folder();
+	CHECK(inspecting_check(&in, "x", "python", text(code), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK_EQ_INT(verdict.finding_count, INSPECT_FINDINGS_MAX + 1);
+	CHECK_STR(verdict.findings[INSPECT_FINDINGS_MAX - 1].rule, "python.call.denied");
+	CHECK_STR(verdict.findings[INSPECT_FINDINGS_MAX].severity, "observe");
 	inspecting_stop(&in);
 }
 
@@ -480,7 +524,7 @@ TEST(many_programs_wait_in_line_and_a_full_line_says_so)
 
 	CHECK(inspecting_start(&in, NULL, 2));
 	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
-		text("print(1)"), NULL, &in.arena };
+		text("print(1)"), NULL, &in.arena, false };
 	while (policy_check(in.policies, &question, count_verdict, &allowed, &err) == 0)
 		taken++;
 	CHECK_EQ_INT(err.code, ERR_BUSY);
@@ -500,7 +544,7 @@ TEST(closing_answers_what_is_still_open)
 
 	CHECK(inspecting_start(&in, NULL, 1));
 	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
-		text("print(1)"), NULL, &in.arena };
+		text("print(1)"), NULL, &in.arena, false };
 	CHECK_EQ_INT(policy_check(in.policies, &question, count_verdict, &allowed, &err), 0);
 	CHECK_EQ_INT(policy_check(in.policies, &question, count_verdict, &allowed, &err), 0);
 	inspecting_stop(&in);

@@ -33,12 +33,17 @@ TEST(every_rule_has_words_for_every_policy)
 
 	CHECK(book);
 	policy = rulebook_find(book, "strict");
-	for (uint32_t i = 0; i < INSPECT_BUILTIN_COUNT + book->rule_count; i++) {
-		struct rule_words words = rulebook_words(book, policy, 0, i);
+	for (uint32_t l = 0; l < book->language_count; l++) {
+		const struct inspect_language *texts = &book->languages[l].texts;
 
-		CHECK(words.id && words.message && words.hint);
-		CHECK(is_named_after(words.id, book->languages[0].name) ||
-			is_named_after(words.id, "python") || strcmp(words.id, "policy.late") == 0);
+		for (uint32_t i = 0; i < INSPECT_BUILTIN_COUNT + texts->rule_count; i++) {
+			uint32_t rule = i < INSPECT_BUILTIN_COUNT ? i : i + texts->rule_first;
+			struct rule_words words = rulebook_words(book, policy, l, rule);
+
+			CHECK(words.id && words.message && words.hint);
+			CHECK(is_named_after(words.id, book->languages[l].name) ||
+				strcmp(words.id, "policy.late") == 0);
+		}
 	}
 	rulebook_free(book);
 }
@@ -64,7 +69,8 @@ static const char *first_in(const char *piece, size_t len, int64_t time_us)
 	struct inspector *inspector = book ? inspector_new(book->message.bytes + HEAD_LEN,
 						     book->message.len - HEAD_LEN, &err)
 					   : NULL;
-	struct inspect_check check = { 0, 0, code, len };
+	uint32_t python = book ? (uint32_t)rulebook_language(book, "python") : 0;
+	struct inspect_check check = { 0, python, code, len };
 	struct inspect_findings findings = { 0 };
 	const char *id = "";
 
@@ -78,7 +84,7 @@ static const char *first_in(const char *piece, size_t len, int64_t time_us)
 		id = "an error";
 	else if (findings.count > 0)
 		id = rulebook_words(
-			book, &book->policies[check.policy], 0, findings.findings[0].rule)
+			book, &book->policies[check.policy], python, findings.findings[0].rule)
 			     .id;
 	inspector_free(inspector);
 	rulebook_free(book);
@@ -91,6 +97,23 @@ TEST(a_text_that_takes_too_long_is_cut_off_as_late)
 	CHECK_STR(first_in("import json as x\nx.a\n", 200004, 2000), "policy.late");
 	CHECK_STR(first_in("$ ) ", 200000, 2000), "policy.late");
 	CHECK_STR(first_in("x = 1\n", 60, 10000000), "");
+}
+
+TEST(rules_that_count_are_counted_over_all_their_heads)
+{
+	struct err err = ERR_INIT;
+	struct rulebook *book = rulebook_load(NULL, &err);
+
+	CHECK(book);
+	for (uint32_t i = 0; i < book->rule_count; i++) {
+		const struct rule *rule = &book->rules[i];
+
+		CHECK(rule->how.first <= i);
+		CHECK_STR(book->rules[rule->how.first].id, rule->id);
+		if (rule->beside)
+			CHECK_STR(book->rules[rule->how.beside - 1].id, rule->beside);
+	}
+	rulebook_free(book);
 }
 
 TEST(a_check_of_what_was_never_sent_is_an_error)

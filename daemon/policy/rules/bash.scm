@@ -1,2 +1,164 @@
-; The rules for bash: none yet beside those that every language has (bytes that could fool a reader,
-; text that the grammar cannot read).  The head of python.scm says how rules are written.
+; The rules for bash.  The head of python.scm says how rules are written.
+;
+; A command is known by its name once its quotes are gone; where that cannot be told before the
+; program runs (a variable, a substitution, a pattern), it is no known command.  Functions of the
+; program's own are no findings; what they do is looked at where they are defined.
+
+; ---- commands ------------------------------------------------------------------------------
+
+;;; bash.command.dangerous
+;;; finds   command in bash.commands.dangerous
+;;; unless  bound harmless
+;;; message this command runs text as code, starts other programs, or reaches the system
+;;; hint    write out what is to be done, with the commands that work on text
+
+;;; bash.command.denied
+;;; finds   command not in bash.commands
+;;; unless  bound harmless
+;;; message this command is not among those that the policy allows
+;;; hint    use what the shell does itself, and the commands that work on text, such as sort, cut and wc
+
+;;; bash.command.dynamic
+;;; finds   dynamic
+;;; message which command this is cannot be told before the program runs
+;;; hint    write the command's name as it is
+
+;;; bash.suspicious.runs_text
+;;; finds   command in bash.runners
+;;; unless  bound
+;;; message this runs text as code
+;;; hint    write out what is to be done
+(command name: (command_name) @name)
+
+; What runs a command that it is given runs that.
+
+;;; bash.command.dangerous
+;;; finds   command in bash.commands.dangerous
+;;; unless  harmless
+;;; message this command runs text as code, starts other programs, or reaches the system
+;;; hint    write out what is to be done, with the commands that work on text
+((command name: (command_name) @_wrapper argument: (_) @name)
+  (#any-of? @_wrapper "command" "builtin" "exec" "env" "nohup" "time" "xargs"))
+((command name: (command_name) @_wrapper argument: (_) @name)
+  (#any-of? @_wrapper "coproc" "nice" "timeout" "setsid" "stdbuf" "busybox"))
+
+;;; bash.suspicious.decode
+;;; finds   command in { -d --decode -D }
+;;; beside  bash.suspicious.runs_text
+;;; message text is decoded in a program that runs text as code
+;;; hint    write the program as it is, not packed
+((command name: (command_name) @_decoder argument: (word) @name)
+  (#any-of? @_decoder "base64" "base32" "basenc" "openssl" "gzip" "xz"))
+
+;;; bash.argument.denied
+;;; finds   command in bash.arguments
+;;; message with this option the command starts another program, or runs text
+;;; hint    leave the option out
+(command argument: [(word) (string) (raw_string) (concatenation)] @name)
+
+;;; bash.argument.denied
+;;; finds   command in { -C* -tC* -nC* -dC* -sC* -uC* -Ot* }
+;;; message with this option the command starts another program, or runs text
+;;; hint    leave the option out
+((command name: (command_name) @_reader argument: [(word) (string) (raw_string)] @name)
+  (#any-of? @_reader "mapfile" "readarray"))
+
+;;; bash.unset.dynamic
+;;; finds   any
+;;; message which function is forgotten cannot be told before the program runs
+;;; hint    write the function's name as it is
+((unset_command (word) @_option [
+  (simple_expansion)
+  (expansion)
+  (string)
+  (concatenation)
+  (command_substitution)
+] @name)
+  (#any-of? @_option "-f"))
+
+; ---- redirections ----------------------------------------------------------------------------
+
+;;; bash.text.network
+;;; finds   command in { /dev/tcp/* /dev/udp/* }
+;;; message the shell opens a network connection for this name
+;;; hint    pass the data in on stdin or as a file
+[(word) (string) (raw_string) (concatenation)] @name
+
+;;; bash.redirect.denied
+;;; finds   command not in bash.redirects
+;;; message this reads or writes a file that the policy does not allow
+;;; hint    read stdin, write stdout; here-documents hold what else is needed
+
+;;; bash.redirect.dynamic
+;;; finds   dynamic
+;;; message where this goes cannot be told before the program runs
+;;; hint    read stdin, write stdout; here-documents hold what else is needed
+(file_redirect destination: [
+  (word)
+  (string)
+  (raw_string)
+  (ansi_c_string)
+  (translated_string)
+  (concatenation)
+  (simple_expansion)
+  (expansion)
+  (command_substitution)
+] @name)
+
+; ---- variables and expansions ----------------------------------------------------------------
+
+;;; bash.variable.denied
+;;; finds   word in bash.variables
+;;; message this variable decides which programs or which code the shell runs
+;;; hint    leave it as it is
+(variable_assignment name: (variable_name) @name)
+(variable_assignment name: (subscript name: (variable_name) @name))
+(declaration_command (variable_name) @name)
+
+;;; bash.expansion.prompt
+;;; finds   any
+;;; message this expansion runs what the variable's text says
+;;; hint    use the variable's value
+(expansion operator: "@" operator: "P" @name)
+
+;;; bash.suspicious.subscript
+;;; finds   subscript
+;;; message a substitution in a subscript runs when the text is used as a number or a name
+;;; hint    compute the index first, and use plain numbers
+[(raw_string) (ansi_c_string)] @name
+
+; ---- what readers may understand differently ---------------------------------------------------
+
+;;; bash.syntax.delimiter
+;;; finds   delimiter
+;;; message where this here-document ends is read differently by different readers
+;;; hint    use a plain word, in quotes or without
+(heredoc_redirect (heredoc_start) @name)
+
+;;; bash.syntax.backtick
+;;; finds   backtick
+;;; message backticks in backticks hide what is run
+;;; hint    write $(…)
+(command_substitution) @name
+
+; ---- texts -------------------------------------------------------------------------------------
+
+;;; bash.text.url
+;;; finds   url not in bash.urls
+;;; message a program in a jail reaches no network
+;;; hint    pass the data in on stdin or as a file
+
+;;; bash.text.opaque
+;;; finds   opaque
+;;; number  bash.opaque
+;;; message nobody can read what this text holds
+;;; hint    pass data on stdin or as a file; write code as it is
+[(word) (string) (raw_string) (ansi_c_string) (heredoc_body)] @name
+
+;;; bash.input.reads
+;;; finds   command in { read mapfile readarray }
+;;; unless  bound
+;;; number  bash.reads
+;;; message the program reads its input in more places than the policy lets it
+;;; hint    read the whole input once, and take it apart
+(command name: (command_name) @name)

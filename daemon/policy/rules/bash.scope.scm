@@ -1,1 +1,23 @@
 ; What a name is where it stands, for bash.  Asked only about names that a rule would find.
+;
+; A function takes a command's place from behind its definition to the end of the block; in other
+; functions already before it, if nothing can have called one by then.
+
+(_ (function_definition name: (word) @bind) @after) @within
+(program (function_definition name: (word) @bind @later))
+(unset_command) @unbind
+
+; These call no function of the program's.
+((command name: (command_name) @call)
+  (#not-any-of? @call ":" "echo" "printf" "set" "shopt" "true" "read" "umask"))
+
+; `command -v name` only asks.
+((command name: (command_name) @harmless . argument: (word) @_option)
+  (#any-of? @_option "-v" "-V"))
+((command name: (command_name) . argument: (word) @_option argument: (_) @harmless)
+  (#any-of? @_option "-v" "-V"))
+
+; In a here-document the grammar reads $((a + b)) as a subshell.
+(heredoc_body (command_substitution (subshell)) @sum)
+
+(function_definition body: (_) @function)

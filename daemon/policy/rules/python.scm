@@ -4,12 +4,15 @@
 ; share the patterns that follow them.  A head says
 ;
 ;     ;;; <id>                            stable: findings, policies and people name it
-;     ;;; finds   <subject> [in|not in <list>]
+;     ;;; finds   <subject> [in|not in <list>]    a list of the policy's, or { words }
 ;     ;;; unless  <words>                 where a name is no finding (see inspectmsg.h)
+;     ;;; beside  <id>                    only where that rule finds something too, off or not
+;     ;;; number  <name>                  so many places are no finding yet; of `opaque`: how long;
+;                                         a number of the policy's, or one that stands here
 ;     ;;; message <one sentence>          what is the matter
 ;     ;;; hint    <one sentence>          what to write instead
 ;
-; and a policy says for each id: deny, observe or off, and what is in the lists.  Of several rules
+; and a policy says for each id: deny, ask, observe or off, and what is in the lists.  Of several rules
 ; that find the same place the first one in this file is told.
 ;
 ; @name is what is looked at (two make one path), @at is where the finding stands.
@@ -64,6 +67,26 @@
 ;;; unless  bound
 ;;; message this call runs text as code, opens files or starts programs
 ;;; hint    write out what is to be computed; data comes on stdin and leaves by print
+
+;;; python.suspicious.runs_text
+;;; finds   use in python.runners
+;;; unless  bound
+;;; message this runs text as code
+;;; hint    write out what is to be computed
+
+;;; python.suspicious.decode
+;;; finds   use in python.decoders
+;;; unless  bound
+;;; beside  python.suspicious.runs_text
+;;; message text is decoded in a program that runs text as code
+;;; hint    write the program as it is, not packed
+
+;;; python.input.reads
+;;; finds   use in python.readers
+;;; unless  bound
+;;; number  python.reads
+;;; message the program reads its input in more places than the policy lets it
+;;; hint    read the whole input once, and take it apart
 (call function: [(identifier) (attribute)] @name)
 
 ;;; python.call.denied
@@ -129,6 +152,34 @@
 ;;; message a module used as a value hides what is taken from it
 ;;; hint    write module.name where it is used
 (identifier) @name
+
+; ---- texts -------------------------------------------------------------------------------------
+
+;;; python.suspicious.runs_text
+;;; finds   word in { eval exec compile __import__ }
+;;; unless  attribute keyword store bound
+;;; message this runs text as code
+;;; hint    write out what is to be computed
+
+;;; python.suspicious.socket
+;;; finds   word in python.sockets
+;;; unless  keyword bound
+;;; message a program that stands alone has nobody to open a connection to
+;;; hint    work on the data that is given
+(identifier) @name
+
+;;; python.text.url
+;;; finds   url not in python.urls
+;;; unless  harmless
+;;; message a program in a jail reaches no network
+;;; hint    pass the data in on stdin or as a file
+
+;;; python.text.opaque
+;;; finds   opaque
+;;; number  python.opaque
+;;; message nobody can read what this text holds
+;;; hint    pass data on stdin or as a file; write code as it is
+(string) @name
 
 ; ---- what Python 3 does not have -----------------------------------------------------------
 

@@ -16,6 +16,9 @@
 (aliased_import alias: (identifier) @store)
 (future_import_statement name: (dotted_name (identifier) @store))
 
+; A text that stands alone is a comment.
+(expression_statement (string) @harmless)
+
 ; A property's other halves; the functions that rules look for have no such attributes.
 ((decorator (attribute object: (identifier) @store attribute: (identifier) @_half))
   (#any-of? @_half "setter" "getter" "deleter"))

@@ -1,0 +1,291 @@
+#include "daemon/inspector/literal.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+
+#define KNOWN_LEAST 3 /* letters and digits beside the holes, for a guess */
+
+struct reader {
+	const char *text;
+	size_t len;
+	size_t at;
+	struct name *out;
+};
+
+static void put(struct name *out, char byte)
+{
+	if (byte == LITERAL_HOLE && out->len > 0 && out->text[out->len - 1] == LITERAL_HOLE)
+		return;
+	if (out->len == NAME_BYTES_MAX) {
+		out->cut = true;
+		return;
+	}
+	out->text[out->len++] = byte;
+	out->text[out->len] = '\0';
+}
+
+static bool more(const struct reader *reader)
+{
+	return reader->at < reader->len;
+}
+
+static char next(const struct reader *reader, size_t ahead)
+{
+	return reader->at + ahead < reader->len ? reader->text[reader->at + ahead] : '\0';
+}
+
+/* ---- escapes ------------------------------------------------------------------------------- */
+
+static int digit_of(char byte, unsigned base)
+{
+	unsigned digit = 99;
+
+	if (byte >= '0' && byte <= '9')
+		digit = (unsigned)(byte - '0');
+	else if ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f')
+		digit = (unsigned)((byte | 0x20) - 'a') + 10;
+	return digit < base ? (int)digit : -1;
+}
+
+/* At most `most` digits; how many there were. */
+static size_t take_number(struct reader *reader, unsigned base, size_t most, uint32_t *ret_number)
+{
+	size_t count = 0;
+
+	*ret_number = 0;
+	while (count < most && digit_of(next(reader, 0), base) >= 0) {
+		*ret_number = *ret_number * base + (uint32_t)digit_of(next(reader, 0), base);
+		reader->at++;
+		count++;
+	}
+	return count;
+}
+
+/* Words of lists are ASCII: what is not is any byte that no word has. */
+static void put_point(struct name *out, uint32_t point)
+{
+	put(out, point > 0x1f && point < 0x7f ? (char)point : '\x02');
+}
+
+/* Behind a backslash. */
+static void take_escape(struct reader *reader)
+{
+	char kind = next(reader, 0);
+	uint32_t number = 0;
+
+	if (digit_of(kind, 8) >= 0) {
+		(void)take_number(reader, 8, 3, &number);
+		put_point(reader->out, number);
+		return;
+	}
+	reader->at++;
+	if (kind == '\r' && next(reader, 0) == '\n')
+		reader->at++;
+	if (kind == '\r' || kind == '\n')
+		return;
+	if (kind == 'x' || kind == 'u' || kind == 'U') {
+		bool braces = next(reader, 0) == '{';
+
+		reader->at += braces;
+		(void)take_number(reader, 16,
+			braces || kind == 'U' ? 8
+			: kind == 'x'         ? 2
+					      : 4,
+			&number);
+		if (braces && next(reader, 0) == '}')
+			reader->at++;
+		put_point(reader->out, number);
+	} else {
+		put(reader->out, strchr("nrtbfva0", kind) ? '\x02' : kind);
+	}
+}
+
+/* ---- pieces -------------------------------------------------------------------------------- */
+
+/* Behind the text in quotes at hand. */
+static void skip_quotes(struct reader *reader)
+{
+	char quote = next(reader, 0);
+
+	for (reader->at++; more(reader) && next(reader, 0) != quote; reader->at++)
+		if (next(reader, 0) == '\\')
+			reader->at++;
+	reader->at++;
+}
+
+/* Behind the bracket that closes the one at hand. */
+static void skip_brackets(struct reader *reader)
+{
+	int depth = 0;
+
+	while (more(reader)) {
+		char byte = next(reader, 0);
+
+		if (byte && strchr("'\"`", byte)) {
+			skip_quotes(reader);
+			continue;
+		}
+		if (byte && strchr("([{", byte))
+			depth++;
+		else if (byte && strchr(")]}", byte))
+			depth--;
+		reader->at++;
+		if (depth <= 0)
+			return;
+	}
+}
+
+struct prefix {
+	bool raw;
+	bool holes; /* {...} in it is not constant */
+};
+
+/* The letters of Python in front of a string; false when there is none. */
+static bool take_prefix(struct reader *reader, struct prefix *ret_prefix)
+{
+	size_t letters = 0;
+
+	*ret_prefix = (struct prefix){ false, false };
+	while (letters < 3 && next(reader, letters) && strchr("rRbBfFuUtT", next(reader, letters)))
+		letters++;
+	if (!next(reader, letters) || !strchr("'\"`", next(reader, letters)))
+		return false;
+	for (; letters > 0; letters--, reader->at++) {
+		char letter = (char)(next(reader, 0) | 0x20);
+
+		ret_prefix->raw = ret_prefix->raw || letter == 'r';
+		ret_prefix->holes = ret_prefix->holes || letter == 'f' || letter == 't';
+	}
+	return true;
+}
+
+static bool closes(const struct reader *reader, char quote, size_t width)
+{
+	for (size_t i = 0; i < width; i++)
+		if (next(reader, i) != quote)
+			return false;
+	return true;
+}
+
+static void take_string(struct reader *reader, struct prefix prefix)
+{
+	char quote = next(reader, 0);
+	size_t width = next(reader, 1) == quote && next(reader, 2) == quote ? 3 : 1;
+
+	for (reader->at += width; more(reader) && !closes(reader, quote, width);) {
+		char byte = next(reader, 0);
+
+		if (byte == '\\' && !prefix.raw) {
+			reader->at++;
+			take_escape(reader);
+		} else if ((byte == '{' && prefix.holes) ||
+			   (byte == '$' && next(reader, 1) == '{' && quote == '`')) {
+			reader->at += byte == '$';
+			skip_brackets(reader);
+			put(reader->out, LITERAL_HOLE);
+		} else {
+			put(reader->out, byte == LITERAL_HOLE ? '\x02' : byte);
+			reader->at++;
+		}
+	}
+	reader->at += width;
+}
+
+/* What is not constant, to the next + or the end. */
+static void take_other(struct reader *reader)
+{
+	put(reader->out, LITERAL_HOLE);
+	while (more(reader) && next(reader, 0) != '+' && next(reader, 0) != ')') {
+		if (strchr("([{", next(reader, 0)))
+			skip_brackets(reader);
+		else
+			reader->at++;
+	}
+}
+
+void literal_read(const char *text, size_t len, struct name *ret_literal)
+{
+	struct reader reader = { .text = text, .len = len, .out = ret_literal };
+	struct prefix prefix;
+
+	name_read("", 0, ret_literal);
+	while (more(&reader)) {
+		char byte = next(&reader, 0);
+
+		if (byte && strchr(" \t\r\n\f\\+()", byte))
+			reader.at++;
+		else if (take_prefix(&reader, &prefix))
+			take_string(&reader, prefix);
+		else
+			take_other(&reader);
+	}
+}
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+bool literal_is_open(const struct name *literal)
+{
+	return literal->cut || memchr(literal->text, LITERAL_HOLE, literal->len);
+}
+
+/* Whether what is known before the first hole agrees with the first `len` bytes of the word. */
+static bool begins_alike(const char *text, const char *word, size_t len)
+{
+	size_t known = strcspn(text, (char[]){ LITERAL_HOLE, '\0' });
+
+	if (known >= len)
+		return strncmp(text, word, len) == 0;
+	return text[known] == LITERAL_HOLE && known > KNOWN_LEAST &&
+	       strncmp(text, word, known) == 0;
+}
+
+/* Whether the text, holes in it standing for anything, and the word, whose * does, can be the same. */
+static bool can_be(const char *text, const char *word)
+{
+	const char *text_back = NULL;
+	const char *word_back = NULL;
+
+	if (word[0] && word[strlen(word) - 1] == '*')
+		return begins_alike(text, word, strlen(word) - 1);
+	while (*word) {
+		if (*text == LITERAL_HOLE) {
+			text_back = ++text;
+			word_back = word;
+		} else if (*text == *word) {
+			text++;
+			word++;
+		} else if (text_back) {
+			text = text_back;
+			word = ++word_back;
+		} else {
+			return false;
+		}
+	}
+	while (*text == LITERAL_HOLE)
+		text++;
+	return *text == '\0';
+}
+
+static size_t known_letters(const struct name *literal)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < literal->len; i++)
+		count += isalnum((unsigned char)literal->text[i]) != 0;
+	return count;
+}
+
+bool literal_is_in(const struct name *literal, const struct words *words)
+{
+	bool open = literal_is_open(literal);
+
+	if (!open && !words->has_stars)
+		return words_have(words, literal->text, literal->len);
+	if (open && known_letters(literal) < KNOWN_LEAST)
+		return false;
+	for (uint32_t slot = 0; slot <= words->mask; slot++)
+		if (words->slots[slot] && can_be(literal->text, words->slots[slot]))
+			return true;
+	return false;
+}
