@@ -72,4 +72,6 @@ extern const struct command kill_all_command;
 extern const struct command block_command;
 extern const struct command unblock_command;
 extern const struct command acts_command;
+extern const struct command backup_command;
+extern const struct command export_command;
 extern const struct command demo_command;

@@ -39,6 +39,8 @@ static const struct {
 	{ NULL, &block_command },
 	{ NULL, &unblock_command },
 	{ NULL, &acts_command },
+	{ NULL, &export_command },
+	{ NULL, &backup_command },
 	{ "To begin with", &demo_command },
 };
 
@@ -51,13 +53,31 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+/* A command of two words, such as `audit export`; *ret_words says how many were taken. */
+static const struct command *find_words(int argc, char **argv, int *ret_words)
+{
+	char both[64];
+
+	*ret_words = 2;
+	if (argc > 1) {
+		const struct command *command;
+
+		cut_printf(both, sizeof(both), "%s %s", argv[0], argv[1]);
+		command = find_command(both);
+		if (command)
+			return command;
+	}
+	*ret_words = 1;
+	return argc > 0 ? find_command(argv[0]) : NULL;
+}
+
 static void print_overview(const struct output *out)
 {
 	say(out, PAINT_PLAIN, "Usage: cectl COMMAND [OPTION]...\n");
 	for (size_t i = 0; i < COUNT_OF(commands); i++) {
 		if (commands[i].heading)
 			say(out, PAINT_BOLD, "\n%s\n", commands[i].heading);
-		say(out, PAINT_PLAIN, "  %-10s %s\n", commands[i].command->name,
+		say(out, PAINT_PLAIN, "  %-12s %s\n", commands[i].command->name,
 			commands[i].command->summary);
 	}
 	say(out, PAINT_PLAIN,
@@ -106,14 +126,15 @@ static int no_such_command(const struct cli *cli, const char *name)
 	return EXIT_USAGE;
 }
 
-static int help_on(const struct cli *cli, const char *name)
+static int help_on(const struct cli *cli, int argc, char **argv)
 {
-	const struct command *command = name ? find_command(name) : NULL;
+	int words;
+	const struct command *command = find_words(argc, argv, &words);
 
 	if (command)
 		return print_help(command, &cli->out);
-	if (name)
-		return no_such_command(cli, name);
+	if (argc > 0)
+		return no_such_command(cli, argv[0]);
 	print_overview(&cli->out);
 	return EXIT_OK;
 }
@@ -123,6 +144,7 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	struct common_options front = { .json = false };
 	struct err err = ERR_INIT;
 	int at = options_parse_front(argc - 1, argv + 1, &front, &err);
+	int words = 1;
 
 	if (argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
 		say(&cli->out, PAINT_PLAIN, "cectl %s\n", CED_VERSION);
@@ -135,14 +157,14 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	argc -= at + 1;
 	argv += at + 1;
 	if (argc < 1 || front.help || strcmp(argv[0], "help") == 0)
-		return help_on(cli, argc > 1 ? argv[1] : NULL);
-	cli->command = find_command(argv[0]);
+		return help_on(cli, argc - 1, argv + 1);
+	cli->command = find_words(argc, argv, &words);
 	if (!cli->command)
 		return no_such_command(cli, argv[0]);
 	cli->json = front.json;
 	cli->socket = front.socket;
 	cli->store = front.store;
-	return run_command_line(cli, argc - 1, argv + 1);
+	return run_command_line(cli, argc - words, argv + words);
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,9 @@
 #include "proto/method.h"
 #include "proto/rpc.h"
 #include "store/answers.h"
+#include "store/care.h"
+
+#define STATUS_BYTES ((size_t)1 << 20)
 
 static int answer_error(struct cli *cli, enum rpc_code code, const char *message,
 	const struct value **ret_result, struct err *err)
@@ -61,6 +64,33 @@ int offline_call(struct cli *cli, const char *name, const struct value *params,
 	if (!cli->copy)
 		cli->copy = store_open_copy(cli->store, err);
 	return cli->copy ? ask(cli, &question, ret_result, err) : -1;
+}
+
+static int count_runs(struct store *copy, int64_t *ret_runs, struct err *err)
+{
+	struct value *status = NULL;
+	struct arena arena;
+	int r;
+
+	arena_init(&arena, STATUS_BYTES);
+	r = store_status(copy, &arena, &status, err);
+	if (r == 0)
+		*ret_runs = value_as_int(value_get(status, "runs"), 0);
+	arena_done(&arena);
+	return r;
+}
+
+int offline_check(const char *path, int64_t *ret_runs, struct err *err)
+{
+	static const atomic_bool go_on;
+	auto_of(store_close) struct store *copy = store_open_copy(path, err);
+	struct store_findings findings;
+
+	if (!copy || store_check(copy, &go_on, &findings, err) < 0)
+		return -1;
+	if (findings.damages)
+		return err_set(err, ERR_CORRUPT, "%s is damaged: %s", path, findings.first);
+	return count_runs(copy, ret_runs, err);
 }
 
 void offline_close(struct cli *cli)

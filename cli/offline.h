@@ -13,5 +13,8 @@
 int offline_call(struct cli *cli, const char *method, const struct value *params,
 	const struct value **ret_result, struct err *err);
 
+/* Whether the file is a store and every page of it is sound; how many runs are in it. */
+int offline_check(const char *path, int64_t *ret_runs, struct err *err);
+
 /* Closes what the first question opened. */
 void offline_close(struct cli *cli);

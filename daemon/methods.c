@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/allowances.h"
+#include "daemon/backups.h"
 #include "daemon/pipeline.h"
 #include "daemon/server.h"
 #include "daemon/trouble.h"
@@ -276,6 +277,7 @@ void methods_run_ended(struct server *server, const char *run_id, const struct v
 
 void methods_conn_gone(struct server *server, struct conn *conn)
 {
+	backups_conn_gone(&server->backups, conn);
 	list_for_each(at, &server->waits) {
 		struct call *call = container_of(at, struct call, link);
 
@@ -298,6 +300,8 @@ static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_STATS] = method_from_store,
 	[METHOD_ADMIN_STATUS] = method_from_store,
 	[METHOD_ADMIN_ACTS] = method_from_store,
+	[METHOD_AUDIT_BACKUP] = method_backup,
+	[METHOD_AUDIT_EXPORT] = method_from_store,
 	[METHOD_EVENTS_SUBSCRIBE] = method_subscribe,
 	[METHOD_ADMIN_DRAIN] = method_lever,
 	[METHOD_ADMIN_RESUME] = method_lever,

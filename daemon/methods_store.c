@@ -87,6 +87,7 @@ static int (*const reads[METHOD_COUNT])(struct asking *asking, struct store *sto
 	[METHOD_RUNS_REPLAY] = read_replay,
 	[METHOD_ADMIN_STATUS] = read_status,
 	[METHOD_ADMIN_ACTS] = read_answer,
+	[METHOD_AUDIT_EXPORT] = read_answer,
 };
 
 /* On a thread. */

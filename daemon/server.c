@@ -117,7 +117,9 @@ static void stop_care(struct server *server)
 {
 	wallclock_stop(&server->wallclock);
 	checkup_stop(&server->checkup);
+	backups_stop(&server->backups);
 	caretaker_close(server->caretaker);
+	backups_stop(&server->backups);
 }
 
 static void close_parts(struct server *server)
@@ -337,6 +339,7 @@ static int start_care(struct server *server, uint64_t newest_ms, struct err *err
 	if (!server->caretaker)
 		return -1;
 	checkup_start(&server->checkup, &server->loop, server->caretaker, server->config.check_ms);
+	backups_start(&server->backups, server);
 	wallclock_start(&server->wallclock, &server->loop, newest_ms, &server->ids);
 	return 0;
 }

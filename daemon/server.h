@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "daemon/backups.h"
 #include "daemon/ceilings.h"
 #include "daemon/checkup.h"
 #include "daemon/claims.h"
@@ -47,6 +48,7 @@ struct server {
 	struct readers *readers;
 	struct caretaker *caretaker;
 	struct checkup checkup;
+	struct backups backups;
 	struct wallclock wallclock;
 	struct listener *listener;
 	struct queue queue;

@@ -2,10 +2,14 @@
 
 #include <string.h>
 
+#include "store/care.h"
+
 #define STREAM_BYTES_SHOWN \
-	((uint64_t)64 << 10) /* of each stream in runs.get; runs.output has the rest */
-#define PAGE_BYTES ((int64_t)1 << 20)
-#define LIST_LIMIT 50
+	((int64_t)64 << 10) /* of each stream in runs.get; runs.output has the rest */
+#define PAGE_BYTES   ((int64_t)1 << 20)
+#define LIST_LIMIT   50
+#define EXPORT_LIMIT 200
+#define EXPORT_BYTES ((uint64_t)4 << 20) /* of a page, unless one record alone is longer */
 
 /* A question with all that its answer needs. */
 struct asking {
@@ -170,12 +174,30 @@ static int answer_acts(struct asking *asking, struct err *err)
 		&asking->answer->value, err);
 }
 
+static int answer_export(struct asking *asking, struct err *err)
+{
+	const struct value *params = asking->question->params;
+	const struct store_export what = {
+		.since_wall_us = int_of(asking, "since", 0),
+		.until_wall_us = int_of(asking, "until", 0),
+		.after_run_id = text_of(asking, "after"),
+		.limit = (uint32_t)int_of(asking, "limit", EXPORT_LIMIT),
+		.page_bytes = EXPORT_BYTES,
+		.stream_bytes = (uint64_t)int_of(asking, "stream_bytes", STREAM_BYTES_SHOWN),
+		.without_contents = !value_as_bool(value_get(params, "contents"), true),
+		.counts = value_as_bool(value_get(params, "count"), false),
+	};
+
+	return store_export(asking->store, &what, asking->arena, &asking->answer->value, err);
+}
+
 static int (*const answers[METHOD_COUNT])(struct asking *asking, struct err *err) = {
 	[METHOD_RUNS_LIST] = answer_list,
 	[METHOD_RUNS_GET] = answer_get,
 	[METHOD_RUNS_OUTPUT] = answer_output,
 	[METHOD_STATS] = answer_stats,
 	[METHOD_ADMIN_ACTS] = answer_acts,
+	[METHOD_AUDIT_EXPORT] = answer_export,
 };
 
 bool store_can_answer(enum method_id method)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "proto/digest.h"
 #include "store/store.h"
 
 struct store_findings {
@@ -22,3 +23,34 @@ struct store_findings {
  */
 int store_check(struct store *store, const atomic_bool *stop, struct store_findings *ret_findings,
 	struct err *err);
+
+/* ---- everything, from front to end ---------------------------------------------------------- */
+
+struct store_export {
+	int64_t since_wall_us, until_wall_us; /* 0: open; by the time in the run's id */
+	const char *after_run_id;             /* where the last page ended, or NULL */
+	uint32_t limit;                       /* 1..1000 */
+	uint64_t page_bytes;                  /* a page that has so much gets no more records */
+	uint64_t stream_bytes;                /* of each stream, input and artifact */
+	bool without_contents;                /* what was run, read and written is left out */
+	bool counts;                          /* say how many runs there are from here on */
+};
+
+/* -> {records: [as store_get()], more, next?, left?}, the oldest first. */
+int store_export(struct store *store, const struct store_export *what, struct arena *arena,
+	struct value **ret_page, struct err *err);
+
+/* ---- a copy --------------------------------------------------------------------------------- */
+
+struct store_backup {
+	int fd; /* of the copy, which has no name any more: closing it is its end */
+	int64_t bytes;
+	char sha256[DIGEST_TEXT_LEN + 1];
+};
+
+/*
+ * Copies the store as of one moment into a file at `path`, which others who write are not held up by,
+ * and takes its name away.  ERR_FULL when a copy would leave too little room for the store itself.
+ */
+int store_backup(struct store *store, const char *path, const atomic_bool *stop,
+	struct store_backup *ret_backup, struct err *err);

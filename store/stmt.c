@@ -169,6 +169,9 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_CACHED_FIND] =
 		"SELECT r.run_id FROM cached AS c JOIN runs AS r USING (key) WHERE c.cache_key = ? "
 		"AND c.at_us >= ?",
+
+	[STMT_EXPORT_IDS] =
+		"SELECT run_id FROM runs WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
 };
 /* clang-format on */
 

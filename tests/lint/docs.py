@@ -56,7 +56,7 @@ class Tree:
         self.dev_words = set(re.findall(r"^(\w+)(?: \|.*)?\) \w+", dev.split("case $command")[1], re.M))
         commands = (path.read_text(encoding="utf-8") for path in pathlib.Path("cli").glob("cmd_*.c"))
         self.cectl_words = {word for text in commands
-                            for word in re.findall(r'\.name = "([a-z-]+)"', text)}
+                            for word in re.findall(r'\.name = "([a-z-]+)[ "]', text)}
         presets = pathlib.Path("CMakePresets.json").read_text(encoding="utf-8")
         self.presets = set(re.findall(r'"name": "(\w+)"', presets))
 

@@ -28,7 +28,7 @@ MAY = {
 
 # A file that is its folder's only door to another.
 DOORS = {
-    "cli/offline.c": ("store/answers.h",),
+    "cli/offline.c": ("store/answers.h", "store/care.h"),
 }
 
 # The start of a foreign header's name, and the only places that may know it.

@@ -36,12 +36,12 @@ def each(folder, names, why, tests):
 
 # Written out where a new file would otherwise be covered by a pattern that knows nothing of it.
 LISTED = {
-    **each("store", "acts answers audit batch blob canon chain content db disk evidence fetch fresh "
+    **each("store", "acts answers audit backup batch blob canon chain content db disk evidence fetch fresh "
            "lost parts prune refs settle stats stmt texts verify_blobs verify_chain verify_signed "
            "verify_tables verify_texts walk", PART, STORE),
     **each("daemon/inspector", "filter found imports inspector scopes template trial",
            PART, INSPECTOR),
-    **each("cli", "cmd_cancel cmd_check cmd_explain cmd_levers cmd_output cmd_replay cmd_run cmd_runs cmd_runtimes cmd_show "
+    **each("cli", "cmd_backup cmd_cancel cmd_check cmd_explain cmd_export cmd_levers cmd_output cmd_replay cmd_run cmd_runs cmd_runtimes cmd_show "
            "cmd_stats cmd_status cmd_trace cmd_wait cmd_watch", COMMAND, CECTL),
 }
 
@@ -56,6 +56,7 @@ ELSEWHERE = {
     "daemon/events_runs.c": (PART, ["tests/unit/test_events.c"]),
     "daemon/recall.c": (STAGE, ["tests/scenario/032-repeats.t", "tests/scenario/033-cache.t"]),
     "daemon/notice.c": (STAGE, ["tests/unit/test_stages.c", "tests/scenario/033-cache.t"]),
+    "daemon/backups.c": (PART, ["tests/scenario/083-export.t"]),
     "daemon/methods_replay.c": (PART, ["tests/scenario/082-replay.t"]),
     "daemon/methods_store.c": (PART, ["tests/unit/test_methods.c"]),
     "daemon/policy/run_rules.c": (PART, ["tests/unit/test_rulebook.c"]),
