@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/decoding.h"
 #include "daemon/methods.h"
 #include "daemon/server.h"
 #include "proto/base/container.h"
@@ -29,7 +30,8 @@ struct conn {
 	bool closing;
 	bool reading;
 	uint64_t unsent;
-	size_t inbox; /* of the frame's memory, what is held of the caller's share */
+	size_t inbox;    /* of the frame's memory, what is held of the caller's share */
+	size_t decoding; /* the message that a thread reads, and of the share; 0: none */
 	struct frame frame;
 	struct timer *deadline; /* a message once begun must be whole */
 	struct list requests;   /* struct request */
@@ -266,41 +268,83 @@ static const char *no_room_for(struct conn *conn, size_t size)
 	return NULL;
 }
 
-/* Takes the message. */
-static void take_message(struct conn *conn, char *bytes, size_t len)
+static void refuse_decoded(struct conn *conn, const struct decoded *decoded)
 {
-	struct arena arena;
-	struct rpc_message message;
-	struct rpc_fault fault = { 0 };
-	struct err err = ERR_INIT;
+	const struct rpc_fault *fault = &decoded->fault;
+	bool memory = decoded->err.code == ERR_MEMORY;
 
-	arena_init(&arena, ARENA_BYTES_BASE + 2 * len + ARENA_BYTES_MORE);
-	if (rpc_read(&arena, bytes, len, &message, &fault, &err) < 0) {
-		if (fault.has_msgid)
-			refuse(conn, fault.msgid,
-				err.code == ERR_MEMORY ? RPC_CODE_TOO_LARGE : RPC_CODE_BAD_REQUEST,
-				fault.reason, err.text);
-		else
-			conn_close(conn, err.text); /* nobody to answer: the stream means nothing */
-		arena_done(&arena);
-		free(bytes);
-		return;
-	}
-	if (message.kind == RPC_REQUEST) {
-		size_t size = len + arena.used + REQUEST_BYTES;
-		const char *full = no_room_for(conn, size);
+	if (fault->has_msgid)
+		refuse(conn, fault->msgid, memory ? RPC_CODE_TOO_LARGE : RPC_CODE_BAD_REQUEST,
+			fault->reason, decoded->err.text);
+	else
+		conn_close(
+			conn, decoded->err.text); /* nobody to answer: the stream means nothing */
+}
 
+/* Takes what was decoded. */
+static void take_decoded(struct conn *conn, struct decoded *decoded)
+{
+	size_t size = decoded->len + decoded->arena.used + REQUEST_BYTES;
+	const char *full = NULL;
+
+	if (!decoded->good) {
+		refuse_decoded(conn, decoded);
+	} else if (decoded->message.kind == RPC_REQUEST) {
+		full = no_room_for(conn, size);
 		if (!full) {
-			struct arrival arrival = { conn->server, conn, &message, bytes, &arena,
-				size };
+			struct arrival arrival = { conn->server, conn, &decoded->message,
+				decoded->bytes, &decoded->arena, size };
 
 			methods_start(&arrival);
 			return;
 		}
-		refuse(conn, message.msgid, RPC_CODE_BUSY, "busy", full);
+		refuse(conn, decoded->message.msgid, RPC_CODE_BUSY, "busy", full);
 	}
-	arena_done(&arena); /* notifications and responses: nothing here asks for them */
-	free(bytes);
+	decoded_done(decoded); /* notifications and responses: nothing here asks for them */
+}
+
+static void work_off(struct conn *conn);
+
+static void on_decoded(void *context, struct decoded *decoded)
+{
+	struct conn *conn = context;
+
+	ceilings_let_go(&conn->server->ceilings, conn->caller.uid, conn->decoding);
+	conn->decoding = 0;
+	if (decoded && conn->closing)
+		decoded_done(decoded);
+	else if (decoded)
+		take_decoded(conn, decoded);
+	if (decoded && !conn->closing)
+		work_off(conn); /* what stood behind it */
+	conn_unref(conn);
+}
+
+/* False when it is to be decoded here and now. */
+static bool decode_elsewhere(struct conn *conn, const struct decoded *decoded)
+{
+	struct server *server = conn->server;
+
+	/* Its bytes have left the inbox, and their values are not counted yet. */
+	if (decoded->len <= DECODE_AT_ONCE ||
+		decoding_start(&server->errands, conn->caller.uid, decoded, on_decoded, conn) < 0)
+		return false;
+	conn->refs++;
+	conn->decoding = decoded->len;
+	ceilings_hold_anyway(&server->ceilings, conn->caller.uid, conn->decoding);
+	return true;
+}
+
+/* Takes the message. */
+static void take_message(struct conn *conn, char *bytes, size_t len)
+{
+	struct decoded decoded =
+		decoded_of(bytes, len, ARENA_BYTES_BASE + 2 * len + ARENA_BYTES_MORE);
+
+	if (decode_elsewhere(conn, &decoded))
+		return;
+	decoded_read(&decoded);
+	take_decoded(conn, &decoded);
 }
 
 static void on_deadline(void *owner)
@@ -366,7 +410,7 @@ static void take_messages(struct conn *conn)
 {
 	struct turns *turns = &conn->server->turns;
 
-	while (!conn->closing) {
+	while (!conn->closing && !conn->decoding) {
 		char *bytes = NULL;
 		size_t len = 0;
 		struct err err = ERR_INIT;
@@ -438,7 +482,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
 /* Reads while there is room for replies, and nothing that was read waits for its turn. */
 static void read_or_rest(struct conn *conn)
 {
-	bool want = !conn->closing && list_is_empty(&conn->turn) &&
+	bool want = !conn->closing && list_is_empty(&conn->turn) && !conn->decoding &&
 		    conn->unsent <= conn->server->config.unsent_bytes / 2;
 
 	if (want == conn->reading || conn->closing)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/conn.h"
+#include "daemon/discard.h"
 #include "daemon/pipeline.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
@@ -127,8 +128,7 @@ void request_free(struct request *request)
 	queue_leave(&server->queue, &request->queue);
 	execution_done(&request->execution);
 	buf_done(&request->early);
-	arena_done(&request->arena);
-	free(request->bytes);
+	discard(server->closing ? NULL : &server->loop, &request->arena, request->bytes);
 	free(request);
 	if (runtime)
 		stage_queue_serve(server, runtime); /* its caller may run one more now */

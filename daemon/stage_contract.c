@@ -3,11 +3,14 @@
 
 #include "daemon/allowances.h"
 #include "daemon/fingerprint.h"
+#include "daemon/pipeline.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
 #include "proto/base/container.h"
 #include "proto/rpc.h"
 #include "proto/version.h"
+
+#define LOOK_AT_ONCE ((size_t)512 << 10) /* of a message and its values: some 1 ms */
 
 /* Which runtimes there are, for a message that helps. */
 static const char *runtime_names(struct request *request)
@@ -90,13 +93,8 @@ static bool is_told(const struct job_refusals *refusals, const char *pointer)
 }
 
 /* Who asks beforehand is told all of it at once. */
-static void tell_all(struct request *request, const struct job_bounds *bounds)
+static void tell_names(struct request *request, struct job_refusals *all)
 {
-	struct job_refusals *all = arena_new(&request->arena, struct job_refusals);
-	struct err err = ERR_INIT;
-
-	if (!all || job_spec_refusals(&request->arena, request->params, bounds, all, &err) < 0)
-		return; /* then the first one is all that is told */
 	for (size_t i = 0; i < COUNT_OF(names) && all->count < JOB_REFUSALS_MAX; i++) {
 		const char *message = names[i].unknown(request, name_in(request, names[i].key));
 
@@ -104,11 +102,9 @@ static void tell_all(struct request *request, const struct job_bounds *bounds)
 			all->items[all->count++] =
 				(struct job_refusal){ names[i].pointer, "value", message };
 	}
-	request->refusals = all;
 }
 
-static enum stage refuse(
-	struct request *request, const struct job_refusal *refusal, const struct job_bounds *bounds)
+static enum stage refuse(struct request *request, const struct job_refusal *refusal)
 {
 	request->result.outcome = OUTCOME_REFUSED;
 	request->result.ran = RAN_NO;
@@ -117,10 +113,9 @@ static enum stage refuse(
 	request->failure.reason = refusal->reason;
 	request_fail(request, RPC_CODE_BAD_REQUEST, "%s", refusal->message);
 	request_step(request, "contract.refused", "contract", false, refusal->message);
-	if (!request->is_check)
-		return STAGE_RECORD;
-	tell_all(request, bounds);
-	return STAGE_REPLY;
+	if (request->refusals)
+		tell_names(request, request->refusals);
+	return request->is_check ? STAGE_REPLY : STAGE_RECORD;
 }
 
 /* The runtime and the policy that it names; false, and the refusal, when this host has them not. */
@@ -139,32 +134,110 @@ static bool find_names(struct request *request, struct job_refusal *ret_refusal)
 	return request->runtime && request->policy;
 }
 
-enum stage stage_contract(struct request *request)
+/* ---- here or on a thread ---------------------------------------------------------------------- */
+
+/* One look at the params.  The request is not touched by it, but for its arena. */
+struct look {
+	struct request *request;
+	const struct job_bounds *bounds;
+	struct job_bounds room;
+	int answer; /* of job_spec_from_value() */
+	struct job_spec spec;
+	struct job_refusal refusal;
+	struct job_refusals *all; /* of a check; NULL: none, or no memory */
+	char code_hash[HASH_TEXT_LEN + 1], input_hash[HASH_TEXT_LEN + 1];
+	struct err err;
+};
+
+static void look_for_all(struct look *look)
+{
+	struct request *request = look->request;
+	struct job_refusals *all = arena_new(&request->arena, struct job_refusals);
+	struct err err = ERR_INIT;
+
+	/* Without memory the first one is all that is told. */
+	if (all &&
+		job_spec_refusals(&request->arena, request->params, look->bounds, all, &err) == 0)
+		look->all = all;
+}
+
+static void look_at(void *context)
+{
+	struct look *look = context;
+	struct request *request = look->request;
+
+	look->answer = job_spec_from_value(&request->arena, request->params, look->bounds,
+		&look->spec, &look->refusal, &look->err);
+	if (request->is_check && look->answer >= 0)
+		look_for_all(look);
+	if (look->answer)
+		return;
+	job_code_hash(&look->spec, look->code_hash);
+	job_input_hash(&look->spec, look->input_hash);
+}
+
+static enum stage looked(struct request *request, struct look *look)
 {
 	struct job_refusal refusal = { "", "value", "the request names what this host has not" };
-	struct job_bounds room;
-	const struct job_bounds *bounds = bounds_of(request, &room);
-	struct err err = ERR_INIT;
-	int checked = job_spec_from_value(
-		&request->arena, request->params, bounds, &request->spec, &refusal, &err);
 
-	if (checked < 0) {
+	request->refusals = look->all;
+	if (look->answer < 0) {
 		request->result.outcome = OUTCOME_REFUSED;
 		request->result.reason = "there was no memory to read the request";
-		request_fail(request, RPC_CODE_TOO_LARGE, "%s", err.text);
+		request_fail(request, RPC_CODE_TOO_LARGE, "%s", look->err.text);
 		return request->is_check ? STAGE_REPLY : STAGE_RECORD;
 	}
-	if (checked > 0)
-		return refuse(request, &refusal, bounds);
+	if (look->answer > 0)
+		return refuse(request, &look->refusal);
+	request->spec = look->spec;
 	request->has_spec = true;
 	request->result.limits = request->spec.limits;
-	job_code_hash(&request->spec, request->result.code_hash);
-	job_input_hash(&request->spec, request->result.input_hash);
+	memcpy(request->result.code_hash, look->code_hash, sizeof(look->code_hash));
+	memcpy(request->result.input_hash, look->input_hash, sizeof(look->input_hash));
 	if (!find_names(request, &refusal))
-		return refuse(request, &refusal, bounds);
+		return refuse(request, &refusal);
 	request->result.runtime = stamp(request);
 	if (request->spec.deterministic)
 		request->runtime = request->runtime->steady;
 	request_step(request, "contract.held", "contract", true, NULL);
 	return STAGE_REPEAT;
+}
+
+static void on_looked(void *context)
+{
+	struct look *look = context;
+	struct request *request = look->request;
+
+	request->server->examining--;
+	request_enter(request, looked(request, look));
+}
+
+/* What is large takes a thread's time and not everybody's. */
+static bool looks_elsewhere(struct look *look)
+{
+	struct request *request = look->request;
+	struct server *server = request->server;
+
+	if (request->held_bytes <= LOOK_AT_ONCE || server->closing ||
+		errands_start(&server->errands, request->caller.uid, look_at, on_looked, look) < 0)
+		return false;
+	server->examining++; /* whoever closes the house waits for it */
+	return true;
+}
+
+enum stage stage_contract(struct request *request)
+{
+	struct look here = { .request = request, .err = ERR_INIT };
+	struct look *look = &here;
+
+	if (request->held_bytes > LOOK_AT_ONCE)
+		look = arena_new(&request->arena, struct look);
+	if (!look)
+		look = &here;
+	*look = here;
+	look->bounds = bounds_of(request, &look->room);
+	if (look != &here && looks_elsewhere(look))
+		return STAGE_WAIT;
+	look_at(look);
+	return looked(request, look);
 }

@@ -1,0 +1,108 @@
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/decoding.h"
+#include "tests/check.h"
+#include "tests/fault.h"
+
+/* [0, 7, "hello", []] */
+#define HELLO     "\x94\x00\x07\xa5hello\x90"
+#define HELLO_LEN (sizeof(HELLO) - 1)
+
+/* As a frame gives it: one byte behind it is its owner's, too. */
+static struct decoded message_of(const char *bytes, size_t len)
+{
+	char *copy = malloc(len + 1);
+
+	if (!copy) /* the fault was meant for others */
+		copy = malloc(len + 1);
+	assert(copy);
+	memcpy(copy, bytes, len);
+	return decoded_of(copy, len, 1 << 20);
+}
+
+struct told {
+	unsigned count;
+	bool nothing;
+	bool good;
+	uint32_t msgid;
+	char reason[32];
+};
+
+static void on_done(void *context, struct decoded *decoded)
+{
+	struct told *told = context;
+
+	told->count++;
+	told->nothing = !decoded;
+	if (!decoded)
+		return;
+	told->good = decoded->good;
+	told->msgid = decoded->good ? decoded->message.msgid : decoded->fault.msgid;
+	(void)snprintf(told->reason, sizeof(told->reason), "%s",
+		decoded->good ? "" : decoded->fault.reason);
+	decoded_done(decoded);
+}
+
+static struct told read_on_thread(const char *bytes, size_t len)
+{
+	struct decoded decoded = message_of(bytes, len);
+	struct told told = { .count = 0 };
+	struct errands errands;
+	uv_loop_t loop;
+
+	(void)uv_loop_init(&loop);
+	errands_init(&errands, &loop);
+	if (decoding_start(&errands, 1, &decoded, on_done, &told) < 0)
+		decoded_done(&decoded);
+	(void)uv_run(&loop, UV_RUN_DEFAULT);
+	(void)uv_loop_close(&loop);
+	return told;
+}
+
+TEST(a_message_is_read_on_a_thread_and_told_in_the_loop)
+{
+	struct told told = read_on_thread(HELLO, HELLO_LEN);
+
+	CHECK_EQ_INT(told.count, 1);
+	CHECK(told.good);
+	CHECK_EQ_INT(told.msgid, 7);
+}
+
+TEST(what_is_wrong_with_it_is_told_although_nothing_of_it_is_left)
+{
+	struct told told = read_on_thread("\x94\x00\x07\xa5hello\x91\xc1", HELLO_LEN + 1);
+
+	CHECK_EQ_INT(told.count, 1);
+	CHECK(!told.good);
+	CHECK_EQ_INT(told.msgid, 7);
+	CHECK_STR(told.reason, "syntax");
+}
+
+TEST(one_that_waits_when_errands_stop_is_given_back_and_told_as_nothing)
+{
+	struct decoded decoded = message_of(HELLO, HELLO_LEN);
+	struct told told = { .count = 0 };
+	struct errands errands;
+	uv_loop_t loop;
+
+	(void)uv_loop_init(&loop);
+	errands_init(&errands, &loop);
+	errands.running = ERRANDS_MOST; /* so that it waits */
+	CHECK_EQ_INT(decoding_start(&errands, 1, &decoded, on_done, &told), 0);
+	errands_stop(&errands);
+	CHECK_EQ_INT(told.count, 1);
+	CHECK(told.nothing);
+	(void)uv_loop_close(&loop);
+}
+
+TEST(without_memory_it_is_the_caller_s_still)
+{
+	FAULT_LOOP(FAULT_ALLOC) {
+		struct told told = read_on_thread(HELLO, HELLO_LEN);
+
+		CHECK(told.count == 1 || fault_hit());
+	}
+}
