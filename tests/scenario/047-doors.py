@@ -13,6 +13,7 @@ from wire import Client, done, eq, ok
 MARK = "the-mark-of-a-denied-program"
 LEAVE = f"print('{MARK[:8]}' + '{MARK[8:]}')\n"
 FILE = f"open('left.txt', 'w').write('{MARK[:8]}' + '{MARK[8:]}')\n"
+NODE = f"console.log('{MARK[:8]}' + '{MARK[8:]}')\n"
 BASH = f"echo {MARK[:8]}''{MARK[8:]}\n"
 
 # Each leaves its mark at its very beginning and its very end, if it runs at all.
@@ -22,7 +23,10 @@ PROGRAMS = {
     "a call that is hidden": ("python", LEAVE + FILE + "\uff45val('1')\n" + LEAVE),
     "an import in a file": ("python", LEAVE + FILE + "import helper\n" + LEAVE),
     "no text at all": ("python", LEAVE.encode() + b"x = '\xff'\n"),
-    "a language": ("bash", BASH),
+    "a connection in bash": ("bash", BASH + "cat < /dev/tcp/127.0.0.1/80\n" + BASH),
+    "eval in bash": ("bash", BASH + 'eval "echo 1"\n' + BASH),
+    "a module of node": ("javascript", NODE + "require('child_process')\n" + NODE),
+    "a function made of text in node": ("javascript", NODE + "new Function('return 1')()\n" + NODE),
 }
 HELPER = [{"path": "helper.py", "data": "import socket\n" + LEAVE}]
 
