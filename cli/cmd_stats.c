@@ -6,9 +6,13 @@
 #include "cli/exits.h"
 #include "cli/filters.h"
 #include "cli/page.h"
+#include "cli/spark.h"
 #include "cli/table.h"
+#include "cli/times.h"
 #include "cli/units.h"
 #include "proto/base/container.h"
+
+#define SLOTS_MOST 60
 
 struct stats_options {
 	struct filter_options filter;
@@ -18,7 +22,7 @@ struct stats_options {
 // clang-format off
 static const struct option_row rows[] = {
 	{ 'b', "by", "WHAT", OPTION_TEXT, offsetof(struct stats_options, by),
-		"outcome (default), language, agent, or phase" },
+		"outcome (default), language, agent, task, policy, uid, or phase" },
 	FILTER_ROWS(struct stats_options),
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
 };
@@ -122,6 +126,44 @@ static void show_groups(struct cli *cli, const struct value *groups, const char 
 	table_print(&table, &cli->out, 0);
 }
 
+/* ---- over time ----------------------------------------------------------------------------- */
+
+/* A line of bars for one number of each slot, and its highest; a slot in which nothing ran is a blank. */
+static void show_bars(struct cli *cli, const struct value *stats, const char *name, const char *key)
+{
+	const struct value *over = value_get(stats, "over");
+	int64_t numbers[SLOTS_MOST] = { 0 };
+	size_t highest = 0;
+	size_t count = 0;
+
+	for (; count < SLOTS_MOST && value_at(over, count); count++) {
+		numbers[count] = page_int(value_at(over, count), key);
+		if (numbers[count] > numbers[highest])
+			highest = count;
+	}
+	say(&cli->out, PAINT_DIM, "  %-5s ", name);
+	say(&cli->out, PAINT_CYAN, "%s", spark_text(&cli->arena, &cli->out, numbers, count));
+	say(&cli->out, PAINT_DIM, "  at most %s\n",
+		page_number(cli, key, value_get(value_at(over, highest), key)));
+}
+
+static void show_over(struct cli *cli, const struct value *stats)
+{
+	const struct value *over = value_get(stats, "over");
+	const struct value *first = value_at(over, 0);
+	char from[TIMES_TEXT_MAX];
+
+	if (!value_at(over, 1))
+		return;
+	times_print(from, page_int(first, "from_us"));
+	say(&cli->out, PAINT_PLAIN, "\n");
+	show_bars(cli, stats, "runs", "runs");
+	show_bars(cli, stats, "p50", "p50_us");
+	show_bars(cli, stats, "p99", "p99_us");
+	say(&cli->out, PAINT_DIM, "  from %s, each bar %s\n", from,
+		page_number(cli, "slot_us", value_get(stats, "slot_us")));
+}
+
 static int show(struct cli *cli, const struct value *stats, const char *by)
 {
 	const struct value *groups = value_get(stats, "by");
@@ -139,8 +181,12 @@ static int show(struct cli *cli, const struct value *stats, const char *by)
 	if (running > 0)
 		say(&cli->out, PAINT_PLAIN, ", %" PRId64 " running", running);
 	say(&cli->out, PAINT_PLAIN, "\n");
+	if (value_as_bool(value_get(stats, "more"), false))
+		say(&cli->out, PAINT_YELLOW,
+			"the newest that the filters let through: older ones are left out\n");
 	if (runs == 0 || !value_at(groups, 0))
 		return EXIT_OK;
+	show_over(cli, stats);
 	say(&cli->out, PAINT_PLAIN, "\n");
 	if (strcmp(by, "phase") == 0)
 		show_phases(cli, groups);
@@ -173,7 +219,8 @@ const struct command stats_command = {
 	.summary = "counts and percentiles over a window of time",
 	.about =
 		"Counts runs and says how long they took: half of them at most p50, nine in ten at "
-		"most p90, all but one in a hundred at most p99.",
+		"most p90, all but one in a hundred at most p99.  Bars show how it went over time.  At "
+		"most a million runs are looked at, the newest that the filters let through.",
 	.options = rows,
 	.options_size = sizeof(struct stats_options),
 	.examples = examples,

@@ -60,6 +60,7 @@ extern const struct command explain_command;
 extern const struct command trace_command;
 extern const struct command output_command;
 extern const struct command replay_command;
+extern const struct command diff_command;
 extern const struct command stats_command;
 extern const struct command top_command;
 extern const struct command watch_command;

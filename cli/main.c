@@ -27,6 +27,7 @@ static const struct {
 	{ NULL, &trace_command },
 	{ NULL, &output_command },
 	{ NULL, &replay_command },
+	{ NULL, &diff_command },
 	{ NULL, &stats_command },
 	{ "The daemon", &status_command },
 	{ NULL, &top_command },

@@ -76,6 +76,11 @@ static void print_line(
 	buf_done(&buf);
 }
 
+void page_line(struct cli *cli, const char *line, size_t len, size_t indent, enum paint paint)
+{
+	print_line(cli, line, len, indent, paint);
+}
+
 static bool is_near(int64_t line, int64_t marked, int64_t around)
 {
 	return marked > 0 && line >= marked - around && line <= marked + around;
@@ -275,13 +280,27 @@ const char *page_refused(struct cli *cli, const struct value *call)
 	return text ? text : "";
 }
 
-void page_bar(const struct cli *cli, enum paint paint, int64_t part, int64_t whole, size_t columns)
+static size_t column_of(const struct page_span *span, int64_t at)
 {
-	int64_t filled = whole > 0 ? part * (int64_t)columns / whole : 0;
+	double part = span->whole > 0 ? (double)at / (double)span->whole : 0;
 
-	if (part > 0 && filled == 0)
-		filled = 1;
-	if (filled > (int64_t)columns)
-		filled = (int64_t)columns;
-	output_repeat(&cli->out, paint, MARK_BAR, filled > 0 ? (size_t)filled : 0);
+	if (part <= 0)
+		return 0;
+	return part >= 1 ? span->columns : (size_t)(part * (double)span->columns);
+}
+
+void page_span(const struct cli *cli, enum paint paint, const struct page_span *span)
+{
+	size_t from = column_of(span, span->from);
+	size_t to = column_of(span, span->to);
+
+	if (from >= span->columns && span->columns > 0)
+		from = span->columns - 1;
+	if (to <= from && span->to > span->from)
+		to = from + 1;
+	if (to < from)
+		to = from;
+	say(&cli->out, PAINT_PLAIN, "%*s", (int)from, "");
+	output_repeat(&cli->out, paint, MARK_BAR, to - from);
+	say(&cli->out, PAINT_PLAIN, "%*s", (int)(span->columns - to), "");
 }

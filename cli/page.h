@@ -32,6 +32,9 @@ struct page_marks {
 void page_code(
 	struct cli *cli, const struct value *code, const struct page_marks *marks, bool full);
 
+/* One line of a program or its output, safe and cut to the width that is left behind `indent` columns. */
+void page_line(struct cli *cli, const char *line, size_t len, size_t indent, enum paint paint);
+
 /* Text of a program, indented, at most `lines_max` lines; returns how many lines it left out. */
 size_t page_block(struct cli *cli, const struct value *text, size_t lines_max);
 
@@ -53,5 +56,9 @@ const char *page_number(struct cli *cli, const char *name, const struct value *n
 /* How a name that ends with a unit is shown: "memory_bytes" is "memory". */
 const char *page_name(struct cli *cli, const char *name);
 
-/* A bar for `part` of `whole`, at most `columns` wide; a part above 0 shows at least one. */
-void page_bar(const struct cli *cli, enum paint paint, int64_t part, int64_t whole, size_t columns);
+/* Where on a time line of `columns` something was, from `from` to `to` of `whole`; always so wide. */
+struct page_span {
+	int64_t from, to, whole;
+	size_t columns;
+};
+void page_span(const struct cli *cli, enum paint paint, const struct page_span *span);

@@ -8,8 +8,11 @@
 #include "proto/base/container.h"
 #include "proto/job.h"
 
-#define BAR_COLUMNS  28
-#define STREAM_LINES 16
+#define BAR_LEAST     8
+#define BAR_MOST      60
+#define TIMES_COLUMNS 24 /* before the bars of phases */
+#define TRACE_COLUMNS 60 /* beside those of steps */
+#define STREAM_LINES  16
 
 /* ---- verdicts ------------------------------------------------------------------------------ */
 
@@ -155,16 +158,28 @@ void record_show_limits(struct cli *cli, const struct value *record)
 	table_print(&table, &cli->out, 2);
 }
 
+/* What is left of a line that others have begun, within what reads well. */
+static size_t bar_columns(const struct cli *cli, size_t taken)
+{
+	size_t width = output_text_width(&cli->out);
+
+	if (width < taken + BAR_LEAST)
+		return BAR_LEAST;
+	return width - taken < BAR_MOST ? width - taken : BAR_MOST;
+}
+
+/* One after the other, as they were. */
 void record_show_times(struct cli *cli, const struct value *record)
 {
 	static const char *const phases[] = { "policy_us", "queue_us", "start_us", "exec_us",
 		"collect_us", "record_us" };
 	const struct value *metrics = value_get(record, "metrics");
-	int64_t total_us = page_int(metrics, "total_us");
+	struct page_span span = { .whole = page_int(metrics, "total_us") };
 
 	if (!value_is(metrics, VALUE_MAP))
 		return;
 	output_heading(&cli->out, "time");
+	span.columns = bar_columns(cli, TIMES_COLUMNS);
 	for (size_t i = 0; i < COUNT_OF(phases); i++) {
 		const struct value *number = value_get(metrics, phases[i]);
 
@@ -172,7 +187,9 @@ void record_show_times(struct cli *cli, const struct value *record)
 			continue;
 		say(&cli->out, PAINT_PLAIN, "  %-8s %9s  ", page_name(cli, phases[i]),
 			page_number(cli, phases[i], number));
-		page_bar(cli, PAINT_CYAN, value_as_int(number, 0), total_us, BAR_COLUMNS);
+		span.from = span.to;
+		span.to += value_as_int(number, 0);
+		page_span(cli, PAINT_CYAN, &span);
 		say(&cli->out, PAINT_PLAIN, "\n");
 	}
 	say(&cli->out, PAINT_BOLD, "  %-8s %9s", "total",
@@ -275,7 +292,8 @@ static void show_step(
 	say(&cli->out, PAINT_DIM, "%-9s ", page_text(cli, step, "phase"));
 	say(&cli->out, ok ? PAINT_PLAIN : PAINT_RED, "%s %-18s ",
 		output_mark(&cli->out, ok ? MARK_DOT : MARK_BAD), page_text(cli, step, "step"));
-	page_bar(cli, PAINT_CYAN, at_us - before_us, total_us, BAR_COLUMNS / 2);
+	page_span(cli, ok ? PAINT_CYAN : PAINT_RED,
+		&(struct page_span){ before_us, at_us, total_us, bar_columns(cli, TRACE_COLUMNS) });
 	if (note[0])
 		say(&cli->out, PAINT_DIM, " %s", note);
 	say(&cli->out, PAINT_PLAIN, "\n");

@@ -29,6 +29,15 @@ void spread_add(struct spread *spread, int64_t number)
 	spread->count++;
 }
 
+void spread_merge(struct spread *spread, const struct spread *other)
+{
+	if (!other->count)
+		return;
+	for (size_t i = 0; i < SPREAD_BUCKETS; i++)
+		spread->buckets[i] += other->buckets[i];
+	spread->count += other->count;
+}
+
 int64_t spread_at(const struct spread *spread, unsigned percent)
 {
 	uint64_t wanted = (spread->count * percent + 99) / 100;

@@ -19,5 +19,8 @@ struct spread {
 /* Negative numbers count as 0. */
 void spread_add(struct spread *spread, int64_t number);
 
+/* Adds all numbers of another one. */
+void spread_merge(struct spread *spread, const struct spread *other);
+
 /* The number that `percent` of all numbers do not pass; 0 when there are none. */
 int64_t spread_at(const struct spread *spread, unsigned percent);

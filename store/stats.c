@@ -1,16 +1,24 @@
-/* Counts and percentiles over the runs that a filter lets through. */
+/*
+ * Counts and percentiles over the runs that a filter lets through, from the newest back.
+ *
+ * All of them are looked at, up to a ceiling: then the oldest are left out, and the answer says so
+ * and from when on it counts.
+ */
 #include <string.h>
 
 #include "proto/base/container.h"
 #include "store/db.h"
 #include "store/fetch.h"
 #include "store/spread.h"
+#include "store/timeline.h"
 #include "store/walk.h"
 
-#define GROUPS_MAX 100 /* more agents than this share one group */
-#define OTHERS     "(other)"
-#define NOBODY     "(none)"
-#define KEY_BYTES  256
+#define RUNS_MOST   1000000 /* at about 1.4 million a second */
+#define KEY_MS_BITS 20      /* a key is milliseconds, and so many bits more */
+#define GROUPS_MAX  100     /* more agents than this share one group */
+#define OTHERS      "(other)"
+#define NOBODY      "(none)"
+#define KEY_BYTES   256
 
 #define auto_walk __attribute__((cleanup(walk_close)))
 
@@ -30,6 +38,8 @@ struct stats {
 	struct group *groups;
 	size_t group_count;
 	struct spread *phases;
+	struct timeline *over;
+	bool more; /* older ones were left out */
 };
 
 static const struct {
@@ -39,6 +49,9 @@ static const struct {
 	{ "outcome", "r.outcome" },
 	{ "language", "r.language" },
 	{ "agent", "r.agent" },
+	{ "task", "r.task" },
+	{ "policy", "r.policy" },
+	{ "uid", "CAST(r.uid AS TEXT)" },
 	{ "phase", NULL },
 };
 
@@ -100,6 +113,8 @@ static void stats_done(struct stats *stats)
 		close_group(&stats->groups[i]);
 	free(stats->groups);
 	free(stats->phases);
+	free(stats->over);
+	stats->over = NULL;
 	stats->group_count = 0;
 	stats->groups = NULL;
 	stats->phases = NULL;
@@ -108,10 +123,11 @@ static void stats_done(struct stats *stats)
 static int stats_init(struct stats *stats)
 {
 	*stats = (struct stats){ .groups = calloc(GROUPS_MAX + 1, sizeof(*stats->groups)),
-		.phases = calloc(PHASE_COUNT, sizeof(*stats->phases)) };
+		.phases = calloc(PHASE_COUNT, sizeof(*stats->phases)),
+		.over = calloc(1, sizeof(*stats->over)) };
 	if (open_group(&stats->all, "") < 0)
 		return -1;
-	return stats->groups && stats->phases ? 0 : -1;
+	return stats->groups && stats->phases && stats->over ? 0 : -1;
 }
 
 /* ---- counting ----------------------------------------------------------------------------- */
@@ -139,18 +155,29 @@ static bool reached_a_worker(sqlite3_stmt *row)
 	return sqlite3_column_int64(row, PHASE_COLUMN + 2) > 0;
 }
 
-static void count_run(struct group *group, sqlite3_stmt *row)
+static bool is_ok(sqlite3_stmt *row)
 {
 	const char *outcome = (const char *)sqlite3_column_text(row, 1);
 
+	return outcome && strcmp(outcome, "ok") == 0;
+}
+
+static void count_run(struct group *group, sqlite3_stmt *row)
+{
 	group->runs++;
-	if (outcome && strcmp(outcome, "ok") == 0)
-		group->ok++;
+	group->ok += is_ok(row);
 	if (sqlite3_column_type(row, CACHED_COLUMN) != SQLITE_NULL)
 		group->cached++;
 	if (reached_a_worker(row))
 		spread_add(group->exec, sqlite3_column_int64(row, PHASE_COLUMN + PHASE_EXECUTE));
 	spread_add(group->total, sqlite3_column_int64(row, PHASE_COLUMN + PHASE_TOTAL));
+}
+
+/* By the time in the run's id, which is what lists are ordered by. */
+static void count_when(struct timeline *over, sqlite3_stmt *row)
+{
+	timeline_add(over, (sqlite3_column_int64(row, 0) >> KEY_MS_BITS) * 1000,
+		sqlite3_column_int64(row, PHASE_COLUMN + PHASE_TOTAL), is_ok(row));
 }
 
 static int count_row(struct stats *stats, sqlite3_stmt *row, bool grouped)
@@ -163,6 +190,7 @@ static int count_row(struct stats *stats, sqlite3_stmt *row, bool grouped)
 		return 0;
 	}
 	count_run(&stats->all, row);
+	count_when(stats->over, row);
 	if (!grouped) {
 		for (size_t i = 0; i < PHASE_COUNT; i++)
 			if (!phases[i].in_worker || reached_a_worker(row))
@@ -190,11 +218,12 @@ static int count_all(struct stats *stats, struct store *store, const struct stor
 		column ? column : "NULL");
 	if (walk_open(&walk, store, filter, columns, err) < 0)
 		return -1;
-	while ((r = walk_next(&walk, &row, err)) > 0) {
+	while ((r = walk_next(&walk, &row, err)) > 0 && stats->all.runs < RUNS_MOST) {
 		if (count_row(stats, row, column != NULL) < 0)
 			return no_memory(err);
 	}
-	return r;
+	stats->more = r > 0;
+	return r < 0 ? -1 : 0;
 }
 
 /* ---- the answer --------------------------------------------------------------------------- */
@@ -239,6 +268,22 @@ static struct value *phase_to_value(struct arena *arena, const void *spreads, si
 	return fill_done(&fill);
 }
 
+/* The oldest first. */
+static struct value *slot_to_value(struct arena *arena, const void *timeline, size_t index)
+{
+	const struct timeline *over = timeline;
+	size_t at = over->count - 1 - index;
+	const struct timeline_slot *slot = &over->slots[at];
+	struct fill fill = fill_start(arena);
+
+	fill_int(&fill, "from_us", timeline_from_us(over, at));
+	fill_uint(&fill, "runs", slot->runs);
+	fill_uint(&fill, "ok", slot->ok);
+	fill_int(&fill, "p50_us", spread_at(&slot->total_us, 50));
+	fill_int(&fill, "p99_us", spread_at(&slot->total_us, 99));
+	return fill_done(&fill);
+}
+
 static int by_size(const void *a, const void *b)
 {
 	const struct group *left = a;
@@ -257,6 +302,9 @@ static struct value *stats_to_value(
 	put_group(&fill, &stats->all);
 	fill_uint(&fill, "running", stats->running);
 	fill_text(&fill, "grouped_by", by);
+	fill_bool(&fill, "more", stats->more);
+	fill_int(&fill, "slot_us", stats->over->width_us);
+	fill_list(&fill, "over", stats->over->count, stats->over, slot_to_value);
 	qsort(stats->groups, stats->group_count, sizeof(*stats->groups), by_size);
 	if (grouped)
 		fill_list(&fill, "by", stats->group_count, stats->groups, group_to_value);
@@ -275,8 +323,8 @@ int store_stats(struct store *store, const struct store_filter *filter, const ch
 	while (kind < COUNT_OF(kinds) && strcmp(kinds[kind].by, by) != 0)
 		kind++;
 	if (kind == COUNT_OF(kinds))
-		return err_set(
-			err, ERR_INVALID, "statistics are by outcome, language, agent or phase");
+		return err_set(err, ERR_INVALID,
+			"statistics are by outcome, language, agent, task, policy, uid or phase");
 	if (stats_init(&stats) < 0)
 		return no_memory(err);
 	if (count_all(&stats, store, filter, kinds[kind].column, err) < 0)

@@ -43,6 +43,17 @@ like "$(json "$out" '" ".join(it["change"])')" '[a-z]' "with what to change"
 exits 0 "trace" cectl trace last~2
 like "$out" 'policy ' "shows the phases"
 
+exits 0 "diff" cectl diff last~3 last~2
+like "$out" 'outcome +ok +exception' "says what is other"
+like "$out" 'request.agent +one +two' "about who asked"
+like "$out" '1 +- print\("first"\)' "about the program, line by line"
+like "$out" '[0-9] +\+ print\(rows\[total\]\)' "both ways"
+like "$out" 'total +[0-9.]+ (us|ms|s) +[0-9.]+ (us|ms|s)' "and how long it took"
+exits 0 "diff --json" cectl diff last~2 last~2 --json
+is "$(json "$out" '[it["same"], it["differs"], "code" in it]')" '[true, [], false]' "finds a run to be like itself"
+exits 1 "diff with a run that is not there" cectl diff last nothing
+exits 2 "diff with one run" cectl diff last
+
 exits 0 "runs" cectl runs
 like "$out" 'RUN +WHEN +OUTCOME' "is a table"
 is "$(grep -c '^[0-9A-Z]\{26\}' <<<"$out")" 4 "with all of them"
@@ -112,6 +123,7 @@ same() { # same COMMAND...: a copy says what the daemon says, but for where more
 	is "$(cectl --store copy/ced.db "$@" | sed 's/ --store.*//; s/(.* ago)//')" \
 		"$(cectl "$@" | sed 's/(.* ago)//')" "$1 of a run in it"
 }
+same diff "$run_id" last
 for command in show trace explain; do same "$command" "$run_id"; done
 same output "$run_id" --head 3
 same output "$run_id" --stream code
@@ -130,7 +142,7 @@ exits 125 "and none at all" cectl --store /nowhere runs
 exits 0 "stats of one program" cectl stats --code-hash "$(printf 'print(1)' | sha256sum | cut -d' ' -f1)"
 exits 0 "stats" cectl stats --since 1h
 like "$out" '13 runs, 84.6 % ok' "counts"
-for by in outcome language agent phase; do
+for by in outcome language agent task policy uid phase; do
 	exits 0 "stats --by $by" cectl stats --by "$by"
 	like "$out" 'p50' "has percentiles"
 done

@@ -21,7 +21,7 @@ cectl run -c 'import time; time.sleep(40)' --limit wall=60s --agent sleeper >/de
 sleeper=$!
 cectl run -c 'print(1)' --agent 'naïve 世界' >/dev/null
 cectl run -c 'import socket' --policy strict --agent nosy >/dev/null 2>&1
-/usr/bin/python3 "$here/047-top.py" "$ced_spawner" >"$work/told" 2>&1
+/usr/bin/python3 "$here/048-top.py" "$ced_spawner" >"$work/told" 2>&1
 ok $? "on a terminal"
 sed 's/^/# /' "$work/told"
 kill "$sleeper" 2>/dev/null
