@@ -12,6 +12,7 @@
  * Programs are started with it (LD_PRELOAD).  In a zygote it waits, for the house needs the true time,
  * until ced_steady_begin() is called in a worker; elsewhere it begins with the program.
  */
+#undef _FORTIFY_SOURCE /* its headers have inline functions by the names that are defined here */
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
