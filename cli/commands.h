@@ -75,4 +75,7 @@ extern const struct command unblock_command;
 extern const struct command acts_command;
 extern const struct command backup_command;
 extern const struct command export_command;
+extern const struct command audit_verify_command;
+extern const struct command audit_checkpoint_command;
+extern const struct command audit_key_command;
 extern const struct command demo_command;

@@ -42,6 +42,9 @@ static const struct {
 	{ NULL, &acts_command },
 	{ NULL, &export_command },
 	{ NULL, &backup_command },
+	{ NULL, &audit_verify_command },
+	{ NULL, &audit_checkpoint_command },
+	{ NULL, &audit_key_command },
 	{ "To begin with", &demo_command },
 };
 
@@ -78,7 +81,7 @@ static void print_overview(const struct output *out)
 	for (size_t i = 0; i < COUNT_OF(commands); i++) {
 		if (commands[i].heading)
 			say(out, PAINT_BOLD, "\n%s\n", commands[i].heading);
-		say(out, PAINT_PLAIN, "  %-12s %s\n", commands[i].command->name,
+		say(out, PAINT_PLAIN, "  %-16s %s\n", commands[i].command->name,
 			commands[i].command->summary);
 	}
 	say(out, PAINT_PLAIN,
@@ -120,8 +123,27 @@ static int run_command_line(struct cli *cli, int argc, char **argv)
 	return cli->command->run(cli, parsed.options);
 }
 
+/* What can stand behind the first word of a name that has two; false: nothing. */
+static bool print_group(const struct output *out, const char *first)
+{
+	size_t len = strlen(first);
+	bool found = false;
+
+	for (size_t i = 0; i < COUNT_OF(commands); i++) {
+		const struct command *command = commands[i].command;
+
+		if (strncmp(command->name, first, len) != 0 || command->name[len] != ' ')
+			continue;
+		say(out, PAINT_PLAIN, "  cectl %-18s %s\n", command->name, command->summary);
+		found = true;
+	}
+	return found;
+}
+
 static int no_such_command(const struct cli *cli, const char *name)
 {
+	if (print_group(&cli->err, name))
+		return EXIT_USAGE;
 	say(&cli->err, PAINT_PLAIN, "cectl: there is no command %s\n       see cectl --help\n",
 		name);
 	return EXIT_USAGE;

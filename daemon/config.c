@@ -801,6 +801,9 @@ int config_finish(struct config *config, struct err *err)
 		return err_set(err, ERR_INVALID,
 			"socket_mode: permission bits such as \"0660\", not \"%s\"",
 			config->socket_mode);
+	if (strcmp(config->rollback, "alarm") != 0 && strcmp(config->rollback, "refuse") != 0)
+		return err_set(err, ERR_INVALID, "rollback: \"alarm\" or \"refuse\", not \"%s\"",
+			config->rollback);
 	if (strcmp(config->cgroups, "required") != 0 && strcmp(config->cgroups, "auto") != 0)
 		return err_set(err, ERR_INVALID, "cgroups: \"required\" or \"auto\", not \"%s\"",
 			config->cgroups);

@@ -34,6 +34,8 @@
 	X(schema_bytes,           64 << 10,  1,    MIB,        "largest output schema") \
 	X(cache_s,                86400,     0,    31536000,   "so long a result may be told again to who asks for that; 0: never") \
 	X(cache_entries,          10000,     0,    10000000,   "so many results are kept for that, the newest") \
+	X(checkpoint_records,     1000,      1,    1000000000, "a checkpoint of the record is signed after so many records") \
+	X(checkpoint_ms,          300000,    1000, 86400000,   "and after this time, when anything has come") \
 	X(wait_ms,                600000,    10,   86400000,   "longest time that one call of wait may wait") \
 	X(check_ms,               86400000,  0,    2592000000, "how often all pages of the store are looked at; 0: only at the start, and not when it is large")
 
@@ -60,5 +62,7 @@
 	X(policies,     "",                  "folder with more policies; empty: only the shipped ones") \
 	X(policy,       "standard",          "policy of a run that names none") \
 	X(socket_mode,  "0660",              "who may connect: the socket file's permission bits") \
+	X(checkpoint_file, "",               "second file that checkpoints are appended to; empty: checkpoints.log in the state folder") \
+	X(rollback,     "alarm",             "alarm: start with a store that was rolled back, and tell; refuse: do not start") \
 	X(cgroups,      "required",          "required: refuse to start without; auto: use what is there and say so in every result")
 /* clang-format on */

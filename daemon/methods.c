@@ -308,6 +308,9 @@ static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_ADMIN_KILL_ALL] = method_lever,
 	[METHOD_ADMIN_BLOCK] = method_lever,
 	[METHOD_ADMIN_UNBLOCK] = method_lever,
+	[METHOD_AUDIT_VERIFY] = method_from_store,
+	[METHOD_AUDIT_CHECKPOINT] = method_audit_checkpoint,
+	[METHOD_AUDIT_KEY] = method_audit_key,
 };
 
 static void refuse(const struct arrival *arrival, const struct rpc_error *error)

@@ -24,8 +24,10 @@ struct asking {
 
 static struct store_question question_of(const struct call *call)
 {
-	return (struct store_question){ call->method->id, call->params, call->right == RIGHT_YES,
-		call->caller.uid };
+	return (struct store_question){ .method = call->method->id,
+		.params = call->params,
+		.all_callers = call->right == RIGHT_YES,
+		.uid = call->caller.uid };
 }
 
 /* Which run is meant; the call keeps its id. */
@@ -77,6 +79,18 @@ static int read_answer(struct asking *asking, struct store *store)
 	return store_answer(store, &question, &asking->call->arena, &asking->answer, &asking->err);
 }
 
+static int read_verify(struct asking *asking, struct store *store)
+{
+	struct store_question question = question_of(asking->call);
+	auto_free char *second = NULL;
+	struct store_trust trust;
+
+	if (audit_trust(&asking->call->server->audit, &second, &trust, &asking->err) < 0)
+		return -1;
+	question.trust = &trust;
+	return store_answer(store, &question, &asking->call->arena, &asking->answer, &asking->err);
+}
+
 static int (*const reads[METHOD_COUNT])(struct asking *asking, struct store *store) = {
 	[METHOD_WAIT] = read_wait,
 	[METHOD_CANCEL] = read_name,
@@ -88,6 +102,7 @@ static int (*const reads[METHOD_COUNT])(struct asking *asking, struct store *sto
 	[METHOD_ADMIN_STATUS] = read_status,
 	[METHOD_ADMIN_ACTS] = read_answer,
 	[METHOD_AUDIT_EXPORT] = read_answer,
+	[METHOD_AUDIT_VERIFY] = read_verify,
 };
 
 /* On a thread. */
@@ -147,6 +162,7 @@ static struct value *status_of(struct call *call, struct value *store_status_map
 	value_map_put(arena, map, "store", store_status_map);
 	value_map_put(arena, map, "check", checkup_describe(&server->checkup, arena));
 	value_map_put(arena, map, "clock", wallclock_describe(&server->wallclock, arena));
+	value_map_put(arena, map, "audit", audit_describe(&server->audit, arena));
 	return map;
 }
 

@@ -40,6 +40,8 @@ static int put(struct store *store, struct recording *recording, struct err *err
 		return store_put_ended(store, &recording->run, err);
 	case RECORDING_ACT:
 		return store_put_act(store, &recording->act, err);
+	case RECORDING_CHECKPOINT:
+		return store_put_checkpoint(store, recording->checkpoint, err);
 	}
 	return -1;
 }

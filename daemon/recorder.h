@@ -22,6 +22,7 @@ enum recording_kind {
 	RECORDING_BEGUN,
 	RECORDING_ENDED,
 	RECORDING_ACT,
+	RECORDING_CHECKPOINT,
 };
 
 struct recording {
@@ -29,7 +30,8 @@ struct recording {
 	enum recording_kind kind;
 	enum store_durability durability;
 	struct store_run run;
-	struct store_act act; /* RECORDING_ACT; the others: run */
+	struct store_act act;                /* RECORDING_ACT */
+	struct store_checkpoint *checkpoint; /* RECORDING_CHECKPOINT, which is filled in */
 	/* `err` is NULL when it is in the store. */
 	void (*done)(struct recording *recording, const struct err *err);
 	/* filled in by the recorder */

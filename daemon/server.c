@@ -138,6 +138,7 @@ static void close_parts(struct server *server)
 	inspectors_closing(server->inspectors);
 	policies_stop(server->policies);
 	pool_stop(&server->pool);
+	audit_close(&server->audit);
 	recorder_close(server->recorder);
 	server->recorder = NULL;
 	stop_care(server);
@@ -355,13 +356,16 @@ static int open_store(struct server *server, struct err *err)
 	if (store_lost_count(store))
 		log_event(
 			LOG_LEVEL_WARNING, "runs.lost", LOG_INT("count", store_lost_count(store)));
-	if (levers_init(&server->levers, store, err) < 0) {
+	if (levers_init(&server->levers, store, err) < 0 ||
+		audit_open(&server->audit, server, store, err) < 0) {
 		store_close(store);
 		return -1;
 	}
 	server->recorder = recorder_start(&server->loop, store, err);
 	server->readers = readers_new(server->config.state, err);
 	if (!server->recorder || !server->readers)
+		return -1;
+	if (audit_start(&server->audit, err) < 0)
 		return -1;
 	return start_care(server, newest_ms, err);
 }
@@ -449,6 +453,7 @@ int server_run(struct server *server)
 	claims_done(&server->claims);
 	ceilings_done(&server->ceilings);
 	levers_done(&server->levers);
+	audit_done(&server->audit);
 	(void)uv_loop_close(&server->loop);
 	exit_code = server->exit_code;
 	free(server);

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "daemon/audit.h"
 #include "daemon/backups.h"
 #include "daemon/ceilings.h"
 #include "daemon/checkup.h"
@@ -59,6 +60,7 @@ struct server {
 	struct errands errands;   /* on threads */
 	struct turns turns;       /* of users, with their messages */
 	struct levers levers;
+	struct audit audit;
 	struct list waits; /* struct call of methods.c, for runs to end */
 	struct events events;
 	struct log_limit refusals;

@@ -34,6 +34,9 @@ static const struct method methods[METHOD_COUNT] = {
 	{ METHOD_ADMIN_UNBLOCK,  "admin.unblock",  METHOD_ADMIN,       "block.json",       NULL },
 	{ METHOD_AUDIT_BACKUP,   "audit.backup",   METHOD_ADMIN,       "audit.backup.json", NULL },
 	{ METHOD_AUDIT_EXPORT,   "audit.export",   METHOD_ADMIN,       "audit.export.json", NULL },
+	{ METHOD_AUDIT_VERIFY,   "audit.verify",   METHOD_ADMIN,       "audit.verify.json", NULL },
+	{ METHOD_AUDIT_CHECKPOINT, "audit.checkpoint", METHOD_ADMIN,   "none.json",        NULL },
+	{ METHOD_AUDIT_KEY,      "audit.key",      METHOD_ADMIN,       "none.json",        NULL },
 };
 /* clang-format on */
 

@@ -10,6 +10,7 @@
 #define LIST_LIMIT   50
 #define EXPORT_LIMIT 200
 #define EXPORT_BYTES ((uint64_t)4 << 20) /* of a page, unless one record alone is longer */
+#define VERIFY_COUNT 20000               /* of one part, in one answer */
 
 /* A question with all that its answer needs. */
 struct asking {
@@ -191,6 +192,38 @@ static int answer_export(struct asking *asking, struct err *err)
 	return store_export(asking->store, &what, asking->arena, &asking->answer->value, err);
 }
 
+/* What the params bring along counts, and else what is known here. */
+static struct store_trust trust_of(const struct asking *asking, uint8_t key[SIGN_PUBLIC_LEN])
+{
+	const struct store_trust *known = asking->question->trust;
+	struct store_trust trust = { NULL, { NULL, 0 } };
+	const struct value *second = value_get(asking->question->params, "second");
+	const char *text = text_of(asking, "key");
+
+	if (known)
+		trust = *known;
+	if (text && sign_key_from_text(text, key) == 0)
+		trust.public_key = key;
+	if (value_is(second, VALUE_TEXT))
+		trust.second = (struct bytes){ second->text.bytes, second->text.len };
+	return trust;
+}
+
+static int answer_verify(struct asking *asking, struct err *err)
+{
+	uint8_t key[SIGN_PUBLIC_LEN];
+	const struct store_trust trust = trust_of(asking, key);
+	const char *part = text_of(asking, "part");
+	const struct store_span span = {
+		.part = part ? store_part_of(part) : STORE_PART_COUNT,
+		.from = int_of(asking, "from", 1),
+		.count = int_of(asking, "count", VERIFY_COUNT),
+		.trust = &trust,
+	};
+
+	return store_verify(asking->store, &span, asking->arena, &asking->answer->value, err);
+}
+
 static int (*const answers[METHOD_COUNT])(struct asking *asking, struct err *err) = {
 	[METHOD_RUNS_LIST] = answer_list,
 	[METHOD_RUNS_GET] = answer_get,
@@ -198,6 +231,7 @@ static int (*const answers[METHOD_COUNT])(struct asking *asking, struct err *err
 	[METHOD_STATS] = answer_stats,
 	[METHOD_ADMIN_ACTS] = answer_acts,
 	[METHOD_AUDIT_EXPORT] = answer_export,
+	[METHOD_AUDIT_VERIFY] = answer_verify,
 };
 
 bool store_can_answer(enum method_id method)

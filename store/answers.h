@@ -1,6 +1,6 @@
 /*
  * Questions of the protocol whose answers are in the store: `runs.list`, `runs.get`, `runs.output`,
- * `stats`, and which run a name means.  The daemon answers its clients with it, and cectl itself
+ * `stats`, `audit.verify`, and which run a name means.  The daemon answers its clients with it, and cectl itself
  * when it reads a copy of a store.
  */
 #pragma once
@@ -20,6 +20,8 @@ struct store_question {
 	const struct value *params;
 	bool all_callers; /* an administrator; else only what is `uid`'s */
 	uint32_t uid;
+	const struct store_trust
+		*trust; /* audit.verify: unless the params say otherwise; or NULL */
 };
 
 struct store_answer {

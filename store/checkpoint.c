@@ -85,6 +85,18 @@ int checkpoint_read(const char *line, size_t len, struct checkpoint *ret_checkpo
 	return 0;
 }
 
+bool checkpoint_is_torn(const char *line, size_t len)
+{
+	static const char words[] = "ced-checkpoint-1 links=";
+	static const char mark[] = " signature=";
+	const char *signature = memmem(line, len, mark, sizeof(mark) - 1);
+	size_t least = len < sizeof(words) - 1 ? len : sizeof(words) - 1;
+
+	if (memcmp(line, words, least) != 0)
+		return false;
+	return !signature || (size_t)(line + len - signature) < sizeof(mark) - 1 + SIGN_TEXT_LEN;
+}
+
 bool checkpoint_holds(const struct checkpoint *checkpoint)
 {
 	char line[STORE_CHECKPOINT_MAX];
@@ -123,38 +135,69 @@ static int insert(struct store *store, const struct checkpoint *checkpoint, stru
 	return chain_add(store, CHAIN_CHECKPOINT, sqlite3_last_insert_rowid(store->db), err);
 }
 
-/* Whether the last link is a checkpoint's own: then there is nothing new to sign. */
-static int is_fresh(struct store *store, struct err *err)
+static bool read_bytes(sqlite3_stmt *row, int column, uint8_t *bytes, size_t len)
+{
+	const void *there = sqlite3_column_blob(row, column);
+
+	if (!there || (size_t)sqlite3_column_bytes(row, column) != len)
+		return false;
+	memcpy(bytes, there, len);
+	return true;
+}
+
+bool checkpoint_row(sqlite3_stmt *row, struct checkpoint *ret_checkpoint)
+{
+	ret_checkpoint->at_us = sqlite3_column_int64(row, 1);
+	ret_checkpoint->links = sqlite3_column_int64(row, 2);
+	return read_bytes(row, 3, ret_checkpoint->head, DIGEST_LEN) &&
+	       read_bytes(row, 4, ret_checkpoint->public_key, SIGN_PUBLIC_LEN) &&
+	       read_bytes(row, 5, ret_checkpoint->signature, SIGN_LEN);
+}
+
+/* The last one: 1 with its line when nothing but its own link has come since, 0, -1. */
+static int find_last(struct store *store, struct store_checkpoint *ret, struct err *err)
 {
 	sqlite3_stmt *row = stmt_take(store, STMT_CHECKPOINT_LAST, err);
-	int fresh = 0;
+	struct checkpoint last;
 	int r = row ? stmt_step(store, row, err) : -1;
+	int is_last = 0;
 
 	if (r < 0)
 		return -1;
-	fresh = !store->chain.links;
-	if (r > 0)
-		fresh |= sqlite3_column_int64(row, 1) == store->chain.links - 1;
+	if (r > 0 && checkpoint_row(row, &last)) {
+		is_last = last.links == store->chain.links - 1;
+		ret->links = last.links;
+		checkpoint_write(&last, ret->line);
+	}
 	(void)sqlite3_reset(row);
-	return fresh;
+	return is_last;
 }
 
-int store_put_checkpoint(struct store *store, const struct signer *signer, int64_t at_wall_us,
-	char ret_line[STORE_CHECKPOINT_MAX], struct err *err)
+static int make(struct store *store, struct store_checkpoint *ret, struct err *err)
 {
-	struct checkpoint checkpoint = { .links = store->chain.links, .at_us = at_wall_us };
-	int fresh = is_fresh(store, err);
+	struct checkpoint checkpoint = { .links = store->chain.links, .at_us = ret->at_wall_us };
 
-	if (fresh != 0) {
-		store->failed |= fresh < 0;
-		return fresh;
-	}
 	memcpy(checkpoint.head, store->chain.head, DIGEST_LEN);
-	sign(&checkpoint, signer);
-	if (insert(store, &checkpoint, err) < 0) {
-		store->failed = true;
+	sign(&checkpoint, ret->signer);
+	if (insert(store, &checkpoint, err) < 0)
 		return -1;
-	}
-	checkpoint_write(&checkpoint, ret_line);
+	ret->is_new = true;
+	ret->links = checkpoint.links;
+	checkpoint_write(&checkpoint, ret->line);
 	return 0;
+}
+
+int store_put_checkpoint(struct store *store, struct store_checkpoint *checkpoint, struct err *err)
+{
+	int r;
+
+	checkpoint->is_new = false;
+	checkpoint->links = 0;
+	checkpoint->line[0] = '\0';
+	r = find_last(store, checkpoint, err);
+	if (r == 0 && store->chain.links)
+		r = make(store, checkpoint, err);
+	if (r < 0)
+		store->failed = true;
+	return r < 0 ? -1 : 0;
 }

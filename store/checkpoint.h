@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sqlite3.h>
+
 #include "proto/base/err.h"
 #include "proto/digest.h"
 #include "proto/sign.h"
@@ -32,6 +34,15 @@ void checkpoint_write(const struct checkpoint *checkpoint, char ret_line[STORE_C
 
 /* -1: the line is none. */
 int checkpoint_read(const char *line, size_t len, struct checkpoint *ret_checkpoint);
+
+/*
+ * Whether it is the beginning of a line whose end was never written, as the power may leave it.  That
+ * says as little as a line that is not there, which who may write to the file could have brought about.
+ */
+bool checkpoint_is_torn(const char *line, size_t len);
+
+/* A row of STMT_CHECKPOINT_WALK or STMT_CHECKPOINT_LAST; false: it is not whole. */
+bool checkpoint_row(sqlite3_stmt *row, struct checkpoint *ret_checkpoint);
 
 /* Whether it was signed with the key that it names. */
 bool checkpoint_holds(const struct checkpoint *checkpoint);

@@ -22,6 +22,7 @@
 #define STEPS_A_LOOK 100000 /* of SQLite's machine, between two looks at the clock */
 #define ANSWER_MS    60000
 #define VFS          "unix-none"
+#define ROOM         ((size_t)256 << 20)
 
 static int find_file(struct store *store, const char *path, struct err *err)
 {
@@ -106,8 +107,10 @@ struct store *store_open_copy(const char *path, struct err *err)
 	}
 	store->mode = STORE_READ;
 	store->lock_fd = -1;
-	arena_init(&store->scratch, (size_t)256 << 20);
-	buf_init(&store->text, (size_t)256 << 20);
+	arena_init(&store->scratch, ROOM);
+	buf_init(&store->text, ROOM);
+	buf_init(&store->form, ROOM);
+	buf_init(&store->left, ROOM);
 	if (open_copy(store, path, err) < 0)
 		return NULL;
 	return take_ptr(store);

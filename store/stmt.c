@@ -120,7 +120,8 @@ static const char *const texts[STMT_COUNT] = {
 		"INSERT INTO checkpoints (at_us, links, head, public_key, signature) "
 		"VALUES (?, ?, ?, ?, ?)",
 	[STMT_CHECKPOINT_LAST] =
-		"SELECT checkpoint, links FROM checkpoints ORDER BY checkpoint DESC LIMIT 1",
+		"SELECT checkpoint, at_us, links, head, public_key, signature FROM checkpoints "
+		"ORDER BY checkpoint DESC LIMIT 1",
 	[STMT_CHECKPOINT_WALK] =
 		"SELECT checkpoint, at_us, links, head, public_key, signature FROM checkpoints "
 		"WHERE checkpoint >= ? ORDER BY checkpoint LIMIT ?",

@@ -110,11 +110,17 @@ int store_prune(struct store *store, const struct store_act *act, const char *co
 	size_t count, uint64_t *ret_bytes, struct err *err);
 /*
  * Signs the chain as it stands, in this transaction; the line (store/checkpoint.h) is for the second
- * file once that is committed.  1: nothing has come since the last checkpoint.
+ * file once that is committed.
  */
 #define STORE_CHECKPOINT_MAX 384
-int store_put_checkpoint(struct store *store, const struct signer *signer, int64_t at_wall_us,
-	char ret_line[STORE_CHECKPOINT_MAX], struct err *err);
+struct store_checkpoint {
+	const struct signer *signer;
+	int64_t at_wall_us;
+	bool is_new; /* filled in: false when nothing has come since the last one, which is told then */
+	int64_t links;
+	char line[STORE_CHECKPOINT_MAX]; /* "": there is none */
+};
+int store_put_checkpoint(struct store *store, struct store_checkpoint *checkpoint, struct err *err);
 
 /*
  * Ends the transaction.  On failure everything since store_begin() is gone and may be tried again.
@@ -227,8 +233,8 @@ struct store_trust {
 
 /* The part of the store to look at: what is numbered `from` or higher, at most `count` of it. */
 struct store_span {
-	enum store_part part;
-	int64_t from; /* from 1 */
+	enum store_part part; /* STORE_PART_COUNT: all parts, whole */
+	int64_t from;         /* from 1 */
 	int64_t count;
 	const struct store_trust *trust; /* or NULL */
 };
@@ -241,3 +247,10 @@ struct store_span {
  */
 int store_verify(struct store *store, const struct store_span *span, struct arena *arena,
 	struct value **ret_report, struct err *err);
+
+/*
+ * Whether the store is older or another than the second file says: 1 with the words, 0, -1.  Of the
+ * lines that hold, the one that reaches furthest counts.
+ */
+int store_rolled_back(struct store *store, const struct store_trust *trust, char *ret_words,
+	size_t size, struct err *err);

@@ -24,21 +24,21 @@ static struct fill say(struct verify *verify, const char *what, const struct pla
 }
 
 /* 1: the store has that link, with that head; 0: another head; 2: it does not reach so far. */
-static int compare(struct verify *verify, const struct checkpoint *checkpoint, struct err *err)
+static int compare(struct store *store, const struct checkpoint *checkpoint, struct err *err)
 {
 	struct chain_head end = { 0, { 0 } };
-	sqlite3_stmt *row = stmt_take(verify->store, STMT_CHAIN_HEAD, err);
+	sqlite3_stmt *row = stmt_take(store, STMT_CHAIN_HEAD, err);
 	struct binding binding;
 	int same = 0;
 	int r;
 
-	if (!row || chain_end(verify->store, &end, err) < 0)
+	if (!row || chain_end(store, &end, err) < 0)
 		return -1;
 	if (checkpoint->links > end.links)
 		return 2;
 	binding = bind_to(row);
 	bind_int(&binding, checkpoint->links);
-	r = stmt_step(verify->store, row, err);
+	r = stmt_step(store, row, err);
 	if (r > 0)
 		same = sqlite3_column_bytes(row, 0) == DIGEST_LEN &&
 		       memcmp(sqlite3_column_blob(row, 0), checkpoint->head, DIGEST_LEN) == 0;
@@ -57,7 +57,7 @@ static int check(struct verify *verify, const struct checkpoint *checkpoint,
 	else if (trusted && memcmp(trusted, checkpoint->public_key, SIGN_PUBLIC_LEN) != 0)
 		(void)say(verify, "unsigned", place, checkpoint,
 			"but with another key than this store's");
-	r = compare(verify, checkpoint, err);
+	r = compare(verify->store, checkpoint, err);
 	if (r < 0)
 		return -1;
 	if (r == 0)
@@ -71,25 +71,12 @@ static int check(struct verify *verify, const struct checkpoint *checkpoint,
 
 /* ---- in the store ------------------------------------------------------------------------- */
 
-static bool read_bytes(sqlite3_stmt *row, int column, uint8_t *bytes, size_t len)
-{
-	const void *there = sqlite3_column_blob(row, column);
-
-	if (!there || (size_t)sqlite3_column_bytes(row, column) != len)
-		return false;
-	memcpy(bytes, there, len);
-	return true;
-}
-
 static int check_row(struct verify *verify, sqlite3_stmt *row, struct err *err)
 {
 	const struct place place = { "checkpoint", sqlite3_column_int64(row, 0) };
-	struct checkpoint checkpoint = { .at_us = sqlite3_column_int64(row, 1),
-		.links = sqlite3_column_int64(row, 2) };
+	struct checkpoint checkpoint;
 
-	if (!read_bytes(row, 3, checkpoint.head, DIGEST_LEN) ||
-		!read_bytes(row, 4, checkpoint.public_key, SIGN_PUBLIC_LEN) ||
-		!read_bytes(row, 5, checkpoint.signature, SIGN_LEN)) {
+	if (!checkpoint_row(row, &checkpoint)) {
 		(void)say(verify, "unreadable", &place, &checkpoint, "and is not whole");
 		return 0;
 	}
@@ -135,6 +122,8 @@ static int check_line(
 
 	if (checkpoint_read(line, len, &checkpoint) == 0)
 		return check(verify, &checkpoint, &place, err);
+	if (checkpoint_is_torn(line, len))
+		return 0;
 	problem = verify_problem(verify, "unreadable",
 		"the line at byte %lld of the second file is no checkpoint", (long long)at);
 	fill_text(&problem, "kind", "checkpoint");
@@ -159,4 +148,57 @@ int verify_second(struct verify *verify, struct err *err)
 	}
 	verify->next = at < len ? (int64_t)at + 1 : 0;
 	return 0;
+}
+
+/* ---- at the start ------------------------------------------------------------------------- */
+
+/* Who may only write to the file can say nothing with it. */
+static bool is_ours(const struct checkpoint *checkpoint, const struct store_trust *trust)
+{
+	return memcmp(checkpoint->public_key, trust->public_key, SIGN_PUBLIC_LEN) == 0 &&
+	       checkpoint_holds(checkpoint);
+}
+
+/*
+ * Of the lines that hold the one that reaches furthest: whether there is one.  From the end on, where
+ * it usually is, so that few signatures have to be looked at.
+ */
+static bool find_furthest(const struct store_trust *trust, struct checkpoint *ret_furthest)
+{
+	const char *start = trust->second.data;
+	size_t left = start ? trust->second.len : 0;
+	struct checkpoint checkpoint;
+
+	ret_furthest->links = -1;
+	while (left > 0) {
+		const char *before = memrchr(start, '\n', left);
+		size_t at = before ? (size_t)(before - start) + 1 : 0;
+
+		if (checkpoint_read(start + at, left - at, &checkpoint) == 0 &&
+			checkpoint.links > ret_furthest->links && is_ours(&checkpoint, trust))
+			*ret_furthest = checkpoint;
+		left = at ? at - 1 : 0;
+	}
+	return ret_furthest->links >= 0;
+}
+
+int store_rolled_back(struct store *store, const struct store_trust *trust, char *ret_words,
+	size_t size, struct err *err)
+{
+	struct checkpoint furthest;
+	int r;
+
+	if (!find_furthest(trust, &furthest))
+		return 0;
+	r = compare(store, &furthest, err);
+	if (r == 0)
+		cut_printf(ret_words, size,
+			"link %lld of the store is not the one that was signed: its record was made anew",
+			(long long)furthest.links);
+	else if (r == 2)
+		cut_printf(ret_words, size,
+			"the store ends at link %lld and a checkpoint signed link %lld: it was rolled "
+			"back, or its end was cut off",
+			(long long)store->chain.links, (long long)furthest.links);
+	return r < 0 ? -1 : r != 1;
 }

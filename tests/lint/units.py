@@ -41,13 +41,17 @@ LISTED = {
            "verify_tables verify_texts walk", PART, STORE),
     **each("daemon/inspector", "filter found imports inspector scopes template trial",
            PART, INSPECTOR),
-    **each("cli", "cmd_backup cmd_cancel cmd_check cmd_explain cmd_export cmd_levers cmd_output cmd_replay cmd_run cmd_runs cmd_runtimes cmd_show "
+    **each("cli", "cmd_audit cmd_audit_verify cmd_backup cmd_cancel cmd_check cmd_explain cmd_export cmd_levers cmd_output cmd_replay "
+           "cmd_run cmd_runs cmd_runtimes cmd_show "
            "cmd_stats cmd_status cmd_trace cmd_wait cmd_watch", COMMAND, CECTL),
 }
 
 # module or pattern: (why there is no test of its name, the tests that cover it)
 ELSEWHERE = {
     **LISTED,
+    "cli/bar.c": (COMMAND, ["tests/scenario/084-audit.t"]),
+    "daemon/audit.c": ("what it does is seen in a daemon that is stopped, rolled back and started",
+                       ["tests/scenario/084-audit.t", "tests/scenario/049-hundred-kills.t"]),
     "cli/explain_texts.c": (PART, ["tests/unit/test_explain.c"]),
     "daemon/main.c": (ENTRY, ["tests/scenario/lib.sh", "tests/scenario/010-cli-run.t"]),
     "daemon/stage_*.c": (STAGE, ["tests/unit/test_stages.c"]),

@@ -98,14 +98,15 @@ static int put_checkpoint(struct shop *shop, char ret_line[STORE_CHECKPOINT_MAX]
 	bool is_new = false;
 	auto_of(signer_close) struct signer *signer =
 		signer_open(shop->folder, &is_new, &shop->err);
+	struct store_checkpoint made = { .signer = signer, .at_wall_us = 1700000000000000 };
 
 	if (!signer)
 		return -1;
 	memcpy(public_key, signer_public(signer), sizeof(public_key));
 	if (store_begin(shop->store, &shop->err) < 0 ||
-		store_put_checkpoint(shop->store, signer, 1700000000000000, ret_line, &shop->err) !=
-			0)
+		store_put_checkpoint(shop->store, &made, &shop->err) < 0 || !made.is_new)
 		return -1;
+	memcpy(ret_line, made.line, sizeof(made.line));
 	return store_commit(shop->store, STORE_NOW, &shop->err);
 }
 

@@ -1,0 +1,155 @@
+#!/bin/bash
+# Has anybody touched the record?  Verified online, under load and on a copy; checkpoints that openssl believes; a
+# store that was rolled back is told at the start, or not started with.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+echo 'cgroups = "auto"' >"$work/ced.conf"
+ced_arguments=(--config "$work/ced.conf")
+second=$ced_state/checkpoints.log
+
+# edit SQL: what somebody with rights over the file would do, while no daemon runs.
+edit() {
+	/usr/bin/python3 - "$ced_state/ced.db" "$1" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.executescript(sys.argv[2])
+db.commit()
+PY
+}
+
+# copy FROM TO: the store as it lies there.
+copy() {
+	mkdir -p "$2"
+	cp -p "$1"/ced.db* "$2/"
+}
+
+daemon_start
+for number in 1 2 3 4 5 6; do
+	cectl run --label "number=$number" -c "print('line ' * 100, $number)" >/dev/null
+done
+cectl run -c 'import sys; sys.exit(3)' >/dev/null
+cectl block 4711 --reason 'for the record' >/dev/null
+second_run=$(cectl runs --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][5]["run_id"])')
+
+# --- as it is -----------------------------------------------------------------------------------
+
+exits 0 "a store that nobody touched verifies" cectl audit verify
+like "$out" 'nobody has touched it' "and cectl says so"
+exits 0 "a part of the chain can be verified alone" cectl audit verify --from 2 --to 4
+like "$out" ' 3 links' "and nothing else is looked at then"
+exits 0 "with --json it is one document" cectl audit verify --json
+is "$(json "$out" '[it["ok"], it["found"], it["checked"]["chain"] >= 8]')" '[true, 0, true]' "that has what was checked"
+exits 2 "a link that is none is refused" cectl audit verify --from zero
+
+# --- checkpoints --------------------------------------------------------------------------------
+
+exits 0 "a checkpoint is made when asked for" cectl audit checkpoint
+line=$out
+like "$line" '^ced-checkpoint-1 links=[0-9]+ head=sha256:[0-9a-f]{64} at_us=[0-9]+ key=ed25519:[A-Za-z0-9+/=]+ signature=' \
+	"which is one line"
+is "$(tail -n 1 "$second")" "$line" "that stands in the second file too"
+like "$(cat "$ced_log")" 'audit.checkpoint' "and in the log"
+exits 0 "where nothing has come since, the last one is told again" cectl audit checkpoint
+is "$out" "$line" "the same line"
+cectl audit key --pem >"$work/key.pem"
+cectl audit key >"$work/key"
+printf %s "${line% signature=*}" >"$work/signed"
+printf %s "${line##* signature=}" | base64 -d >"$work/signature"
+if command -v openssl >/dev/null; then
+	exits 0 "openssl believes the signature" openssl pkeyutl -verify -rawin -pubin -inkey "$work/key.pem" \
+		-sigfile "$work/signature" -in "$work/signed"
+fi
+is "$(stat -c %a "$ced_state/audit.key")" 600 "nobody else may read the key"
+is "$(json "$(cectl status --json)" 'it["audit"]["alarm"] is None and it["audit"]["links"] > 0')" true "status knows of it"
+
+# --- for whom -----------------------------------------------------------------------------------
+
+if [[ $(id -u) == 0 ]]; then
+	chmod 666 "$CED_SOCKET"
+	chmod 755 "$ced_folder"
+	programs=$(ced_programs)
+	exits 1 "who is no administrator verifies nothing" setpriv --reuid 65533 --regid 65533 --clear-groups \
+		"$programs/bin/cectl" audit verify
+	like "$err" 'forbidden' "and is told why"
+fi
+
+# --- under load ---------------------------------------------------------------------------------
+
+for worker in 1 2 3; do
+	(for ((i = 0; i < 60; i++)); do cectl run -c "print($worker, $i)" >/dev/null 2>&1; done) &
+done
+clean=0
+for ((i = 0; i < 6; i++)); do
+	cectl audit verify >"$work/under_load" 2>&1 && clean=$((clean + 1))
+done
+wait %2 %3 %4 2>/dev/null
+is "$clean" 6 "while runs are recorded nothing is found either"
+[[ $clean == 6 ]] || diag "$(cat "$work/under_load")"
+
+# --- a copy -------------------------------------------------------------------------------------
+
+cectl audit checkpoint >/dev/null
+cp "$second" "$work/kept.log"
+daemon_stop
+copy "$ced_state" "$work/early"
+cp "$second" "$work/early/"
+exits 0 "a copy verifies without a daemon, by what was kept elsewhere" \
+	cectl --store "$ced_state" audit verify --key "$work/key" --checkpoints "$work/kept.log"
+like "$out" 'lines of the second file' "the second file among it"
+
+# --- touched ------------------------------------------------------------------------------------
+
+# touched WORDS SQL NAME: found online, at the next start, and on the copy.
+touched() {
+	rm -f "$ced_state"/ced.db*
+	cp -p "$work/early"/ced.db* "$ced_state/"
+	edit "$2"
+	exits 1 "$3: found on a copy" cectl --store "$ced_state" audit verify
+	like "$out" "$1" "and named"
+	daemon_start
+	exits 1 "and found by the daemon" cectl audit verify
+	like "$out" "$1" "in the same words"
+	daemon_stop
+}
+key="(SELECT key FROM runs WHERE run_id = '$second_run')"
+touched "run $second_run" "UPDATE runs SET uid = 54321 WHERE key = $key" "another caller"
+touched "run $second_run" "UPDATE records SET trace = '[]' WHERE key = $key" "steps that were left out"
+touched 'was taken out of the store' "DELETE FROM runs WHERE key = $key; DELETE FROM records WHERE key = $key;
+	DELETE FROM labels WHERE key = $key; DELETE FROM facets WHERE key = $key" "a run that was taken out"
+touched 'not those that were recorded' "UPDATE blob_data SET codec = 0, data = zeroblob(5)" "other contents"
+touched 'put in that is not in the chain' "INSERT INTO acts (at_us, uid, gid, pid, method, params, result)
+	VALUES (1, 0, 0, 1, 'admin.drain', '{}', '{}')" "an act that nobody did"
+
+# --- rolled back --------------------------------------------------------------------------------
+
+rm -f "$ced_state"/ced.db*
+cp -p "$work/early"/ced.db* "$ced_state/"
+daemon_start
+cectl run -c 'print("the last one")' >/dev/null
+cectl audit checkpoint >/dev/null
+daemon_stop
+rm -f "$ced_state"/ced.db*
+cp -p "$work/early"/ced.db* "$ced_state/"
+exits 1 "a store that was rolled back is told by the second file" \
+	cectl --store "$ced_state" audit verify --checkpoints "$second"
+like "$out" 'does not reach so far: it was rolled back' "in words"
+daemon_start
+like "$(cat "$ced_log")" 'audit.alarm why="the store ends at link' "the daemon says so when it starts"
+like "$(json "$(cectl status --json)" 'it["audit"]["alarm"]')" 'it was rolled back' "and in its status"
+like "$(cectl acts)" 'audit.alarm' "and it is in the record"
+exits 1 "verification goes on telling it" cectl audit verify
+daemon_stop
+echo 'rollback = "refuse"' >>"$work/ced.conf"
+rm -f "$ced_state"/ced.db*
+cp -p "$work/early"/ced.db* "$ced_state/"
+: >"$ced_log"
+programs=$(ced_programs)
+"${ced_own[@]}" timeout 20 "$programs/bin/ced-spawner" --libexec "$programs/libexec/ced" -- --socket "$CED_SOCKET" \
+	--state "$ced_state" "${ced_arguments[@]}" >>"$ced_log" 2>&1 </dev/null
+ok "$([[ $? != 0 && $? != 124 ]]; echo $?)" "with rollback = \"refuse\" it does not start"
+like "$(cat "$ced_log")" 'start.failed why="the store ends at link' "and says why"
+mv "$second" "$work/archived.log"
+daemon_start
+is "$(json "$(cectl status --json)" 'it["audit"]["alarm"]')" None "with the second file put away it starts, and a new one begins"
+exits 0 "and what is there verifies" cectl audit verify
+done_testing

@@ -1,0 +1,80 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/second_file.h"
+#include "proto/base/fdio.h"
+#include "tests/check.h"
+
+static char folder[] = "/tmp/ced-second-XXXXXX";
+static char path[64];
+
+static void make_folder(void)
+{
+	(void)strcpy(folder + strlen(folder) - 6, "XXXXXX");
+	(void)snprintf(path, sizeof(path), "%s/file", mkdtemp(folder) ? folder : "");
+}
+
+static void clear_up(void)
+{
+	(void)unlink(path);
+	(void)rmdir(folder);
+}
+
+static void expect_text(const char *hoped)
+{
+	char *text = NULL;
+	size_t len = 0;
+	bool same;
+
+	CHECK_EQ_INT(second_file_read(path, 1000, &text, &len, NULL), 0);
+	same = len == strlen(hoped) && memcmp(text, hoped, len) == 0;
+	free(text);
+	CHECK(same);
+}
+
+TEST(a_file_that_is_not_there_is_empty)
+{
+	make_folder();
+	expect_text("");
+	clear_up();
+}
+
+TEST(each_line_stands_behind_the_others)
+{
+	make_folder();
+	CHECK_EQ_INT(second_file_append(path, "one", NULL), 0);
+	CHECK_EQ_INT(second_file_append(path, "two", NULL), 0);
+	expect_text("one\ntwo\n");
+	clear_up();
+}
+
+TEST(a_line_that_was_torn_does_not_take_the_next_along)
+{
+	FILE *file;
+
+	make_folder();
+	file = fopen(path, "we");
+	CHECK(file);
+	(void)fputs("one\nhalf a li", file);
+	(void)fclose(file);
+	CHECK_EQ_INT(second_file_append(path, "two", NULL), 0);
+	expect_text("one\nhalf a li\ntwo\n");
+	clear_up();
+}
+
+TEST(what_is_no_ordinary_file_is_not_written_to)
+{
+	struct err err = ERR_INIT;
+
+	make_folder();
+	CHECK_EQ_INT(mkfifo(path, 0600), 0);
+	CHECK_EQ_INT(second_file_append(path, "one", &err), -1);
+	CHECK(strstr(err.text, path) != NULL);
+	CHECK_EQ_INT(unlink(path), 0);
+	CHECK_EQ_INT(symlink("/tmp/elsewhere", path), 0);
+	CHECK_EQ_INT(second_file_append(path, "one", &err), -1);
+	clear_up();
+}
