@@ -7,6 +7,8 @@
 #include "daemon/server.h"
 #include "proto/base/clock.h"
 
+#define RECALL_BYTES_MAX ((size_t)256 << 20) /* that a result takes beside what the request has */
+
 /* ---- on the thread -------------------------------------------------------------------------- */
 
 static enum recall_answer failed(struct recall *recall)
@@ -80,11 +82,25 @@ static void ask(void *context)
 
 /* ---- in the loop ---------------------------------------------------------------------------- */
 
+/* Results that come from the store come faster than they leave. */
+static bool is_too_much(struct recall *recall)
+{
+	struct request *request = recall->request;
+	size_t grown = request->arena.used - recall->arena_before;
+
+	if (!ceilings_hold(&request->server->ceilings, request->caller.uid, grown))
+		return true;
+	request->held_bytes += grown;
+	return false;
+}
+
 static void answer(void *context)
 {
 	struct recall *recall = context;
 
 	recall->request->server->examining--;
+	if (recall->answer == RECALL_FOUND && is_too_much(recall))
+		recall->answer = RECALL_FULL;
 	recall->done(recall->request, recall);
 }
 
@@ -100,6 +116,8 @@ int recall_start(struct request *request, enum recall_what what, const char *run
 	recall->what = what;
 	recall->answer = RECALL_FAILED;
 	recall->done = done;
+	request->arena.ceiling += RECALL_BYTES_MAX;
+	recall->arena_before = request->arena.used;
 	if (run_id)
 		memcpy(recall->run_id, run_id, sizeof(recall->run_id));
 	if (errands_start(&server->errands, request->caller.uid, ask, answer, recall) < 0)

@@ -1,6 +1,7 @@
 /*
  * What a run left in the store, as the result of another request: asked on a thread, which has the
- * request's arena to itself until it has answered, and taken over in the loop.
+ * request's arena to itself until it has answered, and taken over in the loop.  What it brings is
+ * counted as held by its caller until the request has left.
  */
 #pragma once
 
@@ -18,6 +19,7 @@ enum recall_answer {
 	RECALL_NONE,
 	RECALL_OTHER,   /* the id stands for something else */
 	RECALL_UNENDED, /* for the same, and nobody wrote down how it ended */
+	RECALL_FULL,    /* its caller holds so much already that this does not fit beside it */
 	RECALL_FAILED,  /* the store could not be asked, or what it has cannot be read: `err` */
 };
 
@@ -28,6 +30,7 @@ struct recall {
 	char run_id[RUN_ID_LEN + 1]; /* where it was found */
 	uint8_t content[32];         /* what the id stands for */
 	struct job_result result;
+	size_t arena_before;
 	struct err err;
 	void (*done)(struct request *request, const struct recall *recall);
 };

@@ -9,6 +9,8 @@
 #include "proto/job_identity.h"
 #include "proto/rpc.h"
 
+#define RETRY_MS 500 /* said with "busy" */
+
 static struct request *request_of(struct claim_entry *entry)
 {
 	return container_of(entry, struct request, claim);
@@ -42,6 +44,18 @@ static enum stage trouble(struct request *request, const char *why)
 	return STAGE_RECORD;
 }
 
+/* It is known, and there is no room for it just now. */
+static enum stage full(struct request *request)
+{
+	request->result.outcome = OUTCOME_SANDBOX_ERROR;
+	request->result.ran = RAN_NO;
+	request_fail(request, RPC_CODE_BUSY, "%s",
+		"it has been done, and its result does not fit beside what this caller holds");
+	request->failure.retry_after_ms = RETRY_MS;
+	request->result.reason = request->failure.message;
+	return STAGE_RECORD;
+}
+
 static enum stage told_again(struct request *request, const struct recall *recall)
 {
 	recall_take(request, recall);
@@ -52,8 +66,12 @@ static enum stage told_again(struct request *request, const struct recall *recal
 
 static void on_recalled(struct request *request, const struct recall *recall)
 {
-	request_enter(request, recall->answer == RECALL_FOUND ? told_again(request, recall)
-							      : trouble(request, recall->err.text));
+	if (recall->answer == RECALL_FOUND)
+		request_enter(request, told_again(request, recall));
+	else if (recall->answer == RECALL_FULL)
+		request_enter(request, full(request));
+	else
+		request_enter(request, trouble(request, recall->err.text));
 }
 
 /* One that waited is told what came of the run that it waited for. */
@@ -133,12 +151,15 @@ static void on_looked(struct request *request, const struct recall *recall)
 		return;
 	}
 	claims_leave(claims, &request->claim, &waiting);
-	if (recall->answer == RECALL_FOUND || recall->answer == RECALL_OTHER)
+	if (recall->answer == RECALL_FOUND || recall->answer == RECALL_OTHER ||
+		recall->answer == RECALL_FULL)
 		settle_all(&waiting, recall->content, recall->run_id);
 	else
 		seek_all(&waiting);
 	if (recall->answer == RECALL_FOUND)
 		request_enter(request, told_again(request, recall));
+	else if (recall->answer == RECALL_FULL)
+		request_enter(request, full(request));
 	else if (recall->answer == RECALL_OTHER)
 		request_enter(request, conflict(request, recall->run_id));
 	else if (request->gone)

@@ -1,3 +1,4 @@
+import json
 import random
 import sys
 import threading
@@ -214,10 +215,97 @@ def storm():
     ok(sum(run["cached_from"] is not None for run in page) > 10, "many were told again")
 
 
+def many():
+    """Much comes from the store at once, and is held by who asked for it until it has left."""
+    code = "open('a', 'wb').write(b'x' * 30000000); print('x' * 15000000)"
+    asks = {"artifacts": ["*"], "limits": {"stdout_bytes": 16 << 20, "artifact_bytes": 60 << 20}, "id": "many"}
+    first = root.run(code, **asks)
+    answers = []
+
+    def one():
+        client = Client()
+        try:
+            answers.append(code_of(client, client.send("run", language="python", code=code, **asks)))
+        except EOFError:
+            answers.append(("closed", None))  # it read less of what it is owed than others
+        client.close()
+
+    threads = [threading.Thread(target=one) for _ in range(80)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    told = [result for answer, result in answers if answer == "answered"]
+    ok(len(told) >= 2 and {answer for answer, _ in answers} <= {"answered", "busy", "closed"},
+       "answered, or told to come back", [answer for answer, _ in answers])
+    eq({(result["stdout_bytes"], result["artifacts"][0]["sha256"], result["cached_from"]) for result in told},
+       {(15000001, first["artifacts"][0]["sha256"], first["run_id"])}, f"{len(told)} of {len(answers)} were answered")
+    ok(all(result["retry_after_ms"] > 0 for answer, result in answers if answer == "busy"), "and when")
+    wait_until(lambda: root.call("admin.status")["held_bytes"] < 200000)
+    ok(root.call("admin.status")["held_bytes"] < 200000, "all is given back", root.call("admin.status")["held_bytes"])
+    with open(f"/proc/{root.call('admin.status')['pid']}/status", encoding="utf-8") as file:
+        most = int(next(line for line in file if line.startswith("VmHWM")).split()[1]) >> 10
+    ok(most < 2048, f"it took {most} MiB at the most")
+
+
+def under_way(path, seed):
+    """Asks until the daemon dies, and notes what was asked and what was answered."""
+    noted = {"asked": [], "answered": {}}
+
+    def one(number):
+        client = Client()
+        for count in range(1000):
+            name = f"{seed} {number} {count}"
+            noted["asked"].append(name)
+            try:
+                noted["answered"][name] = client.run(SLOW % 0.01, id=name, detach=False)["stdout"]
+            except (OSError, EOFError):
+                return
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(noted, file)
+    sys.exit()
+
+
+def afterwards(path):
+    with open(path, encoding="utf-8") as file:
+        noted = json.load(file)
+    ends = {}
+    wrong = []
+    for name in noted["asked"]:
+        told = root.run(SLOW % 0.01, id=name)
+        again = root.run(SLOW % 0.01, id=name)
+        ends.setdefault((told["outcome"], told["cached"]), []).append(name)
+        if name in noted["answered"] and told["stdout"] != noted["answered"][name]:
+            wrong.append(name)
+        if (again["stdout"], again["outcome"]) != (told["stdout"], told["outcome"]) or not again["cached"]:
+            wrong.append(name)
+    eq(wrong, [], f"{len(noted['answered'])} were answered, and are told again")
+    told = {f"{outcome}, {'known' if known else 'done now'}": len(names) for (outcome, known), names in ends.items()}
+    ok({outcome for outcome, _ in ends} <= {"ok", "lost", "canceled", "sandbox_error"}, f"of {len(noted['asked'])}: {told}")
+
+
+def ends(seconds):
+    """Four wait for one, and the daemon is told to end."""
+    clients = [Client() for _ in range(4)]
+    asked = [(client, client.send("run", language="python", code=SLOW % seconds, id=f"end {seconds}",
+                                  limits={"wall_ms": 50000})) for client in clients]
+    print("asked", flush=True)
+    answers = [client.receive(msgid)[1] for client, msgid in asked]
+    hoped = "ok" if float(seconds) < 5 else "canceled"
+    eq({answer["outcome"] for answer in answers}, {hoped}, f"all are told: {hoped}")
+    ok(sum(not answer["cached"] for answer in answers) == 1 or hoped == "canceled", "of one run")
+
+
 def stranger():
     told = root.run(RANDOM, id="once")
     eq((told["outcome"], told["cached"]), ("ok", False), "an id belongs to its user")
 
 
-globals()[sys.argv[1]]()
+globals()[sys.argv[1]](*sys.argv[2:])
 done()

@@ -15,6 +15,13 @@ repeats() {
 	sed 's/^/# /' "$work/said"
 }
 
+gone() {
+	for ((tries = 0; tries < 100; tries++)); do
+		pgrep -f "$ced_state" >/dev/null || break
+		sleep 0.1
+	done
+}
+
 repeats once
 repeats conflicts
 repeats joins
@@ -22,6 +29,7 @@ repeats leaves
 repeats cancels
 repeats free
 repeats storm
+repeats many
 if [[ $(id -u) == 0 ]]; then
 	setpriv --reuid 4001 --regid 4001 --clear-groups \
 		/usr/bin/python3 "$work/032-repeats.py" stranger >"$work/said" 2>&1
@@ -39,10 +47,7 @@ for ((tries = 0; tries < 300; tries++)); do
 done
 daemon_kill
 wait
-for ((tries = 0; tries < 100; tries++)); do
-	pgrep -f "$ced_state" >/dev/null || break
-	sleep 0.1
-done
+gone
 daemon_start
 again=$(cectl run --id answered --json -c 'import os; print(os.urandom(8).hex())')
 is "$(json "$again" 'it["stdout"]')" "$(json "$first" 'it["stdout"]')" "after kill -9 the answered one is told again"
@@ -55,5 +60,31 @@ like "$err" 'lost' "and is not done again"
 is "$out" "" "not a line of it"
 like "$(cectl show last)" 'told again +nothing ran for it' "show says so"
 like "$(cectl stats)" 'told again' "stats count them"
+for round in 1 2 3; do
+	/usr/bin/python3 "$work/032-repeats.py" under_way "$work/noted" "$round" &
+	asking=$!
+	sleep "0.$((2 + RANDOM % 7))"
+	daemon_kill
+	wait "$asking"
+	gone
+	daemon_start
+	repeats afterwards "$work/noted"
+done
+
+# Told to end, it gives them the time that it gives to all.
+for seconds in 2 40; do
+	/usr/bin/python3 "$work/032-repeats.py" ends "$seconds" >"$work/ending" 2>&1 &
+	asking=$!
+	for ((tries = 0; tries < 100; tries++)); do
+		grep -q asked "$work/ending" && break
+		sleep 0.1
+	done
+	sleep 0.5
+	daemon_stop
+	wait "$asking"
+	ok $? "told to end, it answers those that wait for $seconds seconds"
+	sed 's/^/# /' "$work/ending"
+	daemon_start
+done
 daemon_stop
 done_testing

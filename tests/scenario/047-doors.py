@@ -31,8 +31,9 @@ PROGRAMS = {
 HELPER = [{"path": "helper.py", "data": "import socket\n" + LEAVE}]
 
 # What no program begins by.  A new method belongs here or has a door.
-STARTS_NOTHING = set("""hello wait cancel runtimes runs.list runs.get runs.output stats admin.status admin.acts admin.drain
-    admin.resume admin.kill_all admin.block admin.unblock events.subscribe""".split())
+STARTS_NOTHING = set("""admin.acts admin.block admin.drain admin.kill_all admin.resume admin.status admin.unblock audit.backup
+    audit.checkpoint audit.export audit.key audit.verify cancel events.subscribe hello runs.get runs.list
+    runs.output runtimes stats wait""".split())
 
 root = Client()
 doors = []
