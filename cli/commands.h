@@ -65,6 +65,7 @@ extern const struct command stats_command;
 extern const struct command top_command;
 extern const struct command watch_command;
 extern const struct command runtimes_command;
+extern const struct command policy_command;
 extern const struct command status_command;
 extern const struct command doctor_command;
 extern const struct command drain_command;

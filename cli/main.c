@@ -33,6 +33,7 @@ static const struct {
 	{ NULL, &top_command },
 	{ NULL, &watch_command },
 	{ NULL, &runtimes_command },
+	{ NULL, &policy_command },
 	{ NULL, &doctor_command },
 	{ "For administrators", &drain_command },
 	{ NULL, &resume_command },

@@ -1,5 +1,6 @@
 #include "daemon/allowances.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void replace(struct job_limits *limits, const struct job_limits *named)
@@ -66,6 +67,36 @@ const struct job_bounds *allowances_bounds(const struct config *config,
 		apply(config, order[i], &whole, room);
 	lower(&room->standard, &room->most);
 	return room;
+}
+
+static bool says_something(const struct job_limits *limits)
+{
+	bool says = false;
+
+#define LOOK(name, meaning) says = says || limits->name != CONFIG_LIMIT_UNSET;
+	JOB_LIMITS(LOOK)
+#undef LOOK
+	return says;
+}
+
+int allowances_add_policies(struct config *config, const struct policies *policies, struct err *err)
+{
+	struct config_allowance row = { .whom = FOR_POLICY };
+	const char *name;
+
+	for (uint32_t i = 0; (name = policies_limits(policies, i, &row.limits, &row.most)); i++) {
+		if (!says_something(&row.limits) && !says_something(&row.most))
+			continue;
+		if (config->allowance_count == CONFIG_ALLOWANCES_MAX)
+			return err_set(err, ERR_TOO_BIG,
+				"policy %s: too many sections have numbers", name);
+		(void)snprintf(row.name, sizeof(row.name), "%s", name);
+		memmove(config->allowances + 1, config->allowances,
+			config->allowance_count * sizeof(row));
+		config->allowances[0] = row;
+		config->allowance_count++;
+	}
+	return 0;
 }
 
 static struct value *describe_set(struct arena *arena, const struct job_limits *limits)

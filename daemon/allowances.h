@@ -10,6 +10,7 @@
 #pragma once
 
 #include "daemon/config.h"
+#include "daemon/policy/policy.h"
 #include "proto/value.h"
 
 /* Whom the numbers are for.  Names may be NULL: none, or not known. */
@@ -24,6 +25,10 @@ struct allowance_case {
 const struct job_bounds *allowances_bounds(const struct config *config,
 	const struct job_bounds *general, const struct allowance_case *what,
 	struct job_bounds *room);
+
+/* Adds the numbers that policies bring with them, in front of the administrator's, which count more. */
+int allowances_add_policies(
+	struct config *config, const struct policies *policies, struct err *err);
 
 /* [{for, name, limits, most}]: what is set, and only that. */
 struct value *allowances_describe(const struct config *config, struct arena *arena);

@@ -37,6 +37,12 @@ struct inspectors {
 
 static void ask(struct seat *seat);
 
+void inspectors_ceilings(struct priv_msg *msg)
+{
+	msg->body.inspector.memory_bytes = MEMORY_BYTES;
+	msg->body.inspector.cpu_s = CPU_S;
+}
+
 static void on_retry(void *owner)
 {
 	struct seat *seat = owner;
@@ -110,8 +116,7 @@ static void ask(struct seat *seat)
 	}
 	(void)fd_set_nonblocking(ends[0], true, &err);
 	seat->sock = ends[0];
-	msg.body.inspector.memory_bytes = MEMORY_BYTES;
-	msg.body.inspector.cpu_s = CPU_S;
+	inspectors_ceilings(&msg);
 	spawner_ask(seat->inspectors->server->spawner, &msg, &ends[1], 1, on_answer, seat);
 }
 

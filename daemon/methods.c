@@ -9,6 +9,7 @@
 #include "daemon/allowances.h"
 #include "daemon/backups.h"
 #include "daemon/pipeline.h"
+#include "daemon/policy_methods.h"
 #include "daemon/server.h"
 #include "daemon/trouble.h"
 #include "proto/base/clock.h"
@@ -298,6 +299,9 @@ static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_RUNS_OUTPUT] = method_from_store,
 	[METHOD_RUNS_REPLAY] = method_from_store,
 	[METHOD_STATS] = method_from_store,
+	[METHOD_POLICIES_LIST] = method_policies_list,
+	[METHOD_POLICIES_SHOW] = method_policies_show,
+	[METHOD_POLICIES_TEST] = method_policies_test,
 	[METHOD_ADMIN_STATUS] = method_from_store,
 	[METHOD_ADMIN_ACTS] = method_from_store,
 	[METHOD_AUDIT_BACKUP] = method_backup,

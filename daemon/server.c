@@ -5,12 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/allowances.h"
 #include "daemon/conn.h"
 #include "daemon/host.h"
 #include "daemon/inspectors.h"
 #include "daemon/listener.h"
 #include "daemon/pipeline.h"
 #include "daemon/readers.h"
+#include "daemon/rehearsal.h"
 #include "daemon/stages.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
@@ -137,6 +139,7 @@ static void close_parts(struct server *server)
 	(void)server_cancel_all(server, KILLED_CLOSING);
 	inspectors_closing(server->inspectors);
 	policies_stop(server->policies);
+	rehearsals_close(server);
 	pool_stop(&server->pool);
 	audit_close(&server->audit);
 	recorder_close(server->recorder);
@@ -321,7 +324,7 @@ static int meet_spawner(
 }
 
 /* Numbers for a policy that nobody has would be a mistake that nobody sees. */
-static int check_allowances(const struct server *server, struct err *err)
+static int check_allowances(struct server *server, struct err *err)
 {
 	const struct config *config = &server->config;
 
@@ -330,7 +333,7 @@ static int check_allowances(const struct server *server, struct err *err)
 			!policies_find(server->policies, config->allowances[i].name))
 			return err_set(err, ERR_INVALID, "for_policy %s: there is no such policy",
 				config->allowances[i].name);
-	return 0;
+	return allowances_add_policies(&server->config, server->policies, err);
 }
 
 /* What works on the store beside the recorder, and the clock that its records go by. */
@@ -418,6 +421,7 @@ static void init(struct server *server)
 {
 	list_init(&server->conns);
 	list_init(&server->waits);
+	list_init(&server->rehearsals);
 	map_init(&server->runs);
 	claims_init(&server->claims);
 	errands_init(&server->errands, &server->loop);

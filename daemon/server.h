@@ -61,7 +61,8 @@ struct server {
 	struct turns turns;       /* of users, with their messages */
 	struct levers levers;
 	struct audit audit;
-	struct list waits; /* struct call of methods.c, for runs to end */
+	struct list rehearsals; /* examples that are held against policies */
+	struct list waits;      /* struct call of methods.c, for runs to end */
 	struct events events;
 	struct log_limit refusals;
 	uv_signal_t signals[2];

@@ -163,6 +163,19 @@ static void digest_policy(
 	digest_end_text(&digest, policy->digest);
 }
 
+/* The lists themselves go with the making; their words are the book's already. */
+static int keep_lists(struct making *making)
+{
+	struct inspect_list *lists =
+		arena_array(&making->book->arena, struct inspect_list, making->list_count + 1);
+
+	if (!lists)
+		return err_set(making->err, ERR_MEMORY, "no memory for lists");
+	memcpy(lists, making->lists, making->list_count * sizeof(*lists));
+	making->book->lists = lists;
+	return 0;
+}
+
 int book_write_message(struct making *making)
 {
 	struct rulebook *book = making->book;
@@ -191,11 +204,14 @@ int book_write_message(struct making *making)
 			arena_array(arena, struct inspect_setting, book->rule_count);
 
 		message.policies[i].settings = settings;
+		book->policies[i].settings = settings;
 		if (!settings)
 			return err_set(making->err, ERR_MEMORY, "no memory for policies");
 		if (set_rules(making, i, settings) < 0)
 			return -1;
 		digest_policy(making, i, settings);
 	}
+	if (keep_lists(making) < 0)
+		return -1;
 	return inspect_rules_encode(&message, &book->message, making->err);
 }

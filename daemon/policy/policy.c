@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/policy/book_telling.h"
 #include "daemon/policy/remembered.h"
 #include "daemon/policy/rulebook.h"
 #include "proto/base/cleanup.h"
@@ -365,36 +366,28 @@ bool policy_run_finding(const struct policies *policies, const struct policy *po
 
 /* ---- telling ------------------------------------------------------------------------------- */
 
-static struct value *describe(
-	const struct policies *policies, const struct policy *policy, struct arena *arena)
-{
-	struct value *map = value_map(arena);
-	struct value *languages = value_list(arena);
-	struct value *unread = value_list(arena);
-
-	for (uint32_t i = 0; i < policies->book->language_count; i++)
-		if (policy->languages[i])
-			(void)value_list_add(arena, languages,
-				value_text(arena, policies->book->languages[i].name));
-	(void)value_map_put(arena, map, "name", value_text(arena, policy->name));
-	(void)value_map_put(arena, map, "description", value_text(arena, policy->description));
-	(void)value_map_put(arena, map, "languages", languages);
-	for (size_t i = 0; i < policy->unread_count; i++)
-		(void)value_list_add(arena, unread, value_text(arena, policy->unread[i]));
-	(void)value_map_put(arena, map, "unread", unread);
-	(void)value_map_put(arena, map, "digest", value_text(arena, policy->digest));
-	(void)value_map_put(arena, map, "default", value_bool(arena, policy == policies->standard));
-	return map;
-}
-
 struct value *policies_describe(const struct policies *policies, struct arena *arena)
 {
-	struct value *list = value_list(arena);
+	return book_describe(policies->book, policies->standard, arena);
+}
 
-	for (uint32_t i = 0; i < policies->book->policy_count; i++)
-		(void)value_list_add(
-			arena, list, describe(policies, &policies->book->policies[i], arena));
-	return list;
+struct value *policies_show(
+	const struct policies *policies, const struct policy *policy, struct arena *arena)
+{
+	return book_show(policies->book, policy, policy == policies->standard, arena);
+}
+
+const char *policies_limits(const struct policies *policies, uint32_t index,
+	struct job_limits *ret_limits, struct job_limits *ret_most)
+{
+	const struct policy *policy;
+
+	if (index >= policies->book->policy_count)
+		return NULL;
+	policy = &policies->book->policies[index];
+	*ret_limits = policy->limits;
+	*ret_most = policy->most;
+	return policy->name;
 }
 
 struct value *policies_status(const struct policies *policies, struct arena *arena)

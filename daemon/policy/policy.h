@@ -106,8 +106,19 @@ typedef void policy_done(void *context, const struct policy_verdict *verdict);
 int policy_check(struct policies *policies, const struct policy_question *question,
 	policy_done *on_done, void *context, struct err *err);
 
-/* [{name, description, languages, digest, default}] for `hello` and `cectl policy list`. */
+/* The name of the policy of that number, and the limits that it brings; NULL behind the last. */
+const char *policies_limits(const struct policies *policies, uint32_t index,
+	struct job_limits *ret_limits, struct job_limits *ret_most);
+
+/* [{name, description, languages, executes, unread, digest, default}] for `hello` and `cectl policy list`. */
 struct value *policies_describe(const struct policies *policies, struct arena *arena);
+
+/*
+ * All of one: as above, and limits, most, and rules [{id, language, severity, at, finds, words,
+ * number, beside, message, hint}].
+ */
+struct value *policies_show(
+	const struct policies *policies, const struct policy *policy, struct arena *arena);
 
 /* {alive, ready, waiting, answered, late, lost, remembered, hits, misses} for admin.status. */
 struct value *policies_status(const struct policies *policies, struct arena *arena);

@@ -30,11 +30,12 @@ struct policy {
 	size_t execute_count;
 	const char **unread; /* languages that run although nobody here can read them */
 	size_t unread_count;
-	enum policy_mode *modes;        /* by rule */
-	enum policy_mode *builtins;     /* by language * INSPECT_BUILTIN_COUNT + builtin */
-	enum policy_at *at;             /* by rule, then as builtins */
-	struct bytes *run_rules;        /* by language: what its workers are told */
-	struct job_limits limits, most; /* POLICY_LIMIT_UNSET where nothing is said */
+	enum policy_mode *modes;                /* by rule */
+	enum policy_mode *builtins;             /* by language * INSPECT_BUILTIN_COUNT + builtin */
+	enum policy_at *at;                     /* by rule, then as builtins */
+	struct bytes *run_rules;                /* by language: what its workers are told */
+	const struct inspect_setting *settings; /* by rule: as inspectors get them */
+	struct job_limits limits, most;         /* POLICY_LIMIT_UNSET where nothing is said */
 	char digest[HASH_TEXT_LEN + 1];
 };
 
@@ -46,6 +47,7 @@ struct rulebook {
 	uint32_t rule_count;
 	struct policy *policies;
 	uint32_t policy_count;
+	const struct inspect_list *lists;
 	struct buf message; /* RULES, ready to be sent */
 };
 

@@ -141,9 +141,13 @@ static int read_words(struct reading *reading, struct rule *rule, struct line re
 /* finds SUBJECT [in LIST | not in LIST], a list being a name or { words } */
 static int read_finds(struct reading *reading, struct rule *rule, struct line rest)
 {
+	struct line whole = rest;
 	struct line word = take_word(&rest);
 	bool has_list = false;
 
+	rule->finds = keep(reading, &whole);
+	if (!rule->finds)
+		return complain(reading, &rest, "no memory");
 	rule->how.subject = SUBJECT_COUNT;
 	for (size_t i = 0; i < COUNT_OF(subjects); i++) {
 		if (is_word(&word, subjects[i].word)) {

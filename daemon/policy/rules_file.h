@@ -18,6 +18,7 @@ struct rule {
 	const char *id;
 	const char *message;
 	const char *hint;   /* or NULL */
+	const char *finds;  /* as it is written */
 	const char *list;   /* NULL when its subject needs none, or has words of its own */
 	const char **words; /* those */
 	size_t word_count;

@@ -41,7 +41,7 @@ LISTED = {
            "verify_tables verify_texts walk", PART, STORE),
     **each("daemon/inspector", "filter found imports inspector scopes template trial",
            PART, INSPECTOR),
-    **each("cli", "cmd_audit cmd_audit_verify cmd_backup cmd_cancel cmd_check cmd_explain cmd_export cmd_levers cmd_output cmd_replay "
+    **each("cli", "cmd_audit cmd_audit_verify cmd_backup cmd_cancel cmd_check cmd_explain cmd_export cmd_levers cmd_output cmd_policy cmd_replay "
            "cmd_run cmd_runs cmd_runtimes cmd_show "
            "cmd_stats cmd_status cmd_trace cmd_wait cmd_watch", COMMAND, CECTL),
 }
@@ -92,6 +92,9 @@ ELSEWHERE = {
     "proto/schema_*.c": (PART, ["tests/unit/test_schema.c", "tests/cases/cases_schema.c"]),
     "proto/wire_*.c": (PART, ["tests/unit/test_wire.c", "tests/cases/cases_wire.c"]),
     "proto/base/fdpass.c": (PART, ["tests/unit/test_fdio.c"]),
+    "daemon/policy_methods.c": (PART, ["tests/scenario/066-policy.t"]),
+    "daemon/rehearsal.c": (PART, ["tests/scenario/066-policy.t"]),
+    "daemon/policy/book_telling.c": (PART, ["tests/unit/test_policy.c", "tests/scenario/066-policy.t"]),
     "cli/main.c": (ENTRY, ["tests/scenario/005-cli-alone.t"]),
     "cli/cli.c": (COMMAND, ["tests/scenario/005-cli-alone.t"]),
     "cli/cmd_demo.c": (COMMAND, ["tests/scenario/019-demo.t"]),

@@ -1,0 +1,16 @@
+/* What there is in a rulebook, for people and programs: `hello`, policies.list, policies.show. */
+#pragma once
+
+#include "daemon/policy/rulebook.h"
+#include "proto/value.h"
+
+/* [{name, description, languages, executes, unread, digest, default}] */
+struct value *book_describe(
+	const struct rulebook *book, const struct policy *standard, struct arena *arena);
+
+/*
+ * One of these, with {limits, most} and rules
+ * [{id, language, severity, at, finds, words, number, message, hint}].
+ */
+struct value *book_show(const struct rulebook *book, const struct policy *policy, bool is_default,
+	struct arena *arena);
