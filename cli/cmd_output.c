@@ -11,6 +11,7 @@
 
 #define PAGE_BYTES ((uint64_t)1 << 20)
 #define STREAM_MAX ((size_t)1 << 30)
+#define TAIL_BYTES ((uint64_t)64 << 10)
 #define NO_END     UINT64_MAX
 
 struct output_options {
@@ -102,6 +103,36 @@ static int fetch(struct reading *reading)
 			reading->stream, &at, to, &reading->bytes);
 	} while (status == 0 && at - before == PAGE_BYTES && at < reading->to &&
 		 !has_enough(reading));
+	return status;
+}
+
+/* How long the stream is: 0 with it, or the exit status. */
+static int find_total(struct reading *reading, uint64_t *ret_total)
+{
+	const struct value *page = NULL;
+	int status = record_page(
+		reading->cli, reading->cli->operands.items[0], reading->stream, 0, 1, &page);
+
+	if (status == 0)
+		*ret_total = (uint64_t)value_as_int(value_get(page, "total"), 0);
+	return status;
+}
+
+/* From the end back, in larger and larger pieces, until there are enough lines. */
+static int fetch_tail(struct reading *reading, uint64_t lines)
+{
+	uint64_t total = 0;
+	int status = find_total(reading, &total);
+
+	for (uint64_t len = TAIL_BYTES; status == 0; len *= 8) {
+		reading->from = total > len ? total - len : 0;
+		reading->bytes.len = 0;
+		status = fetch(reading);
+		/* One more than wanted: the first of these lines may be the end of one. */
+		if (reading->from == 0 ||
+			count_lines(reading->bytes.bytes, reading->bytes.len) > lines)
+			break;
+	}
 	return status;
 }
 
@@ -205,7 +236,7 @@ static int run(struct cli *cli, const void *given)
 	if (options->stream)
 		reading.stream = options->stream;
 	buf_init(&reading.bytes, STREAM_MAX);
-	status = fetch(&reading);
+	status = tail_lines > 0 ? fetch_tail(&reading, tail_lines) : fetch(&reading);
 	if (status == 0)
 		status = show(&reading, options, tail_lines);
 	buf_done(&reading.bytes);

@@ -220,7 +220,7 @@ const struct command stats_command = {
 	.about =
 		"Counts runs and says how long they took: half of them at most p50, nine in ten at "
 		"most p90, all but one in a hundred at most p99.  Bars show how it went over time.  At "
-		"most a million runs are looked at, the newest that the filters let through.",
+		"most 300,000 runs are looked at, the newest that the filters let through.",
 	.options = rows,
 	.options_size = sizeof(struct stats_options),
 	.examples = examples,

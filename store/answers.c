@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store/care.h"
+#include "store/db.h"
 
 #define STREAM_BYTES_SHOWN \
 	((int64_t)64 << 10) /* of each stream in runs.get; runs.output has the rest */
@@ -108,7 +109,12 @@ static int find_named(struct asking *asking, char ret_run_id[RUN_ID_LEN + 1], st
 int store_answer_name(struct store *store, const struct store_question *question, const char *name,
 	char ret_run_id[RUN_ID_LEN + 1], struct store_answer *ret_answer, struct err *err)
 {
-	return find_run(store, question, name, ret_run_id, ret_answer, err) < 0 ? -1 : 0;
+	int r;
+
+	db_question(store);
+	r = find_run(store, question, name, ret_run_id, ret_answer, err);
+	db_answered(store);
+	return r < 0 ? -1 : 0;
 }
 
 int store_answer_record(struct store *store, const char *run_id, uint64_t stream_bytes,
@@ -243,7 +249,11 @@ int store_answer(struct store *store, const struct store_question *question, str
 	struct store_answer *ret_answer, struct err *err)
 {
 	struct asking asking = { store, question, arena, ret_answer };
+	int r;
 
 	*ret_answer = (struct store_answer){ NULL, RPC_CODE_INTERNAL };
-	return answers[question->method](&asking, err);
+	db_question(store);
+	r = answers[question->method](&asking, err);
+	db_answered(store);
+	return r;
 }

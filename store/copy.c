@@ -14,15 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proto/base/clock.h"
 #include "store/db.h"
 
-#define DB_FILE      "ced.db"
-#define LOCK_FILE    "ced.lock"
-#define STEPS_A_LOOK 100000 /* of SQLite's machine, between two looks at the clock */
-#define ANSWER_MS    60000
-#define VFS          "unix-none"
-#define ROOM         ((size_t)256 << 20)
+#define DB_FILE   "ced.db"
+#define LOCK_FILE "ced.lock"
+#define ANSWER_MS 60000
+#define VFS       "unix-none"
+#define ROOM      ((size_t)256 << 20)
 
 static int find_file(struct store *store, const char *path, struct err *err)
 {
@@ -61,14 +59,6 @@ static int check_nobody_writes(const struct store *store, struct err *err)
 		store->path);
 }
 
-/* SQLite calls it now and then; other than 0 ends the statement. */
-static int is_late(void *context)
-{
-	const struct store *store = context;
-
-	return clock_ms() > store->late_ms;
-}
-
 static int open_file(struct store *store, struct err *err)
 {
 	int r = sqlite3_open_v2(store->path, &store->db,
@@ -90,11 +80,14 @@ static int open_copy(struct store *store, const char *path, struct err *err)
 		return -1;
 	if (open_file(store, err) < 0)
 		return -1;
-	store->late_ms = clock_ms() + ANSWER_MS;
-	sqlite3_progress_handler(store->db, STEPS_A_LOOK, is_late, store);
+	store->patience_ms = ANSWER_MS;
+	db_question(store);
 	if (schema_prepare(store, err) < 0)
 		return -1;
-	return schema_check_tables(store, err);
+	if (schema_check_tables(store, err) < 0)
+		return -1;
+	db_answered(store);
+	return 0;
 }
 
 struct store *store_open_copy(const char *path, struct err *err)

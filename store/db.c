@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/ulid.h"
 
@@ -150,6 +151,40 @@ const char *store_trouble(const struct err *err)
 			return words[i].word;
 	}
 	return NULL;
+}
+
+/* ---- patience ----------------------------------------------------------------------------- */
+
+#define STEPS_A_LOOK 100000 /* of SQLite's machine, between two looks at the clock */
+
+/* SQLite calls it now and then; other than 0 ends the statement. */
+static int is_late(void *context)
+{
+	const struct store *store = context;
+
+	return clock_ms() > store->late_ms;
+}
+
+void db_question(struct store *store)
+{
+	if (!store->patience_ms)
+		return;
+	store->late_ms = clock_ms() + store->patience_ms;
+	sqlite3_progress_handler(store->db, STEPS_A_LOOK, is_late, store);
+}
+
+void db_answered(struct store *store)
+{
+	if (store->late_ms)
+		sqlite3_progress_handler(store->db, 0, NULL, NULL);
+	store->late_ms = 0;
+}
+
+int db_is_late(struct store *store, struct err *err)
+{
+	if (!store->late_ms || !is_late(store))
+		return 0;
+	return err_set(err, ERR_TIMEOUT, "the store: took too long");
 }
 
 int db_exec(struct store *store, const char *sql, struct err *err)

@@ -32,7 +32,8 @@ struct store {
 	int64_t schema;
 	bool settling; /* in the middle of a heap of runs that wait to be settled */
 	uint64_t lost;
-	int64_t late_ms;      /* of a copy: until when it may be asked */
+	int64_t patience_ms;  /* how long one question may take; 0: as long as it takes */
+	int64_t late_ms;      /* until when the one being asked may */
 	int64_t cached_count; /* rows of `cached`; -1: not counted */
 	unsigned ended;       /* runs that this transaction ends */
 	uint64_t unsettled;   /* runs in `pending` that have ended, as far as this writer knows */
@@ -52,6 +53,14 @@ int db_failed(struct store *store, int code, struct err *err);
 
 /* Ceilings and settings of a connection that has just been opened, by the store's mode. */
 int db_configure(struct store *store, struct err *err);
+
+/*
+ * One question begins, which may take as long as the store's patience; and it has been answered.  In
+ * between, what runs too long in SQLite fails with ERR_TIMEOUT, and what loops itself asks db_is_late().
+ */
+void db_question(struct store *store);
+void db_answered(struct store *store);
+int db_is_late(struct store *store, struct err *err);
 
 /* Runs SQL without results. */
 int db_exec(struct store *store, const char *sql, struct err *err);

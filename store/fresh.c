@@ -177,7 +177,7 @@ int fresh_find(struct store *store, const char *question, const char *match, int
 	if (list_keys(&fresh, err) < 0)
 		return -1;
 	for (size_t i = 0; i < fresh.count; i++) {
-		if (index_run(&fresh, i, err) < 0)
+		if (db_is_late(store, err) < 0 || index_run(&fresh, i, err) < 0)
 			return -1;
 	}
 	if (ask(&fresh, match, err) < 0)

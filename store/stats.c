@@ -13,9 +13,9 @@
 #include "store/timeline.h"
 #include "store/walk.h"
 
-#define RUNS_MOST   1000000 /* at about 1.4 million a second */
-#define KEY_MS_BITS 20      /* a key is milliseconds, and so many bits more */
-#define GROUPS_MAX  100     /* more agents than this share one group */
+#define RUNS_MOST   300000 /* a quarter of a second of cpu */
+#define KEY_MS_BITS 20     /* a key is milliseconds, and so many bits more */
+#define GROUPS_MAX  100    /* more agents than this share one group */
 #define OTHERS      "(other)"
 #define NOBODY      "(none)"
 #define KEY_BYTES   256

@@ -15,6 +15,7 @@
 
 #define DB_FILE   "ced.db"
 #define LOCK_FILE "ced.lock"
+#define ANSWER_MS 10000 /* a question that takes longer keeps others waiting */
 #define MODE_FILE 0600
 
 /*
@@ -207,6 +208,7 @@ struct store *store_open(const char *folder, enum store_mode mode, struct err *e
 		return NULL;
 	}
 	store->mode = mode;
+	store->patience_ms = mode == STORE_READ ? ANSWER_MS : 0;
 	store->lock_fd = -1;
 	store->cached_count = -1;
 	arena_init(&store->scratch, SCRATCH_CEILING);

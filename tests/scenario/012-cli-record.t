@@ -104,6 +104,14 @@ exits 0 "output --head" cectl output last --head 2
 is "$out" $'0\n1' "the first lines"
 exits 0 "output --tail" cectl output last --tail 2
 is "$out" $'9998\n9999' "the last lines"
+for lines in 1 9999 10000 20000; do
+	is "$(cectl output last --tail "$lines" | cksum)" "$(cectl output last | tail -n "$lines" | cksum)" "the last $lines"
+done
+cectl run --limit stdout=4M -c 'import sys; sys.stdout.write("ä" * 150001 + "\n" + "é" * 300000 + "\nend")' >/dev/null
+is "$(cectl output last --tail 2 | cksum)" "$(cectl output last | tail -n 2 | cksum)" "lines of many letters"
+is "$(cectl output last --tail 1)" end "and one without an end"
+cectl run -c 'import sys; sys.stdout.write("\n".join(str(i) for i in range(10000)) + "\n")' >/dev/null
+
 exits 0 "output --range" cectl output last --range 2:6
 is "$out" $'1\n2' "bytes from the middle"
 is "$(cectl output last --raw | sha256sum)" \
@@ -141,7 +149,7 @@ exits 125 "and none at all" cectl --store /nowhere runs
 
 exits 0 "stats of one program" cectl stats --code-hash "$(printf 'print(1)' | sha256sum | cut -d' ' -f1)"
 exits 0 "stats" cectl stats --since 1h
-like "$out" '13 runs, 84.6 % ok' "counts"
+like "$out" '15 runs, 86.7 % ok' "counts"
 for by in outcome language agent task policy uid phase; do
 	exits 0 "stats --by $by" cectl stats --by "$by"
 	like "$out" 'p50' "has percentiles"

@@ -11,6 +11,7 @@
 
 #include "bench/herd.h"
 #include "proto/base/container.h"
+#include "store/answers.h"
 #include "store/db.h"
 #include "store/search.h"
 #include "store/texts.h"
@@ -170,6 +171,26 @@ TEST(bytes_that_are_no_text_are_not_indexed_and_harm_nothing)
 	settle(&shop);
 	CHECK_EQ_INT(count(&shop, "summer"), 1);
 	CHECK_EQ_INT(count(&shop, "path"), 1);
+}
+
+TEST(a_question_that_takes_too_long_is_given_up_and_the_next_is_answered)
+{
+	auto_shop struct shop shop;
+	struct value *params;
+	struct store_answer answer;
+	struct store_question question = { METHOD_RUNS_LIST, NULL, true, 0 };
+
+	stock(&shop);
+	params = value_map(&shop.arena);
+	(void)value_map_put(&shop.arena, params, "text", value_text(&shop.arena, "environ"));
+	question.params = params;
+	shop.store->patience_ms = -1;
+	CHECK_EQ_INT(store_answer(shop.store, &question, &shop.arena, &answer, &shop.err), -1);
+	CHECK_EQ_INT(shop.err.code, ERR_TIMEOUT);
+	shop.store->patience_ms = 10000;
+	CHECK_EQ_INT(store_answer(shop.store, &question, &shop.arena, &answer, &shop.err), 0);
+	CHECK_EQ_INT(value_get(answer.value, "runs")->list.count, 2);
+	shop.store->patience_ms = 0;
 }
 
 /* ---- a herd ------------------------------------------------------------------------------- */
