@@ -178,7 +178,7 @@ TEST(a_question_that_takes_too_long_is_given_up_and_the_next_is_answered)
 	auto_shop struct shop shop;
 	struct value *params;
 	struct store_answer answer;
-	struct store_question question = { METHOD_RUNS_LIST, NULL, true, 0 };
+	struct store_question question = { .method = METHOD_RUNS_LIST, .all_callers = true };
 
 	stock(&shop);
 	params = value_map(&shop.arena);
