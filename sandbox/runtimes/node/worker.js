@@ -14,7 +14,7 @@ const Module = require('module');
 
 const JOB = 3;
 const MAGIC = 0x43454401;
-const START = 1, READY = 2, FAILED = 3, BEGUN = 4, ERROR = 5, DONE = 6;
+const START = 1, READY = 2, FAILED = 3, BEGUN = 4, ERROR = 5, DONE = 6, DENIED = 7;
 const STDIN_INLINE = 2;
 const DETERMINISTIC = 1;
 const WORK = '/work/';
@@ -207,7 +207,8 @@ function compileModule(job) {
   const warn = process.emitWarning;
   process.emitWarning = () => {}; // that this class is experimental is no news for the program
   try {
-    new vm.SourceTextModule(job.code.toString(), { identifier: 'file://' + WORK + job.name });
+    const made = new vm.SourceTextModule(job.code.toString(), { identifier: 'file://' + WORK + job.name });
+    job.imports = made.dependencySpecifiers;
   } finally {
     process.emitWarning = warn;
   }
@@ -242,6 +243,23 @@ function moduleError(job, error) {
   } catch (other) {
     return MODULES_ONLY.test(error.message) ? other : error;
   }
+}
+
+// ---- rules -----------------------------------------------------------------------------------
+
+// Says what was broken, and waits to be ended.
+function deny(breach) {
+  try {
+    tell(DENIED, 0, Buffer.from(stringify(breach)));
+    linger();
+  } finally {
+    process.reallyExit(1);
+  }
+}
+
+function holdToRules(job) {
+  const speaksOfImports = [job.code, ...job.files.map((file) => file.data)].some((text) => text.includes('import'));
+  require('./guard.js')(job.rules, deny)(job.imports || [], speaksOfImports);
 }
 
 // ---- a life ----------------------------------------------------------------------------------
@@ -315,6 +333,7 @@ function main() {
     process.reallyExit(1);
   }
   const failure = syntaxError(job);
+  if (job.rules) holdToRules(job);
   if (failure) report(job, failure, true);
   else tell(BEGUN, 0);
   watchEnd(job);
