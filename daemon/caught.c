@@ -36,7 +36,7 @@ static const char *other_file(struct request *request, const char *file)
 {
 	const char *own = arena_printf(&request->arena, "/work/%s", request->spec.entrypoint);
 
-	if (!file || !own || strcmp(file, own) == 0)
+	if (!file || !file[0] || !own || strcmp(file, own) == 0)
 		return NULL;
 	return strncmp(file, "/work/", 6) == 0 ? file + 6 : file;
 }

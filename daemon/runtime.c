@@ -81,6 +81,11 @@ const char *runtime_language(const struct runtime *runtime)
 	return config->kind == KIND_PYTHON ? "python" : config->name;
 }
 
+bool runtime_holds_rules(const struct runtime *runtime)
+{
+	return runtime->config->kind != KIND_COMMAND; /* nothing of ours is left in those */
+}
+
 bool runtime_reads_stdin_inline(const struct runtime *runtime)
 {
 	return runtime->config->kind == KIND_NODE;

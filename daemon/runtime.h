@@ -43,6 +43,9 @@ struct value *runtime_describe(const struct runtime *runtime, struct arena *aren
 /* The language that its programs are written in, whatever its section is called. */
 const char *runtime_language(const struct runtime *runtime);
 
+/* Whether its workers hold programs to the rules of their policy while they run. */
+bool runtime_holds_rules(const struct runtime *runtime);
+
 /* Whether stdin travels to its workers in the job's body and not as a descriptor. */
 bool runtime_reads_stdin_inline(const struct runtime *runtime);
 

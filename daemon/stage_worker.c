@@ -128,8 +128,9 @@ enum stage stage_worker(struct request *request)
 	execution->loop = &request->server->loop;
 	execution->spec = &request->spec;
 	execution->stdin_inline = runtime_reads_stdin_inline(request->runtime);
-	execution->rules = policy_run_rules(
-		request->server->policies, request->policy, runtime_language(request->runtime));
+	if (runtime_holds_rules(request->runtime))
+		execution->rules = policy_run_rules(request->server->policies, request->policy,
+			runtime_language(request->runtime));
 	execution->arena = &request->arena;
 	execution->owner = request;
 	execution->on_end = on_end;

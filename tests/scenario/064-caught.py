@@ -45,7 +45,8 @@ def results_of(cases, policy):
 # ---- what nobody who runs it need mind -------------------------------------------------------------
 
 # Rules about the text alone: they hold against people who read it, or against our own reading.
-TEXT_ONLY = ("python.bytes.", "python.syntax.", "policy.")
+TEXT_ONLY = ("python.bytes.", "python.syntax.", "python.input.", "javascript.bytes.", "javascript.syntax.", "javascript.input.",
+             "policy.")
 
 
 def is_text_only(case):
@@ -53,9 +54,7 @@ def is_text_only(case):
 
 
 cases = [Case(name) for name in sorted(os.listdir(folder)) if name.endswith(".case") and (not wanted or name[:-5] in wanted)]
-cases = [case for case in cases if case.language == "python" and case.policy == "strict"]
-evasions = [case for case in cases if case.denied and not is_text_only(case)]
-innocents = [case for case in cases if not case.denied]
+cases = [case for case in cases if case.policy == "strict"]
 
 # What a rule over the text denies for its mere name, and what does nothing when it runs.
 IDLE = {
@@ -67,22 +66,49 @@ IDLE = {
     "evasion-module-parenthesised": "a module that is named and not used",
 }
 
-through, strange = [], []
-for case, result in results_of(evasions, "strict-run"):
-    if result["outcome"] == "policy_denied":
-        findings = result["policy"]["findings"]
-        if not (result["ran"] in ("yes", "no") and findings and findings[-1]["severity"] == "deny" and findings[-1]["message"]):
-            strange.append((case.name, result["ran"], findings))
-    elif result["outcome"] not in ("syntax_error", "exception") and case.name not in IDLE:
-        through.append((case.name, result["outcome"], result.get("reason")))
-ok(len(evasions) > (0 if wanted else 140) and not through, f"none of {len(evasions)} evasions gets past the worker alone", through)
-eq(strange, [], "each that is caught says by which rule")
-accused = [(case.name, result["outcome"], result["reason"]) for case, result in results_of(innocents, "strict-run")
-           if result["outcome"] == "policy_denied"]
-ok(len(innocents) > (0 if wanted else 100) and not accused, f"none of {len(innocents)} innocents is accused by it", accused)
-through = [(case.name, result["outcome"]) for case, result in results_of(evasions, "strict-text") if result["outcome"] != "policy_denied"
-           or result["ran"] != "no"]
-eq(through, [], "none gets past the text alone")
+for reason, names in {
+    "it takes a function and does not call it": """constructor-by-array constructor-by-choice constructor-by-sequence
+        constructor-by-variable constructor-half-known constructor-in-parentheses constructor-pattern-computed
+        constructor-pattern-default constructor-pattern-short constructor-pattern eval-comma-line eval-shorthand function-bind
+        process-pattern prototype-of-pattern reflect-alias""",
+    "it is in a function that nobody calls": "constructor-of-this eval-arrow eval-default eval-field",
+    "it loads a module, all of which is closed, and calls nothing of it": "import-dynamic-await import-dynamic-variable import-dynamic",
+    "there is nothing in it that the program has not got": """process-env require-cache this-of-a-declared-function
+        this-of-a-function""",
+}.items():
+    IDLE.update((f"evasion-javascript-{name}", reason) for name in names.split())
+
+
+def try_language(language, least_evasions, least_innocents):
+    mine = [case for case in cases if case.language == language]
+    evasions = [case for case in mine if case.denied and not is_text_only(case)]
+    innocents = [case for case in mine if not case.denied]
+    through, strange = [], []
+    for case, result in results_of(evasions, "strict-run"):
+        if result["outcome"] == "policy_denied":
+            findings = result["policy"]["findings"]
+            if not (result["ran"] in ("yes", "no") and findings and findings[-1]["severity"] == "deny" and findings[-1]["message"]):
+                strange.append((case.name, result["ran"], findings))
+        elif result["outcome"] not in ("syntax_error", "exception") and case.name not in IDLE:
+            through.append((case.name, result["outcome"], result.get("reason")))
+    ok(len(evasions) >= (0 if wanted else least_evasions) and not through,
+       f"none of {len(evasions)} evasions in {language} gets past the worker alone", through)
+    eq(strange, [], "each that is caught says by which rule")
+    accused = [(case.name, result["outcome"], result["reason"]) for case, result in results_of(innocents, "strict-run")
+               if result["outcome"] == "policy_denied"]
+    ok(len(innocents) >= (0 if wanted else least_innocents) and not accused,
+       f"none of {len(innocents)} innocents in {language} is accused by it", accused)
+    through = [(case.name, result["outcome"]) for case, result in results_of(evasions, "strict-text")
+               if result["outcome"] != "policy_denied" or result["ran"] != "no"]
+    eq(through, [], "none gets past the text alone")
+
+
+has_node = any(runtime["name"] == "javascript" for runtime in client.call("runtimes")["runtimes"])
+try_language("python", 140, 100)
+if has_node:
+    try_language("javascript", 100, 60)
+else:
+    ok(True, "none of the evasions in javascript gets past the worker alone # SKIP this host has no node")
 
 # ---- roads that no text shows ----------------------------------------------------------------------
 
@@ -126,6 +152,40 @@ ok(any(step["step"] == "policy.caught" for step in result["trace"]), "in the tra
 eq(client.call("runs.get", run_id=result["run_id"])["outcome"], "policy_denied", "and in the record")
 result = client.call("run", language="python", policy="roads-run", code="def grüße(): return 1\nx = 'ä'; import socket\n")
 eq((result["ran"], result["policy"]["findings"][-1]["line"]), ("no", 2), "what is seen before the first line has not run")
+
+NODE_ROADS = {
+    "node: a module": "require('f' + 's')",
+    "node: a module that is imported": "import fs from 'fs'; fs.readdirSync('.')",
+    "node: one that is imported while it runs": "import('f' + 's').then((fs) => fs.readdirSync('.'))",
+    "node: its promises": "import('fs').then(({ promises }) => promises.readFile('main.js'))",
+    "node: called by a timer": "import('fs').then((fs) => setTimeout(fs.writeFileSync, 1, 'x', 'y'))",
+    "node: called by a promise": "import('fs').then((fs) => Promise.resolve('x').then(fs.readFileSync))",
+    "node: called by an event": "const e = new (require('events'))(); e.on('x', process.dlopen); e.emit('x', {}, 'y')",
+    "node: called by a list": "[1].forEach(process.kill.bind(process, 1))",
+    "node: a text that is run": "(0, eval)('1')",
+    "node: a function made of text": "(() => 1).constructor('return 1')()",
+    "node: of another kind": "(async function* () {}).constructor('yield 1')()",
+    "node: by inheriting": "new (class extends Function { constructor() { super('return 1'); } })()",
+    "node: by a text's constructor": "''.constructor.constructor('return process')().exit(3)",
+    "node: a binding": "process['bin' + 'ding']('fs')",
+    "node: by its own loader": "module.constructor._load('fs')",
+    "node: code for its loader": "module._compile('1', 'x.js')",
+    "node: by the main module": "process.mainModule.require('fs')",
+    "node: later": "queueMicrotask(() => require('child_process'))",
+    "node: without a stack": "Error.stackTraceLimit = 0; require('fs')",
+    "node: with stacks of its own": "Error.prepareStackTrace = () => 'node:fs'; require('fs')",
+    "node: the world by its name": "globalThis['ev' + 'al']('1')",
+}
+for name, code in NODE_ROADS.items() if has_node else ():
+    result = client.call("run", language="javascript", policy="strict-run", code=code, limits={"wall_ms": 20000})
+    rules = [finding["rule"] for finding in result["policy"]["findings"]]
+    ok(result["outcome"] == "policy_denied" and rules and rules[-1].startswith("javascript."), name, (result["outcome"], rules, result["stdout"]))
+if has_node:
+    code = "const { Readable } = require('stream');\nfunction f() {\n  throw new TypeError('own');\n}\n(async () => {\n" \
+           "  for await (const x of Readable.from(['a'])) console.log(x, [1, 2].map((n) => n * 2), typeof eval);\n  f();\n})();\n"
+    plain, held = (client.call("run", language="javascript", policy=policy, code=code) for policy in ("standard", "strict-run"))
+    eq([held[key] for key in ("outcome", "stdout", "stderr", "error")], [plain[key] for key in ("outcome", "stdout", "stderr", "error")],
+       "a program of node that breaks no rule says the same where it is watched")
 
 # ---- what the word from inside is worth -------------------------------------------------------------
 

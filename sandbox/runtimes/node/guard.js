@@ -9,9 +9,12 @@
 const Module = require('module');
 
 // What node keeps, whatever the program does to these later.
-const { apply, construct, ownKeys, getOwnPropertyDescriptor: propertyOf } = Reflect;
+const { apply, construct, getPrototypeOf: prototypeOf, ownKeys, getOwnPropertyDescriptor: propertyOf } = Reflect;
 const { defineProperty } = Object;
-const stringify = JSON.stringify;
+const reflected = { ...Object.getOwnPropertyDescriptors(Reflect) };
+for (const key of ownKeys(reflected)) reflected[key] = reflected[key].value;
+const world = globalThis;
+const errorText = Error.prototype.toString;
 
 // ---- rules: one a line, `rule TAB list TAB word ...` (../python/rules.h) ---------------------------
 
@@ -31,6 +34,16 @@ function hasPath(words, path) {
   return false;
 }
 
+// Parts of process that do more than tell about it; others are for node itself, which calls them
+// with nothing on the stack.
+const REACHING = ['abort', 'binding', '_linkedBinding', 'chdir', 'dlopen', 'execve', 'getBuiltinModule', 'initgroups',
+  'kill', '_kill', 'loadEnvFile', 'openStdin', 'send', 'setegid', 'seteuid', 'setgid', 'setgroups', 'setuid', 'umask',
+  '_debugEnd', '_debugProcess', 'setSourceMapsEnabled', 'setUncaughtExceptionCaptureCallback'];
+
+// Modules that give what is everywhere, or that change node merely by being loaded and reach nothing.
+const LEFT = new Set(['console', 'constants', 'domain', 'path/posix', 'path/win32', 'process', 'punycode', 'stream/web',
+  'sys', 'util/types']);
+
 // ---- who wants it? ---------------------------------------------------------------------------------
 
 // Parts of node that call whatever they are given, and so speak for nobody.
@@ -41,6 +54,12 @@ let theirs; // how the program wants them
 
 function places(error, sites) {
   return sites.map((site) => [site.getFileName() || '', site.getLineNumber() || 0, site.getColumnNumber() || 0]);
+}
+
+// As node writes it, without frames of ours.
+function plainly(error, sites) {
+  const lines = sites.filter((site) => !(site.getFileName() || '').startsWith(__dirname)).map((site) => `\n    at ${site}`);
+  return errorText.call(error) + lines.join('');
 }
 
 function stackAbove(inner) {
@@ -137,24 +156,19 @@ function guard(text, deny) {
     if (names) closeFunction(Module.prototype, '_compile', names.rule, '_compile');
   }
 
-  function closeExports(exported, rule, name, deep) {
-    for (const key of ownKeys(exported)) {
-      const value = propertyOf(exported, key).value;
-      if (typeof value === 'function') closeFunction(exported, key, rule, name);
-      else if (deep && value && typeof value === 'object') closeExports(value, rule, name, false);
-    }
+  function closeExports(exported, rule, name) {
+    for (const key of ownKeys(exported)) closeFunction(exported, key, rule, name);
   }
 
-  // import() asks no loader of ours: what it would give is closed itself.  `domain` changes node merely
-  // by being loaded, and reaches nothing.
+  // import() asks no loader of ours: what it would give is closed itself.
   function closeModules() {
     const warn = process.emitWarning;
     process.emitWarning = () => {};
     for (const name of Module.builtinModules) {
       const rule = importRule(name);
-      if (!rule || name.startsWith('_') || name === 'domain' || name === 'process') continue;
+      if (!rule || name.startsWith('_') || LEFT.has(name)) continue;
       try {
-        closeExports(require(name), rule, name, true);
+        closeExports(require(name), rule, name);
       } catch {
         // a part of node that cannot be had here
       }
@@ -165,13 +179,32 @@ function guard(text, deny) {
 
   // ---- names, attributes, parts of process ----
 
+  // The global object by one of its names: nobody but node takes anything from it.
+  function closeWorld(name, rule) {
+    const traps = {};
+    for (const trap of ['get', 'set', 'has', 'deleteProperty', 'ownKeys', 'getOwnPropertyDescriptor', 'defineProperty'])
+      traps[trap] = function trapped(...args) {
+        ask(rule, name, trapped);
+        return reflected[trap](...args);
+      };
+    defineProperty(world, name, { ...propertyOf(world, name), value: new Proxy(world, traps) });
+  }
+
   function closeNames() {
     const names = rules.get('javascript.names');
     if (!names) return;
-    for (const name of names.words) closeProperty(globalThis, name, names.rule, name);
+    // To name them is no harm, so what they are stays to be seen; what they do is closed.
+    for (const name of names.words) {
+      closeFunction(world, name, names.rule, name);
+      const property = propertyOf(world, name);
+      if (property && property.value === world) closeWorld(name, names.rule);
+      else if (property && property.value && typeof property.value === 'object')
+        closeExports(property.value, names.rule, name);
+      else if (property && property.get) closeProperty(world, name, names.rule, name);
+    }
     const kinds = [() => {}, async () => {}, function* () {}, async function* () {}];
     if (names.words.has('Function'))
-      for (const kind of kinds) closeProperty(Object.getPrototypeOf(kind), 'constructor', names.rule, 'constructor');
+      for (const kind of kinds) closeFunction(prototypeOf(kind), 'constructor', names.rule, 'constructor');
   }
 
   function closeAttributes() {
@@ -190,7 +223,7 @@ function guard(text, deny) {
     const isClosed = attributes && attributes.words.has('prepareStackTrace');
     defineProperty(Error, 'prepareStackTrace', {
       configurable: false,
-      get: () => ours || theirs,
+      get: () => ours || theirs || plainly,
       set: function set(value) {
         if (isClosed) ask(attributes.rule, 'prepareStackTrace', set);
         theirs = value;
@@ -201,23 +234,19 @@ function guard(text, deny) {
   function closeProcess() {
     const parts = rules.get('javascript.process');
     if (!parts) return;
-    for (let owner = process; owner && owner !== Object.prototype; owner = Object.getPrototypeOf(owner))
-      for (const name of ownKeys(owner)) {
-        if (typeof name !== 'string' || parts.words.has(name) || name === 'constructor') continue;
-        closeFunction(owner, name, parts.rule, name);
-      }
-    closeProperty(process, 'mainModule', parts.rule, 'mainModule');
+    for (const name of REACHING)
+      if (!parts.words.has(name)) closeFunction(process, name, parts.rule, name);
   }
 
   // `imports` are what the program, an ES module, says itself that it imports.
   return function close(imports, speaksOfImports) {
+    closeStacks(); // first: the rest asks by it
     for (const name of imports) judgeImport(name);
     if (speaksOfImports && (rules.has('javascript.imports') || rules.has('javascript.imports.dangerous')))
       closeModules();
     closeProcess();
     closeNames();
     closeAttributes();
-    closeStacks();
     closeLoader();
   };
 }

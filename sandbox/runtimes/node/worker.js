@@ -22,6 +22,8 @@ const REPORT_MAX = 64 << 10;
 const FRAMES_MAX = 50;
 
 const { closeSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } = fs;
+const { runMain } = Module;
+const reallyExit = process.reallyExit;
 const stringify = JSON.stringify;
 
 // ---- the job socket --------------------------------------------------------------------------
@@ -40,7 +42,7 @@ function readAll(len) {
   const bytes = Buffer.allocUnsafeSlow(len);
   for (let at = 0; at < len;) {
     const got = readSync(JOB, bytes, at, len - at, null);
-    if (got === 0) process.reallyExit(1); // the daemon has gone
+    if (got === 0) reallyExit.call(process, 1); // the daemon has gone
     at += got;
   }
   return bytes;
@@ -75,7 +77,7 @@ function parse(body) {
     job.files.push({ path: take(pathLen).toString(), mode, data: take(dataLen) });
   }
   if (stdin === STDIN_INLINE) job.stdin = take(long());
-  if (at !== body.length) process.reallyExit(1);
+  if (at !== body.length) reallyExit.call(process, 1);
   return job;
 }
 
@@ -253,7 +255,7 @@ function deny(breach) {
     tell(DENIED, 0, Buffer.from(stringify(breach)));
     linger();
   } finally {
-    process.reallyExit(1);
+    reallyExit.call(process, 1);
   }
 }
 
@@ -309,7 +311,7 @@ const TELLS_MODULES = major > 22 || (major === 22 && minor >= 7) || (major === 2
 function runModule(job) {
   const name = WORK + 'package.json';
   fs.writeFileSync(name, '{"type":"module"}', { flag: 'wx' });
-  Module.runMain(WORK + job.name);
+  runMain(WORK + job.name);
   unlinkSync(name);
 }
 
@@ -322,7 +324,7 @@ function main() {
   const used = process.cpuUsage();
   tell(READY, used.user + used.system);
   const head = readAll(16);
-  if (head.readUInt32LE(0) !== MAGIC || head.readUInt32LE(4) !== START) process.reallyExit(1);
+  if (head.readUInt32LE(0) !== MAGIC || head.readUInt32LE(4) !== START) reallyExit.call(process, 1);
   const job = parse(readAll(head.readUInt32LE(8)));
   try {
     writeFiles(job);
@@ -330,7 +332,7 @@ function main() {
   } catch (error) {
     tell(FAILED, 0, Buffer.from(String(error.message)));
     linger();
-    process.reallyExit(1);
+    reallyExit.call(process, 1);
   }
   const failure = syntaxError(job);
   if (job.rules) holdToRules(job);
@@ -340,7 +342,7 @@ function main() {
   if (job.flags & DETERMINISTIC) require('./steady.js')();
   for (const name of Object.keys(require.cache)) delete require.cache[name];
   if (wantsTelling(job)) setImmediate(runModule, job);
-  else setImmediate(Module.runMain, WORK + job.name);
+  else setImmediate(runMain, WORK + job.name);
 }
 
 main();
