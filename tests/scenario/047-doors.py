@@ -32,7 +32,8 @@ HELPER = [{"path": "helper.py", "data": "import socket\n" + LEAVE}]
 
 # What no program begins by.  A new method belongs here or has a door.
 STARTS_NOTHING = set("""admin.acts admin.block admin.drain admin.kill_all admin.resume admin.status admin.unblock audit.backup
-    audit.checkpoint audit.export audit.key audit.verify cancel events.subscribe hello runs.get runs.list
+    audit.checkpoint audit.export audit.key audit.verify cancel events.subscribe hello policies.list policies.show
+    policies.test runs.get runs.list
     runs.output runtimes stats wait""".split())
 
 root = Client()

@@ -35,7 +35,7 @@ TEST(escapes_are_undone)
 
 TEST(pieces_are_joined)
 {
-	CHECK_STR(read_as("'con' + \"struc\" + `tor`"), "constructor");
+	CHECK_STR(read_as("'con' + \"stru\" + `ctor`"), "constructor");
 	CHECK_STR(read_as("('con' +\n ('structor'))"), "constructor");
 	CHECK_STR(read_as("'con' 'structor'"), "constructor");
 	CHECK_STR(read_as("b'con' r'structor'"), "constructor");
