@@ -377,6 +377,26 @@ static void put_words(struct building *b, const struct job_options *options)
 		put(b, b->params, "deterministic", value_bool(&b->cli->arena, true));
 }
 
+/* The variable and not its value is named: command lines can be read by everybody. */
+static void put_secrets(struct building *b, const struct words *names)
+{
+	struct value *list = value_list(&b->cli->arena);
+
+	for (size_t i = 0; i < names->count && !b->failed; i++) {
+		const char *secret = getenv(names->items[i]);
+
+		if (secret && *secret) {
+			value_list_add(&b->cli->arena, list, value_text(&b->cli->arena, secret));
+			continue;
+		}
+		(void)err_set(&b->err, ERR_MISSING,
+			"--secret %s: there is no such variable, or it is empty", names->items[i]);
+		fail(b);
+	}
+	if (names->count > 0)
+		put(b, b->params, "secrets", list);
+}
+
 int job_options_params(
 	struct cli *cli, const struct job_options *options, struct value **ret_params)
 {
@@ -394,6 +414,7 @@ int job_options_params(
 	put_pairs(&b, "labels", "label", &options->labels);
 	put_texts(&b, "artifacts", &options->artifacts);
 	put_limits(&b, &options->limits);
+	put_secrets(&b, &options->secrets);
 	if (b.failed && b.err.code == ERR_NONE)
 		return cli_no_memory(cli);
 	if (b.failed)

@@ -28,6 +28,7 @@ struct job_options {
 	struct words env;
 	struct words artifacts;
 	struct words labels;
+	struct words secrets; /* names of variables of cectl's own environment */
 };
 
 /* The rows, for a command whose struct `type` holds a struct job_options called `job`. */
@@ -66,6 +67,8 @@ struct job_options {
 	JOB_ROW(type, 0, "task", "NAME", OPTION_TEXT, task, "groups attempts at one task"), \
 	JOB_ROW(type, 0, "agent", "NAME", OPTION_TEXT, agent, "which of your agents asks"), \
 	JOB_ROW(type, 0, "label", "K=V", OPTION_LIST, labels, "found again with `cectl runs --label`"), \
+	JOB_ROW(type, 0, "secret", "NAME", OPTION_LIST, secrets, \
+		"what this variable of cectl's own environment holds is masked in whatever is stored"), \
 	JOB_ROW(type, 0, "deterministic", NULL, OPTION_FLAG, deterministic, \
 		"chance, clock and hashes begin the same in each run"), \
 	JOB_ROW(type, 0, "no-trace", NULL, OPTION_FLAG, no_trace, "record no timeline")

@@ -100,6 +100,18 @@ static void show_files(struct cli *cli, const struct value *files)
 	}
 }
 
+/* What stands here is not what was run. */
+static void show_masks(struct cli *cli, const struct value *record)
+{
+	const struct value *request = value_get(record, "request");
+	int64_t masks = page_int(value_get(record, "masks") ? record : request, "masks");
+
+	if (masks > 0)
+		page_field(cli, "masks",
+			arena_printf(&cli->arena, "%lld secrets are masked in this record",
+				(long long)masks));
+}
+
 static void show_program(struct cli *cli, const struct value *record)
 {
 	const struct value *request = value_get(record, "request");
@@ -111,6 +123,7 @@ static void show_program(struct cli *cli, const struct value *record)
 			named(cli, ", as ", request, "entrypoint"),
 			version[0] ? arena_printf(&cli->arena, ", on %s", version) : ""));
 	show_hash(cli, page_text(cli, record, "code_hash"));
+	show_masks(cli, record);
 	page_value(cli, "args", value_get(request, "args"));
 	show_stdin(cli, value_get(request, "stdin"));
 	show_files(cli, value_get(request, "files"));

@@ -53,10 +53,10 @@ static int head_room(struct capture *capture, size_t len)
 	return 0;
 }
 
-/* Keeps the last half of the cap in a ring. */
+/* Keeps the last half of the cap in a ring, and what is right in front of it. */
 static void keep_tail(struct capture *capture, const char *bytes, size_t len)
 {
-	size_t want = (size_t)(capture->cap / 2);
+	size_t want = capture->cap / 2 ? (size_t)(capture->cap / 2) + CAPTURE_BEFORE : 0;
 
 	if (!capture->tail && want && !capture->failed) {
 		capture->tail = malloc(want);
@@ -182,6 +182,10 @@ void capture_kept(struct capture *capture, const char **ret_head, size_t *ret_he
 	*ret_head_len = cut ? whole_text(*ret_head, capture->head_len) : capture->head_len;
 	*ret_tail = capture->tail ? capture->tail : "";
 	*ret_tail_len = capture->tail_len;
+	if (capture->tail_len > capture->cap / 2) {
+		*ret_tail_len = (size_t)(capture->cap / 2);
+		*ret_tail += capture->tail_len - *ret_tail_len;
+	}
 	skip = cut ? utf8_skip_partial(*ret_tail, *ret_tail_len) : 0;
 	if (utf8_is_valid(*ret_tail + skip, *ret_tail_len - skip)) {
 		*ret_tail += skip;

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define CAPTURE_BEFORE ((size_t)4096)
+
 struct capture {
 	uint64_t cap;
 	bool truncate;
@@ -39,7 +41,9 @@ enum capture_state capture_read(struct capture *capture, int fd);
 
 /*
  * What is kept, cut so that no UTF-8 character is split where a cut was made.  The tail is
- * straightened and lies behind the head's end in memory owned by the capture.
+ * straightened and lies in memory owned by the capture; where something is missing in front of it,
+ * up to CAPTURE_BEFORE bytes of that stand there, from capture->tail on: they tell what the tail is
+ * the end of, and are not part of it.
  */
 void capture_kept(struct capture *capture, const char **ret_head, size_t *ret_head_len,
 	const char **ret_tail, size_t *ret_tail_len);

@@ -60,6 +60,7 @@
 	X(socket,       "/run/ced/ced.sock", "where clients connect") \
 	X(state,        "/var/lib/ced",      "folder of the store") \
 	X(policies,     "",                  "folder with more policies; empty: only the shipped ones") \
+	X(redactions,   "",                  "file with more patterns of secrets that are masked in the record; empty: the shipped ones") \
 	X(policy,       "standard",          "policy of a run that names none") \
 	X(socket_mode,  "0660",              "who may connect: the socket file's permission bits") \
 	X(checkpoint_file, "",               "second file that checkpoints are appended to; empty: checkpoints.log in the state folder") \

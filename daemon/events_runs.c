@@ -32,8 +32,8 @@ static struct event event_of(const struct request *request, enum event_kind kind
 	return (struct event){ .kind = kind,
 		.of_run = true,
 		.uid = request->caller.uid,
-		.agent = request->has_spec ? request->spec.agent : NULL,
-		.task = request->has_spec ? request->spec.task : NULL };
+		.agent = request->has_spec ? request->kept.spec.agent : NULL,
+		.task = request->has_spec ? request->kept.spec.task : NULL };
 }
 
 static void put_text(struct arena *arena, struct value *map, const char *key, const char *text)
@@ -52,11 +52,11 @@ static struct value *describe(
 	value_map_put(arena, told, "uid", value_int(arena, request->caller.uid));
 	if (!request->has_spec)
 		return told;
-	put_text(arena, told, "agent", request->spec.agent);
-	put_text(arena, told, "task", request->spec.task);
-	put_text(arena, told, "language", request->spec.language);
+	put_text(arena, told, "agent", request->kept.spec.agent);
+	put_text(arena, told, "task", request->kept.spec.task);
+	put_text(arena, told, "language", request->kept.spec.language);
 	put_text(arena, told, "policy",
-		request->policy ? policy_name(request->policy) : request->spec.policy);
+		request->policy ? policy_name(request->policy) : request->kept.spec.policy);
 	put_text(arena, told, "code_hash", request->result.code_hash);
 	return told;
 }
@@ -92,7 +92,7 @@ static void put_end(struct arena *arena, struct value *told, const struct reques
 	put_text(arena, told, "outcome", outcome_word(result->outcome));
 	value_map_put(arena, told, "ok", value_bool(arena, result->outcome == OUTCOME_OK));
 	put_text(arena, told, "ran", ran_word(result->ran));
-	put_text(arena, told, "reason", result->reason);
+	put_text(arena, told, "reason", request->kept.result.reason);
 	value_map_put(arena, told, "exec_us", value_int(arena, result->metrics.exec_us));
 	value_map_put(arena, told, "total_us", value_int(arena, result->metrics.total_us));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/methods.h"
+#include "daemon/redaction.h"
 #include "daemon/server.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
@@ -266,6 +267,8 @@ void method_lever(struct call *call)
 		call_error(call, RPC_CODE_INTERNAL, "there is no memory to do and record it");
 		return;
 	}
+	/* Before anything of it is done, kept or logged: people paste what they have at hand. */
+	call->params = redaction_of_value(call->server, &call->arena, call->params);
 	use->recording.kind = RECORDING_ACT;
 	use->recording.durability = STORE_NOW;
 	use->recording.done = on_recorded;

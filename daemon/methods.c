@@ -257,21 +257,21 @@ static void take_waiting(struct server *server, const char *run_id, struct list 
 	}
 }
 
-void methods_run_ended(struct server *server, const char *run_id, const struct value *result,
-	const struct rpc_error *error)
+void methods_run_ended(struct server *server, const struct run_end *end)
 {
 	struct list calls;
 	struct list *first;
 
-	take_waiting(server, run_id, &calls);
+	take_waiting(server, end->run_id, &calls);
 	while ((first = list_first(&calls))) {
 		struct call *call = container_of(first, struct call, link);
 
 		list_remove(first);
-		if (error)
-			conn_send_error(call->conn, call->msgid, error);
+		if (end->error)
+			conn_send_error(call->conn, call->msgid, end->error);
 		else
-			conn_send_result(call->conn, call->msgid, result);
+			conn_send_result(call->conn, call->msgid,
+				call->caller.uid == end->uid ? end->result : end->kept);
 		call_free(call);
 	}
 }

@@ -49,9 +49,16 @@ void call_error(struct call *call, enum rpc_code code, const char *format, ...)
 /* Waiting calls of a connection that goes. */
 void methods_conn_gone(struct server *server, struct conn *conn);
 
-/* A run in the house has come to its end: `result`, or else the error. */
-void methods_run_ended(struct server *server, const char *run_id, const struct value *result,
-	const struct rpc_error *error);
+/* A run in the house has come to its end. */
+struct run_end {
+	const char *run_id;
+	uint32_t uid;               /* of its caller */
+	const struct value *result; /* for the caller; or else the error */
+	const struct value *kept;   /* for everybody else: as it is in the record */
+	const struct rpc_error *error;
+};
+
+void methods_run_ended(struct server *server, const struct run_end *end);
 
 /*
  * Lets a run in, or refuses it and answers: takes the bytes, the arena and what is held, as

@@ -40,7 +40,7 @@ static enum recall_answer find_action(struct recall *recall, struct store *store
 	const struct request *request = recall->request;
 	struct store_action action;
 	int found = store_find_action(
-		store, request->caller.uid, request->spec.id, &action, &recall->err);
+		store, request->caller.uid, request->kept.spec.id, &action, &recall->err);
 
 	if (found)
 		return found < 0 ? RECALL_FAILED : RECALL_NONE;

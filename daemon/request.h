@@ -16,6 +16,7 @@
 #include "daemon/policy/policy.h"
 #include "daemon/queue.h"
 #include "daemon/recorder.h"
+#include "daemon/redact/redactor.h"
 #include "proto/base/arena.h"
 #include "proto/base/list.h"
 #include "proto/job.h"
@@ -23,6 +24,7 @@
 
 struct server;
 struct conn;
+struct request;
 struct runtime;
 
 #define REQUEST_STEPS_MAX 32
@@ -50,6 +52,18 @@ struct request_failure {
 	const char *pointer, *reason; /* of a refused contract */
 	int64_t retry_after_ms;
 	const char *other_run_id; /* of a conflict: who has the id */
+};
+
+/* What goes to the disk in the place of the request and its result: with secrets masked. */
+struct request_kept {
+	struct redactor redactor;
+	struct job_spec spec;
+	struct job_result result;
+	const struct value *params; /* of a refused contract */
+	bool withheld;              /* nothing can be kept of it */
+	bool masked;                /* redaction.c's own, like the two below */
+	void (*mask)(struct request *request);
+	enum stage (*then)(struct request *request);
 };
 
 struct request {
@@ -83,6 +97,7 @@ struct request {
 	const struct value *replayed;  /* the record that this repeats, or NULL */
 	struct job_refusals *refusals; /* of a check: all of them; NULL: none, or no memory */
 	struct request_failure failure;
+	struct request_kept kept;
 	const struct policy *policy;
 	size_t texts_judged; /* by the policy: the program, then files that it could import */
 	struct runtime *runtime;

@@ -12,6 +12,8 @@
 #include "daemon/listener.h"
 #include "daemon/pipeline.h"
 #include "daemon/readers.h"
+#include "daemon/redact/pattern_book.h"
+#include "daemon/redaction.h"
 #include "daemon/rehearsal.h"
 #include "daemon/stages.h"
 #include "proto/base/clock.h"
@@ -399,7 +401,8 @@ static int start_parts(struct server *server, const struct server_options *optio
 	if (meet_spawner(server, options, err) < 0 || method_setup(err) < 0)
 		return -1;
 	server->policies = policies_load(folder, server->config.policy, err);
-	if (!server->policies || check_allowances(server, err) < 0 || open_store(server, err) < 0)
+	if (!server->policies || redaction_load(server, err) < 0 ||
+		check_allowances(server, err) < 0 || open_store(server, err) < 0)
 		return -1;
 	if (spawner_link_start(server->spawner, &server->loop, &events, err) < 0 ||
 		watch_signals(server, err) < 0)
@@ -458,6 +461,7 @@ int server_run(struct server *server)
 	ceilings_done(&server->ceilings);
 	levers_done(&server->levers);
 	audit_done(&server->audit);
+	pattern_book_free(server->patterns);
 	(void)uv_loop_close(&server->loop);
 	exit_code = server->exit_code;
 	free(server);

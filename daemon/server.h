@@ -31,6 +31,7 @@
 
 struct inspectors;
 struct listener;
+struct pattern_book;
 struct policies;
 struct readers;
 
@@ -44,6 +45,7 @@ struct server {
 	struct pool pool;
 	struct claims claims;
 	struct policies *policies;
+	struct pattern_book *patterns; /* of secrets */
 	struct inspectors *inspectors;
 	struct recorder *recorder;
 	struct readers *readers;

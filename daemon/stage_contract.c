@@ -4,6 +4,7 @@
 #include "daemon/allowances.h"
 #include "daemon/fingerprint.h"
 #include "daemon/pipeline.h"
+#include "daemon/redaction.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
 #include "proto/base/container.h"
@@ -176,10 +177,22 @@ static void look_at(void *context)
 	job_input_hash(&look->spec, look->input_hash);
 }
 
-static enum stage looked(struct request *request, struct look *look)
+/* With what is kept of the request, which its refusal needs too. */
+static enum stage find_parts(struct request *request)
 {
 	struct job_refusal refusal = { "", "value", "the request names what this host has not" };
 
+	if (!find_names(request, &refusal))
+		return refuse(request, &refusal);
+	request->result.runtime = stamp(request);
+	if (request->spec.deterministic)
+		request->runtime = request->runtime->steady;
+	request_step(request, "contract.held", "contract", true, NULL);
+	return STAGE_REPEAT;
+}
+
+static enum stage looked(struct request *request, struct look *look)
+{
 	request->refusals = look->all;
 	if (look->answer < 0) {
 		request->result.outcome = OUTCOME_REFUSED;
@@ -194,13 +207,7 @@ static enum stage looked(struct request *request, struct look *look)
 	request->result.limits = request->spec.limits;
 	memcpy(request->result.code_hash, look->code_hash, sizeof(look->code_hash));
 	memcpy(request->result.input_hash, look->input_hash, sizeof(look->input_hash));
-	if (!find_names(request, &refusal))
-		return refuse(request, &refusal);
-	request->result.runtime = stamp(request);
-	if (request->spec.deterministic)
-		request->runtime = request->runtime->steady;
-	request_step(request, "contract.held", "contract", true, NULL);
-	return STAGE_REPEAT;
+	return request->is_check ? find_parts(request) : redaction_of_spec(request, find_parts);
 }
 
 static void on_looked(void *context)

@@ -23,6 +23,7 @@ static void keep_stream(struct capture *capture, struct job_stream *stream)
 {
 	capture_kept(capture, &stream->head.data, &stream->head.len, &stream->tail.data,
 		&stream->tail.len);
+	stream->before_tail = stream->tail.len ? (size_t)(stream->tail.data - capture->tail) : 0;
 	stream->total = capture->total;
 	stream->truncated = capture->passed || capture->failed;
 }

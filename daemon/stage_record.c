@@ -2,6 +2,7 @@
 #include "daemon/conn.h"
 #include "daemon/events_runs.h"
 #include "daemon/pipeline.h"
+#include "daemon/redaction.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
 #include "daemon/trouble.h"
@@ -12,8 +13,11 @@
 
 #define REFUSED_BYTES_MAX 4096
 
+/* With what is kept of the request; the request itself never goes to the disk. */
 static void describe(struct request *request, struct store_run *run)
 {
+	const struct job_spec *spec = &request->kept.spec;
+
 	run->run_id = request->result.run_id;
 	run->method = request->is_check ? "check" : "run";
 	run->received_wall_us = request->received_wall_us;
@@ -22,14 +26,16 @@ static void describe(struct request *request, struct store_run *run)
 	run->pid = request->caller.pid;
 	if (!request->has_spec)
 		return;
-	run->caller_id = request->spec.id;
-	run->language = request->spec.language;
-	run->policy = request->policy ? policy_name(request->policy) : request->spec.policy;
-	run->task = request->spec.task;
-	run->agent = request->spec.agent;
-	run->entrypoint = request->spec.entrypoint;
 	run->action = request->claim.leads ? request->claim.content : NULL;
-	run->spec = &request->spec;
+	run->code_hash = request->result.code_hash;
+	run->input_hash = request->result.input_hash;
+	run->caller_id = spec->id;
+	run->language = spec->language;
+	run->policy = request->policy ? policy_name(request->policy) : spec->policy;
+	run->task = spec->task;
+	run->agent = spec->agent;
+	run->entrypoint = spec->entrypoint;
+	run->spec = spec;
 }
 
 /* What a refused caller sent, for whoever looks into it later. */
@@ -38,7 +44,7 @@ static void describe_refused(struct request *request, struct store_run *run)
 	struct buf text;
 
 	buf_init(&text, REFUSED_BYTES_MAX);
-	json_write_start(&text, request->params, JSON_WRITE_BASE64);
+	json_write_start(&text, request->kept.params, JSON_WRITE_BASE64);
 	run->refused_params.data = arena_copy(&request->arena, text.bytes, text.len);
 	run->refused_params.len = run->refused_params.data ? text.len : 0;
 	buf_done(&text);
@@ -116,20 +122,27 @@ static void describe_ended(struct request *request)
 	if (!request->has_spec)
 		describe_refused(request, &request->ended.run);
 	request->ended.run.ended_wall_us = clock_wall_us();
-	request->ended.run.result = &request->result;
-	request->ended.run.cache_key = stage_cache_key(request);
+	/* What has masks would be told again with them. */
+	request->ended.run.cache_key = request->kept.result.masks ? NULL : stage_cache_key(request);
 	request->ended.run.cache_entries = request->server->config.cache_entries;
-	request->result.metrics.total_us = clock_us() - request->received_us;
+	request->ended.run.result = &request->kept.result;
 }
 
-enum stage stage_record(struct request *request)
+static enum stage put_record(struct request *request)
 {
 	struct server *server = request->server;
 
+	request->result.masks = request->kept.result.masks;
 	describe_ended(request);
 	recorder_put(server->recorder, &request->ended);
 	/* Others want what takes this worker's place; alone, the reply goes first. */
 	if (server->runs.count > 1)
 		execution_release(&request->execution);
 	return STAGE_WAIT;
+}
+
+enum stage stage_record(struct request *request)
+{
+	request->result.metrics.total_us = clock_us() - request->received_us;
+	return redaction_of_record(request, put_record);
 }

@@ -112,6 +112,7 @@ static void tell_streams(struct request *request)
 enum stage stage_reply(struct request *request)
 {
 	struct server *server = request->server;
+	struct run_end end = { .run_id = request->result.run_id, .uid = request->caller.uid };
 	struct rpc_error error;
 	struct value *result;
 
@@ -123,7 +124,8 @@ enum stage stage_reply(struct request *request)
 		error = failure_to_error(request);
 		if (request->conn && !request->answered)
 			conn_send_error(request->conn, request->msgid, &error);
-		methods_run_ended(server, request->result.run_id, NULL, &error);
+		end.error = &error;
+		methods_run_ended(server, &end);
 		return STAGE_EXIT;
 	}
 	result = request->is_check ? check_to_value(request)
@@ -136,7 +138,11 @@ enum stage stage_reply(struct request *request)
 				? replay_compare(&request->arena, request->replayed, result)
 				: result);
 	if (!request->is_check) {
-		methods_run_ended(server, request->result.run_id, result, NULL);
+		end.result = result;
+		end.kept = request->kept.result.masks
+				   ? job_result_to_value(&request->arena, &request->kept.result)
+				   : result;
+		methods_run_ended(server, &end);
 		server->outcomes[request->result.outcome]++;
 	}
 	return STAGE_EXIT;

@@ -105,6 +105,9 @@ struct job_spec {
 	bool deterministic; /* chance, clock and hashes begin the same in each run */
 	bool stream;
 	bool detach;
+	struct bytes *secrets; /* to be masked in whatever is stored; never stored themselves */
+	size_t secret_count;
+	uint64_t masks; /* in a copy that is to be stored: how many there are in it */
 };
 
 /* Why a request was refused: the key, a stable word, a sentence.  All in the arena. */
@@ -237,6 +240,7 @@ struct job_artifact {
 	struct bytes data;
 	uint32_t mode;
 	char sha256[HASH_TEXT_LEN + 1];
+	bool masked; /* in a copy that is to be stored: the hash is not that of `data` */
 };
 
 struct job_skipped {
@@ -269,7 +273,8 @@ struct job_metrics {
 struct job_stream {
 	struct bytes head;
 	struct bytes tail;
-	uint64_t total; /* bytes read from the program */
+	size_t before_tail; /* bytes in front of the tail that are there, and not part of it */
+	uint64_t total;     /* bytes read from the program */
 	bool truncated;
 };
 
@@ -317,6 +322,7 @@ struct job_result {
 	char cached_from[RUN_ID_LEN + 1]; /* the run that this is the result of; "": its own */
 	struct job_step *steps;
 	size_t step_count;
+	uint64_t masks; /* secrets that were masked in what is stored */
 };
 
 /*

@@ -180,6 +180,7 @@ static const struct row {
 	{ "cache",           0,               NULL },     /* how the answer is had */
 	{ "stream",          0,               NULL },     /* how it travels */
 	{ "detach",          0,               NULL },
+	{ "secrets",         0,               NULL },     /* how it is kept */
 };
 /* clang-format on */
 

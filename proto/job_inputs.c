@@ -11,8 +11,10 @@
 #define FILE_MODE_DEFAULT 0644U
 
 /* Together with their names and ends, like the kernel counts them for exec. */
-#define ARGS_BYTES_MAX (256U << 10)
-#define ENV_BYTES_MAX  (256U << 10)
+#define ARGS_BYTES_MAX    (256U << 10)
+#define ENV_BYTES_MAX     (256U << 10)
+/* Each is looked for in a dozen forms. */
+#define SECRETS_BYTES_MAX (16U << 10)
 
 #define PATH_BYTES_MAX 1024
 #define GLOB_BYTES_MAX 256
@@ -352,5 +354,38 @@ int job_take_artifacts(struct job_reader *reader)
 
 		answer = take_glob(reader, globs->list.items[i], &at);
 	}
+	return answer;
+}
+
+/* ---- secrets ------------------------------------------------------------------------------ */
+
+/* A message about one never repeats it. */
+static int take_secret(
+	struct job_reader *reader, const struct value *secret, size_t index, size_t *total)
+{
+	struct place above = job_key("secrets");
+	struct place at = place_item(&above, index);
+
+	*total += secret->text.len;
+	if (*total > SECRETS_BYTES_MAX)
+		return job_refuse(reader, &at, "too_long",
+			"all secrets together have at most %u bytes", SECRETS_BYTES_MAX);
+	reader->spec.secrets[reader->spec.secret_count++] = job_bytes_of(secret);
+	return 0;
+}
+
+int job_take_secrets(struct job_reader *reader)
+{
+	const struct value *secrets = value_get(reader->params, "secrets");
+	size_t total = 0;
+	int answer = 0;
+
+	if (!secrets)
+		return 0;
+	reader->spec.secrets = arena_array(reader->arena, struct bytes, secrets->list.count);
+	if (!reader->spec.secrets)
+		return job_no_memory(reader);
+	for (size_t i = 0; i < secrets->list.count && !answer; i++)
+		answer = take_secret(reader, secrets->list.items[i], i, &total);
 	return answer;
 }

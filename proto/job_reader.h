@@ -49,3 +49,4 @@ int job_take_files(struct job_reader *reader);
 int job_take_env(struct job_reader *reader);
 int job_take_artifacts(struct job_reader *reader);
 int job_take_labels(struct job_reader *reader);
+int job_take_secrets(struct job_reader *reader);

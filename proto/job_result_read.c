@@ -109,6 +109,7 @@ static void read_ending(struct reading *reading)
 
 	result->outcome = outcome_from_word(value_as_text(some(map, "outcome")));
 	result->ran = ran_of(value_as_text(some(map, "ran")));
+	result->masks = number_of(map, "masks");
 	result->reason = text_of(reading, map, "reason", false);
 	result->has_exit_code = exit_code != NULL;
 	result->exit_code = (int)value_as_int(exit_code, 0);
@@ -134,9 +135,9 @@ static void read_streams(struct reading *reading)
 	struct job_stream *out = &reading->result->out;
 	struct job_stream *errout = &reading->result->errout;
 
-	*out = (struct job_stream){ bytes_of(map, "stdout"), bytes_of(map, "stdout_tail"),
+	*out = (struct job_stream){ bytes_of(map, "stdout"), bytes_of(map, "stdout_tail"), 0,
 		number_of(map, "stdout_bytes"), is_listed(truncated, "stdout") };
-	*errout = (struct job_stream){ bytes_of(map, "stderr"), bytes_of(map, "stderr_tail"),
+	*errout = (struct job_stream){ bytes_of(map, "stderr"), bytes_of(map, "stderr_tail"), 0,
 		number_of(map, "stderr_bytes"), is_listed(truncated, "stderr") };
 }
 
@@ -234,6 +235,7 @@ static void read_artifacts(struct reading *reading)
 		artifacts[i].path = text_of(reading, item, "path", false);
 		artifacts[i].data = bytes_of(item, "data");
 		artifacts[i].mode = (uint32_t)number_of(item, "mode");
+		artifacts[i].masked = some(reading->map, "masks") != NULL; /* this one or another */
 		cut_printf(artifacts[i].sha256, sizeof(artifacts[i].sha256), "%s",
 			sha256 ? sha256 : "");
 	}

@@ -300,6 +300,7 @@ static int (*const takes[])(struct job_reader *reader) = {
 	job_take_artifacts,
 	take_output,
 	job_take_labels,
+	job_take_secrets,
 	take_switches,
 };
 

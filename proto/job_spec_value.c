@@ -88,5 +88,7 @@ struct value *job_spec_to_value(struct arena *arena, const struct job_spec *spec
 		fill_bool(&fill, "stream", true);
 	if (spec->detach)
 		fill_bool(&fill, "detach", true);
+	if (spec->masks)
+		fill_uint(&fill, "masks", spec->masks);
 	return fill_done(&fill);
 }

@@ -20,6 +20,11 @@
 		PCRE2_ALT_BSUX | PCRE2_ALLOW_EMPTY_CLASS | PCRE2_MATCH_UNSET_BACKREF |  \
 		PCRE2_AUTO_CALLOUT)
 
+/* Bytes, as Perl would read the pattern. */
+#define COMPILE_OPTIONS_BYTES                                                                 \
+	(PCRE2_NEVER_UTF | PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_DOLLAR_ENDONLY | \
+		PCRE2_AUTO_CALLOUT | PCRE2_USE_OFFSET_LIMIT)
+
 #define PARENS_DEPTH_MAX 100
 #define HEAP_KIB_MAX     8192U
 
@@ -27,6 +32,8 @@
 #define WALK_PER_UNIT 16U
 /* Long patterns hold long classes, each of whose ranges a character is held against. */
 #define LEN_PER_UNIT  64U
+/* What it takes to begin a search at all. */
+#define WORK_OF_CALL  8U
 /* Reading the text once, for the first character or for being UTF-8, is quick. */
 #define READ_PER_UNIT 1024U
 
@@ -48,7 +55,8 @@ struct landing {
 struct search {
 	const struct pattern *pattern;
 	uint64_t work;
-	size_t last; /* where in the text the last callout stood */
+	size_t last;   /* where in the text the last callout stood */
+	size_t latest; /* where in the text what is found may begin at the latest */
 };
 
 static void free_compile_context(pcre2_compile_context **context)
@@ -109,8 +117,8 @@ static int mistake(int number, size_t at, struct err *err)
 	return err_set(err, ERR_INVALID, "at byte %zu: %s", at, (const char *)message);
 }
 
-static pcre2_code *compile(
-	const char *text, size_t len, pcre2_general_context *general, struct err *err)
+static pcre2_code *compile(const char *text, size_t len, uint32_t options,
+	pcre2_general_context *general, struct err *err)
 {
 	__attribute__((cleanup(free_compile_context))) pcre2_compile_context *context = NULL;
 	pcre2_code *code;
@@ -124,8 +132,9 @@ static pcre2_code *compile(
 	}
 	(void)pcre2_set_newline(context, PCRE2_NEWLINE_ANYCRLF);
 	(void)pcre2_set_parens_nest_limit(context, PARENS_DEPTH_MAX);
-	(void)pcre2_set_compile_extra_options(context, PCRE2_EXTRA_ALT_BSUX);
-	code = pcre2_compile((PCRE2_SPTR)text, len, COMPILE_OPTIONS, &number, &at, context);
+	if (options & PCRE2_ALT_BSUX)
+		(void)pcre2_set_compile_extra_options(context, PCRE2_EXTRA_ALT_BSUX);
+	code = pcre2_compile((PCRE2_SPTR)text, len, options, &number, &at, context);
 	if (!code)
 		(void)mistake(number, at, err);
 	return code;
@@ -263,7 +272,8 @@ static int refuse_orders(const char *text, size_t len, struct err *err)
 	return 0;
 }
 
-int pattern_compile(struct arena *arena, const char *text, size_t len,
+/* `text` lies in the arena. */
+static int compile_into(struct arena *arena, const char *text, size_t len, uint32_t options,
 	const struct pattern **ret_pattern, struct err *err)
 {
 	struct landing landing = { NULL, 0 }; /* first, since giving back the others asks it */
@@ -271,15 +281,10 @@ int pattern_compile(struct arena *arena, const char *text, size_t len,
 	__attribute__((cleanup(free_code))) pcre2_code *code = NULL;
 	struct pattern *pattern;
 
-	if (refuse_orders(text, len, err) < 0)
-		return -1;
-	text = translate(arena, text, len, &len);
-	if (!text)
-		return no_memory(err);
 	general = pcre2_general_context_create(landing_alloc, landing_free, &landing);
 	if (!general)
 		return no_memory(err);
-	code = compile(text, len, general, err);
+	code = compile(text, len, options, general, err);
 	if (!code)
 		return -1;
 
@@ -292,6 +297,28 @@ int pattern_compile(struct arena *arena, const char *text, size_t len,
 		return -1;
 	*ret_pattern = pattern;
 	return 0;
+}
+
+int pattern_compile(struct arena *arena, const char *text, size_t len,
+	const struct pattern **ret_pattern, struct err *err)
+{
+	if (refuse_orders(text, len, err) < 0)
+		return -1;
+	text = translate(arena, text, len, &len);
+	if (!text)
+		return no_memory(err);
+	return compile_into(arena, text, len, COMPILE_OPTIONS, ret_pattern, err);
+}
+
+int pattern_compile_bytes(struct arena *arena, const char *text, size_t len,
+	const struct pattern **ret_pattern, struct err *err)
+{
+	if (refuse_orders(text, len, err) < 0)
+		return -1;
+	text = arena_copy(arena, text, len);
+	if (!text)
+		return no_memory(err);
+	return compile_into(arena, text, len, COMPILE_OPTIONS_BYTES, ret_pattern, err);
 }
 
 size_t pattern_size(const struct pattern *pattern)
@@ -345,11 +372,13 @@ static pcre2_match_context *counting_context(struct search *search)
 		return NULL;
 	(void)pcre2_set_callout(context, on_item, search);
 	(void)pcre2_set_heap_limit(context, HEAP_KIB_MAX);
+	if (search->latest != PCRE2_UNSET)
+		(void)pcre2_set_offset_limit(context, search->latest);
 	return context;
 }
 
-static enum pattern_answer run(
-	struct search *search, const char *text, size_t len, size_t from, pcre2_match_data *data)
+static enum pattern_answer run(struct search *search, const char *text, size_t len, size_t from,
+	uint32_t options, pcre2_match_data *data)
 {
 	__attribute__((cleanup(free_match_context))) pcre2_match_context *context = NULL;
 	int found;
@@ -357,34 +386,64 @@ static enum pattern_answer run(
 	context = counting_context(search);
 	if (!context)
 		return PATTERN_GAVE_UP;
-	found = pcre2_match(
-		search->pattern->code, (PCRE2_SPTR)(text ? text : ""), len, from, 0, data, context);
+	found = pcre2_match(search->pattern->code, (PCRE2_SPTR)(text ? text : ""), len, from,
+		options, data, context);
 	if (found >= 0)
 		return PATTERN_YES;
+	if (found == PCRE2_ERROR_PARTIAL)
+		return PATTERN_BEGUN;
 	return found == PCRE2_ERROR_NOMATCH ? PATTERN_NO : PATTERN_GAVE_UP;
+}
+
+static enum pattern_answer find(struct search *search, const char *text, size_t len,
+	uint32_t options, struct pattern_span *span, uint64_t *work)
+{
+	const struct pattern *pattern = search->pattern;
+	__attribute__((cleanup(free_match_data))) pcre2_match_data *data = NULL;
+	uint64_t reading = 1 + (len - span->end) / READ_PER_UNIT;
+	enum pattern_answer answer;
+
+	search->work = *work;
+	search->last = span->end;
+	if (reading > search->work || (pattern->refers_back && len > PATTERN_BACKREF_TEXT_MAX)) {
+		*work = 0;
+		return PATTERN_GAVE_UP;
+	}
+	search->work -= reading;
+	data = pcre2_match_data_create(1, NULL);
+	answer = data ? run(search, text, len, span->end, options, data) : PATTERN_GAVE_UP;
+	*work = answer == PATTERN_GAVE_UP ? 0 : search->work;
+	if (answer == PATTERN_YES || answer == PATTERN_BEGUN) {
+		span->start = pcre2_get_ovector_pointer(data)[0];
+		span->end = pcre2_get_ovector_pointer(data)[1];
+	}
+	return answer;
 }
 
 enum pattern_answer pattern_find(const struct pattern *pattern, const char *text, size_t len,
 	struct pattern_span *span, uint64_t *work)
 {
-	__attribute__((cleanup(free_match_data))) pcre2_match_data *data = NULL;
-	struct search search = { pattern, *work, span->end };
-	uint64_t reading = 1 + (len - span->end) / READ_PER_UNIT;
-	enum pattern_answer answer;
+	struct search search = { .pattern = pattern, .latest = PCRE2_UNSET };
 
-	if (reading > search.work || (pattern->refers_back && len > PATTERN_BACKREF_TEXT_MAX)) {
+	return find(&search, text, len, 0, span, work);
+}
+
+enum pattern_answer pattern_in_bytes(const struct pattern *pattern, const char *bytes, size_t len,
+	unsigned look, struct pattern_span *span, uint64_t *work)
+{
+	struct search search = { .pattern = pattern, .latest = span->start };
+	uint32_t options = 0;
+
+	if (*work < WORK_OF_CALL) {
 		*work = 0;
 		return PATTERN_GAVE_UP;
 	}
-	search.work -= reading;
-	data = pcre2_match_data_create(1, NULL);
-	answer = data ? run(&search, text, len, span->end, data) : PATTERN_GAVE_UP;
-	*work = answer == PATTERN_GAVE_UP ? 0 : search.work;
-	if (answer == PATTERN_YES) {
-		span->start = pcre2_get_ovector_pointer(data)[0];
-		span->end = pcre2_get_ovector_pointer(data)[1];
-	}
-	return answer;
+	*work -= WORK_OF_CALL;
+	if (look & PATTERN_HERE)
+		options |= PCRE2_ANCHORED;
+	if (look & PATTERN_IS_CUT)
+		options |= PCRE2_PARTIAL_SOFT;
+	return find(&search, bytes, len, options, span, work);
 }
 
 enum pattern_answer pattern_search(

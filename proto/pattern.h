@@ -28,7 +28,8 @@ struct pattern;
 enum pattern_answer {
 	PATTERN_NO,
 	PATTERN_YES,
-	PATTERN_GAVE_UP
+	PATTERN_GAVE_UP,
+	PATTERN_BEGUN, /* pattern_in_bytes() alone: as far as the bytes go, and they end too early */
 };
 
 /* Compiles into the arena.  ERR_INVALID with the place when it is no pattern, ERR_MEMORY. */
@@ -45,6 +46,13 @@ size_t pattern_size(const struct pattern *pattern);
 enum pattern_answer pattern_search(
 	const struct pattern *pattern, const char *text, size_t len, uint64_t *work);
 
+/*
+ * The same for bytes of any kind, in Perl's dialect: `.`, classes and counts are about bytes, and \K
+ * leaves out what stands before it.
+ */
+int pattern_compile_bytes(struct arena *arena, const char *text, size_t len,
+	const struct pattern **ret_pattern, struct err *err);
+
 /* Bytes of a text, from `start` up to and without `end`. */
 struct pattern_span {
 	size_t start;
@@ -54,3 +62,18 @@ struct pattern_span {
 /* As pattern_search(), from span->end on; on PATTERN_YES *span is what was found. */
 enum pattern_answer pattern_find(const struct pattern *pattern, const char *text, size_t len,
 	struct pattern_span *span, uint64_t *work);
+
+/* How to look for a pattern in bytes; may be joined with |. */
+enum pattern_look {
+	PATTERN_ANYWHERE = 0,
+	PATTERN_HERE = 1, /* it must begin at span->end */
+	PATTERN_IS_CUT =
+		2, /* more bytes stood behind these: what may be a beginning is PATTERN_BEGUN */
+};
+
+/*
+ * As pattern_find(), with a pattern of pattern_compile_bytes().  What is found begins no later than
+ * at span->start.
+ */
+enum pattern_answer pattern_in_bytes(const struct pattern *pattern, const char *bytes, size_t len,
+	unsigned look, struct pattern_span *span, uint64_t *work);

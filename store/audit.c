@@ -23,10 +23,10 @@ static int insert_run(
 
 	if (!stmt)
 		return -1;
-	if (run->spec) {
+	if (run->spec && !run->code_hash)
 		job_code_hash(run->spec, code_hash);
+	if (run->spec && !run->input_hash)
 		job_input_hash(run->spec, input_hash);
-	}
 	binding = bind_to(stmt);
 	bind_int(&binding, key);
 	bind_text(&binding, run->run_id);
@@ -41,8 +41,8 @@ static int insert_run(
 	bind_text(&binding, run->policy);
 	bind_text(&binding, run->entrypoint);
 	bind_int(&binding, run->received_wall_us);
-	bind_hash(&binding, code_hash);
-	bind_hash(&binding, input_hash);
+	bind_hash(&binding, run->code_hash ? run->code_hash : code_hash);
+	bind_hash(&binding, run->input_hash ? run->input_hash : input_hash);
 	return bind_run(store, &binding, err);
 }
 
@@ -286,7 +286,7 @@ static int insert_artifact(struct store *store, int64_t key, const struct job_re
 	if (content_bind(store, &binding,
 		    (struct bytes){
 			    artifact->data.data ? artifact->data.data : "", artifact->data.len },
-		    CONTENT_INLINE_MAX, digest, err) < 0)
+		    CONTENT_INLINE_MAX, artifact->masked ? NULL : digest, err) < 0)
 		return -1;
 	return bind_run(store, &binding, err);
 }

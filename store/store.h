@@ -65,6 +65,8 @@ struct store_run {
 	uint32_t uid, gid;
 	int32_t pid;
 	const char *language, *policy, *task, *agent, *entrypoint;
+	const char *code_hash,
+		*input_hash;         /* as text; NULL: those of `spec`, which may have masks */
 	const struct job_spec *spec; /* NULL when the contract refused it */
 	struct bytes
 		refused_params; /* then: what was sent, as JSON, cut to a ceiling; else empty */

@@ -9,7 +9,7 @@ import fnmatch
 import pathlib
 import sys
 
-FOLDERS = ("daemon", "daemon/policy", "daemon/inspector", "sandbox", "sandbox/runtimes/python",
+FOLDERS = ("daemon", "daemon/policy", "daemon/inspector", "daemon/redact", "sandbox", "sandbox/runtimes/python",
            "sandbox/runtimes/command", "sandbox/runtimes/steady",
            "proto", "proto/base", "store", "cli", "cli/demo",
            "cli/doctor")

@@ -84,7 +84,7 @@ static void fill_result(struct sample *sample)
 	result->ran = RAN_YES;
 	result->reason = "The program ended by itself with exit code 0.";
 	result->has_exit_code = true;
-	result->out = (struct job_stream){ text("1\n"), { NULL, 0 }, 2, false };
+	result->out = (struct job_stream){ text("1\n"), { NULL, 0 }, 0, 2, false };
 	result->has_verdict = true;
 	result->verdict = (struct policy_verdict){ POLICY_ALLOW, "default",
 		"sha256:6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d", NULL,

@@ -175,7 +175,29 @@ TEST(memory_stays_within_twice_the_cap_while_a_program_floods)
 	}
 	CHECK_EQ_INT(capture.total, 200 * sizeof(block));
 	CHECK(capture.head_size <= 65536);
-	CHECK_EQ_INT(capture.tail_size, 50000);
+	CHECK_EQ_INT(capture.tail_size, 50000 + CAPTURE_BEFORE);
+	capture_done(&capture);
+	close_pipe(&pair);
+}
+
+TEST(what_stood_in_front_of_the_tail_is_there_and_no_part_of_it)
+{
+	static char block[30000];
+	struct pipe_pair pair = open_pipe();
+	struct capture capture;
+	const char *head, *tail;
+	size_t head_len, tail_len;
+
+	for (size_t i = 0; i < sizeof(block); i++)
+		block[i] = (char)('a' + i / 997 % 26);
+	capture_init(&capture, 2000, true);
+	put(&pair, block, sizeof(block));
+	CHECK(capture_read(&capture, pair.ends[0]) == CAPTURE_DRY);
+	capture_kept(&capture, &head, &head_len, &tail, &tail_len);
+	CHECK_EQ_INT(tail_len, 1000);
+	CHECK_EQ_INT(tail - capture.tail, CAPTURE_BEFORE);
+	CHECK(!memcmp(tail - CAPTURE_BEFORE, block + sizeof(block) - 1000 - CAPTURE_BEFORE,
+		1000 + CAPTURE_BEFORE));
 	capture_done(&capture);
 	close_pipe(&pair);
 }

@@ -204,6 +204,8 @@ static const struct {
 	{ "{@@,\"limits\":@}",                                         "/limits",          "tttttttt" "tttt" "tttt" "tut" },
 	{ "{@@,\"limits\":{\"x\":@}}",                                 "/limits/x",        "uuuuuuuu" "uuuu" "uuuu" "uuu" },
 	{ "{@@,\"on_output_limit\":@}",                                "/on_output_limit", "vvvvvvvv" "vvvv" "vvvv" "vvv" },
+	{ "{@@,\"secrets\":@}",                                        "/secrets",         "tttttttt" "tttt" "tttt" "ttt" },
+	{ "{@@,\"secrets\":[@]}",                                      "/secrets/0",       "tttttttt" ".sl." "s..t" "tt." },
 	{ "{@@,\"artifacts\":@}",                                      "/artifacts",       "tttttttt" "tttt" "tttt" "ttt" },
 	{ "{@@,\"artifacts\":[@]}",                                    "/artifacts/0",     "tttttttt" ".slp" "pppt" "ttp" },
 	{ "{@@,\"policy\":@}",                                         "/policy",          "tttttttt" ".vvv" "vvvt" "ttv" },

@@ -95,6 +95,7 @@ static const struct {
 	{ "id", "{" PLAIN ",\"id\":\"1\"}" },
 	{ "cache", "{" PLAIN ",\"cache\":\"use\"}" },
 	{ "stream", "{" PLAIN ",\"stream\":true}" },
+	{ "secrets", "{" PLAIN ",\"secrets\":[\"abcd\"]}" },
 	{ "detach", "{" PLAIN ",\"detach\":true}" },
 };
 

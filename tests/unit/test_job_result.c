@@ -33,7 +33,7 @@ static struct job_result full_result(struct arena *arena)
 {
 	static struct policy_finding finding = { "python.import.denied", "deny", 3, 1,
 		"import socket", "socket is not allowed", "use files" };
-	static struct job_artifact artifact = { "out.csv", { "a,b\n", 4 }, 0644, HASH };
+	static struct job_artifact artifact = { "out.csv", { "a,b\n", 4 }, 0644, HASH, false };
 	static struct job_skipped skipped = { "big", "too_large" };
 	static struct job_output_error error = { "/a", "/properties/a/type", "must be integer" };
 	static struct job_step steps[] = { { "read", "contract", 12, true, NULL },
@@ -41,7 +41,7 @@ static struct job_result full_result(struct arena *arena)
 	struct job_result result = plain_result();
 
 	result.signal = SIGKILL;
-	result.out = (struct job_stream){ { "ab", 2 }, { "yz", 2 }, 100, true };
+	result.out = (struct job_stream){ { "ab", 2 }, { "yz", 2 }, 0, 100, true };
 	result.value = value_nil(arena);
 	result.error = value_map(arena);
 	result.evidence = value_map(arena);
@@ -198,7 +198,7 @@ TEST(a_cut_never_splits_a_character_of_a_text)
 		{ "\xac"
 		  "b",
 			2 },
-		100, true };
+		0, 100, true };
 	value = job_result_to_value(arena, &result);
 	CHECK(is_text(value, "stdout", "a"));
 	CHECK(is_text(value, "stdout_tail", "b"));
@@ -236,7 +236,7 @@ TEST(limits_come_with_who_holds_them)
 
 static const char *mime(struct arena *arena, const char *path, const char *data)
 {
-	struct job_artifact artifact = { path, { data, strlen(data) }, 0644, HASH };
+	struct job_artifact artifact = { path, { data, strlen(data) }, 0644, HASH, false };
 	struct job_result result = plain_result();
 
 	result.artifacts = &artifact;

@@ -38,7 +38,7 @@ static void write_runs(struct shop *shop)
 	static char output[6000];
 	static struct policy_finding finding = { "python.import.denied", "deny", 3, 1, "import x",
 		"no", NULL };
-	static struct job_artifact artifact = { "a.txt", { output, 900 }, 0644, "" };
+	static struct job_artifact artifact = { "a.txt", { output, 900 }, 0644, "", false };
 	static struct job_pair label = { "team", { "blue", 4 } };
 
 	for (size_t i = 0; i < sizeof(output); i++)

@@ -292,9 +292,10 @@ static void fill_result_fully(struct shop *shop)
 
 	fill_text(&map, "type", "ZeroDivisionError");
 	fill_int(&map, "line", 12);
-	artifacts[0] = (struct job_artifact){ "report.csv", many(shop, 300000, 0), 0644, "" };
-	artifacts[1] = (struct job_artifact){ "noise.bin", many(shop, 90000, 1), 0600, "" };
-	artifacts[2] = (struct job_artifact){ "empty.txt", words(""), 0644, "" };
+	artifacts[0] =
+		(struct job_artifact){ "report.csv", many(shop, 300000, 0), 0644, "", false };
+	artifacts[1] = (struct job_artifact){ "noise.bin", many(shop, 90000, 1), 0600, "", false };
+	artifacts[2] = (struct job_artifact){ "empty.txt", words(""), 0644, "", false };
 	for (size_t i = 0; i < COUNT_OF(artifacts); i++) {
 		struct job_spec spec = { .code = artifacts[i].data };
 
@@ -305,8 +306,8 @@ static void fill_result_fully(struct shop *shop)
 	result->exit_code = 3;
 	result->signal = 9;
 	result->out =
-		(struct job_stream){ many(shop, 50000, 0), many(shop, 40000, 0), 1 << 30, true };
-	result->errout = (struct job_stream){ many(shop, 3000, 1), { NULL, 0 }, 3000, false };
+		(struct job_stream){ many(shop, 50000, 0), many(shop, 40000, 0), 0, 1 << 30, true };
+	result->errout = (struct job_stream){ many(shop, 3000, 1), { NULL, 0 }, 0, 3000, false };
 	result->value = fill_done(&map);
 	result->error = fill_done(&map);
 	result->evidence = fill_done(&map);

@@ -28,7 +28,7 @@ static void dress(struct sample *sample, unsigned number)
 	static char output[3000];
 	static struct policy_finding finding = { "python.import.denied", "deny", 3, 1, "import x",
 		"no", NULL };
-	static struct job_artifact artifact = { "a.txt", { output, 900 }, 0644, "" };
+	static struct job_artifact artifact = { "a.txt", { output, 900 }, 0644, "", false };
 	static struct job_pair label = { "team", { "blue", 4 } };
 	static uint8_t action[DIGEST_LEN] = { 1 };
 	static uint8_t cache_key[DIGEST_LEN] = { 2 };

@@ -1,0 +1,48 @@
+/*
+ * Looks for any of many short texts at once: what a secret may look like, and the words that
+ * patterns begin with.  One look at two bytes tells of most places that nothing begins there, so
+ * that a text without any costs about a nanosecond a byte.
+ *
+ * Read-only once it is made; any thread may search in it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+
+#define NEEDLE_LEN_MIN 2U
+
+struct needle {
+	const char *bytes;
+	size_t len;    /* at least NEEDLE_LEN_MIN */
+	unsigned mark; /* the maker's */
+	bool any_case; /* of ASCII letters */
+	uint32_t next; /* in its chain; needles.c's own */
+};
+
+struct needles {
+	struct needle *items;
+	size_t count;
+	uint64_t begins[1024]; /* a bit for each pair of first bytes */
+	uint32_t chains[1024]; /* the first needle of each, from 1; longer ones first */
+};
+
+/* Keeps `items`, which lie in the arena like what it gives.  NULL: no memory. */
+struct needles *needles_make(struct arena *arena, struct needle *items, size_t count);
+
+/* The longest needle at the first place from *at on; NULL when there is none.  Sets *at. */
+const struct needle *needles_find(
+	const struct needles *needles, const char *text, size_t len, size_t *at);
+
+/* Another one that begins at the same place, `text`, after one that was found there; or NULL. */
+const struct needle *needles_beside(
+	const struct needles *needles, const struct needle *found, const char *text, size_t len);
+
+/* Whether the needle's first `count` bytes stand there. */
+bool needle_begins(const struct needle *needle, const char *text, size_t count);
+
+/* The same of its last. */
+bool needle_ends(const struct needle *needle, const char *text, size_t count);

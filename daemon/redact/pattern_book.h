@@ -1,0 +1,49 @@
+/*
+ * The patterns by which secrets are recognised that nobody named: those that are shipped
+ * (patterns.json) and an operator's own file of the same form.
+ *
+ *	{ "patterns": [
+ *	  { "name": "house-token",
+ *	    "words": ["HT-"],             one of these stands in what is looked for
+ *	    "pattern": "HT-[0-9a-f]{32}", PCRE2 over bytes; \K leaves out what is in front of it
+ *	    "any_case": false,            of the words
+ *	    "before": 0, "after": 4096,   how far around a word to look
+ *	    "matches": [["id ", "HT-0123456789abcdef0123456789abcdef", "."]],
+ *	    "passes": ["HT-SQL"] },
+ *	  { "name": "jwt", "off": true }  one of those before
+ *	] }
+ *
+ * Examples are tried when the file is read: a pattern that does not do what its own examples say
+ * is refused.  Read-only afterwards; any thread may use it.
+ */
+#pragma once
+
+#include "daemon/redact/needles.h"
+#include "proto/base/err.h"
+#include "proto/pattern.h"
+#include "proto/value.h"
+
+#define REDACT_RULES_MAX 256U
+
+struct redact_rule {
+	const char *name;
+	const struct pattern *pattern;
+	size_t before, after;
+	bool off;
+	bool any_case;
+	const struct value *words, *matches, *passes;
+};
+
+struct pattern_book {
+	struct arena arena;
+	struct redact_rule *rules;
+	size_t count;
+	struct needles *words; /* the mark of each is the number of its rule */
+};
+
+/* The shipped patterns, and those in the file at `path` (NULL: none).  NULL with *err. */
+struct pattern_book *pattern_book_load(const char *path, struct err *err);
+void pattern_book_free(struct pattern_book *book); /* accepts NULL */
+
+/* A book of one text alone, for tests. */
+struct pattern_book *pattern_book_parse(const char *text, size_t len, struct err *err);

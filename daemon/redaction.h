@@ -1,0 +1,23 @@
+/*
+ * Where a request meets redact/: before anything of it goes to the disk.  What is short is masked
+ * in the loop; what is long, or takes patterns more than a moment, on a thread.
+ */
+#pragma once
+
+#include "daemon/request.h"
+
+/* Of the house's settings; the book is read at the start.  0, or -1 with *err. */
+int redaction_load(struct server *server, struct err *err);
+
+/*
+ * Fills request->kept.spec, then enters what `then` answers.  The request has its spec.
+ */
+enum stage redaction_of_spec(struct request *request, enum stage (*then)(struct request *request));
+
+/* The same for everything that its record is made of. */
+enum stage redaction_of_record(
+	struct request *request, enum stage (*then)(struct request *request));
+
+/* A tree of somebody else's, with what patterns know masked; in the arena. */
+const struct value *redaction_of_value(
+	const struct server *server, struct arena *arena, const struct value *value);
