@@ -176,7 +176,7 @@ static void time_words(struct bench *bench)
 	static const unsigned ranks[] = { 0, 3, 30, 300, 3000, 19000 };
 	static const char *const questions[] = { "print", "import json", "not defined",
 		"\"name is not defined\"", "raise ValueError", "nowhere", "rows == ms", "traceback",
-		"load_nufu" };
+		"load_nufu", HERD_OLD_WORD };
 	char word[16];
 
 	(void)printf("\n  %-34s %9s %9s %9s  %5s\n", "text, ms", "p50", "p90", "p99", "most");

@@ -135,6 +135,8 @@ static struct bytes make_output(struct herd *herd)
 		herd_word(ranked(herd, HERD_WORDS), word);
 		put(&out, "%s: %u rows, %u ms\n", word, below(herd, 100000), below(herd, 500));
 	}
+	if (herd->number < herd->count / 20)
+		put(&out, "%s\n", HERD_OLD_WORD);
 	return bytes_of(&out);
 }
 

@@ -19,6 +19,7 @@
 #define HERD_KNOWN_CODES 2000U
 #define HERD_WORDS       20000U
 #define HERD_TEXT_BYTES  4096
+#define HERD_OLD_WORD    "yesteryear" /* in half of what the oldest twentieth wrote, and never since */
 
 struct herd {
 	struct sample sample;

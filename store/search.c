@@ -11,8 +11,9 @@
 #define QUESTION_BYTES ((size_t)4096)
 #define TEXTS_MAX      INT64_C(1000000000)
 
-size_t search_few = 20000;       /* each costs a look for its newest run */
-size_t search_asked_most = 2000; /* each costs a look into the index */
+size_t search_few = 20000;        /* each costs a look for its newest run */
+size_t search_asked_most = 2000;  /* each costs a look into the index */
+size_t search_lead_most = 300000; /* half a second, when a walk has not found anything in less */
 
 static int no_memory(struct err *err)
 {
@@ -87,11 +88,30 @@ static int make_room(struct search *search, struct err *err)
 		return err_set(err, ERR_CORRUPT, "the store: a text has an odd number");
 	search->holding = calloc((size_t)search->bit_count / 8 + 1, 1);
 	search->known = calloc((size_t)search->bit_count / 8 + 1, 1);
-	search->texts = calloc(search_few + 1, sizeof(*search->texts));
-	return search->holding && search->known && search->texts ? 0 : no_memory(err);
+	return search->holding && search->known ? 0 : no_memory(err);
 }
 
-/* Puts the texts down, at most `most`: 1 when there are more, 0, -1. */
+/* Puts a text down, as long as they may lead. */
+static int keep_text(struct search *search, int64_t text, size_t number, struct err *err)
+{
+	size_t size = search->text_size ? 2 * search->text_size : 1024;
+	int64_t *texts;
+
+	set_bit(search->holding, text);
+	if (number >= search_lead_most)
+		return 0;
+	if (number >= search->text_size) {
+		texts = reallocarray(search->texts, size, sizeof(*texts));
+		if (!texts)
+			return no_memory(err);
+		search->texts = texts;
+		search->text_size = size;
+	}
+	search->texts[number] = text;
+	return 0;
+}
+
+/* Finds the texts, at most `most`: 1 when there are more, 0, -1. */
 static int find_texts(struct search *search, size_t most, struct err *err)
 {
 	sqlite3_stmt *stmt = stmt_take(search->store, STMT_WORDS_FIND, err);
@@ -108,11 +128,11 @@ static int find_texts(struct search *search, size_t most, struct err *err)
 
 		if (!is_text(search, text))
 			continue;
-		set_bit(search->holding, text);
-		if (count < search_few)
-			search->texts[count] = text;
-		count++;
+		if (keep_text(search, text, count++, err) < 0)
+			break;
 	}
+	if (r > 0 && count < most)
+		r = -1; /* no memory */
 	(void)sqlite3_reset(stmt);
 	search->text_count = count;
 	return r;
@@ -280,6 +300,7 @@ static int text_holds(struct search *search, int64_t text, struct err *err)
 		if (find_texts(search, SIZE_MAX, err) < 0)
 			return -1;
 		know_all(search);
+		search->many = search->text_count > search_lead_most;
 	}
 	if (search->known && !bit(search->known, text) && ask_index(search, text, err) < 0)
 		return -1;

@@ -7,7 +7,8 @@
  *
  * The texts that hold the words come from the index.  When they are few, runs are found from them,
  * newest first.  When they are many, runs that are met on another way are asked one by one, since
- * the first that hold the words are near; when they are not, all texts are fetched after all.
+ * the first that hold the words are near; when they are not, all texts are fetched after all, and
+ * unless they are very many the rest of the runs is found from them.
  * Runs that have not settled are not in the index; their texts are looked at here (fresh.h).
  */
 #pragma once
@@ -34,7 +35,7 @@ struct search {
 	int64_t bit_count;
 	size_t asked;   /* texts, one by one */
 	int64_t *texts; /* those that hold them, unless they are many */
-	size_t text_count;
+	size_t text_count, text_size;
 	bool many;
 	struct search_spot *heap;
 	size_t heap_count;
@@ -44,15 +45,16 @@ struct search {
 	size_t fresh_at;
 };
 
-/* So many texts are few, and so many are asked one by one: variables only for their test. */
+/* So many texts are few, so many are asked one by one, so many lead: variables only for their test. */
 extern size_t search_few;
 extern size_t search_asked_most;
+extern size_t search_lead_most;
 
 /* Finds the texts.  `question` is borrowed for the call; search_done() is called on every path. */
 int search_open(struct search *search, struct store *store, const char *question, struct err *err);
 void search_done(struct search *search);
 
-/* Whether runs can be found from the texts. */
+/* Whether runs can be found from the texts; what cannot at first may after some search_holds(). */
 bool search_can_lead(const struct search *search);
 
 /* The next older settled run below `high` (the same in each call): 1 with its key, 0, -1. */

@@ -282,51 +282,51 @@ static int write_sql(struct buf *sql, const char *columns, const struct origin *
 	return one ? 0 : buf_printf(sql, " ORDER BY %s DESC", origin->key);
 }
 
-/* What a walk is made of, as its caller wants it. */
-struct wish {
-	const struct store_filter *filter;
-	const char *columns;
-};
-
-static int add_source(struct walk *walk, const struct wish *wish, const struct origin *origin,
+static int open_source(struct walk *walk, struct walk_source *source, const struct origin *origin,
 	enum walk_way way, struct err *err)
 {
 	__attribute__((cleanup(buf_done))) struct buf sql;
-	struct walk_source *source = &walk->sources[walk->source_count++];
 
 	buf_init(&sql, SQL_CEILING);
 	source->way = way;
-	if (write_sql(&sql, wish->columns, origin, way, wish->filter) < 0)
+	if (write_sql(&sql, walk->columns, origin, way, walk->filter) < 0)
 		return no_memory(err);
-	return prepare(walk, &sql, wish->filter, &source->stmt, err);
+	return prepare(walk, &sql, walk->filter, &source->stmt, err);
+}
+
+static int add_source(
+	struct walk *walk, const struct origin *origin, enum walk_way way, struct err *err)
+{
+	return open_source(walk, &walk->sources[walk->source_count++], origin, way, err);
 }
 
 /* Those that have not settled, unless they have come already. */
-static int add_unsettled(struct walk *walk, const struct wish *wish, bool complete, struct err *err)
+static int add_unsettled(struct walk *walk, bool complete, struct err *err)
 {
 	if (walk->searching)
-		return add_source(walk, wish, &all, WALK_FRESH, err);
-	return complete ? 0 : add_source(walk, wish, &pending, WALK_ROWS, err);
+		return add_source(walk, &all, WALK_FRESH, err);
+	return complete ? 0 : add_source(walk, &pending, WALK_ROWS, err);
 }
 
-static int add_sources(struct walk *walk, const struct wish *wish, struct err *err)
+static int add_sources(struct walk *walk, struct err *err)
 {
 	enum walk_way way = walk->searching ? WALK_TESTED : WALK_ROWS;
 	const struct question *lead = NULL;
 	char from[160];
 
-	if (asks_for_running(wish->filter))
-		return add_unsettled(walk, wish, false, err);
-	if (choose_lead(walk, wish->filter, &lead, err) < 0)
+	if (asks_for_running(walk->filter))
+		return add_unsettled(walk, false, err);
+	if (choose_lead(walk, walk->filter, &lead, err) < 0)
 		return -1;
 	(void)sqlite3_snprintf(sizeof(from), from,
 		"%s AS f CROSS JOIN runs AS r ON r.key = f.key WHERE %s", lead ? lead->index : "",
 		lead ? lead->place : "");
 	if (!lead && walk->searching && search_can_lead(&walk->search))
 		way = WALK_WORDS;
-	if (add_source(walk, wish, lead ? &(struct origin){ from, "f.key" } : &all, way, err) < 0)
+	walk->may_turn = walk->searching && !search_can_lead(&walk->search);
+	if (add_source(walk, lead ? &(struct origin){ from, "f.key" } : &all, way, err) < 0)
 		return -1;
-	return add_unsettled(walk, wish, !lead || lead->complete, err);
+	return add_unsettled(walk, !lead || lead->complete, err);
 }
 
 /* The row of one key: 1, or 0 when the other questions do not let it through. */
@@ -343,7 +343,7 @@ static int next_key(
 {
 	if (source->way == WALK_FRESH)
 		return search_next_fresh(&walk->search, walk->low, walk->high, ret_key);
-	return search_next(&walk->search, walk->high, ret_key, err);
+	return search_next(&walk->search, walk->words_high, ret_key, err);
 }
 
 static int advance_by_key(struct walk *walk, struct walk_source *source, struct err *err)
@@ -361,6 +361,18 @@ static int advance_by_key(struct walk *walk, struct walk_source *source, struct 
 	return r;
 }
 
+/* The first that hold the words were not near, and now words can lead: from where this stands. */
+static int turn(struct walk *walk, struct walk_source *source, int64_t key, struct err *err)
+{
+	(void)sqlite3_finalize(source->stmt);
+	source->stmt = NULL;
+	walk->may_turn = false;
+	walk->words_high = key;
+	if (open_source(walk, source, &all, WALK_WORDS, err) < 0)
+		return -1;
+	return advance_by_key(walk, source, err);
+}
+
 static int advance_by_row(struct walk *walk, struct walk_source *source, struct err *err)
 {
 	int r;
@@ -373,6 +385,8 @@ static int advance_by_row(struct walk *walk, struct walk_source *source, struct 
 			holds = search_holds(&walk->search, key, err);
 		if (holds != 0)
 			return holds;
+		if (walk->may_turn && search_can_lead(&walk->search))
+			return turn(walk, source, key, err);
 	}
 	return r;
 }
@@ -391,18 +405,17 @@ static int advance(struct walk *walk, struct walk_source *source, struct err *er
 int walk_open(struct walk *walk, struct store *store, const struct store_filter *filter,
 	const char *columns, struct err *err)
 {
-	const struct wish wish = { filter, columns };
-
-	*walk = (struct walk){ .store = store };
+	*walk = (struct walk){ .store = store, .filter = filter, .columns = columns };
 	if (db_look(store, &walk->began, err) < 0)
 		return -1;
 	walk->opened = true;
 	if (key_span(store, filter, &walk->low, &walk->high, err) < 0)
 		return -1;
+	walk->words_high = walk->high;
 	walk->searching = filter->text != NULL;
 	if (walk->searching && search_open(&walk->search, store, filter->text, err) < 0)
 		return -1;
-	if (add_sources(walk, &wish, err) < 0)
+	if (add_sources(walk, err) < 0)
 		return -1;
 	for (size_t i = 0; i < walk->source_count; i++) {
 		if (advance(walk, &walk->sources[i], err) < 0)

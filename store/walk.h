@@ -19,7 +19,7 @@
 /* Where rows come from: column 0 is the key. */
 enum walk_way {
 	WALK_ROWS,   /* a statement gives them in order */
-	WALK_TESTED, /* the same, and each is asked for its words */
+	WALK_TESTED, /* the same, and each is asked for its words; may turn into the next */
 	WALK_WORDS,  /* the search gives keys, the statement the row of each */
 	WALK_FRESH,  /* the same for runs that have not settled */
 };
@@ -33,8 +33,12 @@ struct walk_source {
 
 struct walk {
 	struct store *store;
-	int64_t low, high; /* the span of keys: from low up to, not including, high */
+	const struct store_filter *filter; /* the caller's */
+	const char *columns;
+	int64_t low, high;  /* the span of keys: from low up to, not including, high */
+	int64_t words_high; /* below which words lead */
 	bool searching;
+	bool may_turn; /* from WALK_TESTED to WALK_WORDS, once words can lead */
 	struct search search;
 	struct walk_source sources[2];
 	size_t source_count;
@@ -44,8 +48,8 @@ struct walk {
 };
 
 /*
- * Starts a walk; `columns` of the table `runs AS r` come behind the key.  The strings of the filter
- * are borrowed until walk_close(), which is called on every path.
+ * Starts a walk; `columns` of the table `runs AS r` come behind the key.  The filter and its
+ * strings are borrowed until walk_close(), which is called on every path.
  */
 int walk_open(struct walk *walk, struct store *store, const struct store_filter *filter,
 	const char *columns, struct err *err);

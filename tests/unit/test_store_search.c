@@ -345,6 +345,9 @@ TEST(a_search_finds_what_a_look_at_each_run_finds)
 	check_herd(&shop);
 	search_asked_most = 3;
 	check_herd(&shop);
+	search_lead_most = 6;
+	check_herd(&shop);
+	search_lead_most = 300000;
 	settle(&shop);
 	check_herd(&shop);
 	search_few = 20000;
