@@ -201,6 +201,10 @@ static void print_size(struct bench *bench)
 		(long long)value_as_int(value_get(status, "runs"), 0),
 		(long long)value_as_int(value_get(status, "bytes"), 0) / 1024,
 		(long long)value_as_int(value_get(status, "wal_bytes"), 0) / 1024);
+	if (value_as_int(value_get(status, "runs"), 0) > 0)
+		(void)printf("%lld KiB for 1,000 such runs\n",
+			(long long)(value_as_int(value_get(status, "bytes"), 0) * 1000 / 1024 /
+				    value_as_int(value_get(status, "runs"), 1)));
 	arena_done(&arena);
 }
 

@@ -75,6 +75,7 @@ extern const struct command block_command;
 extern const struct command unblock_command;
 extern const struct command acts_command;
 extern const struct command backup_command;
+extern const struct command gc_command;
 extern const struct command export_command;
 extern const struct command audit_verify_command;
 extern const struct command audit_checkpoint_command;

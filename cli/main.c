@@ -46,6 +46,7 @@ static const struct {
 	{ NULL, &audit_verify_command },
 	{ NULL, &audit_checkpoint_command },
 	{ NULL, &audit_key_command },
+	{ NULL, &gc_command },
 	{ "To begin with", &demo_command },
 };
 

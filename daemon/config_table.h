@@ -37,6 +37,10 @@
 	X(checkpoint_records,     1000,      1,    1000000000, "a checkpoint of the record is signed after so many records") \
 	X(checkpoint_ms,          300000,    1000, 86400000,   "and after this time, when anything has come") \
 	X(wait_ms,                600000,    10,   86400000,   "longest time that one call of wait may wait") \
+	X(keep_days,              0,         0,    36500,      "days for which contents of runs are kept; 0: for ever") \
+	X(keep_runs,              0,         0,    1000000000, "so many of the newest runs keep their contents; 0: all") \
+	X(keep_bytes,             0,         0,    1024 * GIB, "contents of the oldest runs leave until the store uses no more than that; 0: never") \
+	X(keep_check_ms,          3600000,   1000, 86400000,   "how often it is looked whether contents are to leave") \
 	X(check_ms,               86400000,  0,    2592000000, "how often all pages of the store are looked at; 0: only at the start, and not when it is large")
 
 /*  X(name, default, most, lowest, highest, meaning): what a run gets, and the most it may ask for */

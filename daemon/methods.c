@@ -8,6 +8,7 @@
 
 #include "daemon/allowances.h"
 #include "daemon/backups.h"
+#include "daemon/gc.h"
 #include "daemon/pipeline.h"
 #include "daemon/policy_methods.h"
 #include "daemon/server.h"
@@ -304,6 +305,7 @@ static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_POLICIES_TEST] = method_policies_test,
 	[METHOD_ADMIN_STATUS] = method_from_store,
 	[METHOD_ADMIN_ACTS] = method_from_store,
+	[METHOD_ADMIN_GC] = method_gc,
 	[METHOD_AUDIT_BACKUP] = method_backup,
 	[METHOD_AUDIT_EXPORT] = method_from_store,
 	[METHOD_EVENTS_SUBSCRIBE] = method_subscribe,

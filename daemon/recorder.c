@@ -42,6 +42,8 @@ static int put(struct store *store, struct recording *recording, struct err *err
 		return store_put_act(store, &recording->act, err);
 	case RECORDING_CHECKPOINT:
 		return store_put_checkpoint(store, recording->checkpoint, err);
+	case RECORDING_CARE:
+		return recording->write(recording, store, err);
 	}
 	return -1;
 }

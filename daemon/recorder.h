@@ -23,6 +23,7 @@ enum recording_kind {
 	RECORDING_ENDED,
 	RECORDING_ACT,
 	RECORDING_CHECKPOINT,
+	RECORDING_CARE,
 };
 
 struct recording {
@@ -32,6 +33,8 @@ struct recording {
 	struct store_run run;
 	struct store_act act;                /* RECORDING_ACT */
 	struct store_checkpoint *checkpoint; /* RECORDING_CHECKPOINT, which is filled in */
+	/* RECORDING_CARE: writes whatever it is, in the transaction that is open, on the thread. */
+	int (*write)(struct recording *recording, struct store *store, struct err *err);
 	/* `err` is NULL when it is in the store. */
 	void (*done)(struct recording *recording, const struct err *err);
 	/* filled in by the recorder */

@@ -53,6 +53,10 @@ struct value *replay_params(struct arena *arena, const struct value *record, con
 	struct fill fill = fill_start(arena);
 
 	*ret_why = NULL;
+	if (value_get(record, "pruned")) {
+		*ret_why = "its contents have left the store";
+		return NULL;
+	}
 	if (!value_is(value_get(request, "code"), VALUE_TEXT) &&
 		!value_is(value_get(request, "code"), VALUE_BYTES)) {
 		*ret_why = "the record holds no program that could be run again";

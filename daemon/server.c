@@ -122,6 +122,7 @@ static void stop_care(struct server *server)
 	wallclock_stop(&server->wallclock);
 	checkup_stop(&server->checkup);
 	backups_stop(&server->backups);
+	gc_stop(&server->gc);
 	caretaker_close(server->caretaker);
 	backups_stop(&server->backups);
 }
@@ -346,6 +347,7 @@ static int start_care(struct server *server, uint64_t newest_ms, struct err *err
 		return -1;
 	checkup_start(&server->checkup, &server->loop, server->caretaker, server->config.check_ms);
 	backups_start(&server->backups, server);
+	gc_start(&server->gc, server);
 	wallclock_start(&server->wallclock, &server->loop, newest_ms, &server->ids);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "daemon/config.h"
 #include "daemon/errands.h"
 #include "daemon/events.h"
+#include "daemon/gc.h"
 #include "daemon/levers.h"
 #include "daemon/loop.h"
 #include "daemon/pool.h"
@@ -52,6 +53,7 @@ struct server {
 	struct caretaker *caretaker;
 	struct checkup checkup;
 	struct backups backups;
+	struct gc gc;
 	struct wallclock wallclock;
 	struct listener *listener;
 	struct queue queue;

@@ -1,6 +1,7 @@
 /* Transactions, and what is done when nobody waits for one. */
 #include <assert.h>
 
+#include "store/care.h"
 #include "store/db.h"
 #include "store/settle.h"
 
@@ -100,6 +101,21 @@ int store_commit(struct store *store, enum store_durability durability, struct e
 	return 0;
 }
 
+/* ---- on demand ------------------------------------------------------------------------ */
+
+int store_settle(struct store *store, bool *ret_more, struct err *err)
+{
+	unsigned settled = 0;
+
+	assert(store->writing);
+
+	if (settle_runs(store, SETTLE_AT_ONCE, SETTLE_BYTES, &settled, err) < 0)
+		return -1;
+	store->unsettled -= settled < store->unsettled ? settled : store->unsettled;
+	*ret_more = settled > 0;
+	return 0;
+}
+
 /* ---- trying ------------------------------------------------------------------------------- */
 
 /* The first page is written as it is. */
@@ -145,11 +161,15 @@ int store_tidy(struct store *store, struct err *err)
 		if (settle_now(store, err) < 0)
 			return -1;
 	}
-	if (store->log_pages >= LOG_PAGES_TIDY) {
+	if (store->log_pages >= LOG_PAGES_TIDY || store->shrunk) {
+		int pages = 0;
+		int moved = -1;
 		int r = sqlite3_wal_checkpoint_v2(
-			store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+			store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved);
 
 		store->log_pages = 0; /* the next commit tells how long it really is */
+		store->shrunk =
+			store->shrunk && pages != moved; /* the whole of it: then it is cut */
 		if (r != SQLITE_OK && r != SQLITE_BUSY)
 			return db_failed(store, r, err);
 	}

@@ -54,3 +54,46 @@ struct store_backup {
  */
 int store_backup(struct store *store, const char *path, const atomic_bool *stop,
 	struct store_backup *ret_backup, struct err *err);
+
+/* ---- what may leave ------------------------------------------------------------------------- */
+
+#define STORE_PIECE_MAX 100 /* runs that leave together */
+
+/* For how long contents stay; 0: for ever, without end. */
+struct store_keep {
+	int64_t before_wall_us; /* of runs before this moment they go */
+	uint64_t runs;          /* of so many of the newest runs they stay */
+	uint64_t bytes;         /* of the oldest they go until what is used is no more than that */
+};
+
+/* Runs that have ended and still have their contents, from the oldest up to `to`. */
+struct store_plan {
+	uint64_t runs, bytes; /* how many, and what would be free then, about */
+	uint64_t used_bytes;  /* of the store, when the plan was made */
+	char until[RUN_ID_LEN + 1];
+	int64_t at, to; /* the store's */
+};
+
+/* On a reader: what would have to leave.  ERR_CLOSED when *stop became true. */
+int store_plan(struct store *store, const struct store_keep *keep, const atomic_bool *stop,
+	struct store_plan *ret_plan, struct err *err);
+
+/* The next of them, at most STORE_PIECE_MAX; *ret_count 0: there are no more. */
+int store_plan_next(struct store *store, struct store_plan *plan, char (*ret_ids)[RUN_ID_LEN + 1],
+	unsigned most, unsigned *ret_count, struct err *err);
+
+/*
+ * By the writer, in a transaction, before runs leave: settles some of those that wait for it (settle.h),
+ * as much as others may wait for.
+ */
+int store_settle(struct store *store, bool *ret_more, struct err *err);
+
+/* By the writer, in a transaction: gives up to so many free pages back to the disk. */
+int store_shrink(struct store *store, unsigned pages, bool *ret_more, struct err *err);
+
+struct store_size {
+	uint64_t file_bytes;
+	uint64_t used_bytes; /* of it, the rest is free for what comes */
+};
+
+int store_sizes(struct store *store, struct store_size *ret_size, struct err *err);

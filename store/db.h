@@ -38,6 +38,7 @@ struct store {
 	unsigned ended;       /* runs that this transaction ends */
 	uint64_t unsettled;   /* runs in `pending` that have ended, as far as this writer knows */
 	uint64_t newest_ms;   /* when it was opened */
+	bool shrunk;          /* the file is longer than it need be until the log has been moved */
 	struct blob_shelf shelf;
 	struct chain_head chain;     /* where it ends, with what this transaction added */
 	struct chain_head committed; /* and without */

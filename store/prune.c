@@ -268,6 +268,20 @@ static int prune_runs(struct taking *taking, const char *const *run_ids, size_t 
 	return 0;
 }
 
+/* A result that is not whole any more is not told again. */
+static int forget_cached(struct store *store, int64_t act, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_CACHED_PRUNED, err);
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, act);
+	store->cached_count = -1;
+	return bind_run(store, &binding, err);
+}
+
 int store_prune(struct store *store, const struct store_act *act, const char *const *run_ids,
 	size_t count, uint64_t *ret_bytes, struct err *err)
 {
@@ -283,6 +297,8 @@ int store_prune(struct store *store, const struct store_act *act, const char *co
 		r = act_insert(store, act, &number, err);
 	if (r == 0)
 		r = prune_runs(&taking, run_ids, count, number, err);
+	if (r == 0)
+		r = forget_cached(store, number, err);
 	if (r == 0)
 		r = chain_add(store, CHAIN_ACT, number, err);
 	buf_done(&left);

@@ -171,6 +171,14 @@ static const char *const texts[STMT_COUNT] = {
 		"SELECT r.run_id FROM cached AS c JOIN runs AS r USING (key) WHERE c.cache_key = ? "
 		"AND c.at_us >= ?",
 
+	[STMT_RETENTION_NEXT] =
+		"SELECT r.key, r.run_id FROM runs AS r WHERE r.key > ? AND r.key <= ? "
+		"AND r.outcome IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pruned AS p WHERE p.key = r.key) "
+		"ORDER BY r.key LIMIT ?",
+	[STMT_BLOB_SIZE] =
+		"SELECT refs, length(data) FROM blobs JOIN blob_data USING (blob) WHERE blob = ?",
+	[STMT_CACHED_PRUNED] =
+		"DELETE FROM cached WHERE key IN (SELECT key FROM pruned WHERE act = ?)",
 	[STMT_EXPORT_IDS] =
 		"SELECT run_id FROM runs WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
 };

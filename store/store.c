@@ -160,7 +160,8 @@ static int prepare_writing(struct store *store, struct err *err)
 {
 	int r;
 
-	if (use_log(store, err) < 0)
+	/* Of a file that is still empty; then what leaves the store leaves room on the disk. */
+	if (db_exec(store, "PRAGMA auto_vacuum = INCREMENTAL", err) < 0 || use_log(store, err) < 0)
 		return -1;
 	(void)sqlite3_exec(store->db, "PRAGMA synchronous = FULL", NULL, NULL, NULL);
 	if (schema_prepare(store, err) < 0)
