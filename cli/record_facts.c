@@ -57,8 +57,9 @@ static void show_who(struct cli *cli, const struct value *record)
 	const struct value *request = value_get(record, "request");
 
 	page_field(cli, "who",
-		arena_printf(&cli->arena, "uid %s%s%s%s%s", page_text(cli, caller, "uid"),
+		arena_printf(&cli->arena, "uid %s%s%s%s%s%s", page_text(cli, caller, "uid"),
 			named(cli, ", pid ", caller, "pid"),
+			named(cli, ", ", caller, page_text(cli, caller, "exe")[0] ? "exe" : "name"),
 			named(cli, ", agent ", request, "agent"),
 			named(cli, ", task ", request, "task"),
 			named(cli, ", id ", request, "id")));

@@ -1,10 +1,15 @@
 #include "daemon/caller.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "proto/base/cleanup.h"
+#include "proto/base/utf8.h"
 
 #define GROUPS_AT_ONCE 64
 
@@ -29,6 +34,29 @@ static uint32_t *groups_of(int fd, uint32_t gid, unsigned *ret_count)
 	}
 }
 
+/* Evidence and nothing that is decided by: the process may be another by the time it is asked for. */
+static void look_at_process(struct caller *caller)
+{
+	char path[48];
+	auto_fd int fd = -1;
+	ssize_t len;
+
+	if (caller->pid <= 0)
+		return;
+	(void)snprintf(path, sizeof(path), "/proc/%d/exe", (int)caller->pid);
+	len = readlink(path, caller->exe, sizeof(caller->exe) - 1);
+	if (len < 0 || !utf8_is_valid(caller->exe, (size_t)len))
+		len = 0;
+	caller->exe[len] = '\0';
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", (int)caller->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	len = fd < 0 ? 0 : read(fd, caller->name, sizeof(caller->name) - 1);
+	if (len < 0 || !utf8_is_valid(caller->name, (size_t)len))
+		len = 0;
+	caller->name[len] = '\0';
+	caller->name[strcspn(caller->name, "\n")] = '\0';
+}
+
 int caller_identify(int fd, const struct roles *roles, struct caller *ret_caller)
 {
 	struct ucred cred;
@@ -41,7 +69,10 @@ int caller_identify(int fd, const struct roles *roles, struct caller *ret_caller
 	gids = groups_of(fd, cred.gid, &count);
 	if (!gids)
 		return -1;
-	*ret_caller = (struct caller){ cred.uid, cred.gid, cred.pid,
-		roles_of(roles, cred.uid, gids, count) };
+	*ret_caller = (struct caller){ .uid = cred.uid,
+		.gid = cred.gid,
+		.pid = cred.pid,
+		.roles = roles_of(roles, cred.uid, gids, count) };
+	look_at_process(ret_caller);
 	return 0;
 }

@@ -7,10 +7,19 @@
 
 #include "daemon/roles.h"
 
+#define CALLER_EXE_MAX  256
+#define CALLER_NAME_MAX 16
+
 struct caller {
 	uint32_t uid, gid;
 	int32_t pid;
 	unsigned roles; /* a set */
+	/*
+	 * Of the process, when it connected: its executable, which the kernel tells of the daemon's own
+	 * user's processes only, and what it calls itself, which says what it likes.  "": not told.
+	 */
+	char exe[CALLER_EXE_MAX];
+	char name[CALLER_NAME_MAX];
 };
 
 static inline bool caller_is(const struct caller *caller, enum role role)

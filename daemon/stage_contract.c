@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "daemon/allowances.h"
+#include "daemon/filter_digest.h"
 #include "daemon/fingerprint.h"
 #include "daemon/pipeline.h"
 #include "daemon/redaction.h"
@@ -46,6 +47,8 @@ static const struct value *stamp(struct request *request)
 	struct value *map = runtime_stamp(request->runtime, &request->arena);
 
 	value_map_put(&request->arena, map, "ced", value_text(&request->arena, CED_VERSION));
+	value_map_put(
+		&request->arena, map, "filters", value_text(&request->arena, CED_FILTERS_DIGEST));
 	value_map_put(
 		&request->arena, map, "kernel", value_text(&request->arena, fingerprint_kernel()));
 	return map;

@@ -24,6 +24,8 @@ static void describe(struct request *request, struct store_run *run)
 	run->uid = request->caller.uid;
 	run->gid = request->caller.gid;
 	run->pid = request->caller.pid;
+	run->caller_exe = request->caller.exe[0] ? request->caller.exe : NULL;
+	run->caller_name = request->caller.name[0] ? request->caller.name : NULL;
 	if (!request->has_spec)
 		return;
 	run->action = request->claim.leads ? request->claim.content : NULL;

@@ -43,6 +43,8 @@ static int insert_run(
 	bind_int(&binding, run->received_wall_us);
 	bind_hash(&binding, run->code_hash ? run->code_hash : code_hash);
 	bind_hash(&binding, run->input_hash ? run->input_hash : input_hash);
+	bind_text(&binding, run->caller_exe);
+	bind_text(&binding, run->caller_name);
 	return bind_run(store, &binding, err);
 }
 
@@ -323,7 +325,8 @@ static int put_end(struct store *store, int64_t key, const struct store_run *run
 	const struct job_result *result = run->result;
 	struct parts parts = { NULL, { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
 
-	if (parts_result(store, result, &parts, err) < 0)
+	if (parts_result(store, result, run->spec ? run->spec->limits_asked : NULL, &parts, err) <
+		0)
 		return -1;
 	if (update_record(store, key, result, &parts, err) < 0)
 		return -1;

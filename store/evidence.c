@@ -64,6 +64,8 @@ const struct evidence evidence[] = {
 	LATE(32, "ctx_forced"),
 	LATE(33, "warm"),
 	LATE(34, "cached_from"),
+	EARLY(35, "caller_exe"),
+	EARLY(36, "caller_name"),
 #undef TABLE
 #define TABLE "records"
 	SUBJECT("key"),

@@ -185,8 +185,21 @@ static int share_out(
 	return to_json(store, more, &parts->more, err);
 }
 
-int parts_result(struct store *store, const struct job_result *result, struct parts *ret_parts,
-	struct err *err)
+/* Beside the limits in force, which the request has. */
+static int put_asked(struct arena *arena, struct value *whole, const struct value *asked)
+{
+	struct value *copy;
+
+	if (!value_is(asked, VALUE_MAP) || !asked->map.count)
+		return 0;
+	copy = arena_new(arena, struct value);
+	if (copy)
+		*copy = *asked;
+	return value_map_put(arena, whole, "limits_asked", copy);
+}
+
+int parts_result(struct store *store, const struct job_result *result, const struct value *asked,
+	struct parts *ret_parts, struct err *err)
 {
 	struct job_result rest = *result;
 
@@ -194,5 +207,7 @@ int parts_result(struct store *store, const struct job_result *result, struct pa
 	if (trace_to_json(store, result, &ret_parts->trace, err) < 0)
 		return -1;
 	ret_parts->whole = job_result_to_value(&store->scratch, &rest);
+	if (ret_parts->whole && put_asked(&store->scratch, ret_parts->whole, asked) < 0)
+		return no_memory(err);
 	return share_out(store, ret_parts, result->verdict.finding_count > 0, err);
 }

@@ -22,5 +22,6 @@ struct parts {
 int parts_request(
 	struct store *store, const struct job_spec *spec, struct bytes *ret_text, struct err *err);
 
-int parts_result(struct store *store, const struct job_result *result, struct parts *ret_parts,
-	struct err *err);
+/* `asked`: the limits that were named, or NULL. */
+int parts_result(struct store *store, const struct job_result *result, const struct value *asked,
+	struct parts *ret_parts, struct err *err);

@@ -155,6 +155,8 @@ enum run_column {
 	RUN_METRICS,
 	/* as many as struct job_metrics has, then */
 	RUN_CACHED_FROM = RUN_METRICS + RECORD_METRICS_COUNT + 1,
+	RUN_CALLER_EXE,
+	RUN_CALLER_NAME,
 };
 
 /* One answer being made. */
@@ -360,6 +362,8 @@ static struct value *caller_of(struct getting *getting)
 	fetch_int(&caller, "uid", getting->run, RUN_UID);
 	fetch_int(&caller, "gid", getting->run, RUN_GID);
 	fetch_int(&caller, "pid", getting->run, RUN_PID);
+	fetch_text(&caller, "exe", getting->run, RUN_CALLER_EXE);
+	fetch_text(&caller, "name", getting->run, RUN_CALLER_NAME);
 	return fill_done(&caller);
 }
 

@@ -9,7 +9,7 @@
 	"entrypoint, received_us, ended_us, outcome, ran, reason, code_hash, input_hash, " \
 	"stdout_bytes, stderr_bytes, queue_us, policy_us, start_us, exec_us, collect_us, " \
 	"total_us, cpu_user_us, cpu_sys_us, memory_peak_bytes, "                           \
-	"disk_bytes, ctx_voluntary, ctx_forced, warm, cached_from "
+	"disk_bytes, ctx_voluntary, ctx_forced, warm, cached_from, caller_exe, caller_name "
 
 /* clang-format off */
 static const char *const texts[STMT_COUNT] = {
@@ -22,8 +22,8 @@ static const char *const texts[STMT_COUNT] = {
 
 	[STMT_RUN_INSERT] =
 		"INSERT INTO runs (key, run_id, caller_id, method, uid, gid, pid, agent, task, "
-		"language, policy, entrypoint, received_us, code_hash, input_hash) "
-		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"language, policy, entrypoint, received_us, code_hash, input_hash, caller_exe, "
+		"caller_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	[STMT_RECORD_INSERT] =
 		"INSERT INTO records (key, request, refused, code, stdin) VALUES (?, ?, ?, ?, ?)",
 	[STMT_PENDING_INSERT] = "INSERT INTO pending (key) VALUES (?)",

@@ -64,6 +64,8 @@ struct store_run {
 	int64_t ended_wall_us;
 	uint32_t uid, gid;
 	int32_t pid;
+	const char *caller_exe;  /* of the process that connected; NULL: the kernel does not tell */
+	const char *caller_name; /* what it calls itself, or NULL */
 	const char *language, *policy, *task, *agent, *entrypoint;
 	const char *code_hash,
 		*input_hash;         /* as text; NULL: those of `spec`, which may have masks */

@@ -53,6 +53,7 @@ ELSEWHERE = {
     "daemon/audit.c": ("what it does is seen in a daemon that is stopped, rolled back and started",
                        ["tests/scenario/084-audit.t", "tests/scenario/049-hundred-kills.t"]),
     "cli/explain_texts.c": (PART, ["tests/unit/test_explain.c"]),
+    "sandbox/filter_print.c": (ENTRY, ["tests/scenario/084-audit.t"]),
     "daemon/main.c": (ENTRY, ["tests/scenario/lib.sh", "tests/scenario/010-cli-run.t"]),
     "daemon/stage_*.c": (STAGE, ["tests/unit/test_stages.c"]),
     "daemon/pipeline.c": (STAGE, ["tests/unit/test_stages.c"]),

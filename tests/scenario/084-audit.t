@@ -31,6 +31,19 @@ cectl run -c 'import sys; sys.exit(3)' >/dev/null
 cectl block 4711 --reason 'for the record' >/dev/null
 second_run=$(cectl runs --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][5]["run_id"])')
 
+# --- what a record has ----------------------------------------------------------------------------
+
+cectl run --limit wall=2s --agent auditor --task "the audit" -c 'print(1)' >/dev/null
+record=$(cectl show last --json)
+is "$(json "$record" '[it["caller"]["uid"], it["caller"]["name"], it["request"]["agent"], it["request"]["task"]]')" \
+	"[$(id -u), \"cectl\", \"auditor\", \"the audit\"]" "a record knows who called"
+is "$(json "$record" '[it["limits_asked"], it["limits"]["wall_ms"], it["limits"]["enforced_by"]["wall_ms"]]')" \
+	'[{"wall_ms": 2000}, 2000, "clock"]' "the limits that were asked for, those in force, and what held them"
+is "$(json "$record" 'all(it["runtime"][key] for key in ("name", "digest", "ced", "kernel", "filters"))')" true \
+	"what it ran on, down to the filters"
+is "$(json "$record" 'bool(it["policy"]["digest"] and it["code_hash"] and it["input_hash"] and it["trace"] and it["metrics"])')" true \
+	"and under which rules, with what, and how it went"
+
 # --- as it is -----------------------------------------------------------------------------------
 
 exits 0 "a store that nobody touched verifies" cectl audit verify

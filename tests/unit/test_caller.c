@@ -1,5 +1,6 @@
 #include <grp.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@ TEST(a_caller_is_who_the_kernel_says)
 	CHECK_EQ_INT(caller.uid, getuid());
 	CHECK_EQ_INT(caller.gid, getgid());
 	CHECK_EQ_INT(caller.pid, getpid());
+	CHECK(strstr(caller.exe, "test_caller") != NULL);
+	CHECK_STR(caller.name, "test_caller");
 	CHECK(caller_is(&caller, ROLE_ADMIN));
 	close(ends[0]);
 	close(ends[1]);
