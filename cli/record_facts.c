@@ -163,6 +163,17 @@ static void show_error(struct cli *cli, const struct value *record)
 			line > 0 ? arena_printf(&cli->arena, "  (line %" PRId64 ")", line) : ""));
 }
 
+/* What retention took away is not shown as if it had been empty. */
+static void show_pruned(struct cli *cli, const struct value *record)
+{
+	const struct value *pruned = value_get(record, "pruned");
+
+	if (value_is(pruned, VALUE_MAP))
+		page_field(cli, "contents",
+			arena_printf(&cli->arena, "have left the store: act %s of cectl acts",
+				page_text(cli, pruned, "act")));
+}
+
 void record_show_facts(struct cli *cli, const struct value *record)
 {
 	const struct value *labels = value_get(value_get(record, "request"), "labels");
@@ -174,4 +185,5 @@ void record_show_facts(struct cli *cli, const struct value *record)
 		page_value(cli, "labels", labels);
 	show_end(cli, record);
 	show_error(cli, record);
+	show_pruned(cli, record);
 }
