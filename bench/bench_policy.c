@@ -3,10 +3,12 @@
  * program:
  *
  *   check        through a real inspector, as ced asks it, nothing remembered
+ *   inspect      the inspector's work alone, in this process: the same on a busy machine
  *   remembered   the same program again
  *   parse        tree-sitter alone, in this process: the floor
  *
- * for `print(1)`, an ordinary program of some 2 KB, and one of 200 KB, under `strict`.
+ * for `print(1)`, an ordinary program of some 2 KB, and one of 200 KB, under `strict`, and for an
+ * ordinary program in each other language.  At the end stands what we promise beside what came out.
  *
  *   bench_policy [rounds]      CED_LIBEXEC says where ced-inspector is
  */
@@ -14,7 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/inspector/inspector.h"
 #include "daemon/inspector/syntax.h"
+#include "daemon/policy/rulebook.h"
 #include "proto/base/clock.h"
 #include "tests/inspecting.h"
 
@@ -23,12 +27,13 @@
 
 enum series {
 	CHECK,
+	INSPECT,
 	REMEMBERED,
 	PARSE,
 	SERIES_COUNT
 };
 
-static const char *const names[SERIES_COUNT] = { "check", "remembered", "parse" };
+static const char *const names[SERIES_COUNT] = { "check", "inspect", "remembered", "parse" };
 
 static const char ordinary[] =
 	"import json\n"
@@ -92,8 +97,115 @@ static const char ordinary[] =
 	"if __name__ == \"__main__\":\n"
 	"    main()\n";
 
+static const char ordinary_js[] =
+	"const { createHash } = require('node:crypto')\n"
+	"\n"
+	"const SEVERITIES = { critical: 4, high: 3, medium: 2, low: 1 }\n"
+	"\n"
+	"class Incident {\n"
+	"  constructor(record) {\n"
+	"    this.id = record.id\n"
+	"    this.service = record.service ?? 'unknown'\n"
+	"    this.severity = SEVERITIES[record.severity] ?? 0\n"
+	"    this.opened = new Date(record.opened)\n"
+	"    this.closed = record.closed ? new Date(record.closed) : null\n"
+	"  }\n"
+	"\n"
+	"  get minutes() {\n"
+	"    return this.closed === null ? null : (this.closed - this.opened) / 60000\n"
+	"  }\n"
+	"\n"
+	"  toString() {\n"
+	"    return `Incident(${this.id}, ${this.service}, ${this.severity})`\n"
+	"  }\n"
+	"}\n"
+	"\n"
+	"function percentile(values, share) {\n"
+	"  const ordered = [...values].sort((a, b) => a - b)\n"
+	"  if (ordered.length === 0) return 0\n"
+	"  return ordered[Math.min(ordered.length - 1, Math.round(share * (ordered.length - 1)))]\n"
+	"}\n"
+	"\n"
+	"function summarise(incidents) {\n"
+	"  const byService = new Map()\n"
+	"  for (const incident of incidents) {\n"
+	"    const group = byService.get(incident.service) ?? []\n"
+	"    group.push(incident)\n"
+	"    byService.set(incident.service, group)\n"
+	"  }\n"
+	"  const result = {}\n"
+	"  for (const [service, group] of [...byService].sort()) {\n"
+	"    const minutes = group.map(i => i.minutes).filter(m => m !== null)\n"
+	"    result[service] = {\n"
+	"      count: group.length,\n"
+	"      open: group.filter(i => i.closed === null).length,\n"
+	"      mean: minutes.length ? minutes.reduce((a, b) => a + b, 0) / minutes.length : null,\n"
+	"      p90: percentile(minutes, 0.9),\n"
+	"      digest: createHash('sha256').update(service).digest('hex').slice(0, 8),\n"
+	"    }\n"
+	"  }\n"
+	"  return result\n"
+	"}\n"
+	"\n"
+	"let text = ''\n"
+	"process.stdin.on('data', chunk => { text += chunk })\n"
+	"process.stdin.on('end', () => {\n"
+	"  const incidents = JSON.parse(text).incidents.map(record => new Incident(record))\n"
+	"  console.log(JSON.stringify({ services: summarise(incidents), worst: String(incidents[0]) }))\n"
+	"})\n";
+
+static const char ordinary_sh[] =
+	"#!/bin/bash\n"
+	"# Counts and sums by service, from lines of `service severity minutes`.\n"
+	"set -euo pipefail\n"
+	"\n"
+	"declare -A count=() minutes=() worst=()\n"
+	"declare -i lines=0\n"
+	"\n"
+	"die() {\n"
+	"\tprintf 'summary: %s\\n' \"$*\" >&2\n"
+	"\texit 1\n"
+	"}\n"
+	"\n"
+	"severity() {\n"
+	"\tcase $1 in\n"
+	"\tcritical) echo 4 ;;\n"
+	"\thigh) echo 3 ;;\n"
+	"\tmedium) echo 2 ;;\n"
+	"\t*) echo 1 ;;\n"
+	"\tesac\n"
+	"}\n"
+	"\n"
+	"note() {\n"
+	"\tlocal service=$1 level=$2 spent=$3\n"
+	"\tcount[$service]=$((${count[$service]:-0} + 1))\n"
+	"\tminutes[$service]=$((${minutes[$service]:-0} + spent))\n"
+	"\tif ((level > ${worst[$service]:-0})); then\n"
+	"\t\tworst[$service]=$level\n"
+	"\tfi\n"
+	"}\n"
+	"\n"
+	"while read -r service word spent; do\n"
+	"\t[[ -n $service && $service != '#'* ]] || continue\n"
+	"\t[[ $spent =~ ^[0-9]+$ ]] || die \"line $lines: $spent is no number\"\n"
+	"\tnote \"$service\" \"$(severity \"$word\")\" \"$spent\"\n"
+	"\tlines+=1\n"
+	"done\n"
+	"\n"
+	"((lines > 0)) || die 'there is nothing to sum up'\n"
+	"\n"
+	"for service in \"${!count[@]}\"; do\n"
+	"\tprintf '%s\\t%d\\t%d\\t%d\\n' \"$service\" \"${count[$service]}\" \\\n"
+	"\t\t\"${minutes[$service]}\" \"${worst[$service]:-0}\"\n"
+	"done | sort -t $'\\t' -k3,3nr | head -10\n"
+	"\n"
+	"cat <<END\n"
+	"$lines lines in all, ${#count[@]} services\n"
+	"END\n";
+
 struct sample {
 	const char *name;
+	const char *language;
 	struct bytes code;
 	unsigned share; /* of the rounds */
 };
@@ -128,6 +240,58 @@ static bool check_once(struct inspecting *in, struct policy_question *question)
 	return true;
 }
 
+/* The inspector's own code, with the rules that inspectors are sent. */
+struct looking {
+	struct rulebook *book;
+	struct inspector *inspector;
+};
+
+static void looking_init(struct looking *looking)
+{
+	const size_t head = sizeof(struct inspect_head);
+	struct err err = ERR_INIT;
+
+	looking->book = rulebook_load(NULL, &err);
+	if (looking->book)
+		looking->inspector = inspector_new(looking->book->message.bytes + head,
+			looking->book->message.len - head, &err);
+	if (!looking->inspector)
+		abort();
+}
+
+static void looking_done(struct looking *looking)
+{
+	inspector_free(looking->inspector);
+	rulebook_free(looking->book);
+}
+
+static void look_once(struct looking *looking, const struct sample *sample)
+{
+	struct inspect_check check = {
+		.policy = rulebook_find(looking->book, "strict")->index,
+		.language = (uint32_t)rulebook_language(looking->book, sample->language),
+		.code = sample->code.data,
+		.code_len = sample->code.len,
+	};
+	struct inspect_findings findings;
+	struct err err = ERR_INIT;
+
+	if (inspector_check(looking->inspector, &check, clock_us() + 10000000, &findings, &err) < 0)
+		abort();
+}
+
+static struct syntax *syntax_of(const char *language)
+{
+	const char *texts[] = { "(ERROR) @name", "(ERROR) @name" };
+	const size_t lens[] = { 13, 13 };
+	struct err err = ERR_INIT;
+	struct syntax *syntax = syntax_new(language, texts, lens, &err);
+
+	if (!syntax)
+		abort();
+	return syntax;
+}
+
 static void parse_once(struct syntax *syntax, struct bytes code)
 {
 	if (!syntax_parse(syntax, code.data, code.len, clock_us() + 10000000))
@@ -143,19 +307,22 @@ static int compare_times(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-static void report(const char *what, const char *name, int64_t *times, unsigned count)
+/* The median, in microseconds. */
+static double report(const char *what, const char *name, int64_t *times, unsigned count)
 {
 	qsort(times, count, sizeof(*times), compare_times);
 	(void)printf("%-10s %-11s p50 %9.1f us   p90 %9.1f us   p99 %9.1f us\n", name, what,
 		(double)times[count / 2] / 1000.0, (double)times[count * 9 / 10] / 1000.0,
 		(double)times[count * 99 / 100] / 1000.0);
+	return (double)times[count / 2] / 1000.0;
 }
 
-static void measure(
-	struct inspecting *in, struct syntax *syntax, const struct sample *sample, unsigned rounds)
+static void measure(struct inspecting *in, struct looking *looking, const struct sample *sample,
+	unsigned rounds, double medians[SERIES_COUNT])
 {
 	static int64_t times[SERIES_COUNT][ROUNDS_MAX];
-	struct policy_question question = { policies_find(in->policies, "strict"), "python",
+	struct syntax *syntax = syntax_of(sample->language);
+	struct policy_question question = { policies_find(in->policies, "strict"), sample->language,
 		sample->code, NULL, &in->arena, false };
 	unsigned count = rounds / sample->share;
 
@@ -173,11 +340,39 @@ static void measure(
 		(void)check_once(in, &question);
 		times[REMEMBERED][i] = now_ns() - start;
 		start = now_ns();
+		look_once(looking, sample);
+		times[INSPECT][i] = now_ns() - start;
+		start = now_ns();
 		parse_once(syntax, sample->code);
 		times[PARSE][i] = now_ns() - start;
 	}
 	for (int i = 0; i < SERIES_COUNT; i++)
-		report(names[i], sample->name, times[i], count);
+		medians[i] = report(names[i], sample->name, times[i], count);
+	syntax_free(syntax);
+}
+
+static void promise(const char *what, double wanted, double measured, const char *unit)
+{
+	(void)printf("%-44s wanted %7.2f %s   measured %7.2f %s   %s\n", what, wanted, unit,
+		measured, unit, measured <= wanted ? "kept" : "missed");
+}
+
+static void tell_promises(
+	const struct sample *samples, double medians[][SERIES_COUNT], size_t count)
+{
+	promise("print(1), checked", 60, medians[0][CHECK], "us");
+	for (size_t i = 0; i < count; i++)
+		promise("a program seen before, remembered", 40, medians[i][REMEMBERED], "us");
+	for (size_t i = 1; i < count; i++) {
+		char what[64];
+
+		(void)snprintf(what, sizeof(what), "%s, times its bare parse", samples[i].name);
+		if (samples[i].share > 1)
+			continue;
+		promise(what, 1.5, medians[i][CHECK] / medians[i][PARSE], "x ");
+		promise("  of that the inspector's own work", 1.5,
+			medians[i][INSPECT] / medians[i][PARSE], "x ");
+	}
 }
 
 int main(int argc, char **argv)
@@ -186,14 +381,14 @@ int main(int argc, char **argv)
 	static char large[200 << 10];
 	unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 4000;
 	struct sample samples[] = {
-		{ "print(1)", { "print(1)\n", 9 }, 1 },
-		{ "2 KB", { ordinary, sizeof(ordinary) - 1 }, 1 },
-		{ "200 KB", { large, sizeof(large) }, 100 },
+		{ "print(1)", "python", { "print(1)\n", 9 }, 1 },
+		{ "2 KB", "python", { ordinary, sizeof(ordinary) - 1 }, 1 },
+		{ "2 KB js", "javascript", { ordinary_js, sizeof(ordinary_js) - 1 }, 1 },
+		{ "1 KB bash", "bash", { ordinary_sh, sizeof(ordinary_sh) - 1 }, 1 },
+		{ "200 KB", "python", { large, sizeof(large) }, 100 },
 	};
-	const char *texts[] = { "(ERROR) @name", "(ERROR) @name" };
-	const size_t lens[] = { 13, 13 };
-	struct err err = ERR_INIT;
-	struct syntax *syntax = syntax_new("python", texts, lens, &err);
+	double medians[COUNT_OF(samples)][SERIES_COUNT];
+	struct looking looking = { 0 };
 
 	for (size_t at = 0; at < sizeof(large); at++)
 		large[at] = ordinary[at % (sizeof(ordinary) - 1)];
@@ -202,14 +397,16 @@ int main(int argc, char **argv)
 			ROUNDS_MAX);
 		return EXIT_FAILURE;
 	}
-	if (!syntax || !inspecting_start(&in, NULL, 1)) {
+	if (!inspecting_start(&in, NULL, 1)) {
 		fprintf(stderr,
 			"bench_policy: no inspector in CED_LIBEXEC, or it does not start\n");
 		return EXIT_FAILURE;
 	}
+	looking_init(&looking);
 	for (size_t i = 0; i < COUNT_OF(samples); i++)
-		measure(&in, syntax, &samples[i], rounds);
+		measure(&in, &looking, &samples[i], rounds, medians[i]);
+	tell_promises(samples, medians, COUNT_OF(samples));
+	looking_done(&looking);
 	inspecting_stop(&in);
-	syntax_free(syntax);
 	return EXIT_SUCCESS;
 }

@@ -110,7 +110,8 @@ enum inspect_unless {
 	UNLESS_PART = 1U << 3,      /* an attribute of it is used */
 	UNLESS_BOUND = 1U << 4,     /* it is the program's own name here for certain */
 	UNLESS_HARMLESS = 1U << 5,  /* the scope queries say that such a place does no harm */
-	UNLESS_ALL = (1U << 6) - 1,
+	UNLESS_CALLED = 1U << 6,    /* it is called here */
+	UNLESS_ALL = (1U << 7) - 1,
 };
 
 struct inspect_rule {

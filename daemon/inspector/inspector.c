@@ -30,7 +30,8 @@ struct inspector {
 	struct subject *pending;
 	uint32_t pending_count;
 	uint32_t pending_size;
-	uint32_t *counts; /* by the first rule of an id: how many places were found */
+	uint32_t *counts; /* by the first rule of an id: how many places were found … */
+	uint32_t *hits;   /* … and how many fitted rules that let some pass */
 	/* of the check at hand */
 	const struct language *language;
 	struct trial trial;
@@ -86,7 +87,8 @@ static int compile(struct inspector *inspector, struct err *err)
 		arena_array(&inspector->arena, struct language, rules->language_count);
 	inspector->lists = arena_array(&inspector->arena, struct words, rules->list_count);
 	inspector->counts = arena_array(&inspector->arena, uint32_t, rules->rule_count);
-	if (!inspector->languages || !inspector->lists || !inspector->counts)
+	inspector->hits = arena_array(&inspector->arena, uint32_t, rules->rule_count);
+	if (!inspector->languages || !inspector->lists || !inspector->counts || !inspector->hits)
 		return err_set(err, ERR_MEMORY, "no memory for the rules");
 	for (uint32_t i = 0; i < rules->list_count; i++)
 		if (words_init(&inspector->lists[i], rules->lists[i].words, rules->lists[i].count) <
@@ -146,12 +148,21 @@ static uint32_t free_places(const struct inspector *inspector, uint32_t rule)
 		       : inspector->trial.settings[rule].number;
 }
 
+/* Whether the rule may still find so much that it is not told; what would excuse it is not asked then. */
+static bool is_free(struct inspector *inspector, uint32_t rule)
+{
+	uint32_t free = free_places(inspector, rule);
+	uint32_t *hits = &inspector->hits[inspector->rules.rules[rule].first];
+
+	return free > 0 && ++*hits <= free;
+}
+
 static void add_finding(struct inspector *inspector, uint32_t rule, struct place at)
 {
 	uint32_t weight = inspector->trial.settings[rule].weight;
-	uint32_t count = ++inspector->counts[inspector->rules.rules[rule].first];
 
-	if (weight > WEIGHT_QUIET && count > free_places(inspector, rule))
+	inspector->counts[inspector->rules.rules[rule].first]++;
+	if (weight > WEIGHT_QUIET)
 		found_add(
 			&inspector->found, INSPECT_BUILTIN_COUNT + rule, weight, at.start, at.end);
 }
@@ -202,6 +213,8 @@ static bool is_excused_at_sight(const struct inspector *inspector, const struct 
 		return true;
 	if ((suspect->unless & UNLESS_ATTRIBUTE) && is_behind_dot(inspector->trial.code, before))
 		return true;
+	if ((suspect->unless & UNLESS_CALLED) && *behind == '(')
+		return true;
 	return (suspect->unless & UNLESS_PART) && *behind == '.';
 }
 
@@ -217,6 +230,8 @@ static void report(struct inspector *inspector, uint32_t rule, const struct subj
 	uint32_t unless = inspector->rules.rules[rule].unless;
 	struct suspect suspect = { .rule = rule, .at = subject->at, .unless = unless };
 
+	if (is_free(inspector, rule))
+		return;
 	if (unless == 0) {
 		add_finding(inspector, rule, subject->at);
 		return;
@@ -231,14 +246,31 @@ static void report(struct inspector *inspector, uint32_t rule, const struct subj
 		inspector->gave_up = true;
 }
 
+/* What stands there, if any of its rules looks at that as a name. */
+static void read_word(const struct inspector *inspector, const struct subject *subject,
+	struct trial_word *ret_word)
+{
+	const struct inspect_rule *rules = &inspector->rules.rules[subject->rules.first];
+
+	ret_word->name.len = 0;
+	ret_word->hash = 0;
+	for (uint32_t i = 0; i < subject->rules.count; i++) {
+		if (!trial_needs_word(rules[i].subject))
+			continue;
+		name_read(inspector->trial.code + subject->at.start,
+			subject->at.end - subject->at.start, &ret_word->name);
+		ret_word->hash = words_hash(ret_word->name.text, ret_word->name.len);
+		return;
+	}
+}
+
 /* Tries the rules of a subject that do, or do not, need to know all imports. */
 static bool try_rules(struct inspector *inspector, const struct subject *subject, bool with_imports)
 {
 	bool others = false;
-	struct name word;
+	struct trial_word word;
 
-	name_read(inspector->trial.code + subject->at.start, subject->at.end - subject->at.start,
-		&word);
+	read_word(inspector, subject, &word);
 	for (uint32_t i = 0; i < subject->rules.count; i++) {
 		uint32_t rule = subject->rules.first + i;
 
@@ -370,6 +402,7 @@ static void begin(struct inspector *inspector, const struct inspect_check *check
 	inspector->pending_count = 0;
 	inspector->gave_up = false;
 	memset(inspector->counts, 0, inspector->rules.rule_count * sizeof(*inspector->counts));
+	memset(inspector->hits, 0, inspector->rules.rule_count * sizeof(*inspector->hits));
 	found_reset(&inspector->found);
 	imports_reset(&inspector->imports);
 	scopes_reset(&inspector->scopes, check->code);

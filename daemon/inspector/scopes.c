@@ -14,6 +14,7 @@ static const uint32_t excuses[CAPTURE_COUNT] = {
 	[CAPTURE_STORE] = UNLESS_STORE,
 	[CAPTURE_PART] = UNLESS_PART,
 	[CAPTURE_HARMLESS] = UNLESS_HARMLESS,
+	[CAPTURE_CALLED] = UNLESS_CALLED,
 };
 
 int scopes_init(struct scopes *scopes)

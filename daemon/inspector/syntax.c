@@ -40,6 +40,7 @@ static const char *const capture_words[CAPTURE_COUNT] = {
 	[CAPTURE_STORE] = "store",
 	[CAPTURE_PART] = "part",
 	[CAPTURE_HARMLESS] = "harmless",
+	[CAPTURE_CALLED] = "called",
 	[CAPTURE_SUM] = "sum",
 	[CAPTURE_BIND] = "bind",
 	[CAPTURE_IMPORTED] = "imported",

@@ -30,6 +30,7 @@ enum capture {
 	CAPTURE_STORE,     /* @store: is given a value here */
 	CAPTURE_PART,      /* @part: an attribute of it is used */
 	CAPTURE_HARMLESS,  /* @harmless: what it is used for here does no harm */
+	CAPTURE_CALLED,    /* @called: is called here */
 	CAPTURE_SUM, /* @sum: if it is $((...)), as the shell reads it, its words are no commands */
 	/* in scope, about where names are the program's own */
 	CAPTURE_BIND, /* @bind: makes the name local to the function it stands in … */

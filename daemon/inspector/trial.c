@@ -28,9 +28,11 @@ static const struct words *list_of(const struct trial *trial, uint32_t rule)
 	return &trial->lists[trial->settings[rule].list];
 }
 
-static bool word_fits(const struct trial *trial, uint32_t rule, const struct name *word)
+static bool word_fits(const struct trial *trial, uint32_t rule, const struct trial_word *word)
 {
-	bool in_list = !word->cut && words_have(list_of(trial, rule), word->text, word->len);
+	const struct name *name = &word->name;
+	bool in_list = !name->cut &&
+		       words_have_hashed(list_of(trial, rule), name->text, name->len, word->hash);
 
 	return applies(trial, rule, in_list);
 }
@@ -40,6 +42,14 @@ static bool path_fits(const struct trial *trial, uint32_t rule, const struct nam
 	return applies(trial, rule, words_have_path(list_of(trial, rule), path));
 }
 
+/* A path of one name that no import brings. */
+static bool path_word_fits(const struct trial *trial, uint32_t rule, const struct name *path)
+{
+	bool in_list = !path->cut && words_have(list_of(trial, rule), path->text, path->len);
+
+	return applies(trial, rule, in_list);
+}
+
 /* A path through imports: each thing that its first name may stand for. */
 static bool use_fits(const struct trial *trial, uint32_t rule, const struct name *path)
 {
@@ -47,7 +57,7 @@ static bool use_fits(const struct trial *trial, uint32_t rule, const struct name
 	const struct import *import = imports_find(trial->imports, path->text, head);
 
 	if (!import)
-		return head == path->len && word_fits(trial, rule, path);
+		return head == path->len && path_word_fits(trial, rule, path);
 	for (; import; import = import->next) {
 		struct name resolved = import->path;
 
@@ -149,8 +159,8 @@ static bool command_fits(const struct trial *trial, uint32_t rule, const struct 
 	return applies(trial, rule, literal_is_in(&word, list_of(trial, rule)));
 }
 
-bool trial_fits(
-	const struct trial *trial, uint32_t rule, struct subject *subject, const struct name *word)
+bool trial_fits(const struct trial *trial, uint32_t rule, struct subject *subject,
+	const struct trial_word *word)
 {
 	const char *code = trial->code;
 	size_t len = subject->at.end - subject->at.start;
@@ -162,13 +172,13 @@ bool trial_fits(
 	case SUBJECT_WORD:
 		return word_fits(trial, rule, word);
 	case SUBJECT_DUNDER:
-		return is_dunder(word) && word_fits(trial, rule, word);
+		return is_dunder(&word->name) && word_fits(trial, rule, word);
 	case SUBJECT_PATH:
 		return read_path(trial, subject, &path) && path_fits(trial, rule, &path);
 	case SUBJECT_USE:
 		return read_path(trial, subject, &path) && use_fits(trial, rule, &path);
 	case SUBJECT_MODULE:
-		return is_module(trial, word);
+		return is_module(trial, &word->name);
 	case SUBJECT_TEMPLATE:
 		return template_reaches(code + subject->at.start, len, list_of(trial, rule));
 	case SUBJECT_TEXT:
@@ -192,6 +202,11 @@ bool trial_fits(
 		break;
 	}
 	return true;
+}
+
+bool trial_needs_word(uint32_t subject)
+{
+	return subject == SUBJECT_WORD || subject == SUBJECT_DUNDER || subject == SUBJECT_MODULE;
 }
 
 bool trial_needs_imports(const struct trial *trial, uint32_t rule)

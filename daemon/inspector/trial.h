@@ -34,12 +34,19 @@ struct trial {
 	const char *code; /* ends with a NUL */
 };
 
+/* One name, read once for all rules that look at it. */
+struct trial_word {
+	struct name name;
+	uint32_t hash;
+};
+
 /* Whether the rule can be tried only when all imports are known. */
+bool trial_needs_word(uint32_t subject);
 bool trial_needs_imports(const struct trial *trial, uint32_t rule);
 
 /*
  * Whether the rule finds the subject; what its `unless` excuses is not looked at.  May make
  * subject->at narrower.  `word` is what stands there, read once for all rules that share it.
  */
-bool trial_fits(
-	const struct trial *trial, uint32_t rule, struct subject *subject, const struct name *word);
+bool trial_fits(const struct trial *trial, uint32_t rule, struct subject *subject,
+	const struct trial_word *word);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* FNV-1a: the table is made of trusted words, so nobody outside can lengthen its chains. */
-static uint32_t hash_of(const char *text, size_t len)
+uint32_t words_hash(const char *text, size_t len)
 {
 	uint32_t hash = 2166136261U;
 
@@ -15,9 +15,9 @@ static uint32_t hash_of(const char *text, size_t len)
 }
 
 /* The slot that holds the word, or the empty one where it would stand. */
-static uint32_t slot_of(const struct words *words, const char *text, size_t len)
+static uint32_t slot_of(const struct words *words, const char *text, size_t len, uint32_t hash)
 {
-	uint32_t slot = hash_of(text, len) & words->mask;
+	uint32_t slot = hash & words->mask;
 
 	while (words->slots[slot]) {
 		const char *word = words->slots[slot];
@@ -42,7 +42,7 @@ int words_init(struct words *words, const char *const *list, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		size_t len = strlen(list[i]);
 
-		words->slots[slot_of(words, list[i], len)] = list[i];
+		words->slots[slot_of(words, list[i], len, words_hash(list[i], len))] = list[i];
 		if (strchr(list[i], '*'))
 			words->has_stars = true;
 	}
@@ -55,9 +55,14 @@ void words_done(struct words *words)
 	words->slots = NULL;
 }
 
+bool words_have_hashed(const struct words *words, const char *text, size_t len, uint32_t hash)
+{
+	return words->slots[slot_of(words, text, len, hash)] != NULL;
+}
+
 bool words_have(const struct words *words, const char *text, size_t len)
 {
-	return words->slots[slot_of(words, text, len)] != NULL;
+	return words_have_hashed(words, text, len, words_hash(text, len));
 }
 
 /* Is `before`, a path or its end, and `after` one word of the list? */

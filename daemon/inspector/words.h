@@ -24,6 +24,10 @@ struct words {
 int words_init(struct words *words, const char *const *list, uint32_t count);
 void words_done(struct words *words);
 
+/* For words_have_hashed(), where one word is held against several lists. */
+uint32_t words_hash(const char *text, size_t len);
+bool words_have_hashed(const struct words *words, const char *text, size_t len, uint32_t hash);
+
 /* Is this very word in the list? */
 bool words_have(const struct words *words, const char *text, size_t len);
 

@@ -41,6 +41,7 @@ static const struct {
 	{ "part", UNLESS_PART },
 	{ "bound", UNLESS_BOUND },
 	{ "harmless", UNLESS_HARMLESS },
+	{ "called", UNLESS_CALLED },
 };
 
 struct line {

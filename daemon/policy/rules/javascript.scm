@@ -41,6 +41,12 @@
 ;;; message this name gives the power to run text as code or to reach the system
 ;;; hint    write out what is to be computed, without the name
 
+;;; javascript.require.value
+;;; finds   word in javascript.importers
+;;; unless  store bound called harmless
+;;; message what brings modules, used as a value, hides what it brings
+;;; hint    write require("module") where it is needed
+
 ;;; javascript.suspicious.runs_text
 ;;; finds   word in javascript.runners
 ;;; unless  store bound harmless

@@ -31,12 +31,10 @@
 (export_specifier alias: (identifier) @store)
 
 (member_expression object: (identifier) @part)
+(call_expression function: (identifier) @called arguments: (arguments))
 
 ; ---- what does no harm -----------------------------------------------------------------------
 
-; Calls of require are looked at as imports.
-((call_expression function: (identifier) @harmless arguments: (arguments . (_)))
-  (#any-of? @harmless "require"))
 ; `if (require.main === module)`, and what a module gives to others.
 ((binary_expression
   left: (member_expression object: (identifier) @harmless property: (property_identifier) @_main)

@@ -151,9 +151,6 @@
 ;;; unless  attribute keyword store part bound
 ;;; message a module used as a value hides what is taken from it
 ;;; hint    write module.name where it is used
-(identifier) @name
-
-; ---- texts -------------------------------------------------------------------------------------
 
 ;;; python.suspicious.runs_text
 ;;; finds   word in { eval exec compile __import__ }
@@ -167,6 +164,8 @@
 ;;; message a program that stands alone has nobody to open a connection to
 ;;; hint    work on the data that is given
 (identifier) @name
+
+; ---- texts -------------------------------------------------------------------------------------
 
 ;;; python.text.url
 ;;; finds   url not in python.urls
