@@ -302,5 +302,6 @@ void page_span(const struct cli *cli, enum paint paint, const struct page_span *
 		to = from;
 	say(&cli->out, PAINT_PLAIN, "%*s", (int)from, "");
 	output_repeat(&cli->out, paint, MARK_BAR, to - from);
-	say(&cli->out, PAINT_PLAIN, "%*s", (int)(span->columns - to), "");
+	if (span->filled)
+		say(&cli->out, PAINT_PLAIN, "%*s", (int)(span->columns - to), "");
 }

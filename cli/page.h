@@ -56,9 +56,10 @@ const char *page_number(struct cli *cli, const char *name, const struct value *n
 /* How a name that ends with a unit is shown: "memory_bytes" is "memory". */
 const char *page_name(struct cli *cli, const char *name);
 
-/* Where on a time line of `columns` something was, from `from` to `to` of `whole`; always so wide. */
+/* Where on a time line of `columns` something was, from `from` to `to` of `whole`. */
 struct page_span {
 	int64_t from, to, whole;
 	size_t columns;
+	bool filled; /* with blanks to its end, for what stands behind */
 };
 void page_span(const struct cli *cli, enum paint paint, const struct page_span *span);

@@ -293,7 +293,8 @@ static void show_step(
 	say(&cli->out, ok ? PAINT_PLAIN : PAINT_RED, "%s %-18s ",
 		output_mark(&cli->out, ok ? MARK_DOT : MARK_BAD), page_text(cli, step, "step"));
 	page_span(cli, ok ? PAINT_CYAN : PAINT_RED,
-		&(struct page_span){ before_us, at_us, total_us, bar_columns(cli, TRACE_COLUMNS) });
+		&(struct page_span){ before_us, at_us, total_us, bar_columns(cli, TRACE_COLUMNS),
+			note[0] != 0 });
 	if (note[0])
 		say(&cli->out, PAINT_DIM, " %s", note);
 	say(&cli->out, PAINT_PLAIN, "\n");
