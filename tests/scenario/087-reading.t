@@ -4,5 +4,5 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 daemon_start
 exec_status=0
-/usr/bin/python3 "$here/086-reading.py" || exec_status=1
+/usr/bin/python3 "$here/087-reading.py" || exec_status=1
 exit $exec_status
