@@ -16,7 +16,9 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/OPERATIONS.md"
 
 def split(folder):
     count = 0
-    for block in re.findall(r"^```console\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S):
+    # That section's are typed by 087-reading, on a store of its own.
+    text = re.sub(r"^### Reading the record$.*?(?=^##)", "", PAGE.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for block in re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S):
         for command, hoped in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
             count += 1
             pathlib.Path(folder, f"{count:03}.command").write_text(command + "\n", encoding="utf-8")
