@@ -34,6 +34,7 @@
 	X(schema_bytes,           64 << 10,  1,    MIB,        "largest output schema") \
 	X(cache_s,                86400,     0,    31536000,   "so long a result may be told again to who asks for that; 0: never") \
 	X(cache_entries,          10000,     0,    10000000,   "so many results are kept for that, the newest") \
+	X(commit_records,         256,       1,    4096,       "most records that one commit takes; 1: each has its own, which is slower with many callers") \
 	X(checkpoint_records,     1000,      1,    1000000000, "a checkpoint of the record is signed after so many records") \
 	X(checkpoint_ms,          300000,    1000, 86400000,   "and after this time, when anything has come") \
 	X(wait_ms,                600000,    10,   86400000,   "longest time that one call of wait may wait") \

@@ -8,7 +8,6 @@
 #include "proto/base/container.h"
 #include "proto/base/log.h"
 
-#define BATCH_MAX      256
 #define TIDY_IDLE_MS   20   /* nothing to write for so long: move the log into the database */
 #define PROBE_MS       1000 /* in trouble: how often it is tried whether that is over */
 #define LOCKED_MOST_MS 2000 /* so long what waits is patient with somebody who holds the store */
@@ -20,6 +19,7 @@ struct recorder {
 	struct list waiting;       /* lock */
 	struct list done;          /* lock */
 	bool leaving;              /* lock */
+	unsigned most;             /* records that one commit may take */
 	uint64_t commits, records; /* lock */
 	struct err ails;           /* lock: of the store as a whole; ERR_NONE: nothing */
 	struct store *store;       /* the thread's */
@@ -200,7 +200,7 @@ static unsigned take_batch(struct recorder *recorder, struct list *batch)
 	struct list *first;
 
 	list_init(batch);
-	while (count < BATCH_MAX && (first = list_first(&recorder->waiting))) {
+	while (count < recorder->most && (first = list_first(&recorder->waiting))) {
 		list_remove(first);
 		list_append(batch, first);
 		count++;
@@ -303,7 +303,8 @@ static int start_thread(struct recorder *recorder)
 	return pthread_create(&recorder->thread, NULL, run, recorder) == 0 ? 0 : -1;
 }
 
-struct recorder *recorder_start(uv_loop_t *loop, struct store *store, struct err *err)
+struct recorder *recorder_start(
+	uv_loop_t *loop, struct store *store, unsigned most, struct err *err)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 
@@ -315,6 +316,7 @@ struct recorder *recorder_start(uv_loop_t *loop, struct store *store, struct err
 	}
 	recorder->news.data = recorder;
 	recorder->store = store;
+	recorder->most = most;
 	list_init(&recorder->waiting);
 	list_init(&recorder->done);
 	if (start_thread(recorder) < 0) {

@@ -42,8 +42,11 @@ struct recording {
 	struct err err;
 };
 
-/* Takes the store.  NULL with *err. */
-struct recorder *recorder_start(uv_loop_t *loop, struct store *store, struct err *err);
+#define RECORDER_MOST 256 /* records in one commit, where nothing else is wanted */
+
+/* Takes the store.  One commit takes at most `most` records.  NULL with *err. */
+struct recorder *recorder_start(
+	uv_loop_t *loop, struct store *store, unsigned most, struct err *err);
 
 void recorder_put(struct recorder *recorder, struct recording *recording);
 

@@ -368,7 +368,8 @@ static int open_store(struct server *server, struct err *err)
 		store_close(store);
 		return -1;
 	}
-	server->recorder = recorder_start(&server->loop, store, err);
+	server->recorder =
+		recorder_start(&server->loop, store, (unsigned)server->config.commit_records, err);
 	server->readers = readers_new(server->config.state, err);
 	if (!server->recorder || !server->readers)
 		return -1;

@@ -38,7 +38,7 @@ static void on_done(struct recording *recording, const struct err *err)
 	failed += err != NULL;
 }
 
-static bool open_desk(void)
+static bool open_desk_of(unsigned most)
 {
 	struct store *store;
 
@@ -50,8 +50,13 @@ static bool open_desk(void)
 	store = desk.shop.store;
 	desk.shop.store = NULL; /* it is the recorder's from here */
 	(void)uv_loop_init(&desk.loop);
-	desk.recorder = store ? recorder_start(&desk.loop, store, &desk.shop.err) : NULL;
+	desk.recorder = store ? recorder_start(&desk.loop, store, most, &desk.shop.err) : NULL;
 	return desk.recorder != NULL;
+}
+
+static bool open_desk(void)
+{
+	return open_desk_of(RECORDER_MOST);
 }
 
 static void close_desk(void)
@@ -88,6 +93,20 @@ static bool wait_for(unsigned count)
 		(void)usleep(500);
 	}
 	return told == count;
+}
+
+TEST(a_commit_takes_as_many_records_as_it_may)
+{
+	uint64_t commits = 0, records = 0;
+
+	CHECK(open_desk_of(1));
+	for (unsigned i = 0; i < 20; i++)
+		put(i, RECORDING_ENDED);
+	CHECK(wait_for(20));
+	recorder_counts(desk.recorder, &commits, &records);
+	CHECK_EQ_INT(records, 20);
+	CHECK_EQ_INT(commits, 20);
+	close_desk();
 }
 
 TEST(what_is_put_is_told_when_it_is_in_the_store)
@@ -303,7 +322,7 @@ TEST(without_memory_the_store_is_closed_and_can_be_opened_again)
 	CHECK(desk.shop.store != NULL);
 	(void)uv_loop_init(&desk.loop);
 	fault_arm(FAULT_ALLOC, 1);
-	CHECK(recorder_start(&desk.loop, desk.shop.store, &err) == NULL);
+	CHECK(recorder_start(&desk.loop, desk.shop.store, RECORDER_MOST, &err) == NULL);
 	fault_disarm();
 	CHECK_EQ_INT(err.code, ERR_MEMORY);
 	desk.shop.store = store_open(desk.shop.folder, STORE_WRITE, &err);
