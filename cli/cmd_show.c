@@ -40,6 +40,7 @@ static int run(struct cli *cli, const void *given)
 	record_show_policy(cli, record);
 	record_show_evidence(cli, record);
 	record_show_refused(cli, record);
+	record_show_files(cli, record);
 	record_show_output_errors(cli, record);
 	record_show_limits(cli, record);
 	record_show_times(cli, record);

@@ -373,6 +373,8 @@ static void put_words(struct building *b, const struct job_options *options)
 	put_text(b, "cache", options->cache);
 	if (options->no_trace)
 		put_text(b, "trace", "off");
+	else if (options->trace_files)
+		put_text(b, "trace", "files");
 	if (options->deterministic)
 		put(b, b->params, "deterministic", value_bool(&b->cli->arena, true));
 }

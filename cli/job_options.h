@@ -23,6 +23,7 @@ struct job_options {
 	const char *cache;
 	bool no_trace;
 	bool deterministic;
+	bool trace_files;
 	struct words limits;
 	struct words files;
 	struct words env;
@@ -71,6 +72,8 @@ struct job_options {
 		"what this variable of cectl's own environment holds is masked in whatever is stored"), \
 	JOB_ROW(type, 0, "deterministic", NULL, OPTION_FLAG, deterministic, \
 		"chance, clock and hashes begin the same in each run"), \
+	JOB_ROW(type, 0, "trace-files", NULL, OPTION_FLAG, trace_files, \
+		"note which files below /work and /tmp it opens"), \
 	JOB_ROW(type, 0, "no-trace", NULL, OPTION_FLAG, no_trace, "record no timeline")
 // clang-format on
 

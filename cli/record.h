@@ -36,6 +36,7 @@ void record_show_facts(struct cli *cli, const struct value *record);
 void record_show_policy(struct cli *cli, const struct value *record);
 void record_show_evidence(struct cli *cli, const struct value *record);
 void record_show_refused(struct cli *cli, const struct value *record);
+void record_show_files(struct cli *cli, const struct value *record);
 void record_show_output_errors(struct cli *cli, const struct value *record);
 void record_show_limits(struct cli *cli, const struct value *record);
 void record_show_times(struct cli *cli, const struct value *record);

@@ -64,6 +64,34 @@ void record_show_refused(struct cli *cli, const struct value *record)
 			output_text(&cli->arena, others));
 }
 
+/* "/work/out.txt  created, written" */
+void record_show_files(struct cli *cli, const struct value *record)
+{
+	static const char *const ways[] = { "created", "read", "written", "deleted" };
+	const struct value *files = value_get(record, "files");
+	const struct value *opened = value_get(files, "opened");
+
+	if (!value_is(files, VALUE_MAP))
+		return;
+	output_heading(&cli->out, "files");
+	for (size_t i = 0; value_at(opened, i); i++) {
+		const struct value *file = value_at(opened, i);
+		const char *before = "  ";
+
+		say(&cli->out, PAINT_PLAIN, "  %s", page_text(cli, file, "path"));
+		for (size_t way = 0; way < COUNT_OF(ways); way++)
+			if (value_as_bool(value_get(file, ways[way]), false)) {
+				say(&cli->out, PAINT_DIM, "%s%s", before, ways[way]);
+				before = ", ";
+			}
+		say(&cli->out, PAINT_PLAIN, "\n");
+	}
+	if (!value_at(opened, 0))
+		say(&cli->out, PAINT_DIM, "  it opened none\n");
+	if (!value_as_bool(value_get(files, "complete"), true))
+		say(&cli->out, PAINT_DIM, "  and more, which found no room\n");
+}
+
 void record_show_output_errors(struct cli *cli, const struct value *record)
 {
 	const struct value *errors = value_get(record, "output_errors");

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 
+#include "daemon/opened_files.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
@@ -379,7 +380,7 @@ static void take_done(struct execution *execution, int code)
 		return; /* the cap was passed with the last bytes: the kill is under way */
 	execution->finishing = true;
 	if (execution->facts.done_code == 0 && !execution->spec->artifact_glob_count &&
-		!worker_has_news(execution->worker))
+		!execution->files_fd && !worker_has_news(execution->worker))
 		conclude(execution);
 	else
 		kill_now(execution, KILLED_NOT); /* its death brings the rest of the facts */
@@ -478,6 +479,16 @@ static void take_refused(struct execution *execution, const struct lease_msg *ms
 	facts->refused_others = msg->refused_others;
 }
 
+static void take_files(struct execution *execution)
+{
+	if (!execution->sent || !execution->files_fd)
+		return;
+	execution->facts.files =
+		opened_files_read(execution->arena, execution->files_fd, execution->spec);
+	close(execution->files_fd);
+	execution->files_fd = 0;
+}
+
 void execution_on_worker_ended(struct execution *execution, const struct lease_msg *msg)
 {
 	struct facts *facts = &execution->facts;
@@ -494,6 +505,7 @@ void execution_on_worker_ended(struct execution *execution, const struct lease_m
 	facts->inodes_full = msg->flags & LEASE_FLAG_INODES_FULL;
 	facts->cpu_spent = msg->flags & LEASE_FLAG_CPU_LIMIT;
 	take_refused(execution, msg);
+	take_files(execution);
 	worker_drain_job(execution->worker);
 	if (execution->over)
 		return; /* the done word was still in the socket */
@@ -622,6 +634,22 @@ static bool needs_adjusting(const struct worker *worker, const struct job_limits
 	       made->inodes != limits->inodes;
 }
 
+/* Without a file to note them in the result says nothing of files. */
+static bool note_files(struct execution *execution)
+{
+	struct err err = ERR_INIT;
+	int fd;
+
+	if (execution->spec->trace != TRACE_FILES)
+		return false;
+	fd = opened_files_make(execution->spec, &err);
+	if (fd > 0)
+		execution->files_fd = fd;
+	else
+		log_event(LOG_LEVEL_WARNING, "files.not_noted", LOG_STR("why", err.text));
+	return fd > 0;
+}
+
 void execution_start(struct execution *execution, struct worker *worker)
 {
 	const struct job_limits *limits = &execution->spec->limits;
@@ -639,12 +667,12 @@ void execution_start(struct execution *execution, struct worker *worker)
 		fail(execution, "The cgroup of the worker refuses its limits.");
 		return;
 	}
-	if (!needs_adjusting(worker, limits)) {
+	if (!note_files(execution) && !needs_adjusting(worker, limits)) {
 		send_job(execution);
 		return;
 	}
 	execution->patience = timer_new(execution->loop, PATIENCE_MS, 0, on_patience, execution);
-	if (worker_adjust(worker, limits) < 0)
+	if (worker_adjust(worker, limits, execution->files_fd > 0 ? execution->files_fd : -1) < 0)
 		fail(execution, "The slot of the worker does not listen.");
 }
 
@@ -673,4 +701,7 @@ void execution_done(struct execution *execution)
 	capture_done(&execution->out);
 	capture_done(&execution->errout);
 	buf_done(&execution->artifact_bytes);
+	if (execution->files_fd)
+		close(execution->files_fd);
+	execution->files_fd = 0;
 }

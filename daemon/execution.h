@@ -40,6 +40,7 @@ struct execution {
 	void (*on_end)(struct execution *execution);
 	void *owner;
 	bool stdin_inline;  /* leasemsg.h; set by the owner */
+	int files_fd;       /* what its slot notes of files, if somebody asks; 0: nobody */
 	struct bytes rules; /* that the worker holds the program to; set by the owner */
 };
 

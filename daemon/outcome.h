@@ -49,6 +49,7 @@ struct facts {
 	const struct lease_refused *refused;
 	size_t refused_count;
 	uint32_t refused_others;
+	const struct value *files; /* that it opened, as its slot tells, or NULL */
 	struct knob_counts before, after;
 	uint64_t memory_peak;
 	bool has_memory_cgroup;

@@ -54,6 +54,19 @@ static void tell_refused(struct request *request, const struct execution *execut
 			"execute", refused_note(&request->arena, &result->refused[i]));
 }
 
+static void tell_files(struct request *request, const struct execution *execution)
+{
+	const struct value *opened = value_get(execution->facts.files, "opened");
+
+	if (request->spec.trace != TRACE_FILES || !execution->sent)
+		return;
+	request->result.files = execution->facts.files;
+	request_step(request, "files.opened", "execute", execution->facts.files != NULL,
+		execution->facts.files
+			? arena_printf(&request->arena, "%zu files", opened->list.count)
+			: "the host does not tell");
+}
+
 static void on_end(struct execution *execution)
 {
 	struct request *request = execution->owner;
@@ -63,6 +76,7 @@ static void on_end(struct execution *execution)
 	hear_complaint(request, execution);
 	outcome_decide(&request->arena, &request->spec.limits, &execution->facts, &request->result);
 	caught_tell(request, &execution->facts);
+	tell_files(request, execution);
 	tell_refused(request, execution);
 	request_step(request, "worker.ended", "execute", request->result.outcome == OUTCOME_OK,
 		outcome_word(request->result.outcome));

@@ -578,7 +578,7 @@ int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd)
 	return 0;
 }
 
-int worker_adjust(struct worker *worker, const struct job_limits *limits)
+int worker_adjust(struct worker *worker, const struct job_limits *limits, int files_fd)
 {
 	struct lease_msg msg = lease_msg_of(LEASE_ADJUST);
 	struct err err = ERR_INIT;
@@ -586,7 +586,7 @@ int worker_adjust(struct worker *worker, const struct job_limits *limits)
 	msg.slot = worker->index;
 	msg.sequence = worker->sequence;
 	worker_lease_limits(worker, limits, &msg);
-	return lease_send(watch_fd(worker->slot), &msg, NULL, 0, &err);
+	return lease_send(watch_fd(worker->slot), &msg, &files_fd, files_fd >= 0, &err);
 }
 
 void worker_kill(struct worker *worker)

@@ -96,8 +96,11 @@ int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd)
 /* Hands on what is still in the job socket, now that nobody writes to it any more. */
 void worker_drain_job(struct worker *worker);
 
-/* Changes limits of a TAKEN worker; execution_on_adjusted() follows. */
-int worker_adjust(struct worker *worker, const struct job_limits *limits);
+/*
+ * Changes limits of a TAKEN worker; execution_on_adjusted() follows.  `files_fd` (borrowed; -1: nobody
+ * asks) is where the slot tells which files it opens.
+ */
+int worker_adjust(struct worker *worker, const struct job_limits *limits, int files_fd);
 
 /*
  * Whether the slot has something to tell of it, said or waiting to be read.  A slot speaks of a call

@@ -66,6 +66,7 @@ enum job_output {
 };
 enum job_trace {
 	TRACE_STEPS,
+	TRACE_FILES, /* the steps, and which files it opens */
 	TRACE_OFF
 };
 enum job_cache {
@@ -304,7 +305,8 @@ struct job_result {
 	const struct value *evidence; /* map or NULL */
 	const struct job_refused *refused;
 	size_t refused_count;
-	uint32_t refused_others; /* calls of kinds that found no room */
+	uint32_t refused_others;   /* calls of kinds that found no room */
+	const struct value *files; /* what it opened: map or NULL */
 	struct job_output_error *output_errors;
 	size_t output_error_count;
 	bool has_verdict;

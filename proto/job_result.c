@@ -283,6 +283,7 @@ struct value *job_result_to_value(struct arena *arena, const struct job_result *
 			make_refused);
 	if (result->refused_others)
 		fill_uint(&fill, "refused_others", result->refused_others);
+	fill_shared(&fill, "files", result->files);
 	if (result->output_error_count)
 		fill_list(&fill, "output_errors", result->output_error_count, result->output_errors,
 			make_output_error);

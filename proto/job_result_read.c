@@ -281,6 +281,7 @@ int job_result_from_value(struct arena *arena, const struct value *map,
 	result.value = value_get(map, "value"); /* null is a value, too */
 	result.error = some(map, "error");
 	result.evidence = some(map, "evidence");
+	result.files = some(map, "files");
 	result.runtime = some(map, "runtime");
 	read_refused(&reading);
 	read_output_errors(&reading);

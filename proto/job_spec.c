@@ -277,7 +277,9 @@ static int take_switches(struct job_reader *reader)
 
 	spec->on_output_limit =
 		says(reader, "on_output_limit", "truncate") ? ON_OUTPUT_TRUNCATE : ON_OUTPUT_KILL;
-	spec->trace = says(reader, "trace", "off") ? TRACE_OFF : TRACE_STEPS;
+	spec->trace = says(reader, "trace", "off")     ? TRACE_OFF
+		      : says(reader, "trace", "files") ? TRACE_FILES
+						       : TRACE_STEPS;
 	spec->deterministic = value_as_bool(job_param(reader, "deterministic"), false);
 	spec->cache = says(reader, "cache", "use")       ? CACHE_USE
 		      : says(reader, "cache", "refresh") ? CACHE_REFRESH

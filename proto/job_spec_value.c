@@ -80,6 +80,8 @@ struct value *job_spec_to_value(struct arena *arena, const struct job_spec *spec
 	put_pairs(&fill, "labels", spec->labels, spec->label_count);
 	if (spec->trace == TRACE_OFF)
 		fill_text(&fill, "trace", "off");
+	if (spec->trace == TRACE_FILES)
+		fill_text(&fill, "trace", "files");
 	if (spec->deterministic)
 		fill_bool(&fill, "deterministic", true);
 	if (spec->cache != CACHE_OFF)

@@ -21,7 +21,7 @@ static const struct lease_rule {
 	[LEASE_SLOT_GONE]     = { "slot_gone",     0, 0 },
 	[LEASE_SLOT_OPEN]     = { "slot_open",     1, LEASE_FDS_MAX },
 	[LEASE_WORKER_MAKE]   = { "worker_make",   4, 4 },
-	[LEASE_ADJUST]        = { "adjust",        0, 0 },
+	[LEASE_ADJUST]        = { "adjust",        0, 1 },
 	[LEASE_COLLECT]       = { "collect",       2, 2 },
 	[LEASE_WORKER_DROP]   = { "worker_drop",   0, 0 },
 	[LEASE_WORKER_MADE]   = { "worker_made",   0, 0 },

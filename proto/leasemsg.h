@@ -43,7 +43,8 @@ enum lease_kind {
 
 	/* ced -> slot */
 	LEASE_WORKER_MAKE, /* numbers below; fds: job socket, stdout, stderr, lifeline */
-	LEASE_ADJUST,      /* change limits of the waiting worker: numbers below */
+	/* change limits of the waiting worker: numbers below; fd: tell there which files it opens */
+	LEASE_ADJUST,
 	LEASE_COLLECT, /* after the end: send artifacts; fds: pipe, memfd with NUL-ended globs */
 	LEASE_WORKER_DROP, /* the run is over: kill what is left, forget the files */
 
@@ -91,6 +92,30 @@ struct lease_refused {
 	uint32_t count;   /* how often, and never 0 */
 	uint32_t ended;   /* 1: the slot has ended the run for it; of one row at most */
 	int64_t first_us; /* when first, by CLOCK_MONOTONIC */
+};
+
+/*
+ * The file that comes with ADJUST holds the folders of the job's files ("work/a", "work/a/b", each with
+ * a NUL behind it).  The slot makes them and writes into the file, before WORKER_ENDED, a head and
+ * `count` rows.  Times are how often, at least; `path` begins with "work/" or "tmp/" and ends with a NUL.
+ */
+#define LEASE_OPENED_MAX      128
+#define LEASE_OPENED_PATH_MAX 512
+
+struct lease_opened_head {
+	uint32_t magic;
+	uint32_t count;
+	uint32_t others;     /* what found no row */
+	uint32_t incomplete; /* 1: something may have been missed */
+};
+
+struct lease_opened {
+	uint32_t opens;
+	uint32_t writes; /* of those for writing that have been closed */
+	uint32_t reads;  /* and of the others */
+	uint32_t created;
+	uint32_t deleted;
+	char path[LEASE_OPENED_PATH_MAX];
 };
 
 struct lease_msg {

@@ -106,15 +106,17 @@ static int adjust(struct slot *slot, const struct lease_msg *msg, struct err *er
 	return worker_limits_set(slot->worker, limits, msg->flags, slot->own_bytes, err);
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): the shape of the table */
 static int on_adjust(struct slot *slot, const struct lease_msg *msg, int *fds, struct err *err)
 {
 	struct err why = ERR_INIT;
 	struct lease_msg adjusted = slot_answer(slot, LEASE_ADJUSTED);
 
-	(void)fds;
 	if (adjust(slot, msg, &why) < 0)
 		return slot_tell_failure(slot, LEASE_ADJUSTED, why.text, err);
+	/* Where the kernel does not tell, the file stays empty, which says so. */
+	if (fds[0] >= 0 &&
+		opened_start(&slot->opened, slot->files.mount, take_fd(&fds[0]), &why) < 0)
+		opened_forget(&slot->opened);
 	return slot_tell(slot, &adjusted, err);
 }
 
@@ -158,7 +160,7 @@ enum {
 static int on_message(struct slot *slot, struct err *err)
 {
 	struct lease_msg msg;
-	int fds[1 + LEASE_JOIN_FDS_MAX];
+	int fds[1 + LEASE_JOIN_FDS_MAX] = { -1 };
 	unsigned fd_count = 0;
 	int result = lease_recv(slot->sock, &msg, fds, &fd_count, err);
 
@@ -183,6 +185,7 @@ enum {
 	POLL_COLLECTOR,
 	POLL_HEAR,
 	POLL_LISTENER,
+	POLL_OPENED,
 	POLL_COUNT
 };
 
@@ -218,6 +221,7 @@ static int serve_once(struct slot *slot, struct err *err)
 		[POLL_COLLECTOR] = { .fd = slot->collector_fd, .events = POLLIN },
 		[POLL_HEAR] = { .fd = slot->hearing.hear, .events = POLLIN },
 		[POLL_LISTENER] = { .fd = slot->hearing.listener, .events = POLLIN },
+		[POLL_OPENED] = { .fd = slot->opened.notify, .events = POLLIN },
 	};
 	int result = SERVED_ON;
 	int wait_ms = watch_cpu(slot);
@@ -234,6 +238,8 @@ static int serve_once(struct slot *slot, struct err *err)
 		return -1;
 	if (polls[POLL_LISTENER].revents & (POLLHUP | POLLERR))
 		hearing_over(&slot->hearing);
+	if (polls[POLL_OPENED].revents)
+		opened_take(&slot->opened);
 	if (on_ends(slot, polls, err) < 0)
 		return -1;
 	if (polls[POLL_SOCK].revents)

@@ -16,7 +16,8 @@
  * The slot watches the worker's cpu time and kills the run past its limit.  That is exact to a few
  * milliseconds, counts all threads, needs no cgroup and cannot be ignored, unlike RLIMIT_CPU.
  *
- * It hears, too, what the worker was refused (hearing.h), answers, and tells with WORKER_ENDED.
+ * It hears, too, what the worker was refused (hearing.h), answers, and tells with WORKER_ENDED; and
+ * which files it opens (opened.h), where that is asked.
  *
  * COLLECT and WORKER_DROP may come while the worker lives: it is killed first.  WORKER_ENDED is
  * sent once for each WORKER_MADE, unless WORKER_FAILED is sent in its place.
@@ -31,6 +32,7 @@
 #include "proto/leasemsg.h"
 #include "sandbox/files.h"
 #include "sandbox/hearing.h"
+#include "sandbox/opened.h"
 
 /* Written by the worker, read by the slot when it is dead; unmapped before any job comes. */
 struct slot_note {
@@ -67,6 +69,7 @@ struct slot {
 	bool cpu_spent;         /* which has happened */
 	struct files files;
 	struct hearing hearing;
+	struct opened opened;
 
 	pid_t collector;
 	int collector_fd;

@@ -67,6 +67,7 @@ int slot_worker_ended(struct slot *slot, struct err *err)
 	msg.usage = usage_of(&usage);
 	msg.flags |= slot->cpu_spent ? LEASE_FLAG_CPU_LIMIT : 0;
 	hearing_tell(&slot->hearing, &msg);
+	opened_tell(&slot->opened);
 	if (add_disk_usage(slot, &msg, err) < 0)
 		return -1;
 	return slot_tell(slot, &msg, err);

@@ -34,6 +34,7 @@ void slot_forget(struct slot *slot)
 {
 	files_done(&slot->files);
 	hearing_forget(&slot->hearing);
+	opened_forget(&slot->opened);
 	slot->occupied = false;
 	slot->drop_wanted = false;
 	slot->collect_wanted = false;

@@ -134,6 +134,7 @@ int slot_init(struct slot *slot, const struct slot_start *start, struct err *err
 		.collect_fds = { -1, -1 },
 		.files = FILES_INIT,
 		.hearing = HEARING_INIT,
+		.opened = OPENED_INIT,
 	};
 	memcpy(kept, start->fds, count * sizeof(*kept));
 	kept[count] = start->ready;

@@ -202,7 +202,7 @@ static const struct syscall_group house[] = {
 		N(landlock_create_ruleset), N(landlock_add_rule), N(landlock_restrict_self),
 		N(setpriority), N(sched_setscheduler)),
 	ALLOWED("lease messages; imports look at memory", N(sendmsg), N(fcntl), N(sysinfo),
-		N(getpeername)),
+		N(getpeername), N(inotify_init1), N(inotify_add_watch)),
 	{ "plain forks", VERDICT_DEFAULT, CALLS(N(clone)), clone_rules + 1, CLONE_RULES },
 	{ "the slot hears what is refused", ASKED(ioctl, ioctl_rules) },
 	{ "code is made at run time", ASKED(mmap, code_rules) },

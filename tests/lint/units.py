@@ -84,6 +84,8 @@ ELSEWHERE = {
     "sandbox/runtimes/python/*.c": (INSIDE, ["tests/jail/jail_python.t", "tests/jail/semantics.py"]),
     "sandbox/runtimes/steady/steady.c": ("it takes the clock's place in whoever loads it",
                                          ["tests/scenario/063-deterministic.py"]),
+    "sandbox/opened.c": (INSIDE, ["tests/scenario/065-files.py"]),
+    "daemon/opened_files.c": (PART, ["tests/scenario/065-files.py"]),
     "daemon/runtime_orders.c": (PART, ["tests/unit/test_pool.c"]),
     "daemon/zygote.c": (PART, ["tests/unit/test_pool.c"]),
     "sandbox/runtimes/command/main.c": (ENTRY, ["tests/scenario/026-bash.t"]),

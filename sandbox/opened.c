@@ -1,0 +1,261 @@
+#include "sandbox/opened.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/base/cleanup.h"
+#include "proto/base/fdio.h"
+#include "proto/leasemsg.h"
+
+#define FOLDERS_MAX 64
+#define EVENT_BYTES 16384
+#define SCAN_BYTES  4096
+
+#define EVENTS                                                                              \
+	((uint32_t)(IN_OPEN | IN_CLOSE_WRITE | IN_CLOSE_NOWRITE | IN_CREATE | IN_MOVED_TO | \
+		    IN_DELETE | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK))
+
+struct folder {
+	int watch;
+	char path[LEASE_OPENED_PATH_MAX];
+};
+
+struct opened_notes {
+	int mount;
+	struct lease_opened_head head;
+	struct lease_opened rows[LEASE_OPENED_MAX];
+	struct folder folders[FOLDERS_MAX];
+	uint32_t folder_count;
+	char events[EVENT_BYTES] __attribute__((aligned(8)));
+};
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* NULL: there is no room for another, which is counted. */
+static struct lease_opened *row_of(struct opened_notes *notes, const char *path)
+{
+	struct lease_opened *row;
+
+	for (uint32_t i = 0; i < notes->head.count; i++)
+		if (strcmp(notes->rows[i].path, path) == 0)
+			return &notes->rows[i];
+	if (notes->head.count == LEASE_OPENED_MAX) {
+		notes->head.others++;
+		return NULL;
+	}
+	row = &notes->rows[notes->head.count++];
+	cut_printf(row->path, sizeof(row->path), "%s", path);
+	return row;
+}
+
+static bool join(char path[LEASE_OPENED_PATH_MAX], const char *folder, const char *name)
+{
+	int len = snprintf(path, LEASE_OPENED_PATH_MAX, "%s/%s", folder, name);
+
+	return len > 0 && len < LEASE_OPENED_PATH_MAX;
+}
+
+/* ---- folders -------------------------------------------------------------------------------- */
+
+static void watch_folder(struct opened *opened, const char *path, bool is_new);
+
+/* What is in a folder that is looked into only now. */
+static void take_contents(struct opened *opened, const char *folder)
+{
+	auto_fd int fd = openat(
+		opened->notes->mount, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char entries[SCAN_BYTES] __attribute__((aligned(8)));
+	ssize_t got;
+
+	while (fd >= 0 && (got = getdents64(fd, entries, sizeof(entries))) > 0)
+		for (ssize_t at = 0; at < got;) {
+			const struct dirent64 *entry = (const void *)(entries + at);
+			char path[LEASE_OPENED_PATH_MAX];
+			struct lease_opened *row = NULL;
+
+			at += entry->d_reclen;
+			if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+				continue;
+			if (!join(path, folder, entry->d_name))
+				opened->notes->head.others++;
+			else if (entry->d_type == DT_DIR)
+				watch_folder(opened, path, true);
+			else
+				row = row_of(opened->notes, path);
+			if (row && !row->created)
+				row->created = row->opens = row->writes = 1;
+		}
+}
+
+/* Names are looked up from the tmpfs, which is mounted nowhere that we could name. */
+static int add_watch(struct opened *opened, const char *path)
+{
+	auto_fd int back = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int watch = -1;
+
+	if (back < 0 || fchdir(opened->notes->mount) < 0)
+		return -1;
+	watch = inotify_add_watch(opened->notify, path, EVENTS);
+	if (fchdir(back) < 0)
+		return -1;
+	return watch;
+}
+
+static void watch_folder(struct opened *opened, const char *path, bool is_new)
+{
+	struct opened_notes *notes = opened->notes;
+	struct folder *folder = &notes->folders[notes->folder_count];
+
+	for (uint32_t i = 0; i < notes->folder_count; i++)
+		if (strcmp(notes->folders[i].path, path) == 0 && !is_new)
+			return;
+	if (notes->folder_count == FOLDERS_MAX) {
+		notes->head.incomplete = 1;
+		return;
+	}
+	folder->watch = add_watch(opened, path);
+	if (folder->watch < 0) {
+		notes->head.incomplete = 1;
+		return;
+	}
+	notes->folder_count++;
+	cut_printf(folder->path, sizeof(folder->path), "%s", path);
+	if (is_new)
+		take_contents(opened, path);
+}
+
+static const char *folder_of(const struct opened_notes *notes, int watch)
+{
+	for (uint32_t i = 0; i < notes->folder_count; i++)
+		if (notes->folders[i].watch == watch)
+			return notes->folders[i].path;
+	return NULL;
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static void take_file(struct opened *opened, const struct inotify_event *event, const char *path)
+{
+	struct lease_opened *row = row_of(opened->notes, path);
+
+	if (!row)
+		return;
+	row->opens += (event->mask & IN_OPEN) != 0;
+	row->writes += (event->mask & IN_CLOSE_WRITE) != 0;
+	row->reads += (event->mask & IN_CLOSE_NOWRITE) != 0;
+	row->created += (event->mask & (IN_CREATE | IN_MOVED_TO)) != 0;
+	row->deleted += (event->mask & IN_DELETE) != 0;
+}
+
+static void take_event(struct opened *opened, const struct inotify_event *event)
+{
+	const char *folder = folder_of(opened->notes, event->wd);
+	char path[LEASE_OPENED_PATH_MAX];
+
+	if (event->mask & IN_Q_OVERFLOW)
+		opened->notes->head.incomplete = 1;
+	if (!folder || event->len == 0)
+		return; /* of the folder itself */
+	if (!join(path, folder, event->name))
+		opened->notes->head.others++;
+	else if (!(event->mask & IN_ISDIR))
+		take_file(opened, event, path);
+	else if (event->mask & (IN_CREATE | IN_MOVED_TO))
+		watch_folder(opened, path, true);
+}
+
+void opened_take(struct opened *opened)
+{
+	struct opened_notes *notes = opened->notes;
+	ssize_t got;
+
+	if (opened->notify < 0)
+		return;
+	while ((got = read(opened->notify, notes->events, sizeof(notes->events))) > 0)
+		for (ssize_t at = 0; at < got;) {
+			const struct inotify_event *event = (const void *)(notes->events + at);
+
+			take_event(opened, event);
+			at += (ssize_t)(sizeof(*event) + event->len);
+		}
+}
+
+/* ---- folders of the job ------------------------------------------------------------------------ */
+
+static bool is_below_work(const char *path)
+{
+	return strncmp(path, "work/", 5) == 0 && !strstr(path, "/../") && !strstr(path, "//");
+}
+
+/* Made by us and not with the job, so that nothing is opened in them before we look. */
+static int make_folders(struct opened *opened, struct err *err)
+{
+	char *text = opened->notes->events;
+	ssize_t got = pread(opened->report, text, EVENT_BYTES - 1, 0);
+
+	if (got < 0 || ftruncate(opened->report, 0) < 0 || lseek(opened->report, 0, SEEK_SET) < 0)
+		return err_sys(err, "folders of the job");
+	text[got] = '\0';
+	for (const char *path = text; path < text + got; path += strlen(path) + 1)
+		if (is_below_work(path) &&
+			(mkdirat(opened->notes->mount, path, 0755) == 0 || errno == EEXIST))
+			watch_folder(opened, path, false);
+	return 0;
+}
+
+/* ---- a life --------------------------------------------------------------------------------- */
+
+int opened_start(struct opened *opened, int mount, int report, struct err *err)
+{
+	void *notes;
+
+	opened_forget(opened);
+	opened->report = report;
+	notes = mmap(NULL, sizeof(*opened->notes), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (notes == MAP_FAILED)
+		return err_sys(err, "notes about files");
+	opened->notes = notes;
+	opened->notes->mount = mount;
+	opened->notes->head.magic = LEASE_MAGIC;
+	opened->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (opened->notify < 0)
+		return err_sys(err, "inotify");
+	watch_folder(opened, "work", false);
+	watch_folder(opened, "tmp", false);
+	if (opened->notes->folder_count < 2)
+		return err_sys(err, "inotify of /work and /tmp");
+	return make_folders(opened, err);
+}
+
+void opened_tell(struct opened *opened)
+{
+	const struct opened_notes *notes = opened->notes;
+	size_t len = sizeof(notes->head);
+	struct err err = ERR_INIT;
+
+	if (!notes)
+		return;
+	opened_take(opened);
+	if (write_all(opened->report, (const char *)&notes->head, len, &err) == 0)
+		(void)write_all(opened->report, (const char *)notes->rows,
+			notes->head.count * sizeof(notes->rows[0]), &err);
+}
+
+void opened_forget(struct opened *opened)
+{
+	if (opened->notes)
+		(void)munmap(opened->notes, sizeof(*opened->notes));
+	if (opened->notify >= 0)
+		close(opened->notify);
+	if (opened->report >= 0)
+		close(opened->report);
+	*opened = (struct opened)OPENED_INIT;
+}
