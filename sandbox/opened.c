@@ -108,14 +108,19 @@ static int add_watch(struct opened *opened, const char *path)
 	return watch;
 }
 
+static const char *folder_of(const struct opened_notes *notes, int watch)
+{
+	for (uint32_t i = 0; i < notes->folder_count; i++)
+		if (notes->folders[i].watch == watch)
+			return notes->folders[i].path;
+	return NULL;
+}
+
 static void watch_folder(struct opened *opened, const char *path, bool is_new)
 {
 	struct opened_notes *notes = opened->notes;
 	struct folder *folder = &notes->folders[notes->folder_count];
 
-	for (uint32_t i = 0; i < notes->folder_count; i++)
-		if (strcmp(notes->folders[i].path, path) == 0 && !is_new)
-			return;
 	if (notes->folder_count == FOLDERS_MAX) {
 		notes->head.incomplete = 1;
 		return;
@@ -125,18 +130,12 @@ static void watch_folder(struct opened *opened, const char *path, bool is_new)
 		notes->head.incomplete = 1;
 		return;
 	}
+	if (folder_of(notes, folder->watch))
+		return; /* the one folder that it was already */
 	notes->folder_count++;
 	cut_printf(folder->path, sizeof(folder->path), "%s", path);
 	if (is_new)
 		take_contents(opened, path);
-}
-
-static const char *folder_of(const struct opened_notes *notes, int watch)
-{
-	for (uint32_t i = 0; i < notes->folder_count; i++)
-		if (notes->folders[i].watch == watch)
-			return notes->folders[i].path;
-	return NULL;
 }
 
 /* ---- events --------------------------------------------------------------------------------- */

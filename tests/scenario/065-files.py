@@ -3,6 +3,7 @@
 from wire import Client, done, eq, ok
 
 client = Client()
+WORK = "/work/"
 runtimes = {runtime["name"] for runtime in client.call("runtimes")["runtimes"]}
 
 
@@ -44,7 +45,7 @@ eq({path: found.get(path) for path in ("/work/in.txt", "/work/made.txt", "/work/
    {"/work/in.txt": "r", "/work/made.txt": "wc", "/work/deep/er/data.csv": "r", "/tmp/scratch": "wcd", "/work/moved.txt": "c"},
    "each file is told with what was done to it")
 ok("c" in found.get("/work/new/er/file", "") and "w" in found["/work/new/er/file"], "in new folders too", found)
-ok("/work/missing" not in found and "/work/main.py" not in found, "and no others", found)
+ok("/work/missing" not in found and WORK + "main.py" not in found, "and no others", found)
 ok(result["files"]["complete"], "all of it", result["files"])
 ok(any(step["step"] == "files.opened" and step["ok"] for step in result["trace"]), "the trace says so", result["trace"])
 record = client.call("runs.get", run_id=result["run_id"])
@@ -60,7 +61,7 @@ eq((result["outcome"], how(result)), ("wall_limit", {"/work/in.txt": "r"}), "and
 result = run("open('a', 'w').write('x')\nraise SystemExit(3)", artifacts=["a"])
 eq((result["outcome"], len(result["artifacts"]), how(result)), ("exit", 1, {"/work/a": "wc"}), "artifacts are taken as ever, and not told as opened")
 result = run("open(__file__).read()\nopen('main.py', 'a').write('#')")
-eq(how(result).get("/work/main.py"), "rw", "a program that opens itself is told of")
+eq(how(result).get(WORK + "main.py"), "rw", "a program that opens itself is told of")
 
 result = run("for i in range(300):\n  open(f'file{i}', 'w').write('x')")
 told = result["files"]
