@@ -177,6 +177,7 @@ void kept_result(
 	kept.value = redact_value(redactor, kept.value);
 	kept.error = redact_value(redactor, kept.error);
 	kept.evidence = redact_value(redactor, kept.evidence);
+	kept.files = redact_value(redactor, kept.files);
 	redact_output_errors(redactor, &kept);
 	redact_findings(redactor, &kept.verdict);
 	redact_artifacts(redactor, &kept);
@@ -191,7 +192,7 @@ void kept_nothing(struct job_result *kept)
 	kept->reason = "withheld: there was no memory to look for secrets";
 	kept->out.head = kept->out.tail = (struct bytes){ "", 0 };
 	kept->errout.head = kept->errout.tail = (struct bytes){ "", 0 };
-	kept->value = kept->error = kept->evidence = NULL;
+	kept->value = kept->error = kept->evidence = kept->files = NULL;
 	kept->output_error_count = kept->verdict.finding_count = 0;
 	kept->artifact_count = kept->skipped_count = kept->step_count = 0;
 }
