@@ -54,6 +54,7 @@ extern const struct command run_command;
 extern const struct command check_command;
 extern const struct command wait_command;
 extern const struct command cancel_command;
+extern const struct command put_command;
 extern const struct command runs_command;
 extern const struct command show_command;
 extern const struct command explain_command;

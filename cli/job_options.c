@@ -10,6 +10,7 @@
 #include "proto/job.h"
 
 #define ENTRYPOINT_MAX 100
+#define SHA256_WORD    "sha256:"
 
 /* What goes into the params, with the first failure kept until the end. */
 struct building {
@@ -179,14 +180,32 @@ static int split_file(
 	return 0;
 }
 
+/* "sha256:HEX:DEST", of what was sent ahead; NULL: it is none. */
+static struct value *sent_value(struct building *b, const char *word)
+{
+	struct arena *arena = &b->cli->arena;
+	struct value *map;
+
+	if (strncmp(word, SHA256_WORD, strlen(SHA256_WORD)) != 0 || strlen(word) <= HASH_TEXT_LEN ||
+		word[HASH_TEXT_LEN] != ':')
+		return NULL;
+	map = value_map(arena);
+	put(b, map, "path", value_text(arena, word + HASH_TEXT_LEN + 1));
+	put(b, map, "blob", value_text_len(arena, word, HASH_TEXT_LEN));
+	return map;
+}
+
 static struct value *file_value(struct building *b, const char *word)
 {
 	struct arena *arena = &b->cli->arena;
-	struct value *map = value_map(arena);
+	struct value *sent = sent_value(b, word);
+	struct value *map = sent ? NULL : value_map(arena);
 	struct source source = { NULL, 0 };
 	const char *path = NULL;
 	const char *dest = NULL;
 
+	if (sent)
+		return sent;
 	if (split_file(b, word, &path, &dest) < 0 ||
 		source_read(arena, path, &source, &b->err) < 0) {
 		fail(b);

@@ -54,7 +54,7 @@ struct job_options {
 	JOB_ROW(type, 0, "schema", "FILE", OPTION_TEXT, schema, \
 		"JSON Schema that the JSON on stdout must satisfy"), \
 	JOB_ROW(type, 'f', "file", "PATH[:DEST]", OPTION_LIST, files, \
-		"a file for the working directory, under its own name or as DEST"), \
+		"a file for the working directory, under its own name or as DEST; or SHA256:DEST after `cectl put`"), \
 	JOB_ROW(type, 'e', "env", "K=V", OPTION_LIST, env, \
 		"a variable; the program sees no others but the runtime's fixed ones"), \
 	JOB_ROW(type, 'a', "artifact", "GLOB", OPTION_LIST, artifacts, \

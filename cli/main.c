@@ -21,6 +21,7 @@ static const struct {
 	{ NULL, &check_command },
 	{ NULL, &wait_command },
 	{ NULL, &cancel_command },
+	{ NULL, &put_command },
 	{ "The record", &runs_command },
 	{ NULL, &show_command },
 	{ NULL, &explain_command },

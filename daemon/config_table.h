@@ -32,6 +32,8 @@
 	X(input_bytes,            16 * MIB,  1,    256 * MIB,  "largest stdin or input") \
 	X(files_bytes,            16 * MIB,  1,    40 * MIB,   "all input files together") \
 	X(schema_bytes,           64 << 10,  1,    MIB,        "largest output schema") \
+	X(blob_bytes_per_uid,     64 * MIB,  0,    16 * GIB,   "contents that one uid has sent ahead, kept for its runs") \
+	X(blob_s,                 600,       1,    31536000,   "they leave when they were not used for so many seconds") \
 	X(cache_s,                86400,     0,    31536000,   "so long a result may be told again to who asks for that; 0: never") \
 	X(cache_entries,          10000,     0,    10000000,   "so many results are kept for that, the newest") \
 	X(commit_records,         256,       1,    4096,       "most records that one commit takes; 1: each has its own, which is slower with many callers") \

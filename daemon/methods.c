@@ -58,6 +58,19 @@ void call_error(struct call *call, enum rpc_code code, const char *format, ...)
 	call_free(call);
 }
 
+void call_refuse(struct call *call, const struct job_refusal *refusal)
+{
+	struct value *data = value_map(&call->arena);
+	struct rpc_error error = {
+		.code = RPC_CODE_BAD_REQUEST, .message = refusal->message, .data = data
+	};
+
+	value_map_put(&call->arena, data, "pointer", value_text(&call->arena, refusal->pointer));
+	value_map_put(&call->arena, data, "reason", value_text(&call->arena, refusal->reason));
+	conn_send_error(call->conn, call->msgid, &error);
+	call_free(call);
+}
+
 /* ---- answered at once ----------------------------------------------------------------------- */
 
 static struct value *describe_limits(struct arena *arena, const struct job_limits *limits)
@@ -295,6 +308,8 @@ static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_WAIT] = method_wait,
 	[METHOD_CANCEL] = method_cancel,
 	[METHOD_RUNTIMES] = method_runtimes,
+	[METHOD_BLOB_PUT] = method_blob_put,
+	[METHOD_BLOB_GET] = method_blob_get,
 	[METHOD_RUNS_LIST] = method_from_store,
 	[METHOD_RUNS_GET] = method_from_store,
 	[METHOD_RUNS_OUTPUT] = method_from_store,
@@ -446,19 +461,6 @@ static struct call *call_new(const struct arrival *arrival, const struct method 
 	return call;
 }
 
-static void refuse_params(struct call *call, const struct job_refusal *refusal)
-{
-	struct value *data = value_map(&call->arena);
-	struct rpc_error error = {
-		.code = RPC_CODE_BAD_REQUEST, .message = refusal->message, .data = data
-	};
-
-	value_map_put(&call->arena, data, "pointer", value_text(&call->arena, refusal->pointer));
-	value_map_put(&call->arena, data, "reason", value_text(&call->arena, refusal->reason));
-	conn_send_error(call->conn, call->msgid, &error);
-	call_free(call);
-}
-
 void methods_start(const struct arrival *arrival)
 {
 	const struct method *method = method_find(arrival->message->method);
@@ -487,7 +489,7 @@ void methods_start(const struct arrival *arrival)
 		return;
 	checked = method_check_params(&call->arena, method->id, call->params, &refusal, &err);
 	if (checked > 0)
-		refuse_params(call, &refusal);
+		call_refuse(call, &refusal);
 	else if (checked < 0)
 		call_error(call, RPC_CODE_INTERNAL, "%s", err.text);
 	else

@@ -46,6 +46,8 @@ void call_result(struct call *call, const struct value *result);
 void call_error(struct call *call, enum rpc_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+void call_refuse(struct call *call, const struct job_refusal *refusal); /* bad_request */
+
 /* Waiting calls of a connection that goes. */
 void methods_conn_gone(struct server *server, struct conn *conn);
 
@@ -71,6 +73,11 @@ void call_handed_on(struct call *call);
 
 /* Runs what a record tells of again, for the caller of the call; takes the call (methods_replay.c). */
 void method_replay(struct call *call, const struct value *record);
+
+/* ---- told in methods_blob.c ------------------------------------------------------------------ */
+
+void method_blob_put(struct call *call);
+void method_blob_get(struct call *call);
 
 /* ---- told in methods_store.c: answers read from the store, on a thread ---------------------- */
 

@@ -30,11 +30,8 @@ static enum recall_answer read_run(struct recall *recall, struct store *store)
 		    &recall->err) != 0 ||
 		uid != request->caller.uid)
 		return failed(recall);
-	if (value_get(record, "pruned")) {
-		(void)err_set(&recall->err, ERR_MISSING,
-			"the result of run %s is not kept any more", recall->run_id);
-		return RECALL_FAILED;
-	}
+	if (value_get(record, "pruned"))
+		return RECALL_PRUNED;
 	if (job_result_from_value(&request->arena, record, &recall->result, &recall->err) < 0)
 		return failed(recall);
 	return RECALL_FOUND;
@@ -65,12 +62,7 @@ static enum recall_answer find_cached(struct recall *recall, struct store *store
 
 	if (found)
 		return found < 0 ? RECALL_FAILED : RECALL_NONE;
-	if (read_run(recall, store) == RECALL_FOUND)
-		return RECALL_FOUND;
-	if (recall->err.code != ERR_MISSING)
-		return RECALL_FAILED;
-	recall->err = (struct err)ERR_INIT;
-	return RECALL_NONE; /* its contents have left the store meanwhile: it runs again */
+	return read_run(recall, store); /* what is not whole any more runs again */
 }
 
 static void ask(void *context)

@@ -19,6 +19,7 @@ enum recall_answer {
 	RECALL_NONE,
 	RECALL_OTHER,   /* the id stands for something else */
 	RECALL_UNENDED, /* for the same, and nobody wrote down how it ended */
+	RECALL_PRUNED,  /* for the same, and its result is not kept any more */
 	RECALL_FULL,    /* its caller holds so much already that this does not fit beside it */
 	RECALL_FAILED,  /* the store could not be asked, or what it has cannot be read: `err` */
 };

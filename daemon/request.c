@@ -128,6 +128,8 @@ void request_free(struct request *request)
 	queue_leave(&server->queue, &request->queue);
 	execution_done(&request->execution);
 	buf_done(&request->early);
+	for (size_t i = 0; i < request->pin_count; i++)
+		blob_unref(request->pins[i]);
 	discard(server->closing ? NULL : &server->loop, &request->arena, request->bytes);
 	free(request);
 	if (runtime)

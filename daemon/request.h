@@ -94,7 +94,9 @@ struct request {
 	bool answered;
 	struct job_spec spec;
 	struct job_result result;
-	const struct value *replayed;  /* the record that this repeats, or NULL */
+	const struct value *replayed; /* the record that this repeats, or NULL */
+	struct blob **pins;           /* contents that its files name */
+	size_t pin_count;
 	struct job_refusals *refusals; /* of a check: all of them; NULL: none, or no memory */
 	struct request_failure failure;
 	struct request_kept kept;

@@ -21,6 +21,7 @@
 #include "proto/method.h"
 #include "proto/version.h"
 
+#define SWEEP_MS            60000
 #define GRACE_MS            10000 /* for what runs when the daemon is told to stop */
 #define CANCELED_MS         4000  /* for what was cancelled then to end and be recorded */
 #define EXAMINED_MS         20    /* to look again whether threads are done with outputs */
@@ -135,6 +136,7 @@ static void close_parts(struct server *server)
 	host_stopping();
 	timer_close(server->grace);
 	timer_close(server->watchdog);
+	timer_close(server->sweep);
 	for (unsigned i = 0; i < COUNT_OF(server->signals); i++)
 		uv_close((uv_handle_t *)&server->signals[i], NULL);
 	listener_close(server->listener);
@@ -260,6 +262,14 @@ static void on_warm(void *context, struct runtime *runtime)
 			LOG_INT("ms", clock_ms() - server->started_ms));
 	}
 	stage_queue_serve(server, runtime);
+}
+
+/* What nobody uses any more goes also when nobody comes. */
+static void on_sweep(void *owner)
+{
+	struct server *server = owner;
+
+	blobs_expire(&server->blobs);
 }
 
 static void on_watchdog(void *owner)
@@ -399,6 +409,7 @@ static int start_parts(struct server *server, const struct server_options *optio
 
 	if (ceilings_init(&server->ceilings, config, err) < 0)
 		return -1;
+	blobs_init(&server->blobs, &server->ceilings, config->blob_bytes_per_uid, config->blob_s);
 	queue_init(&server->queue, (unsigned)config->queue_max, (unsigned)config->queue_per_caller,
 		(unsigned)config->running_per_caller);
 	if (meet_spawner(server, options, err) < 0 || method_setup(err) < 0)
@@ -417,6 +428,7 @@ static int start_parts(struct server *server, const struct server_options *optio
 	server->listener = listener_start(server, server->config.socket, err);
 	if (!server->listener)
 		return -1;
+	server->sweep = timer_new(&server->loop, SWEEP_MS, SWEEP_MS, on_sweep, server);
 	if (host_watchdog_ms())
 		server->watchdog = timer_new(
 			&server->loop, host_watchdog_ms(), host_watchdog_ms(), on_watchdog, server);
@@ -461,6 +473,7 @@ int server_run(struct server *server)
 	queue_done(&server->queue);
 	map_done(&server->runs);
 	claims_done(&server->claims);
+	blobs_done(&server->blobs);
 	ceilings_done(&server->ceilings);
 	levers_done(&server->levers);
 	audit_done(&server->audit);

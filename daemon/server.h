@@ -10,6 +10,7 @@
 
 #include "daemon/audit.h"
 #include "daemon/backups.h"
+#include "daemon/blobs.h"
 #include "daemon/ceilings.h"
 #include "daemon/checkup.h"
 #include "daemon/claims.h"
@@ -45,6 +46,8 @@ struct server {
 	struct spawner_link *spawner;
 	struct pool pool;
 	struct claims claims;
+	struct blobs blobs;
+	struct timer *sweep; /* of what is kept for a while */
 	struct policies *policies;
 	struct pattern_book *patterns; /* of secrets */
 	struct inspectors *inspectors;

@@ -12,6 +12,7 @@
 #include "proto/rpc.h"
 #include "proto/version.h"
 
+#define FILES_MOST   1024                /* as run.json has it */
 #define LOOK_AT_ONCE ((size_t)512 << 10) /* of a message and its values: some 1 ms */
 
 /* Which runtimes there are, for a message that helps. */
@@ -235,6 +236,44 @@ static bool looks_elsewhere(struct look *look)
 	return true;
 }
 
+/* ---- contents that were sent ahead -------------------------------------------------------------- */
+
+static void pin(struct request *request, const struct value *file, struct job_blob *ret_blob)
+{
+	const char *sha256 = value_as_text(value_get(file, "blob"));
+	struct blob *blob =
+		sha256 ? blobs_find(&request->server->blobs, request->caller.uid, sha256) : NULL;
+
+	if (!blob || !blob->settled)
+		return;
+	request->pins[request->pin_count++] = blob_ref(blob);
+	*ret_blob = (struct job_blob){ blob->sha256, { blob->data, blob->total } };
+}
+
+/* Those that its files name stay until it has left.  What is not found is refused by name. */
+static void pin_blobs(struct request *request, struct look *look)
+{
+	const struct value *files = value_get(request->params, "files");
+	size_t count = value_is(files, VALUE_LIST) ? files->list.count : 0;
+	struct job_blob *blobs = NULL;
+	bool any = false;
+
+	for (size_t i = 0; i < count && !any; i++)
+		any = value_get(value_at(files, i), "blob") != NULL;
+	if (!any || count > FILES_MOST)
+		return;
+	blobs = arena_array(&request->arena, struct job_blob, count);
+	request->pins = arena_array(&request->arena, struct blob *, count);
+	if (!blobs || !request->pins)
+		return;
+	for (size_t i = 0; i < count; i++)
+		pin(request, value_at(files, i), &blobs[request->pin_count]);
+	look->room = *look->bounds;
+	look->room.blobs = blobs;
+	look->room.blob_count = request->pin_count;
+	look->bounds = &look->room;
+}
+
 enum stage stage_contract(struct request *request)
 {
 	struct look here = { .request = request, .err = ERR_INIT };
@@ -246,6 +285,7 @@ enum stage stage_contract(struct request *request)
 		look = &here;
 	*look = here;
 	look->bounds = bounds_of(request, &look->room);
+	pin_blobs(request, look);
 	if (look != &here && looks_elsewhere(look))
 		return STAGE_WAIT;
 	look_at(look);

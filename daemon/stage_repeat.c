@@ -44,6 +44,21 @@ static enum stage trouble(struct request *request, const char *why)
 	return STAGE_RECORD;
 }
 
+/* It has been done, and nobody knows any more what came of it. */
+static enum stage forgotten(struct request *request, const char *run_id)
+{
+	request->result.outcome = OUTCOME_REFUSED;
+	request->result.ran = RAN_NO;
+	request->failure.pointer = "/id";
+	request->failure.reason = "pruned";
+	request->failure.other_run_id = arena_strdup(&request->arena, run_id);
+	request_fail(request, RPC_CODE_NOT_FOUND,
+		"/id: this was done as run %s, and its result is not kept any more", run_id);
+	request->result.reason = request->failure.message;
+	request_step(request, "contract.refused", "contract", false, request->failure.message);
+	return STAGE_RECORD;
+}
+
 /* It is known, and there is no room for it just now. */
 static enum stage full(struct request *request)
 {
@@ -64,14 +79,30 @@ static enum stage told_again(struct request *request, const struct recall *recal
 	return STAGE_RECORD;
 }
 
+/* Where a request goes when the store has said what its id stands for, and that it is not free. */
+static enum stage told(struct request *request, const struct recall *recall)
+{
+	switch (recall->answer) {
+	case RECALL_FOUND:
+		return told_again(request, recall);
+	case RECALL_OTHER:
+		return conflict(request, recall->run_id);
+	case RECALL_PRUNED:
+		return forgotten(request, recall->run_id);
+	case RECALL_FULL:
+		return full(request);
+	case RECALL_UNENDED:
+		return trouble(request, "it was begun, and its end is not in the record");
+	case RECALL_NONE:
+	case RECALL_FAILED:
+		break;
+	}
+	return trouble(request, recall->err.text);
+}
+
 static void on_recalled(struct request *request, const struct recall *recall)
 {
-	if (recall->answer == RECALL_FOUND)
-		request_enter(request, told_again(request, recall));
-	else if (recall->answer == RECALL_FULL)
-		request_enter(request, full(request));
-	else
-		request_enter(request, trouble(request, recall->err.text));
+	request_enter(request, told(request, recall));
 }
 
 /* One that waited is told what came of the run that it waited for. */
@@ -141,6 +172,13 @@ static void lead(struct request *request)
 	request_enter(request, STAGE_POLICY);
 }
 
+/* Whether the store knows what this id stands for. */
+static bool is_settled(enum recall_answer answer)
+{
+	return answer == RECALL_FOUND || answer == RECALL_OTHER || answer == RECALL_PRUNED ||
+	       answer == RECALL_FULL;
+}
+
 static void on_looked(struct request *request, const struct recall *recall)
 {
 	struct claims *claims = &request->server->claims;
@@ -151,24 +189,13 @@ static void on_looked(struct request *request, const struct recall *recall)
 		return;
 	}
 	claims_leave(claims, &request->claim, &waiting);
-	if (recall->answer == RECALL_FOUND || recall->answer == RECALL_OTHER ||
-		recall->answer == RECALL_FULL)
+	if (is_settled(recall->answer))
 		settle_all(&waiting, recall->content, recall->run_id);
 	else
 		seek_all(&waiting);
-	if (recall->answer == RECALL_FOUND)
-		request_enter(request, told_again(request, recall));
-	else if (recall->answer == RECALL_FULL)
-		request_enter(request, full(request));
-	else if (recall->answer == RECALL_OTHER)
-		request_enter(request, conflict(request, recall->run_id));
-	else if (request->gone)
-		request_enter(request, request_give_up(request));
-	else if (recall->answer == RECALL_UNENDED)
-		request_enter(request,
-			trouble(request, "it was begun, and its end is not in the record"));
-	else
-		request_enter(request, trouble(request, recall->err.text));
+	request_enter(request, request->gone && !is_settled(recall->answer)
+				       ? request_give_up(request)
+				       : told(request, recall));
 }
 
 static enum stage look(struct request *request)

@@ -125,6 +125,12 @@ struct job_entrypoint {
 	const char *file;
 };
 
+/* A content that was sent ahead. */
+struct job_blob {
+	const char *sha256;
+	struct bytes data;
+};
+
 /* Defaults and ceilings for limits, from the configuration. */
 struct job_bounds {
 	struct job_limits standard; /* when the caller names none */
@@ -134,7 +140,9 @@ struct job_bounds {
 	uint64_t files_bytes;
 	uint64_t schema_bytes;
 	const struct job_entrypoint
-		*entrypoints; /* NULL behind the last; before those of job_spec.c */
+		*entrypoints;         /* NULL behind the last; before those of job_spec.c */
+	const struct job_blob *blobs; /* that files may name */
+	size_t blob_count;
 };
 
 /*

@@ -127,13 +127,49 @@ struct taking {
 	uint64_t bytes;
 };
 
+static const struct job_blob *find_blob(const struct job_bounds *bounds, const char *sha256)
+{
+	for (size_t i = 0; sha256 && i < bounds->blob_count; i++)
+		if (strcmp(bounds->blobs[i].sha256, sha256) == 0)
+			return &bounds->blobs[i];
+	return NULL;
+}
+
+/* From the request itself, or sent ahead.  Without bytes: refused. */
+static int take_content(struct job_reader *reader, const struct value *file,
+	const struct place *item, struct bytes *ret_content)
+{
+	const struct value *data = value_get(file, "data"), *blob = value_get(file, "blob");
+	struct place at_data = file_key(item, "data"), at_blob = file_key(item, "blob");
+	const struct job_blob *found;
+
+	if (data && blob)
+		return job_refuse(reader, &at_blob, "conflict", "data and blob exclude each other");
+	if (!data && !blob)
+		return job_refuse(reader, &at_data, "missing", "is required, or a blob");
+	if (data) {
+		*ret_content = job_bytes_of(data);
+		if (!ret_content->data)
+			ret_content->data = "";
+		return 0;
+	}
+	found = find_blob(reader->bounds, value_as_text(blob));
+	if (!found)
+		return job_refuse(reader, &at_blob, "blob",
+			"this content is not here, or not any more: send it with blob.put");
+	*ret_content = found->data;
+	return 0;
+}
+
 static int take_file(
 	struct job_reader *reader, const struct value *file, size_t index, struct taking *taking)
 {
-	const struct value *path = value_get(file, "path"), *data = value_get(file, "data");
+	const struct value *path = value_get(file, "path");
 	struct place files = job_key("files"), item = place_item(&files, index);
 	struct place at_path = file_key(&item, "path"), at_data = file_key(&item, "data");
 	uint64_t mode = FILE_MODE_DEFAULT;
+	struct bytes content = { NULL, 0 };
+	int answer;
 
 	if (!name_is_path(path->text.bytes, path->text.len))
 		return job_refuse(reader, &at_path, "path",
@@ -141,7 +177,10 @@ static int take_file(
 	if (path->text.len > PATH_BYTES_MAX)
 		return refuse_long(reader, &at_path, PATH_BYTES_MAX);
 	taking->paths[taking->count++] = (struct named_path){ path->text.bytes, index + 1 };
-	taking->bytes += data->text.len;
+	answer = take_content(reader, file, &item, &content);
+	if (answer || !content.data)
+		return answer;
+	taking->bytes += content.len;
 	if (taking->bytes > reader->bounds->files_bytes)
 		return job_refuse(reader, &at_data, "too_long",
 			"all files together have at most %llu bytes",
@@ -149,7 +188,7 @@ static int take_file(
 	if (value_get(file, "mode"))
 		(void)number_as_u64(value_get(file, "mode"), &mode);
 	reader->spec.files[reader->spec.file_count++] =
-		(struct job_input_file){ path->text.bytes, job_bytes_of(data), (uint32_t)mode };
+		(struct job_input_file){ path->text.bytes, content, (uint32_t)mode };
 	return 0;
 }
 
@@ -376,7 +415,7 @@ static int take_secret(
 
 int job_take_secrets(struct job_reader *reader)
 {
-	const struct value *secrets = value_get(reader->params, "secrets");
+	const struct value *secrets = job_param(reader, "secrets");
 	size_t total = 0;
 	int answer = 0;
 

@@ -19,6 +19,8 @@ static const struct method methods[METHOD_COUNT] = {
 	{ METHOD_WAIT,           "wait",           METHOD_OWNER_ADMIN, "wait.json",        "result.json" },
 	{ METHOD_CANCEL,         "cancel",         METHOD_OWNER_ADMIN, "run_id.json",      NULL },
 	{ METHOD_RUNTIMES,       "runtimes",       METHOD_ALL,         "none.json",        NULL },
+	{ METHOD_BLOB_PUT,       "blob.put",       METHOD_USER,        "blob.put.json",    NULL },
+	{ METHOD_BLOB_GET,       "blob.get",       METHOD_USER,        "blob.get.json",    NULL },
 	{ METHOD_RUNS_LIST,      "runs.list",      METHOD_OWNER_ADMIN, "runs.list.json",   NULL },
 	{ METHOD_RUNS_GET,       "runs.get",       METHOD_OWNER_ADMIN, "run_id.json",      NULL },
 	{ METHOD_RUNS_OUTPUT,    "runs.output",    METHOD_OWNER_ADMIN, "runs.output.json", NULL },

@@ -60,6 +60,17 @@ static void check_again(struct arena *arena, const struct job_spec *spec)
 		abort();
 }
 
+/* Who asks for all that is wrong is told of something exactly when there is. */
+static void check_all(struct arena *arena, const struct value *params, int answer)
+{
+	struct job_refusals all = { .count = 0 };
+	struct err err = ERR_INIT;
+
+	if (job_spec_refusals(arena, params, &bounds, &all, &err) == 0 && answer >= 0 &&
+		(answer > 0) != (all.count > 0))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct job_refusal refusal = { NULL, NULL, NULL };
@@ -74,6 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		answer = job_spec_from_value(&arena, params, &bounds, &spec, &refusal, &err);
 	if (answer > 0 && (!refusal.pointer || !refusal.reason || !refusal.message))
 		abort();
+	if (params)
+		check_all(&arena, params, answer);
 	if (answer == 0)
 		check_again(&arena, &spec);
 	arena_done(&arena);

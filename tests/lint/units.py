@@ -41,7 +41,7 @@ LISTED = {
            "verify_tables verify_texts walk", PART, STORE),
     **each("daemon/inspector", "filter found imports inspector scopes template trial",
            PART, INSPECTOR),
-    **each("cli", "cmd_audit cmd_audit_verify cmd_backup cmd_cancel cmd_check cmd_explain cmd_export cmd_gc cmd_levers cmd_output cmd_policy cmd_replay "
+    **each("cli", "cmd_audit cmd_audit_verify cmd_backup cmd_cancel cmd_check cmd_explain cmd_export cmd_gc cmd_levers cmd_output cmd_put cmd_policy cmd_replay "
            "cmd_run cmd_runs cmd_runtimes cmd_show "
            "cmd_stats cmd_status cmd_trace cmd_wait cmd_watch", COMMAND, CECTL),
 }
@@ -64,6 +64,7 @@ ELSEWHERE = {
     "daemon/backups.c": (PART, ["tests/scenario/083-export.t"]),
     "daemon/gc.c": (PART, ["tests/scenario/085-gc.t"]),
     "daemon/methods_replay.c": (PART, ["tests/scenario/082-replay.t"]),
+    "daemon/methods_blob.c": (PART, ["tests/unit/test_blobs.c", "tests/scenario/035-blobs.t"]),
     "daemon/methods_store.c": (PART, ["tests/unit/test_methods.c"]),
     "daemon/policy/run_rules.c": (PART, ["tests/unit/test_rulebook.c"]),
     "daemon/caught.c": (PART, ["tests/unit/test_stages.c", "tests/scenario/064-caught.py"]),

@@ -15,7 +15,10 @@ repeats() {
 	sed 's/^/# /' "$work/said"
 }
 
-gone() {
+# The daemon first: it has no time for anything.
+die() {
+	kill -KILL "$(pgrep -f "^ced --spawner-fd.*$ced_state")"
+	daemon_kill
 	for ((tries = 0; tries < 100; tries++)); do
 		pgrep -f "$ced_state" >/dev/null || break
 		sleep 0.1
@@ -45,9 +48,8 @@ for ((tries = 0; tries < 300; tries++)); do
 	grep -q begun "$work/begun" && break
 	sleep 0.1
 done
-daemon_kill
+die
 wait
-gone
 daemon_start
 again=$(cectl run --id answered --json -c 'import os; print(os.urandom(8).hex())')
 is "$(json "$again" 'it["stdout"]')" "$(json "$first" 'it["stdout"]')" "after kill -9 the answered one is told again"
@@ -64,9 +66,8 @@ for round in 1 2 3; do
 	/usr/bin/python3 "$work/032-repeats.py" under_way "$work/noted" "$round" &
 	asking=$!
 	sleep "0.$((2 + RANDOM % 7))"
-	daemon_kill
+	die
 	wait "$asking"
-	gone
 	daemon_start
 	repeats afterwards "$work/noted"
 done

@@ -31,7 +31,7 @@ PROGRAMS = {
 HELPER = [{"path": "helper.py", "data": "import socket\n" + LEAVE}]
 
 # What no program begins by.  A new method belongs here or has a door.
-STARTS_NOTHING = set("""admin.acts admin.block admin.drain admin.kill_all admin.resume admin.status admin.unblock audit.backup
+STARTS_NOTHING = set("""admin.acts admin.block admin.drain admin.gc admin.kill_all admin.resume admin.status admin.unblock audit.backup blob.put blob.get
     audit.checkpoint audit.export audit.key audit.verify cancel events.subscribe hello policies.list policies.show
     policies.test runs.get runs.list
     runs.output runtimes stats wait""".split())
@@ -156,6 +156,12 @@ def deterministic(program):
 @door("run")
 def with_a_contract_on_its_output(program):
     return ask("run", **params(program, output="json", schema={"type": "string"}))
+
+
+@door("run")
+def with_a_file_that_was_sent_ahead(program):
+    sent = ask("blob.put", data=HELPER[0]["data"])["sha256"]
+    return ask("run", **params(program, files=[{"path": "helper.py", "blob": sent}]))
 
 
 @door("run")
