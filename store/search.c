@@ -11,8 +11,8 @@
 #define QUESTION_BYTES ((size_t)4096)
 #define TEXTS_MAX      INT64_C(1000000000)
 
-size_t search_few = 20000;        /* each costs a look for its newest run */
-size_t search_asked_most = 2000;  /* each costs a look into the index */
+size_t search_few = 10000;        /* each costs a look for its newest run */
+size_t search_asked_most = 500;   /* each costs a look into the index */
 size_t search_lead_most = 300000; /* half a second, when a walk has not found anything in less */
 
 static int no_memory(struct err *err)

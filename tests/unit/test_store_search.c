@@ -113,8 +113,8 @@ TEST(words_are_found_whichever_way_is_taken)
 	check_words(&shop);
 	search_asked_most = 1;
 	check_words(&shop);
-	search_few = 20000;
-	search_asked_most = 2000;
+	search_few = 10000;
+	search_asked_most = 500;
 }
 
 TEST(a_text_of_many_runs_is_one_entry)
@@ -350,8 +350,8 @@ TEST(a_search_finds_what_a_look_at_each_run_finds)
 	search_lead_most = 300000;
 	settle(&shop);
 	check_herd(&shop);
-	search_few = 20000;
-	search_asked_most = 2000;
+	search_few = 10000;
+	search_asked_most = 500;
 	check_herd(&shop);
 	herd_done(&herd);
 	forget_seen();
