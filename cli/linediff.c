@@ -141,7 +141,7 @@ static void note_moves(const struct diffing *it, int32_t edits, char *moves)
 static void put_moves(struct diffing *it, const char *moves, int32_t edits)
 {
 	size_t left = it->from;
-	size_t right = it->from;
+	size_t right = left;
 
 	for (int32_t i = 0; i <= edits; i++) {
 		/* Diagonals are followed only as far as the path of that many edits did. */

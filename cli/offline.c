@@ -35,7 +35,7 @@ static int check_params(struct cli *cli, const struct method *method, const stru
 static int ask(struct cli *cli, const struct store_question *question,
 	const struct value **ret_result, struct err *err)
 {
-	struct store_answer answer;
+	struct store_answer answer = { NULL, RPC_CODE_INTERNAL };
 	int r = store_answer(cli->copy, question, &cli->arena, &answer, err);
 
 	if (r < 0)

@@ -7,10 +7,10 @@
 #include "cli/commands.h"
 
 /*
- * As client_call(): 0 with the result, 1 with the error {code, message}, -1 with *err.  What only
- * a daemon can do is refused.
+ * Asks the method of that name, as client_call(): 0 with the result, 1 with the error {code,
+ * message}, -1 with *err.  What only a daemon can do is refused.
  */
-int offline_call(struct cli *cli, const char *method, const struct value *params,
+int offline_call(struct cli *cli, const char *name, const struct value *params,
 	const struct value **ret_result, struct err *err);
 
 /* Whether the file is a store and every page of it is sound; how many runs are in it. */

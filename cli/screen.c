@@ -51,7 +51,7 @@ static void on_deadly(int number)
 {
 	give();
 	(void)signal(number, SIG_DFL);
-	(void)raise(number);
+	(void)kill(getpid(), number);
 }
 
 static void handle(int number, void (*handler)(int))
@@ -70,7 +70,7 @@ static void on_stop(int number)
 
 	give();
 	(void)signal(number, SIG_DFL);
-	(void)raise(number);
+	(void)kill(getpid(), number);
 	(void)sigemptyset(&stop);
 	(void)sigaddset(&stop, number);
 	(void)sigprocmask(SIG_UNBLOCK, &stop, NULL);

@@ -1,7 +1,5 @@
 #include "cli/spark.h"
 
-#include <string.h>
-
 #include "proto/base/container.h"
 
 #define LEVELS    9 /* the first is nothing */
@@ -35,10 +33,8 @@ const char *spark_text(
 			highest = numbers[i];
 	}
 	for (size_t i = 0; i < count; i++) {
-		const char *bar = bars[level_of(numbers[i], highest)];
-
-		memcpy(text + len, bar, strlen(bar));
-		len += strlen(bar);
+		for (const char *bar = bars[level_of(numbers[i], highest)]; *bar; bar++)
+			text[len++] = *bar;
 	}
 	return text;
 }

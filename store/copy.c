@@ -5,6 +5,7 @@
  * without locks, and its exclusive mode, in which the index of the log lies in memory of this process.
  * So a folder that may only be read will do, and is left as it was.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -44,11 +45,14 @@ static int find_file(struct store *store, const char *path, struct err *err)
 /* A daemon holds the lock of the folder that it writes to. */
 static int check_nobody_writes(const struct store *store, struct err *err)
 {
-	const char *slash = strrchr(store->path, '/');
+	const char *slash;
 	auto_free char *path = NULL;
 	auto_fd int fd = -1;
-	int len = slash ? (int)(slash - store->path) : 1;
+	int len;
 
+	assert(store->path);
+	slash = strrchr(store->path, '/');
+	len = slash ? (int)(slash - store->path) : 1;
 	if (asprintf(&path, "%.*s/" LOCK_FILE, len, slash ? store->path : ".") < 0)
 		return err_set(err, ERR_MEMORY, "the store: no memory");
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
