@@ -244,7 +244,8 @@ enum stage stage_repeat(struct request *request)
 {
 	const struct job_hashes hashes = { request->result.code_hash, request->result.input_hash };
 
-	if (!request->spec.id || request->is_check)
+	/* Who has its id already comes by here again: it was decided on the way, or before a restart. */
+	if (!request->spec.id || request->is_check || request->claim.leads)
 		return STAGE_POLICY;
 	job_action_digest(&request->spec, &hashes, request->claim.content);
 	return seek(request);
