@@ -1,6 +1,5 @@
 #include "daemon/config.h"
 
-#include <confuse.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/complaint.h"
+#include "daemon/config_parts.h"
 #include "daemon/profiles.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
@@ -176,11 +176,15 @@ static int read_number(const char *name, const char *text, uint64_t *ret_number)
 }
 
 /* Called by libconfuse for each number that it reads. */
-static int on_number(cfg_t *section, cfg_opt_t *option, const char *text, void *ret)
+int config_on_number(cfg_t *section, cfg_opt_t *option, const char *text, void *ret)
 {
 	const struct number_rule *rule = rule_of(cfg_name(section), option->name);
+	struct number_rule own = { .name = option->name };
 	uint64_t number = 0;
 
+	if (!strcmp(cfg_name(section), "alert") &&
+		config_alert_bounds(option->name, &own.lowest, &own.highest))
+		rule = &own;
 	if (!rule || read_number(rule->name, text, &number) < 0) {
 		cfg_error(section, "%s: \"%s\" is not a number (%s)", option->name, text,
 			ends_with(option->name, "_ms") ? "or a time such as 5s"
@@ -199,9 +203,9 @@ static int on_number(cfg_t *section, cfg_opt_t *option, const char *text, void *
 /* ---- the file -------------------------------------------------------------------------------- */
 
 #define LIMIT_OPTION(name, otherwise, ceiling, lowest, highest, meaning) \
-	CFG_INT_CB(#name, 0, CFGF_NODEFAULT, on_number),
+	CFG_INT_CB(#name, 0, CFGF_NODEFAULT, config_on_number),
 #define NUMBER_OPTION(name, otherwise, lowest, highest, meaning) \
-	CFG_INT_CB(#name, 0, CFGF_NODEFAULT, on_number),
+	CFG_INT_CB(#name, 0, CFGF_NODEFAULT, config_on_number),
 #define TEXT_OPTION(name, otherwise, meaning) CFG_STR(#name, NULL, CFGF_NODEFAULT),
 
 static cfg_opt_t limit_options[] = { CONFIG_LIMITS(LIMIT_OPTION) CFG_END() };
@@ -224,8 +228,8 @@ static cfg_opt_t runtime_options[] = {
 	CFG_STR_LIST("errors", NULL, CFGF_NODEFAULT),
 	CFG_STR_LIST("preload", NULL, CFGF_NODEFAULT),
 	CFG_STR_LIST("binds", NULL, CFGF_NODEFAULT),
-	CFG_INT_CB("workers_min", 0, CFGF_NODEFAULT, on_number),
-	CFG_INT_CB("workers_max", 0, CFGF_NODEFAULT, on_number),
+	CFG_INT_CB("workers_min", 0, CFGF_NODEFAULT, config_on_number),
+	CFG_INT_CB("workers_max", 0, CFGF_NODEFAULT, config_on_number),
 	CFG_BOOL("processes", cfg_false, CFGF_NODEFAULT),
 	CFG_BOOL("off", cfg_false, CFGF_NODEFAULT),
 	CFG_END(),
@@ -243,6 +247,7 @@ static cfg_opt_t options[] = {
 	CFG_SEC("limits", limit_options, CFGF_NONE),
 	CFG_SEC("most", limit_options, CFGF_NONE),
 	CFG_SEC("runtime", runtime_options, CFGF_TITLE | CFGF_MULTI),
+	CFG_SEC("alert", config_alert_options, CFGF_TITLE | CFGF_MULTI),
 	CFG_SEC("for_policy", allowance_options, CFGF_TITLE | CFGF_MULTI),
 	CFG_SEC("for_uid", allowance_options, CFGF_TITLE | CFGF_MULTI),
 	CFG_SEC("for_gid", allowance_options, CFGF_TITLE | CFGF_MULTI),
@@ -274,7 +279,7 @@ static void take_numbers(
 				(uint64_t)cfg_getint(section, rules[i].name);
 }
 
-static int take_text(char *text, size_t size, const char *name, const char *given, struct err *err)
+int config_take_text(char *text, size_t size, const char *name, const char *given, struct err *err)
 {
 	if (strlen(given) >= size)
 		return err_set(err, ERR_INVALID, "%s: longer than %zu bytes", name, size - 1);
@@ -286,8 +291,8 @@ static int take_texts(struct config *config, cfg_t *cfg, struct err *err)
 {
 	for (size_t i = 0; i < COUNT_OF(texts); i++)
 		if (cfg_size(cfg, texts[i].name) &&
-			take_text(text_at(config, texts[i].offset), CONFIG_TEXT_MAX, texts[i].name,
-				cfg_getstr(cfg, texts[i].name), err) < 0)
+			config_take_text(text_at(config, texts[i].offset), CONFIG_TEXT_MAX,
+				texts[i].name, cfg_getstr(cfg, texts[i].name), err) < 0)
 			return -1;
 	return 0;
 }
@@ -417,8 +422,8 @@ static int take_forms(struct config_runtime *runtime, cfg_t *section, struct err
 			return err_set(err, ERR_INVALID,
 				"errors: \"%s\" is no form with %%l and some of %%f %%c %%m %%x %%M",
 				form);
-		if (take_text(runtime->forms[i], sizeof(runtime->forms[i]), "errors", form, err) <
-			0)
+		if (config_take_text(
+			    runtime->forms[i], sizeof(runtime->forms[i]), "errors", form, err) < 0)
 			return -1;
 	}
 	if (is_given(section, "errors"))
@@ -473,7 +478,7 @@ static int take_runtime_texts(struct config_runtime *runtime, cfg_t *section, st
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
 		if (cfg_size(section, rows[i].name) &&
-			take_text(rows[i].text, rows[i].size, rows[i].name,
+			config_take_text(rows[i].text, rows[i].size, rows[i].name,
 				cfg_getstr(section, rows[i].name), err) < 0)
 			return -1;
 	if (!runtime->interpreter[0])
@@ -511,8 +516,8 @@ static int take_runtime(struct config *config, cfg_t *section, struct err *err)
 		return err_set(err, ERR_INVALID, "binds: more than %u",
 			CONFIG_BINDS_MAX - runtime->bind_count);
 	for (unsigned i = 0; i < binds; i++)
-		if (take_text(runtime->binds[runtime->bind_count++], CONFIG_TEXT_MAX, "binds",
-			    cfg_getnstr(section, "binds", i), err) < 0)
+		if (config_take_text(runtime->binds[runtime->bind_count++], CONFIG_TEXT_MAX,
+			    "binds", cfg_getnstr(section, "binds", i), err) < 0)
 			return -1;
 	for (size_t i = 0; i < COUNT_OF(word_lists); i++)
 		if (take_words(runtime, section, &word_lists[i], err) < 0)
@@ -610,8 +615,8 @@ static int take_allowance(
 	if (config->allowance_count == CONFIG_ALLOWANCES_MAX)
 		return err_set(err, ERR_INVALID, "more than %d of them", CONFIG_ALLOWANCES_MAX);
 	allowance->whom = whom;
-	if (take_text(allowance->name, sizeof(allowance->name), "name", cfg_title(section), err) <
-		0)
+	if (config_take_text(
+		    allowance->name, sizeof(allowance->name), "name", cfg_title(section), err) < 0)
 		return -1;
 	set = take_some(&allowance->limits, cfg_getsec(section, "limits"), limits, COUNT_OF(limits),
 		offsetof(struct config, limits));
@@ -648,6 +653,8 @@ static int take_all(struct config *config, cfg_t *cfg, struct err *err)
 		if (take_runtime(config, section, err) < 0)
 			return err_wrap(err, "runtime %s", cfg_title(section));
 	}
+	if (config_take_alerts(config, cfg, err) < 0)
+		return -1;
 	return take_allowances(config, cfg, err);
 }
 

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "daemon/alert_rule.h"
 #include "daemon/config_table.h"
 #include "daemon/layers.h"
 #include "daemon/roles.h"
@@ -90,6 +91,8 @@ struct config {
 	struct roles roles;        /* who is user, approver, administrator */
 	struct config_allowance allowances[CONFIG_ALLOWANCES_MAX];
 	unsigned allowance_count;
+	struct alert_rule alerts[ALERT_RULES_MAX];
+	unsigned alert_count;
 	struct config_runtime runtimes[CONFIG_RUNTIMES_MAX];
 	unsigned runtime_count;
 };

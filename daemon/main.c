@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/lockdown.h"
+#include "daemon/runner.h"
 #include "daemon/server.h"
 #include "proto/version.h"
 
@@ -23,6 +24,7 @@ static const struct option long_options[] = {
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "settings", no_argument, NULL, 'S' },
 	{ "in-force", no_argument, NULL, 'F' },
+	{ "alerts", no_argument, NULL, 'A' },
 	{ "version", no_argument, NULL, 'V' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -31,10 +33,12 @@ static const struct option long_options[] = {
 static const char help[] =
 	"usage: ced-spawner [--user NAME] -- [--config FILE] [--socket PATH] [--state DIR] [--verbose]\n"
 	"       ced --settings | --in-force [--config FILE] | --version | --help\n"
+	"       ced --alerts [--config FILE] [--socket PATH]\n"
 	"\n"
 	"ced runs programs that agents send, in jails.  ced-spawner starts it; on its own it only\n"
 	"tells about itself.\n"
 	"\n"
+	"  --alerts        hears the daemon's alerts and starts their commands\n"
 	"  --config FILE   settings; `ced --settings` lists them all, --in-force what came of FILE\n"
 	"  --socket PATH   where clients connect\n"
 	"  --state DIR     folder of the audit store\n"
@@ -66,10 +70,28 @@ static int print_in_force(const char *path)
 	return EXIT_SUCCESS;
 }
 
+static int start_commands(const struct server_options *options)
+{
+	static struct config config;
+	struct err err = ERR_INIT;
+
+	config_init(&config);
+	if ((options->config_path && config_load(&config, options->config_path, &err) < 0) ||
+		config_finish(&config, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		return EXIT_FAILURE;
+	}
+	if (options->socket_path)
+		cut_printf(config.socket, sizeof(config.socket), "%s", options->socket_path);
+	log_start("ced-alerts", LOG_LEVEL_INFO);
+	return runner_run(&config);
+}
+
 /* -1: go on; else the exit status. */
 static int read_options(int argc, char **argv, struct server_options *ret, enum log_level *level)
 {
 	bool in_force = false;
+	bool alerts = false;
 	int letter;
 
 	while ((letter = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
@@ -98,6 +120,9 @@ static int read_options(int argc, char **argv, struct server_options *ret, enum 
 		case 'F':
 			in_force = true; /* --config may follow */
 			break;
+		case 'A':
+			alerts = true;
+			break;
 		case 'V':
 			puts("ced " CED_VERSION);
 			return EXIT_SUCCESS;
@@ -109,6 +134,8 @@ static int read_options(int argc, char **argv, struct server_options *ret, enum 
 			return EXIT_FAILURE;
 		}
 	}
+	if (alerts)
+		return start_commands(ret);
 	return in_force ? print_in_force(ret->config_path) : -1;
 }
 

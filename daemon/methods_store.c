@@ -160,6 +160,7 @@ static struct value *status_of(struct call *call, struct value *store_status_map
 	value_map_put(arena, map, "roles", roles_describe(&server->config.roles, arena));
 	value_map_put(arena, map, "allowances", allowances_describe(&server->config, arena));
 	value_map_put(arena, map, "store", store_status_map);
+	value_map_put(arena, map, "alerts", alerts_describe(&server->alerts, arena));
 	value_map_put(arena, map, "gc", gc_describe(&server->gc, arena));
 	value_map_put(arena, map, "check", checkup_describe(&server->checkup, arena));
 	value_map_put(arena, map, "clock", wallclock_describe(&server->wallclock, arena));

@@ -356,6 +356,7 @@ static int start_care(struct server *server, uint64_t newest_ms, struct err *err
 	if (!server->caretaker)
 		return -1;
 	checkup_start(&server->checkup, &server->loop, server->caretaker, server->config.check_ms);
+	alerts_init(&server->alerts, server);
 	backups_start(&server->backups, server);
 	gc_start(&server->gc, server);
 	wallclock_start(&server->wallclock, &server->loop, newest_ms, &server->ids);
@@ -476,6 +477,7 @@ int server_run(struct server *server)
 	blobs_done(&server->blobs);
 	ceilings_done(&server->ceilings);
 	levers_done(&server->levers);
+	alerts_done(&server->alerts);
 	audit_done(&server->audit);
 	pattern_book_free(server->patterns);
 	(void)uv_loop_close(&server->loop);

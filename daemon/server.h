@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "daemon/alerts.h"
 #include "daemon/audit.h"
 #include "daemon/backups.h"
 #include "daemon/blobs.h"
@@ -57,6 +58,7 @@ struct server {
 	struct checkup checkup;
 	struct backups backups;
 	struct gc gc;
+	struct alerts alerts;
 	struct wallclock wallclock;
 	struct listener *listener;
 	struct queue queue;

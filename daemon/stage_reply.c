@@ -116,8 +116,10 @@ enum stage stage_reply(struct request *request)
 	struct rpc_error error;
 	struct value *result;
 
-	if (!request->is_check)
+	if (!request->is_check) {
 		event_run_ended(request);
+		alerts_run_ended(&server->alerts, request);
+	}
 	stage_repeat_over(request);
 	/* What `check` finds out about the request is its answer; trouble of ours is an error. */
 	if (request->failure.set && !(request->is_check && request->failure.pointer)) {

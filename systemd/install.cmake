@@ -20,7 +20,8 @@ set(CED_ETC ${CED_ETC}/ced)
 set(CED_LIB ${CMAKE_INSTALL_PREFIX}/lib)
 
 configure_file(${ced_systemd}/ced.service.in ${ced_made}/ced.service @ONLY)
-file(INSTALL ${ced_made}/ced.service ${ced_systemd}/ced.slice
+configure_file(${ced_systemd}/ced-alerts.service.in ${ced_made}/ced-alerts.service @ONLY)
+file(INSTALL ${ced_made}/ced.service ${ced_made}/ced-alerts.service ${ced_systemd}/ced.slice
 	DESTINATION ${CED_LIB}/systemd/system)
 file(INSTALL ${ced_systemd}/ced.sysusers DESTINATION ${CED_LIB}/sysusers.d RENAME ced.conf)
 file(INSTALL ${ced_systemd}/ced.tmpfiles DESTINATION ${CED_LIB}/tmpfiles.d RENAME ced.conf)

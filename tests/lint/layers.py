@@ -43,7 +43,7 @@ ROOMS = {
     "sqlite3": ("store/",),
     "zstd": ("store/",),
     "uv": ("daemon/",),
-    "confuse": ("daemon/config.c",),
+    "confuse": ("daemon/config.c", "daemon/config_alerts.c", "daemon/config_parts.h"),
     "systemd/": ("daemon/host.c",),
     "utf8proc": ("daemon/inspector/names.c",),
     "tree_sitter/": ("daemon/inspector/syntax.c",),

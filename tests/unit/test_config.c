@@ -273,6 +273,36 @@ TEST(what_is_in_force_is_printed_as_names_and_values)
 	free(text);
 }
 
+TEST(alerts_are_read_and_what_makes_no_sense_is_refused)
+{
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(
+		parse("alert denials { outcome = {\"policy_denied\", \"refused\"} per = \"agent\"\n"
+		      "  count = 5 within_ms = 10min command = {\"/bin/true\", \"a b\"} }\n"
+		      "alert new { agent = \"billing\" uid = 1000 new_code = true }\n",
+			&err),
+		0);
+	CHECK_EQ_INT(config.alert_count, 2);
+	CHECK_STR(config.alerts[0].name, "denials");
+	CHECK_EQ_INT(
+		config.alerts[0].outcomes, 1U << OUTCOME_POLICY_DENIED | 1U << OUTCOME_REFUSED);
+	CHECK_EQ_INT(config.alerts[0].per, ALERT_PER_AGENT);
+	CHECK_EQ_INT(config.alerts[0].count, 5);
+	CHECK_EQ_INT(config.alerts[0].within_ms, 600000);
+	CHECK_EQ_INT(config.alerts[0].rest_ms, 60000);
+	CHECK_EQ_INT(config.alerts[0].word_count, 2);
+	CHECK_STR(config.alerts[0].words[1], "a b");
+	CHECK(!config.alerts[0].has_uid && config.alerts[1].has_uid);
+	CHECK_EQ_INT(config.alerts[1].uid, 1000);
+	CHECK(config.alerts[1].new_code);
+	expect_refused("alert x { outcome = {\"bad\"} }", "bad");
+	expect_refused("alert x { command = {\"true\"} }", "absolute");
+	expect_refused("alert x { per = \"moon\" }", "moon");
+	expect_refused("alert x { count = 0 }", "outside");
+	expect_refused("alert x { rest_ms = 5mb }", "not a number");
+}
+
 TEST(numbers_of_their_own_are_read_and_what_makes_no_sense_is_refused)
 {
 	struct err err = ERR_INIT;

@@ -1,0 +1,38 @@
+/*
+ * Tells of what the administrator wants to hear of: rules of the configuration (alert_rule.h) are
+ * held against each run that is on the record.  One that applies is an event for those who subscribed,
+ * an entry with fields in the journal and a line in the log.  Commands are started by a service of its
+ * own that hears the events (runner.h).  Nothing here holds a run up: it has been recorded, and its answer does not wait.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "daemon/alert_rule.h"
+#include "daemon/loop.h"
+#include "proto/base/map.h"
+#include "proto/value.h"
+
+struct request;
+struct server;
+
+struct alerts {
+	struct server *server;
+	const struct alert_rule *rules;
+	unsigned count;
+	struct map tallies; /* rule and whom -> struct tally */
+	struct map seen;    /* digests of programs and who ran them -> anything */
+	/* since the start, for admin.status */
+	uint64_t raised;
+	int64_t last_wall_us;
+	char last[64];
+};
+
+void alerts_init(struct alerts *alerts, struct server *server);
+void alerts_done(struct alerts *alerts);
+
+/* It is on the record. */
+void alerts_run_ended(struct alerts *alerts, const struct request *request);
+
+/* {rules, raised, last?, last_us?} for admin.status. */
+struct value *alerts_describe(const struct alerts *alerts, struct arena *arena);
