@@ -96,15 +96,15 @@ static int raise_alarm(struct audit *audit, struct store *store, struct err *err
 
 static int look_at_start(struct audit *audit, struct store *store, struct err *err)
 {
-	auto_free char *text = NULL;
-	size_t len = 0;
+	struct second_piece piece = { NULL, 0, 0, 0 };
+	struct store_trust trust = { .public_key = signer_public(audit->signer) };
 	int r;
 
-	if (second_file_read(audit->path, AUDIT_SECOND_MAX, &text, &len, err) < 0)
+	if (second_file_read(audit->path, -1, &piece, err) < 0)
 		return -1;
-	r = store_rolled_back(store,
-		&(struct store_trust){ signer_public(audit->signer), { text, len } }, audit->alarm,
-		sizeof(audit->alarm), err);
+	trust.second = (struct bytes){ piece.text, piece.len };
+	r = store_rolled_back(store, &trust, audit->alarm, sizeof(audit->alarm), err);
+	free(piece.text);
 	if (r < 0)
 		return -1;
 	return r > 0 ? raise_alarm(audit, store, err) : 0;
@@ -337,14 +337,18 @@ void method_audit_key(struct call *call)
 	call_result(call, map);
 }
 
-int audit_trust(
-	const struct audit *audit, char **ret_text, struct store_trust *ret_trust, struct err *err)
+int audit_trust(const struct audit *audit, int64_t from, char **ret_text,
+	struct store_trust *ret_trust, struct err *err)
 {
-	size_t len = 0;
+	struct second_piece piece = { NULL, 0, 0, 0 };
 
-	if (second_file_read(audit->path, AUDIT_SECOND_MAX, ret_text, &len, err) < 0)
+	if (second_file_read(audit->path, from - 1, &piece, err) < 0)
 		return -1;
-	*ret_trust = (struct store_trust){ signer_public(audit->signer), { *ret_text, len } };
+	*ret_text = piece.text;
+	*ret_trust = (struct store_trust){ .public_key = signer_public(audit->signer),
+		.second = { piece.text, piece.len },
+		.second_at = piece.at,
+		.second_of = piece.of };
 	return 0;
 }
 

@@ -21,8 +21,6 @@
 struct call;
 struct server;
 
-#define AUDIT_SECOND_MAX ((size_t)256 << 20) /* so much of the second file is read */
-
 struct audit {
 	struct server *server;
 	struct signer *signer;
@@ -55,9 +53,12 @@ void audit_done(struct audit *audit); /* after it; may be called without audit_o
 void method_audit_key(struct call *call);
 void method_audit_checkpoint(struct call *call);
 
-/* On a thread: what is to be trusted when the store is verified; *ret_text is given (free). */
-int audit_trust(
-	const struct audit *audit, char **ret_text, struct store_trust *ret_trust, struct err *err);
+/*
+ * On a thread: what is to be trusted when the store is verified, with the second file from byte `from`
+ * on (from 1; 0: its end).  *ret_text is given (free).
+ */
+int audit_trust(const struct audit *audit, int64_t from, char **ret_text,
+	struct store_trust *ret_trust, struct err *err);
 
 /* {file, key, links, at_us, alarm, trouble} for admin.status. */
 struct value *audit_describe(const struct audit *audit, struct arena *arena);

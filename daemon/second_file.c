@@ -1,7 +1,9 @@
 #include "daemon/second_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,16 +43,48 @@ int second_file_append(const char *path, const char *line, struct err *err)
 	return fdatasync(fd) < 0 ? err_sys(err, "%s", path) : 0;
 }
 
-int second_file_read(
-	const char *path, size_t most, char **ret_text, size_t *ret_len, struct err *err)
+static int read_piece(int fd, struct second_piece *piece)
 {
-	struct err why = ERR_INIT;
+	size_t most = (size_t)(piece->of - piece->at);
 
-	if (read_file(path, most, ret_text, ret_len, &why) == 0)
-		return 0;
-	if (why.code != ERR_MISSING)
-		return err_pass(err, &why);
-	*ret_text = calloc(1, 1);
-	*ret_len = 0;
-	return *ret_text ? 0 : err_set(err, ERR_MEMORY, "no memory for %s", path);
+	if (most > SECOND_PIECE)
+		most = SECOND_PIECE;
+	piece->text = calloc(1, most + 1);
+	if (!piece->text)
+		return -1;
+	while (piece->len < most) {
+		ssize_t got = pread(fd, piece->text + piece->len, most - piece->len,
+			piece->at + (off_t)piece->len);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return (int)got;
+		piece->len += (size_t)got;
+	}
+	return 0;
+}
+
+int second_file_read(const char *path, int64_t at, struct second_piece *ret_piece, struct err *err)
+{
+	auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct second_piece piece = { NULL, 0, 0, 0 };
+	struct stat st;
+
+	if ((fd < 0 && errno != ENOENT) || (fd >= 0 && fstat(fd, &st) < 0))
+		return err_sys(err, "%s", path);
+	if (fd >= 0 && !S_ISREG(st.st_mode))
+		return err_set(err, ERR_INVALID, "%s is no ordinary file", path);
+	piece.of = fd < 0 ? 0 : st.st_size;
+	piece.at = at >= 0 ? at : piece.of - (int64_t)SECOND_PIECE;
+	if (piece.at < 0)
+		piece.at = 0;
+	if (piece.at > piece.of)
+		piece.at = piece.of;
+	if (read_piece(fd, &piece) < 0) {
+		free(piece.text);
+		return err_sys(err, "%s", path);
+	}
+	*ret_piece = piece;
+	return 0;
 }

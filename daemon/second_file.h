@@ -5,12 +5,21 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "proto/base/err.h"
 
 /* Appends the line and its end, behind a whole line, and waits until it is on the disk. */
 int second_file_append(const char *path, const char *line, struct err *err);
 
-/* All of it, given (free); an empty text when there is no such file. */
-int second_file_read(
-	const char *path, size_t most, char **ret_text, size_t *ret_len, struct err *err);
+/* A piece of the file. */
+struct second_piece {
+	char *text; /* given (free) */
+	size_t len;
+	int64_t at; /* where it begins */
+	int64_t of; /* how long the file is */
+};
+
+/* At most SECOND_PIECE bytes from `at` on; negative: of its end.  Nothing when there is no such file. */
+#define SECOND_PIECE ((size_t)16 << 20)
+int second_file_read(const char *path, int64_t at, struct second_piece *ret_piece, struct err *err);

@@ -202,7 +202,7 @@ static int answer_export(struct asking *asking, struct err *err)
 static struct store_trust trust_of(const struct asking *asking, uint8_t key[SIGN_PUBLIC_LEN])
 {
 	const struct store_trust *known = asking->question->trust;
-	struct store_trust trust = { NULL, { NULL, 0 } };
+	struct store_trust trust = { .public_key = NULL };
 	const struct value *second = value_get(asking->question->params, "second");
 	const char *text = text_of(asking, "key");
 
@@ -210,8 +210,11 @@ static struct store_trust trust_of(const struct asking *asking, uint8_t key[SIGN
 		trust = *known;
 	if (text && sign_key_from_text(text, key) == 0)
 		trust.public_key = key;
-	if (value_is(second, VALUE_TEXT))
+	if (value_is(second, VALUE_TEXT)) {
 		trust.second = (struct bytes){ second->text.bytes, second->text.len };
+		trust.second_at = 0;
+		trust.second_of = 0;
+	}
 	return trust;
 }
 

@@ -81,7 +81,11 @@ static int insert_link(struct store *store, enum chain_kind kind, int64_t subjec
 int chain_add(struct store *store, enum chain_kind kind, int64_t subject, struct err *err)
 {
 	uint8_t digest[DIGEST_LEN];
-	int r = canon_digest(store, kind, subject, true, digest, err);
+	int r;
+
+	if (store->chain.links == INT64_MAX)
+		return err_set(err, ERR_CORRUPT, "the store: somebody has put an end to the chain");
+	r = canon_digest(store, kind, subject, true, digest, err);
 
 	if (r > 0)
 		return err_set(err, ERR_CORRUPT,

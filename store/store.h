@@ -232,7 +232,9 @@ enum store_part store_part_of(const char *word);
 /* What comes from elsewhere and the store is held against. */
 struct store_trust {
 	const uint8_t *public_key; /* that checkpoints are signed with; NULL: whatever they name */
-	struct bytes second;       /* the second file */
+	struct bytes second;       /* of the second file ... */
+	int64_t second_at;         /* from this byte on, where a line begins ... */
+	int64_t second_of;         /* of so many; 0: it is all there */
 };
 
 /* The part of the store to look at: what is numbered `from` or higher, at most `count` of it. */

@@ -117,7 +117,8 @@ static int check_record(struct walking *walking, const struct link *link, struct
 	if (chain_word(link->kind))
 		r = canon_digest(verify->store, (enum chain_kind)link->kind, link->subject, false,
 			digest, &why);
-	if (r < 0 && why.code != ERR_CORRUPT)
+	/* A record that is made too large to read is as broken as one that cannot be read. */
+	if (r < 0 && why.code != ERR_CORRUPT && why.code != ERR_MEMORY && why.code != ERR_TOO_BIG)
 		return err_pass(err, &why);
 	if (r < 0)
 		r = 2;

@@ -132,21 +132,28 @@ static int check_line(
 
 int verify_second(struct verify *verify, struct err *err)
 {
-	const char *text = verify->trust ? verify->trust->second.data : NULL;
-	size_t len = text ? verify->trust->second.len : 0;
-	size_t at = (size_t)(verify->from - 1);
+	const struct store_trust *trust = verify->trust;
+	const char *text = trust ? trust->second.data : NULL;
+	int64_t len = text ? (int64_t)trust->second.len : 0;
+	int64_t begins = trust ? trust->second_at : 0;
+	int64_t at = verify->from - 1 - begins;
 
-	verify->of = (int64_t)len;
+	if (at < 0)
+		at = 0;
+	verify->of = trust && trust->second_of ? trust->second_of : len;
 	while (at < len && verify->checked < verify->count) {
-		const char *end = memchr(text + at, '\n', len - at);
-		size_t line = end ? (size_t)(end - text) - at : len - at;
+		const char *end = memchr(text + at, '\n', (size_t)(len - at));
+		int64_t line = end ? end - text - at : len - at;
 
-		if (line && check_line(verify, text + at, line, (int64_t)at, err) < 0)
+		/* The rest of it stands in the next piece. */
+		if (!end && begins + len < verify->of && at)
+			break;
+		if (line && check_line(verify, text + at, (size_t)line, begins + at, err) < 0)
 			return -1;
 		at += line + 1;
 		verify->checked++;
 	}
-	verify->next = at < len ? (int64_t)at + 1 : 0;
+	verify->next = begins + at < verify->of ? begins + at + 1 : 0;
 	return 0;
 }
 

@@ -258,7 +258,7 @@ static int look(struct verify *verify, const struct check *check, struct err *er
 
 	if (r == 0)
 		return 0;
-	if (why.code != ERR_CORRUPT)
+	if (why.code != ERR_CORRUPT && why.code != ERR_MEMORY && why.code != ERR_TOO_BIG)
 		return err_pass(err, &why);
 	(void)verify_problem(verify, "unreadable", "%s", why.text);
 	return 0;

@@ -25,14 +25,14 @@ static void clear_up(void)
 
 static void expect_text(const char *hoped)
 {
-	char *text = NULL;
-	size_t len = 0;
+	struct second_piece piece;
 	bool same;
 
-	CHECK_EQ_INT(second_file_read(path, 1000, &text, &len, NULL), 0);
-	same = len == strlen(hoped) && memcmp(text, hoped, len) == 0;
-	free(text);
+	CHECK_EQ_INT(second_file_read(path, 0, &piece, NULL), 0);
+	same = piece.len == strlen(hoped) && memcmp(piece.text, hoped, piece.len) == 0;
+	free(piece.text);
 	CHECK(same);
+	CHECK_EQ_INT(piece.of, strlen(hoped));
 }
 
 TEST(a_file_that_is_not_there_is_empty)
@@ -62,6 +62,27 @@ TEST(a_line_that_was_torn_does_not_take_the_next_along)
 	(void)fclose(file);
 	CHECK_EQ_INT(second_file_append(path, "two", NULL), 0);
 	expect_text("one\nhalf a li\ntwo\n");
+	clear_up();
+}
+
+TEST(a_piece_begins_where_it_is_asked_for_and_an_end_is_the_end)
+{
+	struct second_piece piece;
+
+	make_folder();
+	CHECK_EQ_INT(second_file_append(path, "one", NULL), 0);
+	CHECK_EQ_INT(second_file_append(path, "two", NULL), 0);
+	CHECK_EQ_INT(second_file_read(path, 4, &piece, NULL), 0);
+	CHECK_STR(piece.text, "two\n");
+	CHECK_EQ_INT(piece.at, 4);
+	CHECK_EQ_INT(piece.of, 8);
+	free(piece.text);
+	CHECK_EQ_INT(second_file_read(path, -1, &piece, NULL), 0);
+	CHECK_STR(piece.text, "one\ntwo\n");
+	free(piece.text);
+	CHECK_EQ_INT(second_file_read(path, 99, &piece, NULL), 0);
+	CHECK_STR(piece.text, "");
+	free(piece.text);
 	clear_up();
 }
 

@@ -127,6 +127,7 @@ static int leave_in_flight(struct shop *shop)
 static void fill(struct shop *shop)
 {
 	char line[STORE_CHECKPOINT_MAX];
+	char lost[RUN_ID_LEN + 1];
 
 	for (unsigned i = 0; i < RUNS; i++) {
 		sample_next(&shop->sample);
@@ -139,8 +140,9 @@ static void fill(struct shop *shop)
 	CHECK_EQ_INT(put_act(shop, false, 1002), 0);
 	CHECK_EQ_INT(put_checkpoint(shop, line), 0);
 	CHECK_EQ_INT(leave_in_flight(shop), 0);
+	memcpy(lost, shop->sample.run_id, sizeof(lost));
 	shop_reopen(shop);
-	if (prune(shop, ids[3]) < 0)
+	if (prune(shop, lost) < 0 || prune(shop, ids[3]) < 0)
 		printf("# %s\n", shop->err.text);
 	CHECK_STR(shop->err.text, "");
 	/* One that stays pending: the others have settled by the pruning. */
@@ -151,7 +153,7 @@ static void fill(struct shop *shop)
 
 /* ---- looking ------------------------------------------------------------------------------- */
 
-static struct store_trust trust = { public_key, { NULL, 0 } };
+static struct store_trust trust = { .public_key = public_key };
 
 /* The messages of the last look, one after the other. */
 static char said[16384];
@@ -531,6 +533,14 @@ static const struct attack attacks[] = {
 		"not those that ced makes" },
 	{ "the steps are told otherwise",
 		"DROP VIEW steps; CREATE VIEW steps AS SELECT 1 AS run_id", "not those" },
+
+	{ "a link far away is put in",
+		"INSERT INTO chain SELECT 9223372036854775807, 1, " ENDED
+		", digest, head FROM chain "
+		"WHERE link = 3",
+		"are missing" },
+	{ "a kind that there is not", "UPDATE chain SET kind = 77 WHERE link = 4",
+		"does not follow" },
 
 	{ "two links are exchanged",
 		"UPDATE chain SET link = -1 WHERE link = 5; UPDATE chain SET link = 5 WHERE link = 8; "

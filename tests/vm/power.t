@@ -21,7 +21,7 @@ note() {
 vm_boot
 vm_run 'systemd-sysusers && systemctl daemon-reload && systemctl enable --now ced 2>&1'
 ok $? "the service is installed and starts"
-for ((cut = 1; cut <= ${CED_POWER_CUTS:-2}; cut++)); do
+for ((cut = 1; cut <= ${CED_POWER_CUTS:-10}; cut++)); do
 	wanted=$(($(wc -l <"$noted") + 30 + RANDOM % 60))
 	vm_begin "exec python3 $guest run"
 	note "$wanted"
@@ -31,6 +31,8 @@ for ((cut = 1; cut <= ${CED_POWER_CUTS:-2}; cut++)); do
 	vm_tap "after cut $cut" "python3 $guest check <<'END'
 $(<"$noted")
 END"
+	is "$(vm_run '/usr/local/bin/cectl audit verify >/root/verified 2>&1; echo $?; tail -n 1 /root/verified')" \
+		$'0\nnobody has touched it' "after cut $cut: the chain over all of it verifies"
 	is "$(vm_run 'sqlite3 /var/lib/ced/ced.db "PRAGMA integrity_check"')" ok "after cut $cut: the database is whole"
 done
 is "$(vm_run 'systemctl --failed --no-legend; journalctl -k -g "EXT4-fs error" -q --no-pager')" "" \
