@@ -65,6 +65,14 @@ static size_t body_size(const struct job_spec *spec, struct bytes rules, bool st
 	return size;
 }
 
+static uint32_t flags_of(const struct job_spec *spec)
+{
+	uint64_t processors = (spec->limits.cpu_percent + 99) / 100;
+	uint32_t flags = spec->deterministic ? JOB_FLAG_DETERMINISTIC : 0;
+
+	return processors > 1 ? flags | JOB_PROCESSORS(processors < 255 ? processors : 255) : flags;
+}
+
 /* Gives head and body in one piece, or NULL. */
 static char *write_job(
 	const struct job_spec *spec, struct bytes rules, bool stdin_inline, size_t *ret_len)
@@ -79,7 +87,7 @@ static char *write_job(
 		.has_stdin = !spec->has_input ? JOB_STDIN_NONE
 			     : stdin_inline   ? JOB_STDIN_INLINE
 					      : JOB_STDIN_FD,
-		.flags = spec->deterministic ? JOB_FLAG_DETERMINISTIC : 0,
+		.flags = flags_of(spec),
 		.rules_len = (uint32_t)rules.len };
 	size_t size = body_size(spec, rules, stdin_inline && spec->has_input);
 	struct buf body;

@@ -207,6 +207,10 @@ struct job_body {
 
 #define JOB_FLAG_DETERMINISTIC 1U /* chance and clock begin the same in each run */
 
+/* In the second byte: how many processors it may use at a time, when more than one. */
+#define JOB_PROCESSORS(count)    ((uint32_t)(count) << 8)
+#define JOB_PROCESSORS_OF(flags) ((flags) >> 8 & 0xffU)
+
 struct job_file {
 	uint32_t path_len; /* relative, below /work, already checked by the daemon */
 	uint32_t mode;     /* permission bits */

@@ -7,12 +7,13 @@
  *	_ced.scratch(is_there)	  a /tmp for libraries that write when they are imported
  *	_ced.rehearse(parts, job) runs a program and tells nobody
  *	_ced.learn(parts, wake)	  forks the learner, which wakes and lives the life of a tiny program
+ *	_ced.use_processors(n)	  tells libraries of numbers that are loaded (processors.h)
  *	_ced.serve(version)	  opens slots for the daemon; returns only in a worker, in its jail
  *				  -> whether its pages are its own already
  *	_ced.live(parts)	  a worker's life; does not return
  *
  * `parts` are the harness's (ahead, prepare, judge, forget, compile, finish, context): see life.h.
- * A job is (source, name, args, env, stdin kind, file count).
+ * A job is (source, name, args, env, stdin kind, file count, processors).
  *
  * A program can import nothing of this by name, since the harness forgets the module, and could do
  * nothing with it that it cannot do with its descriptors anyway.
@@ -30,6 +31,7 @@
 #include "sandbox/joblink.h"
 #include "sandbox/runtimes/python/audit.h"
 #include "sandbox/runtimes/python/life.h"
+#include "sandbox/runtimes/python/processors.h"
 #include "sandbox/runtimes/python/refusals.h"
 #include "sandbox/runtimes/python/substitutes.h"
 #include "sandbox/syscalls_command.h"
@@ -164,6 +166,13 @@ static PyObject *ced_scratch(PyObject *self, PyObject *is_there)
 	Py_RETURN_NONE;
 }
 
+static PyObject *ced_use_processors(PyObject *self, PyObject *count)
+{
+	(void)self;
+	processors_use((int)PyLong_AsLong(count));
+	Py_RETURN_NONE;
+}
+
 static PyObject *ced_learn(PyObject *self, PyObject *args)
 {
 	PyObject *parts = NULL;
@@ -213,6 +222,7 @@ static PyMethodDef methods[] = {
 	{ "settle", ced_settle, METH_O, NULL },
 	{ "scratch", ced_scratch, METH_O, NULL },
 	{ "rehearse", ced_rehearse, METH_VARARGS, NULL },
+	{ "use_processors", ced_use_processors, METH_O, NULL },
 	{ "learn", ced_learn, METH_VARARGS, NULL },
 	{ "serve", ced_serve, METH_O, NULL },
 	{ "live", ced_live, METH_O, NULL },

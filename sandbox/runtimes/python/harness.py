@@ -49,7 +49,7 @@ def prepare_zygote(steady):
     sys.path_importer_cache.pop(folder, None)
     for name in "_ced", "harness", "libraries":
         sys.modules.pop(name, None)
-    real["rehearsal"] = source, "rehearsal.py", ["argument"], ["NAME=value"], None, 0
+    real["rehearsal"] = source, "rehearsal.py", ["argument"], ["NAME=value"], None, 0, 0
     real["modules"] = frozenset(sys.modules)
     real["parts"] = ahead, prepare, judge, forget, compile, atexit._run_exitfuncs, copy_context
     open_streams()
@@ -163,6 +163,17 @@ def set_environment(entries):
             time.tzset()
 
 
+# What libraries of numbers read when they are imported.
+POOLS = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"
+
+
+def use_processors(count):
+    """Libraries share their work out among as many threads as there are processors for them."""
+    for name in POOLS:
+        os.environ[name] = str(count)
+    _ced.use_processors(count)
+
+
 def make_room(names):
     """A file of the job stands before a module that only we have imported already."""
     for name in names:
@@ -189,13 +200,15 @@ def new_main():
 
 def ahead():
     """Everything as a program without arguments or anything else will find it."""
-    scope = prepare(PLAIN, [], [], None, 0)
+    scope = prepare(PLAIN, [], [], None, 0, 0)
     real["main"] = sys.modules["__main__"]  # which will do for one that has them, too
     return scope
 
 
-def prepare(name, args, env, kind, file_count):
+def prepare(name, args, env, kind, file_count, processors):
     take_stdin(kind)
+    if processors:
+        use_processors(processors)
     set_environment(env)
     make_room(os.listdir(WORK) if file_count else (name,))
     sys.argv = [name] + args

@@ -99,14 +99,14 @@ static PyObject *take_stdin(int fd)
 	return PyLong_FromUnsignedLong(status.st_mode & S_IFMT);
 }
 
-/* (source, name, args, env, stdin kind, file count) */
+/* (source, name, args, env, stdin kind, file count, processors) */
 static PyObject *job_tuple(const struct program *program, int stdin_fd)
 {
-	PyObject *job = Py_BuildValue("(NNNNNI)",
+	PyObject *job = Py_BuildValue("(NNNNNII)",
 		PyBytes_FromStringAndSize(program->code.bytes, (Py_ssize_t)program->code.len),
 		decode(program->entrypoint), list_of(program->args, program->arg_count),
 		list_of(program->env, program->env_count), take_stdin(stdin_fd),
-		program->file_count);
+		program->file_count, JOB_PROCESSORS_OF(program->flags));
 
 	if (!job)
 		leave();
@@ -201,16 +201,17 @@ static int play_init(struct play *play, const struct life *life, PyObject *ahead
 	PyObject *env = NULL;
 	PyObject *kind = NULL;
 	unsigned file_count = 0;
+	unsigned processors = 0; /* 0: the one that workers are made for */
 
 	memset(play, 0, sizeof(*play));
 	play->scope = ahead;
-	if (!PyArg_ParseTuple(
-		    job, "OOOOOI", &play->source, &play->name, &args, &env, &kind, &file_count))
+	if (!PyArg_ParseTuple(job, "OOOOOII", &play->source, &play->name, &args, &env, &kind,
+		    &file_count, &processors))
 		return -1;
-	if (!ahead || !is_plain(play->name, args, env, kind, file_count)) {
+	if (!ahead || processors || !is_plain(play->name, args, env, kind, file_count)) {
 		Py_XDECREF(play->scope);
-		play->scope = PyObject_CallFunction(
-			life->prepare, "OOOOI", play->name, args, env, kind, file_count);
+		play->scope = PyObject_CallFunction(life->prepare, "OOOOII", play->name, args, env,
+			kind, file_count, processors);
 	}
 	if (!play->scope)
 		return -1;

@@ -14,7 +14,8 @@
 struct life {
 	PyObject *
 		ahead; /* () -> globals of a plain program: "main.py", no arguments, nothing else */
-	PyObject *prepare; /* (name, args, env, stdin kind, file count) -> globals of the program */
+	PyObject *
+		prepare; /* (name, args, env, stdin kind, file count, processors) -> globals of the program */
 	PyObject *judge;   /* (exception, path, source, is_syntax) -> (exit code, report or None) */
 	PyObject *forget;  /* () lets go of the program's modules */
 	PyObject *compile; /* the builtin of that name */
@@ -35,6 +36,6 @@ __attribute__((noreturn)) void life_run(const struct life *life);
 
 /*
  * Runs a program in the middle of everything and tells nobody.  `job` is (source, name, args, env,
- * stdin kind, file count).  0, or -1 with an exception set.
+ * stdin kind, file count, processors).  0, or -1 with an exception set.
  */
 int life_rehearse(const struct life *life, PyObject *job);

@@ -25,14 +25,8 @@ def register_at_fork(*, register=os.register_at_fork, **hooks):
     register(**hooks)
 
 
-# Libraries of numbers read these when they are imported, and no thread may live at a fork.
-ENVIRONMENT = {
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "NUMEXPR_NUM_THREADS": "1",
-    "MPLCONFIGDIR": "/tmp",
-}
+# Libraries of numbers read the first ones when they are imported, and no thread may live at a fork.
+ENVIRONMENT = {**dict.fromkeys(harness.POOLS, "1"), "MPLCONFIGDIR": "/tmp"}
 
 
 def preload(names):
