@@ -14,6 +14,7 @@
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "store/answers.h"
+#include "store/db.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 
@@ -262,4 +263,82 @@ TEST(a_damaged_copy_harms_nobody)
 		(void)ask(&copy, METHOD_RUNS_OUTPUT, with(&copy, "run_id", "last~7"));
 		(void)ask(&copy, METHOD_STATS, value_map(&copy.arena));
 	}
+}
+
+/* ---- odd values in any column ------------------------------------------------------------- */
+
+static const char *const odd_values[] = { "NULL", "-1", "9223372036854775807",
+	"'\x1b[31m' || char(27, 0, 8238) || 'x'", "zeroblob(70)", "x'ff00fe28b52ffd'", "1e300",
+	"replace(hex(zeroblob(500)), '0', '[')" };
+
+static void ask_everything(struct copy *copy)
+{
+	(void)count_runs(copy, value_map(&copy->arena));
+	(void)count_runs(copy, with(copy, "text", "print"));
+	(void)count_runs(copy, with(copy, "rule", "python.import.denied"));
+	(void)ask(copy, METHOD_RUNS_GET, with(copy, "run_id", "last"));
+	(void)ask(copy, METHOD_RUNS_OUTPUT, with(copy, "run_id", "last"));
+	(void)ask(copy, METHOD_STATS, with(copy, "by", "agent"));
+	(void)ask(copy, METHOD_ADMIN_ACTS, value_map(&copy->arena));
+	(void)ask(copy, METHOD_AUDIT_EXPORT, value_map(&copy->arena));
+}
+
+/* Every row of one column gets the value, as far as the table's rules let it. */
+static void try_value(
+	const struct shop *shop, const char *table, const char *column, const char *value)
+{
+	auto_copy struct copy copy;
+	char path[160];
+	char sql[512];
+	sqlite3 *db = NULL;
+
+	copy_init(&copy, shop, -1);
+	path_in(copy.folder, "ced.db", path);
+	(void)snprintf(
+		sql, sizeof(sql), "UPDATE OR IGNORE \"%s\" SET \"%s\" = %s", table, column, value);
+	CHECK_EQ_INT(sqlite3_open(path, &db), SQLITE_OK);
+	(void)sqlite3_exec(db, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
+	(void)sqlite3_exec(db, sql, NULL, NULL, NULL);
+	(void)sqlite3_close(db);
+	copy.store = store_open_copy(copy.folder, &copy.err);
+	if (copy.store)
+		ask_everything(&copy);
+}
+
+TEST(odd_values_in_any_column_of_a_copy_harm_nobody)
+{
+	auto_shop struct shop shop;
+	sqlite3_stmt *stmt = NULL;
+	sqlite3 *db = NULL;
+	char path[160];
+	int tried = 0;
+
+	stock(&shop);
+	shop.store->settling = true;
+	while (store_tidy(shop.store, &shop.err) > 0)
+		;
+	shop.store = (store_close(shop.store), NULL);
+	path_in(shop.folder, "ced.db-wal", path);
+	CHECK_EQ_INT(truncate(path, 0), 0); /* all of it is in the database */
+	path_in(shop.folder, "ced.db", path);
+	CHECK_EQ_INT(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, "unix-none"), SQLITE_OK);
+	CHECK_EQ_INT(
+		sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+	CHECK_EQ_INT(
+		sqlite3_prepare_v2(db,
+			"SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c "
+			"WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%'",
+			-1, &stmt, NULL),
+		SQLITE_OK);
+	for (size_t column = 0; sqlite3_step(stmt) == SQLITE_ROW; column++) {
+		for (size_t i = 0; i < 3; i++, tried++) /* a different three for each */
+			try_value(&shop, (const char *)sqlite3_column_text(stmt, 0),
+				(const char *)sqlite3_column_text(stmt, 1),
+				odd_values[(column + 3 * i) % COUNT_OF(odd_values)]);
+		CHECK(check_ok());
+	}
+	(void)sqlite3_finalize(stmt);
+	(void)sqlite3_close(db);
+	CHECK(tried > 300);
+	(void)printf("# %d changes\n", tried);
 }
