@@ -200,8 +200,8 @@ bool blobs_settle(struct blob *blob, const char *sha256)
 {
 	assert(blob->len == blob->total);
 
-	blob->settled = strcmp(blob->sha256, sha256) == 0;
-	if (!blob->settled)
-		leave_shelf(blob);
-	return blob->settled;
+	if (strcmp(blob->sha256, sha256) == 0)
+		return blob->settled = true;
+	leave_shelf(blob); /* which may have been the last to hold it */
+	return false;
 }

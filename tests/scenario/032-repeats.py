@@ -262,6 +262,7 @@ def under_way(path, seed):
             noted["asked"].append(name)
             try:
                 noted["answered"][name] = client.run(SLOW % 0.01, id=name, detach=False)["stdout"]
+                print("answered", flush=True)
             except (OSError, EOFError):
                 return
 

