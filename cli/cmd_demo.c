@@ -68,7 +68,7 @@ static struct value *make_params(struct cli *cli, const struct act *act)
 	if (put(cli, params, "language", value_text(arena, "python")) < 0 ||
 		put(cli, params, "code", demo_file(cli, act->program)) < 0 ||
 		put(cli, params, "entrypoint", value_text(arena, act->program)) < 0 ||
-		put(cli, params, "task", value_text(arena, "demo")) < 0)
+		put(cli, params, "agent", value_text(arena, "demo")) < 0)
 		return NULL;
 	if (act->input && put(cli, params, "input", json_file(cli, act->input)) < 0)
 		return NULL;

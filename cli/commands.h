@@ -75,6 +75,7 @@ extern const struct command kill_all_command;
 extern const struct command block_command;
 extern const struct command unblock_command;
 extern const struct command acts_command;
+extern const struct command budgets_command;
 extern const struct command backup_command;
 extern const struct command gc_command;
 extern const struct command export_command;

@@ -212,6 +212,9 @@ const struct explain_text explain_texts[] = {
 	{ "output_invalid", HAPPENED, NULL, "The program ended well, but its output is not what was agreed on." },
 	{ "output_invalid", CHANGE, NULL, "Print exactly one JSON document that satisfies the schema, and nothing else, to stdout; notes go to stderr." },
 
+	{ "budget_exceeded", HAPPENED, NULL, "It was not let in: {reason}" },
+	{ "budget_exceeded", KNOWN, NULL, "None of its code ran. The daemon counts what users, their agents and their tasks spend." },
+	{ "budget_exceeded", CHANGE, NULL, "Wait as long as it says; cectl budgets tells what was spent. An administrator can let it begin anew: cectl budgets reset." },
 	{ "policy_denied", HAPPENED, not_caught, "The policy {policy.name} refused the program." },
 	{ "policy_denied", HAPPENED, was_caught, "The policy {policy.name} ended the program while it ran, at a rule that its text did not show it would break." },
 	{ "policy_denied", KNOWN, not_caught, "None of its code ran." },

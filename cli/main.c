@@ -42,6 +42,7 @@ static const struct {
 	{ NULL, &block_command },
 	{ NULL, &unblock_command },
 	{ NULL, &acts_command },
+	{ NULL, &budgets_command },
 	{ NULL, &export_command },
 	{ NULL, &backup_command },
 	{ NULL, &audit_verify_command },

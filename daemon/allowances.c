@@ -3,6 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proto/base/container.h"
+
+static const enum config_for order[] = { FOR_RUNTIME, FOR_GID, FOR_UID, FOR_POLICY };
+
 static void replace(struct job_limits *limits, const struct job_limits *named)
 {
 #define REPLACE(name, meaning)                 \
@@ -55,7 +59,6 @@ const struct job_bounds *allowances_bounds(const struct config *config,
 	const struct job_bounds *general, const struct allowance_case *what,
 	struct job_bounds *room)
 {
-	static const enum config_for order[] = { FOR_RUNTIME, FOR_GID, FOR_UID, FOR_POLICY };
 	struct allowance_case whole = *what;
 
 	if (!config->allowance_count)
@@ -63,7 +66,7 @@ const struct job_bounds *allowances_bounds(const struct config *config,
 	if (!whole.policy)
 		whole.policy = config->policy;
 	*room = *general;
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(order); i++)
 		apply(config, order[i], &whole, room);
 	lower(&room->standard, &room->most);
 	return room;
@@ -99,6 +102,39 @@ int allowances_add_policies(struct config *config, const struct policies *polici
 	return 0;
 }
 
+/* 0 is no bound. */
+static void set_bound(uint64_t *bound, uint64_t named, bool only_lowers)
+{
+	if (named == CONFIG_LIMIT_UNSET)
+		return;
+	if (!only_lowers || (named && (!*bound || named < *bound)))
+		*bound = named;
+}
+
+static void set_bounds(
+	struct budget_limits *budgets, const struct budget_limits *named, bool only_lowers)
+{
+#define SET(name, uid, agent, task, highest, meaning) \
+	set_bound(&budgets->name, named->name, only_lowers);
+	CONFIG_BUDGETS(SET)
+#undef SET
+}
+
+void allowances_budgets(const struct config *config, const struct allowance_case *what,
+	struct budget_limits ret_budgets[BUDGET_SCOPE_COUNT])
+{
+	memcpy(ret_budgets, config->budgets, sizeof(config->budgets));
+	for (size_t i = 0; config->allowance_count && i < COUNT_OF(order); i++)
+		for (unsigned k = 0; k < config->allowance_count; k++) {
+			const struct config_allowance *allowance = &config->allowances[k];
+
+			for (unsigned s = 0;
+				is_for(allowance, order[i], what) && s < BUDGET_SCOPE_COUNT; s++)
+				set_bounds(&ret_budgets[s], &allowance->budgets[s],
+					order[i] == FOR_POLICY);
+		}
+}
+
 static struct value *describe_set(struct arena *arena, const struct job_limits *limits)
 {
 	struct value *map = value_map(arena);
@@ -108,6 +144,26 @@ static struct value *describe_set(struct arena *arena, const struct job_limits *
 		value_map_put(arena, map, #name, value_uint(arena, limits->name));
 	JOB_LIMITS(PUT)
 #undef PUT
+	return map;
+}
+
+static struct value *describe_budgets(
+	struct arena *arena, const struct budget_limits budgets[BUDGET_SCOPE_COUNT])
+{
+	static const char *const words[] = { "uid", "agent", "task" };
+	struct value *map = value_map(arena);
+
+	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {
+		struct value *set = value_map(arena);
+
+#define PUT(name, uid, agent, task, highest, meaning) \
+	if (budgets[i].name != CONFIG_LIMIT_UNSET)    \
+		value_map_put(arena, set, #name, value_uint(arena, budgets[i].name));
+		CONFIG_BUDGETS(PUT)
+#undef PUT
+		if (set && set->map.count)
+			value_map_put(arena, map, words[i], set);
+	}
 	return map;
 }
 
@@ -124,6 +180,7 @@ struct value *allowances_describe(const struct config *config, struct arena *are
 		value_map_put(arena, map, "name", value_text(arena, allowance->name));
 		value_map_put(arena, map, "limits", describe_set(arena, &allowance->limits));
 		value_map_put(arena, map, "most", describe_set(arena, &allowance->most));
+		value_map_put(arena, map, "budgets", describe_budgets(arena, allowance->budgets));
 		value_list_add(arena, list, map);
 	}
 	return list;

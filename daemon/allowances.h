@@ -30,5 +30,9 @@ const struct job_bounds *allowances_bounds(const struct config *config,
 int allowances_add_policies(
 	struct config *config, const struct policies *policies, struct err *err);
 
+/* The same for what the case may spend: a policy's bounds only lower. */
+void allowances_budgets(const struct config *config, const struct allowance_case *what,
+	struct budget_limits ret_budgets[BUDGET_SCOPE_COUNT]);
+
 /* [{for, name, limits, most}]: what is set, and only that. */
 struct value *allowances_describe(const struct config *config, struct arena *arena);

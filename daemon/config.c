@@ -44,6 +44,27 @@ static const struct number_rule limits[] = { CONFIG_LIMITS(ROW) };
 static const struct number_rule most[] = { CONFIG_LIMITS(ROW) };
 #undef ROW
 
+#define ROW(name, uid, agent, task, highest, meaning) \
+	{ #name, offsetof(struct budget_limits, name), 0, 0, highest, meaning },
+static const struct number_rule spending[] = { CONFIG_BUDGETS(ROW) };
+#undef ROW
+
+static const char *const budget_sections[BUDGET_SCOPE_COUNT] = {
+	[BUDGET_UID] = "budget_uid", [BUDGET_AGENT] = "budget_agent", [BUDGET_TASK] = "budget_task"
+};
+
+static const struct budget_limits budgets_otherwise[BUDGET_SCOPE_COUNT] = {
+#define OF_UID(name, uid, agent, task, highest, meaning)   uid,
+#define OF_AGENT(name, uid, agent, task, highest, meaning) agent,
+#define OF_TASK(name, uid, agent, task, highest, meaning)  task,
+	[BUDGET_UID] = { CONFIG_BUDGETS(OF_UID) },
+	[BUDGET_AGENT] = { CONFIG_BUDGETS(OF_AGENT) },
+	[BUDGET_TASK] = { CONFIG_BUDGETS(OF_TASK) },
+#undef OF_UID
+#undef OF_AGENT
+#undef OF_TASK
+};
+
 #define ROW(name, otherwise, meaning) { #name, offsetof(struct config, name), otherwise, meaning },
 static const struct text_rule texts[] = { CONFIG_TEXTS(ROW) };
 #undef ROW
@@ -70,6 +91,7 @@ void config_init(struct config *config)
 	for (size_t i = 0; i < COUNT_OF(texts); i++)
 		cut_printf(text_at(config, texts[i].offset), CONFIG_TEXT_MAX, "%s",
 			texts[i].otherwise);
+	memcpy(config->budgets, budgets_otherwise, sizeof(config->budgets));
 	config->runtime_count = 1;
 	(void)profile_fill(&config->runtimes[0], "python");
 }
@@ -126,6 +148,9 @@ static const struct number_rule *rule_of(const char *section, const char *name)
 		return find_number(limits, COUNT_OF(limits), name);
 	if (!strcmp(section, "most"))
 		return find_number(most, COUNT_OF(most), name);
+	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++)
+		if (!strcmp(section, budget_sections[i]))
+			return find_number(spending, COUNT_OF(spending), name);
 	return find_number(numbers, COUNT_OF(numbers), name);
 }
 
@@ -210,13 +235,24 @@ int config_on_number(cfg_t *section, cfg_opt_t *option, const char *text, void *
 
 static cfg_opt_t limit_options[] = { CONFIG_LIMITS(LIMIT_OPTION) CFG_END() };
 
+#define BUDGET_OPTION(name, uid, agent, task, highest, meaning) \
+	CFG_INT_CB(#name, 0, CFGF_NODEFAULT, config_on_number),
+static cfg_opt_t budget_options[] = { CONFIG_BUDGETS(BUDGET_OPTION) CFG_END() };
+
+#define BUDGET_SECTIONS()                                           \
+	CFG_SEC("budget_uid", budget_options, CFGF_NONE),           \
+		CFG_SEC("budget_agent", budget_options, CFGF_NONE), \
+		CFG_SEC("budget_task", budget_options, CFGF_NONE)
+
 static cfg_opt_t allowance_options[] = {
+	BUDGET_SECTIONS(),
 	CFG_SEC("limits", limit_options, CFGF_NONE),
 	CFG_SEC("most", limit_options, CFGF_NONE),
 	CFG_END(),
 };
 
 static cfg_opt_t runtime_options[] = {
+	BUDGET_SECTIONS(),
 	CFG_SEC("limits", limit_options, CFGF_NONE),
 	CFG_SEC("most", limit_options, CFGF_NONE),
 	CFG_STR("kind", NULL, CFGF_NODEFAULT),
@@ -244,6 +280,7 @@ static cfg_opt_t options[] = {
 	CFG_STR_LIST("admins", NULL, CFGF_NODEFAULT),
 	CFG_STR_LIST("admin_groups", NULL, CFGF_NODEFAULT),
 	CFG_STR_LIST("require", NULL, CFGF_NODEFAULT),
+	BUDGET_SECTIONS(),
 	CFG_SEC("limits", limit_options, CFGF_NONE),
 	CFG_SEC("most", limit_options, CFGF_NONE),
 	CFG_SEC("runtime", runtime_options, CFGF_TITLE | CFGF_MULTI),
@@ -593,6 +630,25 @@ static int check_some(const struct config_allowance *allowance, struct err *err)
 	return 0;
 }
 
+/* What is not written stays as `budgets` has it.  How many were written. */
+static unsigned take_budgets(struct budget_limits *budgets, cfg_t *cfg)
+{
+	unsigned set = 0;
+
+	for (unsigned scope = 0; scope < BUDGET_SCOPE_COUNT; scope++) {
+		cfg_t *section = cfg_getsec(cfg, budget_sections[scope]);
+
+		for (size_t i = 0; i < COUNT_OF(spending); i++) {
+			if (!cfg_size(section, spending[i].name))
+				continue;
+			*(uint64_t *)(void *)((char *)&budgets[scope] + spending[i].offset) =
+				(uint64_t)cfg_getint(section, spending[i].name);
+			set++;
+		}
+	}
+	return set;
+}
+
 static int take_id(struct config_allowance *allowance, struct err *err)
 {
 	uint64_t id = 0;
@@ -622,6 +678,8 @@ static int take_allowance(
 		offsetof(struct config, limits));
 	set += take_some(&allowance->most, cfg_getsec(section, "most"), most, COUNT_OF(most),
 		offsetof(struct config, most));
+	memset(allowance->budgets, 0xff, sizeof(allowance->budgets)); /* CONFIG_LIMIT_UNSET */
+	set += take_budgets(allowance->budgets, section);
 	config->allowance_count += set > 0;
 	return take_id(allowance, err) < 0 ? -1 : check_some(allowance, err);
 }
@@ -644,6 +702,7 @@ static int take_all(struct config *config, cfg_t *cfg, struct err *err)
 	take_numbers(config, cfg, numbers, COUNT_OF(numbers));
 	take_numbers(config, cfg_getsec(cfg, "limits"), limits, COUNT_OF(limits));
 	take_numbers(config, cfg_getsec(cfg, "most"), most, COUNT_OF(most));
+	(void)take_budgets(config->budgets, cfg);
 	if (take_texts(config, cfg, err) < 0 || take_roles(&config->roles, cfg, err) < 0 ||
 		take_require(config, cfg, err) < 0)
 		return -1;

@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #include "daemon/alert_rule.h"
+#include "daemon/budget_limits.h"
 #include "daemon/config_table.h"
 #include "daemon/layers.h"
 #include "daemon/roles.h"
@@ -74,6 +75,7 @@ struct config_allowance {
 	char name[64]; /* as it was written */
 	uint32_t id;   /* the same, of FOR_UID and FOR_GID */
 	struct job_limits limits, most;
+	struct budget_limits budgets[BUDGET_SCOPE_COUNT];
 };
 
 const char *config_for_word(enum config_for whom);
@@ -85,8 +87,9 @@ struct config {
 #define CONFIG_FIELD(name, otherwise, meaning) char name[CONFIG_TEXT_MAX];
 	CONFIG_TEXTS(CONFIG_FIELD)
 #undef CONFIG_FIELD
-	struct job_limits limits;  /* of a run that asks for none */
-	struct job_limits most;    /* that a run may ask for */
+	struct job_limits limits; /* of a run that asks for none */
+	struct job_limits most;   /* that a run may ask for */
+	struct budget_limits budgets[BUDGET_SCOPE_COUNT];
 	struct layers_wish layers; /* config_finish() takes `cgroups` into it */
 	struct roles roles;        /* who is user, approver, administrator */
 	struct config_allowance allowances[CONFIG_ALLOWANCES_MAX];

@@ -39,6 +39,8 @@
 	X(commit_records,         256,       1,    4096,       "most records that one commit takes; 1: each has its own, which is slower with many callers") \
 	X(checkpoint_records,     1000,      1,    1000000000, "a checkpoint of the record is signed after so many records") \
 	X(checkpoint_ms,          300000,    1000, 86400000,   "and after this time, when anything has come") \
+	X(budget_window_ms,       3600000,   60000, 86400000,  "how long what was spent counts against a budget") \
+	X(circuit_ms,             600000,    1000, 86400000,   "how long no attempt is let in after too many failed") \
 	X(wait_ms,                600000,    10,   86400000,   "longest time that one call of wait may wait") \
 	X(keep_days,              0,         0,    36500,      "days for which contents of runs are kept; 0: for ever") \
 	X(keep_runs,              0,         0,    1000000000, "so many of the newest runs keep their contents; 0: all") \
@@ -61,6 +63,18 @@
 	X(artifact_bytes, 8 * MIB,   64 * MIB,  0,    256 * MIB,  "all artifacts together") \
 	X(artifact_count, 16,        256,       0,    4096,       "how many artifacts come back") \
 	X(open_files,     256,       1024,      16,   65536,      "descriptors of one process")
+
+/*
+ * X(name, of a uid, of an agent, of a task, highest, meaning): what may be spent; 0 is no bound.  In
+ * the order of enum budget_measure.
+ */
+#define CONFIG_BUDGETS(X) \
+	X(running,         0, 0, 0, 100000,     "runs in the house together") \
+	X(runs_per_minute, 0, 0, 0, 1000000,    "runs that begin within a minute") \
+	X(cpu_ms,          0, 0, 0, 31536000000, "cpu time within budget_window_ms") \
+	X(wall_ms,         0, 0, 0, 31536000000, "time that workers are held within budget_window_ms") \
+	X(stored_bytes,    0, 0, 0, 1024 * GIB, "bytes stored within budget_window_ms") \
+	X(failures,        0, 0, 3, 1000,       "attempts in a row that fail; then circuit_ms without any")
 
 /*  X(name, default, meaning) */
 #define CONFIG_TEXTS(X) \

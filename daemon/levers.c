@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/methods.h"
+#include "daemon/methods_budgets.h"
 #include "daemon/redaction.h"
 #include "daemon/server.h"
 #include "proto/base/clock.h"
@@ -189,11 +190,21 @@ static int unblock(struct use *use)
 	return 0;
 }
 
+static int reset_budget(struct use *use)
+{
+	struct arena *arena = &use->call->arena;
+
+	value_map_put(
+		arena, use->result, "reset", value_bool(arena, budgets_reset_asked(use->call)));
+	return 0;
+}
+
 static int (*const pulls[METHOD_COUNT])(struct use *use) = {
 	[METHOD_ADMIN_DRAIN] = drain,
 	[METHOD_ADMIN_RESUME] = resume,
 	[METHOD_ADMIN_KILL_ALL] = kill_all,
 	[METHOD_ADMIN_BLOCK] = block,
+	[METHOD_ADMIN_RESET_BUDGET] = reset_budget,
 	[METHOD_ADMIN_UNBLOCK] = unblock,
 };
 

@@ -9,6 +9,7 @@
 #include "daemon/allowances.h"
 #include "daemon/backups.h"
 #include "daemon/gc.h"
+#include "daemon/methods_budgets.h"
 #include "daemon/pipeline.h"
 #include "daemon/policy_methods.h"
 #include "daemon/server.h"
@@ -329,6 +330,8 @@ static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_ADMIN_KILL_ALL] = method_lever,
 	[METHOD_ADMIN_BLOCK] = method_lever,
 	[METHOD_ADMIN_UNBLOCK] = method_lever,
+	[METHOD_ADMIN_RESET_BUDGET] = method_lever,
+	[METHOD_BUDGETS_LIST] = method_budgets,
 	[METHOD_AUDIT_VERIFY] = method_from_store,
 	[METHOD_AUDIT_CHECKPOINT] = method_audit_checkpoint,
 	[METHOD_AUDIT_KEY] = method_audit_key,

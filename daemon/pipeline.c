@@ -14,7 +14,8 @@ static const struct {
 	unsigned doors;
 } stages[] = {
 	[STAGE_CONTRACT] = { "contract", stage_contract, DOOR(REPEAT) | DOOR(RECORD) | DOOR(REPLY) },
-	[STAGE_REPEAT]   = { "repeat",   stage_repeat,   DOOR(POLICY) | DOOR(RECORD) },
+	[STAGE_REPEAT]   = { "repeat",   stage_repeat,   DOOR(BUDGET) | DOOR(RECORD) },
+	[STAGE_BUDGET]   = { "budget",   stage_budget,   DOOR(POLICY) | DOOR(RECORD) },
 	[STAGE_POLICY]   = { "policy",   stage_policy,   DOOR(CACHE)  | DOOR(RECORD) | DOOR(REPLY) },
 	[STAGE_CACHE]    = { "cache",    stage_cache,    DOOR(MARK)   | DOOR(OUTPUT) | DOOR(RECORD) },
 	[STAGE_MARK]     = { "mark",     stage_mark,     DOOR(QUEUE)  | DOOR(RECORD) | DOOR(REPLY) },

@@ -122,6 +122,7 @@ void request_free(struct request *request)
 	list_remove(&request->link);
 	if (request->conn)
 		conn_release(request->conn);
+	stage_budget_settle(request);
 	server_forget(server, request);
 	ceilings_let_go(&server->ceilings, request->caller.uid, request->held_bytes);
 	timer_close(request->patience);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/budgets.h"
 #include "daemon/caller.h"
 #include "daemon/claims.h"
 #include "daemon/execution.h"
@@ -32,6 +33,7 @@ struct runtime;
 enum stage {
 	STAGE_CONTRACT,
 	STAGE_REPEAT,
+	STAGE_BUDGET,
 	STAGE_POLICY,
 	STAGE_CACHE,
 	STAGE_MARK,
@@ -100,6 +102,7 @@ struct request {
 	struct job_refusals *refusals; /* of a check: all of them; NULL: none, or no memory */
 	struct request_failure failure;
 	struct request_kept kept;
+	struct budget_ticket budget;
 	const struct policy *policy;
 	size_t texts_judged; /* by the policy: the program, then files that it could import */
 	struct runtime *runtime;

@@ -10,6 +10,7 @@
 #include "daemon/host.h"
 #include "daemon/inspectors.h"
 #include "daemon/listener.h"
+#include "daemon/methods_budgets.h"
 #include "daemon/pipeline.h"
 #include "daemon/readers.h"
 #include "daemon/redact/pattern_book.h"
@@ -374,7 +375,7 @@ static int open_store(struct server *server, struct err *err)
 	if (store_lost_count(store))
 		log_event(
 			LOG_LEVEL_WARNING, "runs.lost", LOG_INT("count", store_lost_count(store)));
-	if (levers_init(&server->levers, store, err) < 0 ||
+	if (levers_init(&server->levers, store, err) < 0 || budgets_load(server, store, err) < 0 ||
 		audit_open(&server->audit, server, store, err) < 0) {
 		store_close(store);
 		return -1;
@@ -478,6 +479,7 @@ int server_run(struct server *server)
 	ceilings_done(&server->ceilings);
 	levers_done(&server->levers);
 	alerts_done(&server->alerts);
+	budgets_done(&server->budgets);
 	audit_done(&server->audit);
 	pattern_book_free(server->patterns);
 	(void)uv_loop_close(&server->loop);

@@ -12,6 +12,7 @@
 #include "daemon/audit.h"
 #include "daemon/backups.h"
 #include "daemon/blobs.h"
+#include "daemon/budgets.h"
 #include "daemon/ceilings.h"
 #include "daemon/checkup.h"
 #include "daemon/claims.h"
@@ -65,6 +66,7 @@ struct server {
 	struct ulid_source ids;
 	struct map runs; /* run_id -> struct request, while it is in the house */
 	struct list conns;
+	struct budgets budgets;   /* of users, agents and tasks */
 	struct ceilings ceilings; /* of what clients hold */
 	struct errands errands;   /* on threads */
 	struct turns turns;       /* of users, with their messages */

@@ -146,5 +146,6 @@ static enum stage put_record(struct request *request)
 enum stage stage_record(struct request *request)
 {
 	request->result.metrics.total_us = clock_us() - request->received_us;
+	stage_budget_settle(request);
 	return redaction_of_record(request, put_record);
 }

@@ -169,7 +169,7 @@ static void lead(struct request *request)
 
 	claims_decide(&request->claim, &others);
 	refuse_all(&others, request->result.run_id);
-	request_enter(request, STAGE_POLICY);
+	request_enter(request, STAGE_BUDGET);
 }
 
 /* Whether the store knows what this id stands for. */
@@ -246,7 +246,7 @@ enum stage stage_repeat(struct request *request)
 
 	/* Who has its id already comes by here again: it was decided on the way, or before a restart. */
 	if (!request->spec.id || request->is_check || request->claim.leads)
-		return STAGE_POLICY;
+		return STAGE_BUDGET;
 	job_action_digest(&request->spec, &hashes, request->claim.content);
 	return seek(request);
 }
@@ -259,7 +259,7 @@ static void pass_on(struct request *request)
 	struct claim_entry *next = claims_pass_on(&request->server->claims, &request->claim);
 
 	if (next)
-		request_enter(request_of(next), STAGE_POLICY);
+		request_enter(request_of(next), STAGE_BUDGET);
 }
 
 void stage_repeat_over(struct request *request)

@@ -8,6 +8,7 @@
 
 enum stage stage_contract(struct request *request); /* params -> a job_spec, or a refusal */
 enum stage stage_repeat(struct request *request);   /* an id: is this done, or being done? */
+enum stage stage_budget(struct request *request);   /* what its caller may still spend */
 enum stage stage_policy(struct request *request);   /* the program -> a verdict */
 enum stage stage_cache(struct request *request);    /* a known result instead of a run */
 enum stage stage_mark(struct request *request);     /* an id is on the disk before it runs */
@@ -16,6 +17,12 @@ enum stage stage_worker(struct request *request);   /* runs the job in a jail */
 enum stage stage_output(struct request *request);   /* what came out against what was promised */
 enum stage stage_record(struct request *request);   /* on the disk before it is told */
 enum stage stage_reply(struct request *request);    /* told to whoever still listens */
+
+/* Whether an end is a failed attempt. */
+enum budget_end budget_end_of(enum outcome outcome);
+
+/* What it came to counts against its budgets.  May be called again. */
+void stage_budget_settle(struct request *request);
 
 /* Puts the run on the record as begun; request->known follows when `durable`. */
 void stage_record_begun(struct request *request, bool durable);

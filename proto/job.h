@@ -332,7 +332,9 @@ struct job_result {
 	char cached_from[RUN_ID_LEN + 1]; /* the run that this is the result of; "": its own */
 	struct job_step *steps;
 	size_t step_count;
-	uint64_t masks; /* secrets that were masked in what is stored */
+	uint64_t attempt;           /* of its task, since that began or was ok; 0: it has none */
+	const struct value *budget; /* what is left, or NULL: nothing is bounded */
+	uint64_t masks;             /* secrets that were masked in what is stored */
 };
 
 /*

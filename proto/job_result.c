@@ -301,6 +301,9 @@ struct value *job_result_to_value(struct arena *arena, const struct job_result *
 	fill_bool(&fill, "cached", result->cached_from[0] != '\0');
 	if (result->cached_from[0])
 		fill_text(&fill, "cached_from", result->cached_from);
+	if (result->attempt)
+		fill_uint(&fill, "attempt", result->attempt);
+	fill_shared(&fill, "budget", result->budget);
 	if (result->masks)
 		fill_uint(&fill, "masks", result->masks);
 	if (result->step_count)

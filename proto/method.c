@@ -38,6 +38,8 @@ static const struct method methods[METHOD_COUNT] = {
 	{ METHOD_ADMIN_BLOCK,    "admin.block",    METHOD_ADMIN,       "block.json",       NULL },
 	{ METHOD_ADMIN_UNBLOCK,  "admin.unblock",  METHOD_ADMIN,       "block.json",       NULL },
 	{ METHOD_ADMIN_GC,       "admin.gc",       METHOD_ADMIN,       "admin.gc.json",    NULL },
+	{ METHOD_ADMIN_RESET_BUDGET, "admin.reset_budget", METHOD_ADMIN, "reset_budget.json", NULL },
+	{ METHOD_BUDGETS_LIST,   "budgets.list",   METHOD_OWNER_ADMIN, "budgets.json",     NULL },
 	{ METHOD_AUDIT_BACKUP,   "audit.backup",   METHOD_ADMIN,       "audit.backup.json", NULL },
 	{ METHOD_AUDIT_EXPORT,   "audit.export",   METHOD_ADMIN,       "audit.export.json", NULL },
 	{ METHOD_AUDIT_VERIFY,   "audit.verify",   METHOD_ADMIN,       "audit.verify.json", NULL },

@@ -155,6 +155,14 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_BLOCK_INSERT] = "INSERT OR REPLACE INTO blocks (uid, act, reason) VALUES (?, ?, ?)",
 	[STMT_BLOCK_DELETE] = "DELETE FROM blocks WHERE uid = ?",
 	[STMT_BLOCKS_READ]  = "SELECT uid, reason FROM blocks ORDER BY uid",
+	[STMT_SPENT_READ] =
+		"SELECT uid, agent, task, ended_us, outcome, ifnull(cpu_user_us + cpu_sys_us, 0), "
+		"ifnull(max(start_us, 0) + max(exec_us, 0), 0), ifnull(stdout_bytes + stderr_bytes, 0) "
+		"FROM runs WHERE key >= max(?1, ifnull((SELECT key FROM runs ORDER BY key DESC "
+		"LIMIT 1 OFFSET ?2), 0)) AND outcome IS NOT NULL AND method = 'run' ORDER BY key",
+	[STMT_RESETS_READ] =
+		"SELECT at_us, uid, params FROM acts WHERE method = 'admin.reset_budget' "
+		"AND at_us >= ? ORDER BY act",
 
 	[STMT_ACTION_PUT] =
 		"INSERT OR REPLACE INTO actions (uid, caller_id, content, key) VALUES (?, ?, ?, ?)",

@@ -210,6 +210,25 @@ int store_each_block(struct store *store,
 	int (*visit)(void *context, uint32_t uid, const char *reason), void *context,
 	struct err *err);
 
+/* What one run has cost. */
+struct store_spent {
+	uint32_t uid;
+	const char *agent, *task; /* or NULL */
+	int64_t ended_wall_us;
+	enum outcome outcome;
+	int64_t cpu_us, wall_us, bytes;
+};
+
+/* Calls `visit` for runs that came since then, in their order; the newest `most` of them. */
+int store_each_spent(struct store *store, int64_t since_wall_us, uint32_t most,
+	int (*visit)(void *context, const struct store_spent *spent), void *context,
+	struct err *err);
+
+/* And for what administrators have reset since then; `params` lives in the arena. */
+int store_each_reset(struct store *store, int64_t since_wall_us, struct arena *arena,
+	int (*visit)(void *context, int64_t at_us, uint32_t uid, const struct value *params),
+	void *context, struct err *err);
+
 /* {runs, bytes, wal_bytes, schema, path} for admin.status. */
 int store_status(
 	struct store *store, struct arena *arena, struct value **ret_status, struct err *err);

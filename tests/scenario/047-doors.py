@@ -31,7 +31,7 @@ PROGRAMS = {
 HELPER = [{"path": "helper.py", "data": "import socket\n" + LEAVE}]
 
 # What no program begins by.  A new method belongs here or has a door.
-STARTS_NOTHING = set("""admin.acts admin.block admin.drain admin.gc admin.kill_all admin.resume admin.status admin.unblock audit.backup blob.put blob.get
+STARTS_NOTHING = set("""admin.acts admin.block admin.drain admin.gc admin.kill_all admin.resume admin.status admin.unblock admin.reset_budget budgets.list audit.backup blob.put blob.get
     audit.checkpoint audit.export audit.key audit.verify cancel events.subscribe hello policies.list policies.show
     policies.test runs.get runs.list
     runs.output runtimes stats wait""".split())

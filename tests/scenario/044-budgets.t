@@ -1,0 +1,82 @@
+#!/bin/bash
+# What may be spent: refused with what, of what and when, told in each result, reset by a lever, and
+# remembered over a restart.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+cat >>"$ced_folder/ced.conf" <<CONF
+workers_min = 2
+workers_max = 2
+budget_agent { runs_per_minute = 4 }
+for_uid $(id -u) { budget_uid { cpu_ms = 2s } }
+for_policy strict { budget_task { failures = 1 } }
+CONF
+chmod 644 "$ced_folder/ced.conf"
+ced_arguments=(--config "$ced_folder/ced.conf")
+daemon_start
+
+# field JSON-PATH-EXPRESSION: of the document on stdin
+field() {
+	/usr/bin/python3 -c 'import json, sys; print(eval("d" + sys.argv[1], {"d": json.load(sys.stdin)}))' "$1"
+}
+
+run=$(cectl run --json --task good -c 'print(1)')
+is "$(field '["attempt"]' <<<"$run")" 1 "a result says which attempt it is"
+is "$(field '["budget"]["task"]' <<<"$run")" "{'failures': 3}" "and what is left of its task"
+ok "$(($(field '["budget"]["uid"]["cpu_ms"]' <<<"$run") > 2000))" "and of its user"
+
+for i in 1 2 3; do
+	exits 1 "attempt $i fails" cectl run --task bad -c 'raise ValueError'
+done
+exits 126 "the fourth is not let in" cectl run --task bad -c 'print(1)'
+like "$err" 'budget_exceeded.*task "bad".*3 attempts in a row have failed, of 3.*come back in 10 min|9.* min' "and told why and when"
+for i in 1 2 3 4 5; do
+	cectl check --agent checks -c 'print(1)' >/dev/null
+done
+is "$(json "$(cectl budgets --json)" '[b["name"] for b in it["budgets"] if b.get("name") == "checks"]')" "[]" "checks are not counted"
+exits 0 "another task is" cectl run --task other -c 'print(1)'
+run=$(cectl run --json --task bad -c 'print(1)')
+is "$(field '["budget"]["exceeded"]["what"]' <<<"$run")" failures "programs are told as well"
+ok "$(($(field '["budget"]["exceeded"]["retry_after_ms"]' <<<"$run") < 500000))" "in milliseconds"
+like "$(cectl explain last)" 'budget' "explain speaks of it"
+exits 126 "a denied program is not looked at any more" cectl run --task bad --policy strict -c 'import os'
+like "$err" 'budget_exceeded' "so that it cannot try out the policy"
+exits 1 "a policy may have a bound of its own" cectl run --task once --policy strict -c '1/0'
+exits 126 "which is lower" cectl run --task once --policy strict -c 'print(1)'
+exits 0 "and is that policy's alone" cectl run --task once -c 'print(1)'
+
+daemon_stop
+daemon_start
+exits 126 "a restart forgets none of it" cectl run --task bad -c 'print(1)'
+like "$(cectl budgets)" 'task +bad [^:]* 3 +3' "cectl budgets tells who has spent what"
+exits 0 "reset" cectl budgets reset --task bad --reason 'bug is fixed'
+exits 0 "and it is let in again" cectl run --task bad -c 'print(1)'
+like "$(cectl acts)" 'reset_budget.*bug is fixed' "the reset is recorded"
+exits 1 "one more fails" cectl run --task bad -c '1/0'
+daemon_stop
+daemon_start
+run=$(cectl run --json --task bad -c 'print(1)')
+is "$(field '["budget"]["task"]["failures"]' <<<"$run")" 3 "what was reset stays so over a restart"
+
+for i in 1 2 3 4; do
+	cectl run --agent fast -c 'pass'
+done
+exits 126 "runs within a minute" cectl run --agent fast -c 'pass'
+like "$err" 'agent "fast".*4 of 4 runs have begun within a minute' "are bounded by agent"
+exits 0 "another agent's are its own" cectl run --agent slow -c 'pass'
+for i in 1 2 3; do
+	cectl run -c 'while True: pass' --limit cpu=900ms --limit wall=5s >/dev/null 2>&1
+done
+exits 126 "cpu time within the window" cectl run -c 'print(1)'
+like "$err" "uid $(id -u).*of 2000 ms of cpu time are spent" "is bounded by user"
+exits 0 "as long as it is not reset" cectl budgets reset
+exits 0 "then it runs" cectl run -c 'print(1)'
+is "$(json "$(cectl runs --json --outcome budget_exceeded)" 'len(it["runs"]) > 5')" true "each refusal is on the record"
+if [[ $(id -u) == 0 ]]; then
+	chmod 777 "$(dirname "$CED_SOCKET")"
+	chmod 666 "$CED_SOCKET"
+	exits 1 "reset is for administrators" setpriv --reuid 4001 --regid 4001 --clear-groups cectl budgets reset --uid 0
+	setpriv --reuid 4001 --regid 4001 --clear-groups cectl run -c 'pass'
+	is "$(json "$(setpriv --reuid 4001 --regid 4001 --clear-groups cectl budgets --json)" 'set(b["uid"] for b in it["budgets"])')" \
+		"{4001}" "and others see their own alone"
+fi
+done_testing
