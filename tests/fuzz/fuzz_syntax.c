@@ -1,5 +1,6 @@
 /*
- * Hostile programs through all that an inspector does: bytes, tree, rules, scopes, findings.
+ * Hostile programs through all that an inspector does: bytes, tree, rules, scopes, findings; each
+ * as a program of every language that there are rules for.
  *
  * Beyond doing no harm: every finding is one that can be sent and is taken at the other end.
  */
@@ -67,9 +68,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	check.policy = strict;
 	check.code = code;
 	check.code_len = len;
-	if (inspector_check(inspector, &check, clock_us() + INSPECT_CHECK_US, &findings, &err) < 0)
-		abort();
-	send_and_take(&findings);
+	for (check.language = 0; check.language < book->language_count; check.language++) {
+		if (inspector_check(inspector, &check, clock_us() + INSPECT_CHECK_US, &findings,
+			    &err) < 0)
+			abort();
+		send_and_take(&findings);
+	}
 	free(code);
 	return 0;
 }
