@@ -289,7 +289,8 @@ bool inspect_subject_has_list(uint32_t subject)
 {
 	return subject != SUBJECT_ANY && subject != SUBJECT_MODULE && subject != SUBJECT_OPAQUE &&
 	       subject != SUBJECT_DYNAMIC && subject != SUBJECT_DELIMITER &&
-	       subject != SUBJECT_BACKTICK && subject != SUBJECT_SUBSCRIPT;
+	       subject != SUBJECT_BACKTICK && subject != SUBJECT_SUBSCRIPT &&
+	       subject != SUBJECT_SUBSTITUTION;
 }
 
 static bool setting_is_sound(

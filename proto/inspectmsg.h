@@ -92,6 +92,7 @@ enum inspect_subject {
 	SUBJECT_DYNAMIC,   /* a word of the shell that cannot be told beforehand */
 	SUBJECT_DELIMITER, /* of a here-document, when readers may differ about it */
 	SUBJECT_BACKTICK,  /* a substitution in backticks that hides something */
+	SUBJECT_SUBSTITUTION, /* a text with a substitution of the shell's that the tree does not have */
 	SUBJECT_SUBSCRIPT, /* a text with a substitution in what could be a subscript */
 	SUBJECT_COUNT,
 };
@@ -111,7 +112,8 @@ enum inspect_unless {
 	UNLESS_BOUND = 1U << 4,     /* it is the program's own name here for certain */
 	UNLESS_HARMLESS = 1U << 5,  /* the scope queries say that such a place does no harm */
 	UNLESS_CALLED = 1U << 6,    /* it is called here */
-	UNLESS_ALL = (1U << 7) - 1,
+	UNLESS_OWN = 1U << 7,       /* it is the function's own here, as `arguments` is */
+	UNLESS_ALL = (1U << 8) - 1,
 };
 
 struct inspect_rule {

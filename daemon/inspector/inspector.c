@@ -10,9 +10,10 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 
-#define RULES_MEMORY_MAX ((size_t)64 << 20)
+#define RULES_MEMORY_MAX  ((size_t)64 << 20)
 /* Matches that wait until all imports are known; a program of full size can make this many. */
-#define PENDING_MAX      (1U << 19)
+#define PENDING_MAX       (1U << 19)
+#define SUBSTITUTIONS_MAX 4096U
 
 struct language {
 	struct syntax *syntax;
@@ -30,6 +31,8 @@ struct inspector {
 	struct subject *pending;
 	uint32_t pending_count;
 	uint32_t pending_size;
+	struct place *substitutions; /* SUBSTITUTIONS_MAX of them */
+	uint32_t substitution_count;
 	uint32_t *counts; /* by the first rule of an id: how many places were found … */
 	uint32_t *hits;   /* … and how many fitted rules that let some pass */
 	/* of the check at hand */
@@ -87,8 +90,10 @@ static int compile(struct inspector *inspector, struct err *err)
 		arena_array(&inspector->arena, struct language, rules->language_count);
 	inspector->lists = arena_array(&inspector->arena, struct words, rules->list_count);
 	inspector->counts = arena_array(&inspector->arena, uint32_t, rules->rule_count);
+	inspector->substitutions = arena_array(&inspector->arena, struct place, SUBSTITUTIONS_MAX);
 	inspector->hits = arena_array(&inspector->arena, uint32_t, rules->rule_count);
-	if (!inspector->languages || !inspector->lists || !inspector->counts || !inspector->hits)
+	if (!inspector->languages || !inspector->lists || !inspector->counts || !inspector->hits ||
+		!inspector->substitutions)
 		return err_set(err, ERR_MEMORY, "no memory for the rules");
 	for (uint32_t i = 0; i < rules->list_count; i++)
 		if (words_init(&inspector->lists[i], rules->lists[i].words, rules->lists[i].count) <
@@ -323,12 +328,26 @@ static bool subject_of(const struct match *match, struct subject *subject)
 	return names > 0;
 }
 
+static void note_substitutions(struct inspector *inspector, const struct match *match)
+{
+	for (uint32_t i = 0; i < match->count; i++) {
+		if (match->captures[i].what != CAPTURE_SUBSTITUTION)
+			continue;
+		if (inspector->substitution_count == SUBSTITUTIONS_MAX)
+			inspector->gave_up = true;
+		else
+			inspector->substitutions[inspector->substitution_count++] =
+				match->captures[i].at;
+	}
+}
+
 static void on_rule_match(void *context, const struct match *match)
 {
 	struct inspector *inspector = context;
 	struct subject subject = { .rules = inspector->language->patterns[match->pattern] };
 
 	imports_note(&inspector->imports, inspector->trial.code, match);
+	note_substitutions(inspector, match);
 	if (subject_of(match, &subject) && try_rules(inspector, &subject, false))
 		keep_for_later(inspector, &subject);
 }
@@ -397,9 +416,12 @@ static void begin(struct inspector *inspector, const struct inspect_check *check
 		.settings = inspector->rules.policies[check->policy].settings,
 		.lists = inspector->lists,
 		.imports = &inspector->imports,
+		.substitutions = inspector->substitutions,
+		.substitution_count = &inspector->substitution_count,
 		.code = check->code,
 	};
 	inspector->pending_count = 0;
+	inspector->substitution_count = 0;
 	inspector->gave_up = false;
 	memset(inspector->counts, 0, inspector->rules.rule_count * sizeof(*inspector->counts));
 	memset(inspector->hits, 0, inspector->rules.rule_count * sizeof(*inspector->hits));

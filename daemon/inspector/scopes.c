@@ -147,19 +147,23 @@ static void excuse_at(struct scopes *scopes, struct place at, uint32_t excuse)
 	}
 }
 
-/* Where the grammar takes a sum for commands. */
-static void excuse_sum(struct scopes *scopes, struct place at)
+static void excuse_range(struct scopes *scopes, struct place at, uint32_t excuse)
 {
-	if (!shellword_is_sum(scopes->code + at.start, at.end - at.start))
-		return;
 	for (uint32_t i = first_from(scopes, at.start); i < scopes->suspect_count; i++) {
 		struct suspect *suspect = &scopes->suspects[i];
 
 		if (suspect->name.start >= at.end)
 			return;
-		if (suspect->unless & UNLESS_HARMLESS)
+		if (suspect->unless & excuse)
 			suspect->excused = true;
 	}
+}
+
+/* Where the grammar takes a sum for commands. */
+static void excuse_sum(struct scopes *scopes, struct place at)
+{
+	if (shellword_is_sum(scopes->code + at.start, at.end - at.start))
+		excuse_range(scopes, at, UNLESS_HARMLESS);
 }
 
 static void add_region(struct scopes *scopes, struct place at, bool is_class)
@@ -282,6 +286,8 @@ void scopes_note(struct scopes *scopes, const struct match *match)
 			check_statement(scopes, at);
 		else if (what == CAPTURE_FUNCTION || what == CAPTURE_CLASS)
 			add_region(scopes, at, what == CAPTURE_CLASS);
+		else if (what == CAPTURE_OWN)
+			excuse_range(scopes, at, UNLESS_OWN);
 		else if (what == CAPTURE_SUM)
 			excuse_sum(scopes, at);
 		else if (what == CAPTURE_CALL)

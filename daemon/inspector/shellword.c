@@ -18,9 +18,15 @@ static char next(const struct reader *reader, size_t ahead)
 	return reader->at + ahead < reader->len ? reader->text[reader->at + ahead] : '\0';
 }
 
-static void put(struct reader *reader, char byte)
+static void append(struct reader *reader, char byte)
 {
 	path_append(reader->out, &byte, 1);
+}
+
+/* What the text holds is never taken for a hole. */
+static void put(struct reader *reader, char byte)
+{
+	append(reader, byte == LITERAL_HOLE ? '\x02' : byte);
 }
 
 static void put_hole(struct reader *reader)
@@ -29,7 +35,7 @@ static void put_hole(struct reader *reader)
 
 	reader->open = true;
 	if (out->len == 0 || out->text[out->len - 1] != LITERAL_HOLE)
-		put(reader, LITERAL_HOLE);
+		append(reader, LITERAL_HOLE);
 }
 
 /* Behind the bracket that closes the one at hand. */
@@ -199,8 +205,9 @@ bool shellword_hides_backtick(const char *text, size_t len)
 
 bool shellword_hides_subscript(const char *text, size_t len)
 {
-	return memmem(text, len, "[$(", 3) || memmem(text, len, "[`", 2) ||
-	       memmem(text, len, "[${", 3);
+	if (len > 0 && text[0] == '"') /* what is not escaped in it is looked at as it is */
+		return memmem(text, len, "[\\$(", 4) || memmem(text, len, "[\\`", 3);
+	return memmem(text, len, "[$(", 3) || memmem(text, len, "[`", 2);
 }
 
 bool shellword_is_sum(const char *text, size_t len)

@@ -24,6 +24,7 @@ enum capture {
 	CAPTURE_IMPORT_MODULE, /* @import.module: an import binds its first name to it … */
 	CAPTURE_IMPORT_MEMBER, /* @import.member: … or this name to that member of it … */
 	CAPTURE_IMPORT_ALIAS,  /* @import.alias: … or this name instead */
+	CAPTURE_SUBSTITUTION,  /* @substitution: of the shell's; what is in it is looked at */
 	/* in scope, about single names */
 	CAPTURE_ATTRIBUTE, /* @attribute: the name of an attribute */
 	CAPTURE_KEYWORD,   /* @keyword: the name of an argument in a call */
@@ -31,6 +32,7 @@ enum capture {
 	CAPTURE_PART,      /* @part: an attribute of it is used */
 	CAPTURE_HARMLESS,  /* @harmless: what it is used for here does no harm */
 	CAPTURE_CALLED,    /* @called: is called here */
+	CAPTURE_OWN,       /* @own: words in this range that are excused as the function's own */
 	CAPTURE_SUM, /* @sum: if it is $((...)), as the shell reads it, its words are no commands */
 	/* in scope, about where names are the program's own */
 	CAPTURE_BIND, /* @bind: makes the name local to the function it stands in … */

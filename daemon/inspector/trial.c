@@ -159,6 +159,42 @@ static bool command_fits(const struct trial *trial, uint32_t rule, const struct 
 	return applies(trial, rule, literal_is_in(&word, list_of(trial, rule)));
 }
 
+/* The end of the substitution that begins there, as the tree has it; 0 when it has none. */
+static uint32_t substitution_at(const struct trial *trial, uint32_t start)
+{
+	for (uint32_t i = 0; i < *trial->substitution_count; i++)
+		if (trial->substitutions[i].start == start)
+			return trial->substitutions[i].end;
+	return 0;
+}
+
+/* A here-document whose delimiter is quoted substitutes nothing. */
+static bool is_quoted(const struct trial *trial, const struct subject *subject)
+{
+	return subject->names[0].start != subject->at.start &&
+	       strchr("'\"\\", trial->code[subject->names[0].start]);
+}
+
+static bool hides_substitution(const struct trial *trial, const struct subject *subject)
+{
+	const char *code = trial->code;
+
+	if (is_quoted(trial, subject))
+		return false;
+	for (uint32_t at = subject->at.start; at < subject->at.end; at++) {
+		bool begins = code[at] == '`' || (code[at] == '$' && code[at + 1] == '(');
+		uint32_t end = begins ? substitution_at(trial, at) : 0;
+
+		if (code[at] == '\\')
+			at++;
+		else if (end > at)
+			at = end - 1;
+		else if (begins && (code[at] == '`' || code[at + 2] != '('))
+			return true;
+	}
+	return false;
+}
+
 bool trial_fits(const struct trial *trial, uint32_t rule, struct subject *subject,
 	const struct trial_word *word)
 {
@@ -196,6 +232,8 @@ bool trial_fits(const struct trial *trial, uint32_t rule, struct subject *subjec
 		return !shellword_is_plain_delimiter(code + subject->at.start, len);
 	case SUBJECT_BACKTICK:
 		return shellword_hides_backtick(code + subject->at.start, len);
+	case SUBJECT_SUBSTITUTION:
+		return hides_substitution(trial, subject);
 	case SUBJECT_SUBSCRIPT:
 		return shellword_hides_subscript(code + subject->at.start, len);
 	case SUBJECT_COUNT:
@@ -213,5 +251,6 @@ bool trial_needs_imports(const struct trial *trial, uint32_t rule)
 {
 	uint32_t subject = trial->rules[rule].subject;
 
-	return subject == SUBJECT_USE || subject == SUBJECT_MODULE;
+	return subject == SUBJECT_USE || subject == SUBJECT_MODULE ||
+	       subject == SUBJECT_SUBSTITUTION;
 }

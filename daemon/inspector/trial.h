@@ -31,6 +31,8 @@ struct trial {
 	const struct inspect_setting *settings; /* of the policy */
 	const struct words *lists;
 	const struct imports *imports;
+	const struct place *substitutions; /* that the tree has, in their order */
+	const uint32_t *substitution_count;
 	const char *code; /* ends with a NUL */
 };
 
@@ -40,7 +42,7 @@ struct trial_word {
 	uint32_t hash;
 };
 
-/* Whether the rule can be tried only when all imports are known. */
+/* Whether the rule can be tried only when all imports, or all substitutions, are known. */
 bool trial_needs_word(uint32_t subject);
 bool trial_needs_imports(const struct trial *trial, uint32_t rule);
 

@@ -29,6 +29,7 @@ static const struct {
 	{ "delimiter", SUBJECT_DELIMITER, false },
 	{ "backtick", SUBJECT_BACKTICK, false },
 	{ "subscript", SUBJECT_SUBSCRIPT, false },
+	{ "substitution", SUBJECT_SUBSTITUTION, false },
 };
 
 static const struct {
@@ -42,6 +43,7 @@ static const struct {
 	{ "bound", UNLESS_BOUND },
 	{ "harmless", UNLESS_HARMLESS },
 	{ "called", UNLESS_CALLED },
+	{ "own", UNLESS_OWN },
 };
 
 struct line {

@@ -8,4 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
+/* What a target may define that has to be made before the first input. */
+int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
+
 #endif

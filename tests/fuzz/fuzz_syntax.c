@@ -17,11 +17,14 @@ static struct inspector *inspector;
 static struct rulebook *book;
 static uint32_t strict;
 
-static void start(void)
+/* Compiling the rules takes longer than any text may. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	struct err err = ERR_INIT;
 	const size_t head = sizeof(struct inspect_head);
 
+	(void)argc;
+	(void)argv;
 	book = rulebook_load(NULL, &err);
 	if (book)
 		inspector =
@@ -31,6 +34,7 @@ static void start(void)
 		abort();
 	}
 	strict = rulebook_find(book, "strict")->index;
+	return 0;
 }
 
 static void send_and_take(const struct inspect_findings *findings)
@@ -58,8 +62,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct err err = ERR_INIT;
 	char *code;
 
-	if (!inspector)
-		start();
 	code = malloc(len + 1);
 	if (!code)
 		return 0;
@@ -69,8 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	check.code = code;
 	check.code_len = len;
 	for (check.language = 0; check.language < book->language_count; check.language++) {
-		if (inspector_check(inspector, &check, clock_us() + INSPECT_CHECK_US, &findings,
-			    &err) < 0)
+		if (inspector_check(
+			    inspector, &check, clock_us() + INSPECT_CHECK_US, &findings, &err) < 0)
 			abort();
 		send_and_take(&findings);
 	}

@@ -66,6 +66,8 @@ int main(int argc, char **argv)
 {
 	/* Line by line: after a crash the last line names the input. */
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
+	if (LLVMFuzzerInitialize)
+		(void)LLVMFuzzerInitialize(&argc, &argv);
 	try_bytes(NULL, 0);
 	for (int i = 1; i < argc; i++)
 		try_path(argv[i]);

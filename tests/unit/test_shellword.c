@@ -35,6 +35,7 @@ TEST(quotes_go)
 	CHECK_STR(read_as("$\"eval\""), "eval");
 	CHECK_STR(read_as("'a$b'"), "a$b");
 	CHECK_STR(read_as("["), "[");
+	CHECK_STR(read_as("a\001b"), "a\002b");
 }
 
 TEST(what_is_expanded_leaves_a_hole)

@@ -60,7 +60,8 @@
 ;;; finds   command in { -C* -tC* -nC* -dC* -sC* -uC* -Ot* }
 ;;; message with this option the command starts another program, or runs text
 ;;; hint    leave the option out
-((command name: (command_name) @_reader argument: [(word) (string) (raw_string)] @name)
+((command name: (command_name) @_reader
+  argument: [(word) (string) (raw_string) (concatenation)] @name)
   (#any-of? @_reader "mapfile" "readarray"))
 
 ;;; bash.unset.dynamic
@@ -114,6 +115,35 @@
 (variable_assignment name: (variable_name) @name)
 (variable_assignment name: (subscript name: (variable_name) @name))
 (declaration_command (variable_name) @name)
+(for_statement variable: (variable_name) @name)
+
+;;; bash.variable.denied
+;;; finds   command in bash.variables
+;;; message this variable decides which programs or which code the shell runs
+;;; hint    leave it as it is
+((command name: (command_name) @_setter argument: [(word) (string) (raw_string)] @name)
+  (#any-of? @_setter "read" "printf" "mapfile" "readarray" "getopts" "let"))
+
+;;; bash.variable.denied
+;;; finds   command in { PATH=* ENV=* BASH_* PS4=* PROMPT_COMMAND=* LD_* SHELLOPTS=* BASHOPTS=* GCONV_PATH=* }
+;;; message this variable decides which programs or which code the shell runs
+;;; hint    leave it as it is
+(declaration_command [(string) (raw_string) (concatenation)] @name)
+((command name: (command_name) @_setter argument: [(word) (string) (raw_string)] @name)
+  (#any-of? @_setter "let"))
+
+;;; bash.variable.denied
+;;; finds   word in bash.variables
+;;; message this variable decides which programs or which code the shell runs
+;;; hint    leave it as it is
+(compound_statement (binary_expression left: (variable_name) @name))
+(compound_statement (binary_expression left: (word) @name))
+
+;;; bash.variable.reference
+;;; finds   command in { -n* -gn* -rn* -xn* -ln* -un* -In* }
+;;; message a name that stands for another variable hides which one is set
+;;; hint    use the variable itself, or an array
+(declaration_command ["declare" "typeset" "local"] (word) @name)
 
 ;;; bash.expansion.prompt
 ;;; finds   any
@@ -125,7 +155,7 @@
 ;;; finds   subscript
 ;;; message a substitution in a subscript runs when the text is used as a number or a name
 ;;; hint    compute the index first, and use plain numbers
-[(raw_string) (ansi_c_string)] @name
+[(raw_string) (ansi_c_string) (string)] @name
 
 ; ---- what readers may understand differently ---------------------------------------------------
 
@@ -139,7 +169,15 @@
 ;;; finds   backtick
 ;;; message backticks in backticks hide what is run
 ;;; hint    write $(…)
-(command_substitution) @name
+(command_substitution) @name @substitution
+
+;;; bash.syntax.hidden
+;;; finds   substitution
+;;; message what is substituted here cannot be read
+;;; hint    write it into a variable before, with x=$(…)
+(regex) @name
+(expansion (word) @name)
+(heredoc_redirect (heredoc_start) @name (heredoc_body) @at)
 
 ; ---- texts -------------------------------------------------------------------------------------
 

@@ -19,6 +19,8 @@
 ;;; hint    use the modules that the policy allows, such as assert, crypto, events, url or util
 ((call_expression function: (identifier) @name arguments: (arguments . (_) @at))
   (#any-of? @name "require"))
+((new_expression constructor: (identifier) @name arguments: (arguments . (_) @at))
+  (#any-of? @name "require"))
 
 ;;; javascript.import.dangerous
 ;;; finds   text in javascript.imports.dangerous
@@ -46,6 +48,12 @@
 ;;; unless  store bound called harmless
 ;;; message what brings modules, used as a value, hides what it brings
 ;;; hint    write require("module") where it is needed
+
+;;; javascript.arguments.module
+;;; finds   word in { arguments }
+;;; unless  store bound own
+;;; message outside of functions these are the module's own powers
+;;; hint    use process.argv
 
 ;;; javascript.suspicious.runs_text
 ;;; finds   word in javascript.runners

@@ -137,6 +137,13 @@
 ; A `var` in a function; in none it binds nothing.
 (variable_declaration (variable_declarator name: (identifier) @bind))
 
+; Arrow functions have no `arguments` of their own.
+(function_declaration body: (_) @own)
+(generator_function_declaration body: (_) @own)
+(function_expression body: (_) @own)
+(generator_function body: (_) @own)
+(method_definition body: (_) @own)
+
 ; ---- where functions are -----------------------------------------------------------------------
 
 (function_declaration body: (_) @function)
