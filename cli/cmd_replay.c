@@ -118,6 +118,17 @@ static void show_circumstances(struct cli *cli, const struct value *answer)
 			"  as they were: runtime, kernel, ced, policy and limits\n");
 }
 
+/* What was asked is not what is on the record then. */
+static void show_masks(struct cli *cli, const struct value *answer)
+{
+	const char *masks = page_text(cli, answer, "masks");
+
+	if (masks[0])
+		say(&cli->out, PAINT_YELLOW,
+			"%s secrets in the record are masked (%s): it did not get what it got then\n",
+			output_mark(&cli->out, MARK_DOT), masks);
+}
+
 static void show_one(struct cli *cli, const struct value *answer)
 {
 	bool same = value_as_bool(value_get(answer, "same"), false);
@@ -205,6 +216,7 @@ static int finish(struct series *series, bool has_times)
 		show_series(series);
 	else
 		show_one(cli, first);
+	show_masks(cli, first);
 	show_circumstances(cli, first);
 	return status;
 }

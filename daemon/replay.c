@@ -15,7 +15,7 @@
 /* Keys of the recorded request that belonged to the one who asked, not to the program. */
 static bool is_of_that_request(const char *key)
 {
-	static const char *const keys[] = { "id", "cache", "stream", "detach" };
+	static const char *const keys[] = { "id", "cache", "masks", "stream", "detach" };
 
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
 		if (strcmp(keys[i], key) == 0)
@@ -350,6 +350,8 @@ struct value *replay_compare(struct arena *arena, const struct value *record, st
 	fill_bool(&fill, "same", differs && differs->list.count == 0);
 	fill_value(&fill, "differs", differs);
 	fill_value(&fill, "circumstances", list_circumstances(arena, record, result));
+	if (value_as_int(value_get(value_get(record, "request"), "masks"), 0) > 0)
+		fill_shared(&fill, "masks", value_get(value_get(record, "request"), "masks"));
 	fill_text(&fill, "fingerprint", now);
 	fill_text(&fill, "recorded_fingerprint", then);
 	fill_value(&fill, "result", result);

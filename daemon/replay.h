@@ -20,7 +20,7 @@
 struct value *replay_params(struct arena *arena, const struct value *record, const char **ret_why);
 
 /*
- * -> {replay_of, same, differs, circumstances, fingerprint, recorded_fingerprint, result}: what a
+ * -> {replay_of, same, differs, circumstances, masks?, fingerprint, recorded_fingerprint, result}: what a
  * program does that is the same each time must be the same.  How long it took is no part of it.
  * `differs` and `circumstances` are lists of {what, recorded, replayed, line?}.  NULL: no memory.
  */

@@ -55,7 +55,7 @@ static void set_limit(int what, rlim_t most)
 {
 	const struct rlimit limit = { most, most };
 
-	(void)setrlimit(what, &limit);
+	(void)setrlimit((__rlimit_resource_t)what, &limit);
 }
 
 static void plain_signals(void)

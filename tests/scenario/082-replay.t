@@ -63,9 +63,14 @@ like "$out" '0 of 4 are the same.*alike each time' "it comes out alike each time
 cectl run --deterministic -c 'import random, time; print(random.random(), time.time())' >"$work/out" 2>&1
 exits 0 "and one that was deterministic is so again" cectl replay last --times 3
 
+# What was masked is not there to be run again.
+TOKEN=hunter2hunter2 cectl run --secret TOKEN -e TOKEN=hunter2hunter2 -c 'import os; print(len(os.environ["TOKEN"]))' >"$work/out" 2>&1
+exits 1 "with a secret it comes out otherwise" cectl replay last
+like "$out" 'secrets in the record are masked' "and it is said that it was masked"
+
 # Programs that ended in other ways.
 for code in 'raise ValueError("no")' 'while True: pass' 'print("x" * 200000)' 'import sys; sys.exit(7)' \
-	'x = bytearray(500 << 20)' 'import os; os.kill(os.getpid(), 11)' 'if' 'import socket; socket.socket()'; do
+	'import os; os.kill(os.getpid(), 11)' 'if' 'import socket; socket.socket()'; do
 	cectl run -c "$code" --limit wall=500ms --limit stdout=10k >"$work/ended" 2>&1
 	exits 0 "the same again: $code" cectl replay last
 	[[ $out == *differs* ]] && diag "$out"

@@ -74,8 +74,10 @@ subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$@"
 }
 used=$(peak cectl audit export --whole)
-((used < 80))
-ok $? "40 MB of output are exported with less than 80 MiB ($used)"
+most=80
+[[ $CED_BUILD != *san* ]] || most=400 # a sanitizer keeps what was freed
+((used < most))
+ok $? "40 MB of output are exported with less than $most MiB ($used)"
 cectl audit export --whole | { sleep 1; wc -c; } >"$work/bytes"
 (($(cat "$work/bytes") > 36000000))
 ok $? "to a slow reader, too"

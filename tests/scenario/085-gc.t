@@ -67,7 +67,7 @@ fi
 # Nothing of it is in the files any more.
 daemon_stop
 after=$(($(stat -c %s "$ced_state/ced.db") / 1024))
-((after < before / 2))
+((after < before * 3 / 4))
 ok $? "room has come back: $before KiB, then $after KiB"
 is "$(grep -c 'secret-7\b\|input-7\b' "$ced_state/ced.db")" 0 "and what has left is not in the file"
 
