@@ -54,6 +54,24 @@ exits 0 "with --json it is one document" cectl audit verify --json
 is "$(json "$out" '[it["ok"], it["found"], it["checked"]["chain"] >= 8]')" '[true, 0, true]' "that has what was checked"
 exits 2 "a link that is none is refused" cectl audit verify --from zero
 
+shown=$(TERM=xterm /usr/bin/python3 - <<'PY'
+import os, pty
+heard = b""
+told = os.dup(1)
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+def read(fd):
+    global heard
+    data = os.read(fd, 4096)
+    heard += data
+    return data
+status = pty.spawn(["cectl", "audit", "verify"], read, lambda fd: b"")
+bar = heard.rfind(b"verifying")
+words = [status, bar >= 0, heard[bar:].find(b"\r\033[K") > 0, b"nobody has touched it" in heard[bar:]]
+os.write(told, " ".join(map(str, words)).encode())
+PY
+)
+is "$shown" "0 True True True" "on a terminal a bar shows how far it is, and goes before the answer"
+
 # --- checkpoints --------------------------------------------------------------------------------
 
 exits 0 "a checkpoint is made when asked for" cectl audit checkpoint

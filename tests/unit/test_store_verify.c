@@ -12,6 +12,8 @@
 
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
+#include "store/canon.h"
+#include "store/chain.h"
 #include "store/evidence.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
@@ -635,4 +637,76 @@ TEST(a_store_that_was_cut_off_or_rolled_back_is_told_by_the_second_file)
 	trust.second = (struct bytes){ NULL, 0 };
 	free((char *)(uintptr_t)early.data);
 	free((char *)(uintptr_t)late.data);
+}
+
+/* ---- somebody who knows how it is done ------------------------------------------------------ */
+
+struct forger {
+	sqlite3 *db;
+	uint8_t head[DIGEST_LEN];
+	int64_t changed;            /* the link whose record was changed ... */
+	uint8_t digest[DIGEST_LEN]; /* ... and what its digest is now */
+};
+
+/* Reads a link and writes it again so that it follows from the one before. */
+static int forge_link(struct forger *forger, sqlite3_stmt *row)
+{
+	int64_t link = sqlite3_column_int64(row, 0);
+	uint8_t digest[DIGEST_LEN];
+	sqlite3_stmt *update = NULL;
+	int r;
+
+	memcpy(digest, sqlite3_column_blob(row, 3), DIGEST_LEN);
+	if (link == forger->changed)
+		memcpy(digest, forger->digest, DIGEST_LEN);
+	chain_next(forger->head, link, sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2),
+		digest, forger->head);
+	(void)sqlite3_prepare_v2(forger->db, "UPDATE chain SET digest = ?, head = ? WHERE link = ?",
+		-1, &update, NULL);
+	(void)sqlite3_bind_blob(update, 1, digest, DIGEST_LEN, SQLITE_STATIC);
+	(void)sqlite3_bind_blob(update, 2, forger->head, DIGEST_LEN, SQLITE_STATIC);
+	(void)sqlite3_bind_int64(update, 3, link);
+	r = sqlite3_step(update);
+	(void)sqlite3_finalize(update);
+	return r;
+}
+
+static void forge(struct forger *forger)
+{
+	sqlite3_stmt *row = NULL;
+
+	CHECK_EQ_INT(sqlite3_prepare_v2(forger->db,
+			     "SELECT link, kind, subject, digest FROM chain ORDER BY link", -1,
+			     &row, NULL),
+		SQLITE_OK);
+	while (sqlite3_step(row) == SQLITE_ROW)
+		CHECK_EQ_INT(forge_link(forger, row), SQLITE_DONE);
+	(void)sqlite3_finalize(row);
+}
+
+TEST(a_chain_that_was_made_anew_around_a_change_is_told_by_its_checkpoints)
+{
+	auto_shop struct shop shop;
+	struct forger forger = { .changed = 3 };
+	char line[STORE_CHECKPOINT_MAX];
+	int64_t key;
+
+	shop_init(&shop);
+	fill(&shop);
+	CHECK_EQ_INT(put_checkpoint(&shop, line), 0);
+	forger.db = break_in(&shop);
+	key = number_of(forger.db, "SELECT subject FROM chain WHERE link = 3");
+	CHECK_EQ_INT(run_sql(forger.db, "UPDATE runs SET agent = 'somebody else' WHERE key = "
+					"(SELECT subject FROM chain WHERE link = 3)"),
+		SQLITE_OK);
+	CHECK_EQ_INT(canon_digest(shop.store, CHAIN_RUN, key, false, forger.digest, &shop.err), 0);
+	forge(&forger);
+	CHECK_EQ_INT(sqlite3_close(forger.db), SQLITE_OK);
+	said[0] = '\0';
+	CHECK_EQ_INT(verify_part(&shop, STORE_PART_CHAIN), 0);
+	CHECK(verify_part(&shop, STORE_PART_CHECKPOINTS) > 0);
+	CHECK(strstr(said, "and the link that is there now is another one") != NULL);
+	trust.second = (struct bytes){ line, strlen(line) };
+	CHECK(verify_part(&shop, STORE_PART_SECOND) > 0);
+	trust.second = (struct bytes){ NULL, 0 };
 }
