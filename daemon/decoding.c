@@ -9,6 +9,7 @@ struct decoding {
 	void *context;
 };
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): they are taken, and written to when they are read */
 struct decoded decoded_of(char *bytes, size_t len, size_t arena_bytes)
 {
 	struct decoded decoded = { .bytes = bytes, .len = len, .err = ERR_INIT };

@@ -3,7 +3,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 cp "$here/wire.py" "$here/035-blobs.py" "$work/" # the checkout may be closed to others
-printf '%s\n' 'cgroups = "auto"' 'socket_mode = "0666"' 'blob_s = 2' >"$work/ced.conf"
+printf '%s\n' 'cgroups = "auto"' 'socket_mode = "0666"' >"$work/ced.conf"
 ced_arguments=(--config "$work/ced.conf")
 daemon_start
 blobs() {
@@ -27,6 +27,9 @@ exits 0 "a run takes it" cectl run -f "${out%% *}:in/data.csv" -c 'print(open("i
 is "$out" "$(cat "$work/data.csv")" "as a file"
 exits 126 "and is told when it is not there" cectl run -f "sha256:$(sha256sum </dev/null | cut -d' ' -f1):x" -c 1
 like "$err" '/files/0/blob.*blob.put' "what to do"
+daemon_stop
+echo 'blob_s = 1' >>"$work/ced.conf"
+daemon_start
 blobs forgotten
 is "$(json "$(cectl status --json)" 'it["held_bytes"] < 200000')" true "nothing of them is held"
 daemon_stop
