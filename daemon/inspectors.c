@@ -128,12 +128,23 @@ static struct seat *seat_of(struct inspectors *inspectors, uint32_t child)
 	return NULL;
 }
 
+/* An inspector that was never ready cannot take the rules, and no other will. */
+static bool are_rules_at_fault(const struct inspectors *inspectors, const char *why)
+{
+	return !policies_were_ready(inspectors->server->policies) &&
+	       strncmp(why, INSPECT_RULES_FAULT, strlen(INSPECT_RULES_FAULT)) == 0;
+}
+
 static void on_lost(void *context, uint32_t child, const char *why, bool retired)
 {
 	struct inspectors *inspectors = context;
 	struct seat *seat = seat_of(inspectors, child);
 
 	if (!seat || inspectors->closing)
+		return;
+	if (are_rules_at_fault(inspectors, why) &&
+		server_cannot_start(inspectors->server, why,
+			"correct the rules; cectl policy test --new tries them beforehand"))
 		return;
 	if (!retired)
 		log_event(LOG_LEVEL_WARNING, "inspector.lost", LOG_INT("child", child),

@@ -239,11 +239,17 @@ static void on_spawner_lost(void *context, const char *why)
 
 bool server_cannot_jail(struct server *server, const char *why)
 {
-	if (server->told_ready || server->draining)
+	if (server->told_ready)
 		return false;
-	log_event(LOG_LEVEL_ERROR, "start.failed", LOG_STR("why", why),
-		LOG_STR("repair",
-			"no jail can be made here: cectl doctor tries why, and says what to do"));
+	return server_cannot_start(server, why,
+		"no jail can be made here: cectl doctor tries why, and says what to do");
+}
+
+bool server_cannot_start(struct server *server, const char *why, const char *repair)
+{
+	if (server->draining)
+		return false;
+	log_event(LOG_LEVEL_ERROR, "start.failed", LOG_STR("why", why), LOG_STR("repair", repair));
 	server->exit_code = 1;
 	server->draining = true;
 	server->grace = timer_new(&server->loop, 0, 0, on_grace, server);

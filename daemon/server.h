@@ -116,6 +116,9 @@ void server_drain(struct server *server, const char *why);
  */
 bool server_cannot_jail(struct server *server, const char *why);
 
+/* What was found only now makes every further work impossible: the daemon ends.  False: it does already. */
+bool server_cannot_start(struct server *server, const char *why, const char *repair);
+
 /* Puts a run among those in the house; 0, or -1 (memory). */
 int server_remember(struct server *server, struct request *request);
 void server_forget(struct server *server, struct request *request);

@@ -32,7 +32,8 @@
 #define INSPECT_POLICIES_MAX   64U
 #define INSPECT_RULE_COUNT_MAX 512U /* over all languages */
 #define INSPECT_LISTS_MAX      1024U
-#define INSPECT_WORDS_MAX      65536U /* over all lists */
+#define INSPECT_WORDS_MAX      65536U      /* over all lists */
+#define INSPECT_RULES_FAULT    "rules of " /* so begins why an inspector cannot take the rules */
 #define INSPECT_READY_MAX      ERR_TEXT_MAX
 /* Body of the longest FINDINGS. */
 #define INSPECT_ANSWER_MAX     (12U + INSPECT_FINDINGS_MAX * (16U + INSPECT_TEXT_MAX))

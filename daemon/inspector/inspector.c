@@ -71,7 +71,7 @@ static int compile_language(struct inspector *inspector, uint32_t index, struct 
 
 	language->syntax = syntax_new(source->name, texts, lens, err);
 	if (!language->syntax)
-		return err_wrap(err, "rules of %s", source->name);
+		return err_wrap(err, INSPECT_RULES_FAULT "%s", source->name);
 	count = syntax_pattern_count(language->syntax, SYNTAX_RULES);
 	language->patterns = arena_array(&inspector->arena, struct span, count);
 	if (!language->patterns)

@@ -178,6 +178,7 @@ static void on_ready(struct inspector_end *end, const char *body, size_t len)
 		lose(end, INSPECT_END_LOST, why, false);
 		return;
 	}
+	end->link->counts.greeted++;
 	end->state = INSPECTOR_FREE;
 	end->inbox_len = 0;
 	pump(end->link);

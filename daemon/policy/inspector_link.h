@@ -82,6 +82,7 @@ struct inspector_counts {
 	uint32_t alive;
 	uint32_t ready;
 	uint32_t waiting; /* questions in line */
+	uint64_t greeted; /* inspectors that ever got ready */
 	uint64_t answered;
 	uint64_t late;
 	uint64_t lost; /* inspectors, those retired not counted */

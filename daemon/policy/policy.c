@@ -90,6 +90,11 @@ bool policies_ready(const struct policies *policies)
 	return policies->link && inspector_link_counts(policies->link).ready > 0;
 }
 
+bool policies_were_ready(const struct policies *policies)
+{
+	return policies->link && inspector_link_counts(policies->link).greeted > 0;
+}
+
 const struct policy *policies_find(const struct policies *policies, const char *name)
 {
 	return name ? rulebook_find(policies->book, name) : policies->standard;

@@ -56,6 +56,9 @@ void policies_retire_after(struct policies *policies, uint32_t busy_ms);
 /* Whether an inspector is ready to be asked. */
 bool policies_ready(const struct policies *policies);
 
+/* Whether one ever was. */
+bool policies_were_ready(const struct policies *policies);
+
 /* Open checks are answered with policy.absent, in this call; nothing more may be asked. */
 void policies_stop(struct policies *policies);
 

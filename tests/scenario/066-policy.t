@@ -171,4 +171,14 @@ else
 	ok 0 "new rules are for administrators # SKIP needs root, to be another user"
 	ok 0 "and others are told so # SKIP needs root, to be another user"
 fi
+
+# --- a daemon with rules that no inspector takes does not start ------------------------------------------
+
+daemon_stop
+printf '(nonsense) @name\n' >>"$work/policies/python.house.scm"
+programs=$(ced_programs)
+timeout 60 "${ced_own[@]}" "$programs/bin/ced-spawner" --libexec "$programs/libexec/ced" -- --socket "$CED_SOCKET" \
+	--state "$ced_state" "${ced_arguments[@]}" >"$work/log" 2>&1 </dev/null
+is $? 1 "a daemon whose rules have a fault ends its start"
+like "$(cat "$work/log")" "start.failed.*python.house.scm line 7" "and says where it is"
 done_testing
