@@ -96,10 +96,3 @@ TEST(what_the_contract_refuses_is_kept_with_masks)
 	close(client);
 	house_close(&house);
 }
-
-TEST(a_book_that_is_wrong_ends_the_start)
-{
-	struct house house;
-
-	CHECK(!house_open(&house, "redactions = \"/no/such/file\"\n"));
-}
