@@ -65,6 +65,8 @@ static int show_detached(struct cli *cli, const struct value *result)
 	if (cli->json)
 		return cli_document(cli, result, EXIT_OK);
 	say(&cli->out, PAINT_PLAIN, "%s\n", output_text(&cli->arena, value_get(result, "run_id")));
+	if (results_are_parked(result))
+		results_note_parked(cli, result);
 	return EXIT_OK;
 }
 

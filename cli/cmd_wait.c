@@ -53,8 +53,9 @@ static int still_running(struct cli *cli, const struct value *result)
 {
 	if (cli->json)
 		return cli_document(cli, result, EXIT_TIME);
-	say(&cli->err, PAINT_PLAIN, "cectl: run %s is still running\n",
-		output_text(&cli->arena, value_get(result, "run_id")));
+	say(&cli->err, PAINT_PLAIN, "cectl: run %s %s\n",
+		output_text(&cli->arena, value_get(result, "run_id")),
+		results_are_parked(result) ? "still waits for approval" : "is still running");
 	return EXIT_TIME;
 }
 

@@ -78,6 +78,10 @@ static void add_findings(
 	const struct value *policy = value_get(record, "policy");
 	const struct value *findings = value_get(policy, "findings");
 	bool denied = strcmp(page_text(cli, policy, "decision"), "deny") == 0;
+	bool asked = strcmp(page_text(cli, policy, "decision"), "ask") == 0;
+	const char *before = denied  ? ""
+			     : asked ? "The policy found: "
+				     : "The policy let pass and noted: ";
 
 	for (size_t i = 0; value_at(findings, i); i++) {
 		const struct value *finding = value_at(findings, i);
@@ -85,8 +89,7 @@ static void add_findings(
 		const char *path = page_text(cli, finding, "path");
 
 		add(explanation, EXPLAIN_KNOWN,
-			arena_printf(&cli->arena, "%s%s%sline %s, column %s: %s (%s)",
-				denied ? "" : "The policy let pass and noted: ", path,
+			arena_printf(&cli->arena, "%s%s%sline %s, column %s: %s (%s)", before, path,
 				path[0] ? ", " : "", page_text(cli, finding, "line"),
 				page_text(cli, finding, "column"),
 				page_text(cli, finding, "message"),

@@ -140,6 +140,18 @@ static bool still_runs(const struct value *record)
 #define KNOWN    EXPLAIN_KNOWN
 #define CHANGE   EXPLAIN_CHANGE
 
+static bool was_approved(const struct value *record)
+{
+	return is_word(record, "approval", "decision", "approved");
+}
+
+static bool is_parked(const struct value *record)
+{
+	const char *state = value_as_text(value_get(record, "state"));
+
+	return state && strcmp(state, "parked") == 0;
+}
+
 // clang-format off
 const struct explain_text explain_texts[] = {
 	{ NULL, HAPPENED, still_runs, "The run has not ended; what is known of it so far is in its trace." },
@@ -220,6 +232,19 @@ const struct explain_text explain_texts[] = {
 	{ "policy_denied", KNOWN, not_caught, "None of its code ran." },
 	{ "policy_denied", KNOWN, was_caught, "What it did before that is done." },
 	{ "policy_denied", CHANGE, NULL, "cectl check FILE --policy {policy.name} tells beforehand what it will say." },
+
+	{ "approval_denied", HAPPENED, NULL, "{reason}" },
+	{ "approval_denied", KNOWN, NULL, "The policy {policy.name} asks a person about such programs; uid {approval.by} said no (act {approval.act})." },
+	{ "approval_denied", KNOWN, NULL, "None of its code ran." },
+	{ "approval_denied", CHANGE, NULL, "Do without what the policy asks about, or ask whoever refused it." },
+
+	{ "approval_expired", HAPPENED, NULL, "{reason}" },
+	{ "approval_expired", KNOWN, NULL, "None of its code ran." },
+	{ "approval_expired", CHANGE, NULL, "Do without what the policy asks about, or see that somebody looks at cectl approvals in time." },
+
+	{ NULL, KNOWN, was_approved, "The policy asks a person about such programs; uid {approval.by} let it run (act {approval.act})." },
+	{ NULL, HAPPENED, is_parked, "It waits until a person has approved it; none of its code has run." },
+	{ NULL, CHANGE, is_parked, "An approver decides with cectl approve or cectl deny; cectl cancel ends the waiting." },
 
 	{ "canceled", HAPPENED, NULL, "{reason}" },
 	{ "canceled", KNOWN, nothing_ran, "None of its code had run." },

@@ -21,7 +21,8 @@ void record_show_head(struct cli *cli, const struct value *record)
 		say(&cli->out, output_outcome_paint(outcome), "%s %s\n",
 			output_mark(&cli->out, mark), outcome);
 	else
-		say(&cli->out, PAINT_CYAN, "%s running\n", output_mark(&cli->out, MARK_ARROW));
+		say(&cli->out, PAINT_CYAN, "%s %s\n", output_mark(&cli->out, MARK_ARROW),
+			page_text(cli, record, "state"));
 	if (reason[0])
 		page_wrapped(cli, PAINT_PLAIN, reason, 0);
 }
@@ -150,6 +151,20 @@ static void show_end(struct cli *cli, const struct value *record)
 			"cached_from"));
 }
 
+/* "approved by uid 0 (act 3): looked at it" */
+static void show_approval(struct cli *cli, const struct value *record)
+{
+	const struct value *approval = value_get(record, "approval");
+
+	if (!value_is(approval, VALUE_MAP))
+		return;
+	page_field(cli, "approval",
+		arena_printf(&cli->arena, "%s%s%s%s", page_text(cli, approval, "decision"),
+			named(cli, " by uid ", approval, "by"),
+			named(cli, ", in act ", approval, "act"),
+			named(cli, ": ", approval, "reason")));
+}
+
 static void show_error(struct cli *cli, const struct value *record)
 {
 	const struct value *error = value_get(record, "error");
@@ -183,6 +198,7 @@ void record_show_facts(struct cli *cli, const struct value *record)
 	show_program(cli, record);
 	if (value_is(labels, VALUE_MAP) && labels->map.count > 0)
 		page_value(cli, "labels", labels);
+	show_approval(cli, record);
 	show_end(cli, record);
 	show_error(cli, record);
 	show_pruned(cli, record);

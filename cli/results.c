@@ -9,9 +9,34 @@
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/record.h"
+#include "cli/units.h"
 #include "proto/base/buf.h"
+#include "proto/base/clock.h"
 
 #define STREAM_MAX ((size_t)1 << 30)
+
+/* ---- while it waits for a person ------------------------------------------------------------ */
+
+bool results_are_parked(const struct value *result)
+{
+	const char *state = value_as_text(value_get(result, "state"));
+
+	return state && strcmp(state, "parked") == 0;
+}
+
+void results_note_parked(struct cli *cli, const struct value *parked)
+{
+	const struct value *policy = value_get(parked, "policy");
+	const struct value *finding = value_at(value_get(policy, "findings"), 0);
+	char left[UNITS_TEXT_MAX];
+
+	units_print_us(left, page_int(parked, "until_us") - clock_wall_us());
+	say(&cli->err, PAINT_YELLOW, "cectl: run %s waits for approval",
+		page_text(cli, parked, "run_id"));
+	say(&cli->err, PAINT_PLAIN, ", for at most %s: policy %s asks (%s, line %s)\n", left,
+		page_text(cli, policy, "name"), page_text(cli, finding, "rule"),
+		page_text(cli, finding, "line"));
+}
 
 /* ---- while it runs ------------------------------------------------------------------------- */
 
@@ -41,10 +66,18 @@ static int on_notice(void *context, const char *method, const struct value *para
 	struct passthrough *stream = find_stream(live, params);
 	const struct value *data = value_get(params, "data");
 	int64_t offset = value_as_int(value_get(params, "offset"), 0);
-	struct progress progress = { &live->cli->err, "running", live->progress_shown };
+	struct progress progress = { &live->cli->err, live->doing, live->progress_shown };
 
 	(void)err;
-	if (strcmp(method, "run.output") != 0 || !stream || !page_is_bytes(data) || offset < 0)
+	if (strcmp(method, "run.parked") == 0) {
+		progress_erase(&progress);
+		live->progress_shown = false;
+		live->doing = "waiting for approval";
+		results_note_parked(live->cli, params);
+		return 0;
+	}
+	if (!live->streams || strcmp(method, "run.output") != 0 || !stream ||
+		!page_is_bytes(data) || offset < 0)
 		return 0;
 	progress_erase(&progress);
 	live->progress_shown = false;
@@ -57,7 +90,7 @@ static int on_notice(void *context, const char *method, const struct value *para
 static void on_idle(void *context, int64_t waited_ms)
 {
 	struct live *live = context;
-	struct progress progress = { &live->cli->err, "running", live->progress_shown };
+	struct progress progress = { &live->cli->err, live->doing, live->progress_shown };
 
 	if (live->out.passed > 0 || live->err.passed > 0)
 		return; /* the program's own output shows that it lives */
@@ -67,12 +100,12 @@ static void on_idle(void *context, int64_t waited_ms)
 
 void live_init(struct live *live, struct cli *cli, bool streams)
 {
-	*live = (struct live){ .cli = cli };
+	*live = (struct live){ .cli = cli, .streams = streams, .doing = "running" };
 	passthrough_init(&live->out, &cli->out);
 	passthrough_init(&live->err, &cli->err);
 	live->watch = (struct client_watch){
 		.context = live,
-		.on_notice = streams ? on_notice : NULL,
+		.on_notice = on_notice,
 		.on_idle = on_idle,
 	};
 }
@@ -80,7 +113,7 @@ void live_init(struct live *live, struct cli *cli, bool streams)
 int live_ask(struct live *live, const char *method, struct value *params,
 	const struct value **ret_result)
 {
-	struct progress progress = { &live->cli->err, "running", false };
+	struct progress progress = { &live->cli->err, live->doing, false };
 	int status = cli_ask(live->cli, method, params, &live->watch, ret_result);
 
 	progress.shown = live->progress_shown;

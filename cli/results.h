@@ -20,6 +20,8 @@ struct live {
 	struct passthrough err;
 	struct client_watch watch; /* for cli_ask() */
 	bool progress_shown;
+	bool streams;
+	const char *doing; /* what takes the time */
 };
 
 /* `streams` says whether run.output notifications go to stdout and stderr as they come. */
@@ -32,6 +34,12 @@ int live_ask(struct live *live, const char *method, struct value *params,
 /* Shows the result and returns the exit status of the command. */
 int results_show(
 	struct live *live, const struct value *result, const struct result_options *options);
+
+/* Whether it is no result yet: the run waits for a person. */
+bool results_are_parked(const struct value *result);
+
+/* "run ID waits for approval: ..." on stderr, once. */
+void results_note_parked(struct cli *cli, const struct value *parked);
 
 /* Writes all artifacts of a result below `path`.  -1 after telling what went wrong. */
 int results_write_artifacts(struct cli *cli, const struct value *result, const char *path);

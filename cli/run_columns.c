@@ -44,12 +44,13 @@ static const char *outcome_or_running(struct cli *cli, const struct value *run, 
 {
 	const char *outcome = page_text(cli, run, key);
 
-	return outcome[0] ? outcome : "running";
+	return outcome[0] ? outcome : page_text(cli, run, "state");
 }
 
 static enum paint outcome_paint(const char *text)
 {
-	return strcmp(text, "running") == 0 ? PAINT_CYAN : output_outcome_paint(text);
+	return !strcmp(text, "running") || !strcmp(text, "parked") ? PAINT_CYAN
+								   : output_outcome_paint(text);
 }
 
 static enum paint dim(const char *text)

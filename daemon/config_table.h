@@ -37,6 +37,10 @@
 	X(cache_s,                86400,     0,    31536000,   "so long a result may be told again to who asks for that; 0: never") \
 	X(cache_entries,          10000,     0,    10000000,   "so many results are kept for that, the newest") \
 	X(commit_records,         256,       1,    4096,       "most records that one commit takes; 1: each has its own, which is slower with many callers") \
+	X(parked_max,             256,       1,    100000,     "runs that wait for a person's approval, all callers together") \
+	X(parked_per_caller,      64,        1,    100000,     "of these, how many one caller may have") \
+	X(approval_ms,            86400000,  1000, 2592000000, "longest wait for approval; then a run has expired") \
+	X(grant_ms,               86400000,  1000, 31536000000, "how long an approval of a program holds, when nothing else is said") \
 	X(checkpoint_records,     1000,      1,    1000000000, "a checkpoint of the record is signed after so many records") \
 	X(checkpoint_ms,          300000,    1000, 86400000,   "and after this time, when anything has come") \
 	X(budget_window_ms,       3600000,   60000, 86400000,  "how long what was spent counts against a budget") \

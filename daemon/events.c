@@ -44,7 +44,11 @@ void events_init(struct events *events, uv_loop_t *loop)
 
 static bool may_hear(const struct subscriber *subscriber, const struct event *event)
 {
+	bool wants_a_word = event->kind == EVENT_ASKED || event->kind == EVENT_APPROVED;
+
 	if (subscriber->right == RIGHT_YES)
+		return true;
+	if (wants_a_word && caller_is(&subscriber->caller, ROLE_APPROVER))
 		return true;
 	return event->of_run && subscriber->caller.uid == event->uid;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "daemon/approvals.h"
 #include "daemon/events.h"
 #include "daemon/request.h"
 #include "daemon/server.h"
@@ -116,6 +117,39 @@ static void tell_end(const struct request *request, enum event_kind kind)
 			value_as_text(value_get(request->result.evidence, "limit")));
 	events_tell(events, &event, told);
 	arena_done(&arena);
+}
+
+/* `by` and `until_us` of the waiting, and what the policy asks about. */
+static void tell_parking(const struct request *request, enum event_kind kind)
+{
+	const struct event event = event_of(request, kind);
+	struct events *events = &request->server->events;
+	struct arena arena;
+	struct value *told;
+
+	if (!events_hears(events, &event))
+		return;
+	arena_init(&arena, EVENT_BYTES);
+	told = describe(&arena, request, &event);
+	put_rules(&arena, told, &request->result.verdict);
+	if (kind == EVENT_ASKED)
+		value_map_put(&arena, told, "until_us",
+			value_int(&arena, request->parking->until_wall_us));
+	else
+		value_map_put(&arena, told, "by", value_int(&arena, request->parking->by));
+	put_text(&arena, told, "reason", request->parking->reason);
+	events_tell(events, &event, told);
+	arena_done(&arena);
+}
+
+void event_run_asked(const struct request *request)
+{
+	tell_parking(request, EVENT_ASKED);
+}
+
+void event_run_approved(const struct request *request)
+{
+	tell_parking(request, EVENT_APPROVED);
 }
 
 void event_run_ended(const struct request *request)

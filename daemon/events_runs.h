@@ -14,5 +14,9 @@ bool run_is_watched(const struct request *request);
 /* To be called when the program has been sent, and when the run is known: told once both are so. */
 void event_run_started(struct request *request);
 
+/* It waits for a person's word, and somebody has let it run. */
+void event_run_asked(const struct request *request);
+void event_run_approved(const struct request *request);
+
 /* It is on the record: `finished` or `denied`, and `limit` before that. */
 void event_run_ended(const struct request *request);

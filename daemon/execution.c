@@ -591,9 +591,13 @@ static void send_job(struct execution *execution)
 	const struct job_spec *spec = execution->spec;
 	struct err err = ERR_INIT;
 	size_t len = 0;
-	char *body = write_job(spec, execution->rules, execution->stdin_inline, &len);
+	char *body;
 	int stdin_fd = -1;
 
+	execution->held = execution->on_hold;
+	if (execution->held)
+		return;
+	body = write_job(spec, execution->rules, execution->stdin_inline, &len);
 	if (body && spec->has_input && !execution->stdin_inline)
 		stdin_fd = file_of_bytes("stdin", spec->input.data, spec->input.len, &err);
 	if (!body || (spec->has_input && !execution->stdin_inline && stdin_fd < 0)) {
@@ -609,6 +613,17 @@ static void send_job(struct execution *execution)
 	}
 	execution->sent = true;
 	execution->facts.job_sent = true;
+}
+
+void execution_go(struct execution *execution, const char *trouble)
+{
+	execution->on_hold = false;
+	if (execution->over || execution->finishing)
+		return; /* it was cancelled meanwhile */
+	if (trouble)
+		fail(execution, trouble);
+	else if (execution->held)
+		send_job(execution);
 }
 
 void execution_on_adjusted(struct execution *execution, const struct lease_msg *msg)

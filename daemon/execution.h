@@ -27,6 +27,8 @@ struct execution {
 	struct watch *artifacts;
 	struct buf artifact_bytes;
 	bool sent;
+	bool on_hold;  /* the job is not sent before execution_go(); set by the owner */
+	bool held;     /* that is all that it waits for */
 	bool reported; /* a JOB_ERROR came, whether it could be read or not */
 	bool finishing;
 	bool collecting;
@@ -46,6 +48,9 @@ struct execution {
 
 /* Takes a WARM worker and gives it the job. */
 void execution_start(struct execution *execution, struct worker *worker);
+
+/* The job may be sent; or with `trouble`, it may not, and that is told as our own fault. */
+void execution_go(struct execution *execution, const char *trouble);
 
 /* Kills it for a reason that is not the program's: cancelled, or the house is closing. */
 void execution_cancel(struct execution *execution, enum limit_word why);

@@ -137,8 +137,7 @@ static void put_house(struct use *use)
 	struct arena *arena = &use->call->arena;
 
 	value_map_put(arena, use->result, "drained", value_bool(arena, server->levers.drained));
-	value_map_put(
-		arena, use->result, "in_house", value_int(arena, (int64_t)server->runs.count));
+	value_map_put(arena, use->result, "in_house", value_int(arena, server_in_house(server)));
 }
 
 static int drain(struct use *use)
@@ -251,22 +250,26 @@ static const char *as_json(struct call *call, const struct value *value)
 	return text.data;
 }
 
-static void record(struct use *use)
+void levers_act(struct call *call, const struct value *result, struct store_act *act)
 {
-	struct call *call = use->call;
-	struct store_act *act = &use->recording.act;
-
 	act->at_wall_us = clock_wall_us();
 	act->uid = call->caller.uid;
 	act->gid = call->caller.gid;
 	act->pid = call->caller.pid;
 	act->method = call->method->name;
 	act->params = as_json(call, call->params);
-	act->result = as_json(call, use->result);
-	act->block_uid = uid_of(call);
+	act->result = as_json(call, result);
 	act->reason = reason_of(call);
 	log_event(LOG_LEVEL_NOTICE, "lever", LOG_STR("method", act->method),
 		LOG_INT("uid", act->uid), LOG_STR("why", act->reason ? act->reason : ""));
+}
+
+static void record(struct use *use)
+{
+	struct call *call = use->call;
+
+	levers_act(call, use->result, &use->recording.act);
+	use->recording.act.block_uid = uid_of(call);
 	recorder_put(call->server->recorder, &use->recording);
 }
 

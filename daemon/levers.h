@@ -34,6 +34,9 @@ void levers_done(struct levers *levers);
 const char *levers_refusal(
 	const struct levers *levers, uint32_t uid, struct arena *arena, enum rpc_code *ret_code);
 
+/* Who did what by this call, with what result, for the record; texts lie in the call's arena. */
+void levers_act(struct call *call, const struct value *result, struct store_act *act);
+
 /* Answers one of the methods admin.drain, resume, kill_all, block, unblock. */
 void method_lever(struct call *call);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/allowances.h"
+#include "daemon/approvals.h"
 #include "daemon/backups.h"
 #include "daemon/gc.h"
 #include "daemon/methods_budgets.h"
@@ -179,8 +180,7 @@ static int match_run(void *context, const void *key, size_t key_len, void *value
 	return 0;
 }
 
-/* The one run in the house whose id begins so and that this caller may see; NULL: none, or several. */
-static struct request *find_run(const struct call *call)
+struct request *method_find_run(const struct call *call)
 {
 	struct search search = { .call = call,
 		.name = value_as_text(value_get(call->params, "run_id")) };
@@ -200,7 +200,7 @@ static void cancel_run(struct call *call, struct request *request)
 /* What the house does not know by this name, the store may: `last`, or the id of one that ended. */
 static void method_cancel(struct call *call)
 {
-	struct request *request = find_run(call);
+	struct request *request = method_find_run(call);
 
 	if (request)
 		cancel_run(call, request);
@@ -211,10 +211,13 @@ static void method_cancel(struct call *call)
 static void on_wait_over(void *owner)
 {
 	struct call *call = owner;
+	const struct request *request = map_get(&call->server->runs, call->run_id, RUN_ID_LEN);
 	struct value *map = value_map(&call->arena);
 
 	value_map_put(&call->arena, map, "run_id", value_text(&call->arena, call->run_id));
-	value_map_put(&call->arena, map, "state", value_text(&call->arena, "running"));
+	value_map_put(&call->arena, map, "state",
+		value_text(&call->arena,
+			request && approval_outlives(request) ? "parked" : "running"));
 	call_result(call, map);
 }
 
@@ -231,7 +234,7 @@ static void wait_for_run(struct call *call, const struct request *request)
 
 static void method_wait(struct call *call)
 {
-	struct request *request = find_run(call);
+	struct request *request = method_find_run(call);
 
 	if (request)
 		wait_for_run(call, request);
@@ -325,6 +328,10 @@ static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_AUDIT_BACKUP] = method_backup,
 	[METHOD_AUDIT_EXPORT] = method_from_store,
 	[METHOD_EVENTS_SUBSCRIBE] = method_subscribe,
+	[METHOD_APPROVALS_LIST] = method_from_store,
+	[METHOD_APPROVALS_APPROVE] = method_decide,
+	[METHOD_APPROVALS_DENY] = method_decide,
+	[METHOD_APPROVALS_REVOKE] = method_revoke,
 	[METHOD_ADMIN_DRAIN] = method_lever,
 	[METHOD_ADMIN_RESUME] = method_lever,
 	[METHOD_ADMIN_KILL_ALL] = method_lever,

@@ -88,3 +88,15 @@ void method_from_store(struct call *call);
  * knew of it.  Takes the call.
  */
 void method_found(struct call *call, const struct value *record);
+
+/* ---- told in methods_approvals.c ------------------------------------------------------------ */
+
+/* Answer approvals.approve and approvals.deny, and approvals.revoke. */
+void method_decide(struct call *call);
+void method_revoke(struct call *call);
+
+/* As method_found(). */
+void method_decide_found(struct call *call, const struct value *record);
+
+/* The one run in the house that the call names and that its caller may see; NULL: none, or several. */
+struct request *method_find_run(const struct call *call);

@@ -12,7 +12,9 @@
 #include "proto/version.h"
 #include "store/answers.h"
 
-#define STREAM_BYTES_WAITED ((uint64_t)1 << 20) /* and in wait, for a run that has ended */
+#define STREAM_BYTES_WAITED ((uint64_t)1 << 20)  /* and in wait, for a run that has ended */
+#define PART_BYTES_LISTED   ((uint64_t)64 << 10) /* of each input of a run that waits for approval */
+#define APPROVALS_LIMIT     20
 
 /* A question with a store in its hand. */
 struct asking {
@@ -94,6 +96,25 @@ static int read_verify(struct asking *asking, struct store *store)
 	return store_answer(store, &question, &asking->call->arena, &asking->answer, &asking->err);
 }
 
+static int read_approvals(struct asking *asking, struct store *store)
+{
+	struct call *call = asking->call;
+	struct store_approvals_filter filter = { .after = value_as_text(
+							 value_get(call->params, "after")),
+		.limit = (uint32_t)value_as_int(value_get(call->params, "limit"), APPROVALS_LIMIT),
+		.part_bytes = PART_BYTES_LISTED };
+
+	if (value_get(call->params, "run_id")) {
+		if (read_name(asking, store) < 0)
+			return -1;
+		if (!asking->answer.value)
+			return 0;
+		filter.run_id = call->run_id;
+		filter.part_bytes = STREAM_BYTES_WAITED;
+	}
+	return store_approvals(store, &filter, &call->arena, &asking->answer.value, &asking->err);
+}
+
 static int (*const reads[METHOD_COUNT])(struct asking *asking, struct store *store) = {
 	[METHOD_WAIT] = read_wait,
 	[METHOD_CANCEL] = read_name,
@@ -102,6 +123,9 @@ static int (*const reads[METHOD_COUNT])(struct asking *asking, struct store *sto
 	[METHOD_RUNS_OUTPUT] = read_answer,
 	[METHOD_STATS] = read_answer,
 	[METHOD_RUNS_REPLAY] = read_replay,
+	[METHOD_APPROVALS_LIST] = read_approvals,
+	[METHOD_APPROVALS_APPROVE] = read_wait,
+	[METHOD_APPROVALS_DENY] = read_wait,
 	[METHOD_ADMIN_STATUS] = read_status,
 	[METHOD_ADMIN_ACTS] = read_answer,
 	[METHOD_AUDIT_EXPORT] = read_answer,
@@ -150,7 +174,8 @@ static struct value *status_of(struct call *call, struct value *store_status_map
 		value_text(arena, server->host.mode == PRIV_MODE_ROOT ? "root" : "user"));
 	value_map_put(arena, map, "connections", value_int(arena, server->ceilings.conns));
 	value_map_put(arena, map, "held_bytes", value_uint(arena, server->ceilings.bytes));
-	value_map_put(arena, map, "in_house", value_int(arena, (int64_t)server->runs.count));
+	value_map_put(arena, map, "in_house", value_int(arena, server_in_house(server)));
+	value_map_put(arena, map, "parked", value_int(arena, server->approvals.count));
 	value_map_put(arena, map, "subscriptions", value_int(arena, server->events.count));
 	value_map_put(arena, map, "queued", value_int(arena, server->queue.count));
 	value_map_put(arena, map, "runtimes", runtimes);
@@ -201,6 +226,9 @@ static void answer(void *context)
 		method_replay(call, result);
 	else if (call->method->id == METHOD_WAIT || call->method->id == METHOD_CANCEL)
 		method_found(call, result);
+	else if (call->method->id == METHOD_APPROVALS_APPROVE ||
+		 call->method->id == METHOD_APPROVALS_DENY)
+		method_decide_found(call, result);
 	else
 		call_result(call, result);
 	free(asking);

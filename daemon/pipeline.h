@@ -1,7 +1,10 @@
 /*
  * The table of stages and the walk through it.
  *
- *	CONTRACT -> POLICY -> QUEUE -> WORKER -> OUTPUT -> RECORD -> REPLY -> EXIT
+ *	CONTRACT -> POLICY -> (APPROVAL) -> QUEUE -> WORKER -> OUTPUT -> RECORD -> REPLY -> EXIT
+ *
+ * APPROVAL has a door back to CONTRACT: what a person let run is looked at again as it is now.  And
+ * one to EXIT: what waits when the daemon ends has no end to record, and waits on in the store.
  *
  * A stage returns the next one, or STAGE_WAIT when it waits for a callback; the callback then
  * calls request_enter() with the stage that comes next.

@@ -146,6 +146,7 @@ void recall_take(struct request *request, const struct recall *recall)
 	memcpy(result.input_hash, own->input_hash, sizeof(result.input_hash));
 	memcpy(result.cached_from, recall->run_id, sizeof(result.cached_from));
 	result.metrics = own->metrics;
+	result.approval = own->approval;
 	result.steps = own->steps;
 	result.replay_of = own->replay_of;
 	result.step_count = own->step_count;

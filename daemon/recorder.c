@@ -44,6 +44,12 @@ static int put(struct store *store, struct recording *recording, struct err *err
 		return store_put_checkpoint(store, recording->checkpoint, err);
 	case RECORDING_CARE:
 		return recording->write(recording, store, err);
+	case RECORDING_PARKED:
+		return store_put_parked(store, &recording->run, &recording->parking, err);
+	case RECORDING_UNPARKED:
+		return store_put_unparked(store, recording->run.run_id, err);
+	case RECORDING_USE:
+		return store_put_use(store, recording->grant, err);
 	}
 	return -1;
 }

@@ -24,6 +24,9 @@ enum recording_kind {
 	RECORDING_ACT,
 	RECORDING_CHECKPOINT,
 	RECORDING_CARE,
+	RECORDING_PARKED,   /* run and parking */
+	RECORDING_UNPARKED, /* run */
+	RECORDING_USE,      /* grant */
 };
 
 struct recording {
@@ -35,6 +38,8 @@ struct recording {
 	struct store_checkpoint *checkpoint; /* RECORDING_CHECKPOINT, which is filled in */
 	/* RECORDING_CARE: writes whatever it is, in the transaction that is open, on the thread. */
 	int (*write)(struct recording *recording, struct store *store, struct err *err);
+	struct store_parking parking; /* RECORDING_PARKED */
+	int64_t grant;                /* RECORDING_USE */
 	/* `err` is NULL when it is in the store. */
 	void (*done)(struct recording *recording, const struct err *err);
 	/* filled in by the recorder */

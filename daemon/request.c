@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/approvals.h"
 #include "daemon/conn.h"
 #include "daemon/discard.h"
 #include "daemon/pipeline.h"
@@ -44,6 +45,25 @@ struct request *request_new(struct server *server, struct conn *conn,
 	return request;
 }
 
+struct request *request_new_recalled(
+	struct server *server, const struct caller *caller, const char *run_id, size_t arena_bytes)
+{
+	struct request *request = calloc(1, sizeof(*request));
+
+	if (!request)
+		return NULL;
+	list_init(&request->link);
+	buf_init(&request->early, EARLY_BYTES_MAX);
+	arena_init(&request->arena, arena_bytes);
+	request->server = server;
+	request->caller = *caller;
+	cut_printf(request->result.run_id, sizeof(request->result.run_id), "%s", run_id);
+	request->result.steps = request->steps;
+	request->stage = STAGE_APPROVAL;
+	request->known = true;
+	return request;
+}
+
 static void add_step(struct request *request, const struct job_step *step)
 {
 	if (request->has_spec && request->spec.trace == TRACE_OFF)
@@ -61,11 +81,11 @@ void request_step(
 	add_step(request, &now);
 }
 
-void request_step_at(struct request *request, int64_t at_us, const char *step, const char *phase,
-	const char *note)
+void request_step_at(struct request *request, int64_t at_us, const struct job_step *step)
 {
-	const struct job_step then = { step, phase, at_us - request->received_us, false, note };
+	struct job_step then = *step;
 
+	then.t_us = at_us - request->received_us;
 	add_step(request, &then);
 }
 
@@ -95,7 +115,7 @@ enum stage request_give_up(struct request *request)
 
 void request_cancel(struct request *request, enum limit_word why)
 {
-	if (request->gone)
+	if (request->gone || (why == KILLED_CLOSING && approval_outlives(request)))
 		return;
 	if (why == KILLED_LEFT && claims_has_waiting(&request->claim)) {
 		request->left = true; /* who leaves cancels only himself */
@@ -109,6 +129,8 @@ void request_cancel(struct request *request, enum limit_word why)
 		stage_queue_give_up(request, OUTCOME_CANCELED);
 	else if (request->stage == STAGE_REPEAT && claims_leader(&request->claim))
 		stage_repeat_leave(request);
+	else if (request->stage == STAGE_APPROVAL && !request->walking)
+		approval_cancel(request);
 	/* In every other room it is on its way anyway. */
 }
 
@@ -123,6 +145,7 @@ void request_free(struct request *request)
 	if (request->conn)
 		conn_release(request->conn);
 	stage_budget_settle(request);
+	approval_forget(request);
 	server_forget(server, request);
 	ceilings_let_go(&server->ceilings, request->caller.uid, request->held_bytes);
 	timer_close(request->patience);

@@ -2,7 +2,7 @@
  * The traveller: one `run` or `check` on its way through the house, with everything it owns.
  *
  * It is made when the message was whole, walks the table in pipeline.c forward only, and is freed
- * in STAGE_EXIT and nowhere else.  It owns its message, its arena, its execution.  The connection
+ * in STAGE_EXIT and nowhere else.  (One way leads back: who was let run by a person comes to CONTRACT again.)  It owns its message, its arena, its execution.  The connection
  * may go before it does: then `conn` is NULL and REPLY finds nobody to answer.
  */
 #pragma once
@@ -27,6 +27,7 @@ struct server;
 struct conn;
 struct request;
 struct runtime;
+struct parking;
 
 #define REQUEST_STEPS_MAX 32
 
@@ -35,6 +36,7 @@ enum stage {
 	STAGE_REPEAT,
 	STAGE_BUDGET,
 	STAGE_POLICY,
+	STAGE_APPROVAL,
 	STAGE_CACHE,
 	STAGE_MARK,
 	STAGE_QUEUE,
@@ -104,7 +106,8 @@ struct request {
 	struct request_kept kept;
 	struct budget_ticket budget;
 	const struct policy *policy;
-	size_t texts_judged; /* by the policy: the program, then files that it could import */
+	size_t texts_judged;     /* by the policy: the program, then files that it could import */
+	struct parking *parking; /* it waits, or has waited, for a person's word: approvals.h */
 	struct runtime *runtime;
 	struct queue_entry queue;
 	struct timer *patience; /* in the queue */
@@ -118,6 +121,13 @@ struct request {
 };
 
 /*
+ * One that was recorded and not begun when the daemon ended, with this id: as it came, but for its
+ * params, which are in the store, and without a client.  NULL: no memory.
+ */
+struct request *request_new_recalled(
+	struct server *server, const struct caller *caller, const char *run_id, size_t arena_bytes);
+
+/*
  * Takes `bytes` (malloc), which the message points into, and the arena that its values live in.
  * NULL: no memory; then both are given back.
  */
@@ -128,9 +138,8 @@ struct request *request_new(struct server *server, struct conn *conn,
 void request_step(
 	struct request *request, const char *step, const char *phase, bool ok, const char *note);
 
-/* The same for something that went wrong at a time that is over, by clock_us(). */
-void request_step_at(struct request *request, int64_t at_us, const char *step, const char *phase,
-	const char *note);
+/* The same for something that happened at a time that is over, by clock_us(). */
+void request_step_at(struct request *request, int64_t at_us, const struct job_step *step);
 
 /* Turns it into an RPC error.  The first failure counts. */
 void request_fail(struct request *request, int code, const char *format, ...)

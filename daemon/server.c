@@ -73,6 +73,11 @@ void server_forget(struct server *server, struct request *request)
 	end_when_empty(server);
 }
 
+int64_t server_in_house(const struct server *server)
+{
+	return (int64_t)server->runs.count - server->approvals.count;
+}
+
 struct value *server_describe_host(const struct server *server, struct arena *arena)
 {
 	static const char *const words[] = { "rlimit", "cgroup1", "cgroup2" };
@@ -141,6 +146,7 @@ static void close_parts(struct server *server)
 	for (unsigned i = 0; i < COUNT_OF(server->signals); i++)
 		uv_close((uv_handle_t *)&server->signals[i], NULL);
 	listener_close(server->listener);
+	approvals_leave(&server->approvals);
 	/* Whatever is still in the house ends here, is recorded, and is told to whoever listens. */
 	(void)server_cancel_all(server, KILLED_CLOSING);
 	inspectors_closing(server->inspectors);
@@ -196,6 +202,7 @@ void server_drain(struct server *server, const char *why)
 	log_event(LOG_LEVEL_NOTICE, "drain", LOG_STR("why", why),
 		LOG_INT("runs", server->runs.count));
 	server->draining = true;
+	approvals_leave(&server->approvals);
 	server->grace =
 		timer_new(&server->loop, server->runs.count ? GRACE_MS : 0, 0, on_grace, server);
 	if (!server->grace)
@@ -382,6 +389,7 @@ static int open_store(struct server *server, struct err *err)
 		log_event(
 			LOG_LEVEL_WARNING, "runs.lost", LOG_INT("count", store_lost_count(store)));
 	if (levers_init(&server->levers, store, err) < 0 || budgets_load(server, store, err) < 0 ||
+		approvals_load(&server->approvals, store, err) < 0 ||
 		audit_open(&server->audit, server, store, err) < 0) {
 		store_close(store);
 		return -1;
@@ -453,6 +461,7 @@ static void init(struct server *server)
 	errands_init(&server->errands, &server->loop);
 	turns_init(&server->turns, &server->loop, conn_take_turn);
 	events_init(&server->events, &server->loop);
+	approvals_init(&server->approvals, server);
 	server->started_ms = clock_ms();
 	server->started_wall_us = clock_wall_us();
 }
@@ -488,6 +497,7 @@ int server_run(struct server *server)
 	budgets_done(&server->budgets);
 	audit_done(&server->audit);
 	pattern_book_free(server->patterns);
+	approvals_done(&server->approvals);
 	(void)uv_loop_close(&server->loop);
 	exit_code = server->exit_code;
 	free(server);

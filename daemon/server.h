@@ -9,6 +9,7 @@
 #pragma once
 
 #include "daemon/alerts.h"
+#include "daemon/approvals.h"
 #include "daemon/audit.h"
 #include "daemon/backups.h"
 #include "daemon/blobs.h"
@@ -75,6 +76,7 @@ struct server {
 	struct list rehearsals; /* examples that are held against policies */
 	struct list waits;      /* struct call of methods.c, for runs to end */
 	struct events events;
+	struct approvals approvals;
 	struct log_limit refusals;
 	uv_signal_t signals[2];
 	struct timer *grace; /* while draining */
@@ -122,6 +124,9 @@ bool server_cannot_start(struct server *server, const char *why, const char *rep
 /* Puts a run among those in the house; 0, or -1 (memory). */
 int server_remember(struct server *server, struct request *request);
 void server_forget(struct server *server, struct request *request);
+
+/* How many are in the house without those that wait for a person. */
+int64_t server_in_house(const struct server *server);
 
 /* Cancels every run in the house; how many, or -1 (memory). */
 int64_t server_cancel_all(struct server *server, enum limit_word why);

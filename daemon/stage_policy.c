@@ -36,8 +36,7 @@ static enum stage judge(struct request *request)
 	const struct policy_verdict *verdict = &result->verdict;
 	/* When the house closes nobody looks at programs any more: that is not the program's fault. */
 	bool unread = request->gone && request->server->closing;
-	/* Nobody can be asked yet: what a person is to say is no. */
-	bool denied = verdict->decision >= POLICY_ASK && !unread;
+	bool denied = verdict->decision == POLICY_DENY && !unread;
 
 	result->has_verdict = true;
 	result->metrics.policy_us = clock_us() - request->entered_us;
@@ -50,11 +49,15 @@ static enum stage judge(struct request *request)
 	}
 	if (request->is_check)
 		return STAGE_REPLY;
-	if (!denied && request->gone)
+	if (denied)
+		return STAGE_RECORD;
+	if (request->gone)
 		return request_give_up(request);
-	if (!denied && request->spec.detach && !request->begun.done)
+	if (verdict->decision == POLICY_ASK || request->parking)
+		return STAGE_APPROVAL;
+	if (request->spec.detach && !request->begun.done)
 		stage_record_begun(request, true); /* known durably: its id may be told */
-	return denied ? STAGE_RECORD : STAGE_CACHE;
+	return STAGE_CACHE;
 }
 
 /* ---- the texts that are judged -------------------------------------------------------------- */
@@ -98,6 +101,11 @@ static enum file_kind kind_of(const char *language, const struct job_input_file 
 			ends_with(file->path, endings[i].ending))
 			return endings[i].kind;
 	return FILE_OF_DATA;
+}
+
+bool stage_policy_reads(const struct request *request, const struct job_input_file *file)
+{
+	return kind_of(runtime_language(request->runtime), file) != FILE_OF_DATA;
 }
 
 static void add_finding(struct request *request, const struct policy_finding *finding,

@@ -1,4 +1,5 @@
 /* On the disk before it is told: the begun record beside the run, the whole one at its end. */
+#include "daemon/approvals.h"
 #include "daemon/conn.h"
 #include "daemon/events_runs.h"
 #include "daemon/pipeline.h"
@@ -14,7 +15,7 @@
 #define REFUSED_BYTES_MAX 4096
 
 /* With what is kept of the request; the request itself never goes to the disk. */
-static void describe(struct request *request, struct store_run *run)
+void stage_record_describe(struct request *request, struct store_run *run)
 {
 	const struct job_spec *spec = &request->kept.spec;
 
@@ -93,7 +94,7 @@ void stage_record_begun(struct request *request, bool durable)
 	request->begun.durability = durable ? STORE_NOW : STORE_SOON;
 	request->begun.run.is_begun = request->begun.done != NULL; /* once more, for its action */
 	request->begun.done = on_begun;
-	describe(request, &request->begun.run);
+	stage_record_describe(request, &request->begun.run);
 	request->begun.run.is_told = durable;
 	request->held++;
 	recorder_put(request->server->recorder, &request->begun);
@@ -120,14 +121,15 @@ static void describe_ended(struct request *request)
 	request->ended.kind = RECORDING_ENDED;
 	request->ended.durability = STORE_NOW;
 	request->ended.done = on_ended;
-	describe(request, &request->ended.run);
-	if (!request->has_spec)
+	stage_record_describe(request, &request->ended.run);
+	if (!request->has_spec && !request->parking)
 		describe_refused(request, &request->ended.run);
 	request->ended.run.ended_wall_us = clock_wall_us();
 	/* What has masks would be told again with them. */
 	request->ended.run.cache_key = request->kept.result.masks ? NULL : stage_cache_key(request);
 	request->ended.run.cache_entries = request->server->config.cache_entries;
 	request->ended.run.result = &request->kept.result;
+	request->ended.run.was_parked = request->parking != NULL;
 }
 
 static enum stage put_record(struct request *request)
@@ -145,7 +147,10 @@ static enum stage put_record(struct request *request)
 
 enum stage stage_record(struct request *request)
 {
-	request->result.metrics.total_us = clock_us() - request->received_us;
+	if (approval_begins_later(request))
+		return STAGE_EXIT;
+	request->result.metrics.total_us =
+		clock_us() - request->received_us - approval_waited_us(request);
 	stage_budget_settle(request);
 	return redaction_of_record(request, put_record);
 }

@@ -279,6 +279,27 @@ void stage_repeat_over(struct request *request)
 		seek_all(&waiting);
 }
 
+void stage_repeat_waits_on(struct request *request)
+{
+	struct list waiting;
+	struct list *first;
+
+	claims_leave(&request->server->claims, &request->claim, &waiting);
+	while ((first = list_first(&waiting))) {
+		struct request *other = request_of(container_of(first, struct claim_entry, link));
+
+		list_remove(first);
+		other->result.outcome = OUTCOME_CANCELED;
+		other->result.ran = RAN_NO;
+		request_fail(other, RPC_CODE_DRAINING,
+			"the daemon is about to end; run %s, which has this id, waits on for "
+			"approval",
+			request->result.run_id);
+		other->result.reason = other->failure.message;
+		request_enter(other, STAGE_RECORD);
+	}
+}
+
 /* It waits for another no longer. */
 void stage_repeat_leave(struct request *request)
 {

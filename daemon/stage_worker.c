@@ -1,4 +1,5 @@
 /* Runs the job in a jail that was ready before it came, and gathers the facts about its end. */
+#include "daemon/approvals.h"
 #include "daemon/caught.h"
 #include "daemon/complaint.h"
 #include "daemon/conn.h"
@@ -50,8 +51,9 @@ static void tell_refused(struct request *request, const struct execution *execut
 
 	refused_tell(&request->arena, &execution->facts, begun_us, execution->ended_us, result);
 	for (size_t i = 0; i < result->refused_count; i++)
-		request_step_at(request, begun_us + result->refused[i].first_us, "call.refused",
-			"execute", refused_note(&request->arena, &result->refused[i]));
+		request_step_at(request, begun_us + result->refused[i].first_us,
+			&(struct job_step){ "call.refused", "execute", 0, false,
+				refused_note(&request->arena, &result->refused[i]) });
 }
 
 static void tell_files(struct request *request, const struct execution *execution)
@@ -151,8 +153,11 @@ enum stage stage_worker(struct request *request)
 	execution->on_output = request->spec.stream ? on_output : NULL;
 	request->result.enforced_by = held_by(request);
 	request->executing = true;
+	execution->on_hold = request->parking != NULL;
 	execution_start(execution, worker);
-	if (!request->begun.done) /* a detached run is on the record already */
+	if (request->parking)
+		approval_start(request); /* it waits for that, with its worker */
+	else if (!request->begun.done)   /* a detached run is on the record already */
 		stage_record_begun(request, request->spec.stream || run_is_watched(request));
 	event_run_started(request);
 	return request->executing ? STAGE_WAIT : STAGE_OUTPUT;

@@ -12,6 +12,7 @@ enum stage stage_budget(struct request *request);   /* what its caller may still
 enum stage stage_policy(struct request *request);   /* the program -> a verdict */
 enum stage stage_cache(struct request *request);    /* a known result instead of a run */
 enum stage stage_mark(struct request *request);     /* an id is on the disk before it runs */
+enum stage stage_approval(struct request *request); /* a person's word, where the policy asks */
 enum stage stage_queue(struct request *request);    /* waits for a turn: fair and bounded */
 enum stage stage_worker(struct request *request);   /* runs the job in a jail */
 enum stage stage_output(struct request *request);   /* what came out against what was promised */
@@ -38,6 +39,14 @@ void stage_mark_begun(struct request *request, const struct err *err);
 
 /* Where its result may be found again; NULL: nowhere. */
 const uint8_t *stage_cache_key(const struct request *request);
+/* What the columns of the store want of it; borrowed. */
+void stage_record_describe(struct request *request, struct store_run *run);
+
+/* It leaves without an end, and so do those that wait for what comes of its id. */
+void stage_repeat_waits_on(struct request *request);
+
+/* Whether the policy reads this file as it reads the program. */
+bool stage_policy_reads(const struct request *request, const struct job_input_file *file);
 
 /* A worker got warm, or a caller may run one more: give turns to those that wait. */
 void stage_queue_serve(struct server *server, struct runtime *runtime);

@@ -330,6 +330,8 @@ struct job_result {
 	char input_hash[HASH_TEXT_LEN + 1];
 	const struct value *runtime;      /* {name, version, digest} or NULL */
 	char cached_from[RUN_ID_LEN + 1]; /* the run that this is the result of; "": its own */
+	const struct value
+		*approval; /* {decision, by, act, ...} of one that a person was asked about */
 	struct job_step *steps;
 	size_t step_count;
 	uint64_t attempt;           /* of its task, since that began or was ok; 0: it has none */
@@ -356,3 +358,7 @@ int job_result_from_value(struct arena *arena, const struct value *map,
 /* Parts of it, in the same form, for the store and other answers. */
 struct value *job_limits_to_value(struct arena *arena, const struct job_limits *limits);
 struct value *policy_verdict_to_value(struct arena *arena, const struct policy_verdict *verdict);
+
+/* A verdict again from that form. */
+int policy_verdict_from_value(struct arena *arena, const struct value *value,
+	struct policy_verdict *ret_verdict, struct err *err);

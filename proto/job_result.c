@@ -306,6 +306,7 @@ struct value *job_result_to_value(struct arena *arena, const struct job_result *
 	fill_shared(&fill, "budget", result->budget);
 	if (result->masks)
 		fill_uint(&fill, "masks", result->masks);
+	fill_shared(&fill, "approval", result->approval);
 	if (result->step_count)
 		fill_list(&fill, "trace", result->step_count, result->steps, make_step);
 	return fill_done(&fill);

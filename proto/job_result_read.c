@@ -206,9 +206,8 @@ static enum policy_decision decision_of(const char *word)
 	return (enum policy_decision)decision;
 }
 
-static void read_policy(struct reading *reading)
+static void read_policy(struct reading *reading, const struct value *policy)
 {
-	const struct value *policy = some(reading->map, "policy");
 	struct policy_verdict *verdict = &reading->result->verdict;
 
 	/* A record of a run without a verdict has its policy's name there. */
@@ -285,7 +284,7 @@ int job_result_from_value(struct arena *arena, const struct value *map,
 	result.runtime = some(map, "runtime");
 	read_refused(&reading);
 	read_output_errors(&reading);
-	read_policy(&reading);
+	read_policy(&reading, some(map, "policy"));
 	read_artifacts(&reading);
 	read_skipped(&reading);
 	read_limits(&reading);
@@ -293,5 +292,19 @@ int job_result_from_value(struct arena *arena, const struct value *map,
 		return err_set(err, arena->failed ? ERR_MEMORY : ERR_INVALID,
 			"a recorded result cannot be read");
 	*ret_result = result;
+	return 0;
+}
+
+int policy_verdict_from_value(struct arena *arena, const struct value *value,
+	struct policy_verdict *ret_verdict, struct err *err)
+{
+	struct job_result result = { .outcome = OUTCOME_NONE };
+	struct reading reading = { arena, NULL, &result, false };
+
+	read_policy(&reading, value);
+	if (reading.failed || !result.has_verdict)
+		return err_set(err, arena->failed ? ERR_MEMORY : ERR_INVALID,
+			"a recorded verdict cannot be read");
+	*ret_verdict = result.verdict;
 	return 0;
 }

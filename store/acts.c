@@ -2,6 +2,7 @@
 #include "store/acts.h"
 
 #include "proto/json.h"
+#include "store/approvals.h"
 #include "store/db.h"
 #include "store/fetch.h"
 
@@ -67,6 +68,10 @@ int store_put_act(struct store *store, const struct store_act *act, struct err *
 	if (act_insert(store, act, &number, err) < 0 ||
 		chain_add(store, CHAIN_ACT, number, err) < 0)
 		return -1;
+	if (act->ret_number)
+		*act->ret_number = number;
+	if (act->decision)
+		return approvals_put_decision(store, act->decision, number, err);
 	return act->block == STORE_LET_BE ? 0 : put_block(store, act, number, err);
 }
 

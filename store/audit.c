@@ -353,6 +353,8 @@ static int put_ended(struct store *store, int64_t key, const struct store_run *r
 		repeats_ended(store, key, run, err) < 0 ||
 		chain_add(store, CHAIN_RUN, key, err) < 0)
 		return -1;
+	if (run->was_parked && store_put_unparked(store, run->run_id, err) < 0)
+		return -1;
 	store->ended++;
 	return 0;
 }

@@ -161,6 +161,24 @@ const struct evidence evidence[] = {
 	DERIVED("act",    "what is in force of the acts"),
 	DERIVED("reason", "what is in force of the acts"),
 #undef TABLE
+#define TABLE "parked"
+	DERIVED("key",      "a run that has not ended"),
+	LOOSE("since_us",   "the end of the run says how long it waited"),
+	LOOSE("until_us",   "an end that comes for it says so"),
+	LOOSE("verdict",    "for approvers to look at; the end of the run has what the policy found"),
+	DERIVED("decision", "what is in force of the acts"),
+	DERIVED("act",      "what is in force of the acts"),
+#undef TABLE
+#define TABLE "grants"
+	DERIVED("act",       "what is in force of the acts"),
+	DERIVED("uid",       "what is in force of the acts"),
+	DERIVED("subject",   "what is in force of the acts"),
+	DERIVED("code_hash", "what is in force of the acts"),
+	LOOSE("language",    "for people; the subject says it"),
+	LOOSE("policy",      "for people; the subject says it"),
+	DERIVED("until_us",  "what is in force of the acts"),
+	DERIVED("uses",      "never more than the act gave"),
+#undef TABLE
 #define TABLE "texts"
 	DERIVED("text",   "a name; which runs have it stands in run_texts"),
 	DERIVED("digest", "of contents that runs hold"),

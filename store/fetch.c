@@ -61,11 +61,13 @@ void fetch_cached(struct fill *fill, sqlite3_stmt *row, int column)
 		fetch_text(fill, "cached_from", row, column);
 }
 
-void fetch_outcome(struct fill *fill, sqlite3_stmt *row, int column)
+void fetch_outcome(struct fill *fill, sqlite3_stmt *row, int column, int parked_column)
 {
 	const char *outcome = (const char *)sqlite3_column_text(row, column);
 
-	fill_text(fill, "state", outcome ? "ended" : "running");
+	bool parked = sqlite3_column_int(row, parked_column) != 0;
+
+	fill_text(fill, "state", outcome ? "ended" : parked ? "parked" : "running");
 	fetch_text(fill, "outcome", row, column);
 	if (outcome)
 		fill_bool(fill, "ok", strcmp(outcome, "ok") == 0);

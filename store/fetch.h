@@ -13,8 +13,8 @@ void fetch_bool(struct fill *fill, const char *key, sqlite3_stmt *row, int colum
 /* 32 bytes as "sha256:…". */
 void fetch_hash(struct fill *fill, const char *key, sqlite3_stmt *row, int column);
 
-/* The outcome with `state` and `ok`, which follow from it. */
-void fetch_outcome(struct fill *fill, sqlite3_stmt *row, int column);
+/* The outcome with `state` and `ok`, which follow from it and from whether it is parked. */
+void fetch_outcome(struct fill *fill, sqlite3_stmt *row, int column, int parked_column);
 
 /* `cached`, and whose result it is. */
 void fetch_cached(struct fill *fill, sqlite3_stmt *row, int column);

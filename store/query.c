@@ -16,7 +16,8 @@
 #define LIST_COLUMNS                                                                            \
 	"r.run_id, r.received_us, r.uid, r.agent, r.task, r.language, r.policy, r.outcome, "    \
 	"r.reason, r.code_hash, r.exec_us, r.total_us, r.stdout_bytes, r.caller_id, r.method, " \
-	"r.ended_us, r.cached_from"
+	"r.ended_us, r.cached_from, "                                                           \
+	"r.outcome IS NULL AND EXISTS (SELECT 1 FROM parked WHERE parked.key = r.key)"
 
 static struct value *list_row(struct arena *arena, sqlite3_stmt *row)
 {
@@ -32,7 +33,7 @@ static struct value *list_row(struct arena *arena, sqlite3_stmt *row)
 	fetch_text(&fill, "task", row, 5);
 	fetch_text(&fill, "language", row, 6);
 	fetch_text(&fill, "policy", row, 7);
-	fetch_outcome(&fill, row, 8);
+	fetch_outcome(&fill, row, 8, 18);
 	fetch_text(&fill, "reason", row, 9);
 	fetch_hash(&fill, "code_hash", row, 10);
 	fetch_int(&fill, "exec_us", row, 11);

@@ -393,7 +393,7 @@ static int assemble(struct getting *getting, struct value **ret_record, struct e
 	struct fill fill = fill_start(getting->arena);
 
 	fetch_text(&fill, "run_id", getting->run, RUN_ID);
-	fetch_outcome(&fill, getting->run, RUN_OUTCOME);
+	fetch_outcome(&fill, getting->run, RUN_OUTCOME, sqlite3_column_count(getting->run) - 1);
 	fetch_text(&fill, "method", getting->run, RUN_METHOD);
 	fill_value(&fill, "caller", caller_of(getting));
 	fetch_int(&fill, "received_us", getting->run, RUN_RECEIVED);

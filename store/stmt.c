@@ -55,7 +55,9 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_BLOB_READ] =
 		"SELECT blobs.bytes, codec, data FROM blobs JOIN blob_data USING (blob) WHERE blob = ?",
 
-	[STMT_RUN_READ] = "SELECT " RUN_COLUMNS "FROM runs WHERE key = ?",
+	[STMT_RUN_READ] = 
+		"SELECT " RUN_COLUMNS ", outcome IS NULL AND EXISTS "
+		"(SELECT 1 FROM parked WHERE parked.key = runs.key) FROM runs WHERE key = ?",
 	[STMT_RECORD_READ] =
 		"SELECT request, refused, code, stdin, setting, stdout, stdout_tail, stderr, "
 		"stderr_tail, trace, more FROM records WHERE key = ?",
@@ -102,7 +104,7 @@ static const char *const texts[STMT_COUNT] = {
 
 	[STMT_LOST_NEXT] =
 		"SELECT key FROM pending JOIN runs USING (key) WHERE key > ? AND outcome IS NULL "
-		"ORDER BY key LIMIT 1",
+		"AND key NOT IN (SELECT key FROM parked) ORDER BY key LIMIT 1",
 	[STMT_LOST] =
 		"UPDATE runs SET outcome = 'lost', ran = 'unknown', ended_us = ?2, "
 		"reason = 'the daemon ended while this ran; nobody knows how far it came' "
@@ -189,6 +191,33 @@ static const char *const texts[STMT_COUNT] = {
 		"DELETE FROM cached WHERE key IN (SELECT key FROM pruned WHERE act = ?)",
 	[STMT_EXPORT_IDS] =
 		"SELECT run_id FROM runs WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
+	[STMT_PARKED_INSERT] =
+		"INSERT OR REPLACE INTO parked (key, since_us, until_us, verdict) VALUES (?, ?, ?, ?)",
+	[STMT_PARKED_DECIDE] =
+		"UPDATE parked SET decision = ?2, act = ?3 WHERE key = ?1 AND decision IS NULL",
+	[STMT_PARKED_DELETE] = "DELETE FROM parked WHERE key = ?",
+	[STMT_PARKED_READ] =
+		"SELECT run_id, runs.uid, runs.gid, runs.pid, received_us, since_us, until_us, "
+		"decision, parked.act, acts.uid, at_us, acts.params ->> '$.reason', caller_id, "
+		"(SELECT content FROM actions WHERE actions.uid = runs.uid "
+		"AND actions.caller_id = runs.caller_id AND actions.key = parked.key) "
+		"FROM parked JOIN runs USING (key) LEFT JOIN acts USING (act) "
+		"WHERE outcome IS NULL ORDER BY key",
+	[STMT_PARKED_LIST] =
+		"SELECT run_id, verdict, since_us, until_us, code_hash, input_hash "
+		"FROM parked JOIN runs USING (key) WHERE outcome IS NULL AND key > ?2 "
+		"AND CASE WHEN ?1 IS NULL THEN decision IS NULL ELSE run_id = ?1 END "
+		"ORDER BY key LIMIT ?3",
+	[STMT_GRANT_INSERT] =
+		"INSERT INTO grants (act, uid, subject, code_hash, language, policy, until_us, uses) "
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	[STMT_GRANTS_OVER] = "DELETE FROM grants WHERE uses <= 0 OR until_us <= ?",
+	[STMT_GRANT_USE]    = "UPDATE grants SET uses = uses - 1 WHERE act = ?",
+	[STMT_GRANT_DELETE] = "DELETE FROM grants WHERE act = ?",
+	[STMT_GRANTS_READ] =
+		"SELECT act, grants.uid, subject, code_hash, language, policy, until_us, uses, "
+		"acts.uid, at_us, acts.params ->> '$.reason' FROM grants JOIN acts USING (act) "
+		"WHERE coalesce(uses, 1) > 0 AND until_us > ? ORDER BY act",
 };
 /* clang-format on */
 

@@ -78,9 +78,29 @@ struct store_run {
 	const uint8_t *cache_key; /* NULL: its result is not to be told again */
 	uint64_t cache_entries;   /* so many results are kept for that */
 	bool is_told;             /* begun: somebody hears of it before it ends */
+	bool was_parked;          /* in store_put_ended(): it waits no more */
 };
 
-/* What an administrator did to the daemon. */
+/* A word that holds for runs to come. */
+struct store_grant {
+	int64_t act; /* by which, and its name; written by the store */
+	uint32_t uid;
+	const char *subject; /* digest of what was judged */
+	const char *code_hash, *language, *policy;
+	int64_t until_wall_us;
+	int64_t uses; /* that are left; -1: as many as wanted */
+	uint32_t by;  /* read only */
+};
+
+/* What a person said about a run that waits, or that a grant holds no more. */
+struct store_decision {
+	const char *run_id;
+	const char *word;                /* approved, denied */
+	const struct store_grant *grant; /* or NULL */
+	int64_t revoked;                 /* a grant; then nothing else */
+};
+
+/* What an administrator or an approver did. */
 struct store_act {
 	int64_t at_wall_us;
 	uint32_t uid, gid;
@@ -94,6 +114,14 @@ struct store_act {
 	} block;
 	uint32_t block_uid;
 	const char *reason;
+	const struct store_decision *decision; /* or NULL */
+	int64_t *ret_number;                   /* or NULL: which act it became */
+};
+
+/* A run that waits for a person's word. */
+struct store_parking {
+	int64_t since_wall_us, until_wall_us;
+	const char *verdict; /* JSON */
 };
 
 enum store_durability {
@@ -105,6 +133,13 @@ int store_begin(struct store *store, struct err *err);
 int store_put_begun(struct store *store, const struct store_run *run, struct err *err);
 int store_put_ended(struct store *store, const struct store_run *run, struct err *err);
 int store_put_act(struct store *store, const struct store_act *act, struct err *err);
+/* Instead of begun: nothing of it is lost when the writer ends, it waits on. */
+int store_put_parked(struct store *store, const struct store_run *run,
+	const struct store_parking *parking, struct err *err);
+/* From here on it is an ordinary run that has begun.  One that was not parked stays what it is. */
+int store_put_unparked(struct store *store, const char *run_id, struct err *err);
+/* One use less of a grant. */
+int store_put_use(struct store *store, int64_t grant, struct err *err);
 /*
  * Takes the contents of these runs away (code, inputs, streams, artifacts, excerpts) and records the
  * act.  What the runs were stays, and so do the digests of the contents: the chain verifies as before.
@@ -228,6 +263,40 @@ int store_each_spent(struct store *store, int64_t since_wall_us, uint32_t most,
 int store_each_reset(struct store *store, int64_t since_wall_us, struct arena *arena,
 	int (*visit)(void *context, int64_t at_us, uint32_t uid, const struct value *params),
 	void *context, struct err *err);
+
+/* One that was parked when the writer ended; strings live for the visit. */
+struct store_parked {
+	const char *run_id;
+	uint32_t uid, gid;
+	int32_t pid;
+	int64_t received_wall_us, since_wall_us, until_wall_us;
+	const char *caller_id;
+	const uint8_t *action; /* as in struct store_run */
+	const char *decision;  /* approved, denied; NULL: it waits.  The rest is about that: */
+	int64_t act;
+	uint32_t by;
+	int64_t at_wall_us;
+	const char *reason;
+};
+
+/* Each calls `visit` for every one, until it answers other than 0 (no memory). */
+int store_each_parked(struct store *store,
+	int (*visit)(void *context, const struct store_parked *parked), void *context,
+	struct err *err);
+int store_each_grant(struct store *store,
+	int (*visit)(void *context, const struct store_grant *grant), void *context,
+	struct err *err);
+
+struct store_approvals_filter {
+	const char *run_id;  /* only this one; or NULL */
+	const char *after;   /* keyset: only runs newer than this one; or NULL */
+	uint32_t limit;      /* 1..100 */
+	uint64_t part_bytes; /* of stdin and each file */
+};
+
+/* -> {waiting: [what runs.get has, policy, since_us, until_us, ...], more, grants: [...]}, the oldest first. */
+int store_approvals(struct store *store, const struct store_approvals_filter *filter,
+	struct arena *arena, struct value **ret_page, struct err *err);
 
 /* {runs, bytes, wal_bytes, schema, path} for admin.status. */
 int store_status(

@@ -163,6 +163,9 @@ static int check_schema(struct verify *verify, struct err *err)
 	"params ->> '$.reason' AS reason FROM acts WHERE method IN ('admin.block', " \
 	"'admin.unblock') AND json_valid(params) GROUP BY params ->> '$.uid') "
 
+/* What an act said came of it, under a key. */
+#define SAID(key) "CASE WHEN json_valid(a.result) THEN a.result ->> '$." key "' END"
+
 /* clang-format off */
 static const struct check checks[] = {
 	{ check_schema, NULL, NULL },
@@ -247,6 +250,25 @@ static const struct check checks[] = {
 	{ NULL, "missing",
 		LAST_ACTS "SELECT 'blocks', last.uid, 'a user whom an act shut out is not' FROM last "
 		"WHERE last.method = 'admin.block' AND last.uid NOT IN (SELECT uid FROM blocks)" },
+	{ NULL, "extra",
+		"SELECT 'parked', p.key, 'a run waits for approval that is not there, or has ended' "
+		"FROM parked AS p LEFT JOIN runs AS r USING (key) "
+		"WHERE r.key IS NULL OR r.outcome IS NOT NULL" },
+	{ NULL, "changed",
+		"SELECT 'parked', p.key, 'a decision that no act made' FROM parked AS p "
+		"JOIN runs AS r USING (key) LEFT JOIN acts AS a ON a.act = p.act "
+		"WHERE p.decision IS NOT NULL AND (" SAID("decision") " IS NOT p.decision OR "
+		SAID("run_id") " IS NOT r.run_id)" },
+	{ NULL, "changed",
+		"SELECT 'grants', g.act, 'an approval that no act gave, or not so' FROM grants AS g "
+		"LEFT JOIN acts AS a USING (act) WHERE a.method IS NOT 'approvals.approve' OR "
+		SAID("subject") " IS NOT g.subject OR " SAID("uid") " IS NOT g.uid OR "
+		SAID("code_hash") " IS NOT g.code_hash OR " SAID("until_us") " IS NOT g.until_us OR "
+		"(" SAID("uses") " IS NULL) <> (g.uses IS NULL) OR g.uses > " SAID("uses") },
+	{ NULL, "extra",
+		"SELECT 'grants', g.act, 'an approval that was revoked' FROM grants AS g JOIN acts AS r "
+		"ON r.method = 'approvals.revoke' AND json_valid(r.params) "
+		"AND r.params ->> '$.grant' = g.act" },
 };
 /* clang-format on */
 

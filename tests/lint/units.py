@@ -41,7 +41,7 @@ LISTED = {
            "verify_tables verify_texts walk", PART, STORE),
     **each("daemon/inspector", "filter found imports inspector scopes template trial",
            PART, INSPECTOR),
-    **each("cli", "cmd_audit cmd_audit_verify cmd_backup cmd_budgets cmd_cancel cmd_check cmd_explain cmd_export cmd_gc cmd_levers cmd_output cmd_put cmd_policy cmd_replay "
+    **each("cli", "cmd_approvals cmd_audit cmd_audit_verify cmd_backup cmd_budgets cmd_cancel cmd_check cmd_explain cmd_export cmd_gc cmd_levers cmd_output cmd_put cmd_policy cmd_replay "
            "cmd_run cmd_runs cmd_runtimes cmd_show "
            "cmd_stats cmd_status cmd_trace cmd_wait cmd_watch", COMMAND, CECTL),
 }
@@ -70,6 +70,10 @@ ELSEWHERE = {
     "daemon/methods_blob.c": (PART, ["tests/unit/test_blobs.c", "tests/scenario/035-blobs.t"]),
     "daemon/methods_budgets.c": ("its answers come from the whole daemon", ["tests/scenario/044-budgets.t",
                                                                          "tests/unit/test_budgets.c"]),
+    "daemon/methods_approvals.c": (PART, ["tests/unit/test_approvals.c",
+                                         "tests/scenario/074-approvals.t"]),
+    "daemon/revive.c": (PART, ["tests/unit/test_approvals.c",
+                               "tests/scenario/075-approvals-kill.t"]),
     "daemon/methods_store.c": (PART, ["tests/unit/test_methods.c"]),
     "daemon/policy/run_rules.c": (PART, ["tests/unit/test_rulebook.c"]),
     "daemon/caught.c": (PART, ["tests/unit/test_stages.c", "tests/scenario/064-caught.py"]),

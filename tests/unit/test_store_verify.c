@@ -126,6 +126,53 @@ static int leave_in_flight(struct shop *shop)
 	return store_commit(shop->store, STORE_NOW, &shop->err);
 }
 
+static int put_parked(struct shop *shop)
+{
+	const struct store_parking parking = {
+		.since_wall_us = 1, .until_wall_us = 2, .verdict = "{\"decision\":\"ask\"}"
+	};
+	struct store_run run;
+
+	sample_next(&shop->sample);
+	run = sample_begun(&shop->sample);
+	run.is_told = true;
+	if (store_begin(shop->store, &shop->err) < 0 ||
+		store_put_parked(shop->store, &run, &parking, &shop->err) < 0)
+		return -1;
+	return store_commit(shop->store, STORE_NOW, &shop->err);
+}
+
+/* The run that was parked last is approved, and its program for five times. */
+static int approve(struct shop *shop)
+{
+	char result[256];
+	const struct store_grant grant = { .uid = 1000,
+		.subject = "sha256:ab",
+		.code_hash = "sha256:cd",
+		.language = "python",
+		.policy = "review",
+		.until_wall_us = INT64_C(4000000000000000),
+		.uses = 5 };
+	const struct store_decision decision = {
+		.run_id = shop->sample.run_id, .word = "approved", .grant = &grant
+	};
+	const struct store_act act = { .at_wall_us = 1700000000000000,
+		.method = "approvals.approve",
+		.params = "{}",
+		.result = result,
+		.decision = &decision };
+
+	(void)snprintf(result, sizeof(result),
+		"{\"run_id\":\"%s\",\"decision\":\"approved\",\"uid\":1000,"
+		"\"subject\":\"sha256:ab\",\"code_hash\":\"sha256:cd\",\"uses\":5,"
+		"\"until_us\":4000000000000000}",
+		shop->sample.run_id);
+	if (store_begin(shop->store, &shop->err) < 0 ||
+		store_put_act(shop->store, &act, &shop->err) < 0)
+		return -1;
+	return store_commit(shop->store, STORE_NOW, &shop->err);
+}
+
 static void fill(struct shop *shop)
 {
 	char line[STORE_CHECKPOINT_MAX];
@@ -147,6 +194,8 @@ static void fill(struct shop *shop)
 	if (prune(shop, lost) < 0 || prune(shop, ids[3]) < 0)
 		printf("# %s\n", shop->err.text);
 	CHECK_STR(shop->err.text, "");
+	CHECK_EQ_INT(put_parked(shop), 0);
+	CHECK_EQ_INT(approve(shop), 0);
 	/* One that stays pending: the others have settled by the pruning. */
 	sample_next(&shop->sample);
 	CHECK_EQ_INT(sample_write(shop->store, &shop->sample, &shop->err), 0);

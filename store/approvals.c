@@ -1,0 +1,418 @@
+/* Runs that wait for a person's word, and words that hold for runs to come. */
+#include "store/approvals.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "proto/base/clock.h"
+#include "proto/digest.h"
+#include "proto/json.h"
+#include "store/db.h"
+#include "store/fetch.h"
+#include "store/record.h"
+
+#define LIST_MOST 100U
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static int write_failed(struct store *store)
+{
+	store->failed = true;
+	return -1;
+}
+
+static int put_parked_row(struct store *store, const char *run_id,
+	const struct store_parking *parking, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_PARKED_INSERT, err);
+	struct binding binding;
+	int64_t key = 0;
+
+	if (!stmt || record_find(store, run_id, &key, err) != 0)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	bind_int(&binding, parking->since_wall_us);
+	bind_int(&binding, parking->until_wall_us);
+	bind_text(&binding, parking->verdict);
+	return bind_run(store, &binding, err);
+}
+
+int store_put_parked(struct store *store, const struct store_run *run,
+	const struct store_parking *parking, struct err *err)
+{
+	if (store_put_begun(store, run, err) < 0)
+		return -1;
+	return put_parked_row(store, run->run_id, parking, err) < 0 ? write_failed(store) : 0;
+}
+
+/* A statement that wants the run's key and nothing else. */
+static int run_on_key(struct store *store, enum stmt_name name, const char *run_id, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, name, err);
+	struct binding binding;
+	int64_t key = 0;
+	int found;
+
+	if (!stmt)
+		return -1;
+	found = record_find(store, run_id, &key, err);
+	if (found != 0)
+		return found;
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	return bind_run(store, &binding, err);
+}
+
+int store_put_unparked(struct store *store, const char *run_id, struct err *err)
+{
+	assert(store->writing);
+	return run_on_key(store, STMT_PARKED_DELETE, run_id, err) < 0 ? write_failed(store) : 0;
+}
+
+int store_put_use(struct store *store, int64_t grant, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_GRANT_USE, err);
+	struct binding binding;
+
+	assert(store->writing);
+	if (!stmt)
+		return write_failed(store);
+	binding = bind_to(stmt);
+	bind_int(&binding, grant);
+	return bind_run(store, &binding, err) < 0 ? write_failed(store) : 0;
+}
+
+/* Those that hold no more. */
+static int clear_grants(struct store *store, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_GRANTS_OVER, err);
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, clock_wall_us());
+	return bind_run(store, &binding, err);
+}
+
+static int put_grant(
+	struct store *store, const struct store_grant *grant, int64_t act, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_GRANT_INSERT, err);
+	struct binding binding;
+
+	if (!stmt || clear_grants(store, err) < 0)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, act);
+	bind_int(&binding, grant->uid);
+	bind_text(&binding, grant->subject);
+	bind_text(&binding, grant->code_hash);
+	bind_text(&binding, grant->language);
+	bind_text(&binding, grant->policy);
+	bind_int(&binding, grant->until_wall_us);
+	if (grant->uses < 0)
+		bind_null(&binding);
+	else
+		bind_int(&binding, grant->uses);
+	return bind_run(store, &binding, err);
+}
+
+static int delete_grant(struct store *store, int64_t grant, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_GRANT_DELETE, err);
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, grant);
+	return bind_run(store, &binding, err);
+}
+
+static int decide(
+	struct store *store, const struct store_decision *decision, int64_t act, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_PARKED_DECIDE, err);
+	struct binding binding;
+	int64_t key = 0;
+
+	if (!stmt || record_find(store, decision->run_id, &key, err) != 0)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	bind_text(&binding, decision->word);
+	bind_int(&binding, act);
+	if (bind_run(store, &binding, err) < 0)
+		return -1;
+	/* One decision for each run: whoever finds none to decide has been overtaken. */
+	if (sqlite3_changes(store->db) != 1)
+		return err_set(err, ERR_EXISTS, "the store: run %s waits for no decision",
+			decision->run_id);
+	return decision->grant ? put_grant(store, decision->grant, act, err) : 0;
+}
+
+int approvals_put_decision(
+	struct store *store, const struct store_decision *decision, int64_t act, struct err *err)
+{
+	if (decision->revoked)
+		return delete_grant(store, decision->revoked, err);
+	return decide(store, decision, act, err);
+}
+
+/* ---- what is there at a start ---------------------------------------------------------------- */
+
+/* The columns of STMT_PARKED_READ. */
+enum parked_column {
+	PARKED_RUN_ID,
+	PARKED_UID,
+	PARKED_GID,
+	PARKED_PID,
+	PARKED_RECEIVED,
+	PARKED_SINCE,
+	PARKED_UNTIL,
+	PARKED_DECISION,
+	PARKED_ACT,
+	PARKED_BY,
+	PARKED_AT,
+	PARKED_REASON,
+	PARKED_CALLER_ID,
+	PARKED_ACTION,
+};
+
+static const char *text_at(sqlite3_stmt *row, int column)
+{
+	return (const char *)sqlite3_column_text(row, column);
+}
+
+static struct store_parked parked_of(sqlite3_stmt *row)
+{
+	return (struct store_parked){
+		.run_id = text_at(row, PARKED_RUN_ID),
+		.uid = (uint32_t)sqlite3_column_int64(row, PARKED_UID),
+		.gid = (uint32_t)sqlite3_column_int64(row, PARKED_GID),
+		.pid = (int32_t)sqlite3_column_int64(row, PARKED_PID),
+		.received_wall_us = sqlite3_column_int64(row, PARKED_RECEIVED),
+		.since_wall_us = sqlite3_column_int64(row, PARKED_SINCE),
+		.until_wall_us = sqlite3_column_int64(row, PARKED_UNTIL),
+		.decision = text_at(row, PARKED_DECISION),
+		.act = sqlite3_column_int64(row, PARKED_ACT),
+		.by = (uint32_t)sqlite3_column_int64(row, PARKED_BY),
+		.at_wall_us = sqlite3_column_int64(row, PARKED_AT),
+		.reason = text_at(row, PARKED_REASON),
+		.caller_id = text_at(row, PARKED_CALLER_ID),
+		.action = sqlite3_column_bytes(row, PARKED_ACTION) == DIGEST_LEN
+				  ? sqlite3_column_blob(row, PARKED_ACTION)
+				  : NULL,
+	};
+}
+
+int store_each_parked(struct store *store,
+	int (*visit)(void *context, const struct store_parked *parked), void *context,
+	struct err *err)
+{
+	sqlite3_stmt *row = stmt_take(store, STMT_PARKED_READ, err);
+	int answer = 0;
+	int r = 0;
+
+	if (!row)
+		return -1;
+	while (answer == 0 && (r = stmt_step(store, row, err)) > 0) {
+		struct store_parked parked = parked_of(row);
+
+		answer = visit(context, &parked);
+	}
+	(void)sqlite3_reset(row);
+	if (answer != 0)
+		return err_set(err, ERR_MEMORY, "the store: no memory for runs that wait");
+	return r;
+}
+
+/* The columns of STMT_GRANTS_READ. */
+enum grant_column {
+	GRANT_ACT,
+	GRANT_UID,
+	GRANT_SUBJECT,
+	GRANT_CODE_HASH,
+	GRANT_LANGUAGE,
+	GRANT_POLICY,
+	GRANT_UNTIL,
+	GRANT_USES,
+	GRANT_BY,
+	GRANT_AT,
+	GRANT_REASON,
+};
+
+static int64_t uses_of(sqlite3_stmt *row)
+{
+	return sqlite3_column_type(row, GRANT_USES) == SQLITE_NULL
+		       ? -1
+		       : sqlite3_column_int64(row, GRANT_USES);
+}
+
+/* Those that hold still. */
+static sqlite3_stmt *take_grants(struct store *store, struct err *err)
+{
+	sqlite3_stmt *rows = stmt_take(store, STMT_GRANTS_READ, err);
+	struct binding binding;
+
+	if (!rows)
+		return NULL;
+	binding = bind_to(rows);
+	bind_int(&binding, clock_wall_us());
+	return rows;
+}
+
+int store_each_grant(struct store *store,
+	int (*visit)(void *context, const struct store_grant *grant), void *context,
+	struct err *err)
+{
+	sqlite3_stmt *row = take_grants(store, err);
+	int answer = 0;
+	int r = 0;
+
+	if (!row)
+		return -1;
+	while (answer == 0 && (r = stmt_step(store, row, err)) > 0) {
+		struct store_grant grant = {
+			.act = sqlite3_column_int64(row, GRANT_ACT),
+			.uid = (uint32_t)sqlite3_column_int64(row, GRANT_UID),
+			.subject = text_at(row, GRANT_SUBJECT),
+			.code_hash = text_at(row, GRANT_CODE_HASH),
+			.language = text_at(row, GRANT_LANGUAGE),
+			.policy = text_at(row, GRANT_POLICY),
+			.until_wall_us = sqlite3_column_int64(row, GRANT_UNTIL),
+			.uses = uses_of(row),
+			.by = (uint32_t)sqlite3_column_int64(row, GRANT_BY),
+		};
+
+		answer = visit(context, &grant);
+	}
+	(void)sqlite3_reset(row);
+	if (answer != 0)
+		return err_set(err, ERR_MEMORY, "the store: no memory for approvals that hold");
+	return r;
+}
+
+/* ---- telling -------------------------------------------------------------------------------- */
+
+/* The columns of STMT_PARKED_LIST. */
+enum list_column {
+	LIST_RUN_ID,
+	LIST_VERDICT,
+	LIST_SINCE,
+	LIST_UNTIL,
+	LIST_CODE_HASH,
+	LIST_INPUT_HASH,
+};
+
+static int no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "the store: no memory for an answer");
+}
+
+static struct value *read_verdict(struct arena *arena, sqlite3_stmt *row)
+{
+	const char *text = text_at(row, LIST_VERDICT);
+	struct value *verdict = NULL;
+
+	if (!text || json_parse(arena, text, strlen(text), NULL, &verdict, NULL) < 0)
+		return value_nil(arena);
+	return verdict;
+}
+
+/* One that waits: what runs.get has of it, and what the policy found. */
+static int put_waiting(struct store *store, sqlite3_stmt *row, uint64_t part_bytes,
+	struct arena *arena, struct value *list, struct err *err)
+{
+	struct fill fill = { .arena = arena };
+	uint32_t uid = 0;
+
+	if (store_get(store, text_at(row, LIST_RUN_ID), part_bytes, arena, &fill.map, &uid, err) !=
+		0)
+		return -1;
+	fetch_hash(&fill, "code_hash", row, LIST_CODE_HASH);
+	fetch_hash(&fill, "input_hash", row, LIST_INPUT_HASH);
+	fetch_int(&fill, "since_us", row, LIST_SINCE);
+	fetch_int(&fill, "until_us", row, LIST_UNTIL);
+	fill_value(&fill, "policy", read_verdict(arena, row));
+	return value_list_add(arena, list, fill_done(&fill)) < 0 ? no_memory(err) : 0;
+}
+
+static int put_all_waiting(struct store *store, const struct store_approvals_filter *filter,
+	struct arena *arena, struct fill *page, struct err *err)
+{
+	sqlite3_stmt *row = stmt_take(store, STMT_PARKED_LIST, err);
+	uint32_t limit = filter->limit && filter->limit < LIST_MOST ? filter->limit : LIST_MOST;
+	struct value *list = value_list(arena);
+	struct binding binding;
+	int64_t after = 0;
+	uint32_t count = 0;
+	int r = 0;
+
+	if (!row || (filter->after && record_find(store, filter->after, &after, err) < 0))
+		return -1;
+	binding = bind_to(row);
+	bind_text(&binding, filter->run_id);
+	bind_int(&binding, after);
+	bind_int(&binding, (int64_t)limit + 1);
+	while ((r = stmt_step(store, row, err)) > 0 && count++ < limit) {
+		if (put_waiting(store, row, filter->part_bytes, arena, list, err) < 0) {
+			r = -1;
+			break;
+		}
+	}
+	(void)sqlite3_reset(row);
+	fill_value(page, "waiting", list);
+	fill_bool(page, "more", r > 0);
+	return r < 0 ? -1 : 0;
+}
+
+static int put_grants(struct store *store, struct arena *arena, struct fill *page, struct err *err)
+{
+	sqlite3_stmt *row = take_grants(store, err);
+	struct value *list = value_list(arena);
+	int r;
+
+	if (!row)
+		return -1;
+	while ((r = stmt_step(store, row, err)) > 0) {
+		struct fill fill = fill_start(arena);
+
+		fetch_int(&fill, "act", row, GRANT_ACT);
+		fetch_int(&fill, "uid", row, GRANT_UID);
+		fetch_text(&fill, "code_hash", row, GRANT_CODE_HASH);
+		fetch_text(&fill, "language", row, GRANT_LANGUAGE);
+		fetch_text(&fill, "policy", row, GRANT_POLICY);
+		fetch_int(&fill, "until_us", row, GRANT_UNTIL);
+		fetch_int(&fill, "uses", row, GRANT_USES);
+		fetch_int(&fill, "by", row, GRANT_BY);
+		fetch_int(&fill, "at_us", row, GRANT_AT);
+		fetch_text(&fill, "reason", row, GRANT_REASON);
+		if (value_list_add(arena, list, fill_done(&fill)) < 0)
+			break;
+	}
+	(void)sqlite3_reset(row);
+	fill_value(page, "grants", list);
+	return r < 0 ? -1 : 0;
+}
+
+int store_approvals(struct store *store, const struct store_approvals_filter *filter,
+	struct arena *arena, struct value **ret_page, struct err *err)
+{
+	struct fill page = fill_start(arena);
+	bool began = false;
+	int r;
+
+	if (db_look(store, &began, err) < 0)
+		return -1;
+	r = put_all_waiting(store, filter, arena, &page, err);
+	if (r == 0)
+		r = put_grants(store, arena, &page, err);
+	db_looked(store, &began);
+	if (r < 0)
+		return -1;
+	*ret_page = fill_done(&page);
+	return *ret_page && value_ok(arena) ? 0 : no_memory(err);
+}

@@ -1,0 +1,196 @@
+import os
+import threading
+import time
+
+from wire import Client, done, eq, ok, wait_until
+
+ASKS = "import ctypes\n"
+USER, OTHER, APPROVER, SECOND = 4001, 4004, 4002, 4003
+
+
+def connect(uid):
+    """The kernel tells the daemon who we are now."""
+    os.seteuid(uid)
+    client = Client()
+    os.seteuid(0)
+    return client
+
+
+def asked(client, code, **params):
+    """A run that waits: its id."""
+    answer = client.run(ASKS + code, policy="house", detach=True, **params)
+    assert answer["state"] == "parked", answer
+    return answer["run_id"]
+
+
+def parked(client, **params):
+    """The same of one whose client stays: msgid and notification."""
+    msgid = client.send("run", language="python", policy="house", **params)
+    while not any(notice[0] == "run.parked" for notice in client.notices):
+        for message in client.unpacker:
+            (client.notices if message[0] == 2 else client.replies).append(message[1:])
+        if any(notice[0] == "run.parked" for notice in client.notices):
+            break
+        client.unpacker.feed(client.sock.recv(65536))
+    notice = [notice[1][0] for notice in client.notices if notice[0] == "run.parked"][-1]
+    client.notices.clear()
+    return msgid, notice
+
+
+def code_of(client, method, **params):
+    """The error's code, or None."""
+    error, _ = client.receive(client.send(method, **params))
+    return error and error["code"]
+
+
+user, other, approver, second, root = map(connect, (USER, OTHER, APPROVER, SECOND, 0))
+watcher = connect(APPROVER)
+watcher.call("events.subscribe", kinds=["asked", "approved", "denied", "started"])
+
+eq(user.call("check", language="python", code=ASKS, policy="house")["would"], "ask", "check says that it would ask")
+msgid, notice = parked(user, code=ASKS + "print(6 * 7)")
+eq((notice["state"], notice["policy"]["decision"], notice["policy"]["findings"][0]["rule"]),
+   ("parked", "ask", "python.import.dangerous"), "a client is notified, with what was found")
+time.sleep(0.3)
+eq(user.call("runs.get", run_id=notice["run_id"])["state"], "parked", "the record says that it waits")
+eq(user.call("wait", run_id=notice["run_id"], timeout_ms=10)["state"], "parked", "and so does wait")
+page = approver.call("approvals.list")
+eq([run["run_id"] for run in page["waiting"]], [notice["run_id"]], "it is listed")
+eq(page["waiting"][0]["request"]["code"], ASKS + "print(6 * 7)", "with its code")
+answer = approver.call("approvals.approve", run_id=notice["run_id"][:20], reason="fine")
+eq((answer["decision"], answer["uid"]), ("approved", USER), "an approver says yes")
+result = user.receive(msgid)[1]
+eq((result["outcome"], result["stdout"]), ("ok", "42\n"), "and it runs")
+eq((result["approval"]["decision"], result["approval"]["by"], result["approval"]["act"]),
+   ("approved", APPROVER, answer["act"]), "the result says by whose word")
+ok(result["metrics"]["total_us"] < 250_000, "the wait is not counted as its time", result["metrics"])
+ok(result["policy"]["decision"] == "ask" and result["limits"]["enforced_by"]["wall_ms"] == "clock",
+   "under its policy and limits")
+
+# Who may.
+run_id = asked(user, "1")
+eq(code_of(user, "approvals.approve", run_id=run_id), "forbidden", "a user may not")
+eq(code_of(other, "approvals.list"), "forbidden", "nor see what waits")
+own = asked(approver, "1")
+eq(code_of(approver, "approvals.approve", run_id=own), "forbidden", "an approver may not approve his own")
+eq(code_of(approver, "approvals.deny", run_id=own), "forbidden", "nor deny it")
+roots = asked(root, "1")
+eq(code_of(root, "approvals.approve", run_id=roots), "forbidden", "root neither")
+second.call("approvals.deny", run_id=own)
+approver.call("approvals.deny", run_id=roots)
+eq(code_of(approver, "approvals.approve", run_id="01ARZ3NDEKTSV4RRFFQ69G5FAV"), "not_found", "what is not there is not found")
+approver.call("cancel", run_id=run_id)
+result = user.call("wait", run_id=run_id)
+eq((result["outcome"], result["ran"]), ("canceled", "no"), "what waits can be cancelled")
+eq(code_of(approver, "approvals.deny", run_id=run_id), "conflict", "and is decided then")
+eq(code_of(approver, "approvals.approve", run_id=run_id, count=3), "bad_request", "a count is for a program")
+
+# Races: of several who decide at once exactly one is first, and the others are told.
+wins = {"approve": 0, "deny": 0, "cancel": 0}
+told = 0
+for number in range(120):
+    run_id = asked(user, f"print({number})")
+    sends = [(approver, "approvals.approve"), (second, "approvals.approve"), (root, "approvals.deny"), (user, "cancel")]
+    sends = sends[:3 + number % 2]  # who is cancelled while it is approved has not begun
+    order = sends[number // 2 % 4:] + sends[:number // 2 % 4]
+    asking = [(client, method, client.send(method, run_id=run_id)) for client, method in order]
+    answers = [(method, client.receive(msgid)) for client, method, msgid in asking]
+    said = [method.split(".")[-1] for method, (error, _) in answers if error is None]
+    decided = [word for word in said if word != "cancel"]
+    result = user.call("wait", run_id=run_id)
+    good = {"approve": ("ok", "canceled"), "deny": ("approval_denied",)}
+    if len(decided) > 1 or (decided and result["outcome"] not in good[decided[0]]) or \
+            (not decided and result["outcome"] != "canceled"):
+        ok(False, f"round {number}", (answers, result["outcome"]))
+        break
+    refused = [error for method, (error, _) in answers if error]
+    told += sum(error["code"] in ("conflict", "not_found") for error in refused)
+    if len([error for error in refused if error["code"] not in ("conflict", "not_found")]):
+        ok(False, f"round {number}: all are told", refused)
+        break
+    wins[{"ok": "approve", "approval_denied": "deny", "canceled": "cancel"}[result["outcome"]]] += 1
+ok(sum(wins.values()) == 120 and min(wins.values()) > 0, f"120 races of four: {wins}, {told} were told that they came too late")
+
+# A word for a program: of many runs at once exactly as many as it says.
+first = asked(user, "print('grant')")
+approver.call("approvals.approve", run_id=first, **{"for": "code"}, count=4)
+eq(user.call("wait", run_id=first)["outcome"], "ok", "the run itself goes on")
+asking = [user.send("run", language="python", code=ASKS + "print('grant')", policy="house", detach=True) for _ in range(15)]
+answers = [user.receive(msgid)[1] for msgid in asking]
+free = [answer["run_id"] for answer in answers if answer.get("state") != "parked"]
+eq(len(free), 3, "of fifteen at once three run, the others are asked about")
+result = user.call("wait", run_id=free[0])
+eq((result["outcome"], result["approval"]["grant"], result["approval"]["by"]), ("ok", True, APPROVER), "and say by whose word")
+for answer in answers:
+    if answer.get("state") == "parked":
+        approver.call("approvals.deny", run_id=answer["run_id"])
+ttl = asked(user, "print('ttl')")
+approver.call("approvals.approve", run_id=ttl, **{"for": "code"}, ttl_ms=1500)
+eq(user.run(ASKS + "print('ttl')", policy="house", args=["a"], stdin="b")["outcome"], "ok", "with another input it is the same program")
+asked(other, "print('ttl')")
+ok(True, "of another user it is another's")
+asked(user, "print('ttl') ")
+ok(True, "a space more is another program")
+asked(user, "print('ttl')", files=[{"path": "helper.py", "data": "1"}])
+ok(True, "and so is another module beside it")
+eq(user.run(ASKS + "print('ttl')", policy="house", files=[{"path": "data.csv", "data": "1"}])["outcome"], "ok", "but not other data")
+time.sleep(1.6)
+asked(user, "print('ttl')")
+ok(True, "its time passes")
+for run in approver.call("approvals.list", limit=100)["waiting"]:
+    approver.call("approvals.deny", run_id=run["run_id"])
+
+# Those who leave.
+leaver = connect(USER)
+_, notice = parked(leaver, code=ASKS + "print('left')")
+leaver.close()
+ok(wait_until(lambda: user.call("runs.get", run_id=notice["run_id"])["outcome"] == "canceled"), "who leaves cancels what waits")
+leaver = connect(USER)
+run_id = asked(leaver, "print('stays')")
+leaver.close()
+time.sleep(0.2)
+approver.call("approvals.approve", run_id=run_id)
+eq(user.call("wait", run_id=run_id)["stdout"], "stays\n", "a detached one waits on")
+
+# An id stands for one action, also while it waits.
+run_id = asked(user, "print('once')", id="a1")
+waiting = user.send("run", language="python", code=ASKS + "print('once')", policy="house", id="a1")
+eq(code_of(user, "run", language="python", code=ASKS, policy="house", id="a1"), "conflict", "other content under its id is refused")
+approver.call("approvals.approve", run_id=run_id)
+result = user.receive(waiting)[1]
+eq((result["stdout"], result["cached_from"]), ("once\n", run_id), "the same content joins it")
+
+# Ceilings.
+mine = [asked(user, f"print({number})") for number in range(20)]
+eq(code_of(user, "run", language="python", code=ASKS, policy="house"), "busy", "one user's may be so many")
+others = [asked(other, f"print({number})") for number in range(4)]
+eq(code_of(other, "run", language="python", code=ASKS, policy="house"), "busy", "and all together so many")
+eq(other.run("print(1)", policy="house")["outcome"], "ok", "what is not asked about runs")
+status = root.call("admin.status")
+eq((status["parked"], status["in_house"]), (24, 0), "status tells them apart")
+
+# Levers.
+root.call("admin.drain", reason="noon")
+eq(code_of(approver, "approvals.approve", run_id=mine[0]), "draining", "nothing is let run while no run is taken")
+eq(code_of(approver, "approvals.deny", run_id=mine[0]), None, "but denied")
+root.call("admin.resume")
+root.call("admin.block", uid=USER)
+eq(code_of(approver, "approvals.approve", run_id=mine[1]), "forbidden", "nor of a user who is shut out")
+root.call("admin.unblock", uid=USER)
+eq(root.call("admin.kill_all")["killed"], 23, "kill-all ends what waits")
+root.call("admin.resume")
+ok(wait_until(lambda: root.call("admin.status")["parked"] == 0), "all of it")
+eq(user.call("wait", run_id=mine[2])["outcome"], "canceled", "as cancelled")
+
+events = [notice[1][0] for notice in (watcher.notices or [])]
+watcher.sock.settimeout(0.5)
+try:
+    watcher.receive(10 ** 6)
+except TimeoutError:
+    pass
+kinds = [notice[1][0]["kind"] for notice in watcher.notices]
+ok({"asked", "approved", "denied", "started"} <= set(kinds), f"events: {len(kinds)} were told", set(kinds))
+starts = {notice[1][0]["run_id"] for notice in watcher.notices if notice[1][0]["kind"] == "started"}
+denied = {notice[1][0]["run_id"] for notice in watcher.notices if notice[1][0]["kind"] == "denied"}
+eq(starts & denied, set(), "nothing that was denied was started")
+done()

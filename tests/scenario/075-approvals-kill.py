@@ -1,0 +1,225 @@
+import collections
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from wire import Client, PATH, children, command, daemon_pid, done, eq, lives, ok, wait_until
+
+config, rounds = sys.argv[1], int(sys.argv[2])
+seed = int(os.environ.get("CED_SEED", time.time()))
+random.seed(seed)
+print(f"# CED_SEED={seed}")
+log = open(os.environ["CED_LOG"], "ab")
+USER, APPROVERS = 4001, (4002, 4003)
+uids = threading.Lock()  # the effective uid is the whole process's
+
+
+def connect(uid, timeout=10):
+    with uids:
+        os.seteuid(uid)
+        try:
+            return Client(timeout=timeout)
+        finally:
+            os.seteuid(0)
+
+
+def start():
+    with uids:
+        return start_as_root()
+
+
+def start_as_root():
+    return subprocess.Popen(["ced-spawner", "--", "--socket", PATH, "--state", os.environ["CED_STATE"],
+                             "--config", config], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+
+def is_up():
+    try:
+        with uids:
+            os.chmod(os.path.dirname(PATH), 0o777)
+            os.chmod(PATH, 0o666)
+        client = connect(0, 5)
+        good = client.run("print(1)")["outcome"] == "ok"
+        client.close()
+        return good
+    except Exception:
+        return False
+
+
+lock = threading.Lock()
+told_parked = {}  # run id -> what it prints when it runs
+approved, denied = set(), set()  # as an approver was told
+maybe = collections.defaultdict(set)  # asked for, and not told what came of it
+stop = threading.Event()
+broken = collections.Counter()
+
+
+def ask(number):
+    """Has runs parked for ever: some with inputs, some with an id, some of a client that stays."""
+    count = 0
+    while not stop.is_set():
+        try:
+            client = connect(USER)
+            while not stop.is_set():
+                count += 1
+                mark = f"{number}-{count}"
+                params = {"code": "import ctypes, sys\nprint(sys.argv[1:], sys.stdin.read(), open('f').read())",
+                          "args": [mark], "stdin": "in " + mark, "files": [{"path": "f", "data": "file " + mark}],
+                          "limits": {"wall_ms": 9000 + count % 100}}
+                if count % 3 == 0:
+                    params["id"] = mark
+                answer = client.call("run", language="python", policy="review", detach=True, **params)
+                with lock:
+                    told_parked[answer["run_id"]] = f"['{mark}'] in {mark} file {mark}\n"
+                time.sleep(random.uniform(0, 0.02))
+        except Exception:
+            broken["ask"] += 1
+            time.sleep(0.05)
+
+
+def decide(uid):
+    """Decides about what waits: by far not all of it."""
+    while not stop.is_set():
+        try:
+            client = connect(uid)
+            while not stop.is_set():
+                with lock:
+                    open_ones = [run for run in told_parked if run not in approved and run not in denied]
+                if len(open_ones) < 80:
+                    time.sleep(0.02)
+                    continue
+                for run_id in random.sample(open_ones, 5):
+                    word = random.choice(["approve", "approve", "deny"])
+                    msgid = client.send("approvals." + word, run_id=run_id)
+                    with lock:
+                        maybe[run_id].add(word)
+                    error, _ = client.receive(msgid)
+                    if error is None:
+                        with lock:
+                            (approved if word == "approve" else denied).add(run_id)
+        except Exception:
+            broken["decide"] += 1
+            time.sleep(0.05)
+
+
+spawner = start()
+if not ok(wait_until(is_up, 30), "the service is up"):
+    done()
+threads = [threading.Thread(target=ask, args=(i,), daemon=True) for i in range(3)]
+threads += [threading.Thread(target=decide, args=(uid,), daemon=True) for uid in APPROVERS]
+for thread in threads:
+    thread.start()
+
+came_back = True
+waited = []
+for number in range(rounds):
+    time.sleep(random.uniform(0.2, 1.0))
+    below = children(spawner.pid)
+    victim = daemon_pid(spawner.pid) if number % 3 else spawner.pid
+    with uids:
+        os.kill(victim, signal.SIGKILL)
+    spawner.wait(20)
+    wait_until(lambda: not any(map(lives, below)), 5)
+    spawner = start()
+    came_back = came_back and wait_until(is_up, 30)
+    try:
+        waited.append(connect(0, 5).call("admin.status")["parked"])
+    except Exception:
+        waited.append(-1)
+stop.set()
+for thread in threads:
+    thread.join()
+ok(came_back, f"the service came back {rounds} times")
+
+admin = Client()
+user = connect(USER, 60)
+wait_until(lambda: admin.call("admin.status")["in_house"] == 0, 30)
+records = {run_id: admin.call("runs.get", run_id=run_id) for run_id in told_parked}
+states = collections.Counter((record["state"], record["outcome"]) for record in records.values())
+print(f"# {len(told_parked)} were told to be parked; approvers were told: {len(approved)} approved, {len(denied)} denied; "
+      f"{broken['ask']} and {broken['decide']} connections broke")
+print("# parked after each start:", waited)
+print("# after the last start:", {f"{state} {outcome or ''}".strip(): count for (state, outcome), count in states.items()})
+ok(len(told_parked) > 100 and len(approved) > 20 and len(denied) > 10, "there was load", len(told_parked))
+eq(approved & denied, set(), "no run was both approved and denied")
+
+
+def wrong(runs, good):
+    return [(run, records[run]["state"], records[run]["outcome"]) for run in runs if not good(records[run])][:3]
+
+
+# A daemon whose spawner was killed has time to end as if it had been told to.
+begun = ("ok", "lost", "canceled")
+
+
+def unchecked(record):
+    """Its inspector was killed with the spawner, while it read it once more: that denies, as ever."""
+    findings = record["policy"]["findings"] if record["outcome"] == "policy_denied" else []
+    return any(finding["rule"] in ("policy.unreadable", "policy.absent") for finding in findings)
+
+
+bad = wrong(approved, lambda it: it["outcome"] in begun or unchecked(it))
+ok(not bad, f"{len(approved)} that were approved have run, or had begun when the daemon died", bad)
+bad = wrong(denied, lambda it: it["outcome"] == "approval_denied" and it["ran"] == "no")
+ok(not bad, f"{len(denied)} that were denied were denied, and never ran", bad)
+untouched = set(told_parked) - set(maybe)
+bad = wrong(untouched, lambda it: it["state"] == "parked")
+ok(not bad, f"{len(untouched)} that nobody decided about wait still", bad)
+half = set(maybe) - approved - denied
+bad = wrong(half, lambda it: it["state"] == "parked" or it["outcome"] in begun + ("approval_denied",) or unchecked(it))
+ok(not bad, f"{len(half)} whose approver was told nothing wait, or are what was decided", bad)
+bad = [(run, record["outcome"]) for run, record in records.items()
+       if record["outcome"] in ("ok", "lost") and "approve" not in maybe[run]]
+ok(not bad, "nothing ran that nobody let run", bad[:3])
+bad = [(run, record["stdout"], told_parked[run]) for run, record in records.items()
+       if record["outcome"] == "ok" and record["stdout"] != told_parked[run]]
+ok(not bad, "what ran had the inputs that came with it", bad[:3])
+lost = [run for run in approved if records[run]["outcome"] in ("lost", "canceled")]
+print(f"# of the approved {len(lost)} had begun when the daemon was killed, and are lost as any run is")
+
+acts = collections.Counter()
+before = {}
+while True:
+    page = admin.call("admin.acts", limit=1000, **before)
+    for act in page["acts"]:
+        if act["method"].startswith("approvals."):
+            acts[act["result"]["run_id"]] += 1
+    if not page["more"]:
+        break
+    before = {"before": page["acts"][-1]["act"]}
+twice = [run for run, count in acts.items() if count > 1]
+ok(not twice, f"{sum(acts.values())} acts are recorded, never two about one run", twice[:3])
+silent = [run for run in approved | denied if not acts[run]]
+ok(not silent, "and one for each decision that was told", silent[:3])
+
+# What is left goes on as if nothing had happened.
+left = [run for run, record in records.items() if record["state"] == "parked"]
+approver = connect(APPROVERS[0], 60)
+listed, after = set(), {}
+while True:
+    page = approver.call("approvals.list", limit=100, **after)
+    listed |= {run["run_id"] for run in page["waiting"]}
+    if not page["more"]:
+        break
+    after = {"after": page["waiting"][-1]["run_id"]}
+# A client that died with the daemon may have been parked without having been told.
+ok(set(left) <= listed, f"{len(left)} are listed ({len(listed) - len(left)} more, whose client was not told)")
+bad = []
+for run_id in left:
+    approver.call("approvals.approve", run_id=run_id)
+for run_id in left:
+    result = user.call("wait", run_id=run_id)
+    if (result["outcome"], result["stdout"]) != ("ok", told_parked[run_id]):
+        bad.append((run_id, result["outcome"], result["reason"], result["stdout"]))
+ok(not bad, f"all {len(left)} run when they are approved, with their inputs", bad[:3])
+for run_id in listed - set(left):
+    approver.call("approvals.deny", run_id=run_id)
+wait_until(lambda: admin.call("admin.status")["parked"] == 0, 10)
+eq(admin.call("admin.status")["parked"], 0, "then nothing waits")
+spawner.terminate()
+eq(spawner.wait(20), 0, "it ends when told to")
+done()
