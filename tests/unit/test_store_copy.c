@@ -317,7 +317,8 @@ TEST(odd_values_in_any_column_of_a_copy_harm_nobody)
 	shop.store->settling = true;
 	while (store_tidy(shop.store, &shop.err) > 0)
 		;
-	shop.store = (store_close(shop.store), NULL);
+	store_close(shop.store);
+	shop.store = NULL;
 	path_in(shop.folder, "ced.db-wal", path);
 	CHECK_EQ_INT(truncate(path, 0), 0); /* all of it is in the database */
 	path_in(shop.folder, "ced.db", path);
