@@ -83,6 +83,15 @@ static void finish(struct gc *gc, const struct err *err)
 		call_result(call, describe_done(gc, &call->arena));
 }
 
+/* It did not come to its end, because of *err or because the daemon is about to. */
+static void break_off(struct gc *gc, const struct err *err)
+{
+	struct err closing = ERR_INIT;
+
+	(void)err_set(&closing, ERR_CLOSED, "the daemon is closing");
+	finish(gc, err ? err : &closing);
+}
+
 /* ---- what is recorded ----------------------------------------------------------------------- */
 
 static void describe_act(struct gc *gc, struct store_act *act, const char *method)
@@ -171,7 +180,7 @@ static void on_shrunk(struct recording *recording, const struct err *err)
 	struct gc *gc = gc_of_recording(recording);
 
 	if (err || is_closing(gc))
-		finish(gc, err);
+		break_off(gc, err);
 	else if (gc->more)
 		rest(gc, shrink);
 	else
@@ -201,7 +210,7 @@ static void on_settled(struct recording *recording, const struct err *err)
 	struct gc *gc = gc_of_recording(recording);
 
 	if (err || is_closing(gc))
-		finish(gc, err);
+		break_off(gc, err);
 	else
 		rest(gc, gc->more ? settle : next_piece);
 }
@@ -236,7 +245,7 @@ static void on_pruned(struct recording *recording, const struct err *err)
 	struct gc *gc = gc_of_recording(recording);
 
 	if (err || is_closing(gc)) {
-		finish(gc, err);
+		break_off(gc, err);
 		return;
 	}
 	gc->taken += gc->count;
@@ -260,7 +269,7 @@ static void on_named(struct chore *chore, const struct err *err)
 	struct gc *gc = gc_of_chore(chore);
 
 	if (err || is_closing(gc)) {
-		finish(gc, err);
+		break_off(gc, err);
 		return;
 	}
 	if (!gc->count) {
@@ -303,8 +312,12 @@ static void on_planned(struct chore *chore, const struct err *err)
 {
 	struct gc *gc = gc_of_chore(chore);
 
-	if (err || gc->dry || is_closing(gc)) {
-		finish(gc, err);
+	if (err || is_closing(gc)) {
+		break_off(gc, err);
+		return;
+	}
+	if (gc->dry) {
+		finish(gc, NULL);
 		return;
 	}
 	if (!gc->plan.runs && !gc->taken) {
@@ -386,8 +399,6 @@ void gc_start(struct gc *gc, struct server *server)
 
 void gc_stop(struct gc *gc)
 {
-	struct err err = ERR_INIT;
-
 	gc->closing = true;
 	timer_close(gc->due);
 	gc->due = NULL;
@@ -395,8 +406,7 @@ void gc_stop(struct gc *gc)
 	gc->rest = NULL;
 	if (!gc->resting)
 		return; /* a chore or a record is under way, and its end is told */
-	(void)err_set(&err, ERR_CLOSED, "the daemon is closing");
-	finish(gc, &err);
+	break_off(gc, NULL);
 }
 
 /* ---- by an administrator -------------------------------------------------------------------- */
