@@ -4,6 +4,7 @@
 #include "store/care.h"
 #include "store/db.h"
 #include "store/settle.h"
+#include "store/texts.h"
 
 #define LOG_PAGES_TIDY 1000 /* worth a checkpoint when idle: half the log is used */
 #define LOG_PAGES_FULL 8000 /* worth one in the middle of work: the log may not grow for ever */
@@ -153,6 +154,17 @@ static int settle_now(struct store *store, struct err *err)
 	return 0;
 }
 
+static int purge_now(struct store *store, struct err *err)
+{
+	if (store_begin(store, err) < 0)
+		return -1;
+	if (texts_purge(store, err) < 0 || commit(store, STORE_SOON, err) < 0) {
+		store_rollback(store);
+		return -1;
+	}
+	return 0;
+}
+
 int store_tidy(struct store *store, struct err *err)
 {
 	assert(store->mode == STORE_WRITE && !store->writing);
@@ -161,6 +173,8 @@ int store_tidy(struct store *store, struct err *err)
 		if (settle_now(store, err) < 0)
 			return -1;
 	}
+	if ((store->forgot || store->merging) && purge_now(store, err) < 0)
+		return -1;
 	if (store->log_pages >= LOG_PAGES_TIDY || store->shrunk) {
 		int pages = 0;
 		int moved = -1;
@@ -173,5 +187,5 @@ int store_tidy(struct store *store, struct err *err)
 		if (r != SQLITE_OK && r != SQLITE_BUSY)
 			return db_failed(store, r, err);
 	}
-	return store->settling ? 1 : 0;
+	return store->settling || store->forgot || store->merging ? 1 : 0;
 }

@@ -32,6 +32,8 @@ struct store {
 	int64_t schema;
 	bool settling; /* in the middle of a heap of runs that wait to be settled */
 	uint64_t lost;
+	bool forgot;          /* texts left the index, whose parts still hold their words */
+	bool merging;         /* until those parts have been written anew */
 	int64_t patience_ms;  /* how long one question may take; 0: as long as it takes */
 	int64_t late_ms;      /* until when the one being asked may */
 	int64_t cached_count; /* rows of `cached`; -1: not counted */

@@ -90,6 +90,7 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_WORDS_DELETE]   = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)",
 	[STMT_WORDS_FIND]     = "SELECT rowid FROM words WHERE words MATCH ?",
 	[STMT_WORDS_TEST]     = "SELECT 1 FROM words WHERE words MATCH ? AND rowid = ?",
+	[STMT_WORDS_MERGE]    = "INSERT INTO words (words, rank) VALUES ('merge', ?)",
 	[STMT_PENDING_NEWEST] = "SELECT key FROM pending ORDER BY key DESC LIMIT ?",
 	[STMT_MENTION_INSERT] = "INSERT OR IGNORE INTO mentions (text, key) VALUES (?, ?)",
 	[STMT_MENTION_FIND]   = "SELECT key FROM mentions WHERE text = ? LIMIT 1",

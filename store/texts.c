@@ -10,6 +10,7 @@
 #include "store/record.h"
 
 #define TEXT_DIGEST_LEN (DIGEST_LEN / 2)
+#define PURGE_PAGES     64 /* at once: a few milliseconds */
 
 /* In the order of the columns of `run_texts`. */
 static const int columns[TEXTS_OF_A_RUN] = { RECORD_CODE, RECORD_STDOUT, RECORD_STDERR };
@@ -189,6 +190,7 @@ static int forget_text(
 		return held < 0 ? -1 : 0;
 	if (run_words(store, STMT_WORDS_DELETE, text, bytes, err) < 0)
 		return -1;
+	store->forgot = true;
 	return run_with(store, STMT_TEXT_DELETE, text, 0, err);
 }
 
@@ -224,4 +226,18 @@ int texts_forget(struct store *store, int64_t key, struct err *err)
 	}
 	arena_done(&store->scratch);
 	return r < 0 ? -1 : run_with(store, STMT_RUN_TEXTS_DELETE, key, 0, err);
+}
+
+/* Asked for a negative number of pages the index begins to write all of its parts into one. */
+int texts_purge(struct store *store, struct err *err)
+{
+	int64_t before = sqlite3_total_changes64(store->db);
+	bool begins = store->forgot;
+
+	if (run_with(store, STMT_WORDS_MERGE, begins ? -PURGE_PAGES : PURGE_PAGES, 0, err) < 0)
+		return -1;
+	store->forgot = false;
+	/* It says that nothing was left to do by changing next to nothing. */
+	store->merging = sqlite3_total_changes64(store->db) - before >= 2;
+	return store->merging;
 }

@@ -34,3 +34,9 @@ int texts_add(struct store *store, int64_t key, size_t *ret_bytes, struct err *e
  * before it does so.  Texts that other runs hold stay for those.  A run that is not there is none.
  */
 int texts_forget(struct store *store, int64_t key, struct err *err);
+
+/*
+ * The index only notes that a text has left; its words leave when the parts that hold them are
+ * written anew.  Does a piece of that, in the transaction that is open: 1 when there is more to do.
+ */
+int texts_purge(struct store *store, struct err *err);

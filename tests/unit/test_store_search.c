@@ -391,3 +391,33 @@ TEST(what_is_forgotten_is_found_no_more_and_others_keep_their_texts)
 	settle(&shop);
 	CHECK_EQ_INT(count(&shop, "shared"), 1);
 }
+
+TEST(the_words_of_what_is_forgotten_leave_the_file_in_idle_moments)
+{
+	static const char in_index[] = "SELECT count(*) FROM words_data WHERE "
+				       "instr(block, CAST('zyxneedle77' AS BLOB))";
+	auto_shop struct shop shop;
+	char needle[RUN_ID_LEN + 1];
+
+	shop_init(&shop);
+	put(&shop, "key = 'zyxneedle77'", "");
+	memcpy(needle, shop.sample.run_id, sizeof(needle));
+	settle(&shop);
+	for (int i = 0; i < 200; i++) {
+		char code[64];
+
+		(void)snprintf(code, sizeof(code), "print(%d) # other%d", i, i);
+		put(&shop, code, "");
+		if (i % 20 == 0)
+			settle(&shop);
+	}
+	settle(&shop);
+	CHECK(number(&shop, in_index) > 0);
+	forget(&shop, needle);
+	CHECK_EQ_INT(store_tidy(shop.store, &shop.err) >= 0, 1);
+	settle(&shop);
+	CHECK_EQ_INT(number(&shop, in_index), 0);
+	CHECK_EQ_INT(store_tidy(shop.store, &shop.err), 0);
+	CHECK_EQ_INT(count(&shop, "other150"), 1);
+	CHECK_EQ_INT(count(&shop, "zyxneedle77"), 0);
+}
