@@ -169,6 +169,13 @@ TEST(what_cannot_be_masked_for_want_of_memory_is_withheld)
 	CHECK(!strstr(bytes.data, "hunter2"));
 }
 
+/* How much longer everything takes that is watched. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define WATCHED 20
+#else
+#define WATCHED 1
+#endif
+
 /* ---- time ----------------------------------------------------------------------------------- */
 
 static double ms_of(const char *piece, size_t len)
@@ -217,16 +224,16 @@ TEST(hostile_text_takes_no_more_work_than_there_is)
 
 		printf("# 1 MiB of %.20s: %.1f ms%s\n", pieces[i][0] == '\n' ? "\\n" : pieces[i],
 			ms, redactor.spent ? ", all work spent" : "");
-		CHECK(ms < 5000);
+		CHECK(ms < 5000 * WATCHED);
 	}
 }
 
-TEST(ordinary_text_costs_a_millisecond_or_so_for_a_mebibyte)
+TEST(ordinary_text_costs_some_milliseconds_for_a_mebibyte)
 {
 	static const char prose[] = "The quick brown fox, aged 12, jumps over {\"lazy\": [1, 2.5, "
 				    "true]}\nand prints 3.14159 https://example.org/a/b?c=d\n";
 	double ms = ms_of(prose, 1 << 20);
 
 	printf("# 1 MiB: %.2f ms\n", ms);
-	CHECK(ms < 500); /* sanitizers and valgrind take long; the number above is what counts */
+	CHECK(ms < 500 * WATCHED); /* on a busy machine too; the number above is what counts */
 }
