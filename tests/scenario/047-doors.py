@@ -31,7 +31,7 @@ PROGRAMS = {
 HELPER = [{"path": "helper.py", "data": "import socket\n" + LEAVE}]
 
 # What no program begins by.  A new method belongs here or has a door.
-STARTS_NOTHING = set("""admin.acts admin.block admin.drain admin.gc admin.kill_all admin.resume admin.status admin.unblock admin.reset_budget budgets.list audit.backup blob.put blob.get
+STARTS_NOTHING = set("""admin.acts admin.block admin.drain admin.gc admin.kill_all admin.resume admin.status admin.unblock admin.reset_budget budgets.list approvals.deny approvals.list approvals.revoke audit.backup blob.put blob.get
     audit.checkpoint audit.export audit.key audit.verify cancel events.subscribe hello policies.list policies.show
     policies.test runs.get runs.list
     runs.output runtimes stats wait""".split())
@@ -180,6 +180,14 @@ def replayed(program):
     """The record of one that was denied, and of one that ran where that is allowed: it has its policy with it."""
     denied = ask("run", **params(program))
     return [ask("runs.replay", run_id=denied["run_id"])["result"], denied]
+
+
+@door("approvals.approve")
+def approved_although_denied(program):
+    """No person's word helps a program that is denied, neither this one nor the next."""
+    denied = ask("run", **params(program))
+    ask("approvals.approve", run_id=denied["run_id"], reason="the matrix", **{"for": "code"})
+    return [denied, ask("run", **params(program)), ask("runs.get", run_id=denied["run_id"])]
 
 
 # ---- walking through them ------------------------------------------------------------------------------------
