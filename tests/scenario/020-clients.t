@@ -45,6 +45,11 @@ let result = rpcrequest(channel, 'run', {'language': 'python', 'code': 'print(6 
 call writefile([result.outcome, trim(result.stdout), result.ran], "nvim.out")
 let hello = rpcrequest(channel, 'hello', {'client': 'nvim'})
 call writefile([hello.server, string(hello.protocol)], "nvim.out", 'a')
+call rpcrequest(channel, 'events.subscribe', {})
+let asked = {'language': 'python', 'code': 'import ctypes', 'policy': 'review', 'detach': v:true}
+let parked = rpcrequest(channel, 'run', asked)
+let after = rpcrequest(channel, 'run', {'language': 'python', 'code': 'print(7)'})
+call writefile([parked.state, parked.policy.decision, trim(after.stdout)], "nvim.out", 'a')
 try
   call rpcrequest(channel, 'run', {'language': 'python', 'code': '1', 'limitz': {}})
 catch
@@ -53,7 +58,7 @@ endtry
 qall!
 VIM
 	exits 0 "Neovim connects" timeout 30 nvim --headless --clean -S "$work/ced.vim"
-	is "$(paste -sd' ' "$work/nvim.out")" "ok 42 yes ced 1 refused" "and runs, asks and is refused"
+	is "$(paste -sd' ' "$work/nvim.out")" "ok 42 yes ced 1 parked ask 7 refused" "and runs, asks, waits, hears events, and is refused"
 else
 	bail "nvim is not here: ./dev setup test installs it"
 fi

@@ -112,6 +112,9 @@ TEST(answers_and_notifications_of_a_client_mean_nothing)
 	client = house_connect(&house);
 	CHECK_EQ_INT(write(client, "\x94\x01\x01\xc0\xc0\x93\x02\xa1x\x90", 10), 10);
 	CHECK(house_call(&house, client, "hello", "{}", &reply));
+	/* Nor do those whose params are not ours: Neovim's error events. */
+	CHECK_EQ_INT(write(client, "\x93\x02\xa1x\x92\x00\xa1y", 8), 8);
+	CHECK(house_call(&house, client, "hello", "{}", &reply));
 	close(client);
 	house_close(&house);
 }
