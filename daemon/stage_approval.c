@@ -63,7 +63,7 @@ static enum stage refuse(struct request *request, enum rpc_code code, const char
 	request->result.outcome = OUTCOME_SANDBOX_ERROR;
 	request->result.ran = RAN_NO;
 	request->result.reason = why;
-	request_fail(request, code, "%s", why);
+	request_fail(request, (int)code, "%s", why);
 	if (code == RPC_CODE_BUSY)
 		request->failure.retry_after_ms = 60000;
 	return STAGE_RECORD;
