@@ -24,6 +24,7 @@ like "$(cectl replay last --json | tr -d '\n ')" '"masks":[12]' "and a replay sa
 if [[ $(id -u) == 0 ]]; then
 	chmod 777 "$(dirname "$CED_SOCKET")"
 	chmod 666 "$CED_SOCKET"
+	PATH=$(ced_programs)/bin:$PATH # the checkout may be closed to others
 	run=$(setpriv --reuid 4001 --regid 4001 --clear-groups env PIN=s3cretPIN42 \
 		cectl run --detach --secret PIN -c 'import time; print("s3cret" + "PIN42", flush=True); time.sleep(2)' | grep -oE '[0-9A-Z]{26}' | head -1)
 	theirs=$(cectl wait "$run" 2>&1)

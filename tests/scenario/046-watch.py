@@ -112,7 +112,7 @@ except TimeoutError:
     pass
 print([(notice[1][0]["kind"], notice[1][0].get("uid")) for notice in client.notices])
 """
-    other = subprocess.Popen([sys.executable, "-c", code, os.path.dirname(os.path.abspath(__file__))],
+    other = subprocess.Popen([sys.executable, "-c", code, os.environ["CED_WIRE"]],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                              user=OTHER, group=OTHER, extra_groups=[])
     eq(other.stdout.readline().strip(), "own", "a user hears of its own runs")

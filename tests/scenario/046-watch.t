@@ -3,7 +3,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 daemon_start
-export CED_SPAWNER=$ced_spawner
+install -m 644 "$here/wire.py" "$ced_folder/wire.py" # the checkout may be closed to others
+export CED_SPAWNER=$ced_spawner CED_WIRE=$ced_folder
 /usr/bin/python3 "$here/046-watch.py" >"$work/told" 2>&1
 ok $? "raw clients hear what they may hear"
 sed 's/^/# /' "$work/told"

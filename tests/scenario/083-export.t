@@ -124,6 +124,7 @@ is "$(cectl run -c 'print(6 * 7)')" 42 "and programs run"
 if [[ $(id -u) == 0 ]]; then
 	chmod 777 "$(dirname "$CED_SOCKET")"
 	chmod 666 "$CED_SOCKET"
+	PATH=$(ced_programs)/bin:$PATH # the checkout may be closed to others
 	for command in 'audit export' 'audit backup mine.db'; do
 		# shellcheck disable=SC2086 # words on purpose
 		exits 1 "$command is for administrators" \
