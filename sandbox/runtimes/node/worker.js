@@ -310,7 +310,9 @@ const TELLS_MODULES = major > 22 || (major === 22 && minor >= 7) || (major === 2
 // An older one is told by a package.json, which it reads as it starts and never again.
 function runModule(job) {
   const name = WORK + 'package.json';
-  fs.writeFileSync(name, '{"type":"module"}', { flag: 'wx' });
+  const fd = openSync(name, 'wx');
+  writeSync(fd, '{"type":"module"}');
+  closeSync(fd);
   runMain(WORK + job.name);
   unlinkSync(name);
 }
@@ -335,13 +337,14 @@ function main() {
     reallyExit.call(process, 1);
   }
   const failure = syntaxError(job);
+  const isTold = wantsTelling(job); // rules may close what this asks
   if (job.rules) holdToRules(job);
   if (failure) report(job, failure, true);
   else tell(BEGUN, 0);
   watchEnd(job);
   if (job.flags & DETERMINISTIC) require('./steady.js')();
   for (const name of Object.keys(require.cache)) delete require.cache[name];
-  if (wantsTelling(job)) setImmediate(runModule, job);
+  if (isTold) setImmediate(runModule, job);
   else setImmediate(runMain, WORK + job.name);
 }
 
