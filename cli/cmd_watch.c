@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -190,12 +191,13 @@ static void await_daemon(struct watching *watching)
 {
 	struct cli *cli = watching->cli;
 	const char *path = client_socket_path(cli->socket, &cli->arena);
+	const struct timespec again = { .tv_nsec = AGAIN_MS * 1000000L };
 	struct err err = ERR_INIT;
 
 	client_close(cli->client);
 	cli->client = NULL;
 	while (!cli->client) {
-		(void)usleep(AGAIN_MS * 1000);
+		(void)nanosleep(&again, NULL);
 		cli->client = client_open(path, &err);
 	}
 }

@@ -51,6 +51,7 @@ static size_t unescape(char *text, size_t len)
 
 	for (size_t at = 0; at < len; at++) {
 		if (len - at >= 4 && text[at] == '\\' && text[at + 1] == 'x' &&
+			/* NOLINTNEXTLINE(cert-err34-c): two digits fit */
 			sscanf(text + at + 2, "%2x", &byte) == 1) {
 			text[size++] = (char)byte;
 			at += 3;

@@ -105,12 +105,12 @@ static struct value *user_of(struct arena *arena, const struct value *uid)
 static struct value *actor(struct arena *arena, const struct value *record)
 {
 	const struct value *caller = value_get(record, "caller");
-	struct fill process = fill_start(arena);
+	struct fill caller_process = fill_start(arena);
 	struct fill fill = fill_start(arena);
 
-	fill_shared(&process, "pid", value_get(caller, "pid"));
+	fill_shared(&caller_process, "pid", value_get(caller, "pid"));
 	fill_value(&fill, "user", user_of(arena, value_get(caller, "uid")));
-	fill_value(&fill, "process", fill_done(&process));
+	fill_value(&fill, "process", fill_done(&caller_process));
 	fill_optional_text(&fill, "app_name", text_of(value_get(record, "request"), "agent"));
 	return fill_done(&fill);
 }

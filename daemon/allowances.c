@@ -147,6 +147,7 @@ static struct value *describe_set(struct arena *arena, const struct job_limits *
 	return map;
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): three scopes of one table */
 static struct value *describe_budgets(
 	struct arena *arena, const struct budget_limits budgets[BUDGET_SCOPE_COUNT])
 {

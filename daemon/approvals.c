@@ -121,14 +121,14 @@ static void tell_leaving(struct request *request)
 		.message = "the daemon is about to end; the run waits on for approval, also in "
 			   "its next life: come back with `wait`",
 		.data = data };
-	const struct run_end end = {
+	const struct run_end ended = {
 		.run_id = request->result.run_id, .uid = request->caller.uid, .error = &error
 	};
 
 	value_map_put(arena, data, "run_id", value_text(arena, request->result.run_id));
 	if (request->conn && !request->answered)
 		conn_send_error(request->conn, request->msgid, &error);
-	methods_run_ended(request->server, &end);
+	methods_run_ended(request->server, &ended);
 	stage_repeat_waits_on(request);
 }
 

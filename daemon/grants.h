@@ -45,5 +45,5 @@ struct grant *grants_get(struct grants *grants, int64_t act);
 bool grants_have_room(struct grants *grants);
 
 /* -1: no memory. */
-int grants_add(struct grants *grants, const struct store_grant *grant);
+int grants_add(struct grants *grants, const struct store_grant *from);
 void grants_remove(struct grants *grants, int64_t act);

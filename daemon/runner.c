@@ -89,7 +89,8 @@ __attribute__((noreturn)) static void become(const struct alert_rule *rule, int 
 		dup2(event, EVENT_FD) < 0 || (null >= 0 && dup2(null, STDOUT_FILENO) < 0) ||
 		close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		_exit(126);
-	(void)execve(argv[0], argv, env);
+	if (argv[0])
+		(void)execve(argv[0], argv, env);
 	_exit(errno == ENOENT ? 127 : 126);
 }
 

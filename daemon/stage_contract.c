@@ -19,12 +19,12 @@
 static const char *runtime_names(struct request *request)
 {
 	const struct pool *pool = &request->server->pool;
-	const char *names = "";
+	const char *list = "";
 
-	for (unsigned i = 0; i < pool->runtime_count && names; i++)
-		names = arena_printf(&request->arena, "%s%s%s", names, i ? ", " : "",
+	for (unsigned i = 0; i < pool->runtime_count && list; i++)
+		list = arena_printf(&request->arena, "%s%s%s", list, i ? ", " : "",
 			pool->runtimes[i].config->name);
-	return names ? names : "";
+	return list ? list : "";
 }
 
 /* Before anything is known to be right: what is no name of a runtime or policy has no numbers. */

@@ -109,6 +109,7 @@ static void tell_streams(struct request *request)
 	}
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): who is answered, and how */
 enum stage stage_reply(struct request *request)
 {
 	struct server *server = request->server;

@@ -39,6 +39,7 @@ bool sha256_is_there(void)
  * The state lies in two registers as the instructions want it: a b e f and c d g h.  Each step of the
  * loop does four rounds; `words` is a window of sixteen words of the schedule, four to a register.
  */
+/* NOLINTNEXTLINE(readability-function-size): four rounds at a time, as the instructions want it */
 __attribute__((target("sha,sse4.1"))) static void add_blocks(
 	uint32_t state[8], const uint8_t *bytes, size_t count)
 {

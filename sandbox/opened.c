@@ -67,6 +67,7 @@ static bool join(char path[LEASE_OPENED_PATH_MAX], const char *folder, const cha
 static void watch_folder(struct opened *opened, const char *path, bool is_new);
 
 /* What is in a folder that is looked into only now. */
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one walk of a folder */
 static void take_contents(struct opened *opened, const char *folder)
 {
 	auto_fd int fd = openat(

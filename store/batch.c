@@ -165,6 +165,7 @@ static int purge_now(struct store *store, struct err *err)
 	return 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): what is tidied, in its order */
 int store_tidy(struct store *store, struct err *err)
 {
 	assert(store->mode == STORE_WRITE && !store->writing);

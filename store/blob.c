@@ -212,6 +212,7 @@ static int unpress(int64_t blob, struct bytes pressed, char *room, size_t len, s
 	return ZSTD_isError(r) || r != len ? damaged(blob, err) : 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): what may be wrong with a blob, in its order */
 int blob_unpack(struct store *store, sqlite3_stmt *row, int column, int64_t blob,
 	struct arena *arena, struct bytes *ret_bytes, struct err *err)
 {

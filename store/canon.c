@@ -181,6 +181,7 @@ static int add_pruned(struct making *making, const struct evidence *column, cons
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
+/* NOLINTNEXTLINE(readability-function-size): a case for each type */
 static int add_value(struct making *making, const struct evidence_table *table, uint32_t number,
 	const struct evidence *column, sqlite3_stmt *row, int at, struct err *err)
 {

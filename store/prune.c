@@ -114,6 +114,7 @@ static int release_blob(struct store *store, int64_t blob, struct err *err)
 	return 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a case for each type */
 static int leave_digest(struct taking *taking, const struct evidence_table *table, uint32_t number,
 	const struct evidence *column, sqlite3_stmt *row, int at, struct err *err)
 {

@@ -109,7 +109,7 @@ static int check_record(struct walking *walking, const struct link *link, struct
 		"cannot be read any more",
 	};
 	struct verify *verify = walking->verify;
-	uint8_t digest[DIGEST_LEN];
+	uint8_t digest[DIGEST_LEN] = { 0 };
 	struct err why = ERR_INIT;
 	struct fill problem;
 	int r = 1;

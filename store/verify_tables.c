@@ -80,6 +80,7 @@ static int find_unlinked(struct verify *verify, struct err *err)
 	char sql[SQL_MAX];
 
 	for (const struct evidence_table *table = evidence_tables; table->name; table++) {
+		/* cppcheck-suppress invalidPrintfArgType_s ; it counts arguments and not their numbers */
 		(void)snprintf(sql, sizeof(sql),
 			"SELECT '%1$s', %2$s, 'a record was put in that is not in the chain' "
 			"FROM %1$s WHERE %3$s AND %2$s NOT IN (SELECT subject FROM chain "

@@ -32,7 +32,7 @@ static bool more(const struct reader *reader)
 
 static char next(const struct reader *reader, size_t ahead)
 {
-	return reader->at + ahead < reader->len ? reader->text[reader->at + ahead] : '\0';
+	return (char)(reader->at + ahead < reader->len ? reader->text[reader->at + ahead] : '\0');
 }
 
 /* ---- escapes ------------------------------------------------------------------------------- */
@@ -65,10 +65,11 @@ static size_t take_number(struct reader *reader, unsigned base, size_t most, uin
 /* Words of lists are ASCII: what is not is any byte that no word has. */
 static void put_point(struct name *out, uint32_t point)
 {
-	put(out, point > 0x1f && point < 0x7f ? (char)point : '\x02');
+	put(out, (char)(point > 0x1f && point < 0x7f ? point : 2));
 }
 
 /* Behind a backslash. */
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): a case for each escape */
 static void take_escape(struct reader *reader)
 {
 	char kind = next(reader, 0);
@@ -97,7 +98,7 @@ static void take_escape(struct reader *reader)
 			reader->at++;
 		put_point(reader->out, number);
 	} else {
-		put(reader->out, strchr("nrtbfva0", kind) ? '\x02' : kind);
+		put(reader->out, (char)(strchr("nrtbfva0", kind) ? 2 : kind));
 	}
 }
 
@@ -185,7 +186,7 @@ static void take_string(struct reader *reader, struct prefix prefix)
 			skip_brackets(reader);
 			put(reader->out, LITERAL_HOLE);
 		} else {
-			put(reader->out, byte == LITERAL_HOLE ? '\x02' : byte);
+			put(reader->out, (char)(byte == LITERAL_HOLE ? 2 : byte));
 			reader->at++;
 		}
 	}

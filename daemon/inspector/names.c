@@ -96,7 +96,7 @@ static void append_unescaped(struct name *name, const char *text, size_t len)
 	for (size_t at = 0; at < len;) {
 		size_t span = escape_span(text + at, len - at);
 		uint32_t point = span > 0 ? escape_point(text + at, span) : 0;
-		char byte = point > 0x1f && point < 0x7f ? (char)point : '\x02';
+		char byte = (char)(point > 0x1f && point < 0x7f ? point : 2);
 
 		path_append(name, span > 0 ? &byte : text + at, 1);
 		at += span > 0 ? span : 1;

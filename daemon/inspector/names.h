@@ -29,7 +29,7 @@ void name_read(const char *text, size_t len, struct name *ret_name);
 bool path_read(const char *text, size_t len, struct name *ret_name);
 
 /* Appends bytes as they are. */
-void path_append(struct name *path, const char *text, size_t len);
+void path_append(struct name *name, const char *text, size_t len);
 
 /* Appends "." and `part`, or `part` alone to an empty path. */
 void path_join(struct name *path, const char *part, size_t len);

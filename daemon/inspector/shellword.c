@@ -15,7 +15,7 @@ struct reader {
 
 static char next(const struct reader *reader, size_t ahead)
 {
-	return reader->at + ahead < reader->len ? reader->text[reader->at + ahead] : '\0';
+	return (char)(reader->at + ahead < reader->len ? reader->text[reader->at + ahead] : '\0');
 }
 
 static void append(struct reader *reader, char byte)
@@ -26,7 +26,7 @@ static void append(struct reader *reader, char byte)
 /* What the text holds is never taken for a hole. */
 static void put(struct reader *reader, char byte)
 {
-	append(reader, byte == LITERAL_HOLE ? '\x02' : byte);
+	append(reader, (char)(byte == LITERAL_HOLE ? 2 : byte));
 }
 
 static void put_hole(struct reader *reader)

@@ -189,6 +189,7 @@ static void set_executes(
 	}
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): two tables, side by side */
 static void set_limits(
 	struct policy *policy, const struct draft *draft, const struct policy *parent)
 {

@@ -157,7 +157,7 @@ static void digest_policy(
 	for (size_t i = 0; i < policy->unread_count; i++)
 		digest_add_sized(&digest, policy->unread[i], strlen(policy->unread[i]));
 	digest_add_u64(&digest, policy->executes != NULL);
-	for (size_t i = 0; i < policy->execute_count; i++)
+	for (size_t i = 0; policy->executes && i < policy->execute_count; i++)
 		digest_add_sized(&digest, policy->executes[i], strlen(policy->executes[i]));
 	digest_settings(making, settings, policy, &digest);
 	digest_end_text(&digest, policy->digest);

@@ -55,7 +55,8 @@ static void add_span(struct spans *spans, size_t start, size_t end, uint32_t rul
 		spans->items = grown;
 		spans->size = size;
 	}
-	spans->items[spans->count++] = (struct span){ start, end, rule };
+	if (spans->items)
+		spans->items[spans->count++] = (struct span){ start, end, rule };
 }
 
 static void find_secrets(
@@ -327,6 +328,7 @@ static const struct value *redact_leaf(struct redactor *redactor, const struct v
 	return copy;
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one walk, with its failures */
 static const struct value *redact_list(struct redactor *redactor, const struct value *list)
 {
 	struct value *copy = NULL;
@@ -371,6 +373,7 @@ static struct value *copy_entries(struct redactor *redactor, const struct value 
 	return copy;
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one walk, with its failures */
 static const struct value *redact_map(struct redactor *redactor, const struct value *map)
 {
 	struct value *copy = NULL;

@@ -6,11 +6,11 @@
 
 #include <Python.h>
 
-/* NOLINTBEGIN(readability-identifier-naming) */
+/* NOLINTBEGIN(readability-identifier-naming,readability-redundant-declaration) */
 const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *ret_len) __attribute__((weak));
 int PySys_AddAuditHook(int (*hook)(const char *event, PyObject *args, void *data), void *data)
 	__attribute__((weak));
 PyCodeObject *PyFrame_GetCode(PyFrameObject *frame) __attribute__((weak));
 PyFrameObject *PyFrame_GetBack(PyFrameObject *frame) __attribute__((weak));
 int PyFrame_GetLineNumber(PyFrameObject *frame) __attribute__((weak));
-/* NOLINTEND(readability-identifier-naming) */
+/* NOLINTEND(readability-identifier-naming,readability-redundant-declaration) */

@@ -329,8 +329,8 @@ OURS int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mute
 {
 	int (*wait)(pthread_cond_t * condition, pthread_mutex_t * mutex,
 		const struct timespec *when) = NULL;
-	clockid_t clock = when->tv_sec >= START_S / 2 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
-	struct timespec real = really(clock, when);
+	clockid_t which = when->tv_sec >= START_S / 2 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+	struct timespec real = really(which, when);
 
 	*(void **)&wait = behind("pthread_cond_timedwait");
 	return wait(condition, mutex, &real);
