@@ -14,7 +14,7 @@ import sqlite3
 import sys
 import time
 
-from wire import Client, done, eq, ok
+from wire import Client, done, eq, ok, wait_until
 
 NAMED = 'pl4nted "quote" \\back s\u00e5sh 77/31'  # what every encoding changes
 PLAIN = "pl4ntedPlainS3cret"  # for names and paths
@@ -100,6 +100,7 @@ def plant():
     time.sleep(1.5)
     running = CLIENT.run("import time; time.sleep(50)", stdin=NAMED + TOKEN, detach=True, args=[PLAIN],
                          limits={"wall_ms": 60000, "cpu_ms": 60000}, **simple)
+    ok(wait_until(lambda: CLIENT.call("runs.get", run_id=running["run_id"])["state"] == "running"), "one runs when the daemon is killed")
     print("# running", running["run_id"])
 
 
