@@ -13,7 +13,7 @@ def latest(agent):
 
 
 client = Client()
-client.send("run", language="python", code=SLEEP, agent="leaver")
+client.send("run", language="python", code=SLEEP.replace("4", "40"), agent="leaver", limits={"wall_ms": 60000})
 ok(wait_until(lambda: (latest("leaver") or {}).get("state") == "running"), "a run is on the record while it runs")
 started = time.monotonic()
 client.close()
