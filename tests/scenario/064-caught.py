@@ -112,7 +112,7 @@ else:
 
 # ---- roads that no text shows ----------------------------------------------------------------------
 
-# Under `roads-run` one thing is denied, and only while it runs: to import what reaches the network.
+# Under `roads-run` one thing is denied, and only while it runs: to import what reaches the network, or the system in node.
 ROADS = {
     "an import that is spelt out": "import socket",
     "an import by a function": "__import__('so' + 'cket')",
@@ -175,11 +175,46 @@ NODE_ROADS = {
     "node: without a stack": "Error.stackTraceLimit = 0; require('fs')",
     "node: with stacks of its own": "Error.prepareStackTrace = () => 'node:fs'; require('fs')",
     "node: the world by its name": "globalThis['ev' + 'al']('1')",
+    "node: with sets that have everything": "Set.prototype.has = () => true; require('fs').readdirSync('.')",
+    "node: with maps that have nothing": "Map.prototype.get = () => undefined; require('fs').readdirSync('.')",
+    "node: with lists that begin with node":
+        "Array.prototype.filter = () => [['node:fs', 1, 1]]; Array.prototype.find = () => ['node:fs', 1, 1]; eval('1')",
+    "node: with texts that begin with everything": "String.prototype.startsWith = () => true; eval('1')",
+    "node: with an Error of its own": "Error = { captureStackTrace: (h) => (h.stack = [['node:fs', 1, 1]]) }; eval('1')",
+    "node: with stacks that it takes itself": "Error.captureStackTrace = (h) => { h.stack = [['node:fs', 1, 1]]; }; eval('1')",
+    "node: with an Error that is frozen": "Error.stackTraceLimit = 0; Object.freeze(Error); eval('1')",
+    "node: with a trap in every handler":
+        "let real; Object.prototype.get = (target) => (real = target); void eval.x; delete Object.prototype.get; (real || eval)('1')",
+    "node: with nothing to tell it by": "Buffer.alloc = () => ({ writeUInt32LE() {}, writeInt32LE() {} }); Buffer.concat = () => ({ length: 0 });"
+        " Buffer.from = () => ({ length: 1 }); Function.prototype.call = () => {}; require('fs').readdirSync('.')",
+    "node: with texts that are nothing": "String.prototype.slice = String.prototype.charCodeAt = () => ''; JSON.stringify = () => ''; eval('1')",
+    "node: by a stream": "require('stream').Readable.from(['1']).map(eval).toArray()",
+    "node: by an address": "new URLSearchParams({ a: '1' }).forEach(eval)",
+    "node: by a query": "require('querystring').parse('a=1', null, null, { decodeURIComponent: eval })",
+    "node: by an assertion": "require('assert').doesNotThrow(eval.bind(null, '1'))",
+    "node: by a stopwatch": "performance.timerify(eval)('1')",
+    "node: by a stream of the web": "new WritableStream({ write: eval }).getWriter().write('1')",
+    "node: as the main module": "module.constructor._load('fs', null, true).readdirSync('.')",
+    "node: a class by what it makes": "import('vm').then((vm) => new vm.Script.prototype.constructor('1').runInThisContext())",
+    "node: a module with a scheme": "import('node:te' + 'st').then((test) => test.run({ files: ['main.js'] }))",
 }
 for name, code in NODE_ROADS.items() if has_node else ():
     result = client.call("run", language="javascript", policy="strict-run", code=code, limits={"wall_ms": 20000})
     rules = [finding["rule"] for finding in result["policy"]["findings"]]
     ok(result["outcome"] == "policy_denied" and rules and rules[-1].startswith("javascript."), name, (result["outcome"], rules, result["stdout"]))
+# A policy that denies nothing but some modules, and those only while the program runs.
+NODE_MODULES = {
+    "node: imported by a text that is run": "eval('im' + 'port(\"child_process\")').then((module) => module.execSync('x'))",
+    "node: imported by a function made of text": "new Function('return im' + 'port(\"net\")')().then((module) => module.connect(1))",
+    "node: by the process": "(process.getBuiltinModule || require)('child_' + 'process').execSync('x')",
+    "node: as if it were the main module": "module.constructor._load('child_process', null, true).execSync('x')",
+    "node: imported from a file that it wrote":
+        "require('fs').writeFileSync('x.js', 'im' + 'port(\"child_process\").then((module) => module.execSync(\"x\"))'); require('./x.js')",
+}
+for name, code in NODE_MODULES.items() if has_node else ():
+    result = client.call("run", language="javascript", policy="roads-run", code=code, limits={"wall_ms": 20000})
+    rules = [finding["rule"] for finding in result["policy"]["findings"]]
+    eq((result["outcome"], rules[-1:]), ("policy_denied", ["javascript.import.dangerous"]), name)
 if has_node:
     code = "const { Readable } = require('stream');\nfunction f() {\n  throw new TypeError('own');\n}\n(async () => {\n" \
            "  for await (const x of Readable.from(['a'])) console.log(x, [1, 2].map((n) => n * 2), typeof eval);\n  f();\n})();\n"

@@ -8,13 +8,25 @@
 
 const Module = require('module');
 
-// What node keeps, whatever the program does to these later.
-const { apply, construct, getPrototypeOf: prototypeOf, ownKeys, getOwnPropertyDescriptor: propertyOf } = Reflect;
+// What node keeps, whatever the program does to these later.  While the program runs nothing here may
+// be asked of a prototype: no method by a dot, no for-of, no spread, no taking apart of lists, no
+// object that inherits (a handler without a trap would be lent one by Object.prototype).
+const { apply, construct, getPrototypeOf: prototypeOf, ownKeys, getOwnPropertyDescriptor: propertyOf, set: setProperty,
+  setPrototypeOf } = Reflect;
 const { defineProperty } = Object;
 const reflected = { ...Object.getOwnPropertyDescriptors(Reflect) };
 for (const key of ownKeys(reflected)) reflected[key] = reflected[key].value;
 const world = globalThis;
-const errorText = Error.prototype.toString;
+const Errors = Error;
+const { captureStackTrace } = Error;
+const method = Function.prototype.bind.bind(Function.prototype.call); // f.call(self, ...) as f'(self, ...)
+const errorText = method(Error.prototype.toString);
+const execute = method(RegExp.prototype.exec);
+const entry = method(Map.prototype.get);
+const contains = method(Set.prototype.has);
+const startsWith = method(String.prototype.startsWith);
+const lastIndexOf = method(String.prototype.lastIndexOf);
+const slice = method(String.prototype.slice);
 
 // ---- rules: one a line, `rule TAB list TAB word ...` (../python/rules.h) ---------------------------
 
@@ -28,9 +40,9 @@ function readRules(text) {
 }
 
 function hasPath(words, path) {
-  if (words.has(path)) return true;
-  for (let at = path.length; at > 0; at = path.lastIndexOf('.', at - 1))
-    if (words.has(`${path.slice(0, at)}.*`)) return true;
+  if (contains(words, path)) return true;
+  for (let at = path.length; at > 0; at = lastIndexOf(path, '.', at - 1))
+    if (contains(words, `${slice(path, 0, at)}.*`)) return true;
   return false;
 }
 
@@ -40,69 +52,102 @@ const REACHING = ['abort', 'binding', '_linkedBinding', 'chdir', 'dlopen', 'exec
   'kill', '_kill', 'loadEnvFile', 'openStdin', 'send', 'setegid', 'seteuid', 'setgid', 'setgroups', 'setuid', 'umask',
   '_debugEnd', '_debugProcess', 'setSourceMapsEnabled', 'setUncaughtExceptionCaptureCallback'];
 
+// Modules that have no name without "node:" and are not in node's list of its own.
+const WITH_SCHEME = ['node:sea', 'node:sqlite', 'node:test', 'node:test/reporters'];
+
 // Modules that give what is everywhere, or that change node merely by being loaded and reach nothing.
 const LEFT = new Set(['console', 'constants', 'domain', 'path/posix', 'path/win32', 'process', 'punycode', 'stream/web',
   'sys', 'util/types']);
 
 // ---- who wants it? ---------------------------------------------------------------------------------
 
-// Parts of node that call whatever they are given, and so speak for nobody.
-const CARRIERS = /^node:(events|util|async_hooks|timers|internal\/(timers|util|event_target|async_hooks|process\/(task_queues|promises)))/;
+// Parts of node that use others for themselves and call nothing that a program gives them.  All
+// others (streams, timers, events, assert, url ...) may speak for the program.
+const OWN = /^node:(?:fs$|net$|tty$|internal\/(?:bootstrap|child_process|deps|fs\/(?!cp)|main|modules|net|source_map|tty|worker))/;
+const OWN_DEPS = /^node:internal\/(?:deps|modules)\//; // these take even what is everywhere
 
-let ours = null; // how stacks are prepared while we look
-let theirs; // how the program wants them
+let noted = null; // the place that is looked for, while we look
+let isLooking = false;
+let theirs; // how the program wants stacks
 
-function places(error, sites) {
-  return sites.map((site) => [site.getFileName() || '', site.getLineNumber() || 0, site.getColumnNumber() || 0]);
+let siteFile, siteLine, siteColumn;
+{
+  const kept = Error.prepareStackTrace;
+  Error.prepareStackTrace = (error, sites) => prototypeOf(sites[0]);
+  const sites = new Error().stack;
+  Error.prepareStackTrace = kept;
+  siteFile = method(sites.getFileName);
+  siteLine = method(sites.getLineNumber);
+  siteColumn = method(sites.getColumnNumber);
+}
+
+// The first place that has a file, and the first of the program's.
+function note(error, sites) {
+  let first = null, place = null;
+  for (let i = 0; i < sites.length && !place; i++) {
+    const file = siteFile(sites[i]) || '';
+    if (!file || startsWith(file, __dirname)) continue;
+    first ??= file;
+    if (!startsWith(file, 'node:'))
+      place = { __proto__: null, file, line: siteLine(sites[i]) || 0, column: siteColumn(sites[i]) || 0 };
+  }
+  noted = { __proto__: null, first, place };
 }
 
 // As node writes it, without frames of ours.
 function plainly(error, sites) {
-  const lines = sites.filter((site) => !(site.getFileName() || '').startsWith(__dirname)).map((site) => `\n    at ${site}`);
-  return errorText.call(error) + lines.join('');
+  let text = errorText(error);
+  for (let i = 0; i < sites.length; i++)
+    if (!startsWith(siteFile(sites[i]) || '', __dirname)) text += `\n    at ${sites[i]}`;
+  return text;
 }
 
-function stackAbove(inner) {
-  const limit = Error.stackTraceLimit;
-  const holder = {};
-  ours = places;
-  Error.stackTraceLimit = 16;
-  Error.captureStackTrace(holder, inner);
-  const found = holder.stack;
-  ours = null;
-  Error.stackTraceLimit = limit;
-  return Array.isArray(found) ? found : [];
-}
-
-// Null where node wants it for itself; else the place in the program, as far as there is one.
-function wanter(inner) {
-  const stack = stackAbove(inner).filter(([file]) => !file.startsWith(__dirname));
-  const first = stack.find(([file]) => file);
-  if (first && first[0].startsWith('node:') && !CARRIERS.test(first[0])) return null;
-  return stack.find(([file]) => file && !file.startsWith('node:')) || ['', 0, 0];
+// Null where a part of node that `own` fits wants it for itself; else the place in the program, as far
+// as there is one.
+function wanter(inner, own) {
+  const limit = Errors.stackTraceLimit;
+  const holder = { __proto__: null };
+  setProperty(Errors, 'stackTraceLimit', 16);
+  noted = null;
+  isLooking = true;
+  captureStackTrace(holder, inner);
+  void holder.stack;
+  isLooking = false;
+  setProperty(Errors, 'stackTraceLimit', limit);
+  if (noted && noted.first && execute(own, noted.first)) return null;
+  return (noted && noted.place) || { __proto__: null, file: '', line: 0, column: 0 };
 }
 
 // ---- the guard -------------------------------------------------------------------------------------
 
 function guard(text, deny) {
   const rules = readRules(text);
+  const main = process.argv[1];
 
   // `deny` does not come back.
-  const stop = (rule, what, [file, line, column] = ['', 0, 0]) =>
-    deny({ rule, line, column, text: String(what).slice(0, 120), file: file.replace(/^file:\/\//, '') });
+  function stop(rule, what, { file, line, column }) {
+    const path = startsWith(file, 'file://') ? slice(file, 7) : file;
+    deny({ __proto__: null, rule, line, column, text: slice(`${what}`, 0, 120), file: path });
+  }
 
-  function ask(rule, what, inner) {
-    const place = wanter(inner);
+  function ask(rule, what, inner, own) {
+    const place = wanter(inner, own);
     if (place) stop(rule, what, place);
   }
 
   // A function that only node may call.
-  function closed(real, rule, what) {
-    const trap = (how) => function trapped(target, ...rest) {
-      ask(rule, what, trapped);
-      return how(target, ...rest);
-    };
-    return new Proxy(real, { apply: trap(apply), construct: trap(construct) });
+  function closed(real, rule, what, own) {
+    return new Proxy(real, {
+      __proto__: null,
+      apply: function trapped(target, self, args) {
+        ask(rule, what, trapped, own);
+        return apply(target, self, args);
+      },
+      construct: function trapped(target, args, made) {
+        ask(rule, what, trapped, own);
+        return construct(target, args, made);
+      },
+    });
   }
 
   // A property that only node may read or set.
@@ -116,63 +161,81 @@ function guard(text, deny) {
       configurable: false,
       enumerable: property.enumerable,
       get: function get() {
-        ask(rule, what, get);
+        ask(rule, what, get, OWN_DEPS);
         return apply(read, this, []);
       },
       set: function set(next) {
-        ask(rule, what, set);
+        ask(rule, what, set, OWN_DEPS);
         apply(write, this, [next]);
       },
     });
   }
 
-  function closeFunction(owner, name, rule, what) {
+  // A class is closed by the way that leads back to it from what it makes, too.
+  function closeFunction(owner, name, rule, what, own) {
     const property = propertyOf(owner, name);
     if (!property || !property.configurable || typeof property.value !== 'function') return;
-    defineProperty(owner, name, { ...property, value: closed(property.value, rule, what) });
+    const real = property.value;
+    const value = closed(real, rule, what, own);
+    const made = propertyOf(real, 'prototype')?.value;
+    const back = made && propertyOf(made, 'constructor');
+    defineProperty(owner, name, { ...property, value });
+    if (back && back.configurable && back.value === real) defineProperty(made, 'constructor', { ...back, value });
   }
 
   // ---- modules ----
 
   function importRule(name) {
-    const dangerous = rules.get('javascript.imports.dangerous');
-    const allowed = rules.get('javascript.imports');
+    const dangerous = entry(rules, 'javascript.imports.dangerous');
+    const allowed = entry(rules, 'javascript.imports');
     if (dangerous && hasPath(dangerous.words, name)) return dangerous.rule;
     return allowed && !hasPath(allowed.words, name) ? allowed.rule : null;
   }
 
   function judgeImport(name) {
     const rule = importRule(name);
-    if (rule) stop(rule, name, wanter(judgeImport) || undefined);
+    if (rule) stop(rule, name, wanter(judgeImport, /^$/));
+  }
+
+  // Another way to a module is asked as require() is; what it is given may be no text yet.
+  function closeWay(owner, name) {
+    const real = owner[name];
+    if (typeof real !== 'function') return;
+    owner[name] = function (...args) {
+      const request = `${args[0]}`;
+      if (request !== main) judgeImport(request);
+      args[0] = request;
+      return apply(real, this, args);
+    };
   }
 
   function closeLoader() {
-    const load = Module._load;
-    Module._load = function (request, parent, isMain) {
-      if (!isMain) judgeImport(request);
-      return apply(load, this, [request, parent, isMain]);
-    };
+    closeWay(Module, '_load');
+    closeWay(process, 'getBuiltinModule');
     const names = rules.get('javascript.names') || rules.get('javascript.imports');
-    if (names) closeFunction(Module.prototype, '_compile', names.rule, '_compile');
+    if (names) closeFunction(Module.prototype, '_compile', names.rule, '_compile', OWN);
   }
 
-  function closeExports(exported, rule, name) {
-    for (const key of ownKeys(exported)) closeFunction(exported, key, rule, name);
+  function closeExports(exported, rule, name, own) {
+    for (const key of ownKeys(exported)) closeFunction(exported, key, rule, name, own);
   }
 
-  // import() asks no loader of ours: what it would give is closed itself.
+  // import() asks no loader of ours: what it would give is closed itself.  First all are there, since
+  // those that take parts of others as they are loaded shall have them open.
   function closeModules() {
     const warn = process.emitWarning;
+    const found = [];
     process.emitWarning = () => {};
-    for (const name of Module.builtinModules) {
+    for (const name of [...Module.builtinModules, ...WITH_SCHEME]) {
       const rule = importRule(name);
       if (!rule || name.startsWith('_') || LEFT.has(name)) continue;
       try {
-        closeExports(require(name), rule, name);
+        found.push([require(name), rule, name]);
       } catch {
         // a part of node that cannot be had here
       }
     }
+    for (const [exported, rule, name] of found) closeExports(exported, rule, name, OWN);
     Module.syncBuiltinESMExports();
     process.emitWarning = warn;
   }
@@ -181,30 +244,38 @@ function guard(text, deny) {
 
   // The global object by one of its names: nobody but node takes anything from it.
   function closeWorld(name, rule) {
-    const traps = {};
+    const traps = { __proto__: null };
     for (const trap of ['get', 'set', 'has', 'deleteProperty', 'ownKeys', 'getOwnPropertyDescriptor', 'defineProperty'])
       traps[trap] = function trapped(...args) {
-        ask(rule, name, trapped);
-        return reflected[trap](...args);
+        ask(rule, name, trapped, OWN_DEPS);
+        return apply(reflected[trap], null, args);
       };
     defineProperty(world, name, { ...propertyOf(world, name), value: new Proxy(world, traps) });
+  }
+
+  // What makes functions of text.  The other kinds inherit from the first.
+  function closeMakers(rule) {
+    const kinds = [async () => {}, function* () {}, async function* () {}];
+    closeFunction(world, 'Function', rule, 'Function', OWN_DEPS);
+    for (const kind of kinds) {
+      setPrototypeOf(prototypeOf(kind).constructor, world.Function);
+      closeFunction(prototypeOf(kind), 'constructor', rule, 'constructor', OWN_DEPS);
+    }
   }
 
   function closeNames() {
     const names = rules.get('javascript.names');
     if (!names) return;
+    if (names.words.has('Function')) closeMakers(names.rule);
     // To name them is no harm, so what they are stays to be seen; what they do is closed.
     for (const name of names.words) {
-      closeFunction(world, name, names.rule, name);
+      if (name !== 'Function') closeFunction(world, name, names.rule, name, OWN_DEPS);
       const property = propertyOf(world, name);
       if (property && property.value === world) closeWorld(name, names.rule);
       else if (property && property.value && typeof property.value === 'object')
-        closeExports(property.value, names.rule, name);
+        closeExports(property.value, names.rule, name, OWN_DEPS);
       else if (property && property.get) closeProperty(world, name, names.rule, name);
     }
-    const kinds = [() => {}, async () => {}, function* () {}, async function* () {}];
-    if (names.words.has('Function'))
-      for (const kind of kinds) closeFunction(prototypeOf(kind), 'constructor', names.rule, 'constructor');
   }
 
   function closeAttributes() {
@@ -213,19 +284,20 @@ function guard(text, deny) {
     for (const name of attributes.words) {
       if (name === 'constructor' || name === 'prepareStackTrace') continue;
       closeProperty(Object.prototype, name, attributes.rule, name);
-      closeFunction(Object, name, attributes.rule, name);
+      closeFunction(Object, name, attributes.rule, name, OWN_DEPS);
     }
   }
 
-  // A program that could say how stacks are written could hide itself.
+  // A program that could say how stacks are written could hide itself: so Error stays what it is.
   function closeStacks() {
     const attributes = rules.get('javascript.attributes');
     const isClosed = attributes && attributes.words.has('prepareStackTrace');
+    defineProperty(world, 'Error', { ...propertyOf(world, 'Error'), writable: false, configurable: false });
     defineProperty(Error, 'prepareStackTrace', {
       configurable: false,
-      get: () => ours || theirs || plainly,
+      get: () => (isLooking ? note : theirs || plainly),
       set: function set(value) {
-        if (isClosed) ask(attributes.rule, 'prepareStackTrace', set);
+        if (isClosed) ask(attributes.rule, 'prepareStackTrace', set, OWN_DEPS);
         theirs = value;
       },
     });
@@ -235,14 +307,19 @@ function guard(text, deny) {
     const parts = rules.get('javascript.process');
     if (!parts) return;
     for (const name of REACHING)
-      if (!parts.words.has(name)) closeFunction(process, name, parts.rule, name);
+      if (!parts.words.has(name)) closeFunction(process, name, parts.rule, name, OWN);
+  }
+
+  // Whether a program whose text has no import() can still come to one.
+  function isTextClosed() {
+    return rules.get('javascript.names')?.words.has('eval') && importRule('fs') && importRule('fs/promises');
   }
 
   // `imports` are what the program, an ES module, says itself that it imports.
   return function close(imports, speaksOfImports) {
     closeStacks(); // first: the rest asks by it
     for (const name of imports) judgeImport(name);
-    if (speaksOfImports && (rules.has('javascript.imports') || rules.has('javascript.imports.dangerous')))
+    if ((rules.has('javascript.imports') || rules.has('javascript.imports.dangerous')) && (speaksOfImports || !isTextClosed()))
       closeModules();
     closeProcess();
     closeNames();

@@ -23,34 +23,55 @@ const FRAMES_MAX = 50;
 
 const { closeSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } = fs;
 const { runMain } = Module;
-const reallyExit = process.reallyExit;
+const reallyExit = process.reallyExit.bind(process);
 const stringify = JSON.stringify;
+const { fromCharCode } = String;
+const codeAt = Function.prototype.call.bind(String.prototype.charCodeAt);
 
 // ---- the job socket --------------------------------------------------------------------------
 
-function tell(kind, code, body) {
-  const head = Buffer.alloc(16);
-  head.writeUInt32LE(MAGIC, 0);
-  head.writeUInt32LE(kind, 4);
-  head.writeUInt32LE(body ? body.length : 0, 8);
-  head.writeInt32LE(code, 12);
-  const all = body ? Buffer.concat([head, body]) : head;
-  for (let at = 0; at < all.length;) at += writeSync(JOB, all, at);
+// The program may have changed every prototype by now: so what goes out is put together of plain texts.
+const HEX = '0123456789abcdef';
+
+function littleEndian(value) {
+  return fromCharCode(value & 255, (value >> 8) & 255, (value >> 16) & 255, (value >> 24) & 255);
+}
+
+// JSON in ASCII: a character is a byte.
+function plain(json) {
+  let text = '';
+  for (let i = 0; i < json.length; i++) {
+    const code = codeAt(json, i);
+    text += code < 128 ? json[i] : `\\u${HEX[code >> 12]}${HEX[(code >> 8) & 15]}${HEX[(code >> 4) & 15]}${HEX[code & 15]}`;
+  }
+  return text;
+}
+
+function tell(kind, code, body = '') {
+  const all = littleEndian(MAGIC) + littleEndian(kind) + littleEndian(body.length) + littleEndian(code) + body;
+  let rest = all;
+  while (rest.length) {
+    const sent = writeSync(JOB, rest, null, 'latin1');
+    let left = '';
+    for (let i = sent; i < rest.length; i++) left += rest[i];
+    rest = left;
+  }
 }
 
 function readAll(len) {
   const bytes = Buffer.allocUnsafeSlow(len);
   for (let at = 0; at < len;) {
     const got = readSync(JOB, bytes, at, len - at, null);
-    if (got === 0) reallyExit.call(process, 1); // the daemon has gone
+    if (got === 0) reallyExit(1); // the daemon has gone
     at += got;
   }
   return bytes;
 }
 
 // Stays until everything here is killed.
+const byte = Buffer.alloc(1);
+
 function linger() {
-  const byte = Buffer.alloc(1);
   try {
     while (readSync(JOB, byte, 0, 1, null) > 0);
   } catch {
@@ -77,7 +98,7 @@ function parse(body) {
     job.files.push({ path: take(pathLen).toString(), mode, data: take(dataLen) });
   }
   if (stdin === STDIN_INLINE) job.stdin = take(long());
-  if (at !== body.length) reallyExit.call(process, 1);
+  if (at !== body.length) reallyExit(1);
   return job;
 }
 
@@ -195,7 +216,7 @@ function report(job, error, syntax) {
   if (reported) return;
   reported = true;
   try {
-    const body = Buffer.from(stringify(describe(job, error, syntax)));
+    const body = plain(stringify(describe(job, error, syntax)));
     if (body.length <= REPORT_MAX) tell(ERROR, 0, body);
   } catch {
     // an error that cannot be described, or a socket that the program has closed
@@ -249,14 +270,15 @@ function moduleError(job, error) {
 
 // ---- rules -----------------------------------------------------------------------------------
 
-// Says what was broken, and waits to be ended.
+// Says what was broken, and waits to be ended.  Does not come back.
 function deny(breach) {
   try {
-    tell(DENIED, 0, Buffer.from(stringify(breach)));
+    tell(DENIED, 0, plain(stringify(breach)));
     linger();
-  } finally {
-    reallyExit.call(process, 1);
+  } catch {
+    // the program has closed the socket
   }
+  for (;;) reallyExit(1);
 }
 
 function holdToRules(job) {
@@ -326,15 +348,15 @@ function main() {
   const used = process.cpuUsage();
   tell(READY, used.user + used.system);
   const head = readAll(16);
-  if (head.readUInt32LE(0) !== MAGIC || head.readUInt32LE(4) !== START) reallyExit.call(process, 1);
+  if (head.readUInt32LE(0) !== MAGIC || head.readUInt32LE(4) !== START) reallyExit(1);
   const job = parse(readAll(head.readUInt32LE(8)));
   try {
     writeFiles(job);
     setProcess(job);
   } catch (error) {
-    tell(FAILED, 0, Buffer.from(String(error.message)));
+    tell(FAILED, 0, Buffer.from(String(error.message)).toString('latin1'));
     linger();
-    reallyExit.call(process, 1);
+    reallyExit(1);
   }
   const failure = syntaxError(job);
   const isTold = wantsTelling(job); // rules may close what this asks
