@@ -37,14 +37,16 @@ static int place_fds(const struct daemon_start *start, struct err *err)
 	return 0;
 }
 
-/* The service manager's word about descriptors names a process: now that is ced. */
-static int hand_on_listen_fds(const struct daemon_start *start, struct err *err)
+/* The service manager's words about descriptors and its watchdog name a process: now that is ced. */
+static int hand_on_words(const struct daemon_start *start, struct err *err)
 {
 	char pid[16];
 
 	cut_printf(pid, sizeof(pid), "%d", (int)getpid());
 	if (start->listen_fds > 0 && setenv("LISTEN_PID", pid, 1) < 0)
 		return err_sys(err, "LISTEN_PID");
+	if (getenv("WATCHDOG_PID") && setenv("WATCHDOG_PID", pid, 1) < 0)
+		return err_sys(err, "WATCHDOG_PID");
 	return 0;
 }
 
@@ -81,7 +83,7 @@ static int enter(const struct daemon_start *start, pid_t spawner, struct err *er
 
 	if (setsid() < 0)
 		return err_sys(err, "setsid");
-	if (place_fds(start, err) < 0 || hand_on_listen_fds(start, err) < 0)
+	if (place_fds(start, err) < 0 || hand_on_words(start, err) < 0)
 		return -1;
 	program = open(start->program, O_PATH | O_CLOEXEC);
 	if (program < 0)

@@ -38,6 +38,14 @@ if command -v systemd-analyze >/dev/null; then
 	diag "$(tail -n 1 score)"
 fi
 
+# --- with a watchdog -----------------------------------------------------------------------------
+
+# The manager's word is about the process that it started; the one that feeds is another.
+chmod -R a+rX "$work/there"
+/usr/bin/python3 "$CED_SOURCE/tests/scenario/050-service.py" "$work/there/bin/ced-spawner" \
+	"$CED_SOCKET" "$ced_state" "${ced_arguments[@]}" >"$work/fed" 2>"$ced_log"
+is "$(<"$work/fed")" "ready and fed" "the daemon says that it is ready, and feeds the watchdog"
+
 # --- with the rights of the unit ---------------------------------------------------------------
 
 if [[ $(id -u) != 0 ]]; then
@@ -45,7 +53,6 @@ if [[ $(id -u) != 0 ]]; then
 	done_testing
 fi
 bounding=$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | sed 's/CAP_/+/g; s/ /,/g' | tr '[:upper:]' '[:lower:]')
-chmod -R a+rX "$work/there"
 
 # starts BOUNDING: the installed programs with these capabilities at most.
 starts() {

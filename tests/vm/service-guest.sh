@@ -73,6 +73,13 @@ ok $? "it is restarted"
 is "$(cectl run -c 'print("again")')" again "and runs again"
 is "$(cectl runs --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]) > 5)')" \
 	True "with everything on record"
+# The moment when systemd last heard from it, and the one when it was called ready.
+moment() { systemctl show ced -P "$1"; }
+until [ "$(moment WatchdogTimestampMonotonic)" -gt "$(moment ActiveEnterTimestampMonotonic)" ] ||
+	[ "$(moment NRestarts)" -gt 0 ]; do
+	sleep 1
+done
+is "$(moment NRestarts)" 0 "it feeds the watchdog, which let it live all the time"
 kill -KILL "$(pgrep -x ced)"
 for _ in $(seq 100); do
 	out=$(cectl run -c 'print("back")' 2>/dev/null) && break
