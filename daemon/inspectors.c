@@ -135,6 +135,13 @@ static bool are_rules_at_fault(const struct inspectors *inspectors, const char *
 	       strncmp(why, INSPECT_RULES_FAULT, strlen(INSPECT_RULES_FAULT)) == 0;
 }
 
+static void on_ready(void *context)
+{
+	struct inspectors *inspectors = context;
+
+	server_look_ready(inspectors->server);
+}
+
 static void on_lost(void *context, uint32_t child, const char *why, bool retired)
 {
 	struct inspectors *inspectors = context;
@@ -163,6 +170,7 @@ void inspectors_child_exited(struct inspectors *inspectors, uint32_t child, int 
 struct inspectors *inspectors_start(struct server *server, struct err *err)
 {
 	struct inspectors *inspectors = calloc(1, sizeof(*inspectors));
+	const struct inspector_events events = { on_ready, on_lost, inspectors };
 
 	if (!inspectors) {
 		(void)err_set(err, ERR_MEMORY, "no memory for inspectors");
@@ -170,7 +178,7 @@ struct inspectors *inspectors_start(struct server *server, struct err *err)
 	}
 	inspectors->server = server;
 	inspectors->count = (unsigned)server->config.inspectors;
-	if (policies_start(server->policies, &server->loop, on_lost, inspectors, err) < 0) {
+	if (policies_start(server->policies, &server->loop, &events, err) < 0) {
 		free(inspectors);
 		return NULL;
 	}

@@ -167,6 +167,7 @@ static struct value *status_of(struct call *call, struct value *store_status_map
 	value_map_put(arena, map, "pid", value_int(arena, getpid()));
 	value_map_put(
 		arena, map, "uptime_s", value_int(arena, (clock_ms() - server->started_ms) / 1000));
+	value_map_put(arena, map, "ready", value_bool(arena, server->told_ready));
 	value_map_put(arena, map, "draining", value_bool(arena, server->draining));
 	value_map_put(arena, map, "drained", value_bool(arena, server->levers.drained));
 	value_map_put(arena, map, "blocked", levers_describe_blocks(&server->levers, arena));

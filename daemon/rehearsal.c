@@ -196,12 +196,13 @@ static int start_fresh(struct rehearsal *rehearsal, struct err *err)
 {
 	struct server *server = rehearsal->server;
 	const char *folder = server->config.policies[0] ? server->config.policies : NULL;
+	const struct inspector_events events = { NULL, on_lost, rehearsal };
 	struct priv_msg msg = { .op = PRIV_INSPECTOR };
 	int ends[2];
 
 	rehearsal->policies = policies_load(folder, server->config.policy, err);
 	if (!rehearsal->policies ||
-		policies_start(rehearsal->policies, &server->loop, on_lost, rehearsal, err) < 0)
+		policies_start(rehearsal->policies, &server->loop, &events, err) < 0)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return err_sys(err, "socketpair");

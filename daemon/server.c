@@ -265,16 +265,23 @@ bool server_cannot_start(struct server *server, const char *why, const char *rep
 	return true;
 }
 
+void server_look_ready(struct server *server)
+{
+	if (server->told_ready || server->draining || !server->is_warm ||
+		!policies_ready(server->policies))
+		return;
+	server->told_ready = true;
+	host_ready();
+	log_event(LOG_LEVEL_NOTICE, "ready", LOG_STR("version", CED_VERSION),
+		LOG_INT("ms", clock_ms() - server->started_ms));
+}
+
 static void on_warm(void *context, struct runtime *runtime)
 {
 	struct server *server = context;
 
-	if (!server->told_ready && !server->draining) {
-		server->told_ready = true;
-		host_ready();
-		log_event(LOG_LEVEL_NOTICE, "ready", LOG_STR("version", CED_VERSION),
-			LOG_INT("ms", clock_ms() - server->started_ms));
-	}
+	server->is_warm = true;
+	server_look_ready(server);
 	stage_queue_serve(server, runtime);
 }
 

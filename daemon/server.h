@@ -82,6 +82,7 @@ struct server {
 	struct timer *grace; /* while draining */
 	unsigned grace_rounds;
 	unsigned examining; /* outputs that a thread looks at */
+	bool is_warm;       /* there was a worker that waits */
 	bool told_ready;
 	struct timer *watchdog;
 	int64_t started_ms, started_wall_us;
@@ -117,6 +118,9 @@ void server_drain(struct server *server, const char *why);
  * ends instead of trying for ever: returns true.  Later it is not: false.
  */
 bool server_cannot_jail(struct server *server, const char *why);
+
+/* Says that the house is ready, once: a worker waits and programs can be checked. */
+void server_look_ready(struct server *server);
 
 /* What was found only now makes every further work impossible: the daemon ends.  False: it does already. */
 bool server_cannot_start(struct server *server, const char *why, const char *repair);

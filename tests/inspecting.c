@@ -111,13 +111,14 @@ bool inspecting_ready(struct inspecting *in)
 
 bool inspecting_start(struct inspecting *in, const char *folder, unsigned count)
 {
+	const struct inspector_events events = { NULL, on_lost, in };
 	struct err err = ERR_INIT;
 
 	memset(in, 0, sizeof(*in));
 	arena_init(&in->arena, ARENA_BYTES);
 	(void)uv_loop_init(&in->loop);
 	in->policies = policies_load(folder, NULL, &err);
-	if (!in->policies || policies_start(in->policies, &in->loop, on_lost, in, &err) < 0) {
+	if (!in->policies || policies_start(in->policies, &in->loop, &events, &err) < 0) {
 		(void)fprintf(stderr, "# %s\n", err.text);
 		return false;
 	}

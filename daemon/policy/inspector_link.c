@@ -39,8 +39,7 @@ struct inspector_link {
 	uv_loop_t *loop;
 	const struct buf *rules;
 	uint32_t rule_count;
-	inspector_lost *on_lost;
-	void *context;
+	struct inspector_events events;
 	struct timer *timer;
 	bool timer_runs;
 	struct list line; /* questions that wait */
@@ -164,13 +163,15 @@ static void lose(struct inspector_end *end, enum inspect_end why, const char *te
 		link->counts.late++;
 	if (question)
 		question->on_answer(question, why, NULL);
-	link->on_lost(link->context, child, text, retired);
+	link->events.lost(link->events.context, child, text, retired);
 }
 
 /* ---- receiving ----------------------------------------------------------------------------- */
 
 static void on_ready(struct inspector_end *end, const char *body, size_t len)
 {
+	struct inspector_link *link = end->link;
+
 	if (len > 0) {
 		char why[ERR_TEXT_MAX];
 
@@ -178,10 +179,12 @@ static void on_ready(struct inspector_end *end, const char *body, size_t len)
 		lose(end, INSPECT_END_LOST, why, false);
 		return;
 	}
-	end->link->counts.greeted++;
+	link->counts.greeted++;
 	end->state = INSPECTOR_FREE;
 	end->inbox_len = 0;
-	pump(end->link);
+	pump(link);
+	if (link->events.ready)
+		link->events.ready(link->events.context);
 }
 
 static void on_findings(struct inspector_end *end, const char *body, size_t len)
@@ -330,7 +333,7 @@ void inspector_link_retire_after(struct inspector_link *link, uint32_t busy_ms)
 }
 
 struct inspector_link *inspector_link_new(uv_loop_t *loop, const struct buf *rules,
-	uint32_t rule_count, inspector_lost *on_lost, void *context, struct err *err)
+	uint32_t rule_count, const struct inspector_events *events, struct err *err)
 {
 	struct inspector_link *link = calloc(1, sizeof(*link));
 
@@ -344,8 +347,7 @@ struct inspector_link *inspector_link_new(uv_loop_t *loop, const struct buf *rul
 	link->loop = loop;
 	link->rules = rules;
 	link->rule_count = rule_count;
-	link->on_lost = on_lost;
-	link->context = context;
+	link->events = *events;
 	link->timer_runs = true;
 	inspector_link_retire_after(link, INSPECT_RETIRE_BUSY_MS);
 	list_init(&link->line);

@@ -58,15 +58,21 @@ struct inspect_question {
 		const struct inspect_findings *findings);
 };
 
-/*
- * The inspector that was added as `child` is of no use any more: kill it, and add another unless
- * the house closes.  `retired` says that it did nothing wrong.
- */
-typedef void inspector_lost(void *context, uint32_t child, const char *why, bool retired);
+/* What whoever adds inspectors is told of them; ready may be NULL. */
+struct inspector_events {
+	/* One has taken the rules and can be asked. */
+	void (*ready)(void *context);
+	/*
+	 * The one that was added as `child` is of no use any more: kill it, and add another unless
+	 * the house closes.  `retired` says that it did nothing wrong.
+	 */
+	void (*lost)(void *context, uint32_t child, const char *why, bool retired);
+	void *context;
+};
 
 /* `rules` is a whole RULES message, kept by the caller as long as the link lives. */
 struct inspector_link *inspector_link_new(uv_loop_t *loop, const struct buf *rules,
-	uint32_t rule_count, inspector_lost *on_lost, void *context, struct err *err);
+	uint32_t rule_count, const struct inspector_events *events, struct err *err);
 
 /* Takes the daemon's end of an inspector's socket on every path. */
 int inspector_link_add(struct inspector_link *link, int fd, uint32_t child, struct err *err);

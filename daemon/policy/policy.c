@@ -66,12 +66,12 @@ struct policies *policies_load(const char *folder, const char *standard, struct 
 	return take_ptr(policies);
 }
 
-int policies_start(struct policies *policies, uv_loop_t *loop, inspector_lost *on_lost,
-	void *context, struct err *err)
+int policies_start(struct policies *policies, uv_loop_t *loop,
+	const struct inspector_events *events, struct err *err)
 {
 	assert(!policies->link);
 	policies->link = inspector_link_new(
-		loop, &policies->book->message, policies->book->rule_count, on_lost, context, err);
+		loop, &policies->book->message, policies->book->rule_count, events, err);
 	return policies->link ? 0 : -1;
 }
 

@@ -44,8 +44,8 @@ struct policy;
 struct policies *policies_load(const char *folder, const char *standard, struct err *err);
 
 /* Begins to talk to inspectors, which the owner adds as he gets them. */
-int policies_start(struct policies *policies, uv_loop_t *loop, inspector_lost *on_lost,
-	void *context, struct err *err);
+int policies_start(struct policies *policies, uv_loop_t *loop,
+	const struct inspector_events *events, struct err *err);
 
 /* As inspector_link_add(). */
 int policies_add_inspector(struct policies *policies, int fd, uint32_t child, struct err *err);

@@ -62,8 +62,8 @@ if [[ -d /run/systemd/system ]]; then
 	"${ced_own[@]}" true 2>/dev/null || ced_own=()
 fi
 
-# Starts a spawner and waits until warm workers are there, but for a runtime called misfit.  What
-# stands in ced_arguments is for ced.  Root must be given cgroups; an ordinary user gets what there is.
+# Starts a spawner and waits until ced says that it is ready and warm workers of every runtime are
+# there, but for one called misfit.  What stands in ced_arguments is for ced.  Root must be given cgroups; an ordinary user gets what there is.
 ced_arguments=()
 if [[ $(id -u) != 0 ]]; then
 	echo 'cgroups = "auto"' >"$ced_folder/ced.conf"
@@ -85,7 +85,7 @@ daemon_start() {
 }
 
 daemon_is_ready() {
-	[[ -S $CED_SOCKET ]] && timeout 10 cectl runtimes --json 2>/dev/null |
+	grep -q ' ready version=' "$ced_log" && timeout 10 cectl runtimes --json 2>/dev/null |
 		/usr/bin/python3 -c '
 import json, sys
 runtimes = json.load(sys.stdin)["runtimes"]

@@ -85,3 +85,18 @@ TEST(an_inspector_that_talks_nonsense_is_replaced)
 	close(sock);
 	house_close(&house);
 }
+
+TEST(the_house_is_ready_when_a_worker_waits_and_programs_can_be_checked)
+{
+	struct house house;
+
+	CHECK(house_open(&house, ""));
+	house.server->is_warm = true;
+	server_look_ready(house.server);
+	CHECK(!house.server->told_ready);
+	house.server->is_warm = false;
+	CHECK(house_warm(&house));
+	house_turn(&house, 20);
+	CHECK(house.server->told_ready);
+	house_close(&house);
+}
