@@ -177,7 +177,7 @@ static void *one_of_crowd(void *context)
 	struct client client = { .sock = -1 };
 	bool through_socket = crowd->way == WAY_CED;
 
-	if (through_socket && client_open(&client, plan.socket) < 0) {
+	if (through_socket && client_open(&client, plan.socket, "python", PROGRAM) < 0) {
 		atomic_fetch_add(&crowd->failures, 1);
 		return NULL;
 	}
@@ -383,7 +383,7 @@ int main(int argc, char **argv)
 				"[--seconds S] [--json FILE]\n");
 		return EXIT_FAILURE;
 	}
-	if (client_open(&client, plan.socket) < 0) {
+	if (client_open(&client, plan.socket, "python", PROGRAM) < 0) {
 		fprintf(stderr, "bench_run: no daemon listens at %s\n", plan.socket);
 		return EXIT_FAILURE;
 	}

@@ -15,8 +15,6 @@
 #include "proto/base/fdio.h"
 #include "proto/rpc.h"
 
-#define PROGRAM "print(1)"
-
 /* The same for everybody, whatever the shell of whoever measures has set. */
 static const char *const environment[] = { "PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8", NULL };
 
@@ -44,7 +42,7 @@ const char *way_name(enum way way)
 
 /* ---- a process of its own ------------------------------------------------------------------- */
 
-static int run_process(const char *const *argv)
+int process_run(const char *const *argv)
 {
 	posix_spawn_file_actions_t actions;
 	char text[64];
@@ -73,7 +71,8 @@ static int run_process(const char *const *argv)
 
 /* ---- through the socket --------------------------------------------------------------------- */
 
-int client_open(struct client *client, const char *socket_path)
+int client_open(
+	struct client *client, const char *socket_path, const char *language, const char *code)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct arena arena;
@@ -84,8 +83,8 @@ int client_open(struct client *client, const char *socket_path)
 	arena_init(&arena, 65536);
 	buf_init(&buf, 65536);
 	params = value_map(&arena);
-	value_map_put(&arena, params, "language", value_text(&arena, "python"));
-	value_map_put(&arena, params, "code", value_text(&arena, PROGRAM));
+	value_map_put(&arena, params, "language", value_text(&arena, language));
+	value_map_put(&arena, params, "code", value_text(&arena, code));
 	(void)rpc_write_request(&buf, 1, "run", params, &err);
 	client->request = buf_take(&buf, &client->request_len);
 	arena_done(&arena);
@@ -132,7 +131,7 @@ static char *ask(struct client *client, size_t *ret_len)
 	return whole > 0 ? bytes : NULL;
 }
 
-static int run_through_socket(struct client *client)
+int client_run_well(struct client *client)
 {
 	size_t len = 0;
 	auto_free char *bytes = ask(client, &len);
@@ -160,5 +159,5 @@ const struct value *client_run(struct client *client, struct arena *arena)
 
 int way_run(enum way way, struct client *client)
 {
-	return ways[way].argv ? run_process(ways[way].argv) : run_through_socket(client);
+	return ways[way].argv ? process_run(ways[way].argv) : client_run_well(client);
 }

@@ -9,6 +9,8 @@
 #include "proto/frame.h"
 #include "proto/value.h"
 
+#define PROGRAM "print(1)"
+
 /* The last one is through the socket. */
 enum way {
 	WAY_PYTHON,
@@ -27,8 +29,16 @@ struct client {
 
 const char *way_name(enum way way);
 
-int client_open(struct client *client, const char *socket_path);
+/* A connection that asks for this program, as often as it is told to. */
+int client_open(
+	struct client *client, const char *socket_path, const char *language, const char *code);
 void client_close(struct client *client);
+
+/* One run, whole: 0 when it went well. */
+int client_run_well(struct client *client);
+
+/* A process of its own, from its start to its end: 0 when it printed 1. */
+int process_run(const char *const *argv);
 
 /* 0: it printed what it should.  `client` is for WAY_CED and may else be NULL. */
 int way_run(enum way way, struct client *client);
