@@ -127,6 +127,12 @@ result = run("python", "import os, sys\nprint(sorted(os.environ), sys.flags.hash
 plain = run("python", "import os, sys\nprint(sorted(os.environ), sys.flags.hash_randomization)")
 eq(result["stdout"].replace(" 0\n", " 1\n"), plain["stdout"], "its environment is that of other runs")
 
+for language, code in [("python", "import random\nprint(random.random())"), ("javascript", "console.log(Math.random())")]:
+    if language in runtimes:
+        results = [run(language, code, deterministic=True, policy=policy) for policy in ("standard", "strict")]
+        eq([result["outcome"] for result in results], ["ok", "ok"], f"{language}: a strict policy minds nothing of it")
+        eq(results[1]["stdout"], results[0]["stdout"], "and the rules come after the clock and the chance")
+
 # ---- what it must not change ------------------------------------------------------------------------
 
 started = time.monotonic()

@@ -123,6 +123,7 @@ function wanter(inner, own) {
 function guard(text, deny) {
   const rules = readRules(text);
   const main = process.argv[1];
+  let closing = false; // no line of the program has run: what is wanted now is wanted by us
 
   // `deny` does not come back.
   function stop(rule, what, { file, line, column }) {
@@ -131,6 +132,7 @@ function guard(text, deny) {
   }
 
   function ask(rule, what, inner, own) {
+    if (closing) return;
     const place = wanter(inner, own);
     if (place) stop(rule, what, place);
   }
@@ -318,6 +320,7 @@ function guard(text, deny) {
   // `imports` are what the program, an ES module, says itself that it imports.
   return function close(imports, speaksOfImports) {
     closeStacks(); // first: the rest asks by it
+    closing = true;
     for (const name of imports) judgeImport(name);
     if ((rules.has('javascript.imports') || rules.has('javascript.imports.dangerous')) && (speaksOfImports || !isTextClosed()))
       closeModules();
@@ -325,6 +328,7 @@ function guard(text, deny) {
     closeNames();
     closeAttributes();
     closeLoader();
+    closing = false;
   };
 }
 

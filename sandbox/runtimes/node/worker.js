@@ -11,8 +11,11 @@ const path = require('path');
 const v8 = require('v8');
 const vm = require('vm');
 const Module = require('module');
+const { Console } = require('console');
+const { Writable } = require('stream');
 
 const JOB = 3;
+const HEAD_LEN = 16;
 const MAGIC = 0x43454401;
 const START = 1, READY = 2, FAILED = 3, BEGUN = 4, ERROR = 5, DONE = 6, DENIED = 7;
 const STDIN_INLINE = 2;
@@ -58,14 +61,26 @@ function tell(kind, code, body = '') {
   }
 }
 
-function readAll(len) {
-  const bytes = Buffer.allocUnsafeSlow(len);
-  for (let at = 0; at < len;) {
-    const got = readSync(JOB, bytes, at, len - at, null);
+const room = Buffer.alloc(64 << 10); // a job seldom takes more, so one read does
+
+// Reads until `bytes` holds `want` bytes, of which it has `have`; gives what it holds then.
+function readOn(bytes, have, want) {
+  while (have < want) {
+    const got = readSync(JOB, bytes, have, bytes.length - have, null);
     if (got === 0) reallyExit(1); // the daemon has gone
-    at += got;
+    have += got;
   }
-  return bytes;
+  return have;
+}
+
+function readJob() {
+  const have = readOn(room, 0, HEAD_LEN);
+  if (room.readUInt32LE(0) !== MAGIC || room.readUInt32LE(4) !== START) reallyExit(1);
+  const len = HEAD_LEN + room.readUInt32LE(8);
+  const bytes = len <= room.length ? room : Buffer.allocUnsafeSlow(len);
+  if (bytes !== room) room.copy(bytes, 0, 0, have);
+  readOn(bytes, have, len);
+  return parse(bytes.subarray(HEAD_LEN, len));
 }
 
 // Stays until everything here is killed.
@@ -288,7 +303,9 @@ function holdToRules(job) {
 
 // ---- a life ----------------------------------------------------------------------------------
 
-function watchEnd(job) {
+let job = null;
+
+function watchEnd() {
   process.on('uncaughtExceptionMonitor', (error) => {
     if (process.listenerCount('uncaughtException') > 0) return;
     if (process.hasUncaughtExceptionCaptureCallback()) return;
@@ -308,21 +325,42 @@ function watchEnd(job) {
   });
 }
 
-// What a first program would pay for: streams, formatting, the loader, a compilation.
+// What a first program would pay for: streams, formatting, modules.
 function warmUp() {
+  const sink = new Writable({ write(chunk, encoding, done) { done(); } });
+  const aside = new Console(sink, sink);
+  aside.log('%s %d %o', 'text', 1, { list: [1, 'two', null], map: new Map([[1, 2]]) });
+  aside.error(1);
   process.stdout.write('');
   void process.stderr;
-  require('util').format('%s %d %o', 'text', 1, { list: [1, 'two', null], map: new Map([[1, 2]]) });
-  fs.writeFileSync('/tmp/warm.js', 'module.exports = 1;');
-  require('/tmp/warm.js');
-  unlinkSync('/tmp/warm.js');
-  compileScript({ code: Buffer.from('module.exports = (a) => a + 1;'), name: 'main.js' });
   try {
     compileModule({ code: Buffer.from('export default 1;'), name: 'main.mjs' });
   } catch {
     // a node without modules in vm
   }
-  delete require.cache['/tmp/warm.js'];
+}
+
+// And the way of a job itself, gone once: node compiles a function when it is first called.
+function rehearse() {
+  const code = Buffer.from('module.exports = (a) => a + 1;');
+  const name = '../tmp/rehearsal.js';
+  const body = Buffer.alloc(32 + code.length + name.length);
+  body.writeUInt32LE(code.length, 0);
+  body.writeUInt32LE(name.length, 4);
+  body.set(code, 32);
+  body.write(name, 32 + code.length);
+  const rehearsal = parse(body);
+  writeFiles(rehearsal);
+  setProcess(rehearsal);
+  syntaxError(rehearsal);
+  runMain(WORK + name);
+  unlinkSync(WORK + name);
+  forgetModules();
+}
+
+function forgetModules() {
+  delete process.mainModule;
+  for (const name of Object.keys(require.cache)) delete require.cache[name];
 }
 
 // Node has told modules from scripts by their text since 20.19 and 22.7; Debian 12's is older.
@@ -343,13 +381,10 @@ function wantsTelling(job) {
   return job.isModule && !TELLS_MODULES && !fs.existsSync(WORK + 'package.json');
 }
 
-function main() {
-  warmUp();
+function live() {
   const used = process.cpuUsage();
   tell(READY, used.user + used.system);
-  const head = readAll(16);
-  if (head.readUInt32LE(0) !== MAGIC || head.readUInt32LE(4) !== START) reallyExit(1);
-  const job = parse(readAll(head.readUInt32LE(8)));
+  job = readJob();
   try {
     writeFiles(job);
     setProcess(job);
@@ -359,15 +394,17 @@ function main() {
     reallyExit(1);
   }
   const failure = syntaxError(job);
-  const isTold = wantsTelling(job); // rules may close what this asks
+  const isTold = wantsTelling(job); // rules may close what this asks, and what makes it steady
+  if (job.flags & DETERMINISTIC) require('./steady.js')();
   if (job.rules) holdToRules(job);
   if (failure) report(job, failure, true);
   else tell(BEGUN, 0);
-  watchEnd(job);
-  if (job.flags & DETERMINISTIC) require('./steady.js')();
-  for (const name of Object.keys(require.cache)) delete require.cache[name];
-  if (isTold) setImmediate(runModule, job);
-  else setImmediate(runMain, WORK + job.name);
+  forgetModules();
+  process.nextTick(isTold ? runModule : runMain, isTold ? job : WORK + job.name);
 }
 
-main();
+warmUp();
+rehearse();
+watchEnd();
+// The loop turns before the job is waited for, so that what the warming up began is over by then.
+setImmediate(setImmediate, live);
