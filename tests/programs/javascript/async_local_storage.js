@@ -5,10 +5,12 @@ storage.run({ id: 1 }, async () => {
   tell('sync');
   await new Promise((resolve) => setTimeout(resolve, 2));
   tell('after a timer');
-  setImmediate(() => tell('immediate'));
+  setImmediate(() => {
+    tell('immediate');
+    setTimeout(bound, 2);
+  });
   storage.exit(() => tell('outside'));
 });
 storage.run({ id: 2 }, () => process.nextTick(() => tell('tick')));
 const bound = storage.run('bound', () => AsyncResource.bind(() => tell('later')));
-setTimeout(bound, 80);
 tell('main');
