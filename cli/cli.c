@@ -99,16 +99,6 @@ static int tell_no_daemon(struct cli *cli, const struct err *err)
 	return EXIT_SERVICE;
 }
 
-static int open_client(struct cli *cli)
-{
-	struct err err = ERR_INIT;
-
-	if (cli->client)
-		return 0;
-	cli->client = client_open(client_socket_path(cli->socket, &cli->arena), &err);
-	return cli->client ? 0 : tell_no_daemon(cli, &err);
-}
-
 /* "bad_request: limits/wall_ms: must be ..." on one line. */
 static int tell_refusal(struct cli *cli, const struct value *error)
 {
@@ -140,29 +130,29 @@ static int call(struct cli *cli, const struct client_question *question,
 	return client_call(cli->client, question, &cli->arena, ret_result, err);
 }
 
+int cli_ask_failed(struct cli *cli, int status, const struct value *error, const struct err *err)
+{
+	if (status > 0)
+		return tell_refusal(cli, error);
+	if (!cli->store && !cli->client)
+		return tell_no_daemon(cli, err);
+	return tell(cli, err_word(err->code), err->text, EXIT_SERVICE);
+}
+
 int cli_ask(struct cli *cli, const char *method, struct value *params,
 	const struct client_watch *watch, const struct value **ret_result)
 {
-	const struct client_watch patient = { .timeout_ms = ANSWER_MS };
-	const struct client_question question = { method, params, watch ? watch : &patient };
 	struct err err = ERR_INIT;
-	int status = cli->store ? 0 : open_client(cli);
+	int status = cli_ask_quietly(cli, method, params, watch, ret_result, &err);
 
-	if (status != 0)
-		return status;
-	status = call(cli, &question, ret_result, &err);
-	if (status < 0) {
-		(void)tell(cli, err_word(err.code), err.text, 0);
-		return EXIT_SERVICE;
-	}
-	return status == 0 ? 0 : tell_refusal(cli, *ret_result);
+	return status == 0 ? 0 : cli_ask_failed(cli, status, status > 0 ? *ret_result : NULL, &err);
 }
 
 int cli_ask_quietly(struct cli *cli, const char *method, const struct value *params,
-	const struct value **ret_result, struct err *err)
+	const struct client_watch *watch, const struct value **ret_result, struct err *err)
 {
-	const struct client_watch patient = { .timeout_ms = ANSWER_MS };
-	const struct client_question question = { method, params, &patient };
+	static const struct client_watch patient = { .timeout_ms = ANSWER_MS };
+	const struct client_question question = { method, params, watch ? watch : &patient };
 
 	if (!cli->store && !cli->client)
 		cli->client = client_open(client_socket_path(cli->socket, &cli->arena), err);

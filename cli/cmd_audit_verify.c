@@ -4,16 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/bar.h"
 #include "cli/commands.h"
 #include "cli/exits.h"
 #include "cli/page.h"
 #include "cli/units.h"
-#include "proto/base/container.h"
+#include "cli/verification.h"
 #include "proto/base/fdio.h"
 
-#define AT_ONCE      10000 /* links, blobs, lines in one question */
-#define LISTED_MOST  200
 #define SECOND_MAX   ((size_t)12 << 20) /* in one message */
 #define KEY_FILE_MAX ((size_t)4096)
 
@@ -44,33 +41,7 @@ static const struct example examples[] = {
 		"a copy, by what was kept elsewhere" },
 	{ NULL, NULL },
 };
-
-/* The parts, and how much of the bar each gets: as long as they take, roughly. */
-static const struct {
-	const char *name;
-	const char *unit; /* what it counts */
-	int64_t at_once;
-	double weight;
-} parts[] = {
-	{ "chain",       "links",       AT_ONCE, 0.45 },
-	{ "blobs",       "blobs",       AT_ONCE, 0.10 },
-	{ "tables",      "checks",      1,       0.43 },
-	{ "checkpoints", "checkpoints", AT_ONCE, 0.01 },
-	{ "second",      "lines of the second file", AT_ONCE, 0.01 },
-};
 // clang-format on
-
-struct verifying {
-	struct cli *cli;
-	struct bar bar;
-	const char *key;
-	const char *second;
-	int64_t from, to; /* of the chain; 0: all */
-	int64_t checked[COUNT_OF(parts)];
-	int64_t found;
-	struct value *problems;
-	double done; /* of the bar, by parts that are over */
-};
 
 /* ---- what was given ------------------------------------------------------------------------- */
 
@@ -88,25 +59,25 @@ static int read_number(struct cli *cli, const char *name, const char *text, int6
 }
 
 /* The key itself, or the first line of a file. */
-static int read_key(struct verifying *verifying, const char *given)
+static int read_key(struct verification *verification, const char *given)
 {
 	char *text = NULL;
 	size_t len = 0;
 	struct err err = ERR_INIT;
 
 	if (!given || strncmp(given, "ed25519:", 8) == 0) {
-		verifying->key = given;
+		verification->key = given;
 		return 0;
 	}
 	if (read_file(given, KEY_FILE_MAX, &text, &len, &err) < 0)
-		return cli_fail(verifying->cli, &err);
+		return cli_fail(verification->cli, &err);
 	text[strcspn(text, "\n")] = '\0';
-	verifying->key = arena_printf(&verifying->cli->arena, "%s", text);
+	verification->key = arena_printf(&verification->cli->arena, "%s", text);
 	free(text);
-	return verifying->key ? 0 : cli_no_memory(verifying->cli);
+	return verification->key ? 0 : cli_no_memory(verification->cli);
 }
 
-static int read_second(struct verifying *verifying, const char *path)
+static int read_second(struct verification *verification, const char *path)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -115,127 +86,41 @@ static int read_second(struct verifying *verifying, const char *path)
 	if (!path)
 		return 0;
 	if (read_file(path, SECOND_MAX, &text, &len, &err) < 0)
-		return cli_fail(verifying->cli, &err);
-	verifying->second = arena_printf(&verifying->cli->arena, "%s", text);
+		return cli_fail(verification->cli, &err);
+	verification->second = arena_printf(&verification->cli->arena, "%s", text);
 	free(text);
-	return verifying->second ? 0 : cli_no_memory(verifying->cli);
+	return verification->second ? 0 : cli_no_memory(verification->cli);
 }
 
-static int read_options(struct verifying *verifying, const struct verify_options *options)
+static int read_options(struct verification *verification, const struct verify_options *options)
 {
-	int status = read_number(verifying->cli, "--from", options->from, &verifying->from);
+	int status = read_number(verification->cli, "--from", options->from, &verification->from);
 
 	if (status == 0)
-		status = read_number(verifying->cli, "--to", options->to, &verifying->to);
-	if (status == 0 && verifying->to && verifying->to < verifying->from)
-		status = cli_usage(verifying->cli, "--to is before --from");
+		status = read_number(verification->cli, "--to", options->to, &verification->to);
+	if (status == 0 && verification->to && verification->to < verification->from)
+		status = cli_usage(verification->cli, "--to is before --from");
 	if (status == 0)
-		status = read_key(verifying, options->key);
-	return status == 0 ? read_second(verifying, options->checkpoints) : status;
-}
-
-/* ---- asking --------------------------------------------------------------------------------- */
-
-static struct value *params_of(
-	struct verifying *verifying, size_t part, int64_t from, int64_t count)
-{
-	struct arena *arena = &verifying->cli->arena;
-	struct value *params = value_map(arena);
-	bool is_second = strcmp(parts[part].name, "second") == 0;
-
-	value_map_put(arena, params, "part", value_text(arena, parts[part].name));
-	value_map_put(arena, params, "from", value_int(arena, from));
-	value_map_put(arena, params, "count", value_int(arena, count));
-	if (verifying->key)
-		value_map_put(arena, params, "key", value_text(arena, verifying->key));
-	if (verifying->second && is_second)
-		value_map_put(arena, params, "second", value_text(arena, verifying->second));
-	return params;
-}
-
-static void take_problems(struct verifying *verifying, const struct value *report)
-{
-	const struct value *problems = value_get(report, "problems");
-
-	verifying->found += page_int(report, "found");
-	for (size_t i = 0; value_at(problems, i); i++) {
-		struct value *copy = arena_new(&verifying->cli->arena, struct value);
-
-		if (!copy || verifying->problems->list.count >= LISTED_MOST)
-			return;
-		*copy = *value_at(problems, i);
-		(void)value_list_add(&verifying->cli->arena, verifying->problems, copy);
-	}
-}
-
-static void show_progress(
-	struct verifying *verifying, size_t part, const struct value *report, int64_t from)
-{
-	int64_t of = page_int(report, "of");
-	int64_t next = value_as_int(value_get(report, "next"), of);
-	double here = of > from ? (double)(next - from) / (double)(of - from + 1) : 1;
-	char note[128];
-
-	(void)snprintf(note, sizeof(note), "%" PRId64 " %s, %" PRId64 " problems",
-		verifying->checked[part], parts[part].unit, verifying->found);
-	bar_update(&verifying->bar, verifying->done + here * parts[part].weight, note);
-}
-
-/* As far as is wanted: the daemon records on, and what comes meanwhile is for the next time. */
-static int verify_part(struct verifying *verifying, size_t part, int64_t first, int64_t last)
-{
-	int64_t from = first;
-
-	while (from && (!last || from <= last)) {
-		int64_t count = parts[part].at_once;
-		const struct value *report = NULL;
-		int status;
-
-		if (last && last - from + 1 < count)
-			count = last - from + 1;
-		status = cli_ask(verifying->cli, "audit.verify",
-			params_of(verifying, part, from, count), NULL, &report);
-		if (status != 0)
-			return status;
-		if (!last)
-			last = page_int(report, "of");
-		verifying->checked[part] += page_int(report, "checked");
-		take_problems(verifying, report);
-		show_progress(verifying, part, report, first);
-		from = page_int(report, "next");
-	}
-	verifying->done += parts[part].weight;
-	return 0;
-}
-
-static int verify_parts(struct verifying *verifying)
-{
-	bool is_range = verifying->from || verifying->to;
-	int status =
-		verify_part(verifying, 0, verifying->from ? verifying->from : 1, verifying->to);
-
-	for (size_t part = 1; status == 0 && !is_range && part < COUNT_OF(parts); part++)
-		status = verify_part(verifying, part, 1, 0);
-	bar_erase(&verifying->bar);
-	return status;
+		status = read_key(verification, options->key);
+	return status == 0 ? read_second(verification, options->checkpoints) : status;
 }
 
 /* ---- telling -------------------------------------------------------------------------------- */
 
-static int tell_json(struct verifying *verifying, int status)
+static int tell_json(struct verification *verification, int status)
 {
-	struct arena *arena = &verifying->cli->arena;
+	struct arena *arena = &verification->cli->arena;
 	struct value *document = value_map(arena);
 	struct value *checked = value_map(arena);
 
-	for (size_t part = 0; part < COUNT_OF(parts); part++)
-		value_map_put(arena, checked, parts[part].name,
-			value_int(arena, verifying->checked[part]));
-	value_map_put(arena, document, "ok", value_bool(arena, !verifying->found));
+	for (size_t part = 0; part < VERIFICATION_PARTS; part++)
+		value_map_put(arena, checked, verification_part_name(part),
+			value_int(arena, verification->parts[part].checked));
+	value_map_put(arena, document, "ok", value_bool(arena, !verification->found));
 	value_map_put(arena, document, "checked", checked);
-	value_map_put(arena, document, "found", value_int(arena, verifying->found));
-	value_map_put(arena, document, "problems", verifying->problems);
-	return cli_document(verifying->cli, document, status);
+	value_map_put(arena, document, "found", value_int(arena, verification->found));
+	value_map_put(arena, document, "problems", verification->problems);
+	return cli_document(verification->cli, document, status);
 }
 
 static void tell_problem(struct cli *cli, const struct value *problem)
@@ -252,24 +137,24 @@ static void tell_problem(struct cli *cli, const struct value *problem)
 	say(&cli->out, PAINT_PLAIN, "\n");
 }
 
-static int tell(struct verifying *verifying)
+static int tell(struct verification *verification)
 {
-	struct cli *cli = verifying->cli;
-	int status = verifying->found ? EXIT_FAILED : EXIT_OK;
+	struct cli *cli = verification->cli;
+	int status = verification->found ? EXIT_FAILED : EXIT_OK;
 
 	if (cli->json)
-		return tell_json(verifying, status);
-	for (size_t i = 0; value_at(verifying->problems, i); i++)
-		tell_problem(cli, value_at(verifying->problems, i));
-	if (verifying->found > (int64_t)verifying->problems->list.count)
+		return tell_json(verification, status);
+	for (size_t i = 0; value_at(verification->problems, i); i++)
+		tell_problem(cli, value_at(verification->problems, i));
+	if (verification->found > (int64_t)verification->problems->list.count)
 		say(&cli->out, PAINT_DIM, "and %" PRId64 " more\n",
-			verifying->found - (int64_t)verifying->problems->list.count);
-	for (size_t part = 0; part < COUNT_OF(parts); part++)
-		if (verifying->checked[part])
-			say(&cli->out, PAINT_PLAIN, "%10" PRId64 " %s\n", verifying->checked[part],
-				parts[part].unit);
-	if (verifying->found)
-		say(&cli->out, PAINT_RED, "%" PRId64 " problems\n", verifying->found);
+			verification->found - (int64_t)verification->problems->list.count);
+	for (size_t part = 0; part < VERIFICATION_PARTS; part++)
+		if (verification->parts[part].checked)
+			say(&cli->out, PAINT_PLAIN, "%10" PRId64 " %s\n",
+				verification->parts[part].checked, verification_part_unit(part));
+	if (verification->found)
+		say(&cli->out, PAINT_RED, "%" PRId64 " problems\n", verification->found);
 	else
 		say(&cli->out, PAINT_GREEN, "nobody has touched it\n");
 	return status;
@@ -277,14 +162,17 @@ static int tell(struct verifying *verifying)
 
 static int run(struct cli *cli, const void *given)
 {
-	struct verifying verifying = { .cli = cli,
-		.bar = { .out = &cli->err, .what = "verifying" },
-		.problems = value_list(&cli->arena) };
-	int status = read_options(&verifying, given);
+	struct verification verification;
+	int status;
 
+	verification_init(&verification, cli);
+	status = read_options(&verification, given);
 	if (status == 0)
-		status = verify_parts(&verifying);
-	return status == 0 ? tell(&verifying) : status;
+		status = verification_run(&verification);
+	if (status == 0)
+		status = tell(&verification);
+	verification_done(&verification);
+	return status;
 }
 
 const struct command audit_verify_command = {

@@ -37,7 +37,10 @@ int cli_ask(struct cli *cli, const char *method, struct value *params,
 
 /* The same without a word to anybody: 0 with the result, 1 with the error, -1 when it broke. */
 int cli_ask_quietly(struct cli *cli, const char *method, const struct value *params,
-	const struct value **ret_result, struct err *err);
+	const struct client_watch *watch, const struct value **ret_result, struct err *err);
+
+/* Tells what that came to, when it was not 0, as cli_ask() does; the exit status. */
+int cli_ask_failed(struct cli *cli, int status, const struct value *error, const struct err *err);
 
 /* Tells what went wrong on our side and returns the exit status for it. */
 int cli_fail(struct cli *cli, const struct err *err);

@@ -43,8 +43,8 @@ static const struct value *ask(
 
 	if (looking->status != 0 || !whole)
 		return NULL;
-	looking->status =
-		cli_ask_quietly(looking->top->cli, method, whole, &looking->answer, looking->err);
+	looking->status = cli_ask_quietly(
+		looking->top->cli, method, whole, NULL, &looking->answer, looking->err);
 	if (looking->status != 0)
 		return NULL;
 	return key ? value_get(looking->answer, key) : looking->answer;

@@ -50,6 +50,7 @@ LISTED = {
 ELSEWHERE = {
     **LISTED,
     "cli/bar.c": (COMMAND, ["tests/scenario/084-audit.t"]),
+    "cli/verification.c": (COMMAND, ["tests/scenario/084-audit.t"]),
     "daemon/audit.c": ("what it does is seen in a daemon that is stopped, rolled back and started",
                        ["tests/scenario/084-audit.t", "tests/scenario/049-hundred-kills.t"]),
     "cli/explain_texts.c": (PART, ["tests/unit/test_explain.c"]),

@@ -102,7 +102,34 @@ if [[ $(id -u) == 0 ]]; then
 	exits 1 "who is no administrator verifies nothing" setpriv --reuid 65533 --regid 65533 --clear-groups \
 		"$programs/bin/cectl" audit verify
 	like "$err" 'forbidden' "and is told why"
+	is "$(grep -c '^cectl:' <<<"$err")" 1 "once, although several questions were refused"
 fi
+
+# --- one of its two tracks fails ----------------------------------------------------------------
+
+# breaks HOW STATUS WORDS NAME
+breaks() {
+	local server socket=$work/$1.sock
+	/usr/bin/python3 "$here/084-audit.py" "$socket" "$1" >"$work/$1" 2>&1 &
+	server=$!
+	for ((i = 0; i < 600; i++)); do
+		[[ -S $socket ]] && break
+		sleep 0.1
+	done
+	exits "$2" "$4" timeout 120 cectl --socket "$socket" audit verify
+	like "$err" "$3" "and says why"
+	is "$(grep -c '^cectl:' <<<"$err")" 1 "once"
+	kill "$server" 2>/dev/null
+	wait "$server" 2>/dev/null
+}
+if /usr/bin/python3 -c 'import msgpack' 2>/dev/null; then
+	breaks refused 1 'the disk failed' "an error ends both tracks, also one that would go on for ever"
+	breaks closed 125 'closed the connection' "and so does a connection that breaks"
+fi
+exits 125 "without a daemon there is one message too" cectl --socket "$work/none.sock" audit verify
+is "$(grep -c '^cectl:' <<<"$err")" 1 "and not one for each track"
+exits 125 "nor for a file that is not there" cectl --store "$work/none.db" audit verify --json
+is "$(json "$out" 'it["error"]["code"]')" missing "and one document"
 
 # --- under load ---------------------------------------------------------------------------------
 
