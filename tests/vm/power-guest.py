@@ -1,8 +1,10 @@
 """Runs inside the guest of vm/power.t.
 
-run     programs for ever, from several clients; says of each answer, as soon as it is here, what it
-        was, and from time to time that it wrote a file that nobody synced
-check   reads such lines: each answer is in the store as it was given.  TAP
+run     programs for ever, from several clients; says of each answer, as soon as it is here, what it was, of some
+        runs before they end that the store has promised to know them, and from time to time that it wrote a file
+        that nobody synced
+check   reads such lines, with "cut" between those of one power cut and the next: each answer is in the store as
+        it was given, and what was in flight is there, too.  TAP, and a line of numbers for each cut
 """
 
 import hashlib
@@ -18,29 +20,59 @@ from wire import Client, done, eq, ok, wait_until  # noqa: E402
 
 CLIENTS = 4
 PROGRAM = "import random, sys\nprint(random.Random({seed}).randbytes({size}).hex())\nsys.exit({status})"
+LONG = "import time\ntime.sleep({seconds})\nprint({seed})"
+WALL_MS = 60000
+LABELS = {"kind": "in flight"}
+speaking = threading.Lock()
 
 
 def say(*words):
-    sys.stdout.write(" ".join(map(str, words)) + "\n")
-    sys.stdout.flush()
+    with speaking:
+        sys.stdout.write(" ".join(map(str, words)) + "\n")
+        sys.stdout.flush()
 
 
 def digest(text):
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def work():
-    client = Client(timeout=120)
+# ---- load --------------------------------------------------------------------------------------
+
+
+def answered(told):
+    say("answered", told["run_id"], told["outcome"], digest(told["stdout"]))
+
+
+def work(client):
+    size = random.choice((1, 100, 5000, 50000))
+    answered(client.run(PROGRAM.format(seed=random.getrandbits(60), size=size, status=random.choice((0, 0, 3)))))
+
+
+def fly(client, seconds):
+    """One that the power may find in flight: its id is told when it is on the disk, its result when there is one."""
+    code = LONG.format(seconds=seconds, seed=random.getrandbits(60))
+    told = client.run(code, detach=True, labels=LABELS, limits={"wall_ms": WALL_MS})
+    if "outcome" not in told:
+        say("begun", told["run_id"], digest(code))
+        told = client.call("wait", run_id=told["run_id"])
+    answered(told)
+
+
+def forever(act):
+    client = Client(timeout=300)
     while True:
-        size = random.choice((1, 100, 5000, 50000))
-        code = PROGRAM.format(seed=random.getrandbits(60), size=size, status=random.choice((0, 0, 3)))
-        result = client.run(code)
-        say("answered", result["run_id"], result["outcome"], digest(result["stdout"]))
+        try:
+            act(client)
+        except RuntimeError as error:  # refused, as by a house that is full
+            say("refused", error)
+            time.sleep(0.2)
 
 
 def run():
-    for _ in range(CLIENTS):
-        threading.Thread(target=work, daemon=True).start()
+    acts = [work] * CLIENTS
+    acts += [lambda client: fly(client, 40), lambda client: fly(client, random.choice((0.1, 1, 10)))]
+    for act in acts:
+        threading.Thread(target=forever, args=(act,), daemon=True).start()
     while True:
         number = time.time_ns()  # a file that is written anew is allocated at once, a new one is not
         with open(f"/root/unsynced-{number}", "wb") as file:
@@ -49,39 +81,111 @@ def run():
         time.sleep(1)
 
 
+# ---- after a cut -------------------------------------------------------------------------------
+
+said = None
+
+
 def is_up():
+    global said
     try:
-        return Client(timeout=120).run("print(1)")["outcome"] == "ok"
-    except (OSError, EOFError, RuntimeError):
-        return False
+        said = Client(timeout=300).run("print(1)")
+    except (OSError, EOFError, RuntimeError) as error:
+        said = error
+    return isinstance(said, dict) and said["outcome"] == "ok"
+
+
+def asked(client, run_id, stream):
+    """The record, and a digest over one of its streams; None: there is no such record."""
+    try:
+        return client.call("runs.get", run_id=run_id), digest(client.call("runs.output", run_id=run_id, stream=stream)["data"])
+    except RuntimeError:
+        return None
+
+
+def look_at_answers(client, answers):
+    """How many are in the store, and those that are there as another one or not at all."""
+    wrong = []
+    for run_id, outcome, told in answers:
+        found = asked(client, run_id, "stdout")
+        if not found or (found[0]["outcome"], found[1]) != (outcome, told):
+            wrong.append((run_id, outcome, found and found[0]["outcome"]))
+    return len(answers) - sum(row[2] is None for row in wrong), wrong
+
+
+def is_known(record):
+    """Whether what was known of one that is lost is in its record."""
+    request = record["request"]
+    return (record["ran"] == "unknown" and record["caller"]["uid"] == 0 and request["language"] == "python"
+            and request["labels"] == LABELS and request["limits"]["wall_ms"] == WALL_MS)
+
+
+def look_at_flights(client, flights):
+    """How many became lost, how many had ended with nobody to hear of it, and those of which neither is so."""
+    lost, ended, wrong = 0, 0, []
+    for run_id, told in flights:
+        found = asked(client, run_id, "code")
+        outcome = found and found[0]["outcome"]
+        lost += outcome == "lost"
+        ended += outcome == "ok"
+        if not found or found[1] != told or outcome not in ("lost", "ok") or (outcome == "lost" and not is_known(found[0])):
+            wrong.append((run_id, found and (outcome, found[0])))
+    return lost, ended, wrong
+
+
+def rows_by_cut():
+    """Of each cut a map: kind of line to the words behind it."""
+    cuts = [{}]
+    for line in sys.stdin:
+        kind, *words = line.split() or [""]
+        if kind == "cut":
+            cuts.append({})
+        else:
+            cuts[-1].setdefault(kind, []).append(words)
+    return cuts
+
+
+def look_at(client, rows):
+    answers = rows.get("answered", [])
+    ids = {row[0] for row in answers}
+    flights = [row for row in rows.get("begun", []) if row[0] not in ids]
+    found, wrong = look_at_answers(client, answers)
+    lost, ended, odd = look_at_flights(client, flights)
+    return [len(answers), found, len(answers) - len(wrong), len(flights), lost, ended], wrong, odd
+
+
+def tell(name, numbers):
+    answers, found, same, flights, lost, ended = numbers
+    print(f"# {name}: {answers} answered, {found} found, {same} as they were answered; {flights} in flight: "
+          f"{lost} lost, {ended} had ended")
+
+
+def unsynced_bytes(cuts):
+    number = cuts[-1]["unsynced"][-1][0]
+    try:
+        with open(f"/root/unsynced-{number}", "rb") as file:
+            return file.read().count(b"x")
+    except FileNotFoundError:
+        return 0
 
 
 def check():
-    rows = [line.split() for line in sys.stdin]
-    answered = [row[1:] for row in rows if row[0] == "answered"]
-    unsynced = [row[1] for row in rows if row[0] == "unsynced"]
-    try:
-        with open(f"/root/unsynced-{unsynced[-1]}", "rb") as file:
-            left = file.read().count(b"x")
-    except FileNotFoundError:
-        left = 0
-    eq(left, 0, "what was written last and not synced is gone, so the power was")
-    ok(wait_until(is_up, 60), "the service is up by itself and runs programs")
-    client = Client(timeout=120)
-    missing, different = [], []
-    for run_id, outcome, told in answered:
-        try:
-            record = client.call("runs.get", run_id=run_id)
-            page = client.call("runs.output", run_id=run_id, stream="stdout")
-        except RuntimeError as error:
-            missing.append((run_id, error))
-            continue
-        if (record["outcome"], digest(page["data"])) != (outcome, told):
-            different.append((run_id, outcome, record["outcome"]))
-    ok(not missing, f"each of {len(answered)} answered runs is in the store", missing[:3])
-    ok(not different, "as it was answered, to the byte", different[:3])
-    listed = client.call("runs.list", limit=1000)["runs"]
-    eq([row["run_id"] for row in listed if row.get("state") == "running"], [], "none is called running that is not")
+    cuts = rows_by_cut()
+    eq(unsynced_bytes(cuts), 0, "what was written last and not synced is gone, so the power was")
+    ok(wait_until(is_up, 300), "the service is up by itself and runs programs", said)
+    client = Client(timeout=300)
+    looks = [look_at(client, rows) for rows in cuts]
+    total = [sum(column) for column in zip(*(numbers for numbers, _, _ in looks))]
+    tell(f"cut {len(cuts)}", looks[-1][0])
+    wrong, odd = ([row for look in looks for row in look[part]] for part in (1, 2))
+    ok(total[0] == total[1], f"each of {total[0]} answered runs is in the store", wrong[:3])
+    ok(total[0] == total[2], "as it was answered, to the byte", wrong[:3])
+    ok(not odd, f"each of {total[3]} in flight is there with what was known of it: {total[4]} lost, {total[5]} had ended", odd[:3])
+    listed = client.call("runs.list", outcome="running", limit=1000)["runs"]
+    eq([row["run_id"] for row in listed], [], "none is called running that is not")
+    lost = {row["key"]: row["runs"] for row in client.call("stats", by="outcome")["by"]}.get("lost", 0)
+    ok(lost >= total[4], f"{lost} are lost in all, with those that nobody was promised", total)
+    tell(f"{len(cuts)} cuts in all", total)
     done()
 
 
