@@ -9,9 +9,10 @@
 #include "daemon/zygote.h"
 #include "proto/base/clock.h"
 
-#define UPKEEP_MS       500
-#define IDLE_MS         60000 /* then what was opened for a burst is closed */
-#define ZYGOTE_START_MS 20000
+#define UPKEEP_MS                500
+#define IDLE_MS                  60000 /* then what was opened for a burst is closed */
+#define ZYGOTE_START_MS          20000 /* at first; twice as long after each that needed more */
+#define ZYGOTE_START_DOUBLED_MAX 3
 
 /* How many slots a runtime has at least, and at most. */
 static unsigned slots_least(const struct runtime *runtime)
@@ -73,6 +74,16 @@ static void upkeep_without(struct runtime *runtime)
 		zygote_start(runtime);
 }
 
+/* On a slow host nobody would ever get ready who is always given the same time. */
+static int64_t start_ms(const struct runtime *runtime)
+{
+	unsigned doubled = runtime->failures;
+
+	if (doubled > ZYGOTE_START_DOUBLED_MAX)
+		doubled = ZYGOTE_START_DOUBLED_MAX;
+	return (int64_t)ZYGOTE_START_MS << doubled;
+}
+
 static void upkeep_runtime(struct runtime *runtime)
 {
 	struct list *first = list_first(&runtime->zygotes);
@@ -87,7 +98,7 @@ static void upkeep_runtime(struct runtime *runtime)
 		newest->state = ZYGOTE_RETIRING;
 	if (newest->state == ZYGOTE_READY && zygote_is_worn(newest) && !runtime->retry)
 		zygote_start(runtime);
-	if (newest->state <= ZYGOTE_STARTING && clock_ms() - newest->started_ms > ZYGOTE_START_MS)
+	if (newest->state <= ZYGOTE_STARTING && clock_ms() - newest->started_ms > start_ms(runtime))
 		zygote_lose(newest, "it did not get ready in time");
 	list_for_each(at, &runtime->zygotes)
 		zygote_tend(container_of(at, struct zygote, link));

@@ -24,6 +24,7 @@ struct inspector_end {
 	struct inspector_link *link;
 	enum inspector_state state;
 	uint32_t child;
+	uint32_t ready_ms; /* that it may take */
 	struct watch *watch;
 	int64_t since_us; /* when it was greeted or asked */
 	int64_t busy_us;  /* all its questions so far */
@@ -46,6 +47,8 @@ struct inspector_link {
 	uint32_t line_len;
 	uint32_t last_id;
 	int64_t retire_us;
+	uint32_t ready_first_ms; /* that one may take to get ready, and what has become of that */
+	uint32_t ready_ms;
 	struct inspector_counts counts;
 	struct inspector_end ends[INSPECTORS_MAX];
 };
@@ -271,23 +274,42 @@ static void on_socket(void *owner, int events)
 
 /* ---- the clock ----------------------------------------------------------------------------- */
 
+/* It would get ready on this host, had it more time. */
+static void lose_slow(struct inspector_end *end)
+{
+	struct inspector_link *link = end->link;
+	uint32_t most_ms = link->ready_first_ms * INSPECT_READY_TIMES_MAX;
+	uint32_t next_ms = end->ready_ms * 2 < most_ms ? end->ready_ms * 2 : most_ms;
+
+	if (link->ready_ms < next_ms)
+		link->ready_ms = next_ms;
+	lose(end, INSPECT_END_LOST, "it does not get ready", false);
+}
+
 static void check_end(struct inspector_end *end, int64_t now_us)
 {
 	int64_t spent_ms = (now_us - end->since_us) / 1000;
 
 	if (end->state == INSPECTOR_BUSY && spent_ms >= INSPECT_LATE_MS)
 		lose(end, INSPECT_END_LATE, "its answer is late", false);
-	else if (end->state == INSPECTOR_GREETING && spent_ms >= INSPECT_READY_MS)
-		lose(end, INSPECT_END_LOST, "it does not get ready", false);
+	else if (end->state == INSPECTOR_GREETING && spent_ms >= end->ready_ms)
+		lose_slow(end);
 }
 
-/* How long a question may stand in line: one who is getting ready is waited for. */
+/*
+ * How long a question may stand in line: one who is getting ready is waited for, and on a slow host
+ * the next one, while there is nobody.
+ */
 static uint32_t patience_ms(const struct inspector_link *link)
 {
-	for (size_t i = 0; i < INSPECTORS_MAX; i++)
+	bool is_slow = link->ready_ms > link->ready_first_ms;
+
+	for (size_t i = 0; i < INSPECTORS_MAX; i++) {
 		if (link->ends[i].state == INSPECTOR_GREETING)
-			return INSPECT_READY_MS;
-	return INSPECT_LATE_MS;
+			return link->ready_ms;
+		is_slow = is_slow && link->ends[i].state == INSPECTOR_NONE;
+	}
+	return is_slow ? link->ready_ms : INSPECT_LATE_MS;
 }
 
 static void check_line(struct inspector_link *link, int64_t now_us)
@@ -332,6 +354,12 @@ void inspector_link_retire_after(struct inspector_link *link, uint32_t busy_ms)
 	link->retire_us = (int64_t)busy_ms * 1000;
 }
 
+void inspector_link_ready_in(struct inspector_link *link, uint32_t ready_ms)
+{
+	link->ready_first_ms = ready_ms;
+	link->ready_ms = ready_ms;
+}
+
 struct inspector_link *inspector_link_new(uv_loop_t *loop, const struct buf *rules,
 	uint32_t rule_count, const struct inspector_events *events, struct err *err)
 {
@@ -350,6 +378,7 @@ struct inspector_link *inspector_link_new(uv_loop_t *loop, const struct buf *rul
 	link->events = *events;
 	link->timer_runs = true;
 	inspector_link_retire_after(link, INSPECT_RETIRE_BUSY_MS);
+	inspector_link_ready_in(link, INSPECT_READY_MS);
 	list_init(&link->line);
 	for (size_t i = 0; i < INSPECTORS_MAX; i++)
 		link->ends[i].link = link;
@@ -380,6 +409,7 @@ int inspector_link_add(struct inspector_link *link, int fd, uint32_t child, stru
 	}
 	end->state = INSPECTOR_GREETING;
 	end->child = child;
+	end->ready_ms = link->ready_ms;
 	end->watch = watch;
 	end->inbox = inbox;
 	end->since_us = clock_us();
@@ -413,6 +443,7 @@ struct inspector_counts inspector_link_counts(const struct inspector_link *link)
 		counts.ready += state == INSPECTOR_FREE || state == INSPECTOR_BUSY;
 	}
 	counts.waiting = link->line_len;
+	counts.ready_ms = link->ready_ms;
 	return counts;
 }
 

@@ -30,9 +30,10 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define INSPECT_READY_MS 60000U /* instruments are slow */
 #else
-#define INSPECT_READY_MS 10000U /* from the socket to READY */
+#define INSPECT_READY_MS 10000U /* from the socket to READY, at first */
 #endif
-#define INSPECT_RETIRE_BUSY_MS 20000 /* all its questions together */
+#define INSPECT_READY_TIMES_MAX 8U    /* so many times that, where it was not enough */
+#define INSPECT_RETIRE_BUSY_MS  20000 /* all its questions together */
 
 struct inspector_link;
 
@@ -84,7 +85,14 @@ int inspector_link_ask(
 /* How long an inspector may work before it is let go; INSPECT_RETIRE_BUSY_MS until told otherwise. */
 void inspector_link_retire_after(struct inspector_link *link, uint32_t busy_ms);
 
+/*
+ * How long one may take to get ready; INSPECT_READY_MS until told otherwise.  On a slow host whoever
+ * comes after one that needed longer is given twice as long, or nobody would ever get ready.
+ */
+void inspector_link_ready_in(struct inspector_link *link, uint32_t ready_ms);
+
 struct inspector_counts {
+	uint32_t ready_ms; /* that the next one may take */
 	uint32_t alive;
 	uint32_t ready;
 	uint32_t waiting; /* questions in line */
