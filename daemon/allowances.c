@@ -135,19 +135,32 @@ void allowances_budgets(const struct config *config, const struct allowance_case
 		}
 }
 
-static struct value *describe_set(struct arena *arena, const struct job_limits *limits)
+static void put_if_set(struct arena *arena, struct value *map, const char *name, uint64_t number)
+{
+	if (number != CONFIG_LIMIT_UNSET)
+		value_map_put(arena, map, name, value_uint(arena, number));
+}
+
+static struct value *describe_limits(struct arena *arena, const struct job_limits *limits)
 {
 	struct value *map = value_map(arena);
 
-#define PUT(name, meaning)                      \
-	if (limits->name != CONFIG_LIMIT_UNSET) \
-		value_map_put(arena, map, #name, value_uint(arena, limits->name));
+#define PUT(name, meaning) put_if_set(arena, map, #name, limits->name);
 	JOB_LIMITS(PUT)
 #undef PUT
 	return map;
 }
 
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): three scopes of one table */
+static struct value *describe_budget(struct arena *arena, const struct budget_limits *budget)
+{
+	struct value *map = value_map(arena);
+
+#define PUT(name, uid, agent, task, highest, meaning) put_if_set(arena, map, #name, budget->name);
+	CONFIG_BUDGETS(PUT)
+#undef PUT
+	return map;
+}
+
 static struct value *describe_budgets(
 	struct arena *arena, const struct budget_limits budgets[BUDGET_SCOPE_COUNT])
 {
@@ -155,15 +168,10 @@ static struct value *describe_budgets(
 	struct value *map = value_map(arena);
 
 	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {
-		struct value *set = value_map(arena);
+		struct value *budget = describe_budget(arena, &budgets[i]);
 
-#define PUT(name, uid, agent, task, highest, meaning) \
-	if (budgets[i].name != CONFIG_LIMIT_UNSET)    \
-		value_map_put(arena, set, #name, value_uint(arena, budgets[i].name));
-		CONFIG_BUDGETS(PUT)
-#undef PUT
-		if (set && set->map.count)
-			value_map_put(arena, map, words[i], set);
+		if (budget && budget->map.count)
+			value_map_put(arena, map, words[i], budget);
 	}
 	return map;
 }
@@ -179,8 +187,8 @@ struct value *allowances_describe(const struct config *config, struct arena *are
 		value_map_put(
 			arena, map, "for", value_text(arena, config_for_word(allowance->whom)));
 		value_map_put(arena, map, "name", value_text(arena, allowance->name));
-		value_map_put(arena, map, "limits", describe_set(arena, &allowance->limits));
-		value_map_put(arena, map, "most", describe_set(arena, &allowance->most));
+		value_map_put(arena, map, "limits", describe_limits(arena, &allowance->limits));
+		value_map_put(arena, map, "most", describe_limits(arena, &allowance->most));
 		value_map_put(arena, map, "budgets", describe_budgets(arena, allowance->budgets));
 		value_list_add(arena, list, map);
 	}

@@ -109,44 +109,68 @@ static void tell_streams(struct request *request)
 	}
 }
 
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): who is answered, and how */
-enum stage stage_reply(struct request *request)
+/* What `check` finds out about the request is its answer; trouble of ours is an error. */
+static bool ends_in_error(const struct request *request)
 {
-	struct server *server = request->server;
-	struct run_end end = { .run_id = request->result.run_id, .uid = request->caller.uid };
-	struct rpc_error error;
-	struct value *result;
+	return request->failure.set && !(request->is_check && request->failure.pointer);
+}
 
-	if (!request->is_check) {
-		event_run_ended(request);
-		alerts_run_ended(&server->alerts, request);
-	}
-	stage_repeat_over(request);
-	/* What `check` finds out about the request is its answer; trouble of ours is an error. */
-	if (request->failure.set && !(request->is_check && request->failure.pointer)) {
-		error = failure_to_error(request);
-		if (request->conn && !request->answered)
-			conn_send_error(request->conn, request->msgid, &error);
-		end.error = &error;
-		methods_run_ended(server, &end);
-		return STAGE_EXIT;
-	}
-	result = request->is_check ? check_to_value(request)
-				   : job_result_to_value(&request->arena, &request->result);
+static bool is_listened_to(const struct request *request)
+{
+	return request->conn && !request->answered;
+}
+
+static void end_in_error(struct request *request)
+{
+	struct rpc_error error = failure_to_error(request);
+	struct run_end end = {
+		.run_id = request->result.run_id, .uid = request->caller.uid, .error = &error
+	};
+
+	if (is_listened_to(request))
+		conn_send_error(request->conn, request->msgid, &error);
+	methods_run_ended(request->server, &end);
+}
+
+static void end_check(struct request *request)
+{
+	struct value *answer = check_to_value(request);
+
+	if (is_listened_to(request))
+		conn_send_result(request->conn, request->msgid, answer);
+}
+
+static void end_run(struct request *request)
+{
+	struct run_end end = { .run_id = request->result.run_id, .uid = request->caller.uid };
+	struct arena *arena = &request->arena;
+	struct value *result = job_result_to_value(arena, &request->result);
+
 	if (request->spec.stream && request->result.cached_from[0])
 		tell_streams(request);
-	if (request->conn && !request->answered)
+	if (is_listened_to(request))
 		conn_send_result(request->conn, request->msgid,
-			request->replayed
-				? replay_compare(&request->arena, request->replayed, result)
-				: result);
+			request->replayed ? replay_compare(arena, request->replayed, result)
+					  : result);
+	end.result = result;
+	end.kept = request->kept.result.masks ? job_result_to_value(arena, &request->kept.result)
+					      : result;
+	methods_run_ended(request->server, &end);
+	request->server->outcomes[request->result.outcome]++;
+}
+
+enum stage stage_reply(struct request *request)
+{
 	if (!request->is_check) {
-		end.result = result;
-		end.kept = request->kept.result.masks
-				   ? job_result_to_value(&request->arena, &request->kept.result)
-				   : result;
-		methods_run_ended(server, &end);
-		server->outcomes[request->result.outcome]++;
+		event_run_ended(request);
+		alerts_run_ended(&request->server->alerts, request);
 	}
+	stage_repeat_over(request);
+	if (ends_in_error(request))
+		end_in_error(request);
+	else if (request->is_check)
+		end_check(request);
+	else
+		end_run(request);
 	return STAGE_EXIT;
 }

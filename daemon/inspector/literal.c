@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define KNOWN_LEAST 3 /* letters and digits beside the holes, for a guess */
+#define FOREIGN     2 /* in place of a byte that no word of a list has */
 
 struct reader {
 	const char *text;
@@ -48,58 +49,54 @@ static int digit_of(char byte, unsigned base)
 	return digit < base ? (int)digit : -1;
 }
 
-/* At most `most` digits; how many there were. */
-static size_t take_number(struct reader *reader, unsigned base, size_t most, uint32_t *ret_number)
+/* A number of at most `most` digits. */
+static uint32_t take_number(struct reader *reader, unsigned base, size_t most)
 {
-	size_t count = 0;
+	uint32_t number = 0;
 
-	*ret_number = 0;
-	while (count < most && digit_of(next(reader, 0), base) >= 0) {
-		*ret_number = *ret_number * base + (uint32_t)digit_of(next(reader, 0), base);
-		reader->at++;
-		count++;
-	}
-	return count;
+	for (; most > 0 && digit_of(next(reader, 0), base) >= 0; most--, reader->at++)
+		number = number * base + (uint32_t)digit_of(next(reader, 0), base);
+	return number;
 }
 
-/* Words of lists are ASCII: what is not is any byte that no word has. */
+/* Words of lists are ASCII. */
 static void put_point(struct name *out, uint32_t point)
 {
-	put(out, (char)(point > 0x1f && point < 0x7f ? point : 2));
+	put(out, (char)(point > 0x1f && point < 0x7f ? point : FOREIGN));
+}
+
+/* How many digits stand behind the letter of an escape; fewer may. */
+static const uint8_t hex_digits[UINT8_MAX + 1] = { ['x'] = 2, ['u'] = 4, ['U'] = 8 };
+
+#define HEX_DIGITS_IN_BRACES 8
+
+/* Behind the letter: 41, 0041, {41}. */
+static void take_hex(struct reader *reader, size_t most)
+{
+	bool braces = next(reader, 0) == '{';
+
+	reader->at += braces;
+	put_point(reader->out, take_number(reader, 16, braces ? HEX_DIGITS_IN_BRACES : most));
+	if (braces && next(reader, 0) == '}')
+		reader->at++;
 }
 
 /* Behind a backslash. */
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): a case for each escape */
 static void take_escape(struct reader *reader)
 {
 	char kind = next(reader, 0);
-	uint32_t number = 0;
 
 	if (digit_of(kind, 8) >= 0) {
-		(void)take_number(reader, 8, 3, &number);
-		put_point(reader->out, number);
+		put_point(reader->out, take_number(reader, 8, 3));
 		return;
 	}
 	reader->at++;
-	if (kind == '\r' && next(reader, 0) == '\n')
-		reader->at++;
-	if (kind == '\r' || kind == '\n')
-		return;
-	if (kind == 'x' || kind == 'u' || kind == 'U') {
-		bool braces = next(reader, 0) == '{';
-
-		reader->at += braces;
-		(void)take_number(reader, 16,
-			braces || kind == 'U' ? 8
-			: kind == 'x'         ? 2
-					      : 4,
-			&number);
-		if (braces && next(reader, 0) == '}')
-			reader->at++;
-		put_point(reader->out, number);
-	} else {
-		put(reader->out, (char)(strchr("nrtbfva0", kind) ? 2 : kind));
-	}
+	if (kind == '\r' || kind == '\n') /* the line goes on in the next one */
+		reader->at += kind == '\r' && next(reader, 0) == '\n';
+	else if (hex_digits[(uint8_t)kind])
+		take_hex(reader, hex_digits[(uint8_t)kind]);
+	else
+		put(reader->out, (char)(strchr("nrtbfva", kind) ? FOREIGN : kind));
 }
 
 /* ---- pieces -------------------------------------------------------------------------------- */
@@ -186,7 +183,7 @@ static void take_string(struct reader *reader, struct prefix prefix)
 			skip_brackets(reader);
 			put(reader->out, LITERAL_HOLE);
 		} else {
-			put(reader->out, (char)(byte == LITERAL_HOLE ? 2 : byte));
+			put(reader->out, (char)(byte == LITERAL_HOLE ? FOREIGN : byte));
 			reader->at++;
 		}
 	}

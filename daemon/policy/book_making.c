@@ -189,7 +189,18 @@ static void set_executes(
 	}
 }
 
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): two tables, side by side */
+static uint64_t own_or(uint64_t own, uint64_t inherited)
+{
+	return own == POLICY_LIMIT_UNSET ? inherited : own;
+}
+
+static void inherit_limits(struct job_limits *limits, const struct job_limits *parent)
+{
+#define INHERIT(name, meaning) limits->name = own_or(limits->name, parent->name);
+	JOB_LIMITS(INHERIT)
+#undef INHERIT
+}
+
 static void set_limits(
 	struct policy *policy, const struct draft *draft, const struct policy *parent)
 {
@@ -197,13 +208,8 @@ static void set_limits(
 	policy->most = draft->file.most;
 	if (!parent)
 		return;
-#define INHERIT(name, meaning)                             \
-	if (policy->limits.name == POLICY_LIMIT_UNSET)     \
-		policy->limits.name = parent->limits.name; \
-	if (policy->most.name == POLICY_LIMIT_UNSET)       \
-		policy->most.name = parent->most.name;
-	JOB_LIMITS(INHERIT)
-#undef INHERIT
+	inherit_limits(&policy->limits, &parent->limits);
+	inherit_limits(&policy->most, &parent->most);
 }
 
 /* A language that has rules is read, and then it belongs among `languages`. */

@@ -328,7 +328,18 @@ static const struct value *redact_leaf(struct redactor *redactor, const struct v
 	return copy;
 }
 
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one walk, with its failures */
+/* The first `count` items of a list, in a copy. */
+static struct value *copy_items(struct redactor *redactor, const struct value *list, size_t count)
+{
+	struct value *copy = value_list(redactor->arena);
+
+	for (size_t i = 0; copy && i < count; i++)
+		if (value_list_add(redactor->arena, copy, list->list.items[i]) < 0)
+			return NULL;
+	return copy;
+}
+
+/* Copied from its first item on that is masked. */
 static const struct value *redact_list(struct redactor *redactor, const struct value *list)
 {
 	struct value *copy = NULL;
@@ -338,12 +349,8 @@ static const struct value *redact_list(struct redactor *redactor, const struct v
 
 		if (item == list->list.items[i] && !copy)
 			continue;
-		if (!copy) {
-			copy = value_list(redactor->arena);
-			for (size_t k = 0; copy && k < i; k++)
-				if (value_list_add(redactor->arena, copy, list->list.items[k]) < 0)
-					copy = NULL;
-		}
+		if (!copy)
+			copy = copy_items(redactor, list, i);
 		if (!copy ||
 			value_list_add(redactor->arena, copy, (struct value *)(uintptr_t)item) < 0)
 			return withheld();
@@ -351,14 +358,15 @@ static const struct value *redact_list(struct redactor *redactor, const struct v
 	return copy ? copy : list;
 }
 
-/* Keys that were masked alike are told apart, since a map has no key twice. */
-static const char *free_key(struct redactor *redactor, const struct value *map, const char *key)
+/* Keys that were masked alike are told apart, since a map has no key twice.  False: no memory. */
+static bool make_unique(struct redactor *redactor, const struct value *map, struct bytes *key)
 {
-	const char *free = key;
+	const char *name = key->data;
 
-	for (unsigned i = 2; free && value_get(map, free); i++)
-		free = arena_printf(redactor->arena, "%s~%u", key, i);
-	return free;
+	for (unsigned i = 2; name && value_get(map, name); i++)
+		name = arena_printf(redactor->arena, "%s~%u", key->data, i);
+	*key = (struct bytes){ name, name ? strlen(name) : 0 };
+	return name != NULL;
 }
 
 /* The first `count` entries of a map, in a copy. */
@@ -373,7 +381,6 @@ static struct value *copy_entries(struct redactor *redactor, const struct value 
 	return copy;
 }
 
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one walk, with its failures */
 static const struct value *redact_map(struct redactor *redactor, const struct value *map)
 {
 	struct value *copy = NULL;
@@ -383,19 +390,15 @@ static const struct value *redact_map(struct redactor *redactor, const struct va
 		struct bytes key = { entry->key, entry->key_len };
 		const struct value *value = redact_value(redactor, entry->value);
 		bool new_key = redact_bytes(redactor, &key, 0);
-		const char *name = key.data;
 
 		if (!new_key && value == entry->value && !copy)
 			continue;
 		if (!copy)
 			copy = copy_entries(redactor, map, i);
-		if (new_key && copy) {
-			name = free_key(redactor, copy, key.data);
-			key.len = name ? strlen(name) : 0;
-		}
-		if (!copy || !name ||
-			value_map_put_len(redactor->arena, copy, name, key.len,
-				(struct value *)(uintptr_t)value) < 0)
+		if (!copy || (new_key && !make_unique(redactor, copy, &key)))
+			return withheld();
+		if (value_map_put_len(redactor->arena, copy, key.data, key.len,
+			    (struct value *)(uintptr_t)value) < 0)
 			return withheld();
 	}
 	return copy ? copy : map;
