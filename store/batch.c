@@ -69,7 +69,7 @@ static int settle_some_too(struct store *store, struct err *err)
 		return 0;
 	if (settle_runs(store, 2 * store->ended, SIZE_MAX, &settled, err) < 0)
 		return -1;
-	store->unsettled -= settled < store->unsettled ? settled : store->unsettled;
+	settle_count(store, settled);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ int store_settle(struct store *store, bool *ret_more, struct err *err)
 
 	if (settle_runs(store, SETTLE_AT_ONCE, SETTLE_BYTES, &settled, err) < 0)
 		return -1;
-	store->unsettled -= settled < store->unsettled ? settled : store->unsettled;
+	settle_count(store, settled);
 	*ret_more = settled > 0;
 	return 0;
 }
@@ -137,10 +137,12 @@ int store_probe(struct store *store, struct err *err)
 
 /* ---- idle moments ------------------------------------------------------------------------- */
 
-static int settle_now(struct store *store, struct err *err)
+static int settle_when_due(struct store *store, struct err *err)
 {
 	unsigned settled = 0;
 
+	if (store->unsettled < UNSETTLED_TIDY && !store->settling)
+		return 0;
 	if (store_begin(store, err) < 0)
 		return -1;
 	/* Onto the disk now, while nobody waits for it, and not with the next run. */
@@ -149,13 +151,15 @@ static int settle_now(struct store *store, struct err *err)
 		store_rollback(store);
 		return -1;
 	}
-	store->unsettled -= settled < store->unsettled ? settled : store->unsettled;
+	settle_count(store, settled);
 	store->settling = settled > 0 && store->unsettled > 0;
 	return 0;
 }
 
-static int purge_now(struct store *store, struct err *err)
+static int purge_when_due(struct store *store, struct err *err)
 {
+	if (!store->forgot && !store->merging)
+		return 0;
 	if (store_begin(store, err) < 0)
 		return -1;
 	if (texts_purge(store, err) < 0 || commit(store, STORE_SOON, err) < 0) {
@@ -165,28 +169,27 @@ static int purge_now(struct store *store, struct err *err)
 	return 0;
 }
 
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): what is tidied, in its order */
+/* Brings the log into the database, as far as nobody reads from it. */
+static int shorten_log_when_due(struct store *store, struct err *err)
+{
+	int pages = 0;
+	int moved = -1;
+	int r;
+
+	if (store->log_pages < LOG_PAGES_TIDY && !store->shrunk)
+		return 0;
+	r = sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved);
+	store->log_pages = 0; /* the next commit tells how long it really is */
+	store->shrunk = store->shrunk && pages != moved; /* the whole of it: then it is cut */
+	return r == SQLITE_OK || r == SQLITE_BUSY ? 0 : db_failed(store, r, err);
+}
+
 int store_tidy(struct store *store, struct err *err)
 {
 	assert(store->mode == STORE_WRITE && !store->writing);
 
-	if (store->unsettled >= UNSETTLED_TIDY || store->settling) {
-		if (settle_now(store, err) < 0)
-			return -1;
-	}
-	if ((store->forgot || store->merging) && purge_now(store, err) < 0)
+	if (settle_when_due(store, err) < 0 || purge_when_due(store, err) < 0 ||
+		shorten_log_when_due(store, err) < 0)
 		return -1;
-	if (store->log_pages >= LOG_PAGES_TIDY || store->shrunk) {
-		int pages = 0;
-		int moved = -1;
-		int r = sqlite3_wal_checkpoint_v2(
-			store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved);
-
-		store->log_pages = 0; /* the next commit tells how long it really is */
-		store->shrunk =
-			store->shrunk && pages != moved; /* the whole of it: then it is cut */
-		if (r != SQLITE_OK && r != SQLITE_BUSY)
-			return db_failed(store, r, err);
-	}
 	return store->settling || store->forgot || store->merging ? 1 : 0;
 }

@@ -212,33 +212,35 @@ static int unpress(int64_t blob, struct bytes pressed, char *room, size_t len, s
 	return ZSTD_isError(r) || r != len ? damaged(blob, err) : 0;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): what may be wrong with a blob, in its order */
-int blob_unpack(struct store *store, sqlite3_stmt *row, int column, int64_t blob,
-	struct arena *arena, struct bytes *ret_bytes, struct err *err)
+/* Whether the columns can be what put_data() wrote. */
+static bool is_whole(uint64_t len, int64_t codec, struct bytes data)
 {
-	int64_t len = sqlite3_column_int64(row, column);
-	int64_t codec = sqlite3_column_int64(row, column + 1);
-	struct bytes data = { sqlite3_column_blob(row, column + 2),
-		(size_t)sqlite3_column_bytes(row, column + 2) };
+	return len <= BLOB_BYTES_MAX &&
+	       (codec == CODEC_ZSTD || (codec == CODEC_PLAIN && data.len == len));
+}
+
+int blob_unpack(struct store *store, const struct blob_row *row, struct arena *arena,
+	struct bytes *ret_bytes, struct err *err)
+{
+	uint64_t len = (uint64_t)sqlite3_column_int64(row->stmt, row->column);
+	int64_t codec = sqlite3_column_int64(row->stmt, row->column + 1);
+	struct bytes data = { sqlite3_column_blob(row->stmt, row->column + 2),
+		(size_t)sqlite3_column_bytes(row->stmt, row->column + 2) };
 	char *room;
 
 	if (!data.data && sqlite3_errcode(store->db) == SQLITE_NOMEM)
 		return db_failed(store, SQLITE_NOMEM, err);
-	if (len < 0 || (uint64_t)len > BLOB_BYTES_MAX)
-		return damaged(blob, err);
-	if (codec != CODEC_PLAIN && codec != CODEC_ZSTD)
-		return damaged(blob, err);
-	if (codec == CODEC_PLAIN && data.len != (size_t)len)
-		return damaged(blob, err);
+	if (!is_whole(len, codec, data))
+		return damaged(row->blob, err);
 
-	room = arena_alloc(arena, (size_t)len + 1);
+	room = arena_alloc(arena, len + 1);
 	if (!room)
 		return err_set(err, ERR_MEMORY, "the store: no memory for a blob");
-	if (codec != CODEC_PLAIN && unpress(blob, data, room, (size_t)len, err) < 0)
+	if (codec == CODEC_ZSTD && unpress(row->blob, data, room, len, err) < 0)
 		return -1;
-	if (codec == CODEC_PLAIN && len && data.data)
-		memcpy(room, data.data, (size_t)len);
-	*ret_bytes = (struct bytes){ room, (size_t)len };
+	if (codec == CODEC_PLAIN && data.data)
+		memcpy(room, data.data, len);
+	*ret_bytes = (struct bytes){ room, len };
 	return 0;
 }
 
@@ -246,6 +248,7 @@ int blob_get(struct store *store, int64_t blob, struct arena *arena, struct byte
 	struct err *err)
 {
 	sqlite3_stmt *stmt = stmt_take(store, STMT_BLOB_READ, err);
+	const struct blob_row row = { stmt, 0, blob };
 	struct binding binding;
 	int r;
 
@@ -258,7 +261,7 @@ int blob_get(struct store *store, int64_t blob, struct arena *arena, struct byte
 		return err_set(
 			err, ERR_CORRUPT, "the store: blob %lld is missing", (long long)blob);
 	if (r > 0)
-		r = blob_unpack(store, stmt, 0, blob, arena, ret_bytes, err);
+		r = blob_unpack(store, &row, arena, ret_bytes, err);
 	(void)sqlite3_reset(stmt);
 	return r;
 }

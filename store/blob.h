@@ -55,9 +55,16 @@ int blob_put(struct store *store, struct bytes bytes, const uint8_t *digest, int
 int blob_digest(struct store *store, int64_t blob, uint64_t *ret_len,
 	uint8_t ret_digest[DIGEST_LEN], struct err *err);
 
-/* The row of a statement whose columns are bytes, codec, data from `column` on, as its bytes in the arena. */
-int blob_unpack(struct store *store, sqlite3_stmt *row, int column, int64_t blob,
-	struct arena *arena, struct bytes *ret_bytes, struct err *err);
+/* A blob as a statement finds it: length, codec and data from `column` on. */
+struct blob_row {
+	sqlite3_stmt *stmt;
+	int column;
+	int64_t blob;
+};
+
+/* Its bytes, in the arena. */
+int blob_unpack(struct store *store, const struct blob_row *row, struct arena *arena,
+	struct bytes *ret_bytes, struct err *err);
 
 /* The bytes, in the arena. */
 int blob_get(struct store *store, int64_t blob, struct arena *arena, struct bytes *ret_bytes,

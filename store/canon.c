@@ -118,59 +118,58 @@ static void put_u64(uint8_t *bytes, uint64_t number)
 }
 
 static int add(
-	struct making *making, const struct evidence *column, enum canon_type type, uint64_t number)
+	struct making *making, const struct canon_cell *cell, enum canon_type type, uint64_t number)
 {
-	uint8_t head[10] = { column->tag, (uint8_t)type };
+	uint8_t head[10] = { cell->column->tag, (uint8_t)type };
 
 	put_u64(head + 2, number);
 	return buf_append(making->form, head, sizeof(head));
 }
 
-static int add_plain(
-	struct making *making, const struct evidence *column, sqlite3_stmt *row, int at)
+static int add_plain(struct making *making, const struct canon_cell *cell)
 {
 	static const enum canon_type types[] = {
 		[SQLITE_TEXT] = CANON_TEXT,
 		[SQLITE_BLOB] = CANON_BYTES,
 		[SQLITE_FLOAT] = CANON_OTHER,
 	};
-	int type = sqlite3_column_type(row, at);
+	int type = sqlite3_column_type(cell->row, cell->at);
 	const void *bytes;
 	size_t len;
 
 	if (type == SQLITE_INTEGER)
-		return add(making, column, CANON_INTEGER, (uint64_t)sqlite3_column_int64(row, at));
-	bytes = sqlite3_column_blob(row, at);
-	len = (size_t)sqlite3_column_bytes(row, at);
-	if (add(making, column, types[type], len) < 0)
+		return add(making, cell, CANON_INTEGER,
+			(uint64_t)sqlite3_column_int64(cell->row, cell->at));
+	bytes = sqlite3_column_blob(cell->row, cell->at);
+	len = (size_t)sqlite3_column_bytes(cell->row, cell->at);
+	if (add(making, cell, types[type], len) < 0)
 		return -1;
 	return bytes ? buf_append(making->form, bytes, len) : 0;
 }
 
-static int add_content(struct making *making, const struct evidence *column, sqlite3_stmt *row,
-	int at, struct err *err)
+static int add_content(struct making *making, const struct canon_cell *cell, struct err *err)
 {
 	uint8_t digest[DIGEST_LEN];
 	uint64_t len = 0;
-	int r = content_digest(making->store, row, at, &len, digest, err);
+	int r = content_digest(making->store, cell->row, cell->at, &len, digest, err);
 
 	if (r < 0)
 		return -1;
 	if (r > 0) {
-		uint64_t blob = (uint64_t)sqlite3_column_int64(row, at);
+		uint64_t blob = (uint64_t)sqlite3_column_int64(cell->row, cell->at);
 
-		return add(making, column, CANON_NO_BLOB, blob) < 0 ? no_memory(err) : 0;
+		return add(making, cell, CANON_NO_BLOB, blob) < 0 ? no_memory(err) : 0;
 	}
-	if (add(making, column, CANON_CONTENT, len) < 0 ||
+	if (add(making, cell, CANON_CONTENT, len) < 0 ||
 		buf_append(making->form, digest, sizeof(digest)) < 0)
 		return no_memory(err);
 	return 0;
 }
 
 /* A content that is NULL: there never was one, or it was taken away and left its digest. */
-static int add_pruned(struct making *making, const struct evidence *column, const uint8_t *left)
+static int add_pruned(struct making *making, const struct canon_cell *cell, const uint8_t *left)
 {
-	const uint8_t head[2] = { column->tag, CANON_CONTENT };
+	const uint8_t head[2] = { cell->column->tag, CANON_CONTENT };
 
 	if (!left)
 		return 0;
@@ -181,22 +180,18 @@ static int add_pruned(struct making *making, const struct evidence *column, cons
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
-/* NOLINTNEXTLINE(readability-function-size): a case for each type */
-static int add_value(struct making *making, const struct evidence_table *table, uint32_t number,
-	const struct evidence *column, sqlite3_stmt *row, int at, struct err *err)
+static int add_value(struct making *making, const struct canon_cell *cell, struct err *err)
 {
-	bool is_null = sqlite3_column_type(row, at) == SQLITE_NULL;
-	const uint8_t *left = NULL;
+	bool is_content = cell->column->form == EVIDENCE_CONTENT;
+	const uint8_t *left = is_content ? pruned_next(&making->pruned, cell) : NULL;
 
-	if (column->form == EVIDENCE_CONTENT)
-		left = pruned_next(&making->pruned, table->number, number, column->tag);
-	if (making->kind == CHAIN_RUN_BEGUN && !column->early)
+	if (making->kind == CHAIN_RUN_BEGUN && !cell->column->early)
 		return 0;
-	if (is_null)
-		return add_pruned(making, column, left) < 0 ? no_memory(err) : 0;
-	if (column->form == EVIDENCE_CONTENT)
-		return add_content(making, column, row, at, err);
-	return add_plain(making, column, row, at) < 0 ? no_memory(err) : 0;
+	if (sqlite3_column_type(cell->row, cell->at) == SQLITE_NULL)
+		return add_pruned(making, cell, left) < 0 ? no_memory(err) : 0;
+	if (is_content)
+		return add_content(making, cell, err);
+	return add_plain(making, cell) < 0 ? no_memory(err) : 0;
 }
 
 static int add_row(struct making *making, const struct evidence_table *table, uint32_t number,
@@ -207,7 +202,10 @@ static int add_row(struct making *making, const struct evidence_table *table, ui
 	if (buf_append(making->form, head, sizeof(head)) < 0)
 		return no_memory(err);
 	for (unsigned i = 0; i < form->count; i++) {
-		if (add_value(making, table, number, form->columns[i], form->stmt, (int)i, err) < 0)
+		const struct canon_cell cell = { table, number, form->columns[i], form->stmt,
+			(int)i };
+
+		if (add_value(making, &cell, err) < 0)
 			return -1;
 	}
 	return 0;

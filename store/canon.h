@@ -33,6 +33,15 @@ struct canon_table {
 	bool is_early; /* has a column that is known when a run begins */
 };
 
+/* One value of a record: a column of the row at hand. */
+struct canon_cell {
+	const struct evidence_table *table;
+	uint32_t number; /* of the row, counted from 0 */
+	const struct evidence *column;
+	sqlite3_stmt *row;
+	int at; /* of the column, in the statement */
+};
+
 /*
  * The digest of the record as it stands in the store.  1: there is none.  `is_new`: it has just been
  * written, so nothing of it can have been pruned.

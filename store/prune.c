@@ -58,21 +58,21 @@ int pruned_read(struct store *store, int64_t key, struct pruned *ret_pruned, str
 	return 0;
 }
 
-static void make_place(uint8_t place[PLACE_LEN], uint8_t table, uint32_t row, uint8_t tag)
+static void make_place(uint8_t place[PLACE_LEN], const struct canon_cell *cell)
 {
-	place[0] = table;
-	put_number(place + 1, row, 4);
-	place[5] = tag;
+	place[0] = cell->table->number;
+	put_number(place + 1, cell->number, 4);
+	place[5] = cell->column->tag;
 }
 
-const uint8_t *pruned_next(struct pruned *pruned, uint8_t table, uint32_t row, uint8_t tag)
+const uint8_t *pruned_next(struct pruned *pruned, const struct canon_cell *cell)
 {
 	const uint8_t *entry = pruned->bytes + pruned->at;
 	uint8_t place[PLACE_LEN];
 
 	if (pruned->len - pruned->at < ENTRY_LEN)
 		return NULL;
-	make_place(place, table, row, tag);
+	make_place(place, cell);
 	if (memcmp(entry, place, PLACE_LEN) != 0)
 		return NULL;
 	pruned->at += ENTRY_LEN;
@@ -114,39 +114,39 @@ static int release_blob(struct store *store, int64_t blob, struct err *err)
 	return 0;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): a case for each type */
-static int leave_digest(struct taking *taking, const struct evidence_table *table, uint32_t number,
-	const struct evidence *column, sqlite3_stmt *row, int at, struct err *err)
+static int leave_digest(struct taking *taking, const struct canon_cell *cell, struct err *err)
 {
 	uint8_t entry[ENTRY_LEN];
 	uint64_t len = 0;
-	int r = content_digest(
-		taking->store, row, at, &len, entry + PLACE_LEN + sizeof(uint64_t), err);
+	int r = content_digest(taking->store, cell->row, cell->at, &len,
+		entry + PLACE_LEN + sizeof(uint64_t), err);
 
 	if (r > 0)
 		return err_set(err, ERR_CORRUPT, "the store: a blob of %s.%s is missing",
-			table->name, column->column);
+			cell->table->name, cell->column->column);
 	if (r < 0)
 		return -1;
-	make_place(entry, table->number, number, column->tag);
+	make_place(entry, cell);
 	put_number(entry + PLACE_LEN, len, sizeof(uint64_t));
 	taking->bytes += len;
 	if (buf_append(taking->left, entry, sizeof(entry)) < 0)
 		return err_set(err, ERR_MEMORY, "the store: no memory to prune a run");
-	if (sqlite3_column_type(row, at) != SQLITE_INTEGER)
+	if (sqlite3_column_type(cell->row, cell->at) != SQLITE_INTEGER)
 		return 0;
-	return release_blob(taking->store, sqlite3_column_int64(row, at), err);
+	return release_blob(taking->store, sqlite3_column_int64(cell->row, cell->at), err);
 }
 
 static int leave_row(struct taking *taking, const struct evidence_table *table, uint32_t number,
 	const struct canon_table *form, struct err *err)
 {
 	for (unsigned i = 0; i < form->count; i++) {
-		if (form->columns[i]->form != EVIDENCE_CONTENT ||
-			sqlite3_column_type(form->stmt, (int)i) == SQLITE_NULL)
+		const struct canon_cell cell = { table, number, form->columns[i], form->stmt,
+			(int)i };
+
+		if (cell.column->form != EVIDENCE_CONTENT ||
+			sqlite3_column_type(cell.row, cell.at) == SQLITE_NULL)
 			continue;
-		if (leave_digest(taking, table, number, form->columns[i], form->stmt, (int)i, err) <
-			0)
+		if (leave_digest(taking, &cell, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -250,7 +250,7 @@ static int settle_all(struct store *store, struct err *err)
 
 	if (settle_runs(store, UINT_MAX, SIZE_MAX, &settled, err) < 0)
 		return -1;
-	store->unsettled -= settled < store->unsettled ? settled : store->unsettled;
+	settle_count(store, settled);
 	return 0;
 }
 

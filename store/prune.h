@@ -14,6 +14,7 @@
 #include "proto/base/err.h"
 
 struct store;
+struct canon_cell;
 
 /* What one run left, being read from front to back. */
 struct pruned {
@@ -28,4 +29,4 @@ void pruned_init(struct pruned *pruned);
 int pruned_read(struct store *store, int64_t key, struct pruned *ret_pruned, struct err *err);
 
 /* Length and digest (CANON_CONTENT_LEN bytes) of the content that stood there; NULL: none was taken. */
-const uint8_t *pruned_next(struct pruned *pruned, uint8_t table, uint32_t row, uint8_t tag);
+const uint8_t *pruned_next(struct pruned *pruned, const struct canon_cell *cell);

@@ -130,3 +130,8 @@ int settle_runs(struct store *store, unsigned most, size_t bytes_max, unsigned *
 	*ret_settled = settled;
 	return 0;
 }
+
+void settle_count(struct store *store, unsigned settled)
+{
+	store->unsettled -= settled < store->unsettled ? settled : store->unsettled;
+}

@@ -18,6 +18,9 @@ struct store;
 int settle_runs(struct store *store, unsigned most, size_t bytes_max, unsigned *ret_settled,
 	struct err *err);
 
+/* So many fewer wait to be settled; never less than none. */
+void settle_count(struct store *store, unsigned settled);
+
 /* The facets' numbers in the table of that name. */
 enum facet {
 	FACET_NONE = 0,

@@ -8,6 +8,7 @@
 
 static bool is_as_named(struct verify *verify, sqlite3_stmt *row, int64_t blob)
 {
+	const struct blob_row content = { row, 2, blob };
 	const void *named = sqlite3_column_blob(row, 1);
 	bool has_name = named && sqlite3_column_bytes(row, 1) == DIGEST_LEN;
 	uint8_t name[DIGEST_LEN];
@@ -20,7 +21,7 @@ static bool is_as_named(struct verify *verify, sqlite3_stmt *row, int64_t blob)
 		return false;
 	memcpy(name, named, DIGEST_LEN);
 	arena_init(&arena, BLOB_ROOM);
-	if (blob_unpack(verify->store, row, 2, blob, &arena, &bytes, NULL) == 0) {
+	if (blob_unpack(verify->store, &content, &arena, &bytes, NULL) == 0) {
 		digest_of(bytes.data, bytes.len, digest);
 		same = memcmp(digest, name, DIGEST_LEN) == 0;
 	}

@@ -130,32 +130,52 @@ static int check_line(
 	return 0;
 }
 
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): line by line, in their order */
-int verify_second(struct verify *verify, struct err *err)
+static int64_t piece_len(const struct store_trust *trust)
+{
+	return trust->second.data ? (int64_t)trust->second.len : 0;
+}
+
+/* The lines of the piece at hand, from byte `at` of it on; where it stopped, or -1. */
+static int64_t check_piece(struct verify *verify, int64_t at, struct err *err)
 {
 	const struct store_trust *trust = verify->trust;
-	const char *text = trust ? trust->second.data : NULL;
-	int64_t len = text ? (int64_t)trust->second.len : 0;
-	int64_t begins = trust ? trust->second_at : 0;
-	int64_t at = verify->from - 1 - begins;
+	const char *text = trust->second.data;
+	int64_t len = piece_len(trust);
+	bool is_last = trust->second_at + len >= verify->of;
 
-	if (at < 0)
-		at = 0;
-	verify->of = trust && trust->second_of ? trust->second_of : len;
 	while (at < len && verify->checked < verify->count) {
 		const char *end = memchr(text + at, '\n', (size_t)(len - at));
 		int64_t line = end ? end - text - at : len - at;
 
 		/* The rest of it stands in the next piece. */
-		if (!end && begins + len < verify->of && at)
+		if (!end && !is_last && at)
 			break;
 		/* cppcheck-suppress knownConditionTrueFalse ; a line may be empty */
-		if (line && check_line(verify, text + at, (size_t)line, begins + at, err) < 0)
+		if (line &&
+			check_line(verify, text + at, (size_t)line, trust->second_at + at, err) < 0)
 			return -1;
 		at += line + 1;
 		verify->checked++;
 	}
-	verify->next = begins + at < verify->of ? begins + at + 1 : 0;
+	return at;
+}
+
+int verify_second(struct verify *verify, struct err *err)
+{
+	const struct store_trust *trust = verify->trust;
+	int64_t at;
+
+	verify->of = 0;
+	verify->next = 0;
+	if (!trust)
+		return 0;
+	verify->of = trust->second_of ? trust->second_of : piece_len(trust);
+	at = verify->from - 1 - trust->second_at;
+	at = check_piece(verify, at < 0 ? 0 : at, err);
+	if (at < 0)
+		return -1;
+	if (trust->second_at + at < verify->of)
+		verify->next = trust->second_at + at + 1;
 	return 0;
 }
 
