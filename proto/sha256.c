@@ -35,51 +35,79 @@ bool sha256_is_there(void)
 	return __get_cpuid_count(LEAF_FEATURES, 0, &a, &b, &c, &d) && (b & SHA_BIT);
 }
 
-/*
- * The state lies in two registers as the instructions want it: a b e f and c d g h.  Each step of the
- * loop does four rounds; `words` is a window of sixteen words of the schedule, four to a register.
- */
-/* NOLINTNEXTLINE(readability-function-size): four rounds at a time, as the instructions want it */
-__attribute__((target("sha,sse4.1"))) static void add_blocks(
-	uint32_t state[8], const uint8_t *bytes, size_t count)
+/* Code for processors that have the instructions; in one piece, so that all of it stays in registers. */
+#define WITH_SHA __attribute__((target("sha,sse4.1")))
+#define IN_PLACE __attribute__((target("sha,sse4.1"), always_inline)) static inline
+
+/* As the instructions want it: a b e f and c d g h. */
+struct halves {
+	__m128i abef, cdgh;
+};
+
+IN_PLACE struct halves halves_of(const uint32_t state[8])
 {
-	const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
 	__m128i low = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i_u *)state), 0xb1);
 	__m128i high = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i_u *)(state + 4)), 0x1b);
-	__m128i abef = _mm_alignr_epi8(low, high, 8);
-	__m128i cdgh = _mm_blend_epi16(high, low, 0xf0);
 
-	for (; count > 0; count--, bytes += SHA256_BLOCK) {
-		const __m128i abef_before = abef;
-		const __m128i cdgh_before = cdgh;
-		__m128i words[4];
+	return (struct halves){ _mm_alignr_epi8(low, high, 8), _mm_blend_epi16(high, low, 0xf0) };
+}
 
-		for (unsigned i = 0; i < 4; i++)
-			words[i] = _mm_shuffle_epi8(
-				_mm_loadu_si128((const __m128i_u *)bytes + i), big_endian);
-#pragma GCC unroll 16
-		for (unsigned i = 0; i < 16; i++) {
-			const __m128i now = words[i % 4];
-			__m128i sum = _mm_add_epi32(
-				now, _mm_load_si128((const __m128i *)(const void *)rounds + i));
+IN_PLACE void put_halves(uint32_t state[8], struct halves halves)
+{
+	__m128i low = _mm_shuffle_epi32(halves.abef, 0x1b);
+	__m128i high = _mm_shuffle_epi32(halves.cdgh, 0xb1);
 
-			cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
-			abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
-			if (i < 12) {
-				__m128i next = _mm_sha256msg1_epu32(now, words[(i + 1) % 4]);
-
-				next = _mm_add_epi32(next,
-					_mm_alignr_epi8(words[(i + 3) % 4], words[(i + 2) % 4], 4));
-				words[i % 4] = _mm_sha256msg2_epu32(next, words[(i + 3) % 4]);
-			}
-		}
-		abef = _mm_add_epi32(abef, abef_before);
-		cdgh = _mm_add_epi32(cdgh, cdgh_before);
-	}
-	low = _mm_shuffle_epi32(abef, 0x1b);
-	high = _mm_shuffle_epi32(cdgh, 0xb1);
 	_mm_storeu_si128((__m128i_u *)state, _mm_blend_epi16(low, high, 0xf0));
 	_mm_storeu_si128((__m128i_u *)(state + 4), _mm_alignr_epi8(high, low, 8));
+}
+
+/* `words` is a window of sixteen words of the schedule, four to a register: it moves on by four. */
+IN_PLACE void move_window(__m128i words[4], unsigned i)
+{
+	const __m128i newest = words[(i + 3) % 4];
+	__m128i next = _mm_sha256msg1_epu32(words[i % 4], words[(i + 1) % 4]);
+
+	next = _mm_add_epi32(next, _mm_alignr_epi8(newest, words[(i + 2) % 4], 4));
+	words[i % 4] = _mm_sha256msg2_epu32(next, newest);
+}
+
+/* Four rounds, those from 4 * i on. */
+IN_PLACE void do_rounds(struct halves *halves, __m128i words, unsigned i)
+{
+	const __m128i *constants = (const __m128i *)(const void *)rounds;
+	__m128i sum = _mm_add_epi32(words, _mm_load_si128(constants + i));
+
+	halves->cdgh = _mm_sha256rnds2_epu32(halves->cdgh, halves->abef, sum);
+	halves->abef =
+		_mm_sha256rnds2_epu32(halves->abef, halves->cdgh, _mm_shuffle_epi32(sum, 0x0e));
+}
+
+IN_PLACE struct halves add_block(struct halves before, const uint8_t bytes[SHA256_BLOCK])
+{
+	const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+	struct halves now = before;
+	__m128i words[4];
+
+	for (unsigned i = 0; i < 4; i++)
+		words[i] =
+			_mm_shuffle_epi8(_mm_loadu_si128((const __m128i_u *)bytes + i), big_endian);
+#pragma GCC unroll 16
+	for (unsigned i = 0; i < 16; i++) {
+		do_rounds(&now, words[i % 4], i);
+		if (i < 12) /* sixteen words were there to begin with */
+			move_window(words, i);
+	}
+	return (struct halves){ _mm_add_epi32(now.abef, before.abef),
+		_mm_add_epi32(now.cdgh, before.cdgh) };
+}
+
+WITH_SHA static void add_blocks(uint32_t state[8], const uint8_t *bytes, size_t count)
+{
+	struct halves halves = halves_of(state);
+
+	for (; count > 0; count--, bytes += SHA256_BLOCK)
+		halves = add_block(halves, bytes);
+	put_halves(state, halves);
 }
 
 void sha256_start(struct sha256 *sha)
