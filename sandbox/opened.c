@@ -66,8 +66,30 @@ static bool join(char path[LEASE_OPENED_PATH_MAX], const char *folder, const cha
 
 static void watch_folder(struct opened *opened, const char *path, bool is_new);
 
+/* A file that is there before we look was made, opened and written, once at least. */
+static void take_found(struct opened *opened, const char *path)
+{
+	struct lease_opened *row = row_of(opened->notes, path);
+
+	if (row && !row->created)
+		row->created = row->opens = row->writes = 1;
+}
+
+static void take_entry(struct opened *opened, const char *folder, const struct dirent64 *entry)
+{
+	char path[LEASE_OPENED_PATH_MAX];
+
+	if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+		return;
+	if (!join(path, folder, entry->d_name))
+		opened->notes->head.others++;
+	else if (entry->d_type == DT_DIR)
+		watch_folder(opened, path, true);
+	else
+		take_found(opened, path);
+}
+
 /* What is in a folder that is looked into only now. */
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one walk of a folder */
 static void take_contents(struct opened *opened, const char *folder)
 {
 	auto_fd int fd = openat(
@@ -78,20 +100,9 @@ static void take_contents(struct opened *opened, const char *folder)
 	while (fd >= 0 && (got = getdents64(fd, entries, sizeof(entries))) > 0)
 		for (ssize_t at = 0; at < got;) {
 			const struct dirent64 *entry = (const void *)(entries + at);
-			char path[LEASE_OPENED_PATH_MAX];
-			struct lease_opened *row = NULL;
 
+			take_entry(opened, folder, entry);
 			at += entry->d_reclen;
-			if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-				continue;
-			if (!join(path, folder, entry->d_name))
-				opened->notes->head.others++;
-			else if (entry->d_type == DT_DIR)
-				watch_folder(opened, path, true);
-			else
-				row = row_of(opened->notes, path);
-			if (row && !row->created)
-				row->created = row->opens = row->writes = 1;
 		}
 }
 
