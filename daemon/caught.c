@@ -4,6 +4,7 @@
 
 #include "daemon/server.h"
 #include "proto/base/container.h"
+#include "proto/jail_dirs.h"
 
 #define NUMBER_MAX (1 << 24)
 
@@ -34,11 +35,12 @@ static uint32_t column_of(struct bytes code, uint32_t line, uint32_t byte_column
 /* NULL: the program itself. */
 static const char *other_file(struct request *request, const char *file)
 {
-	const char *own = arena_printf(&request->arena, "/work/%s", request->spec.entrypoint);
+	static const char work[] = JAIL_WORK_DIR "/";
+	const char *own = arena_printf(&request->arena, "%s%s", work, request->spec.entrypoint);
 
 	if (!file || !file[0] || !own || strcmp(file, own) == 0)
 		return NULL;
-	return strncmp(file, "/work/", 6) == 0 ? file + 6 : file;
+	return strncmp(file, work, strlen(work)) == 0 ? file + strlen(work) : file;
 }
 
 static bool fill_finding(

@@ -8,6 +8,7 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
 #include "proto/base/utf8.h"
+#include "proto/jail_dirs.h"
 #include "proto/leasemsg.h"
 
 #define FOLDERS_BYTES_MAX 16000
@@ -48,7 +49,7 @@ static const char *path_of(struct arena *arena, const struct lease_opened *row)
 
 static bool is_of_job(const struct job_spec *spec, const char *path)
 {
-	static const char work[] = "/work/";
+	static const char work[] = JAIL_WORK_DIR "/";
 	const char *name = path + sizeof(work) - 1;
 
 	if (strncmp(path, work, sizeof(work) - 1) != 0)

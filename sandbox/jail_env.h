@@ -15,6 +15,8 @@
  */
 #pragma once
 
+#include "proto/jail_dirs.h"
+
 #define JAIL_SOCKET_FD 3
 #define JAIL_PROC_FD   4
 
@@ -24,10 +26,7 @@
 #define JAIL_ENV_SLOTS   "CED_SLOTS"   /* how many slots it may open */
 #define JAIL_ENV_UIDS    "CED_UIDS" /* "block": uid 1+k is slot k's; "one": there is only uid 0 */
 
-#define JAIL_HARNESS_DIR "/ced"
 #define STEADY_LIBRARY   "ced-steady.so" /* beside a harness: runtimes/steady */
-#define JAIL_WORK_DIR    "/work"
-#define JAIL_TMP_DIR     "/tmp"
 #define JAIL_SHM_DIR     "/dev/shm"
 #define JAIL_HOSTNAME    "sandbox"
 #define JAIL_USER_ID     1000 /* uid and gid of a program, as it sees them */
