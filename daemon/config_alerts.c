@@ -5,16 +5,12 @@
 #include "proto/base/container.h"
 #include "proto/job.h"
 
-static const struct {
-	const char *name;
-	size_t offset;
-	uint64_t otherwise, lowest, highest;
-} numbers[] = {
 #define ROW(name, otherwise, lowest, highest, meaning) \
-	{ #name, offsetof(struct alert_rule, name), otherwise, lowest, highest },
-	ALERT_NUMBERS(ROW)
+	{ #name, offsetof(struct alert_rule, name), otherwise, lowest, highest, meaning },
+static const struct number_rule numbers[] = { ALERT_NUMBERS(ROW) };
 #undef ROW
-};
+
+const struct number_table config_alert_numbers = { numbers, COUNT_OF(numbers) };
 
 #define NUMBER_OPTION(name, otherwise, lowest, highest, meaning) \
 	CFG_INT_CB(#name, 0, CFGF_NODEFAULT, config_on_number),
@@ -30,29 +26,6 @@ cfg_opt_t config_alert_options[] = {
 	CFG_STR_LIST("command", NULL, CFGF_NODEFAULT),
 	CFG_END(),
 };
-
-bool config_alert_bounds(const char *name, uint64_t *ret_lowest, uint64_t *ret_highest)
-{
-	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-		if (strcmp(numbers[i].name, name) != 0)
-			continue;
-		*ret_lowest = numbers[i].lowest;
-		*ret_highest = numbers[i].highest;
-		return true;
-	}
-	return false;
-}
-
-static void take_numbers(struct alert_rule *rule, cfg_t *section)
-{
-	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-		uint64_t *number = (uint64_t *)(void *)((char *)rule + numbers[i].offset);
-
-		*number = cfg_size(section, numbers[i].name)
-				  ? (uint64_t)cfg_getint(section, numbers[i].name)
-				  : numbers[i].otherwise;
-	}
-}
 
 static int take_outcomes(struct alert_rule *rule, cfg_t *section, struct err *err)
 {
@@ -127,7 +100,8 @@ static int take_alert(struct alert_rule *rule, cfg_t *section, struct err *err)
 
 	if (config_take_text(rule->name, sizeof(rule->name), "name", cfg_title(section), err) < 0)
 		return -1;
-	take_numbers(rule, section);
+	config_default_numbers(rule, &config_alert_numbers);
+	(void)config_take_numbers(rule, section, &config_alert_numbers);
 	rule->has_uid = uid >= 0;
 	rule->uid = (uint32_t)uid;
 	rule->new_code = cfg_size(section, "new_code") && cfg_getbool(section, "new_code");

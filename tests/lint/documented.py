@@ -186,7 +186,7 @@ for name, row in SETTINGS:
         complaints.append(f"{OPERATIONS}: this row is not in it: {row}")
     if not re.search(rf"^\s*{name}\s*=", sample, re.M):
         complaints.append(f"{SAMPLE}: the setting {name} is not in it")
-for name in table("sections", r'CFG_\w+\("(\w+)"', "daemon/config.c"):
+for name in table("sections", r'CFG_\w+\("(\w+)"', *sorted(pathlib.Path("daemon").glob("config*.[ch]"))):
     if f"`{name}`" not in page:
         complaints.append(f"{OPERATIONS}: the setting {name} is not explained")
 

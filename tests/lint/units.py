@@ -65,6 +65,7 @@ ELSEWHERE = {
     "daemon/alerts.c": (PART, ["tests/scenario/087-alerts.t"]),
     "daemon/runner.c": (PART, ["tests/scenario/087-alerts.t"]),
     "daemon/config_alerts.c": (PART, ["tests/unit/test_config.c", "tests/scenario/087-alerts.t"]),
+    **each("daemon", "config_allowance config_numbers config_runtime", PART, ["tests/unit/test_config.c"]),
     "daemon/backups.c": (PART, ["tests/scenario/083-export.t"]),
     "daemon/gc.c": (PART, ["tests/scenario/085-gc.t"]),
     "daemon/methods_replay.c": (PART, ["tests/scenario/082-replay.t"]),
