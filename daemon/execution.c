@@ -1,141 +1,25 @@
 #include "daemon/execution.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
+#include "daemon/job_body.h"
 #include "daemon/opened_files.h"
-#include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
-#include "proto/base/fdio.h"
 #include "proto/base/log.h"
 #include "proto/json.h"
 
-#define DEFIANCE_MS        25                /* from a kill to one by other means */
-#define PATIENCE_MS        3000              /* from there to the news of the death */
-#define CPU_LOOK_MS        5                 /* shortest time between two looks at the cpu clock */
-#define ARTIFACT_HEADS_MAX ((size_t)4 << 20) /* names and heads beside the bytes themselves */
+#define DEFIANCE_MS 25   /* from a kill to one by other means */
+#define PATIENCE_MS 3000 /* from there to the news of the death */
+#define CPU_LOOK_MS 5    /* shortest time between two looks at the cpu clock */
 
 /* What a report about an exception may cost to read. */
 static const struct json_bounds ERROR_BOUNDS = { LEASE_REPORT_MAX, 8, 1024 };
 
 static void conclude(struct execution *execution);
 static void after_death(struct execution *execution);
-
-/* ---- the job on its way in ------------------------------------------------------------------ */
-
-static void append_sized(struct buf *body, const char *bytes, size_t len)
-{
-	uint32_t size = (uint32_t)len;
-
-	(void)buf_append(body, &size, sizeof(size));
-	(void)buf_append(body, bytes, len);
-}
-
-static void append_files(struct buf *body, const struct job_spec *spec)
-{
-	for (size_t i = 0; i < spec->file_count; i++) {
-		const struct job_input_file *file = &spec->files[i];
-		struct job_file head = { .path_len = (uint32_t)strlen(file->path),
-			.mode = file->mode,
-			.data_len = file->data.len };
-
-		(void)buf_append(body, &head, sizeof(head));
-		(void)buf_append(body, file->path, head.path_len);
-		(void)buf_append(body, file->data.data, file->data.len);
-	}
-}
-
-static size_t body_size(const struct job_spec *spec, struct bytes rules, bool stdin_inline)
-{
-	size_t size = sizeof(struct job_head) + sizeof(struct job_body) + spec->code.len +
-		      strlen(spec->entrypoint) + rules.len;
-
-	for (size_t i = 0; i < spec->arg_count; i++)
-		size += sizeof(uint32_t) + spec->args[i].len;
-	for (size_t i = 0; i < spec->env_count; i++)
-		size += sizeof(uint32_t) + strlen(spec->env[i].key) + 1 + spec->env[i].value.len;
-	for (size_t i = 0; i < spec->file_count; i++)
-		size += sizeof(struct job_file) + strlen(spec->files[i].path) +
-			spec->files[i].data.len;
-	if (stdin_inline)
-		size += sizeof(uint64_t) + spec->input.len;
-	return size;
-}
-
-static uint32_t flags_of(const struct job_spec *spec)
-{
-	uint64_t processors = (spec->limits.cpu_percent + 99) / 100;
-	uint32_t flags = spec->deterministic ? JOB_FLAG_DETERMINISTIC : 0;
-
-	return processors > 1 ? flags | JOB_PROCESSORS(processors < 255 ? processors : 255) : flags;
-}
-
-/* Gives head and body in one piece, or NULL. */
-static char *write_job(
-	const struct job_spec *spec, struct bytes rules, bool stdin_inline, size_t *ret_len)
-{
-	uint64_t stdin_len = spec->input.len;
-	struct job_head head = { .magic = LEASE_MAGIC, .kind = JOB_START };
-	struct job_body parts = { .code_len = (uint32_t)spec->code.len,
-		.entrypoint_len = (uint32_t)strlen(spec->entrypoint),
-		.arg_count = (uint32_t)spec->arg_count,
-		.env_count = (uint32_t)spec->env_count,
-		.file_count = (uint32_t)spec->file_count,
-		.has_stdin = !spec->has_input ? JOB_STDIN_NONE
-			     : stdin_inline   ? JOB_STDIN_INLINE
-					      : JOB_STDIN_FD,
-		.flags = flags_of(spec),
-		.rules_len = (uint32_t)rules.len };
-	size_t size = body_size(spec, rules, stdin_inline && spec->has_input);
-	struct buf body;
-
-	if (size > LEASE_BODY_MAX)
-		return NULL;
-	buf_init(&body, size);
-	if (buf_reserve(&body, size) < 0)
-		return NULL;
-	/* Room for everything is there; the appends below cannot fail. */
-	head.len = (uint32_t)(size - sizeof(head));
-	(void)buf_append(&body, &head, sizeof(head));
-	(void)buf_append(&body, &parts, sizeof(parts));
-	(void)buf_append(&body, spec->code.data, spec->code.len);
-	(void)buf_append(&body, spec->entrypoint, parts.entrypoint_len);
-	(void)buf_append(&body, rules.data, rules.len);
-	for (size_t i = 0; i < spec->arg_count; i++)
-		append_sized(&body, spec->args[i].data, spec->args[i].len);
-	for (size_t i = 0; i < spec->env_count; i++) {
-		uint32_t len = (uint32_t)(strlen(spec->env[i].key) + 1 + spec->env[i].value.len);
-
-		(void)buf_append(&body, &len, sizeof(len));
-		(void)buf_printf(&body, "%s=", spec->env[i].key);
-		(void)buf_append(&body, spec->env[i].value.data, spec->env[i].value.len);
-	}
-	append_files(&body, spec);
-	if (stdin_inline && spec->has_input) {
-		(void)buf_append(&body, &stdin_len, sizeof(stdin_len));
-		(void)buf_append(&body, spec->input.data, spec->input.len);
-	}
-	return buf_take(&body, ret_len);
-}
-
-/* A sealed file with these bytes, at its start; what a shell's `< file` would give. */
-static int file_of_bytes(const char *name, const char *bytes, size_t len, struct err *err)
-{
-	auto_fd int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (fd < 0)
-		return err_sys(err, "memfd_create");
-	if (write_all(fd, bytes, len, err) < 0)
-		return -1;
-	if (lseek(fd, 0, SEEK_SET) < 0 ||
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) <
-			0)
-		return err_sys(err, "sealing %s", name);
-	return take_fd(&fd);
-}
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
@@ -238,8 +122,7 @@ static void conclude(struct execution *execution)
 		return;
 	execution->over = true;
 	stop_clocks(execution);
-	watch_close(execution->artifacts);
-	execution->artifacts = NULL;
+	gathering_close(&execution->gathering);
 	if (!execution->ended_us)
 		execution->ended_us = clock_us();
 	facts->stdout_total = execution->out.total;
@@ -255,76 +138,14 @@ static void conclude(struct execution *execution)
 
 /* ---- artifacts ------------------------------------------------------------------------------ */
 
-static void on_artifact_bytes(void *owner, int events)
+static void on_gathered(void *owner)
 {
-	struct execution *execution = owner;
-	struct buf *bytes = &execution->artifact_bytes;
-	ssize_t got = 0;
-
-	(void)events;
-	if (buf_reserve(bytes, 65536) < 0) {
-		log_event(LOG_LEVEL_WARNING, "artifacts.too_many_bytes");
-	} else {
-		got = read(watch_fd(execution->artifacts), bytes->bytes + bytes->len, 65536);
-		if (got < 0 && (errno == EAGAIN || errno == EINTR))
-			return;
-	}
-	if (got > 0) {
-		bytes->len += (size_t)got;
-		return;
-	}
-	watch_close(execution->artifacts);
-	execution->artifacts = NULL;
-	if (execution->collecting)
-		return; /* the collector's end is still to be told */
-	conclude(execution);
+	conclude(owner);
 }
 
 void execution_on_collected(struct execution *execution)
 {
-	if (!execution->collecting)
-		return; /* nobody asked */
-	execution->collecting = false;
-	if (!execution->artifacts)
-		conclude(execution);
-}
-
-static int globs_file(const struct job_spec *spec, struct err *err)
-{
-	struct buf text;
-	int fd;
-
-	buf_init(&text, (size_t)1 << 20);
-	for (size_t i = 0; i < spec->artifact_glob_count; i++) {
-		(void)buf_append_text(&text, spec->artifact_globs[i]);
-		(void)buf_append_byte(&text, 0);
-	}
-	fd = file_of_bytes("globs", text.bytes ? text.bytes : "", text.len, err);
-	buf_done(&text);
-	return fd;
-}
-
-static int start_collecting(struct execution *execution, struct err *err)
-{
-	const struct job_limits *limits = &execution->spec->limits;
-	auto_fd int globs = globs_file(execution->spec, err);
-	auto_fd int write_end = -1;
-	int ends[2];
-
-	if (globs < 0)
-		return -1;
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return err_sys(err, "a pipe for artifacts");
-	write_end = ends[1];
-	(void)fd_set_nonblocking(ends[0], true, err);
-	buf_init(&execution->artifact_bytes, (size_t)limits->artifact_bytes + ARTIFACT_HEADS_MAX);
-	execution->artifacts =
-		watch_new(execution->loop, ends[0], UV_READABLE, on_artifact_bytes, execution);
-	if (!execution->artifacts)
-		return err_set(err, ERR_MEMORY, "no memory for artifacts");
-	execution->collecting = true;
-	return worker_collect(execution->worker, write_end, globs, limits->artifact_bytes,
-		(uint32_t)limits->artifact_count);
+	gathering_collected(&execution->gathering);
 }
 
 /* Every process of the run is dead: nothing can change under the collector's hands. */
@@ -338,7 +159,9 @@ static void after_death(struct execution *execution)
 		return;
 	}
 	execution->patience = timer_new(execution->loop, PATIENCE_MS, 0, on_patience, execution);
-	if (start_collecting(execution, &err) < 0) {
+	execution->gathering.on_end = on_gathered;
+	execution->gathering.owner = execution;
+	if (gathering_start(&execution->gathering, execution->worker, execution->spec, &err) < 0) {
 		log_event(LOG_LEVEL_WARNING, "artifacts.not_collected", LOG_STR("why", err.text));
 		conclude(execution);
 	}
@@ -589,6 +412,8 @@ static void start_clocks(struct execution *execution)
 static void send_job(struct execution *execution)
 {
 	const struct job_spec *spec = execution->spec;
+	struct job_extras extras = { execution->rules, execution->stdin_inline };
+	bool has_file = spec->has_input && !execution->stdin_inline;
 	struct err err = ERR_INIT;
 	size_t len = 0;
 	char *body;
@@ -597,10 +422,10 @@ static void send_job(struct execution *execution)
 	execution->held = execution->on_hold;
 	if (execution->held)
 		return;
-	body = write_job(spec, execution->rules, execution->stdin_inline, &len);
-	if (body && spec->has_input && !execution->stdin_inline)
-		stdin_fd = file_of_bytes("stdin", spec->input.data, spec->input.len, &err);
-	if (!body || (spec->has_input && !execution->stdin_inline && stdin_fd < 0)) {
+	body = job_body_write(spec, extras, &len);
+	if (body && has_file)
+		stdin_fd = job_stdin_file(spec, &err);
+	if (!body || (has_file && stdin_fd < 0)) {
 		free(body);
 		fail(execution, body ? err.text : "The job is too large to be sent to a worker.");
 		return;
@@ -719,11 +544,9 @@ void execution_done(struct execution *execution)
 {
 	execution_release(execution);
 	stop_clocks(execution);
-	watch_close(execution->artifacts);
-	execution->artifacts = NULL;
+	gathering_done(&execution->gathering);
 	capture_done(&execution->out);
 	capture_done(&execution->errout);
-	buf_done(&execution->artifact_bytes);
 	if (execution->files_fd)
 		close(execution->files_fd);
 	execution->files_fd = 0;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "daemon/capture.h"
+#include "daemon/gathering.h"
 #include "daemon/outcome.h"
 #include "daemon/worker.h"
 #include "proto/base/arena.h"
@@ -23,15 +24,13 @@ struct execution {
 	struct capture errout;
 	struct timer *wall;
 	struct timer *cpu;
-	struct timer *patience; /* for deaths that do not come */
-	struct watch *artifacts;
-	struct buf artifact_bytes;
+	struct timer *patience;     /* for deaths that do not come */
+	struct gathering gathering; /* its artifacts */
 	bool sent;
 	bool on_hold;  /* the job is not sent before execution_go(); set by the owner */
 	bool held;     /* that is all that it waits for */
 	bool reported; /* a JOB_ERROR came, whether it could be read or not */
 	bool finishing;
-	bool collecting;
 	bool over;
 	int64_t started_us; /* execution_start() */
 	int64_t sent_us;    /* the job went out */

@@ -2,11 +2,11 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "daemon/execution.h"
+#include "daemon/ways.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
@@ -429,49 +429,12 @@ void worker_opened(struct worker *worker)
 	move(worker, WORKER_EMPTY);
 }
 
-/* Both ends of the four ways between us and a worker: [0] ours, [1] the worker's. */
-struct ways {
-	int job[2], out[2], errout[2], lifeline[2];
-};
-
-static void ways_close(int (*ways)[2], unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		close_fds(ways[i], 2);
-}
-
-static int ways_open(struct ways *ways, struct err *err)
-{
-	int all[4][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
-	unsigned made = 0;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, all[0]) == 0)
-		for (made = 1; made < 4; made++)
-			if (pipe2(all[made], O_CLOEXEC) < 0)
-				break;
-	if (made < 4) {
-		(void)err_sys(err, "pipes for a worker");
-		ways_close(all, made);
-		return -1;
-	}
-	for (unsigned i = 0; i < 3;
-		i++) /* ours must not wait; the worker's end is its own business */
-		if (fd_set_nonblocking(all[i][0], true, err) < 0) {
-			ways_close(all, 4);
-			return -1;
-		}
-	memcpy(ways->job, all[0], sizeof(all[0]));
-	memcpy(ways->out, all[1], sizeof(all[1]));
-	memcpy(ways->errout, all[2], sizeof(all[2]));
-	memcpy(ways->lifeline, all[3], sizeof(all[3]));
-	return 0;
-}
-
 static int send_make(struct worker *worker, const struct ways *ways,
 	const struct job_limits *limits, struct err *err)
 {
 	struct lease_msg msg = lease_msg_of(LEASE_WORKER_MAKE);
-	int fds[] = { ways->job[1], ways->out[1], ways->errout[1], ways->lifeline[0] };
+	int fds[] = { ways->job.theirs, ways->out.theirs, ways->errout.theirs,
+		ways->lifeline.theirs };
 
 	msg.slot = worker->index;
 	msg.sequence = worker->sequence;
@@ -501,10 +464,24 @@ static void watch_ways(struct worker *worker, struct ways *ways)
 {
 	uv_loop_t *loop = zygote_loop(worker->zygote);
 
-	worker->job = watch_new(loop, ways->job[0], UV_READABLE, on_job, worker);
-	worker->out = watch_new(loop, ways->out[0], UV_READABLE, on_stdout, worker);
-	worker->errout = watch_new(loop, ways->errout[0], UV_READABLE, on_stderr, worker);
-	worker->lifeline = ways->lifeline[1];
+	worker->job = watch_new(loop, take_fd(&ways->job.ours), UV_READABLE, on_job, worker);
+	worker->out = watch_new(loop, take_fd(&ways->out.ours), UV_READABLE, on_stdout, worker);
+	worker->errout =
+		watch_new(loop, take_fd(&ways->errout.ours), UV_READABLE, on_stderr, worker);
+	worker->lifeline = take_fd(&ways->lifeline.ours);
+}
+
+/* What was known of the last worker in this slot. */
+static void forget_last(struct worker *worker)
+{
+	worker->told_made = false;
+	worker->told_ready = false;
+	worker->words = 0;
+	worker->refused = false;
+	worker->ended = false;
+	buf_init(&worker->incoming, sizeof(struct job_head) + LEASE_REPORT_MAX + 4096);
+	buf_init(&worker->outgoing, sizeof(struct job_head) + LEASE_BODY_MAX);
+	worker->outgoing_at = 0;
 }
 
 void worker_make(struct worker *worker, const struct job_limits *limits)
@@ -513,18 +490,11 @@ void worker_make(struct worker *worker, const struct job_limits *limits)
 	struct err err = ERR_INIT;
 
 	move(worker, WORKER_MAKING);
+	forget_last(worker);
 	worker->sequence++;
-	worker->told_made = false;
-	worker->told_ready = false;
-	worker->words = 0;
-	worker->refused = false;
-	worker->ended = false;
 	worker->made_us = clock_us();
 	worker->made_with = *limits;
 	job_limits_settle(&worker->made_with);
-	buf_init(&worker->incoming, sizeof(struct job_head) + LEASE_REPORT_MAX + 4096);
-	buf_init(&worker->outgoing, sizeof(struct job_head) + LEASE_BODY_MAX);
-	worker->outgoing_at = 0;
 	if (knobs_set(&worker->knobs, limits) < 0) {
 		worker_lose(worker, "its cgroup refuses the limits");
 		return;
@@ -534,17 +504,11 @@ void worker_make(struct worker *worker, const struct job_limits *limits)
 		return;
 	}
 	if (send_make(worker, &ways, &worker->made_with, &err) < 0) {
-		close_fds(ways.job, 2);
-		close_fds(ways.out, 2);
-		close_fds(ways.errout, 2);
-		close_fds(ways.lifeline, 2);
+		ways_close(&ways);
 		worker_lose(worker, err.text);
 		return;
 	}
-	close(ways.job[1]);
-	close(ways.out[1]);
-	close(ways.errout[1]);
-	close(ways.lifeline[0]);
+	ways_close_theirs(&ways);
 	watch_ways(worker, &ways);
 	if (!worker->job || !worker->out || !worker->errout)
 		worker_lose(worker, "no memory to watch it");

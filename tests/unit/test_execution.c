@@ -221,36 +221,6 @@ TEST(a_worker_that_dies_before_it_got_the_job_is_our_fault_and_nothing_ran)
 
 /* ---- the job on its way in ------------------------------------------------------------------ */
 
-TEST(a_job_arrives_as_its_parts_in_their_order)
-{
-	static const char parts[] = "print(1)main.py\3\0\0\0arg\5\0\0\0K=env";
-	struct job_pair env = { "K", { "env", 3 } };
-	struct bytes arg = { "arg", 3 };
-	struct job_input_file file = { "in/data", { "1234", 4 }, 0644 };
-	struct job_file head;
-	struct run run;
-	size_t len = 0;
-	auto_free char *body = NULL;
-	const char *at;
-
-	CHECK(prepare(&run, NULL));
-	run.spec.args = &arg;
-	run.spec.env = &env;
-	run.spec.files = &file;
-	run.spec.arg_count = run.spec.env_count = run.spec.file_count = 1;
-	CHECK(start(&run));
-	body = played_job(&run.alone.play, &run.alone.played, &len);
-	CHECK(body != NULL);
-	at = body + sizeof(struct job_body);
-	CHECK_EQ_INT(len, sizeof(struct job_body) + sizeof(parts) - 1 + sizeof(head) + 7 + 4);
-	CHECK(!memcmp(at, parts, sizeof(parts) - 1));
-	memcpy(&head, at + sizeof(parts) - 1, sizeof(head));
-	CHECK_EQ_INT(head.path_len, 7);
-	CHECK_EQ_INT(head.mode, 0644);
-	CHECK(!memcmp(at + sizeof(parts) - 1 + sizeof(head), "in/data1234", 11));
-	finish(&run);
-}
-
 TEST(stdin_comes_inside_the_job_where_a_worker_receives_no_descriptors)
 {
 	struct run run;
@@ -804,7 +774,7 @@ TEST(artifacts_are_whole_when_the_pipe_has_ended_and_the_collector_too)
 		else
 			CHECK(played_says(&run.alone.played, LEASE_COLLECTED));
 		ends_as(&run, OUTCOME_OK);
-		CHECK_EQ_INT(run.execution.artifact_bytes.len, 10);
+		CHECK_EQ_INT(run.execution.gathering.bytes.len, 10);
 		CHECK(check_ok());
 		finish(&run);
 	}
@@ -820,12 +790,12 @@ TEST(a_collector_that_sends_more_than_it_may_is_cut_off)
 	CHECK(fd >= 0);
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)fcntl(fd, F_SETFL, O_NONBLOCK);
-	for (int i = 0; i < 10000 && (sent > 0 || run.execution.artifacts); i++) {
+	for (int i = 0; i < 10000 && (sent > 0 || run.execution.gathering.pipe); i++) {
 		sent = write(fd, bytes, sizeof(bytes));
 		playing_turn(&run.alone.play, 0);
 	}
 	CHECK(write(fd, bytes, 1) < 0);
-	CHECK(run.execution.artifact_bytes.len <= ALONE_LIMITS.artifact_bytes + ((size_t)4 << 20));
+	CHECK(run.execution.gathering.bytes.len <= ALONE_LIMITS.artifact_bytes + ((size_t)4 << 20));
 	CHECK(played_says(&run.alone.played, LEASE_COLLECTED));
 	ends_as(&run, OUTCOME_OK);
 	close(fd);
