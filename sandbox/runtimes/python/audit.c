@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "proto/base/container.h"
+#include "proto/jail_dirs.h"
 #include "sandbox/child_exit.h"
 #include "sandbox/joblink.h"
+#include "sandbox/runtimes/python/bytecode.h"
 #include "sandbox/runtimes/python/inspection.h"
 #include "sandbox/runtimes/python/late_api.h"
 #include "sandbox/worker.h"
@@ -83,8 +85,9 @@ static bool begins_with(const char *text, const char *beginning)
 /* Where a program can write; nothing of the runtime's is there. */
 static bool is_writable(const char *path)
 {
-	return path[0] != '/' || begins_with(path, "/work/") || begins_with(path, "/tmp/") ||
-	       begins_with(path, "/dev/") || strstr(path, "/../");
+	return path[0] != '/' || begins_with(path, JAIL_WORK_DIR "/") ||
+	       begins_with(path, JAIL_TMP_DIR "/") || begins_with(path, "/dev/") ||
+	       strstr(path, "/../");
 }
 
 /* The library's own code says where it comes from, and nobody else can say that: see on_compile(). */
@@ -248,7 +251,7 @@ static void on_exec(PyObject *args)
 	PyObject *code = arg_of(args, 0);
 	PyObject *file;
 
-	if (!code || !inspection_is_code(code))
+	if (!code || !bytecode_is_code(code))
 		return;
 	file = file_of_code(code);
 	if (who_calls() == CALLER_PROGRAM || (!is_trusted_name(file) && !is_made_by_library()))
@@ -283,7 +286,7 @@ static void on_function(PyObject *args)
 {
 	PyObject *code = arg_of(args, 0);
 
-	if (who_calls() == CALLER_PROGRAM && code && inspection_is_code(code))
+	if (who_calls() == CALLER_PROGRAM && code && bytecode_is_code(code))
 		audit_code(code);
 }
 
@@ -356,7 +359,7 @@ static void on_attribute(PyObject *args)
 
 	if (!name || !PyUnicode_Check(name) || who_calls() != CALLER_PROGRAM)
 		return;
-	if (value && inspection_is_code(value))
+	if (value && bytecode_is_code(value))
 		audit_code(value);
 	if (rules_break_word(&audit.rules, RULE_ATTRIBUTE_DENIED, name))
 		deny(RULE_ATTRIBUTE_DENIED, name);
@@ -564,12 +567,13 @@ int audit_init(void)
 	}
 	audit.quote = module ? PyObject_GetAttrString(module, "encode_basestring_ascii") : NULL;
 	Py_XDECREF(module);
-	return audit.quote ? inspection_init() : -1;
+	return audit.quote ? bytecode_init() : -1;
 }
 
 int audit_start(struct span rules, struct span name)
 {
-	cut_printf(audit.main, sizeof(audit.main), "/work/%.*s", (int)name.len, name.bytes);
+	cut_printf(
+		audit.main, sizeof(audit.main), JAIL_WORK_DIR "/%.*s", (int)name.len, name.bytes);
 	if (rules_read(&audit.rules, rules) < 0 || guard_all() < 0)
 		return -1;
 	audit.on = true;

@@ -3,193 +3,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "proto/base/container.h"
+#include "sandbox/runtimes/python/bytecode.h"
 #include "sandbox/runtimes/python/late_api.h"
 
 #define DEPTH_MAX     200 /* of code in code; the compiler stops long before */
 #define NAMESAKES_MAX 64  /* imports that give one name */
-
-/* ---- instructions --------------------------------------------------------------------------- */
-
-enum kind {
-	KIND_OTHER,
-	KIND_NOTHING, /* moves or fills: what stood before still stands before what follows */
-	KIND_LONGER,  /* upper bits of the next one's argument */
-	KIND_LOAD_NAME,
-	KIND_STORE_NAME,
-	KIND_LOAD_LOCAL,
-	KIND_STORE_LOCAL,
-	KIND_LOAD_CELL,
-	KIND_STORE_CELL,
-	KIND_LOAD_ATTR,
-	KIND_STORE_ATTR,
-	KIND_IMPORT,
-	KIND_IMPORT_FROM,
-	KIND_IMPORT_STAR,
-	KIND_INTRINSIC,
-	KIND_CONST,
-	KIND_MATCH_CLASS,
-};
-
-/* By name, since numbers change with each version. */
-static const struct {
-	const char *name;
-	enum kind kind;
-	uint32_t shift_since; /* from this version on the lowest bits are flags */
-	uint8_t shift;
-} names[] = {
-	{ "CACHE", KIND_NOTHING, 0, 0 },
-	{ "PUSH_NULL", KIND_NOTHING, 0, 0 },
-	{ "EXTENDED_ARG", KIND_LONGER, 0, 0 },
-	{ "LOAD_NAME", KIND_LOAD_NAME, 0, 0 },
-	{ "LOAD_GLOBAL", KIND_LOAD_NAME, 0x030b0000, 1 },
-	{ "LOAD_FROM_DICT_OR_GLOBALS", KIND_LOAD_NAME, 0, 0 },
-	{ "STORE_NAME", KIND_STORE_NAME, 0, 0 },
-	{ "STORE_GLOBAL", KIND_STORE_NAME, 0, 0 },
-	{ "DELETE_NAME", KIND_LOAD_NAME, 0, 0 },
-	{ "DELETE_GLOBAL", KIND_LOAD_NAME, 0, 0 },
-	{ "LOAD_FAST", KIND_LOAD_LOCAL, 0, 0 },
-	{ "LOAD_FAST_CHECK", KIND_LOAD_LOCAL, 0, 0 },
-	{ "LOAD_FAST_BORROW", KIND_LOAD_LOCAL, 0, 0 },
-	{ "LOAD_DEREF", KIND_LOAD_CELL, 0, 0 },
-	{ "STORE_FAST", KIND_STORE_LOCAL, 0, 0 },
-	{ "STORE_DEREF", KIND_STORE_CELL, 0, 0 },
-	{ "LOAD_ATTR", KIND_LOAD_ATTR, 0x030c0000, 1 },
-	{ "LOAD_METHOD", KIND_LOAD_ATTR, 0, 0 },
-	{ "LOAD_SUPER_ATTR", KIND_LOAD_ATTR, 0, 2 },
-	{ "STORE_ATTR", KIND_STORE_ATTR, 0, 0 },
-	{ "DELETE_ATTR", KIND_STORE_ATTR, 0, 0 },
-	{ "IMPORT_NAME", KIND_IMPORT, 0x030f0000, 2 },
-	{ "IMPORT_FROM", KIND_IMPORT_FROM, 0, 0 },
-	{ "IMPORT_STAR", KIND_IMPORT_STAR, 0, 0 },
-	{ "CALL_INTRINSIC_1", KIND_INTRINSIC, 0, 0 },
-	{ "LOAD_CONST", KIND_CONST, 0, 0 },
-	{ "MATCH_CLASS", KIND_MATCH_CLASS, 0, 0 },
-};
-
-#define INTRINSIC_IMPORT_STAR 2
-
-static struct {
-	uint8_t kind[256], shift[256];
-	uint32_t version;
-	PyObject *code_type;
-} machine;
-
-static int take_code_type(void)
-{
-	PyObject *code = Py_CompileString("0", "<none>", Py_eval_input);
-
-	if (!code)
-		return -1;
-	machine.code_type = PyObject_Type(code);
-	Py_DECREF(code);
-	return 0;
-}
-
-static void take_instruction(PyObject *numbers, size_t row)
-{
-	PyObject *number = PyDict_GetItemString(numbers, names[row].name);
-	long value = number ? PyLong_AsLong(number) : -1;
-
-	if (value < 0 || value > 255)
-		return; /* this version does without */
-	machine.kind[value] = (uint8_t)names[row].kind;
-	if (machine.version >= names[row].shift_since)
-		machine.shift[value] = names[row].shift;
-}
-
-int inspection_init(void)
-{
-	PyObject *version = PySys_GetObject("hexversion");
-	PyObject *module = PyImport_ImportModule("opcode");
-	PyObject *numbers = module ? PyObject_GetAttrString(module, "opmap") : NULL;
-
-	if (!numbers || !version || take_code_type() < 0)
-		return -1;
-	machine.version = (uint32_t)PyLong_AsUnsignedLong(version);
-	for (size_t i = 0; i < COUNT_OF(names); i++)
-		take_instruction(numbers, i);
-	Py_DECREF(numbers);
-	Py_DECREF(module);
-	return 0;
-}
-
-bool inspection_is_code(PyObject *object)
-{
-	return (PyObject *)Py_TYPE(object) == machine.code_type;
-}
-
-/* ---- one code object ------------------------------------------------------------------------ */
-
-/* Owned, each of them; NULL where it cannot be had. */
-struct code {
-	PyObject *self; /* borrowed */
-	PyObject *bytes, *names, *consts, *locals, *cells;
-};
-
-/* From 3.11 on plain locals and cells stand in one table, which only this method reads. */
-static PyObject *slots_of(PyObject *code)
-{
-	PyObject *list = PyList_New(0);
-	PyObject *name = NULL;
-	PyObject *slots = NULL;
-	bool failed = !list;
-
-	for (int i = 0; !failed; i++) {
-		name = PyObject_CallMethod(code, "_varname_from_oparg", "i", i);
-		if (!name)
-			break;
-		failed = PyList_Append(list, name) < 0;
-		Py_DECREF(name);
-	}
-	PyErr_Clear();
-	if (!failed)
-		slots = PyList_AsTuple(list);
-	Py_XDECREF(list);
-	return slots;
-}
-
-static PyObject *cells_of(PyObject *code)
-{
-	PyObject *cells = PyObject_GetAttrString(code, "co_cellvars");
-	PyObject *frees = PyObject_GetAttrString(code, "co_freevars");
-	PyObject *both = cells && frees ? PySequence_Concat(cells, frees) : NULL;
-
-	Py_XDECREF(cells);
-	Py_XDECREF(frees);
-	return both;
-}
-
-static bool code_open(struct code *code, PyObject *self)
-{
-	bool is_one_table = machine.version >= 0x030b0000;
-
-	*code = (struct code){ .self = self,
-		.bytes = PyObject_GetAttrString(self, "co_code"),
-		.names = PyObject_GetAttrString(self, "co_names"),
-		.consts = PyObject_GetAttrString(self, "co_consts"),
-		.locals =
-			is_one_table ? slots_of(self) : PyObject_GetAttrString(self, "co_varnames"),
-		.cells = is_one_table ? slots_of(self) : cells_of(self) };
-	return code->bytes && code->names && code->consts && code->locals && code->cells;
-}
-
-static void code_close(struct code *code)
-{
-	Py_XDECREF(code->bytes);
-	Py_XDECREF(code->names);
-	Py_XDECREF(code->consts);
-	Py_XDECREF(code->locals);
-	Py_XDECREF(code->cells);
-}
-
-/* Borrowed, or NULL. */
-static PyObject *item_of(PyObject *tuple, uint32_t index)
-{
-	return tuple && (Py_ssize_t)index < PyTuple_Size(tuple)
-		       ? PyTuple_GetItem(tuple, (Py_ssize_t)index)
-		       : NULL;
-}
 
 /* ---- a walk over all code of a program ------------------------------------------------------- */
 
@@ -606,13 +424,13 @@ static void walk_instructions(struct walk *walk, const struct code *code)
 
 	for (Py_ssize_t at = 0; at + 1 < len && !walk->found && !walk->failed; at += 2) {
 		uint8_t number = (uint8_t)bytes[at];
-		enum kind kind = (enum kind)machine.kind[number];
+		enum kind kind = (enum kind)bytecode.kind[number];
 		uint32_t arg = longer << 8 | (uint8_t)bytes[at + 1];
 
 		longer = kind == KIND_LONGER ? arg : 0;
 		if (kind == KIND_LONGER || kind == KIND_NOTHING)
 			continue;
-		step.arg = arg >> machine.shift[number];
+		step.arg = arg >> bytecode.shift[number];
 		step.at = at;
 		if (ends_import(kind))
 			set_path(&step.module, NULL);
@@ -637,7 +455,7 @@ static void walk_code(struct walk *walk, PyObject *self, int depth)
 		walk_instructions(walk, &code);
 	for (uint32_t i = 0; !walk->found && !walk->failed && (inner = item_of(code.consts, i));
 		i++)
-		if (inspection_is_code(inner))
+		if (bytecode_is_code(inner))
 			walk_code(walk, inner, depth + 1);
 	code_close(&code);
 }

@@ -21,11 +21,5 @@ struct breach {
 	int column;     /* in bytes from 0; -1: unknown */
 };
 
-/* Once, in the zygote: this interpreter's instructions.  0, or -1 with an exception set. */
-int inspection_init(void);
-
-/* Whether it is a code object. */
-bool inspection_is_code(PyObject *object);
-
 /* 1 and *ret_breach when `code`, or code inside it, breaks a rule; -1: it cannot be read. */
 int inspection_of(const struct rules *rules, PyObject *code, struct breach *ret_breach);
