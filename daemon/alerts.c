@@ -358,19 +358,9 @@ void alerts_init(struct alerts *alerts, struct server *server)
 	map_init(&alerts->seen);
 }
 
-static int free_tally(void *context, const void *key, size_t key_len, void *value)
-{
-	(void)context;
-	(void)key;
-	(void)key_len;
-	free(value);
-	return 0;
-}
-
 void alerts_done(struct alerts *alerts)
 {
-	(void)map_each(&alerts->tallies, free_tally, NULL);
-	map_done(&alerts->tallies);
+	map_done_with(&alerts->tallies, free);
 	map_done(&alerts->seen);
 }
 

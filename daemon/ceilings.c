@@ -80,19 +80,9 @@ int ceilings_init(struct ceilings *ceilings, const struct config *config, struct
 	return 0;
 }
 
-static int free_share(void *context, const void *key, size_t key_len, void *value)
-{
-	(void)context;
-	(void)key;
-	(void)key_len;
-	free(value);
-	return 0;
-}
-
 void ceilings_done(struct ceilings *ceilings)
 {
-	(void)map_each(&ceilings->shares, free_share, NULL);
-	map_done(&ceilings->shares);
+	map_done_with(&ceilings->shares, free);
 }
 
 /* ---- connections ---------------------------------------------------------------------------- */

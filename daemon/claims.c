@@ -21,19 +21,9 @@ void claims_init(struct claims *claims)
 	map_init(&claims->map);
 }
 
-static int free_claim(void *context, const void *key, size_t key_len, void *claim)
-{
-	(void)context;
-	(void)key;
-	(void)key_len;
-	free(claim);
-	return 0;
-}
-
 void claims_done(struct claims *claims)
 {
-	(void)map_each(&claims->map, free_claim, NULL);
-	map_done(&claims->map);
+	map_done_with(&claims->map, free);
 }
 
 static bool is_same(const struct claim_entry *a, const struct claim_entry *b)

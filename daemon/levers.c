@@ -45,19 +45,9 @@ int levers_init(struct levers *levers, struct store *store, struct err *err)
 	return store_each_block(store, remember_block, levers, err);
 }
 
-static int free_reason(void *context, const void *key, size_t key_len, void *value)
-{
-	(void)context;
-	(void)key;
-	(void)key_len;
-	free(value);
-	return 0;
-}
-
 void levers_done(struct levers *levers)
 {
-	(void)map_each(&levers->blocks, free_reason, NULL);
-	map_done(&levers->blocks);
+	map_done_with(&levers->blocks, free);
 }
 
 /* Never NULL, which would be an open door: without memory the reason is left out. */

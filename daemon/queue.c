@@ -37,21 +37,10 @@ void queue_init(struct queue *queue, unsigned count_max, unsigned user_max, unsi
 	queue->running_max = running_max;
 }
 
-static int free_value(void *context, const void *key, size_t key_len, void *value)
-{
-	(void)context;
-	(void)key;
-	(void)key_len;
-	free(value);
-	return 0;
-}
-
 void queue_done(struct queue *queue)
 {
-	(void)map_each(&queue->lanes, free_value, NULL);
-	(void)map_each(&queue->users, free_value, NULL);
-	map_done(&queue->lanes);
-	map_done(&queue->users);
+	map_done_with(&queue->lanes, free);
+	map_done_with(&queue->users, free);
 }
 
 static struct user *user_of(struct queue *queue, uint32_t uid)

@@ -107,7 +107,17 @@ void map_init(struct map *map)
 	*map = (struct map){ NULL, 0, 0 };
 }
 
+static void keep_value(void *value)
+{
+	(void)value;
+}
+
 void map_done(struct map *map)
+{
+	map_done_with(map, keep_value);
+}
+
+void map_done_with(struct map *map, void (*give_back)(void *value))
 {
 	for (size_t i = 0; i < map->size; i++) {
 		struct map_slot *slot = map->slots[i];
@@ -115,6 +125,7 @@ void map_done(struct map *map)
 		while (slot) {
 			struct map_slot *next = slot->next;
 
+			give_back(slot->value);
 			free(slot);
 			slot = next;
 		}

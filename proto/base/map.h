@@ -19,6 +19,9 @@ struct map {
 void map_init(struct map *map);
 void map_done(struct map *map); /* frees the keys; values are the caller's business */
 
+/* The same, with each value given to `give_back` before. */
+void map_done_with(struct map *map, void (*give_back)(void *value));
+
 /* NULL when the key is not there. */
 void *map_get(const struct map *map, const void *key, size_t key_len);
 

@@ -123,6 +123,26 @@ TEST(a_visit_sees_each_entry_and_can_stop)
 	CHECK_EQ_INT(some, 0);
 }
 
+static int given_back;
+
+static void count_back(void *value)
+{
+	given_back += value != NULL;
+}
+
+TEST(values_can_be_given_back_with_the_keys)
+{
+	struct map map;
+
+	map_init(&map);
+	for (int i = 0; i < COUNT; i++)
+		CHECK(put_number(&map, i) == 0);
+	given_back = 0;
+	map_done_with(&map, count_back);
+	CHECK_EQ_INT(given_back, COUNT);
+	CHECK_EQ_INT(map.count, 0);
+}
+
 TEST(the_hash_depends_on_every_byte_and_on_the_length)
 {
 	char key[40] = { 0 };
