@@ -104,13 +104,19 @@ void request_fail(struct request *request, int code, const char *format, ...)
 	request->failure.message = arena_strdup(&request->arena, text);
 }
 
+enum stage request_not_run(struct request *request, enum outcome outcome, const char *reason)
+{
+	request->result.outcome = outcome;
+	request->result.ran = RAN_NO;
+	request->result.reason = reason;
+	return STAGE_RECORD;
+}
+
 enum stage request_give_up(struct request *request)
 {
-	request->result.outcome = OUTCOME_CANCELED;
-	request->result.ran = RAN_NO;
-	request->result.reason = arena_printf(&request->arena,
-		"The run was cancelled before it began, %s.", canceled_words(request->canceled));
-	return STAGE_RECORD;
+	return request_not_run(request, OUTCOME_CANCELED,
+		arena_printf(&request->arena, "The run was cancelled before it began, %s.",
+			canceled_words(request->canceled)));
 }
 
 void request_cancel(struct request *request, enum limit_word why)

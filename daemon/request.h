@@ -145,7 +145,10 @@ void request_step_at(struct request *request, int64_t at_us, const struct job_st
 void request_fail(struct request *request, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* It was cancelled before it began: gives the door that follows. */
+/* It ends here and nothing of it has run: gives the door that follows.  Keeps `reason`, as the result does. */
+enum stage request_not_run(struct request *request, enum outcome outcome, const char *reason);
+
+/* The same for one that was cancelled before it began. */
 enum stage request_give_up(struct request *request);
 
 /* The client left, or the run is to be cancelled: ends whatever it waits for. */

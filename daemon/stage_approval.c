@@ -60,13 +60,10 @@ int approval_subject(const struct request *request, char ret_subject[HASH_TEXT_L
 
 static enum stage refuse(struct request *request, enum rpc_code code, const char *why)
 {
-	request->result.outcome = OUTCOME_SANDBOX_ERROR;
-	request->result.ran = RAN_NO;
-	request->result.reason = why;
 	request_fail(request, (int)code, "%s", why);
 	if (code == RPC_CODE_BUSY)
 		request->failure.retry_after_ms = 60000;
-	return STAGE_RECORD;
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR, why);
 }
 
 /* ---- let run -------------------------------------------------------------------------------- */
@@ -111,11 +108,10 @@ static enum stage not_counted(const struct use *use, const struct err *err)
 
 	if (grant && grant->uses >= 0)
 		grant->uses++;
-	request->result.outcome = OUTCOME_SANDBOX_ERROR;
-	request->result.ran = RAN_NO;
-	request->result.reason = arena_printf(&request->arena,
-		"That it was approved for so many times could not be counted: %s.", err->text);
-	return STAGE_RECORD;
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR,
+		arena_printf(&request->arena,
+			"That it was approved for so many times could not be counted: %s.",
+			err->text));
 }
 
 static void on_counted(struct recording *recording, const struct err *err)

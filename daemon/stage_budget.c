@@ -120,18 +120,15 @@ static struct value *describe(struct request *request, const struct budget_refus
 static enum stage refuse(struct request *request, const struct budget_case *what,
 	const struct budget_refusal *refusal)
 {
-	struct job_result *result = &request->result;
-
-	result->outcome = OUTCOME_BUDGET_EXCEEDED;
-	result->ran = RAN_NO;
-	result->reason = arena_printf(&request->arena,
+	const char *reason = arena_printf(&request->arena,
 		"The budget of %s is spent: %s; come back in %s, or ask an administrator to reset it.",
 		whose(request, what, refusal), told(request, refusal),
 		time_text(request, refusal->retry_after_ms));
-	result->budget = describe(request, refusal);
+
+	request->result.budget = describe(request, refusal);
 	request_step(
 		request, "budget.exceeded", "budget", false, budget_measure_word(refusal->measure));
-	return STAGE_RECORD;
+	return request_not_run(request, OUTCOME_BUDGET_EXCEEDED, reason);
 }
 
 enum stage stage_budget(struct request *request)
@@ -149,12 +146,9 @@ enum stage stage_budget(struct request *request)
 
 	if (answer > 0)
 		return refuse(request, &what, &refusal);
-	if (answer < 0) {
-		request->result.outcome = OUTCOME_SANDBOX_ERROR;
-		request->result.ran = RAN_NO;
-		request->result.reason = "there was no memory to look up a budget";
-		return STAGE_RECORD;
-	}
+	if (answer < 0)
+		return request_not_run(
+			request, OUTCOME_SANDBOX_ERROR, "there was no memory to look up a budget");
 	return STAGE_POLICY;
 }
 

@@ -6,11 +6,8 @@
 
 static enum stage cannot_mark(struct request *request, const char *why)
 {
-	request->result.outcome = OUTCOME_SANDBOX_ERROR;
-	request->result.ran = RAN_NO;
 	request_fail(request, RPC_CODE_INTERNAL, "the run could not be recorded: %s", why);
-	request->result.reason = request->failure.message;
-	return STAGE_RECORD;
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
 }
 
 enum stage stage_mark(struct request *request)

@@ -13,13 +13,11 @@ void stage_queue_give_up(struct request *request, enum outcome outcome)
 	queue_leave(&request->server->queue, &request->queue);
 	timer_close(request->patience);
 	request->patience = NULL;
-	request->result.outcome = outcome;
-	request->result.ran = RAN_NO;
-	request->result.reason = "No worker got free in time; nothing has run.";
 	if (outcome == OUTCOME_CANCELED)
-		request->result.reason =
-			arena_printf(&request->arena, "The run was cancelled before it began, %s.",
-				canceled_words(request->canceled));
+		(void)request_give_up(request);
+	else
+		(void)request_not_run(
+			request, outcome, "No worker got free in time; nothing has run.");
 	request->result.metrics.queue_us = clock_us() - request->entered_us;
 	request_step(request, "queue.left", "queue", false, request->result.reason);
 	request_enter(request, STAGE_RECORD);
@@ -55,23 +53,18 @@ void stage_queue_serve(struct server *server, struct runtime *runtime)
 
 static enum stage busy(struct request *request, const char *what)
 {
-	request->result.outcome = OUTCOME_SANDBOX_ERROR;
-	request->result.ran = RAN_NO;
-	request->result.reason = what;
 	request_fail(request, RPC_CODE_BUSY, "%s", what);
 	request->failure.retry_after_ms = 100 + 10 * (int64_t)request->server->queue.count;
-	return STAGE_RECORD;
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR, what);
 }
 
 static enum stage cannot_run(struct request *request, const char *trouble)
 {
+	const char *why = arena_printf(&request->arena, "The runtime does not start: %s", trouble);
+
 	queue_leave(&request->server->queue, &request->queue);
-	request->result.outcome = OUTCOME_SANDBOX_ERROR;
-	request->result.ran = RAN_NO;
-	request->result.reason =
-		arena_printf(&request->arena, "The runtime does not start: %s", trouble);
-	request_step(request, "queue.left", "queue", false, request->result.reason);
-	return STAGE_RECORD;
+	request_step(request, "queue.left", "queue", false, why);
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR, why);
 }
 
 /* A worker is warm: it goes to whose turn it is.  True when that is this request. */

@@ -18,57 +18,47 @@ static struct request *request_of(struct claim_entry *entry)
 
 /* ---- how it can end here -------------------------------------------------------------------- */
 
+/* Refused for its id, which another run has. */
+static enum stage refused(struct request *request, const char *reason, const char *run_id)
+{
+	request->failure.pointer = "/id";
+	request->failure.reason = reason;
+	request->failure.other_run_id = arena_strdup(&request->arena, run_id);
+	request_step(request, "contract.refused", "contract", false, request->failure.message);
+	return request_not_run(request, OUTCOME_REFUSED, request->failure.message);
+}
+
 /* The id stands for something else, which `run_id` did. */
 static enum stage conflict(struct request *request, const char *run_id)
 {
-	request->result.outcome = OUTCOME_REFUSED;
-	request->result.ran = RAN_NO;
-	request->failure.pointer = "/id";
-	request->failure.reason = "conflict";
-	request->failure.other_run_id = arena_strdup(&request->arena, run_id);
 	request_fail(request, RPC_CODE_CONFLICT,
 		"/id: run %s was asked for under the same id with other content", run_id);
-	request->result.reason = request->failure.message;
-	request_step(request, "contract.refused", "contract", false, request->failure.message);
-	return STAGE_RECORD;
-}
-
-/* Nothing has run, and nobody can say whether something did before. */
-static enum stage trouble(struct request *request, const char *why)
-{
-	request->result.outcome = OUTCOME_SANDBOX_ERROR;
-	request->result.ran = RAN_NO;
-	request_fail(request, RPC_CODE_INTERNAL,
-		"it cannot be told whether this was done before, so nothing was done: %s", why);
-	request->result.reason = request->failure.message;
-	return STAGE_RECORD;
+	return refused(request, "conflict", run_id);
 }
 
 /* It has been done, and nobody knows any more what came of it. */
 static enum stage forgotten(struct request *request, const char *run_id)
 {
-	request->result.outcome = OUTCOME_REFUSED;
-	request->result.ran = RAN_NO;
-	request->failure.pointer = "/id";
-	request->failure.reason = "pruned";
-	request->failure.other_run_id = arena_strdup(&request->arena, run_id);
 	request_fail(request, RPC_CODE_NOT_FOUND,
 		"/id: this was done as run %s, and its result is not kept any more", run_id);
-	request->result.reason = request->failure.message;
-	request_step(request, "contract.refused", "contract", false, request->failure.message);
-	return STAGE_RECORD;
+	return refused(request, "pruned", run_id);
+}
+
+/* Nothing has run, and nobody can say whether something did before. */
+static enum stage trouble(struct request *request, const char *why)
+{
+	request_fail(request, RPC_CODE_INTERNAL,
+		"it cannot be told whether this was done before, so nothing was done: %s", why);
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
 }
 
 /* It is known, and there is no room for it just now. */
 static enum stage full(struct request *request)
 {
-	request->result.outcome = OUTCOME_SANDBOX_ERROR;
-	request->result.ran = RAN_NO;
 	request_fail(request, RPC_CODE_BUSY, "%s",
 		"it has been done, and its result does not fit beside what this caller holds");
 	request->failure.retry_after_ms = RETRY_MS;
-	request->result.reason = request->failure.message;
-	return STAGE_RECORD;
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
 }
 
 static enum stage told_again(struct request *request, const struct recall *recall)
@@ -114,27 +104,31 @@ static void tell_again(struct request *request, const char *run_id)
 
 /* ---- what waited, when it is known what for ---------------------------------------------------- */
 
+/* The next of those that waited, off their list; NULL: it was the last one. */
+static struct request *take_next(struct list *waiting)
+{
+	struct list *first = list_first(waiting);
+
+	if (!first)
+		return NULL;
+	list_remove(first);
+	return request_of(container_of(first, struct claim_entry, link));
+}
+
 static void refuse_all(struct list *waiting, const char *run_id)
 {
-	struct list *first;
+	struct request *request;
 
-	while ((first = list_first(waiting))) {
-		struct request *request = request_of(container_of(first, struct claim_entry, link));
-
-		list_remove(first);
+	while ((request = take_next(waiting)))
 		request_enter(request, conflict(request, run_id));
-	}
 }
 
 /* Those with this content have their result; the others asked for something else. */
 static void settle_all(struct list *waiting, const uint8_t *content, const char *run_id)
 {
-	struct list *first;
+	struct request *request;
 
-	while ((first = list_first(waiting))) {
-		struct request *request = request_of(container_of(first, struct claim_entry, link));
-
-		list_remove(first);
+	while ((request = take_next(waiting))) {
 		if (memcmp(request->claim.content, content, DIGEST_LEN) == 0)
 			tell_again(request, run_id);
 		else
@@ -147,14 +141,11 @@ static enum stage seek(struct request *request);
 /* They ask anew, and one of them the store. */
 static void seek_all(struct list *waiting)
 {
-	struct list *first;
+	struct request *request;
 
-	while ((first = list_first(waiting))) {
-		struct request *request = request_of(container_of(first, struct claim_entry, link));
-		enum stage next;
+	while ((request = take_next(waiting))) {
+		enum stage next = seek(request);
 
-		list_remove(first);
-		next = seek(request);
 		if (next != STAGE_WAIT)
 			request_enter(request, next);
 	}
@@ -282,21 +273,16 @@ void stage_repeat_over(struct request *request)
 void stage_repeat_waits_on(struct request *request)
 {
 	struct list waiting;
-	struct list *first;
+	struct request *other;
 
 	claims_leave(&request->server->claims, &request->claim, &waiting);
-	while ((first = list_first(&waiting))) {
-		struct request *other = request_of(container_of(first, struct claim_entry, link));
-
-		list_remove(first);
-		other->result.outcome = OUTCOME_CANCELED;
-		other->result.ran = RAN_NO;
+	while ((other = take_next(&waiting))) {
 		request_fail(other, RPC_CODE_DRAINING,
 			"the daemon is about to end; run %s, which has this id, waits on for "
 			"approval",
 			request->result.run_id);
-		other->result.reason = other->failure.message;
-		request_enter(other, STAGE_RECORD);
+		request_enter(
+			other, request_not_run(other, OUTCOME_CANCELED, other->failure.message));
 	}
 }
 
