@@ -12,14 +12,12 @@
 #include "proto/method.h"
 #include "tests/cases.h"
 #include "tests/check.h"
+#include "tests/job_bounds.h"
 
 #define ARENA_BYTES (64U << 20)
 
 static const struct job_bounds bounds = {
-	.standard = { 5000, 5000, 100, 268435456, 67108864, 67108864, 4096, 64, 1048576, 262144,
-		8388608, 16, 256 },
-	.most = { 60000, 60000, 400, 1073741824, 536870912, 536870912, 65536, 256, 16777216,
-		16777216, 67108864, 256, 1024 },
+	BOUNDS_OF_LIMITS,
 	.code_bytes = 1000,
 	.input_bytes = 1000,
 	.files_bytes = 1000,

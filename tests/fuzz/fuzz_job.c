@@ -10,14 +10,12 @@
 #include "proto/json.h"
 #include "proto/wire.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/job_bounds.h"
 
 #define ARENA_BYTES (64U << 20)
 
 static const struct job_bounds bounds = {
-	.standard = { 5000, 5000, 100, 1U << 28, 1U << 26, 1U << 26, 4096, 64, 1U << 20, 1U << 18,
-		1U << 23, 16, 256 },
-	.most = { 60000, 60000, 400, 1U << 30, 1U << 29, 1U << 29, 65536, 256, 1U << 24, 1U << 24,
-		1U << 26, 256, 1024 },
+	BOUNDS_OF_LIMITS,
 	.code_bytes = 1U << 16,
 	.input_bytes = 1U << 16,
 	.files_bytes = 1U << 16,

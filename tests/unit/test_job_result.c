@@ -5,14 +5,8 @@
 #include "proto/job.h"
 #include "proto/json.h"
 #include "proto/method.h"
+#include "tests/arena.h"
 #include "tests/check.h"
-
-AUTO_DEFINE(struct arena, arena_done);
-
-#define WITH_ARENA(name)                                         \
-	struct arena name##_itself;                              \
-	auto_of(arena_done) struct arena *name = &name##_itself; \
-	arena_init(name, (size_t)16 << 20)
 
 #define RUN_ID "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 #define HASH   "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

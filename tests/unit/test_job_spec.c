@@ -4,23 +4,15 @@
 #include "proto/job.h"
 #include "proto/json.h"
 #include "proto/schema.h"
+#include "tests/arena.h"
 #include "tests/check.h"
 #include "tests/fault.h"
+#include "tests/job_bounds.h"
 
 /* What one request says is in tests/cases/job/; here is what a case cannot say. */
 
-AUTO_DEFINE(struct arena, arena_done);
-
-#define WITH_ARENA(name)                                         \
-	struct arena name##_itself;                              \
-	auto_of(arena_done) struct arena *name = &name##_itself; \
-	arena_init(name, (size_t)64 << 20)
-
 static const struct job_bounds bounds = {
-	.standard = { 5000, 5000, 100, 1U << 28, 1U << 26, 1U << 26, 4096, 64, 1U << 20, 1U << 18,
-		1U << 23, 16, 256 },
-	.most = { 60000, 60000, 400, 1U << 30, 1U << 29, 1U << 29, 65536, 256, 1U << 24, 1U << 24,
-		1U << 26, 256, 1024 },
+	BOUNDS_OF_LIMITS,
 	.code_bytes = 1U << 18,
 	.input_bytes = 1U << 24,
 	.files_bytes = 1U << 24,

@@ -1,14 +1,8 @@
 #include <string.h>
 
 #include "proto/method.h"
+#include "tests/arena.h"
 #include "tests/check.h"
-
-AUTO_DEFINE(struct arena, arena_done);
-
-#define WITH_ARENA(name)                                         \
-	struct arena name##_itself;                              \
-	auto_of(arena_done) struct arena *name = &name##_itself; \
-	arena_init(name, (size_t)1 << 20)
 
 TEST(all_contracts_compile)
 {

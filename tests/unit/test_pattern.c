@@ -1,15 +1,9 @@
 #include <string.h>
 
 #include "proto/pattern.h"
+#include "tests/arena.h"
 #include "tests/check.h"
 #include "tests/fault.h"
-
-AUTO_DEFINE(struct arena, arena_done);
-
-#define WITH_ARENA(name)                                         \
-	struct arena name##_itself;                              \
-	auto_of(arena_done) struct arena *name = &name##_itself; \
-	arena_init(name, (size_t)16 << 20)
 
 #define WORK 1000000U
 

@@ -3,17 +3,11 @@
 
 #include "proto/json.h"
 #include "proto/schema.h"
+#include "tests/arena.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 
 /* What one schema and one value say is in tests/cases/schema/; here is what a case cannot say. */
-
-AUTO_DEFINE(struct arena, arena_done);
-
-#define WITH_ARENA(name)                                         \
-	struct arena name##_itself;                              \
-	auto_of(arena_done) struct arena *name = &name##_itself; \
-	arena_init(name, (size_t)64 << 20)
 
 static struct value *parsed(struct arena *arena, const char *text)
 {

@@ -2,15 +2,9 @@
 #include <string.h>
 
 #include "proto/value.h"
+#include "tests/arena.h"
 #include "tests/check.h"
 #include "tests/fault.h"
-
-AUTO_DEFINE(struct arena, arena_done);
-
-#define WITH_ARENA(name)                                         \
-	struct arena name##_itself;                              \
-	auto_of(arena_done) struct arena *name = &name##_itself; \
-	arena_init(name, (size_t)64 << 20)
 
 TEST(values_remember_what_they_were_built_from)
 {

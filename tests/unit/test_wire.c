@@ -4,18 +4,13 @@
 #include <string.h>
 
 #include "proto/wire.h"
+#include "tests/arena.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 
-AUTO_DEFINE(struct arena, arena_done);
 AUTO_DEFINE(struct buf, buf_done);
 
 #define MEGABYTE ((size_t)1 << 20)
-
-#define WITH_ARENA(name)                                         \
-	struct arena name##_itself;                              \
-	auto_of(arena_done) struct arena *name = &name##_itself; \
-	arena_init(name, 64 * MEGABYTE)
 
 #define WITH_BUF(name)                                       \
 	struct buf name##_itself;                            \

@@ -1,0 +1,37 @@
+/* What a run gets and may ask for, on the host that tests think of. */
+
+#ifndef CED_TESTS_JOB_BOUNDS_H
+#define CED_TESTS_JOB_BOUNDS_H
+
+#include "proto/job.h"
+
+/* For an initialiser of struct job_bounds; how large a program may be says each test. */
+#define BOUNDS_OF_LIMITS                    \
+	.standard = { .wall_ms = 5000,      \
+		.cpu_ms = 5000,             \
+		.cpu_percent = 100,         \
+		.memory_bytes = 1U << 28,   \
+		.disk_bytes = 1U << 26,     \
+		.file_bytes = 1U << 26,     \
+		.inodes = 4096,             \
+		.pids = 64,                 \
+		.stdout_bytes = 1U << 20,   \
+		.stderr_bytes = 1U << 18,   \
+		.artifact_bytes = 1U << 23, \
+		.artifact_count = 16,       \
+		.open_files = 256 },        \
+	.most = { .wall_ms = 60000,         \
+		.cpu_ms = 60000,            \
+		.cpu_percent = 400,         \
+		.memory_bytes = 1U << 30,   \
+		.disk_bytes = 1U << 29,     \
+		.file_bytes = 1U << 29,     \
+		.inodes = 65536,            \
+		.pids = 256,                \
+		.stdout_bytes = 1U << 24,   \
+		.stderr_bytes = 1U << 24,   \
+		.artifact_bytes = 1U << 26, \
+		.artifact_count = 256,      \
+		.open_files = 1024 }
+
+#endif
