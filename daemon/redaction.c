@@ -6,6 +6,7 @@
 #include "daemon/server.h"
 
 #define BYTES_AT_ONCE ((size_t)64 << 10) /* some 0.1 ms */
+#define SECRET_COST   64 /* a byte's forms take as long as so many to look through */
 
 int redaction_load(struct server *server, struct err *err)
 {
@@ -21,7 +22,7 @@ const struct value *redaction_of_value(
 	struct redactor redactor;
 
 	redactor_init(&redactor, server->patterns, NULL, arena);
-	redactor.work = REDACT_WORK_SHORT;
+	redactor_allow(&redactor, REDACT_WORK_SHORT);
 	return redact_value(&redactor, value);
 }
 
@@ -29,8 +30,7 @@ const struct value *redaction_of_value(
 
 static void mask(struct request *request, uint64_t work)
 {
-	request->kept.redactor.work = work;
-	request->kept.redactor.spent = false;
+	redactor_allow(&request->kept.redactor, work);
 	request->kept.mask(request);
 }
 
@@ -124,12 +124,23 @@ static void mask_record(struct request *request)
 		kept_nothing(&request->kept.result);
 }
 
+static size_t cost_of_forms(const struct job_spec *spec)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < spec->secret_count; i++)
+		bytes += spec->secrets[i].len;
+	return bytes * SECRET_COST;
+}
+
 enum stage redaction_of_spec(struct request *request, enum stage (*then)(struct request *request))
 {
+	const struct job_spec *spec = &request->spec;
+
 	start(request);
 	request->kept.mask = mask_spec;
 	request->kept.then = then;
-	return mask_then(request, kept_spec_bytes(&request->spec));
+	return mask_then(request, kept_spec_bytes(spec) + cost_of_forms(spec));
 }
 
 enum stage redaction_of_record(struct request *request, enum stage (*then)(struct request *request))

@@ -89,12 +89,13 @@ struct needles *needles_make(struct arena *arena, struct needle *items, size_t c
 }
 
 /* From this one of a chain on. */
-static const struct needle *needle_at(
-	const struct needles *needles, uint32_t number, const char *text, size_t len)
+static const struct needle *needle_at(const struct needles *needles, uint32_t number,
+	const char *text, size_t len, uint64_t *looks)
 {
-	for (; number; number = needles->items[number - 1].next) {
+	for (; number && *looks; number = needles->items[number - 1].next) {
 		const struct needle *needle = &needles->items[number - 1];
 
+		--*looks;
 		if (needle->len <= len && same(needle, needle->bytes, text, needle->len))
 			return needle;
 	}
@@ -102,7 +103,7 @@ static const struct needle *needle_at(
 }
 
 const struct needle *needles_find(
-	const struct needles *needles, const char *text, size_t len, size_t *at)
+	const struct needles *needles, const char *text, size_t len, size_t *at, uint64_t *looks)
 {
 	for (size_t i = *at; i + NEEDLE_LEN_MIN <= len; i++) {
 		unsigned pair = pair_of(text[i], text[i + 1]);
@@ -111,8 +112,8 @@ const struct needle *needles_find(
 		if (!(needles->begins[pair / 64] >> (pair % 64) & 1U))
 			continue;
 		needle = needle_at(needles, needles->chains[chain_of(text[i], text[i + 1])],
-			text + i, len - i);
-		if (needle) {
+			text + i, len - i, looks);
+		if (needle || !*looks) {
 			*at = i;
 			return needle;
 		}
@@ -120,10 +121,10 @@ const struct needle *needles_find(
 	return NULL;
 }
 
-const struct needle *needles_beside(
-	const struct needles *needles, const struct needle *found, const char *text, size_t len)
+const struct needle *needles_beside(const struct needles *needles, const struct needle *found,
+	const char *text, size_t len, uint64_t *looks)
 {
-	return needle_at(needles, found->next, text, len);
+	return needle_at(needles, found->next, text, len, looks);
 }
 
 bool needle_begins(const struct needle *needle, const char *text, size_t count)

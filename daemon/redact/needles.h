@@ -33,13 +33,17 @@ struct needles {
 /* Keeps `items`, which lie in the arena like what it gives.  NULL: no memory. */
 struct needles *needles_make(struct arena *arena, struct needle *items, size_t count);
 
-/* The longest needle at the first place from *at on; NULL when there is none.  Sets *at. */
+/*
+ * The longest needle at the first place from *at on; NULL when there is none.  Sets *at.  Each needle
+ * that is held against the text takes one from *looks; when none is left, NULL, and *at is how far it
+ * came.
+ */
 const struct needle *needles_find(
-	const struct needles *needles, const char *text, size_t len, size_t *at);
+	const struct needles *needles, const char *text, size_t len, size_t *at, uint64_t *looks);
 
 /* Another one that begins at the same place, `text`, after one that was found there; or NULL. */
-const struct needle *needles_beside(
-	const struct needles *needles, const struct needle *found, const char *text, size_t len);
+const struct needle *needles_beside(const struct needles *needles, const struct needle *found,
+	const char *text, size_t len, uint64_t *looks);
 
 /* Whether the needle's first `count` bytes stand there. */
 bool needle_begins(const struct needle *needle, const char *text, size_t count);

@@ -7,7 +7,8 @@
 
 #define CONTEXT     16U /* bytes in front of where a pattern may begin, for it to look back at */
 #define WORD_MAX    4096U
-#define OVERLAP_MIN 4U /* of a secret at a cut: less of it tells nothing */
+#define OVERLAP_MIN 4U  /* of a secret at a cut: less of it tells nothing */
+#define GLANCES     16U /* at a byte, for one look at a secret */
 #define SECRET      UINT32_MAX
 
 static const char WITHHELD[] = "[withheld: no memory to look for secrets in it]";
@@ -27,9 +28,15 @@ struct spans {
 void redactor_init(struct redactor *redactor, const struct pattern_book *book,
 	const struct needles *secrets, struct arena *arena)
 {
-	*redactor = (struct redactor){
-		.book = book, .secrets = secrets, .arena = arena, .work = REDACT_WORK_LONG
-	};
+	*redactor = (struct redactor){ .book = book, .secrets = secrets, .arena = arena };
+	redactor_allow(redactor, REDACT_WORK_LONG);
+}
+
+void redactor_allow(struct redactor *redactor, uint64_t work)
+{
+	redactor->work = work;
+	redactor->looks = work * REDACT_LOOKS;
+	redactor->spent = false;
 }
 
 /* ---- what to mask --------------------------------------------------------------------------- */
@@ -59,47 +66,69 @@ static void add_span(struct spans *spans, size_t start, size_t end, uint32_t rul
 		spans->items[spans->count++] = (struct span){ start, end, rule };
 }
 
-static void find_secrets(
-	const struct needles *secrets, const struct bytes *text, struct spans *spans)
+/* Nobody has looked at what stands from here on. */
+static void give_up(
+	struct redactor *redactor, const struct bytes *text, size_t from, struct spans *spans)
+{
+	redactor->spent = true;
+	add_span(spans, from, text->len, SECRET);
+}
+
+static void find_secrets(struct redactor *redactor, const struct bytes *text, struct spans *spans)
 {
 	size_t at = 0;
 	const struct needle *found;
 
-	while ((found = needles_find(secrets, text->data, text->len, &at))) {
+	while ((found = needles_find(
+			redactor->secrets, text->data, text->len, &at, &redactor->looks))) {
 		add_span(spans, at, at + found->len, SECRET);
 		at++;
 	}
+	if (!redactor->looks)
+		give_up(redactor, text, at, spans);
 }
 
-/* A secret whose beginning is the end of the text. */
-static void find_begun(const struct needles *secrets, const struct bytes *text, struct spans *spans)
+static void take_looks(struct redactor *redactor, uint64_t looks)
 {
+	redactor->looks -= looks < redactor->looks ? looks : redactor->looks;
+}
+
+/* How much of the needle begins at the end of the text, or ends at its beginning, beyond `most`. */
+static size_t part_at_cut(struct redactor *redactor, const struct needle *needle,
+	const struct bytes *text, enum redact_cut cut, size_t most)
+{
+	bool at_end = cut == REDACT_CUT_END;
+	size_t part = needle->len - 1 < text->len ? needle->len - 1 : text->len;
+	char edge = needle->bytes[at_end ? 0 : needle->len - 1];
+
+	take_looks(redactor, 1 + part / GLANCES);
+	for (; part >= OVERLAP_MIN && part > most; part--) {
+		char there = text->data[at_end ? text->len - part : part - 1];
+
+		if ((unsigned char)(there ^ edge) & 0xdfU) /* but for its case */
+			continue;
+		take_looks(redactor, 1);
+		if (at_end ? needle_begins(needle, text->data + text->len - part, part)
+			   : needle_ends(needle, text->data, part))
+			return part;
+	}
+	return most;
+}
+
+/* A secret whose beginning is the end of the text, or whose end is its beginning. */
+static void find_cut(struct redactor *redactor, const struct bytes *text, enum redact_cut cut,
+	struct spans *spans)
+{
+	const struct needles *secrets = redactor->secrets;
 	size_t most = 0;
 
-	for (size_t i = 0; i < secrets->count; i++) {
-		const struct needle *needle = &secrets->items[i];
-
-		for (size_t part = needle->len - 1; part >= OVERLAP_MIN && part > most; part--)
-			if (part <= text->len &&
-				needle_begins(needle, text->data + text->len - part, part))
-				most = part;
-	}
-	if (most)
+	for (size_t i = 0; i < secrets->count && redactor->looks; i++)
+		most = part_at_cut(redactor, &secrets->items[i], text, cut, most);
+	if (!redactor->looks)
+		give_up(redactor, text, 0, spans);
+	else if (most && cut == REDACT_CUT_END)
 		add_span(spans, text->len - most, text->len, SECRET);
-}
-
-static void find_ended(const struct needles *secrets, const struct bytes *text, struct spans *spans)
-{
-	size_t most = 0;
-
-	for (size_t i = 0; i < secrets->count; i++) {
-		const struct needle *needle = &secrets->items[i];
-
-		for (size_t part = needle->len - 1; part >= OVERLAP_MIN && part > most; part--)
-			if (part <= text->len && needle_ends(needle, text->data, part))
-				most = part;
-	}
-	if (most)
+	else if (most)
 		add_span(spans, 0, most, SECRET);
 }
 
@@ -153,10 +182,12 @@ static bool try_rule(struct redactor *redactor, const struct bytes *text, size_t
 static size_t try_words(struct redactor *redactor, const struct bytes *text, size_t at,
 	const struct needle *word, bool is_cut, struct spans *spans)
 {
+	uint64_t looks = UINT64_MAX; /* words are few */
 	size_t next;
 
 	while (word && !try_rule(redactor, text, at, word->mark, is_cut, spans))
-		word = needles_beside(redactor->book->words, word, text->data + at, text->len - at);
+		word = needles_beside(
+			redactor->book->words, word, text->data + at, text->len - at, &looks);
 	next = word && spans->count ? spans->items[spans->count - 1].end : 0;
 	return next > at ? next : at + 1;
 }
@@ -165,10 +196,11 @@ static void find_patterns(
 	struct redactor *redactor, const struct bytes *text, bool is_cut, struct spans *spans)
 {
 	const struct needle *found;
+	uint64_t looks = UINT64_MAX; /* words are few */
 	size_t at = 0;
 
 	while (!spans->failed &&
-		(found = needles_find(redactor->book->words, text->data, text->len, &at)))
+		(found = needles_find(redactor->book->words, text->data, text->len, &at, &looks)))
 		at = try_words(redactor, text, at, found, is_cut, spans);
 }
 
@@ -269,11 +301,11 @@ bool redact_behind(struct redactor *redactor, struct bytes *bytes, size_t in_fro
 		return false;
 	find_patterns(redactor, &text, (cut & REDACT_CUT_END) != 0, &spans);
 	if (redactor->secrets) {
-		find_secrets(redactor->secrets, &text, &spans);
+		find_secrets(redactor, &text, &spans);
 		if (cut & REDACT_CUT_END)
-			find_begun(redactor->secrets, &text, &spans);
+			find_cut(redactor, &text, REDACT_CUT_END, &spans);
 		if (cut & REDACT_CUT_FRONT)
-			find_ended(redactor->secrets, &text, &spans);
+			find_cut(redactor, &text, REDACT_CUT_FRONT, &spans);
 	}
 	for (size_t i = 0; i < spans.count; i++)
 		concerned = concerned || spans.items[i].end > in_front;

@@ -6,7 +6,8 @@
  *
  * What has nothing to mask is left as it is and costs no memory.  What cannot be masked for want of
  * memory is withheld.  Patterns have a budget of work: when it is spent, everything from a
- * pattern's word to the next space is masked in its place.
+ * pattern's word to the next space is masked in its place.  So have secrets, whose forms are
+ * thousands: when theirs is spent, all that has not been looked through is masked.
  */
 #pragma once
 
@@ -14,6 +15,7 @@
 
 #define REDACT_WORK_SHORT UINT64_C(20000)   /* of patterns: about a millisecond, in the loop */
 #define REDACT_WORK_LONG  UINT64_C(4000000) /* 0.2 s, on a thread */
+#define REDACT_LOOKS      UINT64_C(16)      /* of secrets, for each of work: about as long */
 
 /* Where a text ends in the midst of something; may be joined with |. */
 enum redact_cut {
@@ -25,7 +27,8 @@ struct redactor {
 	const struct pattern_book *book;
 	const struct needles *secrets; /* or NULL */
 	struct arena *arena;
-	uint64_t work;
+	uint64_t work;  /* left to patterns */
+	uint64_t looks; /* and to secrets */
 	uint64_t masks;
 	bool spent; /* the work was not enough: more was masked than had to be */
 };
@@ -33,6 +36,9 @@ struct redactor {
 /* Keeps all three; `secrets` may be NULL.  With REDACT_WORK_LONG. */
 void redactor_init(struct redactor *redactor, const struct pattern_book *book,
 	const struct needles *secrets, struct arena *arena);
+
+/* It may do so much from here on. */
+void redactor_allow(struct redactor *redactor, uint64_t work);
 
 /* Each replaces what it is given where there is something to mask, and returns true then. */
 bool redact_bytes(struct redactor *redactor, struct bytes *bytes, unsigned cut);

@@ -26,7 +26,8 @@ static void finds(const struct needles *needles, const char *text, size_t from, 
 	const char *hoped)
 {
 	size_t at = from;
-	const struct needle *found = needles_find(needles, text, strlen(text), &at);
+	uint64_t looks = 1000;
+	const struct needle *found = needles_find(needles, text, strlen(text), &at, &looks);
 
 	CHECK(found);
 	CHECK_STR(found ? found->bytes : "", hoped);
@@ -35,9 +36,10 @@ static void finds(const struct needles *needles, const char *text, size_t from, 
 
 static void finds_none(const struct needles *needles, const char *text)
 {
+	uint64_t looks = 1000;
 	size_t at = 0;
 
-	CHECK(!needles_find(needles, text, strlen(text), &at));
+	CHECK(!needles_find(needles, text, strlen(text), &at, &looks));
 }
 
 TEST(the_first_of_many_is_found_wherever_it_stands)
@@ -81,11 +83,12 @@ TEST(bytes_of_any_kind_are_bytes)
 	static const char text[] = { 'a', '\0', (char)0xff, (char)0xfe, '\0', 'b' };
 	struct needle items[] = { { .bytes = "\xff\xfe\0", .len = 3 } };
 	struct needles *needles;
+	uint64_t looks = 1000;
 	size_t at = 0;
 
 	arena_init(&arena, 1 << 20);
 	needles = needles_make(&arena, items, 1);
-	CHECK(needles_find(needles, text, sizeof(text), &at));
+	CHECK(needles_find(needles, text, sizeof(text), &at, &looks));
 	CHECK_EQ_INT(at, 2);
 	arena_done(&arena);
 }

@@ -223,6 +223,57 @@ TEST(hostile_text_takes_no_more_work_than_there_is)
 	}
 }
 
+/* As many secrets, and as long, as one may name, which are all but alike. */
+static void begin_with_many(void)
+{
+	static char texts[64][257];
+	struct bytes secrets[64];
+
+	for (size_t i = 0; i < 64; i++) {
+		memset(texts[i], 'a', 256);
+		for (size_t at = 47; at < 256; at += 48) /* in each piece of it */
+			texts[i][at] = (char)(i < 49 ? '0' + i : '1' + i);
+		secrets[i] = (struct bytes){ texts[i], 256 };
+	}
+	arena_done(&arena);
+	arena_init(&arena, 64 << 20);
+	redactor_init(&redactor, book(), forms_of(&arena, secrets, 64), &arena);
+}
+
+TEST(hostile_secrets_take_no_more_looks_than_there_are)
+{
+	static char text[65536];
+	struct bytes bytes = { text, sizeof(text) };
+
+	memset(text, 'a', sizeof(text));
+	begin_with_many();
+	redactor_allow(&redactor, REDACT_WORK_SHORT);
+	CHECK(redact_bytes(&redactor, &bytes, 0));
+	CHECK(redactor.spent);
+	CHECK_EQ_INT(redactor.looks, 0);
+	CHECK(bytes.len < sizeof(text)); /* nobody has seen the end of it, so it is masked */
+	CHECK(!memcmp(bytes.data + bytes.len - 15, "[masked:secret]", 15));
+}
+
+TEST(nor_do_many_short_texts)
+{
+	struct bytes bytes;
+
+	begin_with_many();
+	redactor_allow(&redactor, REDACT_WORK_SHORT);
+	for (unsigned i = 0; i < 10000; i++) {
+		bytes = (struct bytes){ "aaaz", 4 };
+		(void)redact_bytes(&redactor, &bytes, REDACT_CUT_FRONT | REDACT_CUT_END);
+	}
+	CHECK(redactor.spent);
+	CHECK_EQ_INT(redactor.looks, 0);
+	CHECK_EQ_INT(bytes.len, 15); /* "[masked:secret]" */
+	redactor_allow(&redactor, REDACT_WORK_LONG);
+	bytes = (struct bytes){ "aaaz", 4 };
+	CHECK(!redact_bytes(&redactor, &bytes, REDACT_CUT_FRONT | REDACT_CUT_END));
+	CHECK(!redactor.spent);
+}
+
 TEST(ordinary_text_costs_some_milliseconds_for_a_mebibyte)
 {
 	static const char prose[] = "The quick brown fox, aged 12, jumps over {\"lazy\": [1, 2.5, "
