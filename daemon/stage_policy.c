@@ -141,17 +141,69 @@ static void take_verdict(
 		add_finding(request, &verdict->findings[i], path, total);
 }
 
-static void judge_bytecode(struct request *request, const struct job_input_file *file)
+/* Something that nobody here can look into: as strict as the policy ever is. */
+static void judge_unread(
+	struct request *request, const struct policy_finding *about, const char *path)
 {
 	enum policy_decision strictest = policy_strictest(request->policy);
 	enum policy_decision decision = strictest < POLICY_OBSERVE ? POLICY_OBSERVE : strictest;
-	struct policy_finding finding = { "policy.bytecode", policy_decision_word(decision), 1, 1,
-		"", "there is bytecode, which cannot be checked", "send the source instead" };
+	struct policy_finding finding = *about;
 	struct policy_verdict verdict = {
 		.decision = decision, .findings = &finding, .finding_count = 1
 	};
 
-	take_verdict(request, &verdict, file->path);
+	finding.severity = policy_decision_word(decision);
+	take_verdict(request, &verdict, path);
+}
+
+static void judge_bytecode(struct request *request, const struct job_input_file *file)
+{
+	static const struct policy_finding bytecode = { "policy.bytecode", NULL, 1, 1, "",
+		"there is bytecode, which cannot be checked", "send the source instead" };
+
+	judge_unread(request, &bytecode, file->path);
+}
+
+/* ---- the environment ------------------------------------------------------------------------ */
+
+/* What the interpreter takes for code, or reads the program by, before its first line. */
+static const struct {
+	const char *language, *name;
+	bool begins; /* every name that begins so */
+} variables[] = {
+	{ "bash", "BASH_", true },
+	{ "bash", "BASHOPTS", false },
+	{ "bash", "PS4", false },
+	{ "bash", "SHELLOPTS", false },
+};
+
+bool stage_policy_reads_variable(const struct request *request, const char *name)
+{
+	const char *language = runtime_language(request->runtime);
+
+	for (size_t i = 0; i < COUNT_OF(variables); i++) {
+		const char *known = variables[i].name;
+		bool fits = variables[i].begins ? !strncmp(name, known, strlen(known))
+						: !strcmp(name, known);
+
+		if (fits && !strcmp(variables[i].language, language))
+			return true;
+	}
+	return false;
+}
+
+static void judge_environment(struct request *request)
+{
+	const struct job_spec *spec = &request->spec;
+	struct policy_finding finding = { "policy.environment", NULL, 1, 1, "",
+		"this variable decides which code the shell runs, or how it reads the program",
+		"leave it out" };
+
+	for (size_t i = 0; i < spec->env_count; i++) {
+		finding.text = spec->env[i].key;
+		if (stage_policy_reads_variable(request, finding.text))
+			judge_unread(request, &finding, "env");
+	}
 }
 
 static const char *hash_of(struct request *request, struct bytes code)
@@ -168,10 +220,12 @@ static void note_verdict(struct request *request, const struct policy_verdict *v
 {
 	size_t text = request->texts_judged++;
 
-	if (text == 0)
+	if (text == 0) {
 		request->result.verdict = *verdict;
-	else
+		judge_environment(request);
+	} else {
 		take_verdict(request, verdict, request->spec.files[text - 1].path);
+	}
 }
 
 static enum stage busy(struct request *request)

@@ -48,6 +48,9 @@ void stage_repeat_waits_on(struct request *request);
 /* Whether the policy reads this file as it reads the program. */
 bool stage_policy_reads(const struct request *request, const struct job_input_file *file);
 
+/* Whether it finds something where the environment has a variable of this name. */
+bool stage_policy_reads_variable(const struct request *request, const char *name);
+
 /* A worker got warm, or a caller may run one more: give turns to those that wait. */
 void stage_queue_serve(struct server *server, struct runtime *runtime);
 

@@ -1,4 +1,5 @@
 import itertools
+import os
 import sys
 import threading
 import time
@@ -165,4 +166,16 @@ result = run("import graphlib\ngraphlib.leave()", files=[{"path": "graphlib.py",
              + [{"path": f"d{i}/m{i}.py", "data": f"x = {i}\n"} for i in range(100)]
              + [{"path": f"d{i}/data.txt", "data": BESIDE} for i in range(20)])
 eq((result["outcome"], result["stdout"]), ("ok", MARK + "\n"), "files that do no harm are let through, and data is data")
+if os.path.exists("/usr/bin/bash"):
+    left = f"echo {MARK[:8]}''{MARK[8:]}"
+    wrong = []
+    for env in ({"BASH_ENV": "/work/data.txt"}, {"SHELLOPTS": "xtrace", "PS4": f"$({left} >&2)"}, {"PS4": f"$({left} >&2)"}):
+        result = ROOT.call("run", language="bash", code="echo 1\n", policy="strict", env=env, files=[{"path": "data.txt", "data": left + "\n"}])
+        found = [finding["text"] for finding in result["policy"]["findings"] if finding["rule"] == "policy.environment"]
+        if holds_mark(result) or result["outcome"] != "policy_denied" or sorted(found) != sorted(env):
+            wrong.append((env, result["outcome"], result["stdout"], result["stderr"]))
+    ok(not wrong, "nor does what the environment makes a shell run", wrong)
+    result = ROOT.call("run", language="bash", code="echo \"$NAME\"\n", policy="strict", env={"NAME": "BASH_ENV", "PATHS": "x"})
+    eq((result["outcome"], result["stdout"]), ("ok", "BASH_ENV\n"), "and other variables are data")
+    eq(ROOT.run("print(1)", policy="strict", env={"BASH_ENV": "x"})["outcome"], "ok", "which for Python it is, too")
 done()
