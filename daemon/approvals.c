@@ -7,6 +7,7 @@
 #include "daemon/events_runs.h"
 #include "daemon/methods.h"
 #include "daemon/pipeline.h"
+#include "daemon/pool.h"
 #include "daemon/readers.h"
 #include "daemon/revive.h"
 #include "daemon/server.h"
@@ -136,6 +137,8 @@ static void tell_leaving(struct request *request)
 static void leave(struct request *request)
 {
 	stop_clock(request->parking);
+	request->parking->state =
+		PARKING_DECIDED; /* who is told may leave, and end nothing by it */
 	tell_leaving(request);
 	request_enter(request, STAGE_EXIT);
 }
@@ -171,16 +174,27 @@ void approval_wait_on(struct request *request)
 		leave(request);
 }
 
-void approvals_leave(struct approvals *approvals)
+/* One that nobody is at work on, or NULL. */
+static struct parking *idle_one(const struct approvals *approvals)
 {
-	timer_close(approvals->wakes);
-	approvals->wakes = NULL;
 	list_for_each(at, &approvals->parked) {
 		struct parking *parking = container_of(at, struct parking, link);
 
 		if (parking->state == PARKING_WAITS || parking->state == PARKING_ASLEEP)
-			leave(parking->request);
+			return parking;
 	}
+	return NULL;
+}
+
+/* Who is told that one leaves may take others along. */
+void approvals_leave(struct approvals *approvals)
+{
+	struct parking *parking;
+
+	timer_close(approvals->wakes);
+	approvals->wakes = NULL;
+	while ((parking = idle_one(approvals)))
+		leave(parking->request);
 }
 
 bool approval_outlives(const struct request *request)
@@ -231,7 +245,10 @@ static void fill(void *context)
 	readers_give(filling->readers, store);
 }
 
-/* What the record has is what came, unless something was masked in it. */
+/*
+ * What the record has is what came, unless something was masked in it; and what its caller wanted to
+ * be masked of what comes out is not there at all.
+ */
 static void compare(struct request *request, const struct value *record)
 {
 	struct job_result *result = &request->result;
@@ -241,7 +258,8 @@ static void compare(struct request *request, const struct value *record)
 	job_code_hash(&request->spec, result->code_hash);
 	job_input_hash(&request->spec, result->input_hash);
 	request->parking->altered = !code_hash || strcmp(code_hash, result->code_hash) != 0 ||
-				    !input_hash || strcmp(input_hash, result->input_hash) != 0;
+				    !input_hash || strcmp(input_hash, result->input_hash) != 0 ||
+				    value_get(value_get(record, "policy"), "secrets");
 	cut_printf(result->code_hash, sizeof(result->code_hash), "%s", code_hash ? code_hash : "");
 	cut_printf(
 		result->input_hash, sizeof(result->input_hash), "%s", input_hash ? input_hash : "");
@@ -260,6 +278,7 @@ static int take(struct request *request, const struct value *page, struct err *e
 					&request->spec, err) < 0)
 		return -1;
 	request->has_spec = true;
+	request->runtime = pool_find(&request->server->pool, request->spec.language);
 	request->kept.spec = request->spec; /* what is to be masked in it has been */
 	result->limits = request->spec.limits;
 	if (policy_verdict_from_value(arena, value_get(record, "policy"), &result->verdict, err) <
@@ -280,6 +299,7 @@ static void filled(void *context)
 	struct err *err = &filling->err;
 	bool failed;
 
+	request->server->examining--;
 	if (!filling->page && err->code == ERR_NONE)
 		(void)err_set(err, ERR_CLOSED, "the daemon is closing");
 	failed = !filling->page || take(request, filling->page, err) < 0;
@@ -304,9 +324,11 @@ void approval_fill(struct request *request,
 			.readers = server->readers,
 			.then = then,
 			.context = context };
+		server->examining++; /* whoever closes the house waits for it */
 		if (errands_start(&server->errands, request->caller.uid, fill, filled, filling) ==
 			0)
 			return;
+		server->examining--;
 		free(filling);
 	}
 	(void)err_set(&err, ERR_MEMORY, "there is no memory to read it from the store");
@@ -386,8 +408,8 @@ static const char *expired_words(struct request *request)
 static const char *canceled_words_of(struct request *request)
 {
 	if (!request->gone)
-		return "What the record keeps of it was masked, so that it cannot be run of it "
-		       "after the daemon's restart; send it again.";
+		return "What the record keeps of it was masked, or it came with secrets, so that "
+		       "it cannot be run of it after the daemon's restart; send it again.";
 	return arena_printf(&request->arena,
 		"The run was cancelled while it waited for approval, %s.",
 		canceled_words(request->canceled));

@@ -163,15 +163,18 @@ static bool wants_grant(const struct call *call)
 	       value_as_int(value_get(call->params, "count"), 2) > 1;
 }
 
-static int fill_grant(struct deciding *deciding)
+/* NULL, or why there can be none. */
+static const char *fill_grant(struct deciding *deciding)
 {
 	const struct call *call = deciding->call;
 	const struct request *request = deciding->request;
 	const struct config *config = &call->server->config;
 	int64_t ttl_ms = value_as_int(value_get(call->params, "ttl_ms"), (int64_t)config->grant_ms);
 
+	if (!request->runtime)
+		return "this host has its runtime no more, so it can be approved only once";
 	if (approval_subject(request, deciding->subject) < 0)
-		return -1;
+		return "there is no memory for it";
 	deciding->grant = (struct store_grant){
 		.uid = request->caller.uid,
 		.subject = deciding->subject,
@@ -184,7 +187,7 @@ static int fill_grant(struct deciding *deciding)
 		.by = call->caller.uid,
 	};
 	deciding->decision.grant = &deciding->grant;
-	return 0;
+	return NULL;
 }
 
 /* The request is here, with what was asked. */
@@ -192,6 +195,7 @@ static void on_filled(struct request *request, const struct err *err, void *cont
 {
 	struct deciding *deciding = context;
 	struct call *call = deciding->call;
+	const char *why = NULL;
 
 	if (err) {
 		undo(deciding, RPC_CODE_INTERNAL,
@@ -202,14 +206,16 @@ static void on_filled(struct request *request, const struct err *err, void *cont
 	if (deciding->word == PARKING_APPROVED && request->parking->altered) {
 		undo(deciding, RPC_CODE_CONFLICT,
 			"it cannot be run any more: something in it was masked before it was "
-			"stored, and the daemon was started anew since; it can be denied");
+			"stored, or it came with secrets, and the daemon was started anew since; "
+			"it can be denied");
 		return;
 	}
-	if (deciding->word == PARKING_APPROVED && wants_grant(call) && fill_grant(deciding) < 0) {
-		undo(deciding, RPC_CODE_INTERNAL, "there is no memory for it");
-		return;
-	}
-	record(deciding);
+	if (deciding->word == PARKING_APPROVED && wants_grant(call))
+		why = fill_grant(deciding);
+	if (why)
+		undo(deciding, RPC_CODE_INTERNAL, why);
+	else
+		record(deciding);
 }
 
 /* ---- may it be decided, and by whom ----------------------------------------------------------- */

@@ -97,29 +97,35 @@ struct value *server_describe_host(const struct server *server, struct arena *ar
 
 /* ---- stopping ------------------------------------------------------------------------------- */
 
+struct run_name {
+	char id[RUN_ID_LEN];
+};
+
 static int collect_run(void *context, const void *key, size_t key_len, void *value)
 {
-	struct request ***at = context;
+	struct run_name **at = context;
 
-	(void)key;
-	(void)key_len;
-	*(*at)++ = value;
+	(void)value;
+	memcpy((*at)++->id, key, key_len);
 	return 0;
 }
 
-/* Cancelling changes the map, so its entries are gathered first. */
+/* Cancelling changes the map, and takes others along: names are gathered first. */
 int64_t server_cancel_all(struct server *server, enum limit_word why)
 {
 	size_t count = server->runs.count;
-	struct request **all = calloc(count + 1, sizeof(*all));
-	struct request **at = all;
+	struct run_name *all = calloc(count + 1, sizeof(*all));
+	struct run_name *at = all;
 
 	if (!all)
 		return -1;
 	(void)map_each(&server->runs, collect_run, &at);
-	for (size_t i = 0; i < count; i++)
-		if (map_get(&server->runs, all[i]->result.run_id, RUN_ID_LEN) == all[i])
-			request_cancel(all[i], why);
+	for (size_t i = 0; i < count; i++) {
+		struct request *request = map_get(&server->runs, all[i].id, RUN_ID_LEN);
+
+		if (request)
+			request_cancel(request, why);
+	}
 	free(all);
 	return (int64_t)count;
 }

@@ -42,6 +42,10 @@ static int put_subject(struct buf *buf, const struct request *request)
 		if (stage_policy_reads(request, &spec->files[i]) &&
 			put_text_hash(buf, spec->files[i].path, spec->files[i].data) < 0)
 			return -1;
+	for (size_t i = 0; i < spec->env_count; i++)
+		if (stage_policy_reads_variable(request, spec->env[i].key) &&
+			put_text_hash(buf, spec->env[i].key, spec->env[i].value) < 0)
+			return -1;
 	return 0;
 }
 
@@ -164,9 +168,12 @@ static void on_parked(struct recording *recording, const struct err *err)
 static const char *verdict_json(struct request *request)
 {
 	struct arena *arena = &request->arena;
-	const struct value *verdict = policy_verdict_to_value(arena, &request->kept.result.verdict);
+	struct value *verdict = policy_verdict_to_value(arena, &request->kept.result.verdict);
 	struct bytes text = { NULL, 0 };
 
+	if (request->spec.secret_count) /* they are stored nowhere, and were there */
+		value_map_put(
+			arena, verdict, "secrets", value_uint(arena, request->spec.secret_count));
 	if (!verdict || json_write_text(arena, verdict, JSON_WRITE_BASE64, VERDICT_BYTES_MAX, &text,
 				NULL) < 0)
 		return NULL;

@@ -85,6 +85,20 @@ id=$(json "$(cectl approvals --json)" 'it["waiting"][1]["run_id"]')
 exits 0 "and can be approved" cectl approve "$id"
 is "$(as 4001 cectl wait "$id")" 3 "and runs"
 
+echo 'x = 6' >"$work/helper.py"
+with_file() { as 4001 cectl run --policy house "$@" --file "$work/helper.py:helper.py" -c $'import ctypes\nimport helper\nprint(helper.x)'; }
+id=$(with_file --detach 2>/dev/null)
+secret=$(as 4001 env TOKEN=a-secret-of-somebody cectl run --policy house --detach --secret TOKEN -c $'import ctypes\nprint("a-secret-" + "of-somebody")' 2>/dev/null)
+daemon_stop
+daemon_start
+open_socket
+exits 0 "one with files can be approved for its program then, too" cectl approve "$id" --code-hash --count 2
+is "$(as 4001 cectl wait "$id")" 6 "and runs"
+is "$(with_file)" 6 "and once more without a question"
+exits 1 "one that came with secrets, which are stored nowhere, cannot be run any more" cectl approve "$secret"
+like "$err" 'came with secrets' "and says why"
+exits 0 "only denied" cectl deny "$secret"
+
 # The policy that counts is the one of the day.
 run_under() {
 	printf '%s\n' "$1" >"$work/policies/house.json"

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "daemon/approvals.h"
+#include "proto/digest.h"
 #include "tests/check.h"
 #include "tests/unit/house.h"
 
@@ -240,6 +241,69 @@ TEST(what_waits_outlives_the_daemon_with_all_that_was_asked)
 	CHECK_EQ_INT(store_approvals(store, &filter, &asking.house.arena, &page, &err), 0);
 	request = value_get(value_at(value_get(page, "waiting"), 0), "request");
 	CHECK_STR(value_as_text(value_get(request, "policy")), "asks");
+	store_close(store);
+	close_asking(&asking);
+}
+
+#define PART_BYTES 100000U /* no more than a socket takes at once */
+#define PARTS      10U
+
+static bool put_part(struct asking *asking, unsigned number, const char *sha256)
+{
+	static char text[PART_BYTES + 1];
+	static char params[PART_BYTES + 256];
+	struct reply reply;
+
+	memset(text, 'x', PART_BYTES);
+	(void)snprintf(params, sizeof(params),
+		"{\"sha256\":\"%s\",\"offset\":%u,\"total\":%u,\"data\":\"%s\"}", sha256,
+		number * PART_BYTES, PARTS * PART_BYTES, text);
+	return house_call(&asking->house, asking->client, "blob.put", params, &reply) &&
+	       reply.value;
+}
+
+/* A reply that its socket does not take is on its way to the client, which does not read. */
+static bool is_deaf(struct asking *asking)
+{
+	static char text[PARTS * PART_BYTES];
+	char sha256[HASH_TEXT_LEN + 1];
+	char params[160];
+	bool done = true;
+
+	memset(text, 'x', sizeof(text));
+	digest_text_of(text, sizeof(text), sha256);
+	for (unsigned i = 0; i < PARTS && done; i++)
+		done = put_part(asking, i, sha256);
+	(void)snprintf(
+		params, sizeof(params), "{\"sha256\":\"%s\",\"length\":%zu}", sha256, sizeof(text));
+	done = done && house_send(asking->client, 7, "blob.get", params);
+	house_turn(&asking->house, 50);
+	return done;
+}
+
+TEST(a_client_that_does_not_hear_that_the_daemon_ends_takes_nothing_along)
+{
+	struct asking asking;
+	struct reply reply;
+	struct store *store;
+	struct err err = ERR_INIT;
+	const struct store_approvals_filter filter = { .limit = 10, .part_bytes = 100 };
+	struct value *page = NULL;
+
+	CHECK(open_asking(&asking, "unsent_bytes = 4096"));
+	CHECK(parked(&asking, RUN, &reply));
+	CHECK(parked(&asking, RUN, &reply)); /* they leave one after the other */
+	CHECK(is_deaf(&asking));
+	CHECK_EQ_INT(asking.house.server->approvals.count, 2);
+	CHECK_EQ_INT(house_end(&asking.house), 0);
+
+	store = store_open(asking.house.folder, STORE_WRITE, &err);
+	CHECK(store);
+	CHECK_EQ_INT(store_lost_count(store), 0);
+	CHECK_EQ_INT(store_approvals(store, &filter, &asking.house.arena, &page, &err), 0);
+	/* The first was told first, and waits on; the other's client has left while it waited. */
+	CHECK(value_at(value_get(page, "waiting"), 0));
+	CHECK(!value_at(value_get(page, "waiting"), 1));
 	store_close(store);
 	close_asking(&asking);
 }
