@@ -72,6 +72,11 @@ void blobs_done(struct blobs *blobs)
 	map_done(&blobs->map);
 }
 
+void blobs_drop(struct blob *blob)
+{
+	leave_shelf(blob);
+}
+
 /* They stand in front. */
 void blobs_expire(struct blobs *blobs)
 {

@@ -62,5 +62,8 @@ void blobs_add(struct blob *blob, const char *bytes, size_t len);
 /* `sha256` is what they are.  False: not what was promised, and they are gone. */
 bool blobs_settle(struct blob *blob, const char *sha256);
 
+/* It is not to be found any more; who uses it keeps it. */
+void blobs_drop(struct blob *blob);
+
 struct blob *blob_ref(struct blob *blob);
 void blob_unref(struct blob *blob); /* accepts NULL */

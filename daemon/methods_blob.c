@@ -61,7 +61,7 @@ static void take_digest(void *context)
 	digest_text_of(putting->data.data, putting->data.len, putting->sha256);
 }
 
-/* What came in one piece is put there under its own name. */
+/* What came in one piece is put there under its own name.  Nobody knows what parts of it are there. */
 static struct blob *shelve(struct putting *putting)
 {
 	struct call *call = putting->call;
@@ -70,11 +70,12 @@ static struct blob *shelve(struct putting *putting)
 
 	if (blob && blob->settled)
 		return blob;
+	if (blob)
+		blobs_drop(blob);
+	blob = blobs_begin(blobs, call->caller.uid, putting->sha256, putting->data.len);
 	if (!blob)
-		blob = blobs_begin(blobs, call->caller.uid, putting->sha256, putting->data.len);
-	if (!blob || blob->total != putting->data.len)
 		return NULL;
-	blobs_add(blob, putting->data.data + blob->len, blob->total - blob->len);
+	blobs_add(blob, putting->data.data, blob->total);
 	(void)blobs_settle(blob, putting->sha256);
 	return blob;
 }

@@ -64,6 +64,10 @@ def parts():
     eq(code_of("blob.put", sha256=name_of(other), offset=10, total=1000, data=b"x" * 990), ("bad_request", "/sha256", "value"), "something else")
     eq(code_of("blob.put", sha256=name_of(other), data=b"x"), ("bad_request", "/sha256", "value"), "in one piece")
     eq(root.call("blob.put", data=other, sha256=name_of(other))["complete"], True, "and what is right")
+    poisoned = os.urandom(1000)
+    root.call("blob.put", sha256=name_of(poisoned), offset=0, total=1000, data=b"x" * 999)
+    eq(root.call("blob.put", data=poisoned)["complete"], True, "what comes whole does not trust the parts that are there")
+    eq(root.call("blob.get", sha256=name_of(poisoned), length=1000)["data"], poisoned, "and is what its name says")
 
 
 def bounds():
