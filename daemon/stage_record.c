@@ -3,6 +3,7 @@
 #include "daemon/conn.h"
 #include "daemon/events_runs.h"
 #include "daemon/pipeline.h"
+#include "daemon/redact/kept.h"
 #include "daemon/redaction.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
@@ -13,6 +14,7 @@
 #include "proto/rpc.h"
 
 #define REFUSED_BYTES_MAX 4096
+#define REFUSED_HELD_MAX  ((size_t)128 << 10) /* of a message with all that was made of it */
 
 /* With what is kept of the request; the request itself never goes to the disk. */
 void stage_record_describe(struct request *request, struct store_run *run)
@@ -116,6 +118,20 @@ static void on_ended(struct recording *recording, const struct err *err)
 	request_enter(request, STAGE_REPLY);
 }
 
+/*
+ * No budget counts what those store who are not let in, so that they could fill the disk past any:
+ * of what is large its hashes are kept, and who sent it.
+ */
+static bool is_kept_small(const struct request *request)
+{
+	enum outcome outcome = request->result.outcome;
+
+	if (outcome != OUTCOME_BUDGET_EXCEEDED && outcome != OUTCOME_REFUSED)
+		return false;
+	return kept_spec_bytes(&request->kept.spec) > REFUSED_BYTES_MAX ||
+	       request->held_bytes > REFUSED_HELD_MAX;
+}
+
 static void describe_ended(struct request *request)
 {
 	request->ended.kind = RECORDING_ENDED;
@@ -124,6 +140,8 @@ static void describe_ended(struct request *request)
 	stage_record_describe(request, &request->ended.run);
 	if (!request->has_spec && !request->parking)
 		describe_refused(request, &request->ended.run);
+	if (request->has_spec && is_kept_small(request))
+		request->ended.run.spec = NULL;
 	request->ended.run.ended_wall_us = clock_wall_us();
 	/* What has masks would be told again with them. */
 	request->ended.run.cache_key = request->kept.result.masks ? NULL : stage_cache_key(request);

@@ -192,3 +192,49 @@ TEST(record_and_reply_come_in_this_order_and_leave_nothing_in_the_house)
 	close(client);
 	house_close(&house);
 }
+
+/* A run with so much on stdin, which the budget does not let in; then its record. */
+static bool refused_record(struct house *house, int client, size_t bytes, struct reply *ret_reply)
+{
+	struct buf params;
+	bool sent;
+
+	buf_init(&params, bytes + 128);
+	(void)buf_append_text(
+		&params, "{\"language\":\"python\",\"code\":\"print(1)\",\"stdin\":\"");
+	for (size_t i = 0; i < bytes; i++)
+		(void)buf_append_byte(&params, 'x');
+	(void)buf_append(&params, "\"}", 3);
+	sent = house_call(house, client, "run", params.bytes, ret_reply) &&
+	       !strcmp(house_text(ret_reply, "outcome"), "budget_exceeded");
+	buf_done(&params);
+	return sent && house_call(house, client, "runs.get", "{\"run_id\":\"last\"}", ret_reply);
+}
+
+TEST(who_is_not_let_in_does_not_fill_the_disk)
+{
+	struct house house;
+	struct reply reply;
+	const struct value *request;
+	int client;
+
+	CHECK(house_ready(&house, "budget_uid { runs_per_minute = 1 }\n"));
+	client = house_connect(&house);
+	CHECK(run(&house, client, RUN, "1\n", &reply));
+	CHECK_STR(house_text(&reply, "outcome"), "ok");
+
+	CHECK(refused_record(&house, client, 100, &reply));
+	request = value_get(reply.value, "request");
+	CHECK_STR(value_as_text(value_get(request, "code")), "print(1)");
+	CHECK(value_get(request, "stdin"));
+
+	CHECK(refused_record(&house, client, 100000, &reply));
+	CHECK_STR(house_text(&reply, "outcome"), "budget_exceeded");
+	request = value_get(reply.value, "request");
+	CHECK_STR(value_as_text(value_get(request, "language")), "python");
+	CHECK(!value_as_text(value_get(request, "code")));
+	CHECK(!value_as_text(value_get(request, "stdin")));
+	CHECK(house_text(&reply, "input_hash")[0]);
+	close(client);
+	house_close(&house);
+}
