@@ -132,6 +132,30 @@ ROADS = {
     "behind hooks of its own": "import sys\nsys.addaudithook(lambda *a: None)\nsys.meta_path.clear()\n__import__('socket')",
     "with the builtins gone": "import builtins\nreal = builtins.__import__\nbuiltins.__dict__.clear()\nreal('socket')",
     "a name of it": "from socket import socket",
+    "in a thread of nothing else":
+        "import sys, time, _thread\n_thread.start_new_thread(__import__, ('so' + 'cket',))\nwhile 'socket' not in sys.modules: time.sleep(0.01)",
+    "handed to a thread": "import threading\nt = threading.Thread(target=__import__, args=('so' + 'cket',))\nt.start()\nt.join()",
+    "handed to a stack of calls": "import contextlib\nwith contextlib.ExitStack() as s: s.callback(__import__, 'so' + 'cket')",
+    "handed to the end": "import atexit\natexit.register(__import__, 'so' + 'cket')",
+    "handed to the importer": "import importlib._bootstrap as b\nb._call_with_frames_removed(__import__, 'so' + 'cket')",
+    "of a name that is too long": "import sys\ntry: __import__('socket.' + 'x' * 600)\nexcept ImportError: pass\nsys.modules['socket']",
+    "of a name that is no text": "import sys\ntry: __import__('socket.' + chr(0xd800))\nexcept (ImportError, UnicodeError): pass\nsys.modules['socket']",
+    "of a name that is equal to all": "class S(str):\n    __hash__ = lambda self: 1\n    __eq__ = lambda *a: True\n__import__(S('asyncio.subprocess'))",
+    "of a name that is equal to all, handed over": "import contextlib\nclass S(str):\n    __hash__ = str.__hash__\n    __eq__ = lambda *a: True\n"
+        "with contextlib.ExitStack() as s: s.callback(__import__, S('asyncio.subprocess'))",
+    "by who looks up what is named": "import pkgutil\npkgutil.resolve_name('so' + 'cket:socket')",
+    "by the machinery of imports": "import sys\nfor finder in sys.meta_path:\n    spec = finder.find_spec('so' + 'cket', None)\n"
+        "    if spec: spec.loader.load_module('so' + 'cket')",
+    "by its inner function": "import importlib._bootstrap as b\nb._gcd_import('so' + 'cket')",
+    "of what is built in": "import sys\n__import__('_frozen_importlib').BuiltinImporter.load_module('_so' + 'cket')",
+    "by a loader of its own": "import os\ntype(__loader__)('x', os.__file__.replace('os.py', 'so' + 'cket.py')).load_module('x')",
+    "in code that poses by another file's name": "import os\ndef f(n): return __import__(n)\n"
+        "f.__code__ = f.__code__.replace(co_filename=os.__file__)\nf('so' + 'cket')",
+    "in code that poses by its bytes": "import os, marshal\nfile = 'x' * len(os.__file__)\n"
+        "code = compile('def f(n): return __import__(n)', file, 'exec')\n"
+        "exec(marshal.loads(marshal.dumps(code).replace(file.encode(), os.__file__.encode())))\nf('so' + 'cket')",
+    "in code that poses in its place": "import os, _imp\ndef f(n): return __import__(n)\n"
+        "_imp._fix_co_filename(f.__code__, os.__file__)\nf('so' + 'cket')",
     "a connection that somebody else makes": "import urllib.request\nurllib.request.urlopen('http://127.0.0.1/')",
 }
 FILES = [{"path": "lib.py", "data": "def f():\n    import socket\nf()\n"}]

@@ -10,6 +10,7 @@
 #include "sandbox/child_exit.h"
 #include "sandbox/joblink.h"
 #include "sandbox/runtimes/python/bytecode.h"
+#include "sandbox/runtimes/python/caller.h"
 #include "sandbox/runtimes/python/inspection.h"
 #include "sandbox/runtimes/python/late_api.h"
 #include "sandbox/worker.h"
@@ -20,9 +21,11 @@
 
 static struct {
 	bool on;
+	bool begun; /* from here on the house calls nothing by itself */
 	struct rules rules;
 	char main[PATH_BYTES]; /* the program's file */
 	PyObject *quote;       /* a text as JSON has it */
+	PyObject *roots;       /* where modules are, as a tuple */
 } audit;
 
 /* ---- telling -------------------------------------------------------------------------------- */
@@ -38,12 +41,19 @@ __attribute__((noreturn)) static void end_run(const char *report, size_t len)
 /* As a text in JSON, at most so long. */
 static PyObject *quoted(PyObject *text)
 {
-	PyObject *beginning = text ? PySequence_GetSlice(text, 0, TEXT_CHARACTERS) : NULL;
-	PyObject *quoted =
-		beginning ? PyObject_CallFunctionObjArgs(audit.quote, beginning, NULL) : NULL;
+	PyObject *exact = text && PyUnicode_Check(text) ? PyUnicode_FromObject(text) : NULL;
+	PyObject *beginning = exact ? PyUnicode_Substring(exact, 0, TEXT_CHARACTERS) : NULL;
+	PyObject *bytes =
+		beginning ? PyUnicode_AsEncodedString(beginning, "utf-8", "backslashreplace")
+			  : NULL;
+	PyObject *plain = bytes ? PyUnicode_FromEncodedObject(bytes, "utf-8", NULL) : NULL;
+	PyObject *quoted = plain ? PyObject_CallFunctionObjArgs(audit.quote, plain, NULL) : NULL;
 
 	PyErr_Clear();
+	Py_XDECREF(plain);
+	Py_XDECREF(bytes);
 	Py_XDECREF(beginning);
+	Py_XDECREF(exact);
 	return quoted ? quoted : PyUnicode_FromString("\"\"");
 }
 
@@ -75,89 +85,22 @@ void audit_code(PyObject *code)
 		end_run(NULL, 0);
 }
 
-/* ---- whose code is it? ------------------------------------------------------------------------ */
+void audit_begin(void)
+{
+	audit.begun = true;
+}
+
+/* ---- judging ---------------------------------------------------------------------------------- */
 
 static bool begins_with(const char *text, const char *beginning)
 {
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* Where a program can write; nothing of the runtime's is there. */
-static bool is_writable(const char *path)
+/* What has no frame is no longer the house's once the program has begun: a thread may begin with it. */
+static bool is_programs(enum caller caller)
 {
-	return path[0] != '/' || begins_with(path, JAIL_WORK_DIR "/") ||
-	       begins_with(path, JAIL_TMP_DIR "/") || begins_with(path, "/dev/") ||
-	       strstr(path, "/../");
-}
-
-/* The library's own code says where it comes from, and nobody else can say that: see on_compile(). */
-static bool is_trusted_name(PyObject *name)
-{
-	const char *text =
-		name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-
-	PyErr_Clear();
-	return text && (begins_with(text, "<frozen ") || !is_writable(text));
-}
-
-static PyObject *file_of_code(PyObject *code)
-{
-	PyObject *name = code ? PyObject_GetAttrString(code, "co_filename") : NULL;
-
-	PyErr_Clear();
-	return name;
-}
-
-/* Owned, or NULL. */
-static PyObject *file_of(PyFrameObject *frame)
-{
-	PyObject *code = frame ? (PyObject *)PyFrame_GetCode(frame) : NULL;
-	PyObject *name = file_of_code(code);
-
-	Py_XDECREF(code);
-	return name;
-}
-
-enum caller {
-	CALLER_NOBODY,  /* the house itself */
-	CALLER_PROGRAM, /* code of the program, without a frame between */
-	CALLER_LIBRARY, /* the library, for the program */
-	CALLER_IMPORT,  /* the library, while it imports */
-};
-
-static enum caller kind_of(PyObject *file)
-{
-	if (!is_trusted_name(file))
-		return CALLER_PROGRAM;
-	return begins_with(PyUnicode_AsUTF8AndSize(file, NULL), "<frozen importlib")
-		       ? CALLER_IMPORT
-		       : CALLER_LIBRARY;
-}
-
-/* Who is at work now.  An import may be deep below a library that the program called. */
-static enum caller who_calls(void)
-{
-	PyFrameObject *frame = PyEval_GetFrame();
-	enum caller caller = CALLER_NOBODY;
-
-	Py_XINCREF((PyObject *)frame);
-	for (int depth = 0; frame && depth < 64; depth++) {
-		PyObject *file = file_of(frame);
-		PyFrameObject *back = PyFrame_GetBack(frame);
-		enum caller kind = kind_of(file);
-
-		Py_XDECREF(file);
-		Py_DECREF((PyObject *)frame);
-		frame = back;
-		if (depth == 0)
-			caller = kind;
-		if (kind == CALLER_IMPORT)
-			caller = CALLER_IMPORT;
-		if (kind == CALLER_IMPORT || kind == CALLER_PROGRAM)
-			break;
-	}
-	Py_XDECREF((PyObject *)frame);
-	return caller;
+	return caller == CALLER_PROGRAM || (caller == CALLER_NOBODY && audit.begun);
 }
 
 __attribute__((noreturn)) static void deny(enum rule rule, PyObject *text)
@@ -167,9 +110,9 @@ __attribute__((noreturn)) static void deny(enum rule rule, PyObject *text)
 
 	Py_XINCREF((PyObject *)frame);
 	while (frame) {
-		breach.file = file_of(frame);
+		breach.file = caller_file_of(frame);
 		breach.line = PyFrame_GetLineNumber(frame);
-		if (kind_of(breach.file) == CALLER_PROGRAM)
+		if (caller_of_file(breach.file) == CALLER_PROGRAM)
 			break;
 		frame = PyFrame_GetBack(frame);
 	}
@@ -238,56 +181,11 @@ static bool is_makers(PyObject *file)
 
 static bool is_made_by_library(void)
 {
-	PyObject *file = file_of(PyEval_GetFrame());
-	bool made = file && is_trusted_name(file) && is_makers(file);
+	PyObject *file = caller_file_of(PyEval_GetFrame());
+	bool made = file && caller_is_trusted(file) && is_makers(file);
 
 	Py_XDECREF(file);
 	return made;
-}
-
-/* exec() and eval() of code; each module that is imported, which no program does by its own hand. */
-static void on_exec(PyObject *args)
-{
-	PyObject *code = arg_of(args, 0);
-	PyObject *file;
-
-	if (!code || !bytecode_is_code(code))
-		return;
-	file = file_of_code(code);
-	if (who_calls() == CALLER_PROGRAM || (!is_trusted_name(file) && !is_made_by_library()))
-		audit_code(code);
-	Py_XDECREF(file);
-}
-
-/* A text becomes code.  One that says it came from the library lies, when a program has it made. */
-static void on_compile(PyObject *args)
-{
-	PyObject *name = arg_of(args, 1);
-
-	if (who_calls() == CALLER_PROGRAM)
-		judge_builtin("compile");
-	if (who_calls() != CALLER_IMPORT && is_trusted_name(name) && name != Py_None)
-		deny(RULE_CALL_DENIED, name);
-}
-
-/* Code is put together by hand. */
-static void on_code(PyObject *args)
-{
-	PyObject *path = PyUnicode_FromString("types.CodeType");
-
-	(void)args;
-	if (who_calls() == CALLER_PROGRAM && path)
-		judge_path(path);
-	Py_XDECREF(path);
-}
-
-/* A function is made of code, whoever made that. */
-static void on_function(PyObject *args)
-{
-	PyObject *code = arg_of(args, 0);
-
-	if (who_calls() == CALLER_PROGRAM && code && bytecode_is_code(code))
-		audit_code(code);
 }
 
 /* What C code imports for itself, with the program's frame on top. */
@@ -309,19 +207,211 @@ static bool is_inner(PyObject *name)
 	return false;
 }
 
-static void judge_import(PyObject *name)
+static void judge_dangerous(PyObject *name)
 {
-	if (!name || !PyUnicode_Check(name) || is_inner(name) || who_calls() != CALLER_PROGRAM)
-		return;
 	if (rules_break_path(&audit.rules, RULE_IMPORT_DANGEROUS, name))
 		deny(RULE_IMPORT_DANGEROUS, name);
+}
+
+static void judge_denied(PyObject *name)
+{
 	if (rules_break_path(&audit.rules, RULE_IMPORT_DENIED, name))
 		deny(RULE_IMPORT_DENIED, name);
 }
 
+/*
+ * The library imports what its text names.  What it imports by a name that it was given is what the
+ * program wants; and one that does not speak of importing at all was handed the function.
+ */
+static void judge_librarys_import(PyObject *name)
+{
+	if (caller_names(name))
+		return;
+	judge_dangerous(name);
+	if (!caller_says("__import__") && !caller_says("import_module") && !caller_belongs_to(name))
+		judge_denied(name);
+}
+
+/* The name as plain text: what a program's own kind of text says of itself is nothing.  Owned, or NULL. */
+static PyObject *import_of(PyObject *name)
+{
+	PyObject *plain = name && PyUnicode_Check(name) ? PyUnicode_FromObject(name) : NULL;
+
+	PyErr_Clear();
+	if (!plain || !is_inner(plain))
+		return plain;
+	Py_DECREF(plain);
+	return NULL;
+}
+
+/* By __import__() and its like. */
+static void judge_import(PyObject *called)
+{
+	enum caller caller = caller_now();
+	PyObject *name = import_of(called);
+
+	if (name && caller == CALLER_LIBRARY) {
+		judge_librarys_import(name);
+	} else if (name && is_programs(caller)) {
+		judge_dangerous(name);
+		judge_denied(name);
+	}
+	Py_XDECREF(name);
+}
+
+/*
+ * The machinery of imports at work for a program: it may have been driven by hand.  Modules are judged by
+ * their last name alone, too: that is how it finds compiled ones.
+ */
+static bool is_driven(void)
+{
+	return audit.rules.on[RULE_IMPORT_DANGEROUS] && is_programs(caller_behind_import());
+}
+
+static void judge_driven(PyObject *called)
+{
+	PyObject *name = is_driven() ? import_of(called) : NULL;
+	PyObject *parts = name ? PyObject_CallMethod(name, "rpartition", "s", ".") : NULL;
+
+	PyErr_Clear();
+	if (parts) {
+		judge_dangerous(name);
+		judge_dangerous(PyTuple_GetItem(parts, 2));
+	}
+	Py_XDECREF(parts);
+	Py_XDECREF(name);
+}
+
 static void on_import(PyObject *args)
 {
-	judge_import(arg_of(args, 0));
+	enum caller caller = caller_now();
+
+	if (caller == CALLER_IMPORT)
+		judge_driven(arg_of(args, 0));
+	else if (caller != CALLER_LIBRARY)
+		judge_import(arg_of(args, 0));
+}
+
+/* How long the folder is that a module's file is below. */
+static size_t root_of(const char *path)
+{
+	size_t longest = 0;
+
+	for (Py_ssize_t i = 0; i < PyTuple_Size(audit.roots); i++) {
+		PyObject *root = PyTuple_GetItem(audit.roots, i);
+		const char *folder =
+			PyUnicode_Check(root) ? PyUnicode_AsUTF8AndSize(root, NULL) : NULL;
+		size_t len = folder ? strlen(folder) : 0;
+
+		if (len > longest && begins_with(path, folder) && path[len] == '/')
+			longest = len;
+	}
+	PyErr_Clear();
+	return longest ? longest + 1 : 0;
+}
+
+/* a/b.py below a root, and a/b/__init__.py, are a.b; and so is <frozen a.b>. */
+static void name_module(const char *path, char name[PATH_BYTES])
+{
+	static const char *const ends[] = { ">", ".py", ".pyc", "/__init__" };
+	size_t len;
+
+	cut_printf(name, PATH_BYTES, "%s",
+		path + (path[0] == '<' ? strlen("<frozen ") : root_of(path)));
+	len = strlen(name);
+	for (size_t i = 0; i < COUNT_OF(ends); i++)
+		if (len > strlen(ends[i]) && strcmp(name + len - strlen(ends[i]), ends[i]) == 0)
+			name[len -= strlen(ends[i])] = '\0';
+	for (char *at = name; *at; at++)
+		if (*at == '/')
+			*at = '.';
+}
+
+/* A module of the library is about to run: what its file says is not a program's to choose. */
+static void judge_module_file(PyObject *file)
+{
+	const char *path = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL;
+	char name[PATH_BYTES];
+	PyObject *module;
+
+	PyErr_Clear();
+	if (!path || !is_driven())
+		return;
+	name_module(path, name);
+	module = PyUnicode_FromString(name);
+	if (module)
+		judge_dangerous(module);
+	PyErr_Clear();
+	Py_XDECREF(module);
+}
+
+/* Code that says it is of a file that nobody can write speaks as the library from then on. */
+static void judge_pose(PyObject *file)
+{
+	if (caller_is_trusted(file))
+		deny(RULE_CALL_DENIED, file);
+}
+
+static void judge_code(PyObject *code)
+{
+	PyObject *file = caller_file_of_code(code);
+
+	judge_pose(file);
+	Py_XDECREF(file);
+	audit_code(code);
+}
+
+/* exec() and eval() of code; each module that is imported, which no program does by its own hand. */
+static void on_exec(PyObject *args)
+{
+	PyObject *code = arg_of(args, 0);
+	enum caller caller = caller_now();
+	PyObject *file;
+
+	if (!code || !bytecode_is_code(code))
+		return;
+	file = caller_file_of_code(code);
+	if (is_programs(caller))
+		judge_code(code);
+	else if (!caller_is_trusted(file) && !is_made_by_library())
+		audit_code(code);
+	else if (caller == CALLER_IMPORT)
+		judge_module_file(file);
+	Py_XDECREF(file);
+}
+
+/* A text becomes code.  One that says it came from the library lies, when a program has it made. */
+static void on_compile(PyObject *args)
+{
+	PyObject *name = arg_of(args, 1);
+	enum caller caller = caller_now();
+
+	if (caller == CALLER_PROGRAM) /* the interpreter itself compiles the lines of a traceback */
+		judge_builtin("compile");
+	if (caller != CALLER_IMPORT && name != Py_None)
+		judge_pose(name);
+}
+
+/* Code is put together by hand; what the library makes anew keeps the name that it had. */
+static void on_code(PyObject *args)
+{
+	PyObject *path = PyUnicode_FromString("types.CodeType");
+	enum caller caller = caller_now();
+
+	if (is_programs(caller) && path)
+		judge_path(path);
+	if (caller != CALLER_IMPORT)
+		judge_pose(arg_of(args, 1));
+	Py_XDECREF(path);
+}
+
+/* A function is made of code, whoever made that. */
+static void on_function(PyObject *args)
+{
+	PyObject *code = arg_of(args, 0);
+
+	if (is_programs(caller_now()) && code && bytecode_is_code(code))
+		judge_code(code);
 }
 
 /*
@@ -336,18 +426,18 @@ static bool is_harmless_read(PyObject *path, long flags)
 	PyErr_Clear();
 	if (!text || (flags & O_ACCMODE) != O_RDONLY)
 		return false;
-	return strcmp(text, audit.main) == 0 || !is_writable(text);
+	return strcmp(text, audit.main) == 0 || !caller_can_write(text);
 }
 
 static void on_open(PyObject *args)
 {
-	PyObject *flags = arg_of(args, 2);
-	enum caller caller = who_calls();
+	PyObject *number = arg_of(args, 2);
+	long flags = number && PyLong_Check(number) ? PyLong_AsLong(number) : O_RDWR;
+	enum caller caller = caller_now();
 
-	if (caller == CALLER_NOBODY || caller == CALLER_IMPORT ||
-		is_harmless_read(arg_of(args, 0),
-			flags && PyLong_Check(flags) ? PyLong_AsLong(flags) : O_RDWR))
-		return;
+	if (caller == CALLER_IMPORT || is_harmless_read(arg_of(args, 0), flags) ||
+		(caller == CALLER_NOBODY && (flags & O_ACCMODE) == O_RDONLY))
+		return; /* the interpreter shows where an error was */
 	judge_builtin("open");
 }
 
@@ -356,11 +446,12 @@ static void on_attribute(PyObject *args)
 {
 	PyObject *name = arg_of(args, 1);
 	PyObject *value = arg_of(args, 2);
+	enum caller caller = caller_now();
 
-	if (!name || !PyUnicode_Check(name) || who_calls() != CALLER_PROGRAM)
+	if (value && bytecode_is_code(value) && caller != CALLER_IMPORT)
+		judge_code(value);
+	if (!name || !PyUnicode_Check(name) || !is_programs(caller))
 		return;
-	if (value && bytecode_is_code(value))
-		audit_code(value);
 	if (rules_break_word(&audit.rules, RULE_ATTRIBUTE_DENIED, name))
 		deny(RULE_ATTRIBUTE_DENIED, name);
 	if (rules_break_dunder(&audit.rules, name))
@@ -370,7 +461,7 @@ static void on_attribute(PyObject *args)
 static void on_breakpoint(PyObject *args)
 {
 	(void)args;
-	if (who_calls() == CALLER_PROGRAM)
+	if (is_programs(caller_now()))
 		judge_builtin("breakpoint");
 }
 
@@ -420,10 +511,10 @@ static bool reaches_system(const char *event)
 
 static void on_call(const char *event)
 {
-	enum caller caller = who_calls();
+	enum caller caller = caller_now();
 	PyObject *path;
 
-	if (caller != CALLER_PROGRAM && !(caller == CALLER_LIBRARY && reaches_system(event)))
+	if (!is_programs(caller) && !(caller == CALLER_LIBRARY && reaches_system(event)))
 		return;
 	path = PyUnicode_FromString(event);
 	if (!path)
@@ -454,17 +545,39 @@ static int hear(const char *event, PyObject *args, void *data)
 
 /* ---- builtins that ask first ------------------------------------------------------------------ */
 
-/* `self` is (name, what it stands before). */
+/* What a guard stands before.  Behind a capsule, since __self__ is anybody's to see. */
+struct guarded {
+	const char *name;
+	PyObject *function;
+	PyMethodDef method;
+};
+
+static const struct guarded *guarded_of(PyObject *self)
+{
+	return PyCapsule_GetPointer(self, NULL);
+}
+
 static PyObject *go_on(PyObject *self, PyObject *args, PyObject *named)
 {
-	return PyObject_Call(PyTuple_GetItem(self, 1), args, named);
+	return PyObject_Call(guarded_of(self)->function, args, named);
+}
+
+/* A library function that has not its name in its text was handed it: see caller.h. */
+static bool is_handed(const char *name)
+{
+	static const char *const makers[] = { "eval", "exec", "compile" };
+
+	for (size_t i = 0; i < COUNT_OF(makers); i++)
+		if (strcmp(name, makers[i]) == 0)
+			return !caller_says(name);
+	return false;
 }
 
 static PyObject *ask_first(PyObject *self, PyObject *args, PyObject *named)
 {
-	const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(self, 0), NULL);
+	const char *name = guarded_of(self)->name;
 
-	if (name && who_calls() == CALLER_PROGRAM)
+	if (is_programs(caller_now()) || is_handed(name))
 		judge_builtin(name);
 	return go_on(self, args, named);
 }
@@ -478,27 +591,49 @@ static PyObject *import_first(PyObject *self, PyObject *args, PyObject *named)
 	return go_on(self, args, named);
 }
 
-/* Puts a function of ours before `function`, which is `owner`'s of that name. */
+/* A module that is part of the interpreter is made without an event. */
+static PyObject *build_first(PyObject *self, PyObject *args, PyObject *named)
+{
+	PyObject *spec = arg_of(args, 0);
+	PyObject *name = spec ? PyObject_GetAttrString(spec, "name") : NULL;
+
+	PyErr_Clear();
+	judge_driven(name);
+	Py_XDECREF(name);
+	return go_on(self, args, named);
+}
+
+/* Code is given another file's name in its place. */
+static PyObject *rename_first(PyObject *self, PyObject *args, PyObject *named)
+{
+	if (caller_now() != CALLER_IMPORT)
+		judge_pose(arg_of(args, 1));
+	return go_on(self, args, named);
+}
+
+/* Puts a function of ours before `function`, which is `owner`'s of that name; both stay. */
 static int guard(PyObject *owner, const char *name, PyObject *function, PyCFunctionWithKeywords ask)
 {
-	static PyMethodDef methods[GUARDS_MAX];
+	static struct guarded all[GUARDS_MAX];
 	static size_t count;
-	PyMethodDef *method = &methods[count < GUARDS_MAX ? count++ : 0];
-	PyObject *self = Py_BuildValue("(sO)", name, function);
+	struct guarded *guarded = &all[count < GUARDS_MAX ? count++ : 0];
+	PyObject *self = PyCapsule_New(guarded, NULL, NULL);
 	PyObject *module = PyObject_GetAttrString(owner, "__name__");
 	PyObject *call = NULL;
 	int result = -1;
 
 	if (self && module && count < GUARDS_MAX) {
-		*method = (PyMethodDef){ PyUnicode_AsUTF8AndSize(PyTuple_GetItem(self, 0), NULL),
-			(PyCFunction)(void (*)(void))ask, METH_VARARGS | METH_KEYWORDS, NULL };
-		call = PyCFunction_NewEx(method, self, module);
+		Py_INCREF(function);
+		*guarded = (struct guarded){ name, function,
+			{ name, (PyCFunction)(void (*)(void))ask, METH_VARARGS | METH_KEYWORDS,
+				NULL } };
+		call = PyCFunction_NewEx(&guarded->method, self, module);
 	}
 	if (call)
 		result = PyObject_SetAttrString(owner, name, call);
 	Py_XDECREF(call);
 	Py_XDECREF(module);
-	Py_XDECREF(self); /* the call keeps it, and with it the name that the method points to */
+	Py_XDECREF(self);
 	return result;
 }
 
@@ -525,31 +660,37 @@ static int guard_builtins(PyObject *builtins, enum rule rule)
 	return PyErr_Occurred() ? -1 : result;
 }
 
-static int guard_imports(PyObject *owner, const char *name)
+static int guard_one(const char *owner, const char *name, PyCFunctionWithKeywords ask)
 {
-	PyObject *function = PyObject_GetAttrString(owner, name);
-	int result = function ? guard(owner, name, function, import_first) : -1;
+	PyObject *module = PyImport_ImportModule(owner);
+	PyObject *function = module ? PyObject_GetAttrString(module, name) : NULL;
+	int result = function ? guard(module, name, function, ask) : -1;
 
 	Py_XDECREF(function);
+	Py_XDECREF(module);
 	return result;
+}
+
+static int guard_imports(void)
+{
+	if (guard_one("builtins", "__import__", import_first) < 0 ||
+		guard_one("importlib", "import_module", import_first) < 0)
+		return -1;
+	return guard_one("_imp", "create_builtin", build_first);
 }
 
 static int guard_all(void)
 {
 	PyObject *builtins = PyImport_ImportModule("builtins");
-	PyObject *importlib = PyImport_ImportModule("importlib");
 	bool imports = audit.rules.on[RULE_IMPORT_DENIED] || audit.rules.on[RULE_IMPORT_DANGEROUS];
-	int result = builtins && importlib ? 0 : -1;
+	int result = builtins ? guard_one("_imp", "_fix_co_filename", rename_first) : -1;
 
 	if (result == 0)
 		result = guard_builtins(builtins, RULE_NAME_DENIED);
 	if (result == 0)
 		result = guard_builtins(builtins, RULE_CALL_DENIED);
 	if (result == 0 && imports)
-		result = guard_imports(builtins, "__import__");
-	if (result == 0 && imports)
-		result = guard_imports(importlib, "import_module");
-	Py_XDECREF(importlib);
+		result = guard_imports();
 	Py_XDECREF(builtins);
 	return result;
 }
@@ -574,7 +715,8 @@ int audit_start(struct span rules, struct span name)
 {
 	cut_printf(
 		audit.main, sizeof(audit.main), JAIL_WORK_DIR "/%.*s", (int)name.len, name.bytes);
-	if (rules_read(&audit.rules, rules) < 0 || guard_all() < 0)
+	audit.roots = PySequence_Tuple(PySys_GetObject("path"));
+	if (!audit.roots || rules_read(&audit.rules, rules) < 0 || guard_all() < 0)
 		return -1;
 	audit.on = true;
 	return PySys_AddAuditHook(hear, NULL);

@@ -26,3 +26,6 @@ int audit_start(struct span rules, struct span name);
 
 /* Looks through code that is about to run, if there are rules; does not return when it breaks one. */
 void audit_code(PyObject *code);
+
+/* The program's first line is next: what has no frame from now on is its doing. */
+void audit_begin(void);

@@ -235,10 +235,11 @@ static int play_run(struct play *play, const struct life *life, bool aloud)
 
 	if (!code)
 		return judge(life, take_exception(), play->path, play->source, true, aloud);
-	if (aloud)
+	if (aloud) {
 		audit_code(code);
-	if (aloud)
+		audit_begin();
 		tell(JOB_BEGUN, 0, NULL, 0);
+	}
 	result = PyEval_EvalCode(code, play->scope, play->scope);
 	Py_DECREF(code);
 	if (!result)

@@ -103,12 +103,15 @@ int rules_read(struct rules *rules, struct span text)
 
 /* ---- asking --------------------------------------------------------------------------------- */
 
+/* A program's own kind of text says of itself what it is equal to: so it is asked as plain text. */
 static bool has(PyObject *words, PyObject *word)
 {
-	int found = PySet_Contains(words, word);
+	PyObject *plain = PyUnicode_FromObject(word);
+	int found = plain ? PySet_Contains(words, plain) : 0;
 
-	if (found < 0)
+	if (!plain || found < 0)
 		PyErr_Clear();
+	Py_XDECREF(plain);
 	return found > 0;
 }
 
@@ -141,15 +144,8 @@ static bool has_tail(PyObject *words, const char *path)
 	return has_text(words, tail, strlen(tail), "");
 }
 
-static bool has_path(PyObject *words, PyObject *path)
+static bool has_path(PyObject *words, PyObject *path, const char *text, Py_ssize_t len)
 {
-	Py_ssize_t len = 0;
-	const char *text = PyUnicode_AsUTF8AndSize(path, &len);
-
-	if (!text || len > PATH_BYTES_MAX) {
-		PyErr_Clear();
-		return false;
-	}
 	if (has(words, path) || has_tail(words, text))
 		return true;
 	for (Py_ssize_t at = 1; at <= len; at++)
@@ -167,9 +163,16 @@ bool rules_break_word(const struct rules *rules, enum rule rule, PyObject *word)
 
 bool rules_break_path(const struct rules *rules, enum rule rule, PyObject *path)
 {
+	Py_ssize_t len = 0;
+	const char *text;
+
 	if (!rules->on[rule] || !rules->words[rule])
 		return false;
-	return has_path(rules->words[rule], path) == known[rule].breaks_in;
+	text = PyUnicode_AsUTF8AndSize(path, &len);
+	PyErr_Clear();
+	if (!text || len > PATH_BYTES_MAX)
+		return true; /* what cannot be read breaks any rule */
+	return has_path(rules->words[rule], path, text, len) == known[rule].breaks_in;
 }
 
 bool rules_break_dunder(const struct rules *rules, PyObject *name)
