@@ -347,7 +347,9 @@ static void keep_as_configured(struct gc *gc)
 
 	gc->keep = (struct store_keep){ .runs = config->keep_runs, .bytes = config->keep_bytes };
 	if (config->keep_days)
-		gc->keep.before_wall_us = clock_wall_us() - (int64_t)config->keep_days * DAY_US;
+		gc->keep.before_wall_us =
+			wallclock_surely_us(&gc->server->wallclock, clock_wall_us(), clock_us()) -
+			(int64_t)config->keep_days * DAY_US;
 }
 
 static bool is_configured(const struct gc *gc)

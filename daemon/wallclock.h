@@ -18,7 +18,9 @@ struct wallclock {
 	struct timer *timer;
 	int64_t ahead_us; /* the wall clock's lead on the other one, at the last look */
 	uint64_t jumps;
-	int64_t last_jump_ms; /* + forwards, - back */
+	int64_t last_jump_ms;  /* + forwards, - back */
+	int64_t believed_us;   /* the lead that has stood for a day, or since the start */
+	int64_t calm_since_us; /* by the other clock: it has not jumped since */
 };
 
 /*
@@ -31,6 +33,12 @@ void wallclock_stop(struct wallclock *wallclock);
 
 /* Looks whether it has jumped since the last look; the timer does, every second. */
 void wallclock_look(struct wallclock *wallclock, int64_t wall_us, int64_t steady_us);
+
+/*
+ * The latest moment that has surely come: now, but a clock that was set ahead is not believed until it
+ * has stood so for a day.  For what cannot be taken back.
+ */
+int64_t wallclock_surely_us(const struct wallclock *wallclock, int64_t wall_us, int64_t steady_us);
 
 /* {jumps, last_jump_ms} */
 struct value *wallclock_describe(const struct wallclock *wallclock, struct arena *arena);

@@ -61,7 +61,7 @@ int store_backup(struct store *store, const char *path, const atomic_bool *stop,
 
 /* For how long contents stay; 0: for ever, without end. */
 struct store_keep {
-	int64_t before_wall_us; /* of runs before this moment they go */
+	int64_t before_wall_us; /* of runs before this moment they go; before 1970 nothing ran */
 	uint64_t runs;          /* of so many of the newest runs they stay */
 	uint64_t bytes;         /* of the oldest they go until what is used is no more than that */
 };

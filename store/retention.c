@@ -160,7 +160,7 @@ static int find_end(
 	int64_t by_count = INT64_MIN;
 
 	*ret_to = INT64_MIN;
-	if (keep->before_wall_us)
+	if (keep->before_wall_us > 0)
 		*ret_to = db_key_at_ms((uint64_t)(keep->before_wall_us / 1000)) - 1;
 	if (keep->runs) {
 		(void)sqlite3_snprintf(sizeof(sql), sql,

@@ -53,4 +53,30 @@ start
 is "$(cectl run -c 'print("now")')" now "after a year back programs run"
 like "$(cat "$ced_log")" 'clock.behind.*follow the clock' "and ids follow the clock"
 is "$(cectl runs --json --since 1h | /usr/bin/python3 -c 'import json, sys; print(len([run for run in json.load(sys.stdin)["runs"]]))')" 2 "lists by time find both"
+
+# One that is set a year ahead while the daemon runs: that makes no run a year old.
+daemon_stop
+rm -f "$ced_state"/*
+ahead 0
+cat >"$ced_folder/ced.conf" <<'CONF'
+cgroups = "auto"
+keep_days = 1
+keep_check_ms = 1s
+CONF
+chmod 644 "$ced_folder/ced.conf"
+ced_arguments=(--config "$ced_folder/ced.conf")
+start
+cectl run -c 'print("today")' >"$work/out"
+# looks: how often retention has looked so far.
+looks() {
+	json "$(cectl status --json)" 'it["gc"]["times"]'
+}
+ahead 31536000000
+before=$(looks)
+for ((i = 0; i < 300 && $(looks) < before + 2; i++)); do
+	sleep 0.1
+done
+(($(looks) >= before + 2))
+ok $? "retention looks what is old"
+is "$(cectl output last)" today "and takes nothing for a year older than it was"
 done_testing

@@ -100,6 +100,7 @@ daemon_stop
 cat >"$ced_folder/ced.conf" <<'CONF'
 cgroups = "auto"
 keep_runs = 20
+keep_days = 36500
 keep_check_ms = 1s
 CONF
 ced_arguments=(--config "$ced_folder/ced.conf")
@@ -117,6 +118,8 @@ exits 0 "by size" cectl gc --keep-size 1K
 is "$(json "$(cectl runs --json -n 40)" 'len(it["runs"])')" 40 "runs stay in lists"
 cectl run -c 'print("again")' >/dev/null
 is "$(cectl output last)" again "and new ones have their contents"
+exits 0 "a hundred years are a length of time" cectl gc --older-than 36500d
+like "$out" 'nothing is to leave' "and nothing is as old as that"
 exits 2 "a number is a number" cectl gc --keep-runs many
 exits 2 "an age is past" cectl gc --older-than 2999-01-01
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/container.h"
 #include "store/care.h"
 #include "store/db.h"
 #include "tests/check.h"
@@ -150,6 +151,20 @@ TEST(nothing_is_named_when_everything_is_kept)
 	CHECK_EQ_INT(plan_for(&shop, (struct store_keep){ .before_wall_us = 1000000 }).runs, 0);
 	CHECK_EQ_INT(plan_for(&shop, (struct store_keep){ .runs = RUNS }).runs, 0);
 	CHECK_EQ_INT(plan_for(&shop, (struct store_keep){ .bytes = UINT64_C(1) << 40 }).runs, 0);
+}
+
+/* A hundred years are kept: that long ago nothing ran. */
+TEST(an_age_from_before_the_calendar_begins_names_nothing)
+{
+	static const int64_t moments[] = { -1, -1000, -86400000000, -1400000000000000, INT64_MIN };
+	auto_shop struct shop shop;
+
+	fill(&shop);
+	CHECK(check_ok());
+	for (size_t i = 0; i < COUNT_OF(moments); i++)
+		CHECK_EQ_INT(
+			plan_for(&shop, (struct store_keep){ .before_wall_us = moments[i] }).runs,
+			0);
 }
 
 TEST(a_run_that_goes_on_keeps_what_it_has)

@@ -29,6 +29,34 @@ TEST(jumps_in_both_directions_are_counted_with_their_length)
 	CHECK(wallclock.last_jump_ms < -2 * 86400000);
 }
 
+/* What is old is not taken away because somebody has mistyped a year. */
+TEST(a_clock_that_was_set_ahead_is_not_believed_for_a_day)
+{
+	struct wallclock wallclock = { .ahead_us = 0 };
+	int64_t steady_us = 1000000;
+
+	CHECK_EQ_INT(wallclock_surely_us(&wallclock, 900000, steady_us), 900000);
+	wallclock_look(&wallclock, steady_us + 400 * DAY_US, steady_us);
+	CHECK_EQ_INT(
+		wallclock_surely_us(&wallclock, steady_us + 400 * DAY_US, steady_us), steady_us);
+	for (; steady_us < DAY_US / 2; steady_us += 60000000)
+		wallclock_look(&wallclock, steady_us + 400 * DAY_US, steady_us);
+	CHECK_EQ_INT(
+		wallclock_surely_us(&wallclock, steady_us + 400 * DAY_US, steady_us), steady_us);
+	for (; steady_us < DAY_US + 120000000; steady_us += 60000000)
+		wallclock_look(&wallclock, steady_us + 400 * DAY_US, steady_us);
+	CHECK_EQ_INT(wallclock_surely_us(&wallclock, steady_us + 400 * DAY_US, steady_us),
+		steady_us + 400 * DAY_US);
+}
+
+TEST(a_clock_that_was_set_back_is_believed_at_once)
+{
+	struct wallclock wallclock = { .ahead_us = 0 };
+
+	wallclock_look(&wallclock, -DAY_US, 1000000);
+	CHECK_EQ_INT(wallclock_surely_us(&wallclock, -DAY_US, 1000000), -DAY_US);
+}
+
 static void start_and_stop(uint64_t newest_ms, struct ulid_source *ids)
 {
 	struct wallclock wallclock;
