@@ -7,6 +7,7 @@
 #include "cli/offline.h"
 #include "cli/page.h"
 #include "proto/base/container.h"
+#include "proto/fill.h"
 
 #define AT_ONCE     10000 /* links, blobs, lines in one question */
 #define ARENA_BYTES ((size_t)4 << 30)
@@ -101,6 +102,8 @@ static bool take_report(struct verification_track *track, size_t number, int64_t
 	track->part = number;
 	part->checked += page_int(track->answer, "checked");
 	part->found += page_int(track->answer, "found");
+	if (number == 0)
+		verification->links = of;
 	part->done = next ? (double)(next - first) / (double)(of - first + 1) : 1;
 	stopped = verification->stopped;
 	pthread_cond_signal(&verification->moved);
@@ -232,6 +235,26 @@ static int check_status(struct verification *verification)
 	return 0;
 }
 
+/* Who asks for links that are not there is not told that all is well. */
+static int check_end(struct verification *verification)
+{
+	struct arena *arena = &verification->cli->arena;
+	int64_t asked = verification->to ? verification->to : verification->from;
+	struct fill problem = fill_start(arena);
+	char message[128];
+
+	if (asked <= verification->links)
+		return 0;
+	cut_printf(message, sizeof(message),
+		"the chain ends at link %" PRId64 ", and link %" PRId64 " was asked for",
+		verification->links, asked);
+	fill_text(&problem, "what", "missing");
+	fill_text(&problem, "message", message);
+	fill_int(&problem, "link", verification->links + 1);
+	verification->found++;
+	return value_list_add(arena, verification->problems, fill_done(&problem));
+}
+
 static int join(struct verification *verification)
 {
 	struct arena *arena = &verification->cli->arena;
@@ -244,7 +267,9 @@ static int join(struct verification *verification)
 		if (add_problems(arena, verification->problems, part->problems) < 0)
 			return cli_no_memory(verification->cli);
 	}
-	return verification->problems ? 0 : cli_no_memory(verification->cli);
+	if (!verification->problems || check_end(verification) < 0)
+		return cli_no_memory(verification->cli);
+	return 0;
 }
 
 /* ---- a life -------------------------------------------------------------------------------- */

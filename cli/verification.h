@@ -46,6 +46,7 @@ struct verification {
 	int64_t from, to;         /* only these links of the chain; 0: everything */
 	const char *key, *second; /* to go by; NULL: the daemon's own */
 	int64_t found;            /* filled in, with what follows */
+	int64_t links;            /* that the chain has */
 	struct value *problems;   /* in the order of the parts, so many as are listed */
 	struct bar bar;
 	pthread_mutex_t lock;

@@ -52,6 +52,10 @@ static int ask(struct verify *verify, const char *what, const char *sql, struct 
 	sqlite3_stmt *row = NULL;
 	int r = sqlite3_prepare_v2(store->db, sql, -1, &row, NULL);
 
+	if (r == SQLITE_ERROR) { /* a table or an index has gone */
+		(void)verify_problem(verify, "unreadable", "%s", sqlite3_errmsg(store->db));
+		return 0;
+	}
 	if (r != SQLITE_OK)
 		return db_failed(store, r, err);
 	while ((r = stmt_step(store, row, err)) > 0) {
@@ -112,11 +116,50 @@ static int find_orphans(struct verify *verify, struct err *err)
 	return 0;
 }
 
+/*
+ * Rows that are met by who goes along a table and not by who looks for their number, as the chain does:
+ * a number twice, or at a wrong place.
+ */
+static int find_strays(struct verify *verify, const struct evidence_table *table, struct err *err)
+{
+	sqlite3_stmt *row = NULL;
+	int64_t before = 0;
+	char sql[SQL_MAX];
+	bool begun = false;
+	int r;
+
+	(void)snprintf(sql, sizeof(sql), "SELECT %s FROM %s NOT INDEXED", table->by, table->name);
+	r = sqlite3_prepare_v2(verify->store->db, sql, -1, &row, NULL);
+	if (r != SQLITE_OK)
+		return db_failed(verify->store, r, err);
+	while ((r = stmt_step(verify->store, row, err)) > 0) {
+		if (begun && sqlite3_column_int64(row, 0) <= before) {
+			struct fill problem = verify_problem(
+				verify, "extra", "a row stands twice, or not at its place");
+
+			fill_text(&problem, "table", table->name);
+			fetch_int(&problem, "row", row, 0);
+		}
+		before = sqlite3_column_int64(row, 0);
+		begun = true;
+	}
+	(void)sqlite3_finalize(row);
+	return r;
+}
+
+static int find_all_strays(struct verify *verify, struct err *err)
+{
+	for (const struct evidence_table *table = evidence_tables; table->name; table++)
+		if (table->is_root && find_strays(verify, table, err) < 0)
+			return -1;
+	return 0;
+}
+
 /* ---- the tables themselves ---------------------------------------------------------------- */
 
 #define OBJECTS                                                              \
 	"SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema " \
-	"WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name"
+	"WHERE name NOT LIKE 'sqlite\\_stat_' ESCAPE '\\' OR type <> 'table' ORDER BY type, name"
 
 static int read_objects(sqlite3 *db, struct buf *text)
 {
@@ -172,6 +215,7 @@ static const struct check checks[] = {
 	{ check_schema, NULL, NULL },
 	{ find_unlinked, NULL, NULL },
 	{ find_orphans, NULL, NULL },
+	{ find_all_strays, NULL, NULL },
 	{ refs_check, NULL, NULL },
 	{ NULL, "extra",
 		"SELECT 'chain', max(link), 'a record has more than one link' FROM chain WHERE "
@@ -188,6 +232,16 @@ static const struct check checks[] = {
 	{ NULL, "missing",
 		"SELECT 'runs', r.key, 'half of a run is missing' FROM runs AS r WHERE NOT EXISTS "
 		"(SELECT 1 FROM records AS o WHERE o.key = r.key)" },
+	/* The chain reads these two by an index, which may know less than the table has. */
+	{ NULL, "extra",
+		"SELECT 'pruned', t.key, 'no act took the contents of this run away' FROM pruned AS t "
+		"NOT INDEXED WHERE NOT EXISTS (SELECT 1 FROM pruned AS i INDEXED BY pruned_by_act "
+		"WHERE i.act = t.act AND i.key = t.key)" },
+	{ NULL, "extra",
+		"SELECT 'labels', t.key, 'a label that its run was not given' FROM labels AS t "
+		"INDEXED BY sqlite_autoindex_labels_1 WHERE NOT EXISTS (SELECT 1 FROM labels AS i "
+		"INDEXED BY labels_by_key WHERE i.key = t.key AND i.name = t.name AND "
+		"i.value = t.value)" },
 	{ NULL, "missing",
 		"SELECT 'pending', r.key, 'a run that has not ended is not pending' FROM runs AS r "
 		"WHERE r.outcome IS NULL AND NOT " PENDING("r.key") },

@@ -53,6 +53,9 @@ like "$out" ' 3 links' "and nothing else is looked at then"
 exits 0 "with --json it is one document" cectl audit verify --json
 is "$(json "$out" '[it["ok"], it["found"], it["checked"]["chain"] >= 8]')" '[true, 0, true]' "that has what was checked"
 exits 2 "a link that is none is refused" cectl audit verify --from zero
+exits 1 "links that are not there are not said to be well" cectl audit verify --from 100000 --to 100010
+like "$out" 'the chain ends at link [0-9]+, and link 100010 was asked for' "but missed"
+exits 1 "nor those behind the last" cectl audit verify --from 2 --to 100000
 
 shown=$(TERM=xterm /usr/bin/python3 - <<'PY'
 import os, pty

@@ -577,6 +577,7 @@ static const struct attack attacks[] = {
 	{ "a link is put in",
 		"INSERT INTO chain SELECT max(link) + 1, 1, " ENDED ", digest, head FROM chain",
 		"more than one link" },
+	{ "an index is taken out", "DROP INDEX labels_by_key", "not those that ced makes" },
 	{ "bytes are put in", "INSERT INTO blob_data VALUES (9999, 0, x'00')", "no blob names" },
 	{ "a view is put in", "CREATE VIEW innocent AS SELECT 1", "not those that ced makes" },
 	{ "a trigger is put in",
@@ -643,6 +644,134 @@ TEST(what_is_taken_out_put_in_or_exchanged_is_found_and_named)
 	for (size_t i = 0; i < COUNT_OF(attacks); i++)
 		attack(&shop, whole, &attacks[i]);
 	printf("# %zu ways, each found\n", COUNT_OF(attacks));
+	free((char *)(uintptr_t)whole.data);
+}
+
+/* ---- what indexes tell otherwise than their tables ------------------------------------------- */
+
+/* Lets rows be written past an index, which then stands there again and knows nothing of them. */
+#define PAST(index, change)                                                                      \
+	"PRAGMA writable_schema = ON; CREATE TEMP TABLE s AS SELECT * FROM sqlite_schema WHERE " \
+	"name = '" index "'; DELETE FROM sqlite_schema WHERE name = '" index "'; "               \
+	"PRAGMA writable_schema = RESET; " change "; PRAGMA writable_schema = ON; "              \
+	"INSERT INTO sqlite_schema SELECT * FROM s; PRAGMA writable_schema = RESET"
+
+static const struct attack hidden[] = {
+	{ "a label is put in past the index",
+		PAST("labels_by_key", "INSERT INTO labels VALUES ('team', 'red', " ENDED ")"),
+		"a label that its run was not given" },
+	{ "an index of somebody's own under a name of SQLite's",
+		"CREATE INDEX odd ON runs (outcome); PRAGMA writable_schema = ON; "
+		"UPDATE sqlite_schema SET name = 'sqlite_odd', sql = replace(sql, 'odd', "
+		"'sqlite_odd') WHERE name = 'odd'; PRAGMA writable_schema = RESET",
+		"not those that ced makes" },
+};
+
+TEST(what_is_written_past_an_index_is_found)
+{
+	auto_shop struct shop shop;
+	struct bytes whole = { NULL, 0 };
+
+	shop_init(&shop);
+	fill(&shop);
+	shut(&shop, &whole);
+	for (size_t i = 0; i < COUNT_OF(hidden); i++)
+		attack(&shop, whole, &hidden[i]);
+	free((char *)(uintptr_t)whole.data);
+}
+
+/*
+ * The contents of a run leave as retention takes them, the act of it is cut off the end of the chain,
+ * and an older act is said to have done it.
+ */
+TEST(contents_that_no_act_took_away_are_missed)
+{
+	static const char blame[] =
+		"DELETE FROM chain WHERE link = (SELECT max(link) FROM chain); "
+		"CREATE TEMP TABLE p AS SELECT * FROM pruned WHERE act = (SELECT max(act) FROM acts); "
+		"DELETE FROM pruned WHERE act = (SELECT max(act) FROM acts); "
+		"DELETE FROM acts WHERE act = (SELECT max(act) FROM acts); " PAST("pruned_by_act",
+			"INSERT INTO pruned SELECT key, (SELECT min(act) FROM pruned), digests FROM p");
+	auto_shop struct shop shop;
+	struct bytes whole = { NULL, 0 };
+
+	shop_init(&shop);
+	fill(&shop);
+	CHECK_EQ_INT(prune(&shop, ids[5]), 0);
+	shut(&shop, &whole);
+	CHECK_EQ_INT(found_after(&shop, whole, "SELECT 1", true), 0);
+	CHECK(found_after(&shop, whole, blame, false) > 0);
+	CHECK(strstr(said, "no act took the contents of this run away") != NULL);
+	free((char *)(uintptr_t)whole.data);
+}
+
+/* A number of SQLite's, of nine bytes as those of runs are. */
+static void write_number(int64_t key, uint8_t ret_bytes[9])
+{
+	uint64_t left = (uint64_t)key;
+
+	ret_bytes[8] = (uint8_t)left;
+	left >>= 8;
+	for (int i = 7; i >= 0; i--, left >>= 7)
+		ret_bytes[i] = (uint8_t)(left | 0x80);
+}
+
+/* One row's number becomes another one, where it stands in its page. */
+static bool renumber(struct bytes whole, int64_t from, int64_t to)
+{
+	uint8_t old[9];
+	uint8_t new[9];
+	char *at;
+
+	write_number(from, old);
+	write_number(to, new);
+	at = memmem(whole.data, whole.len, old, sizeof(old));
+	if (!at)
+		return false;
+	memcpy(at, new, sizeof(new));
+	return !memmem(whole.data, whole.len, old, sizeof(old));
+}
+
+/* The run of that link stands twice, the second time with other words: who lists runs meets both. */
+static void try_a_double(struct shop *shop, struct bytes whole, unsigned link, long beside)
+{
+	struct bytes doubled = { NULL, 0 };
+	char sql[512];
+	int64_t key;
+	sqlite3 *db;
+	int64_t found;
+
+	put_back(shop, whole);
+	db = break_in(shop);
+	(void)snprintf(sql, sizeof(sql), "SELECT subject FROM chain WHERE link = %u", link);
+	key = number_of(db, sql);
+	(void)snprintf(sql, sizeof(sql),
+		"CREATE TEMP TABLE n AS SELECT * FROM runs WHERE key = %lld; UPDATE n SET key = "
+		"key + (%ld), reason = 'all is well', caller_id = NULL; INSERT INTO runs SELECT * FROM n",
+		(long long)key, beside);
+	CHECK_EQ_INT(run_sql(db, sql), SQLITE_OK);
+	(void)sqlite3_close(db);
+	shut(shop, &doubled);
+	CHECK(renumber(doubled, key + beside, key));
+	found = found_after(shop, doubled, "SELECT 1", false);
+	if (found < 1)
+		printf("# link %u twice (%+ld): not found\n", link, beside);
+	free((char *)(uintptr_t)doubled.data);
+	CHECK(found > 0);
+}
+
+TEST(a_run_that_stands_twice_is_found)
+{
+	auto_shop struct shop shop;
+	struct bytes whole = { NULL, 0 };
+
+	shop_init(&shop);
+	fill(&shop);
+	shut(&shop, &whole);
+	for (unsigned link = 1; link <= 8; link++) {
+		try_a_double(&shop, whole, link, 1 << 30); /* behind all others */
+		try_a_double(&shop, whole, link, -(1 << 30));
+	}
 	free((char *)(uintptr_t)whole.data);
 }
 
