@@ -259,6 +259,8 @@ static int take_acts(struct export *export, const struct value *page, void *at)
 		export->acts++;
 		status = write_kind(export, &export->cli->arena, "act", act);
 	}
+	/* A copy may have acts before the first; they would lead back to the newest. */
+	cursor->more = cursor->more && cursor->before > 0;
 	return status;
 }
 

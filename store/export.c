@@ -91,11 +91,30 @@ struct span {
 	int64_t from, to; /* keys, both included */
 };
 
+/* Where the last page ended; in a store that has no such run, where it would be. */
+static int find_after(struct store *store, const char *run_id, int64_t *ret_key, struct err *err)
+{
+	sqlite3_stmt *row = stmt_take(store, STMT_EXPORT_AFTER, err);
+	struct binding binding;
+	int r;
+
+	if (!row)
+		return -1;
+	*ret_key = db_key_of(run_id);
+	binding = bind_to(row);
+	bind_int(&binding, *ret_key);
+	bind_text(&binding, run_id);
+	r = stmt_step(store, row, err);
+	if (r > 0)
+		*ret_key = sqlite3_column_int64(row, 0);
+	(void)sqlite3_reset(row);
+	return r < 0 ? -1 : 0;
+}
+
 static int find_span(struct store *store, const struct store_export *what, struct span *ret_span,
 	struct err *err)
 {
 	int64_t after = 0;
-	int r;
 
 	ret_span->from = db_key_at_ms((uint64_t)(what->since_wall_us / 1000));
 	ret_span->to = INT64_MAX;
@@ -103,12 +122,13 @@ static int find_span(struct store *store, const struct store_export *what, struc
 		ret_span->to = db_key_at_ms((uint64_t)(what->until_wall_us / 1000)) - 1;
 	if (!what->after_run_id)
 		return 0;
-	r = record_find(store, what->after_run_id, &after, err);
-	if (r > 0) /* of another store: from where it would be */
-		after = db_key_of(what->after_run_id);
-	if (after >= ret_span->from)
+	if (find_after(store, what->after_run_id, &after, err) < 0)
+		return -1;
+	if (after == INT64_MAX) /* nothing can stand behind it */
+		ret_span->to = INT64_MIN;
+	else if (after >= ret_span->from)
 		ret_span->from = after + 1;
-	return r < 0 ? -1 : 0;
+	return 0;
 }
 
 static int count_runs(

@@ -190,6 +190,10 @@ static const char *const texts[STMT_COUNT] = {
 		"SELECT refs, length(data) FROM blobs JOIN blob_data USING (blob) WHERE blob = ?",
 	[STMT_CACHED_PRUNED] =
 		"DELETE FROM cached WHERE key IN (SELECT key FROM pruned WHERE act = ?)",
+	/* In a copy that somebody made an id may come twice, and the way is not to lead back. */
+	[STMT_EXPORT_AFTER] =
+		"SELECT key FROM runs WHERE key BETWEEN ?1 AND ?1 + 15 AND run_id = ?2 "
+		"ORDER BY key DESC LIMIT 1",
 	[STMT_EXPORT_IDS] =
 		"SELECT run_id FROM runs WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
 	[STMT_PARKED_INSERT] =

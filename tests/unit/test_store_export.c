@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "store/care.h"
+#include "store/db.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 
@@ -78,6 +79,37 @@ TEST(a_page_ends_when_it_has_bytes_enough_but_never_without_a_record)
 	CHECK_EQ_INT(value_get(page, "records")->list.count, 1);
 	CHECK(value_as_bool(value_get(page, "more"), false));
 	CHECK_STR(value_as_text(value_get(page, "next")), ids[0]);
+}
+
+/* In a copy that somebody made: one id in two rows, each page as long as one record. */
+TEST(an_id_that_comes_twice_does_not_lead_back)
+{
+	auto_shop struct shop shop;
+	struct store_export what = everything(1);
+	unsigned pages = 0;
+	bool more = true;
+
+	fill(&shop);
+	CHECK(check_ok());
+	CHECK_EQ_INT(store_begin(shop.store, &shop.err), 0);
+	CHECK_EQ_INT(
+		db_exec(shop.store,
+			"CREATE TEMP TABLE n AS SELECT max(key) + 1 AS key FROM runs; "
+			"INSERT INTO runs (key, run_id, method, uid, gid, pid, received_us) "
+			"SELECT n.key, run_id, method, uid, gid, pid, received_us FROM n JOIN runs "
+			"ON runs.key = n.key - 1; INSERT INTO records (key) SELECT key FROM n",
+			&shop.err),
+		0);
+	CHECK_EQ_INT(store_commit(shop.store, STORE_SOON, &shop.err), 0);
+	while (more && pages < 3 * RUNS) {
+		struct value *page = page_of(&shop, &what);
+
+		CHECK(page);
+		pages++;
+		what.after_run_id = value_as_text(value_get(page, "next"));
+		more = value_as_bool(value_get(page, "more"), false) && what.after_run_id;
+	}
+	CHECK(pages <= RUNS + 3);
 }
 
 TEST(how_many_are_left_is_counted_when_asked)
