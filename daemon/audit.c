@@ -121,6 +121,13 @@ static int sign_now(struct store *store, struct store_checkpoint *checkpoint, st
 	return store_commit(store, STORE_NOW, err);
 }
 
+/* One that was made before may have met a file that was full, or another one. */
+static int append_to(const char *path, const struct store_checkpoint *made, struct err *err)
+{
+	return made->is_new ? second_file_append(path, made->line, err)
+			    : second_file_ensure(path, made->line, err);
+}
+
 /* What came since the last one, when the last daemon made none at its end. */
 static int catch_up(struct audit *audit, struct store *store, struct err *err)
 {
@@ -131,11 +138,13 @@ static int catch_up(struct audit *audit, struct store *store, struct err *err)
 	if (sign_now(store, &checkpoint, err) < 0)
 		return -1;
 	audit->links = checkpoint.links;
-	if (!checkpoint.is_new)
+	if (!checkpoint.line[0])
 		return 0;
-	audit->at_us = checkpoint.at_wall_us;
-	tell(&checkpoint);
-	if (second_file_append(audit->path, checkpoint.line, &why) < 0) {
+	if (checkpoint.is_new) {
+		audit->at_us = checkpoint.at_wall_us;
+		tell(&checkpoint);
+	}
+	if (append_to(audit->path, &checkpoint, &why) < 0) {
 		log_event(LOG_LEVEL_WARNING, "audit.no_checkpoint", LOG_STR("why", why.text));
 		cut_printf(audit->trouble, sizeof(audit->trouble), "%s", why.text);
 	}
@@ -213,7 +222,7 @@ static void append(void *context)
 {
 	struct making *making = context;
 
-	if (second_file_append(making->path, making->checkpoint.line, &making->err) < 0)
+	if (append_to(making->path, &making->checkpoint, &making->err) < 0)
 		making->failed = true;
 }
 
@@ -234,12 +243,14 @@ static void on_signed(struct recording *recording, const struct err *err)
 		return;
 	}
 	audit->links = making->checkpoint.links;
-	if (!making->checkpoint.is_new) {
+	if (!making->checkpoint.line[0]) {
 		finish(making);
 		return;
 	}
-	audit->at_us = making->checkpoint.at_wall_us;
-	tell(&making->checkpoint);
+	if (making->checkpoint.is_new) {
+		audit->at_us = making->checkpoint.at_wall_us;
+		tell(&making->checkpoint);
+	}
 	/* While the house closes the recorder waits for it, and so do we. */
 	if (audit->timer && work_start(&audit->server->loop, append, on_appended, making) == 0)
 		return;

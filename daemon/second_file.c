@@ -43,6 +43,34 @@ int second_file_append(const char *path, const char *line, struct err *err)
 	return fdatasync(fd) < 0 ? err_sys(err, "%s", path) : 0;
 }
 
+/* A whole line of it. */
+static bool has_line(const struct second_piece *piece, const char *line)
+{
+	const char *at = piece->text;
+	size_t len = strlen(line);
+	size_t left = at ? piece->len : 0;
+
+	while ((at = left > len ? memmem(at, left, line, len) : NULL)) {
+		if ((at == piece->text || at[-1] == '\n') && at[len] == '\n')
+			return true;
+		at += len;
+		left = piece->len - (size_t)(at - piece->text);
+	}
+	return false;
+}
+
+int second_file_ensure(const char *path, const char *line, struct err *err)
+{
+	struct second_piece piece = { NULL, 0, 0, 0 };
+	bool there;
+
+	if (second_file_read(path, -1, &piece, err) < 0)
+		return -1;
+	there = has_line(&piece, line);
+	free(piece.text);
+	return there ? 0 : second_file_append(path, line, err);
+}
+
 static int read_piece(int fd, struct second_piece *piece)
 {
 	size_t most = (size_t)(piece->of - piece->at);

@@ -11,6 +11,8 @@
 
 /* Appends the line and its end, behind a whole line, and waits until it is on the disk. */
 int second_file_append(const char *path, const char *line, struct err *err);
+/* The same, unless the line stands there already: among the last SECOND_PIECE bytes. */
+int second_file_ensure(const char *path, const char *line, struct err *err);
 
 /* A piece of the file. */
 struct second_piece {

@@ -156,6 +156,13 @@ bool checkpoint_row(sqlite3_stmt *row, struct checkpoint *ret_checkpoint)
 	       read_bytes(row, 5, ret_checkpoint->signature, SIGN_LEN);
 }
 
+/* Whether the key that signs now has signed it. */
+static bool is_ours(const struct checkpoint *checkpoint, const struct signer *signer)
+{
+	return memcmp(checkpoint->public_key, signer_public(signer), SIGN_PUBLIC_LEN) == 0 &&
+	       checkpoint_holds(checkpoint);
+}
+
 /* The last one: 1 with its line when nothing but its own link has come since, 0, -1. */
 static int find_last(struct store *store, struct store_checkpoint *ret, struct err *err)
 {
@@ -167,7 +174,7 @@ static int find_last(struct store *store, struct store_checkpoint *ret, struct e
 	if (r < 0)
 		return -1;
 	if (r > 0 && checkpoint_row(row, &last)) {
-		is_last = last.links == store->chain.links - 1;
+		is_last = last.links == store->chain.links - 1 && is_ours(&last, ret->signer);
 		ret->links = last.links;
 		checkpoint_write(&last, ret->line);
 	}

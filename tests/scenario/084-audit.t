@@ -85,6 +85,11 @@ is "$(tail -n 1 "$second")" "$line" "that stands in the second file too"
 like "$(cat "$ced_log")" 'audit.checkpoint' "and in the log"
 exits 0 "where nothing has come since, the last one is told again" cectl audit checkpoint
 is "$out" "$line" "the same line"
+mv "$second" "$work/rotated.log"
+exits 0 "and when the second file was put away" cectl audit checkpoint
+is "$(cat "$second")" "$line" "it stands in the new one"
+cectl audit checkpoint >/dev/null
+is "$(wc -l <"$second")" 1 "once"
 cectl audit key --pem >"$work/key.pem"
 cectl audit key >"$work/key"
 printf %s "${line% signature=*}" >"$work/signed"

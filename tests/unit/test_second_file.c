@@ -65,6 +65,33 @@ TEST(a_line_that_was_torn_does_not_take_the_next_along)
 	clear_up();
 }
 
+TEST(a_line_that_is_there_is_not_written_twice)
+{
+	make_folder();
+	CHECK_EQ_INT(second_file_ensure(path, "two", NULL), 0);
+	CHECK_EQ_INT(second_file_append(path, "two more", NULL), 0);
+	CHECK_EQ_INT(second_file_ensure(path, "two", NULL), 0);
+	expect_text("two\ntwo more\n");
+	CHECK_EQ_INT(second_file_ensure(path, "more", NULL), 0);
+	CHECK_EQ_INT(second_file_ensure(path, "more", NULL), 0);
+	expect_text("two\ntwo more\nmore\n");
+	clear_up();
+}
+
+TEST(a_line_that_was_torn_is_not_there)
+{
+	FILE *file;
+
+	make_folder();
+	file = fopen(path, "we");
+	CHECK(file);
+	(void)fputs("one\ntwo", file);
+	(void)fclose(file);
+	CHECK_EQ_INT(second_file_ensure(path, "two", NULL), 0);
+	expect_text("one\ntwo\ntwo\n");
+	clear_up();
+}
+
 TEST(a_piece_begins_where_it_is_asked_for_and_an_end_is_the_end)
 {
 	struct second_piece piece;
