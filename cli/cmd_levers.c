@@ -10,15 +10,29 @@
 #include "cli/units.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/fill.h"
 
 struct lever_options {
 	const char *reason;
+};
+
+struct acts_options {
+	const char *limit;
+	const char *before;
 };
 
 // clang-format off
 static const struct option_row rows[] = {
 	{ 0, "reason", "TEXT", OPTION_TEXT, offsetof(struct lever_options, reason),
 		"why, for the record and for those who are refused" },
+	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+};
+
+static const struct option_row acts_rows[] = {
+	{ 'n', "limit", "N", OPTION_TEXT, offsetof(struct acts_options, limit),
+		"how many, at most 1000; 50 unless said" },
+	{ 0, "before", "ACT", OPTION_TEXT, offsetof(struct acts_options, before),
+		"only what was done before this one: the next page" },
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
 };
 // clang-format on
@@ -127,27 +141,66 @@ static void add_act(struct cli *cli, struct table *table, const struct value *ac
 			 });
 }
 
+static int put_number(struct cli *cli, struct fill *params, const char *key, const char *text)
+{
+	uint64_t number = 0;
+	struct err err = ERR_INIT;
+
+	if (!text)
+		return 0;
+	if (units_parse_count(text, &number, &err) < 0 || !number)
+		return cli_usage(cli, "--%s: %s is no number from 1 on", key, text);
+	fill_uint(params, key, number);
+	return 0;
+}
+
+static int ask_acts(
+	struct cli *cli, const struct acts_options *options, const struct value **ret_page)
+{
+	struct fill params = fill_start(&cli->arena);
+	int status = put_number(cli, &params, "limit", options->limit);
+	struct value *asked;
+
+	if (status == 0)
+		status = put_number(cli, &params, "before", options->before);
+	if (status != 0)
+		return status;
+	asked = fill_done(&params);
+	return asked ? cli_ask(cli, "admin.acts", asked, NULL, ret_page) : cli_no_memory(cli);
+}
+
+/* What came before them is a page of its own. */
+static void tell_more(struct cli *cli, const struct value *page, const struct value *last)
+{
+	if (value_as_bool(value_get(page, "more"), false))
+		say(&cli->err, PAINT_DIM, "older ones: the same with --before %s\n",
+			page_text(cli, last, "act"));
+}
+
 static int run_acts(struct cli *cli, const void *given)
 {
+	const struct acts_options *options = given;
 	const struct value *page = NULL;
 	const struct value *acts;
 	struct table table;
-	int status = cli_ask(cli, "admin.acts", value_map(&cli->arena), NULL, &page);
+	int status = ask_acts(cli, options, &page);
 
-	(void)given;
 	if (status != 0)
 		return status;
 	if (cli->json)
 		return cli_document(cli, page, EXIT_OK);
 	acts = value_get(page, "acts");
 	if (!value_at(acts, 0)) {
-		say(&cli->err, PAINT_PLAIN, "cectl: nobody has pulled a lever yet\n");
+		say(&cli->err, PAINT_PLAIN, "cectl: %s\n",
+			options->before ? "nothing was done before that"
+					: "nobody has pulled a lever yet");
 		return EXIT_OK;
 	}
 	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
 	for (size_t i = 0; value_at(acts, i); i++)
 		add_act(cli, &table, value_at(acts, i));
 	table_print(&table, &cli->out, 0);
+	tell_more(cli, page, value_at(acts, acts->list.count - 1));
 	return EXIT_OK;
 }
 
@@ -181,6 +234,7 @@ static const struct example unblock_examples[] = {
 
 static const struct example acts_examples[] = {
 	{ "cectl acts", "the newest first" },
+	{ "cectl acts -n 1000 --before 4711", "and what was done before that one" },
 	{ "cectl acts --json | jq '.acts[0]'", "the last one, whole" },
 	{ NULL, NULL },
 };
@@ -258,6 +312,8 @@ const struct command acts_command = {
 	.about =
 		"For administrators. Lists each use of drain, resume, kill-all, block and unblock: "
 		"who, when, why, and what came of it.",
+	.options = acts_rows,
+	.options_size = sizeof(struct acts_options),
 	.examples = acts_examples,
 	.run = run_acts,
 };

@@ -32,6 +32,18 @@ exits 0 "acts" cectl acts
 ok "$(($(grep -c 'admin\.' <<<"$out") < 6))" "each use is there"
 like "$out" 'kernel update' "with its reason"
 like "$(cectl acts --json | tr -d '\n')" '"reason": *"ticket 7"' "as JSON too"
+all=$(json "$(cectl acts --json)" '[act["act"] for act in it["acts"]]')
+first=$(cectl acts --json -n 2)
+is "$(json "$first" '[len(it["acts"]), it["more"]]')" '[2, true]' "a page of them"
+last=$(json "$first" 'it["acts"][-1]["act"]')
+rest=$(cectl acts --json --before "$last")
+is "$(/usr/bin/python3 -c 'import json, sys; print(json.dumps([act["act"] for page in sys.argv[1:] for act in json.loads(page)["acts"]]))' "$first" "$rest")" \
+	"$all" "and the page behind it have each once"
+exits 0 "on a page that is not the last" cectl acts -n 2
+like "$err" "older ones: the same with --before $last" "it is said how to go on"
+exits 0 "before the first" cectl acts --before 1
+like "$err" 'nothing was done before that' "nothing was done"
+exits 2 "a number is a number" cectl acts --before never
 if [[ $(id -u) == 0 ]]; then
 	chmod 777 "$(dirname "$CED_SOCKET")"
 	chmod 666 "$CED_SOCKET"
