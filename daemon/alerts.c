@@ -273,14 +273,13 @@ static bool matches(const char *pattern, const char *text)
 	return strcmp(pattern, text) == 0;
 }
 
+/* `verdict`: NULL when there was none. */
 static bool has_finding(
-	const struct alert_rule *rule, const struct request *request, struct sighting *seen)
+	const struct alert_rule *rule, const struct policy_verdict *verdict, struct sighting *seen)
 {
-	const struct policy_verdict *verdict = &request->result.verdict;
-
 	if (!rule->rule[0])
 		return true;
-	for (size_t i = 0; request->result.has_verdict && i < verdict->finding_count; i++) {
+	for (size_t i = 0; verdict && i < verdict->finding_count; i++) {
 		if (!matches(rule->rule, verdict->findings[i].rule))
 			continue;
 		cut_printf(seen->finding, sizeof(seen->finding), "%s", verdict->findings[i].rule);
@@ -290,14 +289,14 @@ static bool has_finding(
 }
 
 static bool applies(
-	const struct alert_rule *rule, const struct request *request, struct sighting *seen)
+	const struct alert_rule *rule, const struct policy_verdict *verdict, struct sighting *seen)
 {
 	seen->finding[0] = '\0';
 	return (!rule->outcomes || rule->outcomes & (1U << (unsigned)seen->outcome)) &&
 	       (!rule->has_uid || rule->uid == seen->uid) &&
 	       (!rule->agent[0] || matches(rule->agent, seen->agent)) &&
 	       (!rule->language[0] || strcmp(rule->language, seen->language) == 0) &&
-	       (!rule->new_code || seen->code_hash[0]) && has_finding(rule, request, seen);
+	       (!rule->new_code || seen->code_hash[0]) && has_finding(rule, verdict, seen);
 }
 
 static void take_text(char *room, size_t size, const char *text)
@@ -324,6 +323,8 @@ static void take_facts(const struct request *request, struct sighting *seen)
 
 void alerts_run_ended(struct alerts *alerts, const struct request *request)
 {
+	const struct policy_verdict *verdict =
+		request->result.has_verdict ? &request->result.verdict : NULL;
 	struct sighting seen;
 	bool asked = false;
 	bool is_old = false;
@@ -334,7 +335,7 @@ void alerts_run_ended(struct alerts *alerts, const struct request *request)
 	for (unsigned i = 0; i < alerts->count; i++) {
 		const struct alert_rule *rule = &alerts->rules[i];
 
-		if (!applies(rule, request, &seen))
+		if (!applies(rule, verdict, &seen))
 			continue;
 		if (!rule->new_code) {
 			count_run(alerts, rule, &seen);
@@ -345,6 +346,24 @@ void alerts_run_ended(struct alerts *alerts, const struct request *request)
 		if (!is_old)
 			look_whether_new(alerts, rule, &seen);
 	}
+}
+
+/* What it was found to do has not come onto the record, and whether it was new is no news any more. */
+void alerts_run_lost(struct alerts *alerts, const struct value *run)
+{
+	struct sighting seen = { .outcome = OUTCOME_LOST };
+
+	take_text(seen.run_id, sizeof(seen.run_id), value_as_text(value_get(run, "run_id")));
+	take_text(seen.agent, sizeof(seen.agent), value_as_text(value_get(run, "agent")));
+	take_text(seen.task, sizeof(seen.task), value_as_text(value_get(run, "task")));
+	take_text(seen.language, sizeof(seen.language), value_as_text(value_get(run, "language")));
+	take_text(seen.policy, sizeof(seen.policy), value_as_text(value_get(run, "policy")));
+	take_text(
+		seen.code_hash, sizeof(seen.code_hash), value_as_text(value_get(run, "code_hash")));
+	seen.uid = (uint32_t)value_as_int(value_get(run, "uid"), 0);
+	for (unsigned i = 0; i < alerts->count; i++)
+		if (!alerts->rules[i].new_code && applies(&alerts->rules[i], NULL, &seen))
+			count_run(alerts, &alerts->rules[i], &seen);
 }
 
 /* ---- its life ------------------------------------------------------------------------------- */

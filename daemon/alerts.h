@@ -22,6 +22,7 @@ struct alerts {
 	unsigned count;
 	struct map tallies; /* rule and whom -> struct tally */
 	struct map seen;    /* digests of programs and who ran them -> anything */
+	struct timer *back; /* until those are told of that were lost with the last daemon */
 	/* since the start, for admin.status */
 	uint64_t raised;
 	int64_t last_wall_us;
@@ -33,6 +34,13 @@ void alerts_done(struct alerts *alerts);
 
 /* It is on the record. */
 void alerts_run_ended(struct alerts *alerts, const struct request *request);
+
+/* At the start, when runs were lost with the last daemon: each is told as one that has ended so. */
+void alerts_tell_lost(struct alerts *alerts);
+/* One of them, as lists have it. */
+void alerts_run_lost(struct alerts *alerts, const struct value *run);
+/* Nothing is told any more; before the loop ends. */
+void alerts_stop(struct alerts *alerts);
 
 /* {rules, raised, last?, last_us?} for admin.status. */
 struct value *alerts_describe(const struct alerts *alerts, struct arena *arena);

@@ -133,6 +133,7 @@ int64_t server_cancel_all(struct server *server, enum limit_word why)
 static void stop_care(struct server *server)
 {
 	wallclock_stop(&server->wallclock);
+	alerts_stop(&server->alerts);
 	checkup_stop(&server->checkup);
 	backups_stop(&server->backups);
 	gc_stop(&server->gc);
@@ -377,13 +378,15 @@ static int check_allowances(struct server *server, struct err *err)
 }
 
 /* What works on the store beside the recorder, and the clock that its records go by. */
-static int start_care(struct server *server, uint64_t newest_ms, struct err *err)
+static int start_care(struct server *server, uint64_t newest_ms, bool has_lost, struct err *err)
 {
 	server->caretaker = caretaker_start(&server->loop, server->config.state, err);
 	if (!server->caretaker)
 		return -1;
 	checkup_start(&server->checkup, &server->loop, server->caretaker, server->config.check_ms);
 	alerts_init(&server->alerts, server);
+	if (has_lost)
+		alerts_tell_lost(&server->alerts);
 	backups_start(&server->backups, server);
 	gc_start(&server->gc, server);
 	wallclock_start(&server->wallclock, &server->loop, newest_ms, &server->ids);
@@ -394,11 +397,13 @@ static int open_store(struct server *server, struct err *err)
 {
 	struct store *store = store_open(server->config.state, STORE_WRITE, err);
 	uint64_t newest_ms;
+	bool has_lost;
 
 	if (!store)
 		return -1;
 	newest_ms = store_newest_ms(store);
-	if (store_lost_count(store))
+	has_lost = store_lost_count(store) > 0;
+	if (has_lost)
 		log_event(
 			LOG_LEVEL_WARNING, "runs.lost", LOG_INT("count", store_lost_count(store)));
 	if (levers_init(&server->levers, store, err) < 0 || budgets_load(server, store, err) < 0 ||
@@ -414,7 +419,7 @@ static int open_store(struct server *server, struct err *err)
 		return -1;
 	if (audit_start(&server->audit, err) < 0)
 		return -1;
-	return start_care(server, newest_ms, err);
+	return start_care(server, newest_ms, has_lost, err);
 }
 
 static int watch_signals(struct server *server, struct err *err)

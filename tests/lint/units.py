@@ -63,6 +63,7 @@ ELSEWHERE = {
     "daemon/recall.c": (STAGE, ["tests/scenario/032-repeats.t", "tests/scenario/033-cache.t"]),
     "daemon/notice.c": (STAGE, ["tests/unit/test_stages.c", "tests/scenario/033-cache.t"]),
     "daemon/alerts.c": (PART, ["tests/scenario/087-alerts.t"]),
+    "daemon/alerts_lost.c": (PART, ["tests/scenario/087-alerts.t"]),
     "daemon/runner.c": (PART, ["tests/scenario/087-alerts.t"]),
     "daemon/config_alerts.c": (PART, ["tests/unit/test_config.c", "tests/scenario/087-alerts.t"]),
     **each("daemon", "config_allowance config_numbers config_runtime", PART, ["tests/unit/test_config.c"]),

@@ -23,6 +23,7 @@ SH
 chmod 755 "$work/keep"
 cat >"$ced_folder/ced.conf" <<CONF
 cgroups = "auto"
+alert taken-along { outcome = {"lost"} rest_ms = 0 command = {"$work/keep", "$work/left"} }
 alert limits {
 	outcome = {"wall_limit", "memory_limit"}
 	rest_ms = 0
@@ -61,12 +62,18 @@ like "$(cat "$work/left/rights")" 'NoNewPrivs:.*1' "it can gain no rights"
 is "$(ls "$work/left/shell" 2>/dev/null)" "" "and no shell looks at its words"
 
 # It outlives the daemon, and its commands do not outlive it.
-daemon_stop
+lost=$(cectl run --detach -c 'import time; time.sleep(60)')
+daemon_kill
 daemon_start
 for _ in {1..50}; do
 	[[ $(grep -c alerts.listening "$work/runner.log") == 2 ]] && break
 	sleep 0.1
 done
+for _ in {1..300}; do
+	[[ -s $work/left/taken-along ]] && break
+	sleep 0.1
+done
+like "$(cat "$work/left/taken-along")" "\"run_id\":\"$lost\".*\"outcome\":\"lost\"" "a run that went with the daemon is told of when it is back"
 : >"$work/left/limits"
 cectl run -c 'while True: pass' --limit wall=100ms >/dev/null 2>&1
 for _ in {1..50}; do
