@@ -128,10 +128,33 @@ static const char *folder_of(const struct opened_notes *notes, int watch)
 	return NULL;
 }
 
+/* A folder that has another name now takes along what is below it. */
+static void rename_folders(struct opened_notes *notes, const char *known_as, const char *now)
+{
+	char before[LEASE_OPENED_PATH_MAX];
+	char path[LEASE_OPENED_PATH_MAX];
+
+	cut_printf(before, sizeof(before), "%s", known_as); /* one of those that change */
+	for (uint32_t i = 0; i < notes->folder_count; i++) {
+		struct folder *folder = &notes->folders[i];
+		const size_t len = strlen(before);
+
+		if (strncmp(folder->path, before, len) != 0 ||
+			(folder->path[len] && folder->path[len] != '/'))
+			continue;
+		if (snprintf(path, sizeof(path), "%s%s", now, folder->path + len) <
+			(int)sizeof(path))
+			cut_printf(folder->path, sizeof(folder->path), "%s", path);
+		else
+			notes->head.incomplete = 1;
+	}
+}
+
 static void watch_folder(struct opened *opened, const char *path, bool is_new)
 {
 	struct opened_notes *notes = opened->notes;
 	struct folder *folder = &notes->folders[notes->folder_count];
+	const char *known_as;
 
 	if (notes->folder_count == FOLDERS_MAX) {
 		notes->head.incomplete = 1;
@@ -142,8 +165,11 @@ static void watch_folder(struct opened *opened, const char *path, bool is_new)
 		notes->head.incomplete = 1;
 		return;
 	}
-	if (folder_of(notes, folder->watch))
-		return; /* the one folder that it was already */
+	known_as = folder_of(notes, folder->watch);
+	if (known_as) {
+		rename_folders(notes, known_as, path);
+		return;
+	}
 	notes->folder_count++;
 	cut_printf(folder->path, sizeof(folder->path), "%s", path);
 	if (is_new)

@@ -73,6 +73,10 @@ ok(result["outcome"] == "ok" and how(result) == {"/work/in.txt": "r"}, "a flood 
    (result["outcome"], result["files"]))
 result = run("import os\nname = bytes([255, 254, 10])\nos.close(os.open(name, os.O_CREAT))\nopen('ok\\x1b[0m', 'w')")
 ok(result["files"]["others"] >= 1 and not result["files"]["complete"], "a name that is no text is counted", result["files"])
+result = run("import os\nos.makedirs('a/in')\nopen('a/one', 'w').close()\nos.rename('a', 'b')\nopen('b/two', 'w').write('x')\nopen('b/in/three', 'w').close()")
+ok(not {"/work/a/two", "/work/a/in/three"} & how(result).keys() and
+   (not result["files"]["complete"] or {"/work/b/two", "/work/b/in/three"} <= how(result).keys()),
+   "in a folder that has been renamed files are told by the name that it has", result["files"])
 
 many = [{"path": f"a/b/c/file{i}", "data": "x"} for i in range(100)]
 result = run("for i in range(100): open(f'a/b/c/file{i}').read()", files=many)
