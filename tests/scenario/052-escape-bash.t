@@ -13,14 +13,19 @@ chmod 644 "$ced_folder/ced.conf"
 ced_arguments=(--config "$ced_folder/ced.conf")
 daemon_start
 
+# A slow machine is no way out: all of it comes to its end.
+jailed() {
+	cectl run -l bash --limit wall=60s --limit cpu=60s "$@"
+}
+
 # tries NAME EXPECTED CODE: what the program prints on stdout.
 tries() {
-	is "$(cectl run -l bash -c "$3" 2>/dev/null)" "$2" "$1"
+	is "$(jailed -c "$3" 2>/dev/null)" "$2" "$1"
 }
 # ends NAME OUTCOME CODE
 ends() {
 	local it
-	it=$(cectl run --json -l bash -c "$3" 2>/dev/null)
+	it=$(jailed --json -c "$3" 2>/dev/null)
 	is "$(json "$it" 'it["outcome"]')" "$2" "$1"
 }
 
@@ -56,7 +61,7 @@ call() { # name, number, arguments
 }
 dies() { # whoever makes the call has the whole run ended, and named is the call
 	local it
-	it=$(cectl run --json -l bash -c "perl -e 'syscall($2); print \"lived\"'; sleep 1; echo lived" 2>/dev/null)
+	it=$(jailed --json -c "perl -e 'syscall($2); print \"lived\"'; sleep 1; echo lived" 2>/dev/null)
 	is "$(json "$it" 'it["outcome"], it["stdout"], it["evidence"]["syscall"]["nr"]')" \
 		"('syscall_denied', '', ${2%%,*})" "$1 ends the run and is named"
 }
@@ -81,12 +86,12 @@ tries "the x32 entry" "died" \
 tries "no process of anybody else is there" 1 \
 	'count=0; for ((i = 1; i < 3000; i++)); do kill -0 $i 2>/dev/null && ((count++)); done
 	echo $((count <= 2))'
-cectl run -l bash -c 'echo left >/work/left; echo left >/tmp/left; (sleep 61.7531 &)' >/dev/null
+jailed -c 'echo left >/work/left; echo left >/tmp/left; (sleep 61.7531 &)' >/dev/null
 tries "nothing of another run is there" "" 'cat /work/left /tmp/left 2>/dev/null; true'
 sleep 1
 is "$(pgrep -c -f 'sleep 61.7531')" 0 "processes that a run left are gone"
 ends "an end by kill -1 is its own" signal 'kill -KILL -1; kill -KILL $$'
-exits 0 "and nobody else's" cectl run -l bash -c true
+exits 0 "and nobody else's" jailed -c true
 
 # --- forged words -------------------------------------------------------------------------------
 tries "the job socket is closed before the program begins" "closed" \
