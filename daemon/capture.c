@@ -9,7 +9,8 @@
 
 #define CHUNK ((size_t)64 << 10)
 #define VISIT_MAX \
-	((size_t)512 << 10) /* bytes in one visit, so that one program cannot hold the loop */
+	((size_t)512 << 10)      /* bytes in one visit, so that one program cannot hold the loop */
+#define READ_LEAST ((size_t)512) /* what a read counts for in a visit, however little it gives */
 
 void capture_init(struct capture *capture, uint64_t cap, bool truncate)
 {
@@ -118,7 +119,7 @@ enum capture_state capture_read(struct capture *capture, int fd)
 			capture->ended = true;
 			return CAPTURE_ENDED;
 		}
-		visited += (size_t)got;
+		visited += (size_t)got < READ_LEAST ? READ_LEAST : (size_t)got;
 		if (capture->total + (size_t)got > capture->cap && !capture->truncate) {
 			keep(capture, chunk, (size_t)(capture->cap - capture->total));
 			capture->passed = true;

@@ -199,6 +199,8 @@ FORGED = {
     "nothing, having closed it": ("os.close(3)", "ok"),
     "ten thousand beginnings": ("print({str(say(4)) for _ in range(10000)})", "ok"),
 }
+FORGED["that it is done, from a thread, and is not"] = (
+    "threading.Thread(target=lambda: say(6), daemon=True).start()\ntime.sleep(60)", "ok")
 FORGED["a slot's word about its end, on every descriptor"] = (
     "word = struct.pack('=II', 0x43454401, 13) + bytes(632)\nfor fd in range(3, 256): tried(os.write, fd, word)", "ok")
 for name, (code, outcome) in FORGED.items():
@@ -227,6 +229,7 @@ eq(run("import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True
 EATS = {
     "ordinary memory": "b = []\nwhile True: b.append(bytearray(1 << 20))",
     "shared memory": "import mmap\nm = mmap.mmap(-1, 1 << 29)\nfor i in range(0, 1 << 29, 4096): m[i] = 1",
+    "page tables": "import mmap\nm = mmap.mmap(-1, 1 << 40, flags=0x4022, prot=1)\nfor i in range(0, 1 << 40, 1 << 21): m[i]",
     "files": "f = open('f', 'wb')\nwhile True: f.write(bytes(1 << 20))",
     "socket buffers": "b = []\nwhile True:\n  b.append(socket.socketpair(1, 2))\n  for s in b[-1]:\n"
                       "    s.setblocking(0)\n    while tried(s.send, bytes(1 << 16)) == 1 << 16: pass",

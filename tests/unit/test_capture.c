@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "daemon/capture.h"
@@ -53,6 +54,19 @@ TEST(exactly_the_cap_is_no_breach)
 	expect_kept(&capture, "12345", "");
 	capture_done(&capture);
 	close_pipe(&pair);
+}
+
+/* A pipe of packets gives one byte a read, if its writer wants that; here there are eight, without end. */
+TEST(a_visit_ends_however_little_each_read_gives)
+{
+	int fd = eventfd(UINT32_MAX, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
+	struct capture capture;
+
+	capture_init(&capture, 1 << 20, true);
+	CHECK_EQ_INT(capture_read(&capture, fd), CAPTURE_MORE);
+	CHECK(capture.total <= 8192);
+	capture_done(&capture);
+	close(fd);
 }
 
 TEST(the_byte_past_the_cap_is_noticed_and_not_kept)
