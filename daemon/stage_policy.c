@@ -257,7 +257,8 @@ static int ask(struct request *request, struct bytes code, const char *hash)
 		.code = code,
 		.code_hash = hash,
 		.arena = &request->arena,
-		.only_checks = request->is_check };
+		.only_checks = request->is_check,
+		.again = request->parking != NULL };
 	struct policy_verdict verdict;
 	struct err err = ERR_INIT;
 

@@ -299,6 +299,17 @@ bool policy_lookup(struct policies *policies, const struct policy_question *ques
 	return remembered_get(policies->remembered, &key, question->arena, ret_verdict);
 }
 
+/* Who has waited for a person's word is not to lose it to an accident. */
+static bool ask_again(struct check *check)
+{
+	struct err err = ERR_INIT;
+
+	if (!check->asked.again)
+		return false;
+	check->asked.again = false;
+	return inspector_link_ask(check->policies->link, &check->question, &err) == 0;
+}
+
 static void on_answer(struct inspect_question *question, enum inspect_end end,
 	const struct inspect_findings *findings)
 {
@@ -307,6 +318,8 @@ static void on_answer(struct inspect_question *question, enum inspect_end end,
 	struct policy_verdict verdict;
 	struct remembered_key key;
 
+	if (end == INSPECT_END_LOST && ask_again(check))
+		return;
 	if (end != INSPECT_END_FOUND) {
 		fill_plain(asked, &unchecked[end], &verdict);
 	} else if (!fill_verdict(check, findings, &verdict)) {

@@ -93,6 +93,7 @@ struct policy_question {
 	const char *code_hash; /* as job_code_hash() writes it; NULL: nothing is remembered */
 	struct arena *arena;   /* for the verdict */
 	bool only_checks;      /* nothing is to run */
+	bool again;            /* ask once more if its inspector breaks off: a person let it pass */
 };
 
 /* True when the verdict can be given at once: it is remembered, or nothing needs to be looked at. */

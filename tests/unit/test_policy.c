@@ -322,7 +322,7 @@ TEST(a_program_seen_before_is_not_asked_about_again)
 
 	CHECK(inspecting_start(&in, NULL, 1));
 	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
-		text("eval('1')"), HASH_A, &in.arena, false };
+		text("eval('1')"), HASH_A, &in.arena, false, false };
 	CHECK(!policy_lookup(in.policies, &question, &verdict));
 	CHECK(inspecting_check(&in, "strict", "python", question.code, HASH_A, &verdict));
 	CHECK(policy_lookup(in.policies, &question, &verdict));
@@ -413,7 +413,7 @@ TEST(a_language_may_be_asked_about_and_not_run)
 	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
 	CHECK_STR(verdict.findings[0].rule, "policy.language_denied_execution");
 	question = (struct policy_question){ policies_find(in.policies, "x"), "bash",
-		text("echo 1"), NULL, &in.arena, true };
+		text("echo 1"), NULL, &in.arena, true, false };
 	CHECK(!policy_lookup(in.policies, &question, &verdict));
 	inspecting_stop(&in);
 }
@@ -473,6 +473,31 @@ TEST(an_inspector_that_dies_denies_its_program_and_no_other)
 	inspecting_stop(&in);
 }
 
+static void note_decision(void *context, const struct policy_verdict *verdict)
+{
+	*(enum policy_decision *)context = verdict->decision;
+}
+
+TEST(who_was_let_pass_by_a_person_is_asked_about_once_more)
+{
+	static struct inspecting in;
+	enum policy_decision decision = POLICY_ASK;
+	struct policy_question question;
+	struct err err = ERR_INIT;
+
+	CHECK(inspecting_start(&in, NULL, 1));
+	in.replace = true;
+	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
+		text("print(1)"), NULL, &in.arena, false, true };
+	CHECK_EQ_INT(kill(in.children[0], SIGKILL), 0);
+	CHECK_EQ_INT(policy_check(in.policies, &question, note_decision, &decision, &err), 0);
+	while (decision == POLICY_ASK)
+		(void)uv_run(&in.loop, UV_RUN_ONCE);
+	CHECK_EQ_INT(decision, POLICY_ALLOW);
+	CHECK_EQ_INT(in.lost, 1);
+	inspecting_stop(&in);
+}
+
 TEST(an_inspector_that_does_not_answer_in_time_is_given_up)
 {
 	static struct inspecting in;
@@ -524,7 +549,7 @@ TEST(many_programs_wait_in_line_and_a_full_line_says_so)
 
 	CHECK(inspecting_start(&in, NULL, 2));
 	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
-		text("print(1)"), NULL, &in.arena, false };
+		text("print(1)"), NULL, &in.arena, false, false };
 	while (policy_check(in.policies, &question, count_verdict, &allowed, &err) == 0)
 		taken++;
 	CHECK_EQ_INT(err.code, ERR_BUSY);
@@ -544,7 +569,7 @@ TEST(closing_answers_what_is_still_open)
 
 	CHECK(inspecting_start(&in, NULL, 1));
 	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
-		text("print(1)"), NULL, &in.arena, false };
+		text("print(1)"), NULL, &in.arena, false, false };
 	CHECK_EQ_INT(policy_check(in.policies, &question, count_verdict, &allowed, &err), 0);
 	CHECK_EQ_INT(policy_check(in.policies, &question, count_verdict, &allowed, &err), 0);
 	inspecting_stop(&in);
