@@ -38,8 +38,11 @@ static void leave_out(uint32_t *cut, uint32_t weight)
 void found_add(struct found *found, uint32_t rule, uint32_t weight, uint32_t start, uint32_t end)
 {
 	if (found->count == FOUND_MAX) {
-		leave_out(&found->cut, weight);
-		return;
+		if (rule != INSPECT_LATE) {
+			leave_out(&found->cut, weight);
+			return;
+		}
+		leave_out(&found->cut, found->ones[--found->count].weight);
 	}
 	found->ones[found->count++] = (struct found_one){ rule, weight, { start, end } };
 }

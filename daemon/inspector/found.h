@@ -3,8 +3,9 @@
  *
  * Places are byte ranges until the end; found_report() sorts them, drops doubles, and turns them
  * into lines, columns and texts in one walk over the program.  The list keeps its memory from
- * program to program.  It has a ceiling: what comes after it only sets `cut`, and the answer has
- * a lower one, where what weighs most stays.
+ * program to program.  It has a ceiling: what comes after it only sets `cut`, but for word that the
+ * rest was not looked at, which is always told; and the answer has a lower one, where what weighs
+ * most stays.
  */
 #pragma once
 
