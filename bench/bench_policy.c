@@ -11,19 +11,26 @@
  * ordinary program in each other language.  At the end stands what we promise beside what came out.
  *
  *   bench_policy [rounds]      CED_LIBEXEC says where ced-inspector is
+ *   bench_policy count SAMPLE  `inspect` and `parse` of one sample 50 times each and nothing else,
+ *                              for who counts instructions, which a busy machine does not change:
+ *	valgrind --tool=callgrind --toggle-collect=look_once bench_policy count '2 KB'
+ *	valgrind --tool=callgrind --toggle-collect=parse_once bench_policy count '2 KB'
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <tree_sitter/api.h>
+
 #include "daemon/inspector/inspector.h"
-#include "daemon/inspector/syntax.h"
+#include "daemon/inspector/treemem.h"
 #include "daemon/policy/rulebook.h"
 #include "proto/base/clock.h"
 #include "tests/inspecting.h"
 
 #define ROUNDS_MIN 100
 #define ROUNDS_MAX 20000
+#define COUNTED    50
 
 enum series {
 	CHECK,
@@ -265,7 +272,8 @@ static void looking_done(struct looking *looking)
 	rulebook_free(looking->book);
 }
 
-static void look_once(struct looking *looking, const struct sample *sample)
+__attribute__((noinline)) static void look_once(
+	struct looking *looking, const struct sample *sample)
 {
 	struct inspect_check check = {
 		.policy = rulebook_find(looking->book, "strict")->index,
@@ -280,23 +288,55 @@ static void look_once(struct looking *looking, const struct sample *sample)
 		abort();
 }
 
-static struct syntax *syntax_of(const char *language)
-{
-	const char *texts[] = { "(ERROR) @name", "(ERROR) @name" };
-	const size_t lens[] = { 13, 13 };
-	struct err err = ERR_INIT;
-	struct syntax *syntax = syntax_new(language, texts, lens, &err);
+/* ---- the floor: tree-sitter as anybody would use it ----------------------------------------- */
 
-	if (!syntax)
-		abort();
-	return syntax;
+const TSLanguage *tree_sitter_python(void);
+const TSLanguage *tree_sitter_javascript(void);
+const TSLanguage *tree_sitter_bash(void);
+
+static TSParser *parser_of(const char *language)
+{
+	TSParser *parser;
+
+	ts_set_allocator(NULL, NULL, NULL, NULL); /* what is measured here has malloc() */
+	parser = ts_parser_new();
+	if (!strcmp(language, "python"))
+		(void)ts_parser_set_language(parser, tree_sitter_python());
+	else if (!strcmp(language, "javascript"))
+		(void)ts_parser_set_language(parser, tree_sitter_javascript());
+	else
+		(void)ts_parser_set_language(parser, tree_sitter_bash());
+	treemem_install();
+	return parser;
 }
 
-static void parse_once(struct syntax *syntax, struct bytes code)
+static void parser_done(TSParser *parser)
 {
-	if (!syntax_parse(syntax, code.data, code.len, clock_us() + 10000000))
+	ts_set_allocator(NULL, NULL, NULL, NULL);
+	ts_parser_delete(parser);
+	treemem_install();
+}
+
+__attribute__((noinline)) static void parse_once(TSParser *parser, struct bytes code)
+{
+	TSTree *tree = ts_parser_parse_string(parser, NULL, code.data, (uint32_t)code.len);
+
+	if (!tree)
 		abort();
-	syntax_forget(syntax);
+	ts_tree_delete(tree);
+}
+
+/* The inspector's memory is put aside for it, outside of what is measured. */
+static int64_t time_parse(TSParser *parser, struct bytes code)
+{
+	int64_t start;
+
+	ts_set_allocator(NULL, NULL, NULL, NULL);
+	start = now_ns();
+	parse_once(parser, code);
+	start = now_ns() - start;
+	treemem_install();
+	return start;
 }
 
 static int compare_times(const void *left, const void *right)
@@ -321,9 +361,9 @@ static void measure(struct inspecting *in, struct looking *looking, const struct
 	unsigned rounds, double medians[SERIES_COUNT])
 {
 	static int64_t times[SERIES_COUNT][ROUNDS_MAX];
-	struct syntax *syntax = syntax_of(sample->language);
+	TSParser *parser = parser_of(sample->language);
 	struct policy_question question = { policies_find(in->policies, "strict"), sample->language,
-		sample->code, NULL, &in->arena, false };
+		sample->code, NULL, &in->arena, false, false };
 	unsigned count = rounds / sample->share;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -342,13 +382,11 @@ static void measure(struct inspecting *in, struct looking *looking, const struct
 		start = now_ns();
 		look_once(looking, sample);
 		times[INSPECT][i] = now_ns() - start;
-		start = now_ns();
-		parse_once(syntax, sample->code);
-		times[PARSE][i] = now_ns() - start;
+		times[PARSE][i] = time_parse(parser, sample->code);
 	}
 	for (int i = 0; i < SERIES_COUNT; i++)
 		medians[i] = report(names[i], sample->name, times[i], count);
-	syntax_free(syntax);
+	parser_done(parser);
 }
 
 static void promise(const char *what, double wanted, double measured, const char *unit)
@@ -375,6 +413,27 @@ static void tell_promises(
 	}
 }
 
+static int count_only(
+	struct looking *looking, const struct sample *samples, size_t count, const char *name)
+{
+	const struct sample *sample = samples;
+	TSParser *parser;
+
+	while (sample < samples + count && strcmp(sample->name, name) != 0)
+		sample++;
+	if (sample == samples + count) {
+		fprintf(stderr, "bench_policy: there is no sample %s\n", name);
+		return EXIT_FAILURE;
+	}
+	parser = parser_of(sample->language);
+	for (int i = 0; i < COUNTED; i++) {
+		look_once(looking, sample);
+		(void)time_parse(parser, sample->code);
+	}
+	parser_done(parser);
+	return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	static struct inspecting in;
@@ -389,9 +448,16 @@ int main(int argc, char **argv)
 	};
 	double medians[COUNT_OF(samples)][SERIES_COUNT];
 	struct looking looking = { 0 };
+	int status;
 
 	for (size_t at = 0; at < sizeof(large); at++)
 		large[at] = ordinary[at % (sizeof(ordinary) - 1)];
+	if (argc == 3 && !strcmp(argv[1], "count")) {
+		looking_init(&looking);
+		status = count_only(&looking, samples, COUNT_OF(samples), argv[2]);
+		looking_done(&looking);
+		return status;
+	}
 	if (rounds < ROUNDS_MIN || rounds > ROUNDS_MAX) {
 		fprintf(stderr, "bench_policy: %u rounds; %d to %d will do\n", rounds, ROUNDS_MIN,
 			ROUNDS_MAX);

@@ -1,5 +1,6 @@
 #include "daemon/inspector/bytes_check.h"
 
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
@@ -175,6 +176,22 @@ static size_t skip_thing(const char *code, size_t len, size_t at)
 	return at + 1;
 }
 
+/* Whether skip_thing() and depth_step() do with the byte as with any other. */
+static bool is_plain(char byte)
+{
+	static const bool marks[UCHAR_MAX + 1] = { ['#'] = true,
+		['"'] = true,
+		['\''] = true,
+		['('] = true,
+		[')'] = true,
+		['['] = true,
+		[']'] = true,
+		['{'] = true,
+		['}'] = true };
+
+	return !marks[(unsigned char)byte];
+}
+
 static int depth_step(char byte)
 {
 	if (byte == '(' || byte == '[' || byte == '{')
@@ -203,8 +220,11 @@ static bool check_depth(const char *code, size_t len, struct found *found)
 	uint32_t depth = 0;
 
 	for (size_t at = 0; at < len; at = skip_thing(code, len, at)) {
-		int step = depth_step(code[at]);
+		int step;
 
+		if (is_plain(code[at]))
+			continue;
+		step = depth_step(code[at]);
 		if (step > 0 || depth > 0)
 			depth += (uint32_t)step;
 		if (depth > BYTES_DEPTH_MAX) {

@@ -74,7 +74,14 @@ bool imports_hold(const struct imports *imports, struct place at)
 	return false;
 }
 
-void imports_note(struct imports *imports, const char *code, const struct match *match)
+static bool is_of_import(const struct match *match, uint32_t index)
+{
+	enum capture what = match->captures[index].what;
+
+	return what >= CAPTURE_IMPORT_MODULE && what <= CAPTURE_IMPORT_ALIAS;
+}
+
+static void note_import(struct imports *imports, const char *code, const struct match *match)
 {
 	struct import import = { .is_module = true };
 	struct name name = { 0 };
@@ -85,7 +92,7 @@ void imports_note(struct imports *imports, const char *code, const struct match 
 		const struct place *at = &match->captures[i].at;
 		enum capture what = match->captures[i].what;
 
-		if (what < CAPTURE_IMPORT_MODULE || what > CAPTURE_IMPORT_ALIAS ||
+		if (!is_of_import(match, i) ||
 			!path_read(code + at->start, at->end - at->start, &part))
 			continue;
 		keep_place(imports, *at);
@@ -107,4 +114,13 @@ void imports_note(struct imports *imports, const char *code, const struct match 
 		import.path = name;
 	}
 	add(imports, &name, &import);
+}
+
+void imports_note(struct imports *imports, const char *code, const struct match *match)
+{
+	for (uint32_t i = 0; i < match->count; i++)
+		if (is_of_import(match, i)) {
+			note_import(imports, code, match);
+			return;
+		}
 }

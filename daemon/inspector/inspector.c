@@ -35,9 +35,11 @@ struct inspector {
 	uint32_t substitution_count;
 	uint32_t *counts; /* by the first rule of an id: how many places were found … */
 	uint32_t *hits;   /* … and how many fitted rules that let some pass */
+	bool *waits;      /* by rule: it can be tried only when all imports are known */
 	/* of the check at hand */
 	const struct language *language;
 	struct trial trial;
+	struct trial_words words;
 	bool gave_up; /* something did not fit: the answer would have holes */
 };
 
@@ -92,9 +94,12 @@ static int compile(struct inspector *inspector, struct err *err)
 	inspector->counts = arena_array(&inspector->arena, uint32_t, rules->rule_count);
 	inspector->substitutions = arena_array(&inspector->arena, struct place, SUBSTITUTIONS_MAX);
 	inspector->hits = arena_array(&inspector->arena, uint32_t, rules->rule_count);
+	inspector->waits = arena_array(&inspector->arena, bool, rules->rule_count);
 	if (!inspector->languages || !inspector->lists || !inspector->counts || !inspector->hits ||
-		!inspector->substitutions)
+		!inspector->waits || !inspector->substitutions)
 		return err_set(err, ERR_MEMORY, "no memory for the rules");
+	for (uint32_t i = 0; i < rules->rule_count; i++)
+		inspector->waits[i] = trial_needs_imports(rules->rules[i].subject);
 	for (uint32_t i = 0; i < rules->list_count; i++)
 		if (words_init(&inspector->lists[i], rules->lists[i].words, rules->lists[i].count) <
 			0)
@@ -244,48 +249,28 @@ static void report(struct inspector *inspector, uint32_t rule, const struct subj
 	suspect.name = subject->names[0];
 	if (subject_is_name(inspector->rules.rules[rule].subject))
 		suspect.name.end = end_of_name(inspector, subject->names[0]);
-	suspect.by_import = trial_needs_imports(&inspector->trial, rule);
+	suspect.by_import = inspector->waits[rule];
 	if (is_excused_at_sight(inspector, &suspect))
 		return;
 	if (!scopes_suspect(&inspector->scopes, &suspect))
 		inspector->gave_up = true;
 }
 
-/* What stands there, if any of its rules looks at that as a name. */
-static void read_word(const struct inspector *inspector, const struct subject *subject,
-	struct trial_word *ret_word)
-{
-	const struct inspect_rule *rules = &inspector->rules.rules[subject->rules.first];
-
-	ret_word->name.len = 0;
-	ret_word->hash = 0;
-	for (uint32_t i = 0; i < subject->rules.count; i++) {
-		if (!trial_needs_word(rules[i].subject))
-			continue;
-		name_read(inspector->trial.code + subject->at.start,
-			subject->at.end - subject->at.start, &ret_word->name);
-		ret_word->hash = words_hash(ret_word->name.text, ret_word->name.len);
-		return;
-	}
-}
-
 /* Tries the rules of a subject that do, or do not, need to know all imports. */
 static bool try_rules(struct inspector *inspector, const struct subject *subject, bool with_imports)
 {
+	const uint32_t end = subject->rules.first + subject->rules.count;
 	bool others = false;
-	struct trial_word word;
 
-	read_word(inspector, subject, &word);
-	for (uint32_t i = 0; i < subject->rules.count; i++) {
-		uint32_t rule = subject->rules.first + i;
-
+	trial_words_reset(&inspector->words);
+	for (uint32_t rule = subject->rules.first; rule < end; rule++) {
 		struct subject found = *subject;
 
 		if (inspector->trial.settings[rule].weight == WEIGHT_OFF)
 			continue;
-		if (trial_needs_imports(&inspector->trial, rule) != with_imports)
+		if (inspector->waits[rule] != with_imports)
 			others = true;
-		else if (trial_fits(&inspector->trial, rule, &found, &word))
+		else if (trial_fits(&inspector->trial, rule, &found, &inspector->words))
 			report(inspector, rule, &found);
 	}
 	return others;

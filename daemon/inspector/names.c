@@ -30,7 +30,7 @@ void path_append(struct name *name, const char *text, size_t len)
 	name->text[name->len] = '\0';
 }
 
-/* As append(), normalised.  A text that is too long to be normalised is cut first. */
+/* As path_append(), normalised. */
 static void append_normalised(struct name *name, const char *text, size_t len)
 {
 	const utf8proc_option_t nfkc = UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT;
@@ -38,10 +38,6 @@ static void append_normalised(struct name *name, const char *text, size_t len)
 	utf8proc_int32_t points[POINTS_MAX + 1];
 	utf8proc_ssize_t count;
 
-	if (is_ascii(text, len) || len > (size_t)4 * NAME_BYTES_MAX) {
-		path_append(name, text, len);
-		return;
-	}
 	count = utf8proc_decompose(
 		(const utf8proc_uint8_t *)text, (utf8proc_ssize_t)len, points, POINTS_MAX, nfkc);
 	if (count >= 0 && count <= POINTS_MAX)
@@ -103,10 +99,13 @@ static void append_unescaped(struct name *name, const char *text, size_t len)
 	}
 }
 
+/* Nearly every name is ASCII, and the same when it is normalised.  One that is too long is cut first. */
 static void append_part(struct name *name, const char *text, size_t len)
 {
 	if (memchr(text, '\\', len))
 		append_unescaped(name, text, len);
+	else if (is_ascii(text, len) || len > (size_t)4 * NAME_BYTES_MAX)
+		path_append(name, text, len);
 	else
 		append_normalised(name, text, len);
 }

@@ -1,8 +1,10 @@
 /*
- * A program's text as a tree, and queries over it; the only module that knows tree-sitter.
+ * A program's text as a tree, and queries over it; the only module that knows tree-sitter, with
+ * its parts query.c, roots.c and treemem.c.
  *
- * A struct syntax is one language: its grammar, a parser that is used again and again, and the
- * two compiled queries that the daemon sent.  What others get to see are matches: which pattern,
+ * A struct syntax is one language: its grammar and the two compiled queries that the daemon sent.
+ * There may be several, and one program at a time among them all: what a process has for it of
+ * tree-sitter's memory is one.  What others get to see are matches: which pattern,
  * and the byte ranges of its captures under names of ours.  Everything runs against a deadline;
  * what is not finished by then is "late", and a late answer is no answer.
  */
@@ -82,7 +84,7 @@ uint32_t syntax_pattern_start(
 	const struct syntax *syntax, enum syntax_query which, uint32_t pattern);
 
 /*
- * Reads a program; keeps `code` until syntax_forget().  False when it is not done by the
+ * Reads a program, after forgetting the last; keeps `code` until syntax_forget().  False when it is not done by the
  * deadline (on the clock of clock_us()), which holds for the queries too.
  */
 bool syntax_parse(struct syntax *syntax, const char *code, size_t len, int64_t deadline_us);

@@ -28,18 +28,37 @@ static const struct words *list_of(const struct trial *trial, uint32_t rule)
 	return &trial->lists[trial->settings[rule].list];
 }
 
-static bool word_fits(const struct trial *trial, uint32_t rule, const struct trial_word *word)
+void trial_words_reset(struct trial_words *words)
 {
-	const struct name *name = &word->name;
-	bool in_list = !name->cut &&
-		       words_have_hashed(list_of(trial, rule), name->text, name->len, word->hash);
+	words->has_word = false;
+	words->has_path = false;
+}
+
+static const struct name *word_of(
+	const struct trial *trial, const struct subject *subject, struct trial_words *words)
+{
+	if (words->has_word)
+		return &words->word;
+	name_read(
+		trial->code + subject->at.start, subject->at.end - subject->at.start, &words->word);
+	words->hash = words_hash(words->word.text, words->word.len);
+	words->has_word = true;
+	return &words->word;
+}
+
+static bool word_fits(const struct trial *trial, uint32_t rule, const struct subject *subject,
+	struct trial_words *words)
+{
+	const struct name *word = word_of(trial, subject, words);
+	bool in_list = !word->cut &&
+		       words_have_hashed(list_of(trial, rule), word->text, word->len, words->hash);
 
 	return applies(trial, rule, in_list);
 }
 
 static bool path_fits(const struct trial *trial, uint32_t rule, const struct name *path)
 {
-	return applies(trial, rule, words_have_path(list_of(trial, rule), path));
+	return path && applies(trial, rule, words_have_path(list_of(trial, rule), path));
 }
 
 /* A path of one name that no import brings. */
@@ -53,9 +72,13 @@ static bool path_word_fits(const struct trial *trial, uint32_t rule, const struc
 /* A path through imports: each thing that its first name may stand for. */
 static bool use_fits(const struct trial *trial, uint32_t rule, const struct name *path)
 {
-	size_t head = path_head_len(path);
-	const struct import *import = imports_find(trial->imports, path->text, head);
+	const struct import *import;
+	size_t head;
 
+	if (!path)
+		return false;
+	head = path_head_len(path);
+	import = imports_find(trial->imports, path->text, head);
 	if (!import)
 		return head == path->len && path_word_fits(trial, rule, path);
 	for (; import; import = import->next) {
@@ -94,6 +117,16 @@ static bool read_path(
 		return false;
 	path_join(ret_path, part.text, part.len);
 	return true;
+}
+
+/* NULL when it is none. */
+static const struct name *path_of(
+	const struct trial *trial, const struct subject *subject, struct trial_words *words)
+{
+	if (!words->has_path)
+		words->is_path = read_path(trial, subject, &words->path);
+	words->has_path = true;
+	return words->is_path ? &words->path : NULL;
 }
 
 /* A text that is not constant is in no list for certain. */
@@ -159,6 +192,13 @@ static bool command_fits(const struct trial *trial, uint32_t rule, const struct 
 	return applies(trial, rule, literal_is_in(&word, list_of(trial, rule)));
 }
 
+static bool is_dynamic(const struct trial *trial, const struct subject *subject)
+{
+	struct name word;
+
+	return !read_shellword(trial, subject, &word);
+}
+
 /* The end of the substitution that begins there, as the tree has it; 0 when it has none. */
 static uint32_t substitution_at(const struct trial *trial, uint32_t start)
 {
@@ -196,25 +236,25 @@ static bool hides_substitution(const struct trial *trial, const struct subject *
 }
 
 bool trial_fits(const struct trial *trial, uint32_t rule, struct subject *subject,
-	const struct trial_word *word)
+	struct trial_words *words)
 {
 	const char *code = trial->code;
 	size_t len = subject->at.end - subject->at.start;
-	struct name path;
 
 	switch ((enum inspect_subject)trial->rules[rule].subject) {
 	case SUBJECT_ANY:
 		return true;
 	case SUBJECT_WORD:
-		return word_fits(trial, rule, word);
+		return word_fits(trial, rule, subject, words);
 	case SUBJECT_DUNDER:
-		return is_dunder(&word->name) && word_fits(trial, rule, word);
+		return is_dunder(word_of(trial, subject, words)) &&
+		       word_fits(trial, rule, subject, words);
 	case SUBJECT_PATH:
-		return read_path(trial, subject, &path) && path_fits(trial, rule, &path);
+		return path_fits(trial, rule, path_of(trial, subject, words));
 	case SUBJECT_USE:
-		return read_path(trial, subject, &path) && use_fits(trial, rule, &path);
+		return use_fits(trial, rule, path_of(trial, subject, words));
 	case SUBJECT_MODULE:
-		return is_module(trial, &word->name);
+		return is_module(trial, word_of(trial, subject, words));
 	case SUBJECT_TEMPLATE:
 		return template_reaches(code + subject->at.start, len, list_of(trial, rule));
 	case SUBJECT_TEXT:
@@ -227,7 +267,7 @@ bool trial_fits(const struct trial *trial, uint32_t rule, struct subject *subjec
 	case SUBJECT_COMMAND:
 		return command_fits(trial, rule, subject);
 	case SUBJECT_DYNAMIC:
-		return !read_shellword(trial, subject, &path);
+		return is_dynamic(trial, subject);
 	case SUBJECT_DELIMITER:
 		return !shellword_is_plain_delimiter(code + subject->at.start, len);
 	case SUBJECT_BACKTICK:
@@ -242,15 +282,8 @@ bool trial_fits(const struct trial *trial, uint32_t rule, struct subject *subjec
 	return true;
 }
 
-bool trial_needs_word(uint32_t subject)
+bool trial_needs_imports(uint32_t subject)
 {
-	return subject == SUBJECT_WORD || subject == SUBJECT_DUNDER || subject == SUBJECT_MODULE;
-}
-
-bool trial_needs_imports(const struct trial *trial, uint32_t rule)
-{
-	uint32_t subject = trial->rules[rule].subject;
-
 	return subject == SUBJECT_USE || subject == SUBJECT_MODULE ||
 	       subject == SUBJECT_SUBSTITUTION;
 }

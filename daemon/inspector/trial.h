@@ -36,19 +36,24 @@ struct trial {
 	const char *code; /* ends with a NUL */
 };
 
-/* One name, read once for all rules that look at it. */
-struct trial_word {
-	struct name name;
-	uint32_t hash;
+/* What a subject says, read when a rule first asks, and once for all rules that share the subject. */
+struct trial_words {
+	bool has_word;
+	uint32_t hash;    /* of the word */
+	struct name word; /* one name: what stands at subject->at */
+	bool has_path;
+	bool is_path; /* and not the result of a call or the like */
+	struct name path;
 };
 
+void trial_words_reset(struct trial_words *words);
+
 /* Whether the rule can be tried only when all imports, or all substitutions, are known. */
-bool trial_needs_word(uint32_t subject);
-bool trial_needs_imports(const struct trial *trial, uint32_t rule);
+bool trial_needs_imports(uint32_t subject);
 
 /*
  * Whether the rule finds the subject; what its `unless` excuses is not looked at.  May make
- * subject->at narrower.  `word` is what stands there, read once for all rules that share it.
+ * subject->at narrower.  `words` is of this subject, reset before the first rule.
  */
 bool trial_fits(const struct trial *trial, uint32_t rule, struct subject *subject,
-	const struct trial_word *word);
+	struct trial_words *words);

@@ -170,6 +170,8 @@ bool wording_is_opaque(const char *text, size_t len, uint32_t least)
 	struct run run = { 0 };
 	uint32_t escapes = 0;
 
+	if (len < least && len / 4 < least / 4)
+		return false; /* there is room for neither a run nor so many escapes */
 	for (size_t at = 0; at < len; at++) {
 		enum kind kind = kind_of(text[at]);
 

@@ -1,6 +1,5 @@
 #include "daemon/inspector/words.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +28,17 @@ static uint32_t slot_of(const struct words *words, const char *text, size_t len,
 	return slot;
 }
 
+static void note_stars(struct words *words, const char *word, size_t len)
+{
+	if (!memchr(word, '*', len))
+		return;
+	words->has_stars = true;
+	if (len >= 2 && word[0] == '*' && word[1] == '.')
+		words->has_tails = true;
+	if (len >= 2 && word[len - 1] == '*' && word[len - 2] == '.')
+		words->has_trees = true;
+}
+
 int words_init(struct words *words, const char *const *list, uint32_t count)
 {
 	uint32_t size = 8;
@@ -43,8 +53,7 @@ int words_init(struct words *words, const char *const *list, uint32_t count)
 		size_t len = strlen(list[i]);
 
 		words->slots[slot_of(words, list[i], len, words_hash(list[i], len))] = list[i];
-		if (strchr(list[i], '*'))
-			words->has_stars = true;
+		note_stars(words, list[i], len);
 	}
 	return 0;
 }
@@ -65,38 +74,42 @@ bool words_have(const struct words *words, const char *text, size_t len)
 	return words_have_hashed(words, text, len, words_hash(text, len));
 }
 
-/* Is `before`, a path or its end, and `after` one word of the list? */
-static bool have_joined(const struct words *words, const char *before, const char *text, size_t len)
+/* Is any of the paths that the path lies in one word of the list, with a star behind it? */
+static bool have_tree(const struct words *words, const struct name *path)
 {
-	char joined[NAME_BYTES_MAX + 4];
-	int size = snprintf(
-		joined, sizeof(joined), "%s%.*s%s", before, (int)len, text, before[0] ? "" : ".*");
+	char tree[NAME_BYTES_MAX + 2];
 
-	return words_have(words, joined, (size_t)size);
+	memcpy(tree, path->text, path->len);
+	for (size_t at = 1; at <= path->len; at++) {
+		if (at == path->len ? path->cut : path->text[at] != '.')
+			continue;
+		memcpy(tree + at, ".*", 2);
+		if (words_have(words, tree, at + 2))
+			return true;
+		tree[at + 1] = at + 1 < path->len ? path->text[at + 1] : '\0';
+	}
+	return false;
 }
 
 /* Is the last of several names in the list as `*.name`, or does `*._` stand for it? */
 static bool have_tail(const struct words *words, const struct name *path)
 {
 	size_t at = path_tail(path);
-	const char *tail = path->text + at;
+	size_t len = path->len - at;
+	char tail[NAME_BYTES_MAX + 2] = "*.";
 
 	if (at == 0)
 		return false;
-	if (tail[0] == '_' && tail[1] != '_' && words_have(words, "*._", 3))
+	memcpy(tail + 2, path->text + at, len);
+	if (tail[2] == '_' && tail[3] != '_' && words_have(words, "*._", 3))
 		return true;
-	return !path->cut && have_joined(words, "*.", tail, path->len - at);
+	return !path->cut && words_have(words, tail, len + 2);
 }
 
 bool words_have_path(const struct words *words, const struct name *path)
 {
 	if (!path->cut && words_have(words, path->text, path->len))
 		return true;
-	if (!words->has_stars)
-		return false;
-	for (size_t at = 1; at <= path->len; at++)
-		if ((at == path->len ? !path->cut : path->text[at] == '.') &&
-			have_joined(words, "", path->text, at))
-			return true;
-	return have_tail(words, path);
+	return (words->has_trees && have_tree(words, path)) ||
+	       (words->has_tails && have_tail(words, path));
 }

@@ -17,7 +17,9 @@
 struct words {
 	const char **slots; /* open addressing; NULL is empty */
 	uint32_t mask;
-	bool has_stars;
+	bool has_stars; /* any word with one */
+	bool has_trees; /* a.b.* */
+	bool has_tails; /* *.a */
 };
 
 /* -1: no memory.  Nothing is kept then. */

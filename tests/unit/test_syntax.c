@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,5 +207,36 @@ TEST(a_query_that_is_not_done_in_time_is_late)
 	CHECK(syntax_parse(syntax, code, sizeof(code) - 2, slow.deadline_us));
 	CHECK(!syntax_run(syntax, SYNTAX_RULES, on_match_slowly, &slow));
 	CHECK(slow.seen.count < sizeof(code) / 4); /* it stopped, and did not only look back */
+	syntax_free(syntax);
+}
+
+static size_t taken(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+TEST(what_a_program_took_goes_with_it)
+{
+	static char code[200000];
+	struct err err = ERR_INIT;
+	struct syntax *syntax = make("python", "(call) @name", &err);
+	size_t before = 0;
+
+	CHECK(syntax);
+	for (size_t i = 0; i + 5 < sizeof(code); i += 5)
+		memcpy(code + i, "f(x)\n", 5);
+	for (int i = 0; i < 5; i++) {
+		struct seen seen = { 0 };
+
+		CHECK(parse(syntax, code));
+		CHECK(syntax_run(syntax, SYNTAX_RULES, on_match, &seen));
+		CHECK(seen.count > 39000);
+		syntax_forget(syntax);
+		if (i == 0)
+			before = taken();
+		CHECK_EQ_INT(taken(), before);
+	}
 	syntax_free(syntax);
 }

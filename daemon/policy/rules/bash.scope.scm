@@ -3,7 +3,24 @@
 ; A function takes a command's place from behind its definition to the end of the block; in other
 ; functions already before it, if nothing can have called one by then.
 
-(_ (function_definition name: (word) @bind) @after) @within
+; Definitions stand in these.  A pattern that begins with (_) costs a second walk over the tree.
+[
+  (case_item (function_definition name: (word) @bind) @after)
+  (command_substitution (function_definition name: (word) @bind) @after)
+  (compound_statement (function_definition name: (word) @bind) @after)
+  (do_group (function_definition name: (word) @bind) @after)
+  (elif_clause (function_definition name: (word) @bind) @after)
+  (else_clause (function_definition name: (word) @bind) @after)
+  (heredoc_redirect (function_definition name: (word) @bind) @after)
+  (if_statement (function_definition name: (word) @bind) @after)
+  (list (function_definition name: (word) @bind) @after)
+  (pipeline (function_definition name: (word) @bind) @after)
+  (process_substitution (function_definition name: (word) @bind) @after)
+  (program (function_definition name: (word) @bind) @after)
+  (redirected_statement (function_definition name: (word) @bind) @after)
+  (subshell (function_definition name: (word) @bind) @after)
+  (while_statement (function_definition name: (word) @bind) @after)
+] @within
 (program (function_definition name: (word) @bind @later))
 (unset_command) @unbind
 

@@ -1,0 +1,222 @@
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/inspector/query.h"
+#include "daemon/policy/rulebook.h"
+#include "proto/base/cleanup.h"
+#include "proto/base/clock.h"
+#include "proto/base/fdio.h"
+#include "tests/check.h"
+
+const TSLanguage *tree_sitter_python(void);
+
+static void read_python(const char *text, struct roots *ret_roots)
+{
+	TSQueryError kind;
+	uint32_t at;
+	TSQuery *query =
+		ts_query_new(tree_sitter_python(), text, (uint32_t)strlen(text), &at, &kind);
+
+	CHECK(query);
+	roots_read(query, tree_sitter_python(), text, strlen(text), ret_roots);
+	ts_query_delete(query);
+}
+
+static TSSymbol symbol(const char *name)
+{
+	return ts_language_symbol_for_name(
+		tree_sitter_python(), name, (uint32_t)strlen(name), true);
+}
+
+TEST(a_node_alone_is_told_with_its_captures)
+{
+	struct roots roots;
+
+	read_python("(identifier) @name @at ; and no more\n", &roots);
+	CHECK(!roots.anywhere);
+	CHECK_EQ_INT(roots.count, 1);
+	CHECK_EQ_INT(roots.roots[0].kind, symbol("identifier"));
+	CHECK(roots.roots[0].alone);
+	CHECK_EQ_INT(roots.roots[0].capture_count, 2);
+	CHECK_EQ_INT(roots.roots[0].captures[1], 1);
+}
+
+TEST(a_condition_beside_it_leaves_it_alone)
+{
+	struct roots roots;
+
+	read_python("((identifier) @name (#any-of? @name \"a)\" \"b\"))", &roots);
+	CHECK(!roots.anywhere);
+	CHECK_EQ_INT(roots.count, 1);
+	CHECK(roots.roots[0].alone);
+	CHECK_EQ_INT(roots.roots[0].capture_count, 1);
+}
+
+TEST(each_of_several_may_begin)
+{
+	struct roots roots;
+
+	read_python("[(string) @at (call function: (_)) \"with\" (ERROR)] @name", &roots);
+	CHECK(!roots.anywhere);
+	CHECK_EQ_INT(roots.count, 4);
+	CHECK_EQ_INT(roots.roots[0].capture_count, 2);
+	CHECK(roots.roots[0].alone && !roots.roots[1].alone && roots.roots[2].alone);
+	CHECK_EQ_INT(roots.roots[1].kind, symbol("call"));
+	CHECK_EQ_INT(roots.roots[3].kind, (TSSymbol)-1);
+}
+
+TEST(what_is_in_a_node_is_passed_over)
+{
+	struct roots roots;
+
+	read_python("(call ; a ) here\n function: [(identifier) (attribute)] @name\n"
+		    "  arguments: (argument_list . \")\" @at)) @_all",
+		&roots);
+	CHECK(!roots.anywhere);
+	CHECK_EQ_INT(roots.count, 1);
+	CHECK(!roots.roots[0].alone);
+	CHECK_EQ_INT(roots.roots[0].capture_count, 1);
+}
+
+TEST(what_is_not_certain_begins_anywhere)
+{
+	static const char *const rows[] = { "(_) @name", "(_ (identifier) @name)", "_ @name",
+		"(expression) @name", "(MISSING) @name", "((comment) (call)) @name",
+		"((comment)+ @name)", "(comment)* @name", "[(identifier) (_)] @name" };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct roots roots;
+
+		read_python(rows[i], &roots);
+		CHECK(roots.anywhere);
+	}
+}
+
+/* ---- a walk by kinds finds what tree-sitter's own does --------------------------------------- */
+
+#define SEEN_MAX 200000U
+/* A pattern that begins anywhere, and finds nothing that a tree has. */
+#define ANYWHERE "\n(_ (ERROR (ERROR (ERROR (ERROR) @name))))\n"
+
+struct seen {
+	struct match *matches;
+	uint32_t count;
+	uint32_t patterns;
+};
+
+static void on_match(void *context, const struct match *match)
+{
+	struct seen *seen = context;
+	struct match copy = { .pattern = match->pattern, .count = match->count };
+
+	if (match->pattern >= seen->patterns)
+		return;
+	memcpy(copy.captures, match->captures, match->count * sizeof(copy.captures[0]));
+	CHECK(seen->count < SEEN_MAX);
+	seen->matches[seen->count++] = copy;
+}
+
+static int compare_matches(const void *left, const void *right)
+{
+	return memcmp(left, right, sizeof(struct match));
+}
+
+static void run(struct syntax *syntax, enum syntax_query which, const char *code, size_t len,
+	struct seen *seen)
+{
+	int64_t deadline_us = clock_us() + 60000000;
+
+	seen->count = 0;
+	CHECK(syntax_parse(syntax, code, len, deadline_us));
+	CHECK(syntax_run(syntax, which, on_match, seen));
+	qsort(seen->matches, seen->count, sizeof(*seen->matches), compare_matches);
+	syntax_forget(syntax);
+}
+
+struct pair {
+	struct syntax *by_kind;
+	struct syntax *anywhere;
+	struct seen found[2];
+	uint64_t told;
+};
+
+static void compare_walks(struct pair *pair, const char *code, size_t len)
+{
+	for (enum syntax_query which = SYNTAX_RULES; which < SYNTAX_QUERY_COUNT; which++) {
+		uint32_t patterns = syntax_pattern_count(pair->by_kind, which);
+
+		CHECK_EQ_INT(syntax_pattern_count(pair->anywhere, which), patterns + 1);
+		pair->found[0].patterns = pair->found[1].patterns = patterns;
+		run(pair->by_kind, which, code, len, &pair->found[0]);
+		run(pair->anywhere, which, code, len, &pair->found[1]);
+		CHECK_EQ_INT(pair->found[0].count, pair->found[1].count);
+		CHECK(memcmp(pair->found[0].matches, pair->found[1].matches,
+			      pair->found[0].count * sizeof(struct match)) == 0);
+		pair->told += pair->found[0].count;
+	}
+}
+
+static struct syntax *make(const struct inspect_language *texts, const char *more)
+{
+	auto_free char *rules = NULL;
+	auto_free char *scope = NULL;
+	struct err err = ERR_INIT;
+
+	if (asprintf(&rules, "%.*s%s", (int)texts->rules_len, texts->rules, more) < 0 ||
+		asprintf(&scope, "%.*s%s", (int)texts->scope_len, texts->scope, more) < 0)
+		return NULL;
+	return syntax_new(texts->name, (const char *[]){ rules, scope },
+		(size_t[]){ strlen(rules), strlen(scope) }, &err);
+}
+
+static void compare_over_cases(struct pair *pair)
+{
+	const char *folder = getenv("CED_CASES");
+	DIR *dir = opendir(folder ? folder : "tests/cases/policy");
+	const struct dirent *entry;
+	struct err err = ERR_INIT;
+	unsigned count = 0;
+
+	CHECK(dir);
+	while ((entry = readdir(dir))) {
+		auto_free char *path = NULL;
+		auto_free char *text = NULL;
+		size_t len = 0;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		CHECK(asprintf(&path, "%s/%s", folder, entry->d_name) > 0);
+		CHECK_EQ_INT(read_file(path, 1 << 20, &text, &len, &err), 0);
+		compare_walks(pair, text, len);
+		count++;
+	}
+	(void)closedir(dir);
+	CHECK(count > 250);
+}
+
+TEST(the_walk_by_kinds_finds_in_each_case_what_tree_sitters_own_does)
+{
+	struct err err = ERR_INIT;
+	struct rulebook *book = rulebook_load(NULL, &err);
+	struct pair pair = { 0 };
+
+	CHECK(book);
+	for (int i = 0; i < 2; i++) {
+		pair.found[i].matches = calloc(SEEN_MAX, sizeof(struct match));
+		CHECK(pair.found[i].matches);
+	}
+	for (uint32_t i = 0; i < book->language_count; i++) {
+		pair.by_kind = make(&book->languages[i].texts, "");
+		pair.anywhere = make(&book->languages[i].texts, ANYWHERE);
+		CHECK(pair.by_kind && pair.anywhere);
+		compare_over_cases(&pair);
+		syntax_free(pair.by_kind);
+		syntax_free(pair.anywhere);
+	}
+	CHECK(pair.told > 10000);
+	free(pair.found[0].matches);
+	free(pair.found[1].matches);
+	rulebook_free(book);
+}
