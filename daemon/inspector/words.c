@@ -83,10 +83,11 @@ static bool have_tree(const struct words *words, const struct name *path)
 	for (size_t at = 1; at <= path->len; at++) {
 		if (at == path->len ? path->cut : path->text[at] != '.')
 			continue;
-		memcpy(tree + at, ".*", 2);
+		tree[at] = '.';
+		tree[at + 1] = '*';
 		if (words_have(words, tree, at + 2))
 			return true;
-		tree[at + 1] = at + 1 < path->len ? path->text[at + 1] : '\0';
+		tree[at + 1] = path->text[at + 1 < path->len ? at + 1 : path->len];
 	}
 	return false;
 }

@@ -46,7 +46,8 @@ ROOMS = {
     "confuse": ("daemon/config.c", "daemon/config_"),
     "systemd/": ("daemon/host.c",),
     "utf8proc": ("daemon/inspector/names.c",),
-    "tree_sitter/": ("daemon/inspector/syntax.c",),
+    "tree_sitter/": ("daemon/inspector/syntax.c", "daemon/inspector/query.", "daemon/inspector/roots.",
+                     "daemon/inspector/treemem.c"),
 }
 
 # What the inspector does without although it lives in daemon/.

@@ -30,16 +30,18 @@ static TSSymbol symbol(const char *name)
 		tree_sitter_python(), name, (uint32_t)strlen(name), true);
 }
 
+static bool is_alone(const struct root *root, const char *name, uint16_t captures)
+{
+	return root->alone && root->kind == symbol(name) && root->capture_count == captures;
+}
+
 TEST(a_node_alone_is_told_with_its_captures)
 {
 	struct roots roots;
 
 	read_python("(identifier) @name @at ; and no more\n", &roots);
-	CHECK(!roots.anywhere);
-	CHECK_EQ_INT(roots.count, 1);
-	CHECK_EQ_INT(roots.roots[0].kind, symbol("identifier"));
-	CHECK(roots.roots[0].alone);
-	CHECK_EQ_INT(roots.roots[0].capture_count, 2);
+	CHECK(!roots.anywhere && roots.count == 1);
+	CHECK(is_alone(&roots.roots[0], "identifier", 2));
 	CHECK_EQ_INT(roots.roots[0].captures[1], 1);
 }
 
@@ -48,10 +50,8 @@ TEST(a_condition_beside_it_leaves_it_alone)
 	struct roots roots;
 
 	read_python("((identifier) @name (#any-of? @name \"a)\" \"b\"))", &roots);
-	CHECK(!roots.anywhere);
-	CHECK_EQ_INT(roots.count, 1);
-	CHECK(roots.roots[0].alone);
-	CHECK_EQ_INT(roots.roots[0].capture_count, 1);
+	CHECK(!roots.anywhere && roots.count == 1);
+	CHECK(is_alone(&roots.roots[0], "identifier", 1));
 }
 
 TEST(each_of_several_may_begin)
@@ -59,10 +59,9 @@ TEST(each_of_several_may_begin)
 	struct roots roots;
 
 	read_python("[(string) @at (call function: (_)) \"with\" (ERROR)] @name", &roots);
-	CHECK(!roots.anywhere);
-	CHECK_EQ_INT(roots.count, 4);
-	CHECK_EQ_INT(roots.roots[0].capture_count, 2);
-	CHECK(roots.roots[0].alone && !roots.roots[1].alone && roots.roots[2].alone);
+	CHECK(!roots.anywhere && roots.count == 4);
+	CHECK(is_alone(&roots.roots[0], "string", 2));
+	CHECK(!roots.roots[1].alone && roots.roots[2].alone);
 	CHECK_EQ_INT(roots.roots[1].kind, symbol("call"));
 	CHECK_EQ_INT(roots.roots[3].kind, (TSSymbol)-1);
 }
@@ -74,8 +73,7 @@ TEST(what_is_in_a_node_is_passed_over)
 	read_python("(call ; a ) here\n function: [(identifier) (attribute)] @name\n"
 		    "  arguments: (argument_list . \")\" @at)) @_all",
 		&roots);
-	CHECK(!roots.anywhere);
-	CHECK_EQ_INT(roots.count, 1);
+	CHECK(!roots.anywhere && roots.count == 1);
 	CHECK(!roots.roots[0].alone);
 	CHECK_EQ_INT(roots.roots[0].capture_count, 1);
 }
