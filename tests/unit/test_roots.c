@@ -169,7 +169,15 @@ static struct syntax *make(const struct inspect_language *texts, const char *mor
 		(size_t[]){ strlen(rules), strlen(scope) }, &err);
 }
 
-static void compare_over_cases(struct pair *pair)
+/* By its name; who names none is Python's. */
+static const char *language_of(const char *file)
+{
+	if (strstr(file, "-bash-"))
+		return "bash";
+	return strstr(file, "-javascript-") ? "javascript" : "python";
+}
+
+static void compare_over_cases(struct pair *pair, const char *language)
 {
 	const char *folder = getenv("CED_CASES");
 	DIR *dir = opendir(folder ? folder : "tests/cases/policy");
@@ -183,7 +191,7 @@ static void compare_over_cases(struct pair *pair)
 		auto_free char *text = NULL;
 		size_t len = 0;
 
-		if (entry->d_name[0] == '.')
+		if (entry->d_name[0] == '.' || strcmp(language_of(entry->d_name), language) != 0)
 			continue;
 		CHECK(asprintf(&path, "%s/%s", folder, entry->d_name) > 0);
 		CHECK_EQ_INT(read_file(path, 1 << 20, &text, &len, &err), 0);
@@ -191,7 +199,7 @@ static void compare_over_cases(struct pair *pair)
 		count++;
 	}
 	(void)closedir(dir);
-	CHECK(count > 250);
+	CHECK(count > 150);
 }
 
 TEST(the_walk_by_kinds_finds_in_each_case_what_tree_sitters_own_does)
@@ -209,11 +217,11 @@ TEST(the_walk_by_kinds_finds_in_each_case_what_tree_sitters_own_does)
 		pair.by_kind = make(&book->languages[i].texts, "");
 		pair.anywhere = make(&book->languages[i].texts, ANYWHERE);
 		CHECK(pair.by_kind && pair.anywhere);
-		compare_over_cases(&pair);
+		compare_over_cases(&pair, book->languages[i].name);
 		syntax_free(pair.by_kind);
 		syntax_free(pair.anywhere);
 	}
-	CHECK(pair.told > 10000);
+	CHECK(pair.told > 5000);
 	free(pair.found[0].matches);
 	free(pair.found[1].matches);
 	rulebook_free(book);
