@@ -84,8 +84,6 @@ ELSEWHERE = {
     "daemon/caught.c": (PART, ["tests/unit/test_stages.c", "tests/scenario/064-caught.py"]),
     "daemon/policy/book_*.c": (PART, ["tests/unit/test_rulebook.c"]),
     "daemon/policy/*_file.c": (PART, ["tests/unit/test_rulebook.c"]),
-    "daemon/policy/inspector_link.c": (PART, ["tests/unit/test_policy.c",
-                                              "tests/unit/test_inspectors.c"]),
     "daemon/inspector/main.c": (ENTRY, ["tests/unit/test_policy.c"]),
     "sandbox/spawner_main.c": (ENTRY, ["tests/jail/jail_spawner.t"]),
     "sandbox/daemon_start.c": (INSIDE, ["tests/jail/jail_spawner.t", "tests/jail/spawner_daemon.c"]),

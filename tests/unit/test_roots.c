@@ -19,6 +19,7 @@ static void read_python(const char *text, struct roots *ret_roots)
 	TSQuery *query =
 		ts_query_new(tree_sitter_python(), text, (uint32_t)strlen(text), &at, &kind);
 
+	*ret_roots = (struct roots){ 0 };
 	CHECK(query);
 	roots_read(query, tree_sitter_python(), text, strlen(text), ret_roots);
 	ts_query_delete(query);
