@@ -1,23 +1,14 @@
 import os
 import random
 import signal
-import subprocess
 import sys
-import threading
 import time
 
-from wire import Client, PATH, children, command, daemon_pid, done, lives, ok, wait_until
+from kills import Load, seed, start
+from wire import Client, children, command, daemon_pid, done, lives, ok, wait_until
 
 config, rounds = sys.argv[1], int(sys.argv[2])
-seed = int(os.environ.get("CED_SEED", time.time()))
-random.seed(seed)
-print(f"# CED_SEED={seed}")
-log = open(os.environ["CED_LOG"], "ab")
-
-
-def start():
-    return subprocess.Popen(["ced-spawner", "--", "--socket", PATH, "--state", os.environ["CED_STATE"],
-                             "--config", config], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+seed()
 
 
 def is_up():
@@ -28,29 +19,6 @@ def is_up():
         return good
     except Exception:
         return False
-
-
-answered = []  # run ids that a client has seen, with outcome and output
-lock = threading.Lock()
-stop = threading.Event()
-broken = [0]
-
-
-def work(number):
-    """Runs programs for ever; a broken connection is what this is about, a wrong answer is not."""
-    count = 0
-    while not stop.is_set():
-        try:
-            client = Client(timeout=10)
-            while not stop.is_set():
-                count += 1
-                text = f"{number}-{count}"
-                result = client.run(f"print('{text}')")
-                with lock:
-                    answered.append((result["run_id"], result["outcome"], result["stdout"], text))
-        except Exception:
-            broken[0] += 1
-            time.sleep(0.05)
 
 
 def jailed(spawner):
@@ -64,12 +32,10 @@ def orphans():
 
 
 seen = set()
-spawner = start()
+spawner = start(config)
 if not ok(wait_until(is_up, 30), "the service is up"):
     done()
-threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-for thread in threads:
-    thread.start()
+load = Load(clients=8, pause=0.05)
 
 kinds = {"ced": 0, "spawner": 0, "zygote": 0, "worker": 0, "slot": 0, "inspector": 0}
 survivors = []
@@ -107,38 +73,25 @@ for round_number in range(rounds):
         spawner.wait(20)
         wait_until(lambda: not any(map(lives, below)), 5)
         survivors += [(kind, pid, command(pid)) for pid in below if lives(pid)]
-        spawner = start()
+        spawner = start(config)
     came_back = came_back and wait_until(is_up, 30)
 
-stop.set()
-for thread in threads:
-    thread.join()
+load.end()
 ok(wait_until(lambda: not orphans(), 10), "nothing of a killed slot or zygote survives", orphans())
 print("# killed:", ", ".join(f"{kind} {count} times" for kind, count in kinds.items()),
-      f"- {len(answered)} runs were answered, {broken[0]} connections broke")
+      f"- {len(load.answered)} runs were answered, {load.broken} connections broke")
 ok(came_back, "the service came back each time")
 ok(not survivors, "nothing of a killed house survives", survivors)
-ok(len(answered) > 100, "there was load")
+ok(len(load.answered) > 100, "there was load")
 
-wrong = [row for row in answered if row[1] == "ok" and row[2] != row[3] + "\n"]
-ok(not wrong, "no answer belonged to another run", wrong[:3])
+load.check_answers()
 # A program whose inspector was killed over it is refused.
-odd = [row for row in answered if row[1] not in ("ok", "sandbox_error", "signal", "canceled", "policy_denied")]
+odd = [row for row in load.answered if row[1] not in ("ok", "sandbox_error", "signal", "canceled", "policy_denied")]
 ok(not odd, "a killed worker is told as what it was", odd[:3])
 
 client = Client()
-missing = []
-different = []
-for run_id, outcome, stdout, text in answered:
-    try:
-        record = client.call("runs.get", run_id=run_id)
-    except RuntimeError as error:
-        missing.append((run_id, error))
-        continue
-    if record["outcome"] != outcome or (outcome == "ok" and record["stdout"] != stdout):
-        different.append((run_id, outcome, record["outcome"]))
-ok(not missing, f"each of {len(answered)} answered runs is in the store", missing[:3])
-ok(not different, "as it was answered", different[:3])
+load.check_records(client, lambda record, outcome, stdout: record["outcome"] == outcome and (
+    outcome != "ok" or record["stdout"] == stdout))
 running = [row for row in client.call("runs.list", limit=1000)["runs"] if row.get("state") == "running"]
 ok(not running, "and none is called running that is not", running[:3])
 client.close()

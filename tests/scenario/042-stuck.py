@@ -5,15 +5,10 @@ import sys
 import threading
 import time
 
-from wire import Client, PATH, children, command, daemon_pid, done, eq, ok, wait_until
+from kills import start
+from wire import Client, children, command, daemon_pid, done, eq, ok, wait_until
 
 config = sys.argv[1]
-log = open(os.environ["CED_LOG"], "ab")
-
-
-def start():
-    return subprocess.Popen(["ced-spawner", "--", "--socket", PATH, "--state", os.environ["CED_STATE"],
-                             "--config", config], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
 
 def run(code="print(1)", **params):
@@ -69,7 +64,7 @@ def gone(pids, seconds=5):
     return wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), seconds)
 
 
-spawner = start()
+spawner = start(config)
 if not ok(wait_until(is_up, 30), "the service is up"):
     done()
 
@@ -129,7 +124,7 @@ ok(code == 0 and 9 < took < 20, f"it left in good order, after {took:.0f} s", co
 ok(gone(family), "with everything that it had started", [command(pid) for pid in family])
 
 # The daemon itself stops and is told to leave.
-spawner = start()
+spawner = start(config)
 wait_until(is_up, 30)
 client = Client()
 for answer in answers:

@@ -4,48 +4,19 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 import time
 
-from wire import Client, PATH, children, daemon_pid, done, lives, ok, wait_until
+from kills import Load, seed, start
+from wire import Client, children, daemon_pid, done, lives, ok, wait_until
 
 config, kills = sys.argv[1], int(sys.argv[2])
-state = os.environ["CED_STATE"]
-seed = int(os.environ.get("CED_SEED", time.time()))
-random.seed(seed)
-print(f"# CED_SEED={seed}")
-log = open(os.environ["CED_LOG"], "ab")
-answered = []  # (run id, outcome, stdout, what it was to print)
-lock = threading.Lock()
-stop = threading.Event()
-broken = [0]
-
-
-def start():
-    return subprocess.Popen(["ced-spawner", "--", "--socket", PATH, "--state", state, "--config", config],
-                            stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-
-
-def work(number):
-    count = 0
-    while not stop.is_set():
-        try:
-            client = Client(timeout=10)
-            while not stop.is_set():
-                count += 1
-                text = f"{number}-{count}"
-                result = client.run(f"print('{text}')")
-                with lock:
-                    answered.append((result["run_id"], result["outcome"], result["stdout"], text))
-        except Exception:
-            broken[0] += 1
-            time.sleep(0.02)
+seed()
 
 
 def wait_for_answers(more):
     """Load, and not only a daemon that has come up."""
-    before = len(answered)
-    return wait_until(lambda: len(answered) >= before + more, 30)
+    before = len(load.answered)
+    return wait_until(lambda: len(load.answered) >= before + more, 30)
 
 
 def verify(*arguments):
@@ -57,10 +28,8 @@ def verify(*arguments):
         return result.returncode, {"found": result.stderr, "checked": {}}
 
 
-spawner = start()
-threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
-for thread in threads:
-    thread.start()
+spawner = start(config)
+load = Load(clients=6, pause=0.02)
 under_load = wait_for_answers(20)
 killed = {"ced": 0, "spawner": 0}
 begun = time.monotonic()
@@ -75,28 +44,16 @@ for number in range(kills):
     killed[kind] += 1
     spawner.wait(20)
     wait_until(lambda: not any(map(lives, below)), 5)
-    spawner = start()
+    spawner = start(config)
     under_load = under_load and wait_for_answers(random.randrange(1, 12))
 took = time.monotonic() - begun
-stop.set()
-for thread in threads:
-    thread.join()
+load.end()
 ok(under_load, "between any two kills runs were answered")
 
 client = Client(timeout=60)
-missing, different = [], []
-for run_id, outcome, stdout, text in answered:
-    try:
-        record = client.call("runs.get", run_id=run_id)
-    except RuntimeError as error:
-        missing.append((run_id, str(error)))
-        continue
-    if record["outcome"] != outcome or record["stdout"] != stdout:
-        different.append((run_id, outcome, record["outcome"]))
-ok(not missing, "each answered run is in the store", missing[:3])
-ok(not different, "as it was answered", different[:3])
-wrong = [row for row in answered if row[1] == "ok" and row[2] != row[3] + "\n"]
-ok(not wrong, "no answer belonged to another run", wrong[:3])
+missing = load.check_records(
+    client, lambda record, outcome, stdout: record["outcome"] == outcome and record["stdout"] == stdout)
+load.check_answers()
 lost = client.call("stats", by="outcome")
 lost = sum(row["runs"] for row in lost["by"] if row["key"] == "lost")
 status, report = verify()
@@ -106,9 +63,9 @@ ok(alarm is None, "and no start took it for one that was rolled back", alarm)
 client.close()
 spawner.terminate()
 ok(spawner.wait(20) == 0, "it ends when told to")
-status, copy = verify("--store", state)
+status, copy = verify("--store", os.environ["CED_STATE"])
 ok(status == 0 and copy["found"] == 0, "a copy verifies without a daemon", copy)
 print(f"# {sum(killed.values())} kills ({killed['ced']} of ced, {killed['spawner']} of the spawner) in {took:.0f} s: "
-      f"{len(answered)} answered runs, {len(missing)} missing, {lost} lost in flight, {broken[0]} connections broke, "
+      f"{len(load.answered)} answered runs, {missing} missing, {lost} lost in flight, {load.broken} connections broke, "
       f"{report['checked'].get('chain')} links and {report['checked'].get('checkpoints')} checkpoints verified")
 done()

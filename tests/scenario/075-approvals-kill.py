@@ -2,18 +2,15 @@ import collections
 import os
 import random
 import signal
-import subprocess
 import sys
 import threading
 import time
 
+from kills import seed, start
 from wire import Client, PATH, children, command, daemon_pid, done, eq, lives, ok, wait_until
 
 config, rounds = sys.argv[1], int(sys.argv[2])
-seed = int(os.environ.get("CED_SEED", time.time()))
-random.seed(seed)
-print(f"# CED_SEED={seed}")
-log = open(os.environ["CED_LOG"], "ab")
+seed()
 USER, APPROVERS = 4001, (4002, 4003)
 uids = threading.Lock()  # the effective uid is the whole process's
 
@@ -27,14 +24,9 @@ def connect(uid, timeout=10):
             os.seteuid(0)
 
 
-def start():
-    with uids:
-        return start_as_root()
-
-
 def start_as_root():
-    return subprocess.Popen(["ced-spawner", "--", "--socket", PATH, "--state", os.environ["CED_STATE"],
-                             "--config", config], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+    with uids:
+        return start(config)
 
 
 def is_up():
@@ -106,7 +98,7 @@ def decide(uid):
             time.sleep(0.05)
 
 
-spawner = start()
+spawner = start_as_root()
 if not ok(wait_until(is_up, 30), "the service is up"):
     done()
 threads = [threading.Thread(target=ask, args=(i,), daemon=True) for i in range(3)]
@@ -124,7 +116,7 @@ for number in range(rounds):
         os.kill(victim, signal.SIGKILL)
     spawner.wait(20)
     wait_until(lambda: not any(map(lives, below)), 5)
-    spawner = start()
+    spawner = start_as_root()
     came_back = came_back and wait_until(is_up, 30)
     try:
         waited.append(connect(0, 5).call("admin.status")["parked"])

@@ -1,0 +1,77 @@
+"""What scenarios share that kill the service under load: its start, the load, and what the store says of it."""
+
+import os
+import random
+import subprocess
+import threading
+import time
+
+from wire import Client, PATH, ok
+
+log = open(os.environ["CED_LOG"], "ab")
+
+
+def seed():
+    """Says what to start with again to meet the same chances."""
+    number = int(os.environ.get("CED_SEED", time.time()))
+    random.seed(number)
+    print(f"# CED_SEED={number}")
+
+
+def start(config):
+    return subprocess.Popen(["ced-spawner", "--", "--socket", PATH, "--state", os.environ["CED_STATE"],
+                             "--config", config], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+
+class Load:
+    """Clients that run programs for ever: a broken connection is what this is about, a wrong answer is not."""
+
+    def __init__(self, clients, pause):
+        self.answered = []  # run id, outcome and stdout as a client has seen them, and what it was to print
+        self.broken = 0     # connections
+        self.pause = pause
+        self.stop = threading.Event()
+        self.lock = threading.Lock()
+        self.threads = [threading.Thread(target=self.work, args=(number,)) for number in range(clients)]
+        for thread in self.threads:
+            thread.start()
+
+    def work(self, number):
+        count = 0
+        while not self.stop.is_set():
+            try:
+                client = Client(timeout=10)
+                while not self.stop.is_set():
+                    count += 1
+                    text = f"{number}-{count}"
+                    result = client.run(f"print('{text}')")
+                    with self.lock:
+                        self.answered.append((result["run_id"], result["outcome"], result["stdout"], text))
+            except Exception:
+                with self.lock:
+                    self.broken += 1
+                time.sleep(self.pause)
+
+    def end(self):
+        self.stop.set()
+        for thread in self.threads:
+            thread.join()
+
+    def check_answers(self):
+        wrong = [row for row in self.answered if row[1] == "ok" and row[2] != row[3] + "\n"]
+        ok(not wrong, "no answer belonged to another run", wrong[:3])
+
+    def check_records(self, client, is_same):
+        """Each answered run is in the store, as `is_same(record, outcome, stdout)` wants it; how many are not."""
+        missing, different = [], []
+        for run_id, outcome, stdout, _ in self.answered:
+            try:
+                record = client.call("runs.get", run_id=run_id)
+            except RuntimeError as error:
+                missing.append((run_id, str(error)))
+                continue
+            if not is_same(record, outcome, stdout):
+                different.append((run_id, outcome, record["outcome"]))
+        ok(not missing, f"each of {len(self.answered)} answered runs is in the store", missing[:3])
+        ok(not different, "as it was answered", different[:3])
+        return len(missing)
