@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/spending.h"
 #include "proto/base/container.h"
 
 #define NAME_BYTES_MAX 512
@@ -12,24 +13,9 @@
 #define SWEEP_EVERY_US INT64_C(1000000)
 #define SOON_MS        1000 /* said when what is in the way is a run that is under way */
 
-enum spent_kind {
-	SPENT_RUNS,
-	SPENT_CPU_US,
-	SPENT_WALL_US,
-	SPENT_BYTES,
-	SPENT_COUNT,
-};
-
-/* What was spent in slices of time, the newest at `at`, a count of slices since the clock began. */
-struct window {
-	int64_t slice_us, at;
-	uint64_t slices[BUDGET_SLICES][SPENT_COUNT];
-	uint64_t sum[SPENT_COUNT];
-};
-
 struct budget_entry {
-	struct window minute; /* runs alone */
-	struct window window;
+	struct spending minute; /* runs alone */
+	struct spending window;
 	uint64_t running, attempts, failures;
 	uint64_t cpu_held_us, wall_held_us;
 	int64_t failed_us; /* when the last one did */
@@ -63,55 +49,6 @@ const char *budget_measure_word(enum budget_measure measure)
 	return measure_words[measure];
 }
 
-/* ---- windows -------------------------------------------------------------------------------- */
-
-static void forget_slice(struct window *window, int64_t at)
-{
-	uint64_t *slice = window->slices[at % BUDGET_SLICES];
-
-	for (unsigned i = 0; i < SPENT_COUNT; i++) {
-		window->sum[i] -= slice[i];
-		slice[i] = 0;
-	}
-}
-
-/* Leaves behind what is older than the window. */
-static void move_on(struct window *window, int64_t now_us)
-{
-	int64_t at = now_us / window->slice_us;
-
-	for (unsigned i = 0; i < BUDGET_SLICES && window->at < at; i++)
-		forget_slice(window, ++window->at);
-	if (window->at < at)
-		window->at = at;
-}
-
-/* At most a window ago; what is older says nothing. */
-static void spend(struct window *window, enum spent_kind kind, uint64_t amount, int64_t age_us)
-{
-	int64_t at = window->at - age_us / window->slice_us;
-
-	if (at <= window->at - BUDGET_SLICES || at < 0)
-		return;
-	window->slices[at % BUDGET_SLICES][kind] += amount;
-	window->sum[kind] += amount;
-}
-
-/* How long until less than `most` is in the window. */
-static int64_t until_below(
-	const struct window *window, enum spent_kind kind, uint64_t most, int64_t now_us)
-{
-	uint64_t left = window->sum[kind];
-	int64_t oldest = window->at - BUDGET_SLICES + 1;
-
-	for (int64_t at = oldest < 0 ? 0 : oldest; at <= window->at; at++) {
-		left -= window->slices[at % BUDGET_SLICES][kind];
-		if (left < most)
-			return (at + BUDGET_SLICES) * window->slice_us - now_us;
-	}
-	return 0;
-}
-
 /* ---- entries -------------------------------------------------------------------------------- */
 
 void budgets_init(struct budgets *budgets, uint64_t window_ms, uint64_t circuit_ms)
@@ -122,21 +59,10 @@ void budgets_init(struct budgets *budgets, uint64_t window_ms, uint64_t circuit_
 	map_init(&budgets->names);
 }
 
-static int free_value(void *context, const void *key, size_t key_len, void *value)
-{
-	(void)context;
-	(void)key;
-	(void)key_len;
-	free(value);
-	return 0;
-}
-
 void budgets_done(struct budgets *budgets)
 {
-	(void)map_each(&budgets->entries, free_value, NULL);
-	(void)map_each(&budgets->names, free_value, NULL);
-	map_done(&budgets->entries);
-	map_done(&budgets->names);
+	map_done_with(&budgets->entries, free);
+	map_done_with(&budgets->names, free);
 }
 
 static const char *name_of(const struct budget_entry *entry)
@@ -185,8 +111,8 @@ static void drop_name(struct budgets *budgets, uint32_t uid)
 
 static void age(struct budget_entry *entry, int64_t now_us)
 {
-	move_on(&entry->minute, now_us);
-	move_on(&entry->window, now_us);
+	spending_move_on(&entry->minute, now_us);
+	spending_move_on(&entry->window, now_us);
 }
 
 /* It says no more than one that is made anew. */
@@ -257,10 +183,8 @@ static struct budget_entry *entry_new(struct budgets *budgets, enum budget_scope
 	entry->scope = scope;
 	entry->uid = uid;
 	entry->key_len = make_key(entry->key, scope, uid, name);
-	entry->minute.slice_us = MINUTE_US / BUDGET_SLICES;
-	entry->window.slice_us = budgets->window_us / BUDGET_SLICES;
-	entry->minute.at = now_us / entry->minute.slice_us;
-	entry->window.at = now_us / entry->window.slice_us;
+	spending_init(&entry->minute, MINUTE_US, now_us);
+	spending_init(&entry->window, budgets->window_us, now_us);
 	entry->used_us = now_us;
 	if (map_put(&budgets->entries, entry->key, entry->key_len, entry, NULL) < 0) {
 		if (scope != BUDGET_UID)
@@ -343,13 +267,13 @@ static int64_t wait_us(const struct budgets *budgets, const struct budget_entry 
 {
 	switch (measure) {
 	case BUDGET_RUNS_PER_MINUTE:
-		return until_below(&entry->minute, SPENT_RUNS, most, now_us);
+		return spending_until_below(&entry->minute, SPENT_RUNS, most, now_us);
 	case BUDGET_CPU_MS:
-		return until_below(&entry->window, SPENT_CPU_US, most * 1000, now_us);
+		return spending_until_below(&entry->window, SPENT_CPU_US, most * 1000, now_us);
 	case BUDGET_WALL_MS:
-		return until_below(&entry->window, SPENT_WALL_US, most * 1000, now_us);
+		return spending_until_below(&entry->window, SPENT_WALL_US, most * 1000, now_us);
 	case BUDGET_STORED_BYTES:
-		return until_below(&entry->window, SPENT_BYTES, most, now_us);
+		return spending_until_below(&entry->window, SPENT_BYTES, most, now_us);
 	case BUDGET_FAILURES:
 		return open_for_us(budgets, entry, now_us);
 	case BUDGET_RUNNING:
@@ -397,8 +321,8 @@ static void enter(const struct budget_case *what, struct budget_ticket *ticket,
 	entry->cpu_held_us += ticket->cpu_us;
 	entry->wall_held_us += ticket->wall_us;
 	entry->used_us = now_us;
-	spend(&entry->minute, SPENT_RUNS, 1, 0);
-	spend(&entry->window, SPENT_RUNS, 1, 0);
+	spending_add(&entry->minute, SPENT_RUNS, 1, 0);
+	spending_add(&entry->window, SPENT_RUNS, 1, 0);
 	ticket->trial[entry->scope] = most && entry->failures >= most;
 	entry->trial = entry->trial || ticket->trial[entry->scope];
 	if (entry->scope == BUDGET_TASK)
@@ -446,9 +370,9 @@ static void note_end(struct budget_entry *entry, enum budget_end end, int64_t at
 
 static void note_spent(struct budget_entry *entry, const struct budget_spent *spent, int64_t age_us)
 {
-	spend(&entry->window, SPENT_CPU_US, spent->cpu_us, age_us);
-	spend(&entry->window, SPENT_WALL_US, spent->wall_us, age_us);
-	spend(&entry->window, SPENT_BYTES, spent->stored_bytes, age_us);
+	spending_add(&entry->window, SPENT_CPU_US, spent->cpu_us, age_us);
+	spending_add(&entry->window, SPENT_WALL_US, spent->wall_us, age_us);
+	spending_add(&entry->window, SPENT_BYTES, spent->stored_bytes, age_us);
 }
 
 void budgets_settle(struct budgets *budgets, struct budget_ticket *ticket,
@@ -489,8 +413,8 @@ void budgets_remember(struct budgets *budgets, const struct budget_case *what,
 		if (!entry)
 			continue;
 		entry->attempts++;
-		spend(&entry->minute, SPENT_RUNS, 1, past_us);
-		spend(&entry->window, SPENT_RUNS, 1, past_us);
+		spending_add(&entry->minute, SPENT_RUNS, 1, past_us);
+		spending_add(&entry->window, SPENT_RUNS, 1, past_us);
 		note_spent(entry, spent, past_us);
 		note_end(entry, spent->end, now_us - past_us);
 	}
@@ -502,10 +426,8 @@ bool budgets_reset(struct budgets *budgets, enum budget_scope scope, uint32_t ui
 
 	if (!entry)
 		return false;
-	memset(entry->minute.slices, 0, sizeof(entry->minute.slices));
-	memset(entry->minute.sum, 0, sizeof(entry->minute.sum));
-	memset(entry->window.slices, 0, sizeof(entry->window.slices));
-	memset(entry->window.sum, 0, sizeof(entry->window.sum));
+	spending_forget(&entry->minute);
+	spending_forget(&entry->window);
 	entry->attempts = entry->failures = 0;
 	entry->trial = false;
 	return true;

@@ -32,7 +32,6 @@
 
 #define BUDGET_NAMES_PER_UID 1024  /* agents and tasks with an entry of their own */
 #define BUDGET_ENTRIES_MAX   16384 /* of all users */
-#define BUDGET_SLICES        12
 
 enum budget_measure {
 	BUDGET_RUNNING,
