@@ -49,19 +49,10 @@ int store_put_parked(struct store *store, const struct store_run *run,
 /* A statement that wants the run's key and nothing else. */
 static int run_on_key(struct store *store, enum stmt_name name, const char *run_id, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, name, err);
-	struct binding binding;
 	int64_t key = 0;
-	int found;
+	int found = record_find(store, run_id, &key, err);
 
-	if (!stmt)
-		return -1;
-	found = record_find(store, run_id, &key, err);
-	if (found != 0)
-		return found;
-	binding = bind_to(stmt);
-	bind_int(&binding, key);
-	return bind_run(store, &binding, err);
+	return found != 0 ? found : stmt_run_for(store, name, key, err);
 }
 
 int store_put_unparked(struct store *store, const char *run_id, struct err *err)
@@ -72,28 +63,14 @@ int store_put_unparked(struct store *store, const char *run_id, struct err *err)
 
 int store_put_use(struct store *store, int64_t grant, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_GRANT_USE, err);
-	struct binding binding;
-
 	assert(store->writing);
-	if (!stmt)
-		return write_failed(store);
-	binding = bind_to(stmt);
-	bind_int(&binding, grant);
-	return bind_run(store, &binding, err) < 0 ? write_failed(store) : 0;
+	return stmt_run_for(store, STMT_GRANT_USE, grant, err) < 0 ? write_failed(store) : 0;
 }
 
 /* Those that hold no more. */
 static int clear_grants(struct store *store, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_GRANTS_OVER, err);
-	struct binding binding;
-
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
-	bind_int(&binding, clock_wall_us());
-	return bind_run(store, &binding, err);
+	return stmt_run_for(store, STMT_GRANTS_OVER, clock_wall_us(), err);
 }
 
 static int put_grant(
@@ -116,18 +93,6 @@ static int put_grant(
 		bind_null(&binding);
 	else
 		bind_int(&binding, grant->uses);
-	return bind_run(store, &binding, err);
-}
-
-static int delete_grant(struct store *store, int64_t grant, struct err *err)
-{
-	sqlite3_stmt *stmt = stmt_take(store, STMT_GRANT_DELETE, err);
-	struct binding binding;
-
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
-	bind_int(&binding, grant);
 	return bind_run(store, &binding, err);
 }
 
@@ -157,7 +122,7 @@ int approvals_put_decision(
 	struct store *store, const struct store_decision *decision, int64_t act, struct err *err)
 {
 	if (decision->revoked)
-		return delete_grant(store, decision->revoked, err);
+		return stmt_run_for(store, STMT_GRANT_DELETE, decision->revoked, err);
 	return decide(store, decision, act, err);
 }
 
@@ -251,24 +216,11 @@ static int64_t uses_of(sqlite3_stmt *row)
 		       : sqlite3_column_int64(row, GRANT_USES);
 }
 
-/* Those that hold still. */
-static sqlite3_stmt *take_grants(struct store *store, struct err *err)
-{
-	sqlite3_stmt *rows = stmt_take(store, STMT_GRANTS_READ, err);
-	struct binding binding;
-
-	if (!rows)
-		return NULL;
-	binding = bind_to(rows);
-	bind_int(&binding, clock_wall_us());
-	return rows;
-}
-
 int store_each_grant(struct store *store,
 	int (*visit)(void *context, const struct store_grant *grant), void *context,
 	struct err *err)
 {
-	sqlite3_stmt *row = take_grants(store, err);
+	sqlite3_stmt *row = stmt_take_for(store, STMT_GRANTS_READ, clock_wall_us(), err);
 	int answer = 0;
 	int r = 0;
 
@@ -371,7 +323,7 @@ static int put_all_waiting(struct store *store, const struct store_approvals_fil
 
 static int put_grants(struct store *store, struct arena *arena, struct fill *page, struct err *err)
 {
-	sqlite3_stmt *row = take_grants(store, err);
+	sqlite3_stmt *row = stmt_take_for(store, STMT_GRANTS_READ, clock_wall_us(), err);
 	struct value *list = value_list(arena);
 	int r;
 

@@ -116,18 +116,6 @@ static int insert_labels(
 	return 0;
 }
 
-static int insert_pending(struct store *store, int64_t key, struct err *err)
-{
-	sqlite3_stmt *stmt = stmt_take(store, STMT_PENDING_INSERT, err);
-	struct binding binding;
-
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
-	bind_int(&binding, key);
-	return bind_run(store, &binding, err);
-}
-
 /* The run at the first free key from *key on, which two runs may want and one can have. */
 static int insert_run_somewhere(
 	struct store *store, int64_t *key, const struct store_run *run, struct err *err)
@@ -161,7 +149,7 @@ static int put_start(
 	if (run->spec && (insert_inputs(store, *key, run->spec, err) < 0 ||
 				 insert_labels(store, *key, run->spec, err) < 0))
 		return -1;
-	return insert_pending(store, *key, err);
+	return stmt_run_for(store, STMT_PENDING_INSERT, *key, err);
 }
 
 /* ---- ended -------------------------------------------------------------------------------- */

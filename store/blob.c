@@ -165,14 +165,11 @@ int blob_put(struct store *store, struct bytes bytes, const uint8_t *digest, int
 /* The name as it stands in the table: 0, or 1. */
 static int look_up(struct store *store, int64_t blob, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_BLOB_DIGEST, err);
-	struct binding binding;
+	sqlite3_stmt *row = stmt_take_for(store, STMT_BLOB_DIGEST, blob, err);
 	int r;
 
 	if (!row)
 		return -1;
-	binding = bind_to(row);
-	bind_int(&binding, blob);
 	r = stmt_step(store, row, err);
 	if (r <= 0)
 		return r < 0 ? -1 : 1;
@@ -247,15 +244,12 @@ int blob_unpack(struct store *store, const struct blob_row *row, struct arena *a
 int blob_get(struct store *store, int64_t blob, struct arena *arena, struct bytes *ret_bytes,
 	struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_BLOB_READ, err);
+	sqlite3_stmt *stmt = stmt_take_for(store, STMT_BLOB_READ, blob, err);
 	const struct blob_row row = { stmt, 0, blob };
-	struct binding binding;
 	int r;
 
 	if (!stmt)
 		return -1;
-	binding = bind_to(stmt);
-	bind_int(&binding, blob);
 	r = stmt_step(store, stmt, err);
 	if (r == 0)
 		return err_set(

@@ -6,14 +6,11 @@
 /* The first run in flight behind *key: 1 found, 0, -1. */
 static int next(struct store *store, int64_t *key, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_LOST_NEXT, err);
-	struct binding binding;
+	sqlite3_stmt *row = stmt_take_for(store, STMT_LOST_NEXT, *key, err);
 	int r;
 
 	if (!row)
 		return -1;
-	binding = bind_to(row);
-	bind_int(&binding, *key);
 	r = stmt_step(store, row, err);
 	if (r > 0)
 		*key = sqlite3_column_int64(row, 0);

@@ -31,14 +31,11 @@ struct value *record_part(struct arena *arena, struct bytes bytes, uint64_t most
 int record_row(struct store *store, enum stmt_name name, int64_t key, sqlite3_stmt **ret_row,
 	struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, name, err);
-	struct binding binding;
+	sqlite3_stmt *row = stmt_take_for(store, name, key, err);
 	int r;
 
 	if (!row)
 		return -1;
-	binding = bind_to(row);
-	bind_int(&binding, key);
 	r = stmt_step(store, row, err);
 	*ret_row = row;
 	return r < 0 ? -1 : !r;

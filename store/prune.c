@@ -35,15 +35,12 @@ void pruned_init(struct pruned *pruned)
 
 int pruned_read(struct store *store, int64_t key, struct pruned *ret_pruned, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_PRUNED_READ, err);
-	struct binding binding;
+	sqlite3_stmt *row = stmt_take_for(store, STMT_PRUNED_READ, key, err);
 	int r;
 
 	pruned_init(ret_pruned);
 	if (!row)
 		return -1;
-	binding = bind_to(row);
-	bind_int(&binding, key);
 	r = stmt_step(store, row, err);
 	if (r <= 0)
 		return r;
@@ -211,14 +208,11 @@ static int insert_left(const struct taking *taking, int64_t act, struct err *err
 /* After settle_all() what is still pending has not ended. */
 static int is_running(struct taking *taking, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(taking->store, STMT_PENDING_HAS, err);
-	struct binding binding;
+	sqlite3_stmt *row = stmt_take_for(taking->store, STMT_PENDING_HAS, taking->key, err);
 	int r;
 
 	if (!row)
 		return -1;
-	binding = bind_to(row);
-	bind_int(&binding, taking->key);
 	r = stmt_step(taking->store, row, err);
 	(void)sqlite3_reset(row);
 	return r;
@@ -272,15 +266,8 @@ static int prune_runs(struct taking *taking, const char *const *run_ids, size_t 
 /* A result that is not whole any more is not told again. */
 static int forget_cached(struct store *store, int64_t act, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_CACHED_PRUNED, err);
-	struct binding binding;
-
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
-	bind_int(&binding, act);
 	store->cached_count = -1;
-	return bind_run(store, &binding, err);
+	return stmt_run_for(store, STMT_CACHED_PRUNED, act, err);
 }
 
 int store_prune(struct store *store, const struct store_act *act, const char *const *run_ids,

@@ -201,17 +201,14 @@ static int read_rows(struct getting *getting, enum stmt_name name,
 	int (*put)(struct getting *, struct value *, sqlite3_stmt *, struct err *),
 	struct value **ret_list, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(getting->store, name, err);
+	sqlite3_stmt *row = stmt_take_for(getting->store, name, getting->key, err);
 	struct value *list = value_list(getting->arena);
-	struct binding binding;
 	int r;
 
 	if (!row)
 		return -1;
 	if (!list)
 		return no_memory(err);
-	binding = bind_to(row);
-	bind_int(&binding, getting->key);
 	while ((r = stmt_step(getting->store, row, err)) > 0) {
 		if (put(getting, list, row, err) < 0) {
 			(void)sqlite3_reset(row);
@@ -370,15 +367,12 @@ static struct value *caller_of(struct getting *getting)
 /* Contents that retention took away are NULL, and the record says by which act. */
 static int put_pruned(struct getting *getting, struct fill *fill, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(getting->store, STMT_PRUNED_ACT, err);
+	sqlite3_stmt *row = stmt_take_for(getting->store, STMT_PRUNED_ACT, getting->key, err);
 	struct fill pruned = fill_start(getting->arena);
-	struct binding binding;
 	int r;
 
 	if (!row)
 		return -1;
-	binding = bind_to(row);
-	bind_int(&binding, getting->key);
 	r = stmt_step(getting->store, row, err);
 	if (r > 0) {
 		fetch_int(&pruned, "act", row, 0);

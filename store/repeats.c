@@ -57,15 +57,8 @@ static int put_cached(
 
 static int trim_cached(struct store *store, int64_t count, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_CACHED_TRIM, err);
-	struct binding binding;
-
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
-	bind_int(&binding, count);
 	store->cached_count -= count;
-	return bind_run(store, &binding, err);
+	return stmt_run_for(store, STMT_CACHED_TRIM, count, err);
 }
 
 static int count_cached(struct store *store, struct err *err)

@@ -38,8 +38,7 @@ int store_sizes(struct store *store, struct store_size *ret_size, struct err *er
 static int count_blob(struct walk_over *walk, int64_t blob, struct err *err)
 {
 	uintptr_t holders = (uintptr_t)map_get(&walk->held, &blob, sizeof(blob)) + 1;
-	sqlite3_stmt *row = stmt_take(walk->store, STMT_BLOB_SIZE, err);
-	struct binding binding;
+	sqlite3_stmt *row = stmt_take_for(walk->store, STMT_BLOB_SIZE, blob, err);
 	uintptr_t refs;
 	int r;
 
@@ -47,8 +46,6 @@ static int count_blob(struct walk_over *walk, int64_t blob, struct err *err)
 		return -1;
 	if (map_put(&walk->held, &blob, sizeof(blob), (void *)holders, NULL) < 0)
 		return err_set(err, ERR_MEMORY, "the store: no memory to plan what may leave");
-	binding = bind_to(row);
-	bind_int(&binding, blob);
 	r = stmt_step(walk->store, row, err);
 	refs = r > 0 ? (uintptr_t)sqlite3_column_int64(row, 0) : 0;
 	if (r > 0 && holders == (refs ? refs : 1))
@@ -73,14 +70,11 @@ static int count_row(struct walk_over *walk, sqlite3_stmt *row, struct err *err)
 
 static int count_run(struct walk_over *walk, int64_t key, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(walk->store, STMT_SETTLE_BLOBS, err);
-	struct binding binding;
+	sqlite3_stmt *row = stmt_take_for(walk->store, STMT_SETTLE_BLOBS, key, err);
 	int r;
 
 	if (!row)
 		return -1;
-	binding = bind_to(row);
-	bind_int(&binding, key);
 	while ((r = stmt_step(walk->store, row, err)) > 0) {
 		if (count_row(walk, row, err) < 0) {
 			(void)sqlite3_reset(row);

@@ -32,25 +32,13 @@ static int put_facets(struct store *store, sqlite3_stmt *run, int64_t key, struc
 	return 0;
 }
 
-static int count_blob(struct store *store, int64_t blob, struct err *err)
-{
-	sqlite3_stmt *stmt = stmt_take(store, STMT_BLOB_REF, err);
-	struct binding binding;
-
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
-	bind_int(&binding, blob);
-	return bind_run(store, &binding, err);
-}
-
 /* Those that the row of STMT_SETTLE_BLOBS names. */
 static int count_row(struct store *store, sqlite3_stmt *row, struct err *err)
 {
 	for (int i = 0; i < sqlite3_column_count(row); i++) {
 		if (sqlite3_column_type(row, i) != SQLITE_INTEGER)
 			continue;
-		if (count_blob(store, sqlite3_column_int64(row, i), err) < 0)
+		if (stmt_run_for(store, STMT_BLOB_REF, sqlite3_column_int64(row, i), err) < 0)
 			return -1;
 	}
 	return 0;
@@ -58,14 +46,11 @@ static int count_row(struct store *store, sqlite3_stmt *row, struct err *err)
 
 static int count_blobs(struct store *store, int64_t key, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_SETTLE_BLOBS, err);
-	struct binding binding;
+	sqlite3_stmt *row = stmt_take_for(store, STMT_SETTLE_BLOBS, key, err);
 	int r;
 
 	if (!row)
 		return -1;
-	binding = bind_to(row);
-	bind_int(&binding, key);
 	while ((r = stmt_step(store, row, err)) > 0) {
 		if (count_row(store, row, err) < 0) {
 			(void)sqlite3_reset(row);
@@ -75,30 +60,15 @@ static int count_blobs(struct store *store, int64_t key, struct err *err)
 	return r;
 }
 
-static int run_for(struct store *store, enum stmt_name name, int64_t key, struct err *err)
-{
-	sqlite3_stmt *stmt = stmt_take(store, name, err);
-	struct binding binding;
-
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
-	bind_int(&binding, key);
-	return bind_run(store, &binding, err);
-}
-
 /* The first ended run behind *key: 1 settled, 0 there is none, -1. */
 static int settle_next(struct store *store, int64_t *key, size_t *bytes, struct err *err)
 {
-	sqlite3_stmt *run = stmt_take(store, STMT_SETTLE_NEXT, err);
-	struct binding binding;
+	sqlite3_stmt *run = stmt_take_for(store, STMT_SETTLE_NEXT, *key, err);
 	size_t read = 0;
 	int r;
 
 	if (!run)
 		return -1;
-	binding = bind_to(run);
-	bind_int(&binding, *key);
 	r = stmt_step(store, run, err);
 	if (r <= 0)
 		return r;
@@ -106,9 +76,9 @@ static int settle_next(struct store *store, int64_t *key, size_t *bytes, struct 
 	*key = sqlite3_column_int64(run, 0);
 	r = put_facets(store, run, *key, err);
 	(void)sqlite3_reset(run);
-	if (r < 0 || run_for(store, STMT_RULES_INSERT, *key, err) < 0 ||
+	if (r < 0 || stmt_run_for(store, STMT_RULES_INSERT, *key, err) < 0 ||
 		texts_add(store, *key, &read, err) < 0 || count_blobs(store, *key, err) < 0 ||
-		run_for(store, STMT_PENDING_DELETE, *key, err) < 0)
+		stmt_run_for(store, STMT_PENDING_DELETE, *key, err) < 0)
 		return -1;
 	*bytes += read;
 	return 1;

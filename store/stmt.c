@@ -335,3 +335,29 @@ int stmt_step(struct store *store, sqlite3_stmt *stmt, struct err *err)
 	(void)sqlite3_reset(stmt);
 	return -1;
 }
+
+/* ---- with one number ---------------------------------------------------------------------- */
+
+sqlite3_stmt *stmt_take_for(
+	struct store *store, enum stmt_name name, int64_t number, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, name, err);
+	int code = stmt ? sqlite3_bind_int64(stmt, 1, number) : SQLITE_OK;
+
+	if (code == SQLITE_OK)
+		return stmt;
+	(void)db_failed(store, code, err);
+	return NULL;
+}
+
+int stmt_run_for(struct store *store, enum stmt_name name, int64_t number, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, name, err);
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, number);
+	return bind_run(store, &binding, err);
+}

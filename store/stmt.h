@@ -114,6 +114,13 @@ enum stmt_name {
 /* The statement, reset and without values; NULL with *err.  Borrowed: stmt_close_all() frees it. */
 sqlite3_stmt *stmt_take(struct store *store, enum stmt_name name, struct err *err);
 
+/* The same with a number as its only value. */
+sqlite3_stmt *stmt_take_for(
+	struct store *store, enum stmt_name name, int64_t number, struct err *err);
+
+/* Runs it so, where it has no rows. */
+int stmt_run_for(struct store *store, enum stmt_name name, int64_t number, struct err *err);
+
 void stmt_close_all(struct store *store);
 
 /* Values for one statement, in order from the first; all are borrowed until stmt_run(). */
