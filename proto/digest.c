@@ -12,6 +12,9 @@
 #define DIGEST_PREFIX_LEN 7
 
 _Static_assert(DIGEST_LEN == crypto_hash_sha256_BYTES, "SHA-256 has 32 bytes");
+_Static_assert(DIGEST_QUICK_LEN == crypto_shorthash_siphashx24_KEYBYTES &&
+		       2 * sizeof(uint64_t) == crypto_shorthash_siphashx24_BYTES,
+	"of SipHash");
 _Static_assert(sizeof(struct digest) >= sizeof(crypto_hash_sha256_state), "the state has room");
 _Static_assert(sizeof(struct digest) >= sizeof(struct sha256), "the state has room");
 
@@ -22,6 +25,13 @@ static void setup(void)
 	if (sodium_init() < 0)
 		abort(); /* no source of randomness: nothing here may go on */
 	has_instructions = sha256_is_there();
+}
+
+static void prepare(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	(void)pthread_once(&once, setup);
 }
 
 /* cppcheck-suppress-begin ctuuninitvar; digest_start() fills them through these pointers */
@@ -38,9 +48,7 @@ static struct sha256 *sha_of(struct digest *digest)
 
 void digest_start(struct digest *digest)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	(void)pthread_once(&once, setup);
+	prepare();
 	if (has_instructions)
 		sha256_start(sha_of(digest));
 	else
@@ -126,6 +134,21 @@ int digest_from_text(const char *text, uint8_t ret_digest[DIGEST_LEN])
 		return -1;
 	memcpy(ret_digest, digest, DIGEST_LEN);
 	return 0;
+}
+
+void digest_quick_key(uint8_t ret_key[DIGEST_QUICK_LEN])
+{
+	prepare();
+	randombytes_buf(ret_key, DIGEST_QUICK_LEN);
+}
+
+void digest_quick(
+	const uint8_t key[DIGEST_QUICK_LEN], const void *bytes, size_t len, uint64_t ret_halves[2])
+{
+	uint8_t hash[crypto_shorthash_siphashx24_BYTES];
+
+	(void)crypto_shorthash_siphashx24(hash, bytes, len, key);
+	memcpy(ret_halves, hash, sizeof(hash));
 }
 
 size_t base64_size(size_t len)

@@ -31,6 +31,15 @@ void digest_text(const uint8_t digest[DIGEST_LEN], char ret_text[DIGEST_TEXT_LEN
 /* Reads "sha256:<64 lower case hex digits>"; -1 when it is anything else. */
 int digest_from_text(const char *text, uint8_t ret_digest[DIGEST_LEN]);
 
+/*
+ * A keyed hash in two halves, quick and for the moment only: to compare what is hashed here and now, under a key
+ * that nobody else knows.  Not for keeping.
+ */
+#define DIGEST_QUICK_LEN 16
+void digest_quick_key(uint8_t ret_key[DIGEST_QUICK_LEN]);
+void digest_quick(
+	const uint8_t key[DIGEST_QUICK_LEN], const void *bytes, size_t len, uint64_t ret_halves[2]);
+
 /* Base64 with padding.  base64_size() counts the text and its NUL; base64_write() returns the text's length. */
 size_t base64_size(size_t len);
 size_t base64_write(const void *bytes, size_t len, char *ret_text);

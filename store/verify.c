@@ -85,6 +85,29 @@ void verify_subject(struct verify *verify, struct fill *problem, int64_t kind, i
 		fill_int(problem, "began_ms", db_ms_of_key(subject));
 }
 
+int verify_ask(struct verify *verify, const char *what, const char *sql, struct err *err)
+{
+	struct store *store = verify->store;
+	sqlite3_stmt *row = NULL;
+	int r = sqlite3_prepare_v2(store->db, sql, -1, &row, NULL);
+
+	if (r == SQLITE_ERROR) { /* a table or an index has gone */
+		(void)verify_problem(verify, "unreadable", "%s", sqlite3_errmsg(store->db));
+		return 0;
+	}
+	if (r != SQLITE_OK)
+		return db_failed(store, r, err);
+	while ((r = stmt_step(store, row, err)) > 0) {
+		const char *message = (const char *)sqlite3_column_text(row, 2);
+		struct fill problem = verify_problem(verify, what, "%s", message ? message : "");
+
+		fetch_text(&problem, "table", row, 0);
+		fetch_int(&problem, "row", row, 1);
+	}
+	(void)sqlite3_finalize(row);
+	return r;
+}
+
 static struct value *report_of(const struct verify *verify, enum store_part part)
 {
 	struct fill report = fill_start(verify->arena);

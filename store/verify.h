@@ -42,8 +42,18 @@ int verify_second(struct verify *verify, struct err *err);
 struct fill verify_problem(struct verify *verify, const char *what, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* A question to the database: each row of its answer is a problem, as table, row, what is wrong there. */
+int verify_ask(struct verify *verify, const char *what, const char *sql, struct err *err);
+
+/* For such questions: whether a run is running or not yet indexed, and whether `r`, of runs, has ended and is. */
+#define VERIFY_PENDING(key) "EXISTS (SELECT 1 FROM pending AS p WHERE p.key = " key ")"
+#define VERIFY_SETTLED      "r.outcome IS NOT NULL AND NOT " VERIFY_PENDING("r.key")
+
 /* What a link is about, as keys of a problem: kind, and run_id or subject. */
 void verify_subject(struct verify *verify, struct fill *problem, int64_t kind, int64_t subject);
+
+/* What lists filter by against the runs; a check of verify_tables(). */
+int facets_check(struct verify *verify, struct err *err);
 
 /* Which texts a run holds (texts.h) against its contents; a check of verify_tables(). */
 int texts_check(struct verify *verify, struct err *err);

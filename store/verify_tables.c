@@ -14,19 +14,6 @@
 
 #define SQL_MAX 4096
 
-#define PENDING(key) "EXISTS (SELECT 1 FROM pending AS p WHERE p.key = " key ")"
-#define SETTLED      "r.outcome IS NOT NULL AND NOT " PENDING("r.key")
-
-/* Facet `number` is a copy of the column.  The plus takes the column's affinity away, which the index has not. */
-#define FACET_MISSING(number, column)                                                            \
-	{                                                                                        \
-		NULL, "missing",                                                                 \
-			"SELECT 'facets', r.key, 'the facet of " column " of a run is missing' " \
-			"FROM runs AS r WHERE r." column " IS NOT NULL AND " SETTLED             \
-			" AND NOT EXISTS (SELECT 1 FROM facets AS f WHERE f.facet = " #number    \
-			" AND f.value = +r." column " AND f.key = r.key)"                        \
-	}
-
 /* A text is named by the run and found from the other side too. */
 #define TEXT_MISSING(column)                                                                          \
 	{                                                                                             \
@@ -44,30 +31,7 @@ struct check {
 	const char *sql; /* rows of: table, row, what is wrong there */
 };
 
-/* ---- questions ---------------------------------------------------------------------------- */
-
-static int ask(struct verify *verify, const char *what, const char *sql, struct err *err)
-{
-	struct store *store = verify->store;
-	sqlite3_stmt *row = NULL;
-	int r = sqlite3_prepare_v2(store->db, sql, -1, &row, NULL);
-
-	if (r == SQLITE_ERROR) { /* a table or an index has gone */
-		(void)verify_problem(verify, "unreadable", "%s", sqlite3_errmsg(store->db));
-		return 0;
-	}
-	if (r != SQLITE_OK)
-		return db_failed(store, r, err);
-	while ((r = stmt_step(store, row, err)) > 0) {
-		const char *message = (const char *)sqlite3_column_text(row, 2);
-		struct fill problem = verify_problem(verify, what, "%s", message ? message : "");
-
-		fetch_text(&problem, "table", row, 0);
-		fetch_int(&problem, "row", row, 1);
-	}
-	(void)sqlite3_finalize(row);
-	return r;
-}
+/* ---- records and their parts -------------------------------------------------------------- */
 
 static const struct evidence_table *root_of(enum chain_kind owner)
 {
@@ -91,7 +55,7 @@ static int find_unlinked(struct verify *verify, struct err *err)
 			"WHERE kind = %4$d)",
 			table->name, table->by,
 			table->owner == CHAIN_RUN ? "outcome IS NOT NULL" : "1", (int)table->owner);
-		if (table->is_root && ask(verify, "extra", sql, err) < 0)
+		if (table->is_root && verify_ask(verify, "extra", sql, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -110,7 +74,7 @@ static int find_orphans(struct verify *verify, struct err *err)
 			"FROM %1$s AS t WHERE NOT EXISTS (SELECT 1 FROM %3$s AS o WHERE "
 			"o.%4$s = t.%2$s)",
 			table->name, table->by, root->name, root->by);
-		if (!table->is_root && ask(verify, "extra", sql, err) < 0)
+		if (!table->is_root && verify_ask(verify, "extra", sql, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -244,45 +208,24 @@ static const struct check checks[] = {
 		"i.value = t.value)" },
 	{ NULL, "missing",
 		"SELECT 'pending', r.key, 'a run that has not ended is not pending' FROM runs AS r "
-		"WHERE r.outcome IS NULL AND NOT " PENDING("r.key") },
+		"WHERE r.outcome IS NULL AND NOT " VERIFY_PENDING("r.key") },
 	{ NULL, "extra",
 		"SELECT 'pending', key, 'a run is pending that is not there' FROM pending "
 		"WHERE key NOT IN (SELECT key FROM runs)" },
 	{ NULL, "extra",
 		"SELECT 'pruned', key, 'a run is pruned that is not there' FROM pruned "
 		"WHERE key NOT IN (SELECT key FROM runs)" },
-	FACET_MISSING(1, "outcome"),
-	FACET_MISSING(2, "language"),
-	FACET_MISSING(3, "uid"),
-	FACET_MISSING(4, "agent"),
-	FACET_MISSING(5, "task"),
-	FACET_MISSING(6, "code_hash"),
-	FACET_MISSING(7, "policy"),
-	{ NULL, "missing",
-		"SELECT 'facets', r.key, 'the facet of a finding is missing' FROM findings AS o JOIN "
-		"runs AS r USING (key) WHERE " SETTLED " AND NOT EXISTS (SELECT 1 FROM facets AS f "
-		"WHERE f.facet = 8 AND f.value = +o.rule AND f.key = r.key)" },
-	{ NULL, "extra", /* none can be too many where none is missing and the count is right */
-		"SELECT 'facets', f.key, 'a facet that no run has' FROM facets AS f "
-		"LEFT JOIN runs AS r ON r.key = f.key WHERE (SELECT count(*) FROM facets) <> "
-		"(SELECT coalesce(sum((r.language IS NOT NULL) + (r.agent IS NOT NULL) + "
-		"(r.task IS NOT NULL) + (r.code_hash IS NOT NULL) + (r.policy IS NOT NULL) + 2), 0) "
-		"FROM runs AS r WHERE " SETTLED ") + (SELECT count(*) FROM (SELECT DISTINCT o.key, "
-		"o.rule FROM findings AS o JOIN runs AS r USING (key) WHERE " SETTLED ")) AND (r.key IS NULL OR " PENDING("f.key") " OR CASE f.facet "
-		"WHEN 1 THEN r.outcome WHEN 2 THEN r.language WHEN 3 THEN r.uid WHEN 4 THEN r.agent "
-		"WHEN 5 THEN r.task WHEN 6 THEN r.code_hash WHEN 7 THEN r.policy WHEN 8 THEN (SELECT "
-		"o.rule FROM findings AS o WHERE o.key = f.key AND o.rule = f.value) END "
-		"IS NOT f.value)" },
+	{ facets_check, NULL, NULL },
 	TEXT_MISSING("code"),
 	TEXT_MISSING("stdout"),
 	TEXT_MISSING("stderr"),
 	{ NULL, "missing",
 		"SELECT 'run_texts', r.key, 'nothing says which texts a run holds' FROM runs AS r WHERE "
-		SETTLED " AND NOT EXISTS (SELECT 1 FROM run_texts AS t WHERE t.key = r.key) AND NOT "
+		VERIFY_SETTLED " AND NOT EXISTS (SELECT 1 FROM run_texts AS t WHERE t.key = r.key) AND NOT "
 		"EXISTS (SELECT 1 FROM pruned AS p WHERE p.key = r.key)" },
 	{ NULL, "extra",
 		"SELECT 'run_texts', t.key, 'texts of a run that has none' FROM run_texts AS t WHERE "
-		"NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.key = t.key) OR " PENDING("t.key") },
+		"NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.key = t.key) OR " VERIFY_PENDING("t.key") },
 	{ NULL, "extra",
 		"SELECT 'mentions', m.key, 'a text that the run does not hold' FROM mentions AS m "
 		"LEFT JOIN run_texts AS t ON t.key = m.key WHERE m.text IS NOT t.code AND "
@@ -331,7 +274,7 @@ static int look(struct verify *verify, const struct check *check, struct err *er
 {
 	struct err why = ERR_INIT;
 	int r = check->look ? check->look(verify, &why)
-			    : ask(verify, check->what, check->sql, &why);
+			    : verify_ask(verify, check->what, check->sql, &why);
 
 	if (r == 0)
 		return 0;

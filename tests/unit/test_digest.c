@@ -88,6 +88,28 @@ TEST(other_texts_are_no_digests)
 	CHECK_EQ_INT(bytes[0], 7);
 }
 
+TEST(a_quick_hash_is_of_its_key_and_every_byte)
+{
+	uint8_t keys[2][DIGEST_QUICK_LEN];
+	uint64_t one[2], other[2];
+
+	digest_quick_key(keys[0]);
+	digest_quick_key(keys[1]);
+	CHECK(memcmp(keys[0], keys[1], DIGEST_QUICK_LEN) != 0);
+	digest_quick(keys[0], "abc", 3, one);
+	digest_quick(keys[0], "abc", 3, other);
+	CHECK(memcmp(one, other, sizeof(one)) == 0);
+	digest_quick(keys[0], "abd", 3, other);
+	CHECK(one[0] != other[0] && one[1] != other[1]);
+	digest_quick(keys[1], "abc", 3, other);
+	CHECK(one[0] != other[0] && one[1] != other[1]);
+	/* From the authors' own list: key 00 01 ... 0f, nothing hashed. */
+	for (uint8_t i = 0; i < DIGEST_QUICK_LEN; i++)
+		keys[0][i] = i;
+	digest_quick(keys[0], "", 0, one);
+	CHECK_EQ_INT((int64_t)one[0], (int64_t)UINT64_C(0xe6a825ba047f81a3));
+}
+
 TEST(base64_has_padding)
 {
 	char text[16];

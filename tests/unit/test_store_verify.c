@@ -549,6 +549,20 @@ static const struct attack attacks[] = {
 	{ "a block is taken out", "DELETE FROM blocks", "is not" },
 	{ "a facet is taken out", "DELETE FROM facets WHERE facet = 4 AND key = " ENDED,
 		"facet of agent" },
+	{ "a facet is of no number",
+		"UPDATE facets SET facet = 4.5 WHERE facet = 4 AND key = " ENDED,
+		"facet of agent" },
+	{ "a facet is of another type",
+		"UPDATE facets SET value = CAST(value AS BLOB) WHERE facet = 4 AND key = " ENDED,
+		"facet of agent" },
+	{ "facets are there and are not found, since the tree is not in order",
+		"CREATE TEMP TABLE f AS SELECT * FROM facets; PRAGMA writable_schema = ON; "
+		"UPDATE sqlite_schema SET sql = replace(sql, 'value, key)', 'value, key DESC)') "
+		"WHERE name = 'facets'; PRAGMA writable_schema = RESET; DELETE FROM facets; "
+		"INSERT INTO facets SELECT * FROM f; PRAGMA writable_schema = ON; "
+		"UPDATE sqlite_schema SET sql = replace(sql, 'key DESC)', 'key)') "
+		"WHERE name = 'facets'; PRAGMA writable_schema = RESET",
+		"facet of agent" },
 	{ "what is pending is forgotten", "DELETE FROM pending", "facet of" },
 	{ "a checkpoint is taken out", "DELETE FROM checkpoints WHERE checkpoint = 1",
 		"was taken out" },
