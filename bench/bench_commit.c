@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/recorder.h"
+#include "daemon/record/recorder.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "tests/unit/store_sample.h"

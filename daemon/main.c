@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "daemon/lockdown.h"
-#include "daemon/runner.h"
+#include "daemon/news/runner.h"
 #include "daemon/server.h"
 #include "proto/version.h"
 

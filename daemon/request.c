@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/approvals.h"
-#include "daemon/conn.h"
 #include "daemon/discard.h"
+#include "daemon/door/conn.h"
+#include "daemon/gate/approvals.h"
 #include "daemon/pipeline.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"

@@ -10,14 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/budgets.h"
-#include "daemon/caller.h"
-#include "daemon/claims.h"
-#include "daemon/execution.h"
+#include "daemon/door/caller.h"
+#include "daemon/gate/budgets.h"
 #include "daemon/policy/policy.h"
-#include "daemon/queue.h"
-#include "daemon/recorder.h"
+#include "daemon/record/recorder.h"
 #include "daemon/redact/redactor.h"
+#include "daemon/runs/execution.h"
+#include "daemon/runs/queue.h"
+#include "daemon/stages/claims.h"
 #include "proto/base/arena.h"
 #include "proto/base/list.h"
 #include "proto/job.h"

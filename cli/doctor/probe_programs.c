@@ -12,7 +12,7 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 
-/* As the pool counts them: daemon/pool.c. */
+/* As the pool counts them: daemon/workers/pool.c. */
 #define FDS_PER_WORKER 32
 #define FDS_BESIDE     144
 

@@ -18,7 +18,7 @@ static unsigned long at_most(unsigned long number, unsigned long ceiling)
 	return number < ceiling ? number : ceiling;
 }
 
-/* As daemon/config.c has them. */
+/* As daemon/settings/config.c has them. */
 void settings_init(struct settings *settings)
 {
 	unsigned long processors = (unsigned long)get_nprocs();

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/worker.h"
+#include "daemon/workers/worker.h"
 
 const struct job_limits ALONE_LIMITS = { .wall_ms = 5000,
 	.cpu_ms = 5000,

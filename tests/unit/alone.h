@@ -6,7 +6,7 @@
 #ifndef CED_TESTS_ALONE_H
 #define CED_TESTS_ALONE_H
 
-#include "daemon/worker.h"
+#include "daemon/workers/worker.h"
 #include "tests/unit/playing.h"
 
 struct zygote {

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "daemon/allowances.h"
+#include "daemon/settings/allowances.h"
 #include "tests/check.h"
 
 static struct config config;

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "daemon/artifacts.h"
+#include "daemon/runs/artifacts.h"
 #include "proto/base/container.h"
 #include "proto/leasemsg.h"
 #include "tests/check.h"

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/blobs.h"
+#include "daemon/gate/blobs.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/budgets.h"
+#include "daemon/gate/budgets.h"
 #include "tests/check.h"
 
 #define S      INT64_C(1000000)

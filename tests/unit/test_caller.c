@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/caller.h"
+#include "daemon/door/caller.h"
 #include "tests/check.h"
 
 #define CROWD 300 /* groups: more than are asked for at once */

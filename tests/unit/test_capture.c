@@ -3,7 +3,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "daemon/capture.h"
+#include "daemon/runs/capture.h"
 #include "tests/check.h"
 
 struct pipe_pair {

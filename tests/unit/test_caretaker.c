@@ -2,7 +2,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "daemon/caretaker.h"
+#include "daemon/record/caretaker.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "tests/check.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "daemon/ceilings.h"
+#include "daemon/door/ceilings.h"
 #include "tests/check.h"
 
 static struct config config; /* too large for a stack */

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/checkup.h"
+#include "daemon/record/checkup.h"
 #include "proto/base/clock.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/config.h"
+#include "daemon/settings/config.h"
 #include "tests/check.h"
 
 static struct config config;

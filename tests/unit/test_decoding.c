@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/decoding.h"
+#include "daemon/door/decoding.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 

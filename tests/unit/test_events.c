@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/events.h"
+#include "daemon/news/events.h"
 #include "tests/check.h"
 #include "tests/unit/house.h"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/fingerprint.h"
+#include "daemon/workers/fingerprint.h"
 #include "tests/check.h"
 
 static char folder[64], harness[128];

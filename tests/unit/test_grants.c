@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "daemon/grants.h"
+#include "daemon/gate/grants.h"
 #include "proto/base/clock.h"
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/job_body.h"
+#include "daemon/runs/job_body.h"
 #include "proto/base/cleanup.h"
 #include "proto/leasemsg.h"
 #include "tests/check.h"

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/knobs.h"
+#include "daemon/workers/knobs.h"
 #include "proto/base/container.h"
 #include "tests/check.h"
 

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "daemon/levers.h"
+#include "daemon/gate/levers.h"
 #include "tests/check.h"
 #include "tests/unit/house.h"
 

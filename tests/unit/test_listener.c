@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/listener.h"
+#include "daemon/door/listener.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 #include "tests/unit/house.h"

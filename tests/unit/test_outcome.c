@@ -1,7 +1,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "daemon/outcome.h"
+#include "daemon/runs/outcome.h"
 #include "proto/base/container.h"
 #include "tests/check.h"
 

@@ -5,8 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/pool.h"
-#include "daemon/worker.h"
+#include "daemon/workers/pool.h"
+#include "daemon/workers/worker.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/profiles.h"
+#include "daemon/settings/profiles.h"
 #include "proto/base/fdio.h"
 #include "tests/check.h"
 

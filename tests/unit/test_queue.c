@@ -1,4 +1,4 @@
-#include "daemon/queue.h"
+#include "daemon/runs/queue.h"
 #include "tests/check.h"
 
 static const int RUNTIME_A, RUNTIME_B;

@@ -1,6 +1,6 @@
 #include <pthread.h>
 
-#include "daemon/readers.h"
+#include "daemon/record/readers.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 #include "tests/unit/store_sample.h"

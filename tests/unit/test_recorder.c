@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-#include "daemon/recorder.h"
+#include "daemon/record/recorder.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "tests/check.h"

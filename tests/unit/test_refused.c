@@ -1,7 +1,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "daemon/refused.h"
+#include "daemon/runs/refused.h"
 #include "tests/check.h"
 
 static struct arena arena;

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/residue.h"
+#include "daemon/workers/residue.h"
 #include "tests/check.h"
 
 /* Whose residue is gone, as its owner was told. */

@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "daemon/roles.h"
+#include "daemon/door/roles.h"
 #include "tests/check.h"
 
 #define USER     ROLE_BIT(ROLE_USER)

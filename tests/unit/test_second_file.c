@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/second_file.h"
+#include "daemon/record/second_file.h"
 #include "proto/base/fdio.h"
 #include "tests/check.h"
 

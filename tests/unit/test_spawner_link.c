@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/spawner_link.h"
+#include "daemon/workers/spawner_link.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "tests/check.h"

@@ -1,4 +1,4 @@
-#include "daemon/spending.h"
+#include "daemon/gate/spending.h"
 #include "tests/check.h"
 
 #define SECOND 1000000

@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "daemon/trouble.h"
+#include "daemon/record/trouble.h"
 #include "store/store.h"
 #include "tests/check.h"
 

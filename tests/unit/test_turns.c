@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "daemon/turns.h"
+#include "daemon/door/turns.h"
 #include "proto/base/container.h"
 #include "tests/check.h"
 #include "tests/fault.h"

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "daemon/wallclock.h"
+#include "daemon/record/wallclock.h"
 #include "proto/base/clock.h"
 #include "tests/check.h"
 

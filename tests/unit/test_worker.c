@@ -4,8 +4,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/execution.h"
-#include "daemon/worker.h"
+#include "daemon/runs/execution.h"
+#include "daemon/workers/worker.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"

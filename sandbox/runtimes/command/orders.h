@@ -1,6 +1,6 @@
 /*
  * What a zygote of commands is told about its runtime: words in JAIL_ENV_PRELOAD, written by the
- * daemon from its configuration (daemon/runtime_orders.c).
+ * daemon from its configuration (daemon/workers/runtime_orders.c).
  *
  *	args: -w  tools: coreutils grep  keep: /usr/share/perl  ahead: worker.js
  *

@@ -1,0 +1,288 @@
+#include "daemon/gate/levers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/methods/methods.h"
+#include "daemon/methods/methods_budgets.h"
+#include "daemon/record/redaction.h"
+#include "daemon/server.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/json.h"
+
+#define JSON_BYTES_MAX ((size_t)1 << 20)
+
+/* ---- who is shut out ------------------------------------------------------------------------- */
+
+static int shut_out(struct levers *levers, uint32_t uid, const char *reason)
+{
+	char *why = strdup(reason ? reason : "");
+	void *old = NULL;
+
+	if (!why || map_put(&levers->blocks, &uid, sizeof(uid), why, &old) < 0) {
+		free(why);
+		return -1;
+	}
+	free(old);
+	return 0;
+}
+
+static void let_in(struct levers *levers, uint32_t uid)
+{
+	free(map_remove(&levers->blocks, &uid, sizeof(uid)));
+}
+
+static int remember_block(void *context, uint32_t uid, const char *reason)
+{
+	return shut_out(context, uid, reason);
+}
+
+int levers_init(struct levers *levers, struct store *store, struct err *err)
+{
+	*levers = (struct levers){ .drained = false };
+	map_init(&levers->blocks);
+	return store_each_block(store, remember_block, levers, err);
+}
+
+void levers_done(struct levers *levers)
+{
+	map_done_with(&levers->blocks, free);
+}
+
+/* Never NULL, which would be an open door: without memory the reason is left out. */
+static const char *with_reason(struct arena *arena, const char *what, const char *why)
+{
+	const char *both = why[0] ? arena_printf(arena, "%s: %s", what, why) : NULL;
+
+	return both ? both : what;
+}
+
+const char *levers_refusal(
+	const struct levers *levers, uint32_t uid, struct arena *arena, enum rpc_code *ret_code)
+{
+	const char *why = map_get(&levers->blocks, &uid, sizeof(uid));
+
+	if (why) {
+		*ret_code = RPC_CODE_FORBIDDEN;
+		return with_reason(arena, "an administrator has shut this user out", why);
+	}
+	*ret_code = RPC_CODE_DRAINING;
+	return levers->drained
+		       ? with_reason(arena, "an administrator has stopped new runs", levers->why)
+		       : NULL;
+}
+
+struct description {
+	struct arena *arena;
+	struct value *list;
+};
+
+static int describe_block(void *context, const void *key, size_t key_len, void *value)
+{
+	const struct description *description = context;
+	struct value *map = value_map(description->arena);
+	uint32_t uid;
+
+	memcpy(&uid, key, key_len);
+	value_map_put(description->arena, map, "uid", value_int(description->arena, uid));
+	if (*(const char *)value)
+		value_map_put(
+			description->arena, map, "reason", value_text(description->arena, value));
+	value_list_add(description->arena, description->list, map);
+	return 0;
+}
+
+struct value *levers_describe_blocks(const struct levers *levers, struct arena *arena)
+{
+	struct description description = { arena, value_list(arena) };
+
+	(void)map_each(&levers->blocks, describe_block, &description);
+	return description.list;
+}
+
+/* ---- the levers ------------------------------------------------------------------------------ */
+
+/* One use of a lever, until it is on the disk. */
+struct use {
+	struct recording recording;
+	struct call *call;
+	struct value *result;
+};
+
+static const char *reason_of(const struct call *call)
+{
+	return value_as_text(value_get(call->params, "reason"));
+}
+
+static uint32_t uid_of(const struct call *call)
+{
+	return (uint32_t)value_as_int(value_get(call->params, "uid"), 0);
+}
+
+/* What there is in the house, for the answer. */
+static void put_house(struct use *use)
+{
+	const struct server *server = use->call->server;
+	struct arena *arena = &use->call->arena;
+
+	value_map_put(arena, use->result, "drained", value_bool(arena, server->levers.drained));
+	value_map_put(arena, use->result, "in_house", value_int(arena, server_in_house(server)));
+}
+
+static int drain(struct use *use)
+{
+	struct levers *levers = &use->call->server->levers;
+	const char *reason = reason_of(use->call);
+
+	levers->drained = true;
+	cut_printf(levers->why, sizeof(levers->why), "%s", reason ? reason : "");
+	put_house(use);
+	return 0;
+}
+
+static int resume(struct use *use)
+{
+	use->call->server->levers.drained = false;
+	put_house(use);
+	return 0;
+}
+
+/* Nothing new starts, and what is here dies: in this order, so that nothing slips in between. */
+static int kill_all(struct use *use)
+{
+	struct arena *arena = &use->call->arena;
+	int64_t killed;
+
+	(void)drain(use);
+	killed = server_cancel_all(use->call->server, KILLED_ADMIN);
+	if (killed < 0)
+		return -1;
+	value_map_put(arena, use->result, "killed", value_int(arena, killed));
+	return 0;
+}
+
+static int block(struct use *use)
+{
+	struct levers *levers = &use->call->server->levers;
+
+	if (levers->blocks.count >= LEVER_BLOCKS_MAX)
+		return -1;
+	use->recording.act.block = STORE_SHUT_OUT;
+	return shut_out(levers, uid_of(use->call), reason_of(use->call));
+}
+
+static int unblock(struct use *use)
+{
+	use->recording.act.block = STORE_LET_IN;
+	let_in(&use->call->server->levers, uid_of(use->call));
+	return 0;
+}
+
+static int reset_budget(struct use *use)
+{
+	struct arena *arena = &use->call->arena;
+
+	value_map_put(
+		arena, use->result, "reset", value_bool(arena, budgets_reset_asked(use->call)));
+	return 0;
+}
+
+static int (*const pulls[METHOD_COUNT])(struct use *use) = {
+	[METHOD_ADMIN_DRAIN] = drain,
+	[METHOD_ADMIN_RESUME] = resume,
+	[METHOD_ADMIN_KILL_ALL] = kill_all,
+	[METHOD_ADMIN_BLOCK] = block,
+	[METHOD_ADMIN_RESET_BUDGET] = reset_budget,
+	[METHOD_ADMIN_UNBLOCK] = unblock,
+};
+
+static void tell(const struct use *use)
+{
+	const struct event event = { .kind = EVENT_LEVER };
+	struct events *events = &use->call->server->events;
+	struct arena *arena = &use->call->arena;
+	struct value *told;
+
+	if (!events_hears(events, &event))
+		return;
+	told = event_start(arena, &event);
+	value_map_put(arena, told, "method", value_text(arena, use->call->method->name));
+	value_map_put(arena, told, "by", value_int(arena, use->call->caller.uid));
+	if (reason_of(use->call))
+		value_map_put(arena, told, "reason", value_text(arena, reason_of(use->call)));
+	if (value_get(use->call->params, "uid"))
+		value_map_put(arena, told, "uid", value_int(arena, uid_of(use->call)));
+	events_tell(events, &event, told);
+}
+
+static void on_recorded(struct recording *recording, const struct err *err)
+{
+	struct use *use = container_of(recording, struct use, recording);
+
+	if (!err)
+		tell(use);
+	if (err)
+		call_error(use->call, RPC_CODE_INTERNAL, "it is done, but not in the record: %s",
+			err->text);
+	else
+		call_result(use->call, use->result);
+	free(use);
+}
+
+static const char *as_json(struct call *call, const struct value *value)
+{
+	struct bytes text = { "{}", 2 };
+
+	if (json_write_text(&call->arena, value, JSON_WRITE_COMPACT, JSON_BYTES_MAX, &text, NULL) <
+		0)
+		return NULL;
+	return text.data;
+}
+
+void levers_act(struct call *call, const struct value *result, struct store_act *act)
+{
+	act->at_wall_us = clock_wall_us();
+	act->uid = call->caller.uid;
+	act->gid = call->caller.gid;
+	act->pid = call->caller.pid;
+	act->method = call->method->name;
+	act->params = as_json(call, call->params);
+	act->result = as_json(call, result);
+	act->reason = reason_of(call);
+	log_event(LOG_LEVEL_NOTICE, "lever", LOG_STR("method", act->method),
+		LOG_INT("uid", act->uid), LOG_STR("why", act->reason ? act->reason : ""));
+}
+
+static void record(struct use *use)
+{
+	struct call *call = use->call;
+
+	levers_act(call, use->result, &use->recording.act);
+	use->recording.act.block_uid = uid_of(call);
+	recorder_put(call->server->recorder, &use->recording);
+}
+
+void method_lever(struct call *call)
+{
+	struct use *use = calloc(1, sizeof(*use));
+
+	if (!use) {
+		call_error(call, RPC_CODE_INTERNAL, "there is no memory to do and record it");
+		return;
+	}
+	/* Before anything of it is done, kept or logged: people paste what they have at hand. */
+	call->params = redaction_of_value(call->server, &call->arena, call->params);
+	use->recording.kind = RECORDING_ACT;
+	use->recording.durability = STORE_NOW;
+	use->recording.done = on_recorded;
+	use->call = call;
+	use->result = value_map(&call->arena);
+	if (pulls[call->method->id](use) == 0) {
+		record(use);
+		return;
+	}
+	free(use);
+	call_error(call, RPC_CODE_INTERNAL,
+		"not done: there is no memory for it, or as many users are shut out as can be");
+}

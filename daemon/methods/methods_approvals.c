@@ -1,0 +1,350 @@
+/* What approvers say about runs that wait: approve, deny, and that a grant holds no more. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/gate/approvals.h"
+#include "daemon/methods/methods.h"
+#include "daemon/news/events_runs.h"
+#include "daemon/record/redaction.h"
+#include "daemon/server.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+
+/* One decision, until it is on the disk. */
+struct deciding {
+	struct recording recording;
+	struct call *call;
+	struct request *request; /* NULL: it is about a grant */
+	enum parking_word word;
+	struct store_decision decision;
+	struct store_grant grant;
+	char subject[HASH_TEXT_LEN + 1];
+	int64_t act;
+};
+
+static const char *text_of(const struct call *call, const char *key)
+{
+	return value_as_text(value_get(call->params, key));
+}
+
+static const char *word_of(enum parking_word word)
+{
+	return word == PARKING_APPROVED ? "approved" : "denied";
+}
+
+/* ---- who was first -------------------------------------------------------------------------- */
+
+/* Tells who has no decision to make here any more why that is so. */
+static void tell_overtaken(struct call *call, const struct request *request)
+{
+	const struct parking *parking = request->parking;
+
+	if (!parking || request->stage != STAGE_APPROVAL) {
+		call_error(call, RPC_CODE_CONFLICT, "run %s does not wait for approval%s",
+			request->result.run_id,
+			parking && parking->word == PARKING_APPROVED
+				? ": it has been approved, and goes on"
+				: "");
+	} else if (parking->state == PARKING_RECORDING) {
+		call_error(call, RPC_CODE_CONFLICT,
+			"run %s is only just being put on record: try again",
+			request->result.run_id);
+	} else if (parking->word == PARKING_APPROVED || parking->word == PARKING_DENIED) {
+		call_error(call, RPC_CODE_CONFLICT, "run %s has been %s by uid %u",
+			request->result.run_id, word_of(parking->word), parking->by);
+	} else {
+		call_error(call, RPC_CODE_CONFLICT,
+			"run %s waits for approval no more: its time was over, or it was cancelled",
+			request->result.run_id);
+	}
+}
+
+/* The same of a run that has left the house, from its record. */
+static void tell_ended(struct call *call, const struct value *record)
+{
+	const char *outcome = value_as_text(value_get(record, "outcome"));
+	const struct value *approval = value_get(record, "approval");
+	const char *decision = value_as_text(value_get(approval, "decision"));
+
+	call_error(call, RPC_CODE_CONFLICT, "run %s does not wait for approval: %s%s%s%s",
+		call->run_id, outcome ? "it has ended as " : "it is not here",
+		outcome ? outcome : "", decision ? ", after having been " : "",
+		decision ? decision : "");
+}
+
+/* ---- a decision ----------------------------------------------------------------------------- */
+
+static void undo(struct deciding *deciding, enum rpc_code code, const char *why)
+{
+	struct request *request = deciding->request;
+
+	call_error(deciding->call, code, "%s", why);
+	free(deciding);
+	if (request)
+		approval_wait_on(request);
+}
+
+static struct value *answer_of(const struct deciding *deciding)
+{
+	struct arena *arena = &deciding->call->arena;
+	const struct request *request = deciding->request;
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "run_id", value_text(arena, request->result.run_id));
+	value_map_put(arena, map, "decision", value_text(arena, word_of(deciding->word)));
+	value_map_put(arena, map, "uid", value_int(arena, request->caller.uid));
+	value_map_put(arena, map, "code_hash", value_text(arena, request->result.code_hash));
+	if (deciding->decision.grant) {
+		value_map_put(arena, map, "subject", value_text(arena, deciding->subject));
+		value_map_put(
+			arena, map, "until_us", value_int(arena, deciding->grant.until_wall_us));
+		if (deciding->grant.uses >= 0)
+			value_map_put(arena, map, "uses", value_int(arena, deciding->grant.uses));
+	}
+	return map;
+}
+
+/* In force and on the disk. */
+static void on_decided(struct recording *recording, const struct err *err)
+{
+	struct deciding *deciding = container_of(recording, struct deciding, recording);
+	struct request *request = deciding->request;
+	struct call *call = deciding->call;
+	struct value *answer;
+
+	if (err) {
+		undo(deciding, RPC_CODE_INTERNAL,
+			arena_printf(&call->arena, "not decided, since it cannot be recorded: %s",
+				err->text));
+		return;
+	}
+	deciding->grant.act = deciding->act;
+	if (deciding->decision.grant)
+		(void)grants_add(&call->server->approvals.grants, &deciding->grant);
+	request->parking->act = deciding->act;
+	answer = answer_of(deciding);
+	value_map_put(&call->arena, answer, "act", value_int(&call->arena, deciding->act));
+	if (deciding->word == PARKING_APPROVED)
+		event_run_approved(request);
+	call_result(call, answer);
+	free(deciding);
+	approval_go_on(request);
+}
+
+static void record(struct deciding *deciding)
+{
+	struct call *call = deciding->call;
+	struct request *request = deciding->request;
+	struct parking *parking = request->parking;
+
+	parking->by = call->caller.uid;
+	parking->decided_wall_us = clock_wall_us();
+	parking->reason = text_of(call, "reason")
+				  ? arena_strdup(&request->arena, text_of(call, "reason"))
+				  : NULL;
+	deciding->recording.kind = RECORDING_ACT;
+	deciding->recording.durability = STORE_NOW;
+	deciding->recording.done = on_decided;
+	deciding->decision.run_id = request->result.run_id;
+	deciding->decision.word = word_of(deciding->word);
+	deciding->recording.act.decision = &deciding->decision;
+	deciding->recording.act.ret_number = &deciding->act;
+	levers_act(call, answer_of(deciding), &deciding->recording.act);
+	recorder_put(call->server->recorder, &deciding->recording);
+}
+
+/* ---- a word that holds for more than this run ------------------------------------------------ */
+
+static bool wants_grant(const struct call *call)
+{
+	const char *what = text_of(call, "for");
+
+	return what && !strcmp(what, "code") &&
+	       value_as_int(value_get(call->params, "count"), 2) > 1;
+}
+
+/* NULL, or why there can be none. */
+static const char *fill_grant(struct deciding *deciding)
+{
+	const struct call *call = deciding->call;
+	const struct request *request = deciding->request;
+	const struct config *config = &call->server->config;
+	int64_t ttl_ms = value_as_int(value_get(call->params, "ttl_ms"), (int64_t)config->grant_ms);
+
+	if (!request->runtime)
+		return "this host has its runtime no more, so it can be approved only once";
+	if (approval_subject(request, deciding->subject) < 0)
+		return "there is no memory for it";
+	deciding->grant = (struct store_grant){
+		.uid = request->caller.uid,
+		.subject = deciding->subject,
+		.code_hash = request->result.code_hash,
+		.language = request->spec.language,
+		.policy = request->result.verdict.name,
+		.until_wall_us = clock_wall_us() + ttl_ms * 1000,
+		/* this run is the first of them */
+		.uses = value_as_int(value_get(call->params, "count"), 0) - 1,
+		.by = call->caller.uid,
+	};
+	deciding->decision.grant = &deciding->grant;
+	return NULL;
+}
+
+/* The request is here, with what was asked. */
+static void on_filled(struct request *request, const struct err *err, void *context)
+{
+	struct deciding *deciding = context;
+	struct call *call = deciding->call;
+	const char *why = NULL;
+
+	if (err) {
+		undo(deciding, RPC_CODE_INTERNAL,
+			arena_printf(&call->arena, "not decided, since it cannot be read: %s",
+				err->text));
+		return;
+	}
+	if (deciding->word == PARKING_APPROVED && request->parking->altered) {
+		undo(deciding, RPC_CODE_CONFLICT,
+			"it cannot be run any more: something in it was masked before it was "
+			"stored, or it came with secrets, and the daemon was started anew since; "
+			"it can be denied");
+		return;
+	}
+	if (deciding->word == PARKING_APPROVED && wants_grant(call))
+		why = fill_grant(deciding);
+	if (why)
+		undo(deciding, RPC_CODE_INTERNAL, why);
+	else
+		record(deciding);
+}
+
+/* ---- may it be decided, and by whom ----------------------------------------------------------- */
+
+/* Why nothing can be let run now.  NULL: it can. */
+static const char *closed(
+	const struct call *call, const struct request *request, enum rpc_code *ret_code)
+{
+	struct server *server = call->server;
+	struct arena *arena = (struct arena *)(uintptr_t)&call->arena;
+
+	*ret_code = RPC_CODE_DRAINING;
+	if (server->draining)
+		return "the daemon is about to end: approve it in its next life";
+	if (wants_grant(call) && !grants_have_room(&server->approvals.grants)) {
+		*ret_code = RPC_CODE_BUSY;
+		return "as many approvals hold for programs as may hold: revoke one";
+	}
+	return levers_refusal(&server->levers, request->caller.uid, arena, ret_code);
+}
+
+static bool may_decide(struct call *call, const struct request *request, enum parking_word word)
+{
+	enum rpc_code code = RPC_CODE_FORBIDDEN;
+	const char *why = NULL;
+
+	if (call->caller.uid == request->caller.uid) {
+		call_error(call, RPC_CODE_FORBIDDEN,
+			"run %s is this user's own: somebody else has to say",
+			request->result.run_id);
+		return false;
+	}
+	if (!request->parking || request->stage != STAGE_APPROVAL ||
+		request->parking->state != PARKING_WAITS) {
+		tell_overtaken(call, request);
+		return false;
+	}
+	if (word == PARKING_APPROVED)
+		why = closed(call, request, &code);
+	if (why)
+		call_error(call, code, "not approved: %s", why);
+	return !why;
+}
+
+static void decide(struct call *call, struct request *request)
+{
+	enum parking_word word =
+		call->method->id == METHOD_APPROVALS_APPROVE ? PARKING_APPROVED : PARKING_DENIED;
+	struct deciding *deciding;
+
+	if (!may_decide(call, request, word))
+		return;
+	deciding = calloc(1, sizeof(*deciding));
+	if (!deciding) {
+		call_error(call, RPC_CODE_INTERNAL, "there is no memory to decide and record it");
+		return;
+	}
+	deciding->call = call;
+	deciding->request = request;
+	deciding->word = word;
+	approval_decide(request, word, call->caller.uid);
+	approval_fill(request, on_filled, deciding);
+}
+
+void method_decide(struct call *call)
+{
+	struct request *request;
+
+	/* People paste what they have at hand. */
+	call->params = redaction_of_value(call->server, &call->arena, call->params);
+	request = method_find_run(call);
+	if (request)
+		decide(call, request);
+	else
+		method_from_store(call);
+}
+
+void method_decide_found(struct call *call, const struct value *record)
+{
+	struct request *request = map_get(&call->server->runs, call->run_id, RUN_ID_LEN);
+
+	if (request)
+		decide(call, request);
+	else
+		tell_ended(call, record);
+}
+
+/* ---- no more ---------------------------------------------------------------------------------- */
+
+static void on_revoked(struct recording *recording, const struct err *err)
+{
+	struct deciding *deciding = container_of(recording, struct deciding, recording);
+	struct call *call = deciding->call;
+
+	if (err) {
+		undo(deciding, RPC_CODE_INTERNAL,
+			arena_printf(&call->arena,
+				"it holds no more, but that is not in the record: %s", err->text));
+		return;
+	}
+	free(deciding);
+	call_result(call, value_map(&call->arena));
+}
+
+/* Closing a door is done first and written down then, as with the levers. */
+void method_revoke(struct call *call)
+{
+	struct grants *grants = &call->server->approvals.grants;
+	int64_t act = value_as_int(value_get(call->params, "grant"), 0);
+	struct deciding *deciding;
+
+	call->params = redaction_of_value(call->server, &call->arena, call->params);
+	if (!grants_get(grants, act)) {
+		call_error(call, RPC_CODE_NOT_FOUND, "there is no approval %lld that holds",
+			(long long)act);
+		return;
+	}
+	deciding = calloc(1, sizeof(*deciding));
+	if (!deciding) {
+		call_error(call, RPC_CODE_INTERNAL, "there is no memory to do and record it");
+		return;
+	}
+	grants_remove(grants, act);
+	deciding->call = call;
+	deciding->recording.kind = RECORDING_ACT;
+	deciding->recording.durability = STORE_NOW;
+	deciding->recording.done = on_revoked;
+	deciding->decision.revoked = act;
+	deciding->recording.act.decision = &deciding->decision;
+	levers_act(call, value_map(&call->arena), &deciding->recording.act);
+	recorder_put(call->server->recorder, &deciding->recording);
+}

@@ -1,0 +1,52 @@
+/* runs.replay: a record becomes a request, which goes the way of all requests. */
+#include "daemon/methods/methods.h"
+#include "daemon/methods/replay.h"
+#include "daemon/pipeline.h"
+#include "daemon/server.h"
+
+/* What the caller wants to be other than it was. */
+static void take_wishes(struct call *call, struct value *params)
+{
+	if (value_as_bool(value_get(call->params, "deterministic"), false))
+		value_map_put(
+			&call->arena, params, "deterministic", value_bool(&call->arena, true));
+}
+
+static void run_again(struct call *call, const struct value *record, const struct value *params)
+{
+	const struct rpc_message message = {
+		.kind = RPC_REQUEST, .msgid = call->msgid, .method = "run", .params = params
+	};
+	const struct arrival arrival = { .server = call->server,
+		.conn = call->conn,
+		.message = &message,
+		.bytes = call->message,
+		.arena = &call->arena,
+		.held = call->held };
+	struct request *request = methods_admit(&arrival, false);
+
+	call_handed_on(call);
+	if (!request)
+		return;
+	request->replayed = record;
+	request->result.replay_of = value_as_text(value_get(record, "run_id"));
+	request_enter(request, STAGE_CONTRACT);
+}
+
+void method_replay(struct call *call, const struct value *record)
+{
+	const char *why = NULL;
+	struct value *params = replay_params(&call->arena, record, &why);
+
+	if (!params) {
+		call_error(call, why ? RPC_CODE_CONFLICT : RPC_CODE_INTERNAL, "%s",
+			why ? why : "there is no memory to run it again");
+		return;
+	}
+	if (conn_is_closing(call->conn)) {
+		call_error(call, RPC_CODE_DRAINING, "the client has left");
+		return;
+	}
+	take_wishes(call, params);
+	run_again(call, record, params);
+}

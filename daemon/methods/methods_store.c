@@ -1,0 +1,253 @@
+/* Questions whose answers are in the store: asked on a thread, answered in the loop. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/methods/methods.h"
+#include "daemon/record/readers.h"
+#include "daemon/record/trouble.h"
+#include "daemon/server.h"
+#include "daemon/settings/allowances.h"
+#include "proto/base/clock.h"
+#include "proto/version.h"
+#include "store/answers.h"
+
+#define STREAM_BYTES_WAITED ((uint64_t)1 << 20)  /* and in wait, for a run that has ended */
+#define PART_BYTES_LISTED   ((uint64_t)64 << 10) /* of each input of a run that waits for approval */
+#define APPROVALS_LIMIT     20
+
+/* A question with a store in its hand. */
+struct asking {
+	struct call *call;
+	struct readers *readers;
+	struct store_answer answer;
+	struct err err;
+};
+
+static struct store_question question_of(const struct call *call)
+{
+	return (struct store_question){ .method = call->method->id,
+		.params = call->params,
+		.all_callers = call->right == RIGHT_YES,
+		.uid = call->caller.uid };
+}
+
+/* Which run is meant; the call keeps its id. */
+static int read_name(struct asking *asking, struct store *store)
+{
+	const struct store_question question = question_of(asking->call);
+	struct call *call = asking->call;
+	const char *name = call->run_id;
+
+	if (!name[0])
+		name = value_as_text(value_get(call->params, "run_id"));
+	asking->answer.value = value_map(&call->arena); /* unless it is refused */
+	return store_answer_name(
+		store, &question, name, call->run_id, &asking->answer, &asking->err);
+}
+
+static int read_record(struct asking *asking, struct store *store, uint64_t stream_bytes)
+{
+	struct call *call = asking->call;
+
+	if (read_name(asking, store) < 0)
+		return -1;
+	if (!asking->answer.value)
+		return 0;
+	return store_answer_record(
+		store, call->run_id, stream_bytes, &call->arena, &asking->answer, &asking->err);
+}
+
+static int read_wait(struct asking *asking, struct store *store)
+{
+	return read_record(asking, store, STREAM_BYTES_WAITED);
+}
+
+/* Whole: it is to be run again, and compared. */
+static int read_replay(struct asking *asking, struct store *store)
+{
+	return read_record(asking, store, UINT64_MAX);
+}
+
+static int read_status(struct asking *asking, struct store *store)
+{
+	return store_status(store, &asking->call->arena, &asking->answer.value, &asking->err);
+}
+
+static int read_answer(struct asking *asking, struct store *store)
+{
+	const struct store_question question = question_of(asking->call);
+
+	return store_answer(store, &question, &asking->call->arena, &asking->answer, &asking->err);
+}
+
+static int read_verify(struct asking *asking, struct store *store)
+{
+	struct store_question question = question_of(asking->call);
+	auto_free char *second = NULL;
+	const struct value *params = asking->call->params;
+	struct store_trust trust;
+	/* Who asks for everything at once is told by its end, which is where a store falls short. */
+	int64_t from = value_get(params, "part") ? value_as_int(value_get(params, "from"), 1) : 0;
+
+	if (audit_trust(&asking->call->server->audit, from, &second, &trust, &asking->err) < 0)
+		return -1;
+	question.trust = &trust;
+	return store_answer(store, &question, &asking->call->arena, &asking->answer, &asking->err);
+}
+
+static int read_approvals(struct asking *asking, struct store *store)
+{
+	struct call *call = asking->call;
+	struct store_approvals_filter filter = { .after = value_as_text(
+							 value_get(call->params, "after")),
+		.limit = (uint32_t)value_as_int(value_get(call->params, "limit"), APPROVALS_LIMIT),
+		.part_bytes = PART_BYTES_LISTED };
+
+	if (value_get(call->params, "run_id")) {
+		if (read_name(asking, store) < 0)
+			return -1;
+		if (!asking->answer.value)
+			return 0;
+		filter.run_id = call->run_id;
+		filter.part_bytes = STREAM_BYTES_WAITED;
+	}
+	return store_approvals(store, &filter, &call->arena, &asking->answer.value, &asking->err);
+}
+
+static int (*const reads[METHOD_COUNT])(struct asking *asking, struct store *store) = {
+	[METHOD_WAIT] = read_wait,
+	[METHOD_CANCEL] = read_name,
+	[METHOD_RUNS_GET] = read_answer,
+	[METHOD_RUNS_LIST] = read_answer,
+	[METHOD_RUNS_OUTPUT] = read_answer,
+	[METHOD_STATS] = read_answer,
+	[METHOD_RUNS_REPLAY] = read_replay,
+	[METHOD_APPROVALS_LIST] = read_approvals,
+	[METHOD_APPROVALS_APPROVE] = read_wait,
+	[METHOD_APPROVALS_DENY] = read_wait,
+	[METHOD_ADMIN_STATUS] = read_status,
+	[METHOD_ADMIN_ACTS] = read_answer,
+	[METHOD_AUDIT_EXPORT] = read_answer,
+	[METHOD_AUDIT_VERIFY] = read_verify,
+};
+
+/* On a thread. */
+static void ask(void *context)
+{
+	struct asking *asking = context;
+	struct store *store = readers_take(asking->readers, &asking->err);
+
+	if (!store)
+		return;
+	if (reads[asking->call->method->id](asking, store) < 0)
+		asking->answer = (struct store_answer){ NULL, RPC_CODE_INTERNAL };
+	readers_give(asking->readers, store);
+}
+
+/* What the daemon knows of itself, around what the store said of itself. */
+static struct value *status_of(struct call *call, struct value *store_status_map)
+{
+	struct server *server = call->server;
+	struct arena *arena = &call->arena;
+	struct value *map = value_map(arena);
+	struct value *runtimes = value_list(arena);
+	struct value *outcomes = value_map(arena);
+	uint64_t commits = 0;
+	uint64_t records = 0;
+
+	recorder_counts(server->recorder, &commits, &records);
+	for (unsigned i = 0; i < server->pool.runtime_count; i++)
+		value_list_add(arena, runtimes, runtime_describe(&server->pool.runtimes[i], arena));
+	for (unsigned i = OUTCOME_OK; i < OUTCOME_COUNT; i++)
+		if (server->outcomes[i])
+			value_map_put(arena, outcomes, outcome_word((enum outcome)i),
+				value_uint(arena, server->outcomes[i]));
+	value_map_put(arena, map, "version", value_text(arena, CED_VERSION));
+	value_map_put(arena, map, "pid", value_int(arena, getpid()));
+	value_map_put(
+		arena, map, "uptime_s", value_int(arena, (clock_ms() - server->started_ms) / 1000));
+	value_map_put(arena, map, "ready", value_bool(arena, server->told_ready));
+	value_map_put(arena, map, "draining", value_bool(arena, server->draining));
+	value_map_put(arena, map, "drained", value_bool(arena, server->levers.drained));
+	value_map_put(arena, map, "blocked", levers_describe_blocks(&server->levers, arena));
+	value_map_put(arena, map, "mode",
+		value_text(arena, server->host.mode == PRIV_MODE_ROOT ? "root" : "user"));
+	value_map_put(arena, map, "connections", value_int(arena, server->ceilings.conns));
+	value_map_put(arena, map, "held_bytes", value_uint(arena, server->ceilings.bytes));
+	value_map_put(arena, map, "in_house", value_int(arena, server_in_house(server)));
+	value_map_put(arena, map, "parked", value_int(arena, server->approvals.count));
+	value_map_put(arena, map, "subscriptions", value_int(arena, server->events.count));
+	value_map_put(arena, map, "queued", value_int(arena, server->queue.count));
+	value_map_put(arena, map, "runtimes", runtimes);
+	value_map_put(arena, map, "inspectors", policies_status(server->policies, arena));
+	value_map_put(arena, map, "outcomes", outcomes);
+	value_map_put(arena, map, "commits", value_uint(arena, commits));
+	value_map_put(arena, map, "records", value_uint(arena, records));
+	trouble_describe(arena, server->recorder, map);
+	value_map_put(arena, map, "host", server_describe_host(server, arena));
+	value_map_put(arena, map, "roles", roles_describe(&server->config.roles, arena));
+	value_map_put(arena, map, "allowances", allowances_describe(&server->config, arena));
+	value_map_put(arena, map, "store", store_status_map);
+	value_map_put(arena, map, "alerts", alerts_describe(&server->alerts, arena));
+	value_map_put(arena, map, "gc", gc_describe(&server->gc, arena));
+	value_map_put(arena, map, "check", checkup_describe(&server->checkup, arena));
+	value_map_put(arena, map, "clock", wallclock_describe(&server->wallclock, arena));
+	value_map_put(arena, map, "audit", audit_describe(&server->audit, arena));
+	return map;
+}
+
+/* The state of the house is told also when the store cannot be read: then most of all. */
+static struct value *unreadable_store(struct asking *asking)
+{
+	struct arena *arena = &asking->call->arena;
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "unreadable", value_text(arena, asking->err.text));
+	return map;
+}
+
+static void answer(void *context)
+{
+	struct asking *asking = context;
+	struct call *call = asking->call;
+	struct value *result = asking->answer.value;
+	bool is_status = call->method->id == METHOD_ADMIN_STATUS;
+
+	if (!result && is_status)
+		result = unreadable_store(asking);
+
+	if (call->server->closing) /* what it would tell about has gone, and its connection too */
+		call_error(call, RPC_CODE_DRAINING, "the daemon is closing");
+	else if (!result)
+		call_error(call, asking->answer.code, "%s", asking->err.text);
+	else if (is_status)
+		call_result(call, status_of(call, result));
+	else if (call->method->id == METHOD_RUNS_REPLAY)
+		method_replay(call, result);
+	else if (call->method->id == METHOD_WAIT || call->method->id == METHOD_CANCEL)
+		method_found(call, result);
+	else if (call->method->id == METHOD_APPROVALS_APPROVE ||
+		 call->method->id == METHOD_APPROVALS_DENY)
+		method_decide_found(call, result);
+	else
+		call_result(call, result);
+	free(asking);
+}
+
+void method_from_store(struct call *call)
+{
+	struct asking *asking = calloc(1, sizeof(*asking));
+
+	if (!asking) {
+		call_error(call, RPC_CODE_INTERNAL, "there is no memory to ask the store");
+		return;
+	}
+	asking->call = call;
+	asking->readers = call->server->readers;
+	asking->answer.code = RPC_CODE_INTERNAL;
+	if (errands_start(&call->server->errands, call->caller.uid, ask, answer, asking) < 0) {
+		free(asking);
+		call_error(call, RPC_CODE_INTERNAL, "there is no thread to ask the store");
+	}
+}

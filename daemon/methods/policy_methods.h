@@ -1,0 +1,8 @@
+/* The methods about policies themselves; each answers its call (methods.h). */
+#pragma once
+
+#include "daemon/methods/methods.h"
+
+void method_policies_list(struct call *call);
+void method_policies_show(struct call *call);
+void method_policies_test(struct call *call);

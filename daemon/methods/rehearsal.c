@@ -1,0 +1,263 @@
+#include "daemon/methods/rehearsal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/policy/policy.h"
+#include "daemon/server.h"
+#include "daemon/workers/inspectors.h"
+#include "proto/base/container.h"
+#include "proto/base/fdio.h"
+
+#define FRESH_BUSY_MS 50000U /* below the limit on its cpu time */
+
+struct rehearsal {
+	struct list link; /* in server->rehearsals */
+	struct server *server;
+	struct call *call;
+	struct policies *policies; /* in force; with `fresh` ours, to be closed */
+	bool fresh;
+	bool asked; /* the spawner, for an inspector */
+	bool ended;
+	int sock; /* our end, until the spawner has answered */
+	uint32_t child;
+	const char *complaint;
+	const struct value *cases;
+	size_t at;
+	struct value *results;
+	struct policy_question question;
+	struct timer *end;
+};
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static void answer(struct rehearsal *rehearsal)
+{
+	struct arena *arena = &rehearsal->call->arena;
+	struct value *map = value_map(arena);
+
+	if (rehearsal->complaint)
+		value_map_put(arena, map, "complaint", value_text(arena, rehearsal->complaint));
+	value_map_put(arena, map, "results", rehearsal->results);
+	call_result(rehearsal->call, map);
+	rehearsal->call = NULL;
+}
+
+static void kill_inspector(struct rehearsal *rehearsal)
+{
+	struct priv_msg msg = { .op = PRIV_KILL, .id = rehearsal->child };
+
+	if (rehearsal->child)
+		spawner_ask(rehearsal->server->spawner, &msg, NULL, 0, NULL, NULL);
+	rehearsal->child = 0;
+}
+
+/*
+ * What is still open lies in the call's memory, so the policies go first.  What points to us and is
+ * still to come, the spawner's answer, is waited for.
+ */
+static void leave(struct rehearsal *rehearsal)
+{
+	rehearsal->ended = true;
+	if (rehearsal->fresh)
+		policies_close(rehearsal->policies);
+	rehearsal->policies = NULL;
+	answer(rehearsal);
+	kill_inspector(rehearsal);
+	timer_close(rehearsal->end);
+	rehearsal->end = NULL;
+	if (rehearsal->asked)
+		return;
+	list_remove(&rehearsal->link);
+	free(rehearsal);
+}
+
+static void on_end(void *owner)
+{
+	leave(owner);
+}
+
+/* From the loop: we may stand in a callback of what is closed then. */
+static void end(struct rehearsal *rehearsal)
+{
+	if (rehearsal->ended)
+		return;
+	rehearsal->ended = true;
+	rehearsal->end = timer_new(&rehearsal->server->loop, 0, 0, on_end, rehearsal);
+}
+
+static void complain(struct rehearsal *rehearsal, const char *why)
+{
+	if (rehearsal->ended || rehearsal->complaint)
+		return;
+	rehearsal->complaint = arena_copy(&rehearsal->call->arena, why, why ? strlen(why) : 0);
+	end(rehearsal);
+}
+
+/* ---- one example after the other -------------------------------------------------------------- */
+
+static void ask_on(struct rehearsal *rehearsal);
+
+static void note(struct rehearsal *rehearsal, const struct policy_verdict *verdict)
+{
+	struct arena *arena = &rehearsal->call->arena;
+
+	(void)value_list_add(arena, rehearsal->results, policy_verdict_to_value(arena, verdict));
+	rehearsal->at++;
+}
+
+static void on_verdict(void *context, const struct policy_verdict *verdict)
+{
+	struct rehearsal *rehearsal = context;
+
+	if (rehearsal->ended)
+		return;
+	note(rehearsal, verdict);
+	ask_on(rehearsal);
+}
+
+/* Fills in the question about the example at hand; false when its policy is not there. */
+static bool put_question(struct rehearsal *rehearsal)
+{
+	const struct value *example = value_at(rehearsal->cases, rehearsal->at);
+	const char *name = value_as_text(value_get(example, "policy"));
+	const struct value *code = value_get(example, "code");
+
+	rehearsal->question = (struct policy_question){
+		.policy = policies_find(rehearsal->policies, name),
+		.language = value_as_text(value_get(example, "language")),
+		.code = { code->text.bytes, code->text.len },
+		.arena = &rehearsal->call->arena,
+		.only_checks = true,
+	};
+	if (rehearsal->question.policy)
+		return true;
+	complain(rehearsal, arena_printf(&rehearsal->call->arena, "there is no policy \"%s\"",
+				    name ? name : ""));
+	return false;
+}
+
+static void ask_on(struct rehearsal *rehearsal)
+{
+	struct policy_verdict verdict;
+	struct err err = ERR_INIT;
+
+	while (!rehearsal->ended && value_at(rehearsal->cases, rehearsal->at)) {
+		if (rehearsal->server->closing || !put_question(rehearsal))
+			break;
+		if (policy_lookup(rehearsal->policies, &rehearsal->question, &verdict)) {
+			note(rehearsal, &verdict);
+			continue;
+		}
+		if (policy_check(rehearsal->policies, &rehearsal->question, on_verdict, rehearsal,
+			    &err) == 0)
+			return;
+		complain(rehearsal, err.text);
+	}
+	end(rehearsal);
+}
+
+/* ---- fresh rules --------------------------------------------------------------------------------- */
+
+static void on_lost(void *context, uint32_t child, const char *why, bool retired)
+{
+	(void)child;
+	(void)retired;
+	complain(context, why);
+}
+
+static void on_inspector(void *context, const struct priv_msg *msg, int *fds, unsigned fd_count)
+{
+	struct rehearsal *rehearsal = context;
+	struct err err = ERR_INIT;
+	int sock = take_fd(&rehearsal->sock);
+
+	close_fds(fds, fd_count);
+	rehearsal->asked = false;
+	rehearsal->child = msg->error ? 0 : msg->id;
+	if (!rehearsal->policies) { /* it has ended meanwhile */
+		close(sock);
+		kill_inspector(rehearsal);
+		list_remove(&rehearsal->link);
+		free(rehearsal);
+	} else if (msg->error) {
+		close(sock);
+		complain(rehearsal, msg->text);
+	} else if (policies_add_inspector(rehearsal->policies, sock, rehearsal->child, &err) < 0) {
+		complain(rehearsal, err.text);
+	} else {
+		ask_on(rehearsal);
+	}
+}
+
+static int start_fresh(struct rehearsal *rehearsal, struct err *err)
+{
+	struct server *server = rehearsal->server;
+	const char *folder = server->config.policies[0] ? server->config.policies : NULL;
+	const struct inspector_events events = { NULL, on_lost, rehearsal };
+	struct priv_msg msg = { .op = PRIV_INSPECTOR };
+	int ends[2];
+
+	rehearsal->policies = policies_load(folder, server->config.policy, err);
+	if (!rehearsal->policies ||
+		policies_start(rehearsal->policies, &server->loop, &events, err) < 0)
+		return -1;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return err_sys(err, "socketpair");
+	(void)fd_set_nonblocking(ends[0], true, err);
+	policies_retire_after(rehearsal->policies, FRESH_BUSY_MS);
+	rehearsal->sock = ends[0];
+	rehearsal->asked = true;
+	inspectors_ceilings(&msg);
+	spawner_ask(server->spawner, &msg, &ends[1], 1, on_inspector, rehearsal);
+	return 0;
+}
+
+/* ---- the beginning -------------------------------------------------------------------------------- */
+
+static bool has_fresh(const struct server *server)
+{
+	list_for_each(at, &server->rehearsals) {
+		if (container_of(at, struct rehearsal, link)->fresh)
+			return true;
+	}
+	return false;
+}
+
+void rehearsal_start(struct call *call, bool fresh)
+{
+	struct server *server = call->server;
+	struct rehearsal *rehearsal = NULL;
+	struct err err = ERR_INIT;
+
+	if (!server->closing && !(fresh && has_fresh(server)))
+		rehearsal = calloc(1, sizeof(*rehearsal));
+	if (!rehearsal) {
+		call_error(call, RPC_CODE_BUSY, "other rules are being tried; come back");
+		return;
+	}
+	*rehearsal = (struct rehearsal){ .server = server,
+		.call = call,
+		.policies = server->policies,
+		.fresh = fresh,
+		.sock = -1,
+		.cases = value_get(call->params, "cases"),
+		.results = value_list(&call->arena) };
+	list_append(&server->rehearsals, &rehearsal->link);
+	if (!fresh)
+		ask_on(rehearsal);
+	else if (start_fresh(rehearsal, &err) < 0)
+		complain(rehearsal, err.text);
+}
+
+void rehearsals_close(struct server *server)
+{
+	list_for_each(at, &server->rehearsals) {
+		struct rehearsal *rehearsal = container_of(at, struct rehearsal, link);
+
+		if (rehearsal->call)
+			leave(rehearsal);
+	}
+}

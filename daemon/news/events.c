@@ -1,0 +1,308 @@
+#include "daemon/news/events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/door/conn.h"
+#include "daemon/methods/methods.h"
+#include "daemon/server.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+
+#define WORD_MAX      128
+#define CATCH_UP_MS   100 /* between two looks at whether a slow reader has caught up */
+#define MESSAGE_BYTES ((size_t)64 << 10)
+#define ALERT_BYTES   ((size_t)64 << 10)
+
+static const char *const words[EVENT_KIND_COUNT] = {
+#define EVENT_WORD(name, word) [EVENT_##name] = (word),
+	EVENT_KINDS(EVENT_WORD)
+#undef EVENT_WORD
+};
+
+struct subscriber {
+	struct list link;
+	struct events *events;
+	struct conn *conn; /* NULL: it has gone */
+	struct caller caller;
+	enum right right; /* about whose runs */
+	unsigned kinds;   /* a bit for each */
+	bool has_uid;     /* only runs of `uid` */
+	uint32_t uid;
+	char agent[WORD_MAX * 4 + 1], task[WORD_MAX * 4 + 1]; /* "": of every one */
+	uint64_t missed;
+	struct timer *catch_up; /* while it has missed some */
+};
+
+void events_init(struct events *events, uv_loop_t *loop)
+{
+	*events = (struct events){ .loop = loop };
+	list_init(&events->subscribers);
+}
+
+/* ---- who hears what ------------------------------------------------------------------------- */
+
+static bool may_hear(const struct subscriber *subscriber, const struct event *event)
+{
+	bool wants_a_word = event->kind == EVENT_ASKED || event->kind == EVENT_APPROVED;
+
+	if (subscriber->right == RIGHT_YES)
+		return true;
+	if (wants_a_word && caller_is(&subscriber->caller, ROLE_APPROVER))
+		return true;
+	return event->of_run && subscriber->caller.uid == event->uid;
+}
+
+/* A filter that names something lets through what is that. */
+static bool fits(const char *wanted, const char *found)
+{
+	return !wanted[0] || (found && !strcmp(wanted, found));
+}
+
+static bool wants(const struct subscriber *subscriber, const struct event *event)
+{
+	return subscriber->conn && (subscriber->kinds & (1U << (unsigned)event->kind)) &&
+	       may_hear(subscriber, event) &&
+	       (!subscriber->has_uid || (event->of_run && subscriber->uid == event->uid)) &&
+	       fits(subscriber->agent, event->agent) && fits(subscriber->task, event->task);
+}
+
+bool events_hears(const struct events *events, const struct event *event)
+{
+	list_for_each(at, &events->subscribers) {
+		if (wants(container_of(at, struct subscriber, link), event))
+			return true;
+	}
+	return false;
+}
+
+/* ---- telling -------------------------------------------------------------------------------- */
+
+static void send_to(struct subscriber *subscriber, const struct value *told)
+{
+	struct err err = ERR_INIT;
+	struct buf message;
+
+	buf_init(&message, MESSAGE_BYTES);
+	if (rpc_write_notification(&message, "event", told, &err) == 0)
+		conn_send_buf(subscriber->conn, &message);
+	else
+		subscriber->missed++; /* no memory; the next one that is told says so */
+	buf_done(&message);
+}
+
+static void tell_missed(struct subscriber *subscriber)
+{
+	struct arena arena;
+	struct value *told;
+
+	arena_init(&arena, 4096);
+	told = value_map(&arena);
+	value_map_put(&arena, told, "kind", value_text(&arena, "missed"));
+	value_map_put(&arena, told, "at_us", value_int(&arena, clock_wall_us()));
+	value_map_put(&arena, told, "count", value_uint(&arena, subscriber->missed));
+	subscriber->missed = 0;
+	send_to(subscriber, told);
+	arena_done(&arena);
+}
+
+static void on_catch_up(void *owner)
+{
+	struct subscriber *subscriber = owner;
+
+	if (conn_unsent(subscriber->conn) > EVENTS_WAITING_BYTES / 2)
+		return;
+	timer_close(subscriber->catch_up);
+	subscriber->catch_up = NULL;
+	tell_missed(subscriber);
+}
+
+/* An event that comes while earlier ones are missed would be told out of turn: it is missed too. */
+static void tell(struct subscriber *subscriber, const struct value *told)
+{
+	if (!subscriber->missed && conn_unsent(subscriber->conn) <= EVENTS_WAITING_BYTES) {
+		send_to(subscriber, told);
+		return;
+	}
+	subscriber->missed++;
+	if (!subscriber->catch_up)
+		subscriber->catch_up = timer_new(subscriber->events->loop, CATCH_UP_MS, CATCH_UP_MS,
+			on_catch_up, subscriber);
+}
+
+static void subscriber_free(struct subscriber *subscriber)
+{
+	list_remove(&subscriber->link);
+	subscriber->events->count--;
+	timer_close(subscriber->catch_up);
+	free(subscriber);
+}
+
+static void sweep(struct events *events)
+{
+	list_for_each(at, &events->subscribers) {
+		struct subscriber *subscriber = container_of(at, struct subscriber, link);
+
+		if (!subscriber->conn)
+			subscriber_free(subscriber);
+	}
+}
+
+void events_tell(struct events *events, const struct event *event, const struct value *told)
+{
+	if (!told)
+		return;
+	/* Sending can close connections, this one's or others': they are only marked meanwhile. */
+	events->telling++;
+	list_for_each(at, &events->subscribers) {
+		struct subscriber *subscriber = container_of(at, struct subscriber, link);
+
+		if (wants(subscriber, event))
+			tell(subscriber, told);
+	}
+	if (--events->telling == 0)
+		sweep(events);
+}
+
+struct value *event_start(struct arena *arena, const struct event *event)
+{
+	struct value *told = value_map(arena);
+
+	value_map_put(arena, told, "kind", value_text(arena, words[event->kind]));
+	value_map_put(arena, told, "at_us", value_int(arena, clock_wall_us()));
+	return told;
+}
+
+void events_alert(
+	struct events *events, const char *alert, const char *message, const struct value *more)
+{
+	const struct event event = { .kind = EVENT_ALERT };
+	struct arena arena;
+	struct value *told;
+
+	if (!events_hears(events, &event))
+		return;
+	arena_init(&arena, ALERT_BYTES);
+	told = event_start(&arena, &event);
+	value_map_put(&arena, told, "alert", value_text(&arena, alert));
+	value_map_put(&arena, told, "message", value_text(&arena, message));
+	for (size_t i = 0; value_is(more, VALUE_MAP) && i < more->map.count; i++)
+		value_map_put(&arena, told, more->map.entries[i].key, more->map.entries[i].value);
+	events_tell(events, &event, told);
+	arena_done(&arena);
+}
+
+/* ---- subscribing ---------------------------------------------------------------------------- */
+
+static unsigned kinds_of(const struct value *list)
+{
+	unsigned kinds = 0;
+
+	if (!list)
+		return (1U << EVENT_KIND_COUNT) - 1U;
+	for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
+		for (size_t k = 0; k < list->list.count; k++)
+			if (!strcmp(value_as_text(list->list.items[k]), words[i]))
+				kinds |= 1U << i;
+	return kinds;
+}
+
+static void copy_word(char *to, size_t size, const struct call *call, const char *key)
+{
+	const char *word = value_as_text(value_get(call->params, key));
+
+	cut_printf(to, size, "%s", word ? word : "");
+}
+
+static unsigned count_of(const struct events *events, uint32_t uid)
+{
+	unsigned count = 0;
+
+	list_for_each(at, &events->subscribers) {
+		const struct subscriber *subscriber = container_of(at, struct subscriber, link);
+
+		count += subscriber->conn && subscriber->caller.uid == uid;
+	}
+	return count;
+}
+
+static struct subscriber *find(const struct events *events, const struct conn *conn)
+{
+	list_for_each(at, &events->subscribers) {
+		struct subscriber *subscriber = container_of(at, struct subscriber, link);
+
+		if (subscriber->conn == conn)
+			return subscriber;
+	}
+	return NULL;
+}
+
+/* A new one for this connection; NULL when there are as many as there may be, or no memory. */
+static struct subscriber *subscriber_new(struct events *events, struct call *call)
+{
+	struct subscriber *subscriber;
+
+	if (events->count >= EVENTS_MOST || count_of(events, call->caller.uid) >= EVENTS_PER_UID)
+		return NULL;
+	subscriber = calloc(1, sizeof(*subscriber));
+	if (!subscriber)
+		return NULL;
+	subscriber->events = events;
+	subscriber->conn = call->conn;
+	subscriber->caller = call->caller;
+	subscriber->right = call->right;
+	list_append(&events->subscribers, &subscriber->link);
+	events->count++;
+	return subscriber;
+}
+
+static struct value *describe(struct call *call, const struct subscriber *subscriber)
+{
+	struct arena *arena = &call->arena;
+	struct value *map = value_map(arena);
+	struct value *kinds = value_list(arena);
+
+	for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
+		if (subscriber->kinds & (1U << i))
+			value_list_add(arena, kinds, value_text(arena, words[i]));
+	value_map_put(arena, map, "kinds", kinds);
+	value_map_put(arena, map, "runs",
+		value_text(arena, subscriber->right == RIGHT_YES ? "all" : "own"));
+	return map;
+}
+
+void method_subscribe(struct call *call)
+{
+	struct events *events = &call->server->events;
+	struct subscriber *subscriber = find(events, call->conn);
+	const struct value *uid = value_get(call->params, "uid");
+
+	if (!subscriber)
+		subscriber = subscriber_new(events, call);
+	if (!subscriber) {
+		call_error(call, RPC_CODE_BUSY,
+			"there are as many subscriptions as this daemon has room for, %d of one "
+			"user and %d of all",
+			EVENTS_PER_UID, EVENTS_MOST);
+		return;
+	}
+	subscriber->kinds = kinds_of(value_get(call->params, "kinds"));
+	subscriber->has_uid = uid != NULL;
+	subscriber->uid = (uint32_t)value_as_int(uid, 0);
+	copy_word(subscriber->agent, sizeof(subscriber->agent), call, "agent");
+	copy_word(subscriber->task, sizeof(subscriber->task), call, "task");
+	call_result(call, describe(call, subscriber));
+}
+
+void events_conn_gone(struct events *events, const struct conn *conn)
+{
+	struct subscriber *subscriber = find(events, conn);
+
+	if (!subscriber)
+		return;
+	subscriber->conn = NULL;
+	timer_close(subscriber->catch_up);
+	subscriber->catch_up = NULL;
+	if (!events->telling)
+		subscriber_free(subscriber);
+}

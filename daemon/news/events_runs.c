@@ -1,0 +1,186 @@
+#include "daemon/news/events_runs.h"
+
+#include <string.h>
+
+#include "daemon/gate/approvals.h"
+#include "daemon/news/events.h"
+#include "daemon/request.h"
+#include "daemon/server.h"
+
+#define EVENT_BYTES ((size_t)32 << 10)
+#define RULES_MOST  16
+
+/* What the end of a run is told as, beside `finished`. */
+static const struct {
+	bool limit;  /* a limit ended it */
+	bool denied; /* it was not let run: told as `denied` and not as `finished` */
+} ends[OUTCOME_COUNT] = {
+	[OUTCOME_WALL_LIMIT] = { .limit = true },
+	[OUTCOME_CPU_LIMIT] = { .limit = true },
+	[OUTCOME_MEMORY_LIMIT] = { .limit = true },
+	[OUTCOME_DISK_LIMIT] = { .limit = true },
+	[OUTCOME_OUTPUT_LIMIT] = { .limit = true },
+	[OUTCOME_PIDS_LIMIT] = { .limit = true },
+	[OUTCOME_POLICY_DENIED] = { .denied = true },
+	[OUTCOME_APPROVAL_DENIED] = { .denied = true },
+	[OUTCOME_APPROVAL_EXPIRED] = { .denied = true },
+	[OUTCOME_BUDGET_EXCEEDED] = { .denied = true },
+	[OUTCOME_REFUSED] = { .denied = true },
+};
+
+static struct event event_of(const struct request *request, enum event_kind kind)
+{
+	return (struct event){ .kind = kind,
+		.of_run = true,
+		.uid = request->caller.uid,
+		.agent = request->has_spec ? request->kept.spec.agent : NULL,
+		.task = request->has_spec ? request->kept.spec.task : NULL };
+}
+
+static void put_text(struct arena *arena, struct value *map, const char *key, const char *text)
+{
+	if (text && text[0])
+		value_map_put(arena, map, key, value_text(arena, text));
+}
+
+/* Which run it is: the same keys in every event about runs. */
+static struct value *describe(
+	struct arena *arena, const struct request *request, const struct event *event)
+{
+	struct value *told = event_start(arena, event);
+
+	put_text(arena, told, "run_id", request->result.run_id);
+	value_map_put(arena, told, "uid", value_int(arena, request->caller.uid));
+	if (!request->has_spec)
+		return told;
+	put_text(arena, told, "agent", request->kept.spec.agent);
+	put_text(arena, told, "task", request->kept.spec.task);
+	put_text(arena, told, "language", request->kept.spec.language);
+	put_text(arena, told, "policy",
+		request->policy ? policy_name(request->policy) : request->kept.spec.policy);
+	put_text(arena, told, "code_hash", request->result.code_hash);
+	return told;
+}
+
+static bool has_rule(const struct value *rules, const char *rule)
+{
+	for (size_t i = 0; i < rules->list.count; i++)
+		if (!strcmp(value_as_text(rules->list.items[i]), rule))
+			return true;
+	return false;
+}
+
+/* The rules that decided, each once. */
+static void put_rules(struct arena *arena, struct value *told, const struct policy_verdict *verdict)
+{
+	const char *word = policy_decision_word(verdict->decision);
+	struct value *rules = value_list(arena);
+
+	for (size_t i = 0; rules && i < verdict->finding_count; i++) {
+		const struct policy_finding *finding = &verdict->findings[i];
+
+		if (rules->list.count < RULES_MOST && !strcmp(finding->severity, word) &&
+			!has_rule(rules, finding->rule))
+			value_list_add(arena, rules, value_text(arena, finding->rule));
+	}
+	value_map_put(arena, told, "rules", rules);
+}
+
+static void put_end(struct arena *arena, struct value *told, const struct request *request)
+{
+	const struct job_result *result = &request->result;
+
+	put_text(arena, told, "outcome", outcome_word(result->outcome));
+	value_map_put(arena, told, "ok", value_bool(arena, result->outcome == OUTCOME_OK));
+	put_text(arena, told, "ran", ran_word(result->ran));
+	put_text(arena, told, "reason", request->kept.result.reason);
+	value_map_put(arena, told, "exec_us", value_int(arena, result->metrics.exec_us));
+	value_map_put(arena, told, "total_us", value_int(arena, result->metrics.total_us));
+}
+
+static void tell_end(const struct request *request, enum event_kind kind)
+{
+	const struct event event = event_of(request, kind);
+	struct events *events = &request->server->events;
+	struct arena arena;
+	struct value *told;
+
+	if (!events_hears(events, &event))
+		return;
+	arena_init(&arena, EVENT_BYTES);
+	told = describe(&arena, request, &event);
+	put_end(&arena, told, request);
+	if (kind == EVENT_DENIED && request->result.has_verdict)
+		put_rules(&arena, told, &request->result.verdict);
+	if (kind == EVENT_LIMIT)
+		put_text(&arena, told, "limit",
+			value_as_text(value_get(request->result.evidence, "limit")));
+	events_tell(events, &event, told);
+	arena_done(&arena);
+}
+
+/* `by` and `until_us` of the waiting, and what the policy asks about. */
+static void tell_parking(const struct request *request, enum event_kind kind)
+{
+	const struct event event = event_of(request, kind);
+	struct events *events = &request->server->events;
+	struct arena arena;
+	struct value *told;
+
+	if (!events_hears(events, &event))
+		return;
+	arena_init(&arena, EVENT_BYTES);
+	told = describe(&arena, request, &event);
+	put_rules(&arena, told, &request->result.verdict);
+	if (kind == EVENT_ASKED)
+		value_map_put(&arena, told, "until_us",
+			value_int(&arena, request->parking->until_wall_us));
+	else
+		value_map_put(&arena, told, "by", value_int(&arena, request->parking->by));
+	put_text(&arena, told, "reason", request->parking->reason);
+	events_tell(events, &event, told);
+	arena_done(&arena);
+}
+
+void event_run_asked(const struct request *request)
+{
+	tell_parking(request, EVENT_ASKED);
+}
+
+void event_run_approved(const struct request *request)
+{
+	tell_parking(request, EVENT_APPROVED);
+}
+
+void event_run_ended(const struct request *request)
+{
+	enum outcome outcome = request->result.outcome;
+
+	if (!request->known)
+		return;
+	if (ends[outcome].limit)
+		tell_end(request, EVENT_LIMIT);
+	tell_end(request, ends[outcome].denied ? EVENT_DENIED : EVENT_FINISHED);
+}
+
+bool run_is_watched(const struct request *request)
+{
+	const struct event event = event_of(request, EVENT_STARTED);
+
+	return events_hears(&request->server->events, &event);
+}
+
+void event_run_started(struct request *request)
+{
+	const struct event event = event_of(request, EVENT_STARTED);
+	struct events *events = &request->server->events;
+	struct arena arena;
+
+	if (request->start_told || !request->known || !request->execution.started_us ||
+		!events_hears(events, &event))
+		return;
+	request->start_told = true;
+	arena_init(&arena, EVENT_BYTES);
+	events_tell(events, &event, describe(&arena, request, &event));
+	arena_done(&arena);
+}

@@ -1,0 +1,382 @@
+#include "daemon/record/audit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/host.h"
+#include "daemon/methods/methods.h"
+#include "daemon/record/second_file.h"
+#include "daemon/server.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/json.h"
+
+#define LOOK_MS         1000 /* how often it is asked whether a checkpoint is due */
+#define DEFAULT_FILE    "checkpoints.log"
+#define ALARM_BYTES_MAX ((size_t)64 << 10)
+
+/* A checkpoint being made; some calls may wait for it. */
+struct making {
+	struct recording recording;
+	struct store_checkpoint checkpoint;
+	struct audit *audit;
+	struct list calls;
+	char path[512];
+	struct err err; /* of the second file */
+	bool failed;
+};
+
+static void tell(const struct store_checkpoint *made)
+{
+	char links[24];
+
+	(void)snprintf(links, sizeof(links), "%" PRId64, made->links);
+	log_event(LOG_LEVEL_INFO, "audit.checkpoint", LOG_STR("line", made->line));
+	host_journal(HOST_NOTICE, "audit.checkpoint", made->line,
+		(const struct host_field[]){ { "LINKS", links }, { "LINE", made->line } }, 2);
+}
+
+/* ---- the second file at the start ----------------------------------------------------------- */
+
+static int put_act(struct store *store, const struct store_act *act, struct err *err)
+{
+	if (store_begin(store, err) < 0)
+		return -1;
+	if (store_put_act(store, act, err) < 0) {
+		store_rollback(store);
+		return -1;
+	}
+	return store_commit(store, STORE_NOW, err);
+}
+
+/* Who says so is the daemon itself. */
+static int note_alarm(struct audit *audit, struct store *store, struct err *err)
+{
+	struct arena arena;
+	struct value *map;
+	struct bytes result = { "{}", 2 };
+	struct store_act act = {
+		.at_wall_us = clock_wall_us(),
+		.uid = getuid(),
+		.gid = getgid(),
+		.pid = getpid(),
+		.method = "audit.alarm",
+		.params = "{}",
+	};
+	int r;
+
+	arena_init(&arena, ALARM_BYTES_MAX);
+	map = value_map(&arena);
+	value_map_put(&arena, map, "alarm", value_text(&arena, audit->alarm));
+	r = json_write_text(&arena, map, JSON_WRITE_COMPACT, ALARM_BYTES_MAX, &result, err);
+	act.result = result.data;
+	if (r == 0)
+		r = put_act(store, &act, err);
+	arena_done(&arena);
+	return r;
+}
+
+static int raise_alarm(struct audit *audit, struct store *store, struct err *err)
+{
+	const char *wish = audit->server->config.rollback;
+
+	log_event(LOG_LEVEL_ERROR, "audit.alarm", LOG_STR("why", audit->alarm),
+		LOG_STR("file", audit->path),
+		LOG_STR("repair", "see `cectl audit verify`, and docs/OPERATIONS.md under "
+				  "\"The store was rolled back\""));
+	host_journal(HOST_ALERT, "audit.alarm", audit->alarm,
+		(const struct host_field[]){ { "FILE", audit->path } }, 1);
+	if (strcmp(wish, "refuse") == 0)
+		return err_set(err, ERR_CORRUPT, "%s (rollback = \"refuse\")", audit->alarm);
+	return note_alarm(audit, store, err);
+}
+
+static int look_at_start(struct audit *audit, struct store *store, struct err *err)
+{
+	struct second_piece piece = { NULL, 0, 0, 0 };
+	struct store_trust trust = { .public_key = signer_public(audit->signer) };
+	int r;
+
+	if (second_file_read(audit->path, -1, &piece, err) < 0)
+		return -1;
+	trust.second = (struct bytes){ piece.text, piece.len };
+	r = store_rolled_back(store, &trust, audit->alarm, sizeof(audit->alarm), err);
+	free(piece.text);
+	if (r < 0)
+		return -1;
+	return r > 0 ? raise_alarm(audit, store, err) : 0;
+}
+
+static int sign_now(struct store *store, struct store_checkpoint *checkpoint, struct err *err)
+{
+	if (store_begin(store, err) < 0)
+		return -1;
+	if (store_put_checkpoint(store, checkpoint, err) < 0) {
+		store_rollback(store);
+		return -1;
+	}
+	return store_commit(store, STORE_NOW, err);
+}
+
+/* One that was made before may have met a file that was full, or another one. */
+static int append_to(const char *path, const struct store_checkpoint *made, struct err *err)
+{
+	return made->is_new ? second_file_append(path, made->line, err)
+			    : second_file_ensure(path, made->line, err);
+}
+
+/* What came since the last one, when the last daemon made none at its end. */
+static int catch_up(struct audit *audit, struct store *store, struct err *err)
+{
+	struct store_checkpoint checkpoint = { .signer = audit->signer,
+		.at_wall_us = clock_wall_us() };
+	struct err why = ERR_INIT;
+
+	if (sign_now(store, &checkpoint, err) < 0)
+		return -1;
+	audit->links = checkpoint.links;
+	if (!checkpoint.line[0])
+		return 0;
+	if (checkpoint.is_new) {
+		audit->at_us = checkpoint.at_wall_us;
+		tell(&checkpoint);
+	}
+	if (append_to(audit->path, &checkpoint, &why) < 0) {
+		log_event(LOG_LEVEL_WARNING, "audit.no_checkpoint", LOG_STR("why", why.text));
+		cut_printf(audit->trouble, sizeof(audit->trouble), "%s", why.text);
+	}
+	return 0;
+}
+
+int audit_open(struct audit *audit, struct server *server, struct store *store, struct err *err)
+{
+	const struct config *config = &server->config;
+	bool is_new = false;
+	char key[SIGN_KEY_TEXT_LEN + 1];
+
+	audit->server = server;
+	list_init(&audit->calls);
+	if (config->checkpoint_file[0])
+		cut_printf(audit->path, sizeof(audit->path), "%s", config->checkpoint_file);
+	else
+		cut_printf(audit->path, sizeof(audit->path), "%s/" DEFAULT_FILE, config->state);
+	audit->signer = signer_open(config->state, &is_new, err);
+	if (!audit->signer)
+		return -1;
+	sign_key_text(signer_public(audit->signer), key);
+	if (is_new)
+		log_event(LOG_LEVEL_NOTICE, "audit.new_key", LOG_STR("key", key));
+	return look_at_start(audit, store, err) < 0 ? -1 : catch_up(audit, store, err);
+}
+
+/* ---- making one ----------------------------------------------------------------------------- */
+
+static void answer_calls(struct making *making)
+{
+	struct list *first;
+
+	while ((first = list_first(&making->calls))) {
+		struct call *call = container_of(first, struct call, link);
+		struct value *map = value_map(&call->arena);
+
+		list_remove(first);
+		if (making->failed) {
+			call_error(call, RPC_CODE_INTERNAL, "%s", making->err.text);
+			continue;
+		}
+		value_map_put(&call->arena, map, "new",
+			value_bool(&call->arena, making->checkpoint.is_new));
+		value_map_put(&call->arena, map, "links",
+			value_int(&call->arena, making->checkpoint.links));
+		value_map_put(&call->arena, map, "checkpoint",
+			value_text(&call->arena, making->checkpoint.line));
+		value_map_put(&call->arena, map, "file", value_text(&call->arena, making->path));
+		call_result(call, map);
+	}
+}
+
+static void start_making(struct audit *audit);
+
+/* In the loop, when it is in the second file, or not. */
+static void finish(struct making *making)
+{
+	struct audit *audit = making->audit;
+
+	if (making->failed && strcmp(audit->trouble, making->err.text) != 0)
+		log_event(
+			LOG_LEVEL_WARNING, "audit.no_checkpoint", LOG_STR("why", making->err.text));
+	cut_printf(audit->trouble, sizeof(audit->trouble), "%s",
+		making->failed ? making->err.text : "");
+	audit->making = NULL;
+	answer_calls(making);
+	free(making);
+	if (!list_is_empty(&audit->calls))
+		start_making(audit);
+}
+
+/* On a thread, or at the end in the loop. */
+static void append(void *context)
+{
+	struct making *making = context;
+
+	if (append_to(making->path, &making->checkpoint, &making->err) < 0)
+		making->failed = true;
+}
+
+static void on_appended(void *context)
+{
+	finish(context);
+}
+
+static void on_signed(struct recording *recording, const struct err *err)
+{
+	struct making *making = container_of(recording, struct making, recording);
+	struct audit *audit = making->audit;
+
+	if (err) {
+		making->err = *err;
+		making->failed = true;
+		finish(making);
+		return;
+	}
+	audit->links = making->checkpoint.links;
+	if (!making->checkpoint.line[0]) {
+		finish(making);
+		return;
+	}
+	if (making->checkpoint.is_new) {
+		audit->at_us = making->checkpoint.at_wall_us;
+		tell(&making->checkpoint);
+	}
+	/* While the house closes the recorder waits for it, and so do we. */
+	if (audit->timer && work_start(&audit->server->loop, append, on_appended, making) == 0)
+		return;
+	append(making);
+	finish(making);
+}
+
+static void start_making(struct audit *audit)
+{
+	struct making *making = audit->server->recorder ? calloc(1, sizeof(*making)) : NULL;
+	uint64_t commits = 0;
+
+	if (!making)
+		return; /* the next look tries again, if there is one */
+	list_init(&making->calls);
+	for (struct list *first; (first = list_first(&audit->calls));) {
+		list_remove(first);
+		list_append(&making->calls, first);
+	}
+	making->audit = audit;
+	memcpy(making->path, audit->path, sizeof(making->path));
+	making->checkpoint.signer = audit->signer;
+	making->checkpoint.at_wall_us = clock_wall_us();
+	making->recording.kind = RECORDING_CHECKPOINT;
+	making->recording.durability = STORE_NOW;
+	making->recording.checkpoint = &making->checkpoint;
+	making->recording.done = on_signed;
+	audit->making = making;
+	audit->made_ms = clock_ms();
+	recorder_counts(audit->server->recorder, &commits, &audit->records);
+	audit->records++; /* the checkpoint itself */
+	recorder_put(audit->server->recorder, &making->recording);
+}
+
+/* ---- when ----------------------------------------------------------------------------------- */
+
+static void on_look(void *owner)
+{
+	struct audit *audit = owner;
+	const struct config *config = &audit->server->config;
+	uint64_t commits = 0;
+	uint64_t records = 0;
+
+	recorder_counts(audit->server->recorder, &commits, &records);
+	if (audit->making || records == audit->records)
+		return;
+	if (records - audit->records >= config->checkpoint_records ||
+		clock_ms() - audit->made_ms >= (int64_t)config->checkpoint_ms)
+		start_making(audit);
+}
+
+int audit_start(struct audit *audit, struct err *err)
+{
+	audit->made_ms = clock_ms();
+	audit->timer = timer_new(&audit->server->loop, LOOK_MS, LOOK_MS, on_look, audit);
+	return audit->timer ? 0 : err_set(err, ERR_MEMORY, "no memory for checkpoints");
+}
+
+void audit_close(struct audit *audit)
+{
+	timer_close(audit->timer);
+	audit->timer = NULL;
+	if (audit->signer && !audit->making)
+		start_making(audit);
+}
+
+void audit_done(struct audit *audit)
+{
+	signer_close(audit->signer);
+	audit->signer = NULL;
+}
+
+/* ---- asked ---------------------------------------------------------------------------------- */
+
+void method_audit_checkpoint(struct call *call)
+{
+	struct audit *audit = &call->server->audit;
+
+	list_append(&audit->calls, &call->link);
+	if (!audit->making)
+		start_making(audit);
+	if (!audit->making && !list_is_empty(&call->link))
+		call_error(call, RPC_CODE_INTERNAL, "there is no memory for a checkpoint");
+}
+
+void method_audit_key(struct call *call)
+{
+	const struct audit *audit = &call->server->audit;
+	struct value *map = value_map(&call->arena);
+	char key[SIGN_KEY_TEXT_LEN + 1];
+
+	sign_key_text(signer_public(audit->signer), key);
+	value_map_put(&call->arena, map, "key", value_text(&call->arena, key));
+	value_map_put(&call->arena, map, "file", value_text(&call->arena, audit->path));
+	call_result(call, map);
+}
+
+int audit_trust(const struct audit *audit, int64_t from, char **ret_text,
+	struct store_trust *ret_trust, struct err *err)
+{
+	struct second_piece piece = { NULL, 0, 0, 0 };
+
+	if (second_file_read(audit->path, from - 1, &piece, err) < 0)
+		return -1;
+	*ret_text = piece.text;
+	*ret_trust = (struct store_trust){ .public_key = signer_public(audit->signer),
+		.second = { piece.text, piece.len },
+		.second_at = piece.at,
+		.second_of = piece.of };
+	return 0;
+}
+
+struct value *audit_describe(const struct audit *audit, struct arena *arena)
+{
+	struct value *map = value_map(arena);
+	char key[SIGN_KEY_TEXT_LEN + 1];
+
+	sign_key_text(signer_public(audit->signer), key);
+	value_map_put(arena, map, "key", value_text(arena, key));
+	value_map_put(arena, map, "file", value_text(arena, audit->path));
+	value_map_put(arena, map, "links", value_int(arena, audit->links));
+	value_map_put(arena, map, "at_us",
+		audit->at_us ? value_int(arena, audit->at_us) : value_nil(arena));
+	value_map_put(
+		arena, map, "alarm", value_text(arena, audit->alarm[0] ? audit->alarm : NULL));
+	value_map_put(arena, map, "trouble",
+		value_text(arena, audit->trouble[0] ? audit->trouble : NULL));
+	return map;
+}

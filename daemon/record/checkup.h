@@ -1,0 +1,35 @@
+/*
+ * Looks at the store's pages, all of them, at a set interval, and remembers what came of it: for
+ * the status, and for the log when something is damaged.
+ */
+#pragma once
+
+#include "daemon/record/caretaker.h"
+#include "proto/value.h"
+#include "store/care.h"
+
+struct checkup {
+	struct chore chore;
+	struct caretaker *caretaker;
+	struct timer *timer;
+	uint64_t interval_ms;
+	bool under_way;
+	bool closing;
+	int64_t begun_ms;
+	struct store_findings findings; /* of the look that is under way; then of the last one */
+	/* of the last one: */
+	bool has_looked;
+	int64_t at_wall_us, took_ms;
+	uint64_t damages;
+	char first[sizeof(((struct store_findings *)NULL)->first)];
+	char failed[ERR_TEXT_MAX]; /* why it did not come to its end, or "" */
+};
+
+/* `interval_ms` 0: never. */
+void checkup_start(struct checkup *checkup, uv_loop_t *loop, struct caretaker *caretaker,
+	uint64_t interval_ms);
+/* Before caretaker_close(). */
+void checkup_stop(struct checkup *checkup);
+
+/* {at_us, took_ms, damages, first?, failed?}; nil: there has been no look yet. */
+struct value *checkup_describe(const struct checkup *checkup, struct arena *arena);

@@ -1,0 +1,477 @@
+#include "daemon/record/gc.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/methods/methods.h"
+#include "daemon/server.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/fill.h"
+#include "proto/json.h"
+
+#define PIECE_RUNS   25
+#define SHRINK_PAGES 256
+#define REST_TIMES   4 /* others have the recorder so much longer than this */
+#define ROUNDS_MAX   4
+#define FIRST_MS     ((uint64_t)30000) /* behind the start */
+#define DAY_US       (INT64_C(86400) * 1000000)
+
+static struct gc *gc_of_chore(struct chore *chore)
+{
+	return container_of(chore, struct gc, chore);
+}
+
+static struct gc *gc_of_recording(struct recording *recording)
+{
+	return container_of(recording, struct gc, recording);
+}
+
+static bool is_closing(const struct gc *gc)
+{
+	return gc->closing || gc->server->closing;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static struct value *describe_done(struct gc *gc, struct arena *arena)
+{
+	struct fill fill = fill_start(arena);
+
+	fill_bool(&fill, "dry_run", gc->dry);
+	fill_uint(&fill, "runs", gc->dry ? gc->plan.runs : gc->taken);
+	fill_uint(&fill, "bytes", gc->dry ? gc->plan.bytes : gc->taken_bytes);
+	if (gc->plan.until[0])
+		fill_text(&fill, "until", gc->plan.until);
+	fill_uint(&fill, "used_bytes", gc->dry ? gc->plan.used_bytes : gc->after.used_bytes);
+	if (!gc->dry) {
+		fill_uint(&fill, "file_bytes", gc->after.file_bytes);
+		fill_int(&fill, "took_ms", clock_ms() - gc->begun_ms);
+	}
+	return fill_done(&fill);
+}
+
+static void rest_until_due(struct gc *gc)
+{
+	if (gc->due)
+		timer_set(gc->due, gc->server->config.keep_check_ms);
+}
+
+/* Ready for the next one.  The answer may free the call only. */
+static void finish(struct gc *gc, const struct err *err)
+{
+	struct call *call = gc->call;
+
+	gc->busy = false;
+	gc->resting = false;
+	gc->call = NULL;
+	if (err) {
+		cut_printf(gc->trouble, sizeof(gc->trouble), "%s", err->text);
+		log_event(LOG_LEVEL_WARNING, "gc.failed", LOG_STR("why", err->text),
+			LOG_INT("runs", gc->taken));
+	} else if (!gc->dry) {
+		gc->trouble[0] = '\0';
+		gc->times++;
+		gc->last_wall_us = clock_wall_us();
+	}
+	rest_until_due(gc);
+	if (call && err)
+		call_error(call, RPC_CODE_INTERNAL, "%s", err->text);
+	else if (call)
+		call_result(call, describe_done(gc, &call->arena));
+}
+
+/* It did not come to its end, because of *err or because the daemon is about to. */
+static void break_off(struct gc *gc, const struct err *err)
+{
+	struct err closing = ERR_INIT;
+
+	(void)err_set(&closing, ERR_CLOSED, "the daemon is closing");
+	finish(gc, err ? err : &closing);
+}
+
+/* ---- what is recorded ----------------------------------------------------------------------- */
+
+static void describe_act(struct gc *gc, struct store_act *act, const char *method)
+{
+	*act = (struct store_act){ .at_wall_us = clock_wall_us(),
+		.uid = gc->uid,
+		.gid = gc->gid,
+		.pid = gc->pid,
+		.method = method,
+		.params = gc->params,
+		.result = gc->result };
+}
+
+static void put(struct gc *gc, const struct recording *recording)
+{
+	gc->recording = *recording;
+	gc->recording.durability = STORE_NOW;
+	gc->piece_ms = clock_ms();
+	recorder_put(gc->server->recorder, &gc->recording);
+}
+
+static void put_care(struct gc *gc,
+	int (*write)(struct recording *recording, struct store *store, struct err *err),
+	void (*done)(struct recording *recording, const struct err *err))
+{
+	const struct recording recording = { .kind = RECORDING_CARE, .write = write, .done = done };
+
+	put(gc, &recording);
+}
+
+static void on_told(struct recording *recording, const struct err *err)
+{
+	finish(gc_of_recording(recording), err);
+}
+
+/* One act for all of it; each piece has one of its own. */
+static void tell(struct gc *gc)
+{
+	struct recording recording = { .kind = RECORDING_ACT, .done = on_told };
+
+	if (!gc->taken) {
+		finish(gc, NULL);
+		return;
+	}
+	(void)snprintf(gc->result, sizeof(gc->result),
+		"{\"runs\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"until\":\"%s\"}", gc->taken,
+		gc->taken_bytes, gc->plan.until);
+	log_event(LOG_LEVEL_NOTICE, "gc.done", LOG_INT("runs", gc->taken),
+		LOG_INT("bytes", gc->taken_bytes), LOG_INT("uid", gc->uid),
+		LOG_INT("took_ms", clock_ms() - gc->begun_ms));
+	describe_act(gc, &recording.act, gc->call ? "admin.gc" : "retention");
+	put(gc, &recording);
+}
+
+/* ---- room ----------------------------------------------------------------------------------- */
+
+static void shrink(void *owner);
+
+static int write_shrink(struct recording *recording, struct store *store, struct err *err)
+{
+	struct gc *gc = gc_of_recording(recording);
+
+	if (store_shrink(store, SHRINK_PAGES, &gc->more, err) < 0)
+		return -1;
+	return store_sizes(store, &gc->after, err);
+}
+
+/* The others' turn, then ours again. */
+static void rest(struct gc *gc, timer_due *then)
+{
+	int64_t took_ms = clock_ms() - gc->piece_ms;
+
+	gc->resting = true;
+	timer_close(gc->rest);
+	gc->rest = timer_new(&gc->server->loop, (uint64_t)(took_ms + 1) * REST_TIMES, 0, then, gc);
+	if (!gc->rest) {
+		struct err err = ERR_INIT;
+
+		(void)err_set(&err, ERR_MEMORY, "no memory to go on with gc");
+		finish(gc, &err);
+	}
+}
+
+static void on_shrunk(struct recording *recording, const struct err *err)
+{
+	struct gc *gc = gc_of_recording(recording);
+
+	if (err || is_closing(gc))
+		break_off(gc, err);
+	else if (gc->more)
+		rest(gc, shrink);
+	else
+		tell(gc);
+}
+
+static void shrink(void *owner)
+{
+	struct gc *gc = owner;
+
+	gc->resting = false;
+	put_care(gc, write_shrink, on_shrunk);
+}
+
+/* ---- counting who holds what ------------------------------------------------------------------ */
+
+static void next_piece(void *owner);
+static void settle(void *owner);
+
+static int write_settle(struct recording *recording, struct store *store, struct err *err)
+{
+	return store_settle(store, &gc_of_recording(recording)->more, err);
+}
+
+static void on_settled(struct recording *recording, const struct err *err)
+{
+	struct gc *gc = gc_of_recording(recording);
+
+	if (err || is_closing(gc))
+		break_off(gc, err);
+	else
+		rest(gc, gc->more ? settle : next_piece);
+}
+
+/* Before the first piece, and in pieces too: it would have to do it all at once. */
+static void settle(void *owner)
+{
+	struct gc *gc = owner;
+
+	gc->resting = false;
+	put_care(gc, write_settle, on_settled);
+}
+
+/* ---- taking --------------------------------------------------------------------------------- */
+
+static void plan(struct gc *gc);
+
+static int write_prune(struct recording *recording, struct store *store, struct err *err)
+{
+	struct gc *gc = gc_of_recording(recording);
+	const char *ids[STORE_PIECE_MAX];
+	struct store_act act;
+
+	for (unsigned i = 0; i < gc->count; i++)
+		ids[i] = gc->ids[i];
+	describe_act(gc, &act, "prune");
+	return store_prune(store, &act, ids, gc->count, &gc->bytes, err);
+}
+
+static void on_pruned(struct recording *recording, const struct err *err)
+{
+	struct gc *gc = gc_of_recording(recording);
+
+	if (err || is_closing(gc)) {
+		break_off(gc, err);
+		return;
+	}
+	gc->taken += gc->count;
+	gc->taken_bytes += gc->bytes;
+	gc->total_runs += gc->count;
+	gc->total_bytes += gc->bytes;
+	rest(gc, next_piece);
+}
+
+static int name_next(
+	struct chore *chore, struct store *store, const atomic_bool *stop, struct err *err)
+{
+	struct gc *gc = gc_of_chore(chore);
+
+	(void)stop;
+	return store_plan_next(store, &gc->left, gc->ids, PIECE_RUNS, &gc->count, err);
+}
+
+static void on_named(struct chore *chore, const struct err *err)
+{
+	struct gc *gc = gc_of_chore(chore);
+
+	if (err || is_closing(gc)) {
+		break_off(gc, err);
+		return;
+	}
+	if (!gc->count) {
+		/* What pages hold beside contents shows only now: one more look whether it is enough. */
+		if (gc->keep.bytes && gc->plan.runs && gc->rounds < ROUNDS_MAX)
+			plan(gc);
+		else
+			shrink(gc);
+		return;
+	}
+	(void)snprintf(gc->result, sizeof(gc->result),
+		"{\"runs\":%u,\"from\":\"%s\",\"until\":\"%s\"}", gc->count, gc->ids[0],
+		gc->ids[gc->count - 1]);
+	put_care(gc, write_prune, on_pruned);
+}
+
+static void next_piece(void *owner)
+{
+	struct gc *gc = owner;
+
+	gc->resting = false;
+	gc->chore.run = name_next;
+	gc->chore.done = on_named;
+	caretaker_put(gc->server->caretaker, &gc->chore);
+}
+
+/* ---- planning ------------------------------------------------------------------------------- */
+
+static int make_plan(
+	struct chore *chore, struct store *store, const atomic_bool *stop, struct err *err)
+{
+	struct gc *gc = gc_of_chore(chore);
+
+	if (store_sizes(store, &gc->after, err) < 0)
+		return -1;
+	return store_plan(store, &gc->keep, stop, &gc->plan, err);
+}
+
+static void on_planned(struct chore *chore, const struct err *err)
+{
+	struct gc *gc = gc_of_chore(chore);
+
+	if (err || is_closing(gc)) {
+		break_off(gc, err);
+		return;
+	}
+	if (gc->dry) {
+		finish(gc, NULL);
+		return;
+	}
+	if (!gc->plan.runs && !gc->taken) {
+		finish(gc, NULL);
+		return;
+	}
+	gc->left = gc->plan;
+	if (gc->plan.runs)
+		settle(gc);
+	else
+		shrink(gc);
+}
+
+static void plan(struct gc *gc)
+{
+	gc->rounds++;
+	gc->chore.run = make_plan;
+	gc->chore.done = on_planned;
+	caretaker_put(gc->server->caretaker, &gc->chore);
+}
+
+/* ---- by the settings ------------------------------------------------------------------------ */
+
+static void keep_as_configured(struct gc *gc)
+{
+	const struct config *config = &gc->server->config;
+
+	gc->keep = (struct store_keep){ .runs = config->keep_runs, .bytes = config->keep_bytes };
+	if (config->keep_days)
+		gc->keep.before_wall_us =
+			wallclock_surely_us(&gc->server->wallclock, clock_wall_us(), clock_us()) -
+			(int64_t)config->keep_days * DAY_US;
+}
+
+static bool is_configured(const struct gc *gc)
+{
+	const struct config *config = &gc->server->config;
+
+	return config->keep_days || config->keep_runs || config->keep_bytes;
+}
+
+static void begin(struct gc *gc)
+{
+	gc->busy = true;
+	gc->begun_ms = clock_ms();
+	gc->taken = 0;
+	gc->taken_bytes = 0;
+	gc->rounds = 0;
+	gc->plan = (struct store_plan){ .runs = 0 };
+	plan(gc);
+}
+
+static void on_due(void *owner)
+{
+	struct gc *gc = owner;
+
+	if (gc->busy || gc->closing)
+		return; /* it is set again when that ends */
+	gc->call = NULL;
+	gc->dry = false;
+	gc->uid = getuid();
+	gc->gid = getgid();
+	gc->pid = getpid();
+	keep_as_configured(gc);
+	(void)snprintf(gc->params, sizeof(gc->params),
+		"{\"keep_days\":%" PRIu64 ",\"keep_runs\":%" PRIu64 ",\"keep_bytes\":%" PRIu64 "}",
+		gc->server->config.keep_days, gc->server->config.keep_runs,
+		gc->server->config.keep_bytes);
+	begin(gc);
+}
+
+void gc_start(struct gc *gc, struct server *server)
+{
+	uint64_t every_ms = server->config.keep_check_ms;
+
+	*gc = (struct gc){ .server = server };
+	if (is_configured(gc))
+		gc->due = timer_new(
+			&server->loop, every_ms < FIRST_MS ? every_ms : FIRST_MS, 0, on_due, gc);
+}
+
+void gc_stop(struct gc *gc)
+{
+	gc->closing = true;
+	timer_close(gc->due);
+	gc->due = NULL;
+	timer_close(gc->rest);
+	gc->rest = NULL;
+	if (!gc->resting)
+		return; /* a chore or a record is under way, and its end is told */
+	break_off(gc, NULL);
+}
+
+/* ---- by an administrator -------------------------------------------------------------------- */
+
+static bool keep_as_asked(struct gc *gc, const struct call *call)
+{
+	const struct value *age = value_get(call->params, "older_than_s");
+	const struct value *runs = value_get(call->params, "keep_runs");
+	const struct value *bytes = value_get(call->params, "keep_bytes");
+
+	if (!age && !runs && !bytes) {
+		keep_as_configured(gc);
+		return is_configured(gc);
+	}
+	gc->keep = (struct store_keep){ .runs = (uint64_t)value_as_int(runs, 0),
+		.bytes = (uint64_t)value_as_int(bytes, 0) };
+	if (age)
+		gc->keep.before_wall_us = clock_wall_us() - value_as_int(age, 0) * 1000000;
+	return true;
+}
+
+static void note_asker(struct gc *gc, struct call *call)
+{
+	struct bytes text = { "{}", 2 };
+
+	gc->uid = call->caller.uid;
+	gc->gid = call->caller.gid;
+	gc->pid = call->caller.pid;
+	(void)json_write_text(&call->arena, call->params, JSON_WRITE_COMPACT,
+		sizeof(gc->params) - 1, &text, NULL);
+	cut_printf(gc->params, sizeof(gc->params), "%s", text.data);
+}
+
+void method_gc(struct call *call)
+{
+	struct gc *gc = &call->server->gc;
+
+	if (gc->busy) {
+		call_error(call, RPC_CODE_BUSY, "contents are leaving the store already");
+		return;
+	}
+	if (!keep_as_asked(gc, call)) {
+		call_error(call, RPC_CODE_BAD_REQUEST,
+			"say what is to be kept: the settings keep everything");
+		return;
+	}
+	gc->dry = value_as_bool(value_get(call->params, "dry_run"), false);
+	gc->call = call;
+	note_asker(gc, call);
+	begin(gc);
+}
+
+struct value *gc_describe(const struct gc *gc, struct arena *arena)
+{
+	struct fill fill = fill_start(arena);
+
+	fill_bool(&fill, "busy", gc->busy);
+	fill_uint(&fill, "times", gc->times);
+	fill_uint(&fill, "runs", gc->total_runs);
+	fill_uint(&fill, "bytes", gc->total_bytes);
+	if (gc->last_wall_us)
+		fill_int(&fill, "last_us", gc->last_wall_us);
+	if (gc->trouble[0])
+		fill_text(&fill, "trouble", gc->trouble);
+	return fill_done(&fill);
+}

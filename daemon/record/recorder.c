@@ -1,0 +1,389 @@
+#include "daemon/record/recorder.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/base/log.h"
+
+#define TIDY_IDLE_MS   20   /* nothing to write for so long: move the log into the database */
+#define PROBE_MS       1000 /* in trouble: how often it is tried whether that is over */
+#define LOCKED_MOST_MS 2000 /* so long what waits is patient with somebody who holds the store */
+
+struct recorder {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	struct list waiting;       /* lock */
+	struct list done;          /* lock */
+	bool leaving;              /* lock */
+	unsigned most;             /* records that one commit may take */
+	uint64_t commits, records; /* lock */
+	struct err ails;           /* lock: of the store as a whole; ERR_NONE: nothing */
+	struct store *store;       /* the thread's */
+	bool untidy;               /* the thread's: that it cannot be tidied has been told */
+	uv_async_t news;
+	struct err trouble; /* the loop's, of `ails` */
+	int64_t trouble_since_ms;
+};
+
+/* ---- on the thread -------------------------------------------------------------------------- */
+
+static int put(struct store *store, struct recording *recording, struct err *err)
+{
+	switch (recording->kind) {
+	case RECORDING_BEGUN:
+		return store_put_begun(store, &recording->run, err);
+	case RECORDING_ENDED:
+		return store_put_ended(store, &recording->run, err);
+	case RECORDING_ACT:
+		return store_put_act(store, &recording->act, err);
+	case RECORDING_CHECKPOINT:
+		return store_put_checkpoint(store, recording->checkpoint, err);
+	case RECORDING_CARE:
+		return recording->write(recording, store, err);
+	case RECORDING_PARKED:
+		return store_put_parked(store, &recording->run, &recording->parking, err);
+	case RECORDING_UNPARKED:
+		return store_put_unparked(store, recording->run.run_id, err);
+	case RECORDING_USE:
+		return store_put_use(store, recording->grant, err);
+	}
+	return -1;
+}
+
+static int write_batch(struct store *store, struct list *batch, struct err *err)
+{
+	enum store_durability durability = STORE_SOON;
+
+	if (store_begin(store, err) < 0)
+		return -1;
+	list_for_each(at, batch) {
+		struct recording *recording = container_of(at, struct recording, link);
+
+		if (put(store, recording, err) < 0) {
+			store_rollback(store);
+			return -1;
+		}
+		if (recording->durability == STORE_NOW)
+			durability = STORE_NOW;
+	}
+	return store_commit(store, durability, err);
+}
+
+static void fail_batch(struct list *batch, const struct err *err)
+{
+	list_for_each(at, batch) {
+		struct recording *recording = container_of(at, struct recording, link);
+
+		recording->failed = true;
+		recording->err = *err;
+	}
+}
+
+/* A batch that fails is written one by one, so that one bad record does not take others along. */
+static void write_singly(struct store *store, struct list *batch)
+{
+	list_for_each(at, batch) {
+		struct recording *recording = container_of(at, struct recording, link);
+
+		if (store_begin(store, &recording->err) < 0) {
+			recording->failed = true;
+			continue;
+		}
+		if (put(store, recording, &recording->err) < 0) {
+			store_rollback(store);
+			recording->failed = true;
+		} else if (store_commit(store, recording->durability, &recording->err) < 0) {
+			recording->failed = true;
+		}
+	}
+}
+
+/*
+ * Somebody who looks at the store with a tool of his own may hold it for a moment.  What has run is
+ * worth waiting for that.
+ */
+static void write_all_of(struct store *store, struct list *batch)
+{
+	int64_t until = clock_ms() + LOCKED_MOST_MS;
+	struct err err;
+	int r;
+
+	do {
+		err = (struct err)ERR_INIT;
+		r = write_batch(store, batch, &err);
+	} while (r < 0 && err.code == ERR_BUSY && clock_ms() < until);
+	if (r < 0 && err.code == ERR_BUSY)
+		fail_batch(batch, &err);
+	else if (r < 0)
+		write_singly(store, batch);
+}
+
+/* What is known of the store after a batch: the last word counts.  The lock is held. */
+static void note_trouble(struct recorder *recorder, const struct list *batch)
+{
+	list_for_each(at, batch) {
+		const struct recording *recording = container_of(at, struct recording, link);
+
+		if (!recording->failed)
+			recorder->ails = (struct err)ERR_INIT;
+		else if (store_trouble(&recording->err))
+			recorder->ails = recording->err;
+	}
+}
+
+/* The lock is held. */
+static bool is_idle(const struct recorder *recorder)
+{
+	return list_is_empty(&recorder->waiting) && !recorder->leaving;
+}
+
+/* Whether nothing came for so long.  The lock is held. */
+static bool stays_idle(struct recorder *recorder, int ms)
+{
+	struct timespec until;
+	int result = 0;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	while (is_idle(recorder) && result == 0)
+		result = pthread_cond_timedwait(&recorder->work, &recorder->lock, &until);
+	return is_idle(recorder);
+}
+
+/* A piece at a time: what comes meanwhile waits for no more than that.  The lock is held. */
+static void tidy(struct recorder *recorder)
+{
+	struct err err = ERR_INIT;
+	int left;
+
+	do {
+		pthread_mutex_unlock(&recorder->lock);
+		left = store_tidy(recorder->store, &err);
+		if (left < 0 && !recorder->untidy)
+			log_event(LOG_LEVEL_WARNING, "store.not_tidied", LOG_STR("why", err.text));
+		recorder->untidy = left < 0;
+		pthread_mutex_lock(&recorder->lock);
+	} while (left > 0 && is_idle(recorder));
+}
+
+/* Whether it can be written again.  The lock is held, but for the trial. */
+static void probe(struct recorder *recorder)
+{
+	struct err err = ERR_INIT;
+
+	pthread_mutex_unlock(&recorder->lock);
+	(void)store_probe(recorder->store, &err);
+	pthread_mutex_lock(&recorder->lock);
+	if (err.code == ERR_NONE || store_trouble(&err))
+		recorder->ails = err;
+	(void)uv_async_send(&recorder->news);
+}
+
+static void wait_for_work(struct recorder *recorder)
+{
+	if (recorder->ails.code == ERR_NONE && stays_idle(recorder, TIDY_IDLE_MS))
+		tidy(recorder);
+	while (is_idle(recorder)) {
+		if (recorder->ails.code == ERR_NONE)
+			pthread_cond_wait(&recorder->work, &recorder->lock);
+		else if (stays_idle(recorder, PROBE_MS))
+			probe(recorder);
+	}
+}
+
+static unsigned take_batch(struct recorder *recorder, struct list *batch)
+{
+	unsigned count = 0;
+	struct list *first;
+
+	list_init(batch);
+	while (count < recorder->most && (first = list_first(&recorder->waiting))) {
+		list_remove(first);
+		list_append(batch, first);
+		count++;
+	}
+	return count;
+}
+
+static void give_back(struct recorder *recorder, struct list *batch, unsigned count)
+{
+	struct list *first;
+
+	while ((first = list_first(batch))) {
+		list_remove(first);
+		list_append(&recorder->done, first);
+	}
+	recorder->commits++;
+	recorder->records += count;
+}
+
+static void *run(void *context)
+{
+	struct recorder *recorder = context;
+
+	pthread_mutex_lock(&recorder->lock);
+	for (;;) {
+		struct list batch;
+		unsigned count;
+
+		wait_for_work(recorder);
+		count = take_batch(recorder, &batch);
+		if (!count)
+			break;
+		pthread_mutex_unlock(&recorder->lock);
+		write_all_of(recorder->store, &batch);
+		pthread_mutex_lock(&recorder->lock);
+		note_trouble(recorder, &batch);
+		give_back(recorder, &batch, count);
+		(void)uv_async_send(&recorder->news);
+	}
+	pthread_mutex_unlock(&recorder->lock);
+	return NULL;
+}
+
+/* ---- in the loop ---------------------------------------------------------------------------- */
+
+/* Told when it begins and when it ends, not for each record in between. */
+static void tell_trouble(struct recorder *recorder, const struct err *ails)
+{
+	const char *word = store_trouble(ails);
+
+	if (!word && recorder->trouble.code != ERR_NONE)
+		log_event(LOG_LEVEL_NOTICE, "store.well_again",
+			LOG_INT("after_ms", clock_ms() - recorder->trouble_since_ms));
+	if (word && recorder->trouble.code == ERR_NONE) {
+		recorder->trouble_since_ms = clock_ms();
+		log_event(LOG_LEVEL_ERROR, "store.failed", LOG_STR("trouble", word),
+			LOG_STR("why", ails->text));
+	}
+	recorder->trouble = *ails;
+}
+
+static void tell_done(struct recorder *recorder)
+{
+	struct list done;
+	struct list *first;
+	struct err ails;
+
+	list_init(&done);
+	pthread_mutex_lock(&recorder->lock);
+	ails = recorder->ails;
+	while ((first = list_first(&recorder->done))) {
+		list_remove(first);
+		list_append(&done, first);
+	}
+	pthread_mutex_unlock(&recorder->lock);
+	tell_trouble(recorder, &ails);
+	while ((first = list_first(&done))) {
+		struct recording *recording = container_of(first, struct recording, link);
+
+		list_remove(first);
+		recording->done(recording, recording->failed ? &recording->err : NULL);
+	}
+}
+
+static void on_news(uv_async_t *news)
+{
+	tell_done(news->data);
+}
+
+static int start_thread(struct recorder *recorder)
+{
+	pthread_condattr_t monotonic;
+
+	if (pthread_mutex_init(&recorder->lock, NULL) != 0 ||
+		pthread_condattr_init(&monotonic) != 0 ||
+		pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) != 0 ||
+		pthread_cond_init(&recorder->work, &monotonic) != 0)
+		return -1;
+	pthread_condattr_destroy(&monotonic);
+	return pthread_create(&recorder->thread, NULL, run, recorder) == 0 ? 0 : -1;
+}
+
+struct recorder *recorder_start(
+	uv_loop_t *loop, struct store *store, unsigned most, struct err *err)
+{
+	struct recorder *recorder = calloc(1, sizeof(*recorder));
+
+	if (!recorder || uv_async_init(loop, &recorder->news, on_news) < 0) {
+		free(recorder);
+		store_close(store);
+		(void)err_set(err, ERR_MEMORY, "no memory for the recorder");
+		return NULL;
+	}
+	recorder->news.data = recorder;
+	recorder->store = store;
+	recorder->most = most;
+	list_init(&recorder->waiting);
+	list_init(&recorder->done);
+	if (start_thread(recorder) < 0) {
+		store_close(store);
+		(void)err_set(err, ERR_SYSTEM, "no thread for the recorder");
+		return NULL; /* the daemon ends now; the async handle goes with the loop */
+	}
+	return recorder;
+}
+
+void recorder_put(struct recorder *recorder, struct recording *recording)
+{
+	recording->failed = false;
+	recording->err = (struct err)ERR_INIT;
+	list_init(&recording->link);
+	pthread_mutex_lock(&recorder->lock);
+	list_append(&recorder->waiting, &recording->link);
+	pthread_mutex_unlock(&recorder->lock);
+	/* Now and not before: with the lock held it would wake only to wait for that. */
+	pthread_cond_signal(&recorder->work);
+}
+
+const struct err *recorder_trouble(const struct recorder *recorder)
+{
+	return recorder->trouble.code == ERR_NONE ? NULL : &recorder->trouble;
+}
+
+int64_t recorder_trouble_ms(const struct recorder *recorder)
+{
+	return clock_ms() - recorder->trouble_since_ms;
+}
+
+void recorder_counts(const struct recorder *recorder, uint64_t *ret_commits, uint64_t *ret_records)
+{
+	pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&recorder->lock;
+
+	pthread_mutex_lock(lock);
+	*ret_commits = recorder->commits;
+	*ret_records = recorder->records;
+	pthread_mutex_unlock(lock);
+}
+
+static void on_news_closed(uv_handle_t *handle)
+{
+	struct recorder *recorder = handle->data;
+
+	pthread_cond_destroy(&recorder->work);
+	pthread_mutex_destroy(&recorder->lock);
+	free(recorder);
+}
+
+void recorder_close(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	pthread_mutex_lock(&recorder->lock);
+	recorder->leaving = true;
+	pthread_cond_signal(&recorder->work);
+	pthread_mutex_unlock(&recorder->lock);
+	pthread_join(recorder->thread, NULL);
+	tell_done(recorder);
+	store_close(recorder->store);
+	uv_close((uv_handle_t *)&recorder->news, on_news_closed);
+}

@@ -1,0 +1,154 @@
+#include "daemon/record/redaction.h"
+
+#include "daemon/pipeline.h"
+#include "daemon/redact/forms.h"
+#include "daemon/redact/kept.h"
+#include "daemon/server.h"
+
+#define BYTES_AT_ONCE ((size_t)64 << 10) /* some 0.1 ms */
+#define SECRET_COST   64 /* a byte's forms take as long as so many to look through */
+
+int redaction_load(struct server *server, struct err *err)
+{
+	const char *path = server->config.redactions;
+
+	server->patterns = pattern_book_load(path[0] ? path : NULL, err);
+	return server->patterns ? 0 : -1;
+}
+
+const struct value *redaction_of_value(
+	const struct server *server, struct arena *arena, const struct value *value)
+{
+	struct redactor redactor;
+
+	redactor_init(&redactor, server->patterns, NULL, arena);
+	redactor_allow(&redactor, REDACT_WORK_SHORT);
+	return redact_value(&redactor, value);
+}
+
+/* ---- here or on a thread -------------------------------------------------------------------- */
+
+static void mask(struct request *request, uint64_t work)
+{
+	redactor_allow(&request->kept.redactor, work);
+	request->kept.mask(request);
+}
+
+/* On a thread, which has the request to itself: the loop looks only at where it stands. */
+static void mask_there(void *context)
+{
+	struct request *request = context;
+
+	mask(request, REDACT_WORK_LONG);
+	request->kept.masked = true;
+}
+
+static void on_masked(void *context)
+{
+	struct request *request = context;
+
+	request->server->examining--;
+	if (!request->kept.masked) /* given up, since the house closes */
+		mask_there(request);
+	request_enter(request, request->kept.then(request));
+}
+
+static enum stage mask_then(struct request *request, size_t bytes)
+{
+	struct server *server = request->server;
+
+	request->kept.masked = false;
+	if (bytes <= BYTES_AT_ONCE) {
+		mask(request, REDACT_WORK_SHORT);
+		if (!request->kept.redactor.spent)
+			return request->kept.then(request);
+	}
+	if (!server->closing && errands_start(&server->errands, request->caller.uid, mask_there,
+					on_masked, request) == 0) {
+		server->examining++;
+		return STAGE_WAIT;
+	}
+	mask(request, REDACT_WORK_LONG);
+	return request->kept.then(request);
+}
+
+/* ---- what is masked ------------------------------------------------------------------------- */
+
+static void start(struct request *request)
+{
+	if (!request->kept.redactor.book)
+		redactor_init(
+			&request->kept.redactor, request->server->patterns, NULL, &request->arena);
+}
+
+/* Without memory for their forms nothing of the request may be kept. */
+static void withhold(struct request *request)
+{
+	static const char why[] = "[withheld: no memory to look for secrets in it]";
+	struct job_spec *kept = &request->kept.spec;
+
+	*kept = (struct job_spec){ .language = request->spec.language,
+		.code = { why, sizeof(why) - 1 },
+		.entrypoint = "main",
+		.limits = request->spec.limits,
+		.masks = 1 };
+	request->kept.withheld = true;
+}
+
+static void mask_spec(struct request *request)
+{
+	struct redactor *redactor = &request->kept.redactor;
+	const struct job_spec *spec = &request->spec;
+
+	redactor->masks = 0;
+	if (spec->secret_count && !redactor->secrets)
+		redactor->secrets = forms_of(&request->arena, spec->secrets, spec->secret_count);
+	if (spec->secret_count && !redactor->secrets)
+		withhold(request);
+	else
+		kept_spec(redactor, spec, &request->kept.spec);
+}
+
+static void mask_record(struct request *request)
+{
+	struct redactor *redactor = &request->kept.redactor;
+	uint64_t params;
+
+	redactor->masks = 0;
+	if (!request->has_spec)
+		request->kept.params = kept_params(redactor, request->params);
+	params = redactor->masks;
+	kept_result(redactor, &request->result, &request->kept.result);
+	request->kept.result.masks += request->has_spec ? request->kept.spec.masks : params;
+	if (request->kept.withheld)
+		kept_nothing(&request->kept.result);
+}
+
+static size_t cost_of_forms(const struct job_spec *spec)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < spec->secret_count; i++)
+		bytes += spec->secrets[i].len;
+	return bytes * SECRET_COST;
+}
+
+enum stage redaction_of_spec(struct request *request, enum stage (*then)(struct request *request))
+{
+	const struct job_spec *spec = &request->spec;
+
+	start(request);
+	request->kept.mask = mask_spec;
+	request->kept.then = then;
+	return mask_then(request, kept_spec_bytes(spec) + cost_of_forms(spec));
+}
+
+enum stage redaction_of_record(struct request *request, enum stage (*then)(struct request *request))
+{
+	size_t bytes = kept_result_bytes(&request->result);
+
+	start(request);
+	request->kept.mask = mask_record;
+	request->kept.then = then;
+	return mask_then(request, request->has_spec ? bytes : bytes + request->held_bytes);
+}

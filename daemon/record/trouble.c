@@ -1,0 +1,39 @@
+#include "daemon/record/trouble.h"
+
+#include "daemon/record/recorder.h"
+#include "proto/fill.h"
+
+#define RETRY_MS 1000 /* as often as the recorder tries */
+
+enum rpc_code trouble_code(const struct err *err)
+{
+	return err->code == ERR_BUSY ? RPC_CODE_BUSY : RPC_CODE_INTERNAL;
+}
+
+int64_t trouble_retry_ms(const struct err *err)
+{
+	return err->code == ERR_BUSY ? RETRY_MS : 0;
+}
+
+struct value *trouble_data(struct arena *arena, const struct err *err)
+{
+	struct fill fill = fill_start(arena);
+
+	fill_text(&fill, "reason", store_trouble(err));
+	if (trouble_retry_ms(err))
+		fill_int(&fill, "retry_after_ms", trouble_retry_ms(err));
+	return fill_done(&fill);
+}
+
+void trouble_describe(struct arena *arena, const struct recorder *recorder, struct value *status)
+{
+	const struct err *trouble = recorder_trouble(recorder);
+
+	if (!trouble) {
+		value_map_put(arena, status, "trouble", value_nil(arena));
+		return;
+	}
+	value_map_put(arena, status, "trouble", value_text(arena, trouble->text));
+	value_map_put(arena, status, "trouble_word", value_text(arena, store_trouble(trouble)));
+	value_map_put(arena, status, "trouble_ms", value_int(arena, recorder_trouble_ms(recorder)));
+}

@@ -1,0 +1,80 @@
+#include "daemon/record/wallclock.h"
+
+#include <stdlib.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/log.h"
+#include "proto/fill.h"
+
+#define LOOK_MS 1000
+#define JUMP_US 500000 /* a clock that is being slewed moves a thousandth of that in a second */
+#define CALM_US (INT64_C(86400) * 1000000)
+
+void wallclock_look(struct wallclock *wallclock, int64_t wall_us, int64_t steady_us)
+{
+	int64_t ahead_us = wall_us - steady_us;
+	int64_t jump_us = ahead_us - wallclock->ahead_us;
+
+	wallclock->ahead_us = ahead_us;
+	if (llabs(jump_us) < JUMP_US) {
+		if (steady_us - wallclock->calm_since_us >= CALM_US)
+			wallclock->believed_us = ahead_us;
+		return;
+	}
+	wallclock->calm_since_us = steady_us;
+	wallclock->jumps++;
+	wallclock->last_jump_ms = jump_us / 1000;
+	log_event(LOG_LEVEL_WARNING, "clock.jumped", LOG_INT("by_ms", wallclock->last_jump_ms));
+}
+
+int64_t wallclock_surely_us(const struct wallclock *wallclock, int64_t wall_us, int64_t steady_us)
+{
+	int64_t by_steady_us = steady_us + wallclock->believed_us;
+
+	return wall_us < by_steady_us ? wall_us : by_steady_us;
+}
+
+static void on_look(void *owner)
+{
+	wallclock_look(owner, clock_wall_us(), clock_us());
+}
+
+static void follow(uint64_t newest_ms, uint64_t now_ms, struct ulid_source *ids)
+{
+	bool goes_on = newest_ms - now_ms <= WALLCLOCK_BACK_MS;
+
+	log_event(LOG_LEVEL_WARNING, "clock.behind",
+		LOG_INT("by_ms", (int64_t)(newest_ms - now_ms)),
+		LOG_STR("ids", goes_on ? "go on from the newest record" : "follow the clock"));
+	if (goes_on)
+		ids->last_ms = newest_ms + 1; /* behind each id of that millisecond */
+}
+
+void wallclock_start(
+	struct wallclock *wallclock, uv_loop_t *loop, uint64_t newest_ms, struct ulid_source *ids)
+{
+	int64_t now_us = clock_wall_us();
+	int64_t steady_us = clock_us();
+
+	*wallclock = (struct wallclock){ .ahead_us = now_us - steady_us,
+		.believed_us = now_us - steady_us,
+		.calm_since_us = steady_us };
+	if (newest_ms > (uint64_t)now_us / 1000)
+		follow(newest_ms, (uint64_t)now_us / 1000, ids);
+	wallclock->timer = timer_new(loop, LOOK_MS, LOOK_MS, on_look, wallclock);
+}
+
+void wallclock_stop(struct wallclock *wallclock)
+{
+	timer_close(wallclock->timer);
+	wallclock->timer = NULL;
+}
+
+struct value *wallclock_describe(const struct wallclock *wallclock, struct arena *arena)
+{
+	struct fill fill = fill_start(arena);
+
+	fill_uint(&fill, "jumps", wallclock->jumps);
+	fill_int(&fill, "last_jump_ms", wallclock->last_jump_ms);
+	return fill_done(&fill);
+}

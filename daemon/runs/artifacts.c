@@ -1,0 +1,164 @@
+#include "daemon/runs/artifacts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/container.h"
+#include "proto/base/utf8.h"
+#include "proto/digest.h"
+#include "proto/leasemsg.h"
+
+#define PATH_LEN_MAX 4096
+#define SKIPPED_MAX  256
+
+static const char *const reasons[ARTIFACT_REASON_COUNT] = {
+	[ARTIFACT_TAKEN] = "taken",
+	[ARTIFACT_TRUNCATED_LIST] = "too many files; the rest was not looked at",
+	[ARTIFACT_NOT_REGULAR] = "not a regular file",
+	[ARTIFACT_TOO_LARGE] = "too large for what artifacts may still take",
+	[ARTIFACT_UNREADABLE] = "could not be read",
+	[ARTIFACT_BAD_NAME] = "its name is not text",
+	[ARTIFACT_HARD_LINK] = "a hard link to a file already taken",
+};
+
+/* A name as a client may use it: relative, no empty, "." or ".." part. */
+static bool is_clean(const char *path, size_t len)
+{
+	const char *end = path + len;
+
+	if (!len || !utf8_is_valid(path, len) || memchr(path, 0, len))
+		return false;
+	for (const char *part = path; part <= end;) {
+		const char *slash = memchr(part, '/', (size_t)(end - part));
+		size_t part_len = (size_t)((slash ? slash : end) - part);
+
+		if (!part_len || (part_len == 1 && part[0] == '.') ||
+			(part_len == 2 && part[0] == '.' && part[1] == '.'))
+			return false;
+		part += part_len + 1;
+	}
+	return true;
+}
+
+/* Names that are not text are shown with their odd bytes written out. */
+static const char *shown(struct arena *arena, const char *path, size_t len)
+{
+	char *text;
+	size_t at = 0;
+
+	if (utf8_is_valid(path, len) && !memchr(path, 0, len))
+		return arena_copy(arena, path, len);
+	text = arena_alloc(arena, len * 4 + 1);
+	for (size_t i = 0; text && i < len; i++) {
+		unsigned char byte = (unsigned char)path[i];
+
+		if (byte >= 0x20 && byte < 0x7f)
+			text[at++] = path[i];
+		else
+			at += (size_t)snprintf(text + at, 5, "\\x%02x", byte);
+	}
+	return text;
+}
+
+static int take(struct arena *arena, const struct artifact_head *head, const char *path,
+	struct job_result *result)
+{
+	struct job_artifact *artifact = &result->artifacts[result->artifact_count++];
+
+	artifact->path = arena_copy(arena, path, head->path_len);
+	artifact->data.data = path + head->path_len;
+	artifact->data.len = (size_t)head->data_len;
+	artifact->mode = head->mode & 07777;
+	digest_text_of(artifact->data.data, artifact->data.len, artifact->sha256);
+	return artifact->path ? 0 : -1;
+}
+
+static int skip(struct arena *arena, const struct artifact_head *head, const char *path,
+	uint32_t reason, struct job_result *result)
+{
+	struct job_skipped *skipped;
+
+	if (result->skipped_count == SKIPPED_MAX)
+		return 0;
+	skipped = &result->skipped[result->skipped_count++];
+	skipped->path = shown(arena, path, head->path_len);
+	skipped->reason = reasons[reason];
+	return skipped->path ? 0 : -1;
+}
+
+/* The program itself, as we put it there: not something it made. */
+static bool is_own_program(
+	const struct artifact_head *head, const char *path, const struct job_spec *spec)
+{
+	return head->path_len == strlen(spec->entrypoint) && head->data_len == spec->code.len &&
+	       !memcmp(path, spec->entrypoint, head->path_len) &&
+	       !memcmp(path + head->path_len, spec->code.data, spec->code.len);
+}
+
+/* Gives the path of the entry, behind which stand its bytes.  NULL: this is no entry. */
+static const char *read_head(
+	const struct buf *bytes, size_t at, struct artifact_head *ret_head, struct err *err)
+{
+	size_t left = bytes->len - at;
+	struct artifact_head head;
+
+	if (left < sizeof(head)) {
+		(void)err_set(err, ERR_PROTOCOL, "artifacts: half an entry");
+		return NULL;
+	}
+	memcpy(&head, bytes->bytes + at, sizeof(head));
+	left -= sizeof(head);
+	if (head.magic != LEASE_MAGIC || head.reason >= ARTIFACT_REASON_COUNT ||
+		head.path_len > PATH_LEN_MAX || head.path_len > left ||
+		head.data_len > left - head.path_len) {
+		(void)err_set(err, ERR_PROTOCOL, "artifacts: an entry makes no sense");
+		return NULL;
+	}
+	*ret_head = head;
+	return bytes->bytes + at + sizeof(head);
+}
+
+/* ARTIFACT_TAKEN, or why it is not; `taken_bytes` count it already. */
+static uint32_t judge(const struct artifact_head *head, const char *path, uint64_t taken_bytes,
+	const struct job_limits *limits, const struct job_result *result)
+{
+	if (head->reason != ARTIFACT_TAKEN)
+		return head->reason;
+	if (!is_clean(path, head->path_len))
+		return ARTIFACT_BAD_NAME;
+	if (taken_bytes > limits->artifact_bytes ||
+		result->artifact_count == limits->artifact_count)
+		return ARTIFACT_TOO_LARGE;
+	return ARTIFACT_TAKEN;
+}
+
+int artifacts_read(struct arena *arena, const struct buf *bytes, const struct job_spec *spec,
+	struct job_result *result, struct err *err)
+{
+	const struct job_limits *limits = &spec->limits;
+	struct artifact_head head = { 0 };
+	uint64_t taken_bytes = 0;
+
+	result->artifacts = arena_array(arena, struct job_artifact, limits->artifact_count + 1);
+	result->skipped = arena_array(arena, struct job_skipped, SKIPPED_MAX);
+	if (!result->artifacts || !result->skipped)
+		return err_set(err, ERR_MEMORY, "no memory for artifacts");
+	for (size_t at = 0; at < bytes->len;
+		at += sizeof(head) + head.path_len + (size_t)head.data_len) {
+		const char *path = read_head(bytes, at, &head, err);
+		uint32_t reason;
+		int kept;
+
+		if (!path)
+			return -1;
+		if (head.reason == ARTIFACT_TAKEN && is_own_program(&head, path, spec))
+			continue;
+		taken_bytes += head.data_len;
+		reason = judge(&head, path, taken_bytes, limits, result);
+		kept = reason == ARTIFACT_TAKEN ? take(arena, &head, path, result)
+						: skip(arena, &head, path, reason, result);
+		if (kept < 0)
+			return err_set(err, ERR_MEMORY, "no memory for artifacts");
+	}
+	return 0;
+}

@@ -1,0 +1,173 @@
+#include "daemon/runs/job_body.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "proto/base/buf.h"
+#include "proto/base/cleanup.h"
+#include "proto/base/fdio.h"
+#include "proto/leasemsg.h"
+
+#define GLOBS_BYTES_MAX ((size_t)1 << 20)
+
+/* ---- the body ------------------------------------------------------------------------------- */
+
+/* In it, and not as a file beside it. */
+static bool holds_stdin(const struct job_spec *spec, struct job_extras extras)
+{
+	return spec->has_input && extras.stdin_inline;
+}
+
+static size_t body_size(const struct job_spec *spec, struct job_extras extras)
+{
+	size_t size = sizeof(struct job_head) + sizeof(struct job_body) + spec->code.len +
+		      strlen(spec->entrypoint) + extras.rules.len;
+
+	for (size_t i = 0; i < spec->arg_count; i++)
+		size += sizeof(uint32_t) + spec->args[i].len;
+	for (size_t i = 0; i < spec->env_count; i++)
+		size += sizeof(uint32_t) + strlen(spec->env[i].key) + 1 + spec->env[i].value.len;
+	for (size_t i = 0; i < spec->file_count; i++)
+		size += sizeof(struct job_file) + strlen(spec->files[i].path) +
+			spec->files[i].data.len;
+	if (holds_stdin(spec, extras))
+		size += sizeof(uint64_t) + spec->input.len;
+	return size;
+}
+
+static uint32_t flags_of(const struct job_spec *spec)
+{
+	uint64_t processors = (spec->limits.cpu_percent + 99) / 100;
+	uint32_t flags = spec->deterministic ? JOB_FLAG_DETERMINISTIC : 0;
+
+	return processors > 1 ? flags | JOB_PROCESSORS(processors < 255 ? processors : 255) : flags;
+}
+
+static enum job_stdin stdin_of(const struct job_spec *spec, struct job_extras extras)
+{
+	if (!spec->has_input)
+		return JOB_STDIN_NONE;
+	return extras.stdin_inline ? JOB_STDIN_INLINE : JOB_STDIN_FD;
+}
+
+static struct job_body parts_of(const struct job_spec *spec, struct job_extras extras)
+{
+	return (struct job_body){ .code_len = (uint32_t)spec->code.len,
+		.entrypoint_len = (uint32_t)strlen(spec->entrypoint),
+		.arg_count = (uint32_t)spec->arg_count,
+		.env_count = (uint32_t)spec->env_count,
+		.file_count = (uint32_t)spec->file_count,
+		.has_stdin = stdin_of(spec, extras),
+		.flags = flags_of(spec),
+		.rules_len = (uint32_t)extras.rules.len };
+}
+
+static void append_args(struct buf *body, const struct job_spec *spec)
+{
+	for (size_t i = 0; i < spec->arg_count; i++) {
+		uint32_t len = (uint32_t)spec->args[i].len;
+
+		(void)buf_append(body, &len, sizeof(len));
+		(void)buf_append(body, spec->args[i].data, len);
+	}
+}
+
+static void append_env(struct buf *body, const struct job_spec *spec)
+{
+	for (size_t i = 0; i < spec->env_count; i++) {
+		const struct job_pair *pair = &spec->env[i];
+		uint32_t len = (uint32_t)(strlen(pair->key) + 1 + pair->value.len);
+
+		(void)buf_append(body, &len, sizeof(len));
+		(void)buf_printf(body, "%s=", pair->key);
+		(void)buf_append(body, pair->value.data, pair->value.len);
+	}
+}
+
+static void append_files(struct buf *body, const struct job_spec *spec)
+{
+	for (size_t i = 0; i < spec->file_count; i++) {
+		const struct job_input_file *file = &spec->files[i];
+		struct job_file head = { .path_len = (uint32_t)strlen(file->path),
+			.mode = file->mode,
+			.data_len = file->data.len };
+
+		(void)buf_append(body, &head, sizeof(head));
+		(void)buf_append(body, file->path, head.path_len);
+		(void)buf_append(body, file->data.data, file->data.len);
+	}
+}
+
+static void append_stdin(struct buf *body, const struct job_spec *spec)
+{
+	uint64_t len = spec->input.len;
+
+	(void)buf_append(body, &len, sizeof(len));
+	(void)buf_append(body, spec->input.data, spec->input.len);
+}
+
+char *job_body_write(const struct job_spec *spec, struct job_extras extras, size_t *ret_len)
+{
+	size_t size = body_size(spec, extras);
+	struct job_head head = { .magic = LEASE_MAGIC, .kind = JOB_START };
+	struct job_body parts = parts_of(spec, extras);
+	struct buf body;
+
+	if (size > LEASE_BODY_MAX)
+		return NULL;
+	buf_init(&body, size);
+	if (buf_reserve(&body, size) < 0)
+		return NULL;
+	/* Room for everything is there; the appends below cannot fail. */
+	head.len = (uint32_t)(size - sizeof(head));
+	(void)buf_append(&body, &head, sizeof(head));
+	(void)buf_append(&body, &parts, sizeof(parts));
+	(void)buf_append(&body, spec->code.data, spec->code.len);
+	(void)buf_append(&body, spec->entrypoint, parts.entrypoint_len);
+	(void)buf_append(&body, extras.rules.data, extras.rules.len);
+	append_args(&body, spec);
+	append_env(&body, spec);
+	append_files(&body, spec);
+	if (holds_stdin(spec, extras))
+		append_stdin(&body, spec);
+	return buf_take(&body, ret_len);
+}
+
+/* ---- files beside it ------------------------------------------------------------------------ */
+
+static int sealed_file(const char *name, const char *bytes, size_t len, struct err *err)
+{
+	auto_fd int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return err_sys(err, "memfd_create");
+	if (write_all(fd, bytes, len, err) < 0)
+		return -1;
+	if (lseek(fd, 0, SEEK_SET) < 0 ||
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) <
+			0)
+		return err_sys(err, "sealing %s", name);
+	return take_fd(&fd);
+}
+
+int job_stdin_file(const struct job_spec *spec, struct err *err)
+{
+	return sealed_file("stdin", spec->input.data, spec->input.len, err);
+}
+
+int job_globs_file(const struct job_spec *spec, struct err *err)
+{
+	struct buf text;
+	int fd;
+
+	buf_init(&text, GLOBS_BYTES_MAX);
+	for (size_t i = 0; i < spec->artifact_glob_count; i++) {
+		(void)buf_append_text(&text, spec->artifact_globs[i]);
+		(void)buf_append_byte(&text, 0);
+	}
+	fd = sealed_file("globs", text.bytes ? text.bytes : "", text.len, err);
+	buf_done(&text);
+	return fd;
+}

@@ -1,0 +1,122 @@
+/*
+ * What the administrator wrote: defaults from config_table.h, then a file in libconfuse's syntax
+ * with sizes and times, then the command line.
+ *
+ *	queue_max = 200
+ *	limits { wall_ms = 10s memory_bytes = 512mb }
+ *	most   { wall_ms = 60s }
+ *	admins = {1000, "ann"}
+ *	require = {"landlock", "cgroup_kill"}
+ *	runtime python { interpreter = "/usr/bin/python3" preload = {"json", "re"} }
+ *	runtime perl { kind = "command" interpreter = "/usr/bin/perl" file = "main.pl" }
+ *	for_uid 1000 { most { wall_ms = 10min } }
+ *
+ * An unknown key, a wrong type and a number outside its range are refused by name.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "daemon/door/roles.h"
+#include "daemon/layers.h"
+#include "daemon/settings/alert_rule.h"
+#include "daemon/settings/budget_limits.h"
+#include "daemon/settings/config_table.h"
+#include "proto/base/err.h"
+#include "proto/job.h"
+
+#define CONFIG_TEXT_MAX     256
+#define CONFIG_RUNTIMES_MAX 16
+#define CONFIG_BINDS_MAX    11 /* beside those that every runtime of a kind gets */
+#define CONFIG_FORMS_MAX    8
+
+/* What makes workers of an interpreter. */
+enum config_kind {
+	KIND_PYTHON,  /* a warm interpreter is forked */
+	KIND_COMMAND, /* a process is forked, and becomes the interpreter when its job comes */
+	KIND_NODE,    /* it becomes node at once, which then waits for the job */
+};
+
+#define CONFIG_ALLOWANCES_MAX 64
+#define CONFIG_LIMIT_UNSET    UINT64_MAX /* of an allowance: as for all */
+
+struct config_runtime {
+	char name[32];
+	enum config_kind kind;
+	char language[32]; /* whose rules its programs are held against; "": as it is called */
+	char interpreter[CONFIG_TEXT_MAX];
+	char preload[1024];         /* python: modules, separated by spaces */
+	char args[CONFIG_TEXT_MAX]; /* command: before the program's name, separated by spaces */
+	char tools[512];            /* command: programs that it may start, separated by spaces */
+	char file[64]; /* what a program without a name is called; "": by its language */
+	char forms[CONFIG_FORMS_MAX][128]; /* of errors on stderr: complaint.h */
+	unsigned form_count;
+	char binds[CONFIG_BINDS_MAX][CONFIG_TEXT_MAX];
+	unsigned bind_count;
+	uint64_t workers_min, workers_max; /* 0: as for all */
+	bool processes;                    /* python: programs may fork */
+	bool off;
+};
+
+/* Whom an allowance is for. */
+enum config_for {
+	FOR_RUNTIME, /* limits and most in a runtime's section */
+	FOR_POLICY,
+	FOR_UID,
+	FOR_GID,
+	FOR_COUNT,
+};
+
+/* Numbers of their own for some runs; allowances.h says how they are put together. */
+struct config_allowance {
+	enum config_for whom;
+	char name[64]; /* as it was written */
+	uint32_t id;   /* the same, of FOR_UID and FOR_GID */
+	struct job_limits limits, most;
+	struct budget_limits budgets[BUDGET_SCOPE_COUNT];
+};
+
+const char *config_for_word(enum config_for whom);
+
+struct config {
+#define CONFIG_FIELD(name, otherwise, lowest, highest, meaning) uint64_t name;
+	CONFIG_NUMBERS(CONFIG_FIELD)
+#undef CONFIG_FIELD
+#define CONFIG_FIELD(name, otherwise, meaning) char name[CONFIG_TEXT_MAX];
+	CONFIG_TEXTS(CONFIG_FIELD)
+#undef CONFIG_FIELD
+	struct job_limits limits; /* of a run that asks for none */
+	struct job_limits most;   /* that a run may ask for */
+	struct budget_limits budgets[BUDGET_SCOPE_COUNT];
+	struct layers_wish layers; /* config_finish() takes `cgroups` into it */
+	struct roles roles;        /* who is user, approver, administrator */
+	struct config_allowance allowances[CONFIG_ALLOWANCES_MAX];
+	unsigned allowance_count;
+	struct alert_rule alerts[ALERT_RULES_MAX];
+	unsigned alert_count;
+	struct config_runtime runtimes[CONFIG_RUNTIMES_MAX];
+	unsigned runtime_count;
+};
+
+/* Fills in the defaults, python as the only runtime. */
+void config_init(struct config *config);
+
+/* Before a file is read: adds the other runtimes that are shipped and whose interpreter is here. */
+void config_add_shipped(struct config *config);
+
+/* Reads a file over what is there. */
+int config_load(struct config *config, const char *path, struct err *err);
+
+/* The same from memory, for tests and the fuzzer. */
+int config_parse(struct config *config, const char *text, struct err *err);
+
+/* Replaces "as many as the processors say" by numbers and checks what belongs together. */
+int config_finish(struct config *config, struct err *err);
+
+/* Prints every setting with its default, range and meaning. */
+void config_print_settings(FILE *out);
+
+/* Prints what is in force, one "name=value" for each setting; `cectl doctor` reads it. */
+void config_print_in_force(const struct config *config, FILE *out);

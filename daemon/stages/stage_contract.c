@@ -1,0 +1,293 @@
+/* params against the contract -> struct job_spec, typed, complete, bounded. */
+#include <string.h>
+
+#include "daemon/filter_digest.h"
+#include "daemon/pipeline.h"
+#include "daemon/record/redaction.h"
+#include "daemon/server.h"
+#include "daemon/settings/allowances.h"
+#include "daemon/stages.h"
+#include "daemon/workers/fingerprint.h"
+#include "proto/base/container.h"
+#include "proto/rpc.h"
+#include "proto/version.h"
+
+#define FILES_MOST   1024                /* as run.json has it */
+#define LOOK_AT_ONCE ((size_t)512 << 10) /* of a message and its values: some 1 ms */
+
+/* Which runtimes there are, for a message that helps. */
+static const char *runtime_names(struct request *request)
+{
+	const struct pool *pool = &request->server->pool;
+	const char *list = "";
+
+	for (unsigned i = 0; i < pool->runtime_count && list; i++)
+		list = arena_printf(&request->arena, "%s%s%s", list, i ? ", " : "",
+			pool->runtimes[i].config->name);
+	return list ? list : "";
+}
+
+/* Before anything is known to be right: what is no name of a runtime or policy has no numbers. */
+static const struct job_bounds *bounds_of(const struct request *request, struct job_bounds *room)
+{
+	const struct server *server = request->server;
+	const struct allowance_case what = {
+		.runtime = value_as_text(value_get(request->params, "language")),
+		.policy = value_as_text(value_get(request->params, "policy")),
+		.has_caller = true,
+		.uid = request->caller.uid,
+		.gid = request->caller.gid,
+	};
+
+	return allowances_bounds(&server->config, &server->bounds, &what, room);
+}
+
+/* What it runs on: the interpreter, and what is below it. */
+static const struct value *stamp(struct request *request)
+{
+	struct value *map = runtime_stamp(request->runtime, &request->arena);
+
+	value_map_put(&request->arena, map, "ced", value_text(&request->arena, CED_VERSION));
+	value_map_put(
+		&request->arena, map, "filters", value_text(&request->arena, CED_FILTERS_DIGEST));
+	value_map_put(
+		&request->arena, map, "kernel", value_text(&request->arena, fingerprint_kernel()));
+	return map;
+}
+
+/* ---- refusing ------------------------------------------------------------------------------- */
+
+/* A name that this host knows nothing by.  NULL: it does, or it is none. */
+static const char *unknown_runtime(struct request *request, const char *name)
+{
+	if (!name || pool_find(&request->server->pool, name))
+		return NULL;
+	return arena_printf(&request->arena,
+		"/language: this host has no runtime \"%s\"; it has: %s", name,
+		runtime_names(request));
+}
+
+static const char *unknown_policy(struct request *request, const char *name)
+{
+	if (!name || policies_find(request->server->policies, name))
+		return NULL;
+	return arena_printf(&request->arena, "/policy: there is no policy \"%s\"", name);
+}
+
+/* What a contract in a file cannot know. */
+static const struct {
+	const char *key;
+	const char *pointer;
+	const char *(*unknown)(struct request *request, const char *name);
+} names[] = {
+	{ "language", "/language", unknown_runtime },
+	{ "policy", "/policy", unknown_policy },
+};
+
+static const char *name_in(const struct request *request, const char *key)
+{
+	return value_as_text(value_get(request->params, key));
+}
+
+static bool is_told(const struct job_refusals *refusals, const char *pointer)
+{
+	for (size_t i = 0; i < refusals->count; i++)
+		if (strcmp(refusals->items[i].pointer, pointer) == 0)
+			return true;
+	return false;
+}
+
+/* Who asks beforehand is told all of it at once. */
+static void tell_names(struct request *request, struct job_refusals *all)
+{
+	for (size_t i = 0; i < COUNT_OF(names) && all->count < JOB_REFUSALS_MAX; i++) {
+		const char *message = names[i].unknown(request, name_in(request, names[i].key));
+
+		if (message && !is_told(all, names[i].pointer))
+			all->items[all->count++] =
+				(struct job_refusal){ names[i].pointer, "value", message };
+	}
+}
+
+static enum stage refuse(struct request *request, const struct job_refusal *refusal)
+{
+	request->result.outcome = OUTCOME_REFUSED;
+	request->result.ran = RAN_NO;
+	request->result.reason = refusal->message;
+	request->failure.pointer = refusal->pointer;
+	request->failure.reason = refusal->reason;
+	request_fail(request, RPC_CODE_BAD_REQUEST, "%s", refusal->message);
+	request_step(request, "contract.refused", "contract", false, refusal->message);
+	if (request->refusals)
+		tell_names(request, request->refusals);
+	return request->is_check ? STAGE_REPLY : STAGE_RECORD;
+}
+
+/* The runtime and the policy that it names; false, and the refusal, when this host has them not. */
+static bool find_names(struct request *request, struct job_refusal *ret_refusal)
+{
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		const char *message = names[i].unknown(request, name_in(request, names[i].key));
+
+		if (!message)
+			continue;
+		*ret_refusal = (struct job_refusal){ names[i].pointer, "value", message };
+		return false;
+	}
+	request->runtime = pool_find(&request->server->pool, request->spec.language);
+	request->policy = policies_find(request->server->policies, request->spec.policy);
+	return request->runtime && request->policy;
+}
+
+/* ---- here or on a thread ---------------------------------------------------------------------- */
+
+/* One look at the params.  The request is not touched by it, but for its arena. */
+struct look {
+	struct request *request;
+	const struct job_bounds *bounds;
+	struct job_bounds room;
+	int answer; /* of job_spec_from_value() */
+	struct job_spec spec;
+	struct job_refusal refusal;
+	struct job_refusals *all; /* of a check; NULL: none, or no memory */
+	char code_hash[HASH_TEXT_LEN + 1], input_hash[HASH_TEXT_LEN + 1];
+	struct err err;
+};
+
+static void look_for_all(struct look *look)
+{
+	struct request *request = look->request;
+	struct job_refusals *all = arena_new(&request->arena, struct job_refusals);
+	struct err err = ERR_INIT;
+
+	/* Without memory the first one is all that is told. */
+	if (all &&
+		job_spec_refusals(&request->arena, request->params, look->bounds, all, &err) == 0)
+		look->all = all;
+}
+
+static void look_at(void *context)
+{
+	struct look *look = context;
+	struct request *request = look->request;
+
+	look->answer = job_spec_from_value(&request->arena, request->params, look->bounds,
+		&look->spec, &look->refusal, &look->err);
+	if (request->is_check && look->answer >= 0)
+		look_for_all(look);
+	if (look->answer)
+		return;
+	job_code_hash(&look->spec, look->code_hash);
+	job_input_hash(&look->spec, look->input_hash);
+}
+
+/* With what is kept of the request, which its refusal needs too. */
+static enum stage find_parts(struct request *request)
+{
+	struct job_refusal refusal = { "", "value", "the request names what this host has not" };
+
+	if (!find_names(request, &refusal))
+		return refuse(request, &refusal);
+	request->result.runtime = stamp(request);
+	if (request->spec.deterministic)
+		request->runtime = request->runtime->steady;
+	request_step(request, "contract.held", "contract", true, NULL);
+	return STAGE_REPEAT;
+}
+
+static enum stage looked(struct request *request, struct look *look)
+{
+	request->refusals = look->all;
+	if (look->answer < 0) {
+		request->result.outcome = OUTCOME_REFUSED;
+		request->result.reason = "there was no memory to read the request";
+		request_fail(request, RPC_CODE_TOO_LARGE, "%s", look->err.text);
+		return request->is_check ? STAGE_REPLY : STAGE_RECORD;
+	}
+	if (look->answer > 0)
+		return refuse(request, &look->refusal);
+	request->spec = look->spec;
+	request->has_spec = true;
+	request->result.limits = request->spec.limits;
+	memcpy(request->result.code_hash, look->code_hash, sizeof(look->code_hash));
+	memcpy(request->result.input_hash, look->input_hash, sizeof(look->input_hash));
+	return request->is_check ? find_parts(request) : redaction_of_spec(request, find_parts);
+}
+
+static void on_looked(void *context)
+{
+	struct look *look = context;
+	struct request *request = look->request;
+
+	request->server->examining--;
+	request_enter(request, looked(request, look));
+}
+
+/* What is large takes a thread's time and not everybody's. */
+static bool looks_elsewhere(struct look *look)
+{
+	struct request *request = look->request;
+	struct server *server = request->server;
+
+	if (request->held_bytes <= LOOK_AT_ONCE || server->closing ||
+		errands_start(&server->errands, request->caller.uid, look_at, on_looked, look) < 0)
+		return false;
+	server->examining++; /* whoever closes the house waits for it */
+	return true;
+}
+
+/* ---- contents that were sent ahead -------------------------------------------------------------- */
+
+static void pin(struct request *request, const struct value *file, struct job_blob *ret_blob)
+{
+	const char *sha256 = value_as_text(value_get(file, "blob"));
+	struct blob *blob =
+		sha256 ? blobs_find(&request->server->blobs, request->caller.uid, sha256) : NULL;
+
+	if (!blob || !blob->settled)
+		return;
+	request->pins[request->pin_count++] = blob_ref(blob);
+	*ret_blob = (struct job_blob){ blob->sha256, { blob->data, blob->total } };
+}
+
+/* Those that its files name stay until it has left.  What is not found is refused by name. */
+static void pin_blobs(struct request *request, struct look *look)
+{
+	const struct value *files = value_get(request->params, "files");
+	size_t count = value_is(files, VALUE_LIST) ? files->list.count : 0;
+	struct job_blob *blobs = NULL;
+	bool any = false;
+
+	for (size_t i = 0; i < count && !any; i++)
+		any = value_get(value_at(files, i), "blob") != NULL;
+	if (!any || count > FILES_MOST)
+		return;
+	blobs = arena_array(&request->arena, struct job_blob, count);
+	request->pins = arena_array(&request->arena, struct blob *, count);
+	if (!blobs || !request->pins)
+		return;
+	for (size_t i = 0; i < count; i++)
+		pin(request, value_at(files, i), &blobs[request->pin_count]);
+	look->room = *look->bounds;
+	look->room.blobs = blobs;
+	look->room.blob_count = request->pin_count;
+	look->bounds = &look->room;
+}
+
+enum stage stage_contract(struct request *request)
+{
+	struct look here = { .request = request, .err = ERR_INIT };
+	struct look *look = &here;
+
+	if (request->held_bytes > LOOK_AT_ONCE)
+		look = arena_new(&request->arena, struct look);
+	if (!look)
+		look = &here;
+	*look = here;
+	look->bounds = bounds_of(request, &look->room);
+	pin_blobs(request, look);
+	if (look != &here && looks_elsewhere(look))
+		return STAGE_WAIT;
+	look_at(look);
+	return looked(request, look);
+}

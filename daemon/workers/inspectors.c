@@ -1,0 +1,205 @@
+#include "daemon/workers/inspectors.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "daemon/policy/policy.h"
+#include "daemon/server.h"
+#include "proto/base/clock.h"
+#include "proto/base/fdio.h"
+#include "proto/base/log.h"
+
+#define MEMORY_BYTES \
+	((uint64_t)512 << 20) /* address space of one: parse trees of 256 KiB fit well */
+#define CPU_S        60       /* over its life; it is retired long before */
+#define RETRY_MS     100      /* after one was lost; doubled while they are lost quickly */
+#define RETRY_MS_MAX 10000
+#define WELL_MS      5000 /* one that lived so long was started well */
+
+/* One place for an inspector. */
+struct seat {
+	struct inspectors *inspectors;
+	uint32_t child; /* 0: asked for, or waiting to be */
+	int sock;       /* our end, until the spawner has answered */
+	int64_t asked_ms;
+	unsigned losses; /* in a row */
+	struct timer *retry;
+};
+
+struct inspectors {
+	struct server *server;
+	struct seat seats[INSPECTORS_MAX];
+	unsigned count;
+	bool given; /* there was one: this host makes jails */
+	bool closing;
+};
+
+static void ask(struct seat *seat);
+
+void inspectors_ceilings(struct priv_msg *msg)
+{
+	msg->body.inspector.memory_bytes = MEMORY_BYTES;
+	msg->body.inspector.cpu_s = CPU_S;
+}
+
+static void on_retry(void *owner)
+{
+	struct seat *seat = owner;
+
+	timer_close(seat->retry);
+	seat->retry = NULL;
+	ask(seat);
+}
+
+static void ask_later(struct seat *seat)
+{
+	uint64_t wait_ms = RETRY_MS;
+
+	if (seat->inspectors->closing || seat->retry)
+		return;
+	seat->losses = clock_ms() - seat->asked_ms > WELL_MS ? 0 : seat->losses + 1;
+	for (unsigned i = 1; i < seat->losses && wait_ms < RETRY_MS_MAX; i++)
+		wait_ms *= 2;
+	seat->retry = timer_new(
+		&seat->inspectors->server->loop, seat->losses ? wait_ms : 0, 0, on_retry, seat);
+}
+
+static void replace(struct seat *seat)
+{
+	struct priv_msg msg = { .op = PRIV_KILL, .id = seat->child };
+
+	seat->child = 0;
+	spawner_ask(seat->inspectors->server->spawner, &msg, NULL, 0, NULL, NULL);
+	ask_later(seat);
+}
+
+static void on_answer(void *context, const struct priv_msg *msg, int *fds, unsigned fd_count)
+{
+	struct seat *seat = context;
+	struct server *server = seat->inspectors->server;
+	struct err err = ERR_INIT;
+	int sock = take_fd(&seat->sock);
+
+	close_fds(fds, fd_count);
+	if (seat->inspectors->closing || msg->error) {
+		close(sock);
+		if (!seat->inspectors->closing && !seat->inspectors->given &&
+			server_cannot_jail(server, msg->text))
+			return;
+		if (!seat->inspectors->closing) {
+			log_event(LOG_LEVEL_ERROR, "inspector.not_started",
+				LOG_STR("why", msg->text));
+			ask_later(seat);
+		}
+		return;
+	}
+	seat->child = msg->id;
+	seat->inspectors->given = true;
+	if (policies_add_inspector(server->policies, sock, seat->child, &err) == 0)
+		return;
+	log_event(LOG_LEVEL_ERROR, "inspector.not_added", LOG_STR("why", err.text));
+	replace(seat);
+}
+
+static void ask(struct seat *seat)
+{
+	struct priv_msg msg = { .op = PRIV_INSPECTOR };
+	struct err err = ERR_INIT;
+	int ends[2];
+
+	seat->child = 0;
+	seat->asked_ms = clock_ms();
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+		ask_later(seat);
+		return;
+	}
+	(void)fd_set_nonblocking(ends[0], true, &err);
+	seat->sock = ends[0];
+	inspectors_ceilings(&msg);
+	spawner_ask(seat->inspectors->server->spawner, &msg, &ends[1], 1, on_answer, seat);
+}
+
+static struct seat *seat_of(struct inspectors *inspectors, uint32_t child)
+{
+	for (unsigned i = 0; child && i < inspectors->count; i++)
+		if (inspectors->seats[i].child == child)
+			return &inspectors->seats[i];
+	return NULL;
+}
+
+/* An inspector that was never ready cannot take the rules, and no other will. */
+static bool are_rules_at_fault(const struct inspectors *inspectors, const char *why)
+{
+	return !policies_were_ready(inspectors->server->policies) &&
+	       strncmp(why, INSPECT_RULES_FAULT, strlen(INSPECT_RULES_FAULT)) == 0;
+}
+
+static void on_ready(void *context)
+{
+	struct inspectors *inspectors = context;
+
+	server_look_ready(inspectors->server);
+}
+
+static void on_lost(void *context, uint32_t child, const char *why, bool retired)
+{
+	struct inspectors *inspectors = context;
+	struct seat *seat = seat_of(inspectors, child);
+
+	if (!seat || inspectors->closing)
+		return;
+	if (are_rules_at_fault(inspectors, why) &&
+		server_cannot_start(inspectors->server, why,
+			"correct the rules; cectl policy test --new tries them beforehand"))
+		return;
+	if (!retired)
+		log_event(LOG_LEVEL_WARNING, "inspector.lost", LOG_INT("child", child),
+			LOG_STR("why", why));
+	replace(seat);
+}
+
+void inspectors_child_exited(struct inspectors *inspectors, uint32_t child, int status)
+{
+	/* Its socket has closed as well, and whoever was talking to it tells on_lost(). */
+	if (inspectors && seat_of(inspectors, child))
+		log_event(LOG_LEVEL_DEBUG, "inspector.exited", LOG_INT("child", child),
+			LOG_INT("status", status));
+}
+
+struct inspectors *inspectors_start(struct server *server, struct err *err)
+{
+	struct inspectors *inspectors = calloc(1, sizeof(*inspectors));
+	const struct inspector_events events = { on_ready, on_lost, inspectors };
+
+	if (!inspectors) {
+		(void)err_set(err, ERR_MEMORY, "no memory for inspectors");
+		return NULL;
+	}
+	inspectors->server = server;
+	inspectors->count = (unsigned)server->config.inspectors;
+	if (policies_start(server->policies, &server->loop, &events, err) < 0) {
+		free(inspectors);
+		return NULL;
+	}
+	for (unsigned i = 0; i < inspectors->count; i++) {
+		inspectors->seats[i].inspectors = inspectors;
+		inspectors->seats[i].sock = -1;
+		ask(&inspectors->seats[i]);
+	}
+	return inspectors;
+}
+
+void inspectors_closing(struct inspectors *inspectors)
+{
+	if (!inspectors)
+		return;
+	inspectors->closing = true;
+	for (unsigned i = 0; i < inspectors->count; i++)
+		timer_close(inspectors->seats[i].retry);
+}
+
+void inspectors_free(struct inspectors *inspectors)
+{
+	free(inspectors);
+}

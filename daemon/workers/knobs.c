@@ -1,0 +1,250 @@
+#include "daemon/workers/knobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/base/cleanup.h"
+#include "proto/base/err.h"
+#include "proto/base/fdio.h"
+
+#define KNOB_TEXT_MAX 2048
+#define CPU_PERIOD_US 100000 /* the kernel's own, which nobody here changes */
+#define CPU_TEXT_MAX  12288  /* v1 has a line of up to 45 bytes for each processor */
+
+void knobs_init(struct knobs *knobs)
+{
+	memset(knobs, 0, sizeof(*knobs));
+	for (unsigned i = 0; i < KNOB_COUNT; i++)
+		knobs->fds[i] = -1;
+}
+
+static int take_one(struct knobs *knobs, uint32_t which, int fd)
+{
+	if (which == KNOB_JOIN && knobs->join_count < sizeof(knobs->join) / sizeof(int)) {
+		knobs->join[knobs->join_count++] = fd;
+		return 0;
+	}
+	if (which <= KNOB_JOIN || which >= KNOB_COUNT || knobs->fds[which] >= 0) {
+		close(fd);
+		return -1;
+	}
+	knobs->fds[which] = fd;
+	return 0;
+}
+
+int knobs_take(struct knobs *knobs, const struct priv_knobs *which, int *fds, unsigned fd_count)
+{
+	int result = 0;
+
+	if (which->count != fd_count || fd_count > PRIV_FDS_MAX) {
+		close_fds(fds, fd_count);
+		return -1;
+	}
+	for (unsigned i = 0; i < fd_count; i++)
+		if (take_one(knobs, which->which[i], fds[i]) < 0)
+			result = -1;
+	return result;
+}
+
+void knobs_done(struct knobs *knobs)
+{
+	for (unsigned i = 0; i < KNOB_COUNT; i++)
+		if (knobs->fds[i] >= 0)
+			close(knobs->fds[i]);
+	for (unsigned i = 0; i < knobs->join_count; i++)
+		close(knobs->join[i]);
+	knobs_init(knobs);
+}
+
+bool knobs_hold(const struct knobs *knobs, enum priv_knob knob)
+{
+	return knobs->fds[knob] >= 0;
+}
+
+static int write_number(int fd, uint64_t number)
+{
+	char text[24];
+
+	if (fd < 0)
+		return 0;
+	cut_printf(text, sizeof(text), "%" PRIu64, number);
+	return pwrite(fd, text, strlen(text), 0) < 0 ? -1 : 0;
+}
+
+static void write_once(int *fd, uint64_t number)
+{
+	(void)write_number(*fd, number);
+	if (*fd >= 0)
+		close(take_fd(fd));
+}
+
+void knobs_settle(struct knobs *knobs)
+{
+	write_once(&knobs->fds[KNOB_SWAP_OFF], 0);
+	write_once(&knobs->fds[KNOB_OOM_GROUP], 1);
+}
+
+/* Reads a whole knob; "" when it is not there. */
+static void read_text(int fd, char *text, size_t size)
+{
+	ssize_t len = fd < 0 ? 0 : pread(fd, text, size - 1, 0);
+
+	text[len > 0 ? len : 0] = '\0';
+}
+
+/* The number behind "word " at the start of a line. */
+static uint64_t number_after(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, word, len) && line[len] == ' ')
+			return strtoull(line + len, NULL, 10);
+	}
+	return 0;
+}
+
+/*
+ * With swap counted (v1 memsw), that ceiling may never be below memory's: raise it first when going
+ * up, lower it last when going down; trying twice covers both.
+ */
+static int set_memory(const struct knobs *knobs, uint64_t bytes)
+{
+	(void)write_number(knobs->fds[KNOB_SWAP_MAX], bytes);
+	if (write_number(knobs->fds[KNOB_MEMORY_MAX], bytes) < 0)
+		return -1;
+	(void)write_number(knobs->fds[KNOB_SWAP_MAX], bytes);
+	return 0;
+}
+
+static int set_pids(const struct knobs *knobs, uint64_t pids)
+{
+	return write_number(knobs->fds[KNOB_PIDS_MAX], pids);
+}
+
+/* Both versions take a number alone as the quota.  v1 refuses one above what all of us may have. */
+static int set_cpu(const struct knobs *knobs, uint64_t percent)
+{
+	int result = write_number(knobs->fds[KNOB_CPU_MAX], percent * CPU_PERIOD_US / 100);
+
+	return result < 0 && errno == EINVAL ? 0 : result;
+}
+
+static int set_when_new(const struct knobs *knobs, uint64_t *set, uint64_t number,
+	int (*write)(const struct knobs *knobs, uint64_t number))
+{
+	if (*set == number)
+		return 0;
+	if (write(knobs, number) < 0)
+		return -1;
+	*set = number;
+	return 0;
+}
+
+int knobs_set(struct knobs *knobs, const struct job_limits *limits)
+{
+	if (set_when_new(knobs, &knobs->memory_set, limits->memory_bytes, set_memory) < 0 ||
+		set_when_new(knobs, &knobs->pids_set, limits->pids, set_pids) < 0 ||
+		set_when_new(knobs, &knobs->cpu_set, limits->cpu_percent, set_cpu) < 0)
+		return -1;
+	return 0;
+}
+
+/* v2 cpu.stat has user_usec; v1 cpuacct.usage_all has a line "cpu user system" per processor, in ns. */
+static void read_cpu(int fd, uint64_t *ret_user_us, uint64_t *ret_sys_us)
+{
+	char text[CPU_TEXT_MAX];
+	uint64_t user_ns = 0;
+	uint64_t sys_ns = 0;
+
+	read_text(fd, text, sizeof(text));
+	*ret_user_us = number_after(text, "user_usec");
+	*ret_sys_us = number_after(text, "system_usec");
+	if (*ret_user_us || *ret_sys_us)
+		return;
+	for (char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+		char *at = line + 1;
+
+		(void)strtoull(at, &at, 10);
+		user_ns += strtoull(at, &at, 10);
+		sys_ns += strtoull(at, &at, 10);
+	}
+	if (!strchr(text, '\n') || !strchr(strchr(text, '\n') + 1, '\n'))
+		user_ns = strtoull(text, NULL, 10); /* v1 cpuacct.usage: one number, in ns */
+	*ret_user_us = user_ns / 1000;
+	*ret_sys_us = sys_ns / 1000;
+}
+
+void knobs_count(const struct knobs *knobs, struct knob_counts *ret_counts)
+{
+	char text[KNOB_TEXT_MAX];
+
+	ret_counts->memory_peak = 0;
+	read_cpu(knobs->fds[KNOB_CPU_USAGE], &ret_counts->cpu_user_us, &ret_counts->cpu_sys_us);
+	read_text(knobs->fds[KNOB_MEMORY_EVENTS], text, sizeof(text));
+	ret_counts->oom_kills = number_after(text, "oom_kill");
+	read_text(knobs->fds[KNOB_PIDS_EVENTS], text, sizeof(text));
+	ret_counts->pids_refused = number_after(text, "max");
+}
+
+uint64_t knobs_cpu_us(const struct knobs *knobs)
+{
+	uint64_t user_us = 0;
+	uint64_t sys_us = 0;
+
+	read_cpu(knobs->fds[KNOB_CPU_USAGE], &user_us, &sys_us);
+	return user_us + sys_us;
+}
+
+static uint64_t read_number(int fd)
+{
+	char text[24];
+
+	read_text(fd, text, sizeof(text));
+	return strtoull(text, NULL, 10);
+}
+
+static uint64_t read_peak(const struct knobs *knobs)
+{
+	return read_number(knobs->fds[KNOB_MEMORY_PEAK]);
+}
+
+uint64_t knobs_memory_now(const struct knobs *knobs)
+{
+	return read_number(knobs->fds[KNOB_MEMORY_NOW]);
+}
+
+int knobs_emptier(const struct knobs *knobs)
+{
+	return fcntl(knobs->fds[KNOB_MEMORY_EMPTY], F_DUPFD_CLOEXEC, 0);
+}
+
+void knobs_empty(int fd, uint64_t bytes)
+{
+	(void)write_number(fd, bytes);
+}
+
+void knobs_begin(const struct knobs *knobs, struct knob_counts *ret_counts)
+{
+	knobs_count(knobs, ret_counts);
+	if (write_number(knobs->fds[KNOB_MEMORY_PEAK], 0) < 0)
+		ret_counts->memory_peak = read_peak(knobs);
+}
+
+uint64_t knobs_memory_peak(const struct knobs *knobs, const struct knob_counts *before)
+{
+	uint64_t peak = read_peak(knobs);
+
+	return peak > before->memory_peak ? peak : 0;
+}
+
+void knobs_kill(const struct knobs *knobs)
+{
+	(void)write_number(knobs->fds[KNOB_KILL], 1);
+}

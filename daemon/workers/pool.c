@@ -1,0 +1,277 @@
+#include "daemon/workers/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/settings/allowances.h"
+#include "daemon/workers/runtime_orders.h"
+#include "daemon/workers/worker.h"
+#include "daemon/workers/zygote.h"
+#include "proto/base/clock.h"
+
+#define UPKEEP_MS                500
+#define IDLE_MS                  60000 /* then what was opened for a burst is closed */
+#define ZYGOTE_START_MS          20000 /* at first; twice as long after each that needed more */
+#define ZYGOTE_START_DOUBLED_MAX 3
+
+/* How many slots a runtime has at least, and at most. */
+static unsigned slots_least(const struct runtime *runtime)
+{
+	uint64_t own = runtime->config->workers_min;
+
+	if (runtime->is_steady)
+		return 1;
+	return (unsigned)(own ? own : runtime->pool->config->workers_min);
+}
+
+static unsigned slots_most(const struct runtime *runtime)
+{
+	uint64_t own = runtime->config->workers_max;
+
+	return (unsigned)(own ? own : runtime->pool->config->workers_max);
+}
+
+struct worker *pool_take(struct runtime *runtime)
+{
+	struct list *first = list_first(&runtime->warm);
+	struct worker *worker;
+
+	if (first) {
+		worker = container_of(first, struct worker, ready_link);
+		worker->zygote->runs++;
+		runtime->runs++;
+		runtime->taken_ms = clock_ms();
+		return worker;
+	}
+	runtime->starved_ms = clock_ms();
+	if (list_is_empty(&runtime->zygotes) && !runtime->retry && !runtime->pool->closing) {
+		zygote_start(runtime);
+	} else if (runtime->wanted < slots_most(runtime)) {
+		runtime->wanted++;
+		zygote_open_slots(runtime);
+	}
+	return NULL;
+}
+
+/* ---- upkeep --------------------------------------------------------------------------------- */
+
+/* A burst is over: close one slot that waits, and want one fewer. */
+static void shrink(struct runtime *runtime)
+{
+	struct list *last = runtime->warm.prev;
+
+	if (runtime->wanted <= slots_least(runtime) || list_is_empty(&runtime->warm) ||
+		clock_ms() - runtime->starved_ms < IDLE_MS)
+		return;
+	runtime->wanted--;
+	worker_lose(container_of(last, struct worker, ready_link), "no longer needed");
+}
+
+/* Another zygote is being waited for (retry_later()), or none is needed. */
+static void upkeep_without(struct runtime *runtime)
+{
+	if (runtime->is_steady && runtime->starved_ms > runtime->taken_ms && !runtime->retry)
+		zygote_start(runtime);
+}
+
+/* On a slow host nobody would ever get ready who is always given the same time. */
+static int64_t start_ms(const struct runtime *runtime)
+{
+	unsigned doubled = runtime->failures;
+
+	if (doubled > ZYGOTE_START_DOUBLED_MAX)
+		doubled = ZYGOTE_START_DOUBLED_MAX;
+	return (int64_t)ZYGOTE_START_MS << doubled;
+}
+
+static void upkeep_runtime(struct runtime *runtime)
+{
+	struct list *first = list_first(&runtime->zygotes);
+	struct zygote *newest;
+
+	if (!first) {
+		upkeep_without(runtime);
+		return;
+	}
+	newest = container_of(first, struct zygote, link);
+	if (newest->state == ZYGOTE_READY && zygote_is_idle(newest))
+		newest->state = ZYGOTE_RETIRING;
+	if (newest->state == ZYGOTE_READY && zygote_is_worn(newest) && !runtime->retry)
+		zygote_start(runtime);
+	if (newest->state <= ZYGOTE_STARTING && clock_ms() - newest->started_ms > start_ms(runtime))
+		zygote_lose(newest, "it did not get ready in time");
+	list_for_each(at, &runtime->zygotes)
+		zygote_tend(container_of(at, struct zygote, link));
+	shrink(runtime);
+	zygote_open_slots(runtime);
+}
+
+static void on_upkeep(void *owner)
+{
+	struct pool *pool = owner;
+
+	for (unsigned i = 0; i < pool->all_count && !pool->closing; i++)
+		upkeep_runtime(&pool->runtimes[i]);
+}
+
+bool pool_child_exited(struct pool *pool, uint32_t child, int status)
+{
+	for (unsigned i = 0; i < pool->all_count; i++)
+		list_for_each(at, &pool->runtimes[i].zygotes) {
+			struct zygote *zygote = container_of(at, struct zygote, link);
+			char why[64];
+
+			if (zygote->child != child)
+				continue;
+			cut_printf(why, sizeof(why), "the zygote ended (wait status %d)", status);
+			zygote_lose(zygote, why);
+			zygote->child = 0;
+			return true;
+		}
+	return false;
+}
+
+/* Slots that are empty because another's residue had to go first. */
+static void fill_empty(struct zygote *zygote)
+{
+	list_for_each(at, &zygote->workers) {
+		struct worker *worker = container_of(at, struct worker, link);
+
+		if (worker->state == WORKER_EMPTY)
+			zygote_on_empty(zygote, worker);
+	}
+}
+
+/* Whatever is left now stays: this one is not tried again. */
+static void on_residue_gone(void *context, struct worker *worker)
+{
+	struct pool *pool = context;
+
+	if (pool->closing)
+		return;
+	if (worker && worker->state == WORKER_EMPTY && worker->zygote->state == ZYGOTE_READY)
+		worker_make(worker, &worker->zygote->runtime->limits);
+	for (unsigned i = 0; i < pool->all_count; i++)
+		list_for_each(at, &pool->runtimes[i].zygotes)
+			fill_empty(container_of(at, struct zygote, link));
+}
+
+/* ---- the pool ------------------------------------------------------------------------------- */
+
+/* What most of its runs will get, so that few of its workers must be adjusted. */
+static void set_limits(struct runtime *runtime)
+{
+	const struct config *config = runtime->pool->config;
+	const struct job_bounds general = { .standard = config->limits, .most = config->most };
+	const struct allowance_case what = { .runtime = runtime->config->name };
+	struct job_bounds room;
+
+	runtime->limits = allowances_bounds(config, &general, &what, &room)->standard;
+}
+
+static int configure_runtime(struct runtime *runtime, const char *harness_dir, struct err *err)
+{
+	struct priv_msg msg = { .op = PRIV_RUNTIME };
+
+	cut_printf(runtime->harness, sizeof(runtime->harness), "%s/%s", harness_dir,
+		runtime_orders_folder(runtime->config));
+	runtime_orders_write(
+		runtime->config, runtime->is_steady, runtime->harness, &msg.body.runtime);
+	if (spawner_ask_now(runtime->pool->spawner, &msg, err) < 0)
+		return err_wrap(err, "runtime %s", runtime->config->name);
+	runtime->number = msg.id;
+	return 0;
+}
+
+static void settle_runtime(
+	struct pool *pool, struct runtime *runtime, const struct config_runtime *config)
+{
+	runtime->pool = pool;
+	runtime->config = config;
+	runtime->wanted = slots_least(runtime);
+	list_init(&runtime->zygotes);
+	list_init(&runtime->warm);
+	set_limits(runtime);
+}
+
+/* Only where an interpreter is up before there is a job. */
+static void settle_twin(struct pool *pool, struct runtime *runtime)
+{
+	struct runtime *twin = &pool->runtimes[pool->all_count];
+
+	runtime->steady = runtime;
+	if (runtime->config->kind != KIND_PYTHON)
+		return;
+	twin->is_steady = true;
+	twin->steady = twin;
+	settle_runtime(pool, twin, runtime->config);
+	runtime->steady = twin;
+	pool->all_count++;
+}
+
+int pool_configure(struct pool *pool, const struct config *config, const struct priv_host *host,
+	struct spawner_link *spawner, const char *harness_dir, struct err *err)
+{
+	memset(pool, 0, sizeof(*pool));
+	pool->config = config;
+	pool->spawner = spawner;
+	pool->host = *host;
+	pool->runtimes = calloc((size_t)2 * config->runtime_count, sizeof(*pool->runtimes));
+	if (!pool->runtimes)
+		return err_set(err, ERR_MEMORY, "no memory for the runtimes");
+	pool->all_count = pool->runtime_count = config->runtime_count;
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		settle_runtime(pool, &pool->runtimes[i], &config->runtimes[i]);
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		settle_twin(pool, &pool->runtimes[i]);
+	for (unsigned i = 0; i < pool->all_count; i++)
+		if (configure_runtime(&pool->runtimes[i], harness_dir, err) < 0)
+			return -1;
+	return 0;
+}
+
+int pool_start(struct pool *pool, uv_loop_t *loop,
+	void (*on_warm)(void *context, struct runtime *runtime), void *context, struct err *err)
+{
+	pool->loop = loop;
+	pool->residue =
+		(struct residue){ .loop = loop, .on_done = on_residue_gone, .context = pool };
+	pool->on_warm = on_warm;
+	pool->context = context;
+	pool->upkeep = timer_new(loop, UPKEEP_MS, UPKEEP_MS, on_upkeep, pool);
+	if (!pool->upkeep)
+		return err_set(err, ERR_MEMORY, "no memory for the pool's upkeep");
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		zygote_start(&pool->runtimes[i]);
+	return 0; /* twins wait for their first run */
+}
+
+struct runtime *pool_find(struct pool *pool, const char *name)
+{
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		if (!strcmp(pool->runtimes[i].config->name, name))
+			return &pool->runtimes[i];
+	return NULL;
+}
+
+void pool_stop(struct pool *pool)
+{
+	pool->closing = true;
+	for (unsigned i = 0; i < pool->all_count; i++)
+		list_for_each(at, &pool->runtimes[i].zygotes)
+			zygote_lose(container_of(at, struct zygote, link), "the daemon is closing");
+}
+
+void pool_close(struct pool *pool)
+{
+	pool->closing = true;
+	timer_close(pool->upkeep);
+	for (unsigned i = 0; i < pool->all_count; i++) {
+		timer_close(pool->runtimes[i].retry);
+		list_for_each(at, &pool->runtimes[i].zygotes)
+			zygote_free(container_of(at, struct zygote, link));
+	}
+	free(pool->runtimes);
+	pool->runtimes = NULL;
+	pool->all_count = 0;
+}
