@@ -43,10 +43,9 @@ static int hand_on_words(const struct daemon_start *start, struct err *err)
 	char pid[16];
 
 	cut_printf(pid, sizeof(pid), "%d", (int)getpid());
-	if (start->listen_fds > 0 && setenv("LISTEN_PID", pid, 1) < 0)
-		return err_sys(err, "LISTEN_PID");
-	if (getenv("WATCHDOG_PID") && setenv("WATCHDOG_PID", pid, 1) < 0)
-		return err_sys(err, "WATCHDOG_PID");
+	if ((start->listen_fds > 0 && setenv("LISTEN_PID", pid, 1) < 0) ||
+		(getenv("WATCHDOG_PID") && setenv("WATCHDOG_PID", pid, 1) < 0))
+		return err_sys(err, "LISTEN_PID, WATCHDOG_PID");
 	return 0;
 }
 
