@@ -103,7 +103,8 @@ daemon_stop() {
 
 daemon_kill() {
 	[[ -n $ced_spawner ]] || return 0
-	kill -KILL "$ced_spawner" 2>/dev/null
+	# ced first, its oldest child: it would see the spawner go, and still write what becomes of runs.
+	kill -KILL "$(pgrep -o -P "$ced_spawner")" "$ced_spawner" 2>/dev/null
 	wait "$ced_spawner" 2>/dev/null
 	ced_spawner=
 }
