@@ -153,6 +153,10 @@ static int tell(struct verification *verification)
 		if (verification->parts[part].checked)
 			say(&cli->out, PAINT_PLAIN, "%10" PRId64 " %s\n",
 				verification->parts[part].checked, verification_part_unit(part));
+	if (cli->store && !(verification->key && verification->second))
+		say(&cli->out, PAINT_DIM,
+			"a copy is held against itself alone: who made all of it anew is found with "
+			"--key and --checkpoints\n");
 	if (verification->found)
 		say(&cli->out, PAINT_RED, "%" PRId64 " problems\n", verification->found);
 	else

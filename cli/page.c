@@ -35,6 +35,18 @@ void page_field(const struct cli *cli, const char *name, const char *text)
 	say(&cli->out, PAINT_PLAIN, "%s\n", text);
 }
 
+void page_words(const struct cli *cli, const char *name, const char *text)
+{
+	const size_t indent = 2 + NAME_COLUMNS + 1;
+	struct buf buf;
+
+	buf_init(&buf, SAFE_LINE_MAX);
+	say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, name);
+	if (options_wrap(text, indent, indent, output_text_width(&cli->out), &buf) == 0)
+		say(&cli->out, PAINT_PLAIN, "%.*s", (int)buf.len, buf.bytes);
+	buf_done(&buf);
+}
+
 void page_value(struct cli *cli, const char *name, const struct value *value)
 {
 	page_field(cli, name, output_text(&cli->arena, value));

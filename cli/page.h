@@ -19,6 +19,9 @@ bool page_is_bytes(const struct value *value);
 /* "  name        text"; nothing when the text is empty.  `text` is safe. */
 void page_field(const struct cli *cli, const char *name, const char *text);
 
+/* The same for words of any length: they go on below each other. */
+void page_words(const struct cli *cli, const char *name, const char *text);
+
 /* As page_field(), of a value. */
 void page_value(struct cli *cli, const char *name, const struct value *value);
 

@@ -57,7 +57,7 @@ static void show_who(struct cli *cli, const struct value *record)
 	const struct value *caller = value_get(record, "caller");
 	const struct value *request = value_get(record, "request");
 
-	page_field(cli, "who",
+	page_words(cli, "who",
 		arena_printf(&cli->arena, "uid %s%s%s%s%s%s", page_text(cli, caller, "uid"),
 			named(cli, ", pid ", caller, "pid"),
 			named(cli, ", ", caller, page_text(cli, caller, "exe")[0] ? "exe" : "name"),

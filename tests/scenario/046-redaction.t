@@ -33,7 +33,8 @@ if [[ $(id -u) == 0 ]]; then
 fi
 daemon_stop
 echo '{"patterns": [{"name": "house", "words": ["HT-"], "pattern": "HT-[0-9]+", "matches": [["", "HT-1", "."]], "passes": ["HT-2"]}]}' >"$work/more.json"
-echo "redactions = \"$work/more.json\"" >"$work/more.conf"
+cat "$ced_folder/ced.conf" 2>/dev/null >"$work/more.conf"
+echo "redactions = \"$work/more.json\"" >>"$work/more.conf"
 chmod -R a+rX "$work"
 "$(ced_programs)/bin/ced-spawner" --libexec "$(ced_programs)/libexec/ced" -- --socket "$CED_SOCKET" \
 	--state "$ced_state" --config "$work/more.conf" >"$work/said" 2>&1

@@ -88,7 +88,7 @@ is "$(as 4001 cectl wait "$id")" 3 "and runs"
 echo 'x = 6' >"$work/helper.py"
 with_file() { as 4001 cectl run --policy house "$@" --file "$work/helper.py:helper.py" -c $'import ctypes\nimport helper\nprint(helper.x)'; }
 id=$(with_file --detach 2>/dev/null)
-secret=$(as 4001 env TOKEN=a-secret-of-somebody cectl run --policy house --detach --secret TOKEN -c $'import ctypes\nprint("a-secret-" + "of-somebody")' 2>/dev/null)
+secret=$(TOKEN=a-secret-of-somebody as 4001 cectl run --policy house --detach --secret TOKEN -c $'import ctypes\nprint("a-secret-" + "of-somebody")' 2>/dev/null)
 daemon_stop
 daemon_start
 open_socket

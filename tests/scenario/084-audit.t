@@ -162,6 +162,9 @@ cp "$second" "$work/early/"
 exits 0 "a copy verifies without a daemon, by what was kept elsewhere" \
 	cectl --store "$ced_state" audit verify --key "$work/key" --checkpoints "$work/kept.log"
 like "$out" 'lines of the second file' "the second file among it"
+unlike "$out" 'against itself alone' "and nothing is left to say"
+exits 0 "without these it verifies, too" cectl --store "$ced_state" audit verify
+like "$out" 'against itself alone' "but says what that is worth"
 
 # --- touched ------------------------------------------------------------------------------------
 
