@@ -13,7 +13,7 @@ MIB = 1 << 20
 ways = {
     "1 byte at a time": "import os\nwhile True: os.write({fd}, b'x')",
     "through print": "import sys\nwhile True: print('x' * 77, file=sys.{stream})",
-    "1 GiB in one write": "import os, mmap\nm = mmap.mmap(-1, 1 << 30)\nwhile True: os.write({fd}, m)",
+    "1 GiB in one write": "import os\nm = [b'x' * (1 << 20)] * 1024\nwhile True: os.writev({fd}, m)",
     "from a thread": "import os, threading\ndef f():\n  while True: os.write({fd}, b'y' * 4096)\n"
     "t = threading.Thread(target=f); t.start(); t.join()",
     "from a daemon thread after the main program ended well": "import os, threading\ndef f():\n"
@@ -35,7 +35,7 @@ def watch():
 for _ in range(3):  # whatever is allocated once has been allocated
     client.run("print('x' * 1048576)")
 before = rss_kib(daemon)
-thread = threading.Thread(target=watch)
+thread = threading.Thread(target=watch, daemon=True)
 thread.start()
 kills = []
 for stream, cap in CAP.items():
