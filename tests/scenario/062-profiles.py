@@ -88,7 +88,7 @@ if "python-data" in runtimes:
     eq(threads["stdout"], "1 1\n", "libraries are told of one processor, which is the limit")
     NAMES = "print(*[os.environ[name + '_NUM_THREADS'] for name in ('OPENBLAS', 'OMP', 'MKL', 'NUMEXPR')])\n"
     for percent, count in (250, 3), (200, 2), (101, 2), (100, 1), (50, 1):
-        result = run("python-data", "import os, numpy as np\n" + NAMES + "np.linalg.svd(np.ones((50, 50)))", limits={"cpu_percent": percent})
+        result = run("python-data", "import os, numpy as np\n" + NAMES + "np.linalg.svd(np.ones((50, 50)))", limits={"cpu_percent": percent, "cpu_ms": 30000, "wall_ms": 30000})
         eq((result["outcome"], result["stdout"]), ("ok", f"{count} {count} {count} {count}\n"), f"with {percent} % of a processor, of {count}")
     result = run("python-data", "import os\n" + NAMES, limits={"cpu_percent": 200}, env={"OMP_NUM_THREADS": "1"})
     eq(result["stdout"], "2 1 2 2\n", "and the run's own word counts before that")
