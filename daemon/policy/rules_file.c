@@ -148,6 +148,9 @@ static int read_finds(struct reading *reading, struct rule *rule, struct line re
 	struct line word = take_word(&rest);
 	bool has_list = false;
 
+	if (rule->finds)
+		return complain(
+			reading, &rest, "a rule finds one thing, and this one does already");
 	rule->finds = keep(reading, &whole);
 	if (!rule->finds)
 		return complain(reading, &rest, "no memory");

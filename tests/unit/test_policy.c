@@ -641,6 +641,19 @@ static int parse_rules(const char *source, struct arena *arena, struct rules_fil
 	return rules_file_parse(arena, source, strlen(source), file, &err);
 }
 
+/* A second list went behind the words of the first. */
+TEST(a_rule_finds_one_thing)
+{
+	static const char source[] = ";;; a.b\n;;; finds word in { a b c d e f g }\n"
+				     ";;; finds word in { h i }\n;;; message m\n(x) @name\n";
+	struct rules_file file;
+	struct arena arena;
+
+	arena_init(&arena, 1 << 20);
+	CHECK_EQ_INT(parse_rules(source, &arena, &file), -1);
+	arena_done(&arena);
+}
+
 TEST(heads_in_a_row_share_the_patterns_behind_them)
 {
 	static const char source[] = "; words\n"
