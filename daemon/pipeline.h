@@ -1,8 +1,10 @@
 /*
  * The table of stages and the walk through it.
  *
- *	CONTRACT -> POLICY -> (APPROVAL) -> QUEUE -> WORKER -> OUTPUT -> RECORD -> REPLY -> EXIT
+ *	CONTRACT -> REPEAT -> BUDGET -> POLICY -> (APPROVAL) -> CACHE -> MARK
+ *	         -> QUEUE -> WORKER -> OUTPUT -> RECORD -> REPLY -> EXIT
  *
+ * Any may go on to RECORD early, and a hit in CACHE to OUTPUT; the table in pipeline.c has every door.
  * APPROVAL has a door back to CONTRACT: what a person let run is looked at again as it is now.  And
  * one to EXIT: what waits when the daemon ends has no end to record, and waits on in the store.
  *

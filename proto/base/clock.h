@@ -9,9 +9,9 @@
 
 static inline int64_t clock_us_of(clockid_t clock)
 {
-	struct timespec now;
+	struct timespec now = { 0 };
 
-	(void)clock_gettime(clock, &now); /* cannot fail for the clocks named below */
+	(void)clock_gettime(clock, &now); /* fails only for that of a process that is gone: 0 */
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 

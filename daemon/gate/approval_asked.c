@@ -1,0 +1,127 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/gate/approvals.h"
+#include "daemon/gate/revive.h"
+#include "daemon/record/readers.h"
+#include "daemon/server.h"
+#include "daemon/workers/pool.h"
+
+struct filling {
+	struct request *request;
+	struct readers *readers;
+	const struct value *page; /* NULL: it was not read */
+	struct err err;
+	void (*then)(struct request *request, const struct err *err, void *context);
+	void *context;
+};
+
+/*
+ * On a thread.  Nobody else touches the arena of a hollow request.  What it takes of memory counts for
+ * nobody: its user may not be connected, and an approver lets in one after the other.
+ */
+static void fill(void *context)
+{
+	struct filling *filling = context;
+	const struct store_approvals_filter filter = {
+		.run_id = filling->request->result.run_id, .limit = 1, .part_bytes = UINT64_MAX
+	};
+	struct store *store = readers_take(filling->readers, &filling->err);
+	struct value *page = NULL;
+
+	if (!store)
+		return;
+	if (store_approvals(store, &filter, &filling->request->arena, &page, &filling->err) == 0)
+		filling->page = page;
+	readers_give(filling->readers, store);
+}
+
+/*
+ * What the record has is what came, unless something was masked in it; and what its caller wanted to
+ * be masked of what comes out is not there at all.
+ */
+static void compare(struct request *request, const struct value *record)
+{
+	struct job_result *result = &request->result;
+	const char *code_hash = value_as_text(value_get(record, "code_hash"));
+	const char *input_hash = value_as_text(value_get(record, "input_hash"));
+
+	job_code_hash(&request->spec, result->code_hash);
+	job_input_hash(&request->spec, result->input_hash);
+	request->parking->altered = !code_hash || strcmp(code_hash, result->code_hash) != 0 ||
+				    !input_hash || strcmp(input_hash, result->input_hash) != 0 ||
+				    value_get(value_get(record, "policy"), "secrets");
+	cut_printf(result->code_hash, sizeof(result->code_hash), "%s", code_hash ? code_hash : "");
+	cut_printf(
+		result->input_hash, sizeof(result->input_hash), "%s", input_hash ? input_hash : "");
+}
+
+static int take(struct request *request, const struct value *page, struct err *err)
+{
+	const struct value *record = value_at(value_get(page, "waiting"), 0);
+	struct job_result *result = &request->result;
+	struct arena *arena = &request->arena;
+
+	if (!record)
+		return err_set(err, ERR_MISSING, "it is not in the store any more");
+	request->params = revive_params(arena, value_get(record, "request"));
+	if (!request->params || revive_spec(arena, request->params, request->server->entrypoints,
+					&request->spec, err) < 0)
+		return -1;
+	request->has_spec = true;
+	request->runtime = pool_find(&request->server->pool, request->spec.language);
+	request->kept.spec = request->spec; /* what is to be masked in it has been */
+	result->limits = request->spec.limits;
+	if (policy_verdict_from_value(arena, value_get(record, "policy"), &result->verdict, err) <
+		0)
+		return -1;
+	result->has_verdict = true;
+	cut_printf(request->parking->digest, sizeof(request->parking->digest), "%s",
+		result->verdict.digest);
+	compare(request, record);
+	request->parking->hollow = false;
+	return 0;
+}
+
+static void filled(void *context)
+{
+	struct filling *filling = context;
+	struct request *request = filling->request;
+	struct err *err = &filling->err;
+	bool failed;
+
+	request->server->examining--;
+	if (!filling->page && err->code == ERR_NONE)
+		(void)err_set(err, ERR_CLOSED, "the daemon is closing");
+	failed = !filling->page || take(request, filling->page, err) < 0;
+	filling->then(request, failed ? err : NULL, filling->context);
+	free(filling);
+}
+
+void approval_fill(struct request *request,
+	void (*then)(struct request *request, const struct err *err, void *context), void *context)
+{
+	struct server *server = request->server;
+	struct filling *filling;
+	struct err err = ERR_INIT;
+
+	if (!request->parking->hollow) {
+		then(request, NULL, context);
+		return;
+	}
+	filling = calloc(1, sizeof(*filling));
+	if (filling) {
+		*filling = (struct filling){ .request = request,
+			.readers = server->readers,
+			.then = then,
+			.context = context };
+		server->examining++; /* whoever closes the house waits for it */
+		if (errands_start(&server->errands, request->caller.uid, fill, filled, filling) ==
+			0)
+			return;
+		server->examining--;
+		free(filling);
+	}
+	(void)err_set(&err, ERR_MEMORY, "there is no memory to read it from the store");
+	then(request, &err, context);
+}

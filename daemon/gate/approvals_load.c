@@ -1,0 +1,106 @@
+#include <string.h>
+
+#include "daemon/gate/approval_parts.h"
+#include "daemon/server.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+
+#define ARENA_BYTES ((size_t)128 << 20) /* beside three times what a request may hold */
+#define WAKE_MS     20
+
+static void note_decision(struct request *request, const struct store_parked *from)
+{
+	struct parking *parking = request->parking;
+
+	if (!from->decision)
+		return;
+	parking->word = strcmp(from->decision, "approved") != 0 ? PARKING_DENIED : PARKING_APPROVED;
+	parking->state = PARKING_ASLEEP;
+	parking->by = from->by;
+	parking->act = from->act;
+	parking->decided_wall_us = from->at_wall_us;
+	if (from->reason)
+		parking->reason = arena_strdup(&request->arena, from->reason);
+}
+
+/* Its id is taken, as it was: others with it wait for what comes of it. */
+static void take_claim(struct request *request, const struct store_parked *from)
+{
+	struct claims *claims = &request->server->claims;
+	struct list nobody;
+
+	if (!from->action)
+		return;
+	memcpy(request->claim.content, from->action, sizeof(request->claim.content));
+	if (claims_enter(claims, from->uid, from->caller_id, &request->claim) != CLAIM_FIRST)
+		return;
+	claims_decide(&request->claim, &nobody);
+	request->marked = true;
+}
+
+static size_t arena_bytes(const struct config *config)
+{
+	return ARENA_BYTES + 3 * (size_t)(config->code_bytes + config->input_bytes +
+					  config->files_bytes + config->schema_bytes);
+}
+
+static int load_one(void *context, const struct store_parked *from)
+{
+	struct approvals *approvals = context;
+	struct server *server = approvals->server;
+	const struct caller caller = { .uid = from->uid, .gid = from->gid, .pid = from->pid };
+	struct request *request =
+		request_new_recalled(server, &caller, from->run_id, arena_bytes(&server->config));
+
+	if (!request)
+		return -1;
+	request->parking = arena_new(&request->arena, struct parking);
+	if (!request->parking || server_remember(server, request) < 0)
+		return -1; /* the start fails, and nothing of it is kept */
+	*request->parking = (struct parking){ .request = request,
+		.state = PARKING_WAITS,
+		.hollow = true,
+		.since_wall_us = from->since_wall_us,
+		.until_wall_us = from->until_wall_us };
+	request->received_wall_us = from->received_wall_us;
+	note_decision(request, from);
+	take_claim(request, from);
+	list_append(&approvals->parked, &request->parking->link);
+	approvals->count++;
+	return 0;
+}
+
+/* Once there are workers and inspectors: clocks start, and what was decided goes on. */
+static void on_wake(void *owner)
+{
+	struct approvals *approvals = owner;
+	struct server *server = approvals->server;
+
+	if (!server->told_ready || !policies_ready(server->policies))
+		return;
+	timer_close(approvals->wakes);
+	approvals->wakes = NULL;
+	list_for_each(at, &approvals->parked) {
+		struct parking *parking = container_of(at, struct parking, link);
+
+		if (parking->state == PARKING_ASLEEP)
+			approval_go_on(parking->request);
+	}
+}
+
+int approvals_load(struct approvals *approvals, struct store *store, struct err *err)
+{
+	if (grants_load(&approvals->grants, store, err) < 0 ||
+		store_each_parked(store, load_one, approvals, err) < 0)
+		return -1;
+	list_for_each(at, &approvals->parked) {
+		struct parking *parking = container_of(at, struct parking, link);
+
+		if (parking->state == PARKING_WAITS)
+			approval_start_clock(parking->request);
+	}
+	if (approvals->count)
+		approvals->wakes =
+			timer_new(&approvals->server->loop, WAKE_MS, WAKE_MS, on_wake, approvals);
+	return 0;
+}
