@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/exits.h"
+#include "cli/job_options.h"
 #include "cli/page.h"
 #include "cli/record.h"
 #include "cli/results.h"
@@ -18,6 +19,7 @@
 
 struct replay_options {
 	const char *times;
+	struct words secrets;
 	bool deterministic;
 };
 
@@ -27,6 +29,9 @@ static const struct option_row rows[] = {
 		"so often, one after the other, to find what differs from time to time; at most 500" },
 	{ 0, "deterministic", NULL, OPTION_FLAG, offsetof(struct replay_options, deterministic),
 		"with a fixed start of the clock and fixed seeds" },
+	{ 0, "secret", "NAME", OPTION_LIST, offsetof(struct replay_options, secrets),
+		"what this variable of cectl's own environment holds is masked again; a run that came with "
+		"secrets wants as many" },
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
 };
 
@@ -241,9 +246,12 @@ static int run(struct cli *cli, const void *given)
 	struct value *replays = value_list(&cli->arena);
 	struct series series = { .cli = cli, .replays = replays };
 	uint64_t times = 1;
+	struct err err = ERR_INIT;
 	const char *run_id = NULL;
 	int status = read_times(cli, options, &times);
 
+	if (status == 0 && job_options_secrets(cli, &options->secrets, params, &err) < 0)
+		status = cli_usage(cli, "%s", err.text);
 	if (status == 0) /* `last` is another run after the first replay */
 		status = record_resolve(cli, cli->operands.items[0], &run_id);
 	if (status != 0)

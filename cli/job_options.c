@@ -398,24 +398,23 @@ static void put_words(struct building *b, const struct job_options *options)
 		put(b, b->params, "deterministic", value_bool(&b->cli->arena, true));
 }
 
-/* The variable and not its value is named: command lines can be read by everybody. */
-static void put_secrets(struct building *b, const struct words *names)
+int job_options_secrets(
+	struct cli *cli, const struct words *names, struct value *params, struct err *err)
 {
-	struct value *list = value_list(&b->cli->arena);
+	struct value *list = value_list(&cli->arena);
 
-	for (size_t i = 0; i < names->count && !b->failed; i++) {
+	for (size_t i = 0; i < names->count; i++) {
 		const char *secret = getenv(names->items[i]);
 
-		if (secret && *secret) {
-			value_list_add(&b->cli->arena, list, value_text(&b->cli->arena, secret));
-			continue;
-		}
-		(void)err_set(&b->err, ERR_MISSING,
-			"--secret %s: there is no such variable, or it is empty", names->items[i]);
-		fail(b);
+		if (!secret || !*secret)
+			return err_set(err, ERR_MISSING,
+				"--secret %s: there is no such variable, or it is empty",
+				names->items[i]);
+		value_list_add(&cli->arena, list, value_text(&cli->arena, secret));
 	}
-	if (names->count > 0)
-		put(b, b->params, "secrets", list);
+	if (names->count && value_map_put(&cli->arena, params, "secrets", list) < 0)
+		return err_set(err, ERR_MEMORY, "the request is too large");
+	return 0;
 }
 
 int job_options_params(
@@ -435,7 +434,8 @@ int job_options_params(
 	put_pairs(&b, "labels", "label", &options->labels);
 	put_texts(&b, "artifacts", &options->artifacts);
 	put_limits(&b, &options->limits);
-	put_secrets(&b, &options->secrets);
+	if (!b.failed && job_options_secrets(cli, &options->secrets, b.params, &b.err) < 0)
+		fail(&b);
 	if (b.failed && b.err.code == ERR_NONE)
 		return cli_no_memory(cli);
 	if (b.failed)

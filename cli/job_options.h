@@ -83,3 +83,10 @@ struct job_options {
  */
 int job_options_params(
 	struct cli *cli, const struct job_options *options, struct value **ret_params);
+
+/*
+ * Puts `secrets` into params: what these variables of cectl's own environment hold.  The variable and
+ * not its value is named, since command lines can be read by everybody.  None named: nothing is put.
+ */
+int job_options_secrets(
+	struct cli *cli, const struct words *names, struct value *params, struct err *err);

@@ -107,8 +107,8 @@ struct job_spec {
 	bool stream;
 	bool detach;
 	struct bytes *secrets; /* to be masked in whatever is stored; never stored themselves */
-	size_t secret_count;
-	uint64_t masks; /* in a copy that is to be stored: how many there are in it */
+	size_t secret_count;   /* of one that is stored as well */
+	uint64_t masks;        /* in a copy that is to be stored: how many there are in it */
 };
 
 /* Why a request was refused: the key, a stable word, a sentence.  All in the arena. */

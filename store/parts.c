@@ -103,6 +103,9 @@ int parts_request(
 		if (!is_request_column(whole->map.entries[i].key))
 			move_entry(&store->scratch, rest, &whole->map.entries[i]);
 	}
+	if (spec->secret_count)
+		(void)value_map_put(&store->scratch, rest, "secrets",
+			value_uint(&store->scratch, spec->secret_count));
 	return store->scratch.failed ? no_memory(err) : to_json(store, rest, ret_text, err);
 }
 

@@ -18,7 +18,7 @@ struct parts {
 	struct bytes more;
 };
 
-/* JSON of what was asked, without what has a column of its own. */
+/* JSON of what was asked, without what has a column of its own; of secrets, how many were named. */
 int parts_request(
 	struct store *store, const struct job_spec *spec, struct bytes *ret_text, struct err *err);
 

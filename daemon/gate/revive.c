@@ -32,7 +32,8 @@ struct value *revive_params(struct arena *arena, const struct value *request)
 		const struct value_entry *entry = &request->map.entries[i];
 		struct value *value = entry->value;
 
-		if (value_is(value, VALUE_NIL))
+		/* How many secrets there were stands there, and no list of them. */
+		if (value_is(value, VALUE_NIL) || !strcmp(entry->key, "secrets"))
 			continue;
 		if (!strcmp(entry->key, "files"))
 			value = recorded_files(arena, value);

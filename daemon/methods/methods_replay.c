@@ -7,6 +7,10 @@
 /* What the caller wants to be other than it was. */
 static void take_wishes(struct call *call, struct value *params)
 {
+	const struct value *secrets = value_get(call->params, "secrets");
+
+	if (secrets)
+		value_map_put(&call->arena, params, "secrets", (struct value *)(uintptr_t)secrets);
 	if (value_as_bool(value_get(call->params, "deterministic"), false))
 		value_map_put(
 			&call->arena, params, "deterministic", value_bool(&call->arena, true));
@@ -33,6 +37,22 @@ static void run_again(struct call *call, const struct value *record, const struc
 	request_enter(request, STAGE_CONTRACT);
 }
 
+/* Else what was masked then would be kept in the clear now. */
+static bool names_secrets(struct call *call, const struct value *record)
+{
+	const struct value *secrets = value_get(call->params, "secrets");
+	uint64_t given = value_is(secrets, VALUE_LIST) ? secrets->list.count : 0;
+	uint64_t named = replay_secrets(record);
+
+	if (given >= named)
+		return true;
+	call_error(call, RPC_CODE_CONFLICT,
+		"it came with %llu secrets, which are stored nowhere: name them again in `secrets`, "
+		"so that they are masked this time, too",
+		(unsigned long long)named);
+	return false;
+}
+
 void method_replay(struct call *call, const struct value *record)
 {
 	const char *why = NULL;
@@ -47,6 +67,8 @@ void method_replay(struct call *call, const struct value *record)
 		call_error(call, RPC_CODE_DRAINING, "the client has left");
 		return;
 	}
+	if (!names_secrets(call, record))
+		return;
 	take_wishes(call, params);
 	run_again(call, record, params);
 }

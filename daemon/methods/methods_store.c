@@ -15,6 +15,7 @@
 #define STREAM_BYTES_WAITED ((uint64_t)1 << 20)  /* and in wait, for a run that has ended */
 #define PART_BYTES_LISTED   ((uint64_t)64 << 10) /* of each input of a run that waits for approval */
 #define APPROVALS_LIMIT     20
+#define SOURCES_MOST        4 /* of one that tells another's result, which told another's */
 
 /* A question with a store in its hand. */
 struct asking {
@@ -63,10 +64,44 @@ static int read_wait(struct asking *asking, struct store *store)
 	return read_record(asking, store, STREAM_BYTES_WAITED);
 }
 
+static const struct value *secrets_of(const struct value *record)
+{
+	return value_get(value_get(record, "request"), "secrets");
+}
+
+/*
+ * A record that tells another's result has its masks, whatever its own caller named: so it counts the
+ * secrets of that one, too.
+ */
+static int read_sources(struct asking *asking, struct store *store)
+{
+	struct arena *arena = &asking->call->arena;
+	struct value *request = value_get(asking->answer.value, "request");
+	const struct value *record = asking->answer.value;
+	const struct value *most = secrets_of(record);
+	const char *from;
+
+	for (unsigned i = 0;
+		i < SOURCES_MOST && (from = value_as_text(value_get(record, "cached_from"))); i++) {
+		struct store_answer source = { NULL, RPC_CODE_INTERNAL };
+
+		if (store_answer_record(store, from, 0, arena, &source, &asking->err) < 0)
+			return -1;
+		record = source.value;
+		if (value_as_int(secrets_of(record), 0) > value_as_int(most, 0))
+			most = secrets_of(record);
+	}
+	if (most)
+		value_map_put(arena, request, "secrets", value_int(arena, value_as_int(most, 0)));
+	return 0;
+}
+
 /* Whole: it is to be run again, and compared. */
 static int read_replay(struct asking *asking, struct store *store)
 {
-	return read_record(asking, store, UINT64_MAX);
+	if (read_record(asking, store, UINT64_MAX) < 0)
+		return -1;
+	return asking->answer.value ? read_sources(asking, store) : 0;
 }
 
 static int read_status(struct asking *asking, struct store *store)

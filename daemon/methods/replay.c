@@ -15,7 +15,7 @@
 /* Keys of the recorded request that belonged to the one who asked, not to the program. */
 static bool is_of_that_request(const char *key)
 {
-	static const char *const keys[] = { "id", "cache", "masks", "stream", "detach" };
+	static const char *const keys[] = { "id", "cache", "masks", "secrets", "stream", "detach" };
 
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
 		if (strcmp(keys[i], key) == 0)
@@ -65,6 +65,43 @@ struct value *replay_params(struct arena *arena, const struct value *record, con
 	for (size_t i = 0; i < request->map.count; i++)
 		take_entry(&fill, &request->map.entries[i]);
 	return fill_done(&fill);
+}
+
+/* ---- its secrets ---------------------------------------------------------------------------- */
+
+/* As it stands in a record where a secret was that its caller had named. */
+#define NAMED_MARK "[masked:secret]"
+
+static bool holds_mark(const struct value *text)
+{
+	return memmem(text->text.bytes, text->text.len, NAMED_MARK, sizeof(NAMED_MARK) - 1);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than a record may nest */
+static bool has_mark(const struct value *value)
+{
+	bool found = false;
+
+	if (value_is(value, VALUE_TEXT) || value_is(value, VALUE_BYTES))
+		return holds_mark(value);
+	for (size_t i = 0; value_is(value, VALUE_LIST) && i < value->list.count && !found; i++)
+		found = has_mark(value->list.items[i]);
+	for (size_t i = 0; value_is(value, VALUE_MAP) && i < value->map.count && !found; i++)
+		found = has_mark(value->map.entries[i].value);
+	return found;
+}
+
+uint64_t replay_secrets(const struct value *record)
+{
+	const struct value *request = value_get(record, "request");
+	int64_t named = value_as_int(value_get(request, "secrets"), 0);
+
+	if (named > 0)
+		return (uint64_t)named;
+	/* What repeats another's result, or was written before they were counted. */
+	if (!value_get(record, "masks") && !value_get(request, "masks"))
+		return 0;
+	return has_mark(record) ? 1 : 0;
 }
 
 /* ---- what came of it ------------------------------------------------------------------------ */
@@ -337,19 +374,20 @@ static struct value *list_circumstances(
 	return list;
 }
 
-struct value *replay_compare(struct arena *arena, const struct value *record, struct value *result)
+struct value *replay_compare(struct arena *arena, const struct value *record,
+	const struct value *kept, struct value *result)
 {
-	struct value *differs = list_differences(arena, record, result);
+	struct value *differs = list_differences(arena, record, kept);
 	struct fill fill = fill_start(arena);
 	char then[DIGEST_TEXT_LEN + 1];
 	char now[DIGEST_TEXT_LEN + 1];
 
 	fingerprint(arena, record, then);
-	fingerprint(arena, result, now);
+	fingerprint(arena, kept, now);
 	fill_shared(&fill, "replay_of", value_get(record, "run_id"));
 	fill_bool(&fill, "same", differs && differs->list.count == 0);
 	fill_value(&fill, "differs", differs);
-	fill_value(&fill, "circumstances", list_circumstances(arena, record, result));
+	fill_value(&fill, "circumstances", list_circumstances(arena, record, kept));
 	if (value_as_int(value_get(value_get(record, "request"), "masks"), 0) > 0)
 		fill_shared(&fill, "masks", value_get(value_get(record, "request"), "masks"));
 	fill_text(&fill, "fingerprint", now);

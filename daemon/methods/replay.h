@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
+#include <stdint.h>
 
 #include "proto/base/arena.h"
 #include "proto/value.h"
@@ -20,8 +20,17 @@
 struct value *replay_params(struct arena *arena, const struct value *record, const char **ret_why);
 
 /*
+ * How many secrets its caller named, at least.  They are stored nowhere; a program that is run without
+ * them would have written in the clear what is masked in its record.
+ */
+uint64_t replay_secrets(const struct value *record);
+
+/*
+ * `kept` is the result as it is stored, with masks, and what the record is held against; `result` is
+ * what is told of it.
  * -> {replay_of, same, differs, circumstances, masks?, fingerprint, recorded_fingerprint, result}: what a
  * program does that is the same each time must be the same.  How long it took is no part of it.
  * `differs` and `circumstances` are lists of {what, recorded, replayed, line?}.  NULL: no memory.
  */
-struct value *replay_compare(struct arena *arena, const struct value *record, struct value *result);
+struct value *replay_compare(struct arena *arena, const struct value *record,
+	const struct value *kept, struct value *result);

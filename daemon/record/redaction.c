@@ -91,6 +91,7 @@ static void withhold(struct request *request)
 		.code = { why, sizeof(why) - 1 },
 		.entrypoint = "main",
 		.limits = request->spec.limits,
+		.secret_count = request->spec.secret_count,
 		.masks = 1 };
 	request->kept.withheld = true;
 }

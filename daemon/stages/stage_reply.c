@@ -146,15 +146,18 @@ static void end_run(struct request *request)
 	struct arena *arena = &request->arena;
 	struct value *result = job_result_to_value(arena, &request->result);
 
+	struct value *kept = request->kept.result.masks
+				     ? job_result_to_value(arena, &request->kept.result)
+				     : result;
+
 	if (request->spec.stream && request->result.cached_from[0])
 		tell_streams(request);
 	if (is_listened_to(request))
 		conn_send_result(request->conn, request->msgid,
-			request->replayed ? replay_compare(arena, request->replayed, result)
+			request->replayed ? replay_compare(arena, request->replayed, kept, result)
 					  : result);
 	end.result = result;
-	end.kept = request->kept.result.masks ? job_result_to_value(arena, &request->kept.result)
-					      : result;
+	end.kept = kept;
 	methods_run_ended(request->server, &end);
 	request->server->outcomes[request->result.outcome]++;
 }

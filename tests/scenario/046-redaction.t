@@ -20,7 +20,7 @@ unlike "$(for run in $(json "$(cectl runs --json --limit 40)" '" ".join(run["run
 
 exits 0 "a run with a named secret" env PIN=s3cretPIN42 cectl run --secret PIN -c 'import sys; print(len(sys.argv[1]))' -- s3cretPIN42
 is "$out" 11 "gets it whole"
-like "$(cectl replay last --json | tr -d '\n ')" '"masks":[12]' "and a replay says that it is not the same request"
+like "$(PIN=s3cretPIN42 cectl replay last --secret PIN --json | tr -d '\n ')" '"masks":[12]' "and a replay says that it is not the same request"
 if [[ $(id -u) == 0 ]]; then
 	chmod 777 "$(dirname "$CED_SOCKET")"
 	chmod 666 "$CED_SOCKET"

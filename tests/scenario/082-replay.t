@@ -65,8 +65,28 @@ exits 0 "and one that was deterministic is so again" cectl replay last --times 3
 
 # What was masked is not there to be run again.
 TOKEN=hunter2hunter2 cectl run --secret TOKEN -e TOKEN=hunter2hunter2 -c 'import os; print(len(os.environ["TOKEN"]))' >"$work/out" 2>&1
-exits 1 "with a secret it comes out otherwise" cectl replay last
+masked=$(cectl show --json last | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["run_id"])')
+exits 1 "what came with a secret is not run without it" cectl replay "$masked"
+like "$err" 'conflict.*1 secrets.*name them again' "which is said"
+is "$(json "$(cectl show --json last)" 'it["run_id"]')" "$masked" "and nothing has run"
+exits 2 "a variable that is not there is no secret" cectl replay --secret NOT_THERE "$masked"
+TOKEN=hunter2hunter2 exits 1 "with it it comes out otherwise, since it does not stand in the record" cectl replay --secret TOKEN "$masked"
 like "$out" 'secrets in the record are masked' "and it is said that it was masked"
+
+# What a program makes of parts is masked only as long as the secret is known.
+TOKEN=hunter2hunter2 cectl run --id mine --secret TOKEN -c 'print("hunter2" * 2)' >"$work/out" 2>&1
+masked=$(cectl show --json last | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["run_id"])')
+exits 1 "it is not run without its secret" cectl replay "$masked"
+TOKEN=hunter2hunter2 exits 0 "with its secret it comes out the same" cectl replay --secret TOKEN "$masked"
+is "$(json "$(cectl show --json last)" '[it["stdout"], it["masks"], it["request"]["secrets"]]')" '["[masked:secret]\n", 1, 1]' "and is kept with masks again"
+exits 1 "nor is the replay" cectl replay last
+exits 0 "a repeat of its id without the secret" cectl run --id mine -c 'print("hunter2" * 2)'
+is "$out" '[masked:secret]' "is told what is masked"
+exits 1 "and is not run without it either" cectl replay last
+TOKEN=hunter2hunter2 cectl run --id quiet --secret TOKEN -c 'import sys; sys.exit(0)' >"$work/out" 2>&1
+cectl run --id quiet -c 'import sys; sys.exit(0)' >"$work/out" 2>&1
+exits 1 "nor is one that repeats what had a secret and wrote none" cectl replay last
+like "$err" 'name them again' "since the run whose result it is had one"
 
 # Programs that ended in other ways.
 for code in 'raise ValueError("no")' 'while True: pass' 'print("x" * 200000)' 'import sys; sys.exit(7)' \

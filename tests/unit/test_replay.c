@@ -27,7 +27,9 @@ static struct value *parse(const char *json)
 
 static struct value *compare(const char *result)
 {
-	return replay_compare(&arena, parse(RECORD), parse(result));
+	struct value *value = parse(result);
+
+	return replay_compare(&arena, parse(RECORD), value, value);
 }
 
 /* The nth difference as JSON. */
@@ -73,6 +75,42 @@ TEST(a_record_without_a_program_is_refused_with_a_reason)
 	CHECK(why && strstr(why, "no program"));
 	CHECK(replay_params(&arena, parse("{}"), &why) == NULL);
 	CHECK(replay_params(&arena, parse("{\"request\": {\"code\": null}}"), &why) == NULL);
+	arena_done(&arena);
+}
+
+TEST(a_record_says_how_many_secrets_it_wants_again)
+{
+	arena_init(&arena, 1 << 20);
+	CHECK_EQ_INT(replay_secrets(parse("{\"request\": {\"code\": \"1\"}}")), 0);
+	CHECK_EQ_INT(replay_secrets(parse("{\"request\": {\"secrets\": 3}}")), 3);
+	/* of one that does not say so: by what stands in their place */
+	CHECK_EQ_INT(replay_secrets(parse("{\"masks\": 1, \"error\": {\"frames\":"
+					  " [{\"text\": \"a [masked:secret]\"}]}}")),
+		1);
+	CHECK_EQ_INT(replay_secrets(parse("{\"request\": {\"masks\": 1, \"args\":"
+					  " [\"x\", \"[masked:secret]\"]}}")),
+		1);
+	/* a pattern's is masked again by the pattern */
+	CHECK_EQ_INT(replay_secrets(parse("{\"masks\": 1, \"stdout\": \"[masked:github]\"}")), 0);
+	/* what a program only says is nobody's secret */
+	CHECK_EQ_INT(replay_secrets(parse("{\"stdout\": \"[masked:secret]\"}")), 0);
+	arena_done(&arena);
+}
+
+TEST(what_is_compared_is_what_is_kept_and_what_is_told_is_what_was_written)
+{
+	struct value *compared;
+
+	arena_init(&arena, 1 << 20);
+	compared = replay_compare(&arena, parse("{\"stdout\": \"[masked:secret]\"}"),
+		parse("{\"stdout\": \"[masked:secret]\"}"), parse("{\"stdout\": \"hunter2\"}"));
+	CHECK(value_as_bool(value_get(compared, "same"), false));
+	CHECK_STR(value_as_text(value_get(value_get(compared, "result"), "stdout")), "hunter2");
+	compared = replay_compare(&arena, parse("{\"stdout\": \"[masked:secret]\"}"),
+		parse("{\"stdout\": \"x [masked:secret]\"}"), parse("{\"stdout\": \"x hunter2\"}"));
+	CHECK_STR(nth(compared, "differs", 0),
+		"{\"what\":\"stdout\",\"recorded\":\"[masked:secret]\","
+		"\"replayed\":\"x [masked:secret]\",\"line\":1}");
 	arena_done(&arena);
 }
 
