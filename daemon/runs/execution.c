@@ -412,7 +412,8 @@ static void start_clocks(struct execution *execution)
 static void send_job(struct execution *execution)
 {
 	const struct job_spec *spec = execution->spec;
-	struct job_extras extras = { execution->rules, execution->stdin_inline };
+	struct job_extras extras = { execution->rules, execution->stdin_inline,
+		!knobs_hold(&execution->worker->knobs, KNOB_MEMORY_MAX) };
 	bool has_file = spec->has_input && !execution->stdin_inline;
 	struct err err = ERR_INIT;
 	size_t len = 0;

@@ -12,6 +12,9 @@
 
 #define GLOBS_BYTES_MAX ((size_t)1 << 20)
 
+/* What a thread of OpenBLAS reserves, which is the most: 128 MiB, its stack, a heap of its own. */
+#define THREAD_BYTES ((uint64_t)192 << 20)
+
 /* ---- the body ------------------------------------------------------------------------------- */
 
 /* In it, and not as a file beside it. */
@@ -37,9 +40,18 @@ static size_t body_size(const struct job_spec *spec, struct job_extras extras)
 	return size;
 }
 
-static uint32_t flags_of(const struct job_spec *spec)
+/* Libraries of numbers that cannot reserve what a thread of theirs wants try again for ever. */
+static uint64_t processors_of(const struct job_spec *spec, struct job_extras extras)
 {
-	uint64_t processors = (spec->limits.cpu_percent + 99) / 100;
+	uint64_t wanted = (spec->limits.cpu_percent + 99) / 100;
+	uint64_t fitting = 1 + spec->limits.memory_bytes / THREAD_BYTES;
+
+	return extras.reserved_counts && fitting < wanted ? fitting : wanted;
+}
+
+static uint32_t flags_of(const struct job_spec *spec, struct job_extras extras)
+{
+	uint64_t processors = processors_of(spec, extras);
 	uint32_t flags = spec->deterministic ? JOB_FLAG_DETERMINISTIC : 0;
 
 	return processors > 1 ? flags | JOB_PROCESSORS(processors < 255 ? processors : 255) : flags;
@@ -60,7 +72,7 @@ static struct job_body parts_of(const struct job_spec *spec, struct job_extras e
 		.env_count = (uint32_t)spec->env_count,
 		.file_count = (uint32_t)spec->file_count,
 		.has_stdin = stdin_of(spec, extras),
-		.flags = flags_of(spec),
+		.flags = flags_of(spec, extras),
 		.rules_len = (uint32_t)extras.rules.len };
 }
 

@@ -11,8 +11,9 @@
 
 /* What goes beside the spec. */
 struct job_extras {
-	struct bytes rules; /* that the worker holds the program to */
-	bool stdin_inline;  /* for workers that receive no descriptors */
+	struct bytes rules;   /* that the worker holds the program to */
+	bool stdin_inline;    /* for workers that receive no descriptors */
+	bool reserved_counts; /* the memory limit is one of what is reserved, used or not */
 };
 
 /* Gives it (malloc), or NULL: it is larger than a worker takes, or there is no memory. */

@@ -87,9 +87,13 @@ if "python-data" in runtimes:
                   "print(os.environ['OPENBLAS_NUM_THREADS'], os.environ['OMP_NUM_THREADS'])")
     eq(threads["stdout"], "1 1\n", "libraries are told of one processor, which is the limit")
     NAMES = "print(*[os.environ[name + '_NUM_THREADS'] for name in ('OPENBLAS', 'OMP', 'MKL', 'NUMEXPR')])\n"
+    DECOMPOSED = "import os, numpy as np\n" + NAMES + "np.linalg.svd(np.ones((50, 50)))"
     for percent, count in (250, 3), (200, 2), (101, 2), (100, 1), (50, 1):
-        result = run("python-data", "import os, numpy as np\n" + NAMES + "np.linalg.svd(np.ones((50, 50)))", limits={"cpu_percent": percent, "cpu_ms": 30000, "wall_ms": 30000})
+        result = run("python-data", DECOMPOSED, limits={"cpu_percent": percent, "memory_bytes": 1 << 30, "cpu_ms": 30000, "wall_ms": 30000})
         eq((result["outcome"], result["stdout"]), ("ok", f"{count} {count} {count} {count}\n"), f"with {percent} % of a processor, of {count}")
+    result = run("python-data", DECOMPOSED, limits={"cpu_percent": 250, "cpu_ms": 30000, "wall_ms": 30000})
+    count = 2 if result["limits"]["enforced_by"]["memory_bytes"] == "rlimit" else 3
+    eq((result["outcome"], result["stdout"]), ("ok", f"{count} {count} {count} {count}\n"), "with little memory, of as many as can reserve what they want")
     result = run("python-data", "import os\n" + NAMES, limits={"cpu_percent": 200}, env={"OMP_NUM_THREADS": "1"})
     eq(result["stdout"], "2 1 2 2\n", "and the run's own word counts before that")
     THREADS = ("import ctypes, numpy as np\na = np.ones((300, 300)); a @ a\n"

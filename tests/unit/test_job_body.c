@@ -85,6 +85,38 @@ TEST(stdin_stands_in_the_job_only_where_no_descriptor_can_come_with_it)
 	}
 }
 
+TEST(no_more_threads_are_announced_than_can_reserve_what_they_want)
+{
+	static const struct {
+		uint64_t percent, mib;
+		bool reserved_counts;
+		unsigned processors; /* 0: the one that workers are made for */
+	} rows[] = {
+		{ 100, 256, true, 0 },
+		{ 250, 256, false, 3 },
+		{ 250, 256, true, 2 },
+		{ 250, 384, true, 3 },
+		{ 250, 64, true, 0 },
+		{ 64000, 256, false, 255 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct job_spec spec = small();
+		struct job_body head;
+		size_t len = 0;
+		auto_free char *body = NULL;
+
+		spec.limits.cpu_percent = rows[i].percent;
+		spec.limits.memory_bytes = rows[i].mib << 20;
+		body = job_body_write(&spec,
+			(struct job_extras){ .reserved_counts = rows[i].reserved_counts }, &len);
+		CHECK(body != NULL);
+		memcpy(&head, body + sizeof(struct job_head), sizeof(head));
+		CHECK_EQ_INT(
+			head.flags, rows[i].processors ? JOB_PROCESSORS(rows[i].processors) : 0);
+	}
+}
+
 TEST(a_job_that_is_larger_than_a_worker_takes_is_none)
 {
 	struct job_spec spec = small();
