@@ -9,7 +9,7 @@
  * The jail (slot) is made once; each worker in it runs one program and is gone, and the next one
  * is made in the background.  The worker belongs to its zygote and lives until the slot has gone.
  *
- * Everything a worker does is told to its owner through struct worker_events, from the loop.
+ * Everything a worker does is told from the loop: to its zygote, and to the execution that has it.
  */
 #pragma once
 

@@ -78,6 +78,8 @@ ELSEWHERE = {
                                                                          "tests/unit/test_budgets.c"]),
     "daemon/methods/methods_approvals.c": (PART, ["tests/unit/test_approvals.c",
                                          "tests/scenario/074-approvals.t"]),
+    "daemon/workers/worker_slot.c": (PART, ["tests/unit/test_worker.c"]),
+    "daemon/workers/worker_words.c": (PART, ["tests/unit/test_worker.c"]),
     "daemon/gate/approval_asked.c": (PART, ["tests/unit/test_approvals.c",
                                             "tests/scenario/075-approvals-kill.t"]),
     "daemon/gate/approval_decided.c": (PART, ["tests/unit/test_approvals.c",

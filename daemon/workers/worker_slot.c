@@ -1,0 +1,126 @@
+#include <sys/socket.h>
+
+#include "daemon/runs/execution.h"
+#include "daemon/workers/worker_parts.h"
+#include "proto/base/clock.h"
+#include "proto/base/fdio.h"
+#include "proto/base/log.h"
+
+#define VISIT_MESSAGES 16 /* from one slot in one turn of the loop: the others come first */
+
+static void making_failed(struct worker *worker, const char *why)
+{
+	worker->misses++;
+	log_event(LOG_LEVEL_WARNING, "worker.not_made", LOG_INT("slot", worker->index),
+		LOG_INT("misses", worker->misses), LOG_STR("why", why));
+	worker->ended = true;
+	worker_release(worker);
+}
+
+void worker_become_warm(struct worker *worker)
+{
+	if (worker->state != WORKER_MAKING || !worker->told_ready || !worker->told_made)
+		return;
+	if (!worker->job || !worker->out || !worker->errout) {
+		making_failed(worker, "it closed a stream before it had a job");
+		return;
+	}
+	worker->misses = 0;
+	worker->warm_us = clock_us();
+	knobs_begin(&worker->knobs, &worker->before);
+	worker_move(worker, WORKER_WARM);
+	zygote_on_warm(worker->zygote, worker);
+}
+
+static void on_ended(struct worker *worker, const struct lease_msg *msg)
+{
+	struct execution *execution = worker->execution;
+
+	if (execution && worker->ended) {
+		worker_lose(worker, "it died twice");
+		return;
+	}
+	worker->ended = true;
+	if (execution)
+		execution_on_worker_ended(execution, msg);
+	else if (worker->state == WORKER_MAKING)
+		making_failed(worker, "it died while it was made");
+	else if (worker->state == WORKER_WARM)
+		worker_release(worker);
+}
+
+static void on_dropped(struct worker *worker)
+{
+	if (worker->state != WORKER_ENDING)
+		return;
+	worker_move(worker, WORKER_EMPTY);
+	zygote_on_empty(worker->zygote, worker);
+}
+
+static void on_slot_message(struct worker *worker, const struct lease_msg *msg)
+{
+	/* What is said about an earlier worker of this slot is late and means nothing now. */
+	if (msg->sequence != worker->sequence)
+		return;
+	switch (msg->kind) {
+	case LEASE_WORKER_MADE:
+		worker->told_made = true;
+		worker_become_warm(worker);
+		return;
+	case LEASE_WORKER_FAILED:
+		if (worker->state == WORKER_MAKING)
+			making_failed(worker, msg->text);
+		return;
+	case LEASE_ADJUSTED:
+		if (worker->execution)
+			execution_on_adjusted(worker->execution, msg);
+		return;
+	case LEASE_WORKER_REFUSED:
+		worker->refused = true;
+		return;
+	case LEASE_WORKER_ENDED:
+		on_ended(worker, msg);
+		return;
+	case LEASE_COLLECTED:
+		if (worker->execution)
+			execution_on_collected(worker->execution);
+		return;
+	case LEASE_DROPPED:
+		on_dropped(worker);
+		return;
+	default:
+		worker_lose(worker, "a message out of turn");
+	}
+}
+
+bool worker_has_news(const struct worker *worker)
+{
+	char byte;
+
+	return worker->refused ||
+	       recv(watch_fd(worker->slot), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+void worker_on_slot(void *owner, int events)
+{
+	struct worker *worker = owner;
+
+	(void)events;
+	for (int messages = 0; messages < VISIT_MESSAGES && worker->state != WORKER_GONE;
+		messages++) {
+		struct lease_msg msg;
+		int fds[1 + LEASE_JOIN_FDS_MAX];
+		unsigned count = 0;
+		struct err err = ERR_INIT;
+		int got = lease_recv(watch_fd(worker->slot), &msg, fds, &count, &err);
+
+		if (got < 0 && err.code == ERR_BUSY)
+			return;
+		if (got > 0)
+			close_fds(fds, count); /* a slot has no descriptor to give */
+		if (got > 0)
+			on_slot_message(worker, &msg);
+		else
+			worker_lose(worker, got < 0 ? err.text : "it has gone");
+	}
+}
