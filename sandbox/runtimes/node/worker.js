@@ -13,6 +13,7 @@ const vm = require('vm');
 const Module = require('module');
 const { Console } = require('console');
 const { Writable } = require('stream');
+const guard = require('./guard.js');
 
 const JOB = 3;
 const HEAD_LEN = 16;
@@ -26,6 +27,7 @@ const FRAMES_MAX = 50;
 
 const { closeSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } = fs;
 const { runMain } = Module;
+const { _compile: compile } = Module.prototype; // before rules close it
 const reallyExit = process.reallyExit.bind(process);
 const stringify = JSON.stringify;
 const { fromCharCode } = String;
@@ -50,11 +52,13 @@ function plain(json) {
   return text;
 }
 
+let line = JOB; // where the words go: in a rehearsal nowhere
+
 function tell(kind, code, body = '') {
   const all = littleEndian(MAGIC) + littleEndian(kind) + littleEndian(body.length) + littleEndian(code) + body;
   let rest = all;
   while (rest.length) {
-    const sent = writeSync(JOB, rest, null, 'latin1');
+    const sent = writeSync(line, rest, null, 'latin1');
     let left = '';
     for (let i = sent; i < rest.length; i++) left += rest[i];
     rest = left;
@@ -88,7 +92,7 @@ const byte = Buffer.alloc(1);
 
 function linger() {
   try {
-    while (readSync(JOB, byte, 0, 1, null) > 0);
+    while (readSync(line, byte, 0, 1, null) > 0);
   } catch {
     // the program has closed it
   }
@@ -256,6 +260,7 @@ function compileScript(job) {
   const source = job.code.toString().replace(/^#!.*/, '');
   vm.compileFunction(source, ['exports', 'require', 'module', '__filename', '__dirname'],
     { filename: WORK + job.name });
+  job.compiled = true;
 }
 
 // The error of a program that is none; node itself will find and print it once more.
@@ -298,7 +303,7 @@ function deny(breach) {
 
 function holdToRules(job) {
   const speaksOfImports = [job.code, ...job.files.map((file) => file.data)].some((text) => text.includes('import'));
-  require('./guard.js')(job.rules, deny)(job.imports || [], speaksOfImports);
+  guard(job.rules, deny)(job.imports || [], speaksOfImports);
 }
 
 // ---- a life ----------------------------------------------------------------------------------
@@ -340,24 +345,6 @@ function warmUp() {
   }
 }
 
-// And the way of a job itself, gone once: node compiles a function when it is first called.
-function rehearse() {
-  const code = Buffer.from('module.exports = (a) => a + 1;');
-  const name = '../tmp/rehearsal.js';
-  const body = Buffer.alloc(32 + code.length + name.length);
-  body.writeUInt32LE(code.length, 0);
-  body.writeUInt32LE(name.length, 4);
-  body.set(code, 32);
-  body.write(name, 32 + code.length);
-  const rehearsal = parse(body);
-  writeFiles(rehearsal);
-  setProcess(rehearsal);
-  syntaxError(rehearsal);
-  runMain(WORK + name);
-  unlinkSync(WORK + name);
-  forgetModules();
-}
-
 function forgetModules() {
   delete process.mainModule;
   for (const name of Object.keys(require.cache)) delete require.cache[name];
@@ -381,10 +368,32 @@ function wantsTelling(job) {
   return job.isModule && !TELLS_MODULES && !fs.existsSync(WORK + 'package.json');
 }
 
-function live() {
-  const used = process.cpuUsage();
-  tell(READY, used.user + used.system);
-  job = readJob();
+// What compiles as CommonJS, and is one by its name, is where we have put it: nobody needs to look for it.
+function isPlain(job) {
+  const isScript = job.compiled && /\.c?js$/.test(job.name);
+  return isScript && !job.files.some((file) => file.path.endsWith('package.json'));
+}
+
+// As node's own loader does with a main module that it has found.
+function runScript(job) {
+  const main = new Module(path.resolve(WORK, job.name), null);
+  main.filename = main.id;
+  main.id = '.';
+  main.paths = Module._nodeModulePaths(main.path);
+  Module._cache[main.filename] = main;
+  process.mainModule = main;
+  process.nextTick(compile.bind(main), job.code.toString(), main.filename);
+  process.nextTick(() => (main.loaded = true));
+}
+
+function run(job, isTold) {
+  if (isTold) process.nextTick(runModule, job);
+  else if (isPlain(job)) runScript(job);
+  else process.nextTick(runMain, WORK + job.name);
+}
+
+// All the way of a job, up to its first line.
+function perform() {
   try {
     writeFiles(job);
     setProcess(job);
@@ -400,11 +409,76 @@ function live() {
   if (failure) report(job, failure, true);
   else tell(BEGUN, 0);
   forgetModules();
-  process.nextTick(isTold ? runModule : runMain, isTold ? job : WORK + job.name);
+  run(job, isTold);
+}
+
+function live() {
+  const used = process.cpuUsage();
+  tell(READY, used.user + used.system);
+  job = readJob();
+  perform();
+}
+
+// ---- rehearsals ------------------------------------------------------------------------------
+
+// Node compiles a function when it is first called, and learns what it is called with from a few
+// calls more.  So the whole way is gone some times before a job comes, with programs of our own.
+const REHEARSAL = `'use strict';
+const fs = require('fs');
+const path = require('path');
+const own = fs.readFileSync(__filename, 'utf8');
+const words = own.split(/\\s+/).map((word) => word.length);
+const total = words.reduce((sum, len) => sum + len, 0);
+const later = async () => JSON.stringify(JSON.parse(\`{"total": \${total}}\`));
+console.log(path.basename(__filename), total);
+console.log(String(words.length));
+later().then((text) => console.log('%s', text, { words: new Map([[1, [total]]]) }));
+`;
+const REHEARSALS = ['first.js', 'module.mjs', 'a.js', 'b.js', 'c.js', 'd.js'];
+
+function rehearsalJob(name) {
+  const text = name.endsWith('.mjs') ? "import path from 'path';\nconsole.log(path.sep);\n" : `// ${name}\n${REHEARSAL}`;
+  const body = Buffer.alloc(32 + text.length + name.length);
+  body.writeUInt32LE(text.length, 0);
+  body.writeUInt32LE(name.length, 4);
+  body.write(text + name, 32);
+  return parse(body);
+}
+
+// What a rehearsal prints and tells goes nowhere; gives what puts things right again.
+function hideAway(stdout) {
+  const real = stdout._handle;
+  const nowhere = new real.constructor(0);
+  nowhere.open(openSync('/dev/null', 'w'));
+  stdout._handle = nowhere;
+  line = openSync('/dev/null', 'r+');
+  return () => {
+    stdout._handle = real;
+    nowhere.close();
+    closeSync(line);
+    line = JOB;
+  };
+}
+
+function rehearse(left) {
+  const name = left.shift();
+  if (!name) return live();
+  const comeBack = hideAway(process.stdout);
+  job = rehearsalJob(`../tmp/rehearsal-${name}/${name}`);
+  const file = WORK + job.name;
+  perform();
+  // Node says itself when a program is over and nothing is left to wait for.
+  process.once('beforeExit', () => {
+    process.emit('exit', 0);
+    comeBack();
+    unlinkSync(file);
+    fs.rmdirSync(path.dirname(file));
+    forgetModules();
+    setImmediate(rehearse, left);
+  });
 }
 
 warmUp();
-rehearse();
 watchEnd();
-// The loop turns before the job is waited for, so that what the warming up began is over by then.
-setImmediate(setImmediate, live);
+if (process.stdout._handle) setImmediate(rehearse, REHEARSALS);
+else setImmediate(setImmediate, live);
