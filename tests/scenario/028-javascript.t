@@ -38,6 +38,20 @@ is "$out" "COLOUR HOME LANG PATH TMPDIR TZ blue" "and nothing of ours"
 echo 'exports.twice = (a) => a + a;' >lib.js
 js 0 "files beside it are modules" --file lib.js -c 'console.log(require("./lib.js").twice("ab"))'
 is "$out" abab "that it can require"
+echo '{"type": "module"}' >package.json
+js 0 "and say what the program is" --file package.json -c 'console.log(typeof require, typeof import.meta.url)'
+is "$out" "undefined string" "a package.json of modules"
+js 0 "the program is a main module like any" -c '
+const module_ = require("module");
+const before = [require.main === module, process.mainModule === module, this === exports, module.loaded, module.parent,
+  module.id, module.paths.join(), Object.keys(module_._cache).join(), require("./main.js") === exports];
+setTimeout(() => console.log(before.concat(module.loaded).join(" ")), 1);'
+is "$out" "true true true false  . $home/node_modules,/node_modules $home/main.js true true" "loaded when it has run"
+js 0 "what the worker tried before is gone" -c '
+const kinds = process._getActiveHandles().map((one) => one.constructor.name);
+console.log(require("fs").readdirSync("/tmp").length, process.stdout.bytesWritten, process.stdout.writableLength,
+  process.listenerCount("beforeExit"), kinds.join());'
+is "$out" "0 0 0 0 Socket,Socket" "but for the streams"
 echo 'console.log("by name", __filename)' >job.cjs
 is "$(cectl run job.cjs)" "by name /work/job.cjs" "a file that ends in .cjs is one of node"
 cectl run -l javascript --artifact '*.txt' --out came -c 'require("fs").writeFileSync("made.txt", "made")'

@@ -474,7 +474,7 @@ function rehearse(left) {
     unlinkSync(file);
     fs.rmdirSync(path.dirname(file));
     forgetModules();
-    setImmediate(rehearse, left);
+    setImmediate(setImmediate, rehearse, left); // what was closed is gone by then
   });
 }
 
