@@ -11,6 +11,7 @@
 #define UNSETTLED_TIDY 256  /* worth settling when idle: together they touch few pages each */
 #define SETTLE_AT_ONCE 64   /* a run that comes meanwhile waits for so many */
 #define SETTLE_BYTES   ((size_t)256 << 10) /* and for the words of so much text */
+#define SETTLE_PAUSE   100                 /* commits without, after one that could not */
 #define UNSETTLED_FULL 4096                /* from here on each batch takes some along */
 
 static int run_fixed(struct store *store, enum stmt_name name, struct err *err)
@@ -60,17 +61,26 @@ void store_rollback(struct store *store)
 		(void)run_fixed(store, STMT_ROLLBACK, NULL);
 }
 
-/* Under load there is no idle moment, so each batch takes some of what waits along. */
+/*
+ * Under load there is no idle moment, so each batch takes some of what waits along.  When
+ * that fails the batch does, and is tried again without, as are the next ones.
+ */
 static int settle_some_too(struct store *store, struct err *err)
 {
 	unsigned settled = 0;
 
 	if (store->unsettled < UNSETTLED_FULL)
 		return 0;
-	if (settle_runs(store, 2 * store->ended, SIZE_MAX, &settled, err) < 0)
-		return -1;
-	settle_count(store, settled);
-	return 0;
+	if (store->unsettling) {
+		store->unsettling--;
+		return 0;
+	}
+	if (settle_runs(store, 2 * store->ended, SIZE_MAX, &settled, err) == 0) {
+		settle_count(store, settled);
+		return 0;
+	}
+	store->unsettling = SETTLE_PAUSE;
+	return -1;
 }
 
 static int commit(struct store *store, enum store_durability durability, struct err *err)
@@ -139,6 +149,8 @@ int store_probe(struct store *store, struct err *err)
 
 static int settle_when_due(struct store *store, struct err *err)
 {
+	uint64_t noted = store->damage.runs;
+	struct err why = ERR_INIT;
 	unsigned settled = 0;
 
 	if (store->unsettled < UNSETTLED_TIDY && !store->settling)
@@ -146,10 +158,11 @@ static int settle_when_due(struct store *store, struct err *err)
 	if (store_begin(store, err) < 0)
 		return -1;
 	/* Onto the disk now, while nobody waits for it, and not with the next run. */
-	if (settle_runs(store, SETTLE_AT_ONCE, SETTLE_BYTES, &settled, err) < 0 ||
-		commit(store, STORE_NOW, err) < 0) {
+	if (settle_runs(store, SETTLE_AT_ONCE, SETTLE_BYTES, &settled, &why) < 0 ||
+		commit(store, STORE_NOW, &why) < 0) {
 		store_rollback(store);
-		return -1;
+		store->settling = store->damage.runs != noted; /* without that they may */
+		return store->settling ? 0 : err_pass(err, &why);
 	}
 	settle_count(store, settled);
 	store->settling = settled > 0 && store->unsettled > 0;

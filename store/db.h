@@ -19,6 +19,15 @@
 #include "store/stmt.h"
 #include "store/store.h"
 
+#define UNREADABLE_MAX 1024 /* a store with more of them settles nothing from there on */
+
+/* A run of which something cannot be read when it is to settle. */
+struct unreadable {
+	int64_t key;
+	unsigned texts; /* a bit for each that is left out of the index ... */
+	bool whole;     /* ... or it does not settle at all */
+};
+
 struct store {
 	sqlite3 *db;
 	enum store_mode mode;
@@ -39,8 +48,12 @@ struct store {
 	int64_t cached_count; /* rows of `cached`; -1: not counted */
 	unsigned ended;       /* runs that this transaction ends */
 	uint64_t unsettled;   /* runs in `pending` that have ended, as far as this writer knows */
-	uint64_t newest_ms;   /* when it was opened */
-	bool shrunk;          /* the file is longer than it need be until the log has been moved */
+	struct unreadable unreadable[UNREADABLE_MAX];
+	size_t unreadable_count;
+	unsigned unsettling;        /* so many commits take no unsettled run along */
+	struct store_damage damage; /* that nobody has been told of */
+	uint64_t newest_ms;         /* when it was opened */
+	bool shrunk; /* the file is longer than it need be until the log has been moved */
 	struct blob_shelf shelf;
 	struct chain_head chain;     /* where it ends, with what this transaction added */
 	struct chain_head committed; /* and without */

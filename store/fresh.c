@@ -117,11 +117,16 @@ static int index_text(struct fresh *fresh, size_t number, struct bytes text, str
 
 static int index_run(struct fresh *fresh, size_t run, struct err *err)
 {
-	struct bytes texts[TEXTS_OF_A_RUN];
-	int r = texts_read(fresh->store, fresh->keys[run], &fresh->arena, texts, err);
+	struct texts texts;
+	struct err why = ERR_INIT;
+	int r = texts_read(fresh->store, fresh->keys[run], 0, &fresh->arena, &texts, &why);
 
+	if (r < 0 && why.code == ERR_CORRUPT)
+		r = 1; /* others can be read */
+	else if (r < 0)
+		(void)err_pass(err, &why);
 	for (size_t i = 0; r == 0 && i < TEXTS_OF_A_RUN; i++)
-		r = index_text(fresh, run * TEXTS_OF_A_RUN + i, texts[i], err);
+		r = index_text(fresh, run * TEXTS_OF_A_RUN + i, texts.bytes[i], err);
 	arena_done(&fresh->arena);
 	return r < 0 ? -1 : 0;
 }

@@ -3,7 +3,7 @@
 #include "store/db.h"
 #include "store/texts.h"
 
-/* Columns of STMT_SETTLE_NEXT from 1 on, in the order of enum facet. */
+/* Columns of STMT_SETTLE_RUN from 1 on, in the order of enum facet. */
 #define FACET_LAST FACET_POLICY
 
 static int put_facet(
@@ -44,7 +44,8 @@ static int count_row(struct store *store, sqlite3_stmt *row, struct err *err)
 	return 0;
 }
 
-static int count_blobs(struct store *store, int64_t key, struct err *err)
+/* Or only looks whether they can be read. */
+static int count_blobs(struct store *store, int64_t key, bool look, struct err *err)
 {
 	sqlite3_stmt *row = stmt_take_for(store, STMT_SETTLE_BLOBS, key, err);
 	int r;
@@ -52,7 +53,7 @@ static int count_blobs(struct store *store, int64_t key, struct err *err)
 	if (!row)
 		return -1;
 	while ((r = stmt_step(store, row, err)) > 0) {
-		if (count_row(store, row, err) < 0) {
+		if (!look && count_row(store, row, err) < 0) {
 			(void)sqlite3_reset(row);
 			return -1;
 		}
@@ -60,28 +61,167 @@ static int count_blobs(struct store *store, int64_t key, struct err *err)
 	return r;
 }
 
-/* The first ended run behind *key: 1 settled, 0 there is none, -1. */
-static int settle_next(struct store *store, int64_t *key, size_t *bytes, struct err *err)
+/* The first run behind *key that waits: 1 found, 0 there is none, -1. */
+static int next_pending(struct store *store, int64_t *key, struct err *err)
 {
-	sqlite3_stmt *run = stmt_take_for(store, STMT_SETTLE_NEXT, *key, err);
-	size_t read = 0;
+	sqlite3_stmt *row = stmt_take_for(store, STMT_PENDING_NEXT, *key, err);
 	int r;
 
-	if (!run)
+	if (!row)
 		return -1;
-	r = stmt_step(store, run, err);
+	r = stmt_step(store, row, err);
+	if (r > 0)
+		*key = sqlite3_column_int64(row, 0);
+	(void)sqlite3_reset(row);
+	return r;
+}
+
+/* One run on its way; what was read of it is read before anything is written. */
+struct settling {
+	struct store *store;
+	int64_t key;
+	unsigned without;  /* texts that are known to be damaged */
+	sqlite3_stmt *run; /* at its row */
+	struct texts texts;
+};
+
+/* 1 read, 0 it has not ended, -1. */
+static int read_run(struct settling *settling, struct err *err)
+{
+	struct store *store = settling->store;
+	int r;
+
+	settling->run = stmt_take_for(store, STMT_SETTLE_RUN, settling->key, err);
+	if (!settling->run)
+		return -1;
+	r = stmt_step(store, settling->run, err);
 	if (r <= 0)
 		return r;
-
-	*key = sqlite3_column_int64(run, 0);
-	r = put_facets(store, run, *key, err);
-	(void)sqlite3_reset(run);
-	if (r < 0 || stmt_run_for(store, STMT_RULES_INSERT, *key, err) < 0 ||
-		texts_add(store, *key, &read, err) < 0 || count_blobs(store, *key, err) < 0 ||
-		stmt_run_for(store, STMT_PENDING_DELETE, *key, err) < 0)
+	if (texts_read(store, settling->key, settling->without, &store->scratch, &settling->texts,
+		    err) < 0 ||
+		count_blobs(store, settling->key, true, err) < 0)
 		return -1;
-	*bytes += read;
 	return 1;
+}
+
+/* The rules first: they too are read for it. */
+static int write_run(struct settling *settling, struct err *err)
+{
+	struct store *store = settling->store;
+	int64_t key = settling->key;
+
+	if (stmt_run_for(store, STMT_RULES_INSERT, key, err) < 0 ||
+		put_facets(store, settling->run, key, err) < 0 ||
+		texts_add(store, key, &settling->texts, err) < 0 ||
+		count_blobs(store, key, false, err) < 0)
+		return -1;
+	return stmt_run_for(store, STMT_PENDING_DELETE, key, err);
+}
+
+/* ---- what cannot be read ------------------------------------------------------------------ */
+
+void settle_note(struct store *store, int64_t key, const struct err *why)
+{
+	store->damage.runs++;
+	store->damage.row = key;
+	store->damage.why = *why;
+}
+
+bool store_take_damage(struct store *store, struct store_damage *ret_damage)
+{
+	if (!store->damage.runs)
+		return false;
+	*ret_damage = store->damage;
+	store->damage = (struct store_damage){ .runs = 0 };
+	return true;
+}
+
+static struct unreadable *find_unreadable(struct store *store, int64_t key)
+{
+	for (size_t i = 0; i < store->unreadable_count; i++) {
+		if (store->unreadable[i].key == key)
+			return &store->unreadable[i];
+	}
+	return NULL;
+}
+
+/* Its place among them, old or new; NULL when there is none left. */
+static struct unreadable *put_unreadable(struct store *store, int64_t key)
+{
+	struct unreadable *place = find_unreadable(store, key);
+
+	if (place || store->unreadable_count == UNREADABLE_MAX)
+		return place;
+	place = &store->unreadable[store->unreadable_count++];
+	*place = (struct unreadable){ .key = key };
+	return place;
+}
+
+/* Only for what is this run's alone: no room, or a disk that fails, would be the next one's too. */
+static void give_up(struct store *store, int64_t key, const struct err *why)
+{
+	struct unreadable *place = why->code == ERR_CORRUPT ? put_unreadable(store, key) : NULL;
+
+	if (!place || place->whole)
+		return;
+	place->whole = true;
+	settle_count(store, 1);
+	settle_note(store, key, why);
+}
+
+/* -1 when this transaction is spoilt; the next one does without what was damaged. */
+static int note_texts(struct settling *settling, struct err *err)
+{
+	struct texts *texts = &settling->texts;
+	struct unreadable *place;
+
+	if (texts->damaged == settling->without)
+		return 0;
+	settle_note(settling->store, settling->key, &texts->why);
+	if (!texts->spoilt)
+		return 0;
+	place = put_unreadable(settling->store, settling->key);
+	if (place)
+		place->texts = texts->damaged;
+	return err_pass(err, &texts->why);
+}
+
+/* ---- all ---------------------------------------------------------------------------------- */
+
+/* 1 settled, 0 it has not ended, -1: also when it is given up. */
+static int settle_run(struct settling *settling, size_t *bytes, struct err *err)
+{
+	struct store *store = settling->store;
+	struct err why = ERR_INIT;
+	int r = read_run(settling, &why);
+
+	if (r > 0 && note_texts(settling, err) < 0)
+		return -1;
+	if (r > 0 && write_run(settling, &why) < 0)
+		r = -1;
+	for (unsigned i = 0; r > 0 && i < TEXTS_OF_A_RUN; i++)
+		*bytes += settling->texts.bytes[i].len;
+	if (r >= 0)
+		return r;
+	give_up(store, settling->key, &why);
+	return err_pass(err, &why);
+}
+
+static int settle_next(struct store *store, int64_t key, size_t *bytes, struct err *err)
+{
+	const struct unreadable *known = find_unreadable(store, key);
+	struct settling settling = {
+		.store = store, .key = key, .without = known ? known->texts : 0
+	};
+	int r;
+
+	if (known && known->whole)
+		return 0;
+	r = settle_run(&settling, bytes, err);
+	if (settling.run)
+		(void)sqlite3_reset(settling.run);
+	arena_done(&store->scratch);
+	return r;
 }
 
 int settle_runs(struct store *store, unsigned most, size_t bytes_max, unsigned *ret_settled,
@@ -92,9 +232,12 @@ int settle_runs(struct store *store, unsigned most, size_t bytes_max, unsigned *
 	size_t bytes = 0;
 	int r = 1;
 
-	while (settled < most && bytes <= bytes_max &&
-		(r = settle_next(store, &key, &bytes, err)) > 0)
-		settled++;
+	while (settled < most && bytes <= bytes_max && (r = next_pending(store, &key, err)) > 0) {
+		r = settle_next(store, key, &bytes, err);
+		if (r < 0)
+			return -1;
+		settled += (unsigned)r;
+	}
 	if (r < 0)
 		return -1;
 	*ret_settled = settled;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "proto/base/err.h"
 
@@ -13,10 +14,18 @@ struct store;
 
 /*
  * Settles at most `most` runs that have ended, in the transaction that is open, and stops early when
- * their texts alone were `bytes_max` bytes.
+ * their texts alone were `bytes_max` bytes.  After -1 that has to be rolled back.
+ *
+ * What is damaged stops nobody: a run of which a text cannot be read settles without its words, and one
+ * whose rows cannot be read is given up: it stays in `pending`, and is not tried again before the store
+ * is opened the next time.  Both are noted, and where SQLite found the damage this answers -1, since the
+ * transaction can write nothing more then; the next call does without.
  */
 int settle_runs(struct store *store, unsigned most, size_t bytes_max, unsigned *ret_settled,
 	struct err *err);
+
+/* Something of this run cannot be read: store_take_damage() tells it. */
+void settle_note(struct store *store, int64_t key, const struct err *why);
 
 /* So many fewer wait to be settled; never less than none. */
 void settle_count(struct store *store, unsigned settled);

@@ -68,9 +68,10 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_ARTIFACT_READ] = "SELECT data FROM artifacts WHERE key = ? AND path = ?",
 	[STMT_INPUT_READ]    = "SELECT data FROM inputs WHERE key = ? AND path = ?",
 
-	[STMT_SETTLE_NEXT] =
-		"SELECT key, outcome, language, uid, agent, task, code_hash, policy FROM pending "
-		"JOIN runs USING (key) WHERE key > ? AND outcome IS NOT NULL ORDER BY key LIMIT 1",
+	[STMT_PENDING_NEXT] = "SELECT key FROM pending WHERE key > ? ORDER BY key LIMIT 1",
+	[STMT_SETTLE_RUN] =
+		"SELECT key, outcome, language, uid, agent, task, code_hash, policy FROM runs "
+		"WHERE key = ? AND outcome IS NOT NULL",
 	[STMT_SETTLE_BLOBS] =
 		"SELECT code, stdin, setting, stdout, stdout_tail, stderr, stderr_tail, trace, more, "
 		"request, refused FROM records WHERE key = ?1 "

@@ -178,6 +178,17 @@ int store_probe(struct store *store, struct err *err);
  */
 int store_tidy(struct store *store, struct err *err);
 
+/* What could not be read when runs were to settle: the last of them since it was asked last. */
+struct store_damage {
+	uint64_t
+		runs; /* so many: they are not found by words, or by nothing but their id and time */
+	int64_t row;  /* of the last one in `runs` */
+	struct err why;
+};
+
+/* Whether there was anything. */
+bool store_take_damage(struct store *store, struct store_damage *ret_damage);
+
 /* ---- what need not run again -------------------------------------------------------------- */
 
 /* What a caller's own name for an action stands for. */

@@ -26,18 +26,35 @@ struct bytes text_indexed(struct bytes bytes)
 	return bytes.len ? bytes : nothing;
 }
 
-int texts_read(struct store *store, int64_t key, struct arena *arena,
-	struct bytes ret_texts[TEXTS_OF_A_RUN], struct err *err)
+/* What is damaged is as good as not there, and noted. */
+static int read_text(struct store *store, sqlite3_stmt *row, unsigned number, struct arena *arena,
+	struct texts *texts, struct err *err)
+{
+	struct bytes bytes = { NULL, 0 };
+	struct err why = ERR_INIT;
+
+	if (content_read(store, row, columns[number], arena, &bytes, &why) == 0) {
+		texts->bytes[number] = text_indexed(bytes);
+		return 0;
+	}
+	if (why.code != ERR_CORRUPT)
+		return err_pass(err, &why);
+	texts->damaged |= 1U << number;
+	texts->why = why;
+	texts->spoilt |= (sqlite3_errcode(store->db) & 0xff) == SQLITE_CORRUPT;
+	return 0;
+}
+
+int texts_read(struct store *store, int64_t key, unsigned without, struct arena *arena,
+	struct texts *ret_texts, struct err *err)
 {
 	sqlite3_stmt *row = NULL;
 	int r = record_row(store, STMT_RECORD_READ, key, &row, err);
 
-	for (size_t i = 0; r == 0 && i < TEXTS_OF_A_RUN; i++) {
-		struct bytes bytes = { NULL, 0 };
-
-		r = content_read(store, row, columns[i], arena, &bytes, err);
-		ret_texts[i] = text_indexed(bytes);
-	}
+	*ret_texts = (struct texts){ .damaged = without, .why = ERR_INIT };
+	for (unsigned i = 0; r == 0 && i < TEXTS_OF_A_RUN; i++)
+		if (!(without & 1U << i))
+			r = read_text(store, row, i, arena, ret_texts, err);
 	if (row)
 		(void)sqlite3_reset(row);
 	return r;
@@ -127,8 +144,8 @@ static int add_text(
 	return run_with(store, STMT_MENTION_INSERT, *ret_text, key, err);
 }
 
-static int insert_run_texts(
-	struct store *store, int64_t key, const int64_t texts[TEXTS_OF_A_RUN], struct err *err)
+static int insert_run_texts(struct store *store, int64_t key, const int64_t texts[TEXTS_OF_A_RUN],
+	unsigned damaged, struct err *err)
 {
 	sqlite3_stmt *stmt = stmt_take(store, STMT_RUN_TEXTS_INSERT, err);
 	struct binding binding;
@@ -138,7 +155,9 @@ static int insert_run_texts(
 	binding = bind_to(stmt);
 	bind_int(&binding, key);
 	for (size_t i = 0; i < TEXTS_OF_A_RUN; i++) {
-		if (texts[i])
+		if (damaged & 1U << i)
+			bind_int(&binding, TEXT_DAMAGED);
+		else if (texts[i])
 			bind_int(&binding, texts[i]);
 		else
 			bind_null(&binding);
@@ -146,21 +165,14 @@ static int insert_run_texts(
 	return bind_run(store, &binding, err);
 }
 
-int texts_add(struct store *store, int64_t key, size_t *ret_bytes, struct err *err)
+int texts_add(struct store *store, int64_t key, const struct texts *texts, struct err *err)
 {
-	struct bytes bytes[TEXTS_OF_A_RUN];
-	int64_t texts[TEXTS_OF_A_RUN] = { 0 };
-	int r = texts_read(store, key, &store->scratch, bytes, err);
+	int64_t numbers[TEXTS_OF_A_RUN] = { 0 };
 
-	*ret_bytes = 0;
-	for (size_t i = 0; r == 0 && i < TEXTS_OF_A_RUN; i++) {
-		r = add_text(store, bytes[i], key, &texts[i], err);
-		*ret_bytes += bytes[i].len;
-	}
-	if (r == 0)
-		r = insert_run_texts(store, key, texts, err);
-	arena_done(&store->scratch);
-	return r < 0 ? -1 : 0;
+	for (size_t i = 0; i < TEXTS_OF_A_RUN; i++)
+		if (add_text(store, texts->bytes[i], key, &numbers[i], err) < 0)
+			return -1;
+	return insert_run_texts(store, key, numbers, texts->damaged, err);
 }
 
 /* ---- forgetting --------------------------------------------------------------------------- */
@@ -210,18 +222,20 @@ static int read_run_texts(
 
 int texts_forget(struct store *store, int64_t key, struct err *err)
 {
-	struct bytes bytes[TEXTS_OF_A_RUN] = { { NULL, 0 } };
-	int64_t texts[TEXTS_OF_A_RUN];
-	int r = read_run_texts(store, key, texts, err);
+	struct texts texts = { .damaged = 0 };
+	int64_t numbers[TEXTS_OF_A_RUN];
+	int r = read_run_texts(store, key, numbers, err);
 
 	if (r != 0)
 		return r < 0 ? -1 : 0;
-	r = texts_read(store, key, &store->scratch, bytes, err);
+	/* The words of one that is damaged stay: only its bytes would tell which they are. */
+	r = texts_read(store, key, 0, &store->scratch, &texts, err);
 	for (size_t i = 0; r >= 0 && i < TEXTS_OF_A_RUN; i++) {
 		/* One text may be both program and output: it is forgotten once. */
-		bool again = (i > 0 && texts[i] == texts[0]) || (i > 1 && texts[i] == texts[1]);
+		bool again =
+			(i > 0 && numbers[i] == numbers[0]) || (i > 1 && numbers[i] == numbers[1]);
 
-		if (!again && forget_text(store, key, texts[i], bytes[i], err) < 0)
+		if (!again && forget_text(store, key, numbers[i], texts.bytes[i], err) < 0)
 			r = -1;
 	}
 	arena_done(&store->scratch);

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "proto/base/arena.h"
@@ -22,12 +23,24 @@ struct store;
 /* What of these bytes is indexed; nothing of what is no text. */
 struct bytes text_indexed(struct bytes bytes);
 
-/* The bytes of a run that are indexed, in the arena; 1: there is no such run. */
-int texts_read(struct store *store, int64_t key, struct arena *arena,
-	struct bytes ret_texts[TEXTS_OF_A_RUN], struct err *err);
+/* The texts of a run. */
+struct texts {
+	struct bytes bytes[TEXTS_OF_A_RUN]; /* of one that is damaged, nothing */
+	unsigned damaged;                   /* a bit for each that is ... */
+	struct err why;                     /* ... and why the last one that was read is */
+	bool spoilt; /* by SQLite's word, after which the transaction is good for nothing more */
+};
 
-/* Adds the run's texts, in the transaction that is open.  *ret_bytes: how much was read for it. */
-int texts_add(struct store *store, int64_t key, size_t *ret_bytes, struct err *err);
+/*
+ * The bytes of a run that are indexed, in the arena; 1: there is no such run.  Those in `without` (a
+ * set of bits) are known to be damaged and are not read.
+ */
+int texts_read(struct store *store, int64_t key, unsigned without, struct arena *arena,
+	struct texts *ret_texts, struct err *err);
+
+/* Adds the run's texts, in the transaction that is open. */
+#define TEXT_DAMAGED 0 /* stands in `run_texts` for one that could not be read */
+int texts_add(struct store *store, int64_t key, const struct texts *texts, struct err *err);
 
 /*
  * Takes them out again, in the transaction that is about to remove or change the run's contents,

@@ -19,8 +19,7 @@
 	{                                                                                             \
 		NULL, "missing",                                                                      \
 			"SELECT 'mentions', t.key, 'a text of a run is not found by its words' FROM " \
-			"run_texts AS t WHERE t." column                                              \
-			" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "                                 \
+			"run_texts AS t WHERE t." column " <> 0 AND NOT EXISTS (SELECT 1 FROM "       \
 			"mentions AS m JOIN texts USING (text) WHERE m.text = t." column              \
 			" AND m.key = t.key)"                                                         \
 	}

@@ -25,23 +25,46 @@ static bool is_that(sqlite3_stmt *row, int column, struct bytes bytes)
 	       memcmp(half, digest, DIGEST_LEN / 2) == 0;
 }
 
+static void say(struct verify *verify, int64_t key, const char *what, const char *message)
+{
+	struct fill problem = verify_problem(verify, what, "%s", message);
+
+	fill_text(&problem, "table", "run_texts");
+	fill_int(&problem, "row", key);
+}
+
+/* Could not be read when the run settled. */
+static bool was_damaged(sqlite3_stmt *row, int column)
+{
+	return sqlite3_column_type(row, column) == SQLITE_INTEGER &&
+	       sqlite3_column_int64(row, column) == TEXT_DAMAGED;
+}
+
 static int check_row(struct verify *verify, sqlite3_stmt *row, struct arena *arena, struct err *err)
 {
 	int64_t key = sqlite3_column_int64(row, 0);
-	struct bytes texts[TEXTS_OF_A_RUN] = { { NULL, 0 } };
-	struct fill problem;
+	struct texts texts = { .damaged = 0 };
 	bool same = true;
+	bool whole = true;
 
-	if (texts_read(verify->store, key, arena, texts, err) < 0)
+	if (texts_read(verify->store, key, 0, arena, &texts, err) < 0)
 		return -1;
-	for (int i = 0; i < TEXTS_OF_A_RUN; i++)
-		same &= is_that(row, 2 + 2 * i, texts[i]);
-	if (same)
-		return 0;
-	problem = verify_problem(
-		verify, "changed", "a run is found by the words of texts that it does not hold");
-	fill_text(&problem, "table", "run_texts");
-	fill_int(&problem, "row", key);
+	for (int i = 0; i < TEXTS_OF_A_RUN; i++) {
+		if (texts.damaged & 1U << i)
+			continue;
+		if (was_damaged(row, 1 + 2 * i))
+			whole = false;
+		else
+			same &= is_that(row, 2 + 2 * i, texts.bytes[i]);
+	}
+	if (texts.damaged)
+		say(verify, key, "unreadable", "a text of a run cannot be read");
+	if (!same)
+		say(verify, key, "changed",
+			"a run is found by the words of texts that it does not hold");
+	if (!whole)
+		say(verify, key, "missing",
+			"a run is not found by the words of a text that could not be read when it settled");
 	return 0;
 }
 

@@ -159,6 +159,17 @@ static bool stays_idle(struct recorder *recorder, int ms)
 	return is_idle(recorder);
 }
 
+/* Once for all that was met at once.  Without the lock. */
+static void tell_damage(struct recorder *recorder)
+{
+	struct store_damage damage;
+
+	if (store_take_damage(recorder->store, &damage))
+		log_event(LOG_LEVEL_ERROR, "store.unreadable",
+			LOG_INT("runs", (int64_t)damage.runs), LOG_INT("row", damage.row),
+			LOG_STR("why", damage.why.text));
+}
+
 /* A piece at a time: what comes meanwhile waits for no more than that.  The lock is held. */
 static void tidy(struct recorder *recorder)
 {
@@ -171,6 +182,7 @@ static void tidy(struct recorder *recorder)
 		if (left < 0 && !recorder->untidy)
 			log_event(LOG_LEVEL_WARNING, "store.not_tidied", LOG_STR("why", err.text));
 		recorder->untidy = left < 0;
+		tell_damage(recorder);
 		pthread_mutex_lock(&recorder->lock);
 	} while (left > 0 && is_idle(recorder));
 }
@@ -241,6 +253,7 @@ static void *run(void *context)
 			break;
 		pthread_mutex_unlock(&recorder->lock);
 		write_all_of(recorder->store, &batch);
+		tell_damage(recorder);
 		pthread_mutex_lock(&recorder->lock);
 		note_trouble(recorder, &batch);
 		give_back(recorder, &batch, count);
