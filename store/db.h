@@ -96,6 +96,17 @@ int64_t db_key_at_ms(uint64_t ms);
 /* And back. */
 int64_t db_ms_of_key(int64_t key);
 
+/*
+ * All tables, indexes, views and triggers, but for what ANALYZE leaves in a store that somebody looked into:
+ * it is about no record, and tells SQLite only how it may best look for something.
+ */
+#define SCHEMA_OBJECTS                                                                  \
+	"SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema WHERE NOT (" \
+	"type = 'table' AND tbl_name = name AND (name, sql) IN (VALUES "                \
+	"('sqlite_stat1', 'CREATE TABLE sqlite_stat1(tbl,idx,stat)'), "                 \
+	"('sqlite_stat4', 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'))) " \
+	"ORDER BY type, name"
+
 /* Puts the tables of the newest schema into an empty database. */
 int schema_make(sqlite3 *db);
 

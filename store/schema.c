@@ -123,9 +123,6 @@ int schema_prepare(struct store *store, struct err *err)
 
 /* ---- tables of a file that anybody may have made ------------------------------------------ */
 
-#define TABLES \
-	"SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"
-
 static int make_model(sqlite3 *model)
 {
 	int r = SQLITE_OK;
@@ -174,9 +171,9 @@ int schema_check_tables(struct store *store, struct err *err)
 	if (r == SQLITE_OK)
 		r = make_model(model);
 	if (r == SQLITE_OK)
-		r = sqlite3_prepare_v2(model, TABLES, -1, &hoped, NULL);
+		r = sqlite3_prepare_v2(model, SCHEMA_OBJECTS, -1, &hoped, NULL);
 	if (r == SQLITE_OK) {
-		r = sqlite3_prepare_v2(store->db, TABLES, -1, &found, NULL);
+		r = sqlite3_prepare_v2(store->db, SCHEMA_OBJECTS, -1, &found, NULL);
 		if (r != SQLITE_OK)
 			(void)db_failed(store, r, err);
 		else

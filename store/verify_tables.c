@@ -120,14 +120,10 @@ static int find_all_strays(struct verify *verify, struct err *err)
 
 /* ---- the tables themselves ---------------------------------------------------------------- */
 
-#define OBJECTS                                                              \
-	"SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema " \
-	"WHERE name NOT LIKE 'sqlite\\_stat_' ESCAPE '\\' OR type <> 'table' ORDER BY type, name"
-
 static int read_objects(sqlite3 *db, struct buf *text)
 {
 	sqlite3_stmt *row = NULL;
-	int r = sqlite3_prepare_v2(db, OBJECTS, -1, &row, NULL);
+	int r = sqlite3_prepare_v2(db, SCHEMA_OBJECTS, -1, &row, NULL);
 
 	while (r == SQLITE_OK && (r = sqlite3_step(row)) == SQLITE_ROW) {
 		r = SQLITE_OK;

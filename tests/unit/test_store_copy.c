@@ -198,6 +198,32 @@ TEST(what_is_no_store_is_refused)
 	}
 }
 
+/* Who looks into a copy with a tool of his own may have it count what is there. */
+TEST(a_copy_with_statistics_of_sqlite_is_read)
+{
+	auto_shop struct shop shop;
+	auto_copy struct copy copy;
+	const struct store_filter filter = { .all_callers = true, .limit = 10 };
+	const struct store_span tables = { .part = STORE_PART_TABLES, .from = 1, .count = 1000 };
+	struct value *page = NULL;
+	char path[160];
+	sqlite3 *db = NULL;
+
+	stock(&shop);
+	copy_init(&copy, &shop, -1);
+	path_in(copy.folder, "ced.db", path);
+	CHECK_EQ_INT(sqlite3_open(path, &db), SQLITE_OK);
+	CHECK_EQ_INT(sqlite3_exec(db, "ANALYZE", NULL, NULL, NULL), SQLITE_OK);
+	(void)sqlite3_close(db);
+	copy.store = store_open_copy(path, &copy.err);
+	CHECK(copy.store);
+	CHECK(check_ok());
+	CHECK_EQ_INT(store_list(copy.store, &filter, &shop.arena, &page, &copy.err), 0);
+	CHECK(value_at(value_get(page, "runs"), 0));
+	CHECK_EQ_INT(store_verify(copy.store, &tables, &shop.arena, &page, &copy.err), 0);
+	CHECK_EQ_INT(value_as_int(value_get(page, "found"), -1), 0);
+}
+
 /* Somebody's own tables under our names: no view, no trigger, no odd column. */
 TEST(tables_that_are_not_ours_are_refused)
 {
@@ -212,6 +238,10 @@ TEST(tables_that_are_not_ours_are_refused)
 		"DROP TABLE facets; CREATE VIRTUAL TABLE facets USING fts5(facet, value, key)",
 		"CREATE INDEX i ON runs (uid) WHERE length(zeroblob(1000000000)) > uid",
 		"DROP TABLE words",
+		"ANALYZE; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE "
+		"sqlite_stat1(tbl,idx,stat AS (zeroblob(100000000)))' WHERE name = 'sqlite_stat1'",
+		"ANALYZE; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET name = 'sqlite_stat3', "
+		"tbl_name = 'sqlite_stat3' WHERE name = 'sqlite_stat1'",
 		"PRAGMA application_id = 1",
 		"PRAGMA user_version = 1",
 		"PRAGMA user_version = 1000",
