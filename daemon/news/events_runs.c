@@ -86,7 +86,9 @@ static void put_rules(struct arena *arena, struct value *told, const struct poli
 	value_map_put(arena, told, "rules", rules);
 }
 
-static void put_end(struct arena *arena, struct value *told, const struct request *request)
+/* How it ended; by which rules or at which limit. */
+static void put_end(struct arena *arena, struct value *told, const struct request *request,
+	enum event_kind kind)
 {
 	const struct job_result *result = &request->result;
 
@@ -96,31 +98,39 @@ static void put_end(struct arena *arena, struct value *told, const struct reques
 	put_text(arena, told, "reason", request->kept.result.reason);
 	value_map_put(arena, told, "exec_us", value_int(arena, result->metrics.exec_us));
 	value_map_put(arena, told, "total_us", value_int(arena, result->metrics.total_us));
-}
-
-static void tell_end(const struct request *request, enum event_kind kind)
-{
-	const struct event event = event_of(request, kind);
-	struct events *events = &request->server->events;
-	struct arena arena;
-	struct value *told;
-
-	if (!events_hears(events, &event))
-		return;
-	arena_init(&arena, EVENT_BYTES);
-	told = describe(&arena, request, &event);
-	put_end(&arena, told, request);
-	if (kind == EVENT_DENIED && request->result.has_verdict)
-		put_rules(&arena, told, &request->result.verdict);
+	if (kind == EVENT_DENIED && result->has_verdict)
+		put_rules(arena, told, &result->verdict);
 	if (kind == EVENT_LIMIT)
-		put_text(&arena, told, "limit",
-			value_as_text(value_get(request->result.evidence, "limit")));
-	events_tell(events, &event, told);
-	arena_done(&arena);
+		put_text(arena, told, "limit", value_as_text(value_get(result->evidence, "limit")));
 }
 
-/* `by` and `until_us` of the waiting, and what the policy asks about. */
-static void tell_parking(const struct request *request, enum event_kind kind)
+/* What the policy asks about, and until when; or whose word it was. */
+static void put_parking(struct arena *arena, struct value *told, const struct request *request,
+	enum event_kind kind)
+{
+	const struct parking *parking = request->parking;
+
+	put_rules(arena, told, &request->result.verdict);
+	if (kind == EVENT_ASKED)
+		value_map_put(arena, told, "until_us", value_int(arena, parking->until_wall_us));
+	else
+		value_map_put(arena, told, "by", value_int(arena, parking->by));
+	put_text(arena, told, "reason", parking->reason);
+}
+
+static void put_nothing(struct arena *arena, struct value *told, const struct request *request,
+	enum event_kind kind)
+{
+	(void)arena;
+	(void)told;
+	(void)request;
+	(void)kind;
+}
+
+/* Nothing is put together that nobody hears. */
+static bool tell(const struct request *request, enum event_kind kind,
+	void (*put)(struct arena *arena, struct value *told, const struct request *request,
+		enum event_kind kind))
 {
 	const struct event event = event_of(request, kind);
 	struct events *events = &request->server->events;
@@ -128,28 +138,23 @@ static void tell_parking(const struct request *request, enum event_kind kind)
 	struct value *told;
 
 	if (!events_hears(events, &event))
-		return;
+		return false;
 	arena_init(&arena, EVENT_BYTES);
 	told = describe(&arena, request, &event);
-	put_rules(&arena, told, &request->result.verdict);
-	if (kind == EVENT_ASKED)
-		value_map_put(&arena, told, "until_us",
-			value_int(&arena, request->parking->until_wall_us));
-	else
-		value_map_put(&arena, told, "by", value_int(&arena, request->parking->by));
-	put_text(&arena, told, "reason", request->parking->reason);
+	put(&arena, told, request, kind);
 	events_tell(events, &event, told);
 	arena_done(&arena);
+	return true;
 }
 
 void event_run_asked(const struct request *request)
 {
-	tell_parking(request, EVENT_ASKED);
+	(void)tell(request, EVENT_ASKED, put_parking);
 }
 
 void event_run_approved(const struct request *request)
 {
-	tell_parking(request, EVENT_APPROVED);
+	(void)tell(request, EVENT_APPROVED, put_parking);
 }
 
 void event_run_ended(const struct request *request)
@@ -159,8 +164,8 @@ void event_run_ended(const struct request *request)
 	if (!request->known)
 		return;
 	if (ends[outcome].limit)
-		tell_end(request, EVENT_LIMIT);
-	tell_end(request, ends[outcome].denied ? EVENT_DENIED : EVENT_FINISHED);
+		(void)tell(request, EVENT_LIMIT, put_end);
+	(void)tell(request, ends[outcome].denied ? EVENT_DENIED : EVENT_FINISHED, put_end);
 }
 
 bool run_is_watched(const struct request *request)
@@ -172,15 +177,7 @@ bool run_is_watched(const struct request *request)
 
 void event_run_started(struct request *request)
 {
-	const struct event event = event_of(request, EVENT_STARTED);
-	struct events *events = &request->server->events;
-	struct arena arena;
-
-	if (request->start_told || !request->known || !request->execution.started_us ||
-		!events_hears(events, &event))
+	if (request->start_told || !request->known || !request->execution.started_us)
 		return;
-	request->start_told = true;
-	arena_init(&arena, EVENT_BYTES);
-	events_tell(events, &event, describe(&arena, request, &event));
-	arena_done(&arena);
+	request->start_told = tell(request, EVENT_STARTED, put_nothing);
 }
