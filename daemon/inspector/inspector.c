@@ -208,7 +208,7 @@ static bool is_behind_dot(const char *code, const char *name)
 
 /*
  * Most names that look suspicious stand next to a dot or in an import, and that can be seen
- * without the scope queries, which cost as much as the rules.  The program ends with a NUL.
+ * without the scope queries.  The program ends with a NUL.
  */
 static bool is_excused_at_sight(const struct inspector *inspector, const struct suspect *suspect)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/inspector/names.h"
+#include "daemon/inspector/roots.h"
 
 static const char *const capture_words[CAPTURE_COUNT] = {
 	[CAPTURE_NAME] = "name",
@@ -80,7 +81,9 @@ static bool read_any_of(const struct query *query, const TSQueryPredicateStep *s
 	for (uint32_t i = 2; i < count - 1; i++) {
 		if (steps[i].type != TSQueryPredicateStepTypeString)
 			return false;
-		condition->words[condition->count++] = string_of(query, &steps[i]);
+		condition->words[condition->count] = string_of(query, &steps[i]);
+		condition->lens[condition->count] = strlen(condition->words[condition->count]);
+		condition->count++;
 	}
 	return steps[count - 1].type == TSQueryPredicateStepTypeDone;
 }
@@ -147,13 +150,11 @@ static int complain_at(const char *text, size_t len, size_t at, const char *what
 
 /* ---- where patterns begin ------------------------------------------------------------------- */
 
-static bool are_alone(const struct roots *roots)
-{
-	for (uint32_t i = 0; i < roots->count; i++)
-		if (!roots->roots[i].alone)
-			return false;
-	return true;
-}
+/* A pattern's text. */
+struct extent {
+	const char *text;
+	size_t len;
+};
 
 static struct kind *kind_of(const struct query *query, TSSymbol symbol)
 {
@@ -167,44 +168,67 @@ const struct kind *query_kind(const struct query *query, TSSymbol symbol)
 	return kind_of(query, symbol);
 }
 
-static int add_leaves(
-	struct query *query, uint32_t pattern, const struct roots *roots, struct err *err)
+static int add_start(struct query *query, uint32_t pattern, uint32_t step, struct err *err)
 {
-	uint32_t count = query->leaf_count + roots->count;
-	struct leaf *leaves = reallocarray(query->leaves, count, sizeof(*leaves));
+	struct start *starts =
+		reallocarray(query->starts, query->start_count + 1UL, sizeof(*starts));
+	struct kind *kind = kind_of(query, query->shapes.steps[step].kind);
 
-	if (!leaves)
+	if (!starts)
 		return err_set(err, ERR_MEMORY, "no memory for a query");
-	query->leaves = leaves;
-	for (uint32_t i = 0; i < roots->count; i++) {
-		struct kind *kind = kind_of(query, roots->roots[i].kind);
+	query->starts = starts;
+	starts[query->start_count++] =
+		(struct start){ .pattern = pattern, .step = step, .next = kind->starts };
+	kind->starts = query->start_count;
+	return 0;
+}
 
-		leaves[query->leaf_count++] = (struct leaf){
-			.pattern = pattern, .next = kind->leaves, .root = roots->roots[i]
-		};
-		kind->leaves = query->leaf_count;
-	}
+static int add_starts(struct query *query, uint32_t pattern, uint32_t first, struct err *err)
+{
+	for (uint32_t step = first; step; step = query->shapes.steps[step].other)
+		if (add_start(query, pattern, step, err) < 0)
+			return -1;
 	ts_query_disable_pattern(query->query, pattern);
 	return 0;
 }
 
-static int place_pattern(
-	struct query *query, uint32_t pattern, const struct roots *roots, struct err *err)
+static struct extent span_of(const struct query *query, const char *text, uint32_t pattern)
 {
-	if (are_alone(roots))
-		return add_leaves(query, pattern, roots, err);
-	for (uint32_t i = 0; i < roots->count; i++)
-		kind_of(query, roots->roots[i].kind)->deep = true;
+	uint32_t start = ts_query_start_byte_for_pattern(query->query, pattern);
+
+	return (struct extent){ text + start,
+		ts_query_end_byte_for_pattern(query->query, pattern) - start };
+}
+
+static int place_pattern(struct query *query, const TSLanguage *language, struct extent span,
+	uint32_t pattern, struct err *err)
+{
+	const struct any_of *condition = &query->conditions[pattern];
+	uint32_t asked = condition->count > 0 ? condition->capture : SHAPE_ASKED_NONE;
+	struct roots roots;
+	uint32_t first;
+
+	first = shape_read(&query->shapes, query->query, language, span.text, span.len, asked);
+	if (first)
+		return add_starts(query, pattern, first, err);
+	roots_read(language, span.text, span.len, &roots);
+	for (uint32_t i = 0; i < roots.count; i++)
+		kind_of(query, roots.kinds[i])->deep = true;
+	query->deep = true;
 	return 0;
 }
 
-static void read_roots(const struct query *query, const TSLanguage *language, const char *text,
-	uint32_t pattern, struct roots *ret_roots)
+static bool begins_anywhere(const struct query *query, const TSLanguage *language, const char *text)
 {
-	uint32_t start = ts_query_start_byte_for_pattern(query->query, pattern);
-	uint32_t end = ts_query_end_byte_for_pattern(query->query, pattern);
+	uint32_t patterns = ts_query_pattern_count(query->query);
+	struct roots roots = { 0 };
 
-	roots_read(query->query, language, text + start, end - start, ret_roots);
+	for (uint32_t i = 0; i < patterns && !roots.anywhere; i++) {
+		struct extent span = span_of(query, text, i);
+
+		roots_read(language, span.text, span.len, &roots);
+	}
+	return roots.anywhere;
 }
 
 /*
@@ -214,25 +238,35 @@ static void read_roots(const struct query *query, const TSLanguage *language, co
 static int find_roots(
 	struct query *query, const TSLanguage *language, const char *text, struct err *err)
 {
-	uint32_t patterns = ts_query_pattern_count(query->query);
-	struct roots roots;
-
-	for (uint32_t i = 0; i < patterns && !query->anywhere; i++) {
-		read_roots(query, language, text, i, &roots);
-		query->anywhere = roots.anywhere;
-	}
+	query->anywhere = begins_anywhere(query, language, text);
 	if (query->anywhere)
 		return 0;
 	query->kind_count = ts_language_symbol_count(language) + 1;
 	query->kinds = calloc(query->kind_count, sizeof(*query->kinds));
 	if (!query->kinds)
 		return err_set(err, ERR_MEMORY, "no memory for a query");
-	for (uint32_t i = patterns; i > 0; i--) {
-		read_roots(query, language, text, i - 1, &roots);
-		if (place_pattern(query, i - 1, &roots, err) < 0)
+	for (uint32_t i = ts_query_pattern_count(query->query); i > 0; i--)
+		if (place_pattern(query, language, span_of(query, text, i - 1), i - 1, err) < 0)
 			return -1;
-	}
 	return 0;
+}
+
+void query_wish(const struct query *query, bool *plain, bool *holders)
+{
+	for (uint32_t i = 1; i <= query->shapes.count; i++) {
+		const struct shape_step *step = &query->shapes.steps[i];
+		bool holds_field = false;
+
+		for (uint32_t k = step->inside; k; k = query->shapes.steps[k].next)
+			holds_field |= query->shapes.steps[k].field != 0;
+		for (uint32_t kind = 0; step->any && holds_field && kind + 1 < query->kind_count;
+			kind++)
+			holders[kind] = true;
+		if (step->any || step->kind + 1U >= query->kind_count)
+			continue;
+		plain[step->kind] = true;
+		holders[step->kind] |= holds_field;
+	}
 }
 
 int query_init(struct query *query, const TSLanguage *language, const char *text, size_t len,
@@ -256,26 +290,52 @@ void query_done(struct query *query)
 	free(query->captures);
 	free(query->conditions);
 	free(query->kinds);
-	free(query->leaves);
+	free(query->starts);
+	shapes_done(&query->shapes);
 	*query = (struct query){ 0 };
 }
 
 /* ---- what was matched ----------------------------------------------------------------------- */
 
-static bool is_any(const char *code, const struct any_of *condition, const TSQueryMatch *raw)
+static bool is_plain(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '\\' || (unsigned char)text[i] >= 0x80)
+			return false;
+	return len <= NAME_BYTES_MAX;
+}
+
+static bool is_word(const struct any_of *condition, const char *text, size_t len)
 {
 	struct name name;
 
+	if (!is_plain(text, len)) {
+		name_read(text, len, &name);
+		text = name.text;
+		len = name.len;
+	}
+	for (uint32_t i = 0; i < condition->count; i++)
+		if (condition->lens[i] == len && memcmp(condition->words[i], text, len) == 0)
+			return true;
+	return false;
+}
+
+bool query_allows(const struct query *query, uint32_t pattern, const char *text, size_t len)
+{
+	const struct any_of *condition = &query->conditions[pattern];
+
+	return is_word(condition, text, len) != condition->not ;
+}
+
+static bool is_any(const char *code, const struct any_of *condition, const TSQueryMatch *raw)
+{
 	for (uint16_t i = 0; i < raw->capture_count; i++) {
 		TSNode node = raw->captures[i].node;
 		uint32_t start = ts_node_start_byte(node);
 
-		if (raw->captures[i].index != condition->capture)
-			continue;
-		name_read(code + start, ts_node_end_byte(node) - start, &name);
-		for (uint32_t w = 0; w < condition->count; w++)
-			if (strcmp(name.text, condition->words[w]) == 0)
-				return true;
+		if (raw->captures[i].index == condition->capture &&
+			is_word(condition, code + start, ts_node_end_byte(node) - start))
+			return true;
 	}
 	return false;
 }

@@ -2,14 +2,15 @@
  * One compiled query: its patterns, what its captures mean, its conditions, and where its patterns
  * can begin.  A part of syntax.c, which alone uses it.
  *
- * When all patterns begin at nodes of known kinds (roots.h), those that are a node alone are taken
- * out of tree-sitter's hands and become leaves; the others are tried where `deep` says so.
+ * When all patterns begin at nodes of known kinds (roots.h), those that we can go through ourselves
+ * (shape.h) are taken out of tree-sitter's hands; the others are tried where `deep` says so.
  */
 #pragma once
 
 #include <tree_sitter/api.h>
 
-#include "daemon/inspector/roots.h"
+#include "daemon/inspector/nodes.h"
+#include "daemon/inspector/shape.h"
 #include "daemon/inspector/syntax.h"
 
 #define WORDS_OF_ANY_MAX 12U
@@ -23,19 +24,20 @@ struct any_of {
 	uint32_t capture;
 	uint32_t count;                      /* 0: no condition */
 	const char *words[WORDS_OF_ANY_MAX]; /* live as long as the query */
+	size_t lens[WORDS_OF_ANY_MAX];
 };
 
-/* A pattern that is a node alone. */
-struct leaf {
+/* Where one of our own patterns can begin. */
+struct start {
 	uint32_t pattern;
+	uint32_t step; /* in shapes */
 	uint32_t next; /* of the same kind: 1 + its number, or 0 */
-	struct root root;
 };
 
 /* What can begin at nodes of one kind. */
 struct kind {
-	uint32_t leaves; /* 1 + the number of the first, or 0 */
-	bool deep;       /* patterns that look into the node */
+	uint32_t starts; /* 1 + the number of the first, or 0 */
+	bool deep;       /* patterns that are tree-sitter's */
 };
 
 struct query {
@@ -43,10 +45,12 @@ struct query {
 	enum capture *captures;    /* by tree-sitter's number */
 	struct any_of *conditions; /* by pattern */
 	bool anywhere;             /* patterns may begin anywhere: what stands below says nothing */
+	bool deep;                 /* that of any kind */
 	struct kind *kinds;        /* by symbol; the last is that of what cannot be read */
 	uint32_t kind_count;
-	struct leaf *leaves;
-	uint32_t leaf_count;
+	struct shapes shapes;
+	struct start *starts;
+	uint32_t start_count;
 };
 
 /* Compiles.  To be followed by query_done() even when it fails; the text is only borrowed. */
@@ -56,6 +60,12 @@ void query_done(struct query *query);
 
 /* Only of a query whose patterns do not begin anywhere. */
 const struct kind *query_kind(const struct query *query, TSSymbol symbol);
+
+/* Adds what the query needs to know of a tree. */
+void query_wish(const struct query *query, bool *plain, bool *holders);
+
+/* Whether the pattern's condition holds for the text that it is about. */
+bool query_allows(const struct query *query, uint32_t pattern, const char *text, size_t len);
 
 /* Whether the condition of what tree-sitter has matched holds. */
 bool query_holds(const struct query *query, const char *code, const TSQueryMatch *raw);

@@ -6,6 +6,8 @@
 
 #include <tree_sitter/api.h>
 
+#include "daemon/inspector/fit.h"
+#include "daemon/inspector/nodes.h"
 #include "daemon/inspector/query.h"
 #include "daemon/inspector/treemem.h"
 #include "proto/base/cleanup.h"
@@ -15,7 +17,8 @@
 /* Matches that a query may have begun and not ended.  Past it matches would be lost in silence. */
 #define UNFINISHED_MATCHES_MAX 65536U
 #define UNREADABLE_MAX         16U
-#define NODES_PER_LOOK         64U /* at the clock */
+#define NODES_PER_LOOK         64U    /* at the clock */
+#define NODES_KEPT             65536U /* room for so many stays for the next program */
 
 const TSLanguage *tree_sitter_python(void);
 const TSLanguage *tree_sitter_javascript(void);
@@ -33,10 +36,14 @@ static const struct {
 struct syntax {
 	const TSLanguage *language;
 	struct query queries[SYNTAX_QUERY_COUNT];
+	bool *plain; /* for `wish` */
+	bool *holders;
+	struct nodes_wish wish;
 	/* of the program at hand; made for it, so that all their memory goes with it (treemem.h) */
 	TSParser *parser;
 	TSQueryCursor *cursor;
 	TSTree *tree;
+	struct nodes nodes; /* of the tree, once they are asked for */
 	const char *code;
 	size_t len;
 	int64_t deadline_us;
@@ -59,6 +66,9 @@ void syntax_free(struct syntax *syntax)
 	syntax_forget(syntax);
 	for (int i = 0; i < SYNTAX_QUERY_COUNT; i++)
 		query_done(&syntax->queries[i]);
+	nodes_done(&syntax->nodes);
+	free(syntax->plain);
+	free(syntax->holders);
 	free(syntax);
 }
 
@@ -71,6 +81,25 @@ static bool is_of_this_age(const TSLanguage *grammar)
 
 	ts_parser_delete(parser);
 	return fits;
+}
+
+/* What is to be known of trees, for all queries. */
+static int make_wish(struct syntax *syntax, struct err *err)
+{
+	uint32_t count = ts_language_symbol_count(syntax->language);
+
+	syntax->plain = calloc(count, sizeof(*syntax->plain));
+	syntax->holders = calloc(count, sizeof(*syntax->holders));
+	if (!syntax->plain || !syntax->holders)
+		return err_set(err, ERR_MEMORY, "no memory for a language");
+	syntax->wish = (struct nodes_wish){
+		.plain = syntax->plain, .holders = syntax->holders, .kind_count = count
+	};
+	for (int i = 0; i < SYNTAX_QUERY_COUNT; i++) {
+		query_wish(&syntax->queries[i], syntax->plain, syntax->holders);
+		syntax->wish.all |= syntax->queries[i].deep;
+	}
+	return 0;
 }
 
 struct syntax *syntax_new(const char *language, const char *const texts[SYNTAX_QUERY_COUNT],
@@ -93,6 +122,8 @@ struct syntax *syntax_new(const char *language, const char *const texts[SYNTAX_Q
 	for (int i = 0; i < SYNTAX_QUERY_COUNT; i++)
 		if (query_init(&syntax->queries[i], grammar, texts[i], lens[i], err) < 0)
 			return NULL;
+	if (make_wish(syntax, err) < 0)
+		return NULL;
 	return take_ptr(syntax);
 }
 
@@ -162,6 +193,9 @@ void syntax_forget(struct syntax *syntax)
 	syntax->parser = NULL;
 	syntax->cursor = NULL;
 	syntax->tree = NULL;
+	syntax->nodes.count = 0;
+	if (syntax->nodes.size > NODES_KEPT)
+		nodes_done(&syntax->nodes);
 	syntax->code = NULL;
 	syntax->len = 0;
 }
@@ -230,44 +264,83 @@ static bool run_at(struct running *running, TSNode node, uint32_t depth)
 	return !ts_query_cursor_did_exceed_match_limit(syntax->cursor);
 }
 
-static void tell_leaf(struct running *running, const struct leaf *leaf, TSNode node)
+static bool holds(void *context, uint32_t node)
 {
-	TSQueryCapture captures[ROOT_CAPTURES_MAX];
-	TSQueryMatch raw = { .pattern_index = (uint16_t)leaf->pattern,
-		.capture_count = leaf->root.capture_count,
-		.captures = captures };
+	const struct running *running = context;
+	const struct node *at = &running->syntax->nodes.nodes[node];
 
-	for (uint16_t i = 0; i < raw.capture_count; i++)
-		captures[i] = (TSQueryCapture){ node, leaf->root.captures[i] };
-	tell(running, &raw);
+	return query_allows(running->query, running->match.pattern,
+		running->syntax->code + at->start, at->end - at->start);
 }
 
-/* What begins at this very node. */
-static bool visit(struct running *running, TSNode node)
+static void on_fit(void *context, const struct fit_capture *captures, uint32_t count)
+{
+	struct running *running = context;
+	struct match *match = &running->match;
+
+	match->count = 0;
+	for (uint32_t i = 0; i < count && match->count < MATCH_CAPTURES_MAX; i++) {
+		const struct node *node = &running->syntax->nodes.nodes[captures[i].node];
+		enum capture what = running->query->captures[captures[i].id];
+
+		if (what == CAPTURE_NONE)
+			continue;
+		match->captures[match->count].what = what;
+		match->captures[match->count].at = (struct place){ node->start, node->end };
+		match->count++;
+	}
+	running->on_match(running->context, match);
+}
+
+static bool is_late(void *context)
+{
+	const struct running *running = context;
+
+	return clock_us() > running->syntax->deadline_us;
+}
+
+/* The cursor goes along where patterns are tree-sitter's. */
+static bool run_along(struct running *running, struct fit *fit, TSTreeCursor *cursor)
 {
 	const struct query *query = running->query;
-	const struct kind *kind = query_kind(query, ts_node_symbol(node));
+	const struct nodes *nodes = &running->syntax->nodes;
 
-	for (uint32_t i = kind->leaves; i > 0; i = query->leaves[i - 1].next)
-		tell_leaf(running, &query->leaves[i - 1], node);
-	return !kind->deep || run_at(running, node, 0);
+	for (uint32_t at = 0; at < nodes->count && !fit->late; at++) {
+		const struct kind *kind = query_kind(query, nodes->nodes[at].kind);
+
+		for (uint32_t i = kind->starts; i > 0; i = query->starts[i - 1].next) {
+			running->match.pattern = query->starts[i - 1].pattern;
+			fit_at(fit, query->starts[i - 1].step, at);
+		}
+		if (kind->deep && !run_at(running, ts_tree_cursor_current_node(cursor), 0))
+			return false;
+		if (query->deep)
+			(void)walk_on(cursor, true);
+		if (at % NODES_PER_LOOK == 0 && is_late(running))
+			return false;
+	}
+	return !fit->late;
 }
 
 /* Tree-sitter's own walk asks so much at each node that it costs several times as much as this. */
 static bool run_by_kind(struct running *running)
 {
 	struct syntax *syntax = running->syntax;
-	TSNode node = ts_tree_root_node(syntax->tree);
-	TSTreeCursor cursor = ts_tree_cursor_new(node);
-	uint32_t count = 0;
-	bool whole = true;
+	TSNode root = ts_tree_root_node(syntax->tree);
+	struct fit fit = { .holds = holds,
+		.on_fit = on_fit,
+		.is_late = is_late,
+		.context = running,
+		.steps = running->query->shapes.steps };
+	TSTreeCursor cursor;
+	bool whole;
 
-	do {
-		node = ts_tree_cursor_current_node(&cursor);
-		whole = visit(running, node);
-		if (++count % NODES_PER_LOOK == 0 && clock_us() > syntax->deadline_us)
-			whole = false;
-	} while (whole && walk_on(&cursor, ts_node_child_count(node) > 0));
+	if (syntax->nodes.count == 0 &&
+		!nodes_read(&syntax->nodes, root, &syntax->wish, is_late, running))
+		return false;
+	fit.nodes = syntax->nodes.nodes;
+	cursor = ts_tree_cursor_new(root);
+	whole = run_along(running, &fit, &cursor);
 	ts_tree_cursor_delete(&cursor);
 	return whole;
 }

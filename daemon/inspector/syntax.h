@@ -1,6 +1,6 @@
 /*
  * A program's text as a tree, and queries over it; the only module that knows tree-sitter, with
- * its parts query.c, roots.c and treemem.c.
+ * its parts query.c, roots.c, shape.c, nodes.c, fit.c and treemem.c.
  *
  * A struct syntax is one language: its grammar and the two compiled queries that the daemon sent.
  * There may be several, and one program at a time among them all: what a process has for it of

@@ -47,7 +47,7 @@ ROOMS = {
     "systemd/": ("daemon/host.c",),
     "utf8proc": ("daemon/inspector/names.c",),
     "tree_sitter/": ("daemon/inspector/syntax.c", "daemon/inspector/query.", "daemon/inspector/roots.",
-                     "daemon/inspector/treemem.c"),
+                     "daemon/inspector/nodes.", "daemon/inspector/shape.", "daemon/inspector/treemem.c"),
 }
 
 # What the inspector does without although it lives in daemon/.

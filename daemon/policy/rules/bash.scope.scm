@@ -3,7 +3,7 @@
 ; A function takes a command's place from behind its definition to the end of the block; in other
 ; functions already before it, if nothing can have called one by then.
 
-; Definitions stand in these.  A pattern that begins with (_) costs a second walk over the tree.
+; Definitions stand in these.  A pattern that begins with (_) has tree-sitter walk over the whole tree.
 [
   (case_item (function_definition name: (word) @bind) @after)
   (command_substitution (function_definition name: (word) @bind) @after)

@@ -23,7 +23,7 @@
 (pair_pattern value: (identifier) @store)
 (pair_pattern value: (assignment_pattern left: (identifier) @store))
 (rest_pattern (identifier) @store)
-(for_in_statement kind: _ left: (identifier) @store)
+(for_in_statement kind: ["await" "const" "let" "using" "var"] left: (identifier) @store)
 (import_specifier name: (identifier) @store)
 (import_specifier alias: (identifier) @store)
 (import_clause (identifier) @store)
@@ -121,13 +121,71 @@
   left: (object_pattern (shorthand_property_identifier_pattern) @bind) body: (_) @in)
 (catch_clause parameter: (identifier) @bind body: (_) @in)
 
-(_ parameters: (formal_parameters [
+; Functions are these.  A pattern that begins with (_) has tree-sitter walk over the whole tree.
+(arrow_function parameters: (formal_parameters [
   (identifier) @bind
   (assignment_pattern left: (identifier) @bind)
   (rest_pattern (identifier) @bind)
-  (object_pattern (shorthand_property_identifier_pattern) @bind)
-  (object_pattern (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind))
-  (object_pattern (pair_pattern value: (identifier) @bind))
+  (object_pattern [
+    (shorthand_property_identifier_pattern) @bind
+    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind)
+    (pair_pattern value: (identifier) @bind)
+  ])
+  (array_pattern (identifier) @bind)
+]) body: (_) @in)
+(function_declaration parameters: (formal_parameters [
+  (identifier) @bind
+  (assignment_pattern left: (identifier) @bind)
+  (rest_pattern (identifier) @bind)
+  (object_pattern [
+    (shorthand_property_identifier_pattern) @bind
+    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind)
+    (pair_pattern value: (identifier) @bind)
+  ])
+  (array_pattern (identifier) @bind)
+]) body: (_) @in)
+(function_expression parameters: (formal_parameters [
+  (identifier) @bind
+  (assignment_pattern left: (identifier) @bind)
+  (rest_pattern (identifier) @bind)
+  (object_pattern [
+    (shorthand_property_identifier_pattern) @bind
+    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind)
+    (pair_pattern value: (identifier) @bind)
+  ])
+  (array_pattern (identifier) @bind)
+]) body: (_) @in)
+(generator_function parameters: (formal_parameters [
+  (identifier) @bind
+  (assignment_pattern left: (identifier) @bind)
+  (rest_pattern (identifier) @bind)
+  (object_pattern [
+    (shorthand_property_identifier_pattern) @bind
+    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind)
+    (pair_pattern value: (identifier) @bind)
+  ])
+  (array_pattern (identifier) @bind)
+]) body: (_) @in)
+(generator_function_declaration parameters: (formal_parameters [
+  (identifier) @bind
+  (assignment_pattern left: (identifier) @bind)
+  (rest_pattern (identifier) @bind)
+  (object_pattern [
+    (shorthand_property_identifier_pattern) @bind
+    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind)
+    (pair_pattern value: (identifier) @bind)
+  ])
+  (array_pattern (identifier) @bind)
+]) body: (_) @in)
+(method_definition parameters: (formal_parameters [
+  (identifier) @bind
+  (assignment_pattern left: (identifier) @bind)
+  (rest_pattern (identifier) @bind)
+  (object_pattern [
+    (shorthand_property_identifier_pattern) @bind
+    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind)
+    (pair_pattern value: (identifier) @bind)
+  ])
   (array_pattern (identifier) @bind)
 ]) body: (_) @in)
 (arrow_function parameter: (identifier) @bind body: (_) @in)

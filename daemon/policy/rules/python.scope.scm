@@ -63,13 +63,17 @@
   parameters: (parameters [
     (identifier) @store @bind
     (default_parameter name: (identifier) @store @bind)
-    (typed_parameter . (identifier) @store @bind)
     (typed_default_parameter name: (identifier) @store @bind)
     (list_splat_pattern (identifier) @store @bind)
     (dictionary_splat_pattern (identifier) @store @bind)
-    (typed_parameter (list_splat_pattern (identifier) @store @bind))
-    (typed_parameter (dictionary_splat_pattern (identifier) @store @bind))
+    (typed_parameter [
+      (list_splat_pattern (identifier) @store @bind)
+      (dictionary_splat_pattern (identifier) @store @bind)
+    ])
   ])
+  body: (block) @in)
+(function_definition
+  parameters: (parameters (typed_parameter . (identifier) @store @bind))
   body: (block) @in)
 (lambda
   parameters: (lambda_parameters [
@@ -82,8 +86,10 @@
 
 (for_in_clause left: [
   (identifier) @store
-  (pattern_list (identifier) @store)
-  (pattern_list (tuple_pattern (identifier) @store))
+  (pattern_list [
+    (identifier) @store
+    (tuple_pattern (identifier) @store)
+  ])
   (tuple_pattern (identifier) @store)
 ])
 (list_comprehension body: (_) @in (for_in_clause left: (identifier) @bind))
@@ -108,7 +114,7 @@
 
 ; ---- what certainly binds from one statement on ---------------------------------------------
 
-; Statements stand in these two.  A pattern that begins with (_) costs a second walk over the tree.
+; Statements stand in these two.  A pattern that begins with (_) has tree-sitter walk over the whole tree.
 [
   (module (expression_statement (assignment left: (identifier) @bind right: (_))) @after)
   (block (expression_statement (assignment left: (identifier) @bind right: (_))) @after)
@@ -128,8 +134,14 @@
   (block (class_definition name: (identifier) @bind) @after)
 ] @within
 [
-  (module (decorated_definition definition: (_ name: (identifier) @bind)) @after)
-  (block (decorated_definition definition: (_ name: (identifier) @bind)) @after)
+  (module (decorated_definition definition: [
+    (class_definition name: (identifier) @bind)
+    (function_definition name: (identifier) @bind)
+  ]) @after)
+  (block (decorated_definition definition: [
+    (class_definition name: (identifier) @bind)
+    (function_definition name: (identifier) @bind)
+  ]) @after)
 ] @within
 [
   (module (import_from_statement name: (dotted_name (identifier) @imported)) @after)
