@@ -54,6 +54,7 @@ static int insert_record(
 	sqlite3_stmt *stmt = stmt_take(store, STMT_RECORD_INSERT, err);
 	const struct job_spec *spec = run->spec;
 	struct bytes request = { NULL, 0 };
+	struct bytes setting = { NULL, 0 };
 	struct bytes nothing = { NULL, 0 };
 	struct binding binding;
 
@@ -70,6 +71,9 @@ static int insert_record(
 		return -1;
 	if (content_bind(store, &binding, spec && spec->has_input ? spec->input : nothing,
 		    CONTENT_INLINE_MAX, NULL, err) < 0)
+		return -1;
+	if (parts_begun(store, run, &setting, err) < 0 ||
+		content_bind(store, &binding, setting, CONTENT_OWN_MAX, NULL, err) < 0)
 		return -1;
 	return bind_run(store, &binding, err);
 }

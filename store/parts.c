@@ -136,6 +136,24 @@ static int put_step(struct buf *buf, const struct job_step *step)
 	return buf_append_byte(buf, '}');
 }
 
+int parts_begun(
+	struct store *store, const struct store_run *run, struct bytes *ret_text, struct err *err)
+{
+	struct buf *text = &store->text;
+
+	*ret_text = (struct bytes){ NULL, 0 };
+	if (!run->policy_digest || !run->policy_decision || !run->policy)
+		return 0;
+	text->len = 0;
+	if (put_text(text, "{\"policy\":{\"name\":", run->policy) < 0 ||
+		put_text(text, ",\"decision\":", run->policy_decision) < 0 ||
+		put_text(text, ",\"digest\":", run->policy_digest) < 0 ||
+		buf_append_text(text, "}}") < 0)
+		return no_memory(err);
+	*ret_text = (struct bytes){ text->bytes, text->len };
+	return 0;
+}
+
 /*
  * The steps as job_result_to_value() would have them.  They are the larger half of a small result,
  * and written straight they cost a third of what building values of them first does.

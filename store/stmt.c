@@ -25,7 +25,8 @@ static const char *const texts[STMT_COUNT] = {
 		"language, policy, entrypoint, received_us, code_hash, input_hash, caller_exe, "
 		"caller_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	[STMT_RECORD_INSERT] =
-		"INSERT INTO records (key, request, refused, code, stdin) VALUES (?, ?, ?, ?, ?)",
+		"INSERT INTO records (key, request, refused, code, stdin, setting) "
+		"VALUES (?, ?, ?, ?, ?, ?)",
 	[STMT_PENDING_INSERT] = "INSERT INTO pending (key) VALUES (?)",
 	[STMT_INPUT_INSERT] =
 		"INSERT INTO inputs (key, number, path, mode, data) VALUES (?, ?, ?, ?, ?)",

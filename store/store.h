@@ -67,6 +67,8 @@ struct store_run {
 	const char *caller_exe;  /* of the process that connected; NULL: the kernel does not tell */
 	const char *caller_name; /* what it calls itself, or NULL */
 	const char *language, *policy, *task, *agent, *entrypoint;
+	const char *policy_digest,
+		*policy_decision; /* of its verdict, while it runs; NULL: there is none */
 	const char *code_hash,
 		*input_hash;         /* as text; NULL: those of `spec`, which may have masks */
 	const struct job_spec *spec; /* NULL when the contract refused it */

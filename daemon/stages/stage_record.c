@@ -37,6 +37,10 @@ void stage_record_describe(struct request *request, struct store_run *run)
 	run->caller_id = spec->id;
 	run->language = spec->language;
 	run->policy = request->policy ? policy_name(request->policy) : spec->policy;
+	if (request->result.has_verdict) {
+		run->policy_digest = request->result.verdict.digest;
+		run->policy_decision = policy_decision_word(request->result.verdict.decision);
+	}
 	run->task = spec->task;
 	run->agent = spec->agent;
 	run->entrypoint = spec->entrypoint;

@@ -177,6 +177,9 @@ def search(state, log):
     eq(len(lost), 1, "the run that was lost with the daemon is there")
     record = client.call("runs.get", run_id=lost[0]["run_id"])
     ok(record["request"]["masks"] == 2, "with its masks counted", record["request"])
+    told = client.call("policies.list")["policies"]
+    eq(record["policy"]["digest"], {policy["name"]: policy["digest"] for policy in told}[record["policy"]["name"]],
+       "and the digest of the policy that let it begin")
 
 
 if sys.argv[1] == "plant":

@@ -87,6 +87,9 @@ TOKEN=hunter2hunter2 cectl run --id quiet --secret TOKEN -c 'import sys; sys.exi
 cectl run --id quiet -c 'import sys; sys.exit(0)' >"$work/out" 2>&1
 exits 1 "nor is one that repeats what had a secret and wrote none" cectl replay last
 like "$err" 'name them again' "since the run whose result it is had one"
+cectl run --id bare -c 'print("hunter2" * 2)' >"$work/out" 2>&1
+TOKEN=hunter2hunter2 exits 0 "a repeat that names a secret which the first run did not" cectl run --id bare --secret TOKEN -c 'print("hunter2" * 2)'
+is "$(json "$(cectl show --json last)" '[it["stdout"], it["cached"], it["masks"]]')" '["[masked:secret]\n", true, 1]' "is the same action, and kept with its own masks"
 
 # Programs that ended in other ways.
 for code in 'raise ValueError("no")' 'while True: pass' 'print("x" * 200000)' 'import sys; sys.exit(7)' \

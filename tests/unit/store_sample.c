@@ -154,6 +154,8 @@ struct store_run sample_begun(const struct sample *sample)
 
 	run.result = NULL;
 	run.ended_wall_us = 0;
+	run.policy_digest = sample->result.verdict.digest;
+	run.policy_decision = policy_decision_word(sample->result.verdict.decision);
 	return run;
 }
 

@@ -498,6 +498,11 @@ TEST(what_was_in_flight_is_lost_when_the_store_is_opened_again)
 	CHECK_STR(value_as_text(value_get(record, "ran")), "unknown");
 	CHECK(value_as_int(value_get(record, "ended_us"), 0) > 0);
 	CHECK(value_get(value_get(record, "request"), "code"));
+	/* and under which policy it began */
+	record = value_get(record, "policy");
+	CHECK_STR(value_as_text(value_get(record, "name")), shop.sample.run.policy);
+	CHECK_STR(value_as_text(value_get(record, "digest")), shop.sample.result.verdict.digest);
+	CHECK_STR(value_as_text(value_get(record, "decision")), "allow");
 	shop_reopen(&shop);
 	CHECK(shop.store);
 	CHECK_EQ_INT(store_lost_count(shop.store), 0);
