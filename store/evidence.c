@@ -66,6 +66,7 @@ const struct evidence evidence[] = {
 	LATE(34, "cached_from"),
 	EARLY(35, "caller_exe"),
 	EARLY(36, "caller_name"),
+	LATE(37, "stored_bytes"),
 #undef TABLE
 #define TABLE "records"
 	SUBJECT("key"),

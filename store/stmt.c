@@ -39,7 +39,7 @@ static const char *const texts[STMT_COUNT] = {
 		"queue_us = ?11, policy_us = ?12, start_us = ?13, exec_us = ?14, collect_us = ?15, "
 		"total_us = ?16, cpu_user_us = ?17, cpu_sys_us = ?18, "
 		"memory_peak_bytes = ?19, disk_bytes = ?20, ctx_voluntary = ?21, "
-		"ctx_forced = ?22, warm = ?23, cached_from = ?24 WHERE key = ?1 AND run_id = ?25",
+		"ctx_forced = ?22, warm = ?23, cached_from = ?24, stored_bytes = ?26 WHERE key = ?1 AND run_id = ?25",
 	[STMT_RECORD_END] =
 		"UPDATE records SET setting = ?2, stdout = ?3, stdout_tail = ?4, stderr = ?5, "
 		"stderr_tail = ?6, trace = ?7, more = ?8 WHERE key = ?1",
@@ -162,8 +162,8 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_BLOCKS_READ]  = "SELECT uid, reason FROM blocks ORDER BY uid",
 	[STMT_SPENT_READ] =
 		"SELECT uid, agent, task, ended_us, outcome, ifnull(cpu_user_us + cpu_sys_us, 0), "
-		"ifnull(max(start_us, 0) + max(exec_us, 0), 0), ifnull(stdout_bytes + stderr_bytes, 0) "
-		"FROM runs WHERE key >= max(?1, ifnull((SELECT key FROM runs ORDER BY key DESC "
+		"ifnull(max(start_us, 0) + max(exec_us, 0), 0), ifnull(stored_bytes, ifnull(stdout_bytes + "
+		"stderr_bytes, 0)) FROM runs WHERE key >= max(?1, ifnull((SELECT key FROM runs ORDER BY key DESC "
 		"LIMIT 1 OFFSET ?2), 0)) AND outcome IS NOT NULL AND method = 'run' ORDER BY key",
 	[STMT_RESETS_READ] =
 		"SELECT at_us, uid, params FROM acts WHERE method = 'admin.reset_budget' "

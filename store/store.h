@@ -79,6 +79,7 @@ struct store_run {
 	const uint8_t *action;    /* digest of what caller_id stands for; NULL: for nothing */
 	const uint8_t *cache_key; /* NULL: its result is not to be told again */
 	uint64_t cache_entries;   /* so many results are kept for that */
+	uint64_t stored_bytes;    /* that its budgets counted; 0: it spent nothing */
 	bool is_told;             /* begun: somebody hears of it before it ends */
 	bool was_parked;          /* in store_put_ended(): it waits no more */
 };

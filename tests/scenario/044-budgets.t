@@ -44,8 +44,17 @@ exits 1 "a policy may have a bound of its own" cectl run --task once --policy st
 exits 126 "which is lower" cectl run --task once --policy strict -c 'print(1)'
 exits 0 "and is that policy's alone" cectl run --task once -c 'print(1)'
 
+# Of a program, its input, what it writes to its streams and what it leaves, all that is stored.
+cectl run --task stored -a '*' -c "open('left', 'w').write('x' * 5000); print('y' * 3000) # $(printf 'z%.0s' {1..2000})" -- "$(printf 'a%.0s' {1..1000})" >/dev/null
+stored() {
+	json "$(cectl budgets --json)" '[b["stored_bytes"] for b in it["budgets"] if b.get("name") == "stored"]'
+}
+before=$(stored)
+ok "$(($(tr -d '[]' <<<"$before") < 11000))" "what a run stores is counted whole"
+
 daemon_stop
 daemon_start
+is "$(stored)" "$before" "and is the same after a restart"
 exits 126 "a restart forgets none of it" cectl run --task bad -c 'print(1)'
 like "$(cectl budgets)" 'task +bad [^:]* 3 +3' "cectl budgets tells who has spent what"
 exits 0 "reset" cectl budgets reset --task bad --reason 'bug is fixed'
