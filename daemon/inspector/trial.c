@@ -32,6 +32,7 @@ void trial_words_reset(struct trial_words *words)
 {
 	words->has_word = false;
 	words->has_path = false;
+	words->has_command = false;
 }
 
 static const struct name *word_of(
@@ -155,15 +156,6 @@ static bool url_fits(const struct trial *trial, uint32_t rule, struct subject *s
 	return true;
 }
 
-static bool read_shellword(
-	const struct trial *trial, const struct subject *subject, struct name *ret_word)
-{
-	const char *text = trial->code + subject->at.start;
-
-	return shellword_read(
-		text, subject->at.end - subject->at.start, trial->code + subject->at.end, ret_word);
-}
-
 /* The host's own programs are known by their names wherever they lie. */
 static void forget_folder(struct name *word)
 {
@@ -181,22 +173,34 @@ static void forget_folder(struct name *word)
 	}
 }
 
-static bool command_fits(const struct trial *trial, uint32_t rule, const struct subject *subject)
+/* words->command. */
+static void read_command(
+	const struct trial *trial, const struct subject *subject, struct trial_words *words)
 {
-	struct name word;
-	bool open = !read_shellword(trial, subject, &word);
+	const char *text = trial->code + subject->at.start;
 
-	if (open && trial->rules[rule].relation == RELATION_NOT_IN)
-		return false; /* what cannot be told is for rules that find what is dynamic */
-	forget_folder(&word);
-	return applies(trial, rule, literal_is_in(&word, list_of(trial, rule)));
+	if (words->has_command)
+		return;
+	words->is_closed = shellword_read(text, subject->at.end - subject->at.start,
+		trial->code + subject->at.end, &words->command);
+	forget_folder(&words->command);
+	words->has_command = true;
 }
 
-static bool is_dynamic(const struct trial *trial, const struct subject *subject)
+static bool command_fits(const struct trial *trial, uint32_t rule, const struct subject *subject,
+	struct trial_words *words)
 {
-	struct name word;
+	read_command(trial, subject, words);
+	if (!words->is_closed && trial->rules[rule].relation == RELATION_NOT_IN)
+		return false; /* what cannot be told is for rules that find what is dynamic */
+	return applies(trial, rule, literal_is_in(&words->command, list_of(trial, rule)));
+}
 
-	return !read_shellword(trial, subject, &word);
+static bool is_dynamic(
+	const struct trial *trial, const struct subject *subject, struct trial_words *words)
+{
+	read_command(trial, subject, words);
+	return !words->is_closed;
 }
 
 /* The end of the substitution that begins there, as the tree has it; 0 when it has none. */
@@ -265,9 +269,9 @@ bool trial_fits(const struct trial *trial, uint32_t rule, struct subject *subjec
 		return wording_is_opaque(
 			code + subject->at.start, len, trial->settings[rule].number);
 	case SUBJECT_COMMAND:
-		return command_fits(trial, rule, subject);
+		return command_fits(trial, rule, subject, words);
 	case SUBJECT_DYNAMIC:
-		return is_dynamic(trial, subject);
+		return is_dynamic(trial, subject, words);
 	case SUBJECT_DELIMITER:
 		return !shellword_is_plain_delimiter(code + subject->at.start, len);
 	case SUBJECT_BACKTICK:

@@ -44,6 +44,9 @@ struct trial_words {
 	bool has_path;
 	bool is_path; /* and not the result of a call or the like */
 	struct name path;
+	bool has_command;
+	bool is_closed;      /* nothing in it is told only when the program runs */
+	struct name command; /* as the shell reads it, without the host's own folders */
 };
 
 void trial_words_reset(struct trial_words *words);
