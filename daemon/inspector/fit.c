@@ -17,24 +17,14 @@ static bool is_late(struct fit *fit)
 	return fit->late;
 }
 
-static bool is_last(struct fit *fit, uint32_t node, uint32_t end)
-{
-	for (uint32_t at = fit->nodes[node].next; at < end; at = fit->nodes[at].next)
-		if (fit->nodes[at].named || is_late(fit))
-			return false;
-	return true;
-}
-
-/* Whether the node, which with others is in what goes to `end`, is what the step asks for. */
-static bool suits(struct fit *fit, const struct shape_step *step, uint32_t at, uint32_t end)
+/* Whether the node is what the step asks for. */
+static bool suits(const struct fit *fit, const struct shape_step *step, uint32_t at)
 {
 	const struct node *node = &fit->nodes[at];
 
 	if (step->any ? !node->named || node->kind == (TSSymbol)-1 : node->kind != step->kind)
 		return false;
-	if (step->field && step->field != node->field)
-		return false;
-	return !step->last || is_last(fit, at, end);
+	return !step->field || step->field == node->field;
 }
 
 /* Whether no node behind this one is to be tried. */
@@ -50,10 +40,10 @@ static bool is_end(const struct fit *fit, uint32_t first, uint32_t at)
 
 static bool has_inside(struct fit *fit, const struct shape_step *step, uint32_t node);
 
-static bool suits_any(struct fit *fit, uint32_t first, uint32_t at, uint32_t end)
+static bool suits_any(struct fit *fit, uint32_t first, uint32_t at)
 {
 	for (uint32_t i = first; i; i = fit->steps[i].other)
-		if (suits(fit, &fit->steps[i], at, end) && has_inside(fit, &fit->steps[i], at))
+		if (suits(fit, &fit->steps[i], at) && has_inside(fit, &fit->steps[i], at))
 			return true;
 	return false;
 }
@@ -62,7 +52,7 @@ static bool suits_any(struct fit *fit, uint32_t first, uint32_t at, uint32_t end
 static uint32_t find(struct fit *fit, uint32_t first, uint32_t at, uint32_t end)
 {
 	for (; at < end && !is_late(fit); at = fit->nodes[at].next) {
-		if (suits_any(fit, first, at, end))
+		if (suits_any(fit, first, at))
 			return at;
 		if (is_end(fit, first, at))
 			return end;
@@ -117,7 +107,7 @@ static void go_named(
 {
 	for (; at < end && !is_late(fit); at = fit->nodes[at].next) {
 		for (uint32_t i = first; i; i = fit->steps[i].other)
-			if (suits(fit, &fit->steps[i], at, end))
+			if (suits(fit, &fit->steps[i], at))
 				enter(fit, &fit->steps[i], at, end, behind);
 		if (is_end(fit, first, at))
 			return;

@@ -36,7 +36,7 @@ static bool make_room(struct nodes *nodes)
 
 static bool is_left_out(const struct walk *walk, TSNode node, TSSymbol kind, bool named)
 {
-	return !named && !walk->wish->all && !is_wished(walk->wish->plain, walk->wish, kind) &&
+	return !named && !is_wished(walk->wish->plain, walk->wish, kind) &&
 	       ts_node_child_count(node) == 0;
 }
 

@@ -24,7 +24,6 @@ struct node {
 
 /* What need not be known of a tree. */
 struct nodes_wish {
-	bool all;            /* leave nothing out: the walk is to go along with a cursor's */
 	const bool *plain;   /* by kind: to be kept, though it is no named node */
 	const bool *holders; /* by kind: what is right in it, is to be known with its field */
 	uint32_t kind_count; /* what lies above is wished for */

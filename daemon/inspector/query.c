@@ -214,7 +214,6 @@ static int place_pattern(struct query *query, const TSLanguage *language, struct
 	roots_read(language, span.text, span.len, &roots);
 	for (uint32_t i = 0; i < roots.count; i++)
 		kind_of(query, roots.kinds[i])->deep = true;
-	query->deep = true;
 	return 0;
 }
 
@@ -253,6 +252,8 @@ static int find_roots(
 
 void query_wish(const struct query *query, bool *plain, bool *holders)
 {
+	for (uint32_t kind = 0; kind + 1 < query->kind_count; kind++)
+		plain[kind] |= query->kinds[kind].deep;
 	for (uint32_t i = 1; i <= query->shapes.count; i++) {
 		const struct shape_step *step = &query->shapes.steps[i];
 		bool holds_field = false;

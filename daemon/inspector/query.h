@@ -3,7 +3,8 @@
  * can begin.  A part of syntax.c, which alone uses it.
  *
  * When all patterns begin at nodes of known kinds (roots.h), those that we can go through ourselves
- * (shape.h) are taken out of tree-sitter's hands; the others are tried where `deep` says so.
+ * (shape.h) are taken out of tree-sitter's hands; for the others it goes over the whole tree, if
+ * that has a node where one can begin.
  */
 #pragma once
 
@@ -37,7 +38,7 @@ struct start {
 /* What can begin at nodes of one kind. */
 struct kind {
 	uint32_t starts; /* 1 + the number of the first, or 0 */
-	bool deep;       /* patterns that are tree-sitter's */
+	bool deep;       /* a pattern that is tree-sitter's */
 };
 
 struct query {
@@ -45,7 +46,6 @@ struct query {
 	enum capture *captures;    /* by tree-sitter's number */
 	struct any_of *conditions; /* by pattern */
 	bool anywhere;             /* patterns may begin anywhere: what stands below says nothing */
-	bool deep;                 /* that of any kind */
 	struct kind *kinds;        /* by symbol; the last is that of what cannot be read */
 	uint32_t kind_count;
 	struct shapes shapes;

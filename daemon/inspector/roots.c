@@ -58,7 +58,7 @@ static void read_node(struct reader *reader)
 			 : ts_language_symbol_for_name(reader->language, name, (uint32_t)len, true);
 
 	reading_skip_blanks(&reader->reading);
-	if (kind == 0 || here(reader) == '/' ||
+	if (len == 0 || kind == 0 || here(reader) == '/' ||
 		(!is_error &&
 			ts_language_symbol_type(reader->language, kind) != TSSymbolTypeRegular)) {
 		give_up(reader);

@@ -117,12 +117,19 @@ static const struct {
 } shared_fields[] = {
 	{ "bash", "file_redirect", "destination", true },
 	{ "bash", "redirected_statement", "redirect", false },
+	{ "bash", "heredoc_redirect", "redirect", false },
 	{ "bash", "if_statement", "condition", false },
 	{ "bash", "while_statement", "condition", false },
 	{ "bash", "for_statement", "value", false },
+	{ "bash", "c_style_for_statement", "initializer", false },
+	{ "bash", "c_style_for_statement", "condition", false },
+	{ "bash", "c_style_for_statement", "update", false },
 	{ "bash", "case_item", "value", false },
 	{ "bash", "binary_expression", "right", false },
 	{ "javascript", "switch_case", "body", false },
+	{ "javascript", "switch_default", "body", false },
+	{ "python", "dict_pattern", "key", false },
+	{ "python", "for_in_clause", "right", false },
 };
 
 static bool is_name(const char *name, const char *other)
@@ -179,7 +186,7 @@ static void check_dot(struct maker *maker, uint32_t before)
 {
 	const struct shape_step *step = before ? step_at(maker, before) : NULL;
 
-	if (step && !step->immediate && !step->captured && (step->inside || step->other))
+	if (step && !step->captured && (step->other || (step->inside && !step->immediate)))
 		(void)give_up(maker);
 }
 
@@ -202,17 +209,18 @@ static void put_child(struct maker *maker, uint32_t parent, uint32_t before, uin
 	step_at(maker, parent)->captured |= step_at(maker, child)->captured;
 }
 
-/* A dot between the last child and the bracket. */
-static void mark_last(struct maker *maker, uint32_t child)
-{
-	for (uint32_t i = child; i; i = step_at(maker, i)->other)
-		step_at(maker, i)->last = true;
-}
-
 static void mark_immediate(struct maker *maker, uint32_t child)
 {
 	for (uint32_t i = child; i; i = step_at(maker, i)->other)
 		step_at(maker, i)->immediate = true;
+}
+
+/* What tree-sitter takes for the last depends on nodes that are not seen: with a dot it is its own. */
+static void end_children(struct maker *maker, bool dot)
+{
+	maker->reading.at++;
+	if (dot)
+		(void)give_up(maker);
 }
 
 static void read_children(struct maker *maker, uint32_t parent)
@@ -226,8 +234,7 @@ static void read_children(struct maker *maker, uint32_t parent)
 		reading_skip_blanks(&maker->reading);
 		dot = read_dot(maker);
 		if (here(maker) == ')') {
-			mark_last(maker, dot ? before : 0);
-			maker->reading.at++;
+			end_children(maker, dot);
 			return;
 		}
 		if (dot)
@@ -254,7 +261,7 @@ static uint32_t read_node(struct maker *maker)
 	uint32_t step;
 
 	reading_skip_blanks(&maker->reading);
-	if (here(maker) == '/' || (!is_any && kind == 0))
+	if (len == 0 || here(maker) == '/' || (!is_any && kind == 0))
 		return give_up(maker);
 	if (!is_any && !is_error && ts_language_symbol_type(language, kind) != TSSymbolTypeRegular)
 		return give_up(maker);

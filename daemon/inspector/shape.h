@@ -2,8 +2,8 @@
  * A query's pattern as steps that can be gone through without tree-sitter (fit.h).
  *
  * Read from its text are nodes in nodes, fields, names for what is found, alternatives in
- * brackets, and dots for what stands first, next or last.  What may come more than once or not at
- * all, sequences without a node around them, and whatever else is seldom, is left to tree-sitter;
+ * brackets, and dots for what stands first or next.  What may come more than once or not at all,
+ * what stands last, brackets without a node, and whatever else is seldom, is left to tree-sitter;
  * so are the few places where it does not look for all that a pattern says.
  */
 #pragma once
@@ -22,7 +22,6 @@ struct shape_step {
 	TSFieldId field; /* 0: any or none */
 	bool any;        /* every named node that could be read, whatever its kind */
 	bool immediate;  /* no named node is skipped before it */
-	bool last;       /* no named node comes behind it */
 	bool once;       /* only the first node with the field is tried */
 	bool captured;   /* it, or something in it, has a name */
 	bool asked;      /* the pattern's condition is about this one */

@@ -95,10 +95,8 @@ static int make_wish(struct syntax *syntax, struct err *err)
 	syntax->wish = (struct nodes_wish){
 		.plain = syntax->plain, .holders = syntax->holders, .kind_count = count
 	};
-	for (int i = 0; i < SYNTAX_QUERY_COUNT; i++) {
+	for (int i = 0; i < SYNTAX_QUERY_COUNT; i++)
 		query_wish(&syntax->queries[i], syntax->plain, syntax->holders);
-		syntax->wish.all |= syntax->queries[i].deep;
-	}
 	return 0;
 }
 
@@ -211,9 +209,17 @@ static bool walk_on(TSTreeCursor *cursor, bool inside)
 	return true;
 }
 
+static void add_fault(struct found *found, TSNode node)
+{
+	found_add(found, INSPECT_SYNTAX_UNREADABLE, WEIGHT_DENY, ts_node_start_byte(node),
+		ts_node_end_byte(node));
+}
+
+/* What is missing may be a node that is not seen, such as the end of a line: then it is all around it. */
 void syntax_add_unreadable(struct syntax *syntax, struct found *found)
 {
 	TSNode root = ts_tree_root_node(syntax->tree);
+	TSNode around = root;
 	uint32_t count = 0;
 	TSTreeCursor cursor;
 	bool inside;
@@ -226,10 +232,12 @@ void syntax_add_unreadable(struct syntax *syntax, struct found *found)
 		bool is_fault = ts_node_is_error(node) || ts_node_is_missing(node);
 
 		if (is_fault && ++count <= UNREADABLE_MAX)
-			found_add(found, INSPECT_SYNTAX_UNREADABLE, WEIGHT_DENY,
-				ts_node_start_byte(node), ts_node_end_byte(node));
+			add_fault(found, node);
 		inside = !is_fault && ts_node_has_error(node);
+		around = inside ? node : around;
 	} while (count < UNREADABLE_MAX && walk_on(&cursor, inside));
+	if (count == 0)
+		add_fault(found, around);
 	ts_tree_cursor_delete(&cursor);
 }
 
@@ -250,15 +258,18 @@ static void tell(struct running *running, const TSQueryMatch *raw)
 	running->on_match(running->context, &running->match);
 }
 
-/* What begins in the node, at most so deep; false when not all was found. */
-static bool run_at(struct running *running, TSNode node, uint32_t depth)
+/*
+ * What is tree-sitter's, over the whole tree; false when not all was found.  A cursor that is kept to
+ * patterns which begin in one node is no way: it loses matches behind nodes that are not seen.
+ */
+static bool run_cursor(struct running *running)
 {
 	struct syntax *syntax = running->syntax;
+	TSNode root = ts_tree_root_node(syntax->tree);
 	TSQueryCursorOptions options = { .payload = syntax, .progress_callback = query_is_late };
 	TSQueryMatch raw;
 
-	ts_query_cursor_set_max_start_depth(syntax->cursor, depth);
-	ts_query_cursor_exec_with_options(syntax->cursor, running->query->query, node, &options);
+	ts_query_cursor_exec_with_options(syntax->cursor, running->query->query, root, &options);
 	while (ts_query_cursor_next_match(syntax->cursor, &raw))
 		tell(running, &raw);
 	return !ts_query_cursor_did_exceed_match_limit(syntax->cursor);
@@ -299,11 +310,11 @@ static bool is_late(void *context)
 	return clock_us() > running->syntax->deadline_us;
 }
 
-/* The cursor goes along where patterns are tree-sitter's. */
-static bool run_along(struct running *running, struct fit *fit, TSTreeCursor *cursor)
+static bool run_over_nodes(struct running *running, struct fit *fit)
 {
 	const struct query *query = running->query;
 	const struct nodes *nodes = &running->syntax->nodes;
+	bool deep = false;
 
 	for (uint32_t at = 0; at < nodes->count && !fit->late; at++) {
 		const struct kind *kind = query_kind(query, nodes->nodes[at].kind);
@@ -312,14 +323,11 @@ static bool run_along(struct running *running, struct fit *fit, TSTreeCursor *cu
 			running->match.pattern = query->starts[i - 1].pattern;
 			fit_at(fit, query->starts[i - 1].step, at);
 		}
-		if (kind->deep && !run_at(running, ts_tree_cursor_current_node(cursor), 0))
-			return false;
-		if (query->deep)
-			(void)walk_on(cursor, true);
+		deep |= kind->deep;
 		if (at % NODES_PER_LOOK == 0 && is_late(running))
 			return false;
 	}
-	return !fit->late;
+	return !fit->late && (!deep || run_cursor(running));
 }
 
 /* Tree-sitter's own walk asks so much at each node that it costs several times as much as this. */
@@ -332,17 +340,12 @@ static bool run_by_kind(struct running *running)
 		.is_late = is_late,
 		.context = running,
 		.steps = running->query->shapes.steps };
-	TSTreeCursor cursor;
-	bool whole;
 
 	if (syntax->nodes.count == 0 &&
 		!nodes_read(&syntax->nodes, root, &syntax->wish, is_late, running))
 		return false;
 	fit.nodes = syntax->nodes.nodes;
-	cursor = ts_tree_cursor_new(root);
-	whole = run_along(running, &fit, &cursor);
-	ts_tree_cursor_delete(&cursor);
-	return whole;
+	return run_over_nodes(running, &fit);
 }
 
 bool syntax_run(
@@ -356,7 +359,7 @@ bool syntax_run(
 
 	assert(syntax->tree);
 	if (running.query->anywhere)
-		whole = run_at(&running, ts_tree_root_node(syntax->tree), UINT32_MAX);
+		whole = run_cursor(&running);
 	else
 		whole = run_by_kind(&running);
 	return whole && clock_us() <= syntax->deadline_us;

@@ -12,6 +12,8 @@
 #include "tests/check.h"
 
 const TSLanguage *tree_sitter_python(void);
+const TSLanguage *tree_sitter_javascript(void);
+const TSLanguage *tree_sitter_bash(void);
 
 static void read_python(const char *text, struct roots *ret_roots)
 {
@@ -242,6 +244,10 @@ TEST(the_walk_by_kinds_finds_in_each_case_what_tree_sitters_own_does)
 	"(call (argument_list (_)? @name))\n"                                                  \
 	"(call !arguments) @name\n"                                                            \
 	"(ERROR (_) @name)\n"                                                                  \
+	"(module (_ (call))*) @name\n"                                                         \
+	"(module ((expression_statement (_) @name)))\n"                                        \
+	"(argument_list (\"(\") ((_) @name))\n"                                                \
+	"(argument_list . [\",\" (identifier)] . (_) @name)\n"                                 \
 	"(ERROR) @name\n"
 
 #define JAVASCRIPT_ODD                                                                   \
@@ -264,6 +270,8 @@ TEST(the_walk_by_kinds_finds_in_each_case_what_tree_sitters_own_does)
 	"(binary_expression right: (_) @name)\n"                 \
 	"(command argument: (_) @name argument: (_) @at)\n"      \
 	"(command name: (_) . argument: (_) @name)\n"            \
+	"(program (_ name: (_))*) @name\n"                       \
+	"(program (command) @name .)\n"                          \
 	"(command argument: (word) argument: [(string) (raw_string)] @name .)\n"
 
 TEST(odd_patterns_find_in_each_case_what_they_find_in_tree_sitters_own_walk)
@@ -290,6 +298,93 @@ TEST(odd_patterns_find_in_each_case_what_they_find_in_tree_sitters_own_walk)
 		syntax_free(pair.anywhere);
 	}
 	CHECK(pair.told > 3000);
+	free(pair.found[0].matches);
+	free(pair.found[1].matches);
+}
+
+/* ---- fields ----------------------------------------------------------------------------------- */
+
+/* What each grammar gives one field to several nodes in. */
+#define PYTHON_FIELDS                                                             \
+	"match a, b:\n  case {-1: c, 'k': d, **e}:\n    pass\n"                   \
+	"f = [x for x in y, z if x < y not in z is not w]\n"                      \
+	"from m import n, o as p\nimport q, r as s\nt[1, 2:3, 4]\nprint >>u, v\n" \
+	"try:\n  pass\nexcept (A, B) as c:\n  pass\nelse:\n  pass\n"              \
+	"if a:\n  b\nelif c:\n  d\nelif e:\n  f\nelse:\n  g\n"
+#define JAVASCRIPT_FIELDS                                                                   \
+	"switch (a) { case b: c(); /* d */ e(); break; default: f(); /* g */ h() }\n"       \
+	"@i @j class K { @l @m n() {} @o @p q = 1; static {} }\nexport @r @s class T {}\n"  \
+	"for (let u = 0, v; w, x; y++, z--) {}\nfor await (const a of b) {}\nfor (;;) {}\n" \
+	"c = <d e='f' {...g}><h i='j' k/></d>\n{ await using l = m }\n"
+#define BASH_FIELDS                                                                           \
+	"for ((a = 0, b = 1; c < 2, d < 3; e++, f--)); do g; done\ncat < h i > j k 2>&1 l\n"  \
+	"cat <<E > m n 2> o p\nq\nE\n{ r; } > s 2>&1 < t\nfor u in v w \"$x\"; do y; done\n"  \
+	"if z; a; then b; elif c; d; then e; fi\nwhile f & g; do h; done\n"                   \
+	"case i in j | k*) l;; @(m|n)o*$p) q;; r*$s\"t\") u;; esac\necho ${v//w/x} ${!y@P}\n" \
+	"[[ $a == b*$c\"d\" ]] && [[ $e =~ ^f$g ]]\nselect h in i j; do k; done\n> l m n\n"
+
+/* For each node with a field: (its parent field: (_) @name), and the same with its own kind. */
+static void add_fields(TSNode parent, FILE *out)
+{
+	uint32_t count = ts_node_child_count(parent);
+
+	for (uint32_t i = 0; i < count; i++) {
+		TSNode child = ts_node_child(parent, i);
+		const char *field = ts_node_field_name_for_child(parent, i);
+
+		if (field && ts_node_is_named(child))
+			(void)fprintf(out, "(%s %s: (_) @name)\n(%s %s: (%s) @name)\n",
+				ts_node_type(parent), field, ts_node_type(parent), field,
+				ts_node_type(child));
+		add_fields(child, out);
+	}
+}
+
+static void write_patterns(const TSLanguage *language, const char *code, char **ret_patterns)
+{
+	TSParser *parser = ts_parser_new();
+	size_t len = 0;
+	FILE *out = open_memstream(ret_patterns, &len);
+	TSTree *tree;
+
+	CHECK(out && ts_parser_set_language(parser, language));
+	tree = ts_parser_parse_string(parser, NULL, code, (uint32_t)strlen(code));
+	add_fields(ts_tree_root_node(tree), out);
+	CHECK_EQ_INT(fclose(out), 0);
+	ts_tree_delete(tree);
+	ts_parser_delete(parser);
+}
+
+static void compare_fields(
+	const TSLanguage *language, const char *name, const char *code, struct pair *pair)
+{
+	auto_free char *patterns = NULL;
+	struct inspect_language texts = { .name = name };
+
+	write_patterns(language, code, &patterns);
+	CHECK(patterns);
+	texts.rules = patterns;
+	texts.rules_len = strlen(patterns);
+	pair->by_kind = make(&texts, "");
+	pair->anywhere = make(&texts, ANYWHERE);
+	CHECK(pair->by_kind && pair->anywhere);
+	compare_walks(pair, code, strlen(code));
+	syntax_free(pair->by_kind);
+	syntax_free(pair->anywhere);
+}
+
+TEST(each_field_finds_what_it_finds_in_tree_sitters_own_walk)
+{
+	struct pair pair = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		pair.found[i].matches = calloc(SEEN_MAX, sizeof(struct match));
+		CHECK(pair.found[i].matches);
+	}
+	compare_fields(tree_sitter_python(), "python", PYTHON_FIELDS, &pair);
+	compare_fields(tree_sitter_javascript(), "javascript", JAVASCRIPT_FIELDS, &pair);
+	compare_fields(tree_sitter_bash(), "bash", BASH_FIELDS, &pair);
+	CHECK(pair.told > 500);
 	free(pair.found[0].matches);
 	free(pair.found[1].matches);
 }

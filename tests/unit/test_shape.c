@@ -49,7 +49,7 @@ TEST(a_node_in_a_node_is_a_step_in_a_step)
 	const struct shape_step *argument;
 
 	read_pattern(tree_sitter_python(),
-		"(call ; its )\n function: (identifier) @a arguments: (argument_list . (_) @b .)) @c @d",
+		"(call ; its )\n function: (identifier) @a arguments: (argument_list . (_) @b)) @c @d",
 		NULL, &shapes, &first);
 	call = &shapes.steps[first];
 	function = &shapes.steps[call->inside];
@@ -61,7 +61,7 @@ TEST(a_node_in_a_node_is_a_step_in_a_step)
 	CHECK(function->field && function->field != list->field && function->inside == 0);
 	CHECK_EQ_INT(function->capture_count, 1);
 	CHECK(list->capture_count == 0 && list->captured && list->next == 0);
-	CHECK(argument->any && argument->immediate && argument->last);
+	CHECK(argument->any && argument->immediate);
 	shapes_done(&shapes);
 }
 
@@ -89,7 +89,17 @@ TEST(what_may_come_more_than_once_or_not_at_all_is_left)
 	static const char *const rows[] = { "(call (argument_list)? @a)", "(call (_)* @a)",
 		"(module (comment)+ @a)", "((comment) @a (comment) @b)", "(_ (identifier)) @a",
 		"(call !function) @a", "(expression) @a", "(module (_ (_)* @a))", "(MISSING) @a",
-		"(call _ @a)", "[(identifier) [(call) (string)]] @a" };
+		"(call _ @a)", "[(identifier) [(call) (string)]] @a",
+		"(argument_list (call) @a .)" };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		check_taken(tree_sitter_python(), rows[i], NULL, false);
+}
+
+TEST(brackets_without_a_node_are_left)
+{
+	static const char *const rows[] = { "(call ((identifier) @a))", "(((identifier) @a))",
+		"(call [((identifier)) (attribute)] @a)", "(argument_list (\"(\") @a)" };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		check_taken(tree_sitter_python(), rows[i], NULL, false);
@@ -126,6 +136,8 @@ TEST(a_dot_behind_what_is_only_looked_for_once_is_left)
 	check_taken(tree_sitter_python(), "(call (attribute (call)) . (_) @a)", NULL, false);
 	check_taken(tree_sitter_python(), "(call (attribute (call) @b) . (_) @a)", NULL, true);
 	check_taken(tree_sitter_python(), "(call (attribute) . (_) @a)", NULL, true);
+	check_taken(tree_sitter_python(), "(argument_list . [\"(\" (attribute)] . (_) @a)", NULL,
+		false);
 }
 
 TEST(a_field_that_several_nodes_share_is_left_but_for_the_name_of_a_file)
