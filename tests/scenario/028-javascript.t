@@ -49,9 +49,20 @@ setTimeout(() => console.log(before.concat(module.loaded).join(" ")), 1);'
 is "$out" "true true true false  . $home/node_modules,/node_modules $home/main.js true true" "loaded when it has run"
 js 0 "what the worker tried before is gone" -c '
 const kinds = process._getActiveHandles().map((one) => one.constructor.name);
+const Module = require("module");
 console.log(require("fs").readdirSync("/tmp").length, process.stdout.bytesWritten, process.stdout.writableLength,
-  process.listenerCount("beforeExit"), kinds.join());'
-is "$out" "0 0 0 0 Socket,Socket" "but for the streams"
+  process.listenerCount("beforeExit"), process._exiting, kinds.join(), Object.keys(Module._pathCache).length,
+  module.require.main === module);'
+is "$out" "0 0 0 0 false Socket,Socket 0 true" "but for the streams"
+js 0 "a main module that throws is none that was loaded" -c '
+process.once("uncaughtException", () => setTimeout(() => {
+  console.log(module.loaded, Object.keys(require.cache).length);
+  require("./main.js");
+}));
+globalThis.runs = (globalThis.runs ?? 0) + 1;
+console.log(runs, require.main === module);
+if (runs == 1) throw new Error();'
+is "$out" $'1 true\nfalse 0\n2 false' "and can be had again"
 echo 'console.log("by name", __filename)' >job.cjs
 is "$(cectl run job.cjs)" "by name /work/job.cjs" "a file that ends in .cjs is one of node"
 cectl run -l javascript --artifact '*.txt' --out came -c 'require("fs").writeFileSync("made.txt", "made")'

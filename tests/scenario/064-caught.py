@@ -236,10 +236,19 @@ NODE_MODULES = {
         "require('fs').writeFileSync('x.js', 'im' + 'port(\"child_process\").then((module) => module.execSync(\"x\"))'); require('./x.js')",
 }
 for name, code in NODE_MODULES.items() if has_node else ():
+    code = "console.log('begun');" + code
     result = client.call("run", language="javascript", policy="roads-run", code=code, limits={"wall_ms": 20000})
     rules = [finding["rule"] for finding in result["policy"]["findings"]]
-    eq((result["outcome"], rules[-1:]), ("policy_denied", ["javascript.import.dangerous"]), name)
+    eq((result["outcome"], rules[-1:], result["stdout"]), ("policy_denied", ["javascript.import.dangerous"], "begun\n"), name)
 if has_node:
+    code = "if (globalThis.again) return void console.log('again');\nglobalThis.again = true;\n" \
+           "require('async_hooks').executionAsyncResource().callback('console.log(ev' + 'al(\"1\"))', 'x.js');\n"
+    result = client.call("run", language="javascript", policy="names-run", code=code)
+    eq((result["outcome"], result["stdout"]), ("ok", "again\n"), "node: what runs the program compiles nothing else")
+    for policy in ("strict", "strict-run", "roads-run"):
+        for entrypoint in ("main.js", "main.cjs"):
+            result = client.call("run", language="javascript", policy=policy, entrypoint=entrypoint, code="// imports nothing\nconsole.log(require('path').sep)")
+            eq((result["outcome"], result.get("stdout")), ("ok", "/\n"), f"{policy} leaves alone {entrypoint} which speaks of imports")
     code = "const { Readable } = require('stream');\nfunction f() {\n  throw new TypeError('own');\n}\n(async () => {\n" \
            "  for await (const x of Readable.from(['a'])) console.log(x, [1, 2].map((n) => n * 2), typeof eval);\n  f();\n})();\n"
     plain, held = (client.call("run", language="javascript", policy=policy, code=code) for policy in ("standard", "strict-run"))

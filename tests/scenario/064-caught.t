@@ -11,6 +11,8 @@ echo '{"name": "roads-run", "description": "One rule, while it runs.", "extends"
 	"rules": {"python.import.dangerous": "deny", "javascript.import.dangerous": "deny"},
 	"at": {"python.import.dangerous": "run", "javascript.import.dangerous": "run"},
 	"lists": {"python.imports.dangerous": ["socket.*", "_socket.*", "asyncio.subprocess"]}}' >"$ced_folder/policies/roads-run.json"
+echo '{"name": "names-run", "description": "Another.", "extends": "standard",
+	"rules": {"javascript.name.denied": "deny"}, "at": {"javascript.name.denied": "run"}}' >"$ced_folder/policies/names-run.json"
 chmod -R a+rX "$ced_folder/policies"
 [[ $(id -u) == 0 ]] || echo 'cgroups = "auto"' >"$ced_folder/ced.conf"
 echo "policies = \"$ced_folder/policies\"" >>"$ced_folder/ced.conf"

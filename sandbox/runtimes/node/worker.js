@@ -309,9 +309,22 @@ function holdToRules(job) {
 // ---- a life ----------------------------------------------------------------------------------
 
 let job = null;
+let main = null; // the module of a plain script, until it has run
+
+// A module that threw is none that was loaded.
+function dropMain() {
+  if (main) delete Module._cache[main.filename];
+  main = null;
+}
+
+function finishMain() {
+  if (main) main.loaded = true;
+  main = null;
+}
 
 function watchEnd() {
   process.on('uncaughtExceptionMonitor', (error) => {
+    dropMain();
     if (process.listenerCount('uncaughtException') > 0) return;
     if (process.hasUncaughtExceptionCaptureCallback()) return;
     failing = true;
@@ -347,7 +360,9 @@ function warmUp() {
 
 function forgetModules() {
   delete process.mainModule;
-  for (const name of Object.keys(require.cache)) delete require.cache[name];
+  delete Module.prototype.require.main;
+  for (const memory of [Module._cache, Module._pathCache])
+    for (const name of Object.keys(memory)) delete memory[name];
 }
 
 // Node has told modules from scripts by their text since 20.19 and 22.7; Debian 12's is older.
@@ -374,22 +389,25 @@ function isPlain(job) {
   return isScript && !job.files.some((file) => file.path.endsWith('package.json'));
 }
 
-// As node's own loader does with a main module that it has found.
-function runScript(job) {
-  const main = new Module(path.resolve(WORK, job.name), null);
-  main.filename = main.id;
-  main.id = '.';
-  main.paths = Module._nodeModulePaths(main.path);
-  Module._cache[main.filename] = main;
-  process.mainModule = main;
-  process.nextTick(compile.bind(main), job.code.toString(), main.filename);
-  process.nextTick(() => (main.loaded = true));
+// What node's own loader makes of a main module that it has found, with the marks that ours has.
+function mainModule(job) {
+  const made = new Module(path.resolve(WORK, job.name), null);
+  made.filename = made.id;
+  made.id = '.';
+  made.paths = Module._nodeModulePaths(made.path);
+  for (const mark of Object.getOwnPropertySymbols(module))
+    if (typeof module[mark] === 'boolean') made[mark] = module[mark];
+  return made;
 }
 
-function run(job, isTold) {
-  if (isTold) process.nextTick(runModule, job);
-  else if (isPlain(job)) runScript(job);
-  else process.nextTick(runMain, WORK + job.name);
+// The program can find the tick that runs it, and call that again: so what is to be compiled is bound.
+function runScript(job, made) {
+  main = made;
+  Module._cache[main.filename] = main;
+  process.mainModule = main;
+  Module.prototype.require.main = main;
+  process.nextTick(compile.bind(main, job.code.toString(), main.filename));
+  process.nextTick(finishMain);
 }
 
 // All the way of a job, up to its first line.
@@ -403,13 +421,16 @@ function perform() {
     reallyExit(1);
   }
   const failure = syntaxError(job);
-  const isTold = wantsTelling(job); // rules may close what this asks, and what makes it steady
+  // Rules may close what these ask, and what makes it steady.
+  const isTold = wantsTelling(job);
+  const made = isPlain(job) ? mainModule(job) : null;
   if (job.flags & DETERMINISTIC) require('./steady.js')();
   if (job.rules) holdToRules(job);
   if (failure) report(job, failure, true);
   else tell(BEGUN, 0);
   forgetModules();
-  run(job, isTold);
+  if (made) runScript(job, made);
+  else process.nextTick(isTold ? runModule : runMain, isTold ? job : WORK + job.name);
 }
 
 function live() {
