@@ -95,6 +95,19 @@ js 3 "its exit code is the run's" -c 'process.exit(3)'
 js 4 "also one that is only noted" -c 'process.exitCode = 4; console.log("a")'
 js 0 "those who listen for its end are heard" -c 'process.on("exit", () => console.log("bye")); console.log("hi")'
 is "$out" $'hi\nbye' "in order"
+js 5 "one that hears once changes the code" -c 'process.prependOnceListener("exit", () => { process.exitCode = 5; })'
+js 6 "an event of the program is no end" -c 'process.emit("exit", 0); console.log("on"); process.exitCode = 6'
+is "$out" on "it runs on"
+js 0 "who stands in for emit is heard" -c '
+const { emit } = process;
+process.emit = function (...args) { emit.apply(this, args); console.log("after", ...args); }'
+is "$out" "after beforeExit 0
+after exit 0" "to the last"
+js 7 "and who stands in for what leaves" -c '
+const { reallyExit } = process;
+process.reallyExit = (code) => { console.log("left", code); reallyExit.call(process, 7); };
+process.exit(2)'
+is "$out" "left 2" "too"
 js 143 "a signal that it sends itself ends it" -c 'process.kill(process.pid, "SIGTERM"); setInterval(() => {}, 99)'
 js 134 "so does abort" -c 'process.abort()'
 js 0 "an error that is caught is none" -c 'process.on("uncaughtException", (e) => console.log("caught", e.message)); throw new Error("x")'

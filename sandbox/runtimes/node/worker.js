@@ -28,7 +28,8 @@ const FRAMES_MAX = 50;
 const { closeSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } = fs;
 const { runMain } = Module;
 const { _compile: compile } = Module.prototype; // before rules close it
-const reallyExit = process.reallyExit.bind(process);
+const { emit, reallyExit: leave } = process;
+const reallyExit = leave.bind(process);
 const stringify = JSON.stringify;
 const { fromCharCode } = String;
 const codeAt = Function.prototype.call.bind(String.prototype.charCodeAt);
@@ -322,6 +323,12 @@ function finishMain() {
   main = null;
 }
 
+// Whether node is about to end it, and nobody else is still to be heard or asked.
+function isOver() {
+  const isOurs = process.emit === emit && process.reallyExit === leave;
+  return isOurs && process._exiting && !failing && process.listenerCount('exit') < 2;
+}
+
 function watchEnd() {
   process.on('uncaughtExceptionMonitor', (error) => {
     dropMain();
@@ -332,10 +339,10 @@ function watchEnd() {
   });
   // Where the program listens for its end too, or node is still to print an error, it is not over
   // yet: its process's end will tell.
-  process.on('exit', (code) => {
-    if (failing || process.listenerCount('exit') > 1) return;
+  process.on('exit', () => {
+    if (!isOver()) return;
     try {
-      tell(DONE, code);
+      tell(DONE, process.exitCode || 0); // a listener that has gone may have changed it
       linger();
     } catch {
       // the program has closed the socket
@@ -492,7 +499,9 @@ function rehearse(left) {
   perform();
   // Node says itself when a program is over and nothing is left to wait for.
   process.once('beforeExit', () => {
+    process._exiting = true;
     process.emit('exit', 0);
+    process._exiting = false;
     comeBack();
     unlinkSync(file);
     fs.rmdirSync(path.dirname(file));
