@@ -173,4 +173,16 @@ exits 126 "and nothing else" cectl run -l javascript --policy strict -c 'require
 like "$err" "javascript.import.denied" "and says which rule"
 is "$(json "$(cectl runtimes --json)" '[(r["name"], r["kind"]) for r in it["runtimes"] if r["name"] == "javascript"]')" \
 	'[["javascript", "node"]]' "runtimes tell what it is"
+
+# --- where there is no room for a rehearsal ---------------------------------------------------------
+
+js 0 "a worker has some descriptors" -c '
+const isOpen = (fd) => { try { return require("fs").fstatSync(fd); } catch { return false; } };
+console.log([...Array(64).keys()].filter(isOpen).at(-1))'
+echo "runtime javascript { limits { open_files = $((out + 2)) } }" >>"$ced_folder/ced.conf"
+daemon_stop
+ced_arguments=(--config "$ced_folder/ced.conf")
+daemon_start
+js 0 "and runs programs when it may have but one more" -c 'console.log("ran")'
+is "$out" ran "without a rehearsal"
 done_testing

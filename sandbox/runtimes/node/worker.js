@@ -490,6 +490,18 @@ function hideAway(stdout) {
   };
 }
 
+// Whether it may open what a rehearsal wants besides: a job can do with less.
+function hasRoom() {
+  const opened = [];
+  try {
+    while (opened.length < 4) opened.push(openSync('/dev/null', 'r'));
+  } catch {
+    // it has as many as it may
+  }
+  opened.forEach((fd) => closeSync(fd));
+  return opened.length === 4;
+}
+
 function rehearse(left) {
   const name = left.shift();
   if (!name) return live();
@@ -512,5 +524,5 @@ function rehearse(left) {
 
 warmUp();
 watchEnd();
-if (process.stdout._handle) setImmediate(rehearse, REHEARSALS);
+if (process.stdout._handle && hasRoom()) setImmediate(rehearse, REHEARSALS);
 else setImmediate(setImmediate, live);
