@@ -219,6 +219,8 @@ NODE_ROADS = {
     "node: by a stopwatch": "performance.timerify(eval)('1')",
     "node: by a stream of the web": "new WritableStream({ write: eval }).getWriter().write('1')",
     "node: as the main module": "module.constructor._load('fs', null, true).readdirSync('.')",
+    "node: a hook of its loader": "(module.constructor.register || eval)('data:text/javascript,1')",
+    "node: its loader's hand": "require.extensions['.json']({}, '/work/x.json')",
     "node: a class by what it makes": "import('vm').then((vm) => new vm.Script.prototype.constructor('1').runInThisContext())",
     "node: a module with a scheme": "import('node:te' + 'st').then((test) => test.run({ files: ['main.js'] }))",
 }

@@ -242,6 +242,12 @@ function guard(text, deny) {
     process.emitWarning = warn;
   }
 
+  // What makes modules and loads them: every module leads to it, where nothing else can be had, too.
+  function closeMaking(part) {
+    const rule = importRule('module');
+    if (rule) closeExports(part, rule, 'module', OWN);
+  }
+
   // ---- names, attributes, parts of process ----
 
   // The global object by one of its names: nobody but node takes anything from it.
@@ -324,6 +330,8 @@ function guard(text, deny) {
     for (const name of imports) judgeImport(name);
     if ((rules.has('javascript.imports') || rules.has('javascript.imports.dangerous')) && (speaksOfImports || !isTextClosed()))
       closeModules();
+    else closeMaking(Module);
+    closeMaking(Module._extensions);
     closeProcess();
     closeNames();
     closeAttributes();
