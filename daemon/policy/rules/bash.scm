@@ -106,6 +106,30 @@
   (command_substitution)
 ] @name)
 
+; The grammar gives a redirection all words behind its file; they are the command's.
+
+;;; bash.argument.denied
+;;; finds   command in { -* }
+;;; message behind a redirection an option is not seen as the command's
+;;; hint    put redirections behind all that the command is given
+
+;;; bash.variable.denied
+;;; finds   command in bash.variables
+;;; message this variable decides which programs or which code the shell runs
+;;; hint    leave it as it is
+
+;;; bash.variable.denied
+;;; finds   command in { PATH=* ENV=* BASH_* PS4=* PROMPT_COMMAND=* LD_* SHELLOPTS=* BASHOPTS=* GCONV_PATH=* }
+;;; message this variable decides which programs or which code the shell runs
+;;; hint    leave it as it is
+
+;;; bash.command.dangerous
+;;; finds   command in bash.commands.dangerous
+;;; message this command runs text as code, starts other programs, or reaches the system
+;;; hint    write out what is to be done, with the commands that work on text
+(file_redirect destination: (_) [(word) (string) (raw_string) (concatenation)] @name)
+(heredoc_redirect argument: [(word) (string) (raw_string) (concatenation)] @name)
+
 ; ---- variables and expansions ----------------------------------------------------------------
 
 ;;; bash.variable.denied

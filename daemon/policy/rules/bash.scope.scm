@@ -3,7 +3,8 @@
 ; A function takes a command's place from behind its definition to the end of the block; in other
 ; functions already before it, if nothing can have called one by then.
 
-; Definitions stand in these.  A pattern that begins with (_) has tree-sitter walk over the whole tree.
+; Definitions stand in these; in a list or a pipeline they may not run, or in a shell of their own.
+; A pattern that begins with (_) has tree-sitter walk over the whole tree.
 [
   (case_item (function_definition name: (word) @bind) @after)
   (command_substitution (function_definition name: (word) @bind) @after)
@@ -11,10 +12,7 @@
   (do_group (function_definition name: (word) @bind) @after)
   (elif_clause (function_definition name: (word) @bind) @after)
   (else_clause (function_definition name: (word) @bind) @after)
-  (heredoc_redirect (function_definition name: (word) @bind) @after)
   (if_statement (function_definition name: (word) @bind) @after)
-  (list (function_definition name: (word) @bind) @after)
-  (pipeline (function_definition name: (word) @bind) @after)
   (process_substitution (function_definition name: (word) @bind) @after)
   (program (function_definition name: (word) @bind) @after)
   (redirected_statement (function_definition name: (word) @bind) @after)
@@ -23,6 +21,18 @@
 ] @within
 (program (function_definition name: (word) @bind @later))
 (unset_command) @unbind
+; In the background a function is defined in a shell of its own.
+(case_item (function_definition) @unbind . "&")
+(command_substitution (function_definition) @unbind . "&")
+(compound_statement (function_definition) @unbind . "&")
+(do_group (function_definition) @unbind . "&")
+(elif_clause (function_definition) @unbind . "&")
+(else_clause (function_definition) @unbind . "&")
+(if_statement (function_definition) @unbind . "&")
+(process_substitution (function_definition) @unbind . "&")
+(program (function_definition) @unbind . "&")
+(subshell (function_definition) @unbind . "&")
+(while_statement (function_definition) @unbind . "&")
 
 ; These call no function of the program's.
 ((command name: (command_name) @call)
