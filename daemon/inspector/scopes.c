@@ -200,11 +200,16 @@ static bool is_joined(const struct scopes *scopes, uint32_t place)
 	return scopes->all_joined;
 }
 
-/* Every word in the range, whatever it is there: too many lose their excuse rather than one too few. */
+/*
+ * Every word in the range, whatever it is there: too many lose their excuse rather than one too few.
+ * With a backslash in it a word may be any.
+ */
 static void unbind_words(struct scopes *scopes, struct place at)
 {
 	struct name name;
 
+	if (memchr(scopes->code + at.start, '\\', at.end - at.start))
+		scopes->too_much = true;
 	for (uint32_t i = at.start; i < at.end;) {
 		uint32_t end = i + (uint32_t)name_span(scopes->code + i, at.end - i);
 

@@ -72,6 +72,8 @@
   (simple_expansion)
   (expansion)
   (string)
+  (ansi_c_string)
+  (translated_string)
   (concatenation)
   (command_substitution)
 ] @name)

@@ -33,10 +33,15 @@
 (program (function_definition) @unbind . "&")
 (subshell (function_definition) @unbind . "&")
 (while_statement (function_definition) @unbind . "&")
+; What stands behind `else` and `elif` runs when this has not.
+(if_statement (function_definition) @unbind [(elif_clause) (else_clause)])
 
 ; These call no function of the program's.
 ((command name: (command_name) @call)
   (#not-any-of? @call ":" "echo" "printf" "set" "shopt" "true" "read" "umask"))
+; ... unless it has one of that name: then all that comes behind is too late.
+((function_definition name: (word) @call)
+  (#any-of? @call ":" "echo" "printf" "set" "shopt" "true" "read" "umask"))
 
 ; `command -v name` only asks.
 ((command name: (command_name) @harmless . argument: (word) @_option)
