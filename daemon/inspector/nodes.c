@@ -42,9 +42,9 @@ static bool is_left_out(const struct walk *walk, TSNode node, TSSymbol kind, boo
 
 static TSFieldId field_of(const struct walk *walk)
 {
-	TSSymbol holder = walk->nodes->nodes[walk->up].kind;
+	const struct node *holder = &walk->nodes->nodes[walk->up];
 
-	if (!is_wished(walk->wish->holders, walk->wish, holder))
+	if (walk->at == 0 || !is_wished(walk->wish->holders, walk->wish, holder->kind))
 		return 0;
 	return ts_tree_cursor_current_field_id(&walk->cursor);
 }

@@ -200,15 +200,24 @@ static bool is_joined(const struct scopes *scopes, uint32_t place)
 	return scopes->all_joined;
 }
 
+/* A shell makes other words of it, or of one with it. */
+static bool is_remade(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (strchr("\\*?[{", text[i]))
+			return true;
+	return false;
+}
+
 /*
  * Every word in the range, whatever it is there: too many lose their excuse rather than one too few.
- * With a backslash in it a word may be any.
+ * What is remade may be any.
  */
 static void unbind_words(struct scopes *scopes, struct place at)
 {
 	struct name name;
 
-	if (memchr(scopes->code + at.start, '\\', at.end - at.start))
+	if (is_remade(scopes->code + at.start, at.end - at.start))
 		scopes->too_much = true;
 	for (uint32_t i = at.start; i < at.end;) {
 		uint32_t end = i + (uint32_t)name_span(scopes->code + i, at.end - i);
