@@ -1,7 +1,7 @@
 /*
- * The parts of the second enforcement, which know each other: audit.c holds the rules and tells of a
- * breach, audit_events.c hears what the interpreter does, audit_imports.c judges imports, and
- * audit_guards.c stands before the builtins that make no event.
+ * The parts of the second enforcement, from the ground up: audit_breach.c holds the rules and tells of a
+ * breach, audit_imports.c judges imports, audit_guards.c stands before the builtins that make no event,
+ * audit_events.c hears what the interpreter does, and audit.c has it all begin.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ static inline bool audit_begins(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* ---- audit.c ---- */
+/* ---- audit_breach.c ---- */
 
 extern struct audit_state audit;
 
