@@ -9,6 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "cli/safe.h"
 #include "proto/base/buf.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
@@ -138,19 +139,47 @@ struct screen_size screen_get_size(void)
 	return (struct screen_size){ size.ws_col, size.ws_row };
 }
 
+/* The length of the colour that begins here. */
+static size_t colour_len(const char *text, size_t len)
+{
+	const char *end = memchr(text, 'm', len);
+
+	return end ? (size_t)(end - text) + 1 : len;
+}
+
+/* How much of a line fits, in bytes: colours take no room. */
+static size_t line_fit(const char *text, size_t len, size_t columns)
+{
+	size_t at = 0;
+
+	while (at < len) {
+		const char *colour = memchr(text + at, '\033', len - at);
+		size_t plain = colour ? (size_t)(colour - text) - at : len - at;
+		size_t fitting = safe_fit(text + at, plain, columns);
+
+		if (fitting < plain)
+			return at + fitting;
+		columns -= safe_columns(text + at, plain);
+		at += plain;
+		if (colour)
+			at += colour_len(colour, len - at);
+	}
+	return len;
+}
+
 /* From the top left, each line wiped behind its end, and what is below the last. */
 static int compose(struct buf *frame, const char *text, size_t len)
 {
-	size_t rows = screen_get_size().rows;
+	const struct screen_size size = screen_get_size();
 
 	if (buf_append_text(frame, "\033[H") < 0)
 		return -1;
-	for (size_t row = 0; row < rows && len > 0; row++) {
+	for (size_t row = 0; row < size.rows && len > 0; row++) {
 		const char *end = memchr(text, '\n', len);
 		size_t line = end ? (size_t)(end - text) : len;
 
 		if ((row && buf_append_text(frame, "\r\n") < 0) ||
-			buf_append(frame, text, line) < 0 ||
+			buf_append(frame, text, line_fit(text, line, size.columns)) < 0 ||
 			buf_append_text(frame, "\033[0m\033[K") < 0)
 			return -1;
 		line += end ? 1 : 0;

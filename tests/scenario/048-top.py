@@ -125,8 +125,7 @@ for columns, rows in ((60, 24), (40, 12), (140, 50), (20, 3), (80, 24)):
     top.frame()
     frame = top.frame()
     ok(len(frame) <= rows, f"{columns}x{rows}: as many lines as there are", len(frame))
-    if columns >= 80:
-        ok(all(width(line) <= columns for line in frame), f"{columns}x{rows}: none too wide", frame)
+    ok(all(width(line) <= columns for line in frame), f"{columns}x{rows}: none too wide", frame)
 ok(not re.search(rb"\033(?!\[)", ALLOWED.sub(b"", top.seen)) and b"\033" not in ALLOWED.sub(b"", top.seen),
    "nothing else is sent to the terminal", ALLOWED.sub(b"", top.seen)[:300])
 ok(termios.tcgetattr(top.master)[3] & termios.ECHO == 0, "keys are not echoed")
