@@ -42,14 +42,17 @@ static int draw(struct ulid_source *source, uint64_t ms, struct err *err)
 	return 0;
 }
 
-/* Adds one; false when all 80 bits were set. */
+/* Adds one; false when the lowest ULID_RISING_BITS were all set, and would begin again. */
 static bool count_up(struct ulid_source *source)
 {
-	for (unsigned i = ULID_RANDOM_LEN; i-- > 0;) {
-		if (++source->random[i])
-			return true;
-	}
-	return false;
+	const uint8_t *lowest = source->random + ULID_RANDOM_LEN - 3;
+	uint32_t rising = (uint32_t)lowest[0] << 16 | (uint32_t)lowest[1] << 8 | lowest[2];
+
+	if (~rising << (32 - ULID_RISING_BITS) == 0)
+		return false;
+	for (unsigned i = ULID_RANDOM_LEN; i-- > 0 && ++source->random[i] == 0;)
+		;
+	return true;
 }
 
 int ulid_next_at(

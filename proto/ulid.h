@@ -3,7 +3,8 @@
  * characters of Crockford's base 32.
  *
  * One source belongs to one thread.  Its ids are strictly increasing, also within a millisecond
- * and when the clock is set back: then the last id goes up by one.
+ * and when the clock is set back: then the last id goes up by one, and when its lowest bits are
+ * spent it is one of the next millisecond.  So what is made of the time and those bits rises, too.
  */
 #pragma once
 
@@ -14,6 +15,9 @@
 
 #define ULID_LEN        26
 #define ULID_RANDOM_LEN 10
+
+/* The lowest bits, which never begin again within a millisecond: four characters. */
+#define ULID_RISING_BITS 20
 
 struct ulid_source {
 	uint64_t last_ms; /* of the last id; the struct starts out as zeroes */

@@ -7,7 +7,7 @@
 #include "proto/base/container.h"
 #include "proto/ulid.h"
 
-#define KEY_LOW_BITS 20
+#define KEY_LOW_BITS ULID_RISING_BITS
 #define KEY_MS_MAX   (((uint64_t)1 << 43) - 1)
 
 #define HEAP_MAX ((sqlite3_int64)512 << 20) /* of SQLite, for all connections together */

@@ -62,15 +62,29 @@ TEST(when_the_random_part_is_spent_the_time_goes_up)
 	CHECK_EQ_INT(ulid_time_ms(text), 6);
 }
 
-TEST(carrying_goes_through_all_bytes)
+TEST(carrying_goes_through_bytes)
 {
 	struct ulid_source source = { .last_ms = 5 };
 	char text[ULID_LEN + 1];
 	struct err err = ERR_INIT;
 
-	memset(source.random + 1, 0xff, sizeof(source.random) - 1);
+	memset(source.random + 8, 0xff, 2);
+	source.random[7] = 0xfe;
 	CHECK_EQ_INT(ulid_next_at(&source, 5, text, &err), 0);
-	CHECK_STR(text, "00000000050400000000000000");
+	CHECK_EQ_INT(ulid_time_ms(text), 5);
+	CHECK_STR(text, "000000000500000000000FY000");
+}
+
+TEST(the_lowest_bits_never_begin_again_within_a_millisecond)
+{
+	struct ulid_source source = { .last_ms = 5 };
+	char text[ULID_LEN + 1];
+	struct err err = ERR_INIT;
+
+	source.random[7] = 0x0f;
+	memset(source.random + 8, 0xff, 2);
+	CHECK_EQ_INT(ulid_next_at(&source, 5, text, &err), 0);
+	CHECK_EQ_INT(ulid_time_ms(text), 6);
 }
 
 TEST(after_the_last_id_of_all_there_is_none)
