@@ -5,6 +5,7 @@
 
 #include "daemon/door/decoding.h"
 #include "daemon/methods/methods.h"
+#include "daemon/methods/methods_runs.h"
 #include "daemon/server.h"
 #include "proto/base/container.h"
 #include "proto/base/log.h"

@@ -1,6 +1,6 @@
 #include "daemon/door/conn.h"
 #include "daemon/gate/approval_parts.h"
-#include "daemon/methods/methods.h"
+#include "daemon/methods/methods_runs.h"
 #include "daemon/news/events_runs.h"
 #include "daemon/pipeline.h"
 #include "daemon/server.h"

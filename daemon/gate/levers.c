@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/methods/methods.h"
+#include "daemon/methods/call.h"
 #include "daemon/methods/methods_budgets.h"
 #include "daemon/record/redaction.h"
 #include "daemon/server.h"

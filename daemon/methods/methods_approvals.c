@@ -4,6 +4,7 @@
 
 #include "daemon/gate/approvals.h"
 #include "daemon/methods/methods.h"
+#include "daemon/methods/methods_runs.h"
 #include "daemon/news/events_runs.h"
 #include "daemon/record/redaction.h"
 #include "daemon/server.h"

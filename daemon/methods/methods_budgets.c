@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/gate/budgets.h"
-#include "daemon/methods/methods.h"
+#include "daemon/methods/call.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
 #include "proto/base/clock.h"

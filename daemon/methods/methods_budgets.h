@@ -1,7 +1,7 @@
 /* What clients ask about budgets, and what the store tells of them at the start. */
 #pragma once
 
-#include "daemon/methods/methods.h"
+#include "daemon/methods/call.h"
 
 struct server;
 struct store;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "daemon/methods/methods.h"
+#include "daemon/methods/methods_runs.h"
 #include "daemon/record/readers.h"
 #include "daemon/record/trouble.h"
 #include "daemon/server.h"

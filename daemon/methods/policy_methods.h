@@ -1,7 +1,7 @@
-/* The methods about policies themselves; each answers its call (methods.h). */
+/* The methods about policies themselves; each answers its call (call.h). */
 #pragma once
 
-#include "daemon/methods/methods.h"
+#include "daemon/methods/call.h"
 
 void method_policies_list(struct call *call);
 void method_policies_show(struct call *call);

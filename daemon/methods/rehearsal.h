@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "daemon/methods/methods.h"
+#include "daemon/methods/call.h"
 
 /* Takes the call and answers it. */
 void rehearsal_start(struct call *call, bool fresh);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/door/conn.h"
-#include "daemon/methods/methods.h"
+#include "daemon/methods/call.h"
 #include "daemon/server.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"

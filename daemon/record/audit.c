@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/host.h"
-#include "daemon/methods/methods.h"
+#include "daemon/methods/call.h"
 #include "daemon/record/second_file.h"
 #include "daemon/server.h"
 #include "proto/base/clock.h"

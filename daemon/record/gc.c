@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/methods/methods.h"
+#include "daemon/methods/call.h"
 #include "daemon/server.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"

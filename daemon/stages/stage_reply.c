@@ -1,7 +1,7 @@
 /* Told to whoever still listens: its own connection, and those that wait for the run. */
 #include "daemon/door/conn.h"
 #include "daemon/door/notice.h"
-#include "daemon/methods/methods.h"
+#include "daemon/methods/methods_runs.h"
 #include "daemon/methods/replay.h"
 #include "daemon/news/events_runs.h"
 #include "daemon/server.h"

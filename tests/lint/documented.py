@@ -88,7 +88,7 @@ for method, file in sorted(METHODS):
 expect(PROTOCOL, "The run.output notification", "the key",
        table("notifications", r'value_map_put\(\s*&arena, params, "(\w+)"', "daemon/door/notice.c"))
 expect(PROTOCOL, "hello", "the key",
-       table("greetings", r'value_map_put\(\s*arena, (?:map|you), "(\w+)"', "daemon/methods/methods.c"))
+       table("greetings", r'value_map_put\(\s*arena, (?:map|you), "(\w+)"', "daemon/methods/methods_hello.c"))
 expect(PROTOCOL, "runtimes", "the key",
        table("runtimes", r'value_map_put\(\s*arena, map, "(\w+)"', "daemon/workers/runtime.c"))
 expect(PROTOCOL, "admin.status", "the key",

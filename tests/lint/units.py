@@ -72,6 +72,7 @@ ELSEWHERE = {
     "daemon/record/backups.c": (PART, ["tests/scenario/083-export.t"]),
     "daemon/runs/gathering.c": (PART, ["tests/unit/test_execution.c"]),
     "daemon/record/gc.c": (PART, ["tests/scenario/085-gc.t"]),
+    **each("daemon/methods", "call methods_hello methods_runs", PART, ["tests/unit/test_methods.c"]),
     "daemon/methods/methods_replay.c": (PART, ["tests/scenario/082-replay.t"]),
     "daemon/methods/methods_blob.c": (PART, ["tests/unit/test_blobs.c", "tests/scenario/035-blobs.t"]),
     "daemon/methods/methods_budgets.c": ("its answers come from the whole daemon", ["tests/scenario/044-budgets.t",

@@ -1,0 +1,86 @@
+/* hello and runtimes: what a client is told of the house, and of itself in it. */
+#include "daemon/methods/methods.h"
+#include "daemon/server.h"
+#include "daemon/settings/allowances.h"
+#include "proto/version.h"
+
+static struct value *describe_limits(struct arena *arena, const struct job_limits *limits)
+{
+	struct job_limits told = *limits;
+
+	job_limits_settle(&told);
+	return job_limits_to_value(arena, &told);
+}
+
+/* What this caller's runs get and may ask for: {standard, most}. */
+static struct value *describe_bounds(struct call *call, const char *runtime)
+{
+	const struct server *server = call->server;
+	const struct allowance_case what = { runtime, NULL, true, call->caller.uid,
+		call->caller.gid };
+	struct value *map = value_map(&call->arena);
+	struct job_bounds room;
+	const struct job_bounds *bounds =
+		allowances_bounds(&server->config, &server->bounds, &what, &room);
+
+	value_map_put(
+		&call->arena, map, "standard", describe_limits(&call->arena, &bounds->standard));
+	value_map_put(&call->arena, map, "most", describe_limits(&call->arena, &bounds->most));
+	return map;
+}
+
+static struct value *describe_runtime(struct call *call, const struct runtime *runtime)
+{
+	struct value *map = runtime_describe(runtime, &call->arena);
+
+	value_map_put(&call->arena, map, "limits", describe_bounds(call, runtime->config->name));
+	return map;
+}
+
+static struct value *describe_runtimes(struct call *call)
+{
+	const struct pool *pool = &call->server->pool;
+	struct value *list = value_list(&call->arena);
+
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		value_list_add(&call->arena, list, describe_runtime(call, &pool->runtimes[i]));
+	return list;
+}
+
+static struct value *describe_roles(struct call *call)
+{
+	struct value *list = value_list(&call->arena);
+
+	for (unsigned role = 0; role < ROLE_COUNT; role++)
+		if (caller_is(&call->caller, (enum role)role))
+			value_list_add(&call->arena, list,
+				value_text(&call->arena, role_word((enum role)role)));
+	return list;
+}
+
+void method_hello(struct call *call)
+{
+	struct arena *arena = &call->arena;
+	struct value *map = value_map(arena);
+	struct value *you = value_map(arena);
+
+	value_map_put(arena, you, "uid", value_int(arena, call->caller.uid));
+	value_map_put(arena, you, "role", value_text(arena, role_highest(call->caller.roles)));
+	value_map_put(arena, you, "roles", describe_roles(call));
+	value_map_put(arena, map, "server", value_text(arena, "ced"));
+	value_map_put(arena, map, "version", value_text(arena, CED_VERSION));
+	value_map_put(arena, map, "protocol", value_int(arena, CED_PROTOCOL));
+	value_map_put(arena, map, "runtimes", describe_runtimes(call));
+	value_map_put(arena, map, "policies", policies_describe(call->server->policies, arena));
+	value_map_put(arena, map, "limits", describe_bounds(call, NULL));
+	value_map_put(arena, map, "you", you);
+	call_result(call, map);
+}
+
+void method_runtimes(struct call *call)
+{
+	struct value *map = value_map(&call->arena);
+
+	value_map_put(&call->arena, map, "runtimes", describe_runtimes(call));
+	call_result(call, map);
+}
