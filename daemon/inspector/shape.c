@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/inspector/reading.h"
-#include "proto/base/container.h"
+#include "daemon/inspector/shared_fields.h"
 
 struct maker {
 	struct reading reading;
@@ -105,55 +105,20 @@ static void read_captures(struct maker *maker, uint32_t first)
 
 static uint32_t read_pattern(struct maker *maker);
 
-/*
- * Fields that a grammar gives to a node that is not seen, and so to all that is in it.  Which of
- * those tree-sitter looks at is not to be told from outside; a file's name is the first.
- */
-static const struct {
-	const char *language;
-	const char *kind;
-	const char *field;
-	bool once;
-} shared_fields[] = {
-	{ "bash", "file_redirect", "destination", true },
-	{ "bash", "redirected_statement", "redirect", false },
-	{ "bash", "heredoc_redirect", "redirect", false },
-	{ "bash", "if_statement", "condition", false },
-	{ "bash", "while_statement", "condition", false },
-	{ "bash", "for_statement", "value", false },
-	{ "bash", "c_style_for_statement", "initializer", false },
-	{ "bash", "c_style_for_statement", "condition", false },
-	{ "bash", "c_style_for_statement", "update", false },
-	{ "bash", "case_item", "value", false },
-	{ "bash", "binary_expression", "right", false },
-	{ "javascript", "switch_case", "body", false },
-	{ "javascript", "switch_default", "body", false },
-	{ "python", "dict_pattern", "key", false },
-	{ "python", "for_in_clause", "right", false },
-};
-
-static bool is_name(const char *name, const char *other)
-{
-	return name && strcmp(name, other) == 0;
-}
-
 static void check_field(
 	struct maker *maker, uint32_t parent, uint32_t child, const char *name, size_t len)
 {
 	const struct shape_step *holder = step_at(maker, parent);
 	const char *kind = ts_language_symbol_name(maker->language, holder->kind);
+	const struct shared_field *shared = shared_field_find(
+		ts_language_name(maker->language), holder->any ? NULL : kind, name, len);
 
-	for (size_t i = 0; i < COUNT_OF(shared_fields); i++) {
-		if (!is_name(ts_language_name(maker->language), shared_fields[i].language) ||
-			strlen(shared_fields[i].field) != len ||
-			memcmp(shared_fields[i].field, name, len) != 0 ||
-			!(holder->any || is_name(kind, shared_fields[i].kind)))
-			continue;
-		if (holder->any || !shared_fields[i].once)
-			(void)give_up(maker);
-		for (uint32_t k = child; k; k = step_at(maker, k)->other)
-			step_at(maker, k)->once = true;
-	}
+	if (!shared)
+		return;
+	if (holder->any || !shared->once)
+		(void)give_up(maker);
+	for (uint32_t i = child; i; i = step_at(maker, i)->other)
+		step_at(maker, i)->once = true;
 }
 
 static uint32_t read_child(struct maker *maker, uint32_t parent)
