@@ -8,8 +8,8 @@
 #pragma once
 
 #include "daemon/runs/capture.h"
+#include "daemon/runs/facts.h"
 #include "daemon/runs/gathering.h"
-#include "daemon/runs/outcome.h"
 #include "daemon/workers/worker.h"
 #include "proto/base/arena.h"
 #include "proto/job.h"

@@ -43,108 +43,7 @@ static void say(struct judgement *judgement, const char *format, ...)
 	judgement->result->reason = arena_strdup(judgement->arena, text);
 }
 
-/* ---- what the facts are, in words ----------------------------------------------------------- */
-
-static bool died_by(const struct facts *facts, int signal)
-{
-	return facts->ended && WIFSIGNALED(facts->wait_status) &&
-	       WTERMSIG(facts->wait_status) == signal;
-}
-
-/* Its end as the program brought it about: the done word, or else the wait status. */
-static bool left_with(const struct facts *facts, int *ret_code)
-{
-	if (facts->done)
-		*ret_code = facts->done_code;
-	else if (facts->ended && WIFEXITED(facts->wait_status))
-		*ret_code = WEXITSTATUS(facts->wait_status);
-	else
-		return false;
-	return true;
-}
-
-static bool went_wrong(const struct facts *facts)
-{
-	int code = 0;
-
-	return !left_with(facts, &code) || code != 0;
-}
-
-static uint64_t oom_kills(const struct facts *facts)
-{
-	return knobs_since(facts->before.oom_kills, facts->after.oom_kills);
-}
-
-static uint64_t pids_refused(const struct facts *facts)
-{
-	return knobs_since(facts->before.pids_refused, facts->after.pids_refused);
-}
-
-static uint64_t cpu_us(const struct facts *facts)
-{
-	uint64_t counted = knobs_since(facts->before.cpu_user_us, facts->after.cpu_user_us) +
-			   knobs_since(facts->before.cpu_sys_us, facts->after.cpu_sys_us);
-
-	if (!counted && facts->ended)
-		counted = facts->usage.cpu_user_us + facts->usage.cpu_sys_us;
-	return counted;
-}
-
-static bool error_is(const struct facts *facts, const char *type)
-{
-	const char *said = value_as_text(value_get(facts->error, "type"));
-
-	return said && !strcmp(said, type);
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t text_len = strlen(text);
-	size_t end_len = strlen(end);
-
-	return text_len >= end_len && !strcmp(text + text_len - end_len, end);
-}
-
-/* How runtimes word an error of the system's: "[Errno 24] ...", "EMFILE: ...", "...: Too many open files". */
-static bool says_errno(const struct facts *facts, int number)
-{
-	const char *message = value_as_text(value_get(facts->error, "message"));
-	char head[32];
-
-	if (!message)
-		return false;
-	cut_printf(head, sizeof(head), "[Errno %d]", number);
-	if (!strncmp(message, head, strlen(head)))
-		return true;
-	cut_printf(head, sizeof(head), "%s:", strerrorname_np(number));
-	return !strncmp(message, head, strlen(head)) || ends_with(message, strerrordesc_np(number));
-}
-
-/* And of a process of theirs that a signal ended. */
-static bool says_signal(const struct facts *facts, int number)
-{
-	const char *message = value_as_text(value_get(facts->error, "message"));
-
-	return message && strstr(message, sigdescr_np(number));
-}
-
 /* ---- the rules, first match counts ---------------------------------------------------------- */
-
-const char *canceled_words(enum limit_word why)
-{
-	switch ((int)why) {
-	case KILLED_CANCEL:
-		return "by its caller";
-	case KILLED_ADMIN:
-		return "by an administrator";
-	case KILLED_LEFT:
-		return "because its client left";
-	case KILLED_CLOSING:
-		return "because the daemon was shutting down";
-	default:
-		return NULL;
-	}
-}
 
 static bool is_canceled(struct judgement *j)
 {
@@ -178,16 +77,17 @@ static bool is_output_limit(struct judgement *j)
 
 static bool is_memory_limit(struct judgement *j)
 {
-	bool by_cgroup = oom_kills(j->facts) > 0; /* v2 kills the rest as well, v1 does not */
-	bool by_rlimit = !j->facts->has_memory_cgroup && went_wrong(j->facts) &&
-			 (error_is(j->facts, "MemoryError") || says_errno(j->facts, ENOMEM));
+	bool by_cgroup = facts_oom_kills(j->facts) > 0; /* v2 kills the rest as well, v1 does not */
+	bool by_rlimit =
+		!j->facts->has_memory_cgroup && facts_went_wrong(j->facts) &&
+		(facts_error_is(j->facts, "MemoryError") || facts_say_errno(j->facts, ENOMEM));
 
 	if (!by_cgroup && !by_rlimit)
 		return false;
 	note_text(j, "limit", "memory_bytes");
 	note_int(j, "limit_bytes", j->limits->memory_bytes);
 	if (by_cgroup) {
-		note_int(j, "oom_kills", oom_kills(j->facts));
+		note_int(j, "oom_kills", facts_oom_kills(j->facts));
 		if (j->facts->memory_peak)
 			note_int(j, "peak_bytes", j->facts->memory_peak);
 	}
@@ -202,25 +102,25 @@ static bool is_wall_limit(struct judgement *j)
 		return false;
 	note_text(j, "limit", "wall_ms");
 	note_int(j, "limit_ms", j->limits->wall_ms);
-	note_int(j, "cpu_ms", cpu_us(j->facts) / 1000);
-	if (pids_refused(j->facts)) /* some try again and again */
-		note_int(j, "refused", pids_refused(j->facts));
+	note_int(j, "cpu_ms", facts_cpu_us(j->facts) / 1000);
+	if (facts_pids_refused(j->facts)) /* some try again and again */
+		note_int(j, "refused", facts_pids_refused(j->facts));
 	say(j,
 		"It was still running after %" PRIu64 " ms and was killed; it had used %" PRIu64
 		" ms of cpu.",
-		j->limits->wall_ms, cpu_us(j->facts) / 1000);
+		j->limits->wall_ms, facts_cpu_us(j->facts) / 1000);
 	return true;
 }
 
 static bool is_cpu_limit(struct judgement *j)
 {
-	bool by_slot = j->facts->cpu_spent && died_by(j->facts, SIGKILL) && !j->facts->done;
+	bool by_slot = j->facts->cpu_spent && facts_died_by(j->facts, SIGKILL) && !j->facts->done;
 
-	if (j->facts->killed != KILLED_CPU && !died_by(j->facts, SIGXCPU) && !by_slot)
+	if (j->facts->killed != KILLED_CPU && !facts_died_by(j->facts, SIGXCPU) && !by_slot)
 		return false;
 	note_text(j, "limit", "cpu_ms");
 	note_int(j, "limit_ms", j->limits->cpu_ms);
-	note_int(j, "used_ms", cpu_us(j->facts) / 1000);
+	note_int(j, "used_ms", facts_cpu_us(j->facts) / 1000);
 	say(j, "It used more than %" PRIu64 " ms of cpu time and was killed.", j->limits->cpu_ms);
 	return true;
 }
@@ -235,15 +135,6 @@ static bool is_lost_worker(struct judgement *j)
 		facts->failure ? facts->failure
 			       : "The worker was lost while it ran; this is our fault.");
 	return true;
-}
-
-/* The call for which its slot has ended it. */
-static const struct lease_refused *ended_for(const struct facts *facts)
-{
-	for (size_t i = 0; i < facts->refused_count; i++)
-		if (facts->refused[i].ended)
-			return &facts->refused[i];
-	return NULL;
 }
 
 static void note_call(struct judgement *j, const struct lease_refused *call)
@@ -263,9 +154,9 @@ static void note_call(struct judgement *j, const struct lease_refused *call)
  */
 static bool is_syscall_denied(struct judgement *j)
 {
-	const struct lease_refused *call = ended_for(j->facts);
+	const struct lease_refused *call = facts_ended_for(j->facts);
 
-	if (!call && (!died_by(j->facts, SIGSYS) || j->facts->done))
+	if (!call && (!facts_died_by(j->facts, SIGSYS) || j->facts->done))
 		return false;
 	note_text(j, "signal", "SIGSYS");
 	if (call) {
@@ -293,10 +184,10 @@ static bool is_policy_denied(struct judgement *j)
 static bool is_file_limit(struct judgement *j)
 {
 	const struct facts *facts = j->facts;
-	bool refused =
-		died_by(facts, SIGXFSZ) || says_signal(facts, SIGXFSZ) || says_errno(facts, EFBIG);
+	bool refused = facts_died_by(facts, SIGXFSZ) || facts_say_signal(facts, SIGXFSZ) ||
+		       facts_say_errno(facts, EFBIG);
 
-	if (!refused || facts->disk_full || !went_wrong(facts))
+	if (!refused || facts->disk_full || !facts_went_wrong(facts))
 		return false;
 	note_text(j, "limit", "file_bytes");
 	note_int(j, "limit_bytes", j->limits->file_bytes);
@@ -312,8 +203,8 @@ static bool is_disk_limit(struct judgement *j)
 	const struct facts *facts = j->facts;
 	bool full = facts->disk_full || facts->inodes_full;
 
-	if (!went_wrong(facts) ||
-		(!died_by(facts, SIGXFSZ) && !(full && (facts->error || facts->speechless))))
+	if (!facts_went_wrong(facts) ||
+		(!facts_died_by(facts, SIGXFSZ) && !(full && (facts->error || facts->speechless))))
 		return false;
 	note_text(j, "limit", facts->inodes_full && !facts->disk_full ? "inodes" : "disk_bytes");
 	note_int(j, "limit_bytes", j->limits->disk_bytes);
@@ -327,26 +218,16 @@ static bool is_disk_limit(struct judgement *j)
 	return true;
 }
 
-/* How a runtime says that it could not have another process or thread. */
-static bool says_no_process(const struct facts *facts)
-{
-	const char *message = value_as_text(value_get(facts->error, "message"));
-
-	return error_is(facts, "BlockingIOError") ||
-	       (error_is(facts, "RuntimeError") && message &&
-		       !strcmp(message, "can't start new thread"));
-}
-
 static bool is_pids_limit(struct judgement *j)
 {
-	bool by_rlimit = !j->facts->has_pids_cgroup && says_no_process(j->facts);
+	bool by_rlimit = !j->facts->has_pids_cgroup && facts_say_no_process(j->facts);
 
-	if ((!pids_refused(j->facts) && !by_rlimit) || !went_wrong(j->facts))
+	if ((!facts_pids_refused(j->facts) && !by_rlimit) || !facts_went_wrong(j->facts))
 		return false;
 	note_text(j, "limit", "pids");
 	note_int(j, "limit_pids", j->limits->pids);
 	if (!by_rlimit)
-		note_int(j, "refused", pids_refused(j->facts));
+		note_int(j, "refused", facts_pids_refused(j->facts));
 	say(j, "It wanted more than %" PRIu64 " processes and threads together and failed on that.",
 		j->limits->pids);
 	return true;
@@ -392,9 +273,9 @@ static bool is_exception(struct judgement *j)
 	const char *message = value_as_text(value_get(j->facts->error, "message"));
 	int64_t line = value_as_int(value_get(j->facts->error, "line"), 0);
 
-	if (!j->facts->error || !went_wrong(j->facts))
+	if (!j->facts->error || !facts_went_wrong(j->facts))
 		return false;
-	if (says_errno(j->facts, EMFILE)) {
+	if (facts_say_errno(j->facts, EMFILE)) {
 		note_text(j, "limit", "open_files");
 		note_int(j, "limit_files", j->limits->open_files);
 	}
@@ -418,7 +299,7 @@ static bool is_exit(struct judgement *j)
 {
 	int code = 0;
 
-	if (!left_with(j->facts, &code) || code == 0)
+	if (!facts_left_with(j->facts, &code) || code == 0)
 		return false;
 	say(j, "It ended with exit code %d.", code);
 	return true;
@@ -428,7 +309,7 @@ static bool is_ok(struct judgement *j)
 {
 	int code = 0;
 
-	if (!left_with(j->facts, &code))
+	if (!facts_left_with(j->facts, &code))
 		return false;
 	say(j, "It ended well.");
 	return true;
@@ -474,27 +355,6 @@ static enum ran what_ran(const struct facts *facts, enum outcome outcome)
 	return RAN_UNKNOWN;
 }
 
-static void fill_metrics(const struct facts *facts, struct job_metrics *metrics)
-{
-	metrics->cpu_user_us =
-		(int64_t)knobs_since(facts->before.cpu_user_us, facts->after.cpu_user_us);
-	metrics->cpu_sys_us =
-		(int64_t)knobs_since(facts->before.cpu_sys_us, facts->after.cpu_sys_us);
-	metrics->memory_peak_bytes = (int64_t)facts->memory_peak;
-	if (facts->has_disk)
-		metrics->disk_bytes = (int64_t)facts->disk_bytes;
-	if (!facts->ended)
-		return;
-	metrics->ctx_voluntary = (int64_t)facts->usage.ctx_voluntary;
-	metrics->ctx_forced = (int64_t)facts->usage.ctx_forced;
-	if (metrics->cpu_user_us + metrics->cpu_sys_us == 0) {
-		metrics->cpu_user_us = (int64_t)facts->usage.cpu_user_us;
-		metrics->cpu_sys_us = (int64_t)facts->usage.cpu_sys_us;
-	}
-	if (!metrics->memory_peak_bytes)
-		metrics->memory_peak_bytes = (int64_t)facts->usage.max_rss_bytes;
-}
-
 void outcome_decide(struct arena *arena, const struct job_limits *limits, const struct facts *facts,
 	struct job_result *result)
 {
@@ -506,7 +366,7 @@ void outcome_decide(struct arena *arena, const struct job_limits *limits, const 
 		if (rules[i].applies(&judgement))
 			result->outcome = rules[i].outcome;
 	result->ran = what_ran(facts, result->outcome);
-	if (left_with(facts, &code) && facts->killed == KILLED_NOT) {
+	if (facts_left_with(facts, &code) && facts->killed == KILLED_NOT) {
 		result->has_exit_code = true;
 		result->exit_code = code;
 	}
@@ -516,5 +376,5 @@ void outcome_decide(struct arena *arena, const struct job_limits *limits, const 
 		result->error = facts->error;
 	if (judgement.evidence && judgement.evidence->map.count)
 		result->evidence = judgement.evidence;
-	fill_metrics(facts, &result->metrics);
+	facts_fill_metrics(facts, &result->metrics);
 }

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/runs/outcome.h"
+#include "daemon/runs/facts.h"
 #include "proto/base/arena.h"
 #include "proto/job.h"
 

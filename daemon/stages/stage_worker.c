@@ -6,6 +6,7 @@
 #include "daemon/pipeline.h"
 #include "daemon/runs/caught.h"
 #include "daemon/runs/complaint.h"
+#include "daemon/runs/outcome.h"
 #include "daemon/runs/refused.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"

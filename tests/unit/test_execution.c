@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/runs/execution.h"
+#include "daemon/runs/outcome.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
