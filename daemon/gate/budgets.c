@@ -1,237 +1,15 @@
-#include "daemon/gate/budgets.h"
+#include "daemon/gate/budget_parts.h"
 
-#include <stdlib.h>
-#include <string.h>
+#define SOON_MS 1000 /* said when what is in the way is a run that is under way */
 
-#include "daemon/gate/spending.h"
-#include "proto/base/container.h"
-
-#define NAME_BYTES_MAX 512
-#define OTHERS         "\xff" /* no name of a caller's: those are UTF-8 */
-#define OTHERS_UID     UINT32_MAX
-#define MINUTE_US      INT64_C(60000000)
-#define SWEEP_EVERY_US INT64_C(1000000)
-#define SOON_MS        1000 /* said when what is in the way is a run that is under way */
-
-struct budget_entry {
-	struct spending minute; /* runs alone */
-	struct spending window;
-	uint64_t running, attempts, failures;
-	uint64_t cpu_held_us, wall_held_us;
-	int64_t failed_us; /* when the last one did */
-	int64_t used_us;
-	bool trial; /* a run is under way that decides */
-	enum budget_scope scope;
-	uint32_t uid;
-	size_t key_len;
-	char key[1 + sizeof(uint32_t) + NAME_BYTES_MAX + 1]; /* ends in the name and its NUL */
-};
-
-struct budget_names {
-	size_t count;
-};
-
-static const char *const scope_words[] = {
-	[BUDGET_UID] = "uid", [BUDGET_AGENT] = "agent", [BUDGET_TASK] = "task"
-};
-
-const char *budget_scope_word(enum budget_scope scope)
-{
-	return scope_words[scope];
-}
-
-#define WORD(name, uid, agent, task, highest, meaning) #name,
-static const char *const measure_words[BUDGET_MEASURE_COUNT] = { CONFIG_BUDGETS(WORD) };
-#undef WORD
-
-const char *budget_measure_word(enum budget_measure measure)
-{
-	return measure_words[measure];
-}
-
-/* ---- entries -------------------------------------------------------------------------------- */
-
-void budgets_init(struct budgets *budgets, uint64_t window_ms, uint64_t circuit_ms)
-{
-	*budgets = (struct budgets){ .window_us = (int64_t)window_ms * 1000,
-		.circuit_us = (int64_t)circuit_ms * 1000 };
-	map_init(&budgets->entries);
-	map_init(&budgets->names);
-}
-
-void budgets_done(struct budgets *budgets)
-{
-	map_done_with(&budgets->entries, free);
-	map_done_with(&budgets->names, free);
-}
-
-static const char *name_of(const struct budget_entry *entry)
-{
-	return entry->key + 1 + sizeof(entry->uid);
-}
-
-static size_t make_key(char *key, enum budget_scope scope, uint32_t uid, const char *name)
-{
-	size_t len = strnlen(name, NAME_BYTES_MAX);
-
-	key[0] = (char)scope;
-	memcpy(key + 1, &uid, sizeof(uid));
-	memcpy(key + 1 + sizeof(uid), name, len);
-	key[1 + sizeof(uid) + len] = '\0';
-	return 1 + sizeof(uid) + len;
-}
-
-static struct budget_names *names_of(const struct budgets *budgets, uint32_t uid)
-{
-	return map_get(&budgets->names, &uid, sizeof(uid));
-}
-
-static int count_name(struct budgets *budgets, uint32_t uid)
-{
-	struct budget_names *names = names_of(budgets, uid);
-
-	if (!names) {
-		names = calloc(1, sizeof(*names));
-		if (!names || map_put(&budgets->names, &uid, sizeof(uid), names, NULL) < 0) {
-			free(names);
-			return -1;
-		}
-	}
-	names->count++;
-	return 0;
-}
-
-static void drop_name(struct budgets *budgets, uint32_t uid)
-{
-	struct budget_names *names = names_of(budgets, uid);
-
-	if (names && --names->count == 0)
-		free(map_remove(&budgets->names, &uid, sizeof(uid)));
-}
-
-static void age(struct budget_entry *entry, int64_t now_us)
-{
-	spending_move_on(&entry->minute, now_us);
-	spending_move_on(&entry->window, now_us);
-}
-
-/* It says no more than one that is made anew. */
-static bool says_nothing(const struct budgets *budgets, struct budget_entry *entry, int64_t now_us)
-{
-	int64_t quiet_us = now_us - entry->used_us;
-
-	age(entry, now_us);
-	return !entry->running && !entry->window.sum[SPENT_RUNS] &&
-	       !entry->minute.sum[SPENT_RUNS] && quiet_us >= budgets->window_us &&
-	       (!entry->failures || quiet_us >= 2 * budgets->circuit_us);
-}
-
-struct sweep {
-	struct budgets *budgets;
-	int64_t now_us;
-	struct budget_entry *gone[256]; /* in one go */
-	size_t count;
-};
-
-static int gather_silent(void *context, const void *key, size_t key_len, void *value)
-{
-	struct sweep *sweep = context;
-
-	(void)key;
-	(void)key_len;
-	if (says_nothing(sweep->budgets, value, sweep->now_us))
-		sweep->gone[sweep->count++] = value;
-	return sweep->count == COUNT_OF(sweep->gone);
-}
-
-/* Seldom, since it looks at all of them. */
-static void make_room(struct budgets *budgets, int64_t now_us)
-{
-	struct sweep sweep = { budgets, now_us, { NULL }, 0 };
-
-	if (budgets->swept_us && now_us - budgets->swept_us < SWEEP_EVERY_US)
-		return;
-	budgets->swept_us = now_us;
-	(void)map_each(&budgets->entries, gather_silent, &sweep);
-	for (size_t i = 0; i < sweep.count; i++) {
-		struct budget_entry *entry = sweep.gone[i];
-
-		(void)map_remove(&budgets->entries, entry->key, entry->key_len);
-		if (entry->scope != BUDGET_UID)
-			drop_name(budgets, entry->uid);
-		free(entry);
-	}
-}
-
-static bool is_full(const struct budgets *budgets, enum budget_scope scope, uint32_t uid)
-{
-	const struct budget_names *names = names_of(budgets, uid);
-
-	return budgets->entries.count >= BUDGET_ENTRIES_MAX ||
-	       (scope != BUDGET_UID && names && names->count >= BUDGET_NAMES_PER_UID);
-}
-
-static struct budget_entry *entry_new(struct budgets *budgets, enum budget_scope scope,
-	uint32_t uid, const char *name, int64_t now_us)
-{
-	struct budget_entry *entry = calloc(1, sizeof(*entry));
-
-	if (!entry || (scope != BUDGET_UID && count_name(budgets, uid) < 0)) {
-		free(entry);
-		return NULL;
-	}
-	entry->scope = scope;
-	entry->uid = uid;
-	entry->key_len = make_key(entry->key, scope, uid, name);
-	spending_init(&entry->minute, MINUTE_US, now_us);
-	spending_init(&entry->window, budgets->window_us, now_us);
-	entry->used_us = now_us;
-	if (map_put(&budgets->entries, entry->key, entry->key_len, entry, NULL) < 0) {
-		if (scope != BUDGET_UID)
-			drop_name(budgets, uid);
-		free(entry);
-		return NULL;
-	}
-	return entry;
-}
-
-static struct budget_entry *find(
-	const struct budgets *budgets, enum budget_scope scope, uint32_t uid, const char *name)
-{
-	char key[sizeof(((struct budget_entry *)NULL)->key)];
-	size_t len = make_key(key, scope, uid, name);
-
-	return map_get(&budgets->entries, key, len);
-}
-
-/* Its own, or the one that it shares; NULL: no memory. */
-static struct budget_entry *entry_for(struct budgets *budgets, enum budget_scope scope,
-	uint32_t uid, const char *name, int64_t now_us)
-{
-	struct budget_entry *entry = find(budgets, scope, uid, name);
-
-	if (!entry && is_full(budgets, scope, uid))
-		make_room(budgets, now_us);
-	if (!entry && is_full(budgets, scope, uid)) {
-		name = OTHERS;
-		uid = scope == BUDGET_UID ? OTHERS_UID : uid;
-		entry = find(budgets, scope, uid, name);
-	}
-	if (!entry)
-		entry = entry_new(budgets, scope, uid, name, now_us);
-	if (entry)
-		age(entry, now_us);
-	return entry;
-}
-
-static const char *name_in(const struct budget_case *what, enum budget_scope scope)
+const char *budget_name_in(const struct budget_case *what, enum budget_scope scope)
 {
 	return scope == BUDGET_UID ? "" : scope == BUDGET_AGENT ? what->agent : what->task;
 }
 
 /* ---- bounds --------------------------------------------------------------------------------- */
 
-static uint64_t most_of(const struct budget_limits *limits, enum budget_measure measure)
+uint64_t budget_most(const struct budget_limits *limits, enum budget_measure measure)
 {
 	const uint64_t all[BUDGET_MEASURE_COUNT] = {
 #define LIMIT(name, uid, agent, task, highest, meaning) limits->name,
@@ -242,7 +20,7 @@ static uint64_t most_of(const struct budget_limits *limits, enum budget_measure 
 	return all[measure];
 }
 
-static uint64_t spent_of(const struct budget_entry *entry, enum budget_measure measure)
+uint64_t budget_spent_in(const struct budget_entry *entry, enum budget_measure measure)
 {
 	const uint64_t all[BUDGET_MEASURE_COUNT] = {
 		[BUDGET_RUNNING] = entry->running,
@@ -256,7 +34,7 @@ static uint64_t spent_of(const struct budget_entry *entry, enum budget_measure m
 	return all[measure];
 }
 
-static int64_t open_for_us(
+int64_t budget_open_us(
 	const struct budgets *budgets, const struct budget_entry *entry, int64_t now_us)
 {
 	return entry->failed_us + budgets->circuit_us - now_us;
@@ -275,7 +53,7 @@ static int64_t wait_us(const struct budgets *budgets, const struct budget_entry 
 	case BUDGET_STORED_BYTES:
 		return spending_until_below(&entry->window, SPENT_BYTES, most, now_us);
 	case BUDGET_FAILURES:
-		return open_for_us(budgets, entry, now_us);
+		return budget_open_us(budgets, entry, now_us);
 	case BUDGET_RUNNING:
 	case BUDGET_MEASURE_COUNT:
 		break;
@@ -287,10 +65,10 @@ static int64_t wait_us(const struct budgets *budgets, const struct budget_entry 
 static bool is_spent(const struct budgets *budgets, const struct budget_entry *entry,
 	enum budget_measure measure, uint64_t most, int64_t now_us)
 {
-	if (!most || spent_of(entry, measure) < most)
+	if (!most || budget_spent_in(entry, measure) < most)
 		return false;
 	return measure != BUDGET_FAILURES || entry->trial ||
-	       open_for_us(budgets, entry, now_us) > 0;
+	       budget_open_us(budgets, entry, now_us) > 0;
 }
 
 static bool is_refused(const struct budgets *budgets, const struct budget_entry *entry,
@@ -298,14 +76,14 @@ static bool is_refused(const struct budgets *budgets, const struct budget_entry 
 {
 	for (unsigned i = 0; i < BUDGET_MEASURE_COUNT; i++) {
 		enum budget_measure measure = (enum budget_measure)i;
-		uint64_t most = most_of(limits, measure);
+		uint64_t most = budget_most(limits, measure);
 		int64_t wait_ms;
 
 		if (!is_spent(budgets, entry, measure, most, now_us))
 			continue;
 		wait_ms = wait_us(budgets, entry, measure, most, now_us) / 1000 + 1;
 		*ret_refusal = (struct budget_refusal){ entry->scope, measure,
-			spent_of(entry, measure), most, wait_ms > 1 ? wait_ms : SOON_MS };
+			budget_spent_in(entry, measure), most, wait_ms > 1 ? wait_ms : SOON_MS };
 		return true;
 	}
 	return false;
@@ -337,12 +115,12 @@ int budgets_admit(struct budgets *budgets, const struct budget_case *what, int64
 
 	*ret_ticket = (struct budget_ticket){ .attempt = 0 };
 	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {
-		const char *name = name_in(what, (enum budget_scope)i);
+		const char *name = budget_name_in(what, (enum budget_scope)i);
 
 		if (!name)
 			continue;
 		ticket.entries[i] =
-			entry_for(budgets, (enum budget_scope)i, what->uid, name, now_us);
+			budget_entry_for(budgets, (enum budget_scope)i, what->uid, name, now_us);
 		if (!ticket.entries[i])
 			return -1;
 		if (is_refused(budgets, ticket.entries[i], &what->limits[i], now_us, ret_refusal))
@@ -384,7 +162,7 @@ void budgets_settle(struct budgets *budgets, struct budget_ticket *ticket,
 
 		if (!entry)
 			continue;
-		age(entry, now_us);
+		budget_age(entry, now_us);
 		entry->running--;
 		entry->cpu_held_us -= ticket->cpu_us;
 		entry->wall_held_us -= ticket->wall_us;
@@ -404,10 +182,11 @@ void budgets_remember(struct budgets *budgets, const struct budget_case *what,
 	int64_t past_us = age_us < 0 ? 0 : age_us;
 
 	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {
-		const char *name = name_in(what, (enum budget_scope)i);
+		const char *name = budget_name_in(what, (enum budget_scope)i);
 		bool counts = name && (i != BUDGET_UID || of_uid);
 		struct budget_entry *entry =
-			counts ? entry_for(budgets, (enum budget_scope)i, what->uid, name, now_us)
+			counts ? budget_entry_for(
+					 budgets, (enum budget_scope)i, what->uid, name, now_us)
 			       : NULL;
 
 		if (!entry)
@@ -422,7 +201,7 @@ void budgets_remember(struct budgets *budgets, const struct budget_case *what,
 
 bool budgets_reset(struct budgets *budgets, enum budget_scope scope, uint32_t uid, const char *name)
 {
-	struct budget_entry *entry = find(budgets, scope, uid, name);
+	struct budget_entry *entry = budget_find(budgets, scope, uid, name);
 
 	if (!entry)
 		return false;
@@ -431,116 +210,4 @@ bool budgets_reset(struct budgets *budgets, enum budget_scope scope, uint32_t ui
 	entry->attempts = entry->failures = 0;
 	entry->trial = false;
 	return true;
-}
-
-/* ---- telling -------------------------------------------------------------------------------- */
-
-static struct value *left_of(
-	const struct budget_entry *entry, const struct budget_limits *limits, struct arena *arena)
-{
-	struct value *map = NULL;
-
-	for (unsigned i = 0; i < BUDGET_MEASURE_COUNT; i++) {
-		uint64_t most = most_of(limits, (enum budget_measure)i);
-		uint64_t spent = spent_of(entry, (enum budget_measure)i);
-
-		if (!most)
-			continue;
-		map = map ? map : value_map(arena);
-		value_map_put(arena, map, measure_words[i],
-			value_uint(arena, spent < most ? most - spent : 0));
-	}
-	return map;
-}
-
-static bool is_bounded(const struct budget_limits *limits)
-{
-	for (unsigned i = 0; i < BUDGET_MEASURE_COUNT; i++)
-		if (most_of(limits, (enum budget_measure)i))
-			return true;
-	return false;
-}
-
-struct value *budgets_left(struct budgets *budgets, const struct budget_case *what, int64_t now_us,
-	struct arena *arena)
-{
-	struct value *map = NULL;
-
-	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {
-		const char *name = name_in(what, (enum budget_scope)i);
-		bool tells = name && is_bounded(&what->limits[i]);
-		struct budget_entry *entry =
-			tells ? entry_for(budgets, (enum budget_scope)i, what->uid, name, now_us)
-			      : NULL;
-		struct value *left = entry ? left_of(entry, &what->limits[i], arena) : NULL;
-
-		if (!left)
-			continue;
-		map = map ? map : value_map(arena);
-		value_map_put(arena, map, scope_words[i], left);
-	}
-	return map;
-}
-
-struct description {
-	struct budgets *budgets;
-	const uint32_t *uid;
-	size_t most;
-	int64_t now_us;
-	struct arena *arena;
-	struct value *list;
-	bool more;
-};
-
-static struct value *describe(struct description *description, struct budget_entry *entry)
-{
-	struct arena *arena = description->arena;
-	struct value *map = value_map(arena);
-	const char *name = name_of(entry);
-	int64_t open_us = open_for_us(description->budgets, entry, description->now_us);
-
-	age(entry, description->now_us);
-	value_map_put(arena, map, "scope", value_text(arena, scope_words[entry->scope]));
-	if (entry->uid != OTHERS_UID)
-		value_map_put(arena, map, "uid", value_int(arena, entry->uid));
-	if (entry->scope != BUDGET_UID || entry->uid == OTHERS_UID)
-		value_map_put(arena, map, "name",
-			value_text(arena, strcmp(name, OTHERS) ? name : "(others)"));
-	for (unsigned i = 0; i < BUDGET_MEASURE_COUNT; i++)
-		value_map_put(arena, map, measure_words[i],
-			value_uint(arena, spent_of(entry, (enum budget_measure)i)));
-	value_map_put(arena, map, "attempts", value_uint(arena, entry->attempts));
-	if (entry->failures && open_us > 0)
-		value_map_put(arena, map, "failed_ms_ago",
-			value_int(arena, (description->now_us - entry->failed_us) / 1000));
-	return map;
-}
-
-static int describe_entry(void *context, const void *key, size_t key_len, void *value)
-{
-	struct description *description = context;
-	struct budget_entry *entry = value;
-
-	(void)key;
-	(void)key_len;
-	if (description->uid && entry->uid != *description->uid)
-		return 0;
-	if (description->list->list.count >= description->most) {
-		description->more = true;
-		return 1;
-	}
-	value_list_add(description->arena, description->list, describe(description, entry));
-	return 0;
-}
-
-struct value *budgets_describe(struct budgets *budgets, const uint32_t *uid, size_t most,
-	int64_t now_us, struct arena *arena, bool *ret_more)
-{
-	struct description description = { budgets, uid, most, now_us, arena, value_list(arena),
-		false };
-
-	if (description.list)
-		(void)map_each(&budgets->entries, describe_entry, &description);
-	*ret_more = description.more;
-	return description.list;
 }

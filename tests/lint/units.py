@@ -88,6 +88,7 @@ ELSEWHERE = {
                                               "tests/scenario/074-approvals.t"]),
     "daemon/gate/approvals_load.c": (PART, ["tests/unit/test_approvals.c",
                                             "tests/scenario/075-approvals-kill.t"]),
+    **each("daemon/gate", "budget_entries budgets_told", PART, ["tests/unit/test_budgets.c"]),
     "daemon/gate/revive.c": (PART, ["tests/unit/test_approvals.c",
                                "tests/scenario/075-approvals-kill.t"]),
     "daemon/methods/methods_store.c": (PART, ["tests/unit/test_methods.c"]),
