@@ -139,6 +139,3 @@ int64_t server_cancel_all(struct server *server, enum limit_word why);
 const char *server_admit(struct server *server, struct list *link, const struct caller *caller);
 void server_conn_gone(struct server *server, struct list *link, uint32_t uid);
 void server_log_refusal(struct server *server, uint32_t uid, const char *why);
-
-/* {memory, pids, cpu, landlock_abi, why_not, missing}: what this host gives, for admin.status. */
-struct value *server_describe_host(const struct server *server, struct arena *arena);

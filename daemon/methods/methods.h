@@ -35,6 +35,11 @@ void method_blob_get(struct call *call);
 
 void method_from_store(struct call *call);
 
+/* ---- told in methods_status.c ---------------------------------------------------------------- */
+
+/* The answer to admin.status, around what the store said of itself. */
+struct value *method_status(struct call *call, struct value *store_status);
+
 /* ---- told in methods_approvals.c ------------------------------------------------------------ */
 
 /* Answer approvals.approve and approvals.deny, and approvals.revoke. */

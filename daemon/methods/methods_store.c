@@ -1,16 +1,10 @@
 /* Questions whose answers are in the store: asked on a thread, answered in the loop. */
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "daemon/methods/methods.h"
 #include "daemon/methods/methods_runs.h"
 #include "daemon/record/readers.h"
-#include "daemon/record/trouble.h"
 #include "daemon/server.h"
-#include "daemon/settings/allowances.h"
-#include "proto/base/clock.h"
-#include "proto/version.h"
 #include "store/answers.h"
 
 #define STREAM_BYTES_WAITED ((uint64_t)1 << 20)  /* and in wait, for a run that has ended */
@@ -181,58 +175,6 @@ static void ask(void *context)
 	readers_give(asking->readers, store);
 }
 
-/* What the daemon knows of itself, around what the store said of itself. */
-static struct value *status_of(struct call *call, struct value *store_status_map)
-{
-	struct server *server = call->server;
-	struct arena *arena = &call->arena;
-	struct value *map = value_map(arena);
-	struct value *runtimes = value_list(arena);
-	struct value *outcomes = value_map(arena);
-	uint64_t commits = 0;
-	uint64_t records = 0;
-
-	recorder_counts(server->recorder, &commits, &records);
-	for (unsigned i = 0; i < server->pool.runtime_count; i++)
-		value_list_add(arena, runtimes, runtime_describe(&server->pool.runtimes[i], arena));
-	for (unsigned i = OUTCOME_OK; i < OUTCOME_COUNT; i++)
-		if (server->outcomes[i])
-			value_map_put(arena, outcomes, outcome_word((enum outcome)i),
-				value_uint(arena, server->outcomes[i]));
-	value_map_put(arena, map, "version", value_text(arena, CED_VERSION));
-	value_map_put(arena, map, "pid", value_int(arena, getpid()));
-	value_map_put(
-		arena, map, "uptime_s", value_int(arena, (clock_ms() - server->started_ms) / 1000));
-	value_map_put(arena, map, "ready", value_bool(arena, server->told_ready));
-	value_map_put(arena, map, "draining", value_bool(arena, server->draining));
-	value_map_put(arena, map, "drained", value_bool(arena, server->levers.drained));
-	value_map_put(arena, map, "blocked", levers_describe_blocks(&server->levers, arena));
-	value_map_put(arena, map, "mode",
-		value_text(arena, server->host.mode == PRIV_MODE_ROOT ? "root" : "user"));
-	value_map_put(arena, map, "connections", value_int(arena, server->ceilings.conns));
-	value_map_put(arena, map, "held_bytes", value_uint(arena, server->ceilings.bytes));
-	value_map_put(arena, map, "in_house", value_int(arena, server_in_house(server)));
-	value_map_put(arena, map, "parked", value_int(arena, server->approvals.count));
-	value_map_put(arena, map, "subscriptions", value_int(arena, server->events.count));
-	value_map_put(arena, map, "queued", value_int(arena, server->queue.count));
-	value_map_put(arena, map, "runtimes", runtimes);
-	value_map_put(arena, map, "inspectors", policies_status(server->policies, arena));
-	value_map_put(arena, map, "outcomes", outcomes);
-	value_map_put(arena, map, "commits", value_uint(arena, commits));
-	value_map_put(arena, map, "records", value_uint(arena, records));
-	trouble_describe(arena, server->recorder, map);
-	value_map_put(arena, map, "host", server_describe_host(server, arena));
-	value_map_put(arena, map, "roles", roles_describe(&server->config.roles, arena));
-	value_map_put(arena, map, "allowances", allowances_describe(&server->config, arena));
-	value_map_put(arena, map, "store", store_status_map);
-	value_map_put(arena, map, "alerts", alerts_describe(&server->alerts, arena));
-	value_map_put(arena, map, "gc", gc_describe(&server->gc, arena));
-	value_map_put(arena, map, "check", checkup_describe(&server->checkup, arena));
-	value_map_put(arena, map, "clock", wallclock_describe(&server->wallclock, arena));
-	value_map_put(arena, map, "audit", audit_describe(&server->audit, arena));
-	return map;
-}
-
 /* The state of the house is told also when the store cannot be read: then most of all. */
 static struct value *unreadable_store(struct asking *asking)
 {
@@ -258,7 +200,7 @@ static void answer(void *context)
 	else if (!result)
 		call_error(call, asking->answer.code, "%s", asking->err.text);
 	else if (is_status)
-		call_result(call, status_of(call, result));
+		call_result(call, method_status(call, result));
 	else if (call->method->id == METHOD_RUNS_REPLAY)
 		method_replay(call, result);
 	else if (call->method->id == METHOD_WAIT || call->method->id == METHOD_CANCEL)

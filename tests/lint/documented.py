@@ -92,7 +92,7 @@ expect(PROTOCOL, "hello", "the key",
 expect(PROTOCOL, "runtimes", "the key",
        table("runtimes", r'value_map_put\(\s*arena, map, "(\w+)"', "daemon/workers/runtime.c"))
 expect(PROTOCOL, "admin.status", "the key",
-       table("the state", r'value_map_put\(\s*arena, map, "(\w+)"', "daemon/methods/methods_store.c"))
+       table("the state", r'value_map_put\(\s*arena, map, "(\w+)"', "daemon/methods/methods_status.c"))
 expect(PROTOCOL, "runs.list", "the key",
        table("lists", r'fetch_\w+\(&fill, "(\w+)"', "store/query.c"))
 

@@ -1,0 +1,229 @@
+#include <stdlib.h>
+
+#include "daemon/door/conn.h"
+#include "daemon/door/listener.h"
+#include "daemon/host.h"
+#include "daemon/methods/methods_budgets.h"
+#include "daemon/record/readers.h"
+#include "daemon/record/redaction.h"
+#include "daemon/server_parts.h"
+#include "daemon/settings/allowances.h"
+#include "daemon/stages.h"
+#include "daemon/workers/inspectors.h"
+#include "proto/base/clock.h"
+#include "proto/method.h"
+
+#define SWEEP_MS 60000
+
+/* ---- what the parts tell -------------------------------------------------------------------- */
+
+static void on_child_exited(void *context, uint32_t child, int status)
+{
+	struct server *server = context;
+
+	if (!pool_child_exited(&server->pool, child, status))
+		inspectors_child_exited(server->inspectors, child, status);
+}
+
+static void on_warm(void *context, struct runtime *runtime)
+{
+	struct server *server = context;
+
+	server->is_warm = true;
+	server_look_ready(server);
+	stage_queue_serve(server, runtime);
+}
+
+/* What nobody uses any more goes also when nobody comes. */
+static void on_sweep(void *owner)
+{
+	struct server *server = owner;
+
+	blobs_expire(&server->blobs);
+}
+
+static void on_watchdog(void *owner)
+{
+	(void)owner;
+	host_alive();
+}
+
+/* ---- its parts ------------------------------------------------------------------------------ */
+
+static void name_entrypoints(struct server *server)
+{
+	const struct config *config = &server->config;
+	struct job_entrypoint *at = server->entrypoints;
+
+	for (unsigned i = 0; i < config->runtime_count; i++)
+		if (config->runtimes[i].file[0])
+			*at++ = (struct job_entrypoint){ config->runtimes[i].name,
+				config->runtimes[i].file };
+	*at = (struct job_entrypoint){ 0 };
+}
+
+static int load_config(struct server *server, const struct server_options *options, struct err *err)
+{
+	struct config *config = &server->config;
+
+	config_init(config);
+	if (options->shipped)
+		config_add_shipped(config);
+	if (options->config_path && config_load(config, options->config_path, err) < 0)
+		return -1;
+	if (options->socket_path)
+		cut_printf(config->socket, sizeof(config->socket), "%s", options->socket_path);
+	if (options->state_path)
+		cut_printf(config->state, sizeof(config->state), "%s", options->state_path);
+	if (config_finish(config, err) < 0)
+		return -1;
+	server->bounds = (struct job_bounds){ .standard = config->limits,
+		.most = config->most,
+		.code_bytes = config->code_bytes,
+		.input_bytes = config->input_bytes,
+		.files_bytes = config->files_bytes,
+		.schema_bytes = config->schema_bytes,
+		.entrypoints = server->entrypoints };
+	name_entrypoints(server);
+	return 0;
+}
+
+static int meet_spawner(
+	struct server *server, const struct server_options *options, struct err *err)
+{
+	struct priv_msg hello = { .op = PRIV_HELLO };
+	struct priv_msg seal = { .op = PRIV_SEAL };
+
+	server->spawner = spawner_link_new(options->spawner_fd, err);
+	if (!server->spawner || spawner_ask_now(server->spawner, &hello, err) < 0)
+		return -1;
+	server->host = hello.body.host;
+	if (layers_check(&server->config.layers, &server->host, err) < 0)
+		return -1;
+	if (pool_configure(&server->pool, &server->config, &server->host, server->spawner,
+		    options->libexec, err) < 0)
+		return -1;
+	return spawner_ask_now(server->spawner, &seal, err);
+}
+
+/* Numbers for a policy that nobody has would be a mistake that nobody sees. */
+static int check_allowances(struct server *server, struct err *err)
+{
+	const struct config *config = &server->config;
+
+	for (unsigned i = 0; i < config->allowance_count; i++)
+		if (config->allowances[i].whom == FOR_POLICY &&
+			!policies_find(server->policies, config->allowances[i].name))
+			return err_set(err, ERR_INVALID, "for_policy %s: there is no such policy",
+				config->allowances[i].name);
+	return allowances_add_policies(&server->config, server->policies, err);
+}
+
+/* What works on the store beside the recorder, and the clock that its records go by. */
+static int start_care(struct server *server, uint64_t newest_ms, bool has_lost, struct err *err)
+{
+	server->caretaker = caretaker_start(&server->loop, server->config.state, err);
+	if (!server->caretaker)
+		return -1;
+	checkup_start(&server->checkup, &server->loop, server->caretaker, server->config.check_ms);
+	alerts_init(&server->alerts, server);
+	if (has_lost)
+		alerts_tell_lost(&server->alerts);
+	backups_start(&server->backups, server);
+	gc_start(&server->gc, server);
+	wallclock_start(&server->wallclock, &server->loop, newest_ms, &server->ids);
+	return 0;
+}
+
+static int open_store(struct server *server, struct err *err)
+{
+	struct store *store = store_open(server->config.state, STORE_WRITE, err);
+	uint64_t newest_ms;
+	bool has_lost;
+
+	if (!store)
+		return -1;
+	newest_ms = store_newest_ms(store);
+	has_lost = store_lost_count(store) > 0;
+	if (has_lost)
+		log_event(
+			LOG_LEVEL_WARNING, "runs.lost", LOG_INT("count", store_lost_count(store)));
+	if (levers_init(&server->levers, store, err) < 0 || budgets_load(server, store, err) < 0 ||
+		approvals_load(&server->approvals, store, err) < 0 ||
+		audit_open(&server->audit, server, store, err) < 0) {
+		store_close(store);
+		return -1;
+	}
+	server->recorder =
+		recorder_start(&server->loop, store, (unsigned)server->config.commit_records, err);
+	server->readers = readers_new(server->config.state, err);
+	if (!server->recorder || !server->readers)
+		return -1;
+	if (audit_start(&server->audit, err) < 0)
+		return -1;
+	return start_care(server, newest_ms, has_lost, err);
+}
+
+static int start_parts(struct server *server, const struct server_options *options, struct err *err)
+{
+	const char *folder = server->config.policies[0] ? server->config.policies : NULL;
+	const struct spawner_events events = { on_child_exited, server_on_spawner_lost, server };
+	const struct config *config = &server->config;
+
+	if (ceilings_init(&server->ceilings, config, err) < 0)
+		return -1;
+	blobs_init(&server->blobs, &server->ceilings, config->blob_bytes_per_uid, config->blob_s);
+	queue_init(&server->queue, (unsigned)config->queue_max, (unsigned)config->queue_per_caller,
+		(unsigned)config->running_per_caller);
+	if (meet_spawner(server, options, err) < 0 || method_setup(err) < 0)
+		return -1;
+	server->policies = policies_load(folder, server->config.policy, err);
+	if (!server->policies || redaction_load(server, err) < 0 ||
+		check_allowances(server, err) < 0 || open_store(server, err) < 0)
+		return -1;
+	if (spawner_link_start(server->spawner, &server->loop, &events, err) < 0 ||
+		server_watch_signals(server, err) < 0)
+		return -1;
+	server->inspectors = inspectors_start(server, err);
+	if (!server->inspectors ||
+		pool_start(&server->pool, &server->loop, on_warm, server, err) < 0)
+		return -1;
+	server->listener = listener_start(server, server->config.socket, err);
+	if (!server->listener)
+		return -1;
+	server->sweep = timer_new(&server->loop, SWEEP_MS, SWEEP_MS, on_sweep, server);
+	if (host_watchdog_ms())
+		server->watchdog = timer_new(
+			&server->loop, host_watchdog_ms(), host_watchdog_ms(), on_watchdog, server);
+	return 0;
+}
+
+static void init(struct server *server)
+{
+	list_init(&server->conns);
+	list_init(&server->waits);
+	list_init(&server->rehearsals);
+	map_init(&server->runs);
+	claims_init(&server->claims);
+	errands_init(&server->errands, &server->loop);
+	turns_init(&server->turns, &server->loop, conn_take_turn);
+	events_init(&server->events, &server->loop);
+	approvals_init(&server->approvals, server);
+	server->started_ms = clock_ms();
+	server->started_wall_us = clock_wall_us();
+}
+
+struct server *server_start(const struct server_options *options, struct err *err)
+{
+	struct server *server = calloc(1, sizeof(*server));
+
+	if (!server || uv_loop_init(&server->loop) < 0) {
+		free(server);
+		(void)err_set(err, ERR_MEMORY, "no memory for the daemon");
+		return NULL;
+	}
+	init(server);
+	if (load_config(server, options, err) < 0 || start_parts(server, options, err) < 0)
+		return NULL; /* nothing has run: the process ends and the spawner clears up */
+	return server;
+}

@@ -1,0 +1,195 @@
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/door/conn.h"
+#include "daemon/door/listener.h"
+#include "daemon/host.h"
+#include "daemon/methods/rehearsal.h"
+#include "daemon/server_parts.h"
+#include "daemon/workers/inspectors.h"
+#include "proto/base/container.h"
+
+#define GRACE_MS    10000 /* for what runs when the daemon is told to stop */
+#define CANCELED_MS 4000  /* for what was cancelled then to end and be recorded */
+#define EXAMINED_MS 20    /* to look again whether threads are done with outputs */
+
+struct run_name {
+	char id[RUN_ID_LEN];
+};
+
+static int collect_run(void *context, const void *key, size_t key_len, void *value)
+{
+	struct run_name **at = context;
+
+	(void)value;
+	memcpy((*at)++->id, key, key_len);
+	return 0;
+}
+
+/* Cancelling changes the map, and takes others along: names are gathered first. */
+int64_t server_cancel_all(struct server *server, enum limit_word why)
+{
+	size_t count = server->runs.count;
+	struct run_name *all = calloc(count + 1, sizeof(*all));
+	struct run_name *at = all;
+
+	if (!all)
+		return -1;
+	(void)map_each(&server->runs, collect_run, &at);
+	for (size_t i = 0; i < count; i++) {
+		struct request *request = map_get(&server->runs, all[i].id, RUN_ID_LEN);
+
+		if (request)
+			request_cancel(request, why);
+	}
+	free(all);
+	return (int64_t)count;
+}
+
+static void stop_care(struct server *server)
+{
+	wallclock_stop(&server->wallclock);
+	alerts_stop(&server->alerts);
+	checkup_stop(&server->checkup);
+	backups_stop(&server->backups);
+	gc_stop(&server->gc);
+	caretaker_close(server->caretaker);
+	backups_stop(&server->backups);
+}
+
+static void close_parts(struct server *server)
+{
+	if (server->closing)
+		return;
+	server->closing = true;
+	host_stopping();
+	timer_close(server->grace);
+	timer_close(server->watchdog);
+	timer_close(server->sweep);
+	for (unsigned i = 0; i < COUNT_OF(server->signals); i++)
+		uv_close((uv_handle_t *)&server->signals[i], NULL);
+	listener_close(server->listener);
+	approvals_leave(&server->approvals);
+	/* Whatever is still in the house ends here, is recorded, and is told to whoever listens. */
+	(void)server_cancel_all(server, KILLED_CLOSING);
+	inspectors_closing(server->inspectors);
+	policies_stop(server->policies);
+	rehearsals_close(server);
+	pool_stop(&server->pool);
+	audit_close(&server->audit);
+	recorder_close(server->recorder);
+	server->recorder = NULL;
+	stop_care(server);
+	errands_stop(&server->errands); /* questions; outputs were waited for */
+	list_for_each(at, &server->conns)
+		conn_close_link(at);
+	turns_close(&server->turns);
+	spawner_link_close(server->spawner);
+	inspectors_free(server->inspectors);
+	pool_close(&server->pool);
+	policies_close(server->policies);
+}
+
+void server_end_when_empty(struct server *server)
+{
+	if (server->draining && !server->runs.count && !server->closing && server->grace)
+		timer_set(server->grace, 0); /* from the loop, not from under whoever is leaving */
+}
+
+static void on_grace(void *owner)
+{
+	struct server *server = owner;
+
+	if (server->runs.count) {
+		(void)server_cancel_all(server, KILLED_CLOSING);
+		if (server->runs.count) {
+			timer_set(server->grace, CANCELED_MS); /* their ends are on the way */
+			server->grace_rounds++;
+			if (server->grace_rounds < 2)
+				return;
+			if (server->grace_rounds == 2)
+				log_event(LOG_LEVEL_ERROR, "stop.runs_left",
+					LOG_INT("runs", server->runs.count));
+		}
+	}
+	if (server->examining) /* a thread has it: what it costs is bounded */
+		timer_set(server->grace, EXAMINED_MS);
+	else
+		close_parts(server);
+}
+
+void server_drain(struct server *server, const char *why)
+{
+	if (server->draining)
+		return;
+	log_event(LOG_LEVEL_NOTICE, "drain", LOG_STR("why", why),
+		LOG_INT("runs", server->runs.count));
+	server->draining = true;
+	approvals_leave(&server->approvals);
+	server->grace =
+		timer_new(&server->loop, server->runs.count ? GRACE_MS : 0, 0, on_grace, server);
+	if (!server->grace)
+		close_parts(server);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+	struct server *server = handle->data;
+
+	if (server->draining && server->grace)
+		timer_set(server->grace, 0); /* told twice: now */
+	server_drain(server, strsignal(number));
+}
+
+int server_watch_signals(struct server *server, struct err *err)
+{
+	static const int numbers[] = { SIGTERM, SIGINT };
+
+	for (unsigned i = 0; i < COUNT_OF(numbers); i++) {
+		(void)uv_signal_init(&server->loop, &server->signals[i]);
+		server->signals[i].data = server;
+		if (uv_signal_start(&server->signals[i], on_signal, numbers[i]) < 0)
+			return err_set(err, ERR_SYSTEM, "cannot watch for signals");
+	}
+	return 0;
+}
+
+/* ---- ends that nobody asked for -------------------------------------------------------------- */
+
+void server_on_spawner_lost(void *context, const char *why)
+{
+	struct server *server = context;
+
+	if (server->closing)
+		return;
+	/* Without it no worker can be made and none can be trusted to die: leave, and be started anew. */
+	log_event(LOG_LEVEL_ERROR, "spawner.lost", LOG_STR("why", why));
+	server->exit_code = 1;
+	server->draining = true;
+	if (!server->grace)
+		server->grace = timer_new(&server->loop, 0, 0, on_grace, server);
+	else
+		timer_set(server->grace, 0);
+}
+
+bool server_cannot_jail(struct server *server, const char *why)
+{
+	if (server->told_ready)
+		return false;
+	return server_cannot_start(server, why,
+		"no jail can be made here: cectl doctor tries why, and says what to do");
+}
+
+bool server_cannot_start(struct server *server, const char *why, const char *repair)
+{
+	if (server->draining)
+		return false;
+	log_event(LOG_LEVEL_ERROR, "start.failed", LOG_STR("why", why), LOG_STR("repair", repair));
+	server->exit_code = 1;
+	server->draining = true;
+	server->grace = timer_new(&server->loop, 0, 0, on_grace, server);
+	if (!server->grace)
+		close_parts(server);
+	return true;
+}
