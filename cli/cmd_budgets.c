@@ -31,11 +31,11 @@ static const struct table_column columns[] = {
 	{ "OF", false, false, 0 },
 	{ "NAME", false, true, 0 },
 	{ "RUNNING", true, false, 0 },
-	{ "LAST MINUTE", true, false, 0 },
+	{ "LAST MINUTE", true, false, 2 },
 	{ "CPU", true, false, 0 },
-	{ "WALL", true, false, 0 },
-	{ "STORED", true, false, 0 },
-	{ "ATTEMPTS", true, false, 1 },
+	{ "WALL", true, false, 3 },
+	{ "STORED", true, false, 1 },
+	{ "ATTEMPTS", true, false, 4 },
 	{ "FAILED IN A ROW", true, false, 0 },
 };
 // clang-format on

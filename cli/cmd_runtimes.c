@@ -44,17 +44,43 @@ static const struct table_column limit_columns[] = {
 	{ "AT MOST", true, false, 0 },
 };
 
-/* What the caller's runs get, and what they may ask for. */
-static void show_limits(struct cli *cli, const struct value *runtime)
+static const struct value *limits_at(const struct value *runtimes, size_t at)
 {
-	const struct value *standard = value_get(value_get(runtime, "limits"), "standard");
-	const struct value *most = value_get(value_get(runtime, "limits"), "most");
+	return value_get(value_at(runtimes, at), "limits");
+}
+
+static bool has_same_before(const struct value *runtimes, size_t at)
+{
+	for (size_t i = 0; i < at; i++) {
+		if (value_equal(limits_at(runtimes, i), limits_at(runtimes, at)))
+			return true;
+	}
+	return false;
+}
+
+/* "limits of python, bash": of this one, and of all behind it that have the same. */
+static void show_whose(struct cli *cli, const struct value *runtimes, size_t at)
+{
+	const char *title = "limits of ";
+
+	for (size_t i = at; value_at(runtimes, i) && title; i++) {
+		if (value_equal(limits_at(runtimes, i), limits_at(runtimes, at)))
+			title = arena_printf(&cli->arena, "%s%s%s", title, i == at ? "" : ", ",
+				page_text(cli, value_at(runtimes, i), "name"));
+	}
+	output_heading(&cli->out, title ? title : "limits");
+}
+
+/* What the caller's runs get, and what they may ask for. */
+static void show_limits(struct cli *cli, const struct value *runtimes, size_t at)
+{
+	const struct value *standard = value_get(limits_at(runtimes, at), "standard");
+	const struct value *most = value_get(limits_at(runtimes, at), "most");
 	struct table table;
 
-	if (!value_is(standard, VALUE_MAP))
+	if (!value_is(standard, VALUE_MAP) || has_same_before(runtimes, at))
 		return;
-	output_heading(&cli->out, arena_printf(&cli->arena, "limits of %s",
-					  output_text(&cli->arena, value_get(runtime, "name"))));
+	show_whose(cli, runtimes, at);
 	table_init(&table, &cli->arena, limit_columns,
 		sizeof(limit_columns) / sizeof(limit_columns[0]));
 	for (size_t i = 0; i < standard->map.count; i++) {
@@ -99,7 +125,7 @@ static int run(struct cli *cli, const void *given)
 	for (size_t i = 0; value_at(runtimes, i); i++)
 		tell_trouble(cli, value_at(runtimes, i));
 	for (size_t i = 0; value_at(runtimes, i); i++)
-		show_limits(cli, value_at(runtimes, i));
+		show_limits(cli, runtimes, i);
 	return EXIT_OK;
 }
 

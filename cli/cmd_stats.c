@@ -13,6 +13,7 @@
 #include "proto/base/container.h"
 
 #define SLOTS_MOST 60
+#define BAR_FRAME  27 /* columns in front of the bars, and behind them */
 
 struct stats_options {
 	struct filter_options filter;
@@ -128,23 +129,32 @@ static void show_groups(struct cli *cli, const struct value *groups, const char 
 
 /* ---- over time ----------------------------------------------------------------------------- */
 
-/* A line of bars for one number of each slot, and its highest; a slot in which nothing ran is a blank. */
-static void show_bars(struct cli *cli, const struct value *stats, const char *name, const char *key)
+/*
+ * A line of bars for one number of each slot, and the highest bar; where nothing ran is a blank.
+ * Where the terminal is too narrow one bar is of several slots; returns of how many.
+ */
+static int64_t show_bars(
+	struct cli *cli, const struct value *over, const char *name, const char *key)
 {
-	const struct value *over = value_get(stats, "over");
+	size_t room = cli->out.width > BAR_FRAME ? cli->out.width - BAR_FRAME : 1;
 	int64_t numbers[SLOTS_MOST] = { 0 };
-	size_t highest = 0;
+	int64_t highest = 0;
 	size_t count = 0;
+	size_t each;
 
-	for (; count < SLOTS_MOST && value_at(over, count); count++) {
+	for (; count < SLOTS_MOST && value_at(over, count); count++)
 		numbers[count] = page_int(value_at(over, count), key);
-		if (numbers[count] > numbers[highest])
-			highest = count;
+	each = spark_join(
+		numbers, &count, cli->out.width > 0 ? room : SLOTS_MOST, strcmp(key, "runs") == 0);
+	for (size_t i = 0; i < count; i++) {
+		if (numbers[i] > highest)
+			highest = numbers[i];
 	}
 	say(&cli->out, PAINT_DIM, "  %-5s ", name);
 	say(&cli->out, PAINT_CYAN, "%s", spark_text(&cli->arena, &cli->out, numbers, count));
 	say(&cli->out, PAINT_DIM, "  at most %s\n",
-		page_number(cli, key, value_get(value_at(over, highest), key)));
+		page_number(cli, key, value_int(&cli->arena, highest)));
+	return (int64_t)each;
 }
 
 static void show_over(struct cli *cli, const struct value *stats)
@@ -152,16 +162,18 @@ static void show_over(struct cli *cli, const struct value *stats)
 	const struct value *over = value_get(stats, "over");
 	const struct value *first = value_at(over, 0);
 	char from[TIMES_TEXT_MAX];
+	int64_t each;
 
 	if (!value_at(over, 1))
 		return;
 	times_print(from, page_int(first, "from_us"));
 	say(&cli->out, PAINT_PLAIN, "\n");
-	show_bars(cli, stats, "runs", "runs");
-	show_bars(cli, stats, "p50", "p50_us");
-	show_bars(cli, stats, "p99", "p99_us");
+	each = show_bars(cli, over, "runs", "runs");
+	(void)show_bars(cli, over, "p50", "p50_us");
+	(void)show_bars(cli, over, "p99", "p99_us");
 	say(&cli->out, PAINT_DIM, "  from %s, each bar %s\n", from,
-		page_number(cli, "slot_us", value_get(stats, "slot_us")));
+		page_number(
+			cli, "slot_us", value_int(&cli->arena, each * page_int(stats, "slot_us"))));
 }
 
 static int show(struct cli *cli, const struct value *stats, const char *by)
@@ -224,5 +236,6 @@ const struct command stats_command = {
 	.options = rows,
 	.options_size = sizeof(struct stats_options),
 	.examples = examples,
+	.reads_copy = true,
 	.run = run,
 };

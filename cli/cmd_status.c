@@ -4,10 +4,12 @@
 #include "cli/commands.h"
 #include "cli/exits.h"
 #include "cli/page.h"
-#include "cli/table.h"
+#include "cli/safe.h"
+#include "cli/times.h"
 #include "cli/units.h"
 
-#define NAME_COLUMNS 11
+#define NAME_COLUMNS 13
+#define INDENT       (2 + NAME_COLUMNS + 1)
 
 static const struct example examples[] = {
 	{ "cectl status", "is it up, and what is it doing?" },
@@ -42,22 +44,85 @@ static bool is_plain(const struct value *value)
 	       !value_is(value, VALUE_NIL);
 }
 
-/* "key value, key value" for the plain members of a map. */
+/* A number with its unit; under these names it is a moment. */
+static const char *figure(struct cli *cli, const char *key, const struct value *value)
+{
+	char when[TIMES_TEXT_MAX];
+
+	if (strcmp(key, "at_us") != 0 && strcmp(key, "last_us") != 0)
+		return page_number(cli, key, value);
+	times_print(when, value_as_int(value, 0));
+	return output_safe(&cli->arena, when);
+}
+
+/* ---- figures in a row ---------------------------------------------------------------------- */
+
+/* "  name          key value, key value", which goes on below where the terminal ends. */
+struct row {
+	struct cli *cli;
+	const char *gap; /* between two of them */
+	size_t column;
+	bool begun;
+};
+
+static struct row row_start(struct cli *cli, const char *name, const char *gap)
+{
+	say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, name);
+	return (struct row){ .cli = cli, .gap = gap, .column = INDENT };
+}
+
+static void row_gap(struct row *row, size_t columns)
+{
+	const struct output *out = &row->cli->out;
+	size_t gap = strlen(row->gap);
+	size_t comma = strcspn(row->gap, " "); /* stands at the end of a line, too */
+
+	if (!row->begun)
+		return;
+	if (out->width == 0 || row->column + gap + columns + comma <= out->width) {
+		say(out, PAINT_PLAIN, "%s", row->gap);
+		row->column += gap;
+		return;
+	}
+	say(out, PAINT_PLAIN, "%.*s\n%*s", (int)comma, row->gap, INDENT, "");
+	row->column = INDENT;
+}
+
+static void row_add(struct row *row, const char *name, const char *text)
+{
+	size_t columns = safe_columns(name, strlen(name)) + safe_columns(text, strlen(text)) + 1;
+
+	row_gap(row, columns);
+	if (name[0])
+		say(&row->cli->out, PAINT_PLAIN, "%s ", name);
+	say(&row->cli->out, PAINT_BOLD, "%s", text);
+	row->column += columns;
+	row->begun = true;
+}
+
+static bool has_plain(const struct value *map)
+{
+	for (size_t i = 0; value_is(map, VALUE_MAP) && i < map->map.count; i++) {
+		if (is_plain(map->map.entries[i].value))
+			return true;
+	}
+	return false;
+}
+
+/* The plain members of a map. */
 static void show_members(struct cli *cli, const char *name, const struct value *map)
 {
-	bool begun = false;
+	struct row row;
 
-	if (!value_is(map, VALUE_MAP) || map->map.count == 0)
+	if (!has_plain(map))
 		return;
-	say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, name);
+	row = row_start(cli, name, ", ");
 	for (size_t i = 0; i < map->map.count; i++) {
 		const struct value_entry *entry = &map->map.entries[i];
 
-		if (!is_plain(entry->value))
-			continue;
-		say(&cli->out, PAINT_PLAIN, "%s%s ", begun ? ", " : "", page_name(cli, entry->key));
-		say(&cli->out, PAINT_BOLD, "%s", page_number(cli, entry->key, entry->value));
-		begun = true;
+		if (is_plain(entry->value))
+			row_add(&row, page_name(cli, entry->key),
+				figure(cli, entry->key, entry->value));
 	}
 	say(&cli->out, PAINT_PLAIN, "\n");
 }
@@ -67,16 +132,14 @@ static void show_runtimes(struct cli *cli, const struct value *runtimes)
 {
 	for (size_t i = 0; value_at(runtimes, i); i++) {
 		const struct value *runtime = value_at(runtimes, i);
-		const struct value *name = value_get(runtime, "name");
+		struct row row = row_start(cli, i == 0 ? "runtimes" : "", "  ");
 
-		say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, i == 0 ? "runtimes" : "");
-		say(&cli->out, PAINT_BOLD, "%s",
-			output_text(&cli->arena, name ? name : value_get(runtime, "language")));
+		row_add(&row, "", page_text(cli, runtime, "name"));
 		for (size_t j = 0; value_is(runtime, VALUE_MAP) && j < runtime->map.count; j++) {
 			const struct value_entry *entry = &runtime->map.entries[j];
 
 			if (value_is(entry->value, VALUE_INT))
-				say(&cli->out, PAINT_PLAIN, "  %s %s", page_name(cli, entry->key),
+				row_add(&row, page_name(cli, entry->key),
 					page_number(cli, entry->key, entry->value));
 		}
 		say(&cli->out, PAINT_PLAIN, "\n");
@@ -84,24 +147,25 @@ static void show_runtimes(struct cli *cli, const struct value *runtimes)
 }
 
 /* "runtime python  wall 4 s (at most 8 s), pids at most 20" */
-static void show_allowance(struct cli *cli, const struct value *allowance)
+static void show_allowance(struct row *row, const struct value *allowance)
 {
+	struct cli *cli = row->cli;
 	const struct value *limits = value_get(allowance, "limits");
 	const struct value *most = value_get(allowance, "most");
 
-	say(&cli->out, PAINT_BOLD, "%s %s", page_text(cli, allowance, "for"),
-		page_text(cli, allowance, "name"));
+	row_add(row, page_text(cli, allowance, "for"), page_text(cli, allowance, "name"));
 	for (size_t i = 0; value_is(limits, VALUE_MAP) && i < limits->map.count; i++) {
 		const struct value_entry *entry = &limits->map.entries[i];
 
-		say(&cli->out, PAINT_PLAIN, "  %s %s", page_name(cli, entry->key),
+		row_add(row, page_name(cli, entry->key),
 			page_number(cli, entry->key, entry->value));
 	}
 	for (size_t i = 0; value_is(most, VALUE_MAP) && i < most->map.count; i++) {
 		const struct value_entry *entry = &most->map.entries[i];
+		const char *name =
+			arena_printf(&cli->arena, "%s at most", page_name(cli, entry->key));
 
-		say(&cli->out, PAINT_PLAIN, "  %s at most %s", page_name(cli, entry->key),
-			page_number(cli, entry->key, entry->value));
+		row_add(row, name ? name : "", page_number(cli, entry->key, entry->value));
 	}
 	say(&cli->out, PAINT_PLAIN, "\n");
 }
@@ -109,8 +173,9 @@ static void show_allowance(struct cli *cli, const struct value *allowance)
 static void show_allowances(struct cli *cli, const struct value *allowances)
 {
 	for (size_t i = 0; value_at(allowances, i); i++) {
-		say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, i == 0 ? "limits for" : "");
-		show_allowance(cli, value_at(allowances, i));
+		struct row row = row_start(cli, i == 0 ? "limits for" : "", "  ");
+
+		show_allowance(&row, value_at(allowances, i));
 	}
 }
 
@@ -152,6 +217,12 @@ static void show_trouble(struct cli *cli, const struct value *status)
 		say(&cli->out, PAINT_RED, "%s %s\n", output_mark(&cli->out, MARK_BAD), trouble);
 }
 
+static void show_field(const struct cli *cli, const char *name, const char *text)
+{
+	say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, name);
+	say(&cli->out, PAINT_PLAIN, "%s\n", text);
+}
+
 static int show(struct cli *cli, const struct value *status)
 {
 	show_head(cli, status);
@@ -167,7 +238,7 @@ static int show(struct cli *cli, const struct value *status)
 		if (value_is(entry->value, VALUE_MAP))
 			show_members(cli, page_name(cli, entry->key), entry->value);
 		else if (is_plain(entry->value))
-			page_field(cli, page_name(cli, entry->key),
+			show_field(cli, page_name(cli, entry->key),
 				page_number(cli, entry->key, entry->value));
 	}
 	return EXIT_OK;

@@ -38,3 +38,22 @@ const char *spark_text(
 	}
 	return text;
 }
+
+static void join_pairs(int64_t *numbers, size_t count, bool adds)
+{
+	for (size_t i = 0; i < count; i += 2) {
+		int64_t first = numbers[i];
+		int64_t second = i + 1 < count ? numbers[i + 1] : 0;
+
+		numbers[i / 2] = adds ? first + second : first > second ? first : second;
+	}
+}
+
+size_t spark_join(int64_t *numbers, size_t *count, size_t room, bool adds)
+{
+	size_t each = 1;
+
+	for (; *count > room && *count > 1; *count = (*count + 1) / 2, each *= 2)
+		join_pairs(numbers, *count, adds);
+	return each;
+}

@@ -14,3 +14,9 @@
  */
 const char *spark_text(
 	struct arena *arena, const struct output *out, const int64_t *numbers, size_t count);
+
+/*
+ * Joins neighbours, 2 of them, 4, 8 and so on, until no more than `room` numbers are left: into their
+ * sum, or into the highest.  Sets *count to how many are left; returns how many became one.
+ */
+size_t spark_join(int64_t *numbers, size_t *count, size_t room, bool adds);

@@ -50,6 +50,13 @@ unlike "$out" $'\033' "nor into a pipe"
 out=$(NO_COLOR=1 on_terminal cectl runs)
 is "$(($(wc -L <<<"$out") <= 80))" 1 "tables fit the terminal"
 
+cectl audit checkpoint >/dev/null
+out=$(NO_COLOR=1 on_terminal cectl status | grep -v /) # but for paths, which nobody cuts
+is "$(($(wc -L <<<"$out") <= 80))" 1 "status goes on below where the terminal ends"
+like "$(cectl status)" 'links [0-9]+, at [0-9]{4}-[0-9]{2}-[0-9]{2} ' "when something was is a date"
+out=$(NO_COLOR=1 on_terminal cectl budgets)
+is "$(($(wc -L <<<"$out") <= 80))" 1 "budgets leaves columns out"
+is "$(grep -c 'limits of python, bash' <<<"$(cectl runtimes)")" 1 "runtimes tells the same limits once"
 out=$(on_terminal cectl run --limit wall=5s --limit cpu=5s -c 'import time; time.sleep(2.2); print("done")')
 like "$out" 'running for [12] s' "what takes longer than a second shows that it lives"
 like "$out" $'\033\\[K.*done' "and wipes that away again"

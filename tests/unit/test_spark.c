@@ -42,3 +42,22 @@ TEST(without_memory_nothing_is_drawn)
 	CHECK_STR(draw(&arena, true, one, 1), "");
 	arena_done(&arena);
 }
+
+TEST(what_finds_no_room_is_joined_with_its_neighbour)
+{
+	int64_t sums[] = { 1, 2, 3, 4, 5 };
+	int64_t times[] = { 1, 9, 3, 4, 5 };
+	size_t count = COUNT_OF(sums);
+
+	CHECK_EQ_INT(spark_join(sums, &count, 5, true), 1);
+	CHECK_EQ_INT(count, 5);
+	CHECK_EQ_INT(spark_join(sums, &count, 4, true), 2);
+	CHECK_EQ_INT(count, 3);
+	CHECK(sums[0] == 3 && sums[1] == 7 && sums[2] == 5);
+	count = COUNT_OF(times);
+	CHECK_EQ_INT(spark_join(times, &count, 2, false), 4);
+	CHECK_EQ_INT(count, 2);
+	CHECK(times[0] == 9 && times[1] == 5);
+	CHECK_EQ_INT(spark_join(times, &count, 0, false), 2);
+	CHECK_EQ_INT(count, 1);
+}
