@@ -119,6 +119,9 @@ static int tell_refusal(struct cli *cli, const struct value *error)
 	if (retry_ms > 0)
 		say(&cli->err, PAINT_PLAIN, "  (try again in %" PRId64 " ms)", retry_ms);
 	say(&cli->err, PAINT_PLAIN, "\n");
+	if (strcmp(pointer, "/run_id") == 0)
+		say(&cli->err, PAINT_DIM,
+			"       RUN is an id, any unique beginning of one, last, or last~N\n");
 	return cli->command->run_statuses ? exits_for_error(error) : EXIT_FAILED;
 }
 

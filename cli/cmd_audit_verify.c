@@ -192,5 +192,6 @@ const struct command audit_verify_command = {
 	.options = rows,
 	.options_size = sizeof(struct verify_options),
 	.examples = examples,
+	.reads_copy = true,
 	.run = run,
 };

@@ -370,5 +370,6 @@ const struct command diff_command = {
 	.operand_least = 2,
 	.operand_most = 2,
 	.examples = examples,
+	.reads_copy = true,
 	.run = run,
 };

@@ -62,6 +62,7 @@ static int run(struct cli *cli, const void *given)
 {
 	const struct value *record = NULL;
 	struct explanation explanation;
+	const char *outcome;
 	int status = record_get(cli, cli->operands.items[0], &record);
 
 	(void)given;
@@ -71,9 +72,12 @@ static int run(struct cli *cli, const void *given)
 		return cli_no_memory(cli);
 	if (cli->json)
 		return document(cli, record, &explanation);
+	outcome = page_text(cli, record, "outcome");
 	say(&cli->out, PAINT_BOLD, "run %s  ", page_text(cli, record, "run_id"));
-	say(&cli->out, output_outcome_paint(page_text(cli, record, "outcome")), "%s\n",
-		page_text(cli, record, "outcome"));
+	if (outcome[0])
+		say(&cli->out, output_outcome_paint(outcome), "%s\n", outcome);
+	else
+		say(&cli->out, PAINT_CYAN, "%s\n", page_text(cli, record, "state"));
 	show(cli, &explanation);
 	say(&cli->out, PAINT_DIM, "\nmore: %s\n",
 		cli_more(cli, "show", page_text(cli, record, "run_id")));
@@ -91,5 +95,6 @@ const struct command explain_command = {
 	.operand_least = 1,
 	.operand_most = 1,
 	.examples = examples,
+	.reads_copy = true,
 	.run = run,
 };

@@ -1,6 +1,7 @@
 /* cectl audit export: the record as lines of JSON, a page at a time, in bounded memory. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,9 +81,11 @@ static int write_line(struct export *export, const struct value *value)
 		buf_append_byte(&export->line, '\n') < 0)
 		return err.code ? cli_fail(export->cli, &err) : cli_no_memory(export->cli);
 	digest_add(&export->digest, export->line.bytes, export->line.len);
-	if (write_all(STDOUT_FILENO, export->line.bytes, export->line.len, &err) < 0)
-		return cli_fail(export->cli, &err);
-	return 0;
+	if (write_all(STDOUT_FILENO, export->line.bytes, export->line.len, &err) == 0)
+		return 0;
+	if (err.sys_errno == EPIPE)
+		(void)raise(SIGPIPE); /* whose reader has gone ends as other commands do */
+	return cli_fail(export->cli, &err);
 }
 
 /* `map` behind the word that says what it is. */
@@ -325,5 +328,6 @@ const struct command export_command = {
 	.options = rows,
 	.options_size = sizeof(struct export_options),
 	.examples = examples,
+	.reads_copy = true,
 	.run = run,
 };

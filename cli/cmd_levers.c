@@ -310,10 +310,12 @@ const struct command acts_command = {
 	.operands = "",
 	.summary = "what administrators did to the daemon",
 	.about =
-		"For administrators. Lists each use of drain, resume, kill-all, block and unblock: "
-		"who, when, why, and what came of it.",
+		"For administrators. Lists each use of drain, resume, kill-all, block, unblock, gc and "
+		"budgets reset, each decision of an approver, and what the daemon itself did to the "
+		"record: who, when, why, and what came of it.",
 	.options = acts_rows,
 	.options_size = sizeof(struct acts_options),
 	.examples = acts_examples,
+	.reads_copy = true,
 	.run = run_acts,
 };

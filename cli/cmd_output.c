@@ -8,6 +8,7 @@
 #include "cli/record.h"
 #include "cli/units.h"
 #include "proto/base/buf.h"
+#include "proto/base/container.h"
 
 #define PAGE_BYTES ((uint64_t)1 << 20)
 #define STREAM_MAX ((size_t)1 << 30)
@@ -25,7 +26,8 @@ struct output_options {
 // clang-format off
 static const struct option_row rows[] = {
 	{ 's', "stream", "NAME", OPTION_TEXT, offsetof(struct output_options, stream),
-		"stdout (default), stderr, code, or artifact:PATH" },
+		"stdout (default), stderr, stdin, code, artifact:PATH, or file:PATH for a file that "
+		"came with it; stdout_tail and stderr_tail are what truncate kept of the end" },
 	{ 'n', "head", "LINES", OPTION_TEXT, offsetof(struct output_options, head),
 		"only the first lines" },
 	{ 0, "tail", "LINES", OPTION_TEXT, offsetof(struct output_options, tail),
@@ -207,11 +209,28 @@ static int show(struct reading *reading, const struct output_options *options, u
 	return EXIT_OK;
 }
 
+static bool is_stream(const char *name)
+{
+	static const char *const names[] = { "stdout", "stderr", "stdout_tail", "stderr_tail",
+		"stdin", "code" };
+
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		if (strcmp(names[i], name) == 0)
+			return true;
+	}
+	return strncmp(name, "artifact:", 9) == 0 || strncmp(name, "file:", 5) == 0;
+}
+
 static int parse(struct cli *cli, const struct output_options *options, struct reading *reading,
 	uint64_t *ret_tail_lines)
 {
 	struct err err = ERR_INIT;
 
+	if (options->stream && !is_stream(options->stream))
+		return cli_usage(cli,
+			"--stream %s: there are stdout, stderr, stdout_tail, stderr_tail, stdin, "
+			"code, artifact:PATH and file:PATH",
+			options->stream);
 	if (options->raw && cli->out.terminal)
 		return cli_usage(cli, "--raw would let the program write to your terminal; "
 				      "send it to a file or a pipe");
@@ -255,5 +274,6 @@ const struct command output_command = {
 	.operand_least = 1,
 	.operand_most = 1,
 	.examples = examples,
+	.reads_copy = true,
 	.run = run,
 };

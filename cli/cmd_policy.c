@@ -297,6 +297,14 @@ static int complain(struct cli *cli, const char *complaint)
 	return EXIT_FAILED;
 }
 
+/* A test that looks at nothing must not look like one that passed. */
+static const struct err *refuse_none(const struct cli *cli, struct err *err)
+{
+	(void)err_set(err, ERR_MISSING, "no example stands in %s: no file is called NAME.case",
+		cli->operands.items[1]);
+	return err;
+}
+
 static int run_test(struct cli *cli, const struct policy_options *options)
 {
 	struct testing testing = { .cli = cli, .results = value_list(&cli->arena) };
@@ -309,6 +317,8 @@ static int run_test(struct cli *cli, const struct policy_options *options)
 	for (size_t i = 1; i < cli->operands.count; i++)
 		if (examples_add(&cli->arena, cli->operands.items[i], &testing.cases, &err) < 0)
 			return cli_fail(cli, &err);
+	if (testing.cases.count == 0)
+		return cli_fail(cli, refuse_none(cli, &err));
 	status = cli_ask(cli, "policies.test", params_of(&testing, options->fresh), NULL, &result);
 	if (status != 0)
 		return status;
@@ -325,7 +335,7 @@ static int run_test(struct cli *cli, const struct policy_options *options)
 static int run(struct cli *cli, const void *given)
 {
 	const struct policy_options *options = given;
-	const char *word = cli->operands.items[0];
+	const char *word = cli->operands.count ? cli->operands.items[0] : "";
 
 	if (strcmp(word, "list") == 0 && cli->operands.count == 1)
 		return run_list(cli);
@@ -333,7 +343,7 @@ static int run(struct cli *cli, const void *given)
 		return run_show(cli, options);
 	if (strcmp(word, "test") == 0)
 		return run_test(cli, options);
-	return cli_usage(cli, "policy knows list, show NAME and test FILE...");
+	return cli_usage(cli, "policy wants one of: list, show NAME, test FILE...");
 }
 
 const struct command policy_command = {
@@ -351,7 +361,6 @@ const struct command policy_command = {
 		"them is told with file and line.  Exits with 1 when an example comes out otherwise.",
 	.options = rows,
 	.options_size = sizeof(struct policy_options),
-	.operand_least = 1,
 	.operand_most = 1024,
 	.examples = examples,
 	.run = run,

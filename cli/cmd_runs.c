@@ -252,5 +252,6 @@ const struct command runs_command = {
 	.options = rows,
 	.options_size = sizeof(struct runs_options),
 	.examples = examples,
+	.reads_copy = true,
 	.run = run,
 };

@@ -66,5 +66,6 @@ const struct command show_command = {
 	.operand_least = 1,
 	.operand_most = 1,
 	.examples = examples,
+	.reads_copy = true,
 	.run = run,
 };

@@ -57,5 +57,6 @@ const struct command trace_command = {
 	.operand_least = 1,
 	.operand_most = 1,
 	.examples = examples,
+	.reads_copy = true,
 	.run = run,
 };

@@ -154,7 +154,7 @@ static bool is_parked(const struct value *record)
 
 // clang-format off
 const struct explain_text explain_texts[] = {
-	{ NULL, HAPPENED, still_runs, "The run has not ended; what is known of it so far is in its trace." },
+	{ NULL, HAPPENED, still_runs, "The run has not ended; its timeline and what it used are recorded when it has." },
 	{ NULL, CHANGE, still_runs, "Wait for it: cectl wait {run_id}" },
 
 	{ "ok", HAPPENED, NULL, "The program ran to its end and left with exit code 0." },

@@ -111,6 +111,16 @@ static int print_help(const struct command *command, const struct output *out)
 	return status < 0 ? EXIT_FAILED : EXIT_OK;
 }
 
+/* Of words that could not be parsed: was a document asked for? */
+static bool names_json(int argc, char **argv)
+{
+	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strcmp(argv[i], "--json") == 0)
+			return true;
+	}
+	return false;
+}
+
 static int run_command_line(struct cli *cli, int argc, char **argv)
 {
 	struct parsed parsed = {
@@ -118,8 +128,10 @@ static int run_command_line(struct cli *cli, int argc, char **argv)
 	};
 	struct err err = ERR_INIT;
 
-	if (options_parse(cli->command, &cli->arena, argc, argv, &parsed, &err) < 0)
+	if (options_parse(cli->command, &cli->arena, argc, argv, &parsed, &err) < 0) {
+		cli->json = parsed.common.json || names_json(argc, argv);
 		return cli_usage(cli, "%s", err.text);
+	}
 	if (parsed.common.help)
 		return print_help(cli->command, &cli->out);
 	cli->json = parsed.common.json;
@@ -131,11 +143,10 @@ static int run_command_line(struct cli *cli, int argc, char **argv)
 	return cli->command->run(cli, parsed.options);
 }
 
-/* What can stand behind the first word of a name that has two; false: nothing. */
-static bool print_group(const struct output *out, const char *first)
+/* What can stand behind the first word of a name that has two. */
+static void print_group(const struct output *out, const char *first)
 {
 	size_t len = strlen(first);
-	bool found = false;
 
 	for (size_t i = 0; i < COUNT_OF(commands); i++) {
 		const struct command *command = commands[i].command;
@@ -143,18 +154,41 @@ static bool print_group(const struct output *out, const char *first)
 		if (strncmp(command->name, first, len) != 0 || command->name[len] != ' ')
 			continue;
 		say(out, PAINT_PLAIN, "  cectl %-18s %s\n", command->name, command->summary);
-		found = true;
 	}
-	return found;
 }
 
-static int no_such_command(const struct cli *cli, const char *name)
+static bool is_group(const char *first)
 {
-	if (print_group(&cli->err, name))
-		return EXIT_USAGE;
-	say(&cli->err, PAINT_PLAIN, "cectl: there is no command %s\n       see cectl --help\n",
-		name);
+	size_t len = strlen(first);
+
+	for (size_t i = 0; i < COUNT_OF(commands); i++) {
+		if (strncmp(commands[i].command->name, first, len) == 0 &&
+			commands[i].command->name[len] == ' ')
+			return true;
+	}
+	return false;
+}
+
+static int no_such_command(const struct cli *cli, int argc, char **argv)
+{
+	bool group = is_group(argv[0]);
+
+	say(&cli->err, PAINT_PLAIN, "cectl: ");
+	if (group && argc < 2)
+		say(&cli->err, PAINT_PLAIN, "%s wants one more word\n", argv[0]);
+	else
+		say(&cli->err, PAINT_PLAIN, "there is no command %s%s%s\n", argv[0],
+			group ? " " : "", group ? argv[1] : "");
+	if (group)
+		print_group(&cli->err, argv[0]);
+	else
+		say(&cli->err, PAINT_DIM, "       see cectl --help\n");
 	return EXIT_USAGE;
+}
+
+static bool asks_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
 static int help_on(const struct cli *cli, int argc, char **argv)
@@ -164,9 +198,12 @@ static int help_on(const struct cli *cli, int argc, char **argv)
 
 	if (command)
 		return print_help(command, &cli->out);
+	if (argc > 0 && (!is_group(argv[0]) || (argc > 1 && !asks_help(argv[1]))))
+		return no_such_command(cli, argc, argv);
 	if (argc > 0)
-		return no_such_command(cli, argv[0]);
-	print_overview(&cli->out);
+		print_group(&cli->out, argv[0]);
+	else
+		print_overview(&cli->out);
 	return EXIT_OK;
 }
 
@@ -190,8 +227,10 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	if (argc < 1 || front.help || strcmp(argv[0], "help") == 0)
 		return help_on(cli, argc - 1, argv + 1);
 	cli->command = find_words(argc, argv, &words);
+	if (!cli->command && argc > 1 && asks_help(argv[1]))
+		return help_on(cli, argc, argv);
 	if (!cli->command)
-		return no_such_command(cli, argv[0]);
+		return no_such_command(cli, argc, argv);
 	cli->json = front.json;
 	cli->socket = front.socket;
 	cli->store = front.store;

@@ -339,6 +339,17 @@ static int help_rows(const struct option_row *rows, size_t width, struct buf *ou
 	return 0;
 }
 
+static int help_common(const struct command *command, size_t width, struct buf *out)
+{
+	for (const struct option_row *row = common_rows; row->name; row++) {
+		if (row->offset == offsetof(struct common_options, store) && !command->reads_copy)
+			continue;
+		if (help_row(row, width, out) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int help_examples(const struct example *examples, size_t width, struct buf *out)
 {
 	if (!examples)
@@ -360,7 +371,7 @@ int options_help(const struct command *command, size_t width, struct buf *out)
 		options_wrap(command->about, 0, 0, width, out) < 0 ||
 		buf_append_text(out, "\nOptions:\n") < 0 ||
 		help_rows(command->options, width, out) < 0 ||
-		help_rows(common_rows, width, out) < 0 ||
+		help_common(command, width, out) < 0 ||
 		help_examples(command->examples, width, out) < 0)
 		return -1;
 	return command->print_more ? command->print_more(out) : 0;

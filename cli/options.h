@@ -54,6 +54,7 @@ struct command {
 	bool takes_rest;                    /* "--" and words behind it make sense */
 	const struct example *examples;     /* ended by one without a line */
 	int (*print_more)(struct buf *out); /* what else its help says, or NULL */
+	bool reads_copy;                    /* --store FILE makes sense */
 	bool run_statuses;                  /* exits as a run does (exits.h); else 0, 1, 2 */
 	int (*run)(struct cli *cli, const void *options);
 };

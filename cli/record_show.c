@@ -335,7 +335,10 @@ void record_show_trace(struct cli *cli, const struct value *record)
 	int64_t before_us = 0;
 
 	if (!value_at(trace, 0)) {
-		say(&cli->out, PAINT_DIM, "  no timeline was recorded\n");
+		say(&cli->out, PAINT_DIM, "  %s\n",
+			page_text(cli, record, "outcome")[0]
+				? "no timeline was recorded"
+				: "it has not ended: its timeline comes with its end");
 		return;
 	}
 	for (size_t i = 0; value_at(trace, i); i++) {

@@ -9,7 +9,7 @@
 #include "proto/schema_checker.h"
 
 /* A value of the schema's own is repeated in a message when its JSON is at most this long. */
-#define SAID_MAX 160
+#define SAID_MAX 400
 
 /* Text that is looked through costs one step for these many bytes. */
 #define BYTES_PER_STEP 64

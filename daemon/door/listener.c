@@ -99,7 +99,7 @@ static int make_socket(const char *path, const char *mode, struct err *err)
 	bound = bind(sock, (const struct sockaddr *)&address, sizeof(address));
 	(void)umask(before);
 	if (bound < 0)
-		return err_sys(err, "socket %s", path);
+		return err_sys(err, "socket %s, as uid %u", path, (unsigned)geteuid());
 	return take_fd(&sock);
 }
 

@@ -452,7 +452,8 @@ void method_gc(struct call *call)
 	}
 	if (!keep_as_asked(gc, call)) {
 		call_error(call, RPC_CODE_BAD_REQUEST,
-			"say what is to be kept: the settings keep everything");
+			"say what is to be kept (older_than_s, keep_runs or keep_bytes): "
+			"the settings keep everything");
 		return;
 	}
 	gc->dry = value_as_bool(value_get(call->params, "dry_run"), false);

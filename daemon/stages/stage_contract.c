@@ -27,6 +27,18 @@ static const char *runtime_names(struct request *request)
 	return list ? list : "";
 }
 
+static const char *policy_names(struct request *request)
+{
+	const struct value *policies =
+		policies_describe(request->server->policies, &request->arena);
+	const char *list = "";
+
+	for (size_t i = 0; value_at(policies, i) && list; i++)
+		list = arena_printf(&request->arena, "%s%s%s", list, i ? ", " : "",
+			value_as_text(value_get(value_at(policies, i), "name")));
+	return list ? list : "";
+}
+
 /* Before anything is known to be right: what is no name of a runtime or policy has no numbers. */
 static const struct job_bounds *bounds_of(const struct request *request, struct job_bounds *room)
 {
@@ -71,7 +83,8 @@ static const char *unknown_policy(struct request *request, const char *name)
 {
 	if (!name || policies_find(request->server->policies, name))
 		return NULL;
-	return arena_printf(&request->arena, "/policy: there is no policy \"%s\"", name);
+	return arena_printf(&request->arena, "/policy: there is no policy \"%s\"; there are: %s",
+		name, policy_names(request));
 }
 
 /* What a contract in a file cannot know. */

@@ -92,7 +92,8 @@ static bool check_json(struct request *request, uint64_t work)
 		return false;
 	if (result->output_error_count)
 		result->reason = arena_printf(&request->arena,
-			"The program ran well but its output breaks the contract at \"%s\": %s",
+			"The program ran well but its output breaks the contract%s%s: %s",
+			result->output_errors[0].pointer[0] ? " at " : "",
 			result->output_errors[0].pointer, result->output_errors[0].message);
 	return true;
 }

@@ -16,6 +16,18 @@ like "$out" '^cectl [0-9]+\.[0-9]+\.[0-9]+$' "tells one"
 
 exits 2 "an unknown command is refused" cectl fly
 like "$err" 'there is no command fly' "by name"
+exits 0 "the first of two words has help" cectl audit --help
+like "$out" 'cectl audit verify +has anybody' "with what can follow"
+exits 2 "alone it is no command" cectl audit
+like "$err" 'audit wants one more word' "and says so"
+exits 2 "nor with another second one" cectl audit fly
+like "$err" 'no command audit fly.*cectl audit verify' "which is named, with those that there are"
+exits 2 "nor is policy" cectl policy
+like "$err" 'policy wants one of: list, show NAME, test FILE' "it says of what"
+exits 2 "a stream that does not exist is refused" cectl output last --stream fly
+like "$err" 'stdin, code, artifact:PATH and file:PATH' "with those that there are"
+like "$(cectl runs --help)" '--store FILE' "what a copy can answer says so"
+unlike "$(cectl status --help)" '--store FILE' "what it cannot does not"
 exits 2 "an unknown option is refused" cectl runs --sinse 1h
 like "$err" 'did you mean --since' "with a guess"
 exits 2 "a time that is none is refused" cectl runs --since soon
@@ -36,4 +48,6 @@ like "$err" "no daemon answers at $CED_SOCKET" "where it looked"
 like "$err" 'systemctl start ced' "and what to do"
 exits 125 "with --json the error is a document" cectl runs --json
 is "$(json "$out" 'it["error"]["code"]')" closed "with a stable word"
+exits 2 "so is that of a wrong command line" cectl runs --fly --json
+is "$(json "$out" 'it["error"]["code"]')" usage "wherever --json stands"
 done_testing

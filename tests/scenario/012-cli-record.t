@@ -154,6 +154,12 @@ for by in outcome language agent task policy uid phase; do
 	exits 0 "stats --by $by" cectl stats --by "$by"
 	like "$out" 'p50' "has percentiles"
 done
+exits 1 "an outcome that there is not" cectl runs --outcome fly
+like "$err" 'must be one of .*"budget_exceeded"' "is told those that there are"
+exits 1 "a file is no run" cectl show faulty.py
+like "$err" 'RUN is an id, any unique beginning of one, last, or last~N' "and it says what is one"
+exits 126 "a policy that does not exist" cectl run -c 1 --policy fly
+like "$err" 'no policy "fly"; there are: .*strict' "too"
 exits 0 "status" cectl status
 like "$out" 'ced [0-9.]+ +pid [0-9]+, up ' "is one page"
 exits 0 "runtimes" cectl runtimes

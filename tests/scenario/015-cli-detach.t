@@ -14,6 +14,8 @@ exits 0 "once more" cectl wait "$id"
 is "$out" late "it is the same"
 
 id=$(cectl run --detach --limit wall=20s -c 'import time; time.sleep(15)')
+like "$(cectl trace "$id")" 'it has not ended: its timeline comes with its end' "trace of a run says that it runs"
+like "$(cectl explain "$id")" '^run [^ ]+  running' "explain does, too"
 exits 0 "cancel" cectl cancel "$id"
 exits 130 "a canceled run exits with 130" cectl wait "$id"
 like "$err" 'cectl: canceled: ' "and says so"

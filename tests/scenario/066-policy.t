@@ -122,6 +122,9 @@ like "$out" "python: 2 of 3" "and counted"
 is "$(json "$(cectl policy test --json "$work/examples/house-name.case")" '[it["ok"], it["results"][0]["found"]]')" \
 	'[false, "ask\npython.house.names 1:5 ask warehouse\n"]' "--json has what was found"
 exits 2 "no examples at all" cectl policy test
+mkdir "$work/none"
+exits 1 "a folder without any is not passed over" cectl policy test "$work/none"
+like "$err" 'no example stands in .*/none' "it says"
 exits 1 "a file that is none" cectl policy test "$work/ced.conf"
 
 rule_of_house 'warehouse'

@@ -91,7 +91,7 @@ TEST(a_long_value_of_the_schema_is_not_repeated_either)
 	WITH_ARENA(arena);
 	char text[512] = "{\"enum\":[\"";
 
-	memset(text + strlen(text), 'x', 400);
+	memset(text + strlen(text), 'x', 400); /* and the quotation marks and brackets */
 	(void)strcat(text, "\"]}");
 	CHECK_STR(said(arena, text, "1"), "must be one of what the schema says");
 }
