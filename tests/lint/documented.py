@@ -104,7 +104,7 @@ for what, pattern, paths in (
     ("complaints", r'complain\([^;"]*?"(\w+)"', ("proto/schema_check.c",)),
     ("envelopes", r'refuse\(ret_fault, err, "(\w+)"', ("proto/rpc.c",)),
     ("messages", r'refuse\(dec, \w+, "(\w+)"', ("proto/wire_decode.c",)),
-    ("connections", r'refuse\([^;"]*?"(\w+)"', ("daemon/door/conn.c",)),
+    ("connections", r'refuse\([^;"]*?"(\w+)"', ("daemon/door/conn_read.c",)),
 ):
     expect(PROTOCOL, "Errors", "the reason", table(what, pattern, *paths))
 

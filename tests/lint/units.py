@@ -73,6 +73,7 @@ ELSEWHERE = {
     "daemon/runs/facts.c": (PART, ["tests/unit/test_outcome.c"]),
     "daemon/runs/gathering.c": (PART, ["tests/unit/test_execution.c"]),
     "daemon/record/gc.c": (PART, ["tests/scenario/085-gc.t"]),
+    **each("daemon/door", "conn_read conn_write", PART, ["tests/unit/test_conn.c"]),
     **each("daemon", "server_start server_stop", PART, ["tests/unit/test_server.c"]),
     **each("daemon/methods", "call methods_hello methods_runs methods_status", PART, ["tests/unit/test_methods.c"]),
     "daemon/methods/methods_replay.c": (PART, ["tests/scenario/082-replay.t"]),
