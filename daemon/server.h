@@ -74,7 +74,7 @@ struct server {
 	struct levers levers;
 	struct audit audit;
 	struct list rehearsals; /* examples that are held against policies */
-	struct list waits;      /* struct call of methods_runs.c, for runs to end */
+	struct list waits;      /* struct call, for runs to end */
 	struct events events;
 	struct approvals approvals;
 	struct log_limit refusals;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "daemon/door/conn_parts.h"
-#include "daemon/methods/methods_runs.h"
+#include "daemon/methods/waits.h"
 #include "proto/base/container.h"
 #include "proto/base/log.h"
 
@@ -89,7 +89,8 @@ void conn_close(struct conn *conn, const char *reason)
 	conn->deadline = NULL;
 	conn->refs++; /* requests that end now must not take the struct away under us */
 	leave_requests(conn);
-	methods_conn_gone(conn->server, conn);
+	backups_conn_gone(&conn->server->backups, conn);
+	waits_conn_gone(conn->server, conn);
 	events_conn_gone(&conn->server->events, conn);
 	uv_close((uv_handle_t *)&conn->pipe, on_closed);
 	conn_unref(conn);

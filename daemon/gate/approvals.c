@@ -1,6 +1,6 @@
 #include "daemon/door/conn.h"
 #include "daemon/gate/approval_parts.h"
-#include "daemon/methods/methods_runs.h"
+#include "daemon/methods/waits.h"
 #include "daemon/news/events_runs.h"
 #include "daemon/pipeline.h"
 #include "daemon/server.h"
@@ -119,7 +119,7 @@ static void tell_leaving(struct request *request)
 	value_map_put(arena, data, "run_id", value_text(arena, request->result.run_id));
 	if (request->conn && !request->answered)
 		conn_send_error(request->conn, request->msgid, &error);
-	methods_run_ended(request->server, &ended);
+	waits_run_ended(request->server, &ended);
 	stage_repeat_waits_on(request);
 }
 

@@ -5,9 +5,7 @@
 
 #include "daemon/gate/approvals.h"
 #include "daemon/methods/methods.h"
-#include "daemon/record/backups.h"
 #include "daemon/server.h"
-#include "proto/base/container.h"
 
 struct search {
 	const struct call *call;
@@ -109,49 +107,5 @@ void method_found(struct call *call, const struct value *record)
 		method_from_store(call);
 	} else {
 		call_result(call, record);
-	}
-}
-
-/* The calls that wait for this run, taken from those that wait for any. */
-static void take_waiting(struct server *server, const char *run_id, struct list *ret_calls)
-{
-	list_init(ret_calls);
-	list_for_each(at, &server->waits) {
-		struct call *call = container_of(at, struct call, link);
-
-		if (strcmp(call->run_id, run_id) != 0)
-			continue;
-		list_remove(at);
-		list_append(ret_calls, at);
-	}
-}
-
-void methods_run_ended(struct server *server, const struct run_end *end)
-{
-	struct list calls;
-	struct list *first;
-
-	take_waiting(server, end->run_id, &calls);
-	while ((first = list_first(&calls))) {
-		struct call *call = container_of(first, struct call, link);
-
-		list_remove(first);
-		if (end->error)
-			conn_send_error(call->conn, call->msgid, end->error);
-		else
-			conn_send_result(call->conn, call->msgid,
-				call->caller.uid == end->uid ? end->result : end->kept);
-		call_free(call);
-	}
-}
-
-void methods_conn_gone(struct server *server, struct conn *conn)
-{
-	backups_conn_gone(&server->backups, conn);
-	list_for_each(at, &server->waits) {
-		struct call *call = container_of(at, struct call, link);
-
-		if (call->conn == conn)
-			call_free(call);
 	}
 }

@@ -17,18 +17,3 @@ struct request *method_find_run(const struct call *call);
  * knew of it.  Takes the call.
  */
 void method_found(struct call *call, const struct value *record);
-
-/* A run in the house has come to its end. */
-struct run_end {
-	const char *run_id;
-	uint32_t uid;               /* of its caller */
-	const struct value *result; /* for the caller; or else the error */
-	const struct value *kept;   /* for everybody else: as it is in the record */
-	const struct rpc_error *error;
-};
-
-/* Answers those that wait for it. */
-void methods_run_ended(struct server *server, const struct run_end *end);
-
-/* Waiting calls of a connection that goes. */
-void methods_conn_gone(struct server *server, struct conn *conn);

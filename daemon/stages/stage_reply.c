@@ -1,8 +1,8 @@
 /* Told to whoever still listens: its own connection, and those that wait for the run. */
 #include "daemon/door/conn.h"
 #include "daemon/door/notice.h"
-#include "daemon/methods/methods_runs.h"
 #include "daemon/methods/replay.h"
+#include "daemon/methods/waits.h"
 #include "daemon/news/events_runs.h"
 #include "daemon/server.h"
 #include "daemon/stages.h"
@@ -129,7 +129,7 @@ static void end_in_error(struct request *request)
 
 	if (is_listened_to(request))
 		conn_send_error(request->conn, request->msgid, &error);
-	methods_run_ended(request->server, &end);
+	waits_run_ended(request->server, &end);
 }
 
 static void end_check(struct request *request)
@@ -158,7 +158,7 @@ static void end_run(struct request *request)
 					  : result);
 	end.result = result;
 	end.kept = kept;
-	methods_run_ended(request->server, &end);
+	waits_run_ended(request->server, &end);
 	request->server->outcomes[request->result.outcome]++;
 }
 

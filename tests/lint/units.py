@@ -75,7 +75,7 @@ ELSEWHERE = {
     "daemon/record/gc.c": (PART, ["tests/scenario/085-gc.t"]),
     **each("daemon/door", "conn_read conn_write", PART, ["tests/unit/test_conn.c"]),
     **each("daemon", "server_start server_stop", PART, ["tests/unit/test_server.c"]),
-    **each("daemon/methods", "call methods_hello methods_runs methods_status", PART, ["tests/unit/test_methods.c"]),
+    **each("daemon/methods", "call methods_hello methods_runs methods_status waits", PART, ["tests/unit/test_methods.c"]),
     "daemon/methods/methods_replay.c": (PART, ["tests/scenario/082-replay.t"]),
     "daemon/methods/methods_blob.c": (PART, ["tests/unit/test_blobs.c", "tests/scenario/035-blobs.t"]),
     "daemon/methods/methods_budgets.c": ("its answers come from the whole daemon", ["tests/scenario/044-budgets.t",

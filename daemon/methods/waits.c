@@ -1,0 +1,49 @@
+#include "daemon/methods/waits.h"
+
+#include <string.h>
+
+#include "daemon/server.h"
+#include "proto/base/container.h"
+
+/* The calls that wait for this run, taken from those that wait for any. */
+static void take_waiting(struct server *server, const char *run_id, struct list *ret_calls)
+{
+	list_init(ret_calls);
+	list_for_each(at, &server->waits) {
+		struct call *call = container_of(at, struct call, link);
+
+		if (strcmp(call->run_id, run_id) != 0)
+			continue;
+		list_remove(at);
+		list_append(ret_calls, at);
+	}
+}
+
+void waits_run_ended(struct server *server, const struct run_end *end)
+{
+	struct list calls;
+	struct list *first;
+
+	take_waiting(server, end->run_id, &calls);
+	while ((first = list_first(&calls))) {
+		struct call *call = container_of(first, struct call, link);
+
+		list_remove(first);
+		if (end->error)
+			conn_send_error(call->conn, call->msgid, end->error);
+		else
+			conn_send_result(call->conn, call->msgid,
+				call->caller.uid == end->uid ? end->result : end->kept);
+		call_free(call);
+	}
+}
+
+void waits_conn_gone(struct server *server, const struct conn *conn)
+{
+	list_for_each(at, &server->waits) {
+		struct call *call = container_of(at, struct call, link);
+
+		if (call->conn == conn)
+			call_free(call);
+	}
+}
