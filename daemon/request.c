@@ -140,6 +140,12 @@ void request_cancel(struct request *request, enum limit_word why)
 	/* In every other room it is on its way anyway. */
 }
 
+void request_left(struct request *request)
+{
+	if (!(request->has_spec && request->spec.detach && request->answered))
+		request_cancel(request, KILLED_LEFT);
+}
+
 void request_free(struct request *request)
 {
 	struct server *server = request->server;

@@ -155,5 +155,8 @@ enum stage request_give_up(struct request *request);
 /* The client left, or the run is to be cancelled: ends whatever it waits for. */
 void request_cancel(struct request *request, enum limit_word why);
 
+/* Its client has left: detached, it goes on; else it is cancelled. */
+void request_left(struct request *request);
+
 /* Called by STAGE_EXIT alone. */
 void request_free(struct request *request);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "daemon/door/ceilings.h"
+#include "daemon/door/conn.h"
 #include "daemon/door/turns.h"
 #include "daemon/errands.h"
 #include "daemon/gate/approvals.h"
@@ -67,6 +68,7 @@ struct server {
 	struct ulid_source ids;
 	struct map runs; /* run_id -> struct request, while it is in the house */
 	struct list conns;
+	struct conn_events conn_events;
 	struct budgets budgets;   /* of users, agents and tasks */
 	struct ceilings ceilings; /* of what clients hold */
 	struct errands errands;   /* on threads */

@@ -3,7 +3,9 @@
 #include "daemon/door/conn.h"
 #include "daemon/door/listener.h"
 #include "daemon/host.h"
+#include "daemon/methods/methods.h"
 #include "daemon/methods/methods_budgets.h"
+#include "daemon/methods/waits.h"
 #include "daemon/record/readers.h"
 #include "daemon/record/redaction.h"
 #include "daemon/server_parts.h"
@@ -23,6 +25,18 @@ static void on_child_exited(void *context, uint32_t child, int status)
 
 	if (!pool_child_exited(&server->pool, child, status))
 		inspectors_child_exited(server->inspectors, child, status);
+}
+
+/* Its runs have nobody any more who listens, and what waits to be told to it is forgotten. */
+static void on_conn_gone(struct server *server, struct conn *conn)
+{
+	struct request *request;
+
+	while ((request = conn_disown(conn)))
+		request_left(request);
+	backups_conn_gone(&server->backups, conn);
+	waits_conn_gone(server, conn);
+	events_conn_gone(&server->events, conn);
 }
 
 static void on_warm(void *context, struct runtime *runtime)
@@ -206,6 +220,7 @@ static void init(struct server *server)
 	map_init(&server->runs);
 	claims_init(&server->claims);
 	errands_init(&server->errands, &server->loop);
+	server->conn_events = (struct conn_events){ methods_start, on_conn_gone };
 	turns_init(&server->turns, &server->loop, conn_take_turn);
 	events_init(&server->events, &server->loop);
 	approvals_init(&server->approvals, server);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "daemon/door/conn_parts.h"
-#include "daemon/methods/waits.h"
 #include "proto/base/container.h"
 #include "proto/base/log.h"
 
@@ -33,6 +32,20 @@ void conn_adopt(struct conn *conn, struct request *request)
 	list_append(&conn->requests, &request->link);
 }
 
+struct request *conn_disown(struct conn *conn)
+{
+	struct list *first = list_first(&conn->requests);
+	struct request *request;
+
+	if (!first)
+		return NULL;
+	request = container_of(first, struct request, link);
+	list_remove(first);
+	request->conn = NULL;
+	conn_release(conn);
+	return request;
+}
+
 const struct caller *conn_caller(const struct conn *conn)
 {
 	return &conn->caller;
@@ -55,22 +68,6 @@ static void on_closed(uv_handle_t *handle)
 	conn_unref(conn);
 }
 
-/* Its runs lose their listener: detached ones go on, the others end. */
-static void leave_requests(struct conn *conn)
-{
-	struct list *first;
-
-	while ((first = list_first(&conn->requests))) {
-		struct request *request = container_of(first, struct request, link);
-
-		list_remove(first);
-		request->conn = NULL;
-		if (!(request->has_spec && request->spec.detach && request->answered))
-			request_cancel(request, KILLED_LEFT);
-		conn_release(conn);
-	}
-}
-
 bool conn_is_closing(const struct conn *conn)
 {
 	return conn->closing;
@@ -88,10 +85,7 @@ void conn_close(struct conn *conn, const char *reason)
 	timer_close(conn->deadline);
 	conn->deadline = NULL;
 	conn->refs++; /* requests that end now must not take the struct away under us */
-	leave_requests(conn);
-	backups_conn_gone(&conn->server->backups, conn);
-	waits_conn_gone(conn->server, conn);
-	events_conn_gone(&conn->server->events, conn);
+	conn->server->conn_events.on_gone(conn->server, conn);
 	uv_close((uv_handle_t *)&conn->pipe, on_closed);
 	conn_unref(conn);
 }

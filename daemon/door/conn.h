@@ -20,13 +20,31 @@
 struct conn;
 struct server;
 
+/* A request that came, whole and well formed. */
+struct arrival {
+	struct server *server;
+	struct conn *conn;
+	const struct rpc_message *message;
+	char *bytes; /* the message points into them */
+	struct arena *arena;
+	size_t held; /* of its caller's share of memory */
+};
+
+/* Whom connections tell; server->conn_events. */
+struct conn_events {
+	/* Takes the bytes and the arena, and what is held for them. */
+	void (*on_arrival)(const struct arrival *arrival);
+	/* It closes: nobody may use it any more who does not hold it, and its requests are disowned. */
+	void (*on_gone)(struct server *server, struct conn *conn);
+};
+
 /*
  * Accepts from `listener`.  The connection looks after itself from here.  -1: there is no memory,
  * the client still waits, and so does everybody behind it until this is called again.
  */
 int conn_start(struct server *server, uv_stream_t *listener);
 
-/* Starts closing; its runs that are not detached are cancelled.  May be called again. */
+/* Starts closing, and tells on_gone().  May be called again. */
 void conn_close(struct conn *conn, const char *reason);
 
 bool conn_is_closing(const struct conn *conn);
@@ -42,6 +60,9 @@ const struct caller *conn_caller(const struct conn *conn);
 /* A request holds the connection from conn_adopt() to conn_release(). */
 void conn_adopt(struct conn *conn, struct request *request);
 void conn_release(struct conn *conn);
+
+/* From on_gone(): takes one of its requests from it, which has no connection any more; NULL: no more. */
+struct request *conn_disown(struct conn *conn);
 
 /* For those that answer later without being a struct request. */
 void conn_hold(struct conn *conn);

@@ -1,6 +1,5 @@
 #include "daemon/door/conn_parts.h"
 #include "daemon/door/decoding.h"
-#include "daemon/methods/methods.h"
 #include "proto/base/container.h"
 
 #define ARENA_BYTES_BASE \
@@ -76,7 +75,7 @@ static void take_decoded(struct conn *conn, struct decoded *decoded)
 			struct arrival arrival = { conn->server, conn, &decoded->message,
 				decoded->bytes, &decoded->arena, size };
 
-			methods_start(&arrival);
+			conn->server->conn_events.on_arrival(&arrival);
 			return;
 		}
 		refuse(conn, decoded->message.msgid, RPC_CODE_BUSY, "busy", full);

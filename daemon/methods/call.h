@@ -1,7 +1,7 @@
 /*
  * A question of a client's on its way to its answer.
  *
- * It begins as an arrival, a request that came; what asks for a run becomes a traveller (request.h),
+ * It begins as an arrival (conn.h); what asks for a run becomes a traveller (request.h),
  * everything else a call.  A call is answered at once, or from a thread that reads the store, or when
  * what it waits for happens: by one of the functions below, each of which frees it.
  */
@@ -9,16 +9,6 @@
 
 #include "daemon/door/conn.h"
 #include "proto/method.h"
-
-/* A request that came, whole and well formed. */
-struct arrival {
-	struct server *server;
-	struct conn *conn;
-	const struct rpc_message *message;
-	char *bytes; /* the message points into them */
-	struct arena *arena;
-	size_t held; /* of its caller's share of memory */
-};
 
 /* Owns its message, arena and a hold on the connection. */
 struct call {
