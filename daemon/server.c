@@ -1,11 +1,6 @@
 #include "daemon/server.h"
 
-#include <stdlib.h>
-
 #include "daemon/host.h"
-#include "daemon/record/readers.h"
-#include "daemon/redact/pattern_book.h"
-#include "daemon/server_parts.h"
 #include "proto/base/clock.h"
 #include "proto/version.h"
 
@@ -48,18 +43,23 @@ int server_remember(struct server *server, struct request *request)
 	return map_put(&server->runs, request->result.run_id, RUN_ID_LEN, request, NULL);
 }
 
+/* The last one, while draining, ends the daemon. */
+static void end_when_empty(struct server *server)
+{
+	if (server->draining && !server->runs.count && !server->closing && server->grace)
+		timer_set(server->grace, 0); /* from the loop, not from under whoever is leaving */
+}
+
 void server_forget(struct server *server, struct request *request)
 {
 	(void)map_remove(&server->runs, request->result.run_id, RUN_ID_LEN);
-	server_end_when_empty(server);
+	end_when_empty(server);
 }
 
 int64_t server_in_house(const struct server *server)
 {
 	return (int64_t)server->runs.count - server->approvals.count;
 }
-
-/* ---- from ready to the end ------------------------------------------------------------------- */
 
 void server_look_ready(struct server *server)
 {
@@ -70,27 +70,4 @@ void server_look_ready(struct server *server)
 	host_ready();
 	log_event(LOG_LEVEL_NOTICE, "ready", LOG_STR("version", CED_VERSION),
 		LOG_INT("ms", clock_ms() - server->started_ms));
-}
-
-int server_run(struct server *server)
-{
-	int exit_code;
-
-	(void)uv_run(&server->loop, UV_RUN_DEFAULT);
-	readers_free(server->readers);
-	queue_done(&server->queue);
-	map_done(&server->runs);
-	claims_done(&server->claims);
-	blobs_done(&server->blobs);
-	ceilings_done(&server->ceilings);
-	levers_done(&server->levers);
-	alerts_done(&server->alerts);
-	budgets_done(&server->budgets);
-	audit_done(&server->audit);
-	pattern_book_free(server->patterns);
-	approvals_done(&server->approvals);
-	(void)uv_loop_close(&server->loop);
-	exit_code = server->exit_code;
-	free(server);
-	return exit_code;
 }

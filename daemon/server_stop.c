@@ -6,6 +6,8 @@
 #include "daemon/door/listener.h"
 #include "daemon/host.h"
 #include "daemon/methods/rehearsal.h"
+#include "daemon/record/readers.h"
+#include "daemon/redact/pattern_book.h"
 #include "daemon/server_parts.h"
 #include "daemon/workers/inspectors.h"
 #include "proto/base/container.h"
@@ -89,12 +91,6 @@ static void close_parts(struct server *server)
 	inspectors_free(server->inspectors);
 	pool_close(&server->pool);
 	policies_close(server->policies);
-}
-
-void server_end_when_empty(struct server *server)
-{
-	if (server->draining && !server->runs.count && !server->closing && server->grace)
-		timer_set(server->grace, 0); /* from the loop, not from under whoever is leaving */
 }
 
 static void on_grace(void *owner)
@@ -192,4 +188,29 @@ bool server_cannot_start(struct server *server, const char *why, const char *rep
 	if (!server->grace)
 		close_parts(server);
 	return true;
+}
+
+/* ---- afterwards ------------------------------------------------------------------------------ */
+
+int server_run(struct server *server)
+{
+	int exit_code;
+
+	(void)uv_run(&server->loop, UV_RUN_DEFAULT);
+	readers_free(server->readers);
+	queue_done(&server->queue);
+	map_done(&server->runs);
+	claims_done(&server->claims);
+	blobs_done(&server->blobs);
+	ceilings_done(&server->ceilings);
+	levers_done(&server->levers);
+	alerts_done(&server->alerts);
+	budgets_done(&server->budgets);
+	audit_done(&server->audit);
+	pattern_book_free(server->patterns);
+	approvals_done(&server->approvals);
+	(void)uv_loop_close(&server->loop);
+	exit_code = server->exit_code;
+	free(server);
+	return exit_code;
 }
