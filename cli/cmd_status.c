@@ -7,6 +7,7 @@
 #include "cli/safe.h"
 #include "cli/times.h"
 #include "cli/units.h"
+#include "proto/base/container.h"
 
 #define NAME_COLUMNS 13
 #define INDENT       (2 + NAME_COLUMNS + 1)
@@ -217,6 +218,31 @@ static void show_trouble(struct cli *cli, const struct value *status)
 		say(&cli->out, PAINT_RED, "%s %s\n", output_mark(&cli->out, MARK_BAD), trouble);
 }
 
+/* Who is named in the settings: "approver users 1002, admin groups 27". */
+static void show_roles(struct cli *cli, const struct value *roles)
+{
+	static const char *const kinds[] = { "users", "groups" };
+	struct row row = { 0 };
+
+	for (size_t i = 0; value_is(roles, VALUE_MAP) && i < roles->map.count; i++) {
+		const struct value_entry *role = &roles->map.entries[i];
+
+		for (size_t kind = 0; kind < COUNT_OF(kinds); kind++) {
+			const struct value *named = value_get(role->value, kinds[kind]);
+			const char *name = arena_printf(
+				&cli->arena, "%s %s", page_name(cli, role->key), kinds[kind]);
+
+			if (!value_at(named, 0))
+				continue;
+			if (!row.begun)
+				row = row_start(cli, "roles", ", ");
+			row_add(&row, name ? name : "", output_text(&cli->arena, named));
+		}
+	}
+	if (row.begun)
+		say(&cli->out, PAINT_PLAIN, "\n");
+}
+
 static void show_field(const struct cli *cli, const char *name, const char *text)
 {
 	say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, name);
@@ -230,6 +256,7 @@ static int show(struct cli *cli, const struct value *status)
 	show_trouble(cli, status);
 	show_runtimes(cli, value_get(status, "runtimes"));
 	show_allowances(cli, value_get(status, "allowances"));
+	show_roles(cli, value_get(status, "roles"));
 	for (size_t i = 0; value_is(status, VALUE_MAP) && i < status->map.count; i++) {
 		const struct value_entry *entry = &status->map.entries[i];
 

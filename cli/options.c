@@ -83,7 +83,16 @@ static const struct option_row *closest_row(const struct option_row *rows, const
 	return best;
 }
 
-static int refuse_unknown(const struct option_row *own, const char *word, struct err *err)
+/* Behind the program's name it may have been meant for the program. */
+static const char *whose(const struct command *command, const struct parsed *parsed)
+{
+	return command && command->takes_rest && parsed->operands.count
+		       ? "; the program's own options go behind --"
+		       : "";
+}
+
+static int refuse_unknown(
+	const struct option_row *own, const char *word, const char *more, struct err *err)
 {
 	const struct option_row *best = NULL;
 	size_t best_len = 1;
@@ -93,9 +102,9 @@ static int refuse_unknown(const struct option_row *own, const char *word, struct
 		best = closest_row(common_rows, word + 2, best, &best_len);
 	}
 	if (best)
-		return err_set(err, ERR_INVALID, "there is no option %s; did you mean --%s?", word,
-			best->name);
-	return err_set(err, ERR_INVALID, "there is no option %s", word);
+		return err_set(err, ERR_INVALID, "there is no option %s; did you mean --%s?%s",
+			word, best->name, more);
+	return err_set(err, ERR_INVALID, "there is no option %s%s", word, more);
 }
 
 static int store_value(
@@ -161,7 +170,7 @@ static int parse_long(const struct command *command, struct arena *arena, struct
 
 	if (set_target(parsed, find_name(own_rows(command), word + 2, name_len),
 		    find_name(common_rows, word + 2, name_len), &target) < 0)
-		return refuse_unknown(own_rows(command), word, err);
+		return refuse_unknown(own_rows(command), word, whose(command, parsed), err);
 	if (take_value(cursor, target.row, equals ? equals + 1 : NULL, &value, err) < 0)
 		return -1;
 	if (store_value(&target, arena, value, cursor->argc) < 0)
@@ -179,7 +188,7 @@ static int parse_short(const struct command *command, struct arena *arena, struc
 
 	if (set_target(parsed, find_letter(own_rows(command), word[1]),
 		    find_letter(common_rows, word[1]), &target) < 0)
-		return refuse_unknown(NULL, word, err);
+		return refuse_unknown(NULL, word, whose(command, parsed), err);
 	if (take_value(cursor, target.row, word[2] ? word + 2 : NULL, &value, err) < 0)
 		return -1;
 	if (store_value(&target, arena, value, cursor->argc) < 0)
@@ -221,7 +230,8 @@ static int check_operands(
 	if (parsed->common.help)
 		return 0;
 	if (operands->count < command->operand_least)
-		return err_set(err, ERR_INVALID, "%s is missing", command->operands);
+		return err_set(err, ERR_INVALID, operands->count ? "it wants %s" : "%s is missing",
+			command->operands);
 	if (operands->count > command->operand_most)
 		return err_set(err, ERR_INVALID, "\"%s\" is one word too many%s",
 			operands->items[command->operand_most],

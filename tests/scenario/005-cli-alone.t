@@ -40,6 +40,10 @@ exits 125 "input that is no JSON is refused" cectl run -c 1 --input '{'
 like "$err" 'line 1, column' "with its place"
 exits 125 "a program that cannot be read is named" cectl run missing.py
 like "$err" 'cannot read missing.py' "with the reason"
+exits 125 "an option that is the program's own" cectl run missing.py --fast
+like "$err" "no option --fast; the program's own options go behind --" "has its place"
+exits 2 "one run is not two" cectl diff last
+like "$err" 'it wants RUN RUN' "and says so"
 exits 125 "two programs are one too many" cectl run -c 1 other.py
 like "$err" 'which of them is the program' "it says"
 

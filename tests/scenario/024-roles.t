@@ -35,6 +35,7 @@ like "$err" 'forbidden.*no role here' "and told why"
 exits 126 "an approver runs nothing" as 4002 4102 cectl run -c 'print(1)'
 like "$err" 'forbidden.*run is for the role user or admin' "and is told whom it is for"
 is "$(json "$(cectl status --json)" 'it["roles"]["approver"]["groups"]')" "[4102]" "status tells who is named"
+like "$(cectl status)" 'approver groups \[4102\]' "in words, too"
 
 daemon_stop
 echo 'admins = {"no-such-user-here"}' >>"$work/ced.conf"
