@@ -32,7 +32,8 @@ static const struct {
 	[KIND_PYTHON] = { PRIV_RUNTIME_PYTHON, "python", python_tree, "python", "", "" },
 	[KIND_COMMAND] = { PRIV_RUNTIME_COMMAND, "command", command_tree, "command", "", "" },
 	[KIND_NODE] = { PRIV_RUNTIME_COMMAND, "command", node_tree, "node",
-		"--experimental-vm-modules ", " ahead: worker.js guard.js steady.js" },
+		"--experimental-vm-modules ",
+		" ahead: worker.js failure.js files.js guard.js job.js program.js rehearsal.js steady.js" },
 };
 
 static void add_bind(struct priv_runtime *body, const char *path, bool optional)

@@ -47,6 +47,16 @@ const before = [require.main === module, process.mainModule === module, this ===
   module.id, module.paths.join(), Object.keys(module_._cache).join(), require("./main.js") === exports];
 setTimeout(() => console.log(before.concat(module.loaded).join(" ")), 1);'
 is "$out" "true true true false  . $home/node_modules,/node_modules $home/main.js true true" "loaded when it has run"
+echo 'import main from "./main.js"; export default typeof main' >cycle.mjs
+js 0 "import() of a script asks node's loader" --file cycle.mjs -c '
+import("node:path").then((path) => import("./cycle.mjs").then((cycle) => console.log(path.sep, cycle.default)));'
+is "$out $err" "/ object " "as in any script, and nothing is said of it"
+js 0 "what the script is called with is what node calls it with" --entrypoint other.cjs -c '#!/usr/bin/env node
+console.log(arguments.length, arguments.callee.caller, arguments[1] === require, arguments[3], arguments[4],
+  new Error().stack.split("\n").filter((line) => !/other[.]cjs|node:/.test(line)).join());
+console.log(require("fs").readdirSync(".").join(), require.main.filename, eval("require") === require);'
+is "$out" "5 null true $home/other.cjs $home Error
+other.cjs $home/other.cjs true" "whatever its name"
 js 0 "what the worker tried before is gone" -c '
 const kinds = process._getActiveHandles().map((one) => one.constructor.name);
 const Module = require("module");
@@ -119,7 +129,7 @@ is "$(json "$it" '[it["outcome"], it["exit_code"]] + [it["error"][k] for k in ("
 	"an error says where and what"
 is "$(json "$it" '[(f["file"], f["line"], f["name"]) for f in it["error"]["frames"]]')" \
 	"[[\"$home/main.js\", 5, \"Object.<anonymous>\"], [\"$home/main.js\", 3, \"f\"]]" "with the program's frames"
-unlike "$(json "$it" 'it["stderr"]')" "/usr/lib/ced|worker[.]js" "and none of ours"
+unlike "$(json "$it" 'it["stderr"]')" "/usr/lib/ced|(worker|program|rehearsal|failure)[.]js" "and none of ours"
 like "$(json "$it" 'it["stderr"]')" "main.js:3" "as node prints it"
 it=$(result -c $'setTimeout(() => {\n  null.x;\n}, 5);')
 is "$(json "$it" '[it["outcome"], it["error"]["line"]]')" '["exception", 2]' "later ones too"

@@ -1,0 +1,65 @@
+'use strict';
+// An error of a program, told as fields: what it is, and where in the program it stands.
+
+const { WORK } = require('./files.js');
+
+const FRAMES_MAX = 50;
+
+// "at name (file:line:column)", "at file:line:column", or "file:line" above the text of an error.
+const FRAME = /^\s*at (?:(.*?) \()?(?:file:\/\/)?((?:\/|node:)[^()]*?):(\d+):(\d+)\)?$/;
+const HEAD = /^(?:file:\/\/)?(\/work\/.*):(\d+)$/;
+
+function framesOf(stack) {
+  const frames = [];
+  for (const line of stack.split('\n')) {
+    const found = FRAME.exec(line);
+    if (found && !found[2].startsWith(__dirname) && !found[2].startsWith('node:internal/'))
+      frames.push({ file: found[2], line: +found[3], column: +found[4], name: found[1] || '' });
+  }
+  return frames;
+}
+
+function lineOf(job, number) {
+  return job.code.split('\n', number)[number - 1] || '';
+}
+
+// Where an error stands: its head says so when it did not compile, else its first frame of ours.
+function placeOf(job, stack, frames) {
+  const head = HEAD.exec(stack.split('\n', 1)[0]);
+  const main = WORK + job.name;
+  if (head) {
+    const marks = stack.split('\n', 3)[2] || '';
+    const column = /^\s*\^+\s*$/.test(marks) ? marks.indexOf('^') + 1 : 0;
+    return { line: +head[2], column, text: head[1] === main ? lineOf(job, +head[2]) : '' };
+  }
+  const frame = frames.find((one) => one.file.startsWith(WORK));
+  if (!frame) return { line: 0, column: 0, text: '' };
+  return {
+    line: frame.line,
+    column: frame.column,
+    text: frame.file === main ? lineOf(job, frame.line) : '',
+  };
+}
+
+function cut(text, most) {
+  return text.length > most ? text.slice(0, most) + '...' : text;
+}
+
+function describe(job, error, syntax) {
+  const isError = error instanceof Error || (error && typeof error.stack === 'string');
+  const stack = isError ? String(error.stack) : '';
+  const all = syntax ? [] : framesOf(stack);
+  const place = placeOf(job, stack, all);
+  const frames = all.slice(0, FRAMES_MAX).reverse();
+  return {
+    type: isError ? cut(String(error.name || 'Error'), 256) : typeof error,
+    message: cut(String(isError ? error.message : error), 8192),
+    line: place.line,
+    column: place.column,
+    frames: frames.map((one) => ({ file: cut(one.file, 256), line: one.line, name: cut(one.name, 256) })),
+    text: cut(place.text, 8192),
+    syntax,
+  };
+}
+
+module.exports = describe;

@@ -1,0 +1,57 @@
+'use strict';
+// What a job brings is laid out where its program will look for it.
+
+const { closeSync, fchmodSync, mkdirSync, openSync, unlinkSync, writeSync } = require('fs');
+const path = require('path');
+
+const WORK = '/work/';
+
+let ahead = null; // a file of the name that most programs have, made before a job comes
+
+function createFile(name, mode = 0o644) {
+  if (name.includes('/')) mkdirSync(WORK + path.dirname(name), { recursive: true, mode: 0o755 });
+  return openSync(WORK + name, 'wx', mode);
+}
+
+function makeFileAhead(name) {
+  ahead = { name, fd: createFile(name) };
+}
+
+function takeFile(name) {
+  const had = ahead;
+  ahead = null;
+  if (had?.name === name) return had.fd;
+  if (had) {
+    closeSync(had.fd);
+    unlinkSync(WORK + had.name);
+  }
+  return createFile(name);
+}
+
+function fillFile(fd, bytes, from, len) {
+  for (let done = 0; done < len;) done += writeSync(fd, bytes, from + done, len - done);
+  closeSync(fd);
+}
+
+function writeFile({ path: name, mode, data }) {
+  const fd = createFile(name, mode || undefined);
+  if (mode) fchmodSync(fd, mode & 0o777);
+  fillFile(fd, data, 0, data.length);
+}
+
+// The lowest free number is the next that is opened: a file without a name becomes stdin.
+function takeStdin(data) {
+  const name = '/tmp/stdin';
+  closeSync(0);
+  openSync(name, 'wx+', 0o600);
+  unlinkSync(name);
+  for (let at = 0; at < data.length;) at += writeSync(0, data, at, data.length - at, at);
+}
+
+function writeFiles(job) {
+  fillFile(takeFile(job.name), job.bytes, job.codeAt, job.codeLen);
+  job.files.forEach(writeFile);
+  if (job.stdin) takeStdin(job.stdin);
+}
+
+module.exports = { WORK, makeFileAhead, writeFiles };

@@ -1,0 +1,132 @@
+'use strict';
+// The job socket: the one job that comes down it, and the words that go back up (proto/leasemsg.h).
+
+const { readSync, writeSync } = require('fs');
+
+const JOB = 3;
+const HEAD_LEN = 16;
+const MAGIC = 0x43454401;
+const START = 1, READY = 2, FAILED = 3, BEGUN = 4, ERROR = 5, DONE = 6, DENIED = 7;
+const STDIN_INLINE = 2;
+
+const reallyExit = process.reallyExit.bind(process);
+const stringify = JSON.stringify;
+const { fromCharCode } = String;
+const codeAt = Function.prototype.call.bind(String.prototype.charCodeAt);
+
+// ---- words -----------------------------------------------------------------------------------
+
+// The program may have changed every prototype by now: so what goes out is put together of plain texts.
+const HEX = '0123456789abcdef';
+
+function littleEndian(value) {
+  return fromCharCode(value & 255, (value >> 8) & 255, (value >> 16) & 255, (value >> 24) & 255);
+}
+
+// JSON in ASCII: a character is a byte.
+function plainJson(value) {
+  const json = stringify(value);
+  let text = '';
+  for (let i = 0; i < json.length; i++) {
+    const code = codeAt(json, i);
+    text += code < 128 ? json[i] : `\\u${HEX[code >> 12]}${HEX[(code >> 8) & 15]}${HEX[(code >> 4) & 15]}${HEX[code & 15]}`;
+  }
+  return text;
+}
+
+let line = JOB; // where the words go: in a rehearsal nowhere
+
+function speakTo(fd = JOB) {
+  line = fd;
+}
+
+function send(rest) {
+  while (rest.length) {
+    const sent = writeSync(line, rest, null, 'latin1');
+    let left = '';
+    for (let i = sent; i < rest.length; i++) left += rest[i];
+    rest = left;
+  }
+}
+
+function word(kind, code, body) {
+  return littleEndian(MAGIC) + littleEndian(kind) + littleEndian(body.length) + littleEndian(code) + body;
+}
+
+function tell(kind, code, body = '') {
+  send(word(kind, code, body));
+}
+
+const BEGUN_WORD = word(BEGUN, 0, '');
+
+function tellBegun() {
+  send(BEGUN_WORD);
+}
+
+// Stays until everything here is killed.
+const byte = Buffer.alloc(1);
+
+function linger() {
+  try {
+    while (readSync(line, byte, 0, 1, null) > 0);
+  } catch {
+    // the program has closed it
+  }
+}
+
+// ---- the job ---------------------------------------------------------------------------------
+
+const room = Buffer.alloc(64 << 10); // a job seldom takes more, so one read does
+
+// Reads until `bytes` holds `want` bytes, of which it has `have`; gives what it holds then.
+function readOn(fd, bytes, have, want) {
+  while (have < want) {
+    const got = readSync(fd, bytes, have, bytes.length - have, null);
+    if (got === 0) reallyExit(1); // the daemon has gone
+    have += got;
+  }
+  return have;
+}
+
+function numberAt(bytes, at) {
+  return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
+}
+
+// Numbers and code are taken from where they lie: to make a buffer for each takes longer than all the rest.
+function parse(bytes, at, end) {
+  const number = () => numberAt(bytes, (at += 4) - 4);
+  const long = () => number() + number() * 2 ** 32;
+  const text = (len) => (len ? bytes.toString(undefined, at, (at += len)) : '');
+  const take = (len) => bytes.subarray(at, (at += len));
+  const codeLen = number(), nameLen = number(), args = number(), env = number(), files = number();
+  const stdin = number(), flags = number(), rulesLen = number();
+  const job = { bytes, codeAt: at, codeLen, code: text(codeLen), name: text(nameLen), flags, args: [], env: [], files: [] };
+  job.rules = text(rulesLen);
+  for (let i = 0; i < args; i++) job.args.push(text(number()));
+  for (let i = 0; i < env; i++) job.env.push(text(number()));
+  for (let i = 0; i < files; i++) {
+    const pathLen = number(), mode = number(), dataLen = long();
+    job.files.push({ path: text(pathLen), mode, data: take(dataLen) });
+  }
+  if (stdin === STDIN_INLINE) job.stdin = take(long());
+  if (at !== end) reallyExit(1);
+  return job;
+}
+
+function readJob(fd = JOB) {
+  const have = readOn(fd, room, 0, HEAD_LEN);
+  if (numberAt(room, 0) !== MAGIC || numberAt(room, 4) !== START) reallyExit(1);
+  const end = HEAD_LEN + numberAt(room, 8);
+  const bytes = end <= room.length ? room : Buffer.allocUnsafeSlow(end);
+  if (bytes !== room) room.copy(bytes, 0, 0, have);
+  readOn(fd, bytes, have, end);
+  return parse(bytes, HEAD_LEN, end);
+}
+
+// As the daemon would send it: a program, its name, and nothing else.
+function writeJob(code, name) {
+  const head = [MAGIC, START, 32 + code.length + name.length, 0, code.length, name.length, 0, 0, 0, 0, 0, 0];
+  return head.map(littleEndian).join('') + code + name;
+}
+
+module.exports = { READY, FAILED, ERROR, DONE, DENIED, plainJson, speakTo, tell, tellBegun, linger, readJob, writeJob };
