@@ -223,6 +223,24 @@ NODE_ROADS = {
     "node: its loader's hand": "require.extensions['.json']({}, '/work/x.json')",
     "node: a class by what it makes": "import('vm').then((vm) => new vm.Script.prototype.constructor('1').runInThisContext())",
     "node: a module with a scheme": "import('node:te' + 'st').then((test) => test.run({ files: ['main.js'] }))",
+    "node: as it is printed": "let real; Object.prototype[Symbol.for('nodejs.util.inspect.custom')] = function () { real ??= this; };"
+        " console.log('%o', eval); if (real('1') !== 1) eval('1')",
+    "node: as it is about to be printed": "let real; Object.defineProperty(Function.prototype, Symbol.for('nodejs.util.inspect.custom'),"
+        " { get() { real ??= this; } }); console.log(eval); if (real('1') !== 1) eval('1')",
+    "node: the world as it is printed": "let real; Object.prototype[Symbol.for('nodejs.util.inspect.custom')] = function () { real ??= this; };"
+        " console.log('%o', globalThis); if (!real.process) globalThis.process",
+    "node: what stdin holds": "const s = process.stdin; for (const k of Object.getOwnPropertySymbols(s)) s[k]?.readFileSync?.('main.js');"
+        " s.constructor('main.js')",
+    "node: what makes stdin": "const { stdin } = process; new stdin[['constr', 'uctor'].join('')]('main.js').on('data', console.log)",
+    "node: how stdin is opened": "const s = Object.create(process.stdin); s.fd = null; s.path = 'main.js'; s.flags = 'r'; s._construct(() => {})",
+    "node: what stdout can do": "process.stdout.connect({ path: '/work/x' }).on('error', () => {})",
+    "node: a stream of files": "import('fs').then((fs) => new fs.ReadStream('main.js'))",
+    "node: a stream into files": "import('fs').then(({ default: fs }) => new fs.WriteStream('x').end('y'))",
+    "node: what hangs on a function": "import('fs').then((fs) => require('util').promisify(fs.exists)('main.js'))",
+    "node: what hangs on it by name": "import('fs').then((fs) => fs.realpathSync.native('main.js'))",
+    "node: an agent of everybody's": "import('http').then((http) => http.globalAgent.createConnection({ path: '/work/x' }).on('error', () => {}))",
+    "node: a report into a file": "process.report.writeReport('/work/r.json')",
+    "node: loaded by the main module": "process.mainModule.load('/work/main.js')",
 }
 for name, code in NODE_ROADS.items() if has_node else ():
     result = client.call("run", language="javascript", policy="strict-run", code=code, limits={"wall_ms": 20000})
@@ -253,6 +271,9 @@ if has_node:
             eq((result["outcome"], result.get("stdout")), ("ok", "/\n"), f"{policy} leaves alone {entrypoint} which speaks of imports")
     code = "const { Readable } = require('stream');\nfunction f() {\n  throw new TypeError('own');\n}\n(async () => {\n" \
            "  for await (const x of Readable.from(['a'])) console.log(x, [1, 2].map((n) => n * 2), typeof eval);\n  f();\n})();\n"
+    for text in "process.stdin.on('data', (d) => console.log(String(d)))", "require('readline').createInterface({ input: process.stdin }).on('line', console.log)":
+        result = client.call("run", language="javascript", policy="strict", code=text, stdin="one\n")
+        eq((result["outcome"], result.get("stdout", "").strip()), ("ok", "one"), f"node: stdin is read where it leads nowhere: {text}")
     plain, held = (client.call("run", language="javascript", policy=policy, code=code) for policy in ("standard", "strict-run"))
     eq([held[key] for key in ("outcome", "stdout", "stderr", "error")], [plain[key] for key in ("outcome", "stdout", "stderr", "error")],
        "a program of node that breaks no rule says the same where it is watched")

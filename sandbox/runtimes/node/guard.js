@@ -6,14 +6,18 @@
 // program may not.  The first breach is told to the daemon and ends the run.  Without rules nothing of
 // this is there.  A rule about a text alone (a shape, a comment) is the policy's inspector's.
 
+const fs = require('fs');
 const Module = require('module');
+const net = require('net');
+const { ReadStream } = fs; // made when it is first asked for
 
 // What node keeps, whatever the program does to these later.  While the program runs nothing here may
 // be asked of a prototype: no method by a dot, no for-of, no spread, no taking apart of lists, no
 // object that inherits (a handler without a trap would be lent one by Object.prototype).
-const { apply, construct, getPrototypeOf: prototypeOf, ownKeys, getOwnPropertyDescriptor: propertyOf, set: setProperty,
+const { apply, construct, get: getProperty, getPrototypeOf: prototypeOf, ownKeys, getOwnPropertyDescriptor: propertyOf, set: setProperty,
   setPrototypeOf } = Reflect;
 const { defineProperty } = Object;
+const Proxied = Proxy;
 const reflected = { ...Object.getOwnPropertyDescriptors(Reflect) };
 for (const key of ownKeys(reflected)) reflected[key] = reflected[key].value;
 const world = globalThis;
@@ -65,6 +69,12 @@ const LEFT = new Set(['console', 'constants', 'domain', 'path/posix', 'path/win3
 // others (streams, timers, events, assert, url ...) may speak for the program.
 const OWN = /^node:(?:fs$|net$|tty$|internal\/(?:bootstrap|child_process|deps|fs\/(?!cp)|main|modules|net|source_map|tty|worker))/;
 const OWN_DEPS = /^node:internal\/(?:deps|modules)\//; // these take even what is everywhere
+// Streams of files are in stdin's hands and so in the program's: they read what is open, and open nothing.
+const OWN_OPENING = /^node:(?!internal\/fs\/streams)(?:fs$|internal\/(?:bootstrap|fs\/(?!cp)|main|modules|source_map|worker))/;
+
+// What a thing leads to that nobody can make any more but everybody has (stdin, stdout, an agent).
+const BY_THINGS = { __proto__: null, net: ['Socket', 'connect'], http: ['Agent', 'createConnection', 'createSocket', 'addRequest'],
+  https: ['Agent', 'createConnection'] };
 
 let noted = null; // the place that is looked for, while we look
 let isLooking = false;
@@ -137,17 +147,24 @@ function guard(text, deny) {
     if (place) stop(rule, what, place);
   }
 
-  // A function that only node may call.
+  // A function that only node may call.  Who prints a proxy asks its target how: so that is not the real
+  // one, which is nowhere to be had.  What hangs on it (util.promisify.custom) is closed when it is read.
   function closed(real, rule, what, own) {
-    return new Proxy(real, {
+    const target = propertyOf(real, 'prototype') ? function () {} : () => {};
+    defineProperty(target, 'name', { __proto__: null, value: real.name });
+    return new Proxied(target, {
       __proto__: null,
-      apply: function trapped(target, self, args) {
-        ask(rule, what, trapped, own);
-        return apply(target, self, args);
+      get: function get(_, key) {
+        const part = key !== 'prototype' && propertyOf(real, key)?.value;
+        return typeof part === 'function' ? closed(part, rule, what, own) : getProperty(real, key);
       },
-      construct: function trapped(target, args, made) {
+      apply: function trapped(_, self, args) {
         ask(rule, what, trapped, own);
-        return construct(target, args, made);
+        return apply(real, self, args);
+      },
+      construct: function trapped(_, args, made) {
+        ask(rule, what, trapped, own);
+        return construct(real, args, made);
       },
     });
   }
@@ -212,14 +229,45 @@ function guard(text, deny) {
   }
 
   function closeLoader() {
+    const rule = importRule('module');
+    if (rule) closeFunction(Module.prototype, 'load', rule, 'load', OWN);
     closeWay(Module, '_load');
     closeWay(process, 'getBuiltinModule');
     const names = rules.get('javascript.names') || rules.get('javascript.imports');
     if (names) closeFunction(Module.prototype, '_compile', names.rule, '_compile', OWN);
   }
 
+  // What is made only when it is asked for would be had past us.
+  function settle(owner, name) {
+    const { get, configurable, enumerable } = propertyOf(owner, name);
+    const value = get && configurable && apply(get, owner, []);
+    if (typeof value === 'function') defineProperty(owner, name, { value, writable: true, configurable, enumerable });
+  }
+
   function closeExports(exported, rule, name, own) {
-    for (const key of ownKeys(exported)) closeFunction(exported, key, rule, name, own);
+    const [kind, ...ways] = BY_THINGS[name] || [];
+    for (const way of ways) closeFunction(exported[kind].prototype, way, rule, name, own);
+    for (const key of ownKeys(exported)) {
+      settle(exported, key);
+      closeFunction(exported, key, rule, name, name === 'fs' && key === 'open' ? OWN_OPENING : own);
+    }
+  }
+
+  // In a program that can load nothing stdin and stdout are all that leads to files and networks: so
+  // stdin, which is made when it is asked for, is given no more than it needs of them.
+  function closeStreams() {
+    const rule = importRule('fs');
+    const ruleOfNet = importRule('net');
+    if (ruleOfNet) closeFunction(net.Socket.prototype, 'connect', ruleOfNet, 'net', OWN);
+    if (!rule) return;
+    const parts = { __proto__: null };
+    for (const name of ['open', 'read', 'close'])
+      parts[name] = closed(fs[name], rule, 'fs', name === 'open' ? OWN_OPENING : OWN);
+    const make = function (_, options) {
+      return construct(ReadStream, [null, { __proto__: null, ...options, fs: parts }]);
+    };
+    fs.ReadStream = closed(make, rule, 'fs', OWN);
+    closeFunction(ReadStream.prototype, 'constructor', rule, 'fs', OWN);
   }
 
   // import() asks no loader of ours: what it would give is closed itself.  First all are there, since
@@ -256,9 +304,11 @@ function guard(text, deny) {
     for (const trap of ['get', 'set', 'has', 'deleteProperty', 'ownKeys', 'getOwnPropertyDescriptor', 'defineProperty'])
       traps[trap] = function trapped(...args) {
         ask(rule, name, trapped, OWN_DEPS);
+        args[0] = world;
         return apply(reflected[trap], null, args);
       };
-    defineProperty(world, name, { ...propertyOf(world, name), value: new Proxy(world, traps) });
+    const target = { __proto__: prototypeOf(world) }; // not the world itself: see closed()
+    defineProperty(world, name, { ...propertyOf(world, name), value: new Proxied(target, traps) });
   }
 
   // What makes functions of text.  The other kinds inherit from the first.
@@ -316,6 +366,7 @@ function guard(text, deny) {
     if (!parts) return;
     for (const name of REACHING)
       if (!parts.words.has(name)) closeFunction(process, name, parts.rule, name, OWN);
+    if (!parts.words.has('report')) closeProperty(process, 'report', parts.rule, 'report');
   }
 
   // Whether a program whose text has no import() can still come to one.
@@ -330,7 +381,10 @@ function guard(text, deny) {
     for (const name of imports) judgeImport(name);
     if ((rules.has('javascript.imports') || rules.has('javascript.imports.dangerous')) && (speaksOfImports || !isTextClosed()))
       closeModules();
-    else closeMaking(Module);
+    else {
+      closeStreams();
+      closeMaking(Module);
+    }
     closeMaking(Module._extensions);
     closeProcess();
     closeNames();
