@@ -17,6 +17,7 @@
 #define FOLDERS_MAX 64
 #define EVENT_BYTES 16384
 #define SCAN_BYTES  4096
+#define TAKES_MAX   1024 /* at the end: more than the kernel keeps, should somebody be dying slowly */
 
 #define EVENTS                                                                              \
 	((uint32_t)(IN_OPEN | IN_CLOSE_WRITE | IN_CLOSE_NOWRITE | IN_CREATE | IN_MOVED_TO | \
@@ -208,20 +209,20 @@ static void take_event(struct opened *opened, const struct inotify_event *event)
 		watch_folder(opened, path, true);
 }
 
-void opened_take(struct opened *opened)
+bool opened_take(struct opened *opened)
 {
 	struct opened_notes *notes = opened->notes;
-	ssize_t got;
+	ssize_t got = -1;
 
-	if (opened->notify < 0)
-		return;
-	while ((got = read(opened->notify, notes->events, sizeof(notes->events))) > 0)
-		for (ssize_t at = 0; at < got;) {
-			const struct inotify_event *event = (const void *)(notes->events + at);
+	if (opened->notify >= 0)
+		got = read(opened->notify, notes->events, sizeof(notes->events));
+	for (ssize_t at = 0; at < got;) {
+		const struct inotify_event *event = (const void *)(notes->events + at);
 
-			take_event(opened, event);
-			at += (ssize_t)(sizeof(*event) + event->len);
-		}
+		take_event(opened, event);
+		at += (ssize_t)(sizeof(*event) + event->len);
+	}
+	return got > 0;
 }
 
 /* ---- folders of the job ------------------------------------------------------------------------ */
@@ -280,7 +281,11 @@ void opened_tell(struct opened *opened)
 
 	if (!notes)
 		return;
-	opened_take(opened);
+	for (int takes = 0; opened_take(opened); takes++)
+		if (takes == TAKES_MAX) {
+			opened->notes->head.incomplete = 1;
+			break;
+		}
 	if (write_all(opened->report, (const char *)&notes->head, len, &err) == 0)
 		(void)write_all(opened->report, (const char *)notes->rows,
 			notes->head.count * sizeof(notes->rows[0]), &err);

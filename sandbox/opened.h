@@ -35,8 +35,11 @@ struct opened {
  */
 int opened_start(struct opened *opened, int mount, int report, struct err *err);
 
-/* Takes what the kernel has to tell. */
-void opened_take(struct opened *opened);
+/*
+ * Takes a part of what the kernel has to tell, so that a program which opens without end does not keep
+ * its slot from all else.  False: there was nothing.
+ */
+bool opened_take(struct opened *opened);
 
 /* Writes what was noted, as struct lease_opened_head and rows (leasemsg.h). */
 void opened_tell(struct opened *opened);

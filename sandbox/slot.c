@@ -239,7 +239,7 @@ static int serve_once(struct slot *slot, struct err *err)
 	if (polls[POLL_LISTENER].revents & (POLLHUP | POLLERR))
 		hearing_over(&slot->hearing);
 	if (polls[POLL_OPENED].revents)
-		opened_take(&slot->opened);
+		(void)opened_take(&slot->opened);
 	if (on_ends(slot, polls, err) < 0)
 		return -1;
 	if (polls[POLL_SOCK].revents)
