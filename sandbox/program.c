@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -249,5 +251,63 @@ int program_write(const struct program *program, int dir, int ahead, struct err 
 	while (program_next_file(&rest, &file))
 		if (write_one(dir, &file, err) < 0)
 			return -1;
+	return 0;
+}
+
+/* ---- its stdin ------------------------------------------------------------------------------ */
+
+/* A file that is larger than one may be would be a signal, and the end before the beginning. */
+static int copy_all(int from, off_t size, int to, struct err *err)
+{
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_FSIZE, &most) < 0)
+		return err_sys(err, "stdin");
+	if ((rlim_t)size > most.rlim_cur) {
+		errno = EFBIG;
+		return err_sys(err, "stdin");
+	}
+	for (off_t left = size; left > 0;) {
+		ssize_t sent = sendfile(to, from, NULL, (size_t)left);
+
+		if (sent < 0)
+			return err_sys(err, "stdin");
+		if (sent == 0)
+			return err_set(err, ERR_PROTOCOL, "stdin is shorter than it was");
+		left -= sent;
+	}
+	return 0;
+}
+
+static int copy_of(int from, off_t size, const char *folder, struct err *err)
+{
+	auto_fd int own = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (own < 0)
+		return err_sys(err, "a file for stdin");
+	if (copy_all(from, size, own, err) < 0)
+		return -1;
+	if (lseek(own, 0, SEEK_SET) < 0)
+		return err_sys(err, "stdin");
+	return take_fd(&own);
+}
+
+int program_stdin(int fd, const char *folder, struct err *err)
+{
+	auto_fd int from = fd;
+	struct stat status;
+
+	if (fstat(from, &status) < 0)
+		return err_sys(err, "stdin");
+	if (S_ISREG(status.st_mode)) {
+		int own = copy_of(from, status.st_size, folder, err);
+
+		if (own < 0)
+			return -1;
+		close(from);
+		from = own;
+	}
+	if (dup2(from, STDIN_FILENO) < 0)
+		return err_sys(err, "stdin");
 	return 0;
 }

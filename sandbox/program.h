@@ -56,3 +56,9 @@ int program_file_ahead(int dir);
  * `ahead`, what program_file_ahead() gave for the same folder.
  */
 int program_write(const struct program *program, int dir, int ahead, struct err *err);
+
+/*
+ * Makes `fd`, which is taken, the process's stdin; of a file a copy, without a name, in `folder`.  What
+ * the daemon has sent lies under no mount that says that nothing of it may be run as code.
+ */
+int program_stdin(int fd, const char *folder, struct err *err);

@@ -150,6 +150,11 @@ found = tell("[" + ", ".join(expression for expression, _ in REFUSED.values()) +
 for at, (name, (_, hoped)) in enumerate(REFUSED.items()):
     eq(found[at] if isinstance(found, list) else found, hoped, f"refused: {name}")
 
+# Code that its caller sends along: eax = 42, return.
+STDIN = b"\xb8\x2a\0\0\0\xc3" + bytes(5000)
+eq(run("print(mapped(5, 2, 0), mapped(5, 1, 0), len(sys.stdin.buffer.read()))", stdin=STDIN)["stdout"].strip(), f"EPERM EPERM {len(STDIN)}",
+   "refused: running what came on stdin")
+
 # ---- files -------------------------------------------------------------------------------------
 
 ROADS = "['/proc', '/sys', '/run', '/var', '/home', '/root', '/boot', '/etc/shadow', '/etc/hostname', '/work/../work/work', '/tmp/../etc/../root']"

@@ -211,15 +211,6 @@ static void tell_ready(void)
 		leave();
 }
 
-static void take_stdin(int fd)
-{
-	if (fd < 0)
-		return;
-	if (dup2(fd, STDIN_FILENO) < 0)
-		leave();
-	close(fd);
-}
-
 /* The interpreter starts now, long before there is a job. */
 __attribute__((noreturn)) static void start_ahead(const struct life *life)
 {
@@ -250,9 +241,9 @@ void life_run(const struct life *life)
 		program_parse(job.body, job.len, &program, &err) < 0)
 		leave();
 	if (program_write(&program, AT_FDCWD, file, &err) < 0 ||
-		life_prepare(life, &program, &start, &err) < 0)
+		life_prepare(life, &program, &start, &err) < 0 ||
+		(job.stdin_fd >= 0 && program_stdin(job.stdin_fd, JAIL_TMP_DIR, &err) < 0))
 		tell_failure(err.text);
-	take_stdin(job.stdin_fd);
 	if (joblink_tell(WORKER_JOB_FD, JOB_BEGUN, 0, NULL, 0, NULL) < 0)
 		leave();
 	execve(life->interpreter, start.argv, start.env);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "sandbox/child_exit.h"
+#include "sandbox/jail_env.h"
 #include "sandbox/joblink.h"
 #include "sandbox/program.h"
 #include "sandbox/runtimes/python/audit.h"
@@ -90,12 +91,14 @@ static PyObject *list_of(struct span packed, uint32_t count)
 static PyObject *take_stdin(int fd)
 {
 	struct stat status;
+	struct err err = ERR_INIT;
 
 	if (fd < 0)
 		Py_RETURN_NONE;
-	if (fstat(fd, &status) < 0 || dup2(fd, STDIN_FILENO) < 0)
+	if (program_stdin(fd, JAIL_TMP_DIR, &err) < 0)
+		tell_failure(err.text);
+	if (fstat(STDIN_FILENO, &status) < 0)
 		leave();
-	close(fd);
 	return PyLong_FromUnsignedLong(status.st_mode & S_IFMT);
 }
 
