@@ -111,7 +111,6 @@ ELSEWHERE = {
     "sandbox/runtimes/python/*.c": (INSIDE, ["tests/jail/jail_python.t", "tests/jail/semantics.py"]),
     "sandbox/runtimes/steady/steady.c": ("it takes the clock's place in whoever loads it",
                                          ["tests/scenario/063-deterministic.py"]),
-    "sandbox/opened.c": (INSIDE, ["tests/scenario/065-files.py"]),
     "daemon/runs/opened_files.c": (PART, ["tests/scenario/065-files.py"]),
     "daemon/workers/runtime_orders.c": (PART, ["tests/unit/test_pool.c"]),
     "daemon/workers/zygote.c": (PART, ["tests/unit/test_pool.c"]),

@@ -240,7 +240,7 @@ NODE_ROADS = {
     "node: what hangs on it by name": "import('fs').then((fs) => fs.realpathSync.native('main.js'))",
     "node: an agent of everybody's": "import('http').then((http) => http.globalAgent.createConnection({ path: '/work/x' }).on('error', () => {}))",
     "node: a report into a file": "process.report.writeReport('/work/r.json')",
-    "node: loaded by the main module": "process.mainModule.load('/work/main.js')",
+    "node: loaded by the main module": "process.mainModule.load(__filename)",
 }
 for name, code in NODE_ROADS.items() if has_node else ():
     result = client.call("run", language="javascript", policy="strict-run", code=code, limits={"wall_ms": 20000})
