@@ -90,6 +90,8 @@ static int commit(struct store *store, enum store_durability durability, struct 
 	disk_log_wait(store->log, durability == STORE_NOW);
 	r = run_fixed(store, STMT_COMMIT, err);
 	disk_log_wait(store->log, true);
+	if (r < 0 || durability == STORE_NOW)
+		settle_judge(store, r == 0);
 	if (r < 0)
 		return -1;
 	store->writing = false;
@@ -147,6 +149,16 @@ int store_probe(struct store *store, struct err *err)
 
 /* ---- idle moments ------------------------------------------------------------------------- */
 
+/* Reads from the file what the next record stands beside, and writes. */
+static bool is_well(struct store *store)
+{
+	int64_t newest = 0;
+
+	(void)sqlite3_db_release_memory(store->db);
+	return db_number(store, "SELECT max(key) FROM runs", 0, &newest, NULL) == 0 &&
+	       store_probe(store, NULL) == 0;
+}
+
 static int settle_when_due(struct store *store, struct err *err)
 {
 	uint64_t noted = store->damage.runs;
@@ -161,6 +173,8 @@ static int settle_when_due(struct store *store, struct err *err)
 	if (settle_runs(store, SETTLE_AT_ONCE, SETTLE_BYTES, &settled, &why) < 0 ||
 		commit(store, STORE_NOW, &why) < 0) {
 		store_rollback(store);
+		if (store->suspicion.runs)
+			settle_judge(store, is_well(store));
 		store->settling = store->damage.runs != noted; /* without that they may */
 		return store->settling ? 0 : err_pass(err, &why);
 	}

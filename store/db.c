@@ -153,6 +153,13 @@ const char *store_trouble(const struct err *err)
 	return NULL;
 }
 
+bool store_is_shut(const struct err *err)
+{
+	const char *word = store_trouble(err);
+
+	return word && strcmp(word, "damaged") != 0 && strcmp(word, "failed") != 0;
+}
+
 /* ---- patience ----------------------------------------------------------------------------- */
 
 #define STEPS_A_LOOK 100000 /* of SQLite's machine, between two looks at the clock */

@@ -26,6 +26,7 @@ struct unreadable {
 	int64_t key;
 	unsigned texts; /* a bit for each that is left out of the index ... */
 	bool whole;     /* ... or it does not settle at all */
+	bool suspected; /* that it is the run, and not the disk */
 };
 
 struct store {
@@ -50,9 +51,10 @@ struct store {
 	uint64_t unsettled;   /* runs in `pending` that have ended, as far as this writer knows */
 	struct unreadable unreadable[UNREADABLE_MAX];
 	size_t unreadable_count;
-	unsigned unsettling;        /* so many commits take no unsettled run along */
-	struct store_damage damage; /* that nobody has been told of */
-	uint64_t newest_ms;         /* when it was opened */
+	unsigned unsettling;           /* so many commits take no unsettled run along */
+	struct store_damage damage;    /* that nobody has been told of */
+	struct store_damage suspicion; /* runs that failed since something was written last */
+	uint64_t newest_ms;            /* when it was opened */
 	bool shrunk; /* the file is longer than it need be until the log has been moved */
 	struct blob_shelf shelf;
 	struct chain_head chain;     /* where it ends, with what this transaction added */

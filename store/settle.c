@@ -157,16 +157,58 @@ static struct unreadable *put_unreadable(struct store *store, int64_t key)
 	return place;
 }
 
-/* Only for what is this run's alone: no room, or a disk that fails, would be the next one's too. */
+/* It may be this run, or the whole disk: that shows when something is written next. */
+static void suspect(
+	struct store *store, struct unreadable *place, int64_t key, const struct err *why)
+{
+	place->suspected = true;
+	store->suspicion.runs++;
+	store->suspicion.row = key;
+	store->suspicion.why = *why;
+}
+
 static void give_up(struct store *store, int64_t key, const struct err *why)
 {
-	struct unreadable *place = why->code == ERR_CORRUPT ? put_unreadable(store, key) : NULL;
+	struct unreadable *place = store_is_shut(why) ? NULL : put_unreadable(store, key);
 
 	if (!place || place->whole)
 		return;
 	place->whole = true;
-	settle_count(store, 1);
-	settle_note(store, key, why);
+	suspect(store, place, key, why);
+}
+
+static void keep_suspects(struct store *store)
+{
+	for (size_t i = 0; i < store->unreadable_count; i++) {
+		struct unreadable *place = &store->unreadable[i];
+
+		settle_count(store, place->suspected && place->whole);
+		place->suspected = false;
+	}
+	store->damage.runs += store->suspicion.runs;
+	store->damage.row = store->suspicion.row;
+	store->damage.why = store->suspicion.why;
+}
+
+static void forget_suspects(struct store *store)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < store->unreadable_count; i++)
+		if (!store->unreadable[i].suspected)
+			store->unreadable[kept++] = store->unreadable[i];
+	store->unreadable_count = kept;
+}
+
+void settle_judge(struct store *store, bool is_well)
+{
+	if (!store->suspicion.runs)
+		return;
+	if (is_well)
+		keep_suspects(store);
+	else
+		forget_suspects(store);
+	store->suspicion = (struct store_damage){ .runs = 0 };
 }
 
 /* -1 when this transaction is spoilt; the next one does without what was damaged. */
@@ -177,12 +219,15 @@ static int note_texts(struct settling *settling, struct err *err)
 
 	if (texts->damaged == settling->without)
 		return 0;
-	settle_note(settling->store, settling->key, &texts->why);
-	if (!texts->spoilt)
+	if (!texts->spoilt) {
+		settle_note(settling->store, settling->key, &texts->why);
 		return 0;
+	}
 	place = put_unreadable(settling->store, settling->key);
-	if (place)
+	if (place) {
 		place->texts = texts->damaged;
+		suspect(settling->store, place, settling->key, &texts->why);
+	}
 	return err_pass(err, &texts->why);
 }
 

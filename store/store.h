@@ -50,6 +50,12 @@ uint64_t store_lost_count(const struct store *store);
  */
 const char *store_trouble(const struct err *err);
 
+/*
+ * Whether any other call would fail so as well: no room, a lock, a file that may not be written.  Damage,
+ * and a disk that fails, may be about one place in it.
+ */
+bool store_is_shut(const struct err *err);
+
 /* The time in the id of the newest run; 0: there is none. */
 uint64_t store_newest_ms(const struct store *store);
 
