@@ -1,6 +1,7 @@
 /* cectl gc: contents of old runs leave the store. */
 #include <inttypes.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/exits.h"
@@ -93,6 +94,26 @@ static int make_params(struct cli *cli, const struct gc_options *options, struct
 	return *ret_params ? 0 : cli_no_memory(cli);
 }
 
+static int status_of(const struct value *result)
+{
+	return value_get(result, "left_behind") ? EXIT_FAILED : EXIT_OK;
+}
+
+static void show_left_behind(struct cli *cli, const struct value *behind)
+{
+	const struct value *names = value_get(behind, "names");
+
+	if (!behind)
+		return;
+	say(&cli->out, PAINT_PLAIN, "contents of %" PRId64 " runs cannot be removed: %s\n",
+		page_int(behind, "runs"), page_text(cli, behind, "why"));
+	for (size_t i = 0; value_is(value_at(names, i), VALUE_TEXT); i++) {
+		const char *name = value_as_text(value_at(names, i));
+
+		page_line(cli, name, strlen(name), 2, PAINT_PLAIN);
+	}
+}
+
 static int show(struct cli *cli, const struct value *result)
 {
 	bool dry = value_as_bool(value_get(result, "dry_run"), false);
@@ -102,15 +123,16 @@ static int show(struct cli *cli, const struct value *result)
 
 	units_print_bytes(bytes, page_int(result, "bytes"));
 	units_print_bytes(used, page_int(result, "used_bytes"));
+	show_left_behind(cli, value_get(result, "left_behind"));
 	if (!runs) {
 		say(&cli->out, PAINT_PLAIN, "nothing is to leave; the store uses %s\n", used);
-		return EXIT_OK;
+		return status_of(result);
 	}
 	say(&cli->out, PAINT_PLAIN, "contents of %" PRId64 " runs %s, %s, up to run %s\n", runs,
 		dry ? "would leave" : "have left", bytes, page_text(cli, result, "until"));
 	say(&cli->out, PAINT_PLAIN, "the store uses %s; what they were, and the digests, stay%s\n",
 		used, dry ? "" : ": cectl acts");
-	return EXIT_OK;
+	return status_of(result);
 }
 
 static int run(struct cli *cli, const void *given)
@@ -124,7 +146,7 @@ static int run(struct cli *cli, const void *given)
 		status = cli_ask(cli, "admin.gc", params, &watch, &result);
 	if (status != 0)
 		return status;
-	return cli->json ? cli_document(cli, result, EXIT_OK) : show(cli, result);
+	return cli->json ? cli_document(cli, result, status_of(result)) : show(cli, result);
 }
 
 const struct command gc_command = {

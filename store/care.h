@@ -71,7 +71,8 @@ struct store_plan {
 	uint64_t runs, bytes; /* how many, and what would be free then, about */
 	uint64_t used_bytes;  /* of the store, when the plan was made */
 	char until[RUN_ID_LEN + 1];
-	int64_t at, to; /* the store's */
+	struct store_damage unreadable; /* runs that the plan does without */
+	int64_t at, to;                 /* the store's */
 };
 
 /* On a reader: what would have to leave.  ERR_CLOSED when *stop became true. */

@@ -205,8 +205,8 @@ static int insert_left(const struct taking *taking, int64_t act, struct err *err
 	return bind_run(taking->store, &binding, err);
 }
 
-/* After settle_all() what is still pending has not ended. */
-static int is_running(struct taking *taking, struct err *err)
+/* After settle_all() what is still pending has not ended, or cannot be read. */
+static int is_pending(struct taking *taking, struct err *err)
 {
 	sqlite3_stmt *row = stmt_take_for(taking->store, STMT_PENDING_HAS, taking->key, err);
 	int r;
@@ -220,11 +220,11 @@ static int is_running(struct taking *taking, struct err *err)
 
 static int prune_run(struct taking *taking, int64_t act, struct err *err)
 {
-	int r = is_running(taking, err);
+	int r = is_pending(taking, err);
 
 	if (r > 0)
 		return err_set(
-			err, ERR_BUSY, "the store: a run that is to be pruned has not ended");
+			err, ERR_INVALID, "the store: a run that is to be pruned has not settled");
 	if (r < 0)
 		return -1;
 	if (texts_forget(taking->store, taking->key, err) < 0)

@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "proto/base/container.h"
 #include "proto/base/map.h"
 #include "store/care.h"
 #include "store/db.h"
@@ -91,8 +92,25 @@ struct candidate {
 	char run_id[RUN_ID_LEN + 1];
 };
 
-/* The next that have ended, have their contents, and stand before the plan's end. */
-static int read_candidates(struct store *store, const struct store_plan *plan,
+/* Whether it may be about one place in the file alone. */
+static bool is_of_a_place(const struct err *why)
+{
+	return why->code == ERR_CORRUPT || why->code == ERR_TOO_BIG ||
+	       (why->code == ERR_SYSTEM && !store_is_shut(why));
+}
+
+static int pass_over(struct store_plan *plan, int64_t key, const struct err *why, struct err *err)
+{
+	if (!is_of_a_place(why))
+		return err_pass(err, why);
+	plan->unreadable.runs++;
+	plan->unreadable.row = key;
+	plan->unreadable.why = *why;
+	return 0;
+}
+
+/* Those that have ended and have their contents; before a failure too, some may be there. */
+static int read_between(struct store *store, const struct store_plan *plan,
 	struct candidate *ret_candidates, unsigned most, unsigned *ret_count, struct err *err)
 {
 	sqlite3_stmt *row = stmt_take(store, STMT_RETENTION_NEXT, err);
@@ -116,6 +134,75 @@ static int read_candidates(struct store *store, const struct store_plan *plan,
 	return r;
 }
 
+/* The next row of the other half of a run: 1, 0, -1. */
+static int next_record(
+	struct store *store, const struct store_plan *plan, int64_t *ret_key, struct err *err)
+{
+	sqlite3_stmt *row = stmt_take(store, STMT_RECORD_NEXT, err);
+	struct binding binding;
+	int r;
+
+	if (!row)
+		return -1;
+	binding = bind_to(row);
+	bind_int(&binding, plan->at);
+	bind_int(&binding, plan->to);
+	r = stmt_step(store, row, err);
+	if (r > 0)
+		*ret_key = sqlite3_column_int64(row, 0);
+	(void)sqlite3_reset(row);
+	return r;
+}
+
+/* `runs` cannot be read from here on: `records` has the same keys, and each is asked for alone. */
+static int step_over(struct store *store, struct store_plan *plan, struct candidate *ret_candidate,
+	unsigned *ret_count, struct err *err)
+{
+	int64_t key = 0;
+	int r;
+
+	while ((r = next_record(store, plan, &key, err)) > 0) {
+		const struct store_plan one = { .at = key - 1, .to = key };
+		struct err why = ERR_INIT;
+
+		plan->at = key;
+		if (read_between(store, &one, ret_candidate, 1, ret_count, &why) < 0 &&
+			pass_over(plan, key, &why, err) < 0)
+			return -1;
+		if (*ret_count)
+			return 0;
+	}
+	return r;
+}
+
+/* The next of them, up to the plan's end.  None: there are no more. */
+static int read_candidates(struct store *store, struct store_plan *plan,
+	struct candidate *ret_candidates, unsigned most, unsigned *ret_count, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	if (read_between(store, plan, ret_candidates, most, ret_count, &why) == 0)
+		return 0;
+	if (!is_of_a_place(&why))
+		return err_pass(err, &why);
+	/* What cannot be read is met again behind those that were. */
+	return *ret_count ? 0 : step_over(store, plan, ret_candidates, ret_count, err);
+}
+
+/* What one run would free, and that it is to leave. */
+static int plan_run(struct walk_over *walk, const struct candidate *candidate, struct err *err)
+{
+	struct store_plan *plan = walk->plan;
+	struct err why = ERR_INIT;
+
+	plan->at = candidate->key;
+	if (count_run(walk, candidate->key, &why) < 0)
+		return pass_over(plan, candidate->key, &why, err);
+	plan->runs++;
+	memcpy(plan->until, candidate->run_id, sizeof(plan->until));
+	return 0;
+}
+
 static bool has_enough(const struct walk_over *walk)
 {
 	return walk->enough && walk->plan->bytes >= walk->enough;
@@ -133,36 +220,46 @@ static int walk_over_all(struct walk_over *walk, struct err *err)
 			return err_set(err, ERR_CLOSED, "the store: planning was broken off");
 		if (read_candidates(walk->store, plan, candidates, ROUND_KEYS / 4, &count, err) < 0)
 			return -1;
-		for (unsigned i = 0; i < count && !has_enough(walk); i++) {
-			if (count_run(walk, candidates[i].key, err) < 0)
+		for (unsigned i = 0; i < count && !has_enough(walk); i++)
+			if (plan_run(walk, &candidates[i], err) < 0)
 				return -1;
-			plan->at = candidates[i].key;
-			plan->runs++;
-			memcpy(plan->until, candidates[i].run_id, sizeof(plan->until));
-		}
 	}
 	plan->to = plan->at;
 	plan->at = INT64_MIN;
 	return 0;
 }
 
+/* The key of the run that has so many newer ones; where one half of them cannot be read, by the other. */
+static int find_behind(struct store *store, uint64_t runs, int64_t *ret_key, struct err *err)
+{
+	static const char *const tables[] = { "runs", "records" };
+	struct err why = ERR_INIT;
+	char sql[128];
+
+	for (size_t i = 0; i < COUNT_OF(tables); i++) {
+		why = (struct err)ERR_INIT;
+		(void)sqlite3_snprintf(sizeof(sql), sql,
+			"SELECT key FROM %s ORDER BY key DESC LIMIT 1 OFFSET %llu", tables[i],
+			(unsigned long long)runs);
+		if (db_number(store, sql, INT64_MIN, ret_key, &why) == 0)
+			return 0;
+		if (!is_of_a_place(&why))
+			break;
+	}
+	return err_pass(err, &why);
+}
+
 /* The key of the newest run that is to go for the sake of age or number. */
 static int find_end(
 	struct store *store, const struct store_keep *keep, int64_t *ret_to, struct err *err)
 {
-	char sql[128];
 	int64_t by_count = INT64_MIN;
 
 	*ret_to = INT64_MIN;
 	if (keep->before_wall_us > 0)
 		*ret_to = db_key_at_ms((uint64_t)(keep->before_wall_us / 1000)) - 1;
-	if (keep->runs) {
-		(void)sqlite3_snprintf(sizeof(sql), sql,
-			"SELECT key FROM runs ORDER BY key DESC LIMIT 1 OFFSET %llu",
-			(unsigned long long)keep->runs);
-		if (db_number(store, sql, INT64_MIN, &by_count, err) < 0)
-			return -1;
-	}
+	if (keep->runs && find_behind(store, keep->runs, &by_count, err) < 0)
+		return -1;
 	if (by_count > *ret_to)
 		*ret_to = by_count;
 	return 0;

@@ -188,6 +188,8 @@ static const char *const texts[STMT_COUNT] = {
 		"SELECT r.key, r.run_id FROM runs AS r WHERE r.key > ? AND r.key <= ? "
 		"AND r.outcome IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pruned AS p WHERE p.key = r.key) "
 		"ORDER BY r.key LIMIT ?",
+	[STMT_RECORD_NEXT] =
+		"SELECT key FROM records WHERE key > ? AND key <= ? ORDER BY key LIMIT 1",
 	[STMT_BLOB_SIZE] =
 		"SELECT refs, length(data) FROM blobs JOIN blob_data USING (blob) WHERE blob = ?",
 	[STMT_CACHED_PRUNED] =

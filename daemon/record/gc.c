@@ -16,6 +16,7 @@
 #define SHRINK_PAGES 256
 #define REST_TIMES   4 /* others have the recorder so much longer than this */
 #define ROUNDS_MAX   4
+#define TRIES_MAX    100 /* to settle what is damaged here and there: each passes over some */
 #define FIRST_MS     ((uint64_t)30000) /* behind the start */
 #define DAY_US       (INT64_C(86400) * 1000000)
 
@@ -45,6 +46,7 @@ static struct value *describe_done(struct gc *gc, struct arena *arena)
 	fill_uint(&fill, "bytes", gc->dry ? gc->plan.bytes : gc->taken_bytes);
 	if (gc->plan.until[0])
 		fill_text(&fill, "until", gc->plan.until);
+	left_behind_describe(&gc->behind, &fill);
 	fill_uint(&fill, "used_bytes", gc->dry ? gc->plan.used_bytes : gc->after.used_bytes);
 	if (!gc->dry) {
 		fill_uint(&fill, "file_bytes", gc->after.file_bytes);
@@ -137,11 +139,12 @@ static void tell(struct gc *gc)
 		return;
 	}
 	(void)snprintf(gc->result, sizeof(gc->result),
-		"{\"runs\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"until\":\"%s\"}", gc->taken,
-		gc->taken_bytes, gc->plan.until);
+		"{\"runs\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"until\":\"%s\""
+		",\"left_behind\":%" PRIu64 "}",
+		gc->taken, gc->taken_bytes, gc->plan.until, gc->behind.runs);
 	log_event(LOG_LEVEL_NOTICE, "gc.done", LOG_INT("runs", gc->taken),
-		LOG_INT("bytes", gc->taken_bytes), LOG_INT("uid", gc->uid),
-		LOG_INT("took_ms", clock_ms() - gc->begun_ms));
+		LOG_INT("bytes", gc->taken_bytes), LOG_INT("left_behind", gc->behind.runs),
+		LOG_INT("uid", gc->uid), LOG_INT("took_ms", clock_ms() - gc->begun_ms));
 	describe_act(gc, &recording.act, gc->call ? "admin.gc" : "retention");
 	put(gc, &recording);
 }
@@ -178,10 +181,14 @@ static void rest(struct gc *gc, timer_due *then)
 static void on_shrunk(struct recording *recording, const struct err *err)
 {
 	struct gc *gc = gc_of_recording(recording);
+	bool goes_on = err && left_behind_goes_on(&gc->behind, err);
 
-	if (err || is_closing(gc))
+	/* What has left has left, whether the disk gets its room back or not. */
+	if (goes_on)
+		log_event(LOG_LEVEL_WARNING, "gc.not_shrunk", LOG_STR("why", err->text));
+	if ((err && !goes_on) || is_closing(gc))
 		break_off(gc, err);
-	else if (gc->more)
+	else if (!err && gc->more)
 		rest(gc, shrink);
 	else
 		tell(gc);
@@ -209,10 +216,12 @@ static void on_settled(struct recording *recording, const struct err *err)
 {
 	struct gc *gc = gc_of_recording(recording);
 
-	if (err || is_closing(gc))
+	bool again = err && left_behind_goes_on(&gc->behind, err) && gc->tries++ < TRIES_MAX;
+
+	if ((err && !again) || is_closing(gc))
 		break_off(gc, err);
 	else
-		rest(gc, gc->more ? settle : next_piece);
+		rest(gc, again || gc->more ? settle : next_piece);
 }
 
 /* Before the first piece, and in pieces too: it would have to do it all at once. */
@@ -240,19 +249,48 @@ static int write_prune(struct recording *recording, struct store *store, struct 
 	return store_prune(store, &act, ids, gc->count, &gc->bytes, err);
 }
 
-static void on_pruned(struct recording *recording, const struct err *err)
+static void count_taken(struct gc *gc)
 {
-	struct gc *gc = gc_of_recording(recording);
-
-	if (err || is_closing(gc)) {
-		break_off(gc, err);
-		return;
-	}
+	left_behind_gone(&gc->behind);
 	gc->taken += gc->count;
 	gc->taken_bytes += gc->bytes;
 	gc->total_runs += gc->count;
 	gc->total_bytes += gc->bytes;
+}
+
+/* All of the piece has stayed. */
+static void count_stayed(struct gc *gc, const struct err *err)
+{
+	if (gc->count == 1) {
+		left_behind_note(&gc->behind, gc->ids[0], err->text);
+		return;
+	}
+	gc->left.at = gc->piece_at;
+	gc->singly = gc->count;
+}
+
+static void on_pruned(struct recording *recording, const struct err *err)
+{
+	struct gc *gc = gc_of_recording(recording);
+
+	if ((err && !left_behind_goes_on(&gc->behind, err)) || is_closing(gc)) {
+		break_off(gc, err);
+		return;
+	}
+	if (err)
+		count_stayed(gc, err);
+	else
+		count_taken(gc);
 	rest(gc, next_piece);
+}
+
+/* Rows of runs that could not even be named. */
+static void count_unreadable(struct gc *gc)
+{
+	if (gc->left.unreadable.runs)
+		left_behind_note_rows(&gc->behind, gc->left.unreadable.runs,
+			gc->left.unreadable.row, gc->left.unreadable.why.text);
+	gc->left.unreadable.runs = 0;
 }
 
 static int name_next(
@@ -261,7 +299,7 @@ static int name_next(
 	struct gc *gc = gc_of_chore(chore);
 
 	(void)stop;
-	return store_plan_next(store, &gc->left, gc->ids, PIECE_RUNS, &gc->count, err);
+	return store_plan_next(store, &gc->left, gc->ids, gc->most, &gc->count, err);
 }
 
 static void on_named(struct chore *chore, const struct err *err)
@@ -272,6 +310,7 @@ static void on_named(struct chore *chore, const struct err *err)
 		break_off(gc, err);
 		return;
 	}
+	count_unreadable(gc);
 	if (!gc->count) {
 		/* What pages hold beside contents shows only now: one more look whether it is enough. */
 		if (gc->keep.bytes && gc->plan.runs && gc->rounds < ROUNDS_MAX)
@@ -291,6 +330,9 @@ static void next_piece(void *owner)
 	struct gc *gc = owner;
 
 	gc->resting = false;
+	gc->piece_at = gc->left.at;
+	gc->most = gc->singly ? 1 : PIECE_RUNS;
+	gc->singly -= gc->singly ? 1 : 0;
 	gc->chore.run = name_next;
 	gc->chore.done = on_named;
 	caretaker_put(gc->server->caretaker, &gc->chore);
@@ -316,16 +358,18 @@ static void on_planned(struct chore *chore, const struct err *err)
 		break_off(gc, err);
 		return;
 	}
-	if (gc->dry) {
-		finish(gc, NULL);
-		return;
-	}
-	if (!gc->plan.runs && !gc->taken) {
-		finish(gc, NULL);
-		return;
-	}
 	gc->left = gc->plan;
-	if (gc->plan.runs)
+	if (gc->dry) {
+		count_unreadable(gc);
+		finish(gc, NULL);
+		return;
+	}
+	gc->left.unreadable.runs = 0; /* they are met again, one by one */
+	if (!gc->plan.runs && !gc->plan.unreadable.runs && !gc->taken) {
+		finish(gc, NULL);
+		return;
+	}
+	if (gc->plan.runs || gc->plan.unreadable.runs)
 		settle(gc);
 	else
 		shrink(gc);
@@ -333,7 +377,7 @@ static void on_planned(struct chore *chore, const struct err *err)
 
 static void plan(struct gc *gc)
 {
-	gc->rounds++;
+	left_behind_begin(&gc->behind, gc->rounds++ > 0);
 	gc->chore.run = make_plan;
 	gc->chore.done = on_planned;
 	caretaker_put(gc->server->caretaker, &gc->chore);
@@ -366,6 +410,8 @@ static void begin(struct gc *gc)
 	gc->taken = 0;
 	gc->taken_bytes = 0;
 	gc->rounds = 0;
+	gc->singly = 0;
+	gc->tries = 0;
 	gc->plan = (struct store_plan){ .runs = 0 };
 	plan(gc);
 }
@@ -472,6 +518,7 @@ struct value *gc_describe(const struct gc *gc, struct arena *arena)
 	fill_uint(&fill, "bytes", gc->total_bytes);
 	if (gc->last_wall_us)
 		fill_int(&fill, "last_us", gc->last_wall_us);
+	left_behind_describe(&gc->behind, &fill);
 	if (gc->trouble[0])
 		fill_text(&fill, "trouble", gc->trouble);
 	return fill_done(&fill);

@@ -5,7 +5,8 @@
  *	plan    the caretaker looks which runs those are and what would be free
  *	settle  what has not been counted yet is, in pieces
  *	take    a piece at a time: the caretaker names the next runs, the recorder prunes them and records
- *		the act, and then others have the recorder for four times as long
+ *		the act, and then others have the recorder for four times as long.  The runs of a piece that
+ *		fails are taken one by one, and the ones that fail alone are left behind
  *	shrink  free pages are given back to the disk, a piece at a time as well
  *	tell    an act that says what was done, and the answer
  *
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "daemon/record/caretaker.h"
+#include "daemon/record/left_behind.h"
 #include "daemon/record/recorder.h"
 #include "store/care.h"
 
@@ -37,7 +39,11 @@ struct gc {
 	struct store_keep keep;
 	struct store_plan plan, left; /* what was planned; what of it is to be taken */
 	char ids[STORE_PIECE_MAX][RUN_ID_LEN + 1];
-	unsigned count; /* of the piece */
+	unsigned count;        /* of the piece */
+	unsigned most, singly; /* runs of the piece; so many pieces are to have one */
+	int64_t piece_at;      /* where the piece began */
+	struct left_behind behind;
+	unsigned tries; /* of settling, that failed */
 	uint64_t bytes; /* of the piece; then of all */
 	uint64_t taken, taken_bytes;
 	unsigned rounds; /* plans, when a size is to be reached */

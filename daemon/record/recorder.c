@@ -122,6 +122,13 @@ static void write_all_of(struct store *store, struct list *batch)
 		write_singly(store, batch);
 }
 
+/* Care meets damage in old runs, which is nobody else's trouble. */
+static bool is_trouble(const struct recording *recording)
+{
+	return recording->kind == RECORDING_CARE ? store_is_shut(&recording->err)
+						 : store_trouble(&recording->err) != NULL;
+}
+
 /* What is known of the store after a batch: the last word counts.  The lock is held. */
 static void note_trouble(struct recorder *recorder, const struct list *batch)
 {
@@ -130,7 +137,7 @@ static void note_trouble(struct recorder *recorder, const struct list *batch)
 
 		if (!recording->failed)
 			recorder->ails = (struct err)ERR_INIT;
-		else if (store_trouble(&recording->err))
+		else if (is_trouble(recording))
 			recorder->ails = recording->err;
 	}
 }

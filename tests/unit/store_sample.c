@@ -1,5 +1,6 @@
 #include "tests/unit/store_sample.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,12 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/base/fdio.h"
 #include "proto/fill.h"
+#include "store/db.h"
+
+#define PAGE_BYTES 4096
+#define DB_BYTES   ((size_t)64 << 20)
 
 static const struct job_step steps[] = {
 	{ "read", "contract", 3, true, NULL },
@@ -218,6 +224,33 @@ void shop_reopen(struct shop *shop)
 {
 	store_close(shop->store);
 	shop->store = store_open(shop->folder, STORE_WRITE, &shop->err);
+}
+
+bool shop_spoil(struct shop *shop, const char *bytes)
+{
+	char path[128], rubbish[PAGE_BYTES];
+	char *file = NULL;
+	size_t len = 0;
+	const char *at;
+	bool done = false;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/ced.db", shop->folder);
+	memset(rubbish, 0x5a, sizeof(rubbish));
+	(void)sqlite3_wal_checkpoint_v2(
+		shop->store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	if (read_file(path, DB_BYTES, &file, &len, NULL) < 0)
+		return false;
+	at = memmem(file, len, bytes, strlen(bytes));
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0 && at)
+		done = pwrite(fd, rubbish, PAGE_BYTES, (at - file) / PAGE_BYTES * PAGE_BYTES) ==
+		       PAGE_BYTES;
+	if (fd >= 0)
+		(void)close(fd);
+	free(file);
+	(void)sqlite3_db_release_memory(shop->store->db);
+	return done;
 }
 
 void shop_done(struct shop *shop)

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "proto/base/arena.h"
@@ -46,6 +47,9 @@ void shop_init(struct shop *shop);
 
 /* Closes the store and opens it again. */
 void shop_reopen(struct shop *shop);
+
+/* Spoils the page of the database on which these bytes stand first; false when none does. */
+bool shop_spoil(struct shop *shop, const char *bytes);
 
 /* Removes the folder with all that is in it. */
 void shop_done(struct shop *shop);

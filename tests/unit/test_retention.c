@@ -228,3 +228,88 @@ TEST(the_same_bytes_may_come_again_after_they_have_left)
 	CHECK(has_contents(&shop, 0));
 	CHECK_EQ_INT(number(&shop, "SELECT count(*) FROM records WHERE stdout IS NOT NULL"), 1);
 }
+
+/* Programs that stand in their rows, and all of them settled. */
+static void fill_rows(struct shop *shop)
+{
+	shop_init(shop);
+	for (unsigned i = 0; i < RUNS; i++) {
+		const char *code = i == RUNS / 2 ? "# the spoilt one" : "# one of many";
+
+		sample_next(&shop->sample);
+		memcpy(ids[i], shop->sample.run_id, sizeof(ids[i]));
+		shop->sample.spec.code = (struct bytes){ code, strlen(code) };
+		CHECK_EQ_INT(sample_write(shop->store, &shop->sample, &shop->err), 0);
+	}
+	shop->store->settling = true;
+	while (store_tidy(shop->store, &shop->err) > 0)
+		;
+}
+
+/* How many leave of those that a plan names, one by one. */
+static unsigned take_singly(struct shop *shop, struct store_plan *plan, unsigned *ret_stayed)
+{
+	const struct store_act act = {
+		.at_wall_us = 1, .method = "prune", .params = "{}", .result = "{}"
+	};
+	char names[1][RUN_ID_LEN + 1];
+	const char *name = names[0];
+	unsigned count = 1, taken = 0;
+	uint64_t bytes = 0;
+
+	*ret_stayed = 0;
+	while (store_plan_next(shop->store, plan, names, 1, &count, &shop->err) == 0 && count) {
+		struct err why = ERR_INIT;
+
+		if (store_begin(shop->store, &why) == 0 &&
+			store_prune(shop->store, &act, &name, 1, &bytes, &why) == 0 &&
+			store_commit(shop->store, STORE_SOON, &why) == 0) {
+			taken++;
+			continue;
+		}
+		store_rollback(shop->store);
+		if (store_is_shut(&why))
+			return 0;
+		++*ret_stayed;
+	}
+	return taken;
+}
+
+TEST(records_on_a_damaged_page_stay_and_all_others_leave)
+{
+	auto_shop struct shop shop;
+	struct store_plan plan;
+	unsigned stayed = 0, taken;
+
+	fill_rows(&shop);
+	CHECK(shop_spoil(&shop, "# the spoilt one"));
+	plan = plan_for(&shop, (struct store_keep){ .runs = 1 });
+	CHECK(plan.unreadable.runs > 0 && plan.unreadable.runs < RUNS / 2);
+	CHECK_EQ_INT(plan.runs + plan.unreadable.runs, RUNS - 1);
+	taken = take_singly(&shop, &plan, &stayed);
+	CHECK_EQ_INT(taken, plan.runs);
+	CHECK_EQ_INT(stayed + taken, RUNS - 1);
+	CHECK_EQ_INT(shop.err.code, ERR_NONE);
+	CHECK(has_contents(&shop, RUNS - 1));
+}
+
+TEST(runs_that_cannot_be_named_are_stepped_over)
+{
+	auto_shop struct shop shop;
+	struct store_plan plan, left;
+	unsigned stayed = 0, taken;
+
+	fill_rows(&shop);
+	CHECK(shop_spoil(&shop, ids[RUNS / 2]));
+	plan = plan_for(&shop, (struct store_keep){ .runs = 1 });
+	CHECK(plan.unreadable.runs > 0 && plan.unreadable.runs < RUNS / 2);
+	CHECK_EQ_INT(plan.runs + plan.unreadable.runs, RUNS - 1);
+	CHECK(strstr(plan.unreadable.why.text, "damaged"));
+	left = plan;
+	taken = take_singly(&shop, &left, &stayed);
+	CHECK_EQ_INT(taken, plan.runs);
+	CHECK_EQ_INT(stayed, 0);
+	CHECK_EQ_INT(shop.err.code, ERR_NONE);
+	CHECK_EQ_INT(left.unreadable.runs, 2 * plan.unreadable.runs); /* met once more */
+	CHECK(has_contents(&shop, RUNS - 1));
+}

@@ -2,16 +2,9 @@
  * Damage in a run that waits to be settled: it is told, verification names it, and everybody else is
  * settled, found and recorded as before.
  */
-#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <sqlite3.h>
-
-#include "proto/base/fdio.h"
 #include "store/answers.h"
 #include "store/db.h"
 #include "tests/check.h"
@@ -20,8 +13,7 @@
 #define PAGE      4096
 #define CODE_LEN  900
 #define FULL      4096U /* unsettled: from here on each commit settles some */
-#define DB_BYTES  ((size_t)64 << 20)
-#define OWN_PAGES 40U /* runs enough for `records` to lie on several */
+#define OWN_PAGES 40U   /* runs enough for `records` to lie on several */
 
 /* A run whose program is a blob of its own, with `word` in it. */
 static void put(struct shop *shop, const char *word)
@@ -184,33 +176,6 @@ TEST(a_damaged_run_can_be_pruned)
 		told(&shop, STORE_PART_BLOBS, "changed", "blobs"), 0); /* it has left with it */
 }
 
-/* Spoils the page of the database on which these bytes stand; false when none does. */
-static bool spoil_page_of(struct shop *shop, const char *bytes)
-{
-	char path[128], rubbish[PAGE];
-	char *file = NULL;
-	size_t len = 0;
-	const char *at;
-	bool done = false;
-	int fd;
-
-	(void)snprintf(path, sizeof(path), "%s/ced.db", shop->folder);
-	memset(rubbish, 0x5a, sizeof(rubbish));
-	(void)sqlite3_wal_checkpoint_v2(
-		shop->store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-	if (read_file(path, DB_BYTES, &file, &len, NULL) < 0)
-		return false;
-	at = memmem(file, len, bytes, strlen(bytes));
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd >= 0 && at)
-		done = pwrite(fd, rubbish, PAGE, (at - file) / PAGE * PAGE) == PAGE;
-	if (fd >= 0)
-		(void)close(fd);
-	free(file);
-	(void)sqlite3_db_release_memory(shop->store->db);
-	return done;
-}
-
 /* Programs short enough to stand in the row. */
 static void put_short(struct shop *shop, const char *code)
 {
@@ -228,7 +193,7 @@ TEST(runs_whose_rows_cannot_be_read_are_given_up_and_the_others_settle)
 	shop_init(&shop);
 	for (unsigned i = 0; i < OWN_PAGES; i++)
 		put_short(&shop, i == OWN_PAGES / 2 ? "# the spoilt one" : "# one of many");
-	CHECK(spoil_page_of(&shop, "# the spoilt one"));
+	CHECK(shop_spoil(&shop, "# the spoilt one"));
 	CHECK_EQ_INT(settle(&shop), 0);
 	CHECK(store_take_damage(shop.store, &damage));
 	given_up = pending(&shop);
@@ -270,7 +235,7 @@ TEST(a_text_on_a_damaged_page_is_left_out_and_its_run_settles)
 	put(&shop, "before");
 	put_long(&shop, "a-mark-in-the-middle");
 	put(&shop, "behind");
-	CHECK(spoil_page_of(&shop, "a-mark-in-the-middle"));
+	CHECK(shop_spoil(&shop, "a-mark-in-the-middle"));
 	CHECK_EQ_INT(settle(&shop), 0);
 	CHECK(store_take_damage(shop.store, &damage));
 	CHECK_EQ_INT(damage.runs, 1);
@@ -288,7 +253,7 @@ TEST(a_damaged_page_costs_a_batch_one_more_try_and_no_record)
 	shop_init(&shop);
 	for (unsigned i = 0; i < OWN_PAGES; i++)
 		put_short(&shop, i == OWN_PAGES / 2 ? "# the spoilt one" : "# one of many");
-	CHECK(spoil_page_of(&shop, "# the spoilt one"));
+	CHECK(shop_spoil(&shop, "# the spoilt one"));
 	shop.store->unsettled = FULL;
 	for (unsigned i = 0; i < 2 * OWN_PAGES; i++) {
 		sample_next(&shop.sample);

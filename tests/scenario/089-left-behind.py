@@ -1,0 +1,43 @@
+"""Runs whose records lie side by side, and a page under some of them that goes bad.
+
+    089-left-behind.py fill
+    089-left-behind.py spoil STATE
+"""
+
+import os
+import sqlite3
+import sys
+
+PAGE = 4096
+RUNS = 60
+MARK = b"# the spoilt one"
+
+
+def fill():
+    from wire import Client
+
+    client = Client()
+    for i in range(RUNS):
+        word = MARK.decode() if i == RUNS // 2 else "# one of many"
+        print(client.run(f"{word} {i} " + "#" * 120 + f"\nprint({i})")["run_id"])
+
+
+def spoil(state):
+    path = os.path.join(state, "ced.db")
+    store = sqlite3.connect(path, timeout=20)
+    store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with open(path, "r+b") as file:
+        at = file.read().index(MARK)
+        file.seek(at // PAGE * PAGE)
+        file.write(b"Z" * PAGE)
+    # A change by somebody else: whoever has pages in memory reads them anew.
+    version = store.execute("PRAGMA user_version").fetchone()[0]
+    with store:
+        store.execute(f"PRAGMA user_version = {version}")
+    store.close()
+
+
+if sys.argv[1] == "fill":
+    fill()
+else:
+    spoil(sys.argv[2])
