@@ -88,6 +88,20 @@ static void print_took(const struct output *out, const struct value *event)
 	say(out, PAINT_DIM, "  %s", took);
 }
 
+/* A text, or several of them. */
+static const char *words_of(struct cli *cli, const struct value *event, const char *key)
+{
+	const struct value *list = value_get(event, key);
+	const char *all = "";
+
+	if (!value_is(list, VALUE_LIST))
+		return page_text(cli, event, key);
+	for (size_t i = 0; value_at(list, i) && all; i++)
+		all = arena_printf(&cli->arena, "%s%s%s", all, i ? ", " : "",
+			output_text(&cli->arena, value_at(list, i)));
+	return all ? all : "";
+}
+
 /* Keys whose values stand at the end of the line, in this order, as far as they are there. */
 static void print_words(struct cli *cli, const struct value *event)
 {
@@ -106,7 +120,7 @@ static void print_words(struct cli *cli, const struct value *event)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(words); i++) {
-		const char *text = page_text(cli, event, words[i].key);
+		const char *text = words_of(cli, event, words[i].key);
 
 		if (text[0])
 			say(&cli->out, PAINT_PLAIN, "  %s%s", words[i].before, text);
@@ -131,7 +145,7 @@ static void print_event(struct cli *cli, const struct value *event)
 		say(&cli->out, PAINT_PLAIN, "  %s", page_text(cli, event, "language"));
 	if (outcome[0])
 		say(&cli->out, output_outcome_paint(outcome), "  %s", outcome);
-	if (value_get(event, "count"))
+	if (strcmp(kind, "missed") == 0)
 		say(&cli->out, PAINT_RED, "  %s events: this reader was too slow",
 			page_text(cli, event, "count"));
 	print_took(&cli->out, event);

@@ -25,7 +25,7 @@ wait "$watcher"
 ok $? "cectl watch ends after so many events"
 like "$(sed -n 1p "$work/seen")" "started .*$id.*agent ann" "it saw the start"
 like "$(sed -n 2p "$work/seen")" "finished .*$id.* ok " "and the end"
-like "$(sed -n 3p "$work/seen")" 'denied .*policy_denied.*python.import.denied' "and what was denied, with its rule"
+like "$(sed -n 3p "$work/seen")" 'denied .*policy_denied  python.import.denied  Policy' "and what was denied, with its rule"
 
 watch -n 2 --json -k limit -k lever
 cectl run --limit stdout=10 -c 'print("x" * 99)' >/dev/null 2>&1

@@ -54,6 +54,28 @@ done
 ok $? "alerts are told"
 grep -v '^ok' "$work/told" | sed 's/^/# /'
 like "$(cat "$work/told")" 'ok 2[0-9] ' "all of it was tried"
+
+# One that is counted says so, and nothing of readers that are too slow.
+subscribers() {
+	json "$(cectl status --json)" 'it["subscriptions"]'
+}
+before=$(subscribers)
+cectl watch -k alert >"$work/seen" &
+watcher=$!
+for _ in {1..200}; do
+	[[ $(subscribers) -gt $before ]] && break
+	sleep 0.05
+done
+for _ in 1 2 3; do
+	cectl run --agent watched --policy strict -c 'import socket' 2>/dev/null
+done
+for _ in {1..200}; do
+	grep -q 'agent watched' "$work/seen" && break
+	sleep 0.05
+done
+kill "$watcher"
+like "$(cat "$work/seen")" 'alert .*policy_denied  agent watched  denials  denials: 3 runs' \
+	"cectl watch tells an alert as what it is"
 is "$(sort "$work/left/env" | grep -v '^\(PWD\|SHLVL\|_\|OLDPWD\)=')" $'CED_ALERT=limits\nHOME=/\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin' \
 	"a command has an environment of four variables"
 (($(cat "$work/left/descriptors") <= 5))
