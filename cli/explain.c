@@ -4,8 +4,21 @@
 
 #include "cli/page.h"
 #include "proto/base/buf.h"
+#include "proto/base/container.h"
 
 #define SENTENCE_MAX 4096U
+
+/* Numbers that name something; those that count have their thousands apart. */
+static bool is_name(const char *key, size_t len)
+{
+	static const char *const keys[] = { "by", "act", "uid" };
+
+	for (size_t i = 0; i < COUNT_OF(keys); i++) {
+		if (strlen(keys[i]) == len && memcmp(keys[i], key, len) == 0)
+			return true;
+	}
+	return false;
+}
 
 /* What the record has under "a.b.c", with the unit that the name's end says; "" for nothing. */
 static const char *shown_under(
@@ -22,7 +35,7 @@ static const char *shown_under(
 		name_len = dot ? (size_t)(dot - part) : (size_t)(path + len - part);
 		at = value_get_len(at, name, name_len);
 	}
-	if (value_is(at, VALUE_INT) || value_is(at, VALUE_UINT))
+	if ((value_is(at, VALUE_INT) || value_is(at, VALUE_UINT)) && !is_name(name, name_len))
 		return page_number(cli, arena_copy(&cli->arena, name, name_len), at);
 	return output_text(&cli->arena, at);
 }

@@ -196,7 +196,7 @@ const struct explain_text explain_texts[] = {
 	{ "cpu_limit", CHANGE, NULL, "Do less in one run, or ask for more: limits.cpu_ms (cectl run --limit cpu=...)." },
 
 	{ "memory_limit", HAPPENED, NULL, "The program needed more than {evidence.limit_bytes} of memory." },
-	{ "memory_limit", KNOWN, NULL, "The kernel killed for it {evidence.oom_kills} times; the most it held was {evidence.peak_bytes}." },
+	{ "memory_limit", KNOWN, NULL, "Kills of the kernel for want of memory: {evidence.oom_kills}; the most it held was {evidence.peak_bytes}." },
 	{ "memory_limit", CHANGE, NULL, "Work on the data piece by piece. Files under /work and /tmp count as memory." },
 	{ "memory_limit", CHANGE, NULL, "If it rightly needs much, ask for more: limits.memory_bytes (cectl run --limit memory=...)." },
 
@@ -213,7 +213,7 @@ const struct explain_text explain_texts[] = {
 	{ "output_limit", CHANGE, NULL, "To keep the beginning and the end and let it run on: on_output_limit \"truncate\"." },
 
 	{ "pids_limit", HAPPENED, NULL, "The program wanted more than {evidence.limit_pids} processes and threads together and failed on that." },
-	{ "pids_limit", KNOWN, NULL, "The kernel refused {evidence.refused} of them." },
+	{ "pids_limit", KNOWN, NULL, "Refused by the kernel: {evidence.refused} of them." },
 	{ "pids_limit", CHANGE, NULL, "Use a pool of a few workers; one thread for each item is rarely faster." },
 
 	{ "syscall_denied", HAPPENED, NULL, "The program made a system call that no honest program needs here, and was killed for it." },

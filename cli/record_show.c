@@ -222,7 +222,7 @@ void record_show_times(struct cli *cli, const struct value *record)
 	}
 	say(&cli->out, PAINT_BOLD, "  %-8s %9s", "total",
 		page_number(cli, "total_us", value_get(metrics, "total_us")));
-	if (value_get(metrics, "warm"))
+	if (value_get(value_get(record, "limits"), "enforced_by")) /* it had one */
 		say(&cli->out, PAINT_DIM, "  %s worker",
 			value_as_bool(value_get(metrics, "warm"), false) ? "warm" : "cold");
 	say(&cli->out, PAINT_PLAIN, "\n");

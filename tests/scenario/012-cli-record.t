@@ -154,6 +154,8 @@ for by in outcome language agent task policy uid phase; do
 	exits 0 "stats --by $by" cectl stats --by "$by"
 	like "$out" 'p50' "has percentiles"
 done
+cectl run -c 'import socket' --policy strict >/dev/null 2>&1
+unlike "$(cectl show last)" 'cold worker' "what was denied had no worker"
 exits 1 "an outcome that there is not" cectl runs --outcome fly
 like "$err" 'must be one of .*"budget_exceeded"' "is told those that there are"
 exits 1 "a file is no run" cectl show faulty.py

@@ -75,6 +75,15 @@ TEST(numbers_come_with_their_units_and_the_limit_with_who_held_it)
 	arena_done(&cli.arena);
 }
 
+TEST(a_uid_is_a_name_and_no_count)
+{
+	explain_json("{\"outcome\":\"approval_denied\",\"policy\":{\"name\":\"review\"},"
+		     "\"approval\":{\"by\":4102,\"act\":1234}}");
+	CHECK(says(EXPLAIN_KNOWN,
+		"The policy review asks a person about such programs; uid 4102 said no (act 1234)."));
+	arena_done(&cli.arena);
+}
+
 TEST(a_sentence_with_a_hole_is_left_out)
 {
 	explain_json("{\"outcome\":\"memory_limit\",\"evidence\":{\"limit\":\"memory_bytes\","
