@@ -3,21 +3,6 @@
 #include "proto/base/clock.h"
 #include "store/db.h"
 
-/* The first run in flight behind *key: 1 found, 0, -1. */
-static int next(struct store *store, int64_t *key, struct err *err)
-{
-	sqlite3_stmt *row = stmt_take_for(store, STMT_LOST_NEXT, *key, err);
-	int r;
-
-	if (!row)
-		return -1;
-	r = stmt_step(store, row, err);
-	if (r > 0)
-		*key = sqlite3_column_int64(row, 0);
-	(void)sqlite3_reset(row);
-	return r;
-}
-
 static int mark(struct store *store, int64_t key, int64_t now_us, struct err *err)
 {
 	sqlite3_stmt *stmt = stmt_take(store, STMT_LOST, err);
@@ -42,7 +27,8 @@ int lost_mark(struct store *store, uint64_t *ret_count, struct err *err)
 
 	if (store_begin(store, err) < 0)
 		return -1;
-	while ((r = next(store, &key, err)) > 0 && (r = mark(store, key, now_us, err)) == 0)
+	while ((r = stmt_next_key(store, STMT_LOST_NEXT, &key, err)) > 0 &&
+		(r = mark(store, key, now_us, err)) == 0)
 		count++;
 	if (r < 0) {
 		store_rollback(store);

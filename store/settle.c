@@ -61,21 +61,6 @@ static int count_blobs(struct store *store, int64_t key, bool look, struct err *
 	return r;
 }
 
-/* The first run behind *key that waits: 1 found, 0 there is none, -1. */
-static int next_pending(struct store *store, int64_t *key, struct err *err)
-{
-	sqlite3_stmt *row = stmt_take_for(store, STMT_PENDING_NEXT, *key, err);
-	int r;
-
-	if (!row)
-		return -1;
-	r = stmt_step(store, row, err);
-	if (r > 0)
-		*key = sqlite3_column_int64(row, 0);
-	(void)sqlite3_reset(row);
-	return r;
-}
-
 /* One run on its way; what was read of it is read before anything is written. */
 struct settling {
 	struct store *store;
@@ -277,7 +262,8 @@ int settle_runs(struct store *store, unsigned most, size_t bytes_max, unsigned *
 	size_t bytes = 0;
 	int r = 1;
 
-	while (settled < most && bytes <= bytes_max && (r = next_pending(store, &key, err)) > 0) {
+	while (settled < most && bytes <= bytes_max &&
+		(r = stmt_next_key(store, STMT_PENDING_NEXT, &key, err)) > 0) {
 		r = settle_next(store, key, &bytes, err);
 		if (r < 0)
 			return -1;

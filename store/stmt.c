@@ -354,6 +354,20 @@ sqlite3_stmt *stmt_take_for(
 	return NULL;
 }
 
+int stmt_next_key(struct store *store, enum stmt_name name, int64_t *key, struct err *err)
+{
+	sqlite3_stmt *row = stmt_take_for(store, name, *key, err);
+	int r;
+
+	if (!row)
+		return -1;
+	r = stmt_step(store, row, err);
+	if (r > 0)
+		*key = sqlite3_column_int64(row, 0);
+	(void)sqlite3_reset(row);
+	return r;
+}
+
 int stmt_run_for(struct store *store, enum stmt_name name, int64_t number, struct err *err)
 {
 	sqlite3_stmt *stmt = stmt_take(store, name, err);

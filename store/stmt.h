@@ -120,6 +120,9 @@ sqlite3_stmt *stmt_take(struct store *store, enum stmt_name name, struct err *er
 sqlite3_stmt *stmt_take_for(
 	struct store *store, enum stmt_name name, int64_t number, struct err *err);
 
+/* The first key behind *key, as the statement tells it, in its place: 1 found, 0 there is none, -1. */
+int stmt_next_key(struct store *store, enum stmt_name name, int64_t *key, struct err *err);
+
 /* Runs it so, where it has no rows. */
 int stmt_run_for(struct store *store, enum stmt_name name, int64_t number, struct err *err);
 
