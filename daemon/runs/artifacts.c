@@ -118,7 +118,7 @@ static const char *read_head(
 	return bytes->bytes + at + sizeof(head);
 }
 
-/* ARTIFACT_TAKEN, or why it is not; `taken_bytes` count it already. */
+/* ARTIFACT_TAKEN, or why it is not. */
 static uint32_t judge(const struct artifact_head *head, const char *path, uint64_t taken_bytes,
 	const struct job_limits *limits, const struct job_result *result)
 {
@@ -126,10 +126,21 @@ static uint32_t judge(const struct artifact_head *head, const char *path, uint64
 		return head->reason;
 	if (!is_clean(path, head->path_len))
 		return ARTIFACT_BAD_NAME;
-	if (taken_bytes > limits->artifact_bytes ||
-		result->artifact_count == limits->artifact_count)
+	if (result->artifact_count == limits->artifact_count)
+		return ARTIFACT_TRUNCATED_LIST;
+	if (head->data_len > limits->artifact_bytes - taken_bytes)
 		return ARTIFACT_TOO_LARGE;
 	return ARTIFACT_TAKEN;
+}
+
+/* One more than may come back: what is left was not looked at, by the collector or by us. */
+static int stop(struct arena *arena, struct job_result *result, struct err *err)
+{
+	const struct artifact_head head = { 0 };
+
+	if (skip(arena, &head, "", ARTIFACT_TRUNCATED_LIST, result) < 0)
+		return err_set(err, ERR_MEMORY, "no memory for artifacts");
+	return 0;
 }
 
 int artifacts_read(struct arena *arena, const struct buf *bytes, const struct job_spec *spec,
@@ -153,8 +164,10 @@ int artifacts_read(struct arena *arena, const struct buf *bytes, const struct jo
 			return -1;
 		if (head.reason == ARTIFACT_TAKEN && is_own_program(&head, path, spec))
 			continue;
-		taken_bytes += head.data_len;
 		reason = judge(&head, path, taken_bytes, limits, result);
+		if (reason == ARTIFACT_TRUNCATED_LIST)
+			return stop(arena, result, err);
+		taken_bytes += reason == ARTIFACT_TAKEN ? head.data_len : 0;
 		kept = reason == ARTIFACT_TAKEN ? take(arena, &head, path, result)
 						: skip(arena, &head, path, reason, result);
 		if (kept < 0)

@@ -40,6 +40,8 @@ int gathering_start(struct gathering *gathering, struct worker *worker, const st
 {
 	auto_fd int globs = job_globs_file(spec, err);
 	auto_fd int write_end = -1;
+	/* the program itself may match, is left out by us and takes no room from what it has made */
+	const uint64_t bytes = spec->limits.artifact_bytes + spec->code.len;
 	int ends[2];
 
 	if (globs < 0)
@@ -48,14 +50,14 @@ int gathering_start(struct gathering *gathering, struct worker *worker, const st
 		return err_sys(err, "a pipe for artifacts");
 	write_end = ends[1];
 	(void)fd_set_nonblocking(ends[0], true, err);
-	buf_init(&gathering->bytes, (size_t)spec->limits.artifact_bytes + HEADS_BYTES_MAX);
+	buf_init(&gathering->bytes, (size_t)bytes + HEADS_BYTES_MAX);
 	gathering->pipe =
 		watch_new(zygote_loop(worker->zygote), ends[0], UV_READABLE, on_bytes, gathering);
 	if (!gathering->pipe)
 		return err_set(err, ERR_MEMORY, "no memory for artifacts");
 	gathering->asked = true;
-	return worker_collect(worker, write_end, globs, spec->limits.artifact_bytes,
-		(uint32_t)spec->limits.artifact_count);
+	return worker_collect(
+		worker, write_end, globs, bytes, (uint32_t)spec->limits.artifact_count + 1);
 }
 
 void gathering_collected(struct gathering *gathering)

@@ -255,6 +255,14 @@ eq(brought(6, artifact_count=5), (5, True, "ok"), "and what is more is told")
 eq(brought(5, artifact_bytes=5000), (5, False, "ok"), "and so many bytes")
 eq(brought(6, artifact_bytes=5999), (5, True, "ok"), "and what is more is told")
 
+for first in "a", "z":  # before and behind main.py, which is not one of them
+    code = f"for n in '12': open('{first}' + n, 'wb').write(bytes(500))"
+    result = run(code, artifacts=["*"], limits={"artifact_count": 2, "artifact_bytes": 1000})
+    eq(([artifact["path"] for artifact in result["artifacts"]], result["artifacts_skipped"]), ([first + "1", first + "2"], []),
+       f"the program itself takes no room from artifacts: {first}")
+result = run(code.replace("12", "123"), artifacts=["*"], limits={"artifact_count": 2})
+eq((len(result["artifacts"]), [skipped["path"] for skipped in result["artifacts_skipped"]]), (2, [""]), "and one too many ends the walk, once")
+
 # ---- the stack ---------------------------------------------------------------------------------
 
 deep = run("import resource\nprint(resource.getrlimit(resource.RLIMIT_STACK), flush=True)\n"

@@ -149,7 +149,24 @@ TEST(a_collector_that_ignores_the_limits_does_not_pass_them)
 			"");
 	CHECK_EQ_INT(do_read(&read), 0);
 	CHECK_EQ_INT(read.result.artifact_count, 3);
-	CHECK_EQ_INT(read.result.skipped_count, 2);
+	CHECK_EQ_INT(read.result.skipped_count, 1);
+	CHECK_STR(read.result.skipped[0].path, "");
+	close_read(&read);
+}
+
+TEST(what_is_too_large_leaves_room_for_what_is_not)
+{
+	struct read read;
+	char large[1002];
+
+	open_read(&read);
+	memset(large, 'x', sizeof(large));
+	large[1001] = '\0';
+	put(&read.bytes, ARTIFACT_TAKEN, "large", large);
+	put(&read.bytes, ARTIFACT_TAKEN, "small", "1");
+	CHECK_EQ_INT(do_read(&read), 0);
+	CHECK_EQ_INT(read.result.artifact_count, 1);
+	CHECK_STR(read.result.artifacts[0].path, "small");
 	close_read(&read);
 }
 

@@ -750,7 +750,8 @@ static int collecting(struct run *run)
 	if (!played_ended(&run->alone.played, SIGKILL) || !asks(run, LEASE_COLLECT, &msg, fds))
 		return -1;
 	if (read(fds[1], text, sizeof(text)) != 12 || memcmp(text, "*.txt\0out/*", 12) != 0 ||
-		msg.artifact_count != ALONE_LIMITS.artifact_count)
+		msg.artifact_count != ALONE_LIMITS.artifact_count + 1 || /* the program itself */
+		msg.artifact_bytes != ALONE_LIMITS.artifact_bytes + run->spec.code.len)
 		return -1;
 	close(fds[1]);
 	return fds[0];
@@ -796,7 +797,8 @@ TEST(a_collector_that_sends_more_than_it_may_is_cut_off)
 		playing_turn(&run.alone.play, 0);
 	}
 	CHECK(write(fd, bytes, 1) < 0);
-	CHECK(run.execution.gathering.bytes.len <= ALONE_LIMITS.artifact_bytes + ((size_t)4 << 20));
+	CHECK(run.execution.gathering.bytes.len <=
+		ALONE_LIMITS.artifact_bytes + run.spec.code.len + ((size_t)4 << 20));
 	CHECK(played_says(&run.alone.played, LEASE_COLLECTED));
 	ends_as(&run, OUTCOME_OK);
 	close(fd);
