@@ -133,14 +133,20 @@ static uint32_t judge(const struct artifact_head *head, const char *path, uint64
 	return ARTIFACT_TAKEN;
 }
 
-/* One more than may come back: what is left was not looked at, by the collector or by us. */
-static int stop(struct arena *arena, struct job_result *result, struct err *err)
+/* After one too many the rest was not looked at, by the collector or by us: an empty path stands for it. */
+static int put(struct arena *arena, const struct artifact_head *head, const char *path,
+	uint32_t reason, struct job_result *result, struct err *err)
 {
-	const struct artifact_head head = { 0 };
+	const struct artifact_head rest = { 0 };
+	int kept;
 
-	if (skip(arena, &head, "", ARTIFACT_TRUNCATED_LIST, result) < 0)
-		return err_set(err, ERR_MEMORY, "no memory for artifacts");
-	return 0;
+	if (reason == ARTIFACT_TAKEN)
+		kept = take(arena, head, path, result);
+	else if (reason == ARTIFACT_TRUNCATED_LIST)
+		kept = skip(arena, &rest, "", reason, result);
+	else
+		kept = skip(arena, head, path, reason, result);
+	return kept < 0 ? err_set(err, ERR_MEMORY, "no memory for artifacts") : 0;
 }
 
 int artifacts_read(struct arena *arena, const struct buf *bytes, const struct job_spec *spec,
@@ -158,20 +164,17 @@ int artifacts_read(struct arena *arena, const struct buf *bytes, const struct jo
 		at += sizeof(head) + head.path_len + (size_t)head.data_len) {
 		const char *path = read_head(bytes, at, &head, err);
 		uint32_t reason;
-		int kept;
 
 		if (!path)
 			return -1;
 		if (head.reason == ARTIFACT_TAKEN && is_own_program(&head, path, spec))
 			continue;
 		reason = judge(&head, path, taken_bytes, limits, result);
+		if (put(arena, &head, path, reason, result, err) < 0)
+			return -1;
 		if (reason == ARTIFACT_TRUNCATED_LIST)
-			return stop(arena, result, err);
+			return 0;
 		taken_bytes += reason == ARTIFACT_TAKEN ? head.data_len : 0;
-		kept = reason == ARTIFACT_TAKEN ? take(arena, &head, path, result)
-						: skip(arena, &head, path, reason, result);
-		if (kept < 0)
-			return err_set(err, ERR_MEMORY, "no memory for artifacts");
 	}
 	return 0;
 }
