@@ -70,13 +70,14 @@ function hasRoom() {
   return opened.length === 6;
 }
 
-// V8 compiles what has become warm in batches, and the job's might be the call that fills one.  A V8
-// that is not known might not know the word, and would say so on the program's stderr.
+// V8 compiles what has become warm in batches of so many bytes, and the job's might be the call that
+// fills one.  A V8 that is not known might not know the word, and would say so on the program's stderr.
 const v8Major = parseInt(process.versions.v8, 10);
 const HAS_BATCHES = v8Major >= 9 && v8Major <= 13;
+const USUAL_BATCH = 4096;
 
-function compileAtOnce(atOnce) {
-  if (HAS_BATCHES) v8.setFlagsFromString(`--${atOnce ? 'no-' : ''}baseline-batch-compilation`);
+function compileInBatchesOf(size) {
+  if (HAS_BATCHES) v8.setFlagsFromString(`--baseline-batch-compilation-threshold=${size}`);
 }
 
 // So that no collection is due while the job runs.  Young objects have two halves that change places
@@ -89,16 +90,17 @@ function collectGarbage() {
   collect({ type: 'minor' });
 }
 
-function endRehearsals(live) {
-  compileAtOnce(false);
+function endRehearsals(prepare, live) {
+  prepare();
+  compileInBatchesOf(USUAL_BATCH);
   collectGarbage();
   live();
 }
 
-// One after the other: `perform` goes a job's way, `live` is called when all are over.
-function rehearse(left, perform, live) {
+// One after the other.
+function rehearse(left, perform, then) {
   const name = left.shift();
-  if (!name) return endRehearsals(live);
+  if (!name) return then();
   const comeBack = hideAway(process.stdout);
   const { fd, file } = jobFile(name);
   perform(fd);
@@ -112,12 +114,17 @@ function rehearse(left, perform, live) {
     unlinkSync(file);
     rmdirSync(path.dirname(file));
     forgetModules();
-    setImmediate(setImmediate, rehearse, left, perform, live); // what was closed is gone by then
+    setImmediate(setImmediate, rehearse, left, perform, then); // what was closed is gone by then
   });
 }
 
-module.exports = (perform, live) => {
-  if (!process.stdout._handle || !hasRoom()) return void setImmediate(setImmediate, live);
-  compileAtOnce(true);
-  setImmediate(rehearse, NAMES, perform, live);
+// `perform` goes a job's way; when all are over, `prepare` and then `live` are called.
+module.exports = (perform, prepare, live) => {
+  if (process.stdout._handle && hasRoom()) {
+    compileInBatchesOf(1);
+    setImmediate(rehearse, NAMES, perform, () => endRehearsals(prepare, live));
+  } else {
+    prepare();
+    setImmediate(setImmediate, live);
+  }
 };

@@ -166,11 +166,10 @@ function prepare() {
 }
 
 function live() {
-  prepare();
   const used = process.cpuUsage();
   tell(READY, used.user + used.system);
   perform();
 }
 
 watchEnd();
-warmUp().then(() => rehearse(perform, live));
+warmUp().then(() => rehearse(perform, prepare, live));
