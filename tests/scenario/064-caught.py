@@ -220,6 +220,10 @@ NODE_ROADS = {
     "node: by a stream of the web": "new WritableStream({ write: eval }).getWriter().write('1')",
     "node: as the main module": "module.constructor._load('fs', null, true).readdirSync('.')",
     "node: a hook of its loader": "(module.constructor.register || eval)('data:text/javascript,1')",
+    "node: as what its loader reads":
+        "try { require.resolve('./x', Object.defineProperty({}, 'paths', { get: eval.bind(null, '1') })); } catch {}",
+    "node: a function of it as what its loader reads":
+        "require.resolve('./x', { paths: Object.defineProperty([], 0, { get: (() => 1).constructor.bind(null, '1') }) })",
     "node: its loader's hand": "require.extensions['.json']({}, '/work/x.json')",
     "node: a class by what it makes": "import('vm').then((vm) => new vm.Script.prototype.constructor('1').runInThisContext())",
     "node: a module with a scheme": "import('node:te' + 'st').then((test) => test.run({ files: ['main.js'] }))",

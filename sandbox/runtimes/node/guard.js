@@ -69,6 +69,7 @@ const LEFT = new Set(['console', 'constants', 'domain', 'path/posix', 'path/win3
 // others (streams, timers, events, assert, url ...) may speak for the program.
 const OWN = /^node:(?:fs$|net$|tty$|internal\/(?:bootstrap|child_process|deps|fs\/(?!cp)|main|modules|net|source_map|tty|worker))/;
 const OWN_DEPS = /^node:internal\/(?:deps|modules)\//; // these take even what is everywhere
+const NOBODY = /^$/; // no part of node makes code of text: where one seems to, it reads what a program gave it
 // Streams of files are in stdin's hands and so in the program's: they read what is open, and open nothing.
 const OWN_OPENING = /^node:(?!internal\/fs\/streams)(?:fs$|internal\/(?:bootstrap|fs\/(?!cp)|main|modules|source_map|worker))/;
 
@@ -213,7 +214,7 @@ function guard(text, deny) {
 
   function judgeImport(name) {
     const rule = importRule(name);
-    if (rule) stop(rule, name, wanter(judgeImport, /^$/));
+    if (rule) stop(rule, name, wanter(judgeImport, NOBODY));
   }
 
   // Another way to a module is asked as require() is; what it is given may be no text yet.
@@ -314,10 +315,10 @@ function guard(text, deny) {
   // What makes functions of text.  The other kinds inherit from the first.
   function closeMakers(rule) {
     const kinds = [async () => {}, function* () {}, async function* () {}];
-    closeFunction(world, 'Function', rule, 'Function', OWN_DEPS);
+    closeFunction(world, 'Function', rule, 'Function', NOBODY);
     for (const kind of kinds) {
       setPrototypeOf(prototypeOf(kind).constructor, world.Function);
-      closeFunction(prototypeOf(kind), 'constructor', rule, 'constructor', OWN_DEPS);
+      closeFunction(prototypeOf(kind), 'constructor', rule, 'constructor', NOBODY);
     }
   }
 
@@ -327,7 +328,7 @@ function guard(text, deny) {
     if (names.words.has('Function')) closeMakers(names.rule);
     // To name them is no harm, so what they are stays to be seen; what they do is closed.
     for (const name of names.words) {
-      if (name !== 'Function') closeFunction(world, name, names.rule, name, OWN_DEPS);
+      if (name !== 'Function') closeFunction(world, name, names.rule, name, name === 'eval' ? NOBODY : OWN_DEPS);
       const property = propertyOf(world, name);
       if (property && property.value === world) closeWorld(name, names.rule);
       else if (property && property.value && typeof property.value === 'object')
