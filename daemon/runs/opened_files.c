@@ -62,14 +62,17 @@ static bool is_of_job(const struct job_spec *spec, const char *path)
 	return false;
 }
 
-/* The house opens such a file once, to write it; the program's own, ahead of need, before we look. */
+/*
+ * The house opens such a file once, to write it; the program's own, ahead of need, before we look: then
+ * more was closed than opened.
+ */
 static void leave_out_house(struct lease_opened *row)
 {
 	if (row->writes > 0)
 		row->writes--;
 	if (row->created > 0) {
 		row->created--;
-		row->opens -= row->opens > 0;
+		row->opens -= row->opens > row->reads + row->writes;
 	}
 }
 

@@ -1,7 +1,7 @@
 'use strict';
 // What a job brings is laid out where its program will look for it.
 
-const { closeSync, fchmodSync, mkdirSync, openSync, unlinkSync, writeSync } = require('fs');
+const { closeSync, fchmodSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } = require('fs');
 const path = require('path');
 
 const WORK = '/work/';
@@ -17,15 +17,13 @@ function makeFileAhead(name) {
   ahead = { name, fd: createFile(name) };
 }
 
+// Under another name it is the same file: to take it away and make one would look like the program's doing.
 function takeFile(name) {
   const had = ahead;
   ahead = null;
-  if (had?.name === name) return had.fd;
-  if (had) {
-    closeSync(had.fd);
-    unlinkSync(WORK + had.name);
-  }
-  return createFile(name);
+  if (!had) return createFile(name);
+  if (had.name !== name) renameSync(WORK + had.name, WORK + name);
+  return had.fd;
 }
 
 function fillFile(fd, bytes, from, len) {
