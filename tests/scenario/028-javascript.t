@@ -73,6 +73,8 @@ globalThis.runs = (globalThis.runs ?? 0) + 1;
 console.log(runs, require.main === module);
 if (runs == 1) throw new Error();'
 is "$out" $'1 true\nfalse 0\n2 false' "and can be had again"
+js 0 "a program that may open nothing more begins" --limit open_files=16 --entrypoint other.js -c 'console.log(__filename)'
+is "$out" $home/other.js "whatever its name"
 echo 'console.log("by name", __filename)' >job.cjs
 is "$(cectl run job.cjs)" "by name /work/job.cjs" "a file that ends in .cjs is one of node"
 cectl run -l javascript --artifact '*.txt' --out came -c 'require("fs").writeFileSync("made.txt", "made")'

@@ -98,7 +98,7 @@ if "javascript" in runtimes:
     ok(found.get("/work/in.txt") == "r" and found.get("/work/out") == "wc" and "r" in found.get("/work/lib.js", ""), "so is node", found)
     for name in ("main.js", "other.js", "other.mjs"):
         result = run("1;", "javascript", entrypoint=name, files=[{"path": "main.js" if name != "main.js" else "lib.js", "data": "1"}])
-        eq(how(result), {f"/work/{name}": "r"} if name == "other.mjs" else {}, f"and not the worker that waited for {name}")
+        eq(how(result), {f"{WORK}{name}": "r"} if name == "other.mjs" else {}, f"and not the worker that waited for {name}")
     result = run("const fs = require('fs');\nfs.writeFileSync('main.js', fs.readFileSync(__filename));", "javascript", entrypoint="other.js")
-    eq((how(result), result["files"]["opened"][0]["opens"]), ({"/work/main.js": "wc", "/work/other.js": "r"}, 1), "whatever the program is called")
+    eq((how(result), result["files"]["opened"][0]["opens"]), ({f"{WORK}main.js": "wc", f"{WORK}other.js": "r"}, 1), "whatever the program is called")
 done()
