@@ -105,7 +105,8 @@ struct request {
 	struct request_failure failure;
 	struct request_kept kept;
 	struct budget_ticket budget;
-	uint64_t stored_bytes; /* that its budgets have counted */
+	uint64_t stored_bytes; /* that its budgets have counted ... */
+	bool counted;          /* ... if they have */
 	const struct policy *policy;
 	size_t texts_judged;     /* by the policy: the program, then files that it could import */
 	struct parking *parking; /* it waits, or has waited, for a person's word: approvals.h */

@@ -190,7 +190,7 @@ static int update_run(
 	bind_metrics(&binding, &result->metrics);
 	bind_text(&binding, result->cached_from[0] ? result->cached_from : NULL);
 	bind_text(&binding, run->run_id);
-	bind_int(&binding, (int64_t)run->stored_bytes);
+	bind_int(&binding, run->is_uncounted ? RECORD_UNCOUNTED : (int64_t)run->stored_bytes);
 	if (bind_run(store, &binding, err) < 0)
 		return -1;
 	return sqlite3_changes(store->db) ? 0 : 1;

@@ -14,6 +14,7 @@
 struct store;
 
 #define RECORD_JSON_BYTES_MAX   ((size_t)128 << 20)
+#define RECORD_UNCOUNTED        (-1) /* in `stored_bytes`: store_each_spent() passes it over */
 #define RECORD_TRACE_INLINE_MAX ((size_t)32 << 10) /* the view `steps` reads what is in the row */
 
 /*

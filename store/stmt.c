@@ -164,7 +164,8 @@ static const char *const texts[STMT_COUNT] = {
 		"SELECT uid, agent, task, ended_us, outcome, ifnull(cpu_user_us + cpu_sys_us, 0), "
 		"ifnull(max(start_us, 0) + max(exec_us, 0), 0), ifnull(stored_bytes, ifnull(stdout_bytes + "
 		"stderr_bytes, 0)) FROM runs WHERE key >= max(?1, ifnull((SELECT key FROM runs ORDER BY key DESC "
-		"LIMIT 1 OFFSET ?2), 0)) AND outcome IS NOT NULL AND method = 'run' ORDER BY key",
+		"LIMIT 1 OFFSET ?2), 0)) AND outcome IS NOT NULL AND method = 'run' "
+		"AND ifnull(stored_bytes, 0) >= 0 ORDER BY key",
 	[STMT_RESETS_READ] =
 		"SELECT at_us, uid, params FROM acts WHERE method = 'admin.reset_budget' "
 		"AND at_us >= ? ORDER BY act",

@@ -86,6 +86,7 @@ struct store_run {
 	const uint8_t *cache_key; /* NULL: its result is not to be told again */
 	uint64_t cache_entries;   /* so many results are kept for that */
 	uint64_t stored_bytes;    /* that its budgets counted; 0: it spent nothing */
+	bool is_uncounted;        /* no budget knows of it: it was told again, or ended before */
 	bool is_told;             /* begun: somebody hears of it before it ends */
 	bool was_parked;          /* in store_put_ended(): it waits no more */
 };

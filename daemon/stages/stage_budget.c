@@ -175,6 +175,7 @@ void stage_budget_settle(struct request *request)
 	}
 	spent.stored_bytes = kept_spec_bytes(&request->spec) + kept_result_bytes(result);
 	request->stored_bytes = spent.stored_bytes;
+	request->counted = true;
 	what = case_of(request);
 	result->attempt = request->budget.attempt;
 	budgets_settle(budgets, &request->budget, &spent, clock_us());

@@ -151,6 +151,7 @@ static void describe_ended(struct request *request)
 	request->ended.run.cache_key = request->kept.result.masks ? NULL : stage_cache_key(request);
 	request->ended.run.cache_entries = request->server->config.cache_entries;
 	request->ended.run.stored_bytes = request->stored_bytes;
+	request->ended.run.is_uncounted = !request->counted;
 	request->ended.run.result = &request->kept.result;
 	request->ended.run.was_parked = request->parking != NULL;
 }

@@ -52,9 +52,19 @@ stored() {
 before=$(stored)
 ok "$(($(tr -d '[]' <<<"$before") < 11000))" "what a run stores is counted whole"
 
+# What is told again under its id has run once.
+for i in 1 2 3 4; do
+	cectl run --task again --id once-and-again -c '1/0' >/dev/null 2>&1
+done
+again() {
+	json "$(cectl budgets --json)" '[[b["attempts"], b["failures"], b["runs_per_minute"]] for b in it["budgets"] if b.get("name") == "again"]'
+}
+is "$(again)" "[[1, 1, 1]]" "what is told again under its id is not counted again"
+
 daemon_stop
 daemon_start
 is "$(stored)" "$before" "and is the same after a restart"
+is "$(again)" "[[1, 1, 1]]" "nor is it then"
 exits 126 "a restart forgets none of it" cectl run --task bad -c 'print(1)'
 like "$(cectl budgets)" 'task +bad [^:]* 3 +3' "cectl budgets tells who has spent what"
 exits 0 "reset" cectl budgets reset --task bad --reason 'bug is fixed'
