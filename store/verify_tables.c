@@ -253,6 +253,12 @@ static const struct check checks[] = {
 		"WHERE p.decision IS NOT NULL AND (" SAID("decision") " IS NOT p.decision OR "
 		SAID("run_id") " IS NOT r.run_id)" },
 	{ NULL, "changed",
+		"WITH said AS (SELECT " SAID("run_id") " AS run_id FROM acts AS a "
+		"WHERE a.method IN ('approvals.approve', 'approvals.deny')) "
+		"SELECT 'parked', p.key, 'a decision that an act made was taken back' FROM parked AS p "
+		"JOIN runs AS r USING (key) WHERE p.decision IS NULL AND r.run_id IN "
+		"(SELECT said.run_id FROM said)" },
+	{ NULL, "changed",
 		"SELECT 'grants', g.act, 'an approval that no act gave, or not so' FROM grants AS g "
 		"LEFT JOIN acts AS a USING (act) WHERE a.method IS NOT 'approvals.approve' OR "
 		SAID("subject") " IS NOT g.subject OR " SAID("uid") " IS NOT g.uid OR "

@@ -14,6 +14,7 @@
 #include "proto/base/fdio.h"
 #include "store/canon.h"
 #include "store/chain.h"
+#include "store/db.h"
 #include "store/evidence.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
@@ -800,6 +801,22 @@ static const char cut_off[] =
 	"DELETE FROM facets WHERE key IN r; DELETE FROM pending WHERE key IN r; "
 	"DELETE FROM acts WHERE act IN (SELECT subject FROM k WHERE kind = 3); "
 	"DELETE FROM checkpoints; DELETE FROM blocks; DELETE FROM chain WHERE link > 9";
+
+TEST(a_decision_that_was_taken_back_is_found_and_one_that_was_never_made_is_not)
+{
+	auto_shop struct shop shop;
+
+	shop_init(&shop);
+	fill(&shop);
+	CHECK_EQ_INT(put_parked(&shop), 0); /* nobody has said anything about this one */
+	CHECK_EQ_INT(verify_all(&shop, true), 0);
+	CHECK_EQ_INT(db_exec(shop.store,
+			     "UPDATE parked SET decision = NULL, act = NULL WHERE act IS NOT NULL",
+			     &shop.err),
+		0);
+	CHECK_EQ_INT(verify_all(&shop, false), 1);
+	CHECK(strstr(said, "a decision that an act made was taken back"));
+}
 
 TEST(a_store_that_was_cut_off_or_rolled_back_is_told_by_the_second_file)
 {
