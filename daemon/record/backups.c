@@ -21,7 +21,7 @@ static void forget(struct backups *backups)
 	timer_close(backups->patience);
 	backups->patience = NULL;
 	backups->conn = NULL;
-	if (backups->copy.fd >= 0 && !backups->reading) {
+	if (!backups->making && !backups->reading && backups->copy.fd >= 0) {
 		(void)close(backups->copy.fd);
 		backups->copy.fd = -1;
 	}

@@ -273,7 +273,8 @@ static void pin_blobs(struct request *request, struct look *look)
 
 	for (size_t i = 0; i < count && !any; i++)
 		any = value_get(value_at(files, i), "blob") != NULL;
-	if (!any || count > FILES_MOST)
+	if (!any || count > FILES_MOST ||
+		request->pin_count) /* it has them from before it waited */
 		return;
 	blobs = arena_array(&request->arena, struct job_blob, count);
 	request->pins = arena_array(&request->arena, struct blob *, count);
