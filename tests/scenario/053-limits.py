@@ -291,7 +291,7 @@ if any(runtime["name"] == "bash" for runtime in client.call("runtimes")["runtime
     few = "for i in $(seq {n}); do sleep 0.3 & done; wait"
     eq(bash(few.format(n=5), pids=6)["stderr"], "", "five processes and the first are six")
     ok("Resource temporarily unavailable" in bash(few.format(n=6), pids=6)["stderr"], "one more has to wait for its turn")
-    crowd = bash("for i in $(seq 40); do sleep 60 & done; wait", pids=16, wall_ms=1500)
+    crowd = bash("for i in $(seq 40); do sleep 60 & done; wait", pids=4, wall_ms=4000)
     eq(crowd["outcome"], "wall_limit", "one that tries again and again ends with its time")
     ok(not CGROUP["pids"] or crowd["evidence"]["refused"] > 0, "and the evidence says what it was refused", crowd)
     if CGROUP["cpu_ms"]:
