@@ -25,5 +25,4 @@ ced_dependency(UTF8PROC libutf8proc)            # daemon/inspector/names.c; its 
 # The inspector's jail holds its binary and libc, nothing else: utf8proc goes into the binary.
 find_library(CED_UTF8PROC_ARCHIVE libutf8proc.a REQUIRED)
 ced_dependency(PYTHON3 "python3>=3.9")          # sandbox/runtimes/python/: headers only
-ced_dependency(CONFUSE "libconfuse>=3.3")      # daemon/settings/
 

@@ -24,6 +24,7 @@ static const struct option long_options[] = {
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "settings", no_argument, NULL, 'S' },
 	{ "in-force", no_argument, NULL, 'F' },
+	{ "check-config", required_argument, NULL, 'C' },
 	{ "alerts", no_argument, NULL, 'A' },
 	{ "version", no_argument, NULL, 'V' },
 	{ "help", no_argument, NULL, 'h' },
@@ -33,16 +34,18 @@ static const struct option long_options[] = {
 static const char help[] =
 	"usage: ced-spawner [--user NAME] -- [--config FILE] [--socket PATH] [--state DIR] [--verbose]\n"
 	"       ced --settings | --in-force [--config FILE] | --version | --help\n"
+	"       ced --check-config FILE\n"
 	"       ced --alerts [--config FILE] [--socket PATH]\n"
 	"\n"
 	"ced runs programs that agents send, in jails.  ced-spawner starts it; on its own it only\n"
 	"tells about itself.\n"
 	"\n"
-	"  --alerts        hears the daemon's alerts and starts their commands\n"
-	"  --config FILE   settings; `ced --settings` lists them all, --in-force what came of FILE\n"
-	"  --socket PATH   where clients connect\n"
-	"  --state DIR     folder of the audit store\n"
-	"  --verbose       log more\n";
+	"  --alerts             starts the commands of the daemon's alerts\n"
+	"  --check-config FILE  says whether the daemon would start with these settings; exits with 1 if not\n"
+	"  --config FILE        settings; --settings lists them all, --in-force the values that FILE leads to\n"
+	"  --socket PATH        where clients connect\n"
+	"  --state DIR          folder of the audit store\n"
+	"  --verbose            log more\n";
 
 /* The folder that our own binary stands in: inspector and harnesses are beside it. */
 static char *own_folder(void)
@@ -55,32 +58,47 @@ static char *own_folder(void)
 	return slash ? path : NULL;
 }
 
+/* Reads it as the daemon does at its start: EXIT_FAILURE, with the reason told, when it would not start. */
+static int read_config(struct config *config, const char *path)
+{
+	struct err err = ERR_INIT;
+
+	config_init(config);
+	config_add_shipped(config);
+	if ((!path || config_load(config, path, &err) == 0) && config_finish(config, &err) == 0)
+		return EXIT_SUCCESS;
+	fprintf(stderr, "%s\n", err.text);
+	return EXIT_FAILURE;
+}
+
 /* What a configuration comes to, for people and for `cectl doctor`. */
 static int print_in_force(const char *path)
 {
 	static struct config config;
-	struct err err = ERR_INIT;
 
-	config_init(&config);
-	if ((path && config_load(&config, path, &err) < 0) || config_finish(&config, &err) < 0) {
-		fprintf(stderr, "%s\n", err.text);
+	if (read_config(&config, path) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
-	}
 	config_print_in_force(&config, stdout);
+	return EXIT_SUCCESS;
+}
+
+static int check_config(const char *path)
+{
+	static struct config config;
+
+	if (read_config(&config, path) != EXIT_SUCCESS)
+		return EXIT_FAILURE;
+	printf("%s: the daemon would start with it (%u settings, %u runtimes)\n", path,
+		config.written_count, config.runtime_count);
 	return EXIT_SUCCESS;
 }
 
 static int start_commands(const struct server_options *options)
 {
 	static struct config config;
-	struct err err = ERR_INIT;
 
-	config_init(&config);
-	if ((options->config_path && config_load(&config, options->config_path, &err) < 0) ||
-		config_finish(&config, &err) < 0) {
-		fprintf(stderr, "%s\n", err.text);
+	if (read_config(&config, options->config_path) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
-	}
 	if (options->socket_path)
 		cut_printf(config.socket, sizeof(config.socket), "%s", options->socket_path);
 	log_start("ced-alerts", LOG_LEVEL_INFO);
@@ -120,6 +138,8 @@ static int read_options(int argc, char **argv, struct server_options *ret, enum 
 		case 'F':
 			in_force = true; /* --config may follow */
 			break;
+		case 'C':
+			return check_config(optarg);
 		case 'A':
 			alerts = true;
 			break;

@@ -13,7 +13,11 @@ void say(int level, const char *event, const char *text)
 	char line[LINE_LEN_MAX];
 	size_t head;
 
-	cut_printf(line, sizeof(line), "<%d>ced-spawner %s text=\"", level, event);
+	if (isatty(STDERR_FILENO))
+		cut_printf(line, sizeof(line), "%sced-spawner %s text=\"",
+			level == SAY_ERROR ? "error: " : "", event);
+	else
+		cut_printf(line, sizeof(line), "<%d>ced-spawner %s text=\"", level, event);
 	head = strlen(line);
 	cut_printf(line + head, sizeof(line) - head - 2, "%s", text);
 	for (char *at = line + head; *at; at++)

@@ -157,6 +157,7 @@ void settings_read(struct settings *settings, const char *config)
 	if (settings->libexec[0] == '\0')
 		return; /* a check of its own says so */
 	defaults = *settings;
+	settings->runtime_count = 0; /* one that is off is not named */
 	if (run_ced(settings, said) == 0)
 		return;
 	*settings = defaults;

@@ -1,17 +1,18 @@
 #include "daemon/settings/config.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 
 #include "daemon/settings/config_parts.h"
 #include "daemon/settings/profiles.h"
 #include "proto/base/cleanup.h"
-#include "proto/base/container.h"
 #include "proto/base/fdio.h"
+#include "proto/base/nearest.h"
 
 #define CONFIG_FILE_BYTES_MAX ((size_t)256 << 10)
+#define CONFIG_TREE_BYTES_MAX \
+	((size_t)64 << 20) /* of its items: a quoted word may reserve its line */
 
 struct text_rule {
 	const char *name;
@@ -44,59 +45,25 @@ void config_init(struct config *config)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-#define NUMBER_OPTION(name, otherwise, lowest, highest, meaning) \
-	CFG_INT_CB(#name, 0, CFGF_NODEFAULT, config_on_number),
-#define TEXT_OPTION(name, otherwise, meaning) CFG_STR(#name, NULL, CFGF_NODEFAULT),
-
-static cfg_opt_t options[] = {
-	CONFIG_NUMBERS(NUMBER_OPTION) CONFIG_TEXTS(TEXT_OPTION)
-		CFG_STR_LIST("users", NULL, CFGF_NODEFAULT),
-	CFG_STR_LIST("user_groups", NULL, CFGF_NODEFAULT),
-	CFG_STR_LIST("approvers", NULL, CFGF_NODEFAULT),
-	CFG_STR_LIST("approver_groups", NULL, CFGF_NODEFAULT),
-	CFG_STR_LIST("admins", NULL, CFGF_NODEFAULT),
-	CFG_STR_LIST("admin_groups", NULL, CFGF_NODEFAULT),
-	CFG_STR_LIST("require", NULL, CFGF_NODEFAULT),
-	CONFIG_NUMBER_SECTIONS(),
-	CFG_SEC("runtime", config_runtime_options, CFGF_TITLE | CFGF_MULTI),
-	CFG_SEC("alert", config_alert_options, CFGF_TITLE | CFGF_MULTI),
-	CFG_SEC("for_policy", config_allowance_options, CFGF_TITLE | CFGF_MULTI),
-	CFG_SEC("for_uid", config_allowance_options, CFGF_TITLE | CFGF_MULTI),
-	CFG_SEC("for_gid", config_allowance_options, CFGF_TITLE | CFGF_MULTI),
-	CFG_END(),
-};
-
-/* libconfuse reports through a function without a context: the parse under way is kept here. */
-static __thread struct err *parse_err;
-
-static void on_error(cfg_t *cfg, const char *format, va_list args)
-	__attribute__((format(printf, 2, 0)));
-
-static void on_error(cfg_t *cfg, const char *format, va_list args)
-{
-	char text[ERR_TEXT_MAX];
-
-	if (!parse_err || parse_err->code != ERR_NONE)
-		return; /* the first complaint is the cause */
-	cut_vprintf(text, sizeof(text), format, args);
-	(void)err_set(parse_err, ERR_INVALID, "line %d: %s", cfg ? cfg->line : 0, text);
-}
-
-int config_take_text(char *text, size_t size, const char *name, const char *given, struct err *err)
+int config_take_text(
+	char *text, size_t size, const struct config_item *item, const char *given, struct err *err)
 {
 	if (strlen(given) >= size)
-		return err_set(err, ERR_INVALID, "%s: longer than %zu bytes", name, size - 1);
+		return config_fault(err, item, "%s: \"%.40s...\" is longer than %zu bytes",
+			item->name, given, size - 1);
 	cut_printf(text, size, "%s", given);
 	return 0;
 }
 
-static int take_texts(struct config *config, cfg_t *cfg, struct err *err)
+static int take_texts(struct config *config, const struct config_item *whole, struct err *err)
 {
-	for (size_t i = 0; i < COUNT_OF(texts); i++)
-		if (cfg_size(cfg, texts[i].name) &&
-			config_take_text(text_at(config, texts[i].offset), CONFIG_TEXT_MAX,
-				texts[i].name, cfg_getstr(cfg, texts[i].name), err) < 0)
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		const struct config_item *item = config_find(whole, texts[i].name);
+
+		if (item && config_take_text(text_at(config, texts[i].offset), CONFIG_TEXT_MAX,
+				    item, item->values->text, err) < 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -113,69 +80,94 @@ static const struct {
 	{ "admin_groups", ROLE_ADMIN, true },
 };
 
-static int take_roles(struct roles *roles, cfg_t *cfg, struct err *err)
+static int take_role(
+	struct role_list *list, bool is_group, const struct config_item *item, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	for (const struct config_value *value = item->values; value; value = value->next)
+		if (roles_name(list, is_group, value->text, &why) < 0)
+			return err_set(err, why.code, "line %u: %s: %s", value->line, item->name,
+				why.text);
+	return 0;
+}
+
+static int take_roles(struct roles *roles, const struct config_item *whole, struct err *err)
 {
 	for (size_t i = 0; i < COUNT_OF(role_lists); i++) {
-		const char *name = role_lists[i].name;
+		const struct config_item *item = config_find(whole, role_lists[i].name);
 		struct role_list *list = role_lists[i].is_group ? &roles->groups[role_lists[i].role]
 								: &roles->users[role_lists[i].role];
 
-		for (unsigned k = 0; k < cfg_size(cfg, name); k++)
-			if (roles_name(list, role_lists[i].is_group, cfg_getnstr(cfg, name, k),
-				    err) < 0)
-				return err_wrap(err, "%s", name);
+		if (item && take_role(list, role_lists[i].is_group, item, err) < 0)
+			return -1;
 	}
 	return 0;
 }
 
-/* A list that is there takes the place of the default, an empty one too. */
-static int take_require(struct config *config, cfg_t *cfg, struct err *err)
+static int refuse_layer(const struct config_value *value, struct err *err)
 {
-	cfg_opt_t *option = cfg_getopt(cfg, "require");
+	struct nearest nearest = NEAREST_OF(value->text);
+	char all[128] = "";
 
-	config->layers.named = config->layers.named || (option->flags & CFGF_MODIFIED) != 0;
-	for (unsigned i = 0; i < cfg_size(cfg, "require"); i++) {
-		const char *word = cfg_getnstr(cfg, "require", i);
-		int layer = layer_named(word);
+	for (enum layer layer = 0; layer < LAYER_COUNT; layer++) {
+		size_t len = strlen(all);
+
+		nearest_offer(&nearest, layer_word(layer));
+		cut_printf(
+			all + len, sizeof(all) - len, "%s%s", len ? ", " : "", layer_word(layer));
+	}
+	return err_set(err, ERR_INVALID,
+		"line %u: require: there is no layer \"%s\"%s (there are %s)", value->line,
+		value->text, nearest_hint(&nearest), all);
+}
+
+/* A list that is there takes the place of the default, an empty one too. */
+static int take_require(struct config *config, const struct config_item *whole, struct err *err)
+{
+	const struct config_item *item = config_find(whole, "require");
+
+	if (!item)
+		return 0;
+	config->layers.named = true;
+	for (const struct config_value *value = item->values; value; value = value->next) {
+		int layer = layer_named(value->text);
 
 		if (layer < 0)
-			return err_set(err, ERR_INVALID, "require: there is no layer \"%s\"", word);
+			return refuse_layer(value, err);
 		config->layers.require |= 1U << layer;
 	}
 	return 0;
 }
 
-static int take_all(struct config *config, cfg_t *cfg, struct err *err)
+static int take_all(struct config *config, const struct config_item *whole, struct err *err)
 {
-	(void)config_take_numbers(config, cfg, &config_general);
-	(void)config_take_numbers(&config->limits, cfg_getsec(cfg, "limits"), &config_limits);
-	(void)config_take_numbers(&config->most, cfg_getsec(cfg, "most"), &config_most);
-	(void)config_take_budgets(config->budgets, cfg);
-	if (take_texts(config, cfg, err) < 0 || take_roles(&config->roles, cfg, err) < 0 ||
-		take_require(config, cfg, err) < 0)
+	(void)config_take_numbers(config, whole, &config_general);
+	(void)config_take_numbers(&config->limits, config_find(whole, "limits"), &config_limits);
+	(void)config_take_numbers(&config->most, config_find(whole, "most"), &config_most);
+	(void)config_take_budgets(config->budgets, whole);
+	if (take_texts(config, whole, err) < 0 || take_roles(&config->roles, whole, err) < 0 ||
+		take_require(config, whole, err) < 0)
 		return -1;
-	if (config_take_runtimes(config, cfg, err) < 0 || config_take_alerts(config, cfg, err) < 0)
+	if (config_take_runtimes(config, whole, err) < 0 ||
+		config_take_alerts(config, whole, err) < 0)
 		return -1;
-	return config_take_allowances(config, cfg, err);
+	return config_take_allowances(config, whole, err);
 }
 
 int config_parse(struct config *config, const char *text, struct err *err)
 {
-	cfg_t *cfg = cfg_init(options, CFGF_NONE);
-	struct err first = ERR_INIT;
-	int result;
+	struct config_item *whole;
+	struct arena arena;
+	int result = -1;
 
-	if (!cfg)
-		return err_set(err, ERR_MEMORY, "no memory for the configuration");
-	cfg_set_error_function(cfg, on_error);
-	parse_err = &first;
-	result = cfg_parse_buf(cfg, text) == CFG_SUCCESS ? 0 : -1;
-	parse_err = NULL;
-	if (result < 0)
-		(void)err_set(err, ERR_INVALID, "%s", first.text[0] ? first.text : "not readable");
-	else
-		result = take_all(config, cfg, err);
-	cfg_free(cfg);
+	arena_init(&arena, CONFIG_TREE_BYTES_MAX);
+	whole = config_text_read(&arena, text, err);
+	if (whole && config_check_items(whole, err) == 0) {
+		config_note_lines(config, whole);
+		result = take_all(config, whole, err);
+	}
+	arena_done(&arena);
 	return result;
 }
 
@@ -187,9 +179,12 @@ int config_load(struct config *config, const char *path, struct err *err)
 	if (read_file(path, CONFIG_FILE_BYTES_MAX, &text, &len, err) < 0)
 		return err_wrap(err, "configuration");
 	if (strlen(text) != len)
-		return err_set(err, ERR_INVALID, "configuration %s: a NUL byte in it", path);
+		return err_set(err, ERR_INVALID,
+			"configuration %s: it has a NUL byte and is no text file", path);
 	if (config_parse(config, text, err) < 0)
 		return err_wrap(err, "configuration %s", path);
+	cut_printf(config->path, sizeof(config->path), "%s",
+		path); /* for what config_finish() finds */
 	return 0;
 }
 
@@ -209,34 +204,67 @@ static bool is_mode(const char *text)
 	       (len == 3 || *text == '0');
 }
 
+/* Texts that may be one of two words only. */
+static const struct {
+	const char *name;
+	size_t offset;
+	const char *one, *other;
+} choices[] = {
+	{ "rollback", offsetof(struct config, rollback), "alarm", "refuse" },
+	{ "cgroups", offsetof(struct config, cgroups), "required", "auto" },
+};
+
+static int check_texts(const struct config *config, struct err *err)
+{
+	if (!is_mode(config->socket_mode))
+		return config_refuse(config, err, "socket_mode",
+			"socket_mode = \"%s\": write permission bits such as \"0660\"",
+			config->socket_mode);
+	for (size_t i = 0; i < COUNT_OF(choices); i++) {
+		const char *given = (const char *)config + choices[i].offset;
+
+		if (strcmp(given, choices[i].one) != 0 && strcmp(given, choices[i].other) != 0)
+			return config_refuse(config, err, choices[i].name,
+				"%s = \"%s\": write \"%s\" or \"%s\"", choices[i].name, given,
+				choices[i].one, choices[i].other);
+	}
+	return 0;
+}
+
+static int check_held(const struct config *config, struct err *err)
+{
+	if (config->held_bytes_per_uid < 4 * config->message_bytes)
+		return config_refuse(config, err, "held_bytes_per_uid",
+			"held_bytes_per_uid = %" PRIu64
+			" is less than four times message_bytes = %" PRIu64 ": raise it to %" PRIu64
+			" or lower message_bytes",
+			config->held_bytes_per_uid, config->message_bytes,
+			4 * config->message_bytes);
+	if (config->held_bytes < config->held_bytes_per_uid)
+		return config_refuse(config, err, "held_bytes",
+			"held_bytes = %" PRIu64 " is less than held_bytes_per_uid = %" PRIu64
+			": raise it, or lower held_bytes_per_uid",
+			config->held_bytes, config->held_bytes_per_uid);
+	return 0;
+}
+
 int config_finish(struct config *config, struct err *err)
 {
 	uint64_t processors = (uint64_t)get_nprocs();
 
-	if (!config->workers_min)
-		config->workers_min = at_most(processors * 2, 16);
 	if (!config->workers_max)
 		config->workers_max = at_most(processors * 4, 64);
+	if (!config->workers_min)
+		config->workers_min = at_most(at_most(processors * 2, 16), config->workers_max);
 	if (config->workers_min > config->workers_max)
-		return err_set(err, ERR_INVALID, "workers_min is above workers_max");
-	if (config_finish_runtimes(config, err) < 0)
+		return config_refuse(config, err, "workers_min",
+			"workers_min = %" PRIu64 " is above workers_max = %" PRIu64
+			": lower it, or raise workers_max",
+			config->workers_min, config->workers_max);
+	if (config_finish_runtimes(config, err) < 0 || check_held(config, err) < 0 ||
+		config_check_limits(config, "", &config->limits, &config->most, err) < 0 ||
+		check_texts(config, err) < 0)
 		return -1;
-	if (config->held_bytes_per_uid < 4 * config->message_bytes ||
-		config->held_bytes < config->held_bytes_per_uid)
-		return err_set(err, ERR_INVALID,
-			"held_bytes_per_uid: at least four times message_bytes, and at most held_bytes");
-	if (config_check_limits(&config->limits, &config->most, err) < 0)
-		return -1;
-	if (!is_mode(config->socket_mode))
-		return err_set(err, ERR_INVALID,
-			"socket_mode: permission bits such as \"0660\", not \"%s\"",
-			config->socket_mode);
-	if (strcmp(config->rollback, "alarm") != 0 && strcmp(config->rollback, "refuse") != 0)
-		return err_set(err, ERR_INVALID, "rollback: \"alarm\" or \"refuse\", not \"%s\"",
-			config->rollback);
-	if (strcmp(config->cgroups, "required") != 0 && strcmp(config->cgroups, "auto") != 0)
-		return err_set(err, ERR_INVALID, "cgroups: \"required\" or \"auto\", not \"%s\"",
-			config->cgroups);
 	config->layers.cgroups = strcmp(config->cgroups, "required") == 0;
 	return 0;
 }

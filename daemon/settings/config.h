@@ -1,6 +1,6 @@
 /*
- * What the administrator wrote: defaults from config_table.h, then a file in libconfuse's syntax
- * with sizes and times, then the command line.
+ * What the administrator wrote: defaults from config_table.h, then a file (config_text.h has its
+ * syntax) with sizes and times, then the command line.
  *
  *	queue_max = 200
  *	limits { wall_ms = 10s memory_bytes = 512mb }
@@ -11,7 +11,8 @@
  *	runtime perl { kind = "command" interpreter = "/usr/bin/perl" file = "main.pl" }
  *	for_uid 1000 { most { wall_ms = 10min } }
  *
- * An unknown key, a wrong type and a number outside its range are refused by name.
+ * An unknown setting, a wrong type, a number outside its range and a setting that is written twice
+ * are refused with file, line and what to write instead.
  */
 #pragma once
 
@@ -31,6 +32,8 @@
 #define CONFIG_RUNTIMES_MAX 16
 #define CONFIG_BINDS_MAX    11 /* beside those that every runtime of a kind gets */
 #define CONFIG_FORMS_MAX    8
+#define CONFIG_KEY_MAX      128
+#define CONFIG_WRITTEN_MAX  512 /* settings whose line is known to messages */
 
 /* What makes workers of an interpreter. */
 enum config_kind {
@@ -98,6 +101,12 @@ struct config {
 	unsigned alert_count;
 	struct config_runtime runtimes[CONFIG_RUNTIMES_MAX];
 	unsigned runtime_count;
+	char path[CONFIG_TEXT_MAX]; /* of the file that was read; "": none */
+	struct config_written {
+		char key[CONFIG_KEY_MAX]; /* "queue_max", "limits.wall_ms", "runtime.bash.tools" */
+		unsigned line;
+	} written[CONFIG_WRITTEN_MAX];
+	unsigned written_count;
 };
 
 /* Fills in the defaults, python as the only runtime. */

@@ -4,11 +4,6 @@
 
 #include "daemon/settings/config_parts.h"
 
-cfg_opt_t config_allowance_options[] = {
-	CONFIG_NUMBER_SECTIONS(),
-	CFG_END(),
-};
-
 /* ---- budgets --------------------------------------------------------------------------------- */
 
 static const char *const budget_sections[BUDGET_SCOPE_COUNT] = {
@@ -32,13 +27,14 @@ void config_default_budgets(struct budget_limits budgets[BUDGET_SCOPE_COUNT])
 	memcpy(budgets, budgets_otherwise, sizeof(budgets_otherwise));
 }
 
-unsigned config_take_budgets(struct budget_limits budgets[BUDGET_SCOPE_COUNT], cfg_t *cfg)
+unsigned config_take_budgets(
+	struct budget_limits budgets[BUDGET_SCOPE_COUNT], const struct config_item *section)
 {
 	unsigned written = 0;
 
 	for (unsigned scope = 0; scope < BUDGET_SCOPE_COUNT; scope++)
-		written += config_take_numbers(
-			&budgets[scope], cfg_getsec(cfg, budget_sections[scope]), &config_spending);
+		written += config_take_numbers(&budgets[scope],
+			config_find(section, budget_sections[scope]), &config_spending);
 	return written;
 }
 
@@ -65,55 +61,60 @@ const char *config_for_word(enum config_for whom)
 
 /* ---- a section ------------------------------------------------------------------------------- */
 
-static int take_id(struct config_allowance *allowance, struct err *err)
+/* A number, or the name of a user or group of this host. */
+static int take_id(
+	struct config_allowance *allowance, const struct config_item *section, struct err *err)
 {
-	uint64_t id = 0;
+	struct role_list one = { 0 };
+	struct err why = ERR_INIT;
 
 	if (allowance->whom != FOR_UID && allowance->whom != FOR_GID)
 		return 0;
-	if (config_read_number("id", allowance->name, &id) < 0 || id >= UINT32_MAX)
-		return err_set(err, ERR_INVALID, "\"%s\" is no number of a user or group",
-			allowance->name);
-	allowance->id = (uint32_t)id;
+	if (roles_name(&one, allowance->whom == FOR_GID, allowance->name, &why) < 0)
+		return config_fault(err, section, "%s", why.text);
+	allowance->id = one.ids[0];
 	return 0;
 }
 
 /* It counts with a number in it; a section of a runtime may have none. */
-static int take_allowance(
-	struct config *config, enum config_for whom, cfg_t *section, struct err *err)
+static int take_allowance(struct config *config, enum config_for whom,
+	const struct config_item *section, struct err *err)
 {
 	struct config_allowance *allowance = &config->allowances[config->allowance_count];
+	char prefix[CONFIG_KEY_MAX];
 	unsigned written;
 
 	if (config->allowance_count == CONFIG_ALLOWANCES_MAX)
-		return err_set(err, ERR_INVALID, "more than %d of them", CONFIG_ALLOWANCES_MAX);
+		return config_fault(err, section, "more than %d sections have numbers of their own",
+			CONFIG_ALLOWANCES_MAX);
 	allowance->whom = whom;
 	if (config_take_text(
-		    allowance->name, sizeof(allowance->name), "name", cfg_title(section), err) < 0)
+		    allowance->name, sizeof(allowance->name), section, section->title, err) < 0)
 		return -1;
 	memset(&allowance->limits, 0xff, sizeof(allowance->limits)); /* CONFIG_LIMIT_UNSET */
 	memset(&allowance->most, 0xff, sizeof(allowance->most));
 	memset(allowance->budgets, 0xff, sizeof(allowance->budgets));
 	written = config_take_numbers(
-		&allowance->limits, cfg_getsec(section, "limits"), &config_limits);
-	written += config_take_numbers(&allowance->most, cfg_getsec(section, "most"), &config_most);
+		&allowance->limits, config_find(section, "limits"), &config_limits);
+	written +=
+		config_take_numbers(&allowance->most, config_find(section, "most"), &config_most);
 	written += config_take_budgets(allowance->budgets, section);
 	config->allowance_count += written > 0;
-	if (take_id(allowance, err) < 0)
+	if (take_id(allowance, section, err) < 0)
 		return -1;
-	return config_check_limits(&allowance->limits, &allowance->most, err);
+	cut_printf(prefix, sizeof(prefix), "%s.%s.", section->name, section->title);
+	return config_check_limits(config, prefix, &allowance->limits, &allowance->most, err);
 }
 
-int config_take_allowances(struct config *config, cfg_t *cfg, struct err *err)
+int config_take_allowances(struct config *config, const struct config_item *whole, struct err *err)
 {
-	for (unsigned whom = 0; whom < FOR_COUNT; whom++)
-		for (unsigned i = 0; i < cfg_size(cfg, for_sections[whom]); i++) {
-			cfg_t *section = cfg_getnsec(cfg, for_sections[whom], i);
+	for (unsigned whom = 0; whom < FOR_COUNT; whom++) {
+		const struct config_item *section = NULL;
 
+		while ((section = config_next(whole, section, for_sections[whom])))
 			if (take_allowance(config, (enum config_for)whom, section, err) < 0)
-				return err_wrap(
-					err, "%s %s", for_sections[whom], cfg_title(section));
-		}
+				return -1;
+	}
 	return 0;
 }
 

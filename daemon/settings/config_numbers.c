@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "daemon/settings/config_parts.h"
-#include "proto/base/container.h"
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
@@ -39,28 +39,7 @@ const struct number_table config_limits = TABLE(limits);
 const struct number_table config_most = TABLE(most);
 const struct number_table config_spending = TABLE(spending);
 
-/* Sections with numbers of their own; everywhere else stand general ones. */
-static const struct {
-	const char *section;
-	const struct number_table *table;
-} sections[] = {
-	{ "limits", &config_limits },
-	{ "most", &config_most },
-	{ "budget_uid", &config_spending },
-	{ "budget_agent", &config_spending },
-	{ "budget_task", &config_spending },
-	{ "alert", &config_alert_numbers },
-};
-
-static const struct number_table *table_of(const char *section)
-{
-	for (size_t i = 0; i < COUNT_OF(sections); i++)
-		if (!strcmp(sections[i].section, section))
-			return sections[i].table;
-	return &config_general;
-}
-
-static const struct number_rule *find_rule(const struct number_table *table, const char *name)
+const struct number_rule *number_rule_named(const struct number_table *table, const char *name)
 {
 	for (size_t i = 0; i < table->count; i++)
 		if (!strcmp(table->rules[i].name, name))
@@ -68,77 +47,128 @@ static const struct number_rule *find_rule(const struct number_table *table, con
 	return NULL;
 }
 
-#define LIMIT_OPTION(name, otherwise, ceiling, lowest, highest, meaning) \
-	CFG_INT_CB(#name, 0, CFGF_NODEFAULT, config_on_number),
-cfg_opt_t config_limit_options[] = { CONFIG_LIMITS(LIMIT_OPTION) CFG_END() };
-
-#define BUDGET_OPTION(name, uid, agent, task, highest, meaning) \
-	CFG_INT_CB(#name, 0, CFGF_NODEFAULT, config_on_number),
-cfg_opt_t config_budget_options[] = { CONFIG_BUDGETS(BUDGET_OPTION) CFG_END() };
-
 /* ---- how they are written -------------------------------------------------------------------- */
+
+enum measure {
+	MEASURE_COUNT,
+	MEASURE_TIME, /* its factors are milliseconds */
+	MEASURE_SIZE,
+};
+
+#define DAY_MS UINT64_C(86400000)
+
+/* The end of a setting's name says what it is, and how much a number without a unit means. */
+static const struct {
+	const char *end;
+	enum measure measure;
+	uint64_t base;
+	const char *form;
+} measures[] = {
+	{ "_ms", MEASURE_TIME, 1, "a time, such as 500ms, 10s, 5min, 1h or 2d" },
+	{ "_s", MEASURE_TIME, 1000, "a time in whole seconds, such as 10s, 5min, 1h or 2d" },
+	{ "_days", MEASURE_TIME, DAY_MS, "whole days, such as 90 or 90d" },
+	{ "_bytes", MEASURE_SIZE, 1, "a size, such as 64kb, 16mb or 1gb" },
+	{ "", MEASURE_COUNT, 1, "a number without a unit" },
+};
 
 static const struct {
 	const char *suffix;
 	uint64_t factor;
-	bool is_time; /* in milliseconds */
+	enum measure measure;
 } units[] = {
-	{ "ms", 1, true },
-	{ "s", 1000, true },
-	{ "min", 60000, true },
-	{ "h", 3600000, true },
-	{ "kb", UINT64_C(1) << 10, false },
-	{ "mb", UINT64_C(1) << 20, false },
-	{ "gb", UINT64_C(1) << 30, false },
+	{ "d", DAY_MS, MEASURE_TIME },
+	{ "h", 3600000, MEASURE_TIME },
+	{ "min", 60000, MEASURE_TIME },
+	{ "s", 1000, MEASURE_TIME },
+	{ "ms", 1, MEASURE_TIME },
+	{ "gb", UINT64_C(1) << 30, MEASURE_SIZE },
+	{ "mb", UINT64_C(1) << 20, MEASURE_SIZE },
+	{ "kb", UINT64_C(1) << 10, MEASURE_SIZE },
+	{ "g", UINT64_C(1) << 30, MEASURE_SIZE },
+	{ "m", UINT64_C(1) << 20, MEASURE_SIZE },
+	{ "k", UINT64_C(1) << 10, MEASURE_SIZE },
 };
 
-static bool ends_with(const char *text, const char *end)
+/* "message_bytes" and "held_bytes_per_uid" both count bytes. */
+static bool has_end(const char *name, const char *end)
 {
-	size_t len = strlen(text);
-	size_t end_len = strlen(end);
+	size_t len = strlen(end);
 
-	return len > end_len && !strcmp(text + len - end_len, end);
+	for (const char *at = strstr(name, end); at; at = strstr(at + 1, end))
+		if (!at[len] || !strncmp(at + len, "_per_", strlen("_per_")))
+			return true;
+	return false;
+}
+
+static size_t measure_of(const char *name)
+{
+	size_t last = COUNT_OF(measures) - 1;
+
+	for (size_t i = 0; i < last; i++)
+		if (has_end(name, measures[i].end))
+			return i;
+	return last;
 }
 
 int config_read_number(const char *name, const char *text, uint64_t *ret_number)
 {
-	bool is_time = ends_with(name, "_ms");
-	uint64_t factor = 1;
+	size_t kind = measure_of(name);
+	uint64_t factor = 0;
+	uint64_t number;
 	char *end = NULL;
 
 	if (*text < '0' || *text > '9')
 		return -1;
 	errno = 0;
-	*ret_number = strtoull(text, &end, 10);
+	number = strtoull(text, &end, 10);
 	if (errno)
 		return -1;
-	if (*end) {
-		factor = 0;
-		for (size_t i = 0; i < COUNT_OF(units); i++)
-			if (!strcmp(units[i].suffix, end) && units[i].is_time == is_time)
-				factor = units[i].factor;
-	}
-	return !factor || __builtin_mul_overflow(*ret_number, factor, ret_number) ? -1 : 0;
+	for (size_t i = 0; *end && i < COUNT_OF(units) && !factor; i++)
+		if (!strcasecmp(units[i].suffix, end) && units[i].measure == measures[kind].measure)
+			factor = units[i].factor;
+	if (!*end)
+		factor = measures[kind].base;
+	if (!factor || __builtin_mul_overflow(number, factor, &number) ||
+		number % measures[kind].base)
+		return -1;
+	*ret_number = number / measures[kind].base;
+	return 0;
 }
 
-int config_on_number(cfg_t *section, cfg_opt_t *option, const char *text, void *ret)
+/* 16777216 of a size as "16mb". */
+static void print_number(char *text, size_t size, const char *name, uint64_t number)
 {
-	const struct number_rule *rule = find_rule(table_of(cfg_name(section)), option->name);
-	uint64_t number = 0;
+	size_t kind = measure_of(name);
 
-	if (!rule || config_read_number(rule->name, text, &number) < 0) {
-		cfg_error(section, "%s: \"%s\" is not a number (%s)", option->name, text,
-			ends_with(option->name, "_ms") ? "or a time such as 5s"
-						       : "or a size such as 64mb");
-		return -1;
-	}
-	if (number < rule->lowest || number > rule->highest) {
-		cfg_error(section, "%s: %" PRIu64 " is outside %" PRIu64 " to %" PRIu64, rule->name,
-			number, rule->lowest, rule->highest);
-		return -1;
-	}
-	*(long *)ret = (long)number;
-	return 0;
+	for (size_t i = 0; number && i < COUNT_OF(units); i++)
+		if (units[i].measure == measures[kind].measure &&
+			units[i].factor > measures[kind].base &&
+			number * measures[kind].base % units[i].factor == 0) {
+			cut_printf(text, size, "%" PRIu64 "%s",
+				number * measures[kind].base / units[i].factor, units[i].suffix);
+			return;
+		}
+	cut_printf(text, size, "%" PRIu64, number);
+}
+
+int config_read_item(struct config_item *item, const struct number_rule *rule, struct err *err)
+{
+	const char *form = measures[measure_of(rule->name)].form;
+	char lowest[32];
+	char highest[32];
+
+	if (item->shape != CONFIG_IS_VALUE)
+		return config_fault(err, item, "%s is written as %s = NUMBER; it is %s", item->name,
+			item->name, form);
+	if (config_read_number(rule->name, item->values->text, &item->number) < 0)
+		return config_fault(err, item, "%s = %s is not a number that it can be: write %s",
+			item->name, item->values->text, form);
+	if (item->number >= rule->lowest && item->number <= rule->highest)
+		return 0;
+	print_number(lowest, sizeof(lowest), rule->name, rule->lowest);
+	print_number(highest, sizeof(highest), rule->name, rule->highest);
+	return config_fault(err, item, "%s = %s is outside %s to %s (%s)", item->name,
+		item->values->text, lowest, highest, rule->meaning);
 }
 
 /* ---- sets of them ---------------------------------------------------------------------------- */
@@ -159,30 +189,40 @@ void config_default_numbers(void *set, const struct number_table *table)
 		put_number(set, &table->rules[i], table->rules[i].otherwise);
 }
 
-unsigned config_take_numbers(void *set, cfg_t *section, const struct number_table *table)
+unsigned config_take_numbers(
+	void *set, const struct config_item *section, const struct number_table *table)
 {
 	unsigned written = 0;
 
 	for (size_t i = 0; i < table->count; i++) {
-		const struct number_rule *rule = &table->rules[i];
+		const struct config_item *item = config_find(section, table->rules[i].name);
 
-		if (!cfg_size(section, rule->name))
+		if (!item)
 			continue;
-		put_number(set, rule, (uint64_t)cfg_getint(section, rule->name));
+		put_number(set, &table->rules[i], item->number);
 		written++;
 	}
 	return written;
 }
 
-int config_check_limits(
+int config_check_limits(const struct config *config, const char *prefix,
 	const struct job_limits *some, const struct job_limits *most_of_them, struct err *err)
 {
 	for (size_t i = 0; i < COUNT_OF(limits); i++) {
 		uint64_t limit = config_number(some, &limits[i]);
+		uint64_t highest = config_number(most_of_them, &most[i]);
+		char key[CONFIG_KEY_MAX];
+		char low[32];
+		char high[32];
 
-		if (limit != CONFIG_LIMIT_UNSET && limit > config_number(most_of_them, &most[i]))
-			return err_set(err, ERR_INVALID, "limits.%s is above most.%s",
-				limits[i].name, most[i].name);
+		if (limit == CONFIG_LIMIT_UNSET || limit <= highest)
+			continue;
+		print_number(low, sizeof(low), limits[i].name, limit);
+		print_number(high, sizeof(high), limits[i].name, highest);
+		cut_printf(key, sizeof(key), "%slimits.%s", prefix, limits[i].name);
+		return config_refuse(config, err, key,
+			"%s = %s is above %smost.%s = %s: lower it, or raise most.%s", key, low,
+			prefix, most[i].name, high, most[i].name);
 	}
 	return 0;
 }

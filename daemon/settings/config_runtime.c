@@ -5,26 +5,8 @@
 #include "daemon/runs/complaint.h"
 #include "daemon/settings/config_parts.h"
 #include "daemon/settings/profiles.h"
-#include "proto/base/container.h"
+#include "proto/base/nearest.h"
 #include "proto/jail_dirs.h"
-
-cfg_opt_t config_runtime_options[] = {
-	CONFIG_NUMBER_SECTIONS(),
-	CFG_STR("kind", NULL, CFGF_NODEFAULT),
-	CFG_STR("language", NULL, CFGF_NODEFAULT),
-	CFG_STR("interpreter", NULL, CFGF_NODEFAULT),
-	CFG_STR("file", NULL, CFGF_NODEFAULT),
-	CFG_STR_LIST("args", NULL, CFGF_NODEFAULT),
-	CFG_STR_LIST("tools", NULL, CFGF_NODEFAULT),
-	CFG_STR_LIST("errors", NULL, CFGF_NODEFAULT),
-	CFG_STR_LIST("preload", NULL, CFGF_NODEFAULT),
-	CFG_STR_LIST("binds", NULL, CFGF_NODEFAULT),
-	CFG_INT_CB("workers_min", 0, CFGF_NODEFAULT, config_on_number),
-	CFG_INT_CB("workers_max", 0, CFGF_NODEFAULT, config_on_number),
-	CFG_BOOL("processes", cfg_false, CFGF_NODEFAULT),
-	CFG_BOOL("off", cfg_false, CFGF_NODEFAULT),
-	CFG_END(),
-};
 
 /* ---- those that come with ced --------------------------------------------------------------- */
 
@@ -102,70 +84,68 @@ static const struct word_list {
 #undef WORDS
 };
 
-static bool is_given(cfg_t *section, const char *name)
-{
-	const cfg_opt_t *option = cfg_getopt(section, name);
-
-	return option && (option->flags & CFGF_MODIFIED);
-}
-
-static int take_words(struct config_runtime *runtime, cfg_t *section, const struct word_list *list,
-	struct err *err)
+static int take_words(struct config_runtime *runtime, const struct config_item *item,
+	const struct word_list *list, struct err *err)
 {
 	char *text = (char *)runtime + list->offset;
 	size_t len = 0;
 
-	if (is_given(section, list->name))
-		text[0] = '\0'; /* also by an empty list */
-	for (unsigned i = 0; i < cfg_size(section, list->name); i++) {
-		const char *word = cfg_getnstr(section, list->name, i);
-
-		if (!list->is_word(word))
-			return err_set(err, ERR_INVALID, "%s: \"%s\" is no %s", list->name, word,
-				list->what);
-		if (len + strlen(word) + 2 > list->size)
-			return err_set(err, ERR_INVALID, "%s: too many", list->name);
-		cut_printf(text + len, list->size - len, "%s%s", len ? " " : "", word);
+	text[0] = '\0'; /* also by an empty list */
+	for (const struct config_value *value = item->values; value; value = value->next) {
+		if (!list->is_word(value->text))
+			return err_set(err, ERR_INVALID, "line %u: %s: \"%s\" is no %s",
+				value->line, list->name, value->text, list->what);
+		if (len + strlen(value->text) + 2 > list->size)
+			return err_set(err, ERR_INVALID,
+				"line %u: %s: the list is longer than %zu bytes with \"%s\"",
+				value->line, list->name, list->size, value->text);
+		cut_printf(text + len, list->size - len, "%s%s", len ? " " : "", value->text);
 		len = strlen(text);
 	}
 	return 0;
 }
 
-static int take_forms(struct config_runtime *runtime, cfg_t *section, struct err *err)
+static int take_forms(
+	struct config_runtime *runtime, const struct config_item *section, struct err *err)
 {
-	unsigned count = cfg_size(section, "errors");
+	const struct config_item *item = config_find(section, "errors");
+	unsigned count = 0;
 
-	if (count > CONFIG_FORMS_MAX)
-		return err_set(err, ERR_INVALID, "errors: more than %d", CONFIG_FORMS_MAX);
-	for (unsigned i = 0; i < count; i++) {
-		const char *form = cfg_getnstr(section, "errors", i);
-
-		if (!complaint_is_form(form))
+	if (!item)
+		return 0;
+	if (item->value_count > CONFIG_FORMS_MAX)
+		return config_fault(err, item, "errors: there are %u, and at most %d are allowed",
+			item->value_count, CONFIG_FORMS_MAX);
+	for (const struct config_value *value = item->values; value; value = value->next) {
+		if (!complaint_is_form(value->text))
 			return err_set(err, ERR_INVALID,
-				"errors: \"%s\" is no form with %%l and some of %%f %%c %%m %%x %%M",
-				form);
-		if (config_take_text(
-			    runtime->forms[i], sizeof(runtime->forms[i]), "errors", form, err) < 0)
+				"line %u: errors: \"%s\" is no form with %%l and some of %%f %%c %%m %%x %%M",
+				value->line, value->text);
+		if (config_take_text(runtime->forms[count++], sizeof(runtime->forms[0]), item,
+			    value->text, err) < 0)
 			return -1;
 	}
-	if (is_given(section, "errors"))
-		runtime->form_count = count;
+	runtime->form_count = count;
 	return 0;
 }
 
-static int take_kind(struct config_runtime *runtime, const char *word, struct err *err)
+static int take_kind(
+	struct config_runtime *runtime, const struct config_item *item, struct err *err)
 {
 	static const char *const words[] = {
 		[KIND_PYTHON] = "python", [KIND_COMMAND] = "command", [KIND_NODE] = "node"
 	};
+	struct nearest nearest = NEAREST_OF(item->values->text);
 
-	for (size_t i = 0; i < COUNT_OF(words); i++)
-		if (strcmp(word, words[i]) == 0) {
+	for (size_t i = 0; i < COUNT_OF(words); i++) {
+		if (strcmp(nearest.word, words[i]) == 0) {
 			runtime->kind = (enum config_kind)i;
 			return 0;
 		}
-	return err_set(
-		err, ERR_INVALID, "kind: \"python\", \"command\" or \"node\", not \"%s\"", word);
+		nearest_offer(&nearest, words[i]);
+	}
+	return config_fault(err, item, "kind = \"%s\": write \"python\", \"command\" or \"node\"%s",
+		nearest.word, nearest_hint(&nearest));
 }
 
 /* A name as programs have it: it becomes a file in /work. */
@@ -186,7 +166,27 @@ static struct config_runtime *runtime_named(struct config *config, const char *n
 	return &config->runtimes[config->runtime_count++];
 }
 
-static int take_runtime_texts(struct config_runtime *runtime, cfg_t *section, struct err *err)
+static int check_runtime_texts(
+	const struct config_runtime *runtime, const struct config_item *section, struct err *err)
+{
+	const struct config_item *file = config_find(section, "file");
+
+	if (!runtime->interpreter[0])
+		return config_fault(err, section,
+			"runtime %s has no interpreter: write interpreter = \"/usr/bin/...\" into it",
+			section->title);
+	if (runtime->interpreter[0] != '/')
+		return config_fault(err, config_find(section, "interpreter"),
+			"interpreter = \"%s\" is no absolute path: begin it with /",
+			runtime->interpreter);
+	if (file && runtime->file[0] && !is_file_name(runtime->file))
+		return config_fault(err, file,
+			"file = \"%s\" is no plain file name, such as \"main.pl\"", runtime->file);
+	return 0;
+}
+
+static int take_runtime_texts(
+	struct config_runtime *runtime, const struct config_item *section, struct err *err)
 {
 	const struct {
 		const char *name;
@@ -197,64 +197,84 @@ static int take_runtime_texts(struct config_runtime *runtime, cfg_t *section, st
 		{ "language", runtime->language, sizeof(runtime->language) },
 		{ "file", runtime->file, sizeof(runtime->file) },
 	};
+	const struct config_item *kind = config_find(section, "kind");
 
-	for (size_t i = 0; i < COUNT_OF(rows); i++)
-		if (cfg_size(section, rows[i].name) &&
-			config_take_text(rows[i].text, rows[i].size, rows[i].name,
-				cfg_getstr(section, rows[i].name), err) < 0)
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const struct config_item *item = config_find(section, rows[i].name);
+
+		if (item && config_take_text(
+				    rows[i].text, rows[i].size, item, item->values->text, err) < 0)
 			return -1;
-	if (!runtime->interpreter[0])
-		return err_set(err, ERR_INVALID, "interpreter is missing");
-	if (runtime->file[0] && !is_file_name(runtime->file))
-		return err_set(err, ERR_INVALID, "file: \"%s\" is no file name", runtime->file);
-	if (cfg_size(section, "kind") && take_kind(runtime, cfg_getstr(section, "kind"), err) < 0)
+	}
+	if (check_runtime_texts(runtime, section, err) < 0)
 		return -1;
+	return kind ? take_kind(runtime, kind, err) : 0;
+}
+
+static void take_runtime_numbers(struct config_runtime *runtime, const struct config_item *section)
+{
+	const struct config_item *least = config_find(section, "workers_min");
+	const struct config_item *most = config_find(section, "workers_max");
+	const struct config_item *processes = config_find(section, "processes");
+	const struct config_item *off = config_find(section, "off");
+
+	if (least)
+		runtime->workers_min = least->number;
+	if (most)
+		runtime->workers_max = most->number;
+	if (processes)
+		runtime->processes = processes->number != 0;
+	if (off)
+		runtime->off = off->number != 0;
+}
+
+static int take_binds(
+	struct config_runtime *runtime, const struct config_item *section, struct err *err)
+{
+	const struct config_item *item = config_find(section, "binds");
+
+	if (!item)
+		return 0;
+	if (item->value_count > CONFIG_BINDS_MAX - runtime->bind_count)
+		return config_fault(err, item,
+			"binds: there are %u, and at most %u are allowed here", item->value_count,
+			CONFIG_BINDS_MAX - runtime->bind_count);
+	for (const struct config_value *value = item->values; value; value = value->next)
+		if (config_take_text(runtime->binds[runtime->bind_count++], CONFIG_TEXT_MAX, item,
+			    value->text, err) < 0)
+			return -1;
 	return 0;
 }
 
-static void take_runtime_numbers(struct config_runtime *runtime, cfg_t *section)
+static int take_runtime(struct config *config, const struct config_item *section, struct err *err)
 {
-	if (cfg_size(section, "workers_min"))
-		runtime->workers_min = (uint64_t)cfg_getint(section, "workers_min");
-	if (cfg_size(section, "workers_max"))
-		runtime->workers_max = (uint64_t)cfg_getint(section, "workers_max");
-	if (cfg_size(section, "processes"))
-		runtime->processes = cfg_getbool(section, "processes");
-	if (cfg_size(section, "off"))
-		runtime->off = cfg_getbool(section, "off");
-}
-
-static int take_runtime(struct config *config, cfg_t *section, struct err *err)
-{
-	struct config_runtime *runtime = runtime_named(config, cfg_title(section));
-	unsigned binds = cfg_size(section, "binds");
+	struct config_runtime *runtime = runtime_named(config, section->title);
 
 	if (!runtime)
-		return err_set(err, ERR_INVALID, "its name is too long, or there are too many");
+		return config_fault(err, section,
+			"runtime %s: its name has more than 31 letters, or there are more than %d runtimes",
+			section->title, CONFIG_RUNTIMES_MAX);
 	if (take_runtime_texts(runtime, section, err) < 0 || take_forms(runtime, section, err) < 0)
 		return -1;
 	take_runtime_numbers(runtime, section);
-	if (binds > CONFIG_BINDS_MAX - runtime->bind_count)
-		return err_set(err, ERR_INVALID, "binds: more than %u",
-			CONFIG_BINDS_MAX - runtime->bind_count);
-	for (unsigned i = 0; i < binds; i++)
-		if (config_take_text(runtime->binds[runtime->bind_count++], CONFIG_TEXT_MAX,
-			    "binds", cfg_getnstr(section, "binds", i), err) < 0)
+	if (take_binds(runtime, section, err) < 0)
+		return -1;
+	for (size_t i = 0; i < COUNT_OF(word_lists); i++) {
+		const struct config_item *item = config_find(section, word_lists[i].name);
+
+		if (item && take_words(runtime, item, &word_lists[i], err) < 0)
 			return -1;
-	for (size_t i = 0; i < COUNT_OF(word_lists); i++)
-		if (take_words(runtime, section, &word_lists[i], err) < 0)
-			return -1;
+	}
 	return 0;
 }
 
-int config_take_runtimes(struct config *config, cfg_t *cfg, struct err *err)
+int config_take_runtimes(struct config *config, const struct config_item *whole, struct err *err)
 {
-	for (unsigned i = 0; i < cfg_size(cfg, "runtime"); i++) {
-		cfg_t *section = cfg_getnsec(cfg, "runtime", i);
+	const struct config_item *section = NULL;
 
+	while ((section = config_next(whole, section, "runtime")))
 		if (take_runtime(config, section, err) < 0)
-			return err_wrap(err, "runtime %s", cfg_title(section));
-	}
+			return -1;
 	return 0;
 }
 
@@ -272,7 +292,9 @@ static int drop_off(struct config *config, struct err *err)
 			kept++;
 		}
 	config->runtime_count = kept;
-	return kept ? 0 : err_set(err, ERR_INVALID, "every runtime is off");
+	return kept ? 0
+		    : config_refuse(config, err, "",
+			      "every runtime is off: remove `off = true` from one of them");
 }
 
 /* A jail's own folders are put on top of whatever the host has there. */
@@ -289,18 +311,53 @@ static bool is_hidden(const char *path)
 	return false;
 }
 
-static int check_places(const struct config_runtime *runtime, struct err *err)
+/* Says what is wrong with a setting of this runtime. */
+static int refuse_runtime(const struct config *config, const struct config_runtime *runtime,
+	const char *setting, struct err *err, const char *what)
+{
+	char key[CONFIG_KEY_MAX];
+
+	cut_printf(
+		key, sizeof(key), "runtime.%s%s%s", runtime->name, setting[0] ? "." : "", setting);
+	return config_refuse(config, err, key, "runtime %s: %s", runtime->name, what);
+}
+
+static int check_places(
+	const struct config *config, const struct config_runtime *runtime, struct err *err)
 {
 	const char *hidden = is_hidden(runtime->interpreter) ? runtime->interpreter : NULL;
+	const char *setting = hidden ? "interpreter" : "binds";
+	char what[ERR_TEXT_MAX];
 
 	for (unsigned i = 0; i < runtime->bind_count && !hidden; i++)
 		if (is_hidden(runtime->binds[i]))
 			hidden = runtime->binds[i];
 	if (!hidden)
 		return 0;
-	return err_set(err, ERR_INVALID,
-		"runtime %s: %s: programs have a folder of their own in this place", runtime->name,
-		hidden);
+	cut_printf(what, sizeof(what),
+		"%s: %s cannot be used in a jail, where programs have a folder of their own in this place: move it elsewhere",
+		setting, hidden);
+	return refuse_runtime(config, runtime, setting, err, what);
+}
+
+static int check_kind(
+	const struct config *config, const struct config_runtime *runtime, struct err *err)
+{
+	bool is_python = runtime->kind == KIND_PYTHON;
+
+	if (is_python && runtime->args[0])
+		return refuse_runtime(config, runtime, "args", err,
+			"args is for kind = \"command\" or \"node\": remove it, or set kind");
+	if (is_python && runtime->tools[0])
+		return refuse_runtime(config, runtime, "tools", err,
+			"tools is for kind = \"command\": remove it, or set kind");
+	if (!is_python && runtime->preload[0])
+		return refuse_runtime(config, runtime, "preload", err,
+			"preload is for kind = \"python\": remove it, or set kind");
+	if (!is_python && runtime->processes)
+		return refuse_runtime(config, runtime, "processes", err,
+			"processes is for kind = \"python\": remove it, or set kind");
+	return 0;
 }
 
 static int finish_runtime(
@@ -313,19 +370,13 @@ static int finish_runtime(
 					       ? config->workers_min
 					       : runtime->workers_max;
 	if (runtime->workers_min > runtime->workers_max)
-		return err_set(err, ERR_INVALID, "runtime %s: workers_min is above workers_max",
-			runtime->name);
-	if (runtime->kind == KIND_PYTHON ? runtime->args[0] || runtime->tools[0]
-					 : runtime->preload[0])
-		return err_set(err, ERR_INVALID,
-			"runtime %s: preload is for kind python, args and tools for kind command",
-			runtime->name);
-	if (runtime->kind != KIND_PYTHON && runtime->processes)
-		return err_set(err, ERR_INVALID, "runtime %s: processes is for kind python",
-			runtime->name);
+		return refuse_runtime(config, runtime, "workers_min", err,
+			"workers_min is above workers_max: lower it, or raise workers_max");
+	if (check_kind(config, runtime, err) < 0)
+		return -1;
 	if (runtime->kind == KIND_PYTHON)
 		profile_finish(runtime);
-	return check_places(runtime, err);
+	return check_places(config, runtime, err);
 }
 
 int config_finish_runtimes(struct config *config, struct err *err)

@@ -19,7 +19,8 @@ static const char CUT_END[] = "...\n";
 static struct {
 	const char *program;
 	enum log_level least;
-} log_settings = { "ced", LOG_LEVEL_INFO };
+	bool for_people; /* stderr is a terminal */
+} log_settings = { "ced", LOG_LEVEL_INFO, false };
 
 /* What has been put together so far; once something did not fit, nothing more is added. */
 struct line {
@@ -32,6 +33,7 @@ void log_start(const char *program, enum log_level least)
 {
 	log_settings.program = program;
 	log_settings.least = least;
+	log_settings.for_people = isatty(STDERR_FILENO) == 1;
 }
 
 /* All or nothing, so that an escape is never cut in two. */
@@ -116,13 +118,25 @@ static void line_add_field(struct line *line, const struct log_field *field)
 		line_add_number(line, field->number);
 }
 
+/* What a terminal shows in place of <level>; an ordinary event has none. */
+static const char *const level_words[LOG_LEVEL_INFO] = {
+	[LOG_LEVEL_ERROR] = "error: ",
+	[LOG_LEVEL_WARNING] = "warning: ",
+	[LOG_LEVEL_NOTICE] = "notice: ",
+};
+
 static void line_start(struct line *line, enum log_level level, const char *event)
 {
 	line->len = 0;
 	line->full = false;
-	line_add(line, "<", 1);
-	line_add_number(line, level);
-	line_add(line, ">", 1);
+	if (log_settings.for_people) {
+		if (level < LOG_LEVEL_INFO)
+			line_add_text(line, level_words[level]);
+	} else {
+		line_add(line, "<", 1);
+		line_add_number(line, level);
+		line_add(line, ">", 1);
+	}
 	line_add_text(line, log_settings.program);
 	line_add(line, " ", 1);
 	line_add_text(line, event);

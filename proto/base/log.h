@@ -1,5 +1,6 @@
 /*
- * One line per event on stderr: <level>program event key=value key="value with spaces".
+ * One line per event on stderr: <level>program event key=value key="value with spaces".  On a
+ * terminal a word such as "warning: " stands in place of <level>, which is for systemd.
  *
  * Values are quoted and escaped when they hold anything but plain printable characters, so a
  * client cannot forge a line or reach a terminal.  A line that can repeat under attack goes

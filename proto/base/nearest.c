@@ -1,6 +1,5 @@
 #include "proto/base/nearest.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,9 +15,14 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+static char lower(char letter)
+{
+	return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
 static bool same_letter(char a, char b)
 {
-	return tolower((unsigned char)a) == tolower((unsigned char)b);
+	return lower(a) == lower(b);
 }
 
 /* How many steps lead from one word to the other (optimal string alignment). */

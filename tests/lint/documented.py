@@ -187,7 +187,7 @@ for name, row in SETTINGS:
         complaints.append(f"{OPERATIONS}: this row is not in it: {row}")
     if not re.search(rf"^\s*{name}\s*=", sample, re.M):
         complaints.append(f"{SAMPLE}: the setting {name} is not in it")
-for name in table("sections", r'CFG_\w+\("(\w+)"', *sorted(pathlib.Path("daemon/settings").glob("config*.[ch]"))):
+for name in table("sections", r'\{ "(\w+)", +KEY_\w+', *sorted(pathlib.Path("daemon/settings").glob("config*.[ch]"))):
     if f"`{name}`" not in page:
         complaints.append(f"{OPERATIONS}: the setting {name} is not explained")
 

@@ -43,7 +43,6 @@ ROOMS = {
     "sqlite3": ("store/",),
     "zstd": ("store/",),
     "uv": ("daemon/",),
-    "confuse": ("daemon/settings/config",),
     "systemd/": ("daemon/host.c",),
     "utf8proc": ("daemon/inspector/names.c",),
     "tree_sitter/": ("daemon/inspector/syntax.c", "daemon/inspector/query.", "daemon/inspector/roots.",

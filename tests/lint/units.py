@@ -67,7 +67,7 @@ ELSEWHERE = {
     "daemon/news/alerts_lost.c": (PART, ["tests/scenario/087-alerts.t"]),
     "daemon/news/runner.c": (PART, ["tests/scenario/087-alerts.t"]),
     "daemon/settings/config_alerts.c": (PART, ["tests/unit/test_config.c", "tests/scenario/087-alerts.t"]),
-    **each("daemon/settings", "config_allowance config_numbers config_runtime", PART, ["tests/unit/test_config.c"]),
+    **each("daemon/settings", "config_allowance config_keys config_numbers config_runtime config_text", PART, ["tests/unit/test_config.c"]),
     "daemon/workers/ways.c": (PART, ["tests/unit/test_worker.c"]),
     "daemon/record/backups.c": (PART, ["tests/scenario/083-export.t"]),
     "daemon/runs/execution_told.c": (PART, ["tests/unit/test_execution.c"]),

@@ -64,7 +64,7 @@ is "$(state ruby)" missing "by the name of its runtime"
 like "$(repair ruby)" 'apt-get install no-such-ruby' "with the repair"
 echo 'colour = "green"' >"$work/odd.conf"
 exits 1 "settings that ced refuses are missing" "$doctor" doctor --config "$work/odd.conf"
-like "$out" 'no such option' "with what ced says"
+like "$out" 'there is no setting colour here' "with what ced says"
 
 # --- hosts from which something was taken -----------------------------------------------------
 

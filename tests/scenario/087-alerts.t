@@ -119,9 +119,9 @@ wrong() {
 	echo "alert x { $1 }" >"$work/wrong.conf"
 	like "$("$(ced_programs)/libexec/ced/ced" --in-force --config "$work/wrong.conf" 2>&1)" "$2" "refused: $1"
 }
-wrong 'outcome = {"bad"}' 'alert x: outcome: there is no "bad"'
+wrong 'outcome = {"bad"}' 'line 1: outcome: there is no outcome "bad"'
 wrong 'command = {"notify"}' 'no absolute path'
-wrong 'per = "moon"' 'per: all, uid or agent'
-wrong 'count = 1000' 'count: 1000 is outside 1 to 100'
-wrong 'within_ms = 5mb' 'within_ms: "5mb" is not a number'
+wrong 'per = "moon"' 'per = "moon": write "all", "uid" or "agent"'
+wrong 'count = 1000' 'count = 1000 is outside 1 to 100'
+wrong 'within_ms = 5mb' 'within_ms = 5mb is not a number'
 done_testing

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "daemon/settings/config.h"
+#include "proto/base/container.h"
 #include "tests/check.h"
 
 static struct config config;
@@ -69,8 +70,182 @@ TEST(sizes_times_lists_and_sections_are_read)
 
 TEST(a_setting_outside_its_range_is_refused_by_name)
 {
-	expect_refused("queue_max = 0\n", "queue_max: 0 is outside 1 to 100000");
+	expect_refused("queue_max = 0\n", "queue_max = 0 is outside 1 to 100000");
 	expect_refused("limits { pids = 99999999 }\n", "pids");
+}
+
+/* What an administrator may get wrong, and all that is said of it. */
+static const struct {
+	const char *text, *message;
+} broken[] = {
+	/* the text itself */
+	{ "# one\n# two\n\nqueue_max = 0\n",
+		"line 4: queue_max = 0 is outside 1 to 100000 (runs that wait for a worker, all callers together)" },
+	{ "/* one\n two */ // three\n  # four\nquue_max = 4 # five\n",
+		"line 4: there is no setting quue_max here; did you mean queue_max?" },
+	{ "\n\nlimits {\n  wall_ms = 1s\n\n",
+		"line 6: the section limits, begun on line 3, has no end: write } where it ends" },
+	{ "runtime bash {\n tools = {\"sed\"\n}\nqueue_max = 4\n",
+		"line 5: the section runtime bash, begun on line 1, has no end: write } where it ends" },
+	{ "admins = {1000\nqueue_max = 4\n",
+		"line 2: a comma is missing before \"queue_max\" in the list admins, or } behind its last value" },
+	{ "admins = {1000,\n",
+		"line 2: the list admins, begun on line 1, has no end: write admins = {a, b}" },
+	{ "queue_max = 4\n}\n",
+		"line 2: this } ends no section: remove it, or look for a section that ends too early" },
+	{ "state = \"/var/lib/ced\nqueue_max = 4\n",
+		"line 1: a text has no end: write \" behind it, on the same line" },
+	{ "/* all of it\nqueue_max = 4\n",
+		"line 1: this comment has no end: write */ where it ends" },
+	{ "queue_max\n",
+		"line 1: what is \"queue_max\"? Write queue_max = VALUE for a setting, queue_max { ... } for a section" },
+	{ "queue_max =\nqueue_ms = 4s\n",
+		"line 1: queue_max has no value: write it behind =, on the same line" },
+	{ "queue_max = 4;\n",
+		"line 1: \";\" has no meaning here: remove it, or write the text in quotes" },
+	{ "= 4\n", "line 1: the name of a setting or section is missing" },
+	/* names and types */
+	{ "limits { wall = 4s }\n",
+		"line 1: there is no setting wall here; did you mean wall_ms?" },
+	{ "banana = 4\n",
+		"line 1: there is no setting banana here; `ced --settings` lists them all" },
+	{ "limit { }\n", "line 1: there is no section limit here; did you mean limits?" },
+	{ "pids = 4\n",
+		"line 1: pids belongs into a section: limits { pids = ... } for runs that ask for nothing, most { pids = ... } for the most that a run may ask for" },
+	{ "limits {\n queue_max = 4\n}\n",
+		"line 2: queue_max does not belong into this section: write it outside of any section" },
+	{ "queue_max = 4\nqueue_ms = 4s\nqueue_max = 5\n",
+		"line 3: queue_max is written twice, on line 1 before: keep one of them" },
+	{ "limits { pids = 4 }\nlimits { wall_ms = 1s }\n",
+		"line 2: limits is written twice, on line 1 before: keep one of them" },
+	{ "runtime bash { }\nruntime python { }\nruntime bash { }\n",
+		"line 3: runtime bash is written twice, on line 1 before: keep one of them" },
+	{ "runtime { }\n", "line 1: runtime has no name: write runtime NAME { ... }" },
+	{ "limits all { }\n", "line 1: limits has no name of its own: write limits { ... }" },
+	{ "admins = 1000\n", "line 1: admins is written as: admins = {VALUE, VALUE}" },
+	{ "queue_max = {4}\n",
+		"line 1: queue_max is written as queue_max = NUMBER; it is a number without a unit" },
+	{ "limits = 4\n", "line 1: limits is written as: limits { ... }" },
+	{ "runtime python { off = maybe }\n", "line 1: off = maybe: write true or false" },
+	/* numbers */
+	{ "queue_ms = 4mb\n",
+		"line 1: queue_ms = 4mb is not a number that it can be: write a time, such as 500ms, 10s, 5min, 1h or 2d" },
+	{ "cache_s = 1500ms\n",
+		"line 1: cache_s = 1500ms is not a number that it can be: write a time in whole seconds, such as 10s, 5min, 1h or 2d" },
+	{ "keep_days = 12h\n",
+		"line 1: keep_days = 12h is not a number that it can be: write whole days, such as 90 or 90d" },
+	{ "queue_max = 4kb\n",
+		"line 1: queue_max = 4kb is not a number that it can be: write a number without a unit" },
+	{ "message_bytes = 512mb\n",
+		"line 1: message_bytes = 512mb is outside 4kb to 256mb (largest message a client may send)" },
+	/* what belongs together, found when all is read */
+	{ "# who\n\nworkers_max = 3\nworkers_min = 9\n",
+		"line 4: workers_min = 9 is above workers_max = 3: lower it, or raise workers_max" },
+	{ "\nlimits {\n\n wall_ms = 2min\n}\n",
+		"line 4: limits.wall_ms = 2min is above most.wall_ms = 1min: lower it, or raise most.wall_ms" },
+	{ "\ncgroups = \"maybe\"\n",
+		"line 2: cgroups = \"maybe\": write \"required\" or \"auto\"" },
+	{ "\nsocket_mode = rw\n",
+		"line 2: socket_mode = \"rw\": write permission bits such as \"0660\"" },
+	{ "\nruntime python {\n tools = {\"ls\"} }\n",
+		"line 3: runtime python: tools is for kind = \"command\": remove it, or set kind" },
+	{ "\nruntime ruby { }\n",
+		"line 2: runtime ruby has no interpreter: write interpreter = \"/usr/bin/...\" into it" },
+	{ "runtime ruby { interpreter = ruby }\n",
+		"line 1: interpreter = \"ruby\" is no absolute path: begin it with /" },
+	{ "runtime x { interpreter = \"/x\"\nkind = \"commandx\" }\n",
+		"line 2: kind = \"commandx\": write \"python\", \"command\" or \"node\"; did you mean command?" },
+	{ "require = {\"uids\",\n \"landlok\"}\n",
+		"line 2: require: there is no layer \"landlok\"; did you mean landlock? (there are memory, pids, cpu, cgroup_kill, landlock, uids)" },
+	{ "alert x { outcome = {\"denied_policy\",\n \"policy_deny\"} }",
+		"line 1: outcome: there is no outcome \"denied_policy\"; docs/PROTOCOL.md lists them" },
+	{ "admins = {\n 0,\n nobody-of-that-name}\n",
+		"line 3: admins: there is no user \"nobody-of-that-name\"" },
+};
+
+TEST(each_mistake_is_told_with_its_line_and_what_to_write)
+{
+	for (size_t i = 0; i < COUNT_OF(broken); i++) {
+		struct err err = ERR_INIT;
+
+		CHECK_EQ_INT(parse(broken[i].text, &err), -1);
+		CHECK_STR(err.text, broken[i].message);
+	}
+}
+
+TEST(a_mistake_in_a_long_file_is_told_with_its_own_line)
+{
+	static char text[64 << 10];
+	struct err err = ERR_INIT;
+	size_t len = 0;
+
+	for (unsigned line = 1; line < 2000; line++) {
+		cut_printf(text + len, sizeof(text) - len, "# %u\n", line);
+		len += strlen(text + len);
+	}
+	cut_printf(text + len, sizeof(text) - len, "queue_max = none\n");
+	CHECK_EQ_INT(parse(text, &err), -1);
+	CHECK(!strncmp(err.text, "line 2000: ", 11));
+}
+
+TEST(times_are_read_in_every_unit_whatever_the_setting_counts_in)
+{
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(parse("cache_s = 1h keep_days = 90d zygote_age_s = 2min blob_s = 10\n"
+			   "budget_window_ms = 1d message_bytes = 8M held_bytes = 1GB\n",
+			     &err),
+		0);
+	CHECK_EQ_INT(config.cache_s, 3600);
+	CHECK_EQ_INT(config.keep_days, 90);
+	CHECK_EQ_INT(config.zygote_age_s, 120);
+	CHECK_EQ_INT(config.blob_s, 10);
+	CHECK_EQ_INT(config.budget_window_ms, 86400000);
+	CHECK_EQ_INT(config.message_bytes, 8 << 20);
+	CHECK_EQ_INT(config.held_bytes, 1 << 30);
+}
+
+TEST(words_quotes_and_comments_are_read_as_they_are_meant)
+{
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(parse("state = '/var/\\lib' socket = \"/run/\\\"x\\\".sock\" # not \"this\n"
+			   "redactions = \"/etc/#1//2/*3*/\"//and a comment\n"
+			   "queue_max=7/* seven */queue_ms=4s\n"
+			   "alert a { command = { \"/bin/true\", 'a \"b\"', } }",
+			     &err),
+		0);
+	CHECK_STR(config.state, "/var/\\lib");
+	CHECK_STR(config.socket, "/run/\"x\".sock");
+	CHECK_STR(config.redactions, "/etc/#1//2/*3*/");
+	CHECK_EQ_INT(config.queue_max, 7);
+	CHECK_EQ_INT(config.queue_ms, 4000);
+	CHECK_STR(config.alerts[0].words[1], "a \"b\"");
+}
+
+TEST(sections_within_each_other_have_a_bound)
+{
+	static char text[4096];
+	struct err err = ERR_INIT;
+
+	memset(text, 0, sizeof(text));
+	for (unsigned i = 0; i < 1000; i++)
+		memcpy(text + (size_t)i * 3, "a {", 3);
+	CHECK_EQ_INT(parse(text, &err), -1);
+	CHECK_STR(err.text, "line 1: too many sections within each other");
+}
+
+TEST(users_are_named_by_number_or_name)
+{
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(parse("for_uid root { limits { pids = 3 } }\n"
+			   "alert a { uid = root }\n",
+			     &err),
+		0);
+	CHECK_EQ_INT(config.allowances[0].id, 0);
+	CHECK(config.alerts[0].has_uid);
+	CHECK_EQ_INT(config.alerts[0].uid, 0);
 }
 
 TEST(an_unknown_setting_is_refused_by_name)
@@ -89,7 +264,8 @@ TEST(units_must_suit_the_setting)
 
 TEST(what_belongs_together_is_checked_together)
 {
-	expect_refused("limits { wall_ms = 2min }\n", "limits.wall_ms is above most.wall_ms");
+	expect_refused("limits { wall_ms = 2min }\n",
+		"limits.wall_ms = 2min is above most.wall_ms = 1min");
 	expect_refused("cgroups = \"maybe\"\n", "maybe");
 	expect_refused("workers_min = 9\nworkers_max = 3\n", "workers_min");
 }
@@ -323,5 +499,6 @@ TEST(numbers_of_their_own_are_read_and_what_makes_no_sense_is_refused)
 	expect_refused("for_uid 4294967295 { limits { pids = 3 } }", "4294967295");
 	expect_refused("for_uid 1 { limits { pids = 0 } }", "outside");
 	expect_refused("for_uid 1 { limits { pid = 1 } }", "pid");
-	expect_refused("for_gid 1 { limits { pids = 4 } most { pids = 3 } }", "above most.pids");
+	expect_refused("for_gid 1 { limits { pids = 4 } most { pids = 3 } }",
+		"for_gid.1.limits.pids = 4 is above for_gid.1.most.pids = 3");
 }

@@ -55,6 +55,43 @@ TEST(an_event_is_one_line_with_its_level_in_front)
 		"<6>ced request.done id=81 verdict=allow change=-5 nothing=\"\"\n");
 }
 
+/* What a terminal would show of one warning and one ordinary event. */
+static void write_to_terminal(char *ret_text, size_t size)
+{
+	int true_stderr = dup(STDERR_FILENO);
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+	int end = -1;
+	size_t at = 0;
+	ssize_t len;
+
+	memset(ret_text, 0, size);
+	CHECK(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+	end = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+	CHECK(end >= 0);
+	(void)dup2(end, STDERR_FILENO);
+	log_start("ced", LOG_LEVEL_INFO);
+	log_event(LOG_LEVEL_WARNING, "slot.lost", LOG_INT("slot", 3));
+	log_event(LOG_LEVEL_INFO, "ready", LOG_INT("n", 1));
+	(void)dup2(true_stderr, STDERR_FILENO);
+	close(true_stderr);
+	while (!strstr(ret_text, "n=1") && at + 1 < size &&
+		(len = read(terminal, ret_text + at, size - 1 - at)) > 0)
+		at += (size_t)len;
+	close(end);
+	close(terminal);
+}
+
+TEST(on_a_terminal_a_word_stands_in_place_of_the_level)
+{
+	char text[256] = "";
+
+	write_to_terminal(text, sizeof(text));
+	log_start("ced", LOG_LEVEL_INFO);
+	CHECK(strstr(text, "warning: ced slot.lost slot=3"));
+	CHECK(strstr(text, "\nced ready n=1"));
+	CHECK(!strstr(text, "<"));
+}
+
 TEST(events_below_the_wanted_level_are_not_written)
 {
 	struct capture capture = capture_start();

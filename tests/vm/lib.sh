@@ -30,7 +30,7 @@ vm_packages=(
 	systemd systemd-sysv dbus dbus-user-session libpam-systemd udev apparmor
 	linux-image-cloud-amd64 python3 python3-msgpack
 	libseccomp2 libcap-ng0 libuv1 libsqlite3-0 libzstd1 libjansson4 libpcre2-8-0 libsodium23
-	libconfuse2 libsystemd0 libutf8proc2
+	libsystemd0 libutf8proc2
 	procps util-linux findutils binutils sqlite3
 )
 

@@ -1,0 +1,311 @@
+#include "daemon/settings/config_text.h"
+
+#include <string.h>
+
+#define NO_MEMORY "no memory for the configuration"
+
+enum token_kind {
+	TOKEN_END,
+	TOKEN_WORD,
+	TOKEN_QUOTED,
+	TOKEN_MARK, /* one of = { } , */
+};
+
+struct token {
+	enum token_kind kind;
+	char mark;
+	const char *text;
+	unsigned line;
+};
+
+struct reader {
+	struct arena *arena;
+	const char *at;
+	unsigned line;
+	struct token token; /* the one that is looked at */
+	struct err *err;
+};
+
+static int fault(struct reader *reader, unsigned line, const char *what)
+{
+	return err_set(reader->err, ERR_INVALID, "line %u: %s", line, what);
+}
+
+/* ---- tokens ---------------------------------------------------------------------------------- */
+
+static void skip_line(struct reader *reader)
+{
+	reader->at += strcspn(reader->at, "\n");
+}
+
+static int skip_long_comment(struct reader *reader)
+{
+	unsigned begun = reader->line;
+
+	for (reader->at += 2; *reader->at; reader->at++) {
+		if (reader->at[0] == '*' && reader->at[1] == '/') {
+			reader->at += 2;
+			return 0;
+		}
+		reader->line += *reader->at == '\n';
+	}
+	return fault(reader, begun, "this comment has no end: write */ where it ends");
+}
+
+/* Whether a comment begins here that ends with its line. */
+static bool is_line_comment(const char *at)
+{
+	return *at == '#' || (at[0] == '/' && at[1] == '/');
+}
+
+/* To the next byte that means something. */
+static int skip_blanks(struct reader *reader)
+{
+	for (;;) {
+		const char *at = reader->at;
+
+		if (is_line_comment(at)) {
+			skip_line(reader);
+		} else if (at[0] == '/' && at[1] == '*') {
+			if (skip_long_comment(reader) < 0)
+				return -1;
+		} else if (*at && strchr(" \t\r\n", *at)) {
+			reader->line += *at == '\n';
+			reader->at++;
+		} else {
+			return 0;
+		}
+	}
+}
+
+static char unescaped(char letter)
+{
+	switch (letter) {
+	case 'n':
+		return '\n';
+	case 't':
+		return '\t';
+	default:
+		return letter;
+	}
+}
+
+/* In double quotes a backslash takes away the meaning of what follows; in single ones nothing does. */
+static int read_quoted(struct reader *reader)
+{
+	char quote = *reader->at++;
+	char *text = arena_alloc(reader->arena, strlen(reader->at) + 1);
+	size_t len = 0;
+
+	if (!text)
+		return err_set(reader->err, ERR_MEMORY, NO_MEMORY);
+	while (*reader->at && *reader->at != quote) {
+		if (*reader->at == '\n')
+			break;
+		if (quote == '"' && *reader->at == '\\' && reader->at[1] && reader->at[1] != '\n') {
+			text[len++] = unescaped(reader->at[1]);
+			reader->at += 2;
+		} else {
+			text[len++] = *reader->at++;
+		}
+	}
+	if (*reader->at != quote)
+		return fault(reader, reader->line,
+			quote == '"' ? "a text has no end: write \" behind it, on the same line"
+				     : "a text has no end: write ' behind it, on the same line");
+	reader->at++;
+	text[len] = '\0';
+	reader->token.kind = TOKEN_QUOTED;
+	reader->token.text = text;
+	return 0;
+}
+
+static int read_word(struct reader *reader)
+{
+	size_t len = strcspn(reader->at, " \t\r\n={}(),#;\"'");
+
+	/* A comment may follow a word at once: 4//four. */
+	for (size_t i = 0; i + 1 < len; i++)
+		if (reader->at[i] == '/' && (reader->at[i + 1] == '/' || reader->at[i + 1] == '*'))
+			len = i;
+	if (!len)
+		return err_set(reader->err, ERR_INVALID,
+			"line %u: \"%c\" has no meaning here: remove it, or write the text in quotes",
+			reader->line, *reader->at);
+	reader->token.kind = TOKEN_WORD;
+	reader->token.text = arena_copy(reader->arena, reader->at, len);
+	reader->at += len;
+	return reader->token.text ? 0 : err_set(reader->err, ERR_MEMORY, NO_MEMORY);
+}
+
+/* Reads the next token. */
+static int advance(struct reader *reader)
+{
+	if (skip_blanks(reader) < 0)
+		return -1;
+	reader->token = (struct token){ .line = reader->line };
+	switch (*reader->at) {
+	case '\0':
+		return 0;
+	case '=':
+	case '{':
+	case '}':
+	case ',':
+		reader->token.kind = TOKEN_MARK;
+		reader->token.mark = *reader->at++;
+		return 0;
+	case '"':
+	case '\'':
+		return read_quoted(reader);
+	default:
+		return read_word(reader);
+	}
+}
+
+static bool is_mark(const struct reader *reader, char mark)
+{
+	return reader->token.kind == TOKEN_MARK && reader->token.mark == mark;
+}
+
+static bool is_text(const struct reader *reader)
+{
+	return reader->token.kind == TOKEN_WORD || reader->token.kind == TOKEN_QUOTED;
+}
+
+/* ---- items ----------------------------------------------------------------------------------- */
+
+static int add_value(
+	struct reader *reader, struct config_item *item, const struct config_value ***tail)
+{
+	struct config_value *value = arena_new(reader->arena, struct config_value);
+
+	if (!value)
+		return err_set(reader->err, ERR_MEMORY, NO_MEMORY);
+	value->text = reader->token.text;
+	value->line = reader->token.line;
+	**tail = value;
+	*tail = &value->next;
+	item->value_count++;
+	return advance(reader);
+}
+
+/* Behind "name = {". */
+static int read_list(struct reader *reader, struct config_item *item)
+{
+	const struct config_value **tail = &item->values;
+
+	item->shape = CONFIG_IS_LIST;
+	while (!is_mark(reader, '}')) {
+		if (!is_text(reader))
+			return err_set(reader->err, ERR_INVALID,
+				"line %u: the list %s, begun on line %u, has no end: write %s = {a, b}",
+				reader->token.line, item->name, item->line, item->name);
+		if (add_value(reader, item, &tail) < 0)
+			return -1;
+		if (is_mark(reader, ',')) {
+			if (advance(reader) < 0)
+				return -1;
+		} else if (is_text(reader)) {
+			return err_set(reader->err, ERR_INVALID,
+				"line %u: a comma is missing before \"%s\" in the list %s, or } behind its last value",
+				reader->token.line, reader->token.text, item->name);
+		}
+	}
+	return advance(reader);
+}
+
+/* Behind "name =". */
+static int read_value(struct reader *reader, struct config_item *item)
+{
+	const struct config_value **tail = &item->values;
+
+	if (is_mark(reader, '{'))
+		return advance(reader) < 0 ? -1 : read_list(reader, item);
+	if (!is_text(reader) || reader->token.line != item->line)
+		return err_set(reader->err, ERR_INVALID,
+			"line %u: %s has no value: write it behind =, on the same line", item->line,
+			item->name);
+	return add_value(reader, item, &tail);
+}
+
+static int read_items(struct reader *reader, struct config_item *section, unsigned depth);
+
+/* Behind "name", or "name title". */
+static int read_section(struct reader *reader, struct config_item *item, unsigned depth)
+{
+	item->shape = CONFIG_IS_SECTION;
+	if (depth == CONFIG_DEPTH_MAX)
+		return fault(reader, item->line, "too many sections within each other");
+	if (advance(reader) < 0 || read_items(reader, item, depth + 1) < 0)
+		return -1;
+	if (!is_mark(reader, '}'))
+		return err_set(reader->err, ERR_INVALID,
+			"line %u: the section %s%s%s, begun on line %u, has no end: write } where it ends",
+			reader->token.line, item->name, item->title[0] ? " " : "", item->title,
+			item->line);
+	return advance(reader);
+}
+
+static int read_item(struct reader *reader, struct config_item *item, unsigned depth)
+{
+	item->name = reader->token.text;
+	item->title = "";
+	item->line = reader->token.line;
+	if (advance(reader) < 0)
+		return -1;
+	if (is_mark(reader, '='))
+		return advance(reader) < 0 ? -1 : read_value(reader, item);
+	if (is_text(reader) && reader->token.line == item->line) {
+		item->title = reader->token.text;
+		if (advance(reader) < 0)
+			return -1;
+	}
+	if (is_mark(reader, '{'))
+		return read_section(reader, item, depth);
+	return err_set(reader->err, ERR_INVALID,
+		"line %u: what is \"%s\"? Write %s = VALUE for a setting, %s { ... } for a section",
+		item->line, item->name, item->name, item->name);
+}
+
+/* Up to the end of the text, or of the section. */
+static int read_items(struct reader *reader, struct config_item *section, unsigned depth)
+{
+	struct config_item **tail = &section->items;
+
+	while (reader->token.kind != TOKEN_END && !is_mark(reader, '}')) {
+		struct config_item *item;
+
+		if (reader->token.kind != TOKEN_WORD)
+			return fault(reader, reader->token.line,
+				"the name of a setting or section is missing");
+		item = arena_new(reader->arena, struct config_item);
+		if (!item)
+			return err_set(reader->err, ERR_MEMORY, NO_MEMORY);
+		if (read_item(reader, item, depth) < 0)
+			return -1;
+		*tail = item;
+		tail = &item->next;
+	}
+	return 0;
+}
+
+struct config_item *config_text_read(struct arena *arena, const char *text, struct err *err)
+{
+	struct reader reader = { .arena = arena, .at = text, .line = 1, .err = err };
+	struct config_item *whole = arena_new(arena, struct config_item);
+
+	if (!whole) {
+		(void)err_set(err, ERR_MEMORY, NO_MEMORY);
+		return NULL;
+	}
+	whole->name = whole->title = "";
+	whole->shape = CONFIG_IS_SECTION;
+	if (advance(&reader) < 0 || read_items(&reader, whole, 0) < 0)
+		return NULL;
+	if (reader.token.kind != TOKEN_END) {
+		(void)fault(&reader, reader.token.line,
+			"this } ends no section: remove it, or look for a section that ends too early");
+		return NULL;
+	}
+	return whole;
+}

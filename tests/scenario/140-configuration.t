@@ -1,0 +1,71 @@
+#!/bin/bash
+# Configurations as an administrator writes them: checked before they are used, refused with file,
+# line and what to write, and read alike by the daemon, by `ced --in-force` and by `cectl doctor`.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+programs=$(ced_programs)
+ced=$programs/libexec/ced/ced
+conf=$ced_folder/try.conf
+
+# settings LINE...: a configuration of these lines.
+settings() {
+	printf '%s\n' "$@" >"$conf"
+}
+
+# --- checked ----------------------------------------------------------------------------------
+
+settings '# three comments' '# before' '// the setting' 'queue_max = 7' 'cache_s = 1h' 'keep_days = 90d'
+exits 0 "a good file is accepted" "$ced" --check-config "$conf"
+like "$out" "^$conf: the daemon would start with it \(3 settings, [0-9]+ runtimes\)$" "and that is said"
+like "$("$ced" --in-force --config "$conf")" $'\ncache_s=3600\n' "a time is read in the setting's own unit"
+
+{
+	for ((line = 1; line < 200; line++)); do echo "# comment $line"; done
+	echo 'quue_max = 4'
+} >"$conf"
+exits 1 "a bad one is not" "$ced" --check-config "$conf"
+is "$err" "configuration $conf: line 200: there is no setting quue_max here; did you mean queue_max?" \
+	"its line is the one that an editor shows, with what was meant"
+
+settings 'limits {' 'wall_ms = 2s'
+exits 1 "a section without an end is refused" "$ced" --check-config "$conf"
+like "$err" 'line 3: the section limits, begun on line 1, has no end' "with the line where it begins"
+
+settings 'queue_max = 7' 'queue_max = 8'
+exits 1 "so is a setting that is written twice" "$ced" --check-config "$conf"
+like "$err" 'line 2: queue_max is written twice, on line 1 before' "with both lines"
+
+settings '' 'workers_min = 9' 'workers_max = 3'
+exits 1 "so are two that do not fit" "$ced" --check-config "$conf"
+like "$err" "^configuration $conf: line 2: workers_min = 9 is above workers_max = 3: lower it" "with file and line"
+
+exits 1 "a file that is not there is said to be missing" "$ced" --check-config "$work/nowhere.conf"
+like "$err" 'nowhere.conf' "by name"
+
+# --- read alike -------------------------------------------------------------------------------
+
+settings 'cgroups = "auto"' 'runtime bash { off = true }'
+exits 0 "a runtime that is shipped can be switched off" "$ced" --check-config "$conf"
+unlike "$("$ced" --in-force --config "$conf")" 'runtime\.bash\.' "then it is not in force"
+cectl doctor --config "$conf" --json >"$work/doctor" 2>/dev/null
+is "$(json "$(<"$work/doctor")" '[c["state"] for c in it["checks"] if c["name"] == "configuration"][0]')" good \
+	"doctor reads the same file"
+settings 'cgroups = "auto"' 'runtime bash { tools = {"coreutils", "sed"} }'
+exits 0 "its tools can be chosen" "$ced" --check-config "$conf"
+cectl doctor --config "$conf" --json >"$work/doctor" 2>/dev/null
+is "$(json "$(<"$work/doctor")" '[c["state"] for c in it["checks"] if c["name"] == "configuration"][0]')" good \
+	"and doctor reads that, too"
+
+# --- the log ----------------------------------------------------------------------------------
+
+settings 'cgroups = "maybe"'
+script -qec "'$programs/bin/ced-spawner' --libexec '$programs/libexec/ced' -- --config '$conf' \
+	--socket '$ced_folder/none/ced.sock' --state '$ced_state'" /dev/null >"$work/log" 2>&1 </dev/null
+like "$(<"$work/log")" 'error: ced start.failed why=' "on a terminal the log has words for its levels"
+unlike "$(<"$work/log")" '<[0-9]>' "and no numbers for systemd"
+"$programs/bin/ced-spawner" --libexec "$programs/libexec/ced" -- --config "$conf" \
+	--socket "$ced_folder/none/ced.sock" --state "$ced_state" >"$work/log" 2>&1 </dev/null
+like "$(<"$work/log")" '<3>ced start.failed why=' "elsewhere the numbers are there"
+
+done_testing
