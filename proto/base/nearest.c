@@ -15,9 +15,9 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-static char lower(char letter)
+static int lower(char letter)
 {
-	return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+	return letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter;
 }
 
 static bool same_letter(char a, char b)
