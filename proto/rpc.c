@@ -131,14 +131,19 @@ int rpc_read(struct arena *arena, char *bytes, size_t len, struct rpc_message *r
 	struct wire_fault wire_fault = { 0 };
 	const struct value *envelope;
 
-	fault.has_msgid = rpc_peek_msgid(bytes, len, &fault.msgid); /* the decoder changes bytes */
+	/* Before the decoder changes the bytes, and since nobody may look at them after a failure. */
+	fault.has_msgid = rpc_peek_msgid(bytes, len, &fault.msgid);
+	fault.is_notification = rpc_peek_notification(bytes, len);
 	envelope = wire_decode_in_place(arena, bytes, len, &wire_fault, err);
 	if (!envelope) {
 		fault.reason = wire_fault.reason;
 		*ret_fault = fault;
 		return -1;
 	}
-	return rpc_read_value(envelope, ret_message, ret_fault, err);
+	if (rpc_read_value(envelope, ret_message, ret_fault, err) == 0)
+		return 0;
+	ret_fault->is_notification = fault.is_notification;
+	return -1;
 }
 
 /* Takes a small number from the front, in whatever form it was written. */
@@ -166,6 +171,15 @@ bool rpc_peek_msgid(const char *bytes, size_t len, uint32_t *ret_msgid)
 	if (!peek_number(&bytes, &len, WIRE_UINT, &kind) || kind != RPC_REQUEST)
 		return false;
 	return peek_number(&bytes, &len, WIRE_UINT, ret_msgid);
+}
+
+bool rpc_peek_notification(const char *bytes, size_t len)
+{
+	uint32_t count;
+	uint32_t kind;
+
+	return peek_number(&bytes, &len, WIRE_LIST, &count) && count == 3 &&
+	       peek_number(&bytes, &len, WIRE_UINT, &kind) && kind == RPC_NOTIFICATION;
 }
 
 /* ---- errors ------------------------------------------------------------------------------- */

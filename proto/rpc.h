@@ -37,6 +37,7 @@ struct rpc_message {
 struct rpc_fault {
 	bool has_msgid; /* it was a request, and its id could be read */
 	uint32_t msgid;
+	bool is_notification; /* it was one, as far as its front tells; nobody waits for an answer */
 	const char *reason; /* stable word: those of struct wire_fault, too_long, nul, too_large */
 };
 
@@ -54,6 +55,9 @@ int rpc_read_value(const struct value *envelope, struct rpc_message *ret_message
 
 /* The id of a request from the front of its bytes, whole or not, broken further on or not. */
 bool rpc_peek_msgid(const char *bytes, size_t len, uint32_t *ret_msgid);
+
+/* The same for a notification: whether the bytes begin a list of three with its number in front. */
+bool rpc_peek_notification(const char *bytes, size_t len);
 
 /* ---- errors ------------------------------------------------------------------------------- */
 

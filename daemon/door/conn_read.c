@@ -39,15 +39,10 @@ static const char *no_room_for(struct conn *conn, size_t size)
 }
 
 /*
- * A list of three with the notification's number in front.  Nobody looks at them, in whatever shape
- * they come: Neovim complains by one, in its own, of each that it gets and does not know.
+ * The bytes may be gone: only what was noted of them is used.  Nobody looks at notifications, in
+ * whatever shape they come: Neovim complains by one, in its own, of each that it gets and does not
+ * know.
  */
-static bool is_notification(const struct decoded *decoded)
-{
-	return decoded->len > 1 && (uint8_t)decoded->bytes[0] == 0x93 &&
-	       decoded->bytes[1] == RPC_NOTIFICATION;
-}
-
 static void refuse_decoded(struct conn *conn, const struct decoded *decoded)
 {
 	const struct rpc_fault *fault = &decoded->fault;
@@ -56,7 +51,7 @@ static void refuse_decoded(struct conn *conn, const struct decoded *decoded)
 	if (fault->has_msgid)
 		refuse(conn, fault->msgid, memory ? RPC_CODE_TOO_LARGE : RPC_CODE_BAD_REQUEST,
 			fault->reason, decoded->err.text);
-	else if (!is_notification(decoded))
+	else if (!fault->is_notification)
 		conn_close(
 			conn, decoded->err.text); /* nobody to answer: the stream means nothing */
 }

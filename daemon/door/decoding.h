@@ -18,7 +18,10 @@
 #define DECODE_AT_ONCE \
 	((size_t)64 << 10) /* some 2 ms of values, when they are as small as can be */
 
-/* A message, read or refused.  Owns its bytes and its arena until somebody takes them. */
+/*
+ * A message, read or refused.  Owns its bytes and its arena until somebody takes them.  One that was
+ * refused on a thread has neither any more: `bytes` is NULL, and `fault` and `err` say what it was.
+ */
 struct decoded {
 	char *bytes;
 	size_t len;

@@ -64,11 +64,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	char *bytes = malloc(len + 1);
 	uint32_t peeked = 0;
 	bool has_peeked;
+	bool is_notification;
 
 	assert(bytes);
 	if (len > 0)
 		memcpy(bytes, data, len);
 	has_peeked = rpc_peek_msgid(bytes, len, &peeked);
+	is_notification = rpc_peek_notification(bytes, len);
 	arena_init(&arena, ARENA_BYTES_MAX);
 	if (rpc_read(&arena, bytes, len, &message, &fault, &err) == 0) {
 		assert(has_peeked == (message.kind == RPC_REQUEST));
@@ -78,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		assert(fault.reason && err.code != ERR_NONE);
 		assert(fault.has_msgid == has_peeked);
 		assert(!has_peeked || fault.msgid == peeked);
+		assert(fault.is_notification == is_notification);
 	}
 	arena_done(&arena);
 	free(bytes);

@@ -97,6 +97,16 @@ eq(code_of(messages), "bad_request", "a key that comes twice is refused")
 messages, closed = answer(request_head + b"\x81\xa4code\xa2\xff\xfe")
 eq(code_of(messages), "bad_request", "text that is not UTF-8 is refused")
 
+large = "a" * 70000  # read on a thread
+for what, sent in (("text", large), ("a list", [large]), ("an id that is text", [0, large, "run", []]),
+                   ("a response", [1, large, None, None]), ("a map", {"code": large})):
+    messages, closed = answer(msgpack.packb(sent))
+    eq((messages, closed), ([], True), f"70 kB that are no request ({what}) end their connection")
+for what, sent in (("its params", [2, "x", large]), ("its method", [2, large, []])):
+    messages, closed = answer(msgpack.packb(sent) + msgpack.packb([0, 6, "hello", []]))
+    eq((messages and messages[0][1], closed), (6, False), f"a large notification is passed over ({what} are wrong)")
+eq(daemon_pid(spawner), daemon, "and end nothing else")
+
 messages, closed = answer(msgpack.packb([1, 5, None, {}]) + msgpack.packb([0, 6, "hello", []]))
 eq(messages[0][1], 6, "a response to nothing is passed over")
 

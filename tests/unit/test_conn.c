@@ -119,6 +119,62 @@ TEST(answers_and_notifications_of_a_client_mean_nothing)
 	house_close(&house);
 }
 
+#define LARGE_TEXT 70000 /* more than a message that is decoded in the loop */
+
+/* `front`, a text of LARGE_TEXT bytes, `end`. */
+static bool send_large(int client, const char *front, size_t front_len, const char *end)
+{
+	static char text[LARGE_TEXT];
+	static const char head[] = "\xdb\x00\x01\x11\x70";
+
+	memset(text, 'a', sizeof(text));
+	return write(client, front, front_len) == (ssize_t)front_len &&
+	       write(client, head, sizeof(head) - 1) == (ssize_t)sizeof(head) - 1 &&
+	       write(client, text, sizeof(text)) == (ssize_t)sizeof(text) &&
+	       write(client, end, strlen(end)) == (ssize_t)strlen(end);
+}
+
+/* Large messages in which no request's id can be read. */
+static const struct {
+	const char *front; /* before the text */
+	size_t front_len;
+	const char *end;
+	bool closes;
+} large_broken[] = {
+	{ "", 0, "", true },                           /* bare text */
+	{ "\x91", 1, "", true },                       /* a list */
+	{ "\x81\xa1k", 3, "", true },                  /* a map */
+	{ "\x94\x00", 2, "\xa3run\x90", true },        /* a request whose id is text */
+	{ "\x94\x01", 2, "\xc0\xc0", true },           /* a response whose id is text */
+	{ "\x94\x02\xa1x", 4, "\x90", true },          /* a notification of four parts */
+	{ "\x93\x02\xa1x", 4, "", false },             /* a notification whose params are text */
+	{ "\x93\x02", 2, "\x90", false },              /* its method is too long */
+	{ "\xdc\x00\x03\xcc\x02\xa1x", 7, "", false }, /* the same, with longer heads */
+	{ "\x93\x02\xa1\xff", 4, "", false },          /* its method is not UTF-8 */
+};
+
+TEST(a_large_message_that_is_no_request_ends_no_more_than_its_connection)
+{
+	struct house house;
+	struct reply reply;
+
+	CHECK(house_open(&house, ""));
+	for (size_t i = 0; i < sizeof(large_broken) / sizeof(large_broken[0]); i++) {
+		int client = house_connect(&house);
+
+		CHECK(send_large(client, large_broken[i].front, large_broken[i].front_len,
+			large_broken[i].end));
+		if (large_broken[i].closes) {
+			CHECK(playing_is_closed(&house.play, client));
+		} else {
+			CHECK(house_call(&house, client, "hello", "{}", &reply));
+			CHECK(!reply.code);
+		}
+		close(client);
+	}
+	house_close(&house);
+}
+
 TEST(a_client_that_leaves_takes_its_run_along)
 {
 	struct house house;

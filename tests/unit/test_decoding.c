@@ -27,6 +27,8 @@ struct told {
 	unsigned count;
 	bool nothing;
 	bool good;
+	bool has_msgid;
+	bool is_notification;
 	uint32_t msgid;
 	char reason[32];
 };
@@ -40,6 +42,8 @@ static void on_done(void *context, struct decoded *decoded)
 	if (!decoded)
 		return;
 	told->good = decoded->good;
+	told->has_msgid = decoded->fault.has_msgid;
+	told->is_notification = decoded->fault.is_notification;
 	told->msgid = decoded->good ? decoded->message.msgid : decoded->fault.msgid;
 	(void)snprintf(told->reason, sizeof(told->reason), "%s",
 		decoded->good ? "" : decoded->fault.reason);
@@ -79,6 +83,15 @@ TEST(what_is_wrong_with_it_is_told_although_nothing_of_it_is_left)
 	CHECK(!told.good);
 	CHECK_EQ_INT(told.msgid, 7);
 	CHECK_STR(told.reason, "syntax");
+}
+
+TEST(what_kind_it_was_is_told_although_its_bytes_are_gone)
+{
+	struct told text = read_on_thread("\xa1x", 2);
+	struct told notification = read_on_thread("\x93\x02\xa1x\xc0", 5);
+
+	CHECK(!text.good && !text.has_msgid && !text.is_notification);
+	CHECK(!notification.good && !notification.has_msgid && notification.is_notification);
 }
 
 TEST(one_that_waits_when_errands_stop_is_given_back_and_told_as_nothing)

@@ -123,6 +123,7 @@ TEST(broken_envelopes_are_refused_and_answered_where_an_id_was_read)
 		if (strcmp(fault.reason, broken[i].reason) != 0)
 			CHECK_EQ_INT(i, -1);
 		CHECK_EQ_INT(fault.has_msgid ? (int)fault.msgid : -1, broken[i].msgid);
+		CHECK(!fault.is_notification);
 		CHECK(err.code == ERR_INVALID && *err.text && !message.method);
 	}
 }
@@ -146,6 +147,18 @@ TEST(an_id_can_be_read_from_the_front_of_a_message_that_never_ends)
 	CHECK(!rpc_peek_msgid("\x94\x00\xff", 3, &msgid));
 	CHECK(!rpc_peek_msgid("\x82\x00\x01", 3, &msgid));
 	CHECK_EQ_INT(msgid, 9);
+}
+
+TEST(a_notification_is_known_by_the_front_of_its_bytes)
+{
+	CHECK(rpc_peek_notification("\x93\x02", 2));
+	CHECK(rpc_peek_notification("\x93\x02\xc1", 3));
+	CHECK(rpc_peek_notification("\xdc\x00\x03\xcd\x00\x02", 6));
+	CHECK(!rpc_peek_notification("", 0));
+	CHECK(!rpc_peek_notification("\x93", 1));
+	CHECK(!rpc_peek_notification("\x93\x00", 2));
+	CHECK(!rpc_peek_notification("\x94\x02", 2));
+	CHECK(!rpc_peek_notification("\xa3\x02", 2));
 }
 
 TEST(what_is_written_is_read_again)
