@@ -105,6 +105,7 @@ struct job_spec {
 	enum job_cache cache;
 	bool deterministic; /* chance, clock and hashes begin the same in each run */
 	bool stream;
+	bool announce; /* say which run it is as soon as that is known */
 	bool detach;
 	struct bytes *secrets; /* to be masked in whatever is stored; never stored themselves */
 	size_t secret_count;   /* of one that is stored as well */

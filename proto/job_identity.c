@@ -179,6 +179,7 @@ static const struct row {
 	{ "id",              0,               NULL },     /* is what the action is found by */
 	{ "cache",           0,               NULL },     /* how the answer is had */
 	{ "stream",          0,               NULL },     /* how it travels */
+	{ "announce",        0,               NULL },
 	{ "detach",          0,               NULL },
 	{ "secrets",         0,               NULL },     /* how it is kept */
 };

@@ -285,6 +285,7 @@ static int take_switches(struct job_reader *reader)
 		      : says(reader, "cache", "refresh") ? CACHE_REFRESH
 							 : CACHE_OFF;
 	spec->stream = value_as_bool(job_param(reader, "stream"), false);
+	spec->announce = value_as_bool(job_param(reader, "announce"), false);
 	spec->detach = value_as_bool(job_param(reader, "detach"), false);
 	return 0;
 }

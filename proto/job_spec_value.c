@@ -88,6 +88,8 @@ struct value *job_spec_to_value(struct arena *arena, const struct job_spec *spec
 		fill_text(&fill, "cache", spec->cache == CACHE_USE ? "use" : "refresh");
 	if (spec->stream)
 		fill_bool(&fill, "stream", true);
+	if (spec->announce)
+		fill_bool(&fill, "announce", true);
 	if (spec->detach)
 		fill_bool(&fill, "detach", true);
 	if (spec->masks)

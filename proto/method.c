@@ -17,7 +17,7 @@ static const struct method methods[METHOD_COUNT] = {
 	{ METHOD_RUN,            "run",            METHOD_USER,        "run.json",         "result.json" },
 	{ METHOD_CHECK,          "check",          METHOD_USER,        "run.json",         NULL },
 	{ METHOD_WAIT,           "wait",           METHOD_OWNER_ADMIN, "wait.json",        "result.json" },
-	{ METHOD_CANCEL,         "cancel",         METHOD_OWNER_ADMIN, "run_id.json",      NULL },
+	{ METHOD_CANCEL,         "cancel",         METHOD_OWNER_ADMIN, "cancel.json",      NULL },
 	{ METHOD_RUNTIMES,       "runtimes",       METHOD_ALL,         "none.json",        NULL },
 	{ METHOD_BLOB_PUT,       "blob.put",       METHOD_USER,        "blob.put.json",    NULL },
 	{ METHOD_BLOB_GET,       "blob.get",       METHOD_USER,        "blob.get.json",    NULL },

@@ -117,6 +117,21 @@ int store_answer_name(struct store *store, const struct store_question *question
 	return r < 0 ? -1 : 0;
 }
 
+int store_answer_caller_id(struct store *store, const struct store_question *question,
+	char ret_run_id[RUN_ID_LEN + 1], struct store_answer *ret_answer, struct err *err)
+{
+	const char *id = value_as_text(value_get(question->params, "id"));
+	int found;
+
+	db_question(store);
+	found = store_find_named(store, question->uid, id ? id : "", ret_run_id, err);
+	db_answered(store);
+	if (found > 0)
+		(void)refuse(
+			ret_answer, err, "this caller has no run with the id \"%s\"", id ? id : "");
+	return found < 0 ? -1 : 0;
+}
+
 int store_answer_record(struct store *store, const char *run_id, uint64_t stream_bytes,
 	struct arena *arena, struct store_answer *ret_answer, struct err *err)
 {

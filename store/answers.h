@@ -40,6 +40,13 @@ int store_answer(struct store *store, const struct store_question *question, str
 int store_answer_name(struct store *store, const struct store_question *question, const char *name,
 	char ret_run_id[RUN_ID_LEN + 1], struct store_answer *ret_answer, struct err *err);
 
+/*
+ * The full id of the asker's own run that `id` of the params names: whose result it stands for, else
+ * the newest that was asked for under it.  As store_answer().
+ */
+int store_answer_caller_id(struct store *store, const struct store_question *question,
+	char ret_run_id[RUN_ID_LEN + 1], struct store_answer *ret_answer, struct err *err);
+
 /* The run's record with its streams up to `stream_bytes` each.  As store_answer(). */
 int store_answer_record(struct store *store, const char *run_id, uint64_t stream_bytes,
 	struct arena *arena, struct store_answer *ret_answer, struct err *err);

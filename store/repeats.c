@@ -134,6 +134,39 @@ int store_find_action(struct store *store, uint32_t uid, const char *caller_id,
 	return 0;
 }
 
+static int find_newest(struct store *store, uint32_t uid, const char *caller_id,
+	char ret_run_id[RUN_ID_LEN + 1], struct err *err)
+{
+	sqlite3_stmt *row = stmt_take(store, STMT_NAMED_FIND, err);
+	struct binding binding;
+	int r;
+
+	if (!row)
+		return -1;
+	binding = bind_to(row);
+	bind_int(&binding, uid);
+	bind_text(&binding, caller_id);
+	r = stmt_step(store, row, err);
+	if (r <= 0)
+		return r < 0 ? -1 : 1;
+	copy_text(ret_run_id, RUN_ID_LEN + 1, row, 0);
+	(void)sqlite3_reset(row);
+	return 0;
+}
+
+int store_find_named(struct store *store, uint32_t uid, const char *caller_id,
+	char ret_run_id[RUN_ID_LEN + 1], struct err *err)
+{
+	struct store_action action;
+	int found = store_find_action(store, uid, caller_id, &action, err);
+
+	if (found > 0)
+		return find_newest(store, uid, caller_id, ret_run_id, err);
+	if (found == 0)
+		memcpy(ret_run_id, action.run_id, sizeof(action.run_id));
+	return found;
+}
+
 int store_find_cached(struct store *store, const uint8_t *cache_key, int64_t since_wall_us,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err)
 {

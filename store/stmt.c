@@ -176,6 +176,8 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_ACTION_FIND] =
 		"SELECT a.content, r.run_id, r.outcome FROM actions AS a JOIN runs AS r USING (key) "
 		"WHERE a.uid = ? AND a.caller_id = ?",
+	[STMT_NAMED_FIND] = "SELECT run_id FROM runs WHERE uid = ? AND caller_id = ? "
+			    "ORDER BY key DESC LIMIT 1",
 	[STMT_CACHED_PUT] =
 		"INSERT OR REPLACE INTO cached (cache_key, key, at_us) VALUES (?, ?, ?)",
 	[STMT_CACHED_TRIM] =

@@ -212,6 +212,13 @@ struct store_action {
 int store_find_action(struct store *store, uint32_t uid, const char *caller_id,
 	struct store_action *ret_action, struct err *err);
 
+/*
+ * 0 with the run that this caller's own name stands for: the one that did it, or, when nothing was
+ * done under it, the newest that was asked for.  1: none.
+ */
+int store_find_named(struct store *store, uint32_t uid, const char *caller_id,
+	char ret_run_id[RUN_ID_LEN + 1], struct err *err);
+
 /* 0 with the run whose result it is, or 1: none, or only an older one. */
 int store_find_cached(struct store *store, const uint8_t *cache_key, int64_t since_wall_us,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err);

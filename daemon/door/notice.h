@@ -1,5 +1,6 @@
 /*
- * The run.output notification: a piece of what a program wrote, as it travels.
+ * Notifications about one run, as they travel: run.output, a piece of what a program wrote, and
+ * run.started, which run it is that a request has become.
  */
 #pragma once
 
@@ -10,3 +11,7 @@
 /* Appends one to `buf`.  -1: no room. */
 int notice_write(struct buf *buf, const char *run_id, const char *stream, uint64_t offset,
 	struct bytes piece, struct err *err);
+
+/* The same for run.started; `id` is the caller's own name for it, or NULL. */
+int notice_write_started(
+	struct buf *buf, const char *run_id, uint32_t msgid, const char *id, struct err *err);

@@ -3,17 +3,20 @@
 #include "daemon/methods/replay.h"
 #include "daemon/pipeline.h"
 #include "daemon/server.h"
+#include "proto/base/container.h"
 
 /* What the caller wants to be other than it was. */
 static void take_wishes(struct call *call, struct value *params)
 {
+	static const char *const switches[] = { "deterministic", "announce" };
 	const struct value *secrets = value_get(call->params, "secrets");
 
 	if (secrets)
 		value_map_put(&call->arena, params, "secrets", (struct value *)(uintptr_t)secrets);
-	if (value_as_bool(value_get(call->params, "deterministic"), false))
-		value_map_put(
-			&call->arena, params, "deterministic", value_bool(&call->arena, true));
+	for (size_t i = 0; i < COUNT_OF(switches); i++)
+		if (value_as_bool(value_get(call->params, switches[i]), false))
+			value_map_put(
+				&call->arena, params, switches[i], value_bool(&call->arena, true));
 }
 
 static void run_again(struct call *call, const struct value *record, const struct value *params)

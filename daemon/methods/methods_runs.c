@@ -6,37 +6,140 @@
 #include "daemon/gate/approvals.h"
 #include "daemon/methods/methods.h"
 #include "daemon/server.h"
+#include "proto/base/container.h"
 
+/* Looks among the runs in the house for those that `is_meant` knows. */
 struct search {
 	const struct call *call;
+	bool (*is_meant)(const struct search *search, const struct request *request);
 	const char *name;
-	struct request *found;
+	uint32_t msgid;
+	struct request *found; /* the oldest of them */
 	unsigned count;
 };
+
+/* By its id, or the beginning of it. */
+static bool has_run_id(const struct search *search, const struct request *request)
+{
+	return !strncasecmp(request->result.run_id, search->name, strlen(search->name)) &&
+	       (search->call->right == RIGHT_YES ||
+		       search->call->caller.uid == request->caller.uid);
+}
+
+/* By what its caller named it; also while a thread still looks at its params. */
+static bool has_id(const struct search *search, const struct request *request)
+{
+	const char *id = request->has_spec ? request->spec.id
+					   : value_as_text(value_get(request->params, "id"));
+
+	return id && search->call->caller.uid == request->caller.uid &&
+	       strcmp(id, search->name) == 0;
+}
+
+static bool has_id_and_goes_on(const struct search *search, const struct request *request)
+{
+	return !request->gone && has_id(search, request);
+}
+
+/* By the number of its message, on the same connection. */
+static bool has_msgid(const struct search *search, const struct request *request)
+{
+	return request->conn == search->call->conn && request->msgid == search->msgid;
+}
 
 static int match_run(void *context, const void *key, size_t key_len, void *value)
 {
 	struct search *search = context;
 	struct request *request = value;
 
-	if (!request->is_check && strlen(search->name) <= key_len &&
-		!strncasecmp(key, search->name, strlen(search->name)) &&
-		(search->call->right == RIGHT_YES ||
-			search->call->caller.uid == request->caller.uid)) {
+	(void)key;
+	(void)key_len;
+	if (request->is_check || !search->is_meant(search, request))
+		return 0;
+	if (!search->found || strcmp(request->result.run_id, search->found->result.run_id) < 0)
 		search->found = request;
-		search->count++;
-	}
+	search->count++;
 	return 0;
+}
+
+static struct request *search_runs(struct search *search)
+{
+	search->found = NULL;
+	search->count = 0;
+	(void)map_each(&search->call->server->runs, match_run, search);
+	return search->found;
 }
 
 struct request *method_find_run(const struct call *call)
 {
 	struct search search = { .call = call,
+		.is_meant = has_run_id,
 		.name = value_as_text(value_get(call->params, "run_id")) };
 
-	(void)map_each(&call->server->runs, match_run, &search);
-	return search.count == 1 ? search.found : NULL;
+	return search_runs(&search) && search.count == 1 ? search.found : NULL;
 }
+
+static const char *id_of(const struct call *call)
+{
+	return value_as_text(value_get(call->params, "id"));
+}
+
+/* Who does it, or looks whether it is done; else the oldest that asks for it. */
+static struct request *find_by_id(const struct call *call)
+{
+	struct search search = { .call = call, .is_meant = has_id, .name = id_of(call) };
+	struct claim_entry *entry =
+		claims_find(&call->server->claims, call->caller.uid, search.name);
+
+	return entry ? container_of(entry, struct request, claim) : search_runs(&search);
+}
+
+/* NULL: the call has been refused. */
+static struct request *find_by_msgid(struct call *call)
+{
+	struct search search = { .call = call,
+		.is_meant = has_msgid,
+		.msgid = (uint32_t)value_as_int(value_get(call->params, "msgid"), 0) };
+
+	if (search_runs(&search) && search.count == 1)
+		return search.found;
+	if (search.count)
+		call_error(call, RPC_CODE_CONFLICT,
+			"%u runs of this connection have the msgid %u: name one by its run_id",
+			search.count, search.msgid);
+	else
+		call_error(call, RPC_CODE_NOT_FOUND,
+			"no run of this connection with the msgid %u is in flight", search.msgid);
+	return NULL;
+}
+
+/* How the call names its run; NULL, and the call has been refused, when that is not one way. */
+static const char *way_of_naming(struct call *call)
+{
+	static const char *const keys[] = { "run_id", "id", "msgid" };
+	struct job_refusal refusal = { "/run_id", "missing",
+		"/run_id: is missing; a run is named by its run_id, its id or its msgid" };
+	const char *way = NULL;
+	unsigned count = 0;
+
+	for (size_t i = 0; i < COUNT_OF(keys); i++) {
+		if (!value_get(call->params, keys[i]))
+			continue;
+		way = keys[i];
+		count++;
+	}
+	if (count == 1 && (way[0] != 'i' || id_of(call)))
+		return way;
+	if (count == 1)
+		refusal = (struct job_refusal){ "/id", "value", "/id: has U+0000 inside" };
+	else if (count)
+		refusal = (struct job_refusal){ "", "conflict",
+			"one of run_id, id and msgid names the run, not several of them" };
+	call_refuse(call, &refusal);
+	return NULL;
+}
+
+/* ---- cancel ----------------------------------------------------------------------------------- */
 
 static void cancel_run(struct call *call, struct request *request)
 {
@@ -46,16 +149,43 @@ static void cancel_run(struct call *call, struct request *request)
 	request_cancel(request, by_owner ? KILLED_CANCEL : KILLED_ADMIN);
 }
 
+/* Neither who does it nor those that wait for that do it, of whom the next would do it otherwise. */
+static void cancel_action(struct call *call)
+{
+	struct search search = {
+		.call = call, .is_meant = has_id_and_goes_on, .name = id_of(call)
+	};
+
+	if (!find_by_id(call)) {
+		call_error(call, RPC_CODE_NOT_FOUND,
+			"no run of this caller with the id \"%s\" is in flight", search.name);
+		return;
+	}
+	while (search_runs(&search))
+		request_cancel(search.found, KILLED_CANCEL);
+	call_result(call, value_map(&call->arena));
+}
+
 /* What the house does not know by this name, the store may: `last`, or the id of one that ended. */
 void method_cancel(struct call *call)
 {
-	struct request *request = method_find_run(call);
+	const char *way = way_of_naming(call);
+	struct request *request;
 
+	if (!way)
+		return;
+	if (strcmp(way, "id") == 0) {
+		cancel_action(call);
+		return;
+	}
+	request = strcmp(way, "msgid") == 0 ? find_by_msgid(call) : method_find_run(call);
 	if (request)
 		cancel_run(call, request);
-	else
+	else if (strcmp(way, "run_id") == 0)
 		method_from_store(call);
 }
+
+/* ---- wait ------------------------------------------------------------------------------------- */
 
 static void on_wait_over(void *owner)
 {
@@ -81,15 +211,25 @@ static void wait_for_run(struct call *call, const struct request *request)
 	list_append(&call->server->waits, &call->link);
 }
 
+/* Which run an id stood for when it has left the house, the store knows; of a msgid it does not. */
 void method_wait(struct call *call)
 {
-	struct request *request = method_find_run(call);
+	const char *way = way_of_naming(call);
+	struct request *request;
 
+	if (!way)
+		return;
+	if (strcmp(way, "id") == 0)
+		request = find_by_id(call);
+	else
+		request = strcmp(way, "msgid") == 0 ? find_by_msgid(call) : method_find_run(call);
 	if (request)
 		wait_for_run(call, request);
-	else
+	else if (strcmp(way, "msgid") != 0)
 		method_from_store(call);
 }
+
+/* ---- when the store has answered -------------------------------------------------------------- */
 
 void method_found(struct call *call, const struct value *record)
 {

@@ -35,9 +35,12 @@ static int read_name(struct asking *asking, struct store *store)
 	struct call *call = asking->call;
 	const char *name = call->run_id;
 
+	asking->answer.value = value_map(&call->arena); /* unless it is refused */
+	if (!name[0] && value_get(call->params, "id"))
+		return store_answer_caller_id(
+			store, &question, call->run_id, &asking->answer, &asking->err);
 	if (!name[0])
 		name = value_as_text(value_get(call->params, "run_id"));
-	asking->answer.value = value_map(&call->arena); /* unless it is refused */
 	return store_answer_name(
 		store, &question, name, call->run_id, &asking->answer, &asking->err);
 }

@@ -15,7 +15,8 @@
 /* Keys of the recorded request that belonged to the one who asked, not to the program. */
 static bool is_of_that_request(const char *key)
 {
-	static const char *const keys[] = { "id", "cache", "masks", "secrets", "stream", "detach" };
+	static const char *const keys[] = { "id", "cache", "masks", "secrets", "stream", "announce",
+		"detach" };
 
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
 		if (strcmp(keys[i], key) == 0)

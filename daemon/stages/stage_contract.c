@@ -1,6 +1,8 @@
 /* params against the contract -> struct job_spec, typed, complete, bounded. */
 #include <string.h>
 
+#include "daemon/door/conn.h"
+#include "daemon/door/notice.h"
 #include "daemon/filter_digest.h"
 #include "daemon/pipeline.h"
 #include "daemon/record/redaction.h"
@@ -12,7 +14,8 @@
 #include "proto/rpc.h"
 #include "proto/version.h"
 
-#define FILES_MOST   1024                /* as run.json has it */
+#define FILES_MOST   1024 /* as run.json has it */
+#define NOTICE_BYTES 4096
 #define LOOK_AT_ONCE ((size_t)512 << 10) /* of a message and its values: some 1 ms */
 
 /* Which runtimes there are, for a message that helps. */
@@ -194,6 +197,24 @@ static void look_at(void *context)
 	job_input_hash(&look->spec, look->input_hash);
 }
 
+/*
+ * Which run it is, for who asked for that: before anything is decided, so that it can be cancelled
+ * wherever it waits.  An id is neither output nor a result: it may go before the store knows the run.
+ */
+static void announce(struct request *request)
+{
+	struct buf message;
+
+	if (!request->spec.announce || request->announced || request->is_check || !request->conn)
+		return;
+	request->announced = true;
+	buf_init(&message, NOTICE_BYTES);
+	if (notice_write_started(
+		    &message, request->result.run_id, request->msgid, request->spec.id, NULL) == 0)
+		conn_send_buf(request->conn, &message);
+	buf_done(&message);
+}
+
 /* With what is kept of the request, which its refusal needs too. */
 static enum stage find_parts(struct request *request)
 {
@@ -205,6 +226,7 @@ static enum stage find_parts(struct request *request)
 	if (request->spec.deterministic)
 		request->runtime = request->runtime->steady;
 	request_step(request, "contract.held", "contract", true, NULL);
+	announce(request);
 	return STAGE_REPEAT;
 }
 

@@ -216,6 +216,7 @@ static const struct {
 	{ "{@@,\"trace\":@}",                                          "/trace",           "vvvvvvvv" "vvvv" "vvvv" "vvv" },
 	{ "{@@,\"deterministic\":@}",                                  "/deterministic",   "t.tttttt" "tttt" "tttt" "ttt" },
 	{ "{@@,\"stream\":@}",                                         "/stream",          "t.tttttt" "tttt" "tttt" "ttt" },
+	{ "{@@,\"announce\":@}",                                       "/announce",       "t.tttttt" "tttt" "tttt" "ttt" },
 	{ "{@@,\"detach\":@}",                                         "/detach",          "t.tttttt" "tttt" "tttt" "ttt" },
 	{ "{@@,\"surprise\":@}",                                       "/surprise",        "uuuuuuuu" "uuuu" "uuuu" "uuu" },
 };

@@ -88,6 +88,7 @@ static const struct {
 	{ "cache", "{" PLAIN ",\"cache\":\"use\"}" },
 	{ "stream", "{" PLAIN ",\"stream\":true}" },
 	{ "secrets", "{" PLAIN ",\"secrets\":[\"abcd\"]}" },
+	{ "announce", "{" PLAIN ",\"announce\":true}" },
 	{ "detach", "{" PLAIN ",\"detach\":true}" },
 };
 

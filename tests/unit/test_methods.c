@@ -1,6 +1,8 @@
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "proto/base/container.h"
 #include "tests/check.h"
 #include "tests/unit/house.h"
 
@@ -81,6 +83,154 @@ TEST(a_run_that_is_cancelled_is_killed_and_told_to_everybody_who_waits)
 		CHECK_EQ_INT(reply.msgid, msgid);
 		CHECK_STR(house_text(&reply, "outcome"), "canceled");
 	}
+	close(client);
+	close(other);
+	house_close(&house);
+}
+
+static const char ANNOUNCED[] =
+	"{\"language\":\"python\",\"code\":\"print(1)\",\"announce\":true,\"id\":\"a\"}";
+
+TEST(who_asks_for_it_is_told_which_run_it_is_before_it_has_begun)
+{
+	struct house house;
+	struct reply reply;
+	const char *run_id;
+	int client;
+
+	CHECK(house_open(&house, "")); /* no worker */
+	client = house_connect(&house);
+	CHECK(house_send(client, 7, "run", ANNOUNCED));
+	CHECK(house_hear(&house, client, &reply));
+	run_id = house_text(&reply, "run_id");
+	CHECK_EQ_INT(strlen(run_id), RUN_ID_LEN);
+	CHECK_EQ_INT(value_as_int(value_get(reply.value, "msgid"), -1), 7);
+	CHECK_STR(house_text(&reply, "id"), "a");
+	CHECK_EQ_INT(house.server->runs.count, 1);
+	CHECK(map_get(&house.server->runs, run_id, RUN_ID_LEN) != NULL);
+	close(client);
+	house_close(&house);
+}
+
+/* Each names the run of message 7. */
+static const char *const ways[] = { "{\"id\":\"a\"}", "{\"msgid\":7}" };
+
+TEST(a_run_is_cancelled_by_its_caller_s_own_names)
+{
+	for (size_t i = 0; i < COUNT_OF(ways); i++) {
+		struct house house;
+		struct reply reply;
+		int client;
+
+		CHECK(house_ready(&house, ""));
+		client = house_connect(&house);
+		CHECK(house_send(client, 7, "run", ANNOUNCED));
+		CHECK(house_hear(&house, client, &reply));
+		CHECK(house_at_worker(&house));
+		CHECK(house_call(&house, client, "cancel", ways[i], &reply));
+		CHECK(!reply.code);
+		CHECK(playing_is_closed(&house.play, house.worker.lifeline));
+		CHECK(played_ended(&house.worker, 9));
+		CHECK(house_hear(&house, client, &reply));
+		CHECK_EQ_INT(reply.msgid, 7);
+		CHECK_STR(house_text(&reply, "outcome"), "canceled");
+		is_refused(&house, client, "cancel", ways[i], "not_found");
+		close(client);
+		house_close(&house);
+	}
+}
+
+TEST(a_run_is_cancelled_before_its_client_knows_anything_of_it)
+{
+	struct house house;
+	struct reply reply;
+	int client;
+
+	CHECK(house_open(&house, ""));
+	client = house_connect(&house);
+	CHECK(house_send(client, 7, "run", RUN));
+	CHECK(house_send(client, 8, "cancel", "{\"msgid\":7}"));
+	CHECK(house_hear(&house, client, &reply));
+	CHECK_EQ_INT(reply.msgid, 8);
+	CHECK(!reply.code);
+	close(client);
+	house_close(&house);
+}
+
+TEST(a_run_is_waited_for_by_its_caller_s_own_names)
+{
+	struct house house;
+	struct reply reply;
+	int client, other;
+
+	CHECK(house_ready(&house, ""));
+	client = house_connect(&house);
+	other = house_connect(&house);
+	CHECK(house_send(client, 7, "run", ANNOUNCED));
+	CHECK(house_hear(&house, client, &reply));
+	CHECK(house_send(client, 8, "wait", "{\"msgid\":7}"));
+	CHECK(house_send(other, 9, "wait", "{\"id\":\"a\"}"));
+	CHECK(house_program(&house, "", 0));
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK(house_hear(&house, client, &reply));
+		CHECK(reply.msgid == 7 || reply.msgid == 8);
+		CHECK_STR(house_text(&reply, "outcome"), "ok");
+	}
+	CHECK(house_hear(&house, other, &reply));
+	CHECK_STR(house_text(&reply, "outcome"), "ok");
+	/* An id stands for its run afterwards, too; a msgid does not. */
+	CHECK(house_call(&house, other, "wait", "{\"id\":\"a\"}", &reply));
+	CHECK_STR(house_text(&reply, "outcome"), "ok");
+	is_refused(&house, client, "wait", "{\"msgid\":7}", "not_found");
+	is_refused(&house, client, "wait", "{\"id\":\"b\"}", "not_found");
+	close(client);
+	close(other);
+	house_close(&house);
+}
+
+TEST(a_run_is_named_in_one_way_and_by_its_own_connection)
+{
+	struct house house;
+	struct reply reply;
+	int client, other;
+
+	CHECK(house_ready(&house, ""));
+	client = house_connect(&house);
+	other = house_connect(&house);
+	CHECK(house_send(client, 7, "run", ANNOUNCED));
+	CHECK(house_hear(&house, client, &reply));
+	is_refused(&house, other, "cancel", "{\"msgid\":7}", "not_found");
+	is_refused(&house, client, "cancel", "{}", "bad_request");
+	is_refused(&house, client, "cancel", "{\"msgid\":7,\"id\":\"a\"}", "bad_request");
+	is_refused(&house, client, "wait", "{\"msgid\":7,\"run_id\":\"last\"}", "bad_request");
+	is_refused(&house, client, "wait", "{\"id\":\"a\\u0000\"}", "bad_request");
+	is_refused(&house, client, "wait", "{\"msgid\":4294967296}", "bad_request");
+	CHECK(house_send(client, 7, "run", RUN));
+	is_refused(&house, client, "cancel", "{\"msgid\":7}", "conflict");
+	CHECK_EQ_INT(house.server->runs.count, 2);
+	close(client);
+	close(other);
+	house_close(&house);
+}
+
+TEST(nobody_is_left_to_do_what_is_cancelled_by_its_id)
+{
+	struct house house;
+	struct reply reply;
+	int client, other;
+
+	CHECK(house_open(&house, "")); /* no worker: it waits */
+	client = house_connect(&house);
+	other = house_connect(&house);
+	CHECK(house_send(client, 7, "run", ANNOUNCED));
+	CHECK(house_hear(&house, client, &reply));
+	CHECK(house_send(other, 9, "run", ANNOUNCED));
+	CHECK(house_hear(&house, other, &reply));
+	house_turn(&house, 20); /* the store has said that it was not done */
+	CHECK(house_call(&house, other, "cancel", ways[0], &reply) || reply.msgid == 9);
+	for (unsigned tries = 0; tries < 200 && house.server->runs.count; tries++)
+		house_turn(&house, 10);
+	CHECK_EQ_INT(house.server->runs.count, 0);
 	close(client);
 	close(other);
 	house_close(&house);
