@@ -95,7 +95,7 @@ struct request {
 	bool has_spec;
 	bool known;      /* the store durably knows the run: bytes may leave */
 	bool start_told; /* to those who hear events */
-	bool announced; /* run.started has been sent */
+	bool announced;  /* run.started has been sent */
 	bool answered;
 	struct job_spec spec;
 	struct job_result result;

@@ -24,16 +24,16 @@ int notice_write_started(
 	struct buf *buf, const char *run_id, uint32_t msgid, const char *id, struct err *err)
 {
 	struct arena arena;
-	struct value *params;
+	struct value *started;
 	int written;
 
 	arena_init(&arena, 4096);
-	params = value_map(&arena);
-	value_map_put(&arena, params, "run_id", value_text(&arena, run_id));
-	value_map_put(&arena, params, "msgid", value_uint(&arena, msgid));
+	started = value_map(&arena);
+	value_map_put(&arena, started, "run_id", value_text(&arena, run_id));
+	value_map_put(&arena, started, "msgid", value_uint(&arena, msgid));
 	if (id)
-		value_map_put(&arena, params, "id", value_text(&arena, id));
-	written = rpc_write_notification(buf, "run.started", params, err);
+		value_map_put(&arena, started, "id", value_text(&arena, id));
+	written = rpc_write_notification(buf, "run.started", started, err);
 	arena_done(&arena);
 	return written;
 }

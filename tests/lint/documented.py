@@ -87,6 +87,8 @@ for method, file in sorted(METHODS):
 
 expect(PROTOCOL, "The run.output notification", "the key",
        table("notifications", r'value_map_put\(\s*&arena, params, "(\w+)"', "daemon/door/notice.c"))
+expect(PROTOCOL, "The run.started notification", "the key",
+       table("announcements", r'value_map_put\(\s*&arena, started, "(\w+)"', "daemon/door/notice.c"))
 expect(PROTOCOL, "hello", "the key",
        table("greetings", r'value_map_put\(\s*arena, (?:map|you), "(\w+)"', "daemon/methods/methods_hello.c"))
 expect(PROTOCOL, "runtimes", "the key",
