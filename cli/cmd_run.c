@@ -31,6 +31,7 @@ static const struct example examples[] = {
 		"tighter limits; what stands behind -- is for the program" },
 	{ "cectl run plot.py -f data.csv -a '*.png' --out plots/",
 		"a file in, pictures out" },
+	{ "sort words.txt | cectl run count.py", "what is piped in is the program's stdin" },
 	{ "echo 'print(input())' | cectl run - --stdin words.txt",
 		"the program from a pipe, its stdin from a file" },
 	{ "cectl run --json -c 'import socket' --policy strict | jq .policy.findings",
@@ -83,6 +84,8 @@ static int run(struct cli *cli, const void *given)
 		return cli_usage(
 			cli, "--detach answers before there is output; use `cectl wait RUN`");
 	status = job_options_params(cli, &options->job, &params);
+	if (status == 0)
+		status = job_options_piped(cli, &options->job, params);
 	if (status != 0)
 		return status;
 	if (put_rest(cli, options, params) < 0)
@@ -103,6 +106,13 @@ const struct command run_command = {
 		"its exit code.  Into a pipe or a file every byte goes as it is; on a terminal, "
 		"control characters are shown escaped.  A run that did not end well adds one line on "
 		"stderr: what happened, why, the run's id, and the command that tells more.\n\n"
+		"What is piped into cectl, or stands behind <, is the program's stdin, read to its end "
+		"(at most 16 MiB) before the run begins; --stdin and --input come before it, and "
+		"without FILE and -c it is the program itself.  A terminal and /dev/null are not read. "
+		"A pipe that is open and silent for 10 seconds ends cectl with 125, so that a job of "
+		"cron or CI does not hang; --stdin - waits as long as it takes, --stdin /dev/null reads "
+		"nothing.  In a loop that reads its own stdin (`while read`) write </dev/null, or "
+		"cectl reads what the loop wants.\n\n"
 		"Ctrl-C cancels the run.",
 	.options = rows,
 	.options_size = sizeof(struct run_options),

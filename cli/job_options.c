@@ -4,18 +4,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/language.h"
+#include "cli/piped.h"
 #include "cli/source.h"
 #include "cli/units.h"
 #include "proto/base/container.h"
+#include "proto/base/nearest.h"
 #include "proto/job.h"
 
 #define ENTRYPOINT_MAX 100
 #define SHA256_WORD    "sha256:"
+#define PROGRAM        "the program" /* what stdin may be */
 
 /* What goes into the params, with the first failure kept until the end. */
 struct building {
 	struct cli *cli;
 	struct value *params;
+	const char *stdin_is; /* what was read from cectl's own stdin; NULL: nothing yet */
 	struct err err;
 	bool failed;
 };
@@ -44,29 +49,19 @@ static void fail(struct building *b)
 	b->failed = true;
 }
 
-/* ---- the program -------------------------------------------------------------------------- */
-
-static const char *guess_language(const char *path)
+/* Reads what a word of the command line names; "-" is cectl's own stdin, which can be one thing only. */
+static int read_named(
+	struct building *b, const char *path, const char *what, struct source *ret_source)
 {
-	static const struct {
-		const char *suffix;
-		const char *language;
-	} suffixes[] = {
-		{ ".py", "python" },
-		{ ".js", "javascript" },
-		{ ".mjs", "javascript" },
-		{ ".cjs", "javascript" },
-		{ ".sh", "bash" },
-		{ ".bash", "bash" },
-	};
-	const char *dot = path ? strrchr(path, '.') : NULL;
-
-	for (size_t i = 0; dot && i < COUNT_OF(suffixes); i++) {
-		if (strcmp(dot, suffixes[i].suffix) == 0)
-			return suffixes[i].language;
-	}
-	return "python";
+	if (strcmp(path, "-") == 0 && b->stdin_is)
+		return err_set(&b->err, ERR_INVALID, "stdin is %s already, and cannot be %s, too",
+			b->stdin_is, what);
+	if (strcmp(path, "-") == 0)
+		b->stdin_is = what;
+	return source_read(&b->cli->arena, path, ret_source, &b->err);
 }
+
+/* ---- the program -------------------------------------------------------------------------- */
 
 /* A file's own name, when it is plain enough for the daemon to run the program under it. */
 static const char *plain_name(const char *path)
@@ -84,6 +79,26 @@ static const char *plain_name(const char *path)
 	return name;
 }
 
+static bool is_blank(const struct source *source)
+{
+	for (size_t i = 0; i < source->len; i++) {
+		if (!isspace((unsigned char)source->bytes[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Nobody named a program, so stdin is it, or there is none. */
+static int read_unnamed(struct building *b, struct source *ret_source)
+{
+	if (!piped_is_there(STDIN_FILENO))
+		return err_set(&b->err, ERR_INVALID,
+			"no program: name a FILE, give -c CODE, or pipe it to stdin");
+	b->stdin_is = PROGRAM;
+	return piped_read(
+		STDIN_FILENO, PIPED_SILENCE_MS, &b->cli->err, &b->cli->arena, ret_source, &b->err);
+}
+
 static int read_program(struct building *b, const struct job_options *options,
 	const char **ret_path, struct source *ret_source)
 {
@@ -96,24 +111,40 @@ static int read_program(struct building *b, const struct job_options *options,
 		*ret_source = (struct source){ options->code, strlen(options->code) };
 		return 0;
 	}
-	if (!operand && isatty(STDIN_FILENO))
-		return err_set(&b->err, ERR_INVALID,
-			"no program: name a FILE, give -c CODE, or pipe it to stdin");
 	if (operand && strcmp(operand, "-") != 0)
 		*ret_path = operand;
-	return source_read(&b->cli->arena, *ret_path ? *ret_path : "-", ret_source, &b->err);
+	if ((operand ? read_named(b, operand, PROGRAM, ret_source) : read_unnamed(b, ret_source)) <
+		0)
+		return -1;
+	if (b->stdin_is && is_blank(ret_source))
+		return err_set(&b->err, ERR_INVALID,
+			"nothing to run: the program that was read from stdin is empty");
+	return 0;
+}
+
+static const char *language_of(
+	struct building *b, const struct job_options *options, const struct language_hints *hints)
+{
+	const char *language =
+		options->language ? options->language : language_guess(hints, &b->err);
+
+	if (!language)
+		fail(b);
+	return language;
 }
 
 static void put_program(struct building *b, const struct job_options *options)
 {
 	const char *path = NULL;
 	struct source source = { NULL, 0 };
+	struct language_hints hints;
 
 	if (read_program(b, options, &path, &source) < 0) {
 		fail(b);
 		return;
 	}
-	put_text(b, "language", options->language ? options->language : guess_language(path));
+	hints = (struct language_hints){ path, source.bytes, source.len };
+	put_text(b, "language", language_of(b, options, &hints));
 	put_source(b, "code", &source);
 	if (options->entrypoint)
 		put_text(b, "entrypoint", options->entrypoint);
@@ -123,40 +154,67 @@ static void put_program(struct building *b, const struct job_options *options)
 
 /* ---- what it reads ------------------------------------------------------------------------ */
 
-static void put_json(
-	struct building *b, const char *key, const char *json, size_t len, const char *what)
+/* What was written there, where JSON was wanted, is more like the name of a file. */
+static const char *file_hint(struct building *b, const char *text)
+{
+	const char *hint = "";
+
+	if (access(text, F_OK) == 0)
+		hint = arena_printf(&b->cli->arena, "; did you mean the file, @%s?", text);
+	else if (!strchr("{[\"", text[0]))
+		hint = "; a file is named as @FILE, and a text stands in \"quotation marks\"";
+	return hint ? hint : "";
+}
+
+static void put_json(struct building *b, const char *key, const struct source *json,
+	const char *what, const char *hint)
 {
 	struct value *value = NULL;
 
-	if (source_json(&b->cli->arena, json, len, &value, &b->err) < 0) {
+	if (source_json(&b->cli->arena, json->bytes, json->len, &value, &b->err) < 0) {
 		(void)err_wrap(&b->err, "%s", what);
+		(void)err_set(&b->err, ERR_INVALID, "%s%s",
+			arena_strdup(&b->cli->arena, b->err.text), hint);
 		fail(b);
 		return;
 	}
 	put(b, b->params, key, value);
 }
 
-static void put_json_file(struct building *b, const char *key, const char *path)
+/* JSON, or "@FILE" with it. */
+static void put_json_word(struct building *b, const char *key, const char *option, const char *word)
 {
-	struct source source = { NULL, 0 };
+	struct source source = { word, strlen(word) };
 
-	if (source_read(&b->cli->arena, path, &source, &b->err) < 0)
+	if (word[0] != '@')
+		put_json(b, key, &source, option, file_hint(b, word));
+	else if (read_named(b, word + 1, option, &source) < 0)
 		fail(b);
 	else
-		put_json(b, key, source.bytes, source.len, path);
+		put_json(b, key, &source, word + 1, "");
+}
+
+/* A schema is an object, so a word that does not begin as one is a file's name, with or without @. */
+static void put_schema(struct building *b, const char *word)
+{
+	const char *named =
+		word[0] == '{' || word[0] == '@' ? word : arena_printf(&b->cli->arena, "@%s", word);
+
+	if (named)
+		put_json_word(b, "schema", "--schema", named);
+	else
+		fail(b);
 }
 
 static void put_stdin(struct building *b, const struct job_options *options)
 {
 	struct source source = { NULL, 0 };
 
-	if (options->input && options->input[0] == '@')
-		put_json_file(b, "input", options->input + 1);
-	else if (options->input)
-		put_json(b, "input", options->input, strlen(options->input), "--input");
+	if (options->input)
+		put_json_word(b, "input", "--input", options->input);
 	if (!options->stdin_file || b->failed)
 		return;
-	if (source_read(&b->cli->arena, options->stdin_file, &source, &b->err) < 0)
+	if (read_named(b, options->stdin_file, "--stdin", &source) < 0)
 		fail(b);
 	else
 		put_source(b, "stdin", &source);
@@ -206,8 +264,7 @@ static struct value *file_value(struct building *b, const char *word)
 
 	if (sent)
 		return sent;
-	if (split_file(b, word, &path, &dest) < 0 ||
-		source_read(arena, path, &source, &b->err) < 0) {
+	if (split_file(b, word, &path, &dest) < 0 || read_named(b, path, "--file", &source) < 0) {
 		fail(b);
 		return NULL;
 	}
@@ -319,25 +376,46 @@ static const char *limit_name(const char *word)
 	return NULL;
 }
 
+/* As most write it, without the unit at its end. */
+static const char *short_limit_name(struct building *b, const char *name)
+{
+	size_t cut = ends_with(name, "_ms") ? 3 : ends_with(name, "_bytes") ? 6 : 0;
+
+	return arena_copy(&b->cli->arena, name, strlen(name) - cut);
+}
+
 static int refuse_limit(struct building *b, const char *word)
 {
+	struct nearest nearest = NEAREST_OF(word);
 	char names[256] = "";
 
 	for (size_t i = 0; i < COUNT_OF(limit_names); i++) {
+		const char *brief = short_limit_name(b, limit_names[i]);
 		size_t len = strlen(names);
 
 		cut_printf(names + len, sizeof(names) - len, "%s%s", i > 0 ? ", " : "",
 			limit_names[i]);
+		nearest_offer(&nearest, limit_names[i]);
+		if (brief)
+			nearest_offer(&nearest, brief);
 	}
+	if (nearest.best)
+		return err_set(&b->err, ERR_INVALID, "there is no limit \"%s\"%s", word,
+			nearest_hint(&nearest));
 	return err_set(
 		&b->err, ERR_INVALID, "there is no limit \"%s\"; the limits are %s", word, names);
 }
 
+/* "wall_ms=2000" says its unit in its name; "wall=2" does not say what two. */
 static int parse_limit(
-	enum limit_unit unit, const char *text, uint64_t *ret_number, struct err *err)
+	const char *key, const char *name, const char *text, uint64_t *ret_number, struct err *err)
 {
-	switch (unit) {
+	bool has_unit = strcmp(key, name) == 0;
+
+	switch (limit_unit(name)) {
 	case LIMIT_MS:
+		if (has_unit && units_parse_count(text, ret_number, NULL) == 0)
+			return 0;
 		return units_parse_ms(text, ret_number, err);
 	case LIMIT_BYTES:
 		return units_parse_bytes(text, ret_number, err);
@@ -359,7 +437,7 @@ static int put_limit(struct building *b, struct value *map, const char *word)
 	name = limit_name(key);
 	if (!name)
 		return refuse_limit(b, key);
-	if (parse_limit(limit_unit(name), text, &number, &b->err) < 0)
+	if (parse_limit(key, name, text, &number, &b->err) < 0)
 		return err_wrap(&b->err, "--limit %s", key);
 	if (value_get(map, name))
 		return err_set(&b->err, ERR_INVALID, "--limit %s is given twice", name);
@@ -367,15 +445,31 @@ static int put_limit(struct building *b, struct value *map, const char *word)
 	return 0;
 }
 
-static void put_limits(struct building *b, const struct words *limits)
+/* --timeout is another name of the limit "wall". */
+static int put_timeout(struct building *b, struct value *map, const char *text)
 {
+	uint64_t ms = 0;
+
+	if (units_parse_ms(text, &ms, &b->err) < 0)
+		return err_wrap(&b->err, "--timeout");
+	if (value_get(map, "wall_ms"))
+		return err_set(&b->err, ERR_INVALID, "--timeout and --limit wall: one of them");
+	put(b, map, "wall_ms", value_uint(&b->cli->arena, ms));
+	return 0;
+}
+
+static void put_limits(struct building *b, const struct job_options *options)
+{
+	const struct words *limits = &options->limits;
 	struct value *map = value_map(&b->cli->arena);
 
 	for (size_t i = 0; i < limits->count && !b->failed; i++) {
 		if (put_limit(b, map, limits->items[i]) < 0)
 			fail(b);
 	}
-	if (limits->count > 0)
+	if (options->timeout && !b->failed && put_timeout(b, map, options->timeout) < 0)
+		fail(b);
+	if (limits->count > 0 || options->timeout)
 		put(b, b->params, "limits", map);
 }
 
@@ -426,14 +520,14 @@ int job_options_params(
 	if (!b.failed)
 		put_stdin(&b, options);
 	if (!b.failed && options->schema)
-		put_json_file(&b, "schema", options->schema);
+		put_schema(&b, options->schema);
 	put_words(&b, options);
 	put_texts(&b, "args", &cli->rest);
 	put_files(&b, &options->files);
 	put_pairs(&b, "env", "env", &options->env);
 	put_pairs(&b, "labels", "label", &options->labels);
 	put_texts(&b, "artifacts", &options->artifacts);
-	put_limits(&b, &options->limits);
+	put_limits(&b, options);
 	if (!b.failed && job_options_secrets(cli, &options->secrets, b.params, &b.err) < 0)
 		fail(&b);
 	if (b.failed && b.err.code == ERR_NONE)
@@ -441,5 +535,27 @@ int job_options_params(
 	if (b.failed)
 		return cli_usage(cli, "%s", b.err.text);
 	*ret_params = b.params;
+	return 0;
+}
+
+int job_options_piped(struct cli *cli, const struct job_options *options, struct value *params)
+{
+	struct source source = { NULL, 0 };
+	struct err err = ERR_INIT;
+	const char *operand = cli->operands.count > 0 ? cli->operands.items[0] : NULL;
+	bool is_program = !options->code && (!operand || strcmp(operand, "-") == 0);
+
+	if (is_program || options->stdin_file || options->input || !piped_is_there(STDIN_FILENO))
+		return 0;
+	for (size_t i = 0; i < options->files.count; i++) {
+		if (strcmp(options->files.items[i], "-") == 0)
+			return 0;
+	}
+	if (piped_read(STDIN_FILENO, PIPED_SILENCE_MS, &cli->err, &cli->arena, &source, &err) < 0)
+		return cli_usage(cli, "%s", err.text);
+	if (source.len > 0 &&
+		value_map_put(&cli->arena, params, "stdin",
+			value_blob_borrowed(&cli->arena, source.bytes, source.len)) < 0)
+		return cli_no_memory(cli);
 	return 0;
 }

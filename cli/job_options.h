@@ -21,6 +21,7 @@ struct job_options {
 	const char *agent;
 	const char *on_output_limit;
 	const char *cache;
+	const char *timeout;
 	bool no_trace;
 	bool deterministic;
 	bool trace_files;
@@ -38,20 +39,21 @@ struct job_options {
 	{ letter, name, argument, kind, offsetof(type, job.field), meaning }
 #define JOB_OPTION_ROWS(type) \
 	JOB_ROW(type, 'l', "language", "LANG", OPTION_TEXT, language, \
-		"python, javascript, bash or what the host has; else guessed from the file's suffix, else python"), \
+		"python (or py), javascript (js, node), bash (sh) or what the host has; else told by the file's suffix or its #! line; what has no name is python"), \
 	JOB_ROW(type, 'c', "code", "CODE", OPTION_TEXT, code, "the program itself instead of a file"), \
 	JOB_ROW(type, 0, "entrypoint", "NAME", OPTION_TEXT, entrypoint, \
 		"file name the program runs as; else the file's own name, else main.py ..."), \
 	JOB_ROW(type, 'p', "policy", "NAME", OPTION_TEXT, policy, "a named policy of the host"), \
 	JOB_ROW(type, 0, "limit", "K=V", OPTION_LIST, limits, \
 		"wall=2s, cpu=500ms, memory=64M, disk=16M, stdout=1M, pids=8 ...; or in full: wall_ms=2000"), \
+	JOB_ROW(type, 't', "timeout", "TIME", OPTION_TEXT, timeout, "the same as --limit wall=TIME: 2s, 500ms, 1m"), \
 	JOB_ROW(type, 'i', "input", "JSON|@FILE", OPTION_TEXT, input, \
 		"a JSON document that the program reads from stdin"), \
 	JOB_ROW(type, 0, "stdin", "FILE", OPTION_TEXT, stdin_file, \
-		"what the program reads from stdin; - passes on cectl's own"), \
+		"what the program reads from stdin; - is cectl's own, however long it takes"), \
 	JOB_ROW(type, 0, "output", "FORM", OPTION_TEXT, output, \
 		"text, or json: stdout must be one JSON document"), \
-	JOB_ROW(type, 0, "schema", "FILE", OPTION_TEXT, schema, \
+	JOB_ROW(type, 0, "schema", "FILE|JSON", OPTION_TEXT, schema, \
 		"JSON Schema that the JSON on stdout must satisfy"), \
 	JOB_ROW(type, 'f', "file", "PATH[:DEST]", OPTION_LIST, files, \
 		"a file for the working directory, under its own name or as DEST; or SHA256:DEST after `cectl put`"), \
@@ -83,6 +85,12 @@ struct job_options {
  */
 int job_options_params(
 	struct cli *cli, const struct job_options *options, struct value **ret_params);
+
+/*
+ * Puts what is piped into cectl as `stdin`, where no option says what the program reads and stdin is not
+ * the program itself (piped.h).  0, or the exit status.
+ */
+int job_options_piped(struct cli *cli, const struct job_options *options, struct value *params);
 
 /*
  * Puts `secrets` into params: what these variables of cectl's own environment hold.  The variable and

@@ -29,7 +29,6 @@ static const struct unit byte_units[] = {
 };
 
 static const struct unit time_units[] = {
-	{ "", 1 },
 	{ "ms", 1 },
 	{ "s", 1000 },
 	{ "m", 60.0 * 1000 },
@@ -78,6 +77,11 @@ int units_parse_bytes(const char *text, uint64_t *ret_bytes, struct err *err)
 
 int units_parse_ms(const char *text, uint64_t *ret_ms, struct err *err)
 {
+	size_t len = number_len(text);
+
+	if (len > 0 && text[len] == '\0')
+		return err_set(err, ERR_INVALID, "\"%s\" has no unit: write %sms, %ss or %sm", text,
+			text, text, text);
 	if (parse(text, time_units, COUNT_OF(time_units), ret_ms) < 0)
 		return err_set(err, ERR_INVALID,
 			"\"%s\" is not a length of time such as 500ms, 2s or 5m", text);

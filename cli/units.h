@@ -11,7 +11,7 @@
 /* "64M", "64MiB", "512k", "1.5G", "4096": bytes, in powers of 1024. */
 int units_parse_bytes(const char *text, uint64_t *ret_bytes, struct err *err);
 
-/* "2s", "500ms", "1.5m", "1h", "2d"; a bare number counts milliseconds. */
+/* "2s", "500ms", "1.5m", "1h", "2d"; a number without a unit is refused. */
 int units_parse_ms(const char *text, uint64_t *ret_ms, struct err *err);
 
 /* A plain number without sign. */

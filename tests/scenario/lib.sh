@@ -10,6 +10,7 @@
 # by its pid when the script leaves, whichever way.
 # shellcheck shell=bash
 set -u
+exec </dev/null # whatever runs the tests may leave a pipe open there, which cectl would read
 export LC_ALL=C.UTF-8 TZ=UTC
 unset NO_COLOR COLUMNS XDG_RUNTIME_DIR
 

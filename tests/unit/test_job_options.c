@@ -121,6 +121,45 @@ TEST(a_wrong_limit_is_refused_with_what_would_be_right)
 	arena_done(&trial.cli.arena);
 }
 
+TEST(a_time_limit_wants_a_unit_and_has_a_short_name)
+{
+	struct trial trial;
+
+	TRY(&trial, "-c", "", "--limit", "wall=10");
+	CHECK(trial.status != 0);
+	CHECK(strstr(trial.said, "--limit wall: \"10\" has no unit: write 10ms, 10s or 10m"));
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "--timeout", "2s");
+	CHECK_STR(trial.json,
+		"{\"language\":\"python\",\"code\":\"\",\"limits\":{\"wall_ms\":2000}}");
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "--timeout", "2s", "--limit", "wall=3s");
+	CHECK(strstr(trial.said, "--timeout and --limit wall: one of them"));
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "--limit", "memry=3M");
+	CHECK(strstr(trial.said, "there is no limit \"memry\"; did you mean memory?"));
+	arena_done(&trial.cli.arena);
+}
+
+TEST(a_file_where_json_was_wanted_is_told_how_to_be_named)
+{
+	struct trial trial;
+
+	write_file("job_options_data.json", "[1, 2]");
+	TRY(&trial, "-c", "", "--input", "job_options_data.json");
+	CHECK(trial.status != 0);
+	CHECK(strstr(trial.said, "did you mean the file, @job_options_data.json?"));
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "--input", "elsewhere.json");
+	CHECK(strstr(trial.said, "a file is named as @FILE"));
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "--schema", "{\"type\": \"object\"}");
+	CHECK_STR(trial.json,
+		"{\"language\":\"python\",\"code\":\"\",\"schema\":{\"type\":\"object\"}}");
+	arena_done(&trial.cli.arena);
+	(void)unlink("job_options_data.json");
+}
+
 TEST(pairs_words_and_rest_arrive_as_they_are)
 {
 	struct trial trial;

@@ -27,7 +27,7 @@ TEST(sizes_are_powers_of_1024)
 
 TEST(times_without_a_unit_count_milliseconds)
 {
-	CHECK_EQ_INT(ms("1500"), 1500);
+	CHECK_EQ_INT(ms("1500ms"), 1500);
 	CHECK_EQ_INT(ms("2s"), 2000);
 	CHECK_EQ_INT(ms("500ms"), 500);
 	CHECK_EQ_INT(ms("1.5m"), 90000);
@@ -43,6 +43,15 @@ TEST(what_is_no_number_with_a_known_unit_is_refused)
 		CHECK_EQ_INT(bytes(wrong[i]), -1);
 		CHECK_EQ_INT(ms(wrong[i]), -1);
 	}
+}
+
+TEST(a_time_without_a_unit_is_asked_what_it_means)
+{
+	struct err err = ERR_INIT;
+	uint64_t number = 0;
+
+	CHECK_EQ_INT(units_parse_ms("10", &number, &err), -1);
+	CHECK_STR(err.text, "\"10\" has no unit: write 10ms, 10s or 10m");
 }
 
 TEST(a_refusal_names_the_text_and_what_was_wanted)

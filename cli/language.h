@@ -1,0 +1,20 @@
+/* Which language a program is in, as far as its file's name and its first line tell. */
+#pragma once
+
+#include <stddef.h>
+
+#include "proto/base/err.h"
+
+/* A program that was read: where it came from, and how it begins. */
+struct language_hints {
+	const char *path; /* of a file; NULL: it was piped, or stood on the command line */
+	const char *code;
+	size_t code_len;
+};
+
+/*
+ * By the file's suffix, else by the interpreter that its first line names ("#!/bin/bash"); what came
+ * without a name and says nothing is python.  NULL: nobody can tell, or the two contradict each
+ * other; the message says what to type.
+ */
+const char *language_guess(const struct language_hints *hints, struct err *err);

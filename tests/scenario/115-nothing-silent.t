@@ -1,0 +1,76 @@
+#!/bin/bash
+# cectl says what it cannot do: languages, stdin, units, and things that are not there.
+. "$(dirname "$0")/lib.sh"
+daemon_start
+
+# A pipe that stays open and silent: it takes ten seconds, so it begins first.
+mkfifo silent
+exec 7<>silent
+cectl run -c 'print("ran")' <&7 >silent.out 2>silent.err &
+silent=$!
+
+# --- which language --------------------------------------------------------------------------
+
+printf 'let x: number = 1\n' >x.ts
+printf 'puts 1\n' >x.rb
+printf '#!/bin/bash\necho "from ${BASH_VERSION%%%%.*}"\n' >tool
+printf '#!/bin/bash\necho 1\n' >mixed.py
+printf 'echo "no name"\n' >bare
+exits 125 "a file of an unknown kind is not run as Python" cectl run x.ts
+like "$err" 'a \.ts file.*--language' "and the sentence says what to type"
+exits 125 "nor is another" cectl run x.rb
+exits 125 "nor is it looked at as Python" cectl check x.rb
+exits 0 "a first line names the language" cectl run tool
+is "$out" 'from 5' "and it is bash that ran"
+exits 125 "a suffix and a first line that differ are asked about" cectl run mixed.py
+like "$err" 'python by its suffix and bash by its first line' "by name"
+exits 125 "a file that says nothing is asked about" cectl run bare
+exits 0 "--language answers it" cectl run -l bash bare
+is "$out" 'no name' "and it runs"
+
+# --- stdin -----------------------------------------------------------------------------------
+
+is "$(echo 5 | cectl run -c 'print(int(input()))')" 5 "what is piped in is the program's stdin"
+echo 'print(input())' >reads.py
+echo words >words
+is "$(cectl run reads.py <words)" words "so is a file"
+is "$(echo 6 | cectl run reads.py --stdin words)" words "an option comes before it"
+is "$(echo 7 | cectl run reads.py --input 8)" 8 "whichever"
+is "$(echo 'print(1)' | cectl run)" 1 "without FILE and -c it is the program"
+is "$(printf '#!/bin/sh\necho 2\n' | cectl run -)" 2 "with its own first line"
+is "$(: | cectl run -c 'import sys; print(repr(sys.stdin.read()))')" "''" "an empty pipe is an empty stdin"
+head -c 3000000 /dev/zero >zeros
+is "$(cectl run -c 'import sys; print(len(sys.stdin.buffer.read()))' <zeros)" 3000000 "megabytes arrive"
+head -c 17000000 /dev/zero >zeros
+cectl run -c 'print(1)' <zeros >out 2>err
+is "$? $(cat out)" "125 " "more than a request can hold is refused"
+like "$(cat err)" 'stdin: more than 16 MiB' "with the number"
+rm zeros
+: | cectl run >out 2>err
+is "$? $(cat out)" "125 " "an empty program is none"
+like "$(cat err)" 'nothing to run' "which is said"
+exits 125 "neither is /dev/null" cectl run
+like "$err" 'no program: name a FILE' "which is said, too"
+echo 'print(1)' | cectl run - --stdin - >out 2>err
+is "$?" 125 "stdin is not both"
+like "$(cat err)" 'stdin is the program already, and cannot be --stdin' "and the sentence says so"
+
+# --- units and names -------------------------------------------------------------------------
+
+exits 125 "a time without a unit is asked about" cectl run -c 'print(1)' --limit wall=10
+like "$err" 'wall: "10" has no unit: write 10ms, 10s or 10m' "with what to write"
+exits 125 "wherever one is wanted" cectl wait last --timeout 5
+exits 0 "the whole name of the protocol has its unit" cectl run -c 'print(1)' --limit wall_ms=2000
+exits 124 "--timeout is the wall clock's limit" cectl run -c 'while True: pass' --timeout 100ms
+like "$err" 'wall_limit' "and says so"
+echo '[1, 2]' >data.json
+exits 125 "a file's name is not JSON" cectl run reads.py --input data.json
+like "$err" 'did you mean the file, @data.json\?' "but what was meant is known"
+
+wait "$silent"
+is "$?" 125 "a pipe that stays silent does not hold cectl for ever"
+like "$(cat silent.err)" 'nothing came for 10 s.*--stdin -.*--stdin /dev/null' "and it says what to type"
+like "$(cat silent.err)" 'reading stdin, which is a pipe that is open and silent' "as it did after a moment"
+is "$(cat silent.out)" "" "and nothing ran"
+exec 7>&-
+done_testing
