@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "proto/absent.h"
 #include "proto/base/container.h"
 #include "proto/base/embedded.h"
 #include "proto/json.h"
@@ -56,6 +57,7 @@ static const struct method methods[METHOD_COUNT] = {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct {
 	struct arena arena;
+	const struct value *texts[METHOD_COUNT]; /* of params */
 	const struct schema *params[METHOD_COUNT];
 	const struct schema *results[METHOD_COUNT];
 	struct err err;
@@ -70,7 +72,8 @@ static const struct embedded *file_find(const char *name)
 	return file->name ? file : NULL;
 }
 
-static int compile_file(const char *name, const struct schema **ret_schema, struct err *err)
+static int compile_file(const char *name, const struct schema **ret_schema,
+	const struct value **ret_text, struct err *err)
 {
 	const struct embedded *file = file_find(name);
 	struct schema_mistake mistake = { .message = "" };
@@ -88,17 +91,22 @@ static int compile_file(const char *name, const struct schema **ret_schema, stru
 	if (answer)
 		return err_set(err, ERR_INVALID, "contract %s%s: %s", name, mistake.pointer,
 			mistake.message);
+	*ret_text = text;
 	return 0;
 }
 
 static void setup(void)
 {
+	const struct value *text;
+
 	arena_init(&contracts.arena, CONTRACTS_BYTES_MAX);
 	for (size_t i = 0; i < METHOD_COUNT; i++) {
-		if (compile_file(methods[i].params_file, &contracts.params[i], &contracts.err) < 0)
+		if (compile_file(methods[i].params_file, &contracts.params[i], &contracts.texts[i],
+			    &contracts.err) < 0)
 			return;
-		if (methods[i].result_file && compile_file(methods[i].result_file,
-						      &contracts.results[i], &contracts.err) < 0)
+		if (methods[i].result_file &&
+			compile_file(methods[i].result_file, &contracts.results[i], &text,
+				&contracts.err) < 0)
 			return;
 	}
 }
@@ -170,6 +178,14 @@ int method_refuse(struct arena *arena, struct job_refusal *ret_refusal,
 		return err_set(err, ERR_MEMORY, "no memory for a refusal");
 	*ret_refusal = refusal;
 	return 1;
+}
+
+const struct value *method_without_absent(
+	struct arena *arena, enum method_id id, const struct value *params)
+{
+	if (method_setup(NULL) < 0)
+		return params;
+	return absent_left_out(arena, contracts.texts[id], params);
 }
 
 int method_report_params(struct arena *arena, enum method_id id, const struct value *params,

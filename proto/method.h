@@ -97,6 +97,13 @@ const struct schema *method_result(enum method_id id);
 int method_refuse(struct arena *arena, struct job_refusal *ret_refusal,
 	const struct schema_error *why, struct err *err);
 
+/*
+ * Params without the optional keys that came as nil (absent.h); whoever takes a message from outside
+ * calls it before anything looks at them.  NULL: no memory.
+ */
+const struct value *method_without_absent(
+	struct arena *arena, enum method_id id, const struct value *params);
+
 /* All that the contract says of params.  0, or -1. */
 int method_report_params(struct arena *arena, enum method_id id, const struct value *params,
 	struct schema_report *ret_report, struct err *err);

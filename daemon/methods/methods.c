@@ -164,6 +164,11 @@ void methods_start(const struct arrival *arrival)
 	call = call_new(arrival, method);
 	if (!call)
 		return;
+	call->params = method_without_absent(&call->arena, method->id, call->params);
+	if (!call->params) {
+		call_error(call, RPC_CODE_INTERNAL, "there is no memory to read the question");
+		return;
+	}
 	checked = method_check_params(&call->arena, method->id, call->params, &refusal, &err);
 	if (checked > 0)
 		call_refuse(call, &refusal);

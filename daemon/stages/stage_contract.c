@@ -10,7 +10,11 @@
 #include "daemon/settings/allowances.h"
 #include "daemon/stages.h"
 #include "daemon/workers/fingerprint.h"
+#include "proto/absent.h"
 #include "proto/base/container.h"
+#include "proto/base/nearest.h"
+#include "proto/language.h"
+#include "proto/method.h"
 #include "proto/rpc.h"
 #include "proto/version.h"
 
@@ -75,19 +79,32 @@ static const struct value *stamp(struct request *request)
 /* A name that this host knows nothing by.  NULL: it does, or it is none. */
 static const char *unknown_runtime(struct request *request, const char *name)
 {
+	const struct pool *pool = &request->server->pool;
+	struct nearest nearest = NEAREST_OF(name);
+
 	if (!name || pool_find(&request->server->pool, name))
 		return NULL;
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		nearest_offer(&nearest, pool->runtimes[i].config->name);
 	return arena_printf(&request->arena,
-		"/language: this host has no runtime \"%s\"; it has: %s", name,
+		"/language: this host has no runtime \"%s\"%s %s has: %s", name,
+		nearest.best ? nearest_hint(&nearest) : ";", nearest.best ? "It" : "it",
 		runtime_names(request));
 }
 
 static const char *unknown_policy(struct request *request, const char *name)
 {
+	struct nearest nearest = NEAREST_OF(name);
+	const struct value *policies;
+
 	if (!name || policies_find(request->server->policies, name))
 		return NULL;
-	return arena_printf(&request->arena, "/policy: there is no policy \"%s\"; there are: %s",
-		name, policy_names(request));
+	policies = policies_describe(request->server->policies, &request->arena);
+	for (size_t i = 0; value_at(policies, i); i++)
+		nearest_offer(&nearest, value_as_text(value_get(value_at(policies, i), "name")));
+	return arena_printf(&request->arena, "/policy: there is no policy \"%s\"%s %s are: %s",
+		name, nearest.best ? nearest_hint(&nearest) : ";", nearest.best ? "There" : "there",
+		policy_names(request));
 }
 
 /* What a contract in a file cannot know. */
@@ -310,11 +327,51 @@ static void pin_blobs(struct request *request, struct look *look)
 	look->bounds = &look->room;
 }
 
+/* ---- what is meant ---------------------------------------------------------------------------- */
+
+/* The params with another text under one key. */
+static const struct value *with_text(
+	struct arena *arena, const struct value *params, const char *key, const char *text)
+{
+	struct value *copy = value_map(arena);
+	const struct value *old = value_get(params, key);
+
+	for (size_t i = 0; i < params->map.count; i++) {
+		const struct value_entry *entry = &params->map.entries[i];
+		struct value *value = entry->value == old ? value_text(arena, text) : entry->value;
+
+		if (value_map_put_len(arena, copy, entry->key, entry->key_len, value) < 0)
+			return NULL;
+	}
+	return copy;
+}
+
+/*
+ * Optional keys that are nil go, and another name of a language becomes that of its runtime: what
+ * follows, the record included, sees one form of what can be said in several.
+ */
+static const struct value *as_meant(struct request *request)
+{
+	const struct value *params =
+		method_without_absent(&request->arena, METHOD_RUN, request->params);
+	const char *word = value_as_text(value_get(params, "language"));
+	const char *language = word ? language_of_alias(word) : NULL;
+
+	if (!language || params->map.count > ABSENT_ITEMS_MAX ||
+		pool_find(&request->server->pool, word) ||
+		!pool_find(&request->server->pool, language))
+		return params;
+	return with_text(&request->arena, params, "language", language);
+}
+
 enum stage stage_contract(struct request *request)
 {
+	const struct value *meant = as_meant(request);
 	struct look here = { .request = request, .err = ERR_INIT };
 	struct look *look = &here;
 
+	if (meant) /* without memory it is held to what it says to the letter */
+		request->params = meant;
 	if (request->held_bytes > LOOK_AT_ONCE)
 		look = arena_new(&request->arena, struct look);
 	if (!look)
