@@ -32,11 +32,9 @@ static int failed(struct err *err, int answer, const char *what)
 /* In the base filter what is told is held back, so that the workers' own filter can tell it. */
 static uint32_t said(enum filter_profile profile, uint32_t verdict)
 {
-	uint32_t plain = syscall_plain(verdict);
-
 	bool heard = profile == FILTER_HOUSE || profile == FILTER_HOUSE_CODE;
 
-	return plain != verdict && heard ? VERDICT_HELD : plain;
+	return heard && syscall_plain(verdict) != verdict ? VERDICT_HELD : syscall_plain(verdict);
 }
 
 /* No tests: whatever the arguments. */
@@ -67,9 +65,9 @@ static int add_call(scmp_filter_ctx ctx, enum filter_profile profile, int nr,
 		if (add_rule(ctx, nr, said(profile, group->rules[i].verdict), group->rules[i].tests,
 			    err) < 0)
 			return -1;
-	if (group->rule_count > 0 || verdict == VERDICT_DEFAULT)
-		return 0;
-	return add_rule(ctx, nr, verdict, NULL, err);
+	if (group->rule_count == 0 && verdict != VERDICT_DEFAULT)
+		return add_rule(ctx, nr, verdict, NULL, err);
+	return 0;
 }
 
 static int add_group(scmp_filter_ctx ctx, enum filter_profile profile,

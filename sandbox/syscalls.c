@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
@@ -36,6 +37,7 @@
 #define THESE(list)          (list), COUNT_OF(list)
 #define IS(arg, value)       { (arg), UINT64_MAX, (value) }
 #define ALLOW_IF(arg, value) { VERDICT_ALLOW, { IS(arg, value) } }
+#define NO_FLAG(arg, flag)   { { VERDICT_ALLOW, { { (arg), (flag), 0 } } } }
 #define END_FLAG(flag)       { VERDICT_END, { { 0, (flag), (flag) } } }
 /* clang-format on */
 
@@ -50,16 +52,20 @@ static const struct arg_rule mmap_rules[] = {
 	{ VERDICT_ALLOW, { { 2, PROT_EXEC | PROT_WRITE, PROT_EXEC },
 				 { 3, MAP_ANONYMOUS | MAP_HUGETLB, 0 } } },
 };
-static const struct arg_rule code_rules[] = { { VERDICT_ALLOW, { { 3, MAP_HUGETLB, 0 } } } };
-static const struct arg_rule mprotect_rules[] = { { VERDICT_ALLOW, { { 2, PROT_EXEC, 0 } } } };
+static const struct arg_rule code_rules[] = NO_FLAG(3, MAP_HUGETLB);
+static const struct arg_rule mprotect_rules[] = NO_FLAG(2, PROT_EXEC);
 
 #define CLONE_NEW_ANY                                                                             \
 	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 		    CLONE_NEWPID | CLONE_NEWNET))
 
+/* Limits of descriptors are the table's: a thread with one of its own would have them once more. */
+#define CLONE_SHARED (CLONE_THREAD | CLONE_FILES)
+static const struct arg_rule close_range_rules[] = NO_FLAG(2, CLOSE_RANGE_UNSHARE);
+
 /* A flag that asks for a namespace has no innocent use; any of them ends the run. */
 static const struct arg_rule clone_rules[] = {
-	{ VERDICT_ALLOW, { { 0, CLONE_NEW_ANY | CLONE_THREAD, CLONE_THREAD } } }, /* the job's */
+	{ VERDICT_ALLOW, { { 0, CLONE_NEW_ANY | CLONE_SHARED, CLONE_SHARED } } }, /* the job's */
 	END_FLAG(CLONE_NEWNS), END_FLAG(CLONE_NEWCGROUP), END_FLAG(CLONE_NEWUTS),
 	END_FLAG(CLONE_NEWIPC), END_FLAG(CLONE_NEWUSER), END_FLAG(CLONE_NEWPID),
 	END_FLAG(CLONE_NEWNET), { VERDICT_ALLOW, { { 0, CLONE_NEW_ANY, 0 } } }, /* the house's */
@@ -84,19 +90,15 @@ static const struct arg_rule getsockopt_rules[] = {
 };
 
 /* Between the two ends of a pair: no address.  Urgent bytes have cost the kernel bugs enough. */
-#define NO_OOB(arg)               \
-	{                         \
-		(arg), MSG_OOB, 0 \
-	}
-static const struct arg_rule transfer_rules[] = { { VERDICT_ALLOW, { NO_OOB(3), IS(4, 0) } } };
-static const struct arg_rule recvmsg_rules[] = { { VERDICT_ALLOW, { NO_OOB(2) } } };
+static const struct arg_rule talk_rules[] = { { VERDICT_ALLOW, { { 3, MSG_OOB, 0 }, IS(4, 0) } } };
+static const struct arg_rule recvmsg_rules[] = NO_FLAG(2, MSG_OOB);
 
 /*
  * What is in the page cache is shared with the host and with other runs: nobody throws out what
  * others read (POSIX_FADV_DONTNEED), nor has his pages merged with equal ones (MADV_MERGEABLE, 12),
  * since the time that a write takes then tells what others have.
  */
-static const struct arg_rule fadvise_rules[] = { { VERDICT_ALLOW, { { 3, 4, 0 } } } };
+static const struct arg_rule fadvise_rules[] = NO_FLAG(3, 4);
 static const struct arg_rule madvise_rules[] = {
 	{ VERDICT_ALLOW, { { 2, 8, 0 } } },   /* 0 to 7, 16 to 23 */
 	{ VERDICT_ALLOW, { { 2, 12, 8 } } },  /* 8 to 11, 24 to 27 */
@@ -119,9 +121,9 @@ static const short red[] = { N(ptrace), N(process_vm_readv), N(process_vm_writev
 
 static const struct syscall_group job[] = {
 	ALLOWED("bytes in and out of what is open", N(read), N(write), N(readv), N(writev),
-		N(pread64), N(pwrite64), N(preadv), N(pwritev), N(close), N(close_range), N(lseek),
-		N(dup), N(dup2), N(dup3), N(pipe), N(pipe2), N(fsync), N(fdatasync), N(ftruncate),
-		N(truncate), N(fallocate), N(sendfile), N(copy_file_range), N(shutdown)),
+		N(pread64), N(pwrite64), N(preadv), N(pwritev), N(close), N(lseek), N(dup), N(dup2),
+		N(dup3), N(pipe), N(pipe2), N(fsync), N(fdatasync), N(ftruncate), N(truncate),
+		N(fallocate), N(sendfile), N(copy_file_range), N(shutdown)),
 	ALLOWED("files and folders by name", N(open), N(openat), N(creat), N(stat), N(fstat),
 		N(lstat), N(newfstatat), N(statx), N(access), N(faccessat), N(faccessat2),
 		N(readlink), N(readlinkat), N(getcwd), N(chdir), N(fchdir), N(mkdir), N(mkdirat),
@@ -153,6 +155,7 @@ static const struct syscall_group job[] = {
 	{ "no page is merged with others'", ASKED(madvise, madvise_rules) },
 	{ "never writable and executable", ASKED(mmap, mmap_rules) },
 	{ "never made executable", ASKED(mprotect, mprotect_rules) },
+	{ "one table of descriptors", ASKED(close_range, close_range_rules) },
 	{ "threads only", VERDICT_TELL(EPERM), CALLS(N(clone)), clone_rules, CLONE_RULES },
 	{ "no locks, no pipe sizes", ASKED(fcntl, fcntl_rules) },
 	{ "no terminals", VERDICT_DEFAULT, CALLS(N(ioctl)), ioctl_rules, IOCTL_RULES },
@@ -160,7 +163,7 @@ static const struct syscall_group job[] = {
 	{ "limits are read only", ASKED(prlimit64, prlimit_rules) },
 	{ "asyncio wakes itself by a pair", ASKED(socketpair, socketpair_rules) },
 	{ "what kind of socket", ASKED(getsockopt, getsockopt_rules) },
-	{ "and talks over it", ASKED_ALL(transfer_rules, N(sendto), N(recvfrom)) },
+	{ "and talks over it", ASKED_ALL(talk_rules, N(sendto), N(recvfrom)) },
 	/*
 	 * Libraries probe for these and have another way when the kernel does not know them.  The flags
 	 * of preadv2 and pwritev2 ask what others have cached.

@@ -28,9 +28,15 @@ static const short processes[] = { NR(clone) };
 		}                              \
 	}
 
-/* A child with our parent for its own would be the slot's, which waits for nobody it did not make. */
+#define PROCESS_FLAGS (CLONE_NEW_ANY | CLONE_PARENT | CLONE_THREAD)
+
+/*
+ * A child with our parent for its own would be the slot's, which waits for nobody it did not make.
+ * Threads share their descriptors, as in every job.
+ */
 static const struct arg_rule process_rules[] = {
-	{ VERDICT_ALLOW, { { 0, CLONE_NEW_ANY | CLONE_PARENT, 0 } } },
+	{ VERDICT_ALLOW, { { 0, PROCESS_FLAGS, 0 } } },
+	{ VERDICT_ALLOW, { { 0, PROCESS_FLAGS | CLONE_FILES, CLONE_THREAD | CLONE_FILES } } },
 	END_FLAG(CLONE_NEWNS),
 	END_FLAG(CLONE_NEWCGROUP),
 	END_FLAG(CLONE_NEWUTS),

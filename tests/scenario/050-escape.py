@@ -123,6 +123,8 @@ REFUSED = {
     "another program": ("call(59, b'/usr/bin/python3.11', 0, 0)", "EPERM"),
     "a program by descriptor": ("call(322, 3, b'', 0, 0, 0x1000)", "EPERM"),
     "a child": ("[call(57), call(58), call(56, 17)]", ["EPERM"] * 3),
+    "a table of descriptors of its own": ("[call(436, 900, 901, f) for f in (2, 6, 2 | 1 << 32)]", ["EPERM"] * 3),
+    "a thread with one": ("call(56, 0x10900)", "EPERM"),
     "clone3": ("call(435, b' ' * 88, 88)", "ENOSYS"),
     "a socket of any family": ("sorted({str(call(41, f, t, 0)) for f in range(46) for t in (1, 2, 3, 5)})", ["EPERM"]),
     "a pair of another family": ("[call(53, f, 1, 0, b' ' * 8) for f in (2, 16, 40, 1 | 1 << 32)]", ["EPERM"] * 4),
@@ -154,6 +156,16 @@ for at, (name, (_, hoped)) in enumerate(REFUSED.items()):
 STDIN = b"\xb8\x2a\0\0\0\xc3" + bytes(5000)
 eq(run("print(mapped(5, 2, 0), mapped(5, 1, 0), len(sys.stdin.buffer.read()))", stdin=STDIN)["stdout"].strip(), f"EPERM EPERM {len(STDIN)}",
    "refused: running what came on stdin")
+
+# What a limit of descriptors holds is the table's: threads have one together.
+TABLES = """
+def fill(): call(436, 900, 901, 2); [tried(os.dup, 0) for _ in range(300)]
+crowd = [threading.Thread(target=fill) for _ in range(8)]
+for one in crowd: one.start()
+for one in crowd: one.join()
+print(sum(tried(os.fstat, n) != 'EBADF' for n in range(256)), tried(os.dup, 0))
+"""
+eq(run(TABLES)["stdout"].strip(), "256 EMFILE", "threads have together as many descriptors as one")
 
 # ---- files -------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -321,10 +322,14 @@ TEST(base_and_tiny_filter_of_commands_are_exactly_their_tables)
 TEST(base_and_tiny_filter_of_programs_that_fork_are_exactly_their_tables)
 {
 	const uint64_t fork_args[6] = { 17 };
+	const uint64_t apart_args[6] = { CLONE_VM | CLONE_THREAD | CLONE_SIGHAND };
+	const uint64_t thread_args[6] = { CLONE_VM | CLONE_THREAD | CLONE_SIGHAND | CLONE_FILES };
 	struct seccomp_data data = bpf_call(__NR_execve, fork_args);
 
 	check_own_list("programs that fork", &SYSCALLS_FORKING);
 	CHECK_EQ_INT(own_verdict(__NR_clone, fork_args), VERDICT_ALLOW);
+	CHECK_EQ_INT(own_verdict(__NR_clone, thread_args), VERDICT_ALLOW);
+	CHECK_EQ_INT(own_verdict(__NR_clone, apart_args), VERDICT_DEFAULT);
 	CHECK_EQ_INT(own_verdict(__NR_execve, fork_args), VERDICT_TELL(EPERM));
 	CHECK_EQ_INT(own_verdict(__NR_execveat, fork_args), VERDICT_TELL(EPERM));
 	CHECK(answer_of_both(&data) != VERDICT_ALLOW);
@@ -400,7 +405,9 @@ TEST(a_program_can_do_ordinary_work)
 		CALL(mmap, VERDICT_ALLOW, 0, 0, PROT_READ | PROT_WRITE, MAP_ANONYMOUS),
 		CALL(mmap, VERDICT_ALLOW, 0, 0, PROT_READ | PROT_EXEC, MAP_PRIVATE),
 		CALL(mprotect, VERDICT_ALLOW, 0, 0, PROT_READ),
-		CALL(clone, VERDICT_ALLOW, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND),
+		CALL(clone, VERDICT_ALLOW, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND | CLONE_FILES),
+		CALL(close_range, VERDICT_ALLOW, 3, 9, 0),
+		CALL(close_range, VERDICT_ALLOW, 3, 9, CLOSE_RANGE_CLOEXEC),
 		CALL(fcntl, VERDICT_ALLOW, 0, F_GETFL),
 		CALL(ioctl, VERDICT_ALLOW, 0, TCGETS),
 		CALL(prctl, VERDICT_ALLOW, PR_SET_NAME),
@@ -430,6 +437,10 @@ TEST(a_program_is_refused_what_it_has_no_business_with)
 		CALL(vfork, EPERM_, 0),
 		CALL(clone, EPERM_, SIGCHLD),
 		CALL(clone, EPERM_, SIGCHLD | CLONE_VM | CLONE_VFORK),
+		CALL(clone, EPERM_, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND),
+		CALL(close_range, EPERM_, 3, 9, CLOSE_RANGE_UNSHARE),
+		CALL(close_range, EPERM_, 3, 9, CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC),
+		CALL(close_range, EPERM_, 3, 9, CLOSE_RANGE_UNSHARE | 1ULL << 32),
 		CALL(socket, EPERM_, AF_INET),
 		CALL(socket, EPERM_, AF_UNIX),
 		CALL(connect, EPERM_, 0),
@@ -511,7 +522,8 @@ TEST(what_tells_of_intent_goes_to_the_slot_and_nothing_that_programs_do)
 		CALL(execveat, TOLD, 0),
 		CALL(fork, TOLD, 0),
 		CALL(clone, TOLD, SIGCHLD),
-		CALL(clone, VERDICT_ALLOW, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND),
+		CALL(clone, TOLD, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND),
+		CALL(clone, VERDICT_ALLOW, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND | CLONE_FILES),
 		CALL(clone, VERDICT_END, CLONE_NEWUSER | SIGCHLD),
 		CALL(clone3, ENOSYS_, 0),
 		CALL(shmget, TOLD, 0),
