@@ -2,7 +2,8 @@
  * Our few words for libuv: watch a descriptor, set a timer, run work on a thread.
  *
  * Watches and timers live on the heap from x_new() to x_close(); after x_close() returns, their
- * callback does not come any more, and the memory goes when the loop has let go of it.  Both
+ * callback does not come any more, and the memory goes when the loop has let go of it.  A loop's
+ * watches belong to one thread.  Both
  * x_close() functions accept NULL, so an owner can close what it may not have opened.
  */
 #pragma once
@@ -11,6 +12,8 @@
 #include <stdint.h>
 
 #include <uv.h>
+
+#include "proto/base/err.h"
 
 struct watch;
 struct timer;
@@ -27,6 +30,13 @@ int watch_fd(const struct watch *watch);
 
 /* Stops, and closes the descriptor at once. */
 void watch_close(struct watch *watch);
+
+/*
+ * Takes the place of `fd` in the loop's own epoll set, or says that the kernel has none left for our
+ * user.  Whoever lets libuv watch a descriptor while the daemon runs asks this before each call that
+ * begins to wait (uv_accept(), uv_read_start(), uv_write()): libuv itself would abort.
+ */
+int loop_hold_place(uv_loop_t *loop, int fd, struct err *err);
 
 /* Fires once after `ms`, then every `repeat_ms` when that is not 0. */
 struct timer *timer_new(

@@ -95,6 +95,14 @@ void conn_close_link(struct list *link)
 	conn_close(container_of(link, struct conn, link), "the daemon is closing");
 }
 
+bool conn_holds_place(const struct conn *conn)
+{
+	uv_os_fd_t fd = -1;
+
+	return uv_fileno((const uv_handle_t *)&conn->pipe, &fd) == 0 &&
+	       loop_hold_place(&conn->server->loop, fd, NULL) == 0;
+}
+
 /* ---- starting ------------------------------------------------------------------------------- */
 
 static int learn_caller(struct conn *conn)
@@ -123,6 +131,8 @@ int conn_start(struct server *server, uv_stream_t *listener)
 	conn->pipe.data = conn;
 	if (uv_accept(listener, (uv_stream_t *)&conn->pipe) < 0 || learn_caller(conn) < 0)
 		full = "it left before it was let in";
+	else if (!conn_holds_place(conn))
+		full = "the kernel watches no more descriptors for our user";
 	else
 		full = server_admit(server, &conn->link, &conn->caller);
 	if (full) {

@@ -31,6 +31,9 @@ struct conn {
 /* Lets go of one of conn->refs; the last one frees it. */
 void conn_unref(struct conn *conn);
 
+/* Whether it can be waited for now; see loop_hold_place(). */
+bool conn_holds_place(const struct conn *conn);
+
 /* ---- conn_read.c ---- */
 
 /* Reads while there is room for replies, and nothing that was read waits for its turn. */

@@ -262,8 +262,10 @@ void conn_read_or_rest(struct conn *conn)
 	if (want == conn->reading || conn->closing)
 		return;
 	conn->reading = want;
-	if (want)
+	if (!want)
+		(void)uv_read_stop((uv_stream_t *)&conn->pipe);
+	else if (conn_holds_place(conn))
 		(void)uv_read_start((uv_stream_t *)&conn->pipe, on_room, on_read);
 	else
-		(void)uv_read_stop((uv_stream_t *)&conn->pipe);
+		conn_close(conn, "the kernel watches no more descriptors for our user");
 }

@@ -62,7 +62,8 @@ void conn_send_buf(struct conn *conn, struct buf *buf)
 	conn->unsent += sending->len;
 	ceilings_hold_anyway(&conn->server->ceilings, conn->caller.uid, sending->len);
 	conn->refs++;
-	if (uv_write(&sending->req, (uv_stream_t *)&conn->pipe, &out, 1, on_sent) < 0) {
+	if (!conn_holds_place(conn) ||
+		uv_write(&sending->req, (uv_stream_t *)&conn->pipe, &out, 1, on_sent) < 0) {
 		conn->unsent -= sending->len;
 		ceilings_let_go(&conn->server->ceilings, conn->caller.uid, sending->len);
 		conn->refs--;

@@ -23,13 +23,23 @@ struct listener {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* "" when it was handed over */
 };
 
+static bool holds_place(const struct listener *listener)
+{
+	uv_os_fd_t fd = -1;
+
+	return uv_fileno((const uv_handle_t *)&listener->pipe, &fd) == 0 &&
+	       loop_hold_place(&listener->server->loop, fd, NULL) == 0;
+}
+
 /*
- * libuv listens no more until the client that it has accepted is taken from it: without memory it
- * is asked for again, or nobody would ever be let in any more.
+ * libuv listens no more until the client that it has accepted is taken from it, and may have lost
+ * its place in the epoll set meanwhile.  Without memory or place it is asked for again, or nobody
+ * would ever be let in any more.
  */
 static void let_in(struct listener *listener)
 {
-	listener->waiting = conn_start(listener->server, (uv_stream_t *)&listener->pipe) < 0;
+	listener->waiting = !holds_place(listener) ||
+			    conn_start(listener->server, (uv_stream_t *)&listener->pipe) < 0;
 	if (listener->waiting)
 		timer_set(listener->retry, RETRY_MS);
 }

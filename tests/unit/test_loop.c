@@ -1,6 +1,9 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "daemon/loop.h"
@@ -34,6 +37,24 @@ static void on_due(void *owner)
 	seen->calls++;
 	if (seen->calls == seen->close_after)
 		timer_close(seen->timer);
+}
+
+/*
+ * The kernel's, and libuv's too: a user's places in epoll sets are all taken, and whatever is given
+ * back somebody else takes at once.
+ */
+static bool places_are_gone;
+
+int epoll_ctl(int set, int op, int fd, struct epoll_event *event)
+{
+	long result = syscall(SYS_epoll_ctl, set, op, fd, event);
+
+	if (result == 0 && op == EPOLL_CTL_ADD && places_are_gone) {
+		(void)syscall(SYS_epoll_ctl, set, EPOLL_CTL_DEL, fd, event);
+		errno = ENOSPC;
+		return -1;
+	}
+	return (int)result;
 }
 
 static void close_loop(uv_loop_t *loop)
@@ -105,6 +126,94 @@ TEST(a_watch_takes_its_descriptor_also_when_it_cannot_be_made)
 		close(ends[1]);
 		(void)uv_run(&loop, UV_RUN_NOWAIT);
 	}
+	close_loop(&loop);
+}
+
+TEST(where_the_kernel_has_no_place_left_a_new_watch_fails_and_the_others_go_on)
+{
+	struct seen seen = { 0 };
+	struct seen none = { 0 };
+	uv_loop_t loop;
+	int ends[2];
+	int more[2];
+
+	CHECK_EQ_INT(uv_loop_init(&loop), 0);
+	CHECK_EQ_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+	CHECK_EQ_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, more), 0);
+	seen.watch = watch_new(&loop, ends[0], UV_READABLE, on_ready, &seen);
+	(void)uv_run(&loop, UV_RUN_NOWAIT);
+
+	places_are_gone = true;
+	CHECK(watch_new(&loop, more[0], UV_READABLE, on_ready, &none) == NULL);
+	CHECK(fcntl(more[0], F_GETFD) < 0);
+	CHECK(loop_hold_place(&loop, more[1], NULL) < 0);
+	for (unsigned turn = 1; turn <= 3; turn++) {
+		watch_want(seen.watch, 0);
+		(void)uv_run(&loop, UV_RUN_NOWAIT);
+		watch_want(seen.watch, UV_READABLE | UV_WRITABLE);
+		(void)uv_run(&loop, UV_RUN_NOWAIT);
+		CHECK_EQ_INT(seen.calls, turn);
+	}
+	places_are_gone = false;
+
+	none.watch = watch_new(&loop, more[1], UV_READABLE, on_ready, &none);
+	(void)uv_run(&loop, UV_RUN_NOWAIT);
+	CHECK_EQ_INT(none.calls, 1); /* its other end is closed */
+	watch_close(seen.watch);
+	watch_close(none.watch);
+	close(ends[1]);
+	close_loop(&loop);
+}
+
+TEST(a_watch_that_waits_for_nothing_is_quiet_when_the_other_end_goes)
+{
+	struct seen seen = { 0 };
+	uv_loop_t loop;
+	int ends[2];
+
+	CHECK_EQ_INT(uv_loop_init(&loop), 0);
+	CHECK_EQ_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+	seen.watch = watch_new(&loop, ends[0], UV_READABLE, on_ready, &seen);
+	watch_want(seen.watch, 0);
+	close(ends[1]);
+	for (unsigned turn = 0; turn < 3; turn++)
+		(void)uv_run(&loop, UV_RUN_NOWAIT);
+	CHECK_EQ_INT(seen.calls, 0);
+	watch_want(seen.watch, UV_READABLE);
+	(void)uv_run(&loop, UV_RUN_NOWAIT);
+	CHECK_EQ_INT(seen.calls, 1);
+	watch_close(seen.watch);
+	close_loop(&loop);
+}
+
+struct pair {
+	struct watch *watches[2];
+	unsigned calls;
+};
+
+static void on_either(void *owner, int events)
+{
+	struct pair *pair = owner;
+
+	(void)events;
+	pair->calls++;
+	watch_close(pair->watches[0]);
+	watch_close(pair->watches[1]);
+	pair->watches[0] = pair->watches[1] = NULL;
+}
+
+TEST(of_two_watches_that_are_ready_together_one_may_close_the_other)
+{
+	struct pair pair = { { NULL, NULL }, 0 };
+	uv_loop_t loop;
+	int ends[2];
+
+	CHECK_EQ_INT(uv_loop_init(&loop), 0);
+	CHECK_EQ_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+	for (unsigned i = 0; i < 2; i++)
+		pair.watches[i] = watch_new(&loop, ends[i], UV_WRITABLE, on_either, &pair);
+	(void)uv_run(&loop, UV_RUN_NOWAIT);
+	CHECK_EQ_INT(pair.calls, 1);
 	close_loop(&loop);
 }
 
