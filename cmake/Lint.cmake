@@ -16,11 +16,9 @@ add_custom_target(format-check
 	COMMAND clang-format-14 --dry-run --Werror ${ced_files}
 	WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} VERBATIM)
 
-# One clang-tidy process per file: several files in one process give false warnings about
-# va_list.  Run it in the clang build, whose database holds only flags that clang knows.
+# Run it in the clang build, whose database holds only flags that clang knows.
 add_custom_target(tidy
-	COMMAND run-clang-tidy-14 -quiet -p ${CMAKE_BINARY_DIR}
-		"${CMAKE_SOURCE_DIR}/(proto|daemon|sandbox|store|cli)/"
+	COMMAND ${CED_SYSTEM_PYTHON} ${CMAKE_SOURCE_DIR}/tests/lint/tidy.py ${CMAKE_BINARY_DIR}
 	WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} VERBATIM)
 
 # cppcheck 2.10 does not understand cleanup attributes (leaks and unread values), container_of

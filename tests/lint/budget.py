@@ -23,7 +23,8 @@ def linked_sources(program, root):
         check=True, capture_output=True, text=True, errors="replace",
     ).stdout
     names = re.findall(r"DW_AT_name\s*:(?:.*\):)?\s*(\S+\.c)\s*$", dump, re.MULTILINE)
-    paths = {(root / name).resolve() for name in names}
+    # A compiler cache makes them relative to the build folder.
+    paths = {(root / re.sub(r"^(\.\./)+", "", name)).resolve() for name in names}
     return {path for path in paths if path.is_relative_to(root) and path.is_file()
             and "build" not in path.relative_to(root).parts[:1]}
 

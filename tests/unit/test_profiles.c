@@ -106,15 +106,15 @@ TEST(processes_are_for_python)
 {
 	check_refused(
 		"runtime sh { kind = \"command\" interpreter = \"/bin/sh\" processes = true }",
-		"runtime sh: processes is for kind python");
+		"line 1: runtime sh: processes is for kind = \"python\": remove it, or set kind");
 }
 
 TEST(what_lies_where_programs_have_their_own_folders_is_refused)
 {
 	check_refused("runtime venv { interpreter = \"/tmp/venv/bin/python\" }",
-		"runtime venv: /tmp/venv/bin/python: programs have a folder of their own in this place");
+		"line 1: runtime venv: interpreter: /tmp/venv/bin/python cannot be used in a jail, where programs have a folder of their own in this place: move it elsewhere");
 	check_refused("runtime python { binds = {\"/work/data\"} }",
-		"runtime python: /work/data: programs have a folder of their own in this place");
+		"line 1: runtime python: binds: /work/data cannot be used in a jail, where programs have a folder of their own in this place: move it elsewhere");
 	CHECK_STR(
 		second("runtime data { interpreter = \"/usr/bin/python3\" binds = {\"/tmpdata\"} }")
 			->binds[0],
