@@ -26,7 +26,7 @@ daemon_start
 
 bound=(--batches 12)
 [[ -z ${CED_FUZZ_SECONDS:-} ]] || bound=(--seconds "$CED_FUZZ_SECONDS")
-/usr/bin/python3 "$here/../fuzz/daemon.py" --spawner "$ced_spawner" --seed "${CED_FUZZ_SEED:-1}" "${bound[@]}" >"$work/said"
+/usr/bin/python3 "$here/../fuzz/daemon.py" --spawner "$ced_spawner" --seed "${CED_FUZZ_SEED:-3}" "${bound[@]}" >"$work/said"
 ok $? "a daemon that is sent anything serves on"
 diag "$(cat "$work/said")"
 
