@@ -5,6 +5,8 @@
  *	_ced.settle(may_fork)	  reads what the spawner left in the environment; what is closed to
  *				  programs says so or has another way (refusals.h, substitutes.h)
  *	_ced.scratch(is_there)	  a /tmp for libraries that write when they are imported
+ *	_ced.open_stream(fd, raw, encoding, errors)
+ *				  a program's stdout or stderr (streams.h)
  *	_ced.rehearse(parts, job) runs a program and tells nobody
  *	_ced.learn(parts, wake)	  forks the learner, which wakes and lives the life of a tiny program
  *	_ced.use_processors(n)	  tells libraries of numbers that are loaded (processors.h)
@@ -33,6 +35,7 @@
 #include "sandbox/runtimes/python/life.h"
 #include "sandbox/runtimes/python/processors.h"
 #include "sandbox/runtimes/python/refusals.h"
+#include "sandbox/runtimes/python/streams.h"
 #include "sandbox/runtimes/python/substitutes.h"
 #include "sandbox/syscalls_command.h"
 #include "sandbox/worker.h"
@@ -143,7 +146,7 @@ static PyObject *ced_settle(PyObject *self, PyObject *may_fork)
 	struct err err = ERR_INIT;
 
 	(void)self;
-	if (life_init() < 0 || audit_init() < 0)
+	if (life_init() < 0 || audit_init() < 0 || streams_init() < 0)
 		return NULL;
 	if (zygote_init(&zygote, &err) < 0)
 		fail(&err);
@@ -171,6 +174,12 @@ static PyObject *ced_use_processors(PyObject *self, PyObject *count)
 	(void)self;
 	processors_use((int)PyLong_AsLong(count));
 	Py_RETURN_NONE;
+}
+
+static PyObject *ced_open_stream(PyObject *self, PyObject *args)
+{
+	(void)self;
+	return streams_open(args);
 }
 
 static PyObject *ced_learn(PyObject *self, PyObject *args)
@@ -221,6 +230,7 @@ static PyMethodDef methods[] = {
 	{ "start_steady", ced_start_steady, METH_VARARGS, NULL },
 	{ "settle", ced_settle, METH_O, NULL },
 	{ "scratch", ced_scratch, METH_O, NULL },
+	{ "open_stream", ced_open_stream, METH_VARARGS, NULL },
 	{ "rehearse", ced_rehearse, METH_VARARGS, NULL },
 	{ "use_processors", ced_use_processors, METH_O, NULL },
 	{ "learn", ced_learn, METH_VARARGS, NULL },

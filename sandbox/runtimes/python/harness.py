@@ -76,17 +76,22 @@ def rehearse():
 # ---- streams -----------------------------------------------------------------------------------
 
 
-def stream(fd, mode, name, like, line_buffering):
-    """A standard stream as the interpreter makes it at its start, for what `fd` is now."""
-    buffer = io.open(fd, mode + "b", -1, None, None, None, False)
-    buffer.raw.name = name
-    text = io.TextIOWrapper(buffer, like.encoding, like.errors, "\n", line_buffering)
-    text.mode = mode
-    return text
-
-
 def open_stdin():
-    sys.stdin = sys.__stdin__ = stream(0, "r", "<stdin>", real["stdin"], False)
+    """As the interpreter makes it at its start, for what descriptor 0 is now."""
+    like = real["stdin"]
+    buffer = io.open(0, "rb", -1, None, None, None, False)
+    buffer.raw.name = "<stdin>"
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(buffer, like.encoding, like.errors, "\n")
+    sys.stdin.mode = "r"
+
+
+def output(fd, name, like):
+    """A stream that writes in time (streams.h)."""
+    raw = io.open(fd, "wb", 0, None, None, None, False)
+    raw.name = name
+    text = _ced.open_stream(fd, raw, like.encoding, like.errors)
+    text.mode = "w"
+    return text
 
 
 def open_streams():
@@ -98,8 +103,8 @@ def open_streams():
     ends = os.pipe()
     for fd in range(3):
         os.dup2(ends[fd > 0], fd)
-    sys.stdout = sys.__stdout__ = stream(1, "w", "<stdout>", sys.__stdout__, False)
-    sys.stderr = sys.__stderr__ = stream(2, "w", "<stderr>", sys.__stderr__, True)
+    sys.stdout = sys.__stdout__ = output(1, "<stdout>", sys.__stdout__)
+    sys.stderr = sys.__stderr__ = output(2, "<stderr>", sys.__stderr__)
     real["stdin"] = sys.__stdin__
     open_stdin()
     real["stdin of a pipe"] = sys.stdin

@@ -14,6 +14,7 @@
 #include "sandbox/joblink.h"
 #include "sandbox/program.h"
 #include "sandbox/runtimes/python/audit.h"
+#include "sandbox/runtimes/python/streams.h"
 #include "sandbox/worker.h"
 
 #define PLAIN_NAME     "main.py"
@@ -437,6 +438,7 @@ void life_run(const struct life *life)
 	if (!scope)
 		fail_to_begin();
 	file = program_file_ahead(AT_FDCWD);
+	streams_begin();
 	tell_ready();
 	job = life->program ? job_tuple(life->program, -1) : job_take(file, &program);
 	if (play_init(&play, life, scope, job) < 0)
@@ -445,6 +447,7 @@ void life_run(const struct life *life)
 	exit_code = play_run(&play, life, true);
 	if (!wind_up(life, &play))
 		exit_code = EXIT_UNFLUSHED;
+	streams_end();
 	if (exit_code < 0)
 		die_of(-exit_code);
 	if (is_child())

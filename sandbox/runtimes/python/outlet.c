@@ -1,0 +1,289 @@
+#include "sandbox/runtimes/python/outlet.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HELPER_STACK_BYTES ((size_t)128 << 10)
+
+struct buffer {
+	_Atomic size_t len; /* changed under the lock; read without it */
+	char bytes[OUTLET_BYTES];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct buffer buffers[OUTLET_COUNT];
+static const int fds[OUTLET_COUNT] = { STDOUT_FILENO, STDERR_FILENO };
+
+static bool begun;
+
+/* Changed under the lock.  Whoever has put a text and reads them then will be seen by the helper. */
+static _Atomic bool is_helped;   /* there is a helper, and it will look once more */
+static _Atomic bool is_flooding; /* since it looked last, too */
+
+/* Of the caller's, who has the interpreter's lock. */
+static unsigned long last_text_ms;
+static unsigned texts_in_a_row;
+
+/*
+ * The kernel's own clock in deterministic runs, too, where the C library's is the program's
+ * (../steady): a look of ours must not change what the program reads.
+ */
+static bool is_steady;
+
+unsigned long outlet_now_ms(void)
+{
+	struct timespec now = { 0 };
+
+	if (is_steady)
+		(void)syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, &now);
+	else
+		(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (unsigned long)now.tv_sec * 1000 + (unsigned long)now.tv_nsec / 1000000;
+}
+
+static size_t len_of(enum outlet which)
+{
+	return atomic_load_explicit(&buffers[which].len, memory_order_relaxed);
+}
+
+static void set_len(enum outlet which, size_t len)
+{
+	atomic_store_explicit(&buffers[which].len, len, memory_order_relaxed);
+}
+
+static enum outlet other_of(enum outlet which)
+{
+	return which == OUTLET_STDOUT ? OUTLET_STDERR : OUTLET_STDOUT;
+}
+
+/* ---- under the lock -------------------------------------------------------------------------- */
+
+static int write_some(int fd, const char *bytes, size_t len, size_t *ret_written)
+{
+	ssize_t written = write(fd, bytes, len);
+
+	if (written < 0)
+		return errno;
+	*ret_written = (size_t)written;
+	return 0;
+}
+
+static int drain(enum outlet which)
+{
+	struct buffer *buffer = &buffers[which];
+	size_t len = len_of(which);
+	size_t written = 0;
+
+	while (len > 0) {
+		int error = write_some(fds[which], buffer->bytes, len, &written);
+
+		if (error)
+			return error;
+		len -= written;
+		memmove(buffer->bytes, buffer->bytes + written, len);
+		set_len(which, len);
+	}
+	return 0;
+}
+
+static bool has_room(enum outlet which, size_t len)
+{
+	return len <= OUTLET_BYTES - len_of(which);
+}
+
+static void keep(enum outlet which, const char *bytes, size_t len)
+{
+	memcpy(buffers[which].bytes + len_of(which), bytes, len);
+	set_len(which, len_of(which) + len);
+}
+
+/* Where the other one cannot be written, that is no reason to hold up this one. */
+static int put(enum outlet which, const char *bytes, size_t len, size_t *done)
+{
+	int error = drain(other_of(which)) == EINTR ? EINTR : 0;
+
+	if (!error && !has_room(which, len - *done))
+		error = drain(which);
+	while (!error && len - *done > OUTLET_BYTES) {
+		size_t written = 0;
+
+		error = write_some(fds[which], bytes + *done, len - *done, &written);
+		*done += written;
+	}
+	if (error)
+		return error;
+	keep(which, bytes + *done, len - *done);
+	*done = len;
+	return 0;
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+bool outlet_put(enum outlet which, const char *bytes, size_t len)
+{
+	bool kept;
+
+	if (pthread_mutex_trylock(&lock) != 0)
+		return false;
+	kept = has_room(which, len) && len_of(other_of(which)) == 0;
+	if (kept)
+		keep(which, bytes, len);
+	(void)pthread_mutex_unlock(&lock);
+	return kept;
+}
+
+int outlet_put_patiently(enum outlet which, const char *bytes, size_t len, size_t *done)
+{
+	int error;
+
+	(void)pthread_mutex_lock(&lock);
+	error = put(which, bytes, len, done);
+	(void)pthread_mutex_unlock(&lock);
+	return error;
+}
+
+bool outlet_is_empty(enum outlet which)
+{
+	return len_of(which) == 0;
+}
+
+int outlet_drain(enum outlet which)
+{
+	int error;
+
+	(void)pthread_mutex_lock(&lock);
+	error = drain(which);
+	(void)pthread_mutex_unlock(&lock);
+	return error;
+}
+
+/* ---- the helper ------------------------------------------------------------------------------ */
+
+/* What cannot be written stays: the program hears of it when it flushes. */
+static bool look(void)
+{
+	bool found = false;
+
+	for (enum outlet which = 0; which < OUTLET_COUNT; which++)
+		if (len_of(which) > 0 && drain(which) == 0)
+			found = true;
+	return found;
+}
+
+static void *help(void *unused)
+{
+	const struct timespec tick = { .tv_nsec = OUTLET_TICK_MS * 1000000L };
+
+	for (unsigned idle = 0; idle < OUTLET_IDLE;) {
+		(void)syscall(SYS_nanosleep, &tick, NULL);
+		(void)pthread_mutex_lock(&lock);
+		idle = look() ? 0 : idle + 1;
+		is_flooding = is_flooding && idle == 0;
+		is_helped = idle < OUTLET_IDLE;
+		(void)pthread_mutex_unlock(&lock);
+	}
+	return unused;
+}
+
+/* Signals are for the program's own threads. */
+static bool start_helper(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	sigset_t all;
+	sigset_t kept;
+	int error;
+
+	if (pthread_attr_init(&attributes) != 0)
+		return false;
+	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	(void)pthread_attr_setstacksize(&attributes, HELPER_STACK_BYTES);
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &kept);
+	error = pthread_create(&thread, &attributes, help, NULL);
+	(void)pthread_sigmask(SIG_SETMASK, &kept, NULL);
+	(void)pthread_attr_destroy(&attributes);
+	return error == 0;
+}
+
+bool outlet_is_helped(void)
+{
+	if (is_helped)
+		return true;
+	if (!begun || pthread_mutex_trylock(&lock) != 0)
+		return false;
+	is_helped = is_helped || start_helper();
+	(void)pthread_mutex_unlock(&lock);
+	return is_helped;
+}
+
+/* ---- is it a flood? -------------------------------------------------------------------------- */
+
+/* While it lasts nobody looks at the clock but the helper. */
+static bool is_flood(void)
+{
+	unsigned long now;
+
+	if (atomic_load_explicit(&is_flooding, memory_order_relaxed))
+		return true;
+	now = outlet_now_ms();
+	if (now - last_text_ms > OUTLET_QUIET_MS || texts_in_a_row >= OUTLET_BURST)
+		texts_in_a_row = 0;
+	last_text_ms = now;
+	if (++texts_in_a_row == OUTLET_BURST)
+		is_flooding = outlet_is_helped();
+	return is_flooding;
+}
+
+bool outlet_is_due(enum outlet which)
+{
+	return begun && !is_flood() && !outlet_is_empty(which);
+}
+
+/* ---- a life ---------------------------------------------------------------------------------- */
+
+/* A fork of the program's takes along no text that its parent still has, and no helper. */
+static void before_fork(void)
+{
+	if (!begun)
+		return;
+	(void)pthread_mutex_lock(&lock);
+	for (enum outlet which = 0; which < OUTLET_COUNT; which++)
+		while (drain(which) == EINTR)
+			;
+}
+
+static void after_fork(void)
+{
+	if (begun)
+		(void)pthread_mutex_unlock(&lock);
+}
+
+static void after_fork_in_child(void)
+{
+	if (!begun)
+		return;
+	is_helped = false;
+	is_flooding = false;
+	for (enum outlet which = 0; which < OUTLET_COUNT; which++)
+		set_len(which, 0);
+	(void)pthread_mutex_unlock(&lock);
+}
+
+int outlet_init(void)
+{
+	is_steady = dlsym(RTLD_DEFAULT, "ced_steady_begin") != NULL;
+	return pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+void outlet_begin(void)
+{
+	begun = true;
+}
