@@ -281,10 +281,12 @@ __attribute__((noinline)) static void look_once(
 		.code = sample->code.data,
 		.code_len = sample->code.len,
 	};
+	struct effort effort;
 	struct inspect_findings findings;
 	struct err err = ERR_INIT;
 
-	if (inspector_check(looking->inspector, &check, clock_us() + 10000000, &findings, &err) < 0)
+	effort_begin(&effort, INSPECT_LOOKS(check.code_len), INSPECT_CHECK_US, NULL, NULL);
+	if (inspector_check(looking->inspector, &check, &effort, &findings, &err) < 0)
 		abort();
 }
 

@@ -14,6 +14,7 @@ static const struct {
 	[INSPECT_READY] = { "ready", INSPECT_READY_MAX },
 	[INSPECT_CHECK] = { "check", INSPECT_CHECK_MAX },
 	[INSPECT_FINDINGS] = { "findings", INSPECT_ANSWER_MAX },
+	[INSPECT_WORKING] = { "a sign of work", 0 },
 };
 
 int inspect_head_check(const struct inspect_head *head, uint32_t kinds, struct err *err)

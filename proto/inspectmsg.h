@@ -6,6 +6,7 @@
  *	RULES    languages, lists, policies   -->
  *	                                      <--  READY     empty, or why it cannot begin
  *	CHECK    policy, language, program    -->
+ *	                                      <--  WORKING   each INSPECT_BEAT_US of CPU time spent on it
  *	                                      <--  FINDINGS  what was found, with the CHECK's id
  *
  * A stream socket; every message is a head of fixed size and `len` bytes of body.  Numbers are
@@ -25,7 +26,15 @@
 
 #define INSPECT_MAGIC          0x43454931U
 #define INSPECT_RULES_MAX      (4U << 20)   /* bytes of a RULES body */
-#define INSPECT_CODE_MAX       (256U << 10) /* a longer program is refused, so no more is sent */
+#define INSPECT_CODE_MAX       (1U << 20)   /* a longer program is refused, so no more is sent */
+/* What one check may cost: see daemon/inspector/effort.h. */
+#define INSPECT_LOOKS(len) (20000U + (len) / 5U) /* several times what the densest programs take */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define INSPECT_CHECK_US 40000000 /* of CPU time; instruments are slow */
+#else
+#define INSPECT_CHECK_US 20000000 /* of CPU time: as many looks take less on any host */
+#endif
+#define INSPECT_BEAT_US        50000    /* of CPU time, from one WORKING to the next */
 #define INSPECT_FINDINGS_MAX   256U
 #define INSPECT_TEXT_MAX       120U /* bytes of a finding's text */
 #define INSPECT_LANGUAGES_MAX  16U
@@ -46,6 +55,7 @@ enum inspect_kind {
 	INSPECT_READY,
 	INSPECT_CHECK,
 	INSPECT_FINDINGS,
+	INSPECT_WORKING, /* empty, with the CHECK's id */
 	INSPECT_KIND_COUNT,
 };
 

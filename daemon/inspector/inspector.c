@@ -8,12 +8,11 @@
 #include "daemon/inspector/scopes.h"
 #include "daemon/inspector/trial.h"
 #include "proto/base/cleanup.h"
-#include "proto/base/clock.h"
 
 #define RULES_MEMORY_MAX  ((size_t)64 << 20)
 /* Matches that wait until all imports are known; a program of full size can make this many. */
 #define PENDING_MAX       (1U << 19)
-#define SUBSTITUTIONS_MAX 4096U
+#define SUBSTITUTIONS_MAX (INSPECT_CODE_MAX / 2)
 
 struct language {
 	struct syntax *syntax;
@@ -31,8 +30,9 @@ struct inspector {
 	struct subject *pending;
 	uint32_t pending_count;
 	uint32_t pending_size;
-	struct place *substitutions; /* SUBSTITUTIONS_MAX of them */
+	struct place *substitutions;
 	uint32_t substitution_count;
+	uint32_t substitution_size;
 	uint32_t *counts; /* by the first rule of an id: how many places were found … */
 	uint32_t *hits;   /* … and how many fitted rules that let some pass */
 	bool *waits;      /* by rule: it can be tried only when all imports are known */
@@ -92,11 +92,10 @@ static int compile(struct inspector *inspector, struct err *err)
 		arena_array(&inspector->arena, struct language, rules->language_count);
 	inspector->lists = arena_array(&inspector->arena, struct words, rules->list_count);
 	inspector->counts = arena_array(&inspector->arena, uint32_t, rules->rule_count);
-	inspector->substitutions = arena_array(&inspector->arena, struct place, SUBSTITUTIONS_MAX);
 	inspector->hits = arena_array(&inspector->arena, uint32_t, rules->rule_count);
 	inspector->waits = arena_array(&inspector->arena, bool, rules->rule_count);
 	if (!inspector->languages || !inspector->lists || !inspector->counts || !inspector->hits ||
-		!inspector->waits || !inspector->substitutions)
+		!inspector->waits)
 		return err_set(err, ERR_MEMORY, "no memory for the rules");
 	for (uint32_t i = 0; i < rules->rule_count; i++)
 		inspector->waits[i] = trial_needs_imports(rules->rules[i].subject);
@@ -119,6 +118,7 @@ void inspector_free(struct inspector *inspector)
 	for (uint32_t i = 0; inspector->lists && i < inspector->rules.list_count; i++)
 		words_done(&inspector->lists[i]);
 	free(inspector->pending);
+	free(inspector->substitutions);
 	found_done(&inspector->found);
 	scopes_done(&inspector->scopes);
 	imports_done(&inspector->imports);
@@ -313,16 +313,31 @@ static bool subject_of(const struct match *match, struct subject *subject)
 	return names > 0;
 }
 
+static void note_substitution(struct inspector *inspector, struct place at)
+{
+	if (inspector->substitution_count == inspector->substitution_size) {
+		uint32_t size =
+			inspector->substitution_size ? inspector->substitution_size * 2 : 1024;
+		struct place *places = size <= SUBSTITUTIONS_MAX ? realloc(inspector->substitutions,
+									   size * sizeof(*places))
+								 : NULL;
+
+		if (!places) {
+			inspector->gave_up = true;
+			return;
+		}
+		inspector->substitutions = places;
+		inspector->substitution_size = size;
+		inspector->trial.substitutions = places;
+	}
+	inspector->substitutions[inspector->substitution_count++] = at;
+}
+
 static void note_substitutions(struct inspector *inspector, const struct match *match)
 {
 	for (uint32_t i = 0; i < match->count; i++) {
-		if (match->captures[i].what != CAPTURE_SUBSTITUTION)
-			continue;
-		if (inspector->substitution_count == SUBSTITUTIONS_MAX)
-			inspector->gave_up = true;
-		else
-			inspector->substitutions[inspector->substitution_count++] =
-				match->captures[i].at;
+		if (match->captures[i].what == CAPTURE_SUBSTITUTION)
+			note_substitution(inspector, match->captures[i].at);
 	}
 }
 
@@ -346,12 +361,23 @@ static void on_scope_match(void *context, const struct match *match)
 
 /* ---- one check ----------------------------------------------------------------------------- */
 
-/* What had to wait for the imports; a name that many imports bind makes this dear. */
-static bool try_pending(struct inspector *inspector, int64_t deadline_us)
+static int compare_starts(const void *left, const void *right)
 {
+	const struct place *a = left;
+	const struct place *b = right;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* What had to wait for the imports; a name that many imports bind makes this dear. */
+static bool try_pending(struct inspector *inspector, struct effort *effort)
+{
+	if (inspector->substitution_count > 1)
+		qsort(inspector->substitutions, inspector->substitution_count,
+			sizeof(*inspector->substitutions), compare_starts);
 	for (uint32_t i = 0; i < inspector->pending_count; i++) {
 		(void)try_rules(inspector, &inspector->pending[i], true);
-		if (i % 64 == 0 && clock_us() > deadline_us)
+		if (i % 64 == 0 && effort_is_spent(effort))
 			return false;
 	}
 	return true;
@@ -367,7 +393,9 @@ static bool judge_suspects(struct inspector *inspector)
 	scopes_sort(scopes);
 	if (!syntax_run(inspector->language->syntax, SYNTAX_SCOPE, on_scope_match, inspector))
 		return false;
-	scopes_judge(scopes);
+	scopes_judge(scopes, inspector->trial.effort);
+	if (effort_is_spent(inspector->trial.effort))
+		return false;
 	for (uint32_t i = 0; i < scopes->suspect_count; i++)
 		if (!scopes->suspects[i].excused)
 			add_finding(inspector, scopes->suspects[i].rule, scopes->suspects[i].at);
@@ -376,16 +404,16 @@ static bool judge_suspects(struct inspector *inspector)
 
 /* False when the clock ran out or something did not fit. */
 static bool look(
-	struct inspector *inspector, const struct inspect_check *check, int64_t deadline_us)
+	struct inspector *inspector, const struct inspect_check *check, struct effort *effort)
 {
 	struct syntax *syntax = inspector->language->syntax;
 
-	if (!syntax_parse(syntax, check->code, check->code_len, deadline_us))
+	if (!syntax_parse(syntax, check->code, check->code_len, effort))
 		return false;
 	syntax_add_unreadable(syntax, &inspector->found);
 	if (!syntax_run(syntax, SYNTAX_RULES, on_rule_match, inspector))
 		return false;
-	if (!try_pending(inspector, deadline_us))
+	if (!try_pending(inspector, effort))
 		return false;
 	if (!judge_suspects(inspector))
 		return false;
@@ -393,7 +421,8 @@ static bool look(
 	return !inspector->gave_up && !inspector->imports.failed;
 }
 
-static void begin(struct inspector *inspector, const struct inspect_check *check)
+static void begin(
+	struct inspector *inspector, const struct inspect_check *check, struct effort *effort)
 {
 	inspector->language = &inspector->languages[check->language];
 	inspector->trial = (struct trial){
@@ -401,6 +430,7 @@ static void begin(struct inspector *inspector, const struct inspect_check *check
 		.settings = inspector->rules.policies[check->policy].settings,
 		.lists = inspector->lists,
 		.imports = &inspector->imports,
+		.effort = effort,
 		.substitutions = inspector->substitutions,
 		.substitution_count = &inspector->substitution_count,
 		.code = check->code,
@@ -416,14 +446,14 @@ static void begin(struct inspector *inspector, const struct inspect_check *check
 }
 
 int inspector_check(struct inspector *inspector, const struct inspect_check *check,
-	int64_t deadline_us, struct inspect_findings *ret_findings, struct err *err)
+	struct effort *effort, struct inspect_findings *ret_findings, struct err *err)
 {
 	if (check->policy >= inspector->rules.policy_count ||
 		check->language >= inspector->rules.language_count)
 		return err_set(err, ERR_PROTOCOL, "the check names what the rules do not have");
-	begin(inspector, check);
+	begin(inspector, check, effort);
 	if (bytes_check(check->code, check->code_len, &inspector->found) &&
-		!look(inspector, check, deadline_us))
+		!look(inspector, check, effort))
 		found_add(&inspector->found, INSPECT_LATE, WEIGHT_DENY, 0, 0);
 	syntax_forget(inspector->language->syntax);
 	*ret_findings = found_report(&inspector->found, check->code, check->code_len);

@@ -10,10 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/inspector/effort.h"
 #include "proto/base/err.h"
 #include "proto/inspectmsg.h"
-
-#define INSPECT_CHECK_US 1000000 /* longest time for one program */
 
 struct inspector;
 
@@ -22,8 +21,9 @@ struct inspector *inspector_new(const char *body, size_t len, struct err *err);
 void inspector_free(struct inspector *inspector);
 
 /*
- * What there is to find, sorted by place; valid until the next call.  A policy or language that
+ * What there is to find, sorted by place; valid until the next call.  A program that costs more than
+ * the effort has INSPECT_LATE among it.  A policy or language that
  * the rules do not have is an error.
  */
 int inspector_check(struct inspector *inspector, const struct inspect_check *check,
-	int64_t deadline_us, struct inspect_findings *ret_findings, struct err *err);
+	struct effort *effort, struct inspect_findings *ret_findings, struct err *err);

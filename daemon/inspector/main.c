@@ -2,7 +2,7 @@
  * ced-inspector: takes rules, then programs, on the socket that it was born with (descriptor 3);
  * gives back findings.  It ends when the socket does, or at the first message out of shape.
  *
- *	read RULES -> compile -> filter on -> READY -> (read CHECK -> FINDINGS) ...
+ *	read RULES -> compile -> filter on -> READY -> (read CHECK -> WORKING ... -> FINDINGS) ...
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/inspector/effort.h"
 #include "daemon/inspector/filter.h"
 #include "daemon/inspector/inspector.h"
 #include "proto/base/cleanup.h"
-#include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
 
@@ -97,16 +97,27 @@ static int read_check(char *bytes, struct inspect_head *ret_head, struct err *er
 	return 1;
 }
 
+/* Says that the work goes on.  A socket that is broken shows itself when the answer is sent. */
+static void on_beat(void *context)
+{
+	const uint32_t *id = context;
+	struct inspect_head head = { INSPECT_MAGIC, INSPECT_WORKING, *id, 0 };
+
+	(void)send(SOCKET_FD, &head, sizeof(head), MSG_NOSIGNAL);
+}
+
 static int answer(struct inspector *inspector, const struct inspect_head *head, const char *body,
 	struct buf *out, struct err *err)
 {
-	int64_t deadline_us = clock_us() + INSPECT_CHECK_US;
 	struct inspect_findings findings;
 	struct inspect_check check;
+	struct effort effort;
+	uint32_t id = head->id;
 
 	if (inspect_check_decode(body, head->len, &check, err) < 0)
 		return -1;
-	if (inspector_check(inspector, &check, deadline_us, &findings, err) < 0)
+	effort_begin(&effort, INSPECT_LOOKS(check.code_len), INSPECT_CHECK_US, on_beat, &id);
+	if (inspector_check(inspector, &check, &effort, &findings, err) < 0)
 		return -1;
 	if (inspect_findings_encode(head->id, &findings, out, err) < 0)
 		return -1;

@@ -24,15 +24,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/inspector/effort.h"
 #include "daemon/inspector/names.h"
 #include "daemon/inspector/syntax.h"
 #include "proto/base/map.h"
 
-#define SUSPECTS_MAX 4096U
-#define BINDINGS_MAX 4096U
-#define REGIONS_MAX  8192U
+#define SUSPECTS_MAX 16384U
+#define BINDINGS_MAX 16384U
+#define REGIONS_MAX  32768U
 #define JOINED_MAX   64U
-#define CALLS_MAX    4096U
+#define CALLS_MAX    16384U
 
 struct suspect {
 	uint32_t rule;     /* carried for the caller */
@@ -74,10 +75,11 @@ struct scopes {
 	uint32_t joined_count;
 	struct place *calls; /* CALLS_MAX of them: what might call a function */
 	uint32_t call_count;
-	uint32_t first_call; /* outside of functions: where it begins */
-	struct map names;    /* name -> name_id + 1 */
-	bool all_joined;     /* there are more than JOINED_MAX */
-	bool too_much;       /* bindings or regions are missing */
+	uint32_t first_call;   /* outside of functions: where it begins */
+	struct map names;      /* name -> name_id + 1 */
+	struct effort *effort; /* while it is judged */
+	bool all_joined;       /* there are more than JOINED_MAX */
+	bool too_much;         /* bindings or regions are missing */
 };
 
 int scopes_init(struct scopes *scopes);
@@ -94,4 +96,4 @@ void scopes_sort(struct scopes *scopes);
 void scopes_note(struct scopes *scopes, const struct match *match);
 
 /* Sets `excused` of every suspect that is bound where it stands. */
-void scopes_judge(struct scopes *scopes);
+void scopes_judge(struct scopes *scopes, struct effort *effort);

@@ -11,7 +11,6 @@
 #include "daemon/inspector/query.h"
 #include "daemon/inspector/treemem.h"
 #include "proto/base/cleanup.h"
-#include "proto/base/clock.h"
 #include "proto/base/container.h"
 
 /* Matches that a query may have begun and not ended.  Past it matches would be lost in silence. */
@@ -46,7 +45,7 @@ struct syntax {
 	struct nodes nodes; /* of the tree, once they are asked for */
 	const char *code;
 	size_t len;
-	int64_t deadline_us;
+	struct effort *effort;
 };
 
 /* ---- making one ---------------------------------------------------------------------------- */
@@ -149,19 +148,19 @@ static const char *read_on(void *payload, uint32_t at, TSPoint point, uint32_t *
 
 static bool parse_is_late(TSParseState *state)
 {
-	const struct syntax *syntax = state->payload;
+	struct syntax *syntax = state->payload;
 
-	return clock_us() > syntax->deadline_us;
+	return effort_is_spent(syntax->effort);
 }
 
 static bool query_is_late(TSQueryCursorState *state)
 {
-	const struct syntax *syntax = state->payload;
+	struct syntax *syntax = state->payload;
 
-	return clock_us() > syntax->deadline_us;
+	return effort_is_spent(syntax->effort);
 }
 
-bool syntax_parse(struct syntax *syntax, const char *code, size_t len, int64_t deadline_us)
+bool syntax_parse(struct syntax *syntax, const char *code, size_t len, struct effort *effort)
 {
 	TSInput input = { .payload = syntax, .read = read_on, .encoding = TSInputEncodingUTF8 };
 	TSParseOptions options = { .payload = syntax, .progress_callback = parse_is_late };
@@ -170,7 +169,7 @@ bool syntax_parse(struct syntax *syntax, const char *code, size_t len, int64_t d
 	treemem_begin();
 	syntax->code = code;
 	syntax->len = len;
-	syntax->deadline_us = deadline_us;
+	syntax->effort = effort;
 	syntax->parser = ts_parser_new();
 	syntax->cursor = ts_query_cursor_new();
 	ts_query_cursor_set_match_limit(syntax->cursor, UNFINISHED_MATCHES_MAX);
@@ -307,7 +306,7 @@ static bool is_late(void *context)
 {
 	const struct running *running = context;
 
-	return clock_us() > running->syntax->deadline_us;
+	return effort_is_spent(running->syntax->effort);
 }
 
 static bool run_over_nodes(struct running *running, struct fit *fit)
@@ -362,5 +361,5 @@ bool syntax_run(
 		whole = run_cursor(&running);
 	else
 		whole = run_by_kind(&running);
-	return whole && clock_us() <= syntax->deadline_us;
+	return whole && !effort_is_spent(syntax->effort);
 }

@@ -5,7 +5,7 @@
  * A struct syntax is one language: its grammar and the two compiled queries that the daemon sent.
  * There may be several, and one program at a time among them all: what a process has for it of
  * tree-sitter's memory is one.  What others get to see are matches: which pattern,
- * and the byte ranges of its captures under names of ours.  Everything runs against a deadline;
+ * and the byte ranges of its captures under names of ours.  Everything runs within an effort (effort.h);
  * what is not finished by then is "late", and a late answer is no answer.
  */
 #pragma once
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/inspector/effort.h"
 #include "daemon/inspector/found.h"
 #include "proto/base/err.h"
 
@@ -84,10 +85,10 @@ uint32_t syntax_pattern_start(
 	const struct syntax *syntax, enum syntax_query which, uint32_t pattern);
 
 /*
- * Reads a program, after forgetting the last; keeps `code` until syntax_forget().  False when it is not done by the
- * deadline (on the clock of clock_us()), which holds for the queries too.
+ * Reads a program, after forgetting the last; keeps `code` until syntax_forget().  False when the effort was spent
+ * before it was done.  Keeps `effort` as long: the queries spend it too.
  */
-bool syntax_parse(struct syntax *syntax, const char *code, size_t len, int64_t deadline_us);
+bool syntax_parse(struct syntax *syntax, const char *code, size_t len, struct effort *effort);
 
 /* Adds a finding for each of the first places that the grammar could not read. */
 void syntax_add_unreadable(struct syntax *syntax, struct found *found);

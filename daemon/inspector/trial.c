@@ -7,6 +7,8 @@
 #include "daemon/inspector/template.h"
 #include "daemon/inspector/wording.h"
 
+#define STEPS_PER_IMPORT 8U /* its path is read, and held against a list */
+
 static bool is_dunder(const struct name *name)
 {
 	const char *text = name->text;
@@ -82,7 +84,7 @@ static bool use_fits(const struct trial *trial, uint32_t rule, const struct name
 	import = imports_find(trial->imports, path->text, head);
 	if (!import)
 		return head == path->len && path_word_fits(trial, rule, path);
-	for (; import; import = import->next) {
+	for (; import && !effort_add(trial->effort, STEPS_PER_IMPORT); import = import->next) {
 		struct name resolved = import->path;
 
 		if (head < path->len)
@@ -97,9 +99,9 @@ static bool is_module(const struct trial *trial, const struct name *name)
 {
 	const struct import *import = imports_find(trial->imports, name->text, name->len);
 
-	while (import && !import->is_module)
+	while (import && !import->is_module && !effort_add(trial->effort, STEPS_PER_IMPORT))
 		import = import->next;
-	return import != NULL;
+	return import && import->is_module;
 }
 
 /* The whole path of a subject; false when it is none, such as the result of a call. */
@@ -206,9 +208,19 @@ static bool is_dynamic(
 /* The end of the substitution that begins there, as the tree has it; 0 when it has none. */
 static uint32_t substitution_at(const struct trial *trial, uint32_t start)
 {
-	for (uint32_t i = 0; i < *trial->substitution_count; i++)
-		if (trial->substitutions[i].start == start)
-			return trial->substitutions[i].end;
+	uint32_t low = 0;
+	uint32_t high = *trial->substitution_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (trial->substitutions[middle].start < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < *trial->substitution_count && trial->substitutions[low].start == start)
+		return trial->substitutions[low].end;
 	return 0;
 }
 

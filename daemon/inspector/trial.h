@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/inspector/effort.h"
 #include "daemon/inspector/imports.h"
 #include "daemon/inspector/words.h"
 #include "proto/inspectmsg.h"
@@ -31,7 +32,8 @@ struct trial {
 	const struct inspect_setting *settings; /* of the policy */
 	const struct words *lists;
 	const struct imports *imports;
-	const struct place *substitutions; /* that the tree has, in their order */
+	struct effort *effort;             /* a name may stand for very many things */
+	const struct place *substitutions; /* that the tree has, sorted by their start */
 	const uint32_t *substitution_count;
 	const char *code; /* ends with a NUL */
 };

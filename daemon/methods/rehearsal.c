@@ -114,6 +114,10 @@ static void on_verdict(void *context, const struct policy_verdict *verdict)
 
 	if (rehearsal->ended)
 		return;
+	if (!verdict) {
+		complain(rehearsal, "too many programs wait to be checked");
+		return;
+	}
 	note(rehearsal, verdict);
 	ask_on(rehearsal);
 }
@@ -210,7 +214,7 @@ static int start_fresh(struct rehearsal *rehearsal, struct err *err)
 	policies_retire_after(rehearsal->policies, FRESH_BUSY_MS);
 	rehearsal->sock = ends[0];
 	rehearsal->asked = true;
-	inspectors_ceilings(&msg);
+	inspectors_ceilings(&server->config, &msg);
 	spawner_ask(server->spawner, &msg, &ends[1], 1, on_inspector, rehearsal);
 	return 0;
 }

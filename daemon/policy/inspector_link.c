@@ -11,7 +11,10 @@
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 
-#define INBOX_BYTES (sizeof(struct inspect_head) + INSPECT_ANSWER_MAX)
+/* The longest answer, and as many signs of work as may stand before it unread. */
+#define INBOX_BYTES   (sizeof(struct inspect_head) * (1UL + INSPECT_BEATS_MAX) + INSPECT_ANSWER_MAX)
+#define LOOK_MS       150U /* between two looks at the clock, while something is waited for */
+#define LOOK_LATER_MS 1500U
 
 enum inspector_state {
 	INSPECTOR_NONE,
@@ -26,8 +29,10 @@ struct inspector_end {
 	uint32_t child;
 	uint32_t ready_ms; /* that it may take */
 	struct watch *watch;
-	int64_t since_us; /* when it was greeted or asked */
-	int64_t busy_us;  /* all its questions so far */
+	int64_t since_us; /* when it was greeted or asked, or last said that it works */
+	int64_t asked_us;
+	uint32_t beats;  /* of the question that it holds */
+	int64_t busy_us; /* all its questions so far */
 	struct inspect_question *question;
 	uint32_t id;
 	struct inspect_check_head head;
@@ -49,6 +54,8 @@ struct inspector_link {
 	int64_t retire_us;
 	uint32_t ready_first_ms; /* that one may take to get ready, and what has become of that */
 	uint32_t ready_ms;
+	struct inspector_patience patience;
+	uint64_t turn; /* of the question that was asked last */
 	struct inspector_counts counts;
 	struct inspector_end ends[INSPECTORS_MAX];
 };
@@ -109,6 +116,8 @@ static void ask_one(struct inspector_end *end, struct inspect_question *question
 	end->question = question;
 	end->state = INSPECTOR_BUSY;
 	end->since_us = clock_us();
+	end->asked_us = end->since_us;
+	end->beats = 0;
 	end->inbox_len = 0;
 	send_on(end);
 }
@@ -119,6 +128,39 @@ static struct inspector_end *find_free(struct inspector_link *link)
 		if (link->ends[i].state == INSPECTOR_FREE)
 			return &link->ends[i];
 	return NULL;
+}
+
+/* Users take turns: a question stands behind as many of others as its user has before it. */
+static uint64_t turn_of(const struct inspector_link *link, const struct inspect_question *question)
+{
+	uint64_t turn = link->turn;
+
+	for (size_t i = 0; i < INSPECTORS_MAX; i++) {
+		const struct inspect_question *held = link->ends[i].question;
+
+		if (held && held->uid == question->uid && held->turn >= turn)
+			turn = held->turn + 1;
+	}
+	for (struct list *at = link->line.next; at != &link->line; at = at->next) {
+		const struct inspect_question *other =
+			container_of(at, struct inspect_question, link);
+
+		if (other->uid == question->uid && other->turn >= turn)
+			turn = other->turn + 1;
+	}
+	return turn;
+}
+
+/* In order of turns, and of arrival among those with the same. */
+static void join_line(struct inspector_link *link, struct inspect_question *question)
+{
+	struct list *at = link->line.prev;
+
+	while (at != &link->line &&
+		container_of(at, struct inspect_question, link)->turn > question->turn)
+		at = at->prev;
+	list_append(at->next, &question->link);
+	link->line_len++;
 }
 
 static void leave_line(struct inspector_link *link, struct inspect_question *question)
@@ -132,6 +174,17 @@ static struct inspect_question *first_in_line(struct inspector_link *link)
 	return container_of(link->line.next, struct inspect_question, link);
 }
 
+/* One that is dead already, though nobody has read that yet, is not asked. */
+static bool has_gone(const struct inspector_end *end)
+{
+	char byte;
+	ssize_t got = recv(watch_fd(end->watch), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+static void lose(struct inspector_end *end, enum inspect_end why, const char *text, bool retired);
+
 static void pump(struct inspector_link *link)
 {
 	struct inspector_end *end;
@@ -139,7 +192,12 @@ static void pump(struct inspector_link *link)
 	while (link->line_len > 0 && (end = find_free(link)) != NULL) {
 		struct inspect_question *question = first_in_line(link);
 
+		if (has_gone(end)) {
+			lose(end, INSPECT_END_LOST, "it has gone", false);
+			continue;
+		}
 		leave_line(link, question);
+		link->turn = question->turn;
 		ask_one(end, question);
 	}
 }
@@ -153,6 +211,14 @@ static void shut(struct inspector_end *end)
 	*end = (struct inspector_end){ .link = end->link };
 }
 
+/* What ended the inspector need not be the program: another one is asked, next of all. */
+static void ask_again(struct inspector_link *link, struct inspect_question *question)
+{
+	question->again = true;
+	join_line(link, question);
+	pump(link);
+}
+
 static void lose(struct inspector_end *end, enum inspect_end why, const char *text, bool retired)
 {
 	struct inspector_link *link = end->link;
@@ -164,7 +230,9 @@ static void lose(struct inspector_end *end, enum inspect_end why, const char *te
 		link->counts.lost++;
 	if (why == INSPECT_END_LATE)
 		link->counts.late++;
-	if (question)
+	if (question && why == INSPECT_END_LOST && !question->again)
+		ask_again(link, question);
+	else if (question)
 		question->on_answer(question, why, NULL);
 	link->events.lost(link->events.context, child, text, retired);
 }
@@ -174,6 +242,7 @@ static void lose(struct inspector_end *end, enum inspect_end why, const char *te
 static void on_ready(struct inspector_end *end, const char *body, size_t len)
 {
 	struct inspector_link *link = end->link;
+	uint32_t child;
 
 	if (len > 0) {
 		char why[ERR_TEXT_MAX];
@@ -182,12 +251,13 @@ static void on_ready(struct inspector_end *end, const char *body, size_t len)
 		lose(end, INSPECT_END_LOST, why, false);
 		return;
 	}
+	child = end->child;
 	link->counts.greeted++;
 	end->state = INSPECTOR_FREE;
 	end->inbox_len = 0;
 	pump(link);
 	if (link->events.ready)
-		link->events.ready(link->events.context);
+		link->events.ready(link->events.context, child);
 }
 
 static void on_findings(struct inspector_end *end, const char *body, size_t len)
@@ -204,7 +274,7 @@ static void on_findings(struct inspector_end *end, const char *body, size_t len)
 	}
 	end->question = NULL;
 	end->inbox_len = 0;
-	end->busy_us += clock_us() - end->since_us;
+	end->busy_us += clock_us() - end->asked_us;
 	link->counts.answered++;
 	if (end->busy_us >= link->retire_us) {
 		lose(end, INSPECT_END_LOST, "it has worked long enough", true);
@@ -220,17 +290,32 @@ static uint32_t kinds_now(const struct inspector_end *end)
 {
 	if (end->state == INSPECTOR_GREETING)
 		return 1U << INSPECT_READY;
-	return end->state == INSPECTOR_BUSY ? 1U << INSPECT_FINDINGS : 0;
+	return end->state == INSPECTOR_BUSY ? 1U << INSPECT_FINDINGS | 1U << INSPECT_WORKING : 0;
 }
 
-static void read_inbox(struct inspector_end *end)
+/* It works, and has CPU time for that; the rest of its bytes may be the answer. */
+static bool take_beat(struct inspector_end *end, const struct inspect_head *head)
+{
+	if (head->id != end->id || !is_sent(end)) {
+		lose(end, INSPECT_END_LOST, "it speaks out of turn", false);
+		return false;
+	}
+	if (++end->beats > INSPECT_BEATS_MAX) {
+		lose(end, INSPECT_END_LATE, "it works longer than it may", false);
+		return false;
+	}
+	end->since_us = clock_us();
+	end->inbox_len -= sizeof(*head);
+	memmove(end->inbox, end->inbox + sizeof(*head), end->inbox_len);
+	return true;
+}
+
+static void read_message(struct inspector_end *end)
 {
 	struct inspect_head head;
 	struct err err = ERR_INIT;
 	const char *body = end->inbox + sizeof(head);
 
-	if (end->inbox_len < sizeof(head))
-		return;
 	memcpy(&head, end->inbox, sizeof(head));
 	if (inspect_head_check(&head, kinds_now(end), &err) < 0) {
 		lose(end, INSPECT_END_LOST, err.text, false);
@@ -246,6 +331,23 @@ static void read_inbox(struct inspector_end *end)
 		lose(end, INSPECT_END_LOST, "it answers another question", false);
 	else
 		on_findings(end, body, head.len);
+}
+
+static void read_inbox(struct inspector_end *end)
+{
+	struct inspect_head head;
+	struct err ignored = ERR_INIT;
+
+	while (end->inbox_len >= sizeof(head)) {
+		memcpy(&head, end->inbox, sizeof(head));
+		if (head.kind != INSPECT_WORKING ||
+			inspect_head_check(&head, kinds_now(end), &ignored) < 0) {
+			read_message(end);
+			return;
+		}
+		if (!take_beat(end, &head))
+			return;
+	}
 }
 
 static void on_socket(void *owner, int events)
@@ -290,47 +392,66 @@ static void check_end(struct inspector_end *end, int64_t now_us)
 {
 	int64_t spent_ms = (now_us - end->since_us) / 1000;
 
-	if (end->state == INSPECTOR_BUSY && spent_ms >= INSPECT_LATE_MS)
-		lose(end, INSPECT_END_LATE, "its answer is late", false);
+	if (end->state == INSPECTOR_BUSY && spent_ms >= end->link->patience.silent_ms)
+		lose(end, INSPECT_END_LOST, "it is stuck", false);
 	else if (end->state == INSPECTOR_GREETING && spent_ms >= end->ready_ms)
 		lose_slow(end);
 }
 
-/*
- * How long a question may stand in line: one who is getting ready is waited for, and on a slow host
- * the next one, while there is nobody.
- */
-static uint32_t patience_ms(const struct inspector_link *link)
+static bool has_anybody_who(const struct inspector_link *link, uint32_t states)
 {
-	bool is_slow = link->ready_ms > link->ready_first_ms;
-
-	for (size_t i = 0; i < INSPECTORS_MAX; i++) {
-		if (link->ends[i].state == INSPECTOR_GREETING)
-			return link->ready_ms;
-		is_slow = is_slow && link->ends[i].state == INSPECTOR_NONE;
-	}
-	return is_slow ? link->ready_ms : INSPECT_LATE_MS;
+	for (size_t i = 0; i < INSPECTORS_MAX; i++)
+		if (states & (1U << link->ends[i].state))
+			return true;
+	return false;
 }
 
-static void check_line(struct inspector_link *link, int64_t now_us)
+/*
+ * How long a question may stand in line, and what it is told then.  One who is getting ready is waited
+ * for, and on a slow host the next one, while there is nobody.
+ */
+static uint32_t patience_ms(const struct inspector_link *link, enum inspect_end *ret_end)
 {
-	while (link->line_len > 0) {
-		struct inspect_question *question = first_in_line(link);
+	*ret_end = INSPECT_END_ABSENT;
+	if (has_anybody_who(link, 1U << INSPECTOR_FREE | 1U << INSPECTOR_BUSY)) {
+		*ret_end = INSPECT_END_BUSY;
+		return link->patience.line_ms;
+	}
+	if (has_anybody_who(link, 1U << INSPECTOR_GREETING) ||
+		link->ready_ms > link->ready_first_ms)
+		return link->ready_ms;
+	return link->patience.absent_ms;
+}
 
-		if (now_us / 1000 - question->asked_ms < patience_ms(link))
-			return;
+/* The first who has waited too long; NULL: nobody. */
+static struct inspect_question *find_tired(const struct inspector_link *link, uint32_t most_ms)
+{
+	int64_t now_ms = clock_ms();
+
+	for (struct list *at = link->line.next; at != &link->line; at = at->next) {
+		struct inspect_question *question = container_of(at, struct inspect_question, link);
+
+		if (now_ms - question->asked_ms >= most_ms)
+			return question;
+	}
+	return NULL;
+}
+
+static void check_line(struct inspector_link *link)
+{
+	struct inspect_question *question;
+	enum inspect_end end;
+
+	while ((question = find_tired(link, patience_ms(link, &end))) != NULL) {
 		leave_line(link, question);
-		question->on_answer(question, INSPECT_END_ABSENT, NULL);
+		question->on_answer(question, end, NULL);
 	}
 }
 
 static bool is_waiting(const struct inspector_link *link)
 {
-	for (size_t i = 0; i < INSPECTORS_MAX; i++)
-		if (link->ends[i].state == INSPECTOR_BUSY ||
-			link->ends[i].state == INSPECTOR_GREETING)
-			return true;
-	return link->line_len > 0;
+	return link->line_len > 0 ||
+	       has_anybody_who(link, 1U << INSPECTOR_BUSY | 1U << INSPECTOR_GREETING);
 }
 
 /* Runs every so often while anything is awaited; how late is late is not a matter of moments. */
@@ -342,9 +463,9 @@ static void on_tick(void *owner)
 	link->timer_runs = false;
 	for (size_t i = 0; i < INSPECTORS_MAX; i++)
 		check_end(&link->ends[i], now_us);
-	check_line(link, now_us);
+	check_line(link);
 	if (is_waiting(link))
-		arm_timer(link, INSPECT_LATE_MS / 10);
+		arm_timer(link, LOOK_MS);
 }
 
 /* ---- what others call ---------------------------------------------------------------------- */
@@ -360,13 +481,18 @@ void inspector_link_ready_in(struct inspector_link *link, uint32_t ready_ms)
 	link->ready_ms = ready_ms;
 }
 
+void inspector_link_patience(struct inspector_link *link, const struct inspector_patience *patience)
+{
+	link->patience = *patience;
+}
+
 struct inspector_link *inspector_link_new(uv_loop_t *loop, const struct buf *rules,
 	uint32_t rule_count, const struct inspector_events *events, struct err *err)
 {
 	struct inspector_link *link = calloc(1, sizeof(*link));
 
 	if (link)
-		link->timer = timer_new(loop, INSPECT_LATE_MS, 0, on_tick, link);
+		link->timer = timer_new(loop, LOOK_MS, 0, on_tick, link);
 	if (!link || !link->timer) {
 		free(link);
 		(void)err_set(err, ERR_MEMORY, "no memory for inspectors");
@@ -379,6 +505,8 @@ struct inspector_link *inspector_link_new(uv_loop_t *loop, const struct buf *rul
 	link->timer_runs = true;
 	inspector_link_retire_after(link, INSPECT_RETIRE_BUSY_MS);
 	inspector_link_ready_in(link, INSPECT_READY_MS);
+	inspector_link_patience(link, &(struct inspector_patience){ INSPECT_SILENT_MS,
+					      INSPECT_LINE_MS, INSPECT_ABSENT_MS });
 	list_init(&link->line);
 	for (size_t i = 0; i < INSPECTORS_MAX; i++)
 		link->ends[i].link = link;
@@ -415,7 +543,7 @@ int inspector_link_add(struct inspector_link *link, int fd, uint32_t child, stru
 	end->since_us = clock_us();
 	end->out[0] = (struct iovec){ link->rules->bytes, link->rules->len };
 	send_on(end);
-	arm_timer(link, INSPECT_LATE_MS / 10);
+	arm_timer(link, LOOK_MS);
 	return 0;
 }
 
@@ -425,10 +553,11 @@ int inspector_link_ask(
 	if (link->line_len >= INSPECT_QUEUE_MAX)
 		return err_set(err, ERR_BUSY, "too many programs wait to be checked");
 	question->asked_ms = clock_ms();
-	list_append(&link->line, &question->link);
-	link->line_len++;
+	question->again = false;
+	question->turn = turn_of(link, question);
+	join_line(link, question);
 	pump(link);
-	arm_timer(link, INSPECT_LATE_MS);
+	arm_timer(link, LOOK_LATER_MS);
 	return 0;
 }
 

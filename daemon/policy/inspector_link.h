@@ -8,9 +8,13 @@
  *	GREETING --READY--> FREE <--> BUSY          any of them --> lost: told once, socket closed
  *
  * Every question is answered exactly once, later, from the loop: with what was found, or with the
- * reason why there is no answer.  An inspector that is late, breaks the conversation or dies is
- * lost and takes only the question it holds with it.  One that has worked long enough is let go
- * between two questions, before the limit on its cpu time can strike in the middle of one.
+ * reason why there is no answer.  What an answer may cost is CPU time, which the inspector counts and
+ * reports while it works (WORKING), so a busy host makes an answer slow and never another one.  An
+ * inspector that dies, falls silent or breaks the conversation is lost, and the question that it held
+ * goes to another one, once.  One that has worked long enough is let go between two questions, before
+ * the limit on its cpu time can strike in the middle of one.
+ *
+ * Users take turns: whoever asks much waits behind whoever asks little.
  */
 #pragma once
 
@@ -26,7 +30,10 @@
 
 #define INSPECTORS_MAX    16U
 #define INSPECT_QUEUE_MAX 256U
-#define INSPECT_LATE_MS   1500U /* in line for a free inspector; then again to the answer */
+#define INSPECT_BEATS_MAX (2U * INSPECT_CHECK_US / INSPECT_BEAT_US) /* of one that counts right */
+#define INSPECT_SILENT_MS 10000U /* at work without a sign of it: then it is stuck */
+#define INSPECT_LINE_MS   30000U /* in line, while there are inspectors */
+#define INSPECT_ABSENT_MS 5000U  /* in line, while there is none */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define INSPECT_READY_MS 60000U /* instruments are slow */
 #else
@@ -39,9 +46,10 @@ struct inspector_link;
 
 enum inspect_end {
 	INSPECT_END_FOUND,  /* an answer */
-	INSPECT_END_LATE,   /* its inspector did not answer in time */
-	INSPECT_END_LOST,   /* its inspector broke off */
-	INSPECT_END_ABSENT, /* no inspector was free in time, or the link was closed */
+	INSPECT_END_LATE,   /* its inspector worked longer than it may */
+	INSPECT_END_LOST,   /* two inspectors broke off over it */
+	INSPECT_END_ABSENT, /* there was no inspector, or the link was closed */
+	INSPECT_END_BUSY,   /* there were inspectors, and none was free in time */
 };
 
 /*
@@ -54,15 +62,18 @@ struct inspect_question {
 	uint32_t language;
 	struct bytes code;
 	struct arena *arena;
+	uint32_t uid; /* whose it is */
 	int64_t asked_ms;
+	uint64_t turn; /* in the order of the line */
+	bool again;    /* an inspector was lost over it already */
 	void (*on_answer)(struct inspect_question *question, enum inspect_end end,
 		const struct inspect_findings *findings);
 };
 
 /* What whoever adds inspectors is told of them; ready may be NULL. */
 struct inspector_events {
-	/* One has taken the rules and can be asked. */
-	void (*ready)(void *context);
+	/* The one that was added as `child` has taken the rules and can be asked. */
+	void (*ready)(void *context, uint32_t child);
 	/*
 	 * The one that was added as `child` is of no use any more: kill it, and add another unless
 	 * the house closes.  `retired` says that it did nothing wrong.
@@ -90,6 +101,16 @@ void inspector_link_retire_after(struct inspector_link *link, uint32_t busy_ms);
  * comes after one that needed longer is given twice as long, or nobody would ever get ready.
  */
 void inspector_link_ready_in(struct inspector_link *link, uint32_t ready_ms);
+
+/* How long is waited; the INSPECT_..._MS until told otherwise. */
+struct inspector_patience {
+	uint32_t silent_ms;
+	uint32_t line_ms;
+	uint32_t absent_ms;
+};
+
+void inspector_link_patience(
+	struct inspector_link *link, const struct inspector_patience *patience);
 
 struct inspector_counts {
 	uint32_t ready_ms; /* that the next one may take */

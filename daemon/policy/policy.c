@@ -85,6 +85,11 @@ void policies_retire_after(struct policies *policies, uint32_t busy_ms)
 	inspector_link_retire_after(policies->link, busy_ms);
 }
 
+void policies_patience(struct policies *policies, const struct inspector_patience *patience)
+{
+	inspector_link_patience(policies->link, patience);
+}
+
 bool policies_ready(const struct policies *policies)
 {
 	return policies->link && inspector_link_counts(policies->link).ready > 0;
@@ -155,10 +160,10 @@ static void fill_plain(const struct policy_question *question, const struct poli
 }
 
 static const struct policy_finding unchecked[] = {
-	[INSPECT_END_LATE] = { "policy.late", "deny", 1, 1, "",
-		"the program could not be checked in time", "make the program shorter or simpler" },
+	[INSPECT_END_LATE] = { "policy.late", "deny", 1, 1, "", POLICY_LATE_MESSAGE,
+		"make the program shorter or simpler" },
 	[INSPECT_END_LOST] = { "policy.unreadable", "deny", 1, 1, "",
-		"the program could not be checked: its inspector broke off over it",
+		"the program could not be checked: two inspectors broke off over it",
 		"make the program shorter or simpler" },
 	[INSPECT_END_ABSENT] = { "policy.absent", "deny", 1, 1, "",
 		"nobody was there to check the program", "try again later" },
@@ -246,7 +251,7 @@ static bool fill_verdict(const struct check *check, const struct inspect_finding
 	return true;
 }
 
-/* What the inspector's own clock ended says nothing for certain about the program. */
+/* What the inspector gave up may have been ended by its CPU time, which says nothing for certain. */
 static bool is_fact(const struct inspect_findings *found)
 {
 	for (uint32_t i = 0; i < found->count; i++)
@@ -299,17 +304,6 @@ bool policy_lookup(struct policies *policies, const struct policy_question *ques
 	return remembered_get(policies->remembered, &key, question->arena, ret_verdict);
 }
 
-/* Who has waited for a person's word is not to lose it to an accident. */
-static bool ask_again(struct check *check)
-{
-	struct err err = ERR_INIT;
-
-	if (!check->asked.again)
-		return false;
-	check->asked.again = false;
-	return inspector_link_ask(check->policies->link, &check->question, &err) == 0;
-}
-
 static void on_answer(struct inspect_question *question, enum inspect_end end,
 	const struct inspect_findings *findings)
 {
@@ -318,8 +312,10 @@ static void on_answer(struct inspect_question *question, enum inspect_end end,
 	struct policy_verdict verdict;
 	struct remembered_key key;
 
-	if (end == INSPECT_END_LOST && ask_again(check))
+	if (end == INSPECT_END_BUSY) {
+		check->on_done(check->context, NULL);
 		return;
+	}
 	if (end != INSPECT_END_FOUND) {
 		fill_plain(asked, &unchecked[end], &verdict);
 	} else if (!fill_verdict(check, findings, &verdict)) {
@@ -346,6 +342,7 @@ int policy_check(struct policies *policies, const struct policy_question *questi
 			.language = (uint32_t)language,
 			.code = question->code,
 			.arena = question->arena,
+			.uid = question->uid,
 			.on_answer = on_answer,
 		},
 		.policies = policies,

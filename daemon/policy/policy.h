@@ -11,9 +11,9 @@
  *
  * A program that could not be checked, whatever the reason, is denied:
  *
- *	policy.late        the inspector did not answer in time, or its own clock ran out
- *	policy.unreadable  the inspector died over it
- *	policy.absent      no inspector was there in time
+ *	policy.late        checking it takes more work than an inspector may do, or more room than it has
+ *	policy.unreadable  two inspectors died over it, or did not answer
+ *	policy.absent      there was no inspector
  *	policy.language_denied_policy     the policy does not allow the language
  *	policy.language_denied_execution  it allows it to be asked about, and not to run
  *	policy.unread      nobody can read the language, and the policy lets it run all the same (observed)
@@ -52,6 +52,9 @@ int policies_add_inspector(struct policies *policies, int fd, uint32_t child, st
 
 /* As inspector_link_retire_after(). */
 void policies_retire_after(struct policies *policies, uint32_t busy_ms);
+
+/* As inspector_link_patience(). */
+void policies_patience(struct policies *policies, const struct inspector_patience *patience);
 
 /* Whether an inspector is ready to be asked. */
 bool policies_ready(const struct policies *policies);
@@ -93,7 +96,7 @@ struct policy_question {
 	const char *code_hash; /* as job_code_hash() writes it; NULL: nothing is remembered */
 	struct arena *arena;   /* for the verdict */
 	bool only_checks;      /* nothing is to run */
-	bool again;            /* ask once more if its inspector breaks off: a person let it pass */
+	uint32_t uid;          /* who asks: users take turns */
 };
 
 /* True when the verdict can be given at once: it is remembered, or nothing needs to be looked at. */
@@ -105,7 +108,8 @@ typedef void policy_done(void *context, const struct policy_verdict *verdict);
 /*
  * Asks an inspector.  Always calls back later, from the loop, once.  -1, and no call, with
  * ERR_BUSY when too many wait, ERR_MEMORY.  `verdict` is the callee's to copy; what it points to
- * lives in the question's arena or as long as the policies.
+ * lives in the question's arena or as long as the policies.  It is NULL when all inspectors were busy
+ * for so long that the question was given up: nothing was decided.
  */
 int policy_check(struct policies *policies, const struct policy_question *question,
 	policy_done *on_done, void *context, struct err *err);

@@ -39,7 +39,7 @@ static const struct {
 		"write it as an escape in a string" },
 	[INSPECT_SYNTAX_UNREADABLE] = { ".syntax.unreadable",
 		"the program cannot be read from here on", "check the syntax at this place" },
-	[INSPECT_LATE] = { "policy.late", "the program could not be checked in time",
+	[INSPECT_LATE] = { "policy.late", POLICY_LATE_MESSAGE,
 		"make the program shorter or simpler" },
 };
 

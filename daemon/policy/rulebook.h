@@ -13,6 +13,9 @@
 #include "proto/inspectmsg.h"
 #include "proto/job.h"
 
+/* Of policy.late. */
+#define POLICY_LATE_MESSAGE "checking the program takes more work or room than an inspector has"
+
 struct book_language {
 	const char *name;
 	struct inspect_language texts;

@@ -28,7 +28,7 @@
 	X(zygote_age_s,           3600,      1,    31536000,   "a zygote is replaced when it is this old") \
 	X(inspectors,             2,         1,    16,         "processes that read programs for the policy") \
 	X(inspect_ms,             1500,      50,   60000,      "longest time to read one program; then it is denied") \
-	X(code_bytes,             256 << 10, 1,    16 * MIB,   "largest program") \
+	X(code_bytes,             256 << 10, 1,    1 * MIB,    "largest program") \
 	X(input_bytes,            16 * MIB,  1,    256 * MIB,  "largest stdin or input") \
 	X(files_bytes,            16 * MIB,  1,    40 * MIB,   "all input files together") \
 	X(schema_bytes,           64 << 10,  1,    MIB,        "largest output schema") \

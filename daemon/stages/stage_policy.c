@@ -244,6 +244,10 @@ static void on_verdict(void *context, const struct policy_verdict *verdict)
 {
 	struct request *request = context;
 
+	if (!verdict) {
+		request_enter(request, busy(request));
+		return;
+	}
 	note_verdict(request, verdict);
 	request_enter(request, judge_texts(request));
 }
@@ -258,7 +262,7 @@ static int ask(struct request *request, struct bytes code, const char *hash)
 		.code_hash = hash,
 		.arena = &request->arena,
 		.only_checks = request->is_check,
-		.again = request->parking != NULL };
+		.uid = request->caller.uid };
 	struct policy_verdict verdict;
 	struct err err = ERR_INIT;
 

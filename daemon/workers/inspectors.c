@@ -10,12 +10,13 @@
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
 
-#define MEMORY_BYTES \
-	((uint64_t)512 << 20) /* address space of one: parse trees of 256 KiB fit well */
-#define CPU_S        60       /* over its life; it is retired long before */
-#define RETRY_MS     100      /* after one was lost; doubled while they are lost quickly */
-#define RETRY_MS_MAX 10000
-#define WELL_MS      5000 /* one that lived so long was started well */
+/* Address space of one: the parse tree of a dense program takes 500 bytes for each of its own. */
+#define MEMORY_BYTES    ((uint64_t)256 << 20)
+#define MEMORY_PER_CODE 1024U
+#define CPU_S           60  /* over its life; it is retired long before */
+#define RETRY_MS        100 /* after one was lost; doubled while they do not even get ready */
+#define RETRY_MS_MAX    10000
+#define WELL_MS         5000 /* one that lived so long may be replaced at once */
 
 /* One place for an inspector. */
 struct seat {
@@ -23,7 +24,8 @@ struct seat {
 	uint32_t child; /* 0: asked for, or waiting to be */
 	int sock;       /* our end, until the spawner has answered */
 	int64_t asked_ms;
-	unsigned losses; /* in a row */
+	bool was_ready;  /* it was started well, whatever became of it */
+	unsigned losses; /* in a row, of such as were not */
 	struct timer *retry;
 };
 
@@ -37,9 +39,9 @@ struct inspectors {
 
 static void ask(struct seat *seat);
 
-void inspectors_ceilings(struct priv_msg *msg)
+void inspectors_ceilings(const struct config *config, struct priv_msg *msg)
 {
-	msg->body.inspector.memory_bytes = MEMORY_BYTES;
+	msg->body.inspector.memory_bytes = MEMORY_BYTES + MEMORY_PER_CODE * config->code_bytes;
 	msg->body.inspector.cpu_s = CPU_S;
 }
 
@@ -58,11 +60,12 @@ static void ask_later(struct seat *seat)
 
 	if (seat->inspectors->closing || seat->retry)
 		return;
-	seat->losses = clock_ms() - seat->asked_ms > WELL_MS ? 0 : seat->losses + 1;
+	seat->losses = seat->was_ready ? 0 : seat->losses + 1;
 	for (unsigned i = 1; i < seat->losses && wait_ms < RETRY_MS_MAX; i++)
 		wait_ms *= 2;
-	seat->retry = timer_new(
-		&seat->inspectors->server->loop, seat->losses ? wait_ms : 0, 0, on_retry, seat);
+	if (seat->was_ready && clock_ms() - seat->asked_ms > WELL_MS)
+		wait_ms = 0;
+	seat->retry = timer_new(&seat->inspectors->server->loop, wait_ms, 0, on_retry, seat);
 }
 
 static void replace(struct seat *seat)
@@ -109,6 +112,7 @@ static void ask(struct seat *seat)
 	int ends[2];
 
 	seat->child = 0;
+	seat->was_ready = false;
 	seat->asked_ms = clock_ms();
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
 		ask_later(seat);
@@ -116,7 +120,7 @@ static void ask(struct seat *seat)
 	}
 	(void)fd_set_nonblocking(ends[0], true, &err);
 	seat->sock = ends[0];
-	inspectors_ceilings(&msg);
+	inspectors_ceilings(&seat->inspectors->server->config, &msg);
 	spawner_ask(seat->inspectors->server->spawner, &msg, &ends[1], 1, on_answer, seat);
 }
 
@@ -135,10 +139,13 @@ static bool are_rules_at_fault(const struct inspectors *inspectors, const char *
 	       strncmp(why, INSPECT_RULES_FAULT, strlen(INSPECT_RULES_FAULT)) == 0;
 }
 
-static void on_ready(void *context)
+static void on_ready(void *context, uint32_t child)
 {
 	struct inspectors *inspectors = context;
+	struct seat *seat = seat_of(inspectors, child);
 
+	if (seat)
+		seat->was_ready = true;
 	server_look_ready(inspectors->server);
 }
 

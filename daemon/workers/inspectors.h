@@ -9,6 +9,7 @@
 #include "proto/base/err.h"
 #include "proto/privmsg.h"
 
+struct config;
 struct inspectors;
 struct server;
 
@@ -16,7 +17,7 @@ struct inspectors *inspectors_start(struct server *server, struct err *err);
 void inspectors_child_exited(struct inspectors *inspectors, uint32_t child, int status);
 
 /* Fills in what one may use, in a PRIV_INSPECTOR. */
-void inspectors_ceilings(struct priv_msg *msg);
+void inspectors_ceilings(const struct config *config, struct priv_msg *msg);
 
 /* Asks for no more.  Free comes when neither the policies nor the spawner can call any more. */
 void inspectors_closing(struct inspectors *inspectors);

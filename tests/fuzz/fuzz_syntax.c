@@ -57,6 +57,7 @@ static void send_and_take(const struct inspect_findings *findings)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+	struct effort effort;
 	struct inspect_findings findings;
 	struct inspect_check check = { 0 };
 	struct err err = ERR_INIT;
@@ -71,8 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	check.code = code;
 	check.code_len = len;
 	for (check.language = 0; check.language < book->language_count; check.language++) {
-		if (inspector_check(
-			    inspector, &check, clock_us() + INSPECT_CHECK_US, &findings, &err) < 0)
+		effort_begin(&effort, INSPECT_LOOKS(check.code_len), INSPECT_CHECK_US, NULL, NULL);
+		if (inspector_check(inspector, &check, &effort, &findings, &err) < 0)
 			abort();
 		send_and_take(&findings);
 	}

@@ -87,9 +87,9 @@ ok(gone(first), "the stopped one is dead")
 held = stop(inspectors())
 began = time.monotonic()
 result = run("print('who reads this?')")
-ok(result["outcome"] == "policy_denied" and time.monotonic() - began < 10,
+ok(result["outcome"] == "policy_denied" and time.monotonic() - began < 40,
    "a program that nobody can read is refused in time", result)
-ok(wait_until(lambda: run("print('or this?')")["outcome"] == "ok", 10), "then somebody reads again")
+ok(wait_until(lambda: run("print('or this?')")["outcome"] == "ok", 20), "then somebody reads again")
 ok(gone(held), "and the stopped ones are dead")
 
 # Told to leave in the middle of work: what can end ends, the rest is cancelled, all is answered.

@@ -453,62 +453,212 @@ TEST(without_an_inspector_a_program_is_denied)
 	inspecting_stop(&in);
 }
 
-TEST(an_inspector_that_dies_denies_its_program_and_no_other)
+struct told {
+	enum policy_decision decision;
+	char rule[40];
+	bool nothing; /* was decided */
+	bool done;
+	unsigned order;
+};
+
+static void note_told(void *context, const struct policy_verdict *verdict)
+{
+	struct told *told = context;
+
+	told->nothing = verdict == NULL;
+	if (verdict)
+		told->decision = verdict->decision;
+	if (verdict && verdict->finding_count > 0)
+		(void)snprintf(told->rule, sizeof(told->rule), "%s", verdict->findings[0].rule);
+	told->done = true;
+}
+
+/* Whether so many inspectors have taken the rules. */
+static bool all_ready(struct inspecting *in, uint64_t count)
+{
+	bool never = false;
+
+	for (unsigned ms = 0; ms < 60000; ms += 5) {
+		struct arena arena;
+		struct value *status;
+		uint64_t ready;
+
+		arena_init(&arena, 1U << 16);
+		status = policies_status(in->policies, &arena);
+		ready = (uint64_t)value_get(status, "ready")->integer;
+		arena_done(&arena);
+		if (ready == count)
+			return true;
+		(void)inspecting_wait(in, &never, 5);
+	}
+	return false;
+}
+
+static struct policy_question question_of(struct inspecting *in, const char *code)
+{
+	return (struct policy_question){ policies_find(in->policies, "strict"), "python",
+		text(code), NULL, &in->arena, false, 0 };
+}
+
+/* The verdict over a program; what is done to the inspector that reads it is done before it can answer. */
+static struct told told_after(struct inspecting *in, int signal, int then_signal, unsigned pause_ms)
+{
+	struct policy_question question = question_of(in, "print(1)");
+	struct told told = { .decision = POLICY_ASK };
+	struct err err = ERR_INIT;
+	bool never = false;
+
+	(void)kill(in->children[0], signal);
+	if (policy_check(in->policies, &question, note_told, &told, &err) < 0)
+		return told;
+	if (pause_ms > 0)
+		(void)inspecting_wait(in, &never, pause_ms);
+	if (then_signal)
+		(void)kill(in->children[0], then_signal);
+	(void)inspecting_wait(in, &told.done, 60000);
+	return told;
+}
+
+TEST(a_program_whose_inspector_is_killed_is_read_by_another)
 {
 	static struct inspecting in;
-	struct policy_verdict verdict;
+	struct told told;
 
-	CHECK(inspecting_start(&in, NULL, 1));
-	in.replace = true;
-	CHECK_EQ_INT(kill(in.children[0], SIGSTOP), 0);
-	CHECK_EQ_INT(kill(in.children[0], SIGKILL), 0);
-	CHECK_EQ_INT(waitpid(in.children[0], NULL, 0), in.children[0]);
-	in.children[0] = inspecting_spawn("/bin/true", &(int){ -1 });
-	CHECK(inspecting_check(&in, "strict", "python", text("print(1)"), HASH_A, &verdict));
-	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
-	CHECK_STR(verdict.findings[0].rule, "policy.unreadable");
+	CHECK(inspecting_start(&in, NULL, 2));
+	CHECK(all_ready(&in, 2));
+	told = told_after(&in, SIGSTOP, SIGKILL, 20);
+	CHECK_EQ_INT(told.decision, POLICY_ALLOW);
 	CHECK_EQ_INT(in.lost, 1);
-	CHECK(inspecting_check(&in, "strict", "python", text("print(1)"), HASH_A, &verdict));
-	CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
 	inspecting_stop(&in);
 }
 
-static void note_decision(void *context, const struct policy_verdict *verdict)
-{
-	*(enum policy_decision *)context = verdict->decision;
-}
-
-TEST(who_was_let_pass_by_a_person_is_asked_about_once_more)
+TEST(a_program_is_not_given_to_an_inspector_that_is_dead)
 {
 	static struct inspecting in;
-	enum policy_decision decision = POLICY_ASK;
+	struct told told;
+
+	CHECK(inspecting_start(&in, NULL, 1));
+	in.replace = true;
+	told = told_after(&in, SIGKILL, 0, 0);
+	CHECK_EQ_INT(told.decision, POLICY_ALLOW);
+	CHECK_EQ_INT(in.lost, 1);
+	inspecting_stop(&in);
+}
+
+/* The host has no processor for it: that makes the answer slow, and not another one. */
+TEST(an_inspector_that_stands_still_for_a_while_gives_the_same_verdict)
+{
+	static struct inspecting in;
+	struct told told;
+
+	CHECK(inspecting_start(&in, NULL, 1));
+	told = told_after(&in, SIGSTOP, SIGCONT, 2500);
+	CHECK_EQ_INT(told.decision, POLICY_ALLOW);
+	CHECK_EQ_INT(in.lost, 0);
+	inspecting_stop(&in);
+}
+
+TEST(an_inspector_that_is_stuck_is_given_up_and_another_one_answers)
+{
+	static struct inspecting in;
+	struct told told;
+
+	CHECK(inspecting_start(&in, NULL, 2));
+	CHECK(all_ready(&in, 2));
+	policies_patience(in.policies, &(struct inspector_patience){ 300, 60000, 60000 });
+	told = told_after(&in, SIGSTOP, 0, 0);
+	CHECK_EQ_INT(told.decision, POLICY_ALLOW);
+	CHECK_EQ_INT(in.lost, 1);
+	CHECK_STR(in.last_why, "it is stuck");
+	inspecting_stop(&in);
+}
+
+TEST(a_program_over_which_two_inspectors_are_lost_is_denied)
+{
+	static struct inspecting in;
+	struct told told;
+
+	CHECK(inspecting_start(&in, NULL, 2));
+	CHECK(all_ready(&in, 2));
+	policies_patience(in.policies, &(struct inspector_patience){ 300, 60000, 60000 });
+	CHECK_EQ_INT(kill(in.children[1], SIGSTOP), 0);
+	told = told_after(&in, SIGSTOP, 0, 0);
+	CHECK_EQ_INT(told.decision, POLICY_DENY);
+	CHECK_STR(told.rule, "policy.unreadable");
+	CHECK_EQ_INT(in.lost, 2);
+	inspecting_stop(&in);
+}
+
+TEST(where_nobody_is_left_to_read_a_program_it_is_denied)
+{
+	static struct inspecting in;
+	struct told told;
+
+	CHECK(inspecting_start(&in, NULL, 1));
+	policies_patience(in.policies, &(struct inspector_patience){ 60000, 60000, 300 });
+	told = told_after(&in, SIGKILL, 0, 0);
+	CHECK_EQ_INT(told.decision, POLICY_DENY);
+	CHECK_STR(told.rule, "policy.absent");
+	inspecting_stop(&in);
+}
+
+TEST(where_all_inspectors_stay_busy_nothing_is_decided)
+{
+	static struct inspecting in;
+	struct policy_question question;
+	struct told first = { .decision = POLICY_ASK };
+	struct told told = { .decision = POLICY_ASK };
+	struct err err = ERR_INIT;
+
+	CHECK(inspecting_start(&in, NULL, 1));
+	policies_patience(in.policies, &(struct inspector_patience){ 60000, 300, 60000 });
+	CHECK_EQ_INT(kill(in.children[0], SIGSTOP), 0);
+	question = question_of(&in, "print(1)");
+	CHECK_EQ_INT(policy_check(in.policies, &question, note_told, &first, &err), 0);
+	CHECK_EQ_INT(policy_check(in.policies, &question, note_told, &told, &err), 0);
+	CHECK(inspecting_wait(&in, &told.done, 60000));
+	CHECK(told.nothing);
+	CHECK(!first.done);
+	CHECK_EQ_INT(kill(in.children[0], SIGCONT), 0);
+	CHECK(inspecting_wait(&in, &first.done, 60000));
+	CHECK_EQ_INT(first.decision, POLICY_ALLOW);
+	inspecting_stop(&in);
+}
+
+/* Notes in which order they are answered. */
+static void note_order(void *context, const struct policy_verdict *verdict)
+{
+	struct told *told = context;
+	static unsigned count;
+
+	(void)verdict;
+	told->order = ++count;
+	told->done = true;
+}
+
+TEST(users_take_turns_in_line)
+{
+	enum {
+		MANY = 20
+	};
+	static struct inspecting in;
+	struct told many[MANY] = { 0 };
+	struct told one = { 0 };
 	struct policy_question question;
 	struct err err = ERR_INIT;
 
 	CHECK(inspecting_start(&in, NULL, 1));
-	in.replace = true;
-	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
-		text("print(1)"), NULL, &in.arena, false, true };
-	CHECK_EQ_INT(kill(in.children[0], SIGKILL), 0);
-	CHECK_EQ_INT(policy_check(in.policies, &question, note_decision, &decision, &err), 0);
-	while (decision == POLICY_ASK)
-		(void)uv_run(&in.loop, UV_RUN_ONCE);
-	CHECK_EQ_INT(decision, POLICY_ALLOW);
-	CHECK_EQ_INT(in.lost, 1);
-	inspecting_stop(&in);
-}
-
-TEST(an_inspector_that_does_not_answer_in_time_is_given_up)
-{
-	static struct inspecting in;
-	struct policy_verdict verdict;
-
-	CHECK(inspecting_start(&in, NULL, 1));
-	CHECK_EQ_INT(kill(in.children[0], SIGSTOP), 0);
-	CHECK(inspecting_check(&in, "strict", "python", text("print(1)"), HASH_A, &verdict));
-	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
-	CHECK_STR(verdict.findings[0].rule, "policy.late");
-	CHECK_EQ_INT(in.lost, 1);
+	question = question_of(&in, "print(1)");
+	for (int i = 0; i < MANY; i++)
+		CHECK_EQ_INT(policy_check(in.policies, &question, note_order, &many[i], &err), 0);
+	question.uid = 7;
+	CHECK_EQ_INT(policy_check(in.policies, &question, note_order, &one, &err), 0);
+	for (int i = 0; i < MANY; i++)
+		CHECK(inspecting_wait(&in, &many[i].done, 60000));
+	CHECK(one.done);
+	CHECK(one.order <= many[2].order);
+	for (int i = 1; i < MANY; i++)
+		CHECK(many[i].order > many[i - 1].order);
 	inspecting_stop(&in);
 }
 
@@ -549,7 +699,7 @@ TEST(many_programs_wait_in_line_and_a_full_line_says_so)
 
 	CHECK(inspecting_start(&in, NULL, 2));
 	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
-		text("print(1)"), NULL, &in.arena, false, false };
+		text("print(1)"), NULL, &in.arena, false, 0 };
 	while (policy_check(in.policies, &question, count_verdict, &allowed, &err) == 0)
 		taken++;
 	CHECK_EQ_INT(err.code, ERR_BUSY);
@@ -569,7 +719,7 @@ TEST(closing_answers_what_is_still_open)
 
 	CHECK(inspecting_start(&in, NULL, 1));
 	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
-		text("print(1)"), NULL, &in.arena, false, false };
+		text("print(1)"), NULL, &in.arena, false, 0 };
 	CHECK_EQ_INT(policy_check(in.policies, &question, count_verdict, &allowed, &err), 0);
 	CHECK_EQ_INT(policy_check(in.policies, &question, count_verdict, &allowed, &err), 0);
 	inspecting_stop(&in);

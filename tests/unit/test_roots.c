@@ -120,10 +120,11 @@ static int compare_matches(const void *left, const void *right)
 static void run(struct syntax *syntax, enum syntax_query which, const char *code, size_t len,
 	struct seen *seen)
 {
-	int64_t deadline_us = clock_us() + 60000000;
+	struct effort effort;
 
 	seen->count = 0;
-	CHECK(syntax_parse(syntax, code, len, deadline_us));
+	effort_begin(&effort, 1000000, 60000000, NULL, NULL);
+	CHECK(syntax_parse(syntax, code, len, &effort));
 	CHECK(syntax_run(syntax, which, on_match, seen));
 	qsort(seen->matches, seen->count, sizeof(*seen->matches), compare_matches);
 	syntax_forget(syntax);

@@ -61,7 +61,7 @@ TEST(what_could_not_be_checked_is_denied_under_every_policy)
 }
 
 /* The first rule that finds something in a program of so many bytes of `piece`. */
-static const char *first_in(const char *piece, size_t len, int64_t time_us)
+static const char *first_in(const char *piece, size_t len, uint64_t looks, int64_t cpu_us)
 {
 	static char code[INSPECT_CODE_MAX + 1];
 	struct err err = ERR_INIT;
@@ -72,6 +72,7 @@ static const char *first_in(const char *piece, size_t len, int64_t time_us)
 	uint32_t python = book ? (uint32_t)rulebook_language(book, "python") : 0;
 	struct inspect_check check = { 0, python, code, len };
 	struct inspect_findings findings = { 0 };
+	struct effort effort;
 	const char *id = "";
 
 	for (size_t i = 0; i < len; i++)
@@ -80,7 +81,8 @@ static const char *first_in(const char *piece, size_t len, int64_t time_us)
 	if (!inspector)
 		return "no inspector";
 	check.policy = rulebook_find(book, "strict")->index;
-	if (inspector_check(inspector, &check, clock_us() + time_us, &findings, &err) < 0)
+	effort_begin(&effort, looks, cpu_us, NULL, NULL);
+	if (inspector_check(inspector, &check, &effort, &findings, &err) < 0)
 		id = "an error";
 	else if (findings.count > 0)
 		id = rulebook_words(
@@ -93,10 +95,21 @@ static const char *first_in(const char *piece, size_t len, int64_t time_us)
 
 TEST(a_text_that_takes_too_long_is_cut_off_as_late)
 {
-	CHECK_STR(first_in("x = a + b\n", 200000, 2000), "policy.late");
-	CHECK_STR(first_in("import json as x\nx.a\n", 200004, 2000), "policy.late");
-	CHECK_STR(first_in("$ ) ", 200000, 2000), "policy.late");
-	CHECK_STR(first_in("x = 1\n", 60, 10000000), "");
+	CHECK_STR(first_in("x = a + b\n", 200000, 1000000, 2000), "policy.late");
+	CHECK_STR(first_in("import json as x\nx.a\n", 200004, 1000000, 2000), "policy.late");
+	CHECK_STR(first_in("$ ) ", 200000, 1000000, 2000), "policy.late");
+	CHECK_STR(first_in("x = 1\n", 60, 1000000, 10000000), "");
+	CHECK_STR(first_in("x = a + b\n", 200000, 100, 60000000), "policy.late");
+	CHECK_STR(first_in("import json as x\nx.a\n", 200004, 5000, 60000000), "policy.late");
+}
+
+TEST(a_dense_program_of_full_size_is_within_what_a_check_may_cost)
+{
+	const size_t len = INSPECT_CODE_MAX - 8;
+
+	CHECK_STR(first_in("x = a + b\n", len / 10 * 10, INSPECT_LOOKS(len), 60000000), "");
+	CHECK_STR(
+		first_in("[1, {2: 3}, (a, b)]\n", len / 20 * 20, INSPECT_LOOKS(len), 60000000), "");
 }
 
 TEST(rules_that_count_are_counted_over_all_their_heads)
@@ -123,14 +136,16 @@ TEST(a_check_of_what_was_never_sent_is_an_error)
 	struct inspector *inspector;
 	struct inspect_findings findings;
 	struct inspect_check check = { 0, 99, "x", 1 };
+	struct effort effort;
 
 	CHECK(book);
 	inspector =
 		inspector_new(book->message.bytes + HEAD_LEN, book->message.len - HEAD_LEN, &err);
 	CHECK(inspector);
-	CHECK_EQ_INT(inspector_check(inspector, &check, clock_us() + 1000000, &findings, &err), -1);
+	effort_begin(&effort, 1000, INSPECT_CHECK_US, NULL, NULL);
+	CHECK_EQ_INT(inspector_check(inspector, &check, &effort, &findings, &err), -1);
 	check = (struct inspect_check){ 99, 0, "x", 1 };
-	CHECK_EQ_INT(inspector_check(inspector, &check, clock_us() + 1000000, &findings, &err), -1);
+	CHECK_EQ_INT(inspector_check(inspector, &check, &effort, &findings, &err), -1);
 	inspector_free(inspector);
 	rulebook_free(book);
 }

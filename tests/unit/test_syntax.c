@@ -16,7 +16,10 @@ static struct syntax *make(const char *language, const char *rules, struct err *
 
 static bool parse(struct syntax *syntax, const char *code)
 {
-	return syntax_parse(syntax, code, strlen(code), clock_us() + 10000000);
+	static struct effort effort;
+
+	effort_begin(&effort, 1000000, 10000000, NULL, NULL);
+	return syntax_parse(syntax, code, strlen(code), &effort);
 }
 
 struct seen {
@@ -34,7 +37,7 @@ static void on_match(void *context, const struct match *match)
 
 struct slow {
 	struct seen seen;
-	int64_t deadline_us;
+	struct effort effort;
 };
 
 static unsigned count_of(const char *rules, const char *code)
@@ -172,11 +175,13 @@ TEST(a_parse_that_is_not_done_in_time_is_given_up)
 	struct err err = ERR_INIT;
 	struct syntax *syntax = make("python", "(identifier) @name", &err);
 	struct seen seen = { 0 };
+	struct effort effort;
 
 	CHECK(syntax);
 	for (size_t i = 0; i + 2 < sizeof(code); i += 2)
 		memcpy(code + i, "a+", 2);
-	CHECK(!syntax_parse(syntax, code, sizeof(code) - 2, clock_us() + 100));
+	effort_begin(&effort, 1000000, 100, NULL, NULL);
+	CHECK(!syntax_parse(syntax, code, sizeof(code) - 2, &effort));
 	CHECK(parse(syntax, "x\n"));
 	CHECK(syntax_run(syntax, SYNTAX_RULES, on_match, &seen));
 	CHECK_EQ_INT(seen.count, 1);
@@ -189,7 +194,7 @@ static void on_match_slowly(void *context, const struct match *match)
 	struct slow *slow = context;
 
 	on_match(&slow->seen, match);
-	while (clock_us() <= slow->deadline_us)
+	while (!effort_is_spent(&slow->effort))
 		;
 }
 
@@ -203,8 +208,8 @@ TEST(a_query_that_is_not_done_in_time_is_late)
 	CHECK(syntax);
 	for (size_t i = 0; i + 2 < sizeof(code); i += 2)
 		memcpy(code + i, "a\n", 2);
-	slow.deadline_us = clock_us() + 3000000;
-	CHECK(syntax_parse(syntax, code, sizeof(code) - 2, slow.deadline_us));
+	effort_begin(&slow.effort, 1000000, 3000000, NULL, NULL);
+	CHECK(syntax_parse(syntax, code, sizeof(code) - 2, &slow.effort));
 	CHECK(!syntax_run(syntax, SYNTAX_RULES, on_match_slowly, &slow));
 	CHECK(slow.seen.count < sizeof(code) / 4); /* it stopped, and did not only look back */
 	syntax_free(syntax);
