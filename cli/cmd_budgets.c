@@ -1,4 +1,5 @@
 /* Who has spent what, and how an administrator lets one begin anew. */
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "cli/page.h"
 #include "cli/table.h"
 #include "cli/units.h"
+#include "cli/users.h"
 #include "proto/base/container.h"
 
 struct budgets_options {
@@ -15,8 +17,8 @@ struct budgets_options {
 
 // clang-format off
 static const struct option_row rows[] = {
-	{ 0, "uid", "UID", OPTION_TEXT, offsetof(struct budgets_options, uid),
-		"whose; for administrators" },
+	{ 0, "uid", "USER", OPTION_TEXT, offsetof(struct budgets_options, uid),
+		"whose, a name or a uid; for administrators" },
 	{ 0, "agent", "NAME", OPTION_TEXT, offsetof(struct budgets_options, agent),
 		"reset: the budget of this agent" },
 	{ 0, "task", "NAME", OPTION_TEXT, offsetof(struct budgets_options, task),
@@ -104,9 +106,87 @@ static int list(struct cli *cli, struct value *params)
 	return EXIT_OK;
 }
 
+/* Whose agents or tasks of that name there are, as far as `budgets.list` tells. */
+struct owners {
+	const char *scope, *name;
+	const char *uids; /* "1001, 1002" */
+	size_t count;
+	int64_t last;
+};
+
+static int find_owners(struct cli *cli, struct owners *owners)
+{
+	const struct value *page = NULL;
+	const struct value *entries;
+	int status = cli_ask(cli, "budgets.list", value_map(&cli->arena), NULL, &page);
+
+	if (status != 0)
+		return status;
+	entries = value_get(page, "budgets");
+	owners->uids = "";
+	for (size_t i = 0; value_at(entries, i); i++) {
+		const struct value *entry = value_at(entries, i);
+		const char *name = value_as_text(value_get(entry, "name"));
+
+		if (strcmp(page_text(cli, entry, "scope"), owners->scope) != 0 || !name ||
+			strcmp(name, owners->name) != 0)
+			continue;
+		owners->last = page_int(entry, "uid");
+		owners->uids = arena_printf(&cli->arena, "%s%s%" PRId64,
+			owners->uids ? owners->uids : "", owners->count ? ", " : "", owners->last);
+		owners->count++;
+	}
+	return 0;
+}
+
+/* A name without a user means whoever has it, where that is one user only. */
+static int put_owner(struct cli *cli, const struct budgets_options *options, struct value *params)
+{
+	struct owners owners = { .scope = options->agent ? "agent" : "task",
+		.name = options->agent ? options->agent : options->task };
+	int status;
+
+	if (options->uid || !owners.name)
+		return 0;
+	status = find_owners(cli, &owners);
+	if (status != 0)
+		return status;
+	if (owners.count > 1)
+		return cli_usage(cli, "several users have %s \"%s\": name one, --uid %s",
+			owners.scope, owners.name, owners.uids ? owners.uids : "UID");
+	if (owners.count == 1 &&
+		value_map_put(&cli->arena, params, "uid", value_int(&cli->arena, owners.last)) < 0)
+		return cli_no_memory(cli);
+	return 0;
+}
+
+static int tell_reset(struct cli *cli, const struct budgets_options *options,
+	const struct value *params, bool was)
+{
+	const char *scope = options->agent ? "agent " : options->task ? "task " : "";
+	const char *name = options->agent ? options->agent : options->task ? options->task : "";
+	const struct value *uid = value_get(params, "uid");
+
+	name = output_safe(&cli->arena, name);
+	if (was)
+		say(&cli->out, PAINT_PLAIN, "%s%s%sbegins anew%s%s\n", scope, name,
+			scope[0] ? " " : "it ", uid ? ", of uid " : "",
+			uid ? output_text(&cli->arena, uid) : "");
+	else
+		say(&cli->err, PAINT_PLAIN,
+			"cectl: nothing was spent by %s%s%s%s; cectl budgets lists who has\n",
+			scope, name,
+			uid        ? " uid "
+			: scope[0] ? ""
+				   : "you",
+			uid ? output_text(&cli->arena, uid) : "");
+	return was ? EXIT_OK : EXIT_FAILED;
+}
+
 static int reset(struct cli *cli, const struct budgets_options *options, struct value *params)
 {
 	const struct value *result = NULL;
+	bool was;
 	int status;
 
 	if (options->agent && options->task)
@@ -115,15 +195,15 @@ static int reset(struct cli *cli, const struct budgets_options *options, struct 
 		put(cli, params, "task", options->task) < 0 ||
 		put(cli, params, "reason", options->reason) < 0)
 		return cli_no_memory(cli);
-	status = cli_ask(cli, "admin.reset_budget", params, NULL, &result);
+	status = put_owner(cli, options, params);
+	if (status == 0)
+		status = cli_ask(cli, "admin.reset_budget", params, NULL, &result);
 	if (status != 0)
 		return status;
+	was = value_as_bool(value_get(result, "reset"), false);
 	if (cli->json)
-		return cli_document(cli, result, EXIT_OK);
-	say(&cli->out, PAINT_PLAIN, "%s\n",
-		value_as_bool(value_get(result, "reset"), false) ? "it begins anew"
-								 : "nothing was spent there");
-	return EXIT_OK;
+		return cli_document(cli, result, was ? EXIT_OK : EXIT_FAILED);
+	return tell_reset(cli, options, params, was);
 }
 
 static int run_budgets(struct cli *cli, const void *given)
@@ -131,10 +211,10 @@ static int run_budgets(struct cli *cli, const void *given)
 	const struct budgets_options *options = given;
 	struct value *params = value_map(&cli->arena);
 	struct err err = ERR_INIT;
-	uint64_t uid = 0;
+	uint32_t uid = 0;
 
-	if (options->uid && (units_parse_count(options->uid, &uid, &err) < 0 || uid > UINT32_MAX))
-		return cli_usage(cli, "%s is no uid", options->uid);
+	if (options->uid && users_parse(options->uid, &uid, &err) < 0)
+		return cli_usage(cli, "--uid: %s", err.text);
 	if (options->uid &&
 		value_map_put(&cli->arena, params, "uid", value_uint(&cli->arena, uid)) < 0)
 		return cli_no_memory(cli);
@@ -158,9 +238,12 @@ const struct command budgets_command = {
 	.name = "budgets",
 	.operands = "[reset]",
 	.summary = "who has spent what",
-	.about = "Lists users, their agents and their tasks with what they have spent; "
-		 "administrators see everybody's. `reset` is for administrators: what one of them "
-		 "has spent and failed is forgotten, and the use is recorded.",
+	.about =
+		"Lists users, their agents and their tasks with what they have spent; "
+		"administrators see everybody's. `reset` is for administrators: what one of them "
+		"has spent and failed is forgotten, and the use is recorded. Without --uid it is the "
+		"agent or task of that name of whichever user has one, and asks when several have; "
+		"it exits with 1 when there is none.",
 	.options = rows,
 	.options_size = sizeof(struct budgets_options),
 	.operand_most = 1,

@@ -8,6 +8,7 @@
 #include "cli/table.h"
 #include "cli/times.h"
 #include "cli/units.h"
+#include "cli/users.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/fill.h"
@@ -81,38 +82,55 @@ static int run_kill_all(struct cli *cli, const void *given)
 		" runs were killed; no new ones are taken: cectl resume", "killed");
 }
 
-static int pull_user(struct cli *cli, const void *given, const char *method, const char *said)
+/* The user that the operand names, and what the daemon says to the lever. */
+static int pull_user(struct cli *cli, const void *given, const char *method, uint32_t *ret_uid,
+	const struct value **ret_result)
 {
 	const struct lever_options *options = given;
 	struct value *params = value_map(&cli->arena);
-	const char *word = cli->operands.items[0];
-	const struct value *result = NULL;
 	struct err err = ERR_INIT;
-	uint64_t uid = 0;
-	int status;
 
-	if (units_parse_count(word, &uid, &err) < 0 || uid > UINT32_MAX)
-		return cli_usage(cli, "%s is no uid", word);
-	if (value_map_put(&cli->arena, params, "uid", value_uint(&cli->arena, uid)) < 0)
+	if (users_parse(cli->operands.items[0], ret_uid, &err) < 0)
+		return cli_usage(cli, "%s", err.text);
+	if (value_map_put(&cli->arena, params, "uid", value_uint(&cli->arena, *ret_uid)) < 0)
 		return cli_no_memory(cli);
-	status = pull(cli, method, params, options->reason, &result);
-	if (status != 0)
-		return status;
-	if (cli->json)
-		return cli_document(cli, result, EXIT_OK);
-	say(&cli->out, PAINT_PLAIN, "uid %" PRIu64 " %s\n", uid, said);
-	return EXIT_OK;
+	return pull(cli, method, params, options->reason, ret_result);
 }
 
 static int run_block(struct cli *cli, const void *given)
 {
-	return pull_user(
-		cli, given, "admin.block", "gets no new runs; what it has running goes on");
+	const struct value *result = NULL;
+	uint32_t uid = 0;
+	int status = pull_user(cli, given, "admin.block", &uid, &result);
+
+	if (status != 0)
+		return status;
+	if (cli->json)
+		return cli_document(cli, result, EXIT_OK);
+	say(&cli->out, PAINT_PLAIN,
+		"uid %" PRIu32 " gets no new runs; what it has running goes on\n", uid);
+	return EXIT_OK;
 }
 
+/* Who was not blocked may be a slip of the hand, and somebody else still is. */
 static int run_unblock(struct cli *cli, const void *given)
 {
-	return pull_user(cli, given, "admin.unblock", "gets runs again");
+	const struct value *result = NULL;
+	uint32_t uid = 0;
+	int status = pull_user(cli, given, "admin.unblock", &uid, &result);
+	bool was_blocked;
+
+	if (status != 0)
+		return status;
+	was_blocked = value_as_bool(value_get(result, "was_blocked"), true);
+	if (cli->json)
+		return cli_document(cli, result, was_blocked ? EXIT_OK : EXIT_FAILED);
+	if (was_blocked)
+		say(&cli->out, PAINT_PLAIN, "uid %" PRIu32 " gets runs again\n", uid);
+	else
+		say(&cli->err, PAINT_PLAIN,
+			"cectl: uid %" PRIu32 " was not blocked; cectl status lists who is\n", uid);
+	return was_blocked ? EXIT_OK : EXIT_FAILED;
 }
 
 /* ---- what was done with them ----------------------------------------------------------------- */
@@ -223,7 +241,7 @@ static const struct example kill_all_examples[] = {
 };
 
 static const struct example block_examples[] = {
-	{ "cectl block 1001 --reason 'see ticket 7'", "no new runs of this user" },
+	{ "cectl block alice --reason 'see ticket 7'", "no new runs of this user" },
 	{ NULL, NULL },
 };
 
@@ -279,11 +297,12 @@ const struct command kill_all_command = {
 
 const struct command block_command = {
 	.name = "block",
-	.operands = "UID",
+	.operands = "USER",
 	.summary = "refuse new runs of one user",
-	.about = "For administrators. The user's new runs are refused as `forbidden`, with the "
-		 "reason, until `cectl unblock`, also after a restart. What runs goes on: `cectl "
-		 "cancel` ends it. The use is recorded.",
+	.about =
+		"For administrators. USER is a name or a uid. The user's new runs are refused as `forbidden`, with the "
+		"reason, until `cectl unblock`, also after a restart. What runs goes on: `cectl "
+		"cancel` ends it. The use is recorded.",
 	.options = rows,
 	.options_size = sizeof(struct lever_options),
 	.operand_least = 1,
@@ -294,9 +313,11 @@ const struct command block_command = {
 
 const struct command unblock_command = {
 	.name = "unblock",
-	.operands = "UID",
+	.operands = "USER",
 	.summary = "let a user in again",
-	.about = "For administrators. Takes `cectl block` back. The use is recorded.",
+	.about =
+		"For administrators. USER is a name or a uid. Takes `cectl block` back; exits with 1 "
+		"when the user was not blocked. The use is recorded.",
 	.options = rows,
 	.options_size = sizeof(struct lever_options),
 	.operand_least = 1,

@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/exits.h"
+#include "cli/page.h"
 #include "cli/passthrough.h"
 #include "cli/record.h"
 #include "cli/units.h"
@@ -243,6 +244,25 @@ static int parse(struct cli *cli, const struct output_options *options, struct r
 	return 0;
 }
 
+/* Nothing came: a stream that was taken away is not an empty one. */
+static int refuse_pruned(struct cli *cli)
+{
+	const struct value *record = NULL;
+	const struct value *pruned;
+	struct err err = ERR_INIT;
+	int status = record_get(cli, cli->operands.items[0], &record);
+
+	if (status != 0)
+		return status;
+	pruned = value_get(record, "pruned");
+	if (!value_is(pruned, VALUE_MAP))
+		return 0;
+	(void)err_set(&err, ERR_MISSING,
+		"the contents of run %s have left the store: act %s of cectl acts",
+		page_text(cli, record, "run_id"), page_text(cli, pruned, "act"));
+	return cli_fail(cli, &err);
+}
+
 static int run(struct cli *cli, const void *given)
 {
 	const struct output_options *options = given;
@@ -256,6 +276,8 @@ static int run(struct cli *cli, const void *given)
 		reading.stream = options->stream;
 	buf_init(&reading.bytes, STREAM_MAX);
 	status = tail_lines > 0 ? fetch_tail(&reading, tail_lines) : fetch(&reading);
+	if (status == 0 && reading.bytes.len == 0)
+		status = refuse_pruned(cli);
 	if (status == 0)
 		status = show(&reading, options, tail_lines);
 	buf_done(&reading.bytes);

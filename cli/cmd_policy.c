@@ -8,6 +8,7 @@
 #include "cli/page.h"
 #include "cli/table.h"
 #include "proto/base/container.h"
+#include "proto/base/nearest.h"
 
 struct policy_options {
 	bool fresh;
@@ -135,6 +136,45 @@ static void show_limits(struct cli *cli, const char *title, const struct value *
 	}
 }
 
+static bool any_begins(struct cli *cli, const struct value *rules, const char *prefix)
+{
+	for (size_t i = 0; value_at(rules, i); i++) {
+		const char *id = page_text(cli, value_at(rules, i), "id");
+
+		if (strncmp(id, prefix, strlen(prefix)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A prefix that no rule has is a slip: nothing behind it would look like a policy without rules. */
+static int check_prefixes(
+	struct cli *cli, const struct policy_options *options, const struct value *rules)
+{
+	for (size_t k = 0; k < options->rules.count; k++) {
+		struct nearest nearest = NEAREST_OF(options->rules.items[k]);
+		struct err err = ERR_INIT;
+
+		if (any_begins(cli, rules, nearest.word))
+			continue;
+		for (size_t i = 0; value_at(rules, i); i++)
+			nearest_offer(&nearest, page_text(cli, value_at(rules, i), "id"));
+		(void)err_set(&err, ERR_MISSING, "no rule of policy %s begins with \"%s\"%s",
+			cli->operands.items[1], nearest.word, nearest_hint(&nearest));
+		return cli_fail(cli, &err);
+	}
+	return 0;
+}
+
+static void show_rules(
+	struct cli *cli, const struct policy_options *options, const struct value *rules)
+{
+	output_heading(&cli->out, "rules");
+	for (size_t i = 0; value_at(rules, i); i++)
+		if (is_wanted(options, page_text(cli, value_at(rules, i), "id")))
+			show_rule(cli, value_at(rules, i));
+}
+
 static int run_show(struct cli *cli, const struct policy_options *options)
 {
 	struct value *params = value_map(&cli->arena);
@@ -150,6 +190,10 @@ static int run_show(struct cli *cli, const struct policy_options *options)
 	status = cli_ask(cli, "policies.show", params, NULL, &result);
 	if (status != 0)
 		return status;
+	rules = value_get(result, "rules");
+	status = check_prefixes(cli, options, rules);
+	if (status != 0)
+		return status;
 	if (cli->json)
 		return cli_document(cli, result, EXIT_OK);
 	say(&cli->out, PAINT_BOLD, "%s\n", page_text(cli, result, "name"));
@@ -160,11 +204,7 @@ static int run_show(struct cli *cli, const struct policy_options *options)
 	page_field(cli, "digest", page_text(cli, result, "digest"));
 	show_limits(cli, "limits of its runs", value_get(result, "limits"));
 	show_limits(cli, "at most", value_get(result, "most"));
-	output_heading(&cli->out, "rules");
-	rules = value_get(result, "rules");
-	for (size_t i = 0; value_at(rules, i); i++)
-		if (is_wanted(options, page_text(cli, value_at(rules, i), "id")))
-			show_rule(cli, value_at(rules, i));
+	show_rules(cli, options, rules);
 	return EXIT_OK;
 }
 

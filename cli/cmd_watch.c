@@ -10,6 +10,7 @@
 #include "cli/page.h"
 #include "cli/times.h"
 #include "cli/units.h"
+#include "cli/users.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
@@ -282,10 +283,10 @@ static int run(struct cli *cli, const void *given)
 	const struct watch_options *options = given;
 	struct watching watching = { .cli = cli, .params = value_map(&cli->arena) };
 	struct err err = ERR_INIT;
-	uint64_t uid = 0;
+	uint32_t uid = 0;
 
-	if (options->uid && (units_parse_count(options->uid, &uid, &err) < 0 || uid > UINT32_MAX))
-		return cli_usage(cli, "%s is no uid", options->uid);
+	if (options->uid && users_parse(options->uid, &uid, &err) < 0)
+		return cli_usage(cli, "--uid: %s", err.text);
 	if (options->count && units_parse_count(options->count, &watching.most, &err) < 0)
 		return cli_usage(cli, "--count: %s", err.text);
 	if (put_words(cli, watching.params, options) < 0 ||

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/times.h"
-#include "cli/units.h"
+#include "cli/users.h"
 #include "proto/base/clock.h"
 
 static int put_text(struct cli *cli, struct value *params, const char *key, const char *text)
@@ -35,13 +35,13 @@ static int put_time(struct cli *cli, struct value *params, const char *option, c
 static int put_uid(struct cli *cli, struct value *params, const char *text)
 {
 	struct err err = ERR_INIT;
-	uint64_t uid = 0;
+	uint32_t uid = 0;
 
 	if (!text)
 		return 0;
-	if (units_parse_count(text, &uid, &err) < 0 || uid > UINT32_MAX)
-		return cli_usage(cli, "--uid: \"%s\" is not the number of a user", text);
-	return put_int(cli, params, "uid", (int64_t)uid) < 0 ? cli_no_memory(cli) : 0;
+	if (users_parse(text, &uid, &err) < 0)
+		return cli_usage(cli, "--uid: %s", err.text);
+	return put_int(cli, params, "uid", uid) < 0 ? cli_no_memory(cli) : 0;
 }
 
 /* With or without "sha256:" in front. */

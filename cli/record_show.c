@@ -253,8 +253,8 @@ static void show_stream(struct cli *cli, const struct value *record, const char 
 		&cli->arena, "%s, %s", name, total ? page_number(cli, total_key, total) : "");
 	size_t left_out;
 
-	if (!page_is_bytes(head))
-		return;
+	if (!page_is_bytes(head) || value_get(record, "pruned"))
+		return; /* what has left the store is not there to be asked for */
 	if (head->text.len == 0 && value_as_int(total, 0) == 0)
 		return;
 	output_heading(&cli->out, title ? title : name);

@@ -83,16 +83,17 @@ struct taking {
 	struct store *store;
 	int64_t key;
 	struct buf *left;
-	uint64_t bytes;
+	uint64_t bytes; /* that are free now, as store_plan() counts them */
 };
 
 /* One holder less; the blob goes with its last one. */
-static int release_blob(struct store *store, int64_t blob, struct err *err)
+static int release_blob(struct taking *taking, int64_t blob, struct err *err)
 {
 	static const enum stmt_name steps[] = { STMT_BLOB_UNREF, STMT_BLOB_UNHELD, STMT_BLOB_DELETE,
 		STMT_BLOB_DATA_DELETE };
 
 	for (size_t i = 0; i < COUNT_OF(steps); i++) {
+		struct store *store = taking->store;
 		sqlite3_stmt *stmt = stmt_take(store, steps[i], err);
 		struct binding binding;
 		int r;
@@ -102,6 +103,8 @@ static int release_blob(struct store *store, int64_t blob, struct err *err)
 		binding = bind_to(stmt);
 		bind_int(&binding, blob);
 		r = stmt_step(store, stmt, err);
+		if (r > 0 && steps[i] == STMT_BLOB_UNHELD)
+			taking->bytes += (uint64_t)sqlite3_column_int64(stmt, 0);
 		(void)sqlite3_reset(stmt);
 		if (r < 0)
 			return -1;
@@ -125,12 +128,13 @@ static int leave_digest(struct taking *taking, const struct canon_cell *cell, st
 		return -1;
 	make_place(entry, cell);
 	put_number(entry + PLACE_LEN, len, sizeof(uint64_t));
-	taking->bytes += len;
 	if (buf_append(taking->left, entry, sizeof(entry)) < 0)
 		return err_set(err, ERR_MEMORY, "the store: no memory to prune a run");
-	if (sqlite3_column_type(cell->row, cell->at) != SQLITE_INTEGER)
+	if (sqlite3_column_type(cell->row, cell->at) != SQLITE_INTEGER) {
+		taking->bytes += (uint64_t)sqlite3_column_bytes(cell->row, cell->at);
 		return 0;
-	return release_blob(taking->store, sqlite3_column_int64(cell->row, cell->at), err);
+	}
+	return release_blob(taking, sqlite3_column_int64(cell->row, cell->at), err);
 }
 
 static int leave_row(struct taking *taking, const struct evidence_table *table, uint32_t number,

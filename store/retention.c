@@ -71,7 +71,7 @@ static int count_row(struct walk_over *walk, sqlite3_stmt *row, struct err *err)
 
 static int count_run(struct walk_over *walk, int64_t key, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take_for(walk->store, STMT_SETTLE_BLOBS, key, err);
+	sqlite3_stmt *row = stmt_take_for(walk->store, STMT_RETENTION_CONTENTS, key, err);
 	int r;
 
 	if (!row)

@@ -143,7 +143,8 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_BLOB_DIGEST]   = "SELECT sha256, bytes FROM blobs WHERE blob = ?",
 	[STMT_BLOB_UNREF]    = "UPDATE blobs SET refs = refs - 1 WHERE blob = ?",
 	[STMT_BLOB_UNHELD] =
-		"SELECT 1 FROM blobs WHERE blob = ?1 AND refs <= 0 AND NOT EXISTS (SELECT 1 FROM "
+		"SELECT (SELECT length(data) FROM blob_data WHERE blob_data.blob = ?1) "
+		"FROM blobs WHERE blob = ?1 AND refs <= 0 AND NOT EXISTS (SELECT 1 FROM "
 		"pending JOIN records USING (key) WHERE ?1 IN (code, stdin, setting, stdout, "
 		"stdout_tail, stderr, stderr_tail, trace, more, request, refused)) AND NOT EXISTS "
 		"(SELECT 1 FROM pending JOIN inputs USING (key) WHERE data = ?1) AND NOT EXISTS "
@@ -191,6 +192,16 @@ static const char *const texts[STMT_COUNT] = {
 		"SELECT r.key, r.run_id FROM runs AS r WHERE r.key > ? AND r.key <= ? "
 		"AND r.outcome IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pruned AS p WHERE p.key = r.key) "
 		"ORDER BY r.key LIMIT ?",
+	/* All that store_prune() takes away, see evidence.c. */
+	[STMT_RETENTION_CONTENTS] =
+		"SELECT code, stdin, setting, stdout, stdout_tail, stderr, stderr_tail, trace, more, "
+		"request, refused FROM records WHERE key = ?1 "
+		"UNION ALL SELECT data, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 FROM inputs "
+		"WHERE key = ?1 "
+		"UNION ALL SELECT data, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 FROM artifacts "
+		"WHERE key = ?1 "
+		"UNION ALL SELECT text, message, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 "
+		"FROM findings WHERE key = ?1",
 	[STMT_RECORD_NEXT] =
 		"SELECT key FROM records WHERE key > ? AND key <= ? ORDER BY key LIMIT 1",
 	[STMT_BLOB_SIZE] =

@@ -28,9 +28,14 @@ static int shut_out(struct levers *levers, uint32_t uid, const char *reason)
 	return 0;
 }
 
-static void let_in(struct levers *levers, uint32_t uid)
+/* Whether he was shut out. */
+static bool let_in(struct levers *levers, uint32_t uid)
 {
-	free(map_remove(&levers->blocks, &uid, sizeof(uid)));
+	char *why = map_remove(&levers->blocks, &uid, sizeof(uid));
+	bool was_out = why != NULL;
+
+	free(why);
+	return was_out;
 }
 
 static int remember_block(void *context, uint32_t uid, const char *reason)
@@ -174,8 +179,11 @@ static int block(struct use *use)
 
 static int unblock(struct use *use)
 {
+	struct arena *arena = &use->call->arena;
+
 	use->recording.act.block = STORE_LET_IN;
-	let_in(&use->call->server->levers, uid_of(use->call));
+	value_map_put(arena, use->result, "was_blocked",
+		value_bool(arena, let_in(&use->call->server->levers, uid_of(use->call))));
 	return 0;
 }
 

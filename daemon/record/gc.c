@@ -206,6 +206,15 @@ static void shrink(void *owner)
 
 static void next_piece(void *owner);
 static void settle(void *owner);
+static void plan(struct gc *gc);
+
+static void plan_anew(void *owner)
+{
+	struct gc *gc = owner;
+
+	gc->resting = false;
+	plan(gc);
+}
 
 static int write_settle(struct recording *recording, struct store *store, struct err *err)
 {
@@ -218,13 +227,15 @@ static void on_settled(struct recording *recording, const struct err *err)
 
 	bool again = err && left_behind_goes_on(&gc->behind, err) && gc->tries++ < TRIES_MAX;
 
-	if ((err && !again) || is_closing(gc))
+	if (gc->dry && err && !again && !is_closing(gc))
+		plan(gc); /* what would leave can be told all the same, not as exactly */
+	else if ((err && !again) || is_closing(gc))
 		break_off(gc, err);
 	else
-		rest(gc, again || gc->more ? settle : next_piece);
+		rest(gc, again || gc->more ? settle : gc->dry ? plan_anew : next_piece);
 }
 
-/* Before the first piece, and in pieces too: it would have to do it all at once. */
+/* Before the first piece, or a dry run's plan, and in pieces too: it would have to do it all at once. */
 static void settle(void *owner)
 {
 	struct gc *gc = owner;
@@ -234,8 +245,6 @@ static void settle(void *owner)
 }
 
 /* ---- taking --------------------------------------------------------------------------------- */
-
-static void plan(struct gc *gc);
 
 static int write_prune(struct recording *recording, struct store *store, struct err *err)
 {
@@ -413,7 +422,10 @@ static void begin(struct gc *gc)
 	gc->singly = 0;
 	gc->tries = 0;
 	gc->plan = (struct store_plan){ .runs = 0 };
-	plan(gc);
+	if (gc->dry)
+		settle(gc); /* what it says is what the next one does, when it does it */
+	else
+		plan(gc);
 }
 
 static void on_due(void *owner)

@@ -26,7 +26,7 @@ daemon_start
 exits 126 "also after a restart" cectl run -c 'print(1)'
 exits 0 "unblock" cectl unblock "$(id -u)"
 is "$(cectl run -c 'print(6 * 7)')" 42 "and it runs again"
-exits 2 "a uid is a number" cectl block nobody
+exits 2 "a user is one of this host or a number" cectl block no-such-user
 
 exits 0 "acts" cectl acts
 ok "$(($(grep -c 'admin\.' <<<"$out") < 6))" "each use is there"

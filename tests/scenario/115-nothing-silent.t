@@ -67,6 +67,52 @@ echo '[1, 2]' >data.json
 exits 125 "a file's name is not JSON" cectl run reads.py --input data.json
 like "$err" 'did you mean the file, @data.json\?' "but what was meant is known"
 
+# --- what is not there -----------------------------------------------------------------------
+
+exits 1 "a rule that no policy has is not an empty list" cectl policy show strict --rule python.imprt
+like "$err" 'no rule of policy strict begins with "python.imprt"; did you mean python\.import' "and a near one is named"
+exits 0 "the beginning of one is enough" cectl policy show strict --rule python.import
+if [[ $(id -u) == 0 ]]; then
+	exits 1 "who was not blocked is not unblocked" cectl unblock 4001
+	like "$err" 'uid 4001 was not blocked' "which is said"
+	exits 0 "a user is named" cectl block nobody
+	exits 0 "and let in by the name" cectl unblock nobody
+	exits 2 "nobody else is guessed" cectl block nobdy
+	like "$err" 'this host has no user "nobdy"' "but said"
+	exits 0 "lists take names of users, too" cectl runs --uid root
+	chmod 777 "$(dirname "$CED_SOCKET")"
+	chmod 666 "$CED_SOCKET"
+	for uid in 4001 4002; do
+		setpriv --reuid "$uid" --regid "$uid" --clear-groups cectl run -c 'print(1)' --task shared >/dev/null
+	done
+	setpriv --reuid 4001 --regid 4001 --clear-groups cectl run -c 'print(1)' --task nightly >/dev/null
+	exits 0 "a task's budget is found whosever it is" cectl budgets reset --task nightly
+	is "$out" 'task nightly begins anew, of uid 4001' "and says whose"
+	exits 2 "a name that two users have is asked about" cectl budgets reset --task shared
+	like "$err" 'several users have task "shared": name one, --uid 400[12], 400[12]' "with both"
+	exits 0 "--uid answers it" cectl budgets reset --task shared --uid 4002
+fi
+exits 1 "what nobody has spent cannot begin anew" cectl budgets reset --task nothing
+like "$err" 'nothing was spent by task nothing' "which is said"
+
+cectl run -c 'import random; print("".join(chr(random.randrange(33, 127)) for _ in range(200000)))' --policy strict >/dev/null 2>&1
+cectl run -c 'import socket' --policy strict >/dev/null 2>&1
+for _ in 1 2; do cectl run -c 'print("same" * 100000)' >/dev/null; done
+cectl run -c 'print("kept")' >/dev/null
+planned=$(cectl gc --keep-runs 1 --dry-run --json)
+done=$(cectl gc --keep-runs 1 --json)
+is "$(json "$done" '[it["runs"], it["bytes"], it["until"]]')" "$(json "$planned" '[it["runs"], it["bytes"], it["until"]]')" \
+	"gc frees what its dry run said, to the byte"
+exits 1 "output that has left the store is not empty output" cectl output last~1
+like "$err" 'contents of run [0-9A-Z]{26} have left the store: act [0-9]+ of cectl acts' "and says where it went"
+exits 1 "neither is the program" cectl output last~1 --stream code
+exits 1 "nor its end" cectl output last~1 --tail 1
+exits 1 "nor as JSON" cectl output last~1 --json
+is "$(json "$out" 'it["error"]["code"]')" missing "which is a document, too"
+unlike "$(cectl show last~1)" 'more: cectl output' "and show does not send anybody there"
+exits 0 "empty output is" cectl run -c 'pass'
+exits 0 "nothing to complain of" cectl output last
+
 wait "$silent"
 is "$?" 125 "a pipe that stays silent does not hold cectl for ever"
 like "$(cat silent.err)" 'nothing came for 10 s.*--stdin -.*--stdin /dev/null' "and it says what to type"

@@ -50,6 +50,8 @@ static struct store_plan plan_for(struct shop *shop, struct store_keep keep)
 	return plan;
 }
 
+static uint64_t freed; /* by the last take() */
+
 /* Takes everything that a plan names; how many runs that were. */
 static unsigned take(struct shop *shop, struct store_plan plan)
 {
@@ -61,6 +63,7 @@ static unsigned take(struct shop *shop, struct store_plan plan)
 	unsigned count = 1, taken = 0;
 	uint64_t bytes = 0;
 
+	freed = 0;
 	while (count && store_plan_next(shop->store, &plan, names, 7, &count, &shop->err) == 0) {
 		for (unsigned i = 0; i < count; i++)
 			pointers[i] = names[i];
@@ -71,6 +74,7 @@ static unsigned take(struct shop *shop, struct store_plan plan)
 			store_commit(shop->store, STORE_SOON, &shop->err) < 0)
 			return 0;
 		taken += count;
+		freed += bytes;
 	}
 	return taken;
 }
@@ -118,6 +122,7 @@ TEST(what_is_planned_to_be_free_is_about_what_is_free_then)
 	plan = plan_for(&shop, (struct store_keep){ .runs = 10 });
 	CHECK(plan.bytes > (uint64_t)40 * SIZE);
 	CHECK_EQ_INT(take(&shop, plan), RUNS - 11);
+	CHECK_EQ_INT(freed, plan.bytes);
 	CHECK_EQ_INT(store_sizes(shop.store, &after, &shop.err), 0);
 	CHECK(before.used_bytes - after.used_bytes > plan.bytes / 10 * 8);
 	CHECK(before.used_bytes - after.used_bytes < plan.bytes / 10 * 13);
