@@ -20,10 +20,12 @@
 #define IDLE_MS      250
 #define MESSAGE_MAX  ((size_t)512 << 20) /* what the daemon may answer with */
 #define NOTICE_BYTES ((size_t)64 << 20)  /* one notification, decoded */
+#define CANCEL_BYTES ((size_t)64 << 10)
 
 struct client {
 	int fd;
 	uint32_t next_id;
+	uint32_t waiting_for; /* the id of the call on its way */
 	struct frame frame;
 };
 
@@ -148,6 +150,8 @@ static int wait_readable(struct call *call, struct err *err)
 	int64_t timeout_ms = call->watch ? call->watch->timeout_ms : 0;
 	int ready;
 
+	if (call->watch && call->watch->on_turn)
+		call->watch->on_turn(call->watch->context);
 	if (timeout_ms > 0 && waited_ms >= timeout_ms)
 		return err_set(err, ERR_TIMEOUT, "the daemon did not answer within %" PRId64 " s",
 			timeout_ms / 1000);
@@ -263,6 +267,7 @@ int client_call(struct client *client, const struct client_question *question, s
 		.started_ms = clock_ms(),
 	};
 
+	client->waiting_for = call.id;
 	if (ask(&call, question, err) < 0)
 		return -1;
 	while (!call.answered) {
@@ -271,6 +276,27 @@ int client_call(struct client *client, const struct client_question *question, s
 	}
 	*ret_result = call.reply.error ? call.reply.error : call.reply.result;
 	return call.reply.error ? 1 : 0;
+}
+
+int client_cancel(struct client *client, struct err *err)
+{
+	struct value *params;
+	struct arena arena;
+	struct buf request;
+	int status = -1;
+
+	arena_init(&arena, CANCEL_BYTES);
+	buf_init(&request, CANCEL_BYTES);
+	params = value_map(&arena);
+	if (value_map_put(&arena, params, "msgid", value_uint(&arena, client->waiting_for)) < 0)
+		status = err_set(err, ERR_MEMORY, "no memory");
+	else
+		status = rpc_write_request(&request, client->next_id++, "cancel", params, err);
+	if (status == 0)
+		status = send_request(client, &request, err);
+	buf_done(&request);
+	arena_done(&arena);
+	return status;
 }
 
 int client_listen(struct client *client, const struct client_watch *watch, struct err *err)

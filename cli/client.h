@@ -26,6 +26,8 @@ struct client_watch {
 		void *context, const char *method, const struct value *params, struct err *err);
 	/* Called about four times a second while there is nothing to read. */
 	void (*on_idle)(void *context, int64_t waited_ms);
+	/* Called before each wait for something to read, and after each signal. */
+	void (*on_turn)(void *context);
 };
 
 /* Where the daemon is: `asked`, CED_SOCKET, the user's own if it exists, or the host's. */
@@ -48,6 +50,9 @@ struct client_question {
  */
 int client_call(struct client *client, const struct client_question *question, struct arena *arena,
 	const struct value **ret_result, struct err *err);
+
+/* From a watch's on_turn: asks for the end of the call that is waited for; its own answer says what came of it. */
+int client_cancel(struct client *client, struct err *err);
 
 /*
  * Hears notifications until the watch has enough (1), or -1: ERR_CLOSED when the daemon has gone,

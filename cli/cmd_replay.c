@@ -80,6 +80,7 @@ static int replay_once(
 	int status;
 
 	live_init(&live, cli, false);
+	live_cancels(&live, params);
 	status = live_ask(&live, "runs.replay", params, &answer);
 	if (status != 0)
 		return status;

@@ -91,6 +91,8 @@ static int run(struct cli *cli, const void *given)
 	if (put_rest(cli, options, params) < 0)
 		return cli_no_memory(cli);
 	live_init(&live, cli, options->stream && !cli->json);
+	if (!options->detach)
+		live_cancels(&live, params);
 	status = live_ask(&live, "run", params, &result);
 	if (status != 0)
 		return status;
@@ -113,7 +115,8 @@ const struct command run_command = {
 		"cron or CI does not hang; --stdin - waits as long as it takes, --stdin /dev/null reads "
 		"nothing.  In a loop that reads its own stdin (`while read`) write </dev/null, or "
 		"cectl reads what the loop wants.\n\n"
-		"Ctrl-C cancels the run.",
+		"Ctrl-C cancels the run: what it has written so far and its id are shown.  A second "
+		"Ctrl-C ends cectl at once; the daemon then cancels the run.",
 	.options = rows,
 	.options_size = sizeof(struct run_options),
 	.operand_most = 1,

@@ -71,6 +71,8 @@ static int run(struct cli *cli, const void *given)
 	if (status != 0)
 		return status;
 	live_init(&live, cli, false);
+	cut_printf(live.run_id, sizeof(live.run_id), "%s",
+		output_text(&cli->arena, value_get(params, "run_id")));
 	status = live_ask(&live, "wait", params, &result);
 	if (status != 0)
 		return status;
@@ -86,7 +88,7 @@ const struct command wait_command = {
 	.about =
 		"Waits until a run has ended, then does what `cectl run` would have done: passes its "
 		"output through and exits as it did.  A run that has ended long ago is shown at once.  Exits with 124 "
-		"when it still runs after --timeout.",
+		"when it still runs after --timeout.  Ctrl-C ends the waiting, not the run.",
 	.options = rows,
 	.options_size = sizeof(struct wait_options),
 	.operand_least = 1,

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/exits.h"
+#include "cli/interrupt.h"
 #include "cli/offline.h"
 #include "proto/base/container.h"
 #include "proto/version.h"
@@ -255,5 +256,6 @@ int main(int argc, char **argv)
 	client_close(cli.client);
 	offline_close(&cli);
 	arena_done(&cli.arena);
+	interrupt_pass_on();
 	return status;
 }

@@ -18,8 +18,8 @@ void progress_update(struct progress *progress, int64_t elapsed_ms)
 	if (elapsed_ms < SILENT_MS || !can_erase(progress->out))
 		return;
 	say(progress->out, PAINT_PLAIN, "\r");
-	say(progress->out, PAINT_DIM, "%s for %" PRId64 " s  (Ctrl-C cancels)", progress->what,
-		elapsed_ms / 1000);
+	say(progress->out, PAINT_DIM, "%s for %" PRId64 " s  (Ctrl-C %s)", progress->what,
+		elapsed_ms / 1000, progress->ctrl_c);
 	(void)fflush(progress->out->file);
 	progress->shown = true;
 }

@@ -11,7 +11,8 @@
 
 struct progress {
 	const struct output *out;
-	const char *what; /* "running" */
+	const char *what;   /* "running" */
+	const char *ctrl_c; /* what it does, as "cancels" */
 	bool shown;
 };
 

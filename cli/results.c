@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/exits.h"
+#include "cli/interrupt.h"
 #include "cli/outdir.h"
 #include "cli/page.h"
 #include "cli/progress.h"
@@ -14,6 +15,7 @@
 #include "proto/base/clock.h"
 
 #define STREAM_MAX ((size_t)1 << 30)
+#define CANCEL_MS  3000 /* for the daemon's answer, after a signal */
 
 /* ---- while it waits for a person ------------------------------------------------------------ */
 
@@ -39,6 +41,15 @@ void results_note_parked(struct cli *cli, const struct value *parked)
 }
 
 /* ---- while it runs ------------------------------------------------------------------------- */
+
+static struct progress progress_of(const struct live *live)
+{
+	return (struct progress){ &live->cli->err, live->doing,
+		live->canceling ? "leaves at once"
+		: live->cancels ? "cancels"
+				: "leaves; the run goes on",
+		live->progress_shown };
+}
 
 static struct passthrough *find_stream(struct live *live, const struct value *params)
 {
@@ -66,9 +77,12 @@ static int on_notice(void *context, const char *method, const struct value *para
 	struct passthrough *stream = find_stream(live, params);
 	const struct value *data = value_get(params, "data");
 	int64_t offset = value_as_int(value_get(params, "offset"), 0);
-	struct progress progress = { &live->cli->err, live->doing, live->progress_shown };
+	struct progress progress = progress_of(live);
 
 	(void)err;
+	if (strcmp(method, "run.started") == 0)
+		cut_printf(live->run_id, sizeof(live->run_id), "%s",
+			page_text(live->cli, params, "run_id"));
 	if (strcmp(method, "run.parked") == 0) {
 		progress_erase(&progress);
 		live->progress_shown = false;
@@ -87,11 +101,52 @@ static int on_notice(void *context, const char *method, const struct value *para
 	return 0;
 }
 
+/* What a signal ends: the run where it is ours, the waiting where the run goes on without us. */
+static void on_turn(void *context)
+{
+	struct live *live = context;
+	struct cli *cli = live->cli;
+	struct progress progress = progress_of(live);
+	struct err err = ERR_INIT;
+
+	if (!interrupt_noted() || live->canceling)
+		return;
+	progress_erase(&progress);
+	live->progress_shown = false;
+	live->canceling = true;
+	live->canceling_ms = clock_ms();
+	live->doing = "canceling";
+	if (live->cancels && client_cancel(cli->client, &err) == 0)
+		return;
+	if (live->run_id[0])
+		say(&cli->err, PAINT_PLAIN, "cectl: run %s goes on; wait for it: %s; end it: %s\n",
+			live->run_id, cli_more(cli, "wait", live->run_id),
+			cli_more(cli, "cancel", live->run_id));
+	(void)fflush(cli->out.file);
+	interrupt_pass_on();
+}
+
+/* The daemon ends a run whose client has gone; what it wrote is in the record. */
+static void leave_late_answer(struct live *live)
+{
+	struct cli *cli = live->cli;
+
+	say(&cli->err, PAINT_PLAIN,
+		"cectl: the daemon has not answered for %d s; it cancels run %s%s%s\n",
+		CANCEL_MS / 1000, live->run_id[0] ? live->run_id : "once it can",
+		live->run_id[0] ? "; more: " : "",
+		live->run_id[0] ? cli_more(cli, "show", live->run_id) : "");
+	(void)fflush(cli->out.file);
+	interrupt_pass_on();
+}
+
 static void on_idle(void *context, int64_t waited_ms)
 {
 	struct live *live = context;
-	struct progress progress = { &live->cli->err, live->doing, live->progress_shown };
+	struct progress progress = progress_of(live);
 
+	if (live->canceling && clock_ms() - live->canceling_ms > CANCEL_MS)
+		leave_late_answer(live);
 	if (live->out.passed > 0 || live->err.passed > 0)
 		return; /* the program's own output shows that it lives */
 	progress_update(&progress, waited_ms);
@@ -110,13 +165,25 @@ void live_init(struct live *live, struct cli *cli, bool streams)
 	};
 }
 
+void live_cancels(struct live *live, struct value *params)
+{
+	struct arena *arena = &live->cli->arena;
+
+	live->cancels = true;
+	(void)value_map_put(arena, params, "announce", value_bool(arena, true));
+}
+
 int live_ask(struct live *live, const char *method, struct value *params,
 	const struct value **ret_result)
 {
-	struct progress progress = { &live->cli->err, live->doing, false };
-	int status = cli_ask(live->cli, method, params, &live->watch, ret_result);
+	struct progress progress;
+	int status;
 
-	progress.shown = live->progress_shown;
+	live->watch.on_turn = on_turn;
+	interrupt_catch();
+	status = cli_ask(live->cli, method, params, &live->watch, ret_result);
+	interrupt_release();
+	progress = progress_of(live);
 	progress_erase(&progress);
 	return status;
 }

@@ -22,7 +22,14 @@ struct live {
 	bool progress_shown;
 	bool streams;
 	const char *doing; /* what takes the time */
+	bool cancels;      /* Ctrl-C ends the run, and not only the waiting */
+	bool canceling;
+	int64_t canceling_ms; /* since when */
+	char run_id[32];      /* once it is known */
 };
+
+/* Ctrl-C of who waits cancels the run; its id and what it has written so far are shown. */
+void live_cancels(struct live *live, struct value *params);
 
 /* `streams` says whether run.output notifications go to stdout and stderr as they come. */
 void live_init(struct live *live, struct cli *cli, bool streams);
