@@ -10,6 +10,8 @@
 #include "cli/commands.h"
 #include "cli/exits.h"
 #include "cli/ocsf.h"
+#include "cli/progress.h"
+#include "cli/safe.h"
 #include "cli/times.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
@@ -65,9 +67,9 @@ struct export
 	int64_t since, until;   /* 0: open */
 	int64_t runs, acts, of; /* written so far; runs that there were at the start */
 	struct digest digest;
-	struct buf line;
+	struct buf json, line; /* as it is written, nothing in it works on a terminal */
 	int64_t begun_ms, told_ms;
-	bool told;
+	bool tells, told;
 };
 
 /* ---- lines ---------------------------------------------------------------------------------- */
@@ -76,8 +78,10 @@ static int write_line(struct export *export, const struct value *value)
 {
 	struct err err = ERR_INIT;
 
+	export->json.len = 0;
 	export->line.len = 0;
-	if (json_write(&export->line, value, JSON_WRITE_BASE64, &err) < 0 ||
+	if (json_write(&export->json, value, JSON_WRITE_BASE64, &err) < 0 ||
+		safe_json(&export->line, export->json.bytes, export->json.len) < 0 ||
 		buf_append_byte(&export->line, '\n') < 0)
 		return err.code ? cli_fail(export->cli, &err) : cli_no_memory(export->cli);
 	digest_add(&export->digest, export->line.bytes, export->line.len);
@@ -136,7 +140,7 @@ static void tell(struct export *export, bool last)
 	const struct output *err = &export->cli->err;
 	int64_t now_ms = clock_ms();
 
-	if (!err->terminal || (!last && now_ms - export->told_ms < TOLD_MS) ||
+	if (!export->tells || (!last && now_ms - export->told_ms < TOLD_MS) ||
 		(last && !export->told))
 		return;
 	say(err, PAINT_PLAIN, "\r\033[K");
@@ -308,9 +312,13 @@ static int run(struct cli *cli, const void *given)
 		strcmp(options->format, "ocsf") != 0)
 		return cli_usage(cli, "--format: json or ocsf");
 	export.ocsf = options->format && strcmp(options->format, "ocsf") == 0;
+	/* Not among the lines themselves. */
+	export.tells = progress_can_erase(&cli->err) && !cli->out.terminal;
 	digest_start(&export.digest);
+	buf_init(&export.json, LINE_BYTES);
 	buf_init(&export.line, LINE_BYTES);
 	status = write_all_of_it(&export);
+	buf_done(&export.json);
 	buf_done(&export.line);
 	return status;
 }
@@ -323,7 +331,8 @@ const struct command export_command = {
 		"For administrators. Writes each run and each act of an administrator as one line of JSON, "
 		"runs the oldest first, with a line in front that says what it is and one behind with "
 		"counts and the SHA-256 of all lines before it. A page at a time: what is not read is not "
-		"asked for, and memory stays bounded. proto/schemas/export.line.json is the schema of a line.\n\n"
+		"asked for, and memory stays bounded. Control and direction characters are written as \\uXXXX, "
+		"so nothing of a program's works on a terminal. proto/schemas/export.line.json is the schema of a line.\n\n"
 		"With --format ocsf runs alone, as events of OCSF 1.3. With --store it reads a copy.",
 	.options = rows,
 	.options_size = sizeof(struct export_options),

@@ -10,6 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/offline.h"
 #include "proto/base/container.h"
+#include "proto/base/nearest.h"
 #include "proto/version.h"
 
 #define ARENA_BYTES ((size_t)4 << 30) /* a ceiling, not a need */
@@ -170,16 +171,29 @@ static bool is_group(const char *first)
 	return false;
 }
 
-static int no_such_command(const struct cli *cli, int argc, char **argv)
+/* The words that may have been meant; a group's first word alone is none. */
+static const char *words_given(struct cli *cli, int argc, char **argv, bool group)
+{
+	const char *words =
+		group && argc > 1 ? arena_printf(&cli->arena, "%s %s", argv[0], argv[1]) : argv[0];
+
+	return words ? words : "";
+}
+
+static int no_such_command(struct cli *cli, int argc, char **argv)
 {
 	bool group = is_group(argv[0]);
+	const char *given = words_given(cli, argc, argv, group);
+	struct nearest nearest = NEAREST_OF(given);
 
+	for (size_t i = 0; i < COUNT_OF(commands); i++)
+		nearest_offer(&nearest, commands[i].command->name);
 	say(&cli->err, PAINT_PLAIN, "cectl: ");
 	if (group && argc < 2)
 		say(&cli->err, PAINT_PLAIN, "%s wants one more word\n", argv[0]);
 	else
-		say(&cli->err, PAINT_PLAIN, "there is no command %s%s%s\n", argv[0],
-			group ? " " : "", group ? argv[1] : "");
+		say(&cli->err, PAINT_PLAIN, "there is no command %s%s\n",
+			output_safe(&cli->arena, given), nearest_hint(&nearest));
 	if (group)
 		print_group(&cli->err, argv[0]);
 	else
@@ -192,7 +206,7 @@ static bool asks_help(const char *word)
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-static int help_on(const struct cli *cli, int argc, char **argv)
+static int help_on(struct cli *cli, int argc, char **argv)
 {
 	int words;
 	const struct command *command = find_words(argc, argv, &words);
@@ -220,7 +234,8 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 		return EXIT_OK;
 	}
 	if (at < 0) {
-		say(&cli->err, PAINT_PLAIN, "cectl: %s\n       see cectl --help\n", err.text);
+		say(&cli->err, PAINT_PLAIN, "cectl: %s\n       see cectl --help\n",
+			output_safe(&cli->arena, err.text));
 		return EXIT_USAGE;
 	}
 	argc -= at + 1;
@@ -250,7 +265,7 @@ int main(int argc, char **argv)
 	output_init(&cli.err, stderr);
 	status = dispatch(&cli, argc, argv);
 	if (output_done(&cli.out, &err) < 0) {
-		say(&cli.err, PAINT_PLAIN, "cectl: %s\n", err.text);
+		say(&cli.err, PAINT_PLAIN, "cectl: %s\n", output_safe(&cli.arena, err.text));
 		status = status == EXIT_OK ? EXIT_SERVICE : status;
 	}
 	client_close(cli.client);

@@ -3,7 +3,10 @@
 #include <assert.h>
 #include <string.h>
 
-#define HELP_COLUMN 26 /* where the meanings begin */
+#include "proto/base/nearest.h"
+
+#define HELP_COLUMN     26 /* where the meanings begin */
+#define OPTION_NAME_MAX 64
 
 const struct option_row common_rows[] = {
 	{ 0, "json", NULL, OPTION_FLAG, offsetof(struct common_options, json),
@@ -59,28 +62,10 @@ static const struct option_row *find_name(
 	return NULL;
 }
 
-/* How many letters at the front two names share; the help for a misspelt option. */
-static size_t shared_front(const char *a, const char *b)
+static void offer_rows(struct nearest *nearest, const struct option_row *rows)
 {
-	size_t len = 0;
-
-	while (a[len] && a[len] == b[len])
-		len++;
-	return len;
-}
-
-static const struct option_row *closest_row(const struct option_row *rows, const char *name,
-	const struct option_row *best, size_t *best_len)
-{
-	for (; rows && rows->name; rows++) {
-		size_t len = shared_front(rows->name, name);
-
-		if (len > *best_len) {
-			*best_len = len;
-			best = rows;
-		}
-	}
-	return best;
+	for (; rows && rows->name; rows++)
+		nearest_offer(nearest, rows->name);
 }
 
 /* Behind the program's name it may have been meant for the program. */
@@ -94,16 +79,18 @@ static const char *whose(const struct command *command, const struct parsed *par
 static int refuse_unknown(
 	const struct option_row *own, const char *word, const char *more, struct err *err)
 {
-	const struct option_row *best = NULL;
-	size_t best_len = 1;
+	size_t name_len = strcspn(word, "=");
+	char name[OPTION_NAME_MAX];
+	struct nearest nearest = NEAREST_OF(name);
 
-	if (word[1] == '-') {
-		best = closest_row(own, word + 2, best, &best_len);
-		best = closest_row(common_rows, word + 2, best, &best_len);
+	if (word[1] == '-' && name_len > 2) {
+		cut_printf(name, sizeof(name), "%.*s", (int)(name_len - 2), word + 2);
+		offer_rows(&nearest, own);
+		offer_rows(&nearest, common_rows);
 	}
-	if (best)
-		return err_set(err, ERR_INVALID, "there is no option %s; did you mean --%s?%s",
-			word, best->name, more);
+	if (nearest.best)
+		return err_set(err, ERR_INVALID, "there is no option %.*s; did you mean --%s?%s",
+			(int)name_len, word, nearest.best, more);
 	return err_set(err, ERR_INVALID, "there is no option %s%s", word, more);
 }
 

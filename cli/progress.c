@@ -6,7 +6,7 @@
 
 #define SILENT_MS 1000
 
-static bool can_erase(const struct output *out)
+bool progress_can_erase(const struct output *out)
 {
 	const char *term = getenv("TERM");
 
@@ -15,7 +15,7 @@ static bool can_erase(const struct output *out)
 
 void progress_update(struct progress *progress, int64_t elapsed_ms)
 {
-	if (elapsed_ms < SILENT_MS || !can_erase(progress->out))
+	if (elapsed_ms < SILENT_MS || !progress_can_erase(progress->out))
 		return;
 	say(progress->out, PAINT_PLAIN, "\r");
 	say(progress->out, PAINT_DIM, "%s for %" PRId64 " s  (Ctrl-C %s)", progress->what,

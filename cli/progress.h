@@ -16,6 +16,9 @@ struct progress {
 	bool shown;
 };
 
+/* Whether it is a terminal that can erase what it shows. */
+bool progress_can_erase(const struct output *out);
+
 void progress_update(struct progress *progress, int64_t elapsed_ms);
 
 /* Call before anything else is printed to the terminal. */

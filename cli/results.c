@@ -170,7 +170,8 @@ void live_cancels(struct live *live, struct value *params)
 	struct arena *arena = &live->cli->arena;
 
 	live->cancels = true;
-	(void)value_map_put(arena, params, "announce", value_bool(arena, true));
+	if (!value_get(params, "announce")) /* the same params may be asked again and again */
+		(void)value_map_put(arena, params, "announce", value_bool(arena, true));
 }
 
 int live_ask(struct live *live, const char *method, struct value *params,
