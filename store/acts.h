@@ -5,6 +5,15 @@
 
 #include "proto/base/err.h"
 
+/* The last word on each user who was shut out or let in: a table `last` for a question. */
+#define LAST_ACTS                                                                    \
+	"WITH last AS (SELECT max(act) AS act, method, params ->> '$.uid' AS uid, "  \
+	"params ->> '$.reason' AS reason FROM acts WHERE method IN ('admin.block', " \
+	"'admin.unblock') AND json_valid(params) GROUP BY params ->> '$.uid') "
+
+/* What an act `a` said came of it, under a key. */
+#define ACT_SAID(key) "CASE WHEN json_valid(a.result) THEN a.result ->> '$." key "' END"
+
 struct store;
 struct store_act;
 

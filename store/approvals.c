@@ -35,7 +35,9 @@ static int put_parked_row(struct store *store, const char *run_id,
 	bind_int(&binding, parking->since_wall_us);
 	bind_int(&binding, parking->until_wall_us);
 	bind_text(&binding, parking->verdict);
-	return bind_run(store, &binding, err);
+	if (bind_run(store, &binding, err) < 0)
+		return -1;
+	return chain_add(store, CHAIN_PARKED, key, err);
 }
 
 int store_put_parked(struct store *store, const struct store_run *run,
@@ -46,25 +48,37 @@ int store_put_parked(struct store *store, const struct store_run *run,
 	return put_parked_row(store, run->run_id, parking, err) < 0 ? write_failed(store) : 0;
 }
 
-/* A statement that wants the run's key and nothing else. */
-static int run_on_key(struct store *store, enum stmt_name name, const char *run_id, struct err *err)
+int approvals_forget(struct store *store, int64_t key, struct err *err)
+{
+	return stmt_run_for(store, STMT_PARKED_DELETE, key, err);
+}
+
+/* That its row went is in the chain, since no end of the run says so yet. */
+static int unpark(struct store *store, const char *run_id, struct err *err)
 {
 	int64_t key = 0;
 	int found = record_find(store, run_id, &key, err);
 
-	return found != 0 ? found : stmt_run_for(store, name, key, err);
+	if (found != 0)
+		return found;
+	if (approvals_forget(store, key, err) < 0)
+		return -1;
+	return sqlite3_changes(store->db) ? chain_add(store, CHAIN_UNPARKED, key, err) : 0;
 }
 
 int store_put_unparked(struct store *store, const char *run_id, struct err *err)
 {
 	assert(store->writing);
-	return run_on_key(store, STMT_PARKED_DELETE, run_id, err) < 0 ? write_failed(store) : 0;
+	return unpark(store, run_id, err) < 0 ? write_failed(store) : 0;
 }
 
 int store_put_use(struct store *store, int64_t grant, struct err *err)
 {
 	assert(store->writing);
-	return stmt_run_for(store, STMT_GRANT_USE, grant, err) < 0 ? write_failed(store) : 0;
+	if (stmt_run_for(store, STMT_GRANT_USE, grant, err) < 0 ||
+		chain_add(store, CHAIN_USE, grant, err) < 0)
+		return write_failed(store);
+	return 0;
 }
 
 /* Those that hold no more. */
@@ -144,6 +158,7 @@ enum parked_column {
 	PARKED_REASON,
 	PARKED_CALLER_ID,
 	PARKED_ACTION,
+	PARKED_KEY,
 };
 
 static const char *text_at(sqlite3_stmt *row, int column)
@@ -173,6 +188,39 @@ static struct store_parked parked_of(sqlite3_stmt *row)
 	};
 }
 
+/*
+ * Whether the run's row is the one that was recorded, and nothing says that it has been let go since:
+ * 1, 0, -1.
+ */
+static int is_as_recorded(struct store *store, int64_t key, struct err *err)
+{
+	int64_t parked = 0;
+	int64_t unparked = 0;
+	int r = chain_find(store, CHAIN_PARKED, key, &parked, NULL, err);
+
+	if (r <= 0 || chain_find(store, CHAIN_UNPARKED, key, &unparked, NULL, err) < 0)
+		return r <= 0 ? r : -1;
+	return unparked > parked ? 0 : chain_stands(store, CHAIN_PARKED, key, err);
+}
+
+/* A decision that is not in the chain is none. */
+static int read_parked(
+	struct store *store, sqlite3_stmt *row, struct store_parked *ret, struct err *err)
+{
+	int as_recorded = is_as_recorded(store, sqlite3_column_int64(row, PARKED_KEY), err);
+	int decided = 0;
+
+	*ret = parked_of(row);
+	if (as_recorded >= 0 && ret->decision)
+		decided = chain_stands(store, CHAIN_ACT, ret->act, err);
+	if (as_recorded < 0 || decided < 0)
+		return -1;
+	ret->is_changed = !as_recorded;
+	if (decided == 0)
+		ret->decision = NULL;
+	return 0;
+}
+
 int store_each_parked(struct store *store,
 	int (*visit)(void *context, const struct store_parked *parked), void *context,
 	struct err *err)
@@ -184,8 +232,11 @@ int store_each_parked(struct store *store,
 	if (!row)
 		return -1;
 	while (answer == 0 && (r = stmt_step(store, row, err)) > 0) {
-		struct store_parked parked = parked_of(row);
+		struct store_parked parked;
 
+		r = read_parked(store, row, &parked, err);
+		if (r < 0)
+			break;
 		answer = visit(context, &parked);
 	}
 	(void)sqlite3_reset(row);
@@ -227,6 +278,8 @@ int store_each_grant(struct store *store,
 	if (!row)
 		return -1;
 	while (answer == 0 && (r = stmt_step(store, row, err)) > 0) {
+		int given =
+			chain_stands(store, CHAIN_ACT, sqlite3_column_int64(row, GRANT_ACT), err);
 		struct store_grant grant = {
 			.act = sqlite3_column_int64(row, GRANT_ACT),
 			.uid = (uint32_t)sqlite3_column_int64(row, GRANT_UID),
@@ -239,7 +292,12 @@ int store_each_grant(struct store *store,
 			.by = (uint32_t)sqlite3_column_int64(row, GRANT_BY),
 		};
 
-		answer = visit(context, &grant);
+		if (given < 0) {
+			r = -1;
+			break;
+		}
+		if (given)
+			answer = visit(context, &grant);
 	}
 	(void)sqlite3_reset(row);
 	if (answer != 0)
@@ -257,6 +315,7 @@ enum list_column {
 	LIST_UNTIL,
 	LIST_CODE_HASH,
 	LIST_INPUT_HASH,
+	LIST_KEY,
 };
 
 static int no_memory(struct err *err)
@@ -280,7 +339,10 @@ static int put_waiting(struct store *store, sqlite3_stmt *row, uint64_t part_byt
 {
 	struct fill fill = { .arena = arena };
 	uint32_t uid = 0;
+	int as_recorded = is_as_recorded(store, sqlite3_column_int64(row, LIST_KEY), err);
 
+	if (as_recorded < 0)
+		return -1;
 	if (store_get(store, text_at(row, LIST_RUN_ID), part_bytes, arena, &fill.map, &uid, err) !=
 		0)
 		return -1;
@@ -288,7 +350,10 @@ static int put_waiting(struct store *store, sqlite3_stmt *row, uint64_t part_byt
 	fetch_hash(&fill, "input_hash", row, LIST_INPUT_HASH);
 	fetch_int(&fill, "since_us", row, LIST_SINCE);
 	fetch_int(&fill, "until_us", row, LIST_UNTIL);
-	fill_value(&fill, "policy", read_verdict(arena, row));
+	if (as_recorded)
+		fill_value(&fill, "policy", read_verdict(arena, row));
+	else
+		fill_bool(&fill, "changed", true);
 	return value_list_add(arena, list, fill_done(&fill)) < 0 ? no_memory(err) : 0;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/base/container.h"
+#include "store/approvals.h"
 #include "store/content.h"
 #include "store/db.h"
 #include "store/parts.h"
@@ -45,6 +46,7 @@ static int insert_run(
 	bind_hash(&binding, run->input_hash ? run->input_hash : input_hash);
 	bind_text(&binding, run->caller_exe);
 	bind_text(&binding, run->caller_name);
+	bind_digest(&binding, run->action);
 	return bind_run(store, &binding, err);
 }
 
@@ -191,6 +193,8 @@ static int update_run(
 	bind_text(&binding, result->cached_from[0] ? result->cached_from : NULL);
 	bind_text(&binding, run->run_id);
 	bind_int(&binding, run->is_uncounted ? RECORD_UNCOUNTED : (int64_t)run->stored_bytes);
+	bind_digest(&binding, repeats_action(run));
+	bind_digest(&binding, repeats_cache_key(run));
 	if (bind_run(store, &binding, err) < 0)
 		return -1;
 	return sqlite3_changes(store->db) ? 0 : 1;
@@ -346,7 +350,7 @@ static int put_ended(struct store *store, int64_t key, const struct store_run *r
 		repeats_ended(store, key, run, err) < 0 ||
 		chain_add(store, CHAIN_RUN, key, err) < 0)
 		return -1;
-	if (run->was_parked && store_put_unparked(store, run->run_id, err) < 0)
+	if (run->was_parked && approvals_forget(store, key, err) < 0)
 		return -1;
 	store->ended++;
 	return 0;

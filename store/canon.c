@@ -279,7 +279,7 @@ int canon_digest(struct store *store, enum chain_kind kind, int64_t subject, boo
 	pruned_init(&making.pruned);
 	if (make(&making, err) < 0)
 		return -1;
-	if (!making.there)
+	if (!making.there && !chain_is_mark(kind))
 		return 1;
 	digest_of(making.form->bytes, making.form->len, ret_digest);
 	return 0;

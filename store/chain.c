@@ -16,11 +16,59 @@ static const char *const words[CHAIN_KINDS] = {
 	[CHAIN_RUN_BEGUN] = "run_begun",
 	[CHAIN_ACT] = "act",
 	[CHAIN_CHECKPOINT] = "checkpoint",
+	[CHAIN_PARKED] = "parked",
+	[CHAIN_UNPARKED] = "unparked",
+	[CHAIN_USE] = "use",
 };
 
 const char *chain_word(int64_t kind)
 {
 	return kind > 0 && kind < CHAIN_KINDS ? words[kind] : NULL;
+}
+
+bool chain_is_mark(enum chain_kind kind)
+{
+	return kind == CHAIN_UNPARKED || kind == CHAIN_USE;
+}
+
+int chain_find(struct store *store, enum chain_kind kind, int64_t subject, int64_t *ret_link,
+	uint8_t ret_digest[DIGEST_LEN], struct err *err)
+{
+	sqlite3_stmt *row = stmt_take(store, STMT_CHAIN_FIND, err);
+	struct binding binding;
+	int r;
+
+	if (!row)
+		return -1;
+	binding = bind_to(row);
+	bind_int(&binding, subject);
+	bind_int(&binding, kind);
+	r = stmt_step(store, row, err);
+	if (r <= 0)
+		return r;
+	*ret_link = sqlite3_column_int64(row, 0);
+	if (ret_digest) {
+		memset(ret_digest, 0, DIGEST_LEN);
+		if (sqlite3_column_bytes(row, 1) == DIGEST_LEN)
+			memcpy(ret_digest, sqlite3_column_blob(row, 1), DIGEST_LEN);
+	}
+	(void)sqlite3_reset(row);
+	return 1;
+}
+
+int chain_stands(struct store *store, enum chain_kind kind, int64_t subject, struct err *err)
+{
+	uint8_t linked[DIGEST_LEN];
+	uint8_t digest[DIGEST_LEN];
+	int64_t link = 0;
+	int r = chain_find(store, kind, subject, &link, linked, err);
+
+	if (r <= 0)
+		return r;
+	r = canon_digest(store, kind, subject, false, digest, err);
+	if (r < 0)
+		return -1;
+	return r == 0 && memcmp(digest, linked, DIGEST_LEN) == 0;
 }
 
 void chain_next(const uint8_t before[DIGEST_LEN], int64_t link, int64_t kind, int64_t subject,
@@ -147,6 +195,19 @@ int chain_begin(struct store *store, struct err *err)
 		    &runs, err) < 0 ||
 		add_all(store, CHAIN_ACT, "SELECT act FROM acts ORDER BY act", &acts, err) < 0 ||
 		(runs + acts > 0 && note_beginning(store, runs, acts, err) < 0)) {
+		store_rollback(store);
+		return -1;
+	}
+	return store_commit(store, STORE_NOW, err);
+}
+
+int chain_begin_parked(struct store *store, struct err *err)
+{
+	int64_t count = 0;
+
+	if (store_begin(store, err) < 0)
+		return -1;
+	if (add_all(store, CHAIN_PARKED, "SELECT key FROM parked ORDER BY key", &count, err) < 0) {
 		store_rollback(store);
 		return -1;
 	}

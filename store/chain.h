@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "proto/base/err.h"
@@ -24,6 +25,9 @@ enum chain_kind {
 	CHAIN_RUN_BEGUN = 2, /* what was known when it began, where that was told to somebody */
 	CHAIN_ACT = 3,
 	CHAIN_CHECKPOINT = 4,
+	CHAIN_PARKED = 5,   /* a run that waits for a person's word, with what it waits for */
+	CHAIN_UNPARKED = 6, /* a mark: that run is about to start */
+	CHAIN_USE = 7,      /* a mark: one use of an approval, named by its act */
 	CHAIN_KINDS,
 };
 
@@ -41,6 +45,19 @@ int chain_end(struct store *store, struct chain_head *ret_head, struct err *err)
 /* Adds a link for a record that has been written, in the transaction that is open. */
 int chain_add(struct store *store, enum chain_kind kind, int64_t subject, struct err *err);
 
+/* Whether the kind is a mark: there is no record behind it, only its subject. */
+bool chain_is_mark(enum chain_kind kind);
+
+/*
+ * The newest link of that kind about the subject: 1 with its number and, unless NULL, its digest; 0: none.
+ * Not for CHAIN_RUN and CHAIN_RUN_BEGUN, which no index finds.
+ */
+int chain_find(struct store *store, enum chain_kind kind, int64_t subject, int64_t *ret_link,
+	uint8_t ret_digest[DIGEST_LEN], struct err *err);
+
+/* Whether the record stands in the store as its newest link has it: 1, 0, -1.  For the same kinds. */
+int chain_stands(struct store *store, enum chain_kind kind, int64_t subject, struct err *err);
+
 /* The head that follows from the one before. */
 void chain_next(const uint8_t before[DIGEST_LEN], int64_t link, int64_t kind, int64_t subject,
 	const uint8_t digest[DIGEST_LEN], uint8_t ret_head[DIGEST_LEN]);
@@ -50,3 +67,6 @@ void chain_next(const uint8_t before[DIGEST_LEN], int64_t link, int64_t kind, in
  * and an act that says how much that was.  Does nothing for a store that is new, or has links.
  */
 int chain_begin(struct store *store, struct err *err);
+
+/* When a store has just come up from a schema that knew no CHAIN_PARKED: a link for each run that waits. */
+int chain_begin_parked(struct store *store, struct err *err);

@@ -16,6 +16,7 @@ const struct evidence_table evidence_tables[] = {
 	{ "acts",        7, CHAIN_ACT,        true,  "act",        "act" },
 	{ "pruned",      8, CHAIN_ACT,        false, "act",        "key" },
 	{ "checkpoints", 9, CHAIN_CHECKPOINT, true,  "checkpoint", "checkpoint" },
+	{ "parked",     10, CHAIN_PARKED,     true,  "key",        "key" },
 	{ NULL, 0, CHAIN_NOTHING, false, NULL, NULL },
 };
 
@@ -67,6 +68,8 @@ const struct evidence evidence[] = {
 	EARLY(35, "caller_exe"),
 	EARLY(36, "caller_name"),
 	LATE(37, "stored_bytes"),
+	LATE(38, "action"),
+	LATE(39, "cache_key"),
 #undef TABLE
 #define TABLE "records"
 	SUBJECT("key"),
@@ -163,10 +166,10 @@ const struct evidence evidence[] = {
 	DERIVED("reason", "what is in force of the acts"),
 #undef TABLE
 #define TABLE "parked"
-	DERIVED("key",      "a run that has not ended"),
-	LOOSE("since_us",   "the end of the run says how long it waited"),
-	LOOSE("until_us",   "an end that comes for it says so"),
-	LOOSE("verdict",    "for approvers to look at; the end of the run has what the policy found"),
+	SUBJECT("key"),
+	LATE(1, "since_us"),
+	LATE(2, "until_us"),
+	LATE(3, "verdict"),
 	DERIVED("decision", "what is in force of the acts"),
 	DERIVED("act",      "what is in force of the acts"),
 #undef TABLE
@@ -175,10 +178,10 @@ const struct evidence evidence[] = {
 	DERIVED("uid",       "what is in force of the acts"),
 	DERIVED("subject",   "what is in force of the acts"),
 	DERIVED("code_hash", "what is in force of the acts"),
-	LOOSE("language",    "for people; the subject says it"),
-	LOOSE("policy",      "for people; the subject says it"),
+	DERIVED("language",  "what is in force of the acts"),
+	DERIVED("policy",    "what is in force of the acts"),
 	DERIVED("until_us",  "what is in force of the acts"),
-	DERIVED("uses",      "never more than the act gave"),
+	DERIVED("uses",      "what the act gave, less a mark in the chain for each use"),
 #undef TABLE
 #define TABLE "texts"
 	DERIVED("text",   "a name; which runs have it stands in run_texts"),
@@ -209,11 +212,11 @@ const struct evidence evidence[] = {
 #define TABLE "actions"
 	DERIVED("uid",       "copied from the run"),
 	DERIVED("caller_id", "copied from the run"),
-	LOOSE("content",     "decides only whether a name is used for the same again"),
+	DERIVED("content",   "copied from the run, unless the run is older than schema 9"),
 	DERIVED("key",       "names the run"),
 #undef TABLE
 #define TABLE "cached"
-	LOOSE("cache_key", "decides only which result is told again, and that one says so: cached_from"),
+	DERIVED("cache_key", "copied from the run"),
 	DERIVED("key",     "names the run"),
 	DERIVED("at_us",   "copied from the run"),
 #undef TABLE

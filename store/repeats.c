@@ -81,21 +81,49 @@ static int keep_few(struct store *store, int64_t most, struct err *err)
 	return trim_cached(store, store->cached_count - most + most / TRIM_PART, err);
 }
 
+const uint8_t *repeats_action(const struct store_run *run)
+{
+	return job_result_is_spent(run->result) ? run->action : NULL;
+}
+
+const uint8_t *repeats_cache_key(const struct store_run *run)
+{
+	return outcome_is_fact(run->result->outcome) ? run->cache_key : NULL;
+}
+
+/* Its row has begun before; that it holds a name is new. */
+static int note_action(
+	struct store *store, int64_t key, const struct store_run *run, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_RUN_ACTION, err);
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	bind_digest(&binding, run->action);
+	return bind_run(store, &binding, err);
+}
+
 int repeats_begun(struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	return run->action ? put_action(store, key, run, err) : 0;
+	if (!run->action)
+		return 0;
+	if (run->is_begun && note_action(store, key, run, err) < 0)
+		return -1;
+	return put_action(store, key, run, err);
 }
 
 int repeats_ended(struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	const struct job_result *result = run->result;
 	int r = 0;
 
-	if (run->action && job_result_is_spent(result))
+	if (repeats_action(run))
 		r = put_action(store, key, run, err);
 	else if (run->action)
 		r = take_action_back(store, key, run, err);
-	if (r < 0 || !run->cache_key || !outcome_is_fact(result->outcome))
+	if (r < 0 || !repeats_cache_key(run))
 		return r;
 	if (put_cached(store, key, run, err) < 0)
 		return -1;
@@ -111,10 +139,10 @@ static void copy_text(char *to, size_t size, sqlite3_stmt *row, int column)
 	(void)sqlite3_snprintf((int)size, to, "%s", sqlite3_column_text(row, column));
 }
 
-int store_find_action(struct store *store, uint32_t uid, const char *caller_id,
-	struct store_action *ret_action, struct err *err)
+static int find_action(struct store *store, enum stmt_name name, uint32_t uid,
+	const char *caller_id, struct store_action *ret_action, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_ACTION_FIND, err);
+	sqlite3_stmt *row = stmt_take(store, name, err);
 	struct binding binding;
 	int r;
 
@@ -127,12 +155,21 @@ int store_find_action(struct store *store, uint32_t uid, const char *caller_id,
 	if (r <= 0)
 		return r < 0 ? -1 : 1;
 	*ret_action = (struct store_action){ .ended = sqlite3_column_type(row, 2) != SQLITE_NULL };
-	if (sqlite3_column_bytes(row, 0) == DIGEST_LEN)
+	ret_action->is_known = sqlite3_column_bytes(row, 0) == DIGEST_LEN;
+	if (ret_action->is_known)
 		memcpy(ret_action->content, sqlite3_column_blob(row, 0), DIGEST_LEN);
 	copy_text(ret_action->run_id, sizeof(ret_action->run_id), row, 1);
 	(void)sqlite3_reset(row);
 	return 0;
 }
+
+int store_find_action(struct store *store, uint32_t uid, const char *caller_id,
+	struct store_action *ret_action, struct err *err)
+{
+	int r = find_action(store, STMT_ACTION_FIND, uid, caller_id, ret_action, err);
+
+	/* Somebody may have taken its row out: the run says the same. */
+	return r > 0 ? find_action(store, STMT_ACTION_DONE, uid, caller_id, ret_action, err) : r;
 
 static int find_newest(struct store *store, uint32_t uid, const char *caller_id,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err)

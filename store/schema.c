@@ -110,6 +110,7 @@ int schema_prepare(struct store *store, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED,
 			"the store: %s has schema %lld, older than %lld: start ced once to bring it up",
 			store->path, (long long)version, (long long)newest());
+	store->came_from = version;
 	/* For readers the writer has looked. */
 	if (version && store->mode == STORE_WRITE && check_pages(store, err) < 0)
 		return -1;

@@ -2,7 +2,10 @@
 
 #include "proto/base/utf8.h"
 #include "proto/digest.h"
+#include "store/acts.h"
+#include "store/approvals.h"
 #include "store/db.h"
+#include "store/repeats.h"
 
 #define RUN_COLUMNS                                                                        \
 	"key, run_id, caller_id, method, uid, gid, pid, agent, task, language, policy, "   \
@@ -23,7 +26,7 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_RUN_INSERT] =
 		"INSERT INTO runs (key, run_id, caller_id, method, uid, gid, pid, agent, task, "
 		"language, policy, entrypoint, received_us, code_hash, input_hash, caller_exe, "
-		"caller_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"caller_name, action) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	[STMT_RECORD_INSERT] =
 		"INSERT INTO records (key, request, refused, code, stdin, setting) "
 		"VALUES (?, ?, ?, ?, ?, ?)",
@@ -32,6 +35,7 @@ static const char *const texts[STMT_COUNT] = {
 		"INSERT INTO inputs (key, number, path, mode, data) VALUES (?, ?, ?, ?, ?)",
 	[STMT_LABEL_INSERT] = "INSERT OR IGNORE INTO labels (name, value, key) VALUES (?, ?, ?)",
 
+	[STMT_RUN_ACTION] = "UPDATE runs SET action = ?2 WHERE key = ?1",
 	[STMT_RUN_END] =
 		"UPDATE runs SET ended_us = ?2, policy = coalesce(?3, policy), outcome = ?4, ran = ?5, "
 		"reason = ?6, code_hash = coalesce(?7, code_hash), "
@@ -39,7 +43,8 @@ static const char *const texts[STMT_COUNT] = {
 		"queue_us = ?11, policy_us = ?12, start_us = ?13, exec_us = ?14, collect_us = ?15, "
 		"total_us = ?16, cpu_user_us = ?17, cpu_sys_us = ?18, "
 		"memory_peak_bytes = ?19, disk_bytes = ?20, ctx_voluntary = ?21, "
-		"ctx_forced = ?22, warm = ?23, cached_from = ?24, stored_bytes = ?26 WHERE key = ?1 AND run_id = ?25",
+		"ctx_forced = ?22, warm = ?23, cached_from = ?24, stored_bytes = ?26, "
+		"action = ?27, cache_key = ?28 WHERE key = ?1 AND run_id = ?25",
 	[STMT_RECORD_END] =
 		"UPDATE records SET setting = ?2, stdout = ?3, stdout_tail = ?4, stderr = ?5, "
 		"stderr_tail = ?6, trace = ?7, more = ?8 WHERE key = ?1",
@@ -121,6 +126,10 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_CHAIN_WALK] =
 		"SELECT link, kind, subject, digest, head FROM chain WHERE link >= ? ORDER BY link "
 		"LIMIT ?",
+	/* By chain_by_subject, which asks for this very condition. */
+	[STMT_CHAIN_FIND] =
+		"SELECT link, digest FROM chain WHERE kind > 2 AND subject = ? AND kind = ? "
+		"ORDER BY link DESC LIMIT 1",
 	[STMT_CHECKPOINT_INSERT] =
 		"INSERT INTO checkpoints (at_us, links, head, public_key, signature) "
 		"VALUES (?, ?, ?, ?, ?)",
@@ -160,7 +169,10 @@ static const char *const texts[STMT_COUNT] = {
 		"ORDER BY act DESC LIMIT ?",
 	[STMT_BLOCK_INSERT] = "INSERT OR REPLACE INTO blocks (uid, act, reason) VALUES (?, ?, ?)",
 	[STMT_BLOCK_DELETE] = "DELETE FROM blocks WHERE uid = ?",
-	[STMT_BLOCKS_READ]  = "SELECT uid, reason FROM blocks ORDER BY uid",
+	/* Whom the acts say to be shut out is, whatever the table has. */
+	[STMT_BLOCKS_READ]  =
+		LAST_ACTS "SELECT uid, reason FROM blocks UNION ALL SELECT uid, reason FROM last "
+		"WHERE method = 'admin.block' AND uid NOT IN (SELECT uid FROM blocks) ORDER BY uid",
 	[STMT_SPENT_READ] =
 		"SELECT uid, agent, task, ended_us, outcome, ifnull(cpu_user_us + cpu_sys_us, 0), "
 		"ifnull(max(start_us, 0) + max(exec_us, 0), 0), ifnull(stored_bytes, ifnull(stdout_bytes + "
@@ -176,7 +188,11 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_ACTION_DELETE] = "DELETE FROM actions WHERE uid = ? AND caller_id = ? AND key = ?",
 	[STMT_ACTION_FIND] =
 		"SELECT a.content, r.run_id, r.outcome FROM actions AS a JOIN runs AS r USING (key) "
-		"WHERE a.uid = ? AND a.caller_id = ?",
+		"WHERE a.uid = ?1 AND a.caller_id = ?2 AND r.uid = ?1 AND r.caller_id = ?2 "
+		"AND a.content = coalesce(r.action, a.content)",
+	[STMT_ACTION_DONE] =
+		"SELECT r.action, r.run_id, r.outcome FROM runs AS r WHERE r.uid = ?1 AND "
+		"r.caller_id = ?2 AND " ACTION_WAS_DONE " ORDER BY r.key DESC LIMIT 1",
 	[STMT_NAMED_FIND] = "SELECT run_id FROM runs WHERE uid = ? AND caller_id = ? "
 			    "ORDER BY key DESC LIMIT 1",
 	[STMT_CACHED_PUT] =
@@ -186,7 +202,7 @@ static const char *const texts[STMT_COUNT] = {
 		"LIMIT ?)",
 	[STMT_CACHED_FIND] =
 		"SELECT r.run_id FROM cached AS c JOIN runs AS r USING (key) WHERE c.cache_key = ? "
-		"AND c.at_us >= ?",
+		"AND c.at_us >= ? AND r.cache_key = c.cache_key AND r.ended_us = c.at_us",
 
 	[STMT_RETENTION_NEXT] =
 		"SELECT r.key, r.run_id FROM runs AS r WHERE r.key > ? AND r.key <= ? "
@@ -220,14 +236,14 @@ static const char *const texts[STMT_COUNT] = {
 		"UPDATE parked SET decision = ?2, act = ?3 WHERE key = ?1 AND decision IS NULL",
 	[STMT_PARKED_DELETE] = "DELETE FROM parked WHERE key = ?",
 	[STMT_PARKED_READ] =
-		"SELECT run_id, runs.uid, runs.gid, runs.pid, received_us, since_us, until_us, "
-		"decision, parked.act, acts.uid, at_us, acts.params ->> '$.reason', caller_id, "
-		"(SELECT content FROM actions WHERE actions.uid = runs.uid "
-		"AND actions.caller_id = runs.caller_id AND actions.key = parked.key) "
-		"FROM parked JOIN runs USING (key) LEFT JOIN acts USING (act) "
-		"WHERE outcome IS NULL ORDER BY key",
+		"WITH " DECIDED " SELECT r.run_id, r.uid, r.gid, r.pid, r.received_us, p.since_us, "
+		"p.until_us, d.decision, d.act, d.uid, d.at_us, d.reason, r.caller_id, coalesce(r.action, "
+		"(SELECT content FROM actions AS a WHERE a.uid = r.uid AND a.caller_id = r.caller_id "
+		"AND a.key = p.key)), p.key FROM parked AS p JOIN runs AS r USING (key) "
+		"LEFT JOIN decided AS d ON d.run_id = r.run_id AND " ACT_LINK("d.act") " > " PARKED_LINK("p.key")
+		" WHERE r.outcome IS NULL ORDER BY p.key",
 	[STMT_PARKED_LIST] =
-		"SELECT run_id, verdict, since_us, until_us, code_hash, input_hash "
+		"SELECT run_id, verdict, since_us, until_us, code_hash, input_hash, key "
 		"FROM parked JOIN runs USING (key) WHERE outcome IS NULL AND key > ?2 "
 		"AND CASE WHEN ?1 IS NULL THEN decision IS NULL ELSE run_id = ?1 END "
 		"ORDER BY key LIMIT ?3",
@@ -238,9 +254,10 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_GRANT_USE]    = "UPDATE grants SET uses = uses - 1 WHERE act = ?",
 	[STMT_GRANT_DELETE] = "DELETE FROM grants WHERE act = ?",
 	[STMT_GRANTS_READ] =
-		"SELECT act, grants.uid, subject, code_hash, language, policy, until_us, uses, "
-		"acts.uid, at_us, acts.params ->> '$.reason' FROM grants JOIN acts USING (act) "
-		"WHERE coalesce(uses, 1) > 0 AND until_us > ? ORDER BY act",
+		"SELECT g.act, g.uid, g.subject, g.code_hash, g.language, g.policy, g.until_us, g.uses, "
+		"a.uid, a.at_us, a.params ->> '$.reason' FROM grants AS g JOIN acts AS a USING (act) "
+		"WHERE coalesce(g.uses, 1) > 0 AND g.until_us > ? AND NOT (" GRANT_IS_ODD ") "
+		"AND NOT " GRANT_WAS_REVOKED("g.act") " ORDER BY g.act",
 };
 /* clang-format on */
 
@@ -300,6 +317,14 @@ void bind_blob(struct binding *binding, const void *bytes, size_t len)
 	/* A NULL pointer would give NULL where an empty blob is meant. */
 	note(binding, sqlite3_bind_blob64(binding->stmt, ++binding->index, bytes ? bytes : "", len,
 			      SQLITE_STATIC));
+}
+
+void bind_digest(struct binding *binding, const uint8_t *digest)
+{
+	if (digest)
+		bind_blob(binding, digest, DIGEST_LEN);
+	else
+		bind_null(binding);
 }
 
 void bind_words(struct binding *binding, const char *bytes, size_t len)

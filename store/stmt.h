@@ -23,6 +23,7 @@ enum stmt_name {
 	STMT_PENDING_INSERT,
 	STMT_INPUT_INSERT,
 	STMT_LABEL_INSERT,
+	STMT_RUN_ACTION,
 	STMT_RUN_END,
 	STMT_RECORD_END,
 	STMT_FINDING_INSERT,
@@ -66,6 +67,7 @@ enum stmt_name {
 	STMT_CHAIN_INSERT,
 	STMT_CHAIN_HEAD,
 	STMT_CHAIN_WALK,
+	STMT_CHAIN_FIND,
 	STMT_CHECKPOINT_INSERT,
 	STMT_CHECKPOINT_LAST,
 	STMT_CHECKPOINT_WALK,
@@ -92,6 +94,7 @@ enum stmt_name {
 	STMT_ACTION_DELETE,
 	STMT_ACTION_FIND,
 	STMT_NAMED_FIND,
+	STMT_ACTION_DONE,
 	STMT_CACHED_PUT,
 	STMT_CACHED_TRIM,
 	STMT_CACHED_FIND,
@@ -145,6 +148,8 @@ void bind_blob(struct binding *binding, const void *bytes, size_t len);
 /* TEXT when the bytes are UTF-8, else BLOB. */
 void bind_words(struct binding *binding, const char *bytes, size_t len);
 /* "sha256:…" as 32 bytes; NULL when the text is something else. */
+/* DIGEST_LEN bytes; NULL: none. */
+void bind_digest(struct binding *binding, const uint8_t *digest);
 void bind_hash(struct binding *binding, const char *text);
 
 /* Runs a statement that has no rows.  On failure *ret_code, unless NULL, is what SQLite said. */

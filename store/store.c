@@ -13,10 +13,11 @@
 #include "store/db.h"
 #include "store/lost.h"
 
-#define DB_FILE   "ced.db"
-#define LOCK_FILE "ced.lock"
-#define ANSWER_MS 10000 /* a question that takes longer keeps others waiting */
-#define MODE_FILE 0600
+#define DB_FILE         "ced.db"
+#define EVIDENCE_SCHEMA 9 /* the first that has links of runs that wait */
+#define LOCK_FILE       "ced.lock"
+#define ANSWER_MS       10000 /* a question that takes longer keeps others waiting */
+#define MODE_FILE       0600
 
 /*
  * The write-ahead log is a file that is written once in full and then overwritten from its
@@ -176,6 +177,9 @@ static int prepare_writing(struct store *store, struct err *err)
 	if (r < 0)
 		return -1;
 	if (chain_end(store, &store->chain, err) < 0 || chain_begin(store, err) < 0)
+		return -1;
+	if (store->came_from && store->came_from < EVIDENCE_SCHEMA &&
+		chain_begin_parked(store, err) < 0)
 		return -1;
 	if (lost_mark(store, &store->lost, err) < 0)
 		return -1;

@@ -203,7 +203,8 @@ bool store_take_damage(struct store *store, struct store_damage *ret_damage);
 
 /* What a caller's own name for an action stands for. */
 struct store_action {
-	uint8_t content[32]; /* digest of what was asked */
+	uint8_t content[32]; /* digest of what was asked ... */
+	bool is_known;       /* ... unless nothing says any more what that was */
 	char run_id[RUN_ID_LEN + 1];
 	bool ended;
 };
@@ -305,6 +306,7 @@ struct store_parked {
 	uint32_t by;
 	int64_t at_wall_us;
 	const char *reason;
+	bool is_changed; /* its row is not the one that was recorded: what it says may be false */
 };
 
 /* Each calls `visit` for every one, until it answers other than 0 (no memory). */
@@ -322,7 +324,10 @@ struct store_approvals_filter {
 	uint64_t part_bytes; /* of stdin and each file */
 };
 
-/* -> {waiting: [what runs.get has, policy, since_us, until_us, ...], more, grants: [...]}, the oldest first. */
+/*
+ * -> {waiting: [what runs.get has, policy, since_us, until_us, changed?, ...], more, grants: [...]}, the
+ * oldest first.  One that was changed in the store after it was recorded says so, and no policy.
+ */
 int store_approvals(struct store *store, const struct store_approvals_filter *filter,
 	struct arena *arena, struct value **ret_page, struct err *err);
 

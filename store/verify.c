@@ -74,7 +74,8 @@ static bool put_run_id(struct verify *verify, struct fill *problem, int64_t key)
 
 void verify_subject(struct verify *verify, struct fill *problem, int64_t kind, int64_t subject)
 {
-	bool is_run = kind == CHAIN_RUN || kind == CHAIN_RUN_BEGUN;
+	bool is_run = kind == CHAIN_RUN || kind == CHAIN_RUN_BEGUN || kind == CHAIN_PARKED ||
+		      kind == CHAIN_UNPARKED;
 
 	fill_text(problem, "kind", chain_word(kind) ? chain_word(kind) : "unknown");
 	if (is_run && put_run_id(verify, problem, subject))

@@ -97,6 +97,8 @@ static struct value *answer_of(const struct deciding *deciding)
 	value_map_put(arena, map, "code_hash", value_text(arena, request->result.code_hash));
 	if (deciding->decision.grant) {
 		value_map_put(arena, map, "subject", value_text(arena, deciding->subject));
+		value_map_put(arena, map, "language", value_text(arena, deciding->grant.language));
+		value_map_put(arena, map, "policy", value_text(arena, deciding->grant.policy));
 		value_map_put(
 			arena, map, "until_us", value_int(arena, deciding->grant.until_wall_us));
 		if (deciding->grant.uses >= 0)

@@ -48,6 +48,12 @@ static enum recall_answer find_action(struct recall *recall, struct store *store
 		return found < 0 ? RECALL_FAILED : RECALL_NONE;
 	memcpy(recall->run_id, action.run_id, sizeof(recall->run_id));
 	memcpy(recall->content, action.content, sizeof(recall->content));
+	if (!action.is_known) {
+		(void)err_set(&recall->err, ERR_CORRUPT,
+			"it is in the record as run %s, and what was asked then is not there any more",
+			action.run_id);
+		return RECALL_FAILED;
+	}
 	if (memcmp(action.content, request->claim.content, sizeof(action.content)) != 0)
 		return RECALL_OTHER;
 	return action.ended ? read_run(recall, store) : RECALL_UNENDED;

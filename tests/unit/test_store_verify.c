@@ -166,6 +166,7 @@ static int approve(struct shop *shop)
 	(void)snprintf(result, sizeof(result),
 		"{\"run_id\":\"%s\",\"decision\":\"approved\",\"uid\":1000,"
 		"\"subject\":\"sha256:ab\",\"code_hash\":\"sha256:cd\",\"uses\":5,"
+		"\"language\":\"python\",\"policy\":\"review\","
 		"\"until_us\":4000000000000000}",
 		shop->sample.run_id);
 	if (store_begin(shop->store, &shop->err) < 0 ||
