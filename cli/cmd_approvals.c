@@ -95,6 +95,10 @@ static void show_run(struct cli *cli, const struct value *run, bool full)
 	show_who(cli, run);
 	if (!full)
 		show_inputs(cli, run, false);
+	if (value_get(run, "changed"))
+		say(&cli->out, PAINT_RED,
+			"  somebody changed this in the store while it waited: see cectl audit "
+			"verify, and deny it\n");
 	page_findings(cli, value_get(value_get(run, "policy"), "findings"));
 	record_show_code(cli, run, full);
 	if (full)

@@ -43,7 +43,10 @@ static int put_parked_row(struct store *store, const char *run_id,
 int store_put_parked(struct store *store, const struct store_run *run,
 	const struct store_parking *parking, struct err *err)
 {
-	if (store_put_begun(store, run, err) < 0)
+	struct store_run told = *run;
+
+	told.is_told = true; /* what an approver says is about what was asked here */
+	if (store_put_begun(store, &told, err) < 0)
 		return -1;
 	return put_parked_row(store, run->run_id, parking, err) < 0 ? write_failed(store) : 0;
 }
@@ -189,7 +192,7 @@ static struct store_parked parked_of(sqlite3_stmt *row)
 }
 
 /*
- * Whether the run's row is the one that was recorded, and nothing says that it has been let go since:
+ * Whether the run's row, and what was asked, are as they were recorded, and it has not been let go since:
  * 1, 0, -1.
  */
 static int is_as_recorded(struct store *store, int64_t key, struct err *err)
@@ -200,7 +203,10 @@ static int is_as_recorded(struct store *store, int64_t key, struct err *err)
 
 	if (r <= 0 || chain_find(store, CHAIN_UNPARKED, key, &unparked, NULL, err) < 0)
 		return r <= 0 ? r : -1;
-	return unparked > parked ? 0 : chain_stands(store, CHAIN_PARKED, key, err);
+	if (unparked > parked)
+		return 0;
+	r = chain_stands(store, CHAIN_PARKED, key, err);
+	return r <= 0 ? r : chain_stands(store, CHAIN_RUN_BEGUN, key, err);
 }
 
 /* A decision that is not in the chain is none. */

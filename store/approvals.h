@@ -10,13 +10,13 @@
 
 /* The newest link about a run that waits, that it is about to start, and about an act. */
 #define PARKED_LINK(key)                                                                           \
-	"(SELECT max(c.link) FROM chain AS c WHERE c.kind > 2 AND c.kind = 5 AND c.subject = " key \
+	"(SELECT max(c.link) FROM chain AS c WHERE c.kind > 1 AND c.kind = 5 AND c.subject = " key \
 	")"
 #define UNPARKED_LINK(key)                                                                         \
-	"(SELECT max(c.link) FROM chain AS c WHERE c.kind > 2 AND c.kind = 6 AND c.subject = " key \
+	"(SELECT max(c.link) FROM chain AS c WHERE c.kind > 1 AND c.kind = 6 AND c.subject = " key \
 	")"
 #define ACT_LINK(act)                                                                              \
-	"(SELECT max(c.link) FROM chain AS c WHERE c.kind > 2 AND c.kind = 3 AND c.subject = " act \
+	"(SELECT max(c.link) FROM chain AS c WHERE c.kind > 1 AND c.kind = 3 AND c.subject = " act \
 	")"
 
 /* The last decision about each run: a table `decided` for a question. */
@@ -28,7 +28,7 @@
 
 /* How often an approval, named by its act, has been used. */
 #define GRANT_USED(act) \
-	"(SELECT count(*) FROM chain AS u WHERE u.kind > 2 AND u.kind = 7 AND u.subject = " act ")"
+	"(SELECT count(*) FROM chain AS u WHERE u.kind > 1 AND u.kind = 7 AND u.subject = " act ")"
 
 /* Whether the approval `g` is another than its act `a` gave.  Acts of older versions say less. */
 #define GRANT_IS_ODD                                                                                                                                                                                                                       \

@@ -9,6 +9,7 @@
 #include "store/canon.h"
 #include "store/db.h"
 
+#define PARKED_KEYS "SELECT key FROM parked ORDER BY key"
 #define LINK_WORDS "ced link 1\n"
 
 static const char *const words[CHAIN_KINDS] = {
@@ -207,7 +208,8 @@ int chain_begin_parked(struct store *store, struct err *err)
 
 	if (store_begin(store, err) < 0)
 		return -1;
-	if (add_all(store, CHAIN_PARKED, "SELECT key FROM parked ORDER BY key", &count, err) < 0) {
+	if (add_all(store, CHAIN_RUN_BEGUN, PARKED_KEYS, &count, err) < 0 ||
+		add_all(store, CHAIN_PARKED, PARKED_KEYS, &count, err) < 0) {
 		store_rollback(store);
 		return -1;
 	}

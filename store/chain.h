@@ -50,12 +50,12 @@ bool chain_is_mark(enum chain_kind kind);
 
 /*
  * The newest link of that kind about the subject: 1 with its number and, unless NULL, its digest; 0: none.
- * Not for CHAIN_RUN and CHAIN_RUN_BEGUN, which no index finds.
+ * Not for CHAIN_RUN, which no index finds.
  */
 int chain_find(struct store *store, enum chain_kind kind, int64_t subject, int64_t *ret_link,
 	uint8_t ret_digest[DIGEST_LEN], struct err *err);
 
-/* Whether the record stands in the store as its newest link has it: 1, 0, -1.  For the same kinds. */
+/* Whether the record stands in the store as its newest link has it: 1, 0, -1.  Not for CHAIN_RUN either. */
 int chain_stands(struct store *store, enum chain_kind kind, int64_t subject, struct err *err);
 
 /* The head that follows from the one before. */

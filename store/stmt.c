@@ -128,7 +128,7 @@ static const char *const texts[STMT_COUNT] = {
 		"LIMIT ?",
 	/* By chain_by_subject, which asks for this very condition. */
 	[STMT_CHAIN_FIND] =
-		"SELECT link, digest FROM chain WHERE kind > 2 AND subject = ? AND kind = ? "
+		"SELECT link, digest FROM chain WHERE kind > 1 AND subject = ? AND kind = ? "
 		"ORDER BY link DESC LIMIT 1",
 	[STMT_CHECKPOINT_INSERT] =
 		"INSERT INTO checkpoints (at_us, links, head, public_key, signature) "

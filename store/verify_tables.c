@@ -249,8 +249,8 @@ static const struct check checks[] = {
 		"OR r.cache_key IS NOT c.cache_key" },
 	{ NULL, "missing",
 		"SELECT 'chain', c.link, 'a link is not found by what it is about' FROM chain AS c "
-		"NOT INDEXED WHERE c.kind > 2 AND NOT EXISTS (SELECT 1 FROM chain AS i INDEXED BY "
-		"chain_by_subject WHERE i.kind > 2 AND i.subject = c.subject AND i.kind = c.kind "
+		"NOT INDEXED WHERE c.kind > 1 AND NOT EXISTS (SELECT 1 FROM chain AS i INDEXED BY "
+		"chain_by_subject WHERE i.kind > 1 AND i.subject = c.subject AND i.kind = c.kind "
 		"AND i.link = c.link)" },
 	{ NULL, "changed",
 		LAST_ACTS "SELECT 'blocks', b.uid, 'no act shut this user out, or not so' "

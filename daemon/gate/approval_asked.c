@@ -72,14 +72,17 @@ static int take(struct request *request, const struct value *page, struct err *e
 	request->runtime = pool_find(&request->server->pool, request->spec.language);
 	request->kept.spec = request->spec; /* what is to be masked in it has been */
 	result->limits = request->spec.limits;
+	compare(request, record);
+	request->parking->hollow = false;
+	request->parking->changed = value_get(record, "changed") != NULL;
+	if (request->parking->changed)
+		return 0;
 	if (policy_verdict_from_value(arena, value_get(record, "policy"), &result->verdict, err) <
 		0)
 		return -1;
 	result->has_verdict = true;
 	cut_printf(request->parking->digest, sizeof(request->parking->digest), "%s",
 		result->verdict.digest);
-	compare(request, record);
-	request->parking->hollow = false;
 	return 0;
 }
 

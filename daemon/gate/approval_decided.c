@@ -81,6 +81,9 @@ static const char *expired_words(struct request *request)
 
 static const char *canceled_words_of(struct request *request)
 {
+	if (!request->gone && request->parking->changed)
+		return "What the record keeps of it was changed while it waited for approval, so "
+		       "that nobody can say what was asked; send it again.";
 	if (!request->gone)
 		return "What the record keeps of it was masked, or it came with secrets, so that "
 		       "it cannot be run of it after the daemon's restart; send it again.";
@@ -178,7 +181,7 @@ static void start_again(struct request *request, const struct err *err, void *co
 	struct parking *parking = request->parking;
 
 	(void)context;
-	if (request->gone || (!err && parking->altered)) {
+	if (request->gone || (!err && (parking->altered || parking->changed))) {
 		parking->word = PARKING_CANCELED;
 		record_end(request, NULL, NULL);
 	} else if (request->server->draining) {

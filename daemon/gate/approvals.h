@@ -51,6 +51,7 @@ struct parking {
 	enum parking_state state;
 	enum parking_word word;
 	bool hollow;  /* its params are still in the store */
+	bool changed; /* somebody changed it in the store: nobody can say what it asks for */
 	bool altered; /* the store has not kept them as they came: it cannot be run of them */
 	char digest[HASH_TEXT_LEN + 1]; /* of the policy that asked */
 	int64_t since_wall_us, until_wall_us;

@@ -63,6 +63,9 @@ static int load_one(void *context, const struct store_parked *from)
 		.since_wall_us = from->since_wall_us,
 		.until_wall_us = from->until_wall_us };
 	request->received_wall_us = from->received_wall_us;
+	if (from->is_changed)
+		log_event(LOG_LEVEL_ERROR, "approval.changed", LOG_STR("run_id", from->run_id),
+			LOG_STR("repair", "see `cectl audit verify`; it can be denied"));
 	note_decision(request, from);
 	take_claim(request, from);
 	list_append(&approvals->parked, &request->parking->link);

@@ -206,6 +206,12 @@ static void on_filled(struct request *request, const struct err *err, void *cont
 				err->text));
 		return;
 	}
+	if (deciding->word == PARKING_APPROVED && request->parking->changed) {
+		undo(deciding, RPC_CODE_CONFLICT,
+			"it cannot be run any more: somebody changed it in the store while it "
+			"waited (see `cectl audit verify`); it can be denied");
+		return;
+	}
 	if (deciding->word == PARKING_APPROVED && request->parking->altered) {
 		undo(deciding, RPC_CODE_CONFLICT,
 			"it cannot be run any more: something in it was masked before it was "

@@ -6,5 +6,5 @@ ALTER TABLE runs ADD COLUMN cache_key BLOB;     -- as in `cached`; NULL: its res
 
 DELETE FROM cached;                             -- of older runs: they run once more
 
--- Links of acts, of runs that wait and of what became of them, found by what they are about.
-CREATE INDEX chain_by_subject ON chain (subject, kind, link) WHERE kind > 2;
+-- Links of all but ended runs, found by what they are about.
+CREATE INDEX chain_by_subject ON chain (subject, kind, link) WHERE kind > 1;
