@@ -4,6 +4,7 @@
 #include "store/db.h"
 #include "store/texts.h"
 #include "store/verify.h"
+#include "store/verify_words.h"
 
 #define ROOM ((size_t)640 << 20) /* for the contents of one run */
 
@@ -11,6 +12,13 @@
 	"SELECT t.key, t.code, c.digest, t.stdout, o.digest, t.stderr, e.digest FROM run_texts "  \
 	"AS t LEFT JOIN texts AS c ON c.text = t.code LEFT JOIN texts AS o ON o.text = t.stdout " \
 	"LEFT JOIN texts AS e ON e.text = t.stderr"
+
+/* One look at all runs. */
+struct checking {
+	struct verify *verify;
+	struct wording *wording;
+	bool all_read;
+};
 
 /* Whether the digest in that column is that of the bytes; nothing to index has none. */
 static bool is_that(sqlite3_stmt *row, int column, struct bytes bytes)
@@ -40,8 +48,10 @@ static bool was_damaged(sqlite3_stmt *row, int column)
 	       sqlite3_column_int64(row, column) == TEXT_DAMAGED;
 }
 
-static int check_row(struct verify *verify, sqlite3_stmt *row, struct arena *arena, struct err *err)
+static int check_row(
+	struct checking *checking, sqlite3_stmt *row, struct arena *arena, struct err *err)
 {
+	struct verify *verify = checking->verify;
 	int64_t key = sqlite3_column_int64(row, 0);
 	struct texts texts = { .damaged = 0 };
 	bool same = true;
@@ -56,7 +66,11 @@ static int check_row(struct verify *verify, sqlite3_stmt *row, struct arena *are
 			whole = false;
 		else
 			same &= is_that(row, 2 + 2 * i, texts.bytes[i]);
+		if (wording_add(checking->wording, sqlite3_column_int64(row, 1 + 2 * i),
+			    texts.bytes[i], err) < 0)
+			return -1;
 	}
+	checking->all_read &= !texts.damaged;
 	if (texts.damaged)
 		say(verify, key, "unreadable", "a text of a run cannot be read");
 	if (!same)
@@ -70,19 +84,25 @@ static int check_row(struct verify *verify, sqlite3_stmt *row, struct arena *are
 
 int texts_check(struct verify *verify, struct err *err)
 {
+	auto_of(wording_free) struct wording *wording = wording_new(verify->store, err);
+	struct checking checking = { verify, wording, true };
 	sqlite3_stmt *row = NULL;
 	struct arena arena;
-	int r = sqlite3_prepare_v2(verify->store->db, HOLDERS, -1, &row, NULL);
+	int r;
 
+	if (!wording)
+		return -1;
+	r = sqlite3_prepare_v2(verify->store->db, HOLDERS, -1, &row, NULL);
 	if (r != SQLITE_OK)
 		return db_failed(verify->store, r, err);
 	arena_init(&arena, ROOM);
 	while ((r = stmt_step(verify->store, row, err)) > 0) {
-		r = check_row(verify, row, &arena, err);
+		r = check_row(&checking, row, &arena, err);
 		arena_done(&arena);
 		if (r < 0)
 			break;
 	}
 	(void)sqlite3_finalize(row);
-	return r;
+	/* What cannot be read has been told, and its words are not known. */
+	return r == 0 && checking.all_read ? wording_compare(wording, verify, err) : r;
 }
