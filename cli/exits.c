@@ -8,6 +8,7 @@
 
 #define EXIT_NO_RUNTIME 127
 #define EXIT_CANCELED   130
+#define EXIT_BUSY       75 /* EX_TEMPFAIL of sysexits.h: the same again, later */
 
 /* -1 and -2 stand for what only the result can say. */
 #define BY_EXIT_CODE (-1)
@@ -36,6 +37,7 @@ static const struct {
 	{ "budget_exceeded", EXIT_REFUSED },
 	{ "refused", EXIT_REFUSED },
 	{ "canceled", EXIT_CANCELED },
+	{ "busy", EXIT_BUSY },
 	{ "sandbox_error", EXIT_SERVICE },
 	{ "lost", EXIT_SERVICE },
 };
@@ -49,12 +51,14 @@ static const struct {
 	{ "conflict", EXIT_REFUSED },
 	{ "too_large", EXIT_REFUSED },
 	{ "not_found", EXIT_FAILED },
+	{ "busy", EXIT_BUSY },
 };
 
 static const char help[] =
 	"\nExit status:\n"
 	"  0        ok\n"
 	"  N        the program's own exit code; 1 after an exception or a syntax error\n"
+	"  75       busy: no worker was free in time, or too much waits; try again later\n"
 	"  122      its output breaks the contract (not JSON, or not what the schema asks)\n"
 	"  123      output, disk, process or system call limit\n"
 	"  124      time limit (wall clock or cpu)\n"

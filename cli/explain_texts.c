@@ -251,6 +251,10 @@ const struct explain_text explain_texts[] = {
 	{ "canceled", KNOWN, something_ran, "A part of it may have run." },
 	{ "canceled", CHANGE, NULL, "Nothing in the program. A run that shall outlive its client's connection is sent with detach." },
 
+	{ "busy", HAPPENED, NULL, "It got no worker: {reason}" },
+	{ "busy", KNOWN, NULL, "None of its code ran. The daemon is healthy and has more work than workers." },
+	{ "busy", CHANGE, NULL, "Nothing in the program: send it again later. cectl status tells how many runs wait; an administrator can raise workers_max or queue_ms." },
+
 	{ "sandbox_error", HAPPENED, NULL, "The sandbox failed, not the program: {reason}" },
 	{ "sandbox_error", KNOWN, nothing_ran, "None of its code ran." },
 	{ "sandbox_error", KNOWN, something_ran, "Some of its code may have run." },

@@ -35,6 +35,7 @@ static const struct {
 	{ "approval_expired", SEVERITY_MEDIUM, true },
 	{ "budget_exceeded", SEVERITY_LOW, true },
 	{ "refused", SEVERITY_MEDIUM, true },
+	{ "busy", SEVERITY_LOW, false },
 	{ "sandbox_error", SEVERITY_HIGH, false },
 	{ "lost", SEVERITY_HIGH, false },
 };

@@ -132,7 +132,7 @@ void request_cancel(struct request *request, enum limit_word why)
 	if (request->executing)
 		execution_cancel(&request->execution, why);
 	else if (request->stage == STAGE_QUEUE && !request->walking)
-		stage_queue_give_up(request, OUTCOME_CANCELED);
+		stage_queue_give_up(request, OUTCOME_CANCELED, NULL);
 	else if (request->stage == STAGE_REPEAT && claims_leader(&request->claim))
 		stage_repeat_leave(request);
 	else if (request->stage == STAGE_APPROVAL && !request->walking)
@@ -168,6 +168,9 @@ void request_free(struct request *request)
 		blob_unref(request->pins[i]);
 	discard(server->closing ? NULL : &server->loop, &request->arena, request->bytes);
 	free(request);
-	if (runtime)
-		stage_queue_serve(server, runtime); /* its caller may run one more now */
+	if (!runtime)
+		return;
+	/* Its caller may run one more now, in whatever language. */
+	for (unsigned i = 0; i < server->pool.all_count; i++)
+		stage_queue_serve(server, &server->pool.runtimes[i]);
 }

@@ -10,11 +10,16 @@
 
 const char *server_admit(struct server *server, struct list *link, const struct caller *caller)
 {
+	bool is_admin = caller_is(caller, ROLE_ADMIN);
 	const char *full = NULL;
 
 	if (server->draining && server->closing)
 		return "the daemon is closing";
-	full = ceilings_enter(&server->ceilings, caller->uid, caller_is(caller, ROLE_ADMIN));
+	while (ceilings_are_full(&server->ceilings) &&
+		!ceilings_has_all(&server->ceilings, caller->uid, is_admin) &&
+		conn_close_idlest(server, caller->uid))
+		;
+	full = ceilings_enter(&server->ceilings, caller->uid, is_admin);
 	if (!full)
 		list_append(&server->conns, link);
 	return full;

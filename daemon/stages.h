@@ -55,4 +55,4 @@ bool stage_policy_reads_variable(const struct request *request, const char *name
 void stage_queue_serve(struct server *server, struct runtime *runtime);
 
 /* Out of the queue without a worker. */
-void stage_queue_give_up(struct request *request, enum outcome outcome);
+void stage_queue_give_up(struct request *request, enum outcome outcome, const char *why);

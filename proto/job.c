@@ -30,6 +30,7 @@ static const char *const outcome_words[OUTCOME_COUNT] = {
 	[OUTCOME_APPROVAL_EXPIRED] = "approval_expired",
 	[OUTCOME_BUDGET_EXCEEDED] = "budget_exceeded",
 	[OUTCOME_CANCELED] = "canceled",
+	[OUTCOME_BUSY] = "busy",
 	[OUTCOME_SANDBOX_ERROR] = "sandbox_error",
 	[OUTCOME_LOST] = "lost",
 	[OUTCOME_REFUSED] = "refused",

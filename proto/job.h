@@ -198,6 +198,7 @@ enum outcome {
 	OUTCOME_APPROVAL_EXPIRED,
 	OUTCOME_BUDGET_EXCEEDED,
 	OUTCOME_CANCELED,
+	OUTCOME_BUSY, /* no room in the queue, or no worker in time */
 	OUTCOME_SANDBOX_ERROR,
 	OUTCOME_LOST,
 	OUTCOME_REFUSED, /* contract: answered as bad_request, recorded so that attempts can be counted */

@@ -227,7 +227,8 @@ PROBE(namespace_quota)
 {
 	static const char *const kinds[] = { "user", "mnt", "pid", "net", "ipc", "uts", "cgroup" };
 	const struct settings *settings = &patient->settings;
-	long wanted = (long)(settings->runtime_count * (settings->workers_max + 2) + 16);
+	unsigned long workers = settings->workers_max + settings->workers_reserve;
+	long wanted = (long)(settings->runtime_count * (workers + 2) + 16);
 	const char *scarce = "";
 	long least = 0;
 

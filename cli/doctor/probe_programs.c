@@ -161,8 +161,9 @@ PROBE(interpreter)
 PROBE(open_files)
 {
 	const struct settings *settings = &patient->settings;
-	unsigned long wanted = FDS_BESIDE + FDS_PER_WORKER * settings->runtime_count *
-						    (settings->workers_min + settings->workers_max);
+	unsigned long workers =
+		settings->workers_min + settings->workers_max + settings->workers_reserve;
+	unsigned long wanted = FDS_BESIDE + FDS_PER_WORKER * settings->runtime_count * workers;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)

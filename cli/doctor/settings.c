@@ -27,6 +27,7 @@ void settings_init(struct settings *settings)
 	cut_printf(settings->required, sizeof(settings->required), " memory pids cpu ");
 	settings->workers_min = at_most(processors * 2, 16);
 	settings->workers_max = at_most(processors * 4, 64);
+	settings->workers_reserve = 4;
 	settings->runtime_count = 1;
 	cut_printf(settings->runtimes[0].name, sizeof(settings->runtimes[0].name), "python");
 	cut_printf(settings->runtimes[0].interpreter, sizeof(settings->runtimes[0].interpreter),
@@ -89,6 +90,8 @@ void settings_take(struct settings *settings, const char *line)
 		settings->workers_min = strtoul(value, NULL, 10);
 	else if (strcmp(name, "workers_max") == 0)
 		settings->workers_max = strtoul(value, NULL, 10);
+	else if (strcmp(name, "workers_reserve") == 0)
+		settings->workers_reserve = strtoul(value, NULL, 10);
 	else if (sscanf(name, "runtime.%31[^.].interpreter%n", word, &end) == 1 && end > 0)
 		take_interpreter(settings, word, value);
 }

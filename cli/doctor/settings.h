@@ -25,6 +25,7 @@ struct settings {
 	char required[256]; /* layers without which ced does not start, with spaces around */
 	unsigned long workers_min;
 	unsigned long workers_max;
+	unsigned long workers_reserve;
 	struct settings_runtime runtimes[SETTINGS_RUNTIMES_MAX];
 	size_t runtime_count;
 };

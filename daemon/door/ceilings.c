@@ -7,6 +7,7 @@
 #define FDS_OWN        128   /* loop, store with its readers, inspectors, zygotes, log */
 #define FDS_PER_WORKER 32    /* socket, pipes, cgroup files, stdin, artifacts */
 #define DOORS_LEAST    16
+#define CONNS_OWN      2  /* connections that a uid gets although all are taken */
 #define FLOOR_PART     64 /* one part in so many of all bytes is everybody's own */
 
 struct share {
@@ -61,7 +62,8 @@ int ceilings_init(struct ceilings *ceilings, const struct config *config, struct
 {
 	uint64_t limit = raise_limit();
 	/* While a zygote is replaced, the warm workers of the old one and of the new are there. */
-	uint64_t workers = config->runtime_count * (config->workers_max + config->workers_min);
+	uint64_t workers = config->runtime_count *
+			   (config->workers_max + config->workers_reserve + config->workers_min);
 	uint64_t ours = FDS_OWN + FDS_PER_WORKER * workers;
 
 	*ceilings = (struct ceilings){
@@ -87,6 +89,23 @@ void ceilings_done(struct ceilings *ceilings)
 
 /* ---- connections ---------------------------------------------------------------------------- */
 
+/* Administrators find a door open when everybody else has filled the room. */
+static const char *why_full(
+	const struct ceilings *ceilings, const struct share *share, bool is_admin)
+{
+	if (ceilings->conns >= ceilings->doors)
+		return "too many connections for the descriptors that there are";
+	if (is_admin)
+		return NULL;
+	if (ceilings->conns >= ceilings->doors - DOORS_LEAST / 2)
+		return "too many connections for the descriptors that there are";
+	if (share->conns >= ceilings->conns_per_uid)
+		return "too many connections of this user";
+	if (ceilings->conns >= ceilings->conns_most && share->conns >= CONNS_OWN)
+		return "too many connections";
+	return NULL;
+}
+
 const char *ceilings_enter(struct ceilings *ceilings, uint32_t uid, bool is_admin)
 {
 	struct share *share = share_made(ceilings, uid);
@@ -94,14 +113,7 @@ const char *ceilings_enter(struct ceilings *ceilings, uint32_t uid, bool is_admi
 
 	if (!share)
 		return "no memory";
-	/* Administrators find a door open when everybody else has filled the room. */
-	if (ceilings->conns >= ceilings->doors)
-		full = "too many connections for the descriptors that there are";
-	else if (!is_admin && (ceilings->conns >= ceilings->conns_most ||
-				      ceilings->conns >= ceilings->doors - DOORS_LEAST / 2))
-		full = "too many connections";
-	else if (!is_admin && share->conns >= ceilings->conns_per_uid)
-		full = "too many connections of this user";
+	full = why_full(ceilings, share, is_admin);
 	if (full) {
 		share_release(ceilings, uid, share);
 		return full;
@@ -109,6 +121,24 @@ const char *ceilings_enter(struct ceilings *ceilings, uint32_t uid, bool is_admi
 	share->conns++;
 	ceilings->conns++;
 	return NULL;
+}
+
+unsigned ceilings_conns_of(const struct ceilings *ceilings, uint32_t uid)
+{
+	const struct share *share = share_of(ceilings, uid);
+
+	return share ? share->conns : 0;
+}
+
+bool ceilings_are_full(const struct ceilings *ceilings)
+{
+	return ceilings->conns >= ceilings->conns_most ||
+	       ceilings->conns >= ceilings->doors - DOORS_LEAST / 2;
+}
+
+bool ceilings_has_all(const struct ceilings *ceilings, uint32_t uid, bool is_admin)
+{
+	return !is_admin && ceilings_conns_of(ceilings, uid) >= ceilings->conns_per_uid;
 }
 
 void ceilings_leave(struct ceilings *ceilings, uint32_t uid)

@@ -17,7 +17,7 @@
 struct ceilings {
 	struct map shares; /* uid -> struct share */
 	unsigned conns;
-	unsigned conns_most;    /* for others than administrators */
+	unsigned conns_most;    /* for others than administrators, but for two of each uid */
 	unsigned conns_per_uid; /* the same */
 	unsigned doors;         /* what our descriptors suffice for: nobody passes */
 	uint64_t bytes;
@@ -34,6 +34,13 @@ void ceilings_done(struct ceilings *ceilings);
 
 /* A connection comes and goes.  NULL when it may come in, else why not. */
 const char *ceilings_enter(struct ceilings *ceilings, uint32_t uid, bool is_admin);
+
+/* All connections are taken, but for what each uid still gets. */
+bool ceilings_are_full(const struct ceilings *ceilings);
+
+/* Whether it holds all that one uid may, so that no other's leaving helps it. */
+bool ceilings_has_all(const struct ceilings *ceilings, uint32_t uid, bool is_admin);
+unsigned ceilings_conns_of(const struct ceilings *ceilings, uint32_t uid);
 void ceilings_leave(struct ceilings *ceilings, uint32_t uid);
 
 /* Holds so many bytes more for this uid.  False, and nothing is held, when that would be too many. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "daemon/door/conn_parts.h"
+#include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/log.h"
 
@@ -103,6 +104,41 @@ bool conn_holds_place(const struct conn *conn)
 	       loop_hold_place(&conn->server->loop, fd, NULL) == 0;
 }
 
+/* Nothing is under way on it, in either direction. */
+static bool is_idle(const struct conn *conn)
+{
+	size_t waiting = 0;
+
+	(void)frame_partial(&conn->frame, &waiting);
+	return !conn->closing && !conn->in_flight && !conn->unsent && !conn->decoding && !waiting &&
+	       list_is_empty(&conn->turn);
+}
+
+bool conn_close_idlest(struct server *server, uint32_t newcomer)
+{
+	unsigned most = ceilings_conns_of(&server->ceilings, newcomer) + 1;
+	struct conn *found = NULL;
+
+	list_for_each(at, &server->conns) {
+		struct conn *conn = container_of(at, struct conn, link);
+		unsigned count = ceilings_conns_of(&server->ceilings, conn->caller.uid);
+
+		if (count <= most && !(found && count == most))
+			continue;
+		if (!is_idle(conn) || (found && count == most && found->heard_ms <= conn->heard_ms))
+			continue;
+		found = conn;
+		most = count;
+	}
+	if (!found)
+		return false;
+	server_log_refusal(server, found->caller.uid,
+		"an idle connection is closed: others want in and this user has most");
+	conn_close(found, "others want in");
+	server_conn_gone(server, &found->link, found->caller.uid);
+	return true;
+}
+
 /* ---- starting ------------------------------------------------------------------------------- */
 
 static int learn_caller(struct conn *conn)
@@ -125,6 +161,7 @@ int conn_start(struct server *server, uv_stream_t *listener)
 	list_init(&conn->turn);
 	list_init(&conn->requests);
 	conn->server = server;
+	conn->heard_ms = clock_ms();
 	conn->refs = 1;
 	frame_init(&conn->frame, server->config.message_bytes, WIRE_DEPTH_DEFAULT);
 	(void)uv_pipe_init(&server->loop, &conn->pipe, 0);

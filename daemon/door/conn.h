@@ -52,6 +52,12 @@ bool conn_is_closing(const struct conn *conn);
 /* The same for the link that server_admit() was given. */
 void conn_close_link(struct list *link);
 
+/*
+ * Closes the connection that has been idle for longest, of the uid that has most of those with an
+ * idle one.  False when nobody with one has more than one more than `newcomer`, who wants in.
+ */
+bool conn_close_idlest(struct server *server, uint32_t newcomer);
+
 /* The same connection may look at messages again that have arrived (turns.h). */
 void conn_take_turn(struct list *turn);
 

@@ -1,5 +1,6 @@
 #include "daemon/door/conn_parts.h"
 #include "daemon/door/decoding.h"
+#include "proto/base/clock.h"
 #include "proto/base/container.h"
 
 #define ARENA_BYTES_BASE \
@@ -250,6 +251,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
 		conn_close(conn, got == UV_EOF ? "end" : uv_strerror((int)got));
 		return;
 	}
+	conn->heard_ms = clock_ms();
 	frame_filled(&conn->frame, (size_t)got);
 	work_off(conn);
 }

@@ -3,12 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/clock.h"
+
 #define AGENT_LEN_MAX 128
 
 /* One uid. */
 struct user {
 	struct list turn;  /* in queue->turns while somebody waits */
 	struct list lanes; /* with somebody waiting, in turn */
+	struct list runs;  /* entries that run */
 	uint32_t uid;
 	unsigned lane_count; /* all of its lanes */
 	unsigned waiting;
@@ -56,6 +59,7 @@ static struct user *user_of(struct queue *queue, uint32_t uid)
 	}
 	list_init(&user->turn);
 	list_init(&user->lanes);
+	list_init(&user->runs);
 	user->uid = uid;
 	return user;
 }
@@ -109,38 +113,6 @@ static void lane_release(struct queue *queue, struct lane *lane)
 	user_release(queue, user);
 }
 
-enum queue_answer queue_enter(struct queue *queue, struct queue_entry *entry, uint32_t uid,
-	const char *agent, const void *want)
-{
-	struct user *user;
-	struct lane *lane;
-
-	if (queue->count >= queue->count_max)
-		return QUEUE_FULL;
-	user = user_of(queue, uid);
-	if (!user)
-		return QUEUE_NO_MEMORY;
-	if (user->waiting >= queue->user_max)
-		return QUEUE_USER_FULL; /* so it has a lane and stays */
-	lane = lane_of(queue, user, agent);
-	if (!lane) {
-		user_release(queue, user);
-		return QUEUE_NO_MEMORY;
-	}
-	if (!user->waiting)
-		list_append(&queue->turns, &user->turn);
-	if (!lane->waiting)
-		list_append(&user->lanes, &lane->turn);
-	list_append(&lane->entries, &entry->link);
-	lane->waiting++;
-	user->waiting++;
-	queue->count++;
-	entry->lane = lane;
-	entry->want = want;
-	entry->waiting = true;
-	return QUEUE_ENTERED;
-}
-
 /* Takes an entry out of its lane's waiting part; who still waits behind it goes to the end. */
 static void unwait(struct queue *queue, struct queue_entry *entry)
 {
@@ -151,6 +123,7 @@ static void unwait(struct queue *queue, struct queue_entry *entry)
 	entry->waiting = false;
 	lane->waiting--;
 	user->waiting--;
+	entry->want->waiting--;
 	queue->count--;
 	list_remove(&lane->turn);
 	if (lane->waiting)
@@ -160,18 +133,156 @@ static void unwait(struct queue *queue, struct queue_entry *entry)
 		list_append(&queue->turns, &user->turn);
 }
 
-static struct queue_entry *first_wanting(const struct lane *lane, const void *want)
+/* ---- entering ------------------------------------------------------------------------------- */
+
+static void note_seen(struct queue *queue, uint32_t uid)
+{
+	struct queue_seen *seen = queue->seen;
+
+	if (seen[0].ms && seen[0].uid != uid)
+		seen[1] = seen[0];
+	seen[0] = (struct queue_seen){ uid, clock_ms() };
+}
+
+/* Whether somebody else has come lately. */
+static bool is_crowded(const struct queue *queue, uint32_t uid)
+{
+	const struct queue_seen *other = &queue->seen[queue->seen[0].uid == uid];
+
+	return other->ms && clock_ms() - other->ms < QUEUE_CROWD_MS;
+}
+
+/* The user that has most waiting. */
+static struct user *heaviest(const struct queue *queue)
+{
+	struct user *found = NULL;
+
+	list_for_each(at, &queue->turns) {
+		struct user *user = container_of(at, struct user, turn);
+
+		if (!found || user->waiting > found->waiting)
+			found = user;
+	}
+	return found;
+}
+
+/* The newest entry of the user's longest lane. */
+static struct queue_entry *newest_of(const struct user *user)
+{
+	struct lane *longest = NULL;
+
+	list_for_each(at, &user->lanes) {
+		struct lane *lane = container_of(at, struct lane, turn);
+
+		if (!longest || lane->waiting > longest->waiting)
+			longest = lane;
+	}
+	return container_of(longest->entries.prev, struct queue_entry, link);
+}
+
+/* In a full queue: takes a place from the user that has most, if that has more than `waiting` and one. */
+static struct queue_entry *displace(struct queue *queue, unsigned waiting)
+{
+	struct user *most = heaviest(queue);
+	struct queue_entry *entry;
+
+	if (!most || most->waiting <= waiting + 1)
+		return NULL;
+	entry = newest_of(most);
+	queue_leave(queue, entry);
+	return entry;
+}
+
+static void add(struct queue *queue, struct lane *lane, struct queue_entry *entry)
+{
+	struct user *user = lane->user;
+
+	if (!user->waiting)
+		list_append(&queue->turns, &user->turn);
+	if (!lane->waiting)
+		list_append(&user->lanes, &lane->turn);
+	list_append(&lane->entries, &entry->link);
+	lane->waiting++;
+	user->waiting++;
+	entry->want->waiting++;
+	queue->count++;
+	entry->lane = lane;
+	entry->waiting = true;
+}
+
+enum queue_answer queue_enter(struct queue *queue, struct queue_entry *entry, uint32_t uid,
+	const char *agent, struct queue_goods *want, struct queue_entry **ret_displaced)
+{
+	const struct user *known = map_get(&queue->users, &uid, sizeof(uid));
+	struct user *user;
+	struct lane *lane;
+
+	*ret_displaced = NULL;
+	if (known && known->waiting >= queue->user_max)
+		return QUEUE_USER_FULL;
+	if (queue->count >= queue->count_max) {
+		*ret_displaced = displace(queue, known ? known->waiting : 0);
+		if (!*ret_displaced)
+			return QUEUE_FULL;
+	}
+	user = user_of(queue, uid);
+	if (!user)
+		return QUEUE_NO_MEMORY;
+	lane = lane_of(queue, user, agent);
+	if (!lane) {
+		user_release(queue, user);
+		return QUEUE_NO_MEMORY;
+	}
+	entry->want = want;
+	add(queue, lane, entry);
+	note_seen(queue, uid);
+	return QUEUE_ENTERED;
+}
+
+/* ---- getting a turn ------------------------------------------------------------------------- */
+
+static unsigned running_of(const struct user *user, const struct queue_goods *want)
+{
+	unsigned count = 0;
+
+	list_for_each(at, &user->runs)
+		count += container_of(at, struct queue_entry, link)->want == want;
+	return count;
+}
+
+static bool has_share_left(const struct queue *queue, const struct user *user,
+	const struct queue_goods *want, unsigned warm)
+{
+	unsigned own = running_of(user, want);
+
+	if (user->running >= queue->running_max)
+		return false;
+	if (own == 0)
+		return true; /* but for the last worker: may_have() */
+	if (want->running >= want->most)
+		return false;
+	return !is_crowded(queue, user->uid) || (own < want->crowd_most && warm > 1);
+}
+
+/* The last worker that there can be is for administrators, where there is a reserve. */
+static bool may_have(const struct queue_entry *entry, const struct queue_goods *want)
+{
+	return entry->want == want && (entry->is_admin || !want->reserve ||
+					      want->running + 1 < want->most + want->reserve);
+}
+
+static struct queue_entry *first_wanting(const struct lane *lane, const struct queue_goods *want)
 {
 	list_for_each(at, &lane->entries) {
 		struct queue_entry *entry = container_of(at, struct queue_entry, link);
 
-		if (entry->want == want)
+		if (may_have(entry, want))
 			return entry;
 	}
 	return NULL;
 }
 
-static struct queue_entry *first_of_user(const struct user *user, const void *want)
+static struct queue_entry *first_of_user(const struct user *user, const struct queue_goods *want)
 {
 	list_for_each(at, &user->lanes) {
 		struct queue_entry *entry =
@@ -183,22 +294,29 @@ static struct queue_entry *first_of_user(const struct user *user, const void *wa
 	return NULL;
 }
 
-struct queue_entry *queue_next(struct queue *queue, const void *want)
+struct queue_entry *queue_next(struct queue *queue, const struct queue_goods *want, unsigned warm)
 {
 	list_for_each(at, &queue->turns) {
 		struct user *user = container_of(at, struct user, turn);
 		struct queue_entry *entry = NULL;
 
-		if (user->running < queue->running_max)
+		if (has_share_left(queue, user, want, warm))
 			entry = first_of_user(user, want);
 		if (!entry)
 			continue;
 		unwait(queue, entry);
 		entry->lane->running++;
 		user->running++;
+		entry->want->running++;
+		list_append(&user->runs, &entry->link);
 		return entry;
 	}
 	return NULL;
+}
+
+bool queue_is_newcomer(const struct queue_entry *entry)
+{
+	return running_of(entry->lane->user, entry->want) == 0;
 }
 
 void queue_leave(struct queue *queue, struct queue_entry *entry)
@@ -210,6 +328,8 @@ void queue_leave(struct queue *queue, struct queue_entry *entry)
 	if (entry->waiting) {
 		unwait(queue, entry);
 	} else {
+		list_remove(&entry->link);
+		entry->want->running--;
 		lane->running--;
 		lane->user->running--;
 	}

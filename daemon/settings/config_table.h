@@ -24,6 +24,8 @@
 	X(queue_ms,               30000,     10,   3600000,    "longest wait for a worker") \
 	X(workers_min,            0,         0,    64,         "warm workers kept for each runtime; 0: twice the processors") \
 	X(workers_max,            0,         0,    64,         "most workers for each runtime; 0: four times the processors") \
+	X(workers_reserve,        4,         0,    32,         "workers beyond that for each runtime, for callers who have nothing running; the last one is for administrators") \
+	X(workers_per_caller,     0,         0,    64,         "of workers_max, how many one caller has while others are about; 0: a quarter") \
 	X(zygote_runs,            20000,     1,    100000000,  "a zygote is replaced after this many runs") \
 	X(zygote_age_s,           3600,      1,    31536000,   "a zygote is replaced when it is this old") \
 	X(inspectors,             2,         1,    16,         "processes that read programs for the policy") \

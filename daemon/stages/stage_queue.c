@@ -7,8 +7,14 @@
 #include "proto/base/container.h"
 #include "proto/rpc.h"
 
+static const char *cannot_start(struct request *request)
+{
+	return arena_printf(
+		&request->arena, "The runtime does not start: %s", request->runtime->trouble);
+}
+
 /* Out of the queue without a worker: by its client, by the clock, or because the house closes. */
-void stage_queue_give_up(struct request *request, enum outcome outcome)
+void stage_queue_give_up(struct request *request, enum outcome outcome, const char *why)
 {
 	queue_leave(&request->server->queue, &request->queue);
 	timer_close(request->patience);
@@ -16,8 +22,7 @@ void stage_queue_give_up(struct request *request, enum outcome outcome)
 	if (outcome == OUTCOME_CANCELED)
 		(void)request_give_up(request);
 	else
-		(void)request_not_run(
-			request, outcome, "No worker got free in time; nothing has run.");
+		(void)request_not_run(request, outcome, why);
 	request->result.metrics.queue_us = clock_us() - request->entered_us;
 	request_step(request, "queue.left", "queue", false, request->result.reason);
 	request_enter(request, STAGE_RECORD);
@@ -25,7 +30,30 @@ void stage_queue_give_up(struct request *request, enum outcome outcome)
 
 static void on_patience(void *owner)
 {
-	stage_queue_give_up(owner, OUTCOME_SANDBOX_ERROR);
+	struct request *request = owner;
+
+	if (request->runtime->trouble[0])
+		stage_queue_give_up(request, OUTCOME_SANDBOX_ERROR, cannot_start(request));
+	else
+		stage_queue_give_up(
+			request, OUTCOME_BUSY, "No worker got free in time; nothing has run.");
+}
+
+static unsigned warm_workers(const struct runtime *runtime)
+{
+	unsigned count = 0;
+
+	list_for_each(at, &runtime->warm)
+		count++;
+	return count;
+}
+
+static struct request *whose_turn(struct server *server, struct runtime *runtime)
+{
+	struct queue_entry *entry =
+		queue_next(&server->queue, &runtime->goods, warm_workers(runtime));
+
+	return entry ? container_of(entry, struct request, queue) : NULL;
 }
 
 static void get_turn(struct request *request, struct worker *worker)
@@ -40,27 +68,30 @@ static void get_turn(struct request *request, struct worker *worker)
 void stage_queue_serve(struct server *server, struct runtime *runtime)
 {
 	while (!list_is_empty(&runtime->warm)) {
-		struct queue_entry *entry = queue_next(&server->queue, runtime);
-		struct request *request;
+		struct request *request = whose_turn(server, runtime);
 
-		if (!entry)
+		if (!request)
 			return;
-		request = container_of(entry, struct request, queue);
 		get_turn(request, pool_take(runtime));
 		request_enter(request, STAGE_WORKER);
 	}
 }
 
-static enum stage busy(struct request *request, const char *what)
+static void ask_back_later(struct request *request, const char *what)
 {
 	request_fail(request, RPC_CODE_BUSY, "%s", what);
 	request->failure.retry_after_ms = 100 + 10 * (int64_t)request->server->queue.count;
-	return request_not_run(request, OUTCOME_SANDBOX_ERROR, what);
 }
 
-static enum stage cannot_run(struct request *request, const char *trouble)
+static enum stage busy(struct request *request, const char *what)
 {
-	const char *why = arena_printf(&request->arena, "The runtime does not start: %s", trouble);
+	ask_back_later(request, what);
+	return request_not_run(request, OUTCOME_BUSY, what);
+}
+
+static enum stage cannot_run(struct request *request)
+{
+	const char *why = cannot_start(request);
 
 	queue_leave(&request->server->queue, &request->queue);
 	request_step(request, "queue.left", "queue", false, why);
@@ -70,42 +101,59 @@ static enum stage cannot_run(struct request *request, const char *trouble)
 /* A worker is warm: it goes to whose turn it is.  True when that is this request. */
 static bool has_turn(struct request *request)
 {
-	struct server *server = request->server;
-	struct queue_entry *next = queue_next(&server->queue, request->runtime);
-	struct request *other;
+	struct request *next = whose_turn(request->server, request->runtime);
 
 	if (!next)
 		return false;
-	other = container_of(next, struct request, queue);
-	if (other == request)
+	if (next == request)
 		request->result.metrics.warm = true;
-	get_turn(other, pool_take(request->runtime));
-	if (other != request)
-		request_enter(other, STAGE_WORKER);
-	return other == request;
+	get_turn(next, pool_take(request->runtime));
+	if (next != request)
+		request_enter(next, STAGE_WORKER);
+	return next == request;
+}
+
+/* 0 when it has its place in the queue, else how that is refused. */
+static const char *enter_queue(struct request *request)
+{
+	static const char *const refusals[] = {
+		[QUEUE_ENTERED] = NULL,
+		[QUEUE_FULL] = "the queue is full",
+		[QUEUE_USER_FULL] = "too many of this caller's runs are waiting already",
+		[QUEUE_NO_MEMORY] = "there is no memory for another run",
+	};
+	struct queue_entry *displaced = NULL;
+	struct request *other;
+	enum queue_answer answer;
+
+	request->queue.is_admin = caller_is(&request->caller, ROLE_ADMIN);
+	answer = queue_enter(&request->server->queue, &request->queue, request->caller.uid,
+		request->spec.agent, &request->runtime->goods, &displaced);
+	if (displaced) {
+		other = container_of(displaced, struct request, queue);
+		ask_back_later(other, "the queue is full and others have fewer runs in it");
+		stage_queue_give_up(other, OUTCOME_BUSY,
+			"The queue was full and another caller had fewer runs in it; nothing has run.");
+	}
+	return refusals[answer];
 }
 
 enum stage stage_queue(struct request *request)
 {
 	struct server *server = request->server;
-	enum queue_answer answer = queue_enter(&server->queue, &request->queue, request->caller.uid,
-		request->spec.agent, request->runtime);
+	struct runtime *runtime = request->runtime;
+	const char *refusal = enter_queue(request);
 
-	if (answer == QUEUE_FULL)
-		return busy(request, "the queue is full");
-	if (answer == QUEUE_USER_FULL)
-		return busy(request, "too many of this caller's runs are waiting already");
-	if (answer == QUEUE_NO_MEMORY)
-		return busy(request, "there is no memory for another run");
-	if (!list_is_empty(&request->runtime->warm)) {
-		if (has_turn(request))
-			return STAGE_WORKER;
-	} else if (request->runtime->trouble[0]) {
-		return cannot_run(request, request->runtime->trouble);
-	} else {
-		request->runtime->cold++;
-		(void)pool_take(request->runtime); /* tells the pool that it is short */
+	if (refusal)
+		return busy(request, refusal);
+	if (list_is_empty(&runtime->warm)) {
+		if (runtime->trouble[0])
+			return cannot_run(request);
+		runtime->cold++;
+	} else if (has_turn(request)) {
+		return STAGE_WORKER;
 	}
+	pool_grow(runtime, queue_is_newcomer(&request->queue));
 	request->patience =
 		timer_new(&server->loop, server->config.queue_ms, 0, on_patience, request);
 	request_step(request, "queue.waiting", "queue", true, NULL);

@@ -24,11 +24,23 @@ static unsigned slots_least(const struct runtime *runtime)
 	return (unsigned)(own ? own : runtime->pool->config->workers_min);
 }
 
-static unsigned slots_most(const struct runtime *runtime)
+/* The reserve is opened for who has nothing there; for everybody one of it, which stays warm. */
+static unsigned slots_most(const struct runtime *runtime, bool newcomer)
 {
-	uint64_t own = runtime->config->workers_max;
+	const struct queue_goods *goods = &runtime->goods;
 
-	return (unsigned)(own ? own : runtime->pool->config->workers_max);
+	return goods->most + (newcomer || !goods->reserve ? goods->reserve : 1);
+}
+
+void pool_grow(struct runtime *runtime, bool newcomer)
+{
+	runtime->starved_ms = clock_ms();
+	if (list_is_empty(&runtime->zygotes) && !runtime->retry && !runtime->pool->closing) {
+		zygote_start(runtime);
+	} else if (runtime->wanted < slots_most(runtime, newcomer)) {
+		runtime->wanted++;
+		zygote_open_slots(runtime);
+	}
 }
 
 struct worker *pool_take(struct runtime *runtime)
@@ -36,21 +48,23 @@ struct worker *pool_take(struct runtime *runtime)
 	struct list *first = list_first(&runtime->warm);
 	struct worker *worker;
 
-	if (first) {
-		worker = container_of(first, struct worker, ready_link);
-		worker->zygote->runs++;
-		runtime->runs++;
-		runtime->taken_ms = clock_ms();
-		return worker;
-	}
+	if (!first)
+		return NULL;
+	worker = container_of(first, struct worker, ready_link);
+	worker->zygote->runs++;
+	runtime->runs++;
+	runtime->taken_ms = clock_ms();
+	return worker;
+}
+
+/* Who waits although a worker is warm may have it by now: others have not come for a while. */
+static void tend_waiting(struct runtime *runtime)
+{
+	if (!runtime->goods.waiting)
+		return;
 	runtime->starved_ms = clock_ms();
-	if (list_is_empty(&runtime->zygotes) && !runtime->retry && !runtime->pool->closing) {
-		zygote_start(runtime);
-	} else if (runtime->wanted < slots_most(runtime)) {
-		runtime->wanted++;
-		zygote_open_slots(runtime);
-	}
-	return NULL;
+	if (!list_is_empty(&runtime->warm))
+		runtime->pool->on_warm(runtime->pool->context, runtime);
 }
 
 /* ---- upkeep --------------------------------------------------------------------------------- */
@@ -102,6 +116,7 @@ static void upkeep_runtime(struct runtime *runtime)
 		zygote_lose(newest, "it did not get ready in time");
 	list_for_each(at, &runtime->zygotes)
 		zygote_tend(container_of(at, struct zygote, link));
+	tend_waiting(runtime);
 	shrink(runtime);
 	zygote_open_slots(runtime);
 }
@@ -183,12 +198,30 @@ static int configure_runtime(struct runtime *runtime, const char *harness_dir, s
 	return 0;
 }
 
+static struct queue_goods goods_of(
+	const struct config *config, const struct config_runtime *runtime)
+{
+	unsigned most =
+		(unsigned)(runtime->workers_max ? runtime->workers_max : config->workers_max);
+	unsigned share = (unsigned)config->workers_per_caller;
+	unsigned reserve = (unsigned)config->workers_reserve;
+
+	if (!share)
+		share = (most + 3) / 4; /* by default there are four for each processor */
+	return (struct queue_goods){
+		.most = most,
+		.crowd_most = share < most ? share : most,
+		.reserve = most + reserve > PRIV_SLOTS_MAX ? PRIV_SLOTS_MAX - most : reserve,
+	};
+}
+
 static void settle_runtime(
 	struct pool *pool, struct runtime *runtime, const struct config_runtime *config)
 {
 	runtime->pool = pool;
 	runtime->config = config;
 	runtime->wanted = slots_least(runtime);
+	runtime->goods = goods_of(pool->config, config);
 	list_init(&runtime->zygotes);
 	list_init(&runtime->warm);
 	set_limits(runtime);

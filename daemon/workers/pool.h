@@ -7,7 +7,8 @@
  *
  * A runtime has one zygote that is used and, while it is being replaced, older ones that finish
  * what they run.  The pool keeps at least workers_min slots and opens more, up to workers_max,
- * when a run finds no warm worker; what has been idle for a while beyond the floor is closed.
+ * when a run waits for a worker, and up to workers_reserve beyond that for users who have nothing
+ * running (queue.h); what has been idle for a while beyond the floor is closed.
  *
  * Lives from pool_start() until the daemon ends: pool_stop() ends what runs, pool_close() lets go of
  * everything at once (the spawner kills what is left when the daemon leaves).
@@ -50,8 +51,14 @@ int pool_start(struct pool *pool, uv_loop_t *loop,
 /* NULL: this host has no such runtime. */
 struct runtime *pool_find(struct pool *pool, const char *name);
 
-/* A WARM worker, or NULL (then more are on their way and on_warm will come). */
+/* A WARM worker, or NULL. */
 struct worker *pool_take(struct runtime *runtime);
+
+/*
+ * A run waits: opens another slot, up to workers_max; for a newcomer, whose user has nothing running
+ * there, up to workers_reserve beyond that.  on_warm comes when it has a worker.
+ */
+void pool_grow(struct runtime *runtime, bool newcomer);
 
 /* A child of the spawner ended.  True when it was one of ours. */
 bool pool_child_exited(struct pool *pool, uint32_t child, int status);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "daemon/loop.h"
+#include "daemon/runs/queue.h"
 #include "daemon/settings/config.h"
 #include "daemon/workers/worker.h"
 #include "proto/base/arena.h"
@@ -27,6 +28,7 @@ struct runtime {
 	char digest[80];               /* "sha256:…", fingerprint.h; "" until it is known */
 	struct list zygotes;           /* newest first; the first is the one in use */
 	struct list warm;              /* workers, the one that has waited longest first */
+	struct queue_goods goods;      /* how its workers are shared */
 	unsigned wanted;               /* slots that should be open */
 	struct job_limits limits;      /* that its workers are made with */
 	unsigned failures;             /* zygotes in a row that never got ready */

@@ -38,9 +38,25 @@ TEST(a_user_has_so_many_doors_and_others_have_theirs)
 	CHECK(!ceilings_enter(&ceilings, 1, false));
 	CHECK(ceilings_enter(&ceilings, 1, false) != NULL);
 	CHECK(!ceilings_enter(&ceilings, 2, false));
-	CHECK(ceilings_enter(&ceilings, 3, false) != NULL);
 	ceilings_leave(&ceilings, 1);
+	CHECK(!ceilings_enter(&ceilings, 1, false));
+	CHECK_EQ_INT(ceilings.conns, 3);
+	ceilings_done(&ceilings);
+}
+
+TEST(when_all_connections_are_taken_each_user_still_gets_two)
+{
+	struct ceilings ceilings = ceilings_of(3, 3);
+
+	for (int i = 0; i < 3; i++)
+		CHECK(!ceilings_enter(&ceilings, 1, false));
+	CHECK(!ceilings_enter(&ceilings, 2, false));
+	CHECK(!ceilings_enter(&ceilings, 2, false));
+	CHECK(ceilings_enter(&ceilings, 2, false) != NULL);
+	ceilings.doors = 15; /* 8 of them are for administrators */
 	CHECK(!ceilings_enter(&ceilings, 3, false));
+	CHECK(!ceilings_enter(&ceilings, 3, false));
+	CHECK(ceilings_enter(&ceilings, 4, false) != NULL);
 	ceilings_done(&ceilings);
 }
 

@@ -44,7 +44,7 @@ TEST(limits_refusals_and_faults_have_their_documented_statuses)
 	} rows[] = { { "wall_limit", 124 }, { "cpu_limit", 124 }, { "memory_limit", 137 },
 		{ "output_limit", 123 }, { "disk_limit", 123 }, { "pids_limit", 123 },
 		{ "syscall_denied", 123 }, { "output_invalid", 122 }, { "policy_denied", 126 },
-		{ "canceled", 130 }, { "sandbox_error", 125 }, { "lost", 125 },
+		{ "canceled", 130 }, { "busy", 75 }, { "sandbox_error", 125 }, { "lost", 125 },
 		{ "never heard of", 125 } };
 
 	arena_init(&arena, 1 << 20);
@@ -81,7 +81,7 @@ TEST(an_unknown_language_is_127_and_other_bad_requests_126)
 	CHECK_EQ_INT(error_status("bad_request", "/language"), 127);
 	CHECK_EQ_INT(error_status("bad_request", "/limits/wall_ms"), 126);
 	CHECK_EQ_INT(error_status("too_large", ""), 126);
-	CHECK_EQ_INT(error_status("busy", ""), 125);
+	CHECK_EQ_INT(error_status("busy", ""), 75);
 	CHECK_EQ_INT(error_status("internal", ""), 125);
 	arena_done(&arena);
 }

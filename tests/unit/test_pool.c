@@ -79,6 +79,7 @@ static bool prepare(struct keeper *keeper)
 	config_init(&keeper->config);
 	keeper->config.workers_min = 1;
 	keeper->config.workers_max = 2;
+	keeper->config.workers_reserve = 0;
 	keeper->play = (struct playing){ .loop = &keeper->loop, .spawner = -1 };
 	if (!playing_pair(SOCK_SEQPACKET, ends))
 		return false;
@@ -353,6 +354,30 @@ TEST(a_slot_that_is_lost_while_its_cgroup_is_emptied_is_forgotten)
 	finish(&keeper);
 }
 
+TEST(the_reserve_is_opened_for_newcomers_and_one_of_it_for_everybody)
+{
+	static struct keeper keeper;
+	int control, slot;
+
+	CHECK(prepare(&keeper));
+	keeper.config.workers_reserve = 3;
+	CHECK(configure(&keeper) && start(&keeper));
+	CHECK_EQ_INT(python(&keeper)->goods.most, 2);
+	CHECK_EQ_INT(python(&keeper)->goods.reserve, 3);
+	control = playing_zygote(&keeper.play);
+	slot = playing_slot(&keeper.play, control, NULL, NULL);
+	CHECK(slot >= 0);
+	for (int i = 0; i < 9; i++)
+		pool_grow(python(&keeper), false);
+	CHECK_EQ_INT(told(&keeper, "wanted"), 3);
+	for (int i = 0; i < 9; i++)
+		pool_grow(python(&keeper), true);
+	CHECK_EQ_INT(told(&keeper, "wanted"), 5);
+	close(slot);
+	close(control);
+	finish(&keeper);
+}
+
 TEST(a_run_that_finds_no_warm_worker_has_another_slot_opened_up_to_the_ceiling)
 {
 	static struct keeper keeper;
@@ -362,10 +387,10 @@ TEST(a_run_that_finds_no_warm_worker_has_another_slot_opened_up_to_the_ceiling)
 	control = playing_zygote(&keeper.play);
 	slot[0] = playing_slot(&keeper.play, control, NULL, NULL);
 	CHECK(slot[0] >= 0);
-	CHECK(pool_take(python(&keeper)) == NULL);
+	pool_grow(python(&keeper), false);
 	slot[1] = playing_slot(&keeper.play, control, NULL, NULL);
 	CHECK(slot[1] >= 0);
-	CHECK(pool_take(python(&keeper)) == NULL);
+	pool_grow(python(&keeper), false);
 	CHECK_EQ_INT(told(&keeper, "wanted"), 2);
 	close(slot[0]);
 	close(slot[1]);

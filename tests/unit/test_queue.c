@@ -1,7 +1,9 @@
 #include "daemon/runs/queue.h"
 #include "tests/check.h"
 
-static const int RUNTIME_A, RUNTIME_B;
+static struct queue_goods RUNTIME_A = { .most = 10, .crowd_most = 10, .reserve = 0 };
+static struct queue_goods RUNTIME_B = { .most = 10, .crowd_most = 10, .reserve = 0 };
+static struct queue_entry *displaced;
 
 TEST(callers_take_turns_however_many_runs_each_has)
 {
@@ -11,13 +13,14 @@ TEST(callers_take_turns_however_many_runs_each_has)
 
 	queue_init(&queue, 10, 10, 10);
 	for (int i = 0; i < 3; i++)
-		CHECK_EQ_INT(queue_enter(&queue, &many[i], 1, NULL, &RUNTIME_A), QUEUE_ENTERED);
-	CHECK_EQ_INT(queue_enter(&queue, &one, 2, NULL, &RUNTIME_A), QUEUE_ENTERED);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &many[0]);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &one);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &many[1]);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &many[2]);
-	CHECK(queue_next(&queue, &RUNTIME_A) == NULL);
+		CHECK_EQ_INT(queue_enter(&queue, &many[i], 1, NULL, &RUNTIME_A, &displaced),
+			QUEUE_ENTERED);
+	CHECK_EQ_INT(queue_enter(&queue, &one, 2, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &many[0]);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &one);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &many[1]);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &many[2]);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == NULL);
 	for (int i = 0; i < 3; i++)
 		queue_leave(&queue, &many[i]);
 	queue_leave(&queue, &one);
@@ -32,11 +35,11 @@ TEST(agents_of_one_user_have_lanes_of_their_own)
 	struct queue_entry b = { 0 };
 
 	queue_init(&queue, 10, 10, 10);
-	CHECK_EQ_INT(queue_enter(&queue, &a[0], 1, "a", &RUNTIME_A), QUEUE_ENTERED);
-	CHECK_EQ_INT(queue_enter(&queue, &a[1], 1, "a", &RUNTIME_A), QUEUE_ENTERED);
-	CHECK_EQ_INT(queue_enter(&queue, &b, 1, "b", &RUNTIME_A), QUEUE_ENTERED);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &a[0]);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &b);
+	CHECK_EQ_INT(queue_enter(&queue, &a[0], 1, "a", &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK_EQ_INT(queue_enter(&queue, &a[1], 1, "a", &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK_EQ_INT(queue_enter(&queue, &b, 1, "b", &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &a[0]);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &b);
 	queue_leave(&queue, &a[0]);
 	queue_leave(&queue, &a[1]);
 	queue_leave(&queue, &b);
@@ -49,11 +52,16 @@ TEST(both_ceilings_refuse_with_their_own_word)
 	struct queue_entry entries[4] = { 0 };
 
 	queue_init(&queue, 3, 2, 10);
-	CHECK_EQ_INT(queue_enter(&queue, &entries[0], 1, NULL, &RUNTIME_A), QUEUE_ENTERED);
-	CHECK_EQ_INT(queue_enter(&queue, &entries[1], 1, NULL, &RUNTIME_A), QUEUE_ENTERED);
-	CHECK_EQ_INT(queue_enter(&queue, &entries[2], 1, NULL, &RUNTIME_A), QUEUE_USER_FULL);
-	CHECK_EQ_INT(queue_enter(&queue, &entries[2], 2, NULL, &RUNTIME_A), QUEUE_ENTERED);
-	CHECK_EQ_INT(queue_enter(&queue, &entries[3], 3, NULL, &RUNTIME_A), QUEUE_FULL);
+	CHECK_EQ_INT(
+		queue_enter(&queue, &entries[0], 1, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK_EQ_INT(
+		queue_enter(&queue, &entries[1], 1, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK_EQ_INT(
+		queue_enter(&queue, &entries[2], 1, NULL, &RUNTIME_A, &displaced), QUEUE_USER_FULL);
+	CHECK_EQ_INT(
+		queue_enter(&queue, &entries[2], 2, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK_EQ_INT(queue_enter(&queue, &entries[3], 2, NULL, &RUNTIME_A, &displaced), QUEUE_FULL);
+	CHECK(!displaced);
 	for (int i = 0; i < 3; i++)
 		queue_leave(&queue, &entries[i]);
 	CHECK_EQ_INT(queue.count, 0);
@@ -67,14 +75,16 @@ TEST(a_caller_at_its_running_ceiling_waits_while_others_go_on)
 	struct queue_entry other = { 0 };
 
 	queue_init(&queue, 10, 10, 1);
-	CHECK_EQ_INT(queue_enter(&queue, &first[0], 1, NULL, &RUNTIME_A), QUEUE_ENTERED);
-	CHECK_EQ_INT(queue_enter(&queue, &first[1], 1, NULL, &RUNTIME_A), QUEUE_ENTERED);
-	CHECK_EQ_INT(queue_enter(&queue, &other, 2, NULL, &RUNTIME_A), QUEUE_ENTERED);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &first[0]);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &other);
-	CHECK(queue_next(&queue, &RUNTIME_A) == NULL);
+	CHECK_EQ_INT(
+		queue_enter(&queue, &first[0], 1, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK_EQ_INT(
+		queue_enter(&queue, &first[1], 1, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK_EQ_INT(queue_enter(&queue, &other, 2, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &first[0]);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &other);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == NULL);
 	queue_leave(&queue, &first[0]);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &first[1]);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &first[1]);
 	queue_leave(&queue, &first[1]);
 	queue_leave(&queue, &other);
 	queue_done(&queue);
@@ -87,11 +97,11 @@ TEST(a_run_waits_for_its_own_runtime_only)
 	struct queue_entry b = { 0 };
 
 	queue_init(&queue, 10, 10, 10);
-	CHECK_EQ_INT(queue_enter(&queue, &a, 1, NULL, &RUNTIME_A), QUEUE_ENTERED);
-	CHECK_EQ_INT(queue_enter(&queue, &b, 1, NULL, &RUNTIME_B), QUEUE_ENTERED);
-	CHECK(queue_next(&queue, &RUNTIME_B) == &b);
-	CHECK(queue_next(&queue, &RUNTIME_B) == NULL);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &a);
+	CHECK_EQ_INT(queue_enter(&queue, &a, 1, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK_EQ_INT(queue_enter(&queue, &b, 1, NULL, &RUNTIME_B, &displaced), QUEUE_ENTERED);
+	CHECK(queue_next(&queue, &RUNTIME_B, 9) == &b);
+	CHECK(queue_next(&queue, &RUNTIME_B, 9) == NULL);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &a);
 	queue_leave(&queue, &a);
 	queue_leave(&queue, &b);
 	queue_done(&queue);
@@ -104,7 +114,7 @@ TEST(leaving_twice_and_leaving_while_waiting_are_harmless)
 
 	queue_init(&queue, 10, 10, 10);
 	queue_leave(&queue, &entry);
-	CHECK_EQ_INT(queue_enter(&queue, &entry, 1, NULL, &RUNTIME_A), QUEUE_ENTERED);
+	CHECK_EQ_INT(queue_enter(&queue, &entry, 1, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
 	queue_leave(&queue, &entry);
 	queue_leave(&queue, &entry);
 	CHECK_EQ_INT(queue.count, 0);
@@ -121,12 +131,12 @@ TEST(a_user_of_many_agents_does_not_stand_before_one_of_a_single_run)
 
 	queue_init(&queue, 10, 10, 10);
 	for (int i = 0; i < 5; i++)
-		CHECK_EQ_INT(
-			queue_enter(&queue, &many[i], 1, agents[i], &RUNTIME_A), QUEUE_ENTERED);
-	CHECK_EQ_INT(queue_enter(&queue, &one, 2, NULL, &RUNTIME_A), QUEUE_ENTERED);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &many[0]);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &one);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &many[1]);
+		CHECK_EQ_INT(queue_enter(&queue, &many[i], 1, agents[i], &RUNTIME_A, &displaced),
+			QUEUE_ENTERED);
+	CHECK_EQ_INT(queue_enter(&queue, &one, 2, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &many[0]);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &one);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &many[1]);
 	for (int i = 0; i < 5; i++)
 		queue_leave(&queue, &many[i]);
 	queue_leave(&queue, &one);
@@ -141,14 +151,100 @@ TEST(other_names_of_agents_do_not_lift_the_ceilings_of_a_user)
 	struct queue_entry entries[3] = { 0 };
 
 	queue_init(&queue, 10, 2, 1);
-	CHECK_EQ_INT(queue_enter(&queue, &entries[0], 1, "a", &RUNTIME_A), QUEUE_ENTERED);
-	CHECK_EQ_INT(queue_enter(&queue, &entries[1], 1, "b", &RUNTIME_A), QUEUE_ENTERED);
-	CHECK_EQ_INT(queue_enter(&queue, &entries[2], 1, "c", &RUNTIME_A), QUEUE_USER_FULL);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &entries[0]);
-	CHECK(queue_next(&queue, &RUNTIME_A) == NULL);
+	CHECK_EQ_INT(
+		queue_enter(&queue, &entries[0], 1, "a", &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK_EQ_INT(
+		queue_enter(&queue, &entries[1], 1, "b", &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK_EQ_INT(
+		queue_enter(&queue, &entries[2], 1, "c", &RUNTIME_A, &displaced), QUEUE_USER_FULL);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &entries[0]);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == NULL);
 	queue_leave(&queue, &entries[0]);
-	CHECK(queue_next(&queue, &RUNTIME_A) == &entries[1]);
+	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &entries[1]);
 	queue_leave(&queue, &entries[1]);
 	CHECK_EQ_INT(queue.users.count, 0);
+	queue_done(&queue);
+}
+
+TEST(in_a_full_queue_a_run_of_a_lighter_user_takes_the_place_of_the_newest_of_the_heaviest)
+{
+	struct queue queue;
+	struct queue_entry many[3] = { 0 };
+	struct queue_entry others[3] = { 0 };
+
+	queue_init(&queue, 4, 4, 10);
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ_INT(queue_enter(&queue, &many[i], 1, NULL, &RUNTIME_A, &displaced),
+			QUEUE_ENTERED);
+	CHECK_EQ_INT(
+		queue_enter(&queue, &others[0], 2, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK(!displaced);
+	CHECK_EQ_INT(
+		queue_enter(&queue, &others[1], 3, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
+	CHECK(displaced == &many[2]);
+	CHECK(!many[2].lane && !many[2].waiting);
+	CHECK_EQ_INT(queue.count, 4);
+	CHECK_EQ_INT(RUNTIME_A.waiting, 4);
+	CHECK_EQ_INT(queue_enter(&queue, &others[2], 3, NULL, &RUNTIME_A, &displaced), QUEUE_FULL);
+	CHECK(!displaced); /* two and two would be no better than one and two */
+	for (int i = 0; i < 3; i++) {
+		queue_leave(&queue, &many[i]);
+		queue_leave(&queue, &others[i]);
+	}
+	CHECK_EQ_INT(RUNTIME_A.waiting, 0);
+	queue_done(&queue);
+}
+
+TEST(beyond_the_common_workers_a_newcomer_gets_one_and_an_administrator_the_last)
+{
+	struct queue_goods goods = { .most = 2, .crowd_most = 1, .reserve = 2 };
+	struct queue queue;
+	struct queue_entry hog[3] = { 0 };
+	struct queue_entry others[3] = { 0 };
+
+	queue_init(&queue, 10, 10, 10);
+	for (int i = 0; i < 3; i++)
+		(void)queue_enter(&queue, &hog[i], 1, NULL, &goods, &displaced);
+	CHECK(queue_next(&queue, &goods, 4) == &hog[0]);
+	CHECK(queue_next(&queue, &goods, 3) == &hog[1]); /* alone it gets all that are common */
+	CHECK(queue_next(&queue, &goods, 2) == NULL);
+	(void)queue_enter(&queue, &others[0], 2, NULL, &goods, &displaced);
+	CHECK(queue_is_newcomer(&others[0]) && !queue_is_newcomer(&hog[2]));
+	CHECK(queue_next(&queue, &goods, 2) == &others[0]);
+	(void)queue_enter(&queue, &others[1], 3, NULL, &goods, &displaced);
+	CHECK(queue_next(&queue, &goods, 1) == NULL);
+	others[2].is_admin = true;
+	(void)queue_enter(&queue, &others[2], 4, NULL, &goods, &displaced);
+	CHECK(queue_next(&queue, &goods, 1) == &others[2]);
+	CHECK_EQ_INT(goods.running, 4);
+	for (int i = 0; i < 3; i++) {
+		queue_leave(&queue, &hog[i]);
+		queue_leave(&queue, &others[i]);
+	}
+	CHECK_EQ_INT(goods.running, 0);
+	queue_done(&queue);
+}
+
+TEST(while_others_are_about_a_user_keeps_to_its_share_and_leaves_a_warm_worker)
+{
+	struct queue_goods goods = { .most = 4, .crowd_most = 2, .reserve = 1 };
+	struct queue queue;
+	struct queue_entry hog[4] = { 0 };
+	struct queue_entry other = { 0 };
+
+	queue_init(&queue, 10, 10, 10);
+	(void)queue_enter(&queue, &other, 2, NULL, &goods, &displaced);
+	CHECK(queue_next(&queue, &goods, 5) == &other);
+	queue_leave(&queue, &other);
+	for (int i = 0; i < 4; i++)
+		(void)queue_enter(&queue, &hog[i], 1, NULL, &goods, &displaced);
+	CHECK(queue_next(&queue, &goods, 5) == &hog[0]);
+	CHECK(queue_next(&queue, &goods, 1) == NULL); /* the last warm one is for who comes next */
+	CHECK(queue_next(&queue, &goods, 2) == &hog[1]);
+	CHECK(queue_next(&queue, &goods, 5) == NULL);
+	queue.seen[1].ms -= QUEUE_CROWD_MS; /* the other was here long ago */
+	CHECK(queue_next(&queue, &goods, 1) == &hog[2]);
+	for (int i = 0; i < 4; i++)
+		queue_leave(&queue, &hog[i]);
 	queue_done(&queue);
 }
