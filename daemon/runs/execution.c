@@ -61,6 +61,23 @@ void execution_kill(struct execution *execution, enum limit_word why)
 			timer_new(execution->loop, DEFIANCE_MS, 0, on_defiance, execution);
 }
 
+/* Whose memory was out, when something was killed for it. */
+static void look_above(struct execution *execution)
+{
+	struct facts *facts = &execution->facts;
+	struct worker *worker = execution->worker;
+	const struct overhead_level *level;
+
+	facts->short_above = knobs_short_above(&worker->knobs, &facts->before, &facts->after,
+		execution->spec->limits.memory_bytes);
+	if (!facts->short_above)
+		return;
+	level = execution->overhead ? overhead_short(execution->overhead, &facts->short_bytes)
+				    : NULL;
+	if (level)
+		facts->short_where = arena_strdup(execution->arena, level->path);
+}
+
 void execution_conclude(struct execution *execution)
 {
 	struct facts *facts = &execution->facts;
@@ -77,6 +94,7 @@ void execution_conclude(struct execution *execution)
 	if (execution->worker) {
 		knobs_count(&execution->worker->knobs, &facts->after);
 		facts->memory_peak = knobs_memory_peak(&execution->worker->knobs, &facts->before);
+		look_above(execution);
 	} else {
 		facts->after = facts->before;
 	}

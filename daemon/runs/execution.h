@@ -10,6 +10,7 @@
 #include "daemon/runs/capture.h"
 #include "daemon/runs/facts.h"
 #include "daemon/runs/gathering.h"
+#include "daemon/workers/overhead.h"
 #include "daemon/workers/worker.h"
 #include "proto/base/arena.h"
 #include "proto/job.h"
@@ -42,6 +43,7 @@ struct execution {
 	void *owner;
 	bool stdin_inline;  /* leasemsg.h; set by the owner */
 	int files_fd;       /* what its slot notes of files, if somebody asks; 0: nobody */
+	struct overhead *overhead; /* cgroups above its jail, or NULL; set by the owner */
 	struct bytes rules; /* that the worker holds the program to; set by the owner */
 };
 

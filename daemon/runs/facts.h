@@ -50,6 +50,9 @@ struct facts {
 	const struct value *files; /* that it opened, as its slot tells, or NULL */
 	struct knob_counts before, after;
 	uint64_t memory_peak;
+	bool short_above; /* what was killed for memory was so for want of it above the jail */
+	const char *short_where; /* in which cgroup, or NULL: in none that we see */
+	uint64_t short_bytes;    /* its limit; 0: not known */
 	bool has_memory_cgroup;
 	bool has_pids_cgroup;
 	bool worker_lost;          /* the slot or zygote went with it */

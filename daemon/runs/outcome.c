@@ -75,6 +75,30 @@ static bool is_output_limit(struct judgement *j)
 	return true;
 }
 
+/* Whoever is killed then may have used little; the host cannot keep what it promises. */
+static bool is_host_memory(struct judgement *j)
+{
+	const struct facts *facts = j->facts;
+
+	if (!facts->short_above)
+		return false;
+	note_text(j, "cause", "host_memory");
+	note_text(j, "cgroup", facts->short_where);
+	if (facts->short_bytes)
+		note_int(j, "cgroup_limit_bytes", facts->short_bytes);
+	note_int(j, "limit_bytes", j->limits->memory_bytes);
+	note_int(j, "oom_kills", facts_oom_kills(facts));
+	if (facts->memory_peak)
+		note_int(j, "peak_bytes", facts->memory_peak);
+	say(j,
+		"The kernel killed it because the host ran out of memory (%s%s); it had used %" PRIu64
+		" of its %" PRIu64 " MiB.",
+		facts->short_where ? "the limit of the cgroup " : "of no cgroup that we see",
+		facts->short_where ? facts->short_where : "", facts->memory_peak >> 20,
+		j->limits->memory_bytes >> 20);
+	return true;
+}
+
 static bool is_memory_limit(struct judgement *j)
 {
 	bool by_cgroup = facts_oom_kills(j->facts) > 0; /* v2 kills the rest as well, v1 does not */
@@ -327,6 +351,7 @@ static const struct {
 } rules[] = {
 	{ is_canceled, OUTCOME_CANCELED },
 	{ is_output_limit, OUTCOME_OUTPUT_LIMIT },
+	{ is_host_memory, OUTCOME_SANDBOX_ERROR },
 	{ is_memory_limit, OUTCOME_MEMORY_LIMIT },
 	{ is_wall_limit, OUTCOME_WALL_LIMIT },
 	{ is_cpu_limit, OUTCOME_CPU_LIMIT },

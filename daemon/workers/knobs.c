@@ -13,8 +13,9 @@
 #include "proto/base/fdio.h"
 
 #define KNOB_TEXT_MAX 2048
-#define CPU_PERIOD_US 100000 /* the kernel's own, which nobody here changes */
-#define CPU_TEXT_MAX  12288  /* v1 has a line of up to 45 bytes for each processor */
+#define CPU_PERIOD_US 100000              /* the kernel's own, which nobody here changes */
+#define PEAK_SLACK    ((uint64_t)1 << 20) /* what one charge asks for, at most */
+#define CPU_TEXT_MAX  12288               /* v1 has a line of up to 45 bytes for each processor */
 
 void knobs_init(struct knobs *knobs)
 {
@@ -97,17 +98,24 @@ static void read_text(int fd, char *text, size_t size)
 	text[len > 0 ? len : 0] = '\0';
 }
 
-/* The number behind "word " at the start of a line. */
-static uint64_t number_after(const char *text, const char *word)
+/* What stands behind "word " at the start of a line, or NULL. */
+static const char *text_after(const char *text, const char *word)
 {
 	size_t len = strlen(word);
 
 	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		if (!strncmp(line, word, len) && line[len] == ' ')
-			return strtoull(line + len, NULL, 10);
+			return line + len;
 	}
-	return 0;
+	return NULL;
+}
+
+static uint64_t number_after(const char *text, const char *word)
+{
+	const char *number = text_after(text, word);
+
+	return number ? strtoull(number, NULL, 10) : 0;
 }
 
 /*
@@ -189,6 +197,8 @@ void knobs_count(const struct knobs *knobs, struct knob_counts *ret_counts)
 	read_cpu(knobs->fds[KNOB_CPU_USAGE], &ret_counts->cpu_user_us, &ret_counts->cpu_sys_us);
 	read_text(knobs->fds[KNOB_MEMORY_EVENTS], text, sizeof(text));
 	ret_counts->oom_kills = number_after(text, "oom_kill");
+	ret_counts->oom_own = number_after(text, "oom");
+	ret_counts->has_oom_own = text_after(text, "oom") != NULL;
 	read_text(knobs->fds[KNOB_PIDS_EVENTS], text, sizeof(text));
 	ret_counts->pids_refused = number_after(text, "max");
 }
@@ -242,6 +252,16 @@ uint64_t knobs_memory_peak(const struct knobs *knobs, const struct knob_counts *
 	uint64_t peak = read_peak(knobs);
 
 	return peak > before->memory_peak ? peak : 0;
+}
+
+bool knobs_short_above(const struct knobs *knobs, const struct knob_counts *before,
+	const struct knob_counts *after, uint64_t limit_bytes)
+{
+	if (!knobs_since(before->oom_kills, after->oom_kills))
+		return false;
+	if (after->has_oom_own)
+		return !knobs_since(before->oom_own, after->oom_own);
+	return knobs_hold(knobs, KNOB_MEMORY_PEAK) && read_peak(knobs) + PEAK_SLACK < limit_bytes;
 }
 
 void knobs_kill(const struct knobs *knobs)

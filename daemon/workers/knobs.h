@@ -24,6 +24,8 @@ struct knob_counts {
 	uint64_t memory_peak; /* 0 where it was set to 0 then; else of all workers until then */
 	uint64_t cpu_user_us, cpu_sys_us;
 	uint64_t oom_kills;
+	uint64_t oom_own; /* v2: how often its own limit was what it ran into */
+	bool has_oom_own;
 	uint64_t pids_refused;
 };
 
@@ -64,6 +66,13 @@ void knobs_empty(int fd, uint64_t bytes);
  * is that of its whole life; then it is a run's own only when it has grown in it.
  */
 uint64_t knobs_memory_peak(const struct knobs *knobs, const struct knob_counts *before);
+
+/*
+ * Whether it was not the limit of its own cgroup that something in it was killed for, but that of a
+ * cgroup above, or the host's memory.  v1 has no counter for that; there the peak tells.
+ */
+bool knobs_short_above(const struct knobs *knobs, const struct knob_counts *before,
+	const struct knob_counts *after, uint64_t limit_bytes);
 
 /* Kills everything in the leaf.  Belt to the lifeline's braces; may wait for other cgroups' changes. */
 void knobs_kill(const struct knobs *knobs);

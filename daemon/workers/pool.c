@@ -125,6 +125,7 @@ static void on_upkeep(void *owner)
 {
 	struct pool *pool = owner;
 
+	overhead_look(&pool->overhead);
 	for (unsigned i = 0; i < pool->all_count && !pool->closing; i++)
 		upkeep_runtime(&pool->runtimes[i]);
 }
@@ -267,6 +268,7 @@ int pool_start(struct pool *pool, uv_loop_t *loop,
 	void (*on_warm)(void *context, struct runtime *runtime), void *context, struct err *err)
 {
 	pool->loop = loop;
+	overhead_open_own(&pool->overhead);
 	pool->residue =
 		(struct residue){ .loop = loop, .on_done = on_residue_gone, .context = pool };
 	pool->on_warm = on_warm;
@@ -299,6 +301,7 @@ void pool_close(struct pool *pool)
 {
 	pool->closing = true;
 	timer_close(pool->upkeep);
+	overhead_close(&pool->overhead);
 	for (unsigned i = 0; i < pool->all_count; i++) {
 		timer_close(pool->runtimes[i].retry);
 		list_for_each(at, &pool->runtimes[i].zygotes)

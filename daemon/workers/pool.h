@@ -19,6 +19,7 @@
 
 #include "daemon/loop.h"
 #include "daemon/settings/config.h"
+#include "daemon/workers/overhead.h"
 #include "daemon/workers/residue.h"
 #include "daemon/workers/runtime.h"
 #include "daemon/workers/spawner_link.h"
@@ -35,6 +36,7 @@ struct pool {
 	unsigned all_count; /* with the twins */
 	struct timer *upkeep;
 	struct residue residue;
+	struct overhead overhead; /* cgroups above all jails */
 	bool closing;
 	void (*on_warm)(void *context, struct runtime *runtime);
 	void *context;

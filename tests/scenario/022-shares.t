@@ -6,6 +6,7 @@ cat >"$work/ced.conf" <<'CONF'
 cgroups = "auto"
 workers_min = 2
 workers_max = 4
+workers_reserve = 2
 message_ms = 5s
 message_bytes = 8mb
 unsent_bytes = 4mb

@@ -40,7 +40,7 @@ static void file_says(int fd, const char *hoped)
 TEST(knobs_that_are_not_there_cost_nothing_and_say_nothing)
 {
 	struct knobs knobs;
-	struct knob_counts counts = { 1, 1, 1, 1, 1 };
+	struct knob_counts counts = { 1, 1, 1, 1, 1, 1, true };
 
 	knobs_init(&knobs);
 	CHECK_EQ_INT(knobs_set(&knobs, &LIMITS), 0);
@@ -237,4 +237,27 @@ TEST(more_files_to_join_than_there_is_room_for_are_refused)
 	knobs_done(&knobs);
 	for (int i = 0; i < 7; i++)
 		CHECK(fcntl(fds[i], F_GETFD) < 0);
+}
+
+TEST(what_was_killed_below_its_own_limit_was_killed_for_one_above)
+{
+	struct knobs knobs;
+	struct knob_counts before = { .oom_kills = 1 };
+	struct knob_counts after = { .oom_kills = 1 };
+	const uint64_t limit = 64 << 20;
+
+	knobs_init(&knobs);
+	CHECK(!knobs_short_above(&knobs, &before, &after, limit)); /* nothing was killed */
+	after.oom_kills = 2;
+	CHECK(!knobs_short_above(&knobs, &before, &after, limit)); /* nobody knows */
+	knobs.fds[KNOB_MEMORY_PEAK] = file_of("13000000\n");
+	CHECK(knobs_short_above(&knobs, &before, &after, limit));
+	close(knobs.fds[KNOB_MEMORY_PEAK]);
+	knobs.fds[KNOB_MEMORY_PEAK] = file_of("67108864\n");
+	CHECK(!knobs_short_above(&knobs, &before, &after, limit));
+	before.has_oom_own = after.has_oom_own = true; /* v2 counts it */
+	CHECK(knobs_short_above(&knobs, &before, &after, limit));
+	after.oom_own = 1;
+	CHECK(!knobs_short_above(&knobs, &before, &after, limit));
+	knobs_done(&knobs);
 }

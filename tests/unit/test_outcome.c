@@ -190,6 +190,27 @@ TEST(an_oom_kill_is_a_memory_limit_even_when_the_rest_goes_on)
 	expect(&facts, OUTCOME_MEMORY_LIMIT, RAN_YES);
 }
 
+TEST(who_is_killed_for_want_of_memory_above_its_jail_is_not_to_blame)
+{
+	struct facts facts = running();
+	struct judged judged;
+
+	facts.after.oom_kills = 1;
+	facts.short_above = true;
+	facts.short_where = "/ced.slice";
+	facts.short_bytes = 1 << 30;
+	facts.memory_peak = 13 << 20;
+	facts.ended = true;
+	facts.wait_status = SIGKILL;
+	judged = judge(&facts);
+	CHECK_EQ_INT(judged.result.outcome, OUTCOME_SANDBOX_ERROR);
+	CHECK_EQ_INT(judged.result.ran, RAN_YES);
+	CHECK_STR(value_as_text(value_get(judged.result.evidence, "cgroup")), "/ced.slice");
+	CHECK_STR(value_as_text(value_get(judged.result.evidence, "cause")), "host_memory");
+	CHECK(strstr(judged.result.reason, "13 of its 256 MiB") != NULL);
+	arena_done(&judged.arena);
+}
+
 TEST(oom_kills_of_an_earlier_run_in_the_same_cgroup_do_not_count)
 {
 	struct facts facts = running();
@@ -389,7 +410,9 @@ TEST(a_counter_that_fell_back_is_no_evidence_and_no_time)
 	struct facts facts = running();
 	struct judged judged;
 
-	facts.before = (struct knob_counts){ 0, 1000, 1000, 2, 2 };
+	facts.before = (struct knob_counts){
+		.cpu_user_us = 1000, .cpu_sys_us = 1000, .oom_kills = 2, .pids_refused = 2
+	};
 	facts.ended = true;
 	facts.wait_status = SIGSEGV;
 	judged = judge(&facts);

@@ -1,0 +1,187 @@
+#include "daemon/workers/overhead.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/base/cleanup.h"
+#include "proto/base/err.h"
+
+#define LINE_BYTES 4096
+#define TEXT_BYTES 1024
+#define FILE_BYTES 4096
+#define NO_LIMIT   (UINT64_C(1) << 60) /* v1 writes "none" as a number above this */
+
+static void close_file(FILE **file)
+{
+	if (*file)
+		(void)fclose(*file);
+}
+
+#define auto_file __attribute__((cleanup(close_file)))
+
+/* ---- where they are ------------------------------------------------------------------------- */
+
+static int open_at(const char *folder, const char *name)
+{
+	char path[FILE_BYTES];
+
+	cut_printf(path, sizeof(path), "%s/%s", folder, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* The name of one version, or else of the other. */
+static int open_either(const char *folder, const char *v1, const char *v2)
+{
+	int fd = open_at(folder, v1);
+
+	return fd >= 0 ? fd : open_at(folder, v2);
+}
+
+/* The root of a hierarchy has no counters in v2, and no limit in v1: the host itself is short then. */
+static void add_level(struct overhead *overhead, const char *folder, const char *path)
+{
+	struct overhead_level *level = &overhead->levels[overhead->count];
+
+	level->counter = open_either(folder, "memory.failcnt", "memory.events.local");
+	if (level->counter < 0)
+		return;
+	level->limit = open_either(folder, "memory.limit_in_bytes", "memory.max");
+	cut_printf(level->path, sizeof(level->path), "%s", path);
+	overhead->count++;
+}
+
+void overhead_open(struct overhead *overhead, const char *mount, const char *root, const char *path)
+{
+	size_t root_len = strcmp(root, "/") == 0 ? 0 : strlen(root);
+	char folder[FILE_BYTES];
+	char below[FILE_BYTES];
+
+	memset(overhead, 0, sizeof(*overhead));
+	if (strncmp(path, root, root_len) != 0 || strstr(path, "/.."))
+		return;
+	cut_printf(below, sizeof(below), "%s", path + root_len);
+	while (overhead->count < OVERHEAD_MOST && strlen(below) > 1) {
+		cut_printf(folder, sizeof(folder), "%s%s", mount, below);
+		add_level(overhead, folder, below);
+		*strrchr(below, '/') = '\0';
+	}
+	overhead_look(overhead);
+	overhead_look(overhead);
+}
+
+/* "4:memory:/our/path", or v2's "0::/our/path". */
+static bool own_path(const char *line, bool is_v2, char *ret_path)
+{
+	char list[TEXT_BYTES] = "";
+
+	if (is_v2)
+		return sscanf(line, "0::%1023[^\n]", ret_path) == 1;
+	return sscanf(line, "%*u:%1023[^:]:%1023[^\n]", list, ret_path) == 2 &&
+	       strcmp(list, "memory") == 0;
+}
+
+static bool find_own(bool is_v2, char *ret_path)
+{
+	auto_file FILE *table = fopen("/proc/self/cgroup", "re");
+	char line[LINE_BYTES];
+
+	while (table && fgets(line, sizeof(line), table))
+		if (own_path(line, is_v2, ret_path))
+			return true;
+	return false;
+}
+
+static bool find_mount(bool is_v2, char *ret_root, char *ret_mount)
+{
+	auto_file FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	char line[LINE_BYTES];
+	char type[32];
+	char options[TEXT_BYTES];
+
+	while (mounts && fgets(line, sizeof(line), mounts)) {
+		const char *behind = strstr(line, " - ");
+
+		if (!behind || sscanf(behind, " - %31s %*s %1023s", type, options) != 2 ||
+			sscanf(line, "%*s %*s %*s %1023s %1023s", ret_root, ret_mount) != 2)
+			continue;
+		if (is_v2 ? strcmp(type, "cgroup2") == 0
+			  : strcmp(type, "cgroup") == 0 && strstr(options, "memory"))
+			return true;
+	}
+	return false;
+}
+
+void overhead_open_own(struct overhead *overhead)
+{
+	char path[TEXT_BYTES];
+	char root[TEXT_BYTES];
+	char mount[TEXT_BYTES];
+
+	memset(overhead, 0, sizeof(*overhead));
+	for (int version = 1; version <= 2 && !overhead->count; version++)
+		if (find_own(version == 2, path) && find_mount(version == 2, root, mount))
+			overhead_open(overhead, mount, root, path);
+}
+
+void overhead_close(struct overhead *overhead)
+{
+	for (unsigned i = 0; i < overhead->count; i++) {
+		close(overhead->levels[i].counter);
+		if (overhead->levels[i].limit >= 0)
+			close(overhead->levels[i].limit);
+	}
+	overhead->count = 0;
+}
+
+/* ---- what they say -------------------------------------------------------------------------- */
+
+static const char *read_text(int fd, char *text, size_t size)
+{
+	ssize_t len = fd < 0 ? 0 : pread(fd, text, size - 1, 0);
+
+	text[len > 0 ? len : 0] = '\0';
+	return text;
+}
+
+/* failcnt is a number; of memory.events.local it is the one behind "oom". */
+static uint64_t count_of(const struct overhead_level *level)
+{
+	char text[TEXT_BYTES];
+	const char *oom = strstr(read_text(level->counter, text, sizeof(text)), "oom ");
+
+	return strtoull(oom ? oom + strlen("oom ") : text, NULL, 10);
+}
+
+void overhead_look(struct overhead *overhead)
+{
+	for (unsigned i = 0; i < overhead->count; i++) {
+		struct overhead_level *level = &overhead->levels[i];
+
+		level->before = level->now;
+		level->now = count_of(level);
+	}
+}
+
+static uint64_t limit_of(const struct overhead_level *level)
+{
+	char text[TEXT_BYTES];
+	uint64_t bytes = strtoull(read_text(level->limit, text, sizeof(text)), NULL, 10);
+
+	return bytes < NO_LIMIT ? bytes : 0; /* "max" is no number */
+}
+
+const struct overhead_level *overhead_short(struct overhead *overhead, uint64_t *ret_limit_bytes)
+{
+	for (unsigned i = 0; i < overhead->count; i++) {
+		const struct overhead_level *level = &overhead->levels[i];
+
+		if (count_of(level) == level->before)
+			continue;
+		*ret_limit_bytes = limit_of(level);
+		return level;
+	}
+	return NULL;
+}

@@ -1,0 +1,91 @@
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/workers/overhead.h"
+#include "tests/check.h"
+
+static char mount[] = "/tmp/ced-overhead.XXXXXX";
+
+static void put(const char *path, const char *text)
+{
+	char whole[256];
+	int fd;
+
+	(void)snprintf(whole, sizeof(whole), "%s%s", mount, path);
+	if (!text) {
+		if (mkdir(whole, 0755) < 0)
+			abort();
+		return;
+	}
+	fd = open(whole, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		abort();
+	close(fd);
+}
+
+static void clean(void)
+{
+	char command[300];
+
+	(void)snprintf(command, sizeof(command), "rm -rf '%s'", mount);
+	if (system(command)) /* NOLINT(cert-env33-c,concurrency-mt-unsafe) */
+		abort();
+	(void)strcpy(mount + strlen(mount) - 6, "XXXXXX");
+}
+
+TEST(the_lowest_level_whose_counter_grew_lately_is_the_one_that_ran_out)
+{
+	struct overhead overhead;
+	const struct overhead_level *level;
+	uint64_t bytes = 0;
+
+	CHECK(mkdtemp(mount) != NULL);
+	put("/a", NULL);
+	put("/a/b", NULL);
+	put("/a/memory.failcnt", "5\n");
+	put("/a/memory.limit_in_bytes", "9223372036854771712\n");
+	put("/a/b/memory.failcnt", "0\n");
+	put("/a/b/memory.limit_in_bytes", "1048576\n");
+	overhead_open(&overhead, mount, "/", "/a/b");
+	CHECK_EQ_INT(overhead.count, 2);
+	CHECK(!overhead_short(&overhead, &bytes));
+	put("/a/memory.failcnt", "6\n");
+	level = overhead_short(&overhead, &bytes);
+	CHECK(level && !strcmp(level->path, "/a") && bytes == 0);
+	put("/a/b/memory.failcnt", "1\n");
+	overhead_look(&overhead); /* once is not long ago */
+	level = overhead_short(&overhead, &bytes);
+	CHECK(level && !strcmp(level->path, "/a/b") && bytes == 1048576);
+	overhead_look(&overhead);
+	CHECK(!overhead_short(&overhead, &bytes));
+	overhead_close(&overhead);
+	clean();
+}
+
+TEST(in_version_2_the_local_oom_counter_counts_and_a_mount_may_show_a_part)
+{
+	struct overhead overhead;
+	const struct overhead_level *level;
+	uint64_t bytes = 0;
+
+	CHECK(mkdtemp(mount) != NULL);
+	put("/s", NULL);
+	put("/s/memory.events.local", "low 0\nhigh 0\nmax 70\noom 2\noom_kill 9\n");
+	put("/s/memory.max", "max\n");
+	overhead_open(&overhead, mount, "/outer", "/outer/s");
+	CHECK_EQ_INT(overhead.count, 1);
+	put("/s/memory.events.local", "low 0\nhigh 0\nmax 99\noom 2\noom_kill 10\n");
+	CHECK(!overhead_short(&overhead, &bytes));
+	put("/s/memory.events.local", "low 0\nhigh 0\nmax 99\noom 3\noom_kill 10\n");
+	level = overhead_short(&overhead, &bytes);
+	CHECK(level && !strcmp(level->path, "/s") && bytes == 0);
+	overhead_close(&overhead);
+	overhead_open(&overhead, mount, "/elsewhere", "/outer/s");
+	CHECK_EQ_INT(overhead.count, 0);
+	overhead_close(&overhead);
+	clean();
+}
