@@ -170,6 +170,7 @@ int store_find_action(struct store *store, uint32_t uid, const char *caller_id,
 
 	/* Somebody may have taken its row out: the run says the same. */
 	return r > 0 ? find_action(store, STMT_ACTION_DONE, uid, caller_id, ret_action, err) : r;
+}
 
 static int find_newest(struct store *store, uint32_t uid, const char *caller_id,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err)
