@@ -95,6 +95,7 @@ struct request {
 	bool has_spec;
 	bool known;      /* the store durably knows the run: bytes may leave */
 	bool start_told; /* to those who hear events */
+	bool naming;     /* its caller gave it an id, and the store looks whether that is free */
 	bool announced;  /* run.started has been sent */
 	bool answered;
 	struct job_spec spec;

@@ -1,5 +1,7 @@
 #include "daemon/server.h"
 
+#include <string.h>
+
 #include "daemon/host.h"
 #include "proto/base/clock.h"
 #include "proto/version.h"
@@ -46,6 +48,34 @@ void server_log_refusal(struct server *server, uint32_t uid, const char *why)
 int server_remember(struct server *server, struct request *request)
 {
 	return map_put(&server->runs, request->result.run_id, RUN_ID_LEN, request, NULL);
+}
+
+int server_rename(struct server *server, struct request *request, const char *run_id)
+{
+	char old[RUN_ID_LEN + 1];
+
+	memcpy(old, request->result.run_id, sizeof(old));
+	if (map_put(&server->runs, run_id, RUN_ID_LEN, request, NULL) < 0)
+		return -1;
+	(void)map_remove(&server->runs, old, RUN_ID_LEN);
+	cut_printf(request->result.run_id, sizeof(request->result.run_id), "%s", run_id);
+	return 0;
+}
+
+static int match_place(void *context, const void *key, size_t key_len, void *value)
+{
+	const struct request *request = value;
+	const char *run_id = context;
+
+	(void)key;
+	(void)key_len;
+	return ulid_same_place(request->result.run_id, run_id) ||
+	       (request->naming && ulid_same_place(request->spec.run_id, run_id));
+}
+
+bool server_has_place(const struct server *server, const char *run_id)
+{
+	return map_each(&server->runs, match_place, (void *)(uintptr_t)run_id) != 0;
 }
 
 /* The last one, while draining, ends the daemon. */

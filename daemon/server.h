@@ -131,6 +131,12 @@ bool server_cannot_start(struct server *server, const char *why, const char *rep
 int server_remember(struct server *server, struct request *request);
 void server_forget(struct server *server, struct request *request);
 
+/* Gives it another id; 0, or -1 (memory), and it keeps its own. */
+int server_rename(struct server *server, struct request *request, const char *run_id);
+
+/* Whether a run in the house has this id, or its place in the order of runs, or is about to have it. */
+bool server_has_place(const struct server *server, const char *run_id);
+
 /* How many are in the house without those that wait for a person. */
 int64_t server_in_house(const struct server *server);
 

@@ -76,7 +76,8 @@ enum job_cache {
 };
 
 struct job_spec {
-	const char *id;       /* the caller's name for it, or NULL */
+	const char *id;     /* the caller's name for it, or NULL */
+	const char *run_id; /* that the caller wants it to have, or NULL; not part of the record */
 	const char *language; /* as asked; the pool knows which runtimes exist */
 	struct bytes code;
 	const char *entrypoint;

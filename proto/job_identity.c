@@ -177,6 +177,7 @@ static const struct row {
 	{ "trace",           JOB_SAME_RESULT, add_trace }, /* what is watched comes back */
 	{ "deterministic",   BOTH,            add_deterministic },
 	{ "id",              0,               NULL },     /* is what the action is found by */
+	{ "run_id",          0,               NULL },     /* names the run */
 	{ "cache",           0,               NULL },     /* how the answer is had */
 	{ "stream",          0,               NULL },     /* how it travels */
 	{ "announce",        0,               NULL },

@@ -108,6 +108,7 @@ static int take_labels(struct job_reader *reader)
 		const char **ret_text;
 	} rows[] = {
 		{ "id", &reader->spec.id },
+		{ "run_id", &reader->spec.run_id },
 		{ "language", &reader->spec.language },
 		{ "policy", &reader->spec.policy },
 		{ "task", &reader->spec.task },

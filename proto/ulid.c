@@ -76,6 +76,21 @@ int ulid_next(struct ulid_source *source, char ret_text[ULID_LEN + 1], struct er
 	return ulid_next_at(source, (uint64_t)clock_wall_us() / 1000, ret_text, err);
 }
 
+void ulid_pass(struct ulid_source *source, const char *id)
+{
+	uint64_t ms = ulid_time_ms(id);
+
+	if (source->last_ms <= ms && ms < ULID_MS_MAX)
+		source->last_ms = ms + 1;
+}
+
+bool ulid_same_place(const char *a, const char *b)
+{
+	const size_t rising = ULID_LEN - ULID_RISING_BITS / 5;
+
+	return memcmp(a, b, ULID_TIME_CHARS) == 0 && strcmp(a + rising, b + rising) == 0;
+}
+
 bool ulid_is_valid(const char *text)
 {
 	return strlen(text) == ULID_LEN && strspn(text, alphabet) == ULID_LEN && text[0] <= '7';

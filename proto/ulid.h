@@ -31,6 +31,12 @@ int ulid_next(struct ulid_source *source, char ret_text[ULID_LEN + 1], struct er
 int ulid_next_at(
 	struct ulid_source *source, uint64_t now_ms, char ret_text[ULID_LEN + 1], struct err *err);
 
+/* From here on the source gives ids of later milliseconds than that of `id`, which is valid. */
+void ulid_pass(struct ulid_source *source, const char *id);
+
+/* Whether two valid ids agree in the time and in the bits that rise within it. */
+bool ulid_same_place(const char *a, const char *b);
+
 /* 26 characters of the alphabet, in capitals, that make at most 128 bits. */
 bool ulid_is_valid(const char *text);
 

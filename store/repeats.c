@@ -205,6 +205,21 @@ int store_find_named(struct store *store, uint32_t uid, const char *caller_id,
 	return found;
 }
 
+int store_find_place(struct store *store, const char *run_id, struct err *err)
+{
+	sqlite3_stmt *row = stmt_take(store, STMT_RUN_ID, err);
+	struct binding binding;
+	int r;
+
+	if (!row)
+		return -1;
+	binding = bind_to(row);
+	bind_int(&binding, db_key_of(run_id));
+	r = stmt_step(store, row, err);
+	(void)sqlite3_reset(row);
+	return r < 0 ? -1 : r == 0;
+}
+
 int store_find_cached(struct store *store, const uint8_t *cache_key, int64_t since_wall_us,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err)
 {

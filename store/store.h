@@ -220,6 +220,9 @@ int store_find_action(struct store *store, uint32_t uid, const char *caller_id,
 int store_find_named(struct store *store, uint32_t uid, const char *caller_id,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err);
 
+/* 0 when some run, of whomever, has the place of this id in the order of runs; 1: none. */
+int store_find_place(struct store *store, const char *run_id, struct err *err);
+
 /* 0 with the run whose result it is, or 1: none, or only an older one. */
 int store_find_cached(struct store *store, const uint8_t *cache_key, int64_t since_wall_us,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err);

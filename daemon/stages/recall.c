@@ -71,6 +71,15 @@ static enum recall_answer find_cached(struct recall *recall, struct store *store
 	return read_run(recall, store); /* what is not whole any more runs again */
 }
 
+static enum recall_answer find_place(struct recall *recall, struct store *store)
+{
+	int found = store_find_place(store, recall->run_id, &recall->err);
+
+	if (found < 0)
+		return RECALL_FAILED;
+	return found == 0 ? RECALL_FOUND : RECALL_NONE;
+}
+
 static void ask(void *context)
 {
 	struct recall *recall = context;
@@ -83,6 +92,8 @@ static void ask(void *context)
 		recall->answer = find_action(recall, store);
 	else if (recall->what == RECALL_CACHED)
 		recall->answer = find_cached(recall, store);
+	else if (recall->what == RECALL_PLACE)
+		recall->answer = find_place(recall, store);
 	else
 		recall->answer = read_run(recall, store);
 	readers_give(readers, store);

@@ -12,6 +12,7 @@ enum recall_what {
 	RECALL_ACTION, /* what the caller's id stands for, and its result when that is the same */
 	RECALL_CACHED, /* a result that will do: request->cache_key */
 	RECALL_RUN,    /* of the run that `run_id` names */
+	RECALL_PLACE,  /* whether a run has this id, or its place in the order of runs */
 };
 
 enum recall_answer {

@@ -9,8 +9,10 @@
 #include "daemon/server.h"
 #include "daemon/settings/allowances.h"
 #include "daemon/stages.h"
+#include "daemon/stages/recall.h"
 #include "daemon/workers/fingerprint.h"
 #include "proto/absent.h"
+#include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/nearest.h"
 #include "proto/language.h"
@@ -20,6 +22,7 @@
 
 #define FILES_MOST   1024 /* as run.json has it */
 #define NOTICE_BYTES 4096
+#define NAME_AGE_MS  (5 * 60 * 1000)     /* that an id of its caller's may have */
 #define LOOK_AT_ONCE ((size_t)512 << 10) /* of a message and its values: some 1 ms */
 
 /* Which runtimes there are, for a message that helps. */
@@ -232,6 +235,80 @@ static void announce(struct request *request)
 	buf_done(&message);
 }
 
+/* ---- an id of its caller's choice --------------------------------------------------------------- */
+
+static enum stage held(struct request *request)
+{
+	request_step(request, "contract.held", "contract", true, NULL);
+	announce(request);
+	return STAGE_REPEAT;
+}
+
+static enum stage refuse_name(struct request *request, const char *reason, const char *message)
+{
+	const struct job_refusal refusal = { "/run_id", reason, message };
+
+	return refuse(request, &refusal);
+}
+
+static enum stage name_is_taken(struct request *request)
+{
+	request_fail(request, RPC_CODE_CONFLICT, "%s",
+		"/run_id: a run has this id already: make a new one for each run");
+	return refuse_name(request, "conflict", request->failure.message);
+}
+
+static enum stage cannot_name(struct request *request, const char *why)
+{
+	request_fail(request, RPC_CODE_INTERNAL,
+		"it cannot be told whether its run_id is free, so nothing was done: %s", why);
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
+}
+
+static enum stage name_it(struct request *request, const struct recall *recall)
+{
+	request->naming = false;
+	if (recall->answer == RECALL_FOUND)
+		return name_is_taken(request);
+	if (recall->answer != RECALL_NONE)
+		return cannot_name(request, recall->err.text);
+	if (server_rename(request->server, request, request->spec.run_id) < 0)
+		return cannot_name(request, "there is no memory");
+	return held(request);
+}
+
+static void on_place_looked_up(struct request *request, const struct recall *recall)
+{
+	request_enter(request, name_it(request, recall));
+}
+
+/*
+ * Runs are listed, kept and found by the time in their ids, so it is one of about now; and none that
+ * we give comes to stand in its place.
+ */
+static enum stage take_name(struct request *request)
+{
+	struct server *server = request->server;
+	const char *run_id = request->spec.run_id;
+	int64_t age_ms;
+
+	if (!run_id || strcmp(run_id, request->result.run_id) == 0) /* it waited for a person */
+		return held(request);
+	age_ms = clock_wall_us() / 1000 - (int64_t)ulid_time_ms(run_id);
+	if (age_ms < 0 || age_ms > NAME_AGE_MS)
+		return refuse_name(request, "range",
+			"/run_id: the time in it must be of the last five minutes");
+	if (request->is_check)
+		return held(request);
+	if (server_has_place(server, run_id))
+		return name_is_taken(request);
+	if (recall_start(request, RECALL_PLACE, run_id, on_place_looked_up) < 0)
+		return cannot_name(request, "there is no thread to ask the store");
+	ulid_pass(&server->ids, run_id);
+	request->naming = true;
+	return STAGE_WAIT;
+}
+
 /* With what is kept of the request, which its refusal needs too. */
 static enum stage find_parts(struct request *request)
 {
@@ -242,9 +319,7 @@ static enum stage find_parts(struct request *request)
 	request->result.runtime = stamp(request);
 	if (request->spec.deterministic)
 		request->runtime = request->runtime->steady;
-	request_step(request, "contract.held", "contract", true, NULL);
-	announce(request);
-	return STAGE_REPEAT;
+	return take_name(request);
 }
 
 static enum stage looked(struct request *request, struct look *look)

@@ -1,4 +1,6 @@
 import os
+import random
+import time
 
 from wire import Client, done, eq, ok, wait_until
 
@@ -65,4 +67,29 @@ eq(client.receive(denied)[1]["outcome"], "policy_denied", "what the policy denie
 eq(client.call("wait", id=name + "-c")["outcome"], "policy_denied", "and is found by its id although nothing was done")
 replayed = client.call("runs.replay", run_id=run_id, announce=True)
 eq(started(client)[-1]["run_id"], replayed["result"]["run_id"], "a replay is announced")
+
+DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def ulid(age_s=0):
+    bits = int((time.time() - age_s) * 1000) << 80 | random.getrandbits(80)
+    return "".join(DIGITS[bits >> shift & 31] for shift in range(125, -1, -5))
+
+
+own = ulid()
+result = client.run("print(8)", run_id=own, id=name + "-d")
+eq((result["run_id"], result["outcome"]), (own, "ok"), "a run has the id that its caller gave it")
+eq(client.call("wait", run_id=own)["stdout"], "8\n", "and is found by it")
+error, _ = client.receive(client.send("run", language="python", code="print(9)", run_id=own))
+eq((error["code"], error["data"]["pointer"]), ("conflict", "/run_id"), "another run does not get it")
+for wrong, reason in ((own.lower(), "value"), ("8" + own[1:], "value"), (ulid(3600), "range"), (ulid(-3600), "range")):
+    error, _ = client.receive(client.send("run", language="python", code="1", run_id=wrong))
+    eq((error["code"], error["data"]["reason"]), ("bad_request", reason), f"{wrong} is not taken")
+older = ulid(240)
+eq(client.run("print(10)", run_id=older, announce=True)["run_id"], older, "an id may be some minutes old")
+eq(started(client)[-1]["run_id"], older, "it is the one that is announced")
+newest = client.run("print(11)")["run_id"]
+listed = [run["run_id"] for run in client.call("runs.list", limit=1000)["runs"]]
+ok(listed == sorted(listed, reverse=True) and {own, older, newest} <= set(listed), "all are listed, in the order of their ids")
+eq(client.call("audit.verify")["problems"], [], "and the record holds together")
 done()

@@ -216,6 +216,7 @@ static const struct {
 	{ "{@@,\"trace\":@}",                                          "/trace",           "vvvvvvvv" "vvvv" "vvvv" "vvv" },
 	{ "{@@,\"deterministic\":@}",                                  "/deterministic",   "t.tttttt" "tttt" "tttt" "ttt" },
 	{ "{@@,\"stream\":@}",                                         "/stream",          "t.tttttt" "tttt" "tttt" "ttt" },
+	{ "{@@,\"run_id\":@}",                                         "/run_id",         "tttttttt" "vvvv" "vvvt" "ttv" },
 	{ "{@@,\"announce\":@}",                                       "/announce",       "t.tttttt" "tttt" "tttt" "ttt" },
 	{ "{@@,\"detach\":@}",                                         "/detach",          "t.tttttt" "tttt" "tttt" "ttt" },
 	{ "{@@,\"surprise\":@}",                                       "/surprise",        "uuuuuuuu" "uuuu" "uuuu" "uuu" },

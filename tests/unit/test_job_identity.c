@@ -88,6 +88,7 @@ static const struct {
 	{ "cache", "{" PLAIN ",\"cache\":\"use\"}" },
 	{ "stream", "{" PLAIN ",\"stream\":true}" },
 	{ "secrets", "{" PLAIN ",\"secrets\":[\"abcd\"]}" },
+	{ "run_id", "{" PLAIN ",\"run_id\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\"}" },
 	{ "announce", "{" PLAIN ",\"announce\":true}" },
 	{ "detach", "{" PLAIN ",\"detach\":true}" },
 };

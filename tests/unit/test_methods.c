@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "tests/check.h"
 #include "tests/unit/house.h"
@@ -210,6 +211,109 @@ TEST(a_run_is_named_in_one_way_and_by_its_own_connection)
 	CHECK_EQ_INT(house.server->runs.count, 2);
 	close(client);
 	close(other);
+	house_close(&house);
+}
+
+/* A ULID of this time with this end. */
+static const char *ulid_of(int64_t ms, const char *end, char ret_text[ULID_LEN + 1])
+{
+	struct ulid_source source = { 0 };
+
+	if (ulid_next_at(&source, (uint64_t)ms, ret_text, NULL) == 0)
+		(void)strcpy(ret_text + 10, end);
+	return ret_text;
+}
+
+static void send_named(int client, uint32_t msgid, const char *run_id)
+{
+	char params[160];
+
+	(void)snprintf(params, sizeof(params),
+		"{\"language\":\"python\",\"code\":\"print(1)\",\"run_id\":\"%s\"}", run_id);
+	CHECK(house_send(client, msgid, "run", params));
+}
+
+static void is_taken(struct house *house, int client, const char *run_id)
+{
+	struct reply reply;
+
+	send_named(client, 5, run_id);
+	CHECK(house_hear(house, client, &reply));
+	CHECK_STR(reply.code, "conflict");
+	CHECK_STR(value_as_text(value_get(reply.data, "pointer")), "/run_id");
+	CHECK(strcmp(value_as_text(value_get(reply.data, "run_id")), run_id) != 0);
+}
+
+TEST(a_run_has_the_id_that_its_caller_gave_it_and_no_other_run_has)
+{
+	struct house house;
+	struct reply reply;
+	char id[ULID_LEN + 1];
+	char near[ULID_LEN + 1];
+	int64_t now_ms = clock_wall_us() / 1000;
+	int client;
+
+	CHECK(house_ready(&house, ""));
+	client = house_connect(&house);
+	(void)ulid_of(now_ms - 1000, "ABCDEFGHJKMN0000", id);
+	(void)ulid_of(
+		now_ms - 1000, "0000000000000000", near); /* the store keeps both in one place */
+	send_named(client, 4, id);
+	CHECK(house_at_worker(&house));
+	CHECK(map_get(&house.server->runs, id, RUN_ID_LEN) != NULL);
+	is_taken(&house, client, id);
+	is_taken(&house, client, near);
+	CHECK(house_program(&house, "", 0));
+	CHECK(house_hear(&house, client, &reply));
+	CHECK_STR(house_text(&reply, "run_id"), id);
+	is_taken(&house, client, id); /* the store knows it now */
+	is_taken(&house, client, near);
+	CHECK_EQ_INT(house.server->runs.count, 0);
+	close(client);
+	house_close(&house);
+}
+
+TEST(two_that_ask_for_one_id_at_once_do_not_both_get_it)
+{
+	struct house house;
+	struct reply reply;
+	char id[ULID_LEN + 1];
+	int client;
+
+	CHECK(house_open(&house, ""));
+	client = house_connect(&house);
+	(void)ulid_of(clock_wall_us() / 1000 - 1, "ABCDEFGHJKMN0000", id);
+	send_named(client, 4, id);
+	send_named(client, 5, id);
+	CHECK(house_hear(&house, client, &reply));
+	CHECK_EQ_INT(reply.msgid, 5);
+	CHECK_STR(reply.code, "conflict");
+	CHECK_EQ_INT(house.server->runs.count, 1);
+	close(client);
+	house_close(&house);
+}
+
+TEST(an_id_of_another_time_is_refused)
+{
+	static const struct {
+		int64_t ms; /* from now */
+		const char *code;
+	} times[] = { { -6 * 60 * 1000, "bad_request" }, { 60 * 1000, "bad_request" } };
+	struct house house;
+	struct reply reply;
+	char id[ULID_LEN + 1];
+	int client;
+
+	CHECK(house_open(&house, ""));
+	client = house_connect(&house);
+	for (size_t i = 0; i < COUNT_OF(times); i++) {
+		send_named(client, 4,
+			ulid_of(clock_wall_us() / 1000 + times[i].ms, "ABCDEFGHJKMN0000", id));
+		CHECK(house_hear(&house, client, &reply));
+		CHECK_STR(reply.code, times[i].code);
+		CHECK_STR(value_as_text(value_get(reply.data, "reason")), "range");
+	}
+	close(client);
 	house_close(&house);
 }
 

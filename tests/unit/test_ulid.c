@@ -111,6 +111,30 @@ TEST(two_sources_do_not_meet)
 	CHECK(strcmp(first, second) != 0);
 }
 
+TEST(what_is_passed_is_never_given)
+{
+	struct ulid_source source = { 0 };
+	char id[ULID_LEN + 1];
+	char next[ULID_LEN + 1];
+
+	CHECK_EQ_INT(ulid_next_at(&source, 1000, id, NULL), 0);
+	CHECK_EQ_INT(ulid_next_at(&(struct ulid_source){ 0 }, 5000, next, NULL), 0);
+	ulid_pass(&source, next);
+	ulid_pass(&source, id); /* an older one changes nothing */
+	CHECK_EQ_INT(ulid_next_at(&source, 5000, id, NULL), 0);
+	CHECK_EQ_INT(ulid_time_ms(id), 5001);
+	CHECK_EQ_INT(ulid_next_at(&source, 6000, id, NULL), 0);
+	CHECK_EQ_INT(ulid_time_ms(id), 6000);
+}
+
+TEST(a_place_is_the_time_and_the_bits_that_rise_within_it)
+{
+	CHECK(ulid_same_place("01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAV"));
+	CHECK(ulid_same_place("01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEK0000000000005FAV"));
+	CHECK(!ulid_same_place("01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAW"));
+	CHECK(!ulid_same_place("01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEMTSV4RRFFQ69G5FAV"));
+}
+
 TEST(other_texts_are_no_ids)
 {
 	CHECK(ulid_is_valid("01ARZ3NDEKTSV4RRFFQ69G5FAV"));
