@@ -2,6 +2,7 @@
 
 #include "cli/explain.h"
 #include "cli/page.h"
+#include "proto/jail_dirs.h"
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
@@ -24,6 +25,14 @@ static bool error_says(const struct value *record, const char *part)
 	return message && strstr(message, part);
 }
 
+/* What of stderr is in the record. */
+static bool prints(const struct value *record, const char *part)
+{
+	const char *text = value_as_text(value_get(record, "stderr"));
+
+	return text && strstr(text, part);
+}
+
 static bool no_module(const struct value *record)
 {
 	return error_is(record, "ModuleNotFoundError") || error_is(record, "ImportError");
@@ -41,9 +50,15 @@ static bool not_permitted(const struct value *record)
 
 static bool no_network(const struct value *record)
 {
-	return error_is(record, "gaierror") || error_is(record, "ConnectionError") ||
-	       error_is(record, "ConnectionRefusedError") || error_is(record, "URLError") ||
+	return error_says(record, JAIL_NO_NETWORK) || prints(record, JAIL_NO_NETWORK) ||
 	       error_says(record, "Network is unreachable");
+}
+
+/* Where the line is to be changed that raised it. */
+static bool is_of_line(const struct value *record)
+{
+	return value_as_int(value_get(value_get(record, "error"), "line"), 0) > 0 &&
+	       !no_network(record);
 }
 
 static bool too_deep(const struct value *record)
@@ -163,6 +178,7 @@ const struct explain_text explain_texts[] = {
 
 	{ "exit", HAPPENED, NULL, "The program ran and chose to leave with exit code {exit_code}." },
 	{ "exit", KNOWN, NULL, "Nothing here stopped it: it broke no limit, and no exception was left uncaught." },
+	{ "exit", CHANGE, no_network, "There is no network inside, and none to be asked for: fetch the data first and send it with the run, in files or stdin." },
 	{ "exit", CHANGE, NULL, "What it printed may say why: cectl output {run_id} --stream stderr" },
 
 	{ "exception", HAPPENED, NULL, "An exception went uncaught: {error.type}: {error.message}" },
@@ -170,10 +186,10 @@ const struct explain_text explain_texts[] = {
 	{ "exception", CHANGE, no_module, "Modules are those of the runtime (cectl runtimes) and files that come with the run; nothing can be installed from inside." },
 	{ "exception", CHANGE, no_file, "Only files that come with the run, and what the program writes, are in /work." },
 	{ "exception", CHANGE, not_permitted, "Only /work and /tmp can be written; starting other programs is not permitted." },
-	{ "exception", CHANGE, no_network, "There is no network inside: give the data with the run, as input or as files." },
+	{ "exception", CHANGE, no_network, "There is no network inside, and none to be asked for: fetch the data first and send it with the run, in files or stdin." },
 	{ "exception", CHANGE, too_deep, "It calls itself without an end, or too deeply: a loop with a list of its own has no such bound." },
 	{ "exception", CHANGE, no_input, "It reads more than it was given: stdin or input comes with the run, nobody types." },
-	{ "exception", CHANGE, NULL, "Change line {error.line}, or catch {error.type} there." },
+	{ "exception", CHANGE, is_of_line, "Change line {error.line}, or catch {error.type} there." },
 
 	{ "syntax_error", HAPPENED, NULL, "The program does not compile: {error.message}" },
 	{ "syntax_error", KNOWN, NULL, "Line {error.line}, column {error.column}: {error.text}" },

@@ -1,6 +1,10 @@
-/* Folders of a jail, as the program in it sees them: the sandbox makes them, the daemon speaks of them. */
+/* What a program in a jail sees of it: the sandbox makes it so, daemon and cectl speak of it. */
 #pragma once
 
 #define JAIL_HARNESS_DIR "/ced"
 #define JAIL_WORK_DIR    "/work"
 #define JAIL_TMP_DIR     "/tmp"
+
+/* What a program hears that wants a network. */
+#define JAIL_NO_NETWORK \
+	"this run has no network; send what it needs with the run, in files or stdin"

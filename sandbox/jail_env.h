@@ -27,6 +27,7 @@
 #define JAIL_ENV_UIDS    "CED_UIDS" /* "block": uid 1+k is slot k's; "one": there is only uid 0 */
 
 #define STEADY_LIBRARY   "ced-steady.so" /* beside a harness: runtimes/steady */
+#define LIBC_LIBRARY     "ced-libc.so"   /* beside a harness: runtimes/libc, loaded before libc */
 #define JAIL_SHM_DIR     "/dev/shm"
 #define JAIL_HOSTNAME    "sandbox"
 #define JAIL_USER_ID     1000 /* uid and gid of a program, as it sees them */

@@ -38,6 +38,7 @@ static const char *const zygote_folders[] = { JAIL_WORK_DIR, JAIL_TMP_DIR, JAIL_
 static const struct mount_text zygote_texts[] = {
 	{ "/etc/passwd", "user:x:1000:1000:user:/work:/nonexistent\n" },
 	{ "/etc/group", "user:x:1000:\n" },
+	{ "/etc/ld.so.preload", JAIL_HARNESS_DIR "/" LIBC_LIBRARY "\n" },
 	{ "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n" },
 	{ NULL, NULL },
 };

@@ -305,7 +305,7 @@ static void check_tree(void)
 {
 	CHECK_STR(said("root"), "ced,dev,etc,lib,lib64,tmp,usr,work");
 	CHECK_STR(said("dev"), "full,null,random,shm,urandom,zero");
-	CHECK_STR(said("etc"), "alternatives,group,nsswitch.conf,passwd");
+	CHECK_STR(said("etc"), "alternatives,group,ld.so.preload,nsswitch.conf,passwd");
 	CHECK(strncmp(said("bin"), "python3.", 8) == 0 && !strchr(said("bin"), ','));
 	CHECK_STR(said("flags.root"), "ro,nosuid,nodev");
 	CHECK_STR(said("flags.lib"), "ro,nosuid,nodev");

@@ -12,6 +12,7 @@ import sys
 FOLDERS = ("daemon", "daemon/door", "daemon/gate", "daemon/methods", "daemon/news", "daemon/record", "daemon/runs", "daemon/settings", "daemon/stages", "daemon/workers",
            "daemon/policy", "daemon/inspector", "daemon/redact", "sandbox", "sandbox/runtimes/python",
            "sandbox/runtimes/command", "sandbox/runtimes/steady",
+           "sandbox/runtimes/libc",
            "proto", "proto/base", "store", "cli", "cli/demo",
            "cli/doctor")
 
@@ -110,6 +111,10 @@ ELSEWHERE = {
     "sandbox/slot*.c": (INSIDE, ["tests/jail/jail_worker.t", "tests/jail/warm_life.py"]),
     "sandbox/zygote*.c": (INSIDE, ["tests/jail/jail_worker.t", "tests/jail/warm_life.py"]),
     "sandbox/runtimes/python/*.c": (INSIDE, ["tests/jail/jail_python.t", "tests/jail/semantics.py"]),
+    "sandbox/runtimes/libc/devices.c": ("it stands before the C library in whoever loads it",
+                                        ["tests/scenario/106-devices.py"]),
+    "sandbox/runtimes/libc/network.c": ("it stands before the C library in whoever loads it",
+                                        ["tests/scenario/107-network.py"]),
     "sandbox/runtimes/steady/steady.c": ("it takes the clock's place in whoever loads it",
                                          ["tests/scenario/063-deterministic.py"]),
     "daemon/runs/opened_files.c": (PART, ["tests/scenario/065-files.py"]),

@@ -175,27 +175,30 @@ static int pick_files(const struct orders *orders, const char *interpreter, stru
 }
 
 /* A file that lies beside ced-zygote. */
-static int pick_own(const char *script, struct err *err)
+static int pick_own(const char *folder, const char *file, struct err *err)
 {
 	char path[PATH_MAX];
 	char name[PATH_MAX];
 	int result;
 
-	cut_printf(path, sizeof(path), JAIL_HARNESS_DIR "/%s", script);
-	cut_printf(name, sizeof(name), TREE_AHEAD_DIR "/%s", script);
+	cut_printf(path, sizeof(path), JAIL_HARNESS_DIR "/%s", file);
+	cut_printf(name, sizeof(name), "%s/%s", folder, file);
 	result = copy_as(path, name, err);
 	return result > 0 ? err_set(err, ERR_MISSING, "there is no %s", path) : result;
 }
 
-/* What an interpreter is started ahead with, or what deterministic runs are preloaded with. */
+/*
+ * What an interpreter is started ahead with, or what deterministic runs are preloaded with.  What stands
+ * before the C library is at the same place in every jail.
+ */
 static int pick_our_files(const char *const *ahead, struct err *err)
 {
 	static const char *const steady[] = { STEADY_LIBRARY, STEADY_SCRIPT, NULL };
 
 	for (const char *const *file = ahead[0] ? ahead : steady; *file; file++)
-		if (pick_own(*file, err) < 0)
+		if (pick_own(TREE_AHEAD_DIR, *file, err) < 0)
 			return -1;
-	return 0;
+	return pick_own(JAIL_HARNESS_DIR, LIBC_LIBRARY, err);
 }
 
 /* ---- what is kept ------------------------------------------------------------------------- */
@@ -309,10 +312,12 @@ static int change_folders(struct err *err)
 			return err_sys(err, "put %s back", kept->path);
 		close(kept->mount);
 	}
-	if (umount2(STORE, MNT_DETACH) < 0)
-		return err_sys(err, "umount " STORE);
 	if (umount2(JAIL_HARNESS_DIR, MNT_DETACH) < 0)
 		return err_sys(err, "umount " JAIL_HARNESS_DIR);
+	if (mount(STORE JAIL_HARNESS_DIR, JAIL_HARNESS_DIR, NULL, MS_BIND, NULL) < 0)
+		return err_sys(err, "bind " JAIL_HARNESS_DIR);
+	if (umount2(STORE, MNT_DETACH) < 0)
+		return err_sys(err, "umount " STORE);
 	return 0;
 }
 

@@ -1,0 +1,83 @@
+/*
+ * What a program is told that looks for a network, where no run has one (see devices.c for how this
+ * library comes to stand before the C library).
+ *
+ * The kernel's word for it is "Operation not permitted", and the resolver's "Name or service not
+ * known", from which nobody learns what to do.  So the first attempt of a process puts one sentence
+ * on its stderr.  In Python it is in the exception instead (../python/refusals.c).
+ */
+#undef _FORTIFY_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sandbox/jail_env.h"
+
+#define OURS __attribute__((visibility("default")))
+
+static bool speaks_python;
+
+/* Only a zygote of Python is started with the descriptor's number in its environment. */
+__attribute__((constructor)) static void begin(void)
+{
+	speaks_python = getenv(JAIL_ENV_SOCKET) != NULL;
+}
+
+static void say(void)
+{
+	static const char text[] = "ced: " JAIL_NO_NETWORK "\n";
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	int error = errno;
+
+	if (!speaks_python && !atomic_flag_test_and_set(&said))
+		(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	errno = error;
+}
+
+OURS int socket(int family, int type, int protocol)
+{
+	int fd = (int)syscall(SYS_socket, family, type, protocol);
+
+	if (fd < 0 && errno == EPERM && (family == AF_INET || family == AF_INET6))
+		say();
+	return fd;
+}
+
+/* Not what is wrong with the question itself. */
+static bool is_no_network(int error)
+{
+	return error == EAI_NONAME || error == EAI_AGAIN || error == EAI_FAIL ||
+	       error == EAI_NODATA || error == EAI_SYSTEM;
+}
+
+OURS int getaddrinfo(const char *restrict node, const char *restrict service,
+	const struct addrinfo *restrict hints, struct addrinfo **restrict ret_list)
+{
+	static int (*real)(const char *node, const char *service, const struct addrinfo *hints,
+		struct addrinfo **ret_list);
+	int error;
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+	error = real(node, service, hints, ret_list);
+	if (is_no_network(error))
+		say();
+	return error;
+}
+
+OURS const char *gai_strerror(int error)
+{
+	static const char *(*real)(int error);
+
+	if (speaks_python && is_no_network(error))
+		return JAIL_NO_NETWORK;
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "gai_strerror");
+	return real(error);
+}
