@@ -147,8 +147,58 @@ static int on_library(void *context, const char *library, struct err *err)
 	return copy_file(library, err) < 0 ? -1 : 0;
 }
 
-/* A tool with its libraries.  One that the host does not have is nobody's fault. */
-static int pick_tool(const char *name, struct err *err)
+/* What a tool starts itself, which nobody would think of who lists it. */
+static const struct {
+	const char *tool, *starts;
+} companions[] = {
+	{ "tar", "sh" }, /* and that gzip, for -z: where it is listed */
+	{ "awk", "sh" }, /* system(), and pipes */
+	{ "gawk", "sh" },
+	{ "mawk", "sh" },
+	{ "gunzip", "gzip" }, /* scripts around it */
+	{ "zcat", "gzip" },
+};
+
+#define SCRIPTS_DEEP 4 /* as the kernel goes: an interpreter may be a script */
+
+static int pick_tool(const char *name, unsigned depth, struct err *err);
+
+/* "#!/usr/bin/env perl": what starts a script, and what that starts. */
+static int pick_interpreters(const char *path, unsigned depth, struct err *err)
+{
+	auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	char line[256];
+	char *rest = NULL;
+	ssize_t got = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+
+	if (got < 2 || line[0] != '#' || line[1] != '!' || depth == SCRIPTS_DEEP)
+		return 0;
+	line[got] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	for (char *word = strtok_r(line + 2, " \t", &rest); word;
+		word = strtok_r(NULL, " \t", &rest)) {
+		const char *slash = strrchr(word, '/');
+		const char *name = slash ? slash + 1 : word;
+
+		if (*name != '-' && pick_tool(name, depth + 1, err) < 0)
+			return -1;
+		if (strcmp(name, "env") != 0)
+			return 0;
+	}
+	return 0;
+}
+
+static int pick_companions(const char *name, unsigned depth, struct err *err)
+{
+	for (size_t i = 0; i < COUNT_OF(companions); i++)
+		if (strcmp(name, companions[i].tool) == 0 &&
+			pick_tool(companions[i].starts, depth + 1, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* A tool with its libraries and what it starts.  One that the host does not have is nobody's fault. */
+static int pick_tool(const char *name, unsigned depth, struct err *err)
 {
 	for (size_t i = 0; i < COUNT_OF(tool_folders); i++) {
 		char path[PATH_MAX];
@@ -158,8 +208,12 @@ static int pick_tool(const char *name, struct err *err)
 		result = copy_file(path, err);
 		if (result < 0)
 			return -1;
-		if (result == 0)
-			return needs_of(path, on_library, NULL, err);
+		if (result > 0)
+			continue;
+		if (pick_interpreters(path, depth, err) < 0 ||
+			pick_companions(name, depth, err) < 0)
+			return -1;
+		return needs_of(path, on_library, NULL, err);
 	}
 	return 0;
 }
@@ -169,7 +223,7 @@ static int pick_files(const struct orders *orders, const char *interpreter, stru
 	if (copy_file(NEEDS_LOADER, err) < 0 || needs_of(interpreter, on_library, NULL, err) < 0)
 		return -1;
 	for (size_t i = 0; orders->tools[i]; i++)
-		if (pick_tool(orders->tools[i], err) < 0)
+		if (pick_tool(orders->tools[i], 0, err) < 0)
 			return err_wrap(err, "tool %s", orders->tools[i]);
 	return 0;
 }
