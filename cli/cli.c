@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/exits.h"
 #include "cli/offline.h"
+#include "cli/refusal.h"
 
 #define ANSWER_MS INT64_C(60000) /* for questions that start nothing */
 
@@ -99,29 +100,45 @@ static int tell_no_daemon(struct cli *cli, const struct err *err)
 	return EXIT_SERVICE;
 }
 
-/* "bad_request: limits/wall_ms: must be ..." on one line. */
-static int tell_refusal(struct cli *cli, const struct value *error)
+/* "--limit wall: must be ..." where a word of the command line is wrong, else "code: message". */
+static void say_refusal(struct cli *cli, const struct value *error)
 {
 	const char *code = output_text(&cli->arena, value_get(error, "code"));
 	const char *message = output_text(&cli->arena, value_get(error, "message"));
+	const char *pointer =
+		output_text(&cli->arena, value_get(value_get(error, "data"), "pointer"));
+	const char *in_words = refusal_text(cli, pointer, message);
+
+	say(&cli->err, PAINT_PLAIN, "cectl: ");
+	if (in_words && strcmp(code, "bad_request") == 0) {
+		say(&cli->err, PAINT_PLAIN, "%s", in_words);
+		return;
+	}
+	say(&cli->err, PAINT_RED, "%s", code[0] ? code : "error");
+	if (in_words)
+		message = in_words;
+	else if (strncmp(message, pointer, strlen(pointer)) != 0) /* it usually says so itself */
+		say(&cli->err, PAINT_PLAIN, ": %s", pointer);
+	say(&cli->err, PAINT_PLAIN, ": %s", message);
+}
+
+static int tell_refusal(struct cli *cli, const struct value *error)
+{
 	const struct value *data = value_get(error, "data");
 	const char *pointer = output_text(&cli->arena, value_get(data, "pointer"));
+	const char *advice =
+		refusal_advice(pointer, output_text(&cli->arena, value_get(error, "message")));
 	int64_t retry_ms = value_as_int(value_get(error, "retry_after_ms"),
 		value_as_int(value_get(data, "retry_after_ms"), 0));
 
 	if (cli->json)
 		print_error_document(cli, error);
-	say(&cli->err, PAINT_PLAIN, "cectl: ");
-	say(&cli->err, PAINT_RED, "%s", code[0] ? code : "error");
-	if (strncmp(message, pointer, strlen(pointer)) != 0) /* it usually says so itself */
-		say(&cli->err, PAINT_PLAIN, ": %s", pointer);
-	say(&cli->err, PAINT_PLAIN, ": %s", message);
+	say_refusal(cli, error);
 	if (retry_ms > 0)
 		say(&cli->err, PAINT_PLAIN, "  (try again in %" PRId64 " ms)", retry_ms);
 	say(&cli->err, PAINT_PLAIN, "\n");
-	if (strcmp(pointer, "/run_id") == 0)
-		say(&cli->err, PAINT_DIM,
-			"       RUN is an id, any unique beginning of one, last, or last~N\n");
+	if (advice)
+		say(&cli->err, PAINT_DIM, "       %s\n", advice);
 	return cli->command->run_statuses ? exits_for_error(error) : EXIT_FAILED;
 }
 

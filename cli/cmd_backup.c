@@ -27,7 +27,7 @@ struct backup_options {
 
 // clang-format off
 static const struct option_row rows[] = {
-	{ 'f', "force", NULL, OPTION_FLAG, offsetof(struct backup_options, force),
+	{ 0, "force", NULL, OPTION_FLAG, offsetof(struct backup_options, force),
 		"replaces a FILE that is there" },
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
 };

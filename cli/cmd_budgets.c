@@ -221,7 +221,8 @@ static int run_budgets(struct cli *cli, const void *given)
 	if (!cli->operands.count)
 		return list(cli, params);
 	if (strcmp(cli->operands.items[0], "reset") != 0)
-		return cli_usage(cli, "reset, or nothing, not \"%s\"", cli->operands.items[0]);
+		return cli_usage(cli, "budgets takes no word but reset; \"%s\" is none",
+			cli->operands.items[0]);
 	return reset(cli, options, params);
 }
 

@@ -4,6 +4,7 @@
 #include "cli/exits.h"
 #include "cli/job_options.h"
 #include "cli/page.h"
+#include "cli/refusal.h"
 
 struct check_options {
 	struct job_options job;
@@ -37,9 +38,12 @@ static void show_contract(struct cli *cli, const struct value *result)
 	const struct value *errors = value_get(result, "contract_errors");
 
 	for (size_t i = 0; value_at(errors, i); i++) {
+		const char *message = page_text(cli, value_at(errors, i), "message");
+		const char *in_words =
+			refusal_text(cli, page_text(cli, value_at(errors, i), "pointer"), message);
+
 		say(&cli->out, PAINT_RED, "  %s ", output_mark(&cli->out, MARK_BAD));
-		say(&cli->out, PAINT_PLAIN, "%s\n", /* begins with where */
-			output_text(&cli->arena, value_get(value_at(errors, i), "message")));
+		say(&cli->out, PAINT_PLAIN, "%s\n", in_words ? in_words : message);
 	}
 	if (value_as_bool(value_get(result, "contract_errors_more"), false))
 		say(&cli->out, PAINT_PLAIN, "    and there is more\n");

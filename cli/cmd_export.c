@@ -310,7 +310,7 @@ static int run(struct cli *cli, const void *given)
 		return status;
 	if (options->format && strcmp(options->format, "json") != 0 &&
 		strcmp(options->format, "ocsf") != 0)
-		return cli_usage(cli, "--format: json or ocsf");
+		return cli_usage(cli, "--format %s: there are json and ocsf", options->format);
 	export.ocsf = options->format && strcmp(options->format, "ocsf") == 0;
 	/* Not among the lines themselves. */
 	export.tells = progress_can_erase(&cli->err) && !cli->out.terminal;

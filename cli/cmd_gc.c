@@ -29,7 +29,7 @@ static const struct option_row rows[] = {
 		"of the oldest, until the store uses no more than that: 10G" },
 	{ 0, "reason", "TEXT", OPTION_TEXT, offsetof(struct gc_options, reason),
 		"why, for the record" },
-	{ 'n', "dry-run", NULL, OPTION_FLAG, offsetof(struct gc_options, dry_run),
+	{ 0, "dry-run", NULL, OPTION_FLAG, offsetof(struct gc_options, dry_run),
 		"only says what would leave" },
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
 };

@@ -10,6 +10,7 @@
 #include "cli/units.h"
 #include "proto/base/buf.h"
 #include "proto/base/container.h"
+#include "proto/base/nearest.h"
 
 #define PAGE_BYTES ((uint64_t)1 << 20)
 #define STREAM_MAX ((size_t)1 << 30)
@@ -29,7 +30,7 @@ static const struct option_row rows[] = {
 	{ 's', "stream", "NAME", OPTION_TEXT, offsetof(struct output_options, stream),
 		"stdout (default), stderr, stdin, code, artifact:PATH, or file:PATH for a file that "
 		"came with it; stdout_tail and stderr_tail are what truncate kept of the end" },
-	{ 'n', "head", "LINES", OPTION_TEXT, offsetof(struct output_options, head),
+	{ 0, "head", "LINES", OPTION_TEXT, offsetof(struct output_options, head),
 		"only the first lines" },
 	{ 0, "tail", "LINES", OPTION_TEXT, offsetof(struct output_options, tail),
 		"only the last lines" },
@@ -210,13 +211,25 @@ static int show(struct reading *reading, const struct output_options *options, u
 	return EXIT_OK;
 }
 
+static const char *const streams[] = { "stdout", "stderr", "stdout_tail", "stderr_tail", "stdin",
+	"code" };
+
+static int refuse_stream(struct cli *cli, const char *name)
+{
+	struct nearest nearest = NEAREST_OF(name);
+
+	for (size_t i = 0; i < COUNT_OF(streams); i++)
+		nearest_offer(&nearest, streams[i]);
+	return cli_usage(cli,
+		"--stream %s: there are stdout, stderr, stdout_tail, stderr_tail, stdin, code, "
+		"artifact:PATH and file:PATH%s",
+		name, nearest_hint(&nearest));
+}
+
 static bool is_stream(const char *name)
 {
-	static const char *const names[] = { "stdout", "stderr", "stdout_tail", "stderr_tail",
-		"stdin", "code" };
-
-	for (size_t i = 0; i < COUNT_OF(names); i++) {
-		if (strcmp(names[i], name) == 0)
+	for (size_t i = 0; i < COUNT_OF(streams); i++) {
+		if (strcmp(streams[i], name) == 0)
 			return true;
 	}
 	return strncmp(name, "artifact:", 9) == 0 || strncmp(name, "file:", 5) == 0;
@@ -228,10 +241,7 @@ static int parse(struct cli *cli, const struct output_options *options, struct r
 	struct err err = ERR_INIT;
 
 	if (options->stream && !is_stream(options->stream))
-		return cli_usage(cli,
-			"--stream %s: there are stdout, stderr, stdout_tail, stderr_tail, stdin, "
-			"code, artifact:PATH and file:PATH",
-			options->stream);
+		return refuse_stream(cli, options->stream);
 	if (options->raw && cli->out.terminal)
 		return cli_usage(cli, "--raw would let the program write to your terminal; "
 				      "send it to a file or a pipe");

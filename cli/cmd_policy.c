@@ -17,7 +17,7 @@ struct policy_options {
 
 // clang-format off
 static const struct option_row rows[] = {
-	{ 'n', "new", NULL, OPTION_FLAG, offsetof(struct policy_options, fresh),
+	{ 0, "new", NULL, OPTION_FLAG, offsetof(struct policy_options, fresh),
 		"test: read the daemon's folder of policies and rules anew; for administrators" },
 	{ 'r', "rule", "PREFIX", OPTION_LIST, offsetof(struct policy_options, rules),
 		"show: only rules whose names begin so" },
@@ -40,8 +40,8 @@ static const struct table_column columns[] = {
 	{ "POLICY", false, false, 0 },
 	{ "LANGUAGES", false, false, 0 },
 	{ "RUNS", false, false, 3 },
+	{ "DIGEST", false, true, 4 },
 	{ "DESCRIPTION", false, true, 0 },
-	{ "DIGEST", false, true, 2 },
 };
 
 static const char *words_of(struct cli *cli, const struct value *list)
@@ -64,8 +64,8 @@ static void add_policy(struct cli *cli, struct table *table, const struct value 
 			{ is_default ? arena_printf(&cli->arena, "%s *", name) : name, PAINT_BOLD },
 			{ words_of(cli, value_get(policy, "languages")), PAINT_PLAIN },
 			{ words_of(cli, value_get(policy, "executes")), PAINT_PLAIN },
-			{ page_text(cli, policy, "description"), PAINT_PLAIN },
 			{ page_text(cli, policy, "digest"), PAINT_DIM },
+			{ page_text(cli, policy, "description"), PAINT_PLAIN },
 		});
 }
 
@@ -376,6 +376,7 @@ static int run(struct cli *cli, const void *given)
 {
 	const struct policy_options *options = given;
 	const char *word = cli->operands.count ? cli->operands.items[0] : "";
+	struct nearest nearest = NEAREST_OF(word);
 
 	if (strcmp(word, "list") == 0 && cli->operands.count == 1)
 		return run_list(cli);
@@ -383,7 +384,11 @@ static int run(struct cli *cli, const void *given)
 		return run_show(cli, options);
 	if (strcmp(word, "test") == 0)
 		return run_test(cli, options);
-	return cli_usage(cli, "policy wants one of: list, show NAME, test FILE...");
+	nearest_offer(&nearest, "list");
+	nearest_offer(&nearest, "show");
+	nearest_offer(&nearest, "test");
+	return cli_usage(cli, "policy wants one of: list, show NAME, test FILE...%s",
+		word[0] ? nearest_hint(&nearest) : "");
 }
 
 const struct command policy_command = {

@@ -25,7 +25,7 @@ struct replay_options {
 
 // clang-format off
 static const struct option_row rows[] = {
-	{ 'n', "times", "N", OPTION_TEXT, offsetof(struct replay_options, times),
+	{ 0, "times", "N", OPTION_TEXT, offsetof(struct replay_options, times),
 		"so often, one after the other, to find what differs from time to time; at most 500" },
 	{ 0, "deterministic", NULL, OPTION_FLAG, offsetof(struct replay_options, deterministic),
 		"with a fixed start of the clock and fixed seeds" },

@@ -9,6 +9,7 @@
 #include "cli/units.h"
 #include "proto/base/container.h"
 #include "proto/fill.h"
+#include "proto/language.h"
 
 #define LIMIT_DEFAULT 20
 #define PAGE_MOST     1000 /* of the protocol */
@@ -32,7 +33,7 @@ static const struct option_row rows[] = {
 		"every one, however many" },
 	{ 0, "before", "RUN", OPTION_TEXT, offsetof(struct runs_options, before),
 		"only runs older than this one: the next page" },
-	{ 'c', "columns", "NAMES", OPTION_TEXT, offsetof(struct runs_options, columns),
+	{ 0, "columns", "NAMES", OPTION_TEXT, offsetof(struct runs_options, columns),
 		"what to show of each, by commas: run, when, received, ended, outcome, language, time, "
 		"exec, uid, agent, task, id, policy, code, stdout, reason; or all" },
 	{ 0, "csv", NULL, OPTION_FLAG, offsetof(struct runs_options, csv),
@@ -45,7 +46,7 @@ static const struct example examples[] = {
 	{ "cectl runs --since 1h --outcome memory_limit", "what ran out of memory in the last hour" },
 	{ "cectl runs --agent planner --label env=prod -n 100", "one agent's, with a label" },
 	{ "cectl runs --text 'connection refused' --since yesterday", "by words of program or output" },
-	{ "cectl runs --rule python.import.denied -c run,when,agent,code", "who tried what a rule finds" },
+	{ "cectl runs --rule python.import.denied --columns run,when,agent,code", "who tried what a rule finds" },
 	{ "cectl runs --csv --all --since 2026-11-01 --until 2026-12-01 > november.csv", "a month for a spreadsheet" },
 	{ "cectl runs --json --since today | jq -r '.runs[] | [.run_id, .outcome] | @tsv'",
 		"for a script" },
@@ -149,8 +150,17 @@ static int show(struct listing *listing)
 	struct cli *cli = listing->cli;
 
 	if (!listing->count) {
-		say(&cli->err, PAINT_PLAIN, "cectl: no runs%s\n",
-			"; try `cectl run -c 'print(6 * 7)'`, or wider filters");
+		const char *word = value_as_text(value_get(listing->filters, "language"));
+		const char *language = word ? language_of_alias(word) : NULL;
+
+		if (language) /* it may be a runtime's own name, too */
+			say(&cli->err, PAINT_PLAIN,
+				"cectl: no runs; those of %s are recorded as --language %s\n",
+				output_safe(&cli->arena, word), language);
+		else
+			say(&cli->err, PAINT_PLAIN,
+				"cectl: no runs; try `cectl run -c 'print(6 * 7)'`, or wider "
+				"filters\n");
 		return EXIT_OK;
 	}
 	run_columns_table(cli, &listing->columns, listing->runs, listing->count);

@@ -15,8 +15,8 @@ static const struct table_column columns[] = {
 	{ "LANGUAGE", false, false, 0 },
 	{ "VERSION", false, false, 0 },
 	{ "WARM", true, false, 0 },
-	{ "RUNNING", true, false, 4 },
-	{ "DIGEST", false, true, 3 },
+	{ "RUNNING", true, false, 3 },
+	{ "DIGEST", false, true, 4 },
 	{ "PRELOADED", false, true, 2 },
 };
 

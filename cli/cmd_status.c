@@ -5,6 +5,7 @@
 #include "cli/exits.h"
 #include "cli/page.h"
 #include "cli/safe.h"
+#include "cli/status_words.h"
 #include "cli/times.h"
 #include "cli/units.h"
 #include "proto/base/container.h"
@@ -268,6 +269,7 @@ static int show(struct cli *cli, const struct value *status)
 			show_field(cli, page_name(cli, entry->key),
 				page_number(cli, entry->key, entry->value));
 	}
+	say(&cli->out, PAINT_DIM, "what the words mean: cectl status --help\n");
 	return EXIT_OK;
 }
 
@@ -289,5 +291,6 @@ const struct command status_command = {
 	.about = "Shows the daemon's version, its workers and queue, what runs, and how large the "
 		 "store is.  For administrators.",
 	.examples = examples,
+	.print_more = status_words_help,
 	.run = run,
 };

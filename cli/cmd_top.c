@@ -24,7 +24,7 @@ struct top_options {
 
 // clang-format off
 static const struct option_row rows[] = {
-	{ 'i', "interval", "TIME", OPTION_TEXT, offsetof(struct top_options, interval),
+	{ 0, "interval", "TIME", OPTION_TEXT, offsetof(struct top_options, interval),
 		"how often to look; 1s unless said" },
 	{ 0, "once", NULL, OPTION_FLAG, offsetof(struct top_options, once),
 		"one page, and no more; no terminal needed" },

@@ -19,20 +19,20 @@
 struct watch_options {
 	struct words kinds;
 	const char *uid, *agent, *task;
-	const char *count;
+	const char *limit;
 };
 
 // clang-format off
 static const struct option_row rows[] = {
 	{ 'k', "kind", "KIND", OPTION_LIST, offsetof(struct watch_options, kinds),
 		"only these: started, finished, limit, denied, asked, approved, lever, alert" },
-	{ 'u', "uid", "UID", OPTION_TEXT, offsetof(struct watch_options, uid),
-		"only runs of this user" },
-	{ 'a', "agent", "AGENT", OPTION_TEXT, offsetof(struct watch_options, agent),
+	{ 'u', "uid", "USER", OPTION_TEXT, offsetof(struct watch_options, uid),
+		"only runs of this user, a name or a uid" },
+	{ 0, "agent", "AGENT", OPTION_TEXT, offsetof(struct watch_options, agent),
 		"only runs of this agent" },
-	{ 't', "task", "TASK", OPTION_TEXT, offsetof(struct watch_options, task),
+	{ 0, "task", "TASK", OPTION_TEXT, offsetof(struct watch_options, task),
 		"only runs of this task" },
-	{ 'n', "count", "N", OPTION_TEXT, offsetof(struct watch_options, count),
+	{ 'n', "limit", "N", OPTION_TEXT, offsetof(struct watch_options, limit),
 		"ends after so many events" },
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
 };
@@ -287,8 +287,8 @@ static int run(struct cli *cli, const void *given)
 
 	if (options->uid && users_parse(options->uid, &uid, &err) < 0)
 		return cli_usage(cli, "--uid: %s", err.text);
-	if (options->count && units_parse_count(options->count, &watching.most, &err) < 0)
-		return cli_usage(cli, "--count: %s", err.text);
+	if (options->limit && units_parse_count(options->limit, &watching.most, &err) < 0)
+		return cli_usage(cli, "--limit: %s", err.text);
 	if (put_words(cli, watching.params, options) < 0 ||
 		(options->uid && value_map_put(&cli->arena, watching.params, "uid",
 					 value_uint(&cli->arena, uid)) < 0))

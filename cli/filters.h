@@ -29,14 +29,14 @@ struct filter_options {
 	FILTER_ROW(type, 0, "outcome", "WORD", outcome, \
 		"ok, exit, exception, policy_denied, memory_limit ..."), \
 	FILTER_ROW(type, 'l', "language", "LANG", language, "of this language"), \
-	FILTER_ROW(type, 0, "uid", "UID", uid, "of this caller (administrators)"), \
+	FILTER_ROW(type, 'u', "uid", "USER", uid, "of this caller, a name or a uid (administrators)"), \
 	FILTER_ROW(type, 0, "agent", "NAME", agent, "of this agent"), \
 	FILTER_ROW(type, 0, "task", "NAME", task, "of this task"), \
 	FILTER_ROW(type, 0, "policy", "NAME", policy, "judged by this policy"), \
 	FILTER_ROW(type, 0, "rule", "NAME", rule, "in which this rule found something"), \
 	FILTER_ROW(type, 0, "code-hash", "HASH", code_hash, "of this very program: sha256:..."), \
 	FILTER_ROW(type, 0, "label", "K=V", label, "with this label"), \
-	FILTER_ROW(type, 't', "text", "WORDS", text, \
+	FILTER_ROW(type, 0, "text", "WORDS", text, \
 		"with all these words in its program or its output")
 // clang-format on
 

@@ -7,6 +7,7 @@
 #include "cli/units.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/base/nearest.h"
 
 #define NAME_MAX_LEN 32
 #define USUAL        "run,when,outcome,language,time,uid,agent,task,reason"
@@ -72,12 +73,12 @@ static const char *short_hash(struct cli *cli, const struct value *run, const ch
 /* clang-format off */
 static const struct run_column all[] = {
 	{ "run",      "run_id",       { "RUN",      false, false, 0 },  NULL,               NULL },
-	{ "when",     "received_us",  { "WHEN",     false, false, 4 },  ago,                NULL },
+	{ "when",     "received_us",  { "WHEN",     false, false, 3 },  ago,                NULL },
 	{ "received", "received_us",  { "RECEIVED", false, false, 4 },  moment,             NULL },
 	{ "ended",    "ended_us",     { "ENDED",    false, false, 10 }, moment,             NULL },
 	{ "outcome",  "outcome",      { "OUTCOME",  false, false, 0 },  outcome_or_running, outcome_paint },
 	{ "language", "language",     { "LANGUAGE", false, false, 5 },  NULL,               NULL },
-	{ "time",     "total_us",     { "TIME",     true,  false, 3 },  with_unit,          NULL },
+	{ "time",     "total_us",     { "TIME",     true,  false, 4 },  with_unit,          NULL },
 	{ "exec",     "exec_us",      { "EXEC",     true,  false, 9 },  with_unit,          NULL },
 	{ "uid",      "uid",          { "UID",      true,  false, 6 },  NULL,               NULL },
 	{ "agent",    "agent",        { "AGENT",    false, true,  7 },  NULL,               NULL },
@@ -106,14 +107,19 @@ static const struct run_column *find(const char *name, size_t len)
 static int refuse(const char *name, size_t len, struct err *err)
 {
 	char known[ERR_TEXT_MAX] = "";
+	char word[NAME_MAX_LEN + 1];
+	struct nearest nearest = NEAREST_OF(word);
 	size_t at = 0;
 
+	cut_printf(
+		word, sizeof(word), "%.*s", (int)(len < NAME_MAX_LEN ? len : NAME_MAX_LEN), name);
 	for (size_t i = 0; i < COUNT_OF(all) && at < sizeof(known); i++) {
+		nearest_offer(&nearest, all[i].name);
 		cut_printf(known + at, sizeof(known) - at, " %s", all[i].name);
 		at = strlen(known);
 	}
-	return err_set(err, ERR_INVALID, "there is no column \"%.*s\"; there are:%s, and all",
-		(int)(len < NAME_MAX_LEN ? len : NAME_MAX_LEN), name, known);
+	return err_set(err, ERR_INVALID, "there is no column \"%s\"%s%s are:%s, and all", word,
+		nearest_hint(&nearest), nearest.best ? " There" : "; there", known);
 }
 
 static void take_all(struct run_columns *ret_columns)

@@ -12,6 +12,7 @@
 
 #define SECOND_US INT64_C(1000000)
 #define DAY_S     86400
+#define AGO_DAYS  100
 
 /* Midnight of the local day `days_back` days before the one that holds `now_us`. */
 static int64_t midnight_us(int64_t now_us, int days_back)
@@ -186,7 +187,7 @@ void times_print_ago(char ret_text[TIMES_TEXT_MAX], int64_t wall_us, int64_t now
 {
 	int64_t ago_s = (now_us - wall_us) / SECOND_US;
 
-	if (ago_s < 0 || ago_s >= DAY_S)
+	if (ago_s < 0 || ago_s >= AGO_DAYS * DAY_S)
 		times_print(ret_text, wall_us);
 	else if (ago_s < 2)
 		cut_printf(ret_text, TIMES_TEXT_MAX, "just now");
@@ -194,6 +195,8 @@ void times_print_ago(char ret_text[TIMES_TEXT_MAX], int64_t wall_us, int64_t now
 		cut_printf(ret_text, TIMES_TEXT_MAX, "%" PRId64 " s ago", ago_s);
 	else if (ago_s < 7200)
 		cut_printf(ret_text, TIMES_TEXT_MAX, "%" PRId64 " min ago", ago_s / 60);
-	else
+	else if (ago_s < 2 * DAY_S)
 		cut_printf(ret_text, TIMES_TEXT_MAX, "%" PRId64 " h ago", ago_s / 3600);
+	else
+		cut_printf(ret_text, TIMES_TEXT_MAX, "%" PRId64 " d ago", ago_s / DAY_S);
 }

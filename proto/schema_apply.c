@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/base/buf.h"
+#include "proto/base/nearest.h"
 #include "proto/schema_checker.h"
 
 /* ---- what was looked at ---------------------------------------------------------------------- */
@@ -296,9 +297,14 @@ static void complain_unknown(struct schema_checker *checker, const struct schema
 {
 	struct place place = place_key(at, entry->key, entry->key_len);
 	const char *known = checker->quiet ? "" : keys_said(checker, properties);
+	struct nearest nearest = NEAREST_OF(entry->key);
 
+	for (size_t i = 0; properties && i < properties->map.count && !checker->quiet; i++)
+		nearest_offer(&nearest, properties->map.members[i].key);
 	schema_complain(checker, &rule->place, &place, "unknown_key",
-		"this key is not known here; known are: %s", known ? known : "");
+		nearest.best ? "this key is not known here%s Known are: %s"
+			     : "this key is not known here%s; known are: %s",
+		nearest_hint(&nearest), known ? known : "");
 }
 
 /* Is there something for this key in the neighbours, `properties` and `patternProperties`? */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/base/buf.h"
+#include "proto/base/nearest.h"
 #include "proto/base/utf8.h"
 #include "proto/json.h"
 #include "proto/number.h"
@@ -132,14 +133,23 @@ void schema_check_type(struct schema_checker *checker, const struct schema_rule 
 void schema_check_enum(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
+	const char *text = value_as_text(value);
+	struct nearest nearest = NEAREST_OF(text);
+
 	if (!schema_spend(checker, rule, at, rule->weight))
 		return;
 	for (size_t i = 0; i < rule->text->list.count; i++) {
 		if (value_equal(rule->text->list.items[i], value))
 			return;
 	}
-	schema_complain(
-		checker, &rule->place, at, "value", "must be one of %s", said(checker, rule->text));
+	for (size_t i = 0; text && i < rule->text->list.count && !checker->quiet; i++) {
+		const char *word = value_as_text(rule->text->list.items[i]);
+
+		if (word)
+			nearest_offer(&nearest, word);
+	}
+	schema_complain(checker, &rule->place, at, "value", "must be one of %s%s",
+		said(checker, rule->text), nearest_hint(&nearest));
 }
 
 void schema_check_const(struct schema_checker *checker, const struct schema_rule *rule,

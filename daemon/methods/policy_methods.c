@@ -4,6 +4,7 @@
 #include "daemon/methods/rehearsal.h"
 #include "daemon/policy/policy.h"
 #include "daemon/server.h"
+#include "proto/base/nearest.h"
 
 void method_policies_list(struct call *call)
 {
@@ -18,11 +19,18 @@ void method_policies_show(struct call *call)
 {
 	const char *name = value_as_text(value_get(call->params, "name"));
 	const struct policy *policy = policies_find(call->server->policies, name);
+	struct nearest nearest = NEAREST_OF(name);
+	const struct value *all;
 
-	if (policy)
+	if (policy) {
 		call_result(call, policies_show(call->server->policies, policy, &call->arena));
-	else
-		call_error(call, RPC_CODE_NOT_FOUND, "there is no policy \"%s\"", name);
+		return;
+	}
+	all = policies_describe(call->server->policies, &call->arena);
+	for (size_t i = 0; value_at(all, i); i++)
+		nearest_offer(&nearest, value_as_text(value_get(value_at(all, i), "name")));
+	call_error(call, RPC_CODE_NOT_FOUND, "there is no policy \"%s\"%s", name,
+		nearest_hint(&nearest));
 }
 
 void method_policies_test(struct call *call)

@@ -510,7 +510,7 @@ void method_gc(struct call *call)
 	}
 	if (!keep_as_asked(gc, call)) {
 		call_error(call, RPC_CODE_BAD_REQUEST,
-			"say what is to be kept (older_than_s, keep_runs or keep_bytes): "
+			"say what is to be kept, by age, number of runs or size: "
 			"the settings keep everything");
 		return;
 	}

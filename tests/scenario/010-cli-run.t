@@ -50,7 +50,7 @@ exits 139 "a signal exits with 128 and its number" \
 exits 126 "the policy refuses with 126" cectl run -c 'import socket' --policy strict
 like "$err" 'cectl: policy_denied: ' "and says so"
 exits 126 "the contract refuses with 126" cectl run -c 1 --entrypoint ../main.py
-like "$err" 'bad_request: /entrypoint: must be' "and names the key, once"
+like "$err" '^cectl: --entrypoint: must be' "and names the key, once"
 exits 127 "an unknown language exits with 127" cectl run -l cobol -c 1
 
 cat >schema.json <<'JSON'

@@ -41,7 +41,7 @@ exits 126 "check of much that is wrong" cectl check --json -l cobol -c 1 --polic
 is "$(json "$out" '[it["would"], it["contract"]["pointer"], [error["pointer"] for error in it["contract_errors"]]]')" \
 	'["refuse", "/task", ["/task", "/env/A B", "/artifacts/0", "/language", "/policy"]]' "says all of it"
 exits 126 "and to people" cectl check -l cobol -c 1 --policy none --task '' --env 'A B=1' --artifact /a
-is "$(grep -c '/' <<<"$out")" 5 "too"
+is "$(grep -oE '(--[a-z]+): ' <<<"$out" | tr -d '\n')" '--task: --env: --artifact: --language: --policy: ' "too, by the names of its options"
 exits 1 "a run that does not exist" cectl show --json 0000
 is "$(json "$out" 'it["error"]["code"]')" not_found "is an error with a stable word"
 done_testing

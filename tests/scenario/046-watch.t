@@ -52,6 +52,6 @@ wait "$watcher"
 ok $? "and watches on"
 like "$(cat "$work/seen")" 'finished .* ok ' "what happens then"
 exits 1 "a kind that is none is refused" cectl watch -k odd
-like "$err" 'bad_request.*kinds' "with what is wrong"
-exits 2 "so is a uid that is none" cectl watch -u nobody
+like "$err" '^cectl: --kind: must be one of' "with what is wrong"
+exits 2 "so is a uid that is none" cectl watch -u no-such-user
 done_testing

@@ -70,7 +70,7 @@ TEST(a_refusal_has_a_pointer_a_reason_and_words)
 	CHECK_STR(refusal.pointer, "/run");
 	CHECK_STR(refusal.reason, "unknown_key");
 	CHECK_STR(refusal.message,
-		"/run: this key is not known here; known are: id, msgid, run_id, timeout_ms");
+		"/run: this key is not known here; did you mean run_id? Known are: id, msgid, run_id, timeout_ms");
 }
 
 TEST(a_refusal_of_the_whole_says_so)

@@ -48,17 +48,28 @@ TEST(columns_are_as_wide_as_what_stands_in_them)
 				 "be     1,234  -      short\n");
 }
 
-TEST(a_flexible_column_is_cut_first)
+TEST(a_flexible_column_goes_on_below)
 {
-	CHECK_STR(print(40).text, "NAME   COUNT  WHERE  REASON\n"
-				  "alpha      1  here   a reason that goes~\n"
+	CHECK_STR(print(48).text, "NAME   COUNT  WHERE  REASON\n"
+				  "alpha      1  here   a reason that goes on for a\n"
+				  "                     while\n"
 				  "be     1,234  -      short\n");
+}
+
+TEST(the_least_important_column_is_left_out_before_that_is_unreadable)
+{
+	CHECK_STR(print(40).text, "NAME   COUNT  REASON\n"
+				  "alpha      1  a reason that goes on for\n"
+				  "              a while\n"
+				  "be     1,234  short\n");
 }
 
 TEST(then_the_least_important_column_is_left_out)
 {
 	CHECK_STR(print(30).text, "NAME   COUNT  REASON\n"
-				  "alpha      1  a reason that g~\n"
+				  "alpha      1  a reason that\n"
+				  "              goes on for a\n"
+				  "              while\n"
 				  "be     1,234  short\n");
 }
 

@@ -102,7 +102,9 @@ TEST(what_was_recent_is_printed_as_so_long_ago)
 	times_print_ago(text, NOW - 5 * HOUR, NOW);
 	CHECK_STR(text, "5 h ago");
 	times_print_ago(text, NOW - 3 * DAY, NOW);
-	CHECK_STR(text, "2026-11-17 10:30:15");
+	CHECK_STR(text, "3 d ago");
+	times_print_ago(text, NOW - 100 * DAY, NOW);
+	CHECK_STR(text, "2026-08-12 10:30:15");
 	times_print_ago(text, NOW + HOUR, NOW);
 	CHECK_STR(text, "2026-11-20 11:30:15");
 }
