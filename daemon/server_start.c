@@ -134,7 +134,8 @@ static int check_allowances(struct server *server, struct err *err)
 }
 
 /* What works on the store beside the recorder, and the clock that its records go by. */
-static int start_care(struct server *server, uint64_t newest_ms, bool has_lost, struct err *err)
+static int start_care(struct server *server, const struct store_clock *clock, uint64_t newest_ms,
+	bool has_lost, struct err *err)
 {
 	server->caretaker = caretaker_start(&server->loop, server->config.state, err);
 	if (!server->caretaker)
@@ -145,13 +146,15 @@ static int start_care(struct server *server, uint64_t newest_ms, bool has_lost, 
 		alerts_tell_lost(&server->alerts);
 	backups_start(&server->backups, server);
 	gc_start(&server->gc, server);
-	wallclock_start(&server->wallclock, &server->loop, newest_ms, &server->ids);
+	wallclock_start(&server->wallclock, &server->loop, server->recorder, clock, newest_ms,
+		&server->ids);
 	return 0;
 }
 
 static int open_store(struct server *server, struct err *err)
 {
 	struct store *store = store_open(server->config.state, STORE_WRITE, err);
+	struct store_clock clock = { 0 };
 	uint64_t newest_ms;
 	bool has_lost;
 
@@ -164,7 +167,7 @@ static int open_store(struct server *server, struct err *err)
 			LOG_LEVEL_WARNING, "runs.lost", LOG_INT("count", store_lost_count(store)));
 	if (levers_init(&server->levers, store, err) < 0 || budgets_load(server, store, err) < 0 ||
 		approvals_load(&server->approvals, store, err) < 0 ||
-		audit_open(&server->audit, server, store, err) < 0) {
+		audit_open(&server->audit, server, store, &clock, err) < 0) {
 		store_close(store);
 		return -1;
 	}
@@ -175,7 +178,7 @@ static int open_store(struct server *server, struct err *err)
 		return -1;
 	if (audit_start(&server->audit, err) < 0)
 		return -1;
-	return start_care(server, newest_ms, has_lost, err);
+	return start_care(server, &clock, newest_ms, has_lost, err);
 }
 
 static int start_parts(struct server *server, const struct server_options *options, struct err *err)

@@ -10,6 +10,7 @@
 
 #define KEY_PREFIX     "ed25519:"
 #define KEY_PREFIX_LEN 8
+#define SEAL_WORDS     "ced seal 1"
 
 _Static_assert(SIGN_PUBLIC_LEN == crypto_sign_PUBLICKEYBYTES, "of Ed25519");
 _Static_assert(SIGN_SECRET_LEN == crypto_sign_SECRETKEYBYTES, "of Ed25519");
@@ -53,6 +54,19 @@ bool sign_holds(const uint8_t public_key[SIGN_PUBLIC_LEN], const void *bytes, si
 {
 	be_ready();
 	return crypto_sign_verify_detached(signature, bytes, len, public_key) == 0;
+}
+
+/* The secret itself is kept for signatures: a key of its own is made of it. */
+void sign_seal(const uint8_t secret[SIGN_SECRET_LEN], const void *bytes, size_t len,
+	uint8_t ret_seal[SIGN_SEAL_LEN])
+{
+	uint8_t key[crypto_generichash_KEYBYTES];
+
+	be_ready();
+	(void)crypto_generichash(key, sizeof(key), (const uint8_t *)SEAL_WORDS, strlen(SEAL_WORDS),
+		secret, crypto_sign_SEEDBYTES);
+	(void)crypto_generichash(ret_seal, SIGN_SEAL_LEN, bytes, len, key, sizeof(key));
+	sodium_memzero(key, sizeof(key));
 }
 
 void sign_forget(void *bytes, size_t len)

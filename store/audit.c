@@ -374,6 +374,8 @@ static int put(struct store *store, const struct store_run *run,
 	arena_done(&store->scratch);
 	if (r < 0)
 		store->failed = true;
+	else
+		cut_printf(store->last_run, sizeof(store->last_run), "%s", run->run_id);
 	return r;
 }
 

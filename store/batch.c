@@ -1,5 +1,7 @@
 /* Transactions, and what is done when nobody waits for one. */
 #include <assert.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "store/care.h"
 #include "store/db.h"
@@ -25,6 +27,71 @@ static int run_fixed(struct store *store, enum stmt_name name, struct err *err)
 	return bind_run(store, &binding, err);
 }
 
+/*
+ * Somebody has removed or moved a file: what the log holds goes into the database now, while both are
+ * open, so that nothing that was answered is lost as long as the database is somewhere.
+ */
+static void rescue(struct store *store)
+{
+	if (store->is_rescued || store->watch.is_short)
+		return;
+	store->is_rescued = sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE,
+				    NULL, NULL) == SQLITE_OK;
+}
+
+/*
+ * Another program may empty the log in order, or make the database shorter: then what the log held is in
+ * the database, and all that SQLite counts is there.  Where a file was simply cut off it is not: the end
+ * of the chain was written last.
+ */
+static bool is_whole(struct store *store)
+{
+	const struct watch_name *db = &store->watch.names[WATCH_DB];
+	struct chain_head end = { 0, { 0 } };
+	int64_t bytes = 0;
+	struct stat st;
+
+	(void)sqlite3_db_release_memory(store->db);
+	if (chain_end(store, &end, NULL) < 0 ||
+		db_number(store,
+			"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", 0,
+			&bytes, NULL) < 0)
+		return false;
+	if (end.links != store->chain.links ||
+		memcmp(end.head, store->chain.head, sizeof(end.head)) != 0)
+		return false;
+	return !db->is_short || (stat(db->path, &st) == 0 && st.st_size >= bytes);
+}
+
+static bool is_in_order(struct store *store)
+{
+	if (store->watch.is_gone || !is_whole(store))
+		return false;
+	watch_forget_length(&store->watch, WATCH_DB);
+	watch_forget_length(&store->watch, WATCH_LOG);
+	store->watch.is_broken = false;
+	return true;
+}
+
+int store_look(struct store *store, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	if (watch_look(&store->watch, &why) == 0 || is_in_order(store)) {
+		store->is_rescued = false;
+		return 0;
+	}
+	rescue(store);
+	return err_pass(err, &why);
+}
+
+/* What is in the database now was in it before, unless pages were given back since. */
+static void note_moved(struct store *store)
+{
+	if (!store->shrunk)
+		watch_note_length(&store->watch, WATCH_DB);
+}
+
 /* What is worth doing now although somebody waits; that it fails harms nobody. */
 static void keep_log_short(struct store *store)
 {
@@ -32,12 +99,15 @@ static void keep_log_short(struct store *store)
 		return;
 	(void)sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	store->log_pages = 0; /* the next commit tells how long it really is */
+	note_moved(store);
 }
 
 int store_begin(struct store *store, struct err *err)
 {
 	assert(store->mode == STORE_WRITE && !store->writing);
 
+	if (store_look(store, err) < 0)
+		return -1;
 	keep_log_short(store);
 	if (run_fixed(store, STMT_BEGIN, err) < 0)
 		return -1;
@@ -45,6 +115,7 @@ int store_begin(struct store *store, struct err *err)
 	store->failed = false;
 	store->ended = 0;
 	store->committed = store->chain;
+	memcpy(store->committed_run, store->last_run, sizeof(store->last_run));
 	return 0;
 }
 
@@ -55,6 +126,7 @@ void store_rollback(struct store *store)
 	store->writing = false;
 	store->cached_count = -1;
 	store->chain = store->committed;
+	memcpy(store->last_run, store->committed_run, sizeof(store->last_run));
 	blob_shelf_clear(&store->shelf);
 	/* SQLite has rolled back by itself after some errors. */
 	if (!sqlite3_get_autocommit(store->db))
@@ -96,6 +168,11 @@ static int commit(struct store *store, enum store_durability durability, struct 
 		return -1;
 	store->writing = false;
 	store->unsettled += store->ended;
+	/* It is written; but where nobody will find it again it has failed all the same. */
+	if (store_look(store, err) < 0)
+		return -1;
+	if (durability == STORE_NOW)
+		mark_write(store);
 	return 0;
 }
 
@@ -205,9 +282,12 @@ static int shorten_log_when_due(struct store *store, struct err *err)
 
 	if (store->log_pages < LOG_PAGES_TIDY && !store->shrunk)
 		return 0;
+	if (store_look(store, err) < 0)
+		return -1;
 	r = sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved);
 	store->log_pages = 0; /* the next commit tells how long it really is */
 	store->shrunk = store->shrunk && pages != moved; /* the whole of it: then it is cut */
+	note_moved(store);
 	return r == SQLITE_OK || r == SQLITE_BUSY ? 0 : db_failed(store, r, err);
 }
 

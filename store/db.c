@@ -142,6 +142,7 @@ const char *store_trouble(const struct err *err)
 		{ ERR_SYSTEM, EPERM, "read_only" },
 		{ ERR_SYSTEM, EACCES, "read_only" },
 		{ ERR_DENIED, 0, "read_only" },
+		{ ERR_SYSTEM, ESTALE, "gone" },
 		{ ERR_SYSTEM, 0, "failed" },
 	};
 

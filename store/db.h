@@ -16,8 +16,10 @@
 #include "store/canon.h"
 #include "store/chain.h"
 #include "store/disk.h"
+#include "store/mark.h"
 #include "store/stmt.h"
 #include "store/store.h"
+#include "store/watch.h"
 
 #define UNREADABLE_MAX 1024 /* a store with more of them settles nothing from there on */
 
@@ -58,8 +60,13 @@ struct store {
 	uint64_t newest_ms;            /* when it was opened */
 	bool shrunk; /* the file is longer than it need be until the log has been moved */
 	struct blob_shelf shelf;
-	struct chain_head chain;     /* where it ends, with what this transaction added */
-	struct chain_head committed; /* and without */
+	struct chain_head chain;            /* where it ends, with what this transaction added */
+	struct chain_head committed;        /* and without */
+	char last_run[RUN_ID_LEN + 1];      /* that something was written of ... */
+	char committed_run[RUN_ID_LEN + 1]; /* ... and before this transaction */
+	struct watch watch;
+	bool is_rescued; /* since the watch is broken: what the log holds is in the database */
+	struct mark mark;
 	struct canon_table forms[EVIDENCE_TABLES_MAX];
 	struct buf form;      /* of the record whose digest is being made */
 	struct buf left;      /* of the pruned run that is being read */

@@ -343,5 +343,6 @@ int store_shrink(struct store *store, unsigned pages, bool *ret_more, struct err
 		return -1;
 	*ret_more = unused > 0;
 	store->shrunk = true;
+	watch_forget_length(&store->watch, WATCH_DB);
 	return 0;
 }

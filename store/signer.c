@@ -147,3 +147,9 @@ void signer_sign(
 {
 	sign_make(signer->secret, bytes, len, ret_signature);
 }
+
+void signer_seal(
+	const struct signer *signer, const void *bytes, size_t len, uint8_t ret_seal[SIGN_SEAL_LEN])
+{
+	sign_seal(signer->secret, bytes, len, ret_seal);
+}

@@ -21,3 +21,5 @@ AUTO_DEFINE(struct signer, signer_close);
 const uint8_t *signer_public(const struct signer *signer);
 void signer_sign(const struct signer *signer, const void *bytes, size_t len,
 	uint8_t ret_signature[SIGN_LEN]);
+void signer_seal(const struct signer *signer, const void *bytes, size_t len,
+	uint8_t ret_seal[SIGN_SEAL_LEN]);

@@ -157,6 +157,26 @@ static int take_stock(struct store *store, struct err *err)
 	return 0;
 }
 
+/* SQLite itself looks whether the database moved between its own open() and the first look. */
+static int start_watch(struct store *store, struct err *err)
+{
+	auto_free char *folder = strndup(store->path, strlen(store->path) - strlen("/" DB_FILE));
+	int moved = 0;
+
+	if (!folder)
+		return err_set(err, ERR_MEMORY, "the store: no memory");
+	if (watch_start(&store->watch, folder, store->path, err) < 0)
+		return -1;
+	(void)sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+	if (moved)
+		return err_set(err, ERR_BUSY,
+			"the store: %s was replaced while it was opened: start ced again",
+			store->path);
+	watch_note_length(&store->watch, WATCH_DB);
+	watch_note_length(&store->watch, WATCH_LOG);
+	return 0;
+}
+
 static int prepare_writing(struct store *store, struct err *err)
 {
 	int r;
@@ -175,6 +195,8 @@ static int prepare_writing(struct store *store, struct err *err)
 	r = fill_log(store, err);
 	store_rollback(store);
 	if (r < 0)
+		return -1;
+	if (start_watch(store, err) < 0)
 		return -1;
 	if (chain_end(store, &store->chain, err) < 0 || chain_begin(store, err) < 0)
 		return -1;
@@ -216,6 +238,7 @@ struct store *store_open(const char *folder, enum store_mode mode, struct err *e
 	store->patience_ms = mode == STORE_READ ? ANSWER_MS : 0;
 	store->lock_fd = -1;
 	store->cached_count = -1;
+	mark_init(&store->mark);
 	arena_init(&store->scratch, SCRATCH_CEILING);
 	buf_init(&store->text, SCRATCH_CEILING);
 	buf_init(&store->form, SCRATCH_CEILING);
@@ -229,6 +252,11 @@ void store_close(struct store *store)
 {
 	if (!store)
 		return;
+	/* Not where the start ended before the mark was taken over. */
+	if (!store->watch.is_broken && store->mark.fd >= 0)
+		mark_write(store);
+	mark_done(&store->mark);
+	watch_done(&store->watch);
 	stmt_close_all(store);
 	canon_close(store);
 	(void)sqlite3_close(store->db);

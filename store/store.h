@@ -46,7 +46,7 @@ uint64_t store_lost_count(const struct store *store);
 
 /*
  * What ails the store as a whole when a call failed so: "full", "read_only", "locked", "damaged",
- * "failed".  NULL when the call was at fault, or memory was short, and others may go well.
+ * "gone", "failed".  NULL when the call was at fault, or memory was short, and others may go well.
  */
 const char *store_trouble(const struct err *err);
 
@@ -55,6 +55,40 @@ const char *store_trouble(const struct err *err);
  * and a disk that fails, may be about one place in it.
  */
 bool store_is_shut(const struct err *err);
+
+/*
+ * What the wall clock was worth when it was last written down: what it showed, the latest moment that
+ * had surely come, for how long it had not jumped, and how far it was set ahead since it was believed
+ * last.  daemon/record/wallclock.h goes on from there.
+ */
+struct store_clock {
+	int64_t wall_us; /* 0: nothing is known */
+	int64_t surely_us, calm_us, ahead_us;
+};
+
+/* What the mark beside the store (store/mark.h) said when the store was opened. */
+struct store_mark {
+	bool is_there;
+	char words[320]; /* why the store is not what it was by then, or "" */
+	struct store_clock clock;
+};
+
+/*
+ * Holds the store against its mark, and from the next commit on keeps the mark.  `signer` is kept until
+ * store_close().
+ */
+int store_mark_open(struct store *store, const struct signer *signer, struct store_mark *ret_found,
+	struct err *err);
+/* What the mark says of the clock from the next time on. */
+void store_mark_clock(struct store *store, const struct store_clock *clock);
+/* Writes it outside a transaction; or says why it could not be written the last time. */
+int store_mark_now(struct store *store, struct err *err);
+
+/*
+ * Whether the files that are open are still those that have the store's names: -1, where a commit would
+ * fail for that.  Cheap; for moments in which nothing is committed.
+ */
+int store_look(struct store *store, struct err *err);
 
 /* The time in the id of the newest run; 0: there is none. */
 uint64_t store_newest_ms(const struct store *store);

@@ -94,7 +94,8 @@ static int raise_alarm(struct audit *audit, struct store *store, struct err *err
 	return note_alarm(audit, store, err);
 }
 
-static int look_at_start(struct audit *audit, struct store *store, struct err *err)
+static int look_at_start(
+	struct audit *audit, struct store *store, const struct store_mark *mark, struct err *err)
 {
 	struct second_piece piece = { NULL, 0, 0, 0 };
 	struct store_trust trust = { .public_key = signer_public(audit->signer) };
@@ -107,7 +108,10 @@ static int look_at_start(struct audit *audit, struct store *store, struct err *e
 	free(piece.text);
 	if (r < 0)
 		return -1;
-	return r > 0 ? raise_alarm(audit, store, err) : 0;
+	/* Of the two the mark reaches further: what it says is the whole of it. */
+	if (mark->words[0])
+		cut_printf(audit->alarm, sizeof(audit->alarm), "%s", mark->words);
+	return r > 0 || mark->words[0] ? raise_alarm(audit, store, err) : 0;
 }
 
 static int sign_now(struct store *store, struct store_checkpoint *checkpoint, struct err *err)
@@ -151,9 +155,12 @@ static int catch_up(struct audit *audit, struct store *store, struct err *err)
 	return 0;
 }
 
-int audit_open(struct audit *audit, struct server *server, struct store *store, struct err *err)
+int audit_open(struct audit *audit, struct server *server, struct store *store,
+	struct store_clock *ret_clock, struct err *err)
 {
 	const struct config *config = &server->config;
+	struct store_mark mark = { .words = "" };
+	struct err why = ERR_INIT;
 	bool is_new = false;
 	char key[SIGN_KEY_TEXT_LEN + 1];
 
@@ -169,7 +176,13 @@ int audit_open(struct audit *audit, struct server *server, struct store *store, 
 	sign_key_text(signer_public(audit->signer), key);
 	if (is_new)
 		log_event(LOG_LEVEL_NOTICE, "audit.new_key", LOG_STR("key", key));
-	return look_at_start(audit, store, err) < 0 ? -1 : catch_up(audit, store, err);
+	if (store_mark_open(store, audit->signer, &mark, err) < 0 ||
+		look_at_start(audit, store, &mark, err) < 0)
+		return -1;
+	*ret_clock = mark.clock;
+	if (store_mark_now(store, &why) < 0)
+		log_event(LOG_LEVEL_WARNING, "store.no_mark", LOG_STR("why", why.text));
+	return catch_up(audit, store, err);
 }
 
 /* ---- making one ----------------------------------------------------------------------------- */

@@ -37,10 +37,12 @@ struct audit {
 };
 
 /*
- * Before the first record: makes or reads the key, and holds the store against the second file.  What
- * it finds is logged and recorded as an act, or ends the start (`rollback` in the configuration).
+ * Before the first record: makes or reads the key, and holds the store against its mark and the second
+ * file.  What it finds is logged and recorded as an act, or ends the start (`rollback` in the
+ * configuration).  *ret_clock: what the mark says of the clock.
  */
-int audit_open(struct audit *audit, struct server *server, struct store *store, struct err *err);
+int audit_open(struct audit *audit, struct server *server, struct store *store,
+	struct store_clock *ret_clock, struct err *err);
 
 /* When there is a recorder: from now on checkpoints are made. */
 int audit_start(struct audit *audit, struct err *err);

@@ -508,6 +508,15 @@ void method_gc(struct call *call)
 		call_error(call, RPC_CODE_BUSY, "contents are leaving the store already");
 		return;
 	}
+	if (value_get(call->params, "older_than_s") &&
+		call->server->wallclock.set_ahead_us > DAY_US) {
+		call_error(call, RPC_CODE_BAD_REQUEST,
+			"the clock of this host went ahead by %" PRId64
+			" days and is believed when it has "
+			"stood for a day: until then say keep_runs or keep_bytes, not an age",
+			call->server->wallclock.set_ahead_us / DAY_US);
+		return;
+	}
 	if (!keep_as_asked(gc, call)) {
 		call_error(call, RPC_CODE_BAD_REQUEST,
 			"say what is to be kept, by age, number of runs or size: "

@@ -10,6 +10,8 @@
 
 #define TIDY_IDLE_MS   20   /* nothing to write for so long: move the log into the database */
 #define PROBE_MS       1000 /* in trouble: how often it is tried whether that is over */
+#define LOOK_MS        1000 /* when idle: how often the store's files are looked at */
+#define MARK_LOOKS     60   /* and after so many looks its mark is written anew */
 #define LOCKED_MOST_MS 2000 /* so long what waits is patient with somebody who holds the store */
 
 struct recorder {
@@ -23,7 +25,10 @@ struct recorder {
 	uint64_t commits, records; /* lock */
 	struct err ails;           /* lock: of the store as a whole; ERR_NONE: nothing */
 	struct store *store;       /* the thread's */
+	struct store_clock clock;  /* lock: what the store's mark is to say of the clock */
+	unsigned looks;            /* the thread's: since the mark was written in an idle moment */
 	bool untidy;               /* the thread's: that it cannot be tidied has been told */
+	bool unmarked;             /* the thread's: that there is no mark has been told */
 	uv_async_t news;
 	struct err trouble; /* the loop's, of `ails` */
 	int64_t trouble_since_ms;
@@ -207,15 +212,44 @@ static void probe(struct recorder *recorder)
 	(void)uv_async_send(&recorder->news);
 }
 
+/* Once, and again when it had gone well in between.  Without the lock. */
+static void tell_mark(struct recorder *recorder, int r, const struct err *why)
+{
+	if (r < 0 && !recorder->unmarked)
+		log_event(LOG_LEVEL_WARNING, "store.no_mark", LOG_STR("why", why->text));
+	recorder->unmarked = r < 0;
+}
+
+/* Nothing is written, and still its files may have gone.  The lock is held, but for the look. */
+static void look(struct recorder *recorder)
+{
+	struct store_clock clock = recorder->clock;
+	struct err err = ERR_INIT;
+	struct err why = ERR_INIT;
+
+	pthread_mutex_unlock(&recorder->lock);
+	(void)store_look(recorder->store, &err);
+	store_mark_clock(recorder->store, &clock);
+	if (err.code == ERR_NONE && ++recorder->looks >= MARK_LOOKS) {
+		recorder->looks = 0;
+		tell_mark(recorder, store_mark_now(recorder->store, &why), &why);
+	}
+	pthread_mutex_lock(&recorder->lock);
+	if (!store_trouble(&err))
+		return;
+	recorder->ails = err;
+	(void)uv_async_send(&recorder->news);
+}
+
 static void wait_for_work(struct recorder *recorder)
 {
 	if (recorder->ails.code == ERR_NONE && stays_idle(recorder, TIDY_IDLE_MS))
 		tidy(recorder);
 	while (is_idle(recorder)) {
-		if (recorder->ails.code == ERR_NONE)
-			pthread_cond_wait(&recorder->work, &recorder->lock);
-		else if (stays_idle(recorder, PROBE_MS))
+		if (recorder->ails.code != ERR_NONE && stays_idle(recorder, PROBE_MS))
 			probe(recorder);
+		else if (recorder->ails.code == ERR_NONE && stays_idle(recorder, LOOK_MS))
+			look(recorder);
 	}
 }
 
@@ -252,13 +286,16 @@ static void *run(void *context)
 	pthread_mutex_lock(&recorder->lock);
 	for (;;) {
 		struct list batch;
+		struct store_clock clock;
 		unsigned count;
 
 		wait_for_work(recorder);
 		count = take_batch(recorder, &batch);
 		if (!count)
 			break;
+		clock = recorder->clock;
 		pthread_mutex_unlock(&recorder->lock);
+		store_mark_clock(recorder->store, &clock);
 		write_all_of(recorder->store, &batch);
 		tell_damage(recorder);
 		pthread_mutex_lock(&recorder->lock);
@@ -373,6 +410,13 @@ const struct err *recorder_trouble(const struct recorder *recorder)
 int64_t recorder_trouble_ms(const struct recorder *recorder)
 {
 	return clock_ms() - recorder->trouble_since_ms;
+}
+
+void recorder_note_clock(struct recorder *recorder, const struct store_clock *clock)
+{
+	pthread_mutex_lock(&recorder->lock);
+	recorder->clock = *clock;
+	pthread_mutex_unlock(&recorder->lock);
 }
 
 void recorder_counts(const struct recorder *recorder, uint64_t *ret_commits, uint64_t *ret_records)

@@ -60,6 +60,9 @@ const struct err *recorder_trouble(const struct recorder *recorder);
 /* And for how long. */
 int64_t recorder_trouble_ms(const struct recorder *recorder);
 
+/* What is to stand in the store's mark about the clock from now on. */
+void recorder_note_clock(struct recorder *recorder, const struct store_clock *clock);
+
 /* Commits and records so far, for admin.status. */
 void recorder_counts(const struct recorder *recorder, uint64_t *ret_commits, uint64_t *ret_records);
 

@@ -51,6 +51,7 @@ LISTED = {
 # module or pattern: (why there is no test of its name, the tests that cover it)
 ELSEWHERE = {
     **LISTED,
+    **each("store", "mark watch", PART, ["tests/unit/test_store_gone.c", "tests/scenario/120-store-gone.t"]),
     "cli/bar.c": (COMMAND, ["tests/scenario/084-audit.t"]),
     "cli/verification.c": (COMMAND, ["tests/scenario/084-audit.t"]),
     "daemon/record/audit.c": ("what it does is seen in a daemon that is stopped, rolled back and started",

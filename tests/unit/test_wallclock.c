@@ -63,7 +63,7 @@ static void start_and_stop(uint64_t newest_ms, struct ulid_source *ids)
 	uv_loop_t loop;
 
 	(void)uv_loop_init(&loop);
-	wallclock_start(&wallclock, &loop, newest_ms, ids);
+	wallclock_start(&wallclock, &loop, NULL, &(struct store_clock){ 0 }, newest_ms, ids);
 	wallclock_stop(&wallclock);
 	(void)uv_run(&loop, UV_RUN_DEFAULT);
 	CHECK_EQ_INT(uv_loop_close(&loop), 0);
@@ -99,4 +99,68 @@ TEST(records_of_the_past_change_nothing)
 	CHECK_EQ_INT(ids.last_ms, 0);
 	start_and_stop(0, &ids);
 	CHECK_EQ_INT(ids.last_ms, 0);
+}
+
+/* ---- over a restart ------------------------------------------------------------------------- */
+
+#define NOW_US (20000 * DAY_US)
+
+static int64_t surely_after(const struct store_clock *before, int64_t wall_us)
+{
+	struct wallclock wallclock = { .ahead_us = 0 };
+
+	wallclock_recall(&wallclock, before, wall_us, 7000000);
+	return wallclock_surely_us(&wallclock, wall_us, 7000000);
+}
+
+TEST(where_nothing_is_known_no_time_has_surely_come)
+{
+	CHECK_EQ_INT(surely_after(&(struct store_clock){ 0 }, NOW_US), 0);
+}
+
+TEST(a_rest_of_a_day_between_two_daemons_has_surely_passed)
+{
+	const struct store_clock before = { NOW_US, NOW_US, 0, 0 };
+
+	CHECK_EQ_INT(surely_after(&before, NOW_US + 1000), NOW_US + 1000);
+	CHECK_EQ_INT(surely_after(&before, NOW_US + DAY_US), NOW_US + DAY_US);
+	CHECK_EQ_INT(surely_after(&before, NOW_US + DAY_US + 1), NOW_US);
+	CHECK_EQ_INT(surely_after(&before, NOW_US - 1000), NOW_US - 1000);
+}
+
+TEST(a_clock_that_is_ahead_at_the_start_is_not_believed_however_often_it_starts)
+{
+	struct store_clock known = { NOW_US, NOW_US, 30 * DAY_US, 0 };
+	int64_t wall_us = NOW_US + 365 * DAY_US;
+
+	for (unsigned start = 0; start < 20; start++) {
+		struct wallclock wallclock = { .ahead_us = 0 };
+
+		wallclock_recall(&wallclock, &known, wall_us, 5000000);
+		wallclock_look(&wallclock, wall_us + 1000000, 6000000);
+		wall_us += 1000000;
+		known = wallclock_worth(&wallclock, wall_us, 6000000);
+	}
+	CHECK_EQ_INT(known.surely_us, NOW_US + 20 * 1000000);
+	CHECK_EQ_INT(known.ahead_us, 365 * DAY_US);
+}
+
+TEST(a_clock_that_has_stood_for_a_day_over_restarts_is_believed)
+{
+	struct store_clock known = { 0 };
+	int64_t wall_us = NOW_US;
+
+	for (unsigned start = 0; start < 26; start++) {
+		struct wallclock wallclock = { .ahead_us = 0 };
+
+		wallclock_recall(&wallclock, &known, wall_us, 5000000);
+		for (int64_t second = 1; second <= 1800; second++)
+			wallclock_look(
+				&wallclock, wall_us + second * 1000000, 5000000 + second * 1000000);
+		known = wallclock_worth(&wallclock, wall_us + 1800 * INT64_C(1000000),
+			5000000 + 1800 * INT64_C(1000000));
+		CHECK(start >= 24 || known.surely_us < DAY_US);
+		wall_us += 3600 * INT64_C(1000000);
+	}
+	CHECK_EQ_INT(known.surely_us, known.wall_us);
 }
