@@ -18,6 +18,7 @@
 struct execution {
 	uv_loop_t *loop;
 	const struct job_spec *spec;
+	const char *run_id; /* for the log; or NULL */
 	struct arena *arena;
 	struct worker *worker; /* NULL once it has been given back */
 	struct facts facts;

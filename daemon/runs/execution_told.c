@@ -1,4 +1,6 @@
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/runs/execution_parts.h"
@@ -108,11 +110,14 @@ static void take_done(struct execution *execution, int code)
 	if (execution->finishing)
 		return; /* the cap was passed with the last bytes: the kill is under way */
 	execution->finishing = true;
-	if (execution->facts.done_code == 0 && !execution->spec->artifact_glob_count &&
-		!execution->files_fd && !worker_has_news(execution->worker))
-		execution_conclude(execution);
-	else
+	if (execution->facts.done_code != 0 || execution->spec->artifact_glob_count ||
+		execution->files_fd || worker_has_news(execution->worker)) {
 		execution_kill(execution, KILLED_NOT); /* its death brings the rest of the facts */
+		return;
+	}
+	/* Whoever said so may run on: it is killed now, and nobody waits for its death. */
+	worker_done(execution->worker, execution->run_id);
+	execution_conclude(execution);
 }
 
 /*
@@ -203,6 +208,17 @@ static void take_files(struct execution *execution)
 	execution->files_fd = 0;
 }
 
+/*
+ * A harness that has said its last word waits to be killed.  Who ends in another way has not said it
+ * for the harness: what the kernel tells counts.
+ */
+static bool died_as_it_said(const struct facts *facts)
+{
+	return facts_died_by(facts, SIGKILL) ||
+	       (WIFEXITED(facts->wait_status) &&
+		       WEXITSTATUS(facts->wait_status) == facts->done_code);
+}
+
 void execution_on_worker_ended(struct execution *execution, const struct lease_msg *msg)
 {
 	struct facts *facts = &execution->facts;
@@ -223,6 +239,8 @@ void execution_on_worker_ended(struct execution *execution, const struct lease_m
 	worker_drain_job(execution->worker);
 	if (execution->over)
 		return; /* the done word was still in the socket */
+	if (facts->done && !died_as_it_said(facts))
+		facts->done = false;
 	if (!execution->ended_us)
 		execution->ended_us = clock_us();
 	facts->gone_us = facts->killed ? clock_us() - execution->ended_us : 0;

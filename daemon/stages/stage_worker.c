@@ -145,6 +145,7 @@ enum stage stage_worker(struct request *request)
 	execution->loop = &request->server->loop;
 	execution->spec = &request->spec;
 	execution->overhead = &request->server->pool.overhead;
+	execution->run_id = request->result.run_id;
 	execution->stdin_inline = runtime_reads_stdin_inline(request->runtime);
 	if (runtime_holds_rules(request->runtime))
 		execution->rules = policy_run_rules(request->server->policies, request->policy,

@@ -137,6 +137,7 @@ static void forget_last(struct worker *worker)
 	worker->told_ready = false;
 	worker->words = 0;
 	worker->refused = false;
+	worker->done_run[0] = '\0';
 	worker->ended = false;
 	buf_init(&worker->incoming, sizeof(struct job_head) + LEASE_REPORT_MAX + 4096);
 	buf_init(&worker->outgoing, sizeof(struct job_head) + LEASE_BODY_MAX);
@@ -216,6 +217,12 @@ void worker_kill(struct worker *worker)
 {
 	if (worker->lifeline >= 0)
 		close(take_fd(&worker->lifeline));
+}
+
+void worker_done(struct worker *worker, const char *run_id)
+{
+	cut_printf(worker->done_run, sizeof(worker->done_run), "%s", run_id ? run_id : "");
+	worker_kill(worker);
 }
 
 void worker_kill_harder(struct worker *worker)

@@ -54,10 +54,11 @@ struct worker {
 	struct watch *errout;
 	int lifeline; /* -1: the worker has been told to die */
 	bool told_ready, told_made;
-	unsigned words;   /* messages that came up its job socket */
-	bool refused;     /* its slot has more to tell of it */
-	bool ended;       /* every process of it is dead */
-	int64_t moved_us; /* when it came into its state */
+	unsigned words;                /* messages that came up its job socket */
+	bool refused;                  /* its slot has more to tell of it */
+	char done_run[RUN_ID_LEN + 1]; /* of which the end was told before it was dead */
+	bool ended;                    /* every process of it is dead */
+	int64_t moved_us;              /* when it came into its state */
 	int64_t made_us, warm_us;
 	struct buf incoming; /* from the job socket: part of a message */
 	struct buf outgoing; /* to the job socket: what did not fit */
@@ -110,6 +111,12 @@ bool worker_has_news(const struct worker *worker);
 
 /* Kills everything in the jail now, by its lifeline.  May be called again. */
 void worker_kill(struct worker *worker);
+
+/*
+ * Its program has said that it is done, and its run is told without waiting for its death: kills it.
+ * What it is refused until it is dead goes to the log, under the name of the run (NULL: not at all).
+ */
+void worker_done(struct worker *worker, const char *run_id);
 
 /*
  * The same by the cgroup too, for what does not die of the first.  Not for every end: the kernel

@@ -3,9 +3,12 @@
 #include "daemon/runs/execution.h"
 #include "daemon/workers/worker_parts.h"
 #include "proto/base/clock.h"
+#include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
+#include "proto/callname.h"
 
+#define LATE_A_MINUTE  60
 #define VISIT_MESSAGES 16 /* from one slot in one turn of the loop: the others come first */
 
 static void making_failed(struct worker *worker, const char *why)
@@ -32,9 +35,31 @@ void worker_become_warm(struct worker *worker)
 	zygote_on_warm(worker->zygote, worker);
 }
 
+/* Its record is closed, so nobody else would know. */
+static void log_late_refusals(const struct worker *worker, const struct lease_msg *msg)
+{
+	static struct log_limit limit;
+
+	for (uint32_t i = 0; i < msg->refused_count; i++) {
+		const char *name = call_name(msg->refused[i].nr);
+		const struct log_field fields[] = {
+			LOG_STR("run", worker->done_run),
+			LOG_INT("nr", msg->refused[i].nr),
+			LOG_STR("call", name ? name : ""),
+			LOG_INT("count", msg->refused[i].count),
+		};
+
+		log_limited(&limit, LATE_A_MINUTE, LOG_LEVEL_WARNING, "run.refused_after_done",
+			fields, COUNT_OF(fields));
+	}
+}
+
 static void on_ended(struct worker *worker, const struct lease_msg *msg)
 {
 	struct execution *execution = worker->execution;
+
+	if (worker->done_run[0])
+		log_late_refusals(worker, msg);
 
 	if (execution && worker->ended) {
 		worker_lose(worker, "it died twice");

@@ -106,6 +106,47 @@ TEST(a_program_that_is_done_with_0_is_over_before_its_death_is_seen)
 	finish(&run);
 }
 
+/* The word can be forged, and who forged it would compute while the run is recorded. */
+TEST(a_program_that_says_that_it_is_done_is_killed_at_once)
+{
+	struct run run;
+
+	CHECK(begin(&run));
+	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
+	ends_as(&run, OUTCOME_OK);
+	CHECK(run.execution.worker != NULL); /* nobody has let go of it yet */
+	CHECK(playing_is_closed(&run.alone.play, run.alone.played.lifeline));
+	finish(&run);
+}
+
+/* A harness waits to be killed. */
+TEST(who_says_that_it_is_done_and_dies_in_another_way_has_not_said_it_for_the_harness)
+{
+	static const struct {
+		int code, status;
+		enum outcome outcome;
+	} rows[] = {
+		{ 3, SIGSEGV, OUTCOME_SIGNAL },
+		{ 3, EXITED(9), OUTCOME_EXIT },
+		{ 3, EXITED(0), OUTCOME_OK },
+		{ 3, EXITED(3), OUTCOME_EXIT },
+		{ 3, SIGKILL, OUTCOME_EXIT },
+		{ 3, SIGSYS, OUTCOME_SYSCALL_DENIED },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct run run;
+
+		CHECK(begin(&run));
+		CHECK(played_sends(&run.alone.played, JOB_DONE, rows[i].code, ""));
+		playing_turn(&run.alone.play, 0);
+		CHECK(played_ended(&run.alone.played, rows[i].status));
+		ends_as(&run, rows[i].outcome);
+		CHECK(rows[i].status != EXITED(9) || run.result.exit_code == 9);
+		finish(&run);
+	}
+}
+
 TEST(another_code_waits_for_the_death_that_brings_the_facts)
 {
 	struct run run;
