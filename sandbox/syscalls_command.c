@@ -1,6 +1,8 @@
 #include "sandbox/syscalls_command.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "proto/base/container.h"
@@ -12,6 +14,17 @@ static const short copies[] = { NR(fork), NR(vfork) };
 static const short groups[] = { NR(setpgid), NR(setsid) };
 static const short peers[] = { NR(getpeername) };
 static const short processes[] = { NR(clone) };
+static const short sockets[] = { NR(socket) };
+
+/*
+ * Where the C library looks up a user's name it first asks nscd, by a socket that it opens just so.
+ * bash does at its start, and so do ls, id and whoami: that is nobody's intent.  It is refused as any
+ * other socket, and not told.  (Python is taught in its zygote not to ask.)
+ */
+#define ASKS_NSCD (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
+static const struct arg_rule socket_rules[] = {
+	{ VERDICT_DEFAULT, { { 0, UINT64_MAX, AF_UNIX }, { 1, UINT64_MAX, ASKS_NSCD } } },
+};
 
 #define CLONE_NEW_ANY                                                                             \
 	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
@@ -59,6 +72,8 @@ static const struct arg_rule process_rules[] = {
 static const struct syscall_group command[] = {
 	PROCESSES,
 	{ "the programs of its tree", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
+	{ "a library asks for nscd", VERDICT_TELL(EPERM), CALLS(sockets), socket_rules,
+		COUNT_OF(socket_rules) },
 	{ "a shell asks whether stdin is a network's", VERDICT_ALLOW, CALLS(peers), NULL, 0 },
 };
 static const struct syscall_group forking[] = { PROCESSES };

@@ -28,6 +28,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include "proto/base/container.h"
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/joblink.h"
@@ -224,6 +225,27 @@ static PyObject *ced_serve(PyObject *self, PyObject *version)
 	return PyBool_FromLong(zygote.footprint.count > 0);
 }
 
+/*
+ * The C library asks nscd first, by a local socket, wherever a name is looked up.  In a jail that is
+ * a refused call which the program did not want, so it is told where to look.  Weak: other C
+ * libraries know no nscd.
+ */
+/* NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier) */
+int __nss_configure_lookup(const char *database, const char *services) __attribute__((weak));
+
+static void ask_no_nscd(void)
+{
+	static const char *const rows[][2] = {
+		{ "passwd", "files" },
+		{ "group", "files" },
+		{ "services", "files" },
+		{ "hosts", "files dns" },
+	};
+
+	for (size_t i = 0; __nss_configure_lookup && i < COUNT_OF(rows); i++)
+		(void)__nss_configure_lookup(rows[i][0], rows[i][1]);
+}
+
 /* ---- the module --------------------------------------------------------------------------- */
 
 static PyMethodDef methods[] = {
@@ -251,5 +273,6 @@ PyMODINIT_FUNC PyInit__ced(void); /* NOLINT(readability-identifier-naming): so t
 /* NOLINTNEXTLINE(readability-identifier-naming) */
 PyMODINIT_FUNC PyInit__ced(void)
 {
+	ask_no_nscd();
 	return PyModule_Create(&module);
 }
