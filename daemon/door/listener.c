@@ -6,28 +6,37 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "daemon/door/conn.h"
 #include "daemon/host.h"
 #include "daemon/server.h"
 #include "proto/base/cleanup.h"
+#include "proto/base/log.h"
 
 #define BACKLOG  512
-#define RETRY_MS 100 /* until there may be memory for a client again */
+#define RETRY_MS 100  /* until there may be memory for a client again */
+#define LOOK_MS  1000 /* between looks at the socket's file */
 
 struct listener {
-	uv_pipe_t pipe;
+	uv_pipe_t *pipe; /* NULL: none; its file is gone and could not be made again */
 	struct server *server;
 	struct timer *retry; /* made at the start: there is no memory when it is needed */
-	bool waiting;        /* a client has been accepted and nobody could look after it */
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* "" when it was handed over */
+	struct timer *look;
+	bool waiting; /* a client has been accepted and nobody could look after it */
+	bool handed_over;
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* "" when nobody knows it */
+	struct stat file;   /* what the path led to when the socket was made, or handed over */
+	bool gone;          /* it does not any more, which has been logged */
+	uint64_t remade;    /* how often it was made again */
+	struct err trouble; /* why it could not be */
 };
 
 static bool holds_place(const struct listener *listener)
 {
 	uv_os_fd_t fd = -1;
 
-	return uv_fileno((const uv_handle_t *)&listener->pipe, &fd) == 0 &&
+	return uv_fileno((const uv_handle_t *)listener->pipe, &fd) == 0 &&
 	       loop_hold_place(&listener->server->loop, fd, NULL) == 0;
 }
 
@@ -39,7 +48,7 @@ static bool holds_place(const struct listener *listener)
 static void let_in(struct listener *listener)
 {
 	listener->waiting = !holds_place(listener) ||
-			    conn_start(listener->server, (uv_stream_t *)&listener->pipe) < 0;
+			    conn_start(listener->server, (uv_stream_t *)listener->pipe) < 0;
 	if (listener->waiting)
 		timer_set(listener->retry, RETRY_MS);
 }
@@ -93,70 +102,200 @@ static int clear_way(const struct sockaddr_un *address, struct err *err)
 	return 0;
 }
 
-static int make_socket(const char *path, const char *mode, struct err *err)
+/*
+ * The socket's file has no more rights than `mode` at any time, and exactly those afterwards.  By
+ * umask(2) it could be had as well, but that counts for what other threads make meanwhile.
+ */
+static int make_socket(const char *path, const char *mode_text, struct err *err)
 {
 	auto_fd int sock = -1;
 	struct sockaddr_un address;
-	mode_t before;
-	int bound;
+	mode_t mode = (mode_t)strtoul(mode_text, NULL, 8);
 
 	if (fill_address(&address, path, err) < 0 || clear_way(&address, err) < 0)
 		return -1;
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (sock < 0)
 		return err_sys(err, "socket");
-	before = umask(0777 & ~(mode_t)strtoul(mode, NULL, 8));
-	bound = bind(sock, (const struct sockaddr *)&address, sizeof(address));
-	(void)umask(before);
-	if (bound < 0)
+	if (fchmod(sock, mode) < 0 ||
+		bind(sock, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+		chmod(path, mode) < 0)
 		return err_sys(err, "socket %s, as uid %u", path, (unsigned)geteuid());
 	return take_fd(&sock);
+}
+
+static void free_pipe(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+static void drop_pipe(struct listener *listener)
+{
+	if (listener->pipe)
+		uv_close((uv_handle_t *)listener->pipe, free_pipe);
+	listener->pipe = NULL;
+	listener->waiting = false;
+}
+
+/* Takes `fd`. */
+static int listen_on(struct listener *listener, int fd, struct err *err)
+{
+	auto_fd int owned = fd;
+	uv_pipe_t *pipe = calloc(1, sizeof(*pipe));
+	int result;
+
+	if (!pipe)
+		return err_set(err, ERR_MEMORY, "no memory for the listener");
+	if (loop_hold_place(&listener->server->loop, fd, err) < 0) {
+		free(pipe);
+		return -1;
+	}
+	(void)uv_pipe_init(&listener->server->loop, pipe, 0);
+	pipe->data = listener;
+	result = uv_pipe_open(pipe, fd);
+	if (result == 0) {
+		(void)take_fd(&owned);
+		result = uv_listen((uv_stream_t *)pipe, BACKLOG, on_client);
+	}
+	if (result < 0) {
+		uv_close((uv_handle_t *)pipe, free_pipe);
+		return err_set(
+			err, ERR_SYSTEM, "socket %s: %s", listener->path, uv_strerror(result));
+	}
+	drop_pipe(listener);
+	listener->pipe = pipe;
+	if (lstat(listener->path, &listener->file) < 0)
+		listener->file = (struct stat){ 0 };
+	return 0;
+}
+
+/* ---- while it listens --------------------------------------------------------------------------- */
+
+/* Whether the path still leads to our socket. */
+static bool stands(const struct listener *listener)
+{
+	struct stat now;
+
+	return lstat(listener->path, &now) == 0 && now.st_dev == listener->file.st_dev &&
+	       now.st_ino == listener->file.st_ino;
+}
+
+static int make_again(struct listener *listener, struct err *err)
+{
+	int fd;
+
+	if (listener->handed_over)
+		return err_set(err, ERR_UNSUPPORTED,
+			"systemd made it and can make it again: systemctl restart ced.socket");
+	fd = make_socket(listener->path, listener->server->config.socket_mode, err);
+	return fd < 0 ? -1 : listen_on(listener, fd, err);
+}
+
+static void log_gone(struct listener *listener, const struct err *why)
+{
+	if (strcmp(listener->trouble.text, why->text) != 0)
+		log_event(LOG_LEVEL_ERROR, "socket.not_made", LOG_STR("path", listener->path),
+			LOG_STR("why", why->text));
+	listener->trouble = *why;
+}
+
+/* A socket whose file is gone, or is another's, is one that no new client finds. */
+static void on_look(void *owner)
+{
+	struct listener *listener = owner;
+	struct err err = ERR_INIT;
+
+	if (stands(listener)) {
+		listener->gone = false;
+		listener->trouble = (struct err)ERR_INIT;
+		return;
+	}
+	if (!listener->gone)
+		log_event(LOG_LEVEL_WARNING, "socket.gone", LOG_STR("path", listener->path));
+	listener->gone = true;
+	if (make_again(listener, &err) < 0) {
+		log_gone(listener, &err);
+		return;
+	}
+	listener->gone = false;
+	listener->remade++;
+	listener->trouble = (struct err)ERR_INIT;
+	log_event(LOG_LEVEL_NOTICE, "socket.made_again", LOG_STR("path", listener->path));
+}
+
+struct value *listener_describe(const struct listener *listener, struct arena *arena)
+{
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "path", value_text(arena, listener->path));
+	value_map_put(arena, map, "remade", value_uint(arena, listener->remade));
+	value_map_put(arena, map, "trouble",
+		value_text(arena, listener->trouble.text[0] ? listener->trouble.text : NULL));
+	return map;
+}
+
+/* ---- starting and closing ----------------------------------------------------------------------- */
+
+/* Where the socket stands that was handed over; "" when it has no name in the file system. */
+static void learn_path(struct listener *listener, int fd)
+{
+	struct sockaddr_un address = { 0 };
+	socklen_t len = sizeof(address);
+
+	if (getsockname(fd, (struct sockaddr *)&address, &len) == 0)
+		cut_printf(listener->path, sizeof(listener->path), "%.*s",
+			(int)sizeof(address.sun_path), address.sun_path);
+}
+
+static int open_listener(struct listener *listener, const char *path, struct err *err)
+{
+	int fd = host_listen_fd();
+
+	listener->handed_over = fd >= 0;
+	if (listener->handed_over) {
+		learn_path(listener, fd);
+	} else {
+		fd = make_socket(path, listener->server->config.socket_mode, err);
+		if (fd < 0)
+			return -1;
+		cut_printf(listener->path, sizeof(listener->path), "%s", path);
+	}
+	if (listen_on(listener, fd, err) < 0)
+		return -1;
+	listener->retry = timer_new(&listener->server->loop, RETRY_MS, 0, on_retry, listener);
+	if (listener->path[0])
+		listener->look =
+			timer_new(&listener->server->loop, LOOK_MS, LOOK_MS, on_look, listener);
+	if (!listener->retry || (listener->path[0] && !listener->look))
+		return err_set(err, ERR_MEMORY, "no memory for the listener");
+	return 0;
 }
 
 struct listener *listener_start(struct server *server, const char *path, struct err *err)
 {
 	struct listener *listener = calloc(1, sizeof(*listener));
-	int fd = host_listen_fd();
-	int result;
 
 	if (!listener) {
 		(void)err_set(err, ERR_MEMORY, "no memory for the listener");
 		return NULL;
 	}
-	if (fd < 0) {
-		fd = make_socket(path, server->config.socket_mode, err);
-		if (fd < 0) {
-			free(listener);
-			return NULL;
-		}
-		cut_printf(listener->path, sizeof(listener->path), "%s", path);
-	}
 	listener->server = server;
-	(void)uv_pipe_init(&server->loop, &listener->pipe, 0);
-	listener->pipe.data = listener;
-	listener->retry = timer_new(&server->loop, RETRY_MS, 0, on_retry, listener);
-	result = listener->retry ? uv_pipe_open(&listener->pipe, fd) : UV_ENOMEM;
-	if (result == 0)
-		result = uv_listen((uv_stream_t *)&listener->pipe, BACKLOG, on_client);
-	if (result < 0) {
-		(void)err_set(err, ERR_SYSTEM, "socket %s: %s", path, uv_strerror(result));
+	if (open_listener(listener, path, err) < 0) {
 		listener_close(listener);
 		return NULL;
 	}
 	return listener;
 }
 
-static void on_closed(uv_handle_t *handle)
-{
-	free(handle->data);
-}
-
 void listener_close(struct listener *listener)
 {
 	if (!listener)
 		return;
-	if (listener->path[0])
+	/* What stands there may be another daemon's by now. */
+	if (listener->pipe && !listener->handed_over && stands(listener))
 		(void)unlink(listener->path);
 	timer_close(listener->retry);
-	uv_close((uv_handle_t *)&listener->pipe, on_closed);
+	timer_close(listener->look);
+	drop_pipe(listener);
+	free(listener);
 }

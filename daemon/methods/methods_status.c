@@ -1,6 +1,7 @@
 /* admin.status: what the daemon knows of itself. */
 #include <unistd.h>
 
+#include "daemon/door/listener.h"
 #include "daemon/methods/methods.h"
 #include "daemon/record/trouble.h"
 #include "daemon/server.h"
@@ -54,6 +55,7 @@ struct value *method_status(struct call *call, struct value *store_status)
 	value_map_put(arena, map, "mode",
 		value_text(arena, server->host.mode == PRIV_MODE_ROOT ? "root" : "user"));
 	value_map_put(arena, map, "connections", value_int(arena, server->ceilings.conns));
+	value_map_put(arena, map, "socket", listener_describe(server->listener, arena));
 	value_map_put(arena, map, "held_bytes", value_uint(arena, server->ceilings.bytes));
 	value_map_put(arena, map, "in_house", value_int(arena, server_in_house(server)));
 	value_map_put(arena, map, "parked", value_int(arena, server->approvals.count));

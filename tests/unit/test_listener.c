@@ -92,6 +92,85 @@ TEST(a_socket_that_nobody_listens_on_any_more_is_replaced)
 	house_close(&house);
 }
 
+static bool comes_back(struct house *house)
+{
+	struct stat info;
+
+	for (unsigned tries = 0; tries < 1000; tries++) {
+		house_turn(house, 10);
+		if (lstat(house->socket, &info) == 0 && S_ISSOCK(info.st_mode))
+			return true;
+	}
+	return false;
+}
+
+TEST(a_socket_whose_file_was_deleted_is_made_again_and_who_is_connected_stays)
+{
+	struct house house;
+	struct reply reply;
+	struct stat info;
+	int before, after;
+
+	CHECK(house_open(&house, "socket_mode = \"0600\"\n"));
+	before = house_connect(&house);
+	CHECK_EQ_INT(unlink(house.socket), 0);
+	CHECK(comes_back(&house));
+	CHECK_EQ_INT(stat(house.socket, &info), 0);
+	CHECK_EQ_INT(info.st_mode & 07777, 0600);
+	after = house_connect(&house);
+	CHECK(house_call(&house, after, "hello", "{}", &reply));
+	CHECK_STR(house_text(&reply, "server"), "ced");
+	CHECK(house_call(&house, before, "admin.status", "{}", &reply));
+	CHECK_EQ_INT(value_as_int(value_get(value_get(reply.value, "socket"), "remade"), 0), 1);
+	CHECK(value_is(value_get(value_get(reply.value, "socket"), "trouble"), VALUE_NIL));
+	close(before);
+	close(after);
+	house_close(&house);
+}
+
+TEST(what_took_the_socket_s_place_is_left_alone_until_it_is_gone)
+{
+	struct house house;
+	struct reply reply;
+	int client, file;
+
+	CHECK(house_open(&house, ""));
+	client = house_connect(&house);
+	CHECK_EQ_INT(unlink(house.socket), 0);
+	file = open(house.socket, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	close(file);
+	for (unsigned tries = 0; tries < 1000; tries++) {
+		CHECK(house_call(&house, client, "admin.status", "{}", &reply));
+		if (value_is(value_get(value_get(reply.value, "socket"), "trouble"), VALUE_TEXT))
+			break;
+		house_turn(&house, 10);
+	}
+	CHECK(strstr(value_as_text(value_get(value_get(reply.value, "socket"), "trouble")),
+		"something else is there"));
+	CHECK_EQ_INT(unlink(house.socket), 0);
+	CHECK(comes_back(&house));
+	close(client);
+	house_close(&house);
+}
+
+TEST(a_daemon_that_ends_leaves_the_socket_of_another_in_its_place)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct house house;
+	int other = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	CHECK(house_open(&house, ""));
+	CHECK_EQ_INT(unlink(house.socket), 0);
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", house.socket);
+	CHECK_EQ_INT(bind(other, (const struct sockaddr *)&address, sizeof(address)), 0);
+	CHECK_EQ_INT(listen(other, 1), 0);
+	CHECK_EQ_INT(house_end(&house), 0);
+	CHECK_EQ_INT(access(house.socket, F_OK), 0);
+	close(other);
+	(void)unlink(house.socket);
+	house_close(&house);
+}
+
 TEST(a_client_for_whom_there_was_no_memory_is_let_in_later_and_so_is_who_comes_after)
 {
 	struct house house;

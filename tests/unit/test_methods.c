@@ -323,18 +323,29 @@ TEST(nobody_is_left_to_do_what_is_cancelled_by_its_id)
 	struct reply reply;
 	int client, other;
 
-	CHECK(house_open(&house, "")); /* no worker: it waits */
+	CHECK(house_ready(&house, ""));
 	client = house_connect(&house);
 	other = house_connect(&house);
-	CHECK(house_send(client, 7, "run", ANNOUNCED));
+	CHECK(house_send(client, 6, "run", RUN)); /* has the only worker */
+	CHECK(house_at_worker(&house));
+	CHECK(house_send(client, 7, "run", ANNOUNCED)); /* waits for one */
 	CHECK(house_hear(&house, client, &reply));
-	CHECK(house_send(other, 9, "run", ANNOUNCED));
+	CHECK(house_send(other, 9, "run", ANNOUNCED)); /* waits for that */
 	CHECK(house_hear(&house, other, &reply));
-	house_turn(&house, 20); /* the store has said that it was not done */
-	CHECK(house_call(&house, other, "cancel", ways[0], &reply) || reply.msgid == 9);
-	for (unsigned tries = 0; tries < 6000 && house.server->runs.count; tries++)
+	for (unsigned tries = 0; tries < 500 && !house.server->queue.count; tries++)
 		house_turn(&house, 10);
-	CHECK_EQ_INT(house.server->runs.count, 0);
+	CHECK_EQ_INT(house.server->queue.count, 1);
+	CHECK(house_send(client, 8, "cancel", ways[0]));
+	CHECK(house_hear(&house, other, &reply));
+	CHECK_EQ_INT(reply.msgid, 9);
+	CHECK_STR(house_text(&reply, "outcome"), "canceled");
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK(house_hear(&house, client, &reply));
+		CHECK(reply.msgid == 8 || reply.msgid == 7);
+	}
+	house_turn(&house, 10);
+	CHECK_EQ_INT(house.server->runs.count, 1);
+	CHECK_EQ_INT(house.server->queue.count, 0);
 	close(client);
 	close(other);
 	house_close(&house);
