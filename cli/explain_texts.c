@@ -38,6 +38,13 @@ static bool no_module(const struct value *record)
 	return error_is(record, "ModuleNotFoundError") || error_is(record, "ImportError");
 }
 
+static bool other_has_module(const struct value *record)
+{
+	const char *reason = value_as_text(value_get(record, "reason"));
+
+	return no_module(record) && reason && strstr(reason, ": run it with language ");
+}
+
 static bool no_file(const struct value *record)
 {
 	return error_is(record, "FileNotFoundError");
@@ -183,6 +190,7 @@ const struct explain_text explain_texts[] = {
 
 	{ "exception", HAPPENED, NULL, "An exception went uncaught: {error.type}: {error.message}" },
 	{ "exception", KNOWN, NULL, "It was raised at line {error.line}: {error.text}" },
+	{ "exception", CHANGE, other_has_module, "{reason}." },
 	{ "exception", CHANGE, no_module, "Modules are those of the runtime (cectl runtimes) and files that come with the run; nothing can be installed from inside." },
 	{ "exception", CHANGE, no_file, "Only files that come with the run, and what the program writes, are in /work." },
 	{ "exception", CHANGE, not_permitted, "Only /work and /tmp can be written; starting other programs is not permitted." },

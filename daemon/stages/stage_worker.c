@@ -4,6 +4,7 @@
 #include "daemon/gate/approvals.h"
 #include "daemon/news/events_runs.h"
 #include "daemon/pipeline.h"
+#include "daemon/runs/advice.h"
 #include "daemon/runs/caught.h"
 #include "daemon/runs/complaint.h"
 #include "daemon/runs/outcome.h"
@@ -79,6 +80,7 @@ static void on_end(struct execution *execution)
 	hear_complaint(request, execution);
 	outcome_decide(&request->arena, &request->spec.limits, &execution->facts, &request->result);
 	caught_tell(request, &execution->facts);
+	advice_give(request, &execution->facts);
 	tell_files(request, execution);
 	tell_refused(request, execution);
 	request_step(request, "worker.ended", "execute", request->result.outcome == OUTCOME_OK,

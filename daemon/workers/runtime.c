@@ -122,6 +122,46 @@ struct value *runtime_stamp(const struct runtime *runtime, struct arena *arena)
 	return map;
 }
 
+static bool is_word_of(const char *words, const char *word, size_t len)
+{
+	for (const char *at = words; (at = strstr(at, word)); at += 1)
+		if ((at == words || at[-1] == ' ') && strncmp(at, word, len) == 0 &&
+			(at[len] == ' ' || at[len] == '\0'))
+			return true;
+	return false;
+}
+
+/* What its zygote imports: of the list, what is there. */
+static const char *imported(const struct runtime *runtime, struct arena *arena)
+{
+	char list[sizeof(runtime->config->preload)] = "";
+	char words[sizeof(runtime->config->preload)];
+	size_t len = 0;
+	char *rest = NULL;
+
+	cut_printf(words, sizeof(words), "%s", runtime->config->preload);
+	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		if (!is_word_of(runtime->absent, word, strlen(word)))
+			len += (size_t)snprintf(
+				list + len, sizeof(list) - len, "%s%s", len ? " " : "", word);
+	return arena_printf(arena, "%s", list);
+}
+
+bool runtime_has_module(const struct runtime *runtime, struct bytes name)
+{
+	char words[sizeof(runtime->config->preload)];
+	char *rest = NULL;
+
+	if (runtime->config->kind != KIND_PYTHON || !runtime->version[0])
+		return false;
+	cut_printf(words, sizeof(words), "%s", runtime->config->preload);
+	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		if (strcspn(word, ".") == name.len && memcmp(word, name.data, name.len) == 0 &&
+			!is_word_of(runtime->absent, word, strlen(word)))
+			return true;
+	return false;
+}
+
 struct value *runtime_describe(const struct runtime *runtime, struct arena *arena)
 {
 	struct value *map = runtime_stamp(runtime, arena);
@@ -138,7 +178,7 @@ struct value *runtime_describe(const struct runtime *runtime, struct arena *aren
 		value_text(arena, runtime->trouble[0] ? runtime->trouble : NULL));
 	value_map_put(arena, map, "language", value_text(arena, runtime_language(runtime)));
 	value_map_put(arena, map, "kind", value_text(arena, runtime_orders_word(runtime->config)));
-	value_map_put(arena, map, "preload", value_text(arena, runtime->config->preload));
+	value_map_put(arena, map, "preload", value_text(arena, imported(runtime, arena)));
 	if (runtime->config->kind == KIND_COMMAND)
 		value_map_put(arena, map, "tools", value_text(arena, runtime->config->tools));
 	return map;

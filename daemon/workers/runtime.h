@@ -24,6 +24,7 @@ struct runtime {
 	const struct config_runtime *config;
 	uint32_t number;               /* with the spawner */
 	char version[64];              /* "3.11.2", once the first zygote has said it */
+	char absent[LEASE_TEXT_MAX];   /* modules that it is to import and cannot */
 	char harness[CONFIG_TEXT_MAX]; /* folder of what makes a zygote of the interpreter */
 	char digest[80];               /* "sha256:…", fingerprint.h; "" until it is known */
 	struct list zygotes;           /* newest first; the first is the one in use */
@@ -47,6 +48,9 @@ const char *runtime_language(const struct runtime *runtime);
 
 /* Whether its workers hold programs to the rules of their policy while they run. */
 bool runtime_holds_rules(const struct runtime *runtime);
+
+/* Whether its zygote has imported a module of this name, or one below it. */
+bool runtime_has_module(const struct runtime *runtime, struct bytes name);
 
 /* Whether stdin travels to its workers in the job's body and not as a descriptor. */
 bool runtime_reads_stdin_inline(const struct runtime *runtime);

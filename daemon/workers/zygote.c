@@ -250,16 +250,25 @@ void zygote_lose(struct zygote *zygote, const char *why)
 		zygote_start(runtime);
 }
 
-static void zygote_ready(struct zygote *zygote, const char *version)
+/* "cpython 3.11.2\n numpy pandas": its version, and what it was to import and could not. */
+static void take_text(struct runtime *runtime, const char *text)
+{
+	size_t len = strcspn(text, "\n");
+
+	cut_printf(runtime->version, sizeof(runtime->version), "%.*s", (int)len, text);
+	cut_printf(runtime->absent, sizeof(runtime->absent), "%s", text[len] ? text + len + 1 : "");
+}
+
+static void zygote_ready(struct zygote *zygote, const char *text)
 {
 	struct runtime *runtime = zygote->runtime;
 
 	zygote->state = ZYGOTE_READY;
 	runtime->failures = 0;
 	runtime->trouble[0] = '\0';
-	cut_printf(runtime->version, sizeof(runtime->version), "%s", version);
+	take_text(runtime, text);
 	log_event(LOG_LEVEL_INFO, "zygote.ready", LOG_STR("runtime", runtime->config->name),
-		LOG_STR("version", version), LOG_INT("child", zygote->child),
+		LOG_STR("version", runtime->version), LOG_INT("child", zygote->child),
 		LOG_INT("ms", clock_ms() - zygote->started_ms));
 	list_for_each(at, &runtime->zygotes) {
 		struct zygote *other = container_of(at, struct zygote, link);

@@ -29,6 +29,9 @@ def register_at_fork(*, register=os.register_at_fork, **hooks):
 ENVIRONMENT = {**dict.fromkeys(harness.POOLS, "1"), "MPLCONFIGDIR": "/tmp"}
 
 
+absent = []  # the daemon says of no runtime that it has these
+
+
 def preload(names):
     """Imports what jobs are likely to want.  A module that is not there is the job's business."""
     original = os.register_at_fork
@@ -37,6 +40,7 @@ def preload(names):
         try:
             __import__(name)
         except ImportError as error:
+            absent.append(name)
             print(f'<4>ced-zygote preload.failed module="{name}" error="{error}"', file=sys.stderr)
     os.register_at_fork = original
 
@@ -65,5 +69,6 @@ gc.disable()
 gc.freeze()
 
 harness.learn()
-touched = _ced.serve(b"%s %d.%d.%d" % ((sys.implementation.name.encode(),) + sys.version_info[:3]))
+VERSION = "%s %d.%d.%d" % ((sys.implementation.name,) + sys.version_info[:3])
+touched = _ced.serve(" ".join([VERSION + "\n"] + absent).encode())
 harness.work(touched)
