@@ -60,6 +60,20 @@
 ;;; hint    import the names that are used
 (import_from_statement (wildcard_import) @name)
 
+;;; python.import.class
+;;; finds   any
+;;; message an import in the body of a class makes the module an attribute, which nobody can follow
+;;; hint    import at the top of the program
+(class_definition body: (block [(import_statement) (import_from_statement)] @name))
+(class_definition body: (block (if_statement
+  consequence: (block [(import_statement) (import_from_statement)] @name))))
+(class_definition body: (block (for_statement
+  body: (block [(import_statement) (import_from_statement)] @name))))
+(class_definition body: (block (with_statement
+  body: (block [(import_statement) (import_from_statement)] @name))))
+(class_definition body: (block (try_statement
+  body: (block [(import_statement) (import_from_statement)] @name))))
+
 ; ---- calls -------------------------------------------------------------------------------
 
 ;;; python.call.denied
@@ -97,6 +111,15 @@
 (call
   function: [(identifier) (attribute)] @name
   arguments: (argument_list . (_) . (_)))
+
+;;; python.call.denied
+;;; finds   use in python.calls.making
+;;; unless  bound
+;;; message with three arguments this call makes a class whose parts are named by text
+;;; hint    write a class statement
+(call
+  function: (identifier) @name
+  arguments: (argument_list . (_) . (_) . (_)))
 
 ; ---- attributes --------------------------------------------------------------------------
 
@@ -140,9 +163,14 @@
 ;;; message this name gives the power to run text as code, to open files or to reach any object
 ;;; hint    write out what is to be computed, without the name
 
+;;; python.builtin.denied
+;;; finds   word in python.builtins.denied
+;;; unless  attribute keyword store bound
+;;; message this builtin is not among those that the policy allows
+;;; hint    use the builtins that the policy allows
+
 ;;; python.dunder.denied
 ;;; finds   dunder not in python.dunders
-;;; unless  keyword
 ;;; message this special name leads behind the objects that the program was given
 ;;; hint    use type(), len(), str() and their like; special names only to define methods
 
@@ -179,6 +207,19 @@
 ;;; message nobody can read what this text holds
 ;;; hint    pass data on stdin or as a file; write code as it is
 (string) @name
+
+; What stands in an f-string is code, and looked at as such.
+;;; python.text.name
+;;; finds   text in python.texts
+;;; message this text names an attribute that leads behind the objects that the program was given
+;;; hint    use the object itself and its documented methods
+
+;;; python.format.denied
+;;; finds   template in python.dunders
+;;; message a format template reaches for an attribute that begins with an underscore
+;;; hint    format plain values; take attributes out before
+((string (string_start) @_start) @name
+  (#any-of? @_start "\"" "'" "\"\"\"" "'''" "r\"" "r'" "r\"\"\"" "r'''" "R\"" "R'" "u\"" "u'"))
 
 ; ---- what Python 3 does not have -----------------------------------------------------------
 

@@ -1,6 +1,7 @@
 'use strict';
 // The job socket: the one job that comes down it, and the words that go back up (proto/leasemsg.h).
 
+const { Buffer, JSON, process, String } = globalThis; // before rules close them
 const { readSync, writeSync } = require('fs');
 
 const JOB = 3;

@@ -1,6 +1,7 @@
 'use strict';
 // The program itself: whether it compiles, what kind it is, and how it is started.
 
+const { Number, Object, process } = globalThis; // before rules close them
 const { closeSync, existsSync, openSync, unlinkSync, writeSync } = require('fs');
 const path = require('path');
 const vm = require('vm');

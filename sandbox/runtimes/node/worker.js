@@ -6,6 +6,7 @@
 // program is node itself, from its own loop, so there is no frame of ours in any stack.  What it
 // tells adds detail; the process's end is seen from outside.
 
+const { Buffer, process, String } = globalThis; // before rules close them
 const v8 = require('v8');
 const { Console } = require('console');
 const { Writable } = require('stream');

@@ -120,6 +120,8 @@ void audit_judge_builtin(const char *name)
 		audit_deny(RULE_CALL_DENIED, text);
 	if (text && rules_break_word(&audit.rules, RULE_NAME_DENIED, text))
 		audit_deny(RULE_NAME_DENIED, text);
+	if (text && rules_break_word(&audit.rules, RULE_BUILTIN_DENIED, text))
+		audit_deny(RULE_BUILTIN_DENIED, text);
 	PyErr_Clear();
 	Py_XDECREF(text);
 }

@@ -148,6 +148,8 @@ int audit_guard_all(void)
 		result = guard_builtins(builtins, RULE_NAME_DENIED);
 	if (result == 0)
 		result = guard_builtins(builtins, RULE_CALL_DENIED);
+	if (result == 0)
+		result = guard_builtins(builtins, RULE_BUILTIN_DENIED);
 	if (result == 0 && imports)
 		result = guard_imports();
 	Py_XDECREF(builtins);

@@ -37,6 +37,8 @@ static const struct {
 	{ "IMPORT_STAR", KIND_IMPORT_STAR, 0, 0 },
 	{ "CALL_INTRINSIC_1", KIND_INTRINSIC, 0, 0 },
 	{ "LOAD_CONST", KIND_CONST, 0, 0 },
+	{ "KW_NAMES", KIND_CONST, 0, 0 },
+	{ "RETURN_CONST", KIND_CONST, 0, 0 },
 	{ "MATCH_CLASS", KIND_MATCH_CLASS, 0, 0 },
 };
 

@@ -6,8 +6,9 @@
 #include "sandbox/runtimes/python/bytecode.h"
 #include "sandbox/runtimes/python/late_api.h"
 
-#define DEPTH_MAX     200 /* of code in code; the compiler stops long before */
-#define NAMESAKES_MAX 64  /* imports that give one name */
+#define DEPTH_MAX        200 /* of code in code; the compiler stops long before */
+#define NAMESAKES_MAX    64  /* imports that give one name */
+#define CODE_IS_FUNCTION 1L  /* CO_OPTIMIZED */
 
 /* ---- a walk over all code of a program ------------------------------------------------------- */
 
@@ -34,7 +35,6 @@ struct step {
 	PyObject *last[2];     /* borrowed: constants that were loaded last */
 	PyObject *module_name; /* borrowed: a name of a module was loaded last, at... */
 	Py_ssize_t module_at;
-	bool formats; /* the method `format` was loaded last */
 };
 
 static void set_path(PyObject **path, PyObject *value)
@@ -104,6 +104,8 @@ static void check_name(struct walk *walk, const struct step *step, PyObject *nam
 		return; /* the program's own, sometimes at least: audit.c sees when it is not */
 	if (rules_break_word(walk->rules, RULE_NAME_DENIED, name))
 		tell(walk, step, RULE_NAME_DENIED, name);
+	if (rules_break_word(walk->rules, RULE_BUILTIN_DENIED, name))
+		tell(walk, step, RULE_BUILTIN_DENIED, name);
 	if (rules_break_word(walk->rules, RULE_CALL_DENIED, name))
 		tell(walk, step, RULE_CALL_DENIED, name);
 }
@@ -173,10 +175,27 @@ static void note_import(struct walk *walk, PyObject *where, PyObject *name, PyOb
 	Py_XDECREF(all);
 }
 
+/* Of a class: neither a function nor the module itself. */
+static bool is_class_body(const struct code *code)
+{
+	PyObject *flags = PyObject_GetAttrString(code->self, "co_flags");
+	PyObject *name = PyObject_GetAttrString(code->self, "co_name");
+	bool is_class = flags && name && !(PyLong_AsLong(flags) & CODE_IS_FUNCTION) &&
+			PyUnicode_CompareWithASCIIString(name, "<module>") != 0;
+
+	PyErr_Clear();
+	Py_XDECREF(flags);
+	Py_XDECREF(name);
+	return is_class;
+}
+
 static void on_store(struct walk *walk, struct step *step, PyObject *name, bool is_local)
 {
 	if (!name)
 		return;
+	if (walk->checks && step->module && step->paths && walk->rules->on[RULE_IMPORT_CLASS] &&
+		is_class_body(step->code))
+		tell(walk, step, RULE_IMPORT_CLASS, name);
 	if (step->module && step->paths && !walk->checks) {
 		note_import(walk, is_local ? walk->within : walk->imported, name, step->paths);
 		if (step->chain && PySet_Add(walk->modules, name) < 0)
@@ -246,12 +265,6 @@ static void check_template(struct walk *walk, const struct step *step, PyObject 
 		tell(walk, step, RULE_FORMAT_DENIED, text);
 }
 
-static bool is_format(PyObject *name)
-{
-	return PyUnicode_CompareWithASCIIString(name, "format") == 0 ||
-	       PyUnicode_CompareWithASCIIString(name, "format_map") == 0;
-}
-
 static void on_attribute(struct walk *walk, struct step *step, bool is_load)
 {
 	PyObject *name = name_at(step);
@@ -259,9 +272,6 @@ static void on_attribute(struct walk *walk, struct step *step, bool is_load)
 	if (!name)
 		return;
 	check_attribute(walk, step, name);
-	step->formats = is_format(name);
-	if (step->formats)
-		check_template(walk, step, step->last[0]);
 	set_path(&step->paths, is_load ? all_joined(walk, step->paths, name) : NULL);
 	if (!walk->failed)
 		check_paths(walk, step);
@@ -339,12 +349,28 @@ static void on_match_class(struct walk *walk, struct step *step)
 			check_attribute(walk, step, name);
 }
 
+/* A text may be a template, or an attribute's name, wherever it goes; keywords are a tuple of texts. */
+static void check_const(struct walk *walk, const struct step *step, PyObject *value, int depth)
+{
+	PyObject *item;
+
+	if (value && PyUnicode_Check(value)) {
+		check_template(walk, step, value);
+		if (rules_break_word(walk->rules, RULE_TEXT_NAME, value))
+			tell(walk, step, RULE_TEXT_NAME, value);
+	}
+	if (!value || !PyTuple_Check(value) || depth == DEPTH_MAX)
+		return;
+	for (uint32_t i = 0; (item = item_of(value, i)); i++)
+		check_const(walk, step, item, depth + 1);
+}
+
 static void on_const(struct walk *walk, struct step *step)
 {
 	step->last[1] = step->last[0];
 	step->last[0] = item_of(step->code->consts, step->arg);
-	if (step->formats) /* str.format("...") */
-		check_template(walk, step, step->last[0]);
+	if (walk->checks)
+		check_const(walk, step, step->last[0], 0);
 }
 
 static void take_step(struct walk *walk, struct step *step, enum kind kind)
@@ -356,8 +382,6 @@ static void take_step(struct walk *walk, struct step *step, enum kind kind)
 	check_value(walk, step, kind);
 	if (!keeps && kind != KIND_OTHER)
 		set_path(&step->paths, NULL);
-	if (kind != KIND_CONST && kind != KIND_LOAD_ATTR)
-		step->formats = false;
 	switch (kind) {
 	case KIND_LOAD_NAME:
 		on_load(walk, step, name_at(step), false);

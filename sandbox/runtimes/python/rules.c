@@ -19,10 +19,13 @@ static const struct {
 	[RULE_IMPORT_RELATIVE] = { "python.import.relative", NULL, true },
 	[RULE_IMPORT_STAR] = { "python.import.star", NULL, true },
 	[RULE_IMPORT_VALUE] = { "python.import.value", NULL, true },
+	[RULE_IMPORT_CLASS] = { "python.import.class", NULL, true },
 	[RULE_CALL_DENIED] = { "python.call.denied", "python.calls", true },
 	[RULE_ATTRIBUTE_DENIED] = { "python.attribute.denied", "python.attributes", true },
 	[RULE_FORMAT_DENIED] = { "python.format.denied", "python.dunders", false },
 	[RULE_NAME_DENIED] = { "python.name.denied", "python.names", true },
+	[RULE_BUILTIN_DENIED] = { "python.builtin.denied", "python.builtins.denied", true },
+	[RULE_TEXT_NAME] = { "python.text.name", "python.texts", true },
 	[RULE_DUNDER_DENIED] = { "python.dunder.denied", "python.dunders", false },
 };
 
