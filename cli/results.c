@@ -349,6 +349,8 @@ void results_note(struct cli *cli, const struct value *result)
 	const char *outcome = output_text(&cli->arena, value_get(result, "outcome"));
 	const char *reason = output_text(&cli->arena, value_get(result, "reason"));
 	const char *run_id = output_text(&cli->arena, value_get(result, "run_id"));
+	const char *failing =
+		page_text(cli, value_get(value_get(result, "budget"), "failing"), "message");
 
 	say(&cli->err, PAINT_PLAIN, "cectl: ");
 	say(&cli->err, output_outcome_paint(outcome), "%s", outcome);
@@ -358,6 +360,8 @@ void results_note(struct cli *cli, const struct value *result)
 		say(&cli->err, PAINT_DIM, "  (run %s; more: %s)", run_id,
 			cli_more(cli, "show", run_id));
 	say(&cli->err, PAINT_PLAIN, "\n");
+	if (failing[0])
+		say(&cli->err, PAINT_DIM, "       %s\n", failing);
 }
 
 int results_show(

@@ -21,16 +21,20 @@ local function connect()
 	return channel
 end
 
--- The result of a run.  Neovim shows an error of the daemon's only as "Error invoking", so `check`
--- is asked for the reason: what is wrong with a request is its answer.
+-- The result of a run.  `check` is asked first, since what is wrong with a request is its answer, and
+-- Neovim would show an error of the daemon's only as "Error invoking".  It also tells when a person will be
+-- asked: then rpcrequest() waits until one has decided, which Ctrl-C ends.
 function M.run(code, params)
 	params = vim.tbl_extend('force', { language = 'python', code = code, agent = 'nvim' }, params or {})
-	local good, result = pcall(vim.rpcrequest, connect(), 'run', params)
-	if good then
-		return result
-	end
 	local check = vim.rpcrequest(connect(), 'check', params)
-	error(check.contract and check.contract.message or result, 0)
+	if check.would == 'refuse' then
+		error(check.contract.message, 0)
+	end
+	if check.would == 'ask' then
+		vim.notify('ced: this run waits for approval (cectl approvals); Ctrl-C leaves', vim.log.levels.WARN)
+		vim.cmd('redraw')
+	end
+	return vim.rpcrequest(connect(), 'run', params)
 end
 
 -- Where it went wrong, for the quickfix list: the frames of an exception, findings of the policy.

@@ -12,12 +12,16 @@ As a program it runs a file, or what comes on stdin, and shows what it prints wh
 
 docs/PROTOCOL.md is the contract.  A program that failed, was refused by the policy or was killed
 is a result with an outcome; Refused is raised only where there is no result.
+
+Where the policy asks a person, a run waits until one has decided, which can take hours: the client says so
+on stderr, or calls what you put into on_parked.
 """
 
 import itertools
 import os
 import socket
 import sys
+import time
 
 import msgpack
 
@@ -45,6 +49,13 @@ def as_bytes(data):
     return data if isinstance(data, bytes) else data.encode()
 
 
+def note_parked(parked):
+    """Says that a run waits for a person, and for how long at most."""
+    minutes = max(0, parked["until_us"] / 1e6 - time.time()) / 60
+    print(f"run {parked['run_id']} waits for approval, for at most {minutes:.0f} min "
+          f"(cectl approve {parked['run_id']}); leaving cancels it", file=sys.stderr, flush=True)
+
+
 class Client:
     """One connection.  Not for several threads at once: give each its own."""
 
@@ -54,6 +65,7 @@ class Client:
         self.unpacker = msgpack.Unpacker(raw=False, strict_map_key=False)
         self.ids = itertools.count(1)
         self.on_output = None
+        self.on_parked = note_parked
         self.replies = {}
 
     def __enter__(self):
@@ -92,6 +104,8 @@ class Client:
             elif message[1] == "run.output" and self.on_output:
                 piece = message[2][0]
                 self.on_output(piece["stream"], as_bytes(piece["data"]))
+            elif message[1] == "run.parked" and self.on_parked:
+                self.on_parked(message[2][0])
 
     def call(self, method, **params):
         """Sends a request and waits for its result."""

@@ -114,6 +114,13 @@ bool budgets_reset(
 struct value *budgets_left(struct budgets *budgets, const struct budget_case *what, int64_t now_us,
 	struct arena *arena);
 
+/*
+ * The count of failures that is nearest to its bound, when one of a case's scopes has failed last and has
+ * a bound: how many of how many, and for how long nothing is let in (0: still open).  false: none.
+ */
+bool budgets_failing(struct budgets *budgets, const struct budget_case *what, int64_t now_us,
+	struct budget_refusal *ret_failing);
+
 /* [{scope, uid, name, running, …}] of one uid, or of all; at most `most`, and whether there are more. */
 struct value *budgets_describe(struct budgets *budgets, const uint32_t *uid, size_t most,
 	int64_t now_us, struct arena *arena, bool *ret_more);

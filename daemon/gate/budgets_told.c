@@ -67,6 +67,30 @@ struct value *budgets_left(struct budgets *budgets, const struct budget_case *wh
 	return map;
 }
 
+bool budgets_failing(struct budgets *budgets, const struct budget_case *what, int64_t now_us,
+	struct budget_refusal *ret_failing)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {
+		const char *name = budget_name_in(what, (enum budget_scope)i);
+		uint64_t most = what->limits[i].failures;
+		const struct budget_entry *entry =
+			name && most ? budget_find(budgets, (enum budget_scope)i, what->uid, name)
+				     : NULL;
+		int64_t open_us;
+
+		if (!entry || !entry->failures ||
+			(found && most - entry->failures >= ret_failing->most - ret_failing->spent))
+			continue;
+		open_us = entry->failures >= most ? budget_open_us(budgets, entry, now_us) : 0;
+		*ret_failing = (struct budget_refusal){ (enum budget_scope)i, BUDGET_FAILURES,
+			entry->failures, most, open_us > 0 ? open_us / 1000 + 1 : 0 };
+		found = true;
+	}
+	return found;
+}
+
 struct description {
 	struct budgets *budgets;
 	const uint32_t *uid;

@@ -160,6 +160,53 @@ static uint64_t positive(int64_t number)
 	return number > 0 ? (uint64_t)number : 0;
 }
 
+/* "Task "x" has failed 2 times in a row; after 3 no attempt is let in for 10 min." */
+static const char *failing_text(struct request *request, const struct budget_case *what,
+	const struct budget_refusal *failing)
+{
+	const char *of_whom = whose(request, what, failing);
+	const char *times = failing->spent == 1
+				    ? "once"
+				    : arena_printf(&request->arena, "%" PRIu64 " times in a row",
+					      failing->spent);
+	int64_t circuit_ms = (int64_t)request->server->config.circuit_ms;
+
+	if (!of_whom || !times)
+		return NULL;
+	if (failing->spent < failing->most)
+		return arena_printf(&request->arena,
+			"%s has failed %s; after %" PRIu64
+			" failures in a row no attempt is let in for %s",
+			of_whom, times, failing->most, time_text(request, circuit_ms));
+	return arena_printf(&request->arena,
+		"%s has failed %s, of %" PRIu64
+		" that may: no attempt is let in for %s, unless an administrator resets its budget",
+		of_whom, times, failing->most, time_text(request, failing->retry_after_ms));
+}
+
+/* Who fails is told with each failure how many more there may be, and not when it is too late. */
+static const struct value *with_failing(
+	struct request *request, const struct budget_case *what, struct value *left)
+{
+	struct arena *arena = &request->arena;
+	struct value *failing = value_map(arena);
+	struct budget_refusal found;
+
+	if (!left || ends[request->result.outcome] != BUDGET_FAILED ||
+		!budgets_failing(&request->server->budgets, what, clock_us(), &found))
+		return left;
+	value_map_put(arena, failing, "scope", value_text(arena, budget_scope_word(found.scope)));
+	value_map_put(arena, failing, "failures", value_uint(arena, found.spent));
+	value_map_put(arena, failing, "most", value_uint(arena, found.most));
+	if (found.retry_after_ms)
+		value_map_put(
+			arena, failing, "retry_after_ms", value_int(arena, found.retry_after_ms));
+	value_map_put(
+		arena, failing, "message", value_text(arena, failing_text(request, what, &found)));
+	value_map_put(arena, left, "failing", failing);
+	return left;
+}
+
 void stage_budget_settle(struct request *request)
 {
 	const struct job_metrics *metrics = &request->result.metrics;
@@ -180,5 +227,6 @@ void stage_budget_settle(struct request *request)
 	what = case_of(request);
 	result->attempt = request->budget.attempt;
 	budgets_settle(budgets, &request->budget, &spent, clock_us());
-	result->budget = budgets_left(budgets, &what, clock_us(), &request->arena);
+	result->budget = with_failing(
+		request, &what, budgets_left(budgets, &what, clock_us(), &request->arena));
 }

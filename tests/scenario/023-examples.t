@@ -50,6 +50,26 @@ with Client() as ced:
 is "$out" "['3\n', '2\n', '1\n', '0\n']
 bad_request /limits/pids range" "as the protocol says"
 
+cat >asks.py <<'PY'
+import sys
+
+from client import Client
+
+with Client() as ced:
+    result = ced.run("import ctypes; print(1)", policy="review")
+    print(result["outcome"])
+PY
+PYTHONPATH="$source/examples" /usr/bin/python3 asks.py >asks.out 2>asks.err &
+asks=$!
+for _ in {1..300}; do
+	grep -q 'waits for approval' asks.err && break
+	sleep 0.1
+done
+like "$(cat asks.err)" '^run [0-9A-Z]{26} waits for approval, for at most [0-9]+ min \(cectl approve [0-9A-Z]{26}\)' "it says that a person is asked"
+cectl cancel "$(cut -d ' ' -f 2 asks.err)"
+wait "$asks"
+is "$(cat asks.out)" canceled "and has the result in the end"
+
 # --- Neovim ------------------------------------------------------------------------------------
 
 command -v nvim >/dev/null || bail "nvim is not here: ./dev setup test installs it"

@@ -24,9 +24,21 @@ is "$(field '["attempt"]' <<<"$run")" 1 "a result says which attempt it is"
 is "$(field '["budget"]["task"]' <<<"$run")" "{'failures': 3}" "and what is left of its task"
 ok "$(($(field '["budget"]["uid"]["cpu_ms"]' <<<"$run") > 2000))" "and of its user"
 
+unlike "$(field '["budget"]' <<<"$run")" failing "a good one counts no failures"
+said=('has failed once; after 3 failures in a row no attempt is let in for 10 min'
+	'has failed 2 times in a row; after 3 failures in a row no attempt is let in for 10 min'
+	'has failed 3 times in a row, of 3 that may: no attempt is let in for (10|9[.0-9]*) (min|s), unless an administrator')
 for i in 1 2 3; do
 	exits 1 "attempt $i fails" cectl run --task bad -c 'raise ValueError'
+	like "$err" "task \"bad\" ${said[i - 1]}" "and says how many may"
 done
+for i in 1 2 3; do
+	run=$(cectl run --json --task worse -c '1/0')
+done
+is "$(json "$run" '[it["budget"]["failing"][k] for k in ("scope", "failures", "most")] + [590000 < it["budget"]["failing"]["retry_after_ms"] <= 600001]')" \
+	'["task", 3, 3, true]' "programs are told, too"
+run=$(cectl run --json -c '1/0')
+unlike "$(field '.get("budget")' <<<"$run")" failing "without a task nothing is counted"
 exits 126 "the fourth is not let in" cectl run --task bad -c 'print(1)'
 like "$err" 'budget_exceeded.*task "bad".*3 attempts in a row have failed, of 3.*come back in 10 min|9.* min' "and told why and when"
 for i in 1 2 3 4 5; do
