@@ -52,6 +52,9 @@ LISTED = {
 ELSEWHERE = {
     **LISTED,
     **each("store", "mark watch", PART, ["tests/unit/test_store_gone.c", "tests/scenario/120-store-gone.t"]),
+    "cli/interrupt.c": ("signals end what receives them: it is seen from outside",
+                        ["tests/scenario/117-interrupted.t"]),
+    "cli/status_words.c": (COMMAND, ["tests/scenario/119-words.t"]),
     "cli/bar.c": (COMMAND, ["tests/scenario/084-audit.t"]),
     "cli/verification.c": (COMMAND, ["tests/scenario/084-audit.t"]),
     "daemon/record/audit.c": ("what it does is seen in a daemon that is stopped, rolled back and started",

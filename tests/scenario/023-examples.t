@@ -28,6 +28,13 @@ is "$err" "ok: 42" "and says what the page says"
 exits 0 "the second runs as it stands" /usr/bin/python3 "${programs[1]}"
 is "$out" "13.0" "and prints what the page says"
 
+# --- the words of ./dev -----------------------------------------------------------------------
+
+exits 0 "a word of ./dev has help and does nothing then" "$source/dev" run --help
+like "$out" 'CED_SOCKET.*--config FILE|--config FILE.*CED_SOCKET' "with its options and places"
+exits 1 "an option that it does not know is refused" "$source/dev" run --confg x
+like "$err" 'it knows --config FILE' "with those that it knows"
+
 # --- the client --------------------------------------------------------------------------------
 
 client=$source/examples/client.py

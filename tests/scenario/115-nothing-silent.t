@@ -13,6 +13,7 @@ silent=$!
 
 printf 'let x: number = 1\n' >x.ts
 printf 'puts 1\n' >x.rb
+# shellcheck disable=SC2016 # bash is to expand it in the jail
 printf '#!/bin/bash\necho "from ${BASH_VERSION%%%%.*}"\n' >tool
 printf '#!/bin/bash\necho 1\n' >mixed.py
 printf 'echo "no name"\n' >bare

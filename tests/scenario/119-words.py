@@ -27,19 +27,19 @@ eq(set(letters["n"]), {"limit"}, "-n is how many")
 
 for words, hint in (
     (["rnus"], "did you mean runs?"),
-    (["audit", "verfy"], "did you mean audit verify?"),
+    (["audit", "verrify"], "did you mean audit verify?"),
     (["kil-all"], "did you mean kill-all?"),
     (["runs", "--outcom", "ok"], "did you mean --outcome?"),
     (["runs", "--outcome", "memory_limt"], "did you mean memory_limit?"),
     (["runs", "--columns", "outcom"], "did you mean outcome?"),
     (["run", "-c", "1", "-l", "pithon"], "did you mean python?"),
     (["run", "-c", "1", "-p", "strikt"], "did you mean strict?"),
-    (["run", "-c", "1", "--on-output-limit", "trucate"], "did you mean truncate?"),
+    (["run", "-c", "1", "--on-output-limit", "trunkate"], "did you mean truncate?"),
     (["run", "-c", "1", "--limit", "memry=1M"], "did you mean memory?"),
     (["policy", "shw", "strict"], "did you mean show?"),
     (["policy", "show", "stric"], "did you mean strict?"),
     (["output", "last", "--stream", "sdtout"], "did you mean stdout?"),
-    (["stats", "--by", "langage"], "did you mean language?"),
+    (["stats", "--by", "langwage"], "did you mean language?"),
     (["watch", "--kind", "lmit"], "did you mean limit?"),
 ):
     status, _, said = cectl(*words)

@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "cli/language.h"
-#include "proto/language.h"
 #include "tests/check.h"
 
 static const char *guess(const char *path, const char *code, struct err *err)
@@ -42,7 +41,8 @@ TEST(what_nobody_can_tell_is_refused_and_not_run_as_python)
 	} rows[] = {
 		{ "a.ts", "1", "a.ts: cectl does not know what a .ts file is: name the language" },
 		{ "a.rb", "1", "a .rb file" },
-		{ "a.rb", "#!/usr/bin/ruby\n", "begins with #! and ruby, which cectl does not know" },
+		{ "a.rb", "#!/usr/bin/ruby\n",
+			"begins with #! and ruby, which cectl does not know" },
 		{ "a", "1", "neither a suffix nor a first line" },
 		{ ".profile", "1", "neither a suffix" },
 		{ "a.", "1", "neither a suffix" },
@@ -70,14 +70,4 @@ TEST(a_first_line_of_any_length_is_read_within_bounds)
 	CHECK(!guess("a", code, &err));
 	memset(code + 2, ' ', sizeof(code) - 3);
 	CHECK(!guess("a", code, &err));
-}
-
-TEST(short_names_mean_a_runtime)
-{
-	CHECK_STR(language_of_alias("py"), "python");
-	CHECK_STR(language_of_alias("js"), "javascript");
-	CHECK_STR(language_of_alias("node"), "javascript");
-	CHECK_STR(language_of_alias("sh"), "bash");
-	CHECK(!language_of_alias("python"));
-	CHECK(!language_of_alias("p"));
 }

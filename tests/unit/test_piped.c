@@ -25,8 +25,8 @@ static void start(struct trial *trial)
 
 static int read_it(struct trial *trial)
 {
-	return piped_read(trial->ends[0], 50, &trial->notes, &trial->arena, &trial->source,
-		&trial->err);
+	return piped_read(
+		trial->ends[0], 50, &trial->notes, &trial->arena, &trial->source, &trial->err);
 }
 
 static void done(struct trial *trial)
