@@ -265,11 +265,24 @@ static void show_lines(struct cli *cli, const struct line_diff *diff, bool full)
 			shown >= SHOWN_LINES ? " more: --full" : "");
 }
 
+/* What has left the store is not a text that was empty. */
+static bool has_texts(const struct pair *pair)
+{
+	return !value_get(pair->left, "pruned") && !value_get(pair->right, "pruned");
+}
+
 /* 0, or the exit status. */
 static int show_texts(struct pair *pair, bool full)
 {
 	struct cli *cli = pair->cli;
 
+	if (!has_texts(pair)) {
+		say(&cli->out, PAINT_YELLOW,
+			"\nprograms and output are not compared: contents of %s have left the store\n",
+			value_get(pair->left, "pruned") ? page_text(cli, pair->left, "run_id")
+							: page_text(cli, pair->right, "run_id"));
+		return EXIT_OK;
+	}
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		struct line_diff diff;
 
@@ -319,13 +332,15 @@ static int document(struct pair *pair)
 {
 	struct cli *cli = pair->cli;
 	struct fill document = fill_start(&cli->arena);
-	bool same = !value_at(pair->differs, 0);
+	bool same = !value_at(pair->differs, 0) && has_texts(pair);
 	struct value *whole;
 
 	fill_shared(&document, "left", value_get(pair->left, "run_id"));
 	fill_shared(&document, "right", value_get(pair->right, "run_id"));
 	fill_value(&document, "differs", pair->differs);
-	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+	if (!has_texts(pair))
+		fill_bool(&document, "pruned", true);
+	for (size_t i = 0; has_texts(pair) && i < COUNT_OF(texts); i++) {
 		if (put_text(pair, &document, i, &same) < 0)
 			return cli_no_memory(cli);
 	}

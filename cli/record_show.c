@@ -336,7 +336,8 @@ void record_show_trace(struct cli *cli, const struct value *record)
 
 	if (!value_at(trace, 0)) {
 		say(&cli->out, PAINT_DIM, "  %s\n",
-			page_text(cli, record, "outcome")[0]
+			value_get(record, "pruned") ? "its timeline has left the store"
+			: page_text(cli, record, "outcome")[0]
 				? "no timeline was recorded"
 				: "it has not ended: its timeline comes with its end");
 		return;

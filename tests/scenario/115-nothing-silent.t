@@ -111,6 +111,10 @@ exits 1 "nor its end" cectl output last~1 --tail 1
 exits 1 "nor as JSON" cectl output last~1 --json
 is "$(json "$out" 'it["error"]["code"]')" missing "which is a document, too"
 unlike "$(cectl show last~1)" 'more: cectl output' "and show does not send anybody there"
+like "$(cectl trace last~1)" 'timeline has left the store' "nor does trace say that there never was one"
+exits 0 "nor does diff" cectl diff last~1 last
+like "$out" 'not compared: contents of [0-9A-Z]{26} have left the store' "take it for empty"
+is "$(json "$(cectl diff last~1 last --json)" '[it["same"], it["pruned"]]')" '[false, true]' "or for the same"
 exits 0 "empty output is" cectl run -c 'pass'
 exits 0 "nothing to complain of" cectl output last
 
