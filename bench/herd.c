@@ -1,5 +1,7 @@
 #include "bench/herd.h"
 
+#include "proto/digest.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -276,6 +278,7 @@ static void put_labels(struct herd *herd)
 
 static void put_caller(struct herd *herd)
 {
+	static const uint8_t action[DIGEST_LEN] = { 1 };
 	static const char *const policies[] = { "standard", "strict", "open" };
 	unsigned language = below(herd, 100);
 	struct store_run *run = &herd->sample.run;
@@ -289,6 +292,7 @@ static void put_caller(struct herd *herd)
 	cut_printf(herd->caller_id, sizeof(herd->caller_id), "call-%llu",
 		(unsigned long long)herd->number);
 	run->caller_id = below(herd, 100) < 10 ? herd->caller_id : NULL;
+	run->action = run->caller_id ? action : NULL;
 	run->language = language < 80 ? "python" : language < 92 ? "bash" : "javascript";
 	run->policy = policies[ranked(herd, COUNT_OF(policies))];
 	herd->sample.spec.language = run->language;

@@ -1,5 +1,6 @@
 #include "store/content.h"
 
+#include "proto/base/utf8.h"
 #include "store/db.h"
 
 int content_bind(struct store *store, struct binding *binding, struct bytes bytes,
@@ -19,6 +20,21 @@ int content_bind(struct store *store, struct binding *binding, struct bytes byte
 		return -1;
 	bind_int(binding, blob);
 	return 0;
+}
+
+bool content_is_odd(sqlite3_stmt *stmt, int column, bool is_text)
+{
+	int type = sqlite3_column_type(stmt, column);
+	const char *bytes;
+	size_t len;
+
+	if (type == SQLITE_INTEGER || type == SQLITE_NULL)
+		return false;
+	if (is_text)
+		return type != SQLITE_TEXT;
+	bytes = sqlite3_column_blob(stmt, column);
+	len = (size_t)sqlite3_column_bytes(stmt, column);
+	return type != (utf8_is_valid(bytes ? bytes : "", len) ? SQLITE_TEXT : SQLITE_BLOB);
 }
 
 int content_read(struct store *store, sqlite3_stmt *stmt, int column, struct arena *arena,

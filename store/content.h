@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <sqlite3.h>
@@ -25,6 +26,12 @@ struct store;
 /* Binds the next value; bytes.data NULL gives NULL.  `digest` is that of the bytes, or NULL. */
 int content_bind(struct store *store, struct binding *binding, struct bytes bytes,
 	size_t inline_max, const uint8_t *digest, struct err *err);
+
+/*
+ * Whether the bytes in the row have another type than they were written with: text that is UTF-8, and bytes;
+ * where a table has only text, `is_text`.
+ */
+bool content_is_odd(sqlite3_stmt *stmt, int column, bool is_text);
 
 /* Length and SHA-256 of a column that is not NULL.  1: it names a blob that is not there. */
 int content_digest(struct store *store, sqlite3_stmt *stmt, int column, uint64_t *ret_len,

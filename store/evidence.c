@@ -198,16 +198,16 @@ const struct evidence evidence[] = {
 	DERIVED("stderr", "which texts a run holds; digests of its contents"),
 #undef TABLE
 #define TABLE "words"
-	LOOSE("*", "an index that has the words and no texts; made of contents, and leads only to runs"),
+	LOOSE("*", "an index without texts, which SQLite lets nobody change; its tables are these:"),
 #undef TABLE
 #define TABLE "words_config"
-	LOOSE("*", "see words"),
+	DERIVED("*", "has one row, always the same"),
 #undef TABLE
 #define TABLE "words_data"
-	LOOSE("*", "see words"),
+	LOOSE("*", "the words are compared, not the bytes they stand in; see docs/THREATS.md"),
 #undef TABLE
 #define TABLE "words_idx"
-	LOOSE("*", "see words"),
+	LOOSE("*", "where a search begins to look; see docs/THREATS.md"),
 #undef TABLE
 #define TABLE "actions"
 	DERIVED("uid",       "copied from the run"),

@@ -207,6 +207,23 @@ static const struct check checks[] = {
 	{ NULL, "extra",
 		"SELECT 'pruned', key, 'a run is pruned that is not there' FROM pruned "
 		"WHERE key NOT IN (SELECT key FROM runs)" },
+	/* Where what is compared are bytes alone, or numbers. */
+	{ NULL, "changed",
+		"SELECT 'blobs', blob, 'a column has another type than ced writes' FROM blobs WHERE "
+		"typeof(sha256) <> 'blob' OR typeof(bytes) <> 'integer' OR typeof(refs) <> 'integer'" },
+	{ NULL, "changed",
+		"SELECT 'blob_data', blob, 'a column has another type than ced writes' FROM blob_data "
+		"WHERE typeof(data) <> 'blob' OR typeof(codec) <> 'integer'" },
+	{ NULL, "changed",
+		"SELECT 'chain', link, 'a column has another type than ced writes' FROM chain WHERE "
+		"typeof(digest) <> 'blob' OR typeof(head) <> 'blob' OR typeof(kind) <> 'integer' OR "
+		"typeof(subject) <> 'integer'" },
+	{ NULL, "changed",
+		"SELECT 'pruned', key, 'a column has another type than ced writes' FROM pruned WHERE "
+		"typeof(digests) <> 'blob'" },
+	{ NULL, "changed",
+		"SELECT 'texts', text, 'a column has another type than ced writes' FROM texts WHERE "
+		"typeof(digest) <> 'blob'" },
 	{ facets_check, NULL, NULL },
 	TEXT_MISSING("code"),
 	TEXT_MISSING("stdout"),

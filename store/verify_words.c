@@ -9,6 +9,7 @@
 
 #define WORD_MAX    32768 /* the index cuts longer words there */
 #define ROW_MAX     ((size_t)1 << 20)
+#define WHERE_LEN   (2 * sizeof(int64_t))
 #define VOCAB       "temp.words_there"
 #define ALLOW_TEMP  "PRAGMA query_only = OFF"
 #define MAKE_VOCAB  "CREATE VIRTUAL TABLE " VOCAB " USING fts5vocab('main', 'words', 'instance')"
@@ -28,25 +29,28 @@ struct wording {
 	int64_t texts, words;
 	uint8_t key[DIGEST_QUICK_LEN];
 	struct heap there, wanted;
-	struct buf row;
-	int64_t text, place; /* of the word at hand */
+	struct buf row;      /* WHERE_LEN bytes, and the word at hand */
+	int64_t text, place; /* where that stands */
 };
 
 /* ---- one word ------------------------------------------------------------------------------ */
 
-static int add_word(struct wording *wording, struct heap *heap, const char *word, size_t len)
+/* Where it stands is written before it, and then it is added to the heap. */
+static void add_word(struct wording *wording, struct heap *heap)
 {
 	const int64_t where[2] = { wording->text, wording->place };
 	uint64_t sums[2];
 
-	wording->row.len = 0;
-	if (buf_append(&wording->row, where, sizeof(where)) < 0 ||
-		buf_append(&wording->row, word, len < WORD_MAX ? len : WORD_MAX) < 0)
-		return -1;
+	memcpy(wording->row.bytes, where, sizeof(where));
 	digest_quick(wording->key, wording->row.bytes, wording->row.len, sums);
 	heap->sums[0] += sums[0];
 	heap->sums[1] += sums[1];
-	return 0;
+}
+
+static int take_word(struct wording *wording, const char *word, size_t len)
+{
+	wording->row.len = WHERE_LEN;
+	return buf_append(&wording->row, word, len < WORD_MAX ? len : WORD_MAX);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): SQLite calls it so */
@@ -57,8 +61,9 @@ static int on_word(void *context, int flags, const char *word, int len, int star
 	(void)flags;
 	(void)start;
 	(void)end;
-	if (add_word(wording, &wording->wanted, word, (size_t)len) < 0)
+	if (take_word(wording, word, (size_t)len) < 0)
 		return SQLITE_NOMEM;
+	add_word(wording, &wording->wanted);
 	wording->place++;
 	wording->words++;
 	return SQLITE_OK;
@@ -103,7 +108,9 @@ struct wording *wording_new(struct store *store, struct err *err)
 			return NULL;
 		if (wording->seen_most >= 0 && wording->seen_most < INT32_MAX)
 			wording->seen = calloc(1, (size_t)wording->seen_most / 8 + 1);
-		r = wording->seen ? find_tokenizer(wording) : SQLITE_NOMEM;
+		r = wording->seen && buf_reserve(&wording->row, WHERE_LEN) == 0
+			    ? find_tokenizer(wording)
+			    : SQLITE_NOMEM;
 	}
 	if (r == SQLITE_OK)
 		return take_ptr(wording);
@@ -146,49 +153,53 @@ static void say(struct verify *verify, const char *table, const char *what, cons
 	fill_text(&problem, "table", table);
 }
 
-/* Words come in their order, and each in the order of its places: what is not in order is not found. */
-static bool comes_after(const struct buf *last, const int64_t before[2], const char *word,
-	size_t len, const int64_t at[2])
+/* -1, 0, 1: how the word at hand compares with another one. */
+static int compare(const struct wording *wording, const char *word, size_t len)
 {
-	size_t least = last->len < len ? last->len : len;
-	int order = memcmp(word, last->bytes, least);
+	size_t last_len = wording->row.len - WHERE_LEN;
+	int order = memcmp(wording->row.bytes + WHERE_LEN, word, last_len < len ? last_len : len);
 
-	if (order == 0)
-		order = (len > last->len) - (len < last->len);
-	if (order != 0)
-		return order > 0;
-	return at[0] > before[0] || (at[0] == before[0] && at[1] > before[1]);
+	return order ? order : (last_len > len) - (last_len < len);
+}
+
+/*
+ * Words come in their order, and each in the order of its places: what is not in order is not found.
+ * 1: so does this one, which is added; 0: not so; -1.
+ */
+static int take_row(struct wording *wording, sqlite3_stmt *row)
+{
+	const char *word = (const char *)sqlite3_column_text(row, 0);
+	size_t len = (size_t)sqlite3_column_bytes(row, 0);
+	int64_t text = sqlite3_column_int64(row, 1);
+	int64_t place = sqlite3_column_int64(row, 2);
+	int order = compare(wording, word ? word : "", len);
+	bool in_order = order < 0 ||
+			(order == 0 && (text > wording->text ||
+					       (text == wording->text && place > wording->place)));
+
+	if (order != 0 && take_word(wording, word ? word : "", len) < 0)
+		return -1;
+	wording->text = text;
+	wording->place = place;
+	add_word(wording, &wording->there);
+	return in_order;
 }
 
 static int walk(struct wording *wording, sqlite3_stmt *row, bool *ret_in_order, struct err *err)
 {
-	int64_t before[2] = { 0, -1 };
-	struct buf last;
 	int r;
 
-	buf_init(&last, ROW_MAX);
-	if (buf_reserve(&last, 1) < 0)
-		return err_set(err, ERR_MEMORY, "the store: no memory to look at words");
 	*ret_in_order = true;
+	wording->row.len = WHERE_LEN;
+	wording->text = 0;
+	wording->place = -1;
 	while ((r = stmt_step(wording->store, row, err)) > 0) {
-		const char *word = (const char *)sqlite3_column_text(row, 0);
-		size_t len = (size_t)sqlite3_column_bytes(row, 0);
-		const int64_t at[2] = { sqlite3_column_int64(row, 1),
-			sqlite3_column_int64(row, 2) };
+		int in_order = take_row(wording, row);
 
-		word = word ? word : "";
-		*ret_in_order &= comes_after(&last, before, word, len, at);
-		memcpy(before, at, sizeof(before));
-		last.len = 0;
-		wording->text = at[0];
-		wording->place = at[1];
-		if (buf_append(&last, word, len) < 0 ||
-			add_word(wording, &wording->there, word, len) < 0) {
-			r = err_set(err, ERR_MEMORY, "the store: no memory to look at words");
-			break;
-		}
+		if (in_order < 0)
+			return err_set(err, ERR_MEMORY, "the store: no memory to look at words");
+		*ret_in_order &= in_order;
 	}
-	buf_done(&last);
 	return r;
 }
 
