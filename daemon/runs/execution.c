@@ -10,9 +10,13 @@
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 
-#define DEFIANCE_MS 25   /* from a kill to one by other means */
-#define PATIENCE_MS 3000 /* from there to the news of the death */
-#define CPU_LOOK_MS 5    /* shortest time between two looks at the cpu clock */
+#define DEFIANCE_MS   25    /* from a kill to one by other means */
+#define LOOK_MS       100   /* between two looks whether it has come */
+#define SILENT_MS     300   /* for the slot's word about processes that are gone */
+#define DYING_MS      1000  /* for processes that are killed and not gone yet */
+#define PATIENCE_MS   3000  /* without any sign of a death that is needed */
+#define DEATH_MOST_MS 60000 /* with such signs */
+#define CPU_LOOK_MS   5     /* shortest time between two looks at the cpu clock */
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
@@ -36,14 +40,64 @@ static void on_patience(void *owner)
 		worker_lose(execution->worker, "its death was not seen in time");
 }
 
+/*
+ * With cgroup.kill written nothing of it can run any more, and why it was killed is known.  So nobody waits
+ * for a slot that has stopped, or for processes that take long to be torn down.
+ */
+static bool is_over_without_word(const struct execution *execution, int64_t waited_ms)
+{
+	struct worker *worker = execution->worker;
+
+	if (execution->facts.killed == KILLED_NOT || execution->facts.ended ||
+		!knobs_hold(&worker->knobs, KNOB_KILL))
+		return false;
+	return waited_ms >= DYING_MS || (waited_ms >= SILENT_MS && worker_is_deserted(worker));
+}
+
+/* A death that still takes processor time, or a collector that still sends, is slow and not lost. */
+static bool goes_on(struct execution *execution)
+{
+	size_t gathered = execution->gathering.bytes.len;
+	bool grew = gathered > execution->gathered;
+
+	execution->gathered = gathered;
+	return worker_still_dies(execution->worker) || grew;
+}
+
+static void on_look(void *owner)
+{
+	struct execution *execution = owner;
+	int64_t now_us = clock_us();
+
+	if (!execution->worker)
+		return;
+	if (is_over_without_word(execution, (now_us - execution->looked_us) / 1000)) {
+		execution->worker->doubted = true;
+		execution_conclude(execution);
+		return;
+	}
+	if (goes_on(execution))
+		execution->moved_us = now_us;
+	if (now_us - execution->moved_us >= (int64_t)PATIENCE_MS * 1000 ||
+		now_us - execution->looked_us >= (int64_t)DEATH_MOST_MS * 1000)
+		on_patience(execution);
+}
+
+/* From now on it is looked at whether its end comes. */
+static void look_for_end(struct execution *execution)
+{
+	execution->looked_us = execution->moved_us = clock_us();
+	timer_close(execution->patience);
+	execution->patience = timer_new(execution->loop, LOOK_MS, LOOK_MS, on_look, execution);
+}
+
 static void on_defiance(void *owner)
 {
 	struct execution *execution = owner;
 
-	timer_close(execution->patience);
-	execution->patience = timer_new(execution->loop, PATIENCE_MS, 0, on_patience, execution);
 	if (execution->worker)
 		worker_kill_harder(execution->worker);
+	look_for_end(execution);
 }
 
 void execution_kill(struct execution *execution, enum limit_word why)
@@ -95,8 +149,6 @@ void execution_conclude(struct execution *execution)
 		knobs_count(&execution->worker->knobs, &facts->after);
 		facts->memory_peak = knobs_memory_peak(&execution->worker->knobs, &facts->before);
 		look_above(execution);
-	} else {
-		facts->after = facts->before;
 	}
 	execution->on_end(execution);
 }
@@ -126,7 +178,7 @@ void execution_after_death(struct execution *execution)
 		execution_conclude(execution);
 		return;
 	}
-	execution->patience = timer_new(execution->loop, PATIENCE_MS, 0, on_patience, execution);
+	look_for_end(execution);
 	execution->gathering.on_end = on_gathered;
 	execution->gathering.owner = execution;
 	if (gathering_start(&execution->gathering, execution->worker, execution->spec, &err) < 0) {

@@ -27,6 +27,9 @@ struct execution {
 	struct timer *wall;
 	struct timer *cpu;
 	struct timer *patience;     /* for deaths that do not come */
+	int64_t looked_us;          /* since when its end is looked for */
+	int64_t moved_us;           /* when there was a sign of it last */
+	size_t gathered;            /* of its artifacts by then */
 	struct gathering gathering; /* its artifacts */
 	bool sent;
 	bool on_hold;  /* the job is not sent before execution_go(); set by the owner */
@@ -42,10 +45,10 @@ struct execution {
 		const char *bytes, size_t len); /* may be NULL */
 	void (*on_end)(struct execution *execution);
 	void *owner;
-	bool stdin_inline;  /* leasemsg.h; set by the owner */
-	int files_fd;       /* what its slot notes of files, if somebody asks; 0: nobody */
+	bool stdin_inline;         /* leasemsg.h; set by the owner */
+	int files_fd;              /* what its slot notes of files, if somebody asks; 0: nobody */
 	struct overhead *overhead; /* cgroups above its jail, or NULL; set by the owner */
-	struct bytes rules; /* that the worker holds the program to; set by the owner */
+	struct bytes rules;        /* that the worker holds the program to; set by the owner */
 };
 
 /* Takes a WARM worker and gives it the job. */

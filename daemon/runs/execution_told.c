@@ -111,7 +111,8 @@ static void take_done(struct execution *execution, int code)
 		return; /* the cap was passed with the last bytes: the kill is under way */
 	execution->finishing = true;
 	if (execution->facts.done_code != 0 || execution->spec->artifact_glob_count ||
-		execution->files_fd || worker_has_news(execution->worker)) {
+		execution->files_fd || worker_has_news(execution->worker) ||
+		!knobs_hold(&execution->worker->knobs, KNOB_CPU_USAGE)) {
 		execution_kill(execution, KILLED_NOT); /* its death brings the rest of the facts */
 		return;
 	}
@@ -255,7 +256,9 @@ void execution_on_worker_gone(struct execution *execution, const char *why)
 	if (execution->over)
 		return;
 	drain(execution);
-	execution->facts.after = execution->facts.before;
+	knobs_count(&execution->worker->knobs, &execution->facts.after);
+	execution->facts.memory_peak =
+		knobs_memory_peak(&execution->worker->knobs, &execution->facts.before);
 	execution->facts.worker_lost = true;
 	execution->facts.failure =
 		execution->facts.failure

@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <poll.h>
 
 #include "daemon/runs/execution.h"
 #include "daemon/workers/ways.h"
@@ -43,12 +44,41 @@ void worker_move(struct worker *worker, enum worker_state next)
 	worker->moved_us = clock_us();
 }
 
-bool worker_is_stuck(const struct worker *worker)
+static bool is_left(const struct watch *watch)
+{
+	struct pollfd poll_fd = { .fd = watch ? watch_fd(watch) : -1 };
+
+	return !watch || (poll(&poll_fd, 1, 0) == 1 && (poll_fd.revents & POLLHUP));
+}
+
+bool worker_is_deserted(const struct worker *worker)
+{
+	return worker->lifeline < 0 && is_left(worker->job) && is_left(worker->out) &&
+	       is_left(worker->errout);
+}
+
+bool worker_still_dies(struct worker *worker)
+{
+	uint64_t cpu_us = knobs_cpu_us(&worker->knobs);
+	bool grew = cpu_us > worker->dying_cpu_us;
+
+	worker->dying_cpu_us = cpu_us;
+	return grew;
+}
+
+bool worker_is_stuck(struct worker *worker)
 {
 	bool waits = worker->state == WORKER_OPENING || worker->state == WORKER_MAKING ||
 		     worker->state == WORKER_ENDING;
 
-	return waits && clock_us() - worker->moved_us > (int64_t)WORKER_SILENCE_MS * 1000;
+	int64_t silence_ms = worker->doubted ? WORKER_DOUBT_MS : WORKER_SILENCE_MS;
+
+	if (!waits || clock_us() - worker->moved_us <= silence_ms * 1000)
+		return false;
+	if (worker->state != WORKER_ENDING || !worker_still_dies(worker))
+		return true;
+	worker->moved_us = clock_us(); /* many processes with much memory: it will be over */
+	return false;
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
@@ -139,6 +169,7 @@ static void forget_last(struct worker *worker)
 	worker->refused = false;
 	worker->done_run[0] = '\0';
 	worker->ended = false;
+	worker->doubted = false;
 	buf_init(&worker->incoming, sizeof(struct job_head) + LEASE_REPORT_MAX + 4096);
 	buf_init(&worker->outgoing, sizeof(struct job_head) + LEASE_BODY_MAX);
 	worker->outgoing_at = 0;

@@ -23,6 +23,7 @@
 #include "proto/leasemsg.h"
 
 #define WORKER_SILENCE_MS 20000 /* for opening, making or ending; then the slot is given up */
+#define WORKER_DOUBT_MS   3000  /* the same for ending, where it has been silent already */
 
 enum worker_state {
 	WORKER_OPENING,
@@ -58,10 +59,12 @@ struct worker {
 	bool refused;                  /* its slot has more to tell of it */
 	char done_run[RUN_ID_LEN + 1]; /* of which the end was told before it was dead */
 	bool ended;                    /* every process of it is dead */
+	bool doubted;                  /* its slot was silent when its run was over */
 	int64_t moved_us;              /* when it came into its state */
 	int64_t made_us, warm_us;
-	struct buf incoming; /* from the job socket: part of a message */
-	struct buf outgoing; /* to the job socket: what did not fit */
+	uint64_t dying_cpu_us; /* when its death was last looked at */
+	struct buf incoming;   /* from the job socket: part of a message */
+	struct buf outgoing;   /* to the job socket: what did not fit */
 	size_t outgoing_at;
 	int outgoing_fd; /* stdin, travels with the first byte */
 	struct job_limits made_with;
@@ -138,8 +141,14 @@ void worker_release(struct worker *worker);
  */
 void worker_lose(struct worker *worker, const char *why);
 
+/* Killed as it is, nobody holds its job socket and its pipes any more: all its processes are dead. */
+bool worker_is_deserted(const struct worker *worker);
+
+/* Whether its processes have used processor time since this was asked last: they take long to die. */
+bool worker_still_dies(struct worker *worker);
+
 /* Whether the slot owes us a word for longer than WORKER_SILENCE_MS. */
-bool worker_is_stuck(const struct worker *worker);
+bool worker_is_stuck(struct worker *worker);
 
 /* Closes everything; the slot leaves when its socket closes.  Frees the worker. */
 void worker_close(struct worker *worker);

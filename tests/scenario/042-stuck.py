@@ -75,6 +75,21 @@ ok(wait_until(lambda: run()["outcome"] == "ok" and run()["outcome"] == "ok", 90)
    "slots that stopped are replaced")
 ok(wait_until(lambda: runtime()["warm"] >= 2, 30), "all of them", runtime())
 
+# A slot stops in the middle of a run, with init and worker.
+ends = []
+thread = threading.Thread(target=lambda: ends.append((run("while True: pass", limits={"wall_ms": 1000}), time.monotonic())))
+began = time.monotonic()
+thread.start()
+wait_until(lambda: runtime()["running"] == 1)
+stop(below(zygotes()))
+stop(below(below(zygotes())))
+thread.join()
+result, over = ends[0]
+eq(result["outcome"], "wall_limit", "a run whose slot stopped is told of its limit")
+if os.path.exists("/sys/fs/cgroup/unified/cgroup.procs") or os.path.exists("/sys/fs/cgroup/cgroup.controllers"):
+    ok(os.getuid() != 0 or over - began < 3, f"soon after that has passed, in {over - began:.1f} s")
+ok(wait_until(lambda: run()["outcome"] == "ok" and runtime()["warm"] >= 2, 90), "and its place is made anew")
+
 # The zygote stops, and its slots are lost.
 first = stop(zygotes())
 for slot in below(first):

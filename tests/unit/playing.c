@@ -260,6 +260,17 @@ bool played_ended(const struct played *worker, int wait_status)
 	return playing_say_msg(worker->slot, &msg);
 }
 
+bool played_used(const struct played *worker, int wait_status, uint64_t cpu_user_us)
+{
+	struct lease_msg msg = lease_msg_of(LEASE_WORKER_ENDED);
+
+	msg.slot = worker->index;
+	msg.sequence = worker->sequence;
+	msg.status = wait_status;
+	msg.usage.cpu_user_us = cpu_user_us;
+	return playing_say_msg(worker->slot, &msg);
+}
+
 bool playing_warm(const struct played *worker)
 {
 	return played_says(worker, LEASE_WORKER_MADE) && played_sends(worker, JOB_READY, 0, "");

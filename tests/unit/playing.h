@@ -85,6 +85,8 @@ void played_close(struct played *worker);
 /* What a slot says about this worker. */
 bool played_says(const struct played *worker, enum lease_kind kind);
 bool played_ended(const struct played *worker, int wait_status);
+/* The same, with what it used. */
+bool played_used(const struct played *worker, int wait_status, uint64_t cpu_user_us);
 
 /* What a worker says on its job socket. */
 bool played_sends(const struct played *worker, enum job_kind kind, int exit_code, const char *body);

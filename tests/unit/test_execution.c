@@ -59,14 +59,31 @@ static bool start(struct run *run)
 }
 
 /* Started, and its job read and thrown away. */
-static bool begin(struct run *run)
+static bool begin_with(struct run *run, struct knobs *knobs)
 {
 	size_t len = 0;
 
-	if (!prepare(run, NULL) || !start(run))
+	if (!prepare(run, knobs) || !start(run))
 		return false;
 	free(played_job(&run->alone.play, &run->alone.played, &len));
 	return len > 0 && played_sends(&run->alone.played, JOB_BEGUN, 0, "");
+}
+
+static bool begin(struct run *run)
+{
+	return begin_with(run, NULL);
+}
+
+/* Where a cgroup counts its cpu time, so that no word of its slot is needed for that. */
+static bool begin_counted(struct run *run)
+{
+	struct knobs knobs;
+
+	knobs_init(&knobs);
+	knobs.fds[KNOB_CPU_USAGE] = alone_file("user_usec 900\nsystem_usec 100\n");
+	return prepare(run, &knobs) && start(run) &&
+	       played_says(&run->alone.played, LEASE_ADJUSTED) &&
+	       played_sends(&run->alone.played, JOB_BEGUN, 0, "");
 }
 
 static void finish(struct run *run)
@@ -97,7 +114,7 @@ TEST(a_program_that_is_done_with_0_is_over_before_its_death_is_seen)
 {
 	struct run run;
 
-	CHECK(begin(&run));
+	CHECK(begin_counted(&run));
 	CHECK_EQ_INT(write(run.alone.played.out, "hello\n", 6), 6);
 	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
 	ends_as(&run, OUTCOME_OK);
@@ -113,9 +130,11 @@ TEST(a_program_that_says_that_it_is_done_is_killed_at_once)
 
 	CHECK(begin(&run));
 	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
-	ends_as(&run, OUTCOME_OK);
+	playing_turn(&run.alone.play, 0);
 	CHECK(run.execution.worker != NULL); /* nobody has let go of it yet */
 	CHECK(playing_is_closed(&run.alone.play, run.alone.played.lifeline));
+	CHECK(played_used(&run.alone.played, SIGKILL, 700000)); /* no cgroup counts its time here */
+	ends_as(&run, OUTCOME_OK);
 	finish(&run);
 }
 
@@ -145,6 +164,20 @@ TEST(who_says_that_it_is_done_and_dies_in_another_way_has_not_said_it_for_the_ha
 		CHECK(rows[i].status != EXITED(9) || run.result.exit_code == 9);
 		finish(&run);
 	}
+}
+
+TEST(where_no_cgroup_counts_its_cpu_time_one_that_is_done_waits_for_its_slot_to_tell_it)
+{
+	struct run run;
+
+	CHECK(begin(&run));
+	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
+	playing_turn(&run.alone.play, 10);
+	CHECK_EQ_INT(run.ends, 0);
+	CHECK(played_used(&run.alone.played, SIGKILL, 700000));
+	ends_as(&run, OUTCOME_OK);
+	CHECK_EQ_INT(run.result.metrics.cpu_user_us, 700000);
+	finish(&run);
 }
 
 TEST(another_code_waits_for_the_death_that_brings_the_facts)
@@ -604,6 +637,78 @@ TEST(a_death_that_is_not_seen_in_time_gives_the_slot_up)
 	finish(&run);
 }
 
+/* A run whose cgroup can be killed and whose cpu time is counted; gives that counter. */
+static int begin_killable(struct run *run)
+{
+	struct knobs knobs;
+
+	knobs_init(&knobs);
+	knobs.fds[KNOB_CPU_USAGE] = alone_file("user_usec 1000\nsystem_usec 0\n");
+	knobs.fds[KNOB_KILL] = alone_file("");
+	if (!begin_with(run, &knobs))
+		return -1;
+	return run->alone.worker->knobs.fds[KNOB_CPU_USAGE];
+}
+
+static void count_cpu(int fd, unsigned us)
+{
+	char text[64];
+	int len = snprintf(text, sizeof(text), "user_usec %07u\nsystem_usec 0\n", us);
+
+	CHECK(pwrite(fd, text, (size_t)len, 0) == len);
+}
+
+TEST(nobody_waits_for_a_slot_that_stopped_when_its_worker_is_killed_and_gone)
+{
+	struct run run;
+	int64_t began_ms = clock_ms();
+
+	CHECK(begin_killable(&run) >= 0);
+	execution_cancel(&run.execution, KILLED_CANCEL);
+	close(run.alone.played.job);
+	close(run.alone.played.out);
+	close(run.alone.played.errout);
+	run.alone.played.job = run.alone.played.out = run.alone.played.errout = -1;
+	ends_as(&run, OUTCOME_CANCELED);
+	CHECK(clock_ms() - began_ms < 2500);
+	CHECK_EQ_INT(run.alone.worker->state, WORKER_RUNNING); /* its place is not given up yet */
+	finish(&run);
+}
+
+TEST(a_death_that_takes_processor_time_is_waited_for_and_the_place_kept)
+{
+	struct run run;
+	int counter = begin_killable(&run);
+	int64_t began_ms = clock_ms();
+
+	CHECK(counter >= 0);
+	CHECK(played_sends(&run.alone.played, JOB_DONE, 3, ""));
+	for (unsigned us = 2000; clock_ms() - began_ms < 4000; us += 1000) {
+		count_cpu(counter, us);
+		playing_turn(&run.alone.play, 50);
+	}
+	CHECK_EQ_INT(run.ends, 0);
+	count_cpu(counter, 6001000);
+	CHECK(played_ended(&run.alone.played, EXITED(3)));
+	ends_as(&run, OUTCOME_EXIT);
+	CHECK_EQ_INT(run.result.metrics.cpu_user_us, 6000000);
+	finish(&run);
+}
+
+TEST(what_a_run_used_is_told_although_its_slot_is_lost)
+{
+	struct run run;
+	int counter = begin_killable(&run);
+
+	CHECK(counter >= 0);
+	count_cpu(counter, 5001000);
+	close(run.alone.slot);
+	run.alone.slot = -1;
+	ends_as(&run, OUTCOME_SANDBOX_ERROR);
+	CHECK_EQ_INT(run.result.metrics.cpu_user_us, 5000000);
+	finish(&run);
+}
+
 /* ---- what is forged from inside ------------------------------------------------------------- */
 
 TEST(a_beginning_that_is_told_after_the_end_is_not_later_than_the_end)
@@ -717,7 +822,7 @@ TEST(words_in_one_piece_are_all_heard_and_the_last_half_waits)
 	struct job_head heads[10];
 	struct run run;
 
-	CHECK(begin(&run));
+	CHECK(begin_counted(&run));
 	for (unsigned i = 0; i < COUNT_OF(heads); i++)
 		heads[i] = (struct job_head){ LEASE_MAGIC, JOB_BEGUN, 0, 0 };
 	heads[COUNT_OF(heads) - 1].kind = JOB_DONE;
