@@ -376,5 +376,5 @@ bool house_program(struct house *house, const char *output, int code)
 		!played_sends(&house->worker, JOB_DONE, code, ""))
 		return false;
 	house_turn(house, 0);
-	return code == 0 || played_ended(&house->worker, SIGKILL);
+	return played_ended(&house->worker, SIGKILL);
 }
