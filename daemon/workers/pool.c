@@ -78,7 +78,7 @@ static void shrink(struct runtime *runtime)
 		clock_ms() - runtime->starved_ms < IDLE_MS)
 		return;
 	runtime->wanted--;
-	worker_lose(container_of(last, struct worker, ready_link), "no longer needed");
+	worker_let_go(container_of(last, struct worker, ready_link), "no longer needed");
 }
 
 /* Another zygote is being waited for (retry_later()), or none is needed. */

@@ -292,15 +292,12 @@ void worker_close_ways(struct worker *worker)
 	buf_done(&worker->outgoing);
 }
 
-/* The slot broke off or broke the protocol: nothing of it can be used again. */
-void worker_lose(struct worker *worker, const char *why)
+void worker_let_go(struct worker *worker, const char *why)
 {
 	struct execution *execution = worker->execution;
 
 	if (worker->state == WORKER_GONE)
 		return;
-	log_event(LOG_LEVEL_WARNING, "slot.lost", LOG_INT("slot", worker->index),
-		LOG_STR("state", worker_state_word(worker->state)), LOG_STR("why", why));
 	worker_kill_harder(worker);
 	worker_move(worker, WORKER_GONE);
 	worker->execution = NULL;
@@ -310,6 +307,15 @@ void worker_lose(struct worker *worker, const char *why)
 		execution_on_worker_gone(execution, why);
 	worker_close_ways(worker);
 	zygote_on_slot_lost(worker->zygote, worker);
+}
+
+/* The slot broke off or broke the protocol: nothing of it can be used again. */
+void worker_lose(struct worker *worker, const char *why)
+{
+	if (worker->state != WORKER_GONE)
+		log_event(LOG_LEVEL_WARNING, "slot.lost", LOG_INT("slot", worker->index),
+			LOG_STR("state", worker_state_word(worker->state)), LOG_STR("why", why));
+	worker_let_go(worker, why);
 }
 
 void worker_release(struct worker *worker)

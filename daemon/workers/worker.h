@@ -139,6 +139,9 @@ void worker_release(struct worker *worker);
  * Gives the slot up: kills what is in it, tells the execution, closes the conversation.  The memory
  * stays, as WORKER_GONE, until worker_close().
  */
+void worker_let_go(struct worker *worker, const char *why);
+
+/* The same, and a warning in the log: nobody wanted that. */
 void worker_lose(struct worker *worker, const char *why);
 
 /* Killed as it is, nobody holds its job socket and its pipes any more: all its processes are dead. */

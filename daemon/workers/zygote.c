@@ -238,8 +238,15 @@ void zygote_lose(struct zygote *zygote, const char *why)
 	zygote_kill(zygote);
 	watch_close(zygote->control);
 	zygote->control = NULL;
-	list_for_each(at, &zygote->workers)
-		worker_lose(container_of(at, struct worker, link), why);
+	list_for_each(at, &zygote->workers) {
+		struct worker *worker = container_of(at, struct worker, link);
+
+		/* as it was meant: the daemon leaves, or a successor is there */
+		if (runtime->pool->closing || (was_retiring && !worker->execution))
+			worker_let_go(worker, why);
+		else
+			worker_lose(worker, why);
+	}
 	if (was_retiring || runtime->pool->closing)
 		return;
 	if (runtime->is_steady && was_ready)
