@@ -52,6 +52,7 @@ struct server {
 	struct claims claims;
 	struct blobs blobs;
 	struct timer *sweep; /* of what is kept for a while */
+	struct timer *trim;  /* of memory that clients have given back */
 	struct policies *policies;
 	struct pattern_book *patterns; /* of secrets */
 	struct inspectors *inspectors;

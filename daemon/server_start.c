@@ -11,11 +11,13 @@
 #include "daemon/server_parts.h"
 #include "daemon/settings/allowances.h"
 #include "daemon/stages.h"
+#include "daemon/trim.h"
 #include "daemon/workers/inspectors.h"
 #include "proto/base/clock.h"
 #include "proto/method.h"
 
 #define SWEEP_MS 60000
+#define TRIM_MS  5000
 
 /* ---- what the parts tell -------------------------------------------------------------------- */
 
@@ -54,6 +56,14 @@ static void on_sweep(void *owner)
 	struct server *server = owner;
 
 	blobs_expire(&server->blobs);
+}
+
+static void on_trim(void *owner)
+{
+	struct server *server = owner;
+
+	if (trim_is_due(&server->ceilings.bytes_peak, server->ceilings.bytes))
+		trim_start(&server->loop);
 }
 
 static void on_watchdog(void *owner)
@@ -209,6 +219,7 @@ static int start_parts(struct server *server, const struct server_options *optio
 	if (!server->listener)
 		return -1;
 	server->sweep = timer_new(&server->loop, SWEEP_MS, SWEEP_MS, on_sweep, server);
+	server->trim = timer_new(&server->loop, TRIM_MS, TRIM_MS, on_trim, server);
 	if (host_watchdog_ms())
 		server->watchdog = timer_new(
 			&server->loop, host_watchdog_ms(), host_watchdog_ms(), on_watchdog, server);

@@ -69,6 +69,7 @@ static void close_parts(struct server *server)
 	timer_close(server->grace);
 	timer_close(server->watchdog);
 	timer_close(server->sweep);
+	timer_close(server->trim);
 	for (unsigned i = 0; i < COUNT_OF(server->signals); i++)
 		uv_close((uv_handle_t *)&server->signals[i], NULL);
 	listener_close(server->listener);

@@ -164,6 +164,8 @@ static void add(struct ceilings *ceilings, struct share *share, uint64_t bytes)
 {
 	share->bytes += bytes;
 	ceilings->bytes += bytes;
+	if (ceilings->bytes > ceilings->bytes_peak)
+		ceilings->bytes_peak = ceilings->bytes;
 }
 
 bool ceilings_hold(struct ceilings *ceilings, uint32_t uid, uint64_t bytes)

@@ -21,6 +21,7 @@ struct ceilings {
 	unsigned conns_per_uid; /* the same */
 	unsigned doors;         /* what our descriptors suffice for: nobody passes */
 	uint64_t bytes;
+	uint64_t bytes_peak; /* since somebody last set it */
 	uint64_t bytes_most;
 	uint64_t bytes_per_uid;
 };
