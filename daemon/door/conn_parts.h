@@ -18,6 +18,7 @@ struct conn {
 	unsigned in_flight;
 	bool closing;
 	bool reading;
+	bool heard;       /* something has come */
 	int64_t heard_ms; /* when something last came */
 	uint64_t unsent;
 	size_t inbox;    /* of the frame's memory, what is held of the caller's share */

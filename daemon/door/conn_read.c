@@ -1,5 +1,6 @@
 #include "daemon/door/conn_parts.h"
 #include "daemon/door/decoding.h"
+#include "daemon/door/foreign.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
@@ -9,6 +10,7 @@
 /* What a request takes beside its message: it, its record, its place in line for the disk. */
 #define REQUEST_BYTES    ((size_t)64 << 10)
 #define INBOX_FREE       ((size_t)64 << 10) /* what has arrived is everybody's right up to here */
+#define ANSWER_BYTES     ((size_t)4 << 10)  /* to whoever speaks something else */
 #define RETRY_MS         100                /* said with "busy" */
 
 static void refuse(struct conn *conn, uint32_t msgid, enum rpc_code code, const char *reason,
@@ -242,6 +244,23 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 	buf->len = buf->base ? size : 0;
 }
 
+/* Whoever begins with text is told what is spoken here, and let go. */
+static bool turn_away(struct conn *conn)
+{
+	size_t waiting = 0;
+	const char *bytes = frame_partial(&conn->frame, &waiting);
+	struct buf answer;
+
+	if (!foreign_is_text(bytes, waiting))
+		return false;
+	buf_init(&answer, ANSWER_BYTES);
+	if (foreign_answer(bytes, waiting, &answer) == 0)
+		conn_send_buf(conn, &answer);
+	buf_done(&answer);
+	conn_close(conn, "it speaks another protocol");
+	return true;
+}
+
 static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
 {
 	struct conn *conn = stream->data;
@@ -253,6 +272,11 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
 	}
 	conn->heard_ms = clock_ms();
 	frame_filled(&conn->frame, (size_t)got);
+	if (got > 0 && !conn->heard) {
+		conn->heard = true;
+		if (turn_away(conn))
+			return;
+	}
 	work_off(conn);
 }
 

@@ -72,6 +72,17 @@ before = rss_kib(daemon)
 messages, closed = answer(b"GET / HTTP/1.1\r\n\r\n")
 ok(closed, "garbage ends the connection")
 
+sock = raw()
+sock.sendall(b"GET / HTTP/1.1\r\n\r\n")
+said = b""
+try:
+    while piece := sock.recv(65536):
+        said += piece
+except OSError:
+    pass
+ok(said.startswith(b"HTTP/1.1 400 ") and b"MessagePack-RPC" in said, "HTTP is told what is spoken here", said)
+sock.close()
+
 messages, closed = answer(b"\xdd\x7f\xff\xff\xff")
 ok(closed, "an array of two thousand million entries ends the connection")
 

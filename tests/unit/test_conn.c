@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -115,6 +116,71 @@ TEST(answers_and_notifications_of_a_client_mean_nothing)
 	/* Nor do those whose params are not ours: Neovim's error events. */
 	CHECK_EQ_INT(write(client, "\x93\x02\xa1x\x92\x00\xa1y", 8), 8);
 	CHECK(house_call(&house, client, "hello", "{}", &reply));
+	close(client);
+	house_close(&house);
+}
+
+/* All that comes until the connection is closed. */
+static const char *hear_text(struct house *house, int client, char *ret_text, size_t size)
+{
+	size_t used = 0;
+	ssize_t got = -1;
+
+	for (unsigned tries = 0; tries < 1000 && got != 0; tries++) {
+		house_turn(house, 2);
+		got = recv(client, ret_text + used, size - 1 - used, MSG_DONTWAIT);
+		used += got > 0 ? (size_t)got : 0;
+		if (got < 0 && errno == ECONNRESET)
+			got = 0;
+	}
+	ret_text[used] = '\0';
+	return got == 0 ? ret_text : "it was not closed";
+}
+
+TEST(who_speaks_something_else_is_told_in_one_line_what_is_spoken_here)
+{
+	static const struct {
+		const char *sent;
+		const char *begins, *holds;
+	} strangers[] = {
+		{ "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400 ",
+			"MessagePack-RPC, not HTTP" },
+		{ "P", "HTTP/1.1 400 ", "MessagePack-RPC" },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":1}\n", "{\"error\": \"ced: ", "not JSON" },
+		{ "[0, 1, \"hello\", []]\n", "{\"error\": \"ced: ", "not JSON" },
+		{ "hello\n", "ced: ", "MessagePack-RPC, not text" },
+		{ "\n", "ced: ", "cectl" },
+	};
+	struct house house;
+
+	CHECK(house_open(&house, ""));
+	for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
+		char text[1024];
+		int client = house_connect(&house);
+		size_t len = strlen(strangers[i].sent);
+
+		CHECK_EQ_INT(write(client, strangers[i].sent, len), len);
+		(void)hear_text(&house, client, text, sizeof(text));
+		CHECK(strncmp(text, strangers[i].begins, strlen(strangers[i].begins)) == 0);
+		CHECK(strstr(text, strangers[i].holds));
+		CHECK_EQ_INT(text[strlen(text) - 1], '\n');
+		close(client);
+	}
+	house_close(&house);
+}
+
+TEST(who_has_spoken_msgpack_is_not_answered_in_text)
+{
+	struct house house;
+	struct reply reply;
+	char text[64];
+	int client;
+
+	CHECK(house_open(&house, ""));
+	client = house_connect(&house);
+	CHECK(house_call(&house, client, "hello", "{}", &reply));
+	CHECK_EQ_INT(write(client, "GET", 3), 3);
+	CHECK_STR(hear_text(&house, client, text, sizeof(text)), "");
 	close(client);
 	house_close(&house);
 }

@@ -1,0 +1,33 @@
+#include "daemon/door/foreign.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SPOKEN                                                                                     \
+	"this socket speaks MessagePack-RPC, not %s: pack [0, 1, 'hello', [{}]] with msgpack, or " \
+	"use cectl"
+#define LINE_MAX_BYTES 512
+
+bool foreign_is_text(const char *bytes, size_t len)
+{
+	return len > 0 && ((bytes[0] >= ' ' && bytes[0] <= '~') || bytes[0] == '\n' ||
+				  bytes[0] == '\r' || bytes[0] == '\t');
+}
+
+int foreign_answer(const char *bytes, size_t len, struct buf *buf)
+{
+	char line[LINE_MAX_BYTES];
+	char first = len > 0 ? bytes[0] : '\0';
+	int used;
+
+	if (first >= 'A' && first <= 'Z') /* a method of HTTP; its client shows the body only */
+		used = snprintf(line, sizeof(line),
+			"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n"
+			"Connection: close\r\n\r\nced: " SPOKEN "\n",
+			"HTTP");
+	else if (first == '{' || first == '[' || first == '"')
+		used = snprintf(line, sizeof(line), "{\"error\": \"ced: " SPOKEN "\"}\n", "JSON");
+	else
+		used = snprintf(line, sizeof(line), "ced: " SPOKEN "\n", "text");
+	return buf_append(buf, line, (size_t)used);
+}
