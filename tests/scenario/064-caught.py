@@ -163,7 +163,7 @@ for name, code in ROADS.items():
     result = client.call("run", language="python", policy="roads-run", code=code + "\nprint('done')\n", files=FILES)
     rules = [finding["rule"] for finding in result["policy"]["findings"]]
     hoped = [] if "poses" in name else ["python.import.dangerous"]  # no rule of this policy is about that
-    eq((result["outcome"], rules[-1:] if hoped else [], result["stdout"]), ("policy_denied", hoped, "done\n" if "finaliser" in name else ""), name)
+    eq((result["outcome"], rules[-1:] if hoped else [], result["stdout"]), ("policy_denied", hoped, "done\n" if "finaliser" in name or "the end" in name else ""), name)
 
 code = "import sys\nprint('begun', flush=True)\n\nexec('''\n\nimport socket''')\n"
 result = client.call("run", language="python", policy="roads-run", code=code)

@@ -4,7 +4,9 @@
  *
  * The kernel's word for it is "Operation not permitted", and the resolver's "Name or service not
  * known", from which nobody learns what to do.  So the first attempt of a process puts one sentence
- * on its stderr.  In Python it is in the exception instead (../python/refusals.c).
+ * on its stderr.  In Python it is in the exception instead, which asks the C library for its words; the
+ * interpreter's own modules stay as they are, since a module that we have imported ahead would be had
+ * past the rules of a policy.
  */
 #undef _FORTIFY_SOURCE
 #include <dlfcn.h>
@@ -12,14 +14,19 @@
 #include <netdb.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sandbox/jail_env.h"
 
 #define OURS __attribute__((visibility("default")))
+
+#define ASKED_WITHIN_MS 10
 
 static bool speaks_python;
 
@@ -28,6 +35,18 @@ __attribute__((constructor)) static void begin(void)
 {
 	speaks_python = getenv(JAIL_ENV_SOCKET) != NULL;
 }
+
+/* The kernel's clock, in deterministic runs too (../steady). */
+static int64_t now_ms(void)
+{
+	struct timespec now = { 0 };
+
+	(void)syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* When this thread was last refused a socket of a network.  It asks for the error's words at once. */
+static _Thread_local int64_t refused_ms;
 
 static void say(void)
 {
@@ -44,9 +63,27 @@ OURS int socket(int family, int type, int protocol)
 {
 	int fd = (int)syscall(SYS_socket, family, type, protocol);
 
-	if (fd < 0 && errno == EPERM && (family == AF_INET || family == AF_INET6))
+	if (fd < 0 && errno == EPERM && (family == AF_INET || family == AF_INET6)) {
 		say();
+		refused_ms = now_ms();
+		errno = EPERM;
+	}
 	return fd;
+}
+
+OURS char *strerror(int error)
+{
+	static char *(*real)(int error);
+	static char text[] = JAIL_NO_NETWORK;
+	bool refused = speaks_python && error == EPERM && refused_ms &&
+		       now_ms() - refused_ms <= ASKED_WITHIN_MS;
+
+	refused_ms = 0;
+	if (refused)
+		return text;
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "strerror");
+	return real(error);
 }
 
 /* Not what is wrong with the question itself. */
