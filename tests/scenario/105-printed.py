@@ -70,6 +70,13 @@ lines = result["stdout"].split("\n")
 eq((result["outcome"], f"{result['stdout'].count('x') // 100} {result['stdout'].count('alarm')}"), ("ok", lines[-2]),
    "a handler of signals may print while its program prints")
 
+result = client.call(
+    "run", language="python", on_output_limit="truncate", limits={"wall_ms": 20000},
+    code="import signal, sys\nsignal.signal(signal.SIGALRM, signal.default_int_handler)\n"
+         "signal.setitimer(signal.ITIMER_REAL, 0.05)\n"
+         "try:\n  while True: print('x' * 5000)\nexcept KeyboardInterrupt: print('caught', file=sys.stderr)")
+eq((result["outcome"], result["stderr"]), ("ok", "caught\n"), "what a handler raises in the middle of a flood reaches the program")
+
 # ---- children ------------------------------------------------------------------------------------
 
 FORK = "import os, sys, time\nprint('before', end=' ')\nfor i in range({0}): print(i)\n"

@@ -68,20 +68,30 @@ static int flush(enum outlet which)
 	return result < 0 ? -1 : 0;
 }
 
-static void flush_all(void)
+/* What cannot be written is told when it is flushed.  -1: a handler of signals has raised an exception. */
+static int flush_all(void)
 {
-	for (enum outlet which = 0; which < OUTLET_COUNT; which++)
-		if (flush(which) < 0)
-			PyErr_Clear();
+	for (enum outlet which = 0; which < OUTLET_COUNT; which++) {
+		if (flush(which) == 0)
+			continue;
+		if (!PyErr_ExceptionMatches(PyExc_OSError))
+			return -1;
+		PyErr_Clear();
+	}
+	return 0;
 }
 
-/* The interpreter calls it between two steps.  What cannot be written is told when it is flushed. */
+/* The interpreter calls it between two steps. */
 static int on_pending(void *unused)
 {
+	int result;
+
 	(void)unused;
 	is_soon = false;
-	flush_all();
-	return 0;
+	result = flush_all();
+	if (result < 0)
+		(void)outlet_is_helped(); /* what still waits */
+	return result;
 }
 
 /*
@@ -204,9 +214,8 @@ static PyObject *write_by_io(PyObject *self, enum outlet which, PyObject *data)
 	PyObject *result;
 	PyObject *flushed;
 
-	if (flush(which) < 0)
+	if (flush(which) < 0 || flush_all() < 0)
 		return NULL;
-	flush_all();
 	result = PyObject_CallFunctionObjArgs(io.buffer_write, self, data, NULL);
 	flushed = result ? PyObject_CallFunctionObjArgs(io.buffer_flush, self, NULL) : NULL;
 	if (!flushed)
@@ -372,5 +381,6 @@ void streams_begin(void)
 /* The program may have others under the names of sys by now. */
 void streams_end(void)
 {
-	flush_all();
+	if (flush_all() < 0)
+		PyErr_Clear();
 }
