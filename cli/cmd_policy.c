@@ -201,6 +201,11 @@ static int run_show(struct cli *cli, const struct policy_options *options)
 	page_field(cli, "languages", words_of(cli, value_get(result, "languages")));
 	page_field(cli, "runs", words_of(cli, value_get(result, "executes")));
 	page_field(cli, "unread", words_of(cli, value_get(result, "unread")));
+	if (value_get(result, "entries"))
+		page_field(cli, "entries", words_of(cli, value_get(result, "entries")));
+	if (value_get(result, "code_bytes"))
+		page_field(cli, "code bytes",
+			page_number(cli, "code_bytes", value_get(result, "code_bytes")));
 	page_field(cli, "digest", page_text(cli, result, "digest"));
 	show_limits(cli, "limits of its runs", value_get(result, "limits"));
 	show_limits(cli, "at most", value_get(result, "most"));

@@ -38,6 +38,19 @@ static void add_runtime(struct cli *cli, struct table *table, const struct value
 	table_add(table, cells);
 }
 
+/* The programs that jobs of a runtime may start. */
+static void show_tools(struct cli *cli, const struct value *runtime)
+{
+	const char *tools = value_as_text(value_get(runtime, "tools"));
+	const char *title =
+		arena_printf(&cli->arena, "tools of %s", page_text(cli, runtime, "name"));
+
+	if (!tools || !tools[0])
+		return;
+	output_heading(&cli->out, title ? title : "tools");
+	page_wrapped(cli, PAINT_PLAIN, output_safe(&cli->arena, tools), 2);
+}
+
 static const struct table_column limit_columns[] = {
 	{ "LIMIT", false, false, 0 },
 	{ "DEFAULT", true, false, 0 },
@@ -125,6 +138,8 @@ static int run(struct cli *cli, const void *given)
 	for (size_t i = 0; value_at(runtimes, i); i++)
 		tell_trouble(cli, value_at(runtimes, i));
 	for (size_t i = 0; value_at(runtimes, i); i++)
+		show_tools(cli, value_at(runtimes, i));
+	for (size_t i = 0; value_at(runtimes, i); i++)
 		show_limits(cli, runtimes, i);
 	return EXIT_OK;
 }
@@ -135,7 +150,8 @@ const struct command runtimes_command = {
 	.summary = "the languages that can run, and how many workers are warm",
 	.about =
 		"Lists the runtimes that the host has configured: version, warm workers, modules "
-		"that are imported before a program arrives, the digest of the runtime, and the limits "
+		"that are imported before a program arrives, the digest of the runtime, the tools that "
+		"programs may start (\"coreutils\" stands for all of those), and the limits "
 		"that your runs get and may ask for.",
 	.examples = examples,
 	.run = run,

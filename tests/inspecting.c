@@ -166,7 +166,7 @@ bool inspecting_check(struct inspecting *in, const char *policy, const char *lan
 	struct bytes code, const char *code_hash, struct policy_verdict *ret_verdict)
 {
 	struct policy_question question = { policies_find(in->policies, policy), language, code,
-		code_hash, &in->arena, false, 0 };
+		code_hash, &in->arena, false, 0, NULL };
 	struct asking asking = { .done = false };
 	struct err err = ERR_INIT;
 

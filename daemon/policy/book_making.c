@@ -206,8 +206,16 @@ static void set_limits(
 {
 	policy->limits = draft->file.limits;
 	policy->most = draft->file.most;
+	policy->code_bytes = draft->file.code_bytes;
+	policy->entries = draft->file.entries;
+	policy->entry_count = draft->file.entry_count;
 	if (!parent)
 		return;
+	policy->code_bytes = own_or(policy->code_bytes, parent->code_bytes);
+	if (!policy->entries) {
+		policy->entries = parent->entries;
+		policy->entry_count = parent->entry_count;
+	}
 	inherit_limits(&policy->limits, &parent->limits);
 	inherit_limits(&policy->most, &parent->most);
 }

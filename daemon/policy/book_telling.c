@@ -50,6 +50,12 @@ static struct value *describe(const struct rulebook *book, const struct policy *
 	(void)value_map_put(arena, map, "executes", executes_of(book, policy, arena));
 	(void)value_map_put(
 		arena, map, "unread", words_of(policy->unread, policy->unread_count, arena));
+	if (policy->entries)
+		(void)value_map_put(arena, map, "entries",
+			words_of(policy->entries, policy->entry_count, arena));
+	if (policy->code_bytes != POLICY_LIMIT_UNSET)
+		(void)value_map_put(
+			arena, map, "code_bytes", value_uint(arena, policy->code_bytes));
 	(void)value_map_put(arena, map, "digest", value_text(arena, policy->digest));
 	(void)value_map_put(arena, map, "default", value_bool(arena, is_default));
 	return map;

@@ -176,6 +176,13 @@ static const struct policy_finding no_execution = { "policy.language_denied_exec
 	1, "", "the policy lets programs in this language be checked, but not run",
 	"use a language that the policy executes" };
 
+static const struct policy_finding wrong_entry = { "policy.entry", "deny", 1, 1, "",
+	"the policy does not let a program run under this file name",
+	"set entrypoint to one of the entries that cectl policy show lists" };
+
+static const struct policy_finding too_long = { "policy.length", "deny", 1, 1, "",
+	"the program is longer than the policy allows", "make the program shorter" };
+
 static const struct policy_finding not_read = { "policy.unread", "observe", 1, 1, "",
 	"nobody here can read this language: the program was not looked at", NULL };
 
@@ -275,6 +282,35 @@ static bool executes(const struct policy_question *question)
 	return question->only_checks || rulebook_executes(question->policy, question->language);
 }
 
+static bool has_entry(const struct policy *policy, const char *entry)
+{
+	for (size_t i = 0; i < policy->entry_count; i++)
+		if (strcmp(policy->entries[i], entry) == 0)
+			return true;
+	return false;
+}
+
+/* What the policy says of a program beside its text; false: nothing. */
+static bool denies_form(const struct policy_question *question, struct policy_verdict *verdict)
+{
+	struct policy_finding finding;
+
+	if (question->entry && question->policy->entries &&
+		!has_entry(question->policy, question->entry)) {
+		finding = wrong_entry;
+		finding.text = question->entry;
+	} else if (question->code.len > question->policy->code_bytes) {
+		finding = too_long;
+		finding.text = arena_printf(question->arena, "%zu of at most %llu bytes",
+			question->code.len, (unsigned long long)question->policy->code_bytes);
+		finding.text = finding.text ? finding.text : "";
+	} else {
+		return false;
+	}
+	fill_plain(question, &finding, verdict);
+	return true;
+}
+
 bool policy_lookup(struct policies *policies, const struct policy_question *question,
 	struct policy_verdict *ret_verdict)
 {
@@ -294,6 +330,8 @@ bool policy_lookup(struct policies *policies, const struct policy_question *ques
 		fill_plain(question, &no_execution, ret_verdict);
 		return true;
 	}
+	if (denies_form(question, ret_verdict))
+		return true;
 	if (!question->policy->has_rules[language]) {
 		*ret_verdict = blank_verdict(question->policy);
 		return true;

@@ -97,6 +97,7 @@ struct policy_question {
 	struct arena *arena;   /* for the verdict */
 	bool only_checks;      /* nothing is to run */
 	uint32_t uid;          /* who asks: users take turns */
+	const char *entry; /* the name that the program runs as; NULL: it is a file beside one */
 };
 
 /* True when the verdict can be given at once: it is remembered, or nothing needs to be looked at. */

@@ -32,6 +32,7 @@ bool policy_pattern_fits(const char *pattern, const char *id)
 struct reading {
 	struct arena *arena;
 	struct policy_file *file;
+	struct policy_words denied_builtins;
 	struct err *err;
 };
 
@@ -103,6 +104,76 @@ static int read_executes(struct reading *reading, const char *key, const struct 
 {
 	return read_words(
 		reading, key, value, &reading->file->executes, &reading->file->execute_count);
+}
+
+static int read_entries(struct reading *reading, const char *key, const struct value *value)
+{
+	struct policy_file *file = reading->file;
+
+	if (read_words(reading, key, value, &file->entries, &file->entry_count) < 0)
+		return -1;
+	for (size_t i = 0; i < file->entry_count; i++)
+		if (strchr(file->entries[i], '/'))
+			return complain(reading, key,
+				"a program runs as a bare file name, such as main.py");
+	return 0;
+}
+
+static int read_code_bytes(struct reading *reading, const char *key, const struct value *value)
+{
+	int64_t number = value_as_int(value, 0);
+
+	if (number < 1)
+		return complain(reading, key, "not a number of bytes from 1 on");
+	reading->file->code_bytes = (uint64_t)number;
+	return 0;
+}
+
+/*
+ * The builtins of all Pythons from 3.9 on that do something.  Exceptions, warnings and constants are
+ * not among them: they give no power, and everybody may use them.
+ */
+static const char *const python_builtins[] = { "abs", "aiter", "all", "anext", "any", "ascii",
+	"bin", "bool", "breakpoint", "bytearray", "bytes", "callable", "chr", "classmethod",
+	"compile", "complex", "copyright", "credits", "delattr", "dict", "dir", "divmod",
+	"enumerate", "eval", "exec", "exit", "filter", "float", "format", "frozenset", "getattr",
+	"globals", "hasattr", "hash", "help", "hex", "id", "input", "int", "isinstance",
+	"issubclass", "iter", "len", "license", "list", "locals", "map", "max", "memoryview", "min",
+	"next", "object", "oct", "open", "ord", "pow", "print", "property", "quit", "range", "repr",
+	"reversed", "round", "set", "setattr", "slice", "sorted", "staticmethod", "str", "sum",
+	"super", "tuple", "type", "vars", "zip" };
+
+static bool is_among(const char *word, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(word, words[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What is not among them is a list of the policy's, as if it had been written there. */
+static int read_safe_builtins(struct reading *reading, const char *key, const struct value *value)
+{
+	struct policy_words *denied = &reading->denied_builtins;
+	const char **safe = NULL;
+	size_t count = 0;
+
+	if (read_words(reading, key, value, &safe, &count) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (!is_among(safe[i], python_builtins, COUNT_OF(python_builtins)))
+			return err_set(reading->err, ERR_INVALID,
+				"%s: %s is no builtin of Python that could be denied", key,
+				safe[i]);
+	denied->words = arena_array(reading->arena, const char *, COUNT_OF(python_builtins));
+	if (!denied->words)
+		return complain(reading, key, "no memory");
+	denied->name = "python.builtins.denied";
+	for (size_t i = 0; i < COUNT_OF(python_builtins); i++)
+		if (!is_among(python_builtins[i], safe, count))
+			denied->words[denied->count++] = python_builtins[i];
+	reading->file->has_safe_builtins = true;
+	return 0;
 }
 
 static int read_numbers(struct reading *reading, const char *key, const struct value *value)
@@ -276,6 +347,9 @@ static const struct {
 	{ "languages", read_languages },
 	{ "executes", read_executes },
 	{ "unread", read_unread },
+	{ "entries", read_entries },
+	{ "code_bytes", read_code_bytes },
+	{ "safe_builtins", read_safe_builtins },
 	{ "rules", read_rules },
 	{ "at", read_at },
 	{ "lists", read_lists },
@@ -293,16 +367,44 @@ static int read_entry(struct reading *reading, const struct value_entry *entry)
 	return complain(reading, entry->key, "a policy has no such key");
 }
 
+/* The list, and the rule that holds programs against it unless the policy has a word on that. */
+static int add_denied_builtins(struct reading *reading)
+{
+	static const char *const rule = "python.builtin.denied";
+	struct policy_file *file = reading->file;
+	struct policy_words *lists =
+		arena_array(reading->arena, struct policy_words, file->list_count + 1);
+	struct policy_pattern *patterns =
+		arena_array(reading->arena, struct policy_pattern, file->pattern_count + 1);
+	bool has_word = false;
+
+	if (!lists || !patterns)
+		return complain(reading, "safe_builtins", "no memory");
+	for (size_t i = 0; i < file->list_count; i++)
+		lists[i] = file->lists[i];
+	lists[file->list_count++] = reading->denied_builtins;
+	file->lists = lists;
+	for (size_t i = 0; i < file->pattern_count; i++) {
+		patterns[i] = file->patterns[i];
+		has_word = has_word || strcmp(patterns[i].id, rule) == 0;
+	}
+	if (!has_word)
+		patterns[file->pattern_count++] = (struct policy_pattern){ rule, MODE_DENY };
+	file->patterns = patterns;
+	return 0;
+}
+
 int policy_file_parse(struct arena *arena, const char *text, size_t len,
 	struct policy_file *ret_file, struct err *err)
 {
 	static const struct json_bounds bounds = { POLICY_FILE_MAX, 8, 1U << 16 };
 	struct policy_file file = { 0 };
-	struct reading reading = { arena, &file, err };
+	struct reading reading = { .arena = arena, .file = &file, .err = err };
 	struct value *root = NULL;
 
 	memset(&file.limits, 0xff, sizeof(file.limits)); /* POLICY_LIMIT_UNSET, each of them */
 	memset(&file.most, 0xff, sizeof(file.most));
+	file.code_bytes = POLICY_LIMIT_UNSET;
 	if (json_parse(arena, text, len, &bounds, &root, err) < 0)
 		return -1;
 	if (!value_is(root, VALUE_MAP))
@@ -310,6 +412,8 @@ int policy_file_parse(struct arena *arena, const char *text, size_t len,
 	for (size_t i = 0; i < root->map.count; i++)
 		if (read_entry(&reading, &root->map.entries[i]) < 0)
 			return -1;
+	if (file.has_safe_builtins && add_denied_builtins(&reading) < 0)
+		return -1;
 	if (!file.name || !file.description)
 		return err_set(err, ERR_INVALID, "a policy has a name and a description");
 	*ret_file = file;

@@ -89,6 +89,10 @@ struct policy_file {
 	size_t execute_count;
 	const char **unread; /* NULL: as in `extends` */
 	size_t unread_count;
+	const char **entries; /* names that a program may run as; NULL: as in `extends` */
+	size_t entry_count;
+	uint64_t code_bytes;    /* of one text; POLICY_LIMIT_UNSET: as in `extends` */
+	bool has_safe_builtins; /* python.builtins.denied among `lists` was made of them */
 	struct policy_pattern *patterns;
 	size_t pattern_count;
 	struct policy_place *places;

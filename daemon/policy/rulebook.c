@@ -17,7 +17,7 @@ static const struct {
 	const char *message;
 	const char *hint;
 } builtins[INSPECT_BUILTIN_COUNT] = {
-	[INSPECT_BYTES_SIZE] = { ".bytes.size", "the program is longer than 256 KiB",
+	[INSPECT_BYTES_SIZE] = { ".bytes.size", "the program is longer than 1 MiB",
 		"pass data on stdin or as files, not inside the program" },
 	[INSPECT_BYTES_UTF8] = { ".bytes.utf8", "the program is not valid UTF-8 here",
 		"send the program as UTF-8" },

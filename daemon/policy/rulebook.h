@@ -33,7 +33,10 @@ struct policy {
 	size_t execute_count;
 	const char **unread; /* languages that run although nobody here can read them */
 	size_t unread_count;
-	enum policy_mode *modes;                /* by rule */
+	const char **entries; /* names that a program may run as; NULL: any */
+	size_t entry_count;
+	uint64_t code_bytes;     /* of one text, at most; POLICY_LIMIT_UNSET: no bound of its own */
+	enum policy_mode *modes; /* by rule */
 	enum policy_mode *builtins;             /* by language * INSPECT_BUILTIN_COUNT + builtin */
 	enum policy_at *at;                     /* by rule, then as builtins */
 	struct bytes *run_rules;                /* by language: what its workers are told */

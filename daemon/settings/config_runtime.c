@@ -10,18 +10,52 @@
 
 /* ---- those that come with ced --------------------------------------------------------------- */
 
+/* What users of a shell take for granted; those that the host lacks are left out. */
+#define BASH_TOOLS                                                                        \
+	"coreutils sh grep egrep fgrep sed awk find xargs diff cmp tar gzip gunzip zcat " \
+	"bzip2 xz rev column hexdump getopt which bc jq"
+
 static const struct {
 	enum config_kind kind;
 	uint64_t workers_min, workers_max;
 	const char *name, *interpreter, *file, *tools;
 	const char *const forms[CONFIG_FORMS_MAX + 1];
 } shipped[] = {
-	{ KIND_COMMAND, 0, 0, "bash", "/usr/bin/bash", "main.sh", "coreutils",
+	{ KIND_COMMAND, 0, 0, "bash", "/usr/bin/bash", "main.sh", BASH_TOOLS,
 		{ "(SyntaxError) %f: line %l: %Msyntax error",
 			"(SyntaxError) %f: line %l: %Munexpected EOF", "%f: line %l: %m" } },
 	/* Each of its workers is a process of 40 MB that took a tenth of a second of cpu to start. */
 	{ KIND_NODE, 2, 8, "javascript", "/usr/bin/node", "main.js", "", { NULL } },
 };
+
+static bool is_installed(const char *tool)
+{
+	static const char *const folders[] = { "/usr/bin", "/bin" };
+	char path[CONFIG_TEXT_MAX];
+
+	for (size_t i = 0; i < COUNT_OF(folders); i++) {
+		cut_printf(path, sizeof(path), "%s/%s", folders[i], tool);
+		if (access(path, X_OK) == 0)
+			return true;
+	}
+	return strcmp(tool, "coreutils") == 0; /* stands for many */
+}
+
+static void take_installed(struct config_runtime *runtime, const char *tools)
+{
+	char names[sizeof(runtime->tools)];
+	char *rest = NULL;
+	size_t len = 0;
+
+	cut_printf(names, sizeof(names), "%s", tools);
+	for (char *name = strtok_r(names, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
+		if (!is_installed(name))
+			continue;
+		cut_printf(runtime->tools + len, sizeof(runtime->tools) - len, "%s%s",
+			len > 0 ? " " : "", name);
+		len = strlen(runtime->tools);
+	}
+}
 
 void config_add_shipped(struct config *config)
 {
@@ -37,7 +71,7 @@ void config_add_shipped(struct config *config)
 		cut_printf(runtime->name, sizeof(runtime->name), "%s", shipped[i].name);
 		cut_printf(runtime->interpreter, CONFIG_TEXT_MAX, "%s", shipped[i].interpreter);
 		cut_printf(runtime->file, sizeof(runtime->file), "%s", shipped[i].file);
-		cut_printf(runtime->tools, sizeof(runtime->tools), "%s", shipped[i].tools);
+		take_installed(runtime, shipped[i].tools);
 		for (; shipped[i].forms[runtime->form_count]; runtime->form_count++)
 			cut_printf(runtime->forms[runtime->form_count], sizeof(runtime->forms[0]),
 				"%s", shipped[i].forms[runtime->form_count]);

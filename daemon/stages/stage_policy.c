@@ -262,7 +262,8 @@ static int ask(struct request *request, struct bytes code, const char *hash)
 		.code_hash = hash,
 		.arena = &request->arena,
 		.only_checks = request->is_check,
-		.uid = request->caller.uid };
+		.uid = request->caller.uid,
+		.entry = request->texts_judged == 0 ? request->spec.entrypoint : NULL };
 	struct policy_verdict verdict;
 	struct err err = ERR_INIT;
 

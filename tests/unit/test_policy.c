@@ -322,7 +322,7 @@ TEST(a_program_seen_before_is_not_asked_about_again)
 
 	CHECK(inspecting_start(&in, NULL, 1));
 	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
-		text("eval('1')"), HASH_A, &in.arena, false, false };
+		text("eval('1')"), HASH_A, &in.arena, false, 0, NULL };
 	CHECK(!policy_lookup(in.policies, &question, &verdict));
 	CHECK(inspecting_check(&in, "strict", "python", question.code, HASH_A, &verdict));
 	CHECK(policy_lookup(in.policies, &question, &verdict));
@@ -413,7 +413,7 @@ TEST(a_language_may_be_asked_about_and_not_run)
 	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
 	CHECK_STR(verdict.findings[0].rule, "policy.language_denied_execution");
 	question = (struct policy_question){ policies_find(in.policies, "x"), "bash",
-		text("echo 1"), NULL, &in.arena, true, false };
+		text("echo 1"), NULL, &in.arena, true, 0, NULL };
 	CHECK(!policy_lookup(in.policies, &question, &verdict));
 	inspecting_stop(&in);
 }
@@ -497,7 +497,7 @@ static bool all_ready(struct inspecting *in, uint64_t count)
 static struct policy_question question_of(struct inspecting *in, const char *code)
 {
 	return (struct policy_question){ policies_find(in->policies, "strict"), "python",
-		text(code), NULL, &in->arena, false, 0 };
+		text(code), NULL, &in->arena, false, 0, NULL };
 }
 
 /* The verdict over a program; what is done to the inspector that reads it is done before it can answer. */
@@ -699,7 +699,7 @@ TEST(many_programs_wait_in_line_and_a_full_line_says_so)
 
 	CHECK(inspecting_start(&in, NULL, 2));
 	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
-		text("print(1)"), NULL, &in.arena, false, 0 };
+		text("print(1)"), NULL, &in.arena, false, 0, NULL };
 	while (policy_check(in.policies, &question, count_verdict, &allowed, &err) == 0)
 		taken++;
 	CHECK_EQ_INT(err.code, ERR_BUSY);
@@ -719,7 +719,7 @@ TEST(closing_answers_what_is_still_open)
 
 	CHECK(inspecting_start(&in, NULL, 1));
 	question = (struct policy_question){ policies_find(in.policies, "strict"), "python",
-		text("print(1)"), NULL, &in.arena, false, 0 };
+		text("print(1)"), NULL, &in.arena, false, 0, NULL };
 	CHECK_EQ_INT(policy_check(in.policies, &question, count_verdict, &allowed, &err), 0);
 	CHECK_EQ_INT(policy_check(in.policies, &question, count_verdict, &allowed, &err), 0);
 	inspecting_stop(&in);
