@@ -24,9 +24,9 @@
 #include "proto/base/buf.h"
 #include "proto/base/err.h"
 
-#define INSPECT_MAGIC          0x43454931U
-#define INSPECT_RULES_MAX      (4U << 20)   /* bytes of a RULES body */
-#define INSPECT_CODE_MAX       (1U << 20)   /* a longer program is refused, so no more is sent */
+#define INSPECT_MAGIC      0x43454931U
+#define INSPECT_RULES_MAX  (4U << 20) /* bytes of a RULES body */
+#define INSPECT_CODE_MAX   (1U << 20) /* a longer program is refused, so no more is sent */
 /* What one check may cost: see daemon/inspector/effort.h. */
 #define INSPECT_LOOKS(len) (20000U + (len) / 5U) /* several times what the densest programs take */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -34,7 +34,7 @@
 #else
 #define INSPECT_CHECK_US 20000000 /* of CPU time: as many looks take less on any host */
 #endif
-#define INSPECT_BEAT_US        50000    /* of CPU time, from one WORKING to the next */
+#define INSPECT_BEAT_US        50000 /* of CPU time, from one WORKING to the next */
 #define INSPECT_FINDINGS_MAX   256U
 #define INSPECT_TEXT_MAX       120U /* bytes of a finding's text */
 #define INSPECT_LANGUAGES_MAX  16U

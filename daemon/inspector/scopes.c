@@ -314,8 +314,7 @@ static const struct region *region_around(const struct scopes *scopes, uint32_t 
 {
 	const struct region *best = NULL;
 
-	for (uint32_t i = 0; i < scopes->region_count && !effort_add(scopes->effort, 1);
-		i++) {
+	for (uint32_t i = 0; i < scopes->region_count && !effort_add(scopes->effort, 1); i++) {
 		const struct region *region = &scopes->regions[i];
 
 		if (region->at.start <= place && place < region->at.end &&
@@ -377,8 +376,7 @@ static bool is_bound(const struct scopes *scopes, const struct suspect *suspect)
 
 	if (scopes->unbound[suspect->name_id])
 		return false;
-	for (uint32_t i = 0; i < scopes->binding_count && !effort_add(scopes->effort, 1);
-		i++) {
+	for (uint32_t i = 0; i < scopes->binding_count && !effort_add(scopes->effort, 1); i++) {
 		const struct binding *binding = &scopes->bindings[i];
 
 		if (binds(binding, suspect) && !is_skipped(binding, region) &&

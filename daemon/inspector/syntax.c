@@ -9,6 +9,7 @@
 #include "daemon/inspector/fit.h"
 #include "daemon/inspector/nodes.h"
 #include "daemon/inspector/query.h"
+#include "daemon/inspector/respell.h"
 #include "daemon/inspector/treemem.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
@@ -44,6 +45,7 @@ struct syntax {
 	TSTree *tree;
 	struct nodes nodes; /* of the tree, once they are asked for */
 	const char *code;
+	char *respelled; /* what the parser is given in its place, or NULL */
 	size_t len;
 	struct effort *effort;
 };
@@ -140,10 +142,11 @@ uint32_t syntax_pattern_start(
 static const char *read_on(void *payload, uint32_t at, TSPoint point, uint32_t *ret_len)
 {
 	const struct syntax *syntax = payload;
+	const char *text = syntax->respelled ? syntax->respelled : syntax->code;
 
 	(void)point;
 	*ret_len = at < syntax->len ? (uint32_t)syntax->len - at : 0;
-	return at < syntax->len ? syntax->code + at : "";
+	return at < syntax->len ? text + at : "";
 }
 
 static bool parse_is_late(TSParseState *state)
@@ -160,11 +163,33 @@ static bool query_is_late(TSQueryCursorState *state)
 	return effort_is_spent(syntax->effort);
 }
 
-bool syntax_parse(struct syntax *syntax, const char *code, size_t len, struct effort *effort)
+static TSTree *parse(struct syntax *syntax)
 {
 	TSInput input = { .payload = syntax, .read = read_on, .encoding = TSInputEncodingUTF8 };
 	TSParseOptions options = { .payload = syntax, .progress_callback = parse_is_late };
 
+	return ts_parser_parse_with_options(syntax->parser, NULL, input, options);
+}
+
+/* Another spelling of what the grammar could not read; false: there is none. */
+static bool respell(struct syntax *syntax)
+{
+	if (syntax->language != tree_sitter_bash() ||
+		!ts_node_has_error(ts_tree_root_node(syntax->tree)))
+		return false;
+	syntax->respelled = malloc(syntax->len + 1);
+	if (!syntax->respelled)
+		return false;
+	memcpy(syntax->respelled, syntax->code, syntax->len);
+	if (respell_bash(syntax->respelled, syntax->len))
+		return true;
+	free(syntax->respelled);
+	syntax->respelled = NULL;
+	return false;
+}
+
+bool syntax_parse(struct syntax *syntax, const char *code, size_t len, struct effort *effort)
+{
 	syntax_forget(syntax);
 	treemem_begin();
 	syntax->code = code;
@@ -174,7 +199,11 @@ bool syntax_parse(struct syntax *syntax, const char *code, size_t len, struct ef
 	syntax->cursor = ts_query_cursor_new();
 	ts_query_cursor_set_match_limit(syntax->cursor, UNFINISHED_MATCHES_MAX);
 	(void)ts_parser_set_language(syntax->parser, syntax->language);
-	syntax->tree = ts_parser_parse_with_options(syntax->parser, NULL, input, options);
+	syntax->tree = parse(syntax);
+	if (syntax->tree && respell(syntax)) {
+		ts_tree_delete(syntax->tree);
+		syntax->tree = parse(syntax);
+	}
 	return syntax->tree != NULL;
 }
 
@@ -193,6 +222,8 @@ void syntax_forget(struct syntax *syntax)
 	syntax->nodes.count = 0;
 	if (syntax->nodes.size > NODES_KEPT)
 		nodes_done(&syntax->nodes);
+	free(syntax->respelled);
+	syntax->respelled = NULL;
 	syntax->code = NULL;
 	syntax->len = 0;
 }

@@ -160,7 +160,7 @@ doc_block() { # FILE: the block below <!-- FILE -->
 doc_block python.house.scm >"$work/policies/python.house.scm"
 doc_block warehouse.case >"$work/examples/warehouse.case"
 doc_block own-warehouse.case >"$work/examples/own-warehouse.case"
-awk '/^```json/ { on = 1; next } /^```/ { on = 0 } on' "$(dirname "$0")/../../docs/POLICY.md" >"$work/policies/house.json"
+doc_block house.json >"$work/policies/house.json"
 chmod -R a+rX "$work"
 exits 0 "the rule and the examples of the documentation" cectl policy test --new "$work/examples"
 like "$out" "python: 2 of 2 as expected" "come out as it says"

@@ -141,7 +141,7 @@ eq(approved & denied, set(), "no run was both approved and denied")
 
 
 def wrong(runs, good):
-    return [(run, records[run]["state"], records[run]["outcome"]) for run in runs if not good(records[run])][:3]
+    return [(run, records[run]["state"], records[run]["outcome"], records[run].get("reason")) for run in runs if not good(records[run])][:3]
 
 
 # A daemon whose spawner was killed has time to end as if it had been told to.
