@@ -160,26 +160,32 @@ static int put_owner(struct cli *cli, const struct budgets_options *options, str
 	return 0;
 }
 
+/* "task nightly of uid 1001", "uid 1001", "you". */
+static const char *reset_whom(
+	struct cli *cli, const struct budgets_options *options, const struct value *params)
+{
+	const char *name = options->agent ? options->agent : options->task;
+	const struct value *uid = value_get(params, "uid");
+	const char *user =
+		uid ? arena_printf(&cli->arena, "uid %s", output_text(&cli->arena, uid)) : "you";
+	const char *whom = user;
+
+	if (name)
+		whom = arena_printf(&cli->arena, "%s %s of %s", options->agent ? "agent" : "task",
+			output_safe(&cli->arena, name), user ? user : "");
+	return whom ? whom : "";
+}
+
 static int tell_reset(struct cli *cli, const struct budgets_options *options,
 	const struct value *params, bool was)
 {
-	const char *scope = options->agent ? "agent " : options->task ? "task " : "";
-	const char *name = options->agent ? options->agent : options->task ? options->task : "";
-	const struct value *uid = value_get(params, "uid");
+	const char *whom = reset_whom(cli, options, params);
 
-	name = output_safe(&cli->arena, name);
 	if (was)
-		say(&cli->out, PAINT_PLAIN, "%s%s%sbegins anew%s%s\n", scope, name,
-			scope[0] ? " " : "it ", uid ? ", of uid " : "",
-			uid ? output_text(&cli->arena, uid) : "");
+		say(&cli->out, PAINT_PLAIN, "the budget of %s begins anew\n", whom);
 	else
 		say(&cli->err, PAINT_PLAIN,
-			"cectl: nothing was spent by %s%s%s%s; cectl budgets lists who has\n",
-			scope, name,
-			uid        ? " uid "
-			: scope[0] ? ""
-				   : "you",
-			uid ? output_text(&cli->arena, uid) : "");
+			"cectl: nothing was spent by %s; cectl budgets lists who has\n", whom);
 	return was ? EXIT_OK : EXIT_FAILED;
 }
 
