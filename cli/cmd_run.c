@@ -113,8 +113,8 @@ const struct command run_command = {
 		"without FILE and -c it is the program itself.  A terminal and /dev/null are not read. "
 		"A pipe that is open and silent for 10 seconds ends cectl with 125, so that a job of "
 		"cron or CI does not hang; --stdin - waits as long as it takes, --stdin /dev/null reads "
-		"nothing.  In a loop that reads its own stdin (`while read`) write </dev/null, or "
-		"cectl reads what the loop wants.\n\n"
+		"nothing.  Where stdin is somebody else's, in a `while read` loop or in a script that "
+		"bash reads from a pipe, write </dev/null, or cectl reads it.\n\n"
 		"Ctrl-C cancels the run: what it has written so far and its id are shown.  A second "
 		"Ctrl-C ends cectl at once; the daemon then cancels the run.",
 	.options = rows,

@@ -395,9 +395,9 @@ static int refuse_limit(struct building *b, const char *word)
 
 		cut_printf(names + len, sizeof(names) - len, "%s%s", i > 0 ? ", " : "",
 			limit_names[i]);
-		nearest_offer(&nearest, limit_names[i]);
 		if (brief)
 			nearest_offer(&nearest, brief);
+		nearest_offer(&nearest, limit_names[i]);
 	}
 	if (nearest.best)
 		return err_set(&b->err, ERR_INVALID, "there is no limit \"%s\"%s", word,

@@ -88,6 +88,8 @@ static int refuse_unknown(
 		offer_rows(&nearest, own);
 		offer_rows(&nearest, common_rows);
 	}
+	if (more[0] && nearest.distance > 1)
+		nearest.best = NULL; /* then it is the program's more likely */
 	if (nearest.best)
 		return err_set(err, ERR_INVALID, "there is no option %.*s; did you mean --%s?%s",
 			(int)name_len, word, nearest.best, more);

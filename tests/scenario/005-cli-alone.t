@@ -33,7 +33,7 @@ like "$err" 'did you mean --since' "with a guess"
 exits 2 "a time that is none is refused" cectl runs --since soon
 like "$err" 'not a time such as 1h' "with examples"
 exits 125 "a limit that does not exist is refused" cectl run -c 1 --limit wal=1s
-like "$err" 'the limits are wall_ms' "with their names"
+like "$err" 'did you mean wall\?' "with their names"
 exits 125 "a size that is none is refused" cectl run -c 1 --limit memory=lots
 like "$err" '"lots" is not a size' "by what it says"
 exits 125 "input that is no JSON is refused" cectl run -c 1 --input '{'

@@ -31,10 +31,10 @@ cectl run --limit wall=100s -c 'pass'
 is $? 0 "a caller may be given more than its runtime"
 said=$(cectl run --policy strict --limit pids=21 -c 'pass' 2>&1)
 is $? 126 "above the ceiling of a policy a run is refused"
-like "$said" '/limits/pids' "which names the limit"
+like "$said" '--limit pids: must be at most 20' "which names the limit"
 like "$said" 'at most 20' "and the ceiling"
 said=$(cectl run --limit wall=121s -c 'pass' 2>&1)
-like "$said" 'at most 120000' "above the ceiling of a caller likewise"
+like "$said" 'at most 2 min 00 s' "above the ceiling of a caller likewise"
 cectl run --policy standard --limit pids=21 -c 'pass'
 is $? 0 "which under another policy is nothing"
 cectl run --policy strict -c 'b = bytearray(200 << 20)' 2>/dev/null
