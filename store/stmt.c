@@ -245,7 +245,9 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_PARKED_LIST] =
 		"SELECT run_id, verdict, since_us, until_us, code_hash, input_hash, key "
 		"FROM parked JOIN runs USING (key) WHERE outcome IS NULL AND key > ?2 "
-		"AND CASE WHEN ?1 IS NULL THEN decision IS NULL ELSE run_id = ?1 END "
+		"AND CASE WHEN ?1 IS NULL THEN decision IS NULL OR NOT EXISTS (SELECT 1 FROM acts AS a "
+		"WHERE a.act = parked.act AND " ACT_SAID("run_id") " = runs.run_id AND "
+		ACT_SAID("decision") " = parked.decision) ELSE run_id = ?1 END "
 		"ORDER BY key LIMIT ?3",
 	[STMT_GRANT_INSERT] =
 		"INSERT INTO grants (act, uid, subject, code_hash, language, policy, until_us, uses) "

@@ -393,6 +393,7 @@ struct store_trust {
 	struct bytes second;       /* of the second file ... */
 	int64_t second_at;         /* from this byte on, where a line begins ... */
 	int64_t second_of;         /* of so many; 0: it is all there */
+	char told[STORE_CHECKPOINT_MAX]; /* the last line that was appended to it; "": not known */
 };
 
 /* The part of the store to look at: what is numbered `from` or higher, at most `count` of it. */
@@ -418,3 +419,6 @@ int store_verify(struct store *store, const struct store_span *span, struct aren
  */
 int store_rolled_back(struct store *store, const struct store_trust *trust, char *ret_words,
 	size_t size, struct err *err);
+
+/* Whether the second file ends before the line that was appended to it last. */
+bool store_second_lacks(const struct store_trust *trust, char *ret_words, size_t size);

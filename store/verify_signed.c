@@ -163,6 +163,7 @@ static int64_t check_piece(struct verify *verify, int64_t at, struct err *err)
 int verify_second(struct verify *verify, struct err *err)
 {
 	const struct store_trust *trust = verify->trust;
+	char words[256];
 	int64_t at;
 
 	verify->of = 0;
@@ -176,6 +177,8 @@ int verify_second(struct verify *verify, struct err *err)
 		return -1;
 	if (trust->second_at + at < verify->of)
 		verify->next = trust->second_at + at + 1;
+	else if (store_second_lacks(trust, words, sizeof(words)))
+		(void)verify_problem(verify, "missing", "%s", words);
 	return 0;
 }
 
@@ -209,6 +212,23 @@ static bool find_furthest(const struct store_trust *trust, struct checkpoint *re
 		left = at ? at - 1 : 0;
 	}
 	return ret_furthest->links >= 0;
+}
+
+bool store_second_lacks(const struct store_trust *trust, char *ret_words, size_t size)
+{
+	struct checkpoint furthest;
+	struct checkpoint told;
+
+	if (checkpoint_read(trust->told, strlen(trust->told), &told) < 0 || !is_ours(&told, trust))
+		return false;
+	(void)find_furthest(trust, &furthest);
+	if (furthest.links >= told.links)
+		return false;
+	cut_printf(ret_words, size,
+		"the second file lacks the checkpoint of link %lld, which was written to it: it was "
+		"removed, emptied, or its end was cut off",
+		(long long)told.links);
+	return true;
 }
 
 int store_rolled_back(struct store *store, const struct store_trust *trust, char *ret_words,

@@ -16,6 +16,7 @@
 
 #define LOOK_MS         1000 /* how often it is asked whether a checkpoint is due */
 #define DEFAULT_FILE    "checkpoints.log"
+#define TOLD_FILE       "checkpoints.told" /* in the state folder */
 #define ALARM_BYTES_MAX ((size_t)64 << 10)
 
 /* A checkpoint being made; some calls may wait for it. */
@@ -27,6 +28,7 @@ struct making {
 	char path[512];
 	struct err err; /* of the second file */
 	bool failed;
+	bool was_cut; /* it has lost what was written to it before */
 };
 
 static void tell(const struct store_checkpoint *made)
@@ -104,7 +106,10 @@ static int look_at_start(
 	if (second_file_read(audit->path, -1, &piece, err) < 0)
 		return -1;
 	trust.second = (struct bytes){ piece.text, piece.len };
+	second_file_noted(audit->told, trust.told, sizeof(trust.told));
 	r = store_rolled_back(store, &trust, audit->alarm, sizeof(audit->alarm), err);
+	if (r == 0)
+		r = store_second_lacks(&trust, audit->alarm, sizeof(audit->alarm));
 	free(piece.text);
 	if (r < 0)
 		return -1;
@@ -148,7 +153,8 @@ static int catch_up(struct audit *audit, struct store *store, struct err *err)
 		audit->at_us = checkpoint.at_wall_us;
 		tell(&checkpoint);
 	}
-	if (append_to(audit->path, &checkpoint, &why) < 0) {
+	if (append_to(audit->path, &checkpoint, &why) < 0 ||
+		second_file_note(audit->told, checkpoint.line, &why) < 0) {
 		log_event(LOG_LEVEL_WARNING, "audit.no_checkpoint", LOG_STR("why", why.text));
 		cut_printf(audit->trouble, sizeof(audit->trouble), "%s", why.text);
 	}
@@ -170,6 +176,7 @@ int audit_open(struct audit *audit, struct server *server, struct store *store,
 		cut_printf(audit->path, sizeof(audit->path), "%s", config->checkpoint_file);
 	else
 		cut_printf(audit->path, sizeof(audit->path), "%s/" DEFAULT_FILE, config->state);
+	cut_printf(audit->told, sizeof(audit->told), "%s/" TOLD_FILE, config->state);
 	audit->signer = signer_open(config->state, &is_new, err);
 	if (!audit->signer)
 		return -1;
@@ -213,6 +220,55 @@ static void answer_calls(struct making *making)
 
 static void start_making(struct audit *audit);
 
+/* ---- the second file lost lines while the daemon ran ------------------------------------------ */
+
+struct telling {
+	struct recording recording;
+	char result[640];
+};
+
+static void on_told(struct recording *recording, const struct err *err)
+{
+	if (err)
+		log_event(LOG_LEVEL_WARNING, "audit.alarm", LOG_STR("why", err->text));
+	free(container_of(recording, struct telling, recording));
+}
+
+/* The words hold nothing that JSON would have to escape. */
+static void record_alarm(struct audit *audit)
+{
+	struct telling *telling = audit->timer ? calloc(1, sizeof(*telling)) : NULL;
+
+	if (!telling)
+		return; /* the house closes: the log has it */
+	cut_printf(telling->result, sizeof(telling->result), "{\"alarm\":\"%s\"}", audit->alarm);
+	telling->recording.kind = RECORDING_ACT;
+	telling->recording.durability = STORE_NOW;
+	telling->recording.done = on_told;
+	telling->recording.act = (struct store_act){
+		.at_wall_us = clock_wall_us(),
+		.uid = getuid(),
+		.gid = getgid(),
+		.pid = getpid(),
+		.method = "audit.alarm",
+		.params = "{}",
+		.result = telling->result,
+	};
+	recorder_put(audit->server->recorder, &telling->recording);
+}
+
+static void tell_cut(struct audit *audit)
+{
+	cut_printf(audit->alarm, sizeof(audit->alarm), "%s",
+		"the second file lacks the checkpoint that was written to it last: it was removed, "
+		"emptied, or its end was cut off while the daemon ran");
+	log_event(LOG_LEVEL_ERROR, "audit.alarm", LOG_STR("why", audit->alarm),
+		LOG_STR("file", audit->path));
+	host_journal(HOST_ALERT, "audit.alarm", audit->alarm,
+		(const struct host_field[]){ { "FILE", audit->path } }, 1);
+	record_alarm(audit);
+}
+
 /* In the loop, when it is in the second file, or not. */
 static void finish(struct making *making)
 {
@@ -224,6 +280,8 @@ static void finish(struct making *making)
 	cut_printf(audit->trouble, sizeof(audit->trouble), "%s",
 		making->failed ? making->err.text : "");
 	audit->making = NULL;
+	if (making->was_cut)
+		tell_cut(audit);
 	answer_calls(making);
 	free(making);
 	if (!list_is_empty(&audit->calls))
@@ -234,8 +292,13 @@ static void finish(struct making *making)
 static void append(void *context)
 {
 	struct making *making = context;
+	const char *told = making->audit->told; /* nobody writes to it any more */
+	char line[STORE_CHECKPOINT_MAX];
 
-	if (append_to(making->path, &making->checkpoint, &making->err) < 0)
+	second_file_noted(told, line, sizeof(line));
+	making->was_cut = line[0] && second_file_has(making->path, line, &making->err) == 0;
+	if (append_to(making->path, &making->checkpoint, &making->err) < 0 ||
+		second_file_note(told, making->checkpoint.line, &making->err) < 0)
 		making->failed = true;
 }
 
@@ -365,7 +428,9 @@ int audit_trust(const struct audit *audit, int64_t from, char **ret_text,
 	struct store_trust *ret_trust, struct err *err)
 {
 	struct second_piece piece = { NULL, 0, 0, 0 };
+	char told[STORE_CHECKPOINT_MAX];
 
+	second_file_noted(audit->told, told, sizeof(told)); /* first: the file may grow meanwhile */
 	if (second_file_read(audit->path, from - 1, &piece, err) < 0)
 		return -1;
 	*ret_text = piece.text;
@@ -373,6 +438,7 @@ int audit_trust(const struct audit *audit, int64_t from, char **ret_text,
 		.second = { piece.text, piece.len },
 		.second_at = piece.at,
 		.second_of = piece.of };
+	memcpy(ret_trust->told, told, sizeof(told));
 	return 0;
 }
 

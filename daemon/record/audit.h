@@ -24,8 +24,10 @@ struct server;
 struct audit {
 	struct server *server;
 	struct signer *signer;
-	char path[512];    /* of the second file */
-	char alarm[512];   /* what the look at the start found, or "" */
+	char path[512]; /* of the second file */
+	char told[512]; /* where the last line of it is written down */
+	char alarm
+		[512]; /* what the look at the start found, or one at the second file since; or "" */
 	char trouble[512]; /* why the second file could not be written, or "" */
 	int64_t links;     /* that the last checkpoint signs */
 	int64_t at_us;     /* when it was made */

@@ -71,6 +71,41 @@ int second_file_ensure(const char *path, const char *line, struct err *err)
 	return there ? 0 : second_file_append(path, line, err);
 }
 
+int second_file_note(const char *path, const char *line, struct err *err)
+{
+	auto_fd int fd = open(
+		path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, MODE);
+
+	if (fd < 0 || write_all(fd, line, strlen(line), err) < 0)
+		return err_sys(err, "%s", path);
+	return 0;
+}
+
+void second_file_noted(const char *path, char *ret_line, size_t size)
+{
+	auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	ssize_t got = fd >= 0 ? read(fd, ret_line, size - 1) : 0;
+
+	ret_line[got > 0 ? got : 0] = '\0';
+}
+
+int second_file_has(const char *path, const char *line, struct err *err)
+{
+	struct second_piece piece = { NULL, 0, 0, 0 };
+	struct stat st;
+	bool there;
+
+	if (stat(path, &st) < 0)
+		return errno == ENOENT ? 0 : err_sys(err, "%s", path);
+	if (second_file_read(path,
+		    st.st_size > (off_t)SECOND_END ? st.st_size - (off_t)SECOND_END : 0, &piece,
+		    err) < 0)
+		return -1;
+	there = has_line(&piece, line);
+	free(piece.text);
+	return there;
+}
+
 static int read_piece(int fd, struct second_piece *piece)
 {
 	size_t most = (size_t)(piece->of - piece->at);

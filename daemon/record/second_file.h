@@ -14,6 +14,18 @@ int second_file_append(const char *path, const char *line, struct err *err);
 /* The same, unless the line stands there already: among the last SECOND_PIECE bytes. */
 int second_file_ensure(const char *path, const char *line, struct err *err);
 
+/*
+ * The last line that was appended is written down beside the store, in the place of the one before: a file
+ * that ends before it was removed, emptied or cut off since.
+ */
+int second_file_note(const char *path, const char *line, struct err *err);
+/* That line; "" where there is none. */
+void second_file_noted(const char *path, char *ret_line, size_t size);
+
+/* Whether the line stands in the file still: among its last SECOND_END bytes.  1, 0, -1. */
+#define SECOND_END ((size_t)256 << 10)
+int second_file_has(const char *path, const char *line, struct err *err);
+
 /* A piece of the file. */
 struct second_piece {
 	char *text; /* given (free) */

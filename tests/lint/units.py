@@ -40,7 +40,7 @@ def each(folder, names, why, tests):
 LISTED = {
     **each("store", "acts answers audit backup batch blob canon chain content db disk evidence fetch fresh "
            "lost parts prune refs settle spent stats stmt texts verify_blobs verify_chain verify_facets "
-           "verify_signed verify_tables verify_texts walk", PART, STORE),
+           "verify_signed verify_tables verify_texts verify_words walk", PART, STORE),
     **each("daemon/inspector", "filter fit found imports inspector nodes query reading scopes shared_fields template treemem trial",
            PART, INSPECTOR),
     **each("cli", "cmd_approvals cmd_audit cmd_audit_verify cmd_backup cmd_budgets cmd_cancel cmd_check cmd_explain cmd_export cmd_gc cmd_levers cmd_output cmd_put cmd_policy cmd_replay "

@@ -111,7 +111,7 @@ for start in first second; do
 		--socket "$CED_SOCKET" --state "$ced_state" "${ced_arguments[@]}" >"$work/log" 2>&1
 	like "$(cat "$work/log")" 'the mark beside the store.*rollback = .*refuse' "with rollback = \"refuse\" the $start start is refused"
 done
-mv "$ced_state/ced.mark" "$ced_state/checkpoints.log" "$work/"
+mv "$ced_state/ced.mark" "$ced_state/checkpoints.log" "$ced_state/checkpoints.told" "$work/"
 daemon_start
 is "$(cectl run -c 'print(6 * 7)')" 42 "and with the mark and the second file aside it starts and runs"
 is "$(status 'it["audit"]["alarm"]')" None "without an alarm"
