@@ -49,6 +49,7 @@ static void add_level(struct overhead *overhead, const char *folder, const char 
 	if (level->counter < 0)
 		return;
 	level->limit = open_either(folder, "memory.limit_in_bytes", "memory.max");
+	level->used = open_either(folder, "memory.usage_in_bytes", "memory.current");
 	cut_printf(level->path, sizeof(level->path), "%s", path);
 	overhead->count++;
 }
@@ -129,9 +130,9 @@ void overhead_open_own(struct overhead *overhead)
 void overhead_close(struct overhead *overhead)
 {
 	for (unsigned i = 0; i < overhead->count; i++) {
-		close(overhead->levels[i].counter);
-		if (overhead->levels[i].limit >= 0)
-			close(overhead->levels[i].limit);
+		cleanup_fd(&overhead->levels[i].counter);
+		cleanup_fd(&overhead->levels[i].limit);
+		cleanup_fd(&overhead->levels[i].used);
 	}
 	overhead->count = 0;
 }
@@ -184,4 +185,34 @@ const struct overhead_level *overhead_short(struct overhead *overhead, uint64_t 
 		return level;
 	}
 	return NULL;
+}
+
+/* What the kernel thinks that programs can still have without swapping. */
+static uint64_t host_room(void)
+{
+	auto_file FILE *table = fopen("/proc/meminfo", "re");
+	char line[TEXT_BYTES];
+	unsigned long kib = 0;
+
+	while (table && fgets(line, sizeof(line), table))
+		if (sscanf(line, "MemAvailable: %lu kB", &kib) == 1)
+			return (uint64_t)kib << 10;
+	return UINT64_MAX; /* not known: no reason to hold back */
+}
+
+uint64_t overhead_room(const struct overhead *overhead)
+{
+	uint64_t room = host_room();
+
+	for (unsigned i = 0; i < overhead->count; i++) {
+		const struct overhead_level *level = &overhead->levels[i];
+		uint64_t limit = limit_of(level);
+		char text[TEXT_BYTES];
+		uint64_t used = strtoull(read_text(level->used, text, sizeof(text)), NULL, 10);
+		uint64_t left = limit > used ? limit - used : 0;
+
+		if (limit && left < room)
+			room = left;
+	}
+	return room;
 }

@@ -15,6 +15,7 @@ struct overhead_level {
 	char path[OVERHEAD_PATH_MAX]; /* in its hierarchy: "/system.slice/ced.service" */
 	int counter; /* v1 memory.failcnt; v2 memory.events.local, of which "oom" counts */
 	int limit;   /* v1 memory.limit_in_bytes, v2 memory.max */
+	int used;    /* v1 memory.usage_in_bytes, v2 memory.current */
 	uint64_t now, before;
 };
 
@@ -39,3 +40,6 @@ void overhead_look(struct overhead *overhead);
 
 /* The lowest level that ran out since the look before the last one, or NULL; and its limit, 0: none. */
 const struct overhead_level *overhead_short(struct overhead *overhead, uint64_t *ret_limit_bytes);
+
+/* What is left of the smallest limit, or of the host's memory where that is less. */
+uint64_t overhead_room(const struct overhead *overhead);

@@ -32,12 +32,19 @@ static unsigned slots_most(const struct runtime *runtime, bool newcomer)
 	return goods->most + (newcomer || !goods->reserve ? goods->reserve : 1);
 }
 
+/* The reserve is not for a host that has no memory left for another run. */
+static bool has_memory(const struct runtime *runtime)
+{
+	return runtime->wanted < runtime->goods.most ||
+	       overhead_room(&runtime->pool->overhead) >= runtime->limits.memory_bytes;
+}
+
 void pool_grow(struct runtime *runtime, bool newcomer)
 {
 	runtime->starved_ms = clock_ms();
 	if (list_is_empty(&runtime->zygotes) && !runtime->retry && !runtime->pool->closing) {
 		zygote_start(runtime);
-	} else if (runtime->wanted < slots_most(runtime, newcomer)) {
+	} else if (runtime->wanted < slots_most(runtime, newcomer) && has_memory(runtime)) {
 		runtime->wanted++;
 		zygote_open_slots(runtime);
 	}

@@ -14,6 +14,8 @@
  */
 #define CPU_BACKSTOP_MS 1000
 
+#define LOOK_AGAIN_US 1000000
+
 #define TO(state) (1U << (unsigned)WORKER_##state)
 
 static const struct {
@@ -77,7 +79,8 @@ bool worker_is_stuck(struct worker *worker)
 		return false;
 	if (worker->state != WORKER_ENDING || !worker_still_dies(worker))
 		return true;
-	worker->moved_us = clock_us(); /* many processes with much memory: it will be over */
+	/* Many processes with much memory: it will be over.  It is looked at again in a second. */
+	worker->moved_us = clock_us() - silence_ms * 1000 + LOOK_AGAIN_US;
 	return false;
 }
 

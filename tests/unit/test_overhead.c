@@ -50,12 +50,14 @@ TEST(the_lowest_level_whose_counter_grew_lately_is_the_one_that_ran_out)
 	put("/a/memory.limit_in_bytes", "9223372036854771712\n");
 	put("/a/b/memory.failcnt", "0\n");
 	put("/a/b/memory.limit_in_bytes", "1048576\n");
+	put("/a/b/memory.usage_in_bytes", "1000\n");
 	overhead_open(&overhead, mount, "/", "/a/b");
 	CHECK_EQ_INT(overhead.count, 2);
 	CHECK(!overhead_short(&overhead, &bytes));
 	put("/a/memory.failcnt", "6\n");
 	level = overhead_short(&overhead, &bytes);
 	CHECK(level && !strcmp(level->path, "/a") && bytes == 0);
+	CHECK_EQ_INT(overhead_room(&overhead), 1048576 - 1000);
 	put("/a/b/memory.failcnt", "1\n");
 	overhead_look(&overhead); /* once is not long ago */
 	level = overhead_short(&overhead, &bytes);
