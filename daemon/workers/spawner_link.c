@@ -72,6 +72,7 @@ static void question_free(struct question *question)
 }
 
 static void lose(struct spawner_link *link, const char *why);
+static void fail_first(struct spawner_link *link, const char *why);
 
 /* Sends the first question when none is out. */
 static void ask_next(struct spawner_link *link)
@@ -87,7 +88,11 @@ static void ask_next(struct spawner_link *link)
 	link->asking = true;
 	if (priv_send(watch_fd(link->watch), &question->msg, question->fds, question->fd_count,
 		    &err) < 0) {
-		lose(link, err.text);
+		/* what one question is too much for, another may not be */
+		if (err.code == ERR_CLOSED || err.code == ERR_PROTOCOL)
+			lose(link, err.text);
+		else
+			fail_first(link, err.text);
 		return;
 	}
 	close_fds(question->fds, question->fd_count);
@@ -120,6 +125,28 @@ static void lose(struct spawner_link *link, const char *why)
 	link->events.spawner_lost(link->events.context, why);
 }
 
+/* Takes the first question out, which is with the spawner. */
+static struct question *take_first(struct spawner_link *link)
+{
+	struct question *question =
+		container_of(list_first(&link->questions), struct question, link);
+
+	list_remove(&question->link);
+	link->question_count--;
+	link->asking = false;
+	return question;
+}
+
+/* One question fails for want of memory or descriptors, ours or the kernel's. */
+static void fail_first(struct spawner_link *link, const char *why)
+{
+	struct priv_msg failed = { .error = ERR_MEMORY };
+
+	cut_printf(failed.text, sizeof(failed.text), "%s", why);
+	answer(take_first(link), &failed, NULL, 0);
+	ask_next(link);
+}
+
 static void take_answer(
 	struct spawner_link *link, const struct priv_msg *msg, int *fds, unsigned count)
 {
@@ -133,10 +160,7 @@ static void take_answer(
 		lose(link, "an answer to no question");
 		return;
 	}
-	list_remove(first);
-	link->question_count--;
-	link->asking = false;
-	answer(question, msg, fds, count);
+	answer(take_first(link), msg, fds, count);
 	ask_next(link);
 }
 
@@ -154,7 +178,10 @@ static void on_readable(void *owner, int events)
 
 		if (got < 0 && err.code == ERR_BUSY)
 			return;
-		if (got <= 0)
+		/* Only answers bring descriptors: there was no room for those of this one. */
+		if (got < 0 && err.code == ERR_MEMORY && link->asking)
+			fail_first(link, err.text);
+		else if (got <= 0)
 			lose(link, got < 0 ? err.text : "end of the conversation");
 		else if (msg.op == PRIV_EXITED)
 			link->events.child_exited(link->events.context, msg.id, msg.status);

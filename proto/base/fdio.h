@@ -33,7 +33,8 @@ ssize_t send_with_fds(
 
 /*
  * Receives one message; descriptors arrive close-on-exec and are given to the caller.  More than
- * `fd_max` descriptors, or a truncated message, close all of them and fail with ERR_PROTOCOL.
+ * `fd_max` descriptors, or a truncated message, close all of them and fail with ERR_PROTOCOL.  Where
+ * the kernel could not give us all descriptors for want of room, the message is lost with ERR_MEMORY.
  * Returns bytes, 0 at the end of the stream, -1 on failure (ERR_BUSY: nothing there yet).
  */
 ssize_t recv_with_fds(int sock, void *bytes, size_t size, int *ret_fds, size_t fd_max,

@@ -97,8 +97,10 @@ ssize_t recv_with_fds(int sock, void *bytes, size_t size, int *ret_fds, size_t f
 	count = detach(&message, fds);
 	if (count > fd_max || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
 		close_fds(fds, count);
-		return err_set(err, ERR_PROTOCOL, "recvmsg: too many %s",
-			message.msg_flags & MSG_TRUNC ? "bytes" : "descriptors");
+		/* The kernel cuts what is too much of the sender's, or what finds no room with us. */
+		if (!(message.msg_flags & MSG_TRUNC) && count < FDIO_FDS_MAX && count <= fd_max)
+			return err_set(err, ERR_MEMORY, "recvmsg: no descriptor is left");
+		return err_set(err, ERR_PROTOCOL, "recvmsg: too many bytes or descriptors");
 	}
 	if (count > 0)
 		memcpy(ret_fds, fds, count * sizeof(int));

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -151,6 +152,45 @@ TEST(a_spawner_that_has_gone_is_noticed_before_the_loop_runs)
 }
 
 /* ---- in the loop ---------------------------------------------------------------------------- */
+
+/* ced has no room for what the answer brings: that question has failed, and nothing else. */
+TEST(an_answer_whose_descriptors_find_no_room_fails_its_question_and_no_other)
+{
+	static struct priv_msg msg, answer;
+	struct rlimit before, none;
+	struct pair pair;
+	int sock;
+	int none_came[PRIV_FDS_MAX];
+	unsigned count = 0;
+	struct err err = ERR_INIT;
+
+	CHECK(start_pair(&pair));
+	msg = (struct priv_msg){ .op = PRIV_INSPECTOR };
+	msg.body.inspector = (struct priv_inspector){ 64 << 20, 10 };
+	sock = dup(0);
+	spawner_ask(pair.link, &msg, &sock, 1, on_answer, &pair);
+	ask(&pair, 2);
+	CHECK_EQ_INT(priv_recv(pair.play.spawner, true, &msg, none_came, &count, &err), 1);
+	close_fds(none_came, count);
+	answer = (struct priv_msg){ .id = 5 };
+	sock = dup(0);
+	CHECK(playing_answer(&pair.play, &msg, &answer, &sock, 1));
+	CHECK_EQ_INT(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){ 3, before.rlim_max };
+	CHECK_EQ_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
+	playing_turn(&pair.play, 10);
+	CHECK_EQ_INT(setrlimit(RLIMIT_NOFILE, &before), 0);
+	CHECK_EQ_INT(pair.refusals, 1);
+	CHECK(strstr(pair.last_text, "no descriptor is left") != NULL);
+	CHECK(!pair.lost);
+
+	CHECK_EQ_INT(priv_recv(pair.play.spawner, true, &msg, none_came, &count, &err), 1);
+	CHECK_EQ_INT(msg.id, 2);
+	CHECK(playing_answer(&pair.play, &msg, &answer, NULL, 0));
+	playing_turn(&pair.play, 10);
+	CHECK_EQ_INT(pair.answers, 1);
+	close_pair(&pair);
+}
 
 TEST(questions_are_asked_one_after_another_and_answered_in_order)
 {
