@@ -80,7 +80,8 @@ static const struct arg_rule ioctl_rules[] = { ALLOW_IF(1, TCGETS), ALLOW_IF(1, 
 	ALLOW_IF(1, SECCOMP_IOCTL_NOTIF_SEND) };
 #define IOCTL_RULES (COUNT_OF(ioctl_rules) - 2)
 
-static const struct arg_rule prctl_rules[] = { ALLOW_IF(0, PR_SET_NAME), ALLOW_IF(0, PR_GET_NAME) };
+/* Nobody names himself: the kernel's log has names as they are, with line breaks. */
+static const struct arg_rule prctl_rules[] = { ALLOW_IF(0, PR_GET_NAME) };
 static const struct arg_rule prlimit_rules[] = { ALLOW_IF(2, 0) }; /* reads a limit; sets none */
 static const struct arg_rule socketpair_rules[] = { ALLOW_IF(0, AF_UNIX) };
 static const struct arg_rule getsockopt_rules[] = {
@@ -159,7 +160,7 @@ static const struct syscall_group job[] = {
 	{ "threads only", VERDICT_TELL(EPERM), CALLS(N(clone)), clone_rules, CLONE_RULES },
 	{ "no locks, no pipe sizes", ASKED(fcntl, fcntl_rules) },
 	{ "no terminals", VERDICT_DEFAULT, CALLS(N(ioctl)), ioctl_rules, IOCTL_RULES },
-	{ "the name of a thread", ASKED(prctl, prctl_rules) },
+	{ "a thread reads its name", ASKED(prctl, prctl_rules) },
 	{ "limits are read only", ASKED(prlimit64, prlimit_rules) },
 	{ "asyncio wakes itself by a pair", ASKED(socketpair, socketpair_rules) },
 	{ "what kind of socket", ASKED(getsockopt, getsockopt_rules) },

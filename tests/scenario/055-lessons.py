@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from wire import Client, children, command, done, eq, lives, ok, wait_until
+from wire import Client, children, command, done, eq, lives, mark, marked, ok, wait_until
 
 spawner = int(sys.argv[1])
 client = Client()
@@ -19,20 +19,12 @@ def run(language, code, **params):
     return client.call("run", language=language, code=code, policy="observe", **params)
 
 
-def named(name):
-    """Processes of jails that gave themselves a name."""
-    found = []
-    for pid in children(spawner):
-        try:
-            with open(f"/proc/{pid}/comm") as file:
-                if file.read().strip() == name and lives(pid):
-                    found.append(pid)
-        except OSError:
-            pass
-    return found
+def named(signal):
+    """Living processes of the programs with that mark."""
+    return [pid for pid in marked(spawner, signal) if lives(pid)]
 
 
-MARK = "import ctypes; ctypes.CDLL(None).prctl(15, b'{name}')\n"
+VICTIM, LEAVER = 41, 42  # real-time signals, as marks
 
 # ---- bombs -------------------------------------------------------------------------------------
 
@@ -93,10 +85,10 @@ def beside(language, code):
     return thread, told
 
 
-thread, told = beside("python", MARK.format(name="victim") + "import time; print('here', flush=True); time.sleep(20)")
-ok(wait_until(lambda: named("victim")), "a program runs")
+thread, told = beside("python", mark(VICTIM) + "import time; print('here', flush=True); time.sleep(20)")
+ok(wait_until(lambda: named(VICTIM)), "a program runs")
 time.sleep(0.2)
-for pid in named("victim"):
+for pid in named(VICTIM):
     os.kill(pid, signal.SIGKILL)
 thread.join()
 eq((told["outcome"], told["signal"], told["stdout"]), ("signal", "SIGKILL", "here\n"), "a worker killed from outside is told as that, with its output")
@@ -104,11 +96,11 @@ eq((client.call("runs.get", run_id=told["run_id"])["outcome"], run("python", "pr
    "recorded as that, and its place is filled again")
 
 leaver = Client()
-leaver.send("run", language="python", code=MARK.format(name="left") + "import time; time.sleep(30)", policy="observe")
-ok(wait_until(lambda: named("left")), "another runs")
+leaver.send("run", language="python", code=mark(LEAVER) + "import time; time.sleep(30)", policy="observe")
+ok(wait_until(lambda: named(LEAVER)), "another runs")
 began = time.monotonic()
 leaver.close()
-while named("left") and time.monotonic() < began + 5:
+while named(LEAVER) and time.monotonic() < began + 5:
     time.sleep(0.005)
 took = time.monotonic() - began
 ok(took < 1, "and is dead at once when its client leaves", f"{1000 * took:.0f} ms")

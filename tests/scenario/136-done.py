@@ -5,7 +5,7 @@ import re
 import sys
 import threading
 
-from wire import Client, children, done, eq, ok, wait_until
+from wire import Client, done, eq, mark, marked, ok, wait_until
 
 spawner, log = int(sys.argv[1]), sys.argv[2]
 client = Client()
@@ -45,8 +45,7 @@ eq("refused_calls" in run("print(1)"), False, "and an honest run has no such cal
 # ---- what it computes then -----------------------------------------------------------------------
 
 # Redacting and storing these takes a while, in which it would go on.
-BUSY = """
-libc.prctl(15, b"computes")
+BUSY = mark(41) + """
 text = (b"api_key=sk-" + b"A1b2C3d4" * 6 + b" password: hunter2hunter2 AKIAIOSFODNN7EXAMPLE ") * 100
 left = 15_000_000
 while left > 0: left -= os.write(1, text)
@@ -61,14 +60,13 @@ over = threading.Event()
 def look():
     """The cpu time of the program, as the host sees it, for as long as it lives."""
     while not over.wait(0.002):
-        for pid in children(spawner):
+        for pid in marked(spawner, 41):
             try:
                 with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-                    name, rest = stat.read().split("(", 1)[1].rsplit(")", 1)
+                    rest = stat.read().rsplit(")", 1)[1]
             except OSError:
                 continue
-            if name == "computes":
-                seen[pid] = sum(map(int, rest.split()[11:13])) * 1000 // ticks
+            seen[pid] = sum(map(int, rest.split()[11:13])) * 1000 // ticks
 
 
 looking = threading.Thread(target=look)

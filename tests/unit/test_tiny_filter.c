@@ -135,7 +135,9 @@ static int try_read_limit(void)
 
 static int try_name(void)
 {
-	return errno_of(prctl(PR_SET_NAME, "worker", 0, 0, 0));
+	char name[16];
+
+	return errno_of(prctl(PR_GET_NAME, name, 0, 0, 0));
 }
 
 static int try_exec(void)
