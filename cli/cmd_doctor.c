@@ -51,6 +51,7 @@ struct visit {
 	size_t count;
 	const struct value *hello; /* of a daemon that answers, or NULL */
 	const struct value *host;  /* what it says of its host, to an administrator; or NULL */
+	const struct value *status;
 };
 
 /* ---- a daemon that runs -------------------------------------------------------------------- */
@@ -76,7 +77,8 @@ static void ask_daemon(struct cli *cli, struct visit *visit)
 		return;
 	visit->hello = ask(cli, client, "hello");
 	if (visit->hello)
-		visit->host = value_get(ask(cli, client, "admin.status"), "host");
+		visit->status = ask(cli, client, "admin.status");
+	visit->host = value_get(visit->status, "host");
 }
 
 /* What is missing where we stand, and the daemon has: it was started at a better place. */
@@ -137,13 +139,16 @@ static void show_row(struct cli *cli, const struct tried *tried)
 
 static void show_daemon(struct cli *cli, const struct visit *visit)
 {
+	const char *trouble = page_text(cli, visit->status, "trouble");
+
 	output_heading(&cli->out, "daemon");
 	if (!visit->hello) {
 		say(&cli->out, PAINT_DIM, "  %s none answers; nothing here needs one\n",
 			output_mark(&cli->out, MARK_DOT));
 		return;
 	}
-	say(&cli->out, PAINT_GREEN, "  %s ", output_mark(&cli->out, MARK_GOOD));
+	say(&cli->out, trouble[0] ? PAINT_RED : PAINT_GREEN, "  %s ",
+		output_mark(&cli->out, trouble[0] ? MARK_BAD : MARK_GOOD));
 	say(&cli->out, PAINT_BOLD, "ced %s", page_text(cli, visit->hello, "version"));
 	if (visit->host)
 		say(&cli->out, PAINT_PLAIN,
@@ -152,6 +157,8 @@ static void show_daemon(struct cli *cli, const struct visit *visit)
 			page_text(cli, visit->host, "cpu"),
 			output_text(&cli->arena, value_get(visit->host, "landlock_abi")));
 	say(&cli->out, PAINT_PLAIN, "\n");
+	if (trouble[0])
+		say(&cli->out, PAINT_RED, "    it records nothing: %s\n", trouble);
 }
 
 static size_t count_of(const struct visit *visit, enum state state)
@@ -163,14 +170,22 @@ static size_t count_of(const struct visit *visit, enum state state)
 	return count;
 }
 
+static bool ails(struct cli *cli, const struct visit *visit)
+{
+	return page_text(cli, visit->status, "trouble")[0] != '\0';
+}
+
 static void show_verdict(struct cli *cli, const struct visit *visit, bool well)
 {
+	bool all_well = well && !ails(cli, visit);
+
 	say(&cli->out, PAINT_PLAIN, "\n");
-	say(&cli->out, well ? PAINT_GREEN : PAINT_RED, "%s ced %s here",
-		output_mark(&cli->out, well ? MARK_GOOD : MARK_BAD),
+	say(&cli->out, all_well ? PAINT_GREEN : PAINT_RED, "%s ced %s here",
+		output_mark(&cli->out, all_well ? MARK_GOOD : MARK_BAD),
 		well ? "runs" : "does not run");
-	say(&cli->out, PAINT_PLAIN, "%s\n  %zu good, %zu weaker, %zu missing, %zu not tried\n",
+	say(&cli->out, PAINT_PLAIN, "%s%s\n  %zu good, %zu weaker, %zu missing, %zu not tried\n",
 		visit->patient.root ? ", started by root" : ", started by this user",
+		well && !all_well ? "; the daemon takes no runs until its trouble is over" : "",
 		count_of(visit, STATE_GOOD), count_of(visit, STATE_WEAKER),
 		count_of(visit, STATE_MISSING), count_of(visit, STATE_UNTRIED));
 }
@@ -226,6 +241,7 @@ static struct value *daemon_value(struct cli *cli, const struct visit *visit)
 		arena, map, "version", value_text(arena, page_text(cli, visit->hello, "version")));
 	for (size_t i = 0; visit->host && i < COUNT_OF(names); i++)
 		value_map_put(arena, map, names[i], value_get(visit->host, names[i]));
+	value_map_put(arena, map, "trouble", value_get(visit->status, "trouble"));
 	return map;
 }
 
@@ -264,7 +280,7 @@ static int run(struct cli *cli, const void *given)
 	ask_daemon(cli, visit);
 	believe_daemon(visit);
 	well = doctor_is_well(visit->tried, visit->count);
-	status = well ? EXIT_OK : EXIT_FAILED;
+	status = well && !ails(cli, visit) ? EXIT_OK : EXIT_FAILED;
 	if (cli->json)
 		return cli_document(cli, document(cli, visit, well), status);
 	show(cli, visit, well);
@@ -280,7 +296,8 @@ const struct command doctor_command = {
 		"place and with the rights of whoever asks: a ced-spawner that is started the same "
 		"way meets the same.  Says what was found, what ced does without what is missing, "
 		"and the repair.  Needs no daemon; one that answers is asked what it has.\n"
-		"Exits with 0 when ced runs here, with 1 when something that it needs is missing.",
+		"Exits with 0 when ced runs here, with 1 when something that it needs is missing "
+		"or when the daemon that answers cannot record runs.",
 	.options = rows,
 	.options_size = sizeof(struct doctor_options),
 	.examples = examples,

@@ -23,14 +23,17 @@ static void show_head(struct cli *cli, const struct value *status)
 {
 	int64_t uptime_s = value_as_int(value_get(status, "uptime_s"), 0);
 	bool draining = value_as_bool(value_get(status, "draining"), false);
+	bool ails = page_text(cli, status, "trouble")[0] != '\0';
+	enum paint paint = draining ? PAINT_YELLOW : PAINT_GREEN;
+	enum mark mark = draining ? MARK_DOT : MARK_GOOD;
 	char uptime[UNITS_TEXT_MAX];
 
 	if (uptime_s < 60)
 		cut_printf(uptime, sizeof(uptime), "%" PRId64 " s", uptime_s);
 	else
 		units_print_us(uptime, uptime_s * 1000000);
-	say(&cli->out, draining ? PAINT_YELLOW : PAINT_GREEN, "%s ced %s",
-		output_mark(&cli->out, draining ? MARK_DOT : MARK_GOOD),
+	say(&cli->out, ails ? PAINT_RED : paint, "%s ced %s",
+		output_mark(&cli->out, ails ? MARK_BAD : mark),
 		output_text(&cli->arena, value_get(status, "version")));
 	say(&cli->out, PAINT_PLAIN, "  pid %s, up %s%s\n",
 		output_text(&cli->arena, value_get(status, "pid")), uptime,
@@ -219,6 +222,18 @@ static void show_trouble(struct cli *cli, const struct value *status)
 		say(&cli->out, PAINT_RED, "%s %s\n", output_mark(&cli->out, MARK_BAD), trouble);
 }
 
+#define ROOM_NEAR ((int64_t)64 << 20)
+
+/* Before it is trouble. */
+static void show_room(struct cli *cli, const struct value *status)
+{
+	const struct value *found = value_get(value_get(status, "store"), "free_bytes");
+
+	if (found && value_as_int(found, 0) < ROOM_NEAR)
+		say(&cli->out, PAINT_YELLOW, "%s the store's disk is nearly full: %s free\n",
+			output_mark(&cli->out, MARK_DOT), page_number(cli, "free_bytes", found));
+}
+
 /* Who is named in the settings: "approver users 1002, admin groups 27". */
 static void show_roles(struct cli *cli, const struct value *roles)
 {
@@ -255,6 +270,7 @@ static int show(struct cli *cli, const struct value *status)
 	show_head(cli, status);
 	show_levers(cli, status);
 	show_trouble(cli, status);
+	show_room(cli, status);
 	show_runtimes(cli, value_get(status, "runtimes"));
 	show_allowances(cli, value_get(status, "allowances"));
 	show_roles(cli, value_get(status, "roles"));

@@ -10,8 +10,9 @@
 
 #define LOG_PAGES_TIDY 1000 /* worth a checkpoint when idle: half the log is used */
 #define LOG_PAGES_FULL 8000 /* worth one in the middle of work: the log may not grow for ever */
-#define UNSETTLED_TIDY 256  /* worth settling when idle: together they touch few pages each */
-#define SETTLE_AT_ONCE 64   /* a run that comes meanwhile waits for so many */
+#define LOG_PAGES_NEAR 256 /* the same on a disk that is nearly full: what is moved may need room */
+#define UNSETTLED_TIDY 256 /* worth settling when idle: together they touch few pages each */
+#define SETTLE_AT_ONCE 64  /* a run that comes meanwhile waits for so many */
 #define SETTLE_BYTES   ((size_t)256 << 10) /* and for the words of so much text */
 #define SETTLE_PAUSE   100                 /* commits without, after one that could not */
 #define UNSETTLED_FULL 4096                /* from here on each batch takes some along */
@@ -95,7 +96,8 @@ static void note_moved(struct store *store)
 /* What is worth doing now although somebody waits; that it fails harms nobody. */
 static void keep_log_short(struct store *store)
 {
-	if (store->log_pages < LOG_PAGES_FULL)
+	room_look(store);
+	if (store->log_pages < (room_is_near(store) ? LOG_PAGES_NEAR : LOG_PAGES_FULL))
 		return;
 	(void)sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	store->log_pages = 0; /* the next commit tells how long it really is */
@@ -141,7 +143,7 @@ static int settle_some_too(struct store *store, struct err *err)
 {
 	unsigned settled = 0;
 
-	if (store->unsettled < UNSETTLED_FULL)
+	if (store->unsettled < UNSETTLED_FULL || !room_is_calm(store))
 		return 0;
 	if (store->unsettling) {
 		store->unsettling--;
@@ -199,6 +201,9 @@ int store_settle(struct store *store, bool *ret_more, struct err *err)
 
 	assert(store->writing);
 
+	*ret_more = false;
+	if (!room_is_calm(store))
+		return 0;
 	if (settle_runs(store, SETTLE_AT_ONCE, SETTLE_BYTES, &settled, err) < 0)
 		return -1;
 	settle_count(store, settled);
@@ -242,7 +247,9 @@ static int settle_when_due(struct store *store, struct err *err)
 	struct err why = ERR_INIT;
 	unsigned settled = 0;
 
-	if (store->unsettled < UNSETTLED_TIDY && !store->settling)
+	/* It can wait for room better than runs can. */
+	store->settling = store->settling && room_is_calm(store);
+	if ((store->unsettled < UNSETTLED_TIDY && !store->settling) || !room_is_calm(store))
 		return 0;
 	if (store_begin(store, err) < 0)
 		return -1;
@@ -262,7 +269,7 @@ static int settle_when_due(struct store *store, struct err *err)
 
 static int purge_when_due(struct store *store, struct err *err)
 {
-	if (!store->forgot && !store->merging)
+	if ((!store->forgot && !store->merging) || !room_is_calm(store))
 		return 0;
 	if (store_begin(store, err) < 0)
 		return -1;
@@ -273,15 +280,12 @@ static int purge_when_due(struct store *store, struct err *err)
 	return 0;
 }
 
-/* Brings the log into the database, as far as nobody reads from it. */
-static int shorten_log_when_due(struct store *store, struct err *err)
+static int move_log(struct store *store, struct err *err)
 {
 	int pages = 0;
 	int moved = -1;
 	int r;
 
-	if (store->log_pages < LOG_PAGES_TIDY && !store->shrunk)
-		return 0;
 	if (store_look(store, err) < 0)
 		return -1;
 	r = sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved);
@@ -291,6 +295,19 @@ static int shorten_log_when_due(struct store *store, struct err *err)
 	return r == SQLITE_OK || r == SQLITE_BUSY ? 0 : db_failed(store, r, err);
 }
 
+/* Brings the log into the database, as far as nobody reads from it. */
+static int shorten_log_when_due(struct store *store, struct err *err)
+{
+	if (store->log_pages < LOG_PAGES_TIDY && !store->shrunk)
+		return 0;
+	return move_log(store, err);
+}
+
+void store_move_log(struct store *store)
+{
+	(void)move_log(store, NULL);
+}
+
 int store_tidy(struct store *store, struct err *err)
 {
 	assert(store->mode == STORE_WRITE && !store->writing);
@@ -298,5 +315,5 @@ int store_tidy(struct store *store, struct err *err)
 	if (settle_when_due(store, err) < 0 || purge_when_due(store, err) < 0 ||
 		shorten_log_when_due(store, err) < 0)
 		return -1;
-	return store->settling || store->forgot || store->merging ? 1 : 0;
+	return room_is_calm(store) && (store->settling || store->forgot || store->merging) ? 1 : 0;
 }

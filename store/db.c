@@ -143,6 +143,7 @@ const char *store_trouble(const struct err *err)
 		{ ERR_SYSTEM, EACCES, "read_only" },
 		{ ERR_DENIED, 0, "read_only" },
 		{ ERR_SYSTEM, ESTALE, "gone" },
+		{ ERR_SYSTEM, ETIMEDOUT, "stalled" },
 		{ ERR_SYSTEM, 0, "failed" },
 	};
 

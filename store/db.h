@@ -17,6 +17,7 @@
 #include "store/chain.h"
 #include "store/disk.h"
 #include "store/mark.h"
+#include "store/room.h"
 #include "store/stmt.h"
 #include "store/store.h"
 #include "store/watch.h"
@@ -67,6 +68,7 @@ struct store {
 	struct watch watch;
 	bool is_rescued; /* since the watch is broken: what the log holds is in the database */
 	struct mark mark;
+	struct room room;
 	struct canon_table forms[EVIDENCE_TABLES_MAX];
 	struct buf form;      /* of the record whose digest is being made */
 	struct buf left;      /* of the pruned run that is being read */
@@ -94,6 +96,9 @@ int db_exec(struct store *store, const char *sql, struct err *err);
 /* The first column of the first row; `otherwise` when there is none. */
 int db_number(struct store *store, const char *sql, int64_t otherwise, int64_t *ret_number,
 	struct err *err);
+
+/* Moves the log into the database, as far as nobody reads from it; outside a transaction. */
+void store_move_log(struct store *store);
 
 /* One look at the database for several questions: begun unless a transaction is open already. */
 int db_look(struct store *store, bool *ret_began, struct err *err);

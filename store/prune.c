@@ -241,11 +241,28 @@ static int prune_run(struct taking *taking, int64_t act, struct err *err)
 	return insert_left(taking, act, err);
 }
 
-/* Counts of blobs are right only for runs that have settled. */
-static int settle_all(struct store *store, struct err *err)
+/* On a disk that is nearly full only what is to leave: what stays would need room first. */
+static int settle_named(
+	struct store *store, const char *const *run_ids, size_t count, struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		int64_t key = 0;
+		int r = record_find(store, run_ids[i], &key, err);
+
+		if (r < 0 || (r == 0 && settle_to_leave(store, key, err) < 0))
+			return -1;
+	}
+	return 0;
+}
+
+/* Counts of blobs are right only for runs that have settled; for others STMT_BLOB_UNHELD looks. */
+static int settle_all(
+	struct store *store, const char *const *run_ids, size_t count, struct err *err)
 {
 	unsigned settled = 0;
 
+	if (!room_is_calm(store))
+		return settle_named(store, run_ids, count, err);
 	if (settle_runs(store, UINT_MAX, SIZE_MAX, &settled, err) < 0)
 		return -1;
 	settle_count(store, settled);
@@ -284,7 +301,7 @@ int store_prune(struct store *store, const struct store_act *act, const char *co
 
 	assert(store->writing);
 	buf_init(&left, LEFT_MAX);
-	r = settle_all(store, err);
+	r = settle_all(store, run_ids, count, err);
 	if (r == 0)
 		r = act_insert(store, act, &number, err);
 	if (r == 0)

@@ -237,11 +237,12 @@ static int settle_run(struct settling *settling, size_t *bytes, struct err *err)
 	return err_pass(err, &why);
 }
 
-static int settle_next(struct store *store, int64_t key, size_t *bytes, struct err *err)
+static int settle_next(
+	struct store *store, int64_t key, unsigned without, size_t *bytes, struct err *err)
 {
 	const struct unreadable *known = find_unreadable(store, key);
 	struct settling settling = {
-		.store = store, .key = key, .without = known ? known->texts : 0
+		.store = store, .key = key, .without = without | (known ? known->texts : 0)
 	};
 	int r;
 
@@ -264,7 +265,7 @@ int settle_runs(struct store *store, unsigned most, size_t bytes_max, unsigned *
 
 	while (settled < most && bytes <= bytes_max &&
 		(r = stmt_next_key(store, STMT_PENDING_NEXT, &key, err)) > 0) {
-		r = settle_next(store, key, &bytes, err);
+		r = settle_next(store, key, 0, &bytes, err);
 		if (r < 0)
 			return -1;
 		settled += (unsigned)r;
@@ -272,6 +273,22 @@ int settle_runs(struct store *store, unsigned most, size_t bytes_max, unsigned *
 	if (r < 0)
 		return -1;
 	*ret_settled = settled;
+	return 0;
+}
+
+int settle_to_leave(struct store *store, int64_t key, struct err *err)
+{
+	sqlite3_stmt *row = stmt_take_for(store, STMT_PENDING_HAS, key, err);
+	size_t bytes = 0;
+	int r = row ? stmt_step(store, row, err) : -1;
+
+	if (row)
+		(void)sqlite3_reset(row);
+	if (r > 0)
+		r = settle_next(store, key, (1U << TEXTS_OF_A_RUN) - 1, &bytes, err);
+	if (r < 0)
+		return -1;
+	settle_count(store, (unsigned)r);
 	return 0;
 }
 

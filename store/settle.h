@@ -28,6 +28,9 @@ struct store;
 int settle_runs(struct store *store, unsigned most, size_t bytes_max, unsigned *ret_settled,
 	struct err *err);
 
+/* This one, when it waits and has ended, without its words: its contents leave in this transaction. */
+int settle_to_leave(struct store *store, int64_t key, struct err *err);
+
 /* Something of this run cannot be read: store_take_damage() tells it. */
 void settle_note(struct store *store, int64_t key, const struct err *why);
 

@@ -137,8 +137,11 @@ static int fill_log(const struct store *store, struct err *err)
 		return 0;
 	for (off_t at = st.st_size; at < LOG_BYTES; at += (off_t)sizeof(zeroes)) {
 		if (pwrite(fd, zeroes, sizeof(zeroes), at) != (ssize_t)sizeof(zeroes))
-			return err_set(err, errno == ENOSPC ? ERR_FULL : ERR_SYSTEM,
-				"the store: %s: no room for the log", path);
+			return err_set(err, ERR_FULL,
+				"the store: %.1f MiB are free in %s, and %.1f MiB more are needed for the log: "
+				"make room",
+				(double)room_free(path) / (1 << 20), path,
+				(double)(LOG_BYTES - at) / (1 << 20));
 	}
 	return fdatasync(fd) < 0 ? err_sys(err, "the store: %s", path) : 0;
 }
@@ -179,6 +182,7 @@ static int start_watch(struct store *store, struct err *err)
 
 static int prepare_writing(struct store *store, struct err *err)
 {
+	struct err why = ERR_INIT;
 	int r;
 
 	/* Of a file that is still empty; then what leaves the store leaves room on the disk. */
@@ -192,11 +196,16 @@ static int prepare_writing(struct store *store, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED, "the store: SQLite keeps no log");
 	if (store_begin(store, err) < 0)
 		return -1;
-	r = fill_log(store, err);
+	r = fill_log(store, &why);
+	/* What is kept for gc was taken from this very disk. */
+	if (r < 0 && why.code == ERR_FULL && room_give_up(store->path))
+		r = fill_log(store, &why);
 	store_rollback(store);
 	if (r < 0)
+		(void)err_pass(err, &why);
+	if (r < 0)
 		return -1;
-	if (start_watch(store, err) < 0)
+	if (start_watch(store, err) < 0 || room_start(store, err) < 0)
 		return -1;
 	if (chain_end(store, &store->chain, err) < 0 || chain_begin(store, err) < 0)
 		return -1;
@@ -208,6 +217,13 @@ static int prepare_writing(struct store *store, struct err *err)
 	return take_stock(store, err);
 }
 
+static bool is_new(const struct store *store)
+{
+	struct stat st;
+
+	return stat(store->path, &st) < 0 || st.st_size == 0;
+}
+
 static int open_in(struct store *store, const char *folder, struct err *err)
 {
 	if (asprintf(&store->path, "%s/" DB_FILE, folder) < 0) {
@@ -215,7 +231,11 @@ static int open_in(struct store *store, const char *folder, struct err *err)
 		return err_set(err, ERR_MEMORY, "the store: no memory");
 	}
 	if (store->mode == STORE_WRITE) {
-		if (lock_folder(store, folder, err) < 0 || make_file(store, err) < 0)
+		if (lock_folder(store, folder, err) < 0)
+			return -1;
+		if (is_new(store) && room_for_new(folder, LOG_BYTES, err) < 0)
+			return -1;
+		if (make_file(store, err) < 0)
 			return -1;
 	} else if (access(store->path, F_OK) < 0 && errno == ENOENT) {
 		return err_set(err, ERR_MISSING, "the store: there is none in %s", folder);
@@ -257,6 +277,7 @@ void store_close(struct store *store)
 		mark_write(store);
 	mark_done(&store->mark);
 	watch_done(&store->watch);
+	room_done(&store->room);
 	stmt_close_all(store);
 	canon_close(store);
 	(void)sqlite3_close(store->db);
@@ -309,6 +330,8 @@ int store_status(
 			0 ||
 		value_map_put(arena, status, "wal_bytes",
 			value_int(arena, size_of(store->path, "-wal"))) < 0 ||
+		value_map_put(arena, status, "free_bytes",
+			value_int(arena, room_free(store->path))) < 0 ||
 		value_map_put(arena, status, "schema", value_int(arena, store->schema)) < 0 ||
 		value_map_put(arena, status, "path", value_text(arena, store->path)) < 0)
 		return err_set(err, ERR_MEMORY, "the store: no memory for an answer");

@@ -46,7 +46,7 @@ uint64_t store_lost_count(const struct store *store);
 
 /*
  * What ails the store as a whole when a call failed so: "full", "read_only", "locked", "damaged",
- * "gone", "failed".  NULL when the call was at fault, or memory was short, and others may go well.
+ * "gone", "stalled", "failed".  NULL when the call was at fault, or memory was short, and others may go well.
  */
 const char *store_trouble(const struct err *err);
 
@@ -89,6 +89,15 @@ int store_mark_now(struct store *store, struct err *err);
  * fail for that.  Cheap; for moments in which nothing is committed.
  */
 int store_look(struct store *store, struct err *err);
+
+/*
+ * Whether there is room for runs: -1 with ERR_FULL.  The same, when it was full: what can be had back is
+ * taken first.  And gives up what is kept for what makes room (store/room.h), for one more try; false:
+ * that was used already.
+ */
+int store_room(struct store *store, struct err *err);
+int store_room_regain(struct store *store, struct err *err);
+bool store_room_release(struct store *store);
 
 /* The time in the id of the newest run; 0: there is none. */
 uint64_t store_newest_ms(const struct store *store);

@@ -13,6 +13,7 @@
 #include "proto/json.h"
 
 #define PIECE_RUNS   25
+#define PIECE_TIGHT  5 /* on a full disk, where each takes of what is kept for this */
 #define SHRINK_PAGES 256
 #define REST_TIMES   4 /* others have the recorder so much longer than this */
 #define ROUNDS_MAX   4
@@ -334,13 +335,20 @@ static void on_named(struct chore *chore, const struct err *err)
 	put_care(gc, write_prune, on_pruned);
 }
 
+static unsigned piece_of(const struct gc *gc)
+{
+	const struct err *trouble = recorder_trouble(gc->server->recorder);
+
+	return trouble && trouble->code == ERR_FULL ? PIECE_TIGHT : PIECE_RUNS;
+}
+
 static void next_piece(void *owner)
 {
 	struct gc *gc = owner;
 
 	gc->resting = false;
 	gc->piece_at = gc->left.at;
-	gc->most = gc->singly ? 1 : PIECE_RUNS;
+	gc->most = gc->singly ? 1 : piece_of(gc);
 	gc->singly -= gc->singly ? 1 : 0;
 	gc->chore.run = name_next;
 	gc->chore.done = on_named;

@@ -1,6 +1,7 @@
 #include "daemon/record/recorder.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -8,10 +9,13 @@
 #include "proto/base/container.h"
 #include "proto/base/log.h"
 
-#define TIDY_IDLE_MS   20   /* nothing to write for so long: move the log into the database */
-#define PROBE_MS       1000 /* in trouble: how often it is tried whether that is over */
-#define LOOK_MS        1000 /* when idle: how often the store's files are looked at */
-#define MARK_LOOKS     60   /* and after so many looks its mark is written anew */
+#define TIDY_IDLE_MS   20    /* nothing to write for so long: move the log into the database */
+#define PROBE_MS       1000  /* in trouble: how often it is tried whether that is over */
+#define LOOK_MS        1000  /* when idle: how often the store's files are looked at */
+#define MARK_LOOKS     60    /* and after so many looks its mark is written anew */
+#define STALLED_MS     2000  /* a disk that has not answered for so long is told */
+#define REFUSED_MS     10000 /* and from here on no run is let in */
+#define WATCH_MS       1000
 #define LOCKED_MOST_MS 2000 /* so long what waits is patient with somebody who holds the store */
 
 struct recorder {
@@ -23,6 +27,7 @@ struct recorder {
 	bool leaving;              /* lock */
 	unsigned most;             /* records that one commit may take */
 	uint64_t commits, records; /* lock */
+	int64_t asked_ms;          /* lock: since when the thread is in the store; 0: it is not */
 	struct err ails;           /* lock: of the store as a whole; ERR_NONE: nothing */
 	struct store *store;       /* the thread's */
 	struct store_clock clock;  /* lock: what the store's mark is to say of the clock */
@@ -31,6 +36,9 @@ struct recorder {
 	bool unmarked;             /* the thread's: that there is no mark has been told */
 	uv_async_t news;
 	struct err trouble; /* the loop's, of `ails` */
+	struct err stall;   /* the loop's: the disk does not answer */
+	int64_t stall_ms;   /* for so long, when it was looked last */
+	struct timer *watch;
 	int64_t trouble_since_ms;
 };
 
@@ -88,22 +96,36 @@ static void fail_batch(struct list *batch, const struct err *err)
 	}
 }
 
+static int write_one(struct store *store, struct recording *recording)
+{
+	if (store_begin(store, &recording->err) < 0)
+		return -1;
+	if (put(store, recording, &recording->err) < 0) {
+		store_rollback(store);
+		return -1;
+	}
+	return store_commit(store, recording->durability, &recording->err);
+}
+
+/* What administrators do and what makes room may use what is kept for that. */
+static bool may_use_reserve(const struct recording *recording)
+{
+	return recording->err.code == ERR_FULL &&
+	       (recording->kind == RECORDING_CARE || recording->kind == RECORDING_ACT);
+}
+
 /* A batch that fails is written one by one, so that one bad record does not take others along. */
 static void write_singly(struct store *store, struct list *batch)
 {
 	list_for_each(at, batch) {
 		struct recording *recording = container_of(at, struct recording, link);
+		int r = write_one(store, recording);
 
-		if (store_begin(store, &recording->err) < 0) {
-			recording->failed = true;
-			continue;
+		if (r < 0 && may_use_reserve(recording) && store_room_release(store)) {
+			recording->err = (struct err)ERR_INIT;
+			r = write_one(store, recording);
 		}
-		if (put(store, recording, &recording->err) < 0) {
-			store_rollback(store);
-			recording->failed = true;
-		} else if (store_commit(store, recording->durability, &recording->err) < 0) {
-			recording->failed = true;
-		}
+		recording->failed = r < 0;
 	}
 }
 
@@ -134,8 +156,12 @@ static bool is_trouble(const struct recording *recording)
 						 : store_trouble(&recording->err) != NULL;
 }
 
-/* What is known of the store after a batch: the last word counts.  The lock is held. */
-static void note_trouble(struct recorder *recorder, const struct list *batch)
+/*
+ * What is known of the store after a batch: the last word counts; `room` is one, if it says anything.
+ * The lock is held.
+ */
+static void note_trouble(
+	struct recorder *recorder, const struct list *batch, const struct err *room)
 {
 	list_for_each(at, batch) {
 		const struct recording *recording = container_of(at, struct recording, link);
@@ -145,6 +171,8 @@ static void note_trouble(struct recorder *recorder, const struct list *batch)
 		else if (is_trouble(recording))
 			recorder->ails = recording->err;
 	}
+	if (recorder->ails.code == ERR_NONE)
+		recorder->ails = *room;
 }
 
 /* The lock is held. */
@@ -171,6 +199,19 @@ static bool stays_idle(struct recorder *recorder, int ms)
 	return is_idle(recorder);
 }
 
+/* The thread goes into the store, which may wait for the disk, and comes back.  The lock is held outside. */
+static void go_in(struct recorder *recorder)
+{
+	recorder->asked_ms = clock_ms();
+	pthread_mutex_unlock(&recorder->lock);
+}
+
+static void come_back(struct recorder *recorder)
+{
+	pthread_mutex_lock(&recorder->lock);
+	recorder->asked_ms = 0;
+}
+
 /* Once for all that was met at once.  Without the lock. */
 static void tell_damage(struct recorder *recorder)
 {
@@ -189,13 +230,13 @@ static void tidy(struct recorder *recorder)
 	int left;
 
 	do {
-		pthread_mutex_unlock(&recorder->lock);
+		go_in(recorder);
 		left = store_tidy(recorder->store, &err);
 		if (left < 0 && !recorder->untidy)
 			log_event(LOG_LEVEL_WARNING, "store.not_tidied", LOG_STR("why", err.text));
 		recorder->untidy = left < 0;
 		tell_damage(recorder);
-		pthread_mutex_lock(&recorder->lock);
+		come_back(recorder);
 	} while (left > 0 && is_idle(recorder));
 }
 
@@ -204,9 +245,13 @@ static void probe(struct recorder *recorder)
 {
 	struct err err = ERR_INIT;
 
-	pthread_mutex_unlock(&recorder->lock);
-	(void)store_probe(recorder->store, &err);
-	pthread_mutex_lock(&recorder->lock);
+	go_in(recorder);
+	if (store_probe(recorder->store, &err) == 0 || err.code == ERR_FULL) {
+		err = (struct err)ERR_INIT;
+		if (store_room_regain(recorder->store, &err) == 0)
+			(void)store_probe(recorder->store, &err);
+	}
+	come_back(recorder);
 	if (err.code == ERR_NONE || store_trouble(&err))
 		recorder->ails = err;
 	(void)uv_async_send(&recorder->news);
@@ -227,14 +272,15 @@ static void look(struct recorder *recorder)
 	struct err err = ERR_INIT;
 	struct err why = ERR_INIT;
 
-	pthread_mutex_unlock(&recorder->lock);
-	(void)store_look(recorder->store, &err);
+	go_in(recorder);
+	if (store_look(recorder->store, &err) == 0)
+		(void)store_room(recorder->store, &err);
 	store_mark_clock(recorder->store, &clock);
 	if (err.code == ERR_NONE && ++recorder->looks >= MARK_LOOKS) {
 		recorder->looks = 0;
 		tell_mark(recorder, store_mark_now(recorder->store, &why), &why);
 	}
-	pthread_mutex_lock(&recorder->lock);
+	come_back(recorder);
 	if (!store_trouble(&err))
 		return;
 	recorder->ails = err;
@@ -287,6 +333,7 @@ static void *run(void *context)
 	for (;;) {
 		struct list batch;
 		struct store_clock clock;
+		struct err room = ERR_INIT;
 		unsigned count;
 
 		wait_for_work(recorder);
@@ -294,12 +341,13 @@ static void *run(void *context)
 		if (!count)
 			break;
 		clock = recorder->clock;
-		pthread_mutex_unlock(&recorder->lock);
+		go_in(recorder);
 		store_mark_clock(recorder->store, &clock);
 		write_all_of(recorder->store, &batch);
+		(void)store_room(recorder->store, &room);
 		tell_damage(recorder);
-		pthread_mutex_lock(&recorder->lock);
-		note_trouble(recorder, &batch);
+		come_back(recorder);
+		note_trouble(recorder, &batch, &room);
 		give_back(recorder, &batch, count);
 		(void)uv_async_send(&recorder->news);
 	}
@@ -348,6 +396,41 @@ static void tell_done(struct recorder *recorder)
 	}
 }
 
+/* How long the thread has waited for the disk. */
+static int64_t waited_ms(struct recorder *recorder)
+{
+	int64_t asked_ms;
+
+	pthread_mutex_lock(&recorder->lock);
+	asked_ms = recorder->asked_ms;
+	pthread_mutex_unlock(&recorder->lock);
+	return asked_ms ? clock_ms() - asked_ms : 0;
+}
+
+/* The thread itself can tell nothing while it waits. */
+static void on_watch(void *owner)
+{
+	struct recorder *recorder = owner;
+	bool stalled = recorder->stall.code != ERR_NONE;
+	int64_t ms = waited_ms(recorder);
+
+	if (ms < STALLED_MS) {
+		if (stalled)
+			log_event(LOG_LEVEL_NOTICE, "store.answers",
+				LOG_INT("after_ms", recorder->stall_ms));
+		recorder->stall = (struct err)ERR_INIT;
+		recorder->stall_ms = 0;
+		return;
+	}
+	if (!stalled)
+		log_event(LOG_LEVEL_ERROR, "store.stalled", LOG_INT("for_ms", ms));
+	recorder->stall_ms = ms;
+	(void)err_set(&recorder->stall, ERR_SYSTEM,
+		"the store: its disk has not answered for %lld s, and what waits to be recorded waits for it",
+		(long long)ms / 1000);
+	recorder->stall.sys_errno = ETIMEDOUT;
+}
+
 static void on_news(uv_async_t *news)
 {
 	tell_done(news->data);
@@ -382,7 +465,8 @@ struct recorder *recorder_start(
 	recorder->most = most;
 	list_init(&recorder->waiting);
 	list_init(&recorder->done);
-	if (start_thread(recorder) < 0) {
+	recorder->watch = timer_new(loop, WATCH_MS, WATCH_MS, on_watch, recorder);
+	if (!recorder->watch || start_thread(recorder) < 0) {
 		store_close(store);
 		(void)err_set(err, ERR_SYSTEM, "no thread for the recorder");
 		return NULL; /* the daemon ends now; the async handle goes with the loop */
@@ -404,11 +488,20 @@ void recorder_put(struct recorder *recorder, struct recording *recording)
 
 const struct err *recorder_trouble(const struct recorder *recorder)
 {
-	return recorder->trouble.code == ERR_NONE ? NULL : &recorder->trouble;
+	if (recorder->trouble.code != ERR_NONE)
+		return &recorder->trouble;
+	return recorder->stall_ms >= REFUSED_MS ? &recorder->stall : NULL;
+}
+
+const struct err *recorder_stall(const struct recorder *recorder)
+{
+	return recorder->stall.code == ERR_NONE ? NULL : &recorder->stall;
 }
 
 int64_t recorder_trouble_ms(const struct recorder *recorder)
 {
+	if (recorder->trouble.code == ERR_NONE)
+		return recorder->stall_ms;
 	return clock_ms() - recorder->trouble_since_ms;
 }
 
@@ -447,6 +540,7 @@ void recorder_close(struct recorder *recorder)
 	pthread_cond_signal(&recorder->work);
 	pthread_mutex_unlock(&recorder->lock);
 	pthread_join(recorder->thread, NULL);
+	timer_close(recorder->watch);
 	tell_done(recorder);
 	store_close(recorder->store);
 	uv_close((uv_handle_t *)&recorder->news, on_news_closed);

@@ -57,6 +57,11 @@ void recorder_put(struct recorder *recorder, struct recording *recording);
 
 /* Why records cannot be written just now, or NULL.  Asked before a run is let in. */
 const struct err *recorder_trouble(const struct recorder *recorder);
+/*
+ * That the disk has not answered for two seconds, or NULL: told at once, while runs are let in for ten.
+ * The store is not to be asked meanwhile.
+ */
+const struct err *recorder_stall(const struct recorder *recorder);
 /* And for how long. */
 int64_t recorder_trouble_ms(const struct recorder *recorder);
 

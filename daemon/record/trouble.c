@@ -1,18 +1,25 @@
 #include "daemon/record/trouble.h"
 
+#include <errno.h>
+
 #include "daemon/record/recorder.h"
 #include "proto/fill.h"
 
 #define RETRY_MS 1000 /* as often as the recorder tries */
 
+static bool is_over_soon(const struct err *err)
+{
+	return err->code == ERR_BUSY || (err->code == ERR_SYSTEM && err->sys_errno == ETIMEDOUT);
+}
+
 enum rpc_code trouble_code(const struct err *err)
 {
-	return err->code == ERR_BUSY ? RPC_CODE_BUSY : RPC_CODE_INTERNAL;
+	return is_over_soon(err) ? RPC_CODE_BUSY : RPC_CODE_INTERNAL;
 }
 
 int64_t trouble_retry_ms(const struct err *err)
 {
-	return err->code == ERR_BUSY ? RETRY_MS : 0;
+	return is_over_soon(err) ? RETRY_MS : 0;
 }
 
 struct value *trouble_data(struct arena *arena, const struct err *err)
@@ -29,6 +36,8 @@ void trouble_describe(struct arena *arena, const struct recorder *recorder, stru
 {
 	const struct err *trouble = recorder_trouble(recorder);
 
+	if (!trouble)
+		trouble = recorder_stall(recorder);
 	if (!trouble) {
 		value_map_put(arena, status, "trouble", value_nil(arena));
 		return;

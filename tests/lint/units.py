@@ -55,6 +55,7 @@ ELSEWHERE = {
     "cli/interrupt.c": ("signals end what receives them: it is seen from outside",
                         ["tests/scenario/117-interrupted.t"]),
     "cli/status_words.c": (COMMAND, ["tests/scenario/119-words.t"]),
+    "store/room.c": (PART, ["tests/scenario/122-full-disk.t", "tests/scenario/080-store-faults.t"]),
     "cli/bar.c": (COMMAND, ["tests/scenario/084-audit.t"]),
     "cli/verification.c": (COMMAND, ["tests/scenario/084-audit.t"]),
     "daemon/record/audit.c": ("what it does is seen in a daemon that is stopped, rolled back and started",

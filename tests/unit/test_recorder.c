@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -329,4 +330,51 @@ TEST(without_memory_the_store_is_closed_and_can_be_opened_again)
 	CHECK(desk.shop.store != NULL);
 	(void)uv_loop_close(&desk.loop);
 	shop_done(&desk.shop);
+}
+
+/* ---- a disk that does not answer ------------------------------------------------------------ */
+
+static atomic_bool disk_answers;
+
+static int write_slowly(struct recording *recording, struct store *store, struct err *err)
+{
+	(void)recording;
+	(void)store;
+	(void)err;
+	while (!atomic_load(&disk_answers))
+		(void)usleep(10000);
+	return 0;
+}
+
+static bool stalls(bool hoped)
+{
+	int64_t until = clock_ms() + 20000;
+
+	while ((recorder_stall(desk.recorder) != NULL) != hoped && clock_ms() < until) {
+		(void)uv_run(&desk.loop, UV_RUN_NOWAIT);
+		(void)usleep(1000);
+	}
+	return (recorder_stall(desk.recorder) != NULL) == hoped;
+}
+
+TEST(a_disk_that_does_not_answer_is_told_while_it_does_not)
+{
+	struct recording *recording = &desk.recordings[0];
+
+	CHECK(open_desk());
+	atomic_store(&disk_answers, false);
+	recording->kind = RECORDING_CARE;
+	recording->durability = STORE_NOW;
+	recording->write = write_slowly;
+	recording->done = on_done;
+	recorder_put(desk.recorder, recording);
+	CHECK(stalls(true));
+	CHECK_STR(store_trouble(recorder_stall(desk.recorder)), "stalled");
+	CHECK(recorder_trouble_ms(desk.recorder) >= 2000);
+	CHECK(recorder_trouble(desk.recorder) == NULL); /* runs are let in for some more seconds */
+	atomic_store(&disk_answers, true);
+	CHECK(wait_for(1));
+	CHECK(stalls(false));
+	CHECK_EQ_INT(failed, 0);
+	close_desk();
 }

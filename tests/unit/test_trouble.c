@@ -25,6 +25,8 @@ TEST(what_ails_a_store_has_a_word)
 		{ ERR_CORRUPT, 0, "damaged" },
 		{ ERR_SYSTEM, EROFS, "read_only" },
 		{ ERR_SYSTEM, EPERM, "read_only" },
+		{ ERR_SYSTEM, ESTALE, "gone" },
+		{ ERR_SYSTEM, ETIMEDOUT, "stalled" },
 		{ ERR_SYSTEM, EIO, "failed" },
 		{ ERR_SYSTEM, 0, "failed" },
 		{ ERR_EXISTS, 0, NULL },
