@@ -195,6 +195,8 @@ static void answer(void *context)
 	struct value *result = asking->answer.value;
 	bool is_status = call->method->id == METHOD_ADMIN_STATUS;
 
+	if (asking->err.code == ERR_CORRUPT && !call->server->closing)
+		checkup_met(&call->server->checkup, &asking->err);
 	if (!result && is_status)
 		result = unreadable_store(asking);
 

@@ -5,6 +5,7 @@
 #include "proto/base/log.h"
 #include "proto/fill.h"
 
+#define TOLD_MS  60000 /* damage that questions meet is logged so often */
 #define FIRST_MS 60000 /* behind the start, when others want the disk */
 
 static int look(struct chore *chore, struct store *store, const atomic_bool *stop, struct err *err)
@@ -72,12 +73,34 @@ void checkup_stop(struct checkup *checkup)
 	checkup->timer = NULL;
 }
 
+void checkup_met(struct checkup *checkup, const struct err *err)
+{
+	int64_t now_ms = clock_ms();
+
+	if (err->code != ERR_CORRUPT)
+		return;
+	cut_printf(checkup->met_last, sizeof(checkup->met_last), "%s", err->text);
+	if (checkup->met++ && now_ms - checkup->met_ms < TOLD_MS)
+		return;
+	checkup->met_ms = now_ms;
+	log_event(LOG_LEVEL_ERROR, "store.damage_met", LOG_STR("why", err->text),
+		LOG_INT("times", checkup->met));
+	if (checkup->timer && !checkup->under_way && !checkup->closing)
+		timer_set(checkup->timer, 0);
+}
+
 struct value *checkup_describe(const struct checkup *checkup, struct arena *arena)
 {
 	struct fill fill = fill_start(arena);
 
-	if (!checkup->has_looked)
+	if (!checkup->has_looked && !checkup->met)
 		return value_nil(arena);
+	if (checkup->met) {
+		fill_uint(&fill, "met", checkup->met);
+		fill_text(&fill, "met_last", checkup->met_last);
+	}
+	if (!checkup->has_looked)
+		return fill_done(&fill);
 	fill_int(&fill, "at_us", checkup->at_wall_us);
 	fill_int(&fill, "took_ms", checkup->took_ms);
 	fill_uint(&fill, "damages", checkup->damages);

@@ -23,6 +23,10 @@ struct checkup {
 	uint64_t damages;
 	char first[sizeof(((struct store_findings *)NULL)->first)];
 	char failed[ERR_TEXT_MAX]; /* why it did not come to its end, or "" */
+	/* by questions, since the start; damage in a content is found by nothing else: */
+	uint64_t met;
+	int64_t met_ms; /* when it was logged last */
+	char met_last[ERR_TEXT_MAX];
 };
 
 /* `interval_ms` 0: never. */
@@ -31,5 +35,11 @@ void checkup_start(struct checkup *checkup, uv_loop_t *loop, struct caretaker *c
 /* Before caretaker_close(). */
 void checkup_stop(struct checkup *checkup);
 
-/* {at_us, took_ms, damages, first?, failed?}; nil: there has been no look yet. */
+/*
+ * A question to the store met damage: logged, told in the status, and all pages are looked at soon.  Once
+ * a minute at most; what others meet meanwhile is counted.
+ */
+void checkup_met(struct checkup *checkup, const struct err *err);
+
+/* {at_us, took_ms, damages, first?, failed?, met?, met_last?}; nil: there was no look yet, and nothing met. */
 struct value *checkup_describe(const struct checkup *checkup, struct arena *arena);
