@@ -1,13 +1,12 @@
 #include "bench/herd.h"
 
-#include "proto/digest.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/digest.h"
 
 #define DAY_MS 86400000ULL
 

@@ -10,7 +10,7 @@
 #include "store/db.h"
 
 #define PARKED_KEYS "SELECT key FROM parked ORDER BY key"
-#define LINK_WORDS "ced link 1\n"
+#define LINK_WORDS  "ced link 1\n"
 
 static const char *const words[CHAIN_KINDS] = {
 	[CHAIN_RUN] = "run",

@@ -44,7 +44,7 @@ struct store {
 	int log_pages;
 	int64_t schema;
 	int64_t came_from; /* the schema that it was opened with; 0: it is new */
-	bool settling; /* in the middle of a heap of runs that wait to be settled */
+	bool settling;     /* in the middle of a heap of runs that wait to be settled */
 	uint64_t lost;
 	bool forgot;          /* texts left the index, whose parts still hold their words */
 	bool merging;         /* until those parts have been written anew */
