@@ -38,6 +38,8 @@
 #define IS(arg, value)       { (arg), UINT64_MAX, (value) }
 #define ALLOW_IF(arg, value) { VERDICT_ALLOW, { IS(arg, value) } }
 #define NO_FLAG(arg, flag)   { { VERDICT_ALLOW, { { (arg), (flag), 0 } } } }
+#define SOCKET_SAYS(option)  { VERDICT_ALLOW, { IS(1, SOL_SOCKET), IS(2, (option)) } }
+#define ADVICE(mask, value)  { VERDICT_ALLOW, { { 2, (mask), (value) } } }
 #define END_FLAG(flag)       { VERDICT_END, { { 0, (flag), (flag) } } }
 /* clang-format on */
 
@@ -84,11 +86,8 @@ static const struct arg_rule ioctl_rules[] = { ALLOW_IF(1, TCGETS), ALLOW_IF(1, 
 static const struct arg_rule prctl_rules[] = { ALLOW_IF(0, PR_GET_NAME) };
 static const struct arg_rule prlimit_rules[] = { ALLOW_IF(2, 0) }; /* reads a limit; sets none */
 static const struct arg_rule socketpair_rules[] = { ALLOW_IF(0, AF_UNIX) };
-static const struct arg_rule getsockopt_rules[] = {
-	{ VERDICT_ALLOW, { IS(1, SOL_SOCKET), IS(2, SO_TYPE) } },
-	{ VERDICT_ALLOW, { IS(1, SOL_SOCKET), IS(2, SO_PROTOCOL) } },
-	{ VERDICT_ALLOW, { IS(1, SOL_SOCKET), IS(2, SO_ERROR) } },
-};
+static const struct arg_rule getsockopt_rules[] = { SOCKET_SAYS(SO_TYPE), SOCKET_SAYS(SO_PROTOCOL),
+	SOCKET_SAYS(SO_ERROR) };
 
 /* Between the two ends of a pair: no address.  Urgent bytes have cost the kernel bugs enough. */
 static const struct arg_rule talk_rules[] = { { VERDICT_ALLOW, { { 3, MSG_OOB, 0 }, IS(4, 0) } } };
@@ -97,14 +96,11 @@ static const struct arg_rule recvmsg_rules[] = NO_FLAG(2, MSG_OOB);
 /*
  * What is in the page cache is shared with the host and with other runs: nobody throws out what
  * others read (POSIX_FADV_DONTNEED), nor has his pages merged with equal ones (MADV_MERGEABLE, 12),
- * since the time that a write takes then tells what others have.
+ * since the time that a write takes then tells what others have.  Advice is 0 to 7 and 16 to 23, 8 to
+ * 11 and 24 to 27, 14 and 15.
  */
 static const struct arg_rule fadvise_rules[] = NO_FLAG(3, 4);
-static const struct arg_rule madvise_rules[] = {
-	{ VERDICT_ALLOW, { { 2, 8, 0 } } },   /* 0 to 7, 16 to 23 */
-	{ VERDICT_ALLOW, { { 2, 12, 8 } } },  /* 8 to 11, 24 to 27 */
-	{ VERDICT_ALLOW, { { 2, 14, 14 } } }, /* 14 and 15 */
-};
+static const struct arg_rule madvise_rules[] = { ADVICE(8, 0), ADVICE(12, 8), ADVICE(14, 14) };
 
 /*
  * No honest program needs these: the first one ends the run, so that nothing is tried twice.
