@@ -34,8 +34,26 @@ static uint32_t *groups_of(int fd, uint32_t gid, unsigned *ret_count)
 	}
 }
 
-/* Evidence and nothing that is decided by: the process may be another by the time it is asked for. */
-static void look_at_process(struct caller *caller)
+int caller_identify(int fd, const struct roles *roles, struct caller *ret_caller)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+	auto_free uint32_t *gids = NULL;
+	unsigned count = 0;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
+		return -1;
+	gids = groups_of(fd, cred.gid, &count);
+	if (!gids)
+		return -1;
+	*ret_caller = (struct caller){ .uid = cred.uid,
+		.gid = cred.gid,
+		.pid = cred.pid,
+		.roles = roles_of(roles, cred.uid, gids, count) };
+	return 0;
+}
+
+void caller_look_at_process(struct caller *caller)
 {
 	char path[48];
 	auto_fd int fd = -1;
@@ -55,24 +73,4 @@ static void look_at_process(struct caller *caller)
 		len = 0;
 	caller->name[len] = '\0';
 	caller->name[strcspn(caller->name, "\n")] = '\0';
-}
-
-int caller_identify(int fd, const struct roles *roles, struct caller *ret_caller)
-{
-	struct ucred cred;
-	socklen_t len = sizeof(cred);
-	auto_free uint32_t *gids = NULL;
-	unsigned count = 0;
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
-		return -1;
-	gids = groups_of(fd, cred.gid, &count);
-	if (!gids)
-		return -1;
-	*ret_caller = (struct caller){ .uid = cred.uid,
-		.gid = cred.gid,
-		.pid = cred.pid,
-		.roles = roles_of(roles, cred.uid, gids, count) };
-	look_at_process(ret_caller);
-	return 0;
 }

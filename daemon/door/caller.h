@@ -27,5 +27,11 @@ static inline bool caller_is(const struct caller *caller, enum role role)
 	return (caller->roles & ROLE_BIT(role)) != 0;
 }
 
-/* 0, or -1: the kernel does not tell, and nobody is let in on a guess. */
+/* Without `exe` and `name`.  0, or -1: the kernel does not tell, and nobody is let in on a guess. */
 int caller_identify(int fd, const struct roles *roles, struct caller *ret_caller);
+
+/*
+ * Fills in `exe` and `name`, for who is let in: it costs more than all else.  Evidence and nothing that
+ * is decided by, since the process may be another by the time it is asked for.
+ */
+void caller_look_at_process(struct caller *caller);

@@ -178,6 +178,7 @@ int conn_start(struct server *server, uv_stream_t *listener)
 		uv_close((uv_handle_t *)&conn->pipe, on_closed);
 		return 0;
 	}
+	caller_look_at_process(&conn->caller);
 	conn_read_or_rest(conn);
 	return 0;
 }

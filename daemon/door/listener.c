@@ -14,16 +14,19 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/log.h"
 
-#define BACKLOG  512
-#define RETRY_MS 100  /* until there may be memory for a client again */
-#define LOOK_MS  1000 /* between looks at the socket's file */
+#define BACKLOG   4096 /* clients who wait to be accepted; past that connect(2) fails or waits */
+#define TURN_MOST 64   /* of them accepted in one turn of the loop */
+#define RETRY_MS  100  /* until there may be memory for a client again */
+#define LOOK_MS   1000 /* between looks at the socket's file */
 
 struct listener {
 	uv_pipe_t *pipe; /* NULL: none; its file is gone and could not be made again */
 	struct server *server;
 	struct timer *retry; /* made at the start: there is no memory when it is needed */
 	struct timer *look;
-	bool waiting; /* a client has been accepted and nobody could look after it */
+	bool waiting;     /* a client has been accepted and nobody could look after it */
+	unsigned taken;   /* in this turn of the loop ... */
+	uint64_t turn_ms; /* ... which began then */
 	bool handed_over;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* "" when nobody knows it */
 	struct stat file;   /* what the path led to when the socket was made, or handed over */
@@ -57,16 +60,37 @@ static void on_retry(void *owner)
 {
 	struct listener *listener = owner;
 
+	listener->taken = 0;
 	if (listener->waiting)
 		let_in(listener);
+}
+
+/*
+ * libuv accepts for as long as somebody waits.  In a flood that would be for ever: nobody who is
+ * connected would be served, and nobody who was refused closed.
+ */
+static bool has_had_its_turn(struct listener *listener)
+{
+	uint64_t now_ms = uv_now(&listener->server->loop);
+
+	if (listener->turn_ms != now_ms)
+		listener->taken = 0;
+	listener->turn_ms = now_ms;
+	return ++listener->taken > TURN_MOST;
 }
 
 static void on_client(uv_stream_t *stream, int status)
 {
 	struct listener *listener = stream->data;
 
-	if (status == 0)
-		let_in(listener);
+	if (status != 0)
+		return;
+	if (has_had_its_turn(listener)) {
+		listener->waiting = true;
+		timer_set(listener->retry, 0);
+		return;
+	}
+	let_in(listener);
 }
 
 static int fill_address(struct sockaddr_un *address, const char *path, struct err *err)

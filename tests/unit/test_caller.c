@@ -21,6 +21,8 @@ TEST(a_caller_is_who_the_kernel_says)
 	CHECK_EQ_INT(caller.uid, getuid());
 	CHECK_EQ_INT(caller.gid, getgid());
 	CHECK_EQ_INT(caller.pid, getpid());
+	CHECK(!caller.exe[0] && !caller.name[0]); /* who is not let in is not looked at */
+	caller_look_at_process(&caller);
 	CHECK(strstr(caller.exe, "test_caller") != NULL);
 	CHECK_STR(caller.name, "test_caller");
 	CHECK(caller_is(&caller, ROLE_ADMIN));

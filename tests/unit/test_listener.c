@@ -171,6 +171,31 @@ TEST(a_daemon_that_ends_leaves_the_socket_of_another_in_its_place)
 	house_close(&house);
 }
 
+#define CROWD 200
+
+TEST(a_crowd_that_wants_in_does_not_keep_the_loop)
+{
+	struct house house;
+	struct reply reply;
+	int crowd[CROWD];
+	unsigned before;
+
+	CHECK(house_open(&house, ""));
+	house_turn(&house, 5);
+	before = house.server->ceilings.conns;
+	for (unsigned i = 0; i < CROWD; i++)
+		crowd[i] = house_connect(&house);
+	(void)uv_run(&house.server->loop, UV_RUN_NOWAIT);
+	(void)uv_run(&house.server->loop, UV_RUN_NOWAIT);
+	CHECK(house.server->ceilings.conns > before);
+	CHECK(house.server->ceilings.conns < before + CROWD);
+	for (unsigned i = 0; i < CROWD; i++) {
+		CHECK(house_call(&house, crowd[i], "hello", "{}", &reply));
+		close(crowd[i]);
+	}
+	house_close(&house);
+}
+
 TEST(a_client_for_whom_there_was_no_memory_is_let_in_later_and_so_is_who_comes_after)
 {
 	struct house house;
