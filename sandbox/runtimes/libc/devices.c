@@ -25,6 +25,8 @@
 
 #define OURS __attribute__((visibility("default")))
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the C library's are not for readers */
+
 #define NO_DEVICE (-1)
 
 /* ---- which descriptor is meant --------------------------------------------------------------- */
@@ -73,11 +75,11 @@ static int device_of(const char *path)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static bool is_open_for(int flags, int wanted)
+static bool is_open_for(int has, int wanted)
 {
-	int has = flags & O_ACCMODE;
+	int mode = has & O_ACCMODE;
 
-	return !(flags & O_PATH) && (has == O_RDWR || has == (wanted & O_ACCMODE));
+	return !(has & O_PATH) && (mode == O_RDWR || mode == (wanted & O_ACCMODE));
 }
 
 static int open_device(int fd, int flags)
@@ -320,3 +322,5 @@ OURS int euidaccess(const char *path, int wanted)
 }
 
 OURS int eaccess(const char *path, int wanted) __attribute__((alias("euidaccess")));
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

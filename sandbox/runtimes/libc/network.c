@@ -26,6 +26,8 @@
 
 #define OURS __attribute__((visibility("default")))
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the C library's are not for readers */
+
 #define ASKED_WITHIN_MS 10
 
 static bool speaks_python;
@@ -118,3 +120,5 @@ OURS const char *gai_strerror(int error)
 		*(void **)&real = dlsym(RTLD_NEXT, "gai_strerror");
 	return real(error);
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
