@@ -126,6 +126,8 @@ const char *refusal_advice(const char *pointer, const char *message)
 	if (strncmp(pointer, "/limits/", 8) == 0 && strstr(message, AT_MOST))
 		return "cectl runtimes shows what you may ask for; an administrator can raise it with "
 		       "the setting \"most\"";
+	if (strncmp(pointer, "/files/", 7) == 0 && strstr(message, "blob.put"))
+		return "cectl put FILE sends it";
 	if (strcmp(pointer, "/run_id") == 0)
 		return "RUN is an id, any unique beginning of one, last, or last~N";
 	return NULL;

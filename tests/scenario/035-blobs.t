@@ -26,7 +26,7 @@ is "${out%% *}" "sha256:$(sha256sum <"$work/data.csv" | cut -d' ' -f1)" "prints 
 exits 0 "a run takes it" cectl run -f "${out%% *}:in/data.csv" -c 'print(open("in/data.csv").read(), end="")'
 is "$out" "$(cat "$work/data.csv")" "as a file"
 exits 126 "and is told when it is not there" cectl run -f "sha256:$(sha256sum </dev/null | cut -d' ' -f1):x" -c 1
-like "$err" '/files/0/blob.*blob.put' "what to do"
+like "$err" '--file: .*cectl put FILE sends it' "what to do"
 daemon_stop
 echo 'blob_s = 1' >>"$work/ced.conf"
 daemon_start
