@@ -301,7 +301,10 @@ struct job_refused {
 };
 
 struct job_result {
+	/* A begun record that is on its way reads these; what is told again has them of its own. */
 	char run_id[RUN_ID_LEN + 1];
+	char code_hash[HASH_TEXT_LEN + 1];
+	char input_hash[HASH_TEXT_LEN + 1];
 	const char *replay_of; /* the run that it repeats, or NULL */
 	enum outcome outcome;
 	enum ran ran;
@@ -328,9 +331,7 @@ struct job_result {
 	size_t skipped_count;
 	struct job_metrics metrics;
 	struct job_limits limits;
-	const struct value *enforced_by; /* map: limit name -> word */
-	char code_hash[HASH_TEXT_LEN + 1];
-	char input_hash[HASH_TEXT_LEN + 1];
+	const struct value *enforced_by;  /* map: limit name -> word */
 	const struct value *runtime;      /* {name, version, digest} or NULL */
 	char cached_from[RUN_ID_LEN + 1]; /* the run that this is the result of; "": its own */
 	const struct value

@@ -145,13 +145,21 @@ int recall_start(struct request *request, enum recall_what what, const char *run
 	return 0;
 }
 
-/* A begun record that is still on its way reads the id, which therefore stays untouched. */
+/*
+ * The recorder's thread may be reading the id and the hashes for a begun record that is still on its
+ * way: they stay untouched, even by the same bytes.
+ */
 static void replace(struct job_result *result, const struct job_result *with)
 {
-	_Static_assert(offsetof(struct job_result, run_id) == 0, "the rest stands behind it");
-	const size_t id = offsetof(struct job_result, outcome);
+	const size_t rest = offsetof(struct job_result, outcome);
 
-	memcpy((char *)result + id, (const char *)with + id, sizeof(*result) - id);
+	_Static_assert(offsetof(struct job_result, run_id) < offsetof(struct job_result, outcome) &&
+			       offsetof(struct job_result, code_hash) <
+				       offsetof(struct job_result, outcome) &&
+			       offsetof(struct job_result, input_hash) <
+				       offsetof(struct job_result, outcome),
+		"what the recorder reads stands in front");
+	memcpy((char *)result + rest, (const char *)with + rest, sizeof(*result) - rest);
 }
 
 void recall_take(struct request *request, const struct recall *recall)
@@ -159,8 +167,6 @@ void recall_take(struct request *request, const struct recall *recall)
 	const struct job_result *own = &request->result;
 	struct job_result result = recall->result;
 
-	memcpy(result.code_hash, own->code_hash, sizeof(result.code_hash));
-	memcpy(result.input_hash, own->input_hash, sizeof(result.input_hash));
 	memcpy(result.cached_from, recall->run_id, sizeof(result.cached_from));
 	result.metrics = own->metrics;
 	result.approval = own->approval;
