@@ -52,9 +52,12 @@ def send(kind):
         client = clients[number % SENDERS]
         if client in asked:
             error, result = client.receive(asked[client])
-            if error or result["outcome"] != "policy_denied":
+            if error and error["code"] == "busy":  # the host has no processor for us: nothing was decided
+                result = None
+            elif error or result["outcome"] != "policy_denied":
                 raise AssertionError(error or result["outcome"])
-            print(f"{number} answered: {result['metrics']['policy_us'] // 1000} ms", flush=True)
+            took = result["metrics"]["policy_us"] // 1000 if result else "too many"
+            print(f"{number} answered: {took} ms", flush=True)
         asked[client] = client.send("run", language="python", policy="strict", code=program(kind, number))
 
 
