@@ -22,6 +22,7 @@ static const struct {
 	{ "roles", "users and groups that the settings name for each role" },
 	{ "ready", "true since a first worker was warm and the policy's rules were loaded" },
 	{ "mode", "root, or user: a private daemon without root's rights" },
+	{ "socket", "where clients connect, and how often its file was gone and was made again" },
 	{ "connections", "clients that are connected" },
 	{ "held", "memory that requests and replies take" },
 	{ "in house", "runs anywhere between their arrival and their answer" },
