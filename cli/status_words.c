@@ -47,6 +47,7 @@ static const struct {
 	{ "  unsettled",
 		"runs whose words and counts are still to be indexed; it goes down by itself" },
 	{ "  wal", "size of the log of what was written last" },
+	{ "  free", "room on the disk of the store; runs are refused below 1 MiB" },
 	{ "  schema", "the version of the tables" },
 	{ "alerts", "rules for alerts in the settings, and how often one was raised" },
 	{ "gc", "removal of old contents: whether it is busy, how often it ran, what it freed" },
