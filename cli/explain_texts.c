@@ -57,7 +57,7 @@ static bool not_permitted(const struct value *record)
 
 static bool no_network(const struct value *record)
 {
-	return error_says(record, JAIL_NO_NETWORK) || prints(record, JAIL_NO_NETWORK) ||
+	return error_says(record, JAIL_NO_NET) || prints(record, JAIL_NO_NET) ||
 	       error_says(record, "Network is unreachable");
 }
 

@@ -6,5 +6,4 @@
 #define JAIL_TMP_DIR     "/tmp"
 
 /* What a program hears that wants a network. */
-#define JAIL_NO_NETWORK \
-	"this run has no network; send what it needs with the run, in files or stdin"
+#define JAIL_NO_NET "this run has no network; send what it needs with the run, in files or stdin"

@@ -11,18 +11,16 @@
 void say(int level, const char *event, const char *text)
 {
 	char line[LINE_LEN_MAX];
+	/* A terminal is no journal: nobody there takes the level off. */
+	const char *from = isatty(STDERR_FILENO) ? line + strlen("<6>") : line;
 	size_t head;
 
-	if (isatty(STDERR_FILENO))
-		cut_printf(line, sizeof(line), "%sced-spawner %s text=\"",
-			level == SAY_ERROR ? "error: " : "", event);
-	else
-		cut_printf(line, sizeof(line), "<%d>ced-spawner %s text=\"", level, event);
+	cut_printf(line, sizeof(line), "<%d>ced-spawner %s text=\"", level, event);
 	head = strlen(line);
 	cut_printf(line + head, sizeof(line) - head - 2, "%s", text);
 	for (char *at = line + head; *at; at++)
 		if (*at < ' ' || *at == '"' || *at == '\\' || *at == 0x7f)
 			*at = '?';
 	memcpy(line + strlen(line), "\"\n", 3);
-	(void)!write(STDERR_FILENO, line, strlen(line));
+	(void)!write(STDERR_FILENO, from, strlen(from));
 }

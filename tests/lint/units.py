@@ -68,6 +68,7 @@ ELSEWHERE = {
     "daemon/request.c": (STAGE, ["tests/unit/test_stages.c", "tests/unit/test_server.c"]),
     "daemon/news/events_runs.c": (PART, ["tests/unit/test_events.c"]),
     "daemon/stages/recall.c": (STAGE, ["tests/scenario/032-repeats.t", "tests/scenario/033-cache.t"]),
+    "daemon/door/foreign.c": (PART, ["tests/unit/test_conn.c"]),
     "daemon/door/notice.c": (STAGE, ["tests/unit/test_stages.c", "tests/scenario/033-cache.t"]),
     "daemon/news/alerts.c": (PART, ["tests/scenario/087-alerts.t"]),
     "daemon/news/alerts_lost.c": (PART, ["tests/scenario/087-alerts.t"]),

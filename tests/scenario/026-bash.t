@@ -62,8 +62,11 @@ is "$(cat "$work/came/made.txt" 2>&1)" made "artifacts come back"
 out=$(cectl run -l bash -c 'env | sort' | cut -d= -f1 | tr '\n' ' ')
 is "$out" "HOME LANG PATH PWD SHLVL TMPDIR TZ _ " "its environment is small and fixed"
 out=$(cectl run -l bash -c 'cd /usr/bin; for name in *; do type -P "$name"; done | wc -l')
-ok $((out > 80 && out < 120 ? 0 : 1)) "coreutils and bash are there ($out)"
-out=$(cectl run -l bash -c 'for name in python3 perl grep sed awk find git su sudo ld gcc sh; do
+ok $((out > 95 && out < 150 ? 0 : 1)) "coreutils, bash and the usual tools are there ($out)"
+out=$(cectl run -l bash -c 'for name in grep sed awk find xargs tar sh; do type -P $name || echo "no $name"; done')
+is "$(echo "$out" | tr '\n' ' ')" "/usr/bin/grep /usr/bin/sed /usr/bin/awk /usr/bin/find /usr/bin/xargs /usr/bin/tar /usr/bin/sh " \
+	"what users of a shell expect among them"
+out=$(cectl run -l bash -c 'for name in python3 perl git su sudo ld gcc dash mount; do
 	type -P $name; done; ls -A /ced; ls /proc /sys /home /root 2>/dev/null; true')
 is "$out" "ced-libc.so" "and nothing else of the host"
 out=$(cectl run -l bash -c 'shopt -s globstar nullglob; for f in /**; do [[ -u $f || -g $f ]] && echo "$f"; done; true')
@@ -130,7 +133,7 @@ it=$(cectl run --json -l bash -c $'if; then\nfi' 2>/dev/null)
 is "$(json "$it" 'it["policy"]["decision"]')" observe "text that cannot be read is never simply allowed"
 
 out=$(cectl runtimes --json)
-is "$(json "$out" '[(r["name"], r["kind"], r["tools"]) for r in it["runtimes"] if r["name"] == "bash"]')" \
-	'[["bash", "command", "coreutils"]]' "runtimes tell what it is"
+is "$(json "$out" '[(r["name"], r["kind"], r["tools"][:21]) for r in it["runtimes"] if r["name"] == "bash"]')" \
+	'[["bash", "command", "coreutils sh grep egr"]]' "runtimes tell what it is"
 like "$(cectl runtimes)" "bash +bash 5" "with its version"
 done_testing

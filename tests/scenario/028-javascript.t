@@ -168,9 +168,9 @@ js 0 "it reaches no network" -c 'fetch("http://127.0.0.1/").catch((e) => console
 is "$out" EPERM "nor this host"
 js 0 "it finds nothing of the host" -c '
 const fs = require("fs");
-console.log(fs.readdirSync("/usr/bin").join(), fs.readdirSync("/ced").length,
+console.log(fs.readdirSync("/usr/bin").join(), fs.readdirSync("/ced").join(),
   ["/proc/self", "/sys/kernel", "/home", "/root"].filter((p) => fs.existsSync(p)).length)'
-is "$out" "node 0 0" "but node"
+is "$out" "node ced-libc.so 0" "but node, and what stands before its C library"
 js 0 "a word that it forges ends only itself" -c '
 const head = Buffer.alloc(16); head.writeUInt32LE(0x43454401, 0); head.writeUInt32LE(6, 4);
 console.log("said"); require("fs").writeSync(3, head); for (;;);'

@@ -30,7 +30,7 @@ prints("python", "print(repr(open('/dev/stdin').read()))", "''\n", "without stdi
 prints("python", "import os, sys\nprint([os.path.exists('/dev/' + n) for n in ('stdin', 'stdout', 'stderr', 'fd/2', 'fd/99')],"
        " os.access('/dev/stdout', os.R_OK), os.access('/dev/stdout', os.W_OK))", "[True, True, True, True, False] False True\n",
        "who asks whether they are there is told")
-prints("python", "with open('/dev/stdin') as f: f.readline()\nprint(open('/work/main.py').read(4), open('/dev/null').read())",
+prints("python", "with open('/dev/stdin') as f: f.readline()\nprint(open('main.py').read(4), open('/dev/null').read())",
        "with \n", "other names mean what they meant")
 
 # ---- node ----------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ for number in range(1024):
 """, "", "a name leads to nothing that the program has not open already")
 prints("python", """
 import os
-plain = os.open("/work/main.py", os.O_RDONLY)
+plain = os.open("main.py", os.O_RDONLY)
 for number, flags in (1, os.O_RDONLY), (1, os.O_RDWR), (plain, os.O_WRONLY), (plain, os.O_RDWR):
     try: os.open(f"/dev/fd/{number}", flags)
     except PermissionError: continue
@@ -118,7 +118,7 @@ for file in /ced/ced-libc.so /etc/ld.so.preload; do
 	(echo x > $file) 2>/dev/null && echo "wrote $file"
 	rm -f $file 2>/dev/null && echo "removed $file"
 	mv -f $file /work/ 2>/dev/null && echo "moved $file"
-	mv -f /work/main.sh $file 2>/dev/null && echo "replaced $file"
+	mv -f main.sh $file 2>/dev/null && echo "replaced $file"
 done
 ls /ced
 """

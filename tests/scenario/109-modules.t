@@ -5,10 +5,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 # Not below /tmp, where a jail has a folder of its own, nor below /var, which no jail sees.
 venv=$(mktemp -d /opt/ced-modules.XXXXXX 2>/dev/null)
 trap 'rm -rf "${venv:-$ced_folder/venv}"; ced_leave' EXIT
-[[ -n $venv ]] && /usr/bin/python3 -m venv --without-pip "$venv" 2>/dev/null || {
+if [[ -z $venv ]] || ! /usr/bin/python3 -m venv --without-pip "$venv" 2>/dev/null; then
 	echo "1..0 # SKIP there is no place for a venv"
 	exit
-}
+fi
 site=$(echo "$venv"/lib/python3*/site-packages)
 mkdir "$site/numbers_of_ours"
 echo 'value = 42' >"$site/numbers_of_ours/__init__.py"

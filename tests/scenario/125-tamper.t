@@ -76,6 +76,7 @@ like "$out" 'a user whom an act shut out is not' "and the user"
 
 # --- the second file -----------------------------------------------------------------------------
 
+# shellcheck disable=SC2016 # eval expands them
 ways=('rm "$second"' ': >"$second"' 'sed -i "\$d" "$second"')
 names=(removed emptied 'cut by its last line')
 for i in 0 1 2; do

@@ -52,7 +52,7 @@ static _Thread_local int64_t refused_ms;
 
 static void say(void)
 {
-	static const char text[] = "ced: " JAIL_NO_NETWORK "\n";
+	static const char text[] = "ced: " JAIL_NO_NET "\n";
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 	int error = errno;
 
@@ -76,7 +76,7 @@ OURS int socket(int family, int type, int protocol)
 OURS char *strerror(int error)
 {
 	static char *(*real)(int error);
-	static char text[] = JAIL_NO_NETWORK;
+	static char text[] = JAIL_NO_NET;
 	bool refused = speaks_python && error == EPERM && refused_ms &&
 		       now_ms() - refused_ms <= ASKED_WITHIN_MS;
 
@@ -115,7 +115,7 @@ OURS const char *gai_strerror(int error)
 	static const char *(*real)(int error);
 
 	if (speaks_python && is_no_network(error))
-		return JAIL_NO_NETWORK;
+		return JAIL_NO_NET;
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "gai_strerror");
 	return real(error);
