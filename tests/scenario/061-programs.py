@@ -8,6 +8,7 @@ A program says in comments at its beginning what it needs, and where the jail mu
     # stdin: text with \\n
     # env: NAME=value
     # inside: what stdout says inside, one line each, in place of what it says outside
+    # inside-stderr: the same for stderr
     # entrypoint: main.mjs      what the file is called
     # runtime: python-mp        runs in another runtime of that language; skipped where there is none
 """
@@ -23,7 +24,8 @@ import tempfile
 from wire import Client, done, ok
 
 LANGUAGES = {
-    "python": (".py", "main.py", ["/usr/bin/python3", "-I"]),
+    # -u: a program's own order on each stream, with nothing lost at its end, as it is inside.
+    "python": (".py", "main.py", ["/usr/bin/python3", "-I", "-u"]),
     "bash": (".sh", "main.sh", ["/bin/bash"]),
     "javascript": (".js", "main.js", ["node"]),
 }
@@ -31,7 +33,7 @@ AT_ONCE = 8
 PATIENT = {"wall_ms": 60000}  # a busy machine is not what is tried here
 SPECIAL = "--special"  # only programs for a runtime of their own; else only the others
 OUTSIDE_ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
-REMARK = re.compile(r"^(?:#|//) (args|stdin|env|entrypoint|inside|runtime): ?(.*)$")
+REMARK = re.compile(r"^(?:#|//) (args|stdin|env|entrypoint|inside|inside-stderr|runtime): ?(.*)$")
 
 
 class Program:
@@ -40,7 +42,7 @@ class Program:
         self.language = self.runtime = language
         with open(path, encoding="utf-8", newline="") as file:
             self.code = file.read()
-        self.args, self.stdin, self.env, self.inside = [], None, {}, []
+        self.args, self.stdin, self.env, self.inside, self.inside_stderr = [], None, {}, [], []
         self.entrypoint = LANGUAGES[language][1]
         for line in self.code.splitlines():
             remark = REMARK.match(line)
@@ -60,6 +62,8 @@ class Program:
             self.entrypoint = text
         elif what == "runtime":
             self.runtime = text
+        elif what == "inside-stderr":
+            self.inside_stderr.append(text)
         else:
             self.inside.append(text)
 
@@ -104,6 +108,8 @@ def difference(program, hoped, result):
     found = comparable(result["stdout"]), comparable(result["stderr"]), exit_code(result)
     if program.inside:
         hoped = "\n".join(program.inside) + "\n", *hoped[1:]
+    if program.inside_stderr:
+        hoped = hoped[0], "\n".join(program.inside_stderr) + "\n", hoped[2]
     lines = [f"outcome {result['outcome']} {result.get('evidence')}"] if found != hoped else []
     for name, a, b in zip(("stdout", "stderr", "exit code"), hoped, found):
         if a != b:

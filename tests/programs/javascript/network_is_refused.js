@@ -1,6 +1,7 @@
 // inside: listen EPERM
 // inside: connect EPERM
 // inside: lookup true
+// inside-stderr: ced: this run has no network; send what it needs with the run, in files or stdin
 const net = require('net');
 const server = net.createServer().on('error', (error) => { console.log('listen', error.code); next(); });
 server.listen(0, '127.0.0.1', () => { console.log('listen', 'works'); server.close(next); });
