@@ -164,6 +164,8 @@ def runs(client):
             return
         if time.monotonic() > until:
             raise Finding(f"a program does not run: {error or result}")
+        if error:
+            restore(client)  # a message of the batch that was still in line has drained or blocked again
         time.sleep(0.2)
 
 
