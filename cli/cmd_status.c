@@ -187,7 +187,7 @@ static void show_allowances(struct cli *cli, const struct value *allowances)
 static bool is_in_head(const char *key)
 {
 	static const char *const shown[] = { "version", "pid", "uptime_s", "draining", "drained",
-		"runtimes", "trouble" };
+		"runtimes", "trouble", "log_held" };
 
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		if (strcmp(shown[i], key) == 0)
@@ -234,6 +234,23 @@ static void show_room(struct cli *cli, const struct value *status)
 			output_mark(&cli->out, MARK_DOT), page_number(cli, "free_bytes", found));
 }
 
+/* Somebody keeps the log from being emptied, before that is trouble. */
+static void show_log(struct cli *cli, const struct value *status)
+{
+	const struct value *held = value_get(status, "log_held");
+	const char *command = page_text(cli, held, "command");
+
+	if (!value_is(held, VALUE_MAP) || page_text(cli, status, "trouble")[0])
+		return;
+	say(&cli->out, PAINT_YELLOW,
+		"%s the store's log is %s long and cannot be emptied: %s reads the\n"
+		"  database in a transaction that stays open. At %s runs are refused%s%s\n",
+		output_mark(&cli->out, MARK_DOT),
+		page_number(cli, "bytes", value_get(held, "bytes")), page_text(cli, held, "by"),
+		page_number(cli, "bytes", value_get(held, "most_bytes")), command[0] ? ": " : "",
+		command);
+}
+
 /* Who is named in the settings: "approver users 1002, admin groups 27". */
 static void show_roles(struct cli *cli, const struct value *roles)
 {
@@ -271,6 +288,7 @@ static int show(struct cli *cli, const struct value *status)
 	show_levers(cli, status);
 	show_trouble(cli, status);
 	show_room(cli, status);
+	show_log(cli, status);
 	show_runtimes(cli, value_get(status, "runtimes"));
 	show_allowances(cli, value_get(status, "allowances"));
 	show_roles(cli, value_get(status, "roles"));

@@ -41,6 +41,9 @@ static const struct {
 		"transactions and records written since the start; many records in one "
 		"commit are a sign of load" },
 	{ "trouble", "why nothing can be recorded just now; no run is taken meanwhile" },
+	{ "log held",
+		"who keeps the store's log from being emptied, how long it is, and at which length runs "
+		"are refused" },
 	{ "check", "the last look at every page of the store, with the damages it found" },
 	{ "host", "what holds memory, processes and cpu time here, and what is missing" },
 	{ "store", "the record on the disk" },

@@ -170,6 +170,7 @@ static int open_store(struct server *server, struct err *err)
 
 	if (!store)
 		return -1;
+	store_limit_log(store, (int64_t)server->config.log_bytes);
 	newest_ms = store_newest_ms(store);
 	has_lost = store_lost_count(store) > 0;
 	if (has_lost)

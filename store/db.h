@@ -16,6 +16,7 @@
 #include "store/canon.h"
 #include "store/chain.h"
 #include "store/disk.h"
+#include "store/held.h"
 #include "store/mark.h"
 #include "store/room.h"
 #include "store/stmt.h"
@@ -69,6 +70,7 @@ struct store {
 	bool is_rescued; /* since the watch is broken: what the log holds is in the database */
 	struct mark mark;
 	struct room room;
+	struct held held;
 	struct canon_table forms[EVIDENCE_TABLES_MAX];
 	struct buf form;      /* of the record whose digest is being made */
 	struct buf left;      /* of the pruned run that is being read */

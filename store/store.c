@@ -93,6 +93,7 @@ static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
 	(void)db;
 	(void)name;
 	store->log_pages = pages;
+	store->held.frames = pages;
 	return SQLITE_OK;
 }
 

@@ -99,6 +99,23 @@ int store_room(struct store *store, struct err *err);
 int store_room_regain(struct store *store, struct err *err);
 bool store_room_release(struct store *store);
 
+/* A log that is long because somebody reads from it (store/held.h). */
+struct store_held {
+	int64_t bytes;      /* of the log; 0: nobody keeps it from being emptied, or it is short */
+	int64_t most_bytes; /* from here on runs are refused */
+	char by[160];       /* "sqlite3 (process 4711)" */
+	char command[512];  /* what to type against it; "": it ends by itself */
+};
+
+/* The ceiling of the log; 0, as it is at first: none. */
+void store_limit_log(struct store *store, int64_t most_bytes);
+
+/*
+ * Whether the log can be emptied, outside a transaction: -1 with ERR_BUSY when it is at its ceiling and another
+ * program holds it.  From half of the ceiling on *ret_held tells.
+ */
+int store_log(struct store *store, struct store_held *ret_held, struct err *err);
+
 /* The time in the id of the newest run; 0: there is none. */
 uint64_t store_newest_ms(const struct store *store);
 

@@ -67,6 +67,7 @@ struct value *method_status(struct call *call, struct value *store_status)
 	value_map_put(arena, map, "commits", value_uint(arena, commits));
 	value_map_put(arena, map, "records", value_uint(arena, records));
 	trouble_describe(arena, server->recorder, map);
+	trouble_describe_log(arena, server->recorder, map);
 	value_map_put(arena, map, "host", describe_host(server, arena));
 	value_map_put(arena, map, "roles", roles_describe(&server->config.roles, arena));
 	value_map_put(arena, map, "allowances", allowances_describe(&server->config, arena));

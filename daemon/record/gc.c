@@ -163,11 +163,24 @@ static int write_shrink(struct recording *recording, struct store *store, struct
 	return store_sizes(store, &gc->after, err);
 }
 
+/* What leaves makes the log longer, which is no good while that cannot be emptied. */
+static const struct err *held_up(const struct gc *gc)
+{
+	const struct err *trouble = recorder_trouble(gc->server->recorder);
+
+	return trouble && trouble->code == ERR_BUSY ? trouble : NULL;
+}
+
 /* The others' turn, then ours again. */
 static void rest(struct gc *gc, timer_due *then)
 {
 	int64_t took_ms = clock_ms() - gc->piece_ms;
+	const struct err *trouble = held_up(gc);
 
+	if (trouble) {
+		break_off(gc, trouble);
+		return;
+	}
 	gc->resting = true;
 	timer_close(gc->rest);
 	gc->rest = timer_new(&gc->server->loop, (uint64_t)(took_ms + 1) * REST_TIMES, 0, then, gc);

@@ -29,15 +29,17 @@ struct recorder {
 	uint64_t commits, records; /* lock */
 	int64_t asked_ms;          /* lock: since when the thread is in the store; 0: it is not */
 	struct err ails;           /* lock: of the store as a whole; ERR_NONE: nothing */
+	struct store_held held;    /* lock: the store's log, by somebody who reads */
 	struct store *store;       /* the thread's */
 	struct store_clock clock;  /* lock: what the store's mark is to say of the clock */
 	unsigned looks;            /* the thread's: since the mark was written in an idle moment */
 	bool untidy;               /* the thread's: that it cannot be tidied has been told */
 	bool unmarked;             /* the thread's: that there is no mark has been told */
 	uv_async_t news;
-	struct err trouble; /* the loop's, of `ails` */
-	struct err stall;   /* the loop's: the disk does not answer */
-	int64_t stall_ms;   /* for so long, when it was looked last */
+	struct err trouble;          /* the loop's, of `ails` */
+	struct err stall;            /* the loop's: the disk does not answer */
+	struct store_held held_told; /* the loop's, of `held` */
+	int64_t stall_ms;            /* for so long, when it was looked last */
 	struct timer *watch;
 	int64_t trouble_since_ms;
 };
@@ -157,11 +159,11 @@ static bool is_trouble(const struct recording *recording)
 }
 
 /*
- * What is known of the store after a batch: the last word counts; `room` is one, if it says anything.
+ * What is known of the store after a batch: the last word counts; `around` is one, if it says anything.
  * The lock is held.
  */
 static void note_trouble(
-	struct recorder *recorder, const struct list *batch, const struct err *room)
+	struct recorder *recorder, const struct list *batch, const struct err *around)
 {
 	list_for_each(at, batch) {
 		const struct recording *recording = container_of(at, struct recording, link);
@@ -172,7 +174,7 @@ static void note_trouble(
 			recorder->ails = recording->err;
 	}
 	if (recorder->ails.code == ERR_NONE)
-		recorder->ails = *room;
+		recorder->ails = *around;
 }
 
 /* The lock is held. */
@@ -240,18 +242,27 @@ static void tidy(struct recorder *recorder)
 	} while (left > 0 && is_idle(recorder));
 }
 
+static void try_again(struct store *store, struct err *err)
+{
+	if (store_probe(store, err) < 0 && err->code != ERR_FULL)
+		return;
+	*err = (struct err)ERR_INIT;
+	if (store_room_regain(store, err) == 0)
+		(void)store_probe(store, err);
+}
+
 /* Whether it can be written again.  The lock is held, but for the trial. */
 static void probe(struct recorder *recorder)
 {
+	struct store_held held;
 	struct err err = ERR_INIT;
 
 	go_in(recorder);
-	if (store_probe(recorder->store, &err) == 0 || err.code == ERR_FULL) {
-		err = (struct err)ERR_INIT;
-		if (store_room_regain(recorder->store, &err) == 0)
-			(void)store_probe(recorder->store, &err);
-	}
+	/* A trial would make a log longer that is too long. */
+	if (store_log(recorder->store, &held, &err) == 0)
+		try_again(recorder->store, &err);
 	come_back(recorder);
+	recorder->held = held;
 	if (err.code == ERR_NONE || store_trouble(&err))
 		recorder->ails = err;
 	(void)uv_async_send(&recorder->news);
@@ -265,26 +276,46 @@ static void tell_mark(struct recorder *recorder, int r, const struct err *why)
 	recorder->unmarked = r < 0;
 }
 
+/* What ails it though the last record could be written.  Without the lock. */
+static void look_around(struct store *store, struct store_held *ret_held, struct err *err)
+{
+	struct err why = ERR_INIT;
+	int full = store_room(store, err);
+
+	if (store_log(store, ret_held, &why) < 0 && full == 0)
+		(void)err_pass(err, &why);
+}
+
+/* Whether the loop has something to tell of it.  The lock is held. */
+static bool note_held(struct recorder *recorder, const struct store_held *held)
+{
+	bool is_news = (held->bytes > 0) != (recorder->held.bytes > 0);
+
+	recorder->held = *held;
+	return is_news;
+}
+
 /* Nothing is written, and still its files may have gone.  The lock is held, but for the look. */
 static void look(struct recorder *recorder)
 {
 	struct store_clock clock = recorder->clock;
+	struct store_held held = recorder->held;
 	struct err err = ERR_INIT;
 	struct err why = ERR_INIT;
 
 	go_in(recorder);
 	if (store_look(recorder->store, &err) == 0)
-		(void)store_room(recorder->store, &err);
+		look_around(recorder->store, &held, &err);
 	store_mark_clock(recorder->store, &clock);
 	if (err.code == ERR_NONE && ++recorder->looks >= MARK_LOOKS) {
 		recorder->looks = 0;
 		tell_mark(recorder, store_mark_now(recorder->store, &why), &why);
 	}
 	come_back(recorder);
-	if (!store_trouble(&err))
-		return;
-	recorder->ails = err;
-	(void)uv_async_send(&recorder->news);
+	if (note_held(recorder, &held) || store_trouble(&err))
+		(void)uv_async_send(&recorder->news);
+	if (store_trouble(&err))
+		recorder->ails = err;
 }
 
 static void wait_for_work(struct recorder *recorder)
@@ -333,7 +364,8 @@ static void *run(void *context)
 	for (;;) {
 		struct list batch;
 		struct store_clock clock;
-		struct err room = ERR_INIT;
+		struct store_held held;
+		struct err around = ERR_INIT;
 		unsigned count;
 
 		wait_for_work(recorder);
@@ -344,10 +376,11 @@ static void *run(void *context)
 		go_in(recorder);
 		store_mark_clock(recorder->store, &clock);
 		write_all_of(recorder->store, &batch);
-		(void)store_room(recorder->store, &room);
+		look_around(recorder->store, &held, &around);
 		tell_damage(recorder);
 		come_back(recorder);
-		note_trouble(recorder, &batch, &room);
+		note_trouble(recorder, &batch, &around);
+		(void)note_held(recorder, &held);
 		give_back(recorder, &batch, count);
 		(void)uv_async_send(&recorder->news);
 	}
@@ -373,8 +406,23 @@ static void tell_trouble(struct recorder *recorder, const struct err *ails)
 	recorder->trouble = *ails;
 }
 
+/* The same for a log that becomes long. */
+static void tell_held(struct recorder *recorder, const struct store_held *held)
+{
+	bool was_held = recorder->held_told.bytes > 0;
+
+	if (held->bytes && !was_held)
+		log_event(LOG_LEVEL_WARNING, "store.log_held", LOG_INT("bytes", held->bytes),
+			LOG_INT("most_bytes", held->most_bytes), LOG_STR("by", held->by),
+			LOG_STR("command", held->command));
+	if (!held->bytes && was_held)
+		log_event(LOG_LEVEL_NOTICE, "store.log_free");
+	recorder->held_told = *held;
+}
+
 static void tell_done(struct recorder *recorder)
 {
+	struct store_held held;
 	struct list done;
 	struct list *first;
 	struct err ails;
@@ -382,11 +430,13 @@ static void tell_done(struct recorder *recorder)
 	list_init(&done);
 	pthread_mutex_lock(&recorder->lock);
 	ails = recorder->ails;
+	held = recorder->held;
 	while ((first = list_first(&recorder->done))) {
 		list_remove(first);
 		list_append(&done, first);
 	}
 	pthread_mutex_unlock(&recorder->lock);
+	tell_held(recorder, &held);
 	tell_trouble(recorder, &ails);
 	while ((first = list_first(&done))) {
 		struct recording *recording = container_of(first, struct recording, link);
@@ -503,6 +553,11 @@ int64_t recorder_trouble_ms(const struct recorder *recorder)
 	if (recorder->trouble.code == ERR_NONE)
 		return recorder->stall_ms;
 	return clock_ms() - recorder->trouble_since_ms;
+}
+
+const struct store_held *recorder_held(const struct recorder *recorder)
+{
+	return recorder->held_told.bytes ? &recorder->held_told : NULL;
 }
 
 void recorder_note_clock(struct recorder *recorder, const struct store_clock *clock)

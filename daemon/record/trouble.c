@@ -46,3 +46,20 @@ void trouble_describe(struct arena *arena, const struct recorder *recorder, stru
 	value_map_put(arena, status, "trouble_word", value_text(arena, store_trouble(trouble)));
 	value_map_put(arena, status, "trouble_ms", value_int(arena, recorder_trouble_ms(recorder)));
 }
+
+void trouble_describe_log(
+	struct arena *arena, const struct recorder *recorder, struct value *status)
+{
+	const struct store_held *held = recorder_held(recorder);
+	struct fill fill = fill_start(arena);
+
+	if (!held) {
+		value_map_put(arena, status, "log_held", value_nil(arena));
+		return;
+	}
+	fill_int(&fill, "bytes", held->bytes);
+	fill_int(&fill, "most_bytes", held->most_bytes);
+	fill_text(&fill, "by", held->by);
+	fill_text(&fill, "command", held->command);
+	value_map_put(arena, status, "log_held", fill_done(&fill));
+}

@@ -21,3 +21,7 @@ struct value *trouble_data(struct arena *arena, const struct err *err);
 
 /* Puts `trouble`, why nothing can be recorded or nil, with `trouble_word` and `trouble_ms` into a status. */
 void trouble_describe(struct arena *arena, const struct recorder *recorder, struct value *status);
+
+/* Puts `log_held`, who keeps the store's log from being emptied or nil, into a status. */
+void trouble_describe_log(
+	struct arena *arena, const struct recorder *recorder, struct value *status);

@@ -43,6 +43,7 @@
 	X(parked_per_caller,      64,        1,    100000,     "of these, how many one caller may have") \
 	X(approval_ms,            86400000,  1000, 2592000000, "longest wait for approval; then a run has expired") \
 	X(grant_ms,               86400000,  1000, 31536000000, "how long an approval of a program holds, when nothing else is said") \
+	X(log_bytes,              256 * MIB, 16 * MIB, 64 * GIB, "runs are refused when another program that reads the store has made its log so long") \
 	X(checkpoint_records,     1000,      1,    1000000000, "a checkpoint of the record is signed after so many records") \
 	X(checkpoint_ms,          300000,    1000, 86400000,   "and after this time, when anything has come") \
 	X(budget_window_ms,       3600000,   60000, 86400000,  "how long what was spent counts against a budget") \
