@@ -35,19 +35,20 @@ const struct place *schema_kept_place(struct schema_compiler *compiler, struct p
 
 /* ---- the keywords ------------------------------------------------------------------------- */
 
-#define ROW(name, word, types, compile, ...)                                \
-	{                                                                   \
-		name, types, schema_compile_##compile, schema_check_##word, \
-		{                                                           \
-			__VA_ARGS__                                         \
-		}                                                           \
+#define ROW(drafts, room, name, word, types, compile, ...)                       \
+	{                                                                        \
+		name, drafts, SCHEMA_IN_##room, types, schema_compile_##compile, \
+			schema_check_##word,                                     \
+		{                                                                \
+			__VA_ARGS__                                              \
+		}                                                                \
 	}
-#define NOTE(name, compile)                              \
-	{                                                \
-		name, 0, schema_compile_##compile, NULL, \
-		{                                        \
-			NULL, NULL                       \
-		}                                        \
+#define NOTE(drafts, name, compile)                                              \
+	{                                                                        \
+		name, drafts, SCHEMA_IN_CORE, 0, schema_compile_##compile, NULL, \
+		{                                                                \
+			NULL, NULL                                               \
+		}                                                                \
 	}
 #define ANY     SCHEMA_ANY
 #define NUMBER  SCHEMA_NUMBER
@@ -56,81 +57,102 @@ const struct place *schema_kept_place(struct schema_compiler *compiler, struct p
 #define OBJECT  SCHEMA_OBJECT
 #define LENGTHY (SCHEMA_STRING | SCHEMA_BYTES)
 
+#define D7         SCHEMA_DRAFT_7
+#define D2019      SCHEMA_DRAFT_2019_09
+#define D2020      SCHEMA_DRAFT_2020_12
+#define SINCE_2019 (D2019 | D2020)
+#define UNTIL_2019 (D7 | D2019)
+#define ALL        (D7 | D2019 | D2020)
+
 /*
- * Checked in this order: the first complaint is about the coarsest thing, and what asks for the rest
- * (unevaluated*) comes when the rest is known.
+ * Which drafts know a keyword, and in which vocabulary.  Checked in this order: the first complaint is
+ * about the coarsest thing, and what asks for the rest (unevaluated*) comes when the rest is known.
  */
 static const struct schema_keyword keywords[] = {
 	/* clang-format off */
-	NOTE("$anchor",        anchor),
-	NOTE("$dynamicAnchor", dynamic_anchor),
-	ROW("type",                  type,                   ANY,     type,            NULL),
-	ROW("enum",                  enum,                   ANY,     enum,            NULL),
-	ROW("const",                 const,                  ANY,     const,           NULL),
-	ROW("minimum",               minimum,                NUMBER,  number,          NULL),
-	ROW("maximum",               maximum,                NUMBER,  number,          NULL),
-	ROW("exclusiveMinimum",      exclusive_minimum,      NUMBER,  number,          NULL),
-	ROW("exclusiveMaximum",      exclusive_maximum,      NUMBER,  number,          NULL),
-	ROW("multipleOf",            multiple_of,            NUMBER,  step,            NULL),
-	ROW("minLength",             min_length,             LENGTHY, count,           NULL),
-	ROW("maxLength",             max_length,             LENGTHY, count,           NULL),
-	ROW("pattern",               pattern,                STRING,  pattern,         NULL),
-	ROW("minItems",              min_items,              ARRAY,   count,           NULL),
-	ROW("maxItems",              max_items,              ARRAY,   count,           NULL),
-	ROW("uniqueItems",           unique_items,           ARRAY,   switch,          NULL),
-	ROW("prefixItems",           prefix_items,           ARRAY,   schemas,         NULL),
-	ROW("items",                 items,                  ARRAY,   schema,          "prefixItems"),
-	ROW("minContains",           nothing,                ARRAY,   count,           NULL),
-	ROW("maxContains",           nothing,                ARRAY,   count,           NULL),
-	ROW("contains",              contains,               ARRAY,   schema,          "minContains", "maxContains"),
-	ROW("minProperties",         min_properties,         OBJECT,  count,           NULL),
-	ROW("maxProperties",         max_properties,         OBJECT,  count,           NULL),
-	ROW("additionalProperties",  additional_properties,  OBJECT,  schema,          "properties", "patternProperties"),
-	ROW("required",              required,               OBJECT,  names,           NULL),
-	ROW("dependentRequired",     dependent_required,     OBJECT,  dependent_names, NULL),
-	ROW("propertyNames",         property_names,         OBJECT,  schema,          NULL),
-	ROW("properties",            properties,             OBJECT,  members,         NULL),
-	ROW("patternProperties",     pattern_properties,     OBJECT,  patterns,        NULL),
-	ROW("$ref",                  ref,                    ANY,     reference,       NULL),
-	ROW("$dynamicRef",           dynamic_ref,            ANY,     reference,       NULL),
-	ROW("allOf",                 all_of,                 ANY,     schemas,         NULL),
-	ROW("anyOf",                 any_of,                 ANY,     schemas,         NULL),
-	ROW("oneOf",                 one_of,                 ANY,     schemas,         NULL),
-	ROW("not",                   not,                    ANY,     schema,          NULL),
-	ROW("then",                  nothing,                ANY,     schema,          NULL),
-	ROW("else",                  nothing,                ANY,     schema,          NULL),
-	ROW("if",                    if,                     ANY,     schema,          "then", "else"),
-	ROW("dependentSchemas",      dependent_schemas,      OBJECT,  members,         NULL),
-	ROW("unevaluatedItems",      unevaluated_items,      ARRAY,   unevaluated,     NULL),
-	ROW("unevaluatedProperties", unevaluated_properties, OBJECT,  unevaluated,     NULL),
-	ROW("$defs",                 nothing,                0,       members,         NULL),
-	ROW("definitions",           nothing,                0,       members,         NULL), /* its old name */
-	NOTE("$schema",          dialect),
-	NOTE("$id",              text), /* see schema_enter_resource() */
-	NOTE("$comment",         annotation),
-	NOTE("$vocabulary",      annotation),
-	NOTE("title",            annotation),
-	NOTE("description",      annotation),
-	NOTE("default",          annotation),
-	NOTE("examples",         annotation),
-	NOTE("deprecated",       annotation),
-	NOTE("readOnly",         annotation),
-	NOTE("writeOnly",        annotation),
-	NOTE("format",           annotation),
-	NOTE("contentEncoding",  annotation),
-	NOTE("contentMediaType", annotation),
-	NOTE("contentSchema",    annotation),
+	NOTE(ALL,        "$schema",          dialect), /* the first: it tells best what is wrong */
+	NOTE(SINCE_2019, "$anchor",          anchor),
+	NOTE(D2020,      "$dynamicAnchor",   dynamic_anchor),
+	NOTE(D2019,      "$recursiveAnchor", recursive_anchor),
+	ROW(ALL,        VALIDATION,  "type",                  type,                   ANY,     type,                NULL),
+	ROW(ALL,        VALIDATION,  "enum",                  enum,                   ANY,     enum,                NULL),
+	ROW(ALL,        VALIDATION,  "const",                 const,                  ANY,     const,               NULL),
+	ROW(ALL,        VALIDATION,  "minimum",               minimum,                NUMBER,  number,              NULL),
+	ROW(ALL,        VALIDATION,  "maximum",               maximum,                NUMBER,  number,              NULL),
+	ROW(ALL,        VALIDATION,  "exclusiveMinimum",      exclusive_minimum,      NUMBER,  number,              NULL),
+	ROW(ALL,        VALIDATION,  "exclusiveMaximum",      exclusive_maximum,      NUMBER,  number,              NULL),
+	ROW(ALL,        VALIDATION,  "multipleOf",            multiple_of,            NUMBER,  step,                NULL),
+	ROW(ALL,        VALIDATION,  "minLength",             min_length,             LENGTHY, count,               NULL),
+	ROW(ALL,        VALIDATION,  "maxLength",             max_length,             LENGTHY, count,               NULL),
+	ROW(ALL,        VALIDATION,  "pattern",               pattern,                STRING,  pattern,             NULL),
+	ROW(ALL,        VALIDATION,  "minItems",              min_items,              ARRAY,   count,               NULL),
+	ROW(ALL,        VALIDATION,  "maxItems",              max_items,              ARRAY,   count,               NULL),
+	ROW(ALL,        VALIDATION,  "uniqueItems",           unique_items,           ARRAY,   switch,              NULL),
+	ROW(D2020,      APPLICATOR,  "prefixItems",           prefix_items,           ARRAY,   schemas,             NULL),
+	ROW(D2020,      APPLICATOR,  "items",                 items,                  ARRAY,   schema,              "prefixItems"),
+	ROW(UNTIL_2019, APPLICATOR,  "items",                 former_items,           ARRAY,   former_items,        NULL),
+	ROW(UNTIL_2019, APPLICATOR,  "additionalItems",       additional_items,       ARRAY,   schema,              "items"),
+	ROW(SINCE_2019, VALIDATION,  "minContains",           nothing,                ARRAY,   count,               NULL),
+	ROW(SINCE_2019, VALIDATION,  "maxContains",           nothing,                ARRAY,   count,               NULL),
+	ROW(D2020,      APPLICATOR,  "contains",              contains,               ARRAY,   schema,              "minContains", "maxContains"),
+	ROW(UNTIL_2019, APPLICATOR,  "contains",              former_contains,        ARRAY,   schema,              "minContains", "maxContains"),
+	ROW(ALL,        VALIDATION,  "minProperties",         min_properties,         OBJECT,  count,               NULL),
+	ROW(ALL,        VALIDATION,  "maxProperties",         max_properties,         OBJECT,  count,               NULL),
+	ROW(ALL,        APPLICATOR,  "additionalProperties",  additional_properties,  OBJECT,  schema,              "properties", "patternProperties"),
+	ROW(ALL,        VALIDATION,  "required",              required,               OBJECT,  names,               NULL),
+	ROW(SINCE_2019, VALIDATION,  "dependentRequired",     dependent_required,     OBJECT,  dependent_names,     NULL),
+	ROW(ALL,        APPLICATOR,  "propertyNames",         property_names,         OBJECT,  schema,              NULL),
+	ROW(ALL,        APPLICATOR,  "properties",            properties,             OBJECT,  members,             NULL),
+	ROW(ALL,        APPLICATOR,  "patternProperties",     pattern_properties,     OBJECT,  patterns,            NULL),
+	ROW(ALL,        CORE,        "$ref",                  ref,                    ANY,     reference,           NULL),
+	ROW(D2020,      CORE,        "$dynamicRef",           dynamic_ref,            ANY,     reference,           NULL),
+	ROW(D2019,      CORE,        "$recursiveRef",         dynamic_ref,            ANY,     recursive_reference, NULL),
+	ROW(ALL,        APPLICATOR,  "allOf",                 all_of,                 ANY,     schemas,             NULL),
+	ROW(ALL,        APPLICATOR,  "anyOf",                 any_of,                 ANY,     schemas,             NULL),
+	ROW(ALL,        APPLICATOR,  "oneOf",                 one_of,                 ANY,     schemas,             NULL),
+	ROW(ALL,        APPLICATOR,  "not",                   not,                    ANY,     schema,              NULL),
+	ROW(ALL,        APPLICATOR,  "then",                  nothing,                ANY,     schema,              NULL),
+	ROW(ALL,        APPLICATOR,  "else",                  nothing,                ANY,     schema,              NULL),
+	ROW(ALL,        APPLICATOR,  "if",                    if,                     ANY,     schema,              "then", "else"),
+	ROW(SINCE_2019, APPLICATOR,  "dependentSchemas",      dependent_schemas,      OBJECT,  members,             NULL),
+	ROW(D7,         APPLICATOR,  "dependencies",          dependencies,           OBJECT,  dependencies,        NULL),
+	ROW(SINCE_2019, UNEVALUATED, "unevaluatedItems",      unevaluated_items,      ARRAY,   unevaluated,         NULL),
+	ROW(SINCE_2019, UNEVALUATED, "unevaluatedProperties", unevaluated_properties, OBJECT,  unevaluated,         NULL),
+	ROW(ALL,        CORE,        "$defs",                 nothing,                0,       members,             NULL),
+	ROW(ALL,        CORE,        "definitions",           nothing,                0,       members,             NULL), /* its old name */
+	NOTE(SINCE_2019, "$id",              text), /* see schema_enter_resource() */
+	NOTE(D7,         "$id",              identifier),
+	NOTE(ALL,        "$comment",         annotation),
+	NOTE(ALL,        "$vocabulary",      annotation),
+	NOTE(ALL,        "title",            annotation),
+	NOTE(ALL,        "description",      annotation),
+	NOTE(ALL,        "default",          annotation),
+	NOTE(ALL,        "examples",         annotation),
+	NOTE(ALL,        "deprecated",       annotation),
+	NOTE(ALL,        "readOnly",         annotation),
+	NOTE(ALL,        "writeOnly",        annotation),
+	NOTE(ALL,        "format",           annotation),
+	NOTE(ALL,        "contentEncoding",  annotation),
+	NOTE(ALL,        "contentMediaType", annotation),
+	NOTE(ALL,        "contentSchema",    annotation),
 	/* clang-format on */
 };
 
-/* What earlier drafts said otherwise: passed over, it would be believed to hold. */
+/* What a keyword of another draft is called in this one: passed over, it would be believed to hold. */
 static const struct {
+	unsigned drafts;
 	const char *name, *instead;
-} former[] = {
-	{ "additionalItems", "items, beside prefixItems" },
-	{ "dependencies", "dependentRequired and dependentSchemas" },
-	{ "$recursiveRef", "$dynamicRef" },
-	{ "$recursiveAnchor", "$dynamicAnchor" },
+} translations[] = {
+	{ D2020, "additionalItems", "items, beside prefixItems" },
+	{ D2020, "$recursiveRef", "$dynamicRef" },
+	{ D2020, "$recursiveAnchor", "$dynamicAnchor" },
+	{ SINCE_2019, "dependencies", "dependentRequired and dependentSchemas" },
+	{ UNTIL_2019, "prefixItems", "items, with a list" },
+	{ D2019, "$dynamicRef", "$recursiveRef" },
+	{ D2019, "$dynamicAnchor", "$recursiveAnchor" },
+	{ D7, "dependentRequired", "dependencies" },
+	{ D7, "dependentSchemas", "dependencies" },
+	{ D7, "$anchor", "$id, with a # before the name" },
 };
 
 static bool is_key(const struct value_entry *entry, const char *name)
@@ -138,10 +160,11 @@ static bool is_key(const struct value_entry *entry, const char *name)
 	return strlen(name) == entry->key_len && memcmp(name, entry->key, entry->key_len) == 0;
 }
 
-static const struct schema_keyword *keyword_find(const struct value_entry *entry)
+/* The row of a keyword in one of these drafts. */
+static const struct schema_keyword *keyword_find(const struct value_entry *entry, unsigned drafts)
 {
 	for (size_t i = 0; i < COUNT_OF(keywords); i++)
-		if (is_key(entry, keywords[i].name))
+		if ((keywords[i].drafts & drafts) && is_key(entry, keywords[i].name))
 			return &keywords[i];
 	return NULL;
 }
@@ -176,6 +199,16 @@ static bool is_slip(const char *typed, const char *meant)
 /* Long enough to be no name of somebody's own by chance. */
 #define SLIP_LEN_MIN 5
 
+static int refuse_other_draft(struct schema_compiler *compiler, const struct value_entry *entry,
+	const struct place *here, const struct schema_draft *draft)
+{
+	for (size_t i = 0; i < COUNT_OF(translations); i++)
+		if ((translations[i].drafts & draft->bit) && is_key(entry, translations[i].name))
+			return schema_wrong(compiler, here, "of another draft: in %s this is %s",
+				draft->name, translations[i].instead);
+	return schema_wrong(compiler, here, "of another draft: %s does not have it", draft->name);
+}
+
 /*
  * Words that the standard does not know say nothing, by the standard.  One that was meant to be one
  * that it knows would call bad output good, so those are told.
@@ -183,14 +216,15 @@ static bool is_slip(const char *typed, const char *meant)
 static int refuse_strange(
 	struct schema_compiler *compiler, const struct value_entry *entry, const struct place *here)
 {
+	const struct schema_draft *draft = compiler->resource->draft;
+
 	if (compiler->dialect == SCHEMA_WIRE)
 		return schema_wrong(compiler, here, "this keyword is not known");
-	for (size_t i = 0; i < COUNT_OF(former); i++)
-		if (is_key(entry, former[i].name))
-			return schema_wrong(compiler, here,
-				"of an earlier draft: in 2020-12 this is %s", former[i].instead);
+	if (keyword_find(entry, ALL))
+		return refuse_other_draft(compiler, entry, here, draft);
 	for (size_t i = 0; i < COUNT_OF(keywords); i++)
-		if (entry->key_len >= SLIP_LEN_MIN && is_slip(entry->key, keywords[i].name))
+		if ((keywords[i].drafts & draft->bit) && entry->key_len >= SLIP_LEN_MIN &&
+			is_slip(entry->key, keywords[i].name))
 			return schema_wrong(
 				compiler, here, "no such keyword: is %s meant?", keywords[i].name);
 	return 0;
@@ -202,7 +236,9 @@ static int look_for_strange(
 	for (size_t i = 0; i < text->map.count; i++) {
 		const struct value_entry *entry = &text->map.entries[i];
 		struct place here = place_key(place, entry->key, entry->key_len);
-		int answer = keyword_find(entry) ? 0 : refuse_strange(compiler, entry, &here);
+		int answer = keyword_find(entry, compiler->resource->draft->bit)
+				     ? 0
+				     : refuse_strange(compiler, entry, &here);
 
 		if (answer)
 			return answer;
@@ -240,10 +276,25 @@ static void link_neighbours(struct schema *schema)
 				rule_called(schema, schema->rules[i].keyword->beside[j]);
 }
 
+/* Until draft 7 $ref silences its neighbours, but for what others may lead to. */
+static bool is_silenced(const struct schema_keyword *keyword)
+{
+	return strcmp(keyword->name, "$ref") != 0 && (keyword->applies || !keyword->check);
+}
+
+static bool is_in_force(
+	const struct schema_draft *draft, const struct schema_keyword *keyword, bool only_ref)
+{
+	return (keyword->drafts & draft->bit) && (keyword->room & draft->rooms) &&
+	       !(only_ref && is_silenced(keyword));
+}
+
 static int compile_rules(
 	struct schema_compiler *compiler, const struct value *text, struct schema *schema)
 {
-	int answer = look_for_strange(compiler, text, schema->place);
+	const struct schema_draft *draft = compiler->resource->draft;
+	bool only_ref = draft->bit == SCHEMA_DRAFT_7 && value_get(text, "$ref");
+	int answer = only_ref ? 0 : look_for_strange(compiler, text, schema->place);
 
 	if (answer)
 		return answer;
@@ -251,7 +302,9 @@ static int compile_rules(
 	if (!schema->rules)
 		return -1;
 	for (size_t i = 0; i < COUNT_OF(keywords); i++) {
-		const struct value *behind = value_get(text, keywords[i].name);
+		const struct value *behind = is_in_force(draft, &keywords[i], only_ref)
+						     ? value_get(text, keywords[i].name)
+						     : NULL;
 
 		answer = behind ? compile_rule(compiler, behind, &keywords[i], schema) : 0;
 		if (answer)
@@ -312,7 +365,7 @@ int schema_compile(struct arena *arena, const struct value *text, enum schema_di
 {
 	struct schema_mistake mistake = { .message = NULL };
 	struct schema_compiler compiler = {
-		.arena = arena, .dialect = dialect, .mistake = &mistake
+		.arena = arena, .dialect = dialect, .mistake = &mistake, .root = text
 	};
 	int answer;
 

@@ -1,11 +1,12 @@
 /*
  * JSON Schema: compiled once, then held against values.
  *
- * All of draft 2020-12, with `format` and content* as notes.  References lead to what stands in the
- * schema itself, by pointer, $anchor or $id; nothing is ever fetched, and a schema that asks for more
- * is refused.  Keywords that the draft does not know say nothing, as it wants; those that look like a
- * slip for one that it knows, and those of earlier drafts, are refused by name: to pass them over
- * would be to call bad output good.
+ * All of drafts 2020-12, 2019-09 and 7, with `format` and content* as notes.  A document's $schema
+ * says its draft; without one it is 2020-12.  References lead to what stands in the schema itself, by
+ * pointer, $anchor or $id; other documents are sent along under $defs with their $id.  Nothing is ever
+ * fetched, and a schema that asks for more is refused.  Keywords that the draft does not know say
+ * nothing, as it wants; those that look like a slip for one that it knows, and those of other drafts,
+ * are refused by name: to pass them over would be to call bad output good.
  *
  * Numbers are compared exactly (see number.h), 1 equals 1.0, true does not equal 1, lengths are
  * in code points, and a number that is not finite is of no type.
@@ -44,7 +45,7 @@ enum schema_dialect {
 struct schema_mistake {
 	const char *pointer; /* JSON Pointer into the schema */
 	const char *message;
-	bool elsewhere; /* it asks for something outside of itself */
+	const char *elsewhere; /* NULL, or what the document is called that it asks for and lacks */
 };
 
 /* Where a value breaks a schema. */

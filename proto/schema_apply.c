@@ -199,8 +199,26 @@ void schema_check_items(struct schema_checker *checker, const struct schema_rule
 		check_item(checker, rule->schema, value, i, at);
 }
 
-void schema_check_contains(struct schema_checker *checker, const struct schema_rule *rule,
+/* Until 2019-09: one schema for all, or one for each of the first. */
+void schema_check_former_items(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
+{
+	if (value_is(rule->text, VALUE_LIST))
+		schema_check_prefix_items(checker, rule, value, at);
+	else
+		schema_check_items(checker, rule, value, at);
+}
+
+/* Behind a list of them; beside one schema for all items there is nothing left for it. */
+void schema_check_additional_items(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	if (rule->beside[0] && value_is(rule->beside[0]->text, VALUE_LIST))
+		schema_check_items(checker, rule, value, at);
+}
+
+static void check_contains(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at, bool counts_as_seen)
 {
 	uint64_t least = rule->beside[0] ? rule->beside[0]->count : 1;
 	uint64_t most = rule->beside[1] ? rule->beside[1]->count : UINT64_MAX;
@@ -211,7 +229,8 @@ void schema_check_contains(struct schema_checker *checker, const struct schema_r
 
 		if (!part_holds(checker, rule->schema, value->list.items[i], &place))
 			continue;
-		mark(checker, i);
+		if (counts_as_seen)
+			mark(checker, i);
 		found++;
 	}
 	if (found < least)
@@ -222,6 +241,19 @@ void schema_check_contains(struct schema_checker *checker, const struct schema_r
 		schema_complain(checker, &rule->place, at, "too_long",
 			"must contain at most %llu items of this kind, not %llu",
 			(unsigned long long)most, (unsigned long long)found);
+}
+
+void schema_check_contains(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	check_contains(checker, rule, value, at, true);
+}
+
+/* Until 2019-09 what it found is not asked for by unevaluatedItems. */
+void schema_check_former_contains(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	check_contains(checker, rule, value, at, false);
 }
 
 void schema_check_unevaluated_items(struct schema_checker *checker, const struct schema_rule *rule,
@@ -371,6 +403,24 @@ void schema_check_dependent_schemas(struct schema_checker *checker, const struct
 		if (!schema_spend(checker, rule, at, 1 + value->map.count / 8))
 			return;
 		if (value_get_len(value, member->key, member->key_len))
+			schema_check_node(checker, member->schema, value, at);
+	}
+}
+
+/* Names that a key asks for, or a schema. */
+void schema_check_dependencies(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < rule->map.count; i++) {
+		const struct schema_member *member = &rule->map.members[i];
+
+		if (!schema_spend(checker, rule, at, 1 + value->map.count / 8))
+			return;
+		if (!value_get_len(value, member->key, member->key_len))
+			continue;
+		if (member->names)
+			schema_require(checker, rule, member->names, value, at);
+		else
 			schema_check_node(checker, member->schema, value, at);
 	}
 }

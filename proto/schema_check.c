@@ -312,7 +312,7 @@ void schema_check_unique_items(struct schema_checker *checker, const struct sche
 		checker, &rule->place, &place, "duplicate", "is the same as item %zu", first);
 }
 
-static void require(struct schema_checker *checker, const struct schema_rule *rule,
+void schema_require(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *names, const struct value *value, const struct place *at)
 {
 	for (size_t i = 0; i < names->list.count; i++) {
@@ -330,7 +330,7 @@ static void require(struct schema_checker *checker, const struct schema_rule *ru
 void schema_check_required(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
-	require(checker, rule, rule->text, value, at);
+	schema_require(checker, rule, rule->text, value, at);
 }
 
 void schema_check_dependent_required(struct schema_checker *checker, const struct schema_rule *rule,
@@ -342,6 +342,6 @@ void schema_check_dependent_required(struct schema_checker *checker, const struc
 		if (!schema_spend(checker, rule, at, 1 + value->map.count / 8))
 			return;
 		if (value_get_len(value, member->key, member->key_len))
-			require(checker, rule, member->names, value, at);
+			schema_require(checker, rule, member->names, value, at);
 	}
 }

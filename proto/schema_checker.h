@@ -52,6 +52,10 @@ static inline bool schema_has_enough(const struct schema_checker *checker)
 bool schema_matches(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct pattern *pattern, const char *text, size_t len, const struct place *at);
 
+/* Complains about each of these names that a map does not have as a key. */
+void schema_require(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *names, const struct value *value, const struct place *at);
+
 /* Holds a value against a whole schema. */
 void schema_check_node(struct schema_checker *checker, const struct schema *schema,
 	const struct value *value, const struct place *at);

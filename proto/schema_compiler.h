@@ -1,6 +1,6 @@
 /*
  * Making a schema of its text: schema.c walks, schema_keyword.c understands what stands behind each
- * keyword, schema_refs.c finds what others refer to.
+ * keyword, schema_draft.c knows the drafts, schema_refs.c finds what others refer to.
  *
  * Functions that compile return 0; 1 when the schema is wrong, with the mistake noted; -1 without
  * memory.
@@ -20,6 +20,7 @@ struct schema_reference {
 struct schema_compiler {
 	struct arena *arena;
 	enum schema_dialect dialect;
+	const struct value *root; /* the whole that is compiled */
 	size_t nodes;
 	size_t depth;
 	size_t patterns;
@@ -49,6 +50,13 @@ const struct place *schema_kept_place(struct schema_compiler *compiler, struct p
 int schema_enter_resource(
 	struct schema_compiler *compiler, const struct value *text, const struct place *place);
 
+/*
+ * The draft that a document's $schema names: one of ours, or that of a description of a draft that is
+ * sent along, less the vocabularies that it leaves out.  Without $schema, that of what it stands in.
+ */
+int schema_find_draft(struct schema_compiler *compiler, const struct value *text,
+	const struct place *place, const struct schema_draft **ret_draft);
+
 /* Follows all references that were noted, and those of what they lead to. */
 int schema_follow_references(struct schema_compiler *compiler);
 
@@ -57,6 +65,7 @@ int schema_follow_references(struct schema_compiler *compiler);
 #define SCHEMA_COMPILES(X) \
 	X(annotation) X(dialect) X(type) X(enum) X(const) X(number) X(step) X(count) X(switch) X(pattern) \
 	X(schema) X(schemas) X(members) X(patterns) X(names) X(dependent_names) X(text) \
+	X(former_items) X(dependencies) X(identifier) X(recursive_anchor) X(recursive_reference) \
 	X(anchor) X(dynamic_anchor) X(reference) X(unevaluated)
 /* clang-format on */
 

@@ -6,8 +6,6 @@
 #include "proto/number.h"
 #include "proto/schema_compiler.h"
 
-#define DIALECT_2020_12 "https://json-schema.org/draft/2020-12/schema"
-
 const struct schema_type_word schema_type_words[] = {
 	{ "null", SCHEMA_NULL },
 	{ "boolean", SCHEMA_BOOLEAN },
@@ -27,19 +25,6 @@ int schema_compile_annotation(struct schema_compiler *compiler, struct schema_ru
 	(void)compiler;
 	(void)rule;
 	return 0;
-}
-
-/* Other drafts give the same words other meanings. */
-int schema_compile_dialect(struct schema_compiler *compiler, struct schema_rule *rule)
-{
-	const char *name = value_as_text(rule->text);
-	size_t len = strlen(DIALECT_2020_12);
-
-	if (name && strncmp(name, DIALECT_2020_12, len) == 0 &&
-		(!name[len] || strcmp(name + len, "#") == 0))
-		return 0;
-	compiler->mistake->elsewhere = true;
-	return schema_wrong(compiler, &rule->place, "only %s is understood", DIALECT_2020_12);
 }
 
 static unsigned type_of_word(const struct schema_compiler *compiler, const struct value *word)
@@ -174,6 +159,14 @@ int schema_compile_schemas(struct schema_compiler *compiler, struct schema_rule 
 	return 0;
 }
 
+/* One schema for all items, or a list of one for each. */
+int schema_compile_former_items(struct schema_compiler *compiler, struct schema_rule *rule)
+{
+	if (value_is(rule->text, VALUE_LIST))
+		return schema_compile_schemas(compiler, rule);
+	return schema_compile_schema(compiler, rule);
+}
+
 static int compare_keys(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
@@ -283,6 +276,19 @@ static int compile_dependent(struct schema_compiler *compiler, const struct valu
 int schema_compile_dependent_names(struct schema_compiler *compiler, struct schema_rule *rule)
 {
 	return compile_map(compiler, rule, "lists of names", compile_dependent);
+}
+
+static int compile_dependency(struct schema_compiler *compiler, const struct value_entry *entry,
+	const struct place *place, struct schema_member *member)
+{
+	if (value_is(entry->value, VALUE_LIST))
+		return compile_dependent(compiler, entry, place, member);
+	return compile_property(compiler, entry, place, member);
+}
+
+int schema_compile_dependencies(struct schema_compiler *compiler, struct schema_rule *rule)
+{
+	return compile_map(compiler, rule, "schemas and lists of names", compile_dependency);
 }
 
 int schema_compile_text(struct schema_compiler *compiler, struct schema_rule *rule)

@@ -31,24 +31,26 @@ static int count_name(struct schema_compiler *compiler, const char *name, const 
 	return 0;
 }
 
-int schema_enter_resource(
-	struct schema_compiler *compiler, const struct value *text, const struct place *place)
+/* Until draft 7 $ref silences its neighbours; a $schema beside it says that this is a document. */
+static bool is_silenced(const struct value *text, const struct schema_draft *draft)
+{
+	return draft->bit == SCHEMA_DRAFT_7 && value_get(text, "$ref") &&
+	       !value_get(text, "$schema");
+}
+
+/* What the $id says about whose part this is: "" when it says nothing, NULL when it is no text. */
+static const char *name_of(const struct value *text, const struct schema_draft *draft)
 {
 	const struct value *id = value_get(text, "$id");
-	const char *reference = id ? value_as_text(id) : "";
-	struct schema_resource *resource;
-	int answer;
 
-	if (!id && compiler->resource)
-		return 0;
-	if (!reference)
-		return schema_wrong(compiler, place, "$id must be a text");
-	if (strchr(reference, '#') && strchr(reference, '#')[1])
-		return schema_wrong(compiler, place, "$id names no part of something: use $anchor");
-	answer = count_name(compiler, reference, place);
-	if (answer)
-		return answer;
-	resource = arena_new(compiler->arena, struct schema_resource);
+	return id && !is_silenced(text, draft) ? value_as_text(id) : "";
+}
+
+static int add_resource(struct schema_compiler *compiler, const struct value *text,
+	const struct place *place, const char *reference, const struct schema_draft *draft)
+{
+	struct schema_resource *resource = arena_new(compiler->arena, struct schema_resource);
+
 	if (!resource)
 		return -1;
 	resource->uri = uri_resolve(
@@ -59,10 +61,35 @@ int schema_enter_resource(
 		return schema_wrong(compiler, place, "$id: something else has this name");
 	resource->text = text;
 	resource->place = place;
+	resource->draft = draft;
 	resource->next = compiler->resources;
 	compiler->resources = resource;
 	compiler->resource = resource;
 	return 0;
+}
+
+int schema_enter_resource(
+	struct schema_compiler *compiler, const struct value *text, const struct place *place)
+{
+	const struct schema_draft *draft = NULL;
+	const char *reference;
+	int answer;
+
+	if (compiler->resource && !value_get(text, "$id"))
+		return 0;
+	answer = schema_find_draft(compiler, text, place, &draft);
+	if (answer)
+		return answer;
+	reference = name_of(text, draft);
+	if (!reference)
+		return schema_wrong(compiler, place, "$id must be a text");
+	if (draft->bit != SCHEMA_DRAFT_7 && strchr(reference, '#') && strchr(reference, '#')[1])
+		return schema_wrong(compiler, place, "$id names no part of something: use $anchor");
+	if (compiler->resource && draft->bit == SCHEMA_DRAFT_7 &&
+		(!*reference || *reference == '#'))
+		return 0; /* an anchor: see schema_compile_identifier() */
+	answer = count_name(compiler, reference, place);
+	return answer ? answer : add_resource(compiler, text, place, reference, draft);
 }
 
 static const struct schema_anchor *anchor_find(
@@ -74,15 +101,12 @@ static const struct schema_anchor *anchor_find(
 	return NULL;
 }
 
-static int add_anchor(
-	struct schema_compiler *compiler, const struct schema_rule *rule, bool dynamic)
+static int add_anchor(struct schema_compiler *compiler, const struct schema_rule *rule,
+	const char *name, bool dynamic)
 {
-	const char *name = value_as_text(rule->text);
 	struct schema_anchor *anchor;
 	int answer;
 
-	if (!name || !*name || strchr(name, '/') || strchr(name, '#'))
-		return schema_wrong(compiler, &rule->place, "must be a name");
 	if (anchor_find(compiler->resource, name))
 		return schema_wrong(compiler, &rule->place, "something else has this name");
 	answer = count_name(compiler, name, &rule->place);
@@ -97,14 +121,50 @@ static int add_anchor(
 	return 0;
 }
 
+static int compile_anchor(
+	struct schema_compiler *compiler, const struct schema_rule *rule, bool dynamic)
+{
+	const char *name = value_as_text(rule->text);
+
+	if (!name || !*name || strchr(name, '/') || strchr(name, '#'))
+		return schema_wrong(compiler, &rule->place, "must be a name");
+	return add_anchor(compiler, rule, name, dynamic);
+}
+
 int schema_compile_anchor(struct schema_compiler *compiler, struct schema_rule *rule)
 {
-	return add_anchor(compiler, rule, false);
+	return compile_anchor(compiler, rule, false);
 }
 
 int schema_compile_dynamic_anchor(struct schema_compiler *compiler, struct schema_rule *rule)
 {
-	return add_anchor(compiler, rule, true);
+	return compile_anchor(compiler, rule, true);
+}
+
+/* Draft 7 has its anchors behind the '#' of $id; a pointer there is what generators put, and no name. */
+int schema_compile_identifier(struct schema_compiler *compiler, struct schema_rule *rule)
+{
+	const char *text = value_as_text(rule->text);
+	const char *name = text ? strchr(text, '#') : NULL;
+
+	if (!text)
+		return schema_wrong(compiler, &rule->place, "must be a text");
+	if (!name || !name[1] || name[1] == '/')
+		return 0;
+	return add_anchor(compiler, rule, name + 1, false);
+}
+
+/* No name of an anchor has a '#', so this one is free for what 2019-09 leaves without a name. */
+#define RECURSIVE "#"
+
+/* It says something at the beginning of a document only. */
+int schema_compile_recursive_anchor(struct schema_compiler *compiler, struct schema_rule *rule)
+{
+	if (!value_is(rule->text, VALUE_BOOL))
+		return schema_wrong(compiler, &rule->place, "must be true or false");
+	if (!rule->text->boolean || compiler->schema->place != compiler->resource->place)
+		return 0;
+	return add_anchor(compiler, rule, RECURSIVE, true);
 }
 
 /* ---- references ----------------------------------------------------------------------------- */
@@ -127,6 +187,15 @@ int schema_compile_reference(struct schema_compiler *compiler, struct schema_rul
 	*reference = (struct schema_reference){ compiler->references, rule, compiler->resource };
 	compiler->references = reference;
 	return 0;
+}
+
+int schema_compile_recursive_reference(struct schema_compiler *compiler, struct schema_rule *rule)
+{
+	const char *text = value_as_text(rule->text);
+
+	if (!text || strcmp(text, "#") != 0)
+		return schema_wrong(compiler, &rule->place, "must be \"#\"");
+	return schema_compile_reference(compiler, rule);
 }
 
 /* Where a JSON Pointer leads. */
@@ -233,6 +302,17 @@ static int follow_anchor(struct schema_compiler *compiler, struct schema_rule *r
 	return 0;
 }
 
+/* To the document that it stands in, or the outermost one that wants to be meant. */
+static int follow_recursive(struct schema_compiler *compiler, struct schema_rule *rule,
+	struct schema_resource *resource)
+{
+	int answer = follow_pointer(compiler, rule, resource, "");
+
+	if (!answer && anchor_find(resource, RECURSIVE))
+		rule->anchor = RECURSIVE;
+	return answer;
+}
+
 static int follow(struct schema_compiler *compiler, const struct schema_reference *reference)
 {
 	struct schema_rule *rule = reference->rule;
@@ -245,11 +325,13 @@ static int follow(struct schema_compiler *compiler, const struct schema_referenc
 		return -1;
 	resource = resource_called(compiler, uri);
 	if (!resource) {
-		compiler->mistake->elsewhere = true;
+		compiler->mistake->elsewhere = uri;
 		return schema_wrong(compiler, &rule->place,
 			"%s is not in this schema, and nothing is fetched: put it under $defs with its $id",
 			uri);
 	}
+	if (rule->keyword->compile == schema_compile_recursive_reference)
+		return follow_recursive(compiler, rule, resource);
 	if (*fragment && *fragment != '/')
 		return follow_anchor(compiler, rule, resource, fragment);
 	return follow_pointer(compiler, rule, resource, fragment);

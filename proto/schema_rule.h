@@ -40,10 +40,34 @@ struct schema_type_word {
 
 extern const struct schema_type_word schema_type_words[]; /* ends with a row without a word */
 
+enum schema_draft_bit {
+	SCHEMA_DRAFT_7 = 1U << 0,
+	SCHEMA_DRAFT_2019_09 = 1U << 1,
+	SCHEMA_DRAFT_2020_12 = 1U << 2,
+};
+
+/* The vocabularies with keywords that check; notes count as core, since they change nothing. */
+enum schema_room {
+	SCHEMA_IN_CORE = 1U << 0,
+	SCHEMA_IN_APPLICATOR = 1U << 1,
+	SCHEMA_IN_UNEVALUATED = 1U << 2,
+	SCHEMA_IN_VALIDATION = 1U << 3,
+	SCHEMA_IN_ALL = 0xfU,
+};
+
+/* What the words of a document mean: see schema_draft.c. */
+struct schema_draft {
+	const char *name; /* "2020-12" */
+	unsigned bit;     /* a schema_draft_bit */
+	unsigned rooms;   /* a set of schema_room: its keywords are in force */
+};
+
 #define SCHEMA_BESIDE_MAX 2
 
 struct schema_keyword {
 	const char *name;
+	unsigned drafts;  /* a set of schema_draft_bit */
+	unsigned room;    /* a schema_room */
 	unsigned applies; /* to values of these types */
 	int (*compile)(struct schema_compiler *compiler, struct schema_rule *rule);
 	void (*check)(struct schema_checker *checker, const struct schema_rule *rule,
@@ -56,7 +80,7 @@ struct schema_member {
 	size_t key_len;
 	const struct pattern *pattern; /* of patternProperties: what keys it is for */
 	const struct schema *schema;
-	const struct value *names; /* of dependentRequired */
+	const struct value *names; /* of dependentRequired, and a list in dependencies */
 };
 
 /* One keyword of one schema. */
@@ -99,6 +123,7 @@ struct schema_resource {
 	const char *uri; /* "" when the whole has none */
 	const struct value *text;
 	const struct place *place;
+	const struct schema_draft *draft;
 	const struct schema_anchor *anchors;
 };
 
@@ -136,6 +161,7 @@ int schema_find_twins(
 	X(minimum) X(maximum) X(exclusive_minimum) X(exclusive_maximum) X(multiple_of) \
 	X(min_length) X(max_length) X(pattern) \
 	X(min_items) X(max_items) X(unique_items) X(prefix_items) X(items) X(contains) \
+	X(former_items) X(additional_items) X(former_contains) X(dependencies) \
 	X(min_properties) X(max_properties) X(required) X(dependent_required) X(property_names) \
 	X(properties) X(pattern_properties) X(additional_properties) \
 	X(ref) X(dynamic_ref) X(all_of) X(any_of) X(one_of) X(not) X(if) X(dependent_schemas) \

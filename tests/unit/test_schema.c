@@ -103,7 +103,20 @@ TEST(mistakes_say_what_a_keyword_wants)
 	CHECK_STR(mistake_in(arena, "{\"anyOf\":[]}"), "must be a list of schemas");
 	CHECK_STR(mistake_in(arena, "{\"maxLenght\":1}"), "no such keyword: is maxLength meant?");
 	CHECK_STR(mistake_in(arena, "{\"dependencies\":{}}"),
-		"of an earlier draft: in 2020-12 this is dependentRequired and dependentSchemas");
+		"of another draft: in 2020-12 this is dependentRequired and dependentSchemas");
+	CHECK_STR(mistake_in(arena, "{\"$schema\":\"http://json-schema.org/draft-07/schema#\","
+				    "\"dependentRequired\":{}}"),
+		"of another draft: in draft 7 this is dependencies");
+	CHECK_STR(mistake_in(arena, "{\"$schema\":\"http://json-schema.org/draft-07/schema\","
+				    "\"unevaluatedItems\":false}"),
+		"of another draft: draft 7 does not have it");
+	CHECK_STR(mistake_in(arena, "{\"$schema\":\"http://json-schema.org/draft-04/schema#\"}"),
+		"must be https://json-schema.org/draft/2020-12/schema, "
+		"https://json-schema.org/draft/2019-09/schema, http://json-schema.org/draft-07/schema# "
+		"or the $id of a description under $defs, not http://json-schema.org/draft-04/schema#");
+	CHECK_STR(mistake_in(arena, "{\"items\":{\"$schema\":"
+				    "\"https://json-schema.org/draft/2019-09/schema\"}}"),
+		"what it stands in is of another draft: give this schema an $id of its own");
 	CHECK_STR(mistake_in(arena, "{\"$ref\":\"http://a/b\"}"),
 		"http://a/b is not in this schema, and nothing is fetched: put it under $defs with its "
 		"$id");
