@@ -41,7 +41,8 @@ static const char help[] =
 	"tells about itself.\n"
 	"\n"
 	"  --alerts             starts the commands of the daemon's alerts\n"
-	"  --check-config FILE  says whether the daemon would start with these settings; exits with 1 if not\n"
+	"  --check-config FILE  looks for mistakes in these settings and in the files that they name; exits with 1\n"
+	"                       when there is one\n"
 	"  --config FILE        settings; --settings lists them all, --in-force the values that FILE leads to\n"
 	"  --socket PATH        where clients connect\n"
 	"  --state DIR          folder of the audit store\n"
@@ -84,12 +85,16 @@ static int print_in_force(const char *path)
 
 static int check_config(const char *path)
 {
-	static struct config config;
+	static struct server server;
+	struct err err = ERR_INIT;
 
-	if (read_config(&config, path) != EXIT_SUCCESS)
+	if (server_check(&server, path, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
 		return EXIT_FAILURE;
-	printf("%s: the daemon would start with it (%u settings, %u runtimes)\n", path,
-		config.written_count, config.runtime_count);
+	}
+	printf("%s: no mistake found in it, its policies and its patterns (%u settings, %u runtimes); "
+	       "`cectl doctor --config` tries what the host gives to jails\n",
+		path, server.config.written_count, server.config.runtime_count);
 	return EXIT_SUCCESS;
 }
 

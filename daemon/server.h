@@ -110,6 +110,13 @@ struct server_options {
  */
 struct server *server_start(const struct server_options *options, struct err *err);
 
+/*
+ * Whether a daemon would start with this file, as far as that can be told without a spawner: the
+ * settings, the files that they name, policies and patterns.  Fills `server`, which is zeroed, with what
+ * it reads; nothing is started.
+ */
+int server_check(struct server *server, const char *config_path, struct err *err);
+
 /* Runs until told to stop.  Takes the server; returns the exit status. */
 int server_run(struct server *server);
 

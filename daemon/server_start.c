@@ -192,9 +192,20 @@ static int open_store(struct server *server, struct err *err)
 	return start_care(server, &clock, newest_ms, has_lost, err);
 }
 
+/* The rules that the settings name: policies, patterns of secrets, numbers for policies. */
+static int load_rules(struct server *server, struct err *err)
+{
+	const struct config *config = &server->config;
+
+	server->policies =
+		policies_load(config->policies[0] ? config->policies : NULL, config->policy, err);
+	if (!server->policies || redaction_load(server, err) < 0)
+		return -1;
+	return check_allowances(server, err);
+}
+
 static int start_parts(struct server *server, const struct server_options *options, struct err *err)
 {
-	const char *folder = server->config.policies[0] ? server->config.policies : NULL;
 	const struct spawner_events events = { on_child_exited, server_on_spawner_lost, server };
 	const struct config *config = &server->config;
 
@@ -205,9 +216,7 @@ static int start_parts(struct server *server, const struct server_options *optio
 		(unsigned)config->running_per_caller);
 	if (meet_spawner(server, options, err) < 0 || method_setup(err) < 0)
 		return -1;
-	server->policies = policies_load(folder, server->config.policy, err);
-	if (!server->policies || redaction_load(server, err) < 0 ||
-		check_allowances(server, err) < 0 || open_store(server, err) < 0)
+	if (load_rules(server, err) < 0 || open_store(server, err) < 0)
 		return -1;
 	if (spawner_link_start(server->spawner, &server->loop, &events, err) < 0 ||
 		server_watch_signals(server, err) < 0)
@@ -241,6 +250,15 @@ static void init(struct server *server)
 	approvals_init(&server->approvals, server);
 	server->started_ms = clock_ms();
 	server->started_wall_us = clock_wall_us();
+}
+
+int server_check(struct server *server, const char *config_path, struct err *err)
+{
+	const struct server_options options = { .config_path = config_path, .shipped = true };
+
+	if (load_config(server, &options, err) < 0 || config_check_host(&server->config, err) < 0)
+		return -1;
+	return load_rules(server, err) < 0 ? err_wrap(err, "configuration %s", config_path) : 0;
 }
 
 struct server *server_start(const struct server_options *options, struct err *err)

@@ -2,7 +2,10 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/sysinfo.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "daemon/settings/config_parts.h"
 #include "daemon/settings/profiles.h"
@@ -233,18 +236,23 @@ static int check_texts(const struct config *config, struct err *err)
 
 static int check_held(const struct config *config, struct err *err)
 {
+	char held[32];
+	char own[32];
+	char message[32];
+	char least[32];
+
+	config_number_text(held, sizeof(held), "held_bytes", config->held_bytes);
+	config_number_text(own, sizeof(own), "held_bytes", config->held_bytes_per_uid);
+	config_number_text(message, sizeof(message), "message_bytes", config->message_bytes);
+	config_number_text(least, sizeof(least), "held_bytes", 4 * config->message_bytes);
 	if (config->held_bytes_per_uid < 4 * config->message_bytes)
-		return config_refuse(config, err, "held_bytes_per_uid",
-			"held_bytes_per_uid = %" PRIu64
-			" is less than four times message_bytes = %" PRIu64 ": raise it to %" PRIu64
-			" or lower message_bytes",
-			config->held_bytes_per_uid, config->message_bytes,
-			4 * config->message_bytes);
+		return config_refuse(config, err, "message_bytes",
+			"held_bytes_per_uid = %s is less than four times message_bytes = %s: raise it to %s, or lower message_bytes",
+			own, message, least);
 	if (config->held_bytes < config->held_bytes_per_uid)
 		return config_refuse(config, err, "held_bytes",
-			"held_bytes = %" PRIu64 " is less than held_bytes_per_uid = %" PRIu64
-			": raise it, or lower held_bytes_per_uid",
-			config->held_bytes, config->held_bytes_per_uid);
+			"held_bytes = %s is less than held_bytes_per_uid = %s: raise it, or lower held_bytes_per_uid",
+			held, own);
 	return 0;
 }
 
@@ -267,6 +275,52 @@ int config_finish(struct config *config, struct err *err)
 		return -1;
 	config->layers.cgroups = strcmp(config->cgroups, "required") == 0;
 	return 0;
+}
+
+/* ---- what is on this host ------------------------------------------------------------------- */
+
+#define SOCKET_PATH_MAX (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
+
+static int check_runtime_host(
+	const struct config *config, const struct config_runtime *runtime, struct err *err)
+{
+	char key[CONFIG_KEY_MAX];
+
+	cut_printf(key, sizeof(key), "runtime.%s.interpreter", runtime->name);
+	if (access(runtime->interpreter, X_OK) < 0)
+		return config_refuse(config, err, key,
+			"runtime %s: interpreter = \"%s\" is no program on this host: install it, correct the path, or write off = true",
+			runtime->name, runtime->interpreter);
+	cut_printf(key, sizeof(key), "runtime.%s.binds", runtime->name);
+	for (unsigned i = 0; i < runtime->bind_count; i++)
+		if (access(runtime->binds[i], F_OK) < 0)
+			return config_refuse(config, err, key,
+				"runtime %s: binds: %s is not on this host", runtime->name,
+				runtime->binds[i]);
+	return 0;
+}
+
+static int check_path(const struct config *config, const char *key, const char *path,
+	size_t len_max, struct err *err)
+{
+	if (path[0] != '/')
+		return config_refuse(config, err, key,
+			"%s = \"%s\" is no absolute path: begin it with /", key, path);
+	if (strlen(path) > len_max)
+		return config_refuse(config, err, key,
+			"%s: this path has %zu bytes, and at most %zu are possible", key,
+			strlen(path), len_max);
+	return 0;
+}
+
+int config_check_host(const struct config *config, struct err *err)
+{
+	for (unsigned i = 0; i < config->runtime_count; i++)
+		if (check_runtime_host(config, &config->runtimes[i], err) < 0)
+			return -1;
+	if (check_path(config, "socket", config->socket, SOCKET_PATH_MAX, err) < 0)
+		return -1;
+	return check_path(config, "state", config->state, CONFIG_TEXT_MAX, err);
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */

@@ -124,6 +124,9 @@ int config_parse(struct config *config, const char *text, struct err *err);
 /* Replaces "as many as the processors say" by numbers and checks what belongs together. */
 int config_finish(struct config *config, struct err *err);
 
+/* After config_finish(): whether what the settings name is on this host, and sockets can have such names. */
+int config_check_host(const struct config *config, struct err *err);
+
 /* Prints every setting with its default, range and meaning. */
 void config_print_settings(FILE *out);
 

@@ -125,27 +125,39 @@ int config_fault(struct err *err, const struct config_item *item, const char *fo
 	return err_set(err, ERR_INVALID, "line %u: %s", item->line, text);
 }
 
-/* A name that is a setting elsewhere is named with its place; else one that is like it. */
+/* A name that is a setting elsewhere is told its place. */
+static int refuse_misplaced(
+	const struct config_item *item, const struct section_kind *kind, struct err *err)
+{
+	if (kind != &top_section)
+		return config_fault(err, item,
+			"%s does not belong into this section: write it outside of any section",
+			item->name);
+	return config_fault(err, item,
+		"%s belongs into a section: limits { %s = ... } for runs that ask for nothing, most { %s = ... } for the most that a run may ask for",
+		item->name, item->name, item->name);
+}
+
+static bool is_misplaced(const struct config_item *item, const struct section_kind *kind)
+{
+	if (kind == &top_section)
+		return number_rule_named(&config_limits, item->name) != NULL;
+	return key_named(&top_section, item->name) ||
+	       number_rule_named(&config_general, item->name);
+}
+
 static int refuse_unknown(
 	const struct config_item *item, const struct section_kind *kind, struct err *err)
 {
 	const char *what = item->shape == CONFIG_IS_SECTION ? "section" : "setting";
 	struct nearest nearest = NEAREST_OF(item->name);
 
+	if (is_misplaced(item, kind))
+		return refuse_misplaced(item, kind, err);
 	for (const struct key *key = kind->keys; key && key->name; key++)
 		nearest_offer(&nearest, key->name);
 	for (size_t i = 0; kind->numbers && i < kind->numbers->count; i++)
 		nearest_offer(&nearest, kind->numbers->rules[i].name);
-	if (!nearest.best && kind != &top_section &&
-		(key_named(&top_section, item->name) ||
-			number_rule_named(&config_general, item->name)))
-		return config_fault(err, item,
-			"%s does not belong into this section: write it outside of any section",
-			item->name);
-	if (!nearest.best && kind == &top_section && number_rule_named(&config_limits, item->name))
-		return config_fault(err, item,
-			"%s belongs into a section: limits { %s = ... } for runs that ask for nothing, most { %s = ... } for the most that a run may ask for",
-			item->name, item->name, item->name);
 	return config_fault(err, item, "there is no %s %s here%s", what, item->name,
 		nearest.best ? nearest_hint(&nearest) : "; `ced --settings` lists them all");
 }

@@ -81,9 +81,13 @@ static const struct {
 	{ "min", 60000, MEASURE_TIME },
 	{ "s", 1000, MEASURE_TIME },
 	{ "ms", 1, MEASURE_TIME },
+	{ "tb", UINT64_C(1) << 40, MEASURE_SIZE },
 	{ "gb", UINT64_C(1) << 30, MEASURE_SIZE },
 	{ "mb", UINT64_C(1) << 20, MEASURE_SIZE },
 	{ "kb", UINT64_C(1) << 10, MEASURE_SIZE },
+	{ "gib", UINT64_C(1) << 30, MEASURE_SIZE },
+	{ "mib", UINT64_C(1) << 20, MEASURE_SIZE },
+	{ "kib", UINT64_C(1) << 10, MEASURE_SIZE },
 	{ "g", UINT64_C(1) << 30, MEASURE_SIZE },
 	{ "m", UINT64_C(1) << 20, MEASURE_SIZE },
 	{ "k", UINT64_C(1) << 10, MEASURE_SIZE },
@@ -135,20 +139,29 @@ int config_read_number(const char *name, const char *text, uint64_t *ret_number)
 	return 0;
 }
 
-/* 16777216 of a size as "16mb". */
-static void print_number(char *text, size_t size, const char *name, uint64_t number)
+/* 16777216 of a size as "16mb", 10 of ..._ms as "10ms". */
+void config_number_text(char *text, size_t size, const char *name, uint64_t number)
 {
 	size_t kind = measure_of(name);
 
 	for (size_t i = 0; number && i < COUNT_OF(units); i++)
 		if (units[i].measure == measures[kind].measure &&
-			units[i].factor > measures[kind].base &&
+			units[i].factor >= measures[kind].base &&
 			number * measures[kind].base % units[i].factor == 0) {
 			cut_printf(text, size, "%" PRIu64 "%s",
 				number * measures[kind].base / units[i].factor, units[i].suffix);
 			return;
 		}
 	cut_printf(text, size, "%" PRIu64, number);
+}
+
+/* A number that no setting can be: below nothing, or of too many digits. */
+static bool is_out_of_reach(const char *text, uint64_t *ret_number)
+{
+	const char *digits = text + (*text == '-');
+
+	*ret_number = UINT64_MAX;
+	return *digits && digits[strspn(digits, "0123456789")] == '\0';
 }
 
 int config_read_item(struct config_item *item, const struct number_rule *rule, struct err *err)
@@ -160,13 +173,14 @@ int config_read_item(struct config_item *item, const struct number_rule *rule, s
 	if (item->shape != CONFIG_IS_VALUE)
 		return config_fault(err, item, "%s is written as %s = NUMBER; it is %s", item->name,
 			item->name, form);
-	if (config_read_number(rule->name, item->values->text, &item->number) < 0)
+	if (config_read_number(rule->name, item->values->text, &item->number) < 0 &&
+		!is_out_of_reach(item->values->text, &item->number))
 		return config_fault(err, item, "%s = %s is not a number that it can be: write %s",
 			item->name, item->values->text, form);
 	if (item->number >= rule->lowest && item->number <= rule->highest)
 		return 0;
-	print_number(lowest, sizeof(lowest), rule->name, rule->lowest);
-	print_number(highest, sizeof(highest), rule->name, rule->highest);
+	config_number_text(lowest, sizeof(lowest), rule->name, rule->lowest);
+	config_number_text(highest, sizeof(highest), rule->name, rule->highest);
 	return config_fault(err, item, "%s = %s is outside %s to %s (%s)", item->name,
 		item->values->text, lowest, highest, rule->meaning);
 }
@@ -217,8 +231,8 @@ int config_check_limits(const struct config *config, const char *prefix,
 
 		if (limit == CONFIG_LIMIT_UNSET || limit <= highest)
 			continue;
-		print_number(low, sizeof(low), limits[i].name, limit);
-		print_number(high, sizeof(high), limits[i].name, highest);
+		config_number_text(low, sizeof(low), limits[i].name, limit);
+		config_number_text(high, sizeof(high), limits[i].name, highest);
 		cut_printf(key, sizeof(key), "%slimits.%s", prefix, limits[i].name);
 		return config_refuse(config, err, key,
 			"%s = %s is above %smost.%s = %s: lower it, or raise most.%s", key, low,

@@ -67,6 +67,9 @@ int config_read_number(const char *name, const char *text, uint64_t *ret_number)
 /* The same for an item, whose `number` it becomes, within the bounds of its row. */
 int config_read_item(struct config_item *item, const struct number_rule *rule, struct err *err);
 
+/* As people write it: 16777216 of a size is "16mb". */
+void config_number_text(char *text, size_t size, const char *name, uint64_t number);
+
 uint64_t config_number(const void *set, const struct number_rule *rule);
 
 void config_default_numbers(void *set, const struct number_table *table);

@@ -284,6 +284,11 @@ static int take_runtime(struct config *config, const struct config_item *section
 {
 	struct config_runtime *runtime = runtime_named(config, section->title);
 
+	if (strspn(section->title, "abcdefghijklmnopqrstuvwxyz0123456789-") !=
+		strlen(section->title))
+		return config_fault(err, section,
+			"runtime %s: its name may have small letters, digits and - only",
+			section->title);
 	if (!runtime)
 		return config_fault(err, section,
 			"runtime %s: its name has more than 31 letters, or there are more than %d runtimes",

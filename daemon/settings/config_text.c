@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#define NO_MEMORY "no memory for the configuration"
+#define NO_MEMORY       "no memory for the configuration"
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* some editors begin a file with it */
 
 enum token_kind {
 	TOKEN_END,
@@ -196,6 +197,14 @@ static int read_list(struct reader *reader, struct config_item *item)
 
 	item->shape = CONFIG_IS_LIST;
 	while (!is_mark(reader, '}')) {
+		if (is_mark(reader, ','))
+			return err_set(reader->err, ERR_INVALID,
+				"line %u: a value is missing before this comma in the list %s",
+				reader->token.line, item->name);
+		if (is_mark(reader, '='))
+			return err_set(reader->err, ERR_INVALID,
+				"line %u: %s = { ... } is a list: write %s { ... }, without =, for a section",
+				item->line, item->name, item->name);
 		if (!is_text(reader))
 			return err_set(reader->err, ERR_INVALID,
 				"line %u: the list %s, begun on line %u, has no end: write %s = {a, b}",
@@ -246,6 +255,21 @@ static int read_section(struct reader *reader, struct config_item *item, unsigne
 	return advance(reader);
 }
 
+/* People also write "queue_max: 4", "[limits]" and "5 s". */
+static int what_is(struct reader *reader, const struct config_item *item)
+{
+	const char *name = item->name + strspn(item->name, "[");
+	int len = (int)strcspn(name, ":]");
+
+	if (strlen(item->name) < 4 && strspn(name, "dhminsgkbDHMINSGKB") == strlen(name))
+		return err_set(reader->err, ERR_INVALID,
+			"line %u: \"%s\" stands alone: a unit follows its number without a space, as in 5s or 5mb",
+			item->line, item->name);
+	return err_set(reader->err, ERR_INVALID,
+		"line %u: what is \"%s\"? Write %.*s = VALUE for a setting, %.*s { ... } for a section",
+		item->line, item->name, len, name, len, name);
+}
+
 static int read_item(struct reader *reader, struct config_item *item, unsigned depth)
 {
 	item->name = reader->token.text;
@@ -262,9 +286,7 @@ static int read_item(struct reader *reader, struct config_item *item, unsigned d
 	}
 	if (is_mark(reader, '{'))
 		return read_section(reader, item, depth);
-	return err_set(reader->err, ERR_INVALID,
-		"line %u: what is \"%s\"? Write %s = VALUE for a setting, %s { ... } for a section",
-		item->line, item->name, item->name, item->name);
+	return what_is(reader, item);
 }
 
 /* Up to the end of the text, or of the section. */
@@ -275,6 +297,9 @@ static int read_items(struct reader *reader, struct config_item *section, unsign
 	while (reader->token.kind != TOKEN_END && !is_mark(reader, '}')) {
 		struct config_item *item;
 
+		if (is_mark(reader, ','))
+			return fault(reader, reader->token.line,
+				"settings are not separated by commas: remove this one");
 		if (reader->token.kind != TOKEN_WORD)
 			return fault(reader, reader->token.line,
 				"the name of a setting or section is missing");
@@ -291,7 +316,8 @@ static int read_items(struct reader *reader, struct config_item *section, unsign
 
 struct config_item *config_text_read(struct arena *arena, const char *text, struct err *err)
 {
-	struct reader reader = { .arena = arena, .at = text, .line = 1, .err = err };
+	const char *begin = text + (strncmp(text, BYTE_ORDER_MARK, 3) == 0 ? 3 : 0);
+	struct reader reader = { .arena = arena, .at = begin, .line = 1, .err = err };
 	struct config_item *whole = arena_new(arena, struct config_item);
 
 	if (!whole) {

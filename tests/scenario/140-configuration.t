@@ -17,7 +17,7 @@ settings() {
 
 settings '# three comments' '# before' '// the setting' 'queue_max = 7' 'cache_s = 1h' 'keep_days = 90d'
 exits 0 "a good file is accepted" "$ced" --check-config "$conf"
-like "$out" "^$conf: the daemon would start with it \(3 settings, [0-9]+ runtimes\)$" "and that is said"
+like "$out" "^$conf: no mistake found in it, .*\(3 settings, [0-9]+ runtimes\)" "and that is said"
 like "$("$ced" --in-force --config "$conf")" $'\ncache_s=3600\n' "a time is read in the setting's own unit"
 
 {
@@ -39,6 +39,24 @@ like "$err" 'line 2: queue_max is written twice, on line 1 before' "with both li
 settings '' 'workers_min = 9' 'workers_max = 3'
 exits 1 "so are two that do not fit" "$ced" --check-config "$conf"
 like "$err" "^configuration $conf: line 2: workers_min = 9 is above workers_max = 3: lower it" "with file and line"
+
+settings '' 'runtime ruby { interpreter = "/opt/nope/ruby" kind = "command" }'
+exits 1 "so is an interpreter that is not there" "$ced" --check-config "$conf"
+like "$err" "line 2: runtime ruby: interpreter = \"/opt/nope/ruby\" is no program on this host" "by its place"
+
+settings 'policy = "strickt"'
+exits 1 "so is a policy that nobody has" "$ced" --check-config "$conf"
+like "$err" "configuration $conf: .*strickt" "by its name"
+
+mkdir "$work/policies"
+echo '{"name": "broken",' >"$work/policies/broken.json"
+settings "policies = \"$work/policies\""
+exits 1 "so is a policy that cannot be read" "$ced" --check-config "$conf"
+like "$err" 'broken' "by its name"
+
+settings "socket = \"/run/$(printf 'x%.0s' {1..120})\""
+exits 1 "so is a socket whose path is too long" "$ced" --check-config "$conf"
+like "$err" 'line 1: socket: this path has 125 bytes, and at most 107 are possible' "with both lengths"
 
 exits 1 "a file that is not there is said to be missing" "$ced" --check-config "$work/nowhere.conf"
 like "$err" 'nowhere.conf' "by name"

@@ -104,7 +104,23 @@ static const struct {
 	{ "queue_max = 4;\n",
 		"line 1: \";\" has no meaning here: remove it, or write the text in quotes" },
 	{ "= 4\n", "line 1: the name of a setting or section is missing" },
+	{ "admins = {1000, , 1001}\n",
+		"line 1: a value is missing before this comma in the list admins" },
+	{ "limits = { wall_ms = 1s }\n",
+		"line 1: limits = { ... } is a list: write limits { ... }, without =, for a section" },
+	{ "queue_ms = 5 s\n",
+		"line 1: \"s\" stands alone: a unit follows its number without a space, as in 5s or 5mb" },
+	{ "limits { wall_ms = 5s, cpu_ms = 5s }\n",
+		"line 1: settings are not separated by commas: remove this one" },
+	{ "queue_max: 5\n",
+		"line 1: what is \"queue_max:\"? Write queue_max = VALUE for a setting, queue_max { ... } for a section" },
+	{ "[limits]\n",
+		"line 1: what is \"[limits]\"? Write limits = VALUE for a setting, limits { ... } for a section" },
 	/* names and types */
+	{ "wall_ms = 5s\n",
+		"line 1: wall_ms belongs into a section: limits { wall_ms = ... } for runs that ask for nothing, most { wall_ms = ... } for the most that a run may ask for" },
+	{ "runtime ../x { interpreter = \"/x\" }\n",
+		"line 1: runtime ../x: its name may have small letters, digits and - only" },
 	{ "limits { wall = 4s }\n",
 		"line 1: there is no setting wall here; did you mean wall_ms?" },
 	{ "banana = 4\n",
@@ -138,6 +154,12 @@ static const struct {
 		"line 1: queue_max = 4kb is not a number that it can be: write a number without a unit" },
 	{ "message_bytes = 512mb\n",
 		"line 1: message_bytes = 512mb is outside 4kb to 256mb (largest message a client may send)" },
+	{ "queue_max = -3\n",
+		"line 1: queue_max = -3 is outside 1 to 100000 (runs that wait for a worker, all callers together)" },
+	{ "limits { wall_ms = 5 }\n",
+		"line 1: wall_ms = 5 is outside 10ms to 1h (time from start to end)" },
+	{ "\nmessage_bytes = 100mb\n",
+		"line 2: held_bytes_per_uid = 256mb is less than four times message_bytes = 100mb: raise it to 400mb, or lower message_bytes" },
 	/* what belongs together, found when all is read */
 	{ "# who\n\nworkers_max = 3\nworkers_min = 9\n",
 		"line 4: workers_min = 9 is above workers_max = 3: lower it, or raise workers_max" },
@@ -221,6 +243,14 @@ TEST(words_quotes_and_comments_are_read_as_they_are_meant)
 	CHECK_EQ_INT(config.queue_max, 7);
 	CHECK_EQ_INT(config.queue_ms, 4000);
 	CHECK_STR(config.alerts[0].words[1], "a \"b\"");
+}
+
+TEST(a_byte_order_mark_in_front_is_passed_over)
+{
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(parse("\xef\xbb\xbfqueue_max = 7\n", &err), 0);
+	CHECK_EQ_INT(config.queue_max, 7);
 }
 
 TEST(sections_within_each_other_have_a_bound)
