@@ -127,7 +127,7 @@ expect(PROTOCOL, "Metrics", "the metric",
 expect(PROTOCOL, "Trace", "the step",
        table("steps", r'request_step\(\s*request, "([\w.]+)"', *DAEMON))
 expect(PROTOCOL, "The output contract", "the keyword",
-       table("keywords", r'(?:ROW|NOTE)\("([$\w]+)"', "proto/schema.c"))
+       table("keywords", r'(?:ROW|NOTE)\([^"\n]*"([$\w]+)"', "proto/schema.c"))
 
 # Lists may be asked for these outcomes, and for what has none yet.
 for name in "runs.list.json", "stats.json":

@@ -283,6 +283,38 @@ TEST(a_full_arena_is_an_error_and_never_a_verdict)
 	}
 }
 
+/* A description of a draft is made for the document that names it. */
+TEST(a_full_arena_never_makes_another_draft)
+{
+	WITH_ARENA(texts);
+	const struct value *text = parsed(texts,
+		"{\"$schema\":\"urn:mine\",\"minimum\":5,\"type\":\"null\",\"$defs\":{\"mine\":{\"$id\":\"urn:mine\","
+		"\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$recursiveAnchor\":true,"
+		"\"$vocabulary\":{\"https://json-schema.org/draft/2019-09/vocab/validation\":true}}}}");
+	const struct value *value = parsed(texts, "1");
+	bool went_well = false;
+
+	for (size_t ceiling = 0; ceiling < 16384; ceiling += 64) {
+		struct arena arena_itself;
+		auto_of(arena_done) struct arena *arena = &arena_itself;
+		struct schema_mistake mistake = { .message = NULL };
+		const struct schema *schema = NULL;
+		struct schema_report report = { NULL, 0, false };
+		struct err err = ERR_INIT;
+		int answer;
+
+		arena_init(arena, ceiling);
+		answer = schema_compile(arena, text, SCHEMA_JSON, &schema, &mistake, &err);
+		CHECK(answer == 0 || (answer < 0 && err.code == ERR_MEMORY));
+		if (answer < 0)
+			continue;
+		answer = schema_check(arena, schema, value, &report, &err);
+		CHECK(answer == 0 ? report.count == 2 : err.code == ERR_MEMORY);
+		went_well = went_well || answer == 0;
+	}
+	CHECK(went_well);
+}
+
 TEST(no_memory_is_an_error_and_leaves_nothing_behind)
 {
 	FAULT_LOOP(FAULT_ALLOC) {
