@@ -194,11 +194,12 @@ static void put_json_word(struct building *b, const char *key, const char *optio
 		put_json(b, key, &source, word + 1, "");
 }
 
-/* A schema is an object, so a word that does not begin as one is a file's name, with or without @. */
+/* A schema is an object, true or false: any other word is a file's name, with or without @. */
 static void put_schema(struct building *b, const char *word)
 {
-	const char *named =
-		word[0] == '{' || word[0] == '@' ? word : arena_printf(&b->cli->arena, "@%s", word);
+	bool itself = word[0] == '{' || word[0] == '@' || strcmp(word, "true") == 0 ||
+		      strcmp(word, "false") == 0;
+	const char *named = itself ? word : arena_printf(&b->cli->arena, "@%s", word);
 
 	if (named)
 		put_json_word(b, "schema", "--schema", named);

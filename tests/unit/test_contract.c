@@ -204,7 +204,7 @@ static const struct {
 	{ "{@@,\"policy\":@}",                                         "/policy",          "tttttttt" ".vvv" "vvvt" "ttv" },
 	{ "{@@,\"network\":@}",                                        "/network",         "vvvvvvvv" "vvvv" "vvvv" "vvv" },
 	{ "{@@,\"output\":@}",                                         "/output",          "vvvvvvvv" "vvvv" "vvvv" "vvv" },
-	{ "{@@,\"schema\":@}",                                         "/schema",          "tttttttt" "tttt" "tttt" "t.t" },
+	{ "{@@,\"schema\":@}",                                         "/schema",          "t.tttttt" "tttt" "tttt" "t.t" },
 	{ "{@@,\"id\":@}",                                             "/id",              "tttttttt" ".sl." "vvvt" "tt." },
 	{ "{@@,\"task\":@}",                                           "/task",            "tttttttt" ".sl." "vvvt" "tt." },
 	{ "{@@,\"agent\":@}",                                          "/agent",           "tttttttt" ".sl." "vvvt" "tt." },

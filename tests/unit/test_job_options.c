@@ -157,6 +157,9 @@ TEST(a_file_where_json_was_wanted_is_told_how_to_be_named)
 	CHECK_STR(trial.json,
 		"{\"language\":\"python\",\"code\":\"\",\"schema\":{\"type\":\"object\"}}");
 	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "--schema", "false");
+	CHECK_STR(trial.json, "{\"language\":\"python\",\"code\":\"\",\"schema\":false}");
+	arena_done(&trial.cli.arena);
 	(void)unlink("job_options_data.json");
 }
 
