@@ -59,6 +59,13 @@ JSON
 exits 0 "output that satisfies a schema is ok" cectl run -c 'print("{\"n\": 1}")' --schema schema.json
 exits 122 "output that does not exits with 122" cectl run -c 'print("{\"n\": \"x\"}")' --schema schema.json
 like "$err" 'cectl: output_invalid: ' "and says so"
+exits 0 "a schema that is true takes every value" cectl run -c 'print(1)' --schema true
+exits 122 "a schema that is false takes none" cectl run -c 'print(1)' --schema false
+exits 122 "a schema may be of draft 7, and refer to a document that it brings along" \
+	cectl run -c 'print("[1, 2]")' --schema '{"$schema": "http://json-schema.org/draft-07/schema#",
+		"items": [true, {"$ref": "https://example.org/text"}],
+		"definitions": {"text": {"$id": "https://example.org/text", "type": "string"}}}'
+like "$err" '/1: must be string' "and its complaint has its place"
 
 exits 0 "a truncated stream keeps head and tail" \
 	cectl run -c 'for i in range(2000): print(i)' --limit stdout=200 --on-output-limit truncate
