@@ -61,10 +61,13 @@ exits 122 "output that does not exits with 122" cectl run -c 'print("{\"n\": \"x
 like "$err" 'cectl: output_invalid: ' "and says so"
 exits 0 "a schema that is true takes every value" cectl run -c 'print(1)' --schema true
 exits 122 "a schema that is false takes none" cectl run -c 'print(1)' --schema false
+cat >schema7.json <<'JSON'
+{"$schema": "http://json-schema.org/draft-07/schema#",
+ "items": [true, {"$ref": "https://example.org/text"}],
+ "definitions": {"text": {"$id": "https://example.org/text", "type": "string"}}}
+JSON
 exits 122 "a schema may be of draft 7, and refer to a document that it brings along" \
-	cectl run -c 'print("[1, 2]")' --schema '{"$schema": "http://json-schema.org/draft-07/schema#",
-		"items": [true, {"$ref": "https://example.org/text"}],
-		"definitions": {"text": {"$id": "https://example.org/text", "type": "string"}}}'
+	cectl run -c 'print("[1, 2]")' --schema schema7.json
 like "$err" '/1: must be string' "and its complaint has its place"
 
 exits 0 "a truncated stream keeps head and tail" \
