@@ -1,8 +1,8 @@
 #include "store/held.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,17 +55,19 @@ static void note_pid(struct people *people, int pid)
 /* "4: POSIX  ADVISORY  READ 4711 08:01:1234567 124 124", see proc_locks(5) */
 static void read_lock(const char *line, ino_t inode, struct people *people)
 {
-	uint64_t number = 0;
-	int64_t first = 0;
-	int64_t last = 0;
-	int pid = 0;
+	char pid[16];
+	char file[48];
+	char first[24];
+	char last[24]; /* "EOF" is 0, and none of ours */
+	const char *number;
 
-	if (sscanf(line, "%*d: POSIX %*s READ %d %*x:%*x:%" SCNu64 " %" SCNd64 " %" SCNd64, &pid,
-		    &number, &first, &last) != 4)
+	if (sscanf(line, "%*s POSIX %*s READ %15s %47s %23s %23s", pid, file, first, last) != 4)
 		return;
-	if (pid > 0 && number == (uint64_t)inode && last >= READ_LOCK_FIRST &&
-		first <= READ_LOCK_LAST)
-		note_pid(people, pid);
+	number = strrchr(file, ':');
+	if (number && strtoull(number + 1, NULL, 10) == inode &&
+		strtoll(last, NULL, 10) >= READ_LOCK_FIRST &&
+		strtoll(first, NULL, 10) <= READ_LOCK_LAST && strtol(pid, NULL, 10) > 0)
+		note_pid(people, (int)strtol(pid, NULL, 10));
 }
 
 static struct people find_people(const struct store *store)

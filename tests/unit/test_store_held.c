@@ -24,15 +24,14 @@ struct reader {
 static void stay(const char *path, int from, int told)
 {
 	sqlite3 *db = NULL;
+	char word;
 
 	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
 		sqlite3_exec(db, "BEGIN; SELECT count(*) FROM runs", NULL, NULL, NULL) != SQLITE_OK)
 		_exit(1);
 	if (write(told, "r", 1) != 1)
 		_exit(1);
-	while (read(from, &(char){ 0 }, 1) > 0)
-		;
-	_exit(0);
+	_exit(read(from, &word, 1) == 0 ? 0 : 1);
 }
 
 static bool reader_start(struct reader *reader, const struct shop *shop)
@@ -40,7 +39,8 @@ static bool reader_start(struct reader *reader, const struct shop *shop)
 	char path[96];
 	int to[2];
 	int back[2];
-	char word = 0;
+	bool is_there;
+	char word;
 
 	(void)snprintf(path, sizeof(path), "%s/ced.db", shop->folder);
 	if (pipe(to) < 0 || pipe(back) < 0)
@@ -53,9 +53,9 @@ static bool reader_start(struct reader *reader, const struct shop *shop)
 	close(to[0]);
 	close(back[1]);
 	reader->tell = to[1];
-	word = read(back[0], &word, 1) == 1 ? word : 0;
+	is_there = read(back[0], &word, 1) == 1;
 	close(back[0]);
-	return word == 'r';
+	return is_there;
 }
 
 static void reader_end(const struct reader *reader)
