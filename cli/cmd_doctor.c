@@ -81,6 +81,18 @@ static void ask_daemon(struct cli *cli, struct visit *visit)
 	visit->host = value_get(visit->status, "host");
 }
 
+/* The folder that a daemon really uses, which its command line may name. */
+static void take_state(struct cli *cli, struct visit *visit)
+{
+	const char *path = page_text(cli, value_get(visit->status, "store"), "path");
+	const char *slash = strrchr(path, '/');
+	struct settings *settings = &visit->patient.settings;
+
+	if (slash && slash > path)
+		cut_printf(settings->state, sizeof(settings->state), "%.*s", (int)(slash - path),
+			path);
+}
+
 /* What is missing where we stand, and the daemon has: it was started at a better place. */
 static void believe_daemon(struct visit *visit)
 {
@@ -276,8 +288,10 @@ static int run(struct cli *cli, const void *given)
 		return cli_no_memory(cli);
 	visit->patient.root = geteuid() == 0;
 	settings_read(&visit->patient.settings, options->config);
-	visit->count = doctor_try_all(&visit->patient, visit->tried);
 	ask_daemon(cli, visit);
+	if (!options->config)
+		take_state(cli, visit);
+	visit->count = doctor_try_all(&visit->patient, visit->tried);
 	believe_daemon(visit);
 	well = doctor_is_well(visit->tried, visit->count);
 	status = well && !ails(cli, visit) ? EXIT_OK : EXIT_FAILED;
@@ -294,7 +308,8 @@ const struct command doctor_command = {
 	.about =
 		"Tries every primitive that jails are made of, each in a short-lived child, at the "
 		"place and with the rights of whoever asks: a ced-spawner that is started the same "
-		"way meets the same.  Says what was found, what ced does without what is missing, "
+		"way meets the same.  Looks at the programs, the settings and the room on the disk "
+		"of the store, too.  Says what was found, what ced does without what is missing, "
 		"and the repair.  Needs no daemon; one that answers is asked what it has.\n"
 		"Exits with 0 when ced runs here, with 1 when something that it needs is missing "
 		"or when the daemon that answers cannot record runs.",

@@ -9,6 +9,7 @@
 #include "cli/times.h"
 #include "cli/units.h"
 #include "proto/base/container.h"
+#include "proto/store_room.h"
 
 #define NAME_COLUMNS 13
 #define INDENT       (2 + NAME_COLUMNS + 1)
@@ -222,14 +223,12 @@ static void show_trouble(struct cli *cli, const struct value *status)
 		say(&cli->out, PAINT_RED, "%s %s\n", output_mark(&cli->out, MARK_BAD), trouble);
 }
 
-#define ROOM_NEAR ((int64_t)64 << 20)
-
 /* Before it is trouble. */
 static void show_room(struct cli *cli, const struct value *status)
 {
 	const struct value *found = value_get(value_get(status, "store"), "free_bytes");
 
-	if (found && value_as_int(found, 0) < ROOM_NEAR)
+	if (found && value_as_int(found, 0) < STORE_ROOM_NEAR)
 		say(&cli->out, PAINT_YELLOW, "%s the store's disk is nearly full: %s free\n",
 			output_mark(&cli->out, MARK_DOT), page_number(cli, "free_bytes", found));
 }

@@ -26,17 +26,16 @@ int64_t room_free(const char *path)
 	return (int64_t)(fs.f_bavail * fs.f_frsize);
 }
 
-int room_for_new(const char *folder, int64_t log_bytes, struct err *err)
+int room_for_new(const char *folder, struct err *err)
 {
-	int64_t needed = log_bytes + ROOM_RESERVE + ROOM_LEAST;
 	int64_t found = room_free(folder);
 
-	if (found >= needed)
+	if (found >= STORE_ROOM_NEW)
 		return 0;
 	return err_set(err, ERR_FULL,
 		"the store: %.1f MiB are free in %s and a new store needs %.1f MiB: make room, or name "
 		"another folder (the setting state)",
-		(double)found / MIB, folder, (double)needed / MIB);
+		(double)found / MIB, folder, (double)STORE_ROOM_NEW / MIB);
 }
 
 /* ---- the reserve -------------------------------------------------------------------------- */

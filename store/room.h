@@ -13,14 +13,15 @@
 #include <stdint.h>
 
 #include "proto/base/err.h"
+#include "proto/store_room.h"
 
 struct store;
 
-#define ROOM_RESERVE ((int64_t)4 << 20)
-#define ROOM_LEAST   ((int64_t)1 << 20)  /* runs are refused when less is free */
-#define ROOM_AGAIN   ((int64_t)2 << 20)  /* and until so much is free again */
-#define ROOM_CALM    ((int64_t)8 << 20)  /* nothing is settled when less is free */
-#define ROOM_NEAR    ((int64_t)64 << 20) /* from here on it is looked at for each transaction */
+#define ROOM_RESERVE STORE_ROOM_RESERVE
+#define ROOM_LEAST   STORE_ROOM_LEAST   /* runs are refused when less is free */
+#define ROOM_AGAIN   ((int64_t)2 << 20) /* and until so much is free again */
+#define ROOM_CALM    ((int64_t)8 << 20) /* nothing is settled when less is free */
+#define ROOM_NEAR    STORE_ROOM_NEAR    /* from here on it is looked at for each transaction */
 #define ROOM_SECOND  1000
 
 struct room {
@@ -31,8 +32,8 @@ struct room {
 	int64_t looked_ms;
 };
 
-/* Whether there is room for a new store with a log of so many bytes in this folder. */
-int room_for_new(const char *folder, int64_t log_bytes, struct err *err);
+/* Whether there is room for a new store in this folder. */
+int room_for_new(const char *folder, struct err *err);
 
 /* Before room_start(): what a reserve of the store at `db` takes is free again; false: nothing was. */
 bool room_give_up(const char *db);

@@ -24,7 +24,7 @@
  * beginning after each checkpoint, because the disk syncs overwritten blocks in a third of the time
  * that it needs for a file that grows.  A small run fills about six pages.
  */
-#define LOG_BYTES       ((off_t)8 << 20)
+#define LOG_BYTES       ((off_t)STORE_ROOM_LOG)
 #define SCRATCH_CEILING ((size_t)256 << 20)
 
 /* ---- opening ------------------------------------------------------------------------------ */
@@ -234,7 +234,7 @@ static int open_in(struct store *store, const char *folder, struct err *err)
 	if (store->mode == STORE_WRITE) {
 		if (lock_folder(store, folder, err) < 0)
 			return -1;
-		if (is_new(store) && room_for_new(folder, LOG_BYTES, err) < 0)
+		if (is_new(store) && room_for_new(folder, err) < 0)
 			return -1;
 		if (make_file(store, err) < 0)
 			return -1;

@@ -114,6 +114,10 @@ static const struct check checks[] = {
 	  "ced does not start; the checks here are made for its defaults", "correct what it names", NULL },
 	{ INSTALLED, "open files", "RLIMIT_NOFILE", NEED_ALWAYS, NULL, probe_open_files, false,
 	  "ced does not start with so many workers", "", NULL },
+	{ INSTALLED, "room", "free on the disk of the setting state", NEED_ALWAYS, NULL, probe_room, false,
+	  "a new store is not made, and with one that is there runs are refused", "", NULL },
+	{ INSTALLED, "room to spare", "the same", NEED_BETTER, "room", probe_room_to_spare, false,
+	  "the disk is full soon, and then runs are refused", "", NULL },
 	{ INSTALLED, "runtime", "its interpreter is started", NEED_ALWAYS, "host uids", probe_interpreter, true,
 	  "this language is never ready", "correct interpreter = in its section of the configuration", NULL },
 };

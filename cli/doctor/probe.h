@@ -62,6 +62,10 @@ PROBE(configuration);
 PROBE(interpreter);
 PROBE(open_files);
 
+/* probe_room.c */
+PROBE(room);
+PROBE(room_to_spare);
+
 /* What they share, in probe_kernel.c: a number in a file below /proc/sys, or -1. */
 long probe_sysctl(const char *name);
 

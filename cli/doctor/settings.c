@@ -25,6 +25,7 @@ void settings_init(struct settings *settings)
 
 	memset(settings, 0, sizeof(*settings));
 	cut_printf(settings->required, sizeof(settings->required), " memory pids cpu ");
+	cut_printf(settings->state, sizeof(settings->state), "/var/lib/ced");
 	settings->workers_min = at_most(processors * 2, 16);
 	settings->workers_max = at_most(processors * 4, 64);
 	settings->workers_reserve = 4;
@@ -86,6 +87,8 @@ void settings_take(struct settings *settings, const char *line)
 		return;
 	if (sscanf(name, "require.%31s", word) == 1)
 		take_required(settings, word, strcmp(value, "yes") == 0);
+	else if (strcmp(name, "state") == 0)
+		cut_printf(settings->state, sizeof(settings->state), "%s", value);
 	else if (strcmp(name, "workers_min") == 0)
 		settings->workers_min = strtoul(value, NULL, 10);
 	else if (strcmp(name, "workers_max") == 0)

@@ -21,6 +21,7 @@ struct settings {
 	char libexec
 		[SETTINGS_PATH_MAX];    /* where ced and its helpers should be; "" when not known */
 	char config[SETTINGS_PATH_MAX]; /* the file that was read; "" for none */
+	char state[SETTINGS_PATH_MAX];  /* the folder of the store */
 	char trouble[ERR_TEXT_MAX];     /* why the file or the program could not be read, or "" */
 	char required[256]; /* layers without which ced does not start, with spaces around */
 	unsigned long workers_min;

@@ -20,9 +20,12 @@ repair() {
 	json "$out" "[c['repair'] for c in it['checks'] if c['name'] == '$1'][0]"
 }
 
-# left: what it may have left behind.
+# left: what it may have left behind; a doctor of another test that still runs has its own.
 left() {
-	find /sys/fs/cgroup -maxdepth 6 -name 'ced-doctor-*' 2>/dev/null
+	local folder
+	find /sys/fs/cgroup -maxdepth 6 -name 'ced-doctor-*' 2>/dev/null | while read -r folder; do
+		[[ -d /proc/${folder##*-} ]] || echo "$folder"
+	done
 }
 
 # --- this host --------------------------------------------------------------------------------

@@ -17,6 +17,10 @@ trap leave EXIT
 status() {
 	json "$(cectl status --json)" "$1"
 }
+# room DOCUMENT [REST]: state and words of that check of doctor.
+room() {
+	json "$1" "[c['state'] + ' ' + c['found'] for c in it['checks'] if c['name'] == 'room${2:-}'][0]"
+}
 until_word() {
 	local tries
 	for ((tries = 0; tries < 200; tries++)); do
@@ -54,10 +58,18 @@ timeout 60 "$(ced_programs)/bin/ced-spawner" --libexec "$(ced_programs)/libexec/
 	--socket "$CED_SOCKET" --state "$ced_state" "${ced_arguments[@]}" >"$work/log" 2>&1
 like "$(cat "$work/log")" '10.0 MiB are free in .* and a new store needs 13.0 MiB' "a disk that is too small is told before it is filled"
 is "$(find "$ced_state" -type f ! -name ced.lock)" "" "and nothing is left on it"
+printf 'cgroups = "auto"\nstate = "%s"\n' "$ced_state" >"$work/room.conf"
+exits 1 "doctor finds it without a daemon" cectl doctor --json --config "$work/room.conf"
+is "$(room "$out")" "missing 10.0 MiB are free in $ced_state, and a new store needs 13 MiB" "and says what is free and what is needed"
+like "$out" "df -h $ced_state" "and what to do"
 umount "$ced_state"
 
 disk 32m
+exits 0 "where there is more doctor is content" cectl doctor --json --config "$work/room.conf"
+is "$(room "$out" ' to spare')" "weaker 32.0 MiB are free in $ced_state, and the disk counts as nearly full below 64 MiB" "and says when that is little"
 daemon_start
+cectl doctor --json >"$work/doctor" 2>/dev/null
+like "$(room "$(<"$work/doctor")" ' to spare')" "MiB are free in $ced_state, and" "of a daemon that answers doctor looks at the folder that it uses"
 big 60 150000
 ok $? "programs run"
 like "$(cectl status)" "disk is nearly full: .* free" "status says that there is not much room"

@@ -233,6 +233,51 @@ TEST(cgroups_that_cannot_be_seen_are_missed_only_by_who_requires_them)
 	CHECK_EQ_INT(in_child(without_cgroups, NULL), 0);
 }
 
+/* Looks at the folder on an empty disk of so many bytes. */
+static const struct room_case {
+	const char *disk;
+	bool has_store;
+	enum state room, to_spare;
+	const char *found; /* part of what is said of the room */
+} room_cases[] = {
+	{ "size=12m", false, STATE_MISSING, STATE_WEAKER,
+		"12.0 MiB are free in /tmp, and a new store needs 13 MiB" },
+	{ "size=14m", false, STATE_GOOD, STATE_WEAKER, "a new store needs 13 MiB" },
+	{ "size=12m", true, STATE_GOOD, STATE_WEAKER, "runs are refused below 1 MiB" },
+	{ "size=512k", true, STATE_MISSING, STATE_WEAKER, "runs are refused below 1 MiB" },
+	{ "size=65m", false, STATE_GOOD, STATE_GOOD, "65.0 MiB are free" },
+};
+
+static int on_a_small_disk(void *context)
+{
+	const struct room_case *row = context;
+	struct finding finding;
+	FILE *store;
+
+	WANT(enter_namespaces());
+	WANT(mount("none", "/tmp", "tmpfs", 0, row->disk) == 0);
+	settings_take(&patient.settings, row->has_store ? "state=/tmp" : "state=/tmp/lib/ced");
+	store = row->has_store ? fopen("/tmp/ced.db", "w") : NULL;
+	WANT(!row->has_store || (store && fputs("store", store) > 0 && fclose(store) == 0));
+	doctor_try(&patient, doctor_check("room"), NULL, 0, &finding);
+	WANT(finding.state == row->room);
+	WANT(strstr(finding.found, row->found));
+	WANT((finding.state == STATE_MISSING) == (strstr(finding.repair, "df -h /tmp") != NULL));
+	doctor_try(&patient, doctor_check("room to spare"), NULL, 0, &finding);
+	WANT(finding.state == row->to_spare);
+	return 0;
+}
+
+TEST(a_disk_without_room_for_the_store_is_told_before_ced_starts)
+{
+	if (!can_jail())
+		SKIP("this host gives no user namespaces");
+	for (size_t i = 0; i < COUNT_OF(room_cases); i++) {
+		prepare();
+		CHECK_EQ_INT(in_child(on_a_small_disk, (void *)(uintptr_t)&room_cases[i]), 0);
+	}
+}
+
 /* ---- probes that go wrong ------------------------------------------------------------------ */
 
 static int crash(const struct patient *of, struct finding *finding, struct err *err)
