@@ -30,9 +30,9 @@
 /* What one check may cost: see daemon/inspector/effort.h. */
 #define INSPECT_LOOKS(len) (20000U + (len) / 5U) /* several times what the densest programs take */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define INSPECT_CHECK_US 40000000 /* of CPU time; instruments are slow */
+#define INSPECT_CHECK_US 20000000 /* of CPU time; instruments are slow */
 #else
-#define INSPECT_CHECK_US 20000000 /* of CPU time: as many looks take less on any host */
+#define INSPECT_CHECK_US 6000000 /* of CPU time: as many looks take less on any host */
 #endif
 #define INSPECT_BEAT_US        50000 /* of CPU time, from one WORKING to the next */
 #define INSPECT_FINDINGS_MAX   256U

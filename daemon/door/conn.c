@@ -104,12 +104,14 @@ bool conn_holds_place(const struct conn *conn)
 	       loop_hold_place(&conn->server->loop, fd, NULL) == 0;
 }
 
-/* Nothing is under way on it, in either direction. */
+/* Nothing is under way on it, in either direction, and nobody listens on it.  Administrators' stay. */
 static bool is_idle(const struct conn *conn)
 {
 	size_t waiting = 0;
 
 	(void)frame_partial(&conn->frame, &waiting);
+	if (caller_is(&conn->caller, ROLE_ADMIN) || events_has(&conn->server->events, conn))
+		return false;
 	return !conn->closing && !conn->in_flight && !conn->unsent && !conn->decoding && !waiting &&
 	       list_is_empty(&conn->turn);
 }

@@ -67,6 +67,12 @@ struct value *budgets_left(struct budgets *budgets, const struct budget_case *wh
 	return map;
 }
 
+/* More may have failed than may: some were in flight together, or the bound was lowered. */
+static uint64_t attempts_left(uint64_t most, uint64_t failures)
+{
+	return failures < most ? most - failures : 0;
+}
+
 bool budgets_failing(struct budgets *budgets, const struct budget_case *what, int64_t now_us,
 	struct budget_refusal *ret_failing)
 {
@@ -81,7 +87,8 @@ bool budgets_failing(struct budgets *budgets, const struct budget_case *what, in
 		int64_t open_us;
 
 		if (!entry || !entry->failures ||
-			(found && most - entry->failures >= ret_failing->most - ret_failing->spent))
+			(found && attempts_left(most, entry->failures) >=
+					  attempts_left(ret_failing->most, ret_failing->spent)))
 			continue;
 		open_us = entry->failures >= most ? budget_open_us(budgets, entry, now_us) : 0;
 		*ret_failing = (struct budget_refusal){ (enum budget_scope)i, BUDGET_FAILURES,

@@ -377,7 +377,7 @@ static bool try_pending(struct inspector *inspector, struct effort *effort)
 			sizeof(*inspector->substitutions), compare_starts);
 	for (uint32_t i = 0; i < inspector->pending_count; i++) {
 		(void)try_rules(inspector, &inspector->pending[i], true);
-		if (i % 64 == 0 && effort_is_spent(effort))
+		if (effort->spent || (i % 64 == 0 && effort_is_spent(effort)))
 			return false;
 	}
 	return true;
@@ -418,7 +418,8 @@ static bool look(
 	if (!judge_suspects(inspector))
 		return false;
 	drop_lonely(inspector);
-	return !inspector->gave_up && !inspector->imports.failed;
+	/* What was given up anywhere on the way was not looked at whole. */
+	return !effort_is_spent(effort) && !inspector->gave_up && !inspector->imports.failed;
 }
 
 static void begin(

@@ -67,6 +67,15 @@ static bool wants(const struct subscriber *subscriber, const struct event *event
 	       fits(subscriber->agent, event->agent) && fits(subscriber->task, event->task);
 }
 
+bool events_has(const struct events *events, const struct conn *conn)
+{
+	list_for_each(at, &events->subscribers) {
+		if (container_of(at, struct subscriber, link)->conn == conn)
+			return true;
+	}
+	return false;
+}
+
 bool events_hears(const struct events *events, const struct event *event)
 {
 	list_for_each(at, &events->subscribers) {

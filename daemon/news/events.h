@@ -85,5 +85,8 @@ void events_alert(
 /* Answers events.subscribe.  What the connection had subscribed to before is replaced. */
 void method_subscribe(struct call *call);
 
+/* Whether the connection has subscribed to anything. */
+bool events_has(const struct events *events, const struct conn *conn);
+
 /* The connection closes: its subscription goes with it. */
 void events_conn_gone(struct events *events, const struct conn *conn);

@@ -15,6 +15,7 @@
 #define INBOX_BYTES   (sizeof(struct inspect_head) * (1UL + INSPECT_BEATS_MAX) + INSPECT_ANSWER_MAX)
 #define LOOK_MS       150U /* between two looks at the clock, while something is waited for */
 #define LOOK_LATER_MS 1500U
+#define CROWD_US      (60 * 1000000L) /* so long somebody who has asked is about */
 
 enum inspector_state {
 	INSPECTOR_NONE,
@@ -49,6 +50,10 @@ struct inspector_link {
 	struct timer *timer;
 	bool timer_runs;
 	struct list line; /* questions that wait */
+	struct inspector_asker {
+		uint32_t uid;
+		int64_t us; /* 0: nobody */
+	} seen[2];          /* who asked last, and who was the last before that one */
 	uint32_t line_len;
 	uint32_t last_id;
 	int64_t retire_us;
@@ -169,9 +174,55 @@ static void leave_line(struct inspector_link *link, struct inspect_question *que
 	link->line_len--;
 }
 
-static struct inspect_question *first_in_line(struct inspector_link *link)
+/* ---- shares -------------------------------------------------------------------------------- */
+
+static void note_asker(struct inspector_link *link, uint32_t uid)
 {
-	return container_of(link->line.next, struct inspect_question, link);
+	struct inspector_asker *seen = link->seen;
+
+	if (seen[0].us && seen[0].uid != uid)
+		seen[1] = seen[0];
+	seen[0] = (struct inspector_asker){ uid, clock_us() };
+}
+
+/* Whether somebody else has asked lately. */
+static bool is_crowded(const struct inspector_link *link, uint32_t uid)
+{
+	const struct inspector_asker *other = &link->seen[link->seen[0].uid == uid];
+
+	return other->us && clock_us() - other->us < CROWD_US;
+}
+
+/*
+ * A check may take seconds, and nobody takes it away from its inspector.  So while others are about, no
+ * user holds the last inspector beside one that works for him already.
+ */
+static bool may_have(const struct inspector_link *link, const struct inspect_question *question)
+{
+	unsigned there = 0;
+	unsigned held = 0;
+
+	if (!is_crowded(link, question->uid))
+		return true;
+	for (size_t i = 0; i < INSPECTORS_MAX; i++) {
+		const struct inspector_end *end = &link->ends[i];
+
+		there += end->state == INSPECTOR_FREE || end->state == INSPECTOR_BUSY;
+		held += end->question && end->question->uid == question->uid;
+	}
+	return held == 0 || held + 1 < there;
+}
+
+/* The first whose user may have an inspector; NULL: nobody's. */
+static struct inspect_question *next_in_line(struct inspector_link *link)
+{
+	list_for_each(at, &link->line) {
+		struct inspect_question *question = container_of(at, struct inspect_question, link);
+
+		if (may_have(link, question))
+			return question;
+	}
+	return NULL;
 }
 
 /* One that is dead already, though nobody has read that yet, is not asked. */
@@ -190,8 +241,10 @@ static void pump(struct inspector_link *link)
 	struct inspector_end *end;
 
 	while (link->line_len > 0 && (end = find_free(link)) != NULL) {
-		struct inspect_question *question = first_in_line(link);
+		struct inspect_question *question = next_in_line(link);
 
+		if (!question)
+			return;
 		if (has_gone(end)) {
 			lose(end, INSPECT_END_LOST, "it has gone", false);
 			continue;
@@ -555,6 +608,7 @@ int inspector_link_ask(
 	question->asked_ms = clock_ms();
 	question->again = false;
 	question->turn = turn_of(link, question);
+	note_asker(link, question->uid);
 	join_line(link, question);
 	pump(link);
 	arm_timer(link, LOOK_LATER_MS);
@@ -595,7 +649,8 @@ void inspector_link_close(struct inspector_link *link)
 			answer_absent(question);
 	}
 	while (link->line_len > 0) {
-		struct inspect_question *question = first_in_line(link);
+		struct inspect_question *question =
+			container_of(link->line.next, struct inspect_question, link);
 
 		leave_line(link, question);
 		answer_absent(question);

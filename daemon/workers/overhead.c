@@ -67,6 +67,8 @@ void overhead_open(struct overhead *overhead, const char *mount, const char *roo
 	while (overhead->count < OVERHEAD_MOST && strlen(below) > 1) {
 		cut_printf(folder, sizeof(folder), "%s%s", mount, below);
 		add_level(overhead, folder, below);
+		if (!strrchr(below, '/'))
+			return;
 		*strrchr(below, '/') = '\0';
 	}
 	overhead_look(overhead);

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -11,6 +13,7 @@
 #include <unistd.h>
 
 #define HELPER_STACK_BYTES ((size_t)128 << 10)
+#define FORK_TRIES         20 /* milliseconds that a fork waits for the lock */
 
 struct buffer {
 	_Atomic size_t len; /* changed under the lock; read without it */
@@ -249,32 +252,66 @@ bool outlet_is_due(enum outlet which)
 
 /* ---- a life ---------------------------------------------------------------------------------- */
 
-/* A fork of the program's takes along no text that its parent still has, and no helper. */
+/* Writes what the pipe takes without waiting: where there is room, a page of it is free. */
+static void drain_at_once(enum outlet which)
+{
+	struct pollfd pipe = { .fd = fds[which], .events = POLLOUT };
+	struct buffer *buffer = &buffers[which];
+	size_t len = len_of(which);
+
+	while (len > 0 && poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLOUT)) {
+		size_t written = 0;
+
+		if (write_some(fds[which], buffer->bytes, len < PIPE_BUF ? len : PIPE_BUF,
+			    &written) != 0)
+			return;
+		len -= written;
+		memmove(buffer->bytes, buffer->bytes + written, len);
+		set_len(which, len);
+	}
+}
+
+/*
+ * Who forks has the interpreter's lock: nobody else may be waited for, above all not a thread that writes
+ * into a full pipe which a thread of the program is to read.  So what cannot be written stays the
+ * parent's, and a lock that somebody keeps is made anew in the child.
+ */
+static bool fork_has_lock;
+
 static void before_fork(void)
 {
-	if (!begun)
-		return;
-	(void)pthread_mutex_lock(&lock);
-	for (enum outlet which = 0; which < OUTLET_COUNT; which++)
-		while (drain(which) == EINTR)
-			;
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	fork_has_lock = false;
+	for (unsigned tries = 0; begun && !fork_has_lock && tries < FORK_TRIES; tries++) {
+		fork_has_lock = pthread_mutex_trylock(&lock) == 0;
+		if (!fork_has_lock)
+			(void)syscall(SYS_nanosleep, &moment, NULL);
+	}
+	for (enum outlet which = 0; fork_has_lock && which < OUTLET_COUNT; which++)
+		drain_at_once(which);
 }
 
 static void after_fork(void)
 {
-	if (begun)
+	if (fork_has_lock)
 		(void)pthread_mutex_unlock(&lock);
 }
 
+/* The child takes along no text that its parent still has, and no helper. */
 static void after_fork_in_child(void)
 {
+	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+
 	if (!begun)
 		return;
+	if (!fork_has_lock)
+		memcpy(&lock, &unlocked, sizeof(lock));
 	is_helped = false;
 	is_flooding = false;
 	for (enum outlet which = 0; which < OUTLET_COUNT; which++)
 		set_len(which, 0);
-	(void)pthread_mutex_unlock(&lock);
+	after_fork();
 }
 
 int outlet_init(void)
