@@ -6,8 +6,9 @@
  *	                            of the one that Debian packages
  *
  * A schema that asks for another document gets it as a caller would send it along: under $defs, with
- * its $id.  The suite's remotes/ are such documents, and the drafts' own descriptions, which are in
- * schema_suite/metaschemas.json.  What is refused is named, and is wrong in a required file.
+ * its $id.  The suite's remotes/ are such documents, and so are the drafts' own metaschemas, which
+ * metaschemas.py takes from a Debian package.  A refused schema is named, and is wrong in a required
+ * file.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -93,8 +94,7 @@ static struct value *description_called(struct arena *arena, const char *uri)
 	struct value *list;
 	char path[4096];
 
-	cut_printf(path, sizeof(path), "%s/tests/cases/schema_suite/metaschemas.json",
-		getenv("CED_SOURCE"));
+	cut_printf(path, sizeof(path), "%s/tests/metaschemas.json", getenv("CED_BUILD"));
 	list = read_json(arena, path);
 	for (size_t i = 0; list && i < list->list.count; i++)
 		if (is_called(list->list.items[i], uri))

@@ -662,6 +662,40 @@ TEST(users_take_turns_in_line)
 	inspecting_stop(&in);
 }
 
+/* Each of many takes a while; the inspectors are two. */
+TEST(one_user_leaves_an_inspector_to_others_while_they_are_about)
+{
+	enum {
+		MANY = 4,
+		LINES = 10000
+	};
+	static struct inspecting in;
+	static char large[LINES * 9 + 1];
+	struct told many[MANY] = { 0 };
+	struct told one = { 0 };
+	struct policy_question question;
+	struct policy_question small;
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < LINES; i++)
+		memcpy(large + i * 9, "print(1)\n", 9);
+	CHECK(inspecting_start(&in, NULL, 2));
+	question = question_of(&in, large);
+	small = question_of(&in, "print(2)");
+	small.uid = 7;
+	CHECK_EQ_INT(policy_check(in.policies, &small, note_order, &one, &err), 0);
+	CHECK(inspecting_wait(&in, &one.done, 60000));
+	one = (struct told){ 0 };
+	for (int i = 0; i < MANY; i++)
+		CHECK_EQ_INT(policy_check(in.policies, &question, note_order, &many[i], &err), 0);
+	CHECK_EQ_INT(policy_check(in.policies, &small, note_order, &one, &err), 0);
+	for (int i = 0; i < MANY; i++)
+		CHECK(inspecting_wait(&in, &many[i].done, 60000));
+	CHECK(one.done);
+	CHECK(one.order < many[1].order);
+	inspecting_stop(&in);
+}
+
 TEST(an_inspector_that_has_worked_long_enough_goes_between_two_questions)
 {
 	static struct inspecting in;
