@@ -40,6 +40,7 @@ until_word gone
 ok $? "an idle daemon notices that its store was removed"
 like "$(cectl status)" 'ced.db was removed while ced uses it' "status says which file, and what it was"
 like "$(cat "$ced_log")" 'store.failed trouble=gone' "and so does the log"
+like "$(cectl status)" 'before you stop ced, see "A file of the store is gone"' "status does not send anybody to stop it first"
 cectl run -c 'print(2)' >"$work/out" 2>"$work/err"
 is "$? $(cat "$work/out")" "125 " "a run is refused, and nothing of it is told"
 like "$(cat "$work/err")" 'was removed' "with the reason"
@@ -61,6 +62,24 @@ ok $? "and the status says it"
 daemon_kill
 daemon_start
 is "$(missing)" 0 "after kill -9 every answered run is there all the same"
+is "$(status 'it["audit"]["alarm"]')" None "so there is no alarm"
+exits 0 "and the record verifies" cectl audit verify
+
+# What docs/OPERATIONS.md says: copy what the daemon has open, then stop it.
+: >"$work/answered"
+runs 5
+rm "$ced_state"/ced.db*
+until_word gone
+pid=$(pgrep -o -x -P "$ced_spawner" ced)
+number=$(ls -lv "/proc/$pid/fd" | grep -m 1 'ced\.db (deleted)' | sed -E 's/.* ([0-9]+) -> .*/\1/')
+like "$number" '^[0-9]+$' "the daemon has the removed ced.db open"
+cp "/proc/$pid/fd/$number" "$ced_state/ced.db.copy"
+daemon_stop
+mv "$ced_state/ced.db.copy" "$ced_state/ced.db"
+chown --reference="$ced_state" "$ced_state/ced.db"
+chmod 600 "$ced_state/ced.db"
+daemon_start
+is "$(missing)" 0 "a copy from the daemon's open file has every answered run after ced.db was removed"
 is "$(status 'it["audit"]["alarm"]')" None "so there is no alarm"
 exits 0 "and the record verifies" cectl audit verify
 
