@@ -106,18 +106,34 @@ void stage_record_begun(struct request *request, bool durable)
 	recorder_put(request->server->recorder, &request->begun);
 }
 
+/* What the error says of the program; NULL: nothing ran, so that the same may be sent again. */
+static const char *what_ran(const struct job_result *result)
+{
+	if (result->ran == RAN_NO || result->cached_from[0])
+		return NULL;
+	return result->ran == RAN_YES ? "the program ran" : "the program may have run";
+}
+
+/* "Busy" says that nothing ran: not of what has. */
+static void fail_unrecorded(struct request *request, const struct err *err)
+{
+	const char *ran = what_ran(&request->result);
+
+	request->failure.set = false; /* this is worse than whatever it was */
+	request_fail(request, ran ? RPC_CODE_INTERNAL : (int)trouble_code(err),
+		"%s, and the run could not be recorded, so its result is not told: %s",
+		ran ? ran : "nothing ran", err->text);
+	request->failure.reason = store_trouble(err);
+	request->failure.retry_after_ms = ran ? 0 : trouble_retry_ms(err);
+}
+
 static void on_ended(struct recording *recording, const struct err *err)
 {
 	struct request *request = container_of(recording, struct request, ended);
 
 	request->result.metrics.record_us = clock_us() - request->entered_us;
-	if (err) {
-		request->failure.set = false; /* this is worse than whatever it was */
-		request_fail(request, (int)trouble_code(err),
-			"the run could not be recorded, so its result is not told: %s", err->text);
-		request->failure.reason = store_trouble(err);
-		request->failure.retry_after_ms = trouble_retry_ms(err);
-	}
+	if (err)
+		fail_unrecorded(request, err);
 	request->known = !err;
 	request_enter(request, STAGE_REPLY);
 }

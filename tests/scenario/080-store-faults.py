@@ -104,8 +104,32 @@ def full():
     suffer("full disk", "internal", "full", fill, empty)
 
 
+def runs_now():
+    return sum(runtime["running"] for runtime in status()["runtimes"])
+
+
+def begun_and_locked(holder):
+    """Their records cannot be written: "busy" and 75 would say that nothing ran."""
+    code = "import time; time.sleep(1.5)"
+    other = Client()
+    with subprocess.Popen(["cectl", "run", "-c", code], stderr=subprocess.PIPE, text=True) as run:
+        msgid = other.send("run", language="python", code=code)
+        ok(wait_until(lambda: runs_now() == 2), "lock: two programs begin")
+        holder.begin()
+        told = run.stderr.read()
+        error = other.receive(msgid)[0] or {}
+        holder.end()
+        eq(run.wait(60), 125, "lock: a run that began and cannot be recorded exits with 125")
+    ok("the program ran, and the run could not be recorded" in told, "lock: and says that it ran", told)
+    data = error.get("data") or {}
+    eq((error.get("code"), data.get("reason"), data.get("retry_after_ms")), ("internal", "locked", None),
+       "lock: the error is internal, and nobody is told to send it again")
+    ok(wait_until(lambda: status()["trouble"] is None), "lock: which is over with the lock")
+
+
 def locked():
     holder = Holder()
+    begun_and_locked(holder)
     load = Load()
     ok(load.more(50), "lock: programs run")
     holder.begin()
