@@ -152,6 +152,8 @@ static void show_row(struct cli *cli, const struct tried *tried)
 static void show_daemon(struct cli *cli, const struct visit *visit)
 {
 	const char *trouble = page_text(cli, visit->status, "trouble");
+	const char *alarm = page_text(cli, value_get(visit->status, "audit"), "alarm");
+	bool is_bad = trouble[0] || alarm[0];
 
 	output_heading(&cli->out, "daemon");
 	if (!visit->hello) {
@@ -159,8 +161,8 @@ static void show_daemon(struct cli *cli, const struct visit *visit)
 			output_mark(&cli->out, MARK_DOT));
 		return;
 	}
-	say(&cli->out, trouble[0] ? PAINT_RED : PAINT_GREEN, "  %s ",
-		output_mark(&cli->out, trouble[0] ? MARK_BAD : MARK_GOOD));
+	say(&cli->out, is_bad ? PAINT_RED : PAINT_GREEN, "  %s ",
+		output_mark(&cli->out, is_bad ? MARK_BAD : MARK_GOOD));
 	say(&cli->out, PAINT_BOLD, "ced %s", page_text(cli, visit->hello, "version"));
 	if (visit->host)
 		say(&cli->out, PAINT_PLAIN,
@@ -171,6 +173,10 @@ static void show_daemon(struct cli *cli, const struct visit *visit)
 	say(&cli->out, PAINT_PLAIN, "\n");
 	if (trouble[0])
 		say(&cli->out, PAINT_RED, "    it records nothing: %s\n", trouble);
+	if (alarm[0])
+		say(&cli->out, PAINT_RED,
+			"    audit alarm: %s:\n    see \"Has anybody touched it?\" in docs/OPERATIONS.md\n",
+			alarm);
 }
 
 static size_t count_of(const struct visit *visit, enum state state)
@@ -254,6 +260,7 @@ static struct value *daemon_value(struct cli *cli, const struct visit *visit)
 	for (size_t i = 0; visit->host && i < COUNT_OF(names); i++)
 		value_map_put(arena, map, names[i], value_get(visit->host, names[i]));
 	value_map_put(arena, map, "trouble", value_get(visit->status, "trouble"));
+	value_map_put(arena, map, "alarm", value_get(value_get(visit->status, "audit"), "alarm"));
 	return map;
 }
 

@@ -20,11 +20,17 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
+/* What the daemon has found wrong with its record; "": nothing. */
+static const char *alarm_of(struct cli *cli, const struct value *status)
+{
+	return page_text(cli, value_get(status, "audit"), "alarm");
+}
+
 static void show_head(struct cli *cli, const struct value *status)
 {
 	int64_t uptime_s = value_as_int(value_get(status, "uptime_s"), 0);
 	bool draining = value_as_bool(value_get(status, "draining"), false);
-	bool ails = page_text(cli, status, "trouble")[0] != '\0';
+	bool ails = page_text(cli, status, "trouble")[0] || alarm_of(cli, status)[0];
 	enum paint paint = draining ? PAINT_YELLOW : PAINT_GREEN;
 	enum mark mark = draining ? MARK_DOT : MARK_GOOD;
 	char uptime[UNITS_TEXT_MAX];
@@ -223,6 +229,16 @@ static void show_trouble(struct cli *cli, const struct value *status)
 		say(&cli->out, PAINT_RED, "%s %s\n", output_mark(&cli->out, MARK_BAD), trouble);
 }
 
+static void show_alarm(struct cli *cli, const struct value *status)
+{
+	const char *alarm = alarm_of(cli, status);
+
+	if (alarm[0])
+		say(&cli->out, PAINT_RED,
+			"%s audit alarm: %s:\n  see \"Has anybody touched it?\" in docs/OPERATIONS.md\n",
+			output_mark(&cli->out, MARK_BAD), alarm);
+}
+
 /* Before it is trouble. */
 static void show_room(struct cli *cli, const struct value *status)
 {
@@ -286,6 +302,7 @@ static int show(struct cli *cli, const struct value *status)
 	show_head(cli, status);
 	show_levers(cli, status);
 	show_trouble(cli, status);
+	show_alarm(cli, status);
 	show_room(cli, status);
 	show_log(cli, status);
 	show_runtimes(cli, value_get(status, "runtimes"));

@@ -19,6 +19,11 @@
 #define TOLD_FILE       "checkpoints.told" /* in the state folder */
 #define ALARM_BYTES_MAX ((size_t)64 << 10)
 
+/* With an alarm: where its repair is described. */
+#define REPAIR_OF(section) "see `cectl audit verify`, and docs/OPERATIONS.md under \"" section "\""
+#define REPAIR_STORE       REPAIR_OF("The store was rolled back")
+#define REPAIR_SECOND      REPAIR_OF("The second file was removed or cut off")
+
 /* A checkpoint being made; some calls may wait for it. */
 struct making {
 	struct recording recording;
@@ -81,14 +86,13 @@ static int note_alarm(struct audit *audit, struct store *store, struct err *err)
 	return r;
 }
 
-static int raise_alarm(struct audit *audit, struct store *store, struct err *err)
+static int raise_alarm(
+	struct audit *audit, struct store *store, const char *repair, struct err *err)
 {
 	const char *wish = audit->server->config.rollback;
 
 	log_event(LOG_LEVEL_ERROR, "audit.alarm", LOG_STR("why", audit->alarm),
-		LOG_STR("file", audit->path),
-		LOG_STR("repair", "see `cectl audit verify`, and docs/OPERATIONS.md under "
-				  "\"The store was rolled back\""));
+		LOG_STR("file", audit->path), LOG_STR("repair", repair));
 	host_journal(HOST_ALERT, "audit.alarm", audit->alarm,
 		(const struct host_field[]){ { "FILE", audit->path } }, 1);
 	if (strcmp(wish, "refuse") == 0)
@@ -101,6 +105,7 @@ static int look_at_start(
 {
 	struct second_piece piece = { NULL, 0, 0, 0 };
 	struct store_trust trust = { .public_key = signer_public(audit->signer) };
+	const char *repair = REPAIR_STORE;
 	int r;
 
 	if (second_file_read(audit->path, -1, &piece, err) < 0)
@@ -108,15 +113,17 @@ static int look_at_start(
 	trust.second = (struct bytes){ piece.text, piece.len };
 	second_file_noted(audit->told, trust.told, sizeof(trust.told));
 	r = store_rolled_back(store, &trust, audit->alarm, sizeof(audit->alarm), err);
-	if (r == 0)
+	if (r == 0) {
 		r = store_second_lacks(&trust, audit->alarm, sizeof(audit->alarm));
+		repair = mark->words[0] ? REPAIR_STORE : REPAIR_SECOND;
+	}
 	free(piece.text);
 	if (r < 0)
 		return -1;
 	/* Of the two the mark reaches further: what it says is the whole of it. */
 	if (mark->words[0])
 		cut_printf(audit->alarm, sizeof(audit->alarm), "%s", mark->words);
-	return r > 0 || mark->words[0] ? raise_alarm(audit, store, err) : 0;
+	return r > 0 || mark->words[0] ? raise_alarm(audit, store, repair, err) : 0;
 }
 
 static int sign_now(struct store *store, struct store_checkpoint *checkpoint, struct err *err)
@@ -263,7 +270,7 @@ static void tell_cut(struct audit *audit)
 		"the second file lacks the checkpoint that was written to it last: it was removed, "
 		"emptied, or its end was cut off while the daemon ran");
 	log_event(LOG_LEVEL_ERROR, "audit.alarm", LOG_STR("why", audit->alarm),
-		LOG_STR("file", audit->path));
+		LOG_STR("file", audit->path), LOG_STR("repair", REPAIR_SECOND));
 	host_journal(HOST_ALERT, "audit.alarm", audit->alarm,
 		(const struct host_field[]){ { "FILE", audit->path } }, 1);
 	record_alarm(audit);

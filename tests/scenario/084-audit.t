@@ -223,4 +223,20 @@ mv "$ced_state/checkpoints.told" "$ced_state/ced.mark" "$work/"
 daemon_start
 is "$(json "$(cectl status --json)" 'it["audit"]["alarm"]')" None "with the second file put away it starts, and a new one begins"
 exits 0 "and what is there verifies" cectl audit verify
+
+# --- the second file is emptied ------------------------------------------------------------------
+
+sed -i '/^rollback/d' "$work/ced.conf"
+cectl run -c 'print(1)' >/dev/null
+daemon_stop
+: >"$second"
+daemon_start
+like "$(cat "$ced_log")" 'audit.alarm why="the second file lacks.* repair="[^=]*The second file was removed or cut off' \
+	"an emptied second file is told with the section that helps"
+like "$(cectl status | head -n 1)" '^✗ ced ' "status begins with a cross"
+like "$(cectl status)" '✗ audit alarm: the second file lacks' "and says why"
+like "$(cectl doctor)" 'audit alarm: the second file lacks' "doctor says it too"
+daemon_stop
+daemon_start
+like "$(cectl status | head -n 1)" '^✓ ced ' "the start after that is quiet"
 done_testing
