@@ -273,6 +273,9 @@ void store_close(struct store *store)
 {
 	if (!store)
 		return;
+	/* SQLite does not, as long as others read it; then a copy of the database alone is whole. */
+	if (store->log)
+		store_move_log(store);
 	/* Not where the start ended before the mark was taken over. */
 	if (!store->watch.is_broken && store->mark.fd >= 0)
 		mark_write(store);

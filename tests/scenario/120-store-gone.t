@@ -104,6 +104,14 @@ is "$(cectl run -c 'print(6 * 7)')" 42 "programs run"
 
 : >"$work/answered"
 runs 5
+daemon_stop
+cp "$ced_state/ced.db" "$work/alone.db"
+exits 0 "after an orderly stop a copy of ced.db alone has the last run" cectl --store "$work/alone.db" show "$(tail -n 1 "$work/answered")"
+rm "$ced_state/ced.db-wal" "$ced_state/ced.db-shm"
+daemon_start
+is "$(missing)" 0 "and without its log every answered run is there"
+is "$(status 'it["audit"]["alarm"]')" None "without an alarm"
+runs 5
 daemon_kill
 rm "$ced_state/ced.db-wal" "$ced_state/ced.db-shm"
 daemon_start

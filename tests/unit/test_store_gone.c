@@ -412,3 +412,45 @@ TEST(what_has_not_reached_the_disk_is_not_in_the_mark)
 	free(before);
 	free(after);
 }
+
+/* ---- after an orderly end ------------------------------------------------------------------- */
+
+static int64_t runs_in(const char *path)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *stmt = NULL;
+	int64_t count = -1;
+
+	if (sqlite3_open(path, &db) == SQLITE_OK &&
+		sqlite3_prepare_v2(db, "SELECT count(*) FROM runs", -1, &stmt, NULL) == SQLITE_OK &&
+		sqlite3_step(stmt) == SQLITE_ROW)
+		count = sqlite3_column_int64(stmt, 0);
+	(void)sqlite3_finalize(stmt);
+	(void)sqlite3_close(db);
+	return count;
+}
+
+TEST(after_an_orderly_end_the_database_alone_has_every_run)
+{
+	auto_shop struct shop shop;
+	struct store *reader;
+	int64_t count = 0;
+
+	shop_init(&shop);
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ_INT(put(&shop), 0);
+	/* Somebody who has it open, the daemon's own readers among them, keeps SQLite from it. */
+	reader = store_open(shop.folder, STORE_READ, &shop.err);
+	CHECK(reader);
+	CHECK_EQ_INT(db_number(reader, "SELECT count(*) FROM runs", 0, &count, NULL), 0);
+	CHECK_EQ_INT(count, 3);
+	store_close(shop.store);
+	shop.store = NULL;
+	CHECK_EQ_INT(copy(path_of(&shop, "ced.db"), path_of(&shop, "alone.db")), 0);
+	store_close(reader);
+	CHECK_EQ_INT(runs_in(path_of(&shop, "alone.db")), 3);
+	/* SQLite makes these for whoever reads. */
+	(void)unlink(path_of(&shop, "alone.db-wal"));
+	(void)unlink(path_of(&shop, "alone.db-shm"));
+	(void)unlink(path_of(&shop, "alone.db"));
+}
