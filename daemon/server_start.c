@@ -6,6 +6,7 @@
 #include "daemon/methods/methods.h"
 #include "daemon/methods/methods_budgets.h"
 #include "daemon/methods/waits.h"
+#include "daemon/record/exposed.h"
 #include "daemon/record/readers.h"
 #include "daemon/record/redaction.h"
 #include "daemon/server_parts.h"
@@ -170,6 +171,7 @@ static int open_store(struct server *server, struct err *err)
 
 	if (!store)
 		return -1;
+	exposed_tell(server->config.state);
 	store_limit_log(store, (int64_t)server->config.log_bytes);
 	newest_ms = store_newest_ms(store);
 	has_lost = store_lost_count(store) > 0;

@@ -52,6 +52,8 @@ LISTED = {
 ELSEWHERE = {
     **LISTED,
     **each("store", "mark watch", PART, ["tests/unit/test_store_gone.c", "tests/scenario/120-store-gone.t"]),
+    "daemon/record/exposed.c": ("a warning at the start, by the modes of files: it is seen from outside",
+                                ["tests/scenario/120-store-gone.t"]),
     "cli/interrupt.c": ("signals end what receives them: it is seen from outside",
                         ["tests/scenario/117-interrupted.t"]),
     "cli/status_words.c": (COMMAND, ["tests/scenario/119-words.t"]),

@@ -126,6 +126,18 @@ daemon_start
 is "$(status 'it["audit"]["alarm"]')" None "and so is one after kill -9 alone"
 daemon_stop
 
+chmod 777 "$ced_state"
+chmod 644 "$ced_state/ced.db"
+daemon_start
+like "$(grep "store.exposed path=\"\?$ced_state\"\? " "$ced_log")" "its mode is 777.* repair=\"chmod 700 $ced_state\"" "a folder that others may write to is told at the start"
+like "$(grep 'store.exposed path=[^ ]*ced.db"\? ' "$ced_log")" "its mode is 644.* repair=\"chmod 600 $ced_state/ced.db\"" "and so is a database that others may read"
+daemon_stop
+chmod 700 "$ced_state"
+chmod 600 "$ced_state/ced.db"
+daemon_start
+is "$(grep -c store.exposed "$ced_log")" 0 "with what it says to type that is over"
+daemon_stop
+
 echo 'rollback = "refuse"' >>"$ced_folder/ced.conf"
 chmod 644 "$ced_folder/ced.conf"
 [[ $(id -u) == 0 ]] && ced_arguments=(--config "$ced_folder/ced.conf")
