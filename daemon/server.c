@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "daemon/host.h"
+#include "daemon/methods/waits.h"
 #include "proto/base/clock.h"
 #include "proto/version.h"
 
@@ -59,6 +60,7 @@ int server_rename(struct server *server, struct request *request, const char *ru
 		return -1;
 	(void)map_remove(&server->runs, old, RUN_ID_LEN);
 	cut_printf(request->result.run_id, sizeof(request->result.run_id), "%s", run_id);
+	waits_run_renamed(server, old, run_id);
 	return 0;
 }
 

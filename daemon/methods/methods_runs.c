@@ -26,6 +26,27 @@ static bool has_run_id(const struct search *search, const struct request *reques
 		       search->call->caller.uid == request->caller.uid);
 }
 
+/*
+ * The run_id that its caller gave it and that it is yet to get: a thread looks at its params, for
+ * secrets in them, or in the store whether the id is free.  NULL: none.
+ */
+static const char *asked_run_id(const struct request *request)
+{
+	if (request->stage != STAGE_CONTRACT)
+		return NULL;
+	return request->has_spec ? request->spec.run_id
+				 : value_as_text(value_get(request->params, "run_id"));
+}
+
+/* By the run_id that it is to have. */
+static bool asks_for_run_id(const struct search *search, const struct request *request)
+{
+	const char *run_id = asked_run_id(request);
+
+	return run_id && search->call->caller.uid == request->caller.uid &&
+	       strcmp(run_id, search->name) == 0;
+}
+
 /* By what its caller named it; also while a thread still looks at its params. */
 static bool has_id(const struct search *search, const struct request *request)
 {
@@ -77,6 +98,17 @@ struct request *method_find_run(const struct call *call)
 		.name = value_as_text(value_get(call->params, "run_id")) };
 
 	return search_runs(&search) && search.count == 1 ? search.found : NULL;
+}
+
+/* Also one that has just come and does not have its name yet. */
+static struct request *find_by_run_id(const struct call *call)
+{
+	struct request *request = method_find_run(call);
+	struct search search = { .call = call,
+		.is_meant = asks_for_run_id,
+		.name = value_as_text(value_get(call->params, "run_id")) };
+
+	return request ? request : search_runs(&search);
 }
 
 static const char *id_of(const struct call *call)
@@ -178,7 +210,7 @@ void method_cancel(struct call *call)
 		cancel_action(call);
 		return;
 	}
-	request = strcmp(way, "msgid") == 0 ? find_by_msgid(call) : method_find_run(call);
+	request = strcmp(way, "msgid") == 0 ? find_by_msgid(call) : find_by_run_id(call);
 	if (request)
 		cancel_run(call, request);
 	else if (strcmp(way, "run_id") == 0)
@@ -191,9 +223,11 @@ static void on_wait_over(void *owner)
 {
 	struct call *call = owner;
 	const struct request *request = map_get(&call->server->runs, call->run_id, RUN_ID_LEN);
+	const char *asked = request ? asked_run_id(request) : NULL;
 	struct value *map = value_map(&call->arena);
 
-	value_map_put(&call->arena, map, "run_id", value_text(&call->arena, call->run_id));
+	value_map_put(&call->arena, map, "run_id",
+		value_text(&call->arena, asked ? asked : call->run_id));
 	value_map_put(&call->arena, map, "state",
 		value_text(&call->arena,
 			request && approval_outlives(request) ? "parked" : "running"));
@@ -222,7 +256,7 @@ void method_wait(struct call *call)
 	if (strcmp(way, "id") == 0)
 		request = find_by_id(call);
 	else
-		request = strcmp(way, "msgid") == 0 ? find_by_msgid(call) : method_find_run(call);
+		request = strcmp(way, "msgid") == 0 ? find_by_msgid(call) : find_by_run_id(call);
 	if (request)
 		wait_for_run(call, request);
 	else if (strcmp(way, "msgid") != 0)

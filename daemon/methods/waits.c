@@ -38,6 +38,16 @@ void waits_run_ended(struct server *server, const struct run_end *end)
 	}
 }
 
+void waits_run_renamed(struct server *server, const char *old_id, const char *run_id)
+{
+	list_for_each(at, &server->waits) {
+		struct call *call = container_of(at, struct call, link);
+
+		if (strcmp(call->run_id, old_id) == 0)
+			cut_printf(call->run_id, sizeof(call->run_id), "%s", run_id);
+	}
+}
+
 void waits_conn_gone(struct server *server, const struct conn *conn)
 {
 	list_for_each(at, &server->waits) {

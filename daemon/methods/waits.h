@@ -18,5 +18,8 @@ struct run_end {
 /* Answers those that wait for it. */
 void waits_run_ended(struct server *server, const struct run_end *end);
 
+/* A run in the house has got the id that its caller gave it: those that wait for it follow. */
+void waits_run_renamed(struct server *server, const char *old_id, const char *run_id);
+
 /* Forgets those of a connection that goes. */
 void waits_conn_gone(struct server *server, const struct conn *conn);

@@ -85,6 +85,12 @@ eq((error["code"], error["data"]["pointer"]), ("conflict", "/run_id"), "another 
 for wrong, reason in ((own.lower(), "value"), ("8" + own[1:], "value"), (ulid(3600), "range"), (ulid(-3600), "range")):
     error, _ = client.receive(client.send("run", language="python", code="1", run_id=wrong))
     eq((error["code"], error["data"]["reason"]), ("bad_request", reason), f"{wrong} is not taken")
+for padding in ("", "x" * 4_000_000):
+    own = ulid()
+    named = client.send("run", language="python", code=SILENT, limits=LONG, run_id=own, stdin=padding)
+    waits = client.send("wait", run_id=own)
+    eq(client.call("cancel", run_id=own), {}, f"a run is cancelled by its own run_id at once ({len(padding)} bytes of stdin)")
+    eq([client.receive(sent)[1]["outcome"] for sent in (named, waits)], ["canceled"] * 2, "it and the wait for it end")
 older = ulid(240)
 eq(client.run("print(10)", run_id=older, announce=True)["run_id"], older, "an id may be some minutes old")
 eq(started(client)[-1]["run_id"], older, "it is the one that is announced")

@@ -293,6 +293,69 @@ TEST(two_that_ask_for_one_id_at_once_do_not_both_get_it)
 	house_close(&house);
 }
 
+static const char *run_id_params(const char *run_id, const char *more, char (*room)[160])
+{
+	(void)snprintf(*room, sizeof(*room), "{\"run_id\":\"%s\"%s}", run_id, more);
+	return *room;
+}
+
+/* Nothing was heard of it: whether its id is free is being asked of the store. */
+TEST(a_run_is_cancelled_by_the_run_id_that_it_came_with)
+{
+	struct house house;
+	struct reply reply;
+	char id[ULID_LEN + 1];
+	char params[160];
+	int client;
+
+	CHECK(house_ready(&house, ""));
+	client = house_connect(&house);
+	(void)ulid_of(clock_wall_us() / 1000 - 1, "ABCDEFGHJKMN0000", id);
+	send_named(client, 4, id);
+	CHECK(house_send(client, 5, "wait", run_id_params(id, ",\"timeout_ms\":60000", &params)));
+	CHECK(house_send(client, 6, "cancel", run_id_params(id, "", &params)));
+	CHECK(house_hear(&house, client, &reply));
+	CHECK_EQ_INT(reply.msgid, 6);
+	CHECK(!reply.code);
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK(house_hear(&house, client, &reply));
+		CHECK(reply.msgid == 4 || reply.msgid == 5);
+		CHECK_STR(house_text(&reply, "outcome"), "canceled");
+		CHECK_STR(house_text(&reply, "run_id"), id);
+	}
+	close(client);
+	house_close(&house);
+}
+
+TEST(a_run_is_waited_for_by_the_run_id_that_it_came_with)
+{
+	struct house house;
+	struct reply reply;
+	char id[ULID_LEN + 1];
+	char params[160];
+	int client;
+
+	CHECK(house_ready(&house, ""));
+	client = house_connect(&house);
+	(void)ulid_of(clock_wall_us() / 1000 - 1, "ABCDEFGHJKMN0000", id);
+	send_named(client, 4, id);
+	CHECK(house_send(client, 5, "wait", run_id_params(id, ",\"timeout_ms\":0", &params)));
+	CHECK(house_send(client, 6, "wait", "{\"msgid\":4}"));
+	CHECK(house_hear(&house, client, &reply));
+	CHECK_EQ_INT(reply.msgid, 5);
+	CHECK_STR(house_text(&reply, "state"), "running");
+	CHECK_STR(house_text(&reply, "run_id"), id);
+	CHECK(house_at_worker(&house));
+	CHECK(house_program(&house, "", 0));
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK(house_hear(&house, client, &reply));
+		CHECK(reply.msgid == 4 || reply.msgid == 6);
+		CHECK_STR(house_text(&reply, "run_id"), id);
+	}
+	close(client);
+	house_close(&house);
+}
+
 TEST(an_id_of_another_time_is_refused)
 {
 	static const struct {
