@@ -282,6 +282,13 @@ static bool executes(const struct policy_question *question)
 	return question->only_checks || rulebook_executes(question->policy, question->language);
 }
 
+bool policy_executes(
+	const struct policy *policy, const char *language, struct policy_finding *ret_finding)
+{
+	*ret_finding = no_execution;
+	return rulebook_executes(policy, language);
+}
+
 static bool has_entry(const struct policy *policy, const char *entry)
 {
 	for (size_t i = 0; i < policy->entry_count; i++)

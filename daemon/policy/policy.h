@@ -77,6 +77,13 @@ const char *policy_digest(const struct policy *policy);
 /* What the strictest of its rules says of what it finds: POLICY_DENY, or milder. */
 enum policy_decision policy_strictest(const struct policy *policy);
 
+/*
+ * Whether it executes programs of a language that it allows to be asked about; false: *ret_finding says
+ * so, as the verdict over a run of one does.
+ */
+bool policy_executes(
+	const struct policy *policy, const char *language, struct policy_finding *ret_finding);
+
 /* What a worker holds a program of that language to while it runs; empty: nothing. */
 struct bytes policy_run_rules(
 	const struct policies *policies, const struct policy *policy, const char *language);
@@ -95,7 +102,7 @@ struct policy_question {
 	struct bytes code;
 	const char *code_hash; /* as job_code_hash() writes it; NULL: nothing is remembered */
 	struct arena *arena;   /* for the verdict */
-	bool only_checks;      /* nothing is to run */
+	bool only_checks;      /* it is looked at also where the policy would not execute it */
 	uint32_t uid;          /* who asks: users take turns */
 	const char *entry; /* the name that the program runs as; NULL: it is a file beside one */
 };

@@ -114,12 +114,17 @@ static void add_finding(struct request *request, const struct policy_finding *fi
 	struct policy_finding *added = &total->findings[total->finding_count++];
 
 	*added = *finding;
+	if (!path)
+		return;
 	added->message = arena_printf(&request->arena, "in %s, %s", path, finding->message);
 	if (!added->message)
 		added->message = finding->message;
 }
 
-/* What was found in a file counts like what was found in the program. */
+/*
+ * What was found in a file counts like what was found in the program.  NULL path: it is about the program
+ * itself.
+ */
 static void take_verdict(
 	struct request *request, const struct policy_verdict *verdict, const char *path)
 {
@@ -206,6 +211,27 @@ static void judge_environment(struct request *request)
 	}
 }
 
+/*
+ * A check looks at a program that the policy would not run, for its findings, and says what a run of it
+ * would be told.  A language that the policy does not know at all is denied already.
+ */
+static void judge_execution(struct request *request)
+{
+	const struct policy_verdict *total = &request->result.verdict;
+	struct policy_finding finding;
+	struct policy_verdict verdict = {
+		.decision = POLICY_DENY, .findings = &finding, .finding_count = 1
+	};
+
+	if (!request->is_check ||
+		policy_executes(request->policy, runtime_language(request->runtime), &finding))
+		return;
+	for (size_t i = 0; i < total->finding_count; i++)
+		if (!strcmp(total->findings[i].rule, "policy.language_denied_policy"))
+			return;
+	take_verdict(request, &verdict, NULL);
+}
+
 static const char *hash_of(struct request *request, struct bytes code)
 {
 	char *text = arena_alloc(&request->arena, DIGEST_TEXT_LEN + 1);
@@ -223,6 +249,7 @@ static void note_verdict(struct request *request, const struct policy_verdict *v
 	if (text == 0) {
 		request->result.verdict = *verdict;
 		judge_environment(request);
+		judge_execution(request);
 	} else {
 		take_verdict(request, verdict, request->spec.files[text - 1].path);
 	}

@@ -107,7 +107,11 @@ is "$(json "$it" 'it["limits"]["wall_ms"]')" 1500 "a run has the limits of its p
 exits 126 "and may not ask for more than that" cectl run --policy house --limit pids=11 -c 'x = 1'
 exits 126 "a language that it only checks does not run" cectl run -l bash --policy house -c 'echo 1'
 like "$err" "policy.language_denied_execution" "and this is the reason"
-exits 0 "but may be checked" cectl check -l bash --policy house -c 'echo 1'
+exits 126 "and check says so, too" cectl check -l bash --policy house -c 'echo 1'
+like "$err$out" "policy.language_denied_execution" "for the same reason"
+it=$(cectl check --json -l bash --policy house -c 'if; then')
+is "$(json "$it" '[it["would"], sorted(f["rule"] for f in it["policy"]["findings"])]')" \
+	'["deny", ["bash.syntax.unreadable", "policy.language_denied_execution"]]' "and what it finds in the program"
 is "$(json "$(cectl check --json --policy house -c 'x = warehouse')" 'it["would"]')" ask "check says that it would ask"
 
 # --- test --------------------------------------------------------------------------------------------

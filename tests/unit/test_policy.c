@@ -402,6 +402,7 @@ TEST(a_language_may_be_asked_about_and_not_run)
 	static struct inspecting in;
 	struct policy_verdict verdict;
 	struct policy_question question;
+	struct policy_finding finding;
 
 	make_folder("x.json", "{\"name\":\"x\",\"description\":\"d\",\"extends\":\"strict\","
 			      "\"executes\":[\"python\"]}");
@@ -415,6 +416,9 @@ TEST(a_language_may_be_asked_about_and_not_run)
 	question = (struct policy_question){ policies_find(in.policies, "x"), "bash",
 		text("echo 1"), NULL, &in.arena, true, 0, NULL };
 	CHECK(!policy_lookup(in.policies, &question, &verdict));
+	CHECK(!policy_executes(question.policy, "bash", &finding));
+	CHECK_STR(finding.rule, "policy.language_denied_execution");
+	CHECK(policy_executes(question.policy, "python", &finding));
 	inspecting_stop(&in);
 }
 
