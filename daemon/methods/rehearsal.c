@@ -10,6 +10,7 @@
 #include "daemon/workers/inspectors.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
+#include "proto/language.h"
 
 #define FRESH_BUSY_MS 50000U /* below the limit on its cpu time */
 
@@ -122,6 +123,20 @@ static void on_verdict(void *context, const struct policy_verdict *verdict)
 	ask_on(rehearsal);
 }
 
+/* As a run of it would have it: the language of a runtime of that name, or what the word means. */
+static const char *language_of(struct rehearsal *rehearsal, const struct value *example)
+{
+	const char *word = value_as_text(value_get(example, "language"));
+	const struct runtime *runtime = word ? pool_find(&rehearsal->server->pool, word) : NULL;
+	const char *language = word ? language_of_alias(word) : NULL;
+
+	if (runtime)
+		return runtime_language(runtime);
+	if (language)
+		return language;
+	return word ? word : ""; /* with U+0000 inside it is none */
+}
+
 /* Fills in the question about the example at hand; false when its policy is not there. */
 static bool put_question(struct rehearsal *rehearsal)
 {
@@ -130,8 +145,8 @@ static bool put_question(struct rehearsal *rehearsal)
 	const struct value *code = value_get(example, "code");
 
 	rehearsal->question = (struct policy_question){
-		.policy = policies_find(rehearsal->policies, name),
-		.language = value_as_text(value_get(example, "language")),
+		.policy = name ? policies_find(rehearsal->policies, name) : NULL,
+		.language = language_of(rehearsal, example),
 		.code = { code->text.bytes, code->text.len },
 		.arena = &rehearsal->call->arena,
 		.only_checks = true,

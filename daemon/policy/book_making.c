@@ -9,6 +9,7 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/embedded.h"
 #include "proto/base/fdio.h"
+#include "proto/language.h"
 
 extern const struct embedded policy_files[];
 
@@ -159,6 +160,18 @@ static int set_modes(struct making *making, struct policy *policy, const struct 
 
 /* ---- languages and lists ------------------------------------------------------------------- */
 
+/* "js" is "javascript" here as in a request, unless the book or the policy knows a language of that name. */
+static const char *language_meant(
+	const struct rulebook *book, const struct policy *policy, const char *word)
+{
+	const char *language = language_of_alias(word);
+
+	if (!language || rulebook_language(book, word) >= 0 ||
+		rulebook_language(book, language) < 0 || rulebook_lets_unread(policy, word))
+		return word;
+	return language;
+}
+
 static int set_languages(struct making *making, struct policy *policy, const struct draft *draft,
 	const struct policy *parent)
 {
@@ -168,7 +181,8 @@ static int set_languages(struct making *making, struct policy *policy, const str
 		memcpy(policy->languages, parent->languages,
 			book->language_count * sizeof(*policy->languages));
 	for (size_t i = 0; draft->file.languages && i < draft->file.language_count; i++) {
-		int language = rulebook_language(book, draft->file.languages[i]);
+		int language = rulebook_language(
+			book, language_meant(book, policy, draft->file.languages[i]));
 
 		if (language < 0)
 			return err_set(making->err, ERR_INVALID, "there are no rules for %s",
@@ -178,9 +192,11 @@ static int set_languages(struct making *making, struct policy *policy, const str
 	return 0;
 }
 
-static void set_executes(
-	struct policy *policy, const struct draft *draft, const struct policy *parent)
+static void set_executes(const struct rulebook *book, struct policy *policy, struct draft *draft,
+	const struct policy *parent)
 {
+	for (size_t i = 0; i < draft->file.execute_count; i++)
+		draft->file.executes[i] = language_meant(book, policy, draft->file.executes[i]);
 	policy->executes = draft->file.executes;
 	policy->execute_count = draft->file.execute_count;
 	if (!draft->file.executes && parent) {
@@ -380,10 +396,10 @@ static int fill_policy(struct making *making, uint32_t index, int depth)
 	if (make_room(making, policy) < 0 || make_parent(making, draft, depth, &parent) < 0)
 		return -1;
 	if (set_modes(making, policy, draft, parent) < 0 ||
-		set_languages(making, policy, draft, parent) < 0 ||
-		set_unread(making, policy, draft, parent) < 0)
+		set_unread(making, policy, draft, parent) < 0 ||
+		set_languages(making, policy, draft, parent) < 0)
 		return -1;
-	set_executes(policy, draft, parent);
+	set_executes(making->book, policy, draft, parent);
 	set_limits(policy, draft, parent);
 	if (set_numbers(making, draft, parent ? &making->drafts[parent->index] : NULL) < 0)
 		return -1;

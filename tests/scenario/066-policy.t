@@ -125,6 +125,9 @@ like "$out" "house-name" "is named"
 like "$out" "python: 2 of 3" "and counted"
 is "$(json "$(cectl policy test --json "$work/examples/house-name.case")" '[it["ok"], it["results"][0]["found"]]')" \
 	'[false, "ask\npython.house.names 1:5 ask warehouse\n"]' "--json has what was found"
+printf 'policy: strict\nlanguage: sh\n---\ndd if=a of=b\n---\ndeny\n' >"$work/alias.case"
+it=$(cectl policy test --json "$work/alias.case")
+like "$it" "bash.command.denied" "sh is bash for examples, too: its rules are looked at"
 exits 2 "no examples at all" cectl policy test
 mkdir "$work/none"
 exits 1 "a folder without any is not passed over" cectl policy test "$work/none"

@@ -422,6 +422,29 @@ TEST(a_language_may_be_asked_about_and_not_run)
 	inspecting_stop(&in);
 }
 
+TEST(a_policy_s_languages_have_their_other_names)
+{
+	static struct inspecting in;
+	struct policy_finding finding;
+	const struct policy *policy;
+	struct policy_verdict verdict;
+
+	make_folder("x.json", "{\"name\":\"x\",\"description\":\"d\",\"extends\":\"strict\","
+			      "\"languages\":[\"py\",\"js\"],\"executes\":[\"node\",\"sh\"],"
+			      "\"unread\":[\"sh\"]}");
+	CHECK(inspecting_start(&in, folder, 1));
+	drop_folder();
+	policy = policies_find(in.policies, "x");
+	CHECK(policy_executes(policy, "javascript", &finding));
+	CHECK(!policy_executes(policy, "python", &finding));
+	/* This host has a language of that name. */
+	CHECK(policy_executes(policy, "sh", &finding));
+	CHECK(!policy_executes(policy, "bash", &finding));
+	CHECK(inspecting_check(&in, "x", "bash", text("echo 1"), NULL, &verdict));
+	CHECK_STR(verdict.findings[0].rule, "policy.language_denied_policy");
+	inspecting_stop(&in);
+}
+
 TEST(what_is_heavy_is_told_when_there_is_not_room_for_all)
 {
 	static struct inspecting in;
