@@ -9,6 +9,8 @@
 #include "daemon/pipeline.h"
 #include "daemon/record/trouble.h"
 #include "daemon/server.h"
+#include "proto/base/nearest.h"
+#include "proto/names.h"
 
 static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_HELLO] = method_hello,
@@ -138,6 +140,25 @@ static void start_run(const struct arrival *arrival, bool is_check)
 		request_enter(request, STAGE_CONTRACT);
 }
 
+/* Whoever mistyped a name, of RPC_METHOD_LEN_MAX at most, sees it and the one that was most likely meant. */
+static void refuse_unknown(const struct arrival *arrival)
+{
+	const char *name = arrival->message->method;
+	struct nearest nearest = NEAREST_OF(name);
+	char text[ERR_TEXT_MAX];
+	struct rpc_error error = { .code = RPC_CODE_UNKNOWN_METHOD,
+		.message = "there is no such method" };
+
+	for (int id = 0; id < METHOD_COUNT; id++)
+		nearest_offer(&nearest, method_of((enum method_id)id)->name);
+	if (name_is_printable(name, strlen(name))) {
+		cut_printf(text, sizeof(text), "there is no method \"%s\"%s", name,
+			nearest_hint(&nearest));
+		error.message = text;
+	}
+	arrival_refuse(arrival, &error);
+}
+
 void methods_start(const struct arrival *arrival)
 {
 	const struct method *method = method_find(arrival->message->method);
@@ -147,10 +168,7 @@ void methods_start(const struct arrival *arrival)
 	int checked;
 
 	if (!method) {
-		struct rpc_error error = { .code = RPC_CODE_UNKNOWN_METHOD,
-			.message = "there is no such method" };
-
-		arrival_refuse(arrival, &error);
+		refuse_unknown(arrival);
 		return;
 	}
 	if (method_right(method, conn_caller(arrival->conn)->roles) == RIGHT_NO) {

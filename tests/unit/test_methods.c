@@ -20,6 +20,31 @@ static void is_refused(
 	CHECK(reply.message && reply.message[0]);
 }
 
+TEST(a_method_that_is_not_there_is_named_and_the_one_that_is_like_it)
+{
+	static const struct {
+		const char *method, *message;
+	} tries[] = {
+		{ "runs.gett", "there is no method \"runs.gett\"; did you mean runs.get?" },
+		{ "quite.another", "there is no method \"quite.another\"" },
+		{ "run\x1b[31m", "there is no such method" },
+		{ "", "there is no method \"\"" },
+	};
+	struct house house;
+	struct reply reply;
+	int client;
+
+	CHECK(house_open(&house, ""));
+	client = house_connect(&house);
+	for (size_t i = 0; i < COUNT_OF(tries); i++) {
+		CHECK(house_call(&house, client, tries[i].method, "{}", &reply));
+		CHECK_STR(reply.code, "unknown_method");
+		CHECK_STR(reply.message, tries[i].message);
+	}
+	close(client);
+	house_close(&house);
+}
+
 TEST(a_question_that_makes_no_sense_is_refused_by_a_word)
 {
 	struct house house;
