@@ -132,6 +132,11 @@ is "$(json "$it" '[it["policy"]["decision"], it["policy"]["findings"][0]["rule"]
 it=$(cectl run --json -l bash -c $'if; then\nfi' 2>/dev/null)
 is "$(json "$it" 'it["policy"]["decision"]')" observe "text that cannot be read is never simply allowed"
 
+bash_run 124 "a tool that is told to write each line loses none at a kill" --limit wall_ms=2500 -c '
+(echo one | sed -u s/o/0/; sleep 60) | grep --line-buffered n | awk "{ print; fflush() }"'
+is "$out" 0ne "as the documents say"
+bash_run 127 "stdbuf is not among the tools" -c 'stdbuf -oL true'
+
 out=$(cectl runtimes --json)
 is "$(json "$out" '[(r["name"], r["kind"], r["tools"][:21]) for r in it["runtimes"] if r["name"] == "bash"]')" \
 	'[["bash", "command", "coreutils sh grep egr"]]' "runtimes tell what it is"
