@@ -58,6 +58,24 @@ static const struct {
 	{ "To begin with", &demo_command },
 };
 
+/* What people type by habit, and what it is called here. */
+static const struct {
+	const char *typed, *meant;
+} habits[] = {
+	{ "kill", "cancel" },
+	{ "stop", "cancel" },
+	{ "abort", "cancel" },
+	{ "ps", "runs" },
+	{ "ls", "runs" },
+	{ "list", "runs" },
+	{ "jobs", "runs" },
+	{ "log", "runs" },
+	{ "logs", "runs" },
+	{ "history", "runs" },
+	{ "exec", "run" },
+	{ "version", "--version" },
+};
+
 static const struct command *find_command(const char *name)
 {
 	for (size_t i = 0; i < COUNT_OF(commands); i++) {
@@ -180,14 +198,33 @@ static const char *words_given(struct cli *cli, int argc, char **argv, bool grou
 	return words ? words : "";
 }
 
+/* The emergency switch ends everybody's runs: it is suggested only to who wrote "all". */
+static bool may_be_suggested(const struct command *command, const char *given)
+{
+	return command != &kill_all_command || strstr(given, "all");
+}
+
+static void find_meant(struct nearest *nearest)
+{
+	for (size_t i = 0; i < COUNT_OF(commands); i++) {
+		if (may_be_suggested(commands[i].command, nearest->word))
+			nearest_offer(nearest, commands[i].command->name);
+	}
+	for (size_t i = 0; i < COUNT_OF(habits); i++)
+		nearest_offer(nearest, habits[i].typed);
+	for (size_t i = 0; i < COUNT_OF(habits); i++) {
+		if (nearest->best == habits[i].typed)
+			nearest->best = habits[i].meant;
+	}
+}
+
 static int no_such_command(struct cli *cli, int argc, char **argv)
 {
 	bool group = is_group(argv[0]);
 	const char *given = words_given(cli, argc, argv, group);
 	struct nearest nearest = NEAREST_OF(given);
 
-	for (size_t i = 0; i < COUNT_OF(commands); i++)
-		nearest_offer(&nearest, commands[i].command->name);
+	find_meant(&nearest);
 	say(&cli->err, PAINT_PLAIN, "cectl: ");
 	if (group && argc < 2)
 		say(&cli->err, PAINT_PLAIN, "%s wants one more word\n", argv[0]);
