@@ -46,7 +46,7 @@ struct job_options {
 	JOB_ROW(type, 'p', "policy", "NAME", OPTION_TEXT, policy, "a named policy of the host"), \
 	JOB_ROW(type, 0, "limit", "K=V", OPTION_LIST, limits, \
 		"wall=2s, cpu=500ms, memory=64M, disk=16M, stdout=1M, pids=8 ...; or in full: wall_ms=2000"), \
-	JOB_ROW(type, 't', "timeout", "TIME", OPTION_TEXT, timeout, "the same as --limit wall=TIME: 2s, 500ms, 1m"), \
+	JOB_ROW(type, 't', "timeout", "TIME", OPTION_TEXT, timeout, "the same as --limit wall=TIME: 2s, 500ms, 1m; cpu time has a limit of its own: --limit cpu=20s"), \
 	JOB_ROW(type, 'i', "input", "JSON|@FILE", OPTION_TEXT, input, \
 		"a JSON document that the program reads from stdin"), \
 	JOB_ROW(type, 0, "stdin", "FILE", OPTION_TEXT, stdin_file, \

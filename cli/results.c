@@ -356,6 +356,8 @@ void results_note(struct cli *cli, const struct value *result)
 	say(&cli->err, output_outcome_paint(outcome), "%s", outcome);
 	if (reason[0])
 		say(&cli->err, PAINT_PLAIN, ": %s", reason);
+	if (strcmp(outcome, "cpu_limit") == 0) /* --timeout is of the wall clock alone */
+		say(&cli->err, PAINT_PLAIN, " The option is --limit cpu=TIME.");
 	if (run_id[0])
 		say(&cli->err, PAINT_DIM, "  (run %s; more: %s)", run_id,
 			cli_more(cli, "show", run_id));

@@ -64,6 +64,9 @@ exits 125 "wherever one is wanted" cectl wait last --timeout 5
 exits 0 "the whole name of the protocol has its unit" cectl run -c 'print(1)' --limit wall_ms=2000
 exits 124 "--timeout is the wall clock's limit" cectl run -c 'while True: pass' --timeout 100ms
 like "$err" 'wall_limit' "and says so"
+exits 124 "it is no limit of cpu time" cectl run -c 'while True: pass' --timeout 20s --limit cpu=200ms
+like "$err" 'more than 200 ms of cpu time and was killed\. The option is --limit cpu=TIME\.' "whose option is named"
+like "$(cectl run --help | tr -s ' \n' ' ')" '--timeout TIME .*limit of its own: --limit cpu=20s' "in the help of --timeout, too"
 echo '[1, 2]' >data.json
 exits 125 "a file's name is not JSON" cectl run reads.py --input data.json
 like "$err" 'did you mean the file, @data.json\?' "but what was meant is known"
