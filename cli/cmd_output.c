@@ -54,6 +54,8 @@ static const struct example examples[] = {
 struct reading {
 	struct cli *cli;
 	const char *stream;
+	const char *run_id;  /* as it was named, or the whole one */
+	const char *state;   /* of a run that has not ended; NULL: it has, or nobody looked */
 	uint64_t from, to;   /* bytes of the stream */
 	uint64_t head_lines; /* 0: no limit */
 	struct buf bytes;
@@ -103,8 +105,8 @@ static int fetch(struct reading *reading)
 		uint64_t to = reading->to - at < PAGE_BYTES ? reading->to : at + PAGE_BYTES;
 
 		before = at;
-		status = record_fetch(reading->cli, reading->cli->operands.items[0],
-			reading->stream, &at, to, &reading->bytes);
+		status = record_fetch(
+			reading->cli, reading->run_id, reading->stream, &at, to, &reading->bytes);
 	} while (status == 0 && at - before == PAGE_BYTES && at < reading->to &&
 		 !has_enough(reading));
 	return status;
@@ -114,8 +116,7 @@ static int fetch(struct reading *reading)
 static int find_total(struct reading *reading, uint64_t *ret_total)
 {
 	const struct value *page = NULL;
-	int status = record_page(
-		reading->cli, reading->cli->operands.items[0], reading->stream, 0, 1, &page);
+	int status = record_page(reading->cli, reading->run_id, reading->stream, 0, 1, &page);
 
 	if (status == 0)
 		*ret_total = (uint64_t)value_as_int(value_get(page, "total"), 0);
@@ -175,12 +176,14 @@ static int document(struct cli *cli, const struct reading *reading, const char *
 	struct arena *arena = &cli->arena;
 	struct value *map = value_map(arena);
 
-	if (value_map_put(arena, map, "run_id", value_text(arena, cli->operands.items[0])) < 0 ||
+	if (value_map_put(arena, map, "run_id", value_text(arena, reading->run_id)) < 0 ||
+		(reading->state && value_map_put(arena, map, "state",
+					   value_text(arena, reading->state)) < 0) ||
 		value_map_put(arena, map, "stream", value_text(arena, reading->stream)) < 0 ||
 		value_map_put(arena, map, "offset", value_uint(arena, offset)) < 0 ||
 		value_map_put(arena, map, "data", value_blob_borrowed(arena, bytes, len)) < 0)
 		return cli_no_memory(cli);
-	return cli_document(cli, map, EXIT_OK);
+	return cli_document(cli, map, reading->state ? EXIT_FAILED : EXIT_OK);
 }
 
 /* Without --raw it is shown in safe form, into a pipe too: a pager leads to a terminal. */
@@ -208,7 +211,7 @@ static int show(struct reading *reading, const struct output_options *options, u
 	if (cli->json)
 		return document(cli, reading, bytes + start, len - start, reading->from + start);
 	print(cli, bytes + start, len - start, options->raw);
-	return EXIT_OK;
+	return reading->state ? EXIT_FAILED : EXIT_OK;
 }
 
 static const char *const streams[] = { "stdout", "stderr", "stdout_tail", "stderr_tail", "stdin",
@@ -254,29 +257,60 @@ static int parse(struct cli *cli, const struct output_options *options, struct r
 	return 0;
 }
 
-/* Nothing came: a stream that was taken away is not an empty one. */
-static int refuse_pruned(struct cli *cli)
+static int refuse_pruned(struct cli *cli, const struct value *record, const struct value *pruned)
 {
-	const struct value *record = NULL;
-	const struct value *pruned;
 	struct err err = ERR_INIT;
-	int status = record_get(cli, cli->operands.items[0], &record);
 
-	if (status != 0)
-		return status;
-	pruned = value_get(record, "pruned");
-	if (!value_is(pruned, VALUE_MAP))
-		return 0;
 	(void)err_set(&err, ERR_MISSING,
 		"the contents of run %s have left the store: act %s of cectl acts",
 		page_text(cli, record, "run_id"), page_text(cli, pruned, "act"));
 	return cli_fail(cli, &err);
 }
 
+/* What came with the request is there from the beginning; what the program writes comes with its end. */
+static bool comes_with_the_end(const char *stream)
+{
+	return strncmp(stream, "std", 3) == 0 && strcmp(stream, "stdin") != 0;
+}
+
+static void note_unended(struct reading *reading, const struct value *record)
+{
+	struct cli *cli = reading->cli;
+	const char *state = page_text(cli, record, "state");
+
+	if (page_text(cli, record, "outcome")[0] || !state[0] ||
+		!comes_with_the_end(reading->stream))
+		return;
+	reading->state = state;
+	say(&cli->err, PAINT_PLAIN,
+		"cectl: run %s has not ended (%s): its output comes with its end%s%s\n",
+		reading->run_id, state, cli->store ? "" : "; ",
+		cli->store ? "" : cli_more(cli, "wait", reading->run_id));
+}
+
+/* Nothing came: a stream that was taken away, or that is still to come, is not an empty one. */
+static int look_why_empty(struct reading *reading)
+{
+	struct cli *cli = reading->cli;
+	const struct value *record = NULL;
+	const struct value *pruned;
+	int status = record_get(cli, reading->run_id, &record);
+
+	if (status != 0)
+		return status;
+	pruned = value_get(record, "pruned");
+	if (value_is(pruned, VALUE_MAP))
+		return refuse_pruned(cli, record, pruned);
+	reading->run_id = page_text(cli, record, "run_id");
+	note_unended(reading, record);
+	return 0;
+}
+
 static int run(struct cli *cli, const void *given)
 {
 	const struct output_options *options = given;
 	struct reading reading = { .cli = cli, .stream = "stdout", .to = NO_END };
+	const char *name = cli->operands.items[0];
 	uint64_t tail_lines = 0;
 	int status = parse(cli, options, &reading, &tail_lines);
 
@@ -284,10 +318,15 @@ static int run(struct cli *cli, const void *given)
 		return status;
 	if (options->stream)
 		reading.stream = options->stream;
+	reading.run_id = name;
+	if (cli->json) /* a document names the run itself, and "last" may be another one soon */
+		status = record_resolve(cli, name, &reading.run_id);
+	if (status != 0)
+		return status;
 	buf_init(&reading.bytes, STREAM_MAX);
 	status = tail_lines > 0 ? fetch_tail(&reading, tail_lines) : fetch(&reading);
 	if (status == 0 && reading.bytes.len == 0)
-		status = refuse_pruned(cli);
+		status = look_why_empty(&reading);
 	if (status == 0)
 		status = show(&reading, options, tail_lines);
 	buf_done(&reading.bytes);
@@ -300,7 +339,9 @@ const struct command output_command = {
 	.summary = "stored output, code or artifacts of a run",
 	.about =
 		"Prints what the store has kept of a run.  Control characters are shown escaped, also "
-		"into a pipe, unless --raw asks for the bytes as they are.",
+		"into a pipe, unless --raw asks for the bytes as they are.  What a program writes comes "
+		"with its end: of a run that has not ended there is no output, and cectl says so and exits "
+		"with 1.",
 	.options = rows,
 	.options_size = sizeof(struct output_options),
 	.operand_least = 1,

@@ -121,6 +121,19 @@ is "$(json "$(cectl diff last~1 last --json)" '[it["same"], it["pruned"]]')" '[f
 exits 0 "empty output is" cectl run -c 'pass'
 exits 0 "nothing to complain of" cectl output last
 
+is "$(json "$(cectl output last --json)" 'len(it["run_id"])')" 26 "a document names the run, not the word for it"
+running=$(cectl run -d -c 'input()
+while True: pass' --limit wall=30s --limit cpu=30s --stdin words)
+exits 1 "a run that has not ended has no output yet" cectl output "$running"
+like "$err" "run $running has not ended \\(running\\): .*cectl wait $running" "which is said, with what to type"
+exits 1 "nor as JSON" cectl output last --json
+is "$(json "$out" '[it["run_id"], it["state"], it["data"]]')" "[\"$running\", \"running\", \"\"]" "which tells the state"
+exits 0 "its program is there" cectl output "$running" --stream code
+like "$out" 'while True' "as it came"
+exits 0 "end it" cectl cancel "$running"
+cectl wait "$running" >/dev/null 2>&1
+exits 0 "then its output is what it wrote" cectl output "$running"
+
 wait "$silent"
 is "$?" 125 "a pipe that stays silent does not hold cectl for ever"
 like "$(cat silent.err)" 'nothing came for 10 s.*--stdin -.*--stdin /dev/null' "and it says what to type"
