@@ -21,7 +21,7 @@ struct filter_options {
 /* The rows, for a command whose struct `type` holds a struct filter_options called `filter`. */
 // clang-format off
 #define FILTER_ROW(type, letter, name, argument, field, meaning) \
-	{ letter, name, argument, OPTION_TEXT, offsetof(type, filter.field), meaning }
+	{ letter, name, argument, OPTION_ONCE, offsetof(type, filter.field), meaning }
 #define FILTER_ROWS(type) \
 	FILTER_ROW(type, 0, "since", "TIME", since, \
 		"received since: 1h, 2d, today, yesterday, 10:30, 2026-11-20T10:30"), \

@@ -96,6 +96,16 @@ static int refuse_unknown(
 	return err_set(err, ERR_INVALID, "there is no option %s%s", word, more);
 }
 
+/* Of two values the command would use one, and who wrote them expects both. */
+static int refuse_twice(const struct target *target, struct err *err)
+{
+	const struct option_row *row = target->row;
+
+	if (row->kind != OPTION_ONCE || !*(const char *const *)(target->base + row->offset))
+		return 0;
+	return err_set(err, ERR_INVALID, "--%s is given twice", row->name);
+}
+
 static int store_value(
 	const struct target *target, struct arena *arena, const char *value, int argc)
 {
@@ -107,6 +117,7 @@ static int store_value(
 		*(bool *)field = true;
 		return 0;
 	case OPTION_TEXT:
+	case OPTION_ONCE:
 		*(const char **)field = value;
 		return 0;
 	case OPTION_LIST:
@@ -162,6 +173,8 @@ static int parse_long(const struct command *command, struct arena *arena, struct
 		return refuse_unknown(own_rows(command), word, whose(command, parsed), err);
 	if (take_value(cursor, target.row, equals ? equals + 1 : NULL, &value, err) < 0)
 		return -1;
+	if (refuse_twice(&target, err) < 0)
+		return -1;
 	if (store_value(&target, arena, value, cursor->argc) < 0)
 		return err_set(err, ERR_MEMORY, "too many words");
 	return 0;
@@ -179,6 +192,8 @@ static int parse_short(const struct command *command, struct arena *arena, struc
 		    find_letter(common_rows, word[1]), &target) < 0)
 		return refuse_unknown(NULL, word, whose(command, parsed), err);
 	if (take_value(cursor, target.row, word[2] ? word + 2 : NULL, &value, err) < 0)
+		return -1;
+	if (refuse_twice(&target, err) < 0)
 		return -1;
 	if (store_value(&target, arena, value, cursor->argc) < 0)
 		return err_set(err, ERR_MEMORY, "too many words");

@@ -25,6 +25,7 @@ struct words {
 enum option_kind {
 	OPTION_FLAG, /* bool */
 	OPTION_TEXT, /* const char *; the last one counts */
+	OPTION_ONCE, /* the same, and refused when it is given twice */
 	OPTION_LIST, /* struct words; may be given several times */
 };
 

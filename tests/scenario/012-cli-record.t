@@ -84,6 +84,8 @@ is "$(runs --label env=test --agent two)" exception "--label and --agent togethe
 is "$(runs --since yesterday --until 1h)" '' "--until"
 is "$(runs --since "$(date -d '5 minutes ago' +%Y-%m-%dT%H:%M)")" "ok policy_denied exception ok" "--since a moment"
 exits 2 "a word that is no time" cectl runs --since soon
+exits 2 "of two outcomes none is left out in silence" cectl runs --outcome ok --outcome exit
+like "$err" '--outcome is given twice' "but said"
 exits 0 "--columns" cectl runs --columns run,code,policy
 like "$out" '^RUN +CODE +POLICY' "are those that were asked for"
 exits 2 "a column that is not there" cectl runs --columns run,colour

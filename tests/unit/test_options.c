@@ -6,6 +6,7 @@
 struct sample {
 	bool fast;
 	const char *name;
+	const char *since;
 	struct words limits;
 };
 
@@ -14,6 +15,7 @@ static const struct option_row rows[] = {
 	{ 'n', "name", "NAME", OPTION_TEXT, offsetof(struct sample, name),
 		"a name that is told at such length that it does not fit on one line" },
 	{ 0, "limit", "K=V", OPTION_LIST, offsetof(struct sample, limits), "a limit" },
+	{ 0, "since", "TIME", OPTION_ONCE, offsetof(struct sample, since), "a filter" },
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
 };
 
@@ -91,6 +93,19 @@ TEST(a_list_keeps_every_value_in_order_and_a_text_the_last)
 	CHECK_EQ_INT(trial.sample->limits.count, 2);
 	CHECK_STR(trial.sample->limits.items[1], "b=2");
 	CHECK_STR(trial.sample->name, "two");
+	arena_done(&trial.arena);
+}
+
+TEST(what_can_be_meant_once_is_refused_the_second_time)
+{
+	struct trial trial;
+
+	TRY(&trial, "--since", "1h");
+	CHECK_STR(trial.sample->since, "1h");
+	arena_done(&trial.arena);
+	TRY(&trial, "--since", "1h", "--since=2h");
+	CHECK_EQ_INT(trial.status, -1);
+	CHECK_STR(trial.err.text, "--since is given twice");
 	arena_done(&trial.arena);
 }
 
