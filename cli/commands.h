@@ -24,6 +24,7 @@ struct cli {
 	struct words operands;
 	struct words rest;
 	bool has_rest;
+	bool has_timeout;      /* the limit "wall" was written as --timeout */
 	struct client *client; /* opened by the first question */
 	struct store *copy;    /* the same, of offline.c */
 };

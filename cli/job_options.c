@@ -15,6 +15,7 @@
 #define ENTRYPOINT_MAX 100
 #define SHA256_WORD    "sha256:"
 #define PROGRAM        "the program" /* what stdin may be */
+#define LARGE_LEAST    65536 /* bytes; the contract takes no less of memory, disk and file */
 
 /* What goes into the params, with the first failure kept until the end. */
 struct building {
@@ -407,6 +408,26 @@ static int refuse_limit(struct building *b, const char *word)
 		&b->err, ERR_INVALID, "there is no limit \"%s\"; the limits are %s", word, names);
 }
 
+/* Nobody means 64 bytes of memory; of an output, somebody may. */
+static bool lacks_unit(const char *name, const char *text, uint64_t bytes)
+{
+	bool is_large = strcmp(name, "memory_bytes") == 0 || strcmp(name, "disk_bytes") == 0 ||
+			strcmp(name, "file_bytes") == 0;
+
+	return is_large && bytes < LARGE_LEAST && text[strspn(text, "0123456789.")] == '\0';
+}
+
+static int parse_bytes(
+	const char *name, bool has_unit, const char *text, uint64_t *ret_number, struct err *err)
+{
+	if (units_parse_bytes(text, ret_number, err) < 0)
+		return -1;
+	if (!has_unit && lacks_unit(name, text, *ret_number))
+		return err_set(err, ERR_INVALID, "\"%s\" has no unit: write %sk, %sm or %sg", text,
+			text, text, text);
+	return 0;
+}
+
 /* "wall_ms=2000" says its unit in its name; "wall=2" does not say what two. */
 static int parse_limit(
 	const char *key, const char *name, const char *text, uint64_t *ret_number, struct err *err)
@@ -419,7 +440,7 @@ static int parse_limit(
 			return 0;
 		return units_parse_ms(text, ret_number, err);
 	case LIMIT_BYTES:
-		return units_parse_bytes(text, ret_number, err);
+		return parse_bytes(name, has_unit, text, ret_number, err);
 	case LIMIT_COUNT:
 		return units_parse_count(text, ret_number, err);
 	}
@@ -456,6 +477,7 @@ static int put_timeout(struct building *b, struct value *map, const char *text)
 	if (value_get(map, "wall_ms"))
 		return err_set(&b->err, ERR_INVALID, "--timeout and --limit wall: one of them");
 	put(b, map, "wall_ms", value_uint(&b->cli->arena, ms));
+	b->cli->has_timeout = true;
 	return 0;
 }
 

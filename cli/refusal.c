@@ -84,6 +84,8 @@ static const char *word_for(struct cli *cli, const char *pointer)
 		return "the program";
 	if (strcmp(key, "args") == 0 && cli->command->takes_rest)
 		return "the arguments behind --";
+	if (cli->has_timeout && strcmp(pointer, "/limits/wall_ms") == 0)
+		return "--timeout";
 	if (strcmp(key, "limits") == 0 && option)
 		return arena_printf(&cli->arena, "--limit %s", limit_word(cli, rest));
 	if (!option)

@@ -67,6 +67,10 @@ like "$err" 'wall_limit' "and says so"
 exits 124 "it is no limit of cpu time" cectl run -c 'while True: pass' --timeout 20s --limit cpu=200ms
 like "$err" 'more than 200 ms of cpu time and was killed\. The option is --limit cpu=TIME\.' "whose option is named"
 like "$(cectl run --help | tr -s ' \n' ' ')" '--timeout TIME .*limit of its own: --limit cpu=20s' "in the help of --timeout, too"
+exits 126 "a time that is too long is asked of the option that it was given to" cectl run -c 'print(1)' --timeout 1h
+like "$err" 'cectl: --timeout: must be at most' "by its name"
+exits 125 "a size without a unit is asked about" cectl run -c 'print(1)' --limit memory=64
+like "$err" 'memory: "64" has no unit: write 64k, 64m or 64g' "as a time is"
 echo '[1, 2]' >data.json
 exits 125 "a file's name is not JSON" cectl run reads.py --input data.json
 like "$err" 'did you mean the file, @data.json\?' "but what was meant is known"

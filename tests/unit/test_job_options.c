@@ -141,6 +141,21 @@ TEST(a_time_limit_wants_a_unit_and_has_a_short_name)
 	arena_done(&trial.cli.arena);
 }
 
+TEST(a_size_that_nobody_can_mean_in_bytes_wants_a_unit)
+{
+	struct trial trial;
+
+	TRY(&trial, "-c", "", "--limit", "memory=64");
+	CHECK(trial.status != 0);
+	CHECK(strstr(trial.said, "--limit memory: \"64\" has no unit: write 64k, 64m or 64g"));
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "--limit", "memory=67108864", "--limit", "stdout=64", "--limit",
+		"disk_bytes=64");
+	CHECK_STR(trial.json, "{\"language\":\"python\",\"code\":\"\",\"limits\":{"
+			      "\"memory_bytes\":67108864,\"stdout_bytes\":64,\"disk_bytes\":64}}");
+	arena_done(&trial.cli.arena);
+}
+
 TEST(a_file_where_json_was_wanted_is_told_how_to_be_named)
 {
 	struct trial trial;

@@ -50,6 +50,18 @@ TEST(a_refusal_names_the_word_of_the_command_line)
 	arena_done(&arena);
 }
 
+TEST(a_timeout_is_named_as_it_was_written)
+{
+	struct cli cli = { .command = &run_command, .has_timeout = true };
+
+	arena_init(&cli.arena, 1 << 20);
+	CHECK_STR(refusal_text(&cli, "/limits/wall_ms", "must be at most 60000"),
+		"--timeout: must be at most 1 min 00 s");
+	CHECK_STR(refusal_text(&cli, "/limits/cpu_ms", "must be at most 60000"),
+		"--limit cpu: must be at most 1 min 00 s");
+	arena_done(&cli.arena);
+}
+
 TEST(what_no_word_of_the_line_means_stays_as_it_is)
 {
 	static const struct row rows[] = {
