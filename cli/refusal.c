@@ -7,8 +7,9 @@
 #include "cli/units.h"
 #include "proto/base/container.h"
 
-#define KEY_MAX 64
-#define AT_MOST "must be at most "
+#define KEY_MAX      64
+#define AT_MOST      "must be at most "
+#define NOTHING_KEPT "say what is to be kept" /* admin.gc without a word of that */
 
 /* Keys of the protocol whose option has another name. */
 static const struct {
@@ -130,6 +131,9 @@ const char *refusal_advice(const char *pointer, const char *message)
 		       "the setting \"most\"";
 	if (strncmp(pointer, "/files/", 7) == 0 && strstr(message, "blob.put"))
 		return "cectl put FILE sends it";
+	if (strstr(message, NOTHING_KEPT))
+		return "cectl gc --older-than 90d, --keep-runs N or --keep-size 10G; with --dry-run it "
+		       "only says what would leave";
 	if (strcmp(pointer, "/run_id") == 0)
 		return "RUN is an id, any unique beginning of one, last, or last~N";
 	return NULL;

@@ -107,6 +107,8 @@ cectl run -c 'import random; print("".join(chr(random.randrange(33, 127)) for _ 
 cectl run -c 'import socket' --policy strict >/dev/null 2>&1
 for _ in 1 2; do cectl run -c 'print("same" * 100000)' >/dev/null; done
 cectl run -c 'print("kept")' >/dev/null
+exits 1 "gc without a word of what to keep is refused" cectl gc
+like "$err" 'cectl gc --older-than 90d, --keep-runs N or --keep-size 10G' "with its options"
 planned=$(cectl gc --keep-runs 1 --dry-run --json)
 done=$(cectl gc --keep-runs 1 --json)
 is "$(json "$done" '[it["runs"], it["bytes"], it["until"]]')" "$(json "$planned" '[it["runs"], it["bytes"], it["until"]]')" \

@@ -84,4 +84,6 @@ TEST(who_can_raise_a_ceiling_is_said)
 		"an administrator can raise it"));
 	CHECK(!refusal_advice("/limits/pids", "/limits/pids: must be at least 1"));
 	CHECK(!refusal_advice("/policy", "x"));
+	CHECK(strstr(
+		refusal_advice("", "say what is to be kept, by age"), "cectl gc --older-than"));
 }
