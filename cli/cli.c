@@ -73,6 +73,10 @@ int cli_usage(struct cli *cli, const char *format, ...)
 	cut_vprintf(text, sizeof(text), format, args);
 	va_end(args);
 	(void)tell(cli, "usage", text, EXIT_USAGE);
+	if (!cli->command) {
+		say(&cli->err, PAINT_DIM, "       see cectl --help\n");
+		return EXIT_USAGE;
+	}
 	say(&cli->err, PAINT_DIM, "       see cectl %s --help\n", cli->command->name);
 	return cli->command->run_statuses ? EXIT_SERVICE : EXIT_USAGE;
 }

@@ -225,16 +225,13 @@ static int no_such_command(struct cli *cli, int argc, char **argv)
 	struct nearest nearest = NEAREST_OF(given);
 
 	find_meant(&nearest);
-	say(&cli->err, PAINT_PLAIN, "cectl: ");
-	if (group && argc < 2)
-		say(&cli->err, PAINT_PLAIN, "%s wants one more word\n", argv[0]);
+	cli->json = cli->json || names_json(argc, argv);
+	if (group && (argc < 2 || argv[1][0] == '-'))
+		(void)cli_usage(cli, "%s wants one more word", argv[0]);
 	else
-		say(&cli->err, PAINT_PLAIN, "there is no command %s%s\n",
-			output_safe(&cli->arena, given), nearest_hint(&nearest));
+		(void)cli_usage(cli, "there is no command %s%s", given, nearest_hint(&nearest));
 	if (group)
 		print_group(&cli->err, argv[0]);
-	else
-		say(&cli->err, PAINT_DIM, "       see cectl --help\n");
 	return EXIT_USAGE;
 }
 
@@ -270,11 +267,9 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 		say(&cli->out, PAINT_PLAIN, "cectl %s\n", CED_VERSION);
 		return EXIT_OK;
 	}
-	if (at < 0) {
-		say(&cli->err, PAINT_PLAIN, "cectl: %s\n       see cectl --help\n",
-			output_safe(&cli->arena, err.text));
-		return EXIT_USAGE;
-	}
+	cli->json = front.json || (at < 0 && names_json(argc - 1, argv + 1));
+	if (at < 0)
+		return cli_usage(cli, "%s", err.text);
 	argc -= at + 1;
 	argv += at + 1;
 	if (argc < 1 || front.help || strcmp(argv[0], "help") == 0)
@@ -284,7 +279,6 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 		return help_on(cli, argc, argv);
 	if (!cli->command)
 		return no_such_command(cli, argc, argv);
-	cli->json = front.json;
 	cli->socket = front.socket;
 	cli->store = front.store;
 	return run_command_line(cli, argc - words, argv + words);

@@ -194,10 +194,22 @@ static void print_quoted(const struct output *out, const char *text)
 	say(out, PAINT_PLAIN, "\"");
 }
 
+/* "when" and "received" are one key, and a spreadsheet wants each title once. */
+static bool is_repeated(const struct run_columns *columns, size_t at)
+{
+	for (size_t i = 0; i < at; i++) {
+		if (strcmp(columns->columns[i]->key, columns->columns[at]->key) == 0)
+			return true;
+	}
+	return false;
+}
+
 void run_columns_csv_titles(struct cli *cli, const struct run_columns *columns)
 {
-	for (size_t i = 0; i < columns->count; i++)
-		say(&cli->out, PAINT_PLAIN, "%s%s", i ? "," : "", columns->columns[i]->key);
+	for (size_t i = 0; i < columns->count; i++) {
+		if (!is_repeated(columns, i))
+			say(&cli->out, PAINT_PLAIN, "%s%s", i ? "," : "", columns->columns[i]->key);
+	}
 	say(&cli->out, PAINT_PLAIN, "\r\n");
 }
 
@@ -207,6 +219,8 @@ void run_columns_csv(struct cli *cli, const struct run_columns *columns, const s
 		const struct value *value = value_get(run, columns->columns[i]->key);
 		const char *text = output_text(&cli->arena, value);
 
+		if (is_repeated(columns, i))
+			continue;
 		say(&cli->out, PAINT_PLAIN, "%s", i ? "," : "");
 		if (value_is(value, VALUE_INT))
 			say(&cli->out, PAINT_PLAIN, "%s", text);

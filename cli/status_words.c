@@ -3,7 +3,7 @@
 #include "cli/options.h"
 #include "proto/base/container.h"
 
-#define INDENT 18
+#define INDENT 19 /* the longest word, and a space */
 #define WIDTH  80
 
 /* In the order in which status shows them. */

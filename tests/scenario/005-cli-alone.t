@@ -54,4 +54,9 @@ exits 125 "with --json the error is a document" cectl runs --json
 is "$(json "$out" 'it["error"]["code"]')" closed "with a stable word"
 exits 2 "so is that of a wrong command line" cectl runs --fly --json
 is "$(json "$out" 'it["error"]["code"]')" usage "wherever --json stands"
+for words in "fly --json" "--json fly" "audit --json" "--json audit fly" "--fly --json"; do
+	# shellcheck disable=SC2086 # several words
+	exits 2 "cectl $words is wrong" cectl $words
+	is "$(json "$out" 'it["error"]["code"]')" usage "and says so in a document"
+done
 done_testing

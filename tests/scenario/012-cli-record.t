@@ -95,6 +95,9 @@ is "$(head -n 1 <<<"$out")" $'run_id,outcome,agent,total_us\r' "begins with titl
 like "$out" '"[0-9A-Z]{26}","exception","two",[0-9]+' "and has values as they are"
 is "$(wc -l <<<"$out")" 5 "of each run"
 is "$(cectl runs --csv --all --columns all | wc -l)" 5 "--all needs no number"
+is "$(cectl runs --csv --all --columns all | tr -d '\r' | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) print $i }' | sort | uniq -d)" \
+	"" "each title stands once"
+is "$(cectl runs --csv -n 1 --columns when,outcome,received | tail -n 1 | tr -cd ,)" , "as does its value"
 cectl run -c 'print(1)' --agent '=cmd|x' --task $'a"b,c' >/dev/null
 like "$(cectl runs --csv -n 1 --columns agent,task)" "\"'=cmd\|x\",\"a\"\"b,c\"" "a CSV harms no spreadsheet"
 exits 2 "--csv with --json" cectl runs --csv --json

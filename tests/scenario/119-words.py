@@ -63,6 +63,7 @@ eq("--language javascript" in cectl("runs", "--language", "js")[2], True, "the n
 # Whatever word status shows, its help explains.
 words = cectl("status", "--help")[1].split("Words:")[1]
 state = json.loads(cectl("status", "--json")[1])
+eq([line for line in words.splitlines() if line[18:19].strip()], [], "a space stands behind each word")
 shown = set(state) - {"version", "pid", "uptime_s", "draining", "drained", "blocked", "allowances"}
 for key in "inspectors", "store":
     shown |= set(state[key]) - {"runs", "bytes", "path"}
