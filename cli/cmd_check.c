@@ -119,6 +119,7 @@ const struct command check_command = {
 	.options = rows,
 	.options_size = sizeof(struct check_options),
 	.operand_most = 1,
+	.instead = "code",
 	.takes_rest = true,
 	.examples = examples,
 	.run_statuses = true,

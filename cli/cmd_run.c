@@ -120,6 +120,7 @@ const struct command run_command = {
 	.options = rows,
 	.options_size = sizeof(struct run_options),
 	.operand_most = 1,
+	.instead = "code",
 	.takes_rest = true,
 	.examples = examples,
 	.print_more = exits_help,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cli/language.h"
 #include "cli/times.h"
 #include "cli/users.h"
 #include "proto/base/clock.h"
@@ -16,6 +17,16 @@ static int put_text(struct cli *cli, struct value *params, const char *key, cons
 static int put_int(struct cli *cli, struct value *params, const char *key, int64_t integer)
 {
 	return value_map_put(&cli->arena, params, key, value_int(&cli->arena, integer));
+}
+
+/* 0, or the exit status. */
+static int put_language(struct cli *cli, struct value *params, const char *text)
+{
+	struct err err = ERR_INIT;
+
+	if (text && language_check(text, &err) < 0)
+		return cli_usage(cli, "--language: %s", err.text);
+	return put_text(cli, params, "language", text) < 0 ? cli_no_memory(cli) : 0;
 }
 
 /* 0, or the exit status. */
@@ -77,12 +88,13 @@ int filters_put(struct cli *cli, const struct filter_options *options, struct va
 		status = put_time(cli, params, "--until", "until", options->until);
 	if (status == 0)
 		status = put_uid(cli, params, options->uid);
+	if (status == 0)
+		status = put_language(cli, params, options->language);
 	if (status != 0)
 		return status;
 	if (put_label(cli, params, options->label) != 0)
 		return cli_usage(cli, "--label is written as NAME=VALUE");
 	if (put_text(cli, params, "outcome", options->outcome) < 0 ||
-		put_text(cli, params, "language", options->language) < 0 ||
 		put_text(cli, params, "agent", options->agent) < 0 ||
 		put_text(cli, params, "task", options->task) < 0 ||
 		put_text(cli, params, "policy", options->policy) < 0 ||

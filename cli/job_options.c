@@ -92,6 +92,8 @@ static bool is_blank(const struct source *source)
 /* Nobody named a program, so stdin is it, or there is none. */
 static int read_unnamed(struct building *b, struct source *ret_source)
 {
+	if (piped_is_folder(STDIN_FILENO))
+		return err_set(&b->err, ERR_INVALID, "stdin is a folder, and no program");
 	if (!piped_is_there(STDIN_FILENO))
 		return err_set(&b->err, ERR_INVALID,
 			"no program: name a FILE, give -c CODE, or pipe it to stdin");
@@ -131,6 +133,10 @@ static const char *language_of(
 
 	if (!language)
 		fail(b);
+	else if (language_check(language, &b->err) < 0) {
+		(void)err_wrap(&b->err, "--language");
+		fail(b);
+	}
 	return language;
 }
 
@@ -255,6 +261,15 @@ static struct value *sent_value(struct building *b, const char *word)
 	return map;
 }
 
+/* A digest without a name behind it, which is no file's name either. */
+static bool is_nameless(const char *word)
+{
+	size_t len = strlen(SHA256_WORD);
+
+	return strncmp(word, SHA256_WORD, len) == 0 && access(word, F_OK) < 0 &&
+	       strspn(word + len, "0123456789abcdef") == strlen(word + len);
+}
+
 static struct value *file_value(struct building *b, const char *word)
 {
 	struct arena *arena = &b->cli->arena;
@@ -266,6 +281,13 @@ static struct value *file_value(struct building *b, const char *word)
 
 	if (sent)
 		return sent;
+	if (is_nameless(word)) {
+		(void)err_set(&b->err, ERR_INVALID,
+			"--file %s does not say under which name: write SHA256:DEST, %.15s...:DEST",
+			word, word);
+		fail(b);
+		return NULL;
+	}
 	if (split_file(b, word, &path, &dest) < 0 || read_named(b, path, "--file", &source) < 0) {
 		fail(b);
 		return NULL;
@@ -327,7 +349,10 @@ static void put_pairs(
 
 		if (split_pair(b, option, words->items[i], &name, &text) < 0)
 			fail(b);
-		else
+		else if (value_get(map, name)) {
+			(void)err_set(&b->err, ERR_INVALID, "--%s %s is given twice", option, name);
+			fail(b);
+		} else
 			put(b, map, name, value_text(&b->cli->arena, text));
 	}
 	if (words->count > 0)

@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "proto/base/container.h"
+#include "proto/base/nearest.h"
 
 #define LINE_MAX_LEN 256
 #define WORD_MAX     32
+#define LETTERS      "abcdefghijklmnopqrstuvwxyz0123456789-"
 #define USUAL        "python"
 #define WHAT_TO_TYPE "name the language with --language (cectl runtimes lists what runs here)"
 
@@ -42,6 +44,20 @@ static const char *find(const struct known *rows, size_t count, const char *word
 			return rows[i].language;
 	}
 	return NULL;
+}
+
+int language_check(const char *name, struct err *err)
+{
+	struct nearest nearest = NEAREST_OF(name);
+
+	if (name[strspn(name, LETTERS)] == '\0')
+		return 0; /* which of these there are, the host knows */
+	for (size_t i = 0; i < COUNT_OF(interpreters); i++)
+		nearest_offer(&nearest, interpreters[i].language);
+	return err_set(err, ERR_INVALID,
+		"\"%.*s\" is not a language%s%s are written in small letters, digits and -",
+		WORD_MAX, name, nearest_hint(&nearest),
+		nearest.best ? " Languages" : "; languages");
 }
 
 /* What stands behind the last dot of the file's own name; NULL: nothing. */

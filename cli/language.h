@@ -18,3 +18,6 @@ struct language_hints {
  * other; the message says what to type.
  */
 const char *language_guess(const struct language_hints *hints, struct err *err);
+
+/* -1 for a name that no language can have, such as "Python", with the one that is most likely meant. */
+int language_check(const char *name, struct err *err);

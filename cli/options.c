@@ -226,6 +226,20 @@ static int parse_word(const struct command *command, struct arena *arena, struct
 	return words_add(&parsed->operands, arena, word, (size_t)cursor->argc);
 }
 
+/* Where the words that are too many begin: at the first, where an option stands for the operand. */
+static size_t first_stray(const struct command *command, const struct parsed *parsed)
+{
+	const struct option_row *row =
+		command->instead
+			? find_name(command->options, command->instead, strlen(command->instead))
+			: NULL;
+	const char *given = NULL;
+
+	if (row)
+		given = *(const char *const *)((const char *)parsed->options + row->offset);
+	return given ? 0 : command->operand_most;
+}
+
 static int check_operands(
 	const struct command *command, const struct parsed *parsed, struct err *err)
 {
@@ -238,7 +252,7 @@ static int check_operands(
 			command->operands);
 	if (operands->count > command->operand_most)
 		return err_set(err, ERR_INVALID, "\"%s\" is one word too many%s",
-			operands->items[command->operand_most],
+			operands->items[first_stray(command, parsed)],
 			command->takes_rest ? "; the program's own arguments go behind --" : "");
 	return 0;
 }

@@ -52,7 +52,8 @@ struct command {
 	const struct option_row *options; /* ended by a row without a name; or NULL */
 	size_t options_size;              /* of the struct that the rows point into */
 	size_t operand_least, operand_most;
-	bool takes_rest;                    /* "--" and words behind it make sense */
+	const char *instead; /* the option that can stand for the operand, such as code; or NULL */
+	bool takes_rest;     /* "--" and words behind it make sense */
 	const struct example *examples;     /* ended by one without a line */
 	int (*print_more)(struct buf *out); /* what else its help says, or NULL */
 	bool reads_copy;                    /* --store FILE makes sense */

@@ -17,6 +17,13 @@ bool piped_is_there(int fd)
 	       (S_ISREG(about.st_mode) || S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode));
 }
 
+bool piped_is_folder(int fd)
+{
+	struct stat about;
+
+	return fstat(fd, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 /* 1: there is something to read, or the end; 0: nothing came in time; -1. */
 static int wait_for_more(int fd, int timeout_ms, struct err *err)
 {

@@ -18,6 +18,9 @@
 /* Whether `fd` is something that is read. */
 bool piped_is_there(int fd);
 
+/* A folder is not read, and nobody who wrote `< FOLDER` meant nothing by it. */
+bool piped_is_folder(int fd);
+
 /* Reads `fd` to its end; gives up after `silence_ms` in which neither a byte nor the end came. */
 int piped_read(int fd, int silence_ms, const struct output *notes, struct arena *arena,
 	struct source *ret_source, struct err *err);

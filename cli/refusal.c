@@ -8,6 +8,7 @@
 #include "proto/base/container.h"
 
 #define KEY_MAX      64
+#define PATTERN      "must match the pattern"
 #define AT_MOST      "must be at most "
 #define NOTHING_KEPT "say what is to be kept" /* admin.gc without a word of that */
 
@@ -120,6 +121,8 @@ const char *refusal_text(struct cli *cli, const char *pointer, const char *messa
 		return NULL;
 	if (strncmp(message, pointer, len) == 0 && strncmp(message + len, ": ", 2) == 0)
 		message += len + 2;
+	if (strcmp(word, "RUN") == 0 && strncmp(message, PATTERN, strlen(PATTERN)) == 0)
+		message = "not a name that a run can have";
 	return arena_printf(&cli->arena, "%s: %s", word,
 		output_safe(&cli->arena, with_units(cli, pointer, message)));
 }

@@ -52,6 +52,17 @@ is "$? $(cat out)" "125 " "an empty program is none"
 like "$(cat err)" 'nothing to run' "which is said"
 exits 125 "neither is /dev/null" cectl run
 like "$err" 'no program: name a FILE' "which is said, too"
+cectl run <"$work" >out 2>err
+is "$?" 125 "a folder is no program"
+like "$(cat err)" 'stdin is a folder' "and is named so"
+exits 125 "words behind -c are not all the program" cectl run -c 'print(1)' first second
+like "$err" '"first" is one word too many; the program.s own arguments go behind --' "the first of them is named"
+exits 125 "nor behind a file" cectl run reads.py first second
+like "$err" '"first" is one word too many' "that is not the file"
+exits 1 "what no run can be called" cectl show last~-1
+like "$err" 'RUN: not a name that a run can have' "is said in a sentence"
+exits 2 "a language in large letters" cectl runs --language Python
+like "$err" 'did you mean python\?' "is known in lists, too"
 echo 'print(1)' | cectl run - --stdin - >out 2>err
 is "$?" 125 "stdin is not both"
 like "$(cat err)" 'stdin is the program already, and cannot be --stdin' "and the sentence says so"

@@ -34,6 +34,19 @@ TEST(a_suffix_or_the_first_line_tells_the_language)
 		CHECK_STR(guess(rows[i].path, rows[i].code, &err), rows[i].language);
 }
 
+TEST(a_name_that_no_language_can_have_is_refused_with_a_guess)
+{
+	struct err err = ERR_INIT;
+
+	CHECK_EQ_INT(language_check("python", &err), 0);
+	CHECK_EQ_INT(language_check("some-thing9", &err), 0);
+	CHECK_EQ_INT(language_check("Python", &err), -1);
+	CHECK(strstr(err.text, "\"Python\" is not a language; did you mean python?"));
+	CHECK_EQ_INT(language_check("C++", &err), -1);
+	CHECK(strstr(
+		err.text, "\"C++\" is not a language; languages are written in small letters"));
+}
+
 TEST(what_nobody_can_tell_is_refused_and_not_run_as_python)
 {
 	static const struct {

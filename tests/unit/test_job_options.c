@@ -243,6 +243,27 @@ TEST(bytes_that_are_no_text_travel_as_bytes)
 	(void)unlink("job_options_bytes");
 }
 
+TEST(what_is_given_twice_or_without_a_name_is_said)
+{
+	static const char digest[] =
+		"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	struct trial trial;
+
+	TRY(&trial, "-c", "", "-e", "A=1", "-e", "A=2");
+	CHECK(trial.status != 0);
+	CHECK(strstr(trial.said, "--env A is given twice"));
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "--label", "a=1", "--label", "a=1");
+	CHECK(strstr(trial.said, "--label a is given twice"));
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "-f", digest);
+	CHECK(strstr(trial.said, "write SHA256:DEST"));
+	arena_done(&trial.cli.arena);
+	TRY(&trial, "-c", "", "-l", "Python");
+	CHECK(strstr(trial.said, "--language: \"Python\" is not a language; did you mean python?"));
+	arena_done(&trial.cli.arena);
+}
+
 TEST(a_folder_or_a_missing_file_is_refused_by_name)
 {
 	struct trial trial;

@@ -40,6 +40,8 @@ TEST(a_refusal_names_the_word_of_the_command_line)
 		{ &run_command, "/args/1", "/args/1: bad", "the arguments behind --: bad" },
 		{ &runs_command, "/outcome", "/outcome: bad", "--outcome: bad" },
 		{ &show_command, "/run_id", "/run_id: bad", "RUN: bad" },
+		{ &show_command, "/run_id", "/run_id: must match the pattern \"x\"",
+			"RUN: not a name that a run can have" },
 		{ &show_command, "/run_id", "\033[1m", "RUN: \\x1b[1m" },
 	};
 	struct arena arena;
