@@ -38,7 +38,7 @@ static const struct example examples[] = {
 /* Keys that differ between any two runs, or have a place of their own below. */
 static const char *const passed_over[] = { "run_id", "received_us", "ended_us", "metrics", "trace",
 	"stdout", "stdout_tail", "stderr", "stderr_tail", "code_hash", "input_hash", "request.code",
-	"request.stdin", "request.id", "request.limits", "caller.pid", "ok", "state" };
+	"request.stdin", "request.id", "request.limits", "caller.pid", "ok", "state", "pruned" };
 
 static const struct {
 	const char *title;
@@ -94,6 +94,13 @@ static bool is_nothing(const struct value *value)
 	       (value_is(value, VALUE_MAP) && value->map.count == 0);
 }
 
+/* What has left the store with a run's contents was not other; nobody knows. */
+static bool has_left(const struct pair *pair, const struct value *left, const struct value *right)
+{
+	return (is_nothing(left) && value_get(pair->left, "pruned")) ||
+	       (is_nothing(right) && value_get(pair->right, "pruned"));
+}
+
 static void compare(struct pair *pair, const char *path, const struct value *left,
 	const struct value *right, int depth);
 
@@ -122,7 +129,8 @@ static void compare(struct pair *pair, const char *path, const struct value *lef
 	bool open = (is_nothing(left) || value_is(left, VALUE_MAP)) &&
 		    (is_nothing(right) || value_is(right, VALUE_MAP));
 
-	if (is_passed_over(path) || (is_nothing(left) && is_nothing(right)))
+	if (is_passed_over(path) || (is_nothing(left) && is_nothing(right)) ||
+		has_left(pair, left, right))
 		return;
 	if (maps && open && depth < DEPTH_MAX) {
 		compare_keys(pair, path, left, right, false, depth + 1);
@@ -278,7 +286,7 @@ static int show_texts(struct pair *pair, bool full)
 
 	if (!has_texts(pair)) {
 		say(&cli->out, PAINT_YELLOW,
-			"\nprograms and output are not compared: contents of %s have left the store\n",
+			"\nprograms, output, policy and limits are not compared: contents of %s have left the store\n",
 			value_get(pair->left, "pruned") ? page_text(cli, pair->left, "run_id")
 							: page_text(cli, pair->right, "run_id"));
 		return EXIT_OK;

@@ -142,11 +142,26 @@ static void add_output_errors(
 	}
 }
 
+/* What is told from evidence would be guessed where the evidence has left the store. */
+static void explain_pruned(
+	struct cli *cli, const struct value *record, struct explanation *explanation)
+{
+	add(explanation, EXPLAIN_HAPPENED, fill(cli, record, "{reason}"));
+	add(explanation, EXPLAIN_KNOWN,
+		fill(cli, record,
+			"The contents of the run have left the store (act {pruned.act} of cectl acts), "
+			"and the evidence with them."));
+}
+
 int explain(struct cli *cli, const struct value *record, struct explanation *ret_explanation)
 {
 	const char *outcome = page_text(cli, record, "outcome");
 
 	*ret_explanation = (struct explanation){ .counts = { 0 } };
+	if (value_is(value_get(record, "pruned"), VALUE_MAP)) {
+		explain_pruned(cli, record, ret_explanation);
+		return cli->arena.failed ? -1 : 0;
+	}
 	for (const struct explain_text *row = explain_texts; row->text; row++)
 		if ((!row->outcome || strcmp(row->outcome, outcome) == 0) &&
 			(!row->when || row->when(record)))

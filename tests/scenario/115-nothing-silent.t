@@ -135,6 +135,11 @@ like "$(cectl trace last~1)" 'timeline has left the store' "nor does trace say t
 exits 0 "nor does diff" cectl diff last~1 last
 like "$out" 'not compared: contents of [0-9A-Z]{26} have left the store' "take it for empty"
 is "$(json "$(cectl diff last~1 last --json)" '[it["same"], it["pruned"]]')" '[false, true]' "or for the same"
+is "$(json "$(cectl diff last~1 last --json)" '[fact["what"] for fact in it["differs"]
+	if fact["left"] is None or fact["what"].startswith("pruned")]')" "[]" "or lists what is no longer there as other"
+exits 0 "explain" cectl explain last~1 --json
+is "$(json "$out" '[it["outcome"], it["happened"], it["change"]]')" '["ok", ["It ended well."], []]' "says what is still known"
+like "$out" 'contents of the run have left the store \(act [0-9]+ of cectl acts\)' "and why it is no more"
 exits 0 "empty output is" cectl run -c 'pass'
 exits 0 "nothing to complain of" cectl output last
 
