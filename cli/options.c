@@ -101,6 +101,7 @@ static int refuse_twice(const struct target *target, struct err *err)
 {
 	const struct option_row *row = target->row;
 
+	assert(target->base); /* rows of a command come with its struct */
 	if (row->kind != OPTION_ONCE || !*(const char *const *)(target->base + row->offset))
 		return 0;
 	return err_set(err, ERR_INVALID, "--%s is given twice", row->name);
