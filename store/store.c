@@ -181,11 +181,24 @@ static int start_watch(struct store *store, struct err *err)
 	return 0;
 }
 
-static int prepare_writing(struct store *store, struct err *err)
+/* Makes the log as long as it is to stay. */
+static int prepare_log(struct store *store, struct err *err)
 {
 	struct err why = ERR_INIT;
 	int r;
 
+	if (store_begin(store, err) < 0)
+		return -1;
+	r = fill_log(store, &why);
+	/* What is kept for gc was taken from this very disk. */
+	if (r < 0 && why.code == ERR_FULL && room_give_up(store->path))
+		r = fill_log(store, &why);
+	store_rollback(store);
+	return r < 0 ? err_pass(err, &why) : 0;
+}
+
+static int prepare_writing(struct store *store, struct err *err)
+{
 	/* Of a file that is still empty; then what leaves the store leaves room on the disk. */
 	if (db_exec(store, "PRAGMA auto_vacuum = INCREMENTAL", err) < 0 || use_log(store, err) < 0)
 		return -1;
@@ -195,16 +208,7 @@ static int prepare_writing(struct store *store, struct err *err)
 	store->log = disk_log_of(store->db);
 	if (!store->log)
 		return err_set(err, ERR_UNSUPPORTED, "the store: SQLite keeps no log");
-	if (store_begin(store, err) < 0)
-		return -1;
-	r = fill_log(store, &why);
-	/* What is kept for gc was taken from this very disk. */
-	if (r < 0 && why.code == ERR_FULL && room_give_up(store->path))
-		r = fill_log(store, &why);
-	store_rollback(store);
-	if (r < 0)
-		(void)err_pass(err, &why);
-	if (r < 0)
+	if (prepare_log(store, err) < 0)
 		return -1;
 	if (start_watch(store, err) < 0 || room_start(store, err) < 0)
 		return -1;

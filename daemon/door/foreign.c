@@ -17,7 +17,7 @@ bool foreign_is_text(const char *bytes, size_t len)
 int foreign_answer(const char *bytes, size_t len, struct buf *buf)
 {
 	char line[LINE_MAX_BYTES];
-	char first = len > 0 ? bytes[0] : '\0';
+	unsigned char first = len > 0 ? (unsigned char)bytes[0] : 0;
 	int used;
 
 	if (first >= 'A' && first <= 'Z') /* a method of HTTP; its client shows the body only */

@@ -1,5 +1,6 @@
 #include "daemon/runs/queue.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,6 +178,7 @@ static struct queue_entry *newest_of(const struct user *user)
 		if (!longest || lane->waiting > longest->waiting)
 			longest = lane;
 	}
+	assert(longest); /* it has somebody waiting */
 	return container_of(longest->entries.prev, struct queue_entry, link);
 }
 

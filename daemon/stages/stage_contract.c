@@ -22,7 +22,7 @@
 
 #define FILES_MOST   1024 /* as run.json has it */
 #define NOTICE_BYTES 4096
-#define NAME_AGE_MS  (5 * 60 * 1000)     /* that an id of its caller's may have */
+#define NAME_AGE_MS  300000L             /* that an id of its caller may have: five minutes */
 #define LOOK_AT_ONCE ((size_t)512 << 10) /* of a message and its values: some 1 ms */
 
 /* Which runtimes there are, for a message that helps. */

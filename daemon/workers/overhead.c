@@ -194,11 +194,11 @@ static uint64_t host_room(void)
 {
 	auto_file FILE *table = fopen("/proc/meminfo", "re");
 	char line[TEXT_BYTES];
-	unsigned long kib = 0;
+	static const char name[] = "MemAvailable:"; /* in kB */
 
 	while (table && fgets(line, sizeof(line), table))
-		if (sscanf(line, "MemAvailable: %lu kB", &kib) == 1)
-			return (uint64_t)kib << 10;
+		if (strncmp(line, name, strlen(name)) == 0)
+			return (uint64_t)strtoull(line + strlen(name), NULL, 10) << 10;
 	return UINT64_MAX; /* not known: no reason to hold back */
 }
 
