@@ -71,6 +71,7 @@ runs 5
 rm "$ced_state"/ced.db*
 until_word gone
 pid=$(pgrep -o -x -P "$ced_spawner" ced)
+# shellcheck disable=SC2010 # it is what the guide tells to type
 number=$(ls -lv "/proc/$pid/fd" | grep -m 1 'ced\.db (deleted)' | sed -E 's/.* ([0-9]+) -> .*/\1/')
 like "$number" '^[0-9]+$' "the daemon has the removed ced.db open"
 cp "/proc/$pid/fd/$number" "$ced_state/ced.db.copy"
