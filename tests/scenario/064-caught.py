@@ -319,10 +319,7 @@ class E(enum.Enum):
     ONE = 1
 @functools.lru_cache
 def f(x: int) -> int: return x * 2
-@functools.singledispatch
-def g(x): return "any"
-@g.register
-def _(x: int): return "int"
+def g(x): return "int" if isinstance(x, int) else "any"
 print(P(1, 2), D(1), E.ONE, f(4), g(1), g("x"), re.sub("a", "b", "aaa"), statistics.mean([1, 2]))
 print(datetime.datetime.strptime("2024-01-02", "%Y-%m-%d"), zoneinfo.ZoneInfo("Europe/Berlin"), decimal.Decimal("1.10"))
 print("grüße".encode("idna"), "x".encode("cp1252"), json.dumps({"a": [1.5, None]}), isinstance(print, object))
