@@ -9,10 +9,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct config config;
 	struct err err = ERR_INIT;
-	char *text = strndup((const char *)data, len);
+	char *text = malloc(len + 1);
 
 	if (!text)
 		abort();
+	memcpy(text, data, len);
+	text[len] = '\0';
 	config_init(&config);
 	config_add_shipped(&config);
 	if (config_parse(&config, text, &err) < 0) {
