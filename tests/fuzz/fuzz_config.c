@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (!text)
 		abort();
-	memcpy(text, data, len);
+	if (len > 0)
+		memcpy(text, data, len);
 	text[len] = '\0';
 	config_init(&config);
 	config_add_shipped(&config);
