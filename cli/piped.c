@@ -42,7 +42,7 @@ static int be_patient(int fd, int silence_ms, const struct output *notes, struct
 	int first_ms = silence_ms < PIPED_NOTE_MS ? silence_ms : PIPED_NOTE_MS;
 	int came = wait_for_more(fd, first_ms, err);
 
-	if (came == 0 && silence_ms > first_ms) {
+	if (came == 0 && silence_ms > PIPED_NOTE_MS) {
 		say(notes, PAINT_DIM,
 			"cectl: reading stdin, which is a pipe that is open and silent; it is given "
 			"%d s\n",

@@ -11,7 +11,7 @@
 #include "proto/base/container.h"
 
 #define SECOND_US INT64_C(1000000)
-#define DAY_S     86400
+#define DAY_S     INT64_C(86400)
 #define AGO_DAYS  100
 
 /* Midnight of the local day `days_back` days before the one that holds `now_us`. */

@@ -176,8 +176,8 @@ static struct epoll_event waited_for(struct watch *watch)
 {
 	struct epoll_event event = { .data.ptr = watch };
 
-	event.events |= watch->wanted & UV_READABLE ? EPOLLIN : 0;
-	event.events |= watch->wanted & UV_WRITABLE ? EPOLLOUT : 0;
+	event.events |= (watch->wanted & UV_READABLE) ? EPOLLIN : 0;
+	event.events |= (watch->wanted & UV_WRITABLE) ? EPOLLOUT : 0;
 	if (!watch->wanted)
 		event.events = EPOLLONESHOT; /* the kernel tells of a hang-up unasked: once */
 	return event;

@@ -171,6 +171,7 @@ ok(pieces[-1][0] - float(pieces[-1][1].split()[-1]) < 0.5, "the end of a flood r
 COST = """
 import io, sys, time
 plain = io.TextIOWrapper(io.open(1, "wb", closefd=False), "utf-8", "strict", "\\n")
+plain.mode = "w" # as the interpreter's own has it: whoever looks up an attribute looks there first
 def cost(stream):
     kept, sys.stdout = sys.stdout, stream
     begun = time.process_time()

@@ -94,7 +94,7 @@ static int open_device(int fd, int flags)
 		errno = EACCES;
 		return -1;
 	}
-	return fcntl(fd, flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
+	return fcntl(fd, (flags & O_CLOEXEC) ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
 }
 
 static int open_any(int folder, const char *path, int flags, mode_t mode)

@@ -57,15 +57,16 @@ static int after(int error)
 
 static int flush(enum outlet which)
 {
-	int result = 1;
+	int result = outlet_is_empty(which) ? 0 : 1;
 
-	while (result > 0 && !outlet_is_empty(which)) {
-		int error;
+	while (result > 0) {
+		PyThreadState *state = PyEval_SaveThread();
+		int error = outlet_drain(which);
 
-		Py_BEGIN_ALLOW_THREADS error = outlet_drain(which);
-		Py_END_ALLOW_THREADS result = after(error);
+		PyEval_RestoreThread(state);
+		result = after(error);
 	}
-	return result < 0 ? -1 : 0;
+	return result;
 }
 
 /* What cannot be written is told when it is flushed.  -1: a handler of signals has raised an exception. */
@@ -125,10 +126,11 @@ static int put(enum outlet which, const char *bytes, size_t len)
 	int result = outlet_put(which, bytes, len) ? 0 : 1;
 
 	while (result > 0) {
-		int error;
+		PyThreadState *state = PyEval_SaveThread();
+		int error = outlet_put_patiently(which, bytes, len, &done);
 
-		Py_BEGIN_ALLOW_THREADS error = outlet_put_patiently(which, bytes, len, &done);
-		Py_END_ALLOW_THREADS result = after(error);
+		PyEval_RestoreThread(state);
+		result = after(error);
 	}
 	if (result < 0)
 		return -1;
