@@ -13,7 +13,7 @@
 #include "proto/base/buf.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 
 /* The same for everybody, whatever the shell of whoever measures has set. */
 static const char *const environment[] = { "PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8", NULL };

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "proto/base/arena.h"
-#include "proto/frame.h"
 #include "proto/value.h"
+#include "proto/wire/frame.h"
 
 #define PROGRAM "print(1)"
 

@@ -13,8 +13,8 @@
 #include "proto/base/buf.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
-#include "proto/frame.h"
-#include "proto/rpc.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/rpc.h"
 
 #define HOST_SOCKET  "/run/ced/ced.sock"
 #define IDLE_MS      250

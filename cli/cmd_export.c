@@ -332,7 +332,7 @@ const struct command export_command = {
 		"runs the oldest first, with a line in front that says what it is and one behind with "
 		"counts and the SHA-256 of all lines before it. A page at a time: what is not read is not "
 		"asked for, and memory stays bounded. Control and direction characters are written as \\uXXXX, "
-		"so nothing of a program's works on a terminal. proto/schemas/export.line.json is the schema of a line.\n\n"
+		"so nothing of a program's works on a terminal. proto/method/schemas/export.line.json is the schema of a line.\n\n"
 		"With --format ocsf runs alone, as events of OCSF 1.3. With --store it reads a copy.",
 	.options = rows,
 	.options_size = sizeof(struct export_options),

@@ -9,7 +9,7 @@
 #include "cli/units.h"
 #include "proto/base/container.h"
 #include "proto/fill.h"
-#include "proto/language.h"
+#include "proto/job/language.h"
 
 #define LIMIT_DEFAULT 20
 #define PAGE_MOST     1000 /* of the protocol */

@@ -10,7 +10,7 @@
 #include "cli/units.h"
 #include "proto/base/container.h"
 #include "proto/base/nearest.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 #define ENTRYPOINT_MAX 100
 #define SHA256_WORD    "sha256:"

@@ -1,7 +1,7 @@
 #include "cli/offline.h"
 
-#include "proto/method.h"
-#include "proto/rpc.h"
+#include "proto/method/method.h"
+#include "proto/wire/rpc.h"
 #include "store/answers.h"
 #include "store/care.h"
 

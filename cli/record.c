@@ -4,7 +4,7 @@
 
 #include "cli/page.h"
 #include "proto/base/buf.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 #define PAGE_BYTES ((uint64_t)1 << 20)
 

@@ -6,7 +6,7 @@
 #include "cli/table.h"
 #include "cli/units.h"
 #include "proto/base/container.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 #define BAR_LEAST     8
 #define BAR_MOST      60

@@ -10,9 +10,9 @@ function(ced_dependency name module)
 	endif()
 endfunction()
 
-ced_dependency(MSGPACK "msgpack>=4.0")          # proto/wire.c
+ced_dependency(MSGPACK "msgpack>=4.0")          # proto/wire/wire.c
 ced_dependency(JANSSON "jansson>=2.14")         # proto/json.c
-ced_dependency(PCRE2   "libpcre2-8>=10.40")     # proto/pattern.c
+ced_dependency(PCRE2   "libpcre2-8>=10.40")     # proto/schema/pattern.c
 ced_dependency(SODIUM  "libsodium>=1.0.18")     # proto/digest.c
 ced_dependency(SECCOMP "libseccomp>=2.5.4")     # sandbox/seccomp.c
 ced_dependency(CAPNG   "libcap-ng>=0.8.3")      # sandbox/caps.c

@@ -10,7 +10,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
 #include "proto/value.h"
 
 enum layer {

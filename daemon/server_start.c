@@ -3,19 +3,19 @@
 #include "daemon/door/conn.h"
 #include "daemon/door/listener.h"
 #include "daemon/host.h"
+#include "daemon/loop/trim.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/methods_budgets.h"
 #include "daemon/methods/waits.h"
 #include "daemon/record/exposed.h"
 #include "daemon/record/readers.h"
 #include "daemon/record/redaction.h"
+#include "daemon/request/stages.h"
 #include "daemon/server_parts.h"
 #include "daemon/settings/allowances.h"
-#include "daemon/stages.h"
-#include "daemon/trim.h"
 #include "daemon/workers/inspectors.h"
 #include "proto/base/clock.h"
-#include "proto/method.h"
+#include "proto/method/method.h"
 
 #define SWEEP_MS 60000
 #define TRIM_MS  5000

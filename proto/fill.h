@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "proto/value.h"
 
 struct fill {

@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 #include "proto/base/err.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
 
 #define CGROUP_HIERARCHIES_MAX 5
 #define CGROUP_NAME_MAX        48

@@ -17,7 +17,7 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
 #include "proto/base/utf8.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 
 #define COPY_BYTES 65536
 
@@ -133,7 +133,7 @@ static int write_head(struct walk *walk, enum artifact_reason reason, uint32_t m
 	uint64_t data_len, struct err *err)
 {
 	struct artifact_head head = {
-		.magic = LEASE_MAGIC,
+		.magic = SLOTMSG_MAGIC,
 		.reason = reason,
 		.path_len = (uint32_t)walk->path_len,
 		.mode = mode,

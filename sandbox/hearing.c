@@ -77,15 +77,15 @@ bool hearing_rest(const struct hearing *hearing)
 }
 
 /* The row of this kind of call, a new one if there is room. */
-static struct lease_refused *row_of(struct hearing *hearing, uint32_t nr, uint32_t kind)
+static struct slotmsg_refused *row_of(struct hearing *hearing, uint32_t nr, uint32_t kind)
 {
 	for (uint32_t i = 0; i < hearing->count; i++)
 		if (hearing->rows[i].nr == nr && hearing->rows[i].kind == kind)
 			return &hearing->rows[i];
-	if (hearing->count == LEASE_REFUSED_MAX)
+	if (hearing->count == SLOTMSG_REFUSED_MAX)
 		return NULL;
 	hearing->rows[hearing->count] =
-		(struct lease_refused){ .nr = nr, .kind = kind, .first_us = clock_us() };
+		(struct slotmsg_refused){ .nr = nr, .kind = kind, .first_us = clock_us() };
 	return &hearing->rows[hearing->count++];
 }
 
@@ -93,12 +93,12 @@ static struct lease_refused *row_of(struct hearing *hearing, uint32_t nr, uint32
 static void count_call(struct hearing *hearing, const struct seccomp_data *call, bool ends)
 {
 	uint32_t kind = call->nr == SYS_socket ? (uint32_t)call->args[0] : 0;
-	struct lease_refused *row = row_of(hearing, (uint32_t)call->nr, kind);
+	struct slotmsg_refused *row = row_of(hearing, (uint32_t)call->nr, kind);
 
 	if (!row && ends) {
-		row = &hearing->rows[LEASE_REFUSED_MAX - 1];
+		row = &hearing->rows[SLOTMSG_REFUSED_MAX - 1];
 		hearing->others += row->count;
-		*row = (struct lease_refused){ .nr = (uint32_t)call->nr, .first_us = clock_us() };
+		*row = (struct slotmsg_refused){ .nr = (uint32_t)call->nr, .first_us = clock_us() };
 	}
 	if (!row) {
 		hearing->others++;
@@ -150,7 +150,7 @@ void hearing_over(struct hearing *hearing)
 
 /* ---- telling and forgetting ---------------------------------------------------------------- */
 
-void hearing_tell(const struct hearing *hearing, struct lease_msg *msg)
+void hearing_tell(const struct hearing *hearing, struct slotmsg *msg)
 {
 	msg->refused_count = hearing->count;
 	msg->refused_others = hearing->others;

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 
 #define HEARING_AT_ONCE 1000 /* answered without delay, in a worker's life */
 #define HEARING_REST_US 1000 /* between two answers after that */
@@ -32,7 +32,7 @@ struct hearing {
 	bool told;
 	uint32_t count;
 	uint32_t others;
-	struct lease_refused rows[LEASE_REFUSED_MAX];
+	struct slotmsg_refused rows[SLOTMSG_REFUSED_MAX];
 };
 
 #define HEARING_INIT                                    \
@@ -68,7 +68,7 @@ enum refusal hearing_answer(struct hearing *hearing);
 void hearing_over(struct hearing *hearing);
 
 /* Puts everything that was counted into a message. */
-void hearing_tell(const struct hearing *hearing, struct lease_msg *msg);
+void hearing_tell(const struct hearing *hearing, struct slotmsg *msg);
 
 /* The worker is dead: forgets it, and a listener of its that was never taken. */
 void hearing_forget(struct hearing *hearing);

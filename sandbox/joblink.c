@@ -20,9 +20,9 @@ static struct {
 
 static int check_head(const struct job_head *head, struct err *err)
 {
-	if (head->magic != LEASE_MAGIC || head->kind != JOB_START)
+	if (head->magic != SLOTMSG_MAGIC || head->kind != JOB_START)
 		return err_set(err, ERR_PROTOCOL, "not a job");
-	if (head->len > LEASE_BODY_MAX)
+	if (head->len > SLOTMSG_BODY_MAX)
 		return err_set(err, ERR_TOO_BIG, "a job of %u bytes", head->len);
 	return 0;
 }
@@ -102,13 +102,13 @@ int joblink_tell(int sock, enum job_kind kind, int32_t exit_code, const void *bo
 	struct err *err)
 {
 	struct job_head head = {
-		.magic = LEASE_MAGIC,
+		.magic = SLOTMSG_MAGIC,
 		.kind = kind,
 		.len = (uint32_t)len,
 		.exit_code = exit_code,
 	};
 
-	if (len > LEASE_REPORT_MAX)
+	if (len > SLOTMSG_REPORT_MAX)
 		return err_set(err, ERR_TOO_BIG, "a report of %zu bytes", len);
 	if (send_all(sock, (const char *)&head, sizeof(head), len ? MSG_MORE : 0, err) < 0)
 		return -1;

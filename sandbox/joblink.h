@@ -3,14 +3,14 @@
  *
  * Whoever holds the other end is believed; whatever is out of shape ends the worker, since there
  * is nobody to complain to.  The program can reach this socket too and say what it likes: see
- * leasemsg.h for why that is harmless.
+ * slotmsg.h for why that is harmless.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 
 struct joblink_job {
 	char *body; /* of job.len bytes: inside joblink.c or from malloc; lives until the end */

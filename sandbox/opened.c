@@ -12,7 +12,7 @@
 
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 
 #define FOLDERS_MAX 64
 #define EVENT_BYTES 16384
@@ -25,13 +25,13 @@
 
 struct folder {
 	int watch;
-	char path[LEASE_OPENED_PATH_MAX];
+	char path[SLOTMSG_OPENED_PATH_MAX];
 };
 
 struct opened_notes {
 	int mount;
-	struct lease_opened_head head;
-	struct lease_opened rows[LEASE_OPENED_MAX];
+	struct slotmsg_opened_head head;
+	struct slotmsg_opened rows[SLOTMSG_OPENED_MAX];
 	struct folder folders[FOLDERS_MAX];
 	uint32_t folder_count;
 	char events[EVENT_BYTES] __attribute__((aligned(8)));
@@ -40,14 +40,14 @@ struct opened_notes {
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* NULL: there is no room for another, which is counted. */
-static struct lease_opened *row_of(struct opened_notes *notes, const char *path)
+static struct slotmsg_opened *row_of(struct opened_notes *notes, const char *path)
 {
-	struct lease_opened *row;
+	struct slotmsg_opened *row;
 
 	for (uint32_t i = 0; i < notes->head.count; i++)
 		if (strcmp(notes->rows[i].path, path) == 0)
 			return &notes->rows[i];
-	if (notes->head.count == LEASE_OPENED_MAX) {
+	if (notes->head.count == SLOTMSG_OPENED_MAX) {
 		notes->head.others++;
 		return NULL;
 	}
@@ -56,11 +56,11 @@ static struct lease_opened *row_of(struct opened_notes *notes, const char *path)
 	return row;
 }
 
-static bool join(char path[LEASE_OPENED_PATH_MAX], const char *folder, const char *name)
+static bool join(char path[SLOTMSG_OPENED_PATH_MAX], const char *folder, const char *name)
 {
-	int len = snprintf(path, LEASE_OPENED_PATH_MAX, "%s/%s", folder, name);
+	int len = snprintf(path, SLOTMSG_OPENED_PATH_MAX, "%s/%s", folder, name);
 
-	return len > 0 && len < LEASE_OPENED_PATH_MAX;
+	return len > 0 && len < SLOTMSG_OPENED_PATH_MAX;
 }
 
 /* ---- folders -------------------------------------------------------------------------------- */
@@ -70,7 +70,7 @@ static void watch_folder(struct opened *opened, const char *path, bool is_new);
 /* A file that is there before we look was made, opened and written, once at least. */
 static void take_found(struct opened *opened, const char *path)
 {
-	struct lease_opened *row = row_of(opened->notes, path);
+	struct slotmsg_opened *row = row_of(opened->notes, path);
 
 	if (row && !row->created)
 		row->created = row->opens = row->writes = 1;
@@ -78,7 +78,7 @@ static void take_found(struct opened *opened, const char *path)
 
 static void take_entry(struct opened *opened, const char *folder, const struct dirent64 *entry)
 {
-	char path[LEASE_OPENED_PATH_MAX];
+	char path[SLOTMSG_OPENED_PATH_MAX];
 
 	if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 		return;
@@ -132,8 +132,8 @@ static const char *folder_of(const struct opened_notes *notes, int watch)
 /* A folder that has another name now takes along what is below it. */
 static void rename_folders(struct opened_notes *notes, const char *known_as, const char *now)
 {
-	char before[LEASE_OPENED_PATH_MAX];
-	char path[LEASE_OPENED_PATH_MAX];
+	char before[SLOTMSG_OPENED_PATH_MAX];
+	char path[SLOTMSG_OPENED_PATH_MAX];
 
 	cut_printf(before, sizeof(before), "%s", known_as); /* one of those that change */
 	for (uint32_t i = 0; i < notes->folder_count; i++) {
@@ -181,7 +181,7 @@ static void watch_folder(struct opened *opened, const char *path, bool is_new)
 
 static void take_file(struct opened *opened, const struct inotify_event *event, const char *path)
 {
-	struct lease_opened *row = row_of(opened->notes, path);
+	struct slotmsg_opened *row = row_of(opened->notes, path);
 
 	if (!row)
 		return;
@@ -195,7 +195,7 @@ static void take_file(struct opened *opened, const struct inotify_event *event, 
 static void take_event(struct opened *opened, const struct inotify_event *event)
 {
 	const char *folder = folder_of(opened->notes, event->wd);
-	char path[LEASE_OPENED_PATH_MAX];
+	char path[SLOTMSG_OPENED_PATH_MAX];
 
 	if (event->mask & IN_Q_OVERFLOW)
 		opened->notes->head.incomplete = 1;
@@ -262,7 +262,7 @@ int opened_start(struct opened *opened, int mount, int report, struct err *err)
 		return err_sys(err, "notes about files");
 	opened->notes = notes;
 	opened->notes->mount = mount;
-	opened->notes->head.magic = LEASE_MAGIC;
+	opened->notes->head.magic = SLOTMSG_MAGIC;
 	opened->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (opened->notify < 0)
 		return err_sys(err, "inotify");

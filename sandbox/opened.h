@@ -41,7 +41,7 @@ int opened_start(struct opened *opened, int mount, int report, struct err *err);
  */
 bool opened_take(struct opened *opened);
 
-/* Writes what was noted, as struct lease_opened_head and rows (leasemsg.h). */
+/* Writes what was noted, as struct slotmsg_opened_head and rows (slotmsg.h). */
 void opened_tell(struct opened *opened);
 
 /* Forgets it all.  May be called twice, and when nobody asked. */

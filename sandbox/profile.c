@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 
 #include "proto/base/container.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
 #include "sandbox/jail_env.h"
 
 #define DEVICE(name)                                \

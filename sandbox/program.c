@@ -11,7 +11,7 @@
 
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 
 #define NAME_MAX_BYTES 255
 #define PATH_MAX_BYTES 4095

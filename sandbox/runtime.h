@@ -4,7 +4,7 @@
 #pragma once
 
 #include "proto/base/err.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
 #include "sandbox/jail.h"
 
 #define RUNTIME_ARGS_MAX 8

@@ -15,24 +15,24 @@
 
 /* ---- telling ------------------------------------------------------------------------------ */
 
-struct lease_msg slot_answer(const struct slot *slot, enum lease_kind kind)
+struct slotmsg slot_answer(const struct slot *slot, enum slotmsg_kind kind)
 {
-	struct lease_msg msg = lease_msg_of(kind);
+	struct slotmsg msg = slotmsg_of(kind);
 
 	msg.slot = slot->index;
 	msg.sequence = slot->sequence;
 	return msg;
 }
 
-int slot_tell(const struct slot *slot, const struct lease_msg *msg, struct err *err)
+int slot_tell(const struct slot *slot, const struct slotmsg *msg, struct err *err)
 {
-	return lease_send(slot->sock, msg, NULL, 0, err);
+	return slotmsg_send(slot->sock, msg, NULL, 0, err);
 }
 
 int slot_tell_failure(
-	const struct slot *slot, enum lease_kind kind, const char *why, struct err *err)
+	const struct slot *slot, enum slotmsg_kind kind, const char *why, struct err *err)
 {
-	struct lease_msg msg = slot_answer(slot, kind);
+	struct slotmsg msg = slot_answer(slot, kind);
 
 	msg.status = -1;
 	cut_printf(msg.text, sizeof(msg.text), "%s", why);
@@ -41,10 +41,10 @@ int slot_tell_failure(
 
 /* ---- what the daemon asks for -------------------------------------------------------------- */
 
-static int on_make(struct slot *slot, const struct lease_msg *msg, int *fds, struct err *err)
+static int on_make(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
 {
 	struct err why = ERR_INIT;
-	struct lease_msg made;
+	struct slotmsg made;
 	int result;
 
 	if (slot->occupied)
@@ -57,14 +57,14 @@ static int on_make(struct slot *slot, const struct lease_msg *msg, int *fds, str
 		return 1;
 	if (result < 0) {
 		slot_undo(slot);
-		return slot_tell_failure(slot, LEASE_WORKER_FAILED, why.text, err);
+		return slot_tell_failure(slot, SLOTMSG_WORKER_FAILED, why.text, err);
 	}
-	made = slot_answer(slot, LEASE_WORKER_MADE);
+	made = slot_answer(slot, SLOTMSG_WORKER_MADE);
 	made.pid = slot->worker;
 	return slot_tell(slot, &made, err);
 }
 
-static int on_collect(struct slot *slot, const struct lease_msg *msg, int *fds, struct err *err)
+static int on_collect(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
 {
 	if (!slot->occupied || slot->collect_wanted || slot->collector > 0)
 		return err_set(err, ERR_PROTOCOL, "collect is out of turn");
@@ -78,7 +78,7 @@ static int on_collect(struct slot *slot, const struct lease_msg *msg, int *fds, 
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): the shape of the table */
-static int on_drop(struct slot *slot, const struct lease_msg *msg, int *fds, struct err *err)
+static int on_drop(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
 {
 	(void)msg;
 	(void)fds;
@@ -93,9 +93,9 @@ static int on_drop(struct slot *slot, const struct lease_msg *msg, int *fds, str
 
 /* ---- adjusting ---------------------------------------------------------------------------- */
 
-static int adjust(struct slot *slot, const struct lease_msg *msg, struct err *err)
+static int adjust(struct slot *slot, const struct slotmsg *msg, struct err *err)
 {
-	const struct lease_limits *limits = &msg->limits;
+	const struct slotmsg_limits *limits = &msg->limits;
 
 	if (slot->worker <= 0)
 		return err_set(err, ERR_MISSING, "there is no worker");
@@ -106,13 +106,13 @@ static int adjust(struct slot *slot, const struct lease_msg *msg, struct err *er
 	return worker_limits_set(slot->worker, limits, msg->flags, slot->own_bytes, err);
 }
 
-static int on_adjust(struct slot *slot, const struct lease_msg *msg, int *fds, struct err *err)
+static int on_adjust(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
 {
 	struct err why = ERR_INIT;
-	struct lease_msg adjusted = slot_answer(slot, LEASE_ADJUSTED);
+	struct slotmsg adjusted = slot_answer(slot, SLOTMSG_ADJUSTED);
 
 	if (adjust(slot, msg, &why) < 0)
-		return slot_tell_failure(slot, LEASE_ADJUSTED, why.text, err);
+		return slot_tell_failure(slot, SLOTMSG_ADJUSTED, why.text, err);
 	/* Where the kernel does not tell, the file stays empty, which says so. */
 	if (fds[0] >= 0 &&
 		opened_start(&slot->opened, slot->files.mount, take_fd(&fds[0]), &why) < 0)
@@ -142,12 +142,12 @@ static int watch_cpu(struct slot *slot)
 
 /* ---- serving ------------------------------------------------------------------------------ */
 
-static int (*const answers[LEASE_KIND_COUNT])(
-	struct slot *slot, const struct lease_msg *msg, int *fds, struct err *err) = {
-	[LEASE_WORKER_MAKE] = on_make,
-	[LEASE_ADJUST] = on_adjust,
-	[LEASE_COLLECT] = on_collect,
-	[LEASE_WORKER_DROP] = on_drop,
+static int (*const answers[SLOTMSG_KIND_COUNT])(
+	struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err) = {
+	[SLOTMSG_WORKER_MAKE] = on_make,
+	[SLOTMSG_ADJUST] = on_adjust,
+	[SLOTMSG_COLLECT] = on_collect,
+	[SLOTMSG_WORKER_DROP] = on_drop,
 };
 
 /* As slot_serve(), for one message; 2: there may be more to come. */
@@ -159,17 +159,17 @@ enum {
 
 static int on_message(struct slot *slot, struct err *err)
 {
-	struct lease_msg msg;
-	int fds[1 + LEASE_JOIN_FDS_MAX] = { -1 };
+	struct slotmsg msg;
+	int fds[1 + SLOTMSG_JOIN_FDS_MAX] = { -1 };
 	unsigned fd_count = 0;
-	int result = lease_recv(slot->sock, &msg, fds, &fd_count, err);
+	int result = slotmsg_recv(slot->sock, &msg, fds, &fd_count, err);
 
 	if (result <= 0)
 		return result;
 	if (!answers[msg.kind]) {
 		close_fds(fds, fd_count);
 		return err_set(
-			err, ERR_PROTOCOL, "%s is not for a slot", lease_kind_word(msg.kind));
+			err, ERR_PROTOCOL, "%s is not for a slot", slotmsg_kind_word(msg.kind));
 	}
 	result = answers[msg.kind](slot, &msg, fds, err);
 	if (result > 0)
@@ -192,7 +192,7 @@ enum {
 /* What the program wants that it may not: answered, or the end of the run. */
 static int on_refusal(struct slot *slot, struct err *err)
 {
-	const struct lease_msg refused = slot_answer(slot, LEASE_WORKER_REFUSED);
+	const struct slotmsg refused = slot_answer(slot, SLOTMSG_WORKER_REFUSED);
 
 	if (hearing_first(&slot->hearing) && slot_tell(slot, &refused, err) < 0)
 		return -1;

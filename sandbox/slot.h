@@ -29,7 +29,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 #include "sandbox/files.h"
 #include "sandbox/hearing.h"
 #include "sandbox/opened.h"
@@ -37,7 +37,7 @@
 /* Written by the worker, read by the slot when it is dead; unmapped before any job comes. */
 struct slot_note {
 	int entered;
-	char text[LEASE_TEXT_MAX];
+	char text[SLOTMSG_TEXT_MAX];
 };
 
 /* What all slots of a zygote have in common. */
@@ -50,7 +50,7 @@ struct slot {
 	int sock;   /* conversation with the daemon */
 	int own_ns; /* pidfd of the slot itself: the way back into its pid namespace */
 	unsigned index;
-	int joins[LEASE_JOIN_FDS_MAX];
+	int joins[SLOTMSG_JOIN_FDS_MAX];
 	unsigned join_count;
 	uint64_t own_bytes; /* see worker_limits.h */
 	const struct footprint *footprint;

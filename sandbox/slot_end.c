@@ -16,9 +16,9 @@ static uint64_t us_of(const struct timeval *time)
 	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
 }
 
-static struct lease_usage usage_of(const struct rusage *usage)
+static struct slotmsg_usage usage_of(const struct rusage *usage)
 {
-	return (struct lease_usage){
+	return (struct slotmsg_usage){
 		.cpu_user_us = us_of(&usage->ru_utime),
 		.cpu_sys_us = us_of(&usage->ru_stime),
 		.max_rss_bytes = (uint64_t)usage->ru_maxrss * 1024,
@@ -27,7 +27,7 @@ static struct lease_usage usage_of(const struct rusage *usage)
 	};
 }
 
-static int add_disk_usage(const struct slot *slot, struct lease_msg *msg, struct err *err)
+static int add_disk_usage(const struct slot *slot, struct slotmsg *msg, struct err *err)
 {
 	struct files_usage usage;
 
@@ -35,28 +35,28 @@ static int add_disk_usage(const struct slot *slot, struct lease_msg *msg, struct
 		return -1;
 	msg->disk_bytes = usage.bytes;
 	msg->inodes = usage.inodes;
-	msg->flags |= usage.bytes_full ? LEASE_FLAG_DISK_FULL : 0;
-	msg->flags |= usage.inodes_full ? LEASE_FLAG_INODES_FULL : 0;
+	msg->flags |= usage.bytes_full ? SLOTMSG_FLAG_DISK_FULL : 0;
+	msg->flags |= usage.inodes_full ? SLOTMSG_FLAG_INODES_FULL : 0;
 	return 0;
 }
 
 /* A worker that died before it was in its jail has failed to be made. */
 static int worker_never_was(struct slot *slot, int status, struct err *err)
 {
-	char why[LEASE_TEXT_MAX];
+	char why[SLOTMSG_TEXT_MAX];
 
 	if (slot->note->text[0])
 		cut_printf(why, sizeof(why), "worker: %s", slot->note->text);
 	else
 		cut_printf(why, sizeof(why), "worker: died on the way in, wait status %#x", status);
 	slot_undo(slot);
-	return slot_tell_failure(slot, LEASE_WORKER_FAILED, why, err);
+	return slot_tell_failure(slot, SLOTMSG_WORKER_FAILED, why, err);
 }
 
 /* Whatever the program left running goes with it. */
 int slot_worker_ended(struct slot *slot, struct err *err)
 {
-	struct lease_msg msg = slot_answer(slot, LEASE_WORKER_ENDED);
+	struct slotmsg msg = slot_answer(slot, SLOTMSG_WORKER_ENDED);
 	struct rusage usage;
 
 	slot_reap(&slot->worker, &slot->worker_fd, &msg.status, &usage);
@@ -65,7 +65,7 @@ int slot_worker_ended(struct slot *slot, struct err *err)
 	if (!slot->note->entered)
 		return worker_never_was(slot, msg.status, err);
 	msg.usage = usage_of(&usage);
-	msg.flags |= slot->cpu_spent ? LEASE_FLAG_CPU_LIMIT : 0;
+	msg.flags |= slot->cpu_spent ? SLOTMSG_FLAG_CPU_LIMIT : 0;
 	hearing_tell(&slot->hearing, &msg);
 	opened_tell(&slot->opened);
 	if (add_disk_usage(slot, &msg, err) < 0)
@@ -85,7 +85,7 @@ int slot_init_ended(struct slot *slot, struct err *err)
 
 int slot_collector_ended(struct slot *slot, struct err *err)
 {
-	struct lease_msg msg = slot_answer(slot, LEASE_COLLECTED);
+	struct slotmsg msg = slot_answer(slot, SLOTMSG_COLLECTED);
 	struct rusage usage;
 
 	slot_reap(&slot->collector, &slot->collector_fd, &msg.status, &usage);
@@ -134,7 +134,7 @@ static int start_collector(struct slot *slot, struct err *err)
 	slot_close(&slot->collect_fds[COLLECT_PIPE]);
 	slot_close(&slot->collect_fds[COLLECT_GLOBS]);
 	if (pid < 0)
-		return slot_tell_failure(slot, LEASE_COLLECTED, "fork of the collector", err);
+		return slot_tell_failure(slot, SLOTMSG_COLLECTED, "fork of the collector", err);
 
 	slot->collector = pid;
 	slot->collector_fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -145,7 +145,7 @@ static int start_collector(struct slot *slot, struct err *err)
 
 static int dropped(struct slot *slot, struct err *err)
 {
-	struct lease_msg msg = slot_answer(slot, LEASE_DROPPED);
+	struct slotmsg msg = slot_answer(slot, SLOTMSG_DROPPED);
 
 	if (slot->occupied && add_disk_usage(slot, &msg, err) < 0)
 		return -1;

@@ -94,7 +94,7 @@ enum {
 
 /* 1 in the worker. */
 static int start_worker(
-	struct slot *slot, const struct lease_msg *msg, const int *fds, struct err *err)
+	struct slot *slot, const struct slotmsg *msg, const int *fds, struct err *err)
 {
 	const struct worker_plan plan = {
 		.job = fds[MAKE_JOB],
@@ -129,9 +129,9 @@ static int start_worker(
 	return 0;
 }
 
-int slot_make(struct slot *slot, const struct lease_msg *msg, const int *fds, struct err *err)
+int slot_make(struct slot *slot, const struct slotmsg *msg, const int *fds, struct err *err)
 {
-	const struct lease_limits *limits = &msg->limits;
+	const struct slotmsg_limits *limits = &msg->limits;
 
 	if (files_make(&slot->files, worker_disk_bytes(limits), worker_disk_inodes(limits), err) <
 		0)

@@ -11,15 +11,15 @@
 /* ---- slot.c: words to the daemon ---- */
 
 /* A message of this kind about the current worker. */
-struct lease_msg slot_answer(const struct slot *slot, enum lease_kind kind);
-int slot_tell(const struct slot *slot, const struct lease_msg *msg, struct err *err);
+struct slotmsg slot_answer(const struct slot *slot, enum slotmsg_kind kind);
+int slot_tell(const struct slot *slot, const struct slotmsg *msg, struct err *err);
 int slot_tell_failure(
-	const struct slot *slot, enum lease_kind kind, const char *why, struct err *err);
+	const struct slot *slot, enum slotmsg_kind kind, const char *why, struct err *err);
 
 /* ---- slot_make.c ---- */
 
 /* 0, or 1 in the worker, or -1: then slot_undo() is called. */
-int slot_make(struct slot *slot, const struct lease_msg *msg, const int *fds, struct err *err);
+int slot_make(struct slot *slot, const struct slotmsg *msg, const int *fds, struct err *err);
 
 /* Kills what there is of a worker, waits for it and forgets it. */
 void slot_undo(struct slot *slot);

@@ -119,7 +119,7 @@ static unsigned count_processors(void)
 
 int slot_init(struct slot *slot, const struct slot_start *start, struct err *err)
 {
-	int kept[1 + LEASE_JOIN_FDS_MAX + 1];
+	int kept[1 + SLOTMSG_JOIN_FDS_MAX + 1];
 	const unsigned count = start->fd_count;
 
 	*slot = (struct slot){

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "proto/base/err.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/child.h"
 #include "sandbox/runtime.h"

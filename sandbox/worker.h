@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 #include "sandbox/files.h"
 #include "sandbox/footprint.h"
 
@@ -29,7 +29,7 @@ struct worker_plan {
 	const int *joins; /* "procs" files of the cgroups to join */
 	unsigned join_count;
 	const struct files *files;
-	struct lease_limits limits;
+	struct slotmsg_limits limits;
 	uint32_t flags;
 	uint64_t own_bytes;
 	const struct footprint *footprint;

@@ -32,14 +32,14 @@ static uint64_t beside_own_processes(uint64_t asked, uint64_t own_bytes)
 }
 
 #define ALWAYS     0
-#define MEMORY     LEASE_FLAG_RLIMIT_MEMORY
-#define PIDS       LEASE_FLAG_RLIMIT_PIDS
-#define NUMBER(of) #of, offsetof(struct lease_limits, of)
+#define MEMORY     SLOTMSG_FLAG_RLIMIT_MEMORY
+#define PIDS       SLOTMSG_FLAG_RLIMIT_PIDS
+#define NUMBER(of) #of, offsetof(struct slotmsg_limits, of)
 
 /* clang-format off */
 static const struct row {
 	const char *name;
-	size_t number;      /* where in struct lease_limits */
+	size_t number;      /* where in struct slotmsg_limits */
 	uint64_t otherwise; /* when the number is 0; 0: leave the limit alone */
 	__rlimit_resource_t resource;
 	uint32_t flag;      /* set only with this flag */
@@ -53,12 +53,12 @@ static const struct row {
 };
 /* clang-format on */
 
-uint64_t worker_disk_bytes(const struct lease_limits *limits)
+uint64_t worker_disk_bytes(const struct slotmsg_limits *limits)
 {
 	return limits->disk_bytes ? limits->disk_bytes : WORKER_DISK_BYTES;
 }
 
-uint64_t worker_disk_inodes(const struct lease_limits *limits)
+uint64_t worker_disk_inodes(const struct slotmsg_limits *limits)
 {
 	return limits->inodes ? limits->inodes : WORKER_DISK_INODES;
 }
@@ -70,7 +70,7 @@ void worker_limits_count_data(uint64_t own_bytes)
 	data_own_bytes = own_bytes;
 }
 
-static uint64_t asked_in(const struct row *row, const struct lease_limits *limits)
+static uint64_t asked_in(const struct row *row, const struct slotmsg_limits *limits)
 {
 	const char *number = (const char *)limits + row->number;
 	uint64_t asked = *(const uint64_t *)(const void *)number;
@@ -94,7 +94,7 @@ static int set_row(
 	return 0;
 }
 
-int worker_limits_set(pid_t pid, const struct lease_limits *limits, uint32_t flags,
+int worker_limits_set(pid_t pid, const struct slotmsg_limits *limits, uint32_t flags,
 	uint64_t own_bytes, struct err *err)
 {
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {

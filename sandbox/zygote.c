@@ -114,7 +114,7 @@ static int write_maps(const struct zygote *zygote, unsigned index, int pidfd, st
 
 static int hear_ready(int ready, struct err *err)
 {
-	char text[LEASE_TEXT_MAX] = "";
+	char text[SLOTMSG_TEXT_MAX] = "";
 	ssize_t got = read(ready, text, sizeof(text) - 1);
 
 	if (got == 1 && text[0] == '\0')
@@ -212,37 +212,37 @@ static int open_slot(
 	return 0;
 }
 
-static int on_slot_open(struct zygote *zygote, const struct lease_msg *msg, const int *fds,
+static int on_slot_open(struct zygote *zygote, const struct slotmsg *msg, const int *fds,
 	unsigned fd_count, struct err *err)
 {
 	struct err why = ERR_INIT;
-	struct lease_msg answer = lease_msg_of(LEASE_SLOT_OPENED);
+	struct slotmsg answer = slotmsg_of(SLOTMSG_SLOT_OPENED);
 	int result = open_slot(zygote, msg->slot, fds, fd_count, &why);
 
 	if (result > 0)
 		return 1;
 	answer.slot = msg->slot;
 	if (result < 0) {
-		answer.kind = LEASE_SLOT_FAILED;
+		answer.kind = SLOTMSG_SLOT_FAILED;
 		cut_printf(answer.text, sizeof(answer.text), "%s", why.text);
 	} else {
 		answer.pid = zygote->slots[msg->slot].pid;
 	}
-	return lease_send(zygote->sock, &answer, NULL, 0, err);
+	return slotmsg_send(zygote->sock, &answer, NULL, 0, err);
 }
 
 /* ---- serving ------------------------------------------------------------------------------ */
 
 static int on_slot_gone(struct zygote *zygote, unsigned index, struct err *err)
 {
-	struct lease_msg gone = lease_msg_of(LEASE_SLOT_GONE);
+	struct slotmsg gone = slotmsg_of(SLOTMSG_SLOT_GONE);
 
 	gone.slot = index;
 	while (waitpid(zygote->slots[index].pid, &gone.status, __WALL) < 0 && errno == EINTR)
 		;
 	close(zygote->slots[index].pidfd);
 	zygote->slots[index].pid = 0;
-	return lease_send(zygote->sock, &gone, NULL, 0, err);
+	return slotmsg_send(zygote->sock, &gone, NULL, 0, err);
 }
 
 enum {
@@ -253,17 +253,17 @@ enum {
 
 static int on_message(struct zygote *zygote, struct err *err)
 {
-	struct lease_msg msg;
-	int fds[1 + LEASE_JOIN_FDS_MAX];
+	struct slotmsg msg;
+	int fds[1 + SLOTMSG_JOIN_FDS_MAX];
 	unsigned fd_count = 0;
-	int result = lease_recv(zygote->sock, &msg, fds, &fd_count, err);
+	int result = slotmsg_recv(zygote->sock, &msg, fds, &fd_count, err);
 
 	if (result <= 0)
 		return result;
-	if (msg.kind != LEASE_SLOT_OPEN) {
+	if (msg.kind != SLOTMSG_SLOT_OPEN) {
 		close_fds(fds, fd_count);
 		return err_set(
-			err, ERR_PROTOCOL, "%s is not for a zygote", lease_kind_word(msg.kind));
+			err, ERR_PROTOCOL, "%s is not for a zygote", slotmsg_kind_word(msg.kind));
 	}
 	result = on_slot_open(zygote, &msg, fds, fd_count, err);
 	if (result > 0)
@@ -327,7 +327,7 @@ static int check_mapping(void *context, const char *line, struct err *err)
 
 int zygote_serve(struct zygote *zygote, const char *version, struct err *err)
 {
-	struct lease_msg ready = lease_msg_of(LEASE_ZYGOTE_READY);
+	struct slotmsg ready = slotmsg_of(SLOTMSG_ZYGOTE_READY);
 	int result = SERVED_ON;
 
 	if (measure_self(zygote, err) < 0 || check_alone(zygote, err) < 0 ||
@@ -335,7 +335,7 @@ int zygote_serve(struct zygote *zygote, const char *version, struct err *err)
 		return err_wrap(err, "the interpreter");
 	tiny_filter_prepare(zygote->calls);
 	cut_printf(ready.text, sizeof(ready.text), "%s", version);
-	if (lease_send(zygote->sock, &ready, NULL, 0, err) < 0)
+	if (slotmsg_send(zygote->sock, &ready, NULL, 0, err) < 0)
 		return -1;
 	while (result == SERVED_ON)
 		result = serve_once(zygote, err);

@@ -16,8 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "proto/leasemsg.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
+#include "proto/internal/slotmsg.h"
 #include "sandbox/footprint.h"
 #include "sandbox/tiny_filter.h"
 

@@ -10,8 +10,8 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
-#include "proto/method.h"
-#include "proto/rpc.h"
+#include "proto/method/method.h"
+#include "proto/wire/rpc.h"
 #include "store/store.h"
 
 /* One question; its params are held against the method's schema before. */

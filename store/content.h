@@ -14,7 +14,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
 #include "proto/digest.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "store/stmt.h"
 
 struct store;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "proto/base/err.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "proto/value.h"
 
 struct store;

@@ -8,7 +8,7 @@
 #include <sqlite3.h>
 
 #include "proto/base/err.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "store/stmt.h"
 
 struct store;

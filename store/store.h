@@ -19,7 +19,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/err.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "proto/value.h"
 #include "store/signer.h"
 

@@ -12,7 +12,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 struct store;
 

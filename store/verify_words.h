@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "proto/base/err.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "store/verify.h"
 
 struct wording;

@@ -3,7 +3,7 @@
 #ifndef CED_TESTS_JOB_BOUNDS_H
 #define CED_TESTS_JOB_BOUNDS_H
 
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 /* For an initialiser of struct job_bounds; how large a program may be says each test. */
 #define BOUNDS_OF_LIMITS                    \

@@ -12,10 +12,10 @@
 
 #include <uv.h>
 
-#include "daemon/request.h"
+#include "daemon/request/request.h"
 #include "proto/base/buf.h"
-#include "proto/rpc.h"
 #include "proto/value.h"
+#include "proto/wire/rpc.h"
 
 struct conn;
 struct server;

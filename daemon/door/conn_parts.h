@@ -6,7 +6,7 @@
 
 #include "daemon/door/conn.h"
 #include "daemon/server.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 
 struct conn {
 	uv_pipe_t pipe;

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "daemon/errands.h"
+#include "daemon/loop/errands.h"
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 
 #define DECODE_AT_ONCE \
 	((size_t)64 << 10) /* some 2 ms of values, when they are as small as can be */

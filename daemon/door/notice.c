@@ -1,6 +1,6 @@
 #include "daemon/door/notice.h"
 
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 
 int notice_write(struct buf *buf, const char *run_id, const char *stream, uint64_t offset,
 	struct bytes piece, struct err *err)

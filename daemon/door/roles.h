@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "proto/base/err.h"
-#include "proto/role.h"
+#include "proto/method/role.h"
 #include "proto/value.h"
 
 #define ROLE_NAMED_MAX 64

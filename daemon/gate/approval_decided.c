@@ -3,9 +3,9 @@
 #include "daemon/gate/approval_parts.h"
 #include "daemon/gate/revive.h"
 #include "daemon/news/events_runs.h"
-#include "daemon/pipeline.h"
+#include "daemon/request/pipeline.h"
+#include "daemon/request/stages.h"
 #include "daemon/server.h"
-#include "daemon/stages.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 

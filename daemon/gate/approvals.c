@@ -2,9 +2,9 @@
 #include "daemon/gate/approval_parts.h"
 #include "daemon/methods/waits.h"
 #include "daemon/news/events_runs.h"
-#include "daemon/pipeline.h"
+#include "daemon/request/pipeline.h"
+#include "daemon/request/stages.h"
 #include "daemon/server.h"
-#include "daemon/stages.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 

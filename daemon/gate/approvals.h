@@ -25,8 +25,8 @@
 #include <stdint.h>
 
 #include "daemon/gate/grants.h"
-#include "daemon/loop.h"
-#include "daemon/request.h"
+#include "daemon/loop/loop.h"
+#include "daemon/request/request.h"
 
 enum parking_state {
 	PARKING_RECORDING,

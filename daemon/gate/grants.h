@@ -11,7 +11,7 @@
 
 #include "proto/base/err.h"
 #include "proto/base/list.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "store/store.h"
 
 #define GRANTS_MOST 1024

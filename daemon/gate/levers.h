@@ -12,7 +12,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
 #include "proto/base/map.h"
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 #include "store/store.h"
 
 struct call;

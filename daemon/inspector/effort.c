@@ -1,7 +1,7 @@
 #include "daemon/inspector/effort.h"
 
 #include "proto/base/clock.h"
-#include "proto/inspectmsg.h"
+#include "proto/internal/inspectmsg.h"
 
 #define STEPS_PER_LOOK 1024U /* some ten microseconds, as between other looks */
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/inspectmsg.h"
+#include "proto/internal/inspectmsg.h"
 
 #define FOUND_MAX 4096U
 

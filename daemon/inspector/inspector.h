@@ -12,7 +12,7 @@
 
 #include "daemon/inspector/effort.h"
 #include "proto/base/err.h"
-#include "proto/inspectmsg.h"
+#include "proto/internal/inspectmsg.h"
 
 struct inspector;
 

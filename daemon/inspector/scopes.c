@@ -5,7 +5,7 @@
 
 #include "daemon/inspector/bytes_check.h"
 #include "daemon/inspector/shellword.h"
-#include "proto/inspectmsg.h"
+#include "proto/internal/inspectmsg.h"
 
 /* What excuses a single name, by the capture that says so. */
 static const uint32_t excuses[CAPTURE_COUNT] = {

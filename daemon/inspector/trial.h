@@ -12,7 +12,7 @@
 #include "daemon/inspector/effort.h"
 #include "daemon/inspector/imports.h"
 #include "daemon/inspector/words.h"
-#include "proto/inspectmsg.h"
+#include "proto/internal/inspectmsg.h"
 
 /* The rules that one pattern serves: [first, first + count) of the table. */
 struct span {

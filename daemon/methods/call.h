@@ -8,7 +8,7 @@
 #pragma once
 
 #include "daemon/door/conn.h"
-#include "proto/method.h"
+#include "proto/method/method.h"
 
 /* Owns its message, arena and a hold on the connection. */
 struct call {

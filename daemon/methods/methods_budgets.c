@@ -5,8 +5,8 @@
 
 #include "daemon/gate/budgets.h"
 #include "daemon/methods/call.h"
+#include "daemon/request/stages.h"
 #include "daemon/server.h"
-#include "daemon/stages.h"
 #include "proto/base/clock.h"
 
 #define LIST_MOST     1000

@@ -10,7 +10,7 @@
 #include "daemon/workers/inspectors.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
-#include "proto/language.h"
+#include "proto/job/language.h"
 
 #define FRESH_BUSY_MS 50000U /* below the limit on its cpu time */
 

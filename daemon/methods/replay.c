@@ -5,7 +5,7 @@
 #include "proto/base/container.h"
 #include "proto/digest.h"
 #include "proto/fill.h"
-#include "proto/wire.h"
+#include "proto/wire/wire.h"
 
 #define SHOWN_BYTES 120 /* of a text that differs */
 #define PART_BYTES  ((size_t)512 << 20)

@@ -9,7 +9,7 @@
 #include "daemon/host.h"
 #include "daemon/news/events.h"
 #include "daemon/record/readers.h"
-#include "daemon/request.h"
+#include "daemon/request/request.h"
 #include "daemon/server.h"
 #include "proto/base/clock.h"
 #include "proto/base/log.h"

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "daemon/loop.h"
+#include "daemon/loop/loop.h"
 #include "daemon/settings/alert_rule.h"
 #include "proto/base/map.h"
 #include "proto/value.h"

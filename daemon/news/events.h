@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/loop.h"
+#include "daemon/loop/loop.h"
 #include "proto/base/arena.h"
 #include "proto/base/list.h"
 #include "proto/value.h"

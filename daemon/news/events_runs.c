@@ -4,7 +4,7 @@
 
 #include "daemon/gate/approvals.h"
 #include "daemon/news/events.h"
-#include "daemon/request.h"
+#include "daemon/request/request.h"
 #include "daemon/server.h"
 
 #define EVENT_BYTES ((size_t)32 << 10)

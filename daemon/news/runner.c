@@ -18,9 +18,9 @@
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
-#include "proto/frame.h"
 #include "proto/json.h"
-#include "proto/rpc.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/rpc.h"
 
 #define AT_ONCE       4
 #define COMMAND_MS    10000

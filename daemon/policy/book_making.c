@@ -9,7 +9,7 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/embedded.h"
 #include "proto/base/fdio.h"
-#include "proto/language.h"
+#include "proto/job/language.h"
 
 extern const struct embedded policy_files[];
 

@@ -25,8 +25,8 @@
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
 #include "proto/base/list.h"
-#include "proto/inspectmsg.h"
-#include "proto/job.h"
+#include "proto/internal/inspectmsg.h"
+#include "proto/job/job.h"
 
 #define INSPECTORS_MAX    16U
 #define INSPECT_QUEUE_MAX 256U

@@ -28,7 +28,7 @@
 #include "daemon/policy/inspector_link.h"
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "proto/value.h"
 
 #define POLICY_DEFAULT "standard"

@@ -27,7 +27,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 #define POLICY_FILE_MAX     ((size_t)1 << 20)
 #define POLICY_NAME_MAX     64U

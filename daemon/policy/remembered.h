@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "proto/base/arena.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 #define REMEMBERED_MAX       4096U
 #define REMEMBERED_BYTES_MAX ((size_t)8 << 20)

@@ -10,8 +10,8 @@
 #include "daemon/policy/policy_file.h"
 #include "daemon/policy/rules_file.h"
 #include "proto/base/buf.h"
-#include "proto/inspectmsg.h"
-#include "proto/job.h"
+#include "proto/internal/inspectmsg.h"
+#include "proto/job/job.h"
 
 /* Of policy.late. */
 #define POLICY_LATE_MESSAGE "checking the program takes more work or room than an inspector has"

@@ -10,7 +10,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
-#include "proto/inspectmsg.h"
+#include "proto/internal/inspectmsg.h"
 
 #define RULES_FILE_MAX ((size_t)256 << 10)
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/loop.h"
+#include "daemon/loop/loop.h"
 #include "daemon/record/recorder.h"
 #include "proto/base/err.h"
 #include "proto/base/list.h"

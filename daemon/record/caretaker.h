@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include "daemon/loop.h"
+#include "daemon/loop/loop.h"
 #include "proto/base/err.h"
 #include "proto/base/list.h"
 #include "store/store.h"

@@ -9,7 +9,7 @@
 
 #include "proto/base/err.h"
 #include "proto/fill.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 #define LEFT_BEHIND_NAMED 16  /* and told in the log, each once; the rest is counted */
 #define LEFT_BEHIND_ROW   200 /* so many one after the other, and it is the store that ails */

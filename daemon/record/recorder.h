@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "daemon/loop.h"
+#include "daemon/loop/loop.h"
 #include "proto/base/err.h"
 #include "proto/base/list.h"
 #include "store/store.h"

@@ -1,8 +1,8 @@
 #include "daemon/record/redaction.h"
 
-#include "daemon/pipeline.h"
 #include "daemon/redact/forms.h"
 #include "daemon/redact/kept.h"
+#include "daemon/request/pipeline.h"
 #include "daemon/server.h"
 
 #define BYTES_AT_ONCE ((size_t)64 << 10) /* some 0.1 ms */

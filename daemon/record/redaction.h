@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/request.h"
+#include "daemon/request/request.h"
 
 /* Of the house's settings; the book is read at the start.  0, or -1 with *err. */
 int redaction_load(struct server *server, struct err *err);

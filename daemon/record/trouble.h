@@ -6,8 +6,8 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
-#include "proto/rpc.h"
 #include "proto/value.h"
+#include "proto/wire/rpc.h"
 
 struct recorder;
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "daemon/loop.h"
+#include "daemon/loop/loop.h"
 #include "daemon/record/recorder.h"
 #include "proto/ulid.h"
 #include "proto/value.h"

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "daemon/redact/redactor.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 /* All of the request, without the secrets themselves. */
 void kept_spec(struct redactor *redactor, const struct job_spec *spec, struct job_spec *ret_kept);

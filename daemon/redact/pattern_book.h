@@ -20,7 +20,7 @@
 
 #include "daemon/redact/needles.h"
 #include "proto/base/err.h"
-#include "proto/pattern.h"
+#include "proto/schema/pattern.h"
 #include "proto/value.h"
 
 #define REDACT_RULES_MAX 256U

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "daemon/request.h"
+#include "daemon/request/request.h"
 
 /* When the outcome is decided.  Adds to the reason of a program that missed a module. */
 void advice_give(struct request *request, const struct facts *facts);

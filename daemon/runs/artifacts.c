@@ -6,7 +6,7 @@
 #include "proto/base/container.h"
 #include "proto/base/utf8.h"
 #include "proto/digest.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 
 #define PATH_LEN_MAX 4096
 #define SKIPPED_MAX  256
@@ -108,7 +108,7 @@ static const char *read_head(
 	}
 	memcpy(&head, bytes->bytes + at, sizeof(head));
 	left -= sizeof(head);
-	if (head.magic != LEASE_MAGIC || head.reason >= ARTIFACT_REASON_COUNT ||
+	if (head.magic != SLOTMSG_MAGIC || head.reason >= ARTIFACT_REASON_COUNT ||
 		head.path_len > PATH_LEN_MAX || head.path_len > left ||
 		head.data_len > left - head.path_len) {
 		(void)err_set(err, ERR_PROTOCOL, "artifacts: an entry makes no sense");

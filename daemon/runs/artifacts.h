@@ -6,7 +6,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/buf.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 /*
  * Fills artifacts and skipped of *result, which then point into `bytes`.  The program's own file, when

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/request.h"
+#include "daemon/request/request.h"
 
 /* When the outcome is policy_denied because of what the worker said.  Fills in verdict and reason. */
 void caught_tell(struct request *request, const struct facts *facts);

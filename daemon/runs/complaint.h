@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "proto/value.h"
 
 /* Whether a text is a form: known places, a line among them, none twice in a row. */

@@ -275,7 +275,7 @@ void execution_go(struct execution *execution, const char *trouble)
 		send_job(execution);
 }
 
-void execution_on_adjusted(struct execution *execution, const struct lease_msg *msg)
+void execution_on_adjusted(struct execution *execution, const struct slotmsg *msg)
 {
 	/* Whoever is being killed gets no job any more: what it ran would have to be told as run. */
 	if (execution->sent || execution->finishing || execution->over)

@@ -13,7 +13,7 @@
 #include "daemon/workers/overhead.h"
 #include "daemon/workers/worker.h"
 #include "proto/base/arena.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 struct execution {
 	uv_loop_t *loop;
@@ -45,7 +45,7 @@ struct execution {
 		const char *bytes, size_t len); /* may be NULL */
 	void (*on_end)(struct execution *execution);
 	void *owner;
-	bool stdin_inline;         /* leasemsg.h; set by the owner */
+	bool stdin_inline;         /* slotmsg.h; set by the owner */
 	int files_fd;              /* what its slot notes of files, if somebody asks; 0: nobody */
 	struct overhead *overhead; /* cgroups above its jail, or NULL; set by the owner */
 	struct bytes rules;        /* that the worker holds the program to; set by the owner */
@@ -69,7 +69,7 @@ void execution_done(struct execution *execution);
 /* ---- what the worker tells (called by worker.c and its parts) ------------------------------- */
 
 /* Its limits are what the job wants, or could not be set. */
-void execution_on_adjusted(struct execution *execution, const struct lease_msg *msg);
+void execution_on_adjusted(struct execution *execution, const struct slotmsg *msg);
 
 /* ---- the same, told in execution_told.c ----------------------------------------------------- */
 
@@ -77,6 +77,6 @@ void execution_on_job_message(
 	struct execution *execution, const struct job_head *head, const char *body);
 void execution_on_job_broken(struct execution *execution);
 void execution_on_output(struct execution *execution, bool is_stderr);
-void execution_on_worker_ended(struct execution *execution, const struct lease_msg *msg);
+void execution_on_worker_ended(struct execution *execution, const struct slotmsg *msg);
 void execution_on_collected(struct execution *execution);
 void execution_on_worker_gone(struct execution *execution, const char *why);

@@ -9,7 +9,7 @@
 #include "proto/json.h"
 
 /* What a report about an exception may cost to read. */
-static const struct json_bounds ERROR_BOUNDS = { LEASE_REPORT_MAX, 8, 1024 };
+static const struct json_bounds ERROR_BOUNDS = { SLOTMSG_REPORT_MAX, 8, 1024 };
 
 /* ---- what its pipes bring ------------------------------------------------------------------- */
 
@@ -183,10 +183,10 @@ void execution_on_job_broken(struct execution *execution)
 /* ---- what its slot says ---------------------------------------------------------------------- */
 
 /* What came before there was a job, the harness brought about and nobody's program. */
-static void take_refused(struct execution *execution, const struct lease_msg *msg)
+static void take_refused(struct execution *execution, const struct slotmsg *msg)
 {
 	struct facts *facts = &execution->facts;
-	struct lease_refused *rows;
+	struct slotmsg_refused *rows;
 
 	if (!execution->sent || !msg->refused_count)
 		return;
@@ -220,7 +220,7 @@ static bool died_as_it_said(const struct facts *facts)
 		       WEXITSTATUS(facts->wait_status) == facts->done_code);
 }
 
-void execution_on_worker_ended(struct execution *execution, const struct lease_msg *msg)
+void execution_on_worker_ended(struct execution *execution, const struct slotmsg *msg)
 {
 	struct facts *facts = &execution->facts;
 
@@ -232,9 +232,9 @@ void execution_on_worker_ended(struct execution *execution, const struct lease_m
 	facts->has_disk = true;
 	facts->disk_bytes = msg->disk_bytes;
 	facts->inodes = msg->inodes;
-	facts->disk_full = msg->flags & LEASE_FLAG_DISK_FULL;
-	facts->inodes_full = msg->flags & LEASE_FLAG_INODES_FULL;
-	facts->cpu_spent = msg->flags & LEASE_FLAG_CPU_LIMIT;
+	facts->disk_full = msg->flags & SLOTMSG_FLAG_DISK_FULL;
+	facts->inodes_full = msg->flags & SLOTMSG_FLAG_INODES_FULL;
+	facts->cpu_spent = msg->flags & SLOTMSG_FLAG_CPU_LIMIT;
 	take_refused(execution, msg);
 	take_files(execution);
 	worker_drain_job(execution->worker);

@@ -112,7 +112,7 @@ bool facts_say_no_process(const struct facts *facts)
 		       !strcmp(message, "can't start new thread"));
 }
 
-const struct lease_refused *facts_ended_for(const struct facts *facts)
+const struct slotmsg_refused *facts_ended_for(const struct facts *facts)
 {
 	for (size_t i = 0; i < facts->refused_count; i++)
 		if (facts->refused[i].ended)

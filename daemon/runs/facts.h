@@ -10,8 +10,8 @@
 
 #include "daemon/workers/knobs.h"
 #include "proto/base/arena.h"
-#include "proto/job.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
+#include "proto/job/job.h"
 
 /* Why we killed it. */
 enum limit_word {
@@ -38,13 +38,13 @@ struct facts {
 	int done_code;
 	bool ended; /* the process was seen dead */
 	int wait_status;
-	struct lease_usage usage; /* valid when ended */
+	struct slotmsg_usage usage; /* valid when ended */
 	bool has_disk;
 	uint64_t disk_bytes, inodes; /* in use when it ended */
 	bool disk_full, inodes_full; /* and nothing was left then */
 	bool cpu_spent;              /* its slot killed it for that */
 	/* system calls that it was refused, as its slot tells */
-	const struct lease_refused *refused;
+	const struct slotmsg_refused *refused;
 	size_t refused_count;
 	uint32_t refused_others;
 	const struct value *files; /* that it opened, as its slot tells, or NULL */
@@ -82,7 +82,7 @@ uint64_t facts_pids_refused(const struct facts *facts);
 uint64_t facts_cpu_us(const struct facts *facts);
 
 /* The call for which its slot has ended it, or NULL. */
-const struct lease_refused *facts_ended_for(const struct facts *facts);
+const struct slotmsg_refused *facts_ended_for(const struct facts *facts);
 
 /* What an error says that nobody caught: its type, an errno, a signal that ended a child. */
 bool facts_error_is(const struct facts *facts, const char *type);

@@ -9,7 +9,7 @@
 #include "daemon/workers/worker.h"
 #include "proto/base/buf.h"
 #include "proto/base/err.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 struct gathering {
 	struct watch *pipe; /* NULL: nothing comes any more */

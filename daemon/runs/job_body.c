@@ -8,7 +8,7 @@
 #include "proto/base/buf.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 
 #define GLOBS_BYTES_MAX ((size_t)1 << 20)
 
@@ -123,11 +123,11 @@ static void append_stdin(struct buf *body, const struct job_spec *spec)
 char *job_body_write(const struct job_spec *spec, struct job_extras extras, size_t *ret_len)
 {
 	size_t size = body_size(spec, extras);
-	struct job_head head = { .magic = LEASE_MAGIC, .kind = JOB_START };
+	struct job_head head = { .magic = SLOTMSG_MAGIC, .kind = JOB_START };
 	struct job_body parts = parts_of(spec, extras);
 	struct buf body;
 
-	if (size > LEASE_BODY_MAX)
+	if (size > SLOTMSG_BODY_MAX)
 		return NULL;
 	buf_init(&body, size);
 	if (buf_reserve(&body, size) < 0)

@@ -1,5 +1,5 @@
 /*
- * A job as its worker gets it: head and body in one piece, as leasemsg.h lays them out, and files
+ * A job as its worker gets it: head and body in one piece, as slotmsg.h lays them out, and files
  * for what does not travel in it.
  */
 #pragma once
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "proto/base/err.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 /* What goes beside the spec. */
 struct job_extras {

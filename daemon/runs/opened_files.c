@@ -8,8 +8,8 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
 #include "proto/base/utf8.h"
+#include "proto/internal/slotmsg.h"
 #include "proto/jail_dirs.h"
-#include "proto/leasemsg.h"
 
 #define FOLDERS_BYTES_MAX 16000
 
@@ -38,7 +38,7 @@ int opened_files_make(const struct job_spec *spec, struct err *err)
 }
 
 /* "work/a/b" as the program calls it; NULL for what no slot writes. */
-static const char *path_of(struct arena *arena, const struct lease_opened *row)
+static const char *path_of(struct arena *arena, const struct slotmsg_opened *row)
 {
 	size_t len = strnlen(row->path, sizeof(row->path));
 
@@ -66,7 +66,7 @@ static bool is_of_job(const struct job_spec *spec, const char *path)
  * The house opens such a file once, to write it; the program's own, ahead of need, before we look: then
  * more was closed than opened.
  */
-static void leave_out_house(struct lease_opened *row)
+static void leave_out_house(struct slotmsg_opened *row)
 {
 	if (row->writes > 0)
 		row->writes--;
@@ -77,7 +77,7 @@ static void leave_out_house(struct lease_opened *row)
 }
 
 static void add_row(
-	struct arena *arena, struct value *list, const char *path, const struct lease_opened *row)
+	struct arena *arena, struct value *list, const char *path, const struct slotmsg_opened *row)
 {
 	struct value *map = value_map(arena);
 
@@ -97,8 +97,8 @@ static struct value *read_rows(
 	struct value *list = value_list(arena);
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct lease_opened row;
-		off_t at = (off_t)(sizeof(struct lease_opened_head) + i * sizeof(row));
+		struct slotmsg_opened row;
+		off_t at = (off_t)(sizeof(struct slotmsg_opened_head) + i * sizeof(row));
 		const char *path;
 
 		if (pread(fd, &row, sizeof(row), at) != (ssize_t)sizeof(row))
@@ -118,13 +118,13 @@ static struct value *read_rows(
 
 struct value *opened_files_read(struct arena *arena, int fd, const struct job_spec *spec)
 {
-	struct lease_opened_head head;
+	struct slotmsg_opened_head head;
 	struct value *map = value_map(arena);
 	struct value *list;
 	uint64_t others;
 
 	if (pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
-		head.magic != LEASE_MAGIC || head.count > LEASE_OPENED_MAX)
+		head.magic != SLOTMSG_MAGIC || head.count > SLOTMSG_OPENED_MAX)
 		return NULL;
 	others = head.others;
 	list = read_rows(arena, fd, head.count, spec, &others);

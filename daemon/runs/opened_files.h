@@ -10,9 +10,9 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
-/* The file for a slot to write into (leasemsg.h).  -1 with *err. */
+/* The file for a slot to write into (slotmsg.h).  -1 with *err. */
 int opened_files_make(const struct job_spec *spec, struct err *err);
 
 /* NULL when it holds nothing that could be read: the slot could not watch. */

@@ -161,7 +161,7 @@ static bool is_lost_worker(struct judgement *j)
 	return true;
 }
 
-static void note_call(struct judgement *j, const struct lease_refused *call)
+static void note_call(struct judgement *j, const struct slotmsg_refused *call)
 {
 	struct value *map = value_map(j->arena);
 
@@ -178,7 +178,7 @@ static void note_call(struct judgement *j, const struct lease_refused *call)
  */
 static bool is_syscall_denied(struct judgement *j)
 {
-	const struct lease_refused *call = facts_ended_for(j->facts);
+	const struct slotmsg_refused *call = facts_ended_for(j->facts);
 
 	if (!call && (!facts_died_by(j->facts, SIGSYS) || j->facts->done))
 		return false;

@@ -8,8 +8,8 @@
 
 static int by_time(const void *one, const void *other)
 {
-	const struct lease_refused *a = one;
-	const struct lease_refused *b = other;
+	const struct slotmsg_refused *a = one;
+	const struct slotmsg_refused *b = other;
 
 	return (a->first_us > b->first_us) - (a->first_us < b->first_us);
 }
@@ -24,7 +24,7 @@ static int64_t within(int64_t at_us, int64_t from_us, int64_t until_us)
 void refused_tell(struct arena *arena, const struct facts *facts, int64_t begun_us,
 	int64_t ended_us, struct job_result *result)
 {
-	struct lease_refused rows[LEASE_REFUSED_MAX];
+	struct slotmsg_refused rows[SLOTMSG_REFUSED_MAX];
 	struct job_refused *refused = NULL;
 
 	if (facts->refused_count)

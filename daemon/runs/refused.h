@@ -6,7 +6,7 @@
 
 #include "daemon/runs/facts.h"
 #include "proto/base/arena.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 /*
  * Fills in result->refused from the facts, in the order of time.  Times are counted from

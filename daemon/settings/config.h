@@ -26,7 +26,7 @@
 #include "daemon/settings/budget_limits.h"
 #include "daemon/settings/config_table.h"
 #include "proto/base/err.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 #define CONFIG_TEXT_MAX     256
 #define CONFIG_RUNTIMES_MAX 16

@@ -3,7 +3,7 @@
 
 #include "daemon/settings/config_parts.h"
 #include "proto/base/nearest.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 #define ROW(name, otherwise, lowest, highest, meaning) \
 	{ #name, offsetof(struct alert_rule, name), otherwise, lowest, highest, meaning },

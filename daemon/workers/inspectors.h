@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "proto/base/err.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
 
 struct config;
 struct inspectors;

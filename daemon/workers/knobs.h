@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/job.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
+#include "proto/job/job.h"
 
 struct knobs {
 	int fds[KNOB_COUNT]; /* KNOB_JOIN is kept apart: there may be several */

@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-#include "daemon/loop.h"
+#include "daemon/loop/loop.h"
 #include "daemon/settings/config.h"
 #include "daemon/workers/overhead.h"
 #include "daemon/workers/residue.h"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/loop.h"
+#include "daemon/loop/loop.h"
 #include "daemon/runs/queue.h"
 #include "daemon/settings/config.h"
 #include "daemon/workers/worker.h"
@@ -24,7 +24,7 @@ struct runtime {
 	const struct config_runtime *config;
 	uint32_t number;               /* with the spawner */
 	char version[64];              /* "3.11.2", once the first zygote has said it */
-	char absent[LEASE_TEXT_MAX];   /* modules that it is to import and cannot */
+	char absent[SLOTMSG_TEXT_MAX]; /* modules that it is to import and cannot */
 	char harness[CONFIG_TEXT_MAX]; /* folder of what makes a zygote of the interpreter */
 	char digest[80];               /* "sha256:…", fingerprint.h; "" until it is known */
 	struct list zygotes;           /* newest first; the first is the one in use */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "daemon/settings/config.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
 
 /* The folder of its harness, below the folder of all harnesses. */
 const char *runtime_orders_folder(const struct config_runtime *config);

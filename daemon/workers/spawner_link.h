@@ -7,9 +7,9 @@
  */
 #pragma once
 
-#include "daemon/loop.h"
+#include "daemon/loop/loop.h"
 #include "proto/base/err.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
 
 struct spawner_link;
 

@@ -123,18 +123,18 @@ void worker_opened(struct worker *worker)
 static int send_make(struct worker *worker, const struct ways *ways,
 	const struct job_limits *limits, struct err *err)
 {
-	struct lease_msg msg = lease_msg_of(LEASE_WORKER_MAKE);
+	struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_MAKE);
 	int fds[] = { ways->job.theirs, ways->out.theirs, ways->errout.theirs,
 		ways->lifeline.theirs };
 
 	msg.slot = worker->index;
 	msg.sequence = worker->sequence;
 	worker_lease_limits(worker, limits, &msg);
-	return lease_send(watch_fd(worker->slot), &msg, fds, 4, err);
+	return slotmsg_send(watch_fd(worker->slot), &msg, fds, 4, err);
 }
 
 void worker_lease_limits(
-	const struct worker *worker, const struct job_limits *limits, struct lease_msg *msg)
+	const struct worker *worker, const struct job_limits *limits, struct slotmsg *msg)
 {
 	msg->limits.memory_bytes = limits->memory_bytes;
 	msg->limits.disk_bytes = limits->disk_bytes;
@@ -146,9 +146,9 @@ void worker_lease_limits(
 	msg->limits.open_files = limits->open_files;
 	msg->limits.file_bytes = limits->file_bytes;
 	if (!knobs_hold(&worker->knobs, KNOB_MEMORY_MAX))
-		msg->flags |= LEASE_FLAG_RLIMIT_MEMORY;
+		msg->flags |= SLOTMSG_FLAG_RLIMIT_MEMORY;
 	if (!knobs_hold(&worker->knobs, KNOB_PIDS_MAX))
-		msg->flags |= LEASE_FLAG_RLIMIT_PIDS;
+		msg->flags |= SLOTMSG_FLAG_RLIMIT_PIDS;
 }
 
 static void watch_ways(struct worker *worker, struct ways *ways)
@@ -173,8 +173,8 @@ static void forget_last(struct worker *worker)
 	worker->done_run[0] = '\0';
 	worker->ended = false;
 	worker->doubted = false;
-	buf_init(&worker->incoming, sizeof(struct job_head) + LEASE_REPORT_MAX + 4096);
-	buf_init(&worker->outgoing, sizeof(struct job_head) + LEASE_BODY_MAX);
+	buf_init(&worker->incoming, sizeof(struct job_head) + SLOTMSG_REPORT_MAX + 4096);
+	buf_init(&worker->outgoing, sizeof(struct job_head) + SLOTMSG_BODY_MAX);
 	worker->outgoing_at = 0;
 }
 
@@ -238,13 +238,13 @@ int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd)
 
 int worker_adjust(struct worker *worker, const struct job_limits *limits, int files_fd)
 {
-	struct lease_msg msg = lease_msg_of(LEASE_ADJUST);
+	struct slotmsg msg = slotmsg_of(SLOTMSG_ADJUST);
 	struct err err = ERR_INIT;
 
 	msg.slot = worker->index;
 	msg.sequence = worker->sequence;
 	worker_lease_limits(worker, limits, &msg);
-	return lease_send(watch_fd(worker->slot), &msg, &files_fd, files_fd >= 0, &err);
+	return slotmsg_send(watch_fd(worker->slot), &msg, &files_fd, files_fd >= 0, &err);
 }
 
 void worker_kill(struct worker *worker)
@@ -268,7 +268,7 @@ void worker_kill_harder(struct worker *worker)
 
 int worker_collect(struct worker *worker, int pipe_fd, int globs_fd, uint64_t bytes, uint32_t count)
 {
-	struct lease_msg msg = lease_msg_of(LEASE_COLLECT);
+	struct slotmsg msg = slotmsg_of(SLOTMSG_COLLECT);
 	struct err err = ERR_INIT;
 	int fds[] = { pipe_fd, globs_fd };
 
@@ -276,7 +276,7 @@ int worker_collect(struct worker *worker, int pipe_fd, int globs_fd, uint64_t by
 	msg.sequence = worker->sequence;
 	msg.artifact_bytes = bytes;
 	msg.artifact_count = count;
-	return lease_send(watch_fd(worker->slot), &msg, fds, 2, &err);
+	return slotmsg_send(watch_fd(worker->slot), &msg, fds, 2, &err);
 }
 
 void worker_close_ways(struct worker *worker)
@@ -323,7 +323,7 @@ void worker_lose(struct worker *worker, const char *why)
 
 void worker_release(struct worker *worker)
 {
-	struct lease_msg msg = lease_msg_of(LEASE_WORKER_DROP);
+	struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_DROP);
 	struct err err = ERR_INIT;
 
 	worker->execution = NULL;
@@ -335,7 +335,7 @@ void worker_release(struct worker *worker)
 	worker_close_ways(worker);
 	msg.slot = worker->index;
 	msg.sequence = worker->sequence;
-	if (lease_send(watch_fd(worker->slot), &msg, NULL, 0, &err) < 0)
+	if (slotmsg_send(watch_fd(worker->slot), &msg, NULL, 0, &err) < 0)
 		worker_lose(worker, err.text);
 }
 

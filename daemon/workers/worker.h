@@ -15,12 +15,12 @@
 
 #include <stdbool.h>
 
-#include "daemon/loop.h"
+#include "daemon/loop/loop.h"
 #include "daemon/workers/knobs.h"
 #include "proto/base/buf.h"
 #include "proto/base/list.h"
-#include "proto/job.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
+#include "proto/job/job.h"
 
 #define WORKER_SILENCE_MS 20000 /* for opening, making or ending; then the slot is given up */
 #define WORKER_DOUBT_MS   3000  /* the same for ending, where it has been silent already */
@@ -89,7 +89,7 @@ void worker_take(struct worker *worker, struct execution *execution);
 
 /* Limits in the slot's words, with the flags for what no cgroup holds. */
 void worker_lease_limits(
-	const struct worker *worker, const struct job_limits *limits, struct lease_msg *msg);
+	const struct worker *worker, const struct job_limits *limits, struct slotmsg *msg);
 
 /*
  * Sends the job; WORKER_RUNNING from here.  Takes `body` (malloc) and `stdin_fd` (-1: none).

@@ -36,7 +36,7 @@ void worker_become_warm(struct worker *worker)
 }
 
 /* Its record is closed, so nobody else would know. */
-static void log_late_refusals(const struct worker *worker, const struct lease_msg *msg)
+static void log_late_refusals(const struct worker *worker, const struct slotmsg *msg)
 {
 	static struct log_limit limit;
 
@@ -54,7 +54,7 @@ static void log_late_refusals(const struct worker *worker, const struct lease_ms
 	}
 }
 
-static void on_ended(struct worker *worker, const struct lease_msg *msg)
+static void on_ended(struct worker *worker, const struct slotmsg *msg)
 {
 	struct execution *execution = worker->execution;
 
@@ -82,35 +82,35 @@ static void on_dropped(struct worker *worker)
 	zygote_on_empty(worker->zygote, worker);
 }
 
-static void on_slot_message(struct worker *worker, const struct lease_msg *msg)
+static void on_slot_message(struct worker *worker, const struct slotmsg *msg)
 {
 	/* What is said about an earlier worker of this slot is late and means nothing now. */
 	if (msg->sequence != worker->sequence)
 		return;
 	switch (msg->kind) {
-	case LEASE_WORKER_MADE:
+	case SLOTMSG_WORKER_MADE:
 		worker->told_made = true;
 		worker_become_warm(worker);
 		return;
-	case LEASE_WORKER_FAILED:
+	case SLOTMSG_WORKER_FAILED:
 		if (worker->state == WORKER_MAKING)
 			making_failed(worker, msg->text);
 		return;
-	case LEASE_ADJUSTED:
+	case SLOTMSG_ADJUSTED:
 		if (worker->execution)
 			execution_on_adjusted(worker->execution, msg);
 		return;
-	case LEASE_WORKER_REFUSED:
+	case SLOTMSG_WORKER_REFUSED:
 		worker->refused = true;
 		return;
-	case LEASE_WORKER_ENDED:
+	case SLOTMSG_WORKER_ENDED:
 		on_ended(worker, msg);
 		return;
-	case LEASE_COLLECTED:
+	case SLOTMSG_COLLECTED:
 		if (worker->execution)
 			execution_on_collected(worker->execution);
 		return;
-	case LEASE_DROPPED:
+	case SLOTMSG_DROPPED:
 		on_dropped(worker);
 		return;
 	default:
@@ -133,11 +133,11 @@ void worker_on_slot(void *owner, int events)
 	(void)events;
 	for (int messages = 0; messages < VISIT_MESSAGES && worker->state != WORKER_GONE;
 		messages++) {
-		struct lease_msg msg;
-		int fds[1 + LEASE_JOIN_FDS_MAX];
+		struct slotmsg msg;
+		int fds[1 + SLOTMSG_JOIN_FDS_MAX];
 		unsigned count = 0;
 		struct err err = ERR_INIT;
-		int got = lease_recv(watch_fd(worker->slot), &msg, fds, &count, &err);
+		int got = slotmsg_recv(watch_fd(worker->slot), &msg, fds, &count, &err);
 
 		if (got < 0 && err.code == ERR_BUSY)
 			return;

@@ -46,8 +46,8 @@ static int cut_messages(struct worker *worker)
 		struct job_head head;
 
 		memcpy(&head, worker->incoming.bytes + at, sizeof(head));
-		if (head.magic != LEASE_MAGIC || head.kind <= JOB_START ||
-			head.kind >= JOB_KIND_COUNT || head.len > LEASE_REPORT_MAX)
+		if (head.magic != SLOTMSG_MAGIC || head.kind <= JOB_START ||
+			head.kind >= JOB_KIND_COUNT || head.len > SLOTMSG_REPORT_MAX)
 			return -1;
 		if (worker->incoming.len - at < sizeof(head) + head.len)
 			break;

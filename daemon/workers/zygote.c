@@ -56,9 +56,9 @@ struct slot_question {
 
 static int open_slot(struct zygote *zygote, uint32_t index, struct knobs *knobs, struct err *err)
 {
-	struct lease_msg msg = lease_msg_of(LEASE_SLOT_OPEN);
+	struct slotmsg msg = slotmsg_of(SLOTMSG_SLOT_OPEN);
 	int ends[2];
-	int fds[1 + LEASE_JOIN_FDS_MAX];
+	int fds[1 + SLOTMSG_JOIN_FDS_MAX];
 	struct worker *worker;
 	int result;
 
@@ -72,7 +72,7 @@ static int open_slot(struct zygote *zygote, uint32_t index, struct knobs *knobs,
 	for (unsigned i = 0; i < knobs->join_count; i++)
 		fds[1 + i] = knobs->join[i];
 	msg.slot = index;
-	result = lease_send(watch_fd(zygote->control), &msg, fds, 1 + knobs->join_count, err);
+	result = slotmsg_send(watch_fd(zygote->control), &msg, fds, 1 + knobs->join_count, err);
 	close(ends[1]);
 	if (result < 0) {
 		close(ends[0]);
@@ -297,22 +297,22 @@ static struct worker *worker_of(struct zygote *zygote, uint32_t index)
 	return NULL;
 }
 
-static void on_zygote_message(struct zygote *zygote, const struct lease_msg *msg)
+static void on_zygote_message(struct zygote *zygote, const struct slotmsg *msg)
 {
 	struct worker *worker = worker_of(zygote, msg->slot);
 
-	if (msg->kind == LEASE_ZYGOTE_READY && zygote->state == ZYGOTE_STARTING) {
+	if (msg->kind == SLOTMSG_ZYGOTE_READY && zygote->state == ZYGOTE_STARTING) {
 		zygote_ready(zygote, msg->text);
 		return;
 	}
 	if (!worker || worker->state == WORKER_GONE)
 		return;
-	if (msg->kind == LEASE_SLOT_OPENED && worker->state == WORKER_OPENING) {
+	if (msg->kind == SLOTMSG_SLOT_OPENED && worker->state == WORKER_OPENING) {
 		worker_opened(worker);
 		zygote_on_empty(zygote, worker);
-	} else if (msg->kind == LEASE_SLOT_FAILED) {
+	} else if (msg->kind == SLOTMSG_SLOT_FAILED) {
 		worker_lose(worker, msg->text);
-	} else if (msg->kind == LEASE_SLOT_GONE) {
+	} else if (msg->kind == SLOTMSG_SLOT_GONE) {
 		worker_lose(worker, "its process ended");
 	}
 }
@@ -323,11 +323,11 @@ static void on_control(void *owner, int events)
 
 	(void)events;
 	for (int messages = 0; messages < VISIT_MESSAGES && zygote->control; messages++) {
-		struct lease_msg msg;
-		int fds[1 + LEASE_JOIN_FDS_MAX];
+		struct slotmsg msg;
+		int fds[1 + SLOTMSG_JOIN_FDS_MAX];
 		unsigned count = 0;
 		struct err err = ERR_INIT;
-		int got = lease_recv(watch_fd(zygote->control), &msg, fds, &count, &err);
+		int got = slotmsg_recv(watch_fd(zygote->control), &msg, fds, &count, &err);
 
 		if (got < 0 && err.code == ERR_BUSY)
 			return;

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "daemon/loop.h"
+#include "daemon/loop/loop.h"
 #include "proto/base/list.h"
 
 struct runtime;

@@ -9,7 +9,7 @@
 
 #include "proto/base/buf.h"
 #include "proto/json.h"
-#include "proto/method.h"
+#include "proto/method/method.h"
 #include "tests/cases.h"
 #include "tests/check.h"
 #include "tests/job_bounds.h"

@@ -11,7 +11,7 @@
 
 #include "proto/base/buf.h"
 #include "proto/json.h"
-#include "proto/schema.h"
+#include "proto/schema/schema.h"
 #include "tests/cases.h"
 #include "tests/check.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/wire.h"
+#include "proto/wire/wire.h"
 #include "tests/cases.h"
 #include "tests/check.h"
 

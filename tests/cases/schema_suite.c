@@ -20,7 +20,7 @@
 #include "proto/base/err.h"
 #include "proto/base/fdio.h"
 #include "proto/json.h"
-#include "proto/schema.h"
+#include "proto/schema/schema.h"
 
 #define FILE_MAX    (4U << 20)
 #define ARENA_BYTES (256U << 20)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "tests/fuzz/fuzz.h"
 
 #define MESSAGE_MAX ((size_t)60000)

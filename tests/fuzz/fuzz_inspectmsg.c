@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/inspectmsg.h"
+#include "proto/internal/inspectmsg.h"
 #include "tests/fuzz/fuzz.h"
 
 static void again(struct arena *arena, const struct inspect_rules *rules)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "proto/json.h"
-#include "proto/wire.h"
+#include "proto/wire/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/job_bounds.h"
 

@@ -10,28 +10,28 @@
 #include <unistd.h>
 
 #include "proto/base/fdio.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 #include "tests/fuzz/fuzz.h"
 
-#define FDS_MAX (1 + LEASE_JOIN_FDS_MAX)
+#define FDS_MAX (1 + SLOTMSG_JOIN_FDS_MAX)
 
 static int sockets[2] = { -1, -1 };
 
-static void check_again(const struct lease_msg *msg, const int *fds, unsigned fd_count)
+static void check_again(const struct slotmsg *msg, const int *fds, unsigned fd_count)
 {
-	struct lease_msg again;
+	struct slotmsg again;
 	int again_fds[FDS_MAX];
 	unsigned again_count = 0;
 
-	assert(lease_send(sockets[0], msg, fds, fd_count, NULL) == 0);
-	assert(lease_recv(sockets[1], &again, again_fds, &again_count, NULL) == 1);
+	assert(slotmsg_send(sockets[0], msg, fds, fd_count, NULL) == 0);
+	assert(slotmsg_recv(sockets[1], &again, again_fds, &again_count, NULL) == 1);
 	assert(again_count == fd_count && memcmp(&again, msg, sizeof(again)) == 0);
 	close_fds(again_fds, again_count);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct lease_msg msg;
+	struct slotmsg msg;
 	int many[FDIO_FDS_MAX];
 	int fds[FDS_MAX];
 	unsigned fd_count = 0;
@@ -50,9 +50,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	sent_count = (size_t)data[0] % (FDIO_FDS_MAX + 1);
 	assert(send_with_fds(sockets[0], data + 1, len - 1, many, sent_count, NULL) > 0);
-	if (lease_recv(sockets[1], &msg, fds, &fd_count, NULL) == 1) {
+	if (slotmsg_recv(sockets[1], &msg, fds, &fd_count, NULL) == 1) {
 		assert(fd_count == sent_count && strlen(msg.text) < sizeof(msg.text));
-		assert(strcmp(lease_kind_word(msg.kind), "unknown") != 0);
+		assert(strcmp(slotmsg_kind_word(msg.kind), "unknown") != 0);
 		check_again(&msg, fds, fd_count);
 		close_fds(fds, fd_count);
 	}

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "proto/base/fdio.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
 #include "tests/fuzz/fuzz.h"
 
 static int sockets[2] = { -1, -1 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 #include "tests/fuzz/fuzz.h"
 
 #define ARENA_BYTES_MAX ((size_t)16 << 20)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "proto/json.h"
-#include "proto/schema.h"
+#include "proto/schema/schema.h"
 #include "tests/fuzz/fuzz.h"
 
 #define ARENA_BYTES (64U << 20)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/wire.h"
+#include "proto/wire/wire.h"
 #include "tests/fuzz/fuzz.h"
 
 #define ARENA_BYTES_MAX ((size_t)16 << 20)

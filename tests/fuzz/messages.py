@@ -1,6 +1,6 @@
 """What a client could send, good and bad, from a seeded generator: for tests/fuzz/daemon.py.
 
-A message is bytes.  Params are made of the schemas in proto/schemas/, so a method or a key that is
+A message is bytes.  Params are made of the schemas in proto/method/schemas/, so a method or a key that is
 added there is sent without a change here.
 """
 
@@ -48,13 +48,13 @@ FOR_PATTERNS = {
 
 
 def methods():
-    """Every method with the schema of its params, as proto/method.c has them."""
-    rows = re.findall(r'\{ METHOD_\w+, +"([\w.]+)", +METHOD_\w+, +"([\w.]+)"', (SOURCE / "proto/method.c").read_text())
-    return [(name, json.loads((SOURCE / "proto/schemas" / file).read_text())) for name, file in rows]
+    """Every method with the schema of its params, as proto/method/method.c has them."""
+    rows = re.findall(r'\{ METHOD_\w+, +"([\w.]+)", +METHOD_\w+, +"([\w.]+)"', (SOURCE / "proto/method/method.c").read_text())
+    return [(name, json.loads((SOURCE / "proto/method/schemas" / file).read_text())) for name, file in rows]
 
 
 METHODS = methods()
-assert len(METHODS) > 30, "the table of methods in proto/method.c is not what it was"
+assert len(METHODS) > 30, "the table of methods in proto/method/method.c is not what it was"
 
 
 class Messages:

@@ -21,7 +21,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
 #include "tests/check.h"
 
 #define SPAWNER_FD 3

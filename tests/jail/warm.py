@@ -31,7 +31,7 @@ KINDS = "none zygote_ready slot_opened slot_failed slot_gone slot_open worker_ma
     "worker_drop worker_made worker_failed adjusted worker_ended collected dropped worker_refused".split()
 FLAG_RLIMIT_MEMORY, FLAG_RLIMIT_PIDS, FLAG_DISK_FULL, FLAG_INODES_FULL, FLAG_CPU_LIMIT = 1, 2, 4, 8, 16
 
-# struct lease_msg, struct lease_limits and struct lease_usage
+# struct slotmsg, struct slotmsg_limits and struct slotmsg_usage
 HEAD = struct.Struct("=IIIIIiiIQQQ")
 LIMITS = "memory_bytes disk_bytes inodes cpu_ms pids open_files file_bytes".split()
 USAGE = "cpu_user_us cpu_sys_us max_rss_bytes ctx_voluntary ctx_forced".split()

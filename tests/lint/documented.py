@@ -38,7 +38,7 @@ def table(what, pattern, *paths):
 
 
 def schema(name):
-    return json.loads(source(f"proto/schemas/{name}"))["properties"]
+    return json.loads(source(f"proto/method/schemas/{name}"))["properties"]
 
 
 def words(page, heading):
@@ -61,9 +61,9 @@ def expect(page, heading, what, names, known=None):
 
 # ---- methods -------------------------------------------------------------------------------------
 
-METHODS = table("methods", r'\{ METHOD_\w+, +"([\w.]+)", +METHOD_\w+, +"([\w.]+)"', "proto/method.c")
+METHODS = table("methods", r'\{ METHOD_\w+, +"([\w.]+)", +METHOD_\w+, +"([\w.]+)"', "proto/method/method.c")
 RIGHTS = {word: [{"NO": "–", "OWN": "own", "YES": "yes"}[right.strip()] for right in rights.split(",")]
-          for word, rights in table("rights", r"(METHOD_\w+) = METHOD_WHO\(([\w, ]+)\)", "proto/method.h")}
+          for word, rights in table("rights", r"(METHOD_\w+) = METHOD_WHO\(([\w, ]+)\)", "proto/method/method.h")}
 # What one section says by pointing at another.
 BESIDE = {"check": "run", "stats": "runs.list"}
 
@@ -75,7 +75,7 @@ for line in source(PROTOCOL).splitlines():
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     if len(cells) == 5 and cells[1] in ("–", "own", "yes"):
         told.update({name: cells[1:4] for name in re.findall(r"`([\w.]+)`", cells[0])})
-for method, who in sorted(table("rights of methods", r'\{ METHOD_\w+, +"([\w.]+)", +(METHOD_\w+),', "proto/method.c")):
+for method, who in sorted(table("rights of methods", r'\{ METHOD_\w+, +"([\w.]+)", +(METHOD_\w+),', "proto/method/method.c")):
     if told.get(method) != RIGHTS.get(who):
         complaints.append(f"{PROTOCOL}: Methods: {method} is for user, approver, admin: {RIGHTS.get(who)}, not {told.get(method)}")
 
@@ -100,20 +100,20 @@ expect(PROTOCOL, "runs.list", "the key",
 
 # ---- errors --------------------------------------------------------------------------------------
 
-expect(PROTOCOL, "Errors", "the code", table("codes", r'X\([A-Z_]+, "(\w+)",', "proto/rpc.h"))
+expect(PROTOCOL, "Errors", "the code", table("codes", r'X\([A-Z_]+, "(\w+)",', "proto/wire/rpc.h"))
 for what, pattern, paths in (
-    ("refusals", r'job_refuse\(\s*reader, (?:&?\w+), "(\w+)"', ("proto/job_spec.c", "proto/job_inputs.c")),
-    ("complaints", r'complain\([^;"]*?"(\w+)"', ("proto/schema_check.c",)),
-    ("envelopes", r'refuse\(ret_fault, err, "(\w+)"', ("proto/rpc.c",)),
-    ("messages", r'refuse\(dec, \w+, "(\w+)"', ("proto/wire_decode.c",)),
+    ("refusals", r'job_refuse\(\s*reader, (?:&?\w+), "(\w+)"', ("proto/job/job_spec.c", "proto/job/job_inputs.c")),
+    ("complaints", r'complain\([^;"]*?"(\w+)"', ("proto/schema/schema_check.c",)),
+    ("envelopes", r'refuse\(ret_fault, err, "(\w+)"', ("proto/wire/rpc.c",)),
+    ("messages", r'refuse\(dec, \w+, "(\w+)"', ("proto/wire/wire_decode.c",)),
     ("connections", r'refuse\([^;"]*?"(\w+)"', ("daemon/door/conn_read.c",)),
 ):
     expect(PROTOCOL, "Errors", "the reason", table(what, pattern, *paths))
 
 # ---- results -------------------------------------------------------------------------------------
 
-OUTCOMES = table("outcomes", r'\[OUTCOME_\w+\] = "(\w+)"', "proto/job.c") - {"none"}
-LIMITS = table("limits", r"\n\tX\((\w+_\w+|pids|inodes), ", "proto/job.h")
+OUTCOMES = table("outcomes", r'\[OUTCOME_\w+\] = "(\w+)"', "proto/job/job.c") - {"none"}
+LIMITS = table("limits", r"\n\tX\((\w+_\w+|pids|inodes), ", "proto/job/job.h")
 APART = {"inspector", "policy", "redact"}  # rooms with a table of their own, or none
 DAEMON = sorted(path for path in pathlib.Path("daemon").rglob("*.c") if path.parts[1] not in APART)
 
@@ -123,18 +123,18 @@ expect(PROTOCOL, "Evidence", "the evidence",
        table("evidence", r'note_(?:int|text)\(j, "(\w+)"', "daemon/runs/outcome.c"))
 expect(PROTOCOL, "Limits and who held them", "the limit", LIMITS)
 expect(PROTOCOL, "Metrics", "the metric",
-       table("metrics", r"PUT_METRIC\((\w+)\);", "proto/job_result.c"))
+       table("metrics", r"PUT_METRIC\((\w+)\);", "proto/job/job_result.c"))
 expect(PROTOCOL, "Trace", "the step",
        table("steps", r'request_step\(\s*request, "([\w.]+)"', *DAEMON))
 expect(PROTOCOL, "The output contract", "the keyword",
-       table("keywords", r'(?:ROW|NOTE)\([^"\n]*"([$\w]+)"', "proto/schema.c"))
+       table("keywords", r'(?:ROW|NOTE)\([^"\n]*"([$\w]+)"', "proto/schema/schema.c"))
 
 # Lists may be asked for these outcomes, and for what has none yet.
 for name in "runs.list.json", "stats.json":
     if set(schema(name)["outcome"]["enum"]) != OUTCOMES | {"running"}:
-        complaints.append(f"proto/schemas/{name}: its outcomes are not those of proto/job.c")
+        complaints.append(f"proto/method/schemas/{name}: its outcomes are not those of proto/job/job.c")
 if set(schema("result.json")["outcome"]["enum"]) != OUTCOMES:
-    complaints.append("proto/schemas/result.json: its outcomes are not those of proto/job.c")
+    complaints.append("proto/method/schemas/result.json: its outcomes are not those of proto/job/job.c")
 
 # ---- settings ------------------------------------------------------------------------------------
 

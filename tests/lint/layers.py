@@ -13,14 +13,14 @@ import sys
 MAY = {
     "proto/base": ("proto/base/",),
     "proto": ("proto/",),
-    "sandbox": ("proto/base/", "proto/privmsg.h", "proto/leasemsg.h", "proto/jail_dirs.h",
+    "sandbox": ("proto/base/", "proto/internal/privmsg.h", "proto/internal/slotmsg.h", "proto/jail_dirs.h",
                 "proto/version.h", "sandbox/"),
     "store": ("proto/", "store/"),
     "cli": ("proto/", "cli/"),
     "cli/doctor": ("proto/base/", "proto/store_room.h", "cli/doctor/"),
     "daemon": ("proto/", "store/store.h", "store/answers.h", "store/care.h", "store/signer.h",
                "daemon/"),
-    "daemon/inspector": ("proto/base/", "proto/inspectmsg.h", "proto/version.h",
+    "daemon/inspector": ("proto/base/", "proto/internal/inspectmsg.h", "proto/version.h",
                          "daemon/inspector/"),
     "clients": ("clients/",),
     "examples": ("clients/",),
@@ -33,9 +33,9 @@ DOORS = {
 
 # The start of a foreign header's name, and the only places that may know it.
 ROOMS = {
-    "msgpack": ("proto/wire.c",),
+    "msgpack": ("proto/wire/wire.c",),
     "jansson": ("proto/json.c",),
-    "pcre2": ("proto/pattern.c",),
+    "pcre2": ("proto/schema/pattern.c",),
     "sodium": ("proto/digest.c", "proto/sign.c"),
     "seccomp.h": ("sandbox/seccomp.c",),
     "cap-ng.h": ("sandbox/caps.c",),

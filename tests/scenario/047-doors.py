@@ -1,5 +1,5 @@
 """Rows: programs that are denied.  Columns: doors.  A new door is one function with @door, which says to what
-method it belongs; a method that stands in proto/method.c and neither has a door nor is said to start nothing is a failure."""
+method it belongs; a method that stands in proto/method/method.c and neither has a door nor is said to start nothing is a failure."""
 
 import hashlib
 import os

@@ -22,7 +22,7 @@ cectl resume >/dev/null
 exits 0 "export" cectl audit export
 printf '%s\n' "$out" >"$work/export.jsonl"
 exits 0 "each line holds against the schema" bash -c "'$CED_BUILD/tests/hold_lines' \
-	'$CED_SOURCE/proto/schemas/export.line.json' <'$work/export.jsonl'"
+	'$CED_SOURCE/proto/method/schemas/export.line.json' <'$work/export.jsonl'"
 diag "$out"
 # lines EXPRESSION: a Python expression over `lines`, the documents of the export.
 lines() {
@@ -44,7 +44,7 @@ is "$(lines '[len(kinds("run")[7]["stdout"].encode()) <= 65536, kinds("run")[7][
 exits 0 "whole" bash -c "cectl audit export --whole >'$work/export.jsonl'"
 is "$(lines 'len(kinds("run")[7]["stdout"])')" 60001 "or are there whole"
 exits 0 "without contents" bash -c "cectl audit export --no-contents >'$work/export.jsonl'"
-exits 0 "it holds, too" bash -c "'$CED_BUILD/tests/hold_lines' '$CED_SOURCE/proto/schemas/export.line.json' <'$work/export.jsonl'"
+exits 0 "it holds, too" bash -c "'$CED_BUILD/tests/hold_lines' '$CED_SOURCE/proto/method/schemas/export.line.json' <'$work/export.jsonl'"
 is "$(lines '[key in run for run in kinds("run") for key in ("stdout", "stderr", "value") if key in run] + ["code" in run["request"] or "stdin" in run["request"] for run in kinds("run") if "code" in run["request"]]')" '[]' "nothing of what was run, read or written is in it"
 is "$(lines 'all("code_hash" in run for run in kinds("run"))')" true "digests are"
 unlike "$(cat "$work/export.jsonl")" 'socket.socket|ValueError\("x' "nor does it slip in elsewhere"

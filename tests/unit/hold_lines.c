@@ -8,7 +8,7 @@
 
 #include "proto/base/fdio.h"
 #include "proto/json.h"
-#include "proto/schema.h"
+#include "proto/schema/schema.h"
 
 #define FILE_BYTES  ((size_t)1 << 20)
 #define ARENA_BYTES ((size_t)512 << 20)

@@ -14,9 +14,9 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
-#include "proto/inspectmsg.h"
+#include "proto/internal/inspectmsg.h"
 #include "proto/json.h"
-#include "proto/wire.h"
+#include "proto/wire/wire.h"
 
 #define PATIENCE_MS 30000
 
@@ -183,11 +183,11 @@ bool house_ready(struct house *house, const char *settings)
 
 bool house_next(struct house *house)
 {
-	struct lease_msg msg;
-	int none[1 + LEASE_JOIN_FDS_MAX];
+	struct slotmsg msg;
+	int none[1 + SLOTMSG_JOIN_FDS_MAX];
 
 	if (!playing_lease(&house->play, house->slot, &msg, none) ||
-		msg.kind != LEASE_WORKER_DROP || !played_says(&house->worker, LEASE_DROPPED))
+		msg.kind != SLOTMSG_WORKER_DROP || !played_says(&house->worker, SLOTMSG_DROPPED))
 		return false;
 	played_close(&house->worker);
 	if (!playing_make(&house->play, house->slot, &house->worker) ||

@@ -7,7 +7,7 @@
 #define CED_TESTS_HOUSE_H
 
 #include "daemon/server.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "tests/unit/playing.h"
 
 struct house {

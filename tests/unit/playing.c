@@ -169,7 +169,7 @@ int playing_silent_zygote(struct playing *play)
 
 int playing_zygote(struct playing *play)
 {
-	struct lease_msg ready = lease_msg_of(LEASE_ZYGOTE_READY);
+	struct slotmsg ready = slotmsg_of(SLOTMSG_ZYGOTE_READY);
 	int control = playing_silent_zygote(play);
 
 	cut_printf(ready.text, sizeof(ready.text), "3.11.2");
@@ -178,14 +178,14 @@ int playing_zygote(struct playing *play)
 	return control;
 }
 
-bool playing_lease(struct playing *play, int sock, struct lease_msg *ret_msg, int *ret_fds)
+bool playing_lease(struct playing *play, int sock, struct slotmsg *ret_msg, int *ret_fds)
 {
 	int64_t until = clock_ms() + PATIENCE_MS;
 
 	while (clock_ms() < until) {
 		unsigned count = 0;
 		struct err err = ERR_INIT;
-		int got = lease_recv(sock, ret_msg, ret_fds, &count, &err);
+		int got = slotmsg_recv(sock, ret_msg, ret_fds, &count, &err);
 
 		if (got >= 0 || err.code != ERR_BUSY)
 			return got == 1;
@@ -194,16 +194,16 @@ bool playing_lease(struct playing *play, int sock, struct lease_msg *ret_msg, in
 	return false;
 }
 
-bool playing_say_msg(int sock, const struct lease_msg *msg)
+bool playing_say_msg(int sock, const struct slotmsg *msg)
 {
 	struct err err = ERR_INIT;
 
-	return lease_send(sock, msg, NULL, 0, &err) == 0;
+	return slotmsg_send(sock, msg, NULL, 0, &err) == 0;
 }
 
-bool playing_say(int sock, enum lease_kind kind, uint32_t slot, uint32_t sequence)
+bool playing_say(int sock, enum slotmsg_kind kind, uint32_t slot, uint32_t sequence)
 {
-	struct lease_msg msg = lease_msg_of(kind);
+	struct slotmsg msg = slotmsg_of(kind);
 
 	msg.slot = slot;
 	msg.sequence = sequence;
@@ -213,18 +213,18 @@ bool playing_say(int sock, enum lease_kind kind, uint32_t slot, uint32_t sequenc
 int playing_slot(struct playing *play, int control, const struct priv_knobs *knobs, const int *fds)
 {
 	static struct priv_msg question, answer;
-	struct lease_msg msg;
-	int given[1 + LEASE_JOIN_FDS_MAX] = { -1 };
+	struct slotmsg msg;
+	int given[1 + SLOTMSG_JOIN_FDS_MAX] = { -1 };
 	int none[PRIV_FDS_MAX];
 
 	answer.body.knobs = knobs ? *knobs : (struct priv_knobs){ 0 };
 	if (!playing_hear(play, &question, none) || question.op != PRIV_SLOT ||
 		!playing_answer(play, &question, &answer, fds, knobs ? knobs->count : 0))
 		return -1;
-	if (!playing_lease(play, control, &msg, given) || msg.kind != LEASE_SLOT_OPEN ||
-		!playing_say(control, LEASE_SLOT_OPENED, msg.slot, 0))
+	if (!playing_lease(play, control, &msg, given) || msg.kind != SLOTMSG_SLOT_OPEN ||
+		!playing_say(control, SLOTMSG_SLOT_OPENED, msg.slot, 0))
 		return -1;
-	for (unsigned i = 1; knobs && i < 1 + LEASE_JOIN_FDS_MAX && given[i] > 0; i++)
+	for (unsigned i = 1; knobs && i < 1 + SLOTMSG_JOIN_FDS_MAX && given[i] > 0; i++)
 		close(given[i]);
 	(void)fcntl(given[0], F_SETFL, O_NONBLOCK);
 	return given[0];
@@ -234,10 +234,10 @@ int playing_slot(struct playing *play, int control, const struct priv_knobs *kno
 
 bool playing_make(struct playing *play, int slot, struct played *ret_worker)
 {
-	struct lease_msg msg;
-	int fds[1 + LEASE_JOIN_FDS_MAX];
+	struct slotmsg msg;
+	int fds[1 + SLOTMSG_JOIN_FDS_MAX];
 
-	if (!playing_lease(play, slot, &msg, fds) || msg.kind != LEASE_WORKER_MAKE)
+	if (!playing_lease(play, slot, &msg, fds) || msg.kind != SLOTMSG_WORKER_MAKE)
 		return false;
 	*ret_worker = (struct played){ slot, msg.slot, msg.sequence, msg.limits, msg.flags, fds[0],
 		fds[1], fds[2], fds[3] };
@@ -245,14 +245,14 @@ bool playing_make(struct playing *play, int slot, struct played *ret_worker)
 	       fcntl(ret_worker->lifeline, F_SETFL, O_NONBLOCK) == 0;
 }
 
-bool played_says(const struct played *worker, enum lease_kind kind)
+bool played_says(const struct played *worker, enum slotmsg_kind kind)
 {
 	return playing_say(worker->slot, kind, worker->index, worker->sequence);
 }
 
 bool played_ended(const struct played *worker, int wait_status)
 {
-	struct lease_msg msg = lease_msg_of(LEASE_WORKER_ENDED);
+	struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_ENDED);
 
 	msg.slot = worker->index;
 	msg.sequence = worker->sequence;
@@ -262,7 +262,7 @@ bool played_ended(const struct played *worker, int wait_status)
 
 bool played_used(const struct played *worker, int wait_status, uint64_t cpu_user_us)
 {
-	struct lease_msg msg = lease_msg_of(LEASE_WORKER_ENDED);
+	struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_ENDED);
 
 	msg.slot = worker->index;
 	msg.sequence = worker->sequence;
@@ -273,7 +273,7 @@ bool played_used(const struct played *worker, int wait_status, uint64_t cpu_user
 
 bool playing_warm(const struct played *worker)
 {
-	return played_says(worker, LEASE_WORKER_MADE) && played_sends(worker, JOB_READY, 0, "");
+	return played_says(worker, SLOTMSG_WORKER_MADE) && played_sends(worker, JOB_READY, 0, "");
 }
 
 void played_close(struct played *worker)
@@ -286,7 +286,7 @@ void played_close(struct played *worker)
 
 bool played_sends(const struct played *worker, enum job_kind kind, int exit_code, const char *body)
 {
-	struct job_head head = { LEASE_MAGIC, kind, (uint32_t)strlen(body), exit_code };
+	struct job_head head = { SLOTMSG_MAGIC, kind, (uint32_t)strlen(body), exit_code };
 	struct err err = ERR_INIT;
 
 	return write_all(worker->job, &head, sizeof(head), &err) == 0 &&
@@ -299,7 +299,7 @@ char *played_job(struct playing *play, const struct played *worker, size_t *ret_
 	auto_free char *body = NULL;
 
 	if (!playing_read(play, worker->job, &head, sizeof(head)) || head.kind != JOB_START ||
-		head.len > LEASE_BODY_MAX)
+		head.len > SLOTMSG_BODY_MAX)
 		return NULL;
 	body = calloc(1, (size_t)head.len + 1);
 	if (!body || !playing_read(play, worker->job, body, head.len))

@@ -14,8 +14,8 @@
 
 #include <uv.h>
 
-#include "proto/leasemsg.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
+#include "proto/internal/slotmsg.h"
 
 struct playing {
 	uv_loop_t *loop;
@@ -60,9 +60,9 @@ int playing_zygote(struct playing *play);
 int playing_silent_zygote(struct playing *play);
 
 /* Hears a message on a control or slot socket.  Its descriptors are the caller's. */
-bool playing_lease(struct playing *play, int sock, struct lease_msg *ret_msg, int *ret_fds);
-bool playing_say(int sock, enum lease_kind kind, uint32_t slot, uint32_t sequence);
-bool playing_say_msg(int sock, const struct lease_msg *msg);
+bool playing_lease(struct playing *play, int sock, struct slotmsg *ret_msg, int *ret_fds);
+bool playing_say(int sock, enum slotmsg_kind kind, uint32_t slot, uint32_t sequence);
+bool playing_say_msg(int sock, const struct slotmsg *msg);
 
 /* A slot is asked for and opened, with these knobs.  Gives its end of the slot socket, or -1. */
 int playing_slot(struct playing *play, int control, const struct priv_knobs *knobs, const int *fds);
@@ -73,7 +73,7 @@ int playing_slot(struct playing *play, int control, const struct priv_knobs *kno
 struct played {
 	int slot; /* not owned */
 	uint32_t index, sequence;
-	struct lease_limits limits;
+	struct slotmsg_limits limits;
 	uint32_t flags;
 	int job, out, errout, lifeline;
 };
@@ -83,7 +83,7 @@ bool playing_warm(const struct played *worker);
 void played_close(struct played *worker);
 
 /* What a slot says about this worker. */
-bool played_says(const struct played *worker, enum lease_kind kind);
+bool played_says(const struct played *worker, enum slotmsg_kind kind);
 bool played_ended(const struct played *worker, int wait_status);
 /* The same, with what it used. */
 bool played_used(const struct played *worker, int wait_status, uint64_t cpu_user_us);

@@ -1,8 +1,8 @@
 #include <string.h>
 
-#include "proto/absent.h"
 #include "proto/json.h"
-#include "proto/method.h"
+#include "proto/method/absent.h"
+#include "proto/method/method.h"
 #include "tests/arena.h"
 #include "tests/check.h"
 

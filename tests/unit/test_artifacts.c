@@ -2,7 +2,7 @@
 
 #include "daemon/runs/artifacts.h"
 #include "proto/base/container.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 
@@ -18,7 +18,7 @@ static struct job_spec spec_for_test(void)
 static void put_len(
 	struct buf *buf, uint32_t reason, const char *path, size_t path_len, const char *data)
 {
-	struct artifact_head head = { LEASE_MAGIC, reason, (uint32_t)path_len, 0100644,
+	struct artifact_head head = { SLOTMSG_MAGIC, reason, (uint32_t)path_len, 0100644,
 		strlen(data) };
 
 	(void)buf_append(buf, &head, sizeof(head));
@@ -186,11 +186,11 @@ TEST(an_entry_that_lies_about_itself_is_refused)
 {
 	static const struct artifact_head heads[] = {
 		{ 0, ARTIFACT_TAKEN, 1, 0, 0 },
-		{ LEASE_MAGIC, ARTIFACT_REASON_COUNT, 1, 0, 0 },
-		{ LEASE_MAGIC, ARTIFACT_TAKEN, 4097, 0, 0 },
-		{ LEASE_MAGIC, ARTIFACT_TAKEN, 2, 0, 0 },
-		{ LEASE_MAGIC, ARTIFACT_TAKEN, 1, 0, 1 },
-		{ LEASE_MAGIC, ARTIFACT_TAKEN, 1, 0, UINT64_MAX },
+		{ SLOTMSG_MAGIC, ARTIFACT_REASON_COUNT, 1, 0, 0 },
+		{ SLOTMSG_MAGIC, ARTIFACT_TAKEN, 4097, 0, 0 },
+		{ SLOTMSG_MAGIC, ARTIFACT_TAKEN, 2, 0, 0 },
+		{ SLOTMSG_MAGIC, ARTIFACT_TAKEN, 1, 0, 1 },
+		{ SLOTMSG_MAGIC, ARTIFACT_TAKEN, 1, 0, UINT64_MAX },
 	};
 
 	for (unsigned i = 0; i < COUNT_OF(heads); i++) {

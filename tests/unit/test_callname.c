@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 
 #include "proto/callname.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 #include "sandbox/syscalls.h"
 #include "tests/check.h"
 
@@ -19,7 +19,7 @@ static bool is_told(const struct syscall_group *group)
 
 TEST(every_call_that_is_told_has_a_name_and_no_other_has)
 {
-	for (int nr = 0; nr < LEASE_CALLS_MAX; nr++) {
+	for (int nr = 0; nr < SLOTMSG_CALLS_MAX; nr++) {
 		const struct syscall_group *group = syscall_group_of(FILTER_JOB, nr);
 		bool told = group && is_told(group);
 

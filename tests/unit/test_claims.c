@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "daemon/stages/claims.h"
+#include "daemon/request/claims.h"
 #include "proto/base/container.h"
 #include "tests/check.h"
 #include "tests/fault.h"

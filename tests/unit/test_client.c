@@ -9,7 +9,7 @@
 #include "cli/client.h"
 #include "proto/base/buf.h"
 #include "proto/base/fdio.h"
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 #include "tests/check.h"
 
 /*

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include "proto/base/fdio.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 #include "sandbox/collect.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
@@ -90,7 +90,7 @@ static int expect(const struct scene *scene, enum artifact_reason reason, const 
 	char data[1000];
 
 	WANT(read_all(scene->pipe[0], &head, sizeof(head), NULL) == 0);
-	WANT(head.magic == LEASE_MAGIC && head.path_len < sizeof(text));
+	WANT(head.magic == SLOTMSG_MAGIC && head.path_len < sizeof(text));
 	WANT(read_all(scene->pipe[0], text, head.path_len, NULL) == 0);
 	if (head.reason != (uint32_t)reason || strcmp(text, path) != 0)
 		printf("# %s with reason %u instead of %s\n", text, head.reason, path);

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "daemon/discard.h"
+#include "daemon/loop/discard.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 

@@ -2,7 +2,7 @@
 
 #include "daemon/inspector/effort.h"
 #include "proto/base/clock.h"
-#include "proto/inspectmsg.h"
+#include "proto/internal/inspectmsg.h"
 #include "tests/check.h"
 
 static void rest(long ms)

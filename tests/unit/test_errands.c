@@ -1,7 +1,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "daemon/errands.h"
+#include "daemon/loop/errands.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 

@@ -82,7 +82,7 @@ static bool begin_counted(struct run *run)
 	knobs_init(&knobs);
 	knobs.fds[KNOB_CPU_USAGE] = alone_file("user_usec 900\nsystem_usec 100\n");
 	return prepare(run, &knobs) && start(run) &&
-	       played_says(&run->alone.played, LEASE_ADJUSTED) &&
+	       played_says(&run->alone.played, SLOTMSG_ADJUSTED) &&
 	       played_sends(&run->alone.played, JOB_BEGUN, 0, "");
 }
 
@@ -102,7 +102,7 @@ static void ends_as(struct run *run, enum outcome outcome)
 	CHECK_STR(outcome_word(run->result.outcome), outcome_word(outcome));
 }
 
-static bool asks(struct run *run, enum lease_kind kind, struct lease_msg *ret_msg, int *ret_fds)
+static bool asks(struct run *run, enum slotmsg_kind kind, struct slotmsg *ret_msg, int *ret_fds)
 {
 	return playing_lease(&run->alone.play, run->alone.slot, ret_msg, ret_fds) &&
 	       ret_msg->kind == kind;
@@ -265,8 +265,8 @@ TEST(a_slot_that_dies_half_way_is_our_fault_and_keeps_what_was_written)
 TEST(a_slot_that_tells_a_second_death_while_artifacts_are_gathered_is_lost)
 {
 	struct run run;
-	struct lease_msg msg;
-	int fds[1 + LEASE_JOIN_FDS_MAX];
+	struct slotmsg msg;
+	int fds[1 + SLOTMSG_JOIN_FDS_MAX];
 
 	CHECK(prepare(&run, NULL));
 	run.spec.artifact_globs = (const char *[]){ "*" };
@@ -274,7 +274,7 @@ TEST(a_slot_that_tells_a_second_death_while_artifacts_are_gathered_is_lost)
 	CHECK(start(&run));
 	CHECK(played_sends(&run.alone.played, JOB_BEGUN, 0, ""));
 	CHECK(played_ended(&run.alone.played, EXITED(0)));
-	CHECK(asks(&run, LEASE_COLLECT, &msg, fds));
+	CHECK(asks(&run, SLOTMSG_COLLECT, &msg, fds));
 	CHECK(played_ended(&run.alone.played, EXITED(0)));
 	ends_as(&run, OUTCOME_SANDBOX_ERROR);
 	close_fds(fds, 2);
@@ -372,7 +372,7 @@ TEST(a_job_that_is_too_large_is_refused_and_not_sent)
 	struct run run;
 
 	CHECK(prepare(&run, NULL));
-	run.spec.code.len = LEASE_BODY_MAX; /* never looked at */
+	run.spec.code.len = SLOTMSG_BODY_MAX; /* never looked at */
 	CHECK(!start(&run));
 	ends_as(&run, OUTCOME_SANDBOX_ERROR);
 	CHECK_EQ_INT(run.result.ran, RAN_NO);
@@ -381,27 +381,27 @@ TEST(a_job_that_is_too_large_is_refused_and_not_sent)
 
 /* ---- limits that the slot sets -------------------------------------------------------------- */
 
-static bool wants_adjusting(struct run *run, struct lease_msg *ret_msg)
+static bool wants_adjusting(struct run *run, struct slotmsg *ret_msg)
 {
-	int none[1 + LEASE_JOIN_FDS_MAX];
+	int none[1 + SLOTMSG_JOIN_FDS_MAX];
 
 	if (!prepare(run, NULL))
 		return false;
 	run->spec.limits.disk_bytes = 1 << 20;
-	return start(run) && asks(run, LEASE_ADJUST, ret_msg, none);
+	return start(run) && asks(run, SLOTMSG_ADJUST, ret_msg, none);
 }
 
 TEST(other_limits_are_set_before_the_job_is_sent)
 {
 	struct run run;
-	struct lease_msg msg;
+	struct slotmsg msg;
 	char byte;
 	size_t len = 0;
 
 	CHECK(wants_adjusting(&run, &msg));
 	CHECK_EQ_INT(msg.limits.disk_bytes, 1 << 20);
 	CHECK(read(run.alone.played.job, &byte, 1) < 0);
-	CHECK(played_says(&run.alone.played, LEASE_ADJUSTED));
+	CHECK(played_says(&run.alone.played, SLOTMSG_ADJUSTED));
 	free(played_job(&run.alone.play, &run.alone.played, &len));
 	CHECK(len > 0);
 	finish(&run);
@@ -411,13 +411,13 @@ TEST(other_limits_are_set_before_the_job_is_sent)
 static uint64_t told_of_cpu(struct knobs *knobs, uint64_t cpu_ms)
 {
 	struct run run;
-	struct lease_msg msg = { .kind = LEASE_NONE };
-	int none[1 + LEASE_JOIN_FDS_MAX];
+	struct slotmsg msg = { .kind = SLOTMSG_NONE };
+	int none[1 + SLOTMSG_JOIN_FDS_MAX];
 
 	if (!prepare(&run, knobs))
 		return 0;
 	run.spec.limits.cpu_ms = cpu_ms;
-	if (!start(&run) || !asks(&run, LEASE_ADJUST, &msg, none))
+	if (!start(&run) || !asks(&run, SLOTMSG_ADJUST, &msg, none))
 		return 0;
 	finish(&run);
 	return msg.limits.cpu_ms;
@@ -436,11 +436,11 @@ TEST(a_slot_whose_clock_counts_the_making_too_leaves_cpu_time_to_the_cgroups_clo
 TEST(limits_that_could_not_be_set_end_the_run_with_the_reason)
 {
 	struct run run;
-	struct lease_msg msg;
+	struct slotmsg msg;
 	char byte;
 
 	CHECK(wants_adjusting(&run, &msg));
-	msg.kind = LEASE_ADJUSTED;
+	msg.kind = SLOTMSG_ADJUSTED;
 	msg.status = -1;
 	(void)strcpy(msg.text, "resize tmpfs: busy");
 	CHECK(playing_say_msg(run.alone.slot, &msg));
@@ -454,11 +454,11 @@ TEST(limits_that_could_not_be_set_end_the_run_with_the_reason)
 TEST(a_run_that_is_cancelled_while_limits_are_set_gets_no_job_any_more)
 {
 	struct run run;
-	struct lease_msg msg;
+	struct slotmsg msg;
 
 	CHECK(wants_adjusting(&run, &msg));
 	execution_cancel(&run.execution, KILLED_CANCEL);
-	CHECK(played_says(&run.alone.played, LEASE_ADJUSTED));
+	CHECK(played_says(&run.alone.played, SLOTMSG_ADJUSTED));
 	playing_turn(&run.alone.play, 0);
 	CHECK(!run.execution.facts.job_sent);
 	CHECK(played_ended(&run.alone.played, SIGKILL));
@@ -473,8 +473,8 @@ TEST(an_answer_that_nobody_asked_for_sends_no_second_job)
 	char byte;
 
 	CHECK(begin(&run));
-	CHECK(played_says(&run.alone.played, LEASE_ADJUSTED));
-	CHECK(played_says(&run.alone.played, LEASE_COLLECTED));
+	CHECK(played_says(&run.alone.played, SLOTMSG_ADJUSTED));
+	CHECK(played_says(&run.alone.played, SLOTMSG_COLLECTED));
 	playing_turn(&run.alone.play, 0);
 	CHECK(read(run.alone.played.job, &byte, 1) < 0);
 	CHECK_EQ_INT(run.ends, 0);
@@ -484,7 +484,7 @@ TEST(an_answer_that_nobody_asked_for_sends_no_second_job)
 TEST(a_slot_that_never_answers_is_given_up_after_a_while)
 {
 	struct run run;
-	struct lease_msg msg;
+	struct slotmsg msg;
 
 	CHECK(wants_adjusting(&run, &msg));
 	ends_as(&run, OUTCOME_SANDBOX_ERROR);
@@ -570,7 +570,7 @@ TEST(cpu_time_is_looked_at_in_the_cgroup_and_only_what_the_run_used_counts)
 	knobs.fds[KNOB_CPU_USAGE] = fd;
 	CHECK(prepare(&run, &knobs));
 	run.spec.limits.cpu_ms = 10; /* which the slot is told, too */
-	CHECK(start(&run) && played_says(&run.alone.played, LEASE_ADJUSTED));
+	CHECK(start(&run) && played_says(&run.alone.played, SLOTMSG_ADJUSTED));
 	playing_turn(&run.alone.play, 60);
 	CHECK(run.alone.worker->lifeline >= 0);
 	CHECK(pwrite(fd, "user_usec 908000\nsystem_usec 102000\n", 36, 0) > 0);
@@ -612,7 +612,7 @@ TEST(a_counter_that_cannot_be_read_any_more_kills_nobody_and_counts_as_nothing)
 	knobs.fds[KNOB_PIDS_EVENTS] = alone_file("max 5\n");
 	CHECK(prepare(&run, &knobs));
 	run.spec.limits.cpu_ms = 10;
-	CHECK(start(&run) && played_says(&run.alone.played, LEASE_ADJUSTED));
+	CHECK(start(&run) && played_says(&run.alone.played, SLOTMSG_ADJUSTED));
 	playing_turn(&run.alone.play, 0);
 	for (int i = KNOB_MEMORY_EVENTS; i < KNOB_COUNT; i++)
 		if (run.alone.worker->knobs.fds[i] >= 0)
@@ -730,7 +730,7 @@ TEST(a_beginning_that_is_told_after_the_end_is_not_later_than_the_end)
 TEST(words_before_the_job_was_sent_mean_nothing)
 {
 	struct run run;
-	struct lease_msg msg;
+	struct slotmsg msg;
 
 	CHECK(wants_adjusting(&run, &msg));
 	CHECK(played_sends(&run.alone.played, JOB_BEGUN, 0, ""));
@@ -771,7 +771,7 @@ TEST(the_first_report_counts_and_one_that_cannot_be_read_is_none)
 TEST(reports_without_end_take_nothing_of_the_memory_that_the_record_needs)
 {
 	struct run run;
-	auto_free char *report = calloc(1, LEASE_REPORT_MAX);
+	auto_free char *report = calloc(1, SLOTMSG_REPORT_MAX);
 	size_t used;
 
 	CHECK(begin(&run) && report);
@@ -824,7 +824,7 @@ TEST(words_in_one_piece_are_all_heard_and_the_last_half_waits)
 
 	CHECK(begin_counted(&run));
 	for (unsigned i = 0; i < COUNT_OF(heads); i++)
-		heads[i] = (struct job_head){ LEASE_MAGIC, JOB_BEGUN, 0, 0 };
+		heads[i] = (struct job_head){ SLOTMSG_MAGIC, JOB_BEGUN, 0, 0 };
 	heads[COUNT_OF(heads) - 1].kind = JOB_DONE;
 	CHECK_EQ_INT(write(run.alone.played.job, heads, sizeof(heads) - 1), sizeof(heads) - 1);
 	playing_turn(&run.alone.play, 10);
@@ -842,7 +842,7 @@ TEST(a_program_that_floods_the_job_socket_is_no_longer_listened_to)
 
 	CHECK(begin(&run));
 	for (unsigned i = 0; i < COUNT_OF(heads); i++)
-		heads[i] = (struct job_head){ LEASE_MAGIC, JOB_BEGUN, 0, 0 };
+		heads[i] = (struct job_head){ SLOTMSG_MAGIC, JOB_BEGUN, 0, 0 };
 	heads[COUNT_OF(heads) - 1].kind = JOB_DONE;
 	CHECK(send(run.alone.played.job, heads, sizeof(heads), MSG_NOSIGNAL) > 0);
 	playing_turn(&run.alone.play, 10);
@@ -881,8 +881,8 @@ TEST(a_jail_that_could_not_begin_says_why_once_and_not_after_it_began)
 static int collecting(struct run *run)
 {
 	static const char *globs[] = { "*.txt", "out/*" };
-	struct lease_msg msg;
-	int fds[1 + LEASE_JOIN_FDS_MAX];
+	struct slotmsg msg;
+	int fds[1 + SLOTMSG_JOIN_FDS_MAX];
 	char text[32] = "";
 
 	if (!prepare(run, NULL))
@@ -893,7 +893,7 @@ static int collecting(struct run *run)
 		!played_sends(&run->alone.played, JOB_DONE, 0, ""))
 		return -1;
 	playing_turn(&run->alone.play, 0);
-	if (!played_ended(&run->alone.played, SIGKILL) || !asks(run, LEASE_COLLECT, &msg, fds))
+	if (!played_ended(&run->alone.played, SIGKILL) || !asks(run, SLOTMSG_COLLECT, &msg, fds))
 		return -1;
 	if (read(fds[1], text, sizeof(text)) != 12 || memcmp(text, "*.txt\0out/*", 12) != 0 ||
 		msg.artifact_count != ALONE_LIMITS.artifact_count + 1 || /* the program itself */
@@ -912,7 +912,7 @@ TEST(artifacts_are_whole_when_the_pipe_has_ended_and_the_collector_too)
 		CHECK(fd >= 0);
 		CHECK_EQ_INT(write(fd, "some bytes", 10), 10);
 		if (order)
-			CHECK(played_says(&run.alone.played, LEASE_COLLECTED));
+			CHECK(played_says(&run.alone.played, SLOTMSG_COLLECTED));
 		else
 			close(fd);
 		playing_turn(&run.alone.play, 5);
@@ -920,7 +920,7 @@ TEST(artifacts_are_whole_when_the_pipe_has_ended_and_the_collector_too)
 		if (order)
 			close(fd);
 		else
-			CHECK(played_says(&run.alone.played, LEASE_COLLECTED));
+			CHECK(played_says(&run.alone.played, SLOTMSG_COLLECTED));
 		ends_as(&run, OUTCOME_OK);
 		CHECK_EQ_INT(run.execution.gathering.bytes.len, 10);
 		CHECK(check_ok());
@@ -945,7 +945,7 @@ TEST(a_collector_that_sends_more_than_it_may_is_cut_off)
 	CHECK(write(fd, bytes, 1) < 0);
 	CHECK(run.execution.gathering.bytes.len <=
 		ALONE_LIMITS.artifact_bytes + run.spec.code.len + ((size_t)4 << 20));
-	CHECK(played_says(&run.alone.played, LEASE_COLLECTED));
+	CHECK(played_says(&run.alone.played, SLOTMSG_COLLECTED));
 	ends_as(&run, OUTCOME_OK);
 	close(fd);
 	finish(&run);
@@ -972,7 +972,7 @@ TEST(who_leaves_while_artifacts_are_gathered_changes_nothing_any_more)
 	CHECK(fd >= 0);
 	execution_cancel(&run.execution, KILLED_CANCEL);
 	close(fd);
-	CHECK(played_says(&run.alone.played, LEASE_COLLECTED));
+	CHECK(played_says(&run.alone.played, SLOTMSG_COLLECTED));
 	ends_as(&run, OUTCOME_OK);
 	finish(&run);
 }

@@ -1,5 +1,5 @@
 #include "cli/exits.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "tests/check.h"
 
 static struct arena arena;

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "cli/explain.h"
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "proto/json.h"
 #include "tests/check.h"
 

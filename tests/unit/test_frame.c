@@ -3,8 +3,8 @@
 #include <time.h>
 
 #include "proto/base/clock.h"
-#include "proto/frame.h"
-#include "proto/wire_head.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/wire_head.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 

@@ -64,10 +64,10 @@ static int serve(struct hearing *hearing, pid_t pid, enum refusal *ret_last)
 }
 
 /* The message that tells of a program's life. */
-static struct lease_msg live(program_fn program, int *ret_status, enum refusal *ret_last)
+static struct slotmsg live(program_fn program, int *ret_status, enum refusal *ret_last)
 {
 	struct hearing hearing = HEARING_INIT;
-	struct lease_msg msg = lease_msg_of(LEASE_WORKER_ENDED);
+	struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_ENDED);
 
 	*ret_status = -1;
 	if (hearing_open(&hearing, &err) < 0)
@@ -103,7 +103,7 @@ static int ask_three_times(void)
 
 TEST(what_is_refused_gets_its_errno_and_is_counted_by_kind)
 {
-	struct lease_msg msg;
+	struct slotmsg msg;
 	enum refusal last;
 	int status;
 
@@ -130,7 +130,7 @@ static int trace(void)
 
 TEST(what_ends_a_run_gets_no_answer_and_is_named)
 {
-	struct lease_msg msg;
+	struct slotmsg msg;
 	enum refusal last;
 	int status;
 
@@ -154,7 +154,7 @@ static int ask_for_everything_then_trace(void)
 
 TEST(kinds_without_a_row_are_counted_and_the_call_that_ends_finds_one)
 {
-	struct lease_msg msg;
+	struct slotmsg msg;
 	enum refusal last;
 	uint32_t sum = 0;
 	int status;
@@ -163,9 +163,9 @@ TEST(kinds_without_a_row_are_counted_and_the_call_that_ends_finds_one)
 		SKIP("the kernel is not asked here");
 	msg = live(ask_for_everything_then_trace, &status, &last);
 	NEED_LISTENER(status);
-	CHECK_EQ_INT(msg.refused_count, LEASE_REFUSED_MAX);
-	CHECK_EQ_INT(msg.refused[LEASE_REFUSED_MAX - 1].nr, SYS_ptrace);
-	CHECK_EQ_INT(msg.refused[LEASE_REFUSED_MAX - 1].ended, 1);
+	CHECK_EQ_INT(msg.refused_count, SLOTMSG_REFUSED_MAX);
+	CHECK_EQ_INT(msg.refused[SLOTMSG_REFUSED_MAX - 1].nr, SYS_ptrace);
+	CHECK_EQ_INT(msg.refused[SLOTMSG_REFUSED_MAX - 1].ended, 1);
 	for (uint32_t i = 0; i < msg.refused_count; i++)
 		sum += msg.refused[i].count;
 	CHECK_EQ_INT(sum + msg.refused_others, 51);
@@ -182,7 +182,7 @@ static int ask_on_and_on(void)
 
 TEST(after_a_thousand_answers_there_is_one_each_millisecond)
 {
-	struct lease_msg msg;
+	struct slotmsg msg;
 	enum refusal last;
 	int status;
 

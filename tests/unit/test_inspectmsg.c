@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/inspectmsg.h"
+#include "proto/internal/inspectmsg.h"
 #include "tests/check.h"
 
 static const char *words[] = { "json", "math" };

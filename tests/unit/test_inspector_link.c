@@ -2,7 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/loop.h"
+#include "daemon/loop/loop.h"
 #include "daemon/policy/inspector_link.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"

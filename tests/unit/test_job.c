@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "tests/check.h"
 
 TEST(every_outcome_has_a_word_of_its_own)

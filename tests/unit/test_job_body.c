@@ -4,7 +4,7 @@
 
 #include "daemon/runs/job_body.h"
 #include "proto/base/cleanup.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 #include "tests/check.h"
 
 #define SEALED (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
@@ -122,7 +122,7 @@ TEST(a_job_that_is_larger_than_a_worker_takes_is_none)
 	struct job_spec spec = small();
 	size_t len = 0;
 
-	spec.code.len = LEASE_BODY_MAX; /* never looked at */
+	spec.code.len = SLOTMSG_BODY_MAX; /* never looked at */
 	CHECK(!job_body_write(&spec, (struct job_extras){ .stdin_inline = false }, &len));
 }
 

@@ -1,9 +1,9 @@
 #include <string.h>
 
 #include "proto/base/container.h"
-#include "proto/job_identity.h"
+#include "proto/job/job_identity.h"
 #include "proto/json.h"
-#include "proto/method.h"
+#include "proto/method/method.h"
 #include "tests/arena.h"
 #include "tests/check.h"
 #include "tests/job_bounds.h"

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "proto/json.h"
-#include "proto/method.h"
+#include "proto/method/method.h"
 #include "tests/arena.h"
 #include "tests/check.h"
 

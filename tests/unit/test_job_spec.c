@@ -1,9 +1,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "proto/job.h"
+#include "proto/job/job.h"
 #include "proto/json.h"
-#include "proto/schema.h"
+#include "proto/schema/schema.h"
 #include "tests/arena.h"
 #include "tests/check.h"
 #include "tests/fault.h"

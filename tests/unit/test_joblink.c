@@ -16,7 +16,7 @@ static bool open_pair(int pair[2])
 
 static struct job_head head_for(uint32_t len)
 {
-	return (struct job_head){ LEASE_MAGIC, JOB_START, len, 0 };
+	return (struct job_head){ SLOTMSG_MAGIC, JOB_START, len, 0 };
 }
 
 TEST(a_job_arrives_with_its_descriptor)
@@ -70,9 +70,9 @@ TEST(a_job_that_comes_in_pieces_is_whole_in_the_end)
 TEST(what_is_no_job_is_refused)
 {
 	const struct job_head bad[] = {
-		{ LEASE_MAGIC + 1, JOB_START, 0, 0 },
-		{ LEASE_MAGIC, JOB_DONE, 0, 0 },
-		{ LEASE_MAGIC, JOB_START, LEASE_BODY_MAX + 1, 0 },
+		{ SLOTMSG_MAGIC + 1, JOB_START, 0, 0 },
+		{ SLOTMSG_MAGIC, JOB_DONE, 0, 0 },
+		{ SLOTMSG_MAGIC, JOB_START, SLOTMSG_BODY_MAX + 1, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -135,12 +135,12 @@ TEST(a_word_arrives_with_its_body)
 	CHECK(joblink_tell(theirs, JOB_ERROR, 3, "report", 6, &err) == 0);
 	CHECK(read_all(ours, &head, sizeof(head), &err) == 0);
 	CHECK(read_all(ours, body, sizeof(body), &err) == 0);
-	CHECK(head.magic == LEASE_MAGIC && head.kind == JOB_ERROR && head.len == 6);
+	CHECK(head.magic == SLOTMSG_MAGIC && head.kind == JOB_ERROR && head.len == 6);
 	CHECK(head.exit_code == 3 && memcmp(body, "report", 6) == 0);
 }
 
 TEST(a_report_past_its_ceiling_is_not_sent)
 {
-	CHECK(joblink_tell(-1, JOB_ERROR, 0, "x", LEASE_REPORT_MAX + 1, &err) < 0);
+	CHECK(joblink_tell(-1, JOB_ERROR, 0, "x", SLOTMSG_REPORT_MAX + 1, &err) < 0);
 	CHECK_EQ_INT(err.code, ERR_TOO_BIG);
 }

@@ -1,4 +1,4 @@
-#include "proto/language.h"
+#include "proto/job/language.h"
 #include "tests/check.h"
 
 TEST(short_names_mean_a_runtime)

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "daemon/loop.h"
+#include "daemon/loop/loop.h"
 #include "proto/base/clock.h"
 #include "tests/check.h"
 #include "tests/fault.h"

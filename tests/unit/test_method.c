@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "proto/method.h"
+#include "proto/method/method.h"
 #include "tests/arena.h"
 #include "tests/check.h"
 

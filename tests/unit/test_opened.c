@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "proto/base/cleanup.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 #include "sandbox/opened.h"
 #include "tests/check.h"
 
@@ -77,8 +77,8 @@ TEST(a_program_that_opens_without_end_does_not_hold_its_slot)
 TEST(nothing_that_was_opened_is_lost_at_the_end)
 {
 	auto_jail struct jail jail;
-	struct lease_opened_head head;
-	struct lease_opened row;
+	struct slotmsg_opened_head head;
+	struct slotmsg_opened row;
 
 	CHECK(jail_init(&jail));
 	for (int i = 0; i < ROUNDS; i++)

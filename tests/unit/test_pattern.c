@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "proto/pattern.h"
+#include "proto/schema/pattern.h"
 #include "tests/arena.h"
 #include "tests/check.h"
 #include "tests/fault.h"

@@ -401,13 +401,13 @@ TEST(a_run_that_finds_no_warm_worker_has_another_slot_opened_up_to_the_ceiling)
 /* The worker's slot is emptied and made again. */
 static void comes_back(struct keeper *keeper, int slot, const struct played *worker)
 {
-	struct lease_msg msg;
+	struct slotmsg msg;
 	struct played next;
-	int none[1 + LEASE_JOIN_FDS_MAX];
+	int none[1 + SLOTMSG_JOIN_FDS_MAX];
 
 	CHECK(playing_lease(&keeper->play, slot, &msg, none));
-	CHECK_EQ_INT(msg.kind, LEASE_WORKER_DROP);
-	CHECK(played_says(worker, LEASE_DROPPED));
+	CHECK_EQ_INT(msg.kind, SLOTMSG_WORKER_DROP);
+	CHECK(played_says(worker, SLOTMSG_DROPPED));
 	CHECK(playing_make(&keeper->play, slot, &next));
 	CHECK_EQ_INT(next.sequence, worker->sequence + 1);
 	played_close(&next);
@@ -542,8 +542,8 @@ TEST(a_zygote_that_sends_what_is_no_message_is_killed)
 
 TEST(words_of_a_zygote_that_make_no_sense_change_nothing)
 {
-	static const enum lease_kind odd[] = { LEASE_ZYGOTE_READY, LEASE_SLOT_OPENED,
-		LEASE_SLOT_FAILED, LEASE_SLOT_GONE, LEASE_WORKER_MADE, LEASE_DROPPED };
+	static const enum slotmsg_kind odd[] = { SLOTMSG_ZYGOTE_READY, SLOTMSG_SLOT_OPENED,
+		SLOTMSG_SLOT_FAILED, SLOTMSG_SLOT_GONE, SLOTMSG_WORKER_MADE, SLOTMSG_DROPPED };
 	static struct keeper keeper;
 	struct played worker;
 	int control, slot;
@@ -553,9 +553,9 @@ TEST(words_of_a_zygote_that_make_no_sense_change_nothing)
 	slot = playing_slot(&keeper.play, control, NULL, NULL);
 	CHECK(slot >= 0 && warm_up(&keeper, slot, &worker));
 	for (unsigned i = 0; i < COUNT_OF(odd); i++)
-		CHECK(playing_say(control, odd[i], 63, 0));   /* no such slot */
-	CHECK(playing_say(control, LEASE_SLOT_OPENED, 0, 0)); /* for the second time */
-	CHECK(playing_say(control, LEASE_ZYGOTE_READY, 0, 0));
+		CHECK(playing_say(control, odd[i], 63, 0));     /* no such slot */
+	CHECK(playing_say(control, SLOTMSG_SLOT_OPENED, 0, 0)); /* for the second time */
+	CHECK(playing_say(control, SLOTMSG_ZYGOTE_READY, 0, 0));
 	playing_turn(&keeper.play, 0);
 	CHECK_EQ_INT(told(&keeper, "warm"), 1);
 	CHECK_EQ_INT(keeper.warm, 1);
@@ -651,7 +651,7 @@ TEST(a_slot_joins_the_cgroups_that_the_spawner_gave_for_it)
 	control = playing_zygote(&keeper.play);
 	slot = playing_slot(&keeper.play, control, &knobs, fds);
 	CHECK(slot >= 0 && playing_make(&keeper.play, slot, &worker));
-	CHECK_EQ_INT(worker.flags, LEASE_FLAG_RLIMIT_MEMORY);
+	CHECK_EQ_INT(worker.flags, SLOTMSG_FLAG_RLIMIT_MEMORY);
 	played_close(&worker);
 	close(slot);
 	close(control);
@@ -660,7 +660,7 @@ TEST(a_slot_joins_the_cgroups_that_the_spawner_gave_for_it)
 
 TEST(a_slot_that_failed_or_ended_is_followed_by_another_with_a_new_number)
 {
-	static const enum lease_kind ends[] = { LEASE_SLOT_FAILED, LEASE_SLOT_GONE };
+	static const enum slotmsg_kind ends[] = { SLOTMSG_SLOT_FAILED, SLOTMSG_SLOT_GONE };
 
 	for (unsigned i = 0; i < COUNT_OF(ends); i++) {
 		static struct keeper keeper;
@@ -688,9 +688,9 @@ TEST(a_slot_that_failed_or_ended_is_followed_by_another_with_a_new_number)
 TEST(a_slot_in_which_no_worker_can_be_made_is_given_up_and_another_is_opened)
 {
 	static struct keeper keeper;
-	struct lease_msg msg;
+	struct slotmsg msg;
 	struct played worker;
-	int none[1 + LEASE_JOIN_FDS_MAX];
+	int none[1 + SLOTMSG_JOIN_FDS_MAX];
 	int control, slot, next;
 
 	CHECK(begin(&keeper));
@@ -698,10 +698,10 @@ TEST(a_slot_in_which_no_worker_can_be_made_is_given_up_and_another_is_opened)
 	slot = playing_slot(&keeper.play, control, NULL, NULL);
 	for (int i = 0; i < 3; i++) {
 		CHECK(playing_make(&keeper.play, slot, &worker));
-		CHECK(played_says(&worker, LEASE_WORKER_FAILED));
+		CHECK(played_says(&worker, SLOTMSG_WORKER_FAILED));
 		CHECK(playing_lease(&keeper.play, slot, &msg, none));
-		CHECK_EQ_INT(msg.kind, LEASE_WORKER_DROP);
-		CHECK(played_says(&worker, LEASE_DROPPED));
+		CHECK_EQ_INT(msg.kind, SLOTMSG_WORKER_DROP);
+		CHECK(played_says(&worker, SLOTMSG_DROPPED));
 		played_close(&worker);
 	}
 	CHECK(playing_is_closed(&keeper.play, slot));
@@ -760,7 +760,7 @@ TEST(a_worn_zygote_is_replaced_when_the_new_one_is_ready_and_killed_when_it_is_i
 	next_slot = playing_slot(&keeper.play, next, NULL, NULL);
 	CHECK(next_slot >= 0 && warm_up(&keeper, next_slot, &other));
 	playing_turn(&keeper.play, UPKEEP_MS);
-	CHECK(played_says(&worker, LEASE_DROPPED));
+	CHECK(played_says(&worker, SLOTMSG_DROPPED));
 	CHECK(playing_is_closed(&keeper.play, control));
 	CHECK_EQ_INT(told(&keeper, "warm"), 1);
 	played_close(&worker);

@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 
 #include "proto/base/fdio.h"
-#include "proto/privmsg.h"
+#include "proto/internal/privmsg.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 

@@ -8,7 +8,7 @@
 #include "proto/base/buf.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
-#include "proto/leasemsg.h"
+#include "proto/internal/slotmsg.h"
 #include "sandbox/program.h"
 #include "tests/check.h"
 

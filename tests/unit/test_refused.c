@@ -7,7 +7,7 @@
 static struct arena arena;
 
 static struct job_result told(
-	const struct lease_refused *rows, size_t count, int64_t begun_us, int64_t ended_us)
+	const struct slotmsg_refused *rows, size_t count, int64_t begun_us, int64_t ended_us)
 {
 	const struct facts facts = { .refused = rows, .refused_count = count, .refused_others = 7 };
 	struct job_result result = { 0 };
@@ -18,7 +18,7 @@ static struct job_result told(
 
 TEST(what_was_refused_is_told_in_words_and_in_the_order_of_time)
 {
-	static const struct lease_refused rows[] = {
+	static const struct slotmsg_refused rows[] = {
 		{ SYS_ptrace, 0, 1, 1, 5000 },
 		{ SYS_socket, AF_INET, 3, 0, 1200 },
 	};
@@ -42,7 +42,7 @@ TEST(what_was_refused_is_told_in_words_and_in_the_order_of_time)
 
 TEST(times_lie_within_the_run)
 {
-	static const struct lease_refused rows[] = {
+	static const struct slotmsg_refused rows[] = {
 		{ SYS_socket, AF_INET, 1, 0, 10 },
 		{ SYS_socket, AF_INET6, 1, 0, INT64_MAX },
 	};

@@ -1,4 +1,4 @@
-#include "proto/role.h"
+#include "proto/method/role.h"
 #include "tests/check.h"
 
 TEST(each_role_has_its_word)

@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "proto/rpc.h"
-#include "proto/wire.h"
+#include "proto/wire/rpc.h"
+#include "proto/wire/wire.h"
 #include "tests/arena.h"
 #include "tests/check.h"
 #include "tests/fault.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proto/json.h"
-#include "proto/schema.h"
+#include "proto/schema/schema.h"
 #include "tests/arena.h"
 #include "tests/check.h"
 #include "tests/fault.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/pipeline.h"
+#include "daemon/request/pipeline.h"
 #include "tests/check.h"
 #include "tests/unit/house.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/trim.h"
+#include "daemon/loop/trim.h"
 #include "tests/check.h"
 
 #define PIECES      4096

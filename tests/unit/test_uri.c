@@ -1,4 +1,4 @@
-#include "proto/uri.h"
+#include "proto/schema/uri.h"
 #include "tests/check.h"
 
 #define BASE "http://a/b/c/d;p?q"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/wire.h"
+#include "proto/wire/wire.h"
 #include "tests/arena.h"
 #include "tests/check.h"
 #include "tests/fault.h"

@@ -22,13 +22,13 @@ static void gets(struct alone *alone, enum worker_state state)
 /* The slot hears DROP for its worker and says that it is done. */
 static void drops(struct alone *alone)
 {
-	struct lease_msg msg;
-	int none[1 + LEASE_JOIN_FDS_MAX];
+	struct slotmsg msg;
+	int none[1 + SLOTMSG_JOIN_FDS_MAX];
 
 	CHECK(playing_lease(&alone->play, alone->slot, &msg, none));
-	CHECK_STR(lease_kind_word(msg.kind), "worker_drop");
+	CHECK_STR(slotmsg_kind_word(msg.kind), "worker_drop");
 	CHECK_EQ_INT(msg.sequence, alone->played.sequence);
-	CHECK(played_says(&alone->played, LEASE_DROPPED));
+	CHECK(played_says(&alone->played, SLOTMSG_DROPPED));
 	gets(alone, WORKER_EMPTY);
 }
 
@@ -40,11 +40,11 @@ TEST(a_worker_is_warm_when_its_slot_and_itself_have_said_so_in_either_order)
 		struct alone alone;
 
 		CHECK(alone_open(&alone, NULL) && alone_make(&alone));
-		CHECK(order ? played_says(&alone.played, LEASE_WORKER_MADE)
+		CHECK(order ? played_says(&alone.played, SLOTMSG_WORKER_MADE)
 			    : played_sends(&alone.played, JOB_READY, 0, ""));
 		gets(&alone, WORKER_MAKING);
 		CHECK(order ? played_sends(&alone.played, JOB_READY, 0, "")
-			    : played_says(&alone.played, LEASE_WORKER_MADE));
+			    : played_says(&alone.played, SLOTMSG_WORKER_MADE));
 		gets(&alone, WORKER_WARM);
 		CHECK_EQ_INT(alone.zygote.warm, 1);
 		alone_close(&alone);
@@ -60,7 +60,7 @@ TEST(a_worker_is_made_with_the_limits_and_with_rlimits_where_no_cgroup_holds)
 	CHECK_EQ_INT(alone.played.limits.memory_bytes, ALONE_LIMITS.memory_bytes);
 	CHECK_EQ_INT(alone.played.limits.file_bytes, ALONE_LIMITS.disk_bytes);
 	CHECK_EQ_INT(alone.played.limits.open_files, ALONE_LIMITS.open_files);
-	CHECK_EQ_INT(alone.played.flags, LEASE_FLAG_RLIMIT_MEMORY | LEASE_FLAG_RLIMIT_PIDS);
+	CHECK_EQ_INT(alone.played.flags, SLOTMSG_FLAG_RLIMIT_MEMORY | SLOTMSG_FLAG_RLIMIT_PIDS);
 	alone_close(&alone);
 }
 
@@ -96,9 +96,9 @@ TEST(a_cgroup_that_refuses_the_limits_loses_the_slot)
 
 TEST(words_about_an_earlier_worker_mean_nothing)
 {
-	static const enum lease_kind late[] = { LEASE_WORKER_MADE, LEASE_WORKER_FAILED,
-		LEASE_WORKER_ENDED, LEASE_DROPPED, LEASE_ADJUSTED, LEASE_COLLECTED,
-		LEASE_ZYGOTE_READY };
+	static const enum slotmsg_kind late[] = { SLOTMSG_WORKER_MADE, SLOTMSG_WORKER_FAILED,
+		SLOTMSG_WORKER_ENDED, SLOTMSG_DROPPED, SLOTMSG_ADJUSTED, SLOTMSG_COLLECTED,
+		SLOTMSG_ZYGOTE_READY };
 	struct alone alone;
 
 	CHECK(alone_open(&alone, NULL) && alone_warm(&alone));
@@ -110,8 +110,8 @@ TEST(words_about_an_earlier_worker_mean_nothing)
 
 TEST(words_that_come_twice_or_too_early_change_nothing)
 {
-	static const enum lease_kind odd[] = { LEASE_WORKER_MADE, LEASE_WORKER_FAILED,
-		LEASE_DROPPED, LEASE_ADJUSTED, LEASE_COLLECTED };
+	static const enum slotmsg_kind odd[] = { SLOTMSG_WORKER_MADE, SLOTMSG_WORKER_FAILED,
+		SLOTMSG_DROPPED, SLOTMSG_ADJUSTED, SLOTMSG_COLLECTED };
 	struct alone alone;
 
 	CHECK(alone_open(&alone, NULL) && alone_warm(&alone));
@@ -129,7 +129,7 @@ TEST(a_making_that_failed_is_counted_and_the_slot_is_emptied)
 	struct alone alone;
 
 	CHECK(alone_open(&alone, NULL) && alone_make(&alone));
-	CHECK(played_says(&alone.played, LEASE_WORKER_FAILED));
+	CHECK(played_says(&alone.played, SLOTMSG_WORKER_FAILED));
 	gets(&alone, WORKER_ENDING);
 	CHECK_EQ_INT(alone.worker->misses, 1);
 	drops(&alone);
@@ -220,9 +220,9 @@ TEST(a_warm_worker_that_closes_its_job_socket_is_given_to_nobody)
 
 TEST(a_warm_worker_that_sends_what_is_no_message_is_given_to_nobody)
 {
-	struct job_head odd[] = { { 1, JOB_READY, 0, 0 }, { LEASE_MAGIC, JOB_START, 0, 0 },
-		{ LEASE_MAGIC, JOB_KIND_COUNT, 0, 0 },
-		{ LEASE_MAGIC, JOB_ERROR, LEASE_REPORT_MAX + 1, 0 } };
+	struct job_head odd[] = { { 1, JOB_READY, 0, 0 }, { SLOTMSG_MAGIC, JOB_START, 0, 0 },
+		{ SLOTMSG_MAGIC, JOB_KIND_COUNT, 0, 0 },
+		{ SLOTMSG_MAGIC, JOB_ERROR, SLOTMSG_REPORT_MAX + 1, 0 } };
 
 	for (unsigned i = 0; i < COUNT_OF(odd); i++) {
 		struct alone alone;
@@ -282,8 +282,8 @@ TEST(a_slot_that_goes_away_is_lost_whatever_it_was_doing)
 
 TEST(what_no_slot_says_loses_the_slot)
 {
-	static const enum lease_kind wrong[] = { LEASE_ZYGOTE_READY, LEASE_SLOT_OPENED,
-		LEASE_SLOT_FAILED, LEASE_SLOT_GONE, LEASE_ADJUST, LEASE_WORKER_DROP };
+	static const enum slotmsg_kind wrong[] = { SLOTMSG_ZYGOTE_READY, SLOTMSG_SLOT_OPENED,
+		SLOTMSG_SLOT_FAILED, SLOTMSG_SLOT_GONE, SLOTMSG_ADJUST, SLOTMSG_WORKER_DROP };
 
 	for (unsigned i = 0; i < COUNT_OF(wrong); i++) {
 		struct alone alone;
@@ -300,7 +300,7 @@ TEST(what_is_no_message_loses_the_slot)
 {
 	for (int way = 0; way < 4; way++) {
 		struct alone alone;
-		struct lease_msg msg = lease_msg_of(LEASE_WORKER_MADE);
+		struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_MADE);
 		size_t len = sizeof(msg);
 
 		CHECK(alone_open(&alone, NULL) && alone_warm(&alone));
@@ -308,7 +308,7 @@ TEST(what_is_no_message_loses_the_slot)
 		if (way == 0)
 			msg.magic = 0;
 		else if (way == 1)
-			msg.kind = LEASE_KIND_COUNT;
+			msg.kind = SLOTMSG_KIND_COUNT;
 		else if (way == 2)
 			memset(msg.text, 'x', sizeof(msg.text));
 		else
@@ -324,7 +324,7 @@ TEST(descriptors_that_a_slot_presses_on_us_are_closed_and_lose_it)
 {
 	for (size_t count = 1; count <= FDIO_FDS_MAX; count += FDIO_FDS_MAX - 1) {
 		struct alone alone;
-		struct lease_msg msg = lease_msg_of(LEASE_WORKER_MADE);
+		struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_MADE);
 		int fds[FDIO_FDS_MAX];
 		unsigned before;
 		struct err err = ERR_INIT;
@@ -343,11 +343,11 @@ TEST(descriptors_that_a_slot_presses_on_us_are_closed_and_lose_it)
 TEST(a_slot_that_does_not_listen_is_lost_and_not_waited_for)
 {
 	struct alone alone;
-	struct lease_msg msg = lease_msg_of(LEASE_DROPPED);
+	struct slotmsg msg = slotmsg_of(SLOTMSG_DROPPED);
 	struct err err = ERR_INIT;
 
 	CHECK(alone_open(&alone, NULL) && alone_warm(&alone));
-	while (lease_send(watch_fd(alone.worker->slot), &msg, NULL, 0, &err) == 0)
+	while (slotmsg_send(watch_fd(alone.worker->slot), &msg, NULL, 0, &err) == 0)
 		continue;
 	CHECK_EQ_INT(err.code, ERR_BUSY);
 	worker_release(alone.worker);

@@ -1,5 +1,5 @@
 'use strict';
-// The job socket: the one job that comes down it, and the words that go back up (proto/leasemsg.h).
+// The job socket: the one job that comes down it, and the words that go back up (proto/internal/slotmsg.h).
 
 const { Buffer, JSON, process, String } = globalThis; // before rules close them
 const { readSync, writeSync } = require('fs');

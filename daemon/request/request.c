@@ -1,0 +1,176 @@
+#include "daemon/request/request.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/door/conn.h"
+#include "daemon/gate/approvals.h"
+#include "daemon/loop/discard.h"
+#include "daemon/request/pipeline.h"
+#include "daemon/request/stages.h"
+#include "daemon/server.h"
+#include "proto/base/clock.h"
+#include "proto/wire/rpc.h"
+
+#define EARLY_BYTES_MAX ((size_t)64 << 20)
+
+struct request *request_new(struct server *server, struct conn *conn,
+	const struct rpc_message *message, bool is_check, char *bytes, struct arena *arena)
+{
+	struct request *request = calloc(1, sizeof(*request));
+	struct err err = ERR_INIT;
+
+	if (!request || ulid_next(&server->ids, request->result.run_id, &err) < 0) {
+		free(request);
+		free(bytes);
+		arena_done(arena);
+		return NULL;
+	}
+	list_init(&request->link);
+	buf_init(&request->early, EARLY_BYTES_MAX);
+	request->server = server;
+	request->conn = conn;
+	request->msgid = message->msgid;
+	request->is_check = is_check;
+	request->caller = *conn_caller(conn);
+	request->bytes = bytes;
+	request->arena = *arena;
+	request->params = message->params;
+	request->received_us = clock_us();
+	request->received_wall_us = clock_wall_us();
+	request->result.steps = request->steps;
+	conn_adopt(conn, request);
+	return request;
+}
+
+struct request *request_new_recalled(
+	struct server *server, const struct caller *caller, const char *run_id, size_t arena_bytes)
+{
+	struct request *request = calloc(1, sizeof(*request));
+
+	if (!request)
+		return NULL;
+	list_init(&request->link);
+	buf_init(&request->early, EARLY_BYTES_MAX);
+	arena_init(&request->arena, arena_bytes);
+	request->server = server;
+	request->caller = *caller;
+	cut_printf(request->result.run_id, sizeof(request->result.run_id), "%s", run_id);
+	request->result.steps = request->steps;
+	request->stage = STAGE_APPROVAL;
+	request->known = true;
+	return request;
+}
+
+static void add_step(struct request *request, const struct job_step *step)
+{
+	if (request->has_spec && request->spec.trace == TRACE_OFF)
+		return;
+	if (request->result.step_count == REQUEST_STEPS_MAX)
+		return;
+	request->steps[request->result.step_count++] = *step;
+}
+
+void request_step(
+	struct request *request, const char *step, const char *phase, bool ok, const char *note)
+{
+	const struct job_step now = { step, phase, clock_us() - request->received_us, ok, note };
+
+	add_step(request, &now);
+}
+
+void request_step_at(struct request *request, int64_t at_us, const struct job_step *step)
+{
+	struct job_step then = *step;
+
+	then.t_us = at_us - request->received_us;
+	add_step(request, &then);
+}
+
+void request_fail(struct request *request, int code, const char *format, ...)
+{
+	char text[ERR_TEXT_MAX];
+	va_list args;
+
+	if (request->failure.set)
+		return;
+	va_start(args, format);
+	cut_vprintf(text, sizeof(text), format, args);
+	va_end(args);
+	request->failure.set = true;
+	request->failure.code = code;
+	request->failure.message = arena_strdup(&request->arena, text);
+}
+
+enum stage request_not_run(struct request *request, enum outcome outcome, const char *reason)
+{
+	request->result.outcome = outcome;
+	request->result.ran = RAN_NO;
+	request->result.reason = reason;
+	return STAGE_RECORD;
+}
+
+enum stage request_give_up(struct request *request)
+{
+	return request_not_run(request, OUTCOME_CANCELED,
+		arena_printf(&request->arena, "The run was cancelled before it began, %s.",
+			canceled_words(request->canceled)));
+}
+
+void request_cancel(struct request *request, enum limit_word why)
+{
+	if (request->gone || (why == KILLED_CLOSING && approval_outlives(request)))
+		return;
+	if (why == KILLED_LEFT && claims_has_waiting(&request->claim)) {
+		request->left = true; /* who leaves cancels only himself */
+		return;
+	}
+	request->gone = true;
+	request->canceled = why;
+	if (request->executing)
+		execution_cancel(&request->execution, why);
+	else if (request->stage == STAGE_QUEUE && !request->walking)
+		stage_queue_give_up(request, OUTCOME_CANCELED, NULL);
+	else if (request->stage == STAGE_REPEAT && claims_leader(&request->claim))
+		stage_repeat_leave(request);
+	else if (request->stage == STAGE_APPROVAL && !request->walking)
+		approval_cancel(request);
+	/* In every other room it is on its way anyway. */
+}
+
+void request_left(struct request *request)
+{
+	if (!(request->has_spec && request->spec.detach && request->answered))
+		request_cancel(request, KILLED_LEFT);
+}
+
+void request_free(struct request *request)
+{
+	struct server *server = request->server;
+	struct runtime *runtime = request->runtime;
+
+	assert(!request->claim.claim);
+
+	list_remove(&request->link);
+	if (request->conn)
+		conn_release(request->conn);
+	stage_budget_settle(request);
+	approval_forget(request);
+	server_forget(server, request);
+	ceilings_let_go(&server->ceilings, request->caller.uid, request->held_bytes);
+	timer_close(request->patience);
+	queue_leave(&server->queue, &request->queue);
+	execution_done(&request->execution);
+	buf_done(&request->early);
+	for (size_t i = 0; i < request->pin_count; i++)
+		blob_unref(request->pins[i]);
+	discard(server->closing ? NULL : &server->loop, &request->arena, request->bytes);
+	free(request);
+	if (!runtime)
+		return;
+	/* Its caller may run one more now, in whatever language. */
+	for (unsigned i = 0; i < server->pool.all_count; i++)
+		stage_queue_serve(server, &server->pool.runtimes[i]);
+}

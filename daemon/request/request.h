@@ -1,0 +1,165 @@
+/*
+ * The traveller: one `run` or `check` on its way through the house, with everything it owns.
+ *
+ * It is made when the message was whole, walks the table in pipeline.c forward only, and is freed
+ * in STAGE_EXIT and nowhere else.  (One way leads back: who was let run by a person comes to CONTRACT again.)  It owns its message, its arena, its execution.  The connection
+ * may go before it does: then `conn` is NULL and REPLY finds nobody to answer.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/door/caller.h"
+#include "daemon/gate/budgets.h"
+#include "daemon/policy/policy.h"
+#include "daemon/record/recorder.h"
+#include "daemon/redact/redactor.h"
+#include "daemon/request/claims.h"
+#include "daemon/runs/execution.h"
+#include "daemon/runs/queue.h"
+#include "proto/base/arena.h"
+#include "proto/base/list.h"
+#include "proto/job/job.h"
+#include "proto/wire/rpc.h"
+
+struct server;
+struct conn;
+struct request;
+struct runtime;
+struct parking;
+
+#define REQUEST_STEPS_MAX 32
+
+enum stage {
+	STAGE_CONTRACT,
+	STAGE_REPEAT,
+	STAGE_BUDGET,
+	STAGE_POLICY,
+	STAGE_APPROVAL,
+	STAGE_CACHE,
+	STAGE_MARK,
+	STAGE_QUEUE,
+	STAGE_WORKER,
+	STAGE_OUTPUT,
+	STAGE_RECORD,
+	STAGE_REPLY,
+	STAGE_EXIT,
+	STAGE_WAIT, /* not a room: the answer of one that waits for a callback */
+};
+
+/* An RPC error in the making: the request could not be carried out at all. */
+struct request_failure {
+	bool set;
+	int code; /* enum rpc_code */
+	const char *message;
+	const char *pointer, *reason; /* of a refused contract */
+	int64_t retry_after_ms;
+	const char *other_run_id; /* of a conflict: who has the id */
+};
+
+/* What goes to the disk in the place of the request and its result: with secrets masked. */
+struct request_kept {
+	struct redactor redactor;
+	struct job_spec spec;
+	struct job_result result;
+	const struct value *params; /* of a refused contract */
+	bool withheld;              /* nothing can be kept of it */
+	bool masked;                /* redaction.c's own, like the two below */
+	void (*mask)(struct request *request);
+	enum stage (*then)(struct request *request);
+};
+
+struct request {
+	struct list link; /* in its connection while that lives */
+	struct server *server;
+	struct conn *conn;
+	uint32_t msgid;
+	bool is_check;
+	struct caller caller;
+	char *bytes;       /* the params point into them */
+	size_t held_bytes; /* of its caller's share of memory */
+	struct arena arena;
+	const struct value *params;
+
+	enum stage stage; /* the room it is in */
+	bool walking;
+	unsigned held; /* by whom else than the walk: a begun recording on its way */
+	bool gone;     /* it is cancelled, or its client left: what has not begun does not begin */
+	enum limit_word canceled; /* why it is gone */
+	bool left;                /* its client has, and it goes on for those that wait for it */
+	struct claim_entry claim; /* on its id */
+	bool marking, marked;     /* stage_mark.c */
+	uint8_t cache_key[DIGEST_LEN];
+	bool has_cache_key;
+	bool has_spec;
+	bool known;      /* the store durably knows the run: bytes may leave */
+	bool start_told; /* to those who hear events */
+	bool naming;     /* its caller gave it an id, and the store looks whether that is free */
+	bool announced;  /* run.started has been sent */
+	bool answered;
+	struct job_spec spec;
+	struct job_result result;
+	const struct value *replayed; /* the record that this repeats, or NULL */
+	struct blob **pins;           /* contents that its files name */
+	size_t pin_count;
+	struct job_refusals *refusals; /* of a check: all of them; NULL: none, or no memory */
+	struct request_failure failure;
+	struct request_kept kept;
+	struct budget_ticket budget;
+	uint64_t stored_bytes; /* that its budgets have counted ... */
+	bool counted;          /* ... if they have */
+	const struct policy *policy;
+	size_t texts_judged;     /* by the policy: the program, then files that it could import */
+	struct parking *parking; /* it waits, or has waited, for a person's word: approvals.h */
+	struct runtime *runtime;
+	struct queue_entry queue;
+	struct timer *patience; /* in the queue */
+	struct execution execution;
+	bool executing;
+	struct recording begun;
+	struct recording ended;
+	struct buf early; /* stream notifications that wait for `known` */
+	int64_t received_us, received_wall_us, entered_us;
+	struct job_step steps[REQUEST_STEPS_MAX];
+};
+
+/*
+ * One that was recorded and not begun when the daemon ended, with this id: as it came, but for its
+ * params, which are in the store, and without a client.  NULL: no memory.
+ */
+struct request *request_new_recalled(
+	struct server *server, const struct caller *caller, const char *run_id, size_t arena_bytes);
+
+/*
+ * Takes `bytes` (malloc), which the message points into, and the arena that its values live in.
+ * NULL: no memory; then both are given back.
+ */
+struct request *request_new(struct server *server, struct conn *conn,
+	const struct rpc_message *message, bool is_check, char *bytes, struct arena *arena);
+
+/* Adds a line to the trace.  `note` lives in the arena, or is NULL. */
+void request_step(
+	struct request *request, const char *step, const char *phase, bool ok, const char *note);
+
+/* The same for something that happened at a time that is over, by clock_us(). */
+void request_step_at(struct request *request, int64_t at_us, const struct job_step *step);
+
+/* Turns it into an RPC error.  The first failure counts. */
+void request_fail(struct request *request, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* It ends here and nothing of it has run: gives the door that follows.  Keeps `reason`, as the result does. */
+enum stage request_not_run(struct request *request, enum outcome outcome, const char *reason);
+
+/* The same for one that was cancelled before it began. */
+enum stage request_give_up(struct request *request);
+
+/* The client left, or the run is to be cancelled: ends whatever it waits for. */
+void request_cancel(struct request *request, enum limit_word why);
+
+/* Its client has left: detached, it goes on; else it is cancelled. */
+void request_left(struct request *request);
+
+/* Called by STAGE_EXIT alone. */
+void request_free(struct request *request);

@@ -1,0 +1,255 @@
+/* What the policy asks a person about -> let run by a word that holds, or parked until there is one. */
+#include <string.h>
+
+#include "daemon/gate/approvals.h"
+#include "daemon/record/redaction.h"
+#include "daemon/request/pipeline.h"
+#include "daemon/request/stages.h"
+#include "daemon/server.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/digest.h"
+#include "proto/json.h"
+#include "proto/wire/rpc.h"
+
+#define VERDICT_BYTES_MAX ((size_t)8 << 20)
+#define SUBJECT_BYTES_MAX ((size_t)1 << 20)
+
+/* ---- what a word is about ------------------------------------------------------------------- */
+
+static int put_text_hash(struct buf *buf, const char *path, struct bytes text)
+{
+	char hash[DIGEST_TEXT_LEN + 1];
+
+	digest_text_of(text.data, text.len, hash);
+	return buf_append(buf, path, strlen(path) + 1) < 0 ||
+			       buf_append(buf, hash, sizeof(hash)) < 0
+		       ? -1
+		       : 0;
+}
+
+/* Everything that was judged, and by what; NULs stand between, which none of it can hold. */
+static int put_subject(struct buf *buf, const struct request *request)
+{
+	const struct job_spec *spec = &request->spec;
+	const char *digest = request->result.verdict.digest;
+
+	if (buf_append(buf, digest, strlen(digest) + 1) < 0 ||
+		buf_append(buf, spec->language, strlen(spec->language) + 1) < 0 ||
+		put_text_hash(buf, "", spec->code) < 0)
+		return -1;
+	for (size_t i = 0; i < spec->file_count; i++)
+		if (stage_policy_reads(request, &spec->files[i]) &&
+			put_text_hash(buf, spec->files[i].path, spec->files[i].data) < 0)
+			return -1;
+	for (size_t i = 0; i < spec->env_count; i++)
+		if (stage_policy_reads_variable(request, spec->env[i].key) &&
+			put_text_hash(buf, spec->env[i].key, spec->env[i].value) < 0)
+			return -1;
+	return 0;
+}
+
+int approval_subject(const struct request *request, char ret_subject[HASH_TEXT_LEN + 1])
+{
+	struct buf buf;
+	int put;
+
+	buf_init(&buf, SUBJECT_BYTES_MAX);
+	put = put_subject(&buf, request);
+	if (put == 0)
+		digest_text_of(buf.bytes, buf.len, ret_subject);
+	buf_done(&buf);
+	return put;
+}
+
+static enum stage refuse(struct request *request, enum rpc_code code, const char *why)
+{
+	request_fail(request, (int)code, "%s", why);
+	if (code == RPC_CODE_BUSY)
+		request->failure.retry_after_ms = 60000;
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR, why);
+}
+
+/* ---- let run -------------------------------------------------------------------------------- */
+
+/* What could have happened while something was written. */
+static enum stage go_on(struct request *request)
+{
+	if (request->gone)
+		return request_give_up(request);
+	/* One that was parked is on the record, and who detached it has its answer. */
+	if (request->spec.detach && !request->parking && !request->begun.done)
+		stage_record_begun(request, true);
+	return STAGE_CACHE;
+}
+
+static void describe_grant(struct request *request, const struct grant *grant)
+{
+	struct arena *arena = &request->arena;
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "decision", value_text(arena, "approved"));
+	value_map_put(arena, map, "by", value_int(arena, grant->by));
+	value_map_put(arena, map, "act", value_int(arena, grant->act));
+	value_map_put(arena, map, "grant", value_bool(arena, true));
+	request->result.approval = map;
+	request_step(request, "approval.given", "approval", true,
+		arena_printf(arena, "by uid %u, for this program (act %lld)", grant->by,
+			(long long)grant->act));
+}
+
+/* One use of a grant, until it is on the disk. */
+struct use {
+	struct recording recording;
+	struct request *request;
+};
+
+static enum stage not_counted(const struct use *use, const struct err *err)
+{
+	struct request *request = use->request;
+	struct approvals *approvals = &request->server->approvals;
+	struct grant *grant = grants_get(&approvals->grants, use->recording.grant);
+
+	if (grant && grant->uses >= 0)
+		grant->uses++;
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR,
+		arena_printf(&request->arena,
+			"That it was approved for so many times could not be counted: %s.",
+			err->text));
+}
+
+static void on_counted(struct recording *recording, const struct err *err)
+{
+	struct use *use = container_of(recording, struct use, recording);
+
+	request_enter(use->request, err ? not_counted(use, err) : go_on(use->request));
+}
+
+/* The use is taken here, in the loop, so that two runs cannot have the last one. */
+static enum stage use_grant(struct request *request, struct grant *grant)
+{
+	struct use *use;
+
+	describe_grant(request, grant);
+	if (grant->uses < 0)
+		return go_on(request);
+	use = arena_new(&request->arena, struct use);
+	if (!use)
+		return refuse(request, RPC_CODE_BUSY, "there is no memory for another run");
+	grant->uses--;
+	use->request = request;
+	use->recording.kind = RECORDING_USE;
+	use->recording.durability = STORE_NOW;
+	use->recording.grant = grant->act;
+	use->recording.done = on_counted;
+	recorder_put(request->server->recorder, &use->recording);
+	return STAGE_WAIT;
+}
+
+/* ---- parked --------------------------------------------------------------------------------- */
+
+static void on_parked(struct recording *recording, const struct err *err)
+{
+	struct request *request = container_of(recording, struct parking, recording)->request;
+
+	if (err) {
+		request_enter(request,
+			refuse(request, RPC_CODE_INTERNAL,
+				arena_printf(&request->arena,
+					"it could not be recorded as one that waits for approval: %s",
+					err->text)));
+		return;
+	}
+	request->known = true;
+	request->marked = recording->run.action != NULL;
+	approval_wait(request);
+}
+
+static const char *verdict_json(struct request *request)
+{
+	struct arena *arena = &request->arena;
+	struct value *verdict = policy_verdict_to_value(arena, &request->kept.result.verdict);
+	struct bytes text = { NULL, 0 };
+
+	if (request->spec.secret_count) /* they are stored nowhere, and were there */
+		value_map_put(
+			arena, verdict, "secrets", value_uint(arena, request->spec.secret_count));
+	if (!verdict || json_write_text(arena, verdict, JSON_WRITE_BASE64, VERDICT_BYTES_MAX, &text,
+				NULL) < 0)
+		return NULL;
+	return text.data;
+}
+
+/* A place among those that wait; one that waited before has been taken out. */
+static struct parking *take_place(struct request *request)
+{
+	struct approvals *approvals = &request->server->approvals;
+	struct parking *parking = request->parking;
+
+	if (!parking)
+		parking = arena_new(&request->arena, struct parking);
+	if (!parking)
+		return NULL;
+	*parking = (struct parking){ .request = request,
+		.state = PARKING_RECORDING,
+		.since_wall_us = clock_wall_us(),
+		.waited_us = parking->waited_us };
+	parking->until_wall_us =
+		parking->since_wall_us + (int64_t)request->server->config.approval_ms * 1000;
+	cut_printf(parking->digest, sizeof(parking->digest), "%s", request->result.verdict.digest);
+	list_append(&approvals->parked, &parking->link);
+	approvals->count++;
+	return parking;
+}
+
+/* What was found has been masked, as it goes to the disk and to approvers. */
+static enum stage park(struct request *request)
+{
+	const char *full = approvals_full(&request->server->approvals, request->caller.uid);
+	const char *verdict = verdict_json(request);
+	bool is_begun = request->begun.done || request->parking;
+	struct recording *recording;
+
+	if (full)
+		return refuse(request, RPC_CODE_BUSY, full);
+	request->parking = verdict ? take_place(request) : NULL;
+	if (!request->parking)
+		return refuse(request, RPC_CODE_BUSY, "there is no memory for another run");
+	recording = &request->parking->recording;
+	recording->kind = RECORDING_PARKED;
+	recording->durability = STORE_NOW;
+	recording->done = on_parked;
+	stage_record_describe(request, &recording->run);
+	recording->run.is_begun = is_begun;
+	recording->parking =
+		(struct store_parking){ .since_wall_us = request->parking->since_wall_us,
+			.until_wall_us = request->parking->until_wall_us,
+			.verdict = verdict };
+	recorder_put(request->server->recorder, recording);
+	return STAGE_WAIT;
+}
+
+/* The word was about what this policy found; another one may have found something else. */
+static bool is_approved(const struct request *request)
+{
+	const struct parking *parking = request->parking;
+
+	return parking && parking->word == PARKING_APPROVED &&
+	       (request->result.verdict.decision != POLICY_ASK ||
+		       !strcmp(parking->digest, request->result.verdict.digest));
+}
+
+enum stage stage_approval(struct request *request)
+{
+	char subject[HASH_TEXT_LEN + 1];
+	struct grant *grant;
+
+	if (is_approved(request))
+		return go_on(request);
+	if (approval_subject(request, subject) < 0)
+		return refuse(request, RPC_CODE_BUSY, "there is no memory for another run");
+	grant = grants_find(&request->server->approvals.grants, request->caller.uid, subject);
+	if (grant)
+		return use_grant(request, grant);
+	return redaction_of_record(request, park);
+}

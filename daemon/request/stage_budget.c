@@ -1,0 +1,232 @@
+/* What its caller, its agent and its task may still spend; and what the run has, at its end. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "daemon/redact/kept.h"
+#include "daemon/request/stages.h"
+#include "daemon/server.h"
+#include "daemon/settings/allowances.h"
+#include "proto/base/clock.h"
+
+/* Whether an end is the program's own fault; what is neither nor says nothing about an attempt. */
+static const enum budget_end ends[OUTCOME_COUNT] = {
+	[OUTCOME_NONE] = BUDGET_NEITHER,
+	[OUTCOME_OK] = BUDGET_OK,
+	[OUTCOME_EXIT] = BUDGET_FAILED,
+	[OUTCOME_EXCEPTION] = BUDGET_FAILED,
+	[OUTCOME_SYNTAX_ERROR] = BUDGET_FAILED,
+	[OUTCOME_SIGNAL] = BUDGET_FAILED,
+	[OUTCOME_WALL_LIMIT] = BUDGET_FAILED,
+	[OUTCOME_CPU_LIMIT] = BUDGET_FAILED,
+	[OUTCOME_MEMORY_LIMIT] = BUDGET_FAILED,
+	[OUTCOME_DISK_LIMIT] = BUDGET_FAILED,
+	[OUTCOME_OUTPUT_LIMIT] = BUDGET_FAILED,
+	[OUTCOME_PIDS_LIMIT] = BUDGET_FAILED,
+	[OUTCOME_SYSCALL_DENIED] = BUDGET_FAILED,
+	[OUTCOME_OUTPUT_INVALID] = BUDGET_FAILED,
+	[OUTCOME_POLICY_DENIED] = BUDGET_FAILED,
+	[OUTCOME_APPROVAL_DENIED] = BUDGET_NEITHER,
+	[OUTCOME_APPROVAL_EXPIRED] = BUDGET_NEITHER,
+	[OUTCOME_BUDGET_EXCEEDED] = BUDGET_NEITHER,
+	[OUTCOME_CANCELED] = BUDGET_NEITHER,
+	[OUTCOME_BUSY] = BUDGET_NEITHER,
+	[OUTCOME_SANDBOX_ERROR] = BUDGET_NEITHER,
+	[OUTCOME_LOST] = BUDGET_NEITHER,
+	[OUTCOME_REFUSED] = BUDGET_NEITHER,
+};
+
+enum budget_end budget_end_of(enum outcome outcome)
+{
+	return ends[outcome];
+}
+
+/* By the names that are kept: what is counted outlives the run, and is shown. */
+static struct budget_case case_of(const struct request *request)
+{
+	const struct job_spec *spec = &request->kept.spec;
+	const struct allowance_case whom = { request->spec.language,
+		request->policy ? policy_name(request->policy) : NULL, true, request->caller.uid,
+		request->caller.gid };
+	struct budget_case what = { .uid = request->caller.uid,
+		.agent = spec->agent,
+		.task = spec->task,
+		.cpu_ms = request->spec.limits.cpu_ms,
+		.wall_ms = request->spec.limits.wall_ms };
+
+	allowances_budgets(&request->server->config, &whom, what.limits);
+	return what;
+}
+
+/* ---- refusing ------------------------------------------------------------------------------- */
+
+static const char *time_text(struct request *request, int64_t ms)
+{
+	if (ms < 120000)
+		return arena_printf(
+			&request->arena, "%" PRId64 ".%" PRId64 " s", ms / 1000, ms % 1000 / 100);
+	return arena_printf(&request->arena, "%" PRId64 " min", (ms + 59999) / 60000);
+}
+
+/* What is bounded, in words: "%s" is the window. */
+static const char *const measures[BUDGET_MEASURE_COUNT] = {
+	[BUDGET_RUNNING] = "%" PRIu64 " of %" PRIu64 " runs are in the house",
+	[BUDGET_RUNS_PER_MINUTE] = "%" PRIu64 " of %" PRIu64 " runs have begun within a minute",
+	[BUDGET_CPU_MS] = "%" PRIu64 " of %" PRIu64 " ms of cpu time are spent",
+	[BUDGET_WALL_MS] = "%" PRIu64 " of %" PRIu64 " ms of workers' time are spent",
+	[BUDGET_STORED_BYTES] = "%" PRIu64 " of %" PRIu64 " bytes are stored",
+	[BUDGET_FAILURES] = "%" PRIu64 " attempts in a row have failed, of %" PRIu64 " that may",
+};
+
+static const char *whose(struct request *request, const struct budget_case *what,
+	const struct budget_refusal *refusal)
+{
+	switch (refusal->scope) {
+	case BUDGET_AGENT:
+		return arena_printf(&request->arena, "agent \"%s\"", what->agent);
+	case BUDGET_TASK:
+		return arena_printf(&request->arena, "task \"%s\"", what->task);
+	case BUDGET_UID:
+	case BUDGET_SCOPE_COUNT:
+		break;
+	}
+	return arena_printf(&request->arena, "uid %u", what->uid);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the table above */
+static const char *told(struct request *request, const struct budget_refusal *refusal)
+{
+	return arena_printf(
+		&request->arena, measures[refusal->measure], refusal->spent, refusal->most);
+}
+#pragma GCC diagnostic pop
+
+static struct value *describe(struct request *request, const struct budget_refusal *refusal)
+{
+	struct arena *arena = &request->arena;
+	struct value *map = value_map(arena);
+	struct value *exceeded = value_map(arena);
+
+	value_map_put(
+		arena, exceeded, "scope", value_text(arena, budget_scope_word(refusal->scope)));
+	value_map_put(
+		arena, exceeded, "what", value_text(arena, budget_measure_word(refusal->measure)));
+	value_map_put(arena, exceeded, "spent", value_uint(arena, refusal->spent));
+	value_map_put(arena, exceeded, "most", value_uint(arena, refusal->most));
+	value_map_put(arena, exceeded, "retry_after_ms", value_int(arena, refusal->retry_after_ms));
+	value_map_put(arena, map, "exceeded", exceeded);
+	return map;
+}
+
+static enum stage refuse(struct request *request, const struct budget_case *what,
+	const struct budget_refusal *refusal)
+{
+	const char *reason = arena_printf(&request->arena,
+		"The budget of %s is spent: %s; come back in %s, or ask an administrator to reset it.",
+		whose(request, what, refusal), told(request, refusal),
+		time_text(request, refusal->retry_after_ms));
+
+	request->result.budget = describe(request, refusal);
+	request_step(
+		request, "budget.exceeded", "budget", false, budget_measure_word(refusal->measure));
+	return request_not_run(request, OUTCOME_BUDGET_EXCEEDED, reason);
+}
+
+enum stage stage_budget(struct request *request)
+{
+	struct budget_case what;
+	struct budget_refusal refusal;
+	int answer;
+
+	/* A check spends nothing; who comes by here again is admitted already. */
+	if (request->is_check || request->budget.entries[BUDGET_UID])
+		return STAGE_POLICY;
+	what = case_of(request);
+	answer = budgets_admit(
+		&request->server->budgets, &what, clock_us(), &request->budget, &refusal);
+
+	if (answer > 0)
+		return refuse(request, &what, &refusal);
+	if (answer < 0)
+		return request_not_run(
+			request, OUTCOME_SANDBOX_ERROR, "there was no memory to look up a budget");
+	return STAGE_POLICY;
+}
+
+/* ---- settling ------------------------------------------------------------------------------- */
+
+static uint64_t positive(int64_t number)
+{
+	return number > 0 ? (uint64_t)number : 0;
+}
+
+/* "Task "x" has failed 2 times in a row; after 3 no attempt is let in for 10 min." */
+static const char *failing_text(struct request *request, const struct budget_case *what,
+	const struct budget_refusal *failing)
+{
+	const char *of_whom = whose(request, what, failing);
+	const char *times = failing->spent == 1
+				    ? "once"
+				    : arena_printf(&request->arena, "%" PRIu64 " times in a row",
+					      failing->spent);
+	int64_t circuit_ms = (int64_t)request->server->config.circuit_ms;
+
+	if (!of_whom || !times)
+		return NULL;
+	if (failing->spent < failing->most)
+		return arena_printf(&request->arena,
+			"%s has failed %s; after %" PRIu64
+			" failures in a row no attempt is let in for %s",
+			of_whom, times, failing->most, time_text(request, circuit_ms));
+	return arena_printf(&request->arena,
+		"%s has failed %s, of %" PRIu64
+		" that may: no attempt is let in for %s, unless an administrator resets its budget",
+		of_whom, times, failing->most, time_text(request, failing->retry_after_ms));
+}
+
+/* Who fails is told with each failure how many more there may be, and not when it is too late. */
+static const struct value *with_failing(
+	struct request *request, const struct budget_case *what, struct value *left)
+{
+	struct arena *arena = &request->arena;
+	struct value *failing = value_map(arena);
+	struct budget_refusal found;
+
+	if (!left || ends[request->result.outcome] != BUDGET_FAILED ||
+		!budgets_failing(&request->server->budgets, what, clock_us(), &found))
+		return left;
+	value_map_put(arena, failing, "scope", value_text(arena, budget_scope_word(found.scope)));
+	value_map_put(arena, failing, "failures", value_uint(arena, found.spent));
+	value_map_put(arena, failing, "most", value_uint(arena, found.most));
+	if (found.retry_after_ms)
+		value_map_put(
+			arena, failing, "retry_after_ms", value_int(arena, found.retry_after_ms));
+	value_map_put(
+		arena, failing, "message", value_text(arena, failing_text(request, what, &found)));
+	value_map_put(arena, left, "failing", failing);
+	return left;
+}
+
+void stage_budget_settle(struct request *request)
+{
+	const struct job_metrics *metrics = &request->result.metrics;
+	struct job_result *result = &request->result;
+	struct budgets *budgets = &request->server->budgets;
+	struct budget_spent spent = { .end = ends[result->outcome] };
+	struct budget_case what;
+
+	if (!request->budget.entries[BUDGET_UID])
+		return; /* it was never admitted, or is settled */
+	if (!result->cached_from[0]) {
+		spent.cpu_us = positive(metrics->cpu_user_us) + positive(metrics->cpu_sys_us);
+		spent.wall_us = positive(metrics->start_us) + positive(metrics->exec_us);
+	}
+	spent.stored_bytes = kept_spec_bytes(&request->spec) + kept_result_bytes(result);
+	request->stored_bytes = spent.stored_bytes;
+	request->counted = true;
+	what = case_of(request);
+	result->attempt = request->budget.attempt;
+	budgets_settle(budgets, &request->budget, &spent, clock_us());
+	result->budget = with_failing(
+		request, &what, budgets_left(budgets, &what, clock_us(), &request->arena));
+}

@@ -1,0 +1,63 @@
+/* A result that is known already takes the place of a run, where its caller says that it will do. */
+#include "daemon/request/pipeline.h"
+#include "daemon/request/recall.h"
+#include "daemon/request/stages.h"
+#include "daemon/server.h"
+#include "daemon/workers/pool.h"
+#include "proto/job/job_identity.h"
+
+static enum stage missed(struct request *request, const char *why)
+{
+	request_step(request, "cache.miss", "cache", true, why);
+	return STAGE_MARK;
+}
+
+/*
+ * The program is held against its policy by now, in either case.  What was asked of its output may be
+ * something else than then.
+ */
+static void on_found(struct request *request, const struct recall *recall)
+{
+	if (request->gone) {
+		request_enter(request, request_give_up(request));
+		return;
+	}
+	if (recall->answer != RECALL_FOUND) {
+		request_enter(request, missed(request, NULL));
+		return;
+	}
+	recall_take(request, recall);
+	request->result.value = NULL;
+	request_step(request, "cache.hit", "cache", true, request->result.cached_from);
+	request_enter(request, STAGE_OUTPUT);
+}
+
+enum stage stage_cache(struct request *request)
+{
+	const struct job_hashes hashes = { request->result.code_hash, request->result.input_hash };
+	const char *runtime = value_as_text(value_get(request->result.runtime, "digest"));
+	const struct job_circumstances circumstances = { request->caller.uid, runtime,
+		policy_digest(request->policy) };
+
+	if (request->spec.cache == CACHE_OFF)
+		return STAGE_MARK;
+	if (!runtime)
+		return missed(request, "it is not known what the runtime is made of");
+	job_cache_key(&request->spec, &hashes, &circumstances, request->cache_key);
+	request->has_cache_key = true;
+	if (request->spec.cache == CACHE_USE &&
+		recall_start(request, RECALL_CACHED, NULL, on_found) == 0)
+		return STAGE_WAIT;
+	return missed(request, NULL);
+}
+
+/* While one zygote takes another's place nobody can say which of them made the worker. */
+const uint8_t *stage_cache_key(const struct request *request)
+{
+	const char *runtime = value_as_text(value_get(request->result.runtime, "digest"));
+
+	if (!request->has_cache_key || request->result.cached_from[0] ||
+		!runtime_is_made_of(request->runtime, runtime))
+		return NULL;
+	return request->cache_key;
+}

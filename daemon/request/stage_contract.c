@@ -1,0 +1,461 @@
+/* params against the contract -> struct job_spec, typed, complete, bounded. */
+#include <string.h>
+
+#include "daemon/door/conn.h"
+#include "daemon/door/notice.h"
+#include "daemon/filter_digest.h"
+#include "daemon/record/redaction.h"
+#include "daemon/request/pipeline.h"
+#include "daemon/request/recall.h"
+#include "daemon/request/stages.h"
+#include "daemon/server.h"
+#include "daemon/settings/allowances.h"
+#include "daemon/workers/fingerprint.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/base/nearest.h"
+#include "proto/job/language.h"
+#include "proto/method/absent.h"
+#include "proto/method/method.h"
+#include "proto/version.h"
+#include "proto/wire/rpc.h"
+
+#define FILES_MOST   1024 /* as run.json has it */
+#define NOTICE_BYTES 4096
+#define NAME_AGE_MS  300000L             /* that an id of its caller may have: five minutes */
+#define LOOK_AT_ONCE ((size_t)512 << 10) /* of a message and its values: some 1 ms */
+
+/* Which runtimes there are, for a message that helps. */
+static const char *runtime_names(struct request *request)
+{
+	const struct pool *pool = &request->server->pool;
+	const char *list = "";
+
+	for (unsigned i = 0; i < pool->runtime_count && list; i++)
+		list = arena_printf(&request->arena, "%s%s%s", list, i ? ", " : "",
+			pool->runtimes[i].config->name);
+	return list ? list : "";
+}
+
+static const char *policy_names(struct request *request)
+{
+	const struct value *policies =
+		policies_describe(request->server->policies, &request->arena);
+	const char *list = "";
+
+	for (size_t i = 0; value_at(policies, i) && list; i++)
+		list = arena_printf(&request->arena, "%s%s%s", list, i ? ", " : "",
+			value_as_text(value_get(value_at(policies, i), "name")));
+	return list ? list : "";
+}
+
+/* Before anything is known to be right: what is no name of a runtime or policy has no numbers. */
+static const struct job_bounds *bounds_of(const struct request *request, struct job_bounds *room)
+{
+	const struct server *server = request->server;
+	const struct allowance_case what = {
+		.runtime = value_as_text(value_get(request->params, "language")),
+		.policy = value_as_text(value_get(request->params, "policy")),
+		.has_caller = true,
+		.uid = request->caller.uid,
+		.gid = request->caller.gid,
+	};
+
+	return allowances_bounds(&server->config, &server->bounds, &what, room);
+}
+
+/* What it runs on: the interpreter, and what is below it. */
+static const struct value *stamp(struct request *request)
+{
+	struct value *map = runtime_stamp(request->runtime, &request->arena);
+
+	value_map_put(&request->arena, map, "ced", value_text(&request->arena, CED_VERSION));
+	value_map_put(
+		&request->arena, map, "filters", value_text(&request->arena, CED_FILTERS_DIGEST));
+	value_map_put(
+		&request->arena, map, "kernel", value_text(&request->arena, fingerprint_kernel()));
+	return map;
+}
+
+/* ---- refusing ------------------------------------------------------------------------------- */
+
+/* A name that this host knows nothing by.  NULL: it does, or it is none. */
+static const char *unknown_runtime(struct request *request, const char *name)
+{
+	const struct pool *pool = &request->server->pool;
+	struct nearest nearest = NEAREST_OF(name);
+
+	if (!name || pool_find(&request->server->pool, name))
+		return NULL;
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		nearest_offer(&nearest, pool->runtimes[i].config->name);
+	return arena_printf(&request->arena,
+		"/language: this host has no runtime \"%s\"%s %s has: %s", name,
+		nearest.best ? nearest_hint(&nearest) : ";", nearest.best ? "It" : "it",
+		runtime_names(request));
+}
+
+static const char *unknown_policy(struct request *request, const char *name)
+{
+	struct nearest nearest = NEAREST_OF(name);
+	const struct value *policies;
+
+	if (!name || policies_find(request->server->policies, name))
+		return NULL;
+	policies = policies_describe(request->server->policies, &request->arena);
+	for (size_t i = 0; value_at(policies, i); i++)
+		nearest_offer(&nearest, value_as_text(value_get(value_at(policies, i), "name")));
+	return arena_printf(&request->arena, "/policy: there is no policy \"%s\"%s %s are: %s",
+		name, nearest.best ? nearest_hint(&nearest) : ";", nearest.best ? "There" : "there",
+		policy_names(request));
+}
+
+/* What a contract in a file cannot know. */
+static const struct {
+	const char *key;
+	const char *pointer;
+	const char *(*unknown)(struct request *request, const char *name);
+} names[] = {
+	{ "language", "/language", unknown_runtime },
+	{ "policy", "/policy", unknown_policy },
+};
+
+static const char *name_in(const struct request *request, const char *key)
+{
+	return value_as_text(value_get(request->params, key));
+}
+
+static bool is_told(const struct job_refusals *refusals, const char *pointer)
+{
+	for (size_t i = 0; i < refusals->count; i++)
+		if (strcmp(refusals->items[i].pointer, pointer) == 0)
+			return true;
+	return false;
+}
+
+/* Who asks beforehand is told all of it at once. */
+static void tell_names(struct request *request, struct job_refusals *all)
+{
+	for (size_t i = 0; i < COUNT_OF(names) && all->count < JOB_REFUSALS_MAX; i++) {
+		const char *message = names[i].unknown(request, name_in(request, names[i].key));
+
+		if (message && !is_told(all, names[i].pointer))
+			all->items[all->count++] =
+				(struct job_refusal){ names[i].pointer, "value", message };
+	}
+}
+
+static enum stage refuse(struct request *request, const struct job_refusal *refusal)
+{
+	request->result.outcome = OUTCOME_REFUSED;
+	request->result.ran = RAN_NO;
+	request->result.reason = refusal->message;
+	request->failure.pointer = refusal->pointer;
+	request->failure.reason = refusal->reason;
+	request_fail(request, RPC_CODE_BAD_REQUEST, "%s", refusal->message);
+	request_step(request, "contract.refused", "contract", false, refusal->message);
+	if (request->refusals)
+		tell_names(request, request->refusals);
+	return request->is_check ? STAGE_REPLY : STAGE_RECORD;
+}
+
+/* The runtime and the policy that it names; false, and the refusal, when this host has them not. */
+static bool find_names(struct request *request, struct job_refusal *ret_refusal)
+{
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		const char *message = names[i].unknown(request, name_in(request, names[i].key));
+
+		if (!message)
+			continue;
+		*ret_refusal = (struct job_refusal){ names[i].pointer, "value", message };
+		return false;
+	}
+	request->runtime = pool_find(&request->server->pool, request->spec.language);
+	request->policy = policies_find(request->server->policies, request->spec.policy);
+	return request->runtime && request->policy;
+}
+
+/* ---- here or on a thread ---------------------------------------------------------------------- */
+
+/* One look at the params.  The request is not touched by it, but for its arena. */
+struct look {
+	struct request *request;
+	const struct job_bounds *bounds;
+	struct job_bounds room;
+	int answer; /* of job_spec_from_value() */
+	struct job_spec spec;
+	struct job_refusal refusal;
+	struct job_refusals *all; /* of a check; NULL: none, or no memory */
+	char code_hash[HASH_TEXT_LEN + 1], input_hash[HASH_TEXT_LEN + 1];
+	struct err err;
+};
+
+static void look_for_all(struct look *look)
+{
+	struct request *request = look->request;
+	struct job_refusals *all = arena_new(&request->arena, struct job_refusals);
+	struct err err = ERR_INIT;
+
+	/* Without memory the first one is all that is told. */
+	if (all &&
+		job_spec_refusals(&request->arena, request->params, look->bounds, all, &err) == 0)
+		look->all = all;
+}
+
+static void look_at(void *context)
+{
+	struct look *look = context;
+	struct request *request = look->request;
+
+	look->answer = job_spec_from_value(&request->arena, request->params, look->bounds,
+		&look->spec, &look->refusal, &look->err);
+	if (request->is_check && look->answer >= 0)
+		look_for_all(look);
+	if (look->answer)
+		return;
+	job_code_hash(&look->spec, look->code_hash);
+	job_input_hash(&look->spec, look->input_hash);
+}
+
+/*
+ * Which run it is, for who asked for that: before anything is decided, so that it can be cancelled
+ * wherever it waits.  An id is neither output nor a result: it may go before the store knows the run.
+ */
+static void announce(struct request *request)
+{
+	struct buf message;
+
+	if (!request->spec.announce || request->announced || request->is_check || !request->conn)
+		return;
+	request->announced = true;
+	buf_init(&message, NOTICE_BYTES);
+	if (notice_write_started(
+		    &message, request->result.run_id, request->msgid, request->spec.id, NULL) == 0)
+		conn_send_buf(request->conn, &message);
+	buf_done(&message);
+}
+
+/* ---- an id of its caller's choice --------------------------------------------------------------- */
+
+static enum stage held(struct request *request)
+{
+	request_step(request, "contract.held", "contract", true, NULL);
+	announce(request);
+	return STAGE_REPEAT;
+}
+
+static enum stage refuse_name(struct request *request, const char *reason, const char *message)
+{
+	const struct job_refusal refusal = { "/run_id", reason, message };
+
+	return refuse(request, &refusal);
+}
+
+static enum stage name_is_taken(struct request *request)
+{
+	request_fail(request, RPC_CODE_CONFLICT, "%s",
+		"/run_id: a run has this id already: make a new one for each run");
+	return refuse_name(request, "conflict", request->failure.message);
+}
+
+static enum stage cannot_name(struct request *request, const char *why)
+{
+	request_fail(request, RPC_CODE_INTERNAL,
+		"it cannot be told whether its run_id is free, so nothing was done: %s", why);
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
+}
+
+static enum stage name_it(struct request *request, const struct recall *recall)
+{
+	request->naming = false;
+	if (recall->answer == RECALL_FOUND)
+		return name_is_taken(request);
+	if (recall->answer != RECALL_NONE)
+		return cannot_name(request, recall->err.text);
+	if (server_rename(request->server, request, request->spec.run_id) < 0)
+		return cannot_name(request, "there is no memory");
+	return held(request);
+}
+
+static void on_place_looked_up(struct request *request, const struct recall *recall)
+{
+	request_enter(request, name_it(request, recall));
+}
+
+/*
+ * Runs are listed, kept and found by the time in their ids, so it is one of about now; and none that
+ * we give comes to stand in its place.
+ */
+static enum stage take_name(struct request *request)
+{
+	struct server *server = request->server;
+	const char *run_id = request->spec.run_id;
+	int64_t age_ms;
+
+	if (!run_id || strcmp(run_id, request->result.run_id) == 0) /* it waited for a person */
+		return held(request);
+	age_ms = clock_wall_us() / 1000 - (int64_t)ulid_time_ms(run_id);
+	if (age_ms < 0 || age_ms > NAME_AGE_MS)
+		return refuse_name(request, "range",
+			"/run_id: the time in it must be of the last five minutes");
+	if (request->is_check)
+		return held(request);
+	if (server_has_place(server, run_id))
+		return name_is_taken(request);
+	if (recall_start(request, RECALL_PLACE, run_id, on_place_looked_up) < 0)
+		return cannot_name(request, "there is no thread to ask the store");
+	ulid_pass(&server->ids, run_id);
+	request->naming = true;
+	return STAGE_WAIT;
+}
+
+/* With what is kept of the request, which its refusal needs too. */
+static enum stage find_parts(struct request *request)
+{
+	struct job_refusal refusal = { "", "value", "the request names what this host has not" };
+
+	if (!find_names(request, &refusal))
+		return refuse(request, &refusal);
+	request->result.runtime = stamp(request);
+	if (request->spec.deterministic)
+		request->runtime = request->runtime->steady;
+	return take_name(request);
+}
+
+static enum stage looked(struct request *request, struct look *look)
+{
+	request->refusals = look->all;
+	if (look->answer < 0) {
+		request->result.outcome = OUTCOME_REFUSED;
+		request->result.reason = "there was no memory to read the request";
+		request_fail(request, RPC_CODE_TOO_LARGE, "%s", look->err.text);
+		return request->is_check ? STAGE_REPLY : STAGE_RECORD;
+	}
+	if (look->answer > 0)
+		return refuse(request, &look->refusal);
+	request->spec = look->spec;
+	request->has_spec = true;
+	request->result.limits = request->spec.limits;
+	memcpy(request->result.code_hash, look->code_hash, sizeof(look->code_hash));
+	memcpy(request->result.input_hash, look->input_hash, sizeof(look->input_hash));
+	return request->is_check ? find_parts(request) : redaction_of_spec(request, find_parts);
+}
+
+static void on_looked(void *context)
+{
+	struct look *look = context;
+	struct request *request = look->request;
+
+	request->server->examining--;
+	request_enter(request, looked(request, look));
+}
+
+/* What is large takes a thread's time and not everybody's. */
+static bool looks_elsewhere(struct look *look)
+{
+	struct request *request = look->request;
+	struct server *server = request->server;
+
+	if (request->held_bytes <= LOOK_AT_ONCE || server->closing ||
+		errands_start(&server->errands, request->caller.uid, look_at, on_looked, look) < 0)
+		return false;
+	server->examining++; /* whoever closes the house waits for it */
+	return true;
+}
+
+/* ---- contents that were sent ahead -------------------------------------------------------------- */
+
+static void pin(struct request *request, const struct value *file, struct job_blob *ret_blob)
+{
+	const char *sha256 = value_as_text(value_get(file, "blob"));
+	struct blob *blob =
+		sha256 ? blobs_find(&request->server->blobs, request->caller.uid, sha256) : NULL;
+
+	if (!blob || !blob->settled)
+		return;
+	request->pins[request->pin_count++] = blob_ref(blob);
+	*ret_blob = (struct job_blob){ blob->sha256, { blob->data, blob->total } };
+}
+
+/* Those that its files name stay until it has left.  What is not found is refused by name. */
+static void pin_blobs(struct request *request, struct look *look)
+{
+	const struct value *files = value_get(request->params, "files");
+	size_t count = value_is(files, VALUE_LIST) ? files->list.count : 0;
+	struct job_blob *blobs = NULL;
+	bool any = false;
+
+	for (size_t i = 0; i < count && !any; i++)
+		any = value_get(value_at(files, i), "blob") != NULL;
+	if (!any || count > FILES_MOST ||
+		request->pin_count) /* it has them from before it waited */
+		return;
+	blobs = arena_array(&request->arena, struct job_blob, count);
+	request->pins = arena_array(&request->arena, struct blob *, count);
+	if (!blobs || !request->pins)
+		return;
+	for (size_t i = 0; i < count; i++)
+		pin(request, value_at(files, i), &blobs[request->pin_count]);
+	look->room = *look->bounds;
+	look->room.blobs = blobs;
+	look->room.blob_count = request->pin_count;
+	look->bounds = &look->room;
+}
+
+/* ---- what is meant ---------------------------------------------------------------------------- */
+
+/* The params with another text under one key. */
+static const struct value *with_text(
+	struct arena *arena, const struct value *params, const char *key, const char *text)
+{
+	struct value *copy = value_map(arena);
+	const struct value *old = value_get(params, key);
+
+	for (size_t i = 0; i < params->map.count; i++) {
+		const struct value_entry *entry = &params->map.entries[i];
+		struct value *value = entry->value == old ? value_text(arena, text) : entry->value;
+
+		if (value_map_put_len(arena, copy, entry->key, entry->key_len, value) < 0)
+			return NULL;
+	}
+	return copy;
+}
+
+/*
+ * Optional keys that are nil go, and another name of a language becomes that of its runtime: what
+ * follows, the record included, sees one form of what can be said in several.
+ */
+static const struct value *as_meant(struct request *request)
+{
+	const struct value *params =
+		method_without_absent(&request->arena, METHOD_RUN, request->params);
+	const char *word = value_as_text(value_get(params, "language"));
+	const char *language = word ? language_of_alias(word) : NULL;
+
+	if (!language || params->map.count > ABSENT_ITEMS_MAX ||
+		pool_find(&request->server->pool, word) ||
+		!pool_find(&request->server->pool, language))
+		return params;
+	return with_text(&request->arena, params, "language", language);
+}
+
+enum stage stage_contract(struct request *request)
+{
+	const struct value *meant = as_meant(request);
+	struct look here = { .request = request, .err = ERR_INIT };
+	struct look *look = &here;
+
+	if (meant) /* without memory it is held to what it says to the letter */
+		request->params = meant;
+	if (request->held_bytes > LOOK_AT_ONCE)
+		look = arena_new(&request->arena, struct look);
+	if (!look)
+		look = &here;
+	*look = here;
+	look->bounds = bounds_of(request, &look->room);
+	pin_blobs(request, look);
+	if (look != &here && looks_elsewhere(look))
+		return STAGE_WAIT;
+	look_at(look);
+	return looked(request, look);
+}

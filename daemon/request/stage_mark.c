@@ -1,0 +1,39 @@
+/* On the disk before it begins: what has an id must not be done twice, whatever dies meanwhile. */
+#include "daemon/request/pipeline.h"
+#include "daemon/request/stages.h"
+#include "daemon/server.h"
+#include "proto/wire/rpc.h"
+
+static enum stage cannot_mark(struct request *request, const char *why)
+{
+	request_fail(request, RPC_CODE_INTERNAL, "the run could not be recorded: %s", why);
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
+}
+
+enum stage stage_mark(struct request *request)
+{
+	if (!request->claim.leads || request->marked)
+		return request->gone ? request_give_up(request) : STAGE_QUEUE;
+	request->marking = true;
+	/* A detached one may be on the record already, and may have been put there for another's sake. */
+	if (!request->begun.done || (!request->held && !request->begun.run.action))
+		stage_record_begun(request, true);
+	return STAGE_WAIT;
+}
+
+void stage_mark_begun(struct request *request, const struct err *err)
+{
+	enum stage next;
+
+	if (!request->marking)
+		return;
+	request->marking = false;
+	if (request->server->closing) { /* nobody records any more */
+		request_fail(request, RPC_CODE_DRAINING, "the daemon is closing");
+		next = STAGE_REPLY;
+	} else {
+		next = err ? cannot_mark(request, err->text) : stage_mark(request);
+	}
+	if (next != STAGE_WAIT)
+		request_enter(request, next);
+}

@@ -1,0 +1,184 @@
+/* What came out against what was promised: streams, artifacts, JSON, schema. */
+#include <string.h>
+
+#include "daemon/loop/loop.h"
+#include "daemon/request/pipeline.h"
+#include "daemon/request/stages.h"
+#include "daemon/runs/artifacts.h"
+#include "daemon/server.h"
+#include "proto/base/clock.h"
+#include "proto/base/log.h"
+#include "proto/json.h"
+#include "proto/schema/schema.h"
+#include "proto/wire/wire.h"
+
+#define BYTES_AT_ONCE     ((size_t)64 << 10) /* of streams and artifacts: some 0.3 ms */
+#define WORK_AT_ONCE      20000U             /* of the schema: some 1 ms */
+#define OUTPUT_ERRORS_MAX (SCHEMA_ERRORS_MAX + 1)
+
+/* Around the value stand a reply and a result, which together must not nest deeper than we write. */
+static const struct json_bounds OUTPUT_BOUNDS = { 16U << 20, WIRE_DEPTH_MAX - 4, 1U << 18 };
+
+static void keep_stream(struct capture *capture, struct job_stream *stream)
+{
+	capture_kept(capture, &stream->head.data, &stream->head.len, &stream->tail.data,
+		&stream->tail.len);
+	stream->before_tail = stream->tail.len ? (size_t)(stream->tail.data - capture->tail) : 0;
+	stream->total = capture->total;
+	stream->truncated = capture->passed || capture->failed;
+}
+
+static void invalid(struct request *request, const char *pointer, const char *schema_pointer,
+	const char *message)
+{
+	struct job_result *result = &request->result;
+	struct job_output_error *error = &result->output_errors[result->output_error_count++];
+
+	error->pointer = pointer;
+	error->schema_pointer = schema_pointer;
+	error->message = message;
+	result->outcome = OUTCOME_OUTPUT_INVALID;
+}
+
+/* False when so much work does not suffice. */
+static bool check_schema(struct request *request, uint64_t work)
+{
+	struct schema_report report = { 0 };
+	struct err err = ERR_INIT;
+	bool spent = false;
+
+	/* Only memory can be short here. */
+	if (schema_check_within(&request->arena, request->spec.output_schema, request->result.value,
+		    work, &report, &spent, &err) < 0) {
+		invalid(request, "", "", "the output could not be checked against its schema");
+		return true;
+	}
+	if (spent && work < SCHEMA_WORK_MAX)
+		return false;
+	for (size_t i = 0; i < report.count && i < SCHEMA_ERRORS_MAX; i++)
+		invalid(request, report.errors[i].pointer, report.errors[i].schema_pointer,
+			report.errors[i].message);
+	if (report.more)
+		invalid(request, "", "", "and there is more that breaks the schema");
+	return true;
+}
+
+/*
+ * stdout must be one JSON document, and satisfy the schema when there is one.  False when so much
+ * work does not suffice; then nothing has been decided.
+ */
+static bool check_json(struct request *request, uint64_t work)
+{
+	struct job_result *result = &request->result;
+	struct value *value = NULL;
+	struct err err = ERR_INIT;
+
+	result->output_errors =
+		arena_array(&request->arena, struct job_output_error, OUTPUT_ERRORS_MAX);
+	if (!result->output_errors) {
+		result->outcome = OUTCOME_SANDBOX_ERROR;
+		result->reason = "there was no memory to check the output";
+		return true;
+	}
+	if (result->out.truncated)
+		invalid(request, "", "", "stdout was cut, so it is no whole JSON document");
+	else if (json_parse(&request->arena, result->out.head.data, result->out.head.len,
+			 &OUTPUT_BOUNDS, &value, &err) < 0)
+		invalid(request, "", "",
+			arena_printf(
+				&request->arena, "stdout is not one JSON document: %s", err.text));
+	result->value = value;
+	if (value && request->spec.output_schema && !check_schema(request, work))
+		return false;
+	if (result->output_error_count)
+		result->reason = arena_printf(&request->arena,
+			"The program ran well but its output breaks the contract%s%s: %s",
+			result->output_errors[0].pointer[0] ? " at " : "",
+			result->output_errors[0].pointer, result->output_errors[0].message);
+	return true;
+}
+
+/* ---- here or on a thread -------------------------------------------------------------------- */
+
+static void gather(struct request *request)
+{
+	struct execution *execution = &request->execution;
+	struct job_result *result = &request->result;
+	struct err err = ERR_INIT;
+
+	keep_stream(&execution->out, &result->out);
+	keep_stream(&execution->errout, &result->errout);
+	if (artifacts_read(&request->arena, &execution->gathering.bytes, &request->spec, result,
+		    &err) < 0) {
+		log_event(LOG_LEVEL_WARNING, "artifacts.odd", LOG_STR("why", err.text));
+		request_step(request, "artifacts.odd", "output", false, NULL);
+	}
+}
+
+static bool check(struct request *request, uint64_t work)
+{
+	if (request->result.outcome != OUTCOME_OK || request->spec.output != OUTPUT_JSON)
+		return true;
+	return check_json(request, work);
+}
+
+static enum stage checked(struct request *request)
+{
+	request_step(request, "output.checked", "output",
+		request->result.outcome != OUTCOME_OUTPUT_INVALID, NULL);
+	return STAGE_RECORD;
+}
+
+/* On a thread, which has the request to itself: the loop looks only at where it stands. */
+static void examine(void *context)
+{
+	struct request *request = context;
+
+	gather(request);
+	(void)check(request, SCHEMA_WORK_MAX);
+}
+
+static void check_again(void *context)
+{
+	(void)check(context, SCHEMA_WORK_MAX);
+}
+
+static void on_examined(void *context)
+{
+	struct request *request = context;
+
+	request->server->examining--;
+	request_enter(request, checked(request));
+}
+
+static enum stage hand_to_thread(struct request *request, work_fn *work)
+{
+	struct server *server = request->server;
+
+	if (!server->closing && errands_start(&server->errands, request->caller.uid, work,
+					on_examined, request) == 0) {
+		server->examining++;
+		return STAGE_WAIT;
+	}
+	work(request); /* no memory for a thread's errand, or nobody to wait for it */
+	return checked(request);
+}
+
+/* What takes no time worth speaking of is done at once; everybody waits for the rest otherwise. */
+enum stage stage_output(struct request *request)
+{
+	const struct execution *execution = &request->execution;
+	size_t bytes = request->result.out.head.len + execution->out.head_len +
+		       execution->out.tail_len + execution->errout.head_len +
+		       execution->errout.tail_len + execution->gathering.bytes.len;
+
+	/* A result that was known has all that is gathered here. */
+	if (bytes > BYTES_AT_ONCE)
+		return hand_to_thread(
+			request, request->result.cached_from[0] ? check_again : examine);
+	if (!request->result.cached_from[0])
+		gather(request);
+	if (!check(request, WORK_AT_ONCE))
+		return hand_to_thread(request, check_again);
+	return checked(request);
+}

@@ -1,0 +1,335 @@
+/* The program against its policy -> allow, observe, ask, or deny with rules and places. */
+#include <string.h>
+
+#include "daemon/request/pipeline.h"
+#include "daemon/request/stages.h"
+#include "daemon/server.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/digest.h"
+#include "proto/wire/rpc.h"
+
+/* What to tell an agent whose program was refused, or is not run before a person has seen it. */
+static const char *reason_of(struct request *request, const struct policy_verdict *verdict)
+{
+	const char *word = policy_decision_word(verdict->decision);
+	const char *does =
+		verdict->decision == POLICY_ASK ? "asks a person about it" : "refuses it";
+	const struct policy_finding *first = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < verdict->finding_count; i++)
+		if (!strcmp(verdict->findings[i].severity, word)) {
+			first = first ? first : &verdict->findings[i];
+			count++;
+		}
+	if (!first)
+		return arena_printf(&request->arena, "Policy %s %s.", verdict->name, does);
+	return arena_printf(&request->arena, "Policy %s %s: %s (rule %s, line %u%s).",
+		verdict->name, does, first->message, first->rule, first->line,
+		count > 1 ? ", and there is more" : "");
+}
+
+static enum stage judge(struct request *request)
+{
+	struct job_result *result = &request->result;
+	const struct policy_verdict *verdict = &result->verdict;
+	/* When the house closes nobody looks at programs any more: that is not the program's fault. */
+	bool unread = request->gone && request->server->closing;
+	bool denied = verdict->decision == POLICY_DENY && !unread;
+
+	result->has_verdict = true;
+	result->metrics.policy_us = clock_us() - request->entered_us;
+	request_step(request, "policy.verdict", "policy", !denied,
+		policy_decision_word(verdict->decision));
+	if (denied) {
+		result->outcome = OUTCOME_POLICY_DENIED;
+		result->ran = RAN_NO;
+		result->reason = reason_of(request, verdict);
+	}
+	if (request->is_check)
+		return STAGE_REPLY;
+	if (denied)
+		return STAGE_RECORD;
+	if (request->gone)
+		return request_give_up(request);
+	if (verdict->decision == POLICY_ASK || request->parking)
+		return STAGE_APPROVAL;
+	if (request->spec.detach && !request->begun.done)
+		stage_record_begun(request, true); /* known durably: its id may be told */
+	return STAGE_CACHE;
+}
+
+/* ---- the texts that are judged -------------------------------------------------------------- */
+
+/*
+ * A file beside the program that it would take for a part of itself, whatever its name, is a program
+ * like the one that does: modules that Python imports, scripts that a shell reads.
+ */
+enum file_kind {
+	FILE_OF_DATA,
+	FILE_OF_CODE,
+	FILE_OF_BYTECODE, /* nobody here can read that */
+};
+
+static const struct {
+	const char *language, *ending;
+	enum file_kind kind;
+} endings[] = {
+	{ "python", ".py", FILE_OF_CODE },
+	{ "python", ".pyc", FILE_OF_BYTECODE },
+	{ "bash", ".sh", FILE_OF_CODE },
+	{ "bash", ".bash", FILE_OF_CODE },
+	{ "javascript", ".js", FILE_OF_CODE },
+	{ "javascript", ".mjs", FILE_OF_CODE },
+	{ "javascript", ".cjs", FILE_OF_CODE },
+	{ "javascript", ".node", FILE_OF_BYTECODE },
+	{ "javascript", ".wasm", FILE_OF_BYTECODE },
+};
+
+static bool ends_with(const char *path, const char *ending)
+{
+	size_t len = strlen(path);
+
+	return len >= strlen(ending) && !strcmp(path + len - strlen(ending), ending);
+}
+
+static enum file_kind kind_of(const char *language, const struct job_input_file *file)
+{
+	for (size_t i = 0; i < COUNT_OF(endings); i++)
+		if (!strcmp(endings[i].language, language) &&
+			ends_with(file->path, endings[i].ending))
+			return endings[i].kind;
+	return FILE_OF_DATA;
+}
+
+bool stage_policy_reads(const struct request *request, const struct job_input_file *file)
+{
+	return kind_of(runtime_language(request->runtime), file) != FILE_OF_DATA;
+}
+
+static void add_finding(struct request *request, const struct policy_finding *finding,
+	const char *path, struct policy_verdict *total)
+{
+	struct policy_finding *added = &total->findings[total->finding_count++];
+
+	*added = *finding;
+	if (!path)
+		return;
+	added->message = arena_printf(&request->arena, "in %s, %s", path, finding->message);
+	if (!added->message)
+		added->message = finding->message;
+}
+
+/*
+ * What was found in a file counts like what was found in the program.  NULL path: it is about the program
+ * itself.
+ */
+static void take_verdict(
+	struct request *request, const struct policy_verdict *verdict, const char *path)
+{
+	struct policy_verdict *total = &request->result.verdict;
+	size_t count = total->finding_count + verdict->finding_count;
+	struct policy_finding *findings =
+		arena_array(&request->arena, struct policy_finding, count + 1);
+
+	if (!findings)
+		total->decision = POLICY_DENY;
+	else if (verdict->decision > total->decision)
+		total->decision = verdict->decision;
+	if (!findings)
+		return;
+	for (size_t i = 0; i < total->finding_count; i++)
+		findings[i] = total->findings[i];
+	total->findings = findings;
+	for (size_t i = 0; i < verdict->finding_count; i++)
+		add_finding(request, &verdict->findings[i], path, total);
+}
+
+/* Something that nobody here can look into: as strict as the policy ever is. */
+static void judge_unread(
+	struct request *request, const struct policy_finding *about, const char *path)
+{
+	enum policy_decision strictest = policy_strictest(request->policy);
+	enum policy_decision decision = strictest < POLICY_OBSERVE ? POLICY_OBSERVE : strictest;
+	struct policy_finding finding = *about;
+	struct policy_verdict verdict = {
+		.decision = decision, .findings = &finding, .finding_count = 1
+	};
+
+	finding.severity = policy_decision_word(decision);
+	take_verdict(request, &verdict, path);
+}
+
+static void judge_bytecode(struct request *request, const struct job_input_file *file)
+{
+	static const struct policy_finding bytecode = { "policy.bytecode", NULL, 1, 1, "",
+		"there is bytecode, which cannot be checked", "send the source instead" };
+
+	judge_unread(request, &bytecode, file->path);
+}
+
+/* ---- the environment ------------------------------------------------------------------------ */
+
+/* What the interpreter takes for code, or reads the program by, before its first line. */
+static const struct {
+	const char *language, *name;
+	bool begins; /* every name that begins so */
+} variables[] = {
+	{ "bash", "BASH_", true },
+	{ "bash", "BASHOPTS", false },
+	{ "bash", "PS4", false },
+	{ "bash", "SHELLOPTS", false },
+};
+
+bool stage_policy_reads_variable(const struct request *request, const char *name)
+{
+	const char *language = runtime_language(request->runtime);
+
+	for (size_t i = 0; i < COUNT_OF(variables); i++) {
+		const char *known = variables[i].name;
+		bool fits = variables[i].begins ? !strncmp(name, known, strlen(known))
+						: !strcmp(name, known);
+
+		if (fits && !strcmp(variables[i].language, language))
+			return true;
+	}
+	return false;
+}
+
+static void judge_environment(struct request *request)
+{
+	const struct job_spec *spec = &request->spec;
+	struct policy_finding finding = { "policy.environment", NULL, 1, 1, "",
+		"this variable decides which code the shell runs, or how it reads the program",
+		"leave it out" };
+
+	for (size_t i = 0; i < spec->env_count; i++) {
+		finding.text = spec->env[i].key;
+		if (stage_policy_reads_variable(request, finding.text))
+			judge_unread(request, &finding, "env");
+	}
+}
+
+/*
+ * A check looks at a program that the policy would not run, for its findings, and says what a run of it
+ * would be told.  A language that the policy does not know at all is denied already.
+ */
+static void judge_execution(struct request *request)
+{
+	const struct policy_verdict *total = &request->result.verdict;
+	struct policy_finding finding;
+	struct policy_verdict verdict = {
+		.decision = POLICY_DENY, .findings = &finding, .finding_count = 1
+	};
+
+	if (!request->is_check ||
+		policy_executes(request->policy, runtime_language(request->runtime), &finding))
+		return;
+	for (size_t i = 0; i < total->finding_count; i++)
+		if (!strcmp(total->findings[i].rule, "policy.language_denied_policy"))
+			return;
+	take_verdict(request, &verdict, NULL);
+}
+
+static const char *hash_of(struct request *request, struct bytes code)
+{
+	char *text = arena_alloc(&request->arena, DIGEST_TEXT_LEN + 1);
+
+	if (text)
+		digest_text_of(code.data, code.len, text);
+	return text;
+}
+
+/* Notes the verdict over the text in hand. */
+static void note_verdict(struct request *request, const struct policy_verdict *verdict)
+{
+	size_t text = request->texts_judged++;
+
+	if (text == 0) {
+		request->result.verdict = *verdict;
+		judge_environment(request);
+		judge_execution(request);
+	} else {
+		take_verdict(request, verdict, request->spec.files[text - 1].path);
+	}
+}
+
+static enum stage busy(struct request *request)
+{
+	request->result.outcome = OUTCOME_SANDBOX_ERROR;
+	request->result.ran = RAN_NO;
+	request->result.reason = "too many programs wait to be checked";
+	request_fail(request, RPC_CODE_BUSY, "%s", request->result.reason);
+	request->failure.retry_after_ms = 100;
+	return request->is_check ? STAGE_REPLY : STAGE_RECORD;
+}
+
+static enum stage judge_texts(struct request *request);
+
+static void on_verdict(void *context, const struct policy_verdict *verdict)
+{
+	struct request *request = context;
+
+	if (!verdict) {
+		request_enter(request, busy(request));
+		return;
+	}
+	note_verdict(request, verdict);
+	request_enter(request, judge_texts(request));
+}
+
+/* 0 when the verdict was known, 1 when it comes later, -1 when nobody can be asked. */
+static int ask(struct request *request, struct bytes code, const char *hash)
+{
+	struct policies *policies = request->server->policies;
+	struct policy_question question = { .policy = request->policy,
+		.language = runtime_language(request->runtime),
+		.code = code,
+		.code_hash = hash,
+		.arena = &request->arena,
+		.only_checks = request->is_check,
+		.uid = request->caller.uid,
+		.entry = request->texts_judged == 0 ? request->spec.entrypoint : NULL };
+	struct policy_verdict verdict;
+	struct err err = ERR_INIT;
+
+	if (!policy_lookup(policies, &question, &verdict))
+		return policy_check(policies, &question, on_verdict, request, &err) < 0 ? -1 : 1;
+	note_verdict(request, &verdict);
+	return 0;
+}
+
+/* As ask(); a file of data has no verdict at all. */
+static int ask_about_file(struct request *request, const struct job_input_file *file)
+{
+	enum file_kind kind = kind_of(runtime_language(request->runtime), file);
+
+	if (kind == FILE_OF_CODE)
+		return ask(request, file->data, hash_of(request, file->data));
+	if (kind == FILE_OF_BYTECODE)
+		judge_bytecode(request, file);
+	request->texts_judged++;
+	return 0;
+}
+
+/* From the first text that has not been judged to the last, or to one that is denied. */
+static enum stage judge_texts(struct request *request)
+{
+	const struct job_spec *spec = &request->spec;
+	int asked = 0;
+
+	if (request->texts_judged == 0)
+		asked = ask(request, spec->code, request->result.code_hash);
+	while (asked == 0 && request->texts_judged <= spec->file_count && !request->gone &&
+		request->result.verdict.decision != POLICY_DENY)
+		asked = ask_about_file(request, &spec->files[request->texts_judged - 1]);
+	if (asked == 0)
+		return judge(request);
+	return asked > 0 ? STAGE_WAIT : busy(request);
+}
+
+enum stage stage_policy(struct request *request)
+{
+	return judge_texts(request);
+}

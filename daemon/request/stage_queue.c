@@ -1,0 +1,161 @@
+/* Waits for a turn: fair between callers, bounded, and never for ever. */
+#include "daemon/request/pipeline.h"
+#include "daemon/request/stages.h"
+#include "daemon/server.h"
+#include "daemon/workers/worker.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/wire/rpc.h"
+
+static const char *cannot_start(struct request *request)
+{
+	return arena_printf(
+		&request->arena, "The runtime does not start: %s", request->runtime->trouble);
+}
+
+/* Out of the queue without a worker: by its client, by the clock, or because the house closes. */
+void stage_queue_give_up(struct request *request, enum outcome outcome, const char *why)
+{
+	queue_leave(&request->server->queue, &request->queue);
+	timer_close(request->patience);
+	request->patience = NULL;
+	if (outcome == OUTCOME_CANCELED)
+		(void)request_give_up(request);
+	else
+		(void)request_not_run(request, outcome, why);
+	request->result.metrics.queue_us = clock_us() - request->entered_us;
+	request_step(request, "queue.left", "queue", false, request->result.reason);
+	request_enter(request, STAGE_RECORD);
+}
+
+static void on_patience(void *owner)
+{
+	struct request *request = owner;
+
+	if (request->runtime->trouble[0])
+		stage_queue_give_up(request, OUTCOME_SANDBOX_ERROR, cannot_start(request));
+	else
+		stage_queue_give_up(
+			request, OUTCOME_BUSY, "No worker got free in time; nothing has run.");
+}
+
+static unsigned warm_workers(const struct runtime *runtime)
+{
+	unsigned count = 0;
+
+	list_for_each(at, &runtime->warm)
+		count++;
+	return count;
+}
+
+static struct request *whose_turn(struct server *server, struct runtime *runtime)
+{
+	struct queue_entry *entry =
+		queue_next(&server->queue, &runtime->goods, warm_workers(runtime));
+
+	return entry ? container_of(entry, struct request, queue) : NULL;
+}
+
+static void get_turn(struct request *request, struct worker *worker)
+{
+	timer_close(request->patience);
+	request->patience = NULL;
+	request->result.metrics.queue_us = clock_us() - request->entered_us;
+	request->execution.worker = worker;
+	request_step(request, "worker.taken", "queue", true, NULL);
+}
+
+void stage_queue_serve(struct server *server, struct runtime *runtime)
+{
+	while (!list_is_empty(&runtime->warm)) {
+		struct request *request = whose_turn(server, runtime);
+
+		if (!request)
+			return;
+		get_turn(request, pool_take(runtime));
+		request_enter(request, STAGE_WORKER);
+	}
+}
+
+static void ask_back_later(struct request *request, const char *what)
+{
+	request_fail(request, RPC_CODE_BUSY, "%s", what);
+	request->failure.retry_after_ms = 100 + 10 * (int64_t)request->server->queue.count;
+}
+
+static enum stage busy(struct request *request, const char *what)
+{
+	ask_back_later(request, what);
+	return request_not_run(request, OUTCOME_BUSY, what);
+}
+
+static enum stage cannot_run(struct request *request)
+{
+	const char *why = cannot_start(request);
+
+	queue_leave(&request->server->queue, &request->queue);
+	request_step(request, "queue.left", "queue", false, why);
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR, why);
+}
+
+/* A worker is warm: it goes to whose turn it is.  True when that is this request. */
+static bool has_turn(struct request *request)
+{
+	struct request *next = whose_turn(request->server, request->runtime);
+
+	if (!next)
+		return false;
+	if (next == request)
+		request->result.metrics.warm = true;
+	get_turn(next, pool_take(request->runtime));
+	if (next != request)
+		request_enter(next, STAGE_WORKER);
+	return next == request;
+}
+
+/* 0 when it has its place in the queue, else how that is refused. */
+static const char *enter_queue(struct request *request)
+{
+	static const char *const refusals[] = {
+		[QUEUE_ENTERED] = NULL,
+		[QUEUE_FULL] = "the queue is full",
+		[QUEUE_USER_FULL] = "too many of this caller's runs are waiting already",
+		[QUEUE_NO_MEMORY] = "there is no memory for another run",
+	};
+	struct queue_entry *displaced = NULL;
+	struct request *other;
+	enum queue_answer answer;
+
+	request->queue.is_admin = caller_is(&request->caller, ROLE_ADMIN);
+	answer = queue_enter(&request->server->queue, &request->queue, request->caller.uid,
+		request->spec.agent, &request->runtime->goods, &displaced);
+	if (displaced) {
+		other = container_of(displaced, struct request, queue);
+		ask_back_later(other, "the queue is full and others have fewer runs in it");
+		stage_queue_give_up(other, OUTCOME_BUSY,
+			"The queue was full and another caller had fewer runs in it; nothing has run.");
+	}
+	return refusals[answer];
+}
+
+enum stage stage_queue(struct request *request)
+{
+	struct server *server = request->server;
+	struct runtime *runtime = request->runtime;
+	const char *refusal = enter_queue(request);
+
+	if (refusal)
+		return busy(request, refusal);
+	if (list_is_empty(&runtime->warm)) {
+		if (runtime->trouble[0])
+			return cannot_run(request);
+		runtime->cold++;
+	} else if (has_turn(request)) {
+		return STAGE_WORKER;
+	}
+	pool_grow(runtime, queue_is_newcomer(&request->queue));
+	request->patience =
+		timer_new(&server->loop, server->config.queue_ms, 0, on_patience, request);
+	request_step(request, "queue.waiting", "queue", true, NULL);
+	return STAGE_WAIT;
+}

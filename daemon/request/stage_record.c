@@ -1,0 +1,196 @@
+/* On the disk before it is told: the begun record beside the run, the whole one at its end. */
+#include "daemon/door/conn.h"
+#include "daemon/gate/approvals.h"
+#include "daemon/news/events_runs.h"
+#include "daemon/record/redaction.h"
+#include "daemon/record/trouble.h"
+#include "daemon/redact/kept.h"
+#include "daemon/request/pipeline.h"
+#include "daemon/request/stages.h"
+#include "daemon/server.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/json.h"
+#include "proto/wire/rpc.h"
+
+#define REFUSED_BYTES_MAX 4096
+#define REFUSED_HELD_MAX  ((size_t)128 << 10) /* of a message with all that was made of it */
+
+/* With what is kept of the request; the request itself never goes to the disk. */
+void stage_record_describe(struct request *request, struct store_run *run)
+{
+	const struct job_spec *spec = &request->kept.spec;
+
+	run->run_id = request->result.run_id;
+	run->method = request->is_check ? "check" : "run";
+	run->received_wall_us = request->received_wall_us;
+	run->uid = request->caller.uid;
+	run->gid = request->caller.gid;
+	run->pid = request->caller.pid;
+	run->caller_exe = request->caller.exe[0] ? request->caller.exe : NULL;
+	run->caller_name = request->caller.name[0] ? request->caller.name : NULL;
+	if (!request->has_spec)
+		return;
+	run->action = request->claim.leads ? request->claim.content : NULL;
+	run->code_hash = request->result.code_hash;
+	run->input_hash = request->result.input_hash;
+	run->caller_id = spec->id;
+	run->language = spec->language;
+	run->policy = request->policy ? policy_name(request->policy) : spec->policy;
+	if (request->result.has_verdict) {
+		run->policy_digest = request->result.verdict.digest;
+		run->policy_decision = policy_decision_word(request->result.verdict.decision);
+	}
+	run->task = spec->task;
+	run->agent = spec->agent;
+	run->entrypoint = spec->entrypoint;
+	run->spec = spec;
+}
+
+/* What a refused caller sent, for whoever looks into it later. */
+static void describe_refused(struct request *request, struct store_run *run)
+{
+	struct buf text;
+
+	buf_init(&text, REFUSED_BYTES_MAX);
+	json_write_start(&text, request->kept.params, JSON_WRITE_BASE64);
+	run->refused_params.data = arena_copy(&request->arena, text.bytes, text.len);
+	run->refused_params.len = run->refused_params.data ? text.len : 0;
+	buf_done(&text);
+}
+
+static void answer_detached(struct request *request)
+{
+	struct arena arena;
+	struct value *result;
+
+	if (!request->conn || request->answered)
+		return;
+	arena_init(&arena, 4096);
+	result = value_map(&arena);
+	value_map_put(&arena, result, "run_id", value_text(&arena, request->result.run_id));
+	conn_send_result(request->conn, request->msgid, result);
+	arena_done(&arena);
+	request->answered = true;
+}
+
+static void on_begun(struct recording *recording, const struct err *err)
+{
+	struct request *request = container_of(recording, struct request, begun);
+
+	request->held--;
+	if (err || recording->durability != STORE_NOW) {
+		/* the record of its end will meet the same trouble and tell it */
+		stage_mark_begun(request, err);
+		return;
+	}
+	request->known = true;
+	request->marked = recording->run.action != NULL;
+	if (request->conn && request->early.len)
+		conn_send_buf(request->conn, &request->early);
+	if (request->spec.detach)
+		answer_detached(request);
+	event_run_started(request);
+	stage_mark_begun(request, NULL);
+}
+
+void stage_record_begun(struct request *request, bool durable)
+{
+	request->begun.kind = RECORDING_BEGUN;
+	request->begun.durability = durable ? STORE_NOW : STORE_SOON;
+	request->begun.run.is_begun = request->begun.done != NULL; /* once more, for its action */
+	request->begun.done = on_begun;
+	stage_record_describe(request, &request->begun.run);
+	request->begun.run.is_told = durable;
+	request->held++;
+	recorder_put(request->server->recorder, &request->begun);
+}
+
+/* What the error says of the program; NULL: nothing ran, so that the same may be sent again. */
+static const char *what_ran(const struct job_result *result)
+{
+	if (result->ran == RAN_NO || result->cached_from[0])
+		return NULL;
+	return result->ran == RAN_YES ? "the program ran" : "the program may have run";
+}
+
+/* "Busy" says that nothing ran: not of what has. */
+static void fail_unrecorded(struct request *request, const struct err *err)
+{
+	const char *ran = what_ran(&request->result);
+
+	request->failure.set = false; /* this is worse than whatever it was */
+	request_fail(request, ran ? RPC_CODE_INTERNAL : (int)trouble_code(err),
+		"%s, and the run could not be recorded, so its result is not told: %s",
+		ran ? ran : "nothing ran", err->text);
+	request->failure.reason = store_trouble(err);
+	request->failure.retry_after_ms = ran ? 0 : trouble_retry_ms(err);
+}
+
+static void on_ended(struct recording *recording, const struct err *err)
+{
+	struct request *request = container_of(recording, struct request, ended);
+
+	request->result.metrics.record_us = clock_us() - request->entered_us;
+	if (err)
+		fail_unrecorded(request, err);
+	request->known = !err;
+	request_enter(request, STAGE_REPLY);
+}
+
+/*
+ * No budget counts what those store who are not let in, so that they could fill the disk past any:
+ * of what is large its hashes are kept, and who sent it.
+ */
+static bool is_kept_small(const struct request *request)
+{
+	enum outcome outcome = request->result.outcome;
+
+	if (outcome != OUTCOME_BUDGET_EXCEEDED && outcome != OUTCOME_REFUSED)
+		return false;
+	return kept_spec_bytes(&request->kept.spec) > REFUSED_BYTES_MAX ||
+	       request->held_bytes > REFUSED_HELD_MAX;
+}
+
+static void describe_ended(struct request *request)
+{
+	request->ended.kind = RECORDING_ENDED;
+	request->ended.durability = STORE_NOW;
+	request->ended.done = on_ended;
+	stage_record_describe(request, &request->ended.run);
+	if (!request->has_spec && !request->parking)
+		describe_refused(request, &request->ended.run);
+	if (request->has_spec && is_kept_small(request))
+		request->ended.run.spec = NULL;
+	request->ended.run.ended_wall_us = clock_wall_us();
+	/* What has masks would be told again with them. */
+	request->ended.run.cache_key = request->kept.result.masks ? NULL : stage_cache_key(request);
+	request->ended.run.cache_entries = request->server->config.cache_entries;
+	request->ended.run.stored_bytes = request->stored_bytes;
+	request->ended.run.is_uncounted = !request->counted;
+	request->ended.run.result = &request->kept.result;
+	request->ended.run.was_parked = request->parking != NULL;
+}
+
+static enum stage put_record(struct request *request)
+{
+	struct server *server = request->server;
+
+	request->result.masks = request->kept.result.masks;
+	describe_ended(request);
+	recorder_put(server->recorder, &request->ended);
+	/* Others want what takes this worker's place; alone, the reply goes first. */
+	if (server->runs.count > 1)
+		execution_release(&request->execution);
+	return STAGE_WAIT;
+}
+
+enum stage stage_record(struct request *request)
+{
+	if (approval_begins_later(request))
+		return STAGE_EXIT;
+	request->result.metrics.total_us =
+		clock_us() - request->received_us - approval_waited_us(request);
+	stage_budget_settle(request);
+	return redaction_of_record(request, put_record);
+}

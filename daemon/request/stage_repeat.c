@@ -1,0 +1,299 @@
+/* A request with an id: done once, however often it is asked for. */
+#include <string.h>
+
+#include "daemon/request/pipeline.h"
+#include "daemon/request/recall.h"
+#include "daemon/request/stages.h"
+#include "daemon/server.h"
+#include "proto/base/container.h"
+#include "proto/job/job_identity.h"
+#include "proto/wire/rpc.h"
+
+#define RETRY_MS 500 /* said with "busy" */
+
+static struct request *request_of(struct claim_entry *entry)
+{
+	return container_of(entry, struct request, claim);
+}
+
+/* ---- how it can end here -------------------------------------------------------------------- */
+
+/* Refused for its id, which another run has. */
+static enum stage refused(struct request *request, const char *reason, const char *run_id)
+{
+	request->failure.pointer = "/id";
+	request->failure.reason = reason;
+	request->failure.other_run_id = arena_strdup(&request->arena, run_id);
+	request_step(request, "contract.refused", "contract", false, request->failure.message);
+	return request_not_run(request, OUTCOME_REFUSED, request->failure.message);
+}
+
+/* The id stands for something else, which `run_id` did. */
+static enum stage conflict(struct request *request, const char *run_id)
+{
+	request_fail(request, RPC_CODE_CONFLICT,
+		"/id: run %s was asked for under the same id with other content", run_id);
+	return refused(request, "conflict", run_id);
+}
+
+/* It has been done, and nobody knows any more what came of it. */
+static enum stage forgotten(struct request *request, const char *run_id)
+{
+	request_fail(request, RPC_CODE_NOT_FOUND,
+		"/id: this was done as run %s, and its result is not kept any more", run_id);
+	return refused(request, "pruned", run_id);
+}
+
+/* Nothing has run, and nobody can say whether something did before. */
+static enum stage trouble(struct request *request, const char *why)
+{
+	request_fail(request, RPC_CODE_INTERNAL,
+		"it cannot be told whether this was done before, so nothing was done: %s", why);
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
+}
+
+/* It is known, and there is no room for it just now. */
+static enum stage full(struct request *request)
+{
+	request_fail(request, RPC_CODE_BUSY, "%s",
+		"it has been done, and its result does not fit beside what this caller holds");
+	request->failure.retry_after_ms = RETRY_MS;
+	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
+}
+
+static enum stage told_again(struct request *request, const struct recall *recall)
+{
+	recall_take(request, recall);
+	request_step(request, "id.repeated", "contract", true,
+		arena_strdup(&request->arena, recall->run_id));
+	return STAGE_RECORD;
+}
+
+/* Where a request goes when the store has said what its id stands for, and that it is not free. */
+static enum stage told(struct request *request, const struct recall *recall)
+{
+	switch (recall->answer) {
+	case RECALL_FOUND:
+		return told_again(request, recall);
+	case RECALL_OTHER:
+		return conflict(request, recall->run_id);
+	case RECALL_PRUNED:
+		return forgotten(request, recall->run_id);
+	case RECALL_FULL:
+		return full(request);
+	case RECALL_UNENDED:
+		return trouble(request, "it was begun, and its end is not in the record");
+	case RECALL_NONE:
+	case RECALL_FAILED:
+		break;
+	}
+	return trouble(request, recall->err.text);
+}
+
+static void on_recalled(struct request *request, const struct recall *recall)
+{
+	request_enter(request, told(request, recall));
+}
+
+/* One that waited is told what came of the run that it waited for. */
+static void tell_again(struct request *request, const char *run_id)
+{
+	if (recall_start(request, RECALL_RUN, run_id, on_recalled) < 0)
+		request_enter(request, trouble(request, "there is no thread to ask the store"));
+}
+
+/* ---- what waited, when it is known what for ---------------------------------------------------- */
+
+/* The next of those that waited, off their list; NULL: it was the last one. */
+static struct request *take_next(struct list *waiting)
+{
+	struct list *first = list_first(waiting);
+
+	if (!first)
+		return NULL;
+	list_remove(first);
+	return request_of(container_of(first, struct claim_entry, link));
+}
+
+static void refuse_all(struct list *waiting, const char *run_id)
+{
+	struct request *request;
+
+	while ((request = take_next(waiting)))
+		request_enter(request, conflict(request, run_id));
+}
+
+/* Those with this content have their result; the others asked for something else. */
+static void settle_all(struct list *waiting, const uint8_t *content, const char *run_id)
+{
+	struct request *request;
+
+	while ((request = take_next(waiting))) {
+		if (memcmp(request->claim.content, content, DIGEST_LEN) == 0)
+			tell_again(request, run_id);
+		else
+			request_enter(request, conflict(request, run_id));
+	}
+}
+
+static enum stage seek(struct request *request);
+
+/* They ask anew, and one of them the store. */
+static void seek_all(struct list *waiting)
+{
+	struct request *request;
+
+	while ((request = take_next(waiting))) {
+		enum stage next = seek(request);
+
+		if (next != STAGE_WAIT)
+			request_enter(request, next);
+	}
+}
+
+/* ---- looking ---------------------------------------------------------------------------------- */
+
+/* Nothing was done under this id: it is ours now. */
+static void lead(struct request *request)
+{
+	struct list others;
+
+	claims_decide(&request->claim, &others);
+	refuse_all(&others, request->result.run_id);
+	request_enter(request, STAGE_BUDGET);
+}
+
+/* Whether the store knows what this id stands for. */
+static bool is_settled(enum recall_answer answer)
+{
+	return answer == RECALL_FOUND || answer == RECALL_OTHER || answer == RECALL_PRUNED ||
+	       answer == RECALL_FULL;
+}
+
+static void on_looked(struct request *request, const struct recall *recall)
+{
+	struct claims *claims = &request->server->claims;
+	struct list waiting;
+
+	if (recall->answer == RECALL_NONE && !request->gone) {
+		lead(request);
+		return;
+	}
+	claims_leave(claims, &request->claim, &waiting);
+	if (is_settled(recall->answer))
+		settle_all(&waiting, recall->content, recall->run_id);
+	else
+		seek_all(&waiting);
+	request_enter(request, request->gone && !is_settled(recall->answer)
+				       ? request_give_up(request)
+				       : told(request, recall));
+}
+
+static enum stage look(struct request *request)
+{
+	struct list waiting;
+
+	if (recall_start(request, RECALL_ACTION, NULL, on_looked) == 0)
+		return STAGE_WAIT;
+	claims_leave(&request->server->claims, &request->claim, &waiting); /* nobody, yet */
+	return trouble(request, "there is no thread to ask the store");
+}
+
+static enum stage join(struct request *request)
+{
+	request_step(request, "id.joined", "contract", true, NULL);
+	if (request->spec.detach && !request->begun.done)
+		stage_record_begun(request, true);
+	return STAGE_WAIT;
+}
+
+static const char *leader_id(const struct request *request)
+{
+	struct claim_entry *leader =
+		claims_find(&request->server->claims, request->caller.uid, request->spec.id);
+
+	return leader ? request_of(leader)->result.run_id : "";
+}
+
+static enum stage seek(struct request *request)
+{
+	switch (claims_enter(
+		&request->server->claims, request->caller.uid, request->spec.id, &request->claim)) {
+	case CLAIM_FIRST:
+		return look(request);
+	case CLAIM_WAITS:
+		return join(request);
+	case CLAIM_OTHER:
+		return conflict(request, leader_id(request));
+	case CLAIM_NO_ROOM:
+		break;
+	}
+	return trouble(request, "there is no memory");
+}
+
+enum stage stage_repeat(struct request *request)
+{
+	const struct job_hashes hashes = { request->result.code_hash, request->result.input_hash };
+
+	/* Who has its id already comes by here again: it was decided on the way, or before a restart. */
+	if (!request->spec.id || request->is_check || request->claim.leads)
+		return STAGE_BUDGET;
+	job_action_digest(&request->spec, &hashes, request->claim.content);
+	return seek(request);
+}
+
+/* ---- afterwards ------------------------------------------------------------------------------- */
+
+/* Nothing of it ran, so the next one may do it. */
+static void pass_on(struct request *request)
+{
+	struct claim_entry *next = claims_pass_on(&request->server->claims, &request->claim);
+
+	if (next)
+		request_enter(request_of(next), STAGE_BUDGET);
+}
+
+void stage_repeat_over(struct request *request)
+{
+	struct list waiting;
+
+	if (!request->claim.claim)
+		return;
+	if (!job_result_is_spent(&request->result)) {
+		pass_on(request);
+		return;
+	}
+	claims_leave(&request->server->claims, &request->claim, &waiting);
+	if (request->known)
+		settle_all(&waiting, request->claim.content, request->result.run_id);
+	else
+		seek_all(&waiting);
+}
+
+void stage_repeat_waits_on(struct request *request)
+{
+	struct list waiting;
+	struct request *other;
+
+	claims_leave(&request->server->claims, &request->claim, &waiting);
+	while ((other = take_next(&waiting))) {
+		request_fail(other, RPC_CODE_DRAINING,
+			"the daemon is about to end; run %s, which has this id, waits on for "
+			"approval",
+			request->result.run_id);
+		request_enter(
+			other, request_not_run(other, OUTCOME_CANCELED, other->failure.message));
+	}
+}
+
+/* It waits for another no longer. */
+void stage_repeat_leave(struct request *request)
+{
+	struct claim_entry *leader = claims_leader(&request->claim);
+	struct list nobody;
+
+	claims_leave(&request->server->claims, &request->claim, &nobody);
+	request_enter(request, request_give_up(request));
+	if (leader && request_of(leader)->left && !claims_has_waiting(leader))
+		request_cancel(request_of(leader), KILLED_LEFT);
+}

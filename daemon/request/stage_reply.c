@@ -1,0 +1,179 @@
+/* Told to whoever still listens: its own connection, and those that wait for the run. */
+#include "daemon/door/conn.h"
+#include "daemon/door/notice.h"
+#include "daemon/methods/replay.h"
+#include "daemon/methods/waits.h"
+#include "daemon/news/events_runs.h"
+#include "daemon/request/stages.h"
+#include "daemon/server.h"
+#include "proto/base/container.h"
+#include "proto/wire/rpc.h"
+
+static const char *would(const struct request *request)
+{
+	if (request->failure.set)
+		return "refuse";
+	if (request->result.verdict.decision == POLICY_DENY)
+		return "deny";
+	return request->result.verdict.decision == POLICY_ASK ? "ask" : "run";
+}
+
+static struct value *refusal_to_value(struct arena *arena, const struct job_refusal *refusal)
+{
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "pointer", value_text(arena, refusal->pointer));
+	value_map_put(arena, map, "reason", value_text(arena, refusal->reason));
+	value_map_put(arena, map, "message", value_text(arena, refusal->message));
+	return map;
+}
+
+/* The first thing that is wrong with the request, and all of them. */
+static void put_contract(struct request *request, struct value *map)
+{
+	const struct request_failure *failure = &request->failure;
+	const struct job_refusal first = { failure->pointer, failure->reason, failure->message };
+	const struct job_refusals *all = request->refusals;
+	struct arena *arena = &request->arena;
+	struct value *list = value_list(arena);
+
+	value_map_put(arena, map, "contract", refusal_to_value(arena, &first));
+	for (size_t i = 0; all && i < all->count; i++)
+		value_list_add(arena, list, refusal_to_value(arena, &all->items[i]));
+	if (!all || !all->count)
+		value_list_add(arena, list, refusal_to_value(arena, &first));
+	value_map_put(arena, map, "contract_errors", list);
+	if (all && all->more)
+		value_map_put(arena, map, "contract_errors_more", value_bool(arena, true));
+}
+
+/* The answer to `check`: what would happen, without anything happening. */
+static struct value *check_to_value(struct request *request)
+{
+	struct arena *arena = &request->arena;
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "would", value_text(arena, would(request)));
+	if (request->failure.set)
+		put_contract(request, map);
+	if (request->has_spec)
+		value_map_put(
+			arena, map, "code_hash", value_text(arena, request->result.code_hash));
+	if (request->result.has_verdict)
+		value_map_put(arena, map, "policy",
+			policy_verdict_to_value(arena, &request->result.verdict));
+	return map;
+}
+
+static struct rpc_error failure_to_error(struct request *request)
+{
+	struct arena *arena = &request->arena;
+	const struct request_failure *failure = &request->failure;
+	struct value *data = value_map(arena);
+	struct rpc_error error = {
+		.code = (enum rpc_code)failure->code, .message = failure->message, .data = data
+	};
+
+	if (failure->pointer)
+		value_map_put(arena, data, "pointer", value_text(arena, failure->pointer));
+	if (failure->reason)
+		value_map_put(arena, data, "reason", value_text(arena, failure->reason));
+	if (failure->retry_after_ms)
+		value_map_put(
+			arena, data, "retry_after_ms", value_int(arena, failure->retry_after_ms));
+	if (failure->other_run_id)
+		value_map_put(
+			arena, data, "other_run_id", value_text(arena, failure->other_run_id));
+	if (request->known)
+		value_map_put(arena, data, "run_id", value_text(arena, request->result.run_id));
+	return error;
+}
+
+/* What another run wrote comes in the same form as what a run of its own would have written. */
+static void tell_streams(struct request *request)
+{
+	const struct {
+		const char *name;
+		struct bytes kept;
+	} streams[] = { { "stdout", request->result.out.head },
+		{ "stderr", request->result.errout.head } };
+
+	for (size_t i = 0; i < COUNT_OF(streams) && request->conn; i++) {
+		struct buf notice;
+
+		buf_init(&notice, streams[i].kept.len + 4096);
+		if (streams[i].kept.len && notice_write(&notice, request->result.run_id,
+						   streams[i].name, 0, streams[i].kept, NULL) == 0)
+			conn_send_buf(request->conn, &notice);
+		buf_done(&notice);
+	}
+}
+
+/* What `check` finds out about the request is its answer; trouble of ours is an error. */
+static bool ends_in_error(const struct request *request)
+{
+	return request->failure.set && !(request->is_check && request->failure.pointer);
+}
+
+static bool is_listened_to(const struct request *request)
+{
+	return request->conn && !request->answered;
+}
+
+static void end_in_error(struct request *request)
+{
+	struct rpc_error error = failure_to_error(request);
+	struct run_end end = {
+		.run_id = request->result.run_id, .uid = request->caller.uid, .error = &error
+	};
+
+	if (is_listened_to(request))
+		conn_send_error(request->conn, request->msgid, &error);
+	waits_run_ended(request->server, &end);
+}
+
+static void end_check(struct request *request)
+{
+	struct value *answer = check_to_value(request);
+
+	if (is_listened_to(request))
+		conn_send_result(request->conn, request->msgid, answer);
+}
+
+static void end_run(struct request *request)
+{
+	struct run_end end = { .run_id = request->result.run_id, .uid = request->caller.uid };
+	struct arena *arena = &request->arena;
+	struct value *result = job_result_to_value(arena, &request->result);
+
+	struct value *kept = request->kept.result.masks
+				     ? job_result_to_value(arena, &request->kept.result)
+				     : result;
+
+	if (request->spec.stream && request->result.cached_from[0])
+		tell_streams(request);
+	if (is_listened_to(request))
+		conn_send_result(request->conn, request->msgid,
+			request->replayed ? replay_compare(arena, request->replayed, kept, result)
+					  : result);
+	end.result = result;
+	end.kept = kept;
+	waits_run_ended(request->server, &end);
+	request->server->outcomes[request->result.outcome]++;
+}
+
+enum stage stage_reply(struct request *request)
+{
+	if (!request->is_check) {
+		event_run_ended(request);
+		alerts_run_ended(&request->server->alerts, request);
+	}
+	stage_repeat_over(request);
+	if (ends_in_error(request))
+		end_in_error(request);
+	else if (request->is_check)
+		end_check(request);
+	else
+		end_run(request);
+	return STAGE_EXIT;
+}

@@ -1,0 +1,169 @@
+/* Runs the job in a jail that was ready before it came, and gathers the facts about its end. */
+#include "daemon/door/conn.h"
+#include "daemon/door/notice.h"
+#include "daemon/gate/approvals.h"
+#include "daemon/news/events_runs.h"
+#include "daemon/request/pipeline.h"
+#include "daemon/request/stages.h"
+#include "daemon/runs/advice.h"
+#include "daemon/runs/caught.h"
+#include "daemon/runs/complaint.h"
+#include "daemon/runs/outcome.h"
+#include "daemon/runs/refused.h"
+#include "daemon/server.h"
+#include "daemon/workers/worker.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/wire/rpc.h"
+
+static void fill_times(struct request *request, const struct execution *execution)
+{
+	struct job_metrics *metrics = &request->result.metrics;
+	int64_t begun_us = execution->begun_us ? execution->begun_us : execution->sent_us;
+	int64_t now_us = clock_us();
+
+	if (!execution->sent_us)
+		return;
+	metrics->start_us = begun_us - execution->started_us;
+	metrics->exec_us = execution->ended_us - begun_us;
+	metrics->collect_us = now_us - execution->ended_us;
+}
+
+/* Where no harness told of an error, what the interpreter wrote may. */
+static void hear_complaint(struct request *request, struct execution *execution)
+{
+	const char *forms[CONFIG_FORMS_MAX + 1];
+	const char *head;
+	const char *tail;
+	size_t head_len = 0;
+	size_t tail_len = 0;
+
+	if (!runtime_forms(request->runtime, forms) || execution->facts.error)
+		return;
+	execution->facts.speechless = true;
+	capture_kept(&execution->errout, &head, &head_len, &tail, &tail_len);
+	execution->facts.error = complaint_find(&request->arena, forms, &request->spec,
+		tail_len ? tail : head, tail_len ? tail_len : head_len);
+}
+
+static void tell_refused(struct request *request, const struct execution *execution)
+{
+	struct job_result *result = &request->result;
+	int64_t begun_us = execution->begun_us ? execution->begun_us : execution->sent_us;
+
+	refused_tell(&request->arena, &execution->facts, begun_us, execution->ended_us, result);
+	for (size_t i = 0; i < result->refused_count; i++)
+		request_step_at(request, begun_us + result->refused[i].first_us,
+			&(struct job_step){ "call.refused", "execute", 0, false,
+				refused_note(&request->arena, &result->refused[i]) });
+}
+
+static void tell_files(struct request *request, const struct execution *execution)
+{
+	const struct value *opened = value_get(execution->facts.files, "opened");
+
+	if (request->spec.trace != TRACE_FILES || !execution->sent)
+		return;
+	request->result.files = execution->facts.files;
+	request_step(request, "files.opened", "execute", execution->facts.files != NULL,
+		execution->facts.files
+			? arena_printf(&request->arena, "%zu files", opened->list.count)
+			: "the host does not tell");
+}
+
+static void on_end(struct execution *execution)
+{
+	struct request *request = execution->owner;
+
+	request->executing = false;
+	fill_times(request, execution);
+	hear_complaint(request, execution);
+	outcome_decide(&request->arena, &request->spec.limits, &execution->facts, &request->result);
+	caught_tell(request, &execution->facts);
+	advice_give(request, &execution->facts);
+	tell_files(request, execution);
+	tell_refused(request, execution);
+	request_step(request, "worker.ended", "execute", request->result.outcome == OUTCOME_OK,
+		outcome_word(request->result.outcome));
+	/* An end that comes while the job is still being sent belongs to the walk that sends it. */
+	if (!request->walking)
+		request_enter(request, STAGE_OUTPUT);
+}
+
+/* Tells what the program wrote, or keeps it until the store durably knows the run. */
+static void on_output(struct execution *execution, const char *stream, uint64_t offset,
+	const char *bytes, size_t len)
+{
+	struct request *request = execution->owner;
+	struct buf message;
+	struct err err = ERR_INIT;
+
+	if (!request->conn)
+		return;
+	buf_init(&message, len + 4096);
+	if (notice_write(request->known ? &message : &request->early, request->result.run_id,
+		    stream, offset, (struct bytes){ bytes, len }, &err) == 0 &&
+		request->known)
+		conn_send_buf(request->conn, &message);
+	buf_done(&message);
+}
+
+static struct value *held_by(struct request *request)
+{
+	struct arena *arena = &request->arena;
+	const struct knobs *knobs = &request->execution.worker->knobs;
+	const struct priv_host *host = &request->server->pool.host;
+	static const char *const words[] = { "rlimit", "cgroup1", "cgroup2" };
+	struct value *map = value_map(arena);
+	bool memory = knobs_hold(knobs, KNOB_MEMORY_MAX);
+	bool pids = knobs_hold(knobs, KNOB_PIDS_MAX);
+	bool cpu_time = knobs_hold(knobs, KNOB_CPU_USAGE);
+	bool cpu = knobs_hold(knobs, KNOB_CPU_MAX);
+	/* on v1 time is counted by a controller of its own */
+	uint32_t cpu_kind = host->cpu ? host->cpu : PRIV_CGROUP_V1;
+
+	value_map_put(arena, map, "wall_ms", value_text(arena, "clock"));
+	value_map_put(arena, map, "cpu_ms", value_text(arena, words[cpu_time ? cpu_kind : 0]));
+	value_map_put(arena, map, "cpu_percent", value_text(arena, cpu ? words[cpu_kind] : "none"));
+	value_map_put(
+		arena, map, "memory_bytes", value_text(arena, words[memory ? host->memory : 0]));
+	value_map_put(arena, map, "disk_bytes", value_text(arena, "tmpfs"));
+	value_map_put(arena, map, "file_bytes", value_text(arena, "rlimit"));
+	value_map_put(arena, map, "inodes", value_text(arena, "tmpfs"));
+	value_map_put(arena, map, "pids", value_text(arena, words[pids ? host->pids : 0]));
+	value_map_put(arena, map, "stdout_bytes", value_text(arena, "pipe"));
+	value_map_put(arena, map, "stderr_bytes", value_text(arena, "pipe"));
+	value_map_put(arena, map, "artifact_bytes", value_text(arena, "pipe"));
+	value_map_put(arena, map, "artifact_count", value_text(arena, "pipe"));
+	value_map_put(arena, map, "open_files", value_text(arena, "rlimit"));
+	return map;
+}
+
+enum stage stage_worker(struct request *request)
+{
+	struct execution *execution = &request->execution;
+	struct worker *worker = execution->worker;
+
+	execution->loop = &request->server->loop;
+	execution->spec = &request->spec;
+	execution->overhead = &request->server->pool.overhead;
+	execution->run_id = request->result.run_id;
+	execution->stdin_inline = runtime_reads_stdin_inline(request->runtime);
+	if (runtime_holds_rules(request->runtime))
+		execution->rules = policy_run_rules(request->server->policies, request->policy,
+			runtime_language(request->runtime));
+	execution->arena = &request->arena;
+	execution->owner = request;
+	execution->on_end = on_end;
+	execution->on_output = request->spec.stream ? on_output : NULL;
+	request->result.enforced_by = held_by(request);
+	request->executing = true;
+	execution->on_hold = request->parking != NULL;
+	execution_start(execution, worker);
+	if (request->parking)
+		approval_start(request); /* it waits for that, with its worker */
+	else if (!request->begun.done)   /* a detached run is on the record already */
+		stage_record_begun(request, request->spec.stream || run_is_watched(request));
+	event_run_started(request);
+	return request->executing ? STAGE_WAIT : STAGE_OUTPUT;
+}

@@ -1,0 +1,231 @@
+#include "proto/job/job_identity.h"
+
+#include <string.h>
+
+#include "proto/base/container.h"
+#include "proto/number.h"
+
+/* First in what is hashed, so that neither can be mistaken for the other or for a later form. */
+#define ACTION_FORM "ced action 1\n"
+#define RESULT_FORM "ced result 1\n"
+
+/* ---- pieces ------------------------------------------------------------------------------- */
+
+/* Nothing and an empty text differ. */
+static void add_text(struct digest *digest, const char *text)
+{
+	digest_add_u64(digest, text != NULL);
+	if (text)
+		digest_add_sized(digest, text, strlen(text));
+}
+
+static void add_pairs(struct digest *digest, const struct job_pair *pairs, size_t count)
+{
+	digest_add_u64(digest, count);
+	for (size_t i = 0; i < count; i++) {
+		digest_add_sized(digest, pairs[i].key, strlen(pairs[i].key));
+		digest_add_sized(digest, pairs[i].value.data, pairs[i].value.len);
+	}
+}
+
+/* A value with all that it holds, maps in the order in which they came. */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than a message may nest */
+static void add_value(struct digest *digest, const struct value *value)
+{
+	digest_add_u64(digest, value ? (uint64_t)value->type + 1 : 0);
+	if (!value)
+		return;
+	switch (value->type) {
+	case VALUE_NIL:
+		break;
+	case VALUE_BOOL:
+		digest_add_u64(digest, value->boolean);
+		break;
+	case VALUE_INT:
+	case VALUE_UINT:
+		digest_add_u64(digest, value->uinteger);
+		break;
+	case VALUE_REAL:
+		digest_add_sized(digest, &value->real, sizeof(value->real));
+		break;
+	case VALUE_TEXT:
+	case VALUE_BYTES:
+		digest_add_sized(digest, value->text.bytes, value->text.len);
+		break;
+	case VALUE_LIST:
+		digest_add_u64(digest, value->list.count);
+		for (size_t i = 0; i < value->list.count; i++)
+			add_value(digest, value->list.items[i]);
+		break;
+	case VALUE_MAP:
+		digest_add_u64(digest, value->map.count);
+		for (size_t i = 0; i < value->map.count; i++) {
+			digest_add_sized(
+				digest, value->map.entries[i].key, value->map.entries[i].key_len);
+			add_value(digest, value->map.entries[i].value);
+		}
+		break;
+	}
+}
+
+/* ---- keys of `run` ------------------------------------------------------------------------ */
+
+static void add_language(struct digest *digest, const struct job_spec *spec)
+{
+	add_text(digest, spec->language);
+}
+
+static void add_entrypoint(struct digest *digest, const struct job_spec *spec)
+{
+	add_text(digest, spec->entrypoint);
+}
+
+/* As asked: when the host's defaults change, a repeat is still one. */
+static void add_limits_asked(struct digest *digest, const struct job_spec *spec)
+{
+#define ADD_LIMIT(name, meaning) add_value(digest, value_get(spec->limits_asked, #name));
+	JOB_LIMITS(ADD_LIMIT)
+#undef ADD_LIMIT
+}
+
+static void add_limits_in_force(struct digest *digest, const struct job_spec *spec)
+{
+#define ADD_LIMIT(name, meaning) digest_add_u64(digest, spec->limits.name);
+	JOB_LIMITS(ADD_LIMIT)
+#undef ADD_LIMIT
+}
+
+static void add_on_output_limit(struct digest *digest, const struct job_spec *spec)
+{
+	digest_add_u64(digest, spec->on_output_limit);
+}
+
+static void add_artifacts(struct digest *digest, const struct job_spec *spec)
+{
+	digest_add_u64(digest, spec->artifact_glob_count);
+	for (size_t i = 0; i < spec->artifact_glob_count; i++)
+		add_text(digest, spec->artifact_globs[i]);
+}
+
+static void add_policy(struct digest *digest, const struct job_spec *spec)
+{
+	add_text(digest, spec->policy);
+}
+
+static void add_output(struct digest *digest, const struct job_spec *spec)
+{
+	digest_add_u64(digest, spec->output);
+}
+
+static void add_schema(struct digest *digest, const struct job_spec *spec)
+{
+	add_value(digest, spec->schema);
+}
+
+static void add_task(struct digest *digest, const struct job_spec *spec)
+{
+	add_text(digest, spec->task);
+}
+
+static void add_agent(struct digest *digest, const struct job_spec *spec)
+{
+	add_text(digest, spec->agent);
+}
+
+static void add_labels(struct digest *digest, const struct job_spec *spec)
+{
+	add_pairs(digest, spec->labels, spec->label_count);
+}
+
+static void add_trace(struct digest *digest, const struct job_spec *spec)
+{
+	digest_add_u64(digest, spec->trace);
+}
+
+static void add_deterministic(struct digest *digest, const struct job_spec *spec)
+{
+	digest_add_u64(digest, spec->deterministic);
+}
+
+#define BOTH (JOB_SAME_ACTION | JOB_SAME_RESULT)
+
+/* clang-format off */
+static const struct row {
+	const char *key; /* of run.json, as often as it needs */
+	unsigned counts; /* a set of job_sameness; 0: for neither, and why stands behind it */
+	void (*add)(struct digest *digest, const struct job_spec *spec); /* NULL: in a hash */
+} rows[] = {
+	{ "language",        BOTH,            add_language },
+	{ "code",            BOTH,            NULL }, /* code_hash */
+	{ "entrypoint",      BOTH,            add_entrypoint },
+	{ "args",            BOTH,            NULL }, /* input_hash, as the next four */
+	{ "stdin",           BOTH,            NULL },
+	{ "input",           BOTH,            NULL },
+	{ "files",           BOTH,            NULL },
+	{ "env",             BOTH,            NULL },
+	{ "limits",          JOB_SAME_ACTION, add_limits_asked },
+	{ "limits",          JOB_SAME_RESULT, add_limits_in_force },
+	{ "on_output_limit", BOTH,            add_on_output_limit },
+	{ "artifacts",       BOTH,            add_artifacts },
+	{ "policy",          JOB_SAME_ACTION, add_policy }, /* its digest is among the circumstances */
+	{ "network",         0,               NULL },     /* has one value */
+	{ "output",          JOB_SAME_ACTION, add_output }, /* a hit is held against its own contract */
+	{ "schema",          JOB_SAME_ACTION, add_schema },
+	{ "task",            JOB_SAME_ACTION, add_task },
+	{ "agent",           JOB_SAME_ACTION, add_agent },
+	{ "labels",          JOB_SAME_ACTION, add_labels },
+	{ "trace",           JOB_SAME_RESULT, add_trace }, /* what is watched comes back */
+	{ "deterministic",   BOTH,            add_deterministic },
+	{ "id",              0,               NULL },     /* is what the action is found by */
+	{ "run_id",          0,               NULL },     /* names the run */
+	{ "cache",           0,               NULL },     /* how the answer is had */
+	{ "stream",          0,               NULL },     /* how it travels */
+	{ "announce",        0,               NULL },
+	{ "detach",          0,               NULL },
+	{ "secrets",         0,               NULL },     /* how it is kept */
+};
+/* clang-format on */
+
+int job_identity_of(const char *key)
+{
+	int counts = -1;
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		if (strcmp(rows[i].key, key) == 0)
+			counts = (counts < 0 ? 0 : counts) | (int)rows[i].counts;
+	return counts;
+}
+
+static void add_all(struct digest *digest, const char *form, const struct job_spec *spec,
+	const struct job_hashes *hashes, unsigned counts)
+{
+	digest_add(digest, form, strlen(form));
+	add_text(digest, hashes->code);
+	add_text(digest, hashes->input);
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		if ((rows[i].counts & counts) && rows[i].add)
+			rows[i].add(digest, spec);
+}
+
+void job_action_digest(const struct job_spec *spec, const struct job_hashes *hashes,
+	uint8_t ret_digest[DIGEST_LEN])
+{
+	struct digest digest;
+
+	digest_start(&digest);
+	add_all(&digest, ACTION_FORM, spec, hashes, JOB_SAME_ACTION);
+	digest_end(&digest, ret_digest);
+}
+
+void job_cache_key(const struct job_spec *spec, const struct job_hashes *hashes,
+	const struct job_circumstances *circumstances, uint8_t ret_key[DIGEST_LEN])
+{
+	struct digest digest;
+
+	digest_start(&digest);
+	add_all(&digest, RESULT_FORM, spec, hashes, JOB_SAME_RESULT);
+	digest_add_u64(&digest, circumstances->uid);
+	add_text(&digest, circumstances->runtime_digest);
+	add_text(&digest, circumstances->policy_digest);
+	digest_end(&digest, ret_key);
+}

@@ -1,0 +1,113 @@
+/*
+ * What a client may call: one row for each method, with the schema of its params and who may call
+ * it.  The schemas are the files in proto/method/schemas/, which travel inside the program.
+ *
+ * They are compiled once for the process, by method_setup() or by the first check; afterwards
+ * everything here is read-only and any thread may use it.
+ */
+#pragma once
+
+#include "proto/base/arena.h"
+#include "proto/base/err.h"
+#include "proto/job/job.h"
+#include "proto/method/role.h"
+#include "proto/schema/schema.h"
+#include "proto/value.h"
+
+enum method_id {
+	METHOD_HELLO,
+	METHOD_RUN,
+	METHOD_CHECK,
+	METHOD_WAIT,
+	METHOD_CANCEL,
+	METHOD_RUNTIMES,
+	METHOD_BLOB_PUT,
+	METHOD_BLOB_GET,
+	METHOD_RUNS_LIST,
+	METHOD_RUNS_GET,
+	METHOD_RUNS_OUTPUT,
+	METHOD_RUNS_REPLAY,
+	METHOD_STATS,
+	METHOD_EVENTS_SUBSCRIBE,
+	METHOD_POLICIES_LIST,
+	METHOD_POLICIES_SHOW,
+	METHOD_POLICIES_TEST,
+	METHOD_APPROVALS_LIST,
+	METHOD_APPROVALS_APPROVE,
+	METHOD_APPROVALS_DENY,
+	METHOD_APPROVALS_REVOKE,
+	METHOD_ADMIN_STATUS,
+	METHOD_ADMIN_ACTS,
+	METHOD_ADMIN_DRAIN,
+	METHOD_ADMIN_RESUME,
+	METHOD_ADMIN_KILL_ALL,
+	METHOD_ADMIN_BLOCK,
+	METHOD_ADMIN_UNBLOCK,
+	METHOD_ADMIN_GC,
+	METHOD_ADMIN_RESET_BUDGET,
+	METHOD_BUDGETS_LIST,
+	METHOD_AUDIT_BACKUP,
+	METHOD_AUDIT_EXPORT,
+	METHOD_AUDIT_VERIFY,
+	METHOD_AUDIT_CHECKPOINT,
+	METHOD_AUDIT_KEY,
+	METHOD_COUNT,
+};
+
+/* What each role may do with a method: two bits for each. */
+#define METHOD_WHO(user, approver, admin)                                                \
+	((RIGHT_##user) << (2 * ROLE_USER) | (RIGHT_##approver) << (2 * ROLE_APPROVER) | \
+		(RIGHT_##admin) << (2 * ROLE_ADMIN))
+
+enum method_who {
+	METHOD_ALL = METHOD_WHO(YES, YES, YES),
+	METHOD_USER = METHOD_WHO(YES, NO, YES),
+	METHOD_OWNER_ADMIN = METHOD_WHO(OWN, NO, YES),
+	METHOD_WATCHER = METHOD_WHO(OWN, OWN, YES),
+	METHOD_APPROVER = METHOD_WHO(NO, YES, NO),
+	METHOD_ADMIN = METHOD_WHO(NO, NO, YES),
+};
+
+struct method {
+	enum method_id id;
+	const char *name;
+	enum method_who who;
+	const char *params_file;
+	const char *result_file; /* or NULL */
+};
+
+/* Compiles the contracts.  A daemon calls it at its start, so that a mistake in one is found then. */
+int method_setup(struct err *err);
+
+/* NULL: no such method. */
+const struct method *method_find(const char *name);
+const struct method *method_of(enum method_id id);
+
+/* The text of a contract's file, or NULL: there is none of that name. */
+const char *method_contract_text(const char *name, size_t *ret_len);
+
+/* What a caller who holds these roles may do with it. */
+enum right method_right(const struct method *method, unsigned roles);
+
+/* The compiled contracts; NULL for a result without one, and when method_setup() failed. */
+const struct schema *method_params(enum method_id id);
+const struct schema *method_result(enum method_id id);
+
+/* Makes a refusal whose message also says where: "/limits/pids: must be ...".  Returns 1, or -1. */
+int method_refuse(struct arena *arena, struct job_refusal *ret_refusal,
+	const struct schema_error *why, struct err *err);
+
+/*
+ * Params without the optional keys that came as nil (absent.h); whoever takes a message from outside
+ * calls it before anything looks at them.  NULL: no memory.
+ */
+const struct value *method_without_absent(
+	struct arena *arena, enum method_id id, const struct value *params);
+
+/* All that the contract says of params.  0, or -1. */
+int method_report_params(struct arena *arena, enum method_id id, const struct value *params,
+	struct schema_report *ret_report, struct err *err);
+
+/* Holds params against the contract.  0: good; 1: refused, *ret_refusal says why; -1: failure. */
+int method_check_params(struct arena *arena, enum method_id id, const struct value *params,
+	struct job_refusal *ret_refusal, struct err *err);

@@ -1,0 +1,382 @@
+#include "proto/schema/schema.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+
+#include "proto/base/container.h"
+#include "proto/schema/schema_compiler.h"
+
+/* ---- what the compiling files share --------------------------------------------------------- */
+
+int schema_wrong(
+	struct schema_compiler *compiler, const struct place *place, const char *format, ...)
+{
+	char message[256];
+	va_list args;
+
+	va_start(args, format);
+	cut_vprintf(message, sizeof(message), format, args);
+	va_end(args);
+	compiler->mistake->message = arena_strdup(compiler->arena, message);
+	compiler->mistake->pointer = place_text(compiler->arena, place);
+	return compiler->mistake->message && compiler->mistake->pointer ? 1 : -1;
+}
+
+const struct place *schema_kept_place(struct schema_compiler *compiler, struct place place)
+{
+	struct place *kept = arena_new(compiler->arena, struct place);
+
+	if (kept)
+		*kept = place;
+	return kept;
+}
+
+/* ---- the keywords ------------------------------------------------------------------------- */
+
+#define ROW(drafts, room, name, word, types, compile, ...)                       \
+	{                                                                        \
+		name, drafts, SCHEMA_IN_##room, types, schema_compile_##compile, \
+			schema_check_##word,                                     \
+		{                                                                \
+			__VA_ARGS__                                              \
+		}                                                                \
+	}
+#define NOTE(drafts, name, compile)                                              \
+	{                                                                        \
+		name, drafts, SCHEMA_IN_CORE, 0, schema_compile_##compile, NULL, \
+		{                                                                \
+			NULL, NULL                                               \
+		}                                                                \
+	}
+#define ANY     SCHEMA_ANY
+#define NUMBER  SCHEMA_NUMBER
+#define STRING  SCHEMA_STRING
+#define ARRAY   SCHEMA_ARRAY
+#define OBJECT  SCHEMA_OBJECT
+#define LENGTHY (SCHEMA_STRING | SCHEMA_BYTES)
+
+#define D7         SCHEMA_DRAFT_7
+#define D2019      SCHEMA_DRAFT_2019_09
+#define D2020      SCHEMA_DRAFT_2020_12
+#define SINCE_2019 (D2019 | D2020)
+#define UNTIL_2019 (D7 | D2019)
+#define ALL        (D7 | D2019 | D2020)
+
+/*
+ * Which drafts know a keyword, and in which vocabulary.  Checked in this order: the first complaint is
+ * about the coarsest thing, and what asks for the rest (unevaluated*) comes when the rest is known.
+ */
+static const struct schema_keyword keywords[] = {
+	/* clang-format off */
+	NOTE(ALL,        "$schema",          dialect), /* the first: it tells best what is wrong */
+	NOTE(SINCE_2019, "$anchor",          anchor),
+	NOTE(D2020,      "$dynamicAnchor",   dynamic_anchor),
+	NOTE(D2019,      "$recursiveAnchor", recursive_anchor),
+	ROW(ALL,        VALIDATION,  "type",                  type,                   ANY,     type,                NULL),
+	ROW(ALL,        VALIDATION,  "enum",                  enum,                   ANY,     enum,                NULL),
+	ROW(ALL,        VALIDATION,  "const",                 const,                  ANY,     const,               NULL),
+	ROW(ALL,        VALIDATION,  "minimum",               minimum,                NUMBER,  number,              NULL),
+	ROW(ALL,        VALIDATION,  "maximum",               maximum,                NUMBER,  number,              NULL),
+	ROW(ALL,        VALIDATION,  "exclusiveMinimum",      exclusive_minimum,      NUMBER,  number,              NULL),
+	ROW(ALL,        VALIDATION,  "exclusiveMaximum",      exclusive_maximum,      NUMBER,  number,              NULL),
+	ROW(ALL,        VALIDATION,  "multipleOf",            multiple_of,            NUMBER,  step,                NULL),
+	ROW(ALL,        VALIDATION,  "minLength",             min_length,             LENGTHY, count,               NULL),
+	ROW(ALL,        VALIDATION,  "maxLength",             max_length,             LENGTHY, count,               NULL),
+	ROW(ALL,        VALIDATION,  "pattern",               pattern,                STRING,  pattern,             NULL),
+	ROW(ALL,        VALIDATION,  "minItems",              min_items,              ARRAY,   count,               NULL),
+	ROW(ALL,        VALIDATION,  "maxItems",              max_items,              ARRAY,   count,               NULL),
+	ROW(ALL,        VALIDATION,  "uniqueItems",           unique_items,           ARRAY,   switch,              NULL),
+	ROW(D2020,      APPLICATOR,  "prefixItems",           prefix_items,           ARRAY,   schemas,             NULL),
+	ROW(D2020,      APPLICATOR,  "items",                 items,                  ARRAY,   schema,              "prefixItems"),
+	ROW(UNTIL_2019, APPLICATOR,  "items",                 former_items,           ARRAY,   former_items,        NULL),
+	ROW(UNTIL_2019, APPLICATOR,  "additionalItems",       additional_items,       ARRAY,   schema,              "items"),
+	ROW(SINCE_2019, VALIDATION,  "minContains",           nothing,                ARRAY,   count,               NULL),
+	ROW(SINCE_2019, VALIDATION,  "maxContains",           nothing,                ARRAY,   count,               NULL),
+	ROW(D2020,      APPLICATOR,  "contains",              contains,               ARRAY,   schema,              "minContains", "maxContains"),
+	ROW(UNTIL_2019, APPLICATOR,  "contains",              former_contains,        ARRAY,   schema,              "minContains", "maxContains"),
+	ROW(ALL,        VALIDATION,  "minProperties",         min_properties,         OBJECT,  count,               NULL),
+	ROW(ALL,        VALIDATION,  "maxProperties",         max_properties,         OBJECT,  count,               NULL),
+	ROW(ALL,        APPLICATOR,  "additionalProperties",  additional_properties,  OBJECT,  schema,              "properties", "patternProperties"),
+	ROW(ALL,        VALIDATION,  "required",              required,               OBJECT,  names,               NULL),
+	ROW(SINCE_2019, VALIDATION,  "dependentRequired",     dependent_required,     OBJECT,  dependent_names,     NULL),
+	ROW(ALL,        APPLICATOR,  "propertyNames",         property_names,         OBJECT,  schema,              NULL),
+	ROW(ALL,        APPLICATOR,  "properties",            properties,             OBJECT,  members,             NULL),
+	ROW(ALL,        APPLICATOR,  "patternProperties",     pattern_properties,     OBJECT,  patterns,            NULL),
+	ROW(ALL,        CORE,        "$ref",                  ref,                    ANY,     reference,           NULL),
+	ROW(D2020,      CORE,        "$dynamicRef",           dynamic_ref,            ANY,     reference,           NULL),
+	ROW(D2019,      CORE,        "$recursiveRef",         dynamic_ref,            ANY,     recursive_reference, NULL),
+	ROW(ALL,        APPLICATOR,  "allOf",                 all_of,                 ANY,     schemas,             NULL),
+	ROW(ALL,        APPLICATOR,  "anyOf",                 any_of,                 ANY,     schemas,             NULL),
+	ROW(ALL,        APPLICATOR,  "oneOf",                 one_of,                 ANY,     schemas,             NULL),
+	ROW(ALL,        APPLICATOR,  "not",                   not,                    ANY,     schema,              NULL),
+	ROW(ALL,        APPLICATOR,  "then",                  nothing,                ANY,     schema,              NULL),
+	ROW(ALL,        APPLICATOR,  "else",                  nothing,                ANY,     schema,              NULL),
+	ROW(ALL,        APPLICATOR,  "if",                    if,                     ANY,     schema,              "then", "else"),
+	ROW(SINCE_2019, APPLICATOR,  "dependentSchemas",      dependent_schemas,      OBJECT,  members,             NULL),
+	ROW(D7,         APPLICATOR,  "dependencies",          dependencies,           OBJECT,  dependencies,        NULL),
+	ROW(SINCE_2019, UNEVALUATED, "unevaluatedItems",      unevaluated_items,      ARRAY,   unevaluated,         NULL),
+	ROW(SINCE_2019, UNEVALUATED, "unevaluatedProperties", unevaluated_properties, OBJECT,  unevaluated,         NULL),
+	ROW(ALL,        CORE,        "$defs",                 nothing,                0,       members,             NULL),
+	ROW(ALL,        CORE,        "definitions",           nothing,                0,       members,             NULL), /* its old name */
+	NOTE(SINCE_2019, "$id",              text), /* see schema_enter_resource() */
+	NOTE(D7,         "$id",              identifier),
+	NOTE(ALL,        "$comment",         annotation),
+	NOTE(ALL,        "$vocabulary",      annotation),
+	NOTE(ALL,        "title",            annotation),
+	NOTE(ALL,        "description",      annotation),
+	NOTE(ALL,        "default",          annotation),
+	NOTE(ALL,        "examples",         annotation),
+	NOTE(ALL,        "deprecated",       annotation),
+	NOTE(ALL,        "readOnly",         annotation),
+	NOTE(ALL,        "writeOnly",        annotation),
+	NOTE(ALL,        "format",           annotation),
+	NOTE(ALL,        "contentEncoding",  annotation),
+	NOTE(ALL,        "contentMediaType", annotation),
+	NOTE(ALL,        "contentSchema",    annotation),
+	/* clang-format on */
+};
+
+/* What a keyword of another draft is called in this one: passed over, it would be believed to hold. */
+static const struct {
+	unsigned drafts;
+	const char *name, *instead;
+} translations[] = {
+	{ D2020, "additionalItems", "items, beside prefixItems" },
+	{ D2020, "$recursiveRef", "$dynamicRef" },
+	{ D2020, "$recursiveAnchor", "$dynamicAnchor" },
+	{ SINCE_2019, "dependencies", "dependentRequired and dependentSchemas" },
+	{ UNTIL_2019, "prefixItems", "items, with a list" },
+	{ D2019, "$dynamicRef", "$recursiveRef" },
+	{ D2019, "$dynamicAnchor", "$recursiveAnchor" },
+	{ D7, "dependentRequired", "dependencies" },
+	{ D7, "dependentSchemas", "dependencies" },
+	{ D7, "$anchor", "$id, with a # before the name" },
+};
+
+static bool is_key(const struct value_entry *entry, const char *name)
+{
+	return strlen(name) == entry->key_len && memcmp(name, entry->key, entry->key_len) == 0;
+}
+
+/* The row of a keyword in one of these drafts. */
+static const struct schema_keyword *keyword_find(const struct value_entry *entry, unsigned drafts)
+{
+	for (size_t i = 0; i < COUNT_OF(keywords); i++)
+		if ((keywords[i].drafts & drafts) && is_key(entry, keywords[i].name))
+			return &keywords[i];
+	return NULL;
+}
+
+/* Is one of them the other with a letter too many? */
+static bool is_one_more(const char *more, const char *less)
+{
+	while (*less && *more == *less) {
+		more++;
+		less++;
+	}
+	return *more && strcasecmp(more + 1, less) == 0;
+}
+
+/* One letter more, less, other, or two in each other's place; or other capitals. */
+static bool is_slip(const char *typed, const char *meant)
+{
+	if (strcasecmp(typed, meant) == 0 || is_one_more(typed, meant) || is_one_more(meant, typed))
+		return true;
+	while (*meant && *typed == *meant) {
+		typed++;
+		meant++;
+	}
+	if (!*typed || !*meant)
+		return false;
+	if (strcmp(typed + 1, meant + 1) == 0)
+		return true;
+	return typed[1] && meant[1] && typed[0] == meant[1] && typed[1] == meant[0] &&
+	       strcmp(typed + 2, meant + 2) == 0;
+}
+
+/* Long enough to be no name of somebody's own by chance. */
+#define SLIP_LEN_MIN 5
+
+static int refuse_other_draft(struct schema_compiler *compiler, const struct value_entry *entry,
+	const struct place *here, const struct schema_draft *draft)
+{
+	for (size_t i = 0; i < COUNT_OF(translations); i++)
+		if ((translations[i].drafts & draft->bit) && is_key(entry, translations[i].name))
+			return schema_wrong(compiler, here, "of another draft: in %s this is %s",
+				draft->name, translations[i].instead);
+	return schema_wrong(compiler, here, "of another draft: %s does not have it", draft->name);
+}
+
+/*
+ * Words that the standard does not know say nothing, by the standard.  One that was meant to be one
+ * that it knows would call bad output good, so those are told.
+ */
+static int refuse_strange(
+	struct schema_compiler *compiler, const struct value_entry *entry, const struct place *here)
+{
+	const struct schema_draft *draft = compiler->resource->draft;
+
+	if (compiler->dialect == SCHEMA_WIRE)
+		return schema_wrong(compiler, here, "this keyword is not known");
+	if (keyword_find(entry, ALL))
+		return refuse_other_draft(compiler, entry, here, draft);
+	for (size_t i = 0; i < COUNT_OF(keywords); i++)
+		if ((keywords[i].drafts & draft->bit) && entry->key_len >= SLIP_LEN_MIN &&
+			is_slip(entry->key, keywords[i].name))
+			return schema_wrong(
+				compiler, here, "no such keyword: is %s meant?", keywords[i].name);
+	return 0;
+}
+
+static int look_for_strange(
+	struct schema_compiler *compiler, const struct value *text, const struct place *place)
+{
+	for (size_t i = 0; i < text->map.count; i++) {
+		const struct value_entry *entry = &text->map.entries[i];
+		struct place here = place_key(place, entry->key, entry->key_len);
+		int answer = keyword_find(entry, compiler->resource->draft->bit)
+				     ? 0
+				     : refuse_strange(compiler, entry, &here);
+
+		if (answer)
+			return answer;
+	}
+	return 0;
+}
+
+static int compile_rule(struct schema_compiler *compiler, const struct value *text,
+	const struct schema_keyword *keyword, struct schema *schema)
+{
+	struct schema_rule *rule = &schema->rules[schema->rule_count];
+	int answer;
+
+	*rule = (struct schema_rule){ .keyword = keyword, .text = text };
+	rule->place = place_key(schema->place, keyword->name, strlen(keyword->name));
+	answer = keyword->compile(compiler, rule);
+	if (keyword->check)
+		schema->rule_count++; /* else the next rule takes its room */
+	return answer;
+}
+
+static const struct schema_rule *rule_called(const struct schema *schema, const char *name)
+{
+	for (size_t i = 0; name && i < schema->rule_count; i++)
+		if (strcmp(schema->rules[i].keyword->name, name) == 0)
+			return &schema->rules[i];
+	return NULL;
+}
+
+static void link_neighbours(struct schema *schema)
+{
+	for (size_t i = 0; i < schema->rule_count; i++)
+		for (size_t j = 0; j < SCHEMA_BESIDE_MAX; j++)
+			schema->rules[i].beside[j] =
+				rule_called(schema, schema->rules[i].keyword->beside[j]);
+}
+
+/* Until draft 7 $ref silences its neighbours, but for what others may lead to. */
+static bool is_silenced(const struct schema_keyword *keyword)
+{
+	return strcmp(keyword->name, "$ref") != 0 && (keyword->applies || !keyword->check);
+}
+
+static bool is_in_force(
+	const struct schema_draft *draft, const struct schema_keyword *keyword, bool only_ref)
+{
+	return (keyword->drafts & draft->bit) && (keyword->room & draft->rooms) &&
+	       !(only_ref && is_silenced(keyword));
+}
+
+static int compile_rules(
+	struct schema_compiler *compiler, const struct value *text, struct schema *schema)
+{
+	const struct schema_draft *draft = compiler->resource->draft;
+	bool only_ref = draft->bit == SCHEMA_DRAFT_7 && value_get(text, "$ref");
+	int answer = only_ref ? 0 : look_for_strange(compiler, text, schema->place);
+
+	if (answer)
+		return answer;
+	schema->rules = arena_array(compiler->arena, struct schema_rule, text->map.count + 1);
+	if (!schema->rules)
+		return -1;
+	for (size_t i = 0; i < COUNT_OF(keywords); i++) {
+		const struct value *behind = is_in_force(draft, &keywords[i], only_ref)
+						     ? value_get(text, keywords[i].name)
+						     : NULL;
+
+		answer = behind ? compile_rule(compiler, behind, &keywords[i], schema) : 0;
+		if (answer)
+			return answer;
+	}
+	link_neighbours(schema);
+	return 0;
+}
+
+/* ---- the walk ----------------------------------------------------------------------------- */
+
+/* Compiles what is in a schema, which is in the resource that it begins or that it stands in. */
+static int compile_inside(
+	struct schema_compiler *compiler, const struct value *text, struct schema *schema)
+{
+	struct schema_resource *resource = compiler->resource;
+	struct schema *outer = compiler->schema;
+	int answer = schema_enter_resource(compiler, text, schema->place);
+
+	schema->resource = compiler->resource;
+	compiler->schema = schema;
+	compiler->depth++;
+	if (!answer && value_is(text, VALUE_MAP))
+		answer = compile_rules(compiler, text, schema);
+	compiler->depth--;
+	compiler->schema = outer;
+	compiler->resource = resource;
+	return answer;
+}
+
+/* Recursion is bounded by SCHEMA_DEPTH_MAX. */
+int schema_compile_node(struct schema_compiler *compiler, const struct value *text,
+	const struct place *place, const struct schema **ret_schema)
+{
+	struct schema *schema = map_get(&compiler->made, &text, sizeof(text));
+
+	*ret_schema = schema;
+	if (schema)
+		return 0;
+	if (++compiler->nodes > SCHEMA_NODES_MAX)
+		return schema_wrong(compiler, place, "more than %d schemas", SCHEMA_NODES_MAX);
+	if (compiler->depth == SCHEMA_DEPTH_MAX)
+		return schema_wrong(compiler, place, "nested deeper than %d", SCHEMA_DEPTH_MAX);
+	if (!value_is(text, VALUE_BOOL) && !value_is(text, VALUE_MAP))
+		return schema_wrong(compiler, place, "a schema is an object, true or false");
+	schema = arena_new(compiler->arena, struct schema);
+	if (!schema || map_put(&compiler->made, &text, sizeof(text), schema, NULL) < 0)
+		return -1;
+
+	schema->place = place;
+	schema->never = value_is(text, VALUE_BOOL) && !text->boolean;
+	*ret_schema = schema;
+	return compile_inside(compiler, text, schema);
+}
+
+int schema_compile(struct arena *arena, const struct value *text, enum schema_dialect dialect,
+	const struct schema **ret_schema, struct schema_mistake *ret_mistake, struct err *err)
+{
+	struct schema_mistake mistake = { .message = NULL };
+	struct schema_compiler compiler = {
+		.arena = arena, .dialect = dialect, .mistake = &mistake, .root = text
+	};
+	int answer;
+
+	map_init(&compiler.made);
+	answer = schema_compile_node(&compiler, text, NULL, ret_schema);
+	if (!answer)
+		answer = schema_follow_references(&compiler);
+	map_done(&compiler.made);
+	if (answer < 0)
+		return err_set(err, ERR_MEMORY, "no memory for a schema");
+	if (answer)
+		*ret_mistake = mistake;
+	return answer;
+}

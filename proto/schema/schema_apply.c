@@ -1,0 +1,547 @@
+/* Schemas within schemas, and the walk. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/buf.h"
+#include "proto/base/nearest.h"
+#include "proto/schema/schema_checker.h"
+
+/* ---- what was looked at ---------------------------------------------------------------------- */
+
+static size_t parts_of(const struct value *value)
+{
+	if (value_is(value, VALUE_LIST))
+		return value->list.count;
+	return value_is(value, VALUE_MAP) ? value->map.count : 0;
+}
+
+static size_t words_of(size_t count)
+{
+	return count / 64 + 1;
+}
+
+static void seen_init(
+	struct schema_checker *checker, struct schema_seen *seen, const struct value *value)
+{
+	seen->count = parts_of(value);
+	seen->bits = calloc(words_of(seen->count), sizeof(*seen->bits));
+	if (!seen->bits)
+		schema_fail(checker);
+}
+
+static void seen_done(struct schema_seen *seen)
+{
+	free(seen->bits);
+}
+
+static void mark(const struct schema_checker *checker, size_t index)
+{
+	if (checker->seen && checker->seen->bits)
+		checker->seen->bits[index / 64] |= UINT64_C(1) << index % 64;
+}
+
+static bool is_marked(const struct schema_seen *seen, size_t index)
+{
+	return seen->bits && seen->bits[index / 64] & UINT64_C(1) << index % 64;
+}
+
+/* Both are of one value. */
+static void seen_add(struct schema_seen *to, const struct schema_seen *from)
+{
+	for (size_t i = 0; to && to->bits && from->bits && i < words_of(from->count); i++)
+		to->bits[i] |= from->bits[i];
+}
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+static void check_rules(struct schema_checker *checker, const struct schema *schema,
+	const struct value *value, const struct place *at)
+{
+	unsigned types = schema_types_of(value);
+
+	if (schema->never)
+		schema_complain(checker, schema->place, at, "value", "nothing is allowed here");
+	for (size_t i = 0; i < schema->rule_count && !schema_has_enough(checker); i++) {
+		const struct schema_rule *rule = &schema->rules[i];
+		bool applies = rule->keyword->applies == SCHEMA_ANY ||
+			       (rule->keyword->applies & types) != 0;
+
+		if (applies && schema_spend(checker, rule, at, 1))
+			rule->keyword->check(checker, rule, value, at);
+	}
+}
+
+/* What the rules of this schema have seen is asked for here, and outside when they hold. */
+static void check_with_seen(struct schema_checker *checker, const struct schema *schema,
+	const struct value *value, const struct place *at)
+{
+	struct schema_seen *outer = checker->seen;
+	struct schema_seen seen;
+
+	seen_init(checker, &seen, value);
+	checker->seen = &seen;
+	check_rules(checker, schema, value, at);
+	checker->seen = outer;
+	seen_add(outer, &seen);
+	seen_done(&seen);
+}
+
+/* Schemas that wait for each other without end, by references, come to an end here. */
+static bool is_too_deep(
+	struct schema_checker *checker, const struct schema *schema, const struct place *at)
+{
+	if (checker->depth < SCHEMA_CHECK_DEPTH_MAX)
+		return false;
+	checker->quiet = false;
+	checker->work = 0;
+	schema_complain(checker, schema->place, at, "work",
+		"checking this leads through more than %d schemas", SCHEMA_CHECK_DEPTH_MAX);
+	checker->report->more = true;
+	checker->stopped = true;
+	return true;
+}
+
+/* Recursion is bounded by SCHEMA_CHECK_DEPTH_MAX. */
+void schema_check_node(struct schema_checker *checker, const struct schema *schema,
+	const struct value *value, const struct place *at)
+{
+	const struct schema_scope *outer = checker->scope;
+	struct schema_scope scope = { schema->resource, outer };
+
+	if (schema_has_enough(checker) || is_too_deep(checker, schema, at))
+		return;
+	if (!outer || outer->resource != schema->resource)
+		checker->scope = &scope;
+	checker->depth++;
+	if (schema->unevaluated)
+		check_with_seen(checker, schema, value, at);
+	else
+		check_rules(checker, schema, value, at);
+	checker->depth--;
+	checker->scope = outer;
+}
+
+/* A part of a value: what is seen in it is its own. */
+static void check_part(struct schema_checker *checker, const struct schema *schema,
+	const struct value *part, const struct place *at)
+{
+	struct schema_seen *seen = checker->seen;
+
+	checker->seen = NULL;
+	schema_check_node(checker, schema, part, at);
+	checker->seen = seen;
+}
+
+/* Whether a value satisfies a schema, without a word; what was seen counts only when it does. */
+static bool holds(struct schema_checker *checker, const struct schema *schema,
+	const struct value *value, const struct place *at)
+{
+	struct schema_seen *outer = checker->seen;
+	struct schema_seen seen = { NULL, 0 };
+	bool quiet = checker->quiet;
+	bool broken = checker->broken;
+	bool good;
+
+	if (outer)
+		seen_init(checker, &seen, value);
+	checker->seen = outer ? &seen : NULL;
+	checker->quiet = true;
+	checker->broken = false;
+	schema_check_node(checker, schema, value, at);
+	good = !checker->broken && !checker->stopped;
+	checker->quiet = quiet;
+	checker->broken = broken || checker->stopped;
+	checker->seen = outer;
+	if (good)
+		seen_add(outer, &seen);
+	seen_done(&seen);
+	return good;
+}
+
+/* The same of a part. */
+static bool part_holds(struct schema_checker *checker, const struct schema *schema,
+	const struct value *part, const struct place *at)
+{
+	struct schema_seen *seen = checker->seen;
+	bool good;
+
+	checker->seen = NULL;
+	good = holds(checker, schema, part, at);
+	checker->seen = seen;
+	return good;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static void check_item(struct schema_checker *checker, const struct schema *schema,
+	const struct value *list, size_t index, const struct place *at)
+{
+	struct place place = place_item(at, index);
+
+	check_part(checker, schema, list->list.items[index], &place);
+	mark(checker, index);
+}
+
+void schema_check_prefix_items(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < rule->list.count && i < value->list.count; i++)
+		check_item(checker, rule->list.items[i], value, i, at);
+}
+
+void schema_check_items(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	size_t first = rule->beside[0] ? rule->beside[0]->list.count : 0;
+
+	for (size_t i = first; i < value->list.count && schema_spend(checker, rule, at, 1); i++)
+		check_item(checker, rule->schema, value, i, at);
+}
+
+/* Until 2019-09: one schema for all, or one for each of the first. */
+void schema_check_former_items(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	if (value_is(rule->text, VALUE_LIST))
+		schema_check_prefix_items(checker, rule, value, at);
+	else
+		schema_check_items(checker, rule, value, at);
+}
+
+/* Behind a list of them; beside one schema for all items there is nothing left for it. */
+void schema_check_additional_items(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	if (rule->beside[0] && value_is(rule->beside[0]->text, VALUE_LIST))
+		schema_check_items(checker, rule, value, at);
+}
+
+static void check_contains(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at, bool counts_as_seen)
+{
+	uint64_t least = rule->beside[0] ? rule->beside[0]->count : 1;
+	uint64_t most = rule->beside[1] ? rule->beside[1]->count : UINT64_MAX;
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < value->list.count && schema_spend(checker, rule, at, 1); i++) {
+		struct place place = place_item(at, i);
+
+		if (!part_holds(checker, rule->schema, value->list.items[i], &place))
+			continue;
+		if (counts_as_seen)
+			mark(checker, i);
+		found++;
+	}
+	if (found < least)
+		schema_complain(checker, &rule->place, at, "too_short",
+			"must contain at least %llu items of this kind, not %llu",
+			(unsigned long long)least, (unsigned long long)found);
+	if (found > most)
+		schema_complain(checker, &rule->place, at, "too_long",
+			"must contain at most %llu items of this kind, not %llu",
+			(unsigned long long)most, (unsigned long long)found);
+}
+
+void schema_check_contains(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	check_contains(checker, rule, value, at, true);
+}
+
+/* Until 2019-09 what it found is not asked for by unevaluatedItems. */
+void schema_check_former_contains(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	check_contains(checker, rule, value, at, false);
+}
+
+void schema_check_unevaluated_items(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < value->list.count && schema_spend(checker, rule, at, 1); i++)
+		if (!is_marked(checker->seen, i))
+			check_item(checker, rule->schema, value, i, at);
+}
+
+/* ---- maps ------------------------------------------------------------------------------------ */
+
+static void check_entry(struct schema_checker *checker, const struct schema *schema,
+	const struct value *map, size_t index, const struct place *at)
+{
+	const struct value_entry *entry = &map->map.entries[index];
+	struct place place = place_key(at, entry->key, entry->key_len);
+
+	check_part(checker, schema, entry->value, &place);
+	mark(checker, index);
+}
+
+void schema_check_properties(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < value->map.count && schema_spend(checker, rule, at, 1); i++) {
+		const struct value_entry *entry = &value->map.entries[i];
+		const struct schema *schema = schema_member_find(rule, entry->key, entry->key_len);
+
+		if (schema)
+			check_entry(checker, schema, value, i, at);
+	}
+}
+
+static bool key_matches(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct schema_member *member, const struct value_entry *entry, const struct place *at)
+{
+	return schema_spend(checker, rule, at, 1) &&
+	       schema_matches(checker, rule, member->pattern, entry->key, entry->key_len, at);
+}
+
+void schema_check_pattern_properties(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < value->map.count; i++)
+		for (size_t j = 0; j < rule->map.count; j++)
+			if (key_matches(checker, rule, &rule->map.members[j],
+				    &value->map.entries[i], at))
+				check_entry(checker, rule->map.members[j].schema, value, i, at);
+}
+
+/* The keys that would have been known, so that a misspelling is seen at once. */
+static const char *keys_said(struct schema_checker *checker, const struct schema_rule *properties)
+{
+	char text[400];
+	size_t len = 0;
+
+	if (!properties || properties->map.count == 0)
+		return "none";
+	text[0] = '\0';
+	for (size_t i = 0; i < properties->map.count && len < sizeof(text) - 8; i++) {
+		const struct schema_member *member = &properties->map.members[i];
+
+		cut_printf(text + len, sizeof(text) - len, "%s%s", len ? ", " : "", member->key);
+		len = strlen(text);
+	}
+	return arena_strdup(checker->arena, text);
+}
+
+static void complain_unknown(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct schema_rule *properties, const struct value_entry *entry,
+	const struct place *at)
+{
+	struct place place = place_key(at, entry->key, entry->key_len);
+	const char *known = checker->quiet ? "" : keys_said(checker, properties);
+	struct nearest nearest = NEAREST_OF(entry->key);
+
+	for (size_t i = 0; properties && i < properties->map.count && !checker->quiet; i++)
+		nearest_offer(&nearest, properties->map.members[i].key);
+	schema_complain(checker, &rule->place, &place, "unknown_key",
+		nearest.best ? "this key is not known here%s Known are: %s"
+			     : "this key is not known here%s; known are: %s",
+		nearest_hint(&nearest), known ? known : "");
+}
+
+/* Is there something for this key in the neighbours, `properties` and `patternProperties`? */
+static bool is_named(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value_entry *entry, const struct place *at)
+{
+	const struct schema_rule *patterns = rule->beside[1];
+
+	if (schema_member_find(rule->beside[0], entry->key, entry->key_len))
+		return true;
+	for (size_t i = 0; patterns && i < patterns->map.count; i++)
+		if (key_matches(checker, rule, &patterns->map.members[i], entry, at))
+			return true;
+	return false;
+}
+
+void schema_check_additional_properties(struct schema_checker *checker,
+	const struct schema_rule *rule, const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < value->map.count && schema_spend(checker, rule, at, 1); i++) {
+		const struct value_entry *entry = &value->map.entries[i];
+
+		if (is_named(checker, rule, entry, at))
+			continue;
+		if (rule->schema->never)
+			complain_unknown(checker, rule, rule->beside[0], entry, at);
+		else
+			check_entry(checker, rule->schema, value, i, at);
+	}
+}
+
+void schema_check_unevaluated_properties(struct schema_checker *checker,
+	const struct schema_rule *rule, const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < value->map.count && schema_spend(checker, rule, at, 1); i++) {
+		if (is_marked(checker->seen, i))
+			continue;
+		if (rule->schema->never)
+			complain_unknown(checker, rule, NULL, &value->map.entries[i], at);
+		else
+			check_entry(checker, rule->schema, value, i, at);
+	}
+}
+
+void schema_check_property_names(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < value->map.count && schema_spend(checker, rule, at, 1); i++) {
+		const struct value_entry *entry = &value->map.entries[i];
+		struct place place = place_key(at, entry->key, entry->key_len);
+		const struct value name = { .type = VALUE_TEXT,
+			.text = { .bytes = entry->key, .len = entry->key_len } };
+
+		check_part(checker, rule->schema, &name, &place);
+	}
+}
+
+void schema_check_dependent_schemas(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < rule->map.count; i++) {
+		const struct schema_member *member = &rule->map.members[i];
+
+		if (!schema_spend(checker, rule, at, 1 + value->map.count / 8))
+			return;
+		if (value_get_len(value, member->key, member->key_len))
+			schema_check_node(checker, member->schema, value, at);
+	}
+}
+
+/* Names that a key asks for, or a schema. */
+void schema_check_dependencies(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < rule->map.count; i++) {
+		const struct schema_member *member = &rule->map.members[i];
+
+		if (!schema_spend(checker, rule, at, 1 + value->map.count / 8))
+			return;
+		if (!value_get_len(value, member->key, member->key_len))
+			continue;
+		if (member->names)
+			schema_require(checker, rule, member->names, value, at);
+		else
+			schema_check_node(checker, member->schema, value, at);
+	}
+}
+
+/* ---- the same value again -------------------------------------------------------------------- */
+
+void schema_check_ref(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	schema_check_node(checker, rule->schema, value, at);
+}
+
+static const struct schema *dynamic_in(const struct schema_resource *resource, const char *name)
+{
+	for (const struct schema_anchor *at = resource->anchors; at; at = at->next)
+		if (at->dynamic && strcmp(at->name, name) == 0)
+			return at->schema;
+	return NULL;
+}
+
+/* Of all resources on the way here, the one that came first and has the name says what is meant. */
+void schema_check_dynamic_ref(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	const struct schema *meant = rule->schema;
+
+	for (const struct schema_scope *scope = checker->scope; scope && rule->anchor;
+		scope = scope->outer) {
+		const struct schema *found = dynamic_in(scope->resource, rule->anchor);
+
+		meant = found ? found : meant;
+	}
+	schema_check_node(checker, meant, value, at);
+}
+
+void schema_check_all_of(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < rule->list.count; i++)
+		schema_check_node(checker, rule->list.items[i], value, at);
+}
+
+/* With somebody asking what was seen all have to be tried. */
+void schema_check_any_of(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	size_t good = 0;
+
+	for (size_t i = 0; i < rule->list.count && (!good || checker->seen); i++)
+		good += holds(checker, rule->list.items[i], value, at);
+	if (!good)
+		schema_complain(checker, &rule->place, at, "value",
+			"must satisfy at least one of these %zu schemas", rule->list.count);
+}
+
+void schema_check_one_of(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	size_t good[2] = { 0, 0 };
+	size_t count = 0;
+
+	for (size_t i = 0; i < rule->list.count && count < 2; i++)
+		if (holds(checker, rule->list.items[i], value, at))
+			good[count++] = i;
+	if (count == 0)
+		schema_complain(checker, &rule->place, at, "value",
+			"must satisfy one of these %zu schemas", rule->list.count);
+	if (count > 1)
+		schema_complain(checker, &rule->place, at, "value",
+			"must satisfy only one of these schemas, not both %zu and %zu", good[0],
+			good[1]);
+}
+
+void schema_check_not(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	if (holds(checker, rule->schema, value, at))
+		schema_complain(checker, &rule->place, at, "value", "must not satisfy this schema");
+}
+
+void schema_check_if(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	bool good = holds(checker, rule->schema, value, at);
+	const struct schema_rule *then = rule->beside[good ? 0 : 1];
+
+	if (then)
+		schema_check_node(checker, then->schema, value, at);
+}
+
+/* For what says something only to its neighbours. */
+void schema_check_nothing(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	(void)checker;
+	(void)rule;
+	(void)value;
+	(void)at;
+}
+
+/* ---- a whole check --------------------------------------------------------------------------- */
+
+/* NOLINTNEXTLINE(readability-function-size): what there is to say about a check */
+int schema_check_within(struct arena *arena, const struct schema *schema, const struct value *value,
+	uint64_t work, struct schema_report *ret_report, bool *ret_spent, struct err *err)
+{
+	struct schema_report report = { NULL, 0, false };
+	struct schema_checker checker = { .arena = arena, .report = &report, .work = work };
+
+	schema_check_node(&checker, schema, value, NULL);
+	if (checker.failed)
+		return err_set(err, ERR_MEMORY, "no memory for checking a value");
+	*ret_report = report;
+	*ret_spent = checker.work == 0;
+	return 0;
+}
+
+int schema_check(struct arena *arena, const struct schema *schema, const struct value *value,
+	struct schema_report *ret_report, struct err *err)
+{
+	bool spent = false;
+
+	return schema_check_within(arena, schema, value, SCHEMA_WORK_MAX, ret_report, &spent, err);
+}

@@ -1,0 +1,175 @@
+/*
+ * The inside of a compiled schema, for the files that make it (schema.c with its table of keywords,
+ * schema_keyword.c, schema_refs.c) and those that hold values against it (schema_check.c,
+ * schema_apply.c).  A keyword is one row in the table in schema.c: how it is compiled and how it is
+ * checked; a new keyword is a new row and its two functions.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/pointer.h"
+#include "proto/schema/pattern.h"
+#include "proto/schema/schema.h"
+#include "proto/value.h"
+
+struct schema_compiler;
+struct schema_checker;
+struct schema_rule;
+
+/* The types of JSON, and ours; an integer is a number too. */
+enum schema_type {
+	SCHEMA_NULL = 1U << 0,
+	SCHEMA_BOOLEAN = 1U << 1,
+	SCHEMA_INTEGER = 1U << 2,
+	SCHEMA_NUMBER = 1U << 3,
+	SCHEMA_STRING = 1U << 4,
+	SCHEMA_ARRAY = 1U << 5,
+	SCHEMA_OBJECT = 1U << 6,
+	SCHEMA_BYTES = 1U << 7, /* SCHEMA_WIRE only */
+	SCHEMA_WHOLE = 1U << 8, /* an integer that is written as one; "integer" in SCHEMA_WIRE */
+	SCHEMA_ANY = 0x1ffU,
+};
+
+struct schema_type_word {
+	const char *word;
+	unsigned type;
+};
+
+extern const struct schema_type_word schema_type_words[]; /* ends with a row without a word */
+
+enum schema_draft_bit {
+	SCHEMA_DRAFT_7 = 1U << 0,
+	SCHEMA_DRAFT_2019_09 = 1U << 1,
+	SCHEMA_DRAFT_2020_12 = 1U << 2,
+};
+
+/* The vocabularies with keywords that check; notes count as core, since they change nothing. */
+enum schema_room {
+	SCHEMA_IN_CORE = 1U << 0,
+	SCHEMA_IN_APPLICATOR = 1U << 1,
+	SCHEMA_IN_UNEVALUATED = 1U << 2,
+	SCHEMA_IN_VALIDATION = 1U << 3,
+	SCHEMA_IN_ALL = 0xfU,
+};
+
+/* What the words of a document mean: see schema_draft.c. */
+struct schema_draft {
+	const char *name; /* "2020-12" */
+	unsigned bit;     /* a schema_draft_bit */
+	unsigned rooms;   /* a set of schema_room: its keywords are in force */
+};
+
+#define SCHEMA_BESIDE_MAX 2
+
+struct schema_keyword {
+	const char *name;
+	unsigned drafts;  /* a set of schema_draft_bit */
+	unsigned room;    /* a schema_room */
+	unsigned applies; /* to values of these types */
+	int (*compile)(struct schema_compiler *compiler, struct schema_rule *rule);
+	void (*check)(struct schema_checker *checker, const struct schema_rule *rule,
+		const struct value *value, const struct place *at); /* NULL: an annotation */
+	const char *beside[SCHEMA_BESIDE_MAX]; /* neighbours that it asks, or NULL */
+};
+
+struct schema_member {
+	const char *key;
+	size_t key_len;
+	const struct pattern *pattern; /* of patternProperties: what keys it is for */
+	const struct schema *schema;
+	const struct value *names; /* of dependentRequired, and a list in dependencies */
+};
+
+/* One keyword of one schema. */
+struct schema_rule {
+	const struct schema_keyword *keyword;
+	const struct value *text; /* what the schema says behind the keyword */
+	struct place place;
+	const struct schema_rule *beside[SCHEMA_BESIDE_MAX];
+	union {
+		unsigned types;
+		uint64_t count;
+		uint64_t weight; /* what comparing with `text` costs */
+		bool on;
+		const struct pattern *pattern;
+		struct {
+			const struct schema *schema;
+			const char *anchor; /* $dynamicRef: the outermost of this name is meant */
+		};
+		struct {
+			const struct schema **items;
+			size_t count;
+		} list;
+		struct {
+			struct schema_member *members; /* in order of their keys */
+			size_t count;
+		} map;
+	};
+};
+
+struct schema_anchor {
+	const struct schema_anchor *next;
+	const char *name;
+	const struct schema *schema;
+	bool dynamic;
+};
+
+/* What has a name of its own ($id), and the whole. */
+struct schema_resource {
+	struct schema_resource *next;
+	const char *uri; /* "" when the whole has none */
+	const struct value *text;
+	const struct place *place;
+	const struct schema_draft *draft;
+	const struct schema_anchor *anchors;
+};
+
+/* A schema: `never`, or all of its rules. */
+struct schema {
+	const struct place *place;
+	const struct schema_resource *resource;
+	bool never;
+	bool unevaluated; /* it asks what its other rules have looked at */
+	struct schema_rule *rules;
+	size_t rule_count;
+};
+
+/* The types a value is of; 0 for what is no JSON at all, such as NaN. */
+unsigned schema_types_of(const struct value *value);
+
+/* How much there is to compare in a value. */
+uint64_t schema_weight(const struct value *value);
+
+/* The schema of a key, or NULL. */
+const struct schema *schema_member_find(
+	const struct schema_rule *properties, const char *key, size_t key_len);
+
+/*
+ * Finds two equal items of a list.  1 with their indexes, 0 when there are none, -1 when *work was
+ * spent before that was clear (or there was no memory).
+ */
+int schema_find_twins(
+	const struct value *list, uint64_t *work, size_t *ret_first, size_t *ret_second);
+
+/* The checks of the table in schema.c; each complains to the checker or keeps silent. */
+/* clang-format off */
+#define SCHEMA_CHECKS(X) \
+	X(type) X(enum) X(const) \
+	X(minimum) X(maximum) X(exclusive_minimum) X(exclusive_maximum) X(multiple_of) \
+	X(min_length) X(max_length) X(pattern) \
+	X(min_items) X(max_items) X(unique_items) X(prefix_items) X(items) X(contains) \
+	X(former_items) X(additional_items) X(former_contains) X(dependencies) \
+	X(min_properties) X(max_properties) X(required) X(dependent_required) X(property_names) \
+	X(properties) X(pattern_properties) X(additional_properties) \
+	X(ref) X(dynamic_ref) X(all_of) X(any_of) X(one_of) X(not) X(if) X(dependent_schemas) \
+	X(unevaluated_items) X(unevaluated_properties) X(nothing)
+/* clang-format on */
+
+#define SCHEMA_CHECK_PROTOTYPE(name)                                                             \
+	void schema_check_##name(struct schema_checker *checker, const struct schema_rule *rule, \
+		const struct value *value, const struct place *at);
+SCHEMA_CHECKS(SCHEMA_CHECK_PROTOTYPE)
+#undef SCHEMA_CHECK_PROTOTYPE

@@ -1,0 +1,141 @@
+#include "proto/wire/frame.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM_BYTES      ((size_t)16 << 10) /* asked for at least, before a read */
+#define HAND_OVER_BYTES ((size_t)8 << 10)  /* from here on a message takes the buffer with it */
+#define KEPT_BYTES_MAX  ((size_t)64 << 10) /* an empty buffer larger than this is freed */
+#define SPARE_BYTES     ((size_t)1)
+
+void frame_init(struct frame *frame, size_t message_max, unsigned depth_max)
+{
+	*frame = (struct frame){ .message_max = message_max, .depth_max = depth_max };
+	buf_init(&frame->in, SIZE_MAX / 2);
+	wire_scanner_init(&frame->scanner, message_max, depth_max);
+}
+
+void frame_done(struct frame *frame)
+{
+	buf_done(&frame->in);
+	frame->at = 0;
+}
+
+/* ---- bytes in ----------------------------------------------------------------------------- */
+
+/*
+ * Forgets messages that were given.  What waits behind them moves only when it is less than they
+ * were, or when the buffer has to grow and move anyway.
+ */
+static void compact(struct frame *frame, size_t need)
+{
+	size_t waiting = frame->in.len - frame->at;
+
+	if (frame->at < waiting && need <= frame->in.size - frame->in.len)
+		return;
+	buf_consume(&frame->in, frame->at);
+	frame->at = 0;
+	if (waiting == 0 && frame->in.size > KEPT_BYTES_MAX)
+		buf_done(&frame->in);
+}
+
+static int make_room(struct frame *frame, size_t len)
+{
+	compact(frame, len + SPARE_BYTES);
+	return buf_reserve(&frame->in, len + SPARE_BYTES);
+}
+
+char *frame_room(struct frame *frame, size_t *ret_size)
+{
+	if (make_room(frame, ROOM_BYTES) < 0)
+		return NULL;
+	*ret_size = frame->in.size - frame->in.len - SPARE_BYTES;
+	return frame->in.bytes + frame->in.len;
+}
+
+void frame_filled(struct frame *frame, size_t len)
+{
+	assert(len <= frame->in.size - frame->in.len);
+	frame->in.len += len;
+}
+
+int frame_push(struct frame *frame, const void *bytes, size_t len)
+{
+	if (make_room(frame, len) < 0)
+		return -1;
+	return buf_append(&frame->in, bytes, len);
+}
+
+/* ---- messages out ------------------------------------------------------------------------- */
+
+/* Gives a copy; the buffer stays. */
+static char *copy_out(struct frame *frame, size_t len)
+{
+	char *message = malloc(len + SPARE_BYTES);
+
+	if (!message)
+		return NULL;
+	memcpy(message, frame->in.bytes + frame->at, len);
+	frame->at += len;
+	return message;
+}
+
+/* Gives the buffer itself, whose first message it is; what stands behind it moves to a new one. */
+static char *hand_over(struct frame *frame, size_t len)
+{
+	struct buf rest;
+	size_t rest_len = frame->in.len - len;
+	size_t whole_len;
+	char *message;
+
+	buf_init(&rest, frame->in.ceiling);
+	if (rest_len > 0 && buf_reserve(&rest, rest_len + SPARE_BYTES) < 0)
+		return NULL;
+	(void)buf_append(&rest, frame->in.bytes + len, rest_len); /* there is room */
+	message = buf_take(&frame->in, &whole_len);
+	frame->in = rest;
+	return message;
+}
+
+/* The smaller part is copied: the message, or what has already arrived behind it. */
+static char *take_message(struct frame *frame, size_t len)
+{
+	size_t rest_len = frame->in.len - frame->at - len;
+
+	if (frame->at == 0 && len >= HAND_OVER_BYTES && rest_len <= len)
+		return hand_over(frame, len);
+	return copy_out(frame, len);
+}
+
+int frame_next(struct frame *frame, char **ret_bytes, size_t *ret_len, struct err *err)
+{
+	size_t waiting = frame->in.len - frame->at;
+	size_t len = 0;
+	char *message;
+	int scanned;
+
+	if (frame->broken)
+		return err_set(err, ERR_INVALID, "the stream was broken before");
+	if (waiting == 0)
+		return 0;
+
+	scanned = wire_scan(&frame->scanner, frame->in.bytes + frame->at, waiting, &len, err);
+	frame->broken = scanned < 0;
+	if (scanned <= 0)
+		return scanned;
+
+	message = take_message(frame, len);
+	if (!message)
+		return err_set(err, ERR_MEMORY, "no memory for a message of %zu bytes", len);
+	wire_scanner_init(&frame->scanner, frame->message_max, frame->depth_max);
+	*ret_bytes = message;
+	*ret_len = len;
+	return 1;
+}
+
+const char *frame_partial(const struct frame *frame, size_t *ret_len)
+{
+	*ret_len = frame->in.len - frame->at;
+	return *ret_len > 0 ? frame->in.bytes + frame->at : "";
+}
