@@ -11,6 +11,8 @@
 #include "daemon/lockdown.h"
 #include "daemon/news/runner.h"
 #include "daemon/server.h"
+#include "daemon/settings/config.h"
+#include "proto/base/log.h"
 #include "proto/version.h"
 
 #define LARGE_BYTES (1 << 20)
@@ -85,17 +87,12 @@ static int print_in_force(const char *path)
 
 static int check_config(const char *path)
 {
-	static struct server server;
 	struct err err = ERR_INIT;
 
-	if (server_check(&server, path, &err) < 0) {
-		fprintf(stderr, "%s\n", err.text);
-		return EXIT_FAILURE;
-	}
-	printf("%s: no mistake found in it, its policies and its patterns (%u settings, %u runtimes); "
-	       "`cectl doctor --config` tries what the host gives to jails\n",
-		path, server.config.written_count, server.config.runtime_count);
-	return EXIT_SUCCESS;
+	if (server_check(path, stdout, &err) == 0)
+		return EXIT_SUCCESS;
+	fprintf(stderr, "%s\n", err.text);
+	return EXIT_FAILURE;
 }
 
 static int start_commands(const struct server_options *options)

@@ -1,14 +1,100 @@
 /*
- * The parts of the server, which know each other: server_start.c makes the house, server.c has who is
- * in it, server_stop.c sees it to its end.
+ * The parts by value, for the files that make, wire and close them: server_start.c and server_stop.c.
+ * Everything else sees them through services.h.
  */
 #pragma once
 
+#include <uv.h>
+
+#include "daemon/door/ceilings.h"
+#include "daemon/door/conn.h"
+#include "daemon/door/turns.h"
+#include "daemon/gate/approvals.h"
+#include "daemon/gate/blobs.h"
+#include "daemon/gate/budgets.h"
+#include "daemon/gate/levers.h"
+#include "daemon/loop/errands.h"
+#include "daemon/loop/loop.h"
+#include "daemon/news/alerts.h"
+#include "daemon/news/events.h"
+#include "daemon/record/audit.h"
+#include "daemon/record/backups.h"
+#include "daemon/record/checkup.h"
+#include "daemon/record/gc.h"
+#include "daemon/record/recorder.h"
+#include "daemon/record/wallclock.h"
+#include "daemon/request/claims.h"
+#include "daemon/request/registry.h"
+#include "daemon/request/request.h"
+#include "daemon/runs/queue.h"
 #include "daemon/server.h"
+#include "daemon/services.h"
+#include "daemon/settings/config.h"
+#include "daemon/workers/pool.h"
+#include "daemon/workers/spawner_link.h"
+#include "proto/ulid.h"
+
+struct server {
+	struct services services; /* what the parts see of each other */
+	struct daemon_state state;
+	uv_loop_t loop;
+	struct config config;
+	struct job_bounds bounds;
+	struct job_entrypoint entrypoints[CONFIG_RUNTIMES_MAX + 1];
+	struct priv_host host;
+	struct pool pool;
+	struct ulid_source ids;
+	struct run_registry runs;
+	struct claims claims;
+	struct queue queue;
+	struct approvals approvals;
+	struct budgets budgets; /* of users, agents and tasks */
+	struct blobs blobs;
+	struct levers levers;
+	struct checkup checkup;
+	struct backups backups;
+	struct gc gc;
+	struct audit audit;
+	struct wallclock wallclock;
+	struct alerts alerts;
+	struct events events;
+	struct errands errands;   /* on threads */
+	struct turns turns;       /* of users, with their messages */
+	struct ceilings ceilings; /* of what clients hold */
+	struct list conns;
+	struct conn_events conn_events;
+	struct list waits;
+	struct list rehearsals;
+	uv_signal_t signals[2];
+	struct timer *sweep; /* of what is kept for a while */
+	struct timer *trim;  /* of memory that clients have given back */
+	struct timer *watchdog;
+	struct timer *grace; /* while draining */
+	unsigned grace_rounds;
+	bool is_warm; /* there was a worker that waits */
+	int exit_code;
+};
+
+/* ---- server_start.c ---- */
+
+/* Reports once that the daemon is ready: a worker waits and programs can be checked. */
+void server_look_ready(struct server *server);
 
 /* ---- server_stop.c ---- */
 
-/* SIGTERM and SIGINT drain; told twice, now. */
+/* SIGTERM and SIGINT drain; the second one ends the grace period. */
 int server_watch_signals(struct server *server, struct err *err);
 
+/* While draining, ends the daemon when its last run has gone. */
+void server_end_when_empty(struct server *server);
+
 void server_on_spawner_lost(void *context, const char *why);
+
+/* No further work is possible: the daemon ends.  False: it is ending already. */
+bool server_cannot_start(struct server *server, const char *why, const char *repair);
+
+/*
+ * No jail can be made.  Before the daemon was ready once that is the host's fault, and the daemon
+ * ends instead of trying forever: returns true.  Later it returns false.
+ */
+bool server_cannot_jail(struct server *server, const char *why);

@@ -1,8 +1,7 @@
 #include <stdlib.h>
 
-#include "daemon/door/conn.h"
 #include "daemon/door/listener.h"
-#include "daemon/host.h"
+#include "daemon/loop/service_manager.h"
 #include "daemon/loop/trim.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/methods_budgets.h"
@@ -16,6 +15,7 @@
 #include "daemon/workers/inspectors.h"
 #include "proto/base/clock.h"
 #include "proto/method/method.h"
+#include "proto/version.h"
 
 #define SWEEP_MS 60000
 #define TRIM_MS  5000
@@ -27,19 +27,30 @@ static void on_child_exited(void *context, uint32_t child, int status)
 	struct server *server = context;
 
 	if (!pool_child_exited(&server->pool, child, status))
-		inspectors_child_exited(server->inspectors, child, status);
+		inspectors_child_exited(server->services.inspectors, child, status);
 }
 
 /* Its runs have nobody any more who listens, and what waits to be told to it is forgotten. */
-static void on_conn_gone(struct server *server, struct conn *conn)
+static void on_conn_gone(struct services *services, struct conn *conn)
 {
 	struct request *request;
 
 	while ((request = conn_disown(conn)))
 		request_left(request);
-	backups_conn_gone(&server->backups, conn);
-	waits_conn_gone(server, conn);
-	events_conn_gone(&server->events, conn);
+	backups_conn_gone(services->backups, conn);
+	waits_conn_gone(services, conn);
+	events_conn_gone(services->events, conn);
+}
+
+void server_look_ready(struct server *server)
+{
+	if (server->state.ready || server->state.draining || !server->is_warm ||
+		!policies_ready(server->services.policies))
+		return;
+	server->state.ready = true;
+	host_ready();
+	log_event(LOG_LEVEL_NOTICE, "ready", LOG_STR("version", CED_VERSION),
+		LOG_INT("ms", clock_ms() - server->state.started_ms));
 }
 
 static void on_warm(void *context, struct runtime *runtime)
@@ -48,7 +59,7 @@ static void on_warm(void *context, struct runtime *runtime)
 
 	server->is_warm = true;
 	server_look_ready(server);
-	stage_queue_serve(server, runtime);
+	stage_queue_serve(&server->services, runtime);
 }
 
 /* What nobody uses any more goes also when nobody comes. */
@@ -119,16 +130,16 @@ static int meet_spawner(
 	struct priv_msg hello = { .op = PRIV_HELLO };
 	struct priv_msg seal = { .op = PRIV_SEAL };
 
-	server->spawner = spawner_link_new(options->spawner_fd, err);
-	if (!server->spawner || spawner_ask_now(server->spawner, &hello, err) < 0)
+	server->services.spawner = spawner_link_new(options->spawner_fd, err);
+	if (!server->services.spawner || spawner_ask_now(server->services.spawner, &hello, err) < 0)
 		return -1;
 	server->host = hello.body.host;
 	if (layers_check(&server->config.layers, &server->host, err) < 0)
 		return -1;
-	if (pool_configure(&server->pool, &server->config, &server->host, server->spawner,
+	if (pool_configure(&server->pool, &server->config, &server->host, server->services.spawner,
 		    options->libexec, err) < 0)
 		return -1;
-	return spawner_ask_now(server->spawner, &seal, err);
+	return spawner_ask_now(server->services.spawner, &seal, err);
 }
 
 /* Numbers for a policy that nobody has would be a mistake that nobody sees. */
@@ -138,27 +149,28 @@ static int check_allowances(struct server *server, struct err *err)
 
 	for (unsigned i = 0; i < config->allowance_count; i++)
 		if (config->allowances[i].whom == FOR_POLICY &&
-			!policies_find(server->policies, config->allowances[i].name))
+			!policies_find(server->services.policies, config->allowances[i].name))
 			return err_set(err, ERR_INVALID, "for_policy %s: there is no such policy",
 				config->allowances[i].name);
-	return allowances_add_policies(&server->config, server->policies, err);
+	return allowances_add_policies(&server->config, server->services.policies, err);
 }
 
 /* What works on the store beside the recorder, and the clock that its records go by. */
 static int start_care(struct server *server, const struct store_clock *clock, uint64_t newest_ms,
 	bool has_lost, struct err *err)
 {
-	server->caretaker = caretaker_start(&server->loop, server->config.state, err);
-	if (!server->caretaker)
+	server->services.caretaker = caretaker_start(&server->loop, server->config.state, err);
+	if (!server->services.caretaker)
 		return -1;
-	checkup_start(&server->checkup, &server->loop, server->caretaker, server->config.check_ms);
-	alerts_init(&server->alerts, server);
+	checkup_start(&server->checkup, &server->loop, server->services.caretaker,
+		server->config.check_ms);
+	alerts_init(&server->alerts, &server->services);
 	if (has_lost)
 		alerts_tell_lost(&server->alerts);
-	backups_start(&server->backups, server);
-	gc_start(&server->gc, server);
-	wallclock_start(&server->wallclock, &server->loop, server->recorder, clock, newest_ms,
-		&server->ids);
+	backups_start(&server->backups, &server->services);
+	gc_start(&server->gc, &server->services);
+	wallclock_start(&server->wallclock, &server->loop, server->services.recorder, clock,
+		newest_ms, &server->ids);
 	return 0;
 }
 
@@ -178,16 +190,17 @@ static int open_store(struct server *server, struct err *err)
 	if (has_lost)
 		log_event(
 			LOG_LEVEL_WARNING, "runs.lost", LOG_INT("count", store_lost_count(store)));
-	if (levers_init(&server->levers, store, err) < 0 || budgets_load(server, store, err) < 0 ||
+	if (levers_init(&server->levers, store, err) < 0 ||
+		budgets_load(&server->services, store, err) < 0 ||
 		approvals_load(&server->approvals, store, err) < 0 ||
-		audit_open(&server->audit, server, store, &clock, err) < 0) {
+		audit_open(&server->audit, &server->services, store, &clock, err) < 0) {
 		store_close(store);
 		return -1;
 	}
-	server->recorder =
+	server->services.recorder =
 		recorder_start(&server->loop, store, (unsigned)server->config.commit_records, err);
-	server->readers = readers_new(server->config.state, err);
-	if (!server->recorder || !server->readers)
+	server->services.readers = readers_new(server->config.state, err);
+	if (!server->services.recorder || !server->services.readers)
 		return -1;
 	if (audit_start(&server->audit, err) < 0)
 		return -1;
@@ -199,11 +212,36 @@ static int load_rules(struct server *server, struct err *err)
 {
 	const struct config *config = &server->config;
 
-	server->policies =
+	server->services.policies =
 		policies_load(config->policies[0] ? config->policies : NULL, config->policy, err);
-	if (!server->policies || redaction_load(server, err) < 0)
+	if (!server->services.policies || redaction_load(&server->services, err) < 0)
 		return -1;
 	return check_allowances(server, err);
+}
+
+static void on_inspector_ready(void *owner)
+{
+	server_look_ready(owner);
+}
+
+static bool on_no_jail(void *owner, const char *why)
+{
+	return server_cannot_jail(owner, why);
+}
+
+static bool on_bad_rules(void *owner, const char *why, const char *repair)
+{
+	return server_cannot_start(owner, why, repair);
+}
+
+static struct inspectors *start_inspectors(struct server *server, struct err *err)
+{
+	const struct inspectors_parts parts = { &server->loop, &server->config,
+		server->services.spawner, server->services.policies };
+	const struct inspectors_events events = { on_inspector_ready, on_no_jail, on_bad_rules,
+		server };
+
+	return inspectors_start(&parts, &events, err);
 }
 
 static int start_parts(struct server *server, const struct server_options *options, struct err *err)
@@ -220,15 +258,15 @@ static int start_parts(struct server *server, const struct server_options *optio
 		return -1;
 	if (load_rules(server, err) < 0 || open_store(server, err) < 0)
 		return -1;
-	if (spawner_link_start(server->spawner, &server->loop, &events, err) < 0 ||
+	if (spawner_link_start(server->services.spawner, &server->loop, &events, err) < 0 ||
 		server_watch_signals(server, err) < 0)
 		return -1;
-	server->inspectors = inspectors_start(server, err);
-	if (!server->inspectors ||
+	server->services.inspectors = start_inspectors(server, err);
+	if (!server->services.inspectors ||
 		pool_start(&server->pool, &server->loop, on_warm, server, err) < 0)
 		return -1;
-	server->listener = listener_start(server, server->config.socket, err);
-	if (!server->listener)
+	server->services.listener = listener_start(&server->services, server->config.socket, err);
+	if (!server->services.listener)
 		return -1;
 	server->sweep = timer_new(&server->loop, SWEEP_MS, SWEEP_MS, on_sweep, server);
 	server->trim = timer_new(&server->loop, TRIM_MS, TRIM_MS, on_trim, server);
@@ -238,29 +276,88 @@ static int start_parts(struct server *server, const struct server_options *optio
 	return 0;
 }
 
+static void on_run_renamed(void *owner, const char *old_id, const char *run_id)
+{
+	struct server *server = owner;
+
+	waits_run_renamed(&server->services, old_id, run_id);
+}
+
+static void on_run_removed(void *owner)
+{
+	server_end_when_empty(owner);
+}
+
+/* Those that are made later are NULL until then. */
+static void wire(struct server *server)
+{
+	server->services = (struct services){
+		.state = &server->state,
+		.loop = &server->loop,
+		.config = &server->config,
+		.bounds = &server->bounds,
+		.entrypoints = server->entrypoints,
+		.host = &server->host,
+		.pool = &server->pool,
+		.checkup = &server->checkup,
+		.backups = &server->backups,
+		.gc = &server->gc,
+		.audit = &server->audit,
+		.wallclock = &server->wallclock,
+		.ids = &server->ids,
+		.runs = &server->runs,
+		.claims = &server->claims,
+		.queue = &server->queue,
+		.approvals = &server->approvals,
+		.budgets = &server->budgets,
+		.blobs = &server->blobs,
+		.levers = &server->levers,
+		.alerts = &server->alerts,
+		.events = &server->events,
+		.errands = &server->errands,
+		.turns = &server->turns,
+		.ceilings = &server->ceilings,
+		.conns = &server->conns,
+		.conn_events = &server->conn_events,
+		.waits = &server->waits,
+		.rehearsals = &server->rehearsals,
+	};
+}
+
 static void init(struct server *server)
 {
+	const struct registry_events events = { on_run_renamed, on_run_removed, server };
+
+	wire(server);
 	list_init(&server->conns);
 	list_init(&server->waits);
 	list_init(&server->rehearsals);
-	map_init(&server->runs);
+	registry_init(&server->runs, &events);
 	claims_init(&server->claims);
 	errands_init(&server->errands, &server->loop);
 	server->conn_events = (struct conn_events){ methods_start, on_conn_gone };
 	turns_init(&server->turns, &server->loop, conn_take_turn);
 	events_init(&server->events, &server->loop);
-	approvals_init(&server->approvals, server);
-	server->started_ms = clock_ms();
-	server->started_wall_us = clock_wall_us();
+	approvals_init(&server->approvals, &server->services);
+	server->state.started_ms = clock_ms();
+	server->state.started_wall_us = clock_wall_us();
 }
 
-int server_check(struct server *server, const char *config_path, struct err *err)
+int server_check(const char *config_path, FILE *out, struct err *err)
 {
 	const struct server_options options = { .config_path = config_path, .shipped = true };
+	static struct server server;
 
-	if (load_config(server, &options, err) < 0 || config_check_host(&server->config, err) < 0)
+	wire(&server);
+	if (load_config(&server, &options, err) < 0 || config_check_host(&server.config, err) < 0)
 		return -1;
-	return load_rules(server, err) < 0 ? err_wrap(err, "configuration %s", config_path) : 0;
+	if (load_rules(&server, err) < 0)
+		return err_wrap(err, "configuration %s", config_path);
+	(void)fprintf(out,
+		"%s: no mistake found in it, its policies and its patterns (%u settings, %u runtimes); "
+		"`cectl doctor --config` tries what the host gives to jails\n",
+		config_path, server.config.written_count, server.config.runtime_count);
+	return 0;
 }
 
 struct server *server_start(const struct server_options *options, struct err *err)

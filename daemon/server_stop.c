@@ -2,9 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/door/conn.h"
 #include "daemon/door/listener.h"
-#include "daemon/host.h"
+#include "daemon/loop/service_manager.h"
 #include "daemon/methods/rehearsal.h"
 #include "daemon/record/readers.h"
 #include "daemon/redact/pattern_book.h"
@@ -16,39 +15,6 @@
 #define CANCELED_MS 4000  /* for what was cancelled then to end and be recorded */
 #define EXAMINED_MS 20    /* to look again whether threads are done with outputs */
 
-struct run_name {
-	char id[RUN_ID_LEN];
-};
-
-static int collect_run(void *context, const void *key, size_t key_len, void *value)
-{
-	struct run_name **at = context;
-
-	(void)value;
-	memcpy((*at)++->id, key, key_len);
-	return 0;
-}
-
-/* Cancelling changes the map, and takes others along: names are gathered first. */
-int64_t server_cancel_all(struct server *server, enum limit_word why)
-{
-	size_t count = server->runs.count;
-	struct run_name *all = calloc(count + 1, sizeof(*all));
-	struct run_name *at = all;
-
-	if (!all)
-		return -1;
-	(void)map_each(&server->runs, collect_run, &at);
-	for (size_t i = 0; i < count; i++) {
-		struct request *request = map_get(&server->runs, all[i].id, RUN_ID_LEN);
-
-		if (request)
-			request_cancel(request, why);
-	}
-	free(all);
-	return (int64_t)count;
-}
-
 static void stop_care(struct server *server)
 {
 	wallclock_stop(&server->wallclock);
@@ -56,15 +22,15 @@ static void stop_care(struct server *server)
 	checkup_stop(&server->checkup);
 	backups_stop(&server->backups);
 	gc_stop(&server->gc);
-	caretaker_close(server->caretaker);
+	caretaker_close(server->services.caretaker);
 	backups_stop(&server->backups);
 }
 
 static void close_parts(struct server *server)
 {
-	if (server->closing)
+	if (server->state.closing)
 		return;
-	server->closing = true;
+	server->state.closing = true;
 	host_stopping();
 	timer_close(server->grace);
 	timer_close(server->watchdog);
@@ -72,60 +38,68 @@ static void close_parts(struct server *server)
 	timer_close(server->trim);
 	for (unsigned i = 0; i < COUNT_OF(server->signals); i++)
 		uv_close((uv_handle_t *)&server->signals[i], NULL);
-	listener_close(server->listener);
+	listener_close(server->services.listener);
 	approvals_leave(&server->approvals);
 	/* Whatever is still in the house ends here, is recorded, and is told to whoever listens. */
-	(void)server_cancel_all(server, KILLED_CLOSING);
-	inspectors_closing(server->inspectors);
-	policies_stop(server->policies);
-	rehearsals_close(server);
+	(void)registry_cancel_all(&server->runs, KILLED_CLOSING);
+	inspectors_closing(server->services.inspectors);
+	policies_stop(server->services.policies);
+	rehearsals_close(&server->services);
 	pool_stop(&server->pool);
 	audit_close(&server->audit);
-	recorder_close(server->recorder);
-	server->recorder = NULL;
+	recorder_close(server->services.recorder);
+	server->services.recorder = NULL;
 	stop_care(server);
 	errands_stop(&server->errands); /* questions; outputs were waited for */
 	list_for_each(at, &server->conns)
 		conn_close_link(at);
 	turns_close(&server->turns);
-	spawner_link_close(server->spawner);
-	inspectors_free(server->inspectors);
+	spawner_link_close(server->services.spawner);
+	inspectors_free(server->services.inspectors);
 	pool_close(&server->pool);
-	policies_close(server->policies);
+	policies_close(server->services.policies);
 }
 
 static void on_grace(void *owner)
 {
 	struct server *server = owner;
 
-	if (server->runs.count) {
-		(void)server_cancel_all(server, KILLED_CLOSING);
-		if (server->runs.count) {
+	if (registry_count(&server->runs)) {
+		(void)registry_cancel_all(&server->runs, KILLED_CLOSING);
+		if (registry_count(&server->runs)) {
 			timer_set(server->grace, CANCELED_MS); /* their ends are on the way */
 			server->grace_rounds++;
 			if (server->grace_rounds < 2)
 				return;
 			if (server->grace_rounds == 2)
 				log_event(LOG_LEVEL_ERROR, "stop.runs_left",
-					LOG_INT("runs", server->runs.count));
+					LOG_INT("runs", registry_count(&server->runs)));
 		}
 	}
-	if (server->examining) /* a thread has it: what it costs is bounded */
+	if (server->state.examining) /* a thread has it: what it costs is bounded */
 		timer_set(server->grace, EXAMINED_MS);
 	else
 		close_parts(server);
 }
 
+void server_end_when_empty(struct server *server)
+{
+	if (server->state.draining && !registry_count(&server->runs) && !server->state.closing &&
+		server->grace)
+		timer_set(
+			server->grace, 0); /* from the loop: the last run is being freed just now */
+}
+
 void server_drain(struct server *server, const char *why)
 {
-	if (server->draining)
+	if (server->state.draining)
 		return;
 	log_event(LOG_LEVEL_NOTICE, "drain", LOG_STR("why", why),
-		LOG_INT("runs", server->runs.count));
-	server->draining = true;
+		LOG_INT("runs", registry_count(&server->runs)));
+	server->state.draining = true;
 	approvals_leave(&server->approvals);
-	server->grace =
-		timer_new(&server->loop, server->runs.count ? GRACE_MS : 0, 0, on_grace, server);
+	server->grace = timer_new(
+		&server->loop, registry_count(&server->runs) ? GRACE_MS : 0, 0, on_grace, server);
 	if (!server->grace)
 		close_parts(server);
 }
@@ -134,7 +108,7 @@ static void on_signal(uv_signal_t *handle, int number)
 {
 	struct server *server = handle->data;
 
-	if (server->draining && server->grace)
+	if (server->state.draining && server->grace)
 		timer_set(server->grace, 0); /* told twice: now */
 	server_drain(server, strsignal(number));
 }
@@ -158,12 +132,12 @@ void server_on_spawner_lost(void *context, const char *why)
 {
 	struct server *server = context;
 
-	if (server->closing)
+	if (server->state.closing)
 		return;
 	/* Without it no worker can be made and none can be trusted to die: leave, and be started anew. */
 	log_event(LOG_LEVEL_ERROR, "spawner.lost", LOG_STR("why", why));
 	server->exit_code = 1;
-	server->draining = true;
+	server->state.draining = true;
 	if (!server->grace)
 		server->grace = timer_new(&server->loop, 0, 0, on_grace, server);
 	else
@@ -172,7 +146,7 @@ void server_on_spawner_lost(void *context, const char *why)
 
 bool server_cannot_jail(struct server *server, const char *why)
 {
-	if (server->told_ready)
+	if (server->state.ready)
 		return false;
 	return server_cannot_start(server, why,
 		"no jail can be made here: cectl doctor tries why, and says what to do");
@@ -180,11 +154,11 @@ bool server_cannot_jail(struct server *server, const char *why)
 
 bool server_cannot_start(struct server *server, const char *why, const char *repair)
 {
-	if (server->draining)
+	if (server->state.draining)
 		return false;
 	log_event(LOG_LEVEL_ERROR, "start.failed", LOG_STR("why", why), LOG_STR("repair", repair));
 	server->exit_code = 1;
-	server->draining = true;
+	server->state.draining = true;
 	server->grace = timer_new(&server->loop, 0, 0, on_grace, server);
 	if (!server->grace)
 		close_parts(server);
@@ -198,9 +172,9 @@ int server_run(struct server *server)
 	int exit_code;
 
 	(void)uv_run(&server->loop, UV_RUN_DEFAULT);
-	readers_free(server->readers);
+	readers_free(server->services.readers);
 	queue_done(&server->queue);
-	map_done(&server->runs);
+	registry_done(&server->runs);
 	claims_done(&server->claims);
 	blobs_done(&server->blobs);
 	ceilings_done(&server->ceilings);
@@ -208,7 +182,7 @@ int server_run(struct server *server)
 	alerts_done(&server->alerts);
 	budgets_done(&server->budgets);
 	audit_done(&server->audit);
-	pattern_book_free(server->patterns);
+	pattern_book_free(server->services.patterns);
 	approvals_done(&server->approvals);
 	(void)uv_loop_close(&server->loop);
 	exit_code = server->exit_code;

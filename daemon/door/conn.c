@@ -2,7 +2,10 @@
 
 #include <stdlib.h>
 
+#include "daemon/door/admission.h"
+#include "daemon/door/ceilings.h"
 #include "daemon/door/conn_parts.h"
+#include "daemon/news/events.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/log.h"
@@ -63,9 +66,9 @@ static void on_closed(uv_handle_t *handle)
 {
 	struct conn *conn = handle->data;
 
-	ceilings_let_go(&conn->server->ceilings, conn->caller.uid, conn->inbox);
+	ceilings_let_go(conn->services->ceilings, conn->caller.uid, conn->inbox);
 	conn->inbox = 0;
-	server_conn_gone(conn->server, &conn->link, conn->caller.uid);
+	admission_leave(conn->services, &conn->link, conn->caller.uid);
 	conn_unref(conn);
 }
 
@@ -86,7 +89,7 @@ void conn_close(struct conn *conn, const char *reason)
 	timer_close(conn->deadline);
 	conn->deadline = NULL;
 	conn->refs++; /* requests that end now must not take the struct away under us */
-	conn->server->conn_events.on_gone(conn->server, conn);
+	conn->services->conn_events->on_gone(conn->services, conn);
 	uv_close((uv_handle_t *)&conn->pipe, on_closed);
 	conn_unref(conn);
 }
@@ -101,7 +104,7 @@ bool conn_holds_place(const struct conn *conn)
 	uv_os_fd_t fd = -1;
 
 	return uv_fileno((const uv_handle_t *)&conn->pipe, &fd) == 0 &&
-	       loop_hold_place(&conn->server->loop, fd, NULL) == 0;
+	       loop_hold_place(conn->services->loop, fd, NULL) == 0;
 }
 
 /* Nothing is under way on it, in either direction, and nobody listens on it.  Administrators' stay. */
@@ -110,20 +113,20 @@ static bool is_idle(const struct conn *conn)
 	size_t waiting = 0;
 
 	(void)frame_partial(&conn->frame, &waiting);
-	if (caller_is(&conn->caller, ROLE_ADMIN) || events_has(&conn->server->events, conn))
+	if (caller_is(&conn->caller, ROLE_ADMIN) || events_has(conn->services->events, conn))
 		return false;
 	return !conn->closing && !conn->in_flight && !conn->unsent && !conn->decoding && !waiting &&
 	       list_is_empty(&conn->turn);
 }
 
-bool conn_close_idlest(struct server *server, uint32_t newcomer)
+bool conn_close_idlest(struct services *services, uint32_t newcomer)
 {
-	unsigned most = ceilings_conns_of(&server->ceilings, newcomer) + 1;
+	unsigned most = ceilings_conns_of(services->ceilings, newcomer) + 1;
 	struct conn *found = NULL;
 
-	list_for_each(at, &server->conns) {
+	list_for_each(at, services->conns) {
 		struct conn *conn = container_of(at, struct conn, link);
-		unsigned count = ceilings_conns_of(&server->ceilings, conn->caller.uid);
+		unsigned count = ceilings_conns_of(services->ceilings, conn->caller.uid);
 
 		if (count <= most && !(found && count == most))
 			continue;
@@ -134,10 +137,10 @@ bool conn_close_idlest(struct server *server, uint32_t newcomer)
 	}
 	if (!found)
 		return false;
-	server_log_refusal(server, found->caller.uid,
+	admission_log_refusal(services, found->caller.uid,
 		"an idle connection is closed: others want in and this user has most");
 	conn_close(found, "others want in");
-	server_conn_gone(server, &found->link, found->caller.uid);
+	admission_leave(services, &found->link, found->caller.uid);
 	return true;
 }
 
@@ -149,10 +152,10 @@ static int learn_caller(struct conn *conn)
 
 	if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0)
 		return -1;
-	return caller_identify(fd, &conn->server->config.roles, &conn->caller);
+	return caller_identify(fd, &conn->services->config->roles, &conn->caller);
 }
 
-int conn_start(struct server *server, uv_stream_t *listener)
+int conn_start(struct services *services, uv_stream_t *listener)
 {
 	struct conn *conn = calloc(1, sizeof(*conn));
 	const char *full = NULL;
@@ -162,21 +165,21 @@ int conn_start(struct server *server, uv_stream_t *listener)
 	list_init(&conn->link);
 	list_init(&conn->turn);
 	list_init(&conn->requests);
-	conn->server = server;
+	conn->services = services;
 	conn->heard_ms = clock_ms();
 	conn->refs = 1;
-	frame_init(&conn->frame, server->config.message_bytes, WIRE_DEPTH_DEFAULT);
-	(void)uv_pipe_init(&server->loop, &conn->pipe, 0);
+	frame_init(&conn->frame, services->config->message_bytes, WIRE_DEPTH_DEFAULT);
+	(void)uv_pipe_init(services->loop, &conn->pipe, 0);
 	conn->pipe.data = conn;
 	if (uv_accept(listener, (uv_stream_t *)&conn->pipe) < 0 || learn_caller(conn) < 0)
 		full = "it left before it was let in";
 	else if (!conn_holds_place(conn))
 		full = "the kernel watches no more descriptors for our user";
 	else
-		full = server_admit(server, &conn->link, &conn->caller);
+		full = admission_enter(services, &conn->link, &conn->caller);
 	if (full) {
 		conn->closing = true;
-		server_log_refusal(server, conn->caller.uid, full);
+		admission_log_refusal(services, conn->caller.uid, full);
 		uv_close((uv_handle_t *)&conn->pipe, on_closed);
 		return 0;
 	}

@@ -1,7 +1,7 @@
 /*
  * One client connection: bytes in, requests out, replies back.
  *
- * Ownership: the server holds one reference from conn_start() until the pipe is closed; each
+ * Ownership: the services holds one reference from conn_start() until the pipe is closed; each
  * request in flight holds another.  The struct is freed with the last of them, so a reply that
  * comes home late finds a closed connection, never a missing one.
  *
@@ -18,11 +18,11 @@
 #include "proto/wire/rpc.h"
 
 struct conn;
-struct server;
+struct services;
 
 /* A request that came, whole and well formed. */
 struct arrival {
-	struct server *server;
+	struct services *services;
 	struct conn *conn;
 	const struct rpc_message *message;
 	char *bytes; /* the message points into them */
@@ -30,33 +30,33 @@ struct arrival {
 	size_t held; /* of its caller's share of memory */
 };
 
-/* Whom connections tell; server->conn_events. */
+/* Whom connections tell; services->conn_events-> */
 struct conn_events {
 	/* Takes the bytes and the arena, and what is held for them. */
 	void (*on_arrival)(const struct arrival *arrival);
 	/* It closes: nobody may use it any more who does not hold it, and its requests are disowned. */
-	void (*on_gone)(struct server *server, struct conn *conn);
+	void (*on_gone)(struct services *services, struct conn *conn);
 };
 
 /*
  * Accepts from `listener`.  The connection looks after itself from here.  -1: there is no memory,
  * the client still waits, and so does everybody behind it until this is called again.
  */
-int conn_start(struct server *server, uv_stream_t *listener);
+int conn_start(struct services *services, uv_stream_t *listener);
 
 /* Starts closing, and tells on_gone().  May be called again. */
 void conn_close(struct conn *conn, const char *reason);
 
 bool conn_is_closing(const struct conn *conn);
 
-/* The same for the link that server_admit() was given. */
+/* The same for the link that admission_enter() was given. */
 void conn_close_link(struct list *link);
 
 /*
  * Closes the connection that has been idle for longest, of the uid that has most of those with an
  * idle one.  False when nobody with one has more than one more than `newcomer`, who wants in.
  */
-bool conn_close_idlest(struct server *server, uint32_t newcomer);
+bool conn_close_idlest(struct services *services, uint32_t newcomer);
 
 /* The same connection may look at messages again that have arrived (turns.h). */
 void conn_take_turn(struct list *turn);

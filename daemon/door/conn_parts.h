@@ -5,14 +5,14 @@
 #pragma once
 
 #include "daemon/door/conn.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/wire/frame.h"
 
 struct conn {
 	uv_pipe_t pipe;
-	struct list link; /* in the server */
+	struct list link; /* in the services */
 	struct list turn; /* in the lane of its user, while messages wait for the next turn */
-	struct server *server;
+	struct services *services;
 	struct caller caller;
 	unsigned refs;
 	unsigned in_flight;

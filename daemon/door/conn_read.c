@@ -1,6 +1,8 @@
+#include "daemon/door/ceilings.h"
 #include "daemon/door/conn_parts.h"
 #include "daemon/door/decoding.h"
 #include "daemon/door/foreign.h"
+#include "daemon/door/turns.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
@@ -34,9 +36,9 @@ static void refuse(struct conn *conn, uint32_t msgid, enum rpc_code code, const 
 /* What the message keeps in memory until its run has left counts for its caller. */
 static const char *no_room_for(struct conn *conn, size_t size)
 {
-	if (conn->in_flight >= conn->server->config.requests_per_connection)
+	if (conn->in_flight >= conn->services->config->requests_per_connection)
 		return "too many requests of this connection are in flight";
-	if (!ceilings_hold(&conn->server->ceilings, conn->caller.uid, size))
+	if (!ceilings_hold(conn->services->ceilings, conn->caller.uid, size))
 		return "the requests and replies of this caller take too much memory";
 	return NULL;
 }
@@ -70,10 +72,10 @@ static void take_decoded(struct conn *conn, struct decoded *decoded)
 	} else if (decoded->message.kind == RPC_REQUEST) {
 		full = no_room_for(conn, size);
 		if (!full) {
-			struct arrival arrival = { conn->server, conn, &decoded->message,
+			struct arrival arrival = { conn->services, conn, &decoded->message,
 				decoded->bytes, &decoded->arena, size };
 
-			conn->server->conn_events.on_arrival(&arrival);
+			conn->services->conn_events->on_arrival(&arrival);
 			return;
 		}
 		refuse(conn, decoded->message.msgid, RPC_CODE_BUSY, "busy", full);
@@ -87,7 +89,7 @@ static void on_decoded(void *context, struct decoded *decoded)
 {
 	struct conn *conn = context;
 
-	ceilings_let_go(&conn->server->ceilings, conn->caller.uid, conn->decoding);
+	ceilings_let_go(conn->services->ceilings, conn->caller.uid, conn->decoding);
 	conn->decoding = 0;
 	if (decoded && conn->closing)
 		decoded_done(decoded);
@@ -101,15 +103,15 @@ static void on_decoded(void *context, struct decoded *decoded)
 /* False when it is to be decoded here and now. */
 static bool decode_elsewhere(struct conn *conn, const struct decoded *decoded)
 {
-	struct server *server = conn->server;
+	struct services *services = conn->services;
 
 	/* Its bytes have left the inbox, and their values are not counted yet. */
 	if (decoded->len <= DECODE_AT_ONCE ||
-		decoding_start(&server->errands, conn->caller.uid, decoded, on_decoded, conn) < 0)
+		decoding_start(services->errands, conn->caller.uid, decoded, on_decoded, conn) < 0)
 		return false;
 	conn->refs++;
 	conn->decoding = decoded->len;
-	ceilings_hold_anyway(&server->ceilings, conn->caller.uid, conn->decoding);
+	ceilings_hold_anyway(services->ceilings, conn->caller.uid, conn->decoding);
 	return true;
 }
 
@@ -132,7 +134,7 @@ static void on_deadline(void *owner)
 	if (conn->reading)
 		conn_close(conn, "a message did not become whole in time");
 	else /* it may be whole already, but we do not read while replies wait to be read */
-		timer_set(conn->deadline, conn->server->config.message_ms);
+		timer_set(conn->deadline, conn->services->config->message_ms);
 }
 
 /* A message that has begun gets a deadline; one that is whole takes it away. */
@@ -145,8 +147,8 @@ static void watch_partial(struct conn *conn)
 		timer_close(conn->deadline);
 		conn->deadline = NULL;
 	} else if (!conn->deadline) {
-		conn->deadline = timer_new(
-			&conn->server->loop, conn->server->config.message_ms, 0, on_deadline, conn);
+		conn->deadline = timer_new(conn->services->loop, conn->services->config->message_ms,
+			0, on_deadline, conn);
 	}
 }
 
@@ -169,7 +171,7 @@ static void break_off(struct conn *conn, const struct err *err)
 /* Counts the memory of what has arrived for its caller.  -1 when that is more than it may hold. */
 static int count_inbox(struct conn *conn, struct err *err)
 {
-	struct ceilings *ceilings = &conn->server->ceilings;
+	struct ceilings *ceilings = conn->services->ceilings;
 	size_t before = conn->inbox;
 	size_t now = conn->frame.in.size;
 
@@ -186,7 +188,7 @@ static int count_inbox(struct conn *conn, struct err *err)
 
 static void take_messages(struct conn *conn)
 {
-	struct turns *turns = &conn->server->turns;
+	struct turns *turns = conn->services->turns;
 
 	while (!conn->closing && !conn->decoding) {
 		char *bytes = NULL;
@@ -283,7 +285,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
 void conn_read_or_rest(struct conn *conn)
 {
 	bool want = !conn->closing && list_is_empty(&conn->turn) && !conn->decoding &&
-		    conn->unsent <= conn->server->config.unsent_bytes / 2;
+		    conn->unsent <= conn->services->config->unsent_bytes / 2;
 
 	if (want == conn->reading || conn->closing)
 		return;

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "daemon/door/ceilings.h"
 #include "daemon/door/conn_parts.h"
 #include "proto/base/container.h"
 
@@ -18,7 +19,7 @@ static void on_sent(uv_write_t *req, int status)
 	struct conn *conn = sending->conn;
 
 	conn->unsent -= sending->len;
-	ceilings_let_go(&conn->server->ceilings, conn->caller.uid, sending->len);
+	ceilings_let_go(conn->services->ceilings, conn->caller.uid, sending->len);
 	if (status < 0)
 		conn_close(conn, uv_strerror(status));
 	conn_read_or_rest(conn);
@@ -32,7 +33,7 @@ static void close_fattest(const struct conn *conn)
 {
 	struct conn *fattest = NULL;
 
-	list_for_each(at, &conn->server->conns) {
+	list_for_each(at, conn->services->conns) {
 		struct conn *other = container_of(at, struct conn, link);
 
 		if (other->caller.uid == conn->caller.uid && !other->closing && other->unsent &&
@@ -60,12 +61,12 @@ void conn_send_buf(struct conn *conn, struct buf *buf)
 	sending->bytes = buf_take(buf, &sending->len);
 	out = uv_buf_init(sending->bytes, (unsigned)sending->len);
 	conn->unsent += sending->len;
-	ceilings_hold_anyway(&conn->server->ceilings, conn->caller.uid, sending->len);
+	ceilings_hold_anyway(conn->services->ceilings, conn->caller.uid, sending->len);
 	conn->refs++;
 	if (!conn_holds_place(conn) ||
 		uv_write(&sending->req, (uv_stream_t *)&conn->pipe, &out, 1, on_sent) < 0) {
 		conn->unsent -= sending->len;
-		ceilings_let_go(&conn->server->ceilings, conn->caller.uid, sending->len);
+		ceilings_let_go(conn->services->ceilings, conn->caller.uid, sending->len);
 		conn->refs--;
 		free(sending->bytes);
 		free(sending);
@@ -73,9 +74,9 @@ void conn_send_buf(struct conn *conn, struct buf *buf)
 		return;
 	}
 	/* What waited before counts: a reply may be larger than the ceiling by itself. */
-	if (waiting > conn->server->config.unsent_bytes)
+	if (waiting > conn->services->config->unsent_bytes)
 		conn_close(conn, "it does not read its replies");
-	else if (ceilings_passed(&conn->server->ceilings, conn->caller.uid))
+	else if (ceilings_passed(conn->services->ceilings, conn->caller.uid))
 		close_fattest(conn);
 	conn_read_or_rest(conn);
 }

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "daemon/door/conn.h"
-#include "daemon/host.h"
-#include "daemon/server.h"
+#include "daemon/loop/service_manager.h"
+#include "daemon/services.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/log.h"
 
@@ -21,7 +21,7 @@
 
 struct listener {
 	uv_pipe_t *pipe; /* NULL: none; its file is gone and could not be made again */
-	struct server *server;
+	struct services *services;
 	struct timer *retry; /* made at the start: there is no memory when it is needed */
 	struct timer *look;
 	bool waiting;     /* a client has been accepted and nobody could look after it */
@@ -40,7 +40,7 @@ static bool holds_place(const struct listener *listener)
 	uv_os_fd_t fd = -1;
 
 	return uv_fileno((const uv_handle_t *)listener->pipe, &fd) == 0 &&
-	       loop_hold_place(&listener->server->loop, fd, NULL) == 0;
+	       loop_hold_place(listener->services->loop, fd, NULL) == 0;
 }
 
 /*
@@ -51,7 +51,7 @@ static bool holds_place(const struct listener *listener)
 static void let_in(struct listener *listener)
 {
 	listener->waiting = !holds_place(listener) ||
-			    conn_start(listener->server, (uv_stream_t *)listener->pipe) < 0;
+			    conn_start(listener->services, (uv_stream_t *)listener->pipe) < 0;
 	if (listener->waiting)
 		timer_set(listener->retry, RETRY_MS);
 }
@@ -71,7 +71,7 @@ static void on_retry(void *owner)
  */
 static bool has_had_its_turn(struct listener *listener)
 {
-	uint64_t now_ms = uv_now(&listener->server->loop);
+	uint64_t now_ms = uv_now(listener->services->loop);
 
 	if (listener->turn_ms != now_ms)
 		listener->taken = 0;
@@ -170,11 +170,11 @@ static int listen_on(struct listener *listener, int fd, struct err *err)
 
 	if (!pipe)
 		return err_set(err, ERR_MEMORY, "no memory for the listener");
-	if (loop_hold_place(&listener->server->loop, fd, err) < 0) {
+	if (loop_hold_place(listener->services->loop, fd, err) < 0) {
 		free(pipe);
 		return -1;
 	}
-	(void)uv_pipe_init(&listener->server->loop, pipe, 0);
+	(void)uv_pipe_init(listener->services->loop, pipe, 0);
 	pipe->data = listener;
 	result = uv_pipe_open(pipe, fd);
 	if (result == 0) {
@@ -211,7 +211,7 @@ static int make_again(struct listener *listener, struct err *err)
 	if (listener->handed_over)
 		return err_set(err, ERR_UNSUPPORTED,
 			"systemd made it and can make it again: systemctl restart ced.socket");
-	fd = make_socket(listener->path, listener->server->config.socket_mode, err);
+	fd = make_socket(listener->path, listener->services->config->socket_mode, err);
 	return fd < 0 ? -1 : listen_on(listener, fd, err);
 }
 
@@ -279,23 +279,23 @@ static int open_listener(struct listener *listener, const char *path, struct err
 	if (listener->handed_over) {
 		learn_path(listener, fd);
 	} else {
-		fd = make_socket(path, listener->server->config.socket_mode, err);
+		fd = make_socket(path, listener->services->config->socket_mode, err);
 		if (fd < 0)
 			return -1;
 		cut_printf(listener->path, sizeof(listener->path), "%s", path);
 	}
 	if (listen_on(listener, fd, err) < 0)
 		return -1;
-	listener->retry = timer_new(&listener->server->loop, RETRY_MS, 0, on_retry, listener);
+	listener->retry = timer_new(listener->services->loop, RETRY_MS, 0, on_retry, listener);
 	if (listener->path[0])
 		listener->look =
-			timer_new(&listener->server->loop, LOOK_MS, LOOK_MS, on_look, listener);
+			timer_new(listener->services->loop, LOOK_MS, LOOK_MS, on_look, listener);
 	if (!listener->retry || (listener->path[0] && !listener->look))
 		return err_set(err, ERR_MEMORY, "no memory for the listener");
 	return 0;
 }
 
-struct listener *listener_start(struct server *server, const char *path, struct err *err)
+struct listener *listener_start(struct services *services, const char *path, struct err *err)
 {
 	struct listener *listener = calloc(1, sizeof(*listener));
 
@@ -303,7 +303,7 @@ struct listener *listener_start(struct server *server, const char *path, struct 
 		(void)err_set(err, ERR_MEMORY, "no memory for the listener");
 		return NULL;
 	}
-	listener->server = server;
+	listener->services = services;
 	if (open_listener(listener, path, err) < 0) {
 		listener_close(listener);
 		return NULL;

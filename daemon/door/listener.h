@@ -11,9 +11,9 @@
 #include "proto/value.h"
 
 struct listener;
-struct server;
+struct services;
 
-struct listener *listener_start(struct server *server, const char *path, struct err *err);
+struct listener *listener_start(struct services *services, const char *path, struct err *err);
 
 /* {path, remade, trouble}: for admin.status. */
 struct value *listener_describe(const struct listener *listener, struct arena *arena);

@@ -3,8 +3,9 @@
 
 #include "daemon/gate/approvals.h"
 #include "daemon/gate/revive.h"
+#include "daemon/loop/errands.h"
 #include "daemon/record/readers.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "daemon/workers/pool.h"
 
 struct filling {
@@ -65,11 +66,11 @@ static int take(struct request *request, const struct value *page, struct err *e
 	if (!record)
 		return err_set(err, ERR_MISSING, "it is not in the store any more");
 	request->params = revive_params(arena, value_get(record, "request"));
-	if (!request->params || revive_spec(arena, request->params, request->server->entrypoints,
+	if (!request->params || revive_spec(arena, request->params, request->services->entrypoints,
 					&request->spec, err) < 0)
 		return -1;
 	request->has_spec = true;
-	request->runtime = pool_find(&request->server->pool, request->spec.language);
+	request->runtime = pool_find(request->services->pool, request->spec.language);
 	request->kept.spec = request->spec; /* what is to be masked in it has been */
 	result->limits = request->spec.limits;
 	compare(request, record);
@@ -93,7 +94,7 @@ static void filled(void *context)
 	struct err *err = &filling->err;
 	bool failed;
 
-	request->server->examining--;
+	request->services->state->examining--;
 	if (!filling->page && err->code == ERR_NONE)
 		(void)err_set(err, ERR_CLOSED, "the daemon is closing");
 	failed = !filling->page || take(request, filling->page, err) < 0;
@@ -104,7 +105,7 @@ static void filled(void *context)
 void approval_fill(struct request *request,
 	void (*then)(struct request *request, const struct err *err, void *context), void *context)
 {
-	struct server *server = request->server;
+	struct services *services = request->services;
 	struct filling *filling;
 	struct err err = ERR_INIT;
 
@@ -115,14 +116,14 @@ void approval_fill(struct request *request,
 	filling = calloc(1, sizeof(*filling));
 	if (filling) {
 		*filling = (struct filling){ .request = request,
-			.readers = server->readers,
+			.readers = services->readers,
 			.then = then,
 			.context = context };
-		server->examining++; /* whoever closes the house waits for it */
-		if (errands_start(&server->errands, request->caller.uid, fill, filled, filling) ==
+		services->state->examining++; /* whoever closes the house waits for it */
+		if (errands_start(services->errands, request->caller.uid, fill, filled, filling) ==
 			0)
 			return;
-		server->examining--;
+		services->state->examining--;
 		free(filling);
 	}
 	(void)err_set(&err, ERR_MEMORY, "there is no memory to read it from the store");

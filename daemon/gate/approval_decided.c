@@ -5,7 +5,7 @@
 #include "daemon/news/events_runs.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
@@ -101,7 +101,7 @@ static void record_end(struct request *request, const struct err *err, void *con
 
 	(void)err;
 	(void)context;
-	if (request->server->closing) { /* its row says what was decided */
+	if (request->services->state->closing) { /* its row says what was decided */
 		approval_leave(request);
 		return;
 	}
@@ -184,13 +184,13 @@ static void start_again(struct request *request, const struct err *err, void *co
 	if (request->gone || (!err && (parking->altered || parking->changed))) {
 		parking->word = PARKING_CANCELED;
 		record_end(request, NULL, NULL);
-	} else if (request->server->draining) {
+	} else if (request->services->state->draining) {
 		approval_leave(
 			request); /* it is approved in the store, and runs in the next life */
 	} else {
 		note_waited(request);
 		list_remove(&parking->link);
-		request->server->approvals.count--;
+		request->services->approvals->count--;
 		if (err) {
 			unreadable(request, err);
 			return;
@@ -232,5 +232,5 @@ void approval_start(struct request *request)
 	recording->durability = STORE_NOW;
 	recording->done = on_unparked;
 	recording->run.run_id = request->result.run_id;
-	recorder_put(request->server->recorder, recording);
+	recorder_put(request->services->recorder, recording);
 }

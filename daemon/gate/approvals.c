@@ -4,7 +4,7 @@
 #include "daemon/news/events_runs.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
@@ -12,9 +12,9 @@
 
 /* ---- all together --------------------------------------------------------------------------- */
 
-void approvals_init(struct approvals *approvals, struct server *server)
+void approvals_init(struct approvals *approvals, struct services *services)
 {
-	*approvals = (struct approvals){ .server = server };
+	*approvals = (struct approvals){ .services = services };
 	list_init(&approvals->parked);
 	grants_init(&approvals->grants);
 }
@@ -26,7 +26,7 @@ void approvals_done(struct approvals *approvals)
 
 const char *approvals_full(const struct approvals *approvals, uint32_t uid)
 {
-	const struct config *config = &approvals->server->config;
+	const struct config *config = approvals->services->config;
 	uint64_t own = 0;
 
 	list_for_each(at, &approvals->parked)
@@ -57,7 +57,7 @@ void approval_start_clock(struct request *request)
 	parking->word = PARKING_NO_WORD;
 	parking->act = 0;
 	parking->reason = NULL;
-	parking->expiry = timer_new(&request->server->loop,
+	parking->expiry = timer_new(request->services->loop,
 		left_us > 0 ? (uint64_t)left_us / 1000 + 1 : 0, 0, on_expiry, request);
 }
 
@@ -119,7 +119,7 @@ static void tell_leaving(struct request *request)
 	value_map_put(arena, data, "run_id", value_text(arena, request->result.run_id));
 	if (request->conn && !request->answered)
 		conn_send_error(request->conn, request->msgid, &error);
-	waits_run_ended(request->server, &ended);
+	waits_run_ended(request->services, &ended);
 	stage_repeat_waits_on(request);
 }
 
@@ -151,7 +151,7 @@ void approval_wait(struct request *request)
 	event_run_asked(request);
 	if (request->gone)
 		approval_cancel(request);
-	else if (request->server->draining)
+	else if (request->services->state->draining)
 		approval_leave(request);
 }
 
@@ -160,7 +160,7 @@ void approval_wait_on(struct request *request)
 	approval_start_clock(request);
 	if (request->gone)
 		approval_cancel(request);
-	else if (request->server->draining)
+	else if (request->services->state->draining)
 		approval_leave(request);
 }
 
@@ -200,6 +200,6 @@ void approval_forget(struct request *request)
 		return;
 	approval_stop_clock(parking);
 	if (!list_is_empty(&parking->link))
-		request->server->approvals.count--;
+		request->services->approvals->count--;
 	list_remove(&parking->link);
 }

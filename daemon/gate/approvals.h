@@ -67,14 +67,14 @@ struct parking {
 };
 
 struct approvals {
-	struct server *server;
+	struct services *services;
 	struct list parked; /* the oldest first */
 	unsigned count;
 	struct grants grants;
 	struct timer *wakes; /* until those that were decided before the start have gone on */
 };
 
-void approvals_init(struct approvals *approvals, struct server *server);
+void approvals_init(struct approvals *approvals, struct services *services);
 
 /* At the start: what the store knows to wait. */
 int approvals_load(struct approvals *approvals, struct store *store, struct err *err);

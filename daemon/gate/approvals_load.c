@@ -1,7 +1,8 @@
 #include <string.h>
 
 #include "daemon/gate/approval_parts.h"
-#include "daemon/server.h"
+#include "daemon/request/registry.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
@@ -26,7 +27,7 @@ static void note_decision(struct request *request, const struct store_parked *fr
 /* Its id is taken, as it was: others with it wait for what comes of it. */
 static void take_claim(struct request *request, const struct store_parked *from)
 {
-	struct claims *claims = &request->server->claims;
+	struct claims *claims = request->services->claims;
 	struct list nobody;
 
 	if (!from->action)
@@ -47,15 +48,15 @@ static size_t arena_bytes(const struct config *config)
 static int load_one(void *context, const struct store_parked *from)
 {
 	struct approvals *approvals = context;
-	struct server *server = approvals->server;
+	struct services *services = approvals->services;
 	const struct caller caller = { .uid = from->uid, .gid = from->gid, .pid = from->pid };
-	struct request *request =
-		request_new_recalled(server, &caller, from->run_id, arena_bytes(&server->config));
+	struct request *request = request_new_recalled(
+		services, &caller, from->run_id, arena_bytes(services->config));
 
 	if (!request)
 		return -1;
 	request->parking = arena_new(&request->arena, struct parking);
-	if (!request->parking || server_remember(server, request) < 0)
+	if (!request->parking || registry_add(services->runs, request) < 0)
 		return -1; /* the start fails, and nothing of it is kept */
 	*request->parking = (struct parking){ .request = request,
 		.state = PARKING_WAITS,
@@ -77,9 +78,9 @@ static int load_one(void *context, const struct store_parked *from)
 static void on_wake(void *owner)
 {
 	struct approvals *approvals = owner;
-	struct server *server = approvals->server;
+	struct services *services = approvals->services;
 
-	if (!server->told_ready || !policies_ready(server->policies))
+	if (!services->state->ready || !policies_ready(services->policies))
 		return;
 	timer_close(approvals->wakes);
 	approvals->wakes = NULL;
@@ -104,6 +105,6 @@ int approvals_load(struct approvals *approvals, struct store *store, struct err 
 	}
 	if (approvals->count)
 		approvals->wakes =
-			timer_new(&approvals->server->loop, WAKE_MS, WAKE_MS, on_wake, approvals);
+			timer_new(approvals->services->loop, WAKE_MS, WAKE_MS, on_wake, approvals);
 	return 0;
 }

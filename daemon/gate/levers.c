@@ -3,10 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/gate/approvals.h"
 #include "daemon/methods/call.h"
 #include "daemon/methods/methods_budgets.h"
+#include "daemon/news/events.h"
 #include "daemon/record/redaction.h"
-#include "daemon/server.h"
+#include "daemon/request/registry.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/json.h"
@@ -128,16 +131,18 @@ static uint32_t uid_of(const struct call *call)
 /* What there is in the house, for the answer. */
 static void put_house(struct use *use)
 {
-	const struct server *server = use->call->server;
+	const struct services *services = use->call->services;
 	struct arena *arena = &use->call->arena;
 
-	value_map_put(arena, use->result, "drained", value_bool(arena, server->levers.drained));
-	value_map_put(arena, use->result, "in_house", value_int(arena, server_in_house(server)));
+	value_map_put(arena, use->result, "drained", value_bool(arena, services->levers->drained));
+	value_map_put(arena, use->result, "in_house",
+		value_int(arena,
+			(int64_t)registry_count(services->runs) - services->approvals->count));
 }
 
 static int drain(struct use *use)
 {
-	struct levers *levers = &use->call->server->levers;
+	struct levers *levers = use->call->services->levers;
 	const char *reason = reason_of(use->call);
 
 	levers->drained = true;
@@ -148,7 +153,7 @@ static int drain(struct use *use)
 
 static int resume(struct use *use)
 {
-	use->call->server->levers.drained = false;
+	use->call->services->levers->drained = false;
 	put_house(use);
 	return 0;
 }
@@ -160,7 +165,7 @@ static int kill_all(struct use *use)
 	int64_t killed;
 
 	(void)drain(use);
-	killed = server_cancel_all(use->call->server, KILLED_ADMIN);
+	killed = registry_cancel_all(use->call->services->runs, KILLED_ADMIN);
 	if (killed < 0)
 		return -1;
 	value_map_put(arena, use->result, "killed", value_int(arena, killed));
@@ -169,7 +174,7 @@ static int kill_all(struct use *use)
 
 static int block(struct use *use)
 {
-	struct levers *levers = &use->call->server->levers;
+	struct levers *levers = use->call->services->levers;
 
 	if (levers->blocks.count >= LEVER_BLOCKS_MAX)
 		return -1;
@@ -183,7 +188,7 @@ static int unblock(struct use *use)
 
 	use->recording.act.block = STORE_LET_IN;
 	value_map_put(arena, use->result, "was_blocked",
-		value_bool(arena, let_in(&use->call->server->levers, uid_of(use->call))));
+		value_bool(arena, let_in(use->call->services->levers, uid_of(use->call))));
 	return 0;
 }
 
@@ -208,7 +213,7 @@ static int (*const pulls[METHOD_COUNT])(struct use *use) = {
 static void tell(const struct use *use)
 {
 	const struct event event = { .kind = EVENT_LEVER };
-	struct events *events = &use->call->server->events;
+	struct events *events = use->call->services->events;
 	struct arena *arena = &use->call->arena;
 	struct value *told;
 
@@ -268,7 +273,7 @@ static void record(struct use *use)
 
 	levers_act(call, use->result, &use->recording.act);
 	use->recording.act.block_uid = uid_of(call);
-	recorder_put(call->server->recorder, &use->recording);
+	recorder_put(call->services->recorder, &use->recording);
 }
 
 void method_lever(struct call *call)
@@ -280,7 +285,7 @@ void method_lever(struct call *call)
 		return;
 	}
 	/* Before anything of it is done, kept or logged: people paste what they have at hand. */
-	call->params = redaction_of_value(call->server, &call->arena, call->params);
+	call->params = redaction_of_value(call->services, &call->arena, call->params);
 	use->recording.kind = RECORDING_ACT;
 	use->recording.durability = STORE_NOW;
 	use->recording.done = on_recorded;

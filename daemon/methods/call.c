@@ -3,14 +3,15 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "daemon/server.h"
+#include "daemon/door/ceilings.h"
+#include "daemon/services.h"
 
 void arrival_refuse(const struct arrival *arrival, const struct rpc_error *error)
 {
 	uint32_t uid = conn_caller(arrival->conn)->uid;
 
 	conn_send_error(arrival->conn, arrival->message->msgid, error);
-	ceilings_let_go(&arrival->server->ceilings, uid, arrival->held);
+	ceilings_let_go(arrival->services->ceilings, uid, arrival->held);
 	arena_done(arrival->arena);
 	free(arrival->bytes);
 }
@@ -27,7 +28,7 @@ struct call *call_new(const struct arrival *arrival, const struct method *method
 		return NULL;
 	}
 	list_init(&call->link);
-	call->server = arrival->server;
+	call->services = arrival->services;
 	call->conn = arrival->conn;
 	call->msgid = arrival->message->msgid;
 	call->method = method;
@@ -51,7 +52,7 @@ void call_handed_on(struct call *call)
 
 void call_free(struct call *call)
 {
-	ceilings_let_go(&call->server->ceilings, call->caller.uid, call->held);
+	ceilings_let_go(call->services->ceilings, call->caller.uid, call->held);
 	arena_done(&call->arena);
 	free(call->message);
 	call_handed_on(call);

@@ -12,8 +12,8 @@
 
 /* Owns its message, arena and a hold on the connection. */
 struct call {
-	struct list link; /* in server->waits, for those that wait */
-	struct server *server;
+	struct list link; /* in services->waits, for those that wait */
+	struct services *services;
 	struct conn *conn;
 	uint32_t msgid;
 	const struct method *method;

@@ -3,12 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/door/ceilings.h"
+#include "daemon/gate/levers.h"
 #include "daemon/methods/methods_budgets.h"
 #include "daemon/methods/methods_runs.h"
 #include "daemon/methods/policy_methods.h"
+#include "daemon/news/events.h"
+#include "daemon/record/audit.h"
+#include "daemon/record/backups.h"
+#include "daemon/record/gc.h"
 #include "daemon/record/trouble.h"
 #include "daemon/request/pipeline.h"
-#include "daemon/server.h"
+#include "daemon/request/registry.h"
+#include "daemon/services.h"
 #include "proto/base/nearest.h"
 #include "proto/names.h"
 
@@ -83,15 +90,15 @@ static void refuse_right(const struct arrival *arrival, const struct method *met
 /* Why a run cannot even be looked at now, or NULL. */
 static const char *closed_door(const struct arrival *arrival, struct rpc_error *ret_error)
 {
-	const struct server *server = arrival->server;
-	const struct err *trouble = recorder_trouble(server->recorder);
-	const char *refusal = levers_refusal(
-		&server->levers, conn_caller(arrival->conn)->uid, arrival->arena, &ret_error->code);
+	const struct services *services = arrival->services;
+	const struct err *trouble = recorder_trouble(services->recorder);
+	const char *refusal = levers_refusal(services->levers, conn_caller(arrival->conn)->uid,
+		arrival->arena, &ret_error->code);
 
 	if (refusal)
 		return refusal;
 
-	if (server->draining) {
+	if (services->state->draining) {
 		ret_error->code = RPC_CODE_DRAINING;
 		return "the daemon takes no new runs";
 	}
@@ -104,7 +111,7 @@ static const char *closed_door(const struct arrival *arrival, struct rpc_error *
 
 struct request *methods_admit(const struct arrival *arrival, bool is_check)
 {
-	struct server *server = arrival->server;
+	struct services *services = arrival->services;
 	struct conn *conn = arrival->conn;
 	uint32_t msgid = arrival->message->msgid;
 	struct rpc_error error = { .code = RPC_CODE_BUSY };
@@ -116,12 +123,12 @@ struct request *methods_admit(const struct arrival *arrival, bool is_check)
 		return NULL;
 	}
 	request = request_new(
-		server, conn, arrival->message, is_check, arrival->bytes, arrival->arena);
+		services, conn, arrival->message, is_check, arrival->bytes, arrival->arena);
 	if (request)
 		request->held_bytes = arrival->held;
 	else
-		ceilings_let_go(&server->ceilings, conn_caller(conn)->uid, arrival->held);
-	if (!request || server_remember(server, request) < 0) {
+		ceilings_let_go(services->ceilings, conn_caller(conn)->uid, arrival->held);
+	if (!request || registry_add(services->runs, request) < 0) {
 		error.code = RPC_CODE_BUSY;
 		error.message = "there is no memory for another run";
 		conn_send_error(conn, msgid, &error);

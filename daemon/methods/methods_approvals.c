@@ -3,11 +3,13 @@
 #include <string.h>
 
 #include "daemon/gate/approvals.h"
+#include "daemon/gate/levers.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/methods_runs.h"
 #include "daemon/news/events_runs.h"
 #include "daemon/record/redaction.h"
-#include "daemon/server.h"
+#include "daemon/request/registry.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
@@ -123,7 +125,7 @@ static void on_decided(struct recording *recording, const struct err *err)
 	}
 	deciding->grant.act = deciding->act;
 	if (deciding->decision.grant)
-		(void)grants_add(&call->server->approvals.grants, &deciding->grant);
+		(void)grants_add(&call->services->approvals->grants, &deciding->grant);
 	request->parking->act = deciding->act;
 	answer = answer_of(deciding);
 	value_map_put(&call->arena, answer, "act", value_int(&call->arena, deciding->act));
@@ -153,7 +155,7 @@ static void record(struct deciding *deciding)
 	deciding->recording.act.decision = &deciding->decision;
 	deciding->recording.act.ret_number = &deciding->act;
 	levers_act(call, answer_of(deciding), &deciding->recording.act);
-	recorder_put(call->server->recorder, &deciding->recording);
+	recorder_put(call->services->recorder, &deciding->recording);
 }
 
 /* ---- a word that holds for more than this run ------------------------------------------------ */
@@ -171,7 +173,7 @@ static const char *fill_grant(struct deciding *deciding)
 {
 	const struct call *call = deciding->call;
 	const struct request *request = deciding->request;
-	const struct config *config = &call->server->config;
+	const struct config *config = call->services->config;
 	int64_t ttl_ms = value_as_int(value_get(call->params, "ttl_ms"), (int64_t)config->grant_ms);
 
 	if (!request->runtime)
@@ -233,17 +235,17 @@ static void on_filled(struct request *request, const struct err *err, void *cont
 static const char *closed(
 	const struct call *call, const struct request *request, enum rpc_code *ret_code)
 {
-	struct server *server = call->server;
+	struct services *services = call->services;
 	struct arena *arena = (struct arena *)(uintptr_t)&call->arena;
 
 	*ret_code = RPC_CODE_DRAINING;
-	if (server->draining)
+	if (services->state->draining)
 		return "the daemon is about to end: approve it in its next life";
-	if (wants_grant(call) && !grants_have_room(&server->approvals.grants)) {
+	if (wants_grant(call) && !grants_have_room(&services->approvals->grants)) {
 		*ret_code = RPC_CODE_BUSY;
 		return "as many approvals hold for programs as may hold: revoke one";
 	}
-	return levers_refusal(&server->levers, request->caller.uid, arena, ret_code);
+	return levers_refusal(services->levers, request->caller.uid, arena, ret_code);
 }
 
 static bool may_decide(struct call *call, const struct request *request, enum parking_word word)
@@ -294,7 +296,7 @@ void method_decide(struct call *call)
 	struct request *request;
 
 	/* People paste what they have at hand. */
-	call->params = redaction_of_value(call->server, &call->arena, call->params);
+	call->params = redaction_of_value(call->services, &call->arena, call->params);
 	request = method_find_run(call);
 	if (request)
 		decide(call, request);
@@ -304,7 +306,7 @@ void method_decide(struct call *call)
 
 void method_decide_found(struct call *call, const struct value *record)
 {
-	struct request *request = map_get(&call->server->runs, call->run_id, RUN_ID_LEN);
+	struct request *request = registry_find(call->services->runs, call->run_id);
 
 	if (request)
 		decide(call, request);
@@ -332,11 +334,11 @@ static void on_revoked(struct recording *recording, const struct err *err)
 /* Closing a door is done first and written down then, as with the levers. */
 void method_revoke(struct call *call)
 {
-	struct grants *grants = &call->server->approvals.grants;
+	struct grants *grants = &call->services->approvals->grants;
 	int64_t act = value_as_int(value_get(call->params, "grant"), 0);
 	struct deciding *deciding;
 
-	call->params = redaction_of_value(call->server, &call->arena, call->params);
+	call->params = redaction_of_value(call->services, &call->arena, call->params);
 	if (!grants_get(grants, act)) {
 		call_error(call, RPC_CODE_NOT_FOUND, "there is no approval %lld that holds",
 			(long long)act);
@@ -355,5 +357,5 @@ void method_revoke(struct call *call)
 	deciding->decision.revoked = act;
 	deciding->recording.act.decision = &deciding->decision;
 	levers_act(call, value_map(&call->arena), &deciding->recording.act);
-	recorder_put(call->server->recorder, &deciding->recording);
+	recorder_put(call->services->recorder, &deciding->recording);
 }

@@ -2,8 +2,9 @@
 #include <string.h>
 
 #include "daemon/gate/blobs.h"
+#include "daemon/loop/errands.h"
 #include "daemon/methods/methods.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/fill.h"
 #include "proto/number.h"
 
@@ -65,7 +66,7 @@ static void take_digest(void *context)
 static struct blob *shelve(struct putting *putting)
 {
 	struct call *call = putting->call;
-	struct blobs *blobs = &call->server->blobs;
+	struct blobs *blobs = call->services->blobs;
 	struct blob *blob = blobs_find(blobs, call->caller.uid, putting->sha256);
 
 	if (blob && blob->settled)
@@ -110,7 +111,7 @@ static void on_digest(void *context)
 {
 	struct putting *putting = context;
 
-	if (!putting->taken || putting->call->server->closing) {
+	if (!putting->taken || putting->call->services->state->closing) {
 		blob_unref(putting->blob);
 		call_error(putting->call, RPC_CODE_DRAINING, "the daemon is closing");
 	} else if (putting->blob) {
@@ -129,7 +130,7 @@ static void start_digest(struct call *call, struct blob *blob, struct bytes data
 		putting->call = call;
 		putting->blob = blob ? blob_ref(blob) : NULL;
 		putting->data = data;
-		if (errands_start(&call->server->errands, call->caller.uid, take_digest, on_digest,
+		if (errands_start(call->services->errands, call->caller.uid, take_digest, on_digest,
 			    putting) == 0)
 			return;
 		blob_unref(putting->blob);
@@ -142,7 +143,7 @@ static void start_digest(struct call *call, struct blob *blob, struct bytes data
 static void put_part(
 	struct call *call, const char *sha256, struct bytes data, uint64_t offset, uint64_t total)
 {
-	struct blobs *blobs = &call->server->blobs;
+	struct blobs *blobs = call->services->blobs;
 	struct blob *blob = blobs_find(blobs, call->caller.uid, sha256);
 
 	if (blob && blob->settled) {
@@ -177,7 +178,7 @@ void method_blob_put(struct call *call)
 	struct bytes bytes = { data->text.bytes, data->text.len };
 	uint64_t offset = number_in(call, "offset", 0);
 	uint64_t total = number_in(call, "total", offset + bytes.len);
-	uint64_t most = call->server->config.files_bytes;
+	uint64_t most = call->services->config->files_bytes;
 
 	if (total > most)
 		refuse(call, value_get(call->params, "total") ? "/total" : "/data", "too_long",
@@ -198,7 +199,7 @@ void method_blob_put(struct call *call)
 void method_blob_get(struct call *call)
 {
 	const char *sha256 = value_as_text(value_get(call->params, "sha256"));
-	struct blob *blob = blobs_find(&call->server->blobs, call->caller.uid, sha256);
+	struct blob *blob = blobs_find(call->services->blobs, call->caller.uid, sha256);
 	uint64_t offset = number_in(call, "offset", 0);
 	uint64_t most = number_in(call, "length", PAGE_BYTES);
 	struct fill fill = fill_start(&call->arena);

@@ -6,7 +6,7 @@
 #include "daemon/gate/budgets.h"
 #include "daemon/methods/call.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 
 #define LIST_MOST     1000
@@ -15,7 +15,7 @@
 
 void method_budgets(struct call *call)
 {
-	struct server *server = call->server;
+	struct services *services = call->services;
 	struct arena *arena = &call->arena;
 	const struct value *uid_value = value_get(call->params, "uid");
 	uint32_t uid = (uint32_t)value_as_int(uid_value, call->caller.uid);
@@ -27,11 +27,12 @@ void method_budgets(struct call *call)
 	if (call->right != RIGHT_YES)
 		uid = call->caller.uid;
 	list = budgets_describe(
-		&server->budgets, all ? NULL : &uid, LIST_MOST, clock_us(), arena, &more);
+		services->budgets, all ? NULL : &uid, LIST_MOST, clock_us(), arena, &more);
 	value_map_put(arena, map, "budgets", list);
 	value_map_put(arena, map, "more", value_bool(arena, more));
-	value_map_put(arena, map, "window_ms", value_uint(arena, server->config.budget_window_ms));
-	value_map_put(arena, map, "circuit_ms", value_uint(arena, server->config.circuit_ms));
+	value_map_put(
+		arena, map, "window_ms", value_uint(arena, services->config->budget_window_ms));
+	value_map_put(arena, map, "circuit_ms", value_uint(arena, services->config->circuit_ms));
 	call_result(call, map);
 }
 
@@ -61,7 +62,7 @@ bool budgets_reset_asked(struct call *call)
 {
 	const struct whose whom = whose(call->params, call->caller.uid);
 
-	return budgets_reset(&call->server->budgets, whom.scope, whom.uid, whom.name);
+	return budgets_reset(call->services->budgets, whom.scope, whom.uid, whom.name);
 }
 
 /* ---- at the start --------------------------------------------------------------------------- */
@@ -133,17 +134,17 @@ static int remember(void *context, const struct store_spent *run)
 	return 0;
 }
 
-int budgets_load(struct server *server, struct store *store, struct err *err)
+int budgets_load(struct services *services, struct store *store, struct err *err)
 {
 	static struct resets resets; /* large, and used once */
-	struct remembering all = { &server->budgets, &resets, clock_us(), clock_wall_us() };
-	uint64_t window_ms = server->config.budget_window_ms;
+	struct remembering all = { services->budgets, &resets, clock_us(), clock_wall_us() };
+	uint64_t window_ms = services->config->budget_window_ms;
 	int64_t since_us;
 	int r;
 
-	budgets_init(&server->budgets, window_ms, server->config.circuit_ms);
-	if (window_ms < server->config.circuit_ms)
-		window_ms = server->config.circuit_ms;
+	budgets_init(services->budgets, window_ms, services->config->circuit_ms);
+	if (window_ms < services->config->circuit_ms)
+		window_ms = services->config->circuit_ms;
 	since_us = all.now_wall_us - (int64_t)window_ms * 1000;
 	resets.count = 0;
 	arena_init(&resets.arena, (size_t)4 << 20);

@@ -3,7 +3,7 @@
 
 #include "daemon/methods/call.h"
 
-struct server;
+struct services;
 struct store;
 
 /* Answers budgets.list. */
@@ -13,7 +13,7 @@ void method_budgets(struct call *call);
 bool budgets_reset_asked(struct call *call);
 
 /*
- * Starts server->budgets with what the store knows of the last window and was not reset since.  0,
+ * Starts services->budgets with what the store knows of the last window and was not reset since.  0,
  * or -1; then budgets_done() too.
  */
-int budgets_load(struct server *server, struct store *store, struct err *err);
+int budgets_load(struct services *services, struct store *store, struct err *err);

@@ -1,7 +1,9 @@
 /* hello and runtimes: what a client is told of the house, and of itself in it. */
 #include "daemon/methods/methods.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "daemon/settings/allowances.h"
+#include "daemon/workers/pool.h"
+#include "daemon/workers/runtime.h"
 #include "proto/version.h"
 
 static struct value *describe_limits(struct arena *arena, const struct job_limits *limits)
@@ -15,13 +17,13 @@ static struct value *describe_limits(struct arena *arena, const struct job_limit
 /* What this caller's runs get and may ask for: {standard, most}. */
 static struct value *describe_bounds(struct call *call, const char *runtime)
 {
-	const struct server *server = call->server;
+	const struct services *services = call->services;
 	const struct allowance_case what = { runtime, NULL, true, call->caller.uid,
 		call->caller.gid };
 	struct value *map = value_map(&call->arena);
 	struct job_bounds room;
 	const struct job_bounds *bounds =
-		allowances_bounds(&server->config, &server->bounds, &what, &room);
+		allowances_bounds(services->config, services->bounds, &what, &room);
 
 	value_map_put(
 		&call->arena, map, "standard", describe_limits(&call->arena, &bounds->standard));
@@ -39,7 +41,7 @@ static struct value *describe_runtime(struct call *call, const struct runtime *r
 
 static struct value *describe_runtimes(struct call *call)
 {
-	const struct pool *pool = &call->server->pool;
+	const struct pool *pool = call->services->pool;
 	struct value *list = value_list(&call->arena);
 
 	for (unsigned i = 0; i < pool->runtime_count; i++)
@@ -71,7 +73,7 @@ void method_hello(struct call *call)
 	value_map_put(arena, map, "version", value_text(arena, CED_VERSION));
 	value_map_put(arena, map, "protocol", value_int(arena, CED_PROTOCOL));
 	value_map_put(arena, map, "runtimes", describe_runtimes(call));
-	value_map_put(arena, map, "policies", policies_describe(call->server->policies, arena));
+	value_map_put(arena, map, "policies", policies_describe(call->services->policies, arena));
 	value_map_put(arena, map, "limits", describe_bounds(call, NULL));
 	value_map_put(arena, map, "you", you);
 	call_result(call, map);

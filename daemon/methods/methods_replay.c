@@ -2,7 +2,7 @@
 #include "daemon/methods/methods.h"
 #include "daemon/methods/replay.h"
 #include "daemon/request/pipeline.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/container.h"
 
 /* What the caller wants to be other than it was. */
@@ -24,7 +24,7 @@ static void run_again(struct call *call, const struct value *record, const struc
 	const struct rpc_message message = {
 		.kind = RPC_REQUEST, .msgid = call->msgid, .method = "run", .params = params
 	};
-	const struct arrival arrival = { .server = call->server,
+	const struct arrival arrival = { .services = call->services,
 		.conn = call->conn,
 		.message = &message,
 		.bytes = call->message,

@@ -5,7 +5,8 @@
 
 #include "daemon/gate/approvals.h"
 #include "daemon/methods/methods.h"
-#include "daemon/server.h"
+#include "daemon/request/registry.h"
+#include "daemon/services.h"
 #include "proto/base/container.h"
 
 /* Looks among the runs in the house for those that `is_meant` knows. */
@@ -68,13 +69,10 @@ static bool has_msgid(const struct search *search, const struct request *request
 	return request->conn == search->call->conn && request->msgid == search->msgid;
 }
 
-static int match_run(void *context, const void *key, size_t key_len, void *value)
+static int match_run(void *context, struct request *request)
 {
 	struct search *search = context;
-	struct request *request = value;
 
-	(void)key;
-	(void)key_len;
 	if (request->is_check || !search->is_meant(search, request))
 		return 0;
 	if (!search->found || strcmp(request->result.run_id, search->found->result.run_id) < 0)
@@ -87,7 +85,7 @@ static struct request *search_runs(struct search *search)
 {
 	search->found = NULL;
 	search->count = 0;
-	(void)map_each(&search->call->server->runs, match_run, search);
+	(void)registry_each(search->call->services->runs, match_run, search);
 	return search->found;
 }
 
@@ -121,7 +119,7 @@ static struct request *find_by_id(const struct call *call)
 {
 	struct search search = { .call = call, .is_meant = has_id, .name = id_of(call) };
 	struct claim_entry *entry =
-		claims_find(&call->server->claims, call->caller.uid, search.name);
+		claims_find(call->services->claims, call->caller.uid, search.name);
 
 	return entry ? container_of(entry, struct request, claim) : search_runs(&search);
 }
@@ -222,7 +220,7 @@ void method_cancel(struct call *call)
 static void on_wait_over(void *owner)
 {
 	struct call *call = owner;
-	const struct request *request = map_get(&call->server->runs, call->run_id, RUN_ID_LEN);
+	const struct request *request = registry_find(call->services->runs, call->run_id);
 	const char *asked = request ? asked_run_id(request) : NULL;
 	struct value *map = value_map(&call->arena);
 
@@ -236,13 +234,13 @@ static void on_wait_over(void *owner)
 
 static void wait_for_run(struct call *call, const struct request *request)
 {
-	uint64_t most_ms = call->server->config.wait_ms;
+	uint64_t most_ms = call->services->config->wait_ms;
 	int64_t asked_ms = value_as_int(value_get(call->params, "timeout_ms"), (int64_t)most_ms);
 
 	memcpy(call->run_id, request->result.run_id, sizeof(call->run_id));
-	call->timer = timer_new(&call->server->loop,
+	call->timer = timer_new(call->services->loop,
 		(uint64_t)asked_ms < most_ms ? (uint64_t)asked_ms : most_ms, 0, on_wait_over, call);
-	list_append(&call->server->waits, &call->link);
+	list_append(call->services->waits, &call->link);
 }
 
 /* Which run an id stood for when it has left the house, the store knows; of a msgid it does not. */
@@ -267,7 +265,7 @@ void method_wait(struct call *call)
 
 void method_found(struct call *call, const struct value *record)
 {
-	struct request *request = map_get(&call->server->runs, call->run_id, RUN_ID_LEN);
+	struct request *request = registry_find(call->services->runs, call->run_id);
 	bool is_wait = call->method->id == METHOD_WAIT;
 
 	if (request && is_wait) {

@@ -1,19 +1,31 @@
 /* admin.status: what the daemon knows of itself. */
 #include <unistd.h>
 
+#include "daemon/door/ceilings.h"
 #include "daemon/door/listener.h"
+#include "daemon/gate/approvals.h"
+#include "daemon/gate/levers.h"
 #include "daemon/methods/methods.h"
+#include "daemon/news/alerts.h"
+#include "daemon/news/events.h"
+#include "daemon/record/audit.h"
+#include "daemon/record/checkup.h"
+#include "daemon/record/gc.h"
 #include "daemon/record/trouble.h"
-#include "daemon/server.h"
+#include "daemon/record/wallclock.h"
+#include "daemon/request/registry.h"
+#include "daemon/services.h"
 #include "daemon/settings/allowances.h"
+#include "daemon/workers/pool.h"
+#include "daemon/workers/runtime.h"
 #include "proto/base/clock.h"
 #include "proto/version.h"
 
 /* {memory, pids, cpu, landlock_abi, why_not, missing}: what this host gives. */
-static struct value *describe_host(const struct server *server, struct arena *arena)
+static struct value *describe_host(const struct services *services, struct arena *arena)
 {
 	static const char *const words[] = { "rlimit", "cgroup1", "cgroup2" };
-	const struct priv_host *host = &server->host;
+	const struct priv_host *host = services->host;
 	struct value *map = value_map(arena);
 
 	value_map_put(arena, map, "memory", value_text(arena, words[host->memory % 3]));
@@ -29,7 +41,7 @@ static struct value *describe_host(const struct server *server, struct arena *ar
 
 struct value *method_status(struct call *call, struct value *store_status)
 {
-	struct server *server = call->server;
+	struct services *services = call->services;
 	struct arena *arena = &call->arena;
 	struct value *map = value_map(arena);
 	struct value *runtimes = value_list(arena);
@@ -37,45 +49,48 @@ struct value *method_status(struct call *call, struct value *store_status)
 	uint64_t commits = 0;
 	uint64_t records = 0;
 
-	recorder_counts(server->recorder, &commits, &records);
-	for (unsigned i = 0; i < server->pool.runtime_count; i++)
-		value_list_add(arena, runtimes, runtime_describe(&server->pool.runtimes[i], arena));
+	recorder_counts(services->recorder, &commits, &records);
+	for (unsigned i = 0; i < services->pool->runtime_count; i++)
+		value_list_add(
+			arena, runtimes, runtime_describe(&services->pool->runtimes[i], arena));
 	for (unsigned i = OUTCOME_OK; i < OUTCOME_COUNT; i++)
-		if (server->outcomes[i])
+		if (services->state->outcomes[i])
 			value_map_put(arena, outcomes, outcome_word((enum outcome)i),
-				value_uint(arena, server->outcomes[i]));
+				value_uint(arena, services->state->outcomes[i]));
 	value_map_put(arena, map, "version", value_text(arena, CED_VERSION));
 	value_map_put(arena, map, "pid", value_int(arena, getpid()));
-	value_map_put(
-		arena, map, "uptime_s", value_int(arena, (clock_ms() - server->started_ms) / 1000));
-	value_map_put(arena, map, "ready", value_bool(arena, server->told_ready));
-	value_map_put(arena, map, "draining", value_bool(arena, server->draining));
-	value_map_put(arena, map, "drained", value_bool(arena, server->levers.drained));
-	value_map_put(arena, map, "blocked", levers_describe_blocks(&server->levers, arena));
+	value_map_put(arena, map, "uptime_s",
+		value_int(arena, (clock_ms() - services->state->started_ms) / 1000));
+	value_map_put(arena, map, "ready", value_bool(arena, services->state->ready));
+	value_map_put(arena, map, "draining", value_bool(arena, services->state->draining));
+	value_map_put(arena, map, "drained", value_bool(arena, services->levers->drained));
+	value_map_put(arena, map, "blocked", levers_describe_blocks(services->levers, arena));
 	value_map_put(arena, map, "mode",
-		value_text(arena, server->host.mode == PRIV_MODE_ROOT ? "root" : "user"));
-	value_map_put(arena, map, "connections", value_int(arena, server->ceilings.conns));
-	value_map_put(arena, map, "socket", listener_describe(server->listener, arena));
-	value_map_put(arena, map, "held_bytes", value_uint(arena, server->ceilings.bytes));
-	value_map_put(arena, map, "in_house", value_int(arena, server_in_house(server)));
-	value_map_put(arena, map, "parked", value_int(arena, server->approvals.count));
-	value_map_put(arena, map, "subscriptions", value_int(arena, server->events.count));
-	value_map_put(arena, map, "queued", value_int(arena, server->queue.count));
+		value_text(arena, services->host->mode == PRIV_MODE_ROOT ? "root" : "user"));
+	value_map_put(arena, map, "connections", value_int(arena, services->ceilings->conns));
+	value_map_put(arena, map, "socket", listener_describe(services->listener, arena));
+	value_map_put(arena, map, "held_bytes", value_uint(arena, services->ceilings->bytes));
+	value_map_put(arena, map, "in_house",
+		value_int(arena,
+			(int64_t)registry_count(services->runs) - services->approvals->count));
+	value_map_put(arena, map, "parked", value_int(arena, services->approvals->count));
+	value_map_put(arena, map, "subscriptions", value_int(arena, services->events->count));
+	value_map_put(arena, map, "queued", value_int(arena, services->queue->count));
 	value_map_put(arena, map, "runtimes", runtimes);
-	value_map_put(arena, map, "inspectors", policies_status(server->policies, arena));
+	value_map_put(arena, map, "inspectors", policies_status(services->policies, arena));
 	value_map_put(arena, map, "outcomes", outcomes);
 	value_map_put(arena, map, "commits", value_uint(arena, commits));
 	value_map_put(arena, map, "records", value_uint(arena, records));
-	trouble_describe(arena, server->recorder, map);
-	trouble_describe_log(arena, server->recorder, map);
-	value_map_put(arena, map, "host", describe_host(server, arena));
-	value_map_put(arena, map, "roles", roles_describe(&server->config.roles, arena));
-	value_map_put(arena, map, "allowances", allowances_describe(&server->config, arena));
+	trouble_describe(arena, services->recorder, map);
+	trouble_describe_log(arena, services->recorder, map);
+	value_map_put(arena, map, "host", describe_host(services, arena));
+	value_map_put(arena, map, "roles", roles_describe(&services->config->roles, arena));
+	value_map_put(arena, map, "allowances", allowances_describe(services->config, arena));
 	value_map_put(arena, map, "store", store_status);
-	value_map_put(arena, map, "alerts", alerts_describe(&server->alerts, arena));
-	value_map_put(arena, map, "gc", gc_describe(&server->gc, arena));
-	value_map_put(arena, map, "check", checkup_describe(&server->checkup, arena));
-	value_map_put(arena, map, "clock", wallclock_describe(&server->wallclock, arena));
-	value_map_put(arena, map, "audit", audit_describe(&server->audit, arena));
+	value_map_put(arena, map, "alerts", alerts_describe(services->alerts, arena));
+	value_map_put(arena, map, "gc", gc_describe(services->gc, arena));
+	value_map_put(arena, map, "check", checkup_describe(services->checkup, arena));
+	value_map_put(arena, map, "clock", wallclock_describe(services->wallclock, arena));
+	value_map_put(arena, map, "audit", audit_describe(services->audit, arena));
 	return map;
 }

@@ -1,10 +1,13 @@
 /* Questions whose answers are in the store: asked on a thread, answered in the loop. */
 #include <stdlib.h>
 
+#include "daemon/loop/errands.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/methods_runs.h"
+#include "daemon/record/audit.h"
+#include "daemon/record/checkup.h"
 #include "daemon/record/readers.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "store/answers.h"
 
 #define STREAM_BYTES_WAITED ((uint64_t)1 << 20)  /* and in wait, for a run that has ended */
@@ -123,7 +126,7 @@ static int read_verify(struct asking *asking, struct store *store)
 	/* Who asks for everything at once is told by its end, which is where a store falls short. */
 	int64_t from = value_get(params, "part") ? value_as_int(value_get(params, "from"), 1) : 0;
 
-	if (audit_trust(&asking->call->server->audit, from, &second, &trust, &asking->err) < 0)
+	if (audit_trust(asking->call->services->audit, from, &second, &trust, &asking->err) < 0)
 		return -1;
 	question.trust = &trust;
 	return store_answer(store, &question, &asking->call->arena, &asking->answer, &asking->err);
@@ -195,12 +198,13 @@ static void answer(void *context)
 	struct value *result = asking->answer.value;
 	bool is_status = call->method->id == METHOD_ADMIN_STATUS;
 
-	if (asking->err.code == ERR_CORRUPT && !call->server->closing)
-		checkup_met(&call->server->checkup, &asking->err);
+	if (asking->err.code == ERR_CORRUPT && !call->services->state->closing)
+		checkup_met(call->services->checkup, &asking->err);
 	if (!result && is_status)
 		result = unreadable_store(asking);
 
-	if (call->server->closing) /* what it would tell about has gone, and its connection too */
+	if (call->services->state
+			->closing) /* what it would tell about has gone, and its connection too */
 		call_error(call, RPC_CODE_DRAINING, "the daemon is closing");
 	else if (!result)
 		call_error(call, asking->answer.code, "%s", asking->err.text);
@@ -221,7 +225,7 @@ static void answer(void *context)
 /* A thread that asked the store would wait with it. */
 static bool answer_alone(struct call *call)
 {
-	const struct err *stall = recorder_stall(call->server->recorder);
+	const struct err *stall = recorder_stall(call->services->recorder);
 	struct value *map;
 
 	if (!stall || call->method->id != METHOD_ADMIN_STATUS)
@@ -244,9 +248,9 @@ void method_from_store(struct call *call)
 		return;
 	}
 	asking->call = call;
-	asking->readers = call->server->readers;
+	asking->readers = call->services->readers;
 	asking->answer.code = RPC_CODE_INTERNAL;
-	if (errands_start(&call->server->errands, call->caller.uid, ask, answer, asking) < 0) {
+	if (errands_start(call->services->errands, call->caller.uid, ask, answer, asking) < 0) {
 		free(asking);
 		call_error(call, RPC_CODE_INTERNAL, "there is no thread to ask the store");
 	}

@@ -3,7 +3,7 @@
 
 #include "daemon/methods/rehearsal.h"
 #include "daemon/policy/policy.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/nearest.h"
 
 void method_policies_list(struct call *call)
@@ -11,22 +11,22 @@ void method_policies_list(struct call *call)
 	struct value *map = value_map(&call->arena);
 
 	value_map_put(&call->arena, map, "policies",
-		policies_describe(call->server->policies, &call->arena));
+		policies_describe(call->services->policies, &call->arena));
 	call_result(call, map);
 }
 
 void method_policies_show(struct call *call)
 {
 	const char *name = value_as_text(value_get(call->params, "name"));
-	const struct policy *policy = policies_find(call->server->policies, name);
+	const struct policy *policy = policies_find(call->services->policies, name);
 	struct nearest nearest = NEAREST_OF(name);
 	const struct value *all;
 
 	if (policy) {
-		call_result(call, policies_show(call->server->policies, policy, &call->arena));
+		call_result(call, policies_show(call->services->policies, policy, &call->arena));
 		return;
 	}
-	all = policies_describe(call->server->policies, &call->arena);
+	all = policies_describe(call->services->policies, &call->arena);
 	for (size_t i = 0; value_at(all, i); i++)
 		nearest_offer(&nearest, value_as_text(value_get(value_at(all, i), "name")));
 	call_error(call, RPC_CODE_NOT_FOUND, "there is no policy \"%s\"%s", name,

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include "daemon/policy/policy.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "daemon/workers/inspectors.h"
+#include "daemon/workers/pool.h"
+#include "daemon/workers/runtime.h"
+#include "daemon/workers/spawner_link.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "proto/job/language.h"
@@ -15,8 +18,8 @@
 #define FRESH_BUSY_MS 50000U /* below the limit on its cpu time */
 
 struct rehearsal {
-	struct list link; /* in server->rehearsals */
-	struct server *server;
+	struct list link; /* in services->rehearsals */
+	struct services *services;
 	struct call *call;
 	struct policies *policies; /* in force; with `fresh` ours, to be closed */
 	bool fresh;
@@ -51,7 +54,7 @@ static void kill_inspector(struct rehearsal *rehearsal)
 	struct priv_msg msg = { .op = PRIV_KILL, .id = rehearsal->child };
 
 	if (rehearsal->child)
-		spawner_ask(rehearsal->server->spawner, &msg, NULL, 0, NULL, NULL);
+		spawner_ask(rehearsal->services->spawner, &msg, NULL, 0, NULL, NULL);
 	rehearsal->child = 0;
 }
 
@@ -86,7 +89,7 @@ static void end(struct rehearsal *rehearsal)
 	if (rehearsal->ended)
 		return;
 	rehearsal->ended = true;
-	rehearsal->end = timer_new(&rehearsal->server->loop, 0, 0, on_end, rehearsal);
+	rehearsal->end = timer_new(rehearsal->services->loop, 0, 0, on_end, rehearsal);
 }
 
 static void complain(struct rehearsal *rehearsal, const char *why)
@@ -127,7 +130,7 @@ static void on_verdict(void *context, const struct policy_verdict *verdict)
 static const char *language_of(struct rehearsal *rehearsal, const struct value *example)
 {
 	const char *word = value_as_text(value_get(example, "language"));
-	const struct runtime *runtime = word ? pool_find(&rehearsal->server->pool, word) : NULL;
+	const struct runtime *runtime = word ? pool_find(rehearsal->services->pool, word) : NULL;
 	const char *language = word ? language_of_alias(word) : NULL;
 
 	if (runtime)
@@ -164,7 +167,7 @@ static void ask_on(struct rehearsal *rehearsal)
 	struct err err = ERR_INIT;
 
 	while (!rehearsal->ended && value_at(rehearsal->cases, rehearsal->at)) {
-		if (rehearsal->server->closing || !put_question(rehearsal))
+		if (rehearsal->services->state->closing || !put_question(rehearsal))
 			break;
 		if (policy_lookup(rehearsal->policies, &rehearsal->question, &verdict)) {
 			note(rehearsal, &verdict);
@@ -213,15 +216,15 @@ static void on_inspector(void *context, const struct priv_msg *msg, int *fds, un
 
 static int start_fresh(struct rehearsal *rehearsal, struct err *err)
 {
-	struct server *server = rehearsal->server;
-	const char *folder = server->config.policies[0] ? server->config.policies : NULL;
+	struct services *services = rehearsal->services;
+	const char *folder = services->config->policies[0] ? services->config->policies : NULL;
 	const struct inspector_events events = { NULL, on_lost, rehearsal };
 	struct priv_msg msg = { .op = PRIV_INSPECTOR };
 	int ends[2];
 
-	rehearsal->policies = policies_load(folder, server->config.policy, err);
+	rehearsal->policies = policies_load(folder, services->config->policy, err);
 	if (!rehearsal->policies ||
-		policies_start(rehearsal->policies, &server->loop, &events, err) < 0)
+		policies_start(rehearsal->policies, services->loop, &events, err) < 0)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return err_sys(err, "socketpair");
@@ -229,16 +232,16 @@ static int start_fresh(struct rehearsal *rehearsal, struct err *err)
 	policies_retire_after(rehearsal->policies, FRESH_BUSY_MS);
 	rehearsal->sock = ends[0];
 	rehearsal->asked = true;
-	inspectors_ceilings(&server->config, &msg);
-	spawner_ask(server->spawner, &msg, &ends[1], 1, on_inspector, rehearsal);
+	inspectors_ceilings(services->config, &msg);
+	spawner_ask(services->spawner, &msg, &ends[1], 1, on_inspector, rehearsal);
 	return 0;
 }
 
 /* ---- the beginning -------------------------------------------------------------------------------- */
 
-static bool has_fresh(const struct server *server)
+static bool has_fresh(const struct services *services)
 {
-	list_for_each(at, &server->rehearsals) {
+	list_for_each(at, services->rehearsals) {
 		if (container_of(at, struct rehearsal, link)->fresh)
 			return true;
 	}
@@ -247,33 +250,33 @@ static bool has_fresh(const struct server *server)
 
 void rehearsal_start(struct call *call, bool fresh)
 {
-	struct server *server = call->server;
+	struct services *services = call->services;
 	struct rehearsal *rehearsal = NULL;
 	struct err err = ERR_INIT;
 
-	if (!server->closing && !(fresh && has_fresh(server)))
+	if (!services->state->closing && !(fresh && has_fresh(services)))
 		rehearsal = calloc(1, sizeof(*rehearsal));
 	if (!rehearsal) {
 		call_error(call, RPC_CODE_BUSY, "other rules are being tried; come back");
 		return;
 	}
-	*rehearsal = (struct rehearsal){ .server = server,
+	*rehearsal = (struct rehearsal){ .services = services,
 		.call = call,
-		.policies = server->policies,
+		.policies = services->policies,
 		.fresh = fresh,
 		.sock = -1,
 		.cases = value_get(call->params, "cases"),
 		.results = value_list(&call->arena) };
-	list_append(&server->rehearsals, &rehearsal->link);
+	list_append(services->rehearsals, &rehearsal->link);
 	if (!fresh)
 		ask_on(rehearsal);
 	else if (start_fresh(rehearsal, &err) < 0)
 		complain(rehearsal, err.text);
 }
 
-void rehearsals_close(struct server *server)
+void rehearsals_close(struct services *services)
 {
-	list_for_each(at, &server->rehearsals) {
+	list_for_each(at, services->rehearsals) {
 		struct rehearsal *rehearsal = container_of(at, struct rehearsal, link);
 
 		if (rehearsal->call)

@@ -17,4 +17,4 @@
 void rehearsal_start(struct call *call, bool fresh);
 
 /* The house closes: what is under way is answered with what there is. */
-void rehearsals_close(struct server *server);
+void rehearsals_close(struct services *services);

@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/container.h"
 
 /* The calls that wait for this run, taken from those that wait for any. */
-static void take_waiting(struct server *server, const char *run_id, struct list *ret_calls)
+static void take_waiting(struct services *services, const char *run_id, struct list *ret_calls)
 {
 	list_init(ret_calls);
-	list_for_each(at, &server->waits) {
+	list_for_each(at, services->waits) {
 		struct call *call = container_of(at, struct call, link);
 
 		if (strcmp(call->run_id, run_id) != 0)
@@ -19,12 +19,12 @@ static void take_waiting(struct server *server, const char *run_id, struct list 
 	}
 }
 
-void waits_run_ended(struct server *server, const struct run_end *end)
+void waits_run_ended(struct services *services, const struct run_end *end)
 {
 	struct list calls;
 	struct list *first;
 
-	take_waiting(server, end->run_id, &calls);
+	take_waiting(services, end->run_id, &calls);
 	while ((first = list_first(&calls))) {
 		struct call *call = container_of(first, struct call, link);
 
@@ -38,9 +38,9 @@ void waits_run_ended(struct server *server, const struct run_end *end)
 	}
 }
 
-void waits_run_renamed(struct server *server, const char *old_id, const char *run_id)
+void waits_run_renamed(struct services *services, const char *old_id, const char *run_id)
 {
-	list_for_each(at, &server->waits) {
+	list_for_each(at, services->waits) {
 		struct call *call = container_of(at, struct call, link);
 
 		if (strcmp(call->run_id, old_id) == 0)
@@ -48,9 +48,9 @@ void waits_run_renamed(struct server *server, const char *old_id, const char *ru
 	}
 }
 
-void waits_conn_gone(struct server *server, const struct conn *conn)
+void waits_conn_gone(struct services *services, const struct conn *conn)
 {
-	list_for_each(at, &server->waits) {
+	list_for_each(at, services->waits) {
 		struct call *call = container_of(at, struct call, link);
 
 		if (call->conn == conn)

@@ -1,5 +1,5 @@
 /*
- * Calls that wait for a run in the house to end.  They are in server->waits, with the run's id, from
+ * Calls that wait for a run in the house to end.  They are in services->waits, with the run's id, from
  * method_wait() (methods_runs.c) until one of these, or their own timer, answers them.
  */
 #pragma once
@@ -16,10 +16,10 @@ struct run_end {
 };
 
 /* Answers those that wait for it. */
-void waits_run_ended(struct server *server, const struct run_end *end);
+void waits_run_ended(struct services *services, const struct run_end *end);
 
 /* A run in the house has got the id that its caller gave it: those that wait for it follow. */
-void waits_run_renamed(struct server *server, const char *old_id, const char *run_id);
+void waits_run_renamed(struct services *services, const char *old_id, const char *run_id);
 
 /* Forgets those of a connection that goes. */
-void waits_conn_gone(struct server *server, const struct conn *conn);
+void waits_conn_gone(struct services *services, const struct conn *conn);

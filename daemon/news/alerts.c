@@ -6,11 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/host.h"
+#include "daemon/loop/errands.h"
+#include "daemon/loop/service_manager.h"
 #include "daemon/news/events.h"
 #include "daemon/record/readers.h"
 #include "daemon/request/request.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "proto/digest.h"
@@ -114,7 +115,7 @@ static void raise_alert(
 	arena_init(&arena, EVENT_BYTES);
 	more = describe(&arena, rule, seen);
 	if (more)
-		events_alert(&alerts->server->events, rule->name, message, more);
+		events_alert(alerts->services->events, rule->name, message, more);
 	arena_done(&arena);
 }
 
@@ -208,7 +209,7 @@ static void search_store(void *context)
 		.code_hash = search->seen.code_hash,
 		.limit = 2 };
 	struct err err = ERR_INIT;
-	struct store *store = readers_take(search->alerts->server->readers, &err);
+	struct store *store = readers_take(search->alerts->services->readers, &err);
 	struct value *page = NULL;
 	struct arena arena;
 
@@ -218,14 +219,14 @@ static void search_store(void *context)
 	if (store_list(store, &filter, &arena, &page, &err) == 0)
 		search->is_new = !value_at(value_get(page, "runs"), 1); /* this one is there */
 	arena_done(&arena);
-	readers_give(search->alerts->server->readers, store);
+	readers_give(search->alerts->services->readers, store);
 }
 
 static void searched(void *context)
 {
 	auto_free struct search *search = context;
 
-	if (search->is_new && !search->alerts->server->closing)
+	if (search->is_new && !search->alerts->services->state->closing)
 		count_run(search->alerts, search->rule, &search->seen);
 }
 
@@ -258,7 +259,7 @@ static void look_whether_new(
 	if (!search)
 		return;
 	*search = (struct search){ .alerts = alerts, .rule = rule, .seen = *seen };
-	if (errands_start(&alerts->server->errands, getuid(), search_store, searched, search) < 0)
+	if (errands_start(alerts->services->errands, getuid(), search_store, searched, search) < 0)
 		free(search);
 }
 
@@ -368,11 +369,11 @@ void alerts_run_lost(struct alerts *alerts, const struct value *run)
 
 /* ---- its life ------------------------------------------------------------------------------- */
 
-void alerts_init(struct alerts *alerts, struct server *server)
+void alerts_init(struct alerts *alerts, struct services *services)
 {
-	*alerts = (struct alerts){ .server = server,
-		.rules = server->config.alerts,
-		.count = server->config.alert_count };
+	*alerts = (struct alerts){ .services = services,
+		.rules = services->config->alerts,
+		.count = services->config->alert_count };
 	map_init(&alerts->tallies);
 	map_init(&alerts->seen);
 }

@@ -14,10 +14,10 @@
 #include "proto/value.h"
 
 struct request;
-struct server;
+struct services;
 
 struct alerts {
-	struct server *server;
+	struct services *services;
 	const struct alert_rule *rules;
 	unsigned count;
 	struct map tallies; /* rule and whom -> struct tally */
@@ -29,7 +29,7 @@ struct alerts {
 	char last[64];
 };
 
-void alerts_init(struct alerts *alerts, struct server *server);
+void alerts_init(struct alerts *alerts, struct services *services);
 void alerts_done(struct alerts *alerts);
 
 /* It is on the record. */

@@ -2,9 +2,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "daemon/loop/errands.h"
 #include "daemon/news/alerts.h"
 #include "daemon/record/readers.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 
 #define BACK_MS    5000 /* who hears alerts calls again within a second or two */
 #define LOST_MOST  200
@@ -20,7 +21,7 @@ struct looking {
 static void look(void *context)
 {
 	struct looking *looking = context;
-	struct readers *readers = looking->alerts->server->readers;
+	struct readers *readers = looking->alerts->services->readers;
 	const struct store_filter filter = {
 		.all_callers = true, .outcome = outcome_word(OUTCOME_LOST), .limit = LOST_MOST
 	};
@@ -38,13 +39,13 @@ static void look(void *context)
 static void looked(void *context)
 {
 	struct looking *looking = context;
-	const struct server *server = looking->alerts->server;
+	const struct services *services = looking->alerts->services;
 	const struct value *runs = value_get(looking->page, "runs");
 
-	for (size_t i = 0; !server->closing && value_at(runs, i); i++) {
+	for (size_t i = 0; !services->state->closing && value_at(runs, i); i++) {
 		const struct value *run = value_at(runs, i);
 
-		if (value_as_int(value_get(run, "ended_us"), 0) >= server->started_wall_us)
+		if (value_as_int(value_get(run, "ended_us"), 0) >= services->state->started_wall_us)
 			alerts_run_lost(looking->alerts, run);
 	}
 	arena_done(&looking->arena);
@@ -62,14 +63,14 @@ static void on_back(void *owner)
 		return;
 	looking->alerts = alerts;
 	arena_init(&looking->arena, LIST_BYTES);
-	if (errands_start(&alerts->server->errands, getuid(), look, looked, looking) < 0)
+	if (errands_start(alerts->services->errands, getuid(), look, looked, looking) < 0)
 		free(looking);
 }
 
 void alerts_tell_lost(struct alerts *alerts)
 {
 	if (alerts->count)
-		alerts->back = timer_new(&alerts->server->loop, BACK_MS, 0, on_back, alerts);
+		alerts->back = timer_new(alerts->services->loop, BACK_MS, 0, on_back, alerts);
 }
 
 void alerts_stop(struct alerts *alerts)

@@ -5,7 +5,7 @@
 
 #include "daemon/door/conn.h"
 #include "daemon/methods/call.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
@@ -282,7 +282,7 @@ static struct value *describe(struct call *call, const struct subscriber *subscr
 
 void method_subscribe(struct call *call)
 {
-	struct events *events = &call->server->events;
+	struct events *events = call->services->events;
 	struct subscriber *subscriber = find(events, call->conn);
 	const struct value *uid = value_get(call->params, "uid");
 

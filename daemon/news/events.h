@@ -5,10 +5,10 @@
  * asked for.  Who reads slowly misses events and is told how many; nobody waits for it.  Nothing
  * is made of an event that nobody hears, and while nobody subscribes each teller asks one question:
  *
- *	if (events_hears(&server->events, &event)) {
+ *	if (events_hears(services->events, &event)) {
  *		map = event_start(&arena, &event);
  *		value_map_put(&arena, map, ...);
- *		events_tell(&server->events, &event, map);
+ *		events_tell(services->events, &event, map);
  *	}
  */
 #pragma once

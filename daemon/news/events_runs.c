@@ -5,7 +5,7 @@
 #include "daemon/gate/approvals.h"
 #include "daemon/news/events.h"
 #include "daemon/request/request.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 
 #define EVENT_BYTES ((size_t)32 << 10)
 #define RULES_MOST  16
@@ -133,7 +133,7 @@ static bool tell(const struct request *request, enum event_kind kind,
 		enum event_kind kind))
 {
 	const struct event event = event_of(request, kind);
-	struct events *events = &request->server->events;
+	struct events *events = request->services->events;
 	struct arena arena;
 	struct value *told;
 
@@ -172,7 +172,7 @@ bool run_is_watched(const struct request *request)
 {
 	const struct event event = event_of(request, EVENT_STARTED);
 
-	return events_hears(&request->server->events, &event);
+	return events_hears(request->services->events, &event);
 }
 
 void event_run_started(struct request *request)

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/host.h"
+#include "daemon/loop/service_manager.h"
 #include "daemon/methods/call.h"
 #include "daemon/record/second_file.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/json.h"
@@ -89,7 +89,7 @@ static int note_alarm(struct audit *audit, struct store *store, struct err *err)
 static int raise_alarm(
 	struct audit *audit, struct store *store, const char *repair, struct err *err)
 {
-	const char *wish = audit->server->config.rollback;
+	const char *wish = audit->services->config->rollback;
 
 	log_event(LOG_LEVEL_ERROR, "audit.alarm", LOG_STR("why", audit->alarm),
 		LOG_STR("file", audit->path), LOG_STR("repair", repair));
@@ -168,16 +168,16 @@ static int catch_up(struct audit *audit, struct store *store, struct err *err)
 	return 0;
 }
 
-int audit_open(struct audit *audit, struct server *server, struct store *store,
+int audit_open(struct audit *audit, struct services *services, struct store *store,
 	struct store_clock *ret_clock, struct err *err)
 {
-	const struct config *config = &server->config;
+	const struct config *config = services->config;
 	struct store_mark mark = { .words = "" };
 	struct err why = ERR_INIT;
 	bool is_new = false;
 	char key[SIGN_KEY_TEXT_LEN + 1];
 
-	audit->server = server;
+	audit->services = services;
 	list_init(&audit->calls);
 	if (config->checkpoint_file[0])
 		cut_printf(audit->path, sizeof(audit->path), "%s", config->checkpoint_file);
@@ -261,7 +261,7 @@ static void record_alarm(struct audit *audit)
 		.params = "{}",
 		.result = telling->result,
 	};
-	recorder_put(audit->server->recorder, &telling->recording);
+	recorder_put(audit->services->recorder, &telling->recording);
 }
 
 static void tell_cut(struct audit *audit)
@@ -335,7 +335,7 @@ static void on_signed(struct recording *recording, const struct err *err)
 		tell(&making->checkpoint);
 	}
 	/* While the house closes the recorder waits for it, and so do we. */
-	if (audit->timer && work_start(&audit->server->loop, append, on_appended, making) == 0)
+	if (audit->timer && work_start(audit->services->loop, append, on_appended, making) == 0)
 		return;
 	append(making);
 	finish(making);
@@ -343,7 +343,7 @@ static void on_signed(struct recording *recording, const struct err *err)
 
 static void start_making(struct audit *audit)
 {
-	struct making *making = audit->server->recorder ? calloc(1, sizeof(*making)) : NULL;
+	struct making *making = audit->services->recorder ? calloc(1, sizeof(*making)) : NULL;
 	uint64_t commits = 0;
 
 	if (!making)
@@ -363,9 +363,9 @@ static void start_making(struct audit *audit)
 	making->recording.done = on_signed;
 	audit->making = making;
 	audit->made_ms = clock_ms();
-	recorder_counts(audit->server->recorder, &commits, &audit->records);
+	recorder_counts(audit->services->recorder, &commits, &audit->records);
 	audit->records++; /* the checkpoint itself */
-	recorder_put(audit->server->recorder, &making->recording);
+	recorder_put(audit->services->recorder, &making->recording);
 }
 
 /* ---- when ----------------------------------------------------------------------------------- */
@@ -373,11 +373,11 @@ static void start_making(struct audit *audit)
 static void on_look(void *owner)
 {
 	struct audit *audit = owner;
-	const struct config *config = &audit->server->config;
+	const struct config *config = audit->services->config;
 	uint64_t commits = 0;
 	uint64_t records = 0;
 
-	recorder_counts(audit->server->recorder, &commits, &records);
+	recorder_counts(audit->services->recorder, &commits, &records);
 	if (audit->making || records == audit->records)
 		return;
 	if (records - audit->records >= config->checkpoint_records ||
@@ -388,7 +388,7 @@ static void on_look(void *owner)
 int audit_start(struct audit *audit, struct err *err)
 {
 	audit->made_ms = clock_ms();
-	audit->timer = timer_new(&audit->server->loop, LOOK_MS, LOOK_MS, on_look, audit);
+	audit->timer = timer_new(audit->services->loop, LOOK_MS, LOOK_MS, on_look, audit);
 	return audit->timer ? 0 : err_set(err, ERR_MEMORY, "no memory for checkpoints");
 }
 
@@ -410,7 +410,7 @@ void audit_done(struct audit *audit)
 
 void method_audit_checkpoint(struct call *call)
 {
-	struct audit *audit = &call->server->audit;
+	struct audit *audit = call->services->audit;
 
 	list_append(&audit->calls, &call->link);
 	if (!audit->making)
@@ -421,7 +421,7 @@ void method_audit_checkpoint(struct call *call)
 
 void method_audit_key(struct call *call)
 {
-	const struct audit *audit = &call->server->audit;
+	const struct audit *audit = call->services->audit;
 	struct value *map = value_map(&call->arena);
 	char key[SIGN_KEY_TEXT_LEN + 1];
 

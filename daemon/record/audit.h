@@ -19,10 +19,10 @@
 #include "store/store.h"
 
 struct call;
-struct server;
+struct services;
 
 struct audit {
-	struct server *server;
+	struct services *services;
 	struct signer *signer;
 	char path[512]; /* of the second file */
 	char told[512]; /* where the last line of it is written down */
@@ -43,7 +43,7 @@ struct audit {
  * file.  What it finds is logged and recorded as an act, or ends the start (`rollback` in the
  * configuration).  *ret_clock: what the mark says of the clock.
  */
-int audit_open(struct audit *audit, struct server *server, struct store *store,
+int audit_open(struct audit *audit, struct services *services, struct store *store,
 	struct store_clock *ret_clock, struct err *err);
 
 /* When there is a recorder: from now on checkpoints are made. */

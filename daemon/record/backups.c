@@ -5,8 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/loop/errands.h"
 #include "daemon/methods/call.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/container.h"
 #include "proto/fill.h"
 
@@ -75,7 +76,8 @@ static void copied(struct chore *chore, const struct err *err)
 	}
 	backups->number++;
 	backups->conn = call->conn;
-	backups->patience = timer_new(&backups->server->loop, PATIENCE_MS, 0, on_patience, backups);
+	backups->patience =
+		timer_new(backups->services->loop, PATIENCE_MS, 0, on_patience, backups);
 	tell_copy(backups, call);
 }
 
@@ -89,7 +91,7 @@ static void make(struct backups *backups, struct call *call)
 	backups->call = call;
 	backups->chore.run = copy;
 	backups->chore.done = copied;
-	caretaker_put(backups->server->caretaker, &backups->chore);
+	caretaker_put(backups->services->caretaker, &backups->chore);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -144,7 +146,7 @@ static void start_reading(struct backups *backups, struct call *call)
 	piece->offset = value_as_int(value_get(call->params, "offset"), 0);
 	backups->reading = true;
 	timer_set(backups->patience, PATIENCE_MS);
-	if (errands_start(&backups->server->errands, call->caller.uid, read_piece, tell_piece,
+	if (errands_start(backups->services->errands, call->caller.uid, read_piece, tell_piece,
 		    piece) == 0)
 		return;
 	backups->reading = false;
@@ -154,7 +156,7 @@ static void start_reading(struct backups *backups, struct call *call)
 
 void method_backup(struct call *call)
 {
-	struct backups *backups = &call->server->backups;
+	struct backups *backups = call->services->backups;
 	const struct value *number = value_get(call->params, "backup");
 
 	if (!number) {
@@ -175,10 +177,10 @@ void method_backup(struct call *call)
 	}
 }
 
-void backups_start(struct backups *backups, struct server *server)
+void backups_start(struct backups *backups, struct services *services)
 {
-	*backups = (struct backups){ .server = server, .copy = { .fd = -1 } };
-	cut_printf(backups->path, sizeof(backups->path), "%s/" COPY_NAME, server->config.state);
+	*backups = (struct backups){ .services = services, .copy = { .fd = -1 } };
+	cut_printf(backups->path, sizeof(backups->path), "%s/" COPY_NAME, services->config->state);
 }
 
 void backups_stop(struct backups *backups)

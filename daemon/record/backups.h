@@ -16,11 +16,11 @@
 
 struct call;
 struct conn;
-struct server;
+struct services;
 
 struct backups {
 	struct chore chore;
-	struct server *server;
+	struct services *services;
 	struct call *call; /* that waits for the copy */
 	struct conn *conn; /* whose it is; never looked into */
 	struct timer *patience;
@@ -32,7 +32,7 @@ struct backups {
 	bool closing;
 };
 
-void backups_start(struct backups *backups, struct server *server);
+void backups_start(struct backups *backups, struct services *services);
 /* Before caretaker_close(), and again behind it: what is being made then ends. */
 void backups_stop(struct backups *backups);
 

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "daemon/methods/call.h"
-#include "daemon/server.h"
+#include "daemon/record/wallclock.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/fill.h"
@@ -33,7 +34,7 @@ static struct gc *gc_of_recording(struct recording *recording)
 
 static bool is_closing(const struct gc *gc)
 {
-	return gc->closing || gc->server->closing;
+	return gc->closing || gc->services->state->closing;
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -59,7 +60,7 @@ static struct value *describe_done(struct gc *gc, struct arena *arena)
 static void rest_until_due(struct gc *gc)
 {
 	if (gc->due)
-		timer_set(gc->due, gc->server->config.keep_check_ms);
+		timer_set(gc->due, gc->services->config->keep_check_ms);
 }
 
 /* Ready for the next one.  The answer may free the call only. */
@@ -113,7 +114,7 @@ static void put(struct gc *gc, const struct recording *recording)
 	gc->recording = *recording;
 	gc->recording.durability = STORE_NOW;
 	gc->piece_ms = clock_ms();
-	recorder_put(gc->server->recorder, &gc->recording);
+	recorder_put(gc->services->recorder, &gc->recording);
 }
 
 static void put_care(struct gc *gc,
@@ -166,7 +167,7 @@ static int write_shrink(struct recording *recording, struct store *store, struct
 /* What leaves makes the log longer, which is no good while that cannot be emptied. */
 static const struct err *held_up(const struct gc *gc)
 {
-	const struct err *trouble = recorder_trouble(gc->server->recorder);
+	const struct err *trouble = recorder_trouble(gc->services->recorder);
 
 	return trouble && trouble->code == ERR_BUSY ? trouble : NULL;
 }
@@ -183,7 +184,7 @@ static void rest(struct gc *gc, timer_due *then)
 	}
 	gc->resting = true;
 	timer_close(gc->rest);
-	gc->rest = timer_new(&gc->server->loop, (uint64_t)(took_ms + 1) * REST_TIMES, 0, then, gc);
+	gc->rest = timer_new(gc->services->loop, (uint64_t)(took_ms + 1) * REST_TIMES, 0, then, gc);
 	if (!gc->rest) {
 		struct err err = ERR_INIT;
 
@@ -350,7 +351,7 @@ static void on_named(struct chore *chore, const struct err *err)
 
 static unsigned piece_of(const struct gc *gc)
 {
-	const struct err *trouble = recorder_trouble(gc->server->recorder);
+	const struct err *trouble = recorder_trouble(gc->services->recorder);
 
 	return trouble && trouble->code == ERR_FULL ? PIECE_TIGHT : PIECE_RUNS;
 }
@@ -365,7 +366,7 @@ static void next_piece(void *owner)
 	gc->singly -= gc->singly ? 1 : 0;
 	gc->chore.run = name_next;
 	gc->chore.done = on_named;
-	caretaker_put(gc->server->caretaker, &gc->chore);
+	caretaker_put(gc->services->caretaker, &gc->chore);
 }
 
 /* ---- planning ------------------------------------------------------------------------------- */
@@ -410,25 +411,25 @@ static void plan(struct gc *gc)
 	left_behind_begin(&gc->behind, gc->rounds++ > 0);
 	gc->chore.run = make_plan;
 	gc->chore.done = on_planned;
-	caretaker_put(gc->server->caretaker, &gc->chore);
+	caretaker_put(gc->services->caretaker, &gc->chore);
 }
 
 /* ---- by the settings ------------------------------------------------------------------------ */
 
 static void keep_as_configured(struct gc *gc)
 {
-	const struct config *config = &gc->server->config;
+	const struct config *config = gc->services->config;
 
 	gc->keep = (struct store_keep){ .runs = config->keep_runs, .bytes = config->keep_bytes };
 	if (config->keep_days)
 		gc->keep.before_wall_us =
-			wallclock_surely_us(&gc->server->wallclock, clock_wall_us(), clock_us()) -
+			wallclock_surely_us(gc->services->wallclock, clock_wall_us(), clock_us()) -
 			(int64_t)config->keep_days * DAY_US;
 }
 
 static bool is_configured(const struct gc *gc)
 {
-	const struct config *config = &gc->server->config;
+	const struct config *config = gc->services->config;
 
 	return config->keep_days || config->keep_runs || config->keep_bytes;
 }
@@ -463,19 +464,19 @@ static void on_due(void *owner)
 	keep_as_configured(gc);
 	(void)snprintf(gc->params, sizeof(gc->params),
 		"{\"keep_days\":%" PRIu64 ",\"keep_runs\":%" PRIu64 ",\"keep_bytes\":%" PRIu64 "}",
-		gc->server->config.keep_days, gc->server->config.keep_runs,
-		gc->server->config.keep_bytes);
+		gc->services->config->keep_days, gc->services->config->keep_runs,
+		gc->services->config->keep_bytes);
 	begin(gc);
 }
 
-void gc_start(struct gc *gc, struct server *server)
+void gc_start(struct gc *gc, struct services *services)
 {
-	uint64_t every_ms = server->config.keep_check_ms;
+	uint64_t every_ms = services->config->keep_check_ms;
 
-	*gc = (struct gc){ .server = server };
+	*gc = (struct gc){ .services = services };
 	if (is_configured(gc))
 		gc->due = timer_new(
-			&server->loop, every_ms < FIRST_MS ? every_ms : FIRST_MS, 0, on_due, gc);
+			services->loop, every_ms < FIRST_MS ? every_ms : FIRST_MS, 0, on_due, gc);
 }
 
 void gc_stop(struct gc *gc)
@@ -523,19 +524,19 @@ static void note_asker(struct gc *gc, struct call *call)
 
 void method_gc(struct call *call)
 {
-	struct gc *gc = &call->server->gc;
+	struct gc *gc = call->services->gc;
 
 	if (gc->busy) {
 		call_error(call, RPC_CODE_BUSY, "contents are leaving the store already");
 		return;
 	}
 	if (value_get(call->params, "older_than_s") &&
-		call->server->wallclock.set_ahead_us > DAY_US) {
+		call->services->wallclock->set_ahead_us > DAY_US) {
 		call_error(call, RPC_CODE_BAD_REQUEST,
 			"the clock of this host went ahead by %" PRId64
 			" days and is believed when it has "
 			"stood for a day: until then say keep_runs or keep_bytes, not an age",
-			call->server->wallclock.set_ahead_us / DAY_US);
+			call->services->wallclock->set_ahead_us / DAY_US);
 		return;
 	}
 	if (!keep_as_asked(gc, call)) {

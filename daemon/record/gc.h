@@ -23,10 +23,10 @@
 #include "store/care.h"
 
 struct call;
-struct server;
+struct services;
 
 struct gc {
-	struct server *server;
+	struct services *services;
 	struct timer *due;  /* of the settings */
 	struct timer *rest; /* between two pieces */
 	struct chore chore;
@@ -55,7 +55,7 @@ struct gc {
 	int64_t last_wall_us;
 };
 
-void gc_start(struct gc *gc, struct server *server);
+void gc_start(struct gc *gc, struct services *services);
 /* Before caretaker_close(), behind recorder_close(). */
 void gc_stop(struct gc *gc);
 

@@ -1,27 +1,28 @@
 #include "daemon/record/redaction.h"
 
+#include "daemon/loop/errands.h"
 #include "daemon/redact/forms.h"
 #include "daemon/redact/kept.h"
 #include "daemon/request/pipeline.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 
 #define BYTES_AT_ONCE ((size_t)64 << 10) /* some 0.1 ms */
 #define SECRET_COST   64 /* a byte's forms take as long as so many to look through */
 
-int redaction_load(struct server *server, struct err *err)
+int redaction_load(struct services *services, struct err *err)
 {
-	const char *path = server->config.redactions;
+	const char *path = services->config->redactions;
 
-	server->patterns = pattern_book_load(path[0] ? path : NULL, err);
-	return server->patterns ? 0 : -1;
+	services->patterns = pattern_book_load(path[0] ? path : NULL, err);
+	return services->patterns ? 0 : -1;
 }
 
 const struct value *redaction_of_value(
-	const struct server *server, struct arena *arena, const struct value *value)
+	const struct services *services, struct arena *arena, const struct value *value)
 {
 	struct redactor redactor;
 
-	redactor_init(&redactor, server->patterns, NULL, arena);
+	redactor_init(&redactor, services->patterns, NULL, arena);
 	redactor_allow(&redactor, REDACT_WORK_SHORT);
 	return redact_value(&redactor, value);
 }
@@ -47,7 +48,7 @@ static void on_masked(void *context)
 {
 	struct request *request = context;
 
-	request->server->examining--;
+	request->services->state->examining--;
 	if (!request->kept.masked) /* given up, since the house closes */
 		mask_there(request);
 	request_enter(request, request->kept.then(request));
@@ -55,7 +56,7 @@ static void on_masked(void *context)
 
 static enum stage mask_then(struct request *request, size_t bytes)
 {
-	struct server *server = request->server;
+	struct services *services = request->services;
 
 	request->kept.masked = false;
 	if (bytes <= BYTES_AT_ONCE) {
@@ -63,9 +64,9 @@ static enum stage mask_then(struct request *request, size_t bytes)
 		if (!request->kept.redactor.spent)
 			return request->kept.then(request);
 	}
-	if (!server->closing && errands_start(&server->errands, request->caller.uid, mask_there,
-					on_masked, request) == 0) {
-		server->examining++;
+	if (!services->state->closing && errands_start(services->errands, request->caller.uid,
+						 mask_there, on_masked, request) == 0) {
+		services->state->examining++;
 		return STAGE_WAIT;
 	}
 	mask(request, REDACT_WORK_LONG);
@@ -77,8 +78,8 @@ static enum stage mask_then(struct request *request, size_t bytes)
 static void start(struct request *request)
 {
 	if (!request->kept.redactor.book)
-		redactor_init(
-			&request->kept.redactor, request->server->patterns, NULL, &request->arena);
+		redactor_init(&request->kept.redactor, request->services->patterns, NULL,
+			&request->arena);
 }
 
 /* Without memory for their forms nothing of the request may be kept. */

@@ -7,7 +7,7 @@
 #include "daemon/request/request.h"
 
 /* Of the house's settings; the book is read at the start.  0, or -1 with *err. */
-int redaction_load(struct server *server, struct err *err);
+int redaction_load(struct services *services, struct err *err);
 
 /*
  * Fills request->kept.spec, then enters what `then` answers.  The request has its spec.
@@ -20,4 +20,4 @@ enum stage redaction_of_record(
 
 /* A tree of somebody else's, with what patterns know masked; in the arena. */
 const struct value *redaction_of_value(
-	const struct server *server, struct arena *arena, const struct value *value);
+	const struct services *services, struct arena *arena, const struct value *value);

@@ -3,8 +3,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "daemon/door/ceilings.h"
+#include "daemon/loop/errands.h"
 #include "daemon/record/readers.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 
 #define RECALL_BYTES_MAX ((size_t)256 << 20) /* that a result takes beside what the request has */
@@ -62,7 +64,7 @@ static enum recall_answer find_action(struct recall *recall, struct store *store
 static enum recall_answer find_cached(struct recall *recall, struct store *store)
 {
 	const struct request *request = recall->request;
-	int64_t age_us = (int64_t)request->server->config.cache_s * 1000000;
+	int64_t age_us = (int64_t)request->services->config->cache_s * 1000000;
 	int found = store_find_cached(
 		store, request->cache_key, clock_wall_us() - age_us, recall->run_id, &recall->err);
 
@@ -83,7 +85,7 @@ static enum recall_answer find_place(struct recall *recall, struct store *store)
 static void ask(void *context)
 {
 	struct recall *recall = context;
-	struct readers *readers = recall->request->server->readers;
+	struct readers *readers = recall->request->services->readers;
 	struct store *store = readers_take(readers, &recall->err);
 
 	if (!store)
@@ -107,7 +109,7 @@ static bool is_too_much(struct recall *recall)
 	struct request *request = recall->request;
 	size_t grown = request->arena.used - recall->arena_before;
 
-	if (!ceilings_hold(&request->server->ceilings, request->caller.uid, grown))
+	if (!ceilings_hold(request->services->ceilings, request->caller.uid, grown))
 		return true;
 	request->held_bytes += grown;
 	return false;
@@ -117,7 +119,7 @@ static void answer(void *context)
 {
 	struct recall *recall = context;
 
-	recall->request->server->examining--;
+	recall->request->services->state->examining--;
 	if (recall->answer == RECALL_FOUND && is_too_much(recall))
 		recall->answer = RECALL_FULL;
 	recall->done(recall->request, recall);
@@ -126,8 +128,9 @@ static void answer(void *context)
 int recall_start(struct request *request, enum recall_what what, const char *run_id,
 	void (*done)(struct request *request, const struct recall *recall))
 {
-	struct server *server = request->server;
-	struct recall *recall = server->closing ? NULL : arena_new(&request->arena, struct recall);
+	struct services *services = request->services;
+	struct recall *recall =
+		services->state->closing ? NULL : arena_new(&request->arena, struct recall);
 
 	if (!recall)
 		return -1;
@@ -139,9 +142,9 @@ int recall_start(struct request *request, enum recall_what what, const char *run
 	recall->arena_before = request->arena.used;
 	if (run_id)
 		memcpy(recall->run_id, run_id, sizeof(recall->run_id));
-	if (errands_start(&server->errands, request->caller.uid, ask, answer, recall) < 0)
+	if (errands_start(services->errands, request->caller.uid, ask, answer, recall) < 0)
 		return -1;
-	server->examining++; /* whoever closes the house waits for it */
+	services->state->examining++; /* whoever closes the house waits for it */
 	return 0;
 }
 

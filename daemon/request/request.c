@@ -5,24 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/door/ceilings.h"
 #include "daemon/door/conn.h"
 #include "daemon/gate/approvals.h"
+#include "daemon/gate/blobs.h"
 #include "daemon/loop/discard.h"
 #include "daemon/request/pipeline.h"
+#include "daemon/request/registry.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
+#include "daemon/workers/pool.h"
 #include "proto/base/clock.h"
+#include "proto/ulid.h"
 #include "proto/wire/rpc.h"
 
 #define EARLY_BYTES_MAX ((size_t)64 << 20)
 
-struct request *request_new(struct server *server, struct conn *conn,
+struct request *request_new(struct services *services, struct conn *conn,
 	const struct rpc_message *message, bool is_check, char *bytes, struct arena *arena)
 {
 	struct request *request = calloc(1, sizeof(*request));
 	struct err err = ERR_INIT;
 
-	if (!request || ulid_next(&server->ids, request->result.run_id, &err) < 0) {
+	if (!request || ulid_next(services->ids, request->result.run_id, &err) < 0) {
 		free(request);
 		free(bytes);
 		arena_done(arena);
@@ -30,7 +35,7 @@ struct request *request_new(struct server *server, struct conn *conn,
 	}
 	list_init(&request->link);
 	buf_init(&request->early, EARLY_BYTES_MAX);
-	request->server = server;
+	request->services = services;
 	request->conn = conn;
 	request->msgid = message->msgid;
 	request->is_check = is_check;
@@ -45,8 +50,8 @@ struct request *request_new(struct server *server, struct conn *conn,
 	return request;
 }
 
-struct request *request_new_recalled(
-	struct server *server, const struct caller *caller, const char *run_id, size_t arena_bytes)
+struct request *request_new_recalled(struct services *services, const struct caller *caller,
+	const char *run_id, size_t arena_bytes)
 {
 	struct request *request = calloc(1, sizeof(*request));
 
@@ -55,7 +60,7 @@ struct request *request_new_recalled(
 	list_init(&request->link);
 	buf_init(&request->early, EARLY_BYTES_MAX);
 	arena_init(&request->arena, arena_bytes);
-	request->server = server;
+	request->services = services;
 	request->caller = *caller;
 	cut_printf(request->result.run_id, sizeof(request->result.run_id), "%s", run_id);
 	request->result.steps = request->steps;
@@ -148,7 +153,7 @@ void request_left(struct request *request)
 
 void request_free(struct request *request)
 {
-	struct server *server = request->server;
+	struct services *services = request->services;
 	struct runtime *runtime = request->runtime;
 
 	assert(!request->claim.claim);
@@ -158,19 +163,19 @@ void request_free(struct request *request)
 		conn_release(request->conn);
 	stage_budget_settle(request);
 	approval_forget(request);
-	server_forget(server, request);
-	ceilings_let_go(&server->ceilings, request->caller.uid, request->held_bytes);
+	registry_remove(services->runs, request);
+	ceilings_let_go(services->ceilings, request->caller.uid, request->held_bytes);
 	timer_close(request->patience);
-	queue_leave(&server->queue, &request->queue);
+	queue_leave(services->queue, &request->queue);
 	execution_done(&request->execution);
 	buf_done(&request->early);
 	for (size_t i = 0; i < request->pin_count; i++)
 		blob_unref(request->pins[i]);
-	discard(server->closing ? NULL : &server->loop, &request->arena, request->bytes);
+	discard(services->state->closing ? NULL : services->loop, &request->arena, request->bytes);
 	free(request);
 	if (!runtime)
 		return;
 	/* Its caller may run one more now, in whatever language. */
-	for (unsigned i = 0; i < server->pool.all_count; i++)
-		stage_queue_serve(server, &server->pool.runtimes[i]);
+	for (unsigned i = 0; i < services->pool->all_count; i++)
+		stage_queue_serve(services, &services->pool->runtimes[i]);
 }

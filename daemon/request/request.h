@@ -23,7 +23,7 @@
 #include "proto/job/job.h"
 #include "proto/wire/rpc.h"
 
-struct server;
+struct services;
 struct conn;
 struct request;
 struct runtime;
@@ -72,7 +72,7 @@ struct request_kept {
 
 struct request {
 	struct list link; /* in its connection while that lives */
-	struct server *server;
+	struct services *services;
 	struct conn *conn;
 	uint32_t msgid;
 	bool is_check;
@@ -128,14 +128,14 @@ struct request {
  * One that was recorded and not begun when the daemon ended, with this id: as it came, but for its
  * params, which are in the store, and without a client.  NULL: no memory.
  */
-struct request *request_new_recalled(
-	struct server *server, const struct caller *caller, const char *run_id, size_t arena_bytes);
+struct request *request_new_recalled(struct services *services, const struct caller *caller,
+	const char *run_id, size_t arena_bytes);
 
 /*
  * Takes `bytes` (malloc), which the message points into, and the arena that its values live in.
  * NULL: no memory; then both are given back.
  */
-struct request *request_new(struct server *server, struct conn *conn,
+struct request *request_new(struct services *services, struct conn *conn,
 	const struct rpc_message *message, bool is_check, char *bytes, struct arena *arena);
 
 /* Adds a line to the trace.  `note` lives in the arena, or is NULL. */

@@ -5,7 +5,7 @@
 #include "daemon/record/redaction.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/digest.h"
@@ -107,7 +107,7 @@ struct use {
 static enum stage not_counted(const struct use *use, const struct err *err)
 {
 	struct request *request = use->request;
-	struct approvals *approvals = &request->server->approvals;
+	struct approvals *approvals = request->services->approvals;
 	struct grant *grant = grants_get(&approvals->grants, use->recording.grant);
 
 	if (grant && grant->uses >= 0)
@@ -142,7 +142,7 @@ static enum stage use_grant(struct request *request, struct grant *grant)
 	use->recording.durability = STORE_NOW;
 	use->recording.grant = grant->act;
 	use->recording.done = on_counted;
-	recorder_put(request->server->recorder, &use->recording);
+	recorder_put(request->services->recorder, &use->recording);
 	return STAGE_WAIT;
 }
 
@@ -183,7 +183,7 @@ static const char *verdict_json(struct request *request)
 /* A place among those that wait; one that waited before has been taken out. */
 static struct parking *take_place(struct request *request)
 {
-	struct approvals *approvals = &request->server->approvals;
+	struct approvals *approvals = request->services->approvals;
 	struct parking *parking = request->parking;
 
 	if (!parking)
@@ -195,7 +195,7 @@ static struct parking *take_place(struct request *request)
 		.since_wall_us = clock_wall_us(),
 		.waited_us = parking->waited_us };
 	parking->until_wall_us =
-		parking->since_wall_us + (int64_t)request->server->config.approval_ms * 1000;
+		parking->since_wall_us + (int64_t)request->services->config->approval_ms * 1000;
 	cut_printf(parking->digest, sizeof(parking->digest), "%s", request->result.verdict.digest);
 	list_append(&approvals->parked, &parking->link);
 	approvals->count++;
@@ -205,7 +205,7 @@ static struct parking *take_place(struct request *request)
 /* What was found has been masked, as it goes to the disk and to approvers. */
 static enum stage park(struct request *request)
 {
-	const char *full = approvals_full(&request->server->approvals, request->caller.uid);
+	const char *full = approvals_full(request->services->approvals, request->caller.uid);
 	const char *verdict = verdict_json(request);
 	bool is_begun = request->begun.done || request->parking;
 	struct recording *recording;
@@ -225,7 +225,7 @@ static enum stage park(struct request *request)
 		(struct store_parking){ .since_wall_us = request->parking->since_wall_us,
 			.until_wall_us = request->parking->until_wall_us,
 			.verdict = verdict };
-	recorder_put(request->server->recorder, recording);
+	recorder_put(request->services->recorder, recording);
 	return STAGE_WAIT;
 }
 
@@ -248,7 +248,7 @@ enum stage stage_approval(struct request *request)
 		return go_on(request);
 	if (approval_subject(request, subject) < 0)
 		return refuse(request, RPC_CODE_BUSY, "there is no memory for another run");
-	grant = grants_find(&request->server->approvals.grants, request->caller.uid, subject);
+	grant = grants_find(&request->services->approvals->grants, request->caller.uid, subject);
 	if (grant)
 		return use_grant(request, grant);
 	return redaction_of_record(request, park);

@@ -4,7 +4,7 @@
 
 #include "daemon/redact/kept.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "daemon/settings/allowances.h"
 #include "proto/base/clock.h"
 
@@ -53,7 +53,7 @@ static struct budget_case case_of(const struct request *request)
 		.cpu_ms = request->spec.limits.cpu_ms,
 		.wall_ms = request->spec.limits.wall_ms };
 
-	allowances_budgets(&request->server->config, &whom, what.limits);
+	allowances_budgets(request->services->config, &whom, what.limits);
 	return what;
 }
 
@@ -143,7 +143,7 @@ enum stage stage_budget(struct request *request)
 		return STAGE_POLICY;
 	what = case_of(request);
 	answer = budgets_admit(
-		&request->server->budgets, &what, clock_us(), &request->budget, &refusal);
+		request->services->budgets, &what, clock_us(), &request->budget, &refusal);
 
 	if (answer > 0)
 		return refuse(request, &what, &refusal);
@@ -169,7 +169,7 @@ static const char *failing_text(struct request *request, const struct budget_cas
 				    ? "once"
 				    : arena_printf(&request->arena, "%" PRIu64 " times in a row",
 					      failing->spent);
-	int64_t circuit_ms = (int64_t)request->server->config.circuit_ms;
+	int64_t circuit_ms = (int64_t)request->services->config->circuit_ms;
 
 	if (!of_whom || !times)
 		return NULL;
@@ -193,7 +193,7 @@ static const struct value *with_failing(
 	struct budget_refusal found;
 
 	if (!left || ends[request->result.outcome] != BUDGET_FAILED ||
-		!budgets_failing(&request->server->budgets, what, clock_us(), &found))
+		!budgets_failing(request->services->budgets, what, clock_us(), &found))
 		return left;
 	value_map_put(arena, failing, "scope", value_text(arena, budget_scope_word(found.scope)));
 	value_map_put(arena, failing, "failures", value_uint(arena, found.spent));
@@ -211,7 +211,7 @@ void stage_budget_settle(struct request *request)
 {
 	const struct job_metrics *metrics = &request->result.metrics;
 	struct job_result *result = &request->result;
-	struct budgets *budgets = &request->server->budgets;
+	struct budgets *budgets = request->services->budgets;
 	struct budget_spent spent = { .end = ends[result->outcome] };
 	struct budget_case what;
 

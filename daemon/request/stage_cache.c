@@ -2,7 +2,7 @@
 #include "daemon/request/pipeline.h"
 #include "daemon/request/recall.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "daemon/workers/pool.h"
 #include "proto/job/job_identity.h"
 

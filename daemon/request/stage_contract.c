@@ -4,19 +4,25 @@
 #include "daemon/door/conn.h"
 #include "daemon/door/notice.h"
 #include "daemon/filter_digest.h"
+#include "daemon/gate/blobs.h"
+#include "daemon/loop/errands.h"
 #include "daemon/record/redaction.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/recall.h"
+#include "daemon/request/registry.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "daemon/settings/allowances.h"
 #include "daemon/workers/fingerprint.h"
+#include "daemon/workers/pool.h"
+#include "daemon/workers/runtime.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/nearest.h"
 #include "proto/job/language.h"
 #include "proto/method/absent.h"
 #include "proto/method/method.h"
+#include "proto/ulid.h"
 #include "proto/version.h"
 #include "proto/wire/rpc.h"
 
@@ -28,7 +34,7 @@
 /* Which runtimes there are, for a message that helps. */
 static const char *runtime_names(struct request *request)
 {
-	const struct pool *pool = &request->server->pool;
+	const struct pool *pool = request->services->pool;
 	const char *list = "";
 
 	for (unsigned i = 0; i < pool->runtime_count && list; i++)
@@ -40,7 +46,7 @@ static const char *runtime_names(struct request *request)
 static const char *policy_names(struct request *request)
 {
 	const struct value *policies =
-		policies_describe(request->server->policies, &request->arena);
+		policies_describe(request->services->policies, &request->arena);
 	const char *list = "";
 
 	for (size_t i = 0; value_at(policies, i) && list; i++)
@@ -52,7 +58,7 @@ static const char *policy_names(struct request *request)
 /* Before anything is known to be right: what is no name of a runtime or policy has no numbers. */
 static const struct job_bounds *bounds_of(const struct request *request, struct job_bounds *room)
 {
-	const struct server *server = request->server;
+	const struct services *services = request->services;
 	const struct allowance_case what = {
 		.runtime = value_as_text(value_get(request->params, "language")),
 		.policy = value_as_text(value_get(request->params, "policy")),
@@ -61,7 +67,7 @@ static const struct job_bounds *bounds_of(const struct request *request, struct 
 		.gid = request->caller.gid,
 	};
 
-	return allowances_bounds(&server->config, &server->bounds, &what, room);
+	return allowances_bounds(services->config, services->bounds, &what, room);
 }
 
 /* What it runs on: the interpreter, and what is below it. */
@@ -82,10 +88,10 @@ static const struct value *stamp(struct request *request)
 /* A name that this host knows nothing by.  NULL: it does, or it is none. */
 static const char *unknown_runtime(struct request *request, const char *name)
 {
-	const struct pool *pool = &request->server->pool;
+	const struct pool *pool = request->services->pool;
 	struct nearest nearest = NEAREST_OF(name);
 
-	if (!name || pool_find(&request->server->pool, name))
+	if (!name || pool_find(request->services->pool, name))
 		return NULL;
 	for (unsigned i = 0; i < pool->runtime_count; i++)
 		nearest_offer(&nearest, pool->runtimes[i].config->name);
@@ -100,9 +106,9 @@ static const char *unknown_policy(struct request *request, const char *name)
 	struct nearest nearest = NEAREST_OF(name);
 	const struct value *policies;
 
-	if (!name || policies_find(request->server->policies, name))
+	if (!name || policies_find(request->services->policies, name))
 		return NULL;
-	policies = policies_describe(request->server->policies, &request->arena);
+	policies = policies_describe(request->services->policies, &request->arena);
 	for (size_t i = 0; value_at(policies, i); i++)
 		nearest_offer(&nearest, value_as_text(value_get(value_at(policies, i), "name")));
 	return arena_printf(&request->arena, "/policy: there is no policy \"%s\"%s %s are: %s",
@@ -170,8 +176,8 @@ static bool find_names(struct request *request, struct job_refusal *ret_refusal)
 		*ret_refusal = (struct job_refusal){ names[i].pointer, "value", message };
 		return false;
 	}
-	request->runtime = pool_find(&request->server->pool, request->spec.language);
-	request->policy = policies_find(request->server->policies, request->spec.policy);
+	request->runtime = pool_find(request->services->pool, request->spec.language);
+	request->policy = policies_find(request->services->policies, request->spec.policy);
 	return request->runtime && request->policy;
 }
 
@@ -272,7 +278,7 @@ static enum stage name_it(struct request *request, const struct recall *recall)
 		return name_is_taken(request);
 	if (recall->answer != RECALL_NONE)
 		return cannot_name(request, recall->err.text);
-	if (server_rename(request->server, request, request->spec.run_id) < 0)
+	if (registry_rename(request->services->runs, request, request->spec.run_id) < 0)
 		return cannot_name(request, "there is no memory");
 	return held(request);
 }
@@ -288,7 +294,7 @@ static void on_place_looked_up(struct request *request, const struct recall *rec
  */
 static enum stage take_name(struct request *request)
 {
-	struct server *server = request->server;
+	struct services *services = request->services;
 	const char *run_id = request->spec.run_id;
 	int64_t age_ms;
 
@@ -300,11 +306,11 @@ static enum stage take_name(struct request *request)
 			"/run_id: the time in it must be of the last five minutes");
 	if (request->is_check)
 		return held(request);
-	if (server_has_place(server, run_id))
+	if (registry_has_place(services->runs, run_id))
 		return name_is_taken(request);
 	if (recall_start(request, RECALL_PLACE, run_id, on_place_looked_up) < 0)
 		return cannot_name(request, "there is no thread to ask the store");
-	ulid_pass(&server->ids, run_id);
+	ulid_pass(services->ids, run_id);
 	request->naming = true;
 	return STAGE_WAIT;
 }
@@ -346,7 +352,7 @@ static void on_looked(void *context)
 	struct look *look = context;
 	struct request *request = look->request;
 
-	request->server->examining--;
+	request->services->state->examining--;
 	request_enter(request, looked(request, look));
 }
 
@@ -354,12 +360,12 @@ static void on_looked(void *context)
 static bool looks_elsewhere(struct look *look)
 {
 	struct request *request = look->request;
-	struct server *server = request->server;
+	struct services *services = request->services;
 
-	if (request->held_bytes <= LOOK_AT_ONCE || server->closing ||
-		errands_start(&server->errands, request->caller.uid, look_at, on_looked, look) < 0)
+	if (request->held_bytes <= LOOK_AT_ONCE || services->state->closing ||
+		errands_start(services->errands, request->caller.uid, look_at, on_looked, look) < 0)
 		return false;
-	server->examining++; /* whoever closes the house waits for it */
+	services->state->examining++; /* whoever closes the house waits for it */
 	return true;
 }
 
@@ -369,7 +375,7 @@ static void pin(struct request *request, const struct value *file, struct job_bl
 {
 	const char *sha256 = value_as_text(value_get(file, "blob"));
 	struct blob *blob =
-		sha256 ? blobs_find(&request->server->blobs, request->caller.uid, sha256) : NULL;
+		sha256 ? blobs_find(request->services->blobs, request->caller.uid, sha256) : NULL;
 
 	if (!blob || !blob->settled)
 		return;
@@ -433,8 +439,8 @@ static const struct value *as_meant(struct request *request)
 	const char *language = word ? language_of_alias(word) : NULL;
 
 	if (!language || params->map.count > ABSENT_ITEMS_MAX ||
-		pool_find(&request->server->pool, word) ||
-		!pool_find(&request->server->pool, language))
+		pool_find(request->services->pool, word) ||
+		!pool_find(request->services->pool, language))
 		return params;
 	return with_text(&request->arena, params, "language", language);
 }

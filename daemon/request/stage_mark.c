@@ -1,7 +1,7 @@
 /* On the disk before it begins: what has an id must not be done twice, whatever dies meanwhile. */
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/wire/rpc.h"
 
 static enum stage cannot_mark(struct request *request, const char *why)
@@ -28,7 +28,7 @@ void stage_mark_begun(struct request *request, const struct err *err)
 	if (!request->marking)
 		return;
 	request->marking = false;
-	if (request->server->closing) { /* nobody records any more */
+	if (request->services->state->closing) { /* nobody records any more */
 		request_fail(request, RPC_CODE_DRAINING, "the daemon is closing");
 		next = STAGE_REPLY;
 	} else {

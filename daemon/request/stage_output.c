@@ -1,11 +1,12 @@
 /* What came out against what was promised: streams, artifacts, JSON, schema. */
 #include <string.h>
 
+#include "daemon/loop/errands.h"
 #include "daemon/loop/loop.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
 #include "daemon/runs/artifacts.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "proto/json.h"
@@ -147,17 +148,17 @@ static void on_examined(void *context)
 {
 	struct request *request = context;
 
-	request->server->examining--;
+	request->services->state->examining--;
 	request_enter(request, checked(request));
 }
 
 static enum stage hand_to_thread(struct request *request, work_fn *work)
 {
-	struct server *server = request->server;
+	struct services *services = request->services;
 
-	if (!server->closing && errands_start(&server->errands, request->caller.uid, work,
-					on_examined, request) == 0) {
-		server->examining++;
+	if (!services->state->closing && errands_start(services->errands, request->caller.uid, work,
+						 on_examined, request) == 0) {
+		services->state->examining++;
 		return STAGE_WAIT;
 	}
 	work(request); /* no memory for a thread's errand, or nobody to wait for it */

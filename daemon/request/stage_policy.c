@@ -3,7 +3,8 @@
 
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
+#include "daemon/workers/runtime.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/digest.h"
@@ -35,7 +36,7 @@ static enum stage judge(struct request *request)
 	struct job_result *result = &request->result;
 	const struct policy_verdict *verdict = &result->verdict;
 	/* When the house closes nobody looks at programs any more: that is not the program's fault. */
-	bool unread = request->gone && request->server->closing;
+	bool unread = request->gone && request->services->state->closing;
 	bool denied = verdict->decision == POLICY_DENY && !unread;
 
 	result->has_verdict = true;
@@ -282,7 +283,7 @@ static void on_verdict(void *context, const struct policy_verdict *verdict)
 /* 0 when the verdict was known, 1 when it comes later, -1 when nobody can be asked. */
 static int ask(struct request *request, struct bytes code, const char *hash)
 {
-	struct policies *policies = request->server->policies;
+	struct policies *policies = request->services->policies;
 	struct policy_question question = { .policy = request->policy,
 		.language = runtime_language(request->runtime),
 		.code = code,

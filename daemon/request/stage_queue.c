@@ -1,7 +1,9 @@
 /* Waits for a turn: fair between callers, bounded, and never for ever. */
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
+#include "daemon/workers/pool.h"
+#include "daemon/workers/runtime.h"
 #include "daemon/workers/worker.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
@@ -16,7 +18,7 @@ static const char *cannot_start(struct request *request)
 /* Out of the queue without a worker: by its client, by the clock, or because the house closes. */
 void stage_queue_give_up(struct request *request, enum outcome outcome, const char *why)
 {
-	queue_leave(&request->server->queue, &request->queue);
+	queue_leave(request->services->queue, &request->queue);
 	timer_close(request->patience);
 	request->patience = NULL;
 	if (outcome == OUTCOME_CANCELED)
@@ -48,10 +50,10 @@ static unsigned warm_workers(const struct runtime *runtime)
 	return count;
 }
 
-static struct request *whose_turn(struct server *server, struct runtime *runtime)
+static struct request *whose_turn(struct services *services, struct runtime *runtime)
 {
 	struct queue_entry *entry =
-		queue_next(&server->queue, &runtime->goods, warm_workers(runtime));
+		queue_next(services->queue, &runtime->goods, warm_workers(runtime));
 
 	return entry ? container_of(entry, struct request, queue) : NULL;
 }
@@ -65,10 +67,10 @@ static void get_turn(struct request *request, struct worker *worker)
 	request_step(request, "worker.taken", "queue", true, NULL);
 }
 
-void stage_queue_serve(struct server *server, struct runtime *runtime)
+void stage_queue_serve(struct services *services, struct runtime *runtime)
 {
 	while (!list_is_empty(&runtime->warm)) {
-		struct request *request = whose_turn(server, runtime);
+		struct request *request = whose_turn(services, runtime);
 
 		if (!request)
 			return;
@@ -80,7 +82,7 @@ void stage_queue_serve(struct server *server, struct runtime *runtime)
 static void ask_back_later(struct request *request, const char *what)
 {
 	request_fail(request, RPC_CODE_BUSY, "%s", what);
-	request->failure.retry_after_ms = 100 + 10 * (int64_t)request->server->queue.count;
+	request->failure.retry_after_ms = 100 + 10 * (int64_t)request->services->queue->count;
 }
 
 static enum stage busy(struct request *request, const char *what)
@@ -93,7 +95,7 @@ static enum stage cannot_run(struct request *request)
 {
 	const char *why = cannot_start(request);
 
-	queue_leave(&request->server->queue, &request->queue);
+	queue_leave(request->services->queue, &request->queue);
 	request_step(request, "queue.left", "queue", false, why);
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, why);
 }
@@ -101,7 +103,7 @@ static enum stage cannot_run(struct request *request)
 /* A worker is warm: it goes to whose turn it is.  True when that is this request. */
 static bool has_turn(struct request *request)
 {
-	struct request *next = whose_turn(request->server, request->runtime);
+	struct request *next = whose_turn(request->services, request->runtime);
 
 	if (!next)
 		return false;
@@ -127,7 +129,7 @@ static const char *enter_queue(struct request *request)
 	enum queue_answer answer;
 
 	request->queue.is_admin = caller_is(&request->caller, ROLE_ADMIN);
-	answer = queue_enter(&request->server->queue, &request->queue, request->caller.uid,
+	answer = queue_enter(request->services->queue, &request->queue, request->caller.uid,
 		request->spec.agent, &request->runtime->goods, &displaced);
 	if (displaced) {
 		other = container_of(displaced, struct request, queue);
@@ -140,7 +142,7 @@ static const char *enter_queue(struct request *request)
 
 enum stage stage_queue(struct request *request)
 {
-	struct server *server = request->server;
+	struct services *services = request->services;
 	struct runtime *runtime = request->runtime;
 	const char *refusal = enter_queue(request);
 
@@ -155,7 +157,7 @@ enum stage stage_queue(struct request *request)
 	}
 	pool_grow(runtime, queue_is_newcomer(&request->queue));
 	request->patience =
-		timer_new(&server->loop, server->config.queue_ms, 0, on_patience, request);
+		timer_new(services->loop, services->config->queue_ms, 0, on_patience, request);
 	request_step(request, "queue.waiting", "queue", true, NULL);
 	return STAGE_WAIT;
 }

@@ -6,8 +6,9 @@
 #include "daemon/record/trouble.h"
 #include "daemon/redact/kept.h"
 #include "daemon/request/pipeline.h"
+#include "daemon/request/registry.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/json.h"
@@ -103,7 +104,7 @@ void stage_record_begun(struct request *request, bool durable)
 	stage_record_describe(request, &request->begun.run);
 	request->begun.run.is_told = durable;
 	request->held++;
-	recorder_put(request->server->recorder, &request->begun);
+	recorder_put(request->services->recorder, &request->begun);
 }
 
 /* What the error says of the program; NULL: nothing ran, so that the same may be sent again. */
@@ -165,7 +166,7 @@ static void describe_ended(struct request *request)
 	request->ended.run.ended_wall_us = clock_wall_us();
 	/* What has masks would be told again with them. */
 	request->ended.run.cache_key = request->kept.result.masks ? NULL : stage_cache_key(request);
-	request->ended.run.cache_entries = request->server->config.cache_entries;
+	request->ended.run.cache_entries = request->services->config->cache_entries;
 	request->ended.run.stored_bytes = request->stored_bytes;
 	request->ended.run.is_uncounted = !request->counted;
 	request->ended.run.result = &request->kept.result;
@@ -174,13 +175,13 @@ static void describe_ended(struct request *request)
 
 static enum stage put_record(struct request *request)
 {
-	struct server *server = request->server;
+	struct services *services = request->services;
 
 	request->result.masks = request->kept.result.masks;
 	describe_ended(request);
-	recorder_put(server->recorder, &request->ended);
+	recorder_put(services->recorder, &request->ended);
 	/* Others want what takes this worker's place; alone, the reply goes first. */
-	if (server->runs.count > 1)
+	if (registry_count(services->runs) > 1)
 		execution_release(&request->execution);
 	return STAGE_WAIT;
 }

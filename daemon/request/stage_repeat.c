@@ -4,7 +4,7 @@
 #include "daemon/request/pipeline.h"
 #include "daemon/request/recall.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/container.h"
 #include "proto/job/job_identity.h"
 #include "proto/wire/rpc.h"
@@ -172,7 +172,7 @@ static bool is_settled(enum recall_answer answer)
 
 static void on_looked(struct request *request, const struct recall *recall)
 {
-	struct claims *claims = &request->server->claims;
+	struct claims *claims = request->services->claims;
 	struct list waiting;
 
 	if (recall->answer == RECALL_NONE && !request->gone) {
@@ -195,7 +195,7 @@ static enum stage look(struct request *request)
 
 	if (recall_start(request, RECALL_ACTION, NULL, on_looked) == 0)
 		return STAGE_WAIT;
-	claims_leave(&request->server->claims, &request->claim, &waiting); /* nobody, yet */
+	claims_leave(request->services->claims, &request->claim, &waiting); /* nobody, yet */
 	return trouble(request, "there is no thread to ask the store");
 }
 
@@ -210,15 +210,15 @@ static enum stage join(struct request *request)
 static const char *leader_id(const struct request *request)
 {
 	struct claim_entry *leader =
-		claims_find(&request->server->claims, request->caller.uid, request->spec.id);
+		claims_find(request->services->claims, request->caller.uid, request->spec.id);
 
 	return leader ? request_of(leader)->result.run_id : "";
 }
 
 static enum stage seek(struct request *request)
 {
-	switch (claims_enter(
-		&request->server->claims, request->caller.uid, request->spec.id, &request->claim)) {
+	switch (claims_enter(request->services->claims, request->caller.uid, request->spec.id,
+		&request->claim)) {
 	case CLAIM_FIRST:
 		return look(request);
 	case CLAIM_WAITS:
@@ -247,7 +247,7 @@ enum stage stage_repeat(struct request *request)
 /* Nothing of it ran, so the next one may do it. */
 static void pass_on(struct request *request)
 {
-	struct claim_entry *next = claims_pass_on(&request->server->claims, &request->claim);
+	struct claim_entry *next = claims_pass_on(request->services->claims, &request->claim);
 
 	if (next)
 		request_enter(request_of(next), STAGE_BUDGET);
@@ -263,7 +263,7 @@ void stage_repeat_over(struct request *request)
 		pass_on(request);
 		return;
 	}
-	claims_leave(&request->server->claims, &request->claim, &waiting);
+	claims_leave(request->services->claims, &request->claim, &waiting);
 	if (request->known)
 		settle_all(&waiting, request->claim.content, request->result.run_id);
 	else
@@ -275,7 +275,7 @@ void stage_repeat_waits_on(struct request *request)
 	struct list waiting;
 	struct request *other;
 
-	claims_leave(&request->server->claims, &request->claim, &waiting);
+	claims_leave(request->services->claims, &request->claim, &waiting);
 	while ((other = take_next(&waiting))) {
 		request_fail(other, RPC_CODE_DRAINING,
 			"the daemon is about to end; run %s, which has this id, waits on for "
@@ -292,7 +292,7 @@ void stage_repeat_leave(struct request *request)
 	struct claim_entry *leader = claims_leader(&request->claim);
 	struct list nobody;
 
-	claims_leave(&request->server->claims, &request->claim, &nobody);
+	claims_leave(request->services->claims, &request->claim, &nobody);
 	request_enter(request, request_give_up(request));
 	if (leader && request_of(leader)->left && !claims_has_waiting(leader))
 		request_cancel(request_of(leader), KILLED_LEFT);

@@ -3,9 +3,10 @@
 #include "daemon/door/notice.h"
 #include "daemon/methods/replay.h"
 #include "daemon/methods/waits.h"
+#include "daemon/news/alerts.h"
 #include "daemon/news/events_runs.h"
 #include "daemon/request/stages.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
 #include "proto/base/container.h"
 #include "proto/wire/rpc.h"
 
@@ -129,7 +130,7 @@ static void end_in_error(struct request *request)
 
 	if (is_listened_to(request))
 		conn_send_error(request->conn, request->msgid, &error);
-	waits_run_ended(request->server, &end);
+	waits_run_ended(request->services, &end);
 }
 
 static void end_check(struct request *request)
@@ -158,15 +159,15 @@ static void end_run(struct request *request)
 					  : result);
 	end.result = result;
 	end.kept = kept;
-	waits_run_ended(request->server, &end);
-	request->server->outcomes[request->result.outcome]++;
+	waits_run_ended(request->services, &end);
+	request->services->state->outcomes[request->result.outcome]++;
 }
 
 enum stage stage_reply(struct request *request)
 {
 	if (!request->is_check) {
 		event_run_ended(request);
-		alerts_run_ended(&request->server->alerts, request);
+		alerts_run_ended(request->services->alerts, request);
 	}
 	stage_repeat_over(request);
 	if (ends_in_error(request))

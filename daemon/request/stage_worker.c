@@ -10,7 +10,9 @@
 #include "daemon/runs/complaint.h"
 #include "daemon/runs/outcome.h"
 #include "daemon/runs/refused.h"
-#include "daemon/server.h"
+#include "daemon/services.h"
+#include "daemon/workers/pool.h"
+#include "daemon/workers/runtime.h"
 #include "daemon/workers/worker.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
@@ -112,7 +114,7 @@ static struct value *held_by(struct request *request)
 {
 	struct arena *arena = &request->arena;
 	const struct knobs *knobs = &request->execution.worker->knobs;
-	const struct priv_host *host = &request->server->pool.host;
+	const struct priv_host *host = &request->services->pool->host;
 	static const char *const words[] = { "rlimit", "cgroup1", "cgroup2" };
 	struct value *map = value_map(arena);
 	bool memory = knobs_hold(knobs, KNOB_MEMORY_MAX);
@@ -144,13 +146,13 @@ enum stage stage_worker(struct request *request)
 	struct execution *execution = &request->execution;
 	struct worker *worker = execution->worker;
 
-	execution->loop = &request->server->loop;
+	execution->loop = request->services->loop;
 	execution->spec = &request->spec;
-	execution->overhead = &request->server->pool.overhead;
+	execution->overhead = &request->services->pool->overhead;
 	execution->run_id = request->result.run_id;
 	execution->stdin_inline = runtime_reads_stdin_inline(request->runtime);
 	if (runtime_holds_rules(request->runtime))
-		execution->rules = policy_run_rules(request->server->policies, request->policy,
+		execution->rules = policy_run_rules(request->services->policies, request->policy,
 			runtime_language(request->runtime));
 	execution->arena = &request->arena;
 	execution->owner = request;

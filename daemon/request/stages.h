@@ -52,7 +52,7 @@ bool stage_policy_reads(const struct request *request, const struct job_input_fi
 bool stage_policy_reads_variable(const struct request *request, const char *name);
 
 /* A worker got warm, or a caller may run one more: give turns to those that wait. */
-void stage_queue_serve(struct server *server, struct runtime *runtime);
+void stage_queue_serve(struct services *services, struct runtime *runtime);
 
 /* Out of the queue without a worker. */
 void stage_queue_give_up(struct request *request, enum outcome outcome, const char *why);

@@ -2,7 +2,9 @@
 
 #include <string.h>
 
-#include "daemon/server.h"
+#include "daemon/services.h"
+#include "daemon/workers/pool.h"
+#include "daemon/workers/runtime.h"
 
 #define MISSING "No module named '"
 
@@ -20,7 +22,7 @@ static struct bytes missing_module(const struct facts *facts)
 
 static const struct runtime *runtime_with(const struct request *request, struct bytes module)
 {
-	const struct pool *pool = &request->server->pool;
+	const struct pool *pool = request->services->pool;
 
 	for (unsigned i = 0; i < pool->runtime_count; i++)
 		if (&pool->runtimes[i] != request->runtime &&

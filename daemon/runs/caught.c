@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#include "daemon/server.h"
+#include "daemon/services.h"
+#include "daemon/workers/runtime.h"
 #include "proto/base/container.h"
 #include "proto/jail_dirs.h"
 
@@ -52,7 +53,7 @@ static bool fill_finding(
 
 	const char *rule = value_as_text(value_get(denied, "rule"));
 
-	if (!rule || !policy_run_finding(request->server->policies, request->policy,
+	if (!rule || !policy_run_finding(request->services->policies, request->policy,
 			     runtime_language(request->runtime), rule, finding))
 		return false;
 	finding->line = number_of(denied, "line");

@@ -21,10 +21,10 @@
 #include <stdio.h>
 
 #include "daemon/door/roles.h"
-#include "daemon/layers.h"
 #include "daemon/settings/alert_rule.h"
 #include "daemon/settings/budget_limits.h"
 #include "daemon/settings/config_table.h"
+#include "daemon/settings/layers.h"
 #include "proto/base/err.h"
 #include "proto/job/job.h"
 

@@ -5,7 +5,8 @@
 #include <sys/socket.h>
 
 #include "daemon/policy/policy.h"
-#include "daemon/server.h"
+#include "daemon/settings/config.h"
+#include "daemon/workers/spawner_link.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
@@ -30,7 +31,8 @@ struct seat {
 };
 
 struct inspectors {
-	struct server *server;
+	struct inspectors_parts parts;
+	struct inspectors_events events;
 	struct seat seats[INSPECTORS_MAX];
 	unsigned count;
 	bool given; /* there was one: this host makes jails */
@@ -65,7 +67,7 @@ static void ask_later(struct seat *seat)
 		wait_ms *= 2;
 	if (seat->was_ready && clock_ms() - seat->asked_ms > WELL_MS)
 		wait_ms = 0;
-	seat->retry = timer_new(&seat->inspectors->server->loop, wait_ms, 0, on_retry, seat);
+	seat->retry = timer_new(seat->inspectors->parts.loop, wait_ms, 0, on_retry, seat);
 }
 
 static void replace(struct seat *seat)
@@ -73,14 +75,14 @@ static void replace(struct seat *seat)
 	struct priv_msg msg = { .op = PRIV_KILL, .id = seat->child };
 
 	seat->child = 0;
-	spawner_ask(seat->inspectors->server->spawner, &msg, NULL, 0, NULL, NULL);
+	spawner_ask(seat->inspectors->parts.spawner, &msg, NULL, 0, NULL, NULL);
 	ask_later(seat);
 }
 
 static void on_answer(void *context, const struct priv_msg *msg, int *fds, unsigned fd_count)
 {
 	struct seat *seat = context;
-	struct server *server = seat->inspectors->server;
+	struct inspectors *inspectors = seat->inspectors;
 	struct err err = ERR_INIT;
 	int sock = take_fd(&seat->sock);
 
@@ -88,7 +90,7 @@ static void on_answer(void *context, const struct priv_msg *msg, int *fds, unsig
 	if (seat->inspectors->closing || msg->error) {
 		close(sock);
 		if (!seat->inspectors->closing && !seat->inspectors->given &&
-			server_cannot_jail(server, msg->text))
+			inspectors->events.cannot_jail(inspectors->events.owner, msg->text))
 			return;
 		if (!seat->inspectors->closing) {
 			log_event(LOG_LEVEL_ERROR, "inspector.not_started",
@@ -99,7 +101,7 @@ static void on_answer(void *context, const struct priv_msg *msg, int *fds, unsig
 	}
 	seat->child = msg->id;
 	seat->inspectors->given = true;
-	if (policies_add_inspector(server->policies, sock, seat->child, &err) == 0)
+	if (policies_add_inspector(inspectors->parts.policies, sock, seat->child, &err) == 0)
 		return;
 	log_event(LOG_LEVEL_ERROR, "inspector.not_added", LOG_STR("why", err.text));
 	replace(seat);
@@ -120,8 +122,8 @@ static void ask(struct seat *seat)
 	}
 	(void)fd_set_nonblocking(ends[0], true, &err);
 	seat->sock = ends[0];
-	inspectors_ceilings(&seat->inspectors->server->config, &msg);
-	spawner_ask(seat->inspectors->server->spawner, &msg, &ends[1], 1, on_answer, seat);
+	inspectors_ceilings(seat->inspectors->parts.config, &msg);
+	spawner_ask(seat->inspectors->parts.spawner, &msg, &ends[1], 1, on_answer, seat);
 }
 
 static struct seat *seat_of(struct inspectors *inspectors, uint32_t child)
@@ -135,7 +137,7 @@ static struct seat *seat_of(struct inspectors *inspectors, uint32_t child)
 /* An inspector that was never ready cannot take the rules, and no other will. */
 static bool are_rules_at_fault(const struct inspectors *inspectors, const char *why)
 {
-	return !policies_were_ready(inspectors->server->policies) &&
+	return !policies_were_ready(inspectors->parts.policies) &&
 	       strncmp(why, INSPECT_RULES_FAULT, strlen(INSPECT_RULES_FAULT)) == 0;
 }
 
@@ -146,7 +148,7 @@ static void on_ready(void *context, uint32_t child)
 
 	if (seat)
 		seat->was_ready = true;
-	server_look_ready(inspectors->server);
+	inspectors->events.on_ready(inspectors->events.owner);
 }
 
 static void on_lost(void *context, uint32_t child, const char *why, bool retired)
@@ -157,7 +159,7 @@ static void on_lost(void *context, uint32_t child, const char *why, bool retired
 	if (!seat || inspectors->closing)
 		return;
 	if (are_rules_at_fault(inspectors, why) &&
-		server_cannot_start(inspectors->server, why,
+		inspectors->events.cannot_start(inspectors->events.owner, why,
 			"correct the rules; cectl policy test --new tries them beforehand"))
 		return;
 	if (!retired)
@@ -174,18 +176,20 @@ void inspectors_child_exited(struct inspectors *inspectors, uint32_t child, int 
 			LOG_INT("status", status));
 }
 
-struct inspectors *inspectors_start(struct server *server, struct err *err)
+struct inspectors *inspectors_start(const struct inspectors_parts *parts,
+	const struct inspectors_events *events, struct err *err)
 {
 	struct inspectors *inspectors = calloc(1, sizeof(*inspectors));
-	const struct inspector_events events = { on_ready, on_lost, inspectors };
+	const struct inspector_events heard = { on_ready, on_lost, inspectors };
 
 	if (!inspectors) {
 		(void)err_set(err, ERR_MEMORY, "no memory for inspectors");
 		return NULL;
 	}
-	inspectors->server = server;
-	inspectors->count = (unsigned)server->config.inspectors;
-	if (policies_start(server->policies, &server->loop, &events, err) < 0) {
+	inspectors->parts = *parts;
+	inspectors->events = *events;
+	inspectors->count = (unsigned)parts->config->inspectors;
+	if (policies_start(parts->policies, parts->loop, &heard, err) < 0) {
 		free(inspectors);
 		return NULL;
 	}

@@ -11,9 +11,28 @@
 
 struct config;
 struct inspectors;
-struct server;
+struct policies;
+struct spawner_link;
+struct uv_loop_s;
 
-struct inspectors *inspectors_start(struct server *server, struct err *err);
+/* What it works with; all of it outlives it. */
+struct inspectors_parts {
+	struct uv_loop_s *loop;
+	const struct config *config;
+	struct spawner_link *spawner;
+	struct policies *policies;
+};
+
+/* What it reports.  The two questions return true when the daemon ends because of it. */
+struct inspectors_events {
+	void (*on_ready)(void *owner);
+	bool (*cannot_jail)(void *owner, const char *why);
+	bool (*cannot_start)(void *owner, const char *why, const char *repair);
+	void *owner;
+};
+
+struct inspectors *inspectors_start(const struct inspectors_parts *parts,
+	const struct inspectors_events *events, struct err *err);
 void inspectors_child_exited(struct inspectors *inspectors, uint32_t child, int status);
 
 /* Fills in what one may use, in a PRIV_INSPECTOR. */

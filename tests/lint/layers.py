@@ -43,7 +43,7 @@ ROOMS = {
     "sqlite3": ("store/",),
     "zstd": ("store/",),
     "uv": ("daemon/",),
-    "systemd/": ("daemon/host.c",),
+    "systemd/": ("daemon/loop/service_manager.c",),
     "utf8proc": ("daemon/inspector/names.c",),
     "tree_sitter/": ("daemon/inspector/syntax.c", "daemon/inspector/query.", "daemon/inspector/roots.",
                      "daemon/inspector/nodes.", "daemon/inspector/shape.", "daemon/inspector/treemem.c"),

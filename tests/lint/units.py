@@ -65,6 +65,7 @@ ELSEWHERE = {
     "daemon/request/request.c": (STAGE, ["tests/unit/test_stages.c", "tests/unit/test_server.c"]),
     "daemon/news/events_runs.c": (PART, ["tests/unit/test_events.c"]),
     "daemon/request/recall.c": (STAGE, ["tests/scenario/032-repeats.t", "tests/scenario/033-cache.t"]),
+    "daemon/door/admission.c": (PART, ["tests/unit/test_conn.c", "tests/scenario/022-shares.t"]),
     "daemon/door/foreign.c": (PART, ["tests/unit/test_conn.c"]),
     "daemon/door/notice.c": (STAGE, ["tests/unit/test_stages.c", "tests/scenario/033-cache.t"]),
     "daemon/news/alerts.c": (PART, ["tests/scenario/087-alerts.t"]),

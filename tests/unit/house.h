@@ -6,7 +6,7 @@
 #ifndef CED_TESTS_HOUSE_H
 #define CED_TESTS_HOUSE_H
 
-#include "daemon/server.h"
+#include "daemon/server_parts.h"
 #include "proto/wire/frame.h"
 #include "tests/unit/playing.h"
 

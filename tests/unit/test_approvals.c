@@ -64,7 +64,7 @@ static struct request *parked(struct asking *asking, const char *params, struct 
 	if (!house_send(asking->client, 1, "run", params) ||
 		!house_hear(&asking->house, asking->client, ret_reply))
 		return NULL;
-	return map_get(&asking->house.server->runs, house_text(ret_reply, "run_id"), RUN_ID_LEN);
+	return registry_find(&asking->house.server->runs, house_text(ret_reply, "run_id"));
 }
 
 static void say(struct request *request, enum parking_word word)
@@ -88,7 +88,7 @@ TEST(what_the_policy_asks_about_waits_and_its_client_is_told)
 	CHECK_EQ_INT(request->stage, STAGE_APPROVAL);
 	CHECK_EQ_INT(request->parking->state, PARKING_WAITS);
 	CHECK_EQ_INT(asking.house.server->approvals.count, 1);
-	CHECK_EQ_INT(server_in_house(asking.house.server), 0);
+	CHECK_EQ_INT(registry_count(&asking.house.server->runs), 1);
 	CHECK(!list_is_empty(&asking.house.server->pool.runtimes[0].warm)); /* it took no worker */
 	close_asking(&asking);
 }

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "daemon/server_parts.h"
 #include "proto/base/clock.h"
 #include "tests/check.h"
 #include "tests/unit/house.h"
@@ -26,7 +27,7 @@ TEST(an_inspector_that_is_refused_is_asked_for_again_after_a_pause)
 	int64_t began_ms;
 
 	CHECK(house_open(&house, ""));
-	house.server->told_ready = true; /* later than the start */
+	house.server->state.ready = true; /* later than the start */
 	CHECK(next_inspector(&house, &question, &sock));
 	CHECK(question.body.inspector.memory_bytes > 0 && question.body.inspector.cpu_s > 0);
 	CHECK(playing_refuse(&house.play, &question, "no room"));
@@ -50,7 +51,7 @@ TEST(a_host_that_makes_no_jail_ends_the_start)
 	CHECK(playing_refuse(&house.play, &question, "clone3: No space left on device"));
 	CHECK(playing_is_closed(&house.play, sock));
 	close(sock);
-	CHECK(house.server->draining);
+	CHECK(house.server->state.draining);
 	CHECK_EQ_INT(house_end(&house), 1);
 	house_close(&house);
 }
@@ -93,10 +94,10 @@ TEST(the_house_is_ready_when_a_worker_waits_and_programs_can_be_checked)
 	CHECK(house_open(&house, ""));
 	house.server->is_warm = true;
 	server_look_ready(house.server);
-	CHECK(!house.server->told_ready);
+	CHECK(!house.server->state.ready);
 	house.server->is_warm = false;
 	CHECK(house_warm(&house));
 	house_turn(&house, 20);
-	CHECK(house.server->told_ready);
+	CHECK(house.server->state.ready);
 	house_close(&house);
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/layers.h"
+#include "daemon/settings/layers.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
 #include "tests/check.h"

@@ -30,7 +30,7 @@ static void refuses(struct house *house, const char *path, const char *why)
 {
 	struct err err = ERR_INIT;
 
-	CHECK(listener_start(house->server, path, &err) == NULL);
+	CHECK(listener_start(&house->server->services, path, &err) == NULL);
 	CHECK(strstr(err.text, why) != NULL);
 }
 
@@ -85,7 +85,7 @@ TEST(a_socket_that_nobody_listens_on_any_more_is_replaced)
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/old", house.folder);
 	CHECK_EQ_INT(bind(sock, (const struct sockaddr *)&address, sizeof(address)), 0);
 	close(sock);
-	listener = listener_start(house.server, address.sun_path, &err);
+	listener = listener_start(&house.server->services, address.sun_path, &err);
 	CHECK(listener != NULL);
 	listener_close(listener);
 	listener_close(NULL);

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/request/registry.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "tests/check.h"
@@ -132,8 +133,8 @@ TEST(who_asks_for_it_is_told_which_run_it_is_before_it_has_begun)
 	CHECK_EQ_INT(strlen(run_id), RUN_ID_LEN);
 	CHECK_EQ_INT(value_as_int(value_get(reply.value, "msgid"), -1), 7);
 	CHECK_STR(house_text(&reply, "id"), "a");
-	CHECK_EQ_INT(house.server->runs.count, 1);
-	CHECK(map_get(&house.server->runs, run_id, RUN_ID_LEN) != NULL);
+	CHECK_EQ_INT(registry_count(&house.server->runs), 1);
+	CHECK(registry_find(&house.server->runs, run_id) != NULL);
 	close(client);
 	house_close(&house);
 }
@@ -233,7 +234,7 @@ TEST(a_run_is_named_in_one_way_and_by_its_own_connection)
 	is_refused(&house, client, "wait", "{\"msgid\":4294967296}", "bad_request");
 	CHECK(house_send(client, 7, "run", RUN));
 	is_refused(&house, client, "cancel", "{\"msgid\":7}", "conflict");
-	CHECK_EQ_INT(house.server->runs.count, 2);
+	CHECK_EQ_INT(registry_count(&house.server->runs), 2);
 	close(client);
 	close(other);
 	house_close(&house);
@@ -285,7 +286,7 @@ TEST(a_run_has_the_id_that_its_caller_gave_it_and_no_other_run_has)
 		now_ms - 1000, "0000000000000000", near); /* the store keeps both in one place */
 	send_named(client, 4, id);
 	CHECK(house_at_worker(&house));
-	CHECK(map_get(&house.server->runs, id, RUN_ID_LEN) != NULL);
+	CHECK(registry_find(&house.server->runs, id) != NULL);
 	is_taken(&house, client, id);
 	is_taken(&house, client, near);
 	CHECK(house_program(&house, "", 0));
@@ -293,7 +294,7 @@ TEST(a_run_has_the_id_that_its_caller_gave_it_and_no_other_run_has)
 	CHECK_STR(house_text(&reply, "run_id"), id);
 	is_taken(&house, client, id); /* the store knows it now */
 	is_taken(&house, client, near);
-	CHECK_EQ_INT(house.server->runs.count, 0);
+	CHECK_EQ_INT(registry_count(&house.server->runs), 0);
 	close(client);
 	house_close(&house);
 }
@@ -313,7 +314,7 @@ TEST(two_that_ask_for_one_id_at_once_do_not_both_get_it)
 	CHECK(house_hear(&house, client, &reply));
 	CHECK_EQ_INT(reply.msgid, 5);
 	CHECK_STR(reply.code, "conflict");
-	CHECK_EQ_INT(house.server->runs.count, 1);
+	CHECK_EQ_INT(registry_count(&house.server->runs), 1);
 	close(client);
 	house_close(&house);
 }
@@ -432,7 +433,7 @@ TEST(nobody_is_left_to_do_what_is_cancelled_by_its_id)
 		CHECK(reply.msgid == 8 || reply.msgid == 7);
 	}
 	house_turn(&house, 10);
-	CHECK_EQ_INT(house.server->runs.count, 1);
+	CHECK_EQ_INT(registry_count(&house.server->runs), 1);
 	CHECK_EQ_INT(house.server->queue.count, 0);
 	close(client);
 	close(other);
@@ -453,7 +454,7 @@ TEST(a_wait_ends_when_its_time_is_up_and_the_run_goes_on)
 		house_text(&reply, "run_id"));
 	CHECK(house_call(&house, client, "wait", params, &reply));
 	CHECK_STR(house_text(&reply, "state"), "running");
-	CHECK_EQ_INT(house.server->runs.count, 1);
+	CHECK_EQ_INT(registry_count(&house.server->runs), 1);
 	close(client);
 	house_close(&house);
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/server_parts.h"
 #include "store/store.h"
 #include "tests/check.h"
 #include "tests/unit/house.h"
@@ -79,7 +80,7 @@ TEST(what_still_runs_when_the_daemon_is_told_twice_is_cancelled_answered_and_rec
 	CHECK(house_at_worker(&house));
 	CHECK_EQ_INT(raise(SIGTERM), 0);
 	house_turn(&house, 20);
-	CHECK(house.server->draining);
+	CHECK(house.server->state.draining);
 	CHECK(house_call(
 		&house, client, "run", "{\"language\":\"python\",\"code\":\"1\"}", &reply));
 	CHECK_STR(reply.code, "draining");
@@ -101,7 +102,7 @@ static void insist(struct house *house)
 		CHECK_EQ_INT(raise(SIGTERM), 0);
 		house_turn(house, 10);
 	}
-	CHECK(house->server->closing);
+	CHECK(house->server->state.closing);
 }
 
 TEST(a_run_whose_program_nobody_has_read_is_cancelled_told_and_recorded_at_the_end)
@@ -216,7 +217,7 @@ TEST(a_child_that_is_nobodys_may_end)
 	CHECK(house_ready(&house, ""));
 	CHECK(playing_exited(&house.play, 4711, SIGKILL));
 	house_turn(&house, 5);
-	CHECK(!house.server->draining);
+	CHECK(!house.server->state.draining);
 	house_close(&house);
 }
 

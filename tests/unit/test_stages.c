@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "daemon/request/pipeline.h"
+#include "daemon/request/registry.h"
+#include "daemon/server_parts.h"
 #include "tests/check.h"
 #include "tests/unit/house.h"
 
@@ -187,8 +189,8 @@ TEST(record_and_reply_come_in_this_order_and_leave_nothing_in_the_house)
 	CHECK_STR(value_as_text(value_get(value_at(trace, 0), "step")), "contract.held");
 	CHECK(value_as_int(value_get(value_get(reply.value, "metrics"), "exec_us"), -1) >= 0);
 	house_turn(&house, 5);
-	CHECK_EQ_INT(house.server->runs.count, 0);
-	CHECK_EQ_INT(house.server->outcomes[OUTCOME_OK], 1);
+	CHECK_EQ_INT(registry_count(&house.server->runs), 0);
+	CHECK_EQ_INT(house.server->state.outcomes[OUTCOME_OK], 1);
 	close(client);
 	house_close(&house);
 }

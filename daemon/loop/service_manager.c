@@ -1,4 +1,4 @@
-#include "daemon/host.h"
+#include "daemon/loop/service_manager.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "daemon/layers.h"
+#include "daemon/settings/layers.h"
 
 #include <errno.h>
 #include <linux/landlock.h>

@@ -6,7 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/host.h"
+#include "daemon/loop/service_manager.h"
 #include "proto/base/cleanup.h"
 #include "tests/check.h"
 

@@ -1,0 +1,119 @@
+#include "daemon/request/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/request/request.h"
+#include "proto/ulid.h"
+
+void registry_init(struct run_registry *registry, const struct registry_events *events)
+{
+	map_init(&registry->runs);
+	registry->events = *events;
+}
+
+void registry_done(struct run_registry *registry)
+{
+	map_done(&registry->runs);
+}
+
+int registry_add(struct run_registry *registry, struct request *request)
+{
+	return map_put(&registry->runs, request->result.run_id, RUN_ID_LEN, request, NULL);
+}
+
+void registry_remove(struct run_registry *registry, struct request *request)
+{
+	(void)map_remove(&registry->runs, request->result.run_id, RUN_ID_LEN);
+	registry->events.on_removed(registry->events.owner);
+}
+
+int registry_rename(struct run_registry *registry, struct request *request, const char *run_id)
+{
+	char old[RUN_ID_LEN + 1];
+
+	memcpy(old, request->result.run_id, sizeof(old));
+	if (map_put(&registry->runs, run_id, RUN_ID_LEN, request, NULL) < 0)
+		return -1;
+	(void)map_remove(&registry->runs, old, RUN_ID_LEN);
+	cut_printf(request->result.run_id, sizeof(request->result.run_id), "%s", run_id);
+	registry->events.on_renamed(registry->events.owner, old, run_id);
+	return 0;
+}
+
+struct request *registry_find(const struct run_registry *registry, const char *run_id)
+{
+	return map_get(&registry->runs, run_id, RUN_ID_LEN);
+}
+
+struct visit {
+	int (*look)(void *context, struct request *request);
+	void *context;
+};
+
+static int visit_run(void *context, const void *key, size_t key_len, void *value)
+{
+	const struct visit *visit = context;
+
+	(void)key;
+	(void)key_len;
+	return visit->look(visit->context, value);
+}
+
+int registry_each(const struct run_registry *registry,
+	int (*look)(void *context, struct request *request), void *context)
+{
+	struct visit visit = { look, context };
+
+	return map_each(&registry->runs, visit_run, &visit);
+}
+
+static int has_place(void *context, struct request *request)
+{
+	const char *run_id = context;
+
+	return ulid_same_place(request->result.run_id, run_id) ||
+	       (request->naming && ulid_same_place(request->spec.run_id, run_id));
+}
+
+bool registry_has_place(const struct run_registry *registry, const char *run_id)
+{
+	return registry_each(registry, has_place, (void *)(uintptr_t)run_id) != 0;
+}
+
+size_t registry_count(const struct run_registry *registry)
+{
+	return registry->runs.count;
+}
+
+struct run_name {
+	char id[RUN_ID_LEN];
+};
+
+static int collect_name(void *context, struct request *request)
+{
+	struct run_name **at = context;
+
+	memcpy((*at)++->id, request->result.run_id, RUN_ID_LEN);
+	return 0;
+}
+
+/* Cancelling one run changes the map and may end others: so the names are collected first. */
+int64_t registry_cancel_all(struct run_registry *registry, enum limit_word why)
+{
+	size_t count = registry->runs.count;
+	struct run_name *all = calloc(count + 1, sizeof(*all));
+	struct run_name *at = all;
+
+	if (!all)
+		return -1;
+	(void)registry_each(registry, collect_name, &at);
+	for (size_t i = 0; i < count; i++) {
+		struct request *request = map_get(&registry->runs, all[i].id, RUN_ID_LEN);
+
+		if (request)
+			request_cancel(request, why);
+	}
+	free(all);
+	return (int64_t)count;
+}

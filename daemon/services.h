@@ -1,0 +1,101 @@
+/*
+ * The parts of the daemon, as its rooms see them: pointers, which the server sets before it starts
+ * the first part (server_start.c).  This header includes none of the parts: a file that works with
+ * one includes the header of that part.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/log.h"
+#include "proto/job/job.h"
+
+struct alerts;
+struct approvals;
+struct audit;
+struct backups;
+struct blobs;
+struct budgets;
+struct caretaker;
+struct ceilings;
+struct checkup;
+struct claims;
+struct config;
+struct conn_events;
+struct errands;
+struct events;
+struct gc;
+struct inspectors;
+struct levers;
+struct list;
+struct listener;
+struct pattern_book;
+struct policies;
+struct pool;
+struct priv_host;
+struct queue;
+struct readers;
+struct recorder;
+struct run_registry;
+struct spawner_link;
+struct turns;
+struct ulid_source;
+struct uv_loop_s;
+struct wallclock;
+
+/* How far the daemon is, and what it counts. */
+struct daemon_state {
+	bool ready;         /* a worker has waited and programs can be checked: told once */
+	bool draining;      /* no new runs */
+	bool closing;       /* the parts are being closed */
+	unsigned examining; /* outputs and requests that threads look at */
+	int64_t started_ms, started_wall_us;
+	uint64_t outcomes[OUTCOME_COUNT]; /* since the start */
+	struct log_limit refusals;        /* of connections */
+};
+
+struct services {
+	struct daemon_state *state;
+	struct uv_loop_s *loop;
+
+	const struct config *config;
+	const struct job_bounds *bounds;
+	const struct job_entrypoint *entrypoints;
+	const struct priv_host *host;
+
+	struct spawner_link *spawner;
+	struct pool *pool;
+	struct inspectors *inspectors;
+	struct policies *policies;
+	struct pattern_book *patterns; /* of secrets */
+
+	struct recorder *recorder; /* NULL: nothing is recorded any more */
+	struct readers *readers;
+	struct caretaker *caretaker;
+	struct checkup *checkup;
+	struct backups *backups;
+	struct gc *gc;
+	struct audit *audit;
+	struct wallclock *wallclock;
+
+	struct ulid_source *ids;
+	struct run_registry *runs;
+	struct claims *claims;
+	struct queue *queue;
+	struct approvals *approvals;
+	struct budgets *budgets;
+	struct blobs *blobs;
+	struct levers *levers;
+	struct alerts *alerts;
+	struct events *events;
+
+	struct errands *errands;
+	struct turns *turns;
+	struct ceilings *ceilings;
+	struct listener *listener;
+	struct list *conns;
+	const struct conn_events *conn_events;
+	struct list *waits;      /* struct call, for runs to end */
+	struct list *rehearsals; /* examples that are held against policies */
+};
