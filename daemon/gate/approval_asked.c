@@ -69,7 +69,7 @@ static int take(struct request *request, const struct value *page, struct err *e
 	if (!request->params || revive_spec(arena, request->params, request->services->entrypoints,
 					&request->spec, err) < 0)
 		return -1;
-	request->has_spec = true;
+	request->contract = CONTRACT_READ;
 	request->runtime = pool_find(request->services->pool, request->spec.language);
 	request->kept.spec = request->spec; /* what is to be masked in it has been */
 	result->limits = request->spec.limits;

@@ -81,10 +81,10 @@ static const char *expired_words(struct request *request)
 
 static const char *canceled_words_of(struct request *request)
 {
-	if (!request->gone && request->parking->changed)
+	if (!request_is_canceled(request) && request->parking->changed)
 		return "What the record keeps of it was changed while it waited for approval, so "
 		       "that nobody can say what was asked; send it again.";
-	if (!request->gone)
+	if (!request_is_canceled(request))
 		return "What the record keeps of it was masked, or it came with secrets, so that "
 		       "it cannot be run of it after the daemon's restart; send it again.";
 	return arena_printf(&request->arena,
@@ -128,7 +128,8 @@ void approval_cancel(struct request *request)
 {
 	struct parking *parking = request->parking;
 
-	if (!parking || parking->state != PARKING_WAITS)
+	if (!request_waits_in(request, STAGE_APPROVAL) || !parking ||
+		parking->state != PARKING_WAITS)
 		return; /* whoever works at it will find out */
 	parking->word = PARKING_CANCELED;
 	approval_end(request);
@@ -160,7 +161,7 @@ static void renew(struct request *request)
 	memcpy(fresh.run_id, result->run_id, sizeof(fresh.run_id));
 	*result = fresh;
 	request->spec = (struct job_spec){ 0 };
-	request->has_spec = false;
+	request->contract = CONTRACT_UNREAD;
 	request->policy = NULL;
 	request->runtime = NULL;
 	request->texts_judged = 0;
@@ -181,7 +182,7 @@ static void start_again(struct request *request, const struct err *err, void *co
 	struct parking *parking = request->parking;
 
 	(void)context;
-	if (request->gone || (!err && (parking->altered || parking->changed))) {
+	if (request_is_canceled(request) || (!err && (parking->altered || parking->changed))) {
 		parking->word = PARKING_CANCELED;
 		record_end(request, NULL, NULL);
 	} else if (request->services->state->draining) {

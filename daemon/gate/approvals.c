@@ -90,8 +90,8 @@ static void tell_client(struct request *request)
 	if (!request->conn)
 		return;
 	arena_init(&arena, TELLING_BYTES);
-	if (request->spec.detach && !request->answered) {
-		request->answered = true;
+	if (request->spec.detach && !(request->told & TOLD_ANSWER)) {
+		request->told |= TOLD_ANSWER;
 		conn_send_result(request->conn, request->msgid, describe(request, &arena));
 	} else {
 		buf_init(&message, TELLING_BYTES);
@@ -117,7 +117,7 @@ static void tell_leaving(struct request *request)
 	};
 
 	value_map_put(arena, data, "run_id", value_text(arena, request->result.run_id));
-	if (request->conn && !request->answered)
+	if (request->conn && !(request->told & TOLD_ANSWER))
 		conn_send_error(request->conn, request->msgid, &error);
 	waits_run_ended(request->services, &ended);
 	stage_repeat_waits_on(request);
@@ -149,7 +149,7 @@ void approval_wait(struct request *request)
 	approval_start_clock(request);
 	tell_client(request);
 	event_run_asked(request);
-	if (request->gone)
+	if (request_is_canceled(request))
 		approval_cancel(request);
 	else if (request->services->state->draining)
 		approval_leave(request);
@@ -158,7 +158,7 @@ void approval_wait(struct request *request)
 void approval_wait_on(struct request *request)
 {
 	approval_start_clock(request);
-	if (request->gone)
+	if (request_is_canceled(request))
 		approval_cancel(request);
 	else if (request->services->state->draining)
 		approval_leave(request);

@@ -36,7 +36,7 @@ static void take_claim(struct request *request, const struct store_parked *from)
 	if (claims_enter(claims, from->uid, from->caller_id, &request->claim) != CLAIM_FIRST)
 		return;
 	claims_decide(&request->claim, &nobody);
-	request->marked = true;
+	request->known = KNOWN_BY_ID;
 }
 
 static size_t arena_bytes(const struct config *config)

@@ -66,6 +66,8 @@ struct budget_ticket {
 	uint64_t cpu_us, wall_us; /* held */
 	uint64_t attempt;         /* of its task; 0: it has none */
 	bool trial[BUDGET_SCOPE_COUNT];
+	bool counted;          /* the owner's: what it stores is counted, */
+	uint64_t stored_bytes; /* so many bytes */
 };
 
 /* Why a run was not admitted. */

@@ -35,8 +35,8 @@ static const char *asked_run_id(const struct request *request)
 {
 	if (request->stage != STAGE_CONTRACT)
 		return NULL;
-	return request->has_spec ? request->spec.run_id
-				 : value_as_text(value_get(request->params, "run_id"));
+	return request_is_read(request) ? request->spec.run_id
+					: value_as_text(value_get(request->params, "run_id"));
 }
 
 /* By the run_id that it is to have. */
@@ -51,8 +51,8 @@ static bool asks_for_run_id(const struct search *search, const struct request *r
 /* By what its caller named it; also while a thread still looks at its params. */
 static bool has_id(const struct search *search, const struct request *request)
 {
-	const char *id = request->has_spec ? request->spec.id
-					   : value_as_text(value_get(request->params, "id"));
+	const char *id = request_is_read(request) ? request->spec.id
+						  : value_as_text(value_get(request->params, "id"));
 
 	return id && search->call->caller.uid == request->caller.uid &&
 	       strcmp(id, search->name) == 0;
@@ -60,7 +60,7 @@ static bool has_id(const struct search *search, const struct request *request)
 
 static bool has_id_and_goes_on(const struct search *search, const struct request *request)
 {
-	return !request->gone && has_id(search, request);
+	return !request_is_canceled(request) && has_id(search, request);
 }
 
 /* By the number of its message, on the same connection. */

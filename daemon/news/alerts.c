@@ -313,7 +313,7 @@ static void take_facts(const struct request *request, struct sighting *seen)
 	take_text(seen->code_hash, sizeof(seen->code_hash), request->result.code_hash);
 	seen->uid = request->caller.uid;
 	seen->outcome = request->result.outcome;
-	if (!request->has_spec)
+	if (!request_is_read(request))
 		return;
 	take_text(seen->agent, sizeof(seen->agent), request->kept.spec.agent);
 	take_text(seen->task, sizeof(seen->task), request->kept.spec.task);

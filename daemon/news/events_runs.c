@@ -33,8 +33,8 @@ static struct event event_of(const struct request *request, enum event_kind kind
 	return (struct event){ .kind = kind,
 		.of_run = true,
 		.uid = request->caller.uid,
-		.agent = request->has_spec ? request->kept.spec.agent : NULL,
-		.task = request->has_spec ? request->kept.spec.task : NULL };
+		.agent = request_is_read(request) ? request->kept.spec.agent : NULL,
+		.task = request_is_read(request) ? request->kept.spec.task : NULL };
 }
 
 static void put_text(struct arena *arena, struct value *map, const char *key, const char *text)
@@ -51,7 +51,7 @@ static struct value *describe(
 
 	put_text(arena, told, "run_id", request->result.run_id);
 	value_map_put(arena, told, "uid", value_int(arena, request->caller.uid));
-	if (!request->has_spec)
+	if (!request_is_read(request))
 		return told;
 	put_text(arena, told, "agent", request->kept.spec.agent);
 	put_text(arena, told, "task", request->kept.spec.task);
@@ -161,7 +161,7 @@ void event_run_ended(const struct request *request)
 {
 	enum outcome outcome = request->result.outcome;
 
-	if (!request->known)
+	if (request->known == UNKNOWN)
 		return;
 	if (ends[outcome].limit)
 		(void)tell(request, EVENT_LIMIT, put_end);
@@ -177,7 +177,9 @@ bool run_is_watched(const struct request *request)
 
 void event_run_started(struct request *request)
 {
-	if (request->start_told || !request->known || !request->execution.started_us)
+	if ((request->told & TOLD_EVENT) || request->known == UNKNOWN ||
+		!request->execution.started_us)
 		return;
-	request->start_told = tell(request, EVENT_STARTED, put_nothing);
+	if (tell(request, EVENT_STARTED, put_nothing))
+		request->told |= TOLD_EVENT;
 }

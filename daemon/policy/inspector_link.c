@@ -615,6 +615,21 @@ int inspector_link_ask(
 	return 0;
 }
 
+bool inspector_link_withdraw(struct inspector_link *link,
+	bool (*is_meant)(struct inspect_question *question, const void *context),
+	const void *context)
+{
+	list_for_each(at, &link->line) {
+		struct inspect_question *question = container_of(at, struct inspect_question, link);
+
+		if (!is_meant(question, context))
+			continue;
+		leave_line(link, question);
+		return true;
+	}
+	return false;
+}
+
 struct inspector_counts inspector_link_counts(const struct inspector_link *link)
 {
 	struct inspector_counts counts = link->counts;

@@ -93,6 +93,14 @@ int inspector_link_add(struct inspector_link *link, int fd, uint32_t child, stru
 int inspector_link_ask(
 	struct inspector_link *link, struct inspect_question *question, struct err *err);
 
+/*
+ * Takes the first question in the line that is meant out of it: true, and it will not be answered.
+ * False: none is in the line; an inspector may have it.
+ */
+bool inspector_link_withdraw(struct inspector_link *link,
+	bool (*is_meant)(struct inspect_question *question, const void *context),
+	const void *context);
+
 /* How long an inspector may work before it is let go; INSPECT_RETIRE_BUSY_MS until told otherwise. */
 void inspector_link_retire_after(struct inspector_link *link, uint32_t busy_ms);
 

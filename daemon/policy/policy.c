@@ -399,6 +399,16 @@ int policy_check(struct policies *policies, const struct policy_question *questi
 	return inspector_link_ask(policies->link, &check->question, err);
 }
 
+static bool is_of(struct inspect_question *question, const void *context)
+{
+	return container_of(question, struct check, question)->context == context;
+}
+
+bool policy_withdraw(struct policies *policies, const void *context)
+{
+	return policies->link && inspector_link_withdraw(policies->link, is_of, context);
+}
+
 /* ---- while it runs --------------------------------------------------------------------------- */
 
 struct bytes policy_run_rules(

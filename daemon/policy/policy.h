@@ -122,6 +122,12 @@ typedef void policy_done(void *context, const struct policy_verdict *verdict);
 int policy_check(struct policies *policies, const struct policy_question *question,
 	policy_done *on_done, void *context, struct err *err);
 
+/*
+ * Takes a question back that no inspector has begun to answer: true, and there is no call.  False: its
+ * answer is on the way, or there is none with this context.
+ */
+bool policy_withdraw(struct policies *policies, const void *context);
+
 /* The name of the policy of that number, and the limits that it brings; NULL behind the last. */
 const char *policies_limits(const struct policies *policies, uint32_t index,
 	struct job_limits *ret_limits, struct job_limits *ret_most);

@@ -117,11 +117,11 @@ static void mask_record(struct request *request)
 	uint64_t params;
 
 	redactor->masks = 0;
-	if (!request->has_spec)
+	if (!request_is_read(request))
 		request->kept.params = kept_params(redactor, request->params);
 	params = redactor->masks;
 	kept_result(redactor, &request->result, &request->kept.result);
-	request->kept.result.masks += request->has_spec ? request->kept.spec.masks : params;
+	request->kept.result.masks += request_is_read(request) ? request->kept.spec.masks : params;
 	if (request->kept.withheld)
 		kept_nothing(&request->kept.result);
 }
@@ -152,5 +152,5 @@ enum stage redaction_of_record(struct request *request, enum stage (*then)(struc
 	start(request);
 	request->kept.mask = mask_record;
 	request->kept.then = then;
-	return mask_then(request, request->has_spec ? bytes : bytes + request->held_bytes);
+	return mask_then(request, request_is_read(request) ? bytes : bytes + request->held_bytes);
 }

@@ -32,6 +32,7 @@ struct claim_entry {
 	struct list link; /* among those that wait */
 	struct claim *claim;
 	bool leads;
+	bool deserted;               /* its client left; it goes on for those that wait for it */
 	uint8_t content[DIGEST_LEN]; /* its own, from before claims_enter() */
 };
 

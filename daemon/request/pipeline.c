@@ -2,30 +2,54 @@
 
 #include <assert.h>
 
+#include "daemon/gate/approvals.h"
 #include "daemon/request/stages.h"
 #include "proto/base/clock.h"
 
 #define DOOR(stage) (1U << (unsigned)STAGE_##stage)
 
+/*
+ * What a stage is.  Beside its name and its work:
+ *
+ *	doors   the stages that may follow
+ *	cancel  ends what a request waits for in this stage; NULL: it never waits, or what it waits for comes
+ *	        by itself in a bounded time, and the stage then looks at request->canceled
+ *	leave   gives back what the stage has taken, when the request ends
+ *	go_on   when the request has gone: lets others go on that may have waited for that
+ */
 /* clang-format off */
 static const struct {
 	const char *name;
 	enum stage (*run)(struct request *request);
 	unsigned doors;
+	void (*cancel)(struct request *request);
+	void (*leave)(struct request *request);
+	void (*go_on)(struct services *services);
 } stages[] = {
-	[STAGE_CONTRACT] = { "contract", stage_contract, DOOR(REPEAT) | DOOR(RECORD) | DOOR(REPLY) },
-	[STAGE_REPEAT]   = { "repeat",   stage_repeat,   DOOR(BUDGET) | DOOR(RECORD) },
-	[STAGE_BUDGET]   = { "budget",   stage_budget,   DOOR(POLICY) | DOOR(RECORD) },
-	[STAGE_POLICY]   = { "policy",   stage_policy,   DOOR(APPROVAL) | DOOR(CACHE) | DOOR(RECORD) | DOOR(REPLY) },
-	[STAGE_APPROVAL] = { "approval", stage_approval, DOOR(CONTRACT) | DOOR(CACHE) | DOOR(RECORD) | DOOR(EXIT) },
-	[STAGE_CACHE]    = { "cache",    stage_cache,    DOOR(MARK)   | DOOR(OUTPUT) | DOOR(RECORD) },
-	[STAGE_MARK]     = { "mark",     stage_mark,     DOOR(QUEUE)  | DOOR(RECORD) | DOOR(REPLY) },
-	[STAGE_QUEUE]    = { "queue",    stage_queue,    DOOR(WORKER) | DOOR(RECORD) },
-	[STAGE_WORKER]   = { "worker",   stage_worker,   DOOR(OUTPUT) | DOOR(RECORD) },
-	[STAGE_OUTPUT]   = { "output",   stage_output,   DOOR(RECORD) },
-	[STAGE_RECORD]   = { "record",   stage_record,   DOOR(REPLY) | DOOR(EXIT) },
-	[STAGE_REPLY]    = { "reply",    stage_reply,    DOOR(EXIT) },
-	[STAGE_EXIT]     = { "exit",     0,              0 },
+	[STAGE_CONTRACT] = { "contract", stage_contract, DOOR(REPEAT) | DOOR(RECORD) | DOOR(REPLY),
+			NULL, stage_contract_leave, NULL },
+	[STAGE_REPEAT]   = { "repeat",   stage_repeat,   DOOR(BUDGET) | DOOR(RECORD),
+			stage_repeat_cancel, NULL, NULL },
+	[STAGE_BUDGET]   = { "budget",   stage_budget,   DOOR(POLICY) | DOOR(RECORD),
+			NULL, stage_budget_settle, NULL },
+	[STAGE_POLICY]   = { "policy",   stage_policy,   DOOR(APPROVAL) | DOOR(CACHE) | DOOR(RECORD) | DOOR(REPLY),
+			stage_policy_cancel, NULL, NULL },
+	[STAGE_APPROVAL] = { "approval", stage_approval, DOOR(CONTRACT) | DOOR(CACHE) | DOOR(RECORD) | DOOR(EXIT),
+			approval_cancel, approval_forget, NULL },
+	[STAGE_CACHE]    = { "cache",    stage_cache,    DOOR(MARK)   | DOOR(OUTPUT) | DOOR(RECORD),
+			NULL, NULL, NULL },
+	[STAGE_MARK]     = { "mark",     stage_mark,     DOOR(QUEUE)  | DOOR(RECORD) | DOOR(REPLY),
+			NULL, NULL, NULL },
+	[STAGE_QUEUE]    = { "queue",    stage_queue,    DOOR(WORKER) | DOOR(RECORD),
+			stage_queue_cancel, stage_queue_leave, stage_queue_serve_all },
+	[STAGE_WORKER]   = { "worker",   stage_worker,   DOOR(OUTPUT) | DOOR(RECORD),
+			stage_worker_cancel, stage_worker_leave, NULL },
+	[STAGE_OUTPUT]   = { "output",   stage_output,   DOOR(RECORD),
+			NULL, NULL, NULL },
+	[STAGE_RECORD]   = { "record",   stage_record,   DOOR(REPLY) | DOOR(EXIT),
+			NULL, NULL, NULL },
+	[STAGE_REPLY]    = { "reply",    stage_reply,    DOOR(EXIT), NULL, NULL, NULL },
+	[STAGE_EXIT]     = { "exit",     NULL,           0, NULL, NULL, NULL },
 };
 /* clang-format on */
 
@@ -34,14 +58,39 @@ const char *stage_word(enum stage stage)
 	return stages[stage].name;
 }
 
+bool stage_has_door(enum stage from, enum stage to)
+{
+	return (stages[from].doors & (1U << (unsigned)to)) != 0;
+}
+
+void stage_cancel(struct request *request)
+{
+	if (stages[request->stage].cancel)
+		stages[request->stage].cancel(request);
+}
+
+void stages_leave(struct request *request)
+{
+	for (unsigned stage = STAGE_EXIT; stage-- > 0;)
+		if ((request->entered & (1U << stage)) && stages[stage].leave)
+			stages[stage].leave(request);
+}
+
+void stages_go_on(struct services *services, unsigned entered)
+{
+	for (unsigned stage = 0; stage < STAGE_EXIT; stage++)
+		if ((entered & (1U << stage)) && stages[stage].go_on)
+			stages[stage].go_on(services);
+}
+
 void request_enter(struct request *request, enum stage next)
 {
 	assert(!request->walking);
 	request->walking = true;
 	while (next != STAGE_WAIT) {
-		assert(next == STAGE_CONTRACT ||
-			(stages[request->stage].doors & (1U << (unsigned)next)));
+		assert(next == STAGE_CONTRACT || stage_has_door(request->stage, next));
 		request->stage = next;
+		request->entered |= 1U << (unsigned)next;
 		if (next == STAGE_EXIT) {
 			request_free(request);
 			return;

@@ -19,3 +19,15 @@
 void request_enter(struct request *request, enum stage next);
 
 const char *stage_word(enum stage stage);
+
+/* Whether a request may go from one stage to the other. */
+bool stage_has_door(enum stage from, enum stage to);
+
+/* Ends what it waits for, where its stage can do that. */
+void stage_cancel(struct request *request);
+
+/* Gives back what the stages that it has been in have taken, the last stage first. */
+void stages_leave(struct request *request);
+
+/* A request that had entered these stages has gone: others may go on. */
+void stages_go_on(struct services *services, unsigned entered);

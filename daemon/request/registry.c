@@ -73,7 +73,8 @@ static int has_place(void *context, struct request *request)
 	const char *run_id = context;
 
 	return ulid_same_place(request->result.run_id, run_id) ||
-	       (request->naming && ulid_same_place(request->spec.run_id, run_id));
+	       (request->contract == CONTRACT_NAMING &&
+		       ulid_same_place(request->spec.run_id, run_id));
 }
 
 bool registry_has_place(const struct run_registry *registry, const char *run_id)

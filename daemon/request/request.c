@@ -65,13 +65,14 @@ struct request *request_new_recalled(struct services *services, const struct cal
 	cut_printf(request->result.run_id, sizeof(request->result.run_id), "%s", run_id);
 	request->result.steps = request->steps;
 	request->stage = STAGE_APPROVAL;
-	request->known = true;
+	request->entered = 1U << STAGE_APPROVAL;
+	request->known = KNOWN;
 	return request;
 }
 
 static void add_step(struct request *request, const struct job_step *step)
 {
-	if (request->has_spec && request->spec.trace == TRACE_OFF)
+	if (request_is_read(request) && request->spec.trace == TRACE_OFF)
 		return;
 	if (request->result.step_count == REQUEST_STEPS_MAX)
 		return;
@@ -126,56 +127,36 @@ enum stage request_give_up(struct request *request)
 
 void request_cancel(struct request *request, enum limit_word why)
 {
-	if (request->gone || (why == KILLED_CLOSING && approval_outlives(request)))
+	if (request_is_canceled(request) || (why == KILLED_CLOSING && approval_outlives(request)))
 		return;
 	if (why == KILLED_LEFT && claims_has_waiting(&request->claim)) {
-		request->left = true; /* who leaves cancels only himself */
+		request->claim.deserted = true;
 		return;
 	}
-	request->gone = true;
 	request->canceled = why;
-	if (request->executing)
-		execution_cancel(&request->execution, why);
-	else if (request->stage == STAGE_QUEUE && !request->walking)
-		stage_queue_give_up(request, OUTCOME_CANCELED, NULL);
-	else if (request->stage == STAGE_REPEAT && claims_leader(&request->claim))
-		stage_repeat_leave(request);
-	else if (request->stage == STAGE_APPROVAL && !request->walking)
-		approval_cancel(request);
-	/* In every other room it is on its way anyway. */
+	stage_cancel(request);
 }
 
 void request_left(struct request *request)
 {
-	if (!(request->has_spec && request->spec.detach && request->answered))
+	if (!(request_is_read(request) && request->spec.detach && (request->told & TOLD_ANSWER)))
 		request_cancel(request, KILLED_LEFT);
 }
 
 void request_free(struct request *request)
 {
 	struct services *services = request->services;
-	struct runtime *runtime = request->runtime;
+	unsigned entered = request->entered;
 
 	assert(!request->claim.claim);
 
 	list_remove(&request->link);
 	if (request->conn)
 		conn_release(request->conn);
-	stage_budget_settle(request);
-	approval_forget(request);
+	stages_leave(request);
 	registry_remove(services->runs, request);
 	ceilings_let_go(services->ceilings, request->caller.uid, request->held_bytes);
-	timer_close(request->patience);
-	queue_leave(services->queue, &request->queue);
-	execution_done(&request->execution);
-	buf_done(&request->early);
-	for (size_t i = 0; i < request->pin_count; i++)
-		blob_unref(request->pins[i]);
 	discard(services->state->closing ? NULL : services->loop, &request->arena, request->bytes);
 	free(request);
-	if (!runtime)
-		return;
-	/* Its caller may run one more now, in whatever language. */
-	for (unsigned i = 0; i < services->pool->all_count; i++)
-		stage_queue_serve(services, &services->pool->runtimes[i]);
+	stages_go_on(services, entered);
 }

@@ -1,9 +1,28 @@
 /*
- * The traveller: one `run` or `check` on its way through the house, with everything it owns.
+ * A request: one `run` or `check` on its way through the daemon, with everything that it owns.
  *
- * It is made when the message was whole, walks the table in pipeline.c forward only, and is freed
- * in STAGE_EXIT and nowhere else.  (One way leads back: who was let run by a person comes to CONTRACT again.)  It owns its message, its arena, its execution.  The connection
- * may go before it does: then `conn` is NULL and REPLY finds nobody to answer.
+ * It is made when its message is whole, walks the table of stages in pipeline.c, and is freed in
+ * STAGE_EXIT and nowhere else.  It owns its message, its arena and its execution.  The connection may
+ * go first: then `conn` is NULL and REPLY has nobody to answer.
+ *
+ * Where a request can be (the table in pipeline.c has every move; `~` marks the stages that can wait):
+ *
+ *	             ┌──────────────── approved: read again ───────────────┐
+ *	             ▼                                                     │
+ *	        CONTRACT~ ──► REPEAT~ ──► BUDGET ──► POLICY~ ──► APPROVAL~ ┤
+ *	            │            │           │          │  └──────────┐    │ a grant covers it
+ *	    refused │     known, │    spent  │   denied │             ▼    ▼
+ *	            │   conflict │           │          │           CACHE~ ──► MARK~ ──► QUEUE~ ──► WORKER~
+ *	            │            │           │          │             │ hit       │ not    │ gave up    │
+ *	            │            │           │          │             │           │ stored │            ▼
+ *	            │            │           │          │             └───────────┼────────┼────────► OUTPUT~
+ *	            ▼            ▼           ▼          ▼                         ▼        ▼            │
+ *	        RECORD~ ◄──────────────────────────────────────────────────────────────────────────────┘
+ *	            └──► REPLY ──► EXIT
+ *
+ * A check goes from CONTRACT or POLICY to REPLY.  A run that waits for approval when the daemon ends goes
+ * from APPROVAL or RECORD to EXIT: it waits on in the store.  What cancelling does to a request that waits
+ * is its stage's business: the table names the function.
  */
 #pragma once
 
@@ -45,7 +64,28 @@ enum stage {
 	STAGE_RECORD,
 	STAGE_REPLY,
 	STAGE_EXIT,
-	STAGE_WAIT, /* not a room: the answer of one that waits for a callback */
+	STAGE_WAIT, /* not a stage: the answer of one that waits for a callback */
+};
+
+/* How far CONTRACT is. */
+enum contract_state {
+	CONTRACT_UNREAD, /* `spec` is empty */
+	CONTRACT_READ,
+	CONTRACT_NAMING, /* read; the store looks whether the id that its caller chose is free */
+};
+
+/* What the store durably knows: bytes may leave for a run that is known. */
+enum request_known {
+	UNKNOWN,
+	KNOWN,
+	KNOWN_BY_ID, /* with the id and content under which it is done only once */
+};
+
+/* What has been told, one bit each. */
+enum request_told {
+	TOLD_ID = 1,     /* run.started, to its client */
+	TOLD_ANSWER = 2, /* its answer; a detached run goes on after that */
+	TOLD_EVENT = 4,  /* its start, to the subscribers of events */
 };
 
 /* An RPC error in the making: the request could not be carried out at all. */
@@ -82,22 +122,16 @@ struct request {
 	struct arena arena;
 	const struct value *params;
 
-	enum stage stage; /* the room it is in */
-	bool walking;
-	unsigned held; /* by whom else than the walk: a begun recording on its way */
-	bool gone;     /* it is cancelled, or its client left: what has not begun does not begin */
-	enum limit_word canceled; /* why it is gone */
-	bool left;                /* its client has, and it goes on for those that wait for it */
+	enum stage stage;         /* the stage it is in */
+	unsigned entered;         /* the stages that it has been in, one bit each */
+	bool walking;             /* a stage runs; else it waits for a callback */
+	enum limit_word canceled; /* KILLED_NOT, or why: what has not begun does not begin */
+	enum request_known known;
+	unsigned told; /* enum request_told */
+	enum contract_state contract;
 	struct claim_entry claim; /* on its id */
-	bool marking, marked;     /* stage_mark.c */
-	uint8_t cache_key[DIGEST_LEN];
-	bool has_cache_key;
-	bool has_spec;
-	bool known;      /* the store durably knows the run: bytes may leave */
-	bool start_told; /* to those who hear events */
-	bool naming;     /* its caller gave it an id, and the store looks whether that is free */
-	bool announced;  /* run.started has been sent */
-	bool answered;
+	unsigned held;            /* begun recordings that are on their way */
+	uint8_t *cache_key;       /* NULL: none */
 	struct job_spec spec;
 	struct job_result result;
 	const struct value *replayed; /* the record that this repeats, or NULL */
@@ -107,8 +141,6 @@ struct request {
 	struct request_failure failure;
 	struct request_kept kept;
 	struct budget_ticket budget;
-	uint64_t stored_bytes; /* that its budgets have counted ... */
-	bool counted;          /* ... if they have */
 	const struct policy *policy;
 	size_t texts_judged;     /* by the policy: the program, then files that it could import */
 	struct parking *parking; /* it waits, or has waited, for a person's word: approvals.h */
@@ -116,7 +148,6 @@ struct request {
 	struct queue_entry queue;
 	struct timer *patience; /* in the queue */
 	struct execution execution;
-	bool executing;
 	struct recording begun;
 	struct recording ended;
 	struct buf early; /* stream notifications that wait for `known` */
@@ -155,11 +186,28 @@ enum stage request_not_run(struct request *request, enum outcome outcome, const 
 /* The same for one that was cancelled before it began. */
 enum stage request_give_up(struct request *request);
 
-/* The client left, or the run is to be cancelled: ends whatever it waits for. */
+static inline bool request_is_canceled(const struct request *request)
+{
+	return request->canceled != KILLED_NOT;
+}
+
+/* Whether its params have been read into `spec`. */
+static inline bool request_is_read(const struct request *request)
+{
+	return request->contract != CONTRACT_UNREAD;
+}
+
+/* Whether it waits in this stage for a callback. */
+static inline bool request_waits_in(const struct request *request, enum stage stage)
+{
+	return request->stage == stage && !request->walking;
+}
+
+/* Its client left, or somebody cancels it: what it waits for is ended, where its stage can do that. */
 void request_cancel(struct request *request, enum limit_word why);
 
 /* Its client has left: detached, it goes on; else it is cancelled. */
 void request_left(struct request *request);
 
-/* Called by STAGE_EXIT alone. */
+/* Called for STAGE_EXIT alone, and for a request that has entered no stage. */
 void request_free(struct request *request);

@@ -75,7 +75,7 @@ static enum stage refuse(struct request *request, enum rpc_code code, const char
 /* What could have happened while something was written. */
 static enum stage go_on(struct request *request)
 {
-	if (request->gone)
+	if (request_is_canceled(request))
 		return request_give_up(request);
 	/* One that was parked is on the record, and who detached it has its answer. */
 	if (request->spec.detach && !request->parking && !request->begun.done)
@@ -160,8 +160,7 @@ static void on_parked(struct recording *recording, const struct err *err)
 					err->text)));
 		return;
 	}
-	request->known = true;
-	request->marked = recording->run.action != NULL;
+	request->known = recording->run.action ? KNOWN_BY_ID : KNOWN;
 	approval_wait(request);
 }
 

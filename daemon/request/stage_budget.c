@@ -222,8 +222,8 @@ void stage_budget_settle(struct request *request)
 		spent.wall_us = positive(metrics->start_us) + positive(metrics->exec_us);
 	}
 	spent.stored_bytes = kept_spec_bytes(&request->spec) + kept_result_bytes(result);
-	request->stored_bytes = spent.stored_bytes;
-	request->counted = true;
+	request->budget.stored_bytes = spent.stored_bytes;
+	request->budget.counted = true;
 	what = case_of(request);
 	result->attempt = request->budget.attempt;
 	budgets_settle(budgets, &request->budget, &spent, clock_us());

@@ -18,7 +18,7 @@ static enum stage missed(struct request *request, const char *why)
  */
 static void on_found(struct request *request, const struct recall *recall)
 {
-	if (request->gone) {
+	if (request_is_canceled(request)) {
 		request_enter(request, request_give_up(request));
 		return;
 	}
@@ -43,8 +43,10 @@ enum stage stage_cache(struct request *request)
 		return STAGE_MARK;
 	if (!runtime)
 		return missed(request, "it is not known what the runtime is made of");
+	request->cache_key = arena_alloc(&request->arena, DIGEST_LEN);
+	if (!request->cache_key)
+		return missed(request, "there is no memory to look for it");
 	job_cache_key(&request->spec, &hashes, &circumstances, request->cache_key);
-	request->has_cache_key = true;
 	if (request->spec.cache == CACHE_USE &&
 		recall_start(request, RECALL_CACHED, NULL, on_found) == 0)
 		return STAGE_WAIT;
@@ -56,7 +58,7 @@ const uint8_t *stage_cache_key(const struct request *request)
 {
 	const char *runtime = value_as_text(value_get(request->result.runtime, "digest"));
 
-	if (!request->has_cache_key || request->result.cached_from[0] ||
+	if (!request->cache_key || request->result.cached_from[0] ||
 		!runtime_is_made_of(request->runtime, runtime))
 		return NULL;
 	return request->cache_key;

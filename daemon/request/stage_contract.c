@@ -231,9 +231,10 @@ static void announce(struct request *request)
 {
 	struct buf message;
 
-	if (!request->spec.announce || request->announced || request->is_check || !request->conn)
+	if (!request->spec.announce || (request->told & TOLD_ID) || request->is_check ||
+		!request->conn)
 		return;
-	request->announced = true;
+	request->told |= TOLD_ID;
 	buf_init(&message, NOTICE_BYTES);
 	if (notice_write_started(
 		    &message, request->result.run_id, request->msgid, request->spec.id, NULL) == 0)
@@ -273,7 +274,7 @@ static enum stage cannot_name(struct request *request, const char *why)
 
 static enum stage name_it(struct request *request, const struct recall *recall)
 {
-	request->naming = false;
+	request->contract = CONTRACT_READ;
 	if (recall->answer == RECALL_FOUND)
 		return name_is_taken(request);
 	if (recall->answer != RECALL_NONE)
@@ -311,7 +312,7 @@ static enum stage take_name(struct request *request)
 	if (recall_start(request, RECALL_PLACE, run_id, on_place_looked_up) < 0)
 		return cannot_name(request, "there is no thread to ask the store");
 	ulid_pass(services->ids, run_id);
-	request->naming = true;
+	request->contract = CONTRACT_NAMING;
 	return STAGE_WAIT;
 }
 
@@ -340,7 +341,7 @@ static enum stage looked(struct request *request, struct look *look)
 	if (look->answer > 0)
 		return refuse(request, &look->refusal);
 	request->spec = look->spec;
-	request->has_spec = true;
+	request->contract = CONTRACT_READ;
 	request->result.limits = request->spec.limits;
 	memcpy(request->result.code_hash, look->code_hash, sizeof(look->code_hash));
 	memcpy(request->result.input_hash, look->input_hash, sizeof(look->input_hash));
@@ -464,4 +465,10 @@ enum stage stage_contract(struct request *request)
 		return STAGE_WAIT;
 	look_at(look);
 	return looked(request, look);
+}
+
+void stage_contract_leave(struct request *request)
+{
+	for (size_t i = 0; i < request->pin_count; i++)
+		blob_unref(request->pins[i]);
 }

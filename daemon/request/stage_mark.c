@@ -12,9 +12,8 @@ static enum stage cannot_mark(struct request *request, const char *why)
 
 enum stage stage_mark(struct request *request)
 {
-	if (!request->claim.leads || request->marked)
-		return request->gone ? request_give_up(request) : STAGE_QUEUE;
-	request->marking = true;
+	if (!request->claim.leads || request->known == KNOWN_BY_ID)
+		return request_is_canceled(request) ? request_give_up(request) : STAGE_QUEUE;
 	/* A detached one may be on the record already, and may have been put there for another's sake. */
 	if (!request->begun.done || (!request->held && !request->begun.run.action))
 		stage_record_begun(request, true);
@@ -25,9 +24,8 @@ void stage_mark_begun(struct request *request, const struct err *err)
 {
 	enum stage next;
 
-	if (!request->marking)
+	if (!request_waits_in(request, STAGE_MARK))
 		return;
-	request->marking = false;
 	if (request->services->state->closing) { /* nobody records any more */
 		request_fail(request, RPC_CODE_DRAINING, "the daemon is closing");
 		next = STAGE_REPLY;

@@ -36,7 +36,7 @@ static enum stage judge(struct request *request)
 	struct job_result *result = &request->result;
 	const struct policy_verdict *verdict = &result->verdict;
 	/* When the house closes nobody looks at programs any more: that is not the program's fault. */
-	bool unread = request->gone && request->services->state->closing;
+	bool unread = request_is_canceled(request) && request->services->state->closing;
 	bool denied = verdict->decision == POLICY_DENY && !unread;
 
 	result->has_verdict = true;
@@ -52,7 +52,7 @@ static enum stage judge(struct request *request)
 		return STAGE_REPLY;
 	if (denied)
 		return STAGE_RECORD;
-	if (request->gone)
+	if (request_is_canceled(request))
 		return request_give_up(request);
 	if (verdict->decision == POLICY_ASK || request->parking)
 		return STAGE_APPROVAL;
@@ -322,8 +322,8 @@ static enum stage judge_texts(struct request *request)
 
 	if (request->texts_judged == 0)
 		asked = ask(request, spec->code, request->result.code_hash);
-	while (asked == 0 && request->texts_judged <= spec->file_count && !request->gone &&
-		request->result.verdict.decision != POLICY_DENY)
+	while (asked == 0 && request->texts_judged <= spec->file_count &&
+		!request_is_canceled(request) && request->result.verdict.decision != POLICY_DENY)
 		asked = ask_about_file(request, &spec->files[request->texts_judged - 1]);
 	if (asked == 0)
 		return judge(request);
@@ -333,4 +333,16 @@ static enum stage judge_texts(struct request *request)
 enum stage stage_policy(struct request *request)
 {
 	return judge_texts(request);
+}
+
+/*
+ * A question that an inspector has begun is answered soon.  A check is answered whatever happens, as long
+ * as its client is there.
+ */
+void stage_policy_cancel(struct request *request)
+{
+	if (!request_waits_in(request, STAGE_POLICY) || (request->is_check && request->conn) ||
+		!policy_withdraw(request->services->policies, request))
+		return;
+	request_enter(request, request->is_check ? STAGE_REPLY : request_give_up(request));
 }

@@ -15,8 +15,8 @@ static const char *cannot_start(struct request *request)
 		&request->arena, "The runtime does not start: %s", request->runtime->trouble);
 }
 
-/* Out of the queue without a worker: by its client, by the clock, or because the house closes. */
-void stage_queue_give_up(struct request *request, enum outcome outcome, const char *why)
+/* Out of the queue without a worker: by its client, by the clock, or because the daemon ends. */
+static void give_up(struct request *request, enum outcome outcome, const char *why)
 {
 	queue_leave(request->services->queue, &request->queue);
 	timer_close(request->patience);
@@ -35,10 +35,9 @@ static void on_patience(void *owner)
 	struct request *request = owner;
 
 	if (request->runtime->trouble[0])
-		stage_queue_give_up(request, OUTCOME_SANDBOX_ERROR, cannot_start(request));
+		give_up(request, OUTCOME_SANDBOX_ERROR, cannot_start(request));
 	else
-		stage_queue_give_up(
-			request, OUTCOME_BUSY, "No worker got free in time; nothing has run.");
+		give_up(request, OUTCOME_BUSY, "No worker got free in time; nothing has run.");
 }
 
 static unsigned warm_workers(const struct runtime *runtime)
@@ -134,10 +133,28 @@ static const char *enter_queue(struct request *request)
 	if (displaced) {
 		other = container_of(displaced, struct request, queue);
 		ask_back_later(other, "the queue is full and others have fewer runs in it");
-		stage_queue_give_up(other, OUTCOME_BUSY,
+		give_up(other, OUTCOME_BUSY,
 			"The queue was full and another caller had fewer runs in it; nothing has run.");
 	}
 	return refusals[answer];
+}
+
+void stage_queue_cancel(struct request *request)
+{
+	if (request_waits_in(request, STAGE_QUEUE))
+		give_up(request, OUTCOME_CANCELED, NULL);
+}
+
+void stage_queue_leave(struct request *request)
+{
+	timer_close(request->patience);
+	queue_leave(request->services->queue, &request->queue);
+}
+
+void stage_queue_serve_all(struct services *services)
+{
+	for (unsigned i = 0; i < services->pool->all_count; i++)
+		stage_queue_serve(services, &services->pool->runtimes[i]);
 }
 
 enum stage stage_queue(struct request *request)

@@ -30,7 +30,7 @@ void stage_record_describe(struct request *request, struct store_run *run)
 	run->pid = request->caller.pid;
 	run->caller_exe = request->caller.exe[0] ? request->caller.exe : NULL;
 	run->caller_name = request->caller.name[0] ? request->caller.name : NULL;
-	if (!request->has_spec)
+	if (!request_is_read(request))
 		return;
 	run->action = request->claim.leads ? request->claim.content : NULL;
 	run->code_hash = request->result.code_hash;
@@ -65,14 +65,14 @@ static void answer_detached(struct request *request)
 	struct arena arena;
 	struct value *result;
 
-	if (!request->conn || request->answered)
+	if (!request->conn || (request->told & TOLD_ANSWER))
 		return;
 	arena_init(&arena, 4096);
 	result = value_map(&arena);
 	value_map_put(&arena, result, "run_id", value_text(&arena, request->result.run_id));
 	conn_send_result(request->conn, request->msgid, result);
 	arena_done(&arena);
-	request->answered = true;
+	request->told |= TOLD_ANSWER;
 }
 
 static void on_begun(struct recording *recording, const struct err *err)
@@ -85,8 +85,7 @@ static void on_begun(struct recording *recording, const struct err *err)
 		stage_mark_begun(request, err);
 		return;
 	}
-	request->known = true;
-	request->marked = recording->run.action != NULL;
+	request->known = recording->run.action ? KNOWN_BY_ID : KNOWN;
 	if (request->conn && request->early.len)
 		conn_send_buf(request->conn, &request->early);
 	if (request->spec.detach)
@@ -135,7 +134,7 @@ static void on_ended(struct recording *recording, const struct err *err)
 	request->result.metrics.record_us = clock_us() - request->entered_us;
 	if (err)
 		fail_unrecorded(request, err);
-	request->known = !err;
+	request->known = err ? UNKNOWN : KNOWN;
 	request_enter(request, STAGE_REPLY);
 }
 
@@ -159,16 +158,16 @@ static void describe_ended(struct request *request)
 	request->ended.durability = STORE_NOW;
 	request->ended.done = on_ended;
 	stage_record_describe(request, &request->ended.run);
-	if (!request->has_spec && !request->parking)
+	if (!request_is_read(request) && !request->parking)
 		describe_refused(request, &request->ended.run);
-	if (request->has_spec && is_kept_small(request))
+	if (request_is_read(request) && is_kept_small(request))
 		request->ended.run.spec = NULL;
 	request->ended.run.ended_wall_us = clock_wall_us();
 	/* What has masks would be told again with them. */
 	request->ended.run.cache_key = request->kept.result.masks ? NULL : stage_cache_key(request);
 	request->ended.run.cache_entries = request->services->config->cache_entries;
-	request->ended.run.stored_bytes = request->stored_bytes;
-	request->ended.run.is_uncounted = !request->counted;
+	request->ended.run.stored_bytes = request->budget.stored_bytes;
+	request->ended.run.is_uncounted = !request->budget.counted;
 	request->ended.run.result = &request->kept.result;
 	request->ended.run.was_parked = request->parking != NULL;
 }

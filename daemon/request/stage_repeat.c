@@ -175,7 +175,7 @@ static void on_looked(struct request *request, const struct recall *recall)
 	struct claims *claims = request->services->claims;
 	struct list waiting;
 
-	if (recall->answer == RECALL_NONE && !request->gone) {
+	if (recall->answer == RECALL_NONE && !request_is_canceled(request)) {
 		lead(request);
 		return;
 	}
@@ -184,7 +184,7 @@ static void on_looked(struct request *request, const struct recall *recall)
 		settle_all(&waiting, recall->content, recall->run_id);
 	else
 		seek_all(&waiting);
-	request_enter(request, request->gone && !is_settled(recall->answer)
+	request_enter(request, request_is_canceled(request) && !is_settled(recall->answer)
 				       ? request_give_up(request)
 				       : told(request, recall));
 }
@@ -286,14 +286,15 @@ void stage_repeat_waits_on(struct request *request)
 	}
 }
 
-/* It waits for another no longer. */
-void stage_repeat_leave(struct request *request)
+void stage_repeat_cancel(struct request *request)
 {
 	struct claim_entry *leader = claims_leader(&request->claim);
 	struct list nobody;
 
+	if (!leader)
+		return; /* it looks into the store, which answers soon */
 	claims_leave(request->services->claims, &request->claim, &nobody);
 	request_enter(request, request_give_up(request));
-	if (leader && request_of(leader)->left && !claims_has_waiting(leader))
+	if (leader->deserted && !claims_has_waiting(leader))
 		request_cancel(request_of(leader), KILLED_LEFT);
 }

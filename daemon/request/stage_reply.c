@@ -57,7 +57,7 @@ static struct value *check_to_value(struct request *request)
 	value_map_put(arena, map, "would", value_text(arena, would(request)));
 	if (request->failure.set)
 		put_contract(request, map);
-	if (request->has_spec)
+	if (request_is_read(request))
 		value_map_put(
 			arena, map, "code_hash", value_text(arena, request->result.code_hash));
 	if (request->result.has_verdict)
@@ -118,7 +118,7 @@ static bool ends_in_error(const struct request *request)
 
 static bool is_listened_to(const struct request *request)
 {
-	return request->conn && !request->answered;
+	return request->conn && !(request->told & TOLD_ANSWER);
 }
 
 static void end_in_error(struct request *request)

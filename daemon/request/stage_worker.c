@@ -77,7 +77,6 @@ static void on_end(struct execution *execution)
 {
 	struct request *request = execution->owner;
 
-	request->executing = false;
 	fill_times(request, execution);
 	hear_complaint(request, execution);
 	outcome_decide(&request->arena, &request->spec.limits, &execution->facts, &request->result);
@@ -159,7 +158,6 @@ enum stage stage_worker(struct request *request)
 	execution->on_end = on_end;
 	execution->on_output = request->spec.stream ? on_output : NULL;
 	request->result.enforced_by = held_by(request);
-	request->executing = true;
 	execution->on_hold = request->parking != NULL;
 	execution_start(execution, worker);
 	if (request->parking)
@@ -167,5 +165,17 @@ enum stage stage_worker(struct request *request)
 	else if (!request->begun.done)   /* a detached run is on the record already */
 		stage_record_begun(request, request->spec.stream || run_is_watched(request));
 	event_run_started(request);
-	return request->executing ? STAGE_WAIT : STAGE_OUTPUT;
+	return execution->over ? STAGE_OUTPUT : STAGE_WAIT;
+}
+
+void stage_worker_cancel(struct request *request)
+{
+	if (request->execution.started_us && !request->execution.over)
+		execution_cancel(&request->execution, request->canceled);
+}
+
+void stage_worker_leave(struct request *request)
+{
+	execution_done(&request->execution);
+	buf_done(&request->early);
 }

@@ -19,6 +19,20 @@ enum stage stage_output(struct request *request);   /* what came out against wha
 enum stage stage_record(struct request *request);   /* on the disk before it is told */
 enum stage stage_reply(struct request *request);    /* told to whoever still listens */
 
+/* ---- what the table in pipeline.c calls beside ------------------------------------------------ */
+
+void stage_contract_leave(struct request *request); /* the contents that its files name */
+void stage_repeat_cancel(struct request *request);  /* it waits for another with its id no longer */
+void stage_policy_cancel(struct request *request);  /* its question to an inspector is withdrawn */
+void stage_queue_cancel(struct request *request);   /* out of the queue without a worker */
+void stage_queue_leave(struct request *request);
+void stage_queue_serve_all(
+	struct services *services); /* its caller may run one more, in any language */
+void stage_worker_cancel(struct request *request);
+void stage_worker_leave(struct request *request);
+
+/* ---- what others call ------------------------------------------------------------------------- */
+
 /* Whether an end is a failed attempt. */
 enum budget_end budget_end_of(enum outcome outcome);
 
@@ -30,9 +44,6 @@ void stage_record_begun(struct request *request, bool durable);
 
 /* Its record is on the disk, or could not be: those that wait for its id get what they can. */
 void stage_repeat_over(struct request *request);
-
-/* It is cancelled while it waits for another with its id. */
-void stage_repeat_leave(struct request *request);
 
 /* The begun record is on the disk; with `err`, it is not. */
 void stage_mark_begun(struct request *request, const struct err *err);
@@ -53,6 +64,3 @@ bool stage_policy_reads_variable(const struct request *request, const char *name
 
 /* A worker got warm, or a caller may run one more: give turns to those that wait. */
 void stage_queue_serve(struct services *services, struct runtime *runtime);
-
-/* Out of the queue without a worker. */
-void stage_queue_give_up(struct request *request, enum outcome outcome, const char *why);

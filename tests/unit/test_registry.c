@@ -100,7 +100,7 @@ TEST(a_place_is_taken_by_a_run_and_by_one_that_is_about_to_have_it)
 	CHECK(!registry_has_place(&registry, OTHER));
 	run->spec.run_id = OTHER;
 	CHECK(!registry_has_place(&registry, OTHER));
-	run->naming = true;
+	run->contract = CONTRACT_NAMING;
 	CHECK(registry_has_place(&registry, OTHER));
 	registry_remove(&registry, run);
 	registry_done(&registry);
