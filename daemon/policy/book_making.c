@@ -356,8 +356,8 @@ static void note_rules(const struct rulebook *book, struct policy *policy)
 		for (uint32_t i = 0; i < texts->rule_count; i++)
 			*has_rules = *has_rules || policy_reads(policy, texts->rule_first + i);
 		for (uint32_t i = 0; i < INSPECT_LATE; i++)
-			*has_rules =
-				*has_rules || rulebook_builtin_mode(book, policy, l, i) != MODE_OFF;
+			*has_rules = *has_rules ||
+				     policy->builtins[l * INSPECT_BUILTIN_COUNT + i] != MODE_OFF;
 	}
 }
 

@@ -186,14 +186,6 @@ bool policy_reads(const struct policy *policy, uint32_t rule)
 	return policy->modes[rule] != MODE_OFF && policy->at[rule] != AT_RUN;
 }
 
-enum policy_mode rulebook_builtin_mode(const struct rulebook *book, const struct policy *policy,
-	uint32_t language, uint32_t builtin)
-{
-	uint32_t index = language * INSPECT_BUILTIN_COUNT + builtin;
-
-	return policy->at[book->rule_count + index] == AT_RUN ? MODE_OFF : policy->builtins[index];
-}
-
 bool rulebook_words_of(const struct rulebook *book, const struct policy *policy, uint32_t language,
 	const char *id, struct rule_words *ret_words)
 {
@@ -218,7 +210,8 @@ struct rule_words rulebook_words(
 
 	if (rule < INSPECT_BUILTIN_COUNT)
 		return (struct rule_words){ words->builtin_ids[rule], builtins[rule].message,
-			builtins[rule].hint, rulebook_builtin_mode(book, policy, language, rule) };
+			builtins[rule].hint,
+			policy->builtins[language * INSPECT_BUILTIN_COUNT + rule] };
 	from_file = &book->rules[rule - INSPECT_BUILTIN_COUNT];
 	return (struct rule_words){ from_file->id, from_file->message, from_file->hint,
 		policy->modes[rule - INSPECT_BUILTIN_COUNT] };

@@ -38,7 +38,7 @@ struct policy {
 	uint64_t code_bytes;     /* of one text, at most; POLICY_LIMIT_UNSET: no bound of its own */
 	enum policy_mode *modes; /* by rule */
 	enum policy_mode *builtins;             /* by language * INSPECT_BUILTIN_COUNT + builtin */
-	enum policy_at *at;                     /* by rule, then as builtins */
+	enum policy_at *at;                     /* by rule */
 	struct bytes *run_rules;                /* by language: what its workers are told */
 	const struct inspect_setting *settings; /* by rule: as inspectors get them */
 	struct job_limits limits, most;         /* POLICY_LIMIT_UNSET where nothing is said */
@@ -85,10 +85,6 @@ struct rule_words {
 
 /* Whether the text is held against a rule. */
 bool policy_reads(const struct policy *policy, uint32_t rule);
-
-/* The mode of what is looked at in the text without a rule. */
-enum policy_mode rulebook_builtin_mode(const struct rulebook *book, const struct policy *policy,
-	uint32_t language, uint32_t builtin);
 
 /* The same by its id, of a rule of this language; false: there is none that denies. */
 bool rulebook_words_of(const struct rulebook *book, const struct policy *policy, uint32_t language,

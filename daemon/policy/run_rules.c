@@ -3,31 +3,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/container.h"
+
 #define RUN_RULES_BYTES_MAX ((size_t)256 << 10)
 
-/* ---- where -------------------------------------------------------------------------------------- */
+/* ---- where a rule holds --------------------------------------------------------------------- */
 
-static size_t count_of(const struct rulebook *book)
+/*
+ * What a worker can enforce: sandbox/runtimes/python/rules.c has the same rows.  Every other rule
+ * holds over the text alone.
+ */
+static const struct {
+	const char *id;
+	const char *list;
+} in_worker[] = {
+	{ "python.import.dangerous", "python.imports.dangerous" },
+	{ "python.import.denied", "python.imports" },
+	{ "python.import.member", "python.members" },
+	{ "python.import.relative", NULL },
+	{ "python.import.star", NULL },
+	{ "python.import.value", NULL },
+	{ "python.import.class", NULL },
+	{ "python.call.denied", "python.calls" },
+	{ "python.attribute.denied", "python.attributes" },
+	{ "python.format.denied", "python.dunders" },
+	{ "python.name.denied", "python.names" },
+	{ "python.builtin.denied", "python.builtins.denied" },
+	{ "python.text.name", "python.texts" },
+	{ "python.dunder.denied", "python.dunders" },
+};
+
+static bool is_same_list(const char *left, const char *right)
 {
-	return book->rule_count + (size_t)book->language_count * INSPECT_BUILTIN_COUNT;
+	return left && right ? strcmp(left, right) == 0 : left == right;
 }
 
-/* Rules first, then what is looked at without a rule in a file. */
-static const char *id_at(const struct rulebook *book, size_t index)
+static bool worker_enforces(const struct rule *rule)
 {
-	size_t builtin = index - book->rule_count;
-
-	if (index < book->rule_count)
-		return book->rules[index].id;
-	return book->languages[builtin / INSPECT_BUILTIN_COUNT]
-		.builtin_ids[builtin % INSPECT_BUILTIN_COUNT];
-}
-
-/* What could not be read is denied wherever the rules hold. */
-static bool is_late(const struct rulebook *book, size_t index)
-{
-	return index >= book->rule_count &&
-	       (index - book->rule_count) % INSPECT_BUILTIN_COUNT == INSPECT_LATE;
+	for (size_t i = 0; i < COUNT_OF(in_worker); i++)
+		if (strcmp(rule->id, in_worker[i].id) == 0 &&
+			is_same_list(rule->list, in_worker[i].list))
+			return true;
+	return false;
 }
 
 static int compare_places(const void *left, const void *right)
@@ -38,32 +55,56 @@ static int compare_places(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
+/* Whether any rule, also one of those that need no file, has an id that the pattern fits. */
+static bool fits_any(const struct rulebook *book, const char *pattern)
+{
+	for (size_t i = 0; i < book->rule_count; i++)
+		if (policy_pattern_fits(pattern, book->rules[i].id))
+			return true;
+	for (uint32_t i = 0; i < book->language_count; i++)
+		for (size_t k = 0; k < INSPECT_BUILTIN_COUNT; k++)
+			if (policy_pattern_fits(pattern, book->languages[i].builtin_ids[k]))
+				return true;
+	return false;
+}
+
+static int set_place(struct making *making, struct policy *policy, const struct policy_place *place)
+{
+	const struct rulebook *book = making->book;
+	size_t enforced = 0;
+
+	if (!fits_any(book, place->id))
+		return err_set(making->err, ERR_INVALID, "at: there is no rule %s", place->id);
+	for (size_t i = 0; i < book->rule_count; i++)
+		if (worker_enforces(&book->rules[i]) &&
+			policy_pattern_fits(place->id, book->rules[i].id)) {
+			policy->at[i] = place->at;
+			enforced++;
+		}
+	if (place->at == AT_RUN && !enforced && !strchr(place->id, '*'))
+		return err_set(making->err, ERR_INVALID,
+			"at: no worker enforces %s, it holds over the text alone", place->id);
+	return 0;
+}
+
 static int set_places(struct making *making, struct policy *policy, struct policy_file *file,
 	const struct policy *parent)
 {
 	struct rulebook *book = making->book;
+	int result = 0;
 
-	policy->at = arena_array(&book->arena, enum policy_at, count_of(book));
+	policy->at = arena_array(&book->arena, enum policy_at, book->rule_count);
 	if (!policy->at)
 		return err_set(making->err, ERR_MEMORY, "no memory for policies");
+	for (size_t i = 0; i < book->rule_count; i++)
+		policy->at[i] = worker_enforces(&book->rules[i]) ? AT_BOTH : AT_TEXT;
 	if (parent)
-		memcpy(policy->at, parent->at, count_of(book) * sizeof(*policy->at));
+		memcpy(policy->at, parent->at, book->rule_count * sizeof(*policy->at));
 	if (file->place_count > 0)
 		qsort(file->places, file->place_count, sizeof(*file->places), compare_places);
-	for (size_t i = 0; i < file->place_count; i++) {
-		size_t fitting = 0;
-
-		for (size_t rule = 0; rule < count_of(book); rule++)
-			if (!is_late(book, rule) &&
-				policy_pattern_fits(file->places[i].id, id_at(book, rule))) {
-				policy->at[rule] = file->places[i].at;
-				fitting++;
-			}
-		if (!fitting)
-			return err_set(making->err, ERR_INVALID, "at: there is no rule %s",
-				file->places[i].id);
-	}
-	return 0;
+	for (size_t i = 0; i < file->place_count && result == 0; i++)
+		result = set_place(making, policy, &file->places[i]);
+	return result;
 }
 
 /* ---- what a worker is told ---------------------------------------------------------------------- */

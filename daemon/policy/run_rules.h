@@ -4,11 +4,12 @@
  *
  *	"at": { "python.*": "run", "python.import.denied": "both" }
  *
- * As with modes, of several patterns that fit a rule the longest counts; what `extends` says holds
- * where none fits.  A rule that nobody looks for at run time is simply off there.
+ * As with modes, the longest pattern that fits a rule counts; what `extends` says holds where none fits.
+ * Only some rules of Python can be enforced in a worker.  All others hold over the text, whatever a
+ * pattern says; to name one of them with `run` is an error.
  *
- * What a worker gets is a text, for each language one, of the rules that deny; its form is in
- * sandbox/runtimes/python/rules.h.
+ * A worker gets one text for its language, with the rules that deny; sandbox/runtimes/python/rules.h
+ * describes its form.
  */
 #pragma once
 

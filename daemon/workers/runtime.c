@@ -83,7 +83,7 @@ const char *runtime_language(const struct runtime *runtime)
 
 bool runtime_holds_rules(const struct runtime *runtime)
 {
-	return runtime->config->kind != KIND_COMMAND; /* nothing of ours is left in those */
+	return runtime->config->kind == KIND_PYTHON;
 }
 
 bool runtime_reads_stdin_inline(const struct runtime *runtime)

@@ -33,7 +33,7 @@ static const struct {
 	[KIND_COMMAND] = { PRIV_RUNTIME_COMMAND, "command", command_tree, "command", "", "" },
 	[KIND_NODE] = { PRIV_RUNTIME_COMMAND, "command", node_tree, "node",
 		"--experimental-vm-modules ",
-		" ahead: worker.js failure.js files.js guard.js job.js program.js rehearsal.js steady.js" },
+		" ahead: worker.js failure.js files.js job.js program.js rehearsal.js steady.js" },
 };
 
 static void add_bind(struct priv_runtime *body, const char *path, bool optional)

@@ -1,7 +1,7 @@
-"""The corpus of the policy, run under a policy of which only one half is there.
+"""The corpus of the policy, run under policies of which one half is switched off.
 
-Under strict-run nobody looks at the text: what the worker sees of the compiled program and of what it
-does must be enough.  Under strict-text the worker looks at nothing.
+Under strict-run the rules that a worker can enforce do not hold over the text: what the worker sees
+must be enough.  Under strict-text the worker enforces nothing.
 """
 
 import os
@@ -67,19 +67,6 @@ IDLE = {
     "evasion-type-of-three": "it makes a class like any other",
 }
 
-for reason, names in {
-    "it takes a function and does not call it": """constructor-by-array constructor-by-choice constructor-by-sequence
-        constructor-by-variable constructor-half-known constructor-in-parentheses constructor-pattern-computed
-        constructor-pattern-default constructor-pattern-short constructor-pattern eval-comma-line eval-shorthand function-bind
-        process-pattern prototype-of-pattern reflect-alias""",
-    "it is in a function that nobody calls": "constructor-of-this eval-arrow eval-default eval-field",
-    "it loads a module, all of which is closed, and calls nothing of it": "import-dynamic-await import-dynamic-variable import-dynamic",
-    "there is nothing in it that the program has not got": """process-env require-cache this-of-a-declared-function
-        this-of-a-function""",
-}.items():
-    IDLE.update((f"evasion-javascript-{name}", reason) for name in names.split())
-
-
 def try_language(language, least_evasions, least_innocents):
     mine = [case for case in cases if case.language == language]
     evasions = [case for case in mine if case.denied and not is_text_only(case)]
@@ -104,16 +91,26 @@ def try_language(language, least_evasions, least_innocents):
     eq(through, [], "none gets past the text alone")
 
 
+def try_text_language(language, least_evasions):
+    """No worker enforces a rule of this language, so each holds over the text whatever `at` says."""
+    evasions = [case for case in cases if case.language == language and case.denied]
+    for policy in "strict-run", "strict-text":
+        through = [(case.name, result["outcome"]) for case, result in results_of(evasions, policy)
+                   if result["outcome"] != "policy_denied" or result["ran"] != "no"]
+        ok(len(evasions) >= (0 if wanted else least_evasions) and not through,
+           f"none of {len(evasions)} evasions in {language} gets past the text under {policy}", through)
+
+
 has_node = any(runtime["name"] == "javascript" for runtime in client.call("runtimes")["runtimes"])
 try_language("python", 140, 100)
 if has_node:
-    try_language("javascript", 100, 60)
+    try_text_language("javascript", 100)
 else:
-    ok(True, "none of the evasions in javascript gets past the worker alone # SKIP this host has no node")
+    ok(True, "none of the evasions in javascript gets past the text # SKIP this host has no node")
 
 # ---- roads that no text shows ----------------------------------------------------------------------
 
-# Under `roads-run` one thing is denied, and only while it runs: to import what reaches the network, or the system in node.
+# Under `roads-run` one thing is denied, and only while it runs: to import what reaches the network.
 ROADS = {
     "an import that is spelt out": "import socket",
     "an import by a function": "__import__('so' + 'cket')",
@@ -178,110 +175,35 @@ eq(client.call("runs.get", run_id=result["run_id"])["outcome"], "policy_denied",
 result = client.call("run", language="python", policy="roads-run", code="def grüße(): return 1\nx = 'ä'; import socket\n")
 eq((result["ran"], result["policy"]["findings"][-1]["line"]), ("no", 2), "what is seen before the first line has not run")
 
+# In node the text is all that a policy holds a program to.  What a program reaches by a name that no
+# text shows is refused by the jail, under every policy.
 NODE_ROADS = {
-    "node: a module": "require('f' + 's')",
-    "node: a module that is imported": "import fs from 'fs'; fs.readdirSync('.')",
-    "node: one that is imported while it runs": "import('f' + 's').then((fs) => fs.readdirSync('.'))",
-    "node: its promises": "import('fs').then(({ promises }) => promises.readFile('main.js'))",
-    "node: called by a timer": "import('fs').then((fs) => setTimeout(fs.writeFileSync, 1, 'x', 'y'))",
-    "node: called by a promise": "import('fs').then((fs) => Promise.resolve('x').then(fs.readFileSync))",
-    "node: called by an event": "const e = new (require('events'))(); e.on('x', process.dlopen); e.emit('x', {}, 'y')",
-    "node: called by a list": "[1].forEach(process.kill.bind(process, 1))",
-    "node: a text that is run": "(0, eval)('1')",
-    "node: a function made of text": "(() => 1).constructor('return 1')()",
-    "node: of another kind": "(async function* () {}).constructor('yield 1')()",
-    "node: by inheriting": "new (class extends Function { constructor() { super('return 1'); } })()",
-    "node: by a text's constructor": "''.constructor.constructor('return process')().exit(3)",
-    "node: a binding": "process['bin' + 'ding']('fs')",
-    "node: by its own loader": "module.constructor._load('fs')",
-    "node: code for its loader": "module._compile('1', 'x.js')",
-    "node: by the main module": "process.mainModule.require('fs')",
-    "node: later": "queueMicrotask(() => require('child_process'))",
-    "node: without a stack": "Error.stackTraceLimit = 0; require('fs')",
-    "node: with stacks of its own": "Error.prepareStackTrace = () => 'node:fs'; require('fs')",
-    "node: the world by its name": "globalThis['ev' + 'al']('1')",
-    "node: with sets that have everything": "Set.prototype.has = () => true; require('fs').readdirSync('.')",
-    "node: with maps that have nothing": "Map.prototype.get = () => undefined; require('fs').readdirSync('.')",
-    "node: with lists that begin with node":
-        "Array.prototype.filter = () => [['node:fs', 1, 1]]; Array.prototype.find = () => ['node:fs', 1, 1]; eval('1')",
-    "node: with texts that begin with everything": "String.prototype.startsWith = () => true; eval('1')",
-    "node: with an Error of its own": "Error = { captureStackTrace: (h) => (h.stack = [['node:fs', 1, 1]]) }; eval('1')",
-    "node: with stacks that it takes itself": "Error.captureStackTrace = (h) => { h.stack = [['node:fs', 1, 1]]; }; eval('1')",
-    "node: with an Error that is frozen": "Error.stackTraceLimit = 0; Object.freeze(Error); eval('1')",
-    "node: with a trap in every handler":
-        "let real; Object.prototype.get = (target) => (real = target); void eval.x; delete Object.prototype.get; (real || eval)('1')",
-    "node: with nothing to tell it by": "Buffer.alloc = () => ({ writeUInt32LE() {}, writeInt32LE() {} }); Buffer.concat = () => ({ length: 0 });"
-        " Buffer.from = () => ({ length: 1 }); Function.prototype.call = () => {}; require('fs').readdirSync('.')",
-    "node: with texts that are nothing": "String.prototype.slice = String.prototype.charCodeAt = () => ''; JSON.stringify = () => ''; eval('1')",
-    "node: by a stream": "require('stream').Readable.from(['1']).map(eval).toArray()",
-    "node: by an address": "new URLSearchParams({ a: '1' }).forEach(eval)",
-    "node: by a query": "require('querystring').parse('a=1', null, null, { decodeURIComponent: eval })",
-    "node: by an assertion": "require('assert').doesNotThrow(eval.bind(null, '1'))",
-    "node: by a stopwatch": "performance.timerify(eval)('1')",
-    "node: by a stream of the web": "new WritableStream({ write: eval }).getWriter().write('1')",
-    "node: as the main module": "module.constructor._load('fs', null, true).readdirSync('.')",
-    "node: a hook of its loader": "(module.constructor.register || eval)('data:text/javascript,1')",
-    "node: as what its loader reads":
-        "try { require.resolve('./x', Object.defineProperty({}, 'paths', { get: eval.bind(null, '1') })); } catch {}",
-    "node: a function of it as what its loader reads":
-        "require.resolve('./x', { paths: Object.defineProperty([], 0, { get: (() => 1).constructor.bind(null, '1') }) })",
-    "node: its loader's hand": "require.extensions['.json']({}, '/work/x.json')",
-    "node: a class by what it makes": "import('vm').then((vm) => new vm.Script.prototype.constructor('1').runInThisContext())",
-    "node: a module with a scheme": "import('node:te' + 'st').then((test) => test.run({ files: ['main.js'] }))",
-    "node: as it is printed": "let real; Object.prototype[Symbol.for('nodejs.util.inspect.custom')] = function () { real ??= this; };"
-        " console.log('%o', eval); if (real('1') !== 1) eval('1')",
-    "node: as it is about to be printed": "let real; Object.defineProperty(Function.prototype, Symbol.for('nodejs.util.inspect.custom'),"
-        " { get() { real ??= this; } }); console.log(eval); if (real('1') !== 1) eval('1')",
-    "node: the world as it is printed": "let real; Object.prototype[Symbol.for('nodejs.util.inspect.custom')] = function () { real ??= this; };"
-        " console.log('%o', globalThis); if (!real.process) globalThis.process",
-    "node: what stdin holds": "const s = process.stdin; for (const k of Object.getOwnPropertySymbols(s)) s[k]?.readFileSync?.('main.js');"
-        " s.constructor('main.js')",
-    "node: what makes stdin": "const { stdin } = process; new stdin[['constr', 'uctor'].join('')]('main.js').on('data', console.log)",
-    "node: how stdin is opened": "const s = Object.create(process.stdin); s.fd = null; s.path = 'main.js'; s.flags = 'r'; s._construct(() => {})",
-    "node: what stdout can do": "process.stdout.connect({ path: '/work/x' }).on('error', () => {})",
-    "node: a stream of files": "import('fs').then((fs) => new fs.ReadStream('main.js'))",
-    "node: a stream into files": "import('fs').then(({ default: fs }) => new fs.WriteStream('x').end('y'))",
-    "node: what hangs on a function": "import('fs').then((fs) => require('util').promisify(fs.exists)('main.js'))",
-    "node: what hangs on it by name": "import('fs').then((fs) => fs.realpathSync.native('main.js'))",
-    "node: an agent of everybody's": "import('http').then((http) => http.globalAgent.createConnection({ path: '/work/x' }).on('error', () => {}))",
-    "node: a report into a file": "process.report.writeReport('/work/r.json')",
-    "node: loaded by the main module": "process.mainModule.load(__filename)",
+    "another program": "require('child_' + 'process').execFileSync('/usr/bin/node', ['-v'])",
+    "another program by an import in a text that is run":
+        "return eval('im' + 'port(\"child_process\")').then((module) => module.execSync('x'))",
+    "the network": "return new Promise((_, no) => new Function('return process')().mainModule.require('net').connect(1, '127.0.0.1').on('error', no))",
+    "a socket with a name": "return new Promise((_, no) => require('net').connect('/work/x').on('error', no))",
+    "a file of the host": "require('fs').writeFileSync('/usr/bin/x', '')",
 }
 for name, code in NODE_ROADS.items() if has_node else ():
-    result = client.call("run", language="javascript", policy="strict-run", code=code, limits={"wall_ms": 20000})
-    rules = [finding["rule"] for finding in result["policy"]["findings"]]
-    ok(result["outcome"] == "policy_denied" and rules and rules[-1].startswith("javascript."), name, (result["outcome"], rules, result["stdout"]))
-# A policy that denies nothing but some modules, and those only while the program runs.
-NODE_MODULES = {
-    "node: imported by a text that is run": "eval('im' + 'port(\"child_process\")').then((module) => module.execSync('x'))",
-    "node: imported by a function made of text": "new Function('return im' + 'port(\"net\")')().then((module) => module.connect(1))",
-    "node: by the process": "(process.getBuiltinModule || require)('child_' + 'process').execSync('x')",
-    "node: as if it were the main module": "module.constructor._load('child_process', null, true).execSync('x')",
-    "node: imported from a file that it wrote":
-        "require('fs').writeFileSync('x.js', 'im' + 'port(\"child_process\").then((module) => module.execSync(\"x\"))'); require('./x.js')",
-}
-for name, code in NODE_MODULES.items() if has_node else ():
-    code = "console.log('begun');" + code
-    result = client.call("run", language="javascript", policy="roads-run", code=code, limits={"wall_ms": 20000})
-    rules = [finding["rule"] for finding in result["policy"]["findings"]]
-    eq((result["outcome"], rules[-1:], result["stdout"]), ("policy_denied", ["javascript.import.dangerous"], "begun\n"), name)
+    code = f"(async () => {{ {code} }})().catch((e) => console.log(['EPERM', 'EROFS', 'EACCES'].includes(e.code)))"
+    result = client.call("run", language="javascript", policy="observe", code=code, limits={"wall_ms": 20000})
+    eq((result["outcome"], result["stdout"]), ("ok", "true\n"), f"the jail refuses to a program of node: {name}")
 if has_node:
-    code = "if (globalThis.again) return void console.log('again');\nglobalThis.again = true;\n" \
-           "require('async_hooks').executionAsyncResource().callback('console.log(ev' + 'al(\"1\"))', 'x.js');\n"
-    result = client.call("run", language="javascript", policy="names-run", code=code)
-    eq((result["outcome"], result["stdout"]), ("ok", "again\n"), "node: what runs the program compiles nothing else")
-    for policy in ("strict", "strict-run", "roads-run"):
-        for entrypoint in ("main.js", "main.cjs"):
-            result = client.call("run", language="javascript", policy=policy, entrypoint=entrypoint, code="// imports nothing\nconsole.log(require('path').sep)")
-            eq((result["outcome"], result.get("stdout")), ("ok", "/\n"), f"{policy} leaves alone {entrypoint} which speaks of imports")
-    code = "const { Readable } = require('stream');\nfunction f() {\n  throw new TypeError('own');\n}\n(async () => {\n" \
-           "  for await (const x of Readable.from(['a'])) console.log(x, [1, 2].map((n) => n * 2), typeof eval);\n  f();\n})();\n"
-    for text in "process.stdin.on('data', (d) => console.log(String(d)))", "require('readline').createInterface({ input: process.stdin }).on('line', console.log)":
-        result = client.call("run", language="javascript", policy="strict", code=text, stdin="one\n")
-        eq((result["outcome"], result.get("stdout", "").strip()), ("ok", "one"), f"node: stdin is read where it leads nowhere: {text}")
-    plain, held = (client.call("run", language="javascript", policy=policy, code=code) for policy in ("standard", "strict-run"))
-    eq([held[key] for key in ("outcome", "stdout", "stderr", "error")], [plain[key] for key in ("outcome", "stdout", "stderr", "error")],
-       "a program of node that breaks no rule says the same where it is watched")
+    code = "require('fs').writeFileSync('x.node', \"\\x7fELF\");" \
+           "try { process['dl' + 'open']({ exports: {} }, '/work/x.node'); } catch (e) { console.log(e.code) }"
+    result = client.call("run", language="javascript", policy="observe", code=code, limits={"wall_ms": 20000})
+    eq((result["outcome"], result["stdout"]), ("ok", "ERR_DLOPEN_FAILED\n"), "and native code that it wrote itself")
+    result = client.call("run", language="fixed-node", code="""
+const tell = (name, f) => { try { f(); console.log(name); } catch (e) { console.log(name, e.code ?? e.name); } };
+tell('eval', () => (0, eval)('1'));
+tell('Function', () => (() => 1).constructor('1'));
+tell('import', () => new (class extends Function { constructor() { super('import("fs")'); } })());
+tell('proto', () => ({}).__proto__.x);
+tell('require', () => require('path'));
+""", limits={"wall_ms": 20000})
+    eq((result["outcome"], result["stdout"]), ("ok", "eval EvalError\nFunction EvalError\nimport EvalError\nproto ERR_PROTO_ACCESS\nrequire\n"),
+       "node's own options close eval and the like for a whole runtime")
 
 # ---- what the word from inside is worth -------------------------------------------------------------
 

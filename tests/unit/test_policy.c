@@ -241,6 +241,30 @@ TEST(a_rule_holds_where_its_policy_says)
 	inspecting_stop(&in);
 }
 
+TEST(a_rule_that_no_worker_enforces_holds_over_the_text)
+{
+	static struct inspecting in;
+	struct policy_verdict verdict;
+
+	make_folder("x.json",
+		"{\"name\":\"x\",\"description\":\"d\",\"extends\":\"strict\",\"at\":{\"*\":\"run\"}}");
+	CHECK(inspecting_start(&in, folder, 1));
+	drop_folder();
+	CHECK(inspecting_check(&in, "x", "python", text("import os"), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_ALLOW);
+	CHECK(inspecting_check(&in, "x", "python", text("x = \"\0\""), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK(inspecting_check(&in, "x", "javascript", text("require('fs')"), NULL, &verdict));
+	CHECK_EQ_INT(verdict.decision, POLICY_DENY);
+	CHECK_EQ_INT(
+		policy_run_rules(in.policies, policies_find(in.policies, "x"), "javascript").len,
+		0);
+	inspecting_stop(&in);
+	CHECK(strstr(complaint_about("{\"name\":\"x\",\"description\":\"d\",\"at\":{"
+				     "\"javascript.import.denied\":\"run\"}}"),
+		"no worker enforces javascript.import.denied"));
+}
+
 TEST(where_a_rule_holds_is_one_of_three_words)
 {
 	CHECK(strstr(

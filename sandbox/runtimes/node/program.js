@@ -1,7 +1,6 @@
 'use strict';
 // The program itself: whether it compiles, what kind it is, and how it is started.
 
-const { Number, Object, process } = globalThis; // before rules close them
 const { closeSync, existsSync, openSync, unlinkSync, writeSync } = require('fs');
 const path = require('path');
 const vm = require('vm');
@@ -9,7 +8,7 @@ const Module = require('module');
 const { WORK } = require('./files.js');
 
 const { runMain } = Module;
-const { _compile: compile } = Module.prototype; // before rules close it
+const { _compile: compile } = Module.prototype;
 const worker = require.main;
 
 // ---- does it compile? ------------------------------------------------------------------------
@@ -29,8 +28,7 @@ function hearWarnings() {
 function compileModule(job) {
   hushWarnings();
   try {
-    const made = new vm.SourceTextModule(job.code, { identifier: 'file://' + WORK + job.name });
-    job.imports = made.dependencySpecifiers;
+    void new vm.SourceTextModule(job.code, { identifier: 'file://' + WORK + job.name });
   } finally {
     hearWarnings();
   }
@@ -172,7 +170,7 @@ function wantsTelling(job) {
   return job.isModule && !TELLS_MODULES && !existsSync(WORK + 'package.json');
 }
 
-// Gives what starts it, with all that rules may close asked before they do.
+// Returns the function that starts the program.
 function starterOf(job) {
   if (isPlain(job)) {
     const plain = mainOf(job);

@@ -6,14 +6,13 @@
 // program is node itself, from its own loop, so there is no frame of ours in any stack.  What it
 // tells adds detail; the process's end is seen from outside.
 
-const { Buffer, process, String } = globalThis; // before rules close them
+const { process } = globalThis; // the program may replace it
 const v8 = require('v8');
 const { Console } = require('console');
 const { Writable } = require('stream');
 const describe = require('./failure.js');
 const { WORK, makeFileAhead, writeFiles } = require('./files.js');
-const guard = require('./guard.js');
-const { READY, FAILED, ERROR, DONE, DENIED, plainJson, tell, tellBegun, linger, readJob } = require('./job.js');
+const { READY, FAILED, ERROR, DONE, plainJson, tell, tellBegun, linger, readJob } = require('./job.js');
 const program = require('./program.js');
 const rehearse = require('./rehearsal.js');
 
@@ -73,17 +72,6 @@ function report(error, syntax) {
   }
 }
 
-// Says what was broken, and waits to be ended.  Does not come back.
-function deny(breach) {
-  try {
-    tell(DENIED, 0, plainJson(breach));
-    linger();
-  } catch {
-    // the program has closed the socket
-  }
-  for (;;) reallyExit(1);
-}
-
 function fail(error) {
   tell(FAILED, 0, Buffer.from(String(error.message)).toString('latin1'));
   linger();
@@ -130,11 +118,6 @@ function warmUp() {
   return program.warmUp();
 }
 
-function holdToRules() {
-  const speaksOfImports = job.code.includes('import') || job.files.some((file) => file.data.includes('import'));
-  guard(job.rules, deny)(job.imports || [], speaksOfImports);
-}
-
 // All the way of a job, up to its first line.
 function perform(fd) {
   job = readJob(fd);
@@ -145,9 +128,8 @@ function perform(fd) {
     fail(error);
   }
   const failure = program.syntaxError(job);
-  const start = program.starterOf(job); // before rules close what makes it steady, too
+  const start = program.starterOf(job);
   if (job.flags & DETERMINISTIC) require('./steady.js')();
-  if (job.rules) holdToRules();
   program.forgetModules();
   if (failure) report(failure, true);
   else tellBegun();
