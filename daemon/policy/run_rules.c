@@ -10,40 +10,31 @@
 /* ---- where a rule holds --------------------------------------------------------------------- */
 
 /*
- * What a worker can enforce: sandbox/runtimes/python/rules.c has the same rows.  Every other rule
- * holds over the text alone.
+ * The rules that a worker enforces: sandbox/runtimes/python/rules.c has the same rows.  Every other
+ * rule holds over the text alone.
  */
 static const struct {
 	const char *id;
 	const char *list;
+	bool alone; /* so completely that the text need not be looked at for it */
 } in_worker[] = {
-	{ "python.import.dangerous", "python.imports.dangerous" },
-	{ "python.import.denied", "python.imports" },
-	{ "python.import.member", "python.members" },
-	{ "python.import.relative", NULL },
-	{ "python.import.star", NULL },
-	{ "python.import.value", NULL },
-	{ "python.import.class", NULL },
-	{ "python.call.denied", "python.calls" },
-	{ "python.attribute.denied", "python.attributes" },
-	{ "python.format.denied", "python.dunders" },
-	{ "python.name.denied", "python.names" },
-	{ "python.builtin.denied", "python.builtins.denied" },
-	{ "python.text.name", "python.texts" },
-	{ "python.dunder.denied", "python.dunders" },
+	{ "python.import.dangerous", "python.imports.dangerous", true },
+	{ "python.import.denied", "python.imports", true },
+	{ "python.import.member", "python.members", false },
+	{ "python.call.denied", "python.calls", true },
+	{ "python.attribute.denied", "python.attributes", false },
+	{ "python.name.denied", "python.names", true },
+	{ "python.builtin.denied", "python.builtins.denied", false },
+	{ "python.dunder.denied", "python.dunders", false },
 };
 
-static bool is_same_list(const char *left, const char *right)
-{
-	return left && right ? strcmp(left, right) == 0 : left == right;
-}
-
-static bool worker_enforces(const struct rule *rule)
+/* Whether a worker can enforce the rule where the policy says `at`. */
+static bool worker_enforces(const struct rule *rule, enum policy_at at)
 {
 	for (size_t i = 0; i < COUNT_OF(in_worker); i++)
-		if (strcmp(rule->id, in_worker[i].id) == 0 &&
-			is_same_list(rule->list, in_worker[i].list))
-			return true;
+		if (strcmp(rule->id, in_worker[i].id) == 0 && rule->list &&
+			strcmp(rule->list, in_worker[i].list) == 0)
+			return in_worker[i].alone || at != AT_RUN;
 	return false;
 }
 
@@ -76,14 +67,14 @@ static int set_place(struct making *making, struct policy *policy, const struct 
 	if (!fits_any(book, place->id))
 		return err_set(making->err, ERR_INVALID, "at: there is no rule %s", place->id);
 	for (size_t i = 0; i < book->rule_count; i++)
-		if (worker_enforces(&book->rules[i]) &&
+		if (worker_enforces(&book->rules[i], place->at) &&
 			policy_pattern_fits(place->id, book->rules[i].id)) {
 			policy->at[i] = place->at;
 			enforced++;
 		}
 	if (place->at == AT_RUN && !enforced && !strchr(place->id, '*'))
 		return err_set(making->err, ERR_INVALID,
-			"at: no worker enforces %s, it holds over the text alone", place->id);
+			"at: %s cannot be enforced by workers alone", place->id);
 	return 0;
 }
 
@@ -97,7 +88,7 @@ static int set_places(struct making *making, struct policy *policy, struct polic
 	if (!policy->at)
 		return err_set(making->err, ERR_MEMORY, "no memory for policies");
 	for (size_t i = 0; i < book->rule_count; i++)
-		policy->at[i] = worker_enforces(&book->rules[i]) ? AT_BOTH : AT_TEXT;
+		policy->at[i] = worker_enforces(&book->rules[i], AT_BOTH) ? AT_BOTH : AT_TEXT;
 	if (parent)
 		memcpy(policy->at, parent->at, book->rule_count * sizeof(*policy->at));
 	if (file->place_count > 0)

@@ -5,8 +5,9 @@
  *	"at": { "python.*": "run", "python.import.denied": "both" }
  *
  * As with modes, the longest pattern that fits a rule counts; what `extends` says holds where none fits.
- * Only some rules of Python can be enforced in a worker.  All others hold over the text, whatever a
- * pattern says; to name one of them with `run` is an error.
+ * Workers of Python enforce some rules, and only a few of these so completely that they may hold there
+ * alone.  A pattern with * changes nothing where a worker cannot do what it says; to name one such rule
+ * with `run` is an error.
  *
  * A worker gets one text for its language, with the rules that deny; sandbox/runtimes/python/rules.h
  * describes its form.

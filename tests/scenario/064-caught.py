@@ -42,59 +42,61 @@ def results_of(cases, policy):
             yield case, {"outcome": str(error), "ran": "", "policy": {}} if error else result
 
 
-# ---- what nobody who runs it need mind -------------------------------------------------------------
+# ---- the corpus ------------------------------------------------------------------------------------
 
-# Rules about the text alone: they hold against people who read it, or against our own reading.
-TEXT_ONLY = ("python.bytes.", "python.syntax.", "python.input.", "javascript.bytes.", "javascript.syntax.", "javascript.input.",
-             "policy.")
-
-
-def is_text_only(case):
-    return all(rule.startswith(TEXT_ONLY) for rule in case.rules)
-
+# The rules that a worker may enforce alone (daemon/policy/run_rules.c).
+WORKER = {"python.import.dangerous", "python.import.denied", "python.call.denied", "python.name.denied"}
 
 cases = [Case(name) for name in sorted(os.listdir(folder)) if name.endswith(".case") and (not wanted or name[:-5] in wanted)]
 cases = [case for case in cases if case.policy == "strict"]
 
-# What a rule over the text denies for its mere name, and what does nothing when it runs.
+# Programs whose text is denied for something that they never do.
 IDLE = {
-    "evasion-class-skips-a-statement": "it is in a function that nobody calls",
-    "evasion-class-skips-the-function-augmented": "it is in a function that nobody calls",
-    "evasion-eval-bound-in-class": "it is in a function that nobody calls",
-    "evasion-eval-global": "it gives the name another meaning",
-    "evasion-imported-name-maybe": "json's loads is what it calls",
-    "evasion-module-parenthesised": "a module that is named and not used",
-    "evasion-type-of-three": "it makes a class like any other",
+    f"evasion-{name}"
+    for names in (
+        # It is in a function that nobody calls.
+        "class-skips-a-statement class-skips-the-function class-skips-the-function-augmented comprehension-pair-is-not-local"
+        " comprehension-tuple-is-not-local eval-await eval-bound-in-class eval-default eval-default-of-parameter eval-global"
+        " eval-lambda-default eval-return",
+        # The name is mentioned, and what it stands for is not called.
+        "eval-in-assert eval-in-dict eval-in-tuple eval-in-type-alias-bound eval-star-args grammar-joins-lines"
+        " grammar-joins-lines-call grammar-joins-lines-chained",
+        # The name stands for something harmless when it is called.
+        "imported-name-maybe",
+    )
+    for name in names.split()
 }
 
-def try_language(language, least_evasions, least_innocents):
-    mine = [case for case in cases if case.language == language]
-    evasions = [case for case in mine if case.denied and not is_text_only(case)]
-    innocents = [case for case in mine if not case.denied]
-    through, strange = [], []
+
+def try_worker():
+    """What breaks only rules that hold in the worker is caught there."""
+    evasions = [case for case in cases if case.language == "python" and case.denied and case.rules <= WORKER]
+    through, strange, caught = [], [], 0
     for case, result in results_of(evasions, "strict-run"):
         if result["outcome"] == "policy_denied":
-            findings = result["policy"]["findings"]
-            if not (result["ran"] in ("yes", "no") and findings and findings[-1]["severity"] == "deny" and findings[-1]["message"]):
-                strange.append((case.name, result["ran"], findings))
+            finding = result["policy"]["findings"][-1]
+            caught += result["ran"] == "yes"
+            if not (finding["severity"] == "deny" and finding["message"] and (result["ran"] == "no" or finding["rule"] in WORKER)):
+                strange.append((case.name, result["ran"], finding))
         elif result["outcome"] not in ("syntax_error", "exception") and case.name not in IDLE:
             through.append((case.name, result["outcome"], result.get("reason")))
-    ok(len(evasions) >= (0 if wanted else least_evasions) and not through,
-       f"none of {len(evasions)} evasions in {language} gets past the worker alone", through)
-    eq(strange, [], "each that is caught says by which rule")
+    ok(len(evasions) >= (0 if wanted else 80) and not through, f"none of {len(evasions)} evasions gets past the worker alone", through)
+    ok(caught >= (0 if wanted else 40) and not strange, f"each of {caught} that are caught says by which rule", strange)
+
+
+def try_innocents():
+    innocents = [case for case in cases if case.language == "python" and not case.denied]
     accused = [(case.name, result["outcome"], result["reason"]) for case, result in results_of(innocents, "strict-run")
                if result["outcome"] == "policy_denied"]
-    ok(len(innocents) >= (0 if wanted else least_innocents) and not accused,
-       f"none of {len(innocents)} innocents in {language} is accused by it", accused)
-    through = [(case.name, result["outcome"]) for case, result in results_of(evasions, "strict-text")
-               if result["outcome"] != "policy_denied" or result["ran"] != "no"]
-    eq(through, [], "none gets past the text alone")
+    ok(len(innocents) >= (0 if wanted else 100) and not accused, f"the worker accuses none of {len(innocents)} innocents", accused)
 
 
-def try_text_language(language, least_evasions):
-    """No worker enforces a rule of this language, so each holds over the text whatever `at` says."""
+def try_text(language, policies, least_evasions):
+    """What breaks a rule that no worker may enforce alone is denied for its text, whatever `at` says."""
     evasions = [case for case in cases if case.language == language and case.denied]
-    for policy in "strict-run", "strict-text":
+    for policy in policies:
+        if policy == "strict-run":
+            evasions = [case for case in evasions if not case.rules <= WORKER]
         through = [(case.name, result["outcome"]) for case, result in results_of(evasions, policy)
                    if result["outcome"] != "policy_denied" or result["ran"] != "no"]
         ok(len(evasions) >= (0 if wanted else least_evasions) and not through,
@@ -102,13 +104,15 @@ def try_text_language(language, least_evasions):
 
 
 has_node = any(runtime["name"] == "javascript" for runtime in client.call("runtimes")["runtimes"])
-try_language("python", 140, 100)
+try_worker()
+try_innocents()
+try_text("python", ["strict-text", "strict-run"], 60)
 if has_node:
-    try_text_language("javascript", 100)
+    try_text("javascript", ["strict-text", "strict-run"], 100)
 else:
     ok(True, "none of the evasions in javascript gets past the text # SKIP this host has no node")
 
-# ---- roads that no text shows ----------------------------------------------------------------------
+# ---- ways that no text shows ------------------------------------------------------------------------
 
 # Under `roads-run` one thing is denied, and only while it runs: to import what reaches the network.
 ROADS = {
@@ -173,7 +177,17 @@ ok(finding["hint"] and "while it ran" not in result["reason"] and "line 3" in re
 ok(any(step["step"] == "policy.caught" for step in result["trace"]), "in the trace", result["trace"])
 eq(client.call("runs.get", run_id=result["run_id"])["outcome"], "policy_denied", "and in the record")
 result = client.call("run", language="python", policy="roads-run", code="def grüße(): return 1\nx = 'ä'; import socket\n")
-eq((result["ran"], result["policy"]["findings"][-1]["line"]), ("no", 2), "what is seen before the first line has not run")
+eq((result["ran"], result["policy"]["findings"][-1]["line"]), ("yes", 2), "an import statement is caught when it runs")
+code = "".join(f"def f{n}():\n    import json.tool as x\n    return x\n" for n in range(100)) + "print(f99().__name__)\n"
+result = client.call("run", language="python", policy="roads-run", code=code)
+eq((result["outcome"], result["stdout"]), ("ok", "json.tool\n"), "a hundred imports under one name are fine")
+for policy, code, rule in (
+    ("strict-run", "help('x')", "python.call.denied"),
+    ("strict-run", "license()", "python.name.denied"),
+):
+    result = client.call("run", language="python", policy=policy, code=code)
+    eq((result["outcome"], result["ran"], result["policy"]["findings"][-1]["rule"]), ("policy_denied", "yes", rule),
+       f"a call of what site puts among the builtins is caught: {code}")
 
 # In node the text is all that a policy holds a program to.  What a program reaches by a name that no
 # text shows is refused by the jail, under every policy.

@@ -45,15 +45,15 @@ like "$(run tight main.py 'x: dict = 3')" '^policy_denied python.builtin.denied'
 like "$(cectl policy show tight --rule python.builtin.denied)" 'entries +main.py.*code bytes +4 KiB' "cectl shows what a program may be called, and how long it may be"
 
 cat >"$work/policies/late.json" <<'JSON'
-{ "name": "late", "description": "the worker's half alone", "extends": "standard",
-  "at": { "python.builtin.denied": "run" }, "safe_builtins": ["print", "len"] }
+{ "name": "late", "description": "a list of builtins and no other rule", "extends": "standard",
+  "safe_builtins": ["print", "len"] }
 JSON
 chmod 644 "$work/policies/late.json"
 daemon_stop
 daemon_start
-like "$(run late main.py 'print(max(1, 2))')" '^policy_denied python.builtin.denied *$' "the worker denies it by itself"
+like "$(run late main.py 'print(max(1, 2))')" '^policy_denied python.builtin.denied *$' "a call of another builtin is denied"
 like "$(run late main.py 'import builtins as b
-print(b.__dict__["ma" + "x"](1, 2))')" '^policy_denied .*python.builtin.denied' "however the program came by it"
+print(b.__dict__["ma" + "x"](1, 2))')" '^policy_denied .*python.builtin.denied' "in the worker, too, where the text does not show the name"
 is "$(run late main.py 'import json, re
 print(len(json.dumps([1])), re.sub("a", "b", "a"))')" "ok 3 b" "the library goes on using what it needs"
 

@@ -262,7 +262,7 @@ TEST(a_rule_that_no_worker_enforces_holds_over_the_text)
 	inspecting_stop(&in);
 	CHECK(strstr(complaint_about("{\"name\":\"x\",\"description\":\"d\",\"at\":{"
 				     "\"javascript.import.denied\":\"run\"}}"),
-		"no worker enforces javascript.import.denied"));
+		"javascript.import.denied cannot be enforced by workers alone"));
 }
 
 TEST(where_a_rule_holds_is_one_of_three_words)

@@ -1,16 +1,16 @@
 /*
- * The second enforcement of a policy, inside the worker: what the interpreter really compiles,
- * imports and calls is held against the rules that came with the job.
+ * The second enforcement of a policy, inside the worker: what the interpreter really imports, calls
+ * and compiles is checked against the rules that came with the job.
  *
- *	before it runs	each code object is looked through (inspection.h), wherever it comes from: the
- *			program, what it compiles, unmarshals or puts together
- *	while it runs	an audit hook, which cannot be taken out again, hears what the interpreter and
- *			its library do; builtins that the rules name are replaced by such that ask first
+ *   - An audit hook, which a program cannot remove, receives the interpreter's own events.
+ *   - Builtin functions that the rules name, and the functions that import, are replaced by guards:
+ *     functions that check who calls and then call the real one.
  *
- * The first breach is told to the daemon and ends the run.  A program that gets past this is still in
- * its jail; one that forges the word ends only its own run.
+ * What a program only writes down (names, attributes, texts) is the text policy's business.
  *
- * Without rules nothing of this is there: no hook, no replaced builtin.
+ * The first breach is reported to the daemon and ends the run.  A program that gets past this is still in
+ * its jail, and a program that forges the report ends only its own run.  Without rules there is no hook
+ * and no guard.
  */
 #pragma once
 
@@ -21,11 +21,8 @@
 /* Once, in the zygote.  0, or -1 with an exception set. */
 int audit_init(void);
 
-/* From here on the rules hold.  `name` is the program's file.  0, or -1: it must not run. */
+/* From here on the rules hold.  `name` is the program's file.  0, or -1: the program must not run. */
 int audit_start(struct span rules, struct span name);
 
-/* Looks through code that is about to run, if there are rules; does not return when it breaks one. */
-void audit_code(PyObject *code);
-
-/* The program's first line is next: what has no frame from now on is its doing. */
+/* The program's first line is next: from here on, a call without a frame is the program's. */
 void audit_begin(void);

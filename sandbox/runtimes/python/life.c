@@ -240,7 +240,6 @@ static int play_run(struct play *play, const struct life *life, bool aloud)
 	if (!code)
 		return judge(life, take_exception(), play->path, play->source, true, aloud);
 	if (aloud) {
-		audit_code(code);
 		audit_begin();
 		tell(JOB_BEGUN, 0, NULL, 0);
 	}

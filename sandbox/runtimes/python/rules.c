@@ -7,37 +7,25 @@
 
 #define PATH_BYTES_MAX 512
 
-/* What breaks a rule: being in its list, or not being in it. */
+/* daemon/policy/run_rules.c has the same ids and lists. */
 static const struct {
 	const char *id;
-	const char *list; /* NULL: it has none */
-	bool breaks_in;
-} known[RULE_COUNT] = {
+	const char *list;
+	bool breaks_in; /* whether a word breaks the rule by being in the list, or by not being there */
+} rule_rows[RULE_COUNT] = {
 	[RULE_IMPORT_DANGEROUS] = { "python.import.dangerous", "python.imports.dangerous", true },
 	[RULE_IMPORT_DENIED] = { "python.import.denied", "python.imports", false },
 	[RULE_IMPORT_MEMBER] = { "python.import.member", "python.members", true },
-	[RULE_IMPORT_RELATIVE] = { "python.import.relative", NULL, true },
-	[RULE_IMPORT_STAR] = { "python.import.star", NULL, true },
-	[RULE_IMPORT_VALUE] = { "python.import.value", NULL, true },
-	[RULE_IMPORT_CLASS] = { "python.import.class", NULL, true },
 	[RULE_CALL_DENIED] = { "python.call.denied", "python.calls", true },
 	[RULE_ATTRIBUTE_DENIED] = { "python.attribute.denied", "python.attributes", true },
-	[RULE_FORMAT_DENIED] = { "python.format.denied", "python.dunders", false },
 	[RULE_NAME_DENIED] = { "python.name.denied", "python.names", true },
 	[RULE_BUILTIN_DENIED] = { "python.builtin.denied", "python.builtins.denied", true },
-	[RULE_TEXT_NAME] = { "python.text.name", "python.texts", true },
 	[RULE_DUNDER_DENIED] = { "python.dunder.denied", "python.dunders", false },
 };
 
-/* What the compiler itself stores in a class. */
-static const char *const compilers[] = { "__classcell__", "__classdict__", "__classdictcell__",
-	"__static_attributes__", "__firstlineno__", "__type_params__", "__annotate__",
-	"__annotate_func__", "__annotations_cache__", "__conditional_annotations__", "__doc__",
-	"__module__", "__qualname__", "__annotations__", "__name__" };
-
 const char *rule_id(enum rule rule)
 {
-	return known[rule].id;
+	return rule_rows[rule].id;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -52,12 +40,12 @@ static struct span cut_off(struct span *rest, char end)
 	return part;
 }
 
-static bool is(struct span span, const char *text)
+static bool span_is(struct span span, const char *text)
 {
-	return text && strlen(text) == span.len && memcmp(text, span.bytes, span.len) == 0;
+	return strlen(text) == span.len && memcmp(text, span.bytes, span.len) == 0;
 }
 
-/* Gives a frozenset, or NULL. */
+/* Returns a frozenset, or NULL. */
 static PyObject *read_words(struct span rest)
 {
 	PyObject *list = PyList_New(0);
@@ -83,11 +71,9 @@ static int read_rule(struct rules *rules, struct span line)
 	struct span list = cut_off(&line, '\t');
 
 	for (size_t i = 0; i < RULE_COUNT; i++) {
-		if (!is(id, known[i].id) || (known[i].list && !is(list, known[i].list)))
+		if (!span_is(id, rule_rows[i].id) || !span_is(list, rule_rows[i].list))
 			continue;
 		rules->on[i] = true;
-		if (!known[i].list)
-			return 0;
 		Py_XDECREF(rules->words[i]);
 		rules->words[i] = read_words(line);
 		return rules->words[i] ? 0 : -1;
@@ -106,7 +92,7 @@ int rules_read(struct rules *rules, struct span text)
 
 /* ---- asking --------------------------------------------------------------------------------- */
 
-/* A program's own kind of text says of itself what it is equal to: so it is asked as plain text. */
+/* A program's own string type may lie about equality, so the word is compared as plain text. */
 static bool has(PyObject *words, PyObject *word)
 {
 	PyObject *plain = PyUnicode_FromObject(word);
@@ -161,7 +147,7 @@ bool rules_break_word(const struct rules *rules, enum rule rule, PyObject *word)
 {
 	if (!rules->on[rule] || !rules->words[rule])
 		return false;
-	return has(rules->words[rule], word) == known[rule].breaks_in;
+	return has(rules->words[rule], word) == rule_rows[rule].breaks_in;
 }
 
 bool rules_break_path(const struct rules *rules, enum rule rule, PyObject *path)
@@ -174,8 +160,8 @@ bool rules_break_path(const struct rules *rules, enum rule rule, PyObject *path)
 	text = PyUnicode_AsUTF8AndSize(path, &len);
 	PyErr_Clear();
 	if (!text || len > PATH_BYTES_MAX)
-		return true; /* what cannot be read breaks any rule */
-	return has_path(rules->words[rule], path, text, len) == known[rule].breaks_in;
+		return true; /* a path that cannot be read breaks any rule */
+	return has_path(rules->words[rule], path, text, len) == rule_rows[rule].breaks_in;
 }
 
 bool rules_break_dunder(const struct rules *rules, PyObject *name)
@@ -189,8 +175,5 @@ bool rules_break_dunder(const struct rules *rules, PyObject *name)
 	}
 	if (len <= 4 || strncmp(text, "__", 2) != 0 || strcmp(text + len - 2, "__") != 0)
 		return false;
-	for (size_t i = 0; i < COUNT_OF(compilers); i++)
-		if (strcmp(text, compilers[i]) == 0)
-			return false;
 	return rules_break_word(rules, RULE_DUNDER_DENIED, name);
 }
