@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "sandbox/seccomp.h"
-#include "sandbox/syscalls_command.h"
+#include "sandbox/syscalls_runtime.h"
 #include "sandbox/tiny_filter.h"
 
 static const enum filter_profile bases[] = { FILTER_HOUSE, FILTER_HOUSE_CODE };

@@ -1,13 +1,13 @@
 /*
- * Pid 1 of a worker's pid namespace: a process that costs nothing and whose end ends everything.
+ * Pid 1 of a worker's pid namespace.  When it exits, the kernel kills every process of the namespace,
+ * however it was forked.
  *
- * It shares the slot's memory (CLONE_VM), so that no page table is copied for it, and lives on a
- * small stack of its own.  It holds one descriptor, the reading end of the lifeline, and waits
- * there.  Whatever comes, a byte or the end of the stream, it leaves, and the kernel kills
- * every process of the namespace with it: double-forked, in a session of its own or not.
+ * It shares the slot's memory (CLONE_VM), so no page table is copied for it, and has a small stack of
+ * its own.  It holds one descriptor, the reading end of the lifeline, and waits there.  It exits at
+ * the first byte or at the end of the stream.
  *
- * The daemon alone holds the other end.  Closing it kills the run without any right, and a daemon
- * that dies does the same.
+ * The daemon alone holds the other end.  Closing it kills the run and needs no right, and when the daemon
+ * dies, the kernel closes it.
  *
  * A slot has at most one init alive, since there is one stack.
  */
@@ -19,6 +19,6 @@
 
 /*
  * Starts an init that waits on `lifeline` (borrowed: init has its own copy).  All signals must be
- * blocked in the caller.  Returns its pid and gives a pidfd, which is also the namespace's handle.
+ * blocked in the caller.  Returns its pid, and a pidfd by which the namespace can be entered.
  */
 pid_t init_start(int lifeline, int *ret_pidfd, struct err *err);

@@ -1,21 +1,183 @@
 #include "sandbox/slot.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
-#include "sandbox/slot_parts.h"
+#include "sandbox/child_exit.h"
+#include "sandbox/collect.h"
+#include "sandbox/init.h"
+#include "sandbox/jail_env.h"
+#include "sandbox/worker.h"
 #include "sandbox/worker_limits.h"
 
+#define SLOT_SOCK_FD    3 /* the join descriptors follow */
 #define CPU_LOOK_MS_MAX 60000
-#define CPU_MAKING_US   10000 /* what making the worker took, at most: no run pays for it */
+#define CPU_MAKING_US   10000 /* the most that making the worker takes; no run pays for it */
 
-/* ---- telling ------------------------------------------------------------------------------ */
+/* The descriptors of WORKER_MAKE, in their order. */
+enum {
+	MAKE_JOB,
+	MAKE_OUT,
+	MAKE_ERROR,
+	MAKE_LIFELINE
+};
 
-struct slotmsg slot_answer(const struct slot *slot, enum slotmsg_kind kind)
+/* The descriptors of COLLECT, in their order. */
+enum {
+	COLLECT_PIPE,
+	COLLECT_GLOBS
+};
+
+/* ---- becoming a slot ---------------------------------------------------------------------- */
+
+/* Moves the descriptors up, out of the way, then down to consecutive numbers.  Closes all others. */
+static int settle_descriptors(int *fds, unsigned fd_count, struct err *err)
+{
+	for (unsigned i = 0; i < fd_count; i++) {
+		fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, SLOT_SOCK_FD + (int)fd_count);
+		if (fds[i] < 0)
+			return err_sys(err, "dup");
+	}
+	for (unsigned i = 0; i < fd_count; i++) {
+		fds[i] = dup3(fds[i], SLOT_SOCK_FD + (int)i, O_CLOEXEC);
+		if (fds[i] < 0)
+			return err_sys(err, "dup3");
+	}
+	if (close_range(SLOT_SOCK_FD + fd_count, ~0U, 0) < 0)
+		return err_sys(err, "close_range");
+	return 0;
+}
+
+/*
+ * The slot keeps its rights over its own user namespace, since making a worker needs them.  What an
+ * exec could regain is dropped and locked here, and every worker inherits that.
+ */
+static int shed_rights(struct err *err)
+{
+	const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+				   SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+				   SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+
+	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+			return err_sys(err, "drop capability %lu", cap);
+	if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
+		return err_sys(err, "securebits");
+	if (setresgid(JAIL_USER_ID, JAIL_USER_ID, JAIL_USER_ID) < 0)
+		return err_sys(err, "setresgid");
+	if (setresuid(JAIL_USER_ID, JAIL_USER_ID, JAIL_USER_ID) < 0)
+		return err_sys(err, "setresuid");
+	return 0;
+}
+
+static int shed_the_rest(struct slot *slot, struct err *err)
+{
+	const struct rlimit no_core = { 0, 0 };
+	const struct rlimit signals = { JAIL_SIGNALS_MAX, JAIL_SIGNALS_MAX };
+	sigset_t all;
+
+	if (setrlimit(RLIMIT_CORE, &no_core) < 0)
+		return err_sys(err, "no core files");
+	/* all slots of the zygote share the user's limit: this is our part */
+	if (setrlimit(RLIMIT_SIGPENDING, &signals) < 0)
+		return err_sys(err, "waiting signals");
+	/* after setresuid(), which clears it */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		return err_sys(err, "parent death signal");
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return err_sys(err, "not dumpable");
+	(void)umask(022);
+	sigfillset(&all);
+	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0)
+		return err_sys(err, "block signals");
+
+	slot->own_ns = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	if (slot->own_ns < 0)
+		return err_sys(err, "pidfd of the slot");
+	if (notify_open(&slot->notify, err) < 0)
+		return -1;
+	slot->note = mmap(NULL, sizeof(*slot->note), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (slot->note == MAP_FAILED)
+		return err_sys(err, "memory for notes");
+	return 0;
+}
+
+static int become_slot(struct slot *slot, struct err *err)
+{
+	if (fd_set_nonblocking(slot->sock, false, err) < 0)
+		return -1;
+	if (shed_rights(err) < 0)
+		return -1;
+	return shed_the_rest(slot, err);
+}
+
+/* A NUL means success, since no text begins with it. */
+static int answer_ready(int ready, int result, const struct err *err)
+{
+	size_t len = result < 0 ? strlen(err->text) : 1;
+
+	(void)write_all(ready, result < 0 ? err->text : "", len, NULL);
+	close(ready);
+	return result;
+}
+
+static unsigned count_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) < 0 ? 1 : (unsigned)CPU_COUNT(&set);
+}
+
+int slot_init(struct slot *slot, const struct slot_start *start, struct err *err)
+{
+	int kept[1 + SLOTMSG_JOIN_FDS_MAX + 1];
+	const unsigned count = start->fd_count;
+
+	*slot = (struct slot){
+		.index = start->index,
+		.join_count = count - 1,
+		.own_bytes = start->own_bytes,
+		.footprint = start->footprint,
+		.processors = count_processors(),
+		.init_fd = -1,
+		.worker_fd = -1,
+		.collector_fd = -1,
+		.collect_fds = { -1, -1 },
+		.files = FILES_INIT,
+		.notify = NOTIFY_INIT,
+		.opened = OPENED_INIT,
+	};
+	memcpy(kept, start->fds, count * sizeof(*kept));
+	kept[count] = start->ready;
+	if (settle_descriptors(kept, count + 1, err) < 0)
+		return -1;
+
+	slot->sock = kept[0];
+	memcpy(slot->joins, kept + 1, slot->join_count * sizeof(*kept));
+	return answer_ready(kept[count], become_slot(slot, err), err);
+}
+
+/* ---- messages to the daemon ---------------------------------------------------------------- */
+
+/* A message of this kind about the current worker. */
+static struct slotmsg slot_answer(const struct slot *slot, enum slotmsg_kind kind)
 {
 	struct slotmsg msg = slotmsg_of(kind);
 
@@ -24,12 +186,12 @@ struct slotmsg slot_answer(const struct slot *slot, enum slotmsg_kind kind)
 	return msg;
 }
 
-int slot_tell(const struct slot *slot, const struct slotmsg *msg, struct err *err)
+static int slot_tell(const struct slot *slot, const struct slotmsg *msg, struct err *err)
 {
 	return slotmsg_send(slot->sock, msg, NULL, 0, err);
 }
 
-int slot_tell_failure(
+static int slot_tell_failure(
 	const struct slot *slot, enum slotmsg_kind kind, const char *why, struct err *err)
 {
 	struct slotmsg msg = slot_answer(slot, kind);
@@ -39,7 +201,311 @@ int slot_tell_failure(
 	return slot_tell(slot, &msg, err);
 }
 
-/* ---- what the daemon asks for -------------------------------------------------------------- */
+/* ---- making a worker ---------------------------------------------------------------------- */
+
+static void slot_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Waits for a child that has ended or is about to. */
+static void slot_reap(pid_t *pid, int *pidfd, int *ret_status, struct rusage *ret_usage)
+{
+	while (wait4(*pid, ret_status, __WALL, ret_usage) < 0 && errno == EINTR)
+		;
+	*pid = 0;
+	slot_close(pidfd);
+}
+
+/* Releases what belonged to a dead worker. */
+static void slot_forget(struct slot *slot)
+{
+	files_done(&slot->files);
+	notify_forget(&slot->notify);
+	opened_forget(&slot->opened);
+	slot->occupied = false;
+	slot->drop_wanted = false;
+	slot->collect_wanted = false;
+	slot_close(&slot->collect_fds[0]);
+	slot_close(&slot->collect_fds[1]);
+}
+
+/* In the worker.  If a step fails, it leaves a note for the slot and exits. */
+static int enter_or_leave(struct slot *slot, const struct worker_plan *plan)
+{
+	struct err err = ERR_INIT;
+
+	if (worker_enter(plan, &err) < 0) {
+		cut_printf(slot->note->text, sizeof(slot->note->text), "%s", err.text);
+		child_exit(1);
+	}
+	slot->note->entered = 1;
+	(void)munmap(slot->note, sizeof(*slot->note));
+	slot->note = NULL;
+	return 1;
+}
+
+/*
+ * Forks into init's pid namespace.  To enter it by pidfd we must be allowed to trace init, which
+ * shares our memory: so we are dumpable for that one call.  No other process of ours is alive then.
+ */
+static pid_t fork_below_init(struct slot *slot, struct err *err)
+{
+	pid_t pid;
+	int entered;
+
+	(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	entered = setns(slot->init_fd, CLONE_NEWPID);
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (entered < 0)
+		return err_sys(err, "enter the pid namespace");
+
+	pid = fork();
+	if (pid == 0)
+		return 0;
+	if (pid < 0)
+		(void)err_sys(err, "fork");
+	if (setns(slot->own_ns, CLONE_NEWPID) < 0) {
+		/* Every later fork would go wrong.  When the slot exits, the kernel cleans up. */
+		child_exit(1);
+	}
+	return pid;
+}
+
+/* Returns 1 in the worker. */
+static int start_worker(
+	struct slot *slot, const struct slotmsg *msg, const int *fds, struct err *err)
+{
+	const struct worker_plan plan = {
+		.job = fds[MAKE_JOB],
+		.out = fds[MAKE_OUT],
+		.error = fds[MAKE_ERROR],
+		.tell = slot->notify.tell,
+		.joins = slot->joins,
+		.join_count = slot->join_count,
+		.files = &slot->files,
+		.limits = msg->limits,
+		.flags = msg->flags,
+		.own_bytes = slot->own_bytes,
+		.footprint = slot->footprint,
+	};
+	pid_t pid;
+
+	memset(slot->note, 0, sizeof(*slot->note));
+	pid = fork_below_init(slot, err);
+	if (pid < 0)
+		return -1;
+	if (pid == 0)
+		return enter_or_leave(slot, &plan);
+
+	slot->worker = pid;
+	slot->worker_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (slot->worker_fd < 0)
+		return err_sys(err, "pidfd of the worker");
+	if (clock_getcpuclockid(pid, &slot->worker_clock) != 0)
+		return err_sys(err, "cpu clock of the worker");
+	slot->cpu_limit_us = msg->limits.cpu_ms * 1000;
+	slot->cpu_spent = false;
+	return 0;
+}
+
+/* 0, or 1 in the worker, or -1: then the caller undoes it. */
+static int slot_make(struct slot *slot, const struct slotmsg *msg, const int *fds, struct err *err)
+{
+	const struct slotmsg_limits *limits = &msg->limits;
+
+	if (files_make(&slot->files, worker_disk_bytes(limits), worker_disk_inodes(limits), err) <
+		0)
+		return err_wrap(err, "files");
+	slot->init = init_start(fds[MAKE_LIFELINE], &slot->init_fd, err);
+	if (slot->init < 0) {
+		slot->init = 0;
+		return err_wrap(err, "init");
+	}
+	if (start_worker(slot, msg, fds, err) < 0)
+		return err_wrap(err, "worker");
+	return slot->note == NULL;
+}
+
+/* Kills what there is of a worker and forgets it.  Init goes first: the worker dies with the namespace. */
+static void slot_undo(struct slot *slot)
+{
+	int status;
+	struct rusage usage;
+
+	if (slot->init > 0)
+		(void)kill(slot->init, SIGKILL);
+	if (slot->worker > 0)
+		slot_reap(&slot->worker, &slot->worker_fd, &status, &usage);
+	if (slot->init > 0)
+		slot_reap(&slot->init, &slot->init_fd, &status, &usage);
+	slot_forget(slot);
+}
+
+/* ---- the end of a worker ------------------------------------------------------------------ */
+
+static uint64_t us_of(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
+}
+
+static struct slotmsg_usage usage_of(const struct rusage *usage)
+{
+	return (struct slotmsg_usage){
+		.cpu_user_us = us_of(&usage->ru_utime),
+		.cpu_sys_us = us_of(&usage->ru_stime),
+		.max_rss_bytes = (uint64_t)usage->ru_maxrss * 1024,
+		.ctx_voluntary = (uint64_t)usage->ru_nvcsw,
+		.ctx_forced = (uint64_t)usage->ru_nivcsw,
+	};
+}
+
+static int add_disk_usage(const struct slot *slot, struct slotmsg *msg, struct err *err)
+{
+	struct files_usage usage;
+
+	if (files_measure(&slot->files, &usage, err) < 0)
+		return -1;
+	msg->disk_bytes = usage.bytes;
+	msg->inodes = usage.inodes;
+	msg->flags |= usage.bytes_full ? SLOTMSG_FLAG_DISK_FULL : 0;
+	msg->flags |= usage.inodes_full ? SLOTMSG_FLAG_INODES_FULL : 0;
+	return 0;
+}
+
+/* The worker died before it was in its jail: making it has failed. */
+static int worker_failed(struct slot *slot, int status, struct err *err)
+{
+	char why[SLOTMSG_TEXT_MAX];
+
+	if (slot->note->text[0])
+		cut_printf(why, sizeof(why), "worker: %s", slot->note->text);
+	else
+		cut_printf(why, sizeof(why), "worker: died on the way in, wait status %#x", status);
+	slot_undo(slot);
+	return slot_tell_failure(slot, SLOTMSG_WORKER_FAILED, why, err);
+}
+
+/* Kills whatever the program left running, and reports the end. */
+static int slot_worker_ended(struct slot *slot, struct err *err)
+{
+	struct slotmsg msg = slot_answer(slot, SLOTMSG_WORKER_ENDED);
+	struct rusage usage;
+
+	slot_reap(&slot->worker, &slot->worker_fd, &msg.status, &usage);
+	if (slot->init > 0)
+		(void)kill(slot->init, SIGKILL);
+	if (!slot->note->entered)
+		return worker_failed(slot, msg.status, err);
+	msg.usage = usage_of(&usage);
+	msg.flags |= slot->cpu_spent ? SLOTMSG_FLAG_CPU_LIMIT : 0;
+	notify_report(&slot->notify, &msg);
+	opened_tell(&slot->opened);
+	if (add_disk_usage(slot, &msg, err) < 0)
+		return -1;
+	return slot_tell(slot, &msg, err);
+}
+
+static void slot_init_ended(struct slot *slot)
+{
+	int status;
+	struct rusage usage;
+
+	slot_reap(&slot->init, &slot->init_fd, &status, &usage);
+}
+
+static int slot_collector_ended(struct slot *slot, struct err *err)
+{
+	struct slotmsg msg = slot_answer(slot, SLOTMSG_COLLECTED);
+	struct rusage usage;
+
+	slot_reap(&slot->collector, &slot->collector_fd, &msg.status, &usage);
+	return slot_tell(slot, &msg, err);
+}
+
+/* ---- collecting and dropping -------------------------------------------------------------- */
+
+/* A collector keeps one right: to read files whatever their mode, which the program chose. */
+static int keep_reading_only(struct err *err)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	memset(data, 0, sizeof(data));
+	data[0].effective = data[0].permitted = 1U << CAP_DAC_READ_SEARCH;
+	if (syscall(SYS_capset, &head, data) < 0)
+		return err_sys(err, "capset");
+	return 0;
+}
+
+__attribute__((noreturn)) static void be_collector(struct slot *slot)
+{
+	const struct collect_job job = {
+		.files = slot->files.mount,
+		.globs = slot->collect_fds[COLLECT_GLOBS],
+		.pipe = slot->collect_fds[COLLECT_PIPE],
+		.count_most = slot->collect_count,
+		.bytes_most = slot->collect_bytes,
+	};
+	struct err err = ERR_INIT;
+
+	close(slot->sock);
+	if (keep_reading_only(&err) < 0 || collect_run(&job, &err) < 0)
+		child_exit(1);
+	child_exit(0);
+}
+
+static int start_collector(struct slot *slot, struct err *err)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		be_collector(slot);
+	slot->collect_wanted = false;
+	slot_close(&slot->collect_fds[COLLECT_PIPE]);
+	slot_close(&slot->collect_fds[COLLECT_GLOBS]);
+	if (pid < 0)
+		return slot_tell_failure(slot, SLOTMSG_COLLECTED, "fork of the collector", err);
+
+	slot->collector = pid;
+	slot->collector_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (slot->collector_fd < 0)
+		return err_sys(err, "pidfd of the collector");
+	return 0;
+}
+
+static int dropped(struct slot *slot, struct err *err)
+{
+	struct slotmsg msg = slot_answer(slot, SLOTMSG_DROPPED);
+
+	if (slot->occupied && add_disk_usage(slot, &msg, err) < 0)
+		return -1;
+	slot_forget(slot);
+	return slot_tell(slot, &msg, err);
+}
+
+/* Does what the daemon asked for and what had to wait until all processes were dead. */
+static int slot_settle(struct slot *slot, struct err *err)
+{
+	if (slot->worker > 0 || slot->init > 0 || slot->collector > 0)
+		return 0;
+	if (slot->drop_wanted)
+		return dropped(slot, err);
+	if (slot->collect_wanted)
+		return start_collector(slot, err);
+	return 0;
+}
+
+/* Kills the run.  The ends of its processes are handled when they come. */
+static void slot_kill(struct slot *slot)
+{
+	if (slot->init > 0)
+		(void)kill(slot->init, SIGKILL);
+}
+
+/* ---- requests of the daemon ----------------------------------------------------------------- */
 
 static int on_make(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
 {
@@ -77,7 +543,7 @@ static int on_collect(struct slot *slot, const struct slotmsg *msg, int *fds, st
 	return 0;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): the shape of the table */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the table wants this type */
 static int on_drop(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
 {
 	(void)msg;
@@ -91,9 +557,7 @@ static int on_drop(struct slot *slot, const struct slotmsg *msg, int *fds, struc
 	return 0;
 }
 
-/* ---- adjusting ---------------------------------------------------------------------------- */
-
-static int adjust(struct slot *slot, const struct slotmsg *msg, struct err *err)
+static int slot_adjust(struct slot *slot, const struct slotmsg *msg, struct err *err)
 {
 	const struct slotmsg_limits *limits = &msg->limits;
 
@@ -111,18 +575,18 @@ static int on_adjust(struct slot *slot, const struct slotmsg *msg, int *fds, str
 	struct err why = ERR_INIT;
 	struct slotmsg adjusted = slot_answer(slot, SLOTMSG_ADJUSTED);
 
-	if (adjust(slot, msg, &why) < 0)
+	if (slot_adjust(slot, msg, &why) < 0)
 		return slot_tell_failure(slot, SLOTMSG_ADJUSTED, why.text, err);
-	/* Where the kernel does not tell, the file stays empty, which says so. */
+	/* If the kernel does not report opened files, the file stays empty, which says so. */
 	if (fds[0] >= 0 &&
 		opened_start(&slot->opened, slot->files.mount, take_fd(&fds[0]), &why) < 0)
 		opened_forget(&slot->opened);
 	return slot_tell(slot, &adjusted, err);
 }
 
-/* ---- cpu time ----------------------------------------------------------------------------- */
+/* ---- CPU time ----------------------------------------------------------------------------- */
 
-/* How long poll() may wait: what is left of the limit, were all processors the worker's. */
+/* How long poll() may wait: the rest of the limit, as if the worker had all processors. */
 static int watch_cpu(struct slot *slot)
 {
 	uint64_t used_us;
@@ -142,7 +606,7 @@ static int watch_cpu(struct slot *slot)
 
 /* ---- serving ------------------------------------------------------------------------------ */
 
-static int (*const answers[SLOTMSG_KIND_COUNT])(
+static int (*const slot_handlers[SLOTMSG_KIND_COUNT])(
 	struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err) = {
 	[SLOTMSG_WORKER_MAKE] = on_make,
 	[SLOTMSG_ADJUST] = on_adjust,
@@ -150,14 +614,14 @@ static int (*const answers[SLOTMSG_KIND_COUNT])(
 	[SLOTMSG_WORKER_DROP] = on_drop,
 };
 
-/* As slot_serve(), for one message; 2: there may be more to come. */
+/* What slot_serve() returns, and 2: go on. */
 enum {
 	SERVED_GONE = 0,
 	SERVED_WORKER = 1,
 	SERVED_ON = 2
 };
 
-static int on_message(struct slot *slot, struct err *err)
+static int slot_on_message(struct slot *slot, struct err *err)
 {
 	struct slotmsg msg;
 	int fds[1 + SLOTMSG_JOIN_FDS_MAX] = { -1 };
@@ -166,14 +630,14 @@ static int on_message(struct slot *slot, struct err *err)
 
 	if (result <= 0)
 		return result;
-	if (!answers[msg.kind]) {
+	if (!slot_handlers[msg.kind]) {
 		close_fds(fds, fd_count);
 		return err_set(
 			err, ERR_PROTOCOL, "%s is not for a slot", slotmsg_kind_word(msg.kind));
 	}
-	result = answers[msg.kind](slot, &msg, fds, err);
+	result = slot_handlers[msg.kind](slot, &msg, fds, err);
 	if (result > 0)
-		return SERVED_WORKER; /* the descriptors lie where the worker wants them */
+		return SERVED_WORKER; /* which has its descriptors where it needs them */
 	close_fds(fds, fd_count);
 	return result < 0 ? -1 : SERVED_ON;
 }
@@ -183,20 +647,20 @@ enum {
 	POLL_WORKER,
 	POLL_INIT,
 	POLL_COLLECTOR,
-	POLL_HEAR,
+	POLL_NOTIFY,
 	POLL_LISTENER,
 	POLL_OPENED,
 	POLL_COUNT
 };
 
-/* What the program wants that it may not: answered, or the end of the run. */
+/* The filter refused a call of the program: it is answered, or the run is killed. */
 static int on_refusal(struct slot *slot, struct err *err)
 {
 	const struct slotmsg refused = slot_answer(slot, SLOTMSG_WORKER_REFUSED);
 
-	if (hearing_first(&slot->hearing) && slot_tell(slot, &refused, err) < 0)
+	if (notify_is_first(&slot->notify) && slot_tell(slot, &refused, err) < 0)
 		return -1;
-	if (hearing_answer(&slot->hearing) == REFUSAL_END)
+	if (notify_answer(&slot->notify) == REFUSAL_END)
 		slot_kill(slot);
 	return 0;
 }
@@ -205,45 +669,45 @@ static int on_ends(struct slot *slot, const struct pollfd *polls, struct err *er
 {
 	if (polls[POLL_WORKER].revents && slot_worker_ended(slot, err) < 0)
 		return -1;
-	if (polls[POLL_INIT].revents && slot->init > 0 && slot_init_ended(slot, err) < 0)
-		return -1;
+	if (polls[POLL_INIT].revents && slot->init > 0)
+		slot_init_ended(slot);
 	if (polls[POLL_COLLECTOR].revents && slot_collector_ended(slot, err) < 0)
 		return -1;
 	return 0;
 }
 
-static int serve_once(struct slot *slot, struct err *err)
+static int slot_serve_once(struct slot *slot, struct err *err)
 {
 	struct pollfd polls[POLL_COUNT] = {
 		[POLL_SOCK] = { .fd = slot->sock, .events = POLLIN },
 		[POLL_WORKER] = { .fd = slot->worker_fd, .events = POLLIN },
 		[POLL_INIT] = { .fd = slot->init_fd, .events = POLLIN },
 		[POLL_COLLECTOR] = { .fd = slot->collector_fd, .events = POLLIN },
-		[POLL_HEAR] = { .fd = slot->hearing.hear, .events = POLLIN },
-		[POLL_LISTENER] = { .fd = slot->hearing.listener, .events = POLLIN },
+		[POLL_NOTIFY] = { .fd = slot->notify.hear, .events = POLLIN },
+		[POLL_LISTENER] = { .fd = slot->notify.listener, .events = POLLIN },
 		[POLL_OPENED] = { .fd = slot->opened.notify, .events = POLLIN },
 	};
 	int result = SERVED_ON;
 	int wait_ms = watch_cpu(slot);
 
-	if (hearing_rest(&slot->hearing)) {
+	if (notify_is_resting(&slot->notify)) {
 		polls[POLL_LISTENER].fd = -1;
 		wait_ms = 1;
 	}
 	if (poll(polls, POLL_COUNT, wait_ms) < 0)
 		return errno == EINTR ? SERVED_ON : err_sys(err, "poll");
-	if (polls[POLL_HEAR].revents)
-		hearing_take(&slot->hearing);
+	if (polls[POLL_NOTIFY].revents)
+		notify_take_listener(&slot->notify);
 	if ((polls[POLL_LISTENER].revents & POLLIN) && on_refusal(slot, err) < 0)
 		return -1;
 	if (polls[POLL_LISTENER].revents & (POLLHUP | POLLERR))
-		hearing_over(&slot->hearing);
+		notify_drop_listener(&slot->notify);
 	if (polls[POLL_OPENED].revents)
 		(void)opened_take(&slot->opened);
 	if (on_ends(slot, polls, err) < 0)
 		return -1;
 	if (polls[POLL_SOCK].revents)
-		result = on_message(slot, err);
+		result = slot_on_message(slot, err);
 	if (result == SERVED_ON && slot_settle(slot, err) < 0)
 		return -1;
 	return result;
@@ -254,7 +718,7 @@ int slot_serve(struct slot *slot, struct err *err)
 	int result = SERVED_ON;
 
 	while (result == SERVED_ON)
-		result = serve_once(slot, err);
-	/* a word to a daemon that left while we spoke is no failure of ours */
+		result = slot_serve_once(slot, err);
+	/* a message to a daemon that has left is no failure of ours */
 	return result < 0 && err->code == ERR_CLOSED ? 0 : result;
 }

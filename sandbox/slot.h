@@ -3,24 +3,24 @@
  *
  * It is forked by the zygote into namespaces of its own (user, pid, mount, ipc, uts, net, cgroup)
  * and is pid 1 of its pid namespace, so nothing below it outlives it.  It runs C only: a line of
- * bytecode here would dirty pages that every fork then has to copy.
+ * Python would write to pages that every fork then has to copy.
  *
  *	EMPTY --WORKER_MAKE--> LIVE --all processes dead--> DEAD --WORKER_DROP--> EMPTY
  *	                         |                            | COLLECT
  *	                         +-- a step failed -----------+--> EMPTY (WORKER_FAILED)
  *
- * What a slot keeps from worker to worker carries nothing: tmpfs, pid and mount namespace, init,
- * pipes and job socket are fresh each time; net and ipc namespaces are empty and stay so, since a
- * job's filter lets nobody make anything in them.
+ * Nothing passes from worker to worker.  Each one has a new tmpfs, pid and mount namespace, init,
+ * pipes and job socket.  The net and ipc namespaces are kept; they are empty and stay so, since the
+ * job's filter lets no program make anything in them.
  *
- * The slot watches the worker's cpu time and kills the run past its limit.  That is exact to a few
- * milliseconds, counts all threads, needs no cgroup and cannot be ignored, unlike RLIMIT_CPU.
+ * The slot watches the worker's CPU time and kills the run past its limit.  Unlike RLIMIT_CPU this
+ * counts all threads, and a program cannot ignore it.  It is exact to a few milliseconds.
  *
- * It hears, too, what the worker was refused (hearing.h), answers, and tells with WORKER_ENDED; and
- * which files it opens (opened.h), where that is asked.
+ * The slot answers the calls that the worker's filter refuses (seccomp_notify.h) and reports them with
+ * WORKER_ENDED.  If the daemon asks for it, the slot also notes the files that are opened (opened.h).
  *
- * COLLECT and WORKER_DROP may come while the worker lives: it is killed first.  WORKER_ENDED is
- * sent once for each WORKER_MADE, unless WORKER_FAILED is sent in its place.
+ * COLLECT and WORKER_DROP may come while the worker lives; the slot then kills it first.  The slot sends
+ * one WORKER_ENDED or WORKER_FAILED for each WORKER_MADE.
  */
 #pragma once
 
@@ -31,24 +31,18 @@
 
 #include "proto/internal/slotmsg.h"
 #include "sandbox/files.h"
-#include "sandbox/hearing.h"
 #include "sandbox/opened.h"
+#include "sandbox/seccomp_notify.h"
 
-/* Written by the worker, read by the slot when it is dead; unmapped before any job comes. */
+/* The worker writes it, and the slot reads it when the worker is dead.  Unmapped before a job comes. */
 struct slot_note {
 	int entered;
 	char text[SLOTMSG_TEXT_MAX];
 };
 
-/* What all slots of a zygote have in common. */
-struct slot_house {
-	uint64_t own_bytes;                /* address space of the interpreter */
-	const struct footprint *footprint; /* kept */
-};
-
 struct slot {
 	int sock;   /* conversation with the daemon */
-	int own_ns; /* pidfd of the slot itself: the way back into its pid namespace */
+	int own_ns; /* pidfd of the slot itself, to return to its pid namespace */
 	unsigned index;
 	int joins[SLOTMSG_JOIN_FDS_MAX];
 	unsigned join_count;
@@ -64,11 +58,11 @@ struct slot {
 	int init_fd;
 	pid_t worker;
 	int worker_fd;
-	clockid_t worker_clock; /* its cpu time */
+	clockid_t worker_clock; /* its CPU time */
 	uint64_t cpu_limit_us;  /* killed past it; 0: no limit */
-	bool cpu_spent;         /* which has happened */
+	bool cpu_spent;         /* it was killed for that */
 	struct files files;
-	struct hearing hearing;
+	struct notify notify;
 	struct opened opened;
 
 	pid_t collector;
@@ -80,23 +74,24 @@ struct slot {
 	bool drop_wanted;
 };
 
-/* Where a slot comes from: all of it borrowed, but for what `house` points to. */
+/* What a slot is made with.  Borrowed, except for the footprint, which the slot keeps. */
 struct slot_start {
 	unsigned index;
 	const int *fds; /* the slot socket, then "procs" files, as they came to the zygote */
 	unsigned fd_count;
-	int ready; /* gets a NUL at the end, or the text of what failed */
-	const struct slot_house *house;
+	int ready;          /* gets a NUL when the slot is ready, or the text of an error */
+	uint64_t own_bytes; /* address space of the interpreter */
+	const struct footprint *footprint;
 };
 
 /*
- * Gets rid of rights and descriptors that no slot needs.  Those of `start` are moved, and all others
- * above 2 closed.
+ * Drops rights and descriptors that a slot does not need.  The descriptors of `start` are moved, and all
+ * others above 2 are closed.
  */
 int slot_init(struct slot *slot, const struct slot_start *start, struct err *err);
 
 /*
  * Serves until the daemon has gone (0) or something fails (-1).  Returns 1 in each worker, which is
- * in its jail then and has nothing of the slot but its memory.
+ * then in its jail and shares nothing with the slot but a copy of its memory.
  */
 int slot_serve(struct slot *slot, struct err *err);

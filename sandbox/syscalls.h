@@ -26,7 +26,7 @@
 #define VERDICT_ERRNO(errno) (SECCOMP_RET_ERRNO | (uint32_t)(errno))
 
 /*
- * What tells of intent goes to the slot, which counts it (hearing.h) and then answers with the
+ * What tells of intent goes to the slot, which counts it (seccomp_notify.h) and then answers with the
  * errno, or ends the run.  The kernel passes over the lower half of such an answer: here it keeps
  * what the slot says.  Where no slot listens the kernel says it (syscall_plain()).
  */

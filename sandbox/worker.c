@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "proto/base/container.h"
-#include "sandbox/hearing.h"
+#include "sandbox/seccomp_notify.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/landlock.h"
 #include "sandbox/tiny_filter.h"
@@ -124,7 +124,7 @@ static int take_filter(const struct worker_plan *plan, struct err *err)
 	(void)plan;
 	if (tiny_filter_load(&listener, err) < 0)
 		return -1;
-	if (listener >= 0 && hearing_send(WORKER_TELL_FD, listener, err) < 0)
+	if (listener >= 0 && notify_send_listener(WORKER_TELL_FD, listener, err) < 0)
 		return -1;
 	if (close_range(WORKER_TELL_FD, ~0U, 0) < 0)
 		return err_sys(err, "close_range");

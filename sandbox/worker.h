@@ -25,7 +25,7 @@ struct worker_plan {
 	int job; /* any numbers from 3 upwards */
 	int out;
 	int error;
-	int tell;         /* where the slot hears of refused calls: see hearing.h */
+	int tell;         /* where the slot hears of refused calls: see seccomp_notify.h */
 	const int *joins; /* "procs" files of the cgroups to join */
 	unsigned join_count;
 	const struct files *files;

@@ -3,13 +3,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <malloc.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -26,16 +29,126 @@
 #include "sandbox/tiny_filter.h"
 #include "sandbox/worker.h"
 
+#define THREAD_STACK_BYTES ((size_t)2 << 20)
 #define SLOT_NAMESPACES                                                                            \
 	(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET | \
 		CLONE_NEWCGROUP)
 
+/* ---- settings from the spawner --------------------------------------------------------------- */
+
+static int number_of(const char *name, long lowest, long highest, int *ret_number, struct err *err)
+{
+	const char *text = getenv(name);
+	char *end = NULL;
+	long number;
+
+	if (!text || !*text)
+		return err_set(err, ERR_MISSING, "%s is not set", name);
+	number = strtol(text, &end, 10);
+	if (*end || number < lowest || number > highest)
+		return err_set(err, ERR_INVALID, "%s is not a number in its range", name);
+	*ret_number = (int)number;
+	return 0;
+}
+
+/*
+ * Where RLIMIT_AS is the only memory limit, reserved addresses count as used: a thread's own arena would
+ * take 64 MiB and its stack 8 MiB.
+ */
+static void reserve_little(void)
+{
+	pthread_attr_t attr;
+
+	(void)mallopt(M_ARENA_MAX, 1);
+	if (pthread_attr_init(&attr) != 0)
+		return;
+	if (pthread_attr_setstacksize(&attr, THREAD_STACK_BYTES) == 0)
+		(void)pthread_setattr_default_np(&attr);
+	(void)pthread_attr_destroy(&attr);
+}
+
+int zygote_init(struct zygote *zygote, struct err *err)
+{
+	static const char *const names[] = { JAIL_ENV_SOCKET, JAIL_ENV_PROC, JAIL_ENV_SLOTS,
+		JAIL_ENV_UIDS, JAIL_ENV_PRELOAD };
+	const char *uids = getenv(JAIL_ENV_UIDS);
+	int slots_max = 0;
+
+	memset(zygote, 0, sizeof(*zygote));
+	if (number_of(JAIL_ENV_SOCKET, 3, 1024, &zygote->sock, err) < 0 ||
+		number_of(JAIL_ENV_PROC, 3, 1024, &zygote->proc, err) < 0 ||
+		number_of(JAIL_ENV_SLOTS, 1, PRIV_SLOTS_MAX, &slots_max, err) < 0)
+		return -1;
+	if (!uids || (strcmp(uids, "one") != 0 && strcmp(uids, "block") != 0))
+		return err_set(err, ERR_INVALID, "%s is neither one nor block", JAIL_ENV_UIDS);
+
+	zygote->slots_max = (unsigned)slots_max;
+	zygote->one_uid = strcmp(uids, "one") == 0;
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		(void)unsetenv(names[i]);
+	if (zygote->one_uid)
+		reserve_little();
+	/* RLIMIT_CORE does not stop a core file that goes to a program of the host (core_pattern). */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return err_sys(err, "not dumpable");
+	return fd_set_nonblocking(zygote->sock, false, err);
+}
+
+/* ---- the learner -------------------------------------------------------------------------- */
+
+/* Its job socket leads to itself, and its output to /dev/null. */
+static int be_learner(struct zygote *zygote, int done)
+{
+	int pair[2];
+
+	zygote->learned = done;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
+		dup2(pair[0], WORKER_JOB_FD) < 0 || dup2(STDIN_FILENO, STDOUT_FILENO) < 0 ||
+		dup2(STDIN_FILENO, STDERR_FILENO) < 0)
+		child_exit(1);
+	return 1;
+}
+
+int zygote_learn(struct zygote *zygote, struct err *err)
+{
+	auto_fd int hear = -1;
+	int ends[2];
+	char byte;
+	pid_t pid;
+	int result;
+
+	footprint_collapse(zygote->proc);
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return err_sys(err, "pipe");
+	hear = ends[0];
+	pid = fork();
+	if (pid == 0)
+		return be_learner(zygote, ends[1]);
+	close(ends[1]);
+	if (pid < 0)
+		return err_sys(err, "fork of the learner");
+
+	result = read_all(hear, &byte, 1, err);
+	if (result == 0)
+		result = footprint_read(&zygote->footprint, zygote->proc, pid, err);
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, __WALL);
+	return result;
+}
+
+void zygote_learned(struct zygote *zygote)
+{
+	(void)write_all(zygote->learned, "l", 1, NULL);
+	for (;;)
+		(void)pause();
+}
+
 /* ---- opening a slot ----------------------------------------------------------------------- */
 
-/* How zygote and slot wait for each other while the slot is made. */
+/* Zygote and slot wait for each other by these pipes while the slot is made. */
 struct gate {
-	int maps[2];  /* a byte: the id maps are written */
-	int ready[2]; /* what the slot says of itself: a NUL, or a text that says what failed */
+	int maps[2];  /* gets a byte when the id maps are written */
+	int ready[2]; /* gets a NUL when the slot is ready, or the text of an error */
 };
 
 #define GATE_INIT              \
@@ -62,8 +175,8 @@ static int gate_init(struct gate *gate, struct err *err)
 }
 
 /*
- * The slot's pid as the procfs knows it, which need not be the one we know: a pidfd's fdinfo
- * speaks the procfs's language.
+ * The slot's pid in the procfs's pid namespace, which may differ from the one that we know.  The fdinfo of
+ * a pidfd has the former.
  */
 static int pid_in_proc(int proc, int pidfd, long *ret_pid, struct err *err)
 {
@@ -95,7 +208,7 @@ static int write_proc(int proc, long pid, const char *name, const char *text, st
 	return 0;
 }
 
-/* One line a map: uid 1000 in the slot is uid 1+k here, or 0 where only that is mapped. */
+/* Uid 1000 in slot k is uid 1+k here, or uid 0 if no other is mapped. */
 static int write_maps(const struct zygote *zygote, unsigned index, int pidfd, struct err *err)
 {
 	unsigned outside = zygote->one_uid ? 0 : 1 + index;
@@ -112,7 +225,7 @@ static int write_maps(const struct zygote *zygote, unsigned index, int pidfd, st
 	return write_proc(zygote->proc, pid, "gid_map", map, err);
 }
 
-static int hear_ready(int ready, struct err *err)
+static int wait_until_ready(int ready, struct err *err)
 {
 	char text[SLOTMSG_TEXT_MAX] = "";
 	ssize_t got = read(ready, text, sizeof(text) - 1);
@@ -125,7 +238,7 @@ static int hear_ready(int ready, struct err *err)
 }
 
 /* The parent's half. */
-static int let_in(
+static int admit_slot(
 	const struct zygote *zygote, unsigned index, int pidfd, struct gate *gate, struct err *err)
 {
 	close_fds(&gate->ready[1], 1);
@@ -133,20 +246,20 @@ static int let_in(
 		return -1;
 	if (write_all(gate->maps[1], "m", 1, err) < 0)
 		return -1;
-	return hear_ready(gate->ready[0], err);
+	return wait_until_ready(gate->ready[0], err);
 }
 
 /*
- * The child's half, which ends in slot_serve().  The interpreter is not told of this fork: no
- * bytecode runs in a slot, and a worker tells it (see runtimes/python/_ced.c).
+ * The child's half, which ends in slot_serve().  The interpreter does not learn of this fork: a slot runs
+ * no Python, and a worker tells it (see runtimes/python/_ced.c).
  */
 static int be_slot(const struct zygote *zygote, unsigned index, struct gate *gate, const int *fds,
 	unsigned fd_count)
 {
 	struct err err = ERR_INIT;
 	static struct slot slot;
-	const struct slot_house house = { zygote->own_bytes, &zygote->footprint };
-	const struct slot_start start = { index, fds, fd_count, gate->ready[1], &house };
+	const struct slot_start start = { index, fds, fd_count, gate->ready[1], zygote->own_bytes,
+		&zygote->footprint };
 	char byte;
 	int result;
 
@@ -164,7 +277,7 @@ static int be_slot(const struct zygote *zygote, unsigned index, struct gate *gat
 	child_exit(result < 0);
 }
 
-/* fork(2) with namespaces.  The caller has one thread and nothing of the C library in its hands. */
+/* fork(2) with namespaces.  The caller has one thread and holds no lock of the C library. */
 static pid_t fork_into_namespaces(int *ret_pidfd)
 {
 	int pidfd = -1;
@@ -180,7 +293,7 @@ static pid_t fork_into_namespaces(int *ret_pidfd)
 	return pid;
 }
 
-/* 1 in a worker of the slot. */
+/* Returns 1 in a worker of the slot. */
 static int open_slot(
 	struct zygote *zygote, unsigned index, const int *fds, unsigned fd_count, struct err *err)
 {
@@ -198,11 +311,12 @@ static int open_slot(
 	if (pid == 0) {
 		int result = be_slot(zygote, index, &gate, fds, fd_count);
 
-		gate = (struct gate)GATE_INIT; /* closed long ago: the numbers mean other things */
+		gate = (struct gate)
+			GATE_INIT; /* closed long ago, and the numbers are in use again */
 		return result;
 	}
 
-	if (let_in(zygote, index, pidfd, &gate, err) < 0) {
+	if (admit_slot(zygote, index, pidfd, &gate, err) < 0) {
 		(void)kill(pid, SIGKILL);
 		(void)waitpid(pid, NULL, __WALL);
 		return -1;
@@ -251,7 +365,7 @@ enum {
 	SERVED_ON = 2
 };
 
-static int on_message(struct zygote *zygote, struct err *err)
+static int zygote_on_message(struct zygote *zygote, struct err *err)
 {
 	struct slotmsg msg;
 	int fds[1 + SLOTMSG_JOIN_FDS_MAX];
@@ -272,7 +386,7 @@ static int on_message(struct zygote *zygote, struct err *err)
 	return result < 0 ? -1 : SERVED_ON;
 }
 
-static int serve_once(struct zygote *zygote, struct err *err)
+static int zygote_serve_once(struct zygote *zygote, struct err *err)
 {
 	struct pollfd polls[1 + PRIV_SLOTS_MAX];
 
@@ -287,7 +401,7 @@ static int serve_once(struct zygote *zygote, struct err *err)
 	for (unsigned i = 0; i < zygote->slots_max; i++)
 		if (polls[1 + i].revents && on_slot_gone(zygote, i, err) < 0)
 			return -1;
-	return polls[0].revents ? on_message(zygote, err) : SERVED_ON;
+	return polls[0].revents ? zygote_on_message(zygote, err) : SERVED_ON;
 }
 
 static int measure_self(struct zygote *zygote, struct err *err)
@@ -300,7 +414,7 @@ static int measure_self(struct zygote *zygote, struct err *err)
 	return 0;
 }
 
-/* A fork takes one thread along and leaves the locks of all others shut for ever. */
+/* A fork copies one thread, and locks that another one holds stay locked for ever. */
 static int check_alone(const struct zygote *zygote, struct err *err)
 {
 	char text[4096];
@@ -314,7 +428,7 @@ static int check_alone(const struct zygote *zygote, struct err *err)
 	return 0;
 }
 
-/* "start-end perms ...": what is shared and can be written is one and the same in every worker. */
+/* The line is "start-end perms ...".  Memory that is shared and writable would be shared by all runs. */
 static int check_mapping(void *context, const char *line, struct err *err)
 {
 	const char *perms = strchr(line, ' ');
@@ -338,7 +452,7 @@ int zygote_serve(struct zygote *zygote, const char *version, struct err *err)
 	if (slotmsg_send(zygote->sock, &ready, NULL, 0, err) < 0)
 		return -1;
 	while (result == SERVED_ON)
-		result = serve_once(zygote, err);
-	/* a word to a daemon that left while we spoke is no failure of ours */
+		result = zygote_serve_once(zygote, err);
+	/* a message to a daemon that has left is no failure of ours */
 	return result < 0 && err->code == ERR_CLOSED ? 0 : result;
 }

@@ -1,14 +1,14 @@
 /*
- * A zygote: an interpreter that is up, has imported what jobs want, and never runs a job itself.
+ * A zygote: an interpreter that has started and imported the preloaded modules, and never runs a job
+ * itself.
  *
  * It is pid 1 of its pid namespace and uid 0 of its user namespace, in a jail that the spawner
- * built.  It forks slots into namespaces below its own and writes their id maps; that is all it
- * does.  When the daemon closes the zygote socket it leaves, and everything below it is killed by
- * the kernel.
+ * built.  It only forks slots into namespaces below its own and writes their id maps.  When the daemon
+ * closes the zygote socket, the zygote exits and the kernel kills everything below it.
  *
  *	zygote_serve()  -->  in the zygote: 0, the daemon has gone
  *	                -->  in a slot: does not return
- *	                -->  in a worker: 1, in its jail, waiting to get on with its job
+ *	                -->  in a worker: 1; the worker is in its jail and may go on
  */
 #pragma once
 
@@ -28,24 +28,24 @@ struct zygote {
 	bool one_uid;       /* only uid 0 is mapped here: all slots share it */
 	uint64_t own_bytes; /* address space of the interpreter */
 	const struct syscall_list *calls; /* tiny_filter.h; NULL: as FILTER_JOB says */
-	struct footprint footprint;       /* what a worker will touch; empty: nobody knows */
-	int learned;                      /* in the learner: tells the zygote that it is done */
+	struct footprint footprint;       /* the pages that a worker will touch; empty: unknown */
+	int learned; /* in the learner: a pipe to the zygote, to say that it is done */
 	struct {
 		pid_t pid; /* 0: closed */
 		int pidfd;
 	} slots[PRIV_SLOTS_MAX];
 };
 
-/* Reads numbers that the spawner left in the environment (jail_env.h) and takes them out of it. */
+/* Reads the settings that the spawner put into the environment (jail_env.h) and removes them there. */
 int zygote_init(struct zygote *zygote, struct err *err);
 
 /*
- * Lets a child go through what a worker will, to see which pages it touches.  Returns 1 in the
- * child, the learner, which then lives a life and calls zygote_learned(); 0 in the zygote, when that
- * is over.  -1: nobody knows the footprint; everything works without.
+ * Forks the learner, which runs a small program as a worker would, to see which pages that touches.
+ * Returns 1 in the learner, which calls zygote_learned() at its end; 0 in the zygote, when it is over.
+ * -1: the footprint is not known, and everything works without it.
  */
 int zygote_learn(struct zygote *zygote, struct err *err);
 __attribute__((noreturn)) void zygote_learned(struct zygote *zygote);
 
-/* `version` is what the daemon is told about the interpreter. */
+/* `version` describes the interpreter to the daemon. */
 int zygote_serve(struct zygote *zygote, const char *version, struct err *err);

@@ -15,14 +15,7 @@
  * rule.  Numbers are unique to an architecture, so that comes first; x32 calls have numbers of
  * their own and are not among the allowed.
  */
-#if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCH AUDIT_ARCH_AARCH64
-#else
-/* cppcheck-suppress preprocessorErrorDirective */
-#error "the inspector's filter does not know this architecture"
-#endif
 
 #define LOAD(field)         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define RETURN(action)      BPF_STMT(BPF_RET | BPF_K, (action))

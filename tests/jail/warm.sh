@@ -1,6 +1,6 @@
 # Sourced by the tests of zygotes, slots and workers: runs a Python test of this folder.
 #
-#   warm_run warm_life.py [user]
+#   warm_run warm_ends.py [user]
 #
 # `user`: as an ordinary user, who root becomes.  Everything is copied to where every user can read
 # it, wherever the checkout lies.

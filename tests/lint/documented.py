@@ -217,7 +217,7 @@ def sources_of(test):
         "scenario": [f"tests/scenario/{name}.t"],
         "vm": [f"tests/vm/{name}.t"],
         "lint": [f"tests/lint/{name}.py", f"tests/lint/{name}.sh"],
-        "jail": [f"tests/jail/jail_{name}.t", *({"spawner": ["tests/jail/spawner_*.c"], "worker": ["tests/jail/warm_life.py"]}.get(name, []))],
+        "jail": [f"tests/jail/jail_{name}.t", *({"spawner": ["tests/jail/spawner_*.c"], "worker": ["tests/jail/warm_ends.py"]}.get(name, []))],
     }
     found = [path for pattern in patterns.get(label, []) for path in pathlib.Path().glob(pattern)]
     return found if any(path.suffix != ".py" or label == "lint" for path in found) else []

@@ -16,7 +16,7 @@
 
 #include "proto/base/container.h"
 #include "sandbox/seccomp.h"
-#include "sandbox/syscalls_command.h"
+#include "sandbox/syscalls_runtime.h"
 #include "sandbox/tiny_filter.h"
 #include "tests/check.h"
 #include "tests/unit/bpf.h"

@@ -2,7 +2,7 @@
  * ced-zygote: the zygote of command runtimes (bash, perl ...), which holds no interpreter.
  *
  * It gathers the tree that jobs will see, asks the interpreter for its version, and then makes slots
- * and workers like every zygote.  A worker becomes the interpreter when its job comes (life.c).
+ * and workers like every zygote.  A worker becomes the interpreter when its job comes (command.c).
  *
  * argv[0] is the interpreter as it was configured; what it is told besides is in jail_env.h.
  */
@@ -13,11 +13,11 @@
 
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
-#include "sandbox/runtimes/command/life.h"
 #include "sandbox/runtimes/command/needs.h"
 #include "sandbox/runtimes/command/orders.h"
+#include "sandbox/runtimes/command/run_program.h"
 #include "sandbox/runtimes/command/tree.h"
-#include "sandbox/syscalls_command.h"
+#include "sandbox/syscalls_runtime.h"
 #include "sandbox/worker_limits.h"
 #include "sandbox/zygote.h"
 
@@ -81,12 +81,12 @@ __attribute__((noreturn)) static void be_worker(const char *interpreter)
 		const char *const *out;
 	} env = { environ };
 	static char script[256];
-	const struct life life = { interpreter, orders.args, env.out,
+	const struct command command = { interpreter, orders.args, env.out,
 		orders.ahead[0] ? script : NULL };
 
 	if (orders.ahead[0])
 		cut_printf(script, sizeof(script), TREE_AHEAD_DIR "/%s", orders.ahead[0]);
-	life_run(&life);
+	run_program(&command);
 }
 
 int main(int argc, char **argv)

@@ -12,9 +12,9 @@
  *	_ced.use_processors(n)	  tells libraries of numbers that are loaded (processors.h)
  *	_ced.serve(version)	  opens slots for the daemon; returns only in a worker, in its jail
  *				  -> whether its pages are its own already
- *	_ced.live(parts)	  a worker's life; does not return
+ *	_ced.live(parts)	  runs a worker's one program; does not return
  *
- * `parts` are the harness's (ahead, prepare, judge, forget, compile, finish, context): see life.h.
+ * `parts` are the harness's (ahead, prepare, judge, forget, compile, finish, context): see run_program.h.
  * A job is (source, name, args, env, stdin kind, file count, processors).
  *
  * A program can import nothing of this by name, since the harness forgets the module, and could do
@@ -33,12 +33,12 @@
 #include "sandbox/jail_env.h"
 #include "sandbox/joblink.h"
 #include "sandbox/runtimes/python/audit.h"
-#include "sandbox/runtimes/python/life.h"
 #include "sandbox/runtimes/python/processors.h"
 #include "sandbox/runtimes/python/refusals.h"
+#include "sandbox/runtimes/python/run_program.h"
 #include "sandbox/runtimes/python/streams.h"
 #include "sandbox/runtimes/python/substitutes.h"
-#include "sandbox/syscalls_command.h"
+#include "sandbox/syscalls_runtime.h"
 #include "sandbox/worker.h"
 #include "sandbox/zygote.h"
 
@@ -49,14 +49,14 @@ static const struct program tiny = {
 };
 
 static struct zygote zygote;
-static struct life life;
+static struct harness harness;
 
 /* ---- a life ------------------------------------------------------------------------------- */
 
 static int take_parts(PyObject *parts)
 {
-	return PyArg_ParseTuple(parts, "OOOOOOO", &life.ahead, &life.prepare, &life.judge,
-		       &life.forget, &life.compile, &life.finish, &life.context)
+	return PyArg_ParseTuple(parts, "OOOOOOO", &harness.ahead, &harness.prepare, &harness.judge,
+		       &harness.forget, &harness.compile, &harness.finish, &harness.context)
 		       ? 0
 		       : -1;
 }
@@ -83,9 +83,9 @@ static PyObject *ced_live(PyObject *self, PyObject *parts)
 	(void)self;
 	if (take_parts(parts) < 0)
 		return NULL;
-	life.program = NULL;
-	life.end = end_worker;
-	life_run(&life);
+	harness.program = NULL;
+	harness.end = end_worker;
+	run_program(&harness);
 }
 
 static PyObject *ced_rehearse(PyObject *self, PyObject *args)
@@ -96,7 +96,7 @@ static PyObject *ced_rehearse(PyObject *self, PyObject *args)
 	(void)self;
 	if (!PyArg_ParseTuple(args, "OO", &parts, &job) || take_parts(parts) < 0)
 		return NULL;
-	if (life_rehearse(&life, job) < 0)
+	if (run_program_rehearse(&harness, job) < 0)
 		return NULL;
 	Py_RETURN_NONE;
 }
@@ -147,7 +147,7 @@ static PyObject *ced_settle(PyObject *self, PyObject *may_fork)
 	struct err err = ERR_INIT;
 
 	(void)self;
-	if (life_init() < 0 || audit_init() < 0 || streams_init() < 0)
+	if (run_program_init() < 0 || audit_init() < 0 || streams_init() < 0)
 		return NULL;
 	if (zygote_init(&zygote, &err) < 0)
 		fail(&err);
@@ -198,9 +198,9 @@ static PyObject *ced_learn(PyObject *self, PyObject *args)
 		tell_interpreter_of_fork();
 		if (!PyObject_CallObject(wake, NULL))
 			child_exit(1);
-		life.program = &tiny;
-		life.end = end_learner;
-		life_run(&life);
+		harness.program = &tiny;
+		harness.end = end_learner;
+		run_program(&harness);
 	}
 	if (result < 0)
 		(void)dprintf(STDERR_FILENO, "<4>ced-zygote learn.failed error=\"%s\"\n", err.text);

@@ -1,4 +1,4 @@
-"""What a worker's life (life.c) borrows from Python, and what is prepared for it in the zygote.
+"""What run_program.c borrows from Python, and what is prepared for it in the zygote.
 
 The code that runs between the arrival of a job and its last word is small on purpose, imports
 nothing, and has been run before, by the learner, so that workers have its pages already.

@@ -1,4 +1,4 @@
-#include "sandbox/runtimes/command/life.h"
+#include "sandbox/runtimes/command/run_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,16 +85,16 @@ static size_t count_of(const char *const *list)
 }
 
 /* interpreter, its arguments, the program (never looking like an option), the job's arguments */
-static int make_argv(const struct life *life, const struct program *program, struct texts *texts,
-	struct err *err)
+static int make_argv(const struct command *command, const struct program *program,
+	struct texts *texts, struct err *err)
 {
 	const char *dash = program->entrypoint.bytes[0] == '-' ? "./" : "";
 	struct span rest = program->args;
 	struct span text;
 
-	if (texts_add(texts, span_of(life->interpreter), "", err) < 0)
+	if (texts_add(texts, span_of(command->interpreter), "", err) < 0)
 		return -1;
-	for (const char *const *arg = life->args; *arg; arg++)
+	for (const char *const *arg = command->args; *arg; arg++)
 		if (texts_add(texts, span_of(*arg), "", err) < 0)
 			return -1;
 	if (texts_add(texts, program->entrypoint, dash, err) < 0)
@@ -138,13 +138,13 @@ static int add_env(const char *const *entries, const struct program *program, st
 	return 0;
 }
 
-static int make_env(const struct life *life, const struct program *program, struct texts *texts,
-	struct err *err)
+static int make_env(const struct command *command, const struct program *program,
+	struct texts *texts, struct err *err)
 {
 	struct span rest = program->env;
 	struct span text;
 
-	if (add_env(life->env, program, texts, err) < 0)
+	if (add_env(command->env, program, texts, err) < 0)
 		return -1;
 	if (program->flags & JOB_FLAG_DETERMINISTIC && add_env(steady_env, program, texts, err) < 0)
 		return -1;
@@ -161,40 +161,41 @@ static void texts_done(struct texts *texts)
 	free(texts->list);
 }
 
-static int prepare_argv(
-	const struct life *life, const struct program *program, struct texts *argv, struct err *err)
+static int prepare_argv(const struct command *command, const struct program *program,
+	struct texts *argv, struct err *err)
 {
-	size_t most = count_of(life->args) + program->arg_count + 2;
+	size_t most = count_of(command->args) + program->arg_count + 2;
 
 	return texts_init(argv, most, TEXTS_BYTES_MAX, err) < 0 ||
-			       make_argv(life, program, argv, err) < 0
+			       make_argv(command, program, argv, err) < 0
 		       ? -1
 		       : 0;
 }
 
-static int prepare_env(const struct life *life, const struct program *program, size_t bytes_most,
-	struct texts *env, struct err *err)
+static int prepare_env(const struct command *command, const struct program *program,
+	size_t bytes_most, struct texts *env, struct err *err)
 {
-	size_t most = count_of(life->env) + count_of(steady_env) + program->env_count;
+	size_t most = count_of(command->env) + count_of(steady_env) + program->env_count;
 
-	return texts_init(env, most, bytes_most, err) < 0 || make_env(life, program, env, err) < 0
+	return texts_init(env, most, bytes_most, err) < 0 ||
+			       make_env(command, program, env, err) < 0
 		       ? -1
 		       : 0;
 }
 
-int life_prepare(const struct life *life, const struct program *program,
-	struct life_start *ret_start, struct err *err)
+int run_program_prepare(const struct command *command, const struct program *program,
+	struct process_start *ret_start, struct err *err)
 {
 	struct texts argv = { .list = NULL };
 	struct texts env = { .list = NULL };
 
-	if (prepare_argv(life, program, &argv, err) < 0 ||
-		prepare_env(life, program, TEXTS_BYTES_MAX - argv.bytes, &env, err) < 0) {
+	if (prepare_argv(command, program, &argv, err) < 0 ||
+		prepare_env(command, program, TEXTS_BYTES_MAX - argv.bytes, &env, err) < 0) {
 		texts_done(&argv);
 		texts_done(&env);
 		return -1;
 	}
-	*ret_start = (struct life_start){ argv.list, env.list };
+	*ret_start = (struct process_start){ argv.list, env.list };
 	return 0;
 }
 
@@ -212,41 +213,42 @@ static void tell_ready(void)
 }
 
 /* The interpreter starts now, long before there is a job. */
-__attribute__((noreturn)) static void start_ahead(const struct life *life)
+__attribute__((noreturn)) static void start_ahead(const struct command *command)
 {
-	struct span script = { life->ahead, strlen(life->ahead) };
+	struct span script = { command->ahead, strlen(command->ahead) };
 	const struct program program = { .entrypoint = script };
-	struct life_start start;
+	struct process_start start;
 	struct err err = ERR_INIT;
 
-	if (fcntl(WORKER_JOB_FD, F_SETFD, 0) < 0 || life_prepare(life, &program, &start, &err) < 0)
+	if (fcntl(WORKER_JOB_FD, F_SETFD, 0) < 0 ||
+		run_program_prepare(command, &program, &start, &err) < 0)
 		leave();
-	execve(life->interpreter, start.argv, start.env);
+	execve(command->interpreter, start.argv, start.env);
 	leave();
 }
 
-void life_run(const struct life *life)
+void run_program(const struct command *command)
 {
 	struct joblink_job job = { NULL, 0, -1 };
-	struct life_start start;
+	struct process_start start;
 	struct program program;
 	struct err err = ERR_INIT;
 	int file;
 
-	if (life->ahead)
-		start_ahead(life);
+	if (command->ahead)
+		start_ahead(command);
 	file = program_file_ahead(AT_FDCWD);
 	tell_ready();
 	if (joblink_wait(WORKER_JOB_FD, &job, &err) < 0 ||
 		program_parse(job.body, job.len, &program, &err) < 0)
 		leave();
 	if (program_write(&program, AT_FDCWD, file, &err) < 0 ||
-		life_prepare(life, &program, &start, &err) < 0 ||
+		run_program_prepare(command, &program, &start, &err) < 0 ||
 		(job.stdin_fd >= 0 && program_stdin(job.stdin_fd, JAIL_TMP_DIR, &err) < 0))
 		tell_failure(err.text);
 	if (joblink_tell(WORKER_JOB_FD, JOB_BEGUN, 0, NULL, 0, NULL) < 0)
 		leave();
-	execve(life->interpreter, start.argv, start.env);
-	(void)dprintf(STDERR_FILENO, "%s: %s\n", life->interpreter, strerror(errno));
+	execve(command->interpreter, start.argv, start.env);
+	(void)dprintf(STDERR_FILENO, "%s: %s\n", command->interpreter, strerror(errno));
 	child_exit(127);
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
-#include "sandbox/hearing.h"
+#include "sandbox/seccomp_notify.h"
 #include "sandbox/tiny_filter.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
@@ -21,7 +21,7 @@ static struct err err = ERR_INIT;
 
 typedef int (*program_fn)(void);
 
-static pid_t start(const struct hearing *hearing, program_fn program)
+static pid_t start(const struct notify *notify, program_fn program)
 {
 	pid_t pid = fork();
 	int listener = -1;
@@ -32,29 +32,29 @@ static pid_t start(const struct hearing *hearing, program_fn program)
 		_exit(100);
 	if (listener < 0)
 		_exit(77);
-	if (hearing_send(hearing->tell, listener, &err) < 0 || tiny_filter_close(&err) < 0)
+	if (notify_send_listener(notify->tell, listener, &err) < 0 || tiny_filter_close(&err) < 0)
 		_exit(101);
 	_exit(program());
 }
 
 /* Hears and answers until it ends; its wait status.  `told` and what was said last come back. */
-static int serve(struct hearing *hearing, pid_t pid, enum refusal *ret_last)
+static int serve(struct notify *notify, pid_t pid, enum refusal *ret_last)
 {
 	int status = -1;
 
 	*ret_last = REFUSAL_NONE;
 	for (int64_t until = clock_us() + 10000000; clock_us() < until;) {
-		struct pollfd polls[] = { { .fd = hearing->hear, .events = POLLIN },
-			{ .fd = hearing_rest(hearing) ? -1 : hearing->listener,
+		struct pollfd polls[] = { { .fd = notify->hear, .events = POLLIN },
+			{ .fd = notify_is_resting(notify) ? -1 : notify->listener,
 				.events = POLLIN } };
 
 		if (waitpid(pid, &status, WNOHANG) == pid)
 			return status;
 		(void)poll(polls, 2, 1);
 		if (polls[0].revents & POLLIN)
-			hearing_take(hearing);
+			notify_take_listener(notify);
 		if (polls[1].revents & POLLIN)
-			*ret_last = hearing_answer(hearing);
+			*ret_last = notify_answer(notify);
 		if (*ret_last == REFUSAL_END)
 			(void)kill(pid, SIGKILL);
 	}
@@ -66,16 +66,16 @@ static int serve(struct hearing *hearing, pid_t pid, enum refusal *ret_last)
 /* The message that tells of a program's life. */
 static struct slotmsg live(program_fn program, int *ret_status, enum refusal *ret_last)
 {
-	struct hearing hearing = HEARING_INIT;
+	struct notify notify = NOTIFY_INIT;
 	struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_ENDED);
 
 	*ret_status = -1;
-	if (hearing_open(&hearing, &err) < 0)
+	if (notify_open(&notify, &err) < 0)
 		return msg;
-	*ret_status = serve(&hearing, start(&hearing, program), ret_last);
-	hearing_tell(&hearing, &msg);
-	hearing_forget(&hearing);
-	hearing_close(&hearing);
+	*ret_status = serve(&notify, start(&notify, program), ret_last);
+	notify_report(&notify, &msg);
+	notify_forget(&notify);
+	notify_close(&notify);
 	return msg;
 }
 
@@ -119,7 +119,7 @@ TEST(what_is_refused_gets_its_errno_and_is_counted_by_kind)
 	CHECK_EQ_INT(msg.refused[1].kind, AF_NETLINK);
 	CHECK_EQ_INT(msg.refused[2].nr, SYS_setuid);
 	CHECK(msg.refused[0].first_us > 0 && msg.refused[0].first_us <= msg.refused[1].first_us);
-	CHECK_EQ_INT(last, REFUSAL_TOLD);
+	CHECK_EQ_INT(last, REFUSAL_ANSWERED);
 }
 
 static int trace(void)
@@ -192,24 +192,24 @@ TEST(after_a_thousand_answers_there_is_one_each_millisecond)
 	NEED_LISTENER(status);
 	CHECK_EQ_INT(status, 0);
 	printf("# %u answers in 300 ms\n", msg.refused[0].count);
-	CHECK(msg.refused[0].count < HEARING_AT_ONCE + 400);
+	CHECK(msg.refused[0].count < NOTIFY_AT_ONCE + 400);
 }
 
 TEST(a_listener_that_was_never_taken_is_forgotten_with_its_worker)
 {
-	struct hearing hearing = HEARING_INIT;
+	struct notify notify = NOTIFY_INIT;
 	int status = -1;
 	pid_t pid;
 
 	if (is_emulated())
 		SKIP("the kernel is not asked here");
-	CHECK(hearing_open(&hearing, &err) == 0);
-	pid = start(&hearing, ask_three_times);
+	CHECK(notify_open(&notify, &err) == 0);
+	pid = start(&notify, ask_three_times);
 	usleep(20000);
 	CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
-	hearing_forget(&hearing);
-	CHECK_EQ_INT(hearing.listener, -1);
-	hearing_take(&hearing);
-	CHECK_EQ_INT(hearing.listener, -1);
-	hearing_close(&hearing);
+	notify_forget(&notify);
+	CHECK_EQ_INT(notify.listener, -1);
+	notify_take_listener(&notify);
+	CHECK_EQ_INT(notify.listener, -1);
+	notify_close(&notify);
 }

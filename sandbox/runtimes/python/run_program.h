@@ -11,7 +11,7 @@
 
 #include "sandbox/program.h"
 
-struct life {
+struct harness {
 	PyObject *
 		ahead; /* () -> globals of a plain program: "main.py", no arguments, nothing else */
 	PyObject *
@@ -26,16 +26,16 @@ struct life {
 };
 
 /* Once, in the zygote, before the others.  0, or -1 with an exception set. */
-int life_init(void);
+int run_program_init(void);
 
 /*
  * Leaves all frames behind, says that the worker is warm, waits for the job, runs it, says how it
  * ended, stays.  What is on the stack of the caller is never come back to.
  */
-__attribute__((noreturn)) void life_run(const struct life *life);
+__attribute__((noreturn)) void run_program(const struct harness *harness);
 
 /*
  * Runs a program in the middle of everything and tells nobody.  `job` is (source, name, args, env,
  * stdin kind, file count, processors).  0, or -1 with an exception set.
  */
-int life_rehearse(const struct life *life, PyObject *job);
+int run_program_rehearse(const struct harness *harness, PyObject *job);

@@ -11,21 +11,21 @@
 #include "proto/base/err.h"
 #include "sandbox/program.h"
 
-struct life {
+struct command {
 	const char *interpreter;
 	const char *const *args; /* before the program's name */
 	const char *const *env;  /* KEY=VALUE, which a job's own entries replace */
 	const char *ahead;       /* a script that takes the job itself, or NULL */
 };
 
-__attribute__((noreturn)) void life_run(const struct life *life);
+__attribute__((noreturn)) void run_program(const struct command *command);
 
 /* What a process is started with.  NULL-ended lists, from malloc, never given back. */
-struct life_start {
+struct process_start {
 	char **argv;
 	char **env;
 };
 
 /* ERR_TOO_BIG: no process can have so much. */
-int life_prepare(const struct life *life, const struct program *program,
-	struct life_start *ret_start, struct err *err);
+int run_program_prepare(const struct command *command, const struct program *program,
+	struct process_start *ret_start, struct err *err);

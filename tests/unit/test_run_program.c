@@ -2,14 +2,14 @@
 #include <string.h>
 
 #include "proto/base/buf.h"
-#include "sandbox/runtimes/command/life.h"
+#include "sandbox/runtimes/command/run_program.h"
 #include "tests/check.h"
 
 static struct err err = ERR_INIT;
 
 static const char *const args[] = { "-w", NULL };
 static const char *const env[] = { "HOME=/work", "TZ=UTC", NULL };
-static const struct life life = { "/usr/bin/bash", args, env, NULL };
+static const struct command command = { "/usr/bin/bash", args, env, NULL };
 
 static void put_text(struct buf *packed, const char *text, size_t len)
 {
@@ -22,7 +22,7 @@ static void put_text(struct buf *packed, const char *text, size_t len)
 struct job {
 	struct buf args, env;
 	struct program program;
-	struct life_start start;
+	struct process_start start;
 };
 
 static void job_init(struct job *job, const char *entrypoint)
@@ -37,7 +37,7 @@ static int prepare(struct job *job)
 {
 	job->program.args = (struct span){ job->args.bytes, job->args.len };
 	job->program.env = (struct span){ job->env.bytes, job->env.len };
-	return life_prepare(&life, &job->program, &job->start, &err);
+	return run_program_prepare(&command, &job->program, &job->start, &err);
 }
 
 static void add_arg(struct job *job, const char *text)

@@ -1,4 +1,4 @@
-#include "sandbox/runtimes/python/life.h"
+#include "sandbox/runtimes/python/run_program.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static struct {
 /* Of the library that deterministic runs are started with (../steady); NULL in others. */
 static void (*steady_begin)(void);
 
-int life_init(void)
+int run_program_init(void)
 {
 	*(void **)&steady_begin = dlsym(RTLD_DEFAULT, "ced_steady_begin");
 	words.closed = PyUnicode_InternFromString("closed");
@@ -161,11 +161,11 @@ static void show(PyObject *exception)
 }
 
 /* What the end of the program means.  Takes `error`. */
-static int judge(const struct life *life, PyObject *error, PyObject *path, PyObject *source,
+static int judge(const struct harness *harness, PyObject *error, PyObject *path, PyObject *source,
 	bool is_syntax, bool aloud)
 {
 	PyObject *verdict = PyObject_CallFunction(
-		life->judge, "OOOO", error, path, source, is_syntax ? Py_True : Py_False);
+		harness->judge, "OOOO", error, path, source, is_syntax ? Py_True : Py_False);
 	PyObject *report = NULL;
 	int exit_code = 1;
 
@@ -199,7 +199,8 @@ static bool is_plain(PyObject *name, PyObject *args, PyObject *env, PyObject *ki
 }
 
 /* `ahead`, which is taken or dropped: the scope of a plain program, or NULL. */
-static int play_init(struct play *play, const struct life *life, PyObject *ahead, PyObject *job)
+static int play_init(
+	struct play *play, const struct harness *harness, PyObject *ahead, PyObject *job)
 {
 	PyObject *args = NULL;
 	PyObject *env = NULL;
@@ -214,8 +215,8 @@ static int play_init(struct play *play, const struct life *life, PyObject *ahead
 		return -1;
 	if (!ahead || processors || !is_plain(play->name, args, env, kind, file_count)) {
 		Py_XDECREF(play->scope);
-		play->scope = PyObject_CallFunction(life->prepare, "OOOOII", play->name, args, env,
-			kind, file_count, processors);
+		play->scope = PyObject_CallFunction(harness->prepare, "OOOOII", play->name, args,
+			env, kind, file_count, processors);
 	}
 	if (!play->scope)
 		return -1;
@@ -231,14 +232,14 @@ static void play_done(struct play *play)
 }
 
 /* The exit code, negative for a signal. */
-static int play_run(struct play *play, const struct life *life, bool aloud)
+static int play_run(struct play *play, const struct harness *harness, bool aloud)
 {
 	PyObject *result;
 	PyObject *code = PyObject_CallFunction(
-		life->compile, "OOsii", play->source, play->path, "exec", 0, 1);
+		harness->compile, "OOsii", play->source, play->path, "exec", 0, 1);
 
 	if (!code)
-		return judge(life, take_exception(), play->path, play->source, true, aloud);
+		return judge(harness, take_exception(), play->path, play->source, true, aloud);
 	if (aloud) {
 		audit_begin();
 		tell(JOB_BEGUN, 0, NULL, 0);
@@ -246,21 +247,21 @@ static int play_run(struct play *play, const struct life *life, bool aloud)
 	result = PyEval_EvalCode(code, play->scope, play->scope);
 	Py_DECREF(code);
 	if (!result)
-		return judge(life, take_exception(), play->path, play->source, false, aloud);
+		return judge(harness, take_exception(), play->path, play->source, false, aloud);
 	Py_DECREF(result);
 	return 0;
 }
 
-int life_rehearse(const struct life *life, PyObject *job)
+int run_program_rehearse(const struct harness *harness, PyObject *job)
 {
 	struct play play;
 	PyObject *forgotten;
 
-	if (play_init(&play, life, NULL, job) < 0)
+	if (play_init(&play, harness, NULL, job) < 0)
 		return -1;
-	(void)play_run(&play, life, false);
+	(void)play_run(&play, harness, false);
 	play_done(&play);
-	forgotten = PyObject_CallObject(life->forget, NULL);
+	forgotten = PyObject_CallObject(harness->forget, NULL);
 	Py_XDECREF(forgotten);
 	return forgotten ? 0 : -1;
 }
@@ -328,15 +329,15 @@ static void call_quietly(PyObject *call)
 }
 
 /* Whether stdout could be flushed.  What __del__ prints in forget() goes out too. */
-static bool wind_up(const struct life *life, struct play *play)
+static bool wind_up(const struct harness *harness, struct play *play)
 {
 	bool flushed;
 
 	join_threads();
-	call_quietly(life->finish);
+	call_quietly(harness->finish);
 	flushed = flush_both();
 	play_done(play);
-	call_quietly(life->forget);
+	call_quietly(harness->forget);
 	if (flushed)
 		return flush_both();
 	(void)flush_one("stderr", false);
@@ -397,9 +398,9 @@ static void change_thread_state(PyInterpreterState *interpreter)
 int PyContext_Enter(PyObject *context) __attribute__((weak));
 
 /* What modules have set for this thread and this context while they were imported stays set. */
-static void start_over(const struct life *life)
+static void start_over(const struct harness *harness)
 {
-	PyObject *context = PyObject_CallObject(life->context, NULL);
+	PyObject *context = PyObject_CallObject(harness->context, NULL);
 	PyObject *kept = PyThreadState_GetDict();
 	PyObject *fresh;
 
@@ -422,7 +423,7 @@ static void hold_to_rules(const struct program *program)
 		tell_failure("this interpreter cannot be held to the rules of the policy");
 }
 
-void life_run(const struct life *life)
+void run_program(const struct harness *harness)
 {
 	struct program program = { .rules = { NULL, 0 } };
 	struct play play;
@@ -432,24 +433,24 @@ void life_run(const struct life *life)
 	int file;
 
 	worker = getpid();
-	start_over(life);
-	scope = PyObject_CallObject(life->ahead, NULL);
+	start_over(harness);
+	scope = PyObject_CallObject(harness->ahead, NULL);
 	if (!scope)
 		fail_to_begin();
 	file = program_file_ahead(AT_FDCWD);
 	streams_begin();
 	tell_ready();
-	job = life->program ? job_tuple(life->program, -1) : job_take(file, &program);
-	if (play_init(&play, life, scope, job) < 0)
+	job = harness->program ? job_tuple(harness->program, -1) : job_take(file, &program);
+	if (play_init(&play, harness, scope, job) < 0)
 		fail_to_begin();
 	hold_to_rules(&program);
-	exit_code = play_run(&play, life, true);
-	if (!wind_up(life, &play))
+	exit_code = play_run(&play, harness, true);
+	if (!wind_up(harness, &play))
 		exit_code = EXIT_UNFLUSHED;
 	streams_end();
 	if (exit_code < 0)
 		die_of(-exit_code);
 	if (is_child())
 		child_exit(exit_code);
-	life->end(exit_code);
+	harness->end(exit_code);
 }

@@ -1,4 +1,4 @@
-#include "sandbox/syscalls_command.h"
+#include "sandbox/syscalls_runtime.h"
 
 #include <errno.h>
 #include <sched.h>
