@@ -25,10 +25,10 @@ static const struct option_row rows[] = {
 };
 
 static const struct example examples[] = {
-	{ "cectl doctor", "what does this host give, and what is to be repaired?" },
+	{ "cectl doctor", "what does this host give, and what must be repaired?" },
 	{ "cectl doctor --json | jq -r '.checks[] | select(.state == \"missing\") | .repair'",
 	  "only the repairs" },
-	{ "systemd-run --user --scope -p Delegate=yes cectl doctor", "the same in a cgroup of one's own" },
+	{ "systemd-run --user --scope -p Delegate=yes cectl doctor", "the same in a cgroup of its own" },
 	{ NULL, NULL },
 };
 
@@ -47,8 +47,7 @@ static const struct {
 /* All that is known when everything was tried. */
 struct visit {
 	struct patient patient;
-	struct tried tried[DOCTOR_TRIED_MAX];
-	size_t count;
+	struct findings findings;
 	const struct value *hello; /* of a daemon that answers, or NULL */
 	const struct value *host;  /* what it says of its host, to an administrator; or NULL */
 	const struct value *status;
@@ -96,12 +95,12 @@ static void take_state(struct cli *cli, struct visit *visit)
 /* What is missing where we stand, and the daemon has: it was started at a better place. */
 static void believe_daemon(struct visit *visit)
 {
-	for (size_t i = 0; i < visit->count; i++) {
-		const struct check *check = visit->tried[i].check;
-		struct finding *finding = &visit->tried[i].finding;
-		const char *held =
-			check->layer ? value_as_text(value_get(visit->host, check->name)) : NULL;
-		char found[FOUND_MAX];
+	for (size_t i = 0; i < visit->findings.count; i++) {
+		struct finding *finding = &visit->findings.rows[i];
+		const char *held = finding->layer
+					   ? value_as_text(value_get(visit->host, finding->name))
+					   : NULL;
+		char found[FOUND_BYTES];
 
 		if (!held || strncmp(held, "cgroup", strlen("cgroup")) != 0 ||
 			finding->state == STATE_GOOD)
@@ -126,11 +125,9 @@ static void show_wrapped(struct cli *cli, const char *text, enum paint paint, si
 	buf_done(&buf);
 }
 
-static void show_row(struct cli *cli, const struct tried *tried)
+static void show_row(struct cli *cli, const struct finding *finding)
 {
-	const struct finding *finding = &tried->finding;
-	const char *name =
-		tried->runtime ? output_safe(&cli->arena, tried->runtime) : tried->check->name;
+	const char *name = output_safe(&cli->arena, finding->name);
 	bool bad = finding->state == STATE_MISSING || finding->state == STATE_WEAKER;
 
 	say(&cli->out, looks[finding->state].paint, "  %s ",
@@ -141,7 +138,7 @@ static void show_row(struct cli *cli, const struct tried *tried)
 	if (!bad)
 		return;
 	say(&cli->out, PAINT_DIM, "    %-*s", FOUND_COLUMN - NAME_COLUMN, "  without it");
-	show_wrapped(cli, tried->check->means, PAINT_PLAIN, FOUND_COLUMN);
+	show_wrapped(cli, finding->means, PAINT_PLAIN, FOUND_COLUMN);
 	/* on one line, however long: it is there to be pasted */
 	if (finding->repair[0]) {
 		say(&cli->out, PAINT_DIM, "    %-*s", FOUND_COLUMN - NAME_COLUMN, "  repair");
@@ -183,8 +180,8 @@ static size_t count_of(const struct visit *visit, enum state state)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < visit->count; i++)
-		count += visit->tried[i].finding.state == state;
+	for (size_t i = 0; i < visit->findings.count; i++)
+		count += visit->findings.rows[i].state == state;
 	return count;
 }
 
@@ -212,13 +209,13 @@ static void show(struct cli *cli, const struct visit *visit, bool well)
 {
 	const char *group = "";
 
-	for (size_t i = 0; i < visit->count; i++) {
-		const struct tried *tried = &visit->tried[i];
+	for (size_t i = 0; i < visit->findings.count; i++) {
+		const struct finding *finding = &visit->findings.rows[i];
 
-		if (strcmp(tried->check->group, group) != 0)
-			output_heading(&cli->out, tried->check->group);
-		group = tried->check->group;
-		show_row(cli, tried);
+		if (strcmp(finding->group, group) != 0)
+			output_heading(&cli->out, output_safe(&cli->arena, finding->group));
+		group = finding->group;
+		show_row(cli, finding);
 	}
 	show_daemon(cli, visit);
 	show_verdict(cli, visit, well);
@@ -226,21 +223,18 @@ static void show(struct cli *cli, const struct visit *visit, bool well)
 
 /* ---- as a document ------------------------------------------------------------------------- */
 
-static struct value *row_value(struct arena *arena, const struct tried *tried)
+static struct value *row_value(struct arena *arena, const struct finding *finding)
 {
-	const struct finding *finding = &tried->finding;
 	bool is_bad = finding->state == STATE_MISSING || finding->state == STATE_WEAKER;
 	struct value *map = value_map(arena);
 
-	value_map_put(arena, map, "group", value_text(arena, tried->check->group));
-	value_map_put(arena, map, "name",
-		value_text(arena, tried->runtime ? tried->runtime : tried->check->name));
-	value_map_put(arena, map, "tried", value_text(arena, tried->check->what));
-	value_map_put(arena, map, "needed", value_text(arena, need_word(tried->check->need)));
+	value_map_put(arena, map, "group", value_text(arena, finding->group));
+	value_map_put(arena, map, "name", value_text(arena, finding->name));
+	value_map_put(arena, map, "tried", value_text(arena, finding->what));
+	value_map_put(arena, map, "needed", value_text(arena, need_word(finding->need)));
 	value_map_put(arena, map, "state", value_text(arena, state_word(finding->state)));
 	value_map_put(arena, map, "found", value_text(arena, finding->found));
-	value_map_put(
-		arena, map, "without", value_text(arena, is_bad ? tried->check->means : NULL));
+	value_map_put(arena, map, "without", value_text(arena, is_bad ? finding->means : NULL));
 	value_map_put(arena, map, "repair",
 		value_text(arena, is_bad && finding->repair[0] ? finding->repair : NULL));
 	return map;
@@ -271,8 +265,8 @@ static struct value *document(struct cli *cli, const struct visit *visit, bool w
 	struct value *map = value_map(arena);
 	struct value *list = value_list(arena);
 
-	for (size_t i = 0; i < visit->count; i++)
-		value_list_add(arena, list, row_value(arena, &visit->tried[i]));
+	for (size_t i = 0; i < visit->findings.count; i++)
+		value_list_add(arena, list, row_value(arena, &visit->findings.rows[i]));
 	value_map_put(arena, map, "well", value_bool(arena, well));
 	value_map_put(arena, map, "mode", value_text(arena, visit->patient.root ? "root" : "user"));
 	value_map_put(arena, map, "config",
@@ -298,9 +292,9 @@ static int run(struct cli *cli, const void *given)
 	ask_daemon(cli, visit);
 	if (!options->config)
 		take_state(cli, visit);
-	visit->count = doctor_try_all(&visit->patient, visit->tried);
+	doctor_try_all(&visit->patient, &visit->findings);
 	believe_daemon(visit);
-	well = doctor_is_well(visit->tried, visit->count);
+	well = doctor_is_well(&visit->findings);
 	status = well && !ails(cli, visit) ? EXIT_OK : EXIT_FAILED;
 	if (cli->json)
 		return cli_document(cli, document(cli, visit, well), status);
@@ -311,15 +305,15 @@ static int run(struct cli *cli, const void *given)
 const struct command doctor_command = {
 	.name = "doctor",
 	.operands = "",
-	.summary = "what this host gives to jails, tried out, and what is to be repaired",
+	.summary = "tries what this host gives to jails, and says what to repair",
 	.about =
-		"Tries every primitive that jails are made of, each in a short-lived child, at the "
-		"place and with the rights of whoever asks: a ced-spawner that is started the same "
-		"way meets the same.  Looks at the programs, the settings and the room on the disk "
-		"of the store, too.  Says what was found, what ced does without what is missing, "
-		"and the repair.  Needs no daemon; one that answers is asked what it has.\n"
-		"Exits with 0 when ced runs here, with 1 when something that it needs is missing "
-		"or when the daemon that answers cannot record runs.",
+		"Makes a jail, step by step, with the code and the rights that ced-spawner has when "
+		"the same user starts it at the same place.  Checks the kernel, the programs, the "
+		"settings and the free room on the disk of the store, too.  Each line says what was "
+		"found; where something is missing, it says what ced does without it and what to "
+		"type.  Needs no daemon; it asks a running one what it has.\n"
+		"Exits with 0 when ced runs here.  Exits with 1 when something that it needs is "
+		"missing, or when the running daemon cannot record runs.",
 	.options = rows,
 	.options_size = sizeof(struct doctor_options),
 	.examples = examples,

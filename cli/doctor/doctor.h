@@ -1,10 +1,11 @@
 /*
- * What this host gives to jails, found out by trying it.
+ * What this host gives to jails, and what to type if that is too little.
  *
- * A check is a row of the table in doctor.c: what is tried, who needs it, what its absence means,
- * how it is repaired.  Each is tried in a child of its own that may fail, hang or be killed without
- * harm; nothing of it is left afterwards.  Needs no daemon and no rights: what is found is what a
- * ced-spawner would meet that the same user starts at the same place.
+ * The steps of a jail are tried by libexec/ced/ced-probe, which makes one with the code of
+ * ced-spawner.  Beside them stand checks of the kernel and of the installation (checks.c).  Each
+ * result is a finding, which also says what its absence means and how to repair it (repair.c).
+ * Needs no daemon and no rights: it finds what a ced-spawner would meet that the same user starts
+ * at the same place.
  */
 #pragma once
 
@@ -19,7 +20,7 @@ enum state {
 	STATE_NOTE,    /* worth knowing, needed by nothing */
 	STATE_WEAKER,  /* ced runs, with less */
 	STATE_MISSING, /* ced does not run */
-	STATE_UNTRIED, /* takes something else that is missing */
+	STATE_UNTRIED, /* an earlier step failed */
 };
 
 enum need {
@@ -30,60 +31,65 @@ enum need {
 	NEED_NOBODY,
 };
 
-#define FOUND_MAX  320
-#define REPAIR_MAX 400
+#define NAME_BYTES   40
+#define WHAT_BYTES   96
+#define FOUND_BYTES  ERR_TEXT_MAX
+#define REPAIR_BYTES 400
 
 struct finding {
+	char group[NAME_BYTES];
+	char name[NAME_BYTES];
+	char what[WHAT_BYTES]; /* how it is tried */
+	enum need need;
+	const char *layer; /* its name among those that can be required, or NULL */
 	enum state state;
-	char found[FOUND_MAX];
-	char repair
-		[REPAIR_MAX]; /* one command line, or what to change; "" when nothing is to be done */
+	char found[FOUND_BYTES];
+	const char *means;         /* what ced does without */
+	char repair[REPAIR_BYTES]; /* one command line, or what to change; "" when it is good */
 };
 
 /* Who asks, where. */
 struct patient {
 	bool root;
 	struct settings settings;
-	const struct settings_runtime *runtime; /* for checks that are made of each runtime */
 };
 
-struct check {
-	const char *group;
-	const char *name;
-	const char *what; /* how it is tried */
-	enum need need;
-	const char *after; /* name of a check without which this one cannot be tried, or NULL */
-	/* 0: it is there, *finding tells more.  -1: it is not; *finding may have a better repair. */
-	int (*probe)(const struct patient *patient, struct finding *finding, struct err *err);
-	bool each_runtime; /* once for each configured runtime */
-	const char *means; /* what ced does without */
-	const char *repair;
-	const char *layer; /* its name among those that can be required, or NULL */
+#define FINDINGS_MAX 80
+
+struct findings {
+	size_t count;
+	struct finding rows[FINDINGS_MAX];
 };
 
-/* One check with what came of it. */
-struct tried {
-	const struct check *check;
-	const char *runtime; /* or NULL */
-	struct finding finding;
-};
+/* Tries everything. */
+void doctor_try_all(const struct patient *patient, struct findings *findings);
 
-#define DOCTOR_TRIED_MAX 64
+/* The findings of one line of ced-probe: a new row, unless the line cannot be read. */
+void doctor_take_line(const struct patient *patient, const char *line, struct findings *findings);
 
-/* Tries everything.  Returns how many rows of `ret_tried` it filled. */
-size_t doctor_try_all(const struct patient *patient, struct tried ret_tried[DOCTOR_TRIED_MAX]);
+/* The checks that are ours: kernel and installation. */
+void doctor_check_kernel(const struct patient *patient, struct findings *findings);
+void doctor_check_installation(const struct patient *patient, struct findings *findings);
 
-/* One check; `so_far` is what was tried before. */
-void doctor_try(const struct patient *patient, const struct check *check,
-	const struct tried *so_far, size_t count, struct finding *ret_finding);
+/* The row of this name, or NULL. */
+struct finding *doctor_find(struct findings *findings, const char *name);
 
-/* The row of this name, or NULL.  doctor_check_at() gives all of them, NULL past the last. */
-const struct check *doctor_check(const char *name);
-const struct check *doctor_check_at(size_t index);
+/* True when nothing is missing that ced needs. */
+bool doctor_is_well(const struct findings *findings);
 
-/* Whether ced runs with what was found. */
-bool doctor_is_well(const struct tried *tried, size_t count);
-
-/* Stable words: "good", "note", "weaker", "missing", "untried"; "always", "cgroups" ... */
+/* Stable words: "good", "note", "weaker", "missing", "untried"; "always", "configured" ... */
 const char *state_word(enum state state);
 const char *need_word(enum need need);
+
+/* Begins a new row.  When the table is full, the last row is used again. */
+struct finding *doctor_add(struct findings *findings, const char *group, const char *name);
+
+/* Marks a finding as missing or weaker, depending on its need.  Its text becomes that of `err`. */
+void doctor_fail(const struct patient *patient, struct finding *finding, const struct err *err);
+
+/* Replaces the repair where the host says why it refuses (repair.c). */
+void repair_find(const struct patient *patient, const struct err *err, struct finding *finding);
+
+/* A number in a file below /proc/sys, or -1; and the first line of a file, "" when there is none. */
+long doctor_sysctl(const char *name);
+void doctor_line(const char *path, char *ret_line, size_t size);

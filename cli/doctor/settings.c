@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/doctor/command.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 
 #define HOST_CONFIG  "/etc/ced/ced.conf"
-#define LINE_MAX_LEN 2048
+#define OUTPUT_BYTES ((size_t)64 << 10)
+#define ANSWER_S     20
 
 static unsigned long at_most(unsigned long number, unsigned long ceiling)
 {
@@ -117,37 +118,29 @@ static void find_libexec(struct settings *settings)
 		cut_printf(settings->libexec, sizeof(settings->libexec), "%s", real);
 }
 
-/* What it writes, on stdout and on stderr; returns its wait status, or -1. */
+/* Takes each line that it prints.  The last one says what went wrong, when something did. */
 static int run_ced(struct settings *settings, char ret_said[ERR_TEXT_MAX])
 {
+	static char text[OUTPUT_BYTES];
 	char ced[SETTINGS_PATH_MAX + 8];
-	const char *const argv[] = { "ced", "--in-force", settings->config[0] ? "--config" : NULL,
+	const char *const argv[] = { ced, "--in-force", settings->config[0] ? "--config" : NULL,
 		settings->config, NULL };
-	char line[LINE_MAX_LEN];
-	int fds[2];
-	int status = -1;
-	FILE *out;
-	pid_t pid;
+	const struct command_line line = { argv, .with_stderr = true, .seconds = ANSWER_S };
+	struct err err = ERR_INIT;
+	int status;
 
 	cut_printf(ced, sizeof(ced), "%s/ced", settings->libexec);
-	if (pipe(fds) < 0)
-		return -1;
-	pid = fork();
-	if (pid == 0) {
-		if (dup2(fds[1], STDOUT_FILENO) < 0 || dup2(fds[1], STDERR_FILENO) < 0)
-			_exit(127);
-		(void)execv(ced, (char *const *)(size_t)argv);
-		_exit(127);
+	status = command_run(&line, text, sizeof(text), &err);
+	for (char *at = text, *end; *at; at = end) {
+		end = at + strcspn(at, "\n");
+		if (*end)
+			*end++ = '\0';
+		cut_printf(ret_said, ERR_TEXT_MAX, "%s", at);
+		settings_take(settings, at);
 	}
-	close(fds[1]);
-	out = fdopen(fds[0], "re");
-	while (out && fgets(line, sizeof(line), out)) {
-		cut_printf(ret_said, ERR_TEXT_MAX, "%.*s", (int)strcspn(line, "\n"), line);
-		settings_take(settings, line);
-	}
-	if (out)
-		(void)fclose(out);
-	return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
+	if (status < 0)
+		cut_printf(ret_said, ERR_TEXT_MAX, "%s", err.text);
+	return status;
 }
 
 void settings_read(struct settings *settings, const char *config)

@@ -34,7 +34,7 @@ struct settings {
 /* The defaults, python as the only runtime. */
 void settings_init(struct settings *settings);
 
-/* One line of `ced --in-force`: name, equals sign, value.  What is not known is passed over. */
+/* One line of `ced --in-force`: name, equals sign, value.  Other lines are ignored. */
 void settings_take(struct settings *settings, const char *line);
 
 /* Whether ced does not start without this layer: "memory", "landlock" ... */
@@ -42,6 +42,6 @@ bool settings_require(const struct settings *settings, const char *layer);
 
 /*
  * Asks `ced --in-force` beside our own program, with `config` or, when that is NULL, with the
- * host's file where there is one.  What cannot be read is told in `trouble`, with the defaults kept.
+ * host's file where there is one.  If it fails, `trouble` says why and the defaults stay.
  */
 void settings_read(struct settings *settings, const char *config);

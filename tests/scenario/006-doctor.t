@@ -12,18 +12,25 @@ nobody() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
 }
 
-# state NAME: of one check of the document in $out.  repair NAME: what is to be done about it.
+# state NAME: of one check of the document in $out.  found NAME: its words.  repair NAME: what to do.
 state() {
 	json "$out" "[c['state'] for c in it['checks'] if c['name'] == '$1'][0]"
+}
+found() {
+	json "$out" "[c['found'] for c in it['checks'] if c['name'] == '$1'][0]"
 }
 repair() {
 	json "$out" "[c['repair'] for c in it['checks'] if c['name'] == '$1'][0]"
 }
 
-# left: what it may have left behind; a doctor of another test that still runs has its own.
+# left: what it may have left behind; a probe of another test that still runs has its own.
 left() {
 	local folder
 	find /sys/fs/cgroup -maxdepth 6 -name 'ced-doctor-*' 2>/dev/null | while read -r folder; do
+		[[ -d /proc/${folder##*-} ]] || echo "$folder"
+	done
+	find /sys/fs/cgroup -maxdepth 8 -path '*/ced-*/trial' 2>/dev/null | while read -r folder; do
+		folder=${folder%/trial}
 		[[ -d /proc/${folder##*-} ]] || echo "$folder"
 	done
 }
@@ -45,7 +52,10 @@ is "$(<"$work/err")" "" "nothing is said on stderr"
 
 echo 'cgroups = "auto"' >"$work/auto.conf"
 exits "$status" "as a page it exits the same" "$doctor" doctor
-like "$out" '── namespaces ─' "checks are in groups"
+like "$out" '── jail ─' "checks are in groups"
+is "$("$programs/libexec/ced/ced-probe" | sed -n '/"step":"sources"/,/"step":"program"/s/.*"step":"\([a-z_]*\)".*/\1/p')" \
+	"$(sed -n 's/^\t{ "\([a-z_]*\)", *step_.*/\1/p' "$here/../../sandbox/jail.c")" \
+	"the steps are those of the program that makes jails, in its order"
 like "$out" 'python +/usr/bin/python3: cpython 3' "the interpreter was started"
 COLUMNS=72 TERM=xterm script -qec "stty cols 72; '$doctor' doctor" /dev/null >"$work/page" 2>&1 </dev/null
 wide=$(sed 's/\x1b\[[0-9;]*m//g' "$work/page" | tr -d '\r' | grep -v '^ *repair' |
@@ -76,9 +86,9 @@ cat >"$work/no-namespaces" <<-'END'
 END
 exits 1 "without user namespaces it says so" \
 	nobody unshare -r bash "$work/no-namespaces" "$doctor" doctor --json --config "$work/auto.conf"
-is "$(state user)" missing "by name"
-like "$(repair user)" 'echo user.max_user_namespaces=15000 >>/etc/sysctl.d/' "with the line that repairs it"
-is "$(state pid)" untried "what stands on them is not tried"
+is "$(state namespaces)" missing "by name"
+like "$(repair namespaces)" 'echo user.max_user_namespaces=15000 >>/etc/sysctl.d/' "with the line that repairs it"
+is "$(state maps)$(state tree)$(state worker)" untrieduntrieduntried "what stands on them is not tried"
 
 exits 1 "without cgroups it says so" \
 	unshare -m bash -c 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"' - "$doctor" doctor --json
@@ -91,13 +101,16 @@ refuse=$here/refuse.py
 if [[ $(uname -m) == x86_64 ]]; then
 	exits 1 "under a filter that refuses namespaces it says so" \
 		/usr/bin/python3 "$refuse" 1 435 272 -- "$doctor" doctor --json # clone3, unshare
-	is "$(state clone3)" missing "by name"
-	is "$(state user)" untried "what stands on it is not tried"
-	like "$(repair clone3)" 'seccomp=unconfined' "and that it is a filter"
-	exits 1 "under one that refuses mounts" \
-		/usr/bin/python3 "$refuse" 1 430 428 155 -- "$doctor" doctor --json
-	is "$(state "mount calls")$(state "read-only binds")$(state pivot_root)" \
-		missingmissingmissing "each call by name"
+	is "$(state namespaces)" missing "by name"
+	is "$(state maps)" untried "what stands on it is not tried"
+	like "$(repair namespaces)" 'seccomp=unconfined' "and that it is a filter"
+	for call in '430 tree fsopen' '428 sources open' '155 tree pivot_root'; do
+		read -r number step name <<<"$call"
+		exits 1 "under one that refuses $name" \
+			/usr/bin/python3 "$refuse" 1 "$number" -- "$doctor" doctor --json
+		is "$(state "$step")" missing "$step is missing"
+		like "$(found "$step")" "$name.*: Operation not permitted" "by the call's name"
+	done
 	exits 1 "under one without Landlock it misses that" \
 		/usr/bin/python3 "$refuse" 95 444 -- "$doctor" doctor --json
 	is "$(state Landlock)" missing "by name"

@@ -1,6 +1,7 @@
 /*
- * The table of checks, and each probe against a host from which something was taken: a filter that
- * refuses one system call stands for a kernel or a container without it.
+ * What ced-probe and the checks find here, on hosts from which something was taken, and what each
+ * failure is explained with.  A filter that refuses one system call stands for a kernel or a
+ * container without it.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -16,88 +17,68 @@
 #include "tests/unit/jailing.h"
 
 static struct patient patient;
-static struct tried tried[DOCTOR_TRIED_MAX];
+static struct findings findings;
 
 static void prepare(void)
 {
 	patient = (struct patient){ .root = geteuid() == 0 };
-	settings_init(&patient.settings);
-}
-
-/* ---- the table ----------------------------------------------------------------------------- */
-
-TEST(each_check_has_a_name_of_its_own_and_says_what_its_absence_means)
-{
-	for (size_t i = 0; doctor_check_at(i); i++) {
-		const struct check *check = doctor_check_at(i);
-
-		CHECK(doctor_check(check->name) == check);
-		CHECK(check->group[0] && check->what[0] && check->means[0]);
-		CHECK(check->probe != NULL && check->repair != NULL);
-	}
-	CHECK(doctor_check("no such check") == NULL);
-}
-
-TEST(what_a_check_stands_on_is_tried_before_it)
-{
-	for (size_t i = 0; doctor_check_at(i); i++) {
-		const char *after = doctor_check_at(i)->after;
-		bool found = !after;
-
-		for (size_t j = 0; j < i && !found; j++)
-			found = strcmp(doctor_check_at(j)->name, after) == 0;
-		CHECK(found);
-	}
-}
-
-TEST(checks_of_one_group_stand_together)
-{
-	for (size_t i = 1; doctor_check_at(i); i++) {
-		const char *group = doctor_check_at(i)->group;
-
-		for (size_t j = 0; j + 1 < i; j++)
-			CHECK(strcmp(doctor_check_at(j)->group, group) != 0 ||
-				strcmp(doctor_check_at(i - 1)->group, group) == 0);
-	}
+	settings_read(&patient.settings, NULL);
+	findings.count = 0;
 }
 
 /* ---- this host ----------------------------------------------------------------------------- */
 
 TEST(everything_that_is_tried_here_says_what_it_found_and_what_fails_names_a_repair)
 {
-	size_t count;
-
 	if (is_emulated())
 		SKIP("the emulator has neither clone3 nor filters");
 	prepare();
-	count = doctor_try_all(&patient, tried);
-	CHECK(count > 30);
-	for (size_t i = 0; i < count; i++) {
-		const struct finding *finding = &tried[i].finding;
+	doctor_try_all(&patient, &findings);
+	CHECK(findings.count > 36);
+	for (size_t i = 0; i < findings.count; i++) {
+		const struct finding *finding = &findings.rows[i];
 
-		CHECK(finding->found[0]);
-		if (tried[i].runtime) /* lives as long as the patient */
-			CHECK(tried[i].runtime == patient.settings.runtimes[0].name);
+		CHECK(finding->group[0] && finding->name[0] && finding->what[0]);
+		CHECK(finding->means[0] && finding->found[0]);
+		CHECK(doctor_find(&findings, finding->name) == finding);
+		CHECK(strcmp(finding->name, "ced-probe") != 0);
 		if (finding->state == STATE_MISSING || finding->state == STATE_WEAKER)
 			CHECK(finding->repair[0]);
 		else
 			CHECK_STR(finding->repair, "");
 	}
+	CHECK(doctor_find(&findings, "no such check") == NULL);
 }
 
-TEST(the_kernel_that_runs_these_tests_has_what_every_kernel_has)
+TEST(checks_of_one_group_stand_together)
 {
-	static const char *const names[] = { "version", "pidfd", "close_range", "openat2", "memfd",
-		"cores", "refusing", "killing" };
-
 	if (is_emulated())
-		SKIP("the emulator has no filters");
+		SKIP("the emulator has neither clone3 nor filters");
 	prepare();
-	for (size_t i = 0; i < COUNT_OF(names); i++) {
-		struct finding finding;
+	doctor_try_all(&patient, &findings);
+	for (size_t i = 1; i < findings.count; i++) {
+		const char *group = findings.rows[i].group;
 
-		doctor_try(&patient, doctor_check(names[i]), NULL, 0, &finding);
-		CHECK_STR(finding.state == STATE_GOOD ? "" : finding.found, "");
+		for (size_t j = 0; j + 1 < i; j++)
+			CHECK(strcmp(findings.rows[j].group, group) != 0 ||
+				strcmp(findings.rows[i - 1].group, group) == 0);
+	}
+}
+
+TEST(a_host_that_makes_jails_makes_the_whole_of_one)
+{
+	static const char *const names[] = { "version", "filters", "namespaces", "tree",
+		"descriptors", "caps", "filter", "program", "zygote", "slot", "worker" };
+
+	if (!can_jail())
+		SKIP("this host gives no user namespaces");
+	prepare();
+	doctor_try_all(&patient, &findings);
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		const struct finding *finding = doctor_find(&findings, names[i]);
+
+		CHECK(finding != NULL);
+		CHECK_STR(finding->state == STATE_GOOD ? "" : finding->found, "");
 	}
 }
 
@@ -121,46 +102,44 @@ static int take_away(long call, unsigned error)
 static const struct taken {
 	long call;
 	unsigned error;
-	const char *check;
+	const char *name;
 	const char *found; /* part of what is said */
 } taken[] = {
-	{ SYS_clone3, ENOSYS, "clone3", "Function not implemented" },
-	{ SYS_clone3, EPERM, "user", "Operation not permitted" },
-	{ SYS_pidfd_open, EPERM, "pidfd", "pidfd_open: Operation not permitted" },
-	{ SYS_close_range, ENOSYS, "close_range", "close_range: Function not implemented" },
-	{ SYS_openat2, ENOSYS, "openat2", "openat2: Function not implemented" },
-	{ SYS_memfd_create, EACCES, "memfd", "memfd_create: Permission denied" },
+	{ SYS_clone3, ENOSYS, "namespaces", "Function not implemented" },
+	{ SYS_clone3, EPERM, "namespaces", "Operation not permitted" },
+	{ SYS_pidfd_open, EPERM, "slot", "pidfd of the slot: Operation not permitted" },
+	{ SYS_close_range, ENOSYS, "descriptors", "close_range: Function not implemented" },
+	{ SYS_openat2, ENOSYS, "tree", "openat2: Function not implemented" },
+	{ SYS_memfd_create, EACCES, "filters", "memfd: Permission denied" },
 	{ SYS_madvise, EINVAL, "populate", "madvise: Invalid argument" },
-	{ SYS_sethostname, EPERM, "uts", "sethostname: Operation not permitted" },
-	{ SYS_fsopen, ENOSYS, "mount calls", "fsopen tmpfs: Function not implemented" },
-	{ SYS_fsopen, ENOSYS, "tmpfs limits", "fsopen tmpfs: Function not implemented" },
-	{ SYS_open_tree, EPERM, "read-only binds", "open_tree /usr: Operation not permitted" },
-	{ SYS_mount_setattr, EPERM, "read-only binds", "mount_setattr: Operation not permitted" },
-	{ SYS_pivot_root, EPERM, "pivot_root", "pivot_root: Operation not permitted" },
-	{ SYS_fsmount, EPERM, "procfs", "fsmount proc: Operation not permitted" },
-	{ SYS_seccomp, EPERM, "refusing", "seccomp: Operation not permitted" },
-	{ SYS_seccomp, EPERM, "killing", "did not kill" },
-	{ SYS_seccomp, EPERM, "notifier", "seccomp: Operation not permitted" },
+	{ SYS_sethostname, EPERM, "surroundings", "sethostname: Operation not permitted" },
+	{ SYS_fsopen, ENOSYS, "tree", "fsopen tmpfs: Function not implemented" },
+	{ SYS_open_tree, EPERM, "sources", "open: Operation not permitted" },
+	{ SYS_mount_setattr, EPERM, "sources", "mount_setattr: Operation not permitted" },
+	{ SYS_pivot_root, EPERM, "tree", "pivot_root: Operation not permitted" },
+	{ SYS_fsmount, EPERM, "tree", "fsmount tmpfs: Operation not permitted" },
+	{ SYS_setsid, EPERM, "surroundings", "setsid: Operation not permitted" },
+	{ SYS_seccomp, EPERM, "notifier", "gives no listener" },
 	{ SYS_landlock_create_ruleset, ENOSYS, "Landlock", "landlock: Function not implemented" },
 	{ SYS_landlock_create_ruleset, EOPNOTSUPP, "Landlock",
 		"landlock: Operation not supported" },
-	{ SYS_landlock_restrict_self, EPERM, "Landlock", "restrict_self: Operation not permitted" },
+	{ SYS_landlock_restrict_self, EPERM, "worker", "landlock: Operation not permitted" },
 };
 
 static int look_without(void *context)
 {
 	const struct taken *row = context;
-	const struct check *check = doctor_check(row->check);
-	struct finding finding;
+	const struct finding *finding;
 
-	WANT(check != NULL);
 	WANT(take_away(row->call, row->error) == 0);
-	doctor_try(&patient, check, NULL, 0, &finding);
-	if (!strstr(finding.found, row->found))
-		printf("# %s: %s\n", row->check, finding.found);
-	WANT(strstr(finding.found, row->found));
-	WANT(finding.repair[0]);
-	WANT(finding.state == (check->need == NEED_ALWAYS ? STATE_MISSING : STATE_WEAKER));
+	doctor_try_all(&patient, &findings);
+	finding = doctor_find(&findings, row->name);
+	WANT(finding != NULL);
+	if (!strstr(finding->found, row->found))
+		printf("# %s: %s\n", row->name, finding->found);
+	WANT(strstr(finding->found, row->found));
+	WANT(finding->repair[0]);
+	WANT(finding->state == (finding->need == NEED_ALWAYS ? STATE_MISSING : STATE_WEAKER));
 	return 0;
 }
 
@@ -169,25 +148,29 @@ TEST(a_call_that_is_taken_away_is_named_with_a_repair)
 	if (!can_jail())
 		SKIP("this host gives no user namespaces");
 	prepare();
+	settings_take(&patient.settings, "require.landlock=no");
 	for (size_t i = 0; i < COUNT_OF(taken); i++)
 		CHECK_EQ_INT(in_child(look_without, (void *)(size_t)&taken[i]), 0);
 }
 
 static int without_namespaces(void *context)
 {
-	struct finding finding;
+	const struct finding *finding;
 	FILE *file;
 
 	(void)context;
 	WANT(enter_namespaces());
 	file = fopen("/proc/sys/user/max_user_namespaces", "we");
 	WANT(file && fputs("0", file) >= 0 && fclose(file) == 0);
-	doctor_try(&patient, doctor_check("user"), NULL, 0, &finding);
-	WANT(finding.state == STATE_MISSING);
-	WANT(strstr(finding.found, "user/max_user_namespaces = 0"));
-	WANT(strstr(finding.repair, "user.max_user_namespaces=15000"));
-	doctor_try(&patient, doctor_check("quota"), NULL, 0, &finding);
-	WANT(finding.state == STATE_WEAKER);
+	doctor_try_all(&patient, &findings);
+	finding = doctor_find(&findings, "namespaces");
+	WANT(finding->state == STATE_MISSING);
+	WANT(strstr(finding->found, "user/max_user_namespaces = 0"));
+	WANT(strstr(finding->repair, "user.max_user_namespaces=15000"));
+	WANT(doctor_find(&findings, "maps")->state == STATE_UNTRIED);
+	WANT(doctor_find(&findings, "worker")->state == STATE_UNTRIED);
+	WANT(doctor_find(&findings, "quota")->state == STATE_WEAKER);
+	WANT(!doctor_is_well(&findings));
 	return 0;
 }
 
@@ -207,25 +190,23 @@ static int without_cgroups(void *context)
 	(void)context;
 	WANT(enter_namespaces());
 	WANT(mount("none", "/sys/fs/cgroup", "tmpfs", 0, NULL) == 0);
-	for (size_t i = 0; i < COUNT_OF(names); i++) {
-		struct finding finding;
+	for (size_t i = 0; i < 2 * COUNT_OF(names); i++) {
+		const char *name = names[i % COUNT_OF(names)];
+		bool required = i < COUNT_OF(names);
+		char setting[40];
 
-		settings_take(&patient.settings, "require.memory=yes");
-		settings_take(&patient.settings, "require.pids=yes");
-		settings_take(&patient.settings, "require.cpu=yes");
-		doctor_try(&patient, doctor_check(names[i]), NULL, 0, &finding);
-		WANT(finding.state == STATE_MISSING);
-		WANT(strstr(finding.repair, "mount -t cgroup"));
-		settings_take(&patient.settings, "require.memory=no");
-		settings_take(&patient.settings, "require.pids=no");
-		settings_take(&patient.settings, "require.cpu=no");
-		doctor_try(&patient, doctor_check(names[i]), NULL, 0, &finding);
-		WANT(finding.state == STATE_WEAKER);
+		(void)snprintf(
+			setting, sizeof(setting), "require.%s=%s", name, required ? "yes" : "no");
+		settings_take(&patient.settings, setting);
+		doctor_try_all(&patient, &findings);
+		WANT(doctor_find(&findings, name)->state ==
+			(required ? STATE_MISSING : STATE_WEAKER));
+		WANT(strstr(doctor_find(&findings, name)->repair, "mount -t cgroup"));
 	}
 	return 0;
 }
 
-TEST(cgroups_that_cannot_be_seen_are_missed_only_by_who_requires_them)
+TEST(cgroups_that_cannot_be_seen_are_missed_only_by_those_who_require_them)
 {
 	if (!can_jail() || access("/sys/fs/cgroup", F_OK) < 0)
 		SKIP("this host gives no user namespaces, or has no /sys/fs/cgroup");
@@ -251,7 +232,7 @@ static const struct room_case {
 static int on_a_small_disk(void *context)
 {
 	const struct room_case *row = context;
-	struct finding finding;
+	const struct finding *finding;
 	FILE *store;
 
 	WANT(enter_namespaces());
@@ -259,12 +240,12 @@ static int on_a_small_disk(void *context)
 	settings_take(&patient.settings, row->has_store ? "state=/tmp" : "state=/tmp/lib/ced");
 	store = row->has_store ? fopen("/tmp/ced.db", "w") : NULL;
 	WANT(!row->has_store || (store && fputs("store", store) > 0 && fclose(store) == 0));
-	doctor_try(&patient, doctor_check("room"), NULL, 0, &finding);
-	WANT(finding.state == row->room);
-	WANT(strstr(finding.found, row->found));
-	WANT((finding.state == STATE_MISSING) == (strstr(finding.repair, "df -h /tmp") != NULL));
-	doctor_try(&patient, doctor_check("room to spare"), NULL, 0, &finding);
-	WANT(finding.state == row->to_spare);
+	doctor_check_installation(&patient, &findings);
+	finding = doctor_find(&findings, "room");
+	WANT(finding->state == row->room);
+	WANT(strstr(finding->found, row->found));
+	WANT((finding->state == STATE_MISSING) == (strstr(finding->repair, "df -h /tmp") != NULL));
+	WANT(doctor_find(&findings, "room to spare")->state == row->to_spare);
 	return 0;
 }
 
@@ -278,57 +259,92 @@ TEST(a_disk_without_room_for_the_store_is_told_before_ced_starts)
 	}
 }
 
-/* ---- probes that go wrong ------------------------------------------------------------------ */
+/* ---- a probe that goes wrong --------------------------------------------------------------- */
 
-static int crash(const struct patient *of, struct finding *finding, struct err *err)
+TEST(a_probe_that_is_not_there_counts_as_missing)
 {
-	(void)of;
-	(void)finding;
-	(void)err;
-	(void)signal(SIGABRT, SIG_DFL);
-	abort();
-}
-
-TEST(a_probe_that_is_killed_counts_as_missing)
-{
-	const struct check check = { "group", "name", "what", NEED_ALWAYS, NULL, crash, false,
-		"means", "repair", NULL };
-	struct finding finding;
+	const struct finding *finding;
 
 	prepare();
-	doctor_try(&patient, &check, NULL, 0, &finding);
-	CHECK_EQ_INT(finding.state, STATE_MISSING);
-	CHECK(strstr(finding.found, "SIGABRT"));
-	CHECK_STR(finding.repair, "repair");
+	cut_printf(patient.settings.libexec, sizeof(patient.settings.libexec), "/nowhere");
+	doctor_try_all(&patient, &findings);
+	finding = doctor_find(&findings, "ced-probe");
+	CHECK(finding && finding->state == STATE_MISSING);
+	CHECK(strstr(finding->found, "/nowhere/ced-probe: No such file"));
+	CHECK(finding->repair[0]);
+	CHECK(!doctor_is_well(&findings));
 }
 
-TEST(what_stands_on_something_that_is_missing_is_not_tried)
+TEST(a_probe_that_is_killed_counts_as_missing_and_its_lines_count)
 {
-	const struct check check = { "group", "name", "what", NEED_ALWAYS, "user", crash, false,
-		"means", "repair", NULL };
-	struct tried before = { .check = doctor_check("user") };
-	struct finding finding;
+	static const char script[] =
+		"#!/bin/sh\n"
+		"echo '{\"group\":\"jail\",\"step\":\"maps\",\"ok\":true,\"errno\":0,"
+		"\"what\":\"w\",\"text\":\"t\"}'\nkill -9 $$\n";
+	char folder[] = "/tmp/test_doctor.XXXXXX";
+	char path[64];
+	FILE *file;
 
 	prepare();
-	before.finding.state = STATE_MISSING;
-	doctor_try(&patient, &check, &before, 1, &finding);
-	CHECK_EQ_INT(finding.state, STATE_UNTRIED);
-	CHECK(strstr(finding.found, "\"user\""));
-	CHECK(!doctor_is_well(&before, 1));
-	before.finding.state = STATE_WEAKER;
-	CHECK(doctor_is_well(&before, 1));
+	CHECK(mkdtemp(folder) != NULL);
+	cut_printf(path, sizeof(path), "%s/ced-probe", folder);
+	file = fopen(path, "we");
+	CHECK(file && fputs(script, file) >= 0 && fclose(file) == 0 && chmod(path, 0755) == 0);
+	cut_printf(patient.settings.libexec, sizeof(patient.settings.libexec), "%s", folder);
+	doctor_try_all(&patient, &findings);
+	(void)unlink(path);
+	(void)rmdir(folder);
+	CHECK_EQ_INT(doctor_find(&findings, "maps")->state, STATE_GOOD);
+	CHECK_STR(doctor_find(&findings, "maps")->found, "t");
+	CHECK_EQ_INT(doctor_find(&findings, "ced-probe")->state, STATE_MISSING);
+	CHECK(strstr(doctor_find(&findings, "ced-probe")->found, "wait status 0x9"));
+}
+
+TEST(lines_that_are_no_findings_are_passed_over)
+{
+	static const char *const lines[] = { "", "\n", "word", "[]", "{}", "{\"group\":\"jail\"}",
+		"{\"group\":1,\"step\":2,\"ok\":true,\"what\":\"\",\"text\":\"\"}" };
+
+	prepare();
+	for (size_t i = 0; i < COUNT_OF(lines); i++)
+		doctor_take_line(&patient, lines[i], &findings);
+	CHECK_EQ_INT(findings.count, 0);
+}
+
+TEST(more_findings_than_there_is_room_for_are_left_out)
+{
+	prepare();
+	for (int i = 0; i < 2 * FINDINGS_MAX; i++)
+		(void)doctor_add(&findings, "group", "name");
+	CHECK(findings.count < FINDINGS_MAX);
+}
+
+TEST(a_step_that_was_not_reached_is_untried_and_no_fault_of_its_own)
+{
+	prepare();
+	doctor_take_line(&patient,
+		"{\"group\":\"jail\",\"step\":\"tree\",\"ok\":null,\"errno\":0,\"what\":\"w\","
+		"\"text\":\"\"}",
+		&findings);
+	CHECK_EQ_INT(findings.rows[0].state, STATE_UNTRIED);
+	CHECK_STR(findings.rows[0].repair, "");
+	CHECK(doctor_is_well(&findings));
+	findings.rows[0].state = STATE_WEAKER;
+	CHECK(doctor_is_well(&findings));
+	findings.rows[0].state = STATE_MISSING;
+	CHECK(!doctor_is_well(&findings));
 }
 
 TEST(an_interpreter_that_is_not_there_is_named)
 {
-	static const struct settings_runtime none = { "ruby", "/usr/bin/no-such-ruby" };
-	struct finding finding;
+	const struct finding *finding;
 
 	prepare();
-	patient.runtime = &none;
-	doctor_try(&patient, doctor_check("runtime"), NULL, 0, &finding);
-	CHECK_EQ_INT(finding.state, STATE_MISSING);
-	CHECK(strstr(finding.found, "/usr/bin/no-such-ruby: No such file"));
-	CHECK(strstr(finding.repair, "no-such-ruby"));
-	CHECK(strstr(finding.repair, "runtime ruby"));
+	settings_take(&patient.settings, "runtime.ruby.interpreter=/usr/bin/no-such-ruby");
+	doctor_check_installation(&patient, &findings);
+	finding = doctor_find(&findings, "ruby");
+	CHECK_EQ_INT(finding->state, STATE_MISSING);
+	CHECK(strstr(finding->found, "/usr/bin/no-such-ruby: No such file"));
+	CHECK(strstr(finding->repair, "no-such-ruby"));
+	CHECK(strstr(finding->repair, "runtime ruby"));
 }

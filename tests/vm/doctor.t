@@ -63,15 +63,15 @@ is "$status $(state memory)" "0 weaker" "a user's shell, who does without: it is
 
 vm_run 'sysctl -qw kernel.unprivileged_userns_clone=0'
 doctor "$(visitor "cectl doctor --json --config /tmp/auto.conf")"
-is "$status $(state user) $(state pid)" "1 missing untried" "where Debian's switch refuses namespaces it says so"
-vm_run "$(repair user)" >/dev/null
+is "$status $(state namespaces) $(state maps)" "1 missing untried" "where Debian's switch refuses namespaces it says so"
+vm_run "$(repair namespaces)" >/dev/null
 is "$(vm_run 'sysctl -n kernel.unprivileged_userns_clone')" 1 "and its repair lets them in"
 vm_run 'sysctl -qw user.max_user_namespaces=0'
 doctor "$(visitor "cectl doctor --json --config /tmp/auto.conf")"
-is "$status $(state user)" "1 missing" "so it is with a quota of none"
-vm_run "$(repair user)" >/dev/null
+is "$status $(state namespaces)" "1 missing" "so it is with a quota of none"
+vm_run "$(repair namespaces)" >/dev/null
 doctor "$(visitor "cectl doctor --json --config /tmp/auto.conf")"
-is "$status $(state user)" "0 good" "and its repair"
+is "$status $(state namespaces)" "0 good" "and its repair"
 
 vm_run 'systemctl start ced'
 doctor "cectl doctor --json"

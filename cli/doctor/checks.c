@@ -1,0 +1,370 @@
+/* The checks that need no jail: what the kernel says of itself, and what is installed. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+
+#include "cli/doctor/command.h"
+#include "cli/doctor/doctor.h"
+#include "proto/base/container.h"
+#include "proto/store_room.h"
+
+#define LEAST_MAJOR 5
+#define LEAST_MINOR 12 /* mount_setattr() */
+
+/* As the pool counts them: daemon/workers/pool.c. */
+#define FDS_PER_WORKER 32
+#define FDS_BESIDE     144
+
+#define ANSWER_S 5
+#define MIB      (1024.0 * 1024.0)
+
+/* 0: it is there, finding->found says more.  -1: it is not; the check may write a better repair. */
+typedef int (*probe)(const struct patient *patient, struct finding *finding, struct err *err);
+
+#define PROBE(name)              \
+	static int probe_##name( \
+		const struct patient *patient, struct finding *finding, struct err *err)
+
+#define FOUND(...)  cut_printf(finding->found, sizeof(finding->found), __VA_ARGS__)
+#define REPAIR(...) cut_printf(finding->repair, sizeof(finding->repair), __VA_ARGS__)
+
+/* ---- the kernel ---------------------------------------------------------------------------- */
+
+PROBE(version)
+{
+	struct utsname name;
+	unsigned long major;
+	unsigned long minor;
+	char *rest = NULL;
+
+	(void)patient;
+	if (uname(&name) < 0)
+		return err_sys(err, "uname");
+	FOUND("%s %s", name.sysname, name.release);
+	major = strtoul(name.release, &rest, 10);
+	minor = *rest == '.' ? strtoul(rest + 1, NULL, 10) : 0;
+	if (major < LEAST_MAJOR || (major == LEAST_MAJOR && minor < LEAST_MINOR))
+		return err_set(err, ERR_UNSUPPORTED, "%s is older than %d.%d", name.release,
+			LEAST_MAJOR, LEAST_MINOR);
+	return 0;
+}
+
+PROBE(machine)
+{
+	struct utsname name;
+
+	(void)patient;
+	if (uname(&name) < 0)
+		return err_sys(err, "uname");
+	FOUND("%s", name.machine);
+	if (strcmp(name.machine, "x86_64") != 0)
+		return err_set(err, ERR_UNSUPPORTED,
+			"%s: the filters are written and tested for x86_64", name.machine);
+	return 0;
+}
+
+/* Each worker keeps one of each kind, each zygote and inspector too. */
+PROBE(quota)
+{
+	static const char *const kinds[] = { "user", "mnt", "pid", "net", "ipc", "uts", "cgroup" };
+	const struct settings *settings = &patient->settings;
+	unsigned long workers = settings->workers_max + settings->workers_reserve;
+	long needed = (long)(settings->runtime_count * (workers + 2) + 16);
+	const char *scarce = "";
+	long least = 0;
+
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		char name[64];
+		long most;
+
+		cut_printf(name, sizeof(name), "user/max_%s_namespaces", kinds[i]);
+		most = doctor_sysctl(name);
+		if (most < 0 || (scarce[0] && most >= least))
+			continue;
+		least = most;
+		scarce = kinds[i];
+	}
+	if (!scarce[0])
+		return err_set(err, ERR_MISSING, "/proc/sys/user cannot be read");
+	if (least >= needed) {
+		FOUND("at least %ld of each kind", least);
+		return 0;
+	}
+	REPAIR("echo user.max_%s_namespaces=15000 >>/etc/sysctl.d/90-ced.conf && sysctl -p "
+	       "/etc/sysctl.d/90-ced.conf",
+		scarce);
+	return err_set(err, ERR_UNSUPPORTED, "user.max_%s_namespaces = %ld, and %ld may be needed",
+		scarce, least, needed);
+}
+
+PROBE(apparmor)
+{
+	char enabled[8];
+	char label[128];
+	long restricts = doctor_sysctl("kernel/apparmor_restrict_unprivileged_userns");
+
+	(void)patient;
+	(void)err;
+	doctor_line("/sys/module/apparmor/parameters/enabled", enabled, sizeof(enabled));
+	if (enabled[0] != 'Y') {
+		FOUND("not active here");
+		return 0;
+	}
+	doctor_line("/proc/self/attr/apparmor/current", label, sizeof(label));
+	if (label[0] == '\0')
+		doctor_line("/proc/self/attr/current", label, sizeof(label));
+	FOUND("active, %s here, user namespaces %s", label[0] ? label : "no profile",
+		restricts == 1 ? "only for programs whose profile allows them" : "not restricted");
+	if (restricts == 1)
+		finding->state = STATE_NOTE;
+	return 0;
+}
+
+/* ---- programs ------------------------------------------------------------------------------ */
+
+/* Where root starts ced, the daemon is another user, who must be able to read its programs. */
+PROBE(programs)
+{
+	const char *libexec = patient->settings.libexec;
+	char path[SETTINGS_PATH_MAX + 8];
+	const char *const argv[] = { path, "--version", NULL };
+	const struct command_line line = { argv, .as_nobody = true, .seconds = ANSWER_S };
+	char said[128];
+	int status;
+
+	if (libexec[0] == '\0')
+		return err_set(err, ERR_MISSING, "there is no libexec/ced beside cectl's folder");
+	cut_printf(path, sizeof(path), "%s/ced", libexec);
+	status = command_run(&line, said, sizeof(said), err);
+	if (status < 0)
+		return -1;
+	if (status != 0)
+		return err_set(err, ERR_UNSUPPORTED, "%s does not start", path);
+	FOUND("%s%s", libexec, patient->root ? ", readable for the daemon's user" : "");
+	return 0;
+}
+
+PROBE(configuration)
+{
+	const struct settings *settings = &patient->settings;
+
+	if (settings->trouble[0])
+		return err_set(err, ERR_INVALID, "%s", settings->trouble);
+	FOUND("%s; requires%s",
+		settings->config[0] ? settings->config : "the defaults, as no file is there",
+		settings->required[0] ? settings->required : " no layer that can be left out");
+	return 0;
+}
+
+PROBE(open_files)
+{
+	const struct settings *settings = &patient->settings;
+	unsigned long workers =
+		settings->workers_min + settings->workers_max + settings->workers_reserve;
+	unsigned long needed = FDS_BESIDE + FDS_PER_WORKER * settings->runtime_count * workers;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return err_sys(err, "RLIMIT_NOFILE");
+	FOUND("at most %lu, and %lu are needed", (unsigned long)limit.rlim_max, needed);
+	if (limit.rlim_max >= needed)
+		return 0;
+	REPAIR("LimitNOFILE=%lu in the unit; by hand: ulimit -Hn %lu, as root", needed, needed);
+	return err_set(err, ERR_UNSUPPORTED, "%s", finding->found);
+}
+
+/* ---- room on the disk ---------------------------------------------------------------------- */
+
+/* The folder, or what is there of the way to it: ced's folder is made when it is installed. */
+static int find_disk(const char *state, char ret_path[SETTINGS_PATH_MAX], struct err *err)
+{
+	struct stat st;
+
+	cut_printf(ret_path, SETTINGS_PATH_MAX, "%s", state);
+	while (stat(ret_path, &st) < 0) {
+		char *slash = strrchr(ret_path, '/');
+
+		if (errno != ENOENT || !slash)
+			return err_sys(err, "%s", ret_path);
+		slash[slash == ret_path] = '\0';
+	}
+	return 0;
+}
+
+/* A user who may not look into the folder is not told that a store is missing there. */
+static bool is_new(const char *state)
+{
+	char path[SETTINGS_PATH_MAX + 8];
+	struct stat st;
+
+	cut_printf(path, sizeof(path), "%s/ced.db", state);
+	return stat(path, &st) < 0 ? errno == ENOENT || errno == ENOTDIR : st.st_size == 0;
+}
+
+static int compare_room(const struct patient *patient, int64_t needed, const char *what,
+	struct finding *finding, struct err *err)
+{
+	char path[SETTINGS_PATH_MAX];
+	struct statvfs fs;
+	double bytes;
+
+	if (find_disk(patient->settings.state, path, err) < 0) {
+		REPAIR("name a folder that can be made and reached: state = \"...\"");
+		return -1;
+	}
+	if (statvfs(path, &fs) < 0)
+		return err_sys(err, "%s", path);
+	bytes = (double)fs.f_bavail * (double)fs.f_frsize;
+	FOUND("%.1f MiB are free in %s, and %s %.0f MiB", bytes / MIB, path, what,
+		(double)needed / MIB);
+	if (bytes >= (double)needed)
+		return 0;
+	REPAIR("make room (df -h %s), or name another folder: state = \"...\"", path);
+	return err_set(err, ERR_FULL, "%s", finding->found);
+}
+
+PROBE(room)
+{
+	bool new_store = is_new(patient->settings.state);
+
+	return compare_room(patient, new_store ? STORE_ROOM_NEW : STORE_ROOM_LEAST,
+		new_store ? "a new store needs" : "runs are refused below", finding, err);
+}
+
+PROBE(room_to_spare)
+{
+	return compare_room(
+		patient, STORE_ROOM_NEAR, "the disk counts as nearly full below", finding, err);
+}
+
+/* ---- interpreters -------------------------------------------------------------------------- */
+
+/* 3: it is a Python that ced cannot use. */
+static const char python_question[] =
+	"import sys; print(sys.implementation.name, sys.version.split()[0]); "
+	"sys.exit(0 if sys.implementation.name == 'cpython' and sys.version_info >= (3, 9) else 3)";
+
+static int start_interpreter(
+	const struct settings_runtime *runtime, struct finding *finding, struct err *err)
+{
+	const char *path = runtime->interpreter;
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *const python[] = { path, "-I", "-c", python_question, NULL };
+	const char *const others[] = { path, "--version", NULL };
+	bool is_python = strncmp(name, "python", strlen("python")) == 0;
+	const struct command_line line = { is_python ? python : others, true, true, ANSWER_S };
+	char said[256];
+	int status = command_run(&line, said, sizeof(said), err);
+
+	if (status < 0 && err->sys_errno == ENOENT)
+		REPAIR("apt-get install %s, or name another: runtime %s { interpreter = \"…\" }",
+			name, runtime->name);
+	if (status < 0)
+		return -1;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 3)
+		return err_set(err, ERR_UNSUPPORTED, "%s is no CPython from 3.9 on", path);
+	if (status != 0)
+		return err_set(err, ERR_UNSUPPORTED, "%s does not start (wait status %#x)", path,
+			(unsigned)status);
+	FOUND("%s: %.*s", path, (int)strcspn(said, "\r\n"), said);
+	return 0;
+}
+
+/* ---- the table ----------------------------------------------------------------------------- */
+
+#define KERNEL    "kernel"
+#define INSTALLED "installation"
+
+/* clang-format off */
+static const struct check {
+	const char *group;
+	const char *name;
+	const char *what;
+	enum need need;
+	probe probe;
+	const char *means;
+	const char *repair;
+} checks[] = {
+	{ KERNEL, "version", "uname()", NEED_ALWAYS, probe_version,
+	  "the system calls that make jails are not there", "apt-get install linux-image-amd64, and restart" },
+	{ KERNEL, "machine", "uname()", NEED_ALWAYS, probe_machine,
+	  "the system call filters are for another machine", "a host with x86_64" },
+	{ KERNEL, "quota", "/proc/sys/user", NEED_BETTER, probe_quota, "fewer workers than configured", "" },
+	{ KERNEL, "AppArmor", "its switches", NEED_NOBODY, probe_apparmor,
+	  "nothing, where the jail's steps are good", "" },
+	{ INSTALLED, "programs", "started as the daemon's user", NEED_ALWAYS, probe_programs,
+	  "ced-spawner does not find ced, or ced does not start",
+	  "cmake --install build/release (not below /root: as root the daemon is another user)" },
+	{ INSTALLED, "configuration", "read by ced itself", NEED_ALWAYS, probe_configuration,
+	  "ced does not start; the checks here are made for its defaults", "correct what it names" },
+	{ INSTALLED, "open files", "RLIMIT_NOFILE", NEED_ALWAYS, probe_open_files,
+	  "ced does not start with so many workers", "" },
+	{ INSTALLED, "room", "free on the disk of the setting state", NEED_ALWAYS, probe_room,
+	  "a new store is not made, and with an old one runs are refused", "" },
+	{ INSTALLED, "room to spare", "the same", NEED_BETTER, probe_room_to_spare,
+	  "the disk is full soon, and then runs are refused", "" },
+};
+/* clang-format on */
+
+static void conclude(
+	const struct patient *patient, int answer, const struct err *err, struct finding *finding)
+{
+	if (answer < 0)
+		doctor_fail(patient, finding, err);
+	else
+		finding->repair[0] = '\0';
+}
+
+static struct finding *begin(const struct check *check, struct findings *findings)
+{
+	struct finding *finding = doctor_add(findings, check->group, check->name);
+
+	finding->need = check->need;
+	finding->means = check->means;
+	cut_printf(finding->what, sizeof(finding->what), "%s", check->what);
+	REPAIR("%s", check->repair);
+	return finding;
+}
+
+static void check_group(const struct patient *patient, const char *group, struct findings *findings)
+{
+	for (size_t i = 0; i < COUNT_OF(checks); i++) {
+		struct err err = ERR_INIT;
+		struct finding *finding;
+
+		if (strcmp(checks[i].group, group) != 0)
+			continue;
+		finding = begin(&checks[i], findings);
+		conclude(patient, checks[i].probe(patient, finding, &err), &err, finding);
+	}
+}
+
+void doctor_check_kernel(const struct patient *patient, struct findings *findings)
+{
+	check_group(patient, KERNEL, findings);
+}
+
+void doctor_check_installation(const struct patient *patient, struct findings *findings)
+{
+	const struct settings *settings = &patient->settings;
+
+	check_group(patient, INSTALLED, findings);
+	for (size_t i = 0; i < settings->runtime_count; i++) {
+		const struct check check = { INSTALLED, settings->runtimes[i].name,
+			"its interpreter is started", NEED_ALWAYS, NULL,
+			"this language is never ready",
+			"correct interpreter = in its section of the configuration" };
+		struct finding *finding = begin(&check, findings);
+		struct err err = ERR_INIT;
+
+		conclude(patient, start_interpreter(&settings->runtimes[i], finding, &err), &err,
+			finding);
+	}
+}
