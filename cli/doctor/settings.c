@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/doctor/command.h"
+#include "cli/libexec.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 
@@ -100,24 +101,6 @@ void settings_take(struct settings *settings, const char *line)
 		take_interpreter(settings, word, value);
 }
 
-/* bin/cectl and libexec/ced lie in one folder, installed and built. */
-static void find_libexec(struct settings *settings)
-{
-	char own[SETTINGS_PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	char path[SETTINGS_PATH_MAX + 32];
-	auto_free char *real = NULL;
-
-	if (len <= 0)
-		return;
-	own[len] = '\0';
-	*strrchr(own, '/') = '\0';
-	cut_printf(path, sizeof(path), "%s/../libexec/ced", own);
-	real = realpath(path, NULL);
-	if (real)
-		cut_printf(settings->libexec, sizeof(settings->libexec), "%s", real);
-}
-
 /* Takes each line that it prints.  The last one says what went wrong, when something did. */
 static int run_ced(struct settings *settings, char ret_said[ERR_TEXT_MAX])
 {
@@ -147,9 +130,10 @@ void settings_read(struct settings *settings, const char *config)
 {
 	struct settings defaults;
 	char said[ERR_TEXT_MAX] = "";
+	char own[LIBEXEC_PATH_MAX];
 
 	settings_init(settings);
-	find_libexec(settings);
+	(void)libexec_find(own, settings->libexec, sizeof(settings->libexec), NULL);
 	if (config || access(HOST_CONFIG, F_OK) == 0)
 		cut_printf(settings->config, sizeof(settings->config), "%s",
 			config ? config : HOST_CONFIG);

@@ -17,7 +17,7 @@ MAY = {
                 "proto/version.h", "sandbox/"),
     "store": ("proto/", "store/"),
     "cli": ("proto/", "cli/"),
-    "cli/doctor": ("proto/base/", "proto/json.h", "proto/store_room.h", "cli/doctor/"),
+    "cli/doctor": ("proto/base/", "proto/json.h", "proto/store_room.h", "cli/libexec.h", "cli/doctor/"),
     "daemon": ("proto/", "store/store.h", "store/answers.h", "store/care.h", "store/signer.h",
                "daemon/"),
     "daemon/inspector": ("proto/base/", "proto/internal/inspectmsg.h", "proto/version.h",
