@@ -5,10 +5,10 @@
 #include <locale.h>
 #include <string.h>
 
-#include "cli/commands.h"
-#include "cli/exits.h"
-#include "cli/interrupt.h"
-#include "cli/offline.h"
+#include "cli/base/exits.h"
+#include "cli/base/interrupt.h"
+#include "cli/commands/commands.h"
+#include "cli/session/offline.h"
 #include "proto/base/container.h"
 #include "proto/base/nearest.h"
 #include "proto/version.h"

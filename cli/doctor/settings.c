@@ -6,8 +6,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "cli/base/libexec.h"
 #include "cli/doctor/command.h"
-#include "cli/libexec.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 

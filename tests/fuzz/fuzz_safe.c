@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/safe.h"
+#include "cli/base/safe.h"
 #include "proto/base/utf8.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -54,7 +54,7 @@ class Tree:
         self.functions = {function for name in sources for function in functions_in(name)}
         dev = pathlib.Path("dev").read_text(encoding="utf-8")
         self.dev_words = set(re.findall(r"^(\w+)(?: \|.*)?\) \w+", dev.split("case $command")[1], re.M))
-        commands = (path.read_text(encoding="utf-8") for path in pathlib.Path("cli").glob("cmd_*.c"))
+        commands = (path.read_text(encoding="utf-8") for path in pathlib.Path("cli/commands").glob("*.c"))
         self.cectl_words = {word for text in commands
                             for word in re.findall(r'\.name = "([a-z-]+)[ "]', text)}
         presets = pathlib.Path("CMakePresets.json").read_text(encoding="utf-8")

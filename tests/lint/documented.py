@@ -202,7 +202,7 @@ expect(OPERATIONS, "The log", "the event",
        table("log lines", r'LOG_LEVEL_(?:ERROR|WARNING|NOTICE|INFO), "([\w.]+)"', *DAEMON, *POLICY)
        | table("spawner's lines", r'say\(SAY_\w+, "([\w.]+)"', *SANDBOX))
 expect(OPERATIONS, "cectl", "the command",
-       table("commands", r'\.name = "(\w+)"', *sorted(pathlib.Path("cli").glob("cmd_*.c"))))
+       table("commands", r'\.name = "(\w+)"', *sorted(pathlib.Path("cli/commands").glob("*.c"))))
 
 # ---- tests that are named ------------------------------------------------------------------------
 

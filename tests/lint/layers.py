@@ -17,7 +17,13 @@ MAY = {
                 "proto/version.h", "sandbox/"),
     "store": ("proto/", "store/"),
     "cli": ("proto/", "cli/"),
-    "cli/doctor": ("proto/base/", "proto/json.h", "proto/store_room.h", "cli/libexec.h", "cli/doctor/"),
+    "cli/base": ("proto/", "cli/base/"),
+    "cli/terminal": ("proto/", "cli/base/", "cli/terminal/"),
+    "cli/session": ("proto/", "cli/base/", "cli/terminal/", "cli/session/"),
+    "cli/commands": ("proto/", "cli/base/", "cli/terminal/", "cli/session/", "cli/commands/",
+                     "cli/doctor/doctor.h"),
+    "cli/doctor": ("proto/base/", "proto/json.h", "proto/store_room.h", "cli/base/libexec.h",
+                   "cli/doctor/"),
     "daemon": ("proto/", "store/store.h", "store/answers.h", "store/care.h", "store/signer.h",
                "daemon/"),
     "daemon/inspector": ("proto/base/", "proto/internal/inspectmsg.h", "proto/version.h",
@@ -28,7 +34,7 @@ MAY = {
 
 # A file that is its folder's only door to another.
 DOORS = {
-    "cli/offline.c": ("store/answers.h", "store/care.h"),
+    "cli/session/offline.c": ("store/answers.h", "store/care.h"),
 }
 
 # The start of a foreign header's name, and the only places that may know it.

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "cli/language.h"
+#include "cli/base/language.h"
 #include "tests/check.h"
 
 static const char *guess(const char *path, const char *code, struct err *err)

@@ -6,7 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cli/client.h"
+#include "cli/base/client.h"
 #include "proto/base/buf.h"
 #include "proto/base/fdio.h"
 #include "proto/wire/rpc.h"

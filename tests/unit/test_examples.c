@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/examples.h"
+#include "cli/base/examples.h"
 #include "tests/check.h"
 
 TEST(an_example_matches_what_it_says_and_no_less)

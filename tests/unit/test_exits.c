@@ -1,4 +1,4 @@
-#include "cli/exits.h"
+#include "cli/base/exits.h"
 #include "proto/job/job.h"
 #include "tests/check.h"
 

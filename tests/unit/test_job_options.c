@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/job_options.h"
+#include "cli/commands/job_options.h"
 #include "proto/json.h"
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/linediff.h"
+#include "cli/commands/linediff.h"
 #include "proto/base/container.h"
 #include "tests/check.h"
 

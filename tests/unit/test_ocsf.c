@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/ocsf.h"
+#include "cli/commands/ocsf.h"
 #include "proto/json.h"
 #include "tests/check.h"
 

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "cli/options.h"
+#include "cli/base/options.h"
 #include "tests/check.h"
 
 struct sample {

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/outdir.h"
+#include "cli/base/outdir.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
 #include "tests/check.h"

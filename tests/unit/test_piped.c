@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/piped.h"
+#include "cli/terminal/piped.h"
 #include "tests/check.h"
 
 struct trial {

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "cli/refusal.h"
+#include "cli/session/refusal.h"
 #include "tests/check.h"
 
 extern const struct command run_command;

@@ -1,7 +1,7 @@
 #include <locale.h>
 #include <string.h>
 
-#include "cli/safe.h"
+#include "cli/base/safe.h"
 #include "proto/base/container.h"
 #include "tests/check.h"
 

@@ -1,4 +1,4 @@
-#include "cli/spark.h"
+#include "cli/terminal/spark.h"
 #include "proto/base/container.h"
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/table.h"
+#include "cli/terminal/table.h"
 #include "tests/check.h"
 
 static const struct table_column columns[] = {

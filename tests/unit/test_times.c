@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "cli/times.h"
+#include "cli/base/times.h"
 #include "tests/check.h"
 
 #define SECOND INT64_C(1000000)

@@ -1,4 +1,4 @@
-#include "cli/units.h"
+#include "cli/base/units.h"
 #include "tests/check.h"
 
 static int64_t bytes(const char *text)

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "cli/users.h"
+#include "cli/base/users.h"
 #include "tests/check.h"
 
 TEST(a_user_is_a_name_or_a_number)

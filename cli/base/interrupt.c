@@ -1,0 +1,53 @@
+#include "cli/base/interrupt.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/base/container.h"
+
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+static struct sigaction before[COUNT_OF(signals)];
+static volatile sig_atomic_t noted;
+static bool caught;
+
+static void on_signal(int number)
+{
+	if (noted) {
+		(void)signal(number, SIG_DFL);
+		(void)raise(number); /* takes effect when this returns */
+	}
+	noted = number;
+}
+
+void interrupt_catch(void)
+{
+	/* poll() ends all the same; a write goes on. */
+	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+
+	for (size_t i = 0; i < COUNT_OF(signals) && !caught; i++) {
+		if (sigaction(signals[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
+			(void)sigaction(signals[i], &action, NULL);
+	}
+	caught = true;
+}
+
+void interrupt_release(void)
+{
+	for (size_t i = 0; i < COUNT_OF(signals) && caught; i++)
+		(void)sigaction(signals[i], &before[i], NULL);
+	caught = false;
+}
+
+int interrupt_noted(void)
+{
+	return noted;
+}
+
+void interrupt_pass_on(void)
+{
+	if (!noted)
+		return;
+	(void)signal(noted, SIG_DFL);
+	(void)raise(noted);
+}

@@ -1,0 +1,342 @@
+/* cectl audit export: the record as lines of JSON, a page at a time, in bounded memory. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/base/exits.h"
+#include "cli/base/safe.h"
+#include "cli/base/times.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/ocsf.h"
+#include "cli/terminal/progress.h"
+#include "proto/base/clock.h"
+#include "proto/base/fdio.h"
+#include "proto/digest.h"
+#include "proto/fill.h"
+#include "proto/json.h"
+#include "proto/version.h"
+
+#define PAGE_ARENA  ((size_t)512 << 20) /* a ceiling, not a need */
+#define LINE_BYTES  ((size_t)512 << 20)
+#define WHOLE_BYTES ((int64_t)32 << 20)
+#define ACTS_PAGE   1000
+#define TOLD_MS     200
+
+struct export_options {
+	const char *since;
+	const char *until;
+	const char *format;
+	bool no_contents;
+	bool whole;
+};
+
+// clang-format off
+static const struct option_row rows[] = {
+	{ 0, "since", "TIME", OPTION_TEXT, offsetof(struct export_options, since),
+		"only from then on: 1h, yesterday, 2026-11-20T10:30" },
+	{ 0, "until", "TIME", OPTION_TEXT, offsetof(struct export_options, until),
+		"only before then" },
+	{ 0, "format", "FORM", OPTION_TEXT, offsetof(struct export_options, format),
+		"json (default), or ocsf: runs as events of class 1007, Process Activity" },
+	{ 0, "no-contents", NULL, OPTION_FLAG, offsetof(struct export_options, no_contents),
+		"leaves out what was run, read and written; digests and facts stay" },
+	{ 0, "whole", NULL, OPTION_FLAG, offsetof(struct export_options, whole),
+		"streams, inputs and artifacts up to 32 MiB each; else the first 64 KiB" },
+	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+};
+
+static const struct example examples[] = {
+	{ "cectl audit export >ced.jsonl", "everything" },
+	{ "cectl audit export --since yesterday --until today --format ocsf | gzip >ocsf.gz",
+		"a day's, for a SIEM" },
+	{ "cectl --store ced.db audit export --no-contents", "facts and digests, from a copy" },
+	{ NULL, NULL },
+};
+// clang-format on
+
+/* One export on its way. */
+struct export
+{
+	struct cli *cli;
+	const struct export_options *options;
+	bool ocsf;
+	int64_t since, until;   /* 0: open */
+	int64_t runs, acts, of; /* written so far; runs that there were at the start */
+	struct digest digest;
+	struct buf json, line; /* as it is written, nothing in it works on a terminal */
+	int64_t begun_ms, told_ms;
+	bool tells, told;
+};
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+static int write_line(struct export *export, const struct value *value)
+{
+	struct err err = ERR_INIT;
+
+	export->json.len = 0;
+	export->line.len = 0;
+	if (json_write(&export->json, value, JSON_WRITE_BASE64, &err) < 0 ||
+		safe_json(&export->line, export->json.bytes, export->json.len) < 0 ||
+		buf_append_byte(&export->line, '\n') < 0)
+		return err.code ? cli_fail(export->cli, &err) : cli_no_memory(export->cli);
+	digest_add(&export->digest, export->line.bytes, export->line.len);
+	if (write_all(STDOUT_FILENO, export->line.bytes, export->line.len, &err) == 0)
+		return 0;
+	if (err.sys_errno == EPIPE)
+		(void)raise(SIGPIPE); /* whose reader has gone ends as other commands do */
+	return cli_fail(export->cli, &err);
+}
+
+/* `map` behind the word that says what it is. */
+static int write_kind(
+	struct export *export, struct arena *arena, const char *kind, const struct value *map)
+{
+	struct fill fill = fill_start(arena);
+	struct value *line;
+
+	fill_text(&fill, "kind", kind);
+	for (size_t i = 0; i < map->map.count; i++)
+		fill_shared(&fill, map->map.entries[i].key, map->map.entries[i].value);
+	line = fill_done(&fill);
+	return line ? write_line(export, line) : cli_no_memory(export->cli);
+}
+
+static int write_head(struct export *export)
+{
+	struct fill fill = fill_start(&export->cli->arena);
+
+	fill_int(&fill, "version", 1);
+	fill_text(&fill, "ced", CED_VERSION);
+	fill_int(&fill, "at_us", clock_wall_us());
+	if (export->since)
+		fill_int(&fill, "since", export->since);
+	if (export->until)
+		fill_int(&fill, "until", export->until);
+	fill_bool(&fill, "contents", !export->options->no_contents);
+	return write_kind(export, &export->cli->arena, "export", fill_done(&fill));
+}
+
+static int write_end(struct export *export)
+{
+	struct fill fill = fill_start(&export->cli->arena);
+	char digest[DIGEST_TEXT_LEN + 1];
+
+	digest_end_text(&export->digest, digest);
+	fill_int(&fill, "runs", export->runs);
+	fill_int(&fill, "acts", export->acts);
+	fill_text(&fill, "sha256", digest);
+	return write_kind(export, &export->cli->arena, "end", fill_done(&fill));
+}
+
+/* ---- progress ------------------------------------------------------------------------------- */
+
+static void tell(struct export *export, bool last)
+{
+	const struct output *err = &export->cli->err;
+	int64_t now_ms = clock_ms();
+
+	if (!export->tells || (!last && now_ms - export->told_ms < TOLD_MS) ||
+		(last && !export->told))
+		return;
+	say(err, PAINT_PLAIN, "\r\033[K");
+	if (!last)
+		say(err, PAINT_DIM, "%" PRId64 " of %" PRId64 " runs, %" PRId64 " s", export->runs,
+			export->of, (now_ms - export->begun_ms) / 1000);
+	(void)fflush(err->file);
+	export->told_ms = now_ms;
+	export->told = true;
+}
+
+/* ---- pages ---------------------------------------------------------------------------------- */
+
+/*
+ * Asks in an arena of its own, which `take` may use and which is gone afterwards: what has been
+ * written need not be kept.
+ */
+static int with_page(struct export *export, const char *method,
+	struct value *(*params)(struct export *, void *cursor),
+	int (*take)(struct export *, const struct value *page, void *cursor), void *cursor)
+{
+	struct cli *cli = export->cli;
+	struct arena kept = cli->arena;
+	const struct value *page = NULL;
+	struct value *asked;
+	int status;
+
+	arena_init(&cli->arena, PAGE_ARENA);
+	asked = params(export, cursor);
+	status = asked ? cli_ask(cli, method, asked, NULL, &page) : cli_no_memory(cli);
+	if (status == 0)
+		status = take(export, page, cursor);
+	arena_done(&cli->arena);
+	cli->arena = kept;
+	return status;
+}
+
+/* How far the runs are. */
+struct run_cursor {
+	char after[64]; /* "": at the beginning */
+	bool more;
+};
+
+static struct value *run_params(struct export *export, void *at)
+{
+	const struct run_cursor *cursor = at;
+	struct fill fill = fill_start(&export->cli->arena);
+
+	if (export->since)
+		fill_int(&fill, "since", export->since);
+	if (export->until)
+		fill_int(&fill, "until", export->until);
+	if (cursor->after[0])
+		fill_text(&fill, "after", cursor->after);
+	else
+		fill_bool(&fill, "count", true);
+	if (export->options->no_contents)
+		fill_bool(&fill, "contents", false);
+	if (export->options->whole)
+		fill_int(&fill, "stream_bytes", WHOLE_BYTES);
+	return fill_done(&fill);
+}
+
+static int write_run(struct export *export, const struct value *record)
+{
+	struct arena *arena = &export->cli->arena;
+	struct value *event;
+
+	export->runs++;
+	if (!export->ocsf)
+		return write_kind(export, arena, "run", record);
+	event = ocsf_event(arena, record);
+	return event ? write_line(export, event) : cli_no_memory(export->cli);
+}
+
+static int take_runs(struct export *export, const struct value *page, void *at)
+{
+	const struct value *records = value_get(page, "records");
+	const char *next = value_as_text(value_get(page, "next"));
+	struct run_cursor *cursor = at;
+	int status = 0;
+
+	export->of += value_as_int(value_get(page, "left"), 0);
+	for (size_t i = 0; status == 0 && value_at(records, i); i++)
+		status = write_run(export, value_at(records, i));
+	cut_printf(cursor->after, sizeof(cursor->after), "%s", next ? next : "");
+	cursor->more = next && value_as_bool(value_get(page, "more"), false);
+	tell(export, false);
+	return status;
+}
+
+/* Acts come newest first, and go out so. */
+struct act_cursor {
+	int64_t before;
+	bool more;
+};
+
+static struct value *act_params(struct export *export, void *at)
+{
+	const struct act_cursor *cursor = at;
+	struct fill fill = fill_start(&export->cli->arena);
+
+	fill_int(&fill, "limit", ACTS_PAGE);
+	if (cursor->before)
+		fill_int(&fill, "before", cursor->before);
+	return fill_done(&fill);
+}
+
+static int take_acts(struct export *export, const struct value *page, void *at)
+{
+	const struct value *acts = value_get(page, "acts");
+	struct act_cursor *cursor = at;
+	int status = 0;
+
+	cursor->more = value_as_bool(value_get(page, "more"), false);
+	for (size_t i = 0; status == 0 && value_at(acts, i); i++) {
+		const struct value *act = value_at(acts, i);
+		int64_t at_us = value_as_int(value_get(act, "at_us"), 0);
+
+		cursor->before = value_as_int(value_get(act, "act"), 0);
+		if (at_us < export->since || (export->until && at_us >= export->until))
+			continue;
+		export->acts++;
+		status = write_kind(export, &export->cli->arena, "act", act);
+	}
+	/* A copy may have acts before the first; they would lead back to the newest. */
+	cursor->more = cursor->more && cursor->before > 0;
+	return status;
+}
+
+static int write_all_of_it(struct export *export)
+{
+	struct run_cursor runs = { "", true };
+	struct act_cursor acts = { 0, true };
+	int status = export->ocsf ? 0 : write_head(export);
+
+	while (status == 0 && runs.more)
+		status = with_page(export, "audit.export", run_params, take_runs, &runs);
+	while (status == 0 && acts.more && !export->ocsf)
+		status = with_page(export, "admin.acts", act_params, take_acts, &acts);
+	tell(export, true);
+	if (status == 0 && !export->ocsf)
+		status = write_end(export);
+	return status;
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static int read_time(struct cli *cli, const char *name, const char *text, int64_t *ret_us)
+{
+	struct err err = ERR_INIT;
+
+	if (text && times_parse(text, clock_wall_us(), ret_us, &err) < 0)
+		return cli_usage(cli, "%s: %s", name, err.text);
+	return 0;
+}
+
+static int audit_export_run(struct cli *cli, const void *given)
+{
+	const struct export_options *options = given;
+	struct export export = { .cli = cli, .options = options, .begun_ms = clock_ms() };
+	int status = read_time(cli, "--since", options->since, &export.since);
+
+	if (status == 0)
+		status = read_time(cli, "--until", options->until, &export.until);
+	if (status != 0)
+		return status;
+	if (options->format && strcmp(options->format, "json") != 0 &&
+		strcmp(options->format, "ocsf") != 0)
+		return cli_usage(cli, "--format %s: there are json and ocsf", options->format);
+	export.ocsf = options->format && strcmp(options->format, "ocsf") == 0;
+	/* Not among the lines themselves. */
+	export.tells = progress_can_erase(&cli->err) && !cli->out.terminal;
+	digest_start(&export.digest);
+	buf_init(&export.json, LINE_BYTES);
+	buf_init(&export.line, LINE_BYTES);
+	status = write_all_of_it(&export);
+	buf_done(&export.json);
+	buf_done(&export.line);
+	return status;
+}
+
+const struct command export_command = {
+	.name = "audit export",
+	.operands = "",
+	.summary = "the record as lines of JSON",
+	.about =
+		"For administrators. Writes each run and each act of an administrator as one line of JSON, "
+		"runs the oldest first, with a line in front that says what it is and one behind with "
+		"counts and the SHA-256 of all lines before it. A page at a time: what is not read is not "
+		"asked for, and memory stays bounded. Control and direction characters are written as \\uXXXX, "
+		"so nothing of a program's works on a terminal. proto/method/schemas/export.line.json is the schema of a line.\n\n"
+		"With --format ocsf runs alone, as events of OCSF 1.3. With --store it reads a copy.",
+	.options = rows,
+	.options_size = sizeof(struct export_options),
+	.examples = examples,
+	.reads_copy = true,
+	.run = audit_export_run,
+};

@@ -1,0 +1,43 @@
+#include "cli/base/exits.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/record.h"
+
+static const struct example examples[] = {
+	{ "cectl cancel last", "the newest run" },
+	{ "cectl cancel 01JD3", "any unique beginning of its id" },
+	{ NULL, NULL },
+};
+
+static int cancel_run(struct cli *cli, const void *given)
+{
+	struct arena *arena = &cli->arena;
+	struct value *params = value_map(arena);
+	const struct value *result = NULL;
+	const char *run_id = NULL;
+	int status = record_resolve(cli, cli->operands.items[0], &run_id);
+
+	(void)given;
+	if (status != 0)
+		return status;
+	if (value_map_put(arena, params, "run_id", value_text(arena, run_id)) < 0)
+		return cli_no_memory(cli);
+	status = cli_ask(cli, "cancel", params, NULL, &result);
+	if (status != 0)
+		return status;
+	if (cli->json)
+		return cli_document(cli, result, EXIT_OK);
+	say(&cli->out, PAINT_PLAIN, "canceled %s\n", output_safe(arena, run_id));
+	return EXIT_OK;
+}
+
+const struct command cancel_command = {
+	.name = "cancel",
+	.operands = "RUN",
+	.summary = "kill a run that is waiting or running",
+	.about = "Kills a run that waits or runs; it is recorded as `canceled`.  Your own runs, or "
+		 "any run if you are an administrator.",
+	.operand_least = 1,
+	.operand_most = 1,
+	.examples = examples,
+	.run = cancel_run,
+};

@@ -1,0 +1,127 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/base/exits.h"
+#include "cli/commands/job_options.h"
+#include "cli/session/page.h"
+#include "cli/session/refusal.h"
+
+struct check_options {
+	struct job_options job;
+};
+
+// clang-format off
+static const struct option_row rows[] = {
+	JOB_OPTION_ROWS(struct check_options),
+	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+};
+
+static const struct example examples[] = {
+	{ "cectl check agent.py --policy strict", "would this be allowed to run, and if not, why?" },
+	{ "cectl check --json -c 'import os' | jq .would", "\"run\", \"ask\" or \"deny\"" },
+	{ NULL, NULL },
+};
+// clang-format on
+
+/* The lines that findings point at, from the program as it was sent. */
+static void show_lines(struct cli *cli, const struct value *params, const struct value *findings)
+{
+	const struct page_marks marks = { findings, 0 };
+
+	say(&cli->out, PAINT_PLAIN, "\n");
+	page_code(cli, value_get(params, "code"), &marks, false);
+}
+
+/* All that is wrong with the request. */
+static void show_contract(struct cli *cli, const struct value *result)
+{
+	const struct value *errors = value_get(result, "contract_errors");
+
+	for (size_t i = 0; value_at(errors, i); i++) {
+		const char *message = page_text(cli, value_at(errors, i), "message");
+		const char *in_words =
+			refusal_text(cli, page_text(cli, value_at(errors, i), "pointer"), message);
+
+		say(&cli->out, PAINT_RED, "  %s ", output_mark(&cli->out, MARK_BAD));
+		say(&cli->out, PAINT_PLAIN, "%s\n", in_words ? in_words : message);
+	}
+	if (value_as_bool(value_get(result, "contract_errors_more"), false))
+		say(&cli->out, PAINT_PLAIN, "    and there is more\n");
+}
+
+static const struct {
+	const char *would;
+	const char *words;
+	enum mark mark;
+	enum paint paint;
+} answers[] = {
+	{ "run", "would run", MARK_GOOD, PAINT_GREEN },
+	{ "ask", "would wait until a person has approved it", MARK_DOT, PAINT_YELLOW },
+	{ "", "would not run", MARK_BAD, PAINT_RED },
+};
+
+/* "would run under policy standard  (sha256:...)" */
+static void show_verdict(struct cli *cli, const struct value *result, const char *would)
+{
+	size_t row = 0;
+	const char *policy =
+		output_text(&cli->arena, value_get(value_get(result, "policy"), "name"));
+	const char *code_hash = output_text(&cli->arena, value_get(result, "code_hash"));
+
+	while (answers[row].would[0] && strcmp(answers[row].would, would) != 0)
+		row++;
+	say(&cli->out, answers[row].paint, "%s %s", output_mark(&cli->out, answers[row].mark),
+		answers[row].words);
+	if (policy[0])
+		say(&cli->out, PAINT_PLAIN, " under policy %s", policy);
+	if (code_hash[0])
+		say(&cli->out, PAINT_DIM, "  (%s)", code_hash);
+	say(&cli->out, PAINT_PLAIN, "\n");
+}
+
+static int show(struct cli *cli, const struct value *params, const struct value *result)
+{
+	const char *would = output_text(&cli->arena, value_get(result, "would"));
+	const struct value *findings = value_get(value_get(result, "policy"), "findings");
+	bool runs = strcmp(would, "run") == 0;
+
+	if (cli->json)
+		return cli_document(cli, result, runs ? EXIT_OK : EXIT_REFUSED);
+	show_verdict(cli, result, would);
+	show_contract(cli, result);
+	page_findings(cli, findings);
+	if (value_at(findings, 0))
+		show_lines(cli, params, findings);
+	return runs ? EXIT_OK : EXIT_REFUSED;
+}
+
+static int check_run(struct cli *cli, const void *given)
+{
+	const struct check_options *options = given;
+	const struct value *result = NULL;
+	struct value *params = NULL;
+	int status = job_options_params(cli, &options->job, &params);
+
+	if (status != 0)
+		return status;
+	status = cli_ask(cli, "check", params, NULL, &result);
+	return status != 0 ? status : show(cli, params, result);
+}
+
+const struct command check_command = {
+	.name = "check",
+	.operands = "[FILE | -c CODE | -] [-- ARG...]",
+	.summary = "hold a program against contract and policy without running it",
+	.about =
+		"Asks what `cectl run` with the same options would meet: the contract and the policy, "
+		"with rule, line and column of every finding.  Nothing is run.  Exits with 0 when it "
+		"would run and 126 when it would be refused, or wait for a person.",
+	.options = rows,
+	.options_size = sizeof(struct check_options),
+	.operand_most = 1,
+	.instead = "code",
+	.takes_rest = true,
+	.examples = examples,
+	.run_statuses = true,
+	.run = check_run,
+};

@@ -1,0 +1,567 @@
+/* cectl explain: the sentences, how their holes are filled, and the command. */
+#include "cli/commands/explain.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/base/exits.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/record.h"
+#include "cli/session/page.h"
+#include "proto/base/buf.h"
+#include "proto/base/container.h"
+#include "proto/jail_dirs.h"
+
+/* ---- conditions ------------------------------------------------------------------------------ */
+
+static bool is_word(const struct value *record, const char *map, const char *key, const char *word)
+{
+	const char *text = value_as_text(value_get(value_get(record, map), key));
+
+	return text && strcmp(text, word) == 0;
+}
+
+static bool error_is(const struct value *record, const char *type)
+{
+	return is_word(record, "error", "type", type);
+}
+
+static bool error_says(const struct value *record, const char *part)
+{
+	const char *message = value_as_text(value_get(value_get(record, "error"), "message"));
+
+	return message && strstr(message, part);
+}
+
+/* What of stderr is in the record. */
+static bool prints(const struct value *record, const char *part)
+{
+	const char *text = value_as_text(value_get(record, "stderr"));
+
+	return text && strstr(text, part);
+}
+
+static bool no_module(const struct value *record)
+{
+	return error_is(record, "ModuleNotFoundError") || error_is(record, "ImportError");
+}
+
+static bool other_has_module(const struct value *record)
+{
+	const char *reason = value_as_text(value_get(record, "reason"));
+
+	return no_module(record) && reason && strstr(reason, ": run it with language ");
+}
+
+static bool no_file(const struct value *record)
+{
+	return error_is(record, "FileNotFoundError");
+}
+
+static bool not_permitted(const struct value *record)
+{
+	return error_is(record, "PermissionError") || error_says(record, "Read-only file system");
+}
+
+static bool no_network(const struct value *record)
+{
+	return error_says(record, JAIL_NO_NET) || prints(record, JAIL_NO_NET) ||
+	       error_says(record, "Network is unreachable");
+}
+
+/* Where the line is to be changed that raised it. */
+static bool is_of_line(const struct value *record)
+{
+	return value_as_int(value_get(value_get(record, "error"), "line"), 0) > 0 &&
+	       !no_network(record);
+}
+
+static bool too_deep(const struct value *record)
+{
+	return error_is(record, "RecursionError");
+}
+
+static bool no_input(const struct value *record)
+{
+	return error_is(record, "EOFError");
+}
+
+/* Less than half of the time on a processor: it waited for something. */
+static bool mostly_waited(const struct value *record)
+{
+	const struct value *evidence = value_get(record, "evidence");
+
+	return page_int(evidence, "cpu_ms") * 2 < page_int(evidence, "limit_ms");
+}
+
+static bool mostly_worked(const struct value *record)
+{
+	return !mostly_waited(record);
+}
+
+static bool on_stderr(const struct value *record)
+{
+	return is_word(record, "evidence", "limit", "stderr_bytes");
+}
+
+static bool on_stdout(const struct value *record)
+{
+	return !on_stderr(record);
+}
+
+static bool many_inodes(const struct value *record)
+{
+	return is_word(record, "evidence", "limit", "inodes");
+}
+
+static bool one_file(const struct value *record)
+{
+	return is_word(record, "evidence", "limit", "file_bytes");
+}
+
+static bool many_bytes(const struct value *record)
+{
+	return !many_inodes(record) && !one_file(record);
+}
+
+static bool ran_is(const struct value *record, const char *word)
+{
+	const char *ran = value_as_text(value_get(record, "ran"));
+
+	return ran && strcmp(ran, word) == 0;
+}
+
+static bool nothing_ran(const struct value *record)
+{
+	return ran_is(record, "no");
+}
+
+static bool something_ran(const struct value *record)
+{
+	return !nothing_ran(record);
+}
+
+/* By the worker and not by the text. */
+static bool was_caught(const struct value *record)
+{
+	return ran_is(record, "yes");
+}
+
+static bool not_caught(const struct value *record)
+{
+	return !was_caught(record);
+}
+
+static bool segfault(const struct value *record)
+{
+	return is_word(record, "evidence", "signal", "SIGSEGV") ||
+	       is_word(record, "evidence", "signal", "SIGBUS") ||
+	       is_word(record, "evidence", "signal", "SIGABRT");
+}
+
+static bool still_runs(const struct value *record)
+{
+	return !value_as_text(value_get(record, "outcome"));
+}
+
+/* ---- the sentences --------------------------------------------------------------------------- */
+
+#define HAPPENED EXPLAIN_HAPPENED
+#define KNOWN    EXPLAIN_KNOWN
+#define CHANGE   EXPLAIN_CHANGE
+
+static bool was_approved(const struct value *record)
+{
+	return is_word(record, "approval", "decision", "approved");
+}
+
+static bool is_parked(const struct value *record)
+{
+	const char *state = value_as_text(value_get(record, "state"));
+
+	return state && strcmp(state, "parked") == 0;
+}
+
+// clang-format off
+const struct explain_text explain_texts[] = {
+	{ NULL, HAPPENED, still_runs, "The run has not ended; its timeline and what it used are recorded when it has." },
+	{ NULL, CHANGE, still_runs, "Wait for it: cectl wait {run_id}" },
+
+	{ "ok", HAPPENED, NULL, "The program ran to its end and left with exit code 0." },
+	{ "ok", KNOWN, NULL, "It took {metrics.exec_us} to run and at most {metrics.memory_peak_bytes} of memory." },
+	{ "ok", CHANGE, NULL, "Nothing." },
+
+	{ "exit", HAPPENED, NULL, "The program ran and chose to leave with exit code {exit_code}." },
+	{ "exit", KNOWN, NULL, "Nothing here stopped it: it broke no limit, and no exception was left uncaught." },
+	{ "exit", CHANGE, no_network, "There is no network inside, and none to be asked for: fetch the data first and send it with the run, in files or stdin." },
+	{ "exit", CHANGE, NULL, "What it printed may say why: cectl output {run_id} --stream stderr" },
+
+	{ "exception", HAPPENED, NULL, "An exception went uncaught: {error.type}: {error.message}" },
+	{ "exception", KNOWN, NULL, "It was raised at line {error.line}: {error.text}" },
+	{ "exception", CHANGE, other_has_module, "{reason}." },
+	{ "exception", CHANGE, no_module, "Modules are those of the runtime (cectl runtimes) and files that come with the run; nothing can be installed from inside." },
+	{ "exception", CHANGE, no_file, "Only files that come with the run, and what the program writes, are in /work." },
+	{ "exception", CHANGE, not_permitted, "Only /work and /tmp can be written; starting other programs is not permitted." },
+	{ "exception", CHANGE, no_network, "There is no network inside, and none to be asked for: fetch the data first and send it with the run, in files or stdin." },
+	{ "exception", CHANGE, too_deep, "It calls itself without an end, or too deeply: a loop with a list of its own has no such bound." },
+	{ "exception", CHANGE, no_input, "It reads more than it was given: stdin or input comes with the run, nobody types." },
+	{ "exception", CHANGE, is_of_line, "Change line {error.line}, or catch {error.type} there." },
+
+	{ "syntax_error", HAPPENED, NULL, "The program does not compile: {error.message}" },
+	{ "syntax_error", KNOWN, NULL, "Line {error.line}, column {error.column}: {error.text}" },
+	{ "syntax_error", KNOWN, NULL, "None of its code ran." },
+	{ "syntax_error", CHANGE, NULL, "Correct line {error.line}. The language is {request.language}, {runtime.version}." },
+
+	{ "signal", HAPPENED, NULL, "The program died by {evidence.signal}." },
+	{ "signal", KNOWN, NULL, "The kernel said so; nothing here sent that signal." },
+	{ "signal", CHANGE, segfault, "The interpreter itself or a native module crashed: look for ctypes, a very deep recursion, or a broken extension." },
+	{ "signal", CHANGE, NULL, "If it sends signals to itself, it should not." },
+
+	{ "wall_limit", HAPPENED, NULL, "The program was still running after {evidence.limit_ms} and was killed." },
+	{ "wall_limit", KNOWN, NULL, "Until then it had used {evidence.cpu_ms} of cpu time." },
+	{ "wall_limit", CHANGE, mostly_waited, "It mostly waited: for input that does not come, in sleep, or for a lock. Do not wait for what is not there." },
+	{ "wall_limit", CHANGE, mostly_worked, "It was busy all the time: do less in one run, or find the loop that has no end." },
+	{ "wall_limit", CHANGE, NULL, "If it rightly takes long, ask for more: limits.wall_ms (cectl run --limit wall=...)." },
+
+	{ "cpu_limit", HAPPENED, NULL, "The program used more than {evidence.limit_ms} of cpu time and was killed." },
+	{ "cpu_limit", KNOWN, NULL, "All its threads and processes together used {evidence.used_ms}." },
+	{ "cpu_limit", CHANGE, NULL, "Do less in one run, or ask for more: limits.cpu_ms (cectl run --limit cpu=...)." },
+
+	{ "memory_limit", HAPPENED, NULL, "The program needed more than {evidence.limit_bytes} of memory." },
+	{ "memory_limit", KNOWN, NULL, "Kills of the kernel for want of memory: {evidence.oom_kills}; the most it held was {evidence.peak_bytes}." },
+	{ "memory_limit", CHANGE, NULL, "Work on the data piece by piece. Files under /work and /tmp count as memory." },
+	{ "memory_limit", CHANGE, NULL, "If it rightly needs much, ask for more: limits.memory_bytes (cectl run --limit memory=...)." },
+
+	{ "disk_limit", HAPPENED, many_bytes, "The program filled its disk and failed on that." },
+	{ "disk_limit", HAPPENED, many_inodes, "The program made more files than it may and failed on that." },
+	{ "disk_limit", HAPPENED, one_file, "The program wanted a file of more than {evidence.limit_bytes} and failed on that." },
+	{ "disk_limit", KNOWN, NULL, "It had written {evidence.used_bytes} of {evidence.limit_bytes}, in {evidence.used_inodes} of {evidence.limit_inodes} files and folders." },
+	{ "disk_limit", CHANGE, NULL, "Remove what is no longer needed, or ask for more: limits.disk_bytes, limits.file_bytes, limits.inodes." },
+
+	{ "output_limit", HAPPENED, on_stdout, "The program printed more than {evidence.limit_bytes} and was killed at the byte that was too much." },
+	{ "output_limit", HAPPENED, on_stderr, "The program wrote more than {evidence.limit_bytes} to stderr and was killed at the byte that was too much." },
+	{ "output_limit", KNOWN, NULL, "The kill was sent {evidence.kill_us} after that byte was read." },
+	{ "output_limit", CHANGE, NULL, "Print a summary instead of everything, or write a file and have it brought back as an artifact." },
+	{ "output_limit", CHANGE, NULL, "To keep the beginning and the end and let it run on: on_output_limit \"truncate\"." },
+
+	{ "pids_limit", HAPPENED, NULL, "The program wanted more than {evidence.limit_pids} processes and threads together and failed on that." },
+	{ "pids_limit", KNOWN, NULL, "Refused by the kernel: {evidence.refused} of them." },
+	{ "pids_limit", CHANGE, NULL, "Use a pool of a few workers; one thread for each item is rarely faster." },
+
+	{ "syscall_denied", HAPPENED, NULL, "The program made a system call that no honest program needs here, and was killed for it." },
+	{ "syscall_denied", KNOWN, NULL, "The call was {evidence.syscall.name}, number {evidence.syscall.nr}." },
+	{ "syscall_denied", KNOWN, NULL, "The filter of its jail killed it with {evidence.signal}." },
+	{ "syscall_denied", CHANGE, NULL, "Look for ctypes, inline assembly or a native module that talks to the kernel itself." },
+
+	{ "output_invalid", HAPPENED, NULL, "The program ended well, but its output is not what was agreed on." },
+	{ "output_invalid", CHANGE, NULL, "Print exactly one JSON document that satisfies the schema, and nothing else, to stdout; notes go to stderr." },
+
+	{ "budget_exceeded", HAPPENED, NULL, "It was not let in: {reason}" },
+	{ "budget_exceeded", KNOWN, NULL, "None of its code ran. The daemon counts what users, their agents and their tasks spend." },
+	{ "budget_exceeded", CHANGE, NULL, "Wait as long as it says; cectl budgets tells what was spent. An administrator can let it begin anew: cectl budgets reset." },
+	{ "policy_denied", HAPPENED, not_caught, "The policy {policy.name} refused the program." },
+	{ "policy_denied", HAPPENED, was_caught, "The policy {policy.name} ended the program while it ran, at a rule that its text did not show it would break." },
+	{ "policy_denied", KNOWN, not_caught, "None of its code ran." },
+	{ "policy_denied", KNOWN, was_caught, "What it did before that is done." },
+	{ "policy_denied", CHANGE, NULL, "cectl check FILE --policy {policy.name} tells beforehand what it will say." },
+
+	{ "approval_denied", HAPPENED, NULL, "{reason}" },
+	{ "approval_denied", KNOWN, NULL, "The policy {policy.name} asks a person about such programs; uid {approval.by} said no (act {approval.act})." },
+	{ "approval_denied", KNOWN, NULL, "None of its code ran." },
+	{ "approval_denied", CHANGE, NULL, "Do without what the policy asks about, or ask whoever refused it." },
+
+	{ "approval_expired", HAPPENED, NULL, "{reason}" },
+	{ "approval_expired", KNOWN, NULL, "None of its code ran." },
+	{ "approval_expired", CHANGE, NULL, "Do without what the policy asks about, or see that somebody looks at cectl approvals in time." },
+
+	{ NULL, KNOWN, was_approved, "The policy asks a person about such programs; uid {approval.by} let it run (act {approval.act})." },
+	{ NULL, HAPPENED, is_parked, "It waits until a person has approved it; none of its code has run." },
+	{ NULL, CHANGE, is_parked, "An approver decides with cectl approve or cectl deny; cectl cancel ends the waiting." },
+
+	{ "canceled", HAPPENED, NULL, "{reason}" },
+	{ "canceled", KNOWN, nothing_ran, "None of its code had run." },
+	{ "canceled", KNOWN, something_ran, "A part of it may have run." },
+	{ "canceled", CHANGE, NULL, "Nothing in the program. A run that shall outlive its client's connection is sent with detach." },
+
+	{ "busy", HAPPENED, NULL, "It got no worker: {reason}" },
+	{ "busy", KNOWN, NULL, "None of its code ran. The daemon is healthy and has more work than workers." },
+	{ "busy", CHANGE, NULL, "Nothing in the program: send it again later. cectl status tells how many runs wait; an administrator can raise workers_max or queue_ms." },
+
+	{ "sandbox_error", HAPPENED, NULL, "The sandbox failed, not the program: {reason}" },
+	{ "sandbox_error", KNOWN, nothing_ran, "None of its code ran." },
+	{ "sandbox_error", KNOWN, something_ran, "Some of its code may have run." },
+	{ "sandbox_error", CHANGE, nothing_ran, "It can be sent again as it is." },
+	{ "sandbox_error", CHANGE, something_ran, "It can be sent again if running it twice does no harm." },
+	{ "sandbox_error", CHANGE, NULL, "If it happens again: cectl status, and the log of the service." },
+
+	{ "lost", HAPPENED, NULL, "The daemon died while the program ran, and the program with it." },
+	{ "lost", KNOWN, NULL, "Its beginning was on the disk and its end was not when the daemon started again." },
+	{ "lost", CHANGE, NULL, "It can be sent again if running it twice does no harm." },
+
+	{ "refused", HAPPENED, NULL, "The request was refused: {reason}" },
+	{ "refused", KNOWN, NULL, "None of its code ran." },
+	{ "refused", CHANGE, NULL, "Correct the request; the contract is in docs/PROTOCOL.md." },
+
+	{ NULL, 0, NULL, NULL },
+};
+// clang-format on
+
+#define SENTENCE_MAX 4096U
+
+/* Numbers that name something; those that count have their thousands apart. */
+static bool is_name(const char *key, size_t len)
+{
+	static const char *const keys[] = { "by", "act", "uid" };
+
+	for (size_t i = 0; i < COUNT_OF(keys); i++) {
+		if (strlen(keys[i]) == len && memcmp(keys[i], key, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What the record has under "a.b.c", with the unit that the name's end says; "" for nothing. */
+static const char *shown_under(
+	struct cli *cli, const struct value *record, const char *path, size_t len)
+{
+	const struct value *at = record;
+	const char *name = path;
+	size_t name_len = 0;
+
+	for (const char *part = path; part < path + len; part += name_len + 1) {
+		const char *dot = memchr(part, '.', (size_t)(path + len - part));
+
+		name = part;
+		name_len = dot ? (size_t)(dot - part) : (size_t)(path + len - part);
+		at = value_get_len(at, name, name_len);
+	}
+	if ((value_is(at, VALUE_INT) || value_is(at, VALUE_UINT)) && !is_name(name, name_len))
+		return page_number(cli, arena_copy(&cli->arena, name, name_len), at);
+	return output_text(&cli->arena, at);
+}
+
+/* Fills the holes of a text.  NULL when the record has nothing for one of them. */
+static const char *fill(struct cli *cli, const struct value *record, const char *text)
+{
+	__attribute__((cleanup(buf_done))) struct buf sentence;
+
+	buf_init(&sentence, SENTENCE_MAX);
+	while (*text) {
+		size_t plain = strcspn(text, "{");
+		const char *end = strchr(text + plain, '}');
+		const char *found;
+
+		(void)buf_append(&sentence, text, plain); /* past the ceiling: what fits */
+		if (!text[plain] || !end)
+			break;
+		found = shown_under(
+			cli, record, text + plain + 1, (size_t)(end - text) - plain - 1);
+		if (!found[0])
+			return NULL;
+		(void)buf_append_text(&sentence, found);
+		text = end + 1;
+	}
+	return arena_copy(&cli->arena, sentence.bytes ? sentence.bytes : "", sentence.len);
+}
+
+static void add(struct explanation *explanation, enum explain_part part, const char *sentence)
+{
+	if (sentence && explanation->counts[part] < EXPLAIN_SENTENCES_MAX)
+		explanation->sentences[part][explanation->counts[part]++] = sentence;
+}
+
+/* The limit that it broke, as it was in force. */
+static void add_limit(struct cli *cli, const struct value *record, struct explanation *explanation)
+{
+	const char *limit = page_text(cli, value_get(record, "evidence"), "limit");
+	const struct value *limits = value_get(record, "limits");
+	const char *holder = page_text(cli, value_get(limits, "enforced_by"), limit);
+	const struct value *number = value_get(limits, limit);
+
+	if (limit[0] && number && holder[0])
+		add(explanation, EXPLAIN_KNOWN,
+			arena_printf(&cli->arena, "%s was limited to %s, held by: %s.", limit,
+				page_number(cli, limit, number), holder));
+}
+
+/* What a policy found; where it refused, with what it would have instead. */
+static void add_findings(
+	struct cli *cli, const struct value *record, struct explanation *explanation)
+{
+	const struct value *policy = value_get(record, "policy");
+	const struct value *findings = value_get(policy, "findings");
+	bool denied = strcmp(page_text(cli, policy, "decision"), "deny") == 0;
+	bool asked = strcmp(page_text(cli, policy, "decision"), "ask") == 0;
+	const char *before = denied  ? ""
+			     : asked ? "The policy found: "
+				     : "The policy let pass and noted: ";
+
+	for (size_t i = 0; value_at(findings, i); i++) {
+		const struct value *finding = value_at(findings, i);
+		const char *hint = page_text(cli, finding, "hint");
+		const char *path = page_text(cli, finding, "path");
+
+		add(explanation, EXPLAIN_KNOWN,
+			arena_printf(&cli->arena, "%s%s%sline %s, column %s: %s (%s)", before, path,
+				path[0] ? ", " : "", page_text(cli, finding, "line"),
+				page_text(cli, finding, "column"),
+				page_text(cli, finding, "message"),
+				page_text(cli, finding, "rule")));
+		if (denied && hint[0])
+			add(explanation, EXPLAIN_CHANGE,
+				arena_printf(&cli->arena, "line %s: %s",
+					page_text(cli, finding, "line"), hint));
+	}
+}
+
+/* What it was refused on its way, which a sentence about its end need not tell. */
+static void add_refused(
+	struct cli *cli, const struct value *record, struct explanation *explanation)
+{
+	const struct value *calls = value_get(record, "refused_calls");
+
+	for (size_t i = 0; value_at(calls, i); i++)
+		add(explanation, EXPLAIN_KNOWN,
+			arena_printf(&cli->arena, "It %s.", page_refused(cli, value_at(calls, i))));
+}
+
+static void add_output_errors(
+	struct cli *cli, const struct value *record, struct explanation *explanation)
+{
+	const struct value *errors = value_get(record, "output_errors");
+
+	for (size_t i = 0; value_at(errors, i); i++) {
+		const struct value *error = value_at(errors, i);
+		const char *pointer = page_text(cli, error, "pointer");
+
+		add(explanation, EXPLAIN_KNOWN,
+			arena_printf(&cli->arena, "%s %s (schema: %s)",
+				pointer[0] ? pointer : "the whole output",
+				page_text(cli, error, "message"),
+				page_text(cli, error, "schema_pointer")));
+	}
+}
+
+/* What is told from evidence would be guessed where the evidence has left the store. */
+static void explain_pruned(
+	struct cli *cli, const struct value *record, struct explanation *explanation)
+{
+	add(explanation, EXPLAIN_HAPPENED, fill(cli, record, "{reason}"));
+	add(explanation, EXPLAIN_KNOWN,
+		fill(cli, record,
+			"The contents of the run have left the store (act {pruned.act} of cectl acts), "
+			"and the evidence with them."));
+}
+
+int explain(struct cli *cli, const struct value *record, struct explanation *ret_explanation)
+{
+	const char *outcome = page_text(cli, record, "outcome");
+
+	*ret_explanation = (struct explanation){ .counts = { 0 } };
+	if (value_is(value_get(record, "pruned"), VALUE_MAP)) {
+		explain_pruned(cli, record, ret_explanation);
+		return cli->arena.failed ? -1 : 0;
+	}
+	for (const struct explain_text *row = explain_texts; row->text; row++)
+		if ((!row->outcome || strcmp(row->outcome, outcome) == 0) &&
+			(!row->when || row->when(record)))
+			add(ret_explanation, row->part, fill(cli, record, row->text));
+	add_limit(cli, record, ret_explanation);
+	add_findings(cli, record, ret_explanation);
+	add_output_errors(cli, record, ret_explanation);
+	add_refused(cli, record, ret_explanation);
+	return cli->arena.failed ? -1 : 0;
+}
+
+// clang-format off
+static const struct example examples[] = {
+	{ "cectl explain last", "the newest run" },
+	{ "cectl explain 01JD3 --json | jq -r '.change[]'", "what an agent may do about it" },
+	{ NULL, NULL },
+};
+
+static const struct {
+	const char *title, *key;
+} parts[EXPLAIN_PARTS] = {
+	[EXPLAIN_HAPPENED] = { "what happened", "happened" },
+	[EXPLAIN_KNOWN] =    { "how that is known", "known" },
+	[EXPLAIN_CHANGE] =   { "what to change", "change" },
+};
+// clang-format on
+
+static struct value *list_of(
+	struct cli *cli, const struct explanation *explanation, enum explain_part part)
+{
+	struct value *list = value_list(&cli->arena);
+
+	for (size_t i = 0; i < explanation->counts[part]; i++)
+		value_list_add(&cli->arena, list,
+			value_text(&cli->arena, explanation->sentences[part][i]));
+	return list;
+}
+
+static int document(
+	struct cli *cli, const struct value *record, const struct explanation *explanation)
+{
+	static const char *const kept[] = { "run_id", "outcome" };
+	struct value *map = value_map(&cli->arena);
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		value_map_put(&cli->arena, map, kept[i],
+			value_text(&cli->arena, value_as_text(value_get(record, kept[i]))));
+	for (enum explain_part part = 0; part < EXPLAIN_PARTS; part++)
+		value_map_put(&cli->arena, map, parts[part].key, list_of(cli, explanation, part));
+	return value_ok(&cli->arena) ? cli_document(cli, map, EXIT_OK) : cli_no_memory(cli);
+}
+
+static void show(struct cli *cli, const struct explanation *explanation)
+{
+	for (enum explain_part part = 0; part < EXPLAIN_PARTS; part++) {
+		if (!explanation->counts[part])
+			continue;
+		output_heading(&cli->out, parts[part].title);
+		for (size_t i = 0; i < explanation->counts[part]; i++)
+			page_wrapped(cli, PAINT_PLAIN, explanation->sentences[part][i], 2);
+	}
+}
+
+static int explain_run(struct cli *cli, const void *given)
+{
+	const struct value *record = NULL;
+	struct explanation explanation;
+	const char *outcome;
+	int status = record_get(cli, cli->operands.items[0], &record);
+
+	(void)given;
+	if (status != 0)
+		return status;
+	if (explain(cli, record, &explanation) < 0)
+		return cli_no_memory(cli);
+	if (cli->json)
+		return document(cli, record, &explanation);
+	outcome = page_text(cli, record, "outcome");
+	say(&cli->out, PAINT_BOLD, "run %s  ", page_text(cli, record, "run_id"));
+	if (outcome[0])
+		say(&cli->out, output_outcome_paint(outcome), "%s\n", outcome);
+	else
+		say(&cli->out, PAINT_CYAN, "%s\n", page_text(cli, record, "state"));
+	show(cli, &explanation);
+	say(&cli->out, PAINT_DIM, "\nmore: %s\n",
+		cli_more(cli, "show", page_text(cli, record, "run_id")));
+	return EXIT_OK;
+}
+
+const struct command explain_command = {
+	.name = "explain",
+	.operands = "RUN",
+	.summary = "why a run ended as it did, and what to change",
+	.about =
+		"Says in sentences what became of a run, how that is known, and what to do about it, "
+		"from its record alone. With --json the sentences come as lists, for agents.\n\n"
+		"RUN is a run's id, any unique beginning of it, `last`, or `last~N`.",
+	.operand_least = 1,
+	.operand_most = 1,
+	.examples = examples,
+	.reads_copy = true,
+	.run = explain_run,
+};

@@ -1,0 +1,40 @@
+/*
+ * What became of a run, how that is known, and what to change: sentences made of its record alone.
+ * The sentences are a table (explain_texts.c); this is what picks and fills them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/session/cli.h"
+
+enum explain_part {
+	EXPLAIN_HAPPENED,
+	EXPLAIN_KNOWN,  /* and from what */
+	EXPLAIN_CHANGE, /* the next time */
+	EXPLAIN_PARTS,
+};
+
+#define EXPLAIN_SENTENCES_MAX 64 /* of each part */
+
+/*
+ * A sentence of the table.  {a.b} is what the record holds under /a/b, numbers with the unit that
+ * the name's end says; a sentence with a hole in it, since the record has nothing there, is left out.
+ */
+struct explain_text {
+	const char *outcome; /* NULL: any */
+	enum explain_part part;
+	bool (*when)(const struct value *record); /* NULL: always */
+	const char *text;
+};
+
+extern const struct explain_text explain_texts[]; /* ends with a row without a text */
+
+struct explanation {
+	const char *sentences[EXPLAIN_PARTS][EXPLAIN_SENTENCES_MAX]; /* safe to print */
+	size_t counts[EXPLAIN_PARTS];
+};
+
+/* -1: no memory. */
+int explain(struct cli *cli, const struct value *record, struct explanation *ret_explanation);

@@ -1,0 +1,609 @@
+#include "cli/commands/job_options.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/base/language.h"
+#include "cli/base/source.h"
+#include "cli/base/units.h"
+#include "cli/terminal/piped.h"
+#include "proto/base/container.h"
+#include "proto/base/nearest.h"
+#include "proto/job/job.h"
+
+#define ENTRYPOINT_MAX 100
+#define SHA256_WORD    "sha256:"
+#define PROGRAM        "the program" /* what stdin may be */
+#define LARGE_LEAST    65536 /* bytes; the contract takes no less of memory, disk and file */
+
+/* What goes into the params, with the first failure kept until the end. */
+struct building {
+	struct cli *cli;
+	struct value *params;
+	const char *stdin_is; /* what was read from cectl's own stdin; NULL: nothing yet */
+	struct err err;
+	bool failed;
+};
+
+static void put(struct building *b, struct value *map, const char *key, struct value *value)
+{
+	if (!b->failed && value_map_put(&b->cli->arena, map, key, value) < 0) {
+		(void)err_set(&b->err, ERR_MEMORY, "the request is too large");
+		b->failed = true;
+	}
+}
+
+static void put_text(struct building *b, const char *key, const char *text)
+{
+	if (text)
+		put(b, b->params, key, value_text(&b->cli->arena, text));
+}
+
+static void put_source(struct building *b, const char *key, const struct source *source)
+{
+	put(b, b->params, key, value_blob_borrowed(&b->cli->arena, source->bytes, source->len));
+}
+
+static void fail(struct building *b)
+{
+	b->failed = true;
+}
+
+/* Reads what a word of the command line names; "-" is cectl's own stdin, which can be one thing only. */
+static int read_named(
+	struct building *b, const char *path, const char *what, struct source *ret_source)
+{
+	if (strcmp(path, "-") == 0 && b->stdin_is)
+		return err_set(&b->err, ERR_INVALID, "stdin is %s already, and cannot be %s, too",
+			b->stdin_is, what);
+	if (strcmp(path, "-") == 0)
+		b->stdin_is = what;
+	return source_read(&b->cli->arena, path, ret_source, &b->err);
+}
+
+/* ---- the program -------------------------------------------------------------------------- */
+
+/* A file's own name, when it is plain enough for the daemon to run the program under it. */
+static const char *plain_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t len = strlen(name);
+
+	if (len == 0 || len > ENTRYPOINT_MAX || name[0] == '.' || name[0] == '-')
+		return NULL;
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
+			return NULL;
+	}
+	return name;
+}
+
+static bool is_blank(const struct source *source)
+{
+	for (size_t i = 0; i < source->len; i++) {
+		if (!isspace((unsigned char)source->bytes[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Nobody named a program, so stdin is it, or there is none. */
+static int read_unnamed(struct building *b, struct source *ret_source)
+{
+	if (piped_is_folder(STDIN_FILENO))
+		return err_set(&b->err, ERR_INVALID, "stdin is a folder, and no program");
+	if (!piped_is_there(STDIN_FILENO))
+		return err_set(&b->err, ERR_INVALID,
+			"no program: name a FILE, give -c CODE, or pipe it to stdin");
+	b->stdin_is = PROGRAM;
+	return piped_read(
+		STDIN_FILENO, PIPED_SILENCE_MS, &b->cli->err, &b->cli->arena, ret_source, &b->err);
+}
+
+static int read_program(struct building *b, const struct job_options *options,
+	const char **ret_path, struct source *ret_source)
+{
+	const char *operand = b->cli->operands.count > 0 ? b->cli->operands.items[0] : NULL;
+
+	if (options->code && operand)
+		return err_set(
+			&b->err, ERR_INVALID, "-c and %s: which of them is the program?", operand);
+	if (options->code) {
+		*ret_source = (struct source){ options->code, strlen(options->code) };
+		return 0;
+	}
+	if (operand && strcmp(operand, "-") != 0)
+		*ret_path = operand;
+	if ((operand ? read_named(b, operand, PROGRAM, ret_source) : read_unnamed(b, ret_source)) <
+		0)
+		return -1;
+	if (b->stdin_is && is_blank(ret_source))
+		return err_set(&b->err, ERR_INVALID,
+			"nothing to run: the program that was read from stdin is empty");
+	return 0;
+}
+
+static const char *language_of(
+	struct building *b, const struct job_options *options, const struct language_hints *hints)
+{
+	const char *language =
+		options->language ? options->language : language_guess(hints, &b->err);
+
+	if (!language)
+		fail(b);
+	else if (language_check(language, &b->err) < 0) {
+		(void)err_wrap(&b->err, "--language");
+		fail(b);
+	}
+	return language;
+}
+
+static void put_program(struct building *b, const struct job_options *options)
+{
+	const char *path = NULL;
+	struct source source = { NULL, 0 };
+	struct language_hints hints;
+
+	if (read_program(b, options, &path, &source) < 0) {
+		fail(b);
+		return;
+	}
+	hints = (struct language_hints){ path, source.bytes, source.len };
+	put_text(b, "language", language_of(b, options, &hints));
+	put_source(b, "code", &source);
+	if (options->entrypoint)
+		put_text(b, "entrypoint", options->entrypoint);
+	else if (path)
+		put_text(b, "entrypoint", plain_name(path));
+}
+
+/* ---- what it reads ------------------------------------------------------------------------ */
+
+/* What was written there, where JSON was wanted, is more like the name of a file. */
+static const char *file_hint(struct building *b, const char *text)
+{
+	const char *hint = "";
+
+	if (access(text, F_OK) == 0)
+		hint = arena_printf(&b->cli->arena, "; did you mean the file, @%s?", text);
+	else if (!strchr("{[\"", text[0]))
+		hint = "; a file is named as @FILE, and a text stands in \"quotation marks\"";
+	return hint ? hint : "";
+}
+
+static void put_json(struct building *b, const char *key, const struct source *json,
+	const char *what, const char *hint)
+{
+	struct value *value = NULL;
+
+	if (source_json(&b->cli->arena, json->bytes, json->len, &value, &b->err) < 0) {
+		(void)err_wrap(&b->err, "%s", what);
+		(void)err_set(&b->err, ERR_INVALID, "%s%s",
+			arena_strdup(&b->cli->arena, b->err.text), hint);
+		fail(b);
+		return;
+	}
+	put(b, b->params, key, value);
+}
+
+/* JSON, or "@FILE" with it. */
+static void put_json_word(struct building *b, const char *key, const char *option, const char *word)
+{
+	struct source source = { word, strlen(word) };
+
+	if (word[0] != '@')
+		put_json(b, key, &source, option, file_hint(b, word));
+	else if (read_named(b, word + 1, option, &source) < 0)
+		fail(b);
+	else
+		put_json(b, key, &source, word + 1, "");
+}
+
+/* A schema is an object, true or false: any other word is a file's name, with or without @. */
+static void put_schema(struct building *b, const char *word)
+{
+	bool itself = word[0] == '{' || word[0] == '@' || strcmp(word, "true") == 0 ||
+		      strcmp(word, "false") == 0;
+	const char *named = itself ? word : arena_printf(&b->cli->arena, "@%s", word);
+
+	if (named)
+		put_json_word(b, "schema", "--schema", named);
+	else
+		fail(b);
+}
+
+static void put_stdin(struct building *b, const struct job_options *options)
+{
+	struct source source = { NULL, 0 };
+
+	if (options->input)
+		put_json_word(b, "input", "--input", options->input);
+	if (!options->stdin_file || b->failed)
+		return;
+	if (read_named(b, options->stdin_file, "--stdin", &source) < 0)
+		fail(b);
+	else
+		put_source(b, "stdin", &source);
+}
+
+/* "PATH:DEST"; a file whose name really holds a colon is meant as it is. */
+static int split_file(
+	struct building *b, const char *word, const char **ret_path, const char **ret_dest)
+{
+	const char *colon = strrchr(word, ':');
+	const char *slash;
+
+	if (colon && colon[1] && access(word, F_OK) < 0) {
+		*ret_path = arena_copy(&b->cli->arena, word, (size_t)(colon - word));
+		*ret_dest = colon + 1;
+		return *ret_path ? 0 : err_set(&b->err, ERR_MEMORY, "no memory");
+	}
+	slash = strrchr(word, '/');
+	*ret_path = word;
+	*ret_dest = slash ? slash + 1 : word;
+	return 0;
+}
+
+/* "sha256:HEX:DEST", of what was sent ahead; NULL: it is none. */
+static struct value *sent_value(struct building *b, const char *word)
+{
+	struct arena *arena = &b->cli->arena;
+	struct value *map;
+
+	if (strncmp(word, SHA256_WORD, strlen(SHA256_WORD)) != 0 || strlen(word) <= HASH_TEXT_LEN ||
+		word[HASH_TEXT_LEN] != ':')
+		return NULL;
+	map = value_map(arena);
+	put(b, map, "path", value_text(arena, word + HASH_TEXT_LEN + 1));
+	put(b, map, "blob", value_text_len(arena, word, HASH_TEXT_LEN));
+	return map;
+}
+
+/* A digest without a name behind it, which is no file's name either. */
+static bool is_nameless(const char *word)
+{
+	size_t len = strlen(SHA256_WORD);
+
+	return strncmp(word, SHA256_WORD, len) == 0 && access(word, F_OK) < 0 &&
+	       strspn(word + len, "0123456789abcdef") == strlen(word + len);
+}
+
+static struct value *file_value(struct building *b, const char *word)
+{
+	struct arena *arena = &b->cli->arena;
+	struct value *sent = sent_value(b, word);
+	struct value *map = sent ? NULL : value_map(arena);
+	struct source source = { NULL, 0 };
+	const char *path = NULL;
+	const char *dest = NULL;
+
+	if (sent)
+		return sent;
+	if (is_nameless(word)) {
+		(void)err_set(&b->err, ERR_INVALID,
+			"--file %s does not say under which name: write SHA256:DEST, %.15s...:DEST",
+			word, word);
+		fail(b);
+		return NULL;
+	}
+	if (split_file(b, word, &path, &dest) < 0 || read_named(b, path, "--file", &source) < 0) {
+		fail(b);
+		return NULL;
+	}
+	put(b, map, "path", value_text(arena, dest));
+	put(b, map, "data", value_blob_borrowed(arena, source.bytes, source.len));
+	return map;
+}
+
+static void put_files(struct building *b, const struct words *files)
+{
+	struct value *list = value_list(&b->cli->arena);
+
+	for (size_t i = 0; i < files->count && !b->failed; i++) {
+		if (value_list_add(&b->cli->arena, list, file_value(b, files->items[i])) < 0)
+			fail(b);
+	}
+	if (files->count > 0)
+		put(b, b->params, "files", list);
+}
+
+static void put_texts(struct building *b, const char *key, const struct words *words)
+{
+	struct value *list = value_list(&b->cli->arena);
+
+	for (size_t i = 0; i < words->count && !b->failed; i++) {
+		struct value *text = value_text(&b->cli->arena, words->items[i]);
+
+		if (value_list_add(&b->cli->arena, list, text) < 0)
+			fail(b);
+	}
+	if (words->count > 0)
+		put(b, b->params, key, list);
+}
+
+/* ---- K=V ---------------------------------------------------------------------------------- */
+
+static int split_pair(struct building *b, const char *option, const char *word,
+	const char **ret_key, const char **ret_value)
+{
+	const char *equals = strchr(word, '=');
+
+	if (!equals || equals == word)
+		return err_set(&b->err, ERR_INVALID, "--%s %s: it is written as %s", option, word,
+			strcmp(option, "limit") == 0 ? "NAME=NUMBER" : "NAME=VALUE");
+	*ret_key = arena_copy(&b->cli->arena, word, (size_t)(equals - word));
+	*ret_value = equals + 1;
+	return *ret_key ? 0 : err_set(&b->err, ERR_MEMORY, "no memory");
+}
+
+static void put_pairs(
+	struct building *b, const char *key, const char *option, const struct words *words)
+{
+	struct value *map = value_map(&b->cli->arena);
+
+	for (size_t i = 0; i < words->count && !b->failed; i++) {
+		const char *name = NULL;
+		const char *text = NULL;
+
+		if (split_pair(b, option, words->items[i], &name, &text) < 0)
+			fail(b);
+		else if (value_get(map, name)) {
+			(void)err_set(&b->err, ERR_INVALID, "--%s %s is given twice", option, name);
+			fail(b);
+		} else
+			put(b, map, name, value_text(&b->cli->arena, text));
+	}
+	if (words->count > 0)
+		put(b, b->params, key, map);
+}
+
+enum limit_unit {
+	LIMIT_COUNT,
+	LIMIT_BYTES,
+	LIMIT_MS
+};
+
+static const char *const limit_names[] = {
+#define LIMIT_NAME(name, meaning) #name,
+	JOB_LIMITS(LIMIT_NAME)
+#undef LIMIT_NAME
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t text_len = strlen(text);
+	size_t end_len = strlen(end);
+
+	return text_len > end_len && strcmp(text + text_len - end_len, end) == 0;
+}
+
+static enum limit_unit limit_unit(const char *name)
+{
+	if (ends_with(name, "_ms"))
+		return LIMIT_MS;
+	return ends_with(name, "_bytes") ? LIMIT_BYTES : LIMIT_COUNT;
+}
+
+/* "memory" and "memory_bytes" both mean memory_bytes. */
+static const char *limit_name(const char *word)
+{
+	size_t len = strlen(word);
+
+	for (size_t i = 0; i < COUNT_OF(limit_names); i++) {
+		const char *name = limit_names[i];
+
+		if (strcmp(name, word) == 0)
+			return name;
+		if (strncmp(name, word, len) == 0 &&
+			(strcmp(name + len, "_ms") == 0 || strcmp(name + len, "_bytes") == 0))
+			return name;
+	}
+	return NULL;
+}
+
+/* As most write it, without the unit at its end. */
+static const char *short_limit_name(struct building *b, const char *name)
+{
+	size_t cut = ends_with(name, "_ms") ? 3 : ends_with(name, "_bytes") ? 6 : 0;
+
+	return arena_copy(&b->cli->arena, name, strlen(name) - cut);
+}
+
+static int refuse_limit(struct building *b, const char *word)
+{
+	struct nearest nearest = NEAREST_OF(word);
+	char names[256] = "";
+
+	for (size_t i = 0; i < COUNT_OF(limit_names); i++) {
+		const char *brief = short_limit_name(b, limit_names[i]);
+		size_t len = strlen(names);
+
+		cut_printf(names + len, sizeof(names) - len, "%s%s", i > 0 ? ", " : "",
+			limit_names[i]);
+		if (brief)
+			nearest_offer(&nearest, brief);
+		nearest_offer(&nearest, limit_names[i]);
+	}
+	if (nearest.best)
+		return err_set(&b->err, ERR_INVALID, "there is no limit \"%s\"%s", word,
+			nearest_hint(&nearest));
+	return err_set(
+		&b->err, ERR_INVALID, "there is no limit \"%s\"; the limits are %s", word, names);
+}
+
+/* Nobody means 64 bytes of memory; of an output, somebody may. */
+static bool lacks_unit(const char *name, const char *text, uint64_t bytes)
+{
+	bool is_large = strcmp(name, "memory_bytes") == 0 || strcmp(name, "disk_bytes") == 0 ||
+			strcmp(name, "file_bytes") == 0;
+
+	return is_large && bytes < LARGE_LEAST && text[strspn(text, "0123456789.")] == '\0';
+}
+
+static int parse_bytes(
+	const char *name, bool has_unit, const char *text, uint64_t *ret_number, struct err *err)
+{
+	if (units_parse_bytes(text, ret_number, err) < 0)
+		return -1;
+	if (!has_unit && lacks_unit(name, text, *ret_number))
+		return err_set(err, ERR_INVALID, "\"%s\" has no unit: write %sk, %sm or %sg", text,
+			text, text, text);
+	return 0;
+}
+
+/* "wall_ms=2000" says its unit in its name; "wall=2" does not say what two. */
+static int parse_limit(
+	const char *key, const char *name, const char *text, uint64_t *ret_number, struct err *err)
+{
+	bool has_unit = strcmp(key, name) == 0;
+
+	switch (limit_unit(name)) {
+	case LIMIT_MS:
+		if (has_unit && units_parse_count(text, ret_number, NULL) == 0)
+			return 0;
+		return units_parse_ms(text, ret_number, err);
+	case LIMIT_BYTES:
+		return parse_bytes(name, has_unit, text, ret_number, err);
+	case LIMIT_COUNT:
+		return units_parse_count(text, ret_number, err);
+	}
+	return -1;
+}
+
+static int put_limit(struct building *b, struct value *map, const char *word)
+{
+	const char *key = "";
+	const char *text = "";
+	const char *name;
+	uint64_t number = 0;
+
+	if (split_pair(b, "limit", word, &key, &text) < 0)
+		return -1;
+	name = limit_name(key);
+	if (!name)
+		return refuse_limit(b, key);
+	if (parse_limit(key, name, text, &number, &b->err) < 0)
+		return err_wrap(&b->err, "--limit %s", key);
+	if (value_get(map, name))
+		return err_set(&b->err, ERR_INVALID, "--limit %s is given twice", name);
+	put(b, map, name, value_uint(&b->cli->arena, number));
+	return 0;
+}
+
+/* --timeout is another name of the limit "wall". */
+static int put_timeout(struct building *b, struct value *map, const char *text)
+{
+	uint64_t ms = 0;
+
+	if (units_parse_ms(text, &ms, &b->err) < 0)
+		return err_wrap(&b->err, "--timeout");
+	if (value_get(map, "wall_ms"))
+		return err_set(&b->err, ERR_INVALID, "--timeout and --limit wall: one of them");
+	put(b, map, "wall_ms", value_uint(&b->cli->arena, ms));
+	b->cli->has_timeout = true;
+	return 0;
+}
+
+static void put_limits(struct building *b, const struct job_options *options)
+{
+	const struct words *limits = &options->limits;
+	struct value *map = value_map(&b->cli->arena);
+
+	for (size_t i = 0; i < limits->count && !b->failed; i++) {
+		if (put_limit(b, map, limits->items[i]) < 0)
+			fail(b);
+	}
+	if (options->timeout && !b->failed && put_timeout(b, map, options->timeout) < 0)
+		fail(b);
+	if (limits->count > 0 || options->timeout)
+		put(b, b->params, "limits", map);
+}
+
+/* ---- all of it ---------------------------------------------------------------------------- */
+
+static void put_words(struct building *b, const struct job_options *options)
+{
+	put_text(b, "policy", options->policy);
+	put_text(b, "output", options->output);
+	put_text(b, "id", options->id);
+	put_text(b, "task", options->task);
+	put_text(b, "agent", options->agent);
+	put_text(b, "on_output_limit", options->on_output_limit);
+	put_text(b, "cache", options->cache);
+	if (options->no_trace)
+		put_text(b, "trace", "off");
+	else if (options->trace_files)
+		put_text(b, "trace", "files");
+	if (options->deterministic)
+		put(b, b->params, "deterministic", value_bool(&b->cli->arena, true));
+}
+
+int job_options_secrets(
+	struct cli *cli, const struct words *names, struct value *params, struct err *err)
+{
+	struct value *list = value_list(&cli->arena);
+
+	for (size_t i = 0; i < names->count; i++) {
+		const char *secret = getenv(names->items[i]);
+
+		if (!secret || !*secret)
+			return err_set(err, ERR_MISSING,
+				"--secret %s: there is no such variable, or it is empty",
+				names->items[i]);
+		value_list_add(&cli->arena, list, value_text(&cli->arena, secret));
+	}
+	if (names->count && value_map_put(&cli->arena, params, "secrets", list) < 0)
+		return err_set(err, ERR_MEMORY, "the request is too large");
+	return 0;
+}
+
+int job_options_params(
+	struct cli *cli, const struct job_options *options, struct value **ret_params)
+{
+	struct building b = { .cli = cli, .params = value_map(&cli->arena), .err = ERR_INIT };
+
+	put_program(&b, options);
+	if (!b.failed)
+		put_stdin(&b, options);
+	if (!b.failed && options->schema)
+		put_schema(&b, options->schema);
+	put_words(&b, options);
+	put_texts(&b, "args", &cli->rest);
+	put_files(&b, &options->files);
+	put_pairs(&b, "env", "env", &options->env);
+	put_pairs(&b, "labels", "label", &options->labels);
+	put_texts(&b, "artifacts", &options->artifacts);
+	put_limits(&b, options);
+	if (!b.failed && job_options_secrets(cli, &options->secrets, b.params, &b.err) < 0)
+		fail(&b);
+	if (b.failed && b.err.code == ERR_NONE)
+		return cli_no_memory(cli);
+	if (b.failed)
+		return cli_usage(cli, "%s", b.err.text);
+	*ret_params = b.params;
+	return 0;
+}
+
+int job_options_piped(struct cli *cli, const struct job_options *options, struct value *params)
+{
+	struct source source = { NULL, 0 };
+	struct err err = ERR_INIT;
+	const char *operand = cli->operands.count > 0 ? cli->operands.items[0] : NULL;
+	bool is_program = !options->code && (!operand || strcmp(operand, "-") == 0);
+
+	if (is_program || options->stdin_file || options->input || !piped_is_there(STDIN_FILENO))
+		return 0;
+	for (size_t i = 0; i < options->files.count; i++) {
+		if (strcmp(options->files.items[i], "-") == 0)
+			return 0;
+	}
+	if (piped_read(STDIN_FILENO, PIPED_SILENCE_MS, &cli->err, &cli->arena, &source, &err) < 0)
+		return cli_usage(cli, "%s", err.text);
+	if (source.len > 0 &&
+		value_map_put(&cli->arena, params, "stdin",
+			value_blob_borrowed(&cli->arena, source.bytes, source.len)) < 0)
+		return cli_no_memory(cli);
+	return 0;
+}

@@ -1,0 +1,352 @@
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/base/exits.h"
+#include "cli/base/units.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/record.h"
+#include "cli/session/page.h"
+#include "cli/terminal/passthrough.h"
+#include "proto/base/buf.h"
+#include "proto/base/container.h"
+#include "proto/base/nearest.h"
+
+#define PAGE_BYTES ((uint64_t)1 << 20)
+#define STREAM_MAX ((size_t)1 << 30)
+#define TAIL_BYTES ((uint64_t)64 << 10)
+#define NO_END     UINT64_MAX
+
+struct output_options {
+	const char *stream;
+	const char *head;
+	const char *tail;
+	const char *range;
+	bool raw;
+};
+
+// clang-format off
+static const struct option_row rows[] = {
+	{ 's', "stream", "NAME", OPTION_TEXT, offsetof(struct output_options, stream),
+		"stdout (default), stderr, stdin, code, artifact:PATH, or file:PATH for a file that "
+		"came with it; stdout_tail and stderr_tail are what truncate kept of the end" },
+	{ 0, "head", "LINES", OPTION_TEXT, offsetof(struct output_options, head),
+		"only the first lines" },
+	{ 0, "tail", "LINES", OPTION_TEXT, offsetof(struct output_options, tail),
+		"only the last lines" },
+	{ 0, "range", "A:B", OPTION_TEXT, offsetof(struct output_options, range),
+		"only the bytes from A up to B; sizes such as 1M are accepted, B may be left out" },
+	{ 0, "raw", NULL, OPTION_FLAG, offsetof(struct output_options, raw),
+		"every byte as it is; refused when stdout is a terminal" },
+	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+};
+
+static const struct example examples[] = {
+	{ "cectl output last --tail 20", "the end of the newest run's stdout" },
+	{ "cectl output last --stream code", "the program itself" },
+	{ "cectl output 01JD3 --stream artifact:plot.png --raw > plot.png", "a file that it made" },
+	{ "cectl output last --range 1M:2M", "the second mebibyte" },
+	{ NULL, NULL },
+};
+// clang-format on
+
+/* What to fetch and how much of it to show. */
+struct reading {
+	struct cli *cli;
+	const char *stream;
+	const char *run_id;  /* as it was named, or the whole one */
+	const char *state;   /* of a run that has not ended; NULL: it has, or nobody looked */
+	uint64_t from, to;   /* bytes of the stream */
+	uint64_t head_lines; /* 0: no limit */
+	struct buf bytes;
+};
+
+static int parse_range(const char *text, struct reading *reading, struct err *err)
+{
+	const char *colon = strchr(text, ':');
+	char from[UNITS_TEXT_MAX];
+
+	if (!colon || (size_t)(colon - text) >= sizeof(from))
+		return err_set(err, ERR_INVALID, "--range is written as A:B");
+	memcpy(from, text, (size_t)(colon - text));
+	from[colon - text] = '\0';
+	if (from[0] && units_parse_bytes(from, &reading->from, err) < 0)
+		return -1;
+	if (colon[1] && units_parse_bytes(colon + 1, &reading->to, err) < 0)
+		return -1;
+	if (reading->from > reading->to)
+		return err_set(err, ERR_INVALID, "--range ends before it begins");
+	return 0;
+}
+
+static size_t count_lines(const char *bytes, size_t len)
+{
+	size_t lines = 0;
+
+	for (size_t i = 0; i < len; i++)
+		lines += bytes[i] == '\n';
+	return lines;
+}
+
+static bool has_enough(const struct reading *reading)
+{
+	return reading->head_lines > 0 &&
+	       count_lines(reading->bytes.bytes, reading->bytes.len) >= reading->head_lines;
+}
+
+/* Page by page until the end, the range's end, or enough lines. */
+static int fetch(struct reading *reading)
+{
+	uint64_t at = reading->from;
+	uint64_t before;
+	int status;
+
+	do {
+		uint64_t to = reading->to - at < PAGE_BYTES ? reading->to : at + PAGE_BYTES;
+
+		before = at;
+		status = record_fetch(
+			reading->cli, reading->run_id, reading->stream, &at, to, &reading->bytes);
+	} while (status == 0 && at - before == PAGE_BYTES && at < reading->to &&
+		 !has_enough(reading));
+	return status;
+}
+
+/* How long the stream is: 0 with it, or the exit status. */
+static int find_total(struct reading *reading, uint64_t *ret_total)
+{
+	const struct value *page = NULL;
+	int status = record_page(reading->cli, reading->run_id, reading->stream, 0, 1, &page);
+
+	if (status == 0)
+		*ret_total = (uint64_t)value_as_int(value_get(page, "total"), 0);
+	return status;
+}
+
+/* From the end back, in larger and larger pieces, until there are enough lines. */
+static int fetch_tail(struct reading *reading, uint64_t lines)
+{
+	uint64_t total = 0;
+	int status = find_total(reading, &total);
+
+	for (uint64_t len = TAIL_BYTES; status == 0; len *= 8) {
+		reading->from = total > len ? total - len : 0;
+		reading->bytes.len = 0;
+		status = fetch(reading);
+		/* One more than wanted: the first of these lines may be the end of one. */
+		if (reading->from == 0 ||
+			count_lines(reading->bytes.bytes, reading->bytes.len) > lines)
+			break;
+	}
+	return status;
+}
+
+/* The bytes of the first `lines` lines. */
+static size_t head_len(const char *bytes, size_t len, uint64_t lines)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (bytes[i] == '\n' && --lines == 0)
+			return i + 1;
+	}
+	return len;
+}
+
+/* Where the last `lines` lines begin. */
+static size_t tail_start(const char *bytes, size_t len, uint64_t lines)
+{
+	for (size_t i = len; i-- > 1;) {
+		if (bytes[i - 1] == '\n' && --lines == 0)
+			return i;
+	}
+	return 0;
+}
+
+static int parse_lines(const char *option, const char *text, uint64_t *ret_lines, struct err *err)
+{
+	if (!text)
+		return 0;
+	if (units_parse_count(text, ret_lines, err) < 0)
+		return err_wrap(err, "%s", option);
+	return *ret_lines > 0 ? 0 : err_set(err, ERR_INVALID, "%s 0 shows nothing", option);
+}
+
+static int document(struct cli *cli, const struct reading *reading, const char *bytes, size_t len,
+	uint64_t offset)
+{
+	struct arena *arena = &cli->arena;
+	struct value *map = value_map(arena);
+
+	if (value_map_put(arena, map, "run_id", value_text(arena, reading->run_id)) < 0 ||
+		(reading->state && value_map_put(arena, map, "state",
+					   value_text(arena, reading->state)) < 0) ||
+		value_map_put(arena, map, "stream", value_text(arena, reading->stream)) < 0 ||
+		value_map_put(arena, map, "offset", value_uint(arena, offset)) < 0 ||
+		value_map_put(arena, map, "data", value_blob_borrowed(arena, bytes, len)) < 0)
+		return cli_no_memory(cli);
+	return cli_document(cli, map, reading->state ? EXIT_FAILED : EXIT_OK);
+}
+
+/* Without --raw it is shown in safe form, into a pipe too: a pager leads to a terminal. */
+static void print(struct cli *cli, const char *bytes, size_t len, bool raw)
+{
+	struct passthrough stream;
+
+	passthrough_init(&stream, &cli->out);
+	stream.escape = !raw;
+	passthrough_write(&stream, bytes, len);
+	passthrough_end(&stream);
+}
+
+static int show(struct reading *reading, const struct output_options *options, uint64_t tail_lines)
+{
+	struct cli *cli = reading->cli;
+	const char *bytes = reading->bytes.bytes ? reading->bytes.bytes : "";
+	size_t len = reading->bytes.len;
+	size_t start = 0;
+
+	if (reading->head_lines > 0)
+		len = head_len(bytes, len, reading->head_lines);
+	if (tail_lines > 0)
+		start = tail_start(bytes, len, tail_lines);
+	if (cli->json)
+		return document(cli, reading, bytes + start, len - start, reading->from + start);
+	print(cli, bytes + start, len - start, options->raw);
+	return reading->state ? EXIT_FAILED : EXIT_OK;
+}
+
+static const char *const streams[] = { "stdout", "stderr", "stdout_tail", "stderr_tail", "stdin",
+	"code" };
+
+static int refuse_stream(struct cli *cli, const char *name)
+{
+	struct nearest nearest = NEAREST_OF(name);
+
+	for (size_t i = 0; i < COUNT_OF(streams); i++)
+		nearest_offer(&nearest, streams[i]);
+	return cli_usage(cli,
+		"--stream %s: there are stdout, stderr, stdout_tail, stderr_tail, stdin, code, "
+		"artifact:PATH and file:PATH%s",
+		name, nearest_hint(&nearest));
+}
+
+static bool is_stream(const char *name)
+{
+	for (size_t i = 0; i < COUNT_OF(streams); i++) {
+		if (strcmp(streams[i], name) == 0)
+			return true;
+	}
+	return strncmp(name, "artifact:", 9) == 0 || strncmp(name, "file:", 5) == 0;
+}
+
+static int parse(struct cli *cli, const struct output_options *options, struct reading *reading,
+	uint64_t *ret_tail_lines)
+{
+	struct err err = ERR_INIT;
+
+	if (options->stream && !is_stream(options->stream))
+		return refuse_stream(cli, options->stream);
+	if (options->raw && cli->out.terminal)
+		return cli_usage(cli, "--raw would let the program write to your terminal; "
+				      "send it to a file or a pipe");
+	if ((options->head != NULL) + (options->tail != NULL) + (options->range != NULL) > 1)
+		return cli_usage(cli, "--head, --tail and --range: one of them");
+	if (parse_lines("--head", options->head, &reading->head_lines, &err) < 0 ||
+		parse_lines("--tail", options->tail, ret_tail_lines, &err) < 0 ||
+		(options->range && parse_range(options->range, reading, &err) < 0))
+		return cli_usage(cli, "%s", err.text);
+	return 0;
+}
+
+static int refuse_pruned(struct cli *cli, const struct value *record, const struct value *pruned)
+{
+	struct err err = ERR_INIT;
+
+	(void)err_set(&err, ERR_MISSING,
+		"the contents of run %s have left the store: act %s of cectl acts",
+		page_text(cli, record, "run_id"), page_text(cli, pruned, "act"));
+	return cli_fail(cli, &err);
+}
+
+/* What came with the request is there from the beginning; what the program writes comes with its end. */
+static bool comes_with_the_end(const char *stream)
+{
+	return strncmp(stream, "std", 3) == 0 && strcmp(stream, "stdin") != 0;
+}
+
+static void note_unended(struct reading *reading, const struct value *record)
+{
+	struct cli *cli = reading->cli;
+	const char *state = page_text(cli, record, "state");
+
+	if (page_text(cli, record, "outcome")[0] || !state[0] ||
+		!comes_with_the_end(reading->stream))
+		return;
+	reading->state = state;
+	say(&cli->err, PAINT_PLAIN,
+		"cectl: run %s has not ended (%s): its output comes with its end%s%s\n",
+		reading->run_id, state, cli->store ? "" : "; ",
+		cli->store ? "" : cli_more(cli, "wait", reading->run_id));
+}
+
+/* Nothing came: a stream that was taken away, or that is still to come, is not an empty one. */
+static int look_why_empty(struct reading *reading)
+{
+	struct cli *cli = reading->cli;
+	const struct value *record = NULL;
+	const struct value *pruned;
+	int status = record_get(cli, reading->run_id, &record);
+
+	if (status != 0)
+		return status;
+	pruned = value_get(record, "pruned");
+	if (value_is(pruned, VALUE_MAP))
+		return refuse_pruned(cli, record, pruned);
+	reading->run_id = page_text(cli, record, "run_id");
+	note_unended(reading, record);
+	return 0;
+}
+
+static int output_run(struct cli *cli, const void *given)
+{
+	const struct output_options *options = given;
+	struct reading reading = { .cli = cli, .stream = "stdout", .to = NO_END };
+	const char *name = cli->operands.items[0];
+	uint64_t tail_lines = 0;
+	int status = parse(cli, options, &reading, &tail_lines);
+
+	if (status != 0)
+		return status;
+	if (options->stream)
+		reading.stream = options->stream;
+	reading.run_id = name;
+	if (cli->json) /* a document names the run itself, and "last" may be another one soon */
+		status = record_resolve(cli, name, &reading.run_id);
+	if (status != 0)
+		return status;
+	buf_init(&reading.bytes, STREAM_MAX);
+	status = tail_lines > 0 ? fetch_tail(&reading, tail_lines) : fetch(&reading);
+	if (status == 0 && reading.bytes.len == 0)
+		status = look_why_empty(&reading);
+	if (status == 0)
+		status = show(&reading, options, tail_lines);
+	buf_done(&reading.bytes);
+	return status;
+}
+
+const struct command output_command = {
+	.name = "output",
+	.operands = "RUN",
+	.summary = "stored output, code or artifacts of a run",
+	.about =
+		"Prints what the store has kept of a run.  Control characters are shown escaped, also "
+		"into a pipe, unless --raw asks for the bytes as they are.  What a program writes comes "
+		"with its end: of a run that has not ended there is no output, and cectl says so and exits "
+		"with 1.",
+	.options = rows,
+	.options_size = sizeof(struct output_options),
+	.operand_least = 1,
+	.operand_most = 1,
+	.examples = examples,
+	.reads_copy = true,
+	.run = output_run,
+};

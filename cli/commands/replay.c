@@ -1,0 +1,300 @@
+/* Runs what is in the record again, and says what is other than it was. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/base/exits.h"
+#include "cli/base/units.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/job_options.h"
+#include "cli/commands/record.h"
+#include "cli/commands/results.h"
+#include "cli/session/page.h"
+#include "cli/terminal/table.h"
+#include "proto/base/container.h"
+
+#define TIMES_MAX   500
+#define PRINTS_MAX  TIMES_MAX
+#define PRINT_SHOWN 15 /* of a digest: "sha256:" and eight digits */
+
+struct replay_options {
+	const char *times;
+	struct words secrets;
+	bool deterministic;
+};
+
+// clang-format off
+static const struct option_row rows[] = {
+	{ 0, "times", "N", OPTION_TEXT, offsetof(struct replay_options, times),
+		"so often, one after the other, to find what differs from time to time; at most 500" },
+	{ 0, "deterministic", NULL, OPTION_FLAG, offsetof(struct replay_options, deterministic),
+		"with a fixed start of the clock and fixed seeds" },
+	{ 0, "secret", "NAME", OPTION_LIST, offsetof(struct replay_options, secrets),
+		"what this variable of cectl's own environment holds is masked again; a run that came with "
+		"secrets wants as many" },
+	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+};
+
+static const struct example examples[] = {
+	{ "cectl replay last", "does it come out the same?" },
+	{ "cectl replay 01M7YDZBQ7 --times 20", "is it deterministic?" },
+	{ "cectl replay last --json | jq .circumstances", "what has changed since" },
+	{ NULL, NULL },
+};
+
+static const struct table_column columns[] = {
+	{ "WHAT", false, false, 0 },
+	{ "LINE", true, false, 2 },
+	{ "RECORDED", false, true, 0 },
+	{ "REPLAYED", false, true, 0 },
+};
+// clang-format on
+
+/* All replays of one call. */
+struct series {
+	struct cli *cli;
+	const struct value *replays; /* the answers */
+	int64_t count, same;
+	const char *prints[PRINTS_MAX]; /* fingerprints that are not alike */
+	int64_t print_counts[PRINTS_MAX];
+	size_t print_count;
+};
+
+static void count_print(struct series *series, const char *print)
+{
+	for (size_t i = 0; i < series->print_count; i++) {
+		if (strcmp(series->prints[i], print) == 0) {
+			series->print_counts[i]++;
+			return;
+		}
+	}
+	series->prints[series->print_count] = print;
+	series->print_counts[series->print_count++] = 1;
+}
+
+static int replay_once(
+	struct cli *cli, struct value *params, struct series *series, struct value *replays)
+{
+	const struct value *answer = NULL;
+	struct live live;
+	int status;
+
+	live_init(&live, cli, false);
+	live_cancels(&live, params);
+	status = live_ask(&live, "runs.replay", params, &answer);
+	if (status != 0)
+		return status;
+	if (value_list_add(&cli->arena, replays, (struct value *)(uintptr_t)answer) < 0)
+		return cli_no_memory(cli);
+	series->count++;
+	series->same += value_as_bool(value_get(answer, "same"), false);
+	count_print(series, page_text(cli, answer, "fingerprint"));
+	return 0;
+}
+
+/* ---- for people ----------------------------------------------------------------------------- */
+
+static void show_sides(struct cli *cli, const struct value *list)
+{
+	struct table table;
+
+	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
+	for (size_t i = 0; value_at(list, i); i++) {
+		const struct value *item = value_at(list, i);
+
+		table_add(&table, (const struct table_cell[]){
+					  { page_text(cli, item, "what"), PAINT_BOLD },
+					  { page_text(cli, item, "line"), PAINT_PLAIN },
+					  { page_text(cli, item, "recorded"), PAINT_PLAIN },
+					  { page_text(cli, item, "replayed"), PAINT_PLAIN },
+				  });
+	}
+	table_print(&table, &cli->out, 2);
+}
+
+static void show_circumstances(struct cli *cli, const struct value *answer)
+{
+	const struct value *list = value_get(answer, "circumstances");
+
+	output_heading(&cli->out, "circumstances");
+	if (value_at(list, 0))
+		show_sides(cli, list);
+	else
+		say(&cli->out, PAINT_DIM,
+			"  as they were: runtime, kernel, ced, policy and limits\n");
+}
+
+/* What was asked is not what is on the record then. */
+static void show_masks(struct cli *cli, const struct value *answer)
+{
+	const char *masks = page_text(cli, answer, "masks");
+
+	if (masks[0])
+		say(&cli->out, PAINT_YELLOW,
+			"%s secrets in the record are masked (%s): it did not get what it got then\n",
+			output_mark(&cli->out, MARK_DOT), masks);
+}
+
+static void show_one(struct cli *cli, const struct value *answer)
+{
+	bool same = value_as_bool(value_get(answer, "same"), false);
+	const struct value *result = value_get(answer, "result");
+
+	say(&cli->out, same ? PAINT_GREEN : PAINT_RED, "%s %s",
+		output_mark(&cli->out, same ? MARK_GOOD : MARK_BAD), same ? "same" : "differs");
+	say(&cli->out, PAINT_PLAIN, "  %s, as run %s of what %s was\n",
+		page_text(cli, result, "outcome"), page_text(cli, result, "run_id"),
+		page_text(cli, answer, "replay_of"));
+	if (same)
+		return;
+	output_heading(&cli->out, "differences");
+	show_sides(cli, value_get(answer, "differs"));
+}
+
+/* A row for each way in which it came out. */
+static void show_ways(struct series *series, const char *recorded)
+{
+	const struct output *out = &series->cli->out;
+
+	for (size_t i = 0; i < series->print_count; i++) {
+		bool is_recorded = strcmp(series->prints[i], recorded) == 0;
+
+		say(out, PAINT_PLAIN, "  %4" PRId64 "  %.*s  ", series->print_counts[i],
+			PRINT_SHOWN, series->prints[i]);
+		say(out, is_recorded ? PAINT_GREEN : PAINT_RED, "%s\n",
+			is_recorded ? "as recorded" : "differs");
+	}
+}
+
+static const struct value *first_other(const struct series *series)
+{
+	for (size_t i = 0; value_at(series->replays, i); i++) {
+		const struct value *answer = value_at(series->replays, i);
+
+		if (!value_as_bool(value_get(answer, "same"), false))
+			return answer;
+	}
+	return NULL;
+}
+
+static void show_series(struct series *series)
+{
+	struct cli *cli = series->cli;
+	const struct value *other = first_other(series);
+	bool steady = series->print_count == 1;
+
+	say(&cli->out, other ? PAINT_RED : PAINT_GREEN,
+		"%s %" PRId64 " of %" PRId64 " are the same",
+		output_mark(&cli->out, other ? MARK_BAD : MARK_GOOD), series->same, series->count);
+	say(&cli->out, PAINT_PLAIN, "  %s\n",
+		steady ? "it came out alike each time"
+		       : "it comes out differently from time to time");
+	show_ways(series, page_text(cli, value_at(series->replays, 0), "recorded_fingerprint"));
+	if (!other)
+		return;
+	output_heading(&cli->out, "differences of the first that differs");
+	show_sides(cli, value_get(other, "differs"));
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static struct value *series_document(struct series *series)
+{
+	struct arena *arena = &series->cli->arena;
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "times", value_int(arena, series->count));
+	value_map_put(arena, map, "same", value_int(arena, series->same));
+	value_map_put(arena, map, "ways", value_uint(arena, series->print_count));
+	value_map_put(arena, map, "replays", (struct value *)(uintptr_t)series->replays);
+	return map;
+}
+
+static int finish(struct series *series, bool has_times)
+{
+	struct cli *cli = series->cli;
+	int status = series->same == series->count ? EXIT_OK : EXIT_FAILED;
+	const struct value *first = value_at(series->replays, 0);
+
+	if (cli->json)
+		return cli_document(cli, has_times ? series_document(series) : first, status);
+	if (has_times)
+		show_series(series);
+	else
+		show_one(cli, first);
+	show_masks(cli, first);
+	show_circumstances(cli, first);
+	return status;
+}
+
+static int read_times(struct cli *cli, const struct replay_options *options, uint64_t *ret_times)
+{
+	struct err err = ERR_INIT;
+
+	*ret_times = 1;
+	if (!options->times)
+		return 0;
+	if (units_parse_count(options->times, ret_times, &err) < 0 || *ret_times < 1 ||
+		*ret_times > TIMES_MAX)
+		return cli_usage(cli, "--times: a number from 1 to %d", TIMES_MAX);
+	return 0;
+}
+
+static int replay_run(struct cli *cli, const void *given)
+{
+	const struct replay_options *options = given;
+	struct value *params = value_map(&cli->arena);
+	struct value *replays = value_list(&cli->arena);
+	struct series series = { .cli = cli, .replays = replays };
+	uint64_t times = 1;
+	struct err err = ERR_INIT;
+	const char *run_id = NULL;
+	int status = read_times(cli, options, &times);
+
+	if (status == 0 && job_options_secrets(cli, &options->secrets, params, &err) < 0)
+		status = cli_usage(cli, "%s", err.text);
+	if (status == 0) /* `last` is another run after the first replay */
+		status = record_resolve(cli, cli->operands.items[0], &run_id);
+	if (status != 0)
+		return status;
+	value_map_put(&cli->arena, params, "run_id", value_text(&cli->arena, run_id));
+	if (options->deterministic)
+		value_map_put(&cli->arena, params, "deterministic", value_bool(&cli->arena, true));
+	if (!value_ok(&cli->arena))
+		return cli_no_memory(cli);
+	for (uint64_t i = 0; i < times; i++) {
+		status = replay_once(cli, params, &series, replays);
+		if (status != 0)
+			return status;
+	}
+	return finish(&series, options->times != NULL);
+}
+
+static int print_more(struct buf *out)
+{
+	return buf_append_text(out,
+		"\nExit status:\n"
+		"  0        it came out as it was recorded, each time\n"
+		"  1        it did not, or there is no such run, or the record cannot be run again\n"
+		"  2        a wrong command line\n"
+		"  125      no daemon, or a fault of the sandbox\n");
+}
+
+const struct command replay_command = {
+	.name = "replay",
+	.operands = "RUN",
+	.summary = "run what is in the record again and compare",
+	.about =
+		"Runs the recorded program with the recorded input, files, arguments, environment, "
+		"limits and policy, as a new run of yours: it is checked, limited and recorded like "
+		"any other, with `replay_of`. Says what came out other than then, and what has changed "
+		"since in runtime, kernel, ced, policy and limits.\n\n"
+		"RUN is a run's id, any unique beginning of it, `last`, or `last~N`.",
+	.options = rows,
+	.options_size = sizeof(struct replay_options),
+	.operand_least = 1,
+	.operand_most = 1,
+	.examples = examples,
+	.print_more = print_more,
+	.run = replay_run,
+};

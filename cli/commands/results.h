@@ -1,0 +1,55 @@
+/*
+ * What came of a run, for `run` and `wait`: the program's output passed through, its files
+ * written, one line on stderr when it was not ok, and the exit status.
+ */
+#pragma once
+
+#include "cli/session/cli.h"
+#include "cli/terminal/passthrough.h"
+
+/* Options that say where results go. */
+struct result_options {
+	const char *out_dir;
+	bool stream;
+};
+
+/* Shows a run while it runs: its output with --stream, else that time passes. */
+struct live {
+	struct cli *cli;
+	struct passthrough out;
+	struct passthrough err;
+	struct client_watch watch; /* for cli_ask() */
+	bool progress_shown;
+	bool streams;
+	const char *doing; /* what takes the time */
+	bool cancels;      /* Ctrl-C ends the run, and not only the waiting */
+	bool canceling;
+	int64_t canceling_ms; /* since when */
+	char run_id[32];      /* once it is known */
+};
+
+/* Ctrl-C of who waits cancels the run; its id and what it has written so far are shown. */
+void live_cancels(struct live *live, struct value *params);
+
+/* `streams` says whether run.output notifications go to stdout and stderr as they come. */
+void live_init(struct live *live, struct cli *cli, bool streams);
+
+/* Asks `method` and shows what happens until the answer comes; as cli_ask(). */
+int live_ask(struct live *live, const char *method, struct value *params,
+	const struct value **ret_result);
+
+/* Shows the result and returns the exit status of the command. */
+int results_show(
+	struct live *live, const struct value *result, const struct result_options *options);
+
+/* Whether it is no result yet: the run waits for a person. */
+bool results_are_parked(const struct value *result);
+
+/* "run ID waits for approval: ..." on stderr, once. */
+void results_note_parked(struct cli *cli, const struct value *parked);
+
+/* Writes all artifacts of a result below `path`.  -1 after telling what went wrong. */
+int results_write_artifacts(struct cli *cli, const struct value *result, const char *path);
+
+/* "policy_denied: reason (run ID; more: cectl show ID)" on stderr. */
+void results_note(struct cli *cli, const struct value *result);

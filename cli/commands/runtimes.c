@@ -1,0 +1,158 @@
+#include <string.h>
+
+#include "cli/base/exits.h"
+#include "cli/commands/commands.h"
+#include "cli/session/page.h"
+#include "cli/terminal/table.h"
+
+static const struct example examples[] = {
+	{ "cectl runtimes", "what can run here" },
+	{ "cectl runtimes --json | jq -r '.runtimes[].name'", "only the names" },
+	{ NULL, NULL },
+};
+
+static const struct table_column columns[] = {
+	{ "LANGUAGE", false, false, 0 },
+	{ "VERSION", false, false, 0 },
+	{ "WARM", true, false, 0 },
+	{ "RUNNING", true, false, 3 },
+	{ "DIGEST", false, true, 4 },
+	{ "PRELOADED", false, true, 2 },
+};
+
+static void add_runtime(struct cli *cli, struct table *table, const struct value *runtime)
+{
+	struct arena *arena = &cli->arena;
+	const struct value *warm = value_get(runtime, "warm");
+
+	const struct table_cell cells[] = {
+		{ output_text(arena, value_get(runtime, "name")), PAINT_BOLD },
+		{ output_text(arena, value_get(runtime, "version")), PAINT_PLAIN },
+		{ output_text(arena, warm),
+			value_as_int(warm, 0) > 0 ? PAINT_GREEN : PAINT_YELLOW },
+		{ output_text(arena, value_get(runtime, "running")), PAINT_PLAIN },
+		{ output_text(arena, value_get(runtime, "digest")), PAINT_DIM },
+		{ output_text(arena, value_get(runtime, "preload")), PAINT_PLAIN },
+	};
+
+	table_add(table, cells);
+}
+
+/* The programs that jobs of a runtime may start. */
+static void show_tools(struct cli *cli, const struct value *runtime)
+{
+	const char *tools = value_as_text(value_get(runtime, "tools"));
+	const char *title =
+		arena_printf(&cli->arena, "tools of %s", page_text(cli, runtime, "name"));
+
+	if (!tools || !tools[0])
+		return;
+	output_heading(&cli->out, title ? title : "tools");
+	page_wrapped(cli, PAINT_PLAIN, output_safe(&cli->arena, tools), 2);
+}
+
+static const struct table_column limit_columns[] = {
+	{ "LIMIT", false, false, 0 },
+	{ "DEFAULT", true, false, 0 },
+	{ "AT MOST", true, false, 0 },
+};
+
+static const struct value *limits_at(const struct value *runtimes, size_t at)
+{
+	return value_get(value_at(runtimes, at), "limits");
+}
+
+static bool has_same_before(const struct value *runtimes, size_t at)
+{
+	for (size_t i = 0; i < at; i++) {
+		if (value_equal(limits_at(runtimes, i), limits_at(runtimes, at)))
+			return true;
+	}
+	return false;
+}
+
+/* "limits of python, bash": of this one, and of all behind it that have the same. */
+static void show_whose(struct cli *cli, const struct value *runtimes, size_t at)
+{
+	const char *title = "limits of ";
+
+	for (size_t i = at; value_at(runtimes, i) && title; i++) {
+		if (value_equal(limits_at(runtimes, i), limits_at(runtimes, at)))
+			title = arena_printf(&cli->arena, "%s%s%s", title, i == at ? "" : ", ",
+				page_text(cli, value_at(runtimes, i), "name"));
+	}
+	output_heading(&cli->out, title ? title : "limits");
+}
+
+/* What the caller's runs get, and what they may ask for. */
+static void show_limits(struct cli *cli, const struct value *runtimes, size_t at)
+{
+	const struct value *standard = value_get(limits_at(runtimes, at), "standard");
+	const struct value *most = value_get(limits_at(runtimes, at), "most");
+	struct table table;
+
+	if (!value_is(standard, VALUE_MAP) || has_same_before(runtimes, at))
+		return;
+	show_whose(cli, runtimes, at);
+	table_init(&table, &cli->arena, limit_columns,
+		sizeof(limit_columns) / sizeof(limit_columns[0]));
+	for (size_t i = 0; i < standard->map.count; i++) {
+		const struct value_entry *entry = &standard->map.entries[i];
+		const struct table_cell cells[] = {
+			{ page_name(cli, entry->key), PAINT_PLAIN },
+			{ page_number(cli, entry->key, entry->value), PAINT_PLAIN },
+			{ page_number(cli, entry->key, value_get(most, entry->key)), PAINT_DIM },
+		};
+
+		table_add(&table, cells);
+	}
+	table_print(&table, &cli->out, 2);
+}
+
+static void tell_trouble(struct cli *cli, const struct value *runtime)
+{
+	const char *trouble = output_text(&cli->arena, value_get(runtime, "trouble"));
+
+	if (trouble[0])
+		say(&cli->out, PAINT_RED, "%s %s: %s\n", output_mark(&cli->out, MARK_BAD),
+			output_text(&cli->arena, value_get(runtime, "name")), trouble);
+}
+
+static int runtimes_run(struct cli *cli, const void *given)
+{
+	const struct value *result = NULL;
+	const struct value *runtimes;
+	struct table table;
+	int status = cli_ask(cli, "runtimes", value_map(&cli->arena), NULL, &result);
+
+	(void)given;
+	if (status != 0)
+		return status;
+	if (cli->json)
+		return cli_document(cli, result, EXIT_OK);
+	runtimes = value_get(result, "runtimes");
+	table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; value_at(runtimes, i); i++)
+		add_runtime(cli, &table, value_at(runtimes, i));
+	table_print(&table, &cli->out, 0);
+	for (size_t i = 0; value_at(runtimes, i); i++)
+		tell_trouble(cli, value_at(runtimes, i));
+	for (size_t i = 0; value_at(runtimes, i); i++)
+		show_tools(cli, value_at(runtimes, i));
+	for (size_t i = 0; value_at(runtimes, i); i++)
+		show_limits(cli, runtimes, i);
+	return EXIT_OK;
+}
+
+const struct command runtimes_command = {
+	.name = "runtimes",
+	.operands = "",
+	.summary = "the languages that can run, and how many workers are warm",
+	.about =
+		"Lists the runtimes that the host has configured: version, warm workers, modules "
+		"that are imported before a program arrives, the digest of the runtime, the tools that "
+		"programs may start (\"coreutils\" stands for all of those), and the limits "
+		"that your runs get and may ask for.",
+	.examples = examples,
+	.run = runtimes_run,
+};

@@ -1,0 +1,420 @@
+/* cectl status: what the daemon says of itself, and what its words mean. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/base/exits.h"
+#include "cli/base/options.h"
+#include "cli/base/safe.h"
+#include "cli/base/times.h"
+#include "cli/base/units.h"
+#include "cli/commands/commands.h"
+#include "cli/session/page.h"
+#include "proto/base/container.h"
+#include "proto/store_room.h"
+
+#define WORDS_INDENT 19 /* the longest word, and a space */
+#define WIDTH        80
+
+/* In the order in which status shows them. */
+static const struct {
+	const char *word;
+	const char *meaning;
+} words[] = {
+	{ "runtimes", "one line for each: its workers, and its runs since the start" },
+	{ "  warm", "workers that wait for a program" },
+	{ "  making", "workers that are being made" },
+	{ "  running", "workers that run a program" },
+	{ "  ending", "workers whose program has ended, and that are being removed" },
+	{ "  wanted", "workers that are to be warm; it grows and shrinks with the demand" },
+	{ "  runs, waited", "programs it has run, and how many of them found no warm worker" },
+	{ "limits for", "limits that a runtime, policy, user or group has of its own" },
+	{ "roles", "users and groups that the settings name for each role" },
+	{ "ready", "true since a first worker was warm and the policy's rules were loaded" },
+	{ "mode", "root, or user: a private daemon without root's rights" },
+	{ "socket", "where clients connect, and how often its file was gone and was made again" },
+	{ "connections", "clients that are connected" },
+	{ "held", "memory that requests and replies take" },
+	{ "in house", "runs anywhere between their arrival and their answer" },
+	{ "queued", "those of them that wait for a worker" },
+	{ "parked", "runs that wait until a person approves them" },
+	{ "subscriptions", "clients that hear events (cectl watch, cectl top)" },
+	{ "inspectors", "the processes that read programs for the policy" },
+	{ "  alive, ready", "how many there are, and how many of them have the rules" },
+	{ "  waiting", "programs that wait for one" },
+	{ "  answered", "programs that were read since the start" },
+	{ "  late, lost", "of these, read for too long, and cut short by the end of an inspector" },
+	{ "  remembered", "verdicts that are known and need no inspector" },
+	{ "  hits, misses", "how often a verdict was known, and how often it was not" },
+	{ "outcomes", "how the runs since the start have ended" },
+	{ "commits, records",
+		"transactions and records written since the start; many records in one "
+		"commit are a sign of load" },
+	{ "trouble", "why nothing can be recorded just now; no run is taken meanwhile" },
+	{ "log held",
+		"who keeps the store's log from being emptied, how long it is, and at which length runs "
+		"are refused" },
+	{ "check", "the last look at every page of the store, with the damages it found" },
+	{ "host", "what holds memory, processes and cpu time here, and what is missing" },
+	{ "store", "the record on the disk" },
+	{ "  unsettled",
+		"runs whose words and counts are still to be indexed; it goes down by itself" },
+	{ "  wal", "size of the log of what was written last" },
+	{ "  free", "room on the disk of the store; runs are refused below 1 MiB" },
+	{ "  schema", "the version of the tables" },
+	{ "alerts", "rules for alerts in the settings, and how often one was raised" },
+	{ "gc", "removal of old contents: whether it is busy, how often it ran, what it freed" },
+	{ "clock",
+		"how often the wall clock was set since the start, and by how much the last time" },
+	{ "audit",
+		"the key of signed checkpoints, the second file that they are written to, and how "
+		"many records the last one since the start signs (links)" },
+};
+
+static int status_words_help(struct buf *out)
+{
+	if (buf_append_text(out, "\nWords:\n") < 0)
+		return -1;
+	for (size_t i = 0; i < COUNT_OF(words); i++) {
+		size_t start = out->len;
+
+		if (buf_printf(out, "  %s", words[i].word) < 0 ||
+			options_wrap(words[i].meaning, WORDS_INDENT, out->len - start, WIDTH, out) <
+				0)
+			return -1;
+	}
+	return 0;
+}
+
+#define NAME_COLUMNS 13
+#define INDENT       (2 + NAME_COLUMNS + 1)
+
+static const struct example examples[] = {
+	{ "cectl status", "is it up, and what is it doing?" },
+	{ "cectl status --json | jq .queued", "one figure for a script" },
+	{ NULL, NULL },
+};
+
+/* What the daemon has found wrong with its record; "": nothing. */
+static const char *alarm_of(struct cli *cli, const struct value *status)
+{
+	return page_text(cli, value_get(status, "audit"), "alarm");
+}
+
+static void show_head(struct cli *cli, const struct value *status)
+{
+	int64_t uptime_s = value_as_int(value_get(status, "uptime_s"), 0);
+	bool draining = value_as_bool(value_get(status, "draining"), false);
+	bool ails = page_text(cli, status, "trouble")[0] || alarm_of(cli, status)[0];
+	enum paint paint = draining ? PAINT_YELLOW : PAINT_GREEN;
+	enum mark mark = draining ? MARK_DOT : MARK_GOOD;
+	char uptime[UNITS_TEXT_MAX];
+
+	if (uptime_s < 60)
+		cut_printf(uptime, sizeof(uptime), "%" PRId64 " s", uptime_s);
+	else
+		units_print_us(uptime, uptime_s * 1000000);
+	say(&cli->out, ails ? PAINT_RED : paint, "%s ced %s",
+		output_mark(&cli->out, ails ? MARK_BAD : mark),
+		output_text(&cli->arena, value_get(status, "version")));
+	say(&cli->out, PAINT_PLAIN, "  pid %s, up %s%s\n",
+		output_text(&cli->arena, value_get(status, "pid")), uptime,
+		draining ? ", draining: takes no new work" : "");
+}
+
+/* Something to say, on a line; what nests is for --json. */
+static bool is_plain(const struct value *value)
+{
+	if (value_is(value, VALUE_TEXT))
+		return value->text.len > 0;
+	return !value_is(value, VALUE_MAP) && !value_is(value, VALUE_LIST) &&
+	       !value_is(value, VALUE_NIL);
+}
+
+/* A number with its unit; under these names it is a moment. */
+static const char *figure(struct cli *cli, const char *key, const struct value *value)
+{
+	char when[TIMES_TEXT_MAX];
+
+	if (strcmp(key, "at_us") != 0 && strcmp(key, "last_us") != 0)
+		return page_number(cli, key, value);
+	times_print(when, value_as_int(value, 0));
+	return output_safe(&cli->arena, when);
+}
+
+/* ---- figures in a row ---------------------------------------------------------------------- */
+
+/* "  name          key value, key value", which goes on below where the terminal ends. */
+struct row {
+	struct cli *cli;
+	const char *gap; /* between two of them */
+	size_t column;
+	bool begun;
+};
+
+static struct row row_start(struct cli *cli, const char *name, const char *gap)
+{
+	say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, name);
+	return (struct row){ .cli = cli, .gap = gap, .column = INDENT };
+}
+
+static void row_gap(struct row *row, size_t columns)
+{
+	const struct output *out = &row->cli->out;
+	size_t gap = strlen(row->gap);
+	size_t comma = strcspn(row->gap, " "); /* stands at the end of a line, too */
+
+	if (!row->begun)
+		return;
+	if (out->width == 0 || row->column + gap + columns + comma <= out->width) {
+		say(out, PAINT_PLAIN, "%s", row->gap);
+		row->column += gap;
+		return;
+	}
+	say(out, PAINT_PLAIN, "%.*s\n%*s", (int)comma, row->gap, INDENT, "");
+	row->column = INDENT;
+}
+
+static void row_add(struct row *row, const char *name, const char *text)
+{
+	size_t columns = safe_columns(name, strlen(name)) + safe_columns(text, strlen(text)) + 1;
+
+	row_gap(row, columns);
+	if (name[0])
+		say(&row->cli->out, PAINT_PLAIN, "%s ", name);
+	say(&row->cli->out, PAINT_BOLD, "%s", text);
+	row->column += columns;
+	row->begun = true;
+}
+
+static bool has_plain(const struct value *map)
+{
+	for (size_t i = 0; value_is(map, VALUE_MAP) && i < map->map.count; i++) {
+		if (is_plain(map->map.entries[i].value))
+			return true;
+	}
+	return false;
+}
+
+/* The plain members of a map. */
+static void show_members(struct cli *cli, const char *name, const struct value *map)
+{
+	struct row row;
+
+	if (!has_plain(map))
+		return;
+	row = row_start(cli, name, ", ");
+	for (size_t i = 0; i < map->map.count; i++) {
+		const struct value_entry *entry = &map->map.entries[i];
+
+		if (is_plain(entry->value))
+			row_add(&row, page_name(cli, entry->key),
+				figure(cli, entry->key, entry->value));
+	}
+	say(&cli->out, PAINT_PLAIN, "\n");
+}
+
+/* One runtime is a map with a name; its figures follow. */
+static void show_runtimes(struct cli *cli, const struct value *runtimes)
+{
+	for (size_t i = 0; value_at(runtimes, i); i++) {
+		const struct value *runtime = value_at(runtimes, i);
+		struct row row = row_start(cli, i == 0 ? "runtimes" : "", "  ");
+
+		row_add(&row, "", page_text(cli, runtime, "name"));
+		for (size_t j = 0; value_is(runtime, VALUE_MAP) && j < runtime->map.count; j++) {
+			const struct value_entry *entry = &runtime->map.entries[j];
+
+			if (value_is(entry->value, VALUE_INT))
+				row_add(&row, page_name(cli, entry->key),
+					page_number(cli, entry->key, entry->value));
+		}
+		say(&cli->out, PAINT_PLAIN, "\n");
+	}
+}
+
+/* "runtime python  wall 4 s (at most 8 s), pids at most 20" */
+static void show_allowance(struct row *row, const struct value *allowance)
+{
+	struct cli *cli = row->cli;
+	const struct value *limits = value_get(allowance, "limits");
+	const struct value *most = value_get(allowance, "most");
+
+	row_add(row, page_text(cli, allowance, "for"), page_text(cli, allowance, "name"));
+	for (size_t i = 0; value_is(limits, VALUE_MAP) && i < limits->map.count; i++) {
+		const struct value_entry *entry = &limits->map.entries[i];
+
+		row_add(row, page_name(cli, entry->key),
+			page_number(cli, entry->key, entry->value));
+	}
+	for (size_t i = 0; value_is(most, VALUE_MAP) && i < most->map.count; i++) {
+		const struct value_entry *entry = &most->map.entries[i];
+		const char *name =
+			arena_printf(&cli->arena, "%s at most", page_name(cli, entry->key));
+
+		row_add(row, name ? name : "", page_number(cli, entry->key, entry->value));
+	}
+	say(&cli->out, PAINT_PLAIN, "\n");
+}
+
+static void show_allowances(struct cli *cli, const struct value *allowances)
+{
+	for (size_t i = 0; value_at(allowances, i); i++) {
+		struct row row = row_start(cli, i == 0 ? "limits for" : "", "  ");
+
+		show_allowance(&row, value_at(allowances, i));
+	}
+}
+
+static bool is_in_head(const char *key)
+{
+	static const char *const shown[] = { "version", "pid", "uptime_s", "draining", "drained",
+		"runtimes", "trouble", "log_held" };
+
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+		if (strcmp(shown[i], key) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What administrators have set. */
+static void show_levers(struct cli *cli, const struct value *status)
+{
+	const struct value *blocked = value_get(status, "blocked");
+
+	if (value_as_bool(value_get(status, "drained"), false))
+		say(&cli->out, PAINT_YELLOW, "%s drained: takes no new runs until cectl resume\n",
+			output_mark(&cli->out, MARK_DOT));
+	for (size_t i = 0; value_at(blocked, i); i++) {
+		const char *reason = page_text(cli, value_at(blocked, i), "reason");
+
+		say(&cli->out, PAINT_YELLOW, "%s uid %s is shut out%s%s\n",
+			output_mark(&cli->out, MARK_DOT),
+			page_text(cli, value_at(blocked, i), "uid"), reason[0] ? ": " : "", reason);
+	}
+}
+
+/* What keeps it from its work, where nobody overlooks it. */
+static void show_trouble(struct cli *cli, const struct value *status)
+{
+	const char *trouble = page_text(cli, status, "trouble");
+
+	if (trouble[0])
+		say(&cli->out, PAINT_RED, "%s %s\n", output_mark(&cli->out, MARK_BAD), trouble);
+}
+
+static void show_alarm(struct cli *cli, const struct value *status)
+{
+	const char *alarm = alarm_of(cli, status);
+
+	if (alarm[0])
+		say(&cli->out, PAINT_RED,
+			"%s audit alarm: %s:\n  see \"Has anybody touched it?\" in docs/OPERATIONS.md\n",
+			output_mark(&cli->out, MARK_BAD), alarm);
+}
+
+/* Before it is trouble. */
+static void show_room(struct cli *cli, const struct value *status)
+{
+	const struct value *found = value_get(value_get(status, "store"), "free_bytes");
+
+	if (found && value_as_int(found, 0) < STORE_ROOM_NEAR)
+		say(&cli->out, PAINT_YELLOW, "%s the store's disk is nearly full: %s free\n",
+			output_mark(&cli->out, MARK_DOT), page_number(cli, "free_bytes", found));
+}
+
+/* Somebody keeps the log from being emptied, before that is trouble. */
+static void show_log(struct cli *cli, const struct value *status)
+{
+	const struct value *held = value_get(status, "log_held");
+	const char *command = page_text(cli, held, "command");
+
+	if (!value_is(held, VALUE_MAP) || page_text(cli, status, "trouble")[0])
+		return;
+	say(&cli->out, PAINT_YELLOW,
+		"%s the store's log is %s long and cannot be emptied: %s reads the\n"
+		"  database in a transaction that stays open. At %s runs are refused%s%s\n",
+		output_mark(&cli->out, MARK_DOT),
+		page_number(cli, "bytes", value_get(held, "bytes")), page_text(cli, held, "by"),
+		page_number(cli, "bytes", value_get(held, "most_bytes")), command[0] ? ": " : "",
+		command);
+}
+
+/* Who is named in the settings: "approver users 1002, admin groups 27". */
+static void show_roles(struct cli *cli, const struct value *roles)
+{
+	static const char *const kinds[] = { "users", "groups" };
+	struct row row = { 0 };
+
+	for (size_t i = 0; value_is(roles, VALUE_MAP) && i < roles->map.count; i++) {
+		const struct value_entry *role = &roles->map.entries[i];
+
+		for (size_t kind = 0; kind < COUNT_OF(kinds); kind++) {
+			const struct value *named = value_get(role->value, kinds[kind]);
+			const char *name = arena_printf(
+				&cli->arena, "%s %s", page_name(cli, role->key), kinds[kind]);
+
+			if (!value_at(named, 0))
+				continue;
+			if (!row.begun)
+				row = row_start(cli, "roles", ", ");
+			row_add(&row, name ? name : "", output_text(&cli->arena, named));
+		}
+	}
+	if (row.begun)
+		say(&cli->out, PAINT_PLAIN, "\n");
+}
+
+static void show_field(const struct cli *cli, const char *name, const char *text)
+{
+	say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, name);
+	say(&cli->out, PAINT_PLAIN, "%s\n", text);
+}
+
+static int show(struct cli *cli, const struct value *status)
+{
+	show_head(cli, status);
+	show_levers(cli, status);
+	show_trouble(cli, status);
+	show_alarm(cli, status);
+	show_room(cli, status);
+	show_log(cli, status);
+	show_runtimes(cli, value_get(status, "runtimes"));
+	show_allowances(cli, value_get(status, "allowances"));
+	show_roles(cli, value_get(status, "roles"));
+	for (size_t i = 0; value_is(status, VALUE_MAP) && i < status->map.count; i++) {
+		const struct value_entry *entry = &status->map.entries[i];
+
+		if (is_in_head(entry->key) || value_is(entry->value, VALUE_LIST))
+			continue;
+		if (value_is(entry->value, VALUE_MAP))
+			show_members(cli, page_name(cli, entry->key), entry->value);
+		else if (is_plain(entry->value))
+			show_field(cli, page_name(cli, entry->key),
+				page_number(cli, entry->key, entry->value));
+	}
+	say(&cli->out, PAINT_DIM, "what the words mean: cectl status --help\n");
+	return EXIT_OK;
+}
+
+static int status_run(struct cli *cli, const void *given)
+{
+	const struct value *result = NULL;
+	int status = cli_ask(cli, "admin.status", value_map(&cli->arena), NULL, &result);
+
+	(void)given;
+	if (status != 0)
+		return status;
+	return cli->json ? cli_document(cli, result, EXIT_OK) : show(cli, result);
+}
+
+const struct command status_command = {
+	.name = "status",
+	.operands = "",
+	.summary = "is the daemon up, and what is it doing",
+	.about = "Shows the daemon's version, its workers and queue, what runs, and how large the "
+		 "store is.  For administrators.",
+	.examples = examples,
+	.print_more = status_words_help,
+	.run = status_run,
+};

@@ -1,0 +1,56 @@
+/*
+ * One call of cectl: its options, its output, its daemon or its copy of a store, and the ways in
+ * which every command asks and fails.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "cli/base/client.h"
+#include "cli/base/options.h"
+#include "cli/terminal/output.h"
+#include "proto/base/arena.h"
+#include "proto/base/err.h"
+#include "proto/value.h"
+
+/* One call of cectl, from main() to its exit status. */
+struct cli {
+	const struct command *command;
+	struct arena arena; /* everything lives as long as the program */
+	struct output out;
+	struct output err;
+	bool json;
+	const char *socket; /* as --socket gave it, or NULL */
+	const char *store;  /* as --store gave it, or NULL: then questions go to the daemon */
+	struct words operands;
+	struct words rest;
+	bool has_rest;
+	bool has_timeout;      /* the limit "wall" was written as --timeout */
+	struct client *client; /* opened by the first question */
+	struct store *copy;    /* the same, of offline.c */
+};
+
+/*
+ * Asks the daemon and waits.  Returns 0 and the result; else the exit status, after telling the
+ * reason on stderr, and with --json as {"error": {...}} on stdout.  `watch` may be NULL.
+ */
+int cli_ask(struct cli *cli, const char *method, struct value *params,
+	const struct client_watch *watch, const struct value **ret_result);
+
+/* The same without a word to anybody: 0 with the result, 1 with the error, -1 when it broke. */
+int cli_ask_quietly(struct cli *cli, const char *method, const struct value *params,
+	const struct client_watch *watch, const struct value **ret_result, struct err *err);
+
+/* Tells what that came to, when it was not 0, as cli_ask() does; the exit status. */
+int cli_ask_failed(struct cli *cli, int status, const struct value *error, const struct err *err);
+
+/* Tells what went wrong on our side and returns the exit status for it. */
+int cli_fail(struct cli *cli, const struct err *err);
+int cli_usage(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_no_memory(struct cli *cli);
+
+/* Prints the result as the document of --json and returns `status`. */
+int cli_document(struct cli *cli, const struct value *result, int status);
+
+/* "cectl show RUN" as the user would have to type it to reach the same daemon. */
+const char *cli_more(struct cli *cli, const char *command, const char *run_id);

@@ -1,0 +1,319 @@
+#include "cli/session/page.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/base/safe.h"
+#include "cli/base/units.h"
+#include "proto/base/buf.h"
+
+#define NAME_COLUMNS  11
+#define CODE_TOP      24 /* lines of code shown from the top */
+#define CODE_AROUND   3  /* and around each marked line */
+#define SAFE_LINE_MAX ((size_t)1 << 16)
+
+const char *page_text(struct cli *cli, const struct value *map, const char *key)
+{
+	return output_text(&cli->arena, value_get(map, key));
+}
+
+int64_t page_int(const struct value *map, const char *key)
+{
+	return value_as_int(value_get(map, key), 0);
+}
+
+bool page_is_bytes(const struct value *value)
+{
+	return value_is(value, VALUE_TEXT) || value_is(value, VALUE_BYTES);
+}
+
+void page_field(const struct cli *cli, const char *name, const char *text)
+{
+	if (!text || !text[0])
+		return;
+	say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, name);
+	say(&cli->out, PAINT_PLAIN, "%s\n", text);
+}
+
+void page_words(const struct cli *cli, const char *name, const char *text)
+{
+	const size_t indent = 2 + NAME_COLUMNS + 1;
+	struct buf buf;
+
+	buf_init(&buf, SAFE_LINE_MAX);
+	say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, name);
+	if (options_wrap(text, indent, indent, output_text_width(&cli->out), &buf) == 0)
+		say(&cli->out, PAINT_PLAIN, "%.*s", (int)buf.len, buf.bytes);
+	buf_done(&buf);
+}
+
+void page_value(struct cli *cli, const char *name, const struct value *value)
+{
+	page_field(cli, name, output_text(&cli->arena, value));
+}
+
+/* ---- text of a program --------------------------------------------------------------------- */
+
+/* One line of the text at *at, without its end; moves on.  False at the end. */
+static bool next_line(const struct value *text, size_t *at, const char **ret_line, size_t *ret_len)
+{
+	const char *start = text->text.bytes + *at;
+	size_t left = text->text.len - *at;
+	const char *end;
+
+	if (left == 0)
+		return false;
+	end = memchr(start, '\n', left);
+	*ret_line = start;
+	*ret_len = end ? (size_t)(end - start) : left;
+	*at += *ret_len + (end ? 1 : 0);
+	return true;
+}
+
+/* A foreign line, safe and cut to the width that is left. */
+static void print_line(
+	const struct cli *cli, const char *line, size_t len, size_t indent, enum paint paint)
+{
+	size_t room = cli->out.width > indent ? cli->out.width - indent : 0;
+	struct buf buf;
+	size_t shown;
+
+	buf_init(&buf, SAFE_LINE_MAX);
+	(void)safe_append(&buf, SAFE_BLOCK, line, len); /* past the ceiling: what fits */
+	shown = room > 0 && safe_columns(buf.bytes, buf.len) > room
+			? safe_fit(buf.bytes, buf.len, room - 1)
+			: buf.len;
+	say(&cli->out, paint, "%.*s%s\n", (int)shown, buf.bytes ? buf.bytes : "",
+		shown < buf.len ? output_mark(&cli->out, MARK_CUT) : "");
+	buf_done(&buf);
+}
+
+void page_line(struct cli *cli, const char *line, size_t len, size_t indent, enum paint paint)
+{
+	print_line(cli, line, len, indent, paint);
+}
+
+static bool is_near(int64_t line, int64_t marked, int64_t around)
+{
+	return marked > 0 && line >= marked - around && line <= marked + around;
+}
+
+static bool is_marked(const struct page_marks *marks, int64_t line, int64_t around)
+{
+	if (is_near(line, marks->error_line, around))
+		return true;
+	for (size_t i = 0; value_at(marks->findings, i); i++) {
+		if (is_near(line, value_as_int(value_get(value_at(marks->findings, i), "line"), 0),
+			    around))
+			return true;
+	}
+	return false;
+}
+
+void page_code(struct cli *cli, const struct value *code, const struct page_marks *marks, bool full)
+{
+	const char *line = NULL;
+	size_t len = 0;
+	size_t at = 0;
+	bool gap = false;
+
+	if (!page_is_bytes(code))
+		return;
+	for (int64_t number = 1; next_line(code, &at, &line, &len); number++) {
+		bool marked = is_marked(marks, number, 0);
+
+		if (!full && number > CODE_TOP && !is_marked(marks, number, CODE_AROUND)) {
+			gap = true;
+			continue;
+		}
+		if (gap)
+			say(&cli->out, PAINT_DIM, "       ...\n");
+		gap = false;
+		say(&cli->out, PAINT_RED, "%s", marked ? output_mark(&cli->out, MARK_ARROW) : " ");
+		say(&cli->out, PAINT_DIM, "%5" PRId64 "  ", number);
+		print_line(cli, line, len, 8, marked ? PAINT_RED : PAINT_PLAIN);
+	}
+	if (gap)
+		say(&cli->out, PAINT_DIM, "       ...\n");
+}
+
+size_t page_block(struct cli *cli, const struct value *text, size_t lines_max)
+{
+	const char *line = NULL;
+	size_t left_out = 0;
+	size_t len = 0;
+	size_t at = 0;
+
+	if (!page_is_bytes(text))
+		return 0;
+	for (size_t count = 0; next_line(text, &at, &line, &len); count++) {
+		if (count >= lines_max) {
+			left_out++;
+			continue;
+		}
+		say(&cli->out, PAINT_PLAIN, "  ");
+		print_line(cli, line, len, 2, PAINT_PLAIN);
+	}
+	return left_out;
+}
+
+/* ---- findings and evidence ----------------------------------------------------------------- */
+
+void page_wrapped(const struct cli *cli, enum paint paint, const char *text, size_t indent)
+{
+	struct buf buf;
+
+	buf_init(&buf, SAFE_LINE_MAX);
+	if (text && options_wrap(text, indent, 0, output_text_width(&cli->out), &buf) == 0)
+		say(&cli->out, paint, "%.*s", (int)buf.len, buf.bytes);
+	buf_done(&buf);
+}
+
+static void print_finding(struct cli *cli, const struct value *finding)
+{
+	struct arena *arena = &cli->arena;
+	const char *severity = output_text(arena, value_get(finding, "severity"));
+	const char *hint = output_text(arena, value_get(finding, "hint"));
+	bool denies = strcmp(severity, "deny") == 0;
+
+	say(&cli->out, denies ? PAINT_RED : PAINT_YELLOW, "  %s ",
+		output_mark(&cli->out, denies ? MARK_BAD : MARK_DOT));
+	say(&cli->out, PAINT_BOLD, "%s", output_text(arena, value_get(finding, "rule")));
+	say(&cli->out, PAINT_PLAIN, "  line %" PRId64 ", column %" PRId64 ":  %s\n",
+		value_as_int(value_get(finding, "line"), 0),
+		value_as_int(value_get(finding, "column"), 0),
+		output_text(arena, value_get(finding, "text")));
+	page_wrapped(cli, PAINT_PLAIN, output_text(arena, value_get(finding, "message")), 4);
+	if (hint[0])
+		page_wrapped(cli, PAINT_DIM, hint, 4);
+}
+
+void page_findings(struct cli *cli, const struct value *findings)
+{
+	for (size_t i = 0; value_at(findings, i); i++)
+		print_finding(cli, value_at(findings, i));
+}
+
+static const struct {
+	const char *end;
+	void (*print)(char ret_text[UNITS_TEXT_MAX], int64_t number);
+	int64_t factor;
+} units[] = {
+	{ "_us", units_print_us, 1 },
+	{ "_ms", units_print_us, 1000 },
+	{ "_bytes", units_print_bytes, 1 },
+	{ "bytes", units_print_bytes, 1 },
+};
+
+/* The row for a name's end, or -1. */
+static int find_unit(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (int i = 0; i < (int)(sizeof(units) / sizeof(units[0])); i++) {
+		size_t end_len = strlen(units[i].end);
+
+		if (len >= end_len && strcmp(name + len - end_len, units[i].end) == 0)
+			return i;
+	}
+	return -1;
+}
+
+const char *page_number(struct cli *cli, const char *name, const struct value *number)
+{
+	int unit = find_unit(name);
+	char text[UNITS_TEXT_MAX];
+	int64_t plain;
+
+	if (!value_is(number, VALUE_INT))
+		return output_text(&cli->arena, number);
+	plain = value_as_int(number, 0);
+	if (unit < 0)
+		units_print_count(text, plain);
+	else if (plain > INT64_MAX / units[unit].factor)
+		cut_printf(text, sizeof(text), "%" PRId64 "%s", plain, units[unit].end);
+	else
+		units[unit].print(text, plain * units[unit].factor);
+	return output_safe(&cli->arena, text);
+}
+
+const char *page_name(struct cli *cli, const char *name)
+{
+	int unit = find_unit(name);
+	size_t name_len = strlen(name);
+	size_t unit_len = unit < 0 ? 0 : strlen(units[unit].end);
+	size_t len = unit_len < name_len ? name_len - unit_len : name_len;
+	char *shown = arena_copy(&cli->arena, name, len);
+
+	for (char *at = shown; at && *at; at++) {
+		if (*at == '_')
+			*at = ' ';
+	}
+	return shown ? output_safe(&cli->arena, shown) : "";
+}
+
+/* Exact numbers under the keys that programs see, with what they mean behind them. */
+static void print_evidence(struct cli *cli, const char *key, const struct value *value)
+{
+	const char *shown = page_number(cli, key, value);
+	char exact[UNITS_TEXT_MAX];
+
+	say(&cli->out, PAINT_DIM, "  %-14s ", output_safe(&cli->arena, key));
+	if (!value_is(value, VALUE_INT)) {
+		say(&cli->out, PAINT_PLAIN, "%s\n", shown);
+		return;
+	}
+	units_print_count(exact, value_as_int(value, 0));
+	say(&cli->out, PAINT_PLAIN, "%s", exact);
+	if (strcmp(exact, shown) != 0)
+		say(&cli->out, PAINT_DIM, "  (%s)", shown);
+	say(&cli->out, PAINT_PLAIN, "\n");
+}
+
+void page_evidence(struct cli *cli, const struct value *evidence)
+{
+	for (size_t i = 0; value_is(evidence, VALUE_MAP) && i < evidence->map.count; i++)
+		print_evidence(cli, evidence->map.entries[i].key, evidence->map.entries[i].value);
+}
+
+const char *page_refused(struct cli *cli, const struct value *call)
+{
+	int64_t count = page_int(call, "count");
+	const char *kind = page_text(cli, call, "kind");
+	const char *times = count > 1 ? arena_printf(&cli->arena, " %s times, first",
+						page_number(cli, "count", value_get(call, "count")))
+				      : "";
+	const char *text = arena_printf(&cli->arena, "tried to %s%s after %s (%s%s%s)%s",
+		page_text(cli, call, "wish"), times ? times : "",
+		page_number(cli, "first_us", value_get(call, "first_us")),
+		page_text(cli, call, "call"), kind[0] ? ", " : "", kind,
+		value_as_bool(value_get(call, "ended"), false) ? " and was killed for it" : "");
+
+	return text ? text : "";
+}
+
+static size_t column_of(const struct page_span *span, int64_t at)
+{
+	double part = span->whole > 0 ? (double)at / (double)span->whole : 0;
+
+	if (part <= 0)
+		return 0;
+	return part >= 1 ? span->columns : (size_t)(part * (double)span->columns);
+}
+
+void page_span(const struct cli *cli, enum paint paint, const struct page_span *span)
+{
+	size_t from = column_of(span, span->from);
+	size_t to = column_of(span, span->to);
+
+	if (from >= span->columns && span->columns > 0)
+		from = span->columns - 1;
+	if (to <= from && span->to > span->from)
+		to = from + 1;
+	if (to < from)
+		to = from;
+	say(&cli->out, PAINT_PLAIN, "%*s", (int)from, "");
+	output_repeat(&cli->out, paint, MARK_BAR, to - from);
+	if (span->filled)
+		say(&cli->out, PAINT_PLAIN, "%*s", (int)(span->columns - to), "");
+}

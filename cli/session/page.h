@@ -1,0 +1,68 @@
+/*
+ * Pieces of a readable page about one run: fields, code with marked lines, output that is cut
+ * with a hint, bars, findings.  `show`, `trace`, `check` and `demo` are made of them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/session/cli.h"
+
+/* Members of a map of the daemon's: safe text ("" for none), an integer (0 for none). */
+const char *page_text(struct cli *cli, const struct value *map, const char *key);
+int64_t page_int(const struct value *map, const char *key);
+
+/* Text or bytes, as programs and their output come. */
+bool page_is_bytes(const struct value *value);
+
+/* "  name        text"; nothing when the text is empty.  `text` is safe. */
+void page_field(const struct cli *cli, const char *name, const char *text);
+
+/* The same for words of any length: they go on below each other. */
+void page_words(const struct cli *cli, const char *name, const char *text);
+
+/* As page_field(), of a value. */
+void page_value(struct cli *cli, const char *name, const struct value *value);
+
+/* Lines that want to be looked at, and why. */
+struct page_marks {
+	const struct value *findings; /* list of {line, ...}, or NULL */
+	int64_t error_line;           /* 0: none */
+};
+
+/* Source with line numbers; without `full` the top and what stands around the marked lines. */
+void page_code(
+	struct cli *cli, const struct value *code, const struct page_marks *marks, bool full);
+
+/* One line of a program or its output, safe and cut to the width that is left behind `indent` columns. */
+void page_line(struct cli *cli, const char *line, size_t len, size_t indent, enum paint paint);
+
+/* Text of a program, indented, at most `lines_max` lines; returns how many lines it left out. */
+size_t page_block(struct cli *cli, const struct value *text, size_t lines_max);
+
+/* `text`, which is safe, as a paragraph behind `indent` spaces. */
+void page_wrapped(const struct cli *cli, enum paint paint, const char *text, size_t indent);
+
+/* One line for each finding of a policy, with its message behind or below. */
+void page_findings(struct cli *cli, const struct value *findings);
+
+/* One of `refused_calls`: "tried to open an internet socket 3 times, first after 12 ms (socket, AF_INET)". */
+const char *page_refused(struct cli *cli, const struct value *call);
+
+/* What the kernel or the clock said, one line for each key. */
+void page_evidence(struct cli *cli, const struct value *evidence);
+
+/* A number under a name, with the unit that the end of the name says: _us, _ms, _bytes. */
+const char *page_number(struct cli *cli, const char *name, const struct value *number);
+
+/* How a name that ends with a unit is shown: "memory_bytes" is "memory". */
+const char *page_name(struct cli *cli, const char *name);
+
+/* Where on a time line of `columns` something was, from `from` to `to` of `whole`. */
+struct page_span {
+	int64_t from, to, whole;
+	size_t columns;
+	bool filled; /* with blanks to its end, for what stands behind */
+};
+void page_span(const struct cli *cli, enum paint paint, const struct page_span *span);
