@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "store/care.h"
-#include "store/db.h"
+#include "store/base/db.h"
+#include "store/maintenance.h"
 
 #define STREAM_BYTES_SHOWN \
 	((int64_t)64 << 10) /* of each stream in runs.get; runs.output has the rest */

@@ -3,7 +3,7 @@
 #include "proto/method/method.h"
 #include "proto/wire/rpc.h"
 #include "store/answers.h"
-#include "store/care.h"
+#include "store/maintenance.h"
 
 #define STATUS_BYTES ((size_t)1 << 20)
 

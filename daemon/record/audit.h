@@ -1,5 +1,5 @@
 /*
- * The daemon's part in a record that can be proved: the key, checkpoints (store/checkpoint.h) by
+ * The daemon's part in a record that can be proved: the key, checkpoints (store/base/checkpoint.h) by
  * number of records and by time, the second file that each is appended to, the journal, and the look
  * at that file at the start, which tells of a store that was rolled back.
  *

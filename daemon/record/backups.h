@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "daemon/record/caretaker.h"
-#include "store/care.h"
+#include "store/maintenance.h"
 
 struct call;
 struct conn;

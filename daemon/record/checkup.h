@@ -6,7 +6,7 @@
 
 #include "daemon/record/caretaker.h"
 #include "proto/value.h"
-#include "store/care.h"
+#include "store/maintenance.h"
 
 struct checkup {
 	struct chore chore;

@@ -20,7 +20,7 @@
 #include "daemon/record/caretaker.h"
 #include "daemon/record/left_behind.h"
 #include "daemon/record/recorder.h"
-#include "store/care.h"
+#include "store/maintenance.h"
 
 struct call;
 struct services;

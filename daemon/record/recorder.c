@@ -29,7 +29,7 @@ struct recorder {
 	uint64_t commits, records; /* lock */
 	int64_t asked_ms;          /* lock: since when the thread is in the store; 0: it is not */
 	struct err ails;           /* lock: of the store as a whole; ERR_NONE: nothing */
-	struct store_held held;    /* lock: the store's log, by somebody who reads */
+	struct store_long_log held;    /* lock: the store's log, by somebody who reads */
 	struct store *store;       /* the thread's */
 	struct store_clock clock;  /* lock: what the store's mark is to say of the clock */
 	unsigned looks;            /* the thread's: since the mark was written in an idle moment */
@@ -38,7 +38,7 @@ struct recorder {
 	uv_async_t news;
 	struct err trouble;          /* the loop's, of `ails` */
 	struct err stall;            /* the loop's: the disk does not answer */
-	struct store_held held_told; /* the loop's, of `held` */
+	struct store_long_log held_told; /* the loop's, of `held` */
 	int64_t stall_ms;            /* for so long, when it was looked last */
 	struct timer *watch;
 	int64_t trouble_since_ms;
@@ -123,7 +123,7 @@ static void write_singly(struct store *store, struct list *batch)
 		struct recording *recording = container_of(at, struct recording, link);
 		int r = write_one(store, recording);
 
-		if (r < 0 && may_use_reserve(recording) && store_room_release(store)) {
+		if (r < 0 && may_use_reserve(recording) && store_release_reserve(store)) {
 			recording->err = (struct err)ERR_INIT;
 			r = write_one(store, recording);
 		}
@@ -247,19 +247,19 @@ static void try_again(struct store *store, struct err *err)
 	if (store_probe(store, err) < 0 && err->code != ERR_FULL)
 		return;
 	*err = (struct err)ERR_INIT;
-	if (store_room_regain(store, err) == 0)
+	if (store_regain_space(store, err) == 0)
 		(void)store_probe(store, err);
 }
 
 /* Whether it can be written again.  The lock is held, but for the trial. */
 static void probe(struct recorder *recorder)
 {
-	struct store_held held;
+	struct store_long_log held;
 	struct err err = ERR_INIT;
 
 	go_in(recorder);
 	/* A trial would make a log longer that is too long. */
-	if (store_log(recorder->store, &held, &err) == 0)
+	if (store_check_log(recorder->store, &held, &err) == 0)
 		try_again(recorder->store, &err);
 	come_back(recorder);
 	recorder->held = held;
@@ -277,17 +277,17 @@ static void tell_mark(struct recorder *recorder, int r, const struct err *why)
 }
 
 /* What ails it though the last record could be written.  Without the lock. */
-static void look_around(struct store *store, struct store_held *ret_held, struct err *err)
+static void look_around(struct store *store, struct store_long_log *ret_held, struct err *err)
 {
 	struct err why = ERR_INIT;
-	int full = store_room(store, err);
+	int full = store_check_space(store, err);
 
-	if (store_log(store, ret_held, &why) < 0 && full == 0)
+	if (store_check_log(store, ret_held, &why) < 0 && full == 0)
 		(void)err_pass(err, &why);
 }
 
 /* Whether the loop has something to tell of it.  The lock is held. */
-static bool note_held(struct recorder *recorder, const struct store_held *held)
+static bool note_held(struct recorder *recorder, const struct store_long_log *held)
 {
 	bool is_news = (held->bytes > 0) != (recorder->held.bytes > 0);
 
@@ -299,12 +299,12 @@ static bool note_held(struct recorder *recorder, const struct store_held *held)
 static void look(struct recorder *recorder)
 {
 	struct store_clock clock = recorder->clock;
-	struct store_held held = recorder->held;
+	struct store_long_log held = recorder->held;
 	struct err err = ERR_INIT;
 	struct err why = ERR_INIT;
 
 	go_in(recorder);
-	if (store_look(recorder->store, &err) == 0)
+	if (store_check_files(recorder->store, &err) == 0)
 		look_around(recorder->store, &held, &err);
 	store_mark_clock(recorder->store, &clock);
 	if (err.code == ERR_NONE && ++recorder->looks >= MARK_LOOKS) {
@@ -364,7 +364,7 @@ static void *run(void *context)
 	for (;;) {
 		struct list batch;
 		struct store_clock clock;
-		struct store_held held;
+		struct store_long_log held;
 		struct err around = ERR_INIT;
 		unsigned count;
 
@@ -407,7 +407,7 @@ static void tell_trouble(struct recorder *recorder, const struct err *ails)
 }
 
 /* The same for a log that becomes long. */
-static void tell_held(struct recorder *recorder, const struct store_held *held)
+static void tell_held(struct recorder *recorder, const struct store_long_log *held)
 {
 	bool was_held = recorder->held_told.bytes > 0;
 
@@ -422,7 +422,7 @@ static void tell_held(struct recorder *recorder, const struct store_held *held)
 
 static void tell_done(struct recorder *recorder)
 {
-	struct store_held held;
+	struct store_long_log held;
 	struct list done;
 	struct list *first;
 	struct err ails;
@@ -555,7 +555,7 @@ int64_t recorder_trouble_ms(const struct recorder *recorder)
 	return clock_ms() - recorder->trouble_since_ms;
 }
 
-const struct store_held *recorder_held(const struct recorder *recorder)
+const struct store_long_log *recorder_held(const struct recorder *recorder)
 {
 	return recorder->held_told.bytes ? &recorder->held_told : NULL;
 }

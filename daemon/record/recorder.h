@@ -66,7 +66,7 @@ const struct err *recorder_stall(const struct recorder *recorder);
 int64_t recorder_trouble_ms(const struct recorder *recorder);
 
 /* The store's log, when it is long because somebody reads from it; else NULL. */
-const struct store_held *recorder_held(const struct recorder *recorder);
+const struct store_long_log *recorder_held(const struct recorder *recorder);
 
 /* What is to stand in the store's mark about the clock from now on. */
 void recorder_note_clock(struct recorder *recorder, const struct store_clock *clock);

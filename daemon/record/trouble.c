@@ -50,7 +50,7 @@ void trouble_describe(struct arena *arena, const struct recorder *recorder, stru
 void trouble_describe_log(
 	struct arena *arena, const struct recorder *recorder, struct value *status)
 {
-	const struct store_held *held = recorder_held(recorder);
+	const struct store_long_log *held = recorder_held(recorder);
 	struct fill fill = fill_start(arena);
 
 	if (!held) {

@@ -96,7 +96,7 @@ expect(PROTOCOL, "runtimes", "the key",
 expect(PROTOCOL, "admin.status", "the key",
        table("the state", r'value_map_put\(\s*arena, map, "(\w+)"', "daemon/methods/methods_status.c"))
 expect(PROTOCOL, "runs.list", "the key",
-       table("lists", r'fetch_\w+\(&fill, "(\w+)"', "store/query.c"))
+       table("lists", r'fetch_\w+\(&fill, "(\w+)"', "store/read/run_list.c"))
 
 # ---- errors --------------------------------------------------------------------------------------
 

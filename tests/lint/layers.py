@@ -1,21 +1,33 @@
 """Every #include of ours points down the table, and each foreign library has one room.
 
-The table is the one in docs/ARCHITECTURE.md.  Includes are written from the root, so the
-direction can be read off each line.  tests/ and bench/ may include anything and nothing
-includes them.
+A room is a row of the table MAY.  Includes are written from the root, so the direction can be
+read off each line.  tests/ and bench/ may include anything and nothing includes them.
+
+In the folders of NO_CYCLES the includes among rooms have no cycle, and neither have those inside
+a room, except for two files that include each other.  A header and its source count as one file.
+
+    layers.py            prints what breaks these rules, and fails then
+    layers.py --graph    prints which room includes which, and every cycle in all folders
 """
 
 import pathlib
 import re
 import sys
 
-# A folder (the longest that fits counts) and what its files may include.
+# A room (the longest that fits counts) and what its files may include.  A room is a folder with all
+# below it, or a pattern of files in one folder.
 MAY = {
     "proto/base": ("proto/base/",),
     "proto": ("proto/",),
     "sandbox": ("proto/base/", "proto/internal/privmsg.h", "proto/internal/slotmsg.h", "proto/jail_dirs.h",
                 "proto/version.h", "sandbox/"),
     "store": ("proto/", "store/"),
+    "store/*.h": ("proto/", "store/*.h"),
+    "store/base": ("proto/", "store/*.h", "store/base/"),
+    "store/write": ("proto/", "store/*.h", "store/base/", "store/write/"),
+    "store/read": ("proto/", "store/*.h", "store/base/", "store/read/"),
+    "store/verify": ("proto/", "store/*.h", "store/base/", "store/verify/"),
+    "store/maintenance": ("proto/", "store/*.h", "store/base/", "store/maintenance/"),
     "cli": ("proto/", "cli/"),
     "cli/base": ("proto/", "cli/base/"),
     "cli/terminal": ("proto/", "cli/base/", "cli/terminal/"),
@@ -24,7 +36,7 @@ MAY = {
                      "cli/doctor/doctor.h"),
     "cli/doctor": ("proto/base/", "proto/json.h", "proto/store_room.h", "cli/base/libexec.h",
                    "cli/doctor/"),
-    "daemon": ("proto/", "store/store.h", "store/answers.h", "store/care.h", "store/signer.h",
+    "daemon": ("proto/", "store/store.h", "store/answers.h", "store/maintenance.h", "store/signer.h",
                "daemon/"),
     "daemon/inspector": ("proto/base/", "proto/internal/inspectmsg.h", "proto/version.h",
                          "daemon/inspector/"),
@@ -32,9 +44,12 @@ MAY = {
     "examples": ("clients/",),
 }
 
+# Folders whose rooms and files have no include cycle.
+NO_CYCLES = ("store",)
+
 # A file that is its folder's only door to another.
 DOORS = {
-    "cli/session/offline.c": ("store/answers.h", "store/care.h"),
+    "cli/session/offline.c": ("store/answers.h", "store/maintenance.h"),
 }
 
 # The start of a foreign header's name, and the only places that may know it.
@@ -59,9 +74,16 @@ ROOMS = {
 NOT_IN_INSPECTOR = ("uv",)
 
 
-def folder_of(path):
-    fits = [folder for folder in MAY if path.startswith(folder + "/")]
-    return max(fits, key=len)
+def fits(path, place):
+    """Whether the path is in a folder, matches a pattern, or begins with the text."""
+    if "*" in place:
+        return pathlib.PurePath(path).match(place)
+    return path.startswith(place)
+
+
+def room_of(path):
+    rooms = [room for room in MAY if fits(path, room if "*" in room else room + "/")]
+    return max(rooms, key=len)
 
 
 def foreign_complaint(path, header):
@@ -75,23 +97,89 @@ def foreign_complaint(path, header):
     return None
 
 
-def complaints(path):
-    folder = folder_of(path)
+def included(path):
+    """(line, header, whether it is ours) of each #include."""
     lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(lines, 1):
-        ours = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
-        foreign = re.match(r"\s*#\s*include\s+<([^>]+)>", line)
-        if ours and not ours[1].startswith(MAY[folder] + DOORS.get(path, ())):
-            yield f"{path}:{number}: {folder}/ may not include {ours[1]}"
-        if foreign and (said := foreign_complaint(path, foreign[1])):
+        found = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
+        if found:
+            yield number, found[1], '"' in line
+
+
+def complaints(path):
+    room = room_of(path)
+    allowed = MAY[room] + DOORS.get(path, ())
+    for number, header, is_ours in included(path):
+        if is_ours and not any(fits(header, place) for place in allowed):
+            yield f"{path}:{number}: {room} may not include {header}"
+        if not is_ours and (said := foreign_complaint(path, header)):
             yield f"{path}:{number}: {said}"
 
 
 def sources():
-    for top in sorted({folder.split("/")[0] for folder in MAY}):
+    for top in sorted({room.split("/")[0] for room in MAY}):
         yield from sorted(str(file) for file in pathlib.Path(top).rglob("*.[ch]"))
 
 
-found = [text for path in sources() for text in complaints(path)]
-print("\n".join(found) or "layers: ok")
-sys.exit(bool(found))
+# ---- cycles ------------------------------------------------------------------------------------
+
+
+def module_of(path):
+    return path.rsplit(".", 1)[0]
+
+
+def graph_of(name):
+    """Which module or room (by the function `name`) includes which others."""
+    graph = {}
+    for path in sources():
+        others = {name(header) for _, header, is_ours in included(path) if is_ours}
+        graph.setdefault(name(path), set()).update(others - {name(path)})
+    return graph
+
+
+def reachable(graph, start):
+    seen, waiting = set(), [start]
+    while waiting:
+        for other in graph.get(waiting.pop(), ()):
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return seen
+
+
+def cycles(graph):
+    """The largest sets of nodes in which each reaches all others."""
+    reach = {node: reachable(graph, node) for node in graph}
+    found = {frozenset(other for other in reach[node] if node in reach.get(other, ()))
+             for node in graph if node in reach[node]}
+    return sorted(sorted(cycle) for cycle in found)
+
+
+def cycle_complaints(tops):
+    def inside(nodes):
+        return any(node.startswith(top) for node in nodes for top in tops)
+
+    for cycle in cycles(graph_of(room_of)):
+        if inside(cycle):
+            yield "rooms include each other in a cycle: " + ", ".join(cycle)
+    modules = graph_of(module_of)
+    for room in MAY:
+        files = {module_of(path) for path in sources() if room_of(path) == room}
+        graph = {module: modules[module] & files for module in files}
+        for cycle in cycles(graph):
+            if inside(cycle) and len(cycle) > 2:
+                yield f"files of {room} include each other in a cycle: " + ", ".join(cycle)
+
+
+def print_graph():
+    for room, others in sorted(graph_of(room_of).items()):
+        print(f"{room}: {', '.join(sorted(others)) or '-'}")
+    print("\n".join(cycle_complaints({room.split("/")[0] for room in MAY})) or "no cycles")
+
+
+if "--graph" in sys.argv[1:]:
+    print_graph()
+    sys.exit(0)
+wrong = [text for path in sources() for text in complaints(path)] + list(cycle_complaints(NO_CYCLES))
+print("\n".join(wrong) or "layers: ok")
+sys.exit(bool(wrong))

@@ -9,7 +9,8 @@
 
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
-#include "store/db.h"
+#include "proto/digest.h"
+#include "store/base/db.h"
 #include "tests/check.h"
 
 char ids[RUNS][RUN_ID_LEN + 1];

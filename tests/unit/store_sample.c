@@ -10,7 +10,7 @@
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "proto/fill.h"
-#include "store/db.h"
+#include "store/base/db.h"
 
 #define PAGE_BYTES 4096
 #define DB_BYTES   ((size_t)64 << 20)

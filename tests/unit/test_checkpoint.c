@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "store/checkpoint.h"
+#include "store/base/checkpoint.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 

@@ -2,8 +2,9 @@
 #include <string.h>
 
 #include "proto/base/container.h"
-#include "store/care.h"
-#include "store/db.h"
+#include "store/maintenance.h"
+#include "store/base/db.h"
+#include "store/write/writer.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 
@@ -246,7 +247,7 @@ static void fill_rows(struct shop *shop)
 		shop->sample.spec.code = (struct bytes){ code, strlen(code) };
 		CHECK_EQ_INT(sample_write(shop->store, &shop->sample, &shop->err), 0);
 	}
-	shop->store->settling = true;
+	shop->store->writer->index.goes_on = true;
 	while (store_tidy(shop->store, &shop->err) > 0)
 		;
 }

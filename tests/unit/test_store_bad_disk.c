@@ -13,8 +13,9 @@
 
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
-#include "store/care.h"
-#include "store/db.h"
+#include "store/maintenance.h"
+#include "store/base/db.h"
+#include "store/write/writer.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 
@@ -154,7 +155,7 @@ static int settle(struct shop *shop)
 {
 	int r;
 
-	shop->store->settling = true;
+	shop->store->writer->index.goes_on = true;
 	while ((r = store_tidy(shop->store, &shop->err)) > 0)
 		;
 	return r;
@@ -216,7 +217,7 @@ static void fail_altogether(int number_told)
 	}
 	CHECK(put(&shop, "# nobody takes this") < 0);
 	CHECK(!store_take_damage(shop.store, &damage));
-	CHECK_EQ_INT(shop.store->unreadable_count, 0);
+	CHECK_EQ_INT(shop.store->writer->index.unreadable_count, 0);
 	disk_begin(0);
 	CHECK_EQ_INT(settle(&shop), 0);
 	CHECK_EQ_INT(pending(&shop), 0);
@@ -240,11 +241,11 @@ TEST(a_run_is_tried_again_when_what_was_written_behind_it_failed_too)
 	CHECK_EQ_INT(store_begin(shop.store, &shop.err), 0);
 	CHECK_EQ_INT(store_settle(shop.store, &(bool){ false }, &shop.err), -1);
 	store_rollback(shop.store);
-	CHECK_EQ_INT(shop.store->suspicion.runs, 1);
+	CHECK_EQ_INT(shop.store->writer->index.suspicion.runs, 1);
 	bad.all = true;
 	CHECK_EQ_INT(store_probe(shop.store, &shop.err), -1);
-	CHECK_EQ_INT(shop.store->suspicion.runs, 0);
-	CHECK_EQ_INT(shop.store->unreadable_count, 0);
+	CHECK_EQ_INT(shop.store->writer->index.suspicion.runs, 0);
+	CHECK_EQ_INT(shop.store->writer->index.unreadable_count, 0);
 	disk_begin(0);
 	CHECK_EQ_INT(settle(&shop), 0);
 	CHECK_EQ_INT(pending(&shop), 0);
@@ -258,7 +259,7 @@ TEST(records_are_written_while_the_disk_cannot_read_what_waits)
 	disk_begin(ENODATA);
 	fill(&shop);
 	CHECK(spoil_page_of(&shop, "# the spoilt one"));
-	shop.store->unsettled = FULL;
+	shop.store->writer->index.waiting = FULL;
 	for (unsigned i = 0; i < 2 * RUNS; i++) {
 		if (put(&shop, "# behind it") == 0)
 			continue;

@@ -14,7 +14,8 @@
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "store/answers.h"
-#include "store/db.h"
+#include "store/base/db.h"
+#include "store/write/writer.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 
@@ -344,7 +345,7 @@ TEST(odd_values_in_any_column_of_a_copy_harm_nobody)
 	int tried = 0;
 
 	stock(&shop);
-	shop.store->settling = true;
+	shop.store->writer->index.goes_on = true;
 	while (store_tidy(shop.store, &shop.err) > 0)
 		;
 	store_close(shop.store);

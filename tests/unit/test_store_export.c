@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "store/care.h"
-#include "store/db.h"
+#include "store/maintenance.h"
+#include "store/base/db.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "proto/base/fdio.h"
-#include "store/db.h"
+#include "store/base/db.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 
@@ -67,7 +67,7 @@ static void expect_gone(struct shop *shop, const char *name, const char *what)
 	CHECK_STR(store_trouble(&shop->err), "gone");
 	CHECK(store_is_shut(&shop->err));
 	CHECK(strstr(shop->err.text, words) != NULL);
-	CHECK_EQ_INT(store_look(shop->store, NULL), -1);
+	CHECK_EQ_INT(store_check_files(shop->store, NULL), -1);
 	CHECK_EQ_INT(store_probe(shop->store, NULL), -1);
 }
 
@@ -120,7 +120,7 @@ TEST(a_folder_that_is_moved_away_fails_the_next_record_and_is_well_when_it_is_ba
 	expect_gone(&shop, "ced.db", "removed");
 	CHECK_EQ_INT(rename(aside, shop.folder), 0);
 	CHECK_EQ_INT(put(&shop), 0);
-	CHECK_EQ_INT(store_look(shop.store, NULL), 0);
+	CHECK_EQ_INT(store_check_files(shop.store, NULL), 0);
 }
 
 TEST(a_log_or_a_database_that_is_cut_off_fails_the_next_record)

@@ -8,7 +8,7 @@
 
 #include <sqlite3.h>
 
-#include "store/db.h"
+#include "store/base/db.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 
@@ -74,7 +74,7 @@ static int put(struct shop *shop)
 }
 
 /* Until it is told, or runs are refused; whether that came before so many records. */
-static bool write_until(struct shop *shop, bool refused, struct store_held *held)
+static bool write_until(struct shop *shop, bool refused, struct store_long_log *held)
 {
 	for (int i = 0; i < ROUNDS_MAX; i++) {
 		struct err err = ERR_INIT;
@@ -82,7 +82,7 @@ static bool write_until(struct shop *shop, bool refused, struct store_held *held
 
 		if (r < 0)
 			return false;
-		r = store_log(shop->store, held, &err);
+		r = store_check_log(shop->store, held, &err);
 		if (r < 0)
 			shop->err = err;
 		if (refused ? r < 0 : held->bytes > 0)
@@ -103,7 +103,7 @@ static int64_t log_length(const struct shop *shop)
 TEST(a_reader_that_stays_is_told_at_half_of_the_ceiling_and_refused_for_at_the_ceiling)
 {
 	auto_shop struct shop shop;
-	struct store_held held = { .bytes = 0 };
+	struct store_long_log held = { .bytes = 0 };
 	struct reader reader;
 	char who[32];
 	char command[32];
@@ -128,20 +128,20 @@ TEST(a_reader_that_stays_is_told_at_half_of_the_ceiling_and_refused_for_at_the_c
 	CHECK(strstr(shop.err.text, command) != NULL);
 	/* What has run is written all the same. */
 	CHECK_EQ_INT(put(&shop), 0);
-	CHECK_EQ_INT(store_log(shop.store, &held, NULL), -1);
+	CHECK_EQ_INT(store_check_log(shop.store, &held, NULL), -1);
 
 	reader_end(&reader);
-	CHECK_EQ_INT(store_log(shop.store, &held, NULL), 0);
+	CHECK_EQ_INT(store_check_log(shop.store, &held, NULL), 0);
 	CHECK_EQ_INT(held.bytes, 0);
 	CHECK_EQ_INT(put(&shop), 0);
-	CHECK_EQ_INT(store_log(shop.store, &held, NULL), 0);
+	CHECK_EQ_INT(store_check_log(shop.store, &held, NULL), 0);
 	CHECK_EQ_INT(held.bytes, 0);
 }
 
 TEST(a_log_that_nobody_holds_is_neither_told_nor_long)
 {
 	auto_shop struct shop shop;
-	struct store_held held = { .bytes = 0 };
+	struct store_long_log held = { .bytes = 0 };
 
 	shop_init(&shop);
 	store_limit_log(shop.store, MOST);
@@ -152,7 +152,7 @@ TEST(a_log_that_nobody_holds_is_neither_told_nor_long)
 TEST(without_a_ceiling_nothing_is_told)
 {
 	auto_shop struct shop shop;
-	struct store_held held = { .bytes = 1 };
+	struct store_long_log held = { .bytes = 1 };
 	struct reader reader;
 
 	shop_init(&shop);
@@ -166,7 +166,7 @@ TEST(without_a_ceiling_nothing_is_told)
 TEST(a_reader_in_this_process_is_told_and_nothing_is_refused_for_it)
 {
 	auto_shop struct shop shop;
-	struct store_held held = { .bytes = 0 };
+	struct store_long_log held = { .bytes = 0 };
 	struct store *own;
 	bool began = false;
 	int64_t count = 0;
@@ -176,14 +176,14 @@ TEST(a_reader_in_this_process_is_told_and_nothing_is_refused_for_it)
 	CHECK_EQ_INT(put(&shop), 0);
 	own = store_open(shop.folder, STORE_READ, &shop.err);
 	CHECK(own != NULL);
-	CHECK_EQ_INT(db_look(own, &began, &shop.err), 0);
+	CHECK_EQ_INT(db_begin_snapshot(own, &began, &shop.err), 0);
 	CHECK_EQ_INT(db_number(own, "SELECT count(*) FROM runs", 0, &count, &shop.err), 0);
 	CHECK(!write_until(&shop, true, &held));
 	CHECK(held.bytes > MOST);
 	CHECK(strstr(held.by, "ced itself") != NULL);
 	CHECK_STR(held.command, "");
-	db_looked(own, &began);
-	CHECK_EQ_INT(store_log(shop.store, &held, NULL), 0);
+	db_end_snapshot(own, began);
+	CHECK_EQ_INT(store_check_log(shop.store, &held, NULL), 0);
 	CHECK_EQ_INT(held.bytes, 0);
 	store_close(own);
 }

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/care.h"
+#include "store/maintenance.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 

@@ -12,9 +12,10 @@
 #include "bench/herd.h"
 #include "proto/base/container.h"
 #include "store/answers.h"
-#include "store/db.h"
-#include "store/search.h"
-#include "store/texts.h"
+#include "store/base/db.h"
+#include "store/write/writer.h"
+#include "store/read/word_search.h"
+#include "store/base/texts.h"
 #include "tests/check.h"
 
 #define HERD 700U
@@ -35,7 +36,7 @@ static void put(struct shop *shop, const char *code, const char *out)
 /* Settles everything, however few wait. */
 static void settle(struct shop *shop)
 {
-	shop->store->settling = true;
+	shop->store->writer->index.goes_on = true;
 	while (store_tidy(shop->store, &shop->err) > 0)
 		;
 }
@@ -362,7 +363,7 @@ TEST(a_search_finds_what_a_look_at_each_run_finds)
 static void forget(struct shop *shop, const char *run_id)
 {
 	CHECK_EQ_INT(store_begin(shop->store, &shop->err), 0);
-	CHECK_EQ_INT(texts_forget(shop->store, db_key_of(run_id), &shop->err), 0);
+	CHECK_EQ_INT(word_index_remove(shop->store, &shop->store->writer->words, db_key_of(run_id), &shop->err), 0);
 	CHECK_EQ_INT(store_commit(shop->store, STORE_SOON, &shop->err), 0);
 }
 

@@ -12,7 +12,7 @@
 
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
-#include "store/db.h"
+#include "store/base/db.h"
 #include "tests/check.h"
 #include "tests/unit/store_rich.h"
 

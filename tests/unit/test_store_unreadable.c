@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "store/answers.h"
-#include "store/db.h"
+#include "store/base/db.h"
+#include "store/write/writer.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 
@@ -46,7 +47,7 @@ static int settle(struct shop *shop)
 {
 	int r;
 
-	shop->store->settling = true;
+	shop->store->writer->index.goes_on = true;
 	while ((r = store_tidy(shop->store, &shop->err)) > 0)
 		;
 	return r;
@@ -147,7 +148,7 @@ TEST(commits_go_on_with_a_damaged_text_among_all_that_wait)
 	shop_init(&shop);
 	put(&shop, "damaged");
 	damage_code(&shop);
-	shop.store->unsettled = FULL;
+	shop.store->writer->index.waiting = FULL;
 	for (unsigned i = 0; i < 10; i++)
 		put(&shop, "behind");
 	CHECK_EQ_INT(shop.err.code, ERR_NONE);
@@ -201,7 +202,7 @@ TEST(runs_whose_rows_cannot_be_read_are_given_up_and_the_others_settle)
 	CHECK_EQ_INT(damage.runs, given_up);
 	CHECK_EQ_INT(number(&shop, "SELECT count(*) FROM run_texts"), OWN_PAGES - given_up);
 	/* With all of them waiting records are written, and what comes settles. */
-	shop.store->unsettled = FULL;
+	shop.store->writer->index.waiting = FULL;
 	put_short(&shop, "# the last one");
 	put_short(&shop, "# the last one");
 	CHECK_EQ_INT(settle(&shop), 0);
@@ -254,7 +255,7 @@ TEST(a_damaged_page_costs_a_batch_one_more_try_and_no_record)
 	for (unsigned i = 0; i < OWN_PAGES; i++)
 		put_short(&shop, i == OWN_PAGES / 2 ? "# the spoilt one" : "# one of many");
 	CHECK(shop_spoil(&shop, "# the spoilt one"));
-	shop.store->unsettled = FULL;
+	shop.store->writer->index.waiting = FULL;
 	for (unsigned i = 0; i < 2 * OWN_PAGES; i++) {
 		sample_next(&shop.sample);
 		if (sample_write(shop.store, &shop.sample, &shop.err) == 0)

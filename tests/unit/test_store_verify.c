@@ -12,10 +12,10 @@
 
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
-#include "store/canon.h"
-#include "store/chain.h"
-#include "store/db.h"
-#include "store/evidence.h"
+#include "store/base/canonical.h"
+#include "store/base/chain.h"
+#include "store/base/db.h"
+#include "store/base/chain_columns.h"
 #include "tests/check.h"
 #include "tests/unit/store_rich.h"
 
@@ -52,9 +52,9 @@ static void must_have_a_row(
 {
 	(void)shop;
 	(void)whole;
-	if (!evidence_find(table, column))
-		printf("# %s.%s is in no row of store/evidence.c\n", table, column);
-	CHECK(evidence_find(table, column) != NULL);
+	if (!chain_column_find(table, column))
+		printf("# %s.%s is in no row of store/base/chain_columns.c\n", table, column);
+	CHECK(chain_column_find(table, column) != NULL);
 }
 
 TEST(every_column_is_evidence_or_derived_with_a_reason)
@@ -63,11 +63,11 @@ TEST(every_column_is_evidence_or_derived_with_a_reason)
 
 	shop_init(&shop);
 	each_column(&shop, (struct bytes){ NULL, 0 }, must_have_a_row);
-	for (const struct evidence *row = evidence; row->table; row++) {
-		CHECK((row->form == EVIDENCE_DERIVED || row->form == EVIDENCE_LOOSE) ==
+	for (const struct chain_column *row = chain_columns; row->table; row++) {
+		CHECK((row->cover == COLUMN_DERIVED || row->cover == COLUMN_LOOSE) ==
 			(row->why != NULL));
 		CHECK((row->tag != 0) ==
-			(row->form == EVIDENCE_PLAIN || row->form == EVIDENCE_CONTENT));
+			(row->cover == COLUMN_PLAIN || row->cover == COLUMN_CONTENT));
 	}
 }
 
@@ -87,9 +87,9 @@ TEST(no_row_tells_of_a_column_that_is_not_there)
 
 	shop_init(&shop);
 	db = break_in(&shop);
-	for (const struct evidence *row = evidence; row->table; row++)
+	for (const struct chain_column *row = chain_columns; row->table; row++)
 		CHECK(strcmp(row->column, "*") == 0 || is_there(db, row->table, row->column));
-	for (const struct evidence_table *table = evidence_tables; table->name; table++)
+	for (const struct chain_table *table = chain_tables; table->name; table++)
 		CHECK(is_there(db, table->name, table->by));
 	(void)sqlite3_close(db);
 }
@@ -152,7 +152,7 @@ static void edit(struct shop *shop, struct bytes whole, const char *table, const
 	static const char *const orders[] = { "ASC", "DESC" };
 	char sql[2048];
 
-	if (evidence_find(table, column)->form == EVIDENCE_LOOSE) {
+	if (chain_column_find(table, column)->cover == COLUMN_LOOSE) {
 		printf("# not looked for: %s.%s\n", table, column);
 		return;
 	}
@@ -576,7 +576,7 @@ TEST(a_chain_that_was_made_anew_around_a_change_is_told_by_its_checkpoints)
 	CHECK_EQ_INT(run_sql(forger.db, "UPDATE runs SET agent = 'somebody else' WHERE key = "
 					"(SELECT subject FROM chain WHERE link = 3)"),
 		SQLITE_OK);
-	CHECK_EQ_INT(canon_digest(shop.store, CHAIN_RUN, key, false, forger.digest, &shop.err), 0);
+	CHECK_EQ_INT(canonical_digest(shop.store, CHAIN_RUN, key, false, forger.digest, &shop.err), 0);
 	forge(&forger);
 	CHECK_EQ_INT(sqlite3_close(forger.db), SQLITE_OK);
 	said[0] = '\0';

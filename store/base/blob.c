@@ -1,0 +1,295 @@
+#include "store/base/blob.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zstd.h>
+
+#include "proto/base/cleanup.h"
+#include "store/base/db.h"
+#include "store/base/stmt.h"
+
+#define COMPRESS_MIN   ((size_t)512) /* below it the header of a zstd frame is larger than the gain */
+#define COMPRESS_LEVEL 1             /* the client waits for this */
+
+#define CACHE_SLOTS 64
+#define CACHE_TEXTS 8
+#define CACHE_BYTES 2048
+
+enum codec {
+	CODEC_PLAIN = 0,
+	CODEC_ZSTD = 1
+};
+
+/*
+ * Blobs that were used lately: found by their digest, by their number, and (short ones, such as the setting
+ * that most runs share) by their bytes.  `blob` 0: the slot is empty.
+ */
+struct blob_cache {
+	struct {
+		uint8_t digest[DIGEST_LEN];
+		int64_t blob;
+	} by_digest[CACHE_SLOTS];
+	struct blob_name {
+		int64_t blob;
+		uint64_t bytes;
+		uint8_t digest[DIGEST_LEN];
+	} by_number[CACHE_SLOTS];
+	struct {
+		char bytes[CACHE_BYTES];
+		size_t len;
+		int64_t blob;
+	} by_bytes[CACHE_TEXTS];
+};
+
+struct blob_cache *blob_cache_new(void)
+{
+	return calloc(1, sizeof(struct blob_cache));
+}
+
+void blob_cache_clear(struct store *store)
+{
+	memset(store->blobs, 0, sizeof(*store->blobs));
+}
+
+/* Compresses into `room` and returns the length; 0 when that saves too little. */
+static size_t compress(struct bytes bytes, char *room, size_t size)
+{
+	size_t len = ZSTD_compress(room, size, bytes.data, bytes.len, COMPRESS_LEVEL);
+
+	if (ZSTD_isError(len) || len > bytes.len - bytes.len / 8)
+		return 0;
+	return len;
+}
+
+static int insert_data(struct store *store, int64_t blob, struct bytes bytes, struct err *err)
+{
+	auto_free char *room = NULL;
+	size_t compressed = 0;
+	struct binding binding;
+	sqlite3_stmt *stmt = stmt_take(store, STMT_BLOB_DATA_INSERT, err);
+
+	if (!stmt)
+		return -1;
+	if (bytes.len >= COMPRESS_MIN) {
+		room = malloc(ZSTD_compressBound(bytes.len));
+		if (!room)
+			return err_set(err, ERR_MEMORY, "the store: no memory to compress a blob");
+		compressed = compress(bytes, room, ZSTD_compressBound(bytes.len));
+	}
+	binding = bind_to(stmt);
+	bind_int(&binding, blob);
+	bind_int(&binding, compressed ? CODEC_ZSTD : CODEC_PLAIN);
+	bind_blob(&binding, compressed ? room : bytes.data, compressed ? compressed : bytes.len);
+	return bind_run(store, &binding, err);
+}
+
+/* 1 found, 0 there is none, -1. */
+static int find_blob(
+	struct store *store, const uint8_t digest[DIGEST_LEN], int64_t *ret_blob, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_BLOB_FIND, err);
+	struct binding binding;
+	int r;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_blob(&binding, digest, DIGEST_LEN);
+	r = stmt_step(store, stmt, err);
+	if (r > 0)
+		*ret_blob = sqlite3_column_int64(stmt, 0);
+	(void)sqlite3_reset(stmt);
+	return r;
+}
+
+static int insert_blob(struct store *store, struct bytes bytes, const uint8_t digest[DIGEST_LEN],
+	int64_t *ret_blob, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_BLOB_INSERT, err);
+	struct binding binding;
+	int64_t blob;
+
+	if (!stmt)
+		return -1;
+	binding = bind_to(stmt);
+	bind_blob(&binding, digest, DIGEST_LEN);
+	bind_int(&binding, (int64_t)bytes.len);
+	if (bind_run(store, &binding, err) < 0)
+		return -1;
+
+	blob = sqlite3_last_insert_rowid(store->db);
+	if (insert_data(store, blob, bytes, err) < 0)
+		return -1;
+	*ret_blob = blob;
+	return 0;
+}
+
+static struct blob_name *name_of(struct store *store, int64_t blob)
+{
+	return &store->blobs->by_number[(uint64_t)blob % CACHE_SLOTS];
+}
+
+static void note_name(
+	struct store *store, int64_t blob, uint64_t bytes, const uint8_t digest[DIGEST_LEN])
+{
+	struct blob_name *name = name_of(store, blob);
+
+	name->blob = blob;
+	name->bytes = bytes;
+	memcpy(name->digest, digest, DIGEST_LEN);
+}
+
+static int put_digested(struct store *store, struct bytes bytes, const uint8_t *digest,
+	int64_t *ret_blob, struct err *err)
+{
+	unsigned slot = digest[0] % CACHE_SLOTS;
+	int64_t blob = 0;
+	int r;
+
+	if (store->blobs->by_digest[slot].blob &&
+		memcmp(store->blobs->by_digest[slot].digest, digest, DIGEST_LEN) == 0) {
+		*ret_blob = store->blobs->by_digest[slot].blob;
+		return 0;
+	}
+
+	r = find_blob(store, digest, &blob, err);
+	if (r == 0)
+		r = insert_blob(store, bytes, digest, &blob, err);
+	if (r < 0)
+		return -1;
+	memcpy(store->blobs->by_digest[slot].digest, digest, DIGEST_LEN);
+	store->blobs->by_digest[slot].blob = blob;
+	note_name(store, blob, bytes.len, digest);
+	*ret_blob = blob;
+	return 0;
+}
+
+int blob_put(struct store *store, struct bytes bytes, const uint8_t *digest, int64_t *ret_blob,
+	struct err *err)
+{
+	size_t place = bytes.len % CACHE_TEXTS;
+	bool is_short = bytes.len <= CACHE_BYTES;
+	uint8_t own[DIGEST_LEN];
+
+	if (bytes.len > BLOB_BYTES_MAX)
+		return err_set(err, ERR_TOO_BIG, "the store: a blob of %zu bytes", bytes.len);
+	if (digest)
+		return put_digested(store, bytes, digest, ret_blob, err);
+
+	if (is_short && store->blobs->by_bytes[place].blob &&
+		store->blobs->by_bytes[place].len == bytes.len &&
+		memcmp(store->blobs->by_bytes[place].bytes, bytes.data, bytes.len) == 0) {
+		*ret_blob = store->blobs->by_bytes[place].blob;
+		return 0;
+	}
+	digest_of(bytes.data, bytes.len, own);
+	if (put_digested(store, bytes, own, ret_blob, err) < 0)
+		return -1;
+	if (is_short) {
+		memcpy(store->blobs->by_bytes[place].bytes, bytes.data, bytes.len);
+		store->blobs->by_bytes[place].len = bytes.len;
+		store->blobs->by_bytes[place].blob = *ret_blob;
+	}
+	return 0;
+}
+
+/* Reads length and digest from the table: 0, 1 there is no such blob, -1. */
+static int look_up(struct store *store, int64_t blob, struct err *err)
+{
+	sqlite3_stmt *row = stmt_take_for(store, STMT_BLOB_DIGEST, blob, err);
+	int r;
+
+	if (!row)
+		return -1;
+	r = stmt_step(store, row, err);
+	if (r <= 0)
+		return r < 0 ? -1 : 1;
+	if (sqlite3_column_bytes(row, 0) == DIGEST_LEN)
+		note_name(store, blob, (uint64_t)sqlite3_column_int64(row, 1),
+			sqlite3_column_blob(row, 0));
+	else
+		r = 0;
+	(void)sqlite3_reset(row);
+	return !r;
+}
+
+int blob_digest(struct store *store, int64_t blob, uint64_t *ret_len,
+	uint8_t ret_digest[DIGEST_LEN], struct err *err)
+{
+	const struct blob_name *name = name_of(store, blob);
+	int r = name->blob == blob && blob ? 0 : look_up(store, blob, err);
+
+	if (r != 0)
+		return r;
+	*ret_len = name->bytes;
+	memcpy(ret_digest, name->digest, DIGEST_LEN);
+	return 0;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+static int damaged(int64_t blob, struct err *err)
+{
+	return err_set(err, ERR_CORRUPT, "the store: blob %lld is damaged", (long long)blob);
+}
+
+static int decompress(
+	int64_t blob, struct bytes compressed, char *room, size_t len, struct err *err)
+{
+	size_t r = ZSTD_decompress(room, len, compressed.data, compressed.len);
+
+	return ZSTD_isError(r) || r != len ? damaged(blob, err) : 0;
+}
+
+/* Whether insert_data() can have written these columns. */
+static bool is_whole(uint64_t len, int64_t codec, struct bytes data)
+{
+	return len <= BLOB_BYTES_MAX &&
+	       (codec == CODEC_ZSTD || (codec == CODEC_PLAIN && data.len == len));
+}
+
+int blob_unpack(struct store *store, const struct blob_row *row, struct arena *arena,
+	struct bytes *ret_bytes, struct err *err)
+{
+	uint64_t len = (uint64_t)sqlite3_column_int64(row->stmt, row->column);
+	int64_t codec = sqlite3_column_int64(row->stmt, row->column + 1);
+	struct bytes data = { sqlite3_column_blob(row->stmt, row->column + 2),
+		(size_t)sqlite3_column_bytes(row->stmt, row->column + 2) };
+	char *room;
+
+	if (!data.data && sqlite3_errcode(store->db) == SQLITE_NOMEM)
+		return db_failed(store, SQLITE_NOMEM, err);
+	if (!is_whole(len, codec, data))
+		return damaged(row->blob, err);
+
+	room = arena_alloc(arena, len + 1);
+	if (!room)
+		return err_set(err, ERR_MEMORY, "the store: no memory for a blob");
+	if (codec == CODEC_ZSTD && decompress(row->blob, data, room, len, err) < 0)
+		return -1;
+	if (codec == CODEC_PLAIN && data.data)
+		memcpy(room, data.data, len);
+	*ret_bytes = (struct bytes){ room, len };
+	return 0;
+}
+
+int blob_get(struct store *store, int64_t blob, struct arena *arena, struct bytes *ret_bytes,
+	struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take_for(store, STMT_BLOB_READ, blob, err);
+	const struct blob_row row = { stmt, 0, blob };
+	int r;
+
+	if (!stmt)
+		return -1;
+	r = stmt_step(store, stmt, err);
+	if (r == 0)
+		return err_set(
+			err, ERR_CORRUPT, "the store: blob %lld is missing", (long long)blob);
+	if (r > 0)
+		r = blob_unpack(store, &row, arena, ret_bytes, err);
+	(void)sqlite3_reset(stmt);
+	return r;
+}

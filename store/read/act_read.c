@@ -1,0 +1,93 @@
+/* Lists acts of administrators and approvers, and the users that are blocked. */
+#include "proto/json.h"
+#include "store/base/db.h"
+#include "store/base/fetch.h"
+#include "store/base/stmt.h"
+
+#define ACTS_MOST 1000U
+
+/* The columns of STMT_ACTS_READ. */
+enum act_column {
+	ACT_NUMBER,
+	ACT_AT_US,
+	ACT_UID,
+	ACT_GID,
+	ACT_PID,
+	ACT_METHOD,
+	ACT_PARAMS,
+	ACT_RESULT,
+};
+
+/* Parses JSON; nil when it is not JSON any more. */
+static void fetch_json(struct fill *fill, const char *key, sqlite3_stmt *row, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(row, column);
+	size_t len = (size_t)sqlite3_column_bytes(row, column);
+	struct value *value = NULL;
+
+	if (!text || json_parse(fill->arena, text, len, NULL, &value, NULL) != 0)
+		value = value_nil(fill->arena);
+	fill_value(fill, key, value);
+}
+
+static struct value *act_to_value(struct arena *arena, sqlite3_stmt *row)
+{
+	struct fill fill = fill_start(arena);
+
+	fetch_int(&fill, "act", row, ACT_NUMBER);
+	fetch_int(&fill, "at_us", row, ACT_AT_US);
+	fetch_int(&fill, "uid", row, ACT_UID);
+	fetch_int(&fill, "gid", row, ACT_GID);
+	fetch_int(&fill, "pid", row, ACT_PID);
+	fetch_text(&fill, "method", row, ACT_METHOD);
+	fetch_json(&fill, "params", row, ACT_PARAMS);
+	fetch_json(&fill, "result", row, ACT_RESULT);
+	return fill_done(&fill);
+}
+
+int store_acts(struct store *store, int64_t before, uint32_t limit, struct arena *arena,
+	struct value **ret_page, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_ACTS_READ, err);
+	struct value *acts = value_list(arena);
+	struct fill fill = fill_start(arena);
+	struct binding binding;
+	uint32_t count = 0;
+	int r;
+
+	if (!stmt)
+		return -1;
+	if (limit > ACTS_MOST)
+		limit = ACTS_MOST;
+	binding = bind_to(stmt);
+	bind_int(&binding, before > 0 ? before : INT64_MAX);
+	bind_int(&binding, (int64_t)limit + 1);
+	while ((r = stmt_step(store, stmt, err)) > 0 && count++ < limit)
+		value_list_add(arena, acts, act_to_value(arena, stmt));
+	(void)sqlite3_reset(stmt);
+	if (r < 0)
+		return -1;
+	fill_value(&fill, "acts", acts);
+	fill_bool(&fill, "more", r > 0);
+	*ret_page = fill_done(&fill);
+	return *ret_page ? 0 : err_set(err, ERR_MEMORY, "the store: no memory for a list of acts");
+}
+
+int store_each_block(struct store *store,
+	int (*visit)(void *context, uint32_t uid, const char *reason), void *context,
+	struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_BLOCKS_READ, err);
+	int answer = 0;
+	int r = 0;
+
+	if (!stmt)
+		return -1;
+	while (answer == 0 && (r = stmt_step(store, stmt, err)) > 0)
+		answer = visit(context, (uint32_t)sqlite3_column_int64(stmt, 0),
+			(const char *)sqlite3_column_text(stmt, 1));
+	(void)sqlite3_reset(stmt);
+	if (answer != 0)
+		return err_set(err, ERR_MEMORY, "the store: no memory for users that are blocked");
+	return r;
+}

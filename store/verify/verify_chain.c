@@ -1,0 +1,203 @@
+/* The chain: each link against the one before, each record against its link. */
+#include <string.h>
+
+#include "store/base/canonical.h"
+#include "store/base/db.h"
+#include "store/base/stmt.h"
+#include "store/verify/verify.h"
+
+/* A row of the chain as it stands in the store. */
+struct link {
+	int64_t number;
+	int64_t kind;
+	int64_t subject;
+	uint8_t digest[DIGEST_LEN];
+	uint8_t head[DIGEST_LEN];
+	bool is_whole; /* both have their length */
+};
+
+/* How far the walk has come. */
+struct walking {
+	struct verify *verify;
+	int64_t last; /* the link before this one */
+	uint8_t head[DIGEST_LEN];
+	bool has_head; /* nothing is known behind a gap */
+};
+
+static bool read_digest(sqlite3_stmt *row, int column, uint8_t ret_digest[DIGEST_LEN])
+{
+	const void *bytes = sqlite3_column_blob(row, column);
+
+	if (!bytes || sqlite3_column_bytes(row, column) != DIGEST_LEN)
+		return false;
+	memcpy(ret_digest, bytes, DIGEST_LEN);
+	return true;
+}
+
+static void read_link(sqlite3_stmt *row, struct link *ret_link)
+{
+	*ret_link = (struct link){
+		.number = sqlite3_column_int64(row, 0),
+		.kind = sqlite3_column_int64(row, 1),
+		.subject = sqlite3_column_int64(row, 2),
+	};
+	ret_link->is_whole = read_digest(row, 3, ret_link->digest);
+	ret_link->is_whole &= read_digest(row, 4, ret_link->head);
+}
+
+/* The head that the first link of the walk follows from. */
+static int find_start(struct walking *walking, struct err *err)
+{
+	struct verify *verify = walking->verify;
+	sqlite3_stmt *row;
+	struct binding binding;
+	int r;
+
+	walking->last = verify->from - 1;
+	walking->has_head = verify->from == 1;
+	memset(walking->head, 0, sizeof(walking->head));
+	if (walking->has_head)
+		return 0;
+	row = stmt_take(verify->store, STMT_CHAIN_HEAD, err);
+	if (!row)
+		return -1;
+	binding = bind_to(row);
+	bind_int(&binding, verify->from - 1);
+	r = stmt_step(verify->store, row, err);
+	if (r > 0)
+		walking->has_head = read_digest(row, 0, walking->head);
+	(void)sqlite3_reset(row);
+	return r < 0 ? -1 : 0;
+}
+
+static void check_gap(struct walking *walking, const struct link *link)
+{
+	struct fill problem;
+
+	if (link->number == walking->last + 1)
+		return;
+	problem = verify_problem(walking->verify, "missing",
+		"links %lld to %lld are missing: they were taken out", (long long)walking->last + 1,
+		(long long)link->number - 1);
+	fill_int(&problem, "link", walking->last + 1);
+	walking->has_head = false;
+}
+
+static void check_head(struct walking *walking, const struct link *link)
+{
+	uint8_t head[DIGEST_LEN];
+	struct fill problem;
+
+	if (link->is_whole && !walking->has_head)
+		return;
+	chain_next(walking->head, link->number, link->kind, link->subject, link->digest, head);
+	if (link->is_whole && memcmp(head, link->head, DIGEST_LEN) == 0)
+		return;
+	problem = verify_problem(walking->verify, "moved",
+		"link %lld does not follow from the one before: it or that one was changed, moved or put in",
+		(long long)link->number);
+	fill_int(&problem, "link", link->number);
+	verify_subject(walking->verify, &problem, link->kind, link->subject);
+}
+
+static const char *const verdicts[] = { "changed", "missing", "unreadable" };
+
+/* -1 only where going on makes no sense. */
+/*
+ * A run waits no more, or waits again: then another link has its row.  Rows that are missing are found
+ * with the tables, where it is known what became of the run.
+ */
+static int is_over(struct walking *walking, const struct link *link, int found, struct err *err)
+{
+	int64_t newest = 0;
+
+	if (link->kind != CHAIN_PARKED || found < 0)
+		return 0;
+	if (found > 0)
+		return 1;
+	if (chain_find(walking->verify->store, CHAIN_PARKED, link->subject, &newest, NULL, err) < 0)
+		return -1;
+	return newest > link->number;
+}
+
+static int check_record(struct walking *walking, const struct link *link, struct err *err)
+{
+	static const char *const words[] = {
+		"was changed after it was recorded",
+		"was taken out of the store",
+		"cannot be read any more",
+	};
+	struct verify *verify = walking->verify;
+	uint8_t digest[DIGEST_LEN] = { 0 };
+	struct err why = ERR_INIT;
+	struct fill problem;
+	int over;
+	int r = 1;
+
+	if (chain_word(link->kind))
+		r = canonical_digest(verify->store, (enum chain_kind)link->kind, link->subject,
+			false, digest, &why);
+	/* A record that is made too large to read is as broken as one that cannot be read. */
+	if (r < 0 && why.code != ERR_CORRUPT && why.code != ERR_MEMORY && why.code != ERR_TOO_BIG)
+		return err_pass(err, &why);
+	if (r < 0)
+		r = 2;
+	if (r == 0 && memcmp(digest, link->digest, DIGEST_LEN) == 0)
+		return 0;
+	over = is_over(walking, link, r == 2 ? -1 : r, err);
+	if (over != 0)
+		return over < 0 ? -1 : 0;
+	problem = verify_problem(verify, verdicts[r], "link %lld: the %s it is about %s",
+		(long long)link->number, chain_word(link->kind) ? chain_word(link->kind) : "record",
+		words[r]);
+	fill_int(&problem, "link", link->number);
+	verify_subject(verify, &problem, link->kind, link->subject);
+	return 0;
+}
+
+static int check_link(struct walking *walking, const struct link *link, struct err *err)
+{
+	check_gap(walking, link);
+	check_head(walking, link);
+	walking->last = link->number;
+	walking->has_head = link->is_whole;
+	memcpy(walking->head, link->head, DIGEST_LEN);
+	walking->verify->checked++;
+	return check_record(walking, link, err);
+}
+
+static int walk(struct walking *walking, struct err *err)
+{
+	struct verify *verify = walking->verify;
+	sqlite3_stmt *row = stmt_take(verify->store, STMT_CHAIN_WALK, err);
+	struct binding binding;
+	struct link link;
+	int r;
+
+	if (!row)
+		return -1;
+	binding = bind_to(row);
+	bind_int(&binding, verify->from);
+	bind_int(&binding, verify->count);
+	while ((r = stmt_step(verify->store, row, err)) > 0) {
+		read_link(row, &link);
+		if (check_link(walking, &link, err) < 0) {
+			(void)sqlite3_reset(row);
+			return -1;
+		}
+	}
+	return r;
+}
+
+int verify_chain(struct verify *verify, struct err *err)
+{
+	struct walking walking = { .verify = verify };
+	struct chain_head end = { 0, { 0 } };
+
+	if (chain_end(verify->store, &end, err) < 0 || find_start(&walking, err) < 0 ||
+		walk(&walking, err) < 0)
+		return -1;
+	verify->of = end.links;
+	verify->next = walking.last < end.links && verify->checked ? walking.last + 1 : 0;
+	return 0;
+}

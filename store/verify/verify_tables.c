@@ -1,0 +1,314 @@
+/*
+ * What no link tells: rows that no record has, what is derived from records, and the tables
+ * themselves.  Each check is a question to the database whose answers are what is wrong.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/container.h"
+#include "store/base/chain_columns.h"
+#include "store/base/db.h"
+#include "store/base/fetch.h"
+#include "store/base/schema.h"
+#include "store/base/sql.h"
+#include "store/base/stmt.h"
+#include "store/verify/verify.h"
+
+#define SQL_MAX 4096
+
+/* A text is named by the run and found from the other side too. */
+#define TEXT_MISSING(column)                                                                          \
+	{                                                                                             \
+		NULL, "missing",                                                                      \
+			"SELECT 'mentions', t.key, 'a text of a run is not found by its words' FROM " \
+			"run_texts AS t WHERE t." column " <> 0 AND NOT EXISTS (SELECT 1 FROM "       \
+			"mentions AS m JOIN texts USING (text) WHERE m.text = t." column              \
+			" AND m.key = t.key)"                                                         \
+	}
+
+struct check {
+	int (*look)(struct verify *verify, struct err *err); /* or NULL */
+	const char *what;
+	const char *sql; /* rows of: table, row, what is wrong there */
+};
+
+/* ---- records and their parts -------------------------------------------------------------- */
+
+static const struct chain_table *root_of(enum chain_kind owner)
+{
+	const struct chain_table *table = chain_tables;
+
+	while (table->name && !(table->is_root && table->owner == owner))
+		table++;
+	return table;
+}
+
+/* Records that no link is about.  A run in flight has none yet. */
+static int find_unlinked(struct verify *verify, struct err *err)
+{
+	char sql[SQL_MAX];
+
+	for (const struct chain_table *table = chain_tables; table->name; table++) {
+		/* cppcheck-suppress invalidPrintfArgType_s ; it counts arguments and not their numbers */
+		(void)snprintf(sql, sizeof(sql),
+			"SELECT '%1$s', %2$s, 'a record was put in that is not in the chain' "
+			"FROM %1$s WHERE %3$s AND %2$s NOT IN (SELECT subject FROM chain "
+			"WHERE kind = %4$d)",
+			table->name, table->by,
+			table->owner == CHAIN_RUN ? "outcome IS NOT NULL" : "1", (int)table->owner);
+		if (table->is_root && verify_ask(verify, "extra", sql, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Parts of records that are not there. */
+static int find_orphans(struct verify *verify, struct err *err)
+{
+	char sql[SQL_MAX];
+
+	for (const struct chain_table *table = chain_tables; table->name; table++) {
+		const struct chain_table *root = root_of(table->owner);
+
+		(void)snprintf(sql, sizeof(sql),
+			"SELECT '%1$s', t.%2$s, 'a row was put in that belongs to no record' "
+			"FROM %1$s AS t WHERE NOT EXISTS (SELECT 1 FROM %3$s AS o WHERE "
+			"o.%4$s = t.%2$s)",
+			table->name, table->by, root->name, root->by);
+		if (!table->is_root && verify_ask(verify, "extra", sql, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Rows that are met by who goes along a table and not by who looks for their number, as the chain does:
+ * a number twice, or at a wrong place.
+ */
+static int find_strays(struct verify *verify, const struct chain_table *table, struct err *err)
+{
+	sqlite3_stmt *row = NULL;
+	int64_t before = 0;
+	char sql[SQL_MAX];
+	bool begun = false;
+	int r;
+
+	(void)snprintf(sql, sizeof(sql), "SELECT %s FROM %s NOT INDEXED", table->by, table->name);
+	r = sqlite3_prepare_v2(verify->store->db, sql, -1, &row, NULL);
+	if (r != SQLITE_OK)
+		return db_failed(verify->store, r, err);
+	while ((r = stmt_step(verify->store, row, err)) > 0) {
+		if (begun && sqlite3_column_int64(row, 0) <= before) {
+			struct fill problem = verify_problem(
+				verify, "extra", "a row stands twice, or not at its place");
+
+			fill_text(&problem, "table", table->name);
+			fetch_int(&problem, "row", row, 0);
+		}
+		before = sqlite3_column_int64(row, 0);
+		begun = true;
+	}
+	(void)sqlite3_finalize(row);
+	return r;
+}
+
+static int find_all_strays(struct verify *verify, struct err *err)
+{
+	for (const struct chain_table *table = chain_tables; table->name; table++)
+		if (table->is_root && find_strays(verify, table, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- the tables themselves ---------------------------------------------------------------- */
+
+/* A view or a trigger could give false answers, too. */
+static int check_schema(struct verify *verify, struct err *err)
+{
+	int r = schema_compare(verify->store, err);
+
+	if (r > 0)
+		(void)verify_problem(verify, "changed",
+			"the tables, indexes and views are not those that ced makes");
+	return r < 0 ? -1 : 0;
+}
+
+/* ---- the list ----------------------------------------------------------------------------- */
+
+/* Acts have the clock's time and grants end by it, but not in one moment. */
+#define MARGIN_US "60000000"
+
+/* clang-format off */
+static const struct check checks[] = {
+	{ check_schema, NULL, NULL },
+	{ find_unlinked, NULL, NULL },
+	{ find_orphans, NULL, NULL },
+	{ find_all_strays, NULL, NULL },
+	{ blob_refs_check, NULL, NULL },
+	{ NULL, "extra",
+		"SELECT 'chain', max(link), 'a record has more than one link' FROM chain WHERE "
+		"(SELECT count(*) FROM chain WHERE kind = 1) > "
+		"(SELECT count(*) FROM runs WHERE outcome IS NOT NULL) "
+		"AND kind < 5 GROUP BY kind, subject HAVING count(*) > 1" },
+	{ NULL, "extra",
+		"SELECT 'chain', link, 'a link before the first' FROM chain WHERE link < 1" },
+	{ NULL, "extra",
+		"SELECT 'blobs', blob, 'a blob before the first' FROM blobs WHERE blob < 1" },
+	{ NULL, "extra",
+		"SELECT 'blob_data', blob, 'bytes that no blob names' FROM blob_data "
+		"WHERE blob NOT IN (SELECT blob FROM blobs)" },
+	{ NULL, "missing",
+		"SELECT 'runs', r.key, 'half of a run is missing' FROM runs AS r WHERE NOT EXISTS "
+		"(SELECT 1 FROM records AS o WHERE o.key = r.key)" },
+	/* The chain reads these two by an index, which may know less than the table has. */
+	{ NULL, "extra",
+		"SELECT 'pruned', t.key, 'no act took the contents of this run away' FROM pruned AS t "
+		"NOT INDEXED WHERE NOT EXISTS (SELECT 1 FROM pruned AS i INDEXED BY pruned_by_act "
+		"WHERE i.act = t.act AND i.key = t.key)" },
+	{ NULL, "extra",
+		"SELECT 'labels', t.key, 'a label that its run was not given' FROM labels AS t "
+		"INDEXED BY sqlite_autoindex_labels_1 WHERE NOT EXISTS (SELECT 1 FROM labels AS i "
+		"INDEXED BY labels_by_key WHERE i.key = t.key AND i.name = t.name AND "
+		"i.value = t.value)" },
+	{ NULL, "missing",
+		"SELECT 'pending', r.key, 'a run that has not ended is not pending' FROM runs AS r "
+		"WHERE r.outcome IS NULL AND NOT " VERIFY_PENDING("r.key") },
+	{ NULL, "extra",
+		"SELECT 'pending', key, 'a run is pending that is not there' FROM pending "
+		"WHERE key NOT IN (SELECT key FROM runs)" },
+	{ NULL, "extra",
+		"SELECT 'pruned', key, 'a run is pruned that is not there' FROM pruned "
+		"WHERE key NOT IN (SELECT key FROM runs)" },
+	/* Where what is compared are bytes alone, or numbers. */
+	{ NULL, "changed",
+		"SELECT 'blobs', blob, 'a column has another type than ced writes' FROM blobs WHERE "
+		"typeof(sha256) <> 'blob' OR typeof(bytes) <> 'integer' OR typeof(refs) <> 'integer'" },
+	{ NULL, "changed",
+		"SELECT 'blob_data', blob, 'a column has another type than ced writes' FROM blob_data "
+		"WHERE typeof(data) <> 'blob' OR typeof(codec) <> 'integer'" },
+	{ NULL, "changed",
+		"SELECT 'chain', link, 'a column has another type than ced writes' FROM chain WHERE "
+		"typeof(digest) <> 'blob' OR typeof(head) <> 'blob' OR typeof(kind) <> 'integer' OR "
+		"typeof(subject) <> 'integer'" },
+	{ NULL, "changed",
+		"SELECT 'pruned', key, 'a column has another type than ced writes' FROM pruned WHERE "
+		"typeof(digests) <> 'blob'" },
+	{ NULL, "changed",
+		"SELECT 'texts', text, 'a column has another type than ced writes' FROM texts WHERE "
+		"typeof(digest) <> 'blob'" },
+	{ facets_check, NULL, NULL },
+	TEXT_MISSING("code"),
+	TEXT_MISSING("stdout"),
+	TEXT_MISSING("stderr"),
+	{ NULL, "missing",
+		"SELECT 'run_texts', r.key, 'nothing says which texts a run holds' FROM runs AS r WHERE "
+		VERIFY_SETTLED " AND NOT EXISTS (SELECT 1 FROM run_texts AS t WHERE t.key = r.key) AND NOT "
+		"EXISTS (SELECT 1 FROM pruned AS p WHERE p.key = r.key)" },
+	{ NULL, "extra",
+		"SELECT 'run_texts', t.key, 'texts of a run that has none' FROM run_texts AS t WHERE "
+		"NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.key = t.key) OR " VERIFY_PENDING("t.key") },
+	{ NULL, "extra",
+		"SELECT 'mentions', m.key, 'a text that the run does not hold' FROM mentions AS m "
+		"LEFT JOIN run_texts AS t ON t.key = m.key WHERE m.text IS NOT t.code AND "
+		"m.text IS NOT t.stdout AND m.text IS NOT t.stderr" },
+	{ NULL, "extra",
+		"SELECT 'texts', text, 'a text that no run holds' FROM texts WHERE NOT EXISTS "
+		"(SELECT 1 FROM mentions AS m WHERE m.text = texts.text)" },
+	{ texts_check, NULL, NULL },
+	{ NULL, "changed",
+		"SELECT 'actions', a.key, 'a name that its run was not given' FROM actions AS a "
+		"LEFT JOIN runs AS r USING (key) WHERE r.uid IS NOT a.uid OR "
+		"r.caller_id IS NOT a.caller_id OR CASE WHEN r.action IS NULL THEN "
+		/* recorded before runs said so themselves */
+		"typeof(a.content) <> 'blob' OR length(a.content) <> 32 OR (r.outcome IS NOT NULL "
+		"AND r.ran = 'no' AND r.outcome <> 'syntax_error') ELSE a.content IS NOT r.action END" },
+	{ NULL, "missing",
+		"SELECT 'actions', r.key, 'the name of a run that must not be done twice is missing' "
+		"FROM runs AS r NOT INDEXED WHERE r.caller_id IS NOT NULL AND " ACTION_WAS_DONE
+		" AND NOT EXISTS (SELECT 1 FROM actions AS a WHERE a.uid = r.uid AND "
+		"a.caller_id = r.caller_id AND (r.action IS NULL OR a.key = r.key))" },
+	{ NULL, "missing",
+		"SELECT 'runs', r.key, 'a run is not found by the name that its caller gave it' FROM runs "
+		"AS r NOT INDEXED WHERE r.caller_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM runs AS i "
+		"INDEXED BY runs_by_caller_id WHERE i.uid = r.uid AND i.caller_id = r.caller_id "
+		"AND i.key = r.key)" },
+	{ NULL, "changed",
+		"SELECT 'cached', c.key, 'a result to be told again that its run has not' "
+		"FROM cached AS c LEFT JOIN runs AS r USING (key) WHERE r.ended_us IS NOT c.at_us "
+		"OR r.cache_key IS NOT c.cache_key" },
+	{ NULL, "missing",
+		"SELECT 'chain', c.link, 'a link is not found by what it is about' FROM chain AS c "
+		"NOT INDEXED WHERE c.kind > 1 AND NOT EXISTS (SELECT 1 FROM chain AS i INDEXED BY "
+		"chain_by_subject WHERE i.kind > 1 AND i.subject = c.subject AND i.kind = c.kind "
+		"AND i.link = c.link)" },
+	{ NULL, "changed",
+		LAST_ACTS "SELECT 'blocks', b.uid, 'no act shut this user out, or not so' "
+		"FROM blocks AS b LEFT JOIN last ON last.uid = b.uid WHERE last.act IS NOT b.act "
+		"OR last.method IS NOT 'admin.block' OR last.reason IS NOT b.reason" },
+	{ NULL, "missing",
+		LAST_ACTS "SELECT 'blocks', last.uid, 'a user whom an act shut out is not' FROM last "
+		"WHERE last.method = 'admin.block' AND last.uid NOT IN (SELECT uid FROM blocks)" },
+	{ NULL, "extra",
+		"SELECT 'parked', p.key, 'a run waits for approval that is not there, or has ended' "
+		"FROM parked AS p LEFT JOIN runs AS r USING (key) "
+		"WHERE r.key IS NULL OR r.outcome IS NOT NULL" },
+	/* What waits goes by a mark in the chain, or with the transaction that records the run's end. */
+	{ NULL, "missing",
+		"SELECT 'parked', c.subject, CASE WHEN r.outcome IS NULL THEN 'a run that waits for "
+		"approval was taken out' ELSE 'a run that waited for approval was lost: its row was "
+		"taken out' END FROM (SELECT subject, max(link) AS link FROM chain NOT INDEXED WHERE "
+		"kind = 5 GROUP BY subject) AS c JOIN runs AS r ON r.key = c.subject WHERE "
+		"(r.outcome IS NULL OR r.outcome = 'lost') AND ifnull(" UNPARKED_LINK("c.subject")
+		", 0) < c.link AND NOT EXISTS (SELECT 1 FROM parked AS p WHERE p.key = c.subject)" },
+	{ NULL, "extra",
+		"SELECT 'parked', p.key, 'a run waits again that was let go' FROM parked AS p WHERE "
+		UNPARKED_LINK("p.key") " > " PARKED_LINK("p.key") },
+	{ NULL, "changed",
+		"WITH " DECIDED " SELECT 'parked', p.key, CASE WHEN p.decision IS NULL THEN 'a decision "
+		"that an act made was taken back' ELSE 'a decision that no act made' END FROM parked "
+		"AS p JOIN runs AS r USING (key) LEFT JOIN decided AS d ON d.run_id = r.run_id AND "
+		ACT_LINK("d.act") " > " PARKED_LINK("p.key") " WHERE d.decision IS NOT p.decision OR "
+		"d.act IS NOT p.act" },
+	{ NULL, "changed",
+		"SELECT 'grants', g.act, 'an approval that no act gave, or not so' FROM grants AS g "
+		"LEFT JOIN acts AS a USING (act) WHERE " GRANT_DIFFERS },
+	{ NULL, "extra",
+		"SELECT 'grants', g.act, 'an approval that was revoked' FROM grants AS g WHERE "
+		GRANT_WAS_REVOKED("g.act") },
+	{ NULL, "missing",
+		"SELECT 'grants', a.act, 'an approval that holds was taken out' FROM acts AS a WHERE "
+		"a.method = 'approvals.approve' AND " ACT_RESULT("language") " IS NOT NULL AND "
+		ACT_RESULT("until_us") " > (SELECT max(b.at_us) FROM acts AS b) + " MARGIN_US " AND "
+		"ifnull(" ACT_RESULT("uses") ", 1 + " GRANT_USED("a.act") ") > " GRANT_USED("a.act")
+		" AND NOT " GRANT_WAS_REVOKED("a.act") " AND NOT EXISTS (SELECT 1 FROM grants AS g "
+		"WHERE g.act = a.act)" },
+};
+/* clang-format on */
+
+static int look(struct verify *verify, const struct check *check, struct err *err)
+{
+	struct err why = ERR_INIT;
+	int r = check->look ? check->look(verify, &why)
+			    : verify_ask(verify, check->what, check->sql, &why);
+
+	if (r == 0)
+		return 0;
+	if (why.code != ERR_CORRUPT && why.code != ERR_MEMORY && why.code != ERR_TOO_BIG)
+		return err_pass(err, &why);
+	(void)verify_problem(verify, "unreadable", "%s", why.text);
+	return 0;
+}
+
+int verify_tables(struct verify *verify, struct err *err)
+{
+	int64_t number = verify->from;
+
+	verify->of = COUNT_OF(checks);
+	for (; number <= verify->of && number - verify->from < verify->count; number++) {
+		if (look(verify, &checks[number - 1], err) < 0)
+			return -1;
+		verify->checked++;
+	}
+	verify->next = number <= verify->of ? number : 0;
+	return 0;
+}

@@ -1,0 +1,13 @@
+/* Acts of administrators and approvers. */
+#pragma once
+
+#include <stdint.h>
+
+#include "proto/base/err.h"
+
+struct store;
+struct store_act;
+
+/* Writes the row alone.  The caller adds the link when all parts of the act are written. */
+int act_insert(
+	struct store *store, const struct store_act *act, int64_t *ret_number, struct err *err);

@@ -1,0 +1,131 @@
+#include "store/write/approval_write.h"
+
+#include <assert.h>
+
+#include "proto/base/clock.h"
+#include "store/base/record.h"
+#include "store/base/stmt.h"
+#include "store/write/chain_write.h"
+#include "store/write/writer.h"
+
+static int put_parked_row(struct store *store, const char *run_id,
+	const struct store_parking *parking, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_PARKED_INSERT, err);
+	struct binding binding;
+	int64_t key = 0;
+
+	if (!stmt || record_find(store, run_id, &key, err) != 0)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	bind_int(&binding, parking->since_wall_us);
+	bind_int(&binding, parking->until_wall_us);
+	bind_text(&binding, parking->verdict);
+	if (bind_run(store, &binding, err) < 0)
+		return -1;
+	return chain_add(store, CHAIN_PARKED, key, err);
+}
+
+int store_put_parked(struct store *store, const struct store_run *run,
+	const struct store_parking *parking, struct err *err)
+{
+	struct store_run told = *run;
+
+	told.is_told = true; /* so that its link covers the request that is approved */
+	if (store_put_begun(store, &told, err) < 0)
+		return -1;
+	return put_parked_row(store, run->run_id, parking, err) < 0 ? writer_failed(store) : 0;
+}
+
+int parked_forget(struct store *store, int64_t key, struct err *err)
+{
+	return stmt_run_for(store, STMT_PARKED_DELETE, key, err);
+}
+
+/* A link says that the row was deleted, since the run has not ended yet. */
+static int unpark(struct store *store, const char *run_id, struct err *err)
+{
+	int64_t key = 0;
+	int found = record_find(store, run_id, &key, err);
+
+	if (found != 0)
+		return found;
+	if (parked_forget(store, key, err) < 0)
+		return -1;
+	return sqlite3_changes(store->db) ? chain_add(store, CHAIN_UNPARKED, key, err) : 0;
+}
+
+int store_put_unparked(struct store *store, const char *run_id, struct err *err)
+{
+	assert(store->writer->in_transaction);
+	return unpark(store, run_id, err) < 0 ? writer_failed(store) : 0;
+}
+
+int store_put_use(struct store *store, int64_t grant, struct err *err)
+{
+	assert(store->writer->in_transaction);
+	if (stmt_run_for(store, STMT_GRANT_USE, grant, err) < 0 ||
+		chain_add(store, CHAIN_USE, grant, err) < 0)
+		return writer_failed(store);
+	return 0;
+}
+
+/* Deletes approvals that are used up or expired. */
+static int clear_grants(struct store *store, struct err *err)
+{
+	return stmt_run_for(store, STMT_GRANTS_OVER, clock_wall_us(), err);
+}
+
+static int put_grant(
+	struct store *store, const struct store_grant *grant, int64_t act, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_GRANT_INSERT, err);
+	struct binding binding;
+
+	if (!stmt || clear_grants(store, err) < 0)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, act);
+	bind_int(&binding, grant->uid);
+	bind_text(&binding, grant->subject);
+	bind_text(&binding, grant->code_hash);
+	bind_text(&binding, grant->language);
+	bind_text(&binding, grant->policy);
+	bind_int(&binding, grant->until_wall_us);
+	if (grant->uses < 0)
+		bind_null(&binding);
+	else
+		bind_int(&binding, grant->uses);
+	return bind_run(store, &binding, err);
+}
+
+static int put_decision(
+	struct store *store, const struct store_decision *decision, int64_t act, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_PARKED_DECIDE, err);
+	struct binding binding;
+	int64_t key = 0;
+
+	if (!stmt || record_find(store, decision->run_id, &key, err) != 0)
+		return -1;
+	binding = bind_to(stmt);
+	bind_int(&binding, key);
+	bind_text(&binding, decision->word);
+	bind_int(&binding, act);
+	if (bind_run(store, &binding, err) < 0)
+		return -1;
+	/* There is one decision for each run, and another one came first. */
+	if (sqlite3_changes(store->db) != 1)
+		return err_set(err, ERR_EXISTS, "the store: run %s waits for no decision",
+			decision->run_id);
+	return decision->grant ? put_grant(store, decision->grant, act, err) : 0;
+}
+
+int approval_put_decision(
+	struct store *store, const struct store_decision *decision, int64_t act, struct err *err)
+{
+	if (decision->revoked)
+		return stmt_run_for(store, STMT_GRANT_DELETE, decision->revoked, err);
+	return put_decision(store, decision, act, err);
+}

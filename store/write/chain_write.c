@@ -1,0 +1,59 @@
+#include "store/write/chain_write.h"
+
+#include "store/base/canonical.h"
+#include "store/base/stmt.h"
+#include "store/write/writer.h"
+
+static int insert_link(struct store *store, enum chain_kind kind, int64_t subject,
+	const uint8_t digest[DIGEST_LEN], struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, STMT_CHAIN_INSERT, err);
+	struct chain_head next = { store->writer->chain.links + 1, { 0 } };
+	struct binding binding;
+
+	if (!stmt)
+		return -1;
+	chain_next(store->writer->chain.head, next.links, kind, subject, digest, next.head);
+	binding = bind_to(stmt);
+	bind_int(&binding, next.links);
+	bind_int(&binding, kind);
+	bind_int(&binding, subject);
+	bind_blob(&binding, digest, DIGEST_LEN);
+	bind_blob(&binding, next.head, DIGEST_LEN);
+	if (bind_run(store, &binding, err) < 0)
+		return -1;
+	store->writer->chain = next;
+	return 0;
+}
+
+int chain_add(struct store *store, enum chain_kind kind, int64_t subject, struct err *err)
+{
+	uint8_t digest[DIGEST_LEN];
+	int r;
+
+	if (store->writer->chain.links == INT64_MAX)
+		return err_set(err, ERR_CORRUPT, "the store: the chain has no numbers left");
+	r = canonical_digest(store, kind, subject, true, digest, err);
+
+	if (r > 0)
+		return err_set(err, ERR_CORRUPT,
+			"the store: %s %lld is to be chained and is not there", chain_word(kind),
+			(long long)subject);
+	return r < 0 ? -1 : insert_link(store, kind, subject, digest, err);
+}
+
+int chain_add_rows(struct store *store, enum chain_kind kind, const char *sql, int64_t *ret_count,
+	struct err *err)
+{
+	sqlite3_stmt *row = NULL;
+	int r = sqlite3_prepare_v2(store->db, sql, -1, &row, NULL);
+
+	*ret_count = 0;
+	if (r != SQLITE_OK)
+		return db_failed(store, r, err);
+	while ((r = stmt_step(store, row, err)) > 0 &&
+		(r = chain_add(store, kind, sqlite3_column_int64(row, 0), err)) == 0)
+		++*ret_count;
+	(void)sqlite3_finalize(row);
+	return r;
+}

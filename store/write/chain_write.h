@@ -1,0 +1,16 @@
+/* Adds links to the chain (store/base/chain.h), in the transaction that is open. */
+#pragma once
+
+#include <stdint.h>
+
+#include "proto/base/err.h"
+#include "store/base/chain.h"
+
+struct store;
+
+/* Adds a link for a record that has been written. */
+int chain_add(struct store *store, enum chain_kind kind, int64_t subject, struct err *err);
+
+/* Adds a link for each row of the statement, whose first column is the subject. */
+int chain_add_rows(struct store *store, enum chain_kind kind, const char *sql, int64_t *ret_count,
+	struct err *err);
