@@ -8,7 +8,7 @@
 #include "daemon/methods/waits.h"
 #include "daemon/record/exposed.h"
 #include "daemon/record/readers.h"
-#include "daemon/record/redaction.h"
+#include "daemon/request/masking.h"
 #include "daemon/request/stages.h"
 #include "daemon/server_parts.h"
 #include "daemon/settings/allowances.h"

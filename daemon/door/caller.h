@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "daemon/door/roles.h"
+#include "daemon/settings/roles.h"
 
 #define CALLER_EXE_MAX  256
 #define CALLER_NAME_MAX 16

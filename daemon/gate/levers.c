@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/gate/approvals.h"
 #include "daemon/methods/call.h"
 #include "daemon/methods/methods_budgets.h"
 #include "daemon/news/events.h"
-#include "daemon/record/redaction.h"
+#include "daemon/request/approvals.h"
+#include "daemon/request/masking.h"
 #include "daemon/request/registry.h"
 #include "daemon/services.h"
 #include "proto/base/clock.h"

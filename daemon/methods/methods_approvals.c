@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/gate/approvals.h"
 #include "daemon/gate/levers.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/methods_runs.h"
-#include "daemon/news/events_runs.h"
-#include "daemon/record/redaction.h"
+#include "daemon/request/approvals.h"
+#include "daemon/request/masking.h"
 #include "daemon/request/registry.h"
+#include "daemon/request/run_events.h"
 #include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "daemon/gate/approvals.h"
 #include "daemon/methods/methods.h"
+#include "daemon/request/approvals.h"
 #include "daemon/request/registry.h"
 #include "daemon/services.h"
 #include "proto/base/container.h"

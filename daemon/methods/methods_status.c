@@ -3,7 +3,6 @@
 
 #include "daemon/door/ceilings.h"
 #include "daemon/door/listener.h"
-#include "daemon/gate/approvals.h"
 #include "daemon/gate/levers.h"
 #include "daemon/methods/methods.h"
 #include "daemon/news/alerts.h"
@@ -13,6 +12,7 @@
 #include "daemon/record/gc.h"
 #include "daemon/record/trouble.h"
 #include "daemon/record/wallclock.h"
+#include "daemon/request/approvals.h"
 #include "daemon/request/registry.h"
 #include "daemon/services.h"
 #include "daemon/settings/allowances.h"

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "daemon/gate/approvals.h"
+#include "daemon/request/approvals.h"
 #include "daemon/request/stages.h"
 #include "proto/base/clock.h"
 

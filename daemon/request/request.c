@@ -7,9 +7,9 @@
 
 #include "daemon/door/ceilings.h"
 #include "daemon/door/conn.h"
-#include "daemon/gate/approvals.h"
 #include "daemon/gate/blobs.h"
 #include "daemon/loop/discard.h"
+#include "daemon/request/approvals.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/registry.h"
 #include "daemon/request/stages.h"

@@ -36,7 +36,7 @@
 #include "daemon/redact/redactor.h"
 #include "daemon/request/claims.h"
 #include "daemon/runs/execution.h"
-#include "daemon/runs/queue.h"
+#include "daemon/workers/worker_queue.h"
 #include "proto/base/arena.h"
 #include "proto/base/list.h"
 #include "proto/job/job.h"

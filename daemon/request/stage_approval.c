@@ -1,8 +1,8 @@
 /* What the policy asks a person about -> let run by a word that holds, or parked until there is one. */
 #include <string.h>
 
-#include "daemon/gate/approvals.h"
-#include "daemon/record/redaction.h"
+#include "daemon/request/approvals.h"
+#include "daemon/request/masking.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"

@@ -6,7 +6,7 @@
 #include "daemon/filter_digest.h"
 #include "daemon/gate/blobs.h"
 #include "daemon/loop/errands.h"
-#include "daemon/record/redaction.h"
+#include "daemon/request/masking.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/recall.h"
 #include "daemon/request/registry.h"

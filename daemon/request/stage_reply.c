@@ -4,7 +4,7 @@
 #include "daemon/methods/replay.h"
 #include "daemon/methods/waits.h"
 #include "daemon/news/alerts.h"
-#include "daemon/news/events_runs.h"
+#include "daemon/request/run_events.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
 #include "proto/base/container.h"

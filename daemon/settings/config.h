@@ -20,11 +20,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "daemon/door/roles.h"
 #include "daemon/settings/alert_rule.h"
 #include "daemon/settings/budget_limits.h"
 #include "daemon/settings/config_table.h"
 #include "daemon/settings/layers.h"
+#include "daemon/settings/roles.h"
 #include "proto/base/err.h"
 #include "proto/job/job.h"
 

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "daemon/loop/loop.h"
-#include "daemon/runs/queue.h"
 #include "daemon/settings/config.h"
 #include "daemon/workers/worker.h"
+#include "daemon/workers/worker_queue.h"
 #include "proto/base/arena.h"
 #include "proto/base/list.h"
 #include "proto/value.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/gate/approvals.h"
+#include "daemon/request/approvals.h"
 #include "proto/digest.h"
 #include "tests/check.h"
 #include "tests/unit/house.h"

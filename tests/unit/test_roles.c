@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "daemon/door/roles.h"
+#include "daemon/settings/roles.h"
 #include "tests/check.h"
 
 #define USER     ROLE_BIT(ROLE_USER)

@@ -1,4 +1,4 @@
-#include "daemon/record/redaction.h"
+#include "daemon/request/masking.h"
 
 #include "daemon/loop/errands.h"
 #include "daemon/redact/forms.h"

@@ -1,4 +1,4 @@
-#include "daemon/runs/advice.h"
+#include "daemon/request/advice.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "daemon/runs/queue.h"
+#include "daemon/workers/worker_queue.h"
 
 #include <assert.h>
 #include <stdlib.h>

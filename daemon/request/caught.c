@@ -1,4 +1,4 @@
-#include "daemon/runs/caught.h"
+#include "daemon/request/caught.h"
 
 #include <string.h>
 

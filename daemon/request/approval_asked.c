@@ -1,10 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/gate/approvals.h"
-#include "daemon/gate/revive.h"
 #include "daemon/loop/errands.h"
 #include "daemon/record/readers.h"
+#include "daemon/request/approvals.h"
+#include "daemon/request/revive.h"
 #include "daemon/services.h"
 #include "daemon/workers/pool.h"
 

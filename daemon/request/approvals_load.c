@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "daemon/gate/approval_parts.h"
+#include "daemon/request/approval_parts.h"
 #include "daemon/request/registry.h"
 #include "daemon/services.h"
 #include "proto/base/clock.h"

@@ -1,4 +1,4 @@
-#include "daemon/door/roles.h"
+#include "daemon/settings/roles.h"
 
 #include <errno.h>
 #include <grp.h>

@@ -1,4 +1,4 @@
-#include "daemon/gate/revive.h"
+#include "daemon/request/revive.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
-#include "daemon/news/events_runs.h"
+#include "daemon/request/run_events.h"
 
 #include <string.h>
 
-#include "daemon/gate/approvals.h"
 #include "daemon/news/events.h"
+#include "daemon/request/approvals.h"
 #include "daemon/request/request.h"
 #include "daemon/services.h"
 

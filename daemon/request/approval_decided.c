@@ -1,9 +1,9 @@
 #include <string.h>
 
-#include "daemon/gate/approval_parts.h"
-#include "daemon/gate/revive.h"
-#include "daemon/news/events_runs.h"
+#include "daemon/request/approval_parts.h"
 #include "daemon/request/pipeline.h"
+#include "daemon/request/revive.h"
+#include "daemon/request/run_events.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
 #include "proto/base/clock.h"

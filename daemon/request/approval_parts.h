@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/gate/approvals.h"
+#include "daemon/request/approvals.h"
 
 /* ---- approvals.c ---- */
 

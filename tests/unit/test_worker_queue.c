@@ -1,4 +1,4 @@
-#include "daemon/runs/queue.h"
+#include "daemon/workers/worker_queue.h"
 #include "tests/check.h"
 
 static struct queue_goods RUNTIME_A = { .most = 10, .crowd_most = 10, .reserve = 0 };
