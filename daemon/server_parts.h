@@ -11,9 +11,9 @@
 #include "daemon/door/turns.h"
 #include "daemon/gate/blobs.h"
 #include "daemon/gate/budgets.h"
-#include "daemon/gate/levers.h"
 #include "daemon/loop/errands.h"
 #include "daemon/loop/loop.h"
+#include "daemon/methods/admin_ops.h"
 #include "daemon/news/alerts.h"
 #include "daemon/news/events.h"
 #include "daemon/record/audit.h"
@@ -50,7 +50,7 @@ struct server {
 	struct approvals approvals;
 	struct budgets budgets; /* of users, agents and tasks */
 	struct blobs blobs;
-	struct levers levers;
+	struct admin_ops admin_ops;
 	struct checkup checkup;
 	struct backups backups;
 	struct gc gc;

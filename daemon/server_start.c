@@ -6,12 +6,12 @@
 #include "daemon/methods/methods.h"
 #include "daemon/methods/methods_budgets.h"
 #include "daemon/methods/waits.h"
+#include "daemon/policy/allowances.h"
 #include "daemon/record/exposed.h"
 #include "daemon/record/readers.h"
 #include "daemon/request/masking.h"
 #include "daemon/request/stages.h"
 #include "daemon/server_parts.h"
-#include "daemon/settings/allowances.h"
 #include "daemon/workers/inspectors.h"
 #include "proto/base/clock.h"
 #include "proto/method/method.h"
@@ -33,10 +33,14 @@ static void on_child_exited(void *context, uint32_t child, int status)
 /* Its runs have nobody any more who listens, and what waits to be told to it is forgotten. */
 static void on_conn_gone(struct services *services, struct conn *conn)
 {
-	struct request *request;
+	struct list *link;
 
-	while ((request = conn_disown(conn)))
+	while ((link = conn_disown(conn))) {
+		struct request *request = container_of(link, struct request, link);
+
+		request->conn = NULL;
 		request_left(request);
+	}
 	backups_conn_gone(services->backups, conn);
 	waits_conn_gone(services, conn);
 	events_conn_gone(services->events, conn);
@@ -190,7 +194,7 @@ static int open_store(struct server *server, struct err *err)
 	if (has_lost)
 		log_event(
 			LOG_LEVEL_WARNING, "runs.lost", LOG_INT("count", store_lost_count(store)));
-	if (levers_init(&server->levers, store, err) < 0 ||
+	if (admin_ops_init(&server->admin_ops, store, err) < 0 ||
 		budgets_load(&server->services, store, err) < 0 ||
 		approvals_load(&server->approvals, store, err) < 0 ||
 		audit_open(&server->audit, &server->services, store, &clock, err) < 0) {
@@ -283,6 +287,13 @@ static void on_run_renamed(void *owner, const char *old_id, const char *run_id)
 	waits_run_renamed(&server->services, old_id, run_id);
 }
 
+static void on_run_ended(void *owner, const struct run_end *end)
+{
+	struct server *server = owner;
+
+	waits_run_ended(&server->services, end);
+}
+
 static void on_run_removed(void *owner)
 {
 	server_end_when_empty(owner);
@@ -311,7 +322,7 @@ static void wire(struct server *server)
 		.approvals = &server->approvals,
 		.budgets = &server->budgets,
 		.blobs = &server->blobs,
-		.levers = &server->levers,
+		.admin_ops = &server->admin_ops,
 		.alerts = &server->alerts,
 		.events = &server->events,
 		.errands = &server->errands,
@@ -326,7 +337,8 @@ static void wire(struct server *server)
 
 static void init(struct server *server)
 {
-	const struct registry_events events = { on_run_renamed, on_run_removed, server };
+	const struct registry_events events = { on_run_ended, on_run_renamed, on_run_removed,
+		server };
 
 	wire(server);
 	list_init(&server->conns);

@@ -178,7 +178,7 @@ int server_run(struct server *server)
 	claims_done(&server->claims);
 	blobs_done(&server->blobs);
 	ceilings_done(&server->ceilings);
-	levers_done(&server->levers);
+	admin_ops_done(&server->admin_ops);
 	alerts_done(&server->alerts);
 	budgets_done(&server->budgets);
 	audit_done(&server->audit);

@@ -27,7 +27,7 @@ struct errands;
 struct events;
 struct gc;
 struct inspectors;
-struct levers;
+struct admin_ops;
 struct list;
 struct listener;
 struct pattern_book;
@@ -86,7 +86,7 @@ struct services {
 	struct approvals *approvals;
 	struct budgets *budgets;
 	struct blobs *blobs;
-	struct levers *levers;
+	struct admin_ops *admin_ops;
 	struct alerts *alerts;
 	struct events *events;
 

@@ -1,8 +1,10 @@
 #include "daemon/door/admission.h"
 
+#include "daemon/door/caller.h"
 #include "daemon/door/ceilings.h"
 #include "daemon/door/conn.h"
 #include "daemon/services.h"
+#include "proto/base/list.h"
 #include "proto/base/log.h"
 
 #define REFUSALS_PER_MINUTE 30

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "daemon/door/admission.h"
+#include "daemon/door/caller.h"
 #include "daemon/door/ceilings.h"
 #include "daemon/door/conn_parts.h"
-#include "daemon/news/events.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/log.h"
@@ -30,24 +30,26 @@ void conn_release(struct conn *conn)
 	conn_unref(conn);
 }
 
-void conn_adopt(struct conn *conn, struct request *request)
+void conn_adopt(struct conn *conn, struct list *link)
 {
 	conn_hold(conn);
-	list_append(&conn->requests, &request->link);
+	list_append(&conn->requests, link);
 }
 
-struct request *conn_disown(struct conn *conn)
+struct list *conn_disown(struct conn *conn)
 {
 	struct list *first = list_first(&conn->requests);
-	struct request *request;
 
 	if (!first)
 		return NULL;
-	request = container_of(first, struct request, link);
 	list_remove(first);
-	request->conn = NULL;
 	conn_release(conn);
-	return request;
+	return first;
+}
+
+void conn_set_subscribed(struct conn *conn)
+{
+	conn->is_subscribed = true;
 }
 
 const struct caller *conn_caller(const struct conn *conn)
@@ -113,7 +115,7 @@ static bool is_idle(const struct conn *conn)
 	size_t waiting = 0;
 
 	(void)frame_partial(&conn->frame, &waiting);
-	if (caller_is(&conn->caller, ROLE_ADMIN) || events_has(conn->services->events, conn))
+	if (caller_is(&conn->caller, ROLE_ADMIN) || conn->is_subscribed)
 		return false;
 	return !conn->closing && !conn->in_flight && !conn->unsent && !conn->decoding && !waiting &&
 	       list_is_empty(&conn->turn);

@@ -12,8 +12,9 @@
 
 #include <uv.h>
 
-#include "daemon/request/request.h"
+#include "daemon/door/caller.h"
 #include "proto/base/buf.h"
+#include "proto/base/list.h"
 #include "proto/value.h"
 #include "proto/wire/rpc.h"
 
@@ -63,12 +64,15 @@ void conn_take_turn(struct list *turn);
 
 const struct caller *conn_caller(const struct conn *conn);
 
-/* A request holds the connection from conn_adopt() to conn_release(). */
-void conn_adopt(struct conn *conn, struct request *request);
+/* The owner of `link` holds the connection from conn_adopt() to conn_release(). */
+void conn_adopt(struct conn *conn, struct list *link);
 void conn_release(struct conn *conn);
 
-/* From on_gone(): takes one of its requests from it, which has no connection any more; NULL: no more. */
-struct request *conn_disown(struct conn *conn);
+/* From on_gone(): takes one of those that hold it from it; NULL: no more. */
+struct list *conn_disown(struct conn *conn);
+
+/* A connection with a subscription is never idle. */
+void conn_set_subscribed(struct conn *conn);
 
 /* For those that answer later without being a struct request. */
 void conn_hold(struct conn *conn);

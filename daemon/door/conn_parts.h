@@ -25,7 +25,8 @@ struct conn {
 	size_t decoding; /* the message that a thread reads, and of the share; 0: none */
 	struct frame frame;
 	struct timer *deadline; /* a message once begun must be whole */
-	struct list requests;   /* struct request */
+	struct list requests;   /* links of those that conn_adopt() was given */
+	bool is_subscribed;     /* to events */
 };
 
 /* ---- conn.c ---- */

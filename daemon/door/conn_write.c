@@ -3,6 +3,7 @@
 #include "daemon/door/ceilings.h"
 #include "daemon/door/conn_parts.h"
 #include "proto/base/container.h"
+#include "proto/base/list.h"
 
 #define REPLY_BYTES_MAX ((size_t)512 << 20)
 

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "daemon/door/conn.h"
+#include "daemon/loop/loop.h"
 #include "daemon/loop/service_manager.h"
 #include "daemon/services.h"
+#include "daemon/settings/config.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/log.h"
 

@@ -3,8 +3,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "daemon/door/caller.h"
 #include "daemon/door/ceilings.h"
+#include "daemon/loop/loop.h"
 #include "daemon/services.h"
+#include "proto/base/list.h"
 
 void arrival_refuse(const struct arrival *arrival, const struct rpc_error *error)
 {

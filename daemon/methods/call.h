@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "daemon/door/caller.h"
 #include "daemon/door/conn.h"
 #include "proto/method/method.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/door/ceilings.h"
-#include "daemon/gate/levers.h"
+#include "daemon/methods/admin_ops.h"
 #include "daemon/methods/methods_budgets.h"
 #include "daemon/methods/methods_runs.h"
 #include "daemon/methods/policy_methods.h"
@@ -44,12 +44,12 @@ static void (*const starts[METHOD_COUNT])(struct call *call) = {
 	[METHOD_APPROVALS_APPROVE] = method_decide,
 	[METHOD_APPROVALS_DENY] = method_decide,
 	[METHOD_APPROVALS_REVOKE] = method_revoke,
-	[METHOD_ADMIN_DRAIN] = method_lever,
-	[METHOD_ADMIN_RESUME] = method_lever,
-	[METHOD_ADMIN_KILL_ALL] = method_lever,
-	[METHOD_ADMIN_BLOCK] = method_lever,
-	[METHOD_ADMIN_UNBLOCK] = method_lever,
-	[METHOD_ADMIN_RESET_BUDGET] = method_lever,
+	[METHOD_ADMIN_DRAIN] = method_admin_op,
+	[METHOD_ADMIN_RESUME] = method_admin_op,
+	[METHOD_ADMIN_KILL_ALL] = method_admin_op,
+	[METHOD_ADMIN_BLOCK] = method_admin_op,
+	[METHOD_ADMIN_UNBLOCK] = method_admin_op,
+	[METHOD_ADMIN_RESET_BUDGET] = method_admin_op,
 	[METHOD_BUDGETS_LIST] = method_budgets,
 	[METHOD_AUDIT_VERIFY] = method_from_store,
 	[METHOD_AUDIT_CHECKPOINT] = method_audit_checkpoint,
@@ -92,8 +92,8 @@ static const char *closed_door(const struct arrival *arrival, struct rpc_error *
 {
 	const struct services *services = arrival->services;
 	const struct err *trouble = recorder_trouble(services->recorder);
-	const char *refusal = levers_refusal(services->levers, conn_caller(arrival->conn)->uid,
-		arrival->arena, &ret_error->code);
+	const char *refusal = admin_ops_refusal(services->admin_ops,
+		conn_caller(arrival->conn)->uid, arrival->arena, &ret_error->code);
 
 	if (refusal)
 		return refusal;

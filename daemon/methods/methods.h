@@ -26,6 +26,10 @@ void method_replay(struct call *call, const struct value *record);
 void method_hello(struct call *call);
 void method_runtimes(struct call *call);
 
+/* ---- methods_events.c ---- */
+
+void method_subscribe(struct call *call);
+
 /* ---- told in methods_blob.c ------------------------------------------------------------------ */
 
 void method_blob_put(struct call *call);

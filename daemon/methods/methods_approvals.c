@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/gate/levers.h"
+#include "daemon/methods/admin_ops.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/methods_runs.h"
 #include "daemon/request/approvals.h"
@@ -154,7 +154,7 @@ static void record(struct deciding *deciding)
 	deciding->decision.word = word_of(deciding->word);
 	deciding->recording.act.decision = &deciding->decision;
 	deciding->recording.act.ret_number = &deciding->act;
-	levers_act(call, answer_of(deciding), &deciding->recording.act);
+	admin_ops_act(call, answer_of(deciding), &deciding->recording.act);
 	recorder_put(call->services->recorder, &deciding->recording);
 }
 
@@ -245,7 +245,7 @@ static const char *closed(
 		*ret_code = RPC_CODE_BUSY;
 		return "as many approvals hold for programs as may hold: revoke one";
 	}
-	return levers_refusal(services->levers, request->caller.uid, arena, ret_code);
+	return admin_ops_refusal(services->admin_ops, request->caller.uid, arena, ret_code);
 }
 
 static bool may_decide(struct call *call, const struct request *request, enum parking_word word)
@@ -331,7 +331,7 @@ static void on_revoked(struct recording *recording, const struct err *err)
 	call_result(call, value_map(&call->arena));
 }
 
-/* Closing a door is done first and written down then, as with the levers. */
+/* Closing a door is done first and written down then, as with the admin_ops. */
 void method_revoke(struct call *call)
 {
 	struct grants *grants = &call->services->approvals->grants;
@@ -356,6 +356,6 @@ void method_revoke(struct call *call)
 	deciding->recording.done = on_revoked;
 	deciding->decision.revoked = act;
 	deciding->recording.act.decision = &deciding->decision;
-	levers_act(call, value_map(&call->arena), &deciding->recording.act);
+	admin_ops_act(call, value_map(&call->arena), &deciding->recording.act);
 	recorder_put(call->services->recorder, &deciding->recording);
 }

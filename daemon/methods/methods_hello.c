@@ -1,7 +1,8 @@
 /* hello and runtimes: what a client is told of the house, and of itself in it. */
+#include "daemon/door/caller.h"
 #include "daemon/methods/methods.h"
+#include "daemon/policy/allowances.h"
 #include "daemon/services.h"
-#include "daemon/settings/allowances.h"
 #include "daemon/workers/pool.h"
 #include "daemon/workers/runtime.h"
 #include "proto/version.h"

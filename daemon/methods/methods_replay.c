@@ -1,7 +1,7 @@
 /* runs.replay: a record becomes a request, which goes the way of all requests. */
 #include "daemon/methods/methods.h"
-#include "daemon/methods/replay.h"
 #include "daemon/request/pipeline.h"
+#include "daemon/request/replay.h"
 #include "daemon/services.h"
 #include "proto/base/container.h"
 

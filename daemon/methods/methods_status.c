@@ -3,10 +3,11 @@
 
 #include "daemon/door/ceilings.h"
 #include "daemon/door/listener.h"
-#include "daemon/gate/levers.h"
+#include "daemon/methods/admin_ops.h"
 #include "daemon/methods/methods.h"
 #include "daemon/news/alerts.h"
 #include "daemon/news/events.h"
+#include "daemon/policy/allowances.h"
 #include "daemon/record/audit.h"
 #include "daemon/record/checkup.h"
 #include "daemon/record/gc.h"
@@ -15,7 +16,6 @@
 #include "daemon/request/approvals.h"
 #include "daemon/request/registry.h"
 #include "daemon/services.h"
-#include "daemon/settings/allowances.h"
 #include "daemon/workers/pool.h"
 #include "daemon/workers/runtime.h"
 #include "proto/base/clock.h"
@@ -63,8 +63,8 @@ struct value *method_status(struct call *call, struct value *store_status)
 		value_int(arena, (clock_ms() - services->state->started_ms) / 1000));
 	value_map_put(arena, map, "ready", value_bool(arena, services->state->ready));
 	value_map_put(arena, map, "draining", value_bool(arena, services->state->draining));
-	value_map_put(arena, map, "drained", value_bool(arena, services->levers->drained));
-	value_map_put(arena, map, "blocked", levers_describe_blocks(services->levers, arena));
+	value_map_put(arena, map, "drained", value_bool(arena, services->admin_ops->drained));
+	value_map_put(arena, map, "blocked", admin_ops_describe_blocks(services->admin_ops, arena));
 	value_map_put(arena, map, "mode",
 		value_text(arena, services->host->mode == PRIV_MODE_ROOT ? "root" : "user"));
 	value_map_put(arena, map, "connections", value_int(arena, services->ceilings->conns));

@@ -4,6 +4,7 @@
 
 #include "daemon/services.h"
 #include "proto/base/container.h"
+#include "proto/base/list.h"
 
 /* The calls that wait for this run, taken from those that wait for any. */
 static void take_waiting(struct services *services, const char *run_id, struct list *ret_calls)

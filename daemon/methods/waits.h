@@ -5,15 +5,7 @@
 #pragma once
 
 #include "daemon/methods/call.h"
-
-/* A run in the house has come to its end. */
-struct run_end {
-	const char *run_id;
-	uint32_t uid;               /* of its caller */
-	const struct value *result; /* for the caller; or else the error */
-	const struct value *kept;   /* for everybody else: as it is in the record */
-	const struct rpc_error *error;
-};
+#include "daemon/request/registry.h"
 
 /* Answers those that wait for it. */
 void waits_run_ended(struct services *services, const struct run_end *end);

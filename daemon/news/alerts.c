@@ -10,8 +10,8 @@
 #include "daemon/loop/service_manager.h"
 #include "daemon/news/events.h"
 #include "daemon/record/readers.h"
-#include "daemon/request/request.h"
 #include "daemon/services.h"
+#include "daemon/settings/config.h"
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "proto/digest.h"
@@ -305,34 +305,29 @@ static void take_text(char *room, size_t size, const char *text)
 	cut_printf(room, size, "%s", text ? text : "");
 }
 
-/* As they stand on the record: secrets are masked there. */
-static void take_facts(const struct request *request, struct sighting *seen)
+static void take_facts(const struct alert_run *run, struct sighting *seen)
 {
 	memset(seen, 0, sizeof(*seen));
-	take_text(seen->run_id, sizeof(seen->run_id), request->result.run_id);
-	take_text(seen->code_hash, sizeof(seen->code_hash), request->result.code_hash);
-	seen->uid = request->caller.uid;
-	seen->outcome = request->result.outcome;
-	if (!request_is_read(request))
-		return;
-	take_text(seen->agent, sizeof(seen->agent), request->kept.spec.agent);
-	take_text(seen->task, sizeof(seen->task), request->kept.spec.task);
-	take_text(seen->language, sizeof(seen->language), request->kept.spec.language);
-	take_text(seen->policy, sizeof(seen->policy),
-		request->policy ? policy_name(request->policy) : request->kept.spec.policy);
+	take_text(seen->run_id, sizeof(seen->run_id), run->run_id);
+	take_text(seen->code_hash, sizeof(seen->code_hash), run->code_hash);
+	seen->uid = run->uid;
+	seen->outcome = run->outcome;
+	take_text(seen->agent, sizeof(seen->agent), run->agent);
+	take_text(seen->task, sizeof(seen->task), run->task);
+	take_text(seen->language, sizeof(seen->language), run->language);
+	take_text(seen->policy, sizeof(seen->policy), run->policy);
 }
 
-void alerts_run_ended(struct alerts *alerts, const struct request *request)
+void alerts_run_ended(struct alerts *alerts, const struct alert_run *run)
 {
-	const struct policy_verdict *verdict =
-		request->result.has_verdict ? &request->result.verdict : NULL;
+	const struct policy_verdict *verdict = run->verdict;
 	struct sighting seen;
 	bool asked = false;
 	bool is_old = false;
 
-	if (!alerts->count || !request->known || request->is_check)
+	if (!alerts->count)
 		return;
-	take_facts(request, &seen);
+	take_facts(run, &seen);
 	for (unsigned i = 0; i < alerts->count; i++) {
 		const struct alert_rule *rule = &alerts->rules[i];
 

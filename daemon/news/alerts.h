@@ -11,6 +11,7 @@
 #include "daemon/loop/loop.h"
 #include "daemon/settings/alert_rule.h"
 #include "proto/base/map.h"
+#include "proto/job/job.h"
 #include "proto/value.h"
 
 struct request;
@@ -32,8 +33,17 @@ struct alerts {
 void alerts_init(struct alerts *alerts, struct services *services);
 void alerts_done(struct alerts *alerts);
 
+/* A run as it stands on the record: secrets are masked there.  Texts may be NULL. */
+struct alert_run {
+	const char *run_id, *code_hash;
+	const char *agent, *task, *language, *policy;
+	uint32_t uid;
+	enum outcome outcome;
+	const struct policy_verdict *verdict; /* NULL: it came to none */
+};
+
 /* It is on the record. */
-void alerts_run_ended(struct alerts *alerts, const struct request *request);
+void alerts_run_ended(struct alerts *alerts, const struct alert_run *run);
 
 /* At the start, when runs were lost with the last daemon: each is told as one that has ended so. */
 void alerts_tell_lost(struct alerts *alerts);

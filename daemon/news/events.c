@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/door/caller.h"
 #include "daemon/door/conn.h"
-#include "daemon/methods/call.h"
-#include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
@@ -19,6 +18,11 @@ static const char *const words[EVENT_KIND_COUNT] = {
 	EVENT_KINDS(EVENT_WORD)
 #undef EVENT_WORD
 };
+
+const char *event_word(enum event_kind kind)
+{
+	return words[kind];
+}
 
 struct subscriber {
 	struct list link;
@@ -65,15 +69,6 @@ static bool wants(const struct subscriber *subscriber, const struct event *event
 	       may_hear(subscriber, event) &&
 	       (!subscriber->has_uid || (event->of_run && subscriber->uid == event->uid)) &&
 	       fits(subscriber->agent, event->agent) && fits(subscriber->task, event->task);
-}
-
-bool events_has(const struct events *events, const struct conn *conn)
-{
-	list_for_each(at, &events->subscribers) {
-		if (container_of(at, struct subscriber, link)->conn == conn)
-			return true;
-	}
-	return false;
 }
 
 bool events_hears(const struct events *events, const struct event *event)
@@ -203,26 +198,6 @@ void events_alert(
 
 /* ---- subscribing ---------------------------------------------------------------------------- */
 
-static unsigned kinds_of(const struct value *list)
-{
-	unsigned kinds = 0;
-
-	if (!list)
-		return (1U << EVENT_KIND_COUNT) - 1U;
-	for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
-		for (size_t k = 0; k < list->list.count; k++)
-			if (!strcmp(value_as_text(list->list.items[k]), words[i]))
-				kinds |= 1U << i;
-	return kinds;
-}
-
-static void copy_word(char *to, size_t size, const struct call *call, const char *key)
-{
-	const char *word = value_as_text(value_get(call->params, key));
-
-	cut_printf(to, size, "%s", word ? word : "");
-}
-
 static unsigned count_of(const struct events *events, uint32_t uid)
 {
 	unsigned count = 0;
@@ -247,60 +222,42 @@ static struct subscriber *find(const struct events *events, const struct conn *c
 }
 
 /* A new one for this connection; NULL when there are as many as there may be, or no memory. */
-static struct subscriber *subscriber_new(struct events *events, struct call *call)
+static struct subscriber *subscriber_new(
+	struct events *events, struct conn *conn, const struct caller *caller)
 {
 	struct subscriber *subscriber;
 
-	if (events->count >= EVENTS_MOST || count_of(events, call->caller.uid) >= EVENTS_PER_UID)
+	if (events->count >= EVENTS_MOST || count_of(events, caller->uid) >= EVENTS_PER_UID)
 		return NULL;
 	subscriber = calloc(1, sizeof(*subscriber));
 	if (!subscriber)
 		return NULL;
 	subscriber->events = events;
-	subscriber->conn = call->conn;
-	subscriber->caller = call->caller;
-	subscriber->right = call->right;
+	subscriber->conn = conn;
+	subscriber->caller = *caller;
 	list_append(&events->subscribers, &subscriber->link);
 	events->count++;
+	conn_set_subscribed(conn);
 	return subscriber;
 }
 
-static struct value *describe(struct call *call, const struct subscriber *subscriber)
+bool events_subscribe(struct events *events, struct conn *conn, const struct subscription *wanted)
 {
-	struct arena *arena = &call->arena;
-	struct value *map = value_map(arena);
-	struct value *kinds = value_list(arena);
-
-	for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
-		if (subscriber->kinds & (1U << i))
-			value_list_add(arena, kinds, value_text(arena, words[i]));
-	value_map_put(arena, map, "kinds", kinds);
-	value_map_put(arena, map, "runs",
-		value_text(arena, subscriber->right == RIGHT_YES ? "all" : "own"));
-	return map;
-}
-
-void method_subscribe(struct call *call)
-{
-	struct events *events = call->services->events;
-	struct subscriber *subscriber = find(events, call->conn);
-	const struct value *uid = value_get(call->params, "uid");
+	struct subscriber *subscriber = find(events, conn);
 
 	if (!subscriber)
-		subscriber = subscriber_new(events, call);
-	if (!subscriber) {
-		call_error(call, RPC_CODE_BUSY,
-			"there are as many subscriptions as this daemon has room for, %d of one "
-			"user and %d of all",
-			EVENTS_PER_UID, EVENTS_MOST);
-		return;
-	}
-	subscriber->kinds = kinds_of(value_get(call->params, "kinds"));
-	subscriber->has_uid = uid != NULL;
-	subscriber->uid = (uint32_t)value_as_int(uid, 0);
-	copy_word(subscriber->agent, sizeof(subscriber->agent), call, "agent");
-	copy_word(subscriber->task, sizeof(subscriber->task), call, "task");
-	call_result(call, describe(call, subscriber));
+		subscriber = subscriber_new(events, conn, conn_caller(conn));
+	if (!subscriber)
+		return false;
+	subscriber->right = wanted->right;
+	subscriber->kinds = wanted->kinds;
+	subscriber->has_uid = wanted->has_uid;
+	subscriber->uid = wanted->uid;
+	cut_printf(subscriber->agent, sizeof(subscriber->agent), "%s",
+		wanted->agent ? wanted->agent : "");
+	cut_printf(
+		subscriber->task, sizeof(subscriber->task), "%s", wanted->task ? wanted->task : "");
+	return true;
 }
 
 void events_conn_gone(struct events *events, const struct conn *conn)

@@ -19,9 +19,9 @@
 #include "daemon/loop/loop.h"
 #include "proto/base/arena.h"
 #include "proto/base/list.h"
+#include "proto/method/role.h"
 #include "proto/value.h"
 
-struct call;
 struct conn;
 
 /* X(NAME, word on the wire): docs/PROTOCOL.md says what each means. */
@@ -43,6 +43,9 @@ enum event_kind {
 #undef EVENT_KIND
 	EVENT_KIND_COUNT,
 };
+
+/* As it stands on the wire. */
+const char *event_word(enum event_kind kind);
 
 #define EVENTS_WAITING_BYTES \
 	((uint64_t)256 << 10) /* more than this unread, and events are missed */
@@ -82,11 +85,20 @@ void events_tell(struct events *events, const struct event *event, const struct 
 void events_alert(
 	struct events *events, const char *alert, const char *message, const struct value *more);
 
-/* Answers events.subscribe.  What the connection had subscribed to before is replaced. */
-void method_subscribe(struct call *call);
+/* What a client asked to hear; texts are copied. */
+struct subscription {
+	enum right right; /* about whose runs */
+	unsigned kinds;   /* a bit for each */
+	bool has_uid;     /* only runs of `uid` */
+	uint32_t uid;
+	const char *agent, *task; /* NULL: of every one */
+};
 
-/* Whether the connection has subscribed to anything. */
-bool events_has(const struct events *events, const struct conn *conn);
+/*
+ * Replaces what the connection had subscribed to before.  False: there are as many subscriptions as there
+ * may be, or no memory.
+ */
+bool events_subscribe(struct events *events, struct conn *conn, const struct subscription *wanted);
 
 /* The connection closes: its subscription goes with it. */
 void events_conn_gone(struct events *events, const struct conn *conn);

@@ -10,6 +10,7 @@
 #include "daemon/methods/call.h"
 #include "daemon/record/second_file.h"
 #include "daemon/services.h"
+#include "daemon/settings/config.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/json.h"

@@ -8,6 +8,7 @@
 #include "daemon/loop/errands.h"
 #include "daemon/methods/call.h"
 #include "daemon/services.h"
+#include "daemon/settings/config.h"
 #include "proto/base/container.h"
 #include "proto/fill.h"
 

@@ -8,6 +8,7 @@
 #include "daemon/methods/call.h"
 #include "daemon/record/wallclock.h"
 #include "daemon/services.h"
+#include "daemon/settings/config.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/fill.h"

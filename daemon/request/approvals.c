@@ -1,7 +1,7 @@
 #include "daemon/door/conn.h"
-#include "daemon/methods/waits.h"
 #include "daemon/request/approval_parts.h"
 #include "daemon/request/pipeline.h"
+#include "daemon/request/registry.h"
 #include "daemon/request/run_events.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -119,7 +119,7 @@ static void tell_leaving(struct request *request)
 	value_map_put(arena, data, "run_id", value_text(arena, request->result.run_id));
 	if (request->conn && !(request->told & TOLD_ANSWER))
 		conn_send_error(request->conn, request->msgid, &error);
-	waits_run_ended(request->services, &ended);
+	registry_tell_end(request->services->runs, &ended);
 	stage_repeat_waits_on(request);
 }
 

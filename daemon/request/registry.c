@@ -82,6 +82,11 @@ bool registry_has_place(const struct run_registry *registry, const char *run_id)
 	return registry_each(registry, has_place, (void *)(uintptr_t)run_id) != 0;
 }
 
+void registry_tell_end(struct run_registry *registry, const struct run_end *end)
+{
+	registry->events.on_ended(registry->events.owner, end);
+}
+
 size_t registry_count(const struct run_registry *registry)
 {
 	return registry->runs.count;

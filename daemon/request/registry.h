@@ -11,7 +11,20 @@
 struct request;
 enum limit_word;
 
+struct rpc_error;
+struct value;
+
+/* A run has come to its end. */
+struct run_end {
+	const char *run_id;
+	uint32_t uid;               /* of its caller */
+	const struct value *result; /* for the caller; or else the error */
+	const struct value *kept;   /* for everybody else: as it is in the record */
+	const struct rpc_error *error;
+};
+
 struct registry_events {
+	void (*on_ended)(void *owner, const struct run_end *end);
 	void (*on_renamed)(void *owner, const char *old_id, const char *run_id);
 	void (*on_removed)(void *owner);
 	void *owner;
@@ -41,6 +54,9 @@ bool registry_has_place(const struct run_registry *registry, const char *run_id)
 /* Calls `look` with each until it returns other than 0; returns that. */
 int registry_each(const struct run_registry *registry,
 	int (*look)(void *context, struct request *request), void *context);
+
+/* Tells those that wait for it. */
+void registry_tell_end(struct run_registry *registry, const struct run_end *end);
 
 size_t registry_count(const struct run_registry *registry);
 

@@ -46,7 +46,7 @@ struct request *request_new(struct services *services, struct conn *conn,
 	request->received_us = clock_us();
 	request->received_wall_us = clock_wall_us();
 	request->result.steps = request->steps;
-	conn_adopt(conn, request);
+	conn_adopt(conn, &request->link);
 	return request;
 }
 

@@ -2,10 +2,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "daemon/policy/allowances.h"
 #include "daemon/redact/kept.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
-#include "daemon/settings/allowances.h"
 #include "proto/base/clock.h"
 
 /* Whether an end is the program's own fault; what is neither nor says nothing about an attempt. */

@@ -1,9 +1,9 @@
 /* Told to whoever still listens: its own connection, and those that wait for the run. */
 #include "daemon/door/conn.h"
 #include "daemon/door/notice.h"
-#include "daemon/methods/replay.h"
-#include "daemon/methods/waits.h"
 #include "daemon/news/alerts.h"
+#include "daemon/request/registry.h"
+#include "daemon/request/replay.h"
 #include "daemon/request/run_events.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -130,7 +130,7 @@ static void end_in_error(struct request *request)
 
 	if (is_listened_to(request))
 		conn_send_error(request->conn, request->msgid, &error);
-	waits_run_ended(request->services, &end);
+	registry_tell_end(request->services->runs, &end);
 }
 
 static void end_check(struct request *request)
@@ -159,15 +159,35 @@ static void end_run(struct request *request)
 					  : result);
 	end.result = result;
 	end.kept = kept;
-	waits_run_ended(request->services, &end);
+	registry_tell_end(request->services->runs, &end);
 	request->services->state->outcomes[request->result.outcome]++;
+}
+
+static void tell_alerts(const struct request *request)
+{
+	const struct job_spec *spec = &request->kept.spec;
+	struct alert_run run = { .run_id = request->result.run_id,
+		.code_hash = request->result.code_hash,
+		.uid = request->caller.uid,
+		.outcome = request->result.outcome,
+		.verdict = request->result.has_verdict ? &request->result.verdict : NULL };
+
+	if (request->known == UNKNOWN)
+		return;
+	if (request_is_read(request)) {
+		run.agent = spec->agent;
+		run.task = spec->task;
+		run.language = spec->language;
+		run.policy = request->policy ? policy_name(request->policy) : spec->policy;
+	}
+	alerts_run_ended(request->services->alerts, &run);
 }
 
 enum stage stage_reply(struct request *request)
 {
 	if (!request->is_check) {
 		event_run_ended(request);
-		alerts_run_ended(request->services->alerts, request);
+		tell_alerts(request);
 	}
 	stage_repeat_over(request);
 	if (ends_in_error(request))

@@ -1,14 +1,17 @@
 #include "daemon/runs/execution.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/sysinfo.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/runs/execution_parts.h"
 #include "daemon/runs/job_body.h"
 #include "daemon/runs/opened_files.h"
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "proto/json.h"
 
 #define DEFIANCE_MS   25    /* from a kill to one by other means */
 #define LOOK_MS       100   /* between two looks whether it has come */
@@ -17,6 +20,11 @@
 #define PATIENCE_MS   3000  /* without any sign of a death that is needed */
 #define DEATH_MOST_MS 60000 /* with such signs */
 #define CPU_LOOK_MS   5     /* shortest time between two looks at the cpu clock */
+
+/* What a report about an exception may cost to read. */
+static const struct json_bounds ERROR_BOUNDS = { SLOTMSG_REPORT_MAX, 8, 1024 };
+
+static void conclude(struct execution *execution);
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
@@ -73,7 +81,7 @@ static void on_look(void *owner)
 		return;
 	if (is_over_without_word(execution, (now_us - execution->looked_us) / 1000)) {
 		execution->worker->doubted = true;
-		execution_conclude(execution);
+		conclude(execution);
 		return;
 	}
 	if (goes_on(execution))
@@ -100,7 +108,7 @@ static void on_defiance(void *owner)
 	look_for_end(execution);
 }
 
-void execution_kill(struct execution *execution, enum limit_word why)
+static void kill_jail(struct execution *execution, enum limit_word why)
 {
 	if (!execution->worker || execution->over)
 		return;
@@ -132,7 +140,7 @@ static void look_above(struct execution *execution)
 		facts->short_where = arena_strdup(execution->arena, level->path);
 }
 
-void execution_conclude(struct execution *execution)
+static void conclude(struct execution *execution)
 {
 	struct facts *facts = &execution->facts;
 
@@ -159,23 +167,23 @@ static void fail(struct execution *execution, const char *why)
 	execution->facts.failed = true;
 	execution->facts.failure = arena_strdup(execution->arena, why);
 	execution->facts.worker_lost = execution->worker == NULL;
-	execution_conclude(execution);
+	conclude(execution);
 }
 
 /* ---- artifacts ------------------------------------------------------------------------------ */
 
 static void on_gathered(void *owner)
 {
-	execution_conclude(owner);
+	conclude(owner);
 }
 
-void execution_after_death(struct execution *execution)
+static void after_death(struct execution *execution)
 {
 	struct err err = ERR_INIT;
 
 	stop_clocks(execution);
 	if (execution->facts.killed == KILLED_CLOSING || !execution->spec->artifact_glob_count) {
-		execution_conclude(execution);
+		conclude(execution);
 		return;
 	}
 	look_for_end(execution);
@@ -183,7 +191,7 @@ void execution_after_death(struct execution *execution)
 	execution->gathering.owner = execution;
 	if (gathering_start(&execution->gathering, execution->worker, execution->spec, &err) < 0) {
 		log_event(LOG_LEVEL_WARNING, "artifacts.not_collected", LOG_STR("why", err.text));
-		execution_conclude(execution);
+		conclude(execution);
 	}
 }
 
@@ -193,7 +201,7 @@ static void on_wall(void *owner)
 {
 	struct execution *execution = owner;
 
-	execution_kill(execution, KILLED_WALL);
+	kill_jail(execution, KILLED_WALL);
 }
 
 /* How much of the processors it can have at a time, so that a look at its clock comes in time. */
@@ -213,7 +221,7 @@ static void on_cpu(void *owner)
 	uint64_t limit_us = execution->spec->limits.cpu_ms * 1000;
 
 	if (used_us >= limit_us)
-		execution_kill(execution, KILLED_CPU);
+		kill_jail(execution, KILLED_CPU);
 	else
 		timer_set(execution->cpu,
 			(limit_us - used_us) / 10 / most_percent(execution) + CPU_LOOK_MS);
@@ -275,8 +283,10 @@ void execution_go(struct execution *execution, const char *trouble)
 		send_job(execution);
 }
 
-void execution_on_adjusted(struct execution *execution, const struct slotmsg *msg)
+static void on_adjusted(void *owner, const struct slotmsg *msg)
 {
+	struct execution *execution = owner;
+
 	/* Whoever is being killed gets no job any more: what it ran would have to be told as run. */
 	if (execution->sent || execution->finishing || execution->over)
 		return;
@@ -289,6 +299,288 @@ void execution_on_adjusted(struct execution *execution, const struct slotmsg *ms
 	else
 		send_job(execution);
 }
+
+/* ---- what its pipes bring ------------------------------------------------------------------- */
+
+static enum capture_state read_stream(struct execution *execution, bool is_stderr)
+{
+	struct capture *capture = is_stderr ? &execution->errout : &execution->out;
+	struct watch *watch = is_stderr ? execution->worker->errout : execution->worker->out;
+	uint64_t before = capture->head_len;
+	enum capture_state state;
+	int64_t began_us = clock_us();
+
+	if (!watch || capture->ended || (capture->passed && !capture->truncate))
+		return CAPTURE_ENDED;
+	state = capture_read(capture, watch_fd(watch));
+	if (state == CAPTURE_PASSED && execution->facts.killed == KILLED_NOT) {
+		/* The done word may have come first: the cap was passed all the same. */
+		execution->finishing = false;
+		kill_jail(execution, is_stderr ? KILLED_STDERR : KILLED_STDOUT);
+		execution->facts.kill_us = clock_us() - began_us;
+	}
+	if (execution->on_output && capture->head_len > before)
+		execution->on_output(execution, is_stderr ? "stderr" : "stdout", before,
+			capture->head + before, (size_t)(capture->head_len - before));
+	return state;
+}
+
+/* What is in the pipes now, and no more: who writes on is dead or about to be. */
+static void drain_pipes(struct execution *execution)
+{
+	if (!execution->worker)
+		return;
+	for (int visits = 0; visits < 1024; visits++) {
+		bool more = read_stream(execution, false) == CAPTURE_MORE;
+
+		more = read_stream(execution, true) == CAPTURE_MORE || more;
+		if (!more)
+			return;
+	}
+}
+
+static void on_worker_output(void *owner, bool is_stderr)
+{
+	struct execution *execution = owner;
+	struct capture *capture = is_stderr ? &execution->errout : &execution->out;
+	struct watch **pipe;
+
+	if (execution->over || read_stream(execution, is_stderr) != CAPTURE_ENDED)
+		return;
+	pipe = is_stderr ? &execution->worker->errout : &execution->worker->out;
+	if (!capture->ended) {
+		/* Past its cap: it stays open, or the program would see it break before the kill. */
+		watch_want(*pipe, 0);
+		return;
+	}
+	watch_close(*pipe);
+	*pipe = NULL;
+}
+
+/* ---- what is said at its job socket --------------------------------------------------------- */
+
+static void take_error(struct execution *execution, const struct job_head *head, const char *body)
+{
+	struct facts *facts = &execution->facts;
+	struct value *error = NULL;
+	struct err err = ERR_INIT;
+
+	/*
+	 * The first report is the harness's; a later one could only be the program's own.  One that
+	 * cannot be read counts too: reading takes of the request's memory.
+	 */
+	if (execution->reported || facts->done)
+		return;
+	execution->reported = true;
+	if (json_parse(execution->arena, body, head->len, &ERROR_BOUNDS, &error, &err) < 0 ||
+		!value_is(error, VALUE_MAP))
+		return;
+	facts->error = error;
+	facts->error_is_syntax = value_as_bool(value_get(facts->error, "syntax"), false);
+}
+
+/*
+ * When the program began.  The word may be read after the end was known, or be forged later still;
+ * the beginning was not later than the end, and times taken from both are never below nothing.
+ */
+static void note_begun(struct execution *execution)
+{
+	if (!execution->begun_us)
+		execution->begun_us = execution->ended_us ? execution->ended_us : clock_us();
+}
+
+static void take_done(struct execution *execution, int code)
+{
+	if (execution->facts.done || execution->finishing)
+		return;
+	execution->facts.done = true;
+	execution->facts.done_code = code & 0xff;
+	execution->ended_us = clock_us();
+	drain_pipes(execution);
+	if (execution->finishing)
+		return; /* the cap was passed with the last bytes: the kill is under way */
+	execution->finishing = true;
+	if (execution->facts.done_code != 0 || execution->spec->artifact_glob_count ||
+		execution->files_fd || worker_has_news(execution->worker) ||
+		!knobs_hold(&execution->worker->knobs, KNOB_CPU_USAGE)) {
+		kill_jail(execution, KILLED_NOT); /* its death brings the rest of the facts */
+		return;
+	}
+	/* Whoever said so may run on: it is killed now, and nobody waits for its death. */
+	worker_done(execution->worker, execution->run_id);
+	conclude(execution);
+}
+
+/*
+ * The worker waits to be ended.  A program can say this too, and ends itself; where no rules were
+ * sent it means nothing.
+ */
+static void take_denied(struct execution *execution, const struct job_head *head, const char *body)
+{
+	struct facts *facts = &execution->facts;
+	struct value *denied = NULL;
+	struct err err = ERR_INIT;
+
+	if (facts->was_denied || facts->done || !execution->rules.len)
+		return;
+	facts->was_denied = true;
+	if (json_parse(execution->arena, body, head->len, &ERROR_BOUNDS, &denied, &err) == 0)
+		facts->denied = denied;
+	kill_jail(execution, KILLED_NOT);
+}
+
+static void on_job_message(void *owner, const struct job_head *head, const char *body)
+{
+	struct execution *execution = owner;
+	struct facts *facts = &execution->facts;
+
+	if (!execution->sent || execution->over)
+		return;
+	switch (head->kind) {
+	case JOB_BEGUN:
+		facts->began = true;
+		note_begun(execution);
+		return;
+	case JOB_ERROR:
+		take_error(execution, head, body);
+		return;
+	case JOB_DONE:
+		take_done(execution, head->exit_code);
+		return;
+	case JOB_DENIED:
+		take_denied(execution, head, body);
+		return;
+	case JOB_FAILED:
+		if (facts->began || facts->failed)
+			return;
+		facts->failed = true;
+		facts->failure =
+			arena_printf(execution->arena, "The jail could not begin the program: %.*s",
+				(int)(head->len < 200 ? head->len : 200), body);
+		kill_jail(execution, KILLED_NOT);
+		return;
+	default:
+		return; /* noise from inside changes nothing */
+	}
+}
+
+static void on_job_broken(void *owner)
+{
+	struct execution *execution = owner;
+
+	/* Its process has ended, or it closed our socket: the slot or a limit will say which. */
+	(void)execution;
+}
+
+/* ---- what its slot says ---------------------------------------------------------------------- */
+
+/* What came before there was a job, the harness brought about and nobody's program. */
+static void take_refused(struct execution *execution, const struct slotmsg *msg)
+{
+	struct facts *facts = &execution->facts;
+	struct slotmsg_refused *rows;
+
+	if (!execution->sent || !msg->refused_count)
+		return;
+	rows = arena_alloc(execution->arena, msg->refused_count * sizeof(*rows));
+	if (!rows)
+		return;
+	memcpy(rows, msg->refused, msg->refused_count * sizeof(*rows));
+	facts->refused = rows;
+	facts->refused_count = msg->refused_count;
+	facts->refused_others = msg->refused_others;
+}
+
+static void take_files(struct execution *execution)
+{
+	if (!execution->sent || !execution->files_fd)
+		return;
+	execution->facts.files =
+		opened_files_read(execution->arena, execution->files_fd, execution->spec);
+	close(execution->files_fd);
+	execution->files_fd = 0;
+}
+
+/*
+ * A harness that has said its last word waits to be killed.  Who ends in another way has not said it
+ * for the harness: what the kernel tells counts.
+ */
+static bool died_as_it_said(const struct facts *facts)
+{
+	return facts_died_by(facts, SIGKILL) ||
+	       (WIFEXITED(facts->wait_status) &&
+		       WEXITSTATUS(facts->wait_status) == facts->done_code);
+}
+
+static void on_worker_ended(void *owner, const struct slotmsg *msg)
+{
+	struct execution *execution = owner;
+	struct facts *facts = &execution->facts;
+
+	if (execution->over)
+		return;
+	facts->ended = true;
+	facts->wait_status = msg->status;
+	facts->usage = msg->usage;
+	facts->has_disk = true;
+	facts->disk_bytes = msg->disk_bytes;
+	facts->inodes = msg->inodes;
+	facts->disk_full = msg->flags & SLOTMSG_FLAG_DISK_FULL;
+	facts->inodes_full = msg->flags & SLOTMSG_FLAG_INODES_FULL;
+	facts->cpu_spent = msg->flags & SLOTMSG_FLAG_CPU_LIMIT;
+	take_refused(execution, msg);
+	take_files(execution);
+	worker_drain_job(execution->worker);
+	if (execution->over)
+		return; /* the done word was still in the socket */
+	if (facts->done && !died_as_it_said(facts))
+		facts->done = false;
+	if (!execution->ended_us)
+		execution->ended_us = clock_us();
+	facts->gone_us = facts->killed ? clock_us() - execution->ended_us : 0;
+	execution->finishing = true;
+	worker_kill(execution->worker); /* whatever it left behind goes with it */
+	drain_pipes(execution);
+	after_death(execution);
+}
+
+static void on_worker_gone(void *owner, const char *why)
+{
+	struct execution *execution = owner;
+
+	if (execution->over)
+		return;
+	drain_pipes(execution);
+	knobs_count(&execution->worker->knobs, &execution->facts.after);
+	execution->facts.memory_peak =
+		knobs_memory_peak(&execution->worker->knobs, &execution->facts.before);
+	execution->facts.worker_lost = true;
+	execution->facts.failure =
+		execution->facts.failure
+			? execution->facts.failure
+			: arena_printf(execution->arena, "The worker was lost: %s", why);
+	execution->worker = NULL;
+	conclude(execution);
+}
+
+static void on_collected(void *owner)
+{
+	struct execution *execution = owner;
+
+	gathering_collected(&execution->gathering);
+}
+
+static const struct worker_events worker_events = {
+	.adjusted = on_adjusted,
+	.job_message = on_job_message,
+	.job_broken = on_job_broken,
+	.output = on_worker_output,
+	.ended = on_worker_ended,
+	.collected = on_collected,
+	.gone = on_worker_gone,
+};
+
+/* ---- its beginning and what its owner does ----------------------------------------------------- */
 
 /* Is there anything that only the slot can change? */
 static bool needs_adjusting(const struct worker *worker, const struct job_limits *limits)
@@ -334,7 +626,7 @@ void execution_start(struct execution *execution, struct worker *worker)
 	execution->facts.has_pids_cgroup = knobs_hold(&worker->knobs, KNOB_PIDS_EVENTS);
 	capture_init(&execution->out, limits->stdout_bytes, truncate);
 	capture_init(&execution->errout, limits->stderr_bytes, truncate);
-	worker_take(worker, execution);
+	worker_take(worker, &worker_events, execution);
 	if (knobs_set(&worker->knobs, limits) < 0) {
 		fail(execution, "The cgroup of the worker refuses its limits.");
 		return;
@@ -354,7 +646,7 @@ void execution_cancel(struct execution *execution, enum limit_word why)
 		return;
 	if (execution->worker && execution->worker->ended)
 		return; /* its artifacts are being gathered: it is nearly over */
-	execution_kill(execution, why);
+	kill_jail(execution, why);
 }
 
 void execution_release(struct execution *execution)

@@ -65,18 +65,3 @@ void execution_release(struct execution *execution);
 
 /* Frees buffers; may be called twice.  The execution must be over. */
 void execution_done(struct execution *execution);
-
-/* ---- what the worker tells (called by worker.c and its parts) ------------------------------- */
-
-/* Its limits are what the job wants, or could not be set. */
-void execution_on_adjusted(struct execution *execution, const struct slotmsg *msg);
-
-/* ---- the same, told in execution_told.c ----------------------------------------------------- */
-
-void execution_on_job_message(
-	struct execution *execution, const struct job_head *head, const char *body);
-void execution_on_job_broken(struct execution *execution);
-void execution_on_output(struct execution *execution, bool is_stderr);
-void execution_on_worker_ended(struct execution *execution, const struct slotmsg *msg);
-void execution_on_collected(struct execution *execution);
-void execution_on_worker_gone(struct execution *execution, const char *why);

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/runs/complaint.h"
+#include "daemon/settings/complaint.h"
 #include "daemon/settings/config_parts.h"
 #include "daemon/settings/profiles.h"
 #include "proto/base/nearest.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/settings/allowances.h"
+#include "daemon/policy/allowances.h"
 #include "daemon/workers/runtime_orders.h"
 #include "daemon/workers/worker.h"
 #include "daemon/workers/zygote.h"

@@ -1,7 +1,6 @@
 #include <assert.h>
 #include <poll.h>
 
-#include "daemon/runs/execution.h"
 #include "daemon/workers/ways.h"
 #include "daemon/workers/worker_parts.h"
 #include "proto/base/clock.h"
@@ -210,10 +209,11 @@ void worker_make(struct worker *worker, const struct job_limits *limits)
 
 /* ---- running and ending --------------------------------------------------------------------- */
 
-void worker_take(struct worker *worker, struct execution *execution)
+void worker_take(struct worker *worker, const struct worker_events *events, void *owner)
 {
 	worker_move(worker, WORKER_TAKEN);
-	worker->execution = execution;
+	worker->events = events;
+	worker->owner = owner;
 }
 
 int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd)
@@ -297,17 +297,17 @@ void worker_close_ways(struct worker *worker)
 
 void worker_let_go(struct worker *worker, const char *why)
 {
-	struct execution *execution = worker->execution;
+	void *owner = worker->owner;
 
 	if (worker->state == WORKER_GONE)
 		return;
 	worker_kill_harder(worker);
 	worker_move(worker, WORKER_GONE);
-	worker->execution = NULL;
+	worker->owner = NULL;
 	watch_close(worker->slot); /* the slot leaves when its socket closes */
 	worker->slot = NULL;
-	if (execution)
-		execution_on_worker_gone(execution, why);
+	if (owner)
+		worker->events->gone(owner, why);
 	worker_close_ways(worker);
 	zygote_on_slot_lost(worker->zygote, worker);
 }
@@ -326,7 +326,7 @@ void worker_release(struct worker *worker)
 	struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_DROP);
 	struct err err = ERR_INIT;
 
-	worker->execution = NULL;
+	worker->owner = NULL;
 	if (worker->state == WORKER_GONE)
 		return;
 	if (worker->state != WORKER_ENDING)

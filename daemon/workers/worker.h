@@ -9,7 +9,7 @@
  * The jail (slot) is made once; each worker in it runs one program and is gone, and the next one
  * is made in the background.  The worker belongs to its zygote and lives until the slot has gone.
  *
- * Everything a worker does is told from the loop: to its zygote, and to the execution that has it.
+ * Everything a worker does is told from the loop: to its zygote, and to whoever has taken it.
  */
 #pragma once
 
@@ -38,7 +38,21 @@ enum worker_state {
 
 struct zygote;
 struct runtime;
-struct execution;
+struct job_head;
+struct slotmsg;
+struct worker;
+
+/* What a worker reports to whoever has taken it. */
+struct worker_events {
+	void (*adjusted)(
+		void *owner, const struct slotmsg *msg); /* its limits are set, or cannot be */
+	void (*job_message)(void *owner, const struct job_head *head, const char *body);
+	void (*job_broken)(void *owner);
+	void (*output)(void *owner, bool is_stderr);
+	void (*ended)(void *owner, const struct slotmsg *msg);
+	void (*collected)(void *owner);
+	void (*gone)(void *owner, const char *why);
+};
 
 struct worker {
 	struct list link;       /* in its zygote */
@@ -68,8 +82,9 @@ struct worker {
 	size_t outgoing_at;
 	int outgoing_fd; /* stdin, travels with the first byte */
 	struct job_limits made_with;
-	struct knob_counts before;   /* counters when the worker got warm */
-	struct execution *execution; /* while TAKEN, RUNNING, or ENDING with facts still wanted */
+	struct knob_counts before; /* counters when the worker got warm */
+	const struct worker_events *events;
+	void *owner; /* who has taken it, until all facts are there; else NULL */
 };
 
 const char *worker_state_word(enum worker_state state);
@@ -84,8 +99,8 @@ void worker_opened(struct worker *worker);
 /* Begins to make a worker in an EMPTY slot. */
 void worker_make(struct worker *worker, const struct job_limits *limits);
 
-/* A WARM worker is spoken for; what happens to it is told to the execution from here on. */
-void worker_take(struct worker *worker, struct execution *execution);
+/* Somebody takes a WARM worker, and hears from here on what happens to it. */
+void worker_take(struct worker *worker, const struct worker_events *events, void *owner);
 
 /* Limits in the slot's words, with the flags for what no cgroup holds. */
 void worker_lease_limits(
@@ -101,7 +116,7 @@ int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd)
 void worker_drain_job(struct worker *worker);
 
 /*
- * Changes limits of a TAKEN worker; execution_on_adjusted() follows.  `files_fd` (borrowed; -1: nobody
+ * Changes limits of a TAKEN worker; events->adjusted() follows.  `files_fd` (borrowed; -1: nobody
  * asks) is where the slot tells which files it opens.
  */
 int worker_adjust(struct worker *worker, const struct job_limits *limits, int files_fd);

@@ -1,6 +1,5 @@
 #include <sys/socket.h>
 
-#include "daemon/runs/execution.h"
 #include "daemon/workers/worker_parts.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
@@ -56,18 +55,18 @@ static void log_late_refusals(const struct worker *worker, const struct slotmsg 
 
 static void on_ended(struct worker *worker, const struct slotmsg *msg)
 {
-	struct execution *execution = worker->execution;
+	void *owner = worker->owner;
 
 	if (worker->done_run[0])
 		log_late_refusals(worker, msg);
 
-	if (execution && worker->ended) {
+	if (owner && worker->ended) {
 		worker_lose(worker, "it died twice");
 		return;
 	}
 	worker->ended = true;
-	if (execution)
-		execution_on_worker_ended(execution, msg);
+	if (owner)
+		worker->events->ended(owner, msg);
 	else if (worker->state == WORKER_MAKING)
 		making_failed(worker, "it died while it was made");
 	else if (worker->state == WORKER_WARM)
@@ -97,8 +96,8 @@ static void on_slot_message(struct worker *worker, const struct slotmsg *msg)
 			making_failed(worker, msg->text);
 		return;
 	case SLOTMSG_ADJUSTED:
-		if (worker->execution)
-			execution_on_adjusted(worker->execution, msg);
+		if (worker->owner)
+			worker->events->adjusted(worker->owner, msg);
 		return;
 	case SLOTMSG_WORKER_REFUSED:
 		worker->refused = true;
@@ -107,8 +106,8 @@ static void on_slot_message(struct worker *worker, const struct slotmsg *msg)
 		on_ended(worker, msg);
 		return;
 	case SLOTMSG_COLLECTED:
-		if (worker->execution)
-			execution_on_collected(worker->execution);
+		if (worker->owner)
+			worker->events->collected(worker->owner);
 		return;
 	case SLOTMSG_DROPPED:
 		on_dropped(worker);

@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/runs/execution.h"
 #include "daemon/workers/worker_parts.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
@@ -16,8 +15,8 @@ static void job_broken(struct worker *worker)
 {
 	watch_close(worker->job);
 	worker->job = NULL;
-	if (worker->execution)
-		execution_on_job_broken(worker->execution);
+	if (worker->owner)
+		worker->events->job_broken(worker->owner);
 	else if (worker->state == WORKER_WARM)
 		worker_release(worker); /* nobody shall be given one that cannot be spoken to */
 					/* Otherwise its death is told by the slot. */
@@ -28,8 +27,8 @@ static void on_job_message(struct worker *worker, const struct job_head *head, c
 	if (head->kind == JOB_READY && worker->state == WORKER_MAKING) {
 		worker->told_ready = true;
 		worker_become_warm(worker);
-	} else if (worker->execution) {
-		execution_on_job_message(worker->execution, head, body);
+	} else if (worker->owner) {
+		worker->events->job_message(worker->owner, head, body);
 	}
 }
 
@@ -161,8 +160,8 @@ static void on_early_output(struct worker *worker, struct watch **pipe, bool is_
 
 static void on_output(struct worker *worker, struct watch **pipe, bool is_stderr)
 {
-	if (worker->execution)
-		execution_on_output(worker->execution, is_stderr);
+	if (worker->owner)
+		worker->events->output(worker->owner, is_stderr);
 	else if (worker->state == WORKER_WARM)
 		worker_release(
 			worker); /* its next program's output would not be its own, or none */

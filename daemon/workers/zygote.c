@@ -242,7 +242,7 @@ void zygote_lose(struct zygote *zygote, const char *why)
 		struct worker *worker = container_of(at, struct worker, link);
 
 		/* as it was meant: the daemon leaves, or a successor is there */
-		if (runtime->pool->closing || (was_retiring && !worker->execution))
+		if (runtime->pool->closing || (was_retiring && !worker->owner))
 			worker_let_go(worker, why);
 		else
 			worker_lose(worker, why);
@@ -409,7 +409,7 @@ static bool is_busy(const struct zygote *zygote)
 	list_for_each(at, &zygote->workers) {
 		const struct worker *worker = container_of(at, struct worker, link);
 
-		if (worker->execution || worker->state == WORKER_ENDING)
+		if (worker->owner || worker->state == WORKER_ENDING)
 			return true;
 	}
 	return false;

@@ -81,7 +81,6 @@ ELSEWHERE = {
     **each("daemon/settings", "config_allowance config_keys config_numbers config_runtime config_text", PART, ["tests/unit/test_config.c"]),
     "daemon/workers/ways.c": (PART, ["tests/unit/test_worker.c"]),
     "daemon/record/backups.c": (PART, ["tests/scenario/083-export.t"]),
-    "daemon/runs/execution_told.c": (PART, ["tests/unit/test_execution.c"]),
     "daemon/runs/facts.c": (PART, ["tests/unit/test_outcome.c"]),
     "daemon/runs/gathering.c": (PART, ["tests/unit/test_execution.c"]),
     "daemon/record/gc.c": (PART, ["tests/scenario/085-gc.t"]),

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "daemon/settings/allowances.h"
+#include "daemon/policy/allowances.h"
 #include "tests/check.h"
 
 static struct config config;

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "daemon/runs/complaint.h"
+#include "daemon/settings/complaint.h"
 #include "tests/check.h"
 
 static const char *const shell[] = { "(SyntaxError) %f: line %l: %Msyntax error", "%f: line %l: %m",

@@ -97,7 +97,7 @@ TEST(a_subscriber_hears_what_it_asked_for)
 	house_close(&house);
 }
 
-TEST(levers_and_alerts_are_told)
+TEST(admin_ops_and_alerts_are_told)
 {
 	struct house house;
 	struct reply reply, event;

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "daemon/gate/levers.h"
+#include "daemon/methods/admin_ops.h"
 #include "tests/check.h"
 #include "tests/unit/house.h"
 
@@ -89,16 +89,16 @@ TEST(a_user_that_is_shut_out_gets_no_runs_and_is_told_why)
 
 TEST(a_refusal_needs_no_memory)
 {
-	struct levers levers = { .drained = true, .why = "noon" };
+	struct admin_ops admin_ops = { .drained = true, .why = "noon" };
 	enum rpc_code code = RPC_CODE_COUNT;
 	struct arena arena;
 
 	arena_init(&arena, 1);
-	map_init(&levers.blocks);
-	CHECK_STR(
-		levers_refusal(&levers, 7, &arena, &code), "an administrator has stopped new runs");
+	map_init(&admin_ops.blocks);
+	CHECK_STR(admin_ops_refusal(&admin_ops, 7, &arena, &code),
+		"an administrator has stopped new runs");
 	CHECK_EQ_INT(code, RPC_CODE_DRAINING);
-	levers_done(&levers);
+	admin_ops_done(&admin_ops);
 	arena_done(&arena);
 }
 

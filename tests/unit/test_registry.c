@@ -11,7 +11,7 @@
 
 struct heard {
 	unsigned renamed, removed;
-	char old_id[RUN_ID_LEN + 1], run_id[RUN_ID_LEN + 1];
+	char old_id[RUN_ID_LEN + 1], run_id[RUN_ID_LEN + 1], ended[RUN_ID_LEN + 1];
 };
 
 static void on_renamed(void *owner, const char *old_id, const char *run_id)
@@ -23,6 +23,13 @@ static void on_renamed(void *owner, const char *old_id, const char *run_id)
 	cut_printf(heard->run_id, sizeof(heard->run_id), "%s", run_id);
 }
 
+static void on_ended(void *owner, const struct run_end *end)
+{
+	struct heard *heard = owner;
+
+	cut_printf(heard->ended, sizeof(heard->ended), "%s", end->run_id);
+}
+
 static void on_removed(void *owner)
 {
 	struct heard *heard = owner;
@@ -32,7 +39,7 @@ static void on_removed(void *owner)
 
 static void open_registry(struct run_registry *registry, struct heard *heard)
 {
-	const struct registry_events events = { on_renamed, on_removed, heard };
+	const struct registry_events events = { on_ended, on_renamed, on_removed, heard };
 
 	memset(heard, 0, sizeof(*heard));
 	registry_init(registry, &events);
@@ -60,6 +67,8 @@ TEST(a_run_is_found_by_its_id_from_its_start_to_its_end)
 	CHECK(registry_find(&registry, FIRST) == run);
 	CHECK(registry_find(&registry, SECOND) == NULL);
 	CHECK_EQ_INT(registry_count(&registry), 1);
+	registry_tell_end(&registry, &(struct run_end){ .run_id = FIRST });
+	CHECK_STR(heard.ended, FIRST);
 	registry_remove(&registry, run);
 	CHECK(registry_find(&registry, FIRST) == NULL);
 	CHECK_EQ_INT(registry_count(&registry), 0);

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/methods/replay.h"
+#include "daemon/request/replay.h"
 #include "proto/json.h"
 #include "tests/check.h"
 

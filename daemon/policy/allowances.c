@@ -1,4 +1,4 @@
-#include "daemon/settings/allowances.h"
+#include "daemon/policy/allowances.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "daemon/methods/replay.h"
+#include "daemon/request/replay.h"
 
 #include <string.h>
 

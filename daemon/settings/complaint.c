@@ -1,4 +1,4 @@
-#include "daemon/runs/complaint.h"
+#include "daemon/settings/complaint.h"
 
 #include <stdint.h>
 #include <stdlib.h>

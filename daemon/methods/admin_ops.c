@@ -1,4 +1,4 @@
-#include "daemon/gate/levers.h"
+#include "daemon/methods/admin_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,12 @@
 
 /* ---- who is shut out ------------------------------------------------------------------------- */
 
-static int shut_out(struct levers *levers, uint32_t uid, const char *reason)
+static int shut_out(struct admin_ops *admin_ops, uint32_t uid, const char *reason)
 {
 	char *why = strdup(reason ? reason : "");
 	void *old = NULL;
 
-	if (!why || map_put(&levers->blocks, &uid, sizeof(uid), why, &old) < 0) {
+	if (!why || map_put(&admin_ops->blocks, &uid, sizeof(uid), why, &old) < 0) {
 		free(why);
 		return -1;
 	}
@@ -32,9 +32,9 @@ static int shut_out(struct levers *levers, uint32_t uid, const char *reason)
 }
 
 /* Whether he was shut out. */
-static bool let_in(struct levers *levers, uint32_t uid)
+static bool let_in(struct admin_ops *admin_ops, uint32_t uid)
 {
-	char *why = map_remove(&levers->blocks, &uid, sizeof(uid));
+	char *why = map_remove(&admin_ops->blocks, &uid, sizeof(uid));
 	bool was_out = why != NULL;
 
 	free(why);
@@ -46,16 +46,16 @@ static int remember_block(void *context, uint32_t uid, const char *reason)
 	return shut_out(context, uid, reason);
 }
 
-int levers_init(struct levers *levers, struct store *store, struct err *err)
+int admin_ops_init(struct admin_ops *admin_ops, struct store *store, struct err *err)
 {
-	*levers = (struct levers){ .drained = false };
-	map_init(&levers->blocks);
-	return store_each_block(store, remember_block, levers, err);
+	*admin_ops = (struct admin_ops){ .drained = false };
+	map_init(&admin_ops->blocks);
+	return store_each_block(store, remember_block, admin_ops, err);
 }
 
-void levers_done(struct levers *levers)
+void admin_ops_done(struct admin_ops *admin_ops)
 {
-	map_done_with(&levers->blocks, free);
+	map_done_with(&admin_ops->blocks, free);
 }
 
 /* Never NULL, which would be an open door: without memory the reason is left out. */
@@ -66,18 +66,18 @@ static const char *with_reason(struct arena *arena, const char *what, const char
 	return both ? both : what;
 }
 
-const char *levers_refusal(
-	const struct levers *levers, uint32_t uid, struct arena *arena, enum rpc_code *ret_code)
+const char *admin_ops_refusal(const struct admin_ops *admin_ops, uint32_t uid, struct arena *arena,
+	enum rpc_code *ret_code)
 {
-	const char *why = map_get(&levers->blocks, &uid, sizeof(uid));
+	const char *why = map_get(&admin_ops->blocks, &uid, sizeof(uid));
 
 	if (why) {
 		*ret_code = RPC_CODE_FORBIDDEN;
 		return with_reason(arena, "an administrator has shut this user out", why);
 	}
 	*ret_code = RPC_CODE_DRAINING;
-	return levers->drained
-		       ? with_reason(arena, "an administrator has stopped new runs", levers->why)
+	return admin_ops->drained
+		       ? with_reason(arena, "an administrator has stopped new runs", admin_ops->why)
 		       : NULL;
 }
 
@@ -101,11 +101,11 @@ static int describe_block(void *context, const void *key, size_t key_len, void *
 	return 0;
 }
 
-struct value *levers_describe_blocks(const struct levers *levers, struct arena *arena)
+struct value *admin_ops_describe_blocks(const struct admin_ops *admin_ops, struct arena *arena)
 {
 	struct description description = { arena, value_list(arena) };
 
-	(void)map_each(&levers->blocks, describe_block, &description);
+	(void)map_each(&admin_ops->blocks, describe_block, &description);
 	return description.list;
 }
 
@@ -134,7 +134,8 @@ static void put_house(struct use *use)
 	const struct services *services = use->call->services;
 	struct arena *arena = &use->call->arena;
 
-	value_map_put(arena, use->result, "drained", value_bool(arena, services->levers->drained));
+	value_map_put(
+		arena, use->result, "drained", value_bool(arena, services->admin_ops->drained));
 	value_map_put(arena, use->result, "in_house",
 		value_int(arena,
 			(int64_t)registry_count(services->runs) - services->approvals->count));
@@ -142,18 +143,18 @@ static void put_house(struct use *use)
 
 static int drain(struct use *use)
 {
-	struct levers *levers = use->call->services->levers;
+	struct admin_ops *admin_ops = use->call->services->admin_ops;
 	const char *reason = reason_of(use->call);
 
-	levers->drained = true;
-	cut_printf(levers->why, sizeof(levers->why), "%s", reason ? reason : "");
+	admin_ops->drained = true;
+	cut_printf(admin_ops->why, sizeof(admin_ops->why), "%s", reason ? reason : "");
 	put_house(use);
 	return 0;
 }
 
 static int resume(struct use *use)
 {
-	use->call->services->levers->drained = false;
+	use->call->services->admin_ops->drained = false;
 	put_house(use);
 	return 0;
 }
@@ -174,12 +175,12 @@ static int kill_all(struct use *use)
 
 static int block(struct use *use)
 {
-	struct levers *levers = use->call->services->levers;
+	struct admin_ops *admin_ops = use->call->services->admin_ops;
 
-	if (levers->blocks.count >= LEVER_BLOCKS_MAX)
+	if (admin_ops->blocks.count >= ADMIN_BLOCKS_MAX)
 		return -1;
 	use->recording.act.block = STORE_SHUT_OUT;
-	return shut_out(levers, uid_of(use->call), reason_of(use->call));
+	return shut_out(admin_ops, uid_of(use->call), reason_of(use->call));
 }
 
 static int unblock(struct use *use)
@@ -188,7 +189,7 @@ static int unblock(struct use *use)
 
 	use->recording.act.block = STORE_LET_IN;
 	value_map_put(arena, use->result, "was_blocked",
-		value_bool(arena, let_in(use->call->services->levers, uid_of(use->call))));
+		value_bool(arena, let_in(use->call->services->admin_ops, uid_of(use->call))));
 	return 0;
 }
 
@@ -253,7 +254,7 @@ static const char *as_json(struct call *call, const struct value *value)
 	return text.data;
 }
 
-void levers_act(struct call *call, const struct value *result, struct store_act *act)
+void admin_ops_act(struct call *call, const struct value *result, struct store_act *act)
 {
 	act->at_wall_us = clock_wall_us();
 	act->uid = call->caller.uid;
@@ -271,12 +272,12 @@ static void record(struct use *use)
 {
 	struct call *call = use->call;
 
-	levers_act(call, use->result, &use->recording.act);
+	admin_ops_act(call, use->result, &use->recording.act);
 	use->recording.act.block_uid = uid_of(call);
 	recorder_put(call->services->recorder, &use->recording);
 }
 
-void method_lever(struct call *call)
+void method_admin_op(struct call *call)
 {
 	struct use *use = calloc(1, sizeof(*use));
 
