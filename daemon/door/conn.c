@@ -6,6 +6,7 @@
 #include "daemon/door/caller.h"
 #include "daemon/door/ceilings.h"
 #include "daemon/door/conn_parts.h"
+#include "daemon/loop/loop.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/log.h"

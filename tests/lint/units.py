@@ -71,6 +71,7 @@ ELSEWHERE = {
     "daemon/request/request.c": (STAGE, ["tests/unit/test_stages.c", "tests/unit/test_server.c"]),
     "daemon/request/run_events.c": (PART, ["tests/unit/test_events.c"]),
     "daemon/request/recall.c": (STAGE, ["tests/scenario/032-repeats.t", "tests/scenario/033-cache.t"]),
+    "daemon/methods/methods_events.c": (PART, ["tests/unit/test_events.c"]),
     "daemon/door/admission.c": (PART, ["tests/unit/test_conn.c", "tests/scenario/022-shares.t"]),
     "daemon/door/foreign.c": (PART, ["tests/unit/test_conn.c"]),
     "daemon/door/notice.c": (STAGE, ["tests/unit/test_stages.c", "tests/scenario/033-cache.t"]),
