@@ -18,8 +18,8 @@
 #include "daemon/news/events.h"
 #include "daemon/record/audit.h"
 #include "daemon/record/backups.h"
-#include "daemon/record/checkup.h"
 #include "daemon/record/gc.h"
+#include "daemon/record/page_check.h"
 #include "daemon/record/recorder.h"
 #include "daemon/record/wallclock.h"
 #include "daemon/request/approvals.h"
@@ -51,7 +51,7 @@ struct server {
 	struct budgets budgets; /* of users, agents and tasks */
 	struct blobs blobs;
 	struct admin_ops admin_ops;
-	struct checkup checkup;
+	struct page_check page_check;
 	struct backups backups;
 	struct gc gc;
 	struct audit audit;

@@ -7,9 +7,9 @@
 #include "daemon/methods/methods_budgets.h"
 #include "daemon/methods/waits.h"
 #include "daemon/policy/allowances.h"
-#include "daemon/record/exposed.h"
+#include "daemon/record/permissions.h"
 #include "daemon/record/readers.h"
-#include "daemon/request/masking.h"
+#include "daemon/redact/pattern_book.h"
 #include "daemon/request/stages.h"
 #include "daemon/server_parts.h"
 #include "daemon/workers/inspectors.h"
@@ -163,16 +163,23 @@ static int check_allowances(struct server *server, struct err *err)
 static int start_care(struct server *server, const struct store_clock *clock, uint64_t newest_ms,
 	bool has_lost, struct err *err)
 {
-	server->services.caretaker = caretaker_start(&server->loop, server->config.state, err);
-	if (!server->services.caretaker)
+	server->services.store_thread =
+		store_thread_start(&server->loop, server->config.state, err);
+	if (!server->services.store_thread)
 		return -1;
-	checkup_start(&server->checkup, &server->loop, server->services.caretaker,
+	page_check_start(&server->page_check, &server->loop, server->services.store_thread,
 		server->config.check_ms);
 	alerts_init(&server->alerts, &server->services);
 	if (has_lost)
 		alerts_tell_lost(&server->alerts);
-	backups_start(&server->backups, &server->services);
-	gc_start(&server->gc, &server->services);
+	backups_start(&server->backups, &server->loop, server->services.store_thread,
+		&server->errands, server->config.state);
+	gc_start(&server->gc, &(const struct gc_parts){ .loop = &server->loop,
+				      .config = &server->config,
+				      .recorder = server->services.recorder,
+				      .thread = server->services.store_thread,
+				      .clock = &server->wallclock,
+				      .is_closing = &server->state.closing });
 	wallclock_start(&server->wallclock, &server->loop, server->services.recorder, clock,
 		newest_ms, &server->ids);
 	return 0;
@@ -187,7 +194,7 @@ static int open_store(struct server *server, struct err *err)
 
 	if (!store)
 		return -1;
-	exposed_tell(server->config.state);
+	permissions_check(server->config.state);
 	store_limit_log(store, (int64_t)server->config.log_bytes);
 	newest_ms = store_newest_ms(store);
 	has_lost = store_lost_count(store) > 0;
@@ -197,7 +204,8 @@ static int open_store(struct server *server, struct err *err)
 	if (admin_ops_init(&server->admin_ops, store, err) < 0 ||
 		budgets_load(&server->services, store, err) < 0 ||
 		approvals_load(&server->approvals, store, err) < 0 ||
-		audit_open(&server->audit, &server->services, store, &clock, err) < 0) {
+		audit_open(&server->audit, &server->loop, &server->config, store, &clock, err) <
+			0) {
 		store_close(store);
 		return -1;
 	}
@@ -206,7 +214,7 @@ static int open_store(struct server *server, struct err *err)
 	server->services.readers = readers_new(server->config.state, err);
 	if (!server->services.recorder || !server->services.readers)
 		return -1;
-	if (audit_start(&server->audit, err) < 0)
+	if (audit_start(&server->audit, server->services.recorder, err) < 0)
 		return -1;
 	return start_care(server, &clock, newest_ms, has_lost, err);
 }
@@ -218,7 +226,9 @@ static int load_rules(struct server *server, struct err *err)
 
 	server->services.policies =
 		policies_load(config->policies[0] ? config->policies : NULL, config->policy, err);
-	if (!server->services.policies || redaction_load(&server->services, err) < 0)
+	server->services.patterns =
+		pattern_book_load(config->redactions[0] ? config->redactions : NULL, err);
+	if (!server->services.policies || !server->services.patterns)
 		return -1;
 	return check_allowances(server, err);
 }
@@ -310,7 +320,7 @@ static void wire(struct server *server)
 		.entrypoints = server->entrypoints,
 		.host = &server->host,
 		.pool = &server->pool,
-		.checkup = &server->checkup,
+		.page_check = &server->page_check,
 		.backups = &server->backups,
 		.gc = &server->gc,
 		.audit = &server->audit,

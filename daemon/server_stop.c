@@ -19,10 +19,10 @@ static void stop_care(struct server *server)
 {
 	wallclock_stop(&server->wallclock);
 	alerts_stop(&server->alerts);
-	checkup_stop(&server->checkup);
+	page_check_stop(&server->page_check);
 	backups_stop(&server->backups);
 	gc_stop(&server->gc);
-	caretaker_close(server->services.caretaker);
+	store_thread_close(server->services.store_thread);
 	backups_stop(&server->backups);
 }
 

@@ -17,9 +17,9 @@ struct audit;
 struct backups;
 struct blobs;
 struct budgets;
-struct caretaker;
+struct store_thread;
 struct ceilings;
-struct checkup;
+struct page_check;
 struct claims;
 struct config;
 struct conn_events;
@@ -72,8 +72,8 @@ struct services {
 
 	struct recorder *recorder; /* NULL: nothing is recorded any more */
 	struct readers *readers;
-	struct caretaker *caretaker;
-	struct checkup *checkup;
+	struct store_thread *store_thread;
+	struct page_check *page_check;
 	struct backups *backups;
 	struct gc *gc;
 	struct audit *audit;

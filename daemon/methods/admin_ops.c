@@ -6,9 +6,11 @@
 #include "daemon/methods/call.h"
 #include "daemon/methods/methods_budgets.h"
 #include "daemon/news/events.h"
+#include "daemon/record/recorder.h"
+#include "daemon/redact/redactor.h"
 #include "daemon/request/approvals.h"
-#include "daemon/request/masking.h"
 #include "daemon/request/registry.h"
+#include "daemon/runs/facts.h"
 #include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
@@ -286,7 +288,7 @@ void method_admin_op(struct call *call)
 		return;
 	}
 	/* Before anything of it is done, kept or logged: people paste what they have at hand. */
-	call->params = redaction_of_value(call->services, &call->arena, call->params);
+	call->params = redact_by_patterns(call->services->patterns, &call->arena, call->params);
 	use->recording.kind = RECORDING_ACT;
 	use->recording.durability = STORE_NOW;
 	use->recording.done = on_recorded;

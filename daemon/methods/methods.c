@@ -6,13 +6,11 @@
 #include "daemon/door/ceilings.h"
 #include "daemon/methods/admin_ops.h"
 #include "daemon/methods/methods_budgets.h"
+#include "daemon/methods/methods_record.h"
 #include "daemon/methods/methods_runs.h"
 #include "daemon/methods/policy_methods.h"
 #include "daemon/news/events.h"
-#include "daemon/record/audit.h"
-#include "daemon/record/backups.h"
-#include "daemon/record/gc.h"
-#include "daemon/record/trouble.h"
+#include "daemon/record/store_failure.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/registry.h"
 #include "daemon/services.h"
@@ -104,8 +102,8 @@ static const char *closed_door(const struct arrival *arrival, struct rpc_error *
 	}
 	if (!trouble)
 		return NULL;
-	ret_error->code = trouble_code(trouble);
-	ret_error->data = trouble_data(arrival->arena, trouble);
+	ret_error->code = store_failure_code(trouble);
+	ret_error->data = store_failure_data(arrival->arena, trouble);
 	return trouble->text;
 }
 

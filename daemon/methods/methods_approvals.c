@@ -2,14 +2,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/gate/grants.h"
 #include "daemon/methods/admin_ops.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/methods_runs.h"
+#include "daemon/record/recorder.h"
+#include "daemon/redact/redactor.h"
 #include "daemon/request/approvals.h"
-#include "daemon/request/masking.h"
 #include "daemon/request/registry.h"
+#include "daemon/request/request.h"
 #include "daemon/request/run_events.h"
 #include "daemon/services.h"
+#include "daemon/settings/config.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
@@ -296,7 +300,7 @@ void method_decide(struct call *call)
 	struct request *request;
 
 	/* People paste what they have at hand. */
-	call->params = redaction_of_value(call->services, &call->arena, call->params);
+	call->params = redact_by_patterns(call->services->patterns, &call->arena, call->params);
 	request = method_find_run(call);
 	if (request)
 		decide(call, request);
@@ -338,7 +342,7 @@ void method_revoke(struct call *call)
 	int64_t act = value_as_int(value_get(call->params, "grant"), 0);
 	struct deciding *deciding;
 
-	call->params = redaction_of_value(call->services, &call->arena, call->params);
+	call->params = redact_by_patterns(call->services->patterns, &call->arena, call->params);
 	if (!grants_get(grants, act)) {
 		call_error(call, RPC_CODE_NOT_FOUND, "there is no approval %lld that holds",
 			(long long)act);

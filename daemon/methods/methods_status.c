@@ -9,9 +9,9 @@
 #include "daemon/news/events.h"
 #include "daemon/policy/allowances.h"
 #include "daemon/record/audit.h"
-#include "daemon/record/checkup.h"
+#include "daemon/record/page_check.h"
 #include "daemon/record/gc.h"
-#include "daemon/record/trouble.h"
+#include "daemon/record/store_failure.h"
 #include "daemon/record/wallclock.h"
 #include "daemon/request/approvals.h"
 #include "daemon/request/registry.h"
@@ -81,15 +81,15 @@ struct value *method_status(struct call *call, struct value *store_status)
 	value_map_put(arena, map, "outcomes", outcomes);
 	value_map_put(arena, map, "commits", value_uint(arena, commits));
 	value_map_put(arena, map, "records", value_uint(arena, records));
-	trouble_describe(arena, services->recorder, map);
-	trouble_describe_log(arena, services->recorder, map);
+	store_failure_describe(arena, services->recorder, map);
+	store_failure_describe_log(arena, services->recorder, map);
 	value_map_put(arena, map, "host", describe_host(services, arena));
 	value_map_put(arena, map, "roles", roles_describe(&services->config->roles, arena));
 	value_map_put(arena, map, "allowances", allowances_describe(services->config, arena));
 	value_map_put(arena, map, "store", store_status);
 	value_map_put(arena, map, "alerts", alerts_describe(services->alerts, arena));
 	value_map_put(arena, map, "gc", gc_describe(services->gc, arena));
-	value_map_put(arena, map, "check", checkup_describe(services->checkup, arena));
+	value_map_put(arena, map, "check", page_check_describe(services->page_check, arena));
 	value_map_put(arena, map, "clock", wallclock_describe(services->wallclock, arena));
 	value_map_put(arena, map, "audit", audit_describe(services->audit, arena));
 	return map;

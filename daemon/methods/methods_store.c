@@ -5,7 +5,7 @@
 #include "daemon/methods/methods.h"
 #include "daemon/methods/methods_runs.h"
 #include "daemon/record/audit.h"
-#include "daemon/record/checkup.h"
+#include "daemon/record/page_check.h"
 #include "daemon/record/readers.h"
 #include "daemon/services.h"
 #include "store/answers.h"
@@ -199,7 +199,7 @@ static void answer(void *context)
 	bool is_status = call->method->id == METHOD_ADMIN_STATUS;
 
 	if (asking->err.code == ERR_CORRUPT && !call->services->state->closing)
-		checkup_met(call->services->checkup, &asking->err);
+		page_check_note_damage(call->services->page_check, &asking->err);
 	if (!result && is_status)
 		result = unreadable_store(asking);
 

@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "daemon/loop/service_manager.h"
-#include "daemon/methods/call.h"
-#include "daemon/record/second_file.h"
-#include "daemon/services.h"
+#include "daemon/record/checkpoint_file.h"
 #include "daemon/settings/config.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/base/log.h"
+#include "proto/fill.h"
 #include "proto/json.h"
 
 #define LOOK_MS         1000 /* how often it is asked whether a checkpoint is due */
@@ -25,19 +25,18 @@
 #define REPAIR_STORE       REPAIR_OF("The store was rolled back")
 #define REPAIR_SECOND      REPAIR_OF("The second file was removed or cut off")
 
-/* A checkpoint being made; some calls may wait for it. */
+/* A checkpoint that is being made. */
 struct making {
 	struct recording recording;
 	struct store_checkpoint checkpoint;
 	struct audit *audit;
-	struct list calls;
-	char path[512];
-	struct err err; /* of the second file */
+	struct list requests;
+	struct err err; /* of the checkpoint file */
 	bool failed;
-	bool was_cut; /* it has lost what was written to it before */
+	bool was_cut; /* the file has lost the line before */
 };
 
-static void tell(const struct store_checkpoint *made)
+static void report_checkpoint(const struct store_checkpoint *made)
 {
 	char links[24];
 
@@ -90,7 +89,7 @@ static int note_alarm(struct audit *audit, struct store *store, struct err *err)
 static int raise_alarm(
 	struct audit *audit, struct store *store, const char *repair, struct err *err)
 {
-	const char *wish = audit->services->config->rollback;
+	const char *wish = audit->config->rollback;
 
 	log_event(LOG_LEVEL_ERROR, "audit.alarm", LOG_STR("why", audit->alarm),
 		LOG_STR("file", audit->path), LOG_STR("repair", repair));
@@ -104,15 +103,15 @@ static int raise_alarm(
 static int look_at_start(
 	struct audit *audit, struct store *store, const struct store_mark *mark, struct err *err)
 {
-	struct second_piece piece = { NULL, 0, 0, 0 };
+	struct checkpoint_piece piece = { NULL, 0, 0, 0 };
 	struct store_trust trust = { .public_key = signer_public(audit->signer) };
 	const char *repair = REPAIR_STORE;
 	int r;
 
-	if (second_file_read(audit->path, -1, &piece, err) < 0)
+	if (checkpoint_file_read(audit->path, -1, &piece, err) < 0)
 		return -1;
 	trust.second = (struct bytes){ piece.text, piece.len };
-	second_file_noted(audit->told, trust.told, sizeof(trust.told));
+	checkpoint_file_last_line(audit->told, trust.told, sizeof(trust.told));
 	r = store_rolled_back(store, &trust, audit->alarm, sizeof(audit->alarm), err);
 	if (r == 0) {
 		r = store_second_lacks(&trust, audit->alarm, sizeof(audit->alarm));
@@ -141,8 +140,8 @@ static int sign_now(struct store *store, struct store_checkpoint *checkpoint, st
 /* One that was made before may have met a file that was full, or another one. */
 static int append_to(const char *path, const struct store_checkpoint *made, struct err *err)
 {
-	return made->is_new ? second_file_append(path, made->line, err)
-			    : second_file_ensure(path, made->line, err);
+	return made->is_new ? checkpoint_file_append(path, made->line, err)
+			    : checkpoint_file_ensure(path, made->line, err);
 }
 
 /* What came since the last one, when the last daemon made none at its end. */
@@ -159,27 +158,27 @@ static int catch_up(struct audit *audit, struct store *store, struct err *err)
 		return 0;
 	if (checkpoint.is_new) {
 		audit->at_us = checkpoint.at_wall_us;
-		tell(&checkpoint);
+		report_checkpoint(&checkpoint);
 	}
 	if (append_to(audit->path, &checkpoint, &why) < 0 ||
-		second_file_note(audit->told, checkpoint.line, &why) < 0) {
+		checkpoint_file_save_last(audit->told, checkpoint.line, &why) < 0) {
 		log_event(LOG_LEVEL_WARNING, "audit.no_checkpoint", LOG_STR("why", why.text));
 		cut_printf(audit->trouble, sizeof(audit->trouble), "%s", why.text);
 	}
 	return 0;
 }
 
-int audit_open(struct audit *audit, struct services *services, struct store *store,
-	struct store_clock *ret_clock, struct err *err)
+int audit_open(struct audit *audit, uv_loop_t *loop, const struct config *config,
+	struct store *store, struct store_clock *ret_clock, struct err *err)
 {
-	const struct config *config = services->config;
 	struct store_mark mark = { .words = "" };
 	struct err why = ERR_INIT;
 	bool is_new = false;
 	char key[SIGN_KEY_TEXT_LEN + 1];
 
-	audit->services = services;
-	list_init(&audit->calls);
+	audit->loop = loop;
+	audit->config = config;
+	list_init(&audit->requests);
 	if (config->checkpoint_file[0])
 		cut_printf(audit->path, sizeof(audit->path), "%s", config->checkpoint_file);
 	else
@@ -202,27 +201,16 @@ int audit_open(struct audit *audit, struct services *services, struct store *sto
 
 /* ---- making one ----------------------------------------------------------------------------- */
 
-static void answer_calls(struct making *making)
+static void answer_requests(struct making *making)
 {
 	struct list *first;
 
-	while ((first = list_first(&making->calls))) {
-		struct call *call = container_of(first, struct call, link);
-		struct value *map = value_map(&call->arena);
+	while ((first = list_first(&making->requests))) {
+		struct checkpoint_request *request =
+			container_of(first, struct checkpoint_request, link);
 
 		list_remove(first);
-		if (making->failed) {
-			call_error(call, RPC_CODE_INTERNAL, "%s", making->err.text);
-			continue;
-		}
-		value_map_put(&call->arena, map, "new",
-			value_bool(&call->arena, making->checkpoint.is_new));
-		value_map_put(&call->arena, map, "links",
-			value_int(&call->arena, making->checkpoint.links));
-		value_map_put(&call->arena, map, "checkpoint",
-			value_text(&call->arena, making->checkpoint.line));
-		value_map_put(&call->arena, map, "file", value_text(&call->arena, making->path));
-		call_result(call, map);
+		request->done(request, &making->checkpoint, making->failed ? &making->err : NULL);
 	}
 }
 
@@ -262,7 +250,7 @@ static void record_alarm(struct audit *audit)
 		.params = "{}",
 		.result = telling->result,
 	};
-	recorder_put(audit->services->recorder, &telling->recording);
+	recorder_put(audit->recorder, &telling->recording);
 }
 
 static void tell_cut(struct audit *audit)
@@ -290,9 +278,9 @@ static void finish(struct making *making)
 	audit->making = NULL;
 	if (making->was_cut)
 		tell_cut(audit);
-	answer_calls(making);
+	answer_requests(making);
 	free(making);
-	if (!list_is_empty(&audit->calls))
+	if (!list_is_empty(&audit->requests))
 		start_making(audit);
 }
 
@@ -300,13 +288,13 @@ static void finish(struct making *making)
 static void append(void *context)
 {
 	struct making *making = context;
-	const char *told = making->audit->told; /* nobody writes to it any more */
+	const struct audit *audit = making->audit; /* its paths do not change */
 	char line[STORE_CHECKPOINT_MAX];
 
-	second_file_noted(told, line, sizeof(line));
-	making->was_cut = line[0] && second_file_has(making->path, line, &making->err) == 0;
-	if (append_to(making->path, &making->checkpoint, &making->err) < 0 ||
-		second_file_note(told, making->checkpoint.line, &making->err) < 0)
+	checkpoint_file_last_line(audit->told, line, sizeof(line));
+	making->was_cut = line[0] && checkpoint_file_has(audit->path, line, &making->err) == 0;
+	if (append_to(audit->path, &making->checkpoint, &making->err) < 0 ||
+		checkpoint_file_save_last(audit->told, making->checkpoint.line, &making->err) < 0)
 		making->failed = true;
 }
 
@@ -333,10 +321,10 @@ static void on_signed(struct recording *recording, const struct err *err)
 	}
 	if (making->checkpoint.is_new) {
 		audit->at_us = making->checkpoint.at_wall_us;
-		tell(&making->checkpoint);
+		report_checkpoint(&making->checkpoint);
 	}
 	/* While the house closes the recorder waits for it, and so do we. */
-	if (audit->timer && work_start(audit->services->loop, append, on_appended, making) == 0)
+	if (audit->timer && work_start(audit->loop, append, on_appended, making) == 0)
 		return;
 	append(making);
 	finish(making);
@@ -344,18 +332,17 @@ static void on_signed(struct recording *recording, const struct err *err)
 
 static void start_making(struct audit *audit)
 {
-	struct making *making = audit->services->recorder ? calloc(1, sizeof(*making)) : NULL;
+	struct making *making = audit->recorder ? calloc(1, sizeof(*making)) : NULL;
 	uint64_t commits = 0;
 
 	if (!making)
 		return; /* the next look tries again, if there is one */
-	list_init(&making->calls);
-	for (struct list *first; (first = list_first(&audit->calls));) {
+	list_init(&making->requests);
+	for (struct list *first; (first = list_first(&audit->requests));) {
 		list_remove(first);
-		list_append(&making->calls, first);
+		list_append(&making->requests, first);
 	}
 	making->audit = audit;
-	memcpy(making->path, audit->path, sizeof(making->path));
 	making->checkpoint.signer = audit->signer;
 	making->checkpoint.at_wall_us = clock_wall_us();
 	making->recording.kind = RECORDING_CHECKPOINT;
@@ -364,9 +351,9 @@ static void start_making(struct audit *audit)
 	making->recording.done = on_signed;
 	audit->making = making;
 	audit->made_ms = clock_ms();
-	recorder_counts(audit->services->recorder, &commits, &audit->records);
+	recorder_counts(audit->recorder, &commits, &audit->records);
 	audit->records++; /* the checkpoint itself */
-	recorder_put(audit->services->recorder, &making->recording);
+	recorder_put(audit->recorder, &making->recording);
 }
 
 /* ---- when ----------------------------------------------------------------------------------- */
@@ -374,11 +361,11 @@ static void start_making(struct audit *audit)
 static void on_look(void *owner)
 {
 	struct audit *audit = owner;
-	const struct config *config = audit->services->config;
+	const struct config *config = audit->config;
 	uint64_t commits = 0;
 	uint64_t records = 0;
 
-	recorder_counts(audit->services->recorder, &commits, &records);
+	recorder_counts(audit->recorder, &commits, &records);
 	if (audit->making || records == audit->records)
 		return;
 	if (records - audit->records >= config->checkpoint_records ||
@@ -386,10 +373,11 @@ static void on_look(void *owner)
 		start_making(audit);
 }
 
-int audit_start(struct audit *audit, struct err *err)
+int audit_start(struct audit *audit, struct recorder *recorder, struct err *err)
 {
+	audit->recorder = recorder;
 	audit->made_ms = clock_ms();
-	audit->timer = timer_new(audit->services->loop, LOOK_MS, LOOK_MS, on_look, audit);
+	audit->timer = timer_new(audit->loop, LOOK_MS, LOOK_MS, on_look, audit);
 	return audit->timer ? 0 : err_set(err, ERR_MEMORY, "no memory for checkpoints");
 }
 
@@ -399,6 +387,7 @@ void audit_close(struct audit *audit)
 	audit->timer = NULL;
 	if (audit->signer && !audit->making)
 		start_making(audit);
+	audit->recorder = NULL;
 }
 
 void audit_done(struct audit *audit)
@@ -409,37 +398,38 @@ void audit_done(struct audit *audit)
 
 /* ---- asked ---------------------------------------------------------------------------------- */
 
-void method_audit_checkpoint(struct call *call)
+int audit_request(struct audit *audit, struct checkpoint_request *request)
 {
-	struct audit *audit = call->services->audit;
-
-	list_append(&audit->calls, &call->link);
+	list_init(&request->link);
+	list_append(&audit->requests, &request->link);
 	if (!audit->making)
 		start_making(audit);
-	if (!audit->making && !list_is_empty(&call->link))
-		call_error(call, RPC_CODE_INTERNAL, "there is no memory for a checkpoint");
+	if (audit->making)
+		return 0;
+	list_remove(&request->link);
+	return -1;
 }
 
-void method_audit_key(struct call *call)
+struct value *audit_describe_key(const struct audit *audit, struct arena *arena)
 {
-	const struct audit *audit = call->services->audit;
-	struct value *map = value_map(&call->arena);
+	struct fill fill = fill_start(arena);
 	char key[SIGN_KEY_TEXT_LEN + 1];
 
 	sign_key_text(signer_public(audit->signer), key);
-	value_map_put(&call->arena, map, "key", value_text(&call->arena, key));
-	value_map_put(&call->arena, map, "file", value_text(&call->arena, audit->path));
-	call_result(call, map);
+	fill_text(&fill, "key", key);
+	fill_text(&fill, "file", audit->path);
+	return fill_done(&fill);
 }
 
 int audit_trust(const struct audit *audit, int64_t from, char **ret_text,
 	struct store_trust *ret_trust, struct err *err)
 {
-	struct second_piece piece = { NULL, 0, 0, 0 };
+	struct checkpoint_piece piece = { NULL, 0, 0, 0 };
 	char told[STORE_CHECKPOINT_MAX];
 
-	second_file_noted(audit->told, told, sizeof(told)); /* first: the file may grow meanwhile */
-	if (second_file_read(audit->path, from - 1, &piece, err) < 0)
+	checkpoint_file_last_line(
+		audit->told, told, sizeof(told)); /* first: the file may grow meanwhile */
+	if (checkpoint_file_read(audit->path, from - 1, &piece, err) < 0)
 		return -1;
 	*ret_text = piece.text;
 	*ret_trust = (struct store_trust){ .public_key = signer_public(audit->signer),
@@ -452,18 +442,12 @@ int audit_trust(const struct audit *audit, int64_t from, char **ret_text,
 
 struct value *audit_describe(const struct audit *audit, struct arena *arena)
 {
-	struct value *map = value_map(arena);
-	char key[SIGN_KEY_TEXT_LEN + 1];
+	struct fill fill = { arena, audit_describe_key(audit, arena), false };
 
-	sign_key_text(signer_public(audit->signer), key);
-	value_map_put(arena, map, "key", value_text(arena, key));
-	value_map_put(arena, map, "file", value_text(arena, audit->path));
-	value_map_put(arena, map, "links", value_int(arena, audit->links));
-	value_map_put(arena, map, "at_us",
-		audit->at_us ? value_int(arena, audit->at_us) : value_nil(arena));
-	value_map_put(
-		arena, map, "alarm", value_text(arena, audit->alarm[0] ? audit->alarm : NULL));
-	value_map_put(arena, map, "trouble",
-		value_text(arena, audit->trouble[0] ? audit->trouble : NULL));
-	return map;
+	fill_int(&fill, "links", audit->links);
+	fill_value(
+		&fill, "at_us", audit->at_us ? value_int(arena, audit->at_us) : value_nil(arena));
+	fill_value(&fill, "alarm", value_text(arena, audit->alarm[0] ? audit->alarm : NULL));
+	fill_value(&fill, "trouble", value_text(arena, audit->trouble[0] ? audit->trouble : NULL));
+	return fill_done(&fill);
 }

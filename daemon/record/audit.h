@@ -1,10 +1,10 @@
 /*
- * The daemon's part in a record that can be proved: the key, checkpoints (store/base/checkpoint.h) by
- * number of records and by time, the second file that each is appended to, the journal, and the look
- * at that file at the start, which tells of a store that was rolled back.
+ * What makes the record provable: the key, checkpoints (store/base/checkpoint.h) by number of records and by time, the
+ * checkpoint file and the journal, which get each checkpoint, and the comparison with that file at the start, which
+ * finds a store that was rolled back.
  *
- * The recorder signs, in its own order with the records.  The second file is written on a thread: it
- * may lie on another disk, or far away.
+ * The recorder signs, in order with the records.  The checkpoint file is written on a thread, since it may lie on
+ * another disk or host.
  */
 #pragma once
 
@@ -18,48 +18,58 @@
 #include "proto/value.h"
 #include "store/store.h"
 
-struct call;
-struct services;
+struct config;
+
+/* Somebody who asked for a checkpoint.  The owner keeps it until `done`. */
+struct checkpoint_request {
+	struct list link;
+	/* `err`: why there is none, or NULL. */
+	void (*done)(struct checkpoint_request *request, const struct store_checkpoint *checkpoint,
+		const struct err *err);
+};
 
 struct audit {
-	struct services *services;
+	uv_loop_t *loop;
+	const struct config *config;
+	struct recorder *recorder; /* NULL: no checkpoints are made */
 	struct signer *signer;
-	char path[512]; /* of the second file */
-	char told[512]; /* where the last line of it is written down */
-	char alarm
-		[512]; /* what the look at the start found, or one at the second file since; or "" */
-	char trouble[512]; /* why the second file could not be written, or "" */
+	char path[512];    /* of the checkpoint file */
+	char told[512];    /* of the file that keeps its last line */
+	char alarm[512];   /* what the start found, or a look at the checkpoint file since; or "" */
+	char trouble[512]; /* why the checkpoint file could not be written, or "" */
 	int64_t links;     /* that the last checkpoint signs */
 	int64_t at_us;     /* when it was made */
-	struct list calls; /* of audit.checkpoint, that wait for the one that is made next */
+	struct list requests; /* for the checkpoint that is made next */
 	struct making *making;
 	struct timer *timer;
-	uint64_t records; /* that were written when the last one was made */
+	uint64_t records; /* that were written when the last checkpoint was made */
 	int64_t made_ms;
 };
 
 /*
- * Before the first record: makes or reads the key, and holds the store against its mark and the second
- * file.  What it finds is logged and recorded as an act, or ends the start (`rollback` in the
- * configuration).  *ret_clock: what the mark says of the clock.
+ * Before the first record: reads the key or makes one, and compares the store with its mark and the checkpoint file.
+ * A difference is logged and recorded as an act, or fails the start (setting `rollback`).  *ret_clock: what the mark
+ * says of the clock.
  */
-int audit_open(struct audit *audit, struct services *services, struct store *store,
-	struct store_clock *ret_clock, struct err *err);
+int audit_open(struct audit *audit, uv_loop_t *loop, const struct config *config,
+	struct store *store, struct store_clock *ret_clock, struct err *err);
 
-/* When there is a recorder: from now on checkpoints are made. */
-int audit_start(struct audit *audit, struct err *err);
+/* From now on checkpoints are made. */
+int audit_start(struct audit *audit, struct recorder *recorder, struct err *err);
 
-/* One more, if anything has come since the last; before recorder_close(). */
+/* Makes a last checkpoint if records have come since the last one; before recorder_close(). */
 void audit_close(struct audit *audit);
-void audit_done(struct audit *audit); /* after it; may be called without audit_open() */
+void audit_done(struct audit *audit); /* after recorder_close(); allowed without audit_open() */
 
-/* audit.key and audit.checkpoint. */
-void method_audit_key(struct call *call);
-void method_audit_checkpoint(struct call *call);
+/* Makes a checkpoint.  -1: there is no memory, and `done` will not be called. */
+int audit_request(struct audit *audit, struct checkpoint_request *request);
+
+/* {key, file} */
+struct value *audit_describe_key(const struct audit *audit, struct arena *arena);
 
 /*
- * On a thread: what is to be trusted when the store is verified, with the second file from byte `from`
- * on (from 1; 0: its end).  *ret_text is given (free).
+ * On a thread: what is trusted when the store is verified, with the checkpoint file from byte `from` on (from 1;
+ * 0: its end).  *ret_text is given (free).
  */
 int audit_trust(const struct audit *audit, int64_t from, char **ret_text,
 	struct store_trust *ret_trust, struct err *err);

@@ -1,43 +1,71 @@
 /*
- * audit.backup: a copy of the store, made by the caretaker in the state folder, read by the client a
- * piece at a time, and gone when it has been read, when its client leaves, or when nobody reads.  It
- * has no name there while it is read, and there is one at a time.
+ * audit.backup: a copy of the store, which the store thread makes in the state folder and a client reads piece by piece.
+ * The copy has no name while it is read.  It is deleted when the client ends it or disconnects, or has not read
+ * for a minute.  There is one copy at a time.
  *
- * The daemon writes to no place that a client names: where the copy is kept, the client writes it,
- * with rights of its own.
+ * The daemon writes to no path that a client names: the client writes the copy where it wants, with its own rights.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/record/caretaker.h"
+#include "daemon/loop/errands.h"
+#include "daemon/record/store_thread.h"
+#include "proto/value.h"
 #include "store/maintenance.h"
 
-struct call;
-struct conn;
-struct services;
+#define BACKUP_PIECE_BYTES ((size_t)1 << 20)
 
 struct backups {
-	struct chore chore;
-	struct services *services;
-	struct call *call; /* that waits for the copy */
-	struct conn *conn; /* whose it is; never looked into */
+	struct store_task task;
+	uv_loop_t *loop;
+	struct store_thread *thread;
+	struct errands *errands;
+	const void *owner; /* the client whose copy it is, or NULL; compared only */
 	struct timer *patience;
 	struct store_backup copy;
 	char path[512];
-	int64_t number; /* of the last one */
+	int64_t number; /* of the last copy */
+	void (*made)(void *context, const struct err *err);
+	void *context; /* of `made` */
 	bool making;
-	bool reading; /* a thread does */
+	bool reading; /* a thread reads a piece */
 	bool closing;
 };
 
-void backups_start(struct backups *backups, struct services *services);
-/* Before caretaker_close(), and again behind it: what is being made then ends. */
+/* A piece of the copy, read on a thread. */
+struct backup_piece {
+	struct backups *backups;
+	int64_t offset;
+	ssize_t got; /* -1: it failed, and `why` is the errno */
+	int why;
+	bool is_last;
+	void (*done)(void *context, const struct backup_piece *piece);
+	void *context;
+	char bytes[BACKUP_PIECE_BYTES];
+};
+
+void backups_start(struct backups *backups, uv_loop_t *loop, struct store_thread *thread,
+	struct errands *errands, const char *folder);
+/* Before store_thread_close(), and again after it: a copy that was being made ends then. */
 void backups_stop(struct backups *backups);
 
-/* Takes the call. */
-void method_backup(struct call *call);
+/* Makes a copy and calls `made`.  -1: another one is made or read. */
+int backups_make(
+	struct backups *backups, void (*made)(void *context, const struct err *err), void *context);
 
-/* A connection goes, and its copy. */
-void backups_conn_gone(struct backups *backups, const struct conn *conn);
+/* From `made`: the copy belongs to this client now; or it is not wanted any more. */
+void backups_give(struct backups *backups, const void *owner);
+void backups_forget(struct backups *backups);
+
+/* Whether this client has the copy of that number. */
+bool backups_has(const struct backups *backups, const void *owner, int64_t number);
+
+/* Reads a piece for this user.  ERR_BUSY: another piece is being read. */
+int backups_read(struct backups *backups, uint32_t uid, int64_t offset,
+	void (*done)(void *context, const struct backup_piece *piece), void *context,
+	struct err *err);
+
+/* A client disconnects. */
+void backups_conn_gone(struct backups *backups, const void *owner);

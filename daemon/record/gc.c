@@ -5,27 +5,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/methods/call.h"
 #include "daemon/record/wallclock.h"
-#include "daemon/services.h"
 #include "daemon/settings/config.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/base/log.h"
 #include "proto/fill.h"
 #include "proto/json.h"
 
-#define PIECE_RUNS   25
-#define PIECE_TIGHT  5 /* on a full disk, where each takes of what is kept for this */
-#define SHRINK_PAGES 256
-#define REST_TIMES   4 /* others have the recorder so much longer than this */
-#define ROUNDS_MAX   4
-#define TRIES_MAX    100 /* to settle what is damaged here and there: each passes over some */
-#define FIRST_MS     ((uint64_t)30000) /* behind the start */
-#define DAY_US       (INT64_C(86400) * 1000000)
+#define PIECE_RUNS       25
+#define PIECE_TIGHT      5 /* on a full disk, where each takes of what is kept for this */
+#define SHRINK_PAGES     256
+#define REST_TIMES       4 /* others have the recorder so much longer than this */
+#define ROUNDS_MAX       4
+#define TRIES_MAX        100 /* to settle what is damaged here and there: each passes over some */
+#define FIRST_MS         ((uint64_t)30000) /* behind the start */
+#define DAY_US           (INT64_C(86400) * 1000000)
+#define PARAMS_BYTES_MAX ((size_t)64 << 10)
 
-static struct gc *gc_of_chore(struct chore *chore)
+static struct gc *gc_of_task(struct store_task *task)
 {
-	return container_of(chore, struct gc, chore);
+	return container_of(task, struct gc, task);
 }
 
 static struct gc *gc_of_recording(struct recording *recording)
@@ -35,12 +35,12 @@ static struct gc *gc_of_recording(struct recording *recording)
 
 static bool is_closing(const struct gc *gc)
 {
-	return gc->closing || gc->services->state->closing;
+	return gc->closing || *gc->parts.is_closing;
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-static struct value *describe_done(struct gc *gc, struct arena *arena)
+struct value *gc_describe_last(const struct gc *gc, struct arena *arena)
 {
 	struct fill fill = fill_start(arena);
 
@@ -49,7 +49,7 @@ static struct value *describe_done(struct gc *gc, struct arena *arena)
 	fill_uint(&fill, "bytes", gc->dry ? gc->plan.bytes : gc->taken_bytes);
 	if (gc->plan.until[0])
 		fill_text(&fill, "until", gc->plan.until);
-	left_behind_describe(&gc->behind, &fill);
+	prune_failures_describe(&gc->behind, &fill);
 	fill_uint(&fill, "used_bytes", gc->dry ? gc->plan.used_bytes : gc->after.used_bytes);
 	if (!gc->dry) {
 		fill_uint(&fill, "file_bytes", gc->after.file_bytes);
@@ -61,17 +61,17 @@ static struct value *describe_done(struct gc *gc, struct arena *arena)
 static void rest_until_due(struct gc *gc)
 {
 	if (gc->due)
-		timer_set(gc->due, gc->services->config->keep_check_ms);
+		timer_set(gc->due, gc->parts.config->keep_check_ms);
 }
 
-/* Ready for the next one.  The answer may free the call only. */
-static void finish(struct gc *gc, const struct err *err)
+/* gc is ready for the next request before it answers this one. */
+static void gc_finish(struct gc *gc, const struct err *err)
 {
-	struct call *call = gc->call;
+	const struct gc_request request = gc->request;
 
 	gc->busy = false;
 	gc->resting = false;
-	gc->call = NULL;
+	gc->request.done = NULL;
 	if (err) {
 		cut_printf(gc->trouble, sizeof(gc->trouble), "%s", err->text);
 		log_event(LOG_LEVEL_WARNING, "gc.failed", LOG_STR("why", err->text),
@@ -82,10 +82,8 @@ static void finish(struct gc *gc, const struct err *err)
 		gc->last_wall_us = clock_wall_us();
 	}
 	rest_until_due(gc);
-	if (call && err)
-		call_error(call, RPC_CODE_INTERNAL, "%s", err->text);
-	else if (call)
-		call_result(call, describe_done(gc, &call->arena));
+	if (request.done)
+		request.done(request.owner, gc, err);
 }
 
 /* It did not come to its end, because of *err or because the daemon is about to. */
@@ -94,7 +92,7 @@ static void break_off(struct gc *gc, const struct err *err)
 	struct err closing = ERR_INIT;
 
 	(void)err_set(&closing, ERR_CLOSED, "the daemon is closing");
-	finish(gc, err ? err : &closing);
+	gc_finish(gc, err ? err : &closing);
 }
 
 /* ---- what is recorded ----------------------------------------------------------------------- */
@@ -115,7 +113,7 @@ static void put(struct gc *gc, const struct recording *recording)
 	gc->recording = *recording;
 	gc->recording.durability = STORE_NOW;
 	gc->piece_ms = clock_ms();
-	recorder_put(gc->services->recorder, &gc->recording);
+	recorder_put(gc->parts.recorder, &gc->recording);
 }
 
 static void put_care(struct gc *gc,
@@ -129,7 +127,7 @@ static void put_care(struct gc *gc,
 
 static void on_told(struct recording *recording, const struct err *err)
 {
-	finish(gc_of_recording(recording), err);
+	gc_finish(gc_of_recording(recording), err);
 }
 
 /* One act for all of it; each piece has one of its own. */
@@ -138,7 +136,7 @@ static void tell(struct gc *gc)
 	struct recording recording = { .kind = RECORDING_ACT, .done = on_told };
 
 	if (!gc->taken) {
-		finish(gc, NULL);
+		gc_finish(gc, NULL);
 		return;
 	}
 	(void)snprintf(gc->result, sizeof(gc->result),
@@ -148,7 +146,7 @@ static void tell(struct gc *gc)
 	log_event(LOG_LEVEL_NOTICE, "gc.done", LOG_INT("runs", gc->taken),
 		LOG_INT("bytes", gc->taken_bytes), LOG_INT("left_behind", gc->behind.runs),
 		LOG_INT("uid", gc->uid), LOG_INT("took_ms", clock_ms() - gc->begun_ms));
-	describe_act(gc, &recording.act, gc->call ? "admin.gc" : "retention");
+	describe_act(gc, &recording.act, gc->request.done ? "admin.gc" : "retention");
 	put(gc, &recording);
 }
 
@@ -168,7 +166,7 @@ static int write_shrink(struct recording *recording, struct store *store, struct
 /* What leaves makes the log longer, which is no good while that cannot be emptied. */
 static const struct err *held_up(const struct gc *gc)
 {
-	const struct err *trouble = recorder_trouble(gc->services->recorder);
+	const struct err *trouble = recorder_trouble(gc->parts.recorder);
 
 	return trouble && trouble->code == ERR_BUSY ? trouble : NULL;
 }
@@ -185,19 +183,19 @@ static void rest(struct gc *gc, timer_due *then)
 	}
 	gc->resting = true;
 	timer_close(gc->rest);
-	gc->rest = timer_new(gc->services->loop, (uint64_t)(took_ms + 1) * REST_TIMES, 0, then, gc);
+	gc->rest = timer_new(gc->parts.loop, (uint64_t)(took_ms + 1) * REST_TIMES, 0, then, gc);
 	if (!gc->rest) {
 		struct err err = ERR_INIT;
 
 		(void)err_set(&err, ERR_MEMORY, "no memory to go on with gc");
-		finish(gc, &err);
+		gc_finish(gc, &err);
 	}
 }
 
 static void on_shrunk(struct recording *recording, const struct err *err)
 {
 	struct gc *gc = gc_of_recording(recording);
-	bool goes_on = err && left_behind_goes_on(&gc->behind, err);
+	bool goes_on = err && prune_failures_may_continue(&gc->behind, err);
 
 	/* What has left has left, whether the disk gets its room back or not. */
 	if (goes_on)
@@ -241,7 +239,8 @@ static void on_settled(struct recording *recording, const struct err *err)
 {
 	struct gc *gc = gc_of_recording(recording);
 
-	bool again = err && left_behind_goes_on(&gc->behind, err) && gc->tries++ < TRIES_MAX;
+	bool again =
+		err && prune_failures_may_continue(&gc->behind, err) && gc->tries++ < TRIES_MAX;
 
 	if (gc->dry && err && !again && !is_closing(gc))
 		plan(gc); /* what would leave can be told all the same, not as exactly */
@@ -276,7 +275,7 @@ static int write_prune(struct recording *recording, struct store *store, struct 
 
 static void count_taken(struct gc *gc)
 {
-	left_behind_gone(&gc->behind);
+	prune_failures_success(&gc->behind);
 	gc->taken += gc->count;
 	gc->taken_bytes += gc->bytes;
 	gc->total_runs += gc->count;
@@ -287,7 +286,7 @@ static void count_taken(struct gc *gc)
 static void count_stayed(struct gc *gc, const struct err *err)
 {
 	if (gc->count == 1) {
-		left_behind_note(&gc->behind, gc->ids[0], err->text);
+		prune_failures_add(&gc->behind, gc->ids[0], err->text);
 		return;
 	}
 	gc->left.at = gc->piece_at;
@@ -298,7 +297,7 @@ static void on_pruned(struct recording *recording, const struct err *err)
 {
 	struct gc *gc = gc_of_recording(recording);
 
-	if ((err && !left_behind_goes_on(&gc->behind, err)) || is_closing(gc)) {
+	if ((err && !prune_failures_may_continue(&gc->behind, err)) || is_closing(gc)) {
 		break_off(gc, err);
 		return;
 	}
@@ -313,23 +312,23 @@ static void on_pruned(struct recording *recording, const struct err *err)
 static void count_unreadable(struct gc *gc)
 {
 	if (gc->left.unreadable.runs)
-		left_behind_note_rows(&gc->behind, gc->left.unreadable.runs,
+		prune_failures_add_rows(&gc->behind, gc->left.unreadable.runs,
 			gc->left.unreadable.row, gc->left.unreadable.why.text);
 	gc->left.unreadable.runs = 0;
 }
 
 static int name_next(
-	struct chore *chore, struct store *store, const atomic_bool *stop, struct err *err)
+	struct store_task *task, struct store *store, const atomic_bool *stop, struct err *err)
 {
-	struct gc *gc = gc_of_chore(chore);
+	struct gc *gc = gc_of_task(task);
 
 	(void)stop;
 	return store_plan_next(store, &gc->left, gc->ids, gc->most, &gc->count, err);
 }
 
-static void on_named(struct chore *chore, const struct err *err)
+static void on_named(struct store_task *task, const struct err *err)
 {
-	struct gc *gc = gc_of_chore(chore);
+	struct gc *gc = gc_of_task(task);
 
 	if (err || is_closing(gc)) {
 		break_off(gc, err);
@@ -352,7 +351,7 @@ static void on_named(struct chore *chore, const struct err *err)
 
 static unsigned piece_of(const struct gc *gc)
 {
-	const struct err *trouble = recorder_trouble(gc->services->recorder);
+	const struct err *trouble = recorder_trouble(gc->parts.recorder);
 
 	return trouble && trouble->code == ERR_FULL ? PIECE_TIGHT : PIECE_RUNS;
 }
@@ -365,26 +364,26 @@ static void next_piece(void *owner)
 	gc->piece_at = gc->left.at;
 	gc->most = gc->singly ? 1 : piece_of(gc);
 	gc->singly -= gc->singly ? 1 : 0;
-	gc->chore.run = name_next;
-	gc->chore.done = on_named;
-	caretaker_put(gc->services->caretaker, &gc->chore);
+	gc->task.run = name_next;
+	gc->task.done = on_named;
+	store_thread_put(gc->parts.thread, &gc->task);
 }
 
 /* ---- planning ------------------------------------------------------------------------------- */
 
 static int make_plan(
-	struct chore *chore, struct store *store, const atomic_bool *stop, struct err *err)
+	struct store_task *task, struct store *store, const atomic_bool *stop, struct err *err)
 {
-	struct gc *gc = gc_of_chore(chore);
+	struct gc *gc = gc_of_task(task);
 
 	if (store_sizes(store, &gc->after, err) < 0)
 		return -1;
 	return store_plan(store, &gc->keep, stop, &gc->plan, err);
 }
 
-static void on_planned(struct chore *chore, const struct err *err)
+static void on_planned(struct store_task *task, const struct err *err)
 {
-	struct gc *gc = gc_of_chore(chore);
+	struct gc *gc = gc_of_task(task);
 
 	if (err || is_closing(gc)) {
 		break_off(gc, err);
@@ -393,12 +392,12 @@ static void on_planned(struct chore *chore, const struct err *err)
 	gc->left = gc->plan;
 	if (gc->dry) {
 		count_unreadable(gc);
-		finish(gc, NULL);
+		gc_finish(gc, NULL);
 		return;
 	}
 	gc->left.unreadable.runs = 0; /* they are met again, one by one */
 	if (!gc->plan.runs && !gc->plan.unreadable.runs && !gc->taken) {
-		finish(gc, NULL);
+		gc_finish(gc, NULL);
 		return;
 	}
 	if (gc->plan.runs || gc->plan.unreadable.runs)
@@ -409,33 +408,33 @@ static void on_planned(struct chore *chore, const struct err *err)
 
 static void plan(struct gc *gc)
 {
-	left_behind_begin(&gc->behind, gc->rounds++ > 0);
-	gc->chore.run = make_plan;
-	gc->chore.done = on_planned;
-	caretaker_put(gc->services->caretaker, &gc->chore);
+	prune_failures_start(&gc->behind, gc->rounds++ > 0);
+	gc->task.run = make_plan;
+	gc->task.done = on_planned;
+	store_thread_put(gc->parts.thread, &gc->task);
 }
 
 /* ---- by the settings ------------------------------------------------------------------------ */
 
 static void keep_as_configured(struct gc *gc)
 {
-	const struct config *config = gc->services->config;
+	const struct config *config = gc->parts.config;
 
 	gc->keep = (struct store_keep){ .runs = config->keep_runs, .bytes = config->keep_bytes };
 	if (config->keep_days)
 		gc->keep.before_wall_us =
-			wallclock_surely_us(gc->services->wallclock, clock_wall_us(), clock_us()) -
+			wallclock_surely_us(gc->parts.clock, clock_wall_us(), clock_us()) -
 			(int64_t)config->keep_days * DAY_US;
 }
 
 static bool is_configured(const struct gc *gc)
 {
-	const struct config *config = gc->services->config;
+	const struct config *config = gc->parts.config;
 
 	return config->keep_days || config->keep_runs || config->keep_bytes;
 }
 
-static void begin(struct gc *gc)
+static void gc_start_work(struct gc *gc)
 {
 	gc->busy = true;
 	gc->begun_ms = clock_ms();
@@ -457,7 +456,6 @@ static void on_due(void *owner)
 
 	if (gc->busy || gc->closing)
 		return; /* it is set again when that ends */
-	gc->call = NULL;
 	gc->dry = false;
 	gc->uid = getuid();
 	gc->gid = getgid();
@@ -465,19 +463,19 @@ static void on_due(void *owner)
 	keep_as_configured(gc);
 	(void)snprintf(gc->params, sizeof(gc->params),
 		"{\"keep_days\":%" PRIu64 ",\"keep_runs\":%" PRIu64 ",\"keep_bytes\":%" PRIu64 "}",
-		gc->services->config->keep_days, gc->services->config->keep_runs,
-		gc->services->config->keep_bytes);
-	begin(gc);
+		gc->parts.config->keep_days, gc->parts.config->keep_runs,
+		gc->parts.config->keep_bytes);
+	gc_start_work(gc);
 }
 
-void gc_start(struct gc *gc, struct services *services)
+void gc_start(struct gc *gc, const struct gc_parts *parts)
 {
-	uint64_t every_ms = services->config->keep_check_ms;
+	uint64_t every_ms = parts->config->keep_check_ms;
 
-	*gc = (struct gc){ .services = services };
+	*gc = (struct gc){ .parts = *parts };
 	if (is_configured(gc))
 		gc->due = timer_new(
-			services->loop, every_ms < FIRST_MS ? every_ms : FIRST_MS, 0, on_due, gc);
+			parts->loop, every_ms < FIRST_MS ? every_ms : FIRST_MS, 0, on_due, gc);
 }
 
 void gc_stop(struct gc *gc)
@@ -488,17 +486,17 @@ void gc_stop(struct gc *gc)
 	timer_close(gc->rest);
 	gc->rest = NULL;
 	if (!gc->resting)
-		return; /* a chore or a record is under way, and its end is told */
+		return; /* a task or a record is under way, and its end is told */
 	break_off(gc, NULL);
 }
 
 /* ---- by an administrator -------------------------------------------------------------------- */
 
-static bool keep_as_asked(struct gc *gc, const struct call *call)
+static bool keep_as_asked(struct gc *gc, const struct value *params)
 {
-	const struct value *age = value_get(call->params, "older_than_s");
-	const struct value *runs = value_get(call->params, "keep_runs");
-	const struct value *bytes = value_get(call->params, "keep_bytes");
+	const struct value *age = value_get(params, "older_than_s");
+	const struct value *runs = value_get(params, "keep_runs");
+	const struct value *bytes = value_get(params, "keep_bytes");
 
 	if (!age && !runs && !bytes) {
 		keep_as_configured(gc);
@@ -511,45 +509,41 @@ static bool keep_as_asked(struct gc *gc, const struct call *call)
 	return true;
 }
 
-static void note_asker(struct gc *gc, struct call *call)
+static void note_params(struct gc *gc, const struct value *params)
 {
 	struct bytes text = { "{}", 2 };
+	struct arena arena;
 
-	gc->uid = call->caller.uid;
-	gc->gid = call->caller.gid;
-	gc->pid = call->caller.pid;
-	(void)json_write_text(&call->arena, call->params, JSON_WRITE_COMPACT,
-		sizeof(gc->params) - 1, &text, NULL);
+	arena_init(&arena, PARAMS_BYTES_MAX);
+	(void)json_write_text(
+		&arena, params, JSON_WRITE_COMPACT, sizeof(gc->params) - 1, &text, NULL);
 	cut_printf(gc->params, sizeof(gc->params), "%s", text.data);
+	arena_done(&arena);
 }
 
-void method_gc(struct call *call)
+int gc_begin(struct gc *gc, const struct gc_request *request, struct err *err)
 {
-	struct gc *gc = call->services->gc;
+	int64_t ahead_us = gc->parts.clock->set_ahead_us;
 
-	if (gc->busy) {
-		call_error(call, RPC_CODE_BUSY, "contents are leaving the store already");
-		return;
-	}
-	if (value_get(call->params, "older_than_s") &&
-		call->services->wallclock->set_ahead_us > DAY_US) {
-		call_error(call, RPC_CODE_BAD_REQUEST,
+	if (gc->busy)
+		return err_set(err, ERR_BUSY, "gc is at work already");
+	if (value_get(request->params, "older_than_s") && ahead_us > DAY_US)
+		return err_set(err, ERR_INVALID,
 			"the clock of this host went ahead by %" PRId64
-			" days and is believed when it has "
-			"stood for a day: until then say keep_runs or keep_bytes, not an age",
-			call->services->wallclock->set_ahead_us / DAY_US);
-		return;
-	}
-	if (!keep_as_asked(gc, call)) {
-		call_error(call, RPC_CODE_BAD_REQUEST,
-			"say what is to be kept, by age, number of runs or size: "
-			"the settings keep everything");
-		return;
-	}
-	gc->dry = value_as_bool(value_get(call->params, "dry_run"), false);
-	gc->call = call;
-	note_asker(gc, call);
-	begin(gc);
+			" days and is trusted when it has not jumped for a day: until then say keep_runs or "
+			"keep_bytes, not an age",
+			ahead_us / DAY_US);
+	if (!keep_as_asked(gc, request->params))
+		return err_set(err, ERR_INVALID,
+			"say what is to be kept, by age, number of runs or size: the settings keep everything");
+	gc->dry = value_as_bool(value_get(request->params, "dry_run"), false);
+	gc->request = *request;
+	gc->uid = request->uid;
+	gc->gid = request->gid;
+	gc->pid = request->pid;
+	note_params(gc, request->params);
+	gc_start_work(gc);
+	return 0;
 }
 
 struct value *gc_describe(const struct gc *gc, struct arena *arena)
@@ -562,7 +556,7 @@ struct value *gc_describe(const struct gc *gc, struct arena *arena)
 	fill_uint(&fill, "bytes", gc->total_bytes);
 	if (gc->last_wall_us)
 		fill_int(&fill, "last_us", gc->last_wall_us);
-	left_behind_describe(&gc->behind, &fill);
+	prune_failures_describe(&gc->behind, &fill);
 	if (gc->trouble[0])
 		fill_text(&fill, "trouble", gc->trouble);
 	return fill_done(&fill);

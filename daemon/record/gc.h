@@ -1,37 +1,61 @@
 /*
- * Contents leave the store, for age, number or size: because an administrator asks (admin.gc), or
- * because the settings say so (keep_days, keep_runs, keep_bytes), which is looked at now and then.
+ * Removes the contents of old runs, for age, number or size: because an administrator asks (admin.gc), or because the
+ * settings say so (keep_days, keep_runs, keep_bytes), which is checked at an interval.
  *
- *	plan    the caretaker looks which runs those are and what would be free
- *	settle  what has not been counted yet is, in pieces
- *	take    a piece at a time: the caretaker names the next runs, the recorder prunes them and records
- *		the act, and then others have the recorder for four times as long.  The runs of a piece that
- *		fails are taken one by one, and the ones that fail alone are left behind
- *	shrink  free pages are given back to the disk, a piece at a time as well
- *	tell    an act that says what was done, and the answer
+ *	plan    the store thread finds the runs and computes how much would be free
+ *	settle  the recorder indexes runs that are not indexed yet, in pieces
+ *	take    a piece at a time: the store thread names the next runs, the recorder prunes them and records the
+ *		act, and then pauses four times as long for other records.  When a piece fails, its runs are
+ *		pruned one by one, and those that fail alone are left behind
+ *	shrink  the recorder gives free pages back to the disk, in pieces
+ *	tell    the recorder writes an act that says what was done; then the answer follows
  *
- * The digests stay, so the chain verifies as before.  One at a time.
+ * The digests stay, so the chain verifies as before.  There is one gc at a time.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/record/caretaker.h"
-#include "daemon/record/left_behind.h"
+#include "daemon/record/prune_failures.h"
 #include "daemon/record/recorder.h"
+#include "daemon/record/store_thread.h"
+#include "proto/value.h"
 #include "store/maintenance.h"
 
-struct call;
-struct services;
+struct config;
+struct wallclock;
+
+struct gc;
+
+/* What gc works with.  All of it lives longer than gc. */
+struct gc_parts {
+	uv_loop_t *loop;
+	const struct config *config;
+	struct recorder *recorder;
+	struct store_thread *thread;
+	const struct wallclock *clock;
+	const bool *is_closing; /* the daemon */
+};
+
+/* What an administrator asks for. */
+struct gc_request {
+	const struct value *params; /* of admin.gc */
+	uint32_t uid, gid;
+	int32_t pid;
+	/* At the end; `err` is NULL when it went well.  It may call gc_describe_last(). */
+	void (*done)(void *owner, const struct gc *gc, const struct err *err);
+	void *owner;
+};
 
 struct gc {
-	struct services *services;
+	struct gc_parts parts;
 	struct timer *due;  /* of the settings */
 	struct timer *rest; /* between two pieces */
-	struct chore chore;
+	struct store_task task;
 	struct recording recording;
-	struct call *call; /* who asked; NULL: the settings did, or he is answered */
+	struct gc_request
+		request; /* `done` NULL: the settings began it, or the request is answered */
 	bool busy, dry, resting, closing, more;
 	char params[512], result[256]; /* JSON, of the acts */
 	uint32_t uid, gid;
@@ -42,7 +66,7 @@ struct gc {
 	unsigned count;        /* of the piece */
 	unsigned most, singly; /* runs of the piece; so many pieces are to have one */
 	int64_t piece_at;      /* where the piece began */
-	struct left_behind behind;
+	struct prune_failures behind;
 	unsigned tries; /* of settling, that failed */
 	uint64_t bytes; /* of the piece; then of all */
 	uint64_t taken, taken_bytes;
@@ -55,12 +79,15 @@ struct gc {
 	int64_t last_wall_us;
 };
 
-void gc_start(struct gc *gc, struct services *services);
-/* Before caretaker_close(), behind recorder_close(). */
+void gc_start(struct gc *gc, const struct gc_parts *parts);
+/* Before store_thread_close(), after recorder_close(). */
 void gc_stop(struct gc *gc);
 
-/* Takes the call. */
-void method_gc(struct call *call);
+/* Begins.  -1: ERR_BUSY when gc is at work, ERR_INVALID when the params cannot be followed. */
+int gc_begin(struct gc *gc, const struct gc_request *request, struct err *err);
+
+/* {dry_run, runs, bytes, ...}: what the last gc did, for the answer. */
+struct value *gc_describe_last(const struct gc *gc, struct arena *arena);
 
 /* {busy, times, runs, bytes, last_us, trouble?}: since the start, for admin.status. */
 struct value *gc_describe(const struct gc *gc, struct arena *arena);

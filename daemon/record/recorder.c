@@ -22,24 +22,24 @@ struct recorder {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t work;
-	struct list waiting;       /* lock */
-	struct list done;          /* lock */
-	bool leaving;              /* lock */
-	unsigned most;             /* records that one commit may take */
-	uint64_t commits, records; /* lock */
-	int64_t asked_ms;          /* lock: since when the thread is in the store; 0: it is not */
-	struct err ails;           /* lock: of the store as a whole; ERR_NONE: nothing */
-	struct store_long_log held;    /* lock: the store's log, by somebody who reads */
-	struct store *store;       /* the thread's */
-	struct store_clock clock;  /* lock: what the store's mark is to say of the clock */
-	unsigned looks;            /* the thread's: since the mark was written in an idle moment */
-	bool untidy;               /* the thread's: that it cannot be tidied has been told */
-	bool unmarked;             /* the thread's: that there is no mark has been told */
+	struct list waiting;        /* lock */
+	struct list done;           /* lock */
+	bool leaving;               /* lock */
+	unsigned most;              /* records that one commit may take */
+	uint64_t commits, records;  /* lock */
+	int64_t asked_ms;           /* lock: since when the thread is in the store; 0: it is not */
+	struct err ails;            /* lock: of the store as a whole; ERR_NONE: nothing */
+	struct store_long_log held; /* lock: the store's log, by somebody who reads */
+	struct store *store;        /* the thread's */
+	struct store_clock clock;   /* lock: what the store's mark is to say of the clock */
+	unsigned looks;             /* the thread's: since the mark was written in an idle moment */
+	bool untidy;                /* the thread's: that it cannot be tidied has been told */
+	bool unmarked;              /* the thread's: that there is no mark has been told */
 	uv_async_t news;
-	struct err trouble;          /* the loop's, of `ails` */
-	struct err stall;            /* the loop's: the disk does not answer */
+	struct err trouble;              /* the loop's, of `ails` */
+	struct err stall;                /* the loop's: the disk does not answer */
 	struct store_long_log held_told; /* the loop's, of `held` */
-	int64_t stall_ms;            /* for so long, when it was looked last */
+	int64_t stall_ms;                /* for so long, when it was looked last */
 	struct timer *watch;
 	int64_t trouble_since_ms;
 };

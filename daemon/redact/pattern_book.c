@@ -63,7 +63,7 @@ static int read_words(const struct value *map, struct redact_rule *rule, struct 
 	for (size_t i = 0; value_at(rule->words, i); i++) {
 		const char *word = value_as_text(value_at(rule->words, i));
 
-		if (!word || strlen(word) < NEEDLE_LEN_MIN)
+		if (!word || strlen(word) < MATCH_LEN_MIN)
 			return refuse(err, rule->name, "words: texts of at least two bytes");
 	}
 	return 0;
@@ -145,7 +145,7 @@ static int add_text(struct pattern_book *book, const char *text, size_t len, str
 
 static int gather_words(struct pattern_book *book, struct err *err)
 {
-	struct needle *items = arena_array(&book->arena, struct needle, WORDS_MAX);
+	struct match_text *items = arena_array(&book->arena, struct match_text, WORDS_MAX);
 	size_t count = 0;
 
 	for (size_t i = 0; items && i < book->count; i++) {
@@ -156,13 +156,13 @@ static int gather_words(struct pattern_book *book, struct err *err)
 
 			if (count == WORDS_MAX)
 				return err_set(err, ERR_INVALID, "more than %u words", WORDS_MAX);
-			items[count++] = (struct needle){ .bytes = word,
+			items[count++] = (struct match_text){ .bytes = word,
 				.len = strlen(word),
 				.mark = (unsigned)i,
 				.any_case = rule->any_case };
 		}
 	}
-	book->words = items ? needles_make(&book->arena, items, count) : NULL;
+	book->words = items ? multi_match_new(&book->arena, items, count) : NULL;
 	return book->words ? 0 : err_set(err, ERR_MEMORY, "no memory for patterns");
 }
 

@@ -18,7 +18,7 @@
  */
 #pragma once
 
-#include "daemon/redact/needles.h"
+#include "daemon/redact/multi_match.h"
 #include "proto/base/err.h"
 #include "proto/schema/pattern.h"
 #include "proto/value.h"
@@ -38,7 +38,7 @@ struct pattern_book {
 	struct arena arena;
 	struct redact_rule *rules;
 	size_t count;
-	struct needles *words; /* the mark of each is the number of its rule */
+	struct multi_match *words; /* the mark of each is the number of its rule */
 };
 
 /* The shipped patterns, and those in the file at `path` (NULL: none).  NULL with *err. */

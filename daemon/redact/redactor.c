@@ -26,7 +26,7 @@ struct spans {
 };
 
 void redactor_init(struct redactor *redactor, const struct pattern_book *book,
-	const struct needles *secrets, struct arena *arena)
+	const struct multi_match *secrets, struct arena *arena)
 {
 	*redactor = (struct redactor){ .book = book, .secrets = secrets, .arena = arena };
 	redactor_allow(redactor, REDACT_WORK_LONG);
@@ -77,9 +77,9 @@ static void give_up(
 static void find_secrets(struct redactor *redactor, const struct bytes *text, struct spans *spans)
 {
 	size_t at = 0;
-	const struct needle *found;
+	const struct match_text *found;
 
-	while ((found = needles_find(
+	while ((found = multi_match_find(
 			redactor->secrets, text->data, text->len, &at, &redactor->looks))) {
 		add_span(spans, at, at + found->len, SECRET);
 		at++;
@@ -94,7 +94,7 @@ static void take_looks(struct redactor *redactor, uint64_t looks)
 }
 
 /* How much of the needle begins at the end of the text, or ends at its beginning, beyond `most`. */
-static size_t part_at_cut(struct redactor *redactor, const struct needle *needle,
+static size_t part_at_cut(struct redactor *redactor, const struct match_text *needle,
 	const struct bytes *text, enum redact_cut cut, size_t most)
 {
 	bool at_end = cut == REDACT_CUT_END;
@@ -108,8 +108,8 @@ static size_t part_at_cut(struct redactor *redactor, const struct needle *needle
 		if ((unsigned char)(there ^ edge) & 0xdfU) /* but for its case */
 			continue;
 		take_looks(redactor, 1);
-		if (at_end ? needle_begins(needle, text->data + text->len - part, part)
-			   : needle_ends(needle, text->data, part))
+		if (at_end ? match_text_begins(needle, text->data + text->len - part, part)
+			   : match_text_ends(needle, text->data, part))
 			return part;
 	}
 	return most;
@@ -119,7 +119,7 @@ static size_t part_at_cut(struct redactor *redactor, const struct needle *needle
 static void find_cut(struct redactor *redactor, const struct bytes *text, enum redact_cut cut,
 	struct spans *spans)
 {
-	const struct needles *secrets = redactor->secrets;
+	const struct multi_match *secrets = redactor->secrets;
 	size_t most = 0;
 
 	for (size_t i = 0; i < secrets->count && redactor->looks; i++)
@@ -180,13 +180,13 @@ static bool try_rule(struct redactor *redactor, const struct bytes *text, size_t
 
 /* Where to go on behind the words that stand at `at`. */
 static size_t try_words(struct redactor *redactor, const struct bytes *text, size_t at,
-	const struct needle *word, bool is_cut, struct spans *spans)
+	const struct match_text *word, bool is_cut, struct spans *spans)
 {
 	uint64_t looks = UINT64_MAX; /* words are few */
 	size_t next;
 
 	while (word && !try_rule(redactor, text, at, word->mark, is_cut, spans))
-		word = needles_beside(
+		word = multi_match_next_here(
 			redactor->book->words, word, text->data + at, text->len - at, &looks);
 	next = word && spans->count ? spans->items[spans->count - 1].end : 0;
 	return next > at ? next : at + 1;
@@ -195,12 +195,12 @@ static size_t try_words(struct redactor *redactor, const struct bytes *text, siz
 static void find_patterns(
 	struct redactor *redactor, const struct bytes *text, bool is_cut, struct spans *spans)
 {
-	const struct needle *found;
+	const struct match_text *found;
 	uint64_t looks = UINT64_MAX; /* words are few */
 	size_t at = 0;
 
-	while (!spans->failed &&
-		(found = needles_find(redactor->book->words, text->data, text->len, &at, &looks)))
+	while (!spans->failed && (found = multi_match_find(redactor->book->words, text->data,
+					  text->len, &at, &looks)))
 		at = try_words(redactor, text, at, found, is_cut, spans);
 }
 
@@ -447,4 +447,14 @@ const struct value *redact_value(struct redactor *redactor, const struct value *
 	if (value_is(value, VALUE_MAP))
 		return redact_map(redactor, value);
 	return value;
+}
+
+const struct value *redact_by_patterns(
+	const struct pattern_book *book, struct arena *arena, const struct value *value)
+{
+	struct redactor redactor;
+
+	redactor_init(&redactor, book, NULL, arena);
+	redactor_allow(&redactor, REDACT_WORK_SHORT);
+	return redact_value(&redactor, value);
 }

@@ -25,7 +25,7 @@ enum redact_cut {
 
 struct redactor {
 	const struct pattern_book *book;
-	const struct needles *secrets; /* or NULL */
+	const struct multi_match *secrets; /* or NULL */
 	struct arena *arena;
 	uint64_t work;  /* left to patterns */
 	uint64_t looks; /* and to secrets */
@@ -35,7 +35,7 @@ struct redactor {
 
 /* Keeps all three; `secrets` may be NULL.  With REDACT_WORK_LONG. */
 void redactor_init(struct redactor *redactor, const struct pattern_book *book,
-	const struct needles *secrets, struct arena *arena);
+	const struct multi_match *secrets, struct arena *arena);
 
 /* It may do so much from here on. */
 void redactor_allow(struct redactor *redactor, uint64_t work);
@@ -52,3 +52,7 @@ bool redact_behind(struct redactor *redactor, struct bytes *bytes, size_t in_fro
 
 /* Keys and texts of a tree. */
 const struct value *redact_value(struct redactor *redactor, const struct value *value);
+
+/* The same with the patterns alone, and REDACT_WORK_SHORT. */
+const struct value *redact_by_patterns(
+	const struct pattern_book *book, struct arena *arena, const struct value *value);

@@ -1,31 +1,14 @@
 #include "daemon/request/masking.h"
 
 #include "daemon/loop/errands.h"
-#include "daemon/redact/forms.h"
-#include "daemon/redact/kept.h"
+#include "daemon/redact/encodings.h"
+#include "daemon/redact/masked_record.h"
 #include "daemon/request/pipeline.h"
+#include "daemon/request/request.h"
 #include "daemon/services.h"
 
 #define BYTES_AT_ONCE ((size_t)64 << 10) /* some 0.1 ms */
 #define SECRET_COST   64 /* a byte's forms take as long as so many to look through */
-
-int redaction_load(struct services *services, struct err *err)
-{
-	const char *path = services->config->redactions;
-
-	services->patterns = pattern_book_load(path[0] ? path : NULL, err);
-	return services->patterns ? 0 : -1;
-}
-
-const struct value *redaction_of_value(
-	const struct services *services, struct arena *arena, const struct value *value)
-{
-	struct redactor redactor;
-
-	redactor_init(&redactor, services->patterns, NULL, arena);
-	redactor_allow(&redactor, REDACT_WORK_SHORT);
-	return redact_value(&redactor, value);
-}
 
 /* ---- here or on a thread -------------------------------------------------------------------- */
 
@@ -97,18 +80,19 @@ static void withhold(struct request *request)
 	request->kept.withheld = true;
 }
 
-static void mask_spec(struct request *request)
+static void mask_request(struct request *request)
 {
 	struct redactor *redactor = &request->kept.redactor;
 	const struct job_spec *spec = &request->spec;
 
 	redactor->masks = 0;
 	if (spec->secret_count && !redactor->secrets)
-		redactor->secrets = forms_of(&request->arena, spec->secrets, spec->secret_count);
+		redactor->secrets =
+			encodings_of(&request->arena, spec->secrets, spec->secret_count);
 	if (spec->secret_count && !redactor->secrets)
 		withhold(request);
 	else
-		kept_spec(redactor, spec, &request->kept.spec);
+		mask_spec(redactor, spec, &request->kept.spec);
 }
 
 static void mask_record(struct request *request)
@@ -118,12 +102,12 @@ static void mask_record(struct request *request)
 
 	redactor->masks = 0;
 	if (!request_is_read(request))
-		request->kept.params = kept_params(redactor, request->params);
+		request->kept.params = mask_refused_params(redactor, request->params);
 	params = redactor->masks;
-	kept_result(redactor, &request->result, &request->kept.result);
+	mask_result(redactor, &request->result, &request->kept.result);
 	request->kept.result.masks += request_is_read(request) ? request->kept.spec.masks : params;
 	if (request->kept.withheld)
-		kept_nothing(&request->kept.result);
+		mask_everything(&request->kept.result);
 }
 
 static size_t cost_of_forms(const struct job_spec *spec)
@@ -140,14 +124,14 @@ enum stage redaction_of_spec(struct request *request, enum stage (*then)(struct 
 	const struct job_spec *spec = &request->spec;
 
 	start(request);
-	request->kept.mask = mask_spec;
+	request->kept.mask = mask_request;
 	request->kept.then = then;
-	return mask_then(request, kept_spec_bytes(spec) + cost_of_forms(spec));
+	return mask_then(request, masked_spec_cost(spec) + cost_of_forms(spec));
 }
 
 enum stage redaction_of_record(struct request *request, enum stage (*then)(struct request *request))
 {
-	size_t bytes = kept_result_bytes(&request->result);
+	size_t bytes = masked_result_cost(&request->result);
 
 	start(request);
 	request->kept.mask = mask_record;

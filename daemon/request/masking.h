@@ -6,9 +6,6 @@
 
 #include "daemon/request/request.h"
 
-/* Of the house's settings; the book is read at the start.  0, or -1 with *err. */
-int redaction_load(struct services *services, struct err *err);
-
 /*
  * Fills request->kept.spec, then enters what `then` answers.  The request has its spec.
  */
@@ -17,7 +14,3 @@ enum stage redaction_of_spec(struct request *request, enum stage (*then)(struct 
 /* The same for everything that its record is made of. */
 enum stage redaction_of_record(
 	struct request *request, enum stage (*then)(struct request *request));
-
-/* A tree of somebody else's, with what patterns know masked; in the arena. */
-const struct value *redaction_of_value(
-	const struct services *services, struct arena *arena, const struct value *value);

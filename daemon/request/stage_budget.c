@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "daemon/policy/allowances.h"
-#include "daemon/redact/kept.h"
+#include "daemon/redact/masked_record.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
 #include "proto/base/clock.h"
@@ -221,7 +221,7 @@ void stage_budget_settle(struct request *request)
 		spent.cpu_us = positive(metrics->cpu_user_us) + positive(metrics->cpu_sys_us);
 		spent.wall_us = positive(metrics->start_us) + positive(metrics->exec_us);
 	}
-	spent.stored_bytes = kept_spec_bytes(&request->spec) + kept_result_bytes(result);
+	spent.stored_bytes = masked_spec_cost(&request->spec) + masked_result_cost(result);
 	request->budget.stored_bytes = spent.stored_bytes;
 	request->budget.counted = true;
 	what = case_of(request);

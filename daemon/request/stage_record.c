@@ -1,7 +1,7 @@
 /* On the disk before it is told: the begun record beside the run, the whole one at its end. */
 #include "daemon/door/conn.h"
-#include "daemon/record/trouble.h"
-#include "daemon/redact/kept.h"
+#include "daemon/record/store_failure.h"
+#include "daemon/redact/masked_record.h"
 #include "daemon/request/approvals.h"
 #include "daemon/request/masking.h"
 #include "daemon/request/pipeline.h"
@@ -120,11 +120,11 @@ static void fail_unrecorded(struct request *request, const struct err *err)
 	const char *ran = what_ran(&request->result);
 
 	request->failure.set = false; /* this is worse than whatever it was */
-	request_fail(request, ran ? RPC_CODE_INTERNAL : (int)trouble_code(err),
+	request_fail(request, ran ? RPC_CODE_INTERNAL : (int)store_failure_code(err),
 		"%s, and the run could not be recorded, so its result is not told: %s",
 		ran ? ran : "nothing ran", err->text);
 	request->failure.reason = store_trouble(err);
-	request->failure.retry_after_ms = ran ? 0 : trouble_retry_ms(err);
+	request->failure.retry_after_ms = ran ? 0 : store_failure_retry_ms(err);
 }
 
 static void on_ended(struct recording *recording, const struct err *err)
@@ -148,7 +148,7 @@ static bool is_kept_small(const struct request *request)
 
 	if (outcome != OUTCOME_BUDGET_EXCEEDED && outcome != OUTCOME_REFUSED)
 		return false;
-	return kept_spec_bytes(&request->kept.spec) > REFUSED_BYTES_MAX ||
+	return masked_spec_cost(&request->kept.spec) > REFUSED_BYTES_MAX ||
 	       request->held_bytes > REFUSED_HELD_MAX;
 }
 

@@ -42,7 +42,7 @@ LISTED = {
            "unsettled_search word_search", PART, STORE),
     **each("store/verify", "verify verify_blob_refs verify_blobs verify_chain verify_checkpoints verify_facets verify_tables "
            "verify_texts verify_words", PART, STORE),
-    **each("store/maintenance", "backup page_check", PART, STORE + ["tests/unit/test_store_integrity.c"]),
+    **each("store/maintenance", "backup", PART, STORE + ["tests/unit/test_store_integrity.c"]),
     **each("daemon/inspector", "filter fit found imports inspector nodes query reading scopes shared_fields template treemem trial",
            PART, INSPECTOR),
     **each("cli/commands", "approvals backup budgets cancel check gc levers output put policy replay "
@@ -53,7 +53,7 @@ LISTED = {
 ELSEWHERE = {
     **LISTED,
     **each("store/write", "file_watch progress_mark", PART, ["tests/unit/test_store_gone.c", "tests/scenario/120-store-gone.t"]),
-    "daemon/record/exposed.c": ("a warning at the start, by the modes of files: it is seen from outside",
+    "daemon/record/permissions.c": ("a warning at the start, by the modes of files: it is seen from outside",
                                 ["tests/scenario/120-store-gone.t"]),
     "cli/base/interrupt.c": ("signals end what receives them: it is seen from outside",
                         ["tests/scenario/117-interrupted.t"]),
@@ -88,6 +88,7 @@ ELSEWHERE = {
     **each("daemon/door", "conn_read conn_write", PART, ["tests/unit/test_conn.c"]),
     **each("daemon", "server_start server_stop", PART, ["tests/unit/test_server.c"]),
     **each("daemon/methods", "call methods_hello methods_runs methods_status waits", PART, ["tests/unit/test_methods.c"]),
+    "daemon/methods/methods_record.c": (PART, ["tests/scenario/083-export.t", "tests/scenario/084-audit.t", "tests/scenario/085-gc.t"]),
     "daemon/methods/methods_replay.c": (PART, ["tests/scenario/082-replay.t"]),
     "daemon/methods/methods_blob.c": (PART, ["tests/unit/test_blobs.c", "tests/scenario/035-blobs.t"]),
     "daemon/methods/methods_budgets.c": ("its answers come from the whole daemon", ["tests/scenario/044-budgets.t",

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "daemon/redact/forms.h"
+#include "daemon/redact/encodings.h"
 #include "daemon/redact/redactor.h"
 #include "tests/check.h"
 
@@ -26,7 +26,7 @@ static void begin(const char *secret)
 
 	arena_done(&arena);
 	arena_init(&arena, 64 << 20);
-	redactor_init(&redactor, book(), secret ? forms_of(&arena, &bytes, 1) : NULL, &arena);
+	redactor_init(&redactor, book(), secret ? encodings_of(&arena, &bytes, 1) : NULL, &arena);
 }
 
 static void comes_to(const char *text, unsigned cut, const char *hoped)
@@ -237,7 +237,7 @@ static void begin_with_many(void)
 	}
 	arena_done(&arena);
 	arena_init(&arena, 64 << 20);
-	redactor_init(&redactor, book(), forms_of(&arena, secrets, 64), &arena);
+	redactor_init(&redactor, book(), encodings_of(&arena, secrets, 64), &arena);
 }
 
 TEST(hostile_secrets_take_no_more_looks_than_there_are)

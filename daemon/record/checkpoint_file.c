@@ -1,4 +1,4 @@
-#include "daemon/record/second_file.h"
+#include "daemon/record/checkpoint_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ static bool is_torn(int fd)
 	return pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n';
 }
 
-int second_file_append(const char *path, const char *line, struct err *err)
+int checkpoint_file_append(const char *path, const char *line, struct err *err)
 {
 	auto_fd int fd =
 		open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, MODE);
@@ -44,7 +44,7 @@ int second_file_append(const char *path, const char *line, struct err *err)
 }
 
 /* A whole line of it. */
-static bool has_line(const struct second_piece *piece, const char *line)
+static bool has_line(const struct checkpoint_piece *piece, const char *line)
 {
 	const char *at = piece->text;
 	size_t len = strlen(line);
@@ -59,19 +59,19 @@ static bool has_line(const struct second_piece *piece, const char *line)
 	return false;
 }
 
-int second_file_ensure(const char *path, const char *line, struct err *err)
+int checkpoint_file_ensure(const char *path, const char *line, struct err *err)
 {
-	struct second_piece piece = { NULL, 0, 0, 0 };
+	struct checkpoint_piece piece = { NULL, 0, 0, 0 };
 	bool there;
 
-	if (second_file_read(path, -1, &piece, err) < 0)
+	if (checkpoint_file_read(path, -1, &piece, err) < 0)
 		return -1;
 	there = has_line(&piece, line);
 	free(piece.text);
-	return there ? 0 : second_file_append(path, line, err);
+	return there ? 0 : checkpoint_file_append(path, line, err);
 }
 
-int second_file_note(const char *path, const char *line, struct err *err)
+int checkpoint_file_save_last(const char *path, const char *line, struct err *err)
 {
 	auto_fd int fd = open(
 		path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, MODE);
@@ -81,7 +81,7 @@ int second_file_note(const char *path, const char *line, struct err *err)
 	return 0;
 }
 
-void second_file_noted(const char *path, char *ret_line, size_t size)
+void checkpoint_file_last_line(const char *path, char *ret_line, size_t size)
 {
 	auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	ssize_t got = fd >= 0 ? read(fd, ret_line, size - 1) : 0;
@@ -89,29 +89,30 @@ void second_file_noted(const char *path, char *ret_line, size_t size)
 	ret_line[got > 0 ? got : 0] = '\0';
 }
 
-int second_file_has(const char *path, const char *line, struct err *err)
+int checkpoint_file_has(const char *path, const char *line, struct err *err)
 {
-	struct second_piece piece = { NULL, 0, 0, 0 };
+	struct checkpoint_piece piece = { NULL, 0, 0, 0 };
 	struct stat st;
 	bool there;
 
 	if (stat(path, &st) < 0)
 		return errno == ENOENT ? 0 : err_sys(err, "%s", path);
-	if (second_file_read(path,
-		    st.st_size > (off_t)SECOND_END ? st.st_size - (off_t)SECOND_END : 0, &piece,
-		    err) < 0)
+	if (checkpoint_file_read(path,
+		    st.st_size > (off_t)CHECKPOINT_END_MAX ? st.st_size - (off_t)CHECKPOINT_END_MAX
+							   : 0,
+		    &piece, err) < 0)
 		return -1;
 	there = has_line(&piece, line);
 	free(piece.text);
 	return there;
 }
 
-static int read_piece(int fd, struct second_piece *piece)
+static int read_piece(int fd, struct checkpoint_piece *piece)
 {
 	size_t most = (size_t)(piece->of - piece->at);
 
-	if (most > SECOND_PIECE)
-		most = SECOND_PIECE;
+	if (most > CHECKPOINT_PIECE_MAX)
+		most = CHECKPOINT_PIECE_MAX;
 	piece->text = calloc(1, most + 1);
 	if (!piece->text)
 		return -1;
@@ -128,10 +129,11 @@ static int read_piece(int fd, struct second_piece *piece)
 	return 0;
 }
 
-int second_file_read(const char *path, int64_t at, struct second_piece *ret_piece, struct err *err)
+int checkpoint_file_read(
+	const char *path, int64_t at, struct checkpoint_piece *ret_piece, struct err *err)
 {
 	auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct second_piece piece = { NULL, 0, 0, 0 };
+	struct checkpoint_piece piece = { NULL, 0, 0, 0 };
 	struct stat st;
 
 	if ((fd < 0 && errno != ENOENT) || (fd >= 0 && fstat(fd, &st) < 0))
@@ -139,7 +141,7 @@ int second_file_read(const char *path, int64_t at, struct second_piece *ret_piec
 	if (fd >= 0 && !S_ISREG(st.st_mode))
 		return err_set(err, ERR_INVALID, "%s is no ordinary file", path);
 	piece.of = fd < 0 ? 0 : st.st_size;
-	piece.at = at >= 0 ? at : piece.of - (int64_t)SECOND_PIECE;
+	piece.at = at >= 0 ? at : piece.of - (int64_t)CHECKPOINT_PIECE_MAX;
 	if (piece.at < 0)
 		piece.at = 0;
 	if (piece.at > piece.of)

@@ -1,30 +1,30 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/redact/forms.h"
+#include "daemon/redact/encodings.h"
 #include "tests/check.h"
 
 static struct arena arena;
 
-static const struct needles *forms(const char *secret)
+static const struct multi_match *forms(const char *secret)
 {
 	struct bytes bytes = { secret, strlen(secret) };
 
 	arena_init(&arena, 8 << 20);
-	return forms_of(&arena, &bytes, 1);
+	return encodings_of(&arena, &bytes, 1);
 }
 
-static bool has(const struct needles *needles, const char *text)
+static bool has(const struct multi_match *needles, const char *text)
 {
 	uint64_t looks = UINT64_MAX;
 	size_t at = 0;
 
-	return needles && needles_find(needles, text, strlen(text), &at, &looks) != NULL;
+	return needles && multi_match_find(needles, text, strlen(text), &at, &looks) != NULL;
 }
 
 TEST(a_secret_is_known_as_it_is_and_in_a_dozen_forms)
 {
-	const struct needles *needles = forms("p\"ss w/rd\xc3\xa4!");
+	const struct multi_match *needles = forms("p\"ss w/rd\xc3\xa4!");
 
 	CHECK(has(needles, "x p\"ss w/rd\xc3\xa4! y"));
 	CHECK(has(needles, "\"p\\\"ss w/rd\xc3\xa4!\""));   /* JSON, as we write it */
@@ -41,7 +41,7 @@ TEST(a_secret_is_known_as_it_is_and_in_a_dozen_forms)
 TEST(base64_is_known_wherever_the_secret_stands_in_it)
 {
 	/* echo -n "${before}hunter2hunter2${behind}" | base64 */
-	const struct needles *needles = forms("hunter2hunter2");
+	const struct multi_match *needles = forms("hunter2hunter2");
 
 	CHECK(has(needles, "aHVudGVyMmh1bnRlcjI="));
 	CHECK(has(needles, "eGh1bnRlcjJodW50ZXIyeXo="));
@@ -53,7 +53,7 @@ TEST(base64_is_known_wherever_the_secret_stands_in_it)
 
 TEST(base64_of_urls_is_known_too)
 {
-	const struct needles *needles = forms("\xfb\xff\xfe\xfb\xff\xfe\xfb\xff\xfe");
+	const struct multi_match *needles = forms("\xfb\xff\xfe\xfb\xff\xfe\xfb\xff\xfe");
 
 	CHECK(has(needles, "-__--__--__-"));
 	CHECK(has(needles, "+//++//++//+"));
@@ -64,7 +64,7 @@ TEST(a_long_secret_is_known_by_its_parts)
 {
 	static char secret[4097];
 	static char part[64];
-	const struct needles *needles;
+	const struct multi_match *needles;
 
 	for (size_t i = 0; i < 4096; i++)
 		secret[i] = (char)('!' + (i * 7919 + i / 90) % 90);
@@ -81,14 +81,14 @@ TEST(sixty_four_secrets_of_all_sizes_are_no_trouble)
 {
 	static char texts[SECRETS_MAX][256];
 	struct bytes secrets[SECRETS_MAX];
-	const struct needles *needles;
+	const struct multi_match *needles;
 
 	for (size_t i = 0; i < SECRETS_MAX; i++) {
 		(void)snprintf(texts[i], sizeof(texts[i]), "%zu-%0*d", i, (int)(i * 3 + 4), 7);
 		secrets[i] = (struct bytes){ texts[i], strlen(texts[i]) };
 	}
 	arena_init(&arena, 8 << 20);
-	needles = forms_of(&arena, secrets, SECRETS_MAX);
+	needles = encodings_of(&arena, secrets, SECRETS_MAX);
 	CHECK(needles);
 	for (size_t i = 0; i < SECRETS_MAX; i++)
 		CHECK(has(needles, texts[i]));
@@ -101,7 +101,7 @@ TEST(without_memory_there_are_none)
 
 	for (size_t size = 16; size < 8192; size *= 2) {
 		arena_init(&arena, size);
-		CHECK(!forms_of(&arena, &secret, 1));
+		CHECK(!encodings_of(&arena, &secret, 1));
 		arena_done(&arena);
 	}
 }

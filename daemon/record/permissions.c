@@ -1,4 +1,4 @@
-#include "daemon/record/exposed.h"
+#include "daemon/record/permissions.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -38,7 +38,7 @@ static void look_at(const char *path, mode_t forbidden, const char *mode)
 		LOG_STR("repair", repair));
 }
 
-void exposed_tell(const char *folder)
+void permissions_check(const char *folder)
 {
 	static const char *const names[] = { "ced.db", "ced.db-wal", "ced.db-shm" };
 

@@ -1,4 +1,4 @@
-#include "daemon/record/left_behind.h"
+#include "daemon/record/prune_failures.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "proto/base/log.h"
 #include "store/store.h"
 
-void left_behind_begin(struct left_behind *behind, bool again)
+void prune_failures_start(struct prune_failures *behind, bool again)
 {
 	if (!again)
 		memset(behind, 0, sizeof(*behind));
@@ -14,7 +14,7 @@ void left_behind_begin(struct left_behind *behind, bool again)
 	behind->in_a_row = 0;
 }
 
-static bool is_named(const struct left_behind *behind, const char *name)
+static bool is_named(const struct prune_failures *behind, const char *name)
 {
 	for (unsigned i = 0; i < behind->named; i++)
 		if (strcmp(behind->names[i], name) == 0)
@@ -22,37 +22,39 @@ static bool is_named(const struct left_behind *behind, const char *name)
 	return false;
 }
 
-void left_behind_note(struct left_behind *behind, const char *name, const char *why)
+void prune_failures_add(struct prune_failures *behind, const char *name, const char *why)
 {
 	behind->runs++;
 	behind->in_a_row++;
 	cut_printf(behind->why, sizeof(behind->why), "%s", why);
-	if (behind->named == LEFT_BEHIND_NAMED || is_named(behind, name))
+	if (behind->named == PRUNE_FAILURES_NAMED || is_named(behind, name))
 		return;
 	cut_printf(behind->names[behind->named++], sizeof(behind->names[0]), "%s", name);
 	log_event(LOG_LEVEL_WARNING, "gc.left_behind", LOG_STR("run", name), LOG_STR("why", why));
 }
 
-void left_behind_note_rows(struct left_behind *behind, uint64_t runs, int64_t row, const char *why)
+void prune_failures_add_rows(
+	struct prune_failures *behind, uint64_t runs, int64_t row, const char *why)
 {
 	char name[RUN_ID_LEN + 1];
 
 	cut_printf(name, sizeof(name), "row %" PRId64, row);
-	left_behind_note(behind, name, why);
+	prune_failures_add(behind, name, why);
 	behind->runs += runs - 1;
 }
 
-void left_behind_gone(struct left_behind *behind)
+void prune_failures_success(struct prune_failures *behind)
 {
 	behind->in_a_row = 0;
 }
 
-bool left_behind_goes_on(const struct left_behind *behind, const struct err *err)
+bool prune_failures_may_continue(const struct prune_failures *behind, const struct err *err)
 {
-	return err->code != ERR_CLOSED && !store_is_shut(err) && behind->in_a_row < LEFT_BEHIND_ROW;
+	return err->code != ERR_CLOSED && !store_is_shut(err) &&
+	       behind->in_a_row < PRUNE_FAILURES_IN_A_ROW;
 }
 
-void left_behind_describe(const struct left_behind *behind, struct fill *fill)
+void prune_failures_describe(const struct prune_failures *behind, struct fill *fill)
 {
 	struct fill map = fill_start(fill->arena);
 	struct value *names = value_list(fill->arena);

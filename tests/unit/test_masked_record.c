@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/redact/forms.h"
-#include "daemon/redact/kept.h"
+#include "daemon/redact/encodings.h"
+#include "daemon/redact/masked_record.h"
 #include "proto/json.h"
 #include "tests/check.h"
 
@@ -33,7 +33,7 @@ static void begin(void)
 
 	arena_done(&arena);
 	arena_init(&arena, 16 << 20);
-	redactor_init(&redactor, book(), forms_of(&arena, &secret, 1), &arena);
+	redactor_init(&redactor, book(), encodings_of(&arena, &secret, 1), &arena);
 }
 
 static struct job_spec full_spec(void)
@@ -84,7 +84,7 @@ TEST(no_part_of_a_request_keeps_a_secret)
 
 	begin();
 	spec.schema = value_text(&arena, "const " S);
-	kept_spec(&redactor, &spec, &kept);
+	mask_spec(&redactor, &spec, &kept);
 	text = as_text(job_spec_to_value(&arena, &kept));
 	CHECK(!strstr(text, S));
 	CHECK(strstr(text, "\"masks\":15"));
@@ -132,7 +132,7 @@ TEST(no_part_of_a_result_keeps_a_secret)
 	map = value_map(&arena);
 	value_map_put(&arena, map, S, value_text(&arena, "s " S));
 	result.value = result.error = result.evidence = map;
-	kept_result(&redactor, &result, &kept);
+	mask_result(&redactor, &result, &kept);
 	text = as_text(job_result_to_value(&arena, &kept));
 	CHECK(!strstr(text, S));
 	CHECK(!strstr(text, "hunt"));
@@ -153,7 +153,7 @@ static const char *params_kept(const char *json)
 	redactor.secrets = NULL;
 	if (json_parse(&arena, json, strlen(json), NULL, &params, NULL) < 0)
 		return "no JSON";
-	return as_text(kept_params(&redactor, params));
+	return as_text(mask_refused_params(&redactor, params));
 }
 
 TEST(a_refused_request_is_kept_without_what_it_called_secret)
@@ -191,8 +191,8 @@ TEST(when_memory_runs_out_nothing_slips_through)
 
 		begin();
 		arena.ceiling = arena.used + room;
-		kept_spec(&redactor, &spec, &kept);
-		kept_result(&redactor, &result, &kept_too);
+		mask_spec(&redactor, &spec, &kept);
+		mask_result(&redactor, &result, &kept_too);
 		arena.ceiling = 16 << 20;
 		CHECK(!strstr(as_text(job_spec_to_value(&arena, &kept)), S));
 		CHECK(!strstr(as_text(job_result_to_value(&arena, &kept_too)), S));
@@ -204,6 +204,6 @@ TEST(how_much_there_is_to_look_through_is_told)
 	struct job_spec spec = full_spec();
 	struct job_result result = full_result();
 
-	CHECK_EQ_INT(kept_spec_bytes(&spec), 16 + 16 + 8 + 8 + 7);
-	CHECK_EQ_INT(kept_result_bytes(&result), 17 + 7 + 7 + 1);
+	CHECK_EQ_INT(masked_spec_cost(&spec), 16 + 16 + 8 + 8 + 7);
+	CHECK_EQ_INT(masked_result_cost(&result), 17 + 7 + 7 + 1);
 }

@@ -4,13 +4,13 @@
  */
 #pragma once
 
-#include "daemon/record/caretaker.h"
+#include "daemon/record/store_thread.h"
 #include "proto/value.h"
 #include "store/maintenance.h"
 
-struct checkup {
-	struct chore chore;
-	struct caretaker *caretaker;
+struct page_check {
+	struct store_task task;
+	struct store_thread *thread;
 	struct timer *timer;
 	uint64_t interval_ms;
 	bool under_way;
@@ -30,16 +30,16 @@ struct checkup {
 };
 
 /* `interval_ms` 0: never. */
-void checkup_start(struct checkup *checkup, uv_loop_t *loop, struct caretaker *caretaker,
+void page_check_start(struct page_check *check, uv_loop_t *loop, struct store_thread *thread,
 	uint64_t interval_ms);
-/* Before caretaker_close(). */
-void checkup_stop(struct checkup *checkup);
+/* Before store_thread_close(). */
+void page_check_stop(struct page_check *check);
 
 /*
  * A question to the store met damage: logged, told in the status, and all pages are looked at soon.  Once
  * a minute at most; what others meet meanwhile is counted.
  */
-void checkup_met(struct checkup *checkup, const struct err *err);
+void page_check_note_damage(struct page_check *check, const struct err *err);
 
 /* {at_us, took_ms, damages, first?, failed?, met?, met_last?}; nil: there was no look yet, and nothing met. */
-struct value *checkup_describe(const struct checkup *checkup, struct arena *arena);
+struct value *page_check_describe(const struct page_check *check, struct arena *arena);

@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "daemon/record/trouble.h"
+#include "daemon/record/store_failure.h"
 #include "store/store.h"
 #include "tests/check.h"
 
@@ -50,12 +50,12 @@ TEST(only_a_lock_is_worth_coming_back_for_at_a_known_time)
 	struct value *data;
 
 	arena_init(&arena, 1 << 16);
-	CHECK_EQ_INT(trouble_code(&locked), RPC_CODE_BUSY);
-	CHECK_EQ_INT(trouble_code(&full), RPC_CODE_INTERNAL);
-	data = trouble_data(&arena, &locked);
+	CHECK_EQ_INT(store_failure_code(&locked), RPC_CODE_BUSY);
+	CHECK_EQ_INT(store_failure_code(&full), RPC_CODE_INTERNAL);
+	data = store_failure_data(&arena, &locked);
 	CHECK_STR(value_as_text(value_get(data, "reason")), "locked");
 	CHECK_EQ_INT(value_as_int(value_get(data, "retry_after_ms"), 0), 1000);
-	data = trouble_data(&arena, &full);
+	data = store_failure_data(&arena, &full);
 	CHECK_STR(value_as_text(value_get(data, "reason")), "full");
 	CHECK(value_get(data, "retry_after_ms") == NULL);
 	arena_done(&arena);

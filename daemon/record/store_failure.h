@@ -11,17 +11,18 @@
 
 struct recorder;
 
-enum rpc_code trouble_code(const struct err *err);
+enum rpc_code store_failure_code(const struct err *err);
 
 /* In how many milliseconds it is worth asking again; 0: nobody can know. */
-int64_t trouble_retry_ms(const struct err *err);
+int64_t store_failure_retry_ms(const struct err *err);
 
 /* {reason, retry_after_ms?}; nil when the arena is full. */
-struct value *trouble_data(struct arena *arena, const struct err *err);
+struct value *store_failure_data(struct arena *arena, const struct err *err);
 
 /* Puts `trouble`, why nothing can be recorded or nil, with `trouble_word` and `trouble_ms` into a status. */
-void trouble_describe(struct arena *arena, const struct recorder *recorder, struct value *status);
+void store_failure_describe(
+	struct arena *arena, const struct recorder *recorder, struct value *status);
 
 /* Puts `log_held`, who keeps the store's log from being emptied or nil, into a status. */
-void trouble_describe_log(
+void store_failure_describe_log(
 	struct arena *arena, const struct recorder *recorder, struct value *status);

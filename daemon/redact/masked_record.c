@@ -1,9 +1,9 @@
-#include "daemon/redact/kept.h"
+#include "daemon/redact/masked_record.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "daemon/redact/forms.h"
+#include "daemon/redact/encodings.h"
 #include "proto/base/container.h"
 
 #define CUT_BOTH (REDACT_CUT_FRONT | REDACT_CUT_END)
@@ -70,7 +70,7 @@ static void redact_globs(struct redactor *redactor, struct job_spec *kept)
 		(void)redact_text(redactor, &globs[i], 0);
 }
 
-void kept_spec(struct redactor *redactor, const struct job_spec *spec, struct job_spec *ret_kept)
+void mask_spec(struct redactor *redactor, const struct job_spec *spec, struct job_spec *ret_kept)
 {
 	struct job_spec kept = *spec;
 	uint64_t before = redactor->masks;
@@ -165,7 +165,7 @@ static void redact_steps(struct redactor *redactor, struct job_result *kept)
 		(void)redact_text(redactor, &copy[i].note, CUT_BOTH);
 }
 
-void kept_result(
+void mask_result(
 	struct redactor *redactor, const struct job_result *result, struct job_result *ret_kept)
 {
 	struct job_result kept = *result;
@@ -187,7 +187,7 @@ void kept_result(
 	*ret_kept = kept;
 }
 
-void kept_nothing(struct job_result *kept)
+void mask_everything(struct job_result *kept)
 {
 	kept->reason = "withheld: there was no memory to look for secrets";
 	kept->out.head = kept->out.tail = (struct bytes){ "", 0 };
@@ -228,7 +228,7 @@ static bool is_about_secrets(const struct value_entry *entry)
 	return !strncasecmp(entry->key, "secret", 6);
 }
 
-const struct value *kept_params(struct redactor *redactor, const struct value *params)
+const struct value *mask_refused_params(struct redactor *redactor, const struct value *params)
 {
 	struct gathering all = { .count = 0 };
 	struct value *rest = value_map(redactor->arena);
@@ -245,7 +245,7 @@ const struct value *kept_params(struct redactor *redactor, const struct value *p
 			all.failed = true;
 	}
 	if (all.count && !all.failed) {
-		redactor->secrets = forms_of(redactor->arena, all.items, all.count);
+		redactor->secrets = encodings_of(redactor->arena, all.items, all.count);
 		all.failed = !redactor->secrets;
 	}
 	if (!all.failed)
@@ -258,7 +258,7 @@ const struct value *kept_params(struct redactor *redactor, const struct value *p
 
 /* ---- how much it is ------------------------------------------------------------------------- */
 
-size_t kept_spec_bytes(const struct job_spec *spec)
+size_t masked_spec_cost(const struct job_spec *spec)
 {
 	size_t bytes = spec->code.len + (spec->has_input ? spec->input.len : 0);
 
@@ -271,7 +271,7 @@ size_t kept_spec_bytes(const struct job_spec *spec)
 	return bytes;
 }
 
-size_t kept_result_bytes(const struct job_result *result)
+size_t masked_result_cost(const struct job_result *result)
 {
 	size_t bytes = result->out.head.len + result->out.tail.len + result->errout.head.len +
 		       result->errout.tail.len;

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "daemon/redact/needles.h"
+#include "daemon/redact/multi_match.h"
 #include "proto/base/err.h"
 #include "proto/value.h"
 
@@ -18,4 +18,4 @@
 #define SECRETS_LEN_MAX ((size_t)16 << 10) /* all together */
 
 /* Texts to look for; the mark of each is 0.  NULL: no memory. */
-struct needles *forms_of(struct arena *arena, const struct bytes *secrets, size_t count);
+struct multi_match *encodings_of(struct arena *arena, const struct bytes *secrets, size_t count);

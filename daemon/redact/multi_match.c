@@ -1,4 +1,4 @@
-#include "daemon/redact/needles.h"
+#include "daemon/redact/multi_match.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -25,12 +25,12 @@ static unsigned chain_of(char first, char second)
 	return (folded(first) * 31U + folded(second)) % 1024U;
 }
 
-static bool same(const struct needle *needle, const char *a, const char *b, size_t count)
+static bool same(const struct match_text *needle, const char *a, const char *b, size_t count)
 {
 	return needle->any_case ? !strncasecmp(a, b, count) : !memcmp(a, b, count);
 }
 
-static void mark_pair(struct needles *needles, char first, char second)
+static void mark_pair(struct multi_match *needles, char first, char second)
 {
 	unsigned pair = pair_of(first, second);
 
@@ -46,7 +46,7 @@ static char swapped(char byte)
 	return (char)((unsigned char)byte ^ 0x20U);
 }
 
-static void mark_beginnings(struct needles *needles, const struct needle *needle)
+static void mark_beginnings(struct multi_match *needles, const struct match_text *needle)
 {
 	char first = needle->bytes[0];
 	char second = needle->bytes[1];
@@ -60,9 +60,9 @@ static void mark_beginnings(struct needles *needles, const struct needle *needle
 }
 
 /* Longer ones first, since the first that fits is taken. */
-static void chain(struct needles *needles, uint32_t number)
+static void chain(struct multi_match *needles, uint32_t number)
 {
-	struct needle *needle = &needles->items[number - 1];
+	struct match_text *needle = &needles->items[number - 1];
 	uint32_t *at = &needles->chains[chain_of(needle->bytes[0], needle->bytes[1])];
 
 	while (*at && needles->items[*at - 1].len >= needle->len)
@@ -71,16 +71,16 @@ static void chain(struct needles *needles, uint32_t number)
 	*at = number;
 }
 
-struct needles *needles_make(struct arena *arena, struct needle *items, size_t count)
+struct multi_match *multi_match_new(struct arena *arena, struct match_text *items, size_t count)
 {
-	struct needles *needles = arena_new(arena, struct needles);
+	struct multi_match *needles = arena_new(arena, struct multi_match);
 
 	if (!needles)
 		return NULL;
 	needles->items = items;
 	needles->count = count;
 	for (size_t i = 0; i < count; i++) {
-		assert(items[i].len >= NEEDLE_LEN_MIN);
+		assert(items[i].len >= MATCH_LEN_MIN);
 
 		mark_beginnings(needles, &items[i]);
 		chain(needles, (uint32_t)i + 1);
@@ -89,11 +89,11 @@ struct needles *needles_make(struct arena *arena, struct needle *items, size_t c
 }
 
 /* From this one of a chain on. */
-static const struct needle *needle_at(const struct needles *needles, uint32_t number,
+static const struct match_text *needle_at(const struct multi_match *needles, uint32_t number,
 	const char *text, size_t len, uint64_t *looks)
 {
 	for (; number && *looks; number = needles->items[number - 1].next) {
-		const struct needle *needle = &needles->items[number - 1];
+		const struct match_text *needle = &needles->items[number - 1];
 
 		--*looks;
 		if (needle->len <= len && same(needle, needle->bytes, text, needle->len))
@@ -102,12 +102,12 @@ static const struct needle *needle_at(const struct needles *needles, uint32_t nu
 	return NULL;
 }
 
-const struct needle *needles_find(
-	const struct needles *needles, const char *text, size_t len, size_t *at, uint64_t *looks)
+const struct match_text *multi_match_find(const struct multi_match *needles, const char *text,
+	size_t len, size_t *at, uint64_t *looks)
 {
-	for (size_t i = *at; i + NEEDLE_LEN_MIN <= len; i++) {
+	for (size_t i = *at; i + MATCH_LEN_MIN <= len; i++) {
 		unsigned pair = pair_of(text[i], text[i + 1]);
-		const struct needle *needle;
+		const struct match_text *needle;
 
 		if (!(needles->begins[pair / 64] >> (pair % 64) & 1U))
 			continue;
@@ -121,18 +121,18 @@ const struct needle *needles_find(
 	return NULL;
 }
 
-const struct needle *needles_beside(const struct needles *needles, const struct needle *found,
-	const char *text, size_t len, uint64_t *looks)
+const struct match_text *multi_match_next_here(const struct multi_match *needles,
+	const struct match_text *found, const char *text, size_t len, uint64_t *looks)
 {
 	return needle_at(needles, found->next, text, len, looks);
 }
 
-bool needle_begins(const struct needle *needle, const char *text, size_t count)
+bool match_text_begins(const struct match_text *needle, const char *text, size_t count)
 {
 	return same(needle, needle->bytes, text, count);
 }
 
-bool needle_ends(const struct needle *needle, const char *text, size_t count)
+bool match_text_ends(const struct match_text *needle, const char *text, size_t count)
 {
 	return same(needle, needle->bytes + needle->len - count, text, count);
 }

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/record/second_file.h"
+#include "daemon/record/checkpoint_file.h"
 #include "proto/base/fdio.h"
 #include "tests/check.h"
 
@@ -25,10 +25,10 @@ static void clear_up(void)
 
 static void expect_text(const char *hoped)
 {
-	struct second_piece piece;
+	struct checkpoint_piece piece;
 	bool same;
 
-	CHECK_EQ_INT(second_file_read(path, 0, &piece, NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_read(path, 0, &piece, NULL), 0);
 	same = piece.len == strlen(hoped) && memcmp(piece.text, hoped, piece.len) == 0;
 	free(piece.text);
 	CHECK(same);
@@ -45,8 +45,8 @@ TEST(a_file_that_is_not_there_is_empty)
 TEST(each_line_stands_behind_the_others)
 {
 	make_folder();
-	CHECK_EQ_INT(second_file_append(path, "one", NULL), 0);
-	CHECK_EQ_INT(second_file_append(path, "two", NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_append(path, "one", NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_append(path, "two", NULL), 0);
 	expect_text("one\ntwo\n");
 	clear_up();
 }
@@ -60,7 +60,7 @@ TEST(a_line_that_was_torn_does_not_take_the_next_along)
 	CHECK(file);
 	(void)fputs("one\nhalf a li", file);
 	(void)fclose(file);
-	CHECK_EQ_INT(second_file_append(path, "two", NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_append(path, "two", NULL), 0);
 	expect_text("one\nhalf a li\ntwo\n");
 	clear_up();
 }
@@ -68,12 +68,12 @@ TEST(a_line_that_was_torn_does_not_take_the_next_along)
 TEST(a_line_that_is_there_is_not_written_twice)
 {
 	make_folder();
-	CHECK_EQ_INT(second_file_ensure(path, "two", NULL), 0);
-	CHECK_EQ_INT(second_file_append(path, "two more", NULL), 0);
-	CHECK_EQ_INT(second_file_ensure(path, "two", NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_ensure(path, "two", NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_append(path, "two more", NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_ensure(path, "two", NULL), 0);
 	expect_text("two\ntwo more\n");
-	CHECK_EQ_INT(second_file_ensure(path, "more", NULL), 0);
-	CHECK_EQ_INT(second_file_ensure(path, "more", NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_ensure(path, "more", NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_ensure(path, "more", NULL), 0);
 	expect_text("two\ntwo more\nmore\n");
 	clear_up();
 }
@@ -87,27 +87,27 @@ TEST(a_line_that_was_torn_is_not_there)
 	CHECK(file);
 	(void)fputs("one\ntwo", file);
 	(void)fclose(file);
-	CHECK_EQ_INT(second_file_ensure(path, "two", NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_ensure(path, "two", NULL), 0);
 	expect_text("one\ntwo\ntwo\n");
 	clear_up();
 }
 
 TEST(a_piece_begins_where_it_is_asked_for_and_an_end_is_the_end)
 {
-	struct second_piece piece;
+	struct checkpoint_piece piece;
 
 	make_folder();
-	CHECK_EQ_INT(second_file_append(path, "one", NULL), 0);
-	CHECK_EQ_INT(second_file_append(path, "two", NULL), 0);
-	CHECK_EQ_INT(second_file_read(path, 4, &piece, NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_append(path, "one", NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_append(path, "two", NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_read(path, 4, &piece, NULL), 0);
 	CHECK_STR(piece.text, "two\n");
 	CHECK_EQ_INT(piece.at, 4);
 	CHECK_EQ_INT(piece.of, 8);
 	free(piece.text);
-	CHECK_EQ_INT(second_file_read(path, -1, &piece, NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_read(path, -1, &piece, NULL), 0);
 	CHECK_STR(piece.text, "one\ntwo\n");
 	free(piece.text);
-	CHECK_EQ_INT(second_file_read(path, 99, &piece, NULL), 0);
+	CHECK_EQ_INT(checkpoint_file_read(path, 99, &piece, NULL), 0);
 	CHECK_STR(piece.text, "");
 	free(piece.text);
 	clear_up();
@@ -119,10 +119,10 @@ TEST(what_is_no_ordinary_file_is_not_written_to)
 
 	make_folder();
 	CHECK_EQ_INT(mkfifo(path, 0600), 0);
-	CHECK_EQ_INT(second_file_append(path, "one", &err), -1);
+	CHECK_EQ_INT(checkpoint_file_append(path, "one", &err), -1);
 	CHECK(strstr(err.text, path) != NULL);
 	CHECK_EQ_INT(unlink(path), 0);
 	CHECK_EQ_INT(symlink("/tmp/elsewhere", path), 0);
-	CHECK_EQ_INT(second_file_append(path, "one", &err), -1);
+	CHECK_EQ_INT(checkpoint_file_append(path, "one", &err), -1);
 	clear_up();
 }

@@ -1,4 +1,4 @@
-#include "daemon/redact/forms.h"
+#include "daemon/redact/encodings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 struct collecting {
 	struct arena *arena;
-	struct needle *items;
+	struct match_text *items;
 	size_t count, size;
 	size_t piece; /* where its forms begin */
 	bool failed;
@@ -43,7 +43,7 @@ static void add(struct collecting *all, const char *bytes, size_t len, bool any_
 		return;
 	}
 	all->items[all->count++] =
-		(struct needle){ .bytes = copy, .len = len, .any_case = any_case };
+		(struct match_text){ .bytes = copy, .len = len, .any_case = any_case };
 }
 
 /* ---- forms ---------------------------------------------------------------------------------- */
@@ -257,16 +257,16 @@ static void add_secret(struct collecting *all, const struct bytes *secret)
 	add_piece(all, secret->data + secret->len - PIECE_LEN, PIECE_LEN);
 }
 
-struct needles *forms_of(struct arena *arena, const struct bytes *secrets, size_t count)
+struct multi_match *encodings_of(struct arena *arena, const struct bytes *secrets, size_t count)
 {
 	struct collecting all = { .arena = arena };
 
 	for (size_t i = 0; i < count; i++)
 		all.size += pieces_of(secrets[i].len) * FORMS_MAX;
-	all.items = arena_array(arena, struct needle, all.size);
+	all.items = arena_array(arena, struct match_text, all.size);
 	if (!all.items)
 		return NULL;
 	for (size_t i = 0; i < count; i++)
 		add_secret(&all, &secrets[i]);
-	return all.failed ? NULL : needles_make(arena, all.items, all.count);
+	return all.failed ? NULL : multi_match_new(arena, all.items, all.count);
 }

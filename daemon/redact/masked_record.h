@@ -10,9 +10,9 @@
 #include "proto/job/job.h"
 
 /* All of the request, without the secrets themselves. */
-void kept_spec(struct redactor *redactor, const struct job_spec *spec, struct job_spec *ret_kept);
+void mask_spec(struct redactor *redactor, const struct job_spec *spec, struct job_spec *ret_kept);
 
-void kept_result(
+void mask_result(
 	struct redactor *redactor, const struct job_result *result, struct job_result *ret_kept);
 
 /*
@@ -20,11 +20,11 @@ void kept_result(
  * "secret" is masked everywhere and left out; where that is nothing that can be masked, nothing is
  * kept.  Takes the place of the redactor's secrets.
  */
-const struct value *kept_params(struct redactor *redactor, const struct value *params);
+const struct value *mask_refused_params(struct redactor *redactor, const struct value *params);
 
 /* Takes everything out of a result that a program or its request has brought. */
-void kept_nothing(struct job_result *kept);
+void mask_everything(struct job_result *kept);
 
 /* What has to be looked through, in bytes. */
-size_t kept_spec_bytes(const struct job_spec *spec);
-size_t kept_result_bytes(const struct job_result *result);
+size_t masked_spec_cost(const struct job_spec *spec);
+size_t masked_result_cost(const struct job_result *result);

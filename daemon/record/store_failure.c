@@ -1,4 +1,4 @@
-#include "daemon/record/trouble.h"
+#include "daemon/record/store_failure.h"
 
 #include <errno.h>
 
@@ -12,27 +12,28 @@ static bool is_over_soon(const struct err *err)
 	return err->code == ERR_BUSY || (err->code == ERR_SYSTEM && err->sys_errno == ETIMEDOUT);
 }
 
-enum rpc_code trouble_code(const struct err *err)
+enum rpc_code store_failure_code(const struct err *err)
 {
 	return is_over_soon(err) ? RPC_CODE_BUSY : RPC_CODE_INTERNAL;
 }
 
-int64_t trouble_retry_ms(const struct err *err)
+int64_t store_failure_retry_ms(const struct err *err)
 {
 	return is_over_soon(err) ? RETRY_MS : 0;
 }
 
-struct value *trouble_data(struct arena *arena, const struct err *err)
+struct value *store_failure_data(struct arena *arena, const struct err *err)
 {
 	struct fill fill = fill_start(arena);
 
 	fill_text(&fill, "reason", store_trouble(err));
-	if (trouble_retry_ms(err))
-		fill_int(&fill, "retry_after_ms", trouble_retry_ms(err));
+	if (store_failure_retry_ms(err))
+		fill_int(&fill, "retry_after_ms", store_failure_retry_ms(err));
 	return fill_done(&fill);
 }
 
-void trouble_describe(struct arena *arena, const struct recorder *recorder, struct value *status)
+void store_failure_describe(
+	struct arena *arena, const struct recorder *recorder, struct value *status)
 {
 	const struct err *trouble = recorder_trouble(recorder);
 
@@ -47,7 +48,7 @@ void trouble_describe(struct arena *arena, const struct recorder *recorder, stru
 	value_map_put(arena, status, "trouble_ms", value_int(arena, recorder_trouble_ms(recorder)));
 }
 
-void trouble_describe_log(
+void store_failure_describe_log(
 	struct arena *arena, const struct recorder *recorder, struct value *status)
 {
 	const struct store_long_log *held = recorder_held(recorder);

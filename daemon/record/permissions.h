@@ -2,4 +2,4 @@
 #pragma once
 
 /* Logs a warning for the folder and for each file in it that others can get at, with what to type. */
-void exposed_tell(const char *folder);
+void permissions_check(const char *folder);

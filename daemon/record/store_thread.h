@@ -1,0 +1,35 @@
+/*
+ * A thread for long work on the store, one task after the other, at the lowest priority: it reads
+ * through a connection of its own, so that neither the recorder nor those who ask questions wait.
+ *
+ * A task belongs to its owner and must stay as it is from store_thread_put() until its done callback
+ * has come, from the loop.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "daemon/loop/loop.h"
+#include "proto/base/err.h"
+#include "proto/base/list.h"
+#include "store/store.h"
+
+struct store_thread;
+
+struct store_task {
+	struct list link;
+	/* On the thread.  What it needs it takes from what it is part of; it ends soon after *stop. */
+	int (*run)(struct store_task *task, struct store *store, const atomic_bool *stop,
+		struct err *err);
+	/* In the loop; `err` is NULL when it went well. */
+	void (*done)(struct store_task *task, const struct err *err);
+	struct err err; /* filled in by the thread */
+};
+
+/* Reads the store in `folder`.  NULL with *err. */
+struct store_thread *store_thread_start(uv_loop_t *loop, const char *folder, struct err *err);
+
+void store_thread_put(struct store_thread *thread, struct store_task *task);
+
+/* Breaks off what runs, tells all tasks that they are not done, ends the thread.  Accepts NULL. */
+void store_thread_close(struct store_thread *thread);
