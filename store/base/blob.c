@@ -67,35 +67,28 @@ static int insert_data(struct store *store, int64_t blob, struct bytes bytes, st
 {
 	auto_free char *room = NULL;
 	size_t compressed = 0;
-	struct binding binding;
-	sqlite3_stmt *stmt = stmt_take(store, STMT_BLOB_DATA_INSERT, err);
+	struct binding binding = bind_start(store, STMT_BLOB_DATA_INSERT, err);
 
-	if (!stmt)
-		return -1;
 	if (bytes.len >= COMPRESS_MIN) {
 		room = malloc(ZSTD_compressBound(bytes.len));
 		if (!room)
 			return err_set(err, ERR_MEMORY, "the store: no memory to compress a blob");
 		compressed = compress(bytes, room, ZSTD_compressBound(bytes.len));
 	}
-	binding = bind_to(stmt);
 	bind_int(&binding, blob);
 	bind_int(&binding, compressed ? CODEC_ZSTD : CODEC_PLAIN);
 	bind_blob(&binding, compressed ? room : bytes.data, compressed ? compressed : bytes.len);
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 /* 1 found, 0 there is none, -1. */
 static int find_blob(
 	struct store *store, const uint8_t digest[DIGEST_LEN], int64_t *ret_blob, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_BLOB_FIND, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_BLOB_FIND, err);
+	sqlite3_stmt *stmt = binding.stmt;
 	int r;
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_blob(&binding, digest, DIGEST_LEN);
 	r = stmt_step(store, stmt, err);
 	if (r > 0)
@@ -107,16 +100,12 @@ static int find_blob(
 static int insert_blob(struct store *store, struct bytes bytes, const uint8_t digest[DIGEST_LEN],
 	int64_t *ret_blob, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_BLOB_INSERT, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_BLOB_INSERT, err);
 	int64_t blob;
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_blob(&binding, digest, DIGEST_LEN);
 	bind_int(&binding, (int64_t)bytes.len);
-	if (bind_run(store, &binding, err) < 0)
+	if (bind_run(&binding, err) < 0)
 		return -1;
 
 	blob = sqlite3_last_insert_rowid(store->db);
@@ -201,8 +190,6 @@ static int look_up(struct store *store, int64_t blob, struct err *err)
 	sqlite3_stmt *row = stmt_take_for(store, STMT_BLOB_DIGEST, blob, err);
 	int r;
 
-	if (!row)
-		return -1;
 	r = stmt_step(store, row, err);
 	if (r <= 0)
 		return r < 0 ? -1 : 1;
@@ -282,8 +269,6 @@ int blob_get(struct store *store, int64_t blob, struct arena *arena, struct byte
 	const struct blob_row row = { stmt, 0, blob };
 	int r;
 
-	if (!stmt)
-		return -1;
 	r = stmt_step(store, stmt, err);
 	if (r == 0)
 		return err_set(

@@ -29,13 +29,10 @@ bool chain_is_mark(enum chain_kind kind)
 int chain_find(struct store *store, enum chain_kind kind, int64_t subject, int64_t *ret_link,
 	uint8_t ret_digest[DIGEST_LEN], struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_CHAIN_FIND, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_CHAIN_FIND, err);
+	sqlite3_stmt *row = binding.stmt;
 	int r;
 
-	if (!row)
-		return -1;
-	binding = bind_to(row);
 	bind_int(&binding, subject);
 	bind_int(&binding, kind);
 	r = stmt_step(store, row, err);
@@ -70,7 +67,7 @@ int chain_end(struct store *store, struct chain_head *ret_head, struct err *err)
 {
 	sqlite3_stmt *row = stmt_take(store, STMT_CHAIN_END, err);
 	struct chain_head end = { 0, { 0 } };
-	int r = row ? stmt_step(store, row, err) : -1;
+	int r = stmt_step(store, row, err);
 
 	if (r < 0)
 		return -1;
@@ -88,7 +85,7 @@ int chain_has(struct store *store, int64_t link, const uint8_t head[DIGEST_LEN],
 {
 	sqlite3_stmt *row = stmt_take_for(store, STMT_CHAIN_HEAD, link, err);
 	bool same = false;
-	int r = row ? stmt_step(store, row, err) : -1;
+	int r = stmt_step(store, row, err);
 
 	if (r > 0)
 		same = sqlite3_column_bytes(row, 0) == DIGEST_LEN &&

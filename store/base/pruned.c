@@ -23,7 +23,7 @@ int pruned_read(struct store *store, int64_t key, struct buf *room, struct prune
 	struct err *err)
 {
 	sqlite3_stmt *row = stmt_take_for(store, STMT_PRUNED_READ, key, err);
-	int r = row ? stmt_step(store, row, err) : -1;
+	int r = stmt_step(store, row, err);
 
 	*ret_pruned = (struct pruned){ NULL, 0, 0 };
 	if (r <= 0)

@@ -5,16 +5,13 @@
 
 int record_find(struct store *store, const char *run_id, int64_t *ret_key, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_KEY_FIND, err);
+	struct binding binding = bind_start(store, STMT_KEY_FIND, err);
+	sqlite3_stmt *stmt = binding.stmt;
 	int64_t key = db_key_of(run_id);
-	struct binding binding;
 	int r;
 
-	if (!stmt)
-		return -1;
 	if (key < 0)
 		return 1;
-	binding = bind_to(stmt);
 	bind_int(&binding, key);
 	bind_text(&binding, run_id);
 	r = stmt_step(store, stmt, err);
@@ -50,8 +47,6 @@ int record_row(struct store *store, enum stmt_name name, int64_t key, sqlite3_st
 	sqlite3_stmt *row = stmt_take_for(store, name, key, err);
 	int r;
 
-	if (!row)
-		return -1;
 	r = stmt_step(store, row, err);
 	*ret_row = row;
 	return r < 0 ? -1 : !r;

@@ -279,12 +279,13 @@ void stmt_table_free(sqlite3_stmt **stmts)
 	free(stmts);
 }
 
-struct binding bind_to(sqlite3_stmt *stmt)
+/* Without a statement every sqlite3_bind_...() fails, which bind_run() does not report again. */
+struct binding bind_start(struct store *store, enum stmt_name name, struct err *err)
 {
-	return (struct binding){ stmt, 0, SQLITE_OK };
+	return (struct binding){ .store = store, .stmt = stmt_take(store, name, err) };
 }
 
-static void bind_note(struct binding *binding, int code)
+void bind_note(struct binding *binding, int code)
 {
 	if (binding->code == SQLITE_OK)
 		binding->code = code;
@@ -343,19 +344,18 @@ void bind_hash(struct binding *binding, const char *text)
 				   sizeof(digest), SQLITE_TRANSIENT));
 }
 
-int bind_run(struct store *store, struct binding *binding, struct err *err)
+int bind_run(struct binding *binding, struct err *err)
 {
 	int code = binding->code;
 
+	if (!binding->stmt)
+		return -1;
 	if (code == SQLITE_OK)
 		code = sqlite3_step(binding->stmt);
-	if (code == SQLITE_DONE) {
-		(void)sqlite3_reset(binding->stmt);
-		return 0;
-	}
-	(void)db_failed(store, code, err);
+	if (code != SQLITE_DONE)
+		(void)db_failed(binding->store, code, err);
 	(void)sqlite3_reset(binding->stmt);
-	return -1;
+	return code == SQLITE_DONE ? 0 : -1;
 }
 
 int stmt_step(struct store *store, sqlite3_stmt *stmt, struct err *err)
@@ -393,8 +393,6 @@ int stmt_next_key(struct store *store, enum stmt_name name, int64_t *key, struct
 	sqlite3_stmt *row = stmt_take_for(store, name, *key, err);
 	int r;
 
-	if (!row)
-		return -1;
 	r = stmt_step(store, row, err);
 	if (r > 0)
 		*key = sqlite3_column_int64(row, 0);
@@ -404,16 +402,16 @@ int stmt_next_key(struct store *store, enum stmt_name name, int64_t *key, struct
 
 int stmt_run_for(struct store *store, enum stmt_name name, int64_t number, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take_for(store, name, number, err);
-	struct binding binding = bind_to(stmt);
+	struct binding binding = bind_start(store, name, err);
 
-	return stmt ? bind_run(store, &binding, err) : -1;
+	bind_int(&binding, number);
+	return bind_run(&binding, err);
 }
 
 int stmt_has_row(struct store *store, enum stmt_name name, int64_t number, struct err *err)
 {
 	sqlite3_stmt *row = stmt_take_for(store, name, number, err);
-	int r = row ? stmt_step(store, row, err) : -1;
+	int r = stmt_step(store, row, err);
 
 	(void)sqlite3_reset(row);
 	return r;

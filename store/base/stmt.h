@@ -138,14 +138,18 @@ int stmt_run_for(struct store *store, enum stmt_name name, int64_t number, struc
 /* Whether the statement has a row for that number: 1, 0, -1. */
 int stmt_has_row(struct store *store, enum stmt_name name, int64_t number, struct err *err);
 
-/* Values for one statement, in order from the first.  All are borrowed until bind_run(). */
+/*
+ * Values for one statement, in order from the first.  All are borrowed until the statement has run.  When
+ * bind_start() fails, it fills *err, and bind_run() or stmt_step() on `stmt` returns -1.
+ */
 struct binding {
+	struct store *store;
 	sqlite3_stmt *stmt;
 	int index;
 	int code; /* of the first failure */
 };
 
-struct binding bind_to(sqlite3_stmt *stmt);
+struct binding bind_start(struct store *store, enum stmt_name name, struct err *err);
 void bind_null(struct binding *binding);
 void bind_int(struct binding *binding, int64_t integer);
 void bind_text(struct binding *binding, const char *text); /* NULL gives NULL */
@@ -157,8 +161,11 @@ void bind_digest(struct binding *binding, const uint8_t *digest);
 /* "sha256:…" as 32 bytes; NULL when the text is something else. */
 void bind_hash(struct binding *binding, const char *text);
 
+/* Notes what sqlite3_bind_...() returned for the next value. */
+void bind_note(struct binding *binding, int code);
+
 /* Runs a statement without rows. */
-int bind_run(struct store *store, struct binding *binding, struct err *err);
+int bind_run(struct binding *binding, struct err *err);
 
 /* One step of a statement with rows: 1 a row, 0 no more, -1.  NULL, which stmt_take() gave with *err: -1. */
 int stmt_step(struct store *store, sqlite3_stmt *stmt, struct err *err);

@@ -49,7 +49,6 @@ int texts_read(struct store *store, int64_t key, unsigned without, struct arena 
 	for (unsigned i = 0; r == 0 && i < TEXTS_OF_A_RUN; i++)
 		if (!(without & 1U << i))
 			r = read_text(store, row, i, arena, ret_texts, err);
-	if (row)
-		(void)sqlite3_reset(row);
+	(void)sqlite3_reset(row);
 	return r;
 }

@@ -114,14 +114,11 @@ static int pass_over(struct store_plan *plan, int64_t key, const struct err *why
 static int read_between(struct store *store, const struct store_plan *plan,
 	struct candidate *ret_candidates, unsigned most, unsigned *ret_count, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_RETENTION_NEXT, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_RETENTION_NEXT, err);
+	sqlite3_stmt *row = binding.stmt;
 	int r;
 
 	*ret_count = 0;
-	if (!row)
-		return -1;
-	binding = bind_to(row);
 	bind_int(&binding, plan->at);
 	bind_int(&binding, plan->to);
 	bind_int(&binding, most);
@@ -139,13 +136,10 @@ static int read_between(struct store *store, const struct store_plan *plan,
 static int next_record(
 	struct store *store, const struct store_plan *plan, int64_t *ret_key, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_RECORD_NEXT, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_RECORD_NEXT, err);
+	sqlite3_stmt *row = binding.stmt;
 	int r;
 
-	if (!row)
-		return -1;
-	binding = bind_to(row);
 	bind_int(&binding, plan->at);
 	bind_int(&binding, plan->to);
 	r = stmt_step(store, row, err);

@@ -48,18 +48,15 @@ static struct value *act_to_value(struct arena *arena, sqlite3_stmt *row)
 int store_acts(struct store *store, int64_t before, uint32_t limit, struct arena *arena,
 	struct value **ret_page, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_ACTS_READ, err);
+	struct binding binding = bind_start(store, STMT_ACTS_READ, err);
+	sqlite3_stmt *stmt = binding.stmt;
 	struct value *acts = value_list(arena);
 	struct fill fill = fill_start(arena);
-	struct binding binding;
 	uint32_t count = 0;
 	int r;
 
-	if (!stmt)
-		return -1;
 	if (limit > ACTS_MOST)
 		limit = ACTS_MOST;
-	binding = bind_to(stmt);
 	bind_int(&binding, before > 0 ? before : INT64_MAX);
 	bind_int(&binding, (int64_t)limit + 1);
 	while ((r = stmt_step(store, stmt, err)) > 0 && count++ < limit)

@@ -231,17 +231,16 @@ static int put_waiting(struct store *store, sqlite3_stmt *row, uint64_t part_byt
 static int put_all_waiting(struct store *store, const struct store_approvals_filter *filter,
 	struct arena *arena, struct fill *page, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_PARKED_LIST, err);
+	struct binding binding = bind_start(store, STMT_PARKED_LIST, err);
+	sqlite3_stmt *row = binding.stmt;
 	uint32_t limit = filter->limit && filter->limit < LIST_MOST ? filter->limit : LIST_MOST;
 	struct value *list = value_list(arena);
-	struct binding binding;
 	int64_t after = 0;
 	uint32_t count = 0;
 	int r = 0;
 
-	if (!row || (filter->after && record_find(store, filter->after, &after, err) < 0))
+	if (filter->after && record_find(store, filter->after, &after, err) < 0)
 		return -1;
-	binding = bind_to(row);
 	bind_text(&binding, filter->run_id);
 	bind_int(&binding, after);
 	bind_int(&binding, (int64_t)limit + 1);

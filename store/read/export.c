@@ -95,14 +95,11 @@ struct span {
 /* Where the last page ended; in a store that has no such run, where it would be. */
 static int find_after(struct store *store, const char *run_id, int64_t *ret_key, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_EXPORT_AFTER, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_EXPORT_AFTER, err);
+	sqlite3_stmt *row = binding.stmt;
 	int r;
 
-	if (!row)
-		return -1;
 	*ret_key = db_key_of(run_id);
-	binding = bind_to(row);
 	bind_int(&binding, *ret_key);
 	bind_text(&binding, run_id);
 	r = stmt_step(store, row, err);
@@ -154,13 +151,10 @@ struct page {
 
 static int read_ids(struct page *page, const struct span *span, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(page->store, STMT_EXPORT_IDS, err);
-	struct binding binding;
+	struct binding binding = bind_start(page->store, STMT_EXPORT_IDS, err);
+	sqlite3_stmt *row = binding.stmt;
 	int r;
 
-	if (!row)
-		return -1;
-	binding = bind_to(row);
 	bind_int(&binding, span->from);
 	bind_int(&binding, span->to);
 	bind_int(&binding, page->what->limit);

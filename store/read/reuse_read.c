@@ -13,13 +13,10 @@ static void copy_text(char *to, size_t size, sqlite3_stmt *row, int column)
 static int find_action(struct store *store, enum stmt_name name, uint32_t uid,
 	const char *caller_id, struct store_action *ret_action, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, name, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, name, err);
+	sqlite3_stmt *row = binding.stmt;
 	int r;
 
-	if (!row)
-		return -1;
-	binding = bind_to(row);
 	bind_int(&binding, uid);
 	bind_text(&binding, caller_id);
 	r = stmt_step(store, row, err);
@@ -46,13 +43,10 @@ int store_find_action(struct store *store, uint32_t uid, const char *caller_id,
 static int find_newest(struct store *store, uint32_t uid, const char *caller_id,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_NAMED_FIND, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_NAMED_FIND, err);
+	sqlite3_stmt *row = binding.stmt;
 	int r;
 
-	if (!row)
-		return -1;
-	binding = bind_to(row);
 	bind_int(&binding, uid);
 	bind_text(&binding, caller_id);
 	r = stmt_step(store, row, err);
@@ -78,13 +72,10 @@ int store_find_named(struct store *store, uint32_t uid, const char *caller_id,
 
 int store_find_place(struct store *store, const char *run_id, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_RUN_ID, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_RUN_ID, err);
+	sqlite3_stmt *row = binding.stmt;
 	int r;
 
-	if (!row)
-		return -1;
-	binding = bind_to(row);
 	bind_int(&binding, db_key_of(run_id));
 	r = stmt_step(store, row, err);
 	(void)sqlite3_reset(row);
@@ -94,13 +85,10 @@ int store_find_place(struct store *store, const char *run_id, struct err *err)
 int store_find_cached(struct store *store, const uint8_t *cache_key, int64_t since_wall_us,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_CACHED_FIND, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_CACHED_FIND, err);
+	sqlite3_stmt *row = binding.stmt;
 	int r;
 
-	if (!row)
-		return -1;
-	binding = bind_to(row);
 	bind_blob(&binding, cache_key, DIGEST_LEN);
 	bind_int(&binding, since_wall_us);
 	r = stmt_step(store, row, err);

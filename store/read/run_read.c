@@ -350,8 +350,6 @@ static int put_pruned(struct getting *getting, struct fill *fill, struct err *er
 	struct fill pruned = fill_start(getting->arena);
 	int r;
 
-	if (!row)
-		return -1;
 	r = stmt_step(getting->store, row, err);
 	if (r > 0) {
 		fetch_int(&pruned, "act", row, 0);
@@ -452,13 +450,10 @@ struct looking {
 static int read_named(const struct looking *looking, enum stmt_name name, const char *path,
 	struct bytes *ret_bytes, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(looking->store, name, err);
-	struct binding binding;
+	struct binding binding = bind_start(looking->store, name, err);
+	sqlite3_stmt *row = binding.stmt;
 	int r;
 
-	if (!row)
-		return -1;
-	binding = bind_to(row);
 	bind_int(&binding, looking->key);
 	bind_words(&binding, path, strlen(path));
 	r = stmt_step(looking->store, row, err);
@@ -476,8 +471,7 @@ static int read_column(
 
 	if (r == 0)
 		r = content_read(looking->store, row, column, looking->arena, ret_bytes, err);
-	if (row)
-		(void)sqlite3_reset(row);
+	(void)sqlite3_reset(row);
 	return r;
 }
 

@@ -161,7 +161,7 @@ static void bind_word(sqlite3_stmt *stmt, enum param param, const char *text)
 /* A statement without the parameter refuses the value, which is as well. */
 static void bind_filter(sqlite3_stmt *stmt, const struct store_filter *filter)
 {
-	struct binding binding = bind_to(stmt);
+	struct binding binding = { .stmt = stmt };
 
 	(void)sqlite3_bind_int64(stmt, PARAM_UID, filter->uid);
 	(void)sqlite3_bind_int64(stmt, PARAM_UID_FILTER, filter->uid_filter);

@@ -34,14 +34,11 @@ int store_each_spent(struct store *store, int64_t since_wall_us, uint32_t most,
 	int (*visit)(void *context, const struct store_spent *spent), void *context,
 	struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_SPENT_READ, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_SPENT_READ, err);
+	sqlite3_stmt *row = binding.stmt;
 	int answer = 0;
 	int r = 0;
 
-	if (!row)
-		return -1;
-	binding = bind_to(row);
 	bind_int(&binding, db_key_at_ms(since_wall_us > 0 ? (uint64_t)since_wall_us / 1000 : 0));
 	bind_int(&binding, most);
 	while (answer == 0 && (r = stmt_step(store, row, err)) > 0) {
@@ -57,14 +54,11 @@ int store_each_reset(struct store *store, int64_t since_wall_us, struct arena *a
 	int (*visit)(void *context, int64_t at_us, uint32_t uid, const struct value *params),
 	void *context, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_RESETS_READ, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_RESETS_READ, err);
+	sqlite3_stmt *row = binding.stmt;
 	int answer = 0;
 	int r = 0;
 
-	if (!row)
-		return -1;
-	binding = bind_to(row);
 	bind_int(&binding, since_wall_us);
 	while (answer == 0 && (r = stmt_step(store, row, err)) > 0) {
 		const char *text = (const char *)sqlite3_column_text(row, 2);

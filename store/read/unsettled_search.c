@@ -38,17 +38,14 @@ static int no_memory(struct err *err)
 
 static int list_keys(struct unsettled *unsettled, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(unsettled->store, STMT_PENDING_NEWEST, err);
-	struct binding binding;
+	struct binding binding = bind_start(unsettled->store, STMT_PENDING_NEWEST, err);
+	sqlite3_stmt *stmt = binding.stmt;
 	int r;
 
-	if (!stmt)
-		return -1;
 	unsettled->keys = calloc(UNSETTLED_MAX, sizeof(*unsettled->keys));
 	unsettled->holds = calloc(UNSETTLED_MAX, sizeof(*unsettled->holds));
 	if (!unsettled->keys || !unsettled->holds)
 		return no_memory(err);
-	binding = bind_to(stmt);
 	bind_int(&binding, UNSETTLED_MAX);
 	while ((r = stmt_step(unsettled->store, stmt, err)) > 0)
 		unsettled->keys[unsettled->count++] = sqlite3_column_int64(stmt, 0);

@@ -116,14 +116,11 @@ static int keep_text(struct search *search, int64_t text, size_t number, struct 
 /* Finds the texts, at most `most`: 1 when there are more, 0, -1. */
 static int find_texts(struct search *search, size_t most, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(search->store, STMT_WORDS_FIND, err);
-	struct binding binding;
+	struct binding binding = bind_start(search->store, STMT_WORDS_FIND, err);
+	sqlite3_stmt *stmt = binding.stmt;
 	size_t count = 0;
 	int r;
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_text(&binding, search->match);
 	while ((r = stmt_step(search->store, stmt, err)) > 0 && count < most) {
 		int64_t text = sqlite3_column_int64(stmt, 0);
@@ -210,13 +207,10 @@ static void sink(struct search *search, size_t at)
 /* The text's newest run below *key, there: 1; 0 when there is none; -1. */
 static int step_back(struct search *search, int64_t text, int64_t *key, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(search->store, STMT_MENTION_BEFORE, err);
-	struct binding binding;
+	struct binding binding = bind_start(search->store, STMT_MENTION_BEFORE, err);
+	sqlite3_stmt *stmt = binding.stmt;
 	int r;
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, text);
 	bind_int(&binding, *key);
 	r = stmt_step(search->store, stmt, err);
@@ -275,13 +269,10 @@ int search_next(struct search *search, int64_t high, int64_t *ret_key, struct er
 
 static int ask_index(struct search *search, int64_t text, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(search->store, STMT_WORDS_TEST, err);
-	struct binding binding;
+	struct binding binding = bind_start(search->store, STMT_WORDS_TEST, err);
+	sqlite3_stmt *stmt = binding.stmt;
 	int r;
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_text(&binding, search->match);
 	bind_int(&binding, text);
 	r = stmt_step(search->store, stmt, err);
@@ -317,8 +308,7 @@ int search_holds(struct search *search, int64_t key, struct err *err)
 
 	for (int i = 0; r == 0 && holds == 0 && i < TEXTS_OF_A_RUN; i++)
 		holds = text_holds(search, sqlite3_column_int64(row, i), err);
-	if (row)
-		(void)sqlite3_reset(row);
+	(void)sqlite3_reset(row);
 	return r < 0 ? -1 : holds;
 }
 

@@ -60,15 +60,9 @@ struct fill verify_problem(struct verify *verify, const char *what, const char *
 
 static bool put_run_id(struct verify *verify, struct fill *problem, int64_t key)
 {
-	sqlite3_stmt *row = stmt_take(verify->store, STMT_RUN_ID, NULL);
-	struct binding binding;
-	bool there;
+	sqlite3_stmt *row = stmt_take_for(verify->store, STMT_RUN_ID, key, NULL);
+	bool there = stmt_step(verify->store, row, NULL) > 0;
 
-	if (!row)
-		return false;
-	binding = bind_to(row);
-	bind_int(&binding, key);
-	there = stmt_step(verify->store, row, NULL) > 0;
 	if (there)
 		fetch_text(problem, "run_id", row, 0);
 	(void)sqlite3_reset(row);

@@ -48,7 +48,7 @@ static void check(struct verify *verify, sqlite3_stmt *row, int64_t blob)
 static int last_blob(struct verify *verify, struct err *err)
 {
 	sqlite3_stmt *row = stmt_take(verify->store, STMT_BLOB_LAST, err);
-	int r = row ? stmt_step(verify->store, row, err) : -1;
+	int r = stmt_step(verify->store, row, err);
 
 	if (r > 0)
 		verify->of = sqlite3_column_int64(row, 0);
@@ -58,14 +58,13 @@ static int last_blob(struct verify *verify, struct err *err)
 
 int verify_blobs(struct verify *verify, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(verify->store, STMT_BLOB_WALK, err);
-	struct binding binding;
+	struct binding binding = bind_start(verify->store, STMT_BLOB_WALK, err);
+	sqlite3_stmt *row = binding.stmt;
 	int64_t blob = 0;
 	int r;
 
-	if (!row || last_blob(verify, err) < 0)
+	if (last_blob(verify, err) < 0)
 		return -1;
-	binding = bind_to(row);
 	bind_int(&binding, verify->from);
 	bind_int(&binding, verify->count);
 	while ((r = stmt_step(verify->store, row, err)) > 0) {

@@ -50,7 +50,6 @@ static int find_start(struct walking *walking, struct err *err)
 {
 	struct verify *verify = walking->verify;
 	sqlite3_stmt *row;
-	struct binding binding;
 	int r;
 
 	walking->last = verify->from - 1;
@@ -58,11 +57,7 @@ static int find_start(struct walking *walking, struct err *err)
 	memset(walking->head, 0, sizeof(walking->head));
 	if (walking->has_head)
 		return 0;
-	row = stmt_take(verify->store, STMT_CHAIN_HEAD, err);
-	if (!row)
-		return -1;
-	binding = bind_to(row);
-	bind_int(&binding, verify->from - 1);
+	row = stmt_take_for(verify->store, STMT_CHAIN_HEAD, verify->from - 1, err);
 	r = stmt_step(verify->store, row, err);
 	if (r > 0)
 		walking->has_head = read_digest(row, 0, walking->head);
@@ -169,14 +164,11 @@ static int check_link(struct walking *walking, const struct link *link, struct e
 static int walk(struct walking *walking, struct err *err)
 {
 	struct verify *verify = walking->verify;
-	sqlite3_stmt *row = stmt_take(verify->store, STMT_CHAIN_WALK, err);
-	struct binding binding;
+	struct binding binding = bind_start(verify->store, STMT_CHAIN_WALK, err);
+	sqlite3_stmt *row = binding.stmt;
 	struct link link;
 	int r;
 
-	if (!row)
-		return -1;
-	binding = bind_to(row);
 	bind_int(&binding, verify->from);
 	bind_int(&binding, verify->count);
 	while ((r = stmt_step(verify->store, row, err)) > 0) {

@@ -79,18 +79,14 @@ static int check_row(struct verify *verify, sqlite3_stmt *row, struct err *err)
 
 int verify_checkpoints(struct verify *verify, struct err *err)
 {
-	sqlite3_stmt *row;
-	struct binding binding;
+	struct binding binding = bind_start(verify->store, STMT_CHECKPOINT_WALK, err);
+	sqlite3_stmt *row = binding.stmt;
 	int64_t last = 0;
 	int r;
 
 	if (db_number(verify->store, "SELECT max(checkpoint) FROM checkpoints", 0, &verify->of,
 		    err) < 0)
 		return -1;
-	row = stmt_take(verify->store, STMT_CHECKPOINT_WALK, err);
-	if (!row)
-		return -1;
-	binding = bind_to(row);
 	bind_int(&binding, verify->from);
 	bind_int(&binding, verify->count);
 	while ((r = stmt_step(verify->store, row, err)) > 0) {

@@ -10,30 +10,22 @@ static int put_block(
 	struct store *store, const struct store_act *act, int64_t number, struct err *err)
 {
 	bool shut_out = act->block == STORE_SHUT_OUT;
-	sqlite3_stmt *stmt =
-		stmt_take(store, shut_out ? STMT_BLOCK_INSERT : STMT_BLOCK_DELETE, err);
-	struct binding binding;
+	struct binding binding =
+		bind_start(store, shut_out ? STMT_BLOCK_INSERT : STMT_BLOCK_DELETE, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, act->block_uid);
 	if (shut_out) {
 		bind_int(&binding, number);
 		bind_text(&binding, act->reason);
 	}
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 int act_insert(
 	struct store *store, const struct store_act *act, int64_t *ret_number, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_ACT_INSERT, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_ACT_INSERT, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, act->at_wall_us);
 	bind_int(&binding, act->uid);
 	bind_int(&binding, act->gid);
@@ -41,7 +33,7 @@ int act_insert(
 	bind_text(&binding, act->method);
 	bind_text(&binding, act->params);
 	bind_text(&binding, act->result);
-	if (bind_run(store, &binding, err) < 0)
+	if (bind_run(&binding, err) < 0)
 		return -1;
 	*ret_number = sqlite3_last_insert_rowid(store->db);
 	return 0;

@@ -11,18 +11,16 @@
 static int put_parked_row(struct store *store, const char *run_id,
 	const struct store_parking *parking, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_PARKED_INSERT, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_PARKED_INSERT, err);
 	int64_t key = 0;
 
-	if (!stmt || record_find(store, run_id, &key, err) != 0)
+	if (record_find(store, run_id, &key, err) != 0)
 		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, key);
 	bind_int(&binding, parking->since_wall_us);
 	bind_int(&binding, parking->until_wall_us);
 	bind_text(&binding, parking->verdict);
-	if (bind_run(store, &binding, err) < 0)
+	if (bind_run(&binding, err) < 0)
 		return -1;
 	return chain_add(store, CHAIN_PARKED, key, err);
 }
@@ -80,12 +78,10 @@ static int clear_grants(struct store *store, struct err *err)
 static int put_grant(
 	struct store *store, const struct store_grant *grant, int64_t act, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_GRANT_INSERT, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_GRANT_INSERT, err);
 
-	if (!stmt || clear_grants(store, err) < 0)
+	if (clear_grants(store, err) < 0)
 		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, act);
 	bind_int(&binding, grant->uid);
 	bind_text(&binding, grant->subject);
@@ -97,23 +93,21 @@ static int put_grant(
 		bind_null(&binding);
 	else
 		bind_int(&binding, grant->uses);
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 static int put_decision(
 	struct store *store, const struct store_decision *decision, int64_t act, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_PARKED_DECIDE, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_PARKED_DECIDE, err);
 	int64_t key = 0;
 
-	if (!stmt || record_find(store, decision->run_id, &key, err) != 0)
+	if (record_find(store, decision->run_id, &key, err) != 0)
 		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, key);
 	bind_text(&binding, decision->word);
 	bind_int(&binding, act);
-	if (bind_run(store, &binding, err) < 0)
+	if (bind_run(&binding, err) < 0)
 		return -1;
 	/* There is one decision for each run, and another one came first. */
 	if (sqlite3_changes(store->db) != 1)

@@ -7,20 +7,16 @@
 static int insert_link(struct store *store, enum chain_kind kind, int64_t subject,
 	const uint8_t digest[DIGEST_LEN], struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_CHAIN_INSERT, err);
+	struct binding binding = bind_start(store, STMT_CHAIN_INSERT, err);
 	struct chain_head next = { store->writer->chain.links + 1, { 0 } };
-	struct binding binding;
 
-	if (!stmt)
-		return -1;
 	chain_next(store->writer->chain.head, next.links, kind, subject, digest, next.head);
-	binding = bind_to(stmt);
 	bind_int(&binding, next.links);
 	bind_int(&binding, kind);
 	bind_int(&binding, subject);
 	bind_blob(&binding, digest, DIGEST_LEN);
 	bind_blob(&binding, next.head, DIGEST_LEN);
-	if (bind_run(store, &binding, err) < 0)
+	if (bind_run(&binding, err) < 0)
 		return -1;
 	store->writer->chain = next;
 	return 0;

@@ -20,18 +20,14 @@ static void checkpoint_sign(struct checkpoint *checkpoint, const struct signer *
 static int checkpoint_insert(
 	struct store *store, const struct checkpoint *checkpoint, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_CHECKPOINT_INSERT, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_CHECKPOINT_INSERT, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, checkpoint->at_us);
 	bind_int(&binding, checkpoint->links);
 	bind_blob(&binding, checkpoint->head, DIGEST_LEN);
 	bind_blob(&binding, checkpoint->public_key, SIGN_PUBLIC_LEN);
 	bind_blob(&binding, checkpoint->signature, SIGN_LEN);
-	if (bind_run(store, &binding, err) < 0)
+	if (bind_run(&binding, err) < 0)
 		return -1;
 	return chain_add(store, CHAIN_CHECKPOINT, sqlite3_last_insert_rowid(store->db), err);
 }
@@ -48,7 +44,7 @@ static int find_last(struct store *store, struct store_checkpoint *ret, struct e
 {
 	sqlite3_stmt *row = stmt_take(store, STMT_CHECKPOINT_LAST, err);
 	struct checkpoint last;
-	int r = row ? stmt_step(store, row, err) : -1;
+	int r = stmt_step(store, row, err);
 	int is_last = 0;
 
 	if (r < 0)

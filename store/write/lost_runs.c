@@ -7,15 +7,11 @@
 
 static int record_lost(struct store *store, int64_t key, int64_t now_us, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_LOST, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_LOST, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, key);
 	bind_int(&binding, now_us);
-	if (bind_run(store, &binding, err) < 0)
+	if (bind_run(&binding, err) < 0)
 		return -1;
 	return chain_add(store, CHAIN_RUN, key, err);
 }

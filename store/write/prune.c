@@ -35,15 +35,9 @@ static int release_blob(struct pruning *pruning, int64_t blob, struct err *err)
 
 	for (size_t i = 0; i < COUNT_OF(steps); i++) {
 		struct store *store = pruning->store;
-		sqlite3_stmt *stmt = stmt_take(store, steps[i], err);
-		struct binding binding;
-		int r;
+		sqlite3_stmt *stmt = stmt_take_for(store, steps[i], blob, err);
+		int r = stmt_step(store, stmt, err);
 
-		if (!stmt)
-			return -1;
-		binding = bind_to(stmt);
-		bind_int(&binding, blob);
-		r = stmt_step(store, stmt, err);
 		if (r > 0 && steps[i] == STMT_BLOB_UNHELD)
 			pruning->bytes += (uint64_t)sqlite3_column_int64(stmt, 0);
 		(void)sqlite3_reset(stmt);
@@ -136,16 +130,12 @@ static int prune_table(struct pruning *pruning, const struct chain_table *table,
 
 static int insert_pruned(const struct pruning *pruning, int64_t act, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(pruning->store, STMT_PRUNED_INSERT, err);
-	struct binding binding;
+	struct binding binding = bind_start(pruning->store, STMT_PRUNED_INSERT, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, pruning->key);
 	bind_int(&binding, act);
 	bind_blob(&binding, pruning->digests->bytes, pruning->digests->len);
-	return bind_run(pruning->store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 static int prune_run(struct pruning *pruning, int64_t act, struct err *err)

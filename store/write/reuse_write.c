@@ -9,47 +9,35 @@
 static int put_action(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_ACTION_PUT, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_ACTION_PUT, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, run->uid);
 	bind_text(&binding, run->caller_id);
 	bind_blob(&binding, run->action, DIGEST_LEN);
 	bind_int(&binding, key);
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 static int delete_action(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_ACTION_DELETE, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_ACTION_DELETE, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, run->uid);
 	bind_text(&binding, run->caller_id);
 	bind_int(&binding, key);
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 static int put_cached(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_CACHED_PUT, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_CACHED_PUT, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_blob(&binding, run->cache_key, DIGEST_LEN);
 	bind_int(&binding, key);
 	bind_int(&binding, run->ended_wall_us);
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 static int trim_cached(struct store *store, int64_t count, struct err *err)
@@ -93,15 +81,11 @@ const uint8_t *reuse_cache_key(const struct store_run *run)
 static int note_action(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_RUN_ACTION, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_RUN_ACTION, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, key);
 	bind_digest(&binding, run->action);
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 int reuse_begun(struct store *store, int64_t key, const struct store_run *run, struct err *err)

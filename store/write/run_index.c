@@ -10,16 +10,13 @@
 static int put_facet(
 	struct store *store, sqlite3_value *value, unsigned facet, int64_t key, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_FACET_INSERT, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_FACET_INSERT, err);
+	sqlite3_stmt *stmt = binding.stmt;
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, facet);
 	binding.code = sqlite3_bind_value(stmt, ++binding.index, value);
 	bind_int(&binding, key);
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 static int put_facets(struct store *store, sqlite3_stmt *run, int64_t key, struct err *err)

@@ -19,18 +19,14 @@
 static int insert_run(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_RUN_INSERT, err);
+	struct binding binding = bind_start(store, STMT_RUN_INSERT, err);
 	char code_hash[HASH_TEXT_LEN + 1] = "";
 	char input_hash[HASH_TEXT_LEN + 1] = "";
-	struct binding binding;
 
-	if (!stmt)
-		return -1;
 	if (run->spec && !run->code_hash)
 		job_code_hash(run->spec, code_hash);
 	if (run->spec && !run->input_hash)
 		job_input_hash(run->spec, input_hash);
-	binding = bind_to(stmt);
 	bind_int(&binding, key);
 	bind_text(&binding, run->run_id);
 	bind_text(&binding, run->caller_id);
@@ -49,22 +45,20 @@ static int insert_run(
 	bind_text(&binding, run->caller_exe);
 	bind_text(&binding, run->caller_name);
 	bind_digest(&binding, run->action);
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 static int insert_record(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_RECORD_INSERT, err);
+	struct binding binding = bind_start(store, STMT_RECORD_INSERT, err);
 	const struct job_spec *spec = run->spec;
 	struct bytes request = { NULL, 0 };
 	struct bytes setting = { NULL, 0 };
 	struct bytes nothing = { NULL, 0 };
-	struct binding binding;
 
-	if (!stmt || (spec && run_json_request(&store->writer->json, spec, &request, err) < 0))
+	if (spec && run_json_request(&store->writer->json, spec, &request, err) < 0)
 		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, key);
 	if (content_bind(store, &binding, request, CONTENT_OWN_MAX, NULL, err) < 0)
 		return -1;
@@ -79,7 +73,7 @@ static int insert_record(
 	if (run_json_begun(&store->writer->json, run, &setting, err) < 0 ||
 		content_bind(store, &binding, setting, CONTENT_OWN_MAX, NULL, err) < 0)
 		return -1;
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 static int insert_inputs(
@@ -87,18 +81,14 @@ static int insert_inputs(
 {
 	for (size_t i = 0; i < spec->file_count; i++) {
 		const struct job_input_file *file = &spec->files[i];
-		sqlite3_stmt *stmt = stmt_take(store, STMT_INPUT_INSERT, err);
-		struct binding binding;
+		struct binding binding = bind_start(store, STMT_INPUT_INSERT, err);
 
-		if (!stmt)
-			return -1;
-		binding = bind_to(stmt);
 		bind_int(&binding, key);
 		bind_int(&binding, (int64_t)i);
 		bind_words(&binding, file->path, strlen(file->path));
 		bind_int(&binding, file->mode);
 		if (content_bind(store, &binding, file->data, CONTENT_INLINE_MAX, NULL, err) < 0 ||
-			bind_run(store, &binding, err) < 0)
+			bind_run(&binding, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -109,16 +99,12 @@ static int insert_labels(
 {
 	for (size_t i = 0; i < spec->label_count; i++) {
 		const struct job_pair *label = &spec->labels[i];
-		sqlite3_stmt *stmt = stmt_take(store, STMT_LABEL_INSERT, err);
-		struct binding binding;
+		struct binding binding = bind_start(store, STMT_LABEL_INSERT, err);
 
-		if (!stmt)
-			return -1;
-		binding = bind_to(stmt);
 		bind_text(&binding, label->key);
 		bind_words(&binding, label->value.data, label->value.len);
 		bind_int(&binding, key);
-		if (bind_run(store, &binding, err) < 0)
+		if (bind_run(&binding, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -175,12 +161,8 @@ static int update_run(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
 	const struct job_result *result = run->result;
-	sqlite3_stmt *stmt = stmt_take(store, STMT_RUN_END, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_RUN_END, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, key);
 	bind_int(&binding, run->ended_wall_us);
 	bind_text(&binding, run->policy);
@@ -197,7 +179,7 @@ static int update_run(
 	bind_int(&binding, run->is_uncounted ? RECORD_UNCOUNTED : (int64_t)run->stored_bytes);
 	bind_digest(&binding, reuse_action(run));
 	bind_digest(&binding, reuse_cache_key(run));
-	if (bind_run(store, &binding, err) < 0)
+	if (bind_run(&binding, err) < 0)
 		return -1;
 	return sqlite3_changes(store->db) ? 0 : 1;
 }
@@ -223,19 +205,15 @@ static int update_record(struct store *store, int64_t key, const struct job_resu
 		{ columns->trace, RECORD_TRACE_INLINE_MAX },
 		{ columns->more, CONTENT_OWN_MAX },
 	};
-	sqlite3_stmt *stmt = stmt_take(store, STMT_RECORD_END, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_RECORD_END, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, key);
 	for (size_t i = 0; i < COUNT_OF(contents); i++) {
 		if (content_bind(store, &binding, contents[i].bytes, contents[i].inline_max, NULL,
 			    err) < 0)
 			return -1;
 	}
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 static int insert_findings(
@@ -243,12 +221,8 @@ static int insert_findings(
 {
 	for (size_t i = 0; i < verdict->finding_count; i++) {
 		const struct policy_finding *finding = &verdict->findings[i];
-		sqlite3_stmt *stmt = stmt_take(store, STMT_FINDING_INSERT, err);
-		struct binding binding;
+		struct binding binding = bind_start(store, STMT_FINDING_INSERT, err);
 
-		if (!stmt)
-			return -1;
-		binding = bind_to(stmt);
 		bind_int(&binding, key);
 		bind_int(&binding, (int64_t)i);
 		bind_text(&binding, finding->rule);
@@ -257,7 +231,7 @@ static int insert_findings(
 		bind_int(&binding, finding->column);
 		bind_text(&binding, finding->text);
 		bind_text(&binding, finding->message);
-		if (bind_run(store, &binding, err) < 0)
+		if (bind_run(&binding, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -267,16 +241,12 @@ static int insert_artifact(struct store *store, int64_t key, const struct job_re
 	size_t number, const char *mime, struct err *err)
 {
 	const struct job_artifact *artifact = &result->artifacts[number];
-	sqlite3_stmt *stmt = stmt_take(store, STMT_ARTIFACT_INSERT, err);
+	struct binding binding = bind_start(store, STMT_ARTIFACT_INSERT, err);
 	uint8_t digest[DIGEST_LEN];
 	bool known = digest_from_text(artifact->sha256, digest) == 0;
-	struct binding binding;
 
-	if (!stmt)
-		return -1;
 	if (!known)
 		digest_of(artifact->data.data, artifact->data.len, digest);
-	binding = bind_to(stmt);
 	bind_int(&binding, key);
 	bind_int(&binding, (int64_t)number);
 	bind_words(&binding, artifact->path, strlen(artifact->path));
@@ -289,7 +259,7 @@ static int insert_artifact(struct store *store, int64_t key, const struct job_re
 			    artifact->data.data ? artifact->data.data : "", artifact->data.len },
 		    CONTENT_INLINE_MAX, artifact->masked ? NULL : digest, err) < 0)
 		return -1;
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 static int insert_artifacts(struct store *store, int64_t key, const struct job_result *result,

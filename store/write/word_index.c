@@ -13,27 +13,20 @@
 static int run_with_two(
 	struct store *store, enum stmt_name name, int64_t first, int64_t second, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, name, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, name, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, first);
 	bind_int(&binding, second);
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 static int find_text(struct store *store, const uint8_t digest[TEXT_DIGEST_LEN], int64_t *ret_text,
 	struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_TEXT_FIND, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_TEXT_FIND, err);
+	sqlite3_stmt *stmt = binding.stmt;
 	int r;
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_blob(&binding, digest, TEXT_DIGEST_LEN);
 	r = stmt_step(store, stmt, err);
 	if (r > 0)
@@ -46,29 +39,22 @@ static int find_text(struct store *store, const uint8_t digest[TEXT_DIGEST_LEN],
 static int run_words(
 	struct store *store, enum stmt_name name, int64_t text, struct bytes bytes, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, name, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, name, err);
+	sqlite3_stmt *stmt = binding.stmt;
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, text);
 	binding.code = sqlite3_bind_text64(
 		stmt, ++binding.index, bytes.data, bytes.len, SQLITE_STATIC, SQLITE_UTF8);
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 static int insert_text(struct store *store, const uint8_t digest[TEXT_DIGEST_LEN],
 	struct bytes bytes, int64_t *ret_text, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_TEXT_INSERT, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_TEXT_INSERT, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_blob(&binding, digest, TEXT_DIGEST_LEN);
-	if (bind_run(store, &binding, err) < 0)
+	if (bind_run(&binding, err) < 0)
 		return -1;
 	*ret_text = sqlite3_last_insert_rowid(store->db);
 	return run_words(store, STMT_WORDS_INSERT, *ret_text, bytes, err);
@@ -94,12 +80,8 @@ static int add_text(
 static int insert_run_texts(struct store *store, int64_t key, const int64_t texts[TEXTS_OF_A_RUN],
 	unsigned damaged, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_RUN_TEXTS_INSERT, err);
-	struct binding binding;
+	struct binding binding = bind_start(store, STMT_RUN_TEXTS_INSERT, err);
 
-	if (!stmt)
-		return -1;
-	binding = bind_to(stmt);
 	bind_int(&binding, key);
 	for (size_t i = 0; i < TEXTS_OF_A_RUN; i++) {
 		if (damaged & 1U << i)
@@ -109,7 +91,7 @@ static int insert_run_texts(struct store *store, int64_t key, const int64_t text
 		else
 			bind_null(&binding);
 	}
-	return bind_run(store, &binding, err);
+	return bind_run(&binding, err);
 }
 
 int word_index_add(struct store *store, int64_t key, const struct texts *texts, struct err *err)

@@ -30,9 +30,9 @@ int writer_failed(struct store *store)
 
 static int run_fixed(struct store *store, enum stmt_name name, struct err *err)
 {
-	struct binding binding = bind_to(stmt_take(store, name, err));
+	struct binding binding = bind_start(store, name, err);
 
-	return binding.stmt ? bind_run(store, &binding, err) : -1;
+	return bind_run(&binding, err);
 }
 
 /* ---- the files ---------------------------------------------------------------------------- */

@@ -160,7 +160,7 @@ def cycles(graph):
 
 def cycle_complaints(tops):
     def inside(nodes):
-        return any(node.startswith(top) for node in nodes for top in tops)
+        return all(node.startswith(tuple(tops)) for node in nodes)
 
     for cycle in cycles(graph_of(room_of)):
         if inside(cycle):
