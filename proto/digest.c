@@ -6,8 +6,6 @@
 
 #include <sodium.h>
 
-#include "proto/sha256.h"
-
 #define DIGEST_PREFIX     "sha256:"
 #define DIGEST_PREFIX_LEN 7
 
@@ -16,15 +14,11 @@ _Static_assert(DIGEST_QUICK_LEN == crypto_shorthash_siphashx24_KEYBYTES &&
 		       2 * sizeof(uint64_t) == crypto_shorthash_siphashx24_BYTES,
 	"of SipHash");
 _Static_assert(sizeof(struct digest) >= sizeof(crypto_hash_sha256_state), "the state has room");
-_Static_assert(sizeof(struct digest) >= sizeof(struct sha256), "the state has room");
-
-static bool has_instructions;
 
 static void setup(void)
 {
 	if (sodium_init() < 0)
 		abort(); /* no source of randomness: nothing here may go on */
-	has_instructions = sha256_is_there();
 }
 
 static void prepare(void)
@@ -34,34 +28,21 @@ static void prepare(void)
 	(void)pthread_once(&once, setup);
 }
 
-/* cppcheck-suppress-begin ctuuninitvar; digest_start() fills them through these pointers */
+/* cppcheck-suppress ctuuninitvar; digest_start() fills it through this pointer */
 static crypto_hash_sha256_state *state_of(struct digest *digest)
 {
 	return (crypto_hash_sha256_state *)(void *)digest->state;
 }
 
-static struct sha256 *sha_of(struct digest *digest)
-{
-	return (struct sha256 *)(void *)digest->state;
-}
-/* cppcheck-suppress-end ctuuninitvar */
-
 void digest_start(struct digest *digest)
 {
 	prepare();
-	if (has_instructions)
-		sha256_start(sha_of(digest));
-	else
-		(void)crypto_hash_sha256_init(state_of(digest));
+	(void)crypto_hash_sha256_init(state_of(digest));
 }
 
 void digest_add(struct digest *digest, const void *bytes, size_t len)
 {
-	if (!len)
-		return;
-	if (has_instructions)
-		sha256_add(sha_of(digest), bytes, len);
-	else
+	if (len)
 		(void)crypto_hash_sha256_update(state_of(digest), bytes, len);
 }
 
@@ -82,10 +63,7 @@ void digest_add_sized(struct digest *digest, const void *bytes, size_t len)
 
 void digest_end(struct digest *digest, uint8_t ret_digest[DIGEST_LEN])
 {
-	if (has_instructions)
-		sha256_end(sha_of(digest), ret_digest);
-	else
-		(void)crypto_hash_sha256_final(state_of(digest), ret_digest);
+	(void)crypto_hash_sha256_final(state_of(digest), ret_digest);
 }
 
 void digest_end_text(struct digest *digest, char ret_text[DIGEST_TEXT_LEN + 1])
