@@ -14,13 +14,13 @@
 #include "proto/base/container.h"
 
 /*
- * What the spawner needs as root.  Not in the list, although one would look for it: CAP_SYS_ADMIN
- * and CAP_SYS_CHROOT (namespaces and mounts are made inside a user namespace, where the child has
- * them), CAP_SYS_PTRACE, CAP_SYS_RESOURCE, CAP_CHOWN.
+ * The capabilities that the spawner needs as root.  It does not need CAP_SYS_ADMIN and
+ * CAP_SYS_CHROOT, because the child has these in its user namespace, where it makes namespaces and
+ * mounts.  Nor does it need CAP_SYS_PTRACE, CAP_SYS_RESOURCE and CAP_CHOWN.
  */
 static const struct {
 	unsigned cap;
-	bool at_the_end; /* permitted, but in effect only once the jails are gone */
+	bool at_the_end; /* permitted, but effective only when the jails are gone */
 	const char *why;
 } kept[] = {
 	{ CAP_SETUID, false, "writes the uid maps of jails; makes ced its own user" },
@@ -34,7 +34,7 @@ static const struct {
 		SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | \
 		SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
-/* The library remembers who it spoke for; a child made by clone3() is somebody else. */
+/* The library remembers the pid that it was used for; a child made by clone3() has another. */
 static void begin(void)
 {
 	capng_setpid((int)syscall(SYS_gettid));
@@ -98,13 +98,13 @@ int caps_check_none(struct err *err)
 	return 0;
 }
 
-/* Becoming root again brings all that is permitted into effect, so what was is put back. */
+/* Becoming root again makes all permitted capabilities effective, so the former set is restored. */
 int caps_open_as(uid_t uid, int folder, const char *name, int flags)
 {
 	int fd = seteuid(uid) < 0 ? -1 : openat(folder, name, flags);
 	int sys_errno = errno;
 
-	/* As somebody else, or with more rights than before, nothing may go on. */
+	/* With another identity or more rights than before, the spawner must not go on. */
 	if (seteuid(0) < 0 || keep(false, CAPNG_SELECT_CAPS, NULL) < 0)
 		abort();
 	errno = sys_errno;

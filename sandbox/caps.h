@@ -1,6 +1,6 @@
 /*
- * Capabilities: what the spawner keeps, and how everybody else loses them.  The only file that
- * knows libcap-ng.
+ * Capabilities: which ones the spawner keeps, and how all other processes drop theirs.  No other
+ * file uses libcap-ng.
  */
 #pragma once
 
@@ -9,12 +9,12 @@
 #include "proto/base/err.h"
 
 /*
- * For the spawner in root mode: keeps the rows of the table in caps.c, empties the bounding set
- * and drops the rest.  Nothing that it starts outside a user namespace can gain any of them back.
+ * For the spawner in root mode: keeps the rows of the table in caps.c, empties the bounding set and
+ * drops the rest.  No process that it starts outside a user namespace can regain any of them.
  */
 int caps_keep_for_spawner(struct err *err);
 
-/* When every jail has ended: also what removing the cgroups takes. */
+/* When every jail has ended: adds the one that removing the cgroups needs. */
 int caps_raise_at_the_end(struct err *err);
 
 /*
@@ -23,11 +23,11 @@ int caps_raise_at_the_end(struct err *err);
  */
 int caps_drop_all(struct err *err);
 
-/* Fails when the caller has any capability left that it could use. */
+/* Fails if the caller has any capability left that it could use. */
 int caps_check_none(struct err *err);
 
 /*
- * For the spawner in root mode: openat() as another user, for what the kernel remembers of an
- * opener.  -1 and errno.
+ * For the spawner in root mode: openat() as another user, for files of which the kernel remembers
+ * the opener.  Returns -1 and sets errno on failure.
  */
 int caps_open_as(uid_t uid, int folder, const char *name, int flags);

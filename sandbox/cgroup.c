@@ -13,8 +13,8 @@
 #include "proto/base/fdio.h"
 #include "sandbox/caps.h"
 
-#define HOUSE_PREFIX "ced-"
-#define MAIN_LEAF    "main" /* v2: where we ourselves live */
+#define JAILS_PREFIX "ced-"
+#define MAIN_LEAF    "main" /* v2: the leaf of the spawner itself */
 #define WORD_MAX     32
 #define TEXT_MAX     512
 #define FOLDER_MAX   1024
@@ -30,10 +30,10 @@ static const struct controller {
 	{ CGROUP_CPUACCT, "cpuacct" },
 };
 
-/* What is handed out of a leaf.  An absent file is an absent knob. */
+/* The files of a leaf that are opened for the daemon.  A file that is absent is left out. */
 static const struct knob_row {
 	enum priv_knob knob;
-	enum cgroup_controller controller; /* 0: of the hierarchy itself */
+	enum cgroup_controller controller; /* 0: no controller's, but the hierarchy's */
 	const char *v1;
 	const char *v2;
 } knobs[] = {
@@ -72,7 +72,7 @@ static int open_folder(int folder, const char *name)
 	return openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 }
 
-/* Is `word` one of the words of `list`, which are parted by any of `parts`? */
+/* Whether `word` is in `list`, whose words are separated by any character of `parts`. */
 static bool has_word(const char *list, const char *word, const char *parts)
 {
 	size_t len = strlen(word);
@@ -87,7 +87,7 @@ static bool has_word(const char *list, const char *word, const char *parts)
 	return false;
 }
 
-/* Which of our controllers are named in a list? */
+/* The set of our controllers that a list names. */
 static unsigned controllers_in(const char *list, const char *parts)
 {
 	unsigned found = 0;
@@ -108,10 +108,13 @@ static void close_file(FILE **file)
 
 /* ---- where are we? ------------------------------------------------------------------------- */
 
-/* A line of /proc/self/cgroup: "4:memory:/our/path"; v2's has no controllers, "0::/our/path". */
+/*
+ * A line of /proc/self/cgroup, such as "4:memory:/our/path".  The line of v2, "0::/our/path", has
+ * no controllers.
+ */
 struct own_line {
 	bool is_v2;
-	unsigned controllers; /* those that we know */
+	unsigned controllers; /* the controllers that we know */
 	char path[TEXT_MAX];
 };
 
@@ -129,7 +132,7 @@ static bool parse_own(const char *line, struct own_line *ret_own)
 	return ret_own->controllers != 0;
 }
 
-/* A line of /proc/self/mountinfo: ... root folder ... - type source options. */
+/* A line of /proc/self/mountinfo: ... root, mount point ... - type source options. */
 static bool is_mount_of(
 	const char *line, const struct own_line *own, char *ret_root, char *ret_folder)
 {
@@ -170,7 +173,7 @@ static int open_own(const struct own_line *own, char *ret_folder, struct err *er
 	return err_set(err, ERR_UNSUPPORTED, "is mounted nowhere");
 }
 
-/* ---- the house ----------------------------------------------------------------------------- */
+/* ---- the folder of all jails ----------------------------------------------------------------------------- */
 
 /* Calls `visit` for each folder in a folder. */
 static void each_folder(int parent, const char *name, void (*visit)(int folder, const char *name))
@@ -194,37 +197,37 @@ static void remove_folder(int folder, const char *name)
 	(void)unlinkat(folder, name, AT_REMOVEDIR);
 }
 
-/* With its leaves, as far as the kernel lets go of them. */
-static void remove_house(int base, const char *name)
+/* Removes a folder and its leaves, as far as the kernel permits. */
+static void remove_jails(int base, const char *name)
 {
 	each_folder(base, name, remove_folder);
 	remove_folder(base, name);
 }
 
-/* A house whose lock can be had has nobody living in it. */
+/* If a folder's lock is free, its spawner is dead. */
 static void remove_if_dead(int base, const char *name)
 {
-	const char *pid = name + strlen(HOUSE_PREFIX);
-	auto_fd int house = -1;
+	const char *pid = name + strlen(JAILS_PREFIX);
+	auto_fd int jails = -1;
 
-	if (strncmp(name, HOUSE_PREFIX, strlen(HOUSE_PREFIX)) != 0 || *pid == '\0' ||
+	if (strncmp(name, JAILS_PREFIX, strlen(JAILS_PREFIX)) != 0 || *pid == '\0' ||
 		pid[strspn(pid, "0123456789")] != '\0')
 		return;
-	house = open_folder(base, name);
-	if (house >= 0 && flock(house, LOCK_EX | LOCK_NB) == 0)
-		remove_house(base, name);
+	jails = open_folder(base, name);
+	if (jails >= 0 && flock(jails, LOCK_EX | LOCK_NB) == 0)
+		remove_jails(base, name);
 }
 
-static int make_house(int base, const char *name, struct err *err)
+static int make_jails(int base, const char *name, struct err *err)
 {
-	auto_fd int house = -1;
+	auto_fd int jails = -1;
 
 	if (mkdirat(base, name, 0755) < 0 && errno != EEXIST)
 		return err_sys(err, "mkdir %s", name);
-	house = open_folder(base, name);
-	if (house < 0 || flock(house, LOCK_EX | LOCK_NB) < 0)
+	jails = open_folder(base, name);
+	if (jails < 0 || flock(jails, LOCK_EX | LOCK_NB) < 0)
 		return err_sys(err, "lock %s", name);
-	return take_fd(&house);
+	return take_fd(&jails);
 }
 
 /* ---- v2: controllers are handed down, and only to cgroups without processes of their own --- */
@@ -239,7 +242,7 @@ static unsigned v2_controllers(int folder)
 	return controllers_in(offered, " \n");
 }
 
-/* Writes "+memory +pids" or "-memory -pids" to where a cgroup says what it hands down. */
+/* Writes "+memory +pids" or "-memory -pids" to cgroup.subtree_control. */
 static int switch_controllers(int folder, char sign, unsigned which, struct err *err)
 {
 	char word[64] = "";
@@ -256,33 +259,33 @@ static int move_self(int folder, struct err *err)
 	return write_at(folder, "cgroup.procs", "0", err);
 }
 
-/* Back to where we came from, as we found it. */
+/* Moves the spawner back to the cgroup where it was started, and restores that. */
 static void hand_back(struct cgroup_hierarchy *row, unsigned which)
 {
-	(void)switch_controllers(row->house, '-', which, NULL);
+	(void)switch_controllers(row->jails, '-', which, NULL);
 	(void)switch_controllers(row->base, '-', which, NULL);
 	(void)move_self(row->base, NULL);
-	(void)unlinkat(row->house, MAIN_LEAF, AT_REMOVEDIR);
+	(void)unlinkat(row->jails, MAIN_LEAF, AT_REMOVEDIR);
 }
 
-/* We move into a leaf of the house first, else the kernel refuses to hand anything down. */
+/* The spawner moves into a leaf first, else the kernel refuses to enable a controller. */
 static int hand_down(struct cgroup_hierarchy *row, unsigned which, struct err *err)
 {
 	auto_fd int own = -1;
 
-	if (mkdirat(row->house, MAIN_LEAF, 0755) < 0 && errno != EEXIST)
+	if (mkdirat(row->jails, MAIN_LEAF, 0755) < 0 && errno != EEXIST)
 		return err_sys(err, "mkdir %s", MAIN_LEAF);
-	own = open_folder(row->house, MAIN_LEAF);
+	own = open_folder(row->jails, MAIN_LEAF);
 	if (own < 0)
 		return err_sys(err, "%s", MAIN_LEAF);
 	if (move_self(own, err) == 0 && switch_controllers(row->base, '+', which, err) == 0 &&
-		switch_controllers(row->house, '+', which, err) == 0)
+		switch_controllers(row->jails, '+', which, err) == 0)
 		return 0;
 	hand_back(row, which);
 	return -1;
 }
 
-/* A v2 hierarchy without controllers is still good for cgroup.kill. */
+/* A v2 hierarchy without controllers still has cgroup.kill. */
 static int open_v2(struct cgroup_hierarchy *row, struct err *err)
 {
 	unsigned offered = v2_controllers(row->base);
@@ -305,15 +308,15 @@ static int open_hierarchy(struct cgroups *cgroups, const struct own_line *own, s
 	if (row.base < 0)
 		return err_wrap(err, "%s", folder);
 	each_folder(row.base, ".", remove_if_dead);
-	row.house = make_house(row.base, cgroups->house_name, err);
-	if (row.house >= 0 && (!row.is_v2 || open_v2(&row, err) == 0)) {
+	row.jails = make_jails(row.base, cgroups->jails_name, err);
+	if (row.jails >= 0 && (!row.is_v2 || open_v2(&row, err) == 0)) {
 		cgroups->rows[cgroups->count++] = row;
 		cgroups->can_kill |= row.is_v2;
 		return 0;
 	}
-	if (row.house >= 0) /* else it is somebody else's */
-		remove_house(row.base, cgroups->house_name);
-	cleanup_fd(&row.house);
+	if (row.jails >= 0) /* else it is not ours */
+		remove_jails(row.base, cgroups->jails_name);
+	cleanup_fd(&row.jails);
 	cleanup_fd(&row.base);
 	if (row.is_v2)
 		(void)err_wrap(
@@ -328,7 +331,7 @@ void cgroups_open(struct cgroups *cgroups)
 
 	*cgroups = (struct cgroups){ .count = 0 };
 	cut_printf(
-		cgroups->house_name, sizeof(cgroups->house_name), HOUSE_PREFIX "%d", (int)getpid());
+		cgroups->jails_name, sizeof(cgroups->jails_name), JAILS_PREFIX "%d", (int)getpid());
 	while (table && cgroups->count < CGROUP_HIERARCHIES_MAX &&
 		fgets(line, sizeof(line), table)) {
 		struct own_line own;
@@ -348,8 +351,8 @@ void cgroups_close(struct cgroups *cgroups)
 
 		if (row->is_v2 && row->controllers)
 			hand_back(row, row->controllers);
-		remove_house(row->base, cgroups->house_name);
-		cleanup_fd(&row->house);
+		remove_jails(row->base, cgroups->jails_name);
+		cleanup_fd(&row->jails);
 		cleanup_fd(&row->base);
 	}
 	cgroups->count = 0;
@@ -368,7 +371,7 @@ uint32_t cgroups_kind(const struct cgroups *cgroups, enum cgroup_controller cont
 int cgroup_make(const struct cgroups *cgroups, const char *leaf, struct err *err)
 {
 	for (unsigned i = 0; i < cgroups->count; i++)
-		if (mkdirat(cgroups->rows[i].house, leaf, 0755) < 0 && errno != EEXIST)
+		if (mkdirat(cgroups->rows[i].jails, leaf, 0755) < 0 && errno != EEXIST)
 			return err_sys(err, "cgroup %s", leaf);
 	return 0;
 }
@@ -376,7 +379,7 @@ int cgroup_make(const struct cgroups *cgroups, const char *leaf, struct err *err
 static int write_leaf(const struct cgroup_hierarchy *row, const char *leaf, const char *name,
 	uint64_t value, struct err *err)
 {
-	auto_fd int folder = open_folder(row->house, leaf);
+	auto_fd int folder = open_folder(row->jails, leaf);
 	char text[24];
 
 	cut_printf(text, sizeof(text), "%llu", (unsigned long long)value);
@@ -409,7 +412,7 @@ int cgroup_limit(const struct cgroups *cgroups, const char *leaf, uint64_t memor
 	return 0;
 }
 
-/* Some files can only be read and some only be written, which differs between kernels. */
+/* Some files can only be read and some only be written, and this differs between kernels. */
 static int open_knob(int folder, const char *name)
 {
 	static const int modes[] = { O_RDWR, O_WRONLY, O_RDONLY };
@@ -421,9 +424,9 @@ static int open_knob(int folder, const char *name)
 }
 
 /*
- * In v1 the opener may move processes of its own uid.  In v2 it may move what it could by writing
- * to the procs files of both sides and of what is above both: that is our house, so its workers can
- * join from their zygote's leaf, and nothing comes in from outside.
+ * In v1 the opener may move processes of its own uid.  In v2 the opener must also be able to write
+ * to the procs files of both sides and of their common ancestor.  That is our folder, so workers
+ * can join from their zygote's leaf, and no process can come in from outside.
  */
 static int open_join(const struct cgroup_hierarchy *row, int folder, const char *name, uid_t joiner)
 {
@@ -431,9 +434,9 @@ static int open_join(const struct cgroup_hierarchy *row, int folder, const char 
 
 	if (joiner == CGROUP_AS_WE_ARE)
 		return open_knob(folder, name);
-	/* the folder too: our umask may have made it root's alone */
+	/* the folder too, since our umask may have denied it to others */
 	if (fchmod(folder, 0755) < 0 || fchmodat(folder, name, 0666, 0) < 0 ||
-		(row->is_v2 && fchmodat(row->house, name, 0666, 0) < 0))
+		(row->is_v2 && fchmodat(row->jails, name, 0666, 0) < 0))
 		return -1;
 	fd = caps_open_as(joiner, folder, name, O_WRONLY | O_CLOEXEC);
 	if (!row->is_v2 && fd >= 0 && fchmodat(folder, name, 0644, 0) < 0)
@@ -441,7 +444,7 @@ static int open_join(const struct cgroup_hierarchy *row, int folder, const char 
 	return fd;
 }
 
-/* What this knob is called here, or NULL where it has no meaning. */
+/* The name of this knob in this version of cgroups, or NULL if it has none. */
 static const char *knob_name(const struct cgroup_hierarchy *row, const struct knob_row *knob)
 {
 	if (knob->controller && !(row->controllers & knob->controller))
@@ -480,7 +483,7 @@ int cgroup_knobs(const struct cgroups *cgroups, const char *leaf, uid_t joiner,
 	*ret_knobs = (struct priv_knobs){ .count = 0 };
 	for (unsigned i = 0; i < cgroups->count; i++) {
 		const struct cgroup_hierarchy *row = &cgroups->rows[i];
-		auto_fd int folder = open_folder(row->house, leaf);
+		auto_fd int folder = open_folder(row->jails, leaf);
 
 		if ((folder < 0 && err_sys(err, "cgroup") < 0) ||
 			add_knobs(row, folder, joiner, ret_knobs, ret_fds, err) < 0) {
@@ -496,7 +499,7 @@ bool cgroup_remove(const struct cgroups *cgroups, const char *leaf)
 	bool gone = true;
 
 	for (unsigned i = 0; i < cgroups->count; i++)
-		if (unlinkat(cgroups->rows[i].house, leaf, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		if (unlinkat(cgroups->rows[i].jails, leaf, AT_REMOVEDIR) < 0 && errno != ENOENT)
 			gone = false;
 	return gone;
 }

@@ -11,10 +11,10 @@
 #include "proto/base/cleanup.h"
 #include "sandbox/child_exit.h"
 
-/* From the word to exec; a folder on a dead network file system must not hold up the house. */
+/* From child_go() to exec.  A folder on a dead network file system must not block the spawner. */
 #define START_S 10
 
-/* In the child.  Without a word, a parent that has gone means the same as no. */
+/* In the child.  A parent that is gone counts as a refusal. */
 static void wait_and_enter(const struct jail_spec *spec, int ours, int theirs)
 {
 	char word;
@@ -50,7 +50,7 @@ int child_begin(struct child *child, const struct jail_spec *spec, struct err *e
 	return 0;
 }
 
-/* The stream ends without a word when the program has started. */
+/* The stream ends empty when the program has started. */
 int child_go(struct child *child, struct err *err)
 {
 	auto_fd int start = take_fd(&child->start);

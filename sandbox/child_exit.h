@@ -1,6 +1,6 @@
 /*
- * The one way a forked child of ours leaves: without atexit handlers and buffers, which belong to
- * the parent, but with its coverage counters written.
+ * How every forked child of ours exits: without atexit handlers and buffers, which belong to the
+ * parent, but with its coverage counters written.
  */
 #pragma once
 

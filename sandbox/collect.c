@@ -35,7 +35,7 @@ struct walk {
 	char copy[COPY_BYTES];
 };
 
-/* The names in one folder, sorted, so that a ceiling on files cuts the same ones every time. */
+/* The names in one folder, sorted, so that a limit on files cuts the same ones every time. */
 struct names {
 	char **list;
 	size_t count;
@@ -127,7 +127,7 @@ static int read_globs(struct walk *walk, struct err *err)
 	return 0;
 }
 
-/* ---- what goes into the pipe -------------------------------------------------------------- */
+/* ---- writing to the pipe ------------------------------------------------------------------ */
 
 static int write_head(struct walk *walk, enum artifact_reason reason, uint32_t mode,
 	uint64_t data_len, struct err *err)
@@ -159,7 +159,9 @@ static int stop(struct walk *walk, struct err *err)
 	return write_head(walk, ARTIFACT_TRUNCATED_LIST, 0, 0, err);
 }
 
-/* Exactly as many bytes as the head promised: a file that is shorter ends the stream instead. */
+/*
+ * Writes exactly as many bytes as the head said.  A file that has become shorter ends the stream.
+ */
 static int copy_data(struct walk *walk, int fd, uint64_t len, struct err *err)
 {
 	while (len > 0) {
@@ -252,7 +254,7 @@ static int visit(struct walk *walk, int dir, const char *name, unsigned depth, s
 	return take_file(walk, dir, name, err);
 }
 
-/* Puts the name behind the path for one visit.  A path that gets too long is a bad name. */
+/* Appends a name to the path for one visit.  A path that gets too long counts as a bad name. */
 static int visit_named(
 	struct walk *walk, int dir, const char *name, unsigned depth, struct err *err)
 {
@@ -293,7 +295,7 @@ static int list_folder(DIR *folder, struct names *names, struct err *err)
 	return 0;
 }
 
-/* Takes `dir`.  It stays open until all below it has been visited, since names are opened in it. */
+/* Takes `dir`, which stays open until everything below it has been visited. */
 static int walk_folder(struct walk *walk, int dir, unsigned depth, struct err *err)
 {
 	auto_names struct names names = { NULL, 0, 0 };
@@ -313,7 +315,7 @@ static int walk_folder(struct walk *walk, int dir, unsigned depth, struct err *e
 
 /* ---- the collector ------------------------------------------------------------------------ */
 
-/* A bug here must not hold the slot: SIGALRM and SIGXCPU kill, having no handler. */
+/* A bug here must not block the slot: SIGALRM and SIGXCPU have no handler and kill. */
 static void bound_time(void)
 {
 	struct rlimit cpu = { COLLECT_SECONDS, COLLECT_SECONDS };

@@ -18,14 +18,14 @@ static int become_user(const struct daemon_start *start, struct err *err)
 {
 	if (!start->changes_user)
 		return 0;
-	/* Other groups went when the spawner started. */
+	/* The spawner dropped its other groups when it started. */
 	if (setresgid(start->gid, start->gid, start->gid) < 0 ||
 		setresuid(start->uid, start->uid, start->uid) < 0)
 		return err_sys(err, "become uid %u", (unsigned)start->uid);
 	return caps_check_none(err);
 }
 
-/* 0 to 2, then what the service manager gave, then the socket; nothing else. */
+/* Descriptors 0 to 2, then those of the service manager, then the socket; no other. */
 static int place_fds(const struct daemon_start *start, struct err *err)
 {
 	int place = FIRST_FD + (int)start->listen_fds;
@@ -37,7 +37,7 @@ static int place_fds(const struct daemon_start *start, struct err *err)
 	return 0;
 }
 
-/* The service manager's words about descriptors and its watchdog name a process: now that is ced. */
+/* The service manager's variables for descriptors and watchdog name a pid, which now is ced's. */
 static int hand_on_words(const struct daemon_start *start, struct err *err)
 {
 	char pid[16];
@@ -69,13 +69,13 @@ static int run_program(const struct daemon_start *start, int program, struct err
 	for (size_t i = 0; i < DAEMON_ARGS_MAX && start->args[i]; i++)
 		argv[3 + i] = start->args[i];
 	execve(start->program, argv, environ);
-	/* A checkout in a folder that is closed to the daemon's user: by descriptor it works. */
+	/* By descriptor, this works in a folder that the daemon's user cannot enter. */
 	if (errno == EACCES)
 		execveat(program, "", argv, environ, AT_EMPTY_PATH);
 	return err_sys(err, "%s", start->program);
 }
 
-/* In the child.  Returns only when something failed. */
+/* In the child.  Returns only if a step failed. */
 static int enter(const struct daemon_start *start, pid_t spawner, struct err *err)
 {
 	auto_fd int program = -1;

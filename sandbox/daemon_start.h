@@ -1,6 +1,7 @@
 /*
- * Starts ced, the only child of the spawner outside a jail: another user in root mode, no
- * capability, its own filter, one descriptor to us, killed by the kernel when we die.
+ * Starts ced, the only child of the spawner outside a jail.  It has no capability, its own filter
+ * and one descriptor to the spawner; in root mode it is another user.  The kernel kills it when the
+ * spawner dies.
  */
 #pragma once
 
@@ -12,11 +13,11 @@
 
 struct daemon_start {
 	const char *program;
-	char *const *args; /* behind --spawner-fd N, NULL behind the last */
-	bool changes_user; /* root mode: becomes uid and gid below, without other groups */
+	char *const *args; /* the arguments after --spawner-fd N; NULL ends them */
+	bool changes_user; /* root mode: it becomes the uid and gid below, without other groups */
 	uid_t uid;
 	gid_t gid;
-	unsigned listen_fds; /* descriptors from 3 on that a service manager passed to us */
+	unsigned listen_fds; /* how many descriptors from 3 on a service manager passed */
 	int sock;
 	const struct filter *filter;
 };

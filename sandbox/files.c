@@ -76,9 +76,9 @@ int files_resize(const struct files *files, uint64_t bytes, uint64_t inodes, str
 }
 
 /*
- * The whole tmpfs goes to /work first; then its folders are bound over /tmp and over /work itself,
- * so that no path leads to its root.  open_tree(OPEN_TREE_CLONE) on a mount that is not attached
- * would need no detour, but works only since Linux 6.15.
+ * The whole tmpfs is mounted on /work first; then its folders are bound over /tmp and over /work
+ * itself, so that no path leads to its root.  Since Linux 6.15 open_tree(OPEN_TREE_CLONE) works on
+ * a mount that is not attached, and the detour is not needed.
  */
 int files_show(const struct files *files, struct err *err)
 {
@@ -86,7 +86,7 @@ int files_show(const struct files *files, struct err *err)
 		return err_sys(err, "move_mount to " JAIL_WORK_DIR);
 	if (mount(JAIL_WORK_DIR "/tmp", JAIL_TMP_DIR, NULL, MS_BIND, NULL) < 0)
 		return err_sys(err, "bind " JAIL_TMP_DIR);
-	/* Libraries know this one by its name; a second view, since there are no links in jails. */
+	/* Libraries use this name.  It is a second mount, since jails have no links. */
 	if (mount(JAIL_TMP_DIR, JAIL_SHM_DIR, NULL, MS_BIND, NULL) < 0 && errno != ENOENT)
 		return err_sys(err, "bind " JAIL_SHM_DIR);
 	if (mount(JAIL_WORK_DIR "/work", JAIL_WORK_DIR, NULL, MS_BIND, NULL) < 0)

@@ -1,9 +1,9 @@
 /*
  * The files of one worker: a tmpfs of its own with two folders, seen as /work and /tmp.
  *
- * The slot makes it and holds it by descriptor, never by path, from before the worker exists until
- * its last process is dead and the artifacts are taken.  Letting go of it is all there is to
- * deleting.
+ * The slot makes it before the worker exists and holds it by descriptor, never by path, until the
+ * last process is dead and the artifacts are collected.  The kernel deletes it when the descriptor
+ * is closed.
  */
 #pragma once
 
@@ -23,15 +23,15 @@ struct files {
 
 struct files_usage {
 	uint64_t bytes;
-	uint64_t inodes; /* without the folders that are always there */
+	uint64_t inodes; /* not counting the folders that are always there */
 	int bytes_full;
 	int inodes_full;
 };
 
-/* Makes a tmpfs that holds `bytes` and `inodes` of a program's.  Mounted nowhere yet. */
+/* Makes a tmpfs for `bytes` and `inodes` of a program.  It is not mounted yet. */
 int files_make(struct files *files, uint64_t bytes, uint64_t inodes, struct err *err);
 
-/* Changes both limits; fails when more than that is in use. */
+/* Changes both limits.  Fails if more than that is in use. */
 int files_resize(const struct files *files, uint64_t bytes, uint64_t inodes, struct err *err);
 
 /* Mounts the two folders at /work and /tmp of the caller's own mount namespace, once. */
@@ -39,5 +39,5 @@ int files_show(const struct files *files, struct err *err);
 
 int files_measure(const struct files *files, struct files_usage *ret_usage, struct err *err);
 
-/* Lets go.  May be called twice. */
+/* Closes it.  May be called twice. */
 void files_done(struct files *files);

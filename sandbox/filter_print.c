@@ -1,6 +1,6 @@
 /*
- * Prints the filters that jobs run under, as the bytes that are loaded: their digest goes into the
- * daemon at build time (cmake/filter_digest.cmake), which has no part in them, and into each record.
+ * Prints the filters that jobs run under, as the bytes that are loaded.  The build puts their
+ * digest into the daemon (cmake/filter_digest.cmake), which writes it into each record.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "sandbox/syscalls_runtime.h"
 #include "sandbox/tiny_filter.h"
 
-static const enum filter_profile bases[] = { FILTER_HOUSE, FILTER_HOUSE_CODE };
+static const enum filter_profile bases[] = { FILTER_ZYGOTE, FILTER_ZYGOTE_CODE };
 
-/* As in sandbox/runtimes/: each kind of runtime has one of these. */
+/* Each kind of runtime in sandbox/runtimes/ has one of these. */
 static const struct syscall_list *const kinds[] = { NULL, &SYSCALLS_FORKING, &SYSCALLS_COMMAND,
 	&SYSCALLS_AHEAD };
 

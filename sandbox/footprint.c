@@ -25,12 +25,12 @@
 #define ENTRY_FILE      (UINT64_C(1) << 61)
 #define ENTRY_EXCLUSIVE (UINT64_C(1) << 56)
 
-#define MAPPING_BYTES_MAX ((uintptr_t)1 << 30) /* larger ones are reserved, not used */
+#define MAPPING_BYTES_MAX ((uintptr_t)1 << 30) /* larger ranges are reserved, not used */
 #define ENTRIES_AT_ONCE   512
 
-/* Where one page of a file is missing, the kernel maps what it has of this much around it. */
+/* When a page of a file is missing, the kernel also maps this much around it. */
 #define FAULT_AROUND_BYTES ((uintptr_t)64 << 10)
-#define GAP_PAGES          1 /* ranges that are so close are one: a page costs less than a call */
+#define GAP_PAGES          1 /* ranges that are so close are joined: a page costs less than a call */
 
 struct reading {
 	struct footprint *footprint;
@@ -108,7 +108,7 @@ static bool parse_line(const char *line, uintptr_t *ret_start, uintptr_t *ret_en
 	return true;
 }
 
-/* The kernel's own mappings, those of no access and those shared have nothing to say. */
+/* Mappings of the kernel, mappings without access and shared ones are of no use here. */
 static int read_line(void *context, const char *line, struct err *err)
 {
 	struct reading *reading = context;
@@ -125,7 +125,7 @@ static int read_line(void *context, const char *line, struct err *err)
 	return read_mapping(reading, start, end, err);
 }
 
-/* The caller's own mappings count: what the child has mapped since is not there in a worker. */
+/* Only the caller's own mappings count: a worker does not have what the child has mapped since. */
 int footprint_read(struct footprint *footprint, int proc, pid_t child, struct err *err)
 {
 	struct reading reading = { .footprint = footprint, .page = (size_t)sysconf(_SC_PAGESIZE) };
@@ -141,7 +141,7 @@ int footprint_read(struct footprint *footprint, int proc, pid_t child, struct er
 	return procfs_each_mapping(proc, read_line, &reading, err);
 }
 
-/* Only memory of nobody's file.  A kernel that cannot or will not leaves it as it is. */
+/* Only anonymous memory.  A kernel that cannot do it leaves the memory as it is. */
 static int collapse_line(void *context, const char *line, struct err *err)
 {
 	uintptr_t start = 0;

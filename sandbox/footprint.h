@@ -1,15 +1,14 @@
 /*
- * Which pages a worker touches between its fork and the end of a job, so that each worker can have
- * them made its own in a few calls, ahead of need.
+ * The footprint: the pages that a worker touches between its fork and the end of a job.  Each
+ * worker makes these pages its own with a few calls, before a job comes.
  *
- * A page fault costs two to three microseconds, most of it for getting in and out of the kernel,
- * and a small job takes hundreds.  So the zygote lets one child, the learner, live the life of a
- * worker with a tiny program, and reads from its pagemap which pages it has written (copied from the
- * zygote's) and which pages of files it has looked at.  A worker then asks for the same pages by
- * madvise().  A tiny one, since what every job needs is worth having, and what a larger one needs
- * besides costs each worker as much whether its job comes or not.
+ * A page fault costs two to three microseconds, mostly for entering and leaving the kernel, and a
+ * small job takes hundreds.  So the zygote forks one child, the learner, which runs a tiny program
+ * as a worker would.  The zygote reads from its pagemap which pages it has written, and which pages
+ * of files it has read.  Workers then ask for the same pages by madvise().  The program is tiny
+ * because every worker pays for each page, whether its job needs the page or not.
  *
- * Nothing depends on this being complete or even right: a page that is missing faults as ever.
+ * Nothing depends on this being complete or right: a missing page faults as usual.
  */
 #pragma once
 
@@ -36,10 +35,10 @@ struct footprint {
 int footprint_read(struct footprint *footprint, int proc, pid_t child, struct err *err);
 
 /*
- * Puts the caller's memory into huge pages where it fills them, which a fork then shares by one
- * entry each.  Nothing that is mapped or grows later is affected.
+ * Puts the caller's memory into huge pages where it fills them.  A fork then copies one entry for
+ * each.  Later mappings are not affected.
  */
 void footprint_collapse(int proc);
 
-/* Makes these pages the caller's own.  What fails is left for later. */
+/* Makes these pages the caller's own.  Pages that fail are left alone. */
 void footprint_touch(const struct footprint *footprint);

@@ -16,11 +16,11 @@
 #include "sandbox/jail_env.h"
 #include "sandbox/ns.h"
 
-/* Descriptors on their way: far from the numbers where they end up. */
+/* Temporary numbers of descriptors, far from their final ones. */
 #define FIRST_FAR_FD 64
 #define STATUS_FD    (JAIL_PROC_FD + 1)
 
-/* What the steps leave for each other. */
+/* State that one step leaves for a later one. */
 struct building {
 	const struct jail_spec *spec;
 	struct mount_sources sources;
@@ -28,13 +28,13 @@ struct building {
 	int status;
 };
 
-/* While the child still is who the spawner is and sees the host's tree. */
+/* While the child still has the spawner's identity and sees the host's tree. */
 static int step_sources(struct building *jail, struct err *err)
 {
 	return mounts_open(&jail->spec->mounts, &jail->sources, err);
 }
 
-/* Needs the host's own procfs to be in sight, so it comes before the tree. */
+/* Needs the host's procfs, so it comes before the tree. */
 static int step_procfs(struct building *jail, struct err *err)
 {
 	if (!jail->spec->profile->has_procfs)
@@ -43,7 +43,7 @@ static int step_procfs(struct building *jail, struct err *err)
 	return jail->procfs < 0 ? -1 : 0;
 }
 
-/* From here on the child is a uid of its own outside, and uid 0 with all rights inside. */
+/* From here on the child is uid 0 with all capabilities inside, and a uid of its own outside. */
 static int step_identity(struct building *jail, struct err *err)
 {
 	(void)jail;
@@ -52,7 +52,10 @@ static int step_identity(struct building *jail, struct err *err)
 	return 0;
 }
 
-/* What whoever started the house ignored (nohup, a shell's background) is no business of ours. */
+/*
+ * Signals may be ignored because of nohup or a shell's background job.  A jail does not inherit
+ * that.
+ */
 int jail_plain_signals(struct err *err)
 {
 	sigset_t none;
@@ -66,7 +69,7 @@ int jail_plain_signals(struct err *err)
 	return 0;
 }
 
-/* No terminal, plain signals, a constant name, and a cgroup that looks like the only one. */
+/* No terminal, default signals, a constant name, and a cgroup that looks like the root. */
 static int step_surroundings(struct building *jail, struct err *err)
 {
 	(void)jail;
@@ -98,7 +101,10 @@ static int far_fd(int fd, int *ret_far, struct err *err)
 	return *ret_far < 0 ? err_sys(err, "descriptor %d", fd) : 0;
 }
 
-/* 0 and 1 nowhere, 2 the spawner's, 3 socket, 4 procfs, 5 status until exec; nothing else. */
+/*
+ * Descriptors 0 and 1 are /dev/null, 2 the spawner's stderr, 3 the socket, 4 the procfs, 5 the
+ * status line until exec; no other.
+ */
 static int step_descriptors(struct building *jail, struct err *err)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC); /* closed with the rest */
@@ -129,7 +135,7 @@ static int step_rlimits(struct building *jail, struct err *err)
 {
 	const struct jail_spec *spec = jail->spec;
 	const struct rlimit_row asked[] = {
-		{ RLIMIT_AS, SANITIZED ? 0 : spec->memory_bytes }, /* shadow memory is larger */
+		{ RLIMIT_AS, SANITIZED ? 0 : spec->memory_bytes }, /* a sanitizer needs more */
 		{ RLIMIT_CPU, spec->cpu_s },
 	};
 
@@ -156,7 +162,7 @@ static int step_no_new_privs(struct building *jail, struct err *err)
 	return 0;
 }
 
-/* A spawner that died before prctl() sends no signal: its end of the line tells. */
+/* If the spawner died before prctl(), no signal comes, but its end of the line is closed. */
 static int step_parent(struct building *jail, struct err *err)
 {
 	struct pollfd line = { .fd = jail->status, .events = 0 };
@@ -175,7 +181,7 @@ static int step_filter(struct building *jail, struct err *err)
 
 static int step_program(struct building *jail, struct err *err)
 {
-	/* execve() does not touch the texts; its prototype is older than const. */
+	/* execve() does not change the texts; its prototype is older than const. */
 	union {
 		const char *const *in;
 		char *const *out;

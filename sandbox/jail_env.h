@@ -1,6 +1,6 @@
 /*
- * What the spawner leaves in a jail for the program that starts there: descriptor numbers, names
- * of environment variables, paths, ids.  Both sides include this page.
+ * The environment of the program that the spawner starts in a jail: descriptor numbers, names of
+ * variables, paths, ids.  Both sides include this header.
  *
  * A zygote finds:
  *	fd 0, 1		/dev/null
@@ -23,12 +23,12 @@
 #define JAIL_ENV_SOCKET  "CED_FD"
 #define JAIL_ENV_PROC    "CED_PROC_FD"
 #define JAIL_ENV_PRELOAD "CED_PRELOAD" /* modules to import, separated by spaces */
-#define JAIL_ENV_SLOTS   "CED_SLOTS"   /* how many slots it may open */
+#define JAIL_ENV_SLOTS   "CED_SLOTS"   /* the most slots that it may open */
 #define JAIL_ENV_UIDS    "CED_UIDS" /* "block": uid 1+k is slot k's; "one": there is only uid 0 */
 
-#define STEADY_LIBRARY   "ced-steady.so" /* beside a harness: runtimes/steady */
-#define LIBC_LIBRARY     "ced-libc.so"   /* beside a harness: runtimes/libc, loaded before libc */
+#define STEADY_LIBRARY   "ced-steady.so" /* in the harness folder: runtimes/steady */
+#define LIBC_LIBRARY     "ced-libc.so" /* in the harness folder: runtimes/libc, loaded before libc */
 #define JAIL_SHM_DIR     "/dev/shm"
 #define JAIL_HOSTNAME    "sandbox"
-#define JAIL_USER_ID     1000 /* uid and gid of a program, as it sees them */
-#define JAIL_SIGNALS_MAX 256  /* signals that wait for a program, timers included */
+#define JAIL_USER_ID     1000 /* uid and gid of a program, inside the jail */
+#define JAIL_SIGNALS_MAX 256  /* pending signals of a program, timers included */

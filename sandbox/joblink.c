@@ -10,7 +10,7 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
 
-/* Most jobs fit, and come whole with their head in the first read. */
+/* Most jobs fit, and come with their head in the first read. */
 #define SMALL_BODY 16384
 
 static struct {
@@ -27,7 +27,7 @@ static int check_head(const struct job_head *head, struct err *err)
 	return 0;
 }
 
-/* The first read takes as much as there is, and the descriptor. */
+/* The first read takes everything that is there, and the descriptor. */
 static int read_first(int sock, size_t *ret_got, int *ret_fd, struct err *err)
 {
 	int fds[1] = { -1 };
@@ -82,7 +82,7 @@ int joblink_wait(int sock, struct joblink_job *ret_job, struct err *err)
 	return 0;
 }
 
-/* send(2) and not sendmsg(2), which the job's filter refuses. */
+/* send(2), because the job's filter refuses sendmsg(2). */
 static int send_all(int sock, const char *bytes, size_t len, int flags, struct err *err)
 {
 	while (len > 0) {

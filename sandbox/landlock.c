@@ -41,7 +41,7 @@ uint32_t landlock_abi(void)
 	return abi < 0 ? 0 : (uint32_t)abi;
 }
 
-/* What this kernel can refuse: rights that it does not know would make it refuse the ruleset. */
+/* The rights that this kernel knows; it refuses a ruleset with others. */
 static uint64_t known_access(uint32_t abi)
 {
 	uint64_t access = ACCESS_LOOK | ACCESS_MAKE | ACCESS_REST;

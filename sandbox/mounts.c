@@ -15,8 +15,8 @@
 #include "proto/base/container.h"
 
 /*
- * What nobody gets to see, whatever the configuration says.  Whole: this very path.  Below: all
- * of it.  The rows of `open` are let through before.
+ * Paths of the host that no jail may see, whatever the configuration says.  `whole` is this very
+ * path, `below` everything below it.  The rows of `open` are allowed first.
  */
 static const struct {
 	const char *path;
@@ -40,7 +40,7 @@ static const struct {
 };
 
 static const char *const open_paths[] = {
-	"/etc/alternatives", /* libblas and liblapack are links through it */
+	"/etc/alternatives", /* libblas and liblapack are links that go through it */
 	"/etc/fonts",
 	"/etc/matplotlibrc",
 	"/etc/ld.so.cache",
@@ -56,7 +56,10 @@ static bool is_at_or_below(const char *path, const char *folder)
 	return strncmp(path, folder, len) == 0 && (path[len] == '\0' || path[len] == '/');
 }
 
-/* Absolute, no empty, "." or ".." component, no slash at the end. */
+/*
+ * Whether the path is absolute, without an empty, "." or ".." component and without a slash at the
+ * end.
+ */
 static bool is_plain(const char *path)
 {
 	if (path[0] != '/')
@@ -87,7 +90,7 @@ int mount_check_path(const char *path, struct err *err)
 	return 0;
 }
 
-/* The name that the kernel has for an open file now. */
+/* The kernel's current name of an open file. */
 static int check_opened(int fd, char *ret_real, struct err *err)
 {
 	char link[64];
@@ -117,7 +120,7 @@ int mount_real_path(const char *path, char *ret_real, struct err *err)
 	return 0;
 }
 
-/* ---- the new mount API, which Debian 12's libc has no words for ---------------------------- */
+/* ---- the new mount API, which Debian 12's libc does not declare --------------------------- */
 
 static int set_attributes(int fd, uint64_t flags, bool with_below, struct err *err)
 {
@@ -136,7 +139,9 @@ static int move_mount_to(int mount, int folder, const char *name, struct err *er
 	return 0;
 }
 
-/* A fresh file system, mounted nowhere.  Options are names and values in turn, NULL behind them. */
+/*
+ * Makes a file system that is not mounted.  `options` are names and values in turn, ended by NULL.
+ */
 static int make_mount(const char *type, const char *const *options, unsigned flags, struct err *err)
 {
 	auto_fd int context = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
@@ -196,7 +201,7 @@ static int clone_tree(int fd, struct err *err)
 	return clone < 0 ? err_sys(err, "open_tree") : clone;
 }
 
-/* A link stays a plain O_PATH descriptor: there is nothing to mount. */
+/* A symbolic link stays an O_PATH descriptor, since it cannot be mounted. */
 static int open_source(const struct mount_row *row, struct err *err)
 {
 	unsigned nofollow = row->kind == MOUNT_TARGET ? 0 : AT_SYMLINK_NOFOLLOW;
@@ -243,7 +248,7 @@ int mounts_open(const struct mount_plan *plan, struct mount_sources *ret_sources
 
 /* ---- the tree ------------------------------------------------------------------------------ */
 
-/* Inside the new root and never out of it, whatever links say. */
+/* Opens a path inside the new root; symbolic links cannot lead out of it. */
 static int open_inside(int root, const char *path, uint64_t flags)
 {
 	struct open_how how = {
@@ -259,13 +264,13 @@ static const char *last_name(const char *path)
 	return strrchr(path, '/') + 1;
 }
 
-/* Opens the folder that holds `path`, making what is missing. */
+/* Opens the folder of `path` and makes those that are missing. */
 static int open_parent(int root, const char *path, struct err *err)
 {
 	auto_fd int folder = open_inside(root, "/", O_PATH | O_DIRECTORY);
 	char prefix[MOUNT_PATH_MAX];
 
-	if (folder < 0) /* a service manager's filter may refuse it, and then nothing works */
+	if (folder < 0) /* a service manager's filter may refuse it, and then no jail works */
 		return err_sys(err, "openat2");
 	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		cut_printf(prefix, sizeof(prefix), "%.*s", (int)(slash - path), path);
@@ -314,7 +319,7 @@ static int check_flags(int fd, enum mount_kind kind, struct err *err)
 	return 0;
 }
 
-/* Something to mount on, unless it is there already (a bind in a bind). */
+/* Makes a file or folder to mount on, unless one exists (a bind inside a bind). */
 static int make_place(int source, int folder, const char *name, struct err *err)
 {
 	struct stat stat;
@@ -374,7 +379,7 @@ static int fill(
 	return 0;
 }
 
-/* The old root ends up on top of the new one and is taken off; then nothing of the host is left. */
+/* pivot_root() puts the old root on top of the new one; unmounting it removes the host's tree. */
 static int pivot(int root, struct err *err)
 {
 	char cwd[8];
@@ -401,7 +406,7 @@ int mounts_enter(const struct mount_plan *plan, struct mount_sources *sources, s
 		return -1;
 	if (mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return err_sys(err, "private propagation");
-	/* Any folder will do for the moment; this one exists everywhere and is needed no more. */
+	/* Any folder would do here; this one exists on every host. */
 	if (move_mount_to(root, AT_FDCWD, "/proc", err) < 0)
 		return -1;
 	if (fill(root, plan, sources, err) < 0 || pivot(root, err) < 0)

@@ -28,7 +28,7 @@ pid_t ns_clone(uint64_t namespaces, int *ret_pidfd, struct err *err)
 	return pid;
 }
 
-/* The kernel wants each of these files in one write. */
+/* The kernel accepts only one write to each of these files. */
 static int write_file_of(pid_t pid, const char *name, const char *text, struct err *err)
 {
 	auto_fd int fd = -1;
@@ -70,7 +70,7 @@ int ns_check_range(uint32_t first, uint32_t count, struct err *err)
 		char *rest;
 		unsigned long inside = strtoul(line, &rest, 10);
 
-		(void)strtoul(rest, &rest, 10); /* whom it is outside */
+		(void)strtoul(rest, &rest, 10); /* the id outside */
 		found = first >= inside && first - inside + count <= strtoul(rest, NULL, 10);
 	}
 	if (file)

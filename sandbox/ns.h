@@ -1,4 +1,4 @@
-/* Namespaces of a jail, and who is who in its user namespace. */
+/* The namespaces of a jail, and the id maps of its user namespace. */
 #pragma once
 
 #include <sched.h>
@@ -7,7 +7,7 @@
 
 #include "proto/base/err.h"
 
-/* One line of a map: `count` ids from `inside` on are `outside` and the following on the host. */
+/* One line of a map: `count` ids from `inside` on are those from `outside` on, on the host. */
 struct id_map {
 	uint32_t inside;
 	uint32_t outside;
@@ -25,14 +25,14 @@ struct id_maps {
 		    CLONE_NEWNET))
 
 /*
- * Starts a process in fresh namespaces.  Returns its pid and gives a pidfd; returns 0 in the child,
- * which must wait until its maps are written.  The cgroup namespace comes later, when the child is
- * in its cgroup.
+ * Starts a process in new namespaces.  Returns its pid and a pidfd; returns 0 in the child, which
+ * must wait until its maps are written.  The child makes its cgroup namespace later, when it is in
+ * its cgroup.
  */
 pid_t ns_clone(uint64_t namespaces, int *ret_pidfd, struct err *err);
 
 /* Writes the maps of a child; setgroups() is denied for good. */
 int ns_write_maps(pid_t pid, const struct id_maps *maps, struct err *err);
 
-/* Fails when uids `first` and the following are not mapped where we live ourselves. */
+/* Fails if uids from `first` on are not mapped in our own user namespace. */
 int ns_check_range(uint32_t first, uint32_t count, struct err *err);

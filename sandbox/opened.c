@@ -17,7 +17,8 @@
 #define FOLDERS_MAX 64
 #define EVENT_BYTES 16384
 #define SCAN_BYTES  4096
-#define TAKES_MAX   1024 /* at the end: more than the kernel keeps, should somebody be dying slowly */
+#define TAKES_MAX \
+	1024 /* at the end: more than the kernel's queue holds, in case a process dies slowly */
 
 #define EVENTS                                                                              \
 	((uint32_t)(IN_OPEN | IN_CLOSE_WRITE | IN_CLOSE_NOWRITE | IN_CREATE | IN_MOVED_TO | \
@@ -39,7 +40,7 @@ struct opened_notes {
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* NULL: there is no room for another, which is counted. */
+/* NULL: there is no room for another row, and it is counted. */
 static struct slotmsg_opened *row_of(struct opened_notes *notes, const char *path)
 {
 	struct slotmsg_opened *row;
@@ -67,7 +68,7 @@ static bool join(char path[SLOTMSG_OPENED_PATH_MAX], const char *folder, const c
 
 static void watch_folder(struct opened *opened, const char *path, bool is_new);
 
-/* A file that is there before we look was made, opened and written, once at least. */
+/* A file that is older than our watch was made, opened and written at least once. */
 static void take_found(struct opened *opened, const char *path)
 {
 	struct slotmsg_opened *row = row_of(opened->notes, path);
@@ -90,7 +91,7 @@ static void take_entry(struct opened *opened, const char *folder, const struct d
 		take_found(opened, path);
 }
 
-/* What is in a folder that is looked into only now. */
+/* Notes the contents of a folder that is watched only now. */
 static void take_contents(struct opened *opened, const char *folder)
 {
 	auto_fd int fd = openat(
@@ -107,7 +108,7 @@ static void take_contents(struct opened *opened, const char *folder)
 		}
 }
 
-/* Names are looked up from the tmpfs, which is mounted nowhere that we could name. */
+/* Paths start at the tmpfs, which is mounted nowhere in our namespace. */
 static int add_watch(struct opened *opened, const char *path)
 {
 	auto_fd int back = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -129,13 +130,13 @@ static const char *folder_of(const struct opened_notes *notes, int watch)
 	return NULL;
 }
 
-/* A folder that has another name now takes along what is below it. */
+/* When a folder is renamed, the paths below it change. */
 static void rename_folders(struct opened_notes *notes, const char *known_as, const char *now)
 {
 	char before[SLOTMSG_OPENED_PATH_MAX];
 	char path[SLOTMSG_OPENED_PATH_MAX];
 
-	cut_printf(before, sizeof(before), "%s", known_as); /* one of those that change */
+	cut_printf(before, sizeof(before), "%s", known_as); /* one of the folders that change */
 	for (uint32_t i = 0; i < notes->folder_count; i++) {
 		struct folder *folder = &notes->folders[i];
 		const size_t len = strlen(before);
@@ -200,7 +201,7 @@ static void take_event(struct opened *opened, const struct inotify_event *event)
 	if (event->mask & IN_Q_OVERFLOW)
 		opened->notes->head.incomplete = 1;
 	if (!folder || event->len == 0)
-		return; /* of the folder itself */
+		return; /* about the folder itself */
 	if (!join(path, folder, event->name))
 		opened->notes->head.others++;
 	else if (!(event->mask & IN_ISDIR))
@@ -232,7 +233,7 @@ static bool is_below_work(const char *path)
 	return strncmp(path, "work/", 5) == 0 && !strstr(path, "/../") && !strstr(path, "//");
 }
 
-/* Made by us and not with the job, so that nothing is opened in them before we look. */
+/* We make the job's folders, so that nothing is opened in them before we watch. */
 static int make_folders(struct opened *opened, struct err *err)
 {
 	char *text = opened->notes->events;
@@ -248,7 +249,7 @@ static int make_folders(struct opened *opened, struct err *err)
 	return 0;
 }
 
-/* ---- a life --------------------------------------------------------------------------------- */
+/* ---- starting and ending ------------------------------------------------------------------- */
 
 int opened_start(struct opened *opened, int mount, int report, struct err *err)
 {

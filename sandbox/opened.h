@@ -1,15 +1,14 @@
 /*
- * Which files of its own a worker opens, noted by its slot (`trace: files`).
+ * The slot notes which files of its own a worker opens (`trace: files`).
  *
- * Everything that a program can open and that is not the runtime's own, read-only tree lies in the
- * tmpfs below /work and /tmp.  The kernel tells the slot of each opening there (inotify), whatever
- * library or process of the run it was; nothing inside has a say in it.  A program that is not asked
- * about pays nothing.
+ * All files that a program can open lie in the tmpfs below /work and /tmp, except those of the
+ * runtime's read-only tree.  The kernel reports each opening there to the slot (inotify), whatever
+ * process of the run it was, and the program cannot influence that.  Other runs pay nothing.
  *
- * Bounded in files, folders and bytes; what finds no room is counted.  A folder is looked into from a
- * moment after it was made: what was opened in it before that is taken for made and written.
+ * Files, folders and bytes are limited; what exceeds the limit is counted.  A folder is watched
+ * from a moment after it was made: files that were opened in it before count as made and written.
  *
- * What is noted lies in memory of its own, which is given back before the next worker is forked.
+ * The notes lie in a mapping of their own, which is unmapped before the next worker is forked.
  */
 #pragma once
 
@@ -19,8 +18,8 @@
 #include "proto/base/err.h"
 
 struct opened {
-	int notify; /* -1: nobody asked */
-	int report; /* where the daemon wants it told */
+	int notify; /* -1: not asked for */
+	int report; /* the file that the daemon reads */
 	struct opened_notes *notes;
 };
 
@@ -30,19 +29,19 @@ struct opened {
 	}
 
 /*
- * Begins.  `mount` is the worker's tmpfs.  Takes `report`, a file, on every path; it holds the folders
- * that the job's files will lie in, each "work/..." and a NUL, which are made now.
+ * Starts.  `mount` is the worker's tmpfs.  Takes `report` on every path, a file that holds the
+ * folders of the job's files, each "work/..." with a NUL; they are made now.
  */
 int opened_start(struct opened *opened, int mount, int report, struct err *err);
 
 /*
- * Takes a part of what the kernel has to tell, so that a program which opens without end does not keep
- * its slot from all else.  False: there was nothing.
+ * Reads some events, so that a program which opens files without end does not block the slot.
+ * False: there was none.
  */
 bool opened_take(struct opened *opened);
 
-/* Writes what was noted, as struct slotmsg_opened_head and rows (slotmsg.h). */
+/* Writes the notes to the report, as struct slotmsg_opened_head and rows (slotmsg.h). */
 void opened_tell(struct opened *opened);
 
-/* Forgets it all.  May be called twice, and when nobody asked. */
+/* Frees everything.  May be called twice, and if it was never started. */
 void opened_forget(struct opened *opened);

@@ -18,12 +18,12 @@
 /* ---- zygote: an interpreter, its slots and their workers ----------------------------------- */
 
 static const struct rlimit_row zygote_rlimits[] = {
-	{ RLIMIT_CORE, 0 },         /* nobody reads them */
-	{ RLIMIT_NOFILE, 4096 },    /* slots hold a handful each; a worker gets fewer */
+	{ RLIMIT_CORE, 0 },         /* no process reads them */
+	{ RLIMIT_NOFILE, 4096 },    /* a slot holds a few; a worker gets fewer */
 	{ RLIMIT_STACK, 8U << 20 }, /* an ordinary stack */
-	{ RLIMIT_MEMLOCK, 0 },      /* nothing is pinned */
+	{ RLIMIT_MEMLOCK, 0 },      /* no memory is locked */
 	{ RLIMIT_MSGQUEUE, 0 },     /* no queues */
-	/* What all slots share, being namespaces of this zygote's; each takes its own part of it. */
+	/* Limits that all slots of this zygote share; each slot takes its own part. */
 	{ RLIMIT_SIGPENDING, (rlim_t)JAIL_SIGNALS_MAX *PRIV_SLOTS_MAX },
 	{ RLIMIT_NICE, 0 },
 	{ RLIMIT_RTPRIO, 0 },
@@ -34,7 +34,7 @@ static const struct mount_row zygote_rows[] = { DEVICE("/dev/null"), DEVICE("/de
 
 static const char *const zygote_folders[] = { JAIL_WORK_DIR, JAIL_TMP_DIR, JAIL_SHM_DIR, NULL };
 
-/* Enough for pwd, grp and getaddrinfo to answer; nothing of the host's. */
+/* Enough for pwd, grp and getaddrinfo; nothing of the host's. */
 static const struct mount_text zygote_texts[] = {
 	{ "/etc/passwd", "user:x:1000:1000:user:/work:/nonexistent\n" },
 	{ "/etc/group", "user:x:1000:\n" },
@@ -55,7 +55,7 @@ const struct jail_profile PROFILE_ZYGOTE = {
 	.texts = zygote_texts,
 };
 
-/* ---- inspector: one binary and what its loader asks for ------------------------------------ */
+/* ---- inspector: one binary and what its loader needs --------------------------------------- */
 
 static const struct rlimit_row inspector_rlimits[] = {
 	{ RLIMIT_CORE, 0 },
@@ -68,7 +68,7 @@ static const struct rlimit_row inspector_rlimits[] = {
 	{ RLIMIT_RTPRIO, 0 },
 };
 
-/* Where Debian and others keep them; what a host does not have is left out. */
+/* The places on Debian and others; what a host does not have is skipped. */
 #define DEBIAN "/lib/x86_64-linux-gnu/"
 
 static const struct mount_row inspector_rows[] = {

@@ -1,4 +1,4 @@
-/* Named jails as data: what is in them, what binds them.  jail.c makes one of a row. */
+/* The kinds of jails, as data. jail.c makes a jail from a row. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,10 +11,10 @@
 struct jail_profile {
 	const char *name;
 	bool has_procfs; /* a procfs by descriptor, JAIL_PROC_FD */
-	bool keeps_caps; /* in its own user namespace: it makes jails itself */
+	bool keeps_caps; /* keeps capabilities in its user namespace, since it makes jails itself */
 	const struct rlimit_row *rlimits;
 	size_t rlimit_count;
-	const struct mount_row *rows; /* beside what a runtime brings */
+	const struct mount_row *rows; /* in addition to those of the runtime */
 	size_t row_count;
 	const char *const *folders;
 	const struct mount_text *texts;

@@ -15,10 +15,10 @@
 
 #define NAME_MAX_BYTES 255
 #define PATH_MAX_BYTES 4095
-#define AHEAD_NAME     "main.py" /* what a program is called that has no name */
+#define AHEAD_NAME     "main.py" /* the name of a program without a name */
 #define AHEAD_BYTES    4096
 
-/* ---- taking parts off the front ----------------------------------------------------------- */
+/* ---- reading parts of the body ------------------------------------------------------------ */
 
 static bool take_bytes(struct span *rest, uint64_t len, struct span *ret_bytes)
 {
@@ -36,7 +36,7 @@ static bool take_struct(struct span *rest, void *ret_struct, size_t size)
 
 	if (!take_bytes(rest, size, &bytes))
 		return false;
-	memcpy(ret_struct, bytes.bytes, size); /* nothing in a body is aligned */
+	memcpy(ret_struct, bytes.bytes, size); /* a body is not aligned */
 	return true;
 }
 
@@ -58,7 +58,7 @@ bool program_next_file(struct span *rest, struct program_file *ret_file)
 	       take_bytes(rest, head.data_len, &ret_file->data);
 }
 
-/* ---- looking at all of them once ---------------------------------------------------------- */
+/* ---- checking everything once ------------------------------------------------------------- */
 
 static bool has_nul(struct span text)
 {
@@ -75,7 +75,7 @@ static bool is_name(struct span text)
 		text.bytes[0] == '.' && (text.len == 1 || (text.len == 2 && text.bytes[1] == '.')));
 }
 
-/* Names with single slashes between them. */
+/* Whether it is names with single slashes between them. */
 static bool is_path(struct span path)
 {
 	const char *end = path.bytes + path.len;
@@ -182,7 +182,7 @@ static int write_file(int dir, const char *path, struct span data, mode_t mode, 
 	return write_data(fd, path, data, err);
 }
 
-/* Every folder on the way, from the top. */
+/* Makes every folder of the path, from the top. */
 static int make_parents(int dir, char *path, struct err *err)
 {
 	for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -256,7 +256,7 @@ int program_write(const struct program *program, int dir, int ahead, struct err 
 
 /* ---- its stdin ------------------------------------------------------------------------------ */
 
-/* A file that is larger than one may be would be a signal, and the end before the beginning. */
+/* Writing more than RLIMIT_FSIZE allows would raise a signal, before the program has begun. */
 static int copy_all(int from, off_t size, int to, struct err *err)
 {
 	struct rlimit most;

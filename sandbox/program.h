@@ -1,9 +1,8 @@
 /*
- * One job as it came over the job socket: a program with its arguments, environment and files.
+ * One job, as it came over the job socket: a program with its arguments, environment and files.
  *
- * program_parse() looks at every length once and refuses a body of which one byte is out of place;
- * after that the parts are read without further checks.  Everything points into the body, which
- * the caller keeps.
+ * program_parse() checks every length once and rejects a body that is malformed; afterwards the
+ * parts are read without further checks.  All pointers point into the body, which the caller keeps.
  */
 #pragma once
 
@@ -26,7 +25,7 @@ struct program {
 	uint32_t file_count;
 	bool has_stdin;
 	uint32_t flags;    /* JOB_FLAG_* */
-	struct span rules; /* for whoever watches the program */
+	struct span rules; /* the policy's rules, for runtimes that enforce them */
 	struct span args;  /* still packed: program_next_text() */
 	struct span env;
 	struct span files; /* program_next_file() */
@@ -40,25 +39,25 @@ struct program_file {
 
 int program_parse(const char *body, size_t len, struct program *ret_program, struct err *err);
 
-/* Takes one part off the front of `rest`.  False at the end, or where nothing whole is left. */
+/* Reads one part and removes it from `rest`.  False at the end, or when the rest is malformed. */
 bool program_next_text(struct span *rest, struct span *ret_text);
 bool program_next_file(struct span *rest, struct program_file *ret_file);
 
 /*
- * Makes the file that a program will most likely be written to, with room for a small one, before
- * there is a program: making a file costs more than all else that a worker does between a job and
- * its first line.  The descriptor, for program_write(); -1 where it cannot be had, which is no harm.
+ * Makes the file that the program will probably be written to, with room for a small one, before
+ * the job comes.  Making a file costs more than everything else between a job and its first line.
+ * Returns the descriptor, for program_write(), or -1; a failure is harmless.
  */
 int program_file_ahead(int dir);
 
 /*
- * Writes the program and its files below the folder `dir`, which nobody else knows yet.  Takes
- * `ahead`, what program_file_ahead() gave for the same folder.
+ * Writes the program and its files below the folder `dir`.  Takes `ahead`, which
+ * program_file_ahead() returned for the same folder.
  */
 int program_write(const struct program *program, int dir, int ahead, struct err *err);
 
 /*
- * Makes `fd`, which is taken, the process's stdin; of a file a copy, without a name, in `folder`.  What
- * the daemon has sent lies under no mount that says that nothing of it may be run as code.
+ * Takes `fd` and makes it the process's stdin.  A file is copied into `folder`, without a name,
+ * because the daemon's file lies on a mount that allows to execute it.
  */
 int program_stdin(int fd, const char *folder, struct err *err);

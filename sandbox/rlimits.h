@@ -1,4 +1,7 @@
-/* Resource limits as rows; soft and hard are the same, so that nothing can be raised again. */
+/*
+ * Resource limits as rows.  Soft and hard limit are the same, so that the process cannot raise
+ * them.
+ */
 #pragma once
 
 #include <stddef.h>
@@ -11,5 +14,5 @@ struct rlimit_row {
 	uint64_t value;
 };
 
-/* Sets each row for the calling process; a value above the present hard limit is cut to it. */
+/* Sets each row for the calling process.  A value above the present hard limit is cut to it. */
 int rlimits_set(const struct rlimit_row *rows, size_t count, struct err *err);

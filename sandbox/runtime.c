@@ -13,8 +13,9 @@
 #define PRELOAD_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_. -+:=,/["
 
 /*
- * How a kind of interpreter is started.  argv[0] is the configured path, which tells a venv.  Without
- * arguments the file in the harness folder is a program of ours, which starts the interpreter itself.
+ * How a kind of interpreter is started. argv[0] is the configured path, by which Python finds its
+ * venv.  Without arguments the file in the harness folder is a program of ours, which starts the
+ * interpreter itself.
  */
 static const struct {
 	const char *main; /* file in the harness folder */
@@ -24,7 +25,7 @@ static const struct {
 	[PRIV_RUNTIME_COMMAND] = { "ced-zygote", { NULL } },
 };
 
-/* The whole environment: nothing of the host's, nothing that differs between hosts. */
+/* The whole environment, which is the same on every host. */
 static const char *const fixed_env[] = {
 	"PATH=/usr/local/bin:/usr/bin:/bin",
 	"HOME=" JAIL_WORK_DIR,

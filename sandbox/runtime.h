@@ -1,6 +1,4 @@
-/*
- * A runtime as the spawner knows it: checked once, when it is configured, and kept.
- */
+/* A runtime in the spawner: checked once, when the daemon configures it, and kept. */
 #pragma once
 
 #include "proto/base/err.h"
@@ -13,13 +11,13 @@
 
 struct runtime {
 	struct priv_runtime asked;
-	char program[PRIV_PATH_MAX]; /* the interpreter without links: what is bound and started */
+	char program[PRIV_PATH_MAX]; /* the interpreter with links resolved: bound and started */
 };
 
-/* Takes what the daemon asks for, or says what is wrong with it. */
+/* Checks a runtime of the daemon and keeps it; the error says what is wrong with it. */
 int runtime_check(struct runtime *runtime, const struct priv_runtime *asked, struct err *err);
 
-/* What a zygote is started with.  Lives as long as the spec that points into it. */
+/* The arguments of a zygote.  Must live as long as the spec that points to them. */
 struct runtime_start {
 	struct jail_spec spec;
 	const char *argv[RUNTIME_ARGS_MAX];
@@ -29,8 +27,8 @@ struct runtime_start {
 };
 
 /*
- * Writes down a zygote's jail.  `uids` is the value of JAIL_ENV_UIDS; the caller sets filter and
- * socket.
+ * Fills in the spec of a zygote's jail.  `uids` is the value of JAIL_ENV_UIDS; the caller sets
+ * filter and socket.
  */
 int runtime_start(const struct runtime *runtime, uint32_t slots, const char *uids,
 	struct runtime_start *ret_start, struct err *err);

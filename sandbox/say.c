@@ -11,7 +11,7 @@
 void say(int level, const char *event, const char *text)
 {
 	char line[LINE_LEN_MAX];
-	/* A terminal is no journal: nobody there takes the level off. */
+	/* Only a journal reads the level, so a terminal does not get it. */
 	const char *from = isatty(STDERR_FILENO) ? line + strlen("<6>") : line;
 	size_t head;
 

@@ -11,7 +11,7 @@
 
 #include "proto/base/cleanup.h"
 
-/* Verdicts go in as they are: libseccomp's actions are the kernel's own numbers. */
+/* Verdicts are used as they are: libseccomp's actions are the kernel's numbers. */
 _Static_assert(SCMP_ACT_ALLOW == VERDICT_ALLOW && SCMP_ACT_KILL_PROCESS == VERDICT_KILL &&
 		       SCMP_ACT_ERRNO(1) == VERDICT_DEFAULT && SCMP_ACT_TRACE(0) == VERDICT_HELD,
 	"libseccomp has other numbers");
@@ -22,22 +22,22 @@ static void release(scmp_filter_ctx *ctx)
 		seccomp_release(*ctx);
 }
 
-/* libseccomp answers with -errno. */
+/* libseccomp returns -errno. */
 static int failed(struct err *err, int answer, const char *what)
 {
 	errno = -answer;
 	return err_sys(err, "libseccomp: %s", what);
 }
 
-/* In the base filter what is told is held back, so that the workers' own filter can tell it. */
-static uint32_t said(enum filter_profile profile, uint32_t verdict)
+/* The base filter holds back calls that workers report, so that the workers' own filter decides. */
+static uint32_t real(enum filter_profile profile, uint32_t verdict)
 {
-	bool heard = profile == FILTER_HOUSE || profile == FILTER_HOUSE_CODE;
+	bool is_base = profile == FILTER_ZYGOTE || profile == FILTER_ZYGOTE_CODE;
 
-	return heard && syscall_plain(verdict) != verdict ? VERDICT_HELD : syscall_plain(verdict);
+	return is_base && syscall_plain(verdict) != verdict ? VERDICT_HELD : syscall_plain(verdict);
 }
 
-/* No tests: whatever the arguments. */
+/* No tests: the verdict does not depend on the arguments. */
 static int add_rule(scmp_filter_ctx ctx, int nr, uint32_t verdict, const struct arg_test *tests,
 	struct err *err)
 {
@@ -53,16 +53,16 @@ static int add_rule(scmp_filter_ctx ctx, int nr, uint32_t verdict, const struct 
 	return answer < 0 ? failed(err, answer, "rule") : 0;
 }
 
-/* Rules about arguments, or one verdict for the call: never both, libseccomp would drop rules. */
+/* Either rules about arguments or one verdict for the call: given both, libseccomp drops rules. */
 static int add_call(scmp_filter_ctx ctx, enum filter_profile profile, int nr,
 	const struct syscall_group *group, struct err *err)
 {
-	uint32_t verdict = said(profile, group->verdict);
+	uint32_t verdict = real(profile, group->verdict);
 
 	if (group->rule_count > 0 && verdict != VERDICT_DEFAULT)
 		return err_set(err, ERR_INVALID, "rules and a verdict: %s", group->reason);
 	for (size_t i = 0; i < group->rule_count; i++)
-		if (add_rule(ctx, nr, said(profile, group->rules[i].verdict), group->rules[i].tests,
+		if (add_rule(ctx, nr, real(profile, group->rules[i].verdict), group->rules[i].tests,
 			    err) < 0)
 			return -1;
 	if (group->rule_count == 0 && verdict != VERDICT_DEFAULT)
@@ -74,7 +74,7 @@ static int add_group(scmp_filter_ctx ctx, enum filter_profile profile,
 	const struct syscall_group *group, struct err *err)
 {
 	for (size_t i = 0; i < group->call_count; i++) {
-		/* An earlier group of the profile may have decided about this call. */
+		/* An earlier group of the profile may have decided this call. */
 		if (syscall_group_of(profile, group->calls[i]) != group)
 			continue;
 		if (add_call(ctx, profile, group->calls[i], group, err) < 0)
@@ -83,7 +83,7 @@ static int add_group(scmp_filter_ctx ctx, enum filter_profile profile,
 	return 0;
 }
 
-/* i386 and x32 kill; no_new_privs is the jail's own step; the numbers are searched by halves. */
+/* i386 and x32 kill; no_new_privs is a step of the jail; the filter searches numbers by halves. */
 static int set_attributes(scmp_filter_ctx ctx, struct err *err)
 {
 	int answer = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);

@@ -1,6 +1,7 @@
 /*
- * From a profile's list (syscalls.c) to a filter: built once by libseccomp, kept as bytes, loaded
- * by whoever enters a jail.  Building costs about a millisecond and loading a tenth of it.
+ * Makes a filter from a profile's list (syscalls.c). libseccomp builds it once, it is kept as
+ * bytes, and every process that enters a jail loads it.  Building takes about a millisecond,
+ * loading a tenth of that.
  */
 #pragma once
 

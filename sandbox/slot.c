@@ -65,8 +65,8 @@ static int settle_descriptors(int *fds, unsigned fd_count, struct err *err)
 }
 
 /*
- * The slot keeps its rights over its own user namespace, since making a worker needs them.  What an
- * exec could regain is dropped and locked here, and every worker inherits that.
+ * The slot keeps its rights over its own user namespace, since making a worker needs them.  Rights
+ * that an exec could regain are dropped and locked here, and every worker inherits that.
  */
 static int shed_rights(struct err *err)
 {
@@ -614,7 +614,7 @@ static int (*const slot_handlers[SLOTMSG_KIND_COUNT])(
 	[SLOTMSG_WORKER_DROP] = on_drop,
 };
 
-/* What slot_serve() returns, and 2: go on. */
+/* The result of one message: 0 and 1 as of slot_serve(), 2: go on. */
 enum {
 	SERVED_GONE = 0,
 	SERVED_WORKER = 1,

@@ -74,7 +74,7 @@ struct slot {
 	bool drop_wanted;
 };
 
-/* What a slot is made with.  Borrowed, except for the footprint, which the slot keeps. */
+/* The things that a new slot gets.  Borrowed, except for the footprint, which the slot keeps. */
 struct slot_start {
 	unsigned index;
 	const int *fds; /* the slot socket, then "procs" files, as they came to the zygote */

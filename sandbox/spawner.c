@@ -14,11 +14,11 @@
 #include "sandbox/caps.h"
 #include "sandbox/jail_env.h"
 
-/* Ceilings of a zygote with its slots: far above what they need, far below what would hurt. */
+/* Limits of a zygote with its slots: far above its needs, far below what would hurt the host. */
 #define ZYGOTE_MEMORY_BYTES ((uint64_t)4 << 30)
 #define ZYGOTE_PIDS         1024
 
-/* The kernel lets go of a cgroup a moment after its last process; what stays is left to the end. */
+/* The kernel releases a cgroup a moment after its last process.  The rest is removed at the end. */
 #define LEAVE_TRIES 1000
 
 #define INSPECTOR_PROGRAM      "/ced-inspector"
@@ -26,14 +26,14 @@
 #define INSPECTOR_MEMORY_MOST  ((uint64_t)2 << 30)
 #define INSPECTOR_CPU_S_MOST   3600
 
-/* What came and what goes back. */
+/* A message and its answer. */
 struct exchange {
 	const struct priv_msg *asked;
-	const int *fds; /* that came with it; closed by the caller */
+	const int *fds; /* that came with the message; the caller closes them */
 	struct priv_msg *answer;
 	int answer_fds[PRIV_FDS_MAX];
 	unsigned answer_fd_count;
-	bool keeps_fds; /* the answer's descriptors stay ours: they are not closed behind it */
+	bool keeps_fds; /* we keep the answer's descriptors: they are not closed after it */
 };
 
 /* ---- residents ----------------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ static uint32_t slots_in_use(const struct spawner *spawner)
 	return slots;
 }
 
-/* Slots count from 0; the zygote itself is none of them. */
+/* Slots count from 0; the zygote is not one of them. */
 #define NO_SLOT (-1)
 
 static void leaf_of(const struct resident *resident, int slot, char *ret_leaf)
@@ -90,8 +90,8 @@ static bool remove_leaves(const struct spawner *spawner, const struct resident *
 }
 
 /*
- * Who is who in a jail.  As root: a block of host uids of its own, the jail's uid 0 being the
- * first of them.  As a user: uid 0 is that user, and there is no other.
+ * The ids of a jail.  As root: a block of host uids of its own, whose first is the jail's uid 0.
+ * As a user: uid 0 is that user, and there is no other.
  */
 static struct id_maps maps_of(const struct spawner *spawner, const struct resident *resident)
 {
@@ -109,7 +109,7 @@ static struct id_maps maps_of(const struct spawner *spawner, const struct reside
 	return maps;
 }
 
-/* A resident lives in a cgroup of its own, with its slots; workers move on into theirs. */
+/* A resident and its slots are in a cgroup of its own; workers move to theirs. */
 static int settle(const struct spawner *spawner, const struct resident *resident, struct err *err)
 {
 	struct id_maps maps = maps_of(spawner, resident);
@@ -123,7 +123,7 @@ static int settle(const struct spawner *spawner, const struct resident *resident
 	return cgroup_join(&spawner->cgroups, leaf, resident->child.pid, err);
 }
 
-/* A jail gets a local socket of the daemon's, not just any descriptor. */
+/* A jail gets a local socket from the daemon, and no other kind of descriptor. */
 static bool is_local_socket(int fd)
 {
 	int domain = 0;
@@ -141,7 +141,7 @@ static int start_resident(struct spawner *spawner, struct resident *resident, ui
 	if (child_begin(&resident->child, spec, err) < 0 || settle(spawner, resident, err) < 0 ||
 		child_go(&resident->child, err) < 0) {
 		child_end(&resident->child);
-		resident->leaving = 1; /* nobody knew it, so only its cgroups are to be removed */
+		resident->leaving = 1; /* the daemon never knew it: only its cgroups are removed */
 		return err_wrap(err, "%s", spec->profile->name);
 	}
 	return 0;
@@ -218,7 +218,7 @@ static int answer_zygote(struct spawner *spawner, struct exchange *exchange, str
 		return -1;
 	start.spec.socket = exchange->fds[0];
 	start.spec.filter =
-		&spawner->filters[runtime->asked.makes_code ? FILTER_HOUSE_CODE : FILTER_HOUSE];
+		&spawner->filters[runtime->asked.makes_code ? FILTER_ZYGOTE_CODE : FILTER_ZYGOTE];
 	if (start_resident(spawner, resident, asked->slots, &start.spec, err) < 0)
 		return -1;
 	answer_resident(exchange, resident);
@@ -235,7 +235,7 @@ static int answer_slot(struct spawner *spawner, struct exchange *exchange, struc
 	if (!resident || asked->slot >= resident->slots)
 		return err_set(
 			err, ERR_MISSING, "zygote %u has no slot %u", asked->zygote, asked->slot);
-	/* in the zygote's block, see maps_of(): first itself, then one slot after the other */
+	/* in the zygote's block (see maps_of()): the zygote first, then its slots */
 	if (spawner->mode == PRIV_MODE_ROOT)
 		joiner = maps_of(spawner, resident).uids.outside + 1 + asked->slot;
 	leaf_of(resident, (int)asked->slot, leaf);
@@ -289,7 +289,7 @@ static int answer_kill(struct spawner *spawner, struct exchange *exchange, struc
 	return child_signal(&resident->child, SIGKILL, err);
 }
 
-/* Shapes and turns of these operations are in privmsg.c. */
+/* privmsg.c has the shape and turn of these operations. */
 static int (*const answers[PRIV_OP_COUNT])(
 	struct spawner *spawner, struct exchange *exchange, struct err *err) = {
 	[PRIV_HELLO] = answer_hello,
@@ -385,14 +385,14 @@ int spawner_open(struct spawner *spawner, struct err *err)
 {
 	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++)
 		spawner->residents[i] = (struct resident){ .child = CHILD_INIT };
-	for (unsigned profile = FILTER_HOUSE; profile < FILTER_PROFILE_COUNT; profile++)
+	for (unsigned profile = FILTER_ZYGOTE; profile < FILTER_PROFILE_COUNT; profile++)
 		if (filter_build(profile, &spawner->filters[profile], err) < 0)
 			return err_wrap(err, "filter %u", profile);
 	cgroups_open(&spawner->cgroups);
 	return 0;
 }
 
-/* First all, then each: they end side by side. */
+/* All are killed before the first is waited for, so that they end at the same time. */
 void spawner_close(struct spawner *spawner)
 {
 	for (size_t i = 0; i < PRIV_CHILDREN_MAX; i++)

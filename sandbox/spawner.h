@@ -1,10 +1,10 @@
 /*
- * The conversation with the daemon: every operation has one row that says what answers it.
+ * The conversation with the daemon: each operation has one row with the function that answers it.
  *
- * privmsg.c has checked shape and direction before anything arrives here; here the turn is
- * checked, and every number and path against limits of our own.  An operation that cannot be done
- * is answered with its reason.  One that should never have been asked ends the conversation:
- * spawner_serve() fails, and the caller ends everything.
+ * privmsg.c has checked shape and direction of a message.  Here its turn is checked, and every
+ * number and path against limits of our own.  An operation that fails is answered with its reason.
+ * An operation that is out of turn ends the conversation: spawner_serve() fails, and the caller
+ * ends everything.
  */
 #pragma once
 
@@ -17,14 +17,14 @@
 #include "sandbox/runtime.h"
 #include "sandbox/seccomp.h"
 
-#define SPAWNER_SLOTS_MAX 1024 /* over all zygotes */
+#define SPAWNER_SLOTS_MAX 1024 /* of all zygotes together */
 
-/* A zygote or an inspector, and what is held for it. */
+/* A zygote or an inspector, and what the spawner holds for it. */
 struct resident {
-	uint32_t id; /* never given twice; 0: free */
+	uint32_t id; /* never used twice; 0: this place is free */
 	uint32_t slots;
 	struct child child;
-	unsigned leaving; /* it has ended: how often its cgroups were tried since */
+	unsigned leaving; /* it is dead: how often removing its cgroups was tried */
 };
 
 struct spawner {
@@ -39,25 +39,25 @@ struct spawner {
 	uint32_t runtime_count;
 	struct resident residents[PRIV_CHILDREN_MAX];
 	uint32_t last_id;
-	struct priv_msg asked; /* the message in hand and its answer: too large for a stack */
+	struct priv_msg asked; /* the current message and its answer: too large for a stack */
 	struct priv_msg answer;
 };
 
-/* Host uids that jails use: a block for each resident, one id for it and one for each slot. */
+/* The host uids of jails: a block for each resident, with one id for it and one for each slot. */
 #define SPAWNER_BLOCK     (PRIV_SLOTS_MAX + 1)
 #define SPAWNER_UID_COUNT (PRIV_CHILDREN_MAX * SPAWNER_BLOCK)
 
-/* Builds the filters and makes the cgroups.  The rest of *spawner is the caller's to fill. */
+/* Builds the filters and makes the cgroups.  The caller fills in the rest of *spawner. */
 int spawner_open(struct spawner *spawner, struct err *err);
 
 /* Ends every jail and removes the cgroups.  May be called twice. */
 void spawner_close(struct spawner *spawner);
 
-/* Takes one message and answers it.  1, 0 when the daemon has gone, -1: end everything. */
+/* Receives one message and answers it. 1; 0: the daemon is gone; -1: end everything. */
 int spawner_serve(struct spawner *spawner, struct err *err);
 
 /*
- * Reaps what has ended and tells the daemon; removes cgroups.  1: one waits to be removed, call again
- * soon; 0: nothing waits; -1: end everything.
+ * Reaps dead children, reports them to the daemon and removes their cgroups. 1: a cgroup is left,
+ * call again soon; 0: none is left; -1: end everything.
  */
 int spawner_tidy(struct spawner *spawner, struct err *err);

@@ -31,7 +31,7 @@
 #define CALLS(...)           LIST(__VA_ARGS__), sizeof(LIST(__VA_ARGS__)) / sizeof(short)
 #define GROUP(reason, verdict, ...) { reason, verdict, CALLS(__VA_ARGS__), NULL, 0 }
 #define ALLOWED(reason, ...) GROUP(reason, VERDICT_ALLOW, __VA_ARGS__)
-#define TOLD(reason, ...)    GROUP(reason, VERDICT_TELL(EPERM), __VA_ARGS__)
+#define NOTIFY(reason, ...)    GROUP(reason, VERDICT_NOTIFY(EPERM), __VA_ARGS__)
 #define ASKED_ALL(rules, ...) VERDICT_DEFAULT, CALLS(__VA_ARGS__), THESE(rules)
 #define ASKED(name, rules)   ASKED_ALL(rules, N(name))
 #define THESE(list)          (list), COUNT_OF(list)
@@ -46,8 +46,8 @@
 /* ---- what a program may do (SECURITY rules of the jail) ----------------------------------- */
 
 /*
- * Never writable and executable; what is executable comes from a file, and /work is noexec.  The
- * host's huge pages are nobody's here: no limit of a run counts them.
+ * Memory is never writable and executable; executable memory comes from files, and /work is noexec.
+ * The host's huge pages are refused, since no limit of a run counts them.
  */
 static const struct arg_rule mmap_rules[] = {
 	{ VERDICT_ALLOW, { { 2, PROT_EXEC, 0 }, { 3, MAP_HUGETLB, 0 } } },
@@ -61,16 +61,19 @@ static const struct arg_rule mprotect_rules[] = NO_FLAG(2, PROT_EXEC);
 	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 		    CLONE_NEWPID | CLONE_NEWNET))
 
-/* Limits of descriptors are the table's: a thread with one of its own would have them once more. */
+/*
+ * The limit of descriptors counts per table: a thread with a table of its own would have them
+ * again.
+ */
 #define CLONE_SHARED (CLONE_THREAD | CLONE_FILES)
 static const struct arg_rule close_range_rules[] = NO_FLAG(2, CLOSE_RANGE_UNSHARE);
 
-/* A flag that asks for a namespace has no innocent use; any of them ends the run. */
+/* A flag for a namespace has no innocent use; each of them ends the run. */
 static const struct arg_rule clone_rules[] = {
-	{ VERDICT_ALLOW, { { 0, CLONE_NEW_ANY | CLONE_SHARED, CLONE_SHARED } } }, /* the job's */
+	{ VERDICT_ALLOW, { { 0, CLONE_NEW_ANY | CLONE_SHARED, CLONE_SHARED } } }, /* of jobs */
 	END_FLAG(CLONE_NEWNS), END_FLAG(CLONE_NEWCGROUP), END_FLAG(CLONE_NEWUTS),
 	END_FLAG(CLONE_NEWIPC), END_FLAG(CLONE_NEWUSER), END_FLAG(CLONE_NEWPID),
-	END_FLAG(CLONE_NEWNET), { VERDICT_ALLOW, { { 0, CLONE_NEW_ANY, 0 } } }, /* the house's */
+	END_FLAG(CLONE_NEWNET), { VERDICT_ALLOW, { { 0, CLONE_NEW_ANY, 0 } } }, /* zygote */
 };
 #define CLONE_RULES (COUNT_OF(clone_rules) - 1)
 
@@ -78,33 +81,34 @@ static const struct arg_rule fcntl_rules[] = { ALLOW_IF(1, F_DUPFD), ALLOW_IF(1,
 	ALLOW_IF(1, F_GETFD), ALLOW_IF(1, F_SETFD), ALLOW_IF(1, F_GETFL), ALLOW_IF(1, F_SETFL) };
 static const struct arg_rule ioctl_rules[] = { ALLOW_IF(1, TCGETS), ALLOW_IF(1, TIOCGWINSZ),
 	ALLOW_IF(1, FIONREAD), ALLOW_IF(1, FIONBIO), ALLOW_IF(1, FIOCLEX), ALLOW_IF(1, FIONCLEX),
-	ALLOW_IF(1, SECCOMP_IOCTL_NOTIF_RECV), /* the house's, from here */
+	ALLOW_IF(1, SECCOMP_IOCTL_NOTIF_RECV), /* of zygote and slot, from here */
 	ALLOW_IF(1, SECCOMP_IOCTL_NOTIF_SEND) };
 #define IOCTL_RULES (COUNT_OF(ioctl_rules) - 2)
 
-/* Nobody names himself: the kernel's log has names as they are, with line breaks. */
+/* No process sets its name: the kernel's log prints names as they are, with line breaks. */
 static const struct arg_rule prctl_rules[] = { ALLOW_IF(0, PR_GET_NAME) };
 static const struct arg_rule prlimit_rules[] = { ALLOW_IF(2, 0) }; /* reads a limit; sets none */
 static const struct arg_rule socketpair_rules[] = { ALLOW_IF(0, AF_UNIX) };
 static const struct arg_rule getsockopt_rules[] = { SOCKET_SAYS(SO_TYPE), SOCKET_SAYS(SO_PROTOCOL),
 	SOCKET_SAYS(SO_ERROR) };
 
-/* Between the two ends of a pair: no address.  Urgent bytes have cost the kernel bugs enough. */
+/*
+ * Between the two ends of a pair: no address.  Urgent bytes have caused kernel bugs, so they are
+ * refused.
+ */
 static const struct arg_rule talk_rules[] = { { VERDICT_ALLOW, { { 3, MSG_OOB, 0 }, IS(4, 0) } } };
 static const struct arg_rule recvmsg_rules[] = NO_FLAG(2, MSG_OOB);
 
 /*
- * What is in the page cache is shared with the host and with other runs: nobody throws out what
- * others read (POSIX_FADV_DONTNEED), nor has his pages merged with equal ones (MADV_MERGEABLE, 12),
- * since the time that a write takes then tells what others have.  Advice is 0 to 7 and 16 to 23, 8 to
- * 11 and 24 to 27, 14 and 15.
+ * The page cache is shared with the host and with other runs.  So no program may drop what others
+ * read (POSIX_FADV_DONTNEED) or merge its pages with equal ones (MADV_MERGEABLE, 12): the time that
+ * a later write takes would tell what others have.  Allowed advice is 0 to 7 and 16 to 23, 8 to 11
+ * and 24 to 27, 14 and 15.
  */
 static const struct arg_rule fadvise_rules[] = NO_FLAG(3, 4);
 static const struct arg_rule madvise_rules[] = { ADVICE(8, 0), ADVICE(12, 8), ADVICE(14, 14) };
 
-/*
- * No honest program needs these: the first one ends the run, so that nothing is tried twice.
- */
+/* No honest program needs these, so the first call ends the run. */
 static const short red[] = { N(ptrace), N(process_vm_readv), N(process_vm_writev), N(kcmp),
 	N(pidfd_getfd), N(bpf), N(userfaultfd), N(perf_event_open), N(io_uring_setup),
 	N(io_uring_enter), N(io_uring_register), N(keyctl), N(add_key), N(request_key), N(mount),
@@ -153,7 +157,7 @@ static const struct syscall_group job[] = {
 	{ "never writable and executable", ASKED(mmap, mmap_rules) },
 	{ "never made executable", ASKED(mprotect, mprotect_rules) },
 	{ "one table of descriptors", ASKED(close_range, close_range_rules) },
-	{ "threads only", VERDICT_TELL(EPERM), CALLS(N(clone)), clone_rules, CLONE_RULES },
+	{ "threads only", VERDICT_NOTIFY(EPERM), CALLS(N(clone)), clone_rules, CLONE_RULES },
 	{ "no locks, no pipe sizes", ASKED(fcntl, fcntl_rules) },
 	{ "no terminals", VERDICT_DEFAULT, CALLS(N(ioctl)), ioctl_rules, IOCTL_RULES },
 	{ "a thread reads its name", ASKED(prctl, prctl_rules) },
@@ -162,8 +166,8 @@ static const struct syscall_group job[] = {
 	{ "what kind of socket", ASKED(getsockopt, getsockopt_rules) },
 	{ "and talks over it", ASKED_ALL(talk_rules, N(sendto), N(recvfrom)) },
 	/*
-	 * Libraries probe for these and have another way when the kernel does not know them.  The flags
-	 * of preadv2 and pwritev2 ask what others have cached.
+	 * Libraries try these and have another way if the kernel does not know them.  The flags of
+	 * preadv2 and pwritev2 tell what others have cached.
 	 */
 	GROUP("libraries know another way", VERDICT_ERRNO(ENOSYS), N(clone3), N(openat2),
 		N(memfd_create), N(memfd_secret), N(pidfd_open), N(landlock_create_ruleset),
@@ -171,26 +175,26 @@ static const struct syscall_group job[] = {
 		N(inotify_init1), N(inotify_add_watch), N(inotify_rm_watch), N(pkey_alloc),
 		N(set_mempolicy_home_node), N(preadv2), N(pwritev2), 451, 452, 453, 454, 455, 456,
 		457, 458, 459, 460, 461, 462, 463, 464, 465, 466, 468, 469, 470, 471, 472),
-	/* shutil.copy2() raises EPERM again but swallows ENOTSUP. */
+	/* shutil.copy2() passes EPERM on but ignores ENOTSUP. */
 	GROUP("copies go on without them", VERDICT_ERRNO(ENOTSUP), N(setxattr), N(lsetxattr),
 		N(fsetxattr), N(getxattr), N(lgetxattr), N(fgetxattr), N(listxattr), N(llistxattr),
 		N(flistxattr), N(removexattr), N(lremovexattr), N(fremovexattr)),
-	/* Libraries try these and go on without; but whoever reads what a program did wants to know. */
-	TOLD("no network", N(socket), N(connect), N(bind), N(listen), N(accept), N(accept4)),
-	TOLD("no other programs, no processes", N(execve), N(execveat), N(fork), N(vfork)),
-	TOLD("nothing that outlives a process", N(shmget), N(shmat), N(semget), N(msgget),
+	/* Libraries try these and go on without; the record still shows the attempt. */
+	NOTIFY("no network", N(socket), N(connect), N(bind), N(listen), N(accept), N(accept4)),
+	NOTIFY("no other programs, no processes", N(execve), N(execveat), N(fork), N(vfork)),
+	NOTIFY("nothing that outlives a process", N(shmget), N(shmat), N(semget), N(msgget),
 		N(mq_open), N(mq_unlink)),
-	TOLD("no other identity", N(setuid), N(setgid), N(setreuid), N(setregid), N(setresuid),
+	NOTIFY("no other identity", N(setuid), N(setgid), N(setreuid), N(setregid), N(setresuid),
 		N(setresgid), N(setgroups), N(capset)),
-	TOLD("no devices, no handles", N(mknod), N(mknodat), N(name_to_handle_at),
+	NOTIFY("no devices, no handles", N(mknod), N(mknodat), N(name_to_handle_at),
 		N(pidfd_send_signal)),
 	{ "no innocent use", VERDICT_END, THESE(red), NULL, 0 },
 };
 
-/* ---- what zygote and slot need beside it; the tiny filter takes all of it back ------------- */
+/* ---- what zygote and slot need besides; the tiny filter takes all of it back --------------- */
 
-/* The last two groups are only for runtimes that make machine code: see profiles[]. */
-static const struct syscall_group house[] = {
+/* Only runtimes that make machine code use the last two groups: see profiles[]. */
+static const struct syscall_group zygote[] = {
 	ALLOWED("the interpreter is started once", N(execve)),
 	ALLOWED("slots and workers are made", N(clone3), N(setns), N(unshare), N(pidfd_open),
 		N(pidfd_send_signal), N(setsid), N(setpgid), N(fork), N(vfork)),
@@ -222,7 +226,7 @@ static const struct syscall_group daemon_groups[] = {
 	ALLOWED("the leak checker; test builds only", N(clone), N(ptrace), N(personality),
 		N(prctl)),
 #endif
-	/* Started by this call; ced closes the door behind itself with a filter of its own. */
+	/* The spawner starts it with this call; ced then forbids it by a filter of its own. */
 	ALLOWED("exec happens once", N(execve), N(execveat), N(seccomp)),
 	ALLOWED("the store and its locks", N(fchown), N(fchownat), N(flock), N(fcntl), N(openat2),
 		N(memfd_create), N(mlock), N(munlock), N(symlink), N(symlinkat), N(link), N(linkat),
@@ -260,15 +264,15 @@ static const struct syscall_group inspector_groups[] = {
 
 /* ---- profiles ------------------------------------------------------------------------------ */
 
-/* A profile is its own groups, then the job's where it does not say otherwise. */
+/* A profile has its own groups, then those of jobs for calls that its own do not decide. */
 static const struct {
 	const struct syscall_group *own;
 	size_t own_count;
 	bool then_job;
 } profiles[FILTER_PROFILE_COUNT] = {
 	[FILTER_JOB] = { job, COUNT_OF(job), false },
-	[FILTER_HOUSE] = { house, COUNT_OF(house) - 2, true },
-	[FILTER_HOUSE_CODE] = { house, COUNT_OF(house), true },
+	[FILTER_ZYGOTE] = { zygote, COUNT_OF(zygote) - 2, true },
+	[FILTER_ZYGOTE_CODE] = { zygote, COUNT_OF(zygote), true },
 	[FILTER_DAEMON] = { daemon_groups, COUNT_OF(daemon_groups), true },
 	[FILTER_INSPECTOR] = { inspector_groups, COUNT_OF(inspector_groups), false },
 };

@@ -17,9 +17,9 @@ static const short processes[] = { NR(clone) };
 static const short sockets[] = { NR(socket) };
 
 /*
- * Where the C library looks up a user's name it first asks nscd, by a socket that it opens just so.
- * bash does at its start, and so do ls, id and whoami: that is nobody's intent.  It is refused as any
- * other socket, and not told.  (Python is taught in its zygote not to ask.)
+ * To look up a user's name, the C library first asks nscd, by a socket that it opens with exactly
+ * these flags. bash, ls, id and whoami do so at their start, so it shows no intent.  It is refused
+ * like any other socket, and not reported.  (In Python the zygote tells the C library not to ask.)
  */
 #define ASKS_NSCD (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
 static const struct arg_rule socket_rules[] = {
@@ -44,7 +44,7 @@ static const struct arg_rule socket_rules[] = {
 #define PROCESS_FLAGS (CLONE_NEW_ANY | CLONE_PARENT | CLONE_THREAD)
 
 /*
- * A child with our parent for its own would be the slot's, which waits for nobody it did not make.
+ * A child with CLONE_PARENT would be the slot's, which waits only for children that it made.
  * Threads share their descriptors, as in every job.
  */
 static const struct arg_rule process_rules[] = {
@@ -72,7 +72,7 @@ static const struct arg_rule process_rules[] = {
 static const struct syscall_group command[] = {
 	PROCESSES,
 	{ "the programs of its tree", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
-	{ "a library asks for nscd", VERDICT_TELL(EPERM), CALLS(sockets), socket_rules,
+	{ "a library asks for nscd", VERDICT_NOTIFY(EPERM), CALLS(sockets), socket_rules,
 		COUNT_OF(socket_rules) },
 	{ "a shell asks whether stdin is a network's", VERDICT_ALLOW, CALLS(peers), NULL, 0 },
 };

@@ -14,15 +14,15 @@
 #define ARG_LOW_AT(n)  (offsetof(struct seccomp_data, args) + sizeof(uint64_t) * (size_t)(n))
 #define ARG_HIGH_AT(n) (ARG_LOW_AT(n) + 4)
 
-#define CALLS_MAX 512 /* numbers from here on are not in any list: the base filter refuses them */
+#define CALLS_MAX 512 /* no list has numbers from here on: the base filter refuses them */
 #define SPANS_MAX 160
 #define JUMPS_MAX 256
 
 /* ---- writing BPF --------------------------------------------------------------------------- */
 
 /*
- * A program while it is written.  What does not fit ends in an assertion: its size is fixed by the
- * table.  Answers stand once, at the end; who wants one jumps there.
+ * A program while it is written.  The table determines its size, so an assertion fails if it does
+ * not fit.  Answers stand once, at the end; instructions jump to them.
  */
 struct writer {
 	struct sock_filter *code;
@@ -52,7 +52,7 @@ static struct sock_filter *put_jump(struct writer *writer, unsigned how, uint32_
 	return put(writer, BPF_JMP | BPF_K | how, k);
 }
 
-/* How far a jump of the instruction `from` goes when it is to end where the writer is now. */
+/* The distance of a jump from the instruction `from` to the place that is written next. */
 static uint8_t distance(const struct writer *writer, size_t from)
 {
 	size_t distance = writer->len - from - 1;
@@ -61,7 +61,7 @@ static uint8_t distance(const struct writer *writer, size_t from)
 	return (uint8_t)distance;
 }
 
-/* One branch of the instruction `at` ends in an answer. */
+/* Makes one branch of the instruction `at` end in an answer. */
 static void answer(struct writer *writer, struct sock_filter *at, bool if_true, uint32_t verdict)
 {
 	assert(writer->jump_count < JUMPS_MAX);
@@ -90,26 +90,28 @@ static void put_answers(struct writer *writer)
 
 /* ---- rules about arguments ----------------------------------------------------------------- */
 
-/* In the kernel's words: what is told is one answer, whatever the slot will say to it. */
-static uint32_t said(const struct writer *writer, uint32_t verdict)
+/*
+ * The kernel's verdict: all calls that are reported have the same one, whatever the slot answers.
+ */
+static uint32_t kernel_verdict(const struct writer *writer, uint32_t verdict)
 {
 	uint32_t plain = syscall_plain(verdict);
 
 	return plain != verdict && writer->part != TINY_PLAIN ? SECCOMP_RET_USER_NOTIF : plain;
 }
 
-/* The rules at the end that say what is said anyhow are not needed. */
+/* Rules at the end that repeat the default verdict are not needed. */
 static size_t rules_needed(const struct writer *writer, const struct syscall_group *group)
 {
 	size_t count = group->rule_count;
 
-	while (count > 0 &&
-		said(writer, group->rules[count - 1].verdict) == said(writer, group->verdict))
+	while (count > 0 && kernel_verdict(writer, group->rules[count - 1].verdict) ==
+				    kernel_verdict(writer, group->verdict))
 		count--;
 	return count;
 }
 
-/* Is it one argument that has to be one of a list of small numbers? */
+/* Whether one argument has to be in a list of small numbers. */
 static bool is_list(const struct arg_rule *rules, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -132,7 +134,7 @@ static void put_list(
 	put(writer, BPF_LD | BPF_W | BPF_ABS, (uint32_t)ARG_LOW_AT(rules->tests[0].arg));
 	for (size_t i = 0; i < count; i++) {
 		last = put_jump(writer, BPF_JEQ, (uint32_t)rules[i].tests[0].value);
-		answer(writer, last, true, said(writer, rules[i].verdict));
+		answer(writer, last, true, kernel_verdict(writer, rules[i].verdict));
 		if (i + 1 == count)
 			answer(writer, last, false, otherwise);
 	}
@@ -151,7 +153,7 @@ static struct sock_filter *put_half(struct writer *writer, size_t at, uint32_t m
 	return put_jump(writer, BPF_JEQ, value);
 }
 
-/* All tests, then the verdict; a test that fails jumps behind the verdict. */
+/* All tests, then the verdict; a test that fails jumps behind it. */
 static void put_rule(struct writer *writer, const struct arg_rule *rule)
 {
 	struct sock_filter *failing[HALVES_MAX];
@@ -164,7 +166,7 @@ static void put_rule(struct writer *writer, const struct arg_rule *rule)
 		failing[2 * i + 1] = put_half(writer, ARG_HIGH_AT(test->arg),
 			(uint32_t)(test->mask >> 32), (uint32_t)(test->value >> 32));
 	}
-	put(writer, BPF_RET | BPF_K, said(writer, rule->verdict));
+	put(writer, BPF_RET | BPF_K, kernel_verdict(writer, rule->verdict));
 	for (size_t i = 0; i < HALVES_MAX; i++)
 		if (failing[i])
 			failing[i]->jf = distance(writer, (size_t)(failing[i] - writer->code));
@@ -172,7 +174,7 @@ static void put_rule(struct writer *writer, const struct arg_rule *rule)
 
 static void put_rules(struct writer *writer, const struct syscall_group *group)
 {
-	const uint32_t otherwise = said(writer, group->verdict);
+	const uint32_t otherwise = kernel_verdict(writer, group->verdict);
 	const size_t count = rules_needed(writer, group);
 
 	if (is_list(group->rules, count)) {
@@ -184,9 +186,9 @@ static void put_rules(struct writer *writer, const struct syscall_group *group)
 	put(writer, BPF_RET | BPF_K, otherwise);
 }
 
-/* ---- what is to be said to each number ------------------------------------------------------ */
+/* ---- the answer for each number ------------------------------------------------------------- */
 
-/* Neighbouring numbers to which the same is said: one answer, or the rules of a group. */
+/* Neighbouring numbers with the same answer: a verdict, or the rules of a group. */
 struct span {
 	int from;
 	uint32_t verdict;
@@ -202,16 +204,17 @@ static const struct syscall_group *group_of(const struct syscall_list *more, int
 	return syscall_group_of(FILTER_JOB, nr);
 }
 
-static bool is_told(const struct syscall_group *group)
+static bool is_notified(const struct syscall_group *group)
 {
-	bool told = syscall_plain(group->verdict) != group->verdict;
+	bool notifies = syscall_plain(group->verdict) != group->verdict;
 
 	for (size_t i = 0; i < group->rule_count; i++)
-		told = told || syscall_plain(group->rules[i].verdict) != group->rules[i].verdict;
-	return told;
+		notifies = notifies ||
+			   syscall_plain(group->rules[i].verdict) != group->rules[i].verdict;
+	return notifies;
 }
 
-/* What the listener's way to the slot and the last filter itself take. */
+/* The calls that sending the listener to the slot and loading the last filter need. */
 static bool is_late(int nr)
 {
 	return nr == __NR_sendmsg || nr == __NR_prctl;
@@ -220,19 +223,19 @@ static bool is_late(int nr)
 /* False: the base filter refuses it more strictly than we could. */
 static bool decide(const struct writer *writer, int nr, struct span *ret_span)
 {
-	const struct syscall_group *house = syscall_group_of(FILTER_HOUSE, nr);
+	const struct syscall_group *zygote = syscall_group_of(FILTER_ZYGOTE, nr);
 	const struct syscall_group *job = group_of(writer->more, nr);
 	const bool ours = writer->part == TINY_PLAIN || is_late(nr) == (writer->part == TINY_LAST);
 
 	*ret_span = (struct span){ nr, VERDICT_ALLOW, NULL };
-	if (!house)
+	if (!zygote)
 		return false;
-	if (!house->rule_count && house->verdict != VERDICT_ALLOW && !is_told(house))
+	if (!zygote->rule_count && zygote->verdict != VERDICT_ALLOW && !is_notified(zygote))
 		return false;
-	if (!ours || (job == house && !is_told(job)))
+	if (!ours || (job == zygote && !is_notified(job)))
 		return true;
 	ret_span->rules = job && rules_needed(writer, job) ? job : NULL;
-	ret_span->verdict = said(writer, job ? job->verdict : VERDICT_DEFAULT);
+	ret_span->verdict = kernel_verdict(writer, job ? job->verdict : VERDICT_DEFAULT);
 	return true;
 }
 
@@ -241,7 +244,7 @@ static bool is_same(const struct span *one, const struct span *other)
 	return one->rules == other->rules && (one->rules || one->verdict == other->verdict);
 }
 
-/* What may be said of a call that the base filter refuses anyhow: nothing that outranks it. */
+/* For a call that the base filter refuses anyway: a verdict that does not outrank it. */
 static bool is_weak(const struct span *span)
 {
 	return !span->rules &&
@@ -249,7 +252,7 @@ static bool is_weak(const struct span *span)
 		       span->verdict == VERDICT_DEFAULT);
 }
 
-/* Numbers about which we need not say anything go with their neighbours. */
+/* Numbers that need no answer of ours are joined to their neighbours. */
 static size_t gather(const struct writer *writer, struct span spans[SPANS_MAX])
 {
 	struct span span;
@@ -271,7 +274,7 @@ static size_t gather(const struct writer *writer, struct span spans[SPANS_MAX])
 
 static void put_search(struct writer *writer, const struct span *spans, size_t count);
 
-/* One side of a comparison: an answer, or what is written next. */
+/* One side of a comparison: an answer, or the code that is written next. */
 static void put_side(struct writer *writer, struct sock_filter *at, bool if_true,
 	const struct span *spans, size_t count)
 {
@@ -338,7 +341,7 @@ static int load(enum tiny_part part, struct err *err)
 	return 0;
 }
 
-/* A call that has been heard then waits for its answer through all signals but a deadly one. */
+/* A call that the slot has received waits for its answer through all signals but a deadly one. */
 static int load_with_listener(void)
 {
 	static const unsigned ways[] = {
@@ -349,7 +352,7 @@ static int load_with_listener(void)
 
 	for (size_t i = 0; i < COUNT_OF(ways) && listener < 0; i++)
 		listener = (int)syscall(
-			SYS_seccomp, SECCOMP_SET_MODE_FILTER, ways[i], &prepared[TINY_TOLD]);
+			SYS_seccomp, SECCOMP_SET_MODE_FILTER, ways[i], &prepared[TINY_NOTIFY]);
 	return listener;
 }
 

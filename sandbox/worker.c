@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include "proto/base/container.h"
-#include "sandbox/seccomp_notify.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/landlock.h"
+#include "sandbox/seccomp_notify.h"
 #include "sandbox/tiny_filter.h"
 #include "sandbox/worker_limits.h"
 
-/* First of all: what the next steps take is charged to the job's cgroups already. */
+/* The first step, so that the job's cgroups are charged for the next ones. */
 static int join_cgroups(const struct worker_plan *plan, struct err *err)
 {
 	for (unsigned i = 0; i < plan->join_count; i++)
@@ -26,7 +26,7 @@ static int join_cgroups(const struct worker_plan *plan, struct err *err)
 	return 0;
 }
 
-/* Early, so that the steps themselves profit, but charged to the job. */
+/* Early, so that the next steps are faster too; the job's cgroup is charged for it. */
 static int touch_pages(const struct worker_plan *plan, struct err *err)
 {
 	(void)err;
@@ -42,7 +42,9 @@ static int start_session(const struct worker_plan *plan, struct err *err)
 	return 0;
 }
 
-/* unshare and not a flag of clone: fork() by the C library keeps its idea of the thread true. */
+/*
+ * unshare(), not a flag of clone(): the C library's fork() keeps its data about the thread right.
+ */
 static int enter_mounts(const struct worker_plan *plan, struct err *err)
 {
 	if (unshare(CLONE_NEWNS) < 0)
@@ -55,8 +57,8 @@ static int enter_mounts(const struct worker_plan *plan, struct err *err)
 }
 
 /*
- * stdin is opened afresh, because an open file shared with the slot would carry its flags from run
- * to run.  For writing too: the rehearsal prints there.
+ * stdin is opened anew, because an open file that is shared with the slot would keep its flags from
+ * run to run.  It is open for writing too, for the rehearsal's output.
  */
 static int place_descriptors(const struct worker_plan *plan, struct err *err)
 {
@@ -106,7 +108,9 @@ static int open_signals(const struct worker_plan *plan, struct err *err)
 	return 0;
 }
 
-/* A second barrier around files.  Where the kernel has none, the daemon knows from the spawner. */
+/*
+ * A second barrier around files.  If the kernel has none, the daemon knows that from the spawner.
+ */
 static int take_landlock(const struct worker_plan *plan, struct err *err)
 {
 	struct err why = ERR_INIT;

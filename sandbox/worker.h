@@ -1,14 +1,14 @@
 /*
- * A worker's last steps into its jail, done by the worker itself.
+ * A worker's last steps into its jail, which it takes itself.
  *
- * It comes forked from its slot, as pid 2 of a fresh pid namespace, with the slot's rights and
- * descriptors.  It leaves worker_enter() with no right at all, in a mount namespace and cgroups of
- * its own, under the job's filter, with these descriptors and no other:
+ * The slot has forked it, as pid 2 of a new pid namespace, with the slot's rights and descriptors.
+ * After worker_enter() it has no right, a mount namespace and cgroups of its own, the job's filter,
+ * and only these descriptors:
  *
  *	0 /dev/null   1 stdout   2 stderr   3 job socket (close-on-exec)
  *
- * What a slot gave once is inherited and not repeated here: user, network, ipc, uts and cgroup
- * namespaces, an empty bounding set, locked securebits, no_new_privs, the base filter, umask 022.
+ * It inherits the rest from the slot: user, network, ipc, uts and cgroup namespaces, an empty
+ * bounding set, locked securebits, no_new_privs, the base filter, umask 022.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct worker_plan {
 	int job; /* any numbers from 3 upwards */
 	int out;
 	int error;
-	int tell;         /* where the slot hears of refused calls: see seccomp_notify.h */
+	int tell;         /* the socket for the listener: see seccomp_notify.h */
 	const int *joins; /* "procs" files of the cgroups to join */
 	unsigned join_count;
 	const struct files *files;
@@ -35,5 +35,5 @@ struct worker_plan {
 	const struct footprint *footprint;
 };
 
-/* Takes every step, in order.  On failure the caller is half in and has to leave. */
+/* Takes every step, in order.  If one fails, the caller must exit. */
 int worker_enter(const struct worker_plan *plan, struct err *err);

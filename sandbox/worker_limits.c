@@ -6,7 +6,7 @@
 
 #include "proto/base/container.h"
 
-#define OWN_PROCESSES 2 /* slot and init run under the same uid */
+#define OWN_PROCESSES 2 /* slot and init have the same uid */
 
 static uint64_t as_asked(uint64_t asked, uint64_t own_bytes)
 {
@@ -17,7 +17,7 @@ static uint64_t as_asked(uint64_t asked, uint64_t own_bytes)
 static uint64_t whole_seconds(uint64_t asked_ms, uint64_t own_bytes)
 {
 	(void)own_bytes;
-	return asked_ms / 1000 + 2; /* rounded up, and one for what making the worker took */
+	return asked_ms / 1000 + 2; /* rounded up, plus one for making the worker */
 }
 
 static uint64_t beside_own_bytes(uint64_t asked, uint64_t own_bytes)
@@ -39,8 +39,8 @@ static uint64_t beside_own_processes(uint64_t asked, uint64_t own_bytes)
 /* clang-format off */
 static const struct row {
 	const char *name;
-	size_t number;      /* where in struct slotmsg_limits */
-	uint64_t otherwise; /* when the number is 0; 0: leave the limit alone */
+	size_t number;      /* the offset in struct slotmsg_limits */
+	uint64_t otherwise; /* if the number is 0; 0: leave the limit alone */
 	__rlimit_resource_t resource;
 	uint32_t flag;      /* set only with this flag */
 	uint64_t (*value)(uint64_t asked, uint64_t own_bytes);

@@ -414,7 +414,7 @@ static int measure_self(struct zygote *zygote, struct err *err)
 	return 0;
 }
 
-/* A fork copies one thread, and locks that another one holds stay locked for ever. */
+/* A fork copies one thread.  A lock that another thread holds would stay locked for ever. */
 static int check_alone(const struct zygote *zygote, struct err *err)
 {
 	char text[4096];

@@ -14,7 +14,7 @@ int main(void)
 	struct err err = ERR_INIT;
 	int result;
 
-	if (filter_build(FILTER_HOUSE, &filter, &err) < 0) {
+	if (filter_build(FILTER_ZYGOTE, &filter, &err) < 0) {
 		(void)fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}

@@ -39,14 +39,14 @@ TEST(what_cannot_be_had_has_a_reason)
 	cgroups_close(&cgroups);
 }
 
-TEST(a_house_stands_in_every_hierarchy_and_goes_without_a_trace)
+TEST(the_folder_of_jails_is_in_every_hierarchy_and_removed_without_a_trace)
 {
 	char name[CGROUP_NAME_MAX];
 	struct cgroups copy;
 
 	NEED_CGROUPS();
 	(void)snprintf(name, sizeof(name), "ced-%d", (int)getpid());
-	CHECK_STR(cgroups.house_name, name);
+	CHECK_STR(cgroups.jails_name, name);
 	copy = cgroups;
 	for (unsigned i = 0; i < copy.count; i++) {
 		copy.rows[i].base = dup(cgroups.rows[i].base);
@@ -80,7 +80,7 @@ static bool is_in(pid_t pid, const char *leaf)
 	unsigned found = 0;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	(void)snprintf(place, sizeof(place), "/%s/%s\n", cgroups.house_name, leaf);
+	(void)snprintf(place, sizeof(place), "/%s/%s\n", cgroups.jails_name, leaf);
 	if (read_file(path, 1 << 16, &text, &len, &err) < 0)
 		return false;
 	for (const char *at = text; (at = strstr(at, place)); at++)
@@ -179,13 +179,13 @@ TEST(limits_are_written_where_a_controller_is)
 
 /* ---- what others left ---------------------------------------------------------------------- */
 
-static int die_with_a_house(void *context)
+static int die_with_cgroups(void *context)
 {
 	(void)context;
 	cgroups_open(&cgroups);
 	WANT(cgroups.count > 0 && cgroup_make(&cgroups, LEAF, &err) == 0);
 	WANT(cgroup_make(&cgroups, "z1-s1", &err) == 0);
-	printf("# dies: %s\n", cgroups.house_name);
+	printf("# dies: %s\n", cgroups.jails_name);
 	(void)fflush(stdout);
 	return raise(SIGKILL);
 }
@@ -201,7 +201,7 @@ static int come_and_go(void *context)
 	return 0;
 }
 
-static unsigned houses_in(const struct cgroup_hierarchy *row)
+static unsigned folders_in(const struct cgroup_hierarchy *row)
 {
 	DIR *dir = fdopendir(openat(row->base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	struct dirent *entry;
@@ -215,7 +215,7 @@ static unsigned houses_in(const struct cgroup_hierarchy *row)
 	return count;
 }
 
-TEST(a_dead_house_is_cleared_and_a_living_one_is_not)
+TEST(the_folder_of_a_dead_spawner_is_removed_and_that_of_a_living_one_is_not)
 {
 	char private[CGROUP_NAME_MAX]; /* with our pid: one that was killed leaves it behind */
 	unsigned before;
@@ -227,19 +227,19 @@ TEST(a_dead_house_is_cleared_and_a_living_one_is_not)
 		cgroups_close(&cgroups);
 		SKIP("with cgroup v2 a spawner is alone in its cgroup");
 	}
-	before = houses_in(&cgroups.rows[0]);
+	before = folders_in(&cgroups.rows[0]);
 	/* Somebody else's: locked, and named like one of ours. */
 	CHECK(mkdirat(cgroups.rows[0].base, "ced-999999999", 0755) == 0);
 	living = openat(cgroups.rows[0].base, "ced-999999999", O_RDONLY | O_DIRECTORY);
 	CHECK(living >= 0 && flock(living, LOCK_EX) == 0);
 	/* Not one of ours at all. */
 	CHECK(mkdirat(cgroups.rows[0].base, private, 0755) == 0);
-	CHECK_EQ_INT(in_child(die_with_a_house, NULL), -SIGKILL);
-	CHECK_EQ_INT(houses_in(&cgroups.rows[0]), before + 2);
+	CHECK_EQ_INT(in_child(die_with_cgroups, NULL), -SIGKILL);
+	CHECK_EQ_INT(folders_in(&cgroups.rows[0]), before + 2);
 
 	/* Another one that comes up clears what is dead. */
 	CHECK_EQ_INT(in_child(come_and_go, NULL), 0);
-	CHECK_EQ_INT(houses_in(&cgroups.rows[0]), before + 1);
+	CHECK_EQ_INT(folders_in(&cgroups.rows[0]), before + 1);
 	CHECK(is_there(&cgroups.rows[0], "ced-999999999"));
 	CHECK(is_there(&cgroups.rows[0], private));
 	close(living);

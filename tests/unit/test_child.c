@@ -19,7 +19,7 @@ static bool describe(const char *program)
 {
 	const struct mount_row row = { MOUNT_TARGET, program, "/program", false };
 
-	if (!filter.code && filter_build(FILTER_HOUSE, &filter, &err) < 0)
+	if (!filter.code && filter_build(FILTER_ZYGOTE, &filter, &err) < 0)
 		return false;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return false;

@@ -62,7 +62,7 @@ static bool build(void)
 	} while (0)
 
 /* The base filter of the workers in question. */
-static enum filter_profile house = FILTER_HOUSE;
+static enum filter_profile base = FILTER_ZYGOTE;
 
 static uint32_t answer(enum filter_profile profile, const struct seccomp_data *data)
 {
@@ -77,15 +77,15 @@ static uint32_t answer_of_tiny(enum tiny_part part, const struct seccomp_data *d
 /* What a worker lives under where the kernel gives no listener. */
 static uint32_t answer_unheard(const struct seccomp_data *data)
 {
-	return bpf_stricter(answer(house, data), answer_of_tiny(TINY_PLAIN, data));
+	return bpf_stricter(answer(base, data), answer_of_tiny(TINY_PLAIN, data));
 }
 
 /* What a worker lives under: the zygote's filter, its own, and the slot's answer. */
 static uint32_t answer_of_both(const struct seccomp_data *data)
 {
 	uint64_t args[6];
-	uint32_t verdict = bpf_stricter(answer(house, data),
-		bpf_stricter(answer_of_tiny(TINY_TOLD, data), answer_of_tiny(TINY_LAST, data)));
+	uint32_t verdict = bpf_stricter(answer(base, data),
+		bpf_stricter(answer_of_tiny(TINY_NOTIFY, data), answer_of_tiny(TINY_LAST, data)));
 
 	if (verdict != SECCOMP_RET_USER_NOTIF)
 		return verdict;
@@ -172,7 +172,7 @@ static enum filter_profile compared;
 /* What is told, the base filter holds back; a filter without a listener says it itself. */
 static uint32_t in_the_kernel(enum filter_profile profile, uint32_t verdict)
 {
-	bool heard = profile == FILTER_HOUSE || profile == FILTER_HOUSE_CODE;
+	bool heard = profile == FILTER_ZYGOTE || profile == FILTER_ZYGOTE_CODE;
 
 	if (heard && syscall_plain(verdict) != verdict)
 		return VERDICT_HELD;
@@ -236,7 +236,7 @@ TEST(base_and_tiny_filter_together_are_exactly_the_jobs_table)
 {
 	NEED_FILTERS();
 	CHECK(each_call(FILTER_JOB, compare_both_with_job));
-	CHECK(each_call(FILTER_HOUSE, compare_both_with_job));
+	CHECK(each_call(FILTER_ZYGOTE, compare_both_with_job));
 	for (unsigned part = 0; part < TINY_PART_COUNT; part++)
 		printf("# tiny filter %u: %zu instructions\n", part, tiny_len[part]);
 }
@@ -245,14 +245,14 @@ TEST(without_a_listener_the_same_is_refused_and_the_same_kills)
 {
 	NEED_FILTERS();
 	CHECK(each_call(FILTER_JOB, compare_unheard_with_job));
-	CHECK(each_call(FILTER_HOUSE, compare_unheard_with_job));
+	CHECK(each_call(FILTER_ZYGOTE, compare_unheard_with_job));
 }
 
-static bool is_of_the_house(int nr)
+static bool is_of_zygote_and_slot(int nr)
 {
 	const struct syscall_group *group;
 
-	for (size_t i = 0; (group = syscall_own_group_at(FILTER_HOUSE, i)); i++)
+	for (size_t i = 0; (group = syscall_own_group_at(FILTER_ZYGOTE, i)); i++)
 		for (size_t k = 0; k < group->call_count; k++)
 			if (group->calls[k] == nr)
 				return true;
@@ -269,8 +269,8 @@ TEST(nothing_that_is_told_is_allowed_by_the_base_filter)
 		struct seccomp_data data = bpf_call(nr, args);
 		uint32_t verdict = syscall_verdict(FILTER_JOB, nr, args);
 
-		if (syscall_plain(verdict) != verdict && !is_of_the_house(nr))
-			CHECK(answer(FILTER_HOUSE, &data) == VERDICT_HELD);
+		if (syscall_plain(verdict) != verdict && !is_of_zygote_and_slot(nr))
+			CHECK(answer(FILTER_ZYGOTE, &data) == VERDICT_HELD);
 	}
 }
 
@@ -283,7 +283,7 @@ static uint32_t own_verdict(int nr, const uint64_t args[6])
 		for (size_t k = 0; k < own_list->groups[i].call_count; k++)
 			if (own_list->groups[i].calls[k] == nr)
 				return group_verdict(&own_list->groups[i], args);
-	if (house == FILTER_HOUSE_CODE && (nr == __NR_mmap || nr == __NR_mprotect))
+	if (base == FILTER_ZYGOTE_CODE && (nr == __NR_mmap || nr == __NR_mprotect))
 		return syscall_verdict(house, nr, args);
 	return syscall_verdict(FILTER_JOB, nr, args);
 }
@@ -293,8 +293,8 @@ static bool compare_both_with_own(int nr, const uint64_t args[6])
 	struct seccomp_data data = bpf_call(nr, args);
 
 	uint32_t hoped = own_verdict(nr, args);
-	uint32_t found = bpf_stricter(answer(house, &data),
-		bpf_stricter(answer_of_tiny(TINY_TOLD, &data), answer_of_tiny(TINY_LAST, &data)));
+	uint32_t found = bpf_stricter(answer(base, &data),
+		bpf_stricter(answer_of_tiny(TINY_NOTIFY, &data), answer_of_tiny(TINY_LAST, &data)));
 
 	/* which errno it is, or the end, says the slot: here it is enough that it is asked */
 	if (syscall_plain(hoped) != hoped)
@@ -310,7 +310,7 @@ static void check_own_list(const char *name, const struct syscall_list *list)
 	build_tiny(list);
 	CHECK(each_call(FILTER_JOB, compare_both_with_own));
 	CHECK(each_call(house, compare_both_with_own));
-	printf("# tiny filter of %s: %zu instructions\n", name, tiny_len[TINY_TOLD]);
+	printf("# tiny filter of %s: %zu instructions\n", name, tiny_len[TINY_NOTIFY]);
 	build_tiny(NULL);
 }
 
@@ -330,8 +330,8 @@ TEST(base_and_tiny_filter_of_programs_that_fork_are_exactly_their_tables)
 	CHECK_EQ_INT(own_verdict(__NR_clone, fork_args), VERDICT_ALLOW);
 	CHECK_EQ_INT(own_verdict(__NR_clone, thread_args), VERDICT_ALLOW);
 	CHECK_EQ_INT(own_verdict(__NR_clone, apart_args), VERDICT_DEFAULT);
-	CHECK_EQ_INT(own_verdict(__NR_execve, fork_args), VERDICT_TELL(EPERM));
-	CHECK_EQ_INT(own_verdict(__NR_execveat, fork_args), VERDICT_TELL(EPERM));
+	CHECK_EQ_INT(own_verdict(__NR_execve, fork_args), VERDICT_NOTIFY(EPERM));
+	CHECK_EQ_INT(own_verdict(__NR_execveat, fork_args), VERDICT_NOTIFY(EPERM));
 	CHECK(answer_of_both(&data) != VERDICT_ALLOW);
 }
 
@@ -341,13 +341,13 @@ TEST(a_program_of_node_may_make_code_and_start_itself_and_nothing_else_more_than
 		MAP_PRIVATE | MAP_ANONYMOUS };
 	const uint64_t huge[6] = { 0, 4096, PROT_READ, MAP_PRIVATE | MAP_HUGETLB };
 
-	house = FILTER_HOUSE_CODE;
+	base = FILTER_ZYGOTE_CODE;
 	check_own_list("node", &SYSCALLS_AHEAD);
 	CHECK_EQ_INT(own_verdict(__NR_execve, both), VERDICT_ALLOW);
 	CHECK_EQ_INT(own_verdict(__NR_mmap, both), VERDICT_ALLOW);
 	CHECK_EQ_INT(own_verdict(__NR_mmap, huge), EPERM_);
-	CHECK_EQ_INT(syscall_verdict(FILTER_HOUSE, __NR_mmap, both), EPERM_);
-	house = FILTER_HOUSE;
+	CHECK_EQ_INT(syscall_verdict(FILTER_ZYGOTE, __NR_mmap, both), EPERM_);
+	base = FILTER_ZYGOTE;
 }
 
 TEST(other_entries_into_the_kernel_kill_in_every_profile)
@@ -509,7 +509,7 @@ TEST(a_program_is_refused_what_it_has_no_business_with)
 	check_job(rows, COUNT_OF(rows));
 }
 
-#define TOLD VERDICT_TELL(EPERM)
+#define TOLD VERDICT_NOTIFY(EPERM)
 
 TEST(what_tells_of_intent_goes_to_the_slot_and_nothing_that_programs_do)
 {
@@ -654,7 +654,7 @@ __attribute__((noreturn)) static void call_and_report(long nr)
 	long found;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-		filter_load(&filters[FILTER_HOUSE], &err) < 0)
+		filter_load(&filters[FILTER_ZYGOTE], &err) < 0)
 		_exit(255);
 	if (nr < 0) {
 		/* The i386 entry, getpid(). */
@@ -713,7 +713,7 @@ TEST(the_kernel_answers_every_number_as_the_table_says)
 
 		if (nr == __NR_exit_group || is_uprobe_call(nr))
 			continue;
-		hoped = in_the_kernel(FILTER_HOUSE, syscall_verdict(FILTER_HOUSE, nr, args));
+		hoped = in_the_kernel(FILTER_ZYGOTE, syscall_verdict(FILTER_ZYGOTE, nr, args));
 		status = status_of(nr);
 		if (!is_status_for(status, hoped))
 			printf("# call %d: status %#x\n", nr, (unsigned)status);

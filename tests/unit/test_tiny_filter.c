@@ -26,7 +26,7 @@ static uint32_t answer(int nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 	const uint64_t args[6] = { arg0, arg1, arg2, 0, 0, 0 };
 	struct seccomp_data data = bpf_call(nr, args);
 
-	return bpf_stricter(bpf_run(code, tiny_filter_build(TINY_TOLD, NULL, code), &data),
+	return bpf_stricter(bpf_run(code, tiny_filter_build(TINY_NOTIFY, NULL, code), &data),
 		bpf_run(code, tiny_filter_build(TINY_LAST, NULL, code), &data));
 }
 
@@ -44,7 +44,7 @@ TEST(it_takes_back_what_zygote_and_slot_needed)
 {
 	const struct syscall_group *group;
 
-	for (size_t i = 0; (group = syscall_own_group_at(FILTER_HOUSE, i)); i++)
+	for (size_t i = 0; (group = syscall_own_group_at(FILTER_ZYGOTE, i)); i++)
 		for (size_t k = 0; k < group->call_count; k++)
 			CHECK(answer(group->calls[k], UINT64_MAX, UINT64_MAX, UINT64_MAX) !=
 				VERDICT_ALLOW);
@@ -55,7 +55,7 @@ TEST(it_says_nothing_about_what_a_program_may_do)
 	for (int nr = 0; nr < 1024; nr++) {
 		const struct syscall_group *group = syscall_group_of(FILTER_JOB, nr);
 
-		if (group && group == syscall_group_of(FILTER_HOUSE, nr) &&
+		if (group && group == syscall_group_of(FILTER_ZYGOTE, nr) &&
 			(group->verdict == VERDICT_ALLOW || group->rule_count > 0))
 			CHECK_EQ_INT(answer(nr, 1, 2, 3), VERDICT_ALLOW);
 	}
