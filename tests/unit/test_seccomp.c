@@ -284,7 +284,7 @@ static uint32_t own_verdict(int nr, const uint64_t args[6])
 			if (own_list->groups[i].calls[k] == nr)
 				return group_verdict(&own_list->groups[i], args);
 	if (base == FILTER_ZYGOTE_CODE && (nr == __NR_mmap || nr == __NR_mprotect))
-		return syscall_verdict(house, nr, args);
+		return syscall_verdict(base, nr, args);
 	return syscall_verdict(FILTER_JOB, nr, args);
 }
 
@@ -309,7 +309,7 @@ static void check_own_list(const char *name, const struct syscall_list *list)
 	own_list = list;
 	build_tiny(list);
 	CHECK(each_call(FILTER_JOB, compare_both_with_own));
-	CHECK(each_call(house, compare_both_with_own));
+	CHECK(each_call(base, compare_both_with_own));
 	printf("# tiny filter of %s: %zu instructions\n", name, tiny_len[TINY_NOTIFY]);
 	build_tiny(NULL);
 }

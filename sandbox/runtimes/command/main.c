@@ -1,10 +1,11 @@
 /*
- * ced-zygote: the zygote of command runtimes (bash, perl ...), which holds no interpreter.
+ * ced-zygote: the zygote of command runtimes (bash, perl ...), which has no interpreter in it.
  *
- * It gathers the tree that jobs will see, asks the interpreter for its version, and then makes slots
- * and workers like every zygote.  A worker becomes the interpreter when its job comes (command.c).
+ * It makes the tree that jobs will see, asks the interpreter for its version, and then makes slots
+ * and workers like every zygote.  A worker becomes the interpreter when its job comes
+ * (run_program.c).
  *
- * argv[0] is the interpreter as it was configured; what it is told besides is in jail_env.h.
+ * argv[0] is the interpreter as configured; jail_env.h has the rest.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ __attribute__((noreturn)) static void fail(const struct err *err)
 	child_exit(1);
 }
 
-/* The first number with a dot in it: "5.2.15" of "GNU bash, version 5.2.15(1)-release". */
+/* The first number with a dot: "5.2.15" of "GNU bash, version 5.2.15(1)-release". */
 static size_t find_number(const char *text, const char **ret_number)
 {
 	for (; *text; text++) {
@@ -49,7 +50,7 @@ static size_t find_number(const char *text, const char **ret_number)
 	return 0;
 }
 
-/* "bash 5.2.15": the name it is called by, and what it says when asked. */
+/* The name and version, such as "bash 5.2.15". */
 static void ask_version(const char *interpreter, char ret_version[VERSION_MAX])
 {
 	const char *const argv[] = { interpreter, "--version", NULL };
@@ -65,7 +66,7 @@ static void ask_version(const char *interpreter, char ret_version[VERSION_MAX])
 		len ? " " : "", (int)len, number);
 }
 
-/* An engine reserves far more addresses than it uses, and io_uring_setup() would be its death. */
+/* An engine reserves far more addresses than it uses, and io_uring_setup() would kill it. */
 static void prepare_ahead(void)
 {
 	if (!orders.ahead[0])

@@ -25,7 +25,7 @@ static void drop_rights(void)
 
 __attribute__((noreturn)) static void be_program(const char *const *argv, int out)
 {
-	/* execve() does not touch the texts; its prototype is older than const. */
+	/* execve() does not change the texts; its prototype is older than const. */
 	union {
 		const char *const *in;
 		char *const *out;

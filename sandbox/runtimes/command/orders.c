@@ -17,7 +17,7 @@ static const char *const coreutils[] = { "[", "arch", "b2sum", "base32", "base64
 	"truncate", "tsort", "tty", "uname", "unexpand", "uniq", "unlink", "users", "vdir", "wc",
 	"who", "whoami", "yes" };
 
-/* One list of texts that is being filled. */
+/* A list of texts that is being filled. */
 struct list {
 	const char *section; /* the word that begins it */
 	const char **texts;

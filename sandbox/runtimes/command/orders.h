@@ -1,6 +1,6 @@
 /*
- * What a zygote of commands is told about its runtime: words in JAIL_ENV_PRELOAD, written by the
- * daemon from its configuration (daemon/workers/runtime_orders.c).
+ * The settings of a command runtime's zygote: words in JAIL_ENV_PRELOAD, which the daemon writes
+ * from its configuration (daemon/workers/runtime_orders.c).
  *
  *	args: -w  tools: coreutils grep  keep: /usr/share/perl  ahead: worker.js
  *
@@ -22,11 +22,11 @@
 #define ORDERS_AHEAD_MAX 8
 
 struct orders {
-	const char *args[ORDERS_ARGS_MAX + 1]; /* NULL behind the last, as in the others */
+	const char *args[ORDERS_ARGS_MAX + 1]; /* ended by NULL, as the others */
 	const char *tools[ORDERS_TOOLS_MAX + 1];
 	const char *keep[ORDERS_KEEP_MAX + 1];
 	const char *ahead[ORDERS_AHEAD_MAX + 1];
 };
 
-/* Cuts `text` into words, which are kept by *ret_orders. */
+/* Cuts `text` into words, which *ret_orders keeps. */
 int orders_read(char *text, struct orders *ret_orders, struct err *err);

@@ -14,11 +14,14 @@
 #include "sandbox/runtimes/command/tree.h"
 #include "sandbox/worker.h"
 
-/* What execve(2) takes: so much for one text, and a quarter of the stack for all with their places. */
+/*
+ * Limits of execve(2): so much for one text, and a quarter of the stack for all of them and their
+ * pointers.
+ */
 #define TEXT_BYTES_MAX  ((size_t)128 << 10)
 #define TEXTS_BYTES_MAX (((size_t)2 << 20) - ((size_t)64 << 10))
 
-/* There is nobody to tell: a daemon that speaks nonsense, or none at all, ends the worker. */
+/* Exits without a message: the daemon is gone, or has sent a malformed one. */
 __attribute__((noreturn)) static void leave(void)
 {
 	child_exit(1);
@@ -33,7 +36,10 @@ __attribute__((noreturn)) static void tell_failure(const char *why)
 
 /* ---- arguments and environment ------------------------------------------------------------ */
 
-/* A NULL-ended list in the making, and what it takes and may take of a process's stack. */
+/*
+ * A list that is being filled, ended by NULL, and the bytes of the stack that it takes and may
+ * take.
+ */
 struct texts {
 	char **list;
 	size_t count;
@@ -84,7 +90,9 @@ static size_t count_of(const char *const *list)
 	return count;
 }
 
-/* interpreter, its arguments, the program (never looking like an option), the job's arguments */
+/*
+ * The interpreter, its arguments, the program (never looking like an option), the job's arguments.
+ */
 static int make_argv(const struct command *command, const struct program *program,
 	struct texts *texts, struct err *err)
 {
@@ -124,7 +132,7 @@ static int is_replaced(const char *entry, struct span env)
 	return 0;
 }
 
-/* What makes a run deterministic: for any program that asks the C library, and for bash. */
+/* Variables that make a run deterministic: for programs that use the C library, and for bash. */
 static const char *const steady_env[] = { "LD_PRELOAD=" TREE_AHEAD_DIR "/" STEADY_LIBRARY,
 	"BASH_ENV=" TREE_AHEAD_DIR "/" STEADY_SCRIPT, NULL };
 
@@ -199,9 +207,9 @@ int run_program_prepare(const struct command *command, const struct program *pro
 	return 0;
 }
 
-/* ---- a life ------------------------------------------------------------------------------- */
+/* ---- a worker ------------------------------------------------------------------------------ */
 
-/* With it goes the cpu time that was spent so far, which is no fault of the job's. */
+/* It carries the CPU time spent so far, which is not counted for the job. */
 static void tell_ready(void)
 {
 	struct timespec used;
@@ -212,7 +220,7 @@ static void tell_ready(void)
 		leave();
 }
 
-/* The interpreter starts now, long before there is a job. */
+/* Starts the interpreter now, before there is a job. */
 __attribute__((noreturn)) static void start_ahead(const struct command *command)
 {
 	struct span script = { command->ahead, strlen(command->ahead) };

@@ -1,9 +1,9 @@
 /*
- * The life of a worker of a command runtime: it waits for a job, writes its files, and becomes the
- * interpreter.  Nothing of ours is left then: the job socket closes at the exec, and how the program
- * ended is what its wait status says.
+ * A worker of a command runtime waits for a job, writes its files, and becomes the interpreter.
+ * After that no code of ours is left: the exec closes the job socket, and the wait status says how
+ * the program ended.
  *
- * Or, with a script: it becomes the interpreter at once, and the script waits for the job, with the
+ * With a script it becomes the interpreter at once.  The script then waits for the job, with the
  * job socket at WORKER_JOB_FD.
  */
 #pragma once
@@ -14,18 +14,18 @@
 struct command {
 	const char *interpreter;
 	const char *const *args; /* before the program's name */
-	const char *const *env;  /* KEY=VALUE, which a job's own entries replace */
-	const char *ahead;       /* a script that takes the job itself, or NULL */
+	const char *const *env;  /* KEY=VALUE; entries of the job replace them */
+	const char *ahead;       /* a script that receives the job itself, or NULL */
 };
 
 __attribute__((noreturn)) void run_program(const struct command *command);
 
-/* What a process is started with.  NULL-ended lists, from malloc, never given back. */
+/* The arguments and environment of a process: lists from malloc, ended by NULL and never freed. */
 struct process_start {
 	char **argv;
 	char **env;
 };
 
-/* ERR_TOO_BIG: no process can have so much. */
+/* ERR_TOO_BIG: more than a process can have. */
 int run_program_prepare(const struct command *command, const struct program *program,
 	struct process_start *ret_start, struct err *err);

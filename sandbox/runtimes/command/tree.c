@@ -17,27 +17,27 @@
 #include "sandbox/runtimes/command/needs.h"
 
 #define FILES_MAX 1024
-#define STORE     JAIL_TMP_DIR /* where the copies are while the folders are changed */
+#define STORE     JAIL_TMP_DIR /* where the copies are while folders are replaced */
 
-/* Folders that the daemon has bound whole; what is picked out of them takes their places. */
+/* Folders of the host that are bound whole; copies of the files that are picked replace them. */
 static const char *const folders[] = { "/usr/bin", "/usr/lib", "/usr/lib64", "/bin", "/lib",
 	"/lib64", "/etc/alternatives" };
 
-/* Programs are looked for here, in this order. */
+/* Where programs are searched, in this order. */
 static const char *const tool_folders[] = { "/usr/bin", "/bin" };
 
 struct kept {
-	char path[PATH_MAX]; /* without links */
+	char path[PATH_MAX]; /* symbolic links resolved */
 	int mount;
 	bool is_folder;
 };
 
-/* What the C library reads its idea of UTF-8 from. */
+/* The C library reads UTF-8 from here. */
 #define CHARACTERS "/usr/lib/locale/C.utf8"
 
-/* A tree in the making. */
+/* A tree that is being made. */
 static struct picking {
-	int store;   /* the tmpfs, mounted nowhere at first */
+	int store;   /* the tmpfs, at first not mounted */
 	int context; /* its configuration */
 	struct kept kept[ORDERS_KEEP_MAX + 2];
 	size_t kept_count;
@@ -74,7 +74,7 @@ static int make_parents(int store, const char *path, struct err *err)
 	return 0;
 }
 
-/* The folders of a path without links; its last name stays, whatever that is. */
+/* Resolves the folders of a path; its last name stays, even if it is a link. */
 static int name_of(const char *path, char ret_name[PATH_MAX], struct err *err)
 {
 	const char *last = strrchr(path, '/');
@@ -104,7 +104,7 @@ static int copy_bytes(int from, int to, const char *path, struct err *err)
 	return 0;
 }
 
-/* Copies a file to where it is called `name`.  1 when there is no such file. */
+/* Copies a file to the path `name`.  Returns 1 if there is no such file. */
 static int copy_as(const char *path, const char *name, struct err *err)
 {
 	auto_fd int from = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -129,7 +129,7 @@ static int copy_as(const char *path, const char *name, struct err *err)
 	return copy_bytes(from, to, path, err);
 }
 
-/* What lies outside the folders was bound by itself, and stays. */
+/* A file outside the folders is bound by itself and stays. */
 static int copy_file(const char *path, struct err *err)
 {
 	char name[PATH_MAX];
@@ -147,23 +147,23 @@ static int on_library(void *context, const char *library, struct err *err)
 	return copy_file(library, err) < 0 ? -1 : 0;
 }
 
-/* What a tool starts itself, which nobody would think of who lists it. */
+/* Programs that a tool starts itself, which the list of tools does not name. */
 static const struct {
 	const char *tool, *starts;
 } companions[] = {
-	{ "tar", "sh" }, /* and that gzip, for -z: where it is listed */
-	{ "awk", "sh" }, /* system(), and pipes */
+	{ "tar", "sh" }, /* tar starts gzip for -z, if that is listed */
+	{ "awk", "sh" }, /* system() and pipes */
 	{ "gawk", "sh" },
 	{ "mawk", "sh" },
-	{ "gunzip", "gzip" }, /* scripts around it */
+	{ "gunzip", "gzip" }, /* scripts that start gzip */
 	{ "zcat", "gzip" },
 };
 
-#define SCRIPTS_DEEP 4 /* as the kernel goes: an interpreter may be a script */
+#define SCRIPTS_DEEP 4 /* the kernel's limit: an interpreter may be a script itself */
 
 static int pick_tool(const char *name, unsigned depth, struct err *err);
 
-/* "#!/usr/bin/env perl": what starts a script, and what that starts. */
+/* "#!/usr/bin/env perl": the interpreter of a script, and what that starts. */
 static int pick_interpreters(const char *path, unsigned depth, struct err *err)
 {
 	auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -197,7 +197,10 @@ static int pick_companions(const char *name, unsigned depth, struct err *err)
 	return 0;
 }
 
-/* A tool with its libraries and what it starts.  One that the host does not have is nobody's fault. */
+/*
+ * A tool with its libraries and the programs that it starts.  A tool that the host does not have is
+ * skipped.
+ */
 static int pick_tool(const char *name, unsigned depth, struct err *err)
 {
 	for (size_t i = 0; i < COUNT_OF(tool_folders); i++) {
@@ -228,7 +231,7 @@ static int pick_files(const struct orders *orders, const char *interpreter, stru
 	return 0;
 }
 
-/* A file that lies beside ced-zygote. */
+/* A file beside ced-zygote. */
 static int pick_own(const char *folder, const char *file, struct err *err)
 {
 	char path[PATH_MAX];
@@ -242,8 +245,8 @@ static int pick_own(const char *folder, const char *file, struct err *err)
 }
 
 /*
- * What an interpreter is started ahead with, or what deterministic runs are preloaded with.  What stands
- * before the C library is at the same place in every jail.
+ * The script that an interpreter is started with ahead of its job, or the library of deterministic
+ * runs.  The library that is loaded before the C library has the same path in every jail.
  */
 static int pick_our_files(const char *const *ahead, struct err *err)
 {
@@ -255,9 +258,9 @@ static int pick_our_files(const char *const *ahead, struct err *err)
 	return pick_own(JAIL_HARNESS_DIR, LIBC_LIBRARY, err);
 }
 
-/* ---- what is kept ------------------------------------------------------------------------- */
+/* ---- files that are kept ------------------------------------------------------------------ */
 
-/* Taken hold of now, while the host's folder around it is there; mounted again later. */
+/* Opened now, while the host's folder is there, and mounted again later. */
 static int keep(const char *path, struct err *err)
 {
 	struct kept *kept = &picking.kept[picking.kept_count];
@@ -267,7 +270,7 @@ static int keep(const char *path, struct err *err)
 	if (!realpath(path, kept->path) || lstat(kept->path, &stat) < 0)
 		return errno == ENOENT ? 0 : err_sys(err, "%s", path);
 	if (!is_in_folders(kept->path))
-		return 0; /* nothing happens to it */
+		return 0; /* it stays as it is */
 	kept->is_folder = S_ISDIR(stat.st_mode);
 	kept->mount = (int)syscall(SYS_open_tree, AT_FDCWD, kept->path,
 		OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
@@ -284,7 +287,7 @@ static int keep(const char *path, struct err *err)
 	return place < 0 ? err_sys(err, "file %s", kept->path) : 0;
 }
 
-/* The name that it is started by may be a link to what is bound. */
+/* The name by which it is started may be a link to the file that is bound. */
 static int keep_interpreter(const char *interpreter, struct err *err)
 {
 	char name[PATH_MAX];
@@ -335,7 +338,7 @@ static bool is_folder(const char *path)
 	return lstat(path, &stat) == 0 && S_ISDIR(stat.st_mode);
 }
 
-/* Takes the host's folder away and puts the store's into its place, if it has one. */
+/* Unmounts the host's folder and binds the store's in its place, if it has one. */
 static int change_folder(const char *folder, struct err *err)
 {
 	char stored[PATH_MAX];
@@ -344,7 +347,7 @@ static int change_folder(const char *folder, struct err *err)
 	if (!is_folder(folder))
 		return 0;
 	while (umount2(folder, MNT_DETACH) == 0)
-		; /* whatever is mounted on it */
+		; /* with all mounts on it */
 	if (errno != EINVAL)
 		return err_sys(err, "umount %s", folder);
 	if (is_folder(stored) && mount(stored, folder, NULL, MS_BIND, NULL) < 0)
@@ -375,7 +378,7 @@ static int change_folders(struct err *err)
 	return 0;
 }
 
-/* The file system itself, not only the mounts. */
+/* Makes the file system read-only, not only the mounts. */
 static int close_store(struct err *err)
 {
 	close(picking.store);

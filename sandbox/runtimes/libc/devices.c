@@ -1,16 +1,16 @@
 /*
- * /dev/stdin, /dev/stdout, /dev/stderr and /dev/fd/N in a jail: a library that stands before the C
- * library in every program that its loader starts (/etc/ld.so.preload).
+ * /dev/stdin, /dev/stdout, /dev/stderr and /dev/fd/N in a jail: a library that /etc/ld.so.preload
+ * puts before the C library in every dynamically linked program.
  *
- * Elsewhere these names lead through /proc, which no jail has.  Here whoever opens one of them by the
- * C library is given a copy of the descriptor that it means, as dup() makes it.  So nothing can be
- * reached by a name that was not open already, and the kernel knows nothing of the names: a program
- * that calls the kernel itself, or is linked statically, does not find them.
+ * Outside, these names lead through /proc, which no jail has.  Here a program that opens one of
+ * them by the C library gets a copy of the descriptor, as from dup().  So it reaches nothing that
+ * was not open already.  The kernel does not know the names: a program that makes the system call
+ * itself, or is linked statically, does not find them.
  *
- * As with other systems that give a copy (BSD), a file is not opened anew: its position is shared, and
- * it can be opened only for what it is open for.
+ * As on BSD, a file is not opened anew: its position is shared, and it can be opened only in the
+ * mode in which it is open.
  */
-#undef _FORTIFY_SOURCE /* its headers have inline functions by the names that are defined here */
+#undef _FORTIFY_SOURCE /* its headers define inline functions of the same names */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -148,7 +148,7 @@ OURS int creat(const char *path, mode_t mode)
 
 OURS int creat64(const char *path, mode_t mode) __attribute__((alias("creat")));
 
-/* What a compiler makes of them where it checks them. */
+/* The names that the compiler uses with _FORTIFY_SOURCE. */
 /* NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming) */
 OURS int __open_2(const char *path, int flags);
 OURS int __open64_2(const char *path, int flags) __attribute__((alias("__open_2")));
@@ -202,7 +202,7 @@ OURS FILE *fopen(const char *restrict path, const char *restrict mode)
 OURS FILE *fopen64(const char *restrict path, const char *restrict mode)
 	__attribute__((alias("fopen")));
 
-/* A stream that becomes itself only changes its descriptor for one that means the same. */
+/* A stream that is reopened with its own name only gets another descriptor of the same file. */
 OURS FILE *freopen(const char *restrict path, const char *restrict mode, FILE *restrict stream)
 {
 	static FILE *(*real)(const char *path, const char *mode, FILE *stream);
@@ -227,7 +227,7 @@ OURS FILE *freopen(const char *restrict path, const char *restrict mode, FILE *r
 OURS FILE *freopen64(const char *restrict path, const char *restrict mode, FILE *restrict stream)
 	__attribute__((alias("freopen")));
 
-/* ---- questions ------------------------------------------------------------------------------- */
+/* ---- functions that only look at a name ------------------------------------------------------ */
 
 static int status_of(int folder, const char *path, struct stat *ret_status, int flags)
 {

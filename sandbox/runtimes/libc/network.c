@@ -1,12 +1,12 @@
 /*
- * What a program is told that looks for a network, where no run has one (see devices.c for how this
- * library comes to stand before the C library).
+ * A better message for a program that looks for a network, which no run has.  (devices.c says how
+ * this library comes before the C library.)
  *
- * The kernel's word for it is "Operation not permitted", and the resolver's "Name or service not
- * known", from which nobody learns what to do.  So the first attempt of a process puts one sentence
- * on its stderr.  In Python it is in the exception instead, which asks the C library for its words; the
- * interpreter's own modules stay as they are, since a module that we have imported ahead would be had
- * past the rules of a policy.
+ * The kernel says "Operation not permitted" and the resolver "Name or service not known", which
+ * does not say what to do.  So the first attempt of a process writes one sentence to its stderr.
+ * In Python the sentence is in the exception instead, since Python asks the C library for the text
+ * of an error.  We do not change the interpreter's own modules: a module that we import in the
+ * zygote would be loaded already, and a policy's import rules would miss it.
  */
 #undef _FORTIFY_SOURCE
 #include <dlfcn.h>
@@ -32,7 +32,7 @@
 
 static bool speaks_python;
 
-/* Only a zygote of Python is started with the descriptor's number in its environment. */
+/* Only a zygote of Python has the descriptor's number in its environment. */
 __attribute__((constructor)) static void begin(void)
 {
 	speaks_python = getenv(JAIL_ENV_SOCKET) != NULL;
@@ -47,7 +47,7 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* When this thread was last refused a socket of a network.  It asks for the error's words at once. */
+/* When this thread was last refused a network socket.  Python asks for the error's text at once. */
 static _Thread_local int64_t refused_ms;
 
 static void say(void)
@@ -88,7 +88,7 @@ OURS char *strerror(int error)
 	return real(error);
 }
 
-/* Not what is wrong with the question itself. */
+/* Not for errors of the query itself. */
 static bool is_no_network(int error)
 {
 	return error == EAI_NONAME || error == EAI_AGAIN || error == EAI_FAIL ||

@@ -1,5 +1,5 @@
 'use strict';
-// An error of a program, told as fields: what it is, and where in the program it stands.
+// Describes an error of a program as fields: what it is, and where in the program it is.
 
 const { WORK } = require('./files.js');
 
@@ -23,7 +23,7 @@ function lineOf(job, number) {
   return job.code.split('\n', number)[number - 1] || '';
 }
 
-// Where an error stands: its head says so when it did not compile, else its first frame of ours.
+// The place of an error: from its head for a syntax error, else from the first frame below /work.
 function placeOf(job, stack, frames) {
   const head = HEAD.exec(stack.split('\n', 1)[0]);
   const main = WORK + job.name;

@@ -1,12 +1,12 @@
 'use strict';
-// What a job brings is laid out where its program will look for it.
+// Writes a job's files and stdin to where its program looks for them.
 
 const { closeSync, fchmodSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } = require('fs');
 const path = require('path');
 
 const WORK = '/work/';
 
-let ahead = null; // a file of the name that most programs have, made before a job comes
+let ahead = null; // a file with the usual name, made before the job comes
 
 function createFile(name, mode = 0o644) {
   if (name.includes('/')) mkdirSync(WORK + path.dirname(name), { recursive: true, mode: 0o755 });
@@ -17,7 +17,7 @@ function makeFileAhead(name) {
   ahead = { name, fd: createFile(name) };
 }
 
-// Under another name it is the same file: to take it away and make one would look like the program's doing.
+// The file is renamed, not made anew: a deletion would look like the program's doing in `trace: files`.
 function takeFile(name) {
   const had = ahead;
   ahead = null;
@@ -37,7 +37,7 @@ function writeFile({ path: name, mode, data }) {
   fillFile(fd, data, 0, data.length);
 }
 
-// The lowest free number is the next that is opened: a file without a name becomes stdin.
+// The next file that is opened gets the lowest free number: so a file without a name becomes stdin.
 function takeStdin(data) {
   const name = '/tmp/stdin';
   closeSync(0);

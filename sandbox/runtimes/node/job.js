@@ -1,5 +1,5 @@
 'use strict';
-// The job socket: the one job that comes down it, and the words that go back up (proto/internal/slotmsg.h).
+// The job socket: one job comes, and messages go back (proto/internal/slotmsg.h).
 
 const { readSync, writeSync } = require('fs');
 
@@ -14,16 +14,16 @@ const stringify = JSON.stringify;
 const { fromCharCode } = String;
 const codeAt = Function.prototype.call.bind(String.prototype.charCodeAt);
 
-// ---- words -----------------------------------------------------------------------------------
+// ---- messages --------------------------------------------------------------------------------
 
-// The program may have changed every prototype by now: so what goes out is put together of plain texts.
+// The program may have changed every prototype, so messages are put together from plain strings.
 const HEX = '0123456789abcdef';
 
 function littleEndian(value) {
   return fromCharCode(value & 255, (value >> 8) & 255, (value >> 16) & 255, (value >> 24) & 255);
 }
 
-// JSON in ASCII: a character is a byte.
+// JSON in ASCII, so that each character is one byte.
 function plainJson(value) {
   const json = stringify(value);
   let text = '';
@@ -34,7 +34,7 @@ function plainJson(value) {
   return text;
 }
 
-let line = JOB; // where the words go: in a rehearsal nowhere
+let line = JOB; // where messages go: in a rehearsal to /dev/null
 
 function speakTo(fd = JOB) {
   line = fd;
@@ -63,7 +63,7 @@ function tellBegun() {
   send(BEGUN_WORD);
 }
 
-// Stays until everything here is killed.
+// Waits until the daemon kills everything here.
 const byte = Buffer.alloc(1);
 
 function linger() {
@@ -76,13 +76,13 @@ function linger() {
 
 // ---- the job ---------------------------------------------------------------------------------
 
-const room = Buffer.alloc(64 << 10); // a job seldom takes more, so one read does
+const room = Buffer.alloc(64 << 10); // few jobs are larger, so one read is enough
 
-// Reads until `bytes` holds `want` bytes, of which it has `have`; gives what it holds then.
+// Reads until `bytes`, which has `have` bytes, has `want`; returns the number that it has then.
 function readOn(fd, bytes, have, want) {
   while (have < want) {
     const got = readSync(fd, bytes, have, bytes.length - have, null);
-    if (got === 0) reallyExit(1); // the daemon has gone
+    if (got === 0) reallyExit(1); // the daemon is gone
     have += got;
   }
   return have;
@@ -92,7 +92,7 @@ function numberAt(bytes, at) {
   return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
 }
 
-// Numbers and code are taken from where they lie: to make a buffer for each takes longer than all the rest.
+// Numbers and code are read in place: a buffer for each would take longer than all the rest.
 function parse(bytes, at, end) {
   const number = () => numberAt(bytes, (at += 4) - 4);
   const long = () => number() + number() * 2 ** 32;
@@ -123,7 +123,7 @@ function readJob(fd = JOB) {
   return parse(bytes, HEAD_LEN, end);
 }
 
-// As the daemon would send it: a program, its name, and nothing else.
+// A job as the daemon would send it: a program and its name.
 function writeJob(code, name) {
   const head = [MAGIC, START, 32 + code.length + name.length, 0, code.length, name.length, 0, 0, 0, 0, 0, 0];
   return head.map(littleEndian).join('') + code + name;

@@ -1,5 +1,5 @@
 'use strict';
-// The program itself: whether it compiles, what kind it is, and how it is started.
+// The program: whether it compiles, whether it is a script or a module, and how it is started.
 
 const { closeSync, existsSync, openSync, unlinkSync, writeSync } = require('fs');
 const path = require('path');
@@ -15,7 +15,7 @@ const worker = require.main;
 
 const warn = process.emitWarning;
 
-// That what we use is experimental is no news for the program.
+// The program must not see warnings about experimental features that we use.
 function hushWarnings() {
   process.emitWarning = () => {};
 }
@@ -24,7 +24,7 @@ function hearWarnings() {
   process.emitWarning = warn;
 }
 
-// What node 20 and later take for an ES module: by its name, or since it is none of CommonJS.
+// Node 20 and later take a program for an ES module by its name, or if it does not compile as CommonJS.
 function compileModule(job) {
   hushWarnings();
   try {
@@ -34,7 +34,8 @@ function compileModule(job) {
   }
 }
 
-// What node's loader gives to a script; and what import() in one asks, for which an older node has no word.
+// The parameters that node's loader gives to a script, and the loader for its import().  An older node
+// has no name for the latter.
 const SCRIPT_NAMES = ['exports', 'require', 'module', '__filename', '__dirname'];
 const IMPORTS = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
 
@@ -44,7 +45,7 @@ function compileScript(job) {
     { filename: WORK + job.name, importModuleDynamically: IMPORTS });
 }
 
-// Of two ways to fail the one that was meant.
+// Of the errors as script and as module, the one that fits the program.
 const MODULES_ONLY = /import|export|await is only valid/;
 
 function moduleError(job, error) {
@@ -57,10 +58,10 @@ function moduleError(job, error) {
   }
 }
 
-// The error of a program that is none; node itself will find and print it once more.
+// The syntax error of a program, or null.  Node itself will find and print it again.
 function syntaxError(job) {
   const kind = path.extname(job.name);
-  if (kind !== '.js' && kind !== '.cjs' && kind !== '.mjs') return null; // node decides what that is
+  if (kind !== '.js' && kind !== '.cjs' && kind !== '.mjs') return null; // node decides
   try {
     if (kind === '.mjs') compileModule(job);
     else compileScript(job);
@@ -70,34 +71,35 @@ function syntaxError(job) {
   }
 }
 
-// Each way once, so that node has said by then what it has to say of them.
+// Compiles one of each kind, so that node has printed its warnings before.
 async function warmUp() {
   try {
     compileModule({ code: 'export default 1;', name: 'main.mjs' });
   } catch {
-    // a node without modules in vm
+    // this node has no modules in vm
   }
   hushWarnings();
   try {
     await vm.compileFunction('return import("path")', [], { importModuleDynamically: IMPORTS })();
   } catch {
-    // a node that has no word for it
+    // this node does not know IMPORTS
   }
   hearWarnings();
 }
 
 // ---- a plain script --------------------------------------------------------------------------
 
-let main = null; // the module of such a one, until it has run
-let ahead = null; // one of the name that most programs have, made before a job comes
+let main = null; // the module of a plain script, until it has run
+let ahead = null; // a main module with the usual name, made before the job comes
 
-// What compiles as CommonJS, and is one by its name, is where we have put it: nobody needs to look for it.
+// A program that compiles as CommonJS and has its name lies where we have put it, so no loader has to
+// look for it.
 function isPlain(job) {
   return job.script !== undefined && !job.files.some((file) => file.path.endsWith('package.json'));
 }
 
-// What node's own loader makes of a main module that it has found, with the marks that the worker's
-// has, and the require() that this loader makes for it.
+// Makes a main module as node's own loader does, with the symbols of the worker's own module and the
+// require() of the loader.
 function makeMain(name) {
   const made = new Module(WORK + name, null);
   made.filename = made.id;
@@ -122,7 +124,7 @@ function mainOf(job) {
   return ahead?.made.filename === WORK + job.name ? ahead : makeMain(job.name);
 }
 
-// What is to be called, bound: the program can find the tick that calls it, and call that again.
+// The call of the program, bound: the program can find the tick that makes it, and call that again.
 function callOf(job, { made, require }) {
   if (!IMPORTS) return compile.bind(made, job.code, made.filename);
   return job.script.bind(made.exports, made.exports, require, made, made.filename, made.path);
@@ -138,7 +140,7 @@ function startScript({ made, executing }, call) {
   process.nextTick(finishMain, executing);
 }
 
-// A module that threw is none that was loaded.
+// A module that threw is not a loaded one.
 function dropMain() {
   if (main) delete Module._cache[main.filename];
   main = null;
@@ -152,11 +154,11 @@ function finishMain(executing) {
 
 // ---- its start -------------------------------------------------------------------------------
 
-// Node has told modules from scripts by their text since 20.19 and 22.7; Debian 12's is older.
+// Since 20.19 and 22.7 node finds out by the text whether it is a module; Debian 12's node is older.
 const [major, minor] = process.versions.node.split('.').map(Number);
-const TELLS_MODULES = major > 22 || (major === 22 && minor >= 7) || (major === 20 && minor >= 19);
+const FINDS_MODULES = major > 22 || (major === 22 && minor >= 7) || (major === 20 && minor >= 19);
 
-// An older one is told by a package.json, which it reads as it starts and never again.
+// An older node needs a package.json, which it reads once.
 function startModule(job) {
   const name = WORK + 'package.json';
   const fd = openSync(name, 'wx');
@@ -166,8 +168,8 @@ function startModule(job) {
   unlinkSync(name);
 }
 
-function wantsTelling(job) {
-  return job.isModule && !TELLS_MODULES && !existsSync(WORK + 'package.json');
+function needsPackage(job) {
+  return job.isModule && !FINDS_MODULES && !existsSync(WORK + 'package.json');
 }
 
 // Returns the function that starts the program.
@@ -176,7 +178,7 @@ function starterOf(job) {
     const plain = mainOf(job);
     return startScript.bind(null, plain, callOf(job, plain));
   }
-  return wantsTelling(job)
+  return needsPackage(job)
     ? () => process.nextTick(startModule, job)
     : () => process.nextTick(runMain, WORK + job.name);
 }

@@ -1,6 +1,6 @@
 'use strict';
-// Node compiles a function when it is first called, and learns what it is called with from a few
-// calls more.  So the whole way of a job is gone some times before one comes, with programs of our own.
+// Node compiles a function at its first call, and learns its argument types from a few more calls.  So
+// the worker runs some programs of our own in the same way as a job, before the job comes.
 
 const { closeSync, openSync, rmdirSync, unlinkSync, writeSync } = require('fs');
 const path = require('path');
@@ -25,10 +25,10 @@ const MODULE = `import path from 'path';
 console.log(path.sep);
 `;
 
-// Each of another name, since node remembers the paths that it has looked for.
+// Each has another name, since node remembers the paths that it has looked for.
 const NAMES = ['module.mjs', 'a.js', 'b.js', 'c.js', 'd.js', 'e.js', 'f.js', 'g.js'];
 
-// A file that holds such a job, to be read as one is from the socket.
+// Makes a file that holds a job, which is read as if it came from the socket.
 function jobFile(name) {
   const isScript = name.endsWith('.js');
   const place = `../tmp/rehearsal-${name}/${name}`;
@@ -42,7 +42,7 @@ function jobFile(name) {
   return { fd, file: WORK + place };
 }
 
-// What a rehearsal prints and tells goes nowhere; gives what puts things right again.
+// Sends output and messages of a rehearsal to /dev/null.  Returns a function that undoes this.
 function hideAway(stdout) {
   const real = stdout._handle;
   const nowhere = new real.constructor(0);
@@ -58,20 +58,20 @@ function hideAway(stdout) {
   };
 }
 
-// Whether it may open what a rehearsal wants besides: a job can do with less.
+// Whether a rehearsal may open the descriptors that it needs; a job needs fewer.
 function hasRoom() {
   const opened = [];
   try {
     while (opened.length < 6) opened.push(openSync('/dev/null', 'r'));
   } catch {
-    // it has as many as it may
+    // it has as many as it may have
   }
   opened.forEach((fd) => closeSync(fd));
   return opened.length === 6;
 }
 
-// V8 compiles what has become warm in batches of so many bytes, and the job's might be the call that
-// fills one.  A V8 that is not known might not know the word, and would say so on the program's stderr.
+// V8 compiles functions that are called often in batches of some bytes, and a call of the job might fill
+// a batch.  An unknown version of V8 might not know the flag, and would print that on the program's stderr.
 const v8Major = parseInt(process.versions.v8, 10);
 const HAS_BATCHES = v8Major >= 9 && v8Major <= 13;
 const USUAL_BATCH = 4096;
@@ -80,8 +80,8 @@ function compileInBatchesOf(size) {
   if (HAS_BATCHES) v8.setFlagsFromString(`--baseline-batch-compilation-threshold=${size}`);
 }
 
-// So that no collection is due while the job runs.  Young objects have two halves that change places
-// each time: after the second time it is memory in use that is used again.
+// Collects garbage, so that no collection is due while the job runs.  Young objects live in two halves
+// that change places at each collection: after two, memory that is in use already is used again.
 function collectGarbage() {
   v8.setFlagsFromString('--expose-gc');
   const collect = vm.runInNewContext('gc');
@@ -97,7 +97,7 @@ function endRehearsals(prepare, live) {
   live();
 }
 
-// One after the other.
+// Runs one rehearsal after the other.
 function rehearse(left, perform, then) {
   const name = left.shift();
   if (!name) return then();
@@ -105,7 +105,7 @@ function rehearse(left, perform, then) {
   const { fd, file } = jobFile(name);
   perform(fd);
   closeSync(fd);
-  // Node says itself when a program is over and nothing is left to wait for.
+  // Node emits this event when a program has nothing left to wait for.
   process.once('beforeExit', () => {
     process._exiting = true;
     process.emit('exit', 0);
@@ -114,11 +114,11 @@ function rehearse(left, perform, then) {
     unlinkSync(file);
     rmdirSync(path.dirname(file));
     forgetModules();
-    setImmediate(setImmediate, rehearse, left, perform, then); // what was closed is gone by then
+    setImmediate(setImmediate, rehearse, left, perform, then); // closed handles are gone by then
   });
 }
 
-// `perform` goes a job's way; when all are over, `prepare` and then `live` are called.
+// `perform` runs a job; after the last rehearsal, `prepare` and then `live` are called.
 module.exports = (perform, prepare, live) => {
   if (process.stdout._handle && hasRoom()) {
     compileInBatchesOf(1);

@@ -1,9 +1,9 @@
 'use strict';
-// The clock and the chance of a deterministic run of node: what a program reads of both, in its
-// main thread, begins the same each time.
+// The clock and the random numbers of a deterministic run of node: the program's main thread reads the
+// same ones in each run.
 //
-// As in ../steady/steady.c time begins at START and goes on by STEP with each look at it, and by what
-// a timer waited for.  Not ours: other threads and contexts, keys that OpenSSL makes, times of files.
+// As in ../steady/steady.c, time begins at START; each reading adds STEP, and a timer adds its delay.
+// Not covered: other threads and contexts, keys that OpenSSL makes, times of files.
 
 const START = 946684800000n * 1000000n; // 2000-01-01T00:00:00Z
 const STEP = 1000n;
@@ -16,7 +16,7 @@ const passTo = (due) => {
   if (due > passed) passed = due;
 };
 
-// ---- chance: splitmix64, as in steady.c ----------------------------------------------------------
+// ---- random numbers: splitmix64, as in steady.c ---------------------------------------------------
 
 let drawn = 0n;
 
@@ -37,11 +37,11 @@ function fill(view, from = 0, len = view.byteLength - from) {
   return view;
 }
 
-// ---- in place of what node has -------------------------------------------------------------------
+// ---- replacing functions of node -----------------------------------------------------------------
 
 const { promisify } = require('util');
 
-// Ours takes over the name and whatever else stands on the real one.
+// The new function gets the name and the other properties of the real one.
 function replace(owner, name, make) {
   const real = owner[name];
   const ours = make(real);
@@ -80,7 +80,7 @@ function steadyClocks() {
   Object.defineProperty(performance, 'timeOrigin', { value: Number(START / MILLI), configurable: true });
 }
 
-// A timer that fires has waited for as long as was asked.
+// A timer that fires has waited for its whole delay.
 function steadyTimers() {
   const timers = require('timers');
   const promises = require('timers/promises');
@@ -121,7 +121,7 @@ function uuid() {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-// As node's: with a callback the answer comes later.
+// As in node: with a callback the result comes later.
 const later = (call, make) => (call ? void setImmediate(() => call(null, make())) : make());
 
 function steadyCrypto() {
@@ -143,7 +143,7 @@ function steadyCrypto() {
 }
 
 function begin() {
-  require('v8').setFlagsFromString('--random-seed=1'); // of contexts to come
+  require('v8').setFlagsFromString('--random-seed=1'); // for later contexts
   replace(Math, 'random', () => () => Number(draw() >> 11n) / 2 ** 53);
   steadyCrypto();
   steadyTimers();

@@ -1,10 +1,10 @@
 'use strict';
-// A worker of node: started and warm before its job comes, used for one program and gone.
+// A worker of node: started and warmed up before its job comes, and used for one program.
 //
-// It is the process's first script.  It reads one job from the socket at descriptor 3 (job.js),
-// makes the process look as if it had been started with the program, and leaves: what runs the
-// program is node itself, from its own loop, so there is no frame of ours in any stack.  What it
-// tells adds detail; the process's end is seen from outside.
+// It is the process's first script.  It reads one job from the socket at descriptor 3 (job.js) and
+// makes the process look as if it had been started with the program.  Node itself then runs the
+// program from its own loop, so no stack has a frame of ours.  What this script reports adds
+// detail; the daemon sees the process's end from outside.
 
 const { process } = globalThis; // the program may replace it
 const v8 = require('v8');
@@ -27,7 +27,7 @@ let job = null;
 
 // ---- the process -----------------------------------------------------------------------------
 
-// Without /proc node cannot say how large it is: the largest that it was stands for that.
+// Without /proc node cannot tell its size, so this gives the largest size that it had.
 function memoryUsage() {
   const heap = v8.getHeapStatistics();
   return {
@@ -40,7 +40,7 @@ function memoryUsage() {
 }
 memoryUsage.rss = () => process.resourceUsage().maxRSS * 1024;
 
-// As if node had been started with nothing yet.
+// Makes the process look as if node had been started without arguments.
 function bareProcess() {
   process.memoryUsage = memoryUsage;
   delete process.env.UV_USE_IO_URING;
@@ -56,10 +56,10 @@ function setProcess() {
   process.argv.push(WORK + job.name, ...job.args);
 }
 
-// ---- what is told ----------------------------------------------------------------------------
+// ---- reports ---------------------------------------------------------------------------------
 
 let reported = false;
-let failing = false; // an error that nobody catches is about to end it
+let failing = false; // an uncaught error is about to end the process
 
 function report(error, syntax) {
   if (reported) return;
@@ -68,7 +68,7 @@ function report(error, syntax) {
     const body = plainJson(describe(job, error, syntax));
     if (body.length <= REPORT_MAX) tell(ERROR, 0, body);
   } catch {
-    // an error that cannot be described, or a socket that the program has closed
+    // the error cannot be described, or the program has closed the socket
   }
 }
 
@@ -78,7 +78,7 @@ function fail(error) {
   reallyExit(1);
 }
 
-// Whether node is about to end it, and nobody else is still to be heard or asked.
+// Whether node is about to exit, and no listener of the program is still to run.
 function isOver() {
   const isOurs = process.emit === emit && process.reallyExit === leave;
   return isOurs && process._exiting && !failing && process.listenerCount('exit') < 2;
@@ -92,12 +92,12 @@ function watchEnd() {
     failing = true;
     report(error, false);
   });
-  // Where the program listens for its end too, or node is still to print an error, it is not over
-  // yet: its process's end will tell.
+  // If the program listens for the exit too, or node is still to print an error, this is not the
+  // end: the daemon waits for the process's end.
   process.on('exit', () => {
     if (!isOver()) return;
     try {
-      tell(DONE, process.exitCode || 0); // a listener that has gone may have changed it
+      tell(DONE, process.exitCode || 0); // a listener that was removed may have changed it
       linger();
     } catch {
       // the program has closed the socket
@@ -105,9 +105,9 @@ function watchEnd() {
   });
 }
 
-// ---- a life ----------------------------------------------------------------------------------
+// ---- the job ---------------------------------------------------------------------------------
 
-// What a first program would pay for: streams, formatting, modules.
+// Uses what a first program would wait for: streams, formatting, modules.
 function warmUp() {
   const sink = new Writable({ write(chunk, encoding, done) { done(); } });
   const aside = new Console(sink, sink);
@@ -118,7 +118,7 @@ function warmUp() {
   return program.warmUp();
 }
 
-// All the way of a job, up to its first line.
+// Does everything for a job, up to its first line.
 function perform(fd) {
   job = readJob(fd);
   try {
@@ -136,7 +136,7 @@ function perform(fd) {
   start();
 }
 
-// What most jobs want, before one comes.
+// Makes what most jobs need, before one comes.
 function prepare() {
   bareProcess();
   program.forgetModules();

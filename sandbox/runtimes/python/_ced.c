@@ -1,26 +1,27 @@
 /*
- * The extension that makes a zygote of an interpreter, and a worker's life of what comes of it.
+ * The extension that makes a zygote of an interpreter, and runs one program in each worker.
  *
  *	_ced.start_steady(name, script)	starts the interpreter once more, for deterministic runs
- *	_ced.settle(may_fork)	  reads what the spawner left in the environment; what is closed to
- *				  programs says so or has another way (refusals.h, substitutes.h)
+ *	_ced.settle(may_fork)	  reads the spawner's settings from the environment; prepares better
+ *				  errors and substitutes (refusals.h, substitutes.h)
  *	_ced.scratch(is_there)	  a /tmp for libraries that write when they are imported
  *	_ced.open_stream(fd, raw, encoding, errors)
  *				  a program's stdout or stderr (streams.h)
- *	_ced.rehearse(parts, job) runs a program and tells nobody
- *	_ced.learn(parts, wake)	  forks the learner, which wakes and lives the life of a tiny program
- *	_ced.use_processors(n)	  tells libraries of numbers that are loaded (processors.h)
+ *	_ced.rehearse(parts, job) runs a program without reporting anything
+ *	_ced.learn(parts, wake)	  forks the learner, which runs a tiny program (footprint.h)
+ *	_ced.use_processors(n)	  sets the threads of numeric libraries (processors.h)
  *	_ced.serve(version)	  opens slots for the daemon; returns only in a worker, in its jail
- *				  -> whether its pages are its own already
+ *				  -> whether the footprint's pages are its own already
  *	_ced.live(parts)	  runs a worker's one program; does not return
  *
- * `parts` are the harness's (ahead, prepare, judge, forget, compile, finish, context): see run_program.h.
+ * `parts` are functions of the harness (ahead, prepare, judge, forget, compile, finish, context):
+ * see run_program.h.
  * A job is (source, name, args, env, stdin kind, file count, processors).
  *
- * A program can import nothing of this by name, since the harness forgets the module, and could do
- * nothing with it that it cannot do with its descriptors anyway.
+ * The harness removes this module from sys.modules.  A program that finds it can do nothing with it
+ * that its descriptors do not allow anyway.
  *
- * Limited API only, so that one build serves every CPython from 3.9 on.
+ * It uses the limited API, so one build serves every CPython from 3.9 on.
  */
 #include <Python.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@
 #include "sandbox/worker.h"
 #include "sandbox/zygote.h"
 
-/* Takes the pages that every job takes, and no more: those of an average job are many. */
+/* Touches the pages that every job touches, and few others: those of an average job are many. */
 static const struct program tiny = {
 	.code = { "print(1)", 8 },
 	.entrypoint = { "main.py", 7 },
@@ -51,7 +52,7 @@ static const struct program tiny = {
 static struct zygote zygote;
 static struct harness harness;
 
-/* ---- a life ------------------------------------------------------------------------------- */
+/* ---- running a program -------------------------------------------------------------------- */
 
 static int take_parts(PyObject *parts)
 {
@@ -62,8 +63,8 @@ static int take_parts(PyObject *parts)
 }
 
 /*
- * The last word.  The interpreter's lock stays with us, so that threads which the program left
- * running are as silent as after an ordinary end.
+ * Reports the end.  This thread keeps the interpreter's lock, so that other threads of the program
+ * print nothing more, as after an ordinary end.
  */
 __attribute__((noreturn)) static void end_worker(int exit_code)
 {
@@ -104,8 +105,8 @@ static PyObject *ced_rehearse(PyObject *self, PyObject *args)
 /* ---- the zygote --------------------------------------------------------------------------- */
 
 /*
- * The interpreter's half of a fork, all of it in the child: there is one thread, so locks taken
- * here are as good as locks taken before, and the slot stays free of the pages that this dirties.
+ * The interpreter's part of a fork, done in the child alone.  There is one thread, so locks may be
+ * taken here instead of before the fork, and the slot's pages stay unchanged.
  */
 static void tell_interpreter_of_fork(void)
 {
@@ -121,8 +122,9 @@ __attribute__((noreturn)) static void fail(const struct err *err)
 }
 
 /*
- * Hashes are seeded before the first line of Python: so another start, which reads the environment
- * (no -I) and has the library of ../steady before all others.  Returns only when it failed.
+ * The seed of hashes is read before the first line of Python.  So the interpreter starts once more:
+ * it reads the environment (no -I), and the library of ../steady is loaded before all others.
+ * Returns only if it failed.
  */
 static PyObject *ced_start_steady(PyObject *self, PyObject *args)
 {
@@ -158,7 +160,7 @@ static PyObject *ced_settle(PyObject *self, PyObject *may_fork)
 	Py_RETURN_NONE;
 }
 
-/* Where it cannot be had, those libraries have to live without, as in a worker. */
+/* If this fails, those libraries do without, as in a worker. */
 static PyObject *ced_scratch(PyObject *self, PyObject *is_there)
 {
 	(void)self;
@@ -226,9 +228,9 @@ static PyObject *ced_serve(PyObject *self, PyObject *version)
 }
 
 /*
- * The C library asks nscd first, by a local socket, wherever a name is looked up.  In a jail that is
- * a refused call which the program did not want, so it is told where to look.  Weak: other C
- * libraries know no nscd.
+ * To look up a name, the C library first asks nscd, by a local socket.  In a jail this would be
+ * reported as a refused call that the program did not mean.  So the C library is told to read
+ * files.  Weak: other C libraries know no nscd.
  */
 /* NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier) */
 int __nss_configure_lookup(const char *database, const char *services) __attribute__((weak));

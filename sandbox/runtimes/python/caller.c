@@ -15,7 +15,7 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* Borrowed, or NULL for what is no text. */
+/* Borrowed; NULL for an object that is no text. */
 static const char *text_of(PyObject *text)
 {
 	const char *bytes =
@@ -27,7 +27,7 @@ static const char *text_of(PyObject *text)
 
 /* ---- files ------------------------------------------------------------------------------------ */
 
-/* Nothing of the runtime's is there. */
+/* No file of the runtime lies there. */
 bool caller_can_write(const char *path)
 {
 	return path[0] != '/' || begins_with(path, JAIL_WORK_DIR "/") ||
@@ -68,7 +68,7 @@ enum caller caller_of_file(PyObject *file)
 
 /* ---- frames ----------------------------------------------------------------------------------- */
 
-/* Takes `frame`, gives the one below it; owned, or NULL. */
+/* Takes `frame` and returns its caller's frame; owned, or NULL. */
 static PyFrameObject *below(PyFrameObject *frame)
 {
 	PyFrameObject *back = PyFrame_GetBack(frame);
@@ -86,7 +86,7 @@ static enum caller kind_of(PyFrameObject *frame)
 	return kind;
 }
 
-/* The part of the import that calls whatever it is given. */
+/* The part of the import system that calls whatever it is given. */
 static bool is_carrier(PyFrameObject *frame)
 {
 	PyObject *code = (PyObject *)PyFrame_GetCode(frame);
@@ -99,7 +99,7 @@ static bool is_carrier(PyFrameObject *frame)
 	return is && kind_of(frame) == CALLER_IMPORT;
 }
 
-/* The frame at work; owned, or NULL. */
+/* The running frame; owned, or NULL. */
 static PyFrameObject *top(void)
 {
 	PyFrameObject *frame = PyEval_GetFrame();
@@ -141,7 +141,9 @@ enum caller caller_behind_import(void)
 	return kind;
 }
 
-/* ---- what the code at work says ----------------------------------------------------------------- */
+/*
+ * ---- names in the running code ----------------------------------------------------------------
+ */
 
 bool caller_names(PyObject *word)
 {

@@ -1,9 +1,9 @@
 /*
- * Whose doing is it?  Told by frames: code says its file, and where the library's files are nobody
- * can write.  What is made to say such a name is found where it is made (audit.c).
+ * Calls are attributed by stack frame.  Code names its file, and no program can write where the
+ * library's files are. audit.c denies code that is made to name such a file.
  *
- * A library function that was handed a builtin and calls it speaks for who handed it over: it does
- * not have its name in its text.
+ * A library function that was given a builtin and calls it acts for the program: the builtin's name
+ * does not stand in the function's code.
  */
 #pragma once
 
@@ -11,19 +11,19 @@
 #include <stdbool.h>
 
 enum caller {
-	CALLER_NOBODY,  /* no frame: the house, or a builtin that a thread begins with */
-	CALLER_PROGRAM, /* code of the program, without a frame between */
+	CALLER_NOBODY, /* no frame: the interpreter itself, or a builtin that a thread begins with */
+	CALLER_PROGRAM, /* code of the program, directly */
 	CALLER_LIBRARY, /* the library, for the program */
 	CALLER_IMPORT,  /* the library, while it imports */
 };
 
-/* Whether a file of code is one that no program can write. */
+/* Whether no program can write this file of code. */
 bool caller_is_trusted(PyObject *file);
 
-/* Whether a path is one that a program can write. */
+/* Whether a program can write below this path. */
 bool caller_can_write(const char *path);
 
-/* The file that code says; owned, or NULL. */
+/* The file that a code object names; owned, or NULL. */
 PyObject *caller_file_of_code(PyObject *code);
 
 /* The same of a frame. */
@@ -31,15 +31,15 @@ PyObject *caller_file_of(PyFrameObject *frame);
 
 enum caller caller_of_file(PyObject *file);
 
-/* Who is at work now.  An import may be deep below a library that the program called. */
+/* Who makes the current call.  An import may be deep below a library that the program called. */
 enum caller caller_now(void);
 
-/* Who is behind the import that is at work; the first that is no import. */
+/* Who called the import system: the first caller that is not part of it. */
 enum caller caller_behind_import(void);
 
-/* Whether the code at work has this word among its names. */
+/* Whether the running code has this word among its names. */
 bool caller_names(PyObject *word);
 bool caller_says(const char *word);
 
-/* Whether the code at work belongs to the same module or package as this name. */
+/* Whether the running code belongs to the module or package of this name. */
 bool caller_belongs_to(PyObject *module);

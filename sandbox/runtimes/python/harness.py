@@ -1,12 +1,12 @@
-"""What run_program.c borrows from Python, and what is prepared for it in the zygote.
+"""The parts of run_program.c that are easier in Python, and what the zygote prepares for them.
 
-The code that runs between the arrival of a job and its last word is small on purpose, imports
-nothing, and has been run before, by the learner, so that workers have its pages already.
+The code that runs between the arrival of a job and its end is small on purpose and imports nothing.
+The learner has run it before, so that workers have its pages already.
 """
 
 import sys
 
-# Modules that an interpreter has before the first line of a script: no file can stand before them.
+# Modules that an interpreter has before the first line of a script, so that no file can replace them.
 AT_START = frozenset(sys.modules) | frozenset(sys.builtin_module_names)
 
 import _ced
@@ -31,14 +31,14 @@ NAME_MAX = 256
 FRAMES_MAX = 50
 REPORT_MAX = 256 << 10
 
-real = {"forks": False}  # what must not be forgotten
+real = {"forks": False}  # state that the program must not replace
 
 
 # ---- in the zygote -----------------------------------------------------------------------------
 
 
 def prepare_zygote(steady):
-    """Everything that can be done before the first fork."""
+    """Does everything that can be done before the first fork."""
     real["seed"] = (0,) if steady else ()
     folder = os.path.dirname(os.path.abspath(__file__))
     with open(os.path.join(folder, "rehearsal.py"), "rb") as file:
@@ -61,7 +61,7 @@ def learn():
 
 
 def rehearse():
-    """Runs a program that resembles jobs, for /dev/null."""
+    """Runs a program that resembles jobs, with its output to /dev/null."""
     kept = [os.dup(fd) for fd in (1, 2)]
     for fd in 1, 2:
         os.dup2(0, fd)
@@ -77,7 +77,7 @@ def rehearse():
 
 
 def open_stdin():
-    """As the interpreter makes it at its start, for what descriptor 0 is now."""
+    """Makes sys.stdin as the interpreter does at its start, for the current descriptor 0."""
     like = real["stdin"]
     buffer = io.open(0, "rb", -1, None, None, None, False)
     buffer.raw.name = "<stdin>"
@@ -96,8 +96,8 @@ def output(fd, name, like):
 
 def open_streams():
     """
-    The streams that a program will find, made in the zygote.  A stream looks at its descriptor
-    only when it is made: so there are pipes for a moment, which is what workers will have.
+    Makes the program's streams, in the zygote.  A stream looks at its descriptor only when it is
+    made, so for a moment the descriptors are pipes, as they will be in workers.
     """
     kept = [os.dup(fd) for fd in range(3)]
     ends = os.pipe()
@@ -116,7 +116,7 @@ def open_streams():
 
 
 def take_stdin(kind):
-    """`kind` is what stdin has become, as in st_mode; None: it is still /dev/null."""
+    """`kind` is the kind of file that stdin is now, as in st_mode; None: /dev/null."""
     if kind == stat.S_IFIFO:
         sys.stdin = sys.__stdin__ = real["stdin of a pipe"]
     elif kind is not None:
@@ -146,7 +146,7 @@ def wake():
     threading = sys.modules.get("threading")
     if hasattr(getattr(threading, "_main_thread", None), "_set_native_id"):
         threading._main_thread._set_native_id()
-    real["forks"] = True  # from here on they are the program's
+    real["forks"] = True  # later forks are the program's
     gc.enable()
 
 
@@ -168,19 +168,19 @@ def set_environment(entries):
             time.tzset()
 
 
-# What libraries of numbers read when they are imported.
+# Variables that numeric libraries read when they are imported.
 POOLS = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"
 
 
 def use_processors(count):
-    """Libraries share their work out among as many threads as there are processors for them."""
+    """Numeric libraries use as many threads as the job has processors."""
     for name in POOLS:
         os.environ[name] = str(count)
     _ced.use_processors(count)
 
 
 def make_room(names):
-    """A file of the job stands before a module that only we have imported already."""
+    """Removes modules that we have imported and that a file of the job replaces."""
     for name in names:
         name = name.partition(".")[0]
         if name in real["modules"] and name not in AT_START:
@@ -189,7 +189,7 @@ def make_room(names):
 
 
 def new_main():
-    """A module as a script finds itself in, but for its path."""
+    """A __main__ module as a script has it, except for its path."""
     main = type(sys)("__main__")
     main.__dict__.update(
         __annotations__={},
@@ -204,9 +204,9 @@ def new_main():
 
 
 def ahead():
-    """Everything as a program without arguments or anything else will find it."""
+    """Prepares everything for a plain program, one without arguments or files."""
     scope = prepare(PLAIN, [], [], None, 0, 0)
-    real["main"] = sys.modules["__main__"]  # which will do for one that has them, too
+    real["main"] = sys.modules["__main__"]  # prepare() uses it for other programs, too
     return scope
 
 
@@ -227,7 +227,7 @@ def prepare(name, args, env, kind, file_count, processors):
 
 
 def exit_code_of(error):
-    """What SystemExit means, as the interpreter reads it."""
+    """The exit code that the interpreter makes of a SystemExit."""
     code = getattr(error, "code", error)
     if code is None:
         return 0
@@ -242,7 +242,7 @@ def exit_code_of(error):
 
 
 def judge(error, path, source, is_syntax):
-    """(exit code, report): negative for a signal; no report where nothing went wrong."""
+    """(exit code, report): the code is negative for a signal; no report for an ordinary exit."""
     if isinstance(error, SystemExit) and not is_syntax:
         return exit_code_of(error), None
     code = -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
@@ -253,7 +253,7 @@ def judge(error, path, source, is_syntax):
 
 
 def forget():
-    """Lets go of the program's modules and of the last exception, so that __del__ runs."""
+    """Drops the program's modules and the last exception, so that __del__ runs."""
     for name in "last_type", "last_value", "last_traceback", "last_exc":
         sys.__dict__.pop(name, None)
     sys.modules.pop("__main__", None)
@@ -261,12 +261,12 @@ def forget():
     for name in new_modules():
         if (getattr(sys.modules[name], "__file__", None) or "").startswith(WORK + "/"):
             del sys.modules[name]
-    # A whole collection costs much, and few programs have anything that has lived so long.
+    # A full collection is expensive, and few programs have objects in the oldest generation.
     collect(2 if get_objects(2) else 1)
 
 
 def new_modules():
-    """Names of modules imported since the zygote's; they stand last, so the rest stays untouched."""
+    """Names of modules imported since the zygote.  They are the last ones, so others are not touched."""
     known = real["modules"]
     names = []
     for name in reversed(sys.modules):
@@ -280,7 +280,7 @@ def new_modules():
 
 
 def safe_text(make, value, most):
-    """A text of `value` that can be quoted, however hard the program made that."""
+    """`value` as a JSON string, even if the program's own methods fail."""
     try:
         text = make(value)
         if len(text) > most:
@@ -352,7 +352,7 @@ def place_of_syntax(error):
 
 
 def report(error, path, source, is_syntax):
-    """What JOB_ERROR carries, as bytes."""
+    """The body of JOB_ERROR."""
     if is_syntax and isinstance(error, SyntaxError):
         frames = []
         line, column, text = place_of_syntax(error)

@@ -1,6 +1,6 @@
 /*
- * What every CPython has exported since 3.9 or longer, and the limited API learnt of only later.  Weak:
- * an interpreter without one of them is found out when it starts (audit_init()).
+ * Functions that every CPython since 3.9 exports, and that the limited API got later.  Weak:
+ * audit_init() fails in an interpreter without one of them.
  */
 #pragma once
 

@@ -9,13 +9,13 @@ import sys
 
 
 def before(names):
-    """What libraries want to know when they are imported."""
+    """Sets variables that libraries read when they are imported."""
     if any(name.partition(".")[0] == "matplotlib" for name in names):
-        os.environ.setdefault("MPLBACKEND", "Agg")  # else the first plot tries every one there is
+        os.environ.setdefault("MPLBACKEND", "Agg")  # else the first plot tries all backends
 
 
 def draw():
-    """A plot like a first one: fonts are found and read, the renderer and the PNG writer are up."""
+    """Draws a plot, which finds and reads fonts and starts the renderer and the PNG writer."""
     from matplotlib import font_manager, pyplot
 
     figure, axes = pyplot.subplots()
@@ -25,7 +25,7 @@ def draw():
     axes.legend()
     figure.savefig(io.BytesIO(), format="png")
     pyplot.close(figure)
-    font_manager._get_font.cache_clear()  # open files, which no worker inherits
+    font_manager._get_font.cache_clear()  # it has open files, which no worker inherits
 
 
 def tabulate():
@@ -47,5 +47,5 @@ def after():
             print(f'<4>ced-zygote warm.failed module="{name}" error="{error!r}"', file=sys.stderr)
     threading = sys.modules.get("threading")
     for thread in threading.enumerate() if threading else ():
-        if isinstance(thread, threading.Timer):  # a warning that was called off
+        if isinstance(thread, threading.Timer):  # it was cancelled
             thread.join(1)

@@ -16,7 +16,7 @@
 #define FORK_TRIES         20 /* milliseconds that a fork waits for the lock */
 
 struct buffer {
-	_Atomic size_t len; /* changed under the lock; read without it */
+	_Atomic size_t len; /* changed under the lock, read without it */
 	char bytes[OUTLET_BYTES];
 };
 
@@ -26,17 +26,20 @@ static const int fds[OUTLET_COUNT] = { STDOUT_FILENO, STDERR_FILENO };
 
 static bool begun;
 
-/* Changed under the lock.  Whoever has put a text and reads them then will be seen by the helper. */
-static _Atomic bool is_helped;   /* there is a helper, and it will look once more */
-static _Atomic bool is_flooding; /* since it looked last, too */
+/*
+ * Changed under the lock.  If a thread reads these after it has put a text, the helper will see
+ * that text.
+ */
+static _Atomic bool is_helped;   /* there is a helper, and it will look at the buffers again */
+static _Atomic bool is_flooding; /* also since its last look */
 
-/* Of the caller's, who has the interpreter's lock. */
+/* Counted by callers, who hold the interpreter's lock. */
 static unsigned long last_text_ms;
 static unsigned texts_in_a_row;
 
 /*
- * The kernel's own clock in deterministic runs, too, where the C library's is the program's
- * (../steady): a look of ours must not change what the program reads.
+ * The kernel's own clock, in deterministic runs too.  There the C library's clock is the program's
+ * (../steady), and reading it would change what the program reads.
  */
 static bool is_steady;
 
@@ -107,7 +110,7 @@ static void keep(enum outlet which, const char *bytes, size_t len)
 	set_len(which, len_of(which) + len);
 }
 
-/* Where the other one cannot be written, that is no reason to hold up this one. */
+/* If the other buffer cannot be written, this one need not wait. */
 static int put(enum outlet which, const char *bytes, size_t len, size_t *done)
 {
 	int error = drain(other_of(which)) == EINTR ? EINTR : 0;
@@ -169,7 +172,7 @@ int outlet_drain(enum outlet which)
 
 /* ---- the helper ------------------------------------------------------------------------------ */
 
-/* What cannot be written stays: the program hears of it when it flushes. */
+/* Text that cannot be written stays in the buffer; the program gets the error when it flushes. */
 static bool look(void)
 {
 	bool found = false;
@@ -195,7 +198,7 @@ static void *help(void *unused)
 	return unused;
 }
 
-/* Signals are for the program's own threads. */
+/* Signals go to the program's own threads. */
 static bool start_helper(void)
 {
 	pthread_attr_t attributes;
@@ -229,7 +232,7 @@ bool outlet_is_helped(void)
 
 /* ---- is it a flood? -------------------------------------------------------------------------- */
 
-/* While it lasts nobody looks at the clock but the helper. */
+/* During a flood only the helper reads the clock. */
 static bool is_flood(void)
 {
 	unsigned long now;
@@ -250,9 +253,9 @@ bool outlet_is_due(enum outlet which)
 	return begun && !is_flood() && !outlet_is_empty(which);
 }
 
-/* ---- a life ---------------------------------------------------------------------------------- */
+/* ---- starting, and forks of the program ------------------------------------------------------ */
 
-/* Writes what the pipe takes without waiting: where there is room, a page of it is free. */
+/* Writes what fits without waiting: if poll() says that there is room, the pipe has a free page. */
 static void drain_at_once(enum outlet which)
 {
 	struct pollfd pipe = { .fd = fds[which], .events = POLLOUT };
@@ -272,9 +275,9 @@ static void drain_at_once(enum outlet which)
 }
 
 /*
- * Who forks has the interpreter's lock: nobody else may be waited for, above all not a thread that writes
- * into a full pipe which a thread of the program is to read.  So what cannot be written stays the
- * parent's, and a lock that somebody keeps is made anew in the child.
+ * A thread that forks holds the interpreter's lock.  It must not wait for a thread that writes into
+ * a full pipe, which another thread of the program may have to read.  So text that cannot be
+ * written stays with the parent, and a lock that is held is made anew in the child.
  */
 static bool fork_has_lock;
 
@@ -298,7 +301,7 @@ static void after_fork(void)
 		(void)pthread_mutex_unlock(&lock);
 }
 
-/* The child takes along no text that its parent still has, and no helper. */
+/* The child has no helper, and none of the text that its parent still has. */
 static void after_fork_in_child(void)
 {
 	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;

@@ -1,15 +1,15 @@
 /*
- * What a program prints, on its way to the kernel: a buffer each for stdout and stderr, which knows
- * nothing of Python.
+ * Buffers for the text that a program prints: one for stdout, one for stderr.  They know nothing of
+ * Python.
  *
- * A program may be killed at any moment, and what lies in its buffers is then lost.  So what is
- * printed is written at once, as long as there is little of it.  When a program floods, blocks are
- * written instead, and a helper thread writes what has been left in the buffer for OUTLET_TICK_MS.
- * The thread is started when the first flood leaves something behind and ends after it.
+ * A program may be killed at any moment, and text in its buffers is then lost.  So text is written
+ * at once as long as there is little of it.  When a program floods, blocks are written instead, and
+ * a helper thread writes what has been in the buffer for OUTLET_TICK_MS. The thread starts when the
+ * first flood leaves something behind, and ends after it.
  *
- * One lock guards both buffers.  Whoever holds it never waits for anything but the kernel: above all
- * not for the interpreter's lock.  Only one buffer holds something at a time, so that what went to
- * stdout before stderr leaves before it, too.
+ * One lock guards both buffers.  A thread that holds it waits for nothing but the kernel, above all
+ * not for the interpreter's lock.  Only one buffer holds text at a time, so that output to stdout
+ * and stderr keeps its order.
  */
 #pragma once
 
@@ -23,40 +23,46 @@ enum outlet {
 };
 
 #define OUTLET_BYTES    8192 /* of one buffer */
-#define OUTLET_BURST    100  /* texts in a row before they are a flood */
-#define OUTLET_QUIET_MS 5    /* after so long without a text they are no longer in a row */
-#define OUTLET_TICK_MS  3    /* the helper looks so often */
-#define OUTLET_IDLE     10   /* times that it looks at empty buffers before it ends */
+#define OUTLET_BURST    100  /* so many texts in a row are a flood */
+#define OUTLET_QUIET_MS 5    /* a pause of so long ends the row */
+#define OUTLET_TICK_MS  3    /* how often the helper looks */
+#define OUTLET_IDLE     10   /* after so many looks at empty buffers the helper ends */
 
-/* Once, in the zygote: sees to forks of the program's.  0, or an errno. */
+/* Once, in the zygote: registers handlers for forks of the program. 0, or an errno. */
 int outlet_init(void);
 
-/* In a worker: from here on texts have to leave in time.  Before, they wait for outlet_drain(). */
+/* In a worker: from here on text must be written in time.  Before, it waits for outlet_drain(). */
 void outlet_begin(void);
 
-/* Keeps a text if that can be done without waiting. */
+/* Puts a text into the buffer if there is no need to wait. */
 bool outlet_put(enum outlet which, const char *bytes, size_t len);
 
 /*
- * Keeps or writes a text from *done on, however long that takes, and counts *done up.  0, or an
- * errno: EINTR asks to be called again.
+ * Puts a text into the buffer or writes it, from *done on, and increases *done.  It may wait. 0, or
+ * an errno: EINTR means that it has to be called again.
  */
 int outlet_put_patiently(enum outlet which, const char *bytes, size_t len, size_t *done);
 
-/* Whether nothing waits in the buffer. */
+/* Whether the buffer is empty. */
 bool outlet_is_empty(enum outlet which);
 
-/* Writes what waits.  0, or an errno: EINTR asks to be called again; what was not written still waits. */
+/*
+ * Writes the buffer. 0, or an errno: EINTR means that it has to be called again.  What was not
+ * written stays in the buffer.
+ */
 int outlet_drain(enum outlet which);
 
 /*
- * To be asked after each text that was put: whether it has to be drained by the caller, now or soon.
- * False: nothing waits, or the helper will see to it.
+ * Called after each text: whether the caller has to drain the buffer, now or soon.  False: it is
+ * empty, or the helper will drain it.
  */
 bool outlet_is_due(enum outlet which);
 
-/* Whether the helper will see to what waits; one is started if there is none.  False: it cannot be had now. */
+/*
+ * Whether the helper will drain the buffer; starts one if there is none.  False: it cannot be
+ * started now.
+ */
 bool outlet_is_helped(void);
 
-/* Milliseconds of a clock that costs little and that no program can set. */
+/* Milliseconds of a cheap clock that no program can set. */
 unsigned long outlet_now_ms(void);

@@ -5,7 +5,7 @@
 
 #include "proto/base/container.h"
 
-/* Names under which systems and wheels have them. */
+/* The names of these libraries in distributions and wheels. */
 static const struct {
 	const char *library, *function;
 } pools[] = {

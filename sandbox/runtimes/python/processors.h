@@ -1,10 +1,12 @@
 /*
- * How many processors libraries of numbers share out among threads of theirs.
+ * The number of threads that numeric libraries use.
  *
- * They are loaded in the zygote, where no thread may live, and told of one processor; a job with a
- * larger limit tells them anew.
+ * They are loaded in the zygote, where no other thread may live, with one thread.  A job with more
+ * processors sets the number anew.
  */
 #pragma once
 
-/* Tells those that are loaded.  Others read the environment when they are. */
+/*
+ * Sets the number in libraries that are loaded.  Others read the environment when they are loaded.
+ */
 void processors_use(int count);

@@ -9,8 +9,8 @@
 #include "proto/base/container.h"
 
 /*
- * Asks the kernel all the same, since the record tells what it refuses.  With these arguments it would
- * not do it either.
+ * Makes the system call as well, since the record lists what the kernel refuses.  With these
+ * arguments it would fail anyway.
  */
 static void ask_kernel(bool forks)
 {
@@ -20,7 +20,7 @@ static void ask_kernel(bool forks)
 		(void)syscall(SYS_execve, NULL, NULL, NULL);
 }
 
-/* `self` is the sentence, and whether it is about processes. */
+/* `self` is the sentence, and whether the call makes a process. */
 static PyObject *refuse(PyObject *self, PyObject *args, PyObject *named)
 {
 	PyObject *error = Py_BuildValue("(iO)", EPERM, PyTuple_GetItem(self, 0));
@@ -46,7 +46,7 @@ static PyObject *refuse(PyObject *self, PyObject *args, PyObject *named)
 /* The interpreter keeps the address of a method's definition. */
 static struct refused {
 	const char *module;
-	bool forks; /* as opposed to starting another program */
+	bool forks; /* or else starts another program */
 	PyMethodDef method;
 } refused[] = {
 	REFUSED("posix", "fork", true),
@@ -65,7 +65,7 @@ static const char *why(bool may_fork)
 			: "this runtime starts no processes";
 }
 
-/* Sets `value` in a module and, what it has from posix, in os, which has copied it. */
+/* Sets `value` in a module, and in os, which copies names from posix. */
 static int replace(const char *module, const char *name, PyObject *value)
 {
 	const char *const modules[] = { module, "os" };
@@ -103,5 +103,5 @@ void refusals_say(int may_fork)
 {
 	for (size_t i = 0; i < COUNT_OF(refused); i++)
 		if (!(may_fork && refused[i].forks) && refuse_one(&refused[i], may_fork) < 0)
-			PyErr_Clear(); /* a build without it */
+			PyErr_Clear(); /* a build without this function */
 }

@@ -1,9 +1,9 @@
 /*
- * What a jail refuses, told to the interpreter before programs meet it.
+ * Better errors for what a jail refuses.
  *
- * The kernel refuses in any case and these are no barrier; but "Operation not permitted" does not
- * say what was not permitted, and a call that returns instead of raising says nothing.  Built-in
- * functions take the place of built-in functions, so that no traceback has a frame of ours.
+ * These are no barrier, since the kernel refuses in any case.  But "Operation not permitted" does
+ * not say what was not permitted, and some calls return instead of raising.  Builtin functions
+ * replace builtin functions, so that no traceback has a frame of ours.
  */
 #pragma once
 

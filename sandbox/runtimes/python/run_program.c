@@ -18,17 +18,17 @@
 #include "sandbox/worker.h"
 
 #define PLAIN_NAME     "main.py"
-#define EXIT_UNFLUSHED 120 /* what the interpreter says when stdout cannot be flushed */
+#define EXIT_UNFLUSHED 120 /* the interpreter's exit code if stdout cannot be flushed */
 
 /*
- * Names of attributes, made in the zygote.  The interpreter's cache of methods goes by the address
- * of a name: one made afresh is never found, and entering it there costs a page.
+ * Names of attributes, interned in the zygote.  The interpreter's method cache uses the address of
+ * a name: a new name is never found there, and entering it changes a page.
  */
 static struct {
 	PyObject *closed, *flush, *threading, *shutdown;
 } words;
 
-/* Of the library that deterministic runs are started with (../steady); NULL in others. */
+/* A function of the library for deterministic runs (../steady); NULL in others. */
 static void (*steady_begin)(void);
 
 int run_program_init(void)
@@ -41,13 +41,13 @@ int run_program_init(void)
 	return words.closed && words.flush && words.threading && words.shutdown ? 0 : -1;
 }
 
-/* There is nobody to tell: a daemon that speaks nonsense, or none at all, ends the worker. */
+/* Exits without a message: the daemon is gone, or has sent a malformed one. */
 __attribute__((noreturn)) static void leave(void)
 {
 	child_exit(1);
 }
 
-/* The worker itself; a program's children live on in this code, and speak for nobody. */
+/* The worker's pid.  Children of the program run this code too and must send nothing. */
 static pid_t worker;
 
 static bool is_child(void)
@@ -70,7 +70,7 @@ __attribute__((noreturn)) static void tell_failure(const char *why)
 	leave();
 }
 
-/* ---- the job comes ------------------------------------------------------------------------ */
+/* ---- receiving the job -------------------------------------------------------------------- */
 
 static PyObject *decode(struct span text)
 {
@@ -88,7 +88,7 @@ static PyObject *list_of(struct span packed, uint32_t count)
 	return list;
 }
 
-/* None: /dev/null stays; else what kind of file it is now, as in st_mode. */
+/* None: stdin stays /dev/null; else its kind of file, as in st_mode. */
 static PyObject *take_stdin(int fd)
 {
 	struct stat status;
@@ -117,7 +117,7 @@ static PyObject *job_tuple(const struct program *program, int stdin_fd)
 	return job;
 }
 
-/* What came stays where it is until the end, and so does what *ret_program points to. */
+/* The job's bytes stay in memory until the end, and so does what *ret_program points to. */
 static PyObject *job_take(int file, struct program *ret_program)
 {
 	struct joblink_job job = { NULL, 0, -1 };
@@ -136,7 +136,7 @@ static PyObject *job_take(int file, struct program *ret_program)
 
 /* ---- exceptions --------------------------------------------------------------------------- */
 
-/* The current exception, with its traceback in it; the thread has none afterwards. */
+/* Takes the current exception, with its traceback. */
 static PyObject *take_exception(void)
 {
 	PyObject *type = NULL;
@@ -152,7 +152,9 @@ static PyObject *take_exception(void)
 	return value;
 }
 
-/* As the interpreter prints what nobody caught: through sys.excepthook, keeping sys.last_value. */
+/*
+ * As the interpreter prints an uncaught exception: through sys.excepthook, setting sys.last_value.
+ */
 static void show(PyObject *exception)
 {
 	Py_INCREF(exception);
@@ -160,7 +162,7 @@ static void show(PyObject *exception)
 	PyErr_PrintEx(1);
 }
 
-/* What the end of the program means.  Takes `error`. */
+/* The exit code, after the exception was reported.  Takes `error`. */
 static int judge(const struct harness *harness, PyObject *error, PyObject *path, PyObject *source,
 	bool is_syntax, bool aloud)
 {
@@ -191,14 +193,14 @@ struct play {
 	PyObject *scope;
 };
 
-/* What most jobs are: nothing but a program. */
+/* Most jobs are plain: a program and nothing else. */
 static bool is_plain(PyObject *name, PyObject *args, PyObject *env, PyObject *kind, unsigned files)
 {
 	return files == 0 && kind == Py_None && PyList_Size(args) == 0 && PyList_Size(env) == 0 &&
 	       PyUnicode_CompareWithASCIIString(name, PLAIN_NAME) == 0;
 }
 
-/* `ahead`, which is taken or dropped: the scope of a plain program, or NULL. */
+/* `ahead`, which is taken: the scope of a plain program, or NULL. */
 static int play_init(
 	struct play *play, const struct harness *harness, PyObject *ahead, PyObject *job)
 {
@@ -206,7 +208,7 @@ static int play_init(
 	PyObject *env = NULL;
 	PyObject *kind = NULL;
 	unsigned file_count = 0;
-	unsigned processors = 0; /* 0: the one that workers are made for */
+	unsigned processors = 0; /* 0: the number that workers are made for */
 
 	memset(play, 0, sizeof(*play));
 	play->scope = ahead;
@@ -268,7 +270,10 @@ int run_program_rehearse(const struct harness *harness, PyObject *job)
 
 /* ---- the end, as in Py_FinalizeEx() -------------------------------------------------------- */
 
-/* Non-daemon threads are waited for.  The module is there only when somebody has imported it. */
+/*
+ * Waits for threads that are not daemons.  The module is loaded only if the program has imported
+ * it.
+ */
 static void join_threads(void)
 {
 	PyObject *threading = PyImport_GetModule(words.threading);
@@ -328,7 +333,7 @@ static void call_quietly(PyObject *call)
 	Py_XDECREF(result);
 }
 
-/* Whether stdout could be flushed.  What __del__ prints in forget() goes out too. */
+/* Whether stdout could be flushed.  Output of __del__ in forget() is flushed too. */
 static bool wind_up(const struct harness *harness, struct play *play)
 {
 	bool flushed;
@@ -344,16 +349,16 @@ static bool wind_up(const struct harness *harness, struct play *play)
 	return false;
 }
 
-/* An interpreter that was interrupted dies of the signal, so that its parent sees it. */
+/* An interrupted interpreter dies of the signal, so that its parent sees it. */
 static void die_of(int number)
 {
 	(void)signal(number, SIG_DFL);
 	(void)kill(getpid(), number);
 }
 
-/* ---- a life ------------------------------------------------------------------------------- */
+/* ---- a worker ------------------------------------------------------------------------------ */
 
-/* With it goes the cpu time that was spent so far, which is no fault of the job's. */
+/* It carries the CPU time spent so far, which is not counted for the job. */
 static void tell_ready(void)
 {
 	struct timespec used;
@@ -362,7 +367,7 @@ static void tell_ready(void)
 	tell(JOB_READY, (int32_t)(used.tv_sec * 1000000 + used.tv_nsec / 1000), NULL, 0);
 }
 
-/* What prepare() could not do: an environment that no process can have, for one. */
+/* prepare() failed: the environment may be one that no process can have. */
 __attribute__((noreturn)) static void fail_to_begin(void)
 {
 	PyObject *error = take_exception();
@@ -373,9 +378,9 @@ __attribute__((noreturn)) static void fail_to_begin(void)
 }
 
 /*
- * Puts a fresh thread state into the place of the old one, whose frames go with it; nobody returns
- * to them.  Two are made: a thread's own state, the one that PyGILState_Ensure() finds, is the first
- * that is made while it has none, and the interpreter must never be without any.
+ * Replaces the thread state by a new one.  The old frames go with the old state, and nothing
+ * returns to them.  Two are made: PyGILState_Ensure() finds the first one that is made while the
+ * thread has none, and the interpreter must never be without a state.
  */
 static void change_thread_state(PyInterpreterState *interpreter)
 {
@@ -393,11 +398,11 @@ static void change_thread_state(PyInterpreterState *interpreter)
 	PyThreadState_Delete(bridge);
 }
 
-/* Public since 3.7, though not in the limited API; a recursion less than Context.run(). */
+/* Public since 3.7, but not in the limited API; it takes one recursion less than Context.run(). */
 /* NOLINTNEXTLINE(readability-identifier-naming) */
 int PyContext_Enter(PyObject *context) __attribute__((weak));
 
-/* What modules have set for this thread and this context while they were imported stays set. */
+/* Values that modules have set for this thread and context while they were imported are kept. */
 static void start_over(const struct harness *harness)
 {
 	PyObject *context = PyObject_CallObject(harness->context, NULL);
@@ -416,7 +421,7 @@ static void start_over(const struct harness *harness)
 	Py_DECREF(kept);
 }
 
-/* Behind everything that is ours and before anything that is the program's. */
+/* After everything of ours and before anything of the program. */
 static void hold_to_rules(const struct program *program)
 {
 	if (program->rules.len && audit_start(program->rules, program->entrypoint) < 0)

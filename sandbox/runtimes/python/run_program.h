@@ -1,9 +1,9 @@
 /*
- * A worker's life after its jail is built: one job, run the way the interpreter runs a script.
+ * Runs a worker's one job as the interpreter runs a script.
  *
- * All of it is driven from C and on a thread state of its own, with no Python frame underneath:
- * what a program sees of the stack, of the recursion limit and in tracebacks is what it would see
- * without us.  The harness lends a few functions for what is easier said in Python.
+ * It is driven from C, on a thread state of its own, with no Python frame below.  So the program
+ * sees the stack, the recursion limit and tracebacks of a plain interpreter.  The harness provides
+ * functions for what is easier in Python.
  */
 #pragma once
 
@@ -17,11 +17,11 @@ struct harness {
 	PyObject *
 		prepare; /* (name, args, env, stdin kind, file count, processors) -> globals of the program */
 	PyObject *judge;   /* (exception, path, source, is_syntax) -> (exit code, report or None) */
-	PyObject *forget;  /* () lets go of the program's modules */
+	PyObject *forget;  /* () removes the program's modules */
 	PyObject *compile; /* the builtin of that name */
 	PyObject *finish;  /* atexit._run_exitfuncs */
 	PyObject *context; /* contextvars.copy_context */
-	const struct program *program; /* NULL: it comes over the job socket */
+	const struct program *program; /* NULL: the job comes over the job socket */
 	void (*end)(int exit_code) __attribute__((noreturn));
 };
 
@@ -29,13 +29,13 @@ struct harness {
 int run_program_init(void);
 
 /*
- * Leaves all frames behind, says that the worker is warm, waits for the job, runs it, says how it
- * ended, stays.  What is on the stack of the caller is never come back to.
+ * Leaves all frames behind, reports that the worker is warm, waits for the job, runs it, reports
+ * the end, and waits to be killed.  It never returns to the caller.
  */
 __attribute__((noreturn)) void run_program(const struct harness *harness);
 
 /*
- * Runs a program in the middle of everything and tells nobody.  `job` is (source, name, args, env,
- * stdin kind, file count, processors).  0, or -1 with an exception set.
+ * Runs a program without reporting anything.  `job` is (source, name, args, env, stdin kind, file
+ * count, processors). 0, or -1 with an exception set.
  */
 int run_program_rehearse(const struct harness *harness, PyObject *job);

@@ -9,11 +9,12 @@
 #include "sandbox/runtimes/python/outlet.h"
 
 #define SHORT_TEXT \
-	4096 /* characters: the UTF-8 of a text stays with it, and a long one's would cost */
+	4096 /* characters: a text keeps its UTF-8, and that of a long one takes memory */
 
 struct stream {
-	PyObject *text, *buffer; /* whom we answer for; others of their classes are io's */
-	bool is_plain;           /* texts leave as UTF-8, as they are */
+	PyObject *text,
+		*buffer; /* the streams of ours; io handles other objects of their classes */
+	bool is_plain;   /* the encoding is UTF-8 without changes to line ends */
 	bool is_open;
 };
 
@@ -22,10 +23,11 @@ static struct stream streams[OUTLET_COUNT];
 static struct {
 	PyObject *text, *buffer; /* our classes */
 	PyObject *text_write, *text_detach, *text_reconfigure;
-	PyObject *buffer_write, *buffer_flush, *buffer_close, *buffer_detach; /* of those below */
+	PyObject *buffer_write, *buffer_flush, *buffer_close,
+		*buffer_detach; /* of the classes below */
 } io;
 
-static bool is_soon; /* the interpreter has been asked to drain */
+static bool is_soon; /* the interpreter was asked to call drain */
 static unsigned long soon_since_ms;
 static pthread_t main_thread;
 
@@ -43,7 +45,7 @@ static bool is_of_buffer(PyObject *self, enum outlet *ret_which)
 
 /* ---- draining -------------------------------------------------------------------------------- */
 
-/* 1: to be done again.  -1 with an exception set. */
+/* 1: call again.  -1 with an exception set. */
 static int after(int error)
 {
 	if (error == EINTR)
@@ -69,7 +71,10 @@ static int flush(enum outlet which)
 	return result;
 }
 
-/* What cannot be written is told when it is flushed.  -1: a handler of signals has raised an exception. */
+/*
+ * Text that cannot be written is reported when it is flushed.  -1: a signal handler has raised an
+ * exception.
+ */
 static int flush_all(void)
 {
 	for (enum outlet which = 0; which < OUTLET_COUNT; which++) {
@@ -82,7 +87,7 @@ static int flush_all(void)
 	return 0;
 }
 
-/* The interpreter calls it between two steps. */
+/* The interpreter calls it between two instructions. */
 static int on_pending(void *unused)
 {
 	int result;
@@ -91,14 +96,14 @@ static int on_pending(void *unused)
 	is_soon = false;
 	result = flush_all();
 	if (result < 0)
-		(void)outlet_is_helped(); /* what still waits */
+		(void)outlet_is_helped(); /* what is still in the buffer */
 	return result;
 }
 
 /*
- * print() gives its text in pieces, and nobody else's may come between them.  So a piece waits: in the
- * main thread until the interpreter is back from print(), which it is asked to tell; in others for
- * the helper.  A function in C that comes back late must not hold up what it prints.
+ * print() writes its text in pieces, and text of another thread must not come between them.  So a
+ * piece waits: in the main thread until the interpreter is back from print(), by a pending call; in
+ * others for the helper.  A C function that returns late must not delay what it prints.
  */
 static bool can_wait(void)
 {
@@ -139,7 +144,7 @@ static int put(enum outlet which, const char *bytes, size_t len)
 
 /* ---- the text -------------------------------------------------------------------------------- */
 
-/* NULL without an exception: io has to see to it. */
+/* NULL without an exception: io has to do it. */
 static const char *utf8_of(const struct stream *stream, PyObject *text, Py_ssize_t *ret_len)
 {
 	const char *bytes;
@@ -177,7 +182,7 @@ static PyObject *text_detach(PyObject *self, PyObject *unused)
 	return PyObject_CallFunctionObjArgs(io.text_detach, self, NULL);
 }
 
-/* With another encoding io makes bytes of texts; it is not to keep them. */
+/* With another encoding io encodes the text; it must not keep it. */
 static PyObject *text_reconfigure(PyObject *self, PyObject *args, PyObject *named)
 {
 	PyObject *with_self = Py_BuildValue("(O)", self);
@@ -210,7 +215,7 @@ static PyMethodDef text_methods[] = {
 
 /* ---- the buffer ------------------------------------------------------------------------------ */
 
-/* What is no plain bytes goes through io's own buffer, which keeps nothing afterwards either. */
+/* An object that is not bytes goes through io's own buffer, which is flushed at once. */
 static PyObject *write_by_io(PyObject *self, enum outlet which, PyObject *data)
 {
 	PyObject *result;
@@ -251,7 +256,7 @@ static PyObject *buffer_flush(PyObject *self, PyObject *unused)
 	return PyObject_CallFunctionObjArgs(io.buffer_flush, self, NULL);
 }
 
-/* Both flush first.  Afterwards io says what is wrong with whoever writes. */
+/* Both flush first.  Afterwards io reports errors of later writes. */
 static PyObject *end(PyObject *self, PyObject *method)
 {
 	PyObject *result = PyObject_CallFunctionObjArgs(method, self, NULL);
@@ -312,7 +317,7 @@ static int take_methods(PyObject *text, PyObject *buffer)
 	return PyErr_Occurred() ? -1 : 0;
 }
 
-/* A child goes on in the thread that made it; what its parent was about to do is not its business. */
+/* A child goes on in the thread that forked it, and drops what its parent was about to do. */
 static void in_child(void)
 {
 	main_thread = pthread_self();
@@ -368,11 +373,11 @@ PyObject *streams_open(PyObject *args)
 		return NULL;
 	stream->is_plain = strcmp(encoding, "utf-8") == 0;
 	stream->is_open = true;
-	Py_INCREF(stream->text); /* nobody else is ever at its address */
+	Py_INCREF(stream->text); /* no other object ever has its address */
 	return stream->text;
 }
 
-/* ---- a life ---------------------------------------------------------------------------------- */
+/* ---- starting and ending --------------------------------------------------------------------- */
 
 void streams_begin(void)
 {
@@ -380,7 +385,7 @@ void streams_begin(void)
 	outlet_begin();
 }
 
-/* The program may have others under the names of sys by now. */
+/* The program may have replaced them in sys. */
 void streams_end(void)
 {
 	if (flush_all() < 0)

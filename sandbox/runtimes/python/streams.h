@@ -1,8 +1,8 @@
 /*
- * sys.stdout and sys.stderr of a program: what it prints leaves in time, see outlet.h.
+ * sys.stdout and sys.stderr of a program, whose text is written in time: see outlet.h.
  *
- * They are an io.TextIOWrapper over an io.BufferedWriter, as the interpreter has them, but both keep
- * nothing themselves: their classes, which are derived from those, hand over each text at once.
+ * Each is an io.TextIOWrapper over an io.BufferedWriter, as in a plain interpreter.  But their
+ * classes, which are derived from those, keep nothing and pass on each text at once.
  */
 #pragma once
 
@@ -12,13 +12,13 @@
 int streams_init(void);
 
 /*
- * A stream for descriptor 1 or 2.  `args` are (fd, raw, encoding, errors): raw is the io.FileIO that
- * it stands on.  NULL with an exception set.
+ * A stream for descriptor 1 or 2.  `args` are (fd, raw, encoding, errors), where raw is the
+ * io.FileIO below it.  NULL with an exception set.
  */
 PyObject *streams_open(PyObject *args);
 
-/* In a worker, before anything of the program's runs. */
+/* In a worker, before the program runs. */
 void streams_begin(void);
 
-/* Writes what still waits, at the very end. */
+/* Writes what is still in the buffers, at the very end. */
 void streams_end(void);

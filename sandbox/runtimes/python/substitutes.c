@@ -12,8 +12,8 @@
 #define ARENA_BYTES ((size_t)4096)
 
 /*
- * A page of semaphores, never given back: each takes less than the page that one of the C library's
- * takes.  A child shares its parent's and goes on with a page of its own.
+ * A page of semaphores, never freed.  The C library would use a page for each.  A child shares its
+ * parent's page, and takes new semaphores from a page of its own.
  */
 static struct {
 	sem_t *next, *end;
@@ -45,7 +45,7 @@ void substitutes_wake(void)
 	in_zygote = false;
 }
 
-/* One that has no name is made by its class from what is there already. */
+/* The class makes a semaphore without a name from one that exists. */
 static PyObject *semaphore_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
 	static char words[][sizeof("maxvalue")] = { "kind", "value", "maxvalue", "name", "unlink" };
@@ -98,7 +98,7 @@ static int replace_semaphores(void)
 #define SQLITE_LIBRARY "libsqlite3.so.0"
 #define LOCK_BY_FOLDER "unix-dotfile"
 
-/* The library stays loaded, and whoever loads it by its name finds it as it is left here. */
+/* The library stays loaded with this setting, and later users of the library find it. */
 static void replace_locks(void)
 {
 	void *library = dlopen(SQLITE_LIBRARY, RTLD_NOW | RTLD_LOCAL);

@@ -1,16 +1,16 @@
 /*
- * Other ways to what ordinary programs do by ways that are closed in a jail.
+ * Substitutes for what ordinary programs do and a jail does not allow.
  *
- * Semaphores of multiprocessing, which its pools of threads use too, are files below /dev/shm that
- * get a second name: there is no such folder, and no second names.  SQLite locks bytes of its file:
- * locks are refused, since files of the host, which all jails read, could carry them and messages
- * with them.
+ * Semaphores of multiprocessing, which its thread pools use too, are files in /dev/shm that get a
+ * second name.  A jail has no such folder and allows no links.  SQLite locks bytes of its file.
+ * The filter refuses locks, because jails could exchange messages by locks on the host's files,
+ * which they all read.
  */
 #pragma once
 
 /*
- * Semaphores lie in memory that children of the worker share, and databases are locked by folders
- * beside them.  In the zygote.  An interpreter whose libraries are built otherwise stays as it is.
+ * Puts semaphores into memory that children of the worker share, and makes SQLite lock databases by
+ * folders beside them.  In the zygote.  An interpreter that is built otherwise stays as it is.
  */
 void substitutes_make(void);
 

@@ -1,6 +1,6 @@
-"""What an interpreter runs to become a zygote: imports, then C, then a worker's life.
+"""What an interpreter runs to become a zygote: imports, then C, then a worker.
 
-Everything up to serve() happens once.  serve() comes back in each worker and nowhere else.
+Everything up to serve() runs once, in the zygote.  serve() returns in each worker and nowhere else.
 """
 
 import gc
@@ -13,27 +13,27 @@ import _ced
 import harness
 import libraries
 
-# These register hooks that put locks and threads right after a fork.  When a worker is forked
-# there is one thread and no lock is held, so they would only write to a hundred shared pages.
+# These modules register hooks that repair locks and threads after a fork.  When a worker is forked,
+# there is one thread and no lock is held, so the hooks would only write to a hundred shared pages.
 IDLE_HOOKS = {"threading", "logging", "concurrent.futures.thread"}
 
 
 def register_at_fork(*, register=os.register_at_fork, **hooks):
-    """As os.register_at_fork(), but hooks of those modules rest while the house forks."""
+    """As os.register_at_fork(), but hooks of IDLE_HOOKS do nothing until a worker is ready."""
     if sys._getframe(1).f_globals.get("__name__") in IDLE_HOOKS:
         hooks = {when: harness.resting(hook) for when, hook in hooks.items()}
     register(**hooks)
 
 
-# Libraries of numbers read the first ones when they are imported, and no thread may live at a fork.
+# Numeric libraries read harness.POOLS when they are imported.  No thread may exist at a fork.
 ENVIRONMENT = {**dict.fromkeys(harness.POOLS, "1"), "MPLCONFIGDIR": "/tmp"}
 
 
-absent = []  # the daemon says of no runtime that it has these
+absent = []  # modules that the daemon must not list
 
 
 def preload(names):
-    """Imports what jobs are likely to want.  A module that is not there is the job's business."""
+    """Imports the configured modules.  A module that is missing is reported, and jobs find out."""
     original = os.register_at_fork
     os.register_at_fork = register_at_fork
     for name in names:
@@ -62,8 +62,8 @@ _ced.scratch(False)
 sys.stderr.flush()
 harness.prepare_zygote("+steady" in wanted)
 
-# What lives now lives as long as the zygote: the collector need not look at it again, and not
-# looking keeps its pages shared with every worker.
+# Objects that exist now live as long as the zygote.  The collector ignores them from now on, which
+# keeps their pages shared with every worker.
 gc.collect()
 gc.disable()
 gc.freeze()

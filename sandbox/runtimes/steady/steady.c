@@ -1,18 +1,18 @@
 /*
- * The clock and the chance of a deterministic run: a library that stands before the C library, so that
- * whoever asks it what time it is, or for random bytes, hears the same in each run.
+ * The clock and the random bytes of a deterministic run: a library that is loaded before the C
+ * library, so that a program reads the same time and the same random bytes in each run.
  *
- * Time begins at START_S and goes on by STEP_NS with each look at it, by what was slept, and by a
- * wait that ran out.  How long the processor really took is not in it.  What is waited for is waited
- * for really: only what a program reads is changed, never what the kernel counts.
+ * Time begins at START_S. Each reading adds STEP_NS, and a sleep or a wait that timed out adds its
+ * length.  Processor time is not counted.  Sleeps and waits really take their time: only what a
+ * program reads is changed, never what the kernel does.
  *
- * Not ours: system calls that a program makes itself, times of files, rdtsc, and the order in which
- * threads look at the clock.
+ * Not covered: system calls that a program makes itself, times of files, rdtsc, and the order in
+ * which threads read the clock.
  *
- * Programs are started with it (LD_PRELOAD).  In a zygote it waits, for the house needs the true time,
- * until ced_steady_begin() is called in a worker; elsewhere it begins with the program.
+ * Programs are started with it (LD_PRELOAD).  In a zygote, which needs the true time, it does
+ * nothing until ced_steady_begin() is called in a worker; elsewhere it begins with the program.
  */
-#undef _FORTIFY_SOURCE /* its headers have inline functions by the names that are defined here */
+#undef _FORTIFY_SOURCE /* its headers define inline functions of the same names */
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -39,14 +39,14 @@
 
 #define SECOND_NS     ((int64_t)1000000000)
 #define START_S       ((int64_t)946684800) /* 2000-01-01T00:00:00Z */
-#define UPTIME_S      ((int64_t)1)         /* of clocks that count from somewhere: never 0 */
+#define UPTIME_S      ((int64_t)1)         /* the start of clocks without a date: never 0 */
 #define STEP_NS       1000
-#define SIGNALS_BYTES ((size_t)8) /* a set of signals as the kernel has it */
+#define SIGNALS_BYTES ((size_t)8) /* a set of signals, as the kernel defines it */
 #define SEED          UINT64_C(0x9e3779b97f4a7c15)
 
 static bool running;
 static _Atomic int64_t passed_ns;
-static _Atomic uint64_t drawn; /* eights of random bytes */
+static _Atomic uint64_t drawn; /* random bytes drawn so far, in groups of eight */
 
 OURS void ced_steady_begin(void);
 
@@ -101,7 +101,7 @@ static int64_t look(clockid_t clock)
 	return start_of(clock) + atomic_fetch_add(&passed_ns, STEP_NS) + STEP_NS;
 }
 
-/* How long it still is until `when`, without looking. */
+/* The time until `when`; does not count as a reading. */
 static int64_t left_until(clockid_t clock, const struct timespec *when)
 {
 	int64_t now = running ? start_of(clock) + atomic_load(&passed_ns) : true_time(clock);
@@ -122,7 +122,7 @@ static struct timespec spec_of(int64_t ns)
 
 OURS int clock_gettime(clockid_t clock, struct timespec *ret_spec)
 {
-	if (clock < 0) /* another thread's or process's */
+	if (clock < 0) /* the clock of another thread or process */
 		return (int)syscall(SYS_clock_gettime, clock, ret_spec);
 	*ret_spec = spec_of(look(clock));
 	return 0;
@@ -166,7 +166,9 @@ OURS clock_t times(struct tms *ret_times)
 	return ticks;
 }
 
-/* ---- sleeping: really, and then that long has passed ------------------------------------------- */
+/*
+ * ---- sleeping: it takes real time, and then the clock is advanced ------------------------------
+ */
 
 static int sleep_ns(int64_t ns, struct timespec *ret_left)
 {
@@ -217,7 +219,7 @@ OURS unsigned sleep(unsigned seconds)
 
 /* ---- waiting for descriptors ------------------------------------------------------------------ */
 
-/* A wait that ran out took as long as was asked for; one that did not took no time at all. */
+/* A wait that timed out took as long as was asked for; any other took no time. */
 static int waited(long result, int64_t ns)
 {
 	if (result == 0)
@@ -274,7 +276,7 @@ OURS int epoll_wait(int fd, struct epoll_event *events, int most, int ms)
 
 /* ---- waiting for other threads ------------------------------------------------------------------ */
 
-/* The C library's own, which comes behind us. */
+/* The C library's own function, which this one hides. */
 static void *behind(const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
@@ -284,7 +286,7 @@ static void *behind(const char *name)
 	return found;
 }
 
-/* When on the kernel's clock it will be what the caller believes to be `when`. */
+/* The time on the kernel's clock that corresponds to the program's `when`. */
 static struct timespec really(clockid_t clock, const struct timespec *when)
 {
 	int64_t left = left_until(clock, when);
@@ -323,7 +325,10 @@ OURS int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mute
 	return wait(condition, mutex, clock, &real);
 }
 
-/* Which clock a condition goes by nobody can ask it; a time of day is far from a time since the start. */
+/*
+ * A condition does not say which clock it uses, but a time of day is far from a time since the
+ * start.
+ */
 OURS int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
 	const struct timespec *restrict when)
 {
@@ -336,9 +341,11 @@ OURS int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mute
 	return wait(condition, mutex, &real);
 }
 
-/* ---- chance ------------------------------------------------------------------------------------- */
+/*
+ * ---- random bytes ------------------------------------------------------------------------------
+ */
 
-/* splitmix64: the bytes that come are those of their places, whoever draws them. */
+/* splitmix64: the bytes depend only on how many were drawn before. */
 static uint64_t draw(void)
 {
 	uint64_t z = (atomic_fetch_add(&drawn, 1) + 1) * SEED;
