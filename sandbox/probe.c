@@ -229,7 +229,7 @@ static int build_filters(struct spawner *spawner)
 {
 	struct err err = ERR_INIT;
 
-	for (unsigned profile = FILTER_HOUSE; profile < FILTER_PROFILE_COUNT; profile++)
+	for (unsigned profile = FILTER_ZYGOTE; profile < FILTER_PROFILE_COUNT; profile++)
 		if (filter_build(profile, &spawner->filters[profile], &err) < 0)
 			return probe_bad("filters", &err);
 	return probe_good("filters", "built by libseccomp");
@@ -740,7 +740,7 @@ static void try_zygote(struct spawner *spawner, const char *libexec)
 		(void)probe_bad("sources", &err);
 	} else {
 		start.spec.socket = pair[1];
-		start.spec.filter = &spawner->filters[FILTER_HOUSE];
+		start.spec.filter = &spawner->filters[FILTER_ZYGOTE];
 		if (start_jail(spawner, &start.spec, &child) == 0) {
 			cleanup_fd(&pair[1]); /* so that its end is seen */
 			pair[1] = -1;
