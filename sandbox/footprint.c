@@ -117,7 +117,7 @@ static int read_line(void *context, const char *line, struct err *err)
 	char perms[4];
 
 	if (!parse_line(line, &start, &end, perms))
-		return err_set(err, ERR_INVALID, "maps: a line that makes no sense");
+		return err_set(err, ERR_INVALID, "maps: a malformed line");
 	if (perms[0] != 'r' || perms[3] != 'p' || strstr(line, "[v") ||
 		end - start > MAPPING_BYTES_MAX)
 		return 0;

@@ -33,13 +33,6 @@ static void close_end(int *fd)
 	*fd = -1;
 }
 
-void notify_close(struct notify *notify)
-{
-	close_end(&notify->hear);
-	close_end(&notify->tell);
-	close_end(&notify->listener);
-}
-
 int notify_send_listener(int tell, int listener, struct err *err)
 {
 	ssize_t sent = send_with_fds(tell, "", 1, &listener, 1, err);

@@ -46,7 +46,6 @@ enum refusal {
 };
 
 int notify_open(struct notify *notify, struct err *err);
-void notify_close(struct notify *notify);
 
 /* In the worker: hands the listener to the slot and closes it. */
 int notify_send_listener(int tell, int listener, struct err *err);

@@ -383,7 +383,8 @@ static int worker_failed(struct slot *slot, int status, struct err *err)
 	if (slot->note->text[0])
 		cut_printf(why, sizeof(why), "worker: %s", slot->note->text);
 	else
-		cut_printf(why, sizeof(why), "worker: died on the way in, wait status %#x", status);
+		cut_printf(why, sizeof(why), "worker: died before it was ready, wait status %#x",
+			status);
 	slot_undo(slot);
 	return slot_tell_failure(slot, SLOTMSG_WORKER_FAILED, why, err);
 }

@@ -136,7 +136,7 @@ static int start_resident(struct spawner *spawner, struct resident *resident, ui
 	struct jail_spec *spec, struct err *err)
 {
 	if (!is_local_socket(spec->socket))
-		return err_set(err, ERR_INVALID, "a jail wants a local socket");
+		return err_set(err, ERR_INVALID, "a jail needs a local socket");
 	*resident = (struct resident){ ++spawner->last_id, slots, CHILD_INIT, 0 };
 	if (child_begin(&resident->child, spec, err) < 0 || settle(spawner, resident, err) < 0 ||
 		child_go(&resident->child, err) < 0) {
@@ -182,7 +182,7 @@ static int answer_runtime(struct spawner *spawner, struct exchange *exchange, st
 		return err_set(err, ERR_TOO_BIG, "more than %d runtimes", PRIV_RUNTIMES_MAX);
 	for (uint32_t i = 0; i < spawner->runtime_count; i++)
 		if (strcmp(spawner->runtimes[i].asked.name, asked->name) == 0)
-			return err_set(err, ERR_EXISTS, "runtime %s is there already", asked->name);
+			return err_set(err, ERR_EXISTS, "runtime %s exists already", asked->name);
 	if (runtime_check(&spawner->runtimes[spawner->runtime_count], asked, err) < 0)
 		return err_wrap(err, "runtime %s", asked->name);
 	exchange->answer->id = spawner->runtime_count++;

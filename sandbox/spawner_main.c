@@ -314,7 +314,7 @@ static int one_round(struct service *self, struct err *err)
 	if (fds[1].revents)
 		return 0;
 	if (self->leave_by_ms && clock_ms() >= self->leave_by_ms)
-		return err_set(err, ERR_TIMEOUT, "ced was told to leave and does not");
+		return err_set(err, ERR_TIMEOUT, "ced was told to exit and does not");
 	if (fds[2].revents) {
 		served = spawner_serve(&self->spawner, err);
 		if (served <= 0)
@@ -333,7 +333,7 @@ static int wait_for_daemon(struct service *self)
 	(void)poll(&pidfd, 1, GOODBYE_MS);
 	if (child_reap(&self->daemon, &status))
 		return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	say(SAY_ERROR, "daemon.hangs", "it said goodbye and does not leave");
+	say(SAY_ERROR, "daemon.hangs", "it closed the conversation and does not exit");
 	return EXIT_BROKEN;
 }
 

@@ -131,7 +131,7 @@ static const struct syscall_group job[] = {
 		N(rmdir), N(unlink), N(unlinkat), N(rename), N(renameat), N(renameat2), N(getdents),
 		N(getdents64), N(umask), N(utime), N(utimes), N(futimesat), N(utimensat), N(statfs),
 		N(fstatfs), N(chmod), N(fchmod), N(fchmodat)),
-	ALLOWED("memory without a say about protection", N(munmap), N(mremap), N(brk), N(msync),
+	ALLOWED("memory, without changing its protection", N(munmap), N(mremap), N(brk), N(msync),
 		N(membarrier)),
 	ALLOWED("clocks and timers", N(nanosleep), N(clock_nanosleep), N(clock_gettime),
 		N(clock_getres), N(gettimeofday), N(time), N(times), N(getitimer), N(setitimer),
@@ -147,12 +147,12 @@ static const struct syscall_group job[] = {
 	ALLOWED("threads, exit and children", N(futex), N(futex_waitv), N(set_robust_list), N(rseq),
 		N(set_tid_address), N(arch_prctl), N(sched_yield), N(sched_getaffinity), N(getcpu),
 		N(exit), N(exit_group), N(restart_syscall), N(wait4), N(waitid)),
-	ALLOWED("who and where am I", N(getpid), N(getppid), N(gettid), N(getpgid), N(getpgrp),
-		N(getsid), N(getuid), N(geteuid), N(getgid), N(getegid), N(getresuid), N(getresgid),
-		N(getgroups), N(getsockname), N(uname), N(getrlimit), N(getrusage), N(capget),
-		N(getrandom)),
+	ALLOWED("ids and the working directory", N(getpid), N(getppid), N(gettid), N(getpgid),
+		N(getpgrp), N(getsid), N(getuid), N(geteuid), N(getgid), N(getegid), N(getresuid),
+		N(getresgid), N(getgroups), N(getsockname), N(uname), N(getrlimit), N(getrusage),
+		N(capget), N(getrandom)),
 	{ "the worker takes stdin with its job", ASKED(recvmsg, recvmsg_rules) },
-	{ "what others have cached stays", ASKED(fadvise64, fadvise_rules) },
+	{ "the page cache of others stays", ASKED(fadvise64, fadvise_rules) },
 	{ "no page is merged with others'", ASKED(madvise, madvise_rules) },
 	{ "never writable and executable", ASKED(mmap, mmap_rules) },
 	{ "never made executable", ASKED(mprotect, mprotect_rules) },
@@ -164,7 +164,7 @@ static const struct syscall_group job[] = {
 	{ "limits are read only", ASKED(prlimit64, prlimit_rules) },
 	{ "asyncio wakes itself by a pair", ASKED(socketpair, socketpair_rules) },
 	{ "what kind of socket", ASKED(getsockopt, getsockopt_rules) },
-	{ "and talks over it", ASKED_ALL(talk_rules, N(sendto), N(recvfrom)) },
+	{ "and sends over it", ASKED_ALL(talk_rules, N(sendto), N(recvfrom)) },
 	/*
 	 * Libraries try these and have another way if the kernel does not know them.  The flags of
 	 * preadv2 and pwritev2 tell what others have cached.
@@ -205,12 +205,12 @@ static const struct syscall_group zygote[] = {
 		N(setgroups), N(capset), N(seccomp), N(prctl), N(prlimit64), N(setrlimit),
 		N(landlock_create_ruleset), N(landlock_add_rule), N(landlock_restrict_self),
 		N(setpriority), N(sched_setscheduler)),
-	ALLOWED("lease messages; imports look at memory", N(sendmsg), N(fcntl), N(sysinfo),
+	ALLOWED("slot messages; imports look at memory", N(sendmsg), N(fcntl), N(sysinfo),
 		N(getpeername), N(inotify_init1), N(inotify_add_watch)),
 	{ "plain forks", VERDICT_DEFAULT, CALLS(N(clone)), clone_rules + 1, CLONE_RULES },
-	{ "the slot hears what is refused", ASKED(ioctl, ioctl_rules) },
+	{ "the slot receives refused calls", ASKED(ioctl, ioctl_rules) },
 	{ "code is made at run time", ASKED(mmap, code_rules) },
-	ALLOWED("where it is wanted", N(mprotect)),
+	ALLOWED("and made executable", N(mprotect)),
 };
 
 /* ---- ced ----------------------------------------------------------------------------------- */

@@ -233,7 +233,7 @@ static int wait_until_ready(int ready, struct err *err)
 	if (got == 1 && text[0] == '\0')
 		return 0;
 	if (got <= 0)
-		return err_set(err, ERR_CLOSED, "the slot died on the way in");
+		return err_set(err, ERR_CLOSED, "the slot died before it was ready");
 	return err_set(err, ERR_SYSTEM, "%s", text);
 }
 

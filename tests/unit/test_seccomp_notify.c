@@ -63,7 +63,7 @@ static int serve(struct notify *notify, pid_t pid, enum refusal *ret_last)
 	return -1;
 }
 
-/* The message that tells of a program's life. */
+/* The message about a program's end. */
 static struct slotmsg live(program_fn program, int *ret_status, enum refusal *ret_last)
 {
 	struct notify notify = NOTIFY_INIT;
@@ -75,7 +75,8 @@ static struct slotmsg live(program_fn program, int *ret_status, enum refusal *re
 	*ret_status = serve(&notify, start(&notify, program), ret_last);
 	notify_report(&notify, &msg);
 	notify_forget(&notify);
-	notify_close(&notify);
+	(void)close(notify.hear);
+	(void)close(notify.tell);
 	return msg;
 }
 
@@ -211,5 +212,6 @@ TEST(a_listener_that_was_never_taken_is_forgotten_with_its_worker)
 	CHECK_EQ_INT(notify.listener, -1);
 	notify_take_listener(&notify);
 	CHECK_EQ_INT(notify.listener, -1);
-	notify_close(&notify);
+	(void)close(notify.hear);
+	(void)close(notify.tell);
 }

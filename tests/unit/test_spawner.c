@@ -219,7 +219,7 @@ TEST(a_jail_gets_a_local_socket_and_nothing_else)
 	request(PRIV_INSPECTOR)->body.inspector = (struct priv_inspector){ 64U << 20, 5 };
 	CHECK_EQ_INT(serve(null), 1);
 	CHECK_EQ_INT(msg.error, ERR_INVALID);
-	CHECK_STR(msg.text, "a jail wants a local socket");
+	CHECK_STR(msg.text, "a jail needs a local socket");
 	close(null);
 	end();
 }
