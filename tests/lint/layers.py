@@ -3,8 +3,8 @@
 A room is a row of the table MAY.  Includes are written from the root, so the direction can be
 read off each line.  tests/ and bench/ may include anything and nothing includes them.
 
-In the folders of NO_CYCLES the includes among rooms have no cycle, and neither have those inside
-a room, except for two files that include each other.  A header and its source count as one file.
+The includes among rooms have no cycle.  In the folders of NO_CYCLES neither have those inside a
+room, except for two files that include each other.  A header and its source count as one file.
 
     layers.py            prints what breaks these rules, and fails then
     layers.py --graph    prints which room includes which, and every cycle in all folders
@@ -38,6 +38,7 @@ MAY = {
                    "cli/doctor/"),
     "daemon": ("proto/", "store/*.h", "daemon/"),  # server*.c and main.c, which nothing includes
     "daemon/services.h": ("proto/",),
+    "daemon/filter_digest.h": (),
     "daemon/loop": ("proto/", "daemon/loop/"),
     "daemon/settings": ("proto/", "daemon/settings/"),
     "daemon/redact": ("proto/", "daemon/loop/", "daemon/settings/", "daemon/redact/"),
@@ -177,7 +178,7 @@ def cycle_complaints(tops):
         return all(node.startswith(tuple(tops)) for node in nodes)
 
     for cycle in cycles(graph_of(room_of)):
-        if inside(cycle):
+        if inside(cycle) or len(cycle) > 1:
             yield "rooms include each other in a cycle: " + ", ".join(cycle)
     modules = graph_of(module_of)
     for room in MAY:
