@@ -173,7 +173,7 @@ static void show_daemon(struct cli *cli, const struct visit *visit)
 		say(&cli->out, PAINT_RED, "    it records nothing: %s\n", trouble);
 	if (alarm[0])
 		say(&cli->out, PAINT_RED,
-			"    audit alarm: %s:\n    see \"Has anybody touched it?\" in docs/OPERATIONS.md\n",
+			"    audit alarm: %s:\n    see \"Has anybody touched it?\" in docs/operations/record.md\n",
 			alarm);
 }
 

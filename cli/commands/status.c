@@ -309,7 +309,7 @@ static void show_alarm(struct cli *cli, const struct value *status)
 
 	if (alarm[0])
 		say(&cli->out, PAINT_RED,
-			"%s audit alarm: %s:\n  see \"Has anybody touched it?\" in docs/OPERATIONS.md\n",
+			"%s audit alarm: %s:\n  see \"Has anybody touched it?\" in docs/operations/record.md\n",
 			output_mark(&cli->out, MARK_BAD), alarm);
 }
 

@@ -21,9 +21,10 @@
 #define ALARM_BYTES_MAX ((size_t)64 << 10)
 
 /* With an alarm: where its repair is described. */
-#define REPAIR_OF(section) "see `cectl audit verify`, and docs/OPERATIONS.md under \"" section "\""
-#define REPAIR_STORE       REPAIR_OF("The store was rolled back")
-#define REPAIR_SECOND      REPAIR_OF("The second file was removed or cut off")
+#define REPAIR_OF(section) \
+	"see `cectl audit verify`, and docs/operations/record.md under \"" section "\""
+#define REPAIR_STORE  REPAIR_OF("The store was rolled back")
+#define REPAIR_SECOND REPAIR_OF("The second file was removed or cut off")
 
 /* A checkpoint that is being made. */
 struct making {

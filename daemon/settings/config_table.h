@@ -14,18 +14,18 @@
 	X(connections_per_uid,    128,       1,    65536,      "of these, how many one uid may hold; administrators are exempt") \
 	X(requests_per_connection, 1024,     1,    65536,      "requests in flight on one connection") \
 	X(message_bytes,          16 * MIB,  4096, 256 * MIB,  "largest message a client may send") \
-	X(message_ms,             10000,     100,  600000,     "a message once begun must be whole within this time") \
-	X(unsent_bytes,           64 * MIB,  4096, GIB,        "replies waiting for a client that does not read") \
+	X(message_ms,             10000,     100,  600000,     "longest time from the first byte of a message to its last") \
+	X(unsent_bytes,           64 * MIB,  4096, GIB,        "replies kept for a client that does not read them") \
 	X(held_bytes,             GIB,       MIB,  1024 * GIB, "memory for messages and replies of all clients together") \
 	X(held_bytes_per_uid,     256 * MIB, MIB,  1024 * GIB, "of this, how much one uid may use") \
-	X(queue_max,              1024,      1,    100000,     "runs that wait for a worker, all callers together") \
+	X(queue_max,              1024,      1,    100000,     "runs waiting for a worker, of all callers") \
 	X(queue_per_caller,       512,       1,    100000,     "of these, how many one caller may have") \
-	X(running_per_caller,     64,        1,    1024,       "runs of one caller that run together") \
+	X(running_per_caller,     64,        1,    1024,       "runs of one caller in progress together") \
 	X(queue_ms,               30000,     10,   3600000,    "longest wait for a worker") \
-	X(workers_min,            0,         0,    64,         "warm workers kept for each runtime; 0: twice the processors") \
-	X(workers_max,            0,         0,    64,         "most workers for each runtime; 0: four times the processors") \
-	X(workers_reserve,        4,         0,    32,         "workers beyond that for each runtime, for callers who have nothing running; the last one is for administrators") \
-	X(workers_per_caller,     0,         0,    64,         "of workers_max, how many one caller has while others are about; 0: a quarter") \
+	X(workers_min,            0,         0,    64,         "warm workers kept for each runtime; 0: twice the processors, up to 16") \
+	X(workers_max,            0,         0,    64,         "most workers for each runtime; 0: four times the processors, up to 64") \
+	X(workers_reserve,        4,         0,    32,         "more workers for each runtime, for callers with no run in progress; the last one is for administrators") \
+	X(workers_per_caller,     0,         0,    64,         "of workers_max, how many one caller gets while others are active; 0: a quarter") \
 	X(zygote_runs,            20000,     1,    100000000,  "a zygote is replaced after this many runs") \
 	X(zygote_age_s,           3600,      1,    31536000,   "a zygote is replaced when it is this old") \
 	X(inspectors,             2,         1,    16,         "processes that read programs for the policy") \
@@ -34,26 +34,26 @@
 	X(input_bytes,            16 * MIB,  1,    256 * MIB,  "largest stdin or input") \
 	X(files_bytes,            16 * MIB,  1,    40 * MIB,   "all input files together") \
 	X(schema_bytes,           64 << 10,  1,    MIB,        "largest output schema") \
-	X(blob_bytes_per_uid,     64 * MIB,  0,    16 * GIB,   "contents that one uid has sent ahead, kept for its runs") \
-	X(blob_s,                 600,       1,    31536000,   "they leave when they were not used for so many seconds") \
-	X(cache_s,                86400,     0,    31536000,   "so long a result may be told again to who asks for that; 0: never") \
-	X(cache_entries,          10000,     0,    10000000,   "so many results are kept for that, the newest") \
-	X(commit_records,         256,       1,    4096,       "most records that one commit takes; 1: each has its own, which is slower with many callers") \
-	X(parked_max,             256,       1,    100000,     "runs that wait for a person's approval, all callers together") \
+	X(blob_bytes_per_uid,     64 * MIB,  0,    16 * GIB,   "contents that one uid has sent ahead with blob.put") \
+	X(blob_s,                 600,       1,    31536000,   "seconds without use after which they are removed") \
+	X(cache_s,                86400,     0,    31536000,   "seconds for which a cached result may be reused; 0: never") \
+	X(cache_entries,          10000,     0,    10000000,   "how many of the newest results are cached") \
+	X(commit_records,         256,       1,    4096,       "most records in one commit; 1: each has its own, which is slower with many callers") \
+	X(parked_max,             256,       1,    100000,     "runs waiting for a person's approval, of all callers") \
 	X(parked_per_caller,      64,        1,    100000,     "of these, how many one caller may have") \
-	X(approval_ms,            86400000,  1000, 2592000000, "longest wait for approval; then a run has expired") \
-	X(grant_ms,               86400000,  1000, 31536000000, "how long an approval of a program holds, when nothing else is said") \
-	X(log_bytes,              256 * MIB, 16 * MIB, 64 * GIB, "runs are refused when another program that reads the store has made its log so long") \
-	X(checkpoint_records,     1000,      1,    1000000000, "a checkpoint of the record is signed after so many records") \
-	X(checkpoint_ms,          300000,    1000, 86400000,   "and after this time, when anything has come") \
-	X(budget_window_ms,       3600000,   60000, 86400000,  "how long what was spent counts against a budget") \
-	X(circuit_ms,             600000,    1000, 86400000,   "how long no attempt is let in after too many failed") \
-	X(wait_ms,                600000,    10,   86400000,   "longest time that one call of wait may wait") \
-	X(keep_days,              0,         0,    36500,      "days for which contents of runs are kept; 0: for ever") \
-	X(keep_runs,              0,         0,    1000000000, "so many of the newest runs keep their contents; 0: all") \
-	X(keep_bytes,             0,         0,    1024 * GIB, "contents of the oldest runs leave until the store uses no more than that; 0: never") \
-	X(keep_check_ms,          3600000,   1000, 86400000,   "how often it is looked whether contents are to leave") \
-	X(check_ms,               86400000,  0,    2592000000, "how often all pages of the store are looked at; 0: only at the start, and not when it is large")
+	X(approval_ms,            86400000,  1000, 2592000000, "longest wait for approval; then the run expires") \
+	X(grant_ms,               86400000,  1000, 31536000000, "how long an approval of a program lasts by default") \
+	X(log_bytes,              256 * MIB, 16 * MIB, 64 * GIB, "runs are refused when another program keeps the store's log from shrinking and it is this long") \
+	X(checkpoint_records,     1000,      1,    1000000000, "a checkpoint of the record is signed after this many records") \
+	X(checkpoint_ms,          300000,    1000, 86400000,   "and after this time, if anything was recorded") \
+	X(budget_window_ms,       3600000,   60000, 86400000,  "how long spending counts against a budget") \
+	X(circuit_ms,             600000,    1000, 86400000,   "how long attempts are refused after too many failed") \
+	X(wait_ms,                600000,    10,   86400000,   "longest time that one call of wait may take") \
+	X(keep_days,              0,         0,    36500,      "days for which contents of runs are kept; 0: always") \
+	X(keep_runs,              0,         0,    1000000000, "how many of the newest runs keep their contents; 0: all") \
+	X(keep_bytes,             0,         0,    1024 * GIB, "size of the store above which contents of the oldest runs are deleted; 0: never") \
+	X(keep_check_ms,          3600000,   1000, 86400000,   "how often the daemon deletes contents that are due") \
+	X(check_ms,               86400000,  0,    2592000000, "how often all pages of the store are checked; 0: only at the start, if it is small")
 
 /*  X(name, default, most, lowest, highest, meaning): what a run gets, and the most it may ask for */
 #define CONFIG_LIMITS(X) \
@@ -76,12 +76,12 @@
  * the order of enum budget_measure.
  */
 #define CONFIG_BUDGETS(X) \
-	X(running,         0, 0, 0, 100000,     "runs in the house together") \
+	X(running,         0, 0, 0, 100000,     "runs in progress together, waiting ones included") \
 	X(runs_per_minute, 0, 0, 0, 1000000,    "runs that begin within a minute") \
 	X(cpu_ms,          0, 0, 0, 31536000000, "cpu time within budget_window_ms") \
 	X(wall_ms,         0, 0, 0, 31536000000, "time that workers are held within budget_window_ms") \
 	X(stored_bytes,    0, 0, 0, 1024 * GIB, "bytes stored within budget_window_ms") \
-	X(failures,        0, 0, 3, 1000,       "attempts in a row that fail; then circuit_ms without any")
+	X(failures,        0, 0, 3, 1000,       "attempts in a row that fail; then attempts are refused for circuit_ms")
 
 /*  X(name, default, meaning) */
 #define CONFIG_TEXTS(X) \
@@ -92,6 +92,6 @@
 	X(policy,       "standard",          "policy of a run that names none") \
 	X(socket_mode,  "0660",              "who may connect: the socket file's permission bits") \
 	X(checkpoint_file, "",               "second file that checkpoints are appended to; empty: checkpoints.log in the state folder") \
-	X(rollback,     "alarm",             "alarm: start with a store that was rolled back, and tell; refuse: do not start") \
-	X(cgroups,      "required",          "required: refuse to start without; auto: use what is there and say so in every result")
+	X(rollback,     "alarm",             "alarm: start with a store that was rolled back, and report it; refuse: do not start") \
+	X(cgroups,      "required",          "required: do not start without cgroups; auto: use what the host has, and say so in every result")
 /* clang-format on */

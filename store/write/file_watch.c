@@ -74,7 +74,7 @@ static int gone(struct err *err, const char *path, const char *what)
 {
 	(void)err_set(err, ERR_SYSTEM,
 		"the store: %s was %s while ced uses it, so what is written now would be lost: before "
-		"you stop ced, see \"A file of the store is gone\" in docs/OPERATIONS.md",
+		"you stop ced, see \"A file of the store is gone\" in docs/operations/runbook.md",
 		path, what);
 	if (err)
 		err->sys_errno = ESTALE;

@@ -1,9 +1,11 @@
-"""What the pages for people name is there: files, functions, words of ./dev, presets, tests, links.
+"""Everything that a page names exists: files, functions, commands of ./dev, presets, tests, links.
 
-Looks at code spans (`like this`) and links in every tracked .md file, and at the commands in their
-sh and console blocks.  A path may be written from the root or from the page's own folder, with * or
+Reads code spans (`like this`) and links in every tracked .md file, and the commands in sh and
+console blocks.  A path is written from the root or from the page's own folder, with * or
 <placeholder> in it; a .c, .h and the like may go by its bare name.  A function is written with ().
-What the build makes, what begins with / or $, and other people's file names are no business of ours.
+Not checked: files that the build makes, paths that begin with / or $, and file names of others.
+
+ARCHITECTURE.md names every folder of source.  The index of docs/decisions lists every record with its title; --index writes that list.
 """
 
 import fnmatch
@@ -27,11 +29,11 @@ def tracked():
     return sorted({name for name in names if name and pathlib.Path(name).is_file()})
 
 
-# ---- what there is -------------------------------------------------------------------------------
+# ---- the tree ------------------------------------------------------------------------------------
 
 
 def without_comments(text):
-    """C with its comments and texts taken out: a function that is only talked about is not there."""
+    """C without comments and strings: a function that only they name does not exist."""
     return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', " ", text, flags=re.DOTALL)
 
 
@@ -78,7 +80,7 @@ class Tree:
             f"{stem}.sh", f"{label}_{stem}*"))
 
 
-# ---- what a page says ----------------------------------------------------------------------------
+# ---- a page --------------------------------------------------------------------------------------
 
 
 def is_path(word, tree):
@@ -92,7 +94,7 @@ def is_path(word, tree):
 
 
 def about_span(span, folder, tree):
-    """What is wrong with one code span, if anything."""
+    """The fault of one code span, or None."""
     function = re.fullmatch(r"(\w+)\(.*\)", span)
     test = re.fullmatch(r"(unit|cases|scenario|jail|lint|vm)\.([\w-]+)", span)
     if function and function[1] not in tree.functions:
@@ -153,8 +155,9 @@ def lines_of(page):
 def about_line(line, page, tree):
     spans = [span for _, span in re.findall(r"(`+)(.+?)\1(?!`)", line)]
     folder = str(page.parent) if page.parent.name else ""
-    for span in spans:
-        yield about_span(span.strip(), folder, tree)
+    if folder != "docs/decisions":  # a record names what was there when it was written
+        for span in spans:
+            yield about_span(span.strip(), folder, tree)
     for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"(`+)(.+?)\1(?!`)", "code", line)):
         yield about_link(target, page)
     yield from about_command(" ".join(f"`{span}`" for span in spans), tree)
@@ -173,14 +176,65 @@ def complaints(name, tree):
             yield f"{name}:{number}: {text}"
 
 
+# ---- the list of folders -------------------------------------------------------------------------
+
+FOLDERS = pathlib.Path("docs/ARCHITECTURE.md")
+# A folder whose sources are parts of another's is named by that one.
+WHOLE = ("sandbox/runtimes",)
+
+
+def about_folders(names):
+    """Each folder that holds C of ours has a row in the table of folders."""
+    named = set(re.findall(r"^\| `([\w/]+)` \|", FOLDERS.read_text(encoding="utf-8"), re.M))
+    tops = ("proto/", "sandbox/", "store/", "daemon/", "cli/")
+    folders = {str(pathlib.PurePath(name).parent) for name in names
+               if name.startswith(tops) and name.endswith(CODE)}
+    for folder in sorted(folders - named):
+        if not folder.startswith(tuple(f"{whole}/" for whole in WHOLE)):
+            yield f"{FOLDERS}: there is no row for {folder}"
+
+
+# ---- the index of decisions ----------------------------------------------------------------------
+
+INDEX = pathlib.Path("docs/decisions/README.md")
+
+
+def index_rows():
+    """One line for each record, in the order of their numbers; a record's first line is its title."""
+    for record in sorted(INDEX.parent.glob("[0-9]*.md")):
+        number, _, title = record.read_text(encoding="utf-8").split("\n")[0].removeprefix("# ").partition(": ")
+        if not record.name.startswith(f"{number}-") or not title:
+            yield f"* [{record.name}]({record.name})"  # about_index() complains: its title is not "# NNNN: title"
+        else:
+            yield f"* [{number}]({record.name}): {title}"
+
+
+def about_index():
+    rows = list(index_rows())
+    there = [line for line in INDEX.read_text(encoding="utf-8").splitlines() if line.startswith("* [")]
+    if there != rows:
+        yield f"{INDEX}: the list is not that of the records: python3 tests/lint/docs.py --index"
+    for row in rows:
+        if "): " not in row:
+            yield f"{INDEX.parent}/{row[3:].partition(']')[0]}: it does not begin with its number and title"
+
+
+def write_index():
+    lines = [line for line in INDEX.read_text(encoding="utf-8").splitlines() if not line.startswith("* [")]
+    INDEX.write_text("\n".join([*lines, *index_rows()]) + "\n", encoding="utf-8")
+
+
 def main():
+    if "--index" in sys.argv:
+        write_index()
+        return 0
     names = tracked()
     if names is None:
         print("1..0 # SKIP not a git checkout")
         return SKIPPED
     tree = Tree(names)
     pages = [name for name in names if name.endswith(".md")]
-    found = [text for name in pages for text in complaints(name, tree)]
+    found = [text for name in pages for text in complaints(name, tree)] + list(about_folders(names)) + list(about_index())
     print("\n".join(found) or f"docs: ok, {len(pages)} pages")
     return int(bool(found))
 

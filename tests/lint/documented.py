@@ -1,14 +1,14 @@
-"""Every word of the contract that the code's tables have stands in the page that explains it.
+"""The pages explain every word of the contract that the code's tables have, with the same numbers.
 
-The tables are read from the sources: methods and the keys of their schemas, error codes and
-reasons, outcomes with their evidence, limits, metrics, steps; settings with their defaults and
-bounds, what is logged, and what cectl knows.  A table that is not found any more is a complaint
-too, so that moving one does not end the watch over it.
+Reads the tables from the sources: methods, the keys of their schemas and which are required, error
+codes and reasons, outcomes with their evidence, limits, ceilings, metrics, steps, stages with the
+stages that follow; settings with defaults and bounds; events of the log; commands of cectl.  A
+table that is not found is a complaint too, so that moving one does not end its check.
 
-In THREATS.md it is the other way round: each test that is named there must exist, down to its
-sentence.
+THREATS.md is checked the other way round: each test that it names must exist, down to its sentence.
 
-With --settings it prints the rows of OPERATIONS.md's tables of settings.
+With --write-settings it writes the rows of the tables in docs/operations/settings.md and the
+comments of examples/ced.conf anew.
 """
 
 import json
@@ -17,8 +17,11 @@ import re
 import sys
 
 PROTOCOL = pathlib.Path("docs/PROTOCOL.md")
-OPERATIONS = pathlib.Path("docs/OPERATIONS.md")
+SETTINGS_PAGE = pathlib.Path("docs/operations/settings.md")
+RUNBOOK = pathlib.Path("docs/operations/runbook.md")
+COMMANDS = pathlib.Path("docs/operations/cectl.md")
 THREATS = pathlib.Path("docs/THREATS.md")
+ARCHITECTURE = pathlib.Path("docs/ARCHITECTURE.md")
 SAMPLE = pathlib.Path("examples/ced.conf")
 WORD = r"[A-Za-z_$][\w.$]*"
 
@@ -30,7 +33,7 @@ def source(*paths):
 
 
 def table(what, pattern, *paths):
-    """What a pattern finds in the sources, which must be something."""
+    """The matches of a pattern in the sources, of which there must be some."""
     found = set(re.findall(pattern, source(*paths)))
     if not found:
         complaints.append(f"{', '.join(map(str, paths))}: the table of {what} is not there any more")
@@ -64,7 +67,7 @@ def expect(page, heading, what, names, known=None):
 METHODS = table("methods", r'\{ METHOD_\w+, +"([\w.]+)", +METHOD_\w+, +"([\w.]+)"', "proto/method/method.c")
 RIGHTS = {word: [{"NO": "–", "OWN": "own", "YES": "yes"}[right.strip()] for right in rights.split(",")]
           for word, rights in table("rights", r"(METHOD_\w+) = METHOD_WHO\(([\w, ]+)\)", "proto/method/method.h")}
-# What one section says by pointing at another.
+# A section that refers to another for its keys.
 BESIDE = {"check": "run", "stats": "runs.list"}
 
 expect(PROTOCOL, "Methods", "the method", {name for name, _ in METHODS})
@@ -84,6 +87,32 @@ for method, file in sorted(METHODS):
     if method in BESIDE:
         below |= words(PROTOCOL, BESIDE[method])
     expect(PROTOCOL, method, "the key", schema(file), below)
+
+
+def section(page, heading):
+    """The text below a heading, up to the next one of any rank."""
+    found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", source(page), re.M | re.S)
+    return found[1] if found else ""
+
+
+def params_of(method):
+    """(keys, whether the row says that they are required) of each row of a method's table of params."""
+    table_text = re.search(r"^\| param \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", section(PROTOCOL, method), re.M)
+    for row in table_text[1].splitlines() if table_text else ():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip("|"))]
+        yield [key.rstrip("?") for key in re.findall(r"`([\w.?]+)`", cells[0])], any(cell.endswith("required") for cell in cells[1:3])
+
+
+# A row for a key that the schema does not have would be a lie, and so would a wrong "required".
+for method, file in sorted(METHODS):
+    contract = json.loads(source(f"proto/method/schemas/{file}"))
+    needed = set(contract.get("required", []))
+    for keys, required in params_of(method):
+        for key in keys:
+            if key not in contract["properties"]:
+                complaints.append(f"{PROTOCOL}: {method}: {file} has no key {key}")
+            elif len(keys) == 1 and required != (key in needed):
+                complaints.append(f"{PROTOCOL}: {method}: {key} is {'' if key in needed else 'not '}required by {file}")
 
 expect(PROTOCOL, "The run.output notification", "the key",
        table("notifications", r'value_map_put\(\s*&arena, params, "(\w+)"', "daemon/door/notice.c"))
@@ -110,6 +139,17 @@ for what, pattern, paths in (
 ):
     expect(PROTOCOL, "Errors", "the reason", table(what, pattern, *paths))
 
+# ---- stages --------------------------------------------------------------------------------------
+
+# The page's table of stages is that of the code, with the doors of each.
+STAGES = {name: {door.lower() for door in re.findall(r"DOOR\((\w+)\)", doors)} for name, doors in
+          table("stages", r'\[STAGE_\w+\]\s*=\s*\{\s*"(\w+)"([^}]*)\}', "daemon/request/pipeline.c")}
+PICTURED = {name: set(re.findall(r"`(\w+)`", doors)) for name, doors in
+            re.findall(r"^\| `(\w+)` \|.*\|(.*)\|$", section(ARCHITECTURE, "The stages"), re.M)}
+for name in sorted(set(STAGES) | set(PICTURED)):
+    if STAGES.get(name) != PICTURED.get(name):
+        complaints.append(f"{ARCHITECTURE}: The stages: {name} continues to {STAGES.get(name)}, not {PICTURED.get(name)}")
+
 # ---- results -------------------------------------------------------------------------------------
 
 OUTCOMES = table("outcomes", r'\[OUTCOME_\w+\] = "(\w+)"', "proto/job/job.c") - {"none"}
@@ -121,7 +161,7 @@ expect(PROTOCOL, "The result", "the key", schema("result.json"))
 expect(PROTOCOL, "Outcomes", "the outcome", OUTCOMES)
 expect(PROTOCOL, "Evidence", "the evidence",
        table("evidence", r'note_(?:int|text)\(j, "(\w+)"', "daemon/runs/outcome.c"))
-expect(PROTOCOL, "Limits and who held them", "the limit", LIMITS)
+expect(PROTOCOL, "Limits and what enforced them", "the limit", LIMITS)
 expect(PROTOCOL, "Metrics", "the metric",
        table("metrics", r"PUT_METRIC\((\w+)\);", "proto/job/job_result.c"))
 expect(PROTOCOL, "Trace", "the step",
@@ -129,7 +169,7 @@ expect(PROTOCOL, "Trace", "the step",
 expect(PROTOCOL, "The output contract", "the keyword",
        table("keywords", r'(?:ROW|NOTE)\([^"\n]*"([$\w]+)"', "proto/schema/schema.c"))
 
-# Lists may be asked for these outcomes, and for what has none yet.
+# Lists can be filtered by these outcomes, and by runs without one.
 for name in "runs.list.json", "stats.json":
     if set(schema(name)["outcome"]["enum"]) != OUTCOMES | {"running"}:
         complaints.append(f"proto/method/schemas/{name}: its outcomes are not those of proto/job/job.c")
@@ -177,31 +217,67 @@ def setting_rows():
         yield name, f"| `{name}` | `{otherwise}` | {meaning} |"
 
 
+def write_settings(rows):
+    """Replaces the rows of the page in its order: a name may stand in two tables, as a limit of both."""
+    lines = SETTINGS_PAGE.read_text(encoding="utf-8").split("\n")
+    for name, row in rows:
+        cells = row.count(" | ")
+        lines = [row if line.startswith(f"| `{name}` |") and line.count(" | ") == cells else line
+                 for line in lines]
+    SETTINGS_PAGE.write_text("\n".join(lines), encoding="utf-8")
+
+
+def write_sample():
+    """Gives each setting of the sample that has a comment its meaning as that comment."""
+    meanings = {name: meaning for name, *_, meaning in rows("CONFIG_NUMBERS", 3) + rows("CONFIG_TEXTS", 1)}
+
+    def commented(line):
+        found = re.match(r"((\w+) *= *[^#{]*?) *#", line)
+        return f"{found[1]:<32} # {meanings[found[2]]}" if found and found[2] in meanings else line
+
+    lines = SAMPLE.read_text(encoding="utf-8").split("\n")
+    SAMPLE.write_text("\n".join(map(commented, lines)), encoding="utf-8")
+
+
 SETTINGS = list(setting_rows())
-if "--settings" in sys.argv:
-    print("\n".join(row for _, row in SETTINGS))
+if "--write-settings" in sys.argv:
+    write_settings(SETTINGS)
+    write_sample()
     sys.exit()
 
-page = source(OPERATIONS)
+page = source(SETTINGS_PAGE)
 sample = source(SAMPLE)
 for name, row in SETTINGS:
     if row not in page:
-        complaints.append(f"{OPERATIONS}: this row is not in it: {row}")
+        complaints.append(f"{SETTINGS_PAGE}: this row is not in it: {row}")
     if not re.search(rf"^\s*{name}\s*=", sample, re.M):
         complaints.append(f"{SAMPLE}: the setting {name} is not in it")
 for name in table("sections", r'\{ "(\w+)", +KEY_\w+', *sorted(pathlib.Path("daemon/settings").glob("config*.[ch]"))):
     if f"`{name}`" not in page:
-        complaints.append(f"{OPERATIONS}: the setting {name} is not explained")
+        complaints.append(f"{SETTINGS_PAGE}: the setting {name} is not explained")
 
-# ---- what an administrator meets -----------------------------------------------------------------
+# The reference's numbers: of each limit what a run gets, the most and the least; of each ceiling the default.
+for name, otherwise, most, lowest, *_ in rows("CONFIG_LIMITS", 4):
+    wanted = [shown(name, number(text)) if "_bytes" in name else str(number(text)) for text in (otherwise, most, lowest)]
+    if name == "file_bytes":
+        wanted[0] = "as `disk_bytes`"
+    if f"| `{name}` | {' | '.join(wanted)} |" not in source(PROTOCOL):
+        complaints.append(f"{PROTOCOL}: the row of the limit {name} is not {' | '.join(wanted)}")
+ceilings = section(PROTOCOL, "Ceilings")
+for name, otherwise, *_ in rows("CONFIG_NUMBERS", 3):
+    for written in re.findall(rf"`{name}`,? (\d+(?: [A-Za-z]+)?)", ceilings):
+        if written != shown(name, number(otherwise)):
+            complaints.append(f"{PROTOCOL}: Ceilings: {name} is {shown(name, number(otherwise))}, not {written}")
+
+# ---- log events and commands ---------------------------------------------------------------------
 
 POLICY = sorted(pathlib.Path("daemon/policy").glob("*.c"))
 SANDBOX = sorted(pathlib.Path("sandbox").glob("*.c"))
 
-expect(OPERATIONS, "The log", "the event",
+expect(RUNBOOK, "The log", "the event",
        table("log lines", r'LOG_LEVEL_(?:ERROR|WARNING|NOTICE|INFO), "([\w.]+)"', *DAEMON, *POLICY)
        | table("spawner's lines", r'say\(SAY_\w+, "([\w.]+)"', *SANDBOX))
-expect(OPERATIONS, "cectl", "the command",
+expect(COMMANDS, "Commands", "the command",
        table("commands", r'\.name = "(\w+)"', *sorted(pathlib.Path("cli/commands").glob("*.c"))))
 
 # ---- tests that are named ------------------------------------------------------------------------

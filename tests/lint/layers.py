@@ -58,8 +58,6 @@ MAY = {
                        "daemon/news/", "daemon/gate/", "daemon/runs/", "daemon/request/", "daemon/methods/"),
     "daemon/inspector": ("proto/base/", "proto/internal/inspectmsg.h", "proto/version.h",
                          "daemon/inspector/"),
-    "clients": ("clients/",),
-    "examples": ("clients/",),
 }
 
 # Folders whose rooms and files have no include cycle.

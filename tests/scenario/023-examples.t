@@ -28,6 +28,16 @@ is "$err" "ok: 42" "and says what the page says"
 exits 0 "the second runs as it stands" /usr/bin/python3 "${programs[1]}"
 is "$out" "13.0" "and prints what the page says"
 
+# --- the guide for authors of clients ----------------------------------------------------------
+
+mapfile -t outputs < <(blocks "$source/docs/CLIENTS.md" output)
+mapfile -t programs < <(blocks "$source/docs/CLIENTS.md" python)
+is "${#programs[@]}" 4 "CLIENTS.md has its four programs"
+for number in "${!programs[@]}"; do
+	exits 0 "program $number runs as it stands" /usr/bin/python3 "${programs[number]}"
+	is "$out" "$(cat "${outputs[number]}")" "and prints what the page says"
+done
+
 # --- the words of ./dev -----------------------------------------------------------------------
 
 exits 0 "a word of ./dev has help and does nothing then" "$source/dev" run --help

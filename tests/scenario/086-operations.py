@@ -1,4 +1,4 @@
-"""The console transcripts of docs/OPERATIONS.md: taken apart for 086-operations.t, and compared.
+"""The console transcripts of docs/operations/record.md: taken apart for 086-operations.t, and compared.
 
 A block ```console has commands behind `$ ` and below each what it prints.  `…` stands for anything on
 its line, and alone on a line for any lines.  Run ids, digests and keys differ each time.
@@ -11,13 +11,13 @@ import pathlib
 import re
 import sys
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/OPERATIONS.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/operations/record.md"
 
 
 def split(folder):
     count = 0
     # That section's are typed by 087-reading, on a store of its own.
-    text = re.sub(r"^### Reading the record$.*?(?=^##)", "", PAGE.read_text(encoding="utf-8"), flags=re.M | re.S)
+    text = re.sub(r"^##+ Reading the record$.*?(?=^##)", "", PAGE.read_text(encoding="utf-8"), flags=re.M | re.S)
     for block in re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S):
         for command, hoped in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
             count += 1

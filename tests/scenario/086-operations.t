@@ -1,5 +1,5 @@
 #!/bin/bash
-# What docs/OPERATIONS.md shows of the store is typed, in its order, and prints what stands there.
+# What docs/operations/record.md shows of the store is typed, in its order, and prints what stands there.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 daemon_start

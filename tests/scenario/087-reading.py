@@ -1,6 +1,6 @@
-"""Types what docs/OPERATIONS.md shows of reading the record, and holds what comes against it.  TAP.
+"""Types what docs/operations/record.md shows of reading the record, and holds what comes against it.  TAP.
 
-In the section `### Reading the record`, blocks ```console have commands behind `$ ` and what they print.
+In the section `Reading the record`, blocks ```console have commands behind `$ ` and what they print.
 Ids, digests, moments, lengths of time, sizes and bars differ each time; a line `…` stands for any lines.
 """
 
@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/OPERATIONS.md")
+page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/operations/record.md")
 NOISE = (
     (r"\b[0-9A-HJKMNP-TV-Z]{26}\b", "RUN"),
     (r"\b[0-9a-f]{64}\b", "DIGEST"),
@@ -46,7 +46,7 @@ def lines(text):
 
 def main():
     with open(page, encoding="utf-8") as file:
-        section = re.search(r"^### Reading the record$(.*?)^##", file.read(), re.M | re.S)[1]
+        section = re.search(r"^##+ Reading the record$(.*?)^##", file.read(), re.M | re.S)[1]
     blocks = re.findall(r"^```console\n(.*?)^```$", section, re.M | re.S)
     commands = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks), re.M)
     failed = len(commands) < 8

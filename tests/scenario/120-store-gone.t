@@ -65,7 +65,7 @@ is "$(missing)" 0 "after kill -9 every answered run is there all the same"
 is "$(status 'it["audit"]["alarm"]')" None "so there is no alarm"
 exits 0 "and the record verifies" cectl audit verify
 
-# What docs/OPERATIONS.md says: copy what the daemon has open, then stop it.
+# What docs/operations/runbook.md says: copy what the daemon has open, then stop it.
 : >"$work/answered"
 runs 5
 rm "$ced_state"/ced.db*

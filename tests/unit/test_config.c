@@ -80,7 +80,7 @@ static const struct {
 } broken[] = {
 	/* the text itself */
 	{ "# one\n# two\n\nqueue_max = 0\n",
-		"line 4: queue_max = 0 is outside 1 to 100000 (runs that wait for a worker, all callers together)" },
+		"line 4: queue_max = 0 is outside 1 to 100000 (runs waiting for a worker, of all callers)" },
 	{ "/* one\n two */ // three\n  # four\nquue_max = 4 # five\n",
 		"line 4: there is no setting quue_max here; did you mean queue_max?" },
 	{ "\n\nlimits {\n  wall_ms = 1s\n\n",
@@ -155,7 +155,7 @@ static const struct {
 	{ "message_bytes = 512mb\n",
 		"line 1: message_bytes = 512mb is outside 4kb to 256mb (largest message a client may send)" },
 	{ "queue_max = -3\n",
-		"line 1: queue_max = -3 is outside 1 to 100000 (runs that wait for a worker, all callers together)" },
+		"line 1: queue_max = -3 is outside 1 to 100000 (runs waiting for a worker, of all callers)" },
 	{ "limits { wall_ms = 5 }\n",
 		"line 1: wall_ms = 5 is outside 10ms to 1h (time from start to end)" },
 	{ "\nmessage_bytes = 100mb\n",

@@ -1,4 +1,4 @@
-# Runs as root inside the guest of vm/service.t: what docs/OPERATIONS.md tells an administrator to
+# Runs as root inside the guest of vm/service.t: what docs/operations/install.md tells an administrator to
 # do, in its order.  TAP.
 
 count=0
@@ -103,7 +103,7 @@ is "$(processes)" 0 "no process is left"
 is "$(find /sys/fs/cgroup -type d -name 'ced-*' | wc -l)" 0 "no cgroup"
 is "$(ls /run/ced)" "" "no socket"
 
-# A private one, as docs/OPERATIONS.md has it, by a user who logs in.
+# A private one, as docs/operations/install.md has it, by a user who logs in.
 useradd --create-home --shell /bin/bash loner
 cat >/home/loner/daemon <<'END'
 install -d -m 700 "$XDG_RUNTIME_DIR/ced" ~/.local/state/ced
@@ -145,7 +145,7 @@ for option in RestrictSUIDSGID ProtectHostname ProtectControlGroups RestrictName
 		>/run/systemd/system/ced.service.d/try.conf
 	systemctl daemon-reload
 	! systemctl start ced 2>/dev/null
-	ok $? "with $option=yes there would be no jails, as OPERATIONS.md says"
+	ok $? "with $option=yes there would be no jails, as docs/operations/install.md says"
 	systemctl stop ced
 	systemctl reset-failed ced 2>/dev/null
 done
