@@ -7,6 +7,7 @@
 #include "daemon/methods/rehearsal.h"
 #include "daemon/record/readers.h"
 #include "daemon/redact/pattern_book.h"
+#include "daemon/request/pipeline.h"
 #include "daemon/server_parts.h"
 #include "daemon/workers/inspectors.h"
 #include "proto/base/container.h"
@@ -60,6 +61,38 @@ static void close_parts(struct server *server)
 	policies_close(server->services.policies);
 }
 
+struct stages_left {
+	char text[256];
+	unsigned counts[STAGE_EXIT];
+};
+
+static int count_stage(void *context, struct request *request)
+{
+	struct stages_left *left = context;
+
+	left->counts[request->stage]++;
+	return 0;
+}
+
+/* Which stages hold the daemon up, for whoever looks into it: "policy 3, record 1". */
+static void log_runs_left(struct server *server)
+{
+	struct stages_left left = { .text = "" };
+	size_t len = 0;
+
+	(void)registry_each(&server->runs, count_stage, &left);
+	for (unsigned stage = 0; stage < STAGE_EXIT && len < sizeof(left.text); stage++) {
+		if (!left.counts[stage])
+			continue;
+		cut_printf(left.text + len, sizeof(left.text) - len, "%s%s %u", len ? ", " : "",
+			stage_word((enum stage)stage), left.counts[stage]);
+		len = strlen(left.text);
+	}
+	log_event(LOG_LEVEL_ERROR, "stop.runs_left",
+		LOG_INT("runs", (int64_t)registry_count(&server->runs)),
+		LOG_STR("stages", left.text), LOG_INT("on_threads", server->state.examining));
+}
+
 static void on_grace(void *owner)
 {
 	struct server *server = owner;
@@ -72,8 +105,7 @@ static void on_grace(void *owner)
 			if (server->grace_rounds < 2)
 				return;
 			if (server->grace_rounds == 2)
-				log_event(LOG_LEVEL_ERROR, "stop.runs_left",
-					LOG_INT("runs", registry_count(&server->runs)));
+				log_runs_left(server);
 		}
 	}
 	if (server->state.examining) /* a thread has it: what it costs is bounded */
