@@ -1,6 +1,5 @@
 /*
- * cectl: a person's and a script's hand on the daemon.  A guest like any other: it speaks only
- * the public protocol.
+ * cectl: a person's and a script's hand on the daemon.  It uses only the public protocol.
  */
 #include <locale.h>
 #include <string.h>
@@ -58,7 +57,7 @@ static const struct {
 	{ "To begin with", &demo_command },
 };
 
-/* What people type by habit, and what it is called here. */
+/* Names that people know from other programs, and ours. */
 static const struct {
 	const char *typed, *meant;
 } habits[] = {
@@ -131,7 +130,7 @@ static int print_help(const struct command *command, const struct output *out)
 	return status < 0 ? EXIT_FAILED : EXIT_OK;
 }
 
-/* Of words that could not be parsed: was a document asked for? */
+/* True when a command line that cannot be parsed asks for --json. */
 static bool names_json(int argc, char **argv)
 {
 	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -163,7 +162,7 @@ static int run_command_line(struct cli *cli, int argc, char **argv)
 	return cli->command->run(cli, parsed.options);
 }
 
-/* What can stand behind the first word of a name that has two. */
+/* The second words of a command with two. */
 static void print_group(const struct output *out, const char *first)
 {
 	size_t len = strlen(first);
@@ -189,7 +188,7 @@ static bool is_group(const char *first)
 	return false;
 }
 
-/* The words that may have been meant; a group's first word alone is none. */
+/* Candidates for a mistyped command; the first word of a group is none. */
 static const char *words_given(struct cli *cli, int argc, char **argv, bool group)
 {
 	const char *words =
@@ -198,7 +197,7 @@ static const char *words_given(struct cli *cli, int argc, char **argv, bool grou
 	return words ? words : "";
 }
 
-/* The emergency switch ends everybody's runs: it is suggested only to who wrote "all". */
+/* The emergency switch ends all runs: suggest it only for a word with "all". */
 static bool may_be_suggested(const struct command *command, const char *given)
 {
 	return command != &kill_all_command || strstr(given, "all");

@@ -2,7 +2,7 @@
  * One connection to the daemon, used for one question at a time.
  *
  * A call sends a request and waits for its reply.  Notifications that arrive meanwhile go to the
- * watch; so do moments in which nothing arrives, for those who show that time passes.
+ * watch; it also gets a regular call while nothing arrives, to show that time passes.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ struct client_watch {
 /* Where the daemon is: `asked`, CED_SOCKET, the user's own if it exists, or the host's. */
 const char *client_socket_path(const char *asked, struct arena *arena);
 
-/* Connects.  ERR_CLOSED or ERR_DENIED with advice when nobody listens or we may not. */
+/* Connects.  ERR_CLOSED when no daemon listens, ERR_DENIED without the right; both with advice. */
 struct client *client_open(const char *path, struct err *err);
 void client_close(struct client *client); /* accepts NULL */
 AUTO_DEFINE(struct client, client_close);
@@ -51,7 +51,10 @@ struct client_question {
 int client_call(struct client *client, const struct client_question *question, struct arena *arena,
 	const struct value **ret_result, struct err *err);
 
-/* From a watch's on_turn: asks for the end of the call that is waited for; its own answer says what came of it. */
+/*
+ * From a watch's on_turn: asks for the end of the call that is waited for; the answer to the call
+ * says how it ended.
+ */
 int client_cancel(struct client *client, struct err *err);
 
 /*

@@ -8,8 +8,7 @@
  *	deny                       the decision, then each finding: rule line:column severity text
  *	python.house.names 1:8
  *
- * What stands behind a finding's rule may be left out from any word on; where no finding is
- * written, only the decision counts.
+ * The end of a finding may be left out after its rule; without findings only the decision counts.
  */
 #pragma once
 
@@ -42,5 +41,5 @@ int examples_add(
 /* A verdict as an example would have it written. */
 const char *examples_write(struct arena *arena, const struct value *verdict);
 
-/* Whether that is what was expected. */
+/* True when the result is the expected one. */
 bool examples_match(const char *expected, const char *found);

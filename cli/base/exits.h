@@ -11,7 +11,7 @@
 #define EXIT_FAILED  1   /* the daemon said no: no such run, not allowed ... */
 #define EXIT_USAGE   2   /* the command line is wrong */
 #define EXIT_TIME    124 /* a time limit, or a wait that was given up */
-#define EXIT_SERVICE 125 /* no daemon, or a fault of ours */
+#define EXIT_SERVICE 125 /* no daemon, or a failure of cectl or the sandbox */
 #define EXIT_REFUSED 126 /* policy, contract, budget */
 
 /* For a result as `run` and `wait` answer it. */

@@ -1,7 +1,7 @@
 /*
- * Ctrl-C, SIGTERM and SIGHUP while cectl waits for a run: the first is noted, so that the run can be
- * cancelled and what came of it shown; the next ends cectl at once.  A signal that was ignored when cectl
- * began (nohup) stays ignored.
+ * Ctrl-C, SIGTERM and SIGHUP while cectl waits for a run: the first is noted, so that the run can
+ * be cancelled and its result shown; the next one ends cectl at once.  A signal that was ignored
+ * when cectl began (nohup) stays ignored.
  */
 #pragma once
 
@@ -12,5 +12,5 @@ void interrupt_release(void);
 /* The signal that was noted, or 0. */
 int interrupt_noted(void);
 
-/* Ends cectl by the signal that was noted, as whoever waits for it expects: a shell leaves its loop. */
+/* Ends cectl by the noted signal, so that a shell leaves its loop. */
 void interrupt_pass_on(void);

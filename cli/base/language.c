@@ -60,7 +60,7 @@ int language_check(const char *name, struct err *err)
 		nearest.best ? " Languages" : "; languages");
 }
 
-/* What stands behind the last dot of the file's own name; NULL: nothing. */
+/* The suffix of the file's name; NULL: none. */
 static const char *suffix_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');

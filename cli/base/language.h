@@ -1,4 +1,4 @@
-/* Which language a program is in, as far as its file's name and its first line tell. */
+/* Finds the language of a program from its file's name and its first line. */
 #pragma once
 
 #include <stddef.h>
@@ -13,11 +13,14 @@ struct language_hints {
 };
 
 /*
- * By the file's suffix, else by the interpreter that its first line names ("#!/bin/bash"); what came
- * without a name and says nothing is python.  NULL: nobody can tell, or the two contradict each
- * other; the message says what to type.
+ * By the file's suffix, else by the interpreter that its first line names ("#!/bin/bash"); a
+ * program without a name and without such a line is python.  NULL when neither is known or the
+ * two contradict each other; the message says what to type.
  */
 const char *language_guess(const struct language_hints *hints, struct err *err);
 
-/* -1 for a name that no language can have, such as "Python", with the one that is most likely meant. */
+/*
+ * -1 for a name that no language can have, such as "Python", with the one that is most likely
+ * meant.
+ */
 int language_check(const char *name, struct err *err);

@@ -20,7 +20,7 @@ const struct option_row common_rows[] = {
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
 };
 
-/* The words that are still to be parsed. */
+/* The rest of the command line. */
 struct cursor {
 	int argc;
 	char **argv;
@@ -96,7 +96,7 @@ static int refuse_unknown(
 	return err_set(err, ERR_INVALID, "there is no option %s%s", word, more);
 }
 
-/* Of two values the command would use one, and who wrote them expects both. */
+/* The command would use only one of two values, and the user expects both. */
 static int refuse_twice(const struct target *target, struct err *err)
 {
 	const struct option_row *row = target->row;
@@ -144,7 +144,7 @@ static int take_value(struct cursor *cursor, const struct option_row *row, const
 	return 0;
 }
 
-/* The command's own rows come first.  -1: nobody has it. */
+/* The command's own rows come first.  -1: unknown option. */
 static int set_target(struct parsed *parsed, const struct option_row *own,
 	const struct option_row *common, struct target *ret_target)
 {
@@ -227,7 +227,7 @@ static int parse_word(const struct command *command, struct arena *arena, struct
 	return words_add(&parsed->operands, arena, word, (size_t)cursor->argc);
 }
 
-/* Where the words that are too many begin: at the first, where an option stands for the operand. */
+/* The first extra word: the very first when an option replaces the operand. */
 static size_t first_stray(const struct command *command, const struct parsed *parsed)
 {
 	const struct option_row *row =

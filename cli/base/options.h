@@ -2,7 +2,7 @@
  * Options are written once, as rows of a table: from it come the parser and the help text.
  *
  * A row names a field of the command's own struct by its offset.  Words that are no options are
- * the operands; what stands behind "--" is the rest, untouched.  Options and operands may stand
+ * the operands; everything after "--" is the rest, unchanged.  Options and operands may stand
  * in any order.
  */
 #pragma once
@@ -80,8 +80,8 @@ struct parsed {
 };
 
 /*
- * Parses argv[0..argc) for `command`; all that it allocates lies in `arena`.  A word that is not
- * known, lacks its value or is one too many fails with a sentence that names it.
+ * Parses argv[0..argc) for `command`; all that it allocates lies in `arena`.  An unknown option,
+ * a missing value and an extra word fail with a message that names it.
  */
 int options_parse(const struct command *command, struct arena *arena, int argc, char **argv,
 	struct parsed *parsed, struct err *err);

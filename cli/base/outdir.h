@@ -1,9 +1,9 @@
 /*
  * Artifacts become files below a folder of the user's, whatever their paths say.
  *
- * The program in the jail chose the names: every part is opened beneath the folder without
- * following any link (openat2), and a file is written under a name of ours and then moved into
- * place, so an existing link is never written through.  Only regular files are replaced.
+ * The program in the jail chose the names.  So every part is opened beneath the folder without
+ * following links (openat2).  A file is written under a temporary name and then moved into place,
+ * so that nothing is written through an existing link.  Only regular files are replaced.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * What came from a program is shown to a person here, and can do nothing but be read.
+ * Makes text of a program safe for a terminal: it can be read and do nothing else.
  *
  * Every control character, C1 code, bidirectional override, invisible tag and byte that is not
  * UTF-8 becomes a visible escape: "\x1b" for a byte, "\u{202e}" for a character.  A backslash
@@ -27,10 +27,10 @@ struct safe_stream {
 	size_t held_len;
 };
 
-/* Appends what is complete; keeps at most three bytes of a character that is not. */
+/* Appends complete characters; keeps at most three bytes of an incomplete one. */
 int safe_feed(struct safe_stream *stream, struct buf *out, const char *bytes, size_t len);
 
-/* Appends what is still held, as the bytes that it is. */
+/* Appends the incomplete rest as plain bytes. */
 int safe_flush(struct safe_stream *stream, struct buf *out);
 
 /*

@@ -1,4 +1,4 @@
-/* What the user names on the command line, read whole: files, stdin, JSON text. */
+/* Reads the files, stdin and JSON text of the command line. */
 #pragma once
 
 #include <stddef.h>

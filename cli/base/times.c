@@ -97,7 +97,7 @@ static bool parse_zone(const char *text, int *ret_minutes)
 	return true;
 }
 
-/* One of the forms, and what stands behind it.  Fields that a form does not name stay. */
+/* One of the forms, and the rest of the text.  Fields that a form does not name stay. */
 static const char *match_date(const char *text, struct tm *tm)
 {
 	static const char *const forms[] = {

@@ -8,7 +8,7 @@
 
 #define ENTRY_BYTES ((size_t)8 << 10)
 
-/* (uid_t)-1 is nobody's: system calls take it for "unchanged". */
+/* (uid_t)-1 is no uid: system calls read it as "unchanged". */
 #define UID_MOST (UINT32_MAX - 1)
 
 static int by_name(const char *name, uint32_t *ret_uid, struct err *err)

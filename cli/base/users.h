@@ -5,5 +5,5 @@
 
 #include "proto/base/err.h"
 
-/* "1001" or "alice".  -1: there is nobody of that name here; the message says so. */
+/* "1001" or "alice".  -1: there is no such user here; the message says so. */
 int users_parse(const char *word, uint32_t *ret_uid, struct err *err);

@@ -56,7 +56,7 @@ static void show_who(struct cli *cli, const struct value *run)
 	page_value(cli, "env", value_get(request, "env"));
 }
 
-/* What goes in with the program; what could be code to it is shown as such. */
+/* The inputs of the program; those that may be code are shown like code. */
 static void show_part(struct cli *cli, const char *title, const struct value *data, bool full)
 {
 	if (!page_is_bytes(data))
@@ -342,9 +342,9 @@ const struct command approvals_command = {
 	.name = "approvals",
 	.operands = "[RUN]",
 	.summary = "runs that wait for a person, with code and findings",
-	.about = "For approvers. Shows the runs whose policy asks a person: who wants what, what "
-		 "the policy found, and the program, with control characters escaped and no line "
-		 "cut. With RUN all of it, with files and stdin.",
+	.about = "For approvers. Shows the runs whose policy asks a person: who sent them, what "
+		 "the policy found, and the program. Control characters are escaped and no line "
+		 "is cut. With RUN it also shows files and stdin.",
 	.operand_most = 1,
 	.examples = approvals_examples,
 	.run = run_approvals,
@@ -353,11 +353,11 @@ const struct command approvals_command = {
 const struct command approve_command = {
 	.name = "approve",
 	.operands = "RUN",
-	.summary = "let a run go on that waits for approval",
-	.about = "For approvers, and never for one's own run. The run goes on, in its jail and "
-		 "under its limits, and is held against its policy once more. With --code-hash, "
-		 "--ttl or --count the same program of the same user is not asked about again; "
-		 "its input may be another then. The decision is recorded.",
+	.summary = "approve a run that waits",
+	.about = "For approvers. You cannot approve your own run. The run continues in its jail "
+		 "and under its limits, and is checked against its policy once more. With "
+		 "--code-hash, --ttl or --count, the same program of the same user is not asked "
+		 "about again, even with other input. The decision is recorded.",
 	.options = approve_rows,
 	.options_size = sizeof(struct approve_options),
 	.operand_least = 1,
@@ -369,9 +369,9 @@ const struct command approve_command = {
 const struct command deny_command = {
 	.name = "deny",
 	.operands = "RUN",
-	.summary = "refuse a run that waits for approval",
-	.about = "For approvers, and never for one's own run (cectl cancel ends that). The run "
-		 "ends as `approval_denied`, with the reason. The decision is recorded.",
+	.summary = "deny a run that waits for approval",
+	.about = "For approvers. You cannot deny your own run: use cectl cancel. The run ends as "
+		 "`approval_denied`, with the reason. The decision is recorded.",
 	.options = reason_rows,
 	.options_size = sizeof(const char *),
 	.operand_least = 1,
@@ -383,9 +383,9 @@ const struct command deny_command = {
 const struct command revoke_command = {
 	.name = "revoke",
 	.operands = "GRANT",
-	.summary = "an approval of a program holds no more",
-	.about = "For approvers. Takes back what cectl approve --code-hash gave; runs that go on "
-		 "already are not touched. The act is recorded.",
+	.summary = "take back the approval of a program",
+	.about = "For approvers. Takes back an approval that cectl approve --code-hash gave. "
+		 "Runs that have started are not affected. The act is recorded.",
 	.options = reason_rows,
 	.options_size = sizeof(const char *),
 	.operand_least = 1,

@@ -74,7 +74,7 @@ struct verification {
 #define PATIENCE_MS INT64_C(600000) /* for one question: a check goes through whole tables */
 
 // clang-format off
-/* In the order in which they are told; how much of the bar each gets: as long as it takes, roughly. */
+/* In the order of the report.  `weight` is the part of the bar, roughly the part of the time. */
 static const struct {
 	const char *name;
 	const char *unit;
@@ -171,7 +171,7 @@ static bool take_report(struct verification_track *track, size_t number, int64_t
 	return !stopped;
 }
 
-/* As far as is wanted: the daemon records on, and what comes meanwhile is for the next time. */
+/* Up to the end of the range: links that the daemon adds meanwhile are for the next time. */
 static bool verify_part(struct verification_track *track, size_t part)
 {
 	static const struct client_watch patient = { .timeout_ms = PATIENCE_MS };
@@ -295,7 +295,7 @@ static int check_status(struct verification *verification)
 	return 0;
 }
 
-/* Who asks for links that are not there is not told that all is well. */
+/* A range that does not exist must not pass as verified. */
 static int check_end(struct verification *verification)
 {
 	struct arena *arena = &verification->cli->arena;
@@ -419,7 +419,7 @@ static const struct example verify_examples[] = {
 };
 // clang-format on
 
-/* ---- what was given ------------------------------------------------------------------------- */
+/* ---- options -------------------------------------------------------------------------------- */
 
 static int read_number(struct cli *cli, const char *name, const char *text, int64_t *ret)
 {
@@ -481,7 +481,7 @@ static int read_options(struct verification *verification, const struct verify_o
 	return status == 0 ? read_second(verification, options->checkpoints) : status;
 }
 
-/* ---- telling -------------------------------------------------------------------------------- */
+/* ---- the report ----------------------------------------------------------------------------- */
 
 static int tell_json(struct verification *verification, int status)
 {
@@ -558,13 +558,12 @@ static int audit_verify_run(struct cli *cli, const void *given)
 const struct command audit_verify_command = {
 	.name = "audit verify",
 	.operands = "",
-	.summary = "has anybody touched the record?",
-	.about =
-		"For administrators. Walks the chain of digests over all that was recorded, looks "
-		"at every record, content and derived table behind it, and at the signed "
-		"checkpoints, and says what was changed, taken out, put in or moved, and where. The "
-		"daemon goes on meanwhile. With --store it looks at a copy, without a daemon.\n\n"
-		"Exits with 0 when nothing was found, and with 1 when something was.",
+	.summary = "check the record for changes",
+	.about = "For administrators. Checks the chain of digests over all records, every "
+		 "record, content and derived table, and the signed checkpoints. Reports what "
+		 "was changed, removed, inserted or moved, and where. The daemon keeps running. "
+		 "With --store it checks a copy, without a daemon.\n\n"
+		 "Exits with 0 when it found nothing and with 1 when it found something.",
 	.options = verify_rows,
 	.options_size = sizeof(struct verify_options),
 	.examples = verify_examples,
@@ -572,7 +571,7 @@ const struct command audit_verify_command = {
 	.run = audit_verify_run,
 };
 
-/* What stands in front of an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410). */
+/* The bytes before an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410). */
 static const uint8_t pem_head[] = { 0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03,
 	0x21, 0x00 };
 
@@ -648,12 +647,13 @@ static int run_key(struct cli *cli, const void *given)
 const struct command audit_checkpoint_command = {
 	.name = "audit checkpoint",
 	.operands = "",
-	.summary = "sign the record as it stands",
-	.about = "For administrators. Makes a checkpoint now and prints it: how long the chain of "
-		 "records is, its head, the time, and a signature. The daemon makes one by itself "
-		 "after so many records and so much time, and appends each to its second file and "
-		 "the journal. Kept elsewhere, a line of it tells later whether the store was "
-		 "rolled back or made anew: `cectl audit verify --checkpoints FILE`.",
+	.summary = "sign the record in its present state",
+	.about = "For administrators. Makes a checkpoint and prints it: the length of the chain "
+		 "of records, its head, the time, and a signature. The daemon also makes "
+		 "checkpoints by itself, after so many records and so much time, and appends "
+		 "each to its second file and to the journal. Keep a line of it elsewhere: it "
+		 "shows later whether the store was rolled back or replaced (`cectl audit verify "
+		 "--checkpoints FILE`).",
 	.examples = checkpoint_examples,
 	.run = run_checkpoint,
 };
@@ -662,8 +662,8 @@ const struct command audit_key_command = {
 	.name = "audit key",
 	.operands = "",
 	.summary = "the public key that checkpoints are signed with",
-	.about = "For administrators. The secret half lies in the state folder as audit.key and "
-		 "never leaves it.",
+	.about = "For administrators. The secret half is the file audit.key in the state folder "
+		 "and never leaves it.",
 	.options = key_rows,
 	.options_size = sizeof(struct key_options),
 	.examples = key_examples,

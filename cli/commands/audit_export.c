@@ -92,7 +92,7 @@ static int write_line(struct export *export, const struct value *value)
 	return cli_fail(export->cli, &err);
 }
 
-/* `map` behind the word that says what it is. */
+/* `map`, with its kind as the first key. */
 static int write_kind(
 	struct export *export, struct arena *arena, const char *kind, const struct value *map)
 {
@@ -155,8 +155,8 @@ static void tell(struct export *export, bool last)
 /* ---- pages ---------------------------------------------------------------------------------- */
 
 /*
- * Asks in an arena of its own, which `take` may use and which is gone afterwards: what has been
- * written need not be kept.
+ * Asks in an arena of its own, which `take` may use.  It is freed afterwards, because written
+ * lines need not be kept.
  */
 static int with_page(struct export *export, const char *method,
 	struct value *(*params)(struct export *, void *cursor),
@@ -327,13 +327,14 @@ const struct command export_command = {
 	.name = "audit export",
 	.operands = "",
 	.summary = "the record as lines of JSON",
-	.about =
-		"For administrators. Writes each run and each act of an administrator as one line of JSON, "
-		"runs the oldest first, with a line in front that says what it is and one behind with "
-		"counts and the SHA-256 of all lines before it. A page at a time: what is not read is not "
-		"asked for, and memory stays bounded. Control and direction characters are written as \\uXXXX, "
-		"so nothing of a program's works on a terminal. proto/method/schemas/export.line.json is the schema of a line.\n\n"
-		"With --format ocsf runs alone, as events of OCSF 1.3. With --store it reads a copy.",
+	.about = "For administrators. Writes each run and each act of an administrator as one "
+		 "line of JSON, oldest runs first. The first line describes the export; the last "
+		 "one has counts and the SHA-256 of all lines before it. Memory stays bounded, "
+		 "because the record is read page by page. Control and direction characters are "
+		 "written as \\uXXXX, so that no output of a program can act on a terminal. "
+		 "proto/method/schemas/export.line.json is the schema of a line.\n\n"
+		 "--format ocsf writes runs alone, as events of OCSF 1.3. With --store it reads "
+		 "a copy.",
 	.options = rows,
 	.options_size = sizeof(struct export_options),
 	.examples = examples,

@@ -1,4 +1,4 @@
-/* cectl audit backup: a copy of the store into a file of one's own, verified before it has its name. */
+/* cectl audit backup: copies the store into a file, and verifies it before it gets its name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -153,7 +153,7 @@ static int take_piece(struct copy *copy, const struct value *answer)
 	return 0;
 }
 
-/* In an arena of its own: what has been written need not be kept. */
+/* Uses an arena of its own, because written parts need not be kept. */
 static int fetch_piece(struct copy *copy)
 {
 	struct cli *cli = copy->cli;
@@ -186,7 +186,7 @@ static void end_copy(struct copy *copy)
 	(void)cli_ask(cli, "audit.backup", fill_done(&params), NULL, &answer);
 }
 
-/* What came is what was sent, and what was sent is a store. */
+/* The copy has the digest that the daemon sent, and it opens as a store. */
 static int verify(struct copy *copy, int64_t *ret_runs)
 {
 	char digest[DIGEST_TEXT_LEN + 1];
@@ -258,12 +258,12 @@ static int backup_run(struct cli *cli, const void *given)
 const struct command backup_command = {
 	.name = "audit backup",
 	.operands = "FILE",
-	.summary = "a copy of the store, while it is used",
-	.about =
-		"For administrators. Copies the store as of one moment, while the daemon goes on, into FILE "
-		"(mode 0600). It is written beside it as FILE.part, held against the digest of what was sent, "
-		"opened, every page of it looked at, put on the disk, and only then gets its name.\n\n"
-		"For as long as it takes the daemon needs as much room beside its store.",
+	.summary = "copy the store while the daemon runs",
+	.about = "For administrators. Writes the state of the store at one moment to FILE (mode "
+		 "0600), while the daemon keeps running. The copy is written as FILE.part, "
+		 "compared with the digest that the daemon sent, opened, checked page by page "
+		 "and synced. Only then does it get its name.\n\n"
+		 "While the copy is made, the daemon needs the same room again beside its store.",
 	.options = rows,
 	.options_size = sizeof(struct backup_options),
 	.operand_least = 1,

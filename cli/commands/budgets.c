@@ -1,4 +1,4 @@
-/* Who has spent what, and how an administrator lets one begin anew. */
+/* cectl budgets: lists what was spent, and resets it for administrators. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -106,7 +106,7 @@ static int list(struct cli *cli, struct value *params)
 	return EXIT_OK;
 }
 
-/* Whose agents or tasks of that name there are, as far as `budgets.list` tells. */
+/* The users that have an agent or task of this name, by `budgets.list`. */
 struct owners {
 	const char *scope, *name;
 	const char *uids; /* "1001, 1002" */
@@ -139,7 +139,7 @@ static int find_owners(struct cli *cli, struct owners *owners)
 	return 0;
 }
 
-/* A name without a user means whoever has it, where that is one user only. */
+/* A name without a user is accepted when only one user has it. */
 static int put_owner(struct cli *cli, const struct budgets_options *options, struct value *params)
 {
 	struct owners owners = { .scope = options->agent ? "agent" : "task",
@@ -244,13 +244,12 @@ static const struct example examples[] = {
 const struct command budgets_command = {
 	.name = "budgets",
 	.operands = "[reset]",
-	.summary = "who has spent what",
-	.about =
-		"Lists users, their agents and their tasks with what they have spent; "
-		"administrators see everybody's. `reset` is for administrators: what one of them "
-		"has spent and failed is forgotten, and the use is recorded. Without --uid it is the "
-		"agent or task of that name of whichever user has one, and asks when several have; "
-		"it exits with 1 when there is none.",
+	.summary = "what users have spent of their budgets",
+	.about = "Lists users, their agents and their tasks with what they have spent; "
+		 "administrators see all users. `reset` is for administrators: it clears what a "
+		 "user, agent or task has spent and failed, and is recorded. Without --uid it "
+		 "finds the agent or task by its name, and asks when several users have one; it "
+		 "exits with 1 when there is none.",
 	.options = rows,
 	.options_size = sizeof(struct budgets_options),
 	.operand_most = 1,

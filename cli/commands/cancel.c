@@ -33,9 +33,9 @@ static int cancel_run(struct cli *cli, const void *given)
 const struct command cancel_command = {
 	.name = "cancel",
 	.operands = "RUN",
-	.summary = "kill a run that is waiting or running",
-	.about = "Kills a run that waits or runs; it is recorded as `canceled`.  Your own runs, or "
-		 "any run if you are an administrator.",
+	.summary = "cancel a run that is waiting or running",
+	.about = "Kills the run and records it as `canceled`. You can cancel your own runs; "
+		 "administrators can cancel any run.",
 	.operand_least = 1,
 	.operand_most = 1,
 	.examples = examples,

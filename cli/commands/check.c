@@ -111,11 +111,11 @@ static int check_run(struct cli *cli, const void *given)
 const struct command check_command = {
 	.name = "check",
 	.operands = "[FILE | -c CODE | -] [-- ARG...]",
-	.summary = "hold a program against contract and policy without running it",
-	.about =
-		"Asks what `cectl run` with the same options would meet: the contract and the policy, "
-		"with rule, line and column of every finding.  Nothing is run.  Exits with 0 when it "
-		"would run and 126 when it would be refused, or wait for a person.",
+	.summary = "check a program against contract and policy without running it",
+	.about = "Reports what `cectl run` with the same options would report: the contract and "
+		 "the policy, with rule, line and column of every finding. Nothing is run. Exits "
+		 "with 0 when the program would run, and with 126 when it would be refused or "
+		 "would wait for a person.",
 	.options = rows,
 	.options_size = sizeof(struct check_options),
 	.operand_most = 1,

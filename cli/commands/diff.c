@@ -1,4 +1,4 @@
-/* Two recorded runs beside each other: what is other about them, and only that. */
+/* cectl diff: compares two recorded runs and shows the differences. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static bool is_nothing(const struct value *value)
 	       (value_is(value, VALUE_MAP) && value->map.count == 0);
 }
 
-/* What has left the store with a run's contents was not other; nobody knows. */
+/* Contents that were removed from the store cannot be compared. */
 static bool has_left(const struct pair *pair, const struct value *left, const struct value *right)
 {
 	return (is_nothing(left) && value_get(pair->left, "pruned")) ||
@@ -223,7 +223,7 @@ static struct bytes text_of(const struct value *record, size_t which)
 				   : (struct bytes){ "", 0 };
 }
 
-/* Whether a line is told: it changed, or stands near one that did. */
+/* True for a line that is shown: it changed, or is near one that did. */
 static bool is_near_a_change(const struct line_diff *diff, size_t at)
 {
 	size_t from = at > AROUND ? at - AROUND : 0;
@@ -273,7 +273,7 @@ static void show_lines(struct cli *cli, const struct line_diff *diff, bool full)
 			shown >= SHOWN_LINES ? " more: --full" : "");
 }
 
-/* What has left the store is not a text that was empty. */
+/* Removed contents are not the same as empty ones. */
 static bool has_texts(const struct pair *pair)
 {
 	return !value_get(pair->left, "pruned") && !value_get(pair->right, "pruned");
@@ -383,11 +383,11 @@ static int diff_run(struct cli *cli, const void *given)
 const struct command diff_command = {
 	.name = "diff",
 	.operands = "RUN RUN",
-	.summary = "what is other about two runs",
-	.about =
-		"Compares two recorded runs: how they ended, under which rules and limits, on what, "
-		"how long they took, and, line by line, programs, inputs and outputs (the first 64 KiB "
-		"of each).  What is the same is left out.  Exits with 0 also when they differ.",
+	.summary = "compare two runs",
+	.about = "Compares two recorded runs: how they ended, their policies and limits, their "
+		 "inputs, how long they took, and, line by line, programs, inputs and outputs "
+		 "(the first 64 KiB of each). Equal parts are left out. Exits with 0 whether the "
+		 "runs differ or not.",
 	.options = rows,
 	.options_size = sizeof(struct diff_options),
 	.operand_least = 2,

@@ -66,7 +66,7 @@ static const struct value *ask(struct cli *cli, struct client *client, const cha
 	return client_call(client, &question, &cli->arena, &answer, &err) == 0 ? answer : NULL;
 }
 
-/* Nobody has to be there: silence is no complaint. */
+/* A daemon is optional, so its absence is no error. */
 static void ask_daemon(struct cli *cli, struct visit *visit)
 {
 	const char *path = client_socket_path(cli->socket, &cli->arena);
@@ -93,7 +93,7 @@ static void take_state(struct cli *cli, struct visit *visit)
 			path);
 }
 
-/* What is missing where we stand, and the daemon has: it was started at a better place. */
+/* A layer may be missing here and held by the daemon, which was started in another cgroup. */
 static void believe_daemon(struct visit *visit)
 {
 	for (size_t i = 0; i < visit->findings.count; i++) {
@@ -241,7 +241,7 @@ static struct value *row_value(struct arena *arena, const struct finding *findin
 	return map;
 }
 
-/* Of the daemon what is ours to pass on: a copy, as its values are constant. */
+/* A copy of what the daemon said, because its values are constant. */
 static struct value *daemon_value(struct cli *cli, const struct visit *visit)
 {
 	static const char *const names[] = { "memory", "pids", "cpu", "landlock_abi" };

@@ -33,7 +33,7 @@ static bool error_says(const struct value *record, const char *part)
 	return message && strstr(message, part);
 }
 
-/* What of stderr is in the record. */
+/* Searches the part of stderr that is in the record. */
 static bool prints(const struct value *record, const char *part)
 {
 	const char *text = value_as_text(value_get(record, "stderr"));
@@ -320,7 +320,7 @@ static bool is_name(const char *key, size_t len)
 	return false;
 }
 
-/* What the record has under "a.b.c", with the unit that the name's end says; "" for nothing. */
+/* The value under "a.b.c" of the record, with the unit that its name ends with; "" for none. */
 static const char *shown_under(
 	struct cli *cli, const struct value *record, const char *path, size_t len)
 {
@@ -384,7 +384,7 @@ static void add_limit(struct cli *cli, const struct value *record, struct explan
 				page_number(cli, limit, number), holder));
 }
 
-/* What a policy found; where it refused, with what it would have instead. */
+/* The findings of a policy; where it refused, with its hints. */
 static void add_findings(
 	struct cli *cli, const struct value *record, struct explanation *explanation)
 {
@@ -414,7 +414,7 @@ static void add_findings(
 	}
 }
 
-/* What it was refused on its way, which a sentence about its end need not tell. */
+/* System calls that were refused before the run ended. */
 static void add_refused(
 	struct cli *cli, const struct value *record, struct explanation *explanation)
 {
@@ -442,7 +442,7 @@ static void add_output_errors(
 	}
 }
 
-/* What is told from evidence would be guessed where the evidence has left the store. */
+/* Without evidence in the store, sentences about it would be guesses. */
 static void explain_pruned(
 	struct cli *cli, const struct value *record, struct explanation *explanation)
 {
@@ -555,10 +555,10 @@ const struct command explain_command = {
 	.name = "explain",
 	.operands = "RUN",
 	.summary = "why a run ended as it did, and what to change",
-	.about =
-		"Says in sentences what became of a run, how that is known, and what to do about it, "
-		"from its record alone. With --json the sentences come as lists, for agents.\n\n"
-		"RUN is a run's id, any unique beginning of it, `last`, or `last~N`.",
+	.about = "Explains in sentences how a run ended, what the evidence is, and what to "
+		 "change. It uses only the record of the run. With --json the sentences come as "
+		 "lists, for agents.\n\n"
+		 "RUN is a run's id, any unique beginning of it, `last`, or `last~N`.",
 	.operand_least = 1,
 	.operand_most = 1,
 	.examples = examples,

@@ -1,5 +1,5 @@
 /*
- * What became of a run, how that is known, and what to change: sentences made of its record alone.
+ * Explains how a run ended, what the evidence is and what to change, from its record alone.
  * The sentences are a table (explain_texts.c); this is what picks and fills them.
  */
 #pragma once
@@ -20,7 +20,8 @@ enum explain_part {
 
 /*
  * A sentence of the table.  {a.b} is what the record holds under /a/b, numbers with the unit that
- * the name's end says; a sentence with a hole in it, since the record has nothing there, is left out.
+ * the name's end says; a sentence with a hole in it, since the record has nothing there, is left
+ * out.
  */
 struct explain_text {
 	const char *outcome; /* NULL: any */

@@ -40,5 +40,5 @@ struct filter_options {
 		"with all these words in its program or its output")
 // clang-format on
 
-/* Adds the filters to the params; returns 0, or the exit status after telling what is wrong. */
+/* Adds the filters to the params.  Returns 0, or the exit status after reporting an error. */
 int filters_put(struct cli *cli, const struct filter_options *options, struct value *params);

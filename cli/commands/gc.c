@@ -152,16 +152,15 @@ static int gc_run(struct cli *cli, const void *given)
 const struct command gc_command = {
 	.name = "gc",
 	.operands = "",
-	.summary = "contents of old runs leave the store",
-	.about =
-		"For administrators. Takes away what was run, read and written by runs that have ended: code, "
-		"inputs, streams, artifacts, excerpts, and blobs that no other run holds. What the runs were "
-		"stays (who, when, which digests, under which policy and limits, how they ended, what that "
-		"took), and the chain verifies as before. --older-than, --keep-runs and --keep-size together "
-		"take what any of them takes. Without them, the settings keep_days, keep_runs and keep_bytes "
-		"say what is kept.\n\n"
-		"It is done in small pieces, so that runs do not wait, and each piece is recorded as an act. "
-		"There is no way back but a backup.",
+	.summary = "remove the contents of old runs from the store",
+	.about = "For administrators. Removes what ended runs have read and written: code, "
+		 "inputs, streams, artifacts, excerpts, and blobs that no other run uses. The "
+		 "facts of the runs stay (who, when, digests, policy, limits, outcome, times), "
+		 "and the chain still verifies. A run is removed when any of --older-than, "
+		 "--keep-runs and --keep-size selects it. Without these options, the settings "
+		 "keep_days, keep_runs and keep_bytes apply.\n\n"
+		 "The work is done in small pieces, so that runs do not wait, and each piece is "
+		 "recorded as an act. Only a backup brings the contents back.",
 	.options = rows,
 	.options_size = sizeof(struct gc_options),
 	.examples = examples,

@@ -17,11 +17,11 @@
 #define PROGRAM        "the program" /* what stdin may be */
 #define LARGE_LEAST    65536 /* bytes; the contract takes no less of memory, disk and file */
 
-/* What goes into the params, with the first failure kept until the end. */
+/* Adds keys to the params and keeps the first failure until the end. */
 struct building {
 	struct cli *cli;
 	struct value *params;
-	const char *stdin_is; /* what was read from cectl's own stdin; NULL: nothing yet */
+	const char *stdin_is; /* what cectl's own stdin is used for; NULL: nothing yet */
 	struct err err;
 	bool failed;
 };
@@ -50,7 +50,7 @@ static void fail(struct building *b)
 	b->failed = true;
 }
 
-/* Reads what a word of the command line names; "-" is cectl's own stdin, which can be one thing only. */
+/* Reads a file of the command line; "-" is cectl's own stdin, which can be used once. */
 static int read_named(
 	struct building *b, const char *path, const char *what, struct source *ret_source)
 {
@@ -89,7 +89,7 @@ static bool is_blank(const struct source *source)
 	return true;
 }
 
-/* Nobody named a program, so stdin is it, or there is none. */
+/* No program is named: it comes from stdin, or there is none. */
 static int read_unnamed(struct building *b, struct source *ret_source)
 {
 	if (piped_is_folder(STDIN_FILENO))
@@ -159,9 +159,9 @@ static void put_program(struct building *b, const struct job_options *options)
 		put_text(b, "entrypoint", plain_name(path));
 }
 
-/* ---- what it reads ------------------------------------------------------------------------ */
+/* ---- input -------------------------------------------------------------------------------- */
 
-/* What was written there, where JSON was wanted, is more like the name of a file. */
+/* The text is no JSON and looks like the name of a file. */
 static const char *file_hint(struct building *b, const char *text)
 {
 	const char *hint = "";
@@ -246,7 +246,7 @@ static int split_file(
 	return 0;
 }
 
-/* "sha256:HEX:DEST", of what was sent ahead; NULL: it is none. */
+/* "sha256:HEX:DEST" of a file that was sent ahead; NULL: another form. */
 static struct value *sent_value(struct building *b, const char *word)
 {
 	struct arena *arena = &b->cli->arena;
@@ -433,7 +433,7 @@ static int refuse_limit(struct building *b, const char *word)
 		&b->err, ERR_INVALID, "there is no limit \"%s\"; the limits are %s", word, names);
 }
 
-/* Nobody means 64 bytes of memory; of an output, somebody may. */
+/* 64 bytes of memory are a mistake; 64 bytes of output may be meant. */
 static bool lacks_unit(const char *name, const char *text, uint64_t bytes)
 {
 	bool is_large = strcmp(name, "memory_bytes") == 0 || strcmp(name, "disk_bytes") == 0 ||

@@ -1,6 +1,6 @@
 /*
- * What `run` and `check` have in common: the options that describe a job, and the params of the
- * request that they make.
+ * The options that describe a job, and the params of the request that they make.  `run` and
+ * `check` share them.
  */
 #pragma once
 
@@ -81,20 +81,21 @@ struct job_options {
 
 /*
  * The params of `run`, from the options and the one operand (a file, "-", or none).  Gives them in
- * cli->arena; returns 0, or the exit status after telling what is wrong.
+ * cli->arena; returns 0, or the exit status after reporting the error.
  */
 int job_options_params(
 	struct cli *cli, const struct job_options *options, struct value **ret_params);
 
 /*
- * Puts what is piped into cectl as `stdin`, where no option says what the program reads and stdin is not
- * the program itself (piped.h).  0, or the exit status.
+ * Sends cectl's own stdin as `stdin`, unless an option names the program's input or stdin is the
+ * program itself (piped.h).  0, or the exit status.
  */
 int job_options_piped(struct cli *cli, const struct job_options *options, struct value *params);
 
 /*
- * Puts `secrets` into params: what these variables of cectl's own environment hold.  The variable and
- * not its value is named, since command lines can be read by everybody.  None named: nothing is put.
+ * Puts `secrets` into params: what these variables of cectl's own environment hold.  The variable
+ * and not its value is named, since command lines can be read by everybody.  None named: nothing
+ * is put.
  */
 int job_options_secrets(
 	struct cli *cli, const struct words *names, struct value *params, struct err *err);

@@ -1,4 +1,7 @@
-/* The administrators' levers: drain, resume, kill-all, block, unblock, and what was done with them. */
+/*
+ * The administrators' levers: drain, resume, kill-all, block, unblock, and the list of their
+ * uses.
+ */
 #include <inttypes.h>
 #include <stddef.h>
 
@@ -47,7 +50,7 @@ static int pull(struct cli *cli, const char *method, struct value *params, const
 	return cli_ask(cli, method, params, NULL, ret_result);
 }
 
-/* A lever for the whole daemon; `said` is told with the number under `key` of the answer. */
+/* A lever for the whole daemon; Prints `said` with the number under `key` of the answer. */
 static int pull_whole(
 	struct cli *cli, const void *given, const char *method, const char *said, const char *key)
 {
@@ -112,7 +115,7 @@ static int run_block(struct cli *cli, const void *given)
 	return EXIT_OK;
 }
 
-/* Who was not blocked may be a slip of the hand, and somebody else still is. */
+/* A user who was not blocked may be a typing error, with another user still blocked. */
 static int run_unblock(struct cli *cli, const void *given)
 {
 	const struct value *result = NULL;
@@ -133,7 +136,7 @@ static int run_unblock(struct cli *cli, const void *given)
 	return was_blocked ? EXIT_OK : EXIT_FAILED;
 }
 
-/* ---- what was done with them ----------------------------------------------------------------- */
+/* ---- acts ------------------------------------------------------------------------------------ */
 
 static const struct table_column columns[] = {
 	{ "ACT", true, false, 0 },
@@ -187,7 +190,7 @@ static int ask_acts(
 	return asked ? cli_ask(cli, "admin.acts", asked, NULL, ret_page) : cli_no_memory(cli);
 }
 
-/* What came before them is a page of its own. */
+/* Older acts are on another page. */
 static void tell_more(struct cli *cli, const struct value *page, const struct value *last)
 {
 	if (value_as_bool(value_get(page, "more"), false))
@@ -261,9 +264,9 @@ static const struct example acts_examples[] = {
 const struct command drain_command = {
 	.name = "drain",
 	.operands = "",
-	.summary = "take no new runs; what runs goes on",
+	.summary = "take no new runs; runs in progress continue",
 	.about = "For administrators. New runs are refused as `draining` until `cectl resume` or "
-		 "the next start of the daemon. The use is recorded.",
+		 "the next start of the daemon. The act is recorded.",
 	.options = rows,
 	.options_size = sizeof(struct lever_options),
 	.examples = drain_examples,
@@ -274,7 +277,7 @@ const struct command resume_command = {
 	.name = "resume",
 	.operands = "",
 	.summary = "take runs again",
-	.about = "For administrators. Takes `cectl drain` and `cectl kill-all` back. The use is "
+	.about = "For administrators. Undoes `cectl drain` and `cectl kill-all`. The act is "
 		 "recorded.",
 	.options = rows,
 	.options_size = sizeof(struct lever_options),
@@ -285,10 +288,10 @@ const struct command resume_command = {
 const struct command kill_all_command = {
 	.name = "kill-all",
 	.operands = "",
-	.summary = "kill everything that runs, and take nothing new",
-	.about = "For administrators: the switch for emergencies. Everything that waits or runs is "
+	.summary = "kill all runs, and take no new ones",
+	.about = "For administrators: the emergency switch. All waiting and running runs are "
 		 "killed now and recorded as `canceled`, and new runs are refused until `cectl "
-		 "resume`. The use is recorded.",
+		 "resume`. The act is recorded.",
 	.options = rows,
 	.options_size = sizeof(struct lever_options),
 	.examples = kill_all_examples,
@@ -299,10 +302,9 @@ const struct command block_command = {
 	.name = "block",
 	.operands = "USER",
 	.summary = "refuse new runs of one user",
-	.about =
-		"For administrators. USER is a name or a uid. The user's new runs are refused as `forbidden`, with the "
-		"reason, until `cectl unblock`, also after a restart. What runs goes on: `cectl "
-		"cancel` ends it. The use is recorded.",
+	.about = "For administrators. USER is a name or a uid. New runs of the user are refused "
+		 "as `forbidden`, with the reason, until `cectl unblock`, also after a restart. "
+		 "Runs in progress continue; `cectl cancel` ends them. The act is recorded.",
 	.options = rows,
 	.options_size = sizeof(struct lever_options),
 	.operand_least = 1,
@@ -314,10 +316,9 @@ const struct command block_command = {
 const struct command unblock_command = {
 	.name = "unblock",
 	.operands = "USER",
-	.summary = "let a user in again",
-	.about =
-		"For administrators. USER is a name or a uid. Takes `cectl block` back; exits with 1 "
-		"when the user was not blocked. The use is recorded.",
+	.summary = "accept runs of a blocked user again",
+	.about = "For administrators. USER is a name or a uid. Undoes `cectl block`; exits with "
+		 "1 when the user was not blocked. The act is recorded.",
 	.options = rows,
 	.options_size = sizeof(struct lever_options),
 	.operand_least = 1,
@@ -330,10 +331,9 @@ const struct command acts_command = {
 	.name = "acts",
 	.operands = "",
 	.summary = "what administrators did to the daemon",
-	.about =
-		"For administrators. Lists each use of drain, resume, kill-all, block, unblock, gc and "
-		"budgets reset, each decision of an approver, and what the daemon itself did to the "
-		"record: who, when, why, and what came of it.",
+	.about = "For administrators. Lists each use of drain, resume, kill-all, block, unblock, "
+		 "gc and budgets reset, each decision of an approver, and what the daemon itself "
+		 "did to the record: who, when, why, and the result.",
 	.options = acts_rows,
 	.options_size = sizeof(struct acts_options),
 	.examples = acts_examples,

@@ -51,7 +51,7 @@ static bool is_same(const struct diffing *it, size_t left, size_t right)
 	return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
 }
 
-/* What is the same in front and behind needs no thought. */
+/* Equal lines at both ends need no search. */
 static void trim(struct diffing *it)
 {
 	it->left_end = it->left.count;
@@ -78,8 +78,8 @@ static void put(struct diffing *it, enum line_kind kind, size_t left, size_t rig
 /* ---- Myers -------------------------------------------------------------------------------- */
 
 /*
- * steps[d][d + k] is how many lines of the left (between the ends) are used up on diagonal k, which is
- * left minus right, after d edits.
+ * steps[d][d + k] is how many lines of the left (between the ends) are used up on diagonal k,
+ * which is left minus right, after d edits.
  */
 static int32_t start_of(const struct diffing *it, int32_t edits, int32_t k)
 {

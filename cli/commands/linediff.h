@@ -1,8 +1,7 @@
 /*
  * Two texts, line by line: which lines are gone, which are new, which are the same.
  *
- * As few lines as possible are gone and new (Myers), as long as that can be found in bounded
- * time and memory; texts that share next to nothing are told as wholly gone and wholly new.
+ * diff(1) finds the fewest changes.
  */
 #pragma once
 

@@ -17,7 +17,7 @@ enum severity {
 
 static const char *const severity_words[] = { "Unknown", "Informational", "Low", "Medium", "High" };
 
-/* Whose end says more than that a program ended; all others are informational. */
+/* Outcomes with a severity; all others are informational. */
 static const struct {
 	const char *outcome;
 	enum severity severity;
@@ -189,7 +189,7 @@ static void put_verdict(struct fill *fill, const struct value *record)
 	fill_text(fill, "disposition", blocked ? "Blocked" : "Allowed");
 }
 
-/* What there is no place for. */
+/* Keys for which OCSF has no place. */
 static struct value *unmapped(struct arena *arena, const struct value *record)
 {
 	static const char *const of_record[] = { "ran", "replay_of", "input_hash", "metrics",

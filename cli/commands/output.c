@@ -50,12 +50,13 @@ static const struct example examples[] = {
 };
 // clang-format on
 
-/* What to fetch and how much of it to show. */
+/* The part to fetch, and how much of it to show. */
 struct reading {
 	struct cli *cli;
 	const char *stream;
-	const char *run_id;  /* as it was named, or the whole one */
-	const char *state;   /* of a run that has not ended; NULL: it has, or nobody looked */
+	const char *run_id; /* as it was named, or the whole one */
+	const char *
+		state; /* of a run that has not ended; NULL: it has ended, or its state is unknown */
 	uint64_t from, to;   /* bytes of the stream */
 	uint64_t head_lines; /* 0: no limit */
 	struct buf bytes;
@@ -267,7 +268,7 @@ static int refuse_pruned(struct cli *cli, const struct value *record, const stru
 	return cli_fail(cli, &err);
 }
 
-/* What came with the request is there from the beginning; what the program writes comes with its end. */
+/* The request is stored from the start; output is stored when the run ends. */
 static bool comes_with_the_end(const char *stream)
 {
 	return strncmp(stream, "std", 3) == 0 && strcmp(stream, "stdin") != 0;
@@ -337,11 +338,9 @@ const struct command output_command = {
 	.name = "output",
 	.operands = "RUN",
 	.summary = "stored output, code or artifacts of a run",
-	.about =
-		"Prints what the store has kept of a run.  Control characters are shown escaped, also "
-		"into a pipe, unless --raw asks for the bytes as they are.  What a program writes comes "
-		"with its end: of a run that has not ended there is no output, and cectl says so and exits "
-		"with 1.",
+	.about = "Prints stored output, code or artifacts of a run. Control characters are "
+		 "escaped, also in a pipe; --raw prints the bytes as they are. Output is stored "
+		 "when a run ends: for a run that has not ended, cectl says so and exits with 1.",
 	.options = rows,
 	.options_size = sizeof(struct output_options),
 	.operand_least = 1,

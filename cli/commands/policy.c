@@ -1,4 +1,4 @@
-/* Policies: which there are, what is in one, and whether examples come out as they should. */
+/* cectl policy: lists policies, shows one, and tests them with examples. */
 #include <stddef.h>
 #include <string.h>
 
@@ -399,16 +399,16 @@ static int policy_run(struct cli *cli, const void *given)
 const struct command policy_command = {
 	.name = "policy",
 	.operands = "list | show NAME | test FILE...",
-	.summary = "the policies there are, and whether examples come out as they should",
-	.about =
-		"`list` tells which policies there are; `show` what is in one: its languages, its "
-		"limits, and each rule with its severity, what it looks for and what it says.  `test` "
-		"holds examples against policies and runs nothing: files NAME.case in three parts "
-		"between lines of `---`, which are settings (policy, language), the program, and what "
-		"is expected (the decision, then each finding: rule line:column severity text, from "
-		"any word on left out).  With --new it reads the daemon's folder of policies and rules "
-		"as it is now, so that new ones are tried before the daemon is restarted; a fault in "
-		"them is told with file and line.  Exits with 1 when an example comes out otherwise.",
+	.summary = "list policies, and test them with examples",
+	.about = "`list` lists the policies; `show` shows one: its languages, its limits, and "
+		 "each rule with its severity, what it looks for and its message.  `test` checks "
+		 "examples against policies and runs nothing. An example is a file NAME.case in "
+		 "three parts between lines of `---`: settings (policy, language), the program, "
+		 "and the expected result (the decision, then each finding: rule line:column "
+		 "severity text; the end of a finding may be left out).  With --new it reads the "
+		 "daemon's folder of policies and rules as it is now, so that you can test new "
+		 "ones before a restart; it reports a fault in them with file and line.  Exits "
+		 "with 1 when an example has another result.",
 	.options = rows,
 	.options_size = sizeof(struct policy_options),
 	.operand_most = 1024,

@@ -12,7 +12,7 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-/* {sha256, bytes, complete} of what was sent. */
+/* {sha256, bytes, complete} of the file. */
 static int put(struct cli *cli, const char *path, const struct value **ret_result)
 {
 	struct value *params = value_map(&cli->arena);
@@ -47,11 +47,10 @@ const struct command put_command = {
 	.name = "put",
 	.operands = "FILE",
 	.summary = "send a file ahead, to be used in runs by its hash",
-	.about =
-		"Sends a file's content to the daemon, which keeps it for a while, and prints its "
-		"SHA-256.  `cectl run -f SHA256:DEST` gives it to a program without sending it "
-		"again.  Yours alone; forgotten when it is not used, or when the daemon is started "
-		"anew.",
+	.about = "Sends a file's content to the daemon, which keeps it for a while, and prints "
+		 "its SHA-256.  `cectl run -f SHA256:DEST` gives it to a program without sending "
+		 "it again.  Only you can use it.  The daemon forgets it when it is not used, "
+		 "and at a restart.",
 	.operand_least = 1,
 	.operand_most = 1,
 	.examples = examples,

@@ -146,7 +146,7 @@ static void show_hash(struct cli *cli, const char *hash)
 	page_field(cli, "sha256", colon ? colon + 1 : hash);
 }
 
-/* The first bytes of what it read; the whole is in --json. */
+/* The beginning of its stdin; --json has all of it. */
 static void show_stdin(struct cli *cli, const struct value *input)
 {
 	char size[UNITS_TEXT_MAX];
@@ -174,7 +174,7 @@ static void show_files(struct cli *cli, const struct value *files)
 	}
 }
 
-/* What stands here is not what was run. */
+/* The record shows masked text, not the program that ran. */
 static void show_masks(struct cli *cli, const struct value *record)
 {
 	const struct value *request = value_get(record, "request");
@@ -250,7 +250,7 @@ static void show_error(struct cli *cli, const struct value *record)
 			line > 0 ? arena_printf(&cli->arena, "  (line %" PRId64 ")", line) : ""));
 }
 
-/* What retention took away is not shown as if it had been empty. */
+/* Contents that retention has removed are not shown as empty. */
 static void show_pruned(struct cli *cli, const struct value *record)
 {
 	const struct value *pruned = value_get(record, "pruned");
@@ -385,7 +385,7 @@ static const char *const limit_names[] = {
 #undef LIMIT_NAME
 };
 
-/* What was used of a limit, where the metrics say so. */
+/* The part of a limit that was used, if the metrics have it. */
 static const struct {
 	const char *limit;
 	const char *metric; /* of metrics, else of the record */
@@ -454,7 +454,7 @@ void record_show_limits(struct cli *cli, const struct value *record)
 	table_print(&table, &cli->out, 2);
 }
 
-/* What is left of a line that others have begun, within what reads well. */
+/* The rest of the width of a line, at most the width of running text. */
 static size_t bar_columns(const struct cli *cli, size_t taken)
 {
 	size_t width = output_text_width(&cli->out);
@@ -522,7 +522,7 @@ static void show_stream(struct cli *cli, const struct value *record, const char 
 	size_t left_out;
 
 	if (!page_is_bytes(head) || value_get(record, "pruned"))
-		return; /* what has left the store is not there to be asked for */
+		return; /* removed contents cannot be asked for */
 	if (head->text.len == 0 && value_as_int(total, 0) == 0)
 		return;
 	output_heading(&cli->out, title ? title : name);

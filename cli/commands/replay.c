@@ -1,4 +1,4 @@
-/* Runs what is in the record again, and says what is other than it was. */
+/* cectl replay: runs a recorded program again and reports the differences. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -124,7 +124,7 @@ static void show_circumstances(struct cli *cli, const struct value *answer)
 			"  as they were: runtime, kernel, ced, policy and limits\n");
 }
 
-/* What was asked is not what is on the record then. */
+/* The record does not hold the whole request then. */
 static void show_masks(struct cli *cli, const struct value *answer)
 {
 	const char *masks = page_text(cli, answer, "masks");
@@ -283,13 +283,13 @@ static int print_more(struct buf *out)
 const struct command replay_command = {
 	.name = "replay",
 	.operands = "RUN",
-	.summary = "run what is in the record again and compare",
-	.about =
-		"Runs the recorded program with the recorded input, files, arguments, environment, "
-		"limits and policy, as a new run of yours: it is checked, limited and recorded like "
-		"any other, with `replay_of`. Says what came out other than then, and what has changed "
-		"since in runtime, kernel, ced, policy and limits.\n\n"
-		"RUN is a run's id, any unique beginning of it, `last`, or `last~N`.",
+	.summary = "run a recorded program again and compare",
+	.about = "Runs the recorded program with the recorded input, files, arguments, "
+		 "environment, limits and policy, as a new run of yours. It is checked, limited "
+		 "and recorded like any other, with `replay_of`. Reports the differences between "
+		 "both results, and what has changed since in runtime, kernel, ced, policy and "
+		 "limits.\n\n"
+		 "RUN is a run's id, any unique beginning of it, `last`, or `last~N`.",
 	.options = rows,
 	.options_size = sizeof(struct replay_options),
 	.operand_least = 1,

@@ -60,7 +60,7 @@ static struct passthrough *find_stream(struct live *live, const struct value *pa
 	return name && strcmp(name, "stderr") == 0 ? &live->err : NULL;
 }
 
-/* What a truncated stream has lost in its middle is said where it would have stood. */
+/* A note marks the place of the bytes that a truncated stream has lost. */
 static void skip_to(struct live *live, struct passthrough *stream, uint64_t offset)
 {
 	const char *name = stream == &live->out ? "stdout" : "stderr";
@@ -101,7 +101,7 @@ static int on_notice(void *context, const char *method, const struct value *para
 	return 0;
 }
 
-/* What a signal ends: the run where it is ours, the waiting where the run goes on without us. */
+/* A signal cancels the run if it is ours; else it only ends the waiting. */
 static void on_turn(void *context)
 {
 	struct live *live = context;
@@ -126,7 +126,7 @@ static void on_turn(void *context)
 	interrupt_pass_on();
 }
 
-/* The daemon ends a run whose client has gone; what it wrote is in the record. */
+/* The daemon cancels a run whose client has gone; its output is in the record. */
 static void leave_late_answer(struct live *live)
 {
 	struct cli *cli = live->cli;

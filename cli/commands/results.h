@@ -1,6 +1,6 @@
 /*
- * What came of a run, for `run` and `wait`: the program's output passed through, its files
- * written, one line on stderr when it was not ok, and the exit status.
+ * Shows the result of a run, for `run` and `wait`.  It passes the output through, writes the
+ * files, prints one line on stderr when the run was not ok, and finds the exit status.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ struct live {
 	char run_id[32];      /* once it is known */
 };
 
-/* Ctrl-C of who waits cancels the run; its id and what it has written so far are shown. */
+/* Ctrl-C cancels the run; cectl then shows its id and its output so far. */
 void live_cancels(struct live *live, struct value *params);
 
 /* `streams` says whether run.output notifications go to stdout and stderr as they come. */
@@ -48,7 +48,7 @@ bool results_are_parked(const struct value *result);
 /* "run ID waits for approval: ..." on stderr, once. */
 void results_note_parked(struct cli *cli, const struct value *parked);
 
-/* Writes all artifacts of a result below `path`.  -1 after telling what went wrong. */
+/* Writes all artifacts of a result below `path`.  -1 after reporting the error. */
 int results_write_artifacts(struct cli *cli, const struct value *result, const char *path);
 
 /* "policy_denied: reason (run ID; more: cectl show ID)" on stderr. */

@@ -18,7 +18,7 @@
 #include "proto/job/language.h"
 
 struct run_column {
-	const char *name; /* as --columns wants it */
+	const char *name; /* as in --columns */
 	const char *key;  /* of the row as runs.list answers it; the title of a CSV */
 	struct table_column table;
 	/* Safe text for a table; NULL: the key's value as it is. */
@@ -82,7 +82,7 @@ static enum paint dim(const char *text)
 	return PAINT_DIM;
 }
 
-/* Enough of it to tell programs apart, and for `--code-hash`'s eyes the CSV has the whole. */
+/* Enough to distinguish programs; the CSV has the whole digest. */
 static const char *short_hash(struct cli *cli, const struct value *run, const char *key)
 {
 	const char *hash = page_text(cli, run, key);
@@ -216,7 +216,7 @@ static void print_quoted(const struct output *out, const char *text)
 	say(out, PAINT_PLAIN, "\"");
 }
 
-/* "when" and "received" are one key, and a spreadsheet wants each title once. */
+/* "when" and "received" are one key, and a spreadsheet needs unique titles. */
 static bool is_repeated(const struct run_columns *columns, size_t at)
 {
 	for (size_t i = 0; i < at; i++) {
@@ -468,7 +468,7 @@ static int parse(struct listing *listing, const struct runs_options *options)
 		return cli_usage(cli, "--limit 0 shows nothing");
 	if (run_columns_parse(options->columns, &listing->columns, &err) < 0)
 		return cli_usage(cli, "--columns: %s", err.text);
-	/* The protocol wants the whole id there; a person may write any name of the run. */
+	/* The protocol needs the whole id; a person may write any name of the run. */
 	if (options->before)
 		status = record_resolve(cli, options->before, &before);
 	if (status == 0 && before)
@@ -496,11 +496,11 @@ const struct command runs_command = {
 	.name = "runs",
 	.operands = "",
 	.summary = "list recorded runs, newest first",
-	.about =
-		"Lists runs from the store, newest first: your own, or everybody's if you are an "
-		"administrator.  Filters narrow the list together.\n\n"
-		"--text takes words: all of them stand in the program, or all in its stdout, or all "
-		"in its stderr; \"quoted words\" stand side by side.",
+	.about = "Lists runs from the store, newest first: your own, or all runs if you are an "
+		 "administrator.  A run is listed when it passes all filters.\n\n"
+		 "--text searches for words: a run matches when all of them are in the program, "
+		 "or all in its stdout, or all in its stderr.  \"Quoted words\" must be next to "
+		 "each other.",
 	.options = rows,
 	.options_size = sizeof(struct runs_options),
 	.examples = examples,

@@ -84,7 +84,7 @@ static void show_whose(struct cli *cli, const struct value *runtimes, size_t at)
 	output_heading(&cli->out, title ? title : "limits");
 }
 
-/* What the caller's runs get, and what they may ask for. */
+/* The limits that the caller's runs get and may ask for. */
 static void show_limits(struct cli *cli, const struct value *runtimes, size_t at)
 {
 	const struct value *standard = value_get(limits_at(runtimes, at), "standard");
@@ -148,11 +148,10 @@ const struct command runtimes_command = {
 	.name = "runtimes",
 	.operands = "",
 	.summary = "the languages that can run, and how many workers are warm",
-	.about =
-		"Lists the runtimes that the host has configured: version, warm workers, modules "
-		"that are imported before a program arrives, the digest of the runtime, the tools that "
-		"programs may start (\"coreutils\" stands for all of those), and the limits "
-		"that your runs get and may ask for.",
+	.about = "Lists the runtimes that the host has configured: version, warm workers, "
+		 "modules that are imported ahead, the digest of the runtime, the tools that "
+		 "programs may start (\"coreutils\" is all of them), and the limits that your "
+		 "runs get and may ask for.",
 	.examples = examples,
 	.run = runtimes_run,
 };

@@ -229,10 +229,9 @@ const struct command stats_command = {
 	.name = "stats",
 	.operands = "",
 	.summary = "counts and percentiles over a window of time",
-	.about =
-		"Counts runs and says how long they took: half of them at most p50, nine in ten at "
-		"most p90, all but one in a hundred at most p99.  Bars show how it went over time.  At "
-		"most 300,000 runs are looked at, the newest that the filters let through.",
+	.about = "Counts runs and shows how long they took: half of them at most p50, nine in "
+		 "ten at most p90, all but one in a hundred at most p99.  Bars show the course "
+		 "over time.  It reads at most the newest 300,000 runs that pass the filters.",
 	.options = rows,
 	.options_size = sizeof(struct stats_options),
 	.examples = examples,

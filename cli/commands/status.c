@@ -1,4 +1,4 @@
-/* cectl status: what the daemon says of itself, and what its words mean. */
+/* cectl status: the state of the daemon, and an explanation of its words. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -94,7 +94,7 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-/* What the daemon has found wrong with its record; "": nothing. */
+/* The alarm about the record; "": none. */
 static const char *alarm_of(struct cli *cli, const struct value *status)
 {
 	return page_text(cli, value_get(status, "audit"), "alarm");
@@ -161,7 +161,7 @@ static void row_gap(struct row *row, size_t columns)
 {
 	const struct output *out = &row->cli->out;
 	size_t gap = strlen(row->gap);
-	size_t comma = strcspn(row->gap, " "); /* stands at the end of a line, too */
+	size_t comma = strcspn(row->gap, " "); /* also at the end of a line */
 
 	if (!row->begun)
 		return;
@@ -277,7 +277,7 @@ static bool is_in_head(const char *key)
 	return false;
 }
 
-/* What administrators have set. */
+/* Drain, block and other acts that are in force. */
 static void show_levers(struct cli *cli, const struct value *status)
 {
 	const struct value *blocked = value_get(status, "blocked");
@@ -294,7 +294,7 @@ static void show_levers(struct cli *cli, const struct value *status)
 	}
 }
 
-/* What keeps it from its work, where nobody overlooks it. */
+/* Whatever stops the daemon from working comes first. */
 static void show_trouble(struct cli *cli, const struct value *status)
 {
 	const char *trouble = page_text(cli, status, "trouble");
@@ -340,7 +340,7 @@ static void show_log(struct cli *cli, const struct value *status)
 		command);
 }
 
-/* Who is named in the settings: "approver users 1002, admin groups 27". */
+/* The roles of the settings: "approver users 1002, admin groups 27". */
 static void show_roles(struct cli *cli, const struct value *roles)
 {
 	static const char *const kinds[] = { "users", "groups" };
@@ -411,9 +411,9 @@ static int status_run(struct cli *cli, const void *given)
 const struct command status_command = {
 	.name = "status",
 	.operands = "",
-	.summary = "is the daemon up, and what is it doing",
-	.about = "Shows the daemon's version, its workers and queue, what runs, and how large the "
-		 "store is.  For administrators.",
+	.summary = "the state of the daemon",
+	.about = "For administrators. Shows the daemon's version, its workers and queue, the "
+		 "runs in progress, and the size of the store.",
 	.examples = examples,
 	.print_more = status_words_help,
 	.run = status_run,

@@ -75,7 +75,7 @@ static const struct value *ask_list(
 	return ask(looking, "runs.list", &params, "runs");
 }
 
-/* Only for those who may: others see their runs, and nothing of the house. */
+/* Administrators see the whole daemon; others see their own runs only. */
 static void put_status(struct looking *looking, struct fill *seen)
 {
 	struct fill params = fill_start(&looking->top->cli->arena);
@@ -278,7 +278,7 @@ static void print_runtimes(struct cli *cli, const struct value *runtimes)
 	table_print(&table, &cli->out, 0);
 }
 
-/* What a section tells of its runs beside who they are. */
+/* Columns of a section, beside those that name the run. */
 enum telling {
 	TELLING_AGE, /* how long it has been running */
 	TELLING_TIME,
@@ -386,7 +386,7 @@ static const struct example examples[] = {
 
 /* ---- one frame ---------------------------------------------------------------------------- */
 
-/* The page as text; what it looks like depends on the command's output. */
+/* The page as text, in the style of the command's output. */
 static int print_frame(struct top *top, const struct value *seen, char **ret_text, size_t *ret_len)
 {
 	struct output kept = top->cli->out;
@@ -509,7 +509,7 @@ static int top_run(struct cli *cli, const void *given)
 		return cli_usage(cli, "--interval: %s", err.text);
 	if (interval_ms < INTERVAL_MS_LEAST || interval_ms > INTERVAL_MS_MOST)
 		return cli_usage(cli, "--interval is from 100ms to 1h");
-	/* That nobody answers is told as ever, before the terminal is taken. */
+	/* A missing daemon is reported as usual, before the screen changes. */
 	status = cli_ask(cli, "runtimes", value_map(&cli->arena), NULL, &hello);
 	if (status != 0)
 		return status;
@@ -519,12 +519,11 @@ static int top_run(struct cli *cli, const void *given)
 const struct command top_command = {
 	.name = "top",
 	.operands = "",
-	.summary = "what happens just now, on the whole terminal",
-	.about =
-		"Draws running and queued runs, workers, rates and times of the last ten seconds, the "
-		"slowest runs and those that were refused in the last minute, once a second: of "
-		"everybody for an administrator, else your own.  The bars on top are runs per second "
-		"since it began.  q leaves.",
+	.summary = "runs, queue and workers, updated every second",
+	.about = "Shows running and queued runs, workers, rates and times of the last ten "
+		 "seconds, the slowest runs, and the refused runs of the last minute. "
+		 "Administrators see all users, others their own runs.  The bars at the top are "
+		 "runs per second since the start.  q quits.",
 	.options = rows,
 	.options_size = sizeof(struct top_options),
 	.examples = examples,

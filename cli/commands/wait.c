@@ -85,10 +85,10 @@ const struct command wait_command = {
 	.name = "wait",
 	.operands = "RUN",
 	.summary = "wait for a detached run and show its result",
-	.about =
-		"Waits until a run has ended, then does what `cectl run` would have done: passes its "
-		"output through and exits as it did.  A run that has ended long ago is shown at once.  Exits with 124 "
-		"when it still runs after --timeout.  Ctrl-C ends the waiting, not the run.",
+	.about = "Waits until a run has ended, then does what `cectl run` would have done: "
+		 "passes its output through and exits with its status.  For a run that has ended "
+		 "it does so at once.  Exits with 124 when the run has not ended after "
+		 "--timeout.  Ctrl-C ends the waiting, not the run.",
 	.options = rows,
 	.options_size = sizeof(struct wait_options),
 	.operand_least = 1,

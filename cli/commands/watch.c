@@ -1,4 +1,4 @@
-/* What happens in the daemon, as it happens. */
+/* cectl watch: prints events of the daemon as they happen. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static const struct example examples[] = {
 };
 // clang-format on
 
-/* What is watched, until enough has been seen. */
+/* The state of one watch. */
 struct watching {
 	struct cli *cli;
 	struct value *params;
@@ -77,7 +77,7 @@ static enum paint paint_of(const char *kind, const char *outcome)
 	return output_outcome_paint(outcome);
 }
 
-/* "ran 12.3 ms" of what has run. */
+/* "ran 12.3 ms" for a program that ran. */
 static void print_took(const struct output *out, const struct value *event)
 {
 	char took[UNITS_TEXT_MAX];
@@ -299,12 +299,12 @@ static int watch_run(struct cli *cli, const void *given)
 const struct command watch_command = {
 	.name = "watch",
 	.operands = "",
-	.summary = "what happens in the daemon, as it happens",
+	.summary = "events of the daemon as they happen",
 	.about = "Prints a line for each event until it is interrupted: runs that start and end, "
-		 "that are denied, that wait for approval; administrators see everybody's, and "
-		 "what was done to the daemon. With --json each line is a document. When the "
-		 "daemon goes, it waits for it and goes on. A reader that is too slow is told how "
-		 "many events it missed.",
+		 "that are denied, or that wait for approval. Administrators see the events of "
+		 "all users, and acts on the daemon. With --json each line is a document. When "
+		 "the daemon stops, cectl waits for it to come back. A reader that is too slow "
+		 "gets the number of events that it missed.",
 	.options = rows,
 	.options_size = sizeof(struct watch_options),
 	.examples = examples,

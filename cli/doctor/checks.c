@@ -1,4 +1,4 @@
-/* The checks that need no jail: what the kernel says of itself, and what is installed. */
+/* The checks that need no jail: the kernel and the installation. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -128,7 +128,7 @@ PROBE(apparmor)
 
 /* ---- programs ------------------------------------------------------------------------------ */
 
-/* Where root starts ced, the daemon is another user, who must be able to read its programs. */
+/* When root starts ced, the daemon is another user, who must be able to read its programs. */
 PROBE(programs)
 {
 	const char *libexec = patient->settings.libexec;
@@ -181,7 +181,7 @@ PROBE(open_files)
 
 /* ---- room on the disk ---------------------------------------------------------------------- */
 
-/* The folder, or what is there of the way to it: ced's folder is made when it is installed. */
+/* The folder, or its nearest parent: ced's folder is made by the installation. */
 static int find_disk(const char *state, char ret_path[SETTINGS_PATH_MAX], struct err *err)
 {
 	struct stat st;
@@ -197,7 +197,7 @@ static int find_disk(const char *state, char ret_path[SETTINGS_PATH_MAX], struct
 	return 0;
 }
 
-/* A user who may not look into the folder is not told that a store is missing there. */
+/* When the folder cannot be read, a store is assumed to be there. */
 static bool is_new(const char *state)
 {
 	char path[SETTINGS_PATH_MAX + 8];

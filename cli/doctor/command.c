@@ -13,7 +13,7 @@
 
 #define NOBODY 65534
 
-/* An ordinary user stays who they are: there is nothing to give up. */
+/* An ordinary user has no rights to give up. */
 static int become_nobody(void)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

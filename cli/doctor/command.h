@@ -1,4 +1,4 @@
-/* Starts a program and takes what it prints. */
+/* Starts a program and captures its output. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,13 +8,13 @@
 
 struct command_line {
 	const char *const *argv; /* argv[0] is the program's path */
-	bool as_nobody;          /* when root asks: without rights, as the daemon's user has none */
-	bool with_stderr;        /* what it prints there is taken too */
+	bool as_nobody;          /* root starts it as nobody, without rights */
+	bool with_stderr;        /* its stderr is captured too */
 	unsigned seconds;        /* it is killed after that */
 };
 
 /*
- * Returns its wait status and what it printed, cut to `size` and ended by a NUL.  -1 when it could
+ * Returns its wait status and its output, cut to `size` and ended by a NUL.  -1 when it could
  * not be started.
  */
 int command_run(const struct command_line *line, char *ret_text, size_t size, struct err *err);

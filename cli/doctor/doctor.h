@@ -1,5 +1,5 @@
 /*
- * What this host gives to jails, and what to type if that is too little.
+ * Tries what this host gives to jails, and names the repair for each failure.
  *
  * The steps of a jail are tried by libexec/ced/ced-probe, which makes one with the code of
  * ced-spawner.  Beside them stand checks of the kernel and of the installation (checks.c).  Each
@@ -90,6 +90,8 @@ void doctor_fail(const struct patient *patient, struct finding *finding, const s
 /* Replaces the repair where the host says why it refuses (repair.c). */
 void repair_find(const struct patient *patient, const struct err *err, struct finding *finding);
 
-/* A number in a file below /proc/sys, or -1; and the first line of a file, "" when there is none. */
+/*
+ * A number in a file below /proc/sys, or -1; and the first line of a file, "" when there is none.
+ */
 long doctor_sysctl(const char *name);
 void doctor_line(const char *path, char *ret_line, size_t size);

@@ -10,7 +10,10 @@
 #define SYSCTL_REPAIR(setting) \
 	"echo " setting " >>/etc/sysctl.d/90-ced.conf && sysctl -p /etc/sysctl.d/90-ced.conf"
 
-/* One line, so that it can be pasted.  The profile names ced-probe too: it does what ced-spawner does. */
+/*
+ * One line, so that it can be pasted.  The profile names ced-probe too: it does what ced-spawner
+ * does.
+ */
 #define APPARMOR_REPAIR                                                               \
 	"printf 'abi <abi/4.0>,\\ninclude <tunables/global>\\nprofile ced "           \
 	"/usr/{,local/}{bin/ced-spawner,libexec/ced/ced-probe} flags=(unconfined) { " \

@@ -93,7 +93,7 @@ const char *cli_more(struct cli *cli, const char *command, const char *run_id)
 	return more ? more : "cectl show";
 }
 
-/* What to do about a daemon that is not there. */
+/* Advice for the user when no daemon answers. */
 static int tell_no_daemon(struct cli *cli, const struct err *err)
 {
 	(void)tell(cli, err_word(err->code), err->text, 0);
@@ -105,7 +105,7 @@ static int tell_no_daemon(struct cli *cli, const struct err *err)
 	return EXIT_SERVICE;
 }
 
-/* "--limit wall: must be ..." where a word of the command line is wrong, else "code: message". */
+/* "--limit wall: must be ..." when an option caused the error, else "code: message". */
 static void say_refusal(struct cli *cli, const struct value *error)
 {
 	const char *code = output_text(&cli->arena, value_get(error, "code"));

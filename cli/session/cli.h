@@ -31,20 +31,20 @@ struct cli {
 };
 
 /*
- * Asks the daemon and waits.  Returns 0 and the result; else the exit status, after telling the
+ * Asks the daemon and waits.  Returns 0 and the result; else the exit status, after reporting the
  * reason on stderr, and with --json as {"error": {...}} on stdout.  `watch` may be NULL.
  */
 int cli_ask(struct cli *cli, const char *method, struct value *params,
 	const struct client_watch *watch, const struct value **ret_result);
 
-/* The same without a word to anybody: 0 with the result, 1 with the error, -1 when it broke. */
+/* The same without a message: 0 with the result, 1 with the error, -1 when the connection broke. */
 int cli_ask_quietly(struct cli *cli, const char *method, const struct value *params,
 	const struct client_watch *watch, const struct value **ret_result, struct err *err);
 
-/* Tells what that came to, when it was not 0, as cli_ask() does; the exit status. */
+/* Reports such a failure as cli_ask() does; returns the exit status. */
 int cli_ask_failed(struct cli *cli, int status, const struct value *error, const struct err *err);
 
-/* Tells what went wrong on our side and returns the exit status for it. */
+/* Reports an error of cectl and returns its exit status. */
 int cli_fail(struct cli *cli, const struct err *err);
 int cli_usage(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_no_memory(struct cli *cli);

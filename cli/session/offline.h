@@ -8,7 +8,7 @@
 
 /*
  * Asks the method of that name, as client_call(): 0 with the result, 1 with the error {code,
- * message}, -1 with *err.  What only a daemon can do is refused.
+ * message}, -1 with *err.  Calls that need a daemon are refused.
  */
 int offline_call(struct cli *cli, const char *name, const struct value *params,
 	const struct value **ret_result, struct err *err);

@@ -25,17 +25,20 @@ void page_words(const struct cli *cli, const char *name, const char *text);
 /* As page_field(), of a value. */
 void page_value(struct cli *cli, const char *name, const struct value *value);
 
-/* Lines that want to be looked at, and why. */
+/* Lines to mark, and why. */
 struct page_marks {
 	const struct value *findings; /* list of {line, ...}, or NULL */
 	int64_t error_line;           /* 0: none */
 };
 
-/* Source with line numbers; without `full` the top and what stands around the marked lines. */
+/* Source with line numbers; without `full` only the top and the lines around marked ones. */
 void page_code(
 	struct cli *cli, const struct value *code, const struct page_marks *marks, bool full);
 
-/* One line of a program or its output, safe and cut to the width that is left behind `indent` columns. */
+/*
+ * One line of a program or its output, safe and cut to the width that is left behind `indent`
+ * columns.
+ */
 void page_line(struct cli *cli, const char *line, size_t len, size_t indent, enum paint paint);
 
 /* Text of a program, indented, at most `lines_max` lines; returns how many lines it left out. */
@@ -47,10 +50,13 @@ void page_wrapped(const struct cli *cli, enum paint paint, const char *text, siz
 /* One line for each finding of a policy, with its message behind or below. */
 void page_findings(struct cli *cli, const struct value *findings);
 
-/* One of `refused_calls`: "tried to open an internet socket 3 times, first after 12 ms (socket, AF_INET)". */
+/*
+ * One of `refused_calls`: "tried to open an internet socket 3 times, first after 12 ms (socket,
+ * AF_INET)".
+ */
 const char *page_refused(struct cli *cli, const struct value *call);
 
-/* What the kernel or the clock said, one line for each key. */
+/* The evidence, one line for each key. */
 void page_evidence(struct cli *cli, const struct value *evidence);
 
 /* A number under a name, with the unit that the end of the name says: _us, _ms, _bytes. */
@@ -63,6 +69,6 @@ const char *page_name(struct cli *cli, const char *name);
 struct page_span {
 	int64_t from, to, whole;
 	size_t columns;
-	bool filled; /* with blanks to its end, for what stands behind */
+	bool filled; /* with blanks to its end, because more text follows */
 };
 void page_span(const struct cli *cli, enum paint paint, const struct page_span *span);

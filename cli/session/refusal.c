@@ -10,7 +10,7 @@
 #define KEY_MAX      64
 #define PATTERN      "must match the pattern"
 #define AT_MOST      "must be at most "
-#define NOTHING_KEPT "say what is to be kept" /* admin.gc without a word of that */
+#define NOTHING_KEPT "say what is to be kept" /* the error of admin.gc without these keys */
 
 /* Keys of the protocol whose option has another name. */
 static const struct {
@@ -24,7 +24,7 @@ static const struct {
 	{ "secrets", "secret" },
 };
 
-/* The first part of "/limits/memory_bytes" and what stands behind it. */
+/* The first part of "/limits/memory_bytes", and the rest. */
 static const char *cut_key(const char *pointer, char ret_key[KEY_MAX])
 {
 	size_t len = strcspn(pointer + 1, "/");

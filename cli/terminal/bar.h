@@ -15,7 +15,7 @@ struct bar {
 	int64_t shown_ms; /* when it was last drawn, 0: never */
 };
 
-/* So much of the whole is done, `note` stands behind it.  Draws a few times a second at most. */
+/* `done` of the whole, followed by `note`.  Draws a few times a second at most. */
 void bar_update(struct bar *bar, double done, const char *note);
 
 /* Call before anything else is printed to the terminal. */

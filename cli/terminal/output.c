@@ -50,7 +50,7 @@ static bool wants_colour(bool terminal)
 	return terminal && term && term[0] && strcmp(term, "dumb") != 0;
 }
 
-/* What the user's locale says, whatever main() sets for our own tables of characters. */
+/* The user's locale, not the one that main() sets for our tables of characters. */
 static bool wants_unicode(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };

@@ -41,7 +41,7 @@ struct output {
 	bool terminal;
 	bool colour;
 	bool unicode;
-	size_t width; /* columns that tables must fit; 0: nobody looks, print all */
+	size_t width; /* columns that tables must fit; 0: not a terminal, print all */
 };
 
 /* Looks at the descriptor and the environment. */
@@ -74,7 +74,7 @@ const char *output_text(struct arena *arena, const struct value *value);
 /* The same of a C string. */
 const char *output_safe(struct arena *arena, const char *text);
 
-/* Flushes; -1 when what was printed did not arrive. */
+/* Flushes; -1 when a write failed. */
 int output_done(const struct output *out, struct err *err);
 
 /* The paint of an outcome word: green for ok, yellow for the program's own end, red for ours. */

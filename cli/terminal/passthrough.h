@@ -24,9 +24,12 @@ void passthrough_init(struct passthrough *stream, const struct output *out);
 
 void passthrough_write(struct passthrough *stream, const char *bytes, size_t len);
 
-/* What is at `offset` of the stream: skips what has passed already.  For output that comes twice. */
+/* Writes the part of the stream at `offset`, without bytes that were written before. */
 void passthrough_write_at(
 	struct passthrough *stream, uint64_t offset, const char *bytes, size_t len);
 
-/* Writes what was held back.  On a terminal the cursor is then at the beginning of a line. */
+/*
+ * Writes the bytes that were held back.  On a terminal the cursor is then at the beginning of a
+ * line.
+ */
 void passthrough_end(struct passthrough *stream);

@@ -1,9 +1,9 @@
 /*
- * What stands at cectl's own stdin, for a program whose words name no other.
+ * Reads cectl's own stdin for a program whose options name no other.
  *
- * A file, a pipe or a socket is read to its end.  A terminal and a device such as /dev/null are not
- * read.  A pipe that somebody holds open and writes nothing into must not hold cectl for ever: after a
- * silence it gives up, with words that say what to type.
+ * A file, a pipe or a socket is read to its end.  A terminal and a device such as /dev/null are
+ * not read.  A pipe that stays open without data must not block cectl without end: after a
+ * silence cectl gives up, and its message says what to type.
  */
 #pragma once
 
@@ -12,13 +12,13 @@
 #include "cli/base/source.h"
 #include "cli/terminal/output.h"
 
-#define PIPED_NOTE_MS    2000  /* of silence: it says what it waits for */
+#define PIPED_NOTE_MS    2000  /* of silence: then it reports what it waits for */
 #define PIPED_SILENCE_MS 10000 /* of silence: it gives up */
 
 /* Whether `fd` is something that is read. */
 bool piped_is_there(int fd);
 
-/* A folder is not read, and nobody who wrote `< FOLDER` meant nothing by it. */
+/* A folder cannot be read, and `< FOLDER` is a mistake that must be reported. */
 bool piped_is_folder(int fd);
 
 /* Reads `fd` to its end; gives up after `silence_ms` in which neither a byte nor the end came. */

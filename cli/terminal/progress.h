@@ -12,11 +12,11 @@
 struct progress {
 	const struct output *out;
 	const char *what;   /* "running" */
-	const char *ctrl_c; /* what it does, as "cancels" */
+	const char *ctrl_c; /* the effect of Ctrl-C, as "cancels" */
 	bool shown;
 };
 
-/* Whether it is a terminal that can erase what it shows. */
+/* True for a terminal that can erase a line. */
 bool progress_can_erase(const struct output *out);
 
 void progress_update(struct progress *progress, int64_t elapsed_ms);

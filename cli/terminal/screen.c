@@ -18,7 +18,7 @@
 #define ROWS      24
 #define COLUMNS   80
 
-/* The other screen, no cursor, no second line for what is too long; and back. */
+/* Other screen, no cursor, no line wrap; and back. */
 #define TAKE "\033[?1049h\033[?25l\033[?7l\033[2J"
 #define GIVE "\033[?7h\033[?25h\033[?1049l"
 
@@ -31,7 +31,7 @@ static struct {
 	struct termios drawing;
 } terminal;
 
-/* Only what may be called from a handler. */
+/* Calls only async-signal-safe functions. */
 static void take(void)
 {
 	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &terminal.drawing);
@@ -63,7 +63,7 @@ static void handle(int number, void (*handler)(int))
 	(void)sigaction(number, &action, NULL);
 }
 
-/* Sleeps in the middle of it, unless nobody could wake it: then the kernel lets the signal be. */
+/* Stops here.  The kernel ignores the signal when no shell could continue us. */
 static void on_stop(int number)
 {
 	int kept = errno;
@@ -167,7 +167,7 @@ static size_t line_fit(const char *text, size_t len, size_t columns)
 	return len;
 }
 
-/* From the top left, each line wiped behind its end, and what is below the last. */
+/* From the top left.  Clears the rest of each line, and the lines below. */
 static int compose(struct buf *frame, const char *text, size_t len)
 {
 	const struct screen_size size = screen_get_size();

@@ -1,9 +1,9 @@
 /*
  * The whole terminal, for a command that draws again and again.
  *
- * screen_open() takes it: the other screen, no cursor, keys as they are typed.  screen_close() gives it back
- * as it was, and so does every way out: SIGINT, SIGTERM, SIGHUP and SIGQUIT give it back and then do
- * what they always do, Ctrl-Z gives it back for as long as the program sleeps.  There is one
+ * screen_open() switches to the other screen, hides the cursor and reads keys as they are
+ * typed.  screen_close() restores the terminal.  SIGINT, SIGTERM, SIGHUP and SIGQUIT restore it
+ * before they end the program.  Ctrl-Z restores it until the program continues.  There is one
  * terminal, so there is one screen.
  */
 #pragma once
@@ -25,11 +25,13 @@ void screen_close(void); /* may be called twice, and without screen_open() */
 struct screen_size screen_get_size(void);
 
 /*
- * Shows `text`, whose lines end with newlines, from the top left; what does not fit is left out.  Each
- * byte that would move something (other than colours) must have been made harmless before.
+ * Shows `text`, whose lines end with newlines, from the top left; what does not fit is left
+ * out.  Each control byte (other than colours) must have been escaped before.
  */
 int screen_draw(const char *text, size_t len, struct err *err);
 
-/* Waits so long for a key: its character, 0 for none, or -1 when the input has ended.  A changed size
- * ends the wait, too. */
+/*
+ * Waits so long for a key: its character, 0 for none, or -1 when the input has ended.  A changed
+ * size ends the wait, too.
+ */
 int screen_wait(int64_t wait_ms);

@@ -15,7 +15,7 @@ struct table_line {
 	struct table_cell cells[];
 };
 
-/* What one print works out: how wide each column is; 0 means left out. */
+/* The width of each column for one print; 0: left out. */
 struct layout {
 	size_t widths[TABLE_COLUMNS_MAX];
 };
@@ -156,14 +156,14 @@ static void fit(const struct table *table, struct layout *layout, size_t room)
 
 /* ---- printing ------------------------------------------------------------------------------- */
 
-/* What is printed of a cell on one line. */
+/* The part of a cell that one line shows. */
 struct piece {
 	const char *text;
 	size_t len;
 	const char *cut; /* a mark behind it, or "" */
 };
 
-/* How much of a text that does not fit stands on this line: up to a blank or a comma, if there is one. */
+/* The part of a long text for this line: up to a blank or a comma, if there is one. */
 static size_t break_at(const char *text, size_t width)
 {
 	size_t len = safe_fit(text, strlen(text), width);
@@ -194,7 +194,7 @@ static struct piece next_piece(
 	*text = NULL;
 	if (text_columns(from) <= width)
 		return piece;
-	if (len == 0) /* a word, such as a digest: its beginning says enough */
+	if (len == 0) /* one long word, such as a digest: its beginning is enough */
 		return cut_piece(out, from, width);
 	piece.len = len;
 	*text = from + len + strspn(from + len, " ");

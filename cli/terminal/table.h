@@ -1,9 +1,9 @@
 /*
  * Rows under titles, as narrow as their contents and never wider than the terminal.
  *
- * When the rows do not fit, flexible columns become narrower first, then the columns with the highest
- * `drop` are left out.  What does not fit into a flexible column goes on below, on a few lines; a single
- * long word, such as a digest, is cut.  Without a terminal everything is printed in full.
+ * When the rows do not fit, flexible columns become narrower first, then the columns with the
+ * highest `drop` are left out.  A long text in a flexible column continues on the next lines; a
+ * single long word, such as a digest, is cut.  Without a terminal everything is printed in full.
  */
 #pragma once
 

@@ -17,7 +17,7 @@ like "$out" '^cectl [0-9]+\.[0-9]+\.[0-9]+$' "tells one"
 exits 2 "an unknown command is refused" cectl fly
 like "$err" 'there is no command fly' "by name"
 exits 0 "the first of two words has help" cectl audit --help
-like "$out" 'cectl audit verify +has anybody' "with what can follow"
+like "$out" 'cectl audit verify +check the record' "with what can follow"
 exits 2 "alone it is no command" cectl audit
 like "$err" 'audit wants one more word' "and says so"
 exits 2 "nor with another second one" cectl audit fly
