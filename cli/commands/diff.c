@@ -292,11 +292,12 @@ static int show_texts(struct pair *pair, bool full)
 		return EXIT_OK;
 	}
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		struct err err = ERR_INIT;
 		struct line_diff diff;
 
-		if (line_diff(&cli->arena, text_of(pair->left, i), text_of(pair->right, i), &diff) <
-			0)
-			return cli_no_memory(cli);
+		if (line_diff(&cli->arena, text_of(pair->left, i), text_of(pair->right, i), &diff,
+			    &err) < 0)
+			return cli_fail(cli, &err);
 		if (!diff.changed)
 			continue;
 		output_heading(&cli->out, texts[i].title);
@@ -308,13 +309,15 @@ static int show_texts(struct pair *pair, bool full)
 /* ---- for programs ------------------------------------------------------------------------- */
 
 /* Lines with " ", "-" and "+" in front. */
-static int put_text(struct pair *pair, struct fill *document, size_t which, bool *same)
+static int put_text(
+	struct pair *pair, struct fill *document, size_t which, bool *same, struct err *err)
 {
 	struct arena *arena = &pair->cli->arena;
 	struct line_diff diff;
 	struct value *lines;
 
-	if (line_diff(arena, text_of(pair->left, which), text_of(pair->right, which), &diff) < 0)
+	if (line_diff(arena, text_of(pair->left, which), text_of(pair->right, which), &diff, err) <
+		0)
 		return -1;
 	if (!diff.changed)
 		return 0;
@@ -341,6 +344,7 @@ static int document(struct pair *pair)
 	struct cli *cli = pair->cli;
 	struct fill document = fill_start(&cli->arena);
 	bool same = !value_at(pair->differs, 0) && has_texts(pair);
+	struct err err = ERR_INIT;
 	struct value *whole;
 
 	fill_shared(&document, "left", value_get(pair->left, "run_id"));
@@ -349,8 +353,8 @@ static int document(struct pair *pair)
 	if (!has_texts(pair))
 		fill_bool(&document, "pruned", true);
 	for (size_t i = 0; has_texts(pair) && i < COUNT_OF(texts); i++) {
-		if (put_text(pair, &document, i, &same) < 0)
-			return cli_no_memory(cli);
+		if (put_text(pair, &document, i, &same, &err) < 0)
+			return err.code ? cli_fail(cli, &err) : cli_no_memory(cli);
 	}
 	fill_bool(&document, "same", same);
 	whole = fill_done(&document);

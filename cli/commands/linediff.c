@@ -1,204 +1,115 @@
 #include "cli/commands/linediff.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#define EDITS_MAX 1000 /* beyond it two texts have little in common */
+#include "proto/base/cleanup.h"
+#include "proto/base/fdio.h"
 
-struct text {
-	struct bytes *lines;
-	size_t count;
-};
+/* One line of output for each line of either text, with its kind in front. */
+#define COMMAND                                                                   \
+	"/usr/bin/diff -a --old-line-format='-%%l\n' --new-line-format='+%%l\n' " \
+	"--unchanged-line-format=' %%l\n' -- /proc/%d/fd/%d /proc/%d/fd/%d"
 
-struct diffing {
-	struct text left, right;
-	size_t from;                   /* so many lines are the same in front */
-	size_t left_end, right_end;    /* and from here on behind */
-	int32_t *steps[EDITS_MAX + 1]; /* how far each diagonal came with so many edits */
-	struct line_diff *diff;
-};
-
-static int split(struct arena *arena, struct bytes bytes, struct text *ret_text)
+/* A file that only we know.  A missing newline at the end is no difference. */
+static int put_text(struct bytes text, struct err *err)
 {
-	const char *end = bytes.data + bytes.len;
+	auto_fd int fd = memfd_create("text", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return err_sys(err, "memfd");
+	if (write_all(fd, text.data, text.len, err) < 0)
+		return -1;
+	if (text.len > 0 && text.data[text.len - 1] != '\n' && write_all(fd, "\n", 1, err) < 0)
+		return -1;
+	return take_fd(&fd);
+}
+
+/* Reads to the end in any case, so that diff(1) does not die of a closed pipe. */
+static size_t read_output(FILE *from, char *room, size_t size)
+{
+	char rest[4096];
+	size_t len = fread(room, 1, size, from);
+
+	while (fread(rest, 1, sizeof(rest), from) > 0)
+		;
+	return len;
+}
+
+/* Exits with 1 when the texts differ, and with more when something went wrong. */
+static int run_diff(int left, int right, char *room, size_t size, size_t *ret_len, struct err *err)
+{
+	char command[sizeof(COMMAND) + 64];
+	int pid = (int)getpid();
+	FILE *from;
+	int status;
+
+	cut_printf(command, sizeof(command), COMMAND, pid, left, pid, right);
+	from = popen(command, "re");
+	if (!from)
+		return err_sys(err, "/usr/bin/diff");
+	*ret_len = read_output(from, room, size);
+	status = pclose(from);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
+		return err_set(err, ERR_SYSTEM, "/usr/bin/diff ended with wait status %#x",
+			(unsigned)status);
+	return 0;
+}
+
+static size_t count_lines(struct bytes text)
+{
+	const char *end = text.data + text.len;
 	size_t count = 0;
 
-	for (const char *at = bytes.data; at < end; count++) {
+	for (const char *at = text.data; at < end; count++) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 
 		at = newline ? newline + 1 : end;
 	}
-	ret_text->lines = arena_array(arena, struct bytes, count ? count : 1);
-	ret_text->count = 0;
-	if (!ret_text->lines || count > INT32_MAX / 2)
+	return count;
+}
+
+static void take_lines(const char *output, size_t len, size_t most, struct line_diff *diff)
+{
+	const char *end = output + len;
+	size_t left = 0;
+	size_t right = 0;
+
+	while (output < end && diff->count < most) {
+		const char *newline = memchr(output, '\n', (size_t)(end - output));
+		enum line_kind kind = *output == '-'   ? LINE_GONE
+				      : *output == '+' ? LINE_NEW
+						       : LINE_SAME;
+		size_t width = (size_t)((newline ? newline : end) - output) - 1;
+
+		left += kind != LINE_NEW;
+		right += kind != LINE_GONE;
+		diff->lines[diff->count++] = (struct line){ kind, output + 1, width,
+			kind == LINE_NEW ? 0 : left, kind == LINE_GONE ? 0 : right };
+		diff->changed += kind != LINE_SAME;
+		output = newline ? newline + 1 : end;
+	}
+}
+
+int line_diff(struct arena *arena, struct bytes left, struct bytes right,
+	struct line_diff *ret_diff, struct err *err)
+{
+	size_t most = count_lines(left) + count_lines(right);
+	size_t size = left.len + right.len + most + 2;
+	struct line_diff diff = { .lines = arena_array(arena, struct line, most + 1) };
+	char *output = arena_alloc(arena, size);
+	size_t len = 0;
+	auto_fd int left_fd = put_text(left, err);
+	auto_fd int right_fd = left_fd < 0 ? -1 : put_text(right, err);
+
+	if (right_fd < 0 || !diff.lines || !output)
+		return right_fd < 0 ? -1 : err_set(err, ERR_MEMORY, "two texts are too large");
+	if (run_diff(left_fd, right_fd, output, size, &len, err) < 0)
 		return -1;
-	for (const char *at = bytes.data; at < end;) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		const char *stop = newline ? newline : end;
-
-		ret_text->lines[ret_text->count++] = (struct bytes){ at, (size_t)(stop - at) };
-		at = newline ? newline + 1 : end;
-	}
-	return 0;
-}
-
-static bool is_same(const struct diffing *it, size_t left, size_t right)
-{
-	struct bytes a = it->left.lines[left];
-	struct bytes b = it->right.lines[right];
-
-	return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
-}
-
-/* Equal lines at both ends need no search. */
-static void trim(struct diffing *it)
-{
-	it->left_end = it->left.count;
-	it->right_end = it->right.count;
-	while (it->from < it->left_end && it->from < it->right_end &&
-		is_same(it, it->from, it->from))
-		it->from++;
-	while (it->left_end > it->from && it->right_end > it->from &&
-		is_same(it, it->left_end - 1, it->right_end - 1)) {
-		it->left_end--;
-		it->right_end--;
-	}
-}
-
-static void put(struct diffing *it, enum line_kind kind, size_t left, size_t right)
-{
-	struct bytes text = kind == LINE_NEW ? it->right.lines[right] : it->left.lines[left];
-
-	it->diff->lines[it->diff->count++] = (struct line){ kind, text.data, text.len,
-		kind == LINE_NEW ? 0 : left + 1, kind == LINE_GONE ? 0 : right + 1 };
-	it->diff->changed += kind != LINE_SAME;
-}
-
-/* ---- Myers -------------------------------------------------------------------------------- */
-
-/*
- * steps[d][d + k] is how many lines of the left (between the ends) are used up on diagonal k,
- * which is left minus right, after d edits.
- */
-static int32_t start_of(const struct diffing *it, int32_t edits, int32_t k)
-{
-	const int32_t *before = it->steps[edits - 1] + (edits - 1);
-
-	if (k == -edits || (k != edits && before[k - 1] < before[k + 1]))
-		return before[k + 1]; /* a line of the right is new */
-	return before[k - 1] + 1;     /* a line of the left is gone */
-}
-
-static int32_t run_along(const struct diffing *it, int32_t x, int32_t k)
-{
-	int32_t left = (int32_t)(it->left_end - it->from);
-	int32_t right = (int32_t)(it->right_end - it->from);
-
-	while (x < left && x - k < right &&
-		is_same(it, it->from + (size_t)x, it->from + (size_t)(x - k)))
-		x++;
-	return x;
-}
-
-/* The fewest edits; -1 when they are too many, -2 without memory. */
-static int32_t find_edits(struct diffing *it, struct arena *arena)
-{
-	int32_t left = (int32_t)(it->left_end - it->from);
-	int32_t right = (int32_t)(it->right_end - it->from);
-
-	for (int32_t edits = 0; edits <= EDITS_MAX; edits++) {
-		int32_t *steps = arena_array(arena, int32_t, (size_t)edits * 2 + 1);
-
-		if (!steps)
-			return -2;
-		it->steps[edits] = steps;
-		for (int32_t k = -edits; k <= edits; k += 2) {
-			int32_t x = run_along(it, edits ? start_of(it, edits, k) : 0, k);
-
-			steps[edits + k] = x;
-			if (k == left - right && x >= left)
-				return edits;
-		}
-	}
-	return -1;
-}
-
-/* From the end back to the beginning; the moves come in the opposite order. */
-static void note_moves(const struct diffing *it, int32_t edits, char *moves)
-{
-	int32_t k = (int32_t)(it->left_end - it->from) - (int32_t)(it->right_end - it->from);
-
-	for (; edits > 0; edits--) {
-		const int32_t *before = it->steps[edits - 1] + (edits - 1);
-		bool is_new = k == -edits || (k != edits && before[k - 1] < before[k + 1]);
-
-		moves[edits - 1] = is_new ? LINE_NEW : LINE_GONE;
-		k += is_new ? 1 : -1;
-	}
-}
-
-static void put_moves(struct diffing *it, const char *moves, int32_t edits)
-{
-	size_t left = it->from;
-	size_t right = left;
-
-	for (int32_t i = 0; i <= edits; i++) {
-		/* Diagonals are followed only as far as the path of that many edits did. */
-		int32_t k = (int32_t)left - (int32_t)right;
-		size_t until = it->from + (size_t)it->steps[i][i + k];
-
-		while (left < until)
-			put(it, LINE_SAME, left++, right++);
-		if (i == edits)
-			break;
-		if (moves[i] == LINE_NEW)
-			put(it, LINE_NEW, 0, right++);
-		else
-			put(it, LINE_GONE, left++, 0);
-	}
-}
-
-static int put_middle(struct diffing *it, struct arena *arena)
-{
-	int32_t edits = find_edits(it, arena);
-	char *moves;
-
-	if (edits == -2)
-		return -1;
-	if (edits >= 0) {
-		moves = arena_alloc(arena, (size_t)edits + 1);
-		if (!moves)
-			return -1;
-		note_moves(it, edits, moves);
-		put_moves(it, moves, edits);
-		return 0;
-	}
-	for (size_t left = it->from; left < it->left_end; left++)
-		put(it, LINE_GONE, left, 0);
-	for (size_t right = it->from; right < it->right_end; right++)
-		put(it, LINE_NEW, 0, right);
-	return 0;
-}
-
-int line_diff(
-	struct arena *arena, struct bytes left, struct bytes right, struct line_diff *ret_diff)
-{
-	struct line_diff diff = { .count = 0 };
-	struct diffing it = { .diff = &diff };
-
-	if (split(arena, left, &it.left) < 0 || split(arena, right, &it.right) < 0)
-		return -1;
-	diff.lines = arena_array(arena, struct line, it.left.count + it.right.count + 1);
-	if (!diff.lines)
-		return -1;
-	trim(&it);
-	for (size_t i = 0; i < it.from; i++)
-		put(&it, LINE_SAME, i, i);
-	if (put_middle(&it, arena) < 0)
-		return -1;
-	for (size_t i = it.left_end; i < it.left.count; i++)
-		put(&it, LINE_SAME, i, it.right_end + i - it.left_end);
+	take_lines(output, len, most, &diff);
 	*ret_diff = diff;
 	return 0;
 }

@@ -1,13 +1,12 @@
 /*
- * Two texts, line by line: which lines are gone, which are new, which are the same.
- *
- * diff(1) finds the fewest changes.
+ * Compares two texts line by line, with diff(1): each line is gone, new or the same.
  */
 #pragma once
 
 #include <stddef.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/err.h"
 #include "proto/value.h"
 
 enum line_kind {
@@ -18,7 +17,7 @@ enum line_kind {
 
 struct line {
 	enum line_kind kind;
-	const char *text; /* into the texts, without its newline */
+	const char *text; /* without its newline */
 	size_t len;
 	size_t left, right; /* its number there, from 1; 0: not there */
 };
@@ -29,6 +28,6 @@ struct line_diff {
 	size_t changed; /* of these gone or new */
 };
 
-/* The lines are in the arena and point into the texts.  -1: no memory. */
-int line_diff(
-	struct arena *arena, struct bytes left, struct bytes right, struct line_diff *ret_diff);
+/* The lines and their texts are in the arena. */
+int line_diff(struct arena *arena, struct bytes left, struct bytes right,
+	struct line_diff *ret_diff, struct err *err);

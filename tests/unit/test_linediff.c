@@ -6,6 +6,8 @@
 #include "proto/base/container.h"
 #include "tests/check.h"
 
+static struct err err = ERR_INIT;
+
 static struct bytes text(const char *words)
 {
 	return (struct bytes){ words, strlen(words) };
@@ -17,7 +19,7 @@ static const char *told(struct arena *arena, const char *left, const char *right
 	struct line_diff diff;
 	const char *all = "";
 
-	if (line_diff(arena, text(left), text(right), &diff) < 0)
+	if (line_diff(arena, text(left), text(right), &diff, &err) < 0)
 		return NULL;
 	for (size_t i = 0; all && i < diff.count; i++)
 		all = arena_printf(arena, "%s%s%c%.*s", all, i ? " " : "",
@@ -101,7 +103,7 @@ TEST(any_two_texts_can_be_read_out_of_their_difference)
 		struct bytes right = make(rooms[1], &seed, (i * 7) % 40, 2 + i % 9);
 
 		arena_init(&arena, 1 << 24);
-		CHECK_EQ_INT(line_diff(&arena, left, right, &diff), 0);
+		CHECK_EQ_INT(line_diff(&arena, left, right, &diff, &err), 0);
 		check_whole(&diff, left, right);
 		arena_done(&arena);
 		CHECK(check_ok());
@@ -118,7 +120,7 @@ TEST(texts_that_share_little_take_bounded_time)
 	struct bytes right = make(rooms[1], &seed, 5000, 1000000);
 
 	arena_init(&arena, 1 << 26);
-	CHECK_EQ_INT(line_diff(&arena, left, right, &diff), 0);
+	CHECK_EQ_INT(line_diff(&arena, left, right, &diff, &err), 0);
 	check_whole(&diff, left, right);
 	CHECK_EQ_INT(diff.lines[0].kind, LINE_GONE);
 	arena_done(&arena);
@@ -132,7 +134,7 @@ TEST(without_memory_it_fails)
 		struct arena arena;
 
 		arena_init(&arena, room);
-		(void)line_diff(&arena, text("a\nb\n"), text("b\nc\n"), &diff);
+		(void)line_diff(&arena, text("a\nb\n"), text("b\nc\n"), &diff, &err);
 		arena_done(&arena);
 	}
 }
