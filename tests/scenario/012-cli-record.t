@@ -34,7 +34,7 @@ like "$out" 'none of its code ran' "that nothing ran"
 like "$out" 'line 1, column' "rule, line and column"
 
 exits 0 "explain" cectl explain last~2
-like "$out" 'IndexError: list index out of range' "says what happened"
+like "$out" 'Uncaught IndexError at line 4: list index out of range' "says what happened"
 like "$out" 'line 4: print\(rows\[total\]\)' "and where"
 exits 0 "explain --json" cectl explain last~1 --json
 is "$(json "$out" 'it["outcome"]')" policy_denied "is a document"
