@@ -669,7 +669,7 @@ static int make_worker(int slot, struct err *err)
 	int answer = -1;
 
 	msg.limits.memory_bytes = (uint64_t)256 << 20;
-	msg.limits.cpu_ms = ANSWER_S * 1000;
+	msg.limits.cpu_ms = (uint64_t)ANSWER_S * 1000;
 	if (pipe2(lifeline, O_CLOEXEC) < 0) {
 		(void)err_sys(err, "pipe");
 	} else if (make_pair(SOCK_STREAM, job, err) == 0) {

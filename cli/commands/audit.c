@@ -22,7 +22,7 @@
 #include "cli/session/cli.h"
 #include "cli/session/offline.h"
 #include "cli/session/page.h"
-#include "cli/terminal/bar.h"
+#include "cli/terminal/progress.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "proto/digest.h"

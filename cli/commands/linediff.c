@@ -1,18 +1,15 @@
 #include "cli/commands/linediff.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/base/command.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
 
-/* One line of output for each line of either text, with its kind in front. */
-#define COMMAND                                                                   \
-	"/usr/bin/diff -a --old-line-format='-%%l\n' --new-line-format='+%%l\n' " \
-	"--unchanged-line-format=' %%l\n' -- /proc/%d/fd/%d /proc/%d/fd/%d"
+#define SECONDS 60
 
 /* A file that only we know.  A missing newline at the end is no difference. */
 static int put_text(struct bytes text, struct err *err)
@@ -28,33 +25,25 @@ static int put_text(struct bytes text, struct err *err)
 	return take_fd(&fd);
 }
 
-/* Reads to the end in any case, so that diff(1) does not die of a closed pipe. */
-static size_t read_output(FILE *from, char *room, size_t size)
-{
-	char rest[4096];
-	size_t len = fread(room, 1, size, from);
-
-	while (fread(rest, 1, sizeof(rest), from) > 0)
-		;
-	return len;
-}
-
-/* Exits with 1 when the texts differ, and with more when something went wrong. */
+/* One line of output for each line of either text, with its kind in front. */
 static int run_diff(int left, int right, char *room, size_t size, size_t *ret_len, struct err *err)
 {
-	char command[sizeof(COMMAND) + 64];
-	int pid = (int)getpid();
-	FILE *from;
+	char left_path[64];
+	char right_path[64];
+	const char *const argv[] = { "/usr/bin/diff", "-a", "--old-line-format=-%l\n",
+		"--new-line-format=+%l\n", "--unchanged-line-format= %l\n", "--", left_path,
+		right_path, NULL };
+	const struct command_line line = { argv, .seconds = SECONDS };
 	int status;
 
-	cut_printf(command, sizeof(command), COMMAND, pid, left, pid, right);
-	from = popen(command, "re");
-	if (!from)
-		return err_sys(err, "/usr/bin/diff");
-	*ret_len = read_output(from, room, size);
-	status = pclose(from);
+	cut_printf(left_path, sizeof(left_path), "/proc/%d/fd/%d", (int)getpid(), left);
+	cut_printf(right_path, sizeof(right_path), "/proc/%d/fd/%d", (int)getpid(), right);
+	status = command_run(&line, room, size, ret_len, err);
+	if (status < 0)
+		return -1;
+	/* it exits with 1 when the texts differ, and with more when something went wrong */
 	if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
-		return err_set(err, ERR_SYSTEM, "/usr/bin/diff ended with wait status %#x",
+		return err_set(err, ERR_SYSTEM, "%s ended with wait status %#x", argv[0],
 			(unsigned)status);
 	return 0;
 }

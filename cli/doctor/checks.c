@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
-#include "cli/doctor/command.h"
+#include "cli/base/command.h"
 #include "cli/doctor/doctor.h"
 #include "proto/base/container.h"
 #include "proto/store_room.h"
@@ -141,7 +141,7 @@ PROBE(programs)
 	if (libexec[0] == '\0')
 		return err_set(err, ERR_MISSING, "there is no libexec/ced beside cectl's folder");
 	cut_printf(path, sizeof(path), "%s/ced", libexec);
-	status = command_run(&line, said, sizeof(said), err);
+	status = command_run(&line, said, sizeof(said), NULL, err);
 	if (status < 0)
 		return -1;
 	if (status != 0)
@@ -261,7 +261,7 @@ static int start_interpreter(
 	bool is_python = strncmp(name, "python", strlen("python")) == 0;
 	const struct command_line line = { is_python ? python : others, true, true, ANSWER_S };
 	char said[256];
-	int status = command_run(&line, said, sizeof(said), err);
+	int status = command_run(&line, said, sizeof(said), NULL, err);
 
 	if (status < 0 && err->sys_errno == ENOENT)
 		REPAIR("apt-get install %s, or name another: runtime %s { interpreter = \"…\" }",

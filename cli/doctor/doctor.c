@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "cli/doctor/command.h"
+#include "cli/base/command.h"
 #include "proto/base/container.h"
 #include "proto/json.h"
 
@@ -209,7 +209,7 @@ static void run_probe(const struct patient *patient, struct findings *findings)
 	int status;
 
 	cut_printf(path, sizeof(path), "%s/ced-probe", patient->settings.libexec);
-	status = command_run(&line, text, sizeof(text), &err);
+	status = command_run(&line, text, sizeof(text), NULL, &err);
 	for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
 		doctor_take_line(patient, at, findings);
 	if (status == 0)

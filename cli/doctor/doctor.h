@@ -65,7 +65,7 @@ struct findings {
 void doctor_try_all(const struct patient *patient, struct findings *findings);
 
 /* The findings of one line of ced-probe: a new row, unless the line cannot be read. */
-void doctor_take_line(const struct patient *patient, const char *line, struct findings *findings);
+void doctor_take_line(const struct patient *patient, const char *text, struct findings *findings);
 
 /* The checks that are ours: kernel and installation. */
 void doctor_check_kernel(const struct patient *patient, struct findings *findings);

@@ -6,8 +6,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "cli/base/command.h"
 #include "cli/base/libexec.h"
-#include "cli/doctor/command.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 
@@ -113,7 +113,7 @@ static int run_ced(struct settings *settings, char ret_said[ERR_TEXT_MAX])
 	int status;
 
 	cut_printf(ced, sizeof(ced), "%s/ced", settings->libexec);
-	status = command_run(&line, text, sizeof(text), &err);
+	status = command_run(&line, text, sizeof(text), NULL, &err);
 	for (char *at = text, *end; *at; at = end) {
 		end = at + strcspn(at, "\n");
 		if (*end)

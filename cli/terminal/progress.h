@@ -1,6 +1,6 @@
 /*
- * The elapsed time on stderr while something takes longer than a second; erased afterwards.
- * Silent unless stderr is a terminal that can erase.
+ * What takes long, on stderr: the elapsed time after the first second, or a bar that fills.  Both
+ * are erased afterwards.  Silent unless stderr is a terminal that can erase.
  */
 #pragma once
 
@@ -23,3 +23,15 @@ void progress_update(struct progress *progress, int64_t elapsed_ms);
 
 /* Call before anything else is printed to the terminal. */
 void progress_erase(struct progress *progress);
+
+struct bar {
+	const struct output *out;
+	const char *what; /* "verifying" */
+	int64_t shown_ms; /* when it was last drawn, 0: never */
+};
+
+/* `done` of the whole, followed by `note`.  Draws a few times a second at most. */
+void bar_update(struct bar *bar, double done, const char *note);
+
+/* Call before anything else is printed to the terminal. */
+void bar_erase(struct bar *bar);

@@ -59,7 +59,6 @@ ELSEWHERE = {
                         ["tests/scenario/117-interrupted.t"]),
     "store/write/log_readers.c": (PART, ["tests/unit/test_store_held.c"]),
     "store/write/disk_space.c": (PART, ["tests/scenario/122-full-disk.t", "tests/scenario/080-store-faults.t"]),
-    "cli/terminal/bar.c": (COMMAND, ["tests/scenario/084-audit.t"]),
     "cli/commands/audit_export.c": (COMMAND, ["tests/scenario/083-export.t"]),
     "cli/commands/audit.c": (COMMAND, ["tests/scenario/084-audit.t"]),
     "daemon/record/audit.c": ("what it does is seen in a daemon that is stopped, rolled back and started",

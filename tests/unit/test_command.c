@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/doctor/command.h"
+#include "cli/base/command.h"
 #include "tests/check.h"
 
 static struct err err;
@@ -16,7 +16,7 @@ static int shell(const char *script, struct command_line line)
 	err = (struct err)ERR_INIT;
 	line.argv = argv;
 	line.seconds = line.seconds ? line.seconds : 20;
-	return command_run(&line, text, sizeof(text), &err);
+	return command_run(&line, text, sizeof(text), NULL, &err);
 }
 
 TEST(what_a_program_prints_is_taken_with_its_status)
@@ -43,7 +43,7 @@ TEST(a_program_that_is_not_there_is_an_error_of_its_name)
 	const struct command_line line = { argv, .seconds = 1 };
 
 	err = (struct err)ERR_INIT;
-	CHECK_EQ_INT(command_run(&line, text, sizeof(text), &err), -1);
+	CHECK_EQ_INT(command_run(&line, text, sizeof(text), NULL, &err), -1);
 	CHECK_STR(err.text, "/no/such/program: No such file or directory");
 	CHECK_EQ_INT(err.sys_errno, ENOENT);
 }

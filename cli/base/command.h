@@ -14,7 +14,8 @@ struct command_line {
 };
 
 /*
- * Returns its wait status and its output, cut to `size` and ended by a NUL.  -1 when it could
- * not be started.
+ * Returns its wait status and its output, cut to `size` and ended by a NUL.  `ret_len` may be
+ * NULL.  -1 when it could not be started.
  */
-int command_run(const struct command_line *line, char *ret_text, size_t size, struct err *err);
+int command_run(const struct command_line *line, char *ret_text, size_t size, size_t *ret_len,
+	struct err *err);

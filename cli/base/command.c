@@ -1,4 +1,4 @@
-#include "cli/doctor/command.h"
+#include "cli/base/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ __attribute__((noreturn)) static void start(const struct command_line *line, int
 }
 
 /* Up to the end, with or without room for it. */
-static void take_text(int fd, char *ret_text, size_t size)
+static size_t take_text(int fd, char *ret_text, size_t size)
 {
 	char rest[512];
 	size_t len = 0;
@@ -60,14 +60,17 @@ static void take_text(int fd, char *ret_text, size_t size)
 			len += (size_t)got;
 	} while (got > 0 || (got < 0 && errno == EINTR));
 	ret_text[len] = '\0';
+	return len;
 }
 
-int command_run(const struct command_line *line, char *ret_text, size_t size, struct err *err)
+int command_run(const struct command_line *line, char *ret_text, size_t size, size_t *ret_len,
+	struct err *err)
 {
 	int out[2];
 	int failed[2];
 	int status = -1;
 	int why = 0;
+	size_t len = 0;
 	pid_t pid;
 
 	ret_text[0] = '\0';
@@ -79,7 +82,7 @@ int command_run(const struct command_line *line, char *ret_text, size_t size, st
 	close(out[1]);
 	close(failed[1]);
 	if (pid > 0)
-		take_text(out[0], ret_text, size);
+		len = take_text(out[0], ret_text, size);
 	if (read(failed[0], &why, sizeof(why)) == sizeof(why)) {
 		errno = why;
 		(void)err_sys(err, "%s", line->argv[0]);
@@ -90,5 +93,7 @@ int command_run(const struct command_line *line, char *ret_text, size_t size, st
 		return err_sys(err, "fork");
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	if (ret_len)
+		*ret_len = len;
 	return why ? -1 : status;
 }
