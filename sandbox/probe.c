@@ -40,8 +40,8 @@
 #include "sandbox/tiny_filter.h"
 
 #define UID_BASE_DEFAULT 400000
-#define ANSWER_S         10
-#define LIFE_S           60 /* of the whole probe */
+#define ANSWER_S         30
+#define LIFE_S           150 /* of the whole probe */
 #define MEMORY_TAKEN     ((size_t)4 << 20)
 #define MEMORY_LIMIT     ((uint64_t)64 << 20)
 #define BURN_US          20000

@@ -127,7 +127,7 @@ static int send_request(struct client *client, const struct buf *request, struct
 	return err_wrap(err, "cannot send the request");
 }
 
-static int ask(struct call *call, const struct client_question *question, struct err *err)
+static int client_ask(struct call *call, const struct client_question *question, struct err *err)
 {
 	struct buf request;
 	int status;
@@ -268,7 +268,7 @@ int client_call(struct client *client, const struct client_question *question, s
 	};
 
 	client->waiting_for = call.id;
-	if (ask(&call, question, err) < 0)
+	if (client_ask(&call, question, err) < 0)
 		return -1;
 	while (!call.answered) {
 		if (take_message(&call, err) < 0)

@@ -47,7 +47,7 @@ static size_t number_len(const char *text)
 	return len;
 }
 
-static int parse(
+static int units_parse(
 	const char *text, const struct unit *units, size_t unit_count, uint64_t *ret_number)
 {
 	size_t len = number_len(text);
@@ -69,7 +69,7 @@ static int parse(
 
 int units_parse_bytes(const char *text, uint64_t *ret_bytes, struct err *err)
 {
-	if (parse(text, byte_units, COUNT_OF(byte_units), ret_bytes) < 0)
+	if (units_parse(text, byte_units, COUNT_OF(byte_units), ret_bytes) < 0)
 		return err_set(
 			err, ERR_INVALID, "\"%s\" is not a size such as 4096, 512K or 64M", text);
 	return 0;
@@ -82,7 +82,7 @@ int units_parse_ms(const char *text, uint64_t *ret_ms, struct err *err)
 	if (len > 0 && text[len] == '\0')
 		return err_set(err, ERR_INVALID, "\"%s\" has no unit: write %sms, %ss or %sm", text,
 			text, text, text);
-	if (parse(text, time_units, COUNT_OF(time_units), ret_ms) < 0)
+	if (units_parse(text, time_units, COUNT_OF(time_units), ret_ms) < 0)
 		return err_set(err, ERR_INVALID,
 			"\"%s\" is not a length of time such as 500ms, 2s or 5m", text);
 	return 0;

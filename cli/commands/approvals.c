@@ -205,14 +205,15 @@ static const struct option_row reason_rows[] = {
 };
 // clang-format on
 
-static int put(struct cli *cli, struct value *params, const char *key, struct value *value)
+static int approvals_put(
+	struct cli *cli, struct value *params, const char *key, struct value *value)
 {
 	return value_map_put(&cli->arena, params, key, value) < 0 ? cli_no_memory(cli) : 0;
 }
 
 static int put_text(struct cli *cli, struct value *params, const char *key, const char *text)
 {
-	return text ? put(cli, params, key, value_text(&cli->arena, text)) : 0;
+	return text ? approvals_put(cli, params, key, value_text(&cli->arena, text)) : 0;
 }
 
 static int put_scope(struct cli *cli, struct value *params, const struct approve_options *options)
@@ -227,11 +228,11 @@ static int put_scope(struct cli *cli, struct value *params, const struct approve
 	if (options->ttl && units_parse_ms(options->ttl, &ttl_ms, &err) < 0)
 		return cli_usage(cli, "--ttl: %s", err.text);
 	if (status == 0 && options->ttl)
-		status = put(cli, params, "ttl_ms", value_uint(&cli->arena, ttl_ms));
+		status = approvals_put(cli, params, "ttl_ms", value_uint(&cli->arena, ttl_ms));
 	if (options->count && units_parse_count(options->count, &count, &err) < 0)
 		return cli_usage(cli, "--count: %s", err.text);
 	if (status == 0 && options->count)
-		status = put(cli, params, "count", value_uint(&cli->arena, count));
+		status = approvals_put(cli, params, "count", value_uint(&cli->arena, count));
 	return status;
 }
 
@@ -296,7 +297,7 @@ static int run_revoke(struct cli *cli, const void *given)
 	if (units_parse_count(cli->operands.items[0], &grant, &err) < 0)
 		return cli_usage(
 			cli, "%s is no grant: cectl approvals lists them", cli->operands.items[0]);
-	status = put(cli, params, "grant", value_uint(&cli->arena, grant));
+	status = approvals_put(cli, params, "grant", value_uint(&cli->arena, grant));
 	if (status == 0)
 		status = put_text(cli, params, "reason", *reason);
 	if (status == 0)

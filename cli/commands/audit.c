@@ -254,7 +254,7 @@ static void draw(struct verification *verification)
 	pthread_mutex_lock(&verification->lock);
 }
 
-static void begin(struct verification_track *track)
+static void audit_begin(struct verification_track *track)
 {
 	struct verification *verification = track->verification;
 
@@ -368,7 +368,7 @@ static int verification_run(struct verification *verification)
 
 	for (size_t i = 0; i < VERIFICATION_TRACKS; i++)
 		if (is_wanted(verification, verification->tracks[i].part))
-			begin(&verification->tracks[i]);
+			audit_begin(&verification->tracks[i]);
 	wait_for_all(verification);
 	status = check_status(verification);
 	return status == 0 ? join(verification) : status;
@@ -513,7 +513,7 @@ static void tell_problem(struct cli *cli, const struct value *problem)
 	say(&cli->out, PAINT_PLAIN, "\n");
 }
 
-static int tell(struct verification *verification)
+static int audit_tell(struct verification *verification)
 {
 	struct cli *cli = verification->cli;
 	int status = verification->found ? EXIT_FAILED : EXIT_OK;
@@ -550,7 +550,7 @@ static int audit_verify_run(struct cli *cli, const void *given)
 	if (status == 0)
 		status = verification_run(&verification);
 	if (status == 0)
-		status = tell(&verification);
+		status = audit_tell(&verification);
 	verification_done(&verification);
 	return status;
 }

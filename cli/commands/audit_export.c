@@ -135,7 +135,7 @@ static int write_end(struct export *export)
 
 /* ---- progress ------------------------------------------------------------------------------- */
 
-static void tell(struct export *export, bool last)
+static void export_tell(struct export *export, bool last)
 {
 	const struct output *err = &export->cli->err;
 	int64_t now_ms = clock_ms();
@@ -228,7 +228,7 @@ static int take_runs(struct export *export, const struct value *page, void *at)
 		status = write_run(export, value_at(records, i));
 	cut_printf(cursor->after, sizeof(cursor->after), "%s", next ? next : "");
 	cursor->more = next && value_as_bool(value_get(page, "more"), false);
-	tell(export, false);
+	export_tell(export, false);
 	return status;
 }
 
@@ -281,7 +281,7 @@ static int write_all_of_it(struct export *export)
 		status = with_page(export, "audit.export", run_params, take_runs, &runs);
 	while (status == 0 && acts.more && !export->ocsf)
 		status = with_page(export, "admin.acts", act_params, take_acts, &acts);
-	tell(export, true);
+	export_tell(export, true);
 	if (status == 0 && !export->ocsf)
 		status = write_end(export);
 	return status;

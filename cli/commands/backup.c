@@ -107,7 +107,7 @@ static int give_name(struct copy *copy)
 
 /* ---- its bytes ------------------------------------------------------------------------------ */
 
-static void tell(struct copy *copy, bool last)
+static void backup_tell(struct copy *copy, bool last)
 {
 	const struct output *err = &copy->cli->err;
 	int64_t now_ms = clock_ms();
@@ -149,7 +149,7 @@ static int take_piece(struct copy *copy, const struct value *answer)
 	copy->offset += (int64_t)data->text.len;
 	if (write_all(copy->fd, data->text.bytes, data->text.len, &err) < 0)
 		return cli_fail(copy->cli, &err);
-	tell(copy, false);
+	backup_tell(copy, false);
 	return 0;
 }
 
@@ -207,7 +207,7 @@ static int fetch(struct copy *copy, int64_t *ret_runs)
 	digest_start(&copy->digest);
 	while (status == 0 && !copy->eof)
 		status = fetch_piece(copy);
-	tell(copy, true);
+	backup_tell(copy, true);
 	if (status != 0)
 		return status;
 	end_copy(copy);
@@ -217,7 +217,7 @@ static int fetch(struct copy *copy, int64_t *ret_runs)
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static int show(struct copy *copy, int64_t runs)
+static int backup_show(struct copy *copy, int64_t runs)
 {
 	struct cli *cli = copy->cli;
 	struct fill fill = fill_start(&cli->arena);
@@ -252,7 +252,7 @@ static int backup_run(struct cli *cli, const void *given)
 		(void)unlink(copy.part);
 		return status;
 	}
-	return show(&copy, runs);
+	return backup_show(&copy, runs);
 }
 
 const struct command backup_command = {

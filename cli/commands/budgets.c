@@ -42,7 +42,7 @@ static const struct table_column columns[] = {
 };
 // clang-format on
 
-static int put(struct cli *cli, struct value *params, const char *key, const char *text)
+static int budgets_put(struct cli *cli, struct value *params, const char *key, const char *text)
 {
 	return text ? value_map_put(&cli->arena, params, key, value_text(&cli->arena, text)) : 0;
 }
@@ -197,9 +197,9 @@ static int reset(struct cli *cli, const struct budgets_options *options, struct 
 
 	if (options->agent && options->task)
 		return cli_usage(cli, "one of --agent and --task");
-	if (put(cli, params, "agent", options->agent) < 0 ||
-		put(cli, params, "task", options->task) < 0 ||
-		put(cli, params, "reason", options->reason) < 0)
+	if (budgets_put(cli, params, "agent", options->agent) < 0 ||
+		budgets_put(cli, params, "task", options->task) < 0 ||
+		budgets_put(cli, params, "reason", options->reason) < 0)
 		return cli_no_memory(cli);
 	status = put_owner(cli, options, params);
 	if (status == 0)

@@ -79,7 +79,7 @@ static void show_verdict(struct cli *cli, const struct value *result, const char
 	say(&cli->out, PAINT_PLAIN, "\n");
 }
 
-static int show(struct cli *cli, const struct value *params, const struct value *result)
+static int check_show(struct cli *cli, const struct value *params, const struct value *result)
 {
 	const char *would = output_text(&cli->arena, value_get(result, "would"));
 	const struct value *findings = value_get(value_get(result, "policy"), "findings");
@@ -105,7 +105,7 @@ static int check_run(struct cli *cli, const void *given)
 	if (status != 0)
 		return status;
 	status = cli_ask(cli, "check", params, NULL, &result);
-	return status != 0 ? status : show(cli, params, result);
+	return status != 0 ? status : check_show(cli, params, result);
 }
 
 const struct command check_command = {

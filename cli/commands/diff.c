@@ -72,7 +72,7 @@ static bool is_passed_over(const char *path)
 	return false;
 }
 
-static void note(
+static void diff_note(
 	struct pair *pair, const char *path, const struct value *left, const struct value *right)
 {
 	struct fill fill = fill_start(&pair->cli->arena);
@@ -101,7 +101,7 @@ static bool has_left(const struct pair *pair, const struct value *left, const st
 	       (is_nothing(right) && value_get(pair->right, "pruned"));
 }
 
-static void compare(struct pair *pair, const char *path, const struct value *left,
+static void diff_compare(struct pair *pair, const char *path, const struct value *left,
 	const struct value *right, int depth);
 
 /* Each key of `map`; with `other_too` only those that the other one lacks. */
@@ -117,12 +117,12 @@ static void compare_keys(struct pair *pair, const char *path, const struct value
 
 		if (!below || (only_new && twin))
 			continue;
-		compare(pair, below, only_new ? twin : entry->value, only_new ? entry->value : twin,
-			depth);
+		diff_compare(pair, below, only_new ? twin : entry->value,
+			only_new ? entry->value : twin, depth);
 	}
 }
 
-static void compare(struct pair *pair, const char *path, const struct value *left,
+static void diff_compare(struct pair *pair, const char *path, const struct value *left,
 	const struct value *right, int depth)
 {
 	bool maps = value_is(left, VALUE_MAP) || value_is(right, VALUE_MAP);
@@ -139,7 +139,7 @@ static void compare(struct pair *pair, const char *path, const struct value *lef
 	}
 	if (strcmp(output_text(&pair->cli->arena, left), output_text(&pair->cli->arena, right)) !=
 		0)
-		note(pair, path, left, right);
+		diff_note(pair, path, left, right);
 }
 
 static void show_facts(struct pair *pair)
@@ -339,7 +339,7 @@ static int put_text(
 	return 0;
 }
 
-static int document(struct pair *pair)
+static int diff_document(struct pair *pair)
 {
 	struct cli *cli = pair->cli;
 	struct fill document = fill_start(&cli->arena);
@@ -361,7 +361,7 @@ static int document(struct pair *pair)
 	return whole ? cli_document(cli, whole, EXIT_OK) : cli_no_memory(cli);
 }
 
-static int show(struct pair *pair, bool full)
+static int diff_show(struct pair *pair, bool full)
 {
 	record_show_head(pair->cli, pair->left);
 	record_show_head(pair->cli, pair->right);
@@ -380,8 +380,8 @@ static int diff_run(struct cli *cli, const void *given)
 		status = record_get(cli, cli->operands.items[1], &pair.right);
 	if (status != 0)
 		return status;
-	compare(&pair, "", pair.left, pair.right, 0);
-	return cli->json ? document(&pair) : show(&pair, options->full);
+	diff_compare(&pair, "", pair.left, pair.right, 0);
+	return cli->json ? diff_document(&pair) : diff_show(&pair, options->full);
 }
 
 const struct command diff_command = {

@@ -56,7 +56,7 @@ struct visit {
 
 /* ---- a daemon that runs -------------------------------------------------------------------- */
 
-static const struct value *ask(struct cli *cli, struct client *client, const char *method)
+static const struct value *doctor_ask(struct cli *cli, struct client *client, const char *method)
 {
 	const struct client_watch watch = { .timeout_ms = ANSWER_MS };
 	const struct client_question question = { method, value_map(&cli->arena), &watch };
@@ -75,9 +75,9 @@ static void ask_daemon(struct cli *cli, struct visit *visit)
 
 	if (!client)
 		return;
-	visit->hello = ask(cli, client, "hello");
+	visit->hello = doctor_ask(cli, client, "hello");
 	if (visit->hello)
-		visit->status = ask(cli, client, "admin.status");
+		visit->status = doctor_ask(cli, client, "admin.status");
 	visit->host = value_get(visit->status, "host");
 }
 
@@ -206,7 +206,7 @@ static void show_verdict(struct cli *cli, const struct visit *visit, bool well)
 		count_of(visit, STATE_MISSING), count_of(visit, STATE_UNTRIED));
 }
 
-static void show(struct cli *cli, const struct visit *visit, bool well)
+static void doctor_show(struct cli *cli, const struct visit *visit, bool well)
 {
 	const char *group = "";
 
@@ -259,7 +259,7 @@ static struct value *daemon_value(struct cli *cli, const struct visit *visit)
 	return map;
 }
 
-static struct value *document(struct cli *cli, const struct visit *visit, bool well)
+static struct value *doctor_document(struct cli *cli, const struct visit *visit, bool well)
 {
 	struct arena *arena = &cli->arena;
 	const struct settings *settings = &visit->patient.settings;
@@ -298,8 +298,8 @@ static int doctor_run(struct cli *cli, const void *given)
 	well = doctor_is_well(&visit->findings);
 	status = well && !ails(cli, visit) ? EXIT_OK : EXIT_FAILED;
 	if (cli->json)
-		return cli_document(cli, document(cli, visit, well), status);
-	show(cli, visit, well);
+		return cli_document(cli, doctor_document(cli, visit, well), status);
+	doctor_show(cli, visit, well);
 	return status;
 }
 

@@ -291,7 +291,7 @@ static const char *shown_under(
 }
 
 /* Fills the holes of a text.  NULL when the record has nothing for one of them. */
-static const char *fill(struct cli *cli, const struct value *record, const char *text)
+static const char *explain_fill(struct cli *cli, const struct value *record, const char *text)
 {
 	__attribute__((cleanup(buf_done))) struct buf sentence;
 
@@ -314,7 +314,8 @@ static const char *fill(struct cli *cli, const struct value *record, const char 
 	return arena_copy(&cli->arena, sentence.bytes ? sentence.bytes : "", sentence.len);
 }
 
-static void add(struct explanation *explanation, enum explain_part part, const char *sentence)
+static void explain_add(
+	struct explanation *explanation, enum explain_part part, const char *sentence)
 {
 	if (sentence && explanation->counts[part] < EXPLAIN_SENTENCES_MAX)
 		explanation->sentences[part][explanation->counts[part]++] = sentence;
@@ -329,7 +330,7 @@ static void add_limit(struct cli *cli, const struct value *record, struct explan
 	const struct value *number = value_get(limits, limit);
 
 	if (limit[0] && number && holder[0])
-		add(explanation, EXPLAIN_KNOWN,
+		explain_add(explanation, EXPLAIN_KNOWN,
 			arena_printf(&cli->arena, "%s was limited to %s, held by: %s.", limit,
 				page_number(cli, limit, number), holder));
 }
@@ -351,14 +352,14 @@ static void add_findings(
 		const char *hint = page_text(cli, finding, "hint");
 		const char *path = page_text(cli, finding, "path");
 
-		add(explanation, EXPLAIN_KNOWN,
+		explain_add(explanation, EXPLAIN_KNOWN,
 			arena_printf(&cli->arena, "%s%s%sline %s, column %s: %s (%s)", before, path,
 				path[0] ? ", " : "", page_text(cli, finding, "line"),
 				page_text(cli, finding, "column"),
 				page_text(cli, finding, "message"),
 				page_text(cli, finding, "rule")));
 		if (denied && hint[0])
-			add(explanation, EXPLAIN_CHANGE,
+			explain_add(explanation, EXPLAIN_CHANGE,
 				arena_printf(&cli->arena, "line %s: %s",
 					page_text(cli, finding, "line"), hint));
 	}
@@ -371,7 +372,7 @@ static void add_refused(
 	const struct value *calls = value_get(record, "refused_calls");
 
 	for (size_t i = 0; value_at(calls, i); i++)
-		add(explanation, EXPLAIN_KNOWN,
+		explain_add(explanation, EXPLAIN_KNOWN,
 			arena_printf(&cli->arena, "It %s.", page_refused(cli, value_at(calls, i))));
 }
 
@@ -384,7 +385,7 @@ static void add_output_errors(
 		const struct value *error = value_at(errors, i);
 		const char *pointer = page_text(cli, error, "pointer");
 
-		add(explanation, EXPLAIN_KNOWN,
+		explain_add(explanation, EXPLAIN_KNOWN,
 			arena_printf(&cli->arena, "%s %s (schema: %s)",
 				pointer[0] ? pointer : "the whole output",
 				page_text(cli, error, "message"),
@@ -396,9 +397,9 @@ static void add_output_errors(
 static void explain_pruned(
 	struct cli *cli, const struct value *record, struct explanation *explanation)
 {
-	add(explanation, EXPLAIN_HAPPENED, fill(cli, record, "{reason}"));
-	add(explanation, EXPLAIN_KNOWN,
-		fill(cli, record,
+	explain_add(explanation, EXPLAIN_HAPPENED, explain_fill(cli, record, "{reason}"));
+	explain_add(explanation, EXPLAIN_KNOWN,
+		explain_fill(cli, record,
 			"The contents of the run have left the store (act {pruned.act} of cectl acts), "
 			"and the evidence with them."));
 }
@@ -415,7 +416,8 @@ int explain(struct cli *cli, const struct value *record, struct explanation *ret
 	for (const struct explain_text *row = explain_texts; row->text; row++)
 		if ((!row->outcome || strcmp(row->outcome, outcome) == 0) &&
 			(!row->when || row->when(record)))
-			add(ret_explanation, row->part, fill(cli, record, row->text));
+			explain_add(
+				ret_explanation, row->part, explain_fill(cli, record, row->text));
 	add_limit(cli, record, ret_explanation);
 	add_findings(cli, record, ret_explanation);
 	add_output_errors(cli, record, ret_explanation);
@@ -439,7 +441,7 @@ static const struct {
 };
 // clang-format on
 
-static struct value *list_of(
+static struct value *explain_list_of(
 	struct cli *cli, const struct explanation *explanation, enum explain_part part)
 {
 	struct value *list = value_list(&cli->arena);
@@ -450,7 +452,7 @@ static struct value *list_of(
 	return list;
 }
 
-static int document(
+static int explain_document(
 	struct cli *cli, const struct value *record, const struct explanation *explanation)
 {
 	static const char *const kept[] = { "run_id", "outcome" };
@@ -460,11 +462,12 @@ static int document(
 		value_map_put(&cli->arena, map, kept[i],
 			value_text(&cli->arena, value_as_text(value_get(record, kept[i]))));
 	for (enum explain_part part = 0; part < EXPLAIN_PARTS; part++)
-		value_map_put(&cli->arena, map, parts[part].key, list_of(cli, explanation, part));
+		value_map_put(
+			&cli->arena, map, parts[part].key, explain_list_of(cli, explanation, part));
 	return value_ok(&cli->arena) ? cli_document(cli, map, EXIT_OK) : cli_no_memory(cli);
 }
 
-static void show(struct cli *cli, const struct explanation *explanation)
+static void explain_show(struct cli *cli, const struct explanation *explanation)
 {
 	for (enum explain_part part = 0; part < EXPLAIN_PARTS; part++) {
 		if (!explanation->counts[part])
@@ -488,14 +491,14 @@ static int explain_run(struct cli *cli, const void *given)
 	if (explain(cli, record, &explanation) < 0)
 		return cli_no_memory(cli);
 	if (cli->json)
-		return document(cli, record, &explanation);
+		return explain_document(cli, record, &explanation);
 	outcome = page_text(cli, record, "outcome");
 	say(&cli->out, PAINT_BOLD, "run %s  ", page_text(cli, record, "run_id"));
 	if (outcome[0])
 		say(&cli->out, output_outcome_paint(outcome), "%s\n", outcome);
 	else
 		say(&cli->out, PAINT_CYAN, "%s\n", page_text(cli, record, "state"));
-	show(cli, &explanation);
+	explain_show(cli, &explanation);
 	say(&cli->out, PAINT_DIM, "\nmore: %s\n",
 		cli_more(cli, "show", page_text(cli, record, "run_id")));
 	return EXIT_OK;

@@ -114,7 +114,7 @@ static void show_left_behind(struct cli *cli, const struct value *behind)
 	}
 }
 
-static int show(struct cli *cli, const struct value *result)
+static int gc_show(struct cli *cli, const struct value *result)
 {
 	bool dry = value_as_bool(value_get(result, "dry_run"), false);
 	int64_t runs = page_int(result, "runs");
@@ -146,7 +146,7 @@ static int gc_run(struct cli *cli, const void *given)
 		status = cli_ask(cli, "admin.gc", params, &watch, &result);
 	if (status != 0)
 		return status;
-	return cli->json ? cli_document(cli, result, status_of(result)) : show(cli, result);
+	return cli->json ? cli_document(cli, result, status_of(result)) : gc_show(cli, result);
 }
 
 const struct command gc_command = {

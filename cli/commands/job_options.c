@@ -26,7 +26,8 @@ struct building {
 	bool failed;
 };
 
-static void put(struct building *b, struct value *map, const char *key, struct value *value)
+static void job_options_put(
+	struct building *b, struct value *map, const char *key, struct value *value)
 {
 	if (!b->failed && value_map_put(&b->cli->arena, map, key, value) < 0) {
 		(void)err_set(&b->err, ERR_MEMORY, "the request is too large");
@@ -37,12 +38,13 @@ static void put(struct building *b, struct value *map, const char *key, struct v
 static void put_text(struct building *b, const char *key, const char *text)
 {
 	if (text)
-		put(b, b->params, key, value_text(&b->cli->arena, text));
+		job_options_put(b, b->params, key, value_text(&b->cli->arena, text));
 }
 
 static void put_source(struct building *b, const char *key, const struct source *source)
 {
-	put(b, b->params, key, value_blob_borrowed(&b->cli->arena, source->bytes, source->len));
+	job_options_put(
+		b, b->params, key, value_blob_borrowed(&b->cli->arena, source->bytes, source->len));
 }
 
 static void fail(struct building *b)
@@ -185,7 +187,7 @@ static void put_json(struct building *b, const char *key, const struct source *j
 		fail(b);
 		return;
 	}
-	put(b, b->params, key, value);
+	job_options_put(b, b->params, key, value);
 }
 
 /* JSON, or "@FILE" with it. */
@@ -256,8 +258,8 @@ static struct value *sent_value(struct building *b, const char *word)
 		word[HASH_TEXT_LEN] != ':')
 		return NULL;
 	map = value_map(arena);
-	put(b, map, "path", value_text(arena, word + HASH_TEXT_LEN + 1));
-	put(b, map, "blob", value_text_len(arena, word, HASH_TEXT_LEN));
+	job_options_put(b, map, "path", value_text(arena, word + HASH_TEXT_LEN + 1));
+	job_options_put(b, map, "blob", value_text_len(arena, word, HASH_TEXT_LEN));
 	return map;
 }
 
@@ -292,8 +294,8 @@ static struct value *file_value(struct building *b, const char *word)
 		fail(b);
 		return NULL;
 	}
-	put(b, map, "path", value_text(arena, dest));
-	put(b, map, "data", value_blob_borrowed(arena, source.bytes, source.len));
+	job_options_put(b, map, "path", value_text(arena, dest));
+	job_options_put(b, map, "data", value_blob_borrowed(arena, source.bytes, source.len));
 	return map;
 }
 
@@ -306,7 +308,7 @@ static void put_files(struct building *b, const struct words *files)
 			fail(b);
 	}
 	if (files->count > 0)
-		put(b, b->params, "files", list);
+		job_options_put(b, b->params, "files", list);
 }
 
 static void put_texts(struct building *b, const char *key, const struct words *words)
@@ -320,7 +322,7 @@ static void put_texts(struct building *b, const char *key, const struct words *w
 			fail(b);
 	}
 	if (words->count > 0)
-		put(b, b->params, key, list);
+		job_options_put(b, b->params, key, list);
 }
 
 /* ---- K=V ---------------------------------------------------------------------------------- */
@@ -353,10 +355,10 @@ static void put_pairs(
 			(void)err_set(&b->err, ERR_INVALID, "--%s %s is given twice", option, name);
 			fail(b);
 		} else
-			put(b, map, name, value_text(&b->cli->arena, text));
+			job_options_put(b, map, name, value_text(&b->cli->arena, text));
 	}
 	if (words->count > 0)
-		put(b, b->params, key, map);
+		job_options_put(b, b->params, key, map);
 }
 
 enum limit_unit {
@@ -488,7 +490,7 @@ static int put_limit(struct building *b, struct value *map, const char *word)
 		return err_wrap(&b->err, "--limit %s", key);
 	if (value_get(map, name))
 		return err_set(&b->err, ERR_INVALID, "--limit %s is given twice", name);
-	put(b, map, name, value_uint(&b->cli->arena, number));
+	job_options_put(b, map, name, value_uint(&b->cli->arena, number));
 	return 0;
 }
 
@@ -501,7 +503,7 @@ static int put_timeout(struct building *b, struct value *map, const char *text)
 		return err_wrap(&b->err, "--timeout");
 	if (value_get(map, "wall_ms"))
 		return err_set(&b->err, ERR_INVALID, "--timeout and --limit wall: one of them");
-	put(b, map, "wall_ms", value_uint(&b->cli->arena, ms));
+	job_options_put(b, map, "wall_ms", value_uint(&b->cli->arena, ms));
 	b->cli->has_timeout = true;
 	return 0;
 }
@@ -518,7 +520,7 @@ static void put_limits(struct building *b, const struct job_options *options)
 	if (options->timeout && !b->failed && put_timeout(b, map, options->timeout) < 0)
 		fail(b);
 	if (limits->count > 0 || options->timeout)
-		put(b, b->params, "limits", map);
+		job_options_put(b, b->params, "limits", map);
 }
 
 /* ---- all of it ---------------------------------------------------------------------------- */
@@ -537,7 +539,7 @@ static void put_words(struct building *b, const struct job_options *options)
 	else if (options->trace_files)
 		put_text(b, "trace", "files");
 	if (options->deterministic)
-		put(b, b->params, "deterministic", value_bool(&b->cli->arena, true));
+		job_options_put(b, b->params, "deterministic", value_bool(&b->cli->arena, true));
 }
 
 int job_options_secrets(

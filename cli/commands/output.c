@@ -171,8 +171,8 @@ static int parse_lines(const char *option, const char *text, uint64_t *ret_lines
 	return *ret_lines > 0 ? 0 : err_set(err, ERR_INVALID, "%s 0 shows nothing", option);
 }
 
-static int document(struct cli *cli, const struct reading *reading, const char *bytes, size_t len,
-	uint64_t offset)
+static int reading_document(struct cli *cli, const struct reading *reading, const char *bytes,
+	size_t len, uint64_t offset)
 {
 	struct arena *arena = &cli->arena;
 	struct value *map = value_map(arena);
@@ -198,7 +198,8 @@ static void print(struct cli *cli, const char *bytes, size_t len, bool raw)
 	passthrough_end(&stream);
 }
 
-static int show(struct reading *reading, const struct output_options *options, uint64_t tail_lines)
+static int reading_show(
+	struct reading *reading, const struct output_options *options, uint64_t tail_lines)
 {
 	struct cli *cli = reading->cli;
 	const char *bytes = reading->bytes.bytes ? reading->bytes.bytes : "";
@@ -210,7 +211,8 @@ static int show(struct reading *reading, const struct output_options *options, u
 	if (tail_lines > 0)
 		start = tail_start(bytes, len, tail_lines);
 	if (cli->json)
-		return document(cli, reading, bytes + start, len - start, reading->from + start);
+		return reading_document(
+			cli, reading, bytes + start, len - start, reading->from + start);
 	print(cli, bytes + start, len - start, options->raw);
 	return reading->state ? EXIT_FAILED : EXIT_OK;
 }
@@ -239,8 +241,8 @@ static bool is_stream(const char *name)
 	return strncmp(name, "artifact:", 9) == 0 || strncmp(name, "file:", 5) == 0;
 }
 
-static int parse(struct cli *cli, const struct output_options *options, struct reading *reading,
-	uint64_t *ret_tail_lines)
+static int output_parse(struct cli *cli, const struct output_options *options,
+	struct reading *reading, uint64_t *ret_tail_lines)
 {
 	struct err err = ERR_INIT;
 
@@ -313,7 +315,7 @@ static int output_run(struct cli *cli, const void *given)
 	struct reading reading = { .cli = cli, .stream = "stdout", .to = NO_END };
 	const char *name = cli->operands.items[0];
 	uint64_t tail_lines = 0;
-	int status = parse(cli, options, &reading, &tail_lines);
+	int status = output_parse(cli, options, &reading, &tail_lines);
 
 	if (status != 0)
 		return status;
@@ -329,7 +331,7 @@ static int output_run(struct cli *cli, const void *given)
 	if (status == 0 && reading.bytes.len == 0)
 		status = look_why_empty(&reading);
 	if (status == 0)
-		status = show(&reading, options, tail_lines);
+		status = reading_show(&reading, options, tail_lines);
 	buf_done(&reading.bytes);
 	return status;
 }

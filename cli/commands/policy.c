@@ -267,7 +267,7 @@ static void count(struct testing *testing, const char *language, bool good)
 	testing->bad += !good;
 }
 
-static void note(
+static void policy_note(
 	struct testing *testing, const struct example_case *one, const char *found, bool good)
 {
 	struct arena *arena = &testing->cli->arena;
@@ -295,7 +295,7 @@ static void print_lines(struct cli *cli, const char *title, const char *text)
 	}
 }
 
-static void judge(
+static void policy_judge(
 	struct testing *testing, const struct example_case *one, const struct value *verdict)
 {
 	struct cli *cli = testing->cli;
@@ -303,7 +303,7 @@ static void judge(
 	bool good = examples_match(one->expected, found);
 
 	count(testing, one->language, good);
-	note(testing, one, found, good);
+	policy_note(testing, one, found, good);
 	if (good || cli->json)
 		return;
 	say(&cli->out, PAINT_RED, "%s ", output_mark(&cli->out, MARK_BAD));
@@ -312,7 +312,7 @@ static void judge(
 	print_lines(cli, "found", found);
 }
 
-static int tell(struct testing *testing)
+static int policy_tell(struct testing *testing)
 {
 	struct cli *cli = testing->cli;
 	struct value *map = value_map(&cli->arena);
@@ -371,8 +371,9 @@ static int run_test(struct cli *cli, const struct policy_options *options)
 		return cli->json ? cli_document(cli, result, EXIT_FAILED)
 				 : complain(cli, page_text(cli, result, "complaint"));
 	for (size_t i = 0; i < testing.cases.count; i++)
-		judge(&testing, &testing.cases.items[i], value_at(value_get(result, "results"), i));
-	return tell(&testing);
+		policy_judge(&testing, &testing.cases.items[i],
+			value_at(value_get(result, "results"), i));
+	return policy_tell(&testing);
 }
 
 /* ---- the command ----------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ static const struct example examples[] = {
 };
 
 /* {sha256, bytes, complete} of the file. */
-static int put(struct cli *cli, const char *path, const struct value **ret_result)
+static int put_put(struct cli *cli, const char *path, const struct value **ret_result)
 {
 	struct value *params = value_map(&cli->arena);
 	struct source source = { NULL, 0 };
@@ -31,7 +31,7 @@ static int put_run(struct cli *cli, const void *given)
 {
 	const struct value *result = NULL;
 	const char *path = cli->operands.items[0];
-	int status = put(cli, path, &result);
+	int status = put_put(cli, path, &result);
 
 	(void)given;
 	if (status != 0)

@@ -309,7 +309,7 @@ struct listing {
 	char last[64]; /* the last run that came */
 };
 
-static int keep(struct listing *listing, const struct value *run)
+static int runs_keep(struct listing *listing, const struct value *run)
 {
 	struct arena *arena = &listing->cli->arena;
 
@@ -387,7 +387,7 @@ static int ask_pages(
 	return status;
 }
 
-static int show(struct listing *listing)
+static int runs_show(struct listing *listing)
 {
 	struct cli *cli = listing->cli;
 
@@ -421,7 +421,7 @@ static struct value *item(struct arena *arena, const void *runs, size_t index)
 }
 
 /* {runs, more}, as one page would be. */
-static int document(struct listing *listing)
+static int runs_document(struct listing *listing)
 {
 	struct fill page = fill_start(&listing->cli->arena);
 	struct value *whole;
@@ -448,7 +448,7 @@ static int print_all(struct listing *listing)
 	return status;
 }
 
-static int parse(struct listing *listing, const struct runs_options *options)
+static int runs_parse(struct listing *listing, const struct runs_options *options)
 {
 	struct cli *cli = listing->cli;
 	struct err err = ERR_INIT;
@@ -480,16 +480,16 @@ static int runs_run(struct cli *cli, const void *given)
 {
 	const struct runs_options *options = given;
 	struct listing listing = { .cli = cli, .filters = value_map(&cli->arena) };
-	int status = parse(&listing, options);
+	int status = runs_parse(&listing, options);
 
 	if (status != 0)
 		return status;
 	if (options->csv)
 		return print_all(&listing);
-	status = ask_pages(&listing, keep);
+	status = ask_pages(&listing, runs_keep);
 	if (status != 0)
 		return status;
-	return cli->json ? document(&listing) : show(&listing);
+	return cli->json ? runs_document(&listing) : runs_show(&listing);
 }
 
 const struct command runs_command = {

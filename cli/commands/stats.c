@@ -176,7 +176,7 @@ static void show_over(struct cli *cli, const struct value *stats)
 			cli, "slot_us", value_int(&cli->arena, each * page_int(stats, "slot_us"))));
 }
 
-static int show(struct cli *cli, const struct value *stats, const char *by)
+static int stats_show(struct cli *cli, const struct value *stats, const char *by)
 {
 	const struct value *groups = value_get(stats, "by");
 	int64_t runs = value_as_int(value_get(stats, "runs"), 0);
@@ -222,7 +222,7 @@ static int stats_run(struct cli *cli, const void *given)
 	status = cli_ask(cli, "stats", params, NULL, &stats);
 	if (status != 0)
 		return status;
-	return cli->json ? cli_document(cli, stats, EXIT_OK) : show(cli, stats, by);
+	return cli->json ? cli_document(cli, stats, EXIT_OK) : stats_show(cli, stats, by);
 }
 
 const struct command stats_command = {

@@ -371,7 +371,7 @@ static void show_field(const struct cli *cli, const char *name, const char *text
 	say(&cli->out, PAINT_PLAIN, "%s\n", text);
 }
 
-static int show(struct cli *cli, const struct value *status)
+static int status_show(struct cli *cli, const struct value *status)
 {
 	show_head(cli, status);
 	show_levers(cli, status);
@@ -405,7 +405,7 @@ static int status_run(struct cli *cli, const void *given)
 	(void)given;
 	if (status != 0)
 		return status;
-	return cli->json ? cli_document(cli, result, EXIT_OK) : show(cli, result);
+	return cli->json ? cli_document(cli, result, EXIT_OK) : status_show(cli, result);
 }
 
 const struct command status_command = {

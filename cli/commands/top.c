@@ -50,7 +50,7 @@ struct looking {
 	struct err *err;
 };
 
-static const struct value *ask(
+static const struct value *top_ask(
 	struct looking *looking, const char *method, struct fill *params, const char *key)
 {
 	struct value *whole = fill_done(params);
@@ -72,14 +72,14 @@ static const struct value *ask_list(
 	fill_optional_text(&params, "outcome", outcome);
 	fill_int(&params, "since", since_us);
 	fill_int(&params, "limit", limit);
-	return ask(looking, "runs.list", &params, "runs");
+	return top_ask(looking, "runs.list", &params, "runs");
 }
 
 /* Administrators see the whole daemon; others see their own runs only. */
 static void put_status(struct looking *looking, struct fill *seen)
 {
 	struct fill params = fill_start(&looking->top->cli->arena);
-	const struct value *status = ask(looking, "admin.status", &params, NULL);
+	const struct value *status = top_ask(looking, "admin.status", &params, NULL);
 
 	if (looking->status == 1)
 		looking->status = 0;
@@ -147,7 +147,7 @@ static void put_last(struct looking *looking, struct fill *seen)
 
 	fill_int(&params, "since", looking->now_us - WINDOW_US);
 	fill_text(&params, "by", "outcome");
-	stats = ask(looking, "stats", &params, NULL);
+	stats = top_ask(looking, "stats", &params, NULL);
 	fill_shared(seen, "last", stats);
 	if (top->rate_count == TOP_HISTORY)
 		memmove(top->rates, top->rates + 1, --top->rate_count * sizeof(*top->rates));
@@ -162,7 +162,7 @@ static int top_look(struct top *top, const struct value **ret_seen, struct err *
 
 	fill_int(&seen, "at_us", looking.now_us);
 	fill_int(&seen, "window_us", WINDOW_US);
-	fill_shared(&seen, "runtimes", ask(&looking, "runtimes", &none, "runtimes"));
+	fill_shared(&seen, "runtimes", top_ask(&looking, "runtimes", &none, "runtimes"));
 	put_status(&looking, &seen);
 	put_last(&looking, &seen);
 	put_first(&looking, &seen, "running", ask_list(&looking, "running", 0, RUNNING_MOST),

@@ -16,7 +16,7 @@ static const struct example examples[] = {
 };
 
 /* {run_id, outcome, trace}: the record's own words, without the rest. */
-static int document(struct cli *cli, const struct value *record)
+static int trace_document(struct cli *cli, const struct value *record)
 {
 	static const char *const keys[] = { "run_id", "outcome", "received_us", "metrics",
 		"trace" };
@@ -40,7 +40,7 @@ static int trace_run(struct cli *cli, const void *given)
 	if (status != 0)
 		return status;
 	if (cli->json)
-		return document(cli, record);
+		return trace_document(cli, record);
 	record_show_head(cli, record);
 	say(&cli->out, PAINT_PLAIN, "\n");
 	record_show_trace(cli, record);

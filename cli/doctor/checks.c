@@ -322,7 +322,7 @@ static void conclude(
 		finding->repair[0] = '\0';
 }
 
-static struct finding *begin(const struct check *check, struct findings *findings)
+static struct finding *checks_begin(const struct check *check, struct findings *findings)
 {
 	struct finding *finding = doctor_add(findings, check->group, check->name);
 
@@ -341,7 +341,7 @@ static void check_group(const struct patient *patient, const char *group, struct
 
 		if (strcmp(checks[i].group, group) != 0)
 			continue;
-		finding = begin(&checks[i], findings);
+		finding = checks_begin(&checks[i], findings);
 		conclude(patient, checks[i].probe(patient, finding, &err), &err, finding);
 	}
 }
@@ -361,7 +361,7 @@ void doctor_check_installation(const struct patient *patient, struct findings *f
 			"its interpreter is started", NEED_ALWAYS, NULL,
 			"this language is never ready",
 			"correct interpreter = in its section of the configuration" };
-		struct finding *finding = begin(&check, findings);
+		struct finding *finding = checks_begin(&check, findings);
 		struct err err = ERR_INIT;
 
 		conclude(patient, start_interpreter(&settings->runtimes[i], finding, &err), &err,

@@ -11,7 +11,7 @@
 #include "proto/json.h"
 
 #define PROBE_BYTES   ((size_t)64 << 10)
-#define PROBE_SECONDS 90
+#define PROBE_SECONDS 180
 
 #define NEWER_KERNEL "apt-get install linux-image-amd64, and restart"
 #define NO_JAIL      "no jail can be made, and ced is never ready"
@@ -129,7 +129,7 @@ void doctor_fail(const struct patient *patient, struct finding *finding, const s
 
 /* ---- what ced-probe says ------------------------------------------------------------------- */
 
-static void explain(struct finding *finding)
+static void doctor_explain(struct finding *finding)
 {
 	const struct explanation *row = explanations;
 
@@ -154,7 +154,8 @@ static void judge_uids(const struct patient *patient, struct finding *finding)
 	cut_printf(finding->repair, sizeof(finding->repair), "root starts ced-spawner");
 }
 
-static void judge(const struct patient *patient, const struct value *line, struct finding *finding)
+static void doctor_judge(
+	const struct patient *patient, const struct value *line, struct finding *finding)
 {
 	const struct value *ok = value_get(line, "ok");
 	struct err err = ERR_INIT;
@@ -192,8 +193,8 @@ void doctor_take_line(const struct patient *patient, const char *text, struct fi
 			value_as_text(value_get(line, "step")));
 		cut_printf(finding->what, sizeof(finding->what), "%s",
 			value_as_text(value_get(line, "what")));
-		explain(finding);
-		judge(patient, line, finding);
+		doctor_explain(finding);
+		doctor_judge(patient, line, finding);
 	}
 	arena_done(&arena);
 }

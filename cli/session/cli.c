@@ -47,7 +47,7 @@ static struct value *error_value(struct cli *cli, const char *code, const char *
 	return error;
 }
 
-static int tell(struct cli *cli, const char *code, const char *message, int status)
+static int cli_tell(struct cli *cli, const char *code, const char *message, int status)
 {
 	if (cli->json)
 		print_error_document(cli, error_value(cli, code, message));
@@ -57,12 +57,12 @@ static int tell(struct cli *cli, const char *code, const char *message, int stat
 
 int cli_fail(struct cli *cli, const struct err *err)
 {
-	return tell(cli, err_word(err->code), err->text, own_status(cli));
+	return cli_tell(cli, err_word(err->code), err->text, own_status(cli));
 }
 
 int cli_no_memory(struct cli *cli)
 {
-	return tell(cli, err_word(ERR_MEMORY), "not enough memory for this", own_status(cli));
+	return cli_tell(cli, err_word(ERR_MEMORY), "not enough memory for this", own_status(cli));
 }
 
 int cli_usage(struct cli *cli, const char *format, ...)
@@ -73,7 +73,7 @@ int cli_usage(struct cli *cli, const char *format, ...)
 	va_start(args, format);
 	cut_vprintf(text, sizeof(text), format, args);
 	va_end(args);
-	(void)tell(cli, "usage", text, EXIT_USAGE);
+	(void)cli_tell(cli, "usage", text, EXIT_USAGE);
 	if (!cli->command) {
 		say(&cli->err, PAINT_DIM, "       see cectl --help\n");
 		return EXIT_USAGE;
@@ -96,7 +96,7 @@ const char *cli_more(struct cli *cli, const char *command, const char *run_id)
 /* Advice for the user when no daemon answers. */
 static int tell_no_daemon(struct cli *cli, const struct err *err)
 {
-	(void)tell(cli, err_word(err->code), err->text, 0);
+	(void)cli_tell(cli, err_word(err->code), err->text, 0);
 	if (err->code == ERR_CLOSED)
 		say(&cli->err, PAINT_DIM,
 			"       the host's service:  systemctl start ced\n"
@@ -161,7 +161,7 @@ int cli_ask_failed(struct cli *cli, int status, const struct value *error, const
 		return tell_refusal(cli, error);
 	if (!cli->store && !cli->client)
 		return tell_no_daemon(cli, err);
-	return tell(cli, err_word(err->code), err->text, EXIT_SERVICE);
+	return cli_tell(cli, err_word(err->code), err->text, EXIT_SERVICE);
 }
 
 int cli_ask(struct cli *cli, const char *method, struct value *params,

@@ -32,7 +32,7 @@ static int check_params(struct cli *cli, const struct method *method, const stru
 	return answer_error(cli, RPC_CODE_BAD_REQUEST, refusal.message, ret_result, err);
 }
 
-static int ask(struct cli *cli, const struct store_question *question,
+static int offline_ask(struct cli *cli, const struct store_question *question,
 	const struct value **ret_result, struct err *err)
 {
 	struct store_answer answer = { NULL, RPC_CODE_INTERNAL };
@@ -63,7 +63,7 @@ int offline_call(struct cli *cli, const char *name, const struct value *params,
 		return r;
 	if (!cli->copy)
 		cli->copy = store_open_copy(cli->store, err);
-	return cli->copy ? ask(cli, &question, ret_result, err) : -1;
+	return cli->copy ? offline_ask(cli, &question, ret_result, err) : -1;
 }
 
 static int count_runs(struct store *copy, int64_t *ret_runs, struct err *err)

@@ -27,11 +27,11 @@ repair() {
 left() {
 	local folder
 	find /sys/fs/cgroup -maxdepth 6 -name 'ced-doctor-*' 2>/dev/null | while read -r folder; do
-		[[ -d /proc/${folder##*-} ]] || echo "$folder"
+		[[ -d /proc/${folder##*-} || ! -d $folder ]] || echo "$folder"
 	done
 	find /sys/fs/cgroup -maxdepth 8 -path '*/ced-*/trial' 2>/dev/null | while read -r folder; do
 		folder=${folder%/trial}
-		[[ -d /proc/${folder##*-} ]] || echo "$folder"
+		[[ -d /proc/${folder##*-} || ! -d $folder ]] || echo "$folder"
 	done
 }
 
