@@ -226,7 +226,7 @@ static int no_such_command(struct cli *cli, int argc, char **argv)
 	find_meant(&nearest);
 	cli->json = cli->json || names_json(argc, argv);
 	if (group && (argc < 2 || argv[1][0] == '-'))
-		(void)cli_usage(cli, "%s wants one more word", argv[0]);
+		(void)cli_usage(cli, "%s needs one more word", argv[0]);
 	else
 		(void)cli_usage(cli, "there is no command %s%s", given, nearest_hint(&nearest));
 	if (group)

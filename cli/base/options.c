@@ -249,7 +249,7 @@ static int check_operands(
 	if (parsed->common.help)
 		return 0;
 	if (operands->count < command->operand_least)
-		return err_set(err, ERR_INVALID, operands->count ? "it wants %s" : "%s is missing",
+		return err_set(err, ERR_INVALID, operands->count ? "it needs %s" : "%s is missing",
 			command->operands);
 	if (operands->count > command->operand_most)
 		return err_set(err, ERR_INVALID, "\"%s\" is one word too many%s",

@@ -97,7 +97,7 @@ static void show_run(struct cli *cli, const struct value *run, bool full)
 		show_inputs(cli, run, false);
 	if (value_get(run, "changed"))
 		say(&cli->out, PAINT_RED,
-			"  somebody changed this in the store while it waited: see cectl audit "
+			"  this was changed in the store while it waited: see cectl audit "
 			"verify, and deny it\n");
 	page_findings(cli, value_get(value_get(run, "policy"), "findings"));
 	record_show_code(cli, run, full);
@@ -169,7 +169,7 @@ static int run_approvals(struct cli *cli, const void *given)
 	waiting = value_get(page, "waiting");
 	if (!value_at(waiting, 0))
 		say(&cli->err, PAINT_PLAIN, "cectl: %s\n",
-			one ? "this run waits for nobody" : "no run waits for approval");
+			one ? "this run does not wait for approval" : "no run waits for approval");
 	for (size_t i = 0; value_at(waiting, i); i++)
 		show_run(cli, value_at(waiting, i), one);
 	if (value_as_bool(value_get(page, "more"), false))
@@ -200,7 +200,7 @@ static const struct option_row approve_rows[] = {
 };
 
 static const struct option_row reason_rows[] = {
-	{ 0, "reason", "TEXT", OPTION_TEXT, 0, "why, for the record and for whoever asked" },
+	{ 0, "reason", "TEXT", OPTION_TEXT, 0, "why, for the record and for the user" },
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
 };
 // clang-format on
@@ -255,7 +255,7 @@ static int run_approve(struct cli *cli, const void *given)
 	if (cli->json)
 		return cli_document(cli, result, EXIT_OK);
 	uses = page_text(cli, result, "uses");
-	say(&cli->out, PAINT_PLAIN, "%s of uid %s is approved, and goes on\n",
+	say(&cli->out, PAINT_PLAIN, "%s of uid %s is approved and continues\n",
 		page_text(cli, result, "run_id"), page_text(cli, result, "uid"));
 	if (value_get(result, "until_us"))
 		say(&cli->out, PAINT_PLAIN,
@@ -317,7 +317,7 @@ static int run_revoke(struct cli *cli, const void *given)
 static const struct example approvals_examples[] = {
 	{ "cectl approvals", "what waits, with the lines in question" },
 	{ "cectl approvals 01JD3", "all of one: code, files, stdin" },
-	{ "cectl watch -k asked", "be told when something comes" },
+	{ "cectl watch -k asked", "see new ones as they come" },
 	{ NULL, NULL },
 };
 
@@ -329,7 +329,7 @@ static const struct example approve_examples[] = {
 };
 
 static const struct example deny_examples[] = {
-	{ "cectl deny 01JD3 --reason 'use the file API instead'", "the reason goes to whoever asked" },
+	{ "cectl deny 01JD3 --reason 'use the file API instead'", "the user gets the reason" },
 	{ NULL, NULL },
 };
 

@@ -536,7 +536,7 @@ static int audit_tell(struct verification *verification)
 	if (verification->found)
 		say(&cli->out, PAINT_RED, "%" PRId64 " problems\n", verification->found);
 	else
-		say(&cli->out, PAINT_GREEN, "nobody has touched it\n");
+		say(&cli->out, PAINT_GREEN, "no change found\n");
 	return status;
 }
 
@@ -620,7 +620,7 @@ static int print_pem(struct cli *cli, const char *key)
 	char text[128];
 
 	if (!key || sign_key_from_text(key, bytes + sizeof(pem_head)) < 0)
-		return cli_usage(cli, "the daemon told no key");
+		return cli_usage(cli, "the daemon sent no key");
 	memcpy(bytes, pem_head, sizeof(pem_head));
 	(void)base64_write(bytes, sizeof(bytes), text);
 	say(&cli->out, PAINT_PLAIN, "-----BEGIN PUBLIC KEY-----\n%s\n-----END PUBLIC KEY-----\n",

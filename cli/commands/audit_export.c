@@ -43,7 +43,7 @@ static const struct option_row rows[] = {
 	{ 0, "format", "FORM", OPTION_TEXT, offsetof(struct export_options, format),
 		"json (default), or ocsf: runs as events of class 1007, Process Activity" },
 	{ 0, "no-contents", NULL, OPTION_FLAG, offsetof(struct export_options, no_contents),
-		"leaves out what was run, read and written; digests and facts stay" },
+		"leaves out programs, inputs and outputs; digests and facts stay" },
 	{ 0, "whole", NULL, OPTION_FLAG, offsetof(struct export_options, whole),
 		"streams, inputs and artifacts up to 32 MiB each; else the first 64 KiB" },
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },

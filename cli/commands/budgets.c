@@ -94,7 +94,7 @@ static int list(struct cli *cli, struct value *params)
 		return cli_document(cli, page, EXIT_OK);
 	entries = value_get(page, "budgets");
 	if (!value_at(entries, 0)) {
-		say(&cli->err, PAINT_PLAIN, "cectl: nobody has spent anything\n");
+		say(&cli->err, PAINT_PLAIN, "cectl: nothing was spent\n");
 		return EXIT_OK;
 	}
 	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
@@ -182,7 +182,7 @@ static int tell_reset(struct cli *cli, const struct budgets_options *options,
 	const char *whom = reset_whom(cli, options, params);
 
 	if (was)
-		say(&cli->out, PAINT_PLAIN, "the budget of %s begins anew\n", whom);
+		say(&cli->out, PAINT_PLAIN, "the budget of %s is reset\n", whom);
 	else
 		say(&cli->err, PAINT_PLAIN,
 			"cectl: nothing was spent by %s; cectl budgets lists who has\n", whom);
@@ -236,7 +236,7 @@ static int run_budgets(struct cli *cli, const void *given)
 static const struct example examples[] = {
 	{ "cectl budgets", "what you, your agents and your tasks have spent" },
 	{ "cectl budgets reset --task nightly --reason 'bug is fixed'", "a task that failed too often" },
-	{ "cectl budgets reset --uid 1001 --agent planner", "of somebody else" },
+	{ "cectl budgets reset --uid 1001 --agent planner", "of another user" },
 	{ NULL, NULL },
 };
 // clang-format on

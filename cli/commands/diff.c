@@ -31,7 +31,7 @@ static const struct option_row rows[] = {
 static const struct example examples[] = {
 	{ "cectl diff last~1 last", "what did the last change do?" },
 	{ "cectl diff 01JD3 01JD7 --full | less -R", "with all lines" },
-	{ "cectl diff last~1 last --json | jq '.differs[].what'", "what is other, by name" },
+	{ "cectl diff last~1 last --json | jq '.differs[].what'", "the names of the differences" },
 	{ NULL, NULL },
 };
 
@@ -154,7 +154,7 @@ static void show_facts(struct pair *pair)
 
 	if (!value_at(pair->differs, 0))
 		return;
-	output_heading(&cli->out, "what is other");
+	output_heading(&cli->out, "differences");
 	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
 	for (size_t i = 0; value_at(pair->differs, i); i++) {
 		const struct value *fact = value_at(pair->differs, i);

@@ -171,7 +171,7 @@ static const char *file_hint(struct building *b, const char *text)
 	if (access(text, F_OK) == 0)
 		hint = arena_printf(&b->cli->arena, "; did you mean the file, @%s?", text);
 	else if (!strchr("{[\"", text[0]))
-		hint = "; a file is named as @FILE, and a text stands in \"quotation marks\"";
+		hint = "; write @FILE for a file, and \"quotation marks\" around a text";
 	return hint ? hint : "";
 }
 

@@ -66,7 +66,7 @@ struct job_options {
 	JOB_ROW(type, 0, "id", "NAME", OPTION_TEXT, id, \
 		"your own name for this action: asked for again, it is not done again"), \
 	JOB_ROW(type, 0, "cache", "MODE", OPTION_TEXT, cache, \
-		"use: a known result of the same run will do; refresh: run, and know it anew; off (default)"), \
+		"use: accept a known result of the same run; refresh: run, and replace the known result; off (default)"), \
 	JOB_ROW(type, 0, "task", "NAME", OPTION_TEXT, task, "groups attempts at one task; after three in a row that fail the next are not let in for ten minutes, unless the settings say otherwise"), \
 	JOB_ROW(type, 0, "agent", "NAME", OPTION_TEXT, agent, "which of your agents asks"), \
 	JOB_ROW(type, 0, "label", "K=V", OPTION_LIST, labels, "found again with `cectl runs --label`"), \

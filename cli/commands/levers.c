@@ -36,7 +36,7 @@ static const struct option_row acts_rows[] = {
 	{ 'n', "limit", "N", OPTION_TEXT, offsetof(struct acts_options, limit),
 		"how many, at most 1000; 50 unless said" },
 	{ 0, "before", "ACT", OPTION_TEXT, offsetof(struct acts_options, before),
-		"only what was done before this one: the next page" },
+		"only acts before this one: the next page" },
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
 };
 // clang-format on
@@ -69,13 +69,13 @@ static int pull_whole(
 static int run_drain(struct cli *cli, const void *given)
 {
 	return pull_whole(cli, given, "admin.drain",
-		" runs are in the house and go on; no new ones are taken: cectl resume",
+		" runs are in progress and continue; no new ones are taken: cectl resume",
 		"in_house");
 }
 
 static int run_resume(struct cli *cli, const void *given)
 {
-	return pull_whole(cli, given, "admin.resume", " runs are in the house; new ones are taken",
+	return pull_whole(cli, given, "admin.resume", " runs are in progress; new ones are taken",
 		"in_house");
 }
 
@@ -111,7 +111,7 @@ static int run_block(struct cli *cli, const void *given)
 	if (cli->json)
 		return cli_document(cli, result, EXIT_OK);
 	say(&cli->out, PAINT_PLAIN,
-		"uid %" PRIu32 " gets no new runs; what it has running goes on\n", uid);
+		"uid %" PRIu32 " gets no new runs; its runs in progress continue\n", uid);
 	return EXIT_OK;
 }
 
@@ -214,7 +214,7 @@ static int run_acts(struct cli *cli, const void *given)
 	if (!value_at(acts, 0)) {
 		say(&cli->err, PAINT_PLAIN, "cectl: %s\n",
 			options->before ? "nothing was done before that"
-					: "nobody has pulled a lever yet");
+					: "no act is recorded yet");
 		return EXIT_OK;
 	}
 	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
@@ -255,7 +255,7 @@ static const struct example unblock_examples[] = {
 
 static const struct example acts_examples[] = {
 	{ "cectl acts", "the newest first" },
-	{ "cectl acts -n 1000 --before 4711", "and what was done before that one" },
+	{ "cectl acts -n 1000 --before 4711", "and the acts before that one" },
 	{ "cectl acts --json | jq '.acts[0]'", "the last one, whole" },
 	{ NULL, NULL },
 };

@@ -183,7 +183,7 @@ static int run_show(struct cli *cli, const struct policy_options *options)
 	int status;
 
 	if (cli->operands.count != 2)
-		return cli_usage(cli, "policy show wants the name of one policy");
+		return cli_usage(cli, "policy show needs the name of one policy");
 	if (value_map_put(&cli->arena, params, "name",
 		    value_text(&cli->arena, cli->operands.items[1])) < 0)
 		return cli_no_memory(cli);
@@ -345,7 +345,7 @@ static int complain(struct cli *cli, const char *complaint)
 /* A test that looks at nothing must not look like one that passed. */
 static const struct err *refuse_none(const struct cli *cli, struct err *err)
 {
-	(void)err_set(err, ERR_MISSING, "no example stands in %s: no file is called NAME.case",
+	(void)err_set(err, ERR_MISSING, "no example in %s: no file is called NAME.case",
 		cli->operands.items[1]);
 	return err;
 }
@@ -358,7 +358,7 @@ static int run_test(struct cli *cli, const struct policy_options *options)
 	int status;
 
 	if (cli->operands.count < 2)
-		return cli_usage(cli, "policy test wants files NAME.case, or folders of them");
+		return cli_usage(cli, "policy test needs files NAME.case, or folders of them");
 	for (size_t i = 1; i < cli->operands.count; i++)
 		if (examples_add(&cli->arena, cli->operands.items[i], &testing.cases, &err) < 0)
 			return cli_fail(cli, &err);
@@ -393,7 +393,7 @@ static int policy_run(struct cli *cli, const void *given)
 	nearest_offer(&nearest, "list");
 	nearest_offer(&nearest, "show");
 	nearest_offer(&nearest, "test");
-	return cli_usage(cli, "policy wants one of: list, show NAME, test FILE...%s",
+	return cli_usage(cli, "policy needs one of: list, show NAME, test FILE...%s",
 		word[0] ? nearest_hint(&nearest) : "");
 }
 

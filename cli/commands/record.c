@@ -218,7 +218,7 @@ static void show_end(struct cli *cli, const struct value *record)
 
 	page_field(cli, "end",
 		arena_printf(&cli->arena, "%s%s%s", end, end[0] && began[0] ? ", " : "", began));
-	page_field(cli, "told again",
+	page_field(cli, "from cache",
 		named(cli, "nothing ran for it; this is the result of run ", record,
 			"cached_from"));
 }

@@ -47,7 +47,7 @@ static struct progress progress_of(const struct live *live)
 	return (struct progress){ &live->cli->err, live->doing,
 		live->canceling ? "leaves at once"
 		: live->cancels ? "cancels"
-				: "leaves; the run goes on",
+				: "leaves; the run continues",
 		live->progress_shown };
 }
 
@@ -119,9 +119,9 @@ static void on_turn(void *context)
 	if (live->cancels && client_cancel(cli->client, &err) == 0)
 		return;
 	if (live->run_id[0])
-		say(&cli->err, PAINT_PLAIN, "cectl: run %s goes on; wait for it: %s; end it: %s\n",
-			live->run_id, cli_more(cli, "wait", live->run_id),
-			cli_more(cli, "cancel", live->run_id));
+		say(&cli->err, PAINT_PLAIN,
+			"cectl: run %s continues; wait for it: %s; end it: %s\n", live->run_id,
+			cli_more(cli, "wait", live->run_id), cli_more(cli, "cancel", live->run_id));
 	(void)fflush(cli->out.file);
 	interrupt_pass_on();
 }

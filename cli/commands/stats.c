@@ -189,7 +189,7 @@ static int stats_show(struct cli *cli, const struct value *stats, const char *by
 		say(&cli->out, PAINT_PLAIN, ", %s ok",
 			percent(cli, value_as_int(value_get(stats, "ok"), 0), runs));
 	if (cached > 0)
-		say(&cli->out, PAINT_PLAIN, ", %" PRId64 " told again without a run", cached);
+		say(&cli->out, PAINT_PLAIN, ", %" PRId64 " from cache", cached);
 	if (running > 0)
 		say(&cli->out, PAINT_PLAIN, ", %" PRId64 " running", running);
 	say(&cli->out, PAINT_PLAIN, "\n");

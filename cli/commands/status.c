@@ -34,10 +34,10 @@ static const struct {
 	{ "socket", "where clients connect, and how often its file was gone and was made again" },
 	{ "connections", "clients that are connected" },
 	{ "held", "memory that requests and replies take" },
-	{ "in house", "runs anywhere between their arrival and their answer" },
+	{ "in house", "runs between arrival and answer" },
 	{ "queued", "those of them that wait for a worker" },
 	{ "parked", "runs that wait until a person approves them" },
-	{ "subscriptions", "clients that hear events (cectl watch, cectl top)" },
+	{ "subscriptions", "clients that receive events (cectl watch, cectl top)" },
 	{ "inspectors", "the processes that read programs for the policy" },
 	{ "  alive, ready", "how many there are, and how many of them have the rules" },
 	{ "  waiting", "programs that wait for one" },
@@ -58,7 +58,7 @@ static const struct {
 	{ "store", "the record on the disk" },
 	{ "  unsettled",
 		"runs whose words and counts are still to be indexed; it goes down by itself" },
-	{ "  wal", "size of the log of what was written last" },
+	{ "  wal", "size of the write-ahead log" },
 	{ "  free", "room on the disk of the store; runs are refused below 1 MiB" },
 	{ "  schema", "the version of the tables" },
 	{ "alerts", "rules for alerts in the settings, and how often one was raised" },
@@ -89,7 +89,7 @@ static int status_words_help(struct buf *out)
 #define INDENT       (2 + NAME_COLUMNS + 1)
 
 static const struct example examples[] = {
-	{ "cectl status", "is it up, and what is it doing?" },
+	{ "cectl status", "is the daemon up, and what does it do?" },
 	{ "cectl status --json | jq .queued", "one figure for a script" },
 	{ NULL, NULL },
 };

@@ -13,7 +13,7 @@ struct wait_options {
 // clang-format off
 static const struct option_row rows[] = {
 	{ 't', "timeout", "TIME", OPTION_TEXT, offsetof(struct wait_options, timeout),
-		"give up after so long, as 500ms, 30s, 5m; the run goes on" },
+		"give up after so long, as 500ms, 30s, 5m; the run continues" },
 	{ 'o', "out", "DIR", OPTION_TEXT, offsetof(struct wait_options, out_dir),
 		"writes its artifacts below DIR" },
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },

@@ -39,7 +39,7 @@ static const struct option_row rows[] = {
 
 static const struct example examples[] = {
 	{ "cectl watch", "everything that you may see" },
-	{ "cectl watch -k asked -k denied", "what wants a person, and what was refused" },
+	{ "cectl watch -k asked -k denied", "runs that wait for a person, and refused ones" },
 	{ "cectl watch --json -k finished | jq -r .outcome", "one document on each line, for programs" },
 	{ NULL, NULL },
 };

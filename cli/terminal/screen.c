@@ -107,7 +107,7 @@ int screen_open(struct err *err)
 	const char *term = getenv("TERM");
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return err_set(err, ERR_UNSUPPORTED, "this wants a terminal");
+		return err_set(err, ERR_UNSUPPORTED, "this needs a terminal");
 	if (!term || !term[0] || strcmp(term, "dumb") == 0)
 		return err_set(err, ERR_UNSUPPORTED, "this terminal cannot be drawn on (TERM)");
 	if (tcgetattr(STDIN_FILENO, &terminal.before) < 0)

@@ -19,11 +19,11 @@ like "$err" 'there is no command fly' "by name"
 exits 0 "the first of two words has help" cectl audit --help
 like "$out" 'cectl audit verify +check the record' "with what can follow"
 exits 2 "alone it is no command" cectl audit
-like "$err" 'audit wants one more word' "and says so"
+like "$err" 'audit needs one more word' "and says so"
 exits 2 "nor with another second one" cectl audit fly
 like "$err" 'no command audit fly.*cectl audit verify' "which is named, with those that there are"
 exits 2 "nor is policy" cectl policy
-like "$err" 'policy wants one of: list, show NAME, test FILE' "it says of what"
+like "$err" 'policy needs one of: list, show NAME, test FILE' "it says of what"
 exits 2 "a stream that does not exist is refused" cectl output last --stream fly
 like "$err" 'stdin, code, artifact:PATH and file:PATH' "with those that there are"
 like "$(cectl runs --help)" '--store FILE' "what a copy can answer says so"
@@ -43,7 +43,7 @@ like "$err" 'cannot read missing.py' "with the reason"
 exits 125 "an option that is the program's own" cectl run missing.py --fast
 like "$err" "no option --fast; the program's own options go behind --" "has its place"
 exits 2 "one run is not two" cectl diff last
-like "$err" 'it wants RUN RUN' "and says so"
+like "$err" 'it needs RUN RUN' "and says so"
 exits 125 "two programs are one too many" cectl run -c 1 other.py
 like "$err" 'which of them is the program' "it says"
 

@@ -60,8 +60,8 @@ exits 125 "what nobody had an answer to is lost" cectl run --id unanswered --str
 	-c 'import time; print("begun", flush=True); time.sleep(30)' --limit wall=40s
 like "$err" 'lost' "and is not done again"
 is "$out" "" "not a line of it"
-like "$(cectl show last)" 'told again +nothing ran for it' "show says so"
-like "$(cectl stats)" 'told again' "stats count them"
+like "$(cectl show last)" 'from cache +nothing ran for it' "show says so"
+like "$(cectl stats)" 'from cache' "stats count them"
 for round in 1 2 3; do
 	/usr/bin/python3 "$work/032-repeats.py" under_way "$work/noted" "$round" >"$work/asking" 2>&1 &
 	asking=$!

@@ -5,7 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 daemon_start
 
 exits 2 "without a terminal" cectl top
-like "$err" 'wants a terminal; --once' "it says what to do instead"
+like "$err" 'needs a terminal; --once' "it says what to do instead"
 exits 0 "--once" cectl top --once
 like "$out" 'ced [0-9.]+  pid [0-9]+, up ' "prints one page"
 like "$out" 'RUNTIME +WARM +RUNNING' "with the workers"

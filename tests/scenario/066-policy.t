@@ -131,7 +131,7 @@ like "$it" "bash.command.denied" "sh is bash for examples, too: its rules are lo
 exits 2 "no examples at all" cectl policy test
 mkdir "$work/none"
 exits 1 "a folder without any is not passed over" cectl policy test "$work/none"
-like "$err" 'no example stands in .*/none' "it says"
+like "$err" 'no example in .*/none' "it says"
 exits 1 "a file that is none" cectl policy test "$work/ced.conf"
 
 rule_of_house 'warehouse'

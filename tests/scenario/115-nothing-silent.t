@@ -106,7 +106,7 @@ if [[ $(id -u) == 0 ]]; then
 	done
 	setpriv --reuid 4001 --regid 4001 --clear-groups cectl run -c 'print(1)' --task nightly >/dev/null
 	exits 0 "a task's budget is found whosever it is" cectl budgets reset --task nightly
-	is "$out" 'the budget of task nightly of uid 4001 begins anew' "and says whose"
+	is "$out" 'the budget of task nightly of uid 4001 is reset' "and says whose"
 	exits 2 "a name that two users have is asked about" cectl budgets reset --task shared
 	like "$err" 'several users have task "shared": name one, --uid 400[12], 400[12]' "with both"
 	exits 0 "--uid answers it" cectl budgets reset --task shared --uid 4002

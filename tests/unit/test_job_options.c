@@ -166,7 +166,7 @@ TEST(a_file_where_json_was_wanted_is_told_how_to_be_named)
 	CHECK(strstr(trial.said, "did you mean the file, @job_options_data.json?"));
 	arena_done(&trial.cli.arena);
 	TRY(&trial, "-c", "", "--input", "elsewhere.json");
-	CHECK(strstr(trial.said, "a file is named as @FILE"));
+	CHECK(strstr(trial.said, "write @FILE for a file"));
 	arena_done(&trial.cli.arena);
 	TRY(&trial, "-c", "", "--schema", "{\"type\": \"object\"}");
 	CHECK_STR(trial.json,

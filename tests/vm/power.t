@@ -24,7 +24,7 @@ note() {
 verify() {
 	local said
 	said=$(vm_run 'cectl audit verify 2>/dev/null' 900)
-	is "$? $(tail -n 1 <<<"$said")" "0 nobody has touched it" "$1: the chain over all of it verifies"
+	is "$? $(tail -n 1 <<<"$said")" "0 no change found" "$1: the chain over all of it verifies"
 	verified=$(head -n -1 <<<"$said" | tr -s ' ' | sed 's/^ //' | paste -sd,)
 	diag "$1, verified: ${verified//,/, }"
 }
