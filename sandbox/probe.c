@@ -115,6 +115,19 @@ static size_t index_of(const char *step)
 	return i;
 }
 
+/* The errno whose description ends a text.  Another process wrote it, so the number is lost. */
+static int errno_in(const char *text)
+{
+	for (int number = 1; number < 134; number++) {
+		const char *words = strerrordesc_np(number);
+		size_t len = words ? strlen(words) : 0;
+
+		if (len && strlen(text) >= len && strcmp(text + strlen(text) - len, words) == 0)
+			return number;
+	}
+	return 0;
+}
+
 /* A later jail does not hide what an earlier one could not do. */
 static int probe_good(const char *step, const char *text)
 {
@@ -134,7 +147,7 @@ static int probe_bad(const char *step, const struct err *err)
 	if (result->outcome == BAD)
 		return -1;
 	result->outcome = BAD;
-	result->sys_errno = err->sys_errno;
+	result->sys_errno = err->sys_errno ? err->sys_errno : errno_in(err->text);
 	cut_printf(result->text, sizeof(result->text), "%s", err->text);
 	return -1;
 }
@@ -500,19 +513,6 @@ static void try_cgroups(struct cgroups *cgroups)
 
 /* ---- jails --------------------------------------------------------------------------------- */
 
-/* The errno of a text that came from another process and ends with its description. */
-static int errno_in(const char *text)
-{
-	for (int number = 1; number < 134; number++) {
-		const char *words = strerrordesc_np(number);
-		size_t len = words ? strlen(words) : 0;
-
-		if (len && strlen(text) >= len && strcmp(text + strlen(text) - len, words) == 0)
-			return number;
-	}
-	return 0;
-}
-
 /* The child names the step that failed: those before it in the table went well. */
 static int note_jail(int answer, const struct err *err)
 {
@@ -526,7 +526,6 @@ static int note_jail(int answer, const struct err *err)
 		if (answer < 0 && strlen(step) == len && strncmp(step, err->text, len) == 0) {
 			cut_printf(said.text, sizeof(said.text), "%s",
 				err->text + len + strspn(err->text + len, ": "));
-			said.sys_errno = errno_in(err->text);
 			return probe_bad(step, &said);
 		}
 		if (answer < 0 && i == end)
@@ -622,7 +621,6 @@ static int expect(int sock, enum slotmsg_kind kind, struct err *err)
 	if (msg.kind == kind)
 		return 0;
 	(void)err_set(err, ERR_SYSTEM, "%s", msg.text[0] ? msg.text : slotmsg_kind_word(msg.kind));
-	err->sys_errno = errno_in(msg.text);
 	return -1;
 }
 
