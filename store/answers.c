@@ -13,7 +13,7 @@
 #define EXPORT_BYTES ((uint64_t)4 << 20) /* of a page, unless one record alone is longer */
 #define VERIFY_COUNT 20000               /* of one part, in one answer */
 
-/* A question with all that its answer needs. */
+/* A question that is being answered. */
 struct asking {
 	struct store *store;
 	const struct store_question *question;
@@ -21,7 +21,7 @@ struct asking {
 	struct store_answer *answer;
 };
 
-/* What a text cannot be as a C string nobody has called anything: it lets nothing through. */
+/* A text that is not a C string matches nothing. */
 static const char *text_of(const struct asking *asking, const char *key)
 {
 	const struct value *value = value_get(asking->question->params, key);
@@ -213,7 +213,7 @@ static int answer_export(struct asking *asking, struct err *err)
 	return store_export(asking->store, &what, asking->arena, &asking->answer->value, err);
 }
 
-/* What the params bring along counts, and else what is known here. */
+/* What the params have counts before what is known here. */
 static struct store_trust trust_of(const struct asking *asking, uint8_t key[SIGN_PUBLIC_LEN])
 {
 	const struct store_trust *known = asking->question->trust;

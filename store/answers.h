@@ -1,7 +1,7 @@
 /*
- * Questions of the protocol whose answers are in the store: `runs.list`, `runs.get`, `runs.output`,
- * `stats`, `audit.verify`, and which run a name means.  The daemon answers its clients with it, and cectl itself
- * when it reads a copy of a store.
+ * Answers methods of the protocol from the store: `runs.list`, `runs.get`, `runs.output`, `stats`,
+  * `audit.verify` ..., and finds the run that a name means. The daemon uses it, and cectl when it reads a copy
+  * of a store.
  */
 #pragma once
 
@@ -14,11 +14,11 @@
 #include "proto/wire/rpc.h"
 #include "store/store.h"
 
-/* One question; its params are held against the method's schema before. */
+/* One question. Its params match the schema of the method. */
 struct store_question {
 	enum method_id method;
 	const struct value *params;
-	bool all_callers; /* an administrator; else only what is `uid`'s */
+	bool all_callers; /* an administrator; else only runs of `uid` */
 	uint32_t uid;
 	const struct store_trust
 		*trust; /* audit.verify: unless the params say otherwise; or NULL */
@@ -29,20 +29,20 @@ struct store_answer {
 	enum rpc_code code;  /* then: why, and err has the words */
 };
 
-/* Whether there are answers to such questions here. */
+/* Whether store_answer() answers this method. */
 bool store_can_answer(enum method_id method);
 
 /* 0 with *ret_answer, which may be a refusal with *err; -1 when asking failed. */
 int store_answer(struct store *store, const struct store_question *question, struct arena *arena,
 	struct store_answer *ret_answer, struct err *err);
 
-/* The full id behind a run's name, among those that the asker may see.  As store_answer(). */
+/* The full id for the name of a run, among those that the caller may see. As store_answer(). */
 int store_answer_name(struct store *store, const struct store_question *question, const char *name,
 	char ret_run_id[RUN_ID_LEN + 1], struct store_answer *ret_answer, struct err *err);
 
 /*
- * The full id of the asker's own run that `id` of the params names: whose result it stands for, else
- * the newest that was asked for under it.  As store_answer().
+ * The full id of the caller's own run that `id` of the params names: the run that did it, or else the newest
+  * of that id. As store_answer().
  */
 int store_answer_caller_id(struct store *store, const struct store_question *question,
 	char ret_run_id[RUN_ID_LEN + 1], struct store_answer *ret_answer, struct err *err);

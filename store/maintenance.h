@@ -1,6 +1,6 @@
 /*
- * What keeps a store well while it is used: long work, done on a connection of its own and in
- * pieces, so that neither the writer nor the readers wait for it.
+ * Maintenance of a store while it is used: long work on a connection of its own, in pieces, so that neither
+  * the writer nor the readers wait for it.
  */
 #pragma once
 
@@ -17,23 +17,23 @@ struct store_findings {
 };
 
 /*
- * PRAGMA integrity_check, table after table, each seen as of one moment.  0: it came to its end, and
- * *ret_findings says what it found; -1: it did not, because *stop became true (ERR_CLOSED) or
- * because it could not read.  A page that cannot be read is a finding.
+ * PRAGMA integrity_check, one table after the other. 0: all tables were checked, with the result in
+  * *ret_findings; -1: *stop became true (ERR_CLOSED), or a read failed. A page that cannot be read is a
+  * finding.
  */
 int store_check(struct store *store, const atomic_bool *stop, struct store_findings *ret_findings,
 	struct err *err);
 
-/* ---- everything, from front to end ---------------------------------------------------------- */
+/* ---- export ---------------------------------------------------------- */
 
 struct store_export {
 	int64_t since_wall_us, until_wall_us; /* 0: open; by the time in the run's id */
-	const char *after_run_id;             /* where the last page ended, or NULL */
+	const char *after_run_id;             /* the last run of the page before, or NULL */
 	uint32_t limit;                       /* 1..1000 */
-	uint64_t page_bytes;                  /* a page that has so much gets no more records */
+	uint64_t page_bytes;                  /* a page ends when it has so much */
 	uint64_t stream_bytes;                /* of each stream, input and artifact */
-	bool without_contents;                /* what was run, read and written is left out */
-	bool counts;                          /* say how many runs there are from here on */
+	bool without_contents;                /* without programs, inputs and outputs */
+	bool counts;                          /* count the runs from here on */
 };
 
 /* -> {records: [as store_get()], more, next?, left?}, the oldest first. */
@@ -43,39 +43,39 @@ int store_export(struct store *store, const struct store_export *what, struct ar
 /* ---- a copy --------------------------------------------------------------------------------- */
 
 struct store_backup {
-	int fd; /* of the copy, which has no name any more: closing it is its end */
+	int fd; /* of the copy, which has no name: closing it deletes it */
 	int64_t bytes;
 	char sha256[DIGEST_TEXT_LEN + 1];
 };
 
 /*
- * Copies the store as of one moment into a file at `path`, which others who write are not held up by,
- * and takes its name away.  ERR_FULL when a copy would leave too little room for the store itself.
+ * Copies a snapshot of the store into a file at `path`, without blocking the writer, and unlinks it. ERR_FULL
+  * when the copy would leave too little space for the store.
  */
 int store_backup(struct store *store, const char *path, const atomic_bool *stop,
 	struct store_backup *ret_backup, struct err *err);
 
-/* ---- what may leave ------------------------------------------------------------------------- */
+/* ---- retention ------------------------------------------------------------------------- */
 
-#define STORE_PIECE_MAX 100 /* runs that leave together */
+#define STORE_PIECE_MAX 100 /* runs that are pruned together */
 
-/* For how long contents stay; 0: for ever, without end. */
+/* How long contents are kept; 0: no limit. */
 struct store_keep {
-	int64_t before_wall_us; /* of runs before this moment they go; before 1970 nothing ran */
-	uint64_t runs;          /* of so many of the newest runs they stay */
-	uint64_t bytes;         /* of the oldest they go until what is used is no more than that */
+	int64_t before_wall_us; /* contents of runs before this moment are removed */
+	uint64_t runs;          /* contents of so many of the newest runs are kept */
+	uint64_t bytes; /* contents of the oldest are removed until no more than this is used */
 };
 
 /* Runs that have ended and still have their contents, from the oldest up to `to`. */
 struct store_plan {
-	uint64_t runs, bytes; /* how many, and what would be free then, about */
+	uint64_t runs, bytes; /* their number, and about how much would be free */
 	uint64_t used_bytes;  /* of the store, when the plan was made */
 	char until[RUN_ID_LEN + 1];
-	struct store_damage unreadable; /* runs that the plan does without */
+	struct store_damage unreadable; /* runs that cannot be read and are left out */
 	int64_t at, to;                 /* the store's */
 };
 
-/* On a reader: what would have to leave.  ERR_CLOSED when *stop became true. */
+/* On a reader: finds what has to be removed. ERR_CLOSED when *stop became true. */
 int store_plan(struct store *store, const struct store_keep *keep, const atomic_bool *stop,
 	struct store_plan *ret_plan, struct err *err);
 
@@ -84,8 +84,7 @@ int store_plan_next(struct store *store, struct store_plan *plan, char (*ret_ids
 	unsigned most, unsigned *ret_count, struct err *err);
 
 /*
- * By the writer, in a transaction, before runs leave: settles some of those that wait for it (settle.h),
- * as much as others may wait for.
+ * By the writer, in a transaction, before runs are pruned: indexes some of those that wait for it.
  */
 int store_settle(struct store *store, bool *ret_more, struct err *err);
 
@@ -94,7 +93,7 @@ int store_shrink(struct store *store, unsigned pages, bool *ret_more, struct err
 
 struct store_size {
 	uint64_t file_bytes;
-	uint64_t used_bytes; /* of it, the rest is free for what comes */
+	uint64_t used_bytes; /* of it; the rest is free */
 };
 
 int store_sizes(struct store *store, struct store_size *ret_size, struct err *err);

@@ -409,8 +409,7 @@ enum store_part {
 	STORE_PART_COUNT,
 };
 
-/* "chain" ...; STORE_PART_COUNT: there is no such part. */
-const char *store_part_word(enum store_part part);
+/* The part named "chain" ...; STORE_PART_COUNT: there is none. */
 enum store_part store_part_of(const char *word);
 
 /* What is known from elsewhere, to compare the store with. */

@@ -1,6 +1,6 @@
 /*
- * The second file: one checkpoint a line, appended and never changed.  Nothing here knows what is in a
- * line.  All may wait for a disk.
+ * The checkpoint file: one checkpoint per line, appended and never changed. The contents of a line do not
+  * matter here. All functions may wait for a disk.
  */
 #pragma once
 
@@ -9,20 +9,20 @@
 
 #include "proto/base/err.h"
 
-/* Appends the line and its end, behind a whole line, and waits until it is on the disk. */
+/* Appends the line, after the end of the last line, and waits until it is on the disk. */
 int checkpoint_file_append(const char *path, const char *line, struct err *err);
-/* The same, unless the line stands there already: among the last CHECKPOINT_PIECE_MAX bytes. */
+/* The same, unless the last CHECKPOINT_PIECE_MAX bytes have the line already. */
 int checkpoint_file_ensure(const char *path, const char *line, struct err *err);
 
 /*
- * The last line that was appended is written down beside the store, in the place of the one before: a file
- * that ends before it was removed, emptied or cut off since.
+ * Saves the last line in another file, beside the store. A checkpoint file that ends before this line was
+  * removed, emptied or cut off.
  */
 int checkpoint_file_save_last(const char *path, const char *line, struct err *err);
-/* That line; "" where there is none. */
+/* The saved line; "": there is none. */
 void checkpoint_file_last_line(const char *path, char *ret_line, size_t size);
 
-/* Whether the line stands in the file still: among its last CHECKPOINT_END_MAX bytes.  1, 0, -1. */
+/* Whether the last CHECKPOINT_END_MAX bytes of the file have the line: 1, 0, -1. */
 #define CHECKPOINT_END_MAX ((size_t)256 << 10)
 int checkpoint_file_has(const char *path, const char *line, struct err *err);
 

@@ -1,6 +1,5 @@
 /*
- * Looks at the store's pages, all of them, at a set interval, and remembers what came of it: for
- * the status, and for the log when something is damaged.
+ * Checks all pages of the store at an interval. The result goes to the status, and damage to the log.
  */
 #pragma once
 
@@ -36,8 +35,8 @@ void page_check_start(struct page_check *check, uv_loop_t *loop, struct store_th
 void page_check_stop(struct page_check *check);
 
 /*
- * A question to the store met damage: logged, told in the status, and all pages are looked at soon.  Once
- * a minute at most; what others meet meanwhile is counted.
+ * A query found damage: it is logged and shown in the status, and all pages are checked soon. At most once a
+  * minute; further damage is only counted.
  */
 void page_check_note_damage(struct page_check *check, const struct err *err);
 

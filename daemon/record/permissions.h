@@ -1,5 +1,5 @@
-/* Whether others than the daemon's user may read the store or write to its folder, looked at once at the start. */
+/* Checks at the start whether other users may read the store or write to its folder. */
 #pragma once
 
-/* Logs a warning for the folder and for each file in it that others can get at, with what to type. */
+/* Logs a warning with a repair for the folder and for each file that other users can access. */
 void permissions_check(const char *folder);

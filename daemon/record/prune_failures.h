@@ -1,6 +1,6 @@
 /*
- * Runs whose contents were to leave the store and could not: a page under them is damaged, or the disk
- * cannot read it.  The others leave.  Of one going over the store, and for who asks about it later.
+ * Runs whose contents gc could not remove, because a page is damaged or the disk cannot read it. The other
+  * runs are pruned. The status shows them.
  */
 #pragma once
 
@@ -11,8 +11,8 @@
 #include "proto/fill.h"
 #include "proto/job/job.h"
 
-#define PRUNE_FAILURES_NAMED    16  /* and told in the log, each once; the rest is counted */
-#define PRUNE_FAILURES_IN_A_ROW 200 /* so many one after the other, and it is the store that ails */
+#define PRUNE_FAILURES_NAMED    16  /* are named, and logged once each; the rest is counted */
+#define PRUNE_FAILURES_IN_A_ROW 200 /* so many in a row mean that the whole store is damaged */
 
 struct prune_failures {
 	uint64_t runs;
@@ -23,17 +23,17 @@ struct prune_failures {
 	char why[ERR_TEXT_MAX]; /* the last one */
 };
 
-/* Nothing yet; when it is begun again, what was named stays named. */
+/* Starts to count; `again`: the names stay. */
 void prune_failures_start(struct prune_failures *behind, bool again);
 
 void prune_failures_add(struct prune_failures *behind, const char *name, const char *why);
-/* Without a name: `runs` more, the last of which has that row in `runs`. */
+/* `runs` more without a name; the last has that row in the table `runs`. */
 void prune_failures_add_rows(
 	struct prune_failures *behind, uint64_t runs, int64_t row, const char *why);
-/* One has left. */
+/* A run was pruned. */
 void prune_failures_success(struct prune_failures *behind);
 
-/* Whether going on makes sense after this failure, which may be one run's alone. */
+/* Whether to continue after this failure, which may concern one run only. */
 bool prune_failures_may_continue(const struct prune_failures *behind, const struct err *err);
 
 /* {runs, names, why} under "left_behind", when there is any. */

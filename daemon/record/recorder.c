@@ -9,14 +9,14 @@
 #include "proto/base/container.h"
 #include "proto/base/log.h"
 
-#define TIDY_IDLE_MS   20    /* nothing to write for so long: move the log into the database */
-#define PROBE_MS       1000  /* in trouble: how often it is tried whether that is over */
-#define LOOK_MS        1000  /* when idle: how often the store's files are looked at */
-#define MARK_LOOKS     60    /* and after so many looks its mark is written anew */
-#define STALLED_MS     2000  /* a disk that has not answered for so long is told */
-#define REFUSED_MS     10000 /* and from here on no run is let in */
+#define TIDY_IDLE_MS   20    /* after this time without work the log is moved into the database */
+#define PROBE_MS       1000  /* how often a store that failed is tried again */
+#define LOOK_MS        1000  /* when idle: how often the files of the store are checked */
+#define MARK_LOOKS     60    /* and after so many checks the mark is written */
+#define STALLED_MS     2000  /* a disk that has not answered for this time is reported */
+#define REFUSED_MS     10000 /* and from here on runs are refused */
 #define WATCH_MS       1000
-#define LOCKED_MOST_MS 2000 /* so long what waits is patient with somebody who holds the store */
+#define LOCKED_MOST_MS 2000 /* records wait this long for another program that locks the store */
 
 struct recorder {
 	pthread_t thread;
@@ -109,14 +109,14 @@ static int write_one(struct store *store, struct recording *recording)
 	return store_commit(store, recording->durability, &recording->err);
 }
 
-/* What administrators do and what makes room may use what is kept for that. */
+/* Acts of administrators, and records that free space, may use the reserve. */
 static bool may_use_reserve(const struct recording *recording)
 {
 	return recording->err.code == ERR_FULL &&
 	       (recording->kind == RECORDING_CARE || recording->kind == RECORDING_ACT);
 }
 
-/* A batch that fails is written one by one, so that one bad record does not take others along. */
+/* A batch that fails is written again one by one, so that one bad record does not fail the others. */
 static void write_singly(struct store *store, struct list *batch)
 {
 	list_for_each(at, batch) {
@@ -132,8 +132,7 @@ static void write_singly(struct store *store, struct list *batch)
 }
 
 /*
- * Somebody who looks at the store with a tool of his own may hold it for a moment.  What has run is
- * worth waiting for that.
+ * Another program may lock the store for a moment. A run that has ended is worth the wait.
  */
 static void write_all_of(struct store *store, struct list *batch)
 {
@@ -151,7 +150,7 @@ static void write_all_of(struct store *store, struct list *batch)
 		write_singly(store, batch);
 }
 
-/* Care meets damage in old runs, which is nobody else's trouble. */
+/* Maintenance may find damage in old runs, which does not affect new ones. */
 static bool is_trouble(const struct recording *recording)
 {
 	return recording->kind == RECORDING_CARE ? store_is_shut(&recording->err)
@@ -159,8 +158,8 @@ static bool is_trouble(const struct recording *recording)
 }
 
 /*
- * What is known of the store after a batch: the last word counts; `around` is one, if it says anything.
- * The lock is held.
+ * Updates the state of the store after a batch: the last result counts. `around` counts if all went well. The
+  * lock is held.
  */
 static void note_trouble(
 	struct recorder *recorder, const struct list *batch, const struct err *around)
@@ -183,7 +182,7 @@ static bool is_idle(const struct recorder *recorder)
 	return list_is_empty(&recorder->waiting) && !recorder->leaving;
 }
 
-/* Whether nothing came for so long.  The lock is held. */
+/* Whether no work came for that time. The lock is held. */
 static bool stays_idle(struct recorder *recorder, int ms)
 {
 	struct timespec until;
@@ -201,7 +200,7 @@ static bool stays_idle(struct recorder *recorder, int ms)
 	return is_idle(recorder);
 }
 
-/* The thread goes into the store, which may wait for the disk, and comes back.  The lock is held outside. */
+/* Around calls of the store, which may wait for the disk. The lock is held outside of them. */
 static void go_in(struct recorder *recorder)
 {
 	recorder->asked_ms = clock_ms();
@@ -214,7 +213,7 @@ static void come_back(struct recorder *recorder)
 	recorder->asked_ms = 0;
 }
 
-/* Once for all that was met at once.  Without the lock. */
+/* One log line for all damage that was found. Without the lock. */
 static void tell_damage(struct recorder *recorder)
 {
 	struct store_damage damage;
@@ -225,7 +224,7 @@ static void tell_damage(struct recorder *recorder)
 			LOG_STR("why", damage.why.text));
 }
 
-/* A piece at a time: what comes meanwhile waits for no more than that.  The lock is held. */
+/* One piece at a time, so that a new record waits for one piece only. The lock is held. */
 static void tidy(struct recorder *recorder)
 {
 	struct err err = ERR_INIT;
@@ -251,14 +250,14 @@ static void try_again(struct store *store, struct err *err)
 		(void)store_probe(store, err);
 }
 
-/* Whether it can be written again.  The lock is held, but for the trial. */
+/* Tries whether the store can be written again. The lock is held, except during the attempt. */
 static void probe(struct recorder *recorder)
 {
 	struct store_long_log held;
 	struct err err = ERR_INIT;
 
 	go_in(recorder);
-	/* A trial would make a log longer that is too long. */
+	/* An attempt would make the log longer, which is too long already. */
 	if (store_check_log(recorder->store, &held, &err) == 0)
 		try_again(recorder->store, &err);
 	come_back(recorder);
@@ -268,7 +267,7 @@ static void probe(struct recorder *recorder)
 	(void)uv_async_send(&recorder->news);
 }
 
-/* Once, and again when it had gone well in between.  Without the lock. */
+/* Logs a failure once, until a write has succeeded. Without the lock. */
 static void tell_mark(struct recorder *recorder, int r, const struct err *why)
 {
 	if (r < 0 && !recorder->unmarked)
@@ -276,7 +275,7 @@ static void tell_mark(struct recorder *recorder, int r, const struct err *why)
 	recorder->unmarked = r < 0;
 }
 
-/* What ails it though the last record could be written.  Without the lock. */
+/* What is wrong with the store although the last record was written. Without the lock. */
 static void look_around(struct store *store, struct store_long_log *ret_held, struct err *err)
 {
 	struct err why = ERR_INIT;
@@ -286,7 +285,7 @@ static void look_around(struct store *store, struct store_long_log *ret_held, st
 		(void)err_pass(err, &why);
 }
 
-/* Whether the loop has something to tell of it.  The lock is held. */
+/* Whether the loop has to report it. The lock is held. */
 static bool note_held(struct recorder *recorder, const struct store_long_log *held)
 {
 	bool is_news = (held->bytes > 0) != (recorder->held.bytes > 0);
@@ -295,7 +294,7 @@ static bool note_held(struct recorder *recorder, const struct store_long_log *he
 	return is_news;
 }
 
-/* Nothing is written, and still its files may have gone.  The lock is held, but for the look. */
+/* Files may be removed while nothing is written. The lock is held, except during the check. */
 static void look(struct recorder *recorder)
 {
 	struct store_clock clock = recorder->clock;
@@ -390,7 +389,7 @@ static void *run(void *context)
 
 /* ---- in the loop ---------------------------------------------------------------------------- */
 
-/* Told when it begins and when it ends, not for each record in between. */
+/* Logs when it begins and when it ends, and not for each record. */
 static void tell_trouble(struct recorder *recorder, const struct err *ails)
 {
 	const char *word = store_trouble(ails);
@@ -406,7 +405,7 @@ static void tell_trouble(struct recorder *recorder, const struct err *ails)
 	recorder->trouble = *ails;
 }
 
-/* The same for a log that becomes long. */
+/* The same for a log that cannot be emptied. */
 static void tell_held(struct recorder *recorder, const struct store_long_log *held)
 {
 	bool was_held = recorder->held_told.bytes > 0;
@@ -457,7 +456,7 @@ static int64_t waited_ms(struct recorder *recorder)
 	return asked_ms ? clock_ms() - asked_ms : 0;
 }
 
-/* The thread itself can tell nothing while it waits. */
+/* The thread itself cannot report that it waits for the disk. */
 static void on_watch(void *owner)
 {
 	struct recorder *recorder = owner;
@@ -532,7 +531,7 @@ void recorder_put(struct recorder *recorder, struct recording *recording)
 	pthread_mutex_lock(&recorder->lock);
 	list_append(&recorder->waiting, &recording->link);
 	pthread_mutex_unlock(&recorder->lock);
-	/* Now and not before: with the lock held it would wake only to wait for that. */
+	/* After the unlock, or the thread would wake only to wait for the lock. */
 	pthread_cond_signal(&recorder->work);
 }
 

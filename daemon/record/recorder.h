@@ -5,9 +5,8 @@
  * recorder_put() until its done callback has come (from the loop).  The thread only reads it.
  * Order is kept: what was put first is written first.
  *
- * When the store itself cannot be written (no room, read-only, locked, damaged), what waits is
- * told so, and the thread tries by itself, once a second and at no run's expense, whether it can
- * be written again.
+ * When the store itself cannot be written (no space, read-only, locked, damaged), the waiting records fail.
+  * The thread then tries once a second whether it can be written again.
  */
 #pragma once
 
@@ -36,7 +35,7 @@ struct recording {
 	struct store_run run;
 	struct store_act act;                /* RECORDING_ACT */
 	struct store_checkpoint *checkpoint; /* RECORDING_CHECKPOINT, which is filled in */
-	/* RECORDING_CARE: writes whatever it is, in the transaction that is open, on the thread. */
+	/* RECORDING_CARE: writes in the open transaction, on the thread. */
 	int (*write)(struct recording *recording, struct store *store, struct err *err);
 	struct store_parking parking; /* RECORDING_PARKED */
 	int64_t grant;                /* RECORDING_USE */
@@ -47,7 +46,7 @@ struct recording {
 	struct err err;
 };
 
-#define RECORDER_MOST 256 /* records in one commit, where nothing else is wanted */
+#define RECORDER_MOST 256 /* records in one commit, unless the settings say otherwise */
 
 /* Takes the store.  One commit takes at most `most` records.  NULL with *err. */
 struct recorder *recorder_start(
@@ -55,11 +54,11 @@ struct recorder *recorder_start(
 
 void recorder_put(struct recorder *recorder, struct recording *recording);
 
-/* Why records cannot be written just now, or NULL.  Asked before a run is let in. */
+/* Why records cannot be written now, or NULL. Asked before a run is accepted. */
 const struct err *recorder_trouble(const struct recorder *recorder);
 /*
- * That the disk has not answered for two seconds, or NULL: told at once, while runs are let in for ten.
- * The store is not to be asked meanwhile.
+ * That the disk has not answered for two seconds, or NULL. Runs are accepted for ten. Do not read the store
+  * meanwhile.
  */
 const struct err *recorder_stall(const struct recorder *recorder);
 /* And for how long. */
@@ -68,11 +67,11 @@ int64_t recorder_trouble_ms(const struct recorder *recorder);
 /* The store's log, when it is long because somebody reads from it; else NULL. */
 const struct store_long_log *recorder_held(const struct recorder *recorder);
 
-/* What is to stand in the store's mark about the clock from now on. */
+/* What the mark of the store says of the clock from now on. */
 void recorder_note_clock(struct recorder *recorder, const struct store_clock *clock);
 
 /* Commits and records so far, for admin.status. */
 void recorder_counts(const struct recorder *recorder, uint64_t *ret_commits, uint64_t *ret_records);
 
-/* Writes what still waits, calls what is done, closes the store.  The loop has stopped before. */
+/* Writes the waiting records, calls their callbacks, closes the store. The loop has stopped before. */
 void recorder_close(struct recorder *recorder);

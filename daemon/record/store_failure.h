@@ -1,6 +1,6 @@
 /*
- * A store that cannot be written, in the words of an answer: what is over soon is `busy`, with the
- * time to come back; all else is `internal`.  `data.reason` says which it is.
+ * A store that cannot be written, as an error for clients: `busy` with a time to retry when it will be over
+  * soon, else `internal`. `data.reason` has the kind of failure.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ struct recorder;
 
 enum rpc_code store_failure_code(const struct err *err);
 
-/* In how many milliseconds it is worth asking again; 0: nobody can know. */
+/* After how many milliseconds to retry; 0: unknown. */
 int64_t store_failure_retry_ms(const struct err *err);
 
 /* {reason, retry_after_ms?}; nil when the arena is full. */

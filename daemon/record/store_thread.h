@@ -1,9 +1,8 @@
 /*
- * A thread for long work on the store, one task after the other, at the lowest priority: it reads
- * through a connection of its own, so that neither the recorder nor those who ask questions wait.
+ * A thread for long work on the store, one task after the other, at the lowest priority. It reads through its
+  * own connection, so neither the recorder nor clients wait for it.
  *
- * A task belongs to its owner and must stay as it is from store_thread_put() until its done callback
- * has come, from the loop.
+ * The owner of a task leaves it unchanged from store_thread_put() until `done` has been called.
  */
 #pragma once
 
@@ -18,7 +17,7 @@ struct store_thread;
 
 struct store_task {
 	struct list link;
-	/* On the thread.  What it needs it takes from what it is part of; it ends soon after *stop. */
+	/* On the thread. It ends soon after *stop becomes true. */
 	int (*run)(struct store_task *task, struct store *store, const atomic_bool *stop,
 		struct err *err);
 	/* In the loop; `err` is NULL when it went well. */
@@ -31,5 +30,5 @@ struct store_thread *store_thread_start(uv_loop_t *loop, const char *folder, str
 
 void store_thread_put(struct store_thread *thread, struct store_task *task);
 
-/* Breaks off what runs, tells all tasks that they are not done, ends the thread.  Accepts NULL. */
+/* Stops the task that runs, fails all others, ends the thread. Accepts NULL. */
 void store_thread_close(struct store_thread *thread);

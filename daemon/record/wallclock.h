@@ -1,8 +1,7 @@
 /*
- * The wall clock, watched.  It is a label in records and nothing else: limits and waits go by a
- * clock that nobody can set.  But run ids begin with it, and lists are in the order of ids, so a
- * jump is told and counted, and a small step back, also over a restart, does not bring new runs
- * before old ones.
+ * Watches the wall clock. Records are labelled with it; limits and waits use the monotonic clock. But run ids
+  * begin with the wall time, and lists are in the order of ids. So a jump is logged and counted, and after a
+  * small step back, also over a restart, new runs still come after old ones.
  */
 #pragma once
 
@@ -13,46 +12,46 @@
 #include "proto/ulid.h"
 #include "proto/value.h"
 
-#define WALLCLOCK_BACK_MS ((uint64_t)24 * 3600 * 1000) /* ids wait for the clock so long */
+#define WALLCLOCK_BACK_MS \
+	((uint64_t)24 * 3600 * 1000) /* ids continue from the newest record for this time */
 
 struct wallclock {
 	struct timer *timer;
-	int64_t ahead_us; /* the wall clock's lead on the other one, at the last look */
+	int64_t ahead_us; /* the lead of the wall clock on the monotonic one, at the last look */
 	uint64_t jumps;
 	int64_t last_jump_ms; /* + forwards, - back */
-	int64_t believed_us; /* the lead that is sure; that of the clock when it has stood for a day */
-	int64_t calm_since_us;     /* by the other clock: it has not jumped since */
-	int64_t set_ahead_us;      /* how far it was set ahead since it was believed last */
-	struct recorder *recorder; /* told at each look, for the store's mark; or NULL */
+	int64_t believed_us; /* the lead that is trusted: that of a clock without a jump for a day */
+	int64_t calm_since_us;     /* by the monotonic clock: no jump since */
+	int64_t set_ahead_us;      /* how far it was set ahead since it was last trusted */
+	struct recorder *recorder; /* gets the state at each look, for the mark; or NULL */
 };
 
 /*
- * Starts to watch.  `before` is what the clock was worth when the last daemon wrote it down.  When the
- * clock has moved since by no more than a day, that is time that has passed; by more, it is not, and the
- * clock has to stand for a day before it is believed.  Where nothing was written down no time has surely
- * come until then: a first look takes nothing away.  The recorder may be NULL.  When the newest record is later than now by no more than WALLCLOCK_BACK_MS,
- * ids go on from there; what is further ahead was a clock that was wrong, and is left alone.
+ * Starts to watch. `before` is the state that the last daemon wrote. A difference of at most a day counts as
+  * time that has passed; a larger one does not, and the clock is trusted after a day without a jump. Without a
+  * written state no time counts as passed until then. The recorder may be NULL. If the newest record is ahead
+  * of now by at most WALLCLOCK_BACK_MS, ids continue from it; otherwise they follow the clock.
  */
 void wallclock_start(struct wallclock *wallclock, uv_loop_t *loop, struct recorder *recorder,
 	const struct store_clock *before, uint64_t newest_ms, struct ulid_source *ids);
 void wallclock_stop(struct wallclock *wallclock);
 
-/* As wallclock_start(), without the watching: what is believed of a clock that shows this. */
+/* As wallclock_start(), without the timer. */
 void wallclock_recall(struct wallclock *wallclock, const struct store_clock *before,
 	int64_t wall_us, int64_t steady_us);
 
-/* Looks whether it has jumped since the last look; the timer does, every second. */
+/* Looks whether the clock has jumped since the last look. The timer calls it every second. */
 void wallclock_look(struct wallclock *wallclock, int64_t wall_us, int64_t steady_us);
 
 /*
- * The latest moment that has surely come: now, but a clock that was set ahead is not believed until it
- * has stood so for a day.  For what cannot be taken back.
+ * The latest moment that has certainly passed: now, unless the clock was set ahead within the last day. For
+  * work that cannot be undone.
  */
 int64_t wallclock_surely_us(const struct wallclock *wallclock, int64_t wall_us, int64_t steady_us);
 
-/* What the next daemon is to know of it. */
+/* The state for the next daemon. */
 struct store_clock wallclock_worth(
 	const struct wallclock *wallclock, int64_t wall_us, int64_t steady_us);
 
-/* {jumps, last_jump_ms, doubted_ms}: by how much it was set ahead, until that is believed. */
+/* {jumps, last_jump_ms, doubted_ms}; doubted_ms: how far it was set ahead, until that is trusted. */
 struct value *wallclock_describe(const struct wallclock *wallclock, struct arena *arena);

@@ -1,10 +1,9 @@
 /*
- * The forms in which a secret that a caller named can turn up: as it is, as JSON and URLs have it,
- * in base64 (also as a part of something longer), in hexadecimal digits.
+ * The encodings in which a secret can appear: plain, as in JSON and URLs, in base64 (also inside a longer
+  * text), in hexadecimal digits.
  *
- * A long secret is looked for in pieces that overlap, so that a part of it is found as well as the
- * whole, and a cut hides little.  What a program makes of a secret beyond that (other encodings,
- * letters apart, compressed) is not recognised.
+ * A long secret is searched for in overlapping pieces, so that a part of it is found too. Other
+  * transformations by a program (other encodings, spaces between letters, compression) are not recognised.
  */
 #pragma once
 
@@ -17,5 +16,5 @@
 #define SECRET_LEN_MAX  4096U
 #define SECRETS_LEN_MAX ((size_t)16 << 10) /* all together */
 
-/* Texts to look for; the mark of each is 0.  NULL: no memory. */
+/* The texts to search for; the mark of each is 0. NULL: no memory. */
 struct multi_match *encodings_of(struct arena *arena, const struct bytes *secrets, size_t count);

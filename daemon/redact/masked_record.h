@@ -1,8 +1,8 @@
 /*
- * What is kept of a request and of its result: copies with secrets masked, which go to the disk in
- * the place of the originals.  What has nothing to mask is shared with the original.
+ * Copies of a request and of its result with secrets masked, which are recorded instead of the originals.
+  * Parts without secrets are shared with the original.
  *
- * Hashes stay those of the true bytes, and so do counts of bytes that a program wrote.
+ * Hashes and byte counts stay those of the original.
  */
 #pragma once
 

@@ -1,7 +1,6 @@
 /*
- * Looks for any of many short texts at once: what a secret may look like, and the words that
- * patterns begin with.  One look at two bytes tells of most places that nothing begins there, so
- * that a text without any costs about a nanosecond a byte.
+ * Searches for any of many short texts at once: encodings of secrets, and the words of patterns. A table of
+  * two bytes excludes most places, so a text without matches costs about a nanosecond per byte.
  *
  * Read-only once it is made; any thread may search in it.
  */
@@ -34,9 +33,8 @@ struct multi_match {
 struct multi_match *multi_match_new(struct arena *arena, struct match_text *items, size_t count);
 
 /*
- * The longest needle at the first place from *at on; NULL when there is none.  Sets *at.  Each needle
- * that is held against the text takes one from *looks; when none is left, NULL, and *at is how far it
- * came.
+ * The longest needle at the first place from *at on; NULL when there is none.  Sets *at.  Each comparison
+  * takes one from *looks; when none is left, it returns NULL, and *at is where it stopped.
  */
 const struct match_text *multi_match_find(const struct multi_match *needles, const char *text,
 	size_t len, size_t *at, uint64_t *looks);

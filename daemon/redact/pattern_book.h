@@ -1,6 +1,6 @@
 /*
- * The patterns by which secrets are recognised that nobody named: those that are shipped
- * (patterns.json) and an operator's own file of the same form.
+ * The patterns that recognise secrets which the caller did not name: the shipped ones (patterns.json) and
+  * those of an operator's file of the same form.
  *
  *	{ "patterns": [
  *	  { "name": "house-token",

@@ -7,7 +7,7 @@
 
 #define CONTEXT     16U /* bytes in front of where a pattern may begin, for it to look back at */
 #define WORD_MAX    4096U
-#define OVERLAP_MIN 4U  /* of a secret at a cut: less of it tells nothing */
+#define OVERLAP_MIN 4U  /* of a secret at a cut: fewer bytes reveal nothing */
 #define GLANCES     16U /* at a byte, for one look at a secret */
 #define SECRET      UINT32_MAX
 
@@ -66,7 +66,7 @@ static void add_span(struct spans *spans, size_t start, size_t end, uint32_t rul
 		spans->items[spans->count++] = (struct span){ start, end, rule };
 }
 
-/* Nobody has looked at what stands from here on. */
+/* The rest of the text was not searched. */
 static void give_up(
 	struct redactor *redactor, const struct bytes *text, size_t from, struct spans *spans)
 {

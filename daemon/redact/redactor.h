@@ -1,13 +1,13 @@
 /*
- * Masks secrets in one request's texts: those that the caller named (forms.h) and what the house's
- * patterns recognise (pattern_book.h).  In the place of a secret stands "[masked:NAME]", NAME being
+ * Masks secrets in the texts of one request: those that the caller named (encodings.h) and those that patterns
+  * recognise (pattern_book.h). A secret is replaced by "[masked:NAME]", NAME being
  * the pattern, or "secret" for one that was named; line breaks in it stay, so that line numbers
  * keep their meaning.
  *
- * What has nothing to mask is left as it is and costs no memory.  What cannot be masked for want of
- * memory is withheld.  Patterns have a budget of work: when it is spent, everything from a
- * pattern's word to the next space is masked in its place.  So have secrets, whose forms are
- * thousands: when theirs is spent, all that has not been looked through is masked.
+ * A text without secrets is not copied. A text that cannot be masked for lack of memory is withheld. Patterns
+  * have a budget of work: when it is used up, everything from the word of a pattern to the next space is
+  * masked. Secrets have a budget too, since they have thousands of encodings: when it is used up, the rest of
+  * the text is masked.
  */
 #pragma once
 
@@ -30,14 +30,14 @@ struct redactor {
 	uint64_t work;  /* left to patterns */
 	uint64_t looks; /* and to secrets */
 	uint64_t masks;
-	bool spent; /* the work was not enough: more was masked than had to be */
+	bool spent; /* the budget was used up: more was masked than necessary */
 };
 
 /* Keeps all three; `secrets` may be NULL.  With REDACT_WORK_LONG. */
 void redactor_init(struct redactor *redactor, const struct pattern_book *book,
 	const struct multi_match *secrets, struct arena *arena);
 
-/* It may do so much from here on. */
+/* Sets the budget from here on. */
 void redactor_allow(struct redactor *redactor, uint64_t work);
 
 /* Each replaces what it is given where there is something to mask, and returns true then. */
@@ -45,8 +45,7 @@ bool redact_bytes(struct redactor *redactor, struct bytes *bytes, unsigned cut);
 bool redact_text(struct redactor *redactor, const char **text, unsigned cut);
 
 /*
- * The last `len` of these bytes are kept, what is in front of them is not: it only tells what they
- * are the end of.
+ * Masks these bytes, which continue `in_front` bytes that stand before them and are not kept.
  */
 bool redact_behind(struct redactor *redactor, struct bytes *bytes, size_t in_front, unsigned cut);
 

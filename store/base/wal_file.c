@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/clock.h"
-
 #define WAL_VFS  "ced"
 #define HELD_MAX (32 << 10) /* bytes held back: seven pages with their heads */
 
@@ -16,9 +14,7 @@ struct wal_file {
 	bool header;       /* the header was written since the last sync */
 	bool doubtful;     /* a sync has failed: what was written before it may be lost */
 	sqlite3_int64 unsynced_from, unsynced_to; /* what was written since the last sync */
-	uint64_t syncs;
-	int64_t sync_us;
-	int why; /* errno of the last write, 0 when it went well */
+	int why;                                  /* errno of the last write, 0 when it went well */
 	char *held;
 	int held_len;
 	sqlite3_int64 held_at;
@@ -134,7 +130,6 @@ static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
 static int log_sync(sqlite3_file *file, int flags)
 {
 	struct wal_file *log = log_of(file);
-	int64_t before;
 	int r = let_go(file);
 
 	if (r != SQLITE_OK || (log->passing && !log->header))
@@ -144,10 +139,7 @@ static int log_sync(sqlite3_file *file, int flags)
 		r = write_again(log);
 	if (r != SQLITE_OK)
 		return r;
-	before = clock_us();
 	r = real_of(file)->pMethods->xSync(real_of(file), flags);
-	log->syncs++;
-	log->sync_us += clock_us() - before;
 	log->doubtful = r != SQLITE_OK;
 	if (log->doubtful)
 		return r;
@@ -267,16 +259,6 @@ struct wal_file *wal_file_of(sqlite3 *db)
 void wal_file_wait(struct wal_file *log, bool wait)
 {
 	log->passing = !wait;
-}
-
-uint64_t wal_file_syncs(const struct wal_file *log)
-{
-	return log->syncs;
-}
-
-int64_t wal_file_sync_us(const struct wal_file *log)
-{
-	return log->sync_us;
 }
 
 int wal_file_errno(const struct wal_file *log)

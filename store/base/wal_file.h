@@ -9,9 +9,9 @@
  * checkpoint.  The alternative, changing `PRAGMA synchronous` between transactions, must be decided
  * before BEGIN, when the recorder does not yet know what the batch will hold.
  *
- * SQLite writes a page to the log in two pieces, and a commit page after page.  What follows
- * directly on what was written before is held back and goes out together, at the latest when SQLite
- * asks for a sync, which with synchronous=FULL it does before anybody may see the commit.
+ * SQLite writes a page to the log in two pieces, and a commit page after page.  Writes that follow each other
+  * directly are collected and written together, at the latest at the next sync. With synchronous=FULL that is
+  * before a commit becomes visible.
  */
 #pragma once
 
@@ -32,10 +32,6 @@ struct wal_file *wal_file_of(sqlite3 *db);
 
 /* From now on commits wait for the disk, or do not. */
 void wal_file_wait(struct wal_file *log, bool wait);
-
-/* Syncs so far, and the time they took. */
-uint64_t wal_file_syncs(const struct wal_file *log);
-int64_t wal_file_sync_us(const struct wal_file *log);
 
 /* Why the last write failed, as an errno; 0 when it did not. */
 int wal_file_errno(const struct wal_file *log);

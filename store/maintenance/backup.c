@@ -1,4 +1,4 @@
-/* A copy of the store as of one moment, made while it is written. */
+/* Copies a snapshot of the store while it is written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "store/base/db.h"
 #include "store/maintenance.h"
 
-#define STEP_PAGES   256 /* a megabyte; then it is looked whether it is to end */
+#define STEP_PAGES   256 /* a megabyte; between two steps *stop is checked */
 #define DIGEST_BYTES ((size_t)256 << 10)
-/* A copy that took the last room would stop the recorder. */
+/* A copy that used up the disk would stop the recorder. */
 #define SPARE_BYTES  ((uint64_t)256 << 20)
 
 static int check_room(struct store *store, int64_t bytes, struct err *err)
@@ -49,7 +49,7 @@ static int copy_failed(sqlite3 *copy, int code, struct err *err)
 		"the store: the copy: %s", sqlite3_errmsg(copy));
 }
 
-/* The reader's transaction is open, so all pages are of one moment, whoever writes meanwhile. */
+/* The read transaction is open, so all pages are of one snapshot. */
 static int copy_pages(struct store *store, sqlite3 *copy, const atomic_bool *stop, struct err *err)
 {
 	sqlite3_backup *backup = sqlite3_backup_init(copy, "main", store->db, "main");
@@ -75,7 +75,7 @@ static int copy_into(
 	if (r != SQLITE_OK)
 		r = copy ? copy_failed(copy, r, err)
 			 : err_set(err, ERR_MEMORY, "the store: no memory for a copy");
-	else /* it is thrown away unless it becomes whole */
+	else /* an incomplete copy is deleted */
 		r = sqlite3_exec(copy, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL,
 			    NULL, NULL) == SQLITE_OK
 			    ? copy_pages(store, copy, stop, err)
@@ -93,7 +93,7 @@ static int copy_moment(
 
 	if (db_begin_snapshot(store, &began, err) < 0)
 		return -1;
-	/* The first question makes the transaction see its moment. */
+	/* The first query fixes the snapshot of the transaction. */
 	r = db_bytes(store, &bytes, err);
 	if (r == 0)
 		r = check_room(store, bytes, err);
@@ -135,7 +135,7 @@ int store_backup(struct store *store, const char *path, const atomic_bool *stop,
 		return -1;
 	}
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	(void)unlink(path); /* whoever holds the descriptor has it; nobody else is to find it */
+	(void)unlink(path); /* only the holder of the descriptor may have it */
 	if (fd < 0)
 		return err_sys(err, "the store: %s", path);
 	if (digest_file(fd, ret_backup, err) < 0) {

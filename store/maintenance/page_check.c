@@ -1,4 +1,4 @@
-/* Looks at every page of a store, a table at a time. */
+/* Checks all pages of a store, one table at a time. */
 #include <string.h>
 
 #include "store/base/db.h"
@@ -22,7 +22,7 @@ static void note(struct store_findings *findings, const char *table, const char 
 		cut_printf(findings->first, sizeof(findings->first), "%s: %s", table, words);
 }
 
-/* What SQLite found when it could not go on. */
+/* A failure of SQLite that is damage counts as a finding. */
 static int note_failure(struct look *look, const char *table, int code, struct err *err)
 {
 	struct err why = ERR_INIT;
@@ -82,7 +82,7 @@ static int check_table(struct look *look, const char *table, struct err *err)
 	return r;
 }
 
-/* SQLite asks now and then whether it is to go on. */
+/* SQLite calls it now and then; a result other than 0 ends the statement. */
 static int asked(void *context)
 {
 	const atomic_bool *stop = context;
@@ -110,7 +110,7 @@ int store_check(struct store *store, const atomic_bool *stop, struct store_findi
 	int r;
 
 	*ret_findings = (struct store_findings){ 0 };
-	/* What is looked at is the file, not what was read of it yesterday. */
+	/* The check must read the file and not the cache. */
 	(void)sqlite3_db_release_memory(store->db);
 	sqlite3_progress_handler(store->db, 10000, asked, (void *)(uintptr_t)stop);
 	r = check_all(&look, err);

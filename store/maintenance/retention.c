@@ -1,4 +1,4 @@
-/* Which runs have had their contents for long enough, and giving room back to the disk. */
+/* Finds the runs whose contents are to be removed. */
 #include <stdint.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "store/base/stmt.h"
 #include "store/maintenance.h"
 
-#define ROUND_KEYS 512 /* looked at between two questions whether to end */
+#define ROUND_KEYS 512 /* read between two checks of *stop */
 
-/* A walk over what could leave, counting what that would free. */
+/* A walk over runs that could be pruned, which counts what would be free. */
 struct walk_over {
 	struct store *store;
 	const atomic_bool *stop;
@@ -36,7 +36,7 @@ int store_sizes(struct store *store, struct store_size *ret_size, struct err *er
 
 /* ---- how much a run's contents are -------------------------------------------------------- */
 
-/* A blob counts when the runs of the plan are all that hold it; 0: they have not been counted yet. */
+/* A blob counts when only runs of the plan hold it. `refs` 0: the runs that hold it are not indexed yet. */
 static int count_blob(struct walk_over *walk, int64_t blob, struct err *err)
 {
 	uintptr_t holders = (uintptr_t)map_get(&walk->held, &blob, sizeof(blob)) + 1;
@@ -93,7 +93,7 @@ struct candidate {
 	char run_id[RUN_ID_LEN + 1];
 };
 
-/* Whether it may be about one place in the file alone. */
+/* Whether the failure may concern one place in the file only. */
 static bool is_of_a_place(const struct err *why)
 {
 	return why->code == ERR_CORRUPT || why->code == ERR_TOO_BIG ||
@@ -110,7 +110,7 @@ static int pass_over(struct store_plan *plan, int64_t key, const struct err *why
 	return 0;
 }
 
-/* Those that have ended and have their contents; before a failure too, some may be there. */
+/* Runs that have ended and have contents. Before a failure some may have been read. */
 static int read_between(struct store *store, const struct store_plan *plan,
 	struct candidate *ret_candidates, unsigned most, unsigned *ret_count, struct err *err)
 {
@@ -132,7 +132,7 @@ static int read_between(struct store *store, const struct store_plan *plan,
 	return r;
 }
 
-/* The next row of the other half of a run: 1, 0, -1. */
+/* The next key in the table `records`: 1, 0, -1. */
 static int next_record(
 	struct store *store, const struct store_plan *plan, int64_t *ret_key, struct err *err)
 {
@@ -149,7 +149,7 @@ static int next_record(
 	return r;
 }
 
-/* `runs` cannot be read from here on: `records` has the same keys, and each is asked for alone. */
+/* The table `runs` cannot be read here. `records` has the same keys, and each run is read alone. */
 static int step_over(struct store *store, struct store_plan *plan, struct candidate *ret_candidate,
 	unsigned *ret_count, struct err *err)
 {
@@ -170,7 +170,7 @@ static int step_over(struct store *store, struct store_plan *plan, struct candid
 	return r;
 }
 
-/* The next of them, up to the plan's end.  None: there are no more. */
+/* The next runs, up to the end of the plan. None: there are no more. */
 static int read_candidates(struct store *store, struct store_plan *plan,
 	struct candidate *ret_candidates, unsigned most, unsigned *ret_count, struct err *err)
 {
@@ -180,11 +180,11 @@ static int read_candidates(struct store *store, struct store_plan *plan,
 		return 0;
 	if (!is_of_a_place(&why))
 		return err_pass(err, &why);
-	/* What cannot be read is met again behind those that were. */
+	/* The next call meets the unreadable run again. */
 	return *ret_count ? 0 : step_over(store, plan, ret_candidates, ret_count, err);
 }
 
-/* What one run would free, and that it is to leave. */
+/* Adds one run to the plan. */
 static int plan_run(struct walk_over *walk, const struct candidate *candidate, struct err *err)
 {
 	struct store_plan *plan = walk->plan;
@@ -203,7 +203,7 @@ static bool has_enough(const struct walk_over *walk)
 	return walk->enough && walk->plan->bytes >= walk->enough;
 }
 
-/* Walks until the plan's end, or until it has enough; the plan then ends there. */
+/* Walks to the end of the plan, or until enough would be free; the plan then ends there. */
 static int walk_over_all(struct walk_over *walk, struct err *err)
 {
 	struct candidate candidates[ROUND_KEYS / 4];
@@ -224,7 +224,7 @@ static int walk_over_all(struct walk_over *walk, struct err *err)
 	return 0;
 }
 
-/* The key of the run that has so many newer ones; where one half of them cannot be read, by the other. */
+/* The key of the run that has so many newer ones. If `runs` cannot be read, `records` has the same keys. */
 static int find_behind(struct store *store, uint64_t runs, int64_t *ret_key, struct err *err)
 {
 	static const char *const tables[] = { "runs", "records" };
@@ -244,7 +244,7 @@ static int find_behind(struct store *store, uint64_t runs, int64_t *ret_key, str
 	return err_pass(err, &why);
 }
 
-/* The key of the newest run that is to go for the sake of age or number. */
+/* The key of the newest run that is removed for age or number. */
 static int find_end(
 	struct store *store, const struct store_keep *keep, int64_t *ret_to, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* The record from its front to its end, a page at a time, for whoever keeps it elsewhere. */
+/* Exports all records, oldest first, a page at a time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +10,12 @@
 #include "store/base/stmt.h"
 #include "store/maintenance.h"
 
-/* What a record holds of what came from outside, or went there. */
+/* The keys of a record that have contents of programs, inputs or outputs. */
 static const struct {
 	const char *in; /* the map that has the key; NULL: the record itself */
 	const char *key;
 } contents[] = {
-	{ NULL, "reason" }, /* of an exception it has the message */
+	{ NULL, "reason" }, /* it has the message of an exception */
 	{ NULL, "stdout" },
 	{ NULL, "stdout_tail" },
 	{ NULL, "stderr" },
@@ -45,7 +45,7 @@ static bool is_content(const char *in, const char *key)
 	return false;
 }
 
-/* Of a list of files, artifacts or findings, without what was in them. */
+/* An item of a list of files, artifacts or findings, without its contents. */
 static struct value *make_bare(struct arena *arena, const void *items, size_t index)
 {
 	const struct value *file = value_at(items, index);
@@ -92,7 +92,7 @@ struct span {
 	int64_t from, to; /* keys, both included */
 };
 
-/* Where the last page ended; in a store that has no such run, where it would be. */
+/* The key of the last run of the page before, also if the store has no such run. */
 static int find_after(struct store *store, const char *run_id, int64_t *ret_key, struct err *err)
 {
 	struct binding binding = bind_start(store, STMT_EXPORT_AFTER, err);

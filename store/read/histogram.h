@@ -22,5 +22,5 @@ void histogram_add(struct histogram *histogram, int64_t number);
 /* Adds all numbers of another one. */
 void histogram_merge(struct histogram *histogram, const struct histogram *other);
 
-/* The number that `percent` of all numbers do not pass; 0 when there are none. */
+/* The percentile; 0 when there are no numbers. */
 int64_t histogram_at(const struct histogram *histogram, unsigned percent);

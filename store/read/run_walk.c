@@ -10,8 +10,9 @@
 #include "store/base/stmt.h"
 
 #define SQL_CEILING 4096
-#define PROBE_MOST  1000 /* runs that are counted to see which part of a filter lets through few */
-#define RUNNING     "running" /* the word for runs without an outcome */
+#define PROBE_MOST \
+	1000 /* each condition is counted up to so many runs, to find the one that matches fewest */
+#define RUNNING "running" /* the outcome for which a filter asks to get runs that have not ended */
 
 /* Parameters have the same number in every statement. */
 enum param {
@@ -31,14 +32,14 @@ enum param {
 	PARAM_COUNT,
 };
 
-/* Runs in the order of an index; `complete` ones have those that have not settled, too. */
+/* Runs in the order of an index; a `complete` index has unsettled runs, too. */
 #define OF_FACET(number, param) "facets", "f.facet = " #number " AND f.value = ?" #param, false
 #define OF_LABEL                "labels", "f.name = ?10 AND f.value = ?11", true
 #define OF_NOTHING              NULL, NULL, false
 
 /*
- * What a filter may ask, in the order of how few runs each is likely to let through.  Those with an
- * index can lead the walk.  The facets have their numbers from settle.h.
+ * The conditions of a filter, ordered by how few runs each is likely to match. One with an index can lead the
+  * walk. The numbers of facets are those of facet.h.
  */
 /* clang-format off */
 static const struct question {
@@ -158,7 +159,7 @@ static void bind_word(sqlite3_stmt *stmt, enum param param, const char *text)
 		(void)sqlite3_bind_text(stmt, (int)param, text, -1, SQLITE_STATIC);
 }
 
-/* A statement without the parameter refuses the value, which is as well. */
+/* A statement that does not have the parameter ignores the value. */
 static void bind_filter(sqlite3_stmt *stmt, const struct store_filter *filter)
 {
 	struct binding binding = { .stmt = stmt };
@@ -197,7 +198,7 @@ static int no_memory(struct err *err)
 	return err_set(err, ERR_MEMORY, "the store: no memory for a question");
 }
 
-/* How many runs of the span stand at its place in the index, counted up to PROBE_MOST. */
+/* How many runs of the span the index has for this condition, counted up to PROBE_MOST. */
 static int probe(struct walk *walk, const struct question *question,
 	const struct store_filter *filter, int64_t *ret_count, struct err *err)
 {
@@ -220,7 +221,7 @@ static int probe(struct walk *walk, const struct question *question,
 	return r < 0 ? -1 : 0;
 }
 
-/* Whether there is nothing to choose from. */
+/* Whether more than one condition can lead. */
 static bool has_choice(const struct walk *walk, const struct store_filter *filter)
 {
 	unsigned count = walk->searching && search_can_lead(&walk->search);
@@ -231,8 +232,8 @@ static bool has_choice(const struct walk *walk, const struct store_filter *filte
 }
 
 /*
- * The question that leads, or NULL: words, when they can, or the order of time.  Words come before
- * what lets through many, since there is no telling how many runs they let through.
+ * The condition that leads; NULL: the words, if they can, or else the order of time. Words lead unless another
+  * condition matches few runs, since their number of matches is unknown.
  */
 static int choose_lead(struct walk *walk, const struct store_filter *filter,
 	const struct question **ret_lead, struct err *err)
@@ -259,7 +260,7 @@ static int choose_lead(struct walk *walk, const struct store_filter *filter,
 
 /* ---- the walk ----------------------------------------------------------------------------- */
 
-/* Tables with a first condition, and what the run's key is called there. */
+/* The tables to read, and the name of the key there. */
 struct origin {
 	const char *from;
 	const char *key;
@@ -302,7 +303,7 @@ static int add_source(
 	return open_source(walk, &walk->sources[walk->source_count++], origin, way, err);
 }
 
-/* Those that have not settled, unless they have come already. */
+/* The unsettled runs, unless the first source has them already. */
 static int add_unsettled(struct walk *walk, bool complete, struct err *err)
 {
 	if (walk->searching)
@@ -331,7 +332,7 @@ static int add_sources(struct walk *walk, struct err *err)
 	return add_unsettled(walk, !lead || lead->complete, err);
 }
 
-/* The row of one key: 1, or 0 when the other questions do not let it through. */
+/* The row of one key: 1, or 0 when it does not match the other conditions. */
 static int step_to(struct walk *walk, struct walk_source *source, int64_t key, struct err *err)
 {
 	(void)sqlite3_reset(source->stmt);
@@ -339,7 +340,7 @@ static int step_to(struct walk *walk, struct walk_source *source, int64_t key, s
 	return stmt_step(walk->store, source->stmt, err);
 }
 
-/* The next key of a source that has its keys from the search: 1, 0, -1. */
+/* The next key of a source that gets its keys from the search: 1, 0, -1. */
 static int next_key(
 	struct walk *walk, const struct walk_source *source, int64_t *ret_key, struct err *err)
 {
@@ -363,7 +364,7 @@ static int advance_by_key(struct walk *walk, struct walk_source *source, struct 
 	return r;
 }
 
-/* The first that hold the words were not near, and now words can lead: from where this stands. */
+/* No match was near, and now the words can lead: the search continues from here. */
 static int turn(struct walk *walk, struct walk_source *source, int64_t key, struct err *err)
 {
 	(void)sqlite3_finalize(source->stmt);

@@ -1,9 +1,9 @@
 /*
- * A walk over the runs that a filter lets through, newest first.
+ * Walks over the runs that match a filter, newest first.
  *
- * Settled runs are found by one part of the filter that has an index (a facet, a label, words), the one
- * that lets through the fewest, and the others are looked at in the row; runs that have not settled
- * are few and all looked at.  Both come in order and are merged.  A walk sees one moment of the store.
+ * Indexed runs are found through one condition with an index (a facet, a label, words): the one that matches
+  * the fewest runs. The other conditions are tested on each row. Unsettled runs are few, and all are tested.
+  * Both come in order and are merged. A walk sees one snapshot of the store.
  */
 #pragma once
 
@@ -18,10 +18,10 @@
 
 /* Where rows come from: column 0 is the key. */
 enum walk_way {
-	WALK_ROWS,      /* a statement gives them in order */
-	WALK_TESTED,    /* the same, and each is asked for its words; may turn into the next */
-	WALK_WORDS,     /* the search gives keys, the statement the row of each */
-	WALK_UNSETTLED, /* the same for runs that have not settled */
+	WALK_ROWS,   /* a statement gives them in order */
+	WALK_TESTED, /* the same, and each run is tested for the words; may change to WALK_WORDS */
+	WALK_WORDS,  /* the search gives keys, and the statement the row of each */
+	WALK_UNSETTLED, /* the same for unsettled runs */
 };
 
 struct walk_source {
@@ -36,19 +36,19 @@ struct walk {
 	const struct store_filter *filter; /* the caller's */
 	const char *columns;
 	int64_t low, high;  /* the span of keys: from low up to, not including, high */
-	int64_t words_high; /* below which words lead */
+	int64_t words_high; /* the search gives keys below this */
 	bool searching;
-	bool may_turn; /* from WALK_TESTED to WALK_WORDS, once words can lead */
+	bool may_turn; /* from WALK_TESTED to WALK_WORDS, when the search has few enough texts */
 	struct search search;
 	struct walk_source sources[2];
 	size_t source_count;
-	struct walk_source *last; /* the one that gave the row */
+	struct walk_source *last; /* gave the last row */
 	bool began;
 	bool opened;
 };
 
 /*
- * Starts a walk; `columns` of the table `runs AS r` come behind the key.  The filter and its
+ * Starts a walk; `columns` of the table `runs AS r` follow the key.  The filter and its
  * strings are borrowed until walk_close(), which is called on every path.
  */
 int walk_open(struct walk *walk, struct store *store, const struct store_filter *filter,

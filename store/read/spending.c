@@ -1,4 +1,4 @@
-/* What runs have cost, for budgets: read once, when a daemon starts. */
+/* What runs have used, for budgets. Read once, when a daemon starts. */
 #include "proto/json.h"
 #include "store/base/db.h"
 #include "store/base/stmt.h"

@@ -1,8 +1,7 @@
 /*
- * Counts and percentiles over the runs that a filter lets through, from the newest back.
+ * Counts and percentiles of the runs that match a filter, from the newest back.
  *
- * All of them are looked at, up to a ceiling: then the oldest are left out, and the answer says so
- * and from when on it counts.
+ * All of them are read, up to a limit. Beyond it the oldest are left out, and the answer says so.
  */
 #include <string.h>
 
@@ -149,7 +148,7 @@ static struct group *find_group(struct stats *stats, const char *key)
 	return open_group(group, name) < 0 ? NULL : group;
 }
 
-/* What was refused or denied took no time there, and would make the others look fast. */
+/* A run that was refused or denied took no time in a worker, and would lower the percentiles. */
 static bool reached_a_worker(sqlite3_stmt *row)
 {
 	return sqlite3_column_int64(row, PHASE_COLUMN + 2) > 0;

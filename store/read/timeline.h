@@ -1,6 +1,6 @@
 /*
- * Counts over time, in one pass from the newest to the oldest and without knowing how far that is: at
- * most so many slots of equal width, which doubles whenever they do not reach far enough.
+ * Counts over time, in one pass from the newest to the oldest, without knowing the span: at most
+  * TIMELINE_SLOTS slots of equal width. The width doubles whenever the slots do not reach far enough.
  */
 #pragma once
 

@@ -9,7 +9,7 @@
 #include "store/base/stmt.h"
 #include "store/base/texts.h"
 
-#define UNSETTLED_MAX 8192 /* more than wait under any load that the writer keeps up with */
+#define UNSETTLED_MAX 8192 /* more than wait while the writer keeps up with the load */
 #define ARENA_BYTES   ((size_t)1 << 30)
 #define PIECE_MAX     64
 
@@ -24,7 +24,7 @@ struct unsettled {
 	int64_t *keys;
 	size_t count;
 	bool *holds;
-	sqlite3 *db; /* opened for the first text that may hold the words */
+	sqlite3 *db; /* opened for the first text that may have the words */
 	sqlite3_stmt *insert;
 	struct arena arena;
 };
@@ -63,7 +63,7 @@ static bool is_ascii(const char *bytes, size_t len)
 	return true;
 }
 
-/* A quick no, for most texts: in plain ASCII each piece of the question stands as it is. */
+/* Excludes most texts quickly: in ASCII each piece of the query must be in the text as it is. */
 static bool may_hold(const char *question, struct bytes text)
 {
 	if (!is_ascii(question, strlen(question)) || !is_ascii(text.data, text.len))
@@ -97,7 +97,7 @@ static int open_index(struct unsettled *unsettled, struct err *err)
 	return r == SQLITE_OK ? 0 : no_memory(err);
 }
 
-/* A row's number: the run's place in the list, times what a run may have. */
+/* The number of a row is the index of the run in the list, times TEXTS_OF_A_RUN, plus that of the text. */
 static int index_text(
 	struct unsettled *unsettled, size_t number, struct bytes text, struct err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * The words of runs that have not settled: their texts go through an index of their own, in memory,
- * made for one question and gone with it, so that words mean here what they mean in the large one.
+ * Searches runs that are not indexed yet. Their texts are put into an FTS5 index in memory, made for one
+  * query, so that words are compared as in the index of the store.
  */
 #pragma once
 
@@ -12,8 +12,8 @@
 struct store;
 
 /*
- * The unsettled runs that hold the words, newest first: gives *ret_keys (free).  `question` is what
- * was asked and `match` the same in the index's language.
+ * The unsettled runs that have the words, newest first: gives *ret_keys (free). `question` is the query of the
+  * user, and `match` the same in the syntax of FTS5.
  */
 int unsettled_search(struct store *store, const char *question, const char *match,
 	int64_t **ret_keys, size_t *ret_count, struct err *err);

@@ -1,9 +1,9 @@
 /*
- * One question in words, for a walk (walk.h): which runs hold all of these words in their program,
- * or all in their stdout, or all in their stderr.
+ * Searches for words, for a walk (run_walk.h): which runs have all of these words in their program, or all in
+  * their stdout, or all in their stderr.
  *
- * Words are compared as the index does it: letters and digits, without case and accents; what
- * stands in quotation marks, or is joined by other signs (`os.path`), must stand side by side.
+ * Words are compared as the index does: letters and digits, without case and accents. Words in quotation
+  * marks, or joined by other signs (`os.path`), must be adjacent.
  *
  * The texts that hold the words come from the index.  When they are few, runs are found from them,
  * newest first.  When they are many, runs that are met on another way are asked one by one, since
@@ -21,7 +21,7 @@
 
 struct store;
 
-/* A text with the newest of its runs that has not been given yet. */
+/* A text with the newest of its runs that was not returned yet. */
 struct search_spot {
 	int64_t key;
 	int64_t text;
@@ -29,38 +29,38 @@ struct search_spot {
 
 struct search {
 	struct store *store;
-	char *match;      /* the question in the index's language */
-	uint8_t *holding; /* a bit for each text of the store: whether it holds the words */
-	uint8_t *known;   /* and whether that is known; NULL: all are */
+	char *match;      /* the query in the syntax of FTS5 */
+	uint8_t *holding; /* a bit for each text: whether it has the words */
+	uint8_t *known;   /* a bit for each text: whether that is known; NULL: all are known */
 	int64_t bit_count;
-	size_t asked;   /* texts, one by one */
-	int64_t *texts; /* those that hold them, unless they are many */
+	size_t asked;   /* texts that were tested one by one */
+	int64_t *texts; /* those that have the words, unless there are many */
 	size_t text_count, text_size;
 	bool many;
 	struct search_spot *heap;
 	size_t heap_count;
 	bool heaped;
-	int64_t *unsettled; /* unsettled runs that hold the words, newest first */
+	int64_t *unsettled; /* unsettled runs that have the words, newest first */
 	size_t unsettled_count;
 	size_t unsettled_at;
 };
 
-/* So many texts are few, so many are asked one by one, so many lead: variables only for their test. */
+/* Limits: few texts, texts that are tested one by one, texts that can lead. Variables only for tests. */
 extern size_t search_few;
 extern size_t search_asked_most;
 extern size_t search_lead_most;
 
-/* Finds the texts.  `question` is borrowed for the call; search_done() is called on every path. */
+/* Finds the texts. Call search_done() on every path. */
 int search_open(struct search *search, struct store *store, const char *question, struct err *err);
 void search_done(struct search *search);
 
-/* Whether runs can be found from the texts; what cannot at first may after some search_holds(). */
+/* Whether runs can be found from the texts. This may become true after some search_holds(). */
 bool search_can_lead(const struct search *search);
 
-/* The next older settled run below `high` (the same in each call): 1 with its key, 0, -1. */
+/* The next older indexed run below `high` (the same in each call): 1 with its key, 0, -1. */
 int search_next(struct search *search, int64_t high, int64_t *ret_key, struct err *err);
 
-/* Whether a settled run holds the words: 1, 0, -1. */
+/* Whether an indexed run has the words: 1, 0, -1. */
 int search_holds(struct search *search, int64_t key, struct err *err);
 
 /* The next older unsettled run from `low` up to, not including, `high`: 1 with its key, 0. */

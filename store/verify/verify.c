@@ -26,11 +26,6 @@ static const struct {
 	[STORE_PART_SECOND] = { "second", verify_second },
 };
 
-const char *store_part_word(enum store_part part)
-{
-	return parts[part].word;
-}
-
 enum store_part store_part_of(const char *word)
 {
 	enum store_part part = STORE_PART_CHAIN;
@@ -78,7 +73,7 @@ void verify_subject(struct verify *verify, struct fill *problem, int64_t kind, i
 	if (is_run && put_run_id(verify, problem, subject))
 		return;
 	fill_int(problem, "subject", subject);
-	/* A run that has gone has left the time in its key. */
+	/* The key of a missing run still has its time. */
 	if (is_run)
 		fill_int(problem, "began_ms", db_ms_of_key(subject));
 }
@@ -170,7 +165,7 @@ int store_verify(struct store *store, const struct store_span *span, struct aren
 		.count = span->count };
 	int r;
 
-	/* What was remembered of blobs is from before somebody may have touched them. */
+	/* The cache may be older than a change that somebody made. */
 	blob_cache_clear(store);
 	r = span->part < STORE_PART_COUNT ? look(&verify, span->part, err)
 					  : look_at_all(&verify, err);

@@ -1,8 +1,8 @@
 /*
  * Verification: the parts of it, and the report that they write into.
  *
- * A part looks at one moment of the store and never writes.  What it cannot read it reports as a
- * problem and goes on: somebody who breaks one record does not hide another.
+ * A part reads one snapshot of the store and never writes. It reports an unreadable record as a problem and
+  * goes on, so that one broken record does not hide another.
  */
 #pragma once
 
@@ -24,11 +24,11 @@ struct verify {
 	int64_t from, count;
 	int64_t next;    /* 0: the part is done */
 	int64_t of;      /* the highest number there is */
-	int64_t checked; /* of what has numbers */
+	int64_t checked; /* numbered items */
 	int64_t found;
 };
 
-/* Looks at what is numbered from..., count of it; sets next, of and checked. */
+/* Each checks `count` items from number `from` on, and sets next, of and checked. */
 int verify_chain(struct verify *verify, struct err *err);
 int verify_blobs(struct verify *verify, struct err *err);
 int verify_tables(struct verify *verify, struct err *err);
@@ -42,20 +42,20 @@ int verify_second(struct verify *verify, struct err *err);
 struct fill verify_problem(struct verify *verify, const char *what, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A question to the database: each row of its answer is a problem, as table, row, what is wrong there. */
+/* Runs a query; each row of its result is a problem: table, row, message. */
 int verify_ask(struct verify *verify, const char *what, const char *sql, struct err *err);
 
-/* For such questions: whether a run is running or not yet indexed, and whether `r`, of runs, has ended and is. */
+/* For such queries: whether a run is running or not yet indexed, and whether `r`, of runs, has ended and is indexed. */
 #define VERIFY_PENDING(key) "EXISTS (SELECT 1 FROM pending AS p WHERE p.key = " key ")"
 #define VERIFY_SETTLED      "r.outcome IS NOT NULL AND NOT " VERIFY_PENDING("r.key")
 
-/* What a link is about, as keys of a problem: kind, and run_id or subject. */
+/* Puts the subject of a link into a problem: kind, and run_id or subject. */
 void verify_subject(struct verify *verify, struct fill *problem, int64_t kind, int64_t subject);
 
-/* What lists filter by against the runs; a check of verify_tables(). */
+/* Compares the facets with the runs; a check of verify_tables(). */
 int facets_check(struct verify *verify, struct err *err);
 
 int blob_refs_check(struct verify *verify, struct err *err);
 
-/* Which texts a run holds (texts.h) against its contents; a check of verify_tables(). */
+/* Compares the texts of runs with their contents; a check of verify_tables(). */
 int texts_check(struct verify *verify, struct err *err);

@@ -1,4 +1,4 @@
-/* Contents: each blob's bytes against its digest. */
+/* Compares the bytes of each blob with its digest. */
 #include <string.h>
 
 #include "store/base/blob.h"

@@ -1,4 +1,4 @@
-/* The chain: each link against the one before, each record against its link. */
+/* Compares each link with the one before, and each record with its link. */
 #include <string.h>
 
 #include "store/base/canonical.h"
@@ -21,7 +21,7 @@ struct walking {
 	struct verify *verify;
 	int64_t last; /* the link before this one */
 	uint8_t head[DIGEST_LEN];
-	bool has_head; /* nothing is known behind a gap */
+	bool has_head; /* unknown after a gap */
 };
 
 static bool read_digest(sqlite3_stmt *row, int column, uint8_t ret_digest[DIGEST_LEN])
@@ -97,10 +97,9 @@ static void check_head(struct walking *walking, const struct link *link)
 
 static const char *const verdicts[] = { "changed", "missing", "unreadable" };
 
-/* -1 only where going on makes no sense. */
 /*
- * A run waits no more, or waits again: then another link has its row.  Rows that are missing are found
- * with the tables, where it is known what became of the run.
+ * Whether another link covers the row, since the run was started or waits again. verify_tables.c finds rows
+  * that are missing.
  */
 static int is_over(struct walking *walking, const struct link *link, int found, struct err *err)
 {
@@ -132,7 +131,7 @@ static int check_record(struct walking *walking, const struct link *link, struct
 	if (chain_word(link->kind))
 		r = canonical_digest(verify->store, (enum chain_kind)link->kind, link->subject,
 			false, digest, &why);
-	/* A record that is made too large to read is as broken as one that cannot be read. */
+	/* A record that somebody made too large to read counts as unreadable. */
 	if (r < 0 && why.code != ERR_CORRUPT && why.code != ERR_MEMORY && why.code != ERR_TOO_BIG)
 		return err_pass(err, &why);
 	if (r < 0)

@@ -1,4 +1,4 @@
-/* Checkpoints: those in the store, and those in the second file, against the chain as it is. */
+/* Compares checkpoints, in the store and in the checkpoint file, with the chain. */
 #include <string.h>
 
 #include "store/base/chain.h"
@@ -174,7 +174,7 @@ int verify_second(struct verify *verify, struct err *err)
 
 /* ---- at the start ------------------------------------------------------------------------- */
 
-/* Who may only write to the file can say nothing with it. */
+/* Somebody who can only write to the file cannot make such a line. */
 static bool is_ours(const struct checkpoint *checkpoint, const struct store_trust *trust)
 {
 	return memcmp(checkpoint->public_key, trust->public_key, SIGN_PUBLIC_LEN) == 0 &&
@@ -182,8 +182,8 @@ static bool is_ours(const struct checkpoint *checkpoint, const struct store_trus
 }
 
 /*
- * Of the lines that hold the one that reaches furthest: whether there is one.  From the end on, where
- * it usually is, so that few signatures have to be looked at.
+ * Finds the valid line that reaches furthest. It starts at the end, where that line usually is, so that few
+  * signatures are checked.
  */
 static bool find_furthest(const struct store_trust *trust, struct checkpoint *ret_furthest)
 {

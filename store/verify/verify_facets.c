@@ -1,12 +1,12 @@
 /*
- * Facets: the columns of runs that lists filter by, once more; none may be missing, none too many.
+ * Compares the facets with the columns of runs that they copy.
  *
- * Looking each up would take longer than all other checks.  So both heaps are gone through once, the
- * facets that there are and those that there should be, and each is summed up, row by row, under a
- * key that was drawn just now: who does not know it cannot make two heaps that have one sum.  The
- * facets must come in their order too, since a tree that is not in order does not find what it has.
+ * Looking up each facet would take longer than all other checks. So both sets are read once, the facets in the
+  * store and those that there should be, and a keyed hash of each row is added to a sum. The key is random and
+  * new each time, so nobody can prepare two different sets with the same sum. The facets must also be in
+  * order, since a lookup does not find rows that are out of order.
  *
- * Only where that does not fit are the questions asked that tell what is wrong.
+ * Only if the sums differ, queries find out what is wrong.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * What no link tells: rows that no record has, what is derived from records, and the tables
- * themselves.  Each check is a question to the database whose answers are what is wrong.
+ * Checks what the chain does not cover: rows that belong to no record, derived tables, and the schema. Most
+  * checks are queries whose rows are problems.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 #define SQL_MAX 4096
 
-/* A text is named by the run and found from the other side too. */
+/* A text of a run must be found from the text, too. */
 #define TEXT_MISSING(column)                                                                          \
 	{                                                                                             \
 		NULL, "missing",                                                                      \
@@ -29,7 +29,7 @@
 struct check {
 	int (*look)(struct verify *verify, struct err *err); /* or NULL */
 	const char *what;
-	const char *sql; /* rows of: table, row, what is wrong there */
+	const char *sql; /* rows of: table, row, message */
 };
 
 /* ---- records and their parts -------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static const struct chain_table *root_of(enum chain_kind owner)
 	return table;
 }
 
-/* Records that no link is about.  A run in flight has none yet. */
+/* Records without a link. A run in flight has none yet. */
 static int find_unlinked(struct verify *verify, struct err *err)
 {
 	char sql[SQL_MAX];
@@ -62,7 +62,7 @@ static int find_unlinked(struct verify *verify, struct err *err)
 	return 0;
 }
 
-/* Parts of records that are not there. */
+/* Rows that belong to a record that is missing. */
 static int find_orphans(struct verify *verify, struct err *err)
 {
 	char sql[SQL_MAX];
@@ -82,8 +82,8 @@ static int find_orphans(struct verify *verify, struct err *err)
 }
 
 /*
- * Rows that are met by who goes along a table and not by who looks for their number, as the chain does:
- * a number twice, or at a wrong place.
+ * Rows that a scan of the table finds and a lookup by key does not: a key that is there twice, or at a wrong
+  * place.
  */
 static int find_strays(struct verify *verify, const struct chain_table *table, struct err *err)
 {
@@ -135,7 +135,7 @@ static int check_schema(struct verify *verify, struct err *err)
 
 /* ---- the list ----------------------------------------------------------------------------- */
 
-/* Acts have the clock's time and grants end by it, but not in one moment. */
+/* Acts and the end of grants use the wall clock, but read it at different moments. */
 #define MARGIN_US "60000000"
 
 /* clang-format off */
@@ -160,7 +160,7 @@ static const struct check checks[] = {
 	{ NULL, "missing",
 		"SELECT 'runs', r.key, 'half of a run is missing' FROM runs AS r WHERE NOT EXISTS "
 		"(SELECT 1 FROM records AS o WHERE o.key = r.key)" },
-	/* The chain reads these two by an index, which may know less than the table has. */
+	/* The chain reads these two by an index, which may have fewer rows than the table. */
 	{ NULL, "extra",
 		"SELECT 'pruned', t.key, 'no act took the contents of this run away' FROM pruned AS t "
 		"NOT INDEXED WHERE NOT EXISTS (SELECT 1 FROM pruned AS i INDEXED BY pruned_by_act "
@@ -179,7 +179,7 @@ static const struct check checks[] = {
 	{ NULL, "extra",
 		"SELECT 'pruned', key, 'a run is pruned that is not there' FROM pruned "
 		"WHERE key NOT IN (SELECT key FROM runs)" },
-	/* Where what is compared are bytes alone, or numbers. */
+	/* Columns that are compared as bytes or numbers only. */
 	{ NULL, "changed",
 		"SELECT 'blobs', blob, 'a column has another type than ced writes' FROM blobs WHERE "
 		"typeof(sha256) <> 'blob' OR typeof(bytes) <> 'integer' OR typeof(refs) <> 'integer'" },
@@ -252,7 +252,7 @@ static const struct check checks[] = {
 		"SELECT 'parked', p.key, 'a run waits for approval that is not there, or has ended' "
 		"FROM parked AS p LEFT JOIN runs AS r USING (key) "
 		"WHERE r.key IS NULL OR r.outcome IS NOT NULL" },
-	/* What waits goes by a mark in the chain, or with the transaction that records the run's end. */
+	/* A run that waits is started with a mark in the chain, or ends in the transaction that records its end. */
 	{ NULL, "missing",
 		"SELECT 'parked', c.subject, CASE WHEN r.outcome IS NULL THEN 'a run that waits for "
 		"approval was taken out' ELSE 'a run that waited for approval was lost: its row was "

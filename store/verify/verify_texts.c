@@ -1,4 +1,4 @@
-/* Texts that runs are found by: each against the contents of the runs that are said to hold it. */
+/* Compares the texts by which runs are found with the contents of the runs. */
 #include <string.h>
 
 #include "proto/digest.h"
@@ -105,6 +105,6 @@ int texts_check(struct verify *verify, struct err *err)
 			break;
 	}
 	(void)sqlite3_finalize(row);
-	/* What cannot be read has been told, and its words are not known. */
+	/* Unreadable texts were reported, and their words are unknown. */
 	return r == 0 && checking.all_read ? wording_compare(wording, verify, err) : r;
 }

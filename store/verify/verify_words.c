@@ -164,8 +164,8 @@ static int compare(const struct wording *wording, const char *word, size_t len)
 }
 
 /*
- * Words come in their order, and each in the order of its places: what is not in order is not found.
- * 1: so does this one, which is added; 0: not so; -1.
+ * Words must be in order, and each in the order of its places, or they are not found. Adds the word: 1 in
+  * order, 0 not, -1.
  */
 static int take_row(struct wording *wording, sqlite3_stmt *row)
 {
@@ -221,7 +221,7 @@ static int are_right(struct wording *wording, struct err *err)
 	return in_order && memcmp(&wording->there, &wording->wanted, sizeof(wording->there)) == 0;
 }
 
-/* SQLite's whole numbers here: seven bits a byte, the highest first. */
+/* A varint of FTS5: seven bits per byte, the highest first. */
 static size_t read_number(const uint8_t *bytes, size_t len, uint64_t *ret_number)
 {
 	*ret_number = 0;
@@ -278,7 +278,7 @@ int wording_compare(struct wording *wording, struct verify *verify, struct err *
 
 	if (r < 0)
 		return -1;
-	/* A table of this connection alone, which reads what there is. */
+	/* A temporary table that reads the index. */
 	readable = db_exec(store, ALLOW_TEMP "; " DROP_VOCAB "; " MAKE_VOCAB, err) == 0;
 	r = readable ? are_right(wording, err) : -1;
 	if (sqlite3_exec(store->db, DROP_VOCAB, NULL, NULL, NULL) != SQLITE_OK)

@@ -43,7 +43,7 @@ int disk_space_for_new(const char *folder, struct err *err)
 
 /* ---- the reserve -------------------------------------------------------------------------- */
 
-/* A reserve that could not be filled helps nobody.  Returns 1, or -1. */
+/* A partly filled reserve is useless.  Returns 1, or -1. */
 static int empty_reserve(int fd, const char *path, struct err *err)
 {
 	return ftruncate(fd, 0) < 0 ? err_sys(err, "the store: %s", path) : 1;

@@ -157,7 +157,7 @@ static void look_at_log(struct store *store)
 	/* A reader that ended just now is not found: then the second attempt succeeds. */
 	for (int i = 0; i < 2 && !readers.count && !readers.has_ourselves; i++) {
 		if (store_check_files(store, NULL) < 0 || move_log(store, &all) != SQLITE_OK)
-			return; /* what was known remains */
+			return; /* keep the last result */
 		if (all || log_bytes(writer) < writer->log_limit / 2) {
 			writer->log_frames = 0;
 			writer->log_is_refusing = false;
@@ -278,7 +278,7 @@ static int commit(struct store *store, enum store_durability durability, struct 
 		return -1;
 	writer->in_transaction = false;
 	writer->index.waiting += writer->ended;
-	/* It is written, but in a file that nobody will find it has failed all the same. */
+	/* A commit to a file that was removed counts as failed. */
 	if (store_check_files(store, err) < 0)
 		return -1;
 	if (durability == STORE_NOW)
