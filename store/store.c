@@ -1,6 +1,7 @@
 /* Opens and closes a store, and describes it for a status. */
 #include "store/store.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -114,11 +115,14 @@ static int find_copy(struct store *store, const char *path, struct err *err)
 /* A daemon holds the lock of the folder that it writes to. */
 static int check_no_writer(const char *db, struct err *err)
 {
-	const char *slash = strrchr(db, '/');
-	int len = slash ? (int)(slash - db) : 1;
+	const char *slash;
 	auto_free char *path = NULL;
 	auto_fd int fd = -1;
+	int len;
 
+	assert(db);
+	slash = strrchr(db, '/');
+	len = slash ? (int)(slash - db) : 1;
 	if (asprintf(&path, "%.*s/" LOCK_FILE, len, slash ? db : ".") < 0)
 		return err_set(err, ERR_MEMORY, "the store: no memory");
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -130,9 +134,9 @@ static int check_no_writer(const char *db, struct err *err)
 }
 
 /*
- * Nobody writes to a copy, so it is read without locks and without shared memory: in SQLite's VFS without locks, and
- * in its exclusive mode, which keeps the index of the log in the memory of this process.  So the folder need not be
- * writable, and is left as it was.
+ * A copy has no writer, so it is read without locks and without shared memory. SQLite has a VFS without locks,
+  * and in its exclusive mode it keeps the index of the log in the memory of this process. So the folder need
+  * not be writable, and is left as it was.
  */
 static int open_copy(struct store *store, const char *path, struct err *err)
 {

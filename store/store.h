@@ -431,7 +431,7 @@ struct store_span {
 };
 
 /*
- * Looks for what was changed, removed, added or moved since it was written, without stopping the writer.
+ * Finds data that was changed, removed, added or moved since it was written. The writer goes on meanwhile.
  * -> {part, from, next, of, checked, found, problems: [{what, message, link?, kind?, run_id?, table?, row?}]}:
  * `next` is where to continue, nil at the end; `of` is the highest number; `found` counts all problems, of which the
  * first 200 are listed.

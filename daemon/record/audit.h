@@ -1,7 +1,7 @@
 /*
- * What makes the record provable: the key, checkpoints (store/base/checkpoint.h) by number of records and by time, the
- * checkpoint file and the journal, which get each checkpoint, and the comparison with that file at the start, which
- * finds a store that was rolled back.
+ * Makes checkpoints (store/base/checkpoint.h) by number of records and by time, with the key of the store.
+  * Each goes to the checkpoint file and to the journal. At the start the store is compared with that file,
+  * which finds a store that was rolled back.
  *
  * The recorder signs, in order with the records.  The checkpoint file is written on a thread, since it may lie on
  * another disk or host.
