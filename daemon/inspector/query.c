@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "daemon/inspector/names.h"
-#include "daemon/inspector/roots.h"
 
 static const char *const capture_words[CAPTURE_COUNT] = {
 	[CAPTURE_NAME] = "name",
@@ -148,128 +147,6 @@ static int complain_at(const char *text, size_t len, size_t at, const char *what
 		(int)near_len, near);
 }
 
-/* ---- where patterns begin ------------------------------------------------------------------- */
-
-/* A pattern's text. */
-struct extent {
-	const char *text;
-	size_t len;
-};
-
-static struct kind *kind_of(const struct query *query, TSSymbol symbol)
-{
-	uint32_t index = symbol;
-
-	return &query->kinds[index < query->kind_count ? index : query->kind_count - 1];
-}
-
-const struct kind *query_kind(const struct query *query, TSSymbol symbol)
-{
-	return kind_of(query, symbol);
-}
-
-static int add_start(struct query *query, uint32_t pattern, uint32_t step, struct err *err)
-{
-	struct start *starts =
-		reallocarray(query->starts, query->start_count + 1UL, sizeof(*starts));
-	struct kind *kind = kind_of(query, query->shapes.steps[step].kind);
-
-	if (!starts)
-		return err_set(err, ERR_MEMORY, "no memory for a query");
-	query->starts = starts;
-	starts[query->start_count++] =
-		(struct start){ .pattern = pattern, .step = step, .next = kind->starts };
-	kind->starts = query->start_count;
-	return 0;
-}
-
-static int add_starts(struct query *query, uint32_t pattern, uint32_t first, struct err *err)
-{
-	for (uint32_t step = first; step; step = query->shapes.steps[step].other)
-		if (add_start(query, pattern, step, err) < 0)
-			return -1;
-	ts_query_disable_pattern(query->query, pattern);
-	return 0;
-}
-
-static struct extent span_of(const struct query *query, const char *text, uint32_t pattern)
-{
-	uint32_t start = ts_query_start_byte_for_pattern(query->query, pattern);
-
-	return (struct extent){ text + start,
-		ts_query_end_byte_for_pattern(query->query, pattern) - start };
-}
-
-static int place_pattern(struct query *query, const TSLanguage *language, struct extent span,
-	uint32_t pattern, struct err *err)
-{
-	const struct any_of *condition = &query->conditions[pattern];
-	uint32_t asked = condition->count > 0 ? condition->capture : SHAPE_ASKED_NONE;
-	struct roots roots;
-	uint32_t first;
-
-	first = shape_read(&query->shapes, query->query, language, span.text, span.len, asked);
-	if (first)
-		return add_starts(query, pattern, first, err);
-	roots_read(language, span.text, span.len, &roots);
-	for (uint32_t i = 0; i < roots.count; i++)
-		kind_of(query, roots.kinds[i])->deep = true;
-	return 0;
-}
-
-static bool begins_anywhere(const struct query *query, const TSLanguage *language, const char *text)
-{
-	uint32_t patterns = ts_query_pattern_count(query->query);
-	struct roots roots = { 0 };
-
-	for (uint32_t i = 0; i < patterns && !roots.anywhere; i++) {
-		struct extent span = span_of(query, text, i);
-
-		roots_read(language, span.text, span.len, &roots);
-	}
-	return roots.anywhere;
-}
-
-/*
- * One pattern that may begin anywhere makes the whole query one that is tried everywhere.  So none
- * is taken out of it: tree-sitter counts those that begin anywhere and does not when one is taken.
- */
-static int find_roots(
-	struct query *query, const TSLanguage *language, const char *text, struct err *err)
-{
-	query->anywhere = begins_anywhere(query, language, text);
-	if (query->anywhere)
-		return 0;
-	query->kind_count = ts_language_symbol_count(language) + 1;
-	query->kinds = calloc(query->kind_count, sizeof(*query->kinds));
-	if (!query->kinds)
-		return err_set(err, ERR_MEMORY, "no memory for a query");
-	for (uint32_t i = ts_query_pattern_count(query->query); i > 0; i--)
-		if (place_pattern(query, language, span_of(query, text, i - 1), i - 1, err) < 0)
-			return -1;
-	return 0;
-}
-
-void query_wish(const struct query *query, bool *plain, bool *holders)
-{
-	for (uint32_t kind = 0; kind + 1 < query->kind_count; kind++)
-		plain[kind] |= query->kinds[kind].deep;
-	for (uint32_t i = 1; i <= query->shapes.count; i++) {
-		const struct shape_step *step = &query->shapes.steps[i];
-		bool holds_field = false;
-
-		for (uint32_t k = step->inside; k; k = query->shapes.steps[k].next)
-			holds_field |= query->shapes.steps[k].field != 0;
-		for (uint32_t kind = 0; step->any && holds_field && kind + 1 < query->kind_count;
-			kind++)
-			holders[kind] = true;
-		if (step->any || step->kind + 1U >= query->kind_count)
-			continue;
-		plain[step->kind] = true;
-		holders[step->kind] |= holds_field;
-	}
-}
-
 int query_init(struct query *query, const TSLanguage *language, const char *text, size_t len,
 	struct err *err)
 {
@@ -281,7 +158,7 @@ int query_init(struct query *query, const TSLanguage *language, const char *text
 		return complain_at(text, len, at, fault_word(kind), err);
 	if (name_captures(query, err) < 0 || read_conditions(query, err) < 0)
 		return -1;
-	return find_roots(query, language, text, err);
+	return 0;
 }
 
 void query_done(struct query *query)
@@ -290,9 +167,6 @@ void query_done(struct query *query)
 		ts_query_delete(query->query);
 	free(query->captures);
 	free(query->conditions);
-	free(query->kinds);
-	free(query->starts);
-	shapes_done(&query->shapes);
 	*query = (struct query){ 0 };
 }
 
@@ -321,13 +195,6 @@ static bool is_word(const struct any_of *condition, const char *text, size_t len
 	return false;
 }
 
-bool query_allows(const struct query *query, uint32_t pattern, const char *text, size_t len)
-{
-	const struct any_of *condition = &query->conditions[pattern];
-
-	return is_word(condition, text, len) != condition->not ;
-}
-
 static bool is_any(const char *code, const struct any_of *condition, const TSQueryMatch *raw)
 {
 	for (uint16_t i = 0; i < raw->capture_count; i++) {
@@ -341,10 +208,21 @@ static bool is_any(const char *code, const struct any_of *condition, const TSQue
 	return false;
 }
 
+/* Nothing is bound in a range that the grammar could not read. */
+static bool is_unreadable_range(const struct query *query, const TSQueryCapture *capture)
+{
+	enum capture what = query->captures[capture->index];
+
+	return (what == CAPTURE_IN || what == CAPTURE_WITHIN) && ts_node_is_error(capture->node);
+}
+
 bool query_holds(const struct query *query, const char *code, const TSQueryMatch *raw)
 {
 	const struct any_of *condition = &query->conditions[raw->pattern_index];
 
+	for (uint16_t i = 0; i < raw->capture_count; i++)
+		if (is_unreadable_range(query, &raw->captures[i]))
+			return false;
 	return condition->count == 0 || is_any(code, condition, raw) != condition->not ;
 }
 

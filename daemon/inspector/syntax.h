@@ -1,12 +1,10 @@
 /*
- * A program's text as a tree, and queries over it; the only module that knows tree-sitter, with
- * its parts query.c, roots.c, shape.c, nodes.c, fit.c and treemem.c.
+ * A program's text as a tree, and queries over it.  Only this module and query.c know tree-sitter.
  *
  * A struct syntax is one language: its grammar and the two compiled queries that the daemon sent.
- * There may be several, and one program at a time among them all: what a process has for it of
- * tree-sitter's memory is one.  What others get to see are matches: which pattern,
- * and the byte ranges of its captures under names of ours.  Everything runs within an effort (effort.h);
- * what is not finished by then is "late", and a late answer is no answer.
+ * It holds one program at a time.  Callers see matches: the number of the pattern, and the byte
+ * ranges of its captures under names of ours.  All work is bounded by an effort (effort.h).  If it
+ * is spent, or tree-sitter would lose matches, the answer is "late", and the program is denied.
  */
 #pragma once
 

@@ -82,8 +82,7 @@ ROOMS = {
     "uv": ("daemon/",),
     "systemd/": ("daemon/loop/service_manager.c",),
     "utf8proc": ("daemon/inspector/names.c",),
-    "tree_sitter/": ("daemon/inspector/syntax.c", "daemon/inspector/query.", "daemon/inspector/roots.",
-                     "daemon/inspector/nodes.", "daemon/inspector/shape.", "daemon/inspector/treemem.c"),
+    "tree_sitter/": ("daemon/inspector/syntax.c", "daemon/inspector/query."),
 }
 
 # What the inspector does without although it lives in daemon/.

@@ -43,7 +43,7 @@ LISTED = {
     **each("store/verify", "verify verify_blob_refs verify_blobs verify_chain verify_checkpoints verify_facets verify_tables "
            "verify_texts verify_words", PART, STORE),
     **each("store/maintenance", "backup", PART, STORE + ["tests/unit/test_store_integrity.c"]),
-    **each("daemon/inspector", "filter fit found imports inspector nodes query reading scopes shared_fields template treemem trial",
+    **each("daemon/inspector", "filter found imports inspector query scopes template trial",
            PART, INSPECTOR),
     **each("cli/commands", "approvals backup budgets cancel check gc levers output put policy replay "
            "run runs runtimes show stats status trace wait watch", COMMAND, CECTL),

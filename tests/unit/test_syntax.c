@@ -215,6 +215,42 @@ TEST(a_query_that_is_not_done_in_time_is_late)
 	syntax_free(syntax);
 }
 
+/* f(a, a, ... 'b') with so many names: each stays an unfinished match until the string comes. */
+static unsigned count_before_string(unsigned names)
+{
+	static char code[16384];
+	size_t at = 2;
+
+	memcpy(code, "f(", 2);
+	for (unsigned i = 0; i < names; i++, at += 2)
+		memcpy(code + at, "a,", 2);
+	memcpy(code + at, "'b')", 5);
+	return count_of("(argument_list (identifier) @name (string) @at)", code);
+}
+
+TEST(a_program_whose_matches_would_be_lost_is_late)
+{
+	CHECK_EQ_INT(count_before_string(100), 100);
+	CHECK_EQ_INT(count_before_string(2000), 9999);
+}
+
+/* ---...a */
+static unsigned count_below(size_t levels)
+{
+	static char code[80000];
+
+	memset(code, '-', levels);
+	memcpy(code + levels, "a", 2);
+	return count_of("(identifier) @name", code);
+}
+
+TEST(a_tree_that_is_deeper_than_queries_can_count_is_late)
+{
+	CHECK_EQ_INT(count_below(50000), 1);
+	CHECK_EQ_INT(count_below(60000), 9999);
+	CHECK_EQ_INT(count_below(66000), 9999);
+}
+
 static size_t taken(void)
 {
 	struct mallinfo2 info = mallinfo2();

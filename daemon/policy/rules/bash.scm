@@ -38,9 +38,8 @@
 ;;; message this command runs text as code, starts other programs, or reaches the system
 ;;; hint    write out what is to be done, with the commands that work on text
 ((command name: (command_name) @_wrapper argument: (_) @name)
-  (#any-of? @_wrapper "command" "builtin" "exec" "env" "nohup" "time" "xargs"))
-((command name: (command_name) @_wrapper argument: (_) @name)
-  (#any-of? @_wrapper "coproc" "nice" "timeout" "setsid" "stdbuf" "busybox"))
+  (#any-of? @_wrapper "command" "builtin" "exec" "env" "nohup" "time" "xargs"
+    "coproc" "nice" "timeout" "setsid" "stdbuf" "busybox"))
 
 ;;; bash.suspicious.decode
 ;;; finds   command in { -d --decode -D }

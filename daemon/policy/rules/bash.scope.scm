@@ -3,8 +3,7 @@
 ; A function takes a command's place from behind its definition to the end of the block; in other
 ; functions already before it, if nothing can have called one by then.
 
-; Definitions stand in these; in a list or a pipeline they may not run, or in a shell of their own.
-; A pattern that begins with (_) has tree-sitter walk over the whole tree.
+; A definition counts in these.  In a list or a pipeline it may not run, or run in another shell.
 [
   (case_item (function_definition name: (word) @bind) @after)
   (command_substitution (function_definition name: (word) @bind) @after)

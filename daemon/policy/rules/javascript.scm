@@ -156,7 +156,7 @@
 ;;; message the interpreter may take this for a comment, and what follows for something else
 ;;; hint    write comments with // or /* */, and blanks between operators
 (html_comment) @name
-(binary_expression operator: "<" right: (unary_expression operator: "!" argument:
+(_ operator: "<" right: (unary_expression operator: "!" argument:
   (update_expression operator: "--"))) @name
 [(jsx_element) (jsx_self_closing_element)] @name
 

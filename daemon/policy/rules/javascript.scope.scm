@@ -23,7 +23,7 @@
 (pair_pattern value: (identifier) @store)
 (pair_pattern value: (assignment_pattern left: (identifier) @store))
 (rest_pattern (identifier) @store)
-(for_in_statement kind: ["await" "const" "let" "using" "var"] left: (identifier) @store)
+(for_in_statement kind: _ left: (identifier) @store)
 (import_specifier name: (identifier) @store)
 (import_specifier alias: (identifier) @store)
 (import_clause (identifier) @store)
@@ -47,8 +47,8 @@
   object: (identifier) @harmless property: (property_identifier) @_exports)))
   (#any-of? @_exports "exports"))
 ; Asking what kind of thing something is.
-(unary_expression operator: "typeof" argument: (identifier) @harmless)
-(binary_expression operator: "instanceof" right: (identifier) @harmless)
+(_ operator: "typeof" argument: (identifier) @harmless)
+(_ operator: "instanceof" right: (identifier) @harmless)
 ; x.constructor.name, and comparisons.
 ((member_expression
   object: (member_expression property: (property_identifier) @harmless)
@@ -57,11 +57,12 @@
 (binary_expression
   left: (member_expression property: (property_identifier) @harmless)
   operator: ["===" "!==" "==" "!="])
-(binary_expression operator: ["===" "!==" "==" "!="]
-  right: (member_expression property: (property_identifier) @harmless))
+(_ operator: ["===" "!==" "==" "!="] right: [
+  (member_expression property: (property_identifier) @harmless)
+  (string) @harmless
+])
 ; Texts that are compared, as those do that guard against such keys.
 (binary_expression left: (string) @harmless operator: ["===" "!==" "==" "!="])
-(binary_expression operator: ["===" "!==" "==" "!="] right: (string) @harmless)
 (switch_case value: (string) @harmless)
 ((call_expression function: (member_expression
   object: (array (string) @harmless) property: (property_identifier) @_has))
@@ -84,100 +85,35 @@
   right: (function_expression body: (statement_block (return_statement (this) @harmless))))
   (#any-of? @_prototype "prototype"))
 
-; ---- what binds in the whole program ---------------------------------------------------------
+; ---- what binds in the program, a block or a function -----------------------------------------
 
 (program (function_declaration name: (identifier) @bind)) @in
 (program (generator_function_declaration name: (identifier) @bind)) @in
-(program (class_declaration name: (identifier) @bind)) @in
-(program (lexical_declaration (variable_declarator name: (identifier) @bind))) @in
-(program (lexical_declaration (variable_declarator name: (object_pattern [
-  (shorthand_property_identifier_pattern) @bind
-  (pair_pattern value: (identifier) @bind)
-])))) @in
-(program (lexical_declaration (variable_declarator name: (array_pattern (identifier) @bind)))) @in
 (program (export_statement declaration: (function_declaration name: (identifier) @bind))) @in
 (program (export_statement declaration: (class_declaration name: (identifier) @bind))) @in
 (program (export_statement declaration: (lexical_declaration
   (variable_declarator name: (identifier) @bind)))) @in
-
-; ---- what binds in a block or a function -------------------------------------------------------
-
-(statement_block (lexical_declaration (variable_declarator name: (identifier) @bind))) @in
-(statement_block (lexical_declaration (variable_declarator name: (object_pattern [
-  (shorthand_property_identifier_pattern) @bind
-  (pair_pattern value: (identifier) @bind)
-])))) @in
-(statement_block (lexical_declaration (variable_declarator
-  name: (array_pattern (identifier) @bind)))) @in
-(statement_block (class_declaration name: (identifier) @bind)) @in
+; In a program, a block, or the head of a `for`.
+(_ (class_declaration name: (identifier) @bind)) @in
+(_ (lexical_declaration (variable_declarator name: [
+  (identifier) @bind
+  (object_pattern [
+    (shorthand_property_identifier_pattern) @bind
+    (pair_pattern value: (identifier) @bind)
+  ])
+  (array_pattern (identifier) @bind)
+]))) @in
 (function_declaration body: (statement_block (function_declaration name: (identifier) @bind)) @in)
 (function_expression body: (statement_block (function_declaration name: (identifier) @bind)) @in)
 (arrow_function body: (statement_block (function_declaration name: (identifier) @bind)) @in)
 (method_definition body: (statement_block (function_declaration name: (identifier) @bind)) @in)
-(for_statement initializer: (lexical_declaration (variable_declarator name: (identifier) @bind))) @in
-(for_in_statement kind: ["const" "let"] left: (identifier) @bind body: (_) @in)
-(for_in_statement kind: ["const" "let"] left: (array_pattern (identifier) @bind) body: (_) @in)
-(for_in_statement kind: ["const" "let"]
-  left: (object_pattern (shorthand_property_identifier_pattern) @bind) body: (_) @in)
+(for_in_statement kind: ["const" "let"] left: [
+  (identifier) @bind
+  (array_pattern (identifier) @bind)
+  (object_pattern (shorthand_property_identifier_pattern) @bind)
+] body: (_) @in)
 (catch_clause parameter: (identifier) @bind body: (_) @in)
-
-; Functions are these.  A pattern that begins with (_) has tree-sitter walk over the whole tree.
-(arrow_function parameters: (formal_parameters [
-  (identifier) @bind
-  (assignment_pattern left: (identifier) @bind)
-  (rest_pattern (identifier) @bind)
-  (object_pattern [
-    (shorthand_property_identifier_pattern) @bind
-    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind)
-    (pair_pattern value: (identifier) @bind)
-  ])
-  (array_pattern (identifier) @bind)
-]) body: (_) @in)
-(function_declaration parameters: (formal_parameters [
-  (identifier) @bind
-  (assignment_pattern left: (identifier) @bind)
-  (rest_pattern (identifier) @bind)
-  (object_pattern [
-    (shorthand_property_identifier_pattern) @bind
-    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind)
-    (pair_pattern value: (identifier) @bind)
-  ])
-  (array_pattern (identifier) @bind)
-]) body: (_) @in)
-(function_expression parameters: (formal_parameters [
-  (identifier) @bind
-  (assignment_pattern left: (identifier) @bind)
-  (rest_pattern (identifier) @bind)
-  (object_pattern [
-    (shorthand_property_identifier_pattern) @bind
-    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind)
-    (pair_pattern value: (identifier) @bind)
-  ])
-  (array_pattern (identifier) @bind)
-]) body: (_) @in)
-(generator_function parameters: (formal_parameters [
-  (identifier) @bind
-  (assignment_pattern left: (identifier) @bind)
-  (rest_pattern (identifier) @bind)
-  (object_pattern [
-    (shorthand_property_identifier_pattern) @bind
-    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind)
-    (pair_pattern value: (identifier) @bind)
-  ])
-  (array_pattern (identifier) @bind)
-]) body: (_) @in)
-(generator_function_declaration parameters: (formal_parameters [
-  (identifier) @bind
-  (assignment_pattern left: (identifier) @bind)
-  (rest_pattern (identifier) @bind)
-  (object_pattern [
-    (shorthand_property_identifier_pattern) @bind
-    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind)
-    (pair_pattern value: (identifier) @bind)
-  ])
-  (array_pattern (identifier) @bind)
-]) body: (_) @in)
-(method_definition parameters: (formal_parameters [
+(_ parameters: (formal_parameters [
   (identifier) @bind
   (assignment_pattern left: (identifier) @bind)
   (rest_pattern (identifier) @bind)
@@ -195,19 +131,15 @@
 ; A `var` in a function; in none it binds nothing.
 (variable_declaration (variable_declarator name: (identifier) @bind))
 
-; Arrow functions have no `arguments` of their own.
-(function_declaration body: (_) @own)
-(generator_function_declaration body: (_) @own)
-(function_expression body: (_) @own)
-(generator_function body: (_) @own)
-(method_definition body: (_) @own)
-
 ; ---- where functions are -----------------------------------------------------------------------
 
-(function_declaration body: (_) @function)
-(generator_function_declaration body: (_) @function)
-(function_expression body: (_) @function)
-(generator_function body: (_) @function)
+[
+  (function_declaration body: (_) @own @function)
+  (generator_function_declaration body: (_) @own @function)
+  (function_expression body: (_) @own @function)
+  (generator_function body: (_) @own @function)
+  (method_definition body: (_) @own @function)
+]
+; Arrow functions have no `arguments` of their own.
 (arrow_function body: (_) @function)
-(method_definition body: (_) @function)
 (class_static_block body: (_) @function)

@@ -133,7 +133,7 @@
 ;;; unless  bound
 ;;; message this part of the module reaches beyond what the module is for
 ;;; hint    use the documented functions of the module that work on plain data
-(attribute attribute: (identifier) @at) @name
+(_ attribute: (identifier) @at) @name
 
 ;;; python.attribute.denied
 ;;; finds   word in python.attributes

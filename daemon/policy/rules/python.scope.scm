@@ -3,7 +3,7 @@
 
 ; ---- a label, a target, or one part of something longer ------------------------------------
 
-(attribute attribute: (identifier) @attribute)
+(_ attribute: (identifier) @attribute)
 (attribute object: (identifier) @part)
 (keyword_argument name: (identifier) @keyword)
 
@@ -114,47 +114,15 @@
 
 ; ---- what certainly binds from one statement on ---------------------------------------------
 
-; Statements stand in these two.  A pattern that begins with (_) has tree-sitter walk over the whole tree.
-[
-  (module (expression_statement (assignment left: (identifier) @bind right: (_))) @after)
-  (block (expression_statement (assignment left: (identifier) @bind right: (_))) @after)
-] @within
-[
-  (module (expression_statement
-    (assignment left: (pattern_list (identifier) @bind) right: (_))) @after)
-  (block (expression_statement
-    (assignment left: (pattern_list (identifier) @bind) right: (_))) @after)
-] @within
-[
-  (module (function_definition name: (identifier) @bind) @after)
-  (block (function_definition name: (identifier) @bind) @after)
-] @within
-[
-  (module (class_definition name: (identifier) @bind) @after)
-  (block (class_definition name: (identifier) @bind) @after)
-] @within
-[
-  (module (decorated_definition definition: [
-    (class_definition name: (identifier) @bind)
-    (function_definition name: (identifier) @bind)
-  ]) @after)
-  (block (decorated_definition definition: [
-    (class_definition name: (identifier) @bind)
-    (function_definition name: (identifier) @bind)
-  ]) @after)
-] @within
-[
-  (module (import_from_statement name: (dotted_name (identifier) @imported)) @after)
-  (block (import_from_statement name: (dotted_name (identifier) @imported)) @after)
-] @within
-[
-  (module (import_from_statement name: (aliased_import alias: (identifier) @imported)) @after)
-  (block (import_from_statement name: (aliased_import alias: (identifier) @imported)) @after)
-] @within
-[
-  (module (import_statement name: (aliased_import alias: (identifier) @imported)) @after)
-  (block (import_statement name: (aliased_import alias: (identifier) @imported)) @after)
-] @within
+(_ (expression_statement (assignment left: (identifier) @bind right: (_))) @after) @within
+(_ (expression_statement
+  (assignment left: (pattern_list (identifier) @bind) right: (_))) @after) @within
+(_ (function_definition name: (identifier) @bind) @after) @within
+(_ (class_definition name: (identifier) @bind) @after) @within
+(_ (decorated_definition definition: (_ name: (identifier) @bind)) @after) @within
+(_ (import_from_statement name: (dotted_name (identifier) @imported)) @after) @within
+(_ (import_from_statement name: (aliased_import alias: (identifier) @imported)) @after) @within
+(_ (import_statement name: (aliased_import alias: (identifier) @imported)) @after) @within
 
 ; ---- what takes the excuse away --------------------------------------------------------------
 
