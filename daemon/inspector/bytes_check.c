@@ -7,27 +7,27 @@
 #include "proto/base/container.h"
 #include "proto/base/utf8.h"
 
-static bool check_size(const char *code, size_t len, struct found *found)
+static bool check_size(const char *code, size_t len, struct findings *findings)
 {
 	(void)code;
 	if (len <= INSPECT_CODE_MAX)
 		return true;
-	found_add(found, INSPECT_BYTES_SIZE, WEIGHT_DENY, 0, 0);
+	findings_add(findings, INSPECT_BYTES_SIZE, WEIGHT_DENY, 0, 0);
 	return false;
 }
 
-static bool check_nul(const char *code, size_t len, struct found *found)
+static bool check_nul(const char *code, size_t len, struct findings *findings)
 {
 	const char *nul = memchr(code, '\0', len);
 
 	if (!nul)
 		return true;
-	found_add(found, INSPECT_BYTES_NUL, WEIGHT_DENY, (uint32_t)(nul - code),
+	findings_add(findings, INSPECT_BYTES_NUL, WEIGHT_DENY, (uint32_t)(nul - code),
 		(uint32_t)(nul - code));
 	return false;
 }
 
-static bool check_utf8(const char *code, size_t len, struct found *found)
+static bool check_utf8(const char *code, size_t len, struct findings *findings)
 {
 	size_t at = 0;
 
@@ -37,7 +37,7 @@ static bool check_utf8(const char *code, size_t len, struct found *found)
 		size_t before = at;
 
 		if (utf8_next(code, len, &at) < 0) {
-			found_add(found, INSPECT_BYTES_UTF8, WEIGHT_DENY, (uint32_t)before,
+			findings_add(findings, INSPECT_BYTES_UTF8, WEIGHT_DENY, (uint32_t)before,
 				(uint32_t)before);
 			break;
 		}
@@ -45,7 +45,7 @@ static bool check_utf8(const char *code, size_t len, struct found *found)
 	return false;
 }
 
-static bool check_cr(const char *code, size_t len, struct found *found)
+static bool check_cr(const char *code, size_t len, struct findings *findings)
 {
 	const char *end = code + len;
 
@@ -55,7 +55,7 @@ static bool check_cr(const char *code, size_t len, struct found *found)
 
 		at++;
 		if (at == end || *at != '\n') {
-			found_add(found, INSPECT_BYTES_CR, WEIGHT_DENY, place, place);
+			findings_add(findings, INSPECT_BYTES_CR, WEIGHT_DENY, place, place);
 			return false;
 		}
 	}
@@ -118,7 +118,7 @@ static bool cookie_is_ours(const char *cookie, size_t len)
 }
 
 /* As CPython's tokenizer does: the first two lines, the second only behind an empty or comment line. */
-static bool check_cookie(const char *code, size_t len, struct found *found)
+static bool check_cookie(const char *code, size_t len, struct findings *findings)
 {
 	size_t at = len >= 3 && memcmp(code, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 
@@ -134,7 +134,7 @@ static bool check_cookie(const char *code, size_t len, struct found *found)
 		if (cookie_len > 0 && !cookie_is_ours(cookie, cookie_len)) {
 			uint32_t place = (uint32_t)(cookie - code);
 
-			found_add(found, INSPECT_BYTES_COOKIE, WEIGHT_DENY, place,
+			findings_add(findings, INSPECT_BYTES_COOKIE, WEIGHT_DENY, place,
 				place + (uint32_t)cookie_len);
 			return false;
 		}
@@ -215,7 +215,7 @@ bool bytes_join_lines(const char *code, size_t len)
 }
 
 /* Brackets in strings and comments do not count, as far as they can be told apart without a parser. */
-static bool check_depth(const char *code, size_t len, struct found *found)
+static bool check_depth(const char *code, size_t len, struct findings *findings)
 {
 	uint32_t depth = 0;
 
@@ -228,7 +228,7 @@ static bool check_depth(const char *code, size_t len, struct found *found)
 		if (step > 0 || depth > 0)
 			depth += (uint32_t)step;
 		if (depth > BYTES_DEPTH_MAX) {
-			found_add(found, INSPECT_BYTES_DEPTH, WEIGHT_DENY, (uint32_t)at,
+			findings_add(findings, INSPECT_BYTES_DEPTH, WEIGHT_DENY, (uint32_t)at,
 				(uint32_t)at + 1);
 			return false;
 		}
@@ -245,7 +245,7 @@ static const char *form_feed_in(const char *line, size_t len)
 }
 
 /* A form feed among a line's leading blanks makes Python forget those before it. */
-static bool check_form_feed(const char *code, size_t len, struct found *found)
+static bool check_form_feed(const char *code, size_t len, struct findings *findings)
 {
 	if (!memchr(code, '\f', len))
 		return true;
@@ -254,7 +254,7 @@ static bool check_form_feed(const char *code, size_t len, struct found *found)
 		const char *feed = form_feed_in(code + at, end);
 
 		if (feed) {
-			found_add(found, INSPECT_BYTES_FORM_FEED, WEIGHT_DENY,
+			findings_add(findings, INSPECT_BYTES_FORM_FEED, WEIGHT_DENY,
 				(uint32_t)(feed - code), (uint32_t)(feed - code));
 			break;
 		}
@@ -264,7 +264,7 @@ static bool check_form_feed(const char *code, size_t len, struct found *found)
 }
 
 /* U+202A to U+202E and U+2066 to U+2069 turn the order in which people see the text. */
-static bool check_bidi(const char *code, size_t len, struct found *found)
+static bool check_bidi(const char *code, size_t len, struct findings *findings)
 {
 	const char *end = code + len;
 
@@ -275,18 +275,18 @@ static bool check_bidi(const char *code, size_t len, struct found *found)
 
 		if ((second == 0x80 && third >= 0xaa && third <= 0xae) ||
 			(second == 0x81 && third >= 0xa6 && third <= 0xa9)) {
-			found_add(found, INSPECT_BYTES_BIDI, WEIGHT_DENY, (uint32_t)(at - code),
-				(uint32_t)(at - code));
+			findings_add(findings, INSPECT_BYTES_BIDI, WEIGHT_DENY,
+				(uint32_t)(at - code), (uint32_t)(at - code));
 			break;
 		}
 	}
 	return true;
 }
 
-bool bytes_check(const char *code, size_t len, struct found *found)
+bool bytes_check(const char *code, size_t len, struct findings *findings)
 {
 	/* Those that need whole text come behind those that say it is. */
-	static bool (*const checks[])(const char *code, size_t len, struct found *found) = {
+	static bool (*const checks[])(const char *code, size_t len, struct findings *findings) = {
 		check_size,
 		check_nul,
 		check_utf8,
@@ -299,6 +299,6 @@ bool bytes_check(const char *code, size_t len, struct found *found)
 	bool readable = true;
 
 	for (size_t i = 0; i < COUNT_OF(checks); i++)
-		readable = checks[i](code, len, found) && readable;
+		readable = checks[i](code, len, findings) && readable;
 	return readable;
 }

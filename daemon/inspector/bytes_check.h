@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "daemon/inspector/found.h"
+#include "daemon/inspector/findings.h"
 
 #define BYTES_DEPTH_MAX 200U /* open brackets; CPython's own ceiling */
 
 /* False when the program must not be parsed.  Each kind of finding is added once, at its first place. */
-bool bytes_check(const char *code, size_t len, struct found *found);
+bool bytes_check(const char *code, size_t len, struct findings *findings);
 
 /*
  * Does a line end stand in this text outside of brackets, strings and comments, and without a

@@ -5,8 +5,8 @@
 
 #include "daemon/inspector/bytes_check.h"
 #include "daemon/inspector/imports.h"
+#include "daemon/inspector/rule_match.h"
 #include "daemon/inspector/scopes.h"
-#include "daemon/inspector/trial.h"
 #include "proto/base/cleanup.h"
 
 #define RULES_MEMORY_MAX  ((size_t)64 << 20)
@@ -24,7 +24,7 @@ struct inspector {
 	struct inspect_rules rules;
 	struct language *languages;
 	struct words *lists;
-	struct found found;
+	struct findings findings;
 	struct imports imports;
 	struct scopes scopes;
 	struct subject *pending;
@@ -38,8 +38,8 @@ struct inspector {
 	bool *waits;      /* by rule: it can be tried only when all imports are known */
 	/* of the check at hand */
 	const struct language *language;
-	struct trial trial;
-	struct trial_words words;
+	struct rule_context context;
+	struct subject_words words;
 	bool gave_up; /* something did not fit: the answer would have holes */
 };
 
@@ -98,7 +98,7 @@ static int compile(struct inspector *inspector, struct err *err)
 		!inspector->waits)
 		return err_set(err, ERR_MEMORY, "no memory for the rules");
 	for (uint32_t i = 0; i < rules->rule_count; i++)
-		inspector->waits[i] = trial_needs_imports(rules->rules[i].subject);
+		inspector->waits[i] = rule_needs_imports(rules->rules[i].subject);
 	for (uint32_t i = 0; i < rules->list_count; i++)
 		if (words_init(&inspector->lists[i], rules->lists[i].words, rules->lists[i].count) <
 			0)
@@ -119,7 +119,7 @@ void inspector_free(struct inspector *inspector)
 		words_done(&inspector->lists[i]);
 	free(inspector->pending);
 	free(inspector->substitutions);
-	found_done(&inspector->found);
+	findings_done(&inspector->findings);
 	scopes_done(&inspector->scopes);
 	imports_done(&inspector->imports);
 	arena_done(&inspector->arena);
@@ -138,7 +138,7 @@ struct inspector *inspector_new(const char *body, size_t len, struct err *err)
 	}
 	arena_init(&inspector->arena, RULES_MEMORY_MAX);
 	imports_init(&inspector->imports);
-	if (found_init(&inspector->found) < 0 || scopes_init(&inspector->scopes) < 0) {
+	if (findings_init(&inspector->findings) < 0 || scopes_init(&inspector->scopes) < 0) {
 		(void)err_set(err, ERR_MEMORY, "no memory for an inspector");
 		return NULL;
 	}
@@ -155,7 +155,7 @@ static uint32_t free_places(const struct inspector *inspector, uint32_t rule)
 {
 	return inspector->rules.rules[rule].subject == SUBJECT_OPAQUE
 		       ? 0
-		       : inspector->trial.settings[rule].number;
+		       : inspector->context.settings[rule].number;
 }
 
 /* Whether the rule may still find so much that it is not told; what would excuse it is not asked then. */
@@ -169,12 +169,12 @@ static bool is_free(struct inspector *inspector, uint32_t rule)
 
 static void add_finding(struct inspector *inspector, uint32_t rule, struct place at)
 {
-	uint32_t weight = inspector->trial.settings[rule].weight;
+	uint32_t weight = inspector->context.settings[rule].weight;
 
 	inspector->counts[inspector->rules.rules[rule].first]++;
 	if (weight > WEIGHT_QUIET)
-		found_add(
-			&inspector->found, INSPECT_BUILTIN_COUNT + rule, weight, at.start, at.end);
+		findings_add(&inspector->findings, INSPECT_BUILTIN_COUNT + rule, weight, at.start,
+			at.end);
 }
 
 /* Takes back what was found by rules that stand beside others which found nothing. */
@@ -185,12 +185,12 @@ static void drop_lonely(struct inspector *inspector)
 	for (uint32_t i = 0; i < rules->rule_count; i++)
 		if (rules->rules[i].beside > 0 &&
 			inspector->counts[rules->rules[i].beside - 1] == 0)
-			found_drop(&inspector->found, INSPECT_BUILTIN_COUNT + i);
+			findings_drop(&inspector->findings, INSPECT_BUILTIN_COUNT + i);
 }
 
 static uint32_t end_of_name(const struct inspector *inspector, struct place at)
 {
-	size_t len = name_span(inspector->trial.code + at.start, at.end - at.start);
+	size_t len = name_span(inspector->context.code + at.start, at.end - at.start);
 
 	return at.start + (uint32_t)len;
 }
@@ -212,16 +212,16 @@ static bool is_behind_dot(const char *code, const char *name)
  */
 static bool is_excused_at_sight(const struct inspector *inspector, const struct suspect *suspect)
 {
-	const char *before = inspector->trial.code + suspect->name.start;
-	const char *behind = inspector->trial.code + suspect->name.end;
+	const char *before = inspector->context.code + suspect->name.start;
+	const char *behind = inspector->context.code + suspect->name.end;
 
-	while (before > inspector->trial.code && is_blank(before[-1]))
+	while (before > inspector->context.code && is_blank(before[-1]))
 		before--;
 	while (is_blank(*behind))
 		behind++;
 	if ((suspect->unless & UNLESS_STORE) && imports_hold(&inspector->imports, suspect->name))
 		return true;
-	if ((suspect->unless & UNLESS_ATTRIBUTE) && is_behind_dot(inspector->trial.code, before))
+	if ((suspect->unless & UNLESS_ATTRIBUTE) && is_behind_dot(inspector->context.code, before))
 		return true;
 	if ((suspect->unless & UNLESS_CALLED) && *behind == '(')
 		return true;
@@ -262,15 +262,15 @@ static bool try_rules(struct inspector *inspector, const struct subject *subject
 	const uint32_t end = subject->rules.first + subject->rules.count;
 	bool others = false;
 
-	trial_words_reset(&inspector->words);
+	subject_words_reset(&inspector->words);
 	for (uint32_t rule = subject->rules.first; rule < end; rule++) {
 		struct subject found = *subject;
 
-		if (inspector->trial.settings[rule].weight == WEIGHT_OFF)
+		if (inspector->context.settings[rule].weight == WEIGHT_OFF)
 			continue;
 		if (inspector->waits[rule] != with_imports)
 			others = true;
-		else if (trial_fits(&inspector->trial, rule, &found, &inspector->words))
+		else if (rule_matches(&inspector->context, rule, &found, &inspector->words))
 			report(inspector, rule, &found);
 	}
 	return others;
@@ -328,7 +328,7 @@ static void note_substitution(struct inspector *inspector, struct place at)
 		}
 		inspector->substitutions = places;
 		inspector->substitution_size = size;
-		inspector->trial.substitutions = places;
+		inspector->context.substitutions = places;
 	}
 	inspector->substitutions[inspector->substitution_count++] = at;
 }
@@ -346,7 +346,7 @@ static void on_rule_match(void *context, const struct match *match)
 	struct inspector *inspector = context;
 	struct subject subject = { .rules = inspector->language->patterns[match->pattern] };
 
-	imports_note(&inspector->imports, inspector->trial.code, match);
+	imports_note(&inspector->imports, inspector->context.code, match);
 	note_substitutions(inspector, match);
 	if (subject_of(match, &subject) && try_rules(inspector, &subject, false))
 		keep_for_later(inspector, &subject);
@@ -393,8 +393,8 @@ static bool judge_suspects(struct inspector *inspector)
 	scopes_sort(scopes);
 	if (!syntax_run(inspector->language->syntax, SYNTAX_SCOPE, on_scope_match, inspector))
 		return false;
-	scopes_judge(scopes, inspector->trial.effort);
-	if (effort_is_spent(inspector->trial.effort))
+	scopes_judge(scopes, inspector->context.effort);
+	if (effort_is_spent(inspector->context.effort))
 		return false;
 	for (uint32_t i = 0; i < scopes->suspect_count; i++)
 		if (!scopes->suspects[i].excused)
@@ -410,7 +410,7 @@ static bool look(
 
 	if (!syntax_parse(syntax, check->code, check->code_len, effort))
 		return false;
-	syntax_add_unreadable(syntax, &inspector->found);
+	syntax_add_unreadable(syntax, &inspector->findings);
 	if (!syntax_run(syntax, SYNTAX_RULES, on_rule_match, inspector))
 		return false;
 	if (!try_pending(inspector, effort))
@@ -426,7 +426,7 @@ static void begin(
 	struct inspector *inspector, const struct inspect_check *check, struct effort *effort)
 {
 	inspector->language = &inspector->languages[check->language];
-	inspector->trial = (struct trial){
+	inspector->context = (struct rule_context){
 		.rules = inspector->rules.rules,
 		.settings = inspector->rules.policies[check->policy].settings,
 		.lists = inspector->lists,
@@ -441,7 +441,7 @@ static void begin(
 	inspector->gave_up = false;
 	memset(inspector->counts, 0, inspector->rules.rule_count * sizeof(*inspector->counts));
 	memset(inspector->hits, 0, inspector->rules.rule_count * sizeof(*inspector->hits));
-	found_reset(&inspector->found);
+	findings_reset(&inspector->findings);
 	imports_reset(&inspector->imports);
 	scopes_reset(&inspector->scopes, check->code);
 }
@@ -453,10 +453,10 @@ int inspector_check(struct inspector *inspector, const struct inspect_check *che
 		check->language >= inspector->rules.language_count)
 		return err_set(err, ERR_PROTOCOL, "the check names what the rules do not have");
 	begin(inspector, check, effort);
-	if (bytes_check(check->code, check->code_len, &inspector->found) &&
+	if (bytes_check(check->code, check->code_len, &inspector->findings) &&
 		!look(inspector, check, effort))
-		found_add(&inspector->found, INSPECT_LATE, WEIGHT_DENY, 0, 0);
+		findings_add(&inspector->findings, INSPECT_LATE, WEIGHT_DENY, 0, 0);
 	syntax_forget(inspector->language->syntax);
-	*ret_findings = found_report(&inspector->found, check->code, check->code_len);
+	*ret_findings = findings_report(&inspector->findings, check->code, check->code_len);
 	return 0;
 }

@@ -238,14 +238,14 @@ static bool walk_on(TSTreeCursor *cursor, bool inside)
 	return true;
 }
 
-static void add_fault(struct found *found, TSNode node)
+static void add_fault(struct findings *findings, TSNode node)
 {
-	found_add(found, INSPECT_SYNTAX_UNREADABLE, WEIGHT_DENY, ts_node_start_byte(node),
+	findings_add(findings, INSPECT_SYNTAX_UNREADABLE, WEIGHT_DENY, ts_node_start_byte(node),
 		ts_node_end_byte(node));
 }
 
 /* What is missing may be a node that is not seen, such as the end of a line: then it is all around it. */
-void syntax_add_unreadable(struct syntax *syntax, struct found *found)
+void syntax_add_unreadable(struct syntax *syntax, struct findings *findings)
 {
 	TSNode root = ts_tree_root_node(syntax->tree);
 	TSNode around = root;
@@ -261,12 +261,12 @@ void syntax_add_unreadable(struct syntax *syntax, struct found *found)
 		bool is_fault = ts_node_is_error(node) || ts_node_is_missing(node);
 
 		if (is_fault && ++count <= UNREADABLE_MAX)
-			add_fault(found, node);
+			add_fault(findings, node);
 		inside = !is_fault && ts_node_has_error(node);
 		around = inside ? node : around;
 	} while (count < UNREADABLE_MAX && walk_on(&cursor, inside));
 	if (count == 0)
-		add_fault(found, around);
+		add_fault(findings, around);
 	ts_tree_cursor_delete(&cursor);
 }
 

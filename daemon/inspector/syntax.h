@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "daemon/inspector/effort.h"
-#include "daemon/inspector/found.h"
+#include "daemon/inspector/findings.h"
 #include "proto/base/err.h"
 
 /* What a capture means.  Captures whose name begins with an underscore serve #any-of? only. */
@@ -89,7 +89,7 @@ uint32_t syntax_pattern_start(
 bool syntax_parse(struct syntax *syntax, const char *code, size_t len, struct effort *effort);
 
 /* Adds a finding for each of the first places that the grammar could not read. */
-void syntax_add_unreadable(struct syntax *syntax, struct found *found);
+void syntax_add_unreadable(struct syntax *syntax, struct findings *findings);
 
 /* Calls `on_match` for every match.  False when late. */
 bool syntax_run(

@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/policy/book_telling.h"
-#include "daemon/policy/remembered.h"
 #include "daemon/policy/rulebook.h"
+#include "daemon/policy/rulebook_describe.h"
+#include "daemon/policy/verdict_cache.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 
 struct policies {
 	struct rulebook *book;
 	const struct policy *standard;
-	struct remembered *remembered;
+	struct verdict_cache *cache;
 	struct inspector_link *link;
 };
 
@@ -39,7 +39,7 @@ void policies_close(struct policies *policies)
 	if (!policies)
 		return;
 	policies_stop(policies);
-	remembered_free(policies->remembered);
+	verdict_cache_free(policies->cache);
 	rulebook_free(policies->book);
 	free(policies);
 }
@@ -51,7 +51,7 @@ struct policies *policies_load(const char *folder, const char *standard, struct 
 	auto_of(policies_close) struct policies *policies = calloc(1, sizeof(*policies));
 	const char *name = standard ? standard : POLICY_DEFAULT;
 
-	if (!policies || !(policies->remembered = remembered_new())) {
+	if (!policies || !(policies->cache = verdict_cache_new())) {
 		(void)err_set(err, ERR_MEMORY, "no memory for policies");
 		return NULL;
 	}
@@ -269,9 +269,9 @@ static bool is_fact(const struct inspect_findings *found)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-static struct remembered_key key_of(const struct policy_question *question, int language)
+static struct verdict_cache_key key_of(const struct policy_question *question, int language)
 {
-	struct remembered_key key = { question->policy->index, (uint32_t)language, "" };
+	struct verdict_cache_key key = { question->policy->index, (uint32_t)language, "" };
 
 	memcpy(key.code_hash, question->code_hash, strnlen(question->code_hash, HASH_TEXT_LEN));
 	return key;
@@ -322,7 +322,7 @@ bool policy_lookup(struct policies *policies, const struct policy_question *ques
 	struct policy_verdict *ret_verdict)
 {
 	int language = rulebook_language(policies->book, question->language);
-	struct remembered_key key;
+	struct verdict_cache_key key;
 
 	if (language < 0 || !question->policy->languages[language]) {
 		bool lets =
@@ -346,7 +346,7 @@ bool policy_lookup(struct policies *policies, const struct policy_question *ques
 	if (!question->code_hash)
 		return false;
 	key = key_of(question, language);
-	return remembered_get(policies->remembered, &key, question->arena, ret_verdict);
+	return verdict_cache_get(policies->cache, &key, question->arena, ret_verdict);
 }
 
 static void on_answer(struct inspect_question *question, enum inspect_end end,
@@ -355,7 +355,7 @@ static void on_answer(struct inspect_question *question, enum inspect_end end,
 	struct check *check = container_of(question, struct check, question);
 	const struct policy_question *asked = &check->asked;
 	struct policy_verdict verdict;
-	struct remembered_key key;
+	struct verdict_cache_key key;
 
 	if (end == INSPECT_END_BUSY) {
 		check->on_done(check->context, NULL);
@@ -367,7 +367,7 @@ static void on_answer(struct inspect_question *question, enum inspect_end end,
 		fill_plain(asked, &unchecked[INSPECT_END_LATE], &verdict);
 	} else if (asked->code_hash && is_fact(findings)) {
 		key = key_of(asked, (int)question->language);
-		remembered_put(check->policies->remembered, &key, &verdict);
+		verdict_cache_put(check->policies->cache, &key, &verdict);
 	}
 	check->on_done(check->context, &verdict);
 }
@@ -438,13 +438,13 @@ bool policy_run_finding(const struct policies *policies, const struct policy *po
 
 struct value *policies_describe(const struct policies *policies, struct arena *arena)
 {
-	return book_describe(policies->book, policies->standard, arena);
+	return rulebook_describe(policies->book, policies->standard, arena);
 }
 
 struct value *policies_show(
 	const struct policies *policies, const struct policy *policy, struct arena *arena)
 {
-	return book_show(policies->book, policy, policy == policies->standard, arena);
+	return rulebook_show(policies->book, policy, policy == policies->standard, arena);
 }
 
 const char *policies_limits(const struct policies *policies, uint32_t index,
@@ -463,7 +463,7 @@ const char *policies_limits(const struct policies *policies, uint32_t index,
 struct value *policies_status(const struct policies *policies, struct arena *arena)
 {
 	struct inspector_counts counts = { 0 };
-	struct remembered_counts kept = remembered_counts(policies->remembered);
+	struct verdict_cache_counts kept = verdict_cache_counts(policies->cache);
 	struct value *map = value_map(arena);
 
 	if (policies->link)

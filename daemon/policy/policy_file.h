@@ -9,7 +9,7 @@
  *	  "executes": ["python"],            … and of these those that may run; left out: all of them
  *	  "unread": ["perl"],             languages without rules: run, and noted as not looked at
  *	  "rules": { "python.bytes.*": "deny", "python.import.denied": "observe" },
- *	  "at": { "python.*": "run" },    where rules hold: text, run or both (run_rules.h)
+ *	  "at": { "python.*": "run" },    where rules hold: text, run or both (policy_compile.h)
  *	  "lists": { "python.imports": ["json", "numpy.*"] },        in place of the list of `extends`
  *	  "lists_add": { "python.imports": ["sys"] },                on top of it
  *	  "numbers": { "python.reads": 16 },           of rules that count
@@ -47,7 +47,7 @@ enum policy_mode {
 
 const char *policy_mode_word(enum policy_mode mode);
 
-/* Where a rule holds (run_rules.h). */
+/* Where a rule holds (policy_compile.h). */
 enum policy_at {
 	AT_BOTH,
 	AT_TEXT,

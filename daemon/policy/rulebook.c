@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/policy/book_making.h"
-#include "daemon/policy/rule_texts.h"
+#include "daemon/policy/policy_compile.h"
+#include "daemon/policy/rule_sources.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 
@@ -56,7 +56,7 @@ static int name_builtins(struct rulebook *book, struct book_language *language, 
 	return 0;
 }
 
-static int add_language(struct rulebook *book, const struct rule_text *text, struct err *err)
+static int add_language(struct rulebook *book, const struct rule_source *text, struct err *err)
 {
 	struct book_language *language = &book->languages[book->language_count];
 
@@ -107,14 +107,14 @@ static int settle_rules(
 
 static int add_languages(struct rulebook *book, const char *folder, struct err *err)
 {
-	struct rule_text *texts;
+	struct rule_source *texts;
 	size_t count;
 
 	book->languages = arena_array(&book->arena, struct book_language, INSPECT_LANGUAGES_MAX);
 	book->rules = arena_array(&book->arena, struct rule, INSPECT_RULE_COUNT_MAX);
 	if (!book->languages || !book->rules)
 		return err_set(err, ERR_MEMORY, "no memory for rules");
-	if (rule_texts_load(&book->arena, folder, &texts, &count, err) < 0)
+	if (rule_sources_load(&book->arena, folder, &texts, &count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (add_language(book, &texts[i], err) < 0 ||
@@ -144,7 +144,7 @@ struct rulebook *rulebook_load(const char *folder, struct err *err)
 	}
 	arena_init(&book->arena, BOOK_MEMORY_MAX);
 	buf_init(&book->message, INSPECT_RULES_MAX);
-	if (add_languages(book, folder, err) < 0 || book_add_policies(book, folder, err) < 0)
+	if (add_languages(book, folder, err) < 0 || policies_compile(book, folder, err) < 0)
 		return NULL;
 	return take_ptr(book);
 }

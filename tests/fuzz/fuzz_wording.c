@@ -7,7 +7,7 @@
 
 #include "daemon/inspector/literal.h"
 #include "daemon/inspector/shellword.h"
-#include "daemon/inspector/wording.h"
+#include "daemon/inspector/text_heuristics.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char *const list[] = { "constructor", "/dev/tcp/*", "*.example.org", "eval" };
@@ -18,7 +18,7 @@ static void read_url(const char *text, size_t len)
 	size_t start = 0;
 	size_t end = 0;
 
-	if (wording_has_url(text, len, &words, false, &start, &end) && (start >= end || end > len))
+	if (text_has_url(text, len, &words, false, &start, &end) && (start >= end || end > len))
 		abort();
 }
 
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		read_shell(text, len - 1);
 	} else if (data[0] == 'u') {
 		read_url(text, len - 1);
-		(void)wording_is_opaque(text, len - 1, 40);
+		(void)text_is_opaque(text, len - 1, 40);
 	} else {
 		literal_read(text, len - 1, &name);
 		(void)literal_is_in(&name, &words);

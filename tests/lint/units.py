@@ -43,7 +43,7 @@ LISTED = {
     **each("store/verify", "verify verify_blob_refs verify_blobs verify_chain verify_checkpoints verify_facets verify_tables "
            "verify_texts verify_words", PART, STORE),
     **each("store/maintenance", "backup", PART, STORE + ["tests/unit/test_store_integrity.c"]),
-    **each("daemon/inspector", "filter found imports inspector query scopes template trial",
+    **each("daemon/inspector", "filter findings imports inspector query rule_match scopes template",
            PART, INSPECTOR),
     **each("cli/commands", "approvals backup budgets cancel check gc levers output put policy replay "
            "run runs runtimes show stats status trace wait watch", COMMAND, CECTL),
@@ -106,9 +106,8 @@ ELSEWHERE = {
     "daemon/request/revive.c": (PART, ["tests/unit/test_approvals.c",
                                "tests/scenario/075-approvals-kill.t"]),
     "daemon/methods/methods_store.c": (PART, ["tests/unit/test_methods.c"]),
-    "daemon/policy/run_rules.c": (PART, ["tests/unit/test_rulebook.c"]),
+    "daemon/policy/policy_compile.c": (PART, ["tests/unit/test_rulebook.c"]),
     "daemon/request/caught.c": (PART, ["tests/unit/test_stages.c", "tests/scenario/064-caught.py"]),
-    "daemon/policy/book_*.c": (PART, ["tests/unit/test_rulebook.c"]),
     "daemon/policy/*_file.c": (PART, ["tests/unit/test_rulebook.c"]),
     "daemon/inspector/main.c": (ENTRY, ["tests/unit/test_policy.c"]),
     "sandbox/spawner_main.c": (ENTRY, ["tests/jail/jail_spawner.t"]),
@@ -141,7 +140,7 @@ ELSEWHERE = {
     "proto/base/fdpass.c": (PART, ["tests/unit/test_fdio.c"]),
     "daemon/methods/policy_methods.c": (PART, ["tests/scenario/066-policy.t"]),
     "daemon/methods/rehearsal.c": (PART, ["tests/scenario/066-policy.t"]),
-    "daemon/policy/book_telling.c": (PART, ["tests/unit/test_policy.c", "tests/scenario/066-policy.t"]),
+    "daemon/policy/rulebook_describe.c": (PART, ["tests/unit/test_policy.c", "tests/scenario/066-policy.t"]),
     "cli/main.c": (ENTRY, ["tests/scenario/005-cli-alone.t"]),
     "cli/session/cli.c": (COMMAND, ["tests/scenario/005-cli-alone.t"]),
     "cli/base/libexec.c": (COMMAND, ["tests/scenario/019-demo.t", "tests/scenario/006-doctor.t"]),

@@ -9,15 +9,15 @@ static uint32_t first_of(const char *bytes, size_t len, bool *ret_readable)
 {
 	struct inspect_findings report;
 	uint32_t rule = INSPECT_BUILTIN_COUNT;
-	struct found found;
+	struct findings findings;
 
-	if (found_init(&found) < 0)
+	if (findings_init(&findings) < 0)
 		abort();
-	*ret_readable = bytes_check(bytes, len, &found);
-	report = found_report(&found, bytes, len);
+	*ret_readable = bytes_check(bytes, len, &findings);
+	report = findings_report(&findings, bytes, len);
 	if (report.count > 0)
 		rule = report.findings[0].rule;
-	found_done(&found);
+	findings_done(&findings);
 	return rule;
 }
 
@@ -140,49 +140,50 @@ TEST(places_are_told_in_lines_and_characters)
 {
 	static const char text[] = "größe\nüü\0";
 	struct inspect_findings report;
-	struct found found;
+	struct findings findings;
 
-	CHECK_EQ_INT(found_init(&found), 0);
-	(void)bytes_check(text, sizeof(text) - 1, &found);
-	report = found_report(&found, text, sizeof(text) - 1);
+	CHECK_EQ_INT(findings_init(&findings), 0);
+	(void)bytes_check(text, sizeof(text) - 1, &findings);
+	report = findings_report(&findings, text, sizeof(text) - 1);
 	CHECK_EQ_INT(report.count, 1);
 	CHECK_EQ_INT(report.findings[0].line, 2);
 	CHECK_EQ_INT(report.findings[0].column, 3);
-	found_done(&found);
+	findings_done(&findings);
 }
 
 TEST(more_findings_than_can_be_told_are_cut_and_said_to_be)
 {
-	static char text[FOUND_MAX * 2];
+	static char text[FINDINGS_MAX * 2];
 	struct inspect_findings report;
-	struct found found;
+	struct findings findings;
 
 	memset(text, 'x', sizeof(text));
-	CHECK_EQ_INT(found_init(&found), 0);
-	for (uint32_t i = 0; i < FOUND_MAX + 1; i++)
-		found_add(&found, 1, WEIGHT_DENY, FOUND_MAX - (i % FOUND_MAX), FOUND_MAX + 1);
-	report = found_report(&found, text, sizeof(text));
+	CHECK_EQ_INT(findings_init(&findings), 0);
+	for (uint32_t i = 0; i < FINDINGS_MAX + 1; i++)
+		findings_add(&findings, 1, WEIGHT_DENY, FINDINGS_MAX - (i % FINDINGS_MAX),
+			FINDINGS_MAX + 1);
+	report = findings_report(&findings, text, sizeof(text));
 	CHECK_EQ_INT(report.count, INSPECT_FINDINGS_MAX);
 	CHECK(report.cut);
 	CHECK_EQ_INT(report.findings[0].column, 2);
 	CHECK_EQ_INT(report.findings[0].text_len, INSPECT_TEXT_MAX);
-	found_done(&found);
+	findings_done(&findings);
 }
 
 TEST(of_several_rules_at_one_place_the_first_is_told)
 {
 	struct inspect_findings report;
-	struct found found;
+	struct findings findings;
 
-	CHECK_EQ_INT(found_init(&found), 0);
-	found_add(&found, 7, WEIGHT_DENY, 0, 4);
-	found_add(&found, 3, WEIGHT_DENY, 0, 4);
-	found_add(&found, 5, WEIGHT_DENY, 0, 3);
-	report = found_report(&found, "eval\n", 5);
+	CHECK_EQ_INT(findings_init(&findings), 0);
+	findings_add(&findings, 7, WEIGHT_DENY, 0, 4);
+	findings_add(&findings, 3, WEIGHT_DENY, 0, 4);
+	findings_add(&findings, 5, WEIGHT_DENY, 0, 3);
+	report = findings_report(&findings, "eval\n", 5);
 	CHECK_EQ_INT(report.count, 2);
 	CHECK_EQ_INT(report.findings[0].rule, 5);
 	CHECK_EQ_INT(report.findings[1].rule, 3);
-	found_done(&found);
+	findings_done(&findings);
 }
 
 static bool joins(const char *text)

@@ -134,19 +134,19 @@ TEST(the_tree_of_one_program_does_not_reach_the_next)
 
 static uint32_t unreadable_in(const char *code)
 {
-	struct found found;
+	struct findings findings;
 	struct err err = ERR_INIT;
 	struct syntax *syntax = make("python", "(ERROR) @name", &err);
 	uint32_t count = 9999;
 
-	if (found_init(&found) < 0)
+	if (findings_init(&findings) < 0)
 		abort();
 	if (syntax && parse(syntax, code)) {
-		syntax_add_unreadable(syntax, &found);
-		count = found.count;
+		syntax_add_unreadable(syntax, &findings);
+		count = findings.count;
 	}
 	syntax_free(syntax);
-	found_done(&found);
+	findings_done(&findings);
 	return count;
 }
 

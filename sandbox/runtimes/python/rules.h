@@ -1,7 +1,7 @@
 /*
  * The rules that a program is held to while it runs: the part of its policy that came with the job.
  *
- * daemon/policy/run_rules.c writes them as a text, one line for each rule:
+ * daemon/policy/policy_compile.c writes them as a text, one line for each rule:
  *
  *	rule TAB list TAB word TAB word ... NEWLINE
  *

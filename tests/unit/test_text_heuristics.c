@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/inspector/wording.h"
+#include "daemon/inspector/text_heuristics.h"
 #include "tests/check.h"
 
 static const char *const hosts[] = { "example.com", "*.example.org" };
@@ -17,7 +17,7 @@ static const char *url_in(const char *text)
 	url[0] = '\0';
 	if (words_init(&words, hosts, 2) < 0)
 		return "no memory";
-	if (wording_has_url(text, strlen(text), &words, false, &start, &end))
+	if (text_has_url(text, strlen(text), &words, false, &start, &end))
 		(void)snprintf(url, sizeof(url), "%.*s", (int)(end - start), text + start);
 	words_done(&words);
 	return url;
@@ -54,7 +54,7 @@ static bool is_opaque(const char *letters, size_t len)
 		state = state * 1103515245U + 12345U;
 		text[i] = letters[(state >> 16) % count];
 	}
-	return wording_is_opaque(text, len, 400);
+	return text_is_opaque(text, len, 400);
 }
 
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
@@ -82,13 +82,13 @@ TEST(line_ends_do_not_divide_packed_text)
 	CHECK(is_opaque(LOWER UPPER "0123456789+/", 600));
 	for (size_t i = 76; i < 600; i += 77)
 		text[i] = '\n';
-	CHECK(wording_is_opaque(text, 600, 400));
+	CHECK(text_is_opaque(text, 600, 400));
 }
 
 TEST(many_escapes_are_opaque)
 {
 	for (size_t i = 0; i < 800; i += 4)
 		memcpy(text + i, "\\xa0", 4);
-	CHECK(wording_is_opaque(text, 800, 400));
-	CHECK(!wording_is_opaque(text, 200, 400));
+	CHECK(text_is_opaque(text, 800, 400));
+	CHECK(!text_is_opaque(text, 200, 400));
 }

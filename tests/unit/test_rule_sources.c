@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "daemon/inspector/inspector.h"
-#include "daemon/policy/rule_texts.h"
+#include "daemon/policy/rule_sources.h"
 #include "daemon/policy/rulebook.h"
 #include "tests/check.h"
 
@@ -60,12 +60,12 @@ static const char good[] = ";;; python.house.names\n"
 TEST(the_shipped_languages_have_rules)
 {
 	struct arena arena;
-	struct rule_text *texts;
+	struct rule_source *texts;
 	struct err err = ERR_INIT;
 	size_t count = 0;
 
 	arena_init(&arena, (size_t)16 << 20);
-	CHECK_EQ_INT(rule_texts_load(&arena, NULL, &texts, &count, &err), 0);
+	CHECK_EQ_INT(rule_sources_load(&arena, NULL, &texts, &count, &err), 0);
 	CHECK_EQ_INT(count, 3);
 	for (size_t i = 0; i < count; i++) {
 		CHECK(texts[i].head_count > 10);
@@ -78,14 +78,14 @@ TEST(the_shipped_languages_have_rules)
 TEST(an_operators_file_stands_behind_the_shipped_one)
 {
 	struct arena arena;
-	struct rule_text *texts;
+	struct rule_source *texts;
 	struct err err = ERR_INIT;
 	size_t count = 0;
 	bool found = false;
 
 	arena_init(&arena, (size_t)16 << 20);
 	make_folder("python.house.scm", good);
-	CHECK_EQ_INT(rule_texts_load(&arena, folder, &texts, &count, &err), 0);
+	CHECK_EQ_INT(rule_sources_load(&arena, folder, &texts, &count, &err), 0);
 	drop_folder();
 	for (size_t i = 0; i < count; i++) {
 		const struct rule *last = &texts[i].heads[texts[i].head_count - 1];

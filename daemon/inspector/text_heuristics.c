@@ -1,4 +1,4 @@
-#include "daemon/inspector/wording.h"
+#include "daemon/inspector/text_heuristics.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static bool host_is_in(const struct words *hosts, const char *host, size_t len)
 	return false;
 }
 
-bool wording_has_url(const char *text, size_t len, const struct words *hosts, bool in_list,
+bool text_has_url(const char *text, size_t len, const struct words *hosts, bool in_list,
 	size_t *ret_start, size_t *ret_end)
 {
 	const char *end = text + len;
@@ -165,7 +165,7 @@ static bool is_line_end(const char *text, size_t at)
 	return text[at] == '\n' || text[at] == '\r' || text[at] == '\\';
 }
 
-bool wording_is_opaque(const char *text, size_t len, uint32_t least)
+bool text_is_opaque(const char *text, size_t len, uint32_t least)
 {
 	struct run run = { 0 };
 	uint32_t escapes = 0;

@@ -1,4 +1,4 @@
-#include "daemon/policy/remembered.h"
+#include "daemon/policy/verdict_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,58 +9,58 @@
 /* One block of memory: the entry, its findings, their texts. */
 struct entry {
 	struct list link; /* most recently asked for first */
-	struct remembered_key key;
+	struct verdict_cache_key key;
 	size_t size;
 	struct policy_verdict verdict;
 	struct policy_finding findings[];
 };
 
-struct remembered {
+struct verdict_cache {
 	struct map map;
 	struct list order;
 	size_t bytes;
-	struct remembered_counts counts;
+	struct verdict_cache_counts counts;
 };
 
-struct remembered *remembered_new(void)
+struct verdict_cache *verdict_cache_new(void)
 {
-	struct remembered *remembered = calloc(1, sizeof(*remembered));
+	struct verdict_cache *cache = calloc(1, sizeof(*cache));
 
-	if (!remembered)
+	if (!cache)
 		return NULL;
-	map_init(&remembered->map);
-	list_init(&remembered->order);
-	return remembered;
+	map_init(&cache->map);
+	list_init(&cache->order);
+	return cache;
 }
 
-static void forget(struct remembered *remembered, struct entry *entry)
+static void forget(struct verdict_cache *cache, struct entry *entry)
 {
-	(void)map_remove(&remembered->map, &entry->key, sizeof(entry->key));
+	(void)map_remove(&cache->map, &entry->key, sizeof(entry->key));
 	list_remove(&entry->link);
-	remembered->bytes -= entry->size;
-	remembered->counts.kept--;
+	cache->bytes -= entry->size;
+	cache->counts.kept--;
 	free(entry);
 }
 
-static void forget_oldest(struct remembered *remembered)
+static void forget_oldest(struct verdict_cache *cache)
 {
-	forget(remembered, container_of(remembered->order.prev, struct entry, link));
+	forget(cache, container_of(cache->order.prev, struct entry, link));
 }
 
-void remembered_free(struct remembered *remembered)
+void verdict_cache_free(struct verdict_cache *cache)
 {
-	if (!remembered)
+	if (!cache)
 		return;
-	while (!list_is_empty(&remembered->order))
-		forget_oldest(remembered);
-	map_done(&remembered->map);
-	free(remembered);
+	while (!list_is_empty(&cache->order))
+		forget_oldest(cache);
+	map_done(&cache->map);
+	free(cache);
 }
 
 /* Bytes behind the text count as part of the key, so there must be nothing there. */
-static struct remembered_key clean(const struct remembered_key *key)
+static struct verdict_cache_key clean(const struct verdict_cache_key *key)
 {
-	struct remembered_key copy;
+	struct verdict_cache_key copy;
 
 	memset(&copy, 0, sizeof(copy));
 	copy.policy = key->policy;
@@ -87,24 +87,24 @@ static bool copy_out(
 	return true;
 }
 
-bool remembered_get(struct remembered *remembered, const struct remembered_key *key,
+bool verdict_cache_get(struct verdict_cache *cache, const struct verdict_cache_key *key,
 	struct arena *arena, struct policy_verdict *ret_verdict)
 {
-	struct remembered_key wanted = clean(key);
-	struct entry *entry = map_get(&remembered->map, &wanted, sizeof(wanted));
+	struct verdict_cache_key wanted = clean(key);
+	struct entry *entry = map_get(&cache->map, &wanted, sizeof(wanted));
 
 	if (!entry || !copy_out(arena, entry, ret_verdict)) {
-		remembered->counts.misses++;
+		cache->counts.misses++;
 		return false;
 	}
-	remembered->counts.hits++;
+	cache->counts.hits++;
 	list_remove(&entry->link);
-	list_prepend(&remembered->order, &entry->link);
+	list_prepend(&cache->order, &entry->link);
 	return true;
 }
 
 static struct entry *make_entry(
-	const struct remembered_key *key, const struct policy_verdict *verdict)
+	const struct verdict_cache_key *key, const struct policy_verdict *verdict)
 {
 	size_t texts_at =
 		sizeof(struct entry) + verdict->finding_count * sizeof(struct policy_finding);
@@ -130,7 +130,7 @@ static struct entry *make_entry(
 	return entry;
 }
 
-void remembered_put(struct remembered *remembered, const struct remembered_key *key,
+void verdict_cache_put(struct verdict_cache *cache, const struct verdict_cache_key *key,
 	const struct policy_verdict *verdict)
 {
 	struct entry *entry = make_entry(key, verdict);
@@ -138,22 +138,22 @@ void remembered_put(struct remembered *remembered, const struct remembered_key *
 
 	if (!entry)
 		return; /* a memory that forgets does no harm */
-	old = map_get(&remembered->map, &entry->key, sizeof(entry->key));
+	old = map_get(&cache->map, &entry->key, sizeof(entry->key));
 	if (old)
-		forget(remembered, old);
-	if (map_put(&remembered->map, &entry->key, sizeof(entry->key), entry, NULL) < 0) {
+		forget(cache, old);
+	if (map_put(&cache->map, &entry->key, sizeof(entry->key), entry, NULL) < 0) {
 		free(entry);
 		return;
 	}
-	list_prepend(&remembered->order, &entry->link);
-	remembered->bytes += entry->size;
-	remembered->counts.kept++;
-	while (remembered->counts.kept > REMEMBERED_MAX ||
-		(remembered->bytes > REMEMBERED_BYTES_MAX && remembered->counts.kept > 1))
-		forget_oldest(remembered);
+	list_prepend(&cache->order, &entry->link);
+	cache->bytes += entry->size;
+	cache->counts.kept++;
+	while (cache->counts.kept > VERDICT_CACHE_MAX ||
+		(cache->bytes > VERDICT_CACHE_BYTES_MAX && cache->counts.kept > 1))
+		forget_oldest(cache);
 }
 
-struct remembered_counts remembered_counts(const struct remembered *remembered)
+struct verdict_cache_counts verdict_cache_counts(const struct verdict_cache *cache)
 {
-	return remembered->counts;
+	return cache->counts;
 }

@@ -14,7 +14,7 @@
  * Whether there is a URL in it whose host is, or is not, in the list; `*.example.org` stands for
  * all hosts of that domain.  The URL's place comes back as [*ret_start, *ret_end).
  */
-bool wording_has_url(const char *text, size_t len, const struct words *hosts, bool in_list,
+bool text_has_url(const char *text, size_t len, const struct words *hosts, bool in_list,
 	size_t *ret_start, size_t *ret_end);
 
 /*
@@ -22,4 +22,4 @@ bool wording_has_url(const char *text, size_t len, const struct words *hosts, bo
  * hexadecimal, or \x escapes.  Digits alone, one letter again and again, or the letters of a genome
  * do not.
  */
-bool wording_is_opaque(const char *text, size_t len, uint32_t least);
+bool text_is_opaque(const char *text, size_t len, uint32_t least);

@@ -5,12 +5,12 @@
 #include "proto/value.h"
 
 /* [{name, description, languages, executes, unread, digest, default}] */
-struct value *book_describe(
+struct value *rulebook_describe(
 	const struct rulebook *book, const struct policy *standard, struct arena *arena);
 
 /*
  * One of these, with {limits, most} and rules
  * [{id, language, severity, at, finds, words, number, message, hint}].
  */
-struct value *book_show(const struct rulebook *book, const struct policy *policy, bool is_default,
-	struct arena *arena);
+struct value *rulebook_show(const struct rulebook *book, const struct policy *policy,
+	bool is_default, struct arena *arena);

@@ -1,7 +1,7 @@
 /*
  * Holds one subject, which a match brought, against one rule of a policy.
  *
- * A struct trial is what it is judged by: the rules, the policy's settings and lists, and what
+ * A struct rule_context is what it is judged by: the rules, the policy's settings and lists, and what
  * the program's imports call things.  All of it is borrowed from the inspector.
  */
 #pragma once
@@ -27,7 +27,7 @@ struct subject {
 	struct place at;
 };
 
-struct trial {
+struct rule_context {
 	const struct inspect_rule *rules;
 	const struct inspect_setting *settings; /* of the policy */
 	const struct words *lists;
@@ -39,7 +39,7 @@ struct trial {
 };
 
 /* What a subject says, read when a rule first asks, and once for all rules that share the subject. */
-struct trial_words {
+struct subject_words {
 	bool has_word;
 	uint32_t hash;    /* of the word */
 	struct name word; /* one name: what stands at subject->at */
@@ -51,14 +51,14 @@ struct trial_words {
 	struct name command; /* as the shell reads it, without the host's own folders */
 };
 
-void trial_words_reset(struct trial_words *words);
+void subject_words_reset(struct subject_words *words);
 
 /* Whether the rule can be tried only when all imports, or all substitutions, are known. */
-bool trial_needs_imports(uint32_t subject);
+bool rule_needs_imports(uint32_t subject);
 
 /*
  * Whether the rule finds the subject; what its `unless` excuses is not looked at.  May make
  * subject->at narrower.  `words` is of this subject, reset before the first rule.
  */
-bool trial_fits(const struct trial *trial, uint32_t rule, struct subject *subject,
-	struct trial_words *words);
+bool rule_matches(const struct rule_context *context, uint32_t rule, struct subject *subject,
+	struct subject_words *words);

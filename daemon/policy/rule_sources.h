@@ -14,7 +14,7 @@
 
 #define RULE_FILES_MAX 256U /* of an operator's folder */
 
-struct rule_text {
+struct rule_source {
 	const char *language;
 	const char *rules; /* patterns and heads */
 	size_t rules_len;
@@ -28,5 +28,5 @@ struct rule_text {
  * Every language that has shipped rules; `folder` may be NULL.  A file for a language that has
  * none is refused.  All that comes back lives in the arena.
  */
-int rule_texts_load(struct arena *arena, const char *folder, struct rule_text **ret_texts,
+int rule_sources_load(struct arena *arena, const char *folder, struct rule_source **ret_texts,
 	size_t *ret_count, struct err *err);

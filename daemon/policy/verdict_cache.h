@@ -13,32 +13,32 @@
 #include "proto/base/arena.h"
 #include "proto/job/job.h"
 
-#define REMEMBERED_MAX       4096U
-#define REMEMBERED_BYTES_MAX ((size_t)8 << 20)
+#define VERDICT_CACHE_MAX       4096U
+#define VERDICT_CACHE_BYTES_MAX ((size_t)8 << 20)
 
-struct remembered;
+struct verdict_cache;
 
-struct remembered_key {
+struct verdict_cache_key {
 	uint32_t policy;
 	uint32_t language;
 	char code_hash[HASH_TEXT_LEN + 1];
 };
 
-struct remembered *remembered_new(void);
-void remembered_free(struct remembered *remembered);
+struct verdict_cache *verdict_cache_new(void);
+void verdict_cache_free(struct verdict_cache *cache);
 
 /* A copy in the arena.  False when it is not known, or the arena is full. */
-bool remembered_get(struct remembered *remembered, const struct remembered_key *key,
+bool verdict_cache_get(struct verdict_cache *cache, const struct verdict_cache_key *key,
 	struct arena *arena, struct policy_verdict *ret_verdict);
 
 /* Copies the findings' texts; all other words must live as long as `remembered`. */
-void remembered_put(struct remembered *remembered, const struct remembered_key *key,
+void verdict_cache_put(struct verdict_cache *cache, const struct verdict_cache_key *key,
 	const struct policy_verdict *verdict);
 
-struct remembered_counts {
+struct verdict_cache_counts {
 	uint64_t hits;
 	uint64_t misses;
 	uint32_t kept;
 };
 
-struct remembered_counts remembered_counts(const struct remembered *remembered);
+struct verdict_cache_counts verdict_cache_counts(const struct verdict_cache *cache);

@@ -1,4 +1,4 @@
-#include "daemon/policy/rule_texts.h"
+#include "daemon/policy/rule_sources.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct loading {
 	const char *folder;
 	struct dirent **entries;
 	int entry_count;
-	struct rule_text *text; /* the one that is being made */
+	struct rule_source *text; /* the one that is being made */
 	struct buf rules;
 	struct err *err;
 };
@@ -33,7 +33,7 @@ static int no_memory(struct err *err)
 /* The heads of one file, moved to where the file stands in the whole text. */
 static int add_heads(struct loading *loading, const struct rules_file *file, size_t start)
 {
-	struct rule_text *text = loading->text;
+	struct rule_source *text = loading->text;
 	size_t count = text->head_count + file->count;
 	struct rule *heads = arena_array(loading->arena, struct rule, count + 1);
 
@@ -114,7 +114,7 @@ static int add_operators(struct loading *loading)
 	return 0;
 }
 
-static int check_names(const struct loading *loading, const struct rule_text *texts, size_t count)
+static int check_names(const struct loading *loading, const struct rule_source *texts, size_t count)
 {
 	for (int i = 0; i < loading->entry_count; i++) {
 		const char *name = loading->entries[i]->d_name;
@@ -156,7 +156,7 @@ static int make_text(struct loading *loading, const struct embedded *row, const 
 {
 	const char *scope_name = arena_printf(loading->arena, "%s.scope.scm", language);
 	const struct embedded *scope = scope_name ? find_shipped(scope_name) : NULL;
-	struct rule_text *text = loading->text;
+	struct rule_source *text = loading->text;
 
 	if (!scope)
 		return err_set(
@@ -173,7 +173,7 @@ static int make_text(struct loading *loading, const struct embedded *row, const 
 	return text->rules ? 0 : no_memory(loading->err);
 }
 
-static int make_texts(struct loading *loading, struct rule_text *texts, size_t *ret_count)
+static int make_texts(struct loading *loading, struct rule_source *texts, size_t *ret_count)
 {
 	size_t count = 0;
 
@@ -192,11 +192,11 @@ static int make_texts(struct loading *loading, struct rule_text *texts, size_t *
 	return check_names(loading, texts, count);
 }
 
-int rule_texts_load(struct arena *arena, const char *folder, struct rule_text **ret_texts,
+int rule_sources_load(struct arena *arena, const char *folder, struct rule_source **ret_texts,
 	size_t *ret_count, struct err *err)
 {
 	struct loading loading = { .arena = arena, .folder = folder, .err = err };
-	struct rule_text *texts = arena_array(arena, struct rule_text, INSPECT_LANGUAGES_MAX);
+	struct rule_source *texts = arena_array(arena, struct rule_source, INSPECT_LANGUAGES_MAX);
 	int r;
 
 	if (!texts)

@@ -1,32 +1,32 @@
-#include "daemon/inspector/found.h"
+#include "daemon/inspector/findings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/utf8.h"
 
-int found_init(struct found *found)
+int findings_init(struct findings *findings)
 {
-	*found = (struct found){ 0 };
-	found->ones = calloc(FOUND_MAX, sizeof(*found->ones));
-	found->report = calloc(INSPECT_FINDINGS_MAX, sizeof(*found->report));
-	if (found->ones && found->report)
+	*findings = (struct findings){ 0 };
+	findings->ones = calloc(FINDINGS_MAX, sizeof(*findings->ones));
+	findings->report = calloc(INSPECT_FINDINGS_MAX, sizeof(*findings->report));
+	if (findings->ones && findings->report)
 		return 0;
-	found_done(found);
+	findings_done(findings);
 	return -1;
 }
 
-void found_done(struct found *found)
+void findings_done(struct findings *findings)
 {
-	free(found->ones);
-	free(found->report);
-	*found = (struct found){ 0 };
+	free(findings->ones);
+	free(findings->report);
+	*findings = (struct findings){ 0 };
 }
 
-void found_reset(struct found *found)
+void findings_reset(struct findings *findings)
 {
-	found->count = 0;
-	found->cut = WEIGHT_OFF;
+	findings->count = 0;
+	findings->cut = WEIGHT_OFF;
 }
 
 static void leave_out(uint32_t *cut, uint32_t weight)
@@ -35,26 +35,27 @@ static void leave_out(uint32_t *cut, uint32_t weight)
 		*cut = weight;
 }
 
-void found_add(struct found *found, uint32_t rule, uint32_t weight, uint32_t start, uint32_t end)
+void findings_add(
+	struct findings *findings, uint32_t rule, uint32_t weight, uint32_t start, uint32_t end)
 {
-	if (found->count == FOUND_MAX) {
+	if (findings->count == FINDINGS_MAX) {
 		if (rule != INSPECT_LATE) {
-			leave_out(&found->cut, weight);
+			leave_out(&findings->cut, weight);
 			return;
 		}
-		leave_out(&found->cut, found->ones[--found->count].weight);
+		leave_out(&findings->cut, findings->ones[--findings->count].weight);
 	}
-	found->ones[found->count++] = (struct found_one){ rule, weight, { start, end } };
+	findings->ones[findings->count++] = (struct finding){ rule, weight, { start, end } };
 }
 
-void found_drop(struct found *found, uint32_t rule)
+void findings_drop(struct findings *findings, uint32_t rule)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < found->count; i++)
-		if (found->ones[i].rule != rule)
-			found->ones[count++] = found->ones[i];
-	found->count = count;
+	for (uint32_t i = 0; i < findings->count; i++)
+		if (findings->ones[i].rule != rule)
+			findings->ones[count++] = findings->ones[i];
+	findings->count = count;
 }
 
 static int compare(uint32_t a, uint32_t b)
@@ -64,8 +65,8 @@ static int compare(uint32_t a, uint32_t b)
 
 static int compare_ones(const void *left, const void *right)
 {
-	const struct found_one *a = left;
-	const struct found_one *b = right;
+	const struct finding *a = left;
+	const struct finding *b = right;
 	int order = compare(a->at.start, b->at.start);
 
 	if (order == 0)
@@ -76,18 +77,18 @@ static int compare_ones(const void *left, const void *right)
 }
 
 /* Of those at the same place the first stays. */
-static void drop_doubles(struct found *found)
+static void drop_doubles(struct findings *findings)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < found->count; i++) {
-		const struct found_one *one = &found->ones[i];
-		const struct found_one *last = count > 0 ? &found->ones[count - 1] : NULL;
+	for (uint32_t i = 0; i < findings->count; i++) {
+		const struct finding *one = &findings->ones[i];
+		const struct finding *last = count > 0 ? &findings->ones[count - 1] : NULL;
 
 		if (!last || one->at.start != last->at.start || one->at.end != last->at.end)
-			found->ones[count++] = *one;
+			findings->ones[count++] = *one;
 	}
-	found->count = count;
+	findings->count = count;
 }
 
 /* The lightest that there is room for, and how many of that weight. */
@@ -96,13 +97,13 @@ struct room {
 	uint32_t count;
 };
 
-static struct room room_for(const struct found *found)
+static struct room room_for(const struct findings *findings)
 {
 	uint32_t of[WEIGHT_COUNT] = { 0 };
 	struct room room = { WEIGHT_DENY, INSPECT_FINDINGS_MAX };
 
-	for (uint32_t i = 0; i < found->count; i++)
-		of[found->ones[i].weight]++;
+	for (uint32_t i = 0; i < findings->count; i++)
+		of[findings->ones[i].weight]++;
 	while (room.weight > WEIGHT_OFF && of[room.weight] < room.count) {
 		room.count -= of[room.weight];
 		room.weight--;
@@ -111,7 +112,7 @@ static struct room room_for(const struct found *found)
 }
 
 /* Takes a place in the answer, if there is one for it. */
-static bool takes_room(struct room *room, const struct found_one *one)
+static bool takes_room(struct room *room, const struct finding *one)
 {
 	if (one->weight != room->weight)
 		return one->weight > room->weight;
@@ -159,18 +160,18 @@ static void walk_to(struct walk *walk, size_t place)
 	}
 }
 
-struct inspect_findings found_report(struct found *found, const char *code, size_t len)
+struct inspect_findings findings_report(struct findings *findings, const char *code, size_t len)
 {
-	struct inspect_findings report = { .findings = found->report, .cut = found->cut };
+	struct inspect_findings report = { .findings = findings->report, .cut = findings->cut };
 	struct walk walk = { .code = code, .len = len, .line = 1, .column = 1 };
 	struct room room;
 
-	qsort(found->ones, found->count, sizeof(*found->ones), compare_ones);
-	drop_doubles(found);
-	room = room_for(found);
-	for (uint32_t i = 0; i < found->count; i++) {
-		const struct found_one *one = &found->ones[i];
-		struct inspect_finding *finding = &found->report[report.count];
+	qsort(findings->ones, findings->count, sizeof(*findings->ones), compare_ones);
+	drop_doubles(findings);
+	room = room_for(findings);
+	for (uint32_t i = 0; i < findings->count; i++) {
+		const struct finding *one = &findings->ones[i];
+		struct inspect_finding *finding = &findings->report[report.count];
 
 		if (!takes_room(&room, one)) {
 			leave_out(&report.cut, one->weight);

@@ -1,4 +1,4 @@
-#include "daemon/policy/book_telling.h"
+#include "daemon/policy/rulebook_describe.h"
 
 #include <string.h>
 
@@ -61,7 +61,7 @@ static struct value *describe(const struct rulebook *book, const struct policy *
 	return map;
 }
 
-struct value *book_describe(
+struct value *rulebook_describe(
 	const struct rulebook *book, const struct policy *standard, struct arena *arena)
 {
 	struct value *list = value_list(arena);
@@ -164,8 +164,8 @@ static struct value *rules_of(
 	return list;
 }
 
-struct value *book_show(const struct rulebook *book, const struct policy *policy, bool is_default,
-	struct arena *arena)
+struct value *rulebook_show(const struct rulebook *book, const struct policy *policy,
+	bool is_default, struct arena *arena)
 {
 	struct value *map = describe(book, policy, is_default, arena);
 
