@@ -1,11 +1,10 @@
 /*
- * What was found in one program, while it is being looked for.
+ * The findings of one program, collected during a check.
  *
- * Places are byte ranges until the end; findings_report() sorts them, drops doubles, and turns them
- * into lines, columns and texts in one walk over the program.  The list keeps its memory from
- * program to program.  It has a ceiling: what comes after it only sets `cut`, but for word that the
- * rest was not looked at, which is always told; and the answer has a lower one, where what weighs
- * most stays.
+ * Places are byte ranges until the end.  findings_report() sorts them, drops duplicates, and turns
+ * them into lines, columns and texts in one walk over the program.  The list keeps its memory
+ * between programs.  It holds FINDINGS_MAX; a later finding only sets `cut`, except INSPECT_LATE,
+ * which replaces the last.  The report holds fewer and keeps the heaviest.
  */
 #pragma once
 
@@ -42,11 +41,11 @@ void findings_reset(struct findings *findings);
 void findings_add(
 	struct findings *findings, uint32_t rule, uint32_t weight, uint32_t start, uint32_t end);
 
-/* Takes back all that the rule found. */
+/* Removes all findings of the rule. */
 void findings_drop(struct findings *findings, uint32_t rule);
 
 /*
- * Of several findings at the same place the heaviest stays, of those the one with the lowest rule.  The result points
- * into `found` until the next reset.
+ * Of several findings at one place, the heaviest stays; among equals, the one of the lowest rule.
+ * The result points into `findings` until the next reset.
  */
 struct inspect_findings findings_report(struct findings *findings, const char *code, size_t len);

@@ -1,8 +1,8 @@
 /*
- * What a program's imports call things: `import a.b as c` makes c stand for a.b.
+ * The names that a program's imports bind: `import a.b as c` makes c stand for a.b.
  *
- * One name may stand for several paths, because a program may import it in several places; a
- * rule holds against each of them.  Lives as long as one check.
+ * A program may import one name in several places, so it may stand for several paths.  A rule is
+ * checked against each of them.  The table lives for one check.
  */
 #pragma once
 
@@ -17,14 +17,14 @@
 
 struct import {
 	struct import *next; /* of the same name */
-	bool is_module;      /* and not a member of one */
+	bool is_module;      /* not a member of a module */
 	struct name path;
 };
 
 struct imports {
 	struct arena arena;
 	struct map map;
-	bool failed; /* out of room: what is unknown might be anything */
+	bool failed;                             /* no memory: an unknown name might be anything */
 	struct place places[IMPORTS_PLACES_MAX]; /* where names stand in imports: the first ones */
 	uint32_t place_count;
 };
@@ -35,11 +35,11 @@ void imports_done(struct imports *imports);
 /* Forgets all. */
 void imports_reset(struct imports *imports);
 
-/* Takes note when the match is of an import. */
+/* Adds the names if the match is of an import. */
 void imports_note(struct imports *imports, const char *code, const struct match *match);
 
-/* Whether the place is known to lie within an import.  False says nothing. */
+/* Whether the place is known to lie within an import.  False: it may or may not. */
 bool imports_hold(const struct imports *imports, struct place at);
 
-/* The first of those that the name stands for, or NULL. */
+/* The first import of the name, or NULL. */
 const struct import *imports_find(const struct imports *imports, const char *text, size_t len);

@@ -19,7 +19,7 @@ static bool is_dunder(const struct name *name)
 	return name->cut || (text[len - 2] == '_' && text[len - 1] == '_');
 }
 
-/* Whether the rule applies to a word that is, or is not, in its list. */
+/* Whether the rule finds a word, given whether its list has the word. */
 static bool applies(const struct rule_context *context, uint32_t rule, bool in_list)
 {
 	return in_list == (context->rules[rule].relation == RELATION_IN);
@@ -196,7 +196,7 @@ static bool command_fits(const struct rule_context *context, uint32_t rule,
 {
 	read_command(context, subject, words);
 	if (!words->is_closed && context->rules[rule].relation == RELATION_NOT_IN)
-		return false; /* what cannot be told is for rules that find what is dynamic */
+		return false; /* only SUBJECT_DYNAMIC finds an open word */
 	return applies(context, rule, literal_is_in(&words->command, list_of(context, rule)));
 }
 

@@ -46,7 +46,7 @@ struct syntax {
 	TSQueryCursor *cursor;
 	TSTree *tree;
 	const char *code;
-	char *respelled; /* what the parser is given in its place, or NULL */
+	char *respelled; /* what the parser reads instead, or NULL */
 	size_t len;
 	struct effort *effort;
 };
@@ -150,7 +150,7 @@ static TSTree *parse(struct syntax *syntax)
 	return ts_parser_parse_with_options(syntax->parser, NULL, input, options);
 }
 
-/* Another spelling of what the grammar could not read; false: there is none. */
+/* Replaces what the grammar could not read by an equal spelling.  False: there is none. */
 static bool respell(struct syntax *syntax)
 {
 	if (syntax->language != tree_sitter_bash() ||
@@ -244,7 +244,7 @@ static void add_fault(struct findings *findings, TSNode node)
 		ts_node_end_byte(node));
 }
 
-/* What is missing may be a node that is not seen, such as the end of a line: then it is all around it. */
+/* A missing node may be invisible, such as the end of a line.  Then its parent is the finding. */
 void syntax_add_unreadable(struct syntax *syntax, struct findings *findings)
 {
 	TSNode root = ts_tree_root_node(syntax->tree);

@@ -16,16 +16,16 @@
 #include "daemon/inspector/findings.h"
 #include "proto/base/err.h"
 
-/* What a capture means.  Captures whose name begins with an underscore serve #any-of? only. */
+/* The meaning of a capture.  A capture whose name begins with _ is for #any-of? only. */
 enum capture {
 	CAPTURE_NONE,
 	/* in rules */
-	CAPTURE_NAME, /* @name: what is held against the list; several make one path */
+	CAPTURE_NAME, /* @name: is looked up in the list; two make one path */
 	CAPTURE_AT,   /* @at: where the finding is, and the word; else that is the first @name */
 	CAPTURE_IMPORT_MODULE, /* @import.module: an import binds its first name to it … */
 	CAPTURE_IMPORT_MEMBER, /* @import.member: … or this name to that member of it … */
 	CAPTURE_IMPORT_ALIAS,  /* @import.alias: … or this name instead */
-	CAPTURE_SUBSTITUTION,  /* @substitution: of the shell's; what is in it is looked at */
+	CAPTURE_SUBSTITUTION, /* @substitution: a substitution of the shell, whose inside is checked */
 	/* in scope, about single names */
 	CAPTURE_ATTRIBUTE, /* @attribute: the name of an attribute */
 	CAPTURE_KEYWORD,   /* @keyword: the name of an argument in a call */
@@ -83,12 +83,12 @@ uint32_t syntax_pattern_start(
 	const struct syntax *syntax, enum syntax_query which, uint32_t pattern);
 
 /*
- * Reads a program, after forgetting the last; keeps `code` until syntax_forget().  False when the effort was spent
- * before it was done.  Keeps `effort` as long: the queries spend it too.
+ * Parses a program, after forgetting the last.  Keeps `code` and `effort` until syntax_forget(); the
+ * queries spend that effort too.  False: late.
  */
 bool syntax_parse(struct syntax *syntax, const char *code, size_t len, struct effort *effort);
 
-/* Adds a finding for each of the first places that the grammar could not read. */
+/* Adds findings for the first places that the grammar could not read. */
 void syntax_add_unreadable(struct syntax *syntax, struct findings *findings);
 
 /* Calls `on_match` for every match.  False when late. */

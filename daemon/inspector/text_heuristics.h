@@ -1,6 +1,5 @@
 /*
- * What a text within a program may be about: an address in the network, or something that nobody
- * can read.
+ * Guesses about string literals: whether one holds a URL, or packed code or data.
  */
 #pragma once
 
@@ -11,15 +10,14 @@
 #include "daemon/inspector/words.h"
 
 /*
- * Whether there is a URL in it whose host is, or is not, in the list; `*.example.org` stands for
- * all hosts of that domain.  The URL's place comes back as [*ret_start, *ret_end).
+ * Whether the text has a URL whose host is (or is not) in the list.  `*.example.org` stands for all
+ * hosts of that domain.  Returns the place of the URL as [*ret_start, *ret_end).
  */
 bool text_has_url(const char *text, size_t len, const struct words *hosts, bool in_list,
 	size_t *ret_start, size_t *ret_end);
 
 /*
- * Whether at least `least` bytes in a row look like code or data that was packed: base64,
- * hexadecimal, or \x escapes.  Digits alone, one letter again and again, or the letters of a genome
- * do not.
+ * Whether at least `least` bytes in a row look like packed code or data: base64, hexadecimal, or \x
+ * escapes.  Digits alone, one repeated letter, or the letters of a genome do not count.
  */
 bool text_is_opaque(const char *text, size_t len, uint32_t least);

@@ -11,11 +11,11 @@
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 
-/* The longest answer, and as many signs of work as may stand before it unread. */
+/* The longest answer, behind as many unread WORKING messages as there may be. */
 #define INBOX_BYTES   (sizeof(struct inspect_head) * (1UL + INSPECT_BEATS_MAX) + INSPECT_ANSWER_MAX)
-#define LOOK_MS       150U /* between two looks at the clock, while something is waited for */
+#define LOOK_MS       150U /* between two checks of the clock while the link waits for something */
 #define LOOK_LATER_MS 1500U
-#define CROWD_US      (60 * 1000000L) /* so long somebody who has asked is about */
+#define CROWD_US      (60 * 1000000L) /* how long a user counts as active after a question */
 
 enum inspector_state {
 	INSPECTOR_NONE,
@@ -28,16 +28,16 @@ struct inspector_end {
 	struct inspector_link *link;
 	enum inspector_state state;
 	uint32_t child;
-	uint32_t ready_ms; /* that it may take */
+	uint32_t ready_ms; /* how long it may take to get ready */
 	struct watch *watch;
 	int64_t since_us; /* when it was greeted or asked, or last said that it works */
 	int64_t asked_us;
-	uint32_t beats;  /* of the question that it holds */
-	int64_t busy_us; /* all its questions so far */
+	uint32_t beats;  /* during its present question */
+	int64_t busy_us; /* over all its questions */
 	struct inspect_question *question;
 	uint32_t id;
 	struct inspect_check_head head;
-	struct iovec out[2]; /* what is still to be sent */
+	struct iovec out[2]; /* not sent yet */
 	char *inbox;
 	size_t inbox_len;
 };
@@ -49,18 +49,18 @@ struct inspector_link {
 	struct inspector_events events;
 	struct timer *timer;
 	bool timer_runs;
-	struct list line; /* questions that wait */
+	struct list line; /* waiting questions */
 	struct inspector_asker {
 		uint32_t uid;
 		int64_t us; /* 0: nobody */
-	} seen[2];          /* who asked last, and who was the last before that one */
+	} seen[2];          /* the user who asked last, and the one before */
 	uint32_t line_len;
 	uint32_t last_id;
 	int64_t retire_us;
-	uint32_t ready_first_ms; /* that one may take to get ready, and what has become of that */
+	uint32_t ready_first_ms; /* the configured limit and the present one */
 	uint32_t ready_ms;
 	struct inspector_patience patience;
-	uint64_t turn; /* of the question that was asked last */
+	uint64_t turn; /* of the last question */
 	struct inspector_counts counts;
 	struct inspector_end ends[INSPECTORS_MAX];
 };
@@ -83,7 +83,7 @@ static void drop_sent(struct inspector_end *end, size_t sent)
 	}
 }
 
-/* Sends what goes out now.  A socket that is broken shows itself when it is read next. */
+/* Sends as much as the socket takes.  A broken socket is noticed at the next read. */
 static void send_on(struct inspector_end *end)
 {
 	struct msghdr msg = { .msg_iov = end->out, .msg_iovlen = 2 };
@@ -135,7 +135,7 @@ static struct inspector_end *find_free(struct inspector_link *link)
 	return NULL;
 }
 
-/* Users take turns: a question stands behind as many of others as its user has before it. */
+/* The n-th waiting question of a user gets the n-th turn. */
 static uint64_t turn_of(const struct inspector_link *link, const struct inspect_question *question)
 {
 	uint64_t turn = link->turn;
@@ -156,7 +156,7 @@ static uint64_t turn_of(const struct inspector_link *link, const struct inspect_
 	return turn;
 }
 
-/* In order of turns, and of arrival among those with the same. */
+/* Sorted by turn, then by arrival. */
 static void join_line(struct inspector_link *link, struct inspect_question *question)
 {
 	struct list *at = link->line.prev;
@@ -185,7 +185,7 @@ static void note_asker(struct inspector_link *link, uint32_t uid)
 	seen[0] = (struct inspector_asker){ uid, clock_us() };
 }
 
-/* Whether somebody else has asked lately. */
+/* Whether another user has asked lately. */
 static bool is_crowded(const struct inspector_link *link, uint32_t uid)
 {
 	const struct inspector_asker *other = &link->seen[link->seen[0].uid == uid];
@@ -194,8 +194,8 @@ static bool is_crowded(const struct inspector_link *link, uint32_t uid)
 }
 
 /*
- * A check may take seconds, and nobody takes it away from its inspector.  So while others are about, no
- * user holds the last inspector beside one that works for him already.
+ * A check may take seconds and is never interrupted.  So while other users are active, the last
+ * free inspector does not go to a user who already has one.
  */
 static bool may_have(const struct inspector_link *link, const struct inspect_question *question)
 {
@@ -213,7 +213,7 @@ static bool may_have(const struct inspector_link *link, const struct inspect_que
 	return held == 0 || held + 1 < there;
 }
 
-/* The first whose user may have an inspector; NULL: nobody's. */
+/* The first question whose user may have an inspector, or NULL. */
 static struct inspect_question *next_in_line(struct inspector_link *link)
 {
 	list_for_each(at, &link->line) {
@@ -225,7 +225,7 @@ static struct inspect_question *next_in_line(struct inspector_link *link)
 	return NULL;
 }
 
-/* One that is dead already, though nobody has read that yet, is not asked. */
+/* Whether its process has ended and the socket was not read since; then it gets no question. */
 static bool has_gone(const struct inspector_end *end)
 {
 	char byte;
@@ -264,7 +264,7 @@ static void shut(struct inspector_end *end)
 	*end = (struct inspector_end){ .link = end->link };
 }
 
-/* What ended the inspector need not be the program: another one is asked, next of all. */
+/* The program need not be the cause.  The question goes to another inspector, before all others. */
 static void ask_again(struct inspector_link *link, struct inspect_question *question)
 {
 	question->again = true;
@@ -338,7 +338,7 @@ static void on_findings(struct inspector_end *end, const char *body, size_t len)
 	question->on_answer(question, INSPECT_END_FOUND, &findings);
 }
 
-/* The kinds of message that may come now, as bits. */
+/* Which kinds of message are expected now, as bits. */
 static uint32_t kinds_now(const struct inspector_end *end)
 {
 	if (end->state == INSPECTOR_GREETING)
@@ -346,7 +346,7 @@ static uint32_t kinds_now(const struct inspector_end *end)
 	return end->state == INSPECTOR_BUSY ? 1U << INSPECT_FINDINGS | 1U << INSPECT_WORKING : 0;
 }
 
-/* It works, and has CPU time for that; the rest of its bytes may be the answer. */
+/* A WORKING message.  The bytes behind it may be the answer. */
 static bool take_beat(struct inspector_end *end, const struct inspect_head *head)
 {
 	if (head->id != end->id || !is_sent(end)) {
@@ -429,7 +429,7 @@ static void on_socket(void *owner, int events)
 
 /* ---- the clock ----------------------------------------------------------------------------- */
 
-/* It would get ready on this host, had it more time. */
+/* It may need more time on this host: the next one gets it. */
 static void lose_slow(struct inspector_end *end)
 {
 	struct inspector_link *link = end->link;
@@ -460,8 +460,8 @@ static bool has_anybody_who(const struct inspector_link *link, uint32_t states)
 }
 
 /*
- * How long a question may stand in line, and what it is told then.  One who is getting ready is waited
- * for, and on a slow host the next one, while there is nobody.
+ * How long a question may stand in line, and how it then ends.  While no inspector is ready, it
+ * waits for one that is getting ready, and on a slow host also for the next one.
  */
 static uint32_t patience_ms(const struct inspector_link *link, enum inspect_end *ret_end)
 {
@@ -476,7 +476,7 @@ static uint32_t patience_ms(const struct inspector_link *link, enum inspect_end 
 	return link->patience.absent_ms;
 }
 
-/* The first who has waited too long; NULL: nobody. */
+/* The first question that has waited too long, or NULL. */
 static struct inspect_question *find_tired(const struct inspector_link *link, uint32_t most_ms)
 {
 	int64_t now_ms = clock_ms();
@@ -507,7 +507,7 @@ static bool is_waiting(const struct inspector_link *link)
 	       has_anybody_who(link, 1U << INSPECTOR_BUSY | 1U << INSPECTOR_GREETING);
 }
 
-/* Runs every so often while anything is awaited; how late is late is not a matter of moments. */
+/* Runs regularly while the link waits for something.  Deadlines are this coarse. */
 static void on_tick(void *owner)
 {
 	struct inspector_link *link = owner;

@@ -17,7 +17,7 @@ struct policies {
 	struct inspector_link *link;
 };
 
-/* A check under way; lives in the asker's arena. */
+/* A check in progress, in the arena of the question. */
 struct check {
 	struct inspect_question question;
 	struct policies *policies;
@@ -144,8 +144,8 @@ static struct policy_verdict blank_verdict(const struct policy *policy)
 }
 
 /*
- * A verdict of one finding that is about no place in the program: denied, unless the finding itself
- * only observes.
+ * A verdict with one finding that has no place in the program.  It denies, unless the finding only
+ * observes.
  */
 static void fill_plain(const struct policy_question *question, const struct policy_finding *finding,
 	struct policy_verdict *verdict)
@@ -154,7 +154,7 @@ static void fill_plain(const struct policy_question *question, const struct poli
 	verdict->decision = strcmp(finding->severity, "observe") ? POLICY_DENY : POLICY_OBSERVE;
 	verdict->findings = arena_new(question->arena, struct policy_finding);
 	if (!verdict->findings)
-		return; /* decided all the same */
+		return; /* the decision stands without it */
 	verdict->findings[0] = *finding;
 	verdict->finding_count = 1;
 }
@@ -222,7 +222,7 @@ static bool add_finding(const struct check *check, const struct inspect_finding 
 	return true;
 }
 
-/* What was left out counts as much as the heaviest of it, but never more than the policy can. */
+/* Findings that were left out count as the heaviest of them, within what the policy can decide. */
 static void add_cut(const struct check *check, uint32_t weight, struct policy_verdict *verdict)
 {
 	static const enum policy_mode modes[WEIGHT_COUNT] = {
@@ -258,7 +258,7 @@ static bool fill_verdict(const struct check *check, const struct inspect_finding
 	return true;
 }
 
-/* What the inspector gave up may have been ended by its CPU time, which says nothing for certain. */
+/* A late check may have hit its CPU time, which depends on the host: such a verdict is not cached. */
 static bool is_fact(const struct inspect_findings *found)
 {
 	for (uint32_t i = 0; i < found->count; i++)
@@ -297,7 +297,7 @@ static bool has_entry(const struct policy *policy, const char *entry)
 	return false;
 }
 
-/* What the policy says of a program beside its text; false: nothing. */
+/* What the policy says about anything but the text.  False: nothing. */
 static bool denies_form(const struct policy_question *question, struct policy_verdict *verdict)
 {
 	struct policy_finding finding;

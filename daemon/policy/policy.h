@@ -1,23 +1,22 @@
 /*
- * What a program may do by its text: named policies, and verdicts on programs.
+ * Named policies, and verdicts on the text of programs.
  *
- * Policies are data, rules are tree-sitter queries (the folders policies/ and rules/, and one of
- * the operator's with both); they are read once, before the first client is heard.  A verdict
- * comes from an inspector process, or from memory when the same program was checked under the
- * same policy.
- * Source policy says what is intended; the jail is what holds.
+ * Policies are JSON files and rules are tree-sitter queries (the folders policies/ and rules/, and
+ * the operator's folder).  They are read once, before the daemon accepts clients.  A verdict comes
+ * from an inspector process, or from the cache if the same program was checked under the same
+ * policy.  A policy expresses intent; the jail is the boundary.
  *
  *	load -> start -> (add inspectors, check programs) ... -> stop -> close
  *
- * A program that could not be checked, whatever the reason, is denied:
+ * A program that could not be checked is denied.  These findings have no rule in a file:
  *
- *	policy.late        checking it takes more work than an inspector may do, or more room than it has
- *	policy.unreadable  two inspectors died over it, or did not answer
+ *	policy.late        the check needs more work or memory than an inspector has
+ *	policy.unreadable  two inspectors died or fell silent during the check
  *	policy.absent      there was no inspector
  *	policy.language_denied_policy     the policy does not allow the language
- *	policy.language_denied_execution  it allows it to be asked about, and not to run
- *	policy.unread      nobody can read the language, and the policy lets it run all the same (observed)
- *	policy.cut         there was more to find than is told (as the policy's strictest rule says)
+ *	policy.language_denied_execution  the policy allows checks of the language, but no runs
+ *	policy.unread      no inspector reads the language, and the policy lets it run (observed)
+ *	policy.cut         there were more findings than are listed (as the strictest rule says)
  */
 #pragma once
 
@@ -43,7 +42,7 @@ struct policy;
  */
 struct policies *policies_load(const char *folder, const char *standard, struct err *err);
 
-/* Begins to talk to inspectors, which the owner adds as he gets them. */
+/* Starts the link to inspectors.  The owner adds them with policies_add_inspector(). */
 int policies_start(struct policies *policies, uv_loop_t *loop,
 	const struct inspector_events *events, struct err *err);
 
@@ -56,13 +55,13 @@ void policies_retire_after(struct policies *policies, uint32_t busy_ms);
 /* As inspector_link_patience(). */
 void policies_patience(struct policies *policies, const struct inspector_patience *patience);
 
-/* Whether an inspector is ready to be asked. */
+/* Whether an inspector is ready. */
 bool policies_ready(const struct policies *policies);
 
 /* Whether one ever was. */
 bool policies_were_ready(const struct policies *policies);
 
-/* Open checks are answered with policy.absent, in this call; nothing more may be asked. */
+/* Answers open checks with policy.absent, within this call.  No check may follow. */
 void policies_stop(struct policies *policies);
 
 /* Stops, and frees what verdicts point to.  Accepts NULL. */
@@ -74,61 +73,61 @@ const struct policy *policies_find(const struct policies *policies, const char *
 const char *policy_name(const struct policy *policy);
 const char *policy_digest(const struct policy *policy);
 
-/* What the strictest of its rules says of what it finds: POLICY_DENY, or milder. */
+/* The decision of its strictest rule: POLICY_DENY, or milder. */
 enum policy_decision policy_strictest(const struct policy *policy);
 
 /*
- * Whether it executes programs of a language that it allows to be asked about; false: *ret_finding says
- * so, as the verdict over a run of one does.
+ * Whether the policy lets programs of this language run, and not only be checked.  If not,
+ * *ret_finding is the finding that the verdict over a run has.
  */
 bool policy_executes(
 	const struct policy *policy, const char *language, struct policy_finding *ret_finding);
 
-/* What a worker holds a program of that language to while it runs; empty: nothing. */
+/* The rules that a worker enforces on a program of this language; empty: none. */
 struct bytes policy_run_rules(
 	const struct policies *policies, const struct policy *policy, const char *language);
 
 /*
- * What a worker has told of a rule, as a finding; its id, message and hint are filled in.  False: it
- * is none of those that it was told.
+ * Makes a finding of a rule that a worker reported: id, message and hint.  Returns false if the
+ * worker was not given that rule.
  */
 bool policy_run_finding(const struct policies *policies, const struct policy *policy,
 	const char *language, const char *rule, struct policy_finding *ret_finding);
 
-/* Lives, with what it points to, until it is answered. */
+/* The caller keeps it, and what it points to, until the answer. */
 struct policy_question {
 	const struct policy *policy;
 	const char *language;
 	struct bytes code;
-	const char *code_hash; /* as job_code_hash() writes it; NULL: nothing is remembered */
+	const char *code_hash; /* as job_code_hash() writes it; NULL: not cached */
 	struct arena *arena;   /* for the verdict */
-	bool only_checks;      /* it is looked at also where the policy would not execute it */
-	uint32_t uid;          /* who asks: users take turns */
-	const char *entry; /* the name that the program runs as; NULL: it is a file beside one */
+	bool only_checks;      /* checked even if the policy would not run it */
+	uint32_t uid;          /* the user who asks; users take turns */
+	const char *entry; /* the name that the program runs as; NULL: a file beside the program */
 };
 
-/* True when the verdict can be given at once: it is remembered, or nothing needs to be looked at. */
+/* True if there is a verdict at once: from the cache, or because no check is needed. */
 bool policy_lookup(struct policies *policies, const struct policy_question *question,
 	struct policy_verdict *ret_verdict);
 
 typedef void policy_done(void *context, const struct policy_verdict *verdict);
 
 /*
- * Asks an inspector.  Always calls back later, from the loop, once.  -1, and no call, with
- * ERR_BUSY when too many wait, ERR_MEMORY.  `verdict` is the callee's to copy; what it points to
- * lives in the question's arena or as long as the policies.  It is NULL when all inspectors were busy
- * for so long that the question was given up: nothing was decided.
+ * Asks an inspector.  Calls back once, later, from the loop.  Returns -1 and never calls back with
+ * ERR_BUSY if too many questions wait, and with ERR_MEMORY.  `on_done` copies `verdict`; what that
+ * points to lives in the question's arena or as long as the policies.  `verdict` is NULL if all
+ * inspectors were busy for too long: nothing was decided.
  */
 int policy_check(struct policies *policies, const struct policy_question *question,
 	policy_done *on_done, void *context, struct err *err);
 
 /*
- * Takes a question back that no inspector has begun to answer: true, and there is no call.  False: its
- * answer is on the way, or there is none with this context.
+ * Withdraws a question that no inspector has yet: returns true, and on_done is not called.  Returns
+ * false if its answer is on the way, or if there is none with this context.
  */
 bool policy_withdraw(struct policies *policies, const void *context);
 
-/* The name of the policy of that number, and the limits that it brings; NULL behind the last. */
+/* The name and limits of the policy with this number; NULL behind the last. */
 const char *policies_limits(const struct policies *policies, uint32_t index,
 	struct job_limits *ret_limits, struct job_limits *ret_most);
 
@@ -136,7 +135,7 @@ const char *policies_limits(const struct policies *policies, uint32_t index,
 struct value *policies_describe(const struct policies *policies, struct arena *arena);
 
 /*
- * All of one: as above, and limits, most, and rules [{id, language, severity, at, finds, words,
+ * All about one policy: as above, and limits, most, and rules [{id, language, severity, at, finds, words,
  * number, beside, message, hint}].
  */
 struct value *policies_show(

@@ -68,7 +68,7 @@ static const enum inspect_weight weights[MODE_COUNT] = {
 	[MODE_OFF] = WEIGHT_OFF,
 };
 
-/* Lists of the words that stand in rules themselves: one each, for all policies. */
+/* A rule that lists its own words gets one list for all policies. */
 static int add_own_lists(struct making *making)
 {
 	const struct rulebook *book = making->book;
@@ -124,7 +124,7 @@ static int set_number_of(
 	return 0;
 }
 
-/* Rules that are off are looked for all the same when one that is on stands beside them. */
+/* A rule that is off is still matched if an active rule names it with `beside`. */
 static void wake(const struct rulebook *book, struct inspect_setting *settings)
 {
 	for (uint32_t i = 0; i < book->rule_count; i++) {
@@ -348,9 +348,9 @@ static int set_places(struct making *making, struct policy *policy, struct polic
 	return result;
 }
 
-/* ---- what a worker is told ---------------------------------------------------------------------- */
+/* ---- what a worker gets ------------------------------------------------------------------------- */
 
-/* A word that would break the form stands for nothing that a program could write. */
+/* A word with a separator cannot occur in a program, so it is left out. */
 static bool is_plain(const char *word)
 {
 	return !strpbrk(word, "\t\n");
@@ -523,7 +523,7 @@ static size_t apply_pattern(
 		uint32_t builtin = i % INSPECT_BUILTIN_COUNT;
 		const char *id = book->languages[i / INSPECT_BUILTIN_COUNT].builtin_ids[builtin];
 
-		/* What could not be checked is denied under every policy. */
+		/* Every policy denies a program whose check was given up. */
 		if (builtin != INSPECT_LATE && policy_pattern_fits(pattern->id, id)) {
 			policy->builtins[i] = pattern->mode;
 			count++;
@@ -669,7 +669,7 @@ static int set_unread(struct making *making, struct policy *policy, const struct
 	return 0;
 }
 
-/* Makes `first` and `second` together the list of that name. */
+/* Sets the list of that name to `first` and `second`. */
 static int set_list(struct making *making, struct draft *draft, const char *name,
 	struct inspect_list first, const struct policy_words *second)
 {

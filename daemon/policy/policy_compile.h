@@ -8,8 +8,10 @@
  *	"at": { "python.*": "run", "python.import.denied": "both" }
  *
  * "at" says where a rule holds: over the text, over the run, or both (the usual case).  If several
- * patterns fit a rule, the longest counts; if none does, the parent policy decides.  The form of
- * the text for workers is in sandbox/runtimes/python/rules.h.
+ * patterns fit a rule, the longest counts.  If none does, the parent policy decides.  Workers of
+ * Python enforce some rules, and only few of them so completely that they may hold there alone.  A
+ * pattern with * changes nothing for a rule that a worker cannot enforce that way.  To name one
+ * such rule with `run` is an error.  sandbox/runtimes/python/rules.h describes the text for workers.
  */
 #pragma once
 

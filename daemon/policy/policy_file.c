@@ -151,7 +151,7 @@ static bool is_among(const char *word, const char *const *words, size_t count)
 	return false;
 }
 
-/* What is not among them is a list of the policy's, as if it had been written there. */
+/* The builtins that are not named become a list of the policy. */
 static int read_safe_builtins(struct reading *reading, const char *key, const struct value *value)
 {
 	struct policy_words *denied = &reading->denied_builtins;

@@ -1,13 +1,13 @@
 /*
- * One policy as its file says it, before it is held against the rules.
+ * One policy as its file says it, before policy_compile.c applies it to the rules.
  *
  *	{
  *	  "name": "strict",
  *	  "description": "…",
- *	  "extends": "base",              what is not said here is as it is there
- *	  "languages": ["python", "bash"],   those that may be asked for …
- *	  "executes": ["python"],            … and of these those that may run; left out: all of them
- *	  "unread": ["perl"],             languages without rules: run, and noted as not looked at
+ *	  "extends": "base",              what is missing here comes from there
+ *	  "languages": ["python", "bash"],   those that may be checked …
+ *	  "executes": ["python"],            … and those of them that may run (default: all)
+ *	  "unread": ["perl"],             languages without rules: they run unchecked, with a finding
  *	  "rules": { "python.bytes.*": "deny", "python.import.denied": "observe" },
  *	  "at": { "python.*": "run" },    where rules hold: text, run or both (policy_compile.h)
  *	  "lists": { "python.imports": ["json", "numpy.*"] },        in place of the list of `extends`
@@ -17,8 +17,8 @@
  *	  "most": { "wall_ms": 10000 }                 that a run may ask for
  *	}
  *
- * A mode is deny, ask (a person is to say), observe or off.  Of several patterns that fit a rule the longest counts; a rule
- * that none fits is denied.  Unknown keys are refused by name.
+ * A mode is deny, ask (a person decides), observe or off.  If several patterns fit a rule, the
+ * longest counts.  A rule that none fits is denied.  An unknown key is an error.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * All rules and all policies, held against each other: what an inspector is sent, and what its
- * answers mean.  Made once from the shipped files and the operator's folder; never changed.
+ * All rules and all compiled policies: what an inspector is sent, and what its answers mean.  Made
+ * once from the shipped files and the operator's folder, and never changed.
  */
 #pragma once
 
@@ -27,19 +27,19 @@ struct policy {
 	const char *description;
 	uint32_t index;
 	enum policy_mode strictest; /* of all its rules */
-	bool *languages;            /* by index: may it be asked for? */
+	bool *languages;            /* by index: may it be checked? */
 	bool *has_rules;            /* by language: is any rule on? */
-	const char **executes; /* those that may run, by name; NULL: all that may be asked for */
+	const char **executes;      /* those that may run, by name; NULL: all that may be checked */
 	size_t execute_count;
-	const char **unread; /* languages that run although nobody here can read them */
+	const char **unread; /* languages that run unchecked */
 	size_t unread_count;
 	const char **entries; /* names that a program may run as; NULL: any */
 	size_t entry_count;
 	uint64_t code_bytes;     /* of one text, at most; POLICY_LIMIT_UNSET: no bound of its own */
 	enum policy_mode *modes; /* by rule */
-	enum policy_mode *builtins;             /* by language * INSPECT_BUILTIN_COUNT + builtin */
-	enum policy_at *at;                     /* by rule */
-	struct bytes *run_rules;                /* by language: what its workers are told */
+	enum policy_mode *builtins; /* by language * INSPECT_BUILTIN_COUNT + builtin */
+	enum policy_at *at;         /* by rule */
+	struct bytes *run_rules;    /* by language: the rules that its workers enforce */
 	const struct inspect_setting *settings; /* by rule: as inspectors get them */
 	struct job_limits limits, most;         /* POLICY_LIMIT_UNSET where nothing is said */
 	char digest[HASH_TEXT_LEN + 1];

@@ -1,4 +1,4 @@
-/* What there is in a rulebook, for people and programs: `hello`, policies.list, policies.show. */
+/* Describes a rulebook in replies: `hello`, policies.list, policies.show. */
 #pragma once
 
 #include "daemon/policy/rulebook.h"

@@ -1,8 +1,8 @@
 /*
- * Verdicts by program and policy: a program that was checked once is not checked again.
+ * A cache of verdicts by program and policy, so that a program is not checked twice.
  *
- * Bounded in number and bytes; what was not asked for longest goes first.  Only verdicts that
- * are facts of the program are to be put in, never one that came of a late or dead inspector.
+ * It is bounded in number and bytes and drops the least recently used verdict first.  Callers only
+ * add verdicts that depend on the program alone, never that of a late or dead inspector.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ void verdict_cache_free(struct verdict_cache *cache);
 bool verdict_cache_get(struct verdict_cache *cache, const struct verdict_cache_key *key,
 	struct arena *arena, struct policy_verdict *ret_verdict);
 
-/* Copies the findings' texts; all other words must live as long as `remembered`. */
+/* Copies the findings' texts; all other strings must live as long as the cache. */
 void verdict_cache_put(struct verdict_cache *cache, const struct verdict_cache_key *key,
 	const struct policy_verdict *verdict);
 

@@ -7,7 +7,7 @@
 
 #define PATH_BYTES_MAX 512
 
-/* daemon/policy/run_rules.c has the same ids and lists. */
+/* daemon/policy/policy_compile.c has the same ids and lists. */
 static const struct {
 	const char *id;
 	const char *list;
