@@ -285,7 +285,7 @@ static bool check_bidi(const char *code, size_t len, struct findings *findings)
 
 bool bytes_check(const char *code, size_t len, struct findings *findings)
 {
-	/* Those that need whole text come behind those that say it is. */
+	/* The later checks rely on the earlier ones. */
 	static bool (*const checks[])(const char *code, size_t len, struct findings *findings) = {
 		check_size,
 		check_nul,

@@ -50,7 +50,7 @@ int filter_load(struct err *err)
 		ALLOW(__NR_exit),
 		ALLOW(__NR_exit_group),
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-		/* What the sanitizers' run time does now and then. */
+		/* Calls of the sanitizers' run time. */
 		ALLOW(__NR_mprotect),
 		ALLOW(__NR_sched_yield),
 		ALLOW(__NR_sigaltstack),

@@ -1,10 +1,10 @@
 /*
- * The inspector's last lock: from here on it may read and write its socket, ask for memory, look
- * at the clock and leave.  Anything else kills it, and the daemon denies what it was looking at.
+ * The inspector's system call filter.  It may read and write its socket, allocate memory, read the
+ * clock and exit.  Any other call kills it, and the daemon denies the program that it was checking.
  */
 #pragma once
 
 #include "proto/base/err.h"
 
-/* Cannot be undone.  To be called when all is compiled and nothing is to be opened any more. */
+/* Cannot be undone.  The caller has compiled its rules and opens nothing later. */
 int filter_load(struct err *err);

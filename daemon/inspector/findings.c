@@ -76,7 +76,7 @@ static int compare_ones(const void *left, const void *right)
 	return order ? order : compare(a->rule, b->rule);
 }
 
-/* Of those at the same place the first stays. */
+/* Keeps the first finding of each place. */
 static void drop_doubles(struct findings *findings)
 {
 	uint32_t count = 0;
@@ -91,7 +91,7 @@ static void drop_doubles(struct findings *findings)
 	findings->count = count;
 }
 
-/* The lightest that there is room for, and how many of that weight. */
+/* The lightest weight that fits into the report, and how many of it fit. */
 struct room {
 	uint32_t weight;
 	uint32_t count;
@@ -111,7 +111,7 @@ static struct room room_for(const struct findings *findings)
 	return room;
 }
 
-/* Takes a place in the answer, if there is one for it. */
+/* Whether the finding fits into the report. */
 static bool takes_room(struct room *room, const struct finding *one)
 {
 	if (one->weight != room->weight)
@@ -122,7 +122,7 @@ static bool takes_room(struct room *room, const struct finding *one)
 	return true;
 }
 
-/* What stands there: its first line, cut at a whole character.  Not UTF-8: nothing. */
+/* The first line of the text, cut at a whole character.  Empty if it is not UTF-8. */
 static void fill_text(struct inspect_finding *finding, const char *text, size_t len)
 {
 	const char *line_end = memchr(text, '\n', len);

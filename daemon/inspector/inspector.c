@@ -10,7 +10,7 @@
 #include "proto/base/cleanup.h"
 
 #define RULES_MEMORY_MAX  ((size_t)64 << 20)
-/* Matches that wait until all imports are known; a program of full size can make this many. */
+/* Matches that wait until all imports are known.  A program of the largest size can have this many. */
 #define PENDING_MAX       (1U << 19)
 #define SUBSTITUTIONS_MAX (INSPECT_CODE_MAX / 2)
 
@@ -34,13 +34,13 @@ struct inspector {
 	uint32_t substitution_count;
 	uint32_t substitution_size;
 	uint32_t *counts; /* by the first rule of an id: how many places were found … */
-	uint32_t *hits;   /* … and how many fitted rules that let some pass */
+	uint32_t *hits;   /* … and how many matched rules with a `number` */
 	bool *waits;      /* by rule: it can be tried only when all imports are known */
-	/* of the check at hand */
+	/* of the present check */
 	const struct language *language;
 	struct rule_context context;
 	struct subject_words words;
-	bool gave_up; /* something did not fit: the answer would have holes */
+	bool gave_up; /* no room: the answer would be incomplete */
 };
 
 /* ---- making one ---------------------------------------------------------------------------- */
@@ -150,7 +150,7 @@ struct inspector *inspector_new(const char *body, size_t len, struct err *err)
 
 /* ---- holding subjects against rules -------------------------------------------------------- */
 
-/* How often a rule may find something before it is told; for others the number means another thing. */
+/* How many findings a rule ignores.  The number of SUBJECT_OPAQUE is a length instead. */
 static uint32_t free_places(const struct inspector *inspector, uint32_t rule)
 {
 	return inspector->rules.rules[rule].subject == SUBJECT_OPAQUE
@@ -158,7 +158,7 @@ static uint32_t free_places(const struct inspector *inspector, uint32_t rule)
 		       : inspector->context.settings[rule].number;
 }
 
-/* Whether the rule may still find so much that it is not told; what would excuse it is not asked then. */
+/* Counts a hit.  True while the rule ignores it; then no excuse is needed. */
 static bool is_free(struct inspector *inspector, uint32_t rule)
 {
 	uint32_t free = free_places(inspector, rule);
@@ -177,7 +177,7 @@ static void add_finding(struct inspector *inspector, uint32_t rule, struct place
 			at.end);
 }
 
-/* Takes back what was found by rules that stand beside others which found nothing. */
+/* Removes the findings of rules whose `beside` rule found nothing. */
 static void drop_lonely(struct inspector *inspector)
 {
 	const struct inspect_rules *rules = &inspector->rules;
@@ -200,15 +200,15 @@ static bool is_blank(char byte)
 	return byte == ' ' || byte == '\t';
 }
 
-/* Behind one dot: `...name` spreads what the name stands for. */
+/* Behind exactly one dot: `...name` is a spread and no attribute. */
 static bool is_behind_dot(const char *code, const char *name)
 {
 	return name > code && name[-1] == '.' && (name - 1 == code || name[-2] != '.');
 }
 
 /*
- * Most names that look suspicious stand next to a dot or in an import, and that can be seen
- * without the scope queries.  The program ends with a NUL.
+ * Most suspicious names are next to a dot or in an import.  That is visible without the scope
+ * queries.  The program ends with a NUL.
  */
 static bool is_excused_at_sight(const struct inspector *inspector, const struct suspect *suspect)
 {
@@ -228,13 +228,13 @@ static bool is_excused_at_sight(const struct inspector *inspector, const struct 
 	return (suspect->unless & UNLESS_PART) && *behind == '.';
 }
 
-/* Whether it is the first name of what was found that may be excused, and not all of it. */
+/* Whether the first name of the finding may be excused, rather than all of it. */
 static bool subject_is_name(uint32_t subject)
 {
 	return subject >= SUBJECT_WORD && subject <= SUBJECT_MODULE;
 }
 
-/* Adds a finding, or a suspect when something might still excuse it. */
+/* Adds a finding, or a suspect if something may still excuse it. */
 static void report(struct inspector *inspector, uint32_t rule, const struct subject *subject)
 {
 	uint32_t unless = inspector->rules.rules[rule].unless;
@@ -256,7 +256,7 @@ static void report(struct inspector *inspector, uint32_t rule, const struct subj
 		inspector->gave_up = true;
 }
 
-/* Tries the rules of a subject that do, or do not, need to know all imports. */
+/* Tries the rules of a subject that need all imports, or those that do not.  True: others remain. */
 static bool try_rules(struct inspector *inspector, const struct subject *subject, bool with_imports)
 {
 	const uint32_t end = subject->rules.first + subject->rules.count;
@@ -294,7 +294,7 @@ static void keep_for_later(struct inspector *inspector, const struct subject *su
 	inspector->pending[inspector->pending_count++] = *subject;
 }
 
-/* False when the match has no @name, and so is there only for what it imports. */
+/* False if the match has no @name and only declares an import. */
 static bool subject_of(const struct match *match, struct subject *subject)
 {
 	uint32_t names = 0;
@@ -369,7 +369,7 @@ static int compare_starts(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* What had to wait for the imports; a name that many imports bind makes this dear. */
+/* Tries the matches that waited for the imports.  A name with many imports makes this expensive. */
 static bool try_pending(struct inspector *inspector, struct effort *effort)
 {
 	if (inspector->substitution_count > 1)
@@ -383,7 +383,7 @@ static bool try_pending(struct inspector *inspector, struct effort *effort)
 	return true;
 }
 
-/* Asks what the suspects are where they stand; those without an excuse are findings. */
+/* Runs the scope queries.  Suspects without an excuse become findings. */
 static bool judge_suspects(struct inspector *inspector)
 {
 	struct scopes *scopes = &inspector->scopes;
@@ -402,7 +402,7 @@ static bool judge_suspects(struct inspector *inspector)
 	return true;
 }
 
-/* False when the clock ran out or something did not fit. */
+/* False if the effort was spent or memory ran out. */
 static bool look(
 	struct inspector *inspector, const struct inspect_check *check, struct effort *effort)
 {
@@ -418,7 +418,7 @@ static bool look(
 	if (!judge_suspects(inspector))
 		return false;
 	drop_lonely(inspector);
-	/* What was given up anywhere on the way was not looked at whole. */
+	/* A check that was given up anywhere is incomplete. */
 	return !effort_is_spent(effort) && !inspector->gave_up && !inspector->imports.failed;
 }
 

@@ -1,9 +1,9 @@
 /*
- * Holds programs against rules: the whole of an inspector but for its socket and its jail.
+ * Checks programs against rules: all of an inspector except its socket and its jail.
  *
  *	bytes_check -> syntax_parse -> rule queries -> suspects -> scope queries -> findings
  *
- * The rules are compiled once; a check allocates next to nothing.
+ * The rules are compiled once; a check hardly allocates.
  */
 #pragma once
 
@@ -21,9 +21,8 @@ struct inspector *inspector_new(const char *body, size_t len, struct err *err);
 void inspector_free(struct inspector *inspector);
 
 /*
- * What there is to find, sorted by place; valid until the next call.  A program that costs more than
- * the effort has INSPECT_LATE among it.  A policy or language that
- * the rules do not have is an error.
+ * Returns the findings, sorted by place and valid until the next call.  If the effort was not enough, INSPECT_LATE
+ * is among them.  A policy or language that the rules do not have is an error.
  */
 int inspector_check(struct inspector *inspector, const struct inspect_check *check,
 	struct effort *effort, struct inspect_findings *ret_findings, struct err *err);

@@ -190,7 +190,7 @@ static void take_string(struct reader *reader, struct prefix prefix)
 	reader->at += width;
 }
 
-/* What is not constant, to the next + or the end. */
+/* A part that is not constant, up to the next + or the end. */
 static void take_other(struct reader *reader)
 {
 	put(reader->out, LITERAL_HOLE);
@@ -227,7 +227,7 @@ bool literal_is_open(const struct name *literal)
 	return literal->cut || memchr(literal->text, LITERAL_HOLE, literal->len);
 }
 
-/* Whether what is known before the first hole agrees with the first `len` bytes of the word. */
+/* Whether the text before the first hole equals the first `len` bytes of the word. */
 static bool begins_alike(const char *text, const char *word, size_t len)
 {
 	size_t known = strcspn(text, (char[]){ LITERAL_HOLE, '\0' });
@@ -238,7 +238,7 @@ static bool begins_alike(const char *text, const char *word, size_t len)
 	       strncmp(text, word, known) == 0;
 }
 
-/* Whether the text, holes in it standing for anything, and the word, whose * does, can be the same. */
+/* Whether the text can equal the word.  A hole, and a * in the word, stand for anything. */
 static bool can_be(const char *text, const char *word)
 {
 	const char *text_back = NULL;

@@ -1,6 +1,6 @@
 /*
- * ced-inspector: takes rules, then programs, on the socket that it was born with (descriptor 3);
- * gives back findings.  It ends when the socket does, or at the first message out of shape.
+ * ced-inspector: receives rules, then programs, on its socket (descriptor 3), and sends findings.
+ * It exits when the socket is closed, or at the first malformed message.
  *
  *	read RULES -> compile -> filter on -> READY -> (read CHECK -> WORKING ... -> FINDINGS) ...
  */
@@ -46,7 +46,7 @@ static int read_rules(char **ret_body, size_t *ret_len, struct err *err)
 	return 0;
 }
 
-/* By send(), since the filter knows no call that could carry descriptors. */
+/* With send(), since the filter allows no call that could pass descriptors. */
 static int send_out(struct buf *out, struct err *err)
 {
 	size_t sent = 0;
@@ -69,7 +69,7 @@ static int send_ready(struct buf *out, const char *why_not, struct err *err)
 	return send_out(out, err);
 }
 
-/* Reads one CHECK with as few calls as it comes in.  1; 0 when there will be no more. */
+/* Reads one CHECK, with as few calls as possible.  Returns 1, or 0 at the end of the stream. */
 static int read_check(char *bytes, struct inspect_head *ret_head, struct err *err)
 {
 	size_t have = 0;
@@ -97,7 +97,7 @@ static int read_check(char *bytes, struct inspect_head *ret_head, struct err *er
 	return 1;
 }
 
-/* Says that the work goes on.  A socket that is broken shows itself when the answer is sent. */
+/* Sends WORKING.  A broken socket is noticed when the answer is sent. */
 static void on_beat(void *context)
 {
 	const uint32_t *id = context;
@@ -172,12 +172,12 @@ int main(void)
 	int status = EXIT_SUCCESS;
 
 	log_start("ced-inspector", LOG_LEVEL_INFO);
-	/* No core file for a program of the host's (core_pattern), whatever a text makes of us. */
+	/* No core file for a handler of the host (core_pattern), even if a text crashes us. */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (run(&err) < 0) {
 		log_event(LOG_LEVEL_ERROR, "inspector.ended", LOG_STR("why", err.text));
 		status = EXIT_FAILURE;
 	}
-	/* exit() would run what is at home outside the filter. */
+	/* exit() would run handlers that need calls which the filter forbids. */
 	_exit(status);
 }

@@ -125,7 +125,7 @@ void path_join(struct name *path, const char *part, size_t len)
 	append_part(path, part, len);
 }
 
-/* Skips what may stand between the parts of a path. */
+/* Skips blanks, comments and line continuations between the parts of a path. */
 static size_t skip_space(const char *text, size_t len, size_t at)
 {
 	while (at < len) {

@@ -1,10 +1,9 @@
 /*
- * Names as the language sees them, not as they are spelt.
+ * Names as the language compares them, not as they are spelt.
  *
  * Python compares identifiers after NFKC normalisation, so `ｅｖａｌ` is eval; in JavaScript
- * `\u0065val` is.  A path is names
- * joined by dots; white space, comments and line continuations may stand between its parts and
- * mean nothing.
+ * `\u0065val` is.  A path is a sequence of names joined by dots.  White space, comments and line
+ * continuations between its parts do not count.
  */
 #pragma once
 

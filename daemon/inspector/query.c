@@ -122,7 +122,7 @@ static const char *fault_word(TSQueryError kind)
 	return words[kind];
 }
 
-/* Says in which file (lines `;@ file` stand in front of each), in which line, and near what. */
+/* The error names the file (a line `;@ file` precedes each), the line, and the text there. */
 static int complain_at(const char *text, size_t len, size_t at, const char *what, struct err *err)
 {
 	const char *file = "the query";
@@ -170,7 +170,7 @@ void query_done(struct query *query)
 	*query = (struct query){ 0 };
 }
 
-/* ---- what was matched ----------------------------------------------------------------------- */
+/* ---- matches ------------------------------------------------------------------------------- */
 
 static bool is_plain(const char *text, size_t len)
 {

@@ -39,7 +39,7 @@ static size_t begin_of_name(const char *text, size_t end)
 	return end;
 }
 
-/* Where the shell waits for a command, and so takes a name with a subscript for an assignment. */
+/* Where a command may begin, so that a name with a subscript begins an assignment. */
 static bool begins_command(const char *text, size_t at)
 {
 	while (at > 0 && is_blank(text[at - 1]))
@@ -69,7 +69,7 @@ static bool is_expansion(const char *text, size_t name)
 	return at > 1 && text[at - 1] == '{' && text[at - 2] == '$';
 }
 
-/* Of the blanks in a subscript a word is made. */
+/* Replaces the blanks in a subscript by letters of a word. */
 static bool join_subscript(char *text, size_t len, size_t open)
 {
 	size_t name = begin_of_name(text, open);

@@ -7,7 +7,7 @@
 #include "daemon/inspector/shellword.h"
 #include "proto/internal/inspectmsg.h"
 
-/* What excuses a single name, by the capture that says so. */
+/* Which captures excuse a single name. */
 static const uint32_t excuses[CAPTURE_COUNT] = {
 	[CAPTURE_ATTRIBUTE] = UNLESS_ATTRIBUTE,
 	[CAPTURE_KEYWORD] = UNLESS_KEYWORD,
@@ -67,7 +67,7 @@ static void read_at(const struct scopes *scopes, struct place at, struct name *r
 	name_read(scopes->code + at.start, at.end - at.start, ret_name);
 }
 
-/* The number of a suspicious name, from 1; 0 when it is not one. */
+/* The number of a suspicious name, from 1; 0 if it is none. */
 static uint32_t find_name(const struct scopes *scopes, const struct name *name)
 {
 	return (uint32_t)(uintptr_t)map_get(&scopes->names, name->text, name->len);
@@ -118,7 +118,7 @@ void scopes_sort(struct scopes *scopes)
 	qsort(scopes->suspects, scopes->suspect_count, sizeof(*scopes->suspects), compare_suspects);
 }
 
-/* The first suspect whose name begins there or behind. */
+/* The first suspect whose name begins at this place or later. */
 static uint32_t first_from(const struct scopes *scopes, uint32_t start)
 {
 	uint32_t low = 0;
@@ -159,7 +159,7 @@ static void excuse_range(struct scopes *scopes, struct place at, uint32_t excuse
 	}
 }
 
-/* Where the grammar takes a sum for commands. */
+/* The grammar reads $((a + b)) in a here-document as commands. */
 static void excuse_sum(struct scopes *scopes, struct place at)
 {
 	if (shellword_is_sum(scopes->code + at.start, at.end - at.start))
@@ -210,8 +210,8 @@ static bool is_remade(const char *text, size_t len)
 }
 
 /*
- * Every word in the range, whatever it is there: too many lose their excuse rather than one too few.
- * What is remade may be any.
+ * Unbinds every word in the range, whatever it is.  It is safe if too many lose their excuse.  An
+ * open word may be any name.
  */
 static void unbind_words(struct scopes *scopes, struct place at)
 {
@@ -234,7 +234,7 @@ static void unbind_words(struct scopes *scopes, struct place at)
 	}
 }
 
-/* The range over which a match binds a name, as its other captures say. */
+/* The range in which a match binds a name, by its other captures. */
 static struct binding binding_of(const struct match *match)
 {
 	struct binding binding = { .in_function = true };
@@ -339,7 +339,7 @@ static void settle(const struct scopes *scopes, struct binding *binding)
 		binding->range = (struct place){ 0, 0 };
 }
 
-/* Whether the suspect stands in the body of a class that lies in the range of a local name. */
+/* Whether the suspect is in the body of a class within the range of a local name. */
 static bool is_skipped(const struct binding *binding, const struct region *region)
 {
 	return binding->is_local && region && region->is_class &&
@@ -354,7 +354,7 @@ static bool binds(const struct binding *binding, const struct suspect *suspect)
 	       suspect->name.start < binding->range.end;
 }
 
-/* A name that is defined further down is there by the time that a function runs. */
+/* A function may run after a definition that stands below it. */
 static bool comes_in_time(
 	const struct scopes *scopes, const struct binding *binding, const struct region *region)
 {

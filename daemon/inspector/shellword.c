@@ -23,7 +23,7 @@ static void append(struct reader *reader, char byte)
 	path_append(reader->out, &byte, 1);
 }
 
-/* What the text holds is never taken for a hole. */
+/* A byte of the text that equals LITERAL_HOLE must not look like a hole. */
 static void put(struct reader *reader, char byte)
 {
 	append(reader, (char)(byte == LITERAL_HOLE ? 2 : byte));
@@ -38,7 +38,7 @@ static void put_hole(struct reader *reader)
 		append(reader, LITERAL_HOLE);
 }
 
-/* Behind the bracket that closes the one at hand. */
+/* Returns the place behind the closing bracket. */
 static void skip_brackets(struct reader *reader)
 {
 	int depth = 0;
@@ -102,7 +102,7 @@ static void take_raw(struct reader *reader)
 	reader->at++;
 }
 
-/* A backslash takes the meaning of the byte behind it; a newline goes with it. */
+/* A backslash quotes the next byte, and removes a newline. */
 static void take_escaped(struct reader *reader)
 {
 	if (next(reader, 1) && next(reader, 1) != '\n')
@@ -110,7 +110,7 @@ static void take_escaped(struct reader *reader)
 	reader->at += 2;
 }
 
-/* Letters in $'...' may be written as numbers; nobody does that with an honest name. */
+/* $'...' may write letters as numbers.  Ordinary programs do not write names so. */
 static bool take_ansi(struct reader *reader)
 {
 	if (next(reader, 0) != '$' || next(reader, 1) != '\'')
@@ -205,7 +205,7 @@ bool shellword_hides_backtick(const char *text, size_t len)
 
 bool shellword_hides_subscript(const char *text, size_t len)
 {
-	if (len > 0 && text[0] == '"') /* what is not escaped in it is looked at as it is */
+	if (len > 0 && text[0] == '"') /* the part without escapes is checked as it is */
 		return memmem(text, len, "[\\$(", 4) || memmem(text, len, "[\\`", 3);
 	return memmem(text, len, "[$(", 3) || memmem(text, len, "[`", 2);
 }

@@ -1,6 +1,5 @@
 /*
- * Format templates that reach for attributes: "{0.__class__}".format(x) runs no code that a
- * parser would see.
+ * Format templates that read attributes: "{0.__class__}".format(x) has no code for a parser to see.
  */
 #pragma once
 
@@ -10,8 +9,8 @@
 #include "daemon/inspector/words.h"
 
 /*
- * Does a replacement field in this source text of a template reach, by a dot, for a name that
- * begins with an underscore and is not among `allowed`?  The text is as it is written, quotes
- * and joins included: a name that is put together from pieces is not in the list either.
+ * Whether a replacement field in this template reads an attribute whose name begins with an
+ * underscore and is not among `allowed`.  `text` is source text with its quotes and joins, so a name
+ * in pieces is not in the list.
  */
 bool template_reaches(const char *text, size_t len, const struct words *allowed);

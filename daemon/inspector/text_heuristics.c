@@ -89,7 +89,7 @@ bool text_has_url(const char *text, size_t len, const struct words *hosts, bool 
 	return false;
 }
 
-/* ---- what nobody can read ------------------------------------------------------------------- */
+/* ---- packed text ---------------------------------------------------------------------------- */
 
 enum kind {
 	KIND_LOWER,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a: the table is made of trusted words, so nobody outside can lengthen its chains. */
+/* FNV-1a: the table holds trusted words only, so a program cannot lengthen its chains. */
 uint32_t words_hash(const char *text, size_t len)
 {
 	uint32_t hash = 2166136261U;
@@ -74,7 +74,7 @@ bool words_have(const struct words *words, const char *text, size_t len)
 	return words_have_hashed(words, text, len, words_hash(text, len));
 }
 
-/* Is any of the paths that the path lies in one word of the list, with a star behind it? */
+/* Whether the list has `p.*` for a parent p of the path. */
 static bool have_tree(const struct words *words, const struct name *path)
 {
 	char tree[NAME_BYTES_MAX + 2];

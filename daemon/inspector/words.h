@@ -1,11 +1,10 @@
 /*
- * A list of a policy, made ready for looking up.
+ * A list of a policy as a hash set.
  *
  * A word stands for itself; `a.b.*` stands for a.b and every path below it; `*.a` for every path
  * of several names that ends in a, and `*._` for one whose last name begins with one underscore.
- * The words are the
- * daemon's and borrowed for as long as the set lives; only lookups are hostile, and a lookup
- * costs no more than its name is long.
+ * The set borrows the daemon's words for its life.  Only lookups are hostile, and the cost of a
+ * lookup is linear in the length of its name.
  */
 #pragma once
 
@@ -26,7 +25,7 @@ struct words {
 int words_init(struct words *words, const char *const *list, uint32_t count);
 void words_done(struct words *words);
 
-/* For words_have_hashed(), where one word is held against several lists. */
+/* For words_have_hashed(), if one word is looked up in several lists. */
 uint32_t words_hash(const char *text, size_t len);
 bool words_have_hashed(const struct words *words, const char *text, size_t len, uint32_t hash);
 

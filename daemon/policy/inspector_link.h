@@ -62,7 +62,7 @@ struct inspect_question {
 	uint32_t language;
 	struct bytes code;
 	struct arena *arena;
-	uint32_t uid; /* the user who asks */
+	uint32_t uid; /* of the caller */
 	int64_t asked_ms;
 	uint64_t turn; /* in the order of the line */
 	bool again;    /* one inspector was already lost with it */
@@ -70,7 +70,7 @@ struct inspect_question {
 		const struct inspect_findings *findings);
 };
 
-/* What the owner of the inspectors hears about them.  `ready` may be NULL. */
+/* Callbacks to the owner of the inspectors.  `ready` may be NULL. */
 struct inspector_events {
 	/* The inspector `child` has accepted the rules and takes questions. */
 	void (*ready)(void *context, uint32_t child);

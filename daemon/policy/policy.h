@@ -102,7 +102,7 @@ struct policy_question {
 	const char *code_hash; /* as job_code_hash() writes it; NULL: not cached */
 	struct arena *arena;   /* for the verdict */
 	bool only_checks;      /* checked even if the policy would not run it */
-	uint32_t uid;          /* the user who asks; users take turns */
+	uint32_t uid;          /* of the caller; users take turns */
 	const char *entry; /* the name that the program runs as; NULL: a file beside the program */
 };
 

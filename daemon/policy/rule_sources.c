@@ -142,7 +142,7 @@ static const struct embedded *find_shipped(const char *name)
 	return row->name ? row : NULL;
 }
 
-/* "python.scm" is the rules of python; NULL for what is none. */
+/* "python.scm" is the rules of python; NULL for any other file. */
 static const char *language_of(struct arena *arena, const struct embedded *row)
 {
 	const char *dot = strchr(row->name, '.');

@@ -75,7 +75,7 @@ bool rulebook_executes(const struct policy *policy, const char *language);
 /* Whether programs of a language without rules may run under the policy, unread. */
 bool rulebook_lets_unread(const struct policy *policy, const char *language);
 
-/* What is said about a finding of the inspector. */
+/* The id, texts and mode of a finding. */
 struct rule_words {
 	const char *id;
 	const char *message;
