@@ -43,7 +43,8 @@ static bool is_known(
 	return false;
 }
 
-static void add(struct imports *imports, const struct name *name, const struct import *import)
+static void import_add(
+	struct imports *imports, const struct name *name, const struct import *import)
 {
 	struct import *copy;
 
@@ -113,7 +114,7 @@ static void note_import(struct imports *imports, const char *code, const struct 
 		name_read(import.path.text, path_head_len(&import.path), &name);
 		import.path = name;
 	}
-	add(imports, &name, &import);
+	import_add(imports, &name, &import);
 }
 
 void imports_note(struct imports *imports, const char *code, const struct match *match)

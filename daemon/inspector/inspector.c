@@ -403,7 +403,7 @@ static bool judge_suspects(struct inspector *inspector)
 }
 
 /* False if the effort was spent or memory ran out. */
-static bool look(
+static bool inspect_tree(
 	struct inspector *inspector, const struct inspect_check *check, struct effort *effort)
 {
 	struct syntax *syntax = inspector->language->syntax;
@@ -422,7 +422,7 @@ static bool look(
 	return !effort_is_spent(effort) && !inspector->gave_up && !inspector->imports.failed;
 }
 
-static void begin(
+static void check_begin(
 	struct inspector *inspector, const struct inspect_check *check, struct effort *effort)
 {
 	inspector->language = &inspector->languages[check->language];
@@ -452,9 +452,9 @@ int inspector_check(struct inspector *inspector, const struct inspect_check *che
 	if (check->policy >= inspector->rules.policy_count ||
 		check->language >= inspector->rules.language_count)
 		return err_set(err, ERR_PROTOCOL, "the check names what the rules do not have");
-	begin(inspector, check, effort);
+	check_begin(inspector, check, effort);
 	if (bytes_check(check->code, check->code_len, &inspector->findings) &&
-		!look(inspector, check, effort))
+		!inspect_tree(inspector, check, effort))
 		findings_add(&inspector->findings, INSPECT_LATE, WEIGHT_DENY, 0, 0);
 	syntax_forget(inspector->language->syntax);
 	*ret_findings = findings_report(&inspector->findings, check->code, check->code_len);

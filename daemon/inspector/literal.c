@@ -14,7 +14,7 @@ struct reader {
 	struct name *out;
 };
 
-static void put(struct name *out, char byte)
+static void literal_put(struct name *out, char byte)
 {
 	if (byte == LITERAL_HOLE && out->len > 0 && out->text[out->len - 1] == LITERAL_HOLE)
 		return;
@@ -62,7 +62,7 @@ static uint32_t take_number(struct reader *reader, unsigned base, size_t most)
 /* Words of lists are ASCII. */
 static void put_point(struct name *out, uint32_t point)
 {
-	put(out, (char)(point > 0x1f && point < 0x7f ? point : FOREIGN));
+	literal_put(out, (char)(point > 0x1f && point < 0x7f ? point : FOREIGN));
 }
 
 /* How many digits stand behind the letter of an escape; fewer may. */
@@ -96,7 +96,7 @@ static void take_escape(struct reader *reader)
 	else if (hex_digits[(uint8_t)kind])
 		take_hex(reader, hex_digits[(uint8_t)kind]);
 	else
-		put(reader->out, (char)(strchr("nrtbfva", kind) ? FOREIGN : kind));
+		literal_put(reader->out, (char)(strchr("nrtbfva", kind) ? FOREIGN : kind));
 }
 
 /* ---- pieces -------------------------------------------------------------------------------- */
@@ -181,9 +181,9 @@ static void take_string(struct reader *reader, struct prefix prefix)
 			   (byte == '$' && next(reader, 1) == '{' && quote == '`')) {
 			reader->at += byte == '$';
 			skip_brackets(reader);
-			put(reader->out, LITERAL_HOLE);
+			literal_put(reader->out, LITERAL_HOLE);
 		} else {
-			put(reader->out, (char)(byte == LITERAL_HOLE ? FOREIGN : byte));
+			literal_put(reader->out, (char)(byte == LITERAL_HOLE ? FOREIGN : byte));
 			reader->at++;
 		}
 	}
@@ -193,7 +193,7 @@ static void take_string(struct reader *reader, struct prefix prefix)
 /* A part that is not constant, up to the next + or the end. */
 static void take_other(struct reader *reader)
 {
-	put(reader->out, LITERAL_HOLE);
+	literal_put(reader->out, LITERAL_HOLE);
 	while (more(reader) && next(reader, 0) != '+' && next(reader, 0) != ')') {
 		if (strchr("([{", next(reader, 0)))
 			skip_brackets(reader);

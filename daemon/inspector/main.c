@@ -106,8 +106,8 @@ static void on_beat(void *context)
 	(void)send(SOCKET_FD, &head, sizeof(head), MSG_NOSIGNAL);
 }
 
-static int answer(struct inspector *inspector, const struct inspect_head *head, const char *body,
-	struct buf *out, struct err *err)
+static int answer_check(struct inspector *inspector, const struct inspect_head *head,
+	const char *body, struct buf *out, struct err *err)
 {
 	struct inspect_findings findings;
 	struct inspect_check check;
@@ -124,18 +124,18 @@ static int answer(struct inspector *inspector, const struct inspect_head *head, 
 	return send_out(out, err);
 }
 
-static int serve(struct inspector *inspector, char *bytes, struct buf *out, struct err *err)
+static int serve_checks(struct inspector *inspector, char *bytes, struct buf *out, struct err *err)
 {
 	struct inspect_head head = { 0 };
 	int r;
 
 	while ((r = read_check(bytes, &head, err)) > 0)
-		if (answer(inspector, &head, bytes + sizeof(head), out, err) < 0)
+		if (answer_check(inspector, &head, bytes + sizeof(head), out, err) < 0)
 			return -1;
 	return r;
 }
 
-static int run(struct err *err)
+static int inspector_run(struct err *err)
 {
 	auto_free char *body = NULL;
 	auto_free char *bytes = malloc(CHECK_ROOM);
@@ -160,7 +160,7 @@ static int run(struct err *err)
 	}
 	r = send_ready(&out, "", err);
 	if (r == 0)
-		r = serve(inspector, bytes, &out, err);
+		r = serve_checks(inspector, bytes, &out, err);
 	inspector_free(inspector);
 	buf_done(&out);
 	return r;
@@ -174,7 +174,7 @@ int main(void)
 	log_start("ced-inspector", LOG_LEVEL_INFO);
 	/* No core file for a handler of the host (core_pattern), even if a text crashes us. */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	if (run(&err) < 0) {
+	if (inspector_run(&err) < 0) {
 		log_event(LOG_LEVEL_ERROR, "inspector.ended", LOG_STR("why", err.text));
 		status = EXIT_FAILURE;
 	}

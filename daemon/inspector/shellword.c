@@ -24,7 +24,7 @@ static void append(struct reader *reader, char byte)
 }
 
 /* A byte of the text that equals LITERAL_HOLE must not look like a hole. */
-static void put(struct reader *reader, char byte)
+static void shellword_put(struct reader *reader, char byte)
 {
 	append(reader, (char)(byte == LITERAL_HOLE ? 2 : byte));
 }
@@ -89,7 +89,7 @@ static void take_quoted(struct reader *reader)
 			byte = next(reader, 0);
 		}
 		if (byte != '\n')
-			put(reader, byte);
+			shellword_put(reader, byte);
 		reader->at++;
 	}
 	reader->at++;
@@ -98,7 +98,7 @@ static void take_quoted(struct reader *reader)
 static void take_raw(struct reader *reader)
 {
 	for (reader->at++; reader->at < reader->len && next(reader, 0) != '\''; reader->at++)
-		put(reader, next(reader, 0));
+		shellword_put(reader, next(reader, 0));
 	reader->at++;
 }
 
@@ -106,7 +106,7 @@ static void take_raw(struct reader *reader)
 static void take_escaped(struct reader *reader)
 {
 	if (next(reader, 1) && next(reader, 1) != '\n')
-		put(reader, next(reader, 1));
+		shellword_put(reader, next(reader, 1));
 	reader->at += 2;
 }
 
@@ -154,7 +154,7 @@ static void take_one(struct reader *reader)
 	} else if (byte == '\\') {
 		take_escaped(reader);
 	} else if (!take_ansi(reader) && !take_expansion(reader)) {
-		put(reader, byte);
+		shellword_put(reader, byte);
 		reader->at++;
 	}
 }
@@ -170,7 +170,7 @@ bool shellword_read(const char *text, size_t len, const char *behind, struct nam
 
 	name_read("", 0, ret_word);
 	if (len == 1 && text[0] == '[') { /* a command of its own */
-		put(&reader, '[');
+		shellword_put(&reader, '[');
 		return true;
 	}
 	while (reader.at < len)

@@ -127,7 +127,7 @@ static uint32_t distinct(const struct run *run)
 	return count;
 }
 
-static void take(struct run *run, char byte, enum kind kind)
+static void run_take_byte(struct run *run, char byte, enum kind kind)
 {
 	unsigned char value = (unsigned char)byte;
 
@@ -181,7 +181,7 @@ bool text_is_opaque(const char *text, size_t len, uint32_t least)
 			continue;
 		}
 		if (kind != KIND_NONE) {
-			take(&run, text[at], kind);
+			run_take_byte(&run, text[at], kind);
 		} else if (!is_line_end(text, at)) {
 			if (is_packed(&run, least))
 				return true;

@@ -400,7 +400,7 @@ static int write_language(struct making *making, struct policy *policy, struct d
 	return 0;
 }
 
-static int keep(struct making *making, const struct buf *text, struct bytes *ret_bytes)
+static int keep_run_rules(struct making *making, const struct buf *text, struct bytes *ret_bytes)
 {
 	const char *bytes =
 		arena_copy(&making->book->arena, text->len ? text->bytes : "", text->len);
@@ -426,7 +426,7 @@ static int make_run_rules(struct making *making, struct policy *policy, struct d
 		buf_init(&text, RUN_RULES_BYTES_MAX);
 		result = write_language(making, policy, draft, &book->languages[i].texts, &text);
 		if (result == 0)
-			result = keep(making, &text, &policy->run_rules[i]);
+			result = keep_run_rules(making, &text, &policy->run_rules[i]);
 		buf_done(&text);
 	}
 	return result;

@@ -114,7 +114,7 @@ static int complain(const struct reading *reading, const struct line *line, cons
 	return err_set(reading->err, ERR_INVALID, "line %zu: %s", line->number, what);
 }
 
-static const char *keep(struct reading *reading, const struct line *text)
+static const char *keep_line(struct reading *reading, const struct line *text)
 {
 	return arena_copy(reading->arena, text->text, text->len);
 }
@@ -131,7 +131,7 @@ static int read_words(struct reading *reading, struct rule *rule, struct line re
 	trim(&rest);
 	while (rest.len > 0) {
 		struct line word = take_word(&rest);
-		const char *text = keep(reading, &word);
+		const char *text = keep_line(reading, &word);
 
 		if (!text)
 			return complain(reading, &rest, "no memory");
@@ -151,7 +151,7 @@ static int read_finds(struct reading *reading, struct rule *rule, struct line re
 	if (rule->finds)
 		return complain(
 			reading, &rest, "a rule finds one thing, and this one does already");
-	rule->finds = keep(reading, &whole);
+	rule->finds = keep_line(reading, &whole);
 	if (!rule->finds)
 		return complain(reading, &rest, "no memory");
 	rule->how.subject = SUBJECT_COUNT;
@@ -175,7 +175,7 @@ static int read_finds(struct reading *reading, struct rule *rule, struct line re
 		return read_words(reading, rule, rest);
 	if (!is_word(&word, "in") || rest.len == 0 || memchr(rest.text, ' ', rest.len))
 		return complain(reading, &rest, "expected `in` or `not in` and the name of a list");
-	rule->list = keep(reading, &rest);
+	rule->list = keep_line(reading, &rest);
 	return rule->list ? 0 : complain(reading, &rest, "no memory");
 }
 
@@ -201,7 +201,7 @@ static int read_one(struct reading *reading, struct line rest, const char **ret_
 
 	if (word.len == 0 || rest.len > 0)
 		return complain(reading, &rest, "expected one name");
-	*ret_text = keep(reading, &word);
+	*ret_text = keep_line(reading, &word);
 	return *ret_text ? 0 : complain(reading, &rest, "no memory");
 }
 
@@ -223,13 +223,13 @@ static int read_number(struct reading *reading, struct rule *rule, struct line r
 
 static int read_message(struct reading *reading, struct rule *rule, struct line rest)
 {
-	rule->message = keep(reading, &rest);
+	rule->message = keep_line(reading, &rest);
 	return rule->message ? 0 : complain(reading, &rest, "no memory");
 }
 
 static int read_hint(struct reading *reading, struct rule *rule, struct line rest)
 {
-	rule->hint = keep(reading, &rest);
+	rule->hint = keep_line(reading, &rest);
 	return rule->hint ? 0 : complain(reading, &rest, "no memory");
 }
 
@@ -253,7 +253,7 @@ static struct rule *add_rule(struct reading *reading, const struct line *id)
 		(void)complain(reading, id, "too many rules");
 		return NULL;
 	}
-	rule->id = keep(reading, id);
+	rule->id = keep_line(reading, id);
 	if (!rule->id) {
 		(void)complain(reading, id, "no memory");
 		return NULL;

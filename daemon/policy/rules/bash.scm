@@ -1,8 +1,8 @@
 ; The rules for bash.  The head of python.scm says how rules are written.
 ;
-; A command is known by its name once its quotes are gone; where that cannot be told before the
-; program runs (a variable, a substitution, a pattern), it is no known command.  Functions of the
-; program's own are no findings; what they do is looked at where they are defined.
+; A command is known by its name without quotes.  If the name depends on the run (a variable, a
+; substitution, a pattern), the command is dynamic.  Functions of the program itself are no findings;
+; the rules check their bodies.
 
 ; ---- commands ------------------------------------------------------------------------------
 
@@ -30,7 +30,7 @@
 ;;; hint    write out what is to be done
 (command name: (command_name) @name)
 
-; What runs a command that it is given runs that.
+; Commands that run another command, which is an argument.
 
 ;;; bash.command.dangerous
 ;;; finds   command in bash.commands.dangerous
@@ -107,7 +107,7 @@
   (command_substitution)
 ] @name)
 
-; The grammar gives a redirection all words behind its file; they are the command's.
+; The grammar puts all words behind a redirection into it, although they belong to the command.
 
 ;;; bash.argument.denied
 ;;; finds   command in { -* }

@@ -1,7 +1,7 @@
-; What a name is where it stands, for bash.  Asked only about names that a rule would find.
+; What a name is at its place, for bash.  This query runs only if a rule would find a name.
 ;
-; A function takes a command's place from behind its definition to the end of the block; in other
-; functions already before it, if nothing can have called one by then.
+; A function replaces a command from its definition to the end of the block.  In other functions it
+; does so before the definition too, if nothing can have called one of them by then.
 
 ; A definition counts in these.  In a list or a pipeline it may not run, or run in another shell.
 [
@@ -20,7 +20,7 @@
 ] @within
 (program (function_definition name: (word) @bind @later))
 (unset_command) @unbind
-; In the background a function is defined in a shell of its own.
+; A definition in the background runs in another shell.
 (case_item (function_definition) @unbind . "&")
 (command_substitution (function_definition) @unbind . "&")
 (compound_statement (function_definition) @unbind . "&")
@@ -32,17 +32,17 @@
 (program (function_definition) @unbind . "&")
 (subshell (function_definition) @unbind . "&")
 (while_statement (function_definition) @unbind . "&")
-; What stands behind `else` and `elif` runs when this has not.
+; If `else` or `elif` runs, this definition did not.
 (if_statement (function_definition) @unbind [(elif_clause) (else_clause)])
 
-; These call no function of the program's.
+; These commands call no function of the program.
 ((command name: (command_name) @call)
   (#not-any-of? @call ":" "echo" "printf" "set" "shopt" "true" "read" "umask"))
-; ... unless it has one of that name: then all that comes behind is too late.
+; If the program defines a function of such a name, a call of it counts.
 ((function_definition name: (word) @call)
   (#any-of? @call ":" "echo" "printf" "set" "shopt" "true" "read" "umask"))
 
-; `command -v name` only asks.
+; `command -v name` runs nothing.
 ((command name: (command_name) @harmless . argument: (word) @_option)
   (#any-of? @_option "-v" "-V"))
 ((command name: (command_name) . argument: (word) @_option argument: (_) @harmless)

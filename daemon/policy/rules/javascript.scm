@@ -1,8 +1,8 @@
 ; The rules for JavaScript.  The head of python.scm says how rules are written.
 ;
-; A value can reach every other here by two names, `constructor` and `__proto__`, so those are found
-; wherever they are taken from something, by a dot or by text; `this` of a plain function is the
-; whole world; and what the interpreter reads as a comment the grammar may read as code.
+; From any value a program reaches every other by two names, `constructor` and `__proto__`.  So rules
+; find both wherever they are read, by a dot or by a string.  `this` of a plain function may be the
+; global object.  The interpreter may read a comment where the grammar reads code.
 
 ; ---- imports -------------------------------------------------------------------------------
 
@@ -69,7 +69,7 @@
 ;;; hint    write the program as it is, not packed
 [(identifier) (shorthand_property_identifier)] @name
 
-; `process` is more than what programs need of it: the parts are told one by one.
+; Programs need only parts of `process`, so the policy lists those.
 
 ;;; javascript.process.denied
 ;;; finds   word not in javascript.process

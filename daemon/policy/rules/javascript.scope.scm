@@ -1,8 +1,8 @@
-; What a name is where it stands, for JavaScript.  Asked only about names that a rule would find.
+; What a name is at its place, for JavaScript.  This query runs only if a rule would find a name.
 ;
 ; `let`, `const`, classes and parameters hold in their block; `var` and functions in their function.
-; At the top a `var` binds nothing here: `var require` leaves node's own in place.  An import binds
-; nothing either, for it may bring the very thing.
+; At the top, a `var` binds nothing: `var require` keeps node's own function.  An import binds
+; nothing either, since it may import the very thing that the rule finds.
 
 ; ---- a target, or one part of something longer ----------------------------------------------
 
@@ -35,7 +35,7 @@
 
 ; ---- what does no harm -----------------------------------------------------------------------
 
-; `if (require.main === module)`, and what a module gives to others.
+; `if (require.main === module)`, and what a module exports.
 ((binary_expression
   left: (member_expression object: (identifier) @harmless property: (property_identifier) @_main)
   right: (identifier) @harmless)
@@ -46,7 +46,7 @@
 ((assignment_expression left: (member_expression object: (member_expression
   object: (identifier) @harmless property: (property_identifier) @_exports)))
   (#any-of? @_exports "exports"))
-; Asking what kind of thing something is.
+; typeof and instanceof.
 (_ operator: "typeof" argument: (identifier) @harmless)
 (_ operator: "instanceof" right: (identifier) @harmless)
 ; x.constructor.name, and comparisons.
@@ -61,7 +61,7 @@
   (member_expression property: (property_identifier) @harmless)
   (string) @harmless
 ])
-; Texts that are compared, as those do that guard against such keys.
+; Strings in comparisons, as in code that guards against such keys.
 (binary_expression left: (string) @harmless operator: ["===" "!==" "==" "!="])
 (switch_case value: (string) @harmless)
 ((call_expression function: (member_expression
@@ -79,7 +79,7 @@
   function: (member_expression property: (property_identifier) @_capture)
   arguments: (arguments (member_expression property: (property_identifier) @harmless)))
   (#any-of? @_capture "captureStackTrace"))
-; Methods that are put into a prototype and give back their object.
+; Methods of a prototype that return their object.
 ((assignment_expression
   left: (member_expression object: (member_expression property: (property_identifier) @_prototype))
   right: (function_expression body: (statement_block (return_statement (this) @harmless))))
@@ -128,7 +128,7 @@
 (function_expression name: (identifier) @bind body: (_) @in)
 (class_declaration name: (identifier) @bind body: (_) @in)
 
-; A `var` in a function; in none it binds nothing.
+; A `var` binds in its function, and nothing outside of one.
 (variable_declaration (variable_declarator name: (identifier) @bind))
 
 ; ---- where functions are -----------------------------------------------------------------------

@@ -1,22 +1,25 @@
 ; The rules for Python.
 ;
-; A rule is a head of `;;;` lines and the tree-sitter patterns behind it; several heads in a row
-; share the patterns that follow them.  A head says
+; A rule is a head of `;;;` lines and the tree-sitter patterns behind it.  Several heads in a row
+; share the patterns that follow them.  A head has these lines:
 ;
-;     ;;; <id>                            stable: findings, policies and people name it
-;     ;;; finds   <subject> [in|not in <list>]    a list of the policy's, or { words }
+;     ;;; <id>                            stable: it is used in findings and policies
+;     ;;; finds   <subject> [in|not in <list>]    a list of the policy, or { words }
 ;     ;;; unless  <words>                 where a name is no finding (see inspectmsg.h)
-;     ;;; beside  <id>                    only where that rule finds something too, off or not
-;     ;;; number  <name>                  so many places are no finding yet; of `opaque`: how long;
-;                                         a number of the policy's, or one that stands here
-;     ;;; message <one sentence>          what is the matter
+;     ;;; beside  <id>                    only if that rule finds something too, even if it is off
+;     ;;; number  <name>                  how many places are allowed; of `opaque`: how long a text;
+;                                         a number of the policy, or a number
+;     ;;; message <one sentence>          what is wrong
 ;     ;;; hint    <one sentence>          what to write instead
 ;
-; and a policy says for each id: deny, ask, observe or off, and what is in the lists.  Of several rules
-; that find the same place the first one in this file is told.
+; A policy sets each id to deny, ask, observe or off, and fills the lists.  If several rules find the
+; same place, the report has the first one in this file.
 ;
-; @name is what is looked at (two make one path), @at is where the finding stands.
-; @import.module, @import.member and @import.alias tell what names stand for.
+; @name is the text that is checked (two make one path), @at is the place of the finding.
+; @import.module, @import.member and @import.alias declare what names stand for.
+;
+; A query is fast if a match begins late: (_ attribute: (identifier) @at) begins at the identifier.
+; With (attribute ...) at the root, the match would stay unfinished during all of its object.
 
 ; ---- imports -----------------------------------------------------------------------------
 
@@ -208,7 +211,7 @@
 ;;; hint    pass data on stdin or as a file; write code as it is
 (string) @name
 
-; What stands in an f-string is code, and looked at as such.
+; The inside of an f-string is code, and other rules check it.
 ;;; python.text.name
 ;;; finds   text in python.texts
 ;;; message this text names an attribute that leads behind the objects that the program was given

@@ -1,5 +1,5 @@
-; What a name is where it stands, for Python.  Asked only about names that a rule would find;
-; scopes.h says what the captures mean and what counts as bound.
+; What a name is at its place, for Python.  This query runs only if a rule would find a name.
+; syntax.h lists the captures, scopes.h says what counts as bound.
 
 ; ---- a label, a target, or one part of something longer ------------------------------------
 
@@ -16,10 +16,10 @@
 (aliased_import alias: (identifier) @store)
 (future_import_statement name: (dotted_name (identifier) @store))
 
-; A text that stands alone is a comment.
+; A string that is a statement is a comment.
 (expression_statement (string) @harmless)
 
-; A property's other halves; the functions that rules look for have no such attributes.
+; The setter of a property.  The functions that rules find have no such attributes.
 ((decorator (attribute object: (identifier) @store attribute: (identifier) @_half))
   (#any-of? @_half "setter" "getter" "deleter"))
 
@@ -30,7 +30,7 @@
 (assignment left: (identifier) @store @bind)
 (named_expression name: (identifier) @store @bind)
 (for_statement left: (identifier) @store @bind)
-; Patterns count only on the left: the grammar has them on the right as well (see the end).
+; Only patterns on the left bind.  The grammar also has them on the right (see the end).
 (assignment left: [
   (pattern_list [
     (identifier) @store @bind
@@ -138,7 +138,7 @@
 
 ; ---- where the tree must not be believed ------------------------------------------------------
 
-; The grammar reads `a, b = f, 1` and a line behind it that begins with a bracket as one statement.
+; The grammar joins `a, b = f, 1` and a next line that begins with a bracket to one statement.
 [
   (expression_statement)
   (return_statement)
