@@ -44,7 +44,7 @@ def results_of(cases, policy):
 
 # ---- the corpus ------------------------------------------------------------------------------------
 
-# The rules that a worker may enforce alone (daemon/policy/run_rules.c).
+# The rules that a worker may enforce alone (daemon/policy/policy_compile.c).
 WORKER = {"python.import.dangerous", "python.import.denied", "python.call.denied", "python.name.denied"}
 
 cases = [Case(name) for name in sorted(os.listdir(folder)) if name.endswith(".case") and (not wanted or name[:-5] in wanted)]
