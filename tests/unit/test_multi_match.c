@@ -44,7 +44,8 @@ static void finds_none(const struct multi_match *needles, const char *text)
 
 TEST(the_first_of_many_is_found_wherever_it_stands)
 {
-	struct multi_match *needles = make((const char *const[]){ "ab", "xyz", "q-q-q", NULL }, false);
+	struct multi_match *needles =
+		make((const char *const[]){ "ab", "xyz", "q-q-q", NULL }, false);
 
 	finds(needles, "..xyz.ab", 0, 2, "xyz");
 	finds(needles, "..xyz.ab", 3, 6, "ab");
@@ -58,7 +59,8 @@ TEST(the_first_of_many_is_found_wherever_it_stands)
 
 TEST(of_several_at_one_place_the_longest_is_found)
 {
-	struct multi_match *needles = make((const char *const[]){ "ab", "abcd", "abc", NULL }, false);
+	struct multi_match *needles =
+		make((const char *const[]){ "ab", "abcd", "abc", NULL }, false);
 
 	finds(needles, "abcde", 0, 0, "abcd");
 	finds(needles, "abcx", 0, 0, "abc");

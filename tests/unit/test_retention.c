@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "proto/base/container.h"
-#include "store/maintenance.h"
 #include "store/base/db.h"
+#include "store/maintenance.h"
 #include "store/write/writer.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"

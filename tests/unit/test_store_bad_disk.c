@@ -13,8 +13,8 @@
 
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
-#include "store/maintenance.h"
 #include "store/base/db.h"
+#include "store/maintenance.h"
 #include "store/write/writer.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"

@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "store/maintenance.h"
 #include "store/base/db.h"
+#include "store/maintenance.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 

@@ -13,9 +13,9 @@
 #include "proto/base/container.h"
 #include "store/answers.h"
 #include "store/base/db.h"
-#include "store/write/writer.h"
-#include "store/read/word_search.h"
 #include "store/base/texts.h"
+#include "store/read/word_search.h"
+#include "store/write/writer.h"
 #include "tests/check.h"
 
 #define HERD 700U
@@ -363,7 +363,9 @@ TEST(a_search_finds_what_a_look_at_each_run_finds)
 static void forget(struct shop *shop, const char *run_id)
 {
 	CHECK_EQ_INT(store_begin(shop->store, &shop->err), 0);
-	CHECK_EQ_INT(word_index_remove(shop->store, &shop->store->writer->words, db_key_of(run_id), &shop->err), 0);
+	CHECK_EQ_INT(word_index_remove(shop->store, &shop->store->writer->words, db_key_of(run_id),
+			     &shop->err),
+		0);
 	CHECK_EQ_INT(store_commit(shop->store, STORE_SOON, &shop->err), 0);
 }
 

@@ -14,8 +14,8 @@
 #include "proto/base/fdio.h"
 #include "store/base/canonical.h"
 #include "store/base/chain.h"
-#include "store/base/db.h"
 #include "store/base/chain_columns.h"
+#include "store/base/db.h"
 #include "tests/check.h"
 #include "tests/unit/store_rich.h"
 
@@ -576,7 +576,8 @@ TEST(a_chain_that_was_made_anew_around_a_change_is_told_by_its_checkpoints)
 	CHECK_EQ_INT(run_sql(forger.db, "UPDATE runs SET agent = 'somebody else' WHERE key = "
 					"(SELECT subject FROM chain WHERE link = 3)"),
 		SQLITE_OK);
-	CHECK_EQ_INT(canonical_digest(shop.store, CHAIN_RUN, key, false, forger.digest, &shop.err), 0);
+	CHECK_EQ_INT(
+		canonical_digest(shop.store, CHAIN_RUN, key, false, forger.digest, &shop.err), 0);
 	forge(&forger);
 	CHECK_EQ_INT(sqlite3_close(forger.db), SQLITE_OK);
 	said[0] = '\0';
