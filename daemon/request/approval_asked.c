@@ -51,6 +51,7 @@ static void compare(struct request *request, const struct value *record)
 	job_input_hash(&request->spec, result->input_hash);
 	request->parking->altered = !code_hash || strcmp(code_hash, result->code_hash) != 0 ||
 				    !input_hash || strcmp(input_hash, result->input_hash) != 0 ||
+				    value_get(value_get(record, "request"), "masks") ||
 				    value_get(value_get(record, "policy"), "secrets");
 	cut_printf(result->code_hash, sizeof(result->code_hash), "%s", code_hash ? code_hash : "");
 	cut_printf(

@@ -32,8 +32,9 @@ struct value *revive_params(struct arena *arena, const struct value *request)
 		const struct value_entry *entry = &request->map.entries[i];
 		struct value *value = entry->value;
 
-		/* How many secrets there were stands there, and no list of them. */
-		if (value_is(value, VALUE_NIL) || !strcmp(entry->key, "secrets"))
+		/* Of secrets and masks, the record has counts only. */
+		if (value_is(value, VALUE_NIL) || !strcmp(entry->key, "secrets") ||
+			!strcmp(entry->key, "masks"))
 			continue;
 		if (!strcmp(entry->key, "files"))
 			value = recorded_files(arena, value);

@@ -179,7 +179,9 @@ static const char *const sql_of[STMT_COUNT] = {
 
 	[STMT_ACTION_PUT] =
 		"INSERT OR REPLACE INTO actions (uid, caller_id, content, key) VALUES (?, ?, ?, ?)",
-	[STMT_ACTION_DELETE] = "DELETE FROM actions WHERE uid = ? AND caller_id = ? AND key = ?",
+	[STMT_ACTION_DELETE] =
+		"DELETE FROM actions WHERE uid = ?1 AND key = ?2 AND caller_id = "
+		"(SELECT caller_id FROM runs AS r WHERE r.key = ?2 AND r.uid = ?1)",
 	[STMT_ACTION_FIND] =
 		"SELECT a.content, r.run_id, r.outcome FROM actions AS a JOIN runs AS r USING (key) "
 		"WHERE a.uid = ?1 AND a.caller_id = ?2 AND r.uid = ?1 AND r.caller_id = ?2 "

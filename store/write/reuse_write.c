@@ -24,7 +24,6 @@ static int delete_action(
 	struct binding binding = bind_start(store, STMT_ACTION_DELETE, err);
 
 	bind_int(&binding, run->uid);
-	bind_text(&binding, run->caller_id);
 	bind_int(&binding, key);
 	return bind_run(&binding, err);
 }
@@ -103,7 +102,7 @@ int reuse_ended(struct store *store, int64_t key, const struct store_run *run, s
 
 	if (reuse_action(run))
 		r = put_action(store, key, run, err);
-	else if (run->action)
+	else if (run->action || !run->spec) /* a request that could not be read may have one too */
 		r = delete_action(store, key, run, err);
 	if (r < 0 || !reuse_cache_key(run))
 		return r;
