@@ -41,6 +41,11 @@ const char *budget_name(const struct budget_entry *entry)
 	return entry->key + 1 + sizeof(entry->uid);
 }
 
+bool budget_is_shared(const struct budget_entry *entry)
+{
+	return !strcmp(budget_name(entry), BUDGET_OTHERS);
+}
+
 static struct budget_names *names_of(const struct budgets *budgets, uint32_t uid)
 {
 	return map_get(&budgets->names, &uid, sizeof(uid));
@@ -81,7 +86,7 @@ static bool says_nothing(const struct budgets *budgets, struct budget_entry *ent
 	int64_t quiet_us = now_us - entry->used_us;
 
 	budget_age(entry, now_us);
-	return !entry->running && !entry->window.sum[SPENT_RUNS] &&
+	return !entry->running && !entry->paused && !entry->window.sum[SPENT_RUNS] &&
 	       !entry->minute.sum[SPENT_RUNS] && quiet_us >= budgets->window_us &&
 	       (!entry->failures || quiet_us >= 2 * budgets->circuit_us);
 }

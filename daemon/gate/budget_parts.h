@@ -15,6 +15,7 @@ struct budget_entry {
 	struct spending minute; /* runs alone */
 	struct spending window;
 	uint64_t running, attempts, failures;
+	uint64_t paused; /* runs that wait for a person, whose tickets point here */
 	uint64_t cpu_held_us, wall_held_us;
 	int64_t failed_us; /* when the last one did */
 	int64_t used_us;
@@ -28,6 +29,9 @@ struct budget_entry {
 /* ---- budget_entries.c ---- */
 
 const char *budget_name(const struct budget_entry *entry);
+
+/* "(others)": what names without an entry of their own share. */
+bool budget_is_shared(const struct budget_entry *entry);
 
 /* Lets go of what is no longer of its minute and its window. */
 void budget_age(struct budget_entry *entry, int64_t now_us);

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "daemon/gate/budget_parts.h"
 
 #define SOON_MS 1000 /* said when what is in the way is a run that is under way */
@@ -71,22 +73,46 @@ static bool is_spent(const struct budgets *budgets, const struct budget_entry *e
 	       budget_open_us(budgets, entry, now_us) > 0;
 }
 
+#define EVERY_MEASURE ((1U << BUDGET_MEASURE_COUNT) - 1)
+#define HELD_MEASURES (1U << BUDGET_RUNNING | 1U << BUDGET_CPU_MS | 1U << BUDGET_WALL_MS)
+
+/* `measures`: a set of 1 << measure, those that are looked at. */
 static bool is_refused(const struct budgets *budgets, const struct budget_entry *entry,
-	const struct budget_limits *limits, int64_t now_us, struct budget_refusal *ret_refusal)
+	const struct budget_limits *limits, unsigned measures, int64_t now_us,
+	struct budget_refusal *ret_refusal)
 {
 	for (unsigned i = 0; i < BUDGET_MEASURE_COUNT; i++) {
 		enum budget_measure measure = (enum budget_measure)i;
-		uint64_t most = budget_most(limits, measure);
+		uint64_t most = measures >> i & 1U ? budget_most(limits, measure) : 0;
 		int64_t wait_ms;
 
 		if (!is_spent(budgets, entry, measure, most, now_us))
 			continue;
 		wait_ms = wait_us(budgets, entry, measure, most, now_us) / 1000 + 1;
 		*ret_refusal = (struct budget_refusal){ entry->scope, measure,
-			budget_spent_in(entry, measure), most, wait_ms > 1 ? wait_ms : SOON_MS };
+			budget_spent_in(entry, measure), most, wait_ms > 1 ? wait_ms : SOON_MS,
+			budget_is_shared(entry) };
 		return true;
 	}
 	return false;
+}
+
+static void hold(struct budget_entry *entry, const struct budget_ticket *ticket, int64_t now_us)
+{
+	entry->running++;
+	entry->cpu_held_us += ticket->cpu_us;
+	entry->wall_held_us += ticket->wall_us;
+	entry->used_us = now_us;
+}
+
+static void let_go(struct budget_entry *entry, struct budget_ticket *ticket, int64_t now_us)
+{
+	entry->running--;
+	entry->cpu_held_us -= ticket->cpu_us;
+	entry->wall_held_us -= ticket->wall_us;
+	entry->used_us = now_us;
+	if (ticket->trial[entry->scope])
+		entry->trial = ticket->trial[entry->scope] = false;
 }
 
 static void enter(const struct budget_case *what, struct budget_ticket *ticket,
@@ -94,16 +120,13 @@ static void enter(const struct budget_case *what, struct budget_ticket *ticket,
 {
 	uint64_t most = what->limits[entry->scope].failures;
 
-	entry->running++;
+	hold(entry, ticket, now_us);
 	entry->attempts++;
-	entry->cpu_held_us += ticket->cpu_us;
-	entry->wall_held_us += ticket->wall_us;
-	entry->used_us = now_us;
 	spending_add(&entry->minute, SPENT_RUNS, 1, 0);
 	spending_add(&entry->window, SPENT_RUNS, 1, 0);
 	ticket->trial[entry->scope] = most && entry->failures >= most;
 	entry->trial = entry->trial || ticket->trial[entry->scope];
-	if (entry->scope == BUDGET_TASK)
+	if (entry->scope == BUDGET_TASK && !budget_is_shared(entry))
 		ticket->attempt = entry->attempts;
 }
 
@@ -123,7 +146,8 @@ int budgets_admit(struct budgets *budgets, const struct budget_case *what, int64
 			budget_entry_for(budgets, (enum budget_scope)i, what->uid, name, now_us);
 		if (!ticket.entries[i])
 			return -1;
-		if (is_refused(budgets, ticket.entries[i], &what->limits[i], now_us, ret_refusal))
+		if (is_refused(budgets, ticket.entries[i], &what->limits[i], EVERY_MEASURE, now_us,
+			    ret_refusal))
 			return 1;
 		ticket.entries[i]->used_us = now_us; /* or the next one's room would be this */
 	}
@@ -134,10 +158,46 @@ int budgets_admit(struct budgets *budgets, const struct budget_case *what, int64
 	return 0;
 }
 
+void budgets_pause(struct budgets *budgets, struct budget_ticket *ticket, int64_t now_us)
+{
+	(void)budgets;
+	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT && !ticket->paused; i++) {
+		if (!ticket->entries[i])
+			continue;
+		let_go(ticket->entries[i], ticket, now_us);
+		ticket->entries[i]->paused++;
+	}
+	ticket->paused = true;
+}
+
+int budgets_resume(struct budgets *budgets, const struct budget_case *what, int64_t now_us,
+	struct budget_ticket *ticket, struct budget_refusal *ret_refusal)
+{
+	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT && ticket->paused; i++) {
+		if (!ticket->entries[i])
+			continue;
+		budget_age(ticket->entries[i], now_us);
+		if (is_refused(budgets, ticket->entries[i], &what->limits[i], HELD_MEASURES, now_us,
+			    ret_refusal))
+			return 1;
+	}
+	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT && ticket->paused; i++) {
+		if (!ticket->entries[i])
+			continue;
+		hold(ticket->entries[i], ticket, now_us);
+		ticket->entries[i]->paused--;
+	}
+	ticket->paused = false;
+	return 0;
+}
+
 /* ---- what was spent ------------------------------------------------------------------------- */
 
+/* The shared entry counts no failures: those of one task say nothing about another. */
 static void note_end(struct budget_entry *entry, enum budget_end end, int64_t at_us)
 {
+	if (budget_is_shared(entry))
+		return;
 	if (end == BUDGET_OK)
 		entry->failures = 0;
 	if (end != BUDGET_FAILED)
@@ -163,12 +223,11 @@ void budgets_settle(struct budgets *budgets, struct budget_ticket *ticket,
 		if (!entry)
 			continue;
 		budget_age(entry, now_us);
-		entry->running--;
-		entry->cpu_held_us -= ticket->cpu_us;
-		entry->wall_held_us -= ticket->wall_us;
 		entry->used_us = now_us;
-		if (ticket->trial[i])
-			entry->trial = false;
+		if (ticket->paused)
+			entry->paused--;
+		else
+			let_go(entry, ticket, now_us);
 		note_spent(entry, spent, 0);
 		note_end(entry, spent->end, now_us);
 		ticket->entries[i] = NULL;
@@ -203,6 +262,8 @@ bool budgets_reset(struct budgets *budgets, enum budget_scope scope, uint32_t ui
 {
 	struct budget_entry *entry = budget_find(budgets, scope, uid, name);
 
+	if (!entry && !strcmp(name, BUDGET_OTHERS_TOLD))
+		entry = budget_find(budgets, scope, uid, BUDGET_OTHERS);
 	if (!entry)
 		return false;
 	spending_forget(&entry->minute);

@@ -19,7 +19,8 @@
  *
  * Callers invent agents and tasks.  An entry that says nothing any more (nothing spent, nothing
  * failed, nothing running) may go and be made anew; any other stays.  Where there is no room for
- * another, what has none of its own shares one of its uid, "(others)", and its bounds.
+ * another, what has none of its own shares one of its uid, "(others)", and its bounds, but for
+ * failures, which the shared entry does not count.
  */
 #pragma once
 
@@ -32,6 +33,7 @@
 
 #define BUDGET_NAMES_PER_UID 1024  /* agents and tasks with an entry of their own */
 #define BUDGET_ENTRIES_MAX   16384 /* of all users */
+#define BUDGET_OTHERS_TOLD   "(others)"
 
 enum budget_measure {
 	BUDGET_RUNNING,
@@ -66,6 +68,7 @@ struct budget_ticket {
 	uint64_t cpu_us, wall_us; /* held */
 	uint64_t attempt;         /* of its task; 0: it has none */
 	bool trial[BUDGET_SCOPE_COUNT];
+	bool paused;           /* budgets_pause() has given back what it held */
 	bool counted;          /* the owner's: what it stores is counted, */
 	uint64_t stored_bytes; /* so many bytes */
 };
@@ -76,6 +79,7 @@ struct budget_refusal {
 	enum budget_measure measure;
 	uint64_t spent, most;
 	int64_t retry_after_ms;
+	bool shared; /* the bound of "(others)" */
 };
 
 /* What a run came to. */
@@ -99,6 +103,13 @@ void budgets_done(struct budgets *budgets);
 /* 0: admitted; 1: *ret_refusal says why not, and the ticket holds nothing; -1: no memory. */
 int budgets_admit(struct budgets *budgets, const struct budget_case *what, int64_t now_us,
 	struct budget_ticket *ret_ticket, struct budget_refusal *ret_refusal);
+
+/* The run waits for a person, maybe for days: until budgets_resume() it is not running and holds nothing. */
+void budgets_pause(struct budgets *budgets, struct budget_ticket *ticket, int64_t now_us);
+
+/* 0: it goes on; 1: *ret_refusal says why not, since others have spent what it would hold. */
+int budgets_resume(struct budgets *budgets, const struct budget_case *what, int64_t now_us,
+	struct budget_ticket *ticket, struct budget_refusal *ret_refusal);
 
 /* It has ended.  May be called again: a ticket counts once. */
 void budgets_settle(struct budgets *budgets, struct budget_ticket *ticket,

@@ -92,7 +92,7 @@ bool budgets_failing(struct budgets *budgets, const struct budget_case *what, in
 			continue;
 		open_us = entry->failures >= most ? budget_open_us(budgets, entry, now_us) : 0;
 		*ret_failing = (struct budget_refusal){ (enum budget_scope)i, BUDGET_FAILURES,
-			entry->failures, most, open_us > 0 ? open_us / 1000 + 1 : 0 };
+			entry->failures, most, open_us > 0 ? open_us / 1000 + 1 : 0, false };
 		found = true;
 	}
 	return found;
@@ -121,7 +121,7 @@ static struct value *describe(struct description *description, struct budget_ent
 		value_map_put(arena, map, "uid", value_int(arena, entry->uid));
 	if (entry->scope != BUDGET_UID || entry->uid == BUDGET_OTHERS_UID)
 		value_map_put(arena, map, "name",
-			value_text(arena, strcmp(name, BUDGET_OTHERS) ? name : "(others)"));
+			value_text(arena, budget_is_shared(entry) ? BUDGET_OTHERS_TOLD : name));
 	for (unsigned i = 0; i < BUDGET_MEASURE_COUNT; i++)
 		value_map_put(arena, map, measure_words[i],
 			value_uint(arena, budget_spent_in(entry, (enum budget_measure)i)));

@@ -224,6 +224,7 @@ static enum stage park(struct request *request)
 		(struct store_parking){ .since_wall_us = request->parking->since_wall_us,
 			.until_wall_us = request->parking->until_wall_us,
 			.verdict = verdict };
+	stage_budget_pause(request);
 	recorder_put(request->services->recorder, recording);
 	return STAGE_WAIT;
 }

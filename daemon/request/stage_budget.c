@@ -71,8 +71,10 @@ static const char *time_text(struct request *request, int64_t ms)
 static const char *const measures[BUDGET_MEASURE_COUNT] = {
 	[BUDGET_RUNNING] = "%" PRIu64 " of %" PRIu64 " runs are in the house",
 	[BUDGET_RUNS_PER_MINUTE] = "%" PRIu64 " of %" PRIu64 " runs have begun within a minute",
-	[BUDGET_CPU_MS] = "%" PRIu64 " of %" PRIu64 " ms of cpu time are spent",
-	[BUDGET_WALL_MS] = "%" PRIu64 " of %" PRIu64 " ms of workers' time are spent",
+	[BUDGET_CPU_MS] =
+		"%" PRIu64 " of %" PRIu64 " ms of cpu time are spent or held for runs under way",
+	[BUDGET_WALL_MS] = "%" PRIu64 " of %" PRIu64
+			   " ms of workers' time are spent or held for runs under way",
 	[BUDGET_STORED_BYTES] = "%" PRIu64 " of %" PRIu64 " bytes are stored",
 	[BUDGET_FAILURES] = "%" PRIu64 " attempts in a row have failed, of %" PRIu64 " that may",
 };
@@ -80,6 +82,10 @@ static const char *const measures[BUDGET_MEASURE_COUNT] = {
 static const char *whose(struct request *request, const struct budget_case *what,
 	const struct budget_refusal *refusal)
 {
+	if (refusal->shared)
+		return arena_printf(&request->arena,
+			"%ss of uid %u that share one budget, \"" BUDGET_OTHERS_TOLD "\",",
+			budget_scope_word(refusal->scope), what->uid);
 	switch (refusal->scope) {
 	case BUDGET_AGENT:
 		return arena_printf(&request->arena, "agent \"%s\"", what->agent);
@@ -132,16 +138,36 @@ static enum stage refuse(struct request *request, const struct budget_case *what
 	return request_not_run(request, OUTCOME_BUDGET_EXCEEDED, reason);
 }
 
+/* While it waited for a person it held nothing, and others may have spent what it needs. */
+static enum stage resume(struct request *request, const struct budget_case *what)
+{
+	const struct budget_spent nothing = { .end = BUDGET_NEITHER };
+	struct budgets *budgets = request->services->budgets;
+	struct budget_refusal refusal;
+
+	if (budgets_resume(budgets, what, clock_us(), &request->budget, &refusal) == 0)
+		return STAGE_POLICY;
+	budgets_settle(budgets, &request->budget, &nothing, clock_us());
+	return refuse(request, what, &refusal);
+}
+
+void stage_budget_pause(struct request *request)
+{
+	if (request->budget.entries[BUDGET_UID])
+		budgets_pause(request->services->budgets, &request->budget, clock_us());
+}
+
 enum stage stage_budget(struct request *request)
 {
 	struct budget_case what;
 	struct budget_refusal refusal;
 	int answer;
 
-	/* A check spends nothing; who comes by here again is admitted already. */
-	if (request->is_check || request->budget.entries[BUDGET_UID])
+	if (request->is_check) /* it spends nothing */
 		return STAGE_POLICY;
 	what = case_of(request);
+	if (request->budget.entries[BUDGET_UID]) /* it was admitted, then approved */
+		return resume(request, &what);
 	answer = budgets_admit(
 		request->services->budgets, &what, clock_us(), &request->budget, &refusal);
 

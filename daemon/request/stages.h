@@ -36,6 +36,9 @@ void stage_worker_leave(struct request *request);
 /* Whether an end is a failed attempt. */
 enum budget_end budget_end_of(enum outcome outcome);
 
+/* It is about to wait for a person: it holds nothing until stage_budget() meets it again. */
+void stage_budget_pause(struct request *request);
+
 /* What it came to counts against its budgets.  May be called again. */
 void stage_budget_settle(struct request *request);
 

@@ -235,13 +235,58 @@ TEST(invented_names_share_one_budget_when_there_is_no_room_and_free_nobody)
 	for (int i = 0; i < 4; i++) { /* the shared one has its bounds too */
 		struct budget_case what = by(NULL, name);
 
-		what.limits[BUDGET_TASK].failures = 3;
+		what.limits[BUDGET_TASK].runs_per_minute = 3;
 		(void)snprintf(name, sizeof(name), "more%d", i);
 		CHECK_EQ_INT(run(&what, BUDGET_FAILED, 0, 500 * S), i == 3);
 	}
+	CHECK(refusal.shared);
+	CHECK(budgets_reset(&budgets, BUDGET_TASK, 1000, BUDGET_OTHERS_TOLD));
+	CHECK_EQ_INT(run(&bad, BUDGET_OK, 0, 500 * S), 1);
+	CHECK(!refusal.shared);
 	bad.task = "quiet"; /* hours later there is room again */
 	CHECK_EQ_INT(run(&bad, BUDGET_OK, 0, 90000 * S), 0);
 	CHECK(budgets.entries.count < BUDGET_NAMES_PER_UID);
+	budgets_done(&budgets);
+}
+
+TEST(a_task_without_an_entry_of_its_own_inherits_no_failures)
+{
+	char name[32];
+
+	begin();
+	for (int i = 0; i < BUDGET_NAMES_PER_UID + 10; i++) {
+		struct budget_case what = by(NULL, name);
+
+		what.limits[BUDGET_TASK].failures = 3;
+		(void)snprintf(name, sizeof(name), "t%d", i);
+		CHECK_EQ_INT(run(&what, BUDGET_FAILED, 0, 100 * S), 0);
+	}
+	budgets_done(&budgets);
+}
+
+TEST(a_run_that_waits_for_a_person_holds_nothing)
+{
+	struct budget_case what = by(NULL, "t");
+	struct budget_ticket parked, other;
+
+	begin();
+	what.limits[BUDGET_TASK].cpu_ms = 1000;
+	what.limits[BUDGET_TASK].running = 1;
+	CHECK_EQ_INT(admit(&what, S, &parked), 0);
+	CHECK_EQ_INT(admit(&what, S, &other), 1);
+	budgets_pause(&budgets, &parked, S);
+	CHECK_EQ_INT(admit(&what, S, &other), 0);
+	CHECK_EQ_INT(budgets_resume(&budgets, &what, S, &parked, &refusal), 1);
+	CHECK_EQ_INT(refusal.measure, BUDGET_RUNNING);
+	ends(&other, BUDGET_OK, 1, S);
+	CHECK_EQ_INT(budgets_resume(&budgets, &what, S, &parked, &refusal), 0);
+	CHECK_EQ_INT(admit(&what, S, &other), 1);
+	ends(&parked, BUDGET_OK, 1, S);
+	CHECK_EQ_INT(run(&what, BUDGET_OK, 1, S), 0);
+	CHECK_EQ_INT(admit(&what, S, &parked), 0); /* one that is refused by a person */
+	budgets_pause(&budgets, &parked, S);
+	ends(&parked, BUDGET_NEITHER, 0, S);
+	CHECK_EQ_INT(run(&what, BUDGET_OK, 1, S), 0);
 	budgets_done(&budgets);
 }
 
