@@ -221,6 +221,40 @@ bool store_second_lacks(const struct store_trust *trust, char *ret_words, size_t
 	return true;
 }
 
+/* The last line of the second file that holds, whoever signed it: whether there is one. */
+static bool find_last(const struct store_trust *trust, struct checkpoint *ret_last)
+{
+	const char *start = trust->second.data;
+	size_t left = start ? trust->second.len : 0;
+
+	while (left > 0) {
+		const char *before = memrchr(start, '\n', left);
+		size_t at = before ? (size_t)(before - start) + 1 : 0;
+
+		if (checkpoint_read(start + at, left - at, ret_last) == 0 &&
+			checkpoint_holds(ret_last))
+			return true;
+		left = at ? at - 1 : 0;
+	}
+	return false;
+}
+
+/* Who wiped the state folder, or put another there, removed the key with it. */
+static int tell_another_key(const struct store_trust *trust, char *ret_words, size_t size)
+{
+	char key[SIGN_KEY_TEXT_LEN + 1];
+	struct checkpoint last;
+
+	if (!find_last(trust, &last))
+		return 0;
+	sign_key_text(last.public_key, key);
+	cut_printf(ret_words, size,
+		"the second file has checkpoints of another key (%s, link %lld) and none of this "
+		"store's: the store was wiped or replaced, or its key was removed",
+		key, (long long)last.links);
+	return 1;
+}
+
 int store_rolled_back(struct store *store, const struct store_trust *trust, char *ret_words,
 	size_t size, struct err *err)
 {
@@ -229,7 +263,7 @@ int store_rolled_back(struct store *store, const struct store_trust *trust, char
 	int r;
 
 	if (!find_furthest(trust, &furthest))
-		return 0;
+		return tell_another_key(trust, ret_words, size);
 	r = compare(store, &furthest, &links, err);
 	if (r == 0)
 		cut_printf(ret_words, size,
