@@ -169,6 +169,24 @@ static int catch_up(struct audit *audit, struct store *store, struct err *err)
 	return 0;
 }
 
+/* Tells at the start, and not with the first checkpoint, that there is no file to append to. */
+static int audit_hold_file(
+	struct audit *audit, const struct config *config, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	if (!config->checkpoint_file[0])
+		return 0; /* the store is locked, and with it what lies beside it */
+	audit->file_fd = checkpoint_file_hold(audit->path, &why);
+	if (audit->file_fd >= 0)
+		return 0;
+	if (why.code == ERR_BUSY)
+		return err_pass(err, &why);
+	log_event(LOG_LEVEL_WARNING, "audit.no_checkpoint", LOG_STR("why", why.text));
+	cut_printf(audit->trouble, sizeof(audit->trouble), "%s", why.text);
+	return 0;
+}
+
 int audit_open(struct audit *audit, uv_loop_t *loop, const struct config *config,
 	struct store *store, struct store_clock *ret_clock, struct err *err)
 {
@@ -180,11 +198,14 @@ int audit_open(struct audit *audit, uv_loop_t *loop, const struct config *config
 	audit->loop = loop;
 	audit->config = config;
 	list_init(&audit->requests);
+	audit->file_fd = -1;
 	if (config->checkpoint_file[0])
 		cut_printf(audit->path, sizeof(audit->path), "%s", config->checkpoint_file);
 	else
 		cut_printf(audit->path, sizeof(audit->path), "%s/" DEFAULT_FILE, config->state);
 	cut_printf(audit->told, sizeof(audit->told), "%s/" TOLD_FILE, config->state);
+	if (audit_hold_file(audit, config, err) < 0)
+		return -1;
 	audit->signer = signer_open(config->state, &is_new, err);
 	if (!audit->signer)
 		return -1;
@@ -393,6 +414,9 @@ void audit_close(struct audit *audit)
 
 void audit_done(struct audit *audit)
 {
+	if (audit->signer && audit->file_fd >= 0)
+		(void)close(audit->file_fd);
+	audit->file_fd = -1;
 	signer_close(audit->signer);
 	audit->signer = NULL;
 }

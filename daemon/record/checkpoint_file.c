@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +24,26 @@ static bool is_torn(int fd)
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size)
 		return false;
 	return pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n';
+}
+
+int checkpoint_file_hold(const char *path, struct err *err)
+{
+	auto_fd int fd =
+		open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, MODE);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_sys(err, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, ERR_INVALID, "%s is no ordinary file", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK
+			       ? err_set(err, ERR_BUSY,
+					 "%s: another daemon appends to this file: give each a "
+					 "checkpoint_file of its own",
+					 path)
+			       : err_sys(err, "%s: it cannot be locked", path);
+	return take_fd(&fd);
 }
 
 int checkpoint_file_append(const char *path, const char *line, struct err *err)

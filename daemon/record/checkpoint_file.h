@@ -9,6 +9,12 @@
 
 #include "proto/base/err.h"
 
+/*
+ * Opens the file for appending, makes it if it is missing, and locks it for this process.  Returns the
+ * descriptor, whose close unlocks it; -1: ERR_BUSY if another process has locked it.
+ */
+int checkpoint_file_hold(const char *path, struct err *err);
+
 /* Appends the line, after the end of the last line, and waits until it is on the disk. */
 int checkpoint_file_append(const char *path, const char *line, struct err *err);
 /* The same, unless the last CHECKPOINT_PIECE_MAX bytes have the line already. */

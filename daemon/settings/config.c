@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -313,6 +314,30 @@ static int check_path(const struct config *config, const char *key, const char *
 	return 0;
 }
 
+/* The file may come with the first start; the folder must be there. */
+static int check_checkpoint_file(const struct config *config, struct err *err)
+{
+	const char *path = config->checkpoint_file;
+	const char *slash = strrchr(path, '/');
+	char folder[CONFIG_TEXT_MAX + 1];
+	struct stat st;
+
+	if (!path[0])
+		return 0;
+	if (check_path(config, "checkpoint_file", path, CONFIG_TEXT_MAX, err) < 0)
+		return -1;
+	if (lstat(path, &st) == 0)
+		return S_ISREG(st.st_mode)
+			       ? 0
+			       : config_refuse(config, err, "checkpoint_file",
+					 "checkpoint_file = \"%s\" is no ordinary file", path);
+	cut_printf(folder, sizeof(folder), "%.*s/", (int)(slash - path), path);
+	if (stat(folder, &st) < 0 || !S_ISDIR(st.st_mode))
+		return config_refuse(config, err, "checkpoint_file",
+			"checkpoint_file = \"%s\": there is no folder %s", path, folder);
+	return 0;
+}
+
 int config_check_host(const struct config *config, struct err *err)
 {
 	for (unsigned i = 0; i < config->runtime_count; i++)
@@ -320,7 +345,9 @@ int config_check_host(const struct config *config, struct err *err)
 			return -1;
 	if (check_path(config, "socket", config->socket, SOCKET_PATH_MAX, err) < 0)
 		return -1;
-	return check_path(config, "state", config->state, CONFIG_TEXT_MAX, err);
+	if (check_path(config, "state", config->state, CONFIG_TEXT_MAX, err) < 0)
+		return -1;
+	return check_checkpoint_file(config, err);
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */
