@@ -1,7 +1,9 @@
 #include "store/base/schema.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "proto/base/container.h"
 #include "proto/base/embedded.h"
 #include "store/base/db.h"
 
@@ -92,6 +94,30 @@ static int apply(struct store *store, int64_t version, struct err *err)
 	return 0;
 }
 
+/*
+ * The first stores had columns in `runs` that were taken out of 0001_first.sql without a migration.  Nothing
+ * reads them, but the table is not the one that ced makes.
+ */
+static int drop_left_over(struct store *store, struct err *err)
+{
+	static const char *const columns[] = { "record_us", "pids_peak" };
+
+	for (size_t i = 0; i < COUNT_OF(columns); i++) {
+		int64_t count = 0;
+		char sql[128];
+
+		(void)snprintf(sql, sizeof(sql),
+			"SELECT count(*) FROM pragma_table_info('runs') WHERE name = '%s'",
+			columns[i]);
+		if (db_number(store, sql, 0, &count, err) < 0)
+			return -1;
+		(void)snprintf(sql, sizeof(sql), "ALTER TABLE runs DROP COLUMN %s", columns[i]);
+		if (count && db_exec(store, sql, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int schema_prepare(struct store *store, struct err *err)
 {
 	int64_t version = 0;
@@ -116,6 +142,8 @@ int schema_prepare(struct store *store, struct err *err)
 		if (apply(store, version, err) < 0)
 			return -1;
 	}
+	if (store->mode == STORE_WRITE && drop_left_over(store, err) < 0)
+		return -1;
 	store->schema = version;
 	return 0;
 }
