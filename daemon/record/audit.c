@@ -170,8 +170,7 @@ static int catch_up(struct audit *audit, struct store *store, struct err *err)
 }
 
 /* Tells at the start, and not with the first checkpoint, that there is no file to append to. */
-static int audit_hold_file(
-	struct audit *audit, const struct config *config, struct err *err)
+static int audit_hold_file(struct audit *audit, const struct config *config, struct err *err)
 {
 	struct err why = ERR_INIT;
 
