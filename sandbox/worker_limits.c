@@ -49,6 +49,7 @@ static const struct row {
 	{ NUMBER(file_bytes),   WORKER_DISK_BYTES, RLIMIT_FSIZE,  ALWAYS, as_asked },
 	{ NUMBER(cpu_ms),       0,                 RLIMIT_CPU,    ALWAYS, whole_seconds },
 	{ NUMBER(memory_bytes), 256U << 20,        RLIMIT_AS,     MEMORY, beside_own_bytes },
+	{ NUMBER(memory_bytes), 256U << 20,        RLIMIT_RSS,    ALWAYS, as_asked }, /* only told */
 	{ NUMBER(pids),         64,                RLIMIT_NPROC,  PIDS,   beside_own_processes },
 };
 /* clang-format on */

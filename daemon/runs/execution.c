@@ -588,13 +588,12 @@ static bool needs_adjusting(const struct worker *worker, const struct job_limits
 	const struct job_limits *made = &worker->made_with;
 	bool rlimits = made->open_files != limits->open_files ||
 		       made->file_bytes != limits->file_bytes ||
+		       made->memory_bytes != limits->memory_bytes || /* the program is told it */
 		       (made->cpu_ms + 999) / 1000 != (limits->cpu_ms + 999) / 1000;
 	bool cpu = !knobs_hold(&worker->knobs, KNOB_CPU_USAGE) && made->cpu_ms != limits->cpu_ms;
-	bool memory = !knobs_hold(&worker->knobs, KNOB_MEMORY_MAX) &&
-		      made->memory_bytes != limits->memory_bytes;
 	bool pids = !knobs_hold(&worker->knobs, KNOB_PIDS_MAX) && made->pids != limits->pids;
 
-	return rlimits || cpu || memory || pids || made->disk_bytes != limits->disk_bytes ||
+	return rlimits || cpu || pids || made->disk_bytes != limits->disk_bytes ||
 	       made->inodes != limits->inodes;
 }
 
