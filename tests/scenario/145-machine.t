@@ -26,4 +26,17 @@ libc = ctypes.CDLL(None, use_errno=True)
 print(libc.syscall(99, ctypes.create_string_buffer(256)), errno.errorcode[ctypes.get_errno()])')" '-1 EPERM' \
 	"the system call is refused"
 
+# Synchronous writes wait for a pipe that is full.
+big='const fs = require("fs")
+const text = "z".repeat(300000)
+const wrote = fs.writeSync(1, text)
+fs.writeFileSync(1, text)
+fs.writeFileSync("/dev/stdout", text)
+process.stderr.write(`${wrote}`)'
+for turn in 1 2 3; do
+	is "$(cectl run -l javascript -c "$big" 2>&1 >"$work/out") $(wc -c <"$work/out")" '300000 900000' \
+		"writes of node to a descriptor lose nothing, $turn"
+done
+is "$(cectl run -l javascript -c 'require("fs").writeSync(2, "z".repeat(200000))' 2>&1 >/dev/null | wc -c)" 200000 \
+	"nor those to stderr"
 done_testing

@@ -113,8 +113,13 @@ function warmUp() {
   const aside = new Console(sink, sink);
   aside.log('%s %d %o', 'text', 1, { list: [1, 'two', null], map: new Map([[1, 2]]) });
   aside.error(1);
-  process.stdout.write('');
-  void process.stderr;
+  // A stream makes its pipe non-blocking, and a program that then writes to descriptor 1 itself gets
+  // EAGAIN when the pipe is full.  In plain node that begins with the first use of process.stdout, here
+  // it would begin before the program does.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.write('');
+    stream._handle.setBlocking?.(true);
+  }
   return program.warmUp();
 }
 
