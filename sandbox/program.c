@@ -17,6 +17,7 @@
 #define PATH_MAX_BYTES 4095
 #define AHEAD_NAME     "main.py" /* the name of a program without a name */
 #define AHEAD_BYTES    4096
+#define CODE_MODE      0644
 
 /* ---- reading parts of the body ------------------------------------------------------------ */
 
@@ -203,7 +204,7 @@ static int make_parents(int dir, char *path, struct err *err)
 static int write_one(int dir, const struct program_file *file, struct err *err)
 {
 	char path[PATH_MAX_BYTES + 1];
-	mode_t mode = file->mode ? file->mode & 0777 : 0644;
+	const mode_t mode = file->mode & 0777;
 
 	memcpy(path, file->path.bytes, file->path.len);
 	path[file->path.len] = '\0';
@@ -211,15 +212,15 @@ static int write_one(int dir, const struct program_file *file, struct err *err)
 		return -1;
 	if (write_file(dir, path, file->data, mode, err) < 0)
 		return -1;
-	if (file->mode && fchmodat(dir, path, mode, 0) < 0)
+	if (fchmodat(dir, path, mode, 0) < 0) /* the umask counted until now */
 		return err_sys(err, "mode of %s", path);
 	return 0;
 }
 
 int program_file_ahead(int dir)
 {
-	int fd =
-		openat(dir, AHEAD_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd = openat(
+		dir, AHEAD_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, CODE_MODE);
 
 	if (fd >= 0)
 		(void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, AHEAD_BYTES);
@@ -228,7 +229,11 @@ int program_file_ahead(int dir)
 
 static int write_code(const struct program *program, int dir, int ahead, struct err *err)
 {
-	const struct program_file file = { .path = program->entrypoint, .data = program->code };
+	const struct program_file file = {
+		.path = program->entrypoint,
+		.mode = CODE_MODE,
+		.data = program->code,
+	};
 	auto_fd int fd = ahead;
 	char name[NAME_MAX_BYTES + 1];
 

@@ -145,18 +145,18 @@ program("pickles its classes", "import pickle\nclass A:\n  def __init__(self): s
 program("has dataclasses", "from dataclasses import dataclass, field\n@dataclass(order=True)\nclass P:\n  x: int\n  y: list = field(default_factory=list)\nprint(P(1), P(1) < P(2))")
 program("has type hints", "import typing\ndef f(a: 'int', b: 'list[str]') -> None: pass\nprint(typing.get_type_hints(f))")
 program("defines an enum", "import enum\nclass E(enum.Enum):\n  A = 1\nprint(E.A, E('x') if 0 else '')")
-program("imports a neighbour", "import helper\nprint(helper.f(2), helper.__file__)", files=[("helper.py", b"def f(x): return x * 2\n", 0)])
-program("imports a package", "from pkg.sub import x\nprint(x)", files=[("pkg/__init__.py", b"", 0), ("pkg/sub.py", b"x = 'sub'\n", 0)])
-program("imports a neighbour that is broken", "import broken", files=[("broken.py", b"def f(:\n", 0)])
-program("imports a neighbour that raises", "import bad", files=[("bad.py", b"\n\nraise ValueError('bad')\n", 0)])
-program("shadows a module", "import string\nprint(string.x)", files=[("string.py", b"x = 1\n", 0)])
+program("imports a neighbour", "import helper\nprint(helper.f(2), helper.__file__)", files=[("helper.py", b"def f(x): return x * 2\n", 0o644)])
+program("imports a package", "from pkg.sub import x\nprint(x)", files=[("pkg/__init__.py", b"", 0o644), ("pkg/sub.py", b"x = 'sub'\n", 0o644)])
+program("imports a neighbour that is broken", "import broken", files=[("broken.py", b"def f(:\n", 0o644)])
+program("imports a neighbour that raises", "import bad", files=[("bad.py", b"\n\nraise ValueError('bad')\n", 0o644)])
+program("shadows a module", "import string\nprint(string.x)", files=[("string.py", b"x = 1\n", 0o644)])
 program("imports what is not there", "import not_there")
 program("reads a data file", "print(open('data/in.txt').read())", files=[("data/in.txt", b"content", 0o600)])
 program("writes and reads a file", "import os\nopen('out.txt', 'w').write('x' * 10)\nprint(os.path.getsize('out.txt'), sorted(os.listdir('.')))", entrypoint="run.py")
 program("has another name", "print(__file__)\nraise ValueError", entrypoint="a name.py")
 program("is not called .py", "print(__file__)\n1/0", entrypoint="script")
 program("warns about something old", "import warnings\nwarnings.warn('old', DeprecationWarning)\nwarnings.warn('user')\nprint([f[:3] for f in warnings.filters])")
-program("runs runpy", "import runpy\nrunpy.run_path('other.py', run_name='__main__')", files=[("other.py", b"print(__name__, __file__)", 0)])
+program("runs runpy", "import runpy\nrunpy.run_path('other.py', run_name='__main__')", files=[("other.py", b"print(__name__, __file__)", 0o644)])
 program("has a docstring", "'''The doc.'''\nprint(__doc__)")
 program("deletes main", "import sys\ndel sys.modules['__main__']\nprint('x')")
 program("looks at frames", "import sys\nprint(sys._getframe().f_code.co_name, sys._getframe().f_lineno)")
@@ -195,7 +195,7 @@ program("has a __del__ in a cycle", "class D:\n  def __del__(self): print('del')
 program("has a __del__ after an exception", "class D:\n  def __del__(self): print('del')\nd = D()\n1/0")
 program("has a __del__ in a local of an exception", "class D:\n  def __del__(self): print('del')\ndef f():\n  d = D()\n  1/0\nf()")
 program("has a finalizer", "import weakref\nclass D: pass\nd = D()\nweakref.finalize(d, print, 'final')\nprint('end')")
-program("has a neighbour with a __del__", "import helper\nprint('end')", files=[("helper.py", b"class D:\n  def __del__(self): print('helper del')\nd = D()\n", 0)])
+program("has a neighbour with a __del__", "import helper\nprint('end')", files=[("helper.py", b"class D:\n  def __del__(self): print('helper del')\nd = D()\n", 0o644)])
 program("leaves a generator open", "def g():\n  try:\n    yield 1\n  finally:\n    print('closed')\nx = g(); next(x)\nprint('end')")
 program("leaves a file open", "f = open('x.txt', 'w')\nf.write('data')\nprint('end')")
 program("prints in the teardown of a module", "import sys\nclass D:\n  def __del__(self): sys.stdout.write('del\\n')\nsys.d = D()\nprint('end')")
@@ -238,7 +238,7 @@ def plain(text, folder=b"/work"):
 
 def ordinary(code, args=(), env=(), files=(), stdin=None, entrypoint="main.py", unbuffered=False):
     with tempfile.TemporaryDirectory() as folder:
-        for path, data, mode in [(entrypoint, code, 0)] + list(files):
+        for path, data, mode in [(entrypoint, code, 0o644)] + list(files):
             path = os.path.join(folder, path)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "wb") as file:

@@ -191,12 +191,12 @@ def a_closed_job_socket_ends_the_worker(zygote, slot):
 def a_large_job_arrives_whole(zygote, slot):
     data = os.urandom(1 << 20) * 8
     code = "x = '" + "a" * 200000 + "'\nprint(len(x), len(open('big', 'rb').read()))"
-    equal(say(slot, code, files=[("big", data, 0)]), f"200000 {len(data)}\n")
+    equal(say(slot, code, files=[("big", data, 0o644)]), f"200000 {len(data)}\n")
 
 
 @test
 def files_that_cannot_be_written_fail_the_job(zygote, slot):
-    for files in ([("main.py", b"", 0)], [("a", b"", 0), ("a/b", b"", 0)], [("big", b"x" * (1 << 20), 0)]):
+    for files in ([("main.py", b"", 0o644)], [("a", b"", 0o644), ("a/b", b"", 0o644)], [("big", b"x" * (1 << 20), 0o644)]):
         run = slot.run("print(1)", files=files, limits={"disk_bytes": 1 << 19})
         check(run.failed and "file" in run.failed or "folder" in run.failed, run.failed)
         equal(run.begun, False)
@@ -206,7 +206,7 @@ def files_that_cannot_be_written_fail_the_job(zygote, slot):
 def paths_that_lead_out_end_the_worker(zygote, slot):
     for path in ("../x", "/x", "a/../x", "a//b", "./x", "a/", "", "x\0y", "."):
         worker = slot.make()
-        worker.send_job("print(1)", files=[(path, b"", 0)])
+        worker.send_job("print(1)", files=[(path, b"", 0o644)])
         equal(os.waitstatus_to_exitcode(worker.wait_ended().status), 1)
         worker.drop()
 

@@ -32,8 +32,8 @@ function fillFile(fd, bytes, from, len) {
 }
 
 function writeFile({ path: name, mode, data }) {
-  const fd = createFile(name, mode || undefined);
-  if (mode) fchmodSync(fd, mode & 0o777);
+  const fd = createFile(name, mode);
+  fchmodSync(fd, mode & 0o777); // the umask counted until now
   fillFile(fd, data, 0, data.length);
 }
 
