@@ -26,10 +26,11 @@
 #include "proto/version.h"
 #include "proto/wire/rpc.h"
 
-#define FILES_MOST   1024 /* as run.json has it */
-#define NOTICE_BYTES 4096
-#define NAME_AGE_MS  300000L             /* that an id of its caller may have: five minutes */
-#define LOOK_AT_ONCE ((size_t)512 << 10) /* of a message and its values: some 1 ms */
+#define FILES_MOST      1024 /* as run.json has it */
+#define NOTICE_BYTES    4096
+#define EXEC_TEXT_BYTES ((size_t)128 << 10) /* with the NUL behind it: MAX_ARG_STRLEN */
+#define NAME_AGE_MS     300000L             /* that an id of its caller may have: five minutes */
+#define LOOK_AT_ONCE    ((size_t)512 << 10) /* of a message and its values: some 1 ms */
 
 /* Which runtimes there are, for a message that helps. */
 static const char *runtime_names(struct request *request)
@@ -151,6 +152,15 @@ static void tell_names(struct request *request, struct job_refusals *all)
 	}
 }
 
+/* And what was found only when the rest was right. */
+static void tell_late(
+	struct request *request, struct job_refusals *all, const struct job_refusal *refusal)
+{
+	tell_names(request, all);
+	if (all->count < JOB_REFUSALS_MAX && !is_told(all, refusal->pointer))
+		all->items[all->count++] = *refusal;
+}
+
 static enum stage refuse(struct request *request, const struct job_refusal *refusal)
 {
 	request->result.outcome = OUTCOME_REFUSED;
@@ -161,7 +171,7 @@ static enum stage refuse(struct request *request, const struct job_refusal *refu
 	request_fail(request, RPC_CODE_BAD_REQUEST, "%s", refusal->message);
 	request_step(request, "contract.refused", "contract", false, refusal->message);
 	if (request->refusals)
-		tell_names(request, request->refusals);
+		tell_late(request, request->refusals, refusal);
 	return request->is_check ? STAGE_REPLY : STAGE_RECORD;
 }
 
@@ -316,12 +326,46 @@ static enum stage take_name(struct request *request)
 	return STAGE_WAIT;
 }
 
+/* ---- what a new process takes ------------------------------------------------------------------- */
+
+static bool is_too_long(
+	struct request *request, size_t len, const char *pointer, struct job_refusal *ret_refusal)
+{
+	if (len < EXEC_TEXT_BYTES)
+		return false;
+	*ret_refusal = (struct job_refusal){ pointer, "too_long",
+		arena_printf(&request->arena,
+			"%s: must have fewer than %zu bytes, not %zu: \"%s\" starts a process for "
+			"each run, and the kernel gives it no more in one argument or variable",
+			pointer, EXEC_TEXT_BYTES, len, request->spec.language) };
+	return true;
+}
+
+/* A command becomes its interpreter by execve(2), which has a limit for each text. */
+static bool cannot_be_passed(struct request *request, struct job_refusal *ret_refusal)
+{
+	const struct job_spec *spec = &request->spec;
+	struct arena *arena = &request->arena;
+
+	if (request->runtime->config->kind != KIND_COMMAND)
+		return false;
+	for (size_t i = 0; i < spec->arg_count; i++)
+		if (is_too_long(request, spec->args[i].len, arena_printf(arena, "/args/%zu", i),
+			    ret_refusal))
+			return true;
+	for (size_t i = 0; i < spec->env_count; i++)
+		if (is_too_long(request, strlen(spec->env[i].key) + 1 + spec->env[i].value.len,
+			    arena_printf(arena, "/env/%s", spec->env[i].key), ret_refusal))
+			return true;
+	return false;
+}
+
 /* With what is kept of the request, which its refusal needs too. */
 static enum stage find_parts(struct request *request)
 {
 	struct job_refusal refusal = { "", "value", "the request names what this host has not" };
 
-	if (!find_names(request, &refusal))
+	if (!find_names(request, &refusal) || cannot_be_passed(request, &refusal))
 		return refuse(request, &refusal);
 	request->result.runtime = stamp(request);
 	if (request->spec.deterministic)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/container.h"
 #include "proto/job/job_reader.h"
 #include "proto/json.h"
 #include "proto/names.h"
@@ -15,6 +16,8 @@
 #define ENV_BYTES_MAX     (256U << 10)
 /* Each is looked for in a dozen forms. */
 #define SECRETS_BYTES_MAX (16U << 10)
+
+#define DISK_PAGE_BYTES 4096U /* of the tmpfs that a run's files lie in */
 
 #define PATH_BYTES_MAX 1024
 #define GLOB_BYTES_MAX 256
@@ -281,6 +284,76 @@ int job_take_files(struct job_reader *reader)
 	qsort(reader->spec.files, reader->spec.file_count, sizeof(reader->spec.files[0]),
 		compare_files);
 	return answer;
+}
+
+/* ---- room for all of it ------------------------------------------------------------------- */
+
+/* What the files that come with a run take of its disk. */
+struct room {
+	uint64_t bytes, largest, inodes;
+};
+
+static void room_add(struct room *room, size_t len)
+{
+	room->bytes += (len + DISK_PAGE_BYTES - 1) / DISK_PAGE_BYTES * DISK_PAGE_BYTES;
+	room->largest = len > room->largest ? len : room->largest;
+	room->inodes++;
+}
+
+/* The folders on the way that the path before it, in their order, did not need. */
+static unsigned new_folders(const char *before, const char *path)
+{
+	unsigned count = 0;
+
+	while (*path && *path == *before) {
+		path++;
+		before++;
+	}
+	for (; *path; path++)
+		count += *path == '/';
+	return count;
+}
+
+static struct room room_of(const struct job_spec *spec)
+{
+	struct room room = { 0 };
+	const char *before = "";
+
+	room_add(&room, spec->code.len);
+	for (size_t i = 0; i < spec->file_count; i++) {
+		room_add(&room, spec->files[i].data.len);
+		room.inodes += new_folders(before, spec->files[i].path);
+		before = spec->files[i].path;
+	}
+	if (spec->has_input)
+		room_add(&room, spec->input.len);
+	return room;
+}
+
+int job_check_room(struct job_reader *reader)
+{
+	const struct job_limits *limits = &reader->spec.limits;
+	const struct room room = room_of(&reader->spec);
+	const struct {
+		const char *name, *what;
+		uint64_t needed, limit;
+	} rows[] = {
+		{ "disk_bytes", "bytes of disk", room.bytes, limits->disk_bytes },
+		{ "inodes", "files and folders", room.inodes, limits->inodes },
+		{ "file_bytes", "bytes in one file", room.largest, limits->file_bytes },
+	};
+	const struct place above = job_key("limits");
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const struct place at = place_key(&above, rows[i].name, strlen(rows[i].name));
+
+		if (rows[i].limit && rows[i].needed > rows[i].limit)
+			return job_refuse(reader, &at, "range",
+				"is %llu, and the program, its files and stdin take %llu %s",
+				(unsigned long long)rows[i].limit,
+				(unsigned long long)rows[i].needed, rows[i].what);
+	}
+	return 0;
 }
 
 /* ---- environment and labels --------------------------------------------------------------- */

@@ -50,3 +50,6 @@ int job_take_env(struct job_reader *reader);
 int job_take_artifacts(struct job_reader *reader);
 int job_take_labels(struct job_reader *reader);
 int job_take_secrets(struct job_reader *reader);
+
+/* After files, stdin and limits: whether the disk that the run gets holds what comes with it. */
+int job_check_room(struct job_reader *reader);

@@ -301,6 +301,7 @@ static int (*const takes[])(struct job_reader *reader) = {
 	job_take_files,
 	job_take_env,
 	take_limits,
+	job_check_room,
 	job_take_artifacts,
 	take_output,
 	job_take_labels,
