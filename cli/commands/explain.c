@@ -76,6 +76,21 @@ static bool is_of_line(const struct value *record)
 	       !no_network(record);
 }
 
+static bool has_file(const struct value *record)
+{
+	return value_is(value_get(value_get(record, "error"), "file"), VALUE_TEXT);
+}
+
+static bool is_of_other_file(const struct value *record)
+{
+	return is_of_line(record) && has_file(record);
+}
+
+static bool is_of_program(const struct value *record)
+{
+	return is_of_line(record) && !has_file(record);
+}
+
 static bool too_deep(const struct value *record)
 {
 	return error_is(record, "RecursionError");
@@ -171,6 +186,7 @@ const struct explain_text explain_texts[] = {
 	{ "exit", CHANGE, NULL, "What it printed may say why: cectl output {run_id} --stream stderr" },
 
 	{ "exception", KNOWN, NULL, "It was raised at line {error.line}: {error.text}" },
+	{ "exception", KNOWN, is_of_other_file, "It was raised at line {error.line} of {error.file}." },
 	{ "exception", CHANGE, other_has_module, "{reason}." },
 	{ "exception", CHANGE, no_module, "Modules are those of the runtime (cectl runtimes) and files that come with the run; nothing can be installed from inside." },
 	{ "exception", CHANGE, no_file, "Only files that come with the run, and what the program writes, are in /work." },
@@ -178,7 +194,8 @@ const struct explain_text explain_texts[] = {
 	{ "exception", CHANGE, no_network, "There is no network inside, and it cannot be allowed: fetch the data first and send it with the run, in files or stdin." },
 	{ "exception", CHANGE, too_deep, "It calls itself without end, or too deeply: use a loop with a list instead." },
 	{ "exception", CHANGE, no_input, "It reads more than it was given: stdin or input comes with the run." },
-	{ "exception", CHANGE, is_of_line, "Change line {error.line}, or catch {error.type} there." },
+	{ "exception", CHANGE, is_of_other_file, "Change line {error.line} of {error.file}, or catch {error.type} there." },
+	{ "exception", CHANGE, is_of_program, "Change line {error.line}, or catch {error.type} there." },
 
 	{ "syntax_error", KNOWN, NULL, "Line {error.line}, column {error.column}: {error.text}" },
 	{ "syntax_error", KNOWN, NULL, "None of its code ran." },

@@ -247,7 +247,9 @@ static void show_error(struct cli *cli, const struct value *record)
 	page_field(cli, "error",
 		arena_printf(&cli->arena, "%s: %s%s", page_text(cli, error, "type"),
 			page_text(cli, error, "message"),
-			line > 0 ? arena_printf(&cli->arena, "  (line %" PRId64 ")", line) : ""));
+			line > 0 ? arena_printf(&cli->arena, "  (line %" PRId64 "%s)", line,
+					   named(cli, " of ", error, "file"))
+				 : ""));
 }
 
 /* Contents that retention has removed are not shown as empty. */
@@ -500,9 +502,10 @@ void record_show_times(struct cli *cli, const struct value *record)
 
 void record_show_code(struct cli *cli, const struct value *record, bool full)
 {
+	const struct value *error = value_get(record, "error");
 	const struct page_marks marks = {
 		.findings = value_get(value_get(record, "policy"), "findings"),
-		.error_line = page_int(value_get(record, "error"), "line"),
+		.error_line = value_get(error, "file") ? 0 : page_int(error, "line"),
 	};
 	const struct value *code = value_get(value_get(record, "request"), "code");
 

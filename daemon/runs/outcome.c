@@ -295,6 +295,7 @@ static bool is_exception(struct judgement *j)
 {
 	const char *type = value_as_text(value_get(j->facts->error, "type"));
 	const char *message = value_as_text(value_get(j->facts->error, "message"));
+	const char *file = value_as_text(value_get(j->facts->error, "file"));
 	int64_t line = value_as_int(value_get(j->facts->error, "line"), 0);
 
 	if (!j->facts->error || !facts_went_wrong(j->facts))
@@ -304,8 +305,8 @@ static bool is_exception(struct judgement *j)
 		note_int(j, "limit_files", j->limits->open_files);
 	}
 	if (line > 0)
-		say(j, "Uncaught %s at line %" PRId64 ": %s", type ? type : "exception", line,
-			message ? message : "");
+		say(j, "Uncaught %s at line %" PRId64 "%s%s: %s", type ? type : "exception", line,
+			file ? " of " : "", file ? file : "", message ? message : "");
 	else
 		say(j, "Uncaught %s: %s", type ? type : "exception", message ? message : "");
 	return true;

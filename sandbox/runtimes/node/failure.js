@@ -23,22 +23,24 @@ function lineOf(job, number) {
   return job.code.split('\n', number)[number - 1] || '';
 }
 
+// A place in the program itself, or in another file of its folder, which is then named.
+function placeIn(job, path, line, column) {
+  const file = path.slice(WORK.length);
+  if (file === job.name) return { line, column, text: lineOf(job, line) };
+  return { file, line, column, text: '' };
+}
+
 // The place of an error: from its head for a syntax error, else from the first frame below /work.
 function placeOf(job, stack, frames) {
   const head = HEAD.exec(stack.split('\n', 1)[0]);
-  const main = WORK + job.name;
   if (head) {
     const marks = stack.split('\n', 3)[2] || '';
     const column = /^\s*\^+\s*$/.test(marks) ? marks.indexOf('^') + 1 : 0;
-    return { line: +head[2], column, text: head[1] === main ? lineOf(job, +head[2]) : '' };
+    return placeIn(job, head[1], +head[2], column);
   }
   const frame = frames.find((one) => one.file.startsWith(WORK));
   if (!frame) return { line: 0, column: 0, text: '' };
-  return {
-    line: frame.line,
-    column: frame.column,
-    text: frame.file === main ? lineOf(job, frame.line) : '',
-  };
+  return placeIn(job, frame.file, frame.line, frame.column);
 }
 
 function cut(text, most) {
@@ -54,6 +56,7 @@ function describe(job, error, syntax) {
   return {
     type: isError ? cut(String(error.name || 'Error'), 256) : typeof error,
     message: cut(String(isError ? error.message : error), 8192),
+    ...(place.file && { file: cut(place.file, 256) }),
     line: place.line,
     column: place.column,
     frames: frames.map((one) => ({ file: cut(one.file, 256), line: one.line, name: cut(one.name, 256) })),

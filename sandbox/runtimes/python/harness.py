@@ -330,17 +330,20 @@ def line_of(source, number):
 
 
 def place_of(frames, path, source):
-    """(line, column, text) of the program's last frame; columns count characters from 1."""
+    """(file, line, column, text) of the program's last frame; no file: the program itself.
+
+    Columns count characters from 1."""
     for frame in reversed(frames):
         filename = frame.tb_frame.f_code.co_filename
         if filename == path or filename.startswith(WORK + "/"):
             break
     else:
-        return 0, 0, ""
-    text = line_of(source, frame.tb_lineno or 0) if filename == path else b""
+        return "", 0, 0, ""
+    file = "" if filename == path else filename[len(WORK) + 1 :]
+    text = b"" if file else line_of(source, frame.tb_lineno or 0)
     column = column_of(frame)
     column = len(text[:column].decode("utf-8", "replace")) + 1 if column >= 0 and text else 0
-    return frame.tb_lineno or 0, column, text.decode("utf-8", "replace")
+    return file, frame.tb_lineno or 0, column, text.decode("utf-8", "replace")
 
 
 def place_of_syntax(error):
@@ -355,18 +358,20 @@ def report(error, path, source, is_syntax):
     """The body of JOB_ERROR."""
     if is_syntax and isinstance(error, SyntaxError):
         frames = []
+        file = ""
         line, column, text = place_of_syntax(error)
         message = error.msg
     else:
         frames = frames_of(error.__traceback__)
-        line, column, text = place_of(frames, path, source)
+        file, line, column, text = place_of(frames, path, source)
         message = error
     for most in FRAMES_MAX, 4, 0:
         if len(frames) > most:
             frames[most // 2 : len(frames) - most // 2] = []
-        body = '{"type":%s,"message":%s,"line":%d,"column":%d,"frames":[%s],"text":%s,"syntax":%s}' % (
+        body = '{"type":%s,"message":%s,%s"line":%d,"column":%d,"frames":[%s],"text":%s,"syntax":%s}' % (
             safe_text(type_name, error, NAME_MAX),
             safe_text(str, message, MESSAGE_MAX),
+            '"file":%s,' % safe_text(str, file, NAME_MAX) if file else "",
             line,
             column,
             ",".join(map(json_of_frame, frames)),
