@@ -152,11 +152,11 @@ static int skip(struct walk *walk, enum artifact_reason reason, struct err *err)
 	return write_head(walk, reason, 0, 0, err);
 }
 
-static int stop(struct walk *walk, struct err *err)
+static int stop(struct walk *walk, enum artifact_reason reason, struct err *err)
 {
 	walk->stopped = true;
 	walk->path_len = 0;
-	return write_head(walk, ARTIFACT_TRUNCATED_LIST, 0, 0, err);
+	return write_head(walk, reason, 0, 0, err);
 }
 
 /*
@@ -212,7 +212,7 @@ static int take_file(struct walk *walk, int dir, const char *name, struct err *e
 	if (reason != ARTIFACT_TAKEN)
 		return skip(walk, reason, err);
 	if (walk->taken >= walk->job->count_most)
-		return stop(walk, err);
+		return stop(walk, ARTIFACT_TOO_MANY, err);
 
 	if (write_head(walk, ARTIFACT_TAKEN, status.st_mode & 0777, (uint64_t)status.st_size, err) <
 		0)
@@ -229,8 +229,8 @@ static int enter_folder(
 {
 	auto_fd int folder = -1;
 
-	if (depth >= COLLECT_DEPTH_MAX)
-		return stop(walk, err);
+	if (depth >= ARTIFACT_DEPTH_MAX)
+		return stop(walk, ARTIFACT_TOO_DEEP, err);
 	folder = open_below(dir, name, O_DIRECTORY | O_NOFOLLOW);
 	if (folder < 0)
 		return skip(walk, ARTIFACT_UNREADABLE, err);
@@ -263,8 +263,8 @@ static int visit_named(
 	size_t slash = before > 0;
 	int result;
 
-	if (++walk->entries > COLLECT_ENTRIES_MAX)
-		return stop(walk, err);
+	if (++walk->entries > ARTIFACT_ENTRIES_MAX)
+		return stop(walk, ARTIFACT_TOO_MANY_ENTRIES, err);
 	if (before + slash + name_len > COLLECT_PATH_MAX)
 		return skip(walk, ARTIFACT_BAD_NAME, err);
 	if (slash)
@@ -284,7 +284,7 @@ static int list_folder(DIR *folder, struct names *names, struct err *err)
 {
 	const struct dirent *entry;
 
-	while (names->count <= COLLECT_ENTRIES_MAX && (entry = readdir(folder)) != NULL) {
+	while (names->count <= ARTIFACT_ENTRIES_MAX && (entry = readdir(folder)) != NULL) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
 		if (names_add(names, entry->d_name) < 0)

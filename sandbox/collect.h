@@ -12,8 +12,6 @@
 
 #include "proto/base/err.h"
 
-#define COLLECT_ENTRIES_MAX 10000
-#define COLLECT_DEPTH_MAX   32
 #define COLLECT_SKIPS_MAX   256 /* skipped entries that are reported; the rest are not */
 #define COLLECT_GLOBS_MAX   (64U << 10)
 #define COLLECT_SECONDS     2

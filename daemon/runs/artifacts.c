@@ -11,15 +11,29 @@
 #define PATH_LEN_MAX 4096
 #define SKIPPED_MAX  256
 
+#define QUOTED(text)  #text
+#define TEXT_OF(text) QUOTED(text)
+
 static const char *const reasons[ARTIFACT_REASON_COUNT] = {
 	[ARTIFACT_TAKEN] = "taken",
-	[ARTIFACT_TRUNCATED_LIST] = "too many files; the rest was not looked at",
+	[ARTIFACT_TOO_MANY] = "more files than artifact_count allows; the rest was not looked at",
 	[ARTIFACT_NOT_REGULAR] = "not a regular file",
 	[ARTIFACT_TOO_LARGE] = "too large for what artifacts may still take",
 	[ARTIFACT_UNREADABLE] = "could not be read",
 	[ARTIFACT_BAD_NAME] = "its name is not text",
 	[ARTIFACT_HARD_LINK] = "a hard link to a file already taken",
+	[ARTIFACT_TOO_DEEP] = "folders more than " TEXT_OF(
+		ARTIFACT_DEPTH_MAX) " deep; the rest was not looked at",
+	[ARTIFACT_TOO_MANY_ENTRIES] = "more than " TEXT_OF(
+		ARTIFACT_ENTRIES_MAX) " files and folders; the rest was not looked at",
 };
+
+/* After these the rest was not looked at: an empty path stands for it. */
+static bool is_stop(uint32_t reason)
+{
+	return reason == ARTIFACT_TOO_MANY || reason == ARTIFACT_TOO_DEEP ||
+	       reason == ARTIFACT_TOO_MANY_ENTRIES;
+}
 
 /* A name as a client may use it: relative, no empty, "." or ".." part. */
 static bool is_clean(const char *path, size_t len)
@@ -127,13 +141,13 @@ static uint32_t judge(const struct artifact_head *head, const char *path, uint64
 	if (!is_clean(path, head->path_len))
 		return ARTIFACT_BAD_NAME;
 	if (result->artifact_count == limits->artifact_count)
-		return ARTIFACT_TRUNCATED_LIST;
+		return ARTIFACT_TOO_MANY;
 	if (head->data_len > limits->artifact_bytes - taken_bytes)
 		return ARTIFACT_TOO_LARGE;
 	return ARTIFACT_TAKEN;
 }
 
-/* After one too many the rest was not looked at, by the collector or by us: an empty path stands for it. */
+/* What the collector or this file stopped at has no name. */
 static int put(struct arena *arena, const struct artifact_head *head, const char *path,
 	uint32_t reason, struct job_result *result, struct err *err)
 {
@@ -142,7 +156,7 @@ static int put(struct arena *arena, const struct artifact_head *head, const char
 
 	if (reason == ARTIFACT_TAKEN)
 		kept = take(arena, head, path, result);
-	else if (reason == ARTIFACT_TRUNCATED_LIST)
+	else if (is_stop(reason))
 		kept = skip(arena, &rest, "", reason, result);
 	else
 		kept = skip(arena, head, path, reason, result);
@@ -172,7 +186,7 @@ int artifacts_read(struct arena *arena, const struct buf *bytes, const struct jo
 		reason = judge(&head, path, taken_bytes, limits, result);
 		if (put(arena, &head, path, reason, result, err) < 0)
 			return -1;
-		if (reason == ARTIFACT_TRUNCATED_LIST)
+		if (is_stop(reason))
 			return 0;
 		taken_bytes += reason == ARTIFACT_TAKEN ? head.data_len : 0;
 	}

@@ -223,14 +223,19 @@ struct job_file {
  */
 enum artifact_reason {
 	ARTIFACT_TAKEN = 0,
-	ARTIFACT_TRUNCATED_LIST, /* path empty: entry, depth or count ceiling reached; the walk stopped */
+	ARTIFACT_TOO_MANY, /* path empty: the walk stopped at the ceiling on files */
 	ARTIFACT_NOT_REGULAR,
 	ARTIFACT_TOO_LARGE,
 	ARTIFACT_UNREADABLE,
 	ARTIFACT_BAD_NAME,
 	ARTIFACT_HARD_LINK,
+	ARTIFACT_TOO_DEEP,         /* path empty: the walk stopped at ARTIFACT_DEPTH_MAX */
+	ARTIFACT_TOO_MANY_ENTRIES, /* path empty: the walk stopped at ARTIFACT_ENTRIES_MAX */
 	ARTIFACT_REASON_COUNT,
 };
+
+#define ARTIFACT_ENTRIES_MAX 10000
+#define ARTIFACT_DEPTH_MAX   32
 
 struct artifact_head {
 	uint32_t magic;

@@ -144,7 +144,7 @@ static int ceilings(void *context)
 	WANT(expect(&scene, ARTIFACT_TAKEN, "a") == 0);
 	WANT(expect(&scene, ARTIFACT_TOO_LARGE, "b") == 0);
 	WANT(expect(&scene, ARTIFACT_TAKEN, "c") == 0);
-	WANT(expect(&scene, ARTIFACT_TRUNCATED_LIST, "") == 0);
+	WANT(expect(&scene, ARTIFACT_TOO_MANY, "") == 0);
 	return end_scene(&scene, 0);
 }
 
