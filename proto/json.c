@@ -149,6 +149,15 @@ static int scan_integer(struct scan *scan, size_t start, size_t len, struct err 
 	return 0;
 }
 
+static int mistake_of_bound(
+	const struct scan *scan, const char *what, size_t bound, const char *unit, struct err *err)
+{
+	char message[80];
+
+	cut_printf(message, sizeof(message), "%s more than %zu %s", what, bound, unit);
+	return mistake_at(scan, scan->at, ERR_TOO_BIG, message, err);
+}
+
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -178,7 +187,7 @@ static int scan_number(struct scan *scan, struct err *err)
 static int scan_open(struct scan *scan, struct err *err)
 {
 	if (++scan->depth > scan->bounds.depth)
-		return mistake_at(scan, scan->at, ERR_TOO_BIG, "this is nested too deeply", err);
+		return mistake_of_bound(scan, "this is nested", scan->bounds.depth, "deep", err);
 	scan->nodes++;
 	scan->at++;
 	return 0;
@@ -215,8 +224,8 @@ static int scan_text(struct scan *scan, struct err *err)
 		if (scan_one(scan, err) < 0)
 			return -1;
 		if (scan->nodes > scan->bounds.nodes)
-			return mistake_at(scan, scan->at, ERR_TOO_BIG,
-				"the document has too many values", err);
+			return mistake_of_bound(scan, "the document has", scan->bounds.nodes,
+				"values and keys together", err);
 	}
 	return 0;
 }

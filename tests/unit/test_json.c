@@ -172,7 +172,7 @@ TEST(nesting_has_a_ceiling)
 	CHECK_EQ_INT(json_parse(arena, "[[[]]]", 6, &bounds, &value, &err), 0);
 	CHECK_EQ_INT(json_parse(arena, "[[[[]]]]", 8, &bounds, &value, &err), -1);
 	CHECK_EQ_INT(err.code, ERR_TOO_BIG);
-	CHECK_STR(err.text, "line 1, column 4: this is nested too deeply");
+	CHECK_STR(err.text, "line 1, column 4: this is nested more than 3 deep");
 }
 
 TEST(brackets_inside_texts_are_not_nesting)
@@ -196,6 +196,7 @@ TEST(size_and_number_of_values_have_ceilings)
 	CHECK_EQ_INT(json_parse(arena, "[1,2,3]", 7, &few, &value, &err), 0);
 	CHECK_EQ_INT(json_parse(arena, "[[],[],[]]", 10, &few, &value, &err), -1);
 	CHECK_EQ_INT(err.code, ERR_TOO_BIG);
+	CHECK(strstr(err.text, "the document has more than 4 values and keys together"));
 	CHECK_EQ_INT(json_parse(arena, "[1,2]", 5, &small, &value, &err), -1);
 	CHECK_EQ_INT(err.code, ERR_TOO_BIG);
 }
