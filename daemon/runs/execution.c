@@ -201,6 +201,12 @@ static void on_wall(void *owner)
 {
 	struct execution *execution = owner;
 
+	/* If the loop is late, the end may wait in a socket.  One turn later it has been read. */
+	if (!execution->wall_is_up) {
+		execution->wall_is_up = true;
+		timer_set(execution->wall, 1); /* with 0 libuv would call it before it polls */
+		return;
+	}
 	kill_jail(execution, KILLED_WALL);
 }
 

@@ -25,6 +25,7 @@ struct execution {
 	struct capture out;
 	struct capture errout;
 	struct timer *wall;
+	bool wall_is_up;
 	struct timer *cpu;
 	struct timer *patience;     /* for deaths that do not come */
 	int64_t looked_us;          /* since when its end is looked for */

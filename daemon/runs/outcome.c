@@ -120,6 +120,17 @@ static bool is_memory_limit(struct judgement *j)
 	return true;
 }
 
+static enum ran what_ran(const struct facts *facts, enum outcome outcome)
+{
+	if (facts->began || facts->done)
+		return outcome == OUTCOME_SYNTAX_ERROR ? RAN_NO : RAN_YES;
+	if (!facts->job_sent || outcome == OUTCOME_SYNTAX_ERROR || facts->failed ||
+		outcome == OUTCOME_POLICY_DENIED)
+		return RAN_NO;
+	/* A limit killed it.  All that it said was read after its death, and a program begins with a word. */
+	return facts->killed != KILLED_NOT && facts->ended ? RAN_NO : RAN_UNKNOWN;
+}
+
 static bool is_wall_limit(struct judgement *j)
 {
 	if (j->facts->killed != KILLED_WALL)
@@ -129,6 +140,10 @@ static bool is_wall_limit(struct judgement *j)
 	note_int(j, "cpu_ms", facts_cpu_us(j->facts) / 1000);
 	if (facts_pids_refused(j->facts)) /* some try again and again */
 		note_int(j, "refused", facts_pids_refused(j->facts));
+	if (what_ran(j->facts, OUTCOME_WALL_LIMIT) == RAN_NO) {
+		say(j, "It had not begun after %" PRIu64 " ms and was killed.", j->limits->wall_ms);
+		return true;
+	}
 	say(j,
 		"It was still running after %" PRIu64 " ms and was killed; it had used %" PRIu64
 		" ms of cpu.",
@@ -370,16 +385,6 @@ static const struct {
 	{ is_ok, OUTCOME_OK },
 	{ is_unknown, OUTCOME_SANDBOX_ERROR },
 };
-
-static enum ran what_ran(const struct facts *facts, enum outcome outcome)
-{
-	if (facts->began || facts->done)
-		return outcome == OUTCOME_SYNTAX_ERROR ? RAN_NO : RAN_YES;
-	if (!facts->job_sent || outcome == OUTCOME_SYNTAX_ERROR || facts->failed ||
-		outcome == OUTCOME_POLICY_DENIED)
-		return RAN_NO;
-	return RAN_UNKNOWN;
-}
 
 void outcome_decide(struct arena *arena, const struct job_limits *limits, const struct facts *facts,
 	struct job_result *result)

@@ -559,6 +559,22 @@ TEST(time_that_is_up_kills_and_a_done_word_that_comes_later_is_not_believed)
 	finish(&run);
 }
 
+TEST(an_end_that_was_there_before_a_late_daemon_looked_counts)
+{
+	struct run run;
+
+	CHECK(prepare(&run, NULL));
+	run.spec.limits.wall_ms = 20;
+	CHECK(start(&run));
+	CHECK(played_sends(&run.alone.played, JOB_BEGUN, 0, ""));
+	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
+	(void)usleep(40 * 1000); /* the daemon is stopped */
+	playing_turn(&run.alone.play, 0);
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_OK);
+	finish(&run);
+}
+
 TEST(cpu_time_is_looked_at_in_the_cgroup_and_only_what_the_run_used_counts)
 {
 	struct run run;

@@ -435,6 +435,20 @@ TEST(a_worker_that_dies_by_a_signal_before_it_had_the_job_is_our_fault)
 	expect(&facts, OUTCOME_SIGNAL, RAN_UNKNOWN);
 }
 
+TEST(a_limit_that_killed_before_the_program_began_says_that_nothing_ran)
+{
+	struct facts facts = running();
+
+	facts.began = false;
+	facts.killed = KILLED_WALL;
+	expect(&facts, OUTCOME_WALL_LIMIT, RAN_UNKNOWN); /* its death was not seen */
+	facts.ended = true;
+	facts.wait_status = SIGKILL;
+	expect(&facts, OUTCOME_WALL_LIMIT, RAN_NO);
+	facts.began = true;
+	expect(&facts, OUTCOME_WALL_LIMIT, RAN_YES);
+}
+
 TEST(refused_processes_and_a_bad_end_is_a_pids_limit)
 {
 	struct facts facts = running();
