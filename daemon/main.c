@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "daemon/news/runner.h"
 #include "daemon/server.h"
 #include "daemon/settings/config.h"
+#include "proto/base/fdio.h"
 #include "proto/base/log.h"
 #include "proto/version.h"
 
@@ -161,18 +163,30 @@ static int read_options(int argc, char **argv, struct server_options *ret, enum 
 	return in_force ? print_in_force(ret->config_path) : -1;
 }
 
+/* The exit status of what printed an answer: EXIT_FAILURE when the answer did not arrive. */
+static int after_printing(int exit_code)
+{
+	if (exit_code != EXIT_SUCCESS || (fflush(stdout) == 0 && !ferror(stdout)))
+		return exit_code;
+	fputs("ced: cannot write the answer\n", stderr);
+	return EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
 	struct server_options options = {
 		.spawner_fd = -1, .libexec = own_folder(), .shipped = true
 	};
 	enum log_level level = LOG_LEVEL_INFO;
-	int exit_code = read_options(argc, argv, &options, &level);
 	struct err err = ERR_INIT;
 	struct server *server;
+	int exit_code;
 
+	if (fd_hold_standard(&err) < 0)
+		return EXIT_FAILURE;
+	exit_code = read_options(argc, argv, &options, &level);
 	if (exit_code >= 0)
-		return exit_code;
+		return after_printing(exit_code);
 	if (options.spawner_fd < 0 || !options.libexec) {
 		fputs(help, stderr);
 		return EXIT_FAILURE;

@@ -810,6 +810,8 @@ int main(int argc, char **argv)
 	static char libexec[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", libexec, sizeof(libexec) - 1);
 
+	if (fd_hold_standard(NULL) < 0)
+		return 2;
 	if (argc == 3 && strcmp(argv[1], "--uid-base") == 0) {
 		spawner.uid_base = (uint32_t)strtoul(argv[2], NULL, 10);
 	} else if (argc != 1 || len <= 0) {

@@ -30,6 +30,7 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/base/fdio.h"
 #include "proto/version.h"
 #include "sandbox/caps.h"
 #include "sandbox/daemon_start.h"
@@ -357,8 +358,11 @@ int main(int argc, char **argv)
 {
 	static struct service self = { .daemon = CHILD_INIT, .spawner = { .sock = -1 } };
 	struct err err = ERR_INIT;
-	int status = parse_options(argc, argv, &self);
+	int status;
 
+	if (fd_hold_standard(&err) < 0)
+		return EXIT_BROKEN;
+	status = parse_options(argc, argv, &self);
 	if (status >= 0)
 		return status;
 	if (open_service(&self, &err) < 0) {
