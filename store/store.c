@@ -68,7 +68,9 @@ static int open_reader(struct store *store, const char *folder, struct err *err)
 	store->patience_ms = ANSWER_MS;
 	if (access(store->path, F_OK) < 0 && errno == ENOENT)
 		return err_set(err, ERR_MISSING, "the store: there is none in %s", folder);
-	if (!vfs || db_open(store, vfs, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW, err) < 0 ||
+	if (!vfs ||
+		db_open(store, store->path, vfs, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW, err) <
+			0 ||
 		db_configure(store, err) < 0)
 		return -1;
 	return schema_prepare(store, err);
@@ -133,10 +135,63 @@ static int check_no_writer(const char *db, struct err *err)
 		db);
 }
 
+/* Whether a file beside the database may hold a part of its content. */
+static bool has_beside(const char *db, const char *ending)
+{
+	auto_free char *whole = NULL;
+	struct stat st;
+
+	return asprintf(&whole, "%s%s", db, ending) < 0 ||
+	       (stat(whole, &st) == 0 && st.st_size > 0);
+}
+
+/* SQLite's log and journal stand beside the file itself, not beside a link to it. */
+static bool is_all_in_one_file(const char *path)
+{
+	auto_free char *db = realpath(path, NULL);
+
+	return db && !has_beside(db, "-wal") && !has_beside(db, "-journal");
+}
+
+/* A name under which SQLite creates no log beside the file.  Gives a text, or NULL without memory. */
+static char *name_immutable(const char *path)
+{
+	static const char *const plain =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	size_t size = strlen(path) * 3 + sizeof("file:?immutable=1");
+	char *name = malloc(size);
+	size_t len = 5;
+
+	if (!name)
+		return NULL;
+	memcpy(name, "file:", len);
+	for (; *path; path++) {
+		if (strchr(plain, *path))
+			name[len++] = *path;
+		else
+			len += (size_t)sprintf(name + len, "%%%02X", (unsigned char)*path);
+	}
+	memcpy(name + len, "?immutable=1", sizeof("?immutable=1"));
+	return name;
+}
+
+static int open_copy_file(struct store *store, struct err *err)
+{
+	auto_free char *name = NULL;
+
+	if (!is_all_in_one_file(store->path))
+		return db_open(store, store->path, COPY_VFS, SQLITE_OPEN_READONLY, err);
+	name = name_immutable(store->path);
+	if (!name)
+		return err_set(err, ERR_MEMORY, "the store: no memory");
+	return db_open(store, name, COPY_VFS, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+}
+
 /*
  * A copy has no writer, so it is read without locks and without shared memory. SQLite has a VFS without locks,
-  * and in its exclusive mode it keeps the index of the log in the memory of this process. So the folder need
-  * not be writable, and is left as it was.
+ * and in its exclusive mode it keeps the index of the log in the memory of this process. A copy without a log
+ * is opened as immutable, since SQLite would otherwise create the log. So the folder need not be writable, and
+ * is left as it was.
  */
 static int open_copy(struct store *store, const char *path, struct err *err)
 {
@@ -145,7 +200,7 @@ static int open_copy(struct store *store, const char *path, struct err *err)
 	store->patience_ms = COPY_ANSWER_MS;
 	if (find_copy(store, path, err) < 0 || check_no_writer(store->path, err) < 0)
 		return -1;
-	if (db_open(store, COPY_VFS, SQLITE_OPEN_READONLY, err) < 0)
+	if (open_copy_file(store, err) < 0)
 		return -1;
 	(void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	if (db_exec(store, "PRAGMA locking_mode = EXCLUSIVE", err) < 0 ||

@@ -86,10 +86,10 @@ int db_configure(struct store *store, struct err *err)
 	return db_exec(store, settings[store->mode], err);
 }
 
-int db_open(struct store *store, const char *vfs, int flags, struct err *err)
+int db_open(struct store *store, const char *name, const char *vfs, int flags, struct err *err)
 {
 	int r = sqlite3_open_v2(
-		store->path, &store->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, vfs);
+		name, &store->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, vfs);
 
 	if (!store->db)
 		return err_set(err, ERR_MEMORY, "the store: no memory");

@@ -29,8 +29,8 @@ struct store {
 	struct writer *writer;       /* store/write/writer.h; NULL: a reader */
 };
 
-/* Opens the file store->path with the VFS of this name, with our settings for store->mode. */
-int db_open(struct store *store, const char *vfs, int flags, struct err *err);
+/* Opens the file `name`, or a URI with SQLITE_OPEN_URI, with the VFS of this name. */
+int db_open(struct store *store, const char *name, const char *vfs, int flags, struct err *err);
 
 /* Sets the limits and pragmas of a connection that has just been opened. */
 int db_configure(struct store *store, struct err *err);

@@ -264,7 +264,7 @@ static int open_files(struct store *store, const char *folder, struct err *err)
 		return -1;
 	if ((is_new && disk_space_for_new(folder, err) < 0) || make_file(store, err) < 0)
 		return -1;
-	if (db_open(store, vfs, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, err) < 0)
+	if (db_open(store, store->path, vfs, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, err) < 0)
 		return -1;
 	return db_configure(store, err);
 }

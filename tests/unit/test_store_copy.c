@@ -176,6 +176,36 @@ TEST(a_copy_answers_everything_and_is_left_as_it_was)
 	CHECK_EQ_INT(count_runs(&copy, value_map(&copy.arena)), RUNS);
 }
 
+/* SQLite would create a log beside a database that has none. */
+TEST(a_backup_is_read_without_a_file_beside_it)
+{
+	auto_shop struct shop shop;
+	auto_copy struct copy copy;
+	char odd[200];
+	char path[160];
+	sqlite3 *db = NULL;
+	int entries;
+
+	stock(&shop);
+	copy_init(&copy, &shop, -1);
+	path_in(copy.folder, "ced.db", path);
+	CHECK_EQ_INT(sqlite3_open(path, &db), SQLITE_OK);
+	/* The last connection that closes takes the log into the database. */
+	CHECK_EQ_INT(sqlite3_exec(db, "SELECT count(*) FROM runs", NULL, NULL, NULL), SQLITE_OK);
+	(void)sqlite3_close(db);
+	(void)snprintf(odd, sizeof(odd), "%s/a %%2F?#\xc3\xa9.db", copy.folder);
+	CHECK_EQ_INT(rename(path, odd), 0);
+	entries = count_files(copy.folder);
+	copy.store = store_open_copy(odd, &copy.err);
+	CHECK_STR(copy.store ? "" : copy.err.text, "");
+	CHECK_EQ_INT(count_runs(&copy, value_map(&copy.arena)), RUNS);
+	CHECK_EQ_INT(count_files(copy.folder), entries);
+	store_close(copy.store);
+	copy.store = NULL;
+	CHECK_EQ_INT(count_files(copy.folder), entries);
+	(void)unlink(odd);
+}
+
 TEST(a_store_that_a_daemon_writes_to_is_not_read_as_a_copy)
 {
 	auto_shop struct shop shop;
