@@ -73,7 +73,13 @@ static int fail(struct cli *cli, enum err_code code, const char *why)
 static int open_part(struct copy *copy, bool force)
 {
 	struct cli *cli = copy->cli;
+	struct stat there;
 
+	if (strcmp(copy->target, "-") == 0)
+		return cli_usage(cli, "a backup needs a file, since it is verified before it gets "
+				      "its name: not - but FILE, or ./- for a file of that name");
+	if (stat(copy->target, &there) == 0 && !S_ISREG(there.st_mode))
+		return fail(cli, ERR_EXISTS, "FILE is there already and is not an ordinary file");
 	if (!force && access(copy->target, F_OK) == 0)
 		return fail(cli, ERR_EXISTS, "that file is there already: --force replaces it");
 	copy->part = arena_printf(&cli->arena, "%s.part", copy->target);
