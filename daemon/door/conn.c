@@ -1,6 +1,7 @@
 #include "daemon/door/conn.h"
 
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "daemon/door/admission.h"
 #include "daemon/door/caller.h"
@@ -10,6 +11,11 @@
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/log.h"
+#include "proto/wire/rpc.h"
+
+#define REQUEST_HEAD  32 /* bytes; the id of a request stands in front */
+#define REFUSAL_BYTES 4096
+#define RETRY_MS      1000 /* after a refusal */
 
 void conn_unref(struct conn *conn)
 {
@@ -158,6 +164,39 @@ static int learn_caller(struct conn *conn)
 	return caller_identify(fd, &conn->services->config->roles, &conn->caller);
 }
 
+/*
+ * Answers a request that has arrived already, since its sender would else see a connection that broke.
+ * Neither the read nor the write waits.
+ */
+static void refuse_entry(struct conn *conn, const char *why)
+{
+	struct rpc_error error = { .code = RPC_CODE_BUSY, .message = why };
+	char head[REQUEST_HEAD];
+	uv_os_fd_t fd = -1;
+	uint32_t msgid = 0;
+	struct value *data;
+	struct arena arena;
+	struct buf buf;
+	ssize_t got;
+
+	if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0)
+		return;
+	got = recv(fd, head, sizeof(head), MSG_PEEK | MSG_DONTWAIT);
+	if (got <= 0 || !rpc_peek_msgid(head, (size_t)got, &msgid))
+		return;
+	arena_init(&arena, REFUSAL_BYTES);
+	buf_init(&buf, REFUSAL_BYTES);
+	data = value_map(&arena);
+	value_map_put(&arena, data, "pointer", value_text(&arena, ""));
+	value_map_put(&arena, data, "reason", value_text(&arena, "busy"));
+	value_map_put(&arena, data, "retry_after_ms", value_int(&arena, RETRY_MS));
+	error.data = data;
+	if (rpc_write_error(&buf, msgid, &error, NULL) == 0)
+		(void)send(fd, buf.bytes, buf.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	buf_done(&buf);
+	arena_done(&arena);
+}
+
 int conn_start(struct services *services, uv_stream_t *listener)
 {
 	struct conn *conn = calloc(1, sizeof(*conn));
@@ -183,6 +222,7 @@ int conn_start(struct services *services, uv_stream_t *listener)
 	if (full) {
 		conn->closing = true;
 		admission_log_refusal(services, conn->caller.uid, full);
+		refuse_entry(conn, full);
 		uv_close((uv_handle_t *)&conn->pipe, on_closed);
 		return 0;
 	}
