@@ -63,9 +63,24 @@ static int explain_connect(const char *path, struct err *err)
 			"you may not use the daemon's socket %s: its owner or group must let you "
 			"(for the host's service: adduser YOU ced)",
 			path);
+	if (errno == EAGAIN)
+		return err_set(err, ERR_TIMEOUT,
+			"the daemon at %s does not accept the connection within %" PRId64
+			" s: it hangs or is stopped",
+			path, CLIENT_PATIENCE_MS / 1000);
 	(void)err_sys(err, "no daemon answers at %s", path);
 	err->code = ERR_CLOSED;
 	return -1;
+}
+
+/* How long connect() and send() may block; 0: as long as it takes. */
+static int set_send_timeout(int fd, int64_t ms, struct err *err)
+{
+	const struct timeval timeout = { .tv_sec = ms / 1000 };
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) < 0)
+		return err_sys(err, "cannot set the time limit of a socket");
+	return 0;
 }
 
 static int connect_to(const char *path, struct err *err)
@@ -80,8 +95,12 @@ static int connect_to(const char *path, struct err *err)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return err_sys(err, "cannot make a socket");
+	if (set_send_timeout(fd, CLIENT_PATIENCE_MS, err) < 0)
+		return -1;
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return explain_connect(path, err);
+	if (set_send_timeout(fd, 0, err) < 0)
+		return -1;
 	return take_fd(&fd);
 }
 
@@ -276,6 +295,41 @@ int client_call(struct client *client, const struct client_question *question, s
 	}
 	*ret_result = call.reply.error ? call.reply.error : call.reply.result;
 	return call.reply.error ? 1 : 0;
+}
+
+/* An error reply to `hello`, or a connection that the daemon closed without reading from it. */
+static int explain_unwelcome(int status, const struct value *answer, struct err *err)
+{
+	const char *code = value_as_text(value_get(answer, "code"));
+	const char *message = value_as_text(value_get(answer, "message"));
+
+	if (status > 0)
+		return err_set(err, code && strcmp(code, "busy") == 0 ? ERR_BUSY : ERR_PROTOCOL,
+			"%s", message ? message : "the daemon refused the connection");
+	if (err->code == ERR_TIMEOUT)
+		return err_wrap(err, "the daemon hangs or is stopped");
+	if (err->code == ERR_CLOSED || err->sys_errno == ECONNRESET)
+		return err_set(err, ERR_BUSY,
+			"the daemon closed the connection at once: too many connections are open, "
+			"or it is ending");
+	return -1;
+}
+
+int client_greet(struct client *client, int64_t patience_ms, struct err *err)
+{
+	const struct client_watch watch = { .timeout_ms = patience_ms > 0 ? patience_ms
+									  : CLIENT_PATIENCE_MS };
+	const struct client_question question = { .method = "hello", .watch = &watch };
+	const struct value *answer = NULL;
+	struct arena arena;
+	int status;
+
+	arena_init(&arena, NOTICE_BYTES);
+	status = client_call(client, &question, &arena, &answer, err);
+	if (status != 0)
+		status = explain_unwelcome(status, answer, err);
+	arena_done(&arena);
+	return status;
 }
 
 int client_cancel(struct client *client, struct err *err)

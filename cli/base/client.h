@@ -33,8 +33,21 @@ struct client_watch {
 /* Where the daemon is: `asked`, CED_SOCKET, the user's own if it exists, or the host's. */
 const char *client_socket_path(const char *asked, struct arena *arena);
 
-/* Connects.  ERR_CLOSED when no daemon listens, ERR_DENIED without the right; both with advice. */
+/* How long a daemon that serves may take to accept a connection, and to answer `hello`. */
+#define CLIENT_PATIENCE_MS INT64_C(15000)
+
+/*
+ * Connects.  ERR_CLOSED when no daemon listens, ERR_DENIED without the right, both with advice; ERR_TIMEOUT when
+ * no daemon accepts the connection within CLIENT_PATIENCE_MS.
+ */
 struct client *client_open(const char *path, struct err *err);
+
+/*
+ * Asks `hello`, so that the caller knows that the daemon serves this connection.  0, or -1: ERR_TIMEOUT
+ * when the daemon does not answer within `patience_ms` (0: CLIENT_PATIENCE_MS), ERR_BUSY when it refuses
+ * the connection.
+ */
+int client_greet(struct client *client, int64_t patience_ms, struct err *err);
 void client_close(struct client *client); /* accepts NULL */
 AUTO_DEFINE(struct client, client_close);
 

@@ -8,7 +8,6 @@
 
 #define EXIT_NO_RUNTIME 127
 #define EXIT_CANCELED   130
-#define EXIT_BUSY       75 /* EX_TEMPFAIL of sysexits.h: the same again, later */
 
 /* -1 and -2 stand for what only the result can say. */
 #define BY_EXIT_CODE (-1)

@@ -10,6 +10,7 @@
 #define EXIT_OK      0
 #define EXIT_FAILED  1   /* the daemon said no: no such run, not allowed ... */
 #define EXIT_USAGE   2   /* the command line is wrong */
+#define EXIT_BUSY    75  /* EX_TEMPFAIL of sysexits.h: the same again, later */
 #define EXIT_TIME    124 /* a time limit, or a wait that was given up */
 #define EXIT_SERVICE 125 /* no daemon, or a failure of cectl or the sandbox */
 #define EXIT_REFUSED 126 /* policy, contract, budget */

@@ -52,18 +52,19 @@ struct visit {
 	const struct value *hello; /* of a daemon that answers, or NULL */
 	const struct value *host;  /* what it says of its host, to an administrator; or NULL */
 	const struct value *status;
+	char hang[ERR_TEXT_MAX]; /* a daemon is there and does not answer: how that shows */
 };
 
 /* ---- a daemon that runs -------------------------------------------------------------------- */
 
-static const struct value *doctor_ask(struct cli *cli, struct client *client, const char *method)
+static const struct value *doctor_ask(
+	struct cli *cli, struct client *client, const char *method, struct err *err)
 {
 	const struct client_watch watch = { .timeout_ms = ANSWER_MS };
 	const struct client_question question = { method, value_map(&cli->arena), &watch };
 	const struct value *answer = NULL;
-	struct err err = ERR_INIT;
 
-	return client_call(client, &question, &cli->arena, &answer, &err) == 0 ? answer : NULL;
+	return client_call(client, &question, &cli->arena, &answer, err) == 0 ? answer : NULL;
 }
 
 /* A daemon is optional, so its absence is no error. */
@@ -73,11 +74,12 @@ static void ask_daemon(struct cli *cli, struct visit *visit)
 	struct err err = ERR_INIT;
 	auto_of(client_close) struct client *client = path ? client_open(path, &err) : NULL;
 
-	if (!client)
-		return;
-	visit->hello = doctor_ask(cli, client, "hello");
+	if (client)
+		visit->hello = doctor_ask(cli, client, "hello", &err);
+	if (!visit->hello && err.code == ERR_TIMEOUT)
+		cut_printf(visit->hang, sizeof(visit->hang), "%s", err.text);
 	if (visit->hello)
-		visit->status = doctor_ask(cli, client, "admin.status");
+		visit->status = doctor_ask(cli, client, "admin.status", &err);
 	visit->host = value_get(visit->status, "host");
 }
 
@@ -154,6 +156,11 @@ static void show_daemon(struct cli *cli, const struct visit *visit)
 	bool is_bad = trouble[0] || alarm[0];
 
 	output_heading(&cli->out, "daemon");
+	if (visit->hang[0]) {
+		say(&cli->out, PAINT_RED, "  %s it is there and hangs: %s\n",
+			output_mark(&cli->out, MARK_BAD), output_safe(&cli->arena, visit->hang));
+		return;
+	}
 	if (!visit->hello) {
 		say(&cli->out, PAINT_DIM, "  %s none answers; nothing here needs one\n",
 			output_mark(&cli->out, MARK_DOT));
@@ -188,7 +195,7 @@ static size_t count_of(const struct visit *visit, enum state state)
 
 static bool ails(struct cli *cli, const struct visit *visit)
 {
-	return page_text(cli, visit->status, "trouble")[0] != '\0';
+	return visit->hang[0] || page_text(cli, visit->status, "trouble")[0];
 }
 
 static void show_verdict(struct cli *cli, const struct visit *visit, bool well)
@@ -248,8 +255,12 @@ static struct value *daemon_value(struct cli *cli, const struct visit *visit)
 	struct arena *arena = &cli->arena;
 	struct value *map = value_map(arena);
 
-	if (!visit->hello)
+	if (!visit->hello && !visit->hang[0])
 		return value_nil(arena);
+	if (!visit->hello) {
+		value_map_put(arena, map, "trouble", value_text(arena, visit->hang));
+		return map;
+	}
 	value_map_put(
 		arena, map, "version", value_text(arena, page_text(cli, visit->hello, "version")));
 	for (size_t i = 0; visit->host && i < COUNT_OF(names); i++)

@@ -5,6 +5,9 @@
 #include "cli/commands/record.h"
 #include "cli/commands/results.h"
 
+#define TIMEOUT_MS_MAX UINT64_C(86400000)
+#define GRACE_MS       INT64_C(2000) /* for the answer, once the time is over */
+
 struct wait_options {
 	const char *timeout;
 	const char *out_dir;
@@ -26,22 +29,37 @@ static const struct example examples[] = {
 };
 // clang-format on
 
+/* A daemon that hangs cannot say that the time is over. */
+static int parse_timeout(struct cli *cli, const char *text, uint64_t *ret_ms)
+{
+	struct err err = ERR_INIT;
+
+	if (!text)
+		return 0;
+	if (units_parse_ms(text, ret_ms, &err) < 0)
+		return cli_usage(cli, "--timeout: %s", err.text);
+	if (*ret_ms > TIMEOUT_MS_MAX)
+		return cli_usage(cli, "--timeout: at most 1d");
+	if (*ret_ms < CLIENT_PATIENCE_MS)
+		cli->patience_ms = (int64_t)*ret_ms + GRACE_MS;
+	return 0;
+}
+
 static int make_params(
 	struct cli *cli, const struct wait_options *options, struct value **ret_params)
 {
 	struct arena *arena = &cli->arena;
 	struct value *params = value_map(arena);
-	struct err err = ERR_INIT;
 	const char *run_id = NULL;
 	uint64_t timeout_ms = 0;
-	int status = record_resolve(cli, cli->operands.items[0], &run_id);
+	int status = parse_timeout(cli, options->timeout, &timeout_ms);
 
+	if (status == 0)
+		status = record_resolve(cli, cli->operands.items[0], &run_id);
 	if (status != 0)
 		return status;
 	if (value_map_put(arena, params, "run_id", value_text(arena, run_id)) < 0)
 		return cli_no_memory(cli);
-	if (options->timeout && units_parse_ms(options->timeout, &timeout_ms, &err) < 0)
-		return cli_usage(cli, "--timeout: %s", err.text);
 	if (options->timeout &&
 		value_map_put(arena, params, "timeout_ms", value_uint(arena, timeout_ms)) < 0)
 		return cli_no_memory(cli);
@@ -73,6 +91,8 @@ static int wait_run(struct cli *cli, const void *given)
 	live_init(&live, cli, false);
 	cut_printf(live.run_id, sizeof(live.run_id), "%s",
 		output_text(&cli->arena, value_get(params, "run_id")));
+	if (options->timeout)
+		live.watch.timeout_ms = value_as_int(value_get(params, "timeout_ms"), 0) + GRACE_MS;
 	status = live_ask(&live, "wait", params, &result);
 	if (status != 0)
 		return status;

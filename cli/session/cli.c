@@ -102,7 +102,7 @@ static int tell_no_daemon(struct cli *cli, const struct err *err)
 			"       the host's service:  systemctl start ced\n"
 			"       a private daemon:    ./dev run   (in the source folder)\n"
 			"       another socket:      --socket PATH, or export CED_SOCKET=PATH\n");
-	return EXIT_SERVICE;
+	return err->code == ERR_BUSY && cli->command->run_statuses ? EXIT_BUSY : EXIT_SERVICE;
 }
 
 /* "--limit wall: must be ..." when an option caused the error, else "code: message". */
@@ -173,15 +173,28 @@ int cli_ask(struct cli *cli, const char *method, struct value *params,
 	return status == 0 ? 0 : cli_ask_failed(cli, status, status > 0 ? *ret_result : NULL, &err);
 }
 
+/* The connection is ours to use once the daemon has answered on it. */
+static int open_client(struct cli *cli, struct err *err)
+{
+	struct client *client = client_open(client_socket_path(cli->socket, &cli->arena), err);
+
+	if (!client)
+		return -1;
+	if (client_greet(client, cli->patience_ms, err) < 0) {
+		client_close(client);
+		return -1;
+	}
+	cli->client = client;
+	return 0;
+}
+
 int cli_ask_quietly(struct cli *cli, const char *method, const struct value *params,
 	const struct client_watch *watch, const struct value **ret_result, struct err *err)
 {
 	static const struct client_watch patient = { .timeout_ms = ANSWER_MS };
 	const struct client_question question = { method, params, watch ? watch : &patient };
 
-	if (!cli->store && !cli->client)
-		cli->client = client_open(client_socket_path(cli->socket, &cli->arena), err);
-	if (!cli->store && !cli->client)
+	if (!cli->store && !cli->client && open_client(cli, err) < 0)
 		return -1;
 	return call(cli, &question, ret_result, err);
 }

@@ -26,6 +26,7 @@ struct cli {
 	struct words rest;
 	bool has_rest;
 	bool has_timeout;      /* the limit "wall" was written as --timeout */
+	int64_t patience_ms;   /* for the daemon's first answer; 0: CLIENT_PATIENCE_MS */
 	struct client *client; /* opened by the first question */
 	struct store *copy;    /* the same, of offline.c */
 };
