@@ -74,6 +74,15 @@ static int put_number(struct cli *cli, struct fill *params, const char *option, 
 	return 0;
 }
 
+/* A slip here erases contents for good, so that 10 must not mean 10 bytes. */
+static int parse_size(const char *text, uint64_t *ret_bytes, struct err *err)
+{
+	if (text[0] && text[strspn(text, "0123456789.")] == '\0')
+		return err_set(err, ERR_INVALID, "\"%s\" has no unit: write %sk, %sm or %sg", text,
+			text, text, text);
+	return units_parse_bytes(text, ret_bytes, err);
+}
+
 static int make_params(struct cli *cli, const struct gc_options *options, struct value **ret_params)
 {
 	struct fill params = fill_start(&cli->arena);
@@ -83,8 +92,8 @@ static int make_params(struct cli *cli, const struct gc_options *options, struct
 		status = put_number(cli, &params, "--keep-runs", "keep_runs", options->keep_runs,
 			units_parse_count);
 	if (status == 0)
-		status = put_number(cli, &params, "--keep-size", "keep_bytes", options->keep_size,
-			units_parse_bytes);
+		status = put_number(
+			cli, &params, "--keep-size", "keep_bytes", options->keep_size, parse_size);
 	if (status != 0)
 		return status;
 	if (options->dry_run)
@@ -117,6 +126,7 @@ static void show_left_behind(struct cli *cli, const struct value *behind)
 static int gc_show(struct cli *cli, const struct value *result)
 {
 	bool dry = value_as_bool(value_get(result, "dry_run"), false);
+	const char *until = page_text(cli, result, "until");
 	int64_t runs = page_int(result, "runs");
 	char bytes[UNITS_TEXT_MAX];
 	char used[UNITS_TEXT_MAX];
@@ -128,8 +138,8 @@ static int gc_show(struct cli *cli, const struct value *result)
 		say(&cli->out, PAINT_PLAIN, "nothing is to leave; the store uses %s\n", used);
 		return status_of(result);
 	}
-	say(&cli->out, PAINT_PLAIN, "contents of %" PRId64 " runs %s, %s, up to run %s\n", runs,
-		dry ? "would leave" : "have left", bytes, page_text(cli, result, "until"));
+	say(&cli->out, PAINT_PLAIN, "contents of %" PRId64 " runs %s, %s%s%s\n", runs,
+		dry ? "would leave" : "have left", bytes, until[0] ? ", up to run " : "", until);
 	say(&cli->out, PAINT_PLAIN, "the store uses %s; what they were, and the digests, stay%s\n",
 		used, dry ? "" : ": cectl acts");
 	return status_of(result);

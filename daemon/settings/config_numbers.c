@@ -114,6 +114,13 @@ static size_t measure_of(const char *name)
 	return last;
 }
 
+/* What lies past keep_bytes is erased for good, so that 10 must not mean 10 bytes. */
+static bool lacks_unit(const char *name, const char *text)
+{
+	return strcmp(name, "keep_bytes") == 0 && text[strspn(text, "0")] &&
+	       !text[strspn(text, "0123456789")];
+}
+
 int config_read_number(const char *name, const char *text, uint64_t *ret_number)
 {
 	size_t kind = measure_of(name);
@@ -130,7 +137,7 @@ int config_read_number(const char *name, const char *text, uint64_t *ret_number)
 	for (size_t i = 0; *end && i < COUNT_OF(units) && !factor; i++)
 		if (!strcasecmp(units[i].suffix, end) && units[i].measure == measures[kind].measure)
 			factor = units[i].factor;
-	if (!*end)
+	if (!*end && !lacks_unit(name, text))
 		factor = measures[kind].base;
 	if (!factor || __builtin_mul_overflow(number, factor, &number) ||
 		number % measures[kind].base)
@@ -173,6 +180,10 @@ int config_read_item(struct config_item *item, const struct number_rule *rule, s
 	if (item->shape != CONFIG_IS_VALUE)
 		return config_fault(err, item, "%s is written as %s = NUMBER; it is %s", item->name,
 			item->name, form);
+	if (lacks_unit(rule->name, item->values->text))
+		return config_fault(err, item, "%s = %s has no unit: write %skb, %smb or %sgb",
+			item->name, item->values->text, item->values->text, item->values->text,
+			item->values->text);
 	if (config_read_number(rule->name, item->values->text, &item->number) < 0 &&
 		!is_out_of_reach(item->values->text, &item->number))
 		return config_fault(err, item, "%s = %s is not a number that it can be: write %s",
