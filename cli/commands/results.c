@@ -279,6 +279,12 @@ static int write_fetched(
 	return status;
 }
 
+/* On stderr alone: with --json the result is the document. */
+static void complain(struct cli *cli, const struct err *err)
+{
+	say(&cli->err, PAINT_PLAIN, "cectl: %s\n", output_safe(&cli->arena, err->text));
+}
+
 /* A result holds its artifacts' data; a record may leave it in the store. */
 static int write_one(
 	struct cli *cli, int dir, const struct value *result, const struct value *artifact)
@@ -297,8 +303,16 @@ static int write_one(
 	if (status == 0)
 		return 0;
 	(void)err_wrap(&err, "artifact %s", path ? path : "without a name");
-	(void)cli_fail(cli, &err);
+	complain(cli, &err);
 	return -1;
+}
+
+int results_prepare_out(struct cli *cli, const char *path)
+{
+	struct err err = ERR_INIT;
+	auto_fd int dir = path ? outdir_open(path, &err) : -1;
+
+	return path && dir < 0 ? cli_fail(cli, &err) : 0;
 }
 
 int results_write_artifacts(struct cli *cli, const struct value *result, const char *path)
@@ -309,7 +323,7 @@ int results_write_artifacts(struct cli *cli, const struct value *result, const c
 	int status = 0;
 
 	if (dir < 0) {
-		(void)cli_fail(cli, &err);
+		complain(cli, &err);
 		return -1;
 	}
 	for (size_t i = 0; value_at(artifacts, i); i++) {
@@ -330,6 +344,24 @@ static void hint_artifacts(struct cli *cli, const struct value *result)
 			count == 1 ? "" : "s", count == 1 ? "it" : "them");
 }
 
+/* The daemon stopped looking for artifacts, so what else there was has no path here. */
+static void note_walk_ended(
+	struct cli *cli, const struct value *result, const struct value *skipped)
+{
+	const struct value *artifacts = value_get(result, "artifacts");
+	int64_t most = page_int(value_get(result, "limits"), "artifact_count");
+	size_t count = value_is(artifacts, VALUE_LIST) ? artifacts->list.count : 0;
+
+	say(&cli->err, PAINT_PLAIN, "cectl: more artifacts left out: %s",
+		page_text(cli, skipped, "reason"));
+	if (most > 0 && count >= (size_t)most)
+		say(&cli->err, PAINT_PLAIN,
+			"; at most %" PRId64
+			" were asked for, --limit artifact_count=N asks for more",
+			most);
+	say(&cli->err, PAINT_PLAIN, "\n");
+}
+
 /* The program brought nothing back under a path that it was asked for. */
 static void note_skipped(struct cli *cli, const struct value *result)
 {
@@ -338,6 +370,10 @@ static void note_skipped(struct cli *cli, const struct value *result)
 	for (size_t i = 0; value_at(skipped, i); i++) {
 		const struct value *one = value_at(skipped, i);
 
+		if (!page_text(cli, one, "path")[0]) {
+			note_walk_ended(cli, result, one);
+			continue;
+		}
 		say(&cli->err, PAINT_PLAIN, "cectl: artifact %s left out: %s\n",
 			output_text(&cli->arena, value_get(one, "path")),
 			output_text(&cli->arena, value_get(one, "reason")));
@@ -370,9 +406,16 @@ int results_show(
 	struct live *live, const struct value *result, const struct result_options *options)
 {
 	struct cli *cli = live->cli;
+	bool is_pruned = value_is(value_get(result, "pruned"), VALUE_MAP);
 	int status = exits_for_result(result);
 
-	if (options->out_dir && results_write_artifacts(cli, result, options->out_dir) < 0)
+	if (is_pruned) {
+		say(&cli->err, PAINT_PLAIN,
+			"cectl: the contents of run %s have left the store: act %s of cectl acts\n",
+			page_text(cli, result, "run_id"),
+			page_text(cli, value_get(result, "pruned"), "act"));
+		status = status == EXIT_OK ? EXIT_SERVICE : status;
+	} else if (options->out_dir && results_write_artifacts(cli, result, options->out_dir) < 0)
 		status = status == EXIT_OK ? EXIT_SERVICE : status;
 	if (cli->json)
 		return cli_document(cli, result, status);

@@ -48,6 +48,12 @@ bool results_are_parked(const struct value *result);
 /* "run ID waits for approval: ..." on stderr, once. */
 void results_note_parked(struct cli *cli, const struct value *parked);
 
+/*
+ * Opens the folder of --out (NULL: none) before anything runs, so that a bad one is found in time.  0, or
+ * the exit status after telling why.
+ */
+int results_prepare_out(struct cli *cli, const char *path);
+
 /* Writes all artifacts of a result below `path`.  -1 after reporting the error. */
 int results_write_artifacts(struct cli *cli, const struct value *result, const char *path);
 

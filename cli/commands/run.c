@@ -86,6 +86,8 @@ static int run_run(struct cli *cli, const void *given)
 	status = job_options_params(cli, &options->job, &params);
 	if (status == 0)
 		status = job_options_piped(cli, &options->job, params);
+	if (status == 0)
+		status = results_prepare_out(cli, options->out_dir);
 	if (status != 0)
 		return status;
 	if (put_rest(cli, options, params) < 0)

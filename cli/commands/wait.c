@@ -86,6 +86,8 @@ static int wait_run(struct cli *cli, const void *given)
 	struct live live;
 	int status = make_params(cli, options, &params);
 
+	if (status == 0)
+		status = results_prepare_out(cli, options->out_dir);
 	if (status != 0)
 		return status;
 	live_init(&live, cli, false);
