@@ -13,7 +13,8 @@
 #include "proto/base/nearest.h"
 #include "proto/version.h"
 
-#define ARENA_BYTES ((size_t)4 << 30) /* a ceiling, not a need */
+#define ERROR_LINE_BYTES 8192
+#define ARENA_BYTES      ((size_t)4 << 30) /* a ceiling, not a need */
 
 static const struct {
 	const char *heading;
@@ -293,6 +294,8 @@ int main(int argc, char **argv)
 	if (fd_hold_standard(&err) < 0)
 		return EXIT_SERVICE;
 	(void)setlocale(LC_CTYPE, "C.UTF-8"); /* widths of characters, whatever the user's locale */
+	/* Lines of several cectls on one stderr do not mix. */
+	(void)setvbuf(stderr, NULL, _IOLBF, ERROR_LINE_BYTES);
 	arena_init(&cli.arena, ARENA_BYTES);
 	output_init(&cli.out, stdout);
 	output_init(&cli.err, stderr);

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "proto/base/container.h"
 
@@ -48,6 +49,7 @@ void interrupt_pass_on(void)
 {
 	if (!noted)
 		return;
+	(void)fflush(stderr);
 	(void)signal(noted, SIG_DFL);
 	(void)raise(noted);
 }

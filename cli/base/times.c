@@ -122,6 +122,14 @@ static const char *match_date(const char *text, struct tm *tm)
 	return NULL;
 }
 
+/* strptime() takes 30 February, and mktime() makes 2 March of it. */
+static bool is_in_the_calendar(const struct tm *given)
+{
+	struct tm tm = *given;
+
+	return timegm(&tm) != -1 && tm.tm_mday == given->tm_mday && tm.tm_mon == given->tm_mon;
+}
+
 static bool parse_date(const char *text, int64_t now_us, int64_t *ret_us)
 {
 	time_t midnight = (time_t)(midnight_us(now_us, 0) / SECOND_US);
@@ -132,7 +140,7 @@ static bool parse_date(const char *text, int64_t now_us, int64_t *ret_us)
 	if (!localtime_r(&midnight, &tm))
 		return false;
 	zone = match_date(text, &tm);
-	if (!zone)
+	if (!zone || !is_in_the_calendar(&tm))
 		return false;
 	if (*zone == '\0') {
 		tm.tm_isdst = -1;
