@@ -264,7 +264,7 @@ const struct explain_text explain_texts[] = {
 	{ "sandbox_error", CHANGE, NULL, "If it happens again: cectl status, and the log of the service." },
 
 	{ "lost", KNOWN, NULL, "When the daemon started again, the disk held its beginning and not its end." },
-	{ "lost", CHANGE, NULL, "It can be sent again if running it twice does no harm." },
+	{ "lost", CHANGE, NULL, "It can be sent again if running it twice does no harm, with another id where it had one." },
 
 	{ "refused", KNOWN, NULL, "None of its code ran." },
 	{ "refused", CHANGE, NULL, "Correct the request; the contract is in docs/PROTOCOL.md." },

@@ -15,6 +15,7 @@
 #include "proto/job/job.h"
 
 #define PAGE_BYTES ((uint64_t)1 << 20)
+#define STREAM_MAX ((size_t)1 << 30)
 
 int record_get(struct cli *cli, const char *name, const struct value **ret_record)
 {
@@ -515,9 +516,46 @@ void record_show_code(struct cli *cli, const struct value *record, bool full)
 	page_code(cli, code, &marks, full);
 }
 
+static bool is_truncated(const struct value *record, const char *name)
+{
+	const struct value *truncated = value_get(record, "truncated");
+
+	for (size_t i = 0; value_at(truncated, i); i++) {
+		const char *cut = value_as_text(value_at(truncated, i));
+
+		if (cut && strcmp(cut, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A record holds only the beginning of a long stream; the store has the rest. */
+static const struct value *whole_stream(
+	struct cli *cli, const struct value *record, const char *name)
+{
+	const char *key = arena_printf(&cli->arena, "%s_bytes", name);
+	const struct value *head = value_get(record, name);
+	uint64_t total = key ? (uint64_t)value_as_int(value_get(record, key), 0) : 0;
+	struct value *whole = NULL;
+	uint64_t at = 0;
+	struct buf buf;
+
+	if (!page_is_bytes(head) || head->text.len >= total || is_truncated(record, name))
+		return head;
+	buf_init(&buf, STREAM_MAX);
+	if (record_fetch(cli, page_text(cli, record, "run_id"), name, &at, total, &buf) == 0 &&
+		buf.len > head->text.len) {
+		const char *bytes = arena_copy(&cli->arena, buf.bytes, buf.len);
+
+		whole = bytes ? value_blob_borrowed(&cli->arena, bytes, buf.len) : NULL;
+	}
+	buf_done(&buf);
+	return whole ? whole : head;
+}
+
 static void show_stream(struct cli *cli, const struct value *record, const char *name, bool full)
 {
-	const struct value *head = value_get(record, name);
+	const struct value *head = full ? whole_stream(cli, record, name) : value_get(record, name);
 	const char *total_key = arena_printf(&cli->arena, "%s_bytes", name);
 	const struct value *total = total_key ? value_get(record, total_key) : NULL;
 	const char *title = arena_printf(
