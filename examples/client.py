@@ -81,7 +81,11 @@ class Client:
     def send(self, method, **params):
         """Sends a request and returns its id; many may be in flight together."""
         msgid = next(self.ids)
-        self.socket.sendall(msgpack.packb([0, msgid, method, [params]]))
+        request = msgpack.packb([0, msgid, method, [params]])
+        try:
+            self.socket.sendall(request)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the daemon may have refused a message that is too large: its answer says so
         return msgid
 
     def receive(self, msgid):

@@ -10,6 +10,7 @@
 #define KEY_MAX      64
 #define PATTERN      "must match the pattern"
 #define AT_MOST      "must be at most "
+#define TOO_LONG     "message has more than "
 #define NOTHING_KEPT "say what is to be kept" /* the error of admin.gc without these keys */
 
 /* Keys of the protocol whose option has another name. */
@@ -137,6 +138,9 @@ const char *refusal_advice(const char *pointer, const char *message)
 	if (strstr(message, NOTHING_KEPT))
 		return "cectl gc --older-than 90d, --keep-runs N or --keep-size 10G; with --dry-run it "
 		       "only says what would leave";
+	if (strncmp(message, TOO_LONG, strlen(TOO_LONG)) == 0)
+		return "the program, its stdin, its input and its files go in one message: cectl put FILE "
+		       "sends a file before the run";
 	if (strcmp(pointer, "/run_id") == 0)
 		return "RUN is an id, any unique beginning of one, last, or last~N";
 	return NULL;
