@@ -49,20 +49,22 @@ static const struct {
 	{ "forbidden", EXIT_REFUSED },
 	{ "conflict", EXIT_REFUSED },
 	{ "too_large", EXIT_REFUSED },
-	{ "not_found", EXIT_FAILED },
+	{ "not_found", EXIT_SERVICE }, /* 1 would be the program's */
 	{ "busy", EXIT_BUSY },
+	{ "draining", EXIT_BUSY },
 };
 
 static const char help[] =
 	"\nExit status:\n"
 	"  0        ok\n"
 	"  N        the program's own exit code; 1 after an exception or a syntax error\n"
-	"  75       busy: no worker was free in time, or too much waits; try again later\n"
+	"  75       busy: no worker was free in time, too much waits, or the daemon drains;\n"
+	"           try again later\n"
 	"  122      its output breaks the contract (not JSON, or not what the schema asks)\n"
 	"  123      output, disk, process or system call limit\n"
 	"  124      time limit (wall clock or cpu)\n"
-	"  125      no daemon, a wrong command line, a fault of the sandbox, or a run that\n"
-	"           could not be recorded\n"
+	"  125      no daemon, a wrong command line, no such run, a fault of the sandbox, or a\n"
+	"           run that could not be recorded\n"
 	"  126      refused before it ran: policy, contract, budget, approval\n"
 	"  127      no such runtime\n"
 	"  128+N    died by signal N\n"

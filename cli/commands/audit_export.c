@@ -89,7 +89,8 @@ static int write_line(struct export *export, const struct value *value)
 		return 0;
 	if (err.sys_errno == EPIPE)
 		(void)raise(SIGPIPE); /* whose reader has gone ends as other commands do */
-	return cli_fail(export->cli, &err);
+	(void)cli_fail(export->cli, &err);
+	return EXIT_SERVICE; /* as for every command whose output cannot be written */
 }
 
 /* `map`, with its kind as the first key. */

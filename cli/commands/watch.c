@@ -252,7 +252,7 @@ static int watch_on(struct watching *watching)
 		if (err.code != ERR_CLOSED && err.code != ERR_SYSTEM)
 			return cli_fail(watching->cli, &err);
 		if (output_done(&watching->cli->out, &err) < 0)
-			return EXIT_FAILED;
+			return EXIT_SERVICE;
 		status = come_back(watching);
 	}
 	return status;
@@ -289,6 +289,8 @@ static int watch_run(struct cli *cli, const void *given)
 		return cli_usage(cli, "--uid: %s", err.text);
 	if (options->limit && units_parse_count(options->limit, &watching.most, &err) < 0)
 		return cli_usage(cli, "--limit: %s", err.text);
+	if (options->limit && !watching.most)
+		return cli_usage(cli, "--limit: at least 1");
 	if (put_words(cli, watching.params, options) < 0 ||
 		(options->uid && value_map_put(&cli->arena, watching.params, "uid",
 					 value_uint(&cli->arena, uid)) < 0))

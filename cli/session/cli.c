@@ -105,8 +105,8 @@ static int tell_no_daemon(struct cli *cli, const struct err *err)
 	return err->code == ERR_BUSY && cli->command->run_statuses ? EXIT_BUSY : EXIT_SERVICE;
 }
 
-/* "--limit wall: must be ..." when an option caused the error, else "code: message". */
-static void say_refusal(struct cli *cli, const struct value *error)
+/* "--limit wall: must be ..." and true when an option caused the error, else "code: message" and false. */
+static bool say_refusal(struct cli *cli, const struct value *error)
 {
 	const char *code = output_text(&cli->arena, value_get(error, "code"));
 	const char *message = output_text(&cli->arena, value_get(error, "message"));
@@ -117,7 +117,7 @@ static void say_refusal(struct cli *cli, const struct value *error)
 	say(&cli->err, PAINT_PLAIN, "cectl: ");
 	if (in_words && strcmp(code, "bad_request") == 0) {
 		say(&cli->err, PAINT_PLAIN, "%s", in_words);
-		return;
+		return true;
 	}
 	say(&cli->err, PAINT_RED, "%s", code[0] ? code : "error");
 	if (in_words)
@@ -125,6 +125,7 @@ static void say_refusal(struct cli *cli, const struct value *error)
 	else if (strncmp(message, pointer, strlen(pointer)) != 0) /* it usually says so itself */
 		say(&cli->err, PAINT_PLAIN, ": %s", pointer);
 	say(&cli->err, PAINT_PLAIN, ": %s", message);
+	return false;
 }
 
 static int tell_refusal(struct cli *cli, const struct value *error)
@@ -133,18 +134,21 @@ static int tell_refusal(struct cli *cli, const struct value *error)
 	const char *pointer = output_text(&cli->arena, value_get(data, "pointer"));
 	const char *advice =
 		refusal_advice(pointer, output_text(&cli->arena, value_get(error, "message")));
+	bool is_wrong_word;
 	int64_t retry_ms = value_as_int(value_get(error, "retry_after_ms"),
 		value_as_int(value_get(data, "retry_after_ms"), 0));
 
 	if (cli->json)
 		print_error_document(cli, error);
-	say_refusal(cli, error);
+	is_wrong_word = say_refusal(cli, error);
 	if (retry_ms > 0)
 		say(&cli->err, PAINT_PLAIN, "  (try again in %" PRId64 " ms)", retry_ms);
 	say(&cli->err, PAINT_PLAIN, "\n");
 	if (advice)
 		say(&cli->err, PAINT_DIM, "       %s\n", advice);
-	return cli->command->run_statuses ? exits_for_error(error) : EXIT_FAILED;
+	if (cli->command->run_statuses)
+		return exits_for_error(error);
+	return is_wrong_word ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static int call(struct cli *cli, const struct client_question *question,

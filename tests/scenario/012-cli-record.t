@@ -161,9 +161,9 @@ for by in outcome language agent task policy uid phase; do
 done
 cectl run -c 'import socket' --policy strict >/dev/null 2>&1
 unlike "$(cectl show last)" 'cold worker' "what was denied had no worker"
-exits 1 "an outcome that there is not" cectl runs --outcome fly
+exits 2 "an outcome that there is not" cectl runs --outcome fly
 like "$err" 'must be one of .*"budget_exceeded"' "is told those that there are"
-exits 1 "a file is no run" cectl show faulty.py
+exits 2 "a file is no run" cectl show faulty.py
 like "$err" 'RUN is an id, any unique beginning of one, last, or last~N' "and it says what is one"
 exits 126 "a policy that does not exist" cectl run -c 1 --policy fly
 like "$err" 'no policy "fly"; there are: .*strict' "too"

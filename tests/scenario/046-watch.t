@@ -51,7 +51,7 @@ cectl run -c 'print(2)' >/dev/null
 wait "$watcher"
 ok $? "and watches on"
 like "$(cat "$work/seen")" 'finished .* ok ' "what happens then"
-exits 1 "a kind that is none is refused" cectl watch -k odd
+exits 2 "a kind that is none is refused" cectl watch -k odd
 like "$err" '^cectl: --kind: must be one of' "with what is wrong"
 exits 2 "so is a uid that is none" cectl watch -u no-such-user
 done_testing

@@ -59,7 +59,7 @@ exits 125 "words behind -c are not all the program" cectl run -c 'print(1)' firs
 like "$err" '"first" is one word too many; the program.s own arguments go behind --' "the first of them is named"
 exits 125 "nor behind a file" cectl run reads.py first second
 like "$err" '"first" is one word too many' "that is not the file"
-exits 1 "what no run can be called" cectl show last~-1
+exits 2 "what no run can be called" cectl show last~-1
 like "$err" 'RUN: not a name that a run can have' "is said in a sentence"
 exits 2 "a language in large letters" cectl runs --language Python
 like "$err" 'did you mean python\?' "is known in lists, too"
