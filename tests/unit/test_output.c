@@ -2,8 +2,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/terminal/output.h"
 #include "cli/session/page.h"
+#include "cli/terminal/output.h"
 #include "tests/check.h"
 
 static struct output pipe_output(void)
