@@ -44,10 +44,22 @@ static int check_keys(const struct value *map, const char *name, struct err *err
 	return 0;
 }
 
+static int read_flag(
+	const struct value *map, const char *name, const char *key, bool *ret_flag, struct err *err)
+{
+	const struct value *value = value_get(map, key);
+
+	if (value && !value_is(value, VALUE_BOOL))
+		return err_set(err, ERR_INVALID, "pattern %s: %s is true or false", name, key);
+	*ret_flag = value_as_bool(value, false);
+	return 0;
+}
+
 static int read_distance(
 	const struct value *map, const char *key, int64_t otherwise, size_t *ret, struct err *err)
 {
-	int64_t number = value_as_int(value_get(map, key), otherwise);
+	const struct value *value = value_get(map, key);
+	int64_t number = value ? value_as_int(value, -1) : otherwise;
 
 	if (number < 0 || number > AROUND_MAX)
 		return err_set(err, ERR_INVALID, "%s: 0 to %d", key, AROUND_MAX);
@@ -80,7 +92,8 @@ static int read_rule(struct pattern_book *book, const struct value *map, struct 
 		read_distance(map, "before", 0, &rule->before, err) < 0 ||
 		read_distance(map, "after", AFTER_USUAL, &rule->after, err) < 0)
 		return err_wrap(err, "pattern %s", rule->name);
-	rule->any_case = value_as_bool(value_get(map, "any_case"), false);
+	if (read_flag(map, rule->name, "any_case", &rule->any_case, err) < 0)
+		return -1;
 	rule->matches = value_get(map, "matches");
 	rule->passes = value_get(map, "passes");
 	if (!value_at(rule->matches, 0) || !value_at(rule->passes, 0))
@@ -107,11 +120,11 @@ static int add_rule(struct pattern_book *book, const struct value *map, struct e
 {
 	const char *name = value_as_text(value_get(map, "name"));
 	struct redact_rule *rule = is_name(name) ? rule_named(book, name) : NULL;
-	bool off = value_as_bool(value_get(map, "off"), false);
+	bool off = false;
 
 	if (!is_name(name))
 		return err_set(err, ERR_INVALID, "name: small letters, digits and hyphens");
-	if (check_keys(map, name, err) < 0)
+	if (check_keys(map, name, err) < 0 || read_flag(map, name, "off", &off, err) < 0)
 		return -1;
 	if (off && !rule)
 		return refuse(err, name, "there is none of this name to be off");
@@ -135,6 +148,12 @@ static int add_text(struct pattern_book *book, const char *text, size_t len, str
 	list = value_get(whole, "patterns");
 	if (!value_is(list, VALUE_LIST))
 		return err_set(err, ERR_INVALID, "there is no list \"patterns\"");
+	for (size_t i = 0; i < whole->map.count; i++)
+		if (strcmp(whole->map.entries[i].key, "patterns") != 0 &&
+			strcmp(whole->map.entries[i].key, "about") != 0)
+			return err_set(err, ERR_INVALID,
+				"there is no key \"%s\" here: \"about\" and \"patterns\" are known",
+				whole->map.entries[i].key);
 	for (size_t i = 0; value_at(list, i); i++)
 		if (add_rule(book, value_at(list, i), err) < 0)
 			return -1;
