@@ -26,6 +26,7 @@ struct known_list {
 
 /* A policy while it is being made. */
 struct draft {
+	const char *path; /* of its file in the folder; NULL: it is shipped */
 	struct policy_file file;
 	bool done;
 	struct known_list lists[POLICY_FILE_LISTS];
@@ -439,8 +440,12 @@ static bool has_name(const struct policy_file *file, const char *name)
 	return file->name && strcmp(file->name, name) == 0;
 }
 
-/* A file of a name that is already there takes its place. */
-static int add_file(struct making *making, const char *where, const char *text, size_t len)
+/*
+ * A file of the folder replaces the shipped policy of that name.  `path` is NULL for a shipped one.  Two files
+ * of the folder with one name are a mistake.
+ */
+static int add_file(
+	struct making *making, const char *where, const char *path, const char *text, size_t len)
 {
 	struct rulebook *book = making->book;
 	struct policy_file file;
@@ -454,6 +459,11 @@ static int add_file(struct making *making, const char *where, const char *text, 
 		return err_set(making->err, ERR_TOO_BIG, "more than %u policies", FILES_MAX);
 	if (i == book->policy_count)
 		book->policy_count++;
+	if (making->drafts[i].path)
+		return err_set(making->err, ERR_INVALID,
+			"policy %s: it stands in two files, %s and %s: rename one, or remove it",
+			file.name, making->drafts[i].path, where);
+	making->drafts[i].path = path;
 	making->drafts[i].file = file;
 	return 0;
 }
@@ -461,7 +471,7 @@ static int add_file(struct making *making, const char *where, const char *text, 
 static int add_shipped(struct making *making)
 {
 	for (const struct embedded *row = policy_files; row->name; row++)
-		if (add_file(making, row->name, (const char *)row->bytes, row->len) < 0)
+		if (add_file(making, row->name, NULL, (const char *)row->bytes, row->len) < 0)
 			return -1;
 	return 0;
 }
@@ -473,7 +483,7 @@ static int add_from(struct making *making, const char *path)
 
 	if (read_file(path, POLICY_FILE_MAX, &text, &len, making->err) < 0)
 		return err_wrap(making->err, "policy");
-	return add_file(making, path, text, len);
+	return add_file(making, path, path, text, len);
 }
 
 static int is_policy_file(const struct dirent *entry)
@@ -735,6 +745,17 @@ static int set_number(
 	return 0;
 }
 
+/* A name that no rule reads is misspelt. */
+static int check_number(struct making *making, const char *name)
+{
+	const struct rulebook *book = making->book;
+
+	for (uint32_t i = 0; i < book->rule_count; i++)
+		if (book->rules[i].number && !strcmp(book->rules[i].number, name))
+			return 0;
+	return err_set(making->err, ERR_INVALID, "numbers: no rule has a number called %s", name);
+}
+
 static int set_numbers(struct making *making, struct draft *draft, const struct draft *parent)
 {
 	if (parent) {
@@ -742,7 +763,8 @@ static int set_numbers(struct making *making, struct draft *draft, const struct 
 		draft->number_count = parent->number_count;
 	}
 	for (size_t i = 0; i < draft->file.number_count; i++)
-		if (set_number(making, draft, &draft->file.numbers[i]) < 0)
+		if (check_number(making, draft->file.numbers[i].name) < 0 ||
+			set_number(making, draft, &draft->file.numbers[i]) < 0)
 			return -1;
 	return 0;
 }

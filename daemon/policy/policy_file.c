@@ -394,6 +394,16 @@ static int add_denied_builtins(struct reading *reading)
 	return 0;
 }
 
+static int check_limits(const struct policy_file *file, struct err *err)
+{
+#define CHECK_LIMIT(name, meaning)                                                          \
+	if (file->limits.name != POLICY_LIMIT_UNSET && file->limits.name > file->most.name) \
+		return err_set(err, ERR_INVALID, "limits: " #name " is above " #name " of most");
+	JOB_LIMITS(CHECK_LIMIT)
+#undef CHECK_LIMIT
+	return 0;
+}
+
 int policy_file_parse(struct arena *arena, const char *text, size_t len,
 	struct policy_file *ret_file, struct err *err)
 {
@@ -416,6 +426,8 @@ int policy_file_parse(struct arena *arena, const char *text, size_t len,
 		return -1;
 	if (!file.name || !file.description)
 		return err_set(err, ERR_INVALID, "a policy has a name and a description");
+	if (check_limits(&file, err) < 0)
+		return -1;
 	*ret_file = file;
 	return 0;
 }

@@ -272,7 +272,7 @@ int config_finish(struct config *config, struct err *err)
 			config->workers_min, config->workers_max);
 	if (config_finish_runtimes(config, err) < 0 || check_held(config, err) < 0 ||
 		config_check_limits(config, "", &config->limits, &config->most, err) < 0 ||
-		check_texts(config, err) < 0)
+		config_check_allowances(config, err) < 0 || check_texts(config, err) < 0)
 		return -1;
 	config->layers.cgroups = strcmp(config->cgroups, "required") == 0;
 	return 0;

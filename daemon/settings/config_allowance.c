@@ -106,6 +106,46 @@ static int take_allowance(struct config *config, enum config_for whom,
 	return config_check_limits(config, prefix, &allowance->limits, &allowance->most, err);
 }
 
+/* The highest ceiling that any run may have: a section may raise it for some. */
+static struct job_limits highest_most(const struct config *config)
+{
+	struct job_limits highest = config->most;
+
+	for (unsigned i = 0; i < config->allowance_count; i++) {
+		if (config->allowances[i].whom == FOR_POLICY)
+			continue; /* it only lowers */
+#define RAISE(name_of, meaning)                                         \
+	if (config->allowances[i].most.name_of != CONFIG_LIMIT_UNSET && \
+		config->allowances[i].most.name_of > highest.name_of)   \
+		highest.name_of = config->allowances[i].most.name_of;
+		JOB_LIMITS(RAISE)
+#undef RAISE
+	}
+	return highest;
+}
+
+int config_check_allowances(const struct config *config, struct err *err)
+{
+	const struct job_limits highest = highest_most(config);
+
+	for (unsigned i = 0; i < config->allowance_count; i++) {
+		const struct config_allowance *allowance = &config->allowances[i];
+		char key[CONFIG_KEY_MAX];
+
+#define CHECK_LIMIT(name_of, meaning)                                                             \
+	if (allowance->limits.name_of != CONFIG_LIMIT_UNSET &&                                    \
+		allowance->limits.name_of > highest.name_of) {                                    \
+		cut_printf(key, sizeof(key), "%s.%s.limits." #name_of,                            \
+			for_sections[allowance->whom], allowance->name);                          \
+		return config_refuse(config, err, key,                                            \
+			"%s is above most." #name_of ": lower it, or raise most." #name_of, key); \
+	}
+		JOB_LIMITS(CHECK_LIMIT)
+#undef CHECK_LIMIT
+	}
+	return 0;
+}
+
 int config_take_allowances(struct config *config, const struct config_item *whole, struct err *err)
 {
 	for (unsigned whom = 0; whom < FOR_COUNT; whom++) {

@@ -99,6 +99,9 @@ unsigned config_take_budgets(
 
 int config_take_allowances(struct config *config, const struct config_item *whole, struct err *err);
 
+/* No section's limit is above every ceiling that there is; after the whole file was read. */
+int config_check_allowances(const struct config *config, struct err *err);
+
 void config_print_allowances(const struct config *config, FILE *out);
 
 /* ---- config_alerts.c ------------------------------------------------------------------------ */

@@ -13,7 +13,7 @@ cat >"$work/policies/house.json" <<'END'
   "extends": "standard",
   "executes": ["python"],
   "rules": { "python.house.*": "ask", "python.house.prints": "deny" },
-  "numbers": { "house.prints": 2 },
+  "numbers": { "python.reads": 32 },
   "limits": { "wall_ms": 1500 },
   "most": { "wall_ms": 2000, "pids": 10 }
 }

@@ -54,6 +54,42 @@ settings "policies = \"$work/policies\""
 exits 1 "so is a policy that cannot be read" "$ced" --check-config "$conf"
 like "$err" 'broken' "by its name"
 
+rm "$work/policies/broken.json"
+# policy_is JSON...: files 1.json, 2.json ... in the folder of policies, checked.
+policy_is() {
+	local number=0 text
+	rm -f "$work/policies"/*
+	for text; do
+		number=$((number + 1))
+		echo "$text" >"$work/policies/$number.json"
+	done
+	settings "policies = \"$work/policies\""
+}
+policy_is '{"name": "team", "description": "1", "extends": "strict"}' '{"name": "team", "description": "2", "extends": "observe"}'
+exits 1 "so are two policies of one name" "$ced" --check-config "$conf"
+like "$err" 'policy team: it stands in two files, .*/1.json and .*/2.json' "with both files"
+policy_is '{"name": "standard", "description": "1", "extends": "strict"}'
+exits 0 "while one may stand in the place of a shipped policy" "$ced" --check-config "$conf"
+policy_is '{"name": "team", "description": "1", "extends": "strict", "limits": {"wall_ms": 0}}'
+exits 1 "so is a policy's limit outside of the bounds" "$ced" --check-config "$conf"
+like "$err" 'policy team: limits: wall_ms = 0 is outside 10ms to 1h' "which are named"
+policy_is '{"name": "team", "description": "1", "extends": "strict", "most": {"memory_bytes": 1000}}'
+exits 1 "so is its most" "$ced" --check-config "$conf"
+like "$err" 'policy team: most: memory_bytes = 1000 is outside 16mb' "alike"
+policy_is '{"name": "team", "description": "1", "extends": "strict", "limits": {"pids": 9}, "most": {"pids": 8}}'
+exits 1 "so is its limit above its most" "$ced" --check-config "$conf"
+like "$err" 'pids is above pids of most' "by its name"
+policy_is '{"name": "team", "description": "1", "extends": "strict", "numbers": {"python.reds": 8}}'
+exits 1 "so is a number that no rule has" "$ced" --check-config "$conf"
+like "$err" 'policy team: numbers: no rule has a number called python.reds' "by its name"
+settings 'for_uid 0 { limits { wall_ms = 2h } }'
+exits 1 "so is a limit out of bounds in a section" "$ced" --check-config "$conf"
+settings 'for_uid 0 { limits { wall_ms = 30min } }'
+exits 1 "so is a section's limit above most" "$ced" --check-config "$conf"
+like "$err" 'line 1: for_uid.0.limits.wall_ms is above most.wall_ms' "with its line"
+settings 'for_uid 0 { limits { wall_ms = 30min } }' 'runtime python { most { wall_ms = 1h } }'
+exits 0 "unless another section raises that for some" "$ced" --check-config "$conf"
+
 settings "socket = \"/run/$(printf 'x%.0s' {1..120})\""
 exits 1 "so is a socket whose path is too long" "$ced" --check-config "$conf"
 like "$err" 'line 1: socket: this path has 125 bytes, and at most 107 are possible' "with both lengths"
