@@ -329,11 +329,19 @@ static int one_round(struct service *self, struct err *err)
 static int wait_for_daemon(struct service *self)
 {
 	struct pollfd pidfd = { .fd = self->daemon.pidfd, .events = POLLIN };
+	char words[64];
 	int status = 0;
 
 	(void)poll(&pidfd, 1, GOODBYE_MS);
-	if (child_reap(&self->daemon, &status))
-		return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	if (child_reap(&self->daemon, &status)) {
+		if (WIFEXITED(status))
+			return WEXITSTATUS(status);
+		/* ced could not log this itself. */
+		(void)snprintf(
+			words, sizeof(words), "ced was killed by signal %d", WTERMSIG(status));
+		say(SAY_ERROR, "daemon.killed", words);
+		return 128 + WTERMSIG(status);
+	}
 	say(SAY_ERROR, "daemon.hangs", "it closed the conversation and does not exit");
 	return EXIT_BROKEN;
 }

@@ -56,4 +56,10 @@ like "$err" 'line 2: checkpoint_file = .*there is no folder' "with its line"
 daemon_start
 like "$(cat "$ced_log")" 'audit.no_checkpoint why=.*nosuch' "and a start warns at once"
 like "$(json "$(cectl status --json)" 'it["audit"]["trouble"]')" 'nosuch' "as status does"
+# --- a daemon that is killed -----------------------------------------------------------------------
+kill -KILL "$(pgrep -o -P "$ced_spawner")"
+wait "$ced_spawner"
+is $? 137 "the spawner leaves with the daemon"
+ced_spawner=
+like "$(cat "$ced_log")" 'ced-spawner daemon.killed text="ced was killed by signal 9' "and logs why"
 done_testing
