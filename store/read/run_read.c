@@ -295,6 +295,18 @@ static int put_streams(struct getting *getting, struct fill *fill, struct err *e
 	return 0;
 }
 
+/* A run that was lost has no result of its own; what every result has is empty then. */
+static void put_what_is_always_there(struct fill *fill)
+{
+	static const char *const lists[] = { "truncated", "artifacts_skipped" };
+
+	for (size_t i = 0; i < COUNT_OF(lists); i++)
+		if (!value_get(fill->map, lists[i]))
+			fill_value(fill, lists[i], value_list(fill->arena));
+	if (!value_get(fill->map, "limits"))
+		fill_value(fill, "limits", value_map(fill->arena));
+}
+
 static int put_result(struct getting *getting, struct fill *fill, struct err *err)
 {
 	struct value *artifacts = NULL;
@@ -324,6 +336,7 @@ static int put_result(struct getting *getting, struct fill *fill, struct err *er
 	merge(fill, "setting", setting);
 	restore_paths(getting->arena, value_get(more, "artifacts_skipped"));
 	merge(fill, "more", more);
+	put_what_is_always_there(fill);
 	if (trace)
 		fill_value(fill, "trace", trace);
 	return 0;

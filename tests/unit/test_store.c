@@ -495,6 +495,9 @@ TEST(what_was_in_flight_is_lost_when_the_store_is_opened_again)
 	for (int i = 0; i < 2; i++)
 		CHECK_STR(outcome_of(&shop, lost[i]), "lost");
 	CHECK_EQ_INT(store_get(shop.store, lost[0], 0, &shop.arena, &record, &uid, &shop.err), 0);
+	CHECK(value_is(value_get(record, "limits"), VALUE_MAP));
+	CHECK(value_is(value_get(record, "truncated"), VALUE_LIST));
+	CHECK(value_is(value_get(record, "artifacts_skipped"), VALUE_LIST));
 	CHECK_STR(value_as_text(value_get(record, "ran")), "unknown");
 	CHECK(value_as_int(value_get(record, "ended_us"), 0) > 0);
 	CHECK(value_get(value_get(record, "request"), "code"));
