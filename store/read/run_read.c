@@ -505,8 +505,23 @@ static int read_stream(
 	return 1;
 }
 
+/* What a run writes comes to the store with its end: until then there may be more. */
+static int may_grow(const struct looking *looking, const char *stream, struct err *err)
+{
+	sqlite3_stmt *run = NULL;
+	int r;
+
+	if (!strcmp(stream, "code") || !strcmp(stream, "stdin") || !strncmp(stream, "file:", 5))
+		return 0;
+	if (record_row(looking->store, STMT_RUN_READ, looking->key, &run, err) != 0)
+		return -1;
+	r = sqlite3_column_type(run, RUN_OUTCOME) == SQLITE_NULL;
+	(void)sqlite3_reset(run);
+	return r;
+}
+
 static struct value *page_of(
-	struct arena *arena, struct bytes stream, uint64_t offset, uint64_t len)
+	struct arena *arena, struct bytes stream, uint64_t offset, uint64_t len, bool may_grow_on)
 {
 	struct fill page = fill_start(arena);
 	struct bytes rest = { "", 0 };
@@ -518,7 +533,7 @@ static struct value *page_of(
 	fill_value(&page, "data", part);
 	fill_uint(&page, "offset", offset);
 	fill_uint(&page, "total", stream.len);
-	fill_bool(&page, "eof", part && part->text.len == rest.len);
+	fill_bool(&page, "eof", part && part->text.len == rest.len && !may_grow_on);
 	return fill_done(&page);
 }
 
@@ -530,6 +545,7 @@ int store_output(struct store *store, const char *run_id, const char *stream, ui
 	struct value *page;
 	bool began = false;
 	struct looking looking = { store, 0, arena };
+	int grows = 0;
 	int r;
 
 	if (db_begin_snapshot(store, &began, err) < 0)
@@ -537,10 +553,12 @@ int store_output(struct store *store, const char *run_id, const char *stream, ui
 	r = record_find(store, run_id, &looking.key, err);
 	if (r == 0)
 		r = read_stream(&looking, stream, &bytes, err);
+	if (r == 0 && (grows = may_grow(&looking, stream, err)) < 0)
+		r = -1;
 	db_end_snapshot(store, began);
 	if (r != 0)
 		return r;
-	page = page_of(arena, bytes, offset, len);
+	page = page_of(arena, bytes, offset, len, grows > 0);
 	if (!page)
 		return err_set(err, ERR_MEMORY, "the store: no memory for an answer");
 	*ret_page = page;

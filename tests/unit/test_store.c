@@ -489,9 +489,17 @@ TEST(what_was_in_flight_is_lost_when_the_store_is_opened_again)
 		memcpy(lost[i], shop.sample.run_id, sizeof(lost[i]));
 		CHECK_EQ_INT(write_begun(&shop, STORE_SOON), 0);
 	}
+	CHECK_EQ_INT(
+		store_output(shop.store, lost[0], "stdout", 0, 10, &shop.arena, &record, &shop.err),
+		0);
+	CHECK(!value_as_bool(value_get(record, "eof"), true)); /* it may still write */
 	shop_reopen(&shop);
 	CHECK(shop.store);
 	CHECK_EQ_INT(store_lost_count(shop.store), 2);
+	CHECK_EQ_INT(
+		store_output(shop.store, lost[0], "stdout", 0, 10, &shop.arena, &record, &shop.err),
+		0);
+	CHECK(value_as_bool(value_get(record, "eof"), false));
 	for (int i = 0; i < 2; i++)
 		CHECK_STR(outcome_of(&shop, lost[i]), "lost");
 	CHECK_EQ_INT(store_get(shop.store, lost[0], 0, &shop.arena, &record, &uid, &shop.err), 0);
