@@ -11,6 +11,7 @@
 #include <sqlite3.h>
 
 #include "proto/base/container.h"
+#include "proto/base/err.h"
 #include "proto/base/fdio.h"
 #include "store/base/canonical.h"
 #include "store/base/chain.h"
@@ -138,7 +139,7 @@ static void write_edit(const struct shop *shop, const char *table, const char *c
 	char key[256];
 
 	key_of(shop, table, key);
-	(void)snprintf(ret_sql, 2048,
+	cut_printf(ret_sql, 2048,
 		"UPDATE \"%s\" SET \"%s\" = CASE typeof(\"%s\") WHEN 'integer' THEN \"%s\" + 987654321 "
 		"WHEN 'text' THEN \"%s\" || 'x' WHEN 'blob' THEN CAST(\"%s\" || x'00' AS BLOB) "
 		"ELSE 7 END WHERE (%s) = (SELECT %s FROM \"%s\" ORDER BY \"%s\" IS NULL, %s %s "
