@@ -294,7 +294,11 @@ static int check_runtime_host(
 			runtime->name, runtime->interpreter);
 	cut_printf(key, sizeof(key), "runtime.%s.binds", runtime->name);
 	for (unsigned i = 0; i < runtime->bind_count; i++)
-		if (access(runtime->binds[i], F_OK) < 0)
+		if (runtime->binds[i][0] != '/')
+			return config_refuse(config, err, key,
+				"runtime %s: binds: %s is no absolute path: begin it with /",
+				runtime->name, runtime->binds[i]);
+		else if (access(runtime->binds[i], F_OK) < 0)
 			return config_refuse(config, err, key,
 				"runtime %s: binds: %s is not on this host", runtime->name,
 				runtime->binds[i]);
@@ -338,8 +342,44 @@ static int check_checkpoint_file(const struct config *config, struct err *err)
 	return 0;
 }
 
+static bool is_written(const struct config *config, const char *key)
+{
+	for (unsigned i = 0; i < config->written_count; i++)
+		if (!strcmp(config->written[i].key, key))
+			return true;
+	return false;
+}
+
+/* A part that was written to be larger than its whole. */
+static int check_parts(const struct config *config, struct err *err)
+{
+	const struct {
+		const char *part, *whole;
+		uint64_t part_number, whole_number;
+	} pairs[] = {
+		{ "queue_per_caller", "queue_max", config->queue_per_caller, config->queue_max },
+		{ "connections_per_uid", "connections_max", config->connections_per_uid,
+			config->connections_max },
+		{ "parked_per_caller", "parked_max", config->parked_per_caller,
+			config->parked_max },
+		{ "workers_per_caller", "workers_max", config->workers_per_caller,
+			config->workers_max },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(pairs); i++)
+		if (pairs[i].part_number > pairs[i].whole_number &&
+			is_written(config, pairs[i].part) && is_written(config, pairs[i].whole))
+			return config_refuse(config, err, pairs[i].part,
+				"%s = %" PRIu64 " is above %s = %" PRIu64 ": lower it, or raise %s",
+				pairs[i].part, pairs[i].part_number, pairs[i].whole,
+				pairs[i].whole_number, pairs[i].whole);
+	return 0;
+}
+
 int config_check_host(const struct config *config, struct err *err)
 {
+	if (check_parts(config, err) < 0 || config_check_twice(config, err) < 0)
+		return -1;
 	for (unsigned i = 0; i < config->runtime_count; i++)
 		if (check_runtime_host(config, &config->runtimes[i], err) < 0)
 			return -1;

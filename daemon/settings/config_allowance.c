@@ -106,6 +106,23 @@ static int take_allowance(struct config *config, enum config_for whom,
 	return config_check_limits(config, prefix, &allowance->limits, &allowance->most, err);
 }
 
+int config_check_twice(const struct config *config, struct err *err)
+{
+	for (unsigned i = 0; i < config->allowance_count; i++)
+		for (unsigned k = 0; k < i; k++) {
+			const struct config_allowance *one = &config->allowances[k];
+			const struct config_allowance *other = &config->allowances[i];
+
+			if (one->whom == other->whom && one->id == other->id &&
+				(one->whom == FOR_UID || one->whom == FOR_GID))
+				return config_refuse(config, err, for_sections[one->whom],
+					"%s %s and %s %s are the same: write one section",
+					for_sections[one->whom], one->name, for_sections[one->whom],
+					other->name);
+		}
+	return 0;
+}
+
 /* The highest ceiling that any run may have: a section may raise it for some. */
 static struct job_limits highest_most(const struct config *config)
 {

@@ -99,6 +99,9 @@ unsigned config_take_budgets(
 
 int config_take_allowances(struct config *config, const struct config_item *whole, struct err *err);
 
+/* No user and no group has two sections, one by number and one by name. */
+int config_check_twice(const struct config *config, struct err *err);
+
 /* No section's limit is above every ceiling that there is; after the whole file was read. */
 int config_check_allowances(const struct config *config, struct err *err);
 

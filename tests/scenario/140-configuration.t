@@ -90,6 +90,15 @@ like "$err" 'line 1: for_uid.0.limits.wall_ms is above most.wall_ms' "with its l
 settings 'for_uid 0 { limits { wall_ms = 30min } }' 'runtime python { most { wall_ms = 1h } }'
 exits 0 "unless another section raises that for some" "$ced" --check-config "$conf"
 
+settings 'queue_max = 10' 'queue_per_caller = 20'
+exits 1 "so is a part that is larger than its whole" "$ced" --check-config "$conf"
+like "$err" 'line 2: queue_per_caller = 20 is above queue_max = 10' "with both"
+settings 'for_uid 0 { limits { pids = 3 } }' 'for_uid root { limits { pids = 4 } }'
+exits 1 "so are two sections of one user" "$ced" --check-config "$conf"
+like "$err" 'for_uid 0 and for_uid root are the same' "by both names"
+settings 'runtime bash { binds = {"etc"} }'
+exits 1 "so is a bind that is no absolute path" "$ced" --check-config "$conf"
+
 settings "socket = \"/run/$(printf 'x%.0s' {1..120})\""
 exits 1 "so is a socket whose path is too long" "$ced" --check-config "$conf"
 like "$err" 'line 1: socket: this path has 125 bytes, and at most 107 are possible' "with both lengths"
