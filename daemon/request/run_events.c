@@ -9,6 +9,7 @@
 
 #define EVENT_BYTES ((size_t)32 << 10)
 #define RULES_MOST  16
+#define NAME_BYTES  512 /* 128 characters of at most four bytes */
 
 /* What the end of a run is told as, beside `finished`. */
 static const struct {
@@ -28,13 +29,31 @@ static const struct {
 	[OUTCOME_REFUSED] = { .denied = true },
 };
 
+/* Of a request that the contract refused: as it was sent, where it could be a name at all. */
+static const char *sent(const struct request *request, const char *key)
+{
+	const char *text = value_as_text(value_get(request->kept.params, key));
+
+	return text && strlen(text) <= NAME_BYTES ? text : NULL;
+}
+
+static const char *agent_of(const struct request *request)
+{
+	return request_is_read(request) ? request->kept.spec.agent : sent(request, "agent");
+}
+
+static const char *task_of(const struct request *request)
+{
+	return request_is_read(request) ? request->kept.spec.task : sent(request, "task");
+}
+
 static struct event event_of(const struct request *request, enum event_kind kind)
 {
 	return (struct event){ .kind = kind,
 		.of_run = true,
 		.uid = request->caller.uid,
-		.agent = request_is_read(request) ? request->kept.spec.agent : NULL,
-		.task = request_is_read(request) ? request->kept.spec.task : NULL };
+		.agent = agent_of(request),
+		.task = task_of(request) };
 }
 
 static void put_text(struct arena *arena, struct value *map, const char *key, const char *text)
@@ -51,10 +70,10 @@ static struct value *describe(
 
 	put_text(arena, told, "run_id", request->result.run_id);
 	value_map_put(arena, told, "uid", value_int(arena, request->caller.uid));
+	put_text(arena, told, "agent", agent_of(request));
+	put_text(arena, told, "task", task_of(request));
 	if (!request_is_read(request))
 		return told;
-	put_text(arena, told, "agent", request->kept.spec.agent);
-	put_text(arena, told, "task", request->kept.spec.task);
 	put_text(arena, told, "language", request->kept.spec.language);
 	put_text(arena, told, "policy",
 		request->policy ? policy_name(request->policy) : request->kept.spec.policy);
