@@ -50,11 +50,12 @@ eq(kinds(events(watcher)), ["started", "limit", "finished"], "one that runs into
 client.run("(")
 eq(kinds(events(watcher)), ["started", "finished"], "one that is no program is told as what it is")
 try:
-    client.call("run", language="python", code="1", limitz={})
+    client.call("run", language="python", code="1", limitz={}, agent="ann", task="t")
 except RuntimeError:
     pass
 heard = events(watcher)
 eq([(event["kind"], event["outcome"]) for event in heard], [("denied", "refused")], "a request that breaks the contract")
+eq([(event.get("agent"), event.get("task")) for event in heard], [("ann", "t")], "is told with the agent and task that it named")
 client.call("check", language="python", code="1")
 client.call("runs.list")
 eq(events(watcher, 0.3), [], "questions are no events")
