@@ -164,7 +164,8 @@ static void break_off(struct conn *conn, const struct err *err)
 	else if (has_msgid && err->code == ERR_TOO_BIG)
 		refuse(conn, msgid, RPC_CODE_TOO_LARGE, "too_large", err->text);
 	else if (has_msgid)
-		refuse(conn, msgid, RPC_CODE_BAD_REQUEST, "syntax", err->text);
+		refuse(conn, msgid, RPC_CODE_BAD_REQUEST,
+			conn->frame.scanner.is_too_deep ? "depth" : "syntax", err->text);
 	conn_close(conn, err->text);
 }
 

@@ -32,6 +32,7 @@ struct wire_scanner {
 	size_t at;      /* where the next head stands; may lie past what has arrived */
 	size_t missing; /* objects still to come, at all levels */
 	unsigned depth;
+	bool is_too_deep;              /* what the scan refused */
 	uint64_t left[WIRE_DEPTH_MAX]; /* objects still to come, at each level */
 };
 

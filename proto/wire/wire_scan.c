@@ -13,14 +13,17 @@ void wire_scanner_init(struct wire_scanner *scanner, size_t size_max, unsigned d
 	scanner->at = 0;
 	scanner->missing = 1;
 	scanner->depth = 0;
+	scanner->is_too_deep = false;
 }
 
 /* Goes on below a list or map that is not empty. */
 static int descend(struct wire_scanner *scanner, uint64_t children, struct err *err)
 {
-	if (scanner->depth >= scanner->depth_max)
+	if (scanner->depth >= scanner->depth_max) {
+		scanner->is_too_deep = true;
 		return err_set(err, ERR_INVALID, "message nests deeper than %u levels",
 			scanner->depth_max);
+	}
 	if (children > 0)
 		scanner->left[scanner->depth++] = children;
 	return 0;

@@ -122,6 +122,20 @@ TEST(nesting_is_bounded)
 	CHECK_EQ_INT(scan_whole("\xc0", 1, MEGABYTE, 0, &len, &err), 1);
 }
 
+TEST(a_scan_knows_whether_nesting_is_what_it_refused)
+{
+	struct wire_scanner scanner;
+	size_t len = 0;
+	struct err err = ERR_INIT;
+
+	wire_scanner_init(&scanner, MEGABYTE, 1);
+	CHECK_EQ_INT(wire_scan(&scanner, "\x91\xc1", 2, &len, &err), -1);
+	CHECK(!scanner.is_too_deep);
+	wire_scanner_init(&scanner, MEGABYTE, 1);
+	CHECK_EQ_INT(wire_scan(&scanner, "\x91\x91\xc0", 3, &len, &err), -1);
+	CHECK(scanner.is_too_deep);
+}
+
 TEST(many_levels_that_end_together_are_all_left)
 {
 	static const char bytes[] = "\x92\x92\x92\x92\x90\x90\x90\x90\x90";
