@@ -122,6 +122,8 @@ ELSEWHERE = {
     "sandbox/runtimes/python/*.c": (INSIDE, ["tests/jail/jail_python.t", "tests/jail/semantics.py"]),
     "sandbox/runtimes/libc/devices.c": ("it stands before the C library in whoever loads it",
                                         ["tests/scenario/106-devices.py"]),
+    "sandbox/runtimes/libc/locks.c": ("it stands before the C library in whoever loads it",
+                                      ["tests/programs/python/sqlite_connections.py"]),
     "sandbox/runtimes/libc/machine.c": ("it stands before the C library in whoever loads it",
                                         ["tests/scenario/145-machine.t"]),
     "sandbox/runtimes/libc/network.c": ("it stands before the C library in whoever loads it",

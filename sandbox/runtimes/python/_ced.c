@@ -156,7 +156,7 @@ static PyObject *ced_settle(PyObject *self, PyObject *may_fork)
 	if (PyObject_IsTrue(may_fork) > 0)
 		zygote.calls = &SYSCALLS_FORKING;
 	refusals_say(zygote.calls != NULL);
-	substitutes_make();
+	substitutes_make(PyObject_IsTrue(may_fork) > 0);
 	Py_RETURN_NONE;
 }
 

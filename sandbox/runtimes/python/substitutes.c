@@ -113,9 +113,21 @@ static void replace_locks(void)
 		(void)make_default(find(LOCK_BY_FOLDER), 1);
 }
 
-void substitutes_make(void)
+/* Where there can be only one process, the library before the C library grants its locks. */
+static bool grant_locks(void)
+{
+	void (*begin)(void) = NULL;
+
+	*(void **)&begin = dlsym(RTLD_DEFAULT, "ced_locks_begin");
+	if (begin)
+		begin();
+	return begin != NULL;
+}
+
+void substitutes_make(bool may_fork)
 {
 	if (replace_semaphores() < 0)
 		PyErr_Clear();
-	replace_locks();
+	if (may_fork || !grant_locks())
+		replace_locks();
 }
