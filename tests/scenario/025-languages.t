@@ -16,6 +16,23 @@ runtime misfit {
 	workers_min = 1
 }
 END
+# Interpreters whose names are links: in one folder, and by way of another one.
+cat >>"$work/ced.conf" <<END
+runtime shell {
+	kind = "command"
+	interpreter = "/bin/sh"
+	workers_min = 1
+}
+runtime lines {
+	kind = "command"
+	interpreter = "/usr/bin/awk"
+	args = {"-f"}
+	workers_min = 1
+}
+END
+cat >"$work/policies/foreign.json" <<'END'
+{ "name": "foreign", "description": "languages without rules", "extends": "observe", "unread": ["shell", "lines"] }
+END
 cat >"$work/policies/house.json" <<'END'
 {
   "name": "house",
@@ -44,6 +61,9 @@ is "$(json "$(cectl runs --json --language science)" 'len(it["runs"])')" 3 "and 
 exits 0 "the policy of the house allows what it adds" cectl check --policy house -c 'import numpy'
 exits 0 "observes what it says" cectl check --policy house -c 'from math import *'
 exits 126 "and denies what it took over" cectl check --policy house -c 'import os'
+
+is "$(cectl run -p foreign -l shell -c 'echo "$((6 * 7))"' 2>&1)" 42 "an interpreter whose name is a link starts"
+is "$(cectl run -p foreign -l lines -c 'BEGIN { print 6 * 7 }' 2>&1)" 42 "also when that leads to another link"
 
 grep -q 'worker.says.*Unrecognized switch: --experimental-vm-modules' "$ced_log"
 ok $? "what an interpreter that cannot start says is in the log"

@@ -116,10 +116,11 @@ is "$(/usr/bin/python3 - "$here" <<'END'
 import sys
 sys.path.insert(0, sys.argv[1])
 import wire
-result = wire.Client().call("run", language="bash", code="echo no", args=["x" * 140000])
-print(result["outcome"], result["ran"], "128 KiB" in result["reason"])
+client = wire.Client()
+error, _ = client.receive(client.send("run", language="bash", code="echo no", args=["x" * 140000]))
+print(error["code"], error["data"]["pointer"], "131072" in error["message"])
 END
-)" "sandbox_error no True" "an argument that no process can have is refused with the reason"
+)" "bad_request /args/0 True" "an argument that no process can have is refused with the reason"
 
 # --- policy --------------------------------------------------------------------------------------
 

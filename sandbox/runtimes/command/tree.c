@@ -39,7 +39,7 @@ struct kept {
 static struct picking {
 	int store;   /* the tmpfs, at first not mounted */
 	int context; /* its configuration */
-	struct kept kept[ORDERS_KEEP_MAX + 2];
+	struct kept kept[ORDERS_KEEP_MAX + 3];
 	size_t kept_count;
 	size_t file_count;
 } picking;
@@ -260,34 +260,46 @@ static int pick_our_files(const char *const *ahead, struct err *err)
 
 /* ---- files that are kept ------------------------------------------------------------------ */
 
-/* Opened now, while the host's folder is there, and mounted again later. */
-static int keep(const char *path, struct err *err)
+/* Opens `real` now, while the host's folder is there, to be mounted at `path` later. */
+static int keep_at(const char *real, const char *path, struct err *err)
 {
 	struct kept *kept = &picking.kept[picking.kept_count];
 	auto_fd int place = -1;
 	struct stat stat;
 
-	if (!realpath(path, kept->path) || lstat(kept->path, &stat) < 0)
-		return errno == ENOENT ? 0 : err_sys(err, "%s", path);
-	if (!is_in_folders(kept->path))
-		return 0; /* it stays as it is */
+	if (lstat(real, &stat) < 0)
+		return err_sys(err, "%s", real);
+	cut_printf(kept->path, sizeof(kept->path), "%s", path);
 	kept->is_folder = S_ISDIR(stat.st_mode);
-	kept->mount = (int)syscall(SYS_open_tree, AT_FDCWD, kept->path,
-		OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	kept->mount = (int)syscall(
+		SYS_open_tree, AT_FDCWD, real, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
 	if (kept->mount < 0)
-		return err_sys(err, "keep %s", kept->path);
+		return err_sys(err, "keep %s", real);
 	picking.kept_count++;
-	if (make_parents(picking.store, kept->path, err) < 0)
+	if (make_parents(picking.store, path, err) < 0)
 		return -1;
 	if (kept->is_folder)
-		return mkdirat(picking.store, kept->path + 1, 0755) < 0 && errno != EEXIST
-			       ? err_sys(err, "folder %s", kept->path)
+		return mkdirat(picking.store, path + 1, 0755) < 0 && errno != EEXIST
+			       ? err_sys(err, "folder %s", path)
 			       : 0;
-	place = openat(picking.store, kept->path + 1, O_WRONLY | O_CREAT | O_CLOEXEC, 0444);
-	return place < 0 ? err_sys(err, "file %s", kept->path) : 0;
+	place = openat(picking.store, path + 1, O_WRONLY | O_CREAT | O_CLOEXEC, 0444);
+	return place < 0 ? err_sys(err, "file %s", path) : 0;
 }
 
-/* The name by which it is started may be a link to the file that is bound. */
+/* What is outside the folders stays as it is. */
+static int keep(const char *path, struct err *err)
+{
+	char real[PATH_MAX];
+
+	if (!realpath(path, real))
+		return errno == ENOENT ? 0 : err_sys(err, "%s", path);
+	return is_in_folders(real) ? keep_at(real, real, err) : 0;
+}
+
+/*
+ * The name by which it is started may be a link.  The filter of a zygote allows no new links, so the
+ * file is mounted at that name too.
+ */
 static int keep_interpreter(const char *interpreter, struct err *err)
 {
 	char name[PATH_MAX];
@@ -297,13 +309,7 @@ static int keep_interpreter(const char *interpreter, struct err *err)
 		return -1;
 	if (!realpath(interpreter, real))
 		return err_sys(err, "%s", interpreter);
-	if (strcmp(name, real) == 0 || !is_in_folders(name))
-		return 0;
-	if (make_parents(picking.store, name, err) < 0)
-		return -1;
-	if (symlinkat(real, picking.store, name + 1) < 0 && errno != EEXIST)
-		return err_sys(err, "link %s", name);
-	return 0;
+	return strcmp(name, real) != 0 && is_in_folders(name) ? keep_at(real, name, err) : 0;
 }
 
 static int keep_all(const struct orders *orders, const char *interpreter, struct err *err)
