@@ -186,6 +186,7 @@ static const struct syscall_group job[] = {
 		N(mq_open), N(mq_unlink)),
 	NOTIFY("no other identity", N(setuid), N(setgid), N(setreuid), N(setregid), N(setresuid),
 		N(setresgid), N(setgroups), N(capset)),
+	NOTIFY("no second names", N(symlink), N(symlinkat), N(link), N(linkat)),
 	NOTIFY("no devices, no handles", N(mknod), N(mknodat), N(name_to_handle_at),
 		N(pidfd_send_signal)),
 	{ "no innocent use", VERDICT_END, THESE(red), NULL, 0 },

@@ -29,4 +29,5 @@ like "$(refused python 'import socket
 try: socket.getaddrinfo("example.org", 80)
 except OSError: pass')" 'AF_INET' "and that a name is looked up in the network"
 is "$(refused javascript 'require("net").connect("/var/run/docker.sock").on("error", () => 0)')" '["socket AF_UNIX"]' "and one of node"
+is "$(refused bash 'touch a; ln -s a b || ln a c' 2>/dev/null)" '["linkat ", "symlinkat "]' "links are told"
 done_testing

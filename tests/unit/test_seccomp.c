@@ -532,6 +532,8 @@ TEST(what_tells_of_intent_goes_to_the_slot_and_nothing_that_programs_do)
 		CALL(setresuid, TOLD, 0),
 		CALL(capset, TOLD, 0),
 		CALL(mknod, TOLD, 0),
+		CALL(symlink, TOLD, 0),
+		CALL(linkat, TOLD, 0),
 		CALL(ptrace, VERDICT_END, 0),
 		CALL(mount, VERDICT_END, 0),
 		CALL(fsopen, VERDICT_END, 0),
