@@ -6,7 +6,7 @@ daemon_start
 /usr/bin/python3 "$here/043-levers.py" >"$work/killed" 2>&1
 ok $? "everything dies within 100 ms of the word"
 sed 's/^/# /' "$work/killed"
-exits 125 "nothing new starts" cectl run -c 'print(1)'
+exits 75 "nothing new starts" cectl run -c 'print(1)'
 like "$err" 'draining.*stopped new runs: a drill' "and it is told why"
 exits 0 "what was killed is in the record" cectl runs --outcome canceled --json
 is "$(json "$out" 'len(it["runs"][:6])')" 6 "all of it, of the last round"
