@@ -128,6 +128,9 @@ int exits_for_error(const struct value *error)
 
 	if (pointer && strcmp(pointer, "/language") == 0)
 		return EXIT_NO_RUNTIME;
+	/* A run that waits on for approval must not be sent again. */
+	if (code && strcmp(code, "draining") == 0 && value_get(value_get(error, "data"), "run_id"))
+		return EXIT_SERVICE;
 	for (size_t i = 0; code && i < COUNT_OF(errors); i++) {
 		if (strcmp(errors[i].code, code) == 0)
 			return errors[i].status;

@@ -79,7 +79,7 @@ done
 # Whose contents have left the store is still known to be done.
 cectl run --id "for a while" -c 'print("kept" * 1000)' >/dev/null
 cectl gc --older-than 0s --reason 'a test' >/dev/null
-exits 1 "a repeat of what is not kept any more is told so" cectl run --id "for a while" -c 'print("kept" * 1000)'
+exits 125 "a repeat of what is not kept any more is told so" cectl run --id "for a while" -c 'print("kept" * 1000)'
 like "$err" '--id: this was done as run .* and its result is not kept any more' "in these words"
 is "$out" "" "and is not done again"
 is "$(cectl run --cache use -c 'print("kept" * 1000)' | wc -c)" 4001 "the cache does without"
