@@ -9,7 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/session/offline.h"
 #include "proto/base/container.h"
-#include "proto/base/fdio.h"
+#include "proto/base/standard_fds.h"
 #include "proto/base/nearest.h"
 #include "proto/version.h"
 
@@ -291,7 +291,7 @@ int main(int argc, char **argv)
 	struct err err = ERR_INIT;
 	int status;
 
-	if (fd_hold_standard(&err) < 0)
+	if (standard_fds_hold() < 0)
 		return EXIT_SERVICE;
 	(void)setlocale(LC_CTYPE, "C.UTF-8"); /* widths of characters, whatever the user's locale */
 	/* Lines of several cectls on one stderr do not mix. */

@@ -13,7 +13,7 @@
 #include "daemon/news/runner.h"
 #include "daemon/server.h"
 #include "daemon/settings/config.h"
-#include "proto/base/fdio.h"
+#include "proto/base/standard_fds.h"
 #include "proto/base/log.h"
 #include "proto/version.h"
 
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
 	struct server *server;
 	int exit_code;
 
-	if (fd_hold_standard(&err) < 0)
+	if (standard_fds_hold() < 0)
 		return EXIT_FAILURE;
 	exit_code = read_options(argc, argv, &options, &level);
 	if (exit_code >= 0)

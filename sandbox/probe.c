@@ -31,6 +31,7 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
+#include "proto/base/standard_fds.h"
 #include "proto/internal/slotmsg.h"
 #include "sandbox/caps.h"
 #include "sandbox/child_exit.h"
@@ -810,7 +811,7 @@ int main(int argc, char **argv)
 	static char libexec[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", libexec, sizeof(libexec) - 1);
 
-	if (fd_hold_standard(NULL) < 0)
+	if (standard_fds_hold() < 0)
 		return 2;
 	if (argc == 3 && strcmp(argv[1], "--uid-base") == 0) {
 		spawner.uid_base = (uint32_t)strtoul(argv[2], NULL, 10);

@@ -24,13 +24,12 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
-#include "proto/base/fdio.h"
+#include "proto/base/standard_fds.h"
 #include "proto/version.h"
 #include "sandbox/caps.h"
 #include "sandbox/daemon_start.h"
@@ -50,18 +49,15 @@
 #define EXIT_USAGE       2
 
 static const char usage[] =
-	"usage: ced-spawner [--user NAME] [--libexec DIR] [--uid-base N] [--] ARGUMENT...\n"
-	"\n"
+	"usage: ced-spawner [--user NAME] [--libexec DIR] [--uid-base N] [--] ARGUMENT...\n\n"
 	"  --user NAME    who ced runs as when this is root (default: ced, else nobody)\n"
 	"  --libexec DIR  where ced and ced-inspector are (default: beside this program)\n"
 	"  --uid-base N   first host uid that jails may use as root (default: 400000)\n"
-	"  --version      prints the version\n"
-	"\n"
+	"  --version      prints the version\n\n"
 	"The arguments are those of ced.\n";
 
 struct service {
-	const char *user;    /* NULL: the default */
-	const char *libexec; /* NULL: the default */
+	const char *user, *libexec; /* NULL: the default */
 	struct spawner spawner;
 	struct child daemon;
 	struct daemon_start start;
@@ -368,7 +364,7 @@ int main(int argc, char **argv)
 	struct err err = ERR_INIT;
 	int status;
 
-	if (fd_hold_standard(&err) < 0)
+	if (standard_fds_hold() < 0)
 		return EXIT_BROKEN;
 	status = parse_options(argc, argv, &self);
 	if (status >= 0)

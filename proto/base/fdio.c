@@ -166,18 +166,6 @@ int read_file(const char *path, size_t ceiling, char **ret_text, size_t *ret_len
 	return 0;
 }
 
-int fd_hold_standard(struct err *err)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		if (fcntl(fd, F_GETFD) >= 0)
-			continue;
-		/* All lower numbers are taken, so that open() returns `fd`. */
-		if (open("/dev/null", O_PATH) != fd)
-			return err_sys(err, "descriptor %d is closed and cannot be held", fd);
-	}
-	return 0;
-}
-
 int fd_set_nonblocking(int fd, bool on, struct err *err)
 {
 	int flags = fcntl(fd, F_GETFL);

@@ -21,13 +21,6 @@ int read_all(int fd, void *bytes, size_t len, struct err *err);
 /* Reads a whole regular file of at most `ceiling` bytes.  Gives a malloc'ed, NUL-terminated text. */
 int read_file(const char *path, size_t ceiling, char **ret_text, size_t *ret_len, struct err *err);
 
-/*
- * Occupies each of the descriptors 0, 1 and 2 that the caller of this program closed, so that no
- * socket or file of ours gets its number.  Reads and writes there go on failing with EBADF.  Every
- * program that people start calls this before it opens anything.
- */
-int fd_hold_standard(struct err *err);
-
 int fd_set_nonblocking(int fd, bool on, struct err *err);
 
 /*

@@ -71,6 +71,8 @@ ELSEWHERE = {
     "daemon/request/run_events.c": (PART, ["tests/unit/test_events.c"]),
     "daemon/request/recall.c": (STAGE, ["tests/scenario/032-repeats.t", "tests/scenario/033-cache.t"]),
     "daemon/methods/methods_events.c": (PART, ["tests/unit/test_events.c"]),
+    "proto/base/err_word.c": (PART, ["tests/unit/test_err.c"]),
+    "proto/base/standard_fds.c": ("what it does is seen from outside", ["tests/scenario/141-closed-streams.t"]),
     "daemon/door/admission.c": (PART, ["tests/unit/test_conn.c", "tests/scenario/022-shares.t"]),
     "daemon/door/foreign.c": (PART, ["tests/unit/test_conn.c"]),
     "daemon/door/notice.c": (STAGE, ["tests/unit/test_stages.c", "tests/scenario/033-cache.t"]),
