@@ -306,12 +306,23 @@ static bool is_syntax_error(struct judgement *j)
 	return true;
 }
 
+/* " at line 4 of helpers.py"; the file only if it is another one than the program itself. */
+static const char *place_of(struct judgement *j)
+{
+	const char *file = value_as_text(value_get(j->facts->error, "file"));
+	int64_t line = value_as_int(value_get(j->facts->error, "line"), 0);
+
+	if (line <= 0)
+		return "";
+	return arena_printf(
+		j->arena, " at line %" PRId64 "%s%s", line, file ? " of " : "", file ? file : "");
+}
+
 static bool is_exception(struct judgement *j)
 {
 	const char *type = value_as_text(value_get(j->facts->error, "type"));
 	const char *message = value_as_text(value_get(j->facts->error, "message"));
-	const char *file = value_as_text(value_get(j->facts->error, "file"));
-	int64_t line = value_as_int(value_get(j->facts->error, "line"), 0);
+	const char *place;
 
 	if (!j->facts->error || !facts_went_wrong(j->facts))
 		return false;
@@ -319,11 +330,9 @@ static bool is_exception(struct judgement *j)
 		note_text(j, "limit", "open_files");
 		note_int(j, "limit_files", j->limits->open_files);
 	}
-	if (line > 0)
-		say(j, "Uncaught %s at line %" PRId64 "%s%s: %s", type ? type : "exception", line,
-			file ? " of " : "", file ? file : "", message ? message : "");
-	else
-		say(j, "Uncaught %s: %s", type ? type : "exception", message ? message : "");
+	place = place_of(j);
+	say(j, "Uncaught %s%s: %s", type ? type : "exception", place ? place : "",
+		message ? message : "");
 	return true;
 }
 
