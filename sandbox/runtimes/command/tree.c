@@ -302,8 +302,8 @@ static int keep(const char *path, struct err *err)
  */
 static int keep_interpreter(const char *interpreter, struct err *err)
 {
-	char name[PATH_MAX] = "";
-	char real[PATH_MAX] = "";
+	char name[PATH_MAX];
+	char real[PATH_MAX];
 
 	if (keep(interpreter, err) < 0 || name_of(interpreter, name, err) < 0)
 		return -1;
