@@ -123,42 +123,37 @@ int config_check_twice(const struct config *config, struct err *err)
 	return 0;
 }
 
-/* The highest ceiling that any run may have: a section may raise it for some. */
-static struct job_limits highest_most(const struct config *config)
+/* The highest ceiling that any run may have: a section may raise it for some, but for a policy's. */
+static uint64_t highest_most(const struct config *config, const struct number_rule *rule)
 {
-	struct job_limits highest = config->most;
+	uint64_t highest = config_number(&config->most, rule);
 
 	for (unsigned i = 0; i < config->allowance_count; i++) {
-		if (config->allowances[i].whom == FOR_POLICY)
-			continue; /* it only lowers */
-#define RAISE(name_of, meaning)                                         \
-	if (config->allowances[i].most.name_of != CONFIG_LIMIT_UNSET && \
-		config->allowances[i].most.name_of > highest.name_of)   \
-		highest.name_of = config->allowances[i].most.name_of;
-		JOB_LIMITS(RAISE)
-#undef RAISE
+		uint64_t most = config_number(&config->allowances[i].most, rule);
+
+		if (config->allowances[i].whom != FOR_POLICY && most != CONFIG_LIMIT_UNSET &&
+			most > highest)
+			highest = most;
 	}
 	return highest;
 }
 
 int config_check_allowances(const struct config *config, struct err *err)
 {
-	const struct job_limits highest = highest_most(config);
-
-	for (unsigned i = 0; i < config->allowance_count; i++) {
-		const struct config_allowance *allowance = &config->allowances[i];
+	for (size_t n = 0; n < config_most.count * config->allowance_count; n++) {
+		const struct config_allowance *allowance =
+			&config->allowances[n / config_most.count];
+		const struct number_rule *rule = &config_most.rules[n % config_most.count];
+		uint64_t limit = config_number(&allowance->limits, rule);
 		char key[CONFIG_KEY_MAX];
 
-#define CHECK_LIMIT(name_of, meaning)                                                             \
-	if (allowance->limits.name_of != CONFIG_LIMIT_UNSET &&                                    \
-		allowance->limits.name_of > highest.name_of) {                                    \
-		cut_printf(key, sizeof(key), "%s.%s.limits." #name_of,                            \
-			for_sections[allowance->whom], allowance->name);                          \
-		return config_refuse(config, err, key,                                            \
-			"%s is above most." #name_of ": lower it, or raise most." #name_of, key); \
-	}
-		JOB_LIMITS(CHECK_LIMIT)
-#undef CHECK_LIMIT
+		if (limit == CONFIG_LIMIT_UNSET || limit <= highest_most(config, rule))
+			continue;
+		cut_printf(key, sizeof(key), "%s.%s.limits.%s", for_sections[allowance->whom],
+			allowance->name, rule->name);
+		return config_refuse(config, err, key,
+			"%s is above most.%s: lower it, or raise most.%s", key, rule->name,
+			rule->name);
 	}
 	return 0;
 }

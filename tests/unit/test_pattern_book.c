@@ -69,7 +69,7 @@ TEST(what_is_wrong_with_a_book_is_said)
 	is_refused(PATTERNS("{\"name\":\"a\",\"pattern\":\"x\",\"any_case\":\"yes\"}"),
 		"any_case is true or false");
 	is_refused(PATTERNS("{\"name\":\"a\",\"off\":1}"), "off is true or false");
-	is_refused("{\"patterns\":[],\"paterns\":[]}", "no key \"paterns\"");
+	is_refused("{\"patterns\":[],\"motifs\":[]}", "no key \"motifs\"");
 	is_refused(PATTERNS("{\"name\":\"a\",\"pattern\":\"x\"}"), "an example of each");
 	is_refused(PATTERNS("{\"name\":\"a\",\"pattern\":\"x\",\"matches\":[[\"\",\"x\",\"\"]],"
 			    "\"passes\":[\"y\"]}"),
