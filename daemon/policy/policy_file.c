@@ -396,11 +396,17 @@ static int add_denied_builtins(struct reading *reading)
 
 static int check_limits(const struct policy_file *file, struct err *err)
 {
-#define CHECK_LIMIT(name, meaning)                                                          \
-	if (file->limits.name != POLICY_LIMIT_UNSET && file->limits.name > file->most.name) \
-		return err_set(err, ERR_INVALID, "limits: " #name " is above " #name " of most");
-	JOB_LIMITS(CHECK_LIMIT)
-#undef CHECK_LIMIT
+#define PAIR(name, meaning) { #name, file->limits.name, file->most.name },
+	const struct {
+		const char *name;
+		uint64_t limit, most;
+	} pairs[] = { JOB_LIMITS(PAIR) };
+#undef PAIR
+
+	for (size_t i = 0; i < COUNT_OF(pairs); i++)
+		if (pairs[i].limit != POLICY_LIMIT_UNSET && pairs[i].limit > pairs[i].most)
+			return err_set(err, ERR_INVALID, "limits: %s is above %s of most",
+				pairs[i].name, pairs[i].name);
 	return 0;
 }
 
