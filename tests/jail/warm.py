@@ -44,7 +44,7 @@ MSG_LEN = REFUSED_AT + REFUSED_LEN + TEXT_MAX
 JOB_HEAD = struct.Struct("=IIIi")
 JOB_BODY = struct.Struct("=8I")
 ARTIFACT_HEAD = struct.Struct("=IIIIQ")
-REASONS = "taken truncated_list not_regular too_large unreadable bad_name hard_link".split()
+REASONS = "taken too_many not_regular too_large unreadable bad_name hard_link too_deep too_many_entries".split()
 
 PATIENCE = 60  # seconds; only what is stuck takes so long, an emulator takes ten times as long as we
 

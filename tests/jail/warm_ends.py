@@ -651,11 +651,11 @@ def giants_and_crowds_are_cut(zygote, slot):
     worker.drop()
     worker = slot.make(inodes=20000, cpu_ms=60000)
     worker.run("for i in range(12000): open(f'{i:05}', 'w').close()")
-    equal([reason for reason, _ in names(worker.collect(["*"], count=3))], ["taken"] * 3 + ["truncated_list"])
+    equal([reason for reason, _ in names(worker.collect(["*"], count=3))], ["taken"] * 3 + ["too_many"])
     worker.drop()
     worker = slot.make(inodes=20000, cpu_ms=60000)
     worker.run("for i in range(12000): open(f'{i:05}', 'w').close()")
-    equal(names(worker.collect(["none"])), [("truncated_list", "")])
+    equal(names(worker.collect(["none"])), [("too_many_entries", "")])
     worker.drop()
 
 
@@ -663,7 +663,7 @@ def giants_and_crowds_are_cut(zygote, slot):
 def a_deep_tree_is_cut(zygote, slot):
     run = slot.run("import os\nfor i in range(60):\n  os.mkdir('d'); open('f', 'w').close(); os.chdir('d')", artifacts=["**"])
     reasons = [reason for reason, _, _, _ in run.artifacts]
-    check("truncated_list" in reasons and len(reasons) < 40, reasons)
+    check("too_deep" in reasons and len(reasons) < 40, reasons)
 
 
 @test

@@ -132,10 +132,21 @@ struct scene {
 	int client;
 };
 
+/* A thread takes the digest of what the runtime is made of. */
+static bool knows_runtime(struct house *house)
+{
+	int64_t until = clock_ms() + PATIENCE_MS;
+
+	while (!house->server->pool.runtimes[0].digest[0] && clock_ms() < until)
+		house_turn(house, 0);
+	return house->server->pool.runtimes[0].digest[0] != '\0';
+}
+
 static bool set_scene(struct scene *scene, bool is_warm, const char *settings)
 {
 	memset(&scene->reply, 0, sizeof(scene->reply));
-	if (!(is_warm ? house_ready : house_open)(&scene->house, settings))
+	if (!(is_warm ? house_ready : house_open)(&scene->house, settings) ||
+		(is_warm && !knows_runtime(&scene->house)))
 		return false;
 	scene->client = house_connect(&scene->house);
 	return scene->client >= 0;
