@@ -9,8 +9,8 @@
 #include "cli/commands/commands.h"
 #include "cli/session/offline.h"
 #include "proto/base/container.h"
-#include "proto/base/standard_fds.h"
 #include "proto/base/nearest.h"
+#include "proto/base/standard_fds.h"
 #include "proto/version.h"
 
 #define ERROR_LINE_BYTES 8192

@@ -13,8 +13,8 @@
 #include "daemon/news/runner.h"
 #include "daemon/server.h"
 #include "daemon/settings/config.h"
-#include "proto/base/standard_fds.h"
 #include "proto/base/log.h"
+#include "proto/base/standard_fds.h"
 #include "proto/version.h"
 
 #define LARGE_BYTES (1 << 20)

@@ -62,6 +62,7 @@ exits 0 "the policy of the house allows what it adds" cectl check --policy house
 exits 0 "observes what it says" cectl check --policy house -c 'from math import *'
 exits 126 "and denies what it took over" cectl check --policy house -c 'import os'
 
+# shellcheck disable=SC2016 # the program expands it
 is "$(cectl run -p foreign -l shell -c 'echo "$((6 * 7))"' 2>&1)" 42 "an interpreter whose name is a link starts"
 is "$(cectl run -p foreign -l lines -c 'BEGIN { print 6 * 7 }' 2>&1)" 42 "also when that leads to another link"
 
