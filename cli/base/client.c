@@ -297,15 +297,20 @@ int client_call(struct client *client, const struct client_question *question, s
 	return call.reply.error ? 1 : 0;
 }
 
-/* An error reply to `hello`, or a connection that the daemon closed without reading from it. */
+/*
+ * A daemon that has no place for the connection answers `hello` with busy, or closes the connection without
+ * reading from it.  Any other error is an answer as well: the request that follows is told the same.
+ */
 static int explain_unwelcome(int status, const struct value *answer, struct err *err)
 {
 	const char *code = value_as_text(value_get(answer, "code"));
 	const char *message = value_as_text(value_get(answer, "message"));
 
+	if (status > 0 && (!code || strcmp(code, "busy") != 0))
+		return 0;
 	if (status > 0)
-		return err_set(err, code && strcmp(code, "busy") == 0 ? ERR_BUSY : ERR_PROTOCOL,
-			"%s", message ? message : "the daemon refused the connection");
+		return err_set(err, ERR_BUSY, "%s",
+			message ? message : "the daemon refused the connection");
 	if (err->code == ERR_TIMEOUT)
 		return err_wrap(err, "the daemon hangs or is stopped");
 	if (err->code == ERR_CLOSED || err->sys_errno == ECONNRESET)

@@ -13,7 +13,11 @@ broken = threading.Event()
 
 def answer(sock, message):
     """Whether to go on."""
-    _, number, _, (params,) = message
+    _, number, method, params = message
+    if method == "hello":
+        sock.sendall(msgpack.packb([1, number, None, {"server": "ced"}]))
+        return True
+    (params,) = params
     if params["part"] == "chain":
         broken.set()
         if how == "closed":

@@ -49,8 +49,8 @@ exits 0 "an action whose name was taken out" cectl run --id pay-100 -c "$pays"
 is "$out" "$paid" "is told again, and not done again"
 like "$(cat "$ced_log")" "approval.changed run_id=$(cat "$work/changed")" "the daemon says at the start that a run that waits was changed"
 exits 0 "approvers" cectl approvals
-like "$out" "$(cat "$work/changed").*somebody changed this in the store" "are told of a verdict that was changed"
-like "$out" "$(cat "$work/edited").*somebody changed this in the store" "and of a program that was changed"
+like "$out" "$(cat "$work/changed").*this was changed in the store" "are told of a verdict that was changed"
+like "$out" "$(cat "$work/edited").*this was changed in the store" "and of a program that was changed"
 for part in changed edited; do
 	exits 1 "one that was $part cannot be approved" cectl approve "$(cat "$work/$part")"
 	like "$err" 'somebody changed it in the store' "and the message says why"

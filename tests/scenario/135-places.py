@@ -18,6 +18,10 @@ def is_let_in():
         return Client(timeout=10).call("runtimes") is not None
     except (EOFError, OSError):
         return False
+    except RuntimeError as error:
+        if error.args[0]["code"] != "busy":
+            raise
+        return False
 
 
 before = daemon_pid(spawner)

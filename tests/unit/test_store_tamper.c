@@ -214,12 +214,17 @@ static void try_values(struct trying *trying)
 		write_row(trying, rows[row], where);
 		for (size_t i = 0; i < COUNT_OF(values); i++) {
 			put_value(value, sizeof(value), values[i].value, trying->column);
-			/* What the way makes nothing else of is left as it is, and no change. */
+			/*
+			 * What the way makes nothing else of is left as it is, and no change.  So is a large
+			 * integer whose half more is no other real: SQLite stores the integer again.
+			 */
 			(void)snprintf(sql, sizeof(sql),
 				"UPDATE \"%s\" SET \"%s\" = %s WHERE %s AND (typeof(%s) <> "
-				"typeof(\"%s\") OR %s IS NOT \"%s\")%s",
+				"typeof(\"%s\") OR %s IS NOT \"%s\") AND NOT (typeof(%s) IS 'real' "
+				"AND %s IS \"%s\")%s",
 				trying->table, trying->column, value, where, value, trying->column,
-				value, trying->column, i == 0 ? "" : " AND 1");
+				value, trying->column, value, value, trying->column,
+				i == 0 ? "" : " AND 1");
 			if (i > 0) {
 				size_t len = strlen(sql);
 
