@@ -1,6 +1,7 @@
 /*
- * Which connections are let in: bounded in all and for each user.  When there is no place left, the
- * longest idle connection of the user with most makes room.
+ * Admission of new connections.  There is a limit for all connections and one for each user.  When
+ * a limit is reached, the daemon closes the connection that has been idle for longest, of the user
+ * with the most connections.
  */
 #pragma once
 
@@ -10,11 +11,14 @@ struct caller;
 struct list;
 struct services;
 
-/* Puts a new connection's link among the others.  NULL: it is let in; else why not. */
+/*
+ * Adds the link of a new connection to services->conns.  Returns NULL when the connection is
+ * admitted, else the reason why not.
+ */
 const char *admission_enter(
 	struct services *services, struct list *link, const struct caller *caller);
 
-/* The connection has gone; does nothing for one that was never let in. */
+/* Call it when a connection has closed.  Does nothing for a connection that was not admitted. */
 void admission_leave(struct services *services, struct list *link, uint32_t uid);
 
 void admission_log_refusal(struct services *services, uint32_t uid, const char *why);

@@ -13,7 +13,10 @@
 
 #define GROUPS_AT_ONCE 64
 
-/* The groups that the peer was in when it connected, its own first; on the heap.  NULL: not told. */
+/*
+ * Returns the peer's groups at the time of connect(2), its primary group first.  The caller frees
+ * them.  NULL: the kernel does not report them.
+ */
 static uint32_t *groups_of(int fd, uint32_t gid, unsigned *ret_count)
 {
 	socklen_t len = GROUPS_AT_ONCE * sizeof(gid_t);
@@ -29,7 +32,8 @@ static uint32_t *groups_of(int fd, uint32_t gid, unsigned *ret_count)
 			return gids;
 		}
 		free(gids);
-		if (errno != ERANGE) /* with ERANGE, len says how much there is */
+		/* with ERANGE, the kernel sets len to the size that it needs */
+		if (errno != ERANGE)
 			return NULL;
 	}
 }

@@ -1,7 +1,7 @@
 /*
- * Who sits at the other end of a client's socket, as the kernel says (SO_PEERCRED, SO_PEERGROUPS):
- * asked once, when the connection is accepted.  A caller who changes its groups or its uid later
- * stays what it was for as long as it keeps the connection.
+ * The identity of the process at the other end of a client's socket, as the kernel reports it
+ * (SO_PEERCRED, SO_PEERGROUPS).  The daemon reads it once, when it accepts the connection.  A
+ * process that changes its uid or groups later keeps the old identity on this connection.
  */
 #pragma once
 
@@ -13,10 +13,11 @@
 struct caller {
 	uint32_t uid, gid;
 	int32_t pid;
-	unsigned roles; /* a set */
+	unsigned roles; /* bits, see ROLE_BIT() */
 	/*
-	 * Of the process, when it connected: its executable, which the kernel tells of the daemon's own
-	 * user's processes only, and what it calls itself, which says what it likes.  "": not told.
+	 * The process when it connected: its executable and the name that it gives itself.  The
+	 * kernel reports executables only for processes of the daemon's own user.  A process can
+	 * choose any name.  "": unknown.
 	 */
 	char exe[CALLER_EXE_MAX];
 	char name[CALLER_NAME_MAX];
@@ -27,11 +28,15 @@ static inline bool caller_is(const struct caller *caller, enum role role)
 	return (caller->roles & ROLE_BIT(role)) != 0;
 }
 
-/* Without `exe` and `name`.  0, or -1: the kernel does not tell, and nobody is let in on a guess. */
+/*
+ * Does not fill in `exe` and `name`.  Returns 0, or -1 when the kernel does not report an identity;
+ * the connection must be refused then.
+ */
 int caller_identify(int fd, const struct roles *roles, struct caller *ret_caller);
 
 /*
- * Fills in `exe` and `name`, for who is let in: it costs more than all else.  Evidence and nothing that
- * is decided by, since the process may be another by the time it is asked for.
+ * Fills in `exe` and `name`.  This costs more than the rest, so call it only for admitted
+ * connections.  Use both for the record only, never for a decision: the pid may belong to another
+ * process by now.
  */
 void caller_look_at_process(struct caller *caller);

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#define NOFILE_MOST    65536 /* descriptors that we ask for */
-#define FDS_OWN        128   /* loop, store with its readers, inspectors, zygotes, log */
+#define NOFILE_MOST    65536 /* soft limit on descriptors that the daemon sets */
+#define FDS_OWN        128   /* event loop, store and its readers, inspectors, zygotes, log */
 #define FDS_PER_WORKER 32    /* socket, pipes, cgroup files, stdin, artifacts */
 #define DOORS_LEAST    16
-#define CONNS_OWN      2  /* connections that a uid gets although all are taken */
-#define FLOOR_PART     64 /* one part in so many of all bytes is everybody's own */
+/* connections that each uid may have even when the common limit is reached */
+#define CONNS_OWN      2
+#define FLOOR_PART     64 /* each uid may always use 1/64 of bytes_most */
 
 struct share {
 	unsigned conns;
@@ -61,7 +62,7 @@ static uint64_t raise_limit(void)
 int ceilings_init(struct ceilings *ceilings, const struct config *config, struct err *err)
 {
 	uint64_t limit = raise_limit();
-	/* While a zygote is replaced, the warm workers of the old one and of the new are there. */
+	/* While a zygote is replaced, both the old one and the new one have warm workers. */
 	uint64_t workers = config->runtime_count *
 			   (config->workers_max + config->workers_reserve + config->workers_min);
 	uint64_t ours = FDS_OWN + FDS_PER_WORKER * workers;
@@ -89,7 +90,7 @@ void ceilings_done(struct ceilings *ceilings)
 
 /* ---- connections ---------------------------------------------------------------------------- */
 
-/* Administrators find a door open when everybody else has filled the room. */
+/* Reserves half of DOORS_LEAST for administrators, so that other users cannot lock them out. */
 static const char *why_full(
 	const struct ceilings *ceilings, const struct share *share, bool is_admin)
 {
@@ -182,7 +183,7 @@ bool ceilings_hold(struct ceilings *ceilings, uint32_t uid, uint64_t bytes)
 	return true;
 }
 
-/* Only for a uid that has a connection, so its share is there. */
+/* The uid must have a connection, so that its share exists. */
 void ceilings_hold_anyway(struct ceilings *ceilings, uint32_t uid, uint64_t bytes)
 {
 	add(ceilings, share_of(ceilings, uid), bytes);

@@ -1,9 +1,9 @@
 /*
- * What clients may hold of the house: connections, and bytes of memory.
+ * Limits on what clients may hold in the daemon: connections and bytes of memory.
  *
- * The bytes are those of a message from its arrival until its run has left the house, and of a
- * reply until it has been read.  Each uid has a ceiling of its own below the one of all together,
- * and a small share that nobody else can take away from it.
+ * A message counts from its arrival until its run has ended.  A reply counts until the client has
+ * read it.  Each uid has its own limit, below the common limit of all uids, and a small reserve
+ * that other uids cannot use up.
  */
 #pragma once
 
@@ -17,39 +17,46 @@
 struct ceilings {
 	struct map shares; /* uid -> struct share */
 	unsigned conns;
-	unsigned conns_most;    /* for others than administrators, but for two of each uid */
-	unsigned conns_per_uid; /* the same */
-	unsigned doors;         /* what our descriptors suffice for: nobody passes */
+	/* for non-administrators; each uid may exceed it by two connections */
+	unsigned conns_most;
+	unsigned conns_per_uid; /* also only for non-administrators */
+	unsigned doors;         /* what our descriptors suffice for; holds for everyone */
 	uint64_t bytes;
-	uint64_t bytes_peak; /* since somebody last set it */
+	uint64_t bytes_peak; /* highest value of `bytes` since it was last reset */
 	uint64_t bytes_most;
 	uint64_t bytes_per_uid;
 };
 
 /*
- * Raises our own limit on descriptors as far as it may and keeps what workers need out of it.  -1
- * when too little is left for clients.
+ * Raises the daemon's soft limit on descriptors and reserves those that workers need.  Returns -1
+ * when too few are left for clients.
  */
 int ceilings_init(struct ceilings *ceilings, const struct config *config, struct err *err);
 void ceilings_done(struct ceilings *ceilings);
 
-/* A connection comes and goes.  NULL when it may come in, else why not. */
+/* Counts a new connection.  Returns NULL when it is admitted, else the reason why not. */
 const char *ceilings_enter(struct ceilings *ceilings, uint32_t uid, bool is_admin);
 
-/* All connections are taken, but for what each uid still gets. */
+/* True when the common limit is reached; a uid may still use its own two connections. */
 bool ceilings_are_full(const struct ceilings *ceilings);
 
-/* Whether it holds all that one uid may, so that no other's leaving helps it. */
+/*
+ * True when the uid has reached its own limit.  Closing another user's connection does not help it
+ * then.
+ */
 bool ceilings_has_all(const struct ceilings *ceilings, uint32_t uid, bool is_admin);
 unsigned ceilings_conns_of(const struct ceilings *ceilings, uint32_t uid);
 void ceilings_leave(struct ceilings *ceilings, uint32_t uid);
 
-/* Holds so many bytes more for this uid.  False, and nothing is held, when that would be too many. */
+/*
+ * Counts `bytes` more for this uid.  Returns false, and counts nothing, when that would exceed a
+ * limit.
+ */
 bool ceilings_hold(struct ceilings *ceilings, uint32_t uid, uint64_t bytes);
 
-/* The same for what exists already; the ceiling may be passed then. */
+/* The same for bytes that exist already; this may exceed the limit. */
 void ceilings_hold_anyway(struct ceilings *ceilings, uint32_t uid, uint64_t bytes);
 void ceilings_let_go(struct ceilings *ceilings, uint32_t uid, uint64_t bytes);
 
-/* Does this uid hold more than it may? */
+/* True when this uid holds more than its limit. */
 bool ceilings_passed(const struct ceilings *ceilings, uint32_t uid);

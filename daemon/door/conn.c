@@ -13,9 +13,9 @@
 #include "proto/base/log.h"
 #include "proto/wire/rpc.h"
 
-#define REQUEST_HEAD  32 /* bytes; the id of a request stands in front */
+#define REQUEST_HEAD  32 /* bytes that we read of a request; its id is in front */
 #define REFUSAL_BYTES 4096
-#define RETRY_MS      1000 /* after a refusal */
+#define RETRY_MS      1000 /* the client may retry after this time */
 
 void conn_unref(struct conn *conn)
 {
@@ -97,7 +97,7 @@ void conn_close(struct conn *conn, const char *reason)
 	list_remove(&conn->turn);
 	timer_close(conn->deadline);
 	conn->deadline = NULL;
-	conn->refs++; /* requests that end now must not take the struct away under us */
+	conn->refs++; /* on_gone() ends requests, which must not free the struct while we use it */
 	conn->services->conn_events->on_gone(conn->services, conn);
 	uv_close((uv_handle_t *)&conn->pipe, on_closed);
 	conn_unref(conn);
@@ -116,7 +116,10 @@ bool conn_holds_place(const struct conn *conn)
 	       loop_hold_place(conn->services->loop, fd, NULL) == 0;
 }
 
-/* Nothing is under way on it, in either direction, and nobody listens on it.  Administrators' stay. */
+/*
+ * True when the connection has no traffic in either direction, no request and no subscription.
+ * Connections of administrators are never idle.
+ */
 static bool is_idle(const struct conn *conn)
 {
 	size_t waiting = 0;
@@ -165,8 +168,8 @@ static int learn_caller(struct conn *conn)
 }
 
 /*
- * Answers a request that has arrived already, since its sender would else see a connection that broke.
- * Neither the read nor the write waits.
+ * Replies with an error to a request that has already arrived.  Without it the client would only
+ * see a closed connection.  Neither the read nor the write blocks.
  */
 static void refuse_entry(struct conn *conn, const char *why)
 {

@@ -1,12 +1,12 @@
 /*
- * One client connection: bytes in, requests out, replies back.
+ * One client connection: it reads bytes, passes requests on and writes replies.
  *
- * Ownership: the services holds one reference from conn_start() until the pipe is closed; each
- * request in flight holds another.  The struct is freed with the last of them, so a reply that
- * comes home late finds a closed connection, never a missing one.
+ * Ownership: the connection holds one reference to itself from conn_start() until its pipe is
+ * closed.  Each request in flight holds another.  The last unref frees the struct, so a late reply
+ * finds a closed connection and never a freed one.
  *
- * Back pressure: what waits to be written is counted; past half of the ceiling nothing more is
- * read, and a reply that finds more than the ceiling waiting ends the connection.
+ * Back pressure: the connection counts its unsent bytes.  Above half of the limit it reads nothing
+ * more.  When a reply is sent while more than the limit is unsent, the connection is closed.
  */
 #pragma once
 
@@ -21,67 +21,74 @@
 struct conn;
 struct services;
 
-/* A request that came, whole and well formed. */
+/* A complete and well-formed request. */
 struct arrival {
 	struct services *services;
 	struct conn *conn;
 	const struct rpc_message *message;
-	char *bytes; /* the message points into them */
+	char *bytes; /* `message` points into them */
 	struct arena *arena;
-	size_t held; /* of its caller's share of memory */
+	size_t held; /* bytes counted against the caller's limit (ceilings.h) */
 };
 
-/* Whom connections tell; services->conn_events-> */
+/* Callbacks that the upper layer sets in services->conn_events. */
 struct conn_events {
-	/* Takes the bytes and the arena, and what is held for them. */
+	/* Takes over the bytes, the arena and the count of `held`. */
 	void (*on_arrival)(const struct arrival *arrival);
-	/* It closes: nobody may use it any more who does not hold it, and its requests are disowned. */
+	/*
+	 * The connection is closing.  The callee must disown its requests.  Afterwards only holders
+	 * of a reference may use the connection.
+	 */
 	void (*on_gone)(struct services *services, struct conn *conn);
 };
 
 /*
- * Accepts from `listener`.  The connection looks after itself from here.  -1: there is no memory,
- * the client still waits, and so does everybody behind it until this is called again.
+ * Accepts from `listener`; the connection then manages itself.  Returns -1 without memory: this
+ * client and those behind it wait until the caller tries again.
  */
 int conn_start(struct services *services, uv_stream_t *listener);
 
-/* Starts closing, and tells on_gone().  May be called again. */
+/* Starts closing and calls on_gone().  Further calls do nothing. */
 void conn_close(struct conn *conn, const char *reason);
 
 bool conn_is_closing(const struct conn *conn);
 
-/* The same for the link that admission_enter() was given. */
+/* The same, for the link that was passed to admission_enter(). */
 void conn_close_link(struct list *link);
 
 /*
- * Closes the connection that has been idle for longest, of the uid that has most of those with an
- * idle one.  False when nobody with one has more than one more than `newcomer`, who wants in.
+ * Closes one idle connection to make room for `newcomer`.  It belongs to the uid with the most
+ * connections among those with an idle one; of several, the one idle for longest closes.  Returns
+ * false unless that uid has at least two connections more than `newcomer`.
  */
 bool conn_close_idlest(struct services *services, uint32_t newcomer);
 
-/* The same connection may look at messages again that have arrived (turns.h). */
+/* Continues with messages that have arrived, when the connection's turn comes (turns.h). */
 void conn_take_turn(struct list *turn);
 
 const struct caller *conn_caller(const struct conn *conn);
 
-/* The owner of `link` holds the connection from conn_adopt() to conn_release(). */
+/* The owner of `link` holds a reference from conn_adopt() to conn_release(). */
 void conn_adopt(struct conn *conn, struct list *link);
 void conn_release(struct conn *conn);
 
-/* From on_gone(): takes one of those that hold it from it; NULL: no more. */
+/*
+ * For on_gone(): removes one adopted link and its reference, and returns the link.  NULL: none
+ * left.
+ */
 struct list *conn_disown(struct conn *conn);
 
-/* A connection with a subscription is never idle. */
+/* Marks the connection as subscribed to events, so that it never counts as idle. */
 void conn_set_subscribed(struct conn *conn);
 
-/* For those that answer later without being a struct request. */
+/* Adds a reference for replies that come later without a struct request. */
 void conn_hold(struct conn *conn);
 
-/* Bytes that were sent and that its client has not taken yet. */
+/* Returns the bytes of replies that the client has not read yet. */
 uint64_t conn_unsent(const struct conn *conn);
 
 /* Each sends one message, or nothing when the connection is closing. */
 void conn_send_result(struct conn *conn, uint32_t msgid, const struct value *result);
 void conn_send_error(struct conn *conn, uint32_t msgid, const struct rpc_error *error);
-/* Takes the bytes out of `buf`. */
+/* Takes over the bytes of `buf`. */
 void conn_send_buf(struct conn *conn, struct buf *buf);

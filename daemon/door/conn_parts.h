@@ -1,6 +1,6 @@
 /*
- * The parts of a connection, which know each other: conn.c has its life and who holds it, conn_read.c
- * makes requests of what comes, conn_write.c sends replies.
+ * Internals of a connection, shared by its three files: conn.c has its lifetime and references,
+ * conn_read.c turns input into requests, conn_write.c sends replies.
  */
 #pragma once
 
@@ -10,34 +10,36 @@
 
 struct conn {
 	uv_pipe_t pipe;
-	struct list link; /* in the services */
-	struct list turn; /* in the lane of its user, while messages wait for the next turn */
+	struct list link; /* in services->conns */
+	struct list turn; /* in its user's lane, while messages wait for the next turn */
 	struct services *services;
 	struct caller caller;
 	unsigned refs;
 	unsigned in_flight;
 	bool closing;
 	bool reading;
-	bool heard;       /* something has come */
-	int64_t heard_ms; /* when something last came */
+	bool heard;       /* at least one byte has arrived */
+	int64_t heard_ms; /* when data last arrived */
 	uint64_t unsent;
-	size_t inbox;    /* of the frame's memory, what is held of the caller's share */
-	size_t decoding; /* the message that a thread reads, and of the share; 0: none */
+	size_t inbox;    /* size of the frame's buffer that is counted for the caller */
+	size_t decoding; /* size of the message that a thread decodes, also counted; 0: none */
 	struct frame frame;
-	struct timer *deadline; /* a message once begun must be whole */
-	struct list requests;   /* links of those that conn_adopt() was given */
+	struct timer *deadline; /* for the rest of a message that has begun to arrive */
+	struct list requests;   /* links passed to conn_adopt() */
 	bool is_subscribed;     /* to events */
 };
 
 /* ---- conn.c ---- */
 
-/* Lets go of one of conn->refs; the last one frees it. */
+/* Drops one of conn->refs; the last one frees the struct. */
 void conn_unref(struct conn *conn);
 
-/* Whether it can be waited for now; see loop_hold_place(). */
+/* Whether the loop can watch the connection; see loop_hold_place(). */
 bool conn_holds_place(const struct conn *conn);
 
 /* ---- conn_read.c ---- */
 
-/* Reads while there is room for replies, and nothing that was read waits for its turn. */
+/*
+ * Reads while few enough bytes are unsent, no message waits for its turn and none is being decoded.
+ */
 void conn_read_or_rest(struct conn *conn);

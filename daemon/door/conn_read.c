@@ -7,13 +7,14 @@
 #include "proto/base/container.h"
 
 #define ARENA_BYTES_BASE \
-	((size_t)8 << 20) /* for the values of a message, beside twice its length */
-#define ARENA_BYTES_MORE ((size_t)96 << 20) /* and for what the run adds: records, results */
-/* What a request takes beside its message: it, its record, its place in line for the disk. */
+	((size_t)8 << 20) /* limit for the values of a message, in addition to twice its length */
+/* in addition, for what the run adds: records, results */
+#define ARENA_BYTES_MORE ((size_t)96 << 20)
+/* Memory that a request takes beside its message: the struct, its record, its place in queues. */
 #define REQUEST_BYTES    ((size_t)64 << 10)
-#define INBOX_FREE       ((size_t)64 << 10) /* what has arrived is everybody's right up to here */
-#define ANSWER_BYTES     ((size_t)4 << 10)  /* to whoever speaks something else */
-#define RETRY_MS         100                /* said with "busy" */
+#define INBOX_FREE       ((size_t)64 << 10) /* input up to this size is always accepted */
+#define ANSWER_BYTES     ((size_t)4 << 10)  /* reply to a client that speaks another protocol */
+#define RETRY_MS         100                /* reported with "busy" */
 
 static void refuse(struct conn *conn, uint32_t msgid, enum rpc_code code, const char *reason,
 	const char *message)
@@ -33,7 +34,7 @@ static void refuse(struct conn *conn, uint32_t msgid, enum rpc_code code, const 
 	arena_done(&arena);
 }
 
-/* What the message keeps in memory until its run has left counts for its caller. */
+/* Counts the memory of a request for its caller until the request ends.  NULL: there is room. */
 static const char *no_room_for(struct conn *conn, size_t size)
 {
 	if (conn->in_flight >= conn->services->config->requests_per_connection)
@@ -44,9 +45,8 @@ static const char *no_room_for(struct conn *conn, size_t size)
 }
 
 /*
- * The bytes may be gone: only what was noted of them is used.  Nobody looks at notifications, in
- * whatever shape they come: Neovim complains by one, in its own, of each that it gets and does not
- * know.
+ * Uses only what decoding noted, since the bytes may be freed.  Malformed notifications are
+ * ignored: Neovim sends one, in its own format, for each message that it does not know.
  */
 static void refuse_decoded(struct conn *conn, const struct decoded *decoded)
 {
@@ -58,10 +58,10 @@ static void refuse_decoded(struct conn *conn, const struct decoded *decoded)
 			fault->reason, decoded->err.text);
 	else if (!fault->is_notification)
 		conn_close(
-			conn, decoded->err.text); /* nobody to answer: the stream means nothing */
+			conn, decoded->err.text); /* no id to reply to, and the stream is useless */
 }
 
-/* Takes what was decoded. */
+/* Takes over `decoded`. */
 static void take_decoded(struct conn *conn, struct decoded *decoded)
 {
 	size_t size = decoded->len + decoded->arena.used + REQUEST_BYTES;
@@ -80,7 +80,8 @@ static void take_decoded(struct conn *conn, struct decoded *decoded)
 		}
 		refuse(conn, decoded->message.msgid, RPC_CODE_BUSY, "busy", full);
 	}
-	decoded_done(decoded); /* notifications and responses: nothing here asks for them */
+	/* notifications and responses are ignored */
+	decoded_done(decoded);
 }
 
 static void work_off(struct conn *conn);
@@ -96,16 +97,16 @@ static void on_decoded(void *context, struct decoded *decoded)
 	else if (decoded)
 		take_decoded(conn, decoded);
 	if (decoded && !conn->closing)
-		work_off(conn); /* what stood behind it */
+		work_off(conn); /* continue with the messages behind it */
 	conn_unref(conn);
 }
 
-/* False when it is to be decoded here and now. */
+/* Starts decoding on a thread.  Returns false when the caller must decode at once. */
 static bool decode_elsewhere(struct conn *conn, const struct decoded *decoded)
 {
 	struct services *services = conn->services;
 
-	/* Its bytes have left the inbox, and their values are not counted yet. */
+	/* The bytes are no longer in the inbox, and the values are not counted yet. */
 	if (decoded->len <= DECODE_AT_ONCE ||
 		decoding_start(services->errands, conn->caller.uid, decoded, on_decoded, conn) < 0)
 		return false;
@@ -115,7 +116,7 @@ static bool decode_elsewhere(struct conn *conn, const struct decoded *decoded)
 	return true;
 }
 
-/* Takes the message. */
+/* Takes over `bytes`. */
 static void take_message(struct conn *conn, char *bytes, size_t len)
 {
 	struct decoded decoded =
@@ -133,11 +134,11 @@ static void on_deadline(void *owner)
 
 	if (conn->reading)
 		conn_close(conn, "a message did not become whole in time");
-	else /* it may be whole already, but we do not read while replies wait to be read */
+	else /* we paused reading; the rest may have arrived */
 		timer_set(conn->deadline, conn->services->config->message_ms);
 }
 
-/* A message that has begun gets a deadline; one that is whole takes it away. */
+/* Starts a deadline when a message is incomplete; stops it when none is. */
 static void watch_partial(struct conn *conn)
 {
 	size_t waiting = 0;
@@ -169,7 +170,7 @@ static void break_off(struct conn *conn, const struct err *err)
 	conn_close(conn, err->text);
 }
 
-/* Counts the memory of what has arrived for its caller.  -1 when that is more than it may hold. */
+/* Counts the input buffer for the caller.  Returns -1 when it exceeds the caller's limit. */
 static int count_inbox(struct conn *conn, struct err *err)
 {
 	struct ceilings *ceilings = conn->services->ceilings;
@@ -216,7 +217,7 @@ static void take_messages(struct conn *conn)
 	}
 }
 
-/* Looks at what has arrived, as far as it is this connection's turn. */
+/* Handles the messages that have arrived, as far as the user's turn allows. */
 static void work_off(struct conn *conn)
 {
 	struct err err = ERR_INIT;
@@ -227,7 +228,7 @@ static void work_off(struct conn *conn)
 	take_messages(conn);
 	if (!conn->closing)
 		(void)count_inbox(
-			conn, &err); /* what was taken is less; else the next read tells */
+			conn, &err); /* usually less than before; else the next read fails */
 	conn_read_or_rest(conn);
 	conn_unref(conn);
 }
@@ -247,7 +248,7 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 	buf->len = buf->base ? size : 0;
 }
 
-/* Whoever begins with text is told what is spoken here, and let go. */
+/* A client that starts with text gets an explanation of the protocol, and the connection closes. */
 static bool turn_away(struct conn *conn)
 {
 	size_t waiting = 0;

@@ -29,7 +29,7 @@ static void on_sent(uv_write_t *req, int status)
 	free(sending);
 }
 
-/* Its caller holds more than it may: who reads least leaves. */
+/* The caller exceeds its memory limit: closes its connection with the most unsent bytes. */
 static void close_fattest(const struct conn *conn)
 {
 	struct conn *fattest = NULL;
@@ -74,7 +74,7 @@ void conn_send_buf(struct conn *conn, struct buf *buf)
 		conn_close(conn, "it cannot be written to");
 		return;
 	}
-	/* What waited before counts: a reply may be larger than the ceiling by itself. */
+	/* Only bytes unsent before count: one reply may exceed the limit by itself. */
 	if (waiting > conn->services->config->unsent_bytes)
 		conn_close(conn, "it does not read its replies");
 	else if (ceilings_passed(conn->services->ceilings, conn->caller.uid))

@@ -9,7 +9,7 @@ struct decoding {
 	void *context;
 };
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): they are taken, and written to when they are read */
+/* NOLINTNEXTLINE(readability-non-const-parameter): takes ownership; reading writes to the bytes */
 struct decoded decoded_of(char *bytes, size_t len, size_t arena_bytes)
 {
 	struct decoded decoded = { .bytes = bytes, .len = len, .err = ERR_INIT };
@@ -38,7 +38,7 @@ static void on_thread(void *context)
 	decoded_read(&decoding->decoded);
 	decoding->read = true;
 	if (!decoding->decoded.good)
-		decoded_done(&decoding->decoded); /* what is told of it does not lie there */
+		decoded_done(&decoding->decoded); /* `fault` and `err` do not point into them */
 }
 
 static void on_done(void *context)

@@ -1,9 +1,9 @@
 /*
- * A message that is whole, on its way from bytes to values: at once when it is small, else on a
- * thread, since a message of a million small values would hold the loop for half a second.
+ * Decodes a complete message from bytes to values.  Small messages are decoded at once.  Larger
+ * ones are decoded on a thread, since a message of a million small values would block the loop for
+ * half a second.
  *
- * While one is under way its connection waits with what stands behind it: each has no more than one
- * under way.
+ * A connection has at most one message on a thread.  Messages behind it wait.
  */
 #pragma once
 
@@ -16,11 +16,12 @@
 #include "proto/wire/rpc.h"
 
 #define DECODE_AT_ONCE \
-	((size_t)64 << 10) /* some 2 ms of values, when they are as small as can be */
+	((size_t)64 << 10) /* about 2 ms of decoding when the values are as small as possible */
 
 /*
- * A message, read or refused.  Owns its bytes and its arena until somebody takes them.  One that was
- * refused on a thread has neither any more: `bytes` is NULL, and `fault` and `err` say what it was.
+ * A decoded or rejected message.  It owns its bytes and its arena until the caller takes them over.
+ * A message that was rejected on a thread has neither: `bytes` is NULL, and `fault` and `err`
+ * describe the error.
  */
 struct decoded {
 	char *bytes;
@@ -28,19 +29,19 @@ struct decoded {
 	struct arena arena;
 	struct rpc_message message;
 	bool good;
-	struct rpc_fault fault; /* when it is not */
+	struct rpc_fault fault; /* when `good` is false */
 	struct err err;
 };
 
-/* Takes `bytes`. */
+/* Takes over `bytes`. */
 struct decoded decoded_of(char *bytes, size_t len, size_t arena_bytes);
 void decoded_read(struct decoded *decoded);
 void decoded_done(struct decoded *decoded);
 
 /*
- * Reads it on a thread, in its user's turn, then calls `done` from the loop with the same, which is
- * the callee's then; with NULL, and all given back, when errands have stopped.  -1: it cannot, and
- * nothing has changed.
+ * Decodes the message on a thread, in the queue of its user, then calls `done` from the loop.  The
+ * callee owns the decoded message.  When errands have stopped, everything is freed and `done` gets
+ * NULL.  Returns -1 when it cannot start; nothing has changed then.
  */
 int decoding_start(struct errands *errands, uint32_t uid, const struct decoded *decoded,
 	void (*done)(void *context, struct decoded *decoded), void *context);

@@ -20,7 +20,7 @@ int foreign_answer(const char *bytes, size_t len, struct buf *buf)
 	unsigned char first = len > 0 ? (unsigned char)bytes[0] : 0;
 	int used;
 
-	if (first >= 'A' && first <= 'Z') /* a method of HTTP; its client shows the body only */
+	if (first >= 'A' && first <= 'Z') /* an HTTP method; HTTP clients show only the body */
 		used = snprintf(line, sizeof(line),
 			"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n"
 			"Connection: close\r\n\r\nced: " SPOKEN "\n",

@@ -1,6 +1,6 @@
 /*
- * Somebody speaks something else than MessagePack-RPC on the socket: HTTP, JSON, or types by hand.  No
- * request begins with a byte of text, so the first byte that a client sends tells.
+ * Detects clients that do not speak MessagePack-RPC: HTTP, JSON or typed text.  A request never
+ * begins with a text character, so the first byte of a client decides.
  */
 #pragma once
 
@@ -11,5 +11,8 @@
 
 bool foreign_is_text(const char *bytes, size_t len);
 
-/* What is spoken here, in one line, in the form that its sender shows to people.  -1: no memory. */
+/*
+ * Appends one line that names the protocol, in a format that the client shows its user.  Returns -1
+ * without memory.
+ */
 int foreign_answer(const char *bytes, size_t len, struct buf *buf);

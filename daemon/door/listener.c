@@ -16,25 +16,25 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/log.h"
 
-#define BACKLOG   4096 /* clients who wait to be accepted; past that connect(2) fails or waits */
-#define TURN_MOST 64   /* of them accepted in one turn of the loop */
-#define RETRY_MS  100  /* until there may be memory for a client again */
-#define LOOK_MS   1000 /* between looks at the socket's file */
+#define BACKLOG   4096 /* clients waiting for accept(2); beyond it connect(2) fails or blocks */
+#define TURN_MOST 64   /* clients accepted in one loop iteration */
+#define RETRY_MS  100  /* delay after an accept failed for lack of memory */
+#define LOOK_MS   1000 /* interval of checks of the socket's file */
 
 struct listener {
-	uv_pipe_t *pipe; /* NULL: none; its file is gone and could not be made again */
+	uv_pipe_t *pipe; /* NULL: the file is gone and could not be made again */
 	struct services *services;
-	struct timer *retry; /* made at the start: there is no memory when it is needed */
+	struct timer *retry; /* allocated at start, since it serves when memory is short */
 	struct timer *look;
-	bool waiting;     /* a client has been accepted and nobody could look after it */
-	unsigned taken;   /* in this turn of the loop ... */
-	uint64_t turn_ms; /* ... which began then */
+	bool waiting;     /* libuv has accepted a client that conn_start() has not taken yet */
+	unsigned taken;   /* clients accepted in this loop iteration ... */
+	uint64_t turn_ms; /* ... which began at this time */
 	bool handed_over;
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* "" when nobody knows it */
-	struct stat file;   /* what the path led to when the socket was made, or handed over */
-	bool gone;          /* it does not any more, which has been logged */
-	uint64_t remade;    /* how often it was made again */
-	struct err trouble; /* why it could not be */
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* "" when unknown */
+	struct stat file;   /* the file when the socket was made or handed over */
+	bool gone;          /* the path no longer leads to `file`; this has been logged */
+	uint64_t remade;    /* how often the socket was made again */
+	struct err trouble; /* why it could not be made again */
 };
 
 static bool holds_place(const struct listener *listener)
@@ -46,9 +46,9 @@ static bool holds_place(const struct listener *listener)
 }
 
 /*
- * libuv listens no more until the client that it has accepted is taken from it, and may have lost
- * its place in the epoll set meanwhile.  Without memory or place it is asked for again, or nobody
- * would ever be let in any more.
+ * libuv stops listening until we take the client that it has accepted.  Meanwhile the listener may
+ * have lost its place in the epoll set.  Without memory or a place we retry later; otherwise no
+ * client would be accepted again.
  */
 static void let_in(struct listener *listener)
 {
@@ -68,8 +68,8 @@ static void on_retry(void *owner)
 }
 
 /*
- * libuv accepts for as long as somebody waits.  In a flood that would be for ever: nobody who is
- * connected would be served, and nobody who was refused closed.
+ * libuv accepts as long as clients are waiting.  Under a flood of clients it would not return to
+ * the loop: connected clients would not be served, and refused ones would not be closed.
  */
 static bool has_had_its_turn(struct listener *listener)
 {
@@ -107,7 +107,7 @@ static int fill_address(struct sockaddr_un *address, const char *path, struct er
 	return 0;
 }
 
-/* Somebody answers there, or nobody does and the name is free afterwards. */
+/* Returns an error when a daemon answers at the address; otherwise removes a stale socket file. */
 static int clear_way(const struct sockaddr_un *address, struct err *err)
 {
 	auto_fd int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -129,8 +129,8 @@ static int clear_way(const struct sockaddr_un *address, struct err *err)
 }
 
 /*
- * The socket's file has no more rights than `mode` at any time, and exactly those afterwards.  By
- * umask(2) it could be had as well, but that counts for what other threads make meanwhile.
+ * The socket's file never has more rights than `mode`, and has exactly those afterwards.  umask(2)
+ * would also affect files that other threads create meanwhile.
  */
 static int make_socket(const char *path, const char *mode_text, struct err *err)
 {
@@ -163,7 +163,7 @@ static void drop_pipe(struct listener *listener)
 	listener->waiting = false;
 }
 
-/* Takes `fd`. */
+/* Takes over `fd`. */
 static int listen_on(struct listener *listener, int fd, struct err *err)
 {
 	auto_fd int owned = fd;
@@ -195,7 +195,7 @@ static int listen_on(struct listener *listener, int fd, struct err *err)
 	return 0;
 }
 
-/* ---- while it listens --------------------------------------------------------------------------- */
+/* ---- while it listens -------------------------------------------------------------------- */
 
 /* Whether the path still leads to our socket. */
 static bool stands(const struct listener *listener)
@@ -225,7 +225,7 @@ static void log_gone(struct listener *listener, const struct err *why)
 	listener->trouble = *why;
 }
 
-/* A socket whose file is gone, or is another's, is one that no new client finds. */
+/* Makes the socket again when its file is gone or replaced, since new clients cannot find it. */
 static void on_look(void *owner)
 {
 	struct listener *listener = owner;
@@ -260,9 +260,9 @@ struct value *listener_describe(const struct listener *listener, struct arena *a
 	return map;
 }
 
-/* ---- starting and closing ----------------------------------------------------------------------- */
+/* ---- starting and closing ---------------------------------------------------------------- */
 
-/* Where the socket stands that was handed over; "" when it has no name in the file system. */
+/* Reads the path of a socket that was handed over; "" when it has no name in the file system. */
 static void learn_path(struct listener *listener, int fd)
 {
 	struct sockaddr_un address = { 0 };
@@ -317,7 +317,7 @@ void listener_close(struct listener *listener)
 {
 	if (!listener)
 		return;
-	/* What stands there may be another daemon's by now. */
+	/* The file may belong to another daemon by now. */
 	if (listener->pipe && !listener->handed_over && stands(listener))
 		(void)unlink(listener->path);
 	timer_close(listener->retry);

@@ -1,9 +1,9 @@
 /*
- * The socket that clients connect to: handed over by systemd, or made here.
+ * The socket that clients connect to.  Either systemd hands it over, or the listener makes it.
  *
- * A socket of ours that nobody listens on any more is replaced; one that somebody answers on is
- * another daemon and ends the start.  Afterwards its file is looked at each second: when it is gone,
- * or is not ours any more, the socket is made again, and the log says so.
+ * A stale socket file is replaced.  When a daemon answers at the path, the start fails.  While the
+ * daemon runs, the listener checks the file each second.  If the file is gone or replaced, the
+ * listener makes the socket again and logs it.
  */
 #pragma once
 
@@ -15,8 +15,10 @@ struct services;
 
 struct listener *listener_start(struct services *services, const char *path, struct err *err);
 
-/* {path, remade, trouble}: for admin.status. */
+/* Returns {path, remade, trouble} for admin.status. */
 struct value *listener_describe(const struct listener *listener, struct arena *arena);
 
-/* Takes no more clients and removes the socket when we made it and it still stands there. */
+/*
+ * Stops listening.  Removes the socket's file when the listener made it and it is still the same.
+ */
 void listener_close(struct listener *listener);

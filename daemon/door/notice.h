@@ -1,6 +1,6 @@
 /*
- * Notifications about one run, as they travel: run.output, a piece of what a program wrote, and
- * run.started, which run it is that a request has become.
+ * Encodes notifications about one run: run.output carries a piece of a program's output,
+ * run.started reports the id of the run that a request has become.
  */
 #pragma once
 
@@ -8,10 +8,10 @@
 #include "proto/base/err.h"
 #include "proto/value.h"
 
-/* Appends one to `buf`.  -1: no room. */
+/* Appends one run.output to `buf`.  Returns -1 when there is no room. */
 int notice_write(struct buf *buf, const char *run_id, const char *stream, uint64_t offset,
 	struct bytes piece, struct err *err);
 
-/* The same for run.started; `id` is the caller's own name for it, or NULL. */
+/* The same for run.started; `id` is the name that the caller gave the run, or NULL. */
 int notice_write_started(
 	struct buf *buf, const char *run_id, uint32_t msgid, const char *id, struct err *err);

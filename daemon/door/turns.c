@@ -4,7 +4,10 @@
 
 #include "proto/base/container.h"
 
-/* One user, from the first message of a turn until one in which nothing of his waits. */
+/*
+ * One user.  A lane exists from the first message of a turn until a turn in which none of the
+ * user's connections waits.
+ */
 struct lane {
 	struct list link;
 	uint32_t uid;
@@ -29,7 +32,7 @@ static void free_lane(struct lane *lane)
 	free(lane);
 }
 
-/* Those who waited go on, in the order in which they came, until the turn is used up again. */
+/* Resumes waiting connections in order of arrival, until the turn is used up again. */
 static void serve(struct turns *turns, struct lane *lane)
 {
 	struct list *first;
@@ -62,7 +65,7 @@ static void on_check(uv_check_t *check)
 		(void)uv_check_stop(check);
 }
 
-/* Its being there is all that it does. */
+/* Does nothing: an active idle handle keeps the loop from sleeping. */
 static void on_idle(uv_idle_t *idle)
 {
 	(void)idle;
@@ -98,7 +101,7 @@ bool turns_take(struct turns *turns, uint32_t uid)
 	struct lane *lane = lane_made(turns, uid);
 
 	if (!lane)
-		return true; /* no memory to be fair */
+		return true; /* without memory, fairness is dropped */
 	if (lane->taken == TURN_MESSAGES)
 		return false;
 	lane->taken++;
@@ -113,14 +116,14 @@ void turns_give_back(struct turns *turns, uint32_t uid)
 		lane->taken--;
 }
 
-/* Only for a user who was told to wait, whose lane is there. */
+/* Call it only after turns_take() returned false, so the lane exists. */
 void turns_wait(struct turns *turns, uint32_t uid, struct list *link)
 {
 	list_append(&lane_of(turns, uid)->waiting, link);
 	(void)uv_idle_start(&turns->idle, on_idle);
 }
 
-/* From the loop, since whoever closes may stand in a lane himself. */
+/* Frees lanes from the loop, since turns_close() may be called while a lane is being served. */
 static void on_closed(uv_handle_t *handle)
 {
 	const struct turns *turns = handle->data;

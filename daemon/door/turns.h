@@ -1,7 +1,8 @@
 /*
- * Whose messages are looked at now.  Each user has so many in one turn of the loop, by one connection
- * or by a hundred; a connection with more waits for the next turn, in its user's lane, and is not
- * read from meanwhile.  So nobody's flood makes anybody else wait for longer than that.
+ * Limits how many messages each user gets handled in one loop iteration (a turn), whether over one
+ * connection or a hundred.  A connection with more messages waits in its user's lane for the next
+ * turn and is not read from meanwhile.  So a flood from one user delays other users by one turn at
+ * most.
  */
 #pragma once
 
@@ -15,21 +16,21 @@
 #define TURN_MESSAGES 32
 
 struct turns {
-	uv_check_t check; /* while there are lanes: a turn is over */
-	uv_idle_t idle;   /* while somebody waits: the loop does not sleep */
+	uv_check_t check; /* active while there are lanes; marks the end of a turn */
+	uv_idle_t idle;   /* active while a connection waits, so that the loop does not sleep */
 	struct list lanes;
-	void (*on_turn)(struct list *link); /* a connection that waited may go on */
+	void (*on_turn)(struct list *link); /* resumes a connection that waited */
 };
 
 void turns_init(struct turns *turns, uv_loop_t *loop, void (*on_turn)(struct list *link));
 
-/* Whether a message of this user's may be looked at in this turn; it counts then. */
+/* Counts one message of this user.  Returns false when the user's turn is used up. */
 bool turns_take(struct turns *turns, uint32_t uid);
 
-/* It was none after all. */
+/* Undoes turns_take() when there was no message. */
 void turns_give_back(struct turns *turns, uint32_t uid);
 
-/* on_turn() comes when there is a turn for `link`; whoever goes before takes it out of its list. */
+/* Calls on_turn() when `link` gets its turn.  To cancel, remove `link` from its list. */
 void turns_wait(struct turns *turns, uint32_t uid, struct list *link);
 
 void turns_close(struct turns *turns);
