@@ -77,7 +77,7 @@ void blobs_drop(struct blob *blob)
 	leave_shelf(blob);
 }
 
-/* They stand in front. */
+/* Expired blobs are at the head of the list, since it is in order of last use. */
 void blobs_expire(struct blobs *blobs)
 {
 	int64_t now_ms = clock_ms();
@@ -91,7 +91,7 @@ void blobs_expire(struct blobs *blobs)
 	}
 }
 
-/* What a user has here. */
+/* Returns how many bytes this user's blobs cost. */
 static uint64_t bytes_of(const struct blobs *blobs, uint32_t uid, unsigned *ret_count)
 {
 	uint64_t bytes = 0;
@@ -207,6 +207,6 @@ bool blobs_settle(struct blob *blob, const char *sha256)
 
 	if (strcmp(blob->sha256, sha256) == 0)
 		return blob->settled = true;
-	leave_shelf(blob); /* which may have been the last to hold it */
+	leave_shelf(blob); /* may free the blob, when no run uses it */
 	return false;
 }

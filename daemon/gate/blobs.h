@@ -1,15 +1,16 @@
 /*
- * Contents that callers sent ahead, by their SHA-256, for the files of runs to come: sent once, used
- * in many.
+ * File contents that callers upload ahead of runs, addressed by SHA-256: sent once, used by many
+ * runs.
  *
- * They are in memory only, and no record: what a run used of them is in that run's record.  Each
- * belongs to the user who sent it and counts as held by him; of his own, what was not used for
- * longest makes room, and what was not used for so long leaves.  One that is used stays until its
- * last user has let go of it, on the shelf or not.
+ * Blobs exist only in memory and are not records; a run's record holds what the run used.  Each
+ * blob belongs to the user who sent it and counts against that user's memory limit.  When a user's
+ * room is full, that user's least recently used blob is dropped.  A blob that is unused for
+ * `kept_ms` is dropped too.  A dropped blob stays in memory until the last run that uses it has
+ * released it.
  *
- *	blobs_begin()  room for so many bytes under a name that is only promised
- *	blobs_add()    bytes, in order, until they are all there
- *	blobs_settle() they are what was promised, or they go
+ *     blobs_begin()   reserves room under a digest that the caller promised
+ *     blobs_add()     appends bytes, in order, until all have arrived
+ *     blobs_settle()  keeps the blob if its digest matches, else drops it
  */
 #pragma once
 
@@ -30,16 +31,17 @@ struct blob {
 	uint32_t uid;
 	char sha256[DIGEST_TEXT_LEN + 1];
 	char *data;
-	size_t len, total; /* what has arrived, and of how much */
+	size_t len, total; /* bytes that have arrived, and that are expected */
 	bool settled;
 	bool shelved;
-	unsigned refs; /* the shelf's, and one for each that uses it */
+	/* one for the map while `shelved`, and one for each run that uses the blob */
+	unsigned refs;
 	int64_t used_ms;
 };
 
 struct blobs {
 	struct map map;   /* uid and digest -> struct blob */
-	struct list used; /* in the order of their last use */
+	struct list used; /* least recently used first */
 	struct ceilings *ceilings;
 	uint64_t bytes_per_uid;
 	int64_t kept_ms;
@@ -49,20 +51,23 @@ void blobs_init(
 	struct blobs *blobs, struct ceilings *ceilings, uint64_t bytes_per_uid, uint64_t kept_s);
 void blobs_done(struct blobs *blobs);
 
-/* One that is there whole, or is arriving; it counts as used now.  NULL: there is none. */
+/* Finds a complete or arriving blob and marks it as used now.  NULL: there is none. */
 struct blob *blobs_find(struct blobs *blobs, uint32_t uid, const char *sha256);
 
-/* Those that nobody used for so long leave. */
+/* Drops blobs that were not used for `kept_ms`. */
 void blobs_expire(struct blobs *blobs);
 
-/* NULL: no room, or no memory. */
+/* Returns NULL when there is no room or no memory. */
 struct blob *blobs_begin(struct blobs *blobs, uint32_t uid, const char *sha256, size_t total);
 void blobs_add(struct blob *blob, const char *bytes, size_t len);
 
-/* `sha256` is what they are.  False: not what was promised, and they are gone. */
+/*
+ * `sha256` is the digest of what arrived.  Returns false, and drops the blob, when it is not the
+ * promised one.
+ */
 bool blobs_settle(struct blob *blob, const char *sha256);
 
-/* It is not to be found any more; who uses it keeps it. */
+/* Removes the blob from the map; holders of a reference keep it. */
 void blobs_drop(struct blob *blob);
 
 struct blob *blob_ref(struct blob *blob);

@@ -80,7 +80,7 @@ void budget_age(struct budget_entry *entry, int64_t now_us)
 	spending_move_on(&entry->window, now_us);
 }
 
-/* It says no more than one that is made anew. */
+/* True when dropping the entry loses nothing: a new one would say the same. */
 static bool says_nothing(const struct budgets *budgets, struct budget_entry *entry, int64_t now_us)
 {
 	int64_t quiet_us = now_us - entry->used_us;
@@ -94,7 +94,7 @@ static bool says_nothing(const struct budgets *budgets, struct budget_entry *ent
 struct sweep {
 	struct budgets *budgets;
 	int64_t now_us;
-	struct budget_entry *gone[256]; /* in one go */
+	struct budget_entry *gone[256]; /* at most this many in one sweep */
 	size_t count;
 };
 
@@ -109,7 +109,7 @@ static int gather_silent(void *context, const void *key, size_t key_len, void *v
 	return sweep->count == COUNT_OF(sweep->gone);
 }
 
-/* Seldom, since it looks at all of them. */
+/* Drops unneeded entries.  Looks at every entry, so it runs at most once a second. */
 static void make_room(struct budgets *budgets, int64_t now_us)
 {
 	struct sweep sweep = { budgets, now_us, { NULL }, 0 };

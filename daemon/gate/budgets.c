@@ -2,7 +2,7 @@
 
 #include "daemon/gate/budget_parts.h"
 
-#define SOON_MS 1000 /* said when what is in the way is a run that is under way */
+#define SOON_MS 1000 /* retry time reported when only a run in progress is in the way */
 
 const char *budget_name_in(const struct budget_case *what, enum budget_scope scope)
 {
@@ -63,7 +63,7 @@ static int64_t wait_us(const struct budgets *budgets, const struct budget_entry 
 	return 0;
 }
 
-/* At its bound; a circuit that has been open for its time lets one run through. */
+/* True at the bound.  A circuit whose time has passed lets one trial run through. */
 static bool is_spent(const struct budgets *budgets, const struct budget_entry *entry,
 	enum budget_measure measure, uint64_t most, int64_t now_us)
 {
@@ -76,7 +76,7 @@ static bool is_spent(const struct budgets *budgets, const struct budget_entry *e
 #define EVERY_MEASURE ((1U << BUDGET_MEASURE_COUNT) - 1)
 #define HELD_MEASURES (1U << BUDGET_RUNNING | 1U << BUDGET_CPU_MS | 1U << BUDGET_WALL_MS)
 
-/* `measures`: a set of 1 << measure, those that are looked at. */
+/* `measures`: bits 1 << measure; only these are checked. */
 static bool is_refused(const struct budgets *budgets, const struct budget_entry *entry,
 	const struct budget_limits *limits, unsigned measures, int64_t now_us,
 	struct budget_refusal *ret_refusal)
@@ -149,7 +149,8 @@ int budgets_admit(struct budgets *budgets, const struct budget_case *what, int64
 		if (is_refused(budgets, ticket.entries[i], &what->limits[i], EVERY_MEASURE, now_us,
 			    ret_refusal))
 			return 1;
-		ticket.entries[i]->used_us = now_us; /* or the next one's room would be this */
+		/* protects it from make_room() for the next entry */
+		ticket.entries[i]->used_us = now_us;
 	}
 	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++)
 		if (ticket.entries[i])
@@ -191,9 +192,9 @@ int budgets_resume(struct budgets *budgets, const struct budget_case *what, int6
 	return 0;
 }
 
-/* ---- what was spent ------------------------------------------------------------------------- */
+/* ---- spending ------------------------------------------------------------------------------- */
 
-/* The shared entry counts no failures: those of one task say nothing about another. */
+/* The shared entry counts no failures: failures of one task say nothing about another. */
 static void note_end(struct budget_entry *entry, enum budget_end end, int64_t at_us)
 {
 	if (budget_is_shared(entry))
@@ -237,7 +238,7 @@ void budgets_settle(struct budgets *budgets, struct budget_ticket *ticket,
 void budgets_remember(struct budgets *budgets, const struct budget_case *what,
 	const struct budget_spent *spent, bool of_uid, int64_t age_us, int64_t now_us)
 {
-	/* A clock that was set back makes it new, and not free. */
+	/* After the wall clock was set back, a run counts as new rather than not at all. */
 	int64_t past_us = age_us < 0 ? 0 : age_us;
 
 	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {

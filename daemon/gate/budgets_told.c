@@ -67,7 +67,7 @@ struct value *budgets_left(struct budgets *budgets, const struct budget_case *wh
 	return map;
 }
 
-/* More may have failed than may: some were in flight together, or the bound was lowered. */
+/* Failures may exceed the bound: runs failed concurrently, or the bound was lowered. */
 static uint64_t attempts_left(uint64_t most, uint64_t failures)
 {
 	return failures < most ? most - failures : 0;

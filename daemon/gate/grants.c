@@ -35,7 +35,7 @@ int grants_load(struct grants *grants, struct store *store, struct err *err)
 	return store_each_grant(store, load, grants, err);
 }
 
-/* Those whose time is over; what has no use left may still get one back. */
+/* Drops expired grants.  Grants without uses stay, since a use may be returned to them. */
 static void clear(struct grants *grants)
 {
 	int64_t now_us = clock_wall_us();

@@ -1,9 +1,11 @@
 /*
- * Words that hold for runs to come: "this program of this user's may run, so often and so long".
+ * Approvals that hold for future runs: "this program of this user may run, so many times, until
+ * then".
  *
- * A grant is about a subject: the digest of the texts that the policy judged, the policy with its
- * rules as they were then, and the language.  Another text, a changed rule, another user: another
- * subject, and a person is asked.  What is in force stands in the store; this is its copy.
+ * A grant applies to one user and one subject.  The subject is a digest of the texts that the
+ * policy judged, of the policy with its rules at that time, and of the language.  With another
+ * text, rule or user the grant does not apply, and the run needs approval again.  The store holds
+ * the grants in force; this is a copy.
  */
 #pragma once
 
@@ -18,12 +20,12 @@
 
 struct grant {
 	struct list link;
-	int64_t act; /* by which, and its name */
+	int64_t act; /* the act that gave it; identifies the grant */
 	uint32_t uid;
 	uint32_t by;
 	char subject[HASH_TEXT_LEN + 1];
 	int64_t until_wall_us;
-	int64_t uses; /* that are left; -1: as many as wanted */
+	int64_t uses; /* uses left; -1: unlimited */
 };
 
 struct grants {
@@ -34,14 +36,14 @@ struct grants {
 void grants_init(struct grants *grants);
 void grants_done(struct grants *grants);
 
-/* Those that the store knows. */
+/* Loads the grants in the store. */
 int grants_load(struct grants *grants, struct store *store, struct err *err);
 
-/* One that holds now for this user and subject, or NULL. */
+/* Returns a grant that is in force for this user and subject, or NULL. */
 struct grant *grants_find(struct grants *grants, uint32_t uid, const char *subject);
 struct grant *grants_get(struct grants *grants, int64_t act);
 
-/* Whether there is room for one more. */
+/* Whether one more grant fits; drops expired and used-up ones first. */
 bool grants_have_room(struct grants *grants);
 
 /* -1: no memory. */

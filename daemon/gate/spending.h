@@ -1,5 +1,6 @@
 /*
- * What was spent within a window of time, in slices: with the oldest slice what was spent in it leaves.
+ * Counts amounts spent within a sliding window of time.  The window is divided into slices; with
+ * the oldest slice, the amounts in it leave the window.
  */
 #pragma once
 
@@ -17,22 +18,22 @@ enum spent_kind {
 
 struct spending {
 	int64_t slice_us;
-	int64_t at; /* the newest slice, in a count of slices since the clock began */
+	int64_t at; /* number of the newest slice, counted from the start of the clock */
 	uint64_t slices[SPENDING_SLICES][SPENT_COUNT];
 	uint64_t sum[SPENT_COUNT];
 };
 
 void spending_init(struct spending *spending, int64_t window_us, int64_t now_us);
 
-/* Leaves behind what is older than the window. */
+/* Drops slices that have left the window. */
 void spending_move_on(struct spending *spending, int64_t now_us);
 
-/* What was spent so long ago; before the window it says nothing. */
+/* Adds an amount that was spent `age_us` ago; ignores it when that is outside the window. */
 void spending_add(struct spending *spending, enum spent_kind kind, uint64_t amount, int64_t age_us);
 
-/* How long until less than `most` is in the window. */
+/* Returns how long it takes until less than `most` is in the window. */
 int64_t spending_until_below(
 	const struct spending *spending, enum spent_kind kind, uint64_t most, int64_t now_us);
 
-/* As if nothing had been spent. */
+/* Resets all amounts to zero. */
 void spending_forget(struct spending *spending);
