@@ -19,7 +19,8 @@ static const struct sock_filter filter[] = {
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	DENY(execve),
 	DENY(execveat),
-#if !defined(__SANITIZE_ADDRESS__) /* its leak checker looks at us that way when we leave */
+/* AddressSanitizer's leak checker uses ptrace at exit */
+#if !defined(__SANITIZE_ADDRESS__)
 	DENY(ptrace),
 #endif
 	DENY(process_vm_readv),

@@ -1,11 +1,11 @@
 /*
- * The last doors close: after the start the daemon never again executes a program, changes its
- * rights or looks into another process.  A second filter on top of the spawner's, which had to
- * allow the one execve() that started us.
+ * Drops rights that the daemon does not need after its start: afterwards it cannot execute a
+ * program, change its rights or access another process.  This is a second filter on top of the
+ * spawner's, which had to allow the execve() that started the daemon.
  */
 #pragma once
 
 #include "proto/base/err.h"
 
-/* For all threads of the process. */
+/* Applies to all threads of the process. */
 int lockdown(struct err *err);

@@ -1,6 +1,6 @@
 /*
- * ced: the daemon.  Started by ced-spawner, which gives it the descriptor of their conversation
- * and no rights at all.
+ * ced: the daemon.  ced-spawner starts it without privileges and passes it the descriptor of the
+ * socket between them.
  */
 #include <getopt.h>
 #include <malloc.h>
@@ -52,7 +52,7 @@ static const char help[] =
 	"  --state DIR          folder of the audit store\n"
 	"  --verbose            log more\n";
 
-/* The folder that our own binary stands in: inspector and harnesses are beside it. */
+/* Returns the folder of our own binary; the inspector and the harnesses are in it too. */
 static char *own_folder(void)
 {
 	static char path[4096];
@@ -63,7 +63,10 @@ static char *own_folder(void)
 	return slash ? path : NULL;
 }
 
-/* Reads it as the daemon does at its start: EXIT_FAILURE, with the reason told, when it would not start. */
+/*
+ * Reads a configuration as the daemon does at its start.  Prints the reason and returns
+ * EXIT_FAILURE when the daemon would not start with it.
+ */
 static int read_config(struct config *config, const char *path)
 {
 	struct err err = ERR_INIT;
@@ -76,7 +79,7 @@ static int read_config(struct config *config, const char *path)
 	return EXIT_FAILURE;
 }
 
-/* What a configuration comes to, for people and for `cectl doctor`. */
+/* Prints the values that a configuration leads to, for people and for `cectl doctor`. */
 static int print_in_force(const char *path)
 {
 	static struct config config;
@@ -109,7 +112,7 @@ static int start_commands(const struct server_options *options)
 	return runner_run(&config);
 }
 
-/* -1: go on; else the exit status. */
+/* Returns -1 to continue, else the exit status. */
 static int read_options(int argc, char **argv, struct server_options *ret, enum log_level *level)
 {
 	bool in_force = false;
@@ -163,7 +166,7 @@ static int read_options(int argc, char **argv, struct server_options *ret, enum 
 	return in_force ? print_in_force(ret->config_path) : -1;
 }
 
-/* The exit status of what printed an answer: EXIT_FAILURE when the answer did not arrive. */
+/* Returns the exit status after printing: EXIT_FAILURE when the output could not be written. */
 static int after_printing(int exit_code)
 {
 	if (exit_code != EXIT_SUCCESS || (fflush(stdout) == 0 && !ferror(stdout)))
@@ -192,7 +195,9 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	log_start("ced", level);
-	/* Large messages and outputs go back to the system when their run has left. */
+	/*
+	 * Returns the memory of large messages and outputs to the system when their run has ended.
+	 */
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	(void)mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
 	(void)signal(SIGPIPE, SIG_IGN);

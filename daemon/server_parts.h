@@ -1,6 +1,6 @@
 /*
- * The parts by value, for the files that make, wire and close them: server_start.c and server_stop.c.
- * Everything else sees them through services.h.
+ * The server with its parts by value, for the files that make, connect and close them:
+ * server_start.c and server_stop.c.  All other files use services.h.
  */
 #pragma once
 
@@ -35,7 +35,7 @@
 #include "proto/ulid.h"
 
 struct server {
-	struct services services; /* what the parts see of each other */
+	struct services services; /* pointers to the parts, for the other parts */
 	struct daemon_state state;
 	uv_loop_t loop;
 	struct config config;
@@ -58,43 +58,43 @@ struct server {
 	struct wallclock wallclock;
 	struct alerts alerts;
 	struct events events;
-	struct errands errands;   /* on threads */
-	struct turns turns;       /* of users, with their messages */
-	struct ceilings ceilings; /* of what clients hold */
+	struct errands errands;   /* work on threads */
+	struct turns turns;       /* share of messages that each user gets handled */
+	struct ceilings ceilings; /* limits on what clients hold */
 	struct list conns;
 	struct conn_events conn_events;
 	struct list waits;
 	struct list rehearsals;
 	uv_signal_t signals[2];
-	struct timer *sweep; /* of what is kept for a while */
-	struct timer *trim;  /* of memory that clients have given back */
+	struct timer *sweep; /* drops expired blobs */
+	struct timer *trim;  /* returns freed memory to the system */
 	struct timer *watchdog;
 	struct timer *grace; /* while draining */
 	unsigned grace_rounds;
-	bool is_warm; /* there was a worker that waits */
+	bool is_warm; /* a worker was ready at least once */
 	int exit_code;
 };
 
 /* ---- server_start.c ---- */
 
-/* Reports once that the daemon is ready: a worker waits and programs can be checked. */
+/* Reports once that the daemon is ready: a worker is ready and programs can be checked. */
 void server_look_ready(struct server *server);
 
 /* ---- server_stop.c ---- */
 
-/* SIGTERM and SIGINT drain; the second one ends the grace period. */
+/* SIGTERM and SIGINT start draining; a second one ends the grace period. */
 int server_watch_signals(struct server *server, struct err *err);
 
-/* While draining, ends the daemon when its last run has gone. */
+/* While draining, ends the daemon when its last run has ended. */
 void server_end_when_empty(struct server *server);
 
 void server_on_spawner_lost(void *context, const char *why);
 
-/* No further work is possible: the daemon ends.  False: it is ending already. */
+/* Ends the daemon, since it cannot work.  Returns false when it is ending already. */
 bool server_cannot_start(struct server *server, const char *why, const char *repair);
 
 /*
- * No jail can be made.  Before the daemon was ready once that is the host's fault, and the daemon
- * ends instead of trying forever: returns true.  Later it returns false.
+ * No jail can be made.  Before the daemon was ready, the host is the cause: the daemon ends instead
+ * of retrying forever, and the function returns true.  Later it returns false.
  */
 bool server_cannot_jail(struct server *server, const char *why);

@@ -20,7 +20,7 @@
 #define SWEEP_MS 60000
 #define TRIM_MS  5000
 
-/* ---- what the parts tell -------------------------------------------------------------------- */
+/* ---- callbacks of the parts ----------------------------------------------------------------- */
 
 static void on_child_exited(void *context, uint32_t child, int status)
 {
@@ -30,7 +30,7 @@ static void on_child_exited(void *context, uint32_t child, int status)
 		inspectors_child_exited(server->services.inspectors, child, status);
 }
 
-/* Its runs have nobody any more who listens, and what waits to be told to it is forgotten. */
+/* Detaches the requests of the connection, and drops messages and calls that wait to answer it. */
 static void on_conn_gone(struct services *services, struct conn *conn)
 {
 	struct list *link;
@@ -66,7 +66,7 @@ static void on_warm(void *context, struct runtime *runtime)
 	stage_queue_serve(&server->services, runtime);
 }
 
-/* What nobody uses any more goes also when nobody comes. */
+/* Drops expired blobs even when no client connects. */
 static void on_sweep(void *owner)
 {
 	struct server *server = owner;
@@ -88,7 +88,7 @@ static void on_watchdog(void *owner)
 	host_alive();
 }
 
-/* ---- its parts ------------------------------------------------------------------------------ */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 static void name_entrypoints(struct server *server)
 {
@@ -146,7 +146,7 @@ static int meet_spawner(
 	return spawner_ask_now(server->services.spawner, &seal, err);
 }
 
-/* Numbers for a policy that nobody has would be a mistake that nobody sees. */
+/* Rejects settings for a policy that does not exist; the mistake would go unnoticed otherwise. */
 static int check_allowances(struct server *server, struct err *err)
 {
 	const struct config *config = &server->config;
@@ -159,7 +159,7 @@ static int check_allowances(struct server *server, struct err *err)
 	return allowances_add_policies(&server->config, server->services.policies, err);
 }
 
-/* What works on the store beside the recorder, and the clock that its records go by. */
+/* Starts the parts that use the store beside the recorder, and the clock for records. */
 static int start_care(struct server *server, const struct store_clock *clock, uint64_t newest_ms,
 	bool has_lost, struct err *err)
 {
@@ -219,7 +219,7 @@ static int open_store(struct server *server, struct err *err)
 	return start_care(server, &clock, newest_ms, has_lost, err);
 }
 
-/* The rules that the settings name: policies, patterns of secrets, numbers for policies. */
+/* Loads the rules that the settings name: policies, patterns of secrets, limits of policies. */
 static int load_rules(struct server *server, struct err *err)
 {
 	const struct config *config = &server->config;
@@ -309,7 +309,7 @@ static void on_run_removed(void *owner)
 	server_end_when_empty(owner);
 }
 
-/* Those that are made later are NULL until then. */
+/* Parts that are made later are NULL until then. */
 static void wire(struct server *server)
 {
 	server->services = (struct services){
@@ -393,6 +393,6 @@ struct server *server_start(const struct server_options *options, struct err *er
 	}
 	init(server);
 	if (load_config(server, options, err) < 0 || start_parts(server, options, err) < 0)
-		return NULL; /* nothing has run: the process ends and the spawner clears up */
+		return NULL; /* no run was started: the process ends, and the spawner cleans up */
 	return server;
 }

@@ -12,9 +12,9 @@
 #include "daemon/workers/inspectors.h"
 #include "proto/base/container.h"
 
-#define GRACE_MS    10000 /* for what runs when the daemon is told to stop */
-#define CANCELED_MS 4000  /* for what was cancelled then to end and be recorded */
-#define EXAMINED_MS 20    /* to look again whether threads are done with outputs */
+#define GRACE_MS    10000 /* for runs in progress when the daemon is asked to stop */
+#define CANCELED_MS 4000  /* for cancelled runs to end and be recorded */
+#define EXAMINED_MS 20    /* between checks whether threads still work on requests */
 
 static void stop_care(struct server *server)
 {
@@ -41,7 +41,7 @@ static void close_parts(struct server *server)
 		uv_close((uv_handle_t *)&server->signals[i], NULL);
 	listener_close(server->services.listener);
 	approvals_leave(&server->approvals);
-	/* Whatever is still in the house ends here, is recorded, and is told to whoever listens. */
+	/* Cancels the remaining runs, records them and reports them to their clients. */
 	(void)registry_cancel_all(&server->runs, KILLED_CLOSING);
 	inspectors_closing(server->services.inspectors);
 	policies_stop(server->services.policies);
@@ -51,7 +51,7 @@ static void close_parts(struct server *server)
 	recorder_close(server->services.recorder);
 	server->services.recorder = NULL;
 	stop_care(server);
-	errands_stop(&server->errands); /* questions; outputs were waited for */
+	errands_stop(&server->errands); /* pending queries; work on requests has ended */
 	list_for_each(at, &server->conns)
 		conn_close_link(at);
 	turns_close(&server->turns);
@@ -74,7 +74,7 @@ static int count_stage(void *context, struct request *request)
 	return 0;
 }
 
-/* Which stages hold the daemon up, for whoever looks into it: "policy 3, record 1". */
+/* Logs the stages of the remaining runs for later analysis: "policy 3, record 1". */
 static void log_runs_left(struct server *server)
 {
 	struct stages_left left = { .text = "" };
@@ -100,7 +100,7 @@ static void on_grace(void *owner)
 	if (registry_count(&server->runs)) {
 		(void)registry_cancel_all(&server->runs, KILLED_CLOSING);
 		if (registry_count(&server->runs)) {
-			timer_set(server->grace, CANCELED_MS); /* their ends are on the way */
+			timer_set(server->grace, CANCELED_MS); /* cancelled runs are still ending */
 			server->grace_rounds++;
 			if (server->grace_rounds < 2)
 				return;
@@ -108,7 +108,7 @@ static void on_grace(void *owner)
 				log_runs_left(server);
 		}
 	}
-	if (server->state.examining) /* a thread has it: what it costs is bounded */
+	if (server->state.examining) /* a thread still works on a request; its work is bounded */
 		timer_set(server->grace, EXAMINED_MS);
 	else
 		close_parts(server);
@@ -119,7 +119,7 @@ void server_end_when_empty(struct server *server)
 	if (server->state.draining && !registry_count(&server->runs) && !server->state.closing &&
 		server->grace)
 		timer_set(
-			server->grace, 0); /* from the loop: the last run is being freed just now */
+			server->grace, 0); /* the last run is now being freed: end from the loop */
 }
 
 void server_drain(struct server *server, const char *why)
@@ -141,7 +141,7 @@ static void on_signal(uv_signal_t *handle, int number)
 	struct server *server = handle->data;
 
 	if (server->state.draining && server->grace)
-		timer_set(server->grace, 0); /* told twice: now */
+		timer_set(server->grace, 0); /* the second signal ends the daemon at once */
 	server_drain(server, strsignal(number));
 }
 
@@ -158,7 +158,7 @@ int server_watch_signals(struct server *server, struct err *err)
 	return 0;
 }
 
-/* ---- ends that nobody asked for -------------------------------------------------------------- */
+/* ---- unexpected ends ------------------------------------------------------------------------- */
 
 void server_on_spawner_lost(void *context, const char *why)
 {
@@ -166,7 +166,10 @@ void server_on_spawner_lost(void *context, const char *why)
 
 	if (server->state.closing)
 		return;
-	/* Without it no worker can be made and none can be trusted to die: leave, and be started anew. */
+	/*
+	 * Without the spawner no worker can be made, and none can be killed reliably.  The daemon
+	 * exits, to be started again.
+	 */
 	log_event(LOG_LEVEL_ERROR, "spawner.lost", LOG_STR("why", why));
 	server->exit_code = 1;
 	server->state.draining = true;

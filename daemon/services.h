@@ -1,7 +1,7 @@
 /*
- * The parts of the daemon, as its rooms see them: pointers, which the server sets before it starts
- * the first part (server_start.c).  This header includes none of the parts: a file that works with
- * one includes the header of that part.
+ * The parts of the daemon as the other parts see them: pointers, which the server sets before it
+ * starts the first part (server_start.c).  This header includes no part; a file that uses one
+ * includes its header.
  */
 #pragma once
 
@@ -44,15 +44,15 @@ struct ulid_source;
 struct uv_loop_s;
 struct wallclock;
 
-/* How far the daemon is, and what it counts. */
+/* The state of the daemon and its counters. */
 struct daemon_state {
-	bool ready;         /* a worker has waited and programs can be checked: told once */
-	bool draining;      /* no new runs */
+	bool ready;         /* a worker was ready and programs can be checked; reported once */
+	bool draining;      /* accepts no new runs */
 	bool closing;       /* the parts are being closed */
-	unsigned examining; /* outputs and requests that threads look at */
+	unsigned examining; /* requests that threads work on */
 	int64_t started_ms, started_wall_us;
 	uint64_t outcomes[OUTCOME_COUNT]; /* since the start */
-	struct log_limit refusals;        /* of connections */
+	struct log_limit refusals;        /* limits log entries about refused connections */
 };
 
 struct services {
@@ -68,9 +68,9 @@ struct services {
 	struct pool *pool;
 	struct inspectors *inspectors;
 	struct policies *policies;
-	struct pattern_book *patterns; /* of secrets */
+	struct pattern_book *patterns; /* patterns of secrets */
 
-	struct recorder *recorder; /* NULL: nothing is recorded any more */
+	struct recorder *recorder; /* NULL: recording has stopped */
 	struct readers *readers;
 	struct store_thread *store_thread;
 	struct page_check *page_check;
@@ -96,6 +96,6 @@ struct services {
 	struct listener *listener;
 	struct list *conns;
 	const struct conn_events *conn_events;
-	struct list *waits;      /* struct call, for runs to end */
-	struct list *rehearsals; /* examples that are held against policies */
+	struct list *waits;      /* struct call: calls that wait for runs to end */
+	struct list *rehearsals; /* tests of policies against examples */
 };
