@@ -8,7 +8,7 @@
 
 #define MISSING "No module named '"
 
-/* "No module named 'numpy.random'": numpy.  Empty when the error is another. */
+/* Returns "numpy" for "No module named 'numpy.random'".  Empty for any other error. */
 static struct bytes missing_module(const struct facts *facts)
 {
 	const char *message = value_as_text(value_get(facts->error, "message"));

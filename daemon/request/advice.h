@@ -1,9 +1,7 @@
-/*
- * What the daemon knows and a program does not: which runtime has the module that its own lacks.
- */
+/* Hints for programs that failed: names a runtime that has the module which their own lacks. */
 #pragma once
 
 #include "daemon/request/request.h"
 
-/* When the outcome is decided.  Adds to the reason of a program that missed a module. */
+/* Call it after the outcome is decided.  Extends the reason of a program that lacked a module. */
 void advice_give(struct request *request, const struct facts *facts);

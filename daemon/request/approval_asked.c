@@ -11,15 +11,15 @@
 struct filling {
 	struct request *request;
 	struct readers *readers;
-	const struct value *page; /* NULL: it was not read */
+	const struct value *page; /* NULL: reading failed */
 	struct err err;
 	void (*then)(struct request *request, const struct err *err, void *context);
 	void *context;
 };
 
 /*
- * On a thread.  Nobody else touches the arena of a hollow request.  What it takes of memory counts for
- * nobody: its user may not be connected, and an approver lets in one after the other.
+ * Runs on a thread; nothing else uses the arena of a hollow request meanwhile.  The memory counts
+ * for no user: the run's user may not be connected, and approvers decide runs one after the other.
  */
 static void fill(void *context)
 {
@@ -38,8 +38,8 @@ static void fill(void *context)
 }
 
 /*
- * What the record has is what came, unless something was masked in it; and what its caller wanted to
- * be masked of what comes out is not there at all.
+ * Compares the recorded request with its hashes.  They differ when something in the request was
+ * masked.  Values that the caller named for masking the output are not in the record at all.
  */
 static void compare(struct request *request, const struct value *record)
 {
@@ -72,7 +72,7 @@ static int take(struct request *request, const struct value *page, struct err *e
 		return -1;
 	request->contract = CONTRACT_READ;
 	request->runtime = pool_find(request->services->pool, request->spec.language);
-	request->kept.spec = request->spec; /* what is to be masked in it has been */
+	request->kept.spec = request->spec; /* what had to be masked is masked already */
 	result->limits = request->spec.limits;
 	compare(request, record);
 	request->parking->hollow = false;
@@ -120,7 +120,7 @@ void approval_fill(struct request *request,
 			.readers = services->readers,
 			.then = then,
 			.context = context };
-		services->state->examining++; /* whoever closes the house waits for it */
+		services->state->examining++; /* closing the daemon waits for it */
 		if (errands_start(services->errands, request->caller.uid, fill, filled, filling) ==
 			0)
 			return;

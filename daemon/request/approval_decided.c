@@ -9,7 +9,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
-/* ---- its end -------------------------------------------------------------------------------- */
+/* ---- the end of a run that did not start ---------------------------------------------------- */
 
 int64_t approval_waited_us(const struct request *request)
 {
@@ -33,13 +33,13 @@ struct value *approval_describe(struct arena *arena, const struct parking *parki
 	return map;
 }
 
-/* By clock_us(), a moment of the wall clock. */
+/* Converts a time of the wall clock to clock_us(). */
 static int64_t at_us(int64_t wall_us)
 {
 	return clock_us() - (clock_wall_us() - wall_us);
 }
 
-/* The waiting is over: for the trace, and taken out of the run's own time. */
+/* Adds the waiting to the trace, and subtracts it from the run's own time. */
 static void note_waited(struct request *request)
 {
 	struct parking *parking = request->parking;
@@ -92,7 +92,7 @@ static const char *canceled_words_of(struct request *request)
 		canceled_words(request->canceled));
 }
 
-/* With all that is known of it to RECORD; what could not be read any more is left out. */
+/* Sends the run to RECORD.  Values that could not be read from the store (`err`) are left out. */
 static void record_end(struct request *request, const struct err *err, void *context)
 {
 	static const enum outcome outcomes[] = { OUTCOME_SANDBOX_ERROR, OUTCOME_SANDBOX_ERROR,
@@ -101,7 +101,7 @@ static void record_end(struct request *request, const struct err *err, void *con
 
 	(void)err;
 	(void)context;
-	if (request->services->state->closing) { /* its row says what was decided */
+	if (request->services->state->closing) { /* its row in the store keeps the decision */
 		approval_leave(request);
 		return;
 	}
@@ -130,7 +130,7 @@ void approval_cancel(struct request *request)
 
 	if (!request_waits_in(request, STAGE_APPROVAL) || !parking ||
 		parking->state != PARKING_WAITS)
-		return; /* whoever works at it will find out */
+		return; /* the step in progress will see request->canceled */
 	parking->word = PARKING_CANCELED;
 	approval_end(request);
 }
@@ -145,9 +145,9 @@ void approval_decide(struct request *request, enum parking_word word, uint32_t b
 	parking->by = by;
 }
 
-/* ---- let run -------------------------------------------------------------------------------- */
+/* ---- the run starts ------------------------------------------------------------------------- */
 
-/* As it came; what the record and the trace have of its waiting stays. */
+/* Resets the request to its state on arrival, except for the record and trace of its waiting. */
 static void renew(struct request *request)
 {
 	struct job_result *result = &request->result;
@@ -156,7 +156,7 @@ static void renew(struct request *request)
 		.approval = result->approval,
 		.replay_of = result->replay_of };
 
-	if (request->pin_count) /* they stay pinned, and are not looked for on the shelf again */
+	if (request->pin_count) /* its blobs stay pinned and are not looked up again */
 		request->params = revive_files(&request->arena, request->params, &request->spec);
 	memcpy(fresh.run_id, result->run_id, sizeof(fresh.run_id));
 	*result = fresh;
@@ -187,7 +187,7 @@ static void start_again(struct request *request, const struct err *err, void *co
 		record_end(request, NULL, NULL);
 	} else if (request->services->state->draining) {
 		approval_leave(
-			request); /* it is approved in the store, and runs in the next life */
+			request); /* approved in the store; the next daemon will start the run */
 	} else {
 		note_waited(request);
 		list_remove(&parking->link);

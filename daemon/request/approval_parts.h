@@ -1,6 +1,10 @@
 /*
- * The parts of approvals, which know each other: approvals.c has who waits, approval_asked.c reads what
- * was asked, approval_decided.c sees the waiting end, approvals_load.c makes the waiting of another life.
+ * Internals of approvals, shared by four files:
+ *
+ *	approvals.c         the waiting runs
+ *	approval_asked.c    reads the request of a waiting run from the store
+ *	approval_decided.c  ends the waiting
+ *	approvals_load.c    restores the waiting runs when the daemon starts
  */
 #pragma once
 
@@ -8,14 +12,14 @@
 
 /* ---- approvals.c ---- */
 
-/* It waits from here on, until its time is over. */
+/* Starts the waiting, with its time limit. */
 void approval_start_clock(struct request *request);
 void approval_stop_clock(struct parking *parking);
 
-/* Leaves the house without an end to record: its row in the store waits on. */
+/* Frees the request without recording an end; its row in the store remains. */
 void approval_leave(struct request *request);
 
 /* ---- approval_decided.c ---- */
 
-/* It was not let run, and parking->word says why: it is recorded so. */
+/* Records the end of a run that may not start; parking->word says why. */
 void approval_end(struct request *request);

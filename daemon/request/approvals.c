@@ -8,9 +8,9 @@
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
-#define TELLING_BYTES ((size_t)128 << 20) /* most of what a client is told of one that waits */
+#define TELLING_BYTES ((size_t)128 << 20) /* limit for a message about a waiting run */
 
-/* ---- all together --------------------------------------------------------------------------- */
+/* ---- all waiting runs ----------------------------------------------------------------------- */
 
 void approvals_init(struct approvals *approvals, struct services *services)
 {
@@ -80,7 +80,9 @@ static struct value *describe(struct request *request, struct arena *arena)
 	return map;
 }
 
-/* Its client learns that it waits: in a notification, and as the answer to a detached run. */
+/*
+ * Reports to the client that its run waits: as the reply to a detached run, else as a notification.
+ */
 static void tell_client(struct request *request)
 {
 	struct arena arena;
@@ -103,7 +105,7 @@ static void tell_client(struct request *request)
 	arena_done(&arena);
 }
 
-/* The daemon is about to end: whoever hears of it is told that it is not over. */
+/* The daemon is about to end: reports to clients that the run still waits. */
 static void tell_leaving(struct request *request)
 {
 	struct arena *arena = &request->arena;
@@ -123,12 +125,12 @@ static void tell_leaving(struct request *request)
 	stage_repeat_waits_on(request);
 }
 
-/* Its row in the store waits on. */
+/* The row in the store remains. */
 void approval_leave(struct request *request)
 {
 	approval_stop_clock(request->parking);
 	request->parking->state =
-		PARKING_DECIDED; /* who is told may leave, and end nothing by it */
+		PARKING_DECIDED; /* a client that leaves on this message must not end the run */
 	tell_leaving(request);
 	request_enter(request, STAGE_EXIT);
 }
@@ -164,7 +166,7 @@ void approval_wait_on(struct request *request)
 		approval_leave(request);
 }
 
-/* One that nobody is at work on, or NULL. */
+/* Returns a waiting run that no step is working on, or NULL. */
 static struct parking *idle_one(const struct approvals *approvals)
 {
 	list_for_each(at, &approvals->parked) {
@@ -176,7 +178,7 @@ static struct parking *idle_one(const struct approvals *approvals)
 	return NULL;
 }
 
-/* Who is told that one leaves may take others along. */
+/* Searches anew after each run, since a client that learns of it may leave and end other runs. */
 void approvals_leave(struct approvals *approvals)
 {
 	struct parking *parking;

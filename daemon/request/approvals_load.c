@@ -6,7 +6,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
-#define ARENA_BYTES ((size_t)128 << 20) /* beside three times what a request may hold */
+#define ARENA_BYTES ((size_t)128 << 20) /* in addition to three times the largest request */
 #define WAKE_MS     20
 
 static void note_decision(struct request *request, const struct store_parked *from)
@@ -24,7 +24,7 @@ static void note_decision(struct request *request, const struct store_parked *fr
 		parking->reason = arena_strdup(&request->arena, from->reason);
 }
 
-/* Its id is taken, as it was: others with it wait for what comes of it. */
+/* Takes the run's id again, so that requests with the same id wait for its result. */
 static void take_claim(struct request *request, const struct store_parked *from)
 {
 	struct claims *claims = request->services->claims;
@@ -57,7 +57,7 @@ static int load_one(void *context, const struct store_parked *from)
 		return -1;
 	request->parking = arena_new(&request->arena, struct parking);
 	if (!request->parking || registry_add(services->runs, request) < 0)
-		return -1; /* the start fails, and nothing of it is kept */
+		return -1; /* the start of the daemon fails, so nothing is freed */
 	*request->parking = (struct parking){ .request = request,
 		.state = PARKING_WAITS,
 		.hollow = true,
@@ -74,7 +74,7 @@ static int load_one(void *context, const struct store_parked *from)
 	return 0;
 }
 
-/* Once there are workers and inspectors: clocks start, and what was decided goes on. */
+/* Once there are workers and inspectors, continues the runs that were decided before the start. */
 static void on_wake(void *owner)
 {
 	struct approvals *approvals = owner;

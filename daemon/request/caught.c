@@ -9,7 +9,7 @@
 
 #define NUMBER_MAX (1 << 24)
 
-/* What is said inside may be anything: a number that is none means "unknown". */
+/* Reads a number that a program may have forged; 0 means "unknown". */
 static uint32_t number_of(const struct value *denied, const char *key)
 {
 	int64_t number = value_as_int(value_get(denied, key), 0);
@@ -17,7 +17,7 @@ static uint32_t number_of(const struct value *denied, const char *key)
 	return number > 0 && number < NUMBER_MAX ? (uint32_t)number : 0;
 }
 
-/* A column in code points, from one in bytes, in a line of the program. */
+/* Converts a column in bytes to one in code points, for a line of the program. */
 static uint32_t column_of(struct bytes code, uint32_t line, uint32_t byte_column)
 {
 	const char *at = code.data;
@@ -33,7 +33,7 @@ static uint32_t column_of(struct bytes code, uint32_t line, uint32_t byte_column
 	return byte_column ? column : 0;
 }
 
-/* NULL: the program itself. */
+/* Returns the path of the file, or NULL when it is the program itself. */
 static const char *other_file(struct request *request, const char *file)
 {
 	static const char work[] = JAIL_WORK_DIR "/";

@@ -1,10 +1,10 @@
 /*
- * What a worker caught its program at: the second enforcement's word (JOB_DENIED) becomes a finding
- * of the result, beside those over the text.
+ * Policy violations that a worker detects while the program runs.  The worker's message
+ * (JOB_DENIED) becomes a finding of the result, beside the findings in the text.
  */
 #pragma once
 
 #include "daemon/request/request.h"
 
-/* When the outcome is policy_denied because of what the worker said.  Fills in verdict and reason. */
+/* Call it after the outcome is decided.  Fills in verdict and reason for outcome policy_denied. */
 void caught_tell(struct request *request, const struct facts *facts);

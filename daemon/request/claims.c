@@ -95,7 +95,7 @@ struct claim_entry *claims_find(const struct claims *claims, uint32_t uid, const
 	return claim ? claim->leader : NULL;
 }
 
-/* Out of the list, holding nothing, into another list. */
+/* Moves an entry from its list to `to`; afterwards it holds no claim. */
 static void give_back(struct list *link, struct list *to)
 {
 	struct claim_entry *entry = container_of(link, struct claim_entry, link);

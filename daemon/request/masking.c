@@ -7,8 +7,9 @@
 #include "daemon/request/request.h"
 #include "daemon/services.h"
 
-#define BYTES_AT_ONCE ((size_t)64 << 10) /* some 0.1 ms */
-#define SECRET_COST   64 /* a byte's forms take as long as so many to look through */
+#define BYTES_AT_ONCE ((size_t)64 << 10) /* about 0.1 ms */
+/* searching for one byte of a secret costs as much as reading this many bytes */
+#define SECRET_COST   64
 
 /* ---- here or on a thread -------------------------------------------------------------------- */
 
@@ -18,7 +19,7 @@ static void mask(struct request *request, uint64_t work)
 	request->kept.mask(request);
 }
 
-/* On a thread, which has the request to itself: the loop looks only at where it stands. */
+/* Runs on a thread, which owns the request meanwhile; the loop only reads its stage. */
 static void mask_there(void *context)
 {
 	struct request *request = context;
@@ -32,7 +33,7 @@ static void on_masked(void *context)
 	struct request *request = context;
 
 	request->services->state->examining--;
-	if (!request->kept.masked) /* given up, since the house closes */
+	if (!request->kept.masked) /* the errand was dropped because the daemon closes */
 		mask_there(request);
 	request_enter(request, request->kept.then(request));
 }
@@ -56,7 +57,7 @@ static enum stage mask_then(struct request *request, size_t bytes)
 	return request->kept.then(request);
 }
 
-/* ---- what is masked ------------------------------------------------------------------------- */
+/* ---- masking -------------------------------------------------------------------------------- */
 
 static void start(struct request *request)
 {
@@ -65,7 +66,7 @@ static void start(struct request *request)
 			&request->arena);
 }
 
-/* Without memory for their forms nothing of the request may be kept. */
+/* Without memory for the encodings of the secrets, nothing of the request may be recorded. */
 static void withhold(struct request *request)
 {
 	static const char why[] = "[withheld: no memory to look for secrets in it]";

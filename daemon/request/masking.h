@@ -1,16 +1,17 @@
 /*
- * Where a request meets redact/: before anything of it goes to the disk.  What is short is masked
- * in the loop; what is long, or takes patterns more than a moment, on a thread.
+ * Masks secrets in a request before anything of it is written to the disk (redact/).  Short texts
+ * are masked in the loop.  Long ones, and patterns that take more time, are masked on a thread.
  */
 #pragma once
 
 #include "daemon/request/request.h"
 
 /*
- * Fills request->kept.spec, then enters what `then` answers.  The request has its spec.
+ * Fills request->kept.spec, then enters the stage that `then` returns.  The request must have its
+ * spec.
  */
 enum stage redaction_of_spec(struct request *request, enum stage (*then)(struct request *request));
 
-/* The same for everything that its record is made of. */
+/* The same for everything that the record of the run contains. */
 enum stage redaction_of_record(
 	struct request *request, enum stage (*then)(struct request *request));

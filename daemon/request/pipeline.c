@@ -9,13 +9,13 @@
 #define DOOR(stage) (1U << (unsigned)STAGE_##stage)
 
 /*
- * What a stage is.  Beside its name and its work:
+ * The table of stages.  Beside its name and its function, a stage has:
  *
  *	doors   the stages that may follow
- *	cancel  ends what a request waits for in this stage; NULL: it never waits, or what it waits for comes
- *	        by itself in a bounded time, and the stage then looks at request->canceled
- *	leave   gives back what the stage has taken, when the request ends
- *	go_on   when the request has gone: lets others go on that may have waited for that
+ *	cancel  ends the waiting of a request in this stage.  NULL: the stage does not wait, or its
+ *	        waiting is bounded and it checks request->canceled afterwards
+ *	leave   releases what the stage has taken, when the request ends
+ *	go_on   called after the request has ended: resumes requests that may have waited for that
  */
 /* clang-format off */
 static const struct {

@@ -9,7 +9,8 @@
 #include "daemon/services.h"
 #include "proto/base/clock.h"
 
-#define RECALL_BYTES_MAX ((size_t)256 << 20) /* that a result takes beside what the request has */
+/* limit for a result, in addition to the request's own */
+#define RECALL_BYTES_MAX ((size_t)256 << 20)
 
 /* ---- on the thread -------------------------------------------------------------------------- */
 
@@ -21,7 +22,7 @@ static enum recall_answer failed(struct recall *recall)
 	return RECALL_FAILED;
 }
 
-/* What is another's is never told, whatever led there. */
+/* Never returns a run of another user, however it was found. */
 static enum recall_answer read_run(struct recall *recall, struct store *store)
 {
 	struct request *request = recall->request;
@@ -70,7 +71,8 @@ static enum recall_answer find_cached(struct recall *recall, struct store *store
 
 	if (found)
 		return found < 0 ? RECALL_FAILED : RECALL_NONE;
-	return read_run(recall, store); /* what is not whole any more runs again */
+	/* an incomplete result does not count: the program runs again */
+	return read_run(recall, store);
 }
 
 static enum recall_answer find_place(struct recall *recall, struct store *store)
@@ -89,7 +91,7 @@ static void ask(void *context)
 	struct store *store = readers_take(readers, &recall->err);
 
 	if (!store)
-		return; /* RECALL_FAILED, as it began */
+		return; /* `answer` is RECALL_FAILED already */
 	if (recall->what == RECALL_ACTION)
 		recall->answer = find_action(recall, store);
 	else if (recall->what == RECALL_CACHED)
@@ -103,7 +105,7 @@ static void ask(void *context)
 
 /* ---- in the loop ---------------------------------------------------------------------------- */
 
-/* Results that come from the store come faster than they leave. */
+/* Counts the result for the caller: results from the store arrive faster than clients read them. */
 static bool is_too_much(struct recall *recall)
 {
 	struct request *request = recall->request;
@@ -144,13 +146,13 @@ int recall_start(struct request *request, enum recall_what what, const char *run
 		memcpy(recall->run_id, run_id, sizeof(recall->run_id));
 	if (errands_start(services->errands, request->caller.uid, ask, answer, recall) < 0)
 		return -1;
-	services->state->examining++; /* whoever closes the house waits for it */
+	services->state->examining++; /* closing the daemon waits for it */
 	return 0;
 }
 
 /*
- * The recorder's thread may be reading the id and the hashes for a begun record that is still on its
- * way: they stay untouched, even by the same bytes.
+ * Keeps the id and the hashes untouched, even by equal bytes: the recorder's thread may be reading
+ * them for a begun record.
  */
 static void replace(struct job_result *result, const struct job_result *with)
 {

@@ -104,7 +104,7 @@ static int collect_name(void *context, struct request *request)
 	return 0;
 }
 
-/* Cancelling one run changes the map and may end others: so the names are collected first. */
+/* Collects the ids first: cancelling a run changes the map and may end other runs. */
 int64_t registry_cancel_all(struct run_registry *registry, enum limit_word why)
 {
 	size_t count = registry->runs.count;

@@ -1,6 +1,4 @@
-/*
- * The runs in progress, by their ids: each from the moment it is admitted until it is freed.
- */
+/* The runs in progress, by id.  A run is listed from its admission until it is freed. */
 #pragma once
 
 #include <stdint.h>
@@ -14,12 +12,12 @@ enum limit_word;
 struct rpc_error;
 struct value;
 
-/* A run has come to its end. */
+/* The end of a run. */
 struct run_end {
 	const char *run_id;
 	uint32_t uid;               /* of its caller */
-	const struct value *result; /* for the caller; or else the error */
-	const struct value *kept;   /* for everybody else: as it is in the record */
+	const struct value *result; /* as the caller sees it; NULL: `error` is set instead */
+	const struct value *kept;   /* as recorded, for everyone else */
 	const struct rpc_error *error;
 };
 
@@ -38,27 +36,29 @@ struct run_registry {
 void registry_init(struct run_registry *registry, const struct registry_events *events);
 void registry_done(struct run_registry *registry);
 
-/* 0, or -1 (memory). */
+/* Returns 0, or -1 without memory. */
 int registry_add(struct run_registry *registry, struct request *request);
 void registry_remove(struct run_registry *registry, struct request *request);
 
-/* Gives it another id; 0, or -1 (memory), and it keeps its own. */
+/* Changes the id of a run.  Returns 0, or -1 without memory; the run keeps its id then. */
 int registry_rename(struct run_registry *registry, struct request *request, const char *run_id);
 
-/* NULL: no run in progress has this whole id. */
+/* Returns NULL when no run in progress has exactly this id. */
 struct request *registry_find(const struct run_registry *registry, const char *run_id);
 
-/* Whether a run has this id, or its place in the order of runs, or is about to have it. */
+/*
+ * Whether a run in progress has this id or its place in the order of runs, or is about to get it.
+ */
 bool registry_has_place(const struct run_registry *registry, const char *run_id);
 
-/* Calls `look` with each until it returns other than 0; returns that. */
+/* Calls `look` for each run until it returns nonzero, and returns that value. */
 int registry_each(const struct run_registry *registry,
 	int (*look)(void *context, struct request *request), void *context);
 
-/* Tells those that wait for it. */
+/* Reports the end of a run to the clients that wait for it. */
 void registry_tell_end(struct run_registry *registry, const struct run_end *end);
 
 size_t registry_count(const struct run_registry *registry);
 
-/* Cancels every run; how many, or -1 (memory). */
+/* Cancels every run.  Returns their number, or -1 without memory. */
 int64_t registry_cancel_all(struct run_registry *registry, enum limit_word why);

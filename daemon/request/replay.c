@@ -7,12 +7,12 @@
 #include "proto/fill.h"
 #include "proto/wire/wire.h"
 
-#define SHOWN_BYTES 120 /* of a text that differs */
+#define SHOWN_BYTES 120 /* shown of a text that differs */
 #define PART_BYTES  ((size_t)512 << 20)
 
-/* ---- what was asked ------------------------------------------------------------------------- */
+/* ---- the request ---------------------------------------------------------------------------- */
 
-/* Keys of the recorded request that belonged to the one who asked, not to the program. */
+/* Keys of the recorded request that concern its caller and not the program. */
 static bool is_of_that_request(const char *key)
 {
 	static const char *const keys[] = { "id", "cache", "masks", "secrets", "stream", "announce",
@@ -24,7 +24,7 @@ static bool is_of_that_request(const char *key)
 	return false;
 }
 
-/* A file as `run` wants it: without what the record adds. */
+/* Copies a file as `run` expects it, without the fields that the record adds. */
 static struct value *make_file(struct arena *arena, const void *items, size_t index)
 {
 	const struct value *file = value_at(items, index);
@@ -68,9 +68,9 @@ struct value *replay_params(struct arena *arena, const struct value *record, con
 	return fill_done(&fill);
 }
 
-/* ---- its secrets ---------------------------------------------------------------------------- */
+/* ---- secrets -------------------------------------------------------------------------------- */
 
-/* As it stands in a record where a secret was that its caller had named. */
+/* Replaces a secret in a record that the caller had named. */
 #define NAMED_MARK "[masked:secret]"
 
 static bool holds_mark(const struct value *text)
@@ -78,7 +78,7 @@ static bool holds_mark(const struct value *text)
 	return memmem(text->text.bytes, text->text.len, NAMED_MARK, sizeof(NAMED_MARK) - 1);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): no deeper than a record may nest */
+/* NOLINTNEXTLINE(misc-no-recursion): records have a maximum depth */
 static bool has_mark(const struct value *value)
 {
 	bool found = false;
@@ -99,13 +99,13 @@ uint64_t replay_secrets(const struct value *record)
 
 	if (named > 0)
 		return (uint64_t)named;
-	/* What repeats another's result, or was written before they were counted. */
+	/* Repeats of another result, and old records, do not have the number. */
 	if (!value_get(record, "masks") && !value_get(request, "masks"))
 		return 0;
 	return has_mark(record) ? 1 : 0;
 }
 
-/* ---- what came of it ------------------------------------------------------------------------ */
+/* ---- the result ----------------------------------------------------------------------------- */
 
 static const struct value *plain(struct arena *arena, const struct value *of, const char *key)
 {
@@ -113,7 +113,7 @@ static const struct value *plain(struct arena *arena, const struct value *of, co
 	return value_get(of, key);
 }
 
-/* Of an error what the program decides: not how often its text was cut. */
+/* Returns the parts of an error that the program decides, not how often its text was cut. */
 static const struct value *error_of(struct arena *arena, const struct value *of, const char *key)
 {
 	const struct value *error = value_get(of, key);
@@ -158,7 +158,7 @@ static struct value *make_finding(struct arena *arena, const void *items, size_t
 	return fill_done(&fill);
 }
 
-/* The list with each item made anew; an empty one is none. */
+/* Returns the list with each item passed through `make`; NULL for an empty list. */
 static const struct value *remade(struct arena *arena, const struct value *list,
 	struct value *(*make)(struct arena *, const void *, size_t))
 {
@@ -197,7 +197,7 @@ static const struct value *list_of(struct arena *arena, const struct value *of, 
 static const struct part {
 	const char *key;
 	const struct value *(*look)(struct arena *arena, const struct value *of, const char *key);
-	bool has_lines; /* only the line that differs is shown */
+	bool has_lines; /* show only the line that differs */
 } parts[] = {
 	{ "outcome", plain, false },
 	{ "exit_code", plain, false },
@@ -217,7 +217,7 @@ static const struct part {
 	{ "findings", findings_of, false },
 };
 
-/* NULL and nil are the same: it is not there. */
+/* NULL and nil both mean absent. */
 static bool is_there(const struct value *value)
 {
 	return value && !value_is(value, VALUE_NIL);
@@ -235,7 +235,7 @@ static bool is_bytes(const struct value *value)
 	return value_is(value, VALUE_TEXT) || value_is(value, VALUE_BYTES);
 }
 
-/* Where two texts part: the beginning of that line, and its number from 1 on. */
+/* Finds where two texts differ: returns the start of that line; *ret_line counts from 1. */
 static size_t parting_line(const struct value *a, const struct value *b, int64_t *ret_line)
 {
 	size_t least = a->text.len < b->text.len ? a->text.len : b->text.len;
@@ -251,7 +251,7 @@ static size_t parting_line(const struct value *a, const struct value *b, int64_t
 	return begin;
 }
 
-/* A line of a text, or its first bytes when it is long. */
+/* Returns one line of a text, cut to SHOWN_BYTES. */
 static struct value *line_at(struct arena *arena, const struct value *text, size_t begin)
 {
 	size_t len = begin < text->text.len ? text->text.len - begin : 0;
@@ -263,7 +263,7 @@ static struct value *line_at(struct arena *arena, const struct value *text, size
 	if (len > SHOWN_BYTES) {
 		len = SHOWN_BYTES;
 		while (len && ((unsigned char)from[len] & 0xc0U) == 0x80)
-			len--; /* not inside a character */
+			len--; /* do not cut inside a character */
 	}
 	return value_blob_borrowed(arena, from, len);
 }
@@ -276,7 +276,7 @@ static void put_sides(struct fill *fill, const struct value *recorded, const str
 	fill_shared(fill, "replayed", replayed ? replayed : none);
 }
 
-/* {what, recorded, replayed} */
+/* Returns {what, recorded, replayed}. */
 static struct value *difference(struct arena *arena, const char *what, const struct value *recorded,
 	const struct value *replayed)
 {
@@ -287,7 +287,7 @@ static struct value *difference(struct arena *arena, const char *what, const str
 	return fill_done(&fill);
 }
 
-/* The same of two streams, with the line where they part. */
+/* The same for two streams, with the number of the first line that differs. */
 static struct value *parting(struct arena *arena, const char *what, const struct value *recorded,
 	const struct value *replayed)
 {
@@ -320,7 +320,7 @@ static struct value *list_differences(
 	return list;
 }
 
-/* One digest of everything that is compared; "" when there is no memory for it. */
+/* Computes one digest of everything that is compared; "" without memory. */
 static void fingerprint(
 	struct arena *arena, const struct value *of, char ret_text[DIGEST_TEXT_LEN + 1])
 {
@@ -345,7 +345,7 @@ static void fingerprint(
 		ret_text[0] = '\0';
 }
 
-/* ---- under which circumstances -------------------------------------------------------------- */
+/* ---- circumstances -------------------------------------------------------------------------- */
 
 static void compare_map(struct arena *arena, struct value *list, const char *name,
 	const struct value *then, const struct value *now)

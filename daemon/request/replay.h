@@ -1,9 +1,9 @@
 /*
- * A recorded run, run again: what was asked, taken out of the record as params of `run`, and what
- * came of it held against what came of it then.
+ * Runs a recorded run again: builds params of `run` from the record, and compares the new result
+ * with the recorded one.
  *
- * Replaying is running: the params go through contract, policy and queue as any others, for the
- * caller of today.  The comparison knows nothing but two maps, the record and the new result.
+ * The params pass contract, policy and queue like any others, for the caller of the replay.  The
+ * comparison uses only two maps: the record and the new result.
  */
 #pragma once
 
@@ -13,24 +13,24 @@
 #include "proto/value.h"
 
 /*
- * The params of `run` that a record was made from, without what belongs to that one request (its
- * `id`, `stream`, `detach`).  NULL: it cannot be run again, and *ret_why says why; or no memory,
- * and *ret_why is NULL.
+ * Returns the params of `run` that lead to this record, without keys of that one request (its `id`,
+ * `stream`, `detach`).  NULL: *ret_why says why it cannot be run again, or is NULL without memory.
  */
 struct value *replay_params(struct arena *arena, const struct value *record, const char **ret_why);
 
 /*
- * How many secrets its caller named, at least.  They are stored nowhere; a program that is run without
- * them would have written in the clear what is masked in its record.
+ * Returns how many secrets the caller named, at least.  Secrets are stored nowhere.  A replay
+ * without them would write masked values in clear text.
  */
 uint64_t replay_secrets(const struct value *record);
 
 /*
- * `kept` is the result as it is stored, with masks, and what the record is held against; `result` is
- * what is told of it.
- * -> {replay_of, same, differs, circumstances, masks?, fingerprint, recorded_fingerprint, result}: what a
- * program does that is the same each time must be the same.  How long it took is no part of it.
- * `differs` and `circumstances` are lists of {what, recorded, replayed, line?}.  NULL: no memory.
+ * Compares `kept`, the new result as it is stored, with the record.  `result` is the new result as
+ * it is reported.  Returns {replay_of, same, differs, circumstances, masks?, fingerprint,
+ * recorded_fingerprint, result}, or NULL without memory.
+ *
+ * `same` covers what a deterministic program does the same each time, and no durations.  `differs`
+ * and `circumstances` are lists of {what, recorded, replayed, line?}.
  */
 struct value *replay_compare(struct arena *arena, const struct value *record,
 	const struct value *kept, struct value *result);

@@ -4,7 +4,7 @@
 
 #include "proto/base/container.h"
 
-/* A record says how large a file is; a request does not. */
+/* Drops what the record adds to a file, such as its size. */
 static struct value *recorded_file(struct arena *arena, const struct value *file)
 {
 	static const char *const keys[] = { "path", "data", "mode" };
@@ -32,7 +32,7 @@ struct value *revive_params(struct arena *arena, const struct value *request)
 		const struct value_entry *entry = &request->map.entries[i];
 		struct value *value = entry->value;
 
-		/* Of secrets and masks, the record has counts only. */
+		/* The record has only the numbers of secrets and masks. */
 		if (value_is(value, VALUE_NIL) || !strcmp(entry->key, "secrets") ||
 			!strcmp(entry->key, "masks"))
 			continue;

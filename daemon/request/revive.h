@@ -1,6 +1,4 @@
-/*
- * A run that is on the record, as it was asked for: made of the store again.
- */
+/* Makes a recorded run's request again, from the store. */
 #pragma once
 
 #include "proto/base/arena.h"
@@ -9,22 +7,22 @@
 #include "proto/value.h"
 
 /*
- * The params that would ask for it once more, of the `request` of a record as the store gives it
- * whole.  They share its values.  NULL: no memory.
+ * Builds params that request the same run, from the `request` of a complete record.  They share its
+ * values.  NULL: no memory.
  */
 struct value *revive_params(struct arena *arena, const struct value *request);
 
 /*
- * The same typed, whatever the bounds of today are: for telling what it was, not for running it.
- * -1: the record cannot be read as a request.
+ * Reads such params into a spec, without applying today's limits.  Use the spec for reports, not to
+ * run it.  Returns -1 when the record is not a valid request.
  */
 int revive_spec(struct arena *arena, const struct value *params,
 	const struct job_entrypoint *entrypoints, struct job_spec *ret_spec, struct err *err);
 
 /*
- * Params with the contents of their files in the place of names of contents that were sent ahead, which
- * may have gone by the time when they are read again.  Shares what `params` and `spec` point to; what
- * was asked when there is no memory.
+ * Returns params in which the files hold their contents instead of naming blobs, since the blobs
+ * may be gone when the params are read again.  Shares the values of `params` and `spec`.  Returns
+ * `params` without memory.
  */
 const struct value *revive_files(
 	struct arena *arena, const struct value *params, const struct job_spec *spec);

@@ -11,10 +11,10 @@
 #define RULES_MOST  16
 #define NAME_BYTES  512 /* 128 characters of at most four bytes */
 
-/* What the end of a run is told as, beside `finished`. */
+/* Which events report the end of a run, beside `finished`. */
 static const struct {
-	bool limit;  /* a limit ended it */
-	bool denied; /* it was not let run: told as `denied` and not as `finished` */
+	bool limit;  /* a limit ended the run */
+	bool denied; /* the run was not allowed: reported as `denied` instead of `finished` */
 } ends[OUTCOME_COUNT] = {
 	[OUTCOME_WALL_LIMIT] = { .limit = true },
 	[OUTCOME_CPU_LIMIT] = { .limit = true },
@@ -29,7 +29,7 @@ static const struct {
 	[OUTCOME_REFUSED] = { .denied = true },
 };
 
-/* Of a request that the contract refused: as it was sent, where it could be a name at all. */
+/* Returns a value of a request that the contract rejected, if it is short enough for a name. */
 static const char *sent(const struct request *request, const char *key)
 {
 	const char *text = value_as_text(value_get(request->kept.params, key));
@@ -62,7 +62,7 @@ static void put_text(struct arena *arena, struct value *map, const char *key, co
 		value_map_put(arena, map, key, value_text(arena, text));
 }
 
-/* Which run it is: the same keys in every event about runs. */
+/* Describes the run, with the same keys in every event. */
 static struct value *describe(
 	struct arena *arena, const struct request *request, const struct event *event)
 {
@@ -89,7 +89,7 @@ static bool has_rule(const struct value *rules, const char *rule)
 	return false;
 }
 
-/* The rules that decided, each once. */
+/* Adds the rules that decided, each once. */
 static void put_rules(struct arena *arena, struct value *told, const struct policy_verdict *verdict)
 {
 	const char *word = policy_decision_word(verdict->decision);
@@ -105,7 +105,7 @@ static void put_rules(struct arena *arena, struct value *told, const struct poli
 	value_map_put(arena, told, "rules", rules);
 }
 
-/* How it ended; by which rules or at which limit. */
+/* Adds how the run ended, and by which rules or limit. */
 static void put_end(struct arena *arena, struct value *told, const struct request *request,
 	enum event_kind kind)
 {
@@ -123,7 +123,7 @@ static void put_end(struct arena *arena, struct value *told, const struct reques
 		put_text(arena, told, "limit", value_as_text(value_get(result->evidence, "limit")));
 }
 
-/* What the policy asks about, and until when; or whose word it was. */
+/* Adds the rules that ask for approval and the time limit, or the uid that decided. */
 static void put_parking(struct arena *arena, struct value *told, const struct request *request,
 	enum event_kind kind)
 {
@@ -146,7 +146,7 @@ static void put_nothing(struct arena *arena, struct value *told, const struct re
 	(void)kind;
 }
 
-/* Nothing is put together that nobody hears. */
+/* Builds an event only if a client has subscribed to it.  Returns whether it was sent. */
 static bool tell(const struct request *request, enum event_kind kind,
 	void (*put)(struct arena *arena, struct value *told, const struct request *request,
 		enum event_kind kind))

@@ -1,6 +1,6 @@
 /*
- * What events say of runs.  Each of these asks first whether anybody hears it (events.h), and says
- * nothing of a run that the store does not durably know.
+ * Sends events about runs.  Each function first checks for subscribers (events.h).  No event is
+ * sent about a run that the store does not durably know.
  */
 #pragma once
 
@@ -8,15 +8,17 @@
 
 struct request;
 
-/* Whether somebody wants to hear when this run starts: then its begun record is made durable. */
+/*
+ * Whether a client has subscribed to the start of this run: its begun record must be durable then.
+ */
 bool run_is_watched(const struct request *request);
 
-/* To be called when the program has been sent, and when the run is known: told once both are so. */
+/* Call it when the program was sent and when the run is known.  Sends the event once both hold. */
 void event_run_started(struct request *request);
 
-/* It waits for a person's word, and somebody has let it run. */
+/* The run waits for approval, or was approved. */
 void event_run_asked(const struct request *request);
 void event_run_approved(const struct request *request);
 
-/* It is on the record: `finished` or `denied`, and `limit` before that. */
+/* The run is recorded: sends `limit` if it applies, then `finished` or `denied`. */
 void event_run_ended(const struct request *request);

@@ -1,4 +1,7 @@
-/* What the policy asks a person about -> let run by a word that holds, or parked until there is one. */
+/*
+ * APPROVAL: a run that its policy asks about continues with an approval or grant, else it is
+ * parked.
+ */
 #include <string.h>
 
 #include "daemon/request/approvals.h"
@@ -15,7 +18,7 @@
 #define VERDICT_BYTES_MAX ((size_t)8 << 20)
 #define SUBJECT_BYTES_MAX ((size_t)1 << 20)
 
-/* ---- what a word is about ------------------------------------------------------------------- */
+/* ---- the subject of an approval ------------------------------------------------------------- */
 
 static int put_text_hash(struct buf *buf, const char *path, struct bytes text)
 {
@@ -28,7 +31,10 @@ static int put_text_hash(struct buf *buf, const char *path, struct bytes text)
 		       : 0;
 }
 
-/* Everything that was judged, and by what; NULs stand between, which none of it can hold. */
+/*
+ * Collects everything that was judged, and the policy.  NULs separate the parts, since no part can
+ * contain one.
+ */
 static int put_subject(struct buf *buf, const struct request *request)
 {
 	const struct job_spec *spec = &request->spec;
@@ -70,14 +76,14 @@ static enum stage refuse(struct request *request, enum rpc_code code, const char
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, why);
 }
 
-/* ---- let run -------------------------------------------------------------------------------- */
+/* ---- approved runs -------------------------------------------------------------------------- */
 
-/* What could have happened while something was written. */
+/* Continues after a record was written; the run may have been cancelled meanwhile. */
 static enum stage go_on(struct request *request)
 {
 	if (request_is_canceled(request))
 		return request_give_up(request);
-	/* One that was parked is on the record, and who detached it has its answer. */
+	/* A run that was parked is recorded already, and a detached client has its reply. */
 	if (request->spec.detach && !request->parking && !request->begun.done)
 		stage_record_begun(request, true);
 	return STAGE_CACHE;
@@ -98,7 +104,7 @@ static void describe_grant(struct request *request, const struct grant *grant)
 			(long long)grant->act));
 }
 
-/* One use of a grant, until it is on the disk. */
+/* One use of a grant, while it is being recorded. */
 struct use {
 	struct recording recording;
 	struct request *request;
@@ -125,7 +131,7 @@ static void on_counted(struct recording *recording, const struct err *err)
 	request_enter(use->request, err ? not_counted(use, err) : go_on(use->request));
 }
 
-/* The use is taken here, in the loop, so that two runs cannot have the last one. */
+/* Takes the use in the loop, before it is recorded, so that two runs cannot share the last one. */
 static enum stage use_grant(struct request *request, struct grant *grant)
 {
 	struct use *use;
@@ -146,7 +152,7 @@ static enum stage use_grant(struct request *request, struct grant *grant)
 	return STAGE_WAIT;
 }
 
-/* ---- parked --------------------------------------------------------------------------------- */
+/* ---- parking -------------------------------------------------------------------------------- */
 
 static void on_parked(struct recording *recording, const struct err *err)
 {
@@ -170,7 +176,7 @@ static const char *verdict_json(struct request *request)
 	struct value *verdict = policy_verdict_to_value(arena, &request->kept.result.verdict);
 	struct bytes text = { NULL, 0 };
 
-	if (request->spec.secret_count) /* they are stored nowhere, and were there */
+	if (request->spec.secret_count) /* secrets are stored nowhere; keep their number */
 		value_map_put(
 			arena, verdict, "secrets", value_uint(arena, request->spec.secret_count));
 	if (!verdict || json_write_text(arena, verdict, JSON_WRITE_BASE64, VERDICT_BYTES_MAX, &text,
@@ -179,7 +185,7 @@ static const char *verdict_json(struct request *request)
 	return text.data;
 }
 
-/* A place among those that wait; one that waited before has been taken out. */
+/* Adds the run to the waiting ones.  A run that waited before was removed from them. */
 static struct parking *take_place(struct request *request)
 {
 	struct approvals *approvals = request->services->approvals;
@@ -201,7 +207,7 @@ static struct parking *take_place(struct request *request)
 	return parking;
 }
 
-/* What was found has been masked, as it goes to the disk and to approvers. */
+/* The verdict is masked by now, for the disk and for approvers. */
 static enum stage park(struct request *request)
 {
 	const char *full = approvals_full(request->services->approvals, request->caller.uid);
@@ -229,7 +235,7 @@ static enum stage park(struct request *request)
 	return STAGE_WAIT;
 }
 
-/* The word was about what this policy found; another one may have found something else. */
+/* An approval counts only for the policy that asked; another one may have found something else. */
 static bool is_approved(const struct request *request)
 {
 	const struct parking *parking = request->parking;

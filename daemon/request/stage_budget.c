@@ -1,4 +1,7 @@
-/* What its caller, its agent and its task may still spend; and what the run has, at its end. */
+/*
+ * BUDGET: checks what the caller, the agent and the task may still spend; counts at the end what
+ * the run has spent.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,7 +11,9 @@
 #include "daemon/services.h"
 #include "proto/base/clock.h"
 
-/* Whether an end is the program's own fault; what is neither nor says nothing about an attempt. */
+/*
+ * Whether an outcome is a failure of the program.  BUDGET_NEITHER says nothing about the attempt.
+ */
 static const enum budget_end ends[OUTCOME_COUNT] = {
 	[OUTCOME_NONE] = BUDGET_NEITHER,
 	[OUTCOME_OK] = BUDGET_OK,
@@ -40,7 +45,7 @@ enum budget_end budget_end_of(enum outcome outcome)
 	return ends[outcome];
 }
 
-/* By the names that are kept: what is counted outlives the run, and is shown. */
+/* Uses the masked names, since they outlive the run and are shown. */
 static struct budget_case case_of(const struct request *request)
 {
 	const struct job_spec *spec = &request->kept.spec;
@@ -57,7 +62,7 @@ static struct budget_case case_of(const struct request *request)
 	return what;
 }
 
-/* ---- refusing ------------------------------------------------------------------------------- */
+/* ---- rejecting ------------------------------------------------------------------------------ */
 
 static const char *time_text(struct request *request, int64_t ms)
 {
@@ -67,7 +72,7 @@ static const char *time_text(struct request *request, int64_t ms)
 	return arena_printf(&request->arena, "%" PRId64 " min", (ms + 59999) / 60000);
 }
 
-/* What is bounded, in words: "%s" is the window. */
+/* A text for each measure, with the amount spent and the bound. */
 static const char *const measures[BUDGET_MEASURE_COUNT] = {
 	[BUDGET_RUNNING] = "%" PRIu64 " of %" PRIu64 " runs are in the house",
 	[BUDGET_RUNS_PER_MINUTE] = "%" PRIu64 " of %" PRIu64 " runs have begun within a minute",
@@ -138,7 +143,7 @@ static enum stage refuse(struct request *request, const struct budget_case *what
 	return request_not_run(request, OUTCOME_BUDGET_EXCEEDED, reason);
 }
 
-/* While it waited for a person it held nothing, and others may have spent what it needs. */
+/* While the run waited for approval it held nothing, so others may have spent what it needs. */
 static enum stage resume(struct request *request, const struct budget_case *what)
 {
 	const struct budget_spent nothing = { .end = BUDGET_NEITHER };
@@ -166,7 +171,7 @@ enum stage stage_budget(struct request *request)
 	if (request->is_check) /* it spends nothing */
 		return STAGE_POLICY;
 	what = case_of(request);
-	if (request->budget.entries[BUDGET_UID]) /* it was admitted, then approved */
+	if (request->budget.entries[BUDGET_UID]) /* a run that was admitted and then approved */
 		return resume(request, &what);
 	answer = budgets_admit(
 		request->services->budgets, &what, clock_us(), &request->budget, &refusal);
@@ -186,7 +191,7 @@ static uint64_t positive(int64_t number)
 	return number > 0 ? (uint64_t)number : 0;
 }
 
-/* "Task "x" has failed 2 times in a row; after 3 no attempt is let in for 10 min." */
+/* Returns: Task "x" has failed 2 times in a row; after 3 no attempt is let in for 10 min. */
 static const char *failing_text(struct request *request, const struct budget_case *what,
 	const struct budget_refusal *failing)
 {
@@ -210,7 +215,7 @@ static const char *failing_text(struct request *request, const struct budget_cas
 		of_whom, times, failing->most, time_text(request, failing->retry_after_ms));
 }
 
-/* Who fails is told with each failure how many more there may be, and not when it is too late. */
+/* Reports with each failure how many are left, so that the caller learns it in time. */
 static const struct value *with_failing(
 	struct request *request, const struct budget_case *what, struct value *left)
 {
@@ -242,7 +247,7 @@ void stage_budget_settle(struct request *request)
 	struct budget_case what;
 
 	if (!request->budget.entries[BUDGET_UID])
-		return; /* it was never admitted, or is settled */
+		return; /* it was not admitted, or is settled already */
 	if (!result->cached_from[0]) {
 		spent.cpu_us = positive(metrics->cpu_user_us) + positive(metrics->cpu_sys_us);
 		spent.wall_us = positive(metrics->start_us) + positive(metrics->exec_us);

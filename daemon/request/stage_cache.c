@@ -1,4 +1,4 @@
-/* A result that is known already takes the place of a run, where its caller says that it will do. */
+/* CACHE: uses a recorded result instead of a run, if the caller allows that. */
 #include "daemon/request/pipeline.h"
 #include "daemon/request/recall.h"
 #include "daemon/request/stages.h"
@@ -13,8 +13,8 @@ static enum stage missed(struct request *request, const char *why)
 }
 
 /*
- * The program is held against its policy by now, in either case.  What was asked of its output may be
- * something else than then.
+ * The policy has checked the program in either case.  The output is checked again, since this
+ * request may ask for another format or schema.
  */
 static void on_found(struct request *request, const struct recall *recall)
 {
@@ -53,7 +53,7 @@ enum stage stage_cache(struct request *request)
 	return missed(request, NULL);
 }
 
-/* While one zygote takes another's place nobody can say which of them made the worker. */
+/* While one zygote replaces another, it is unknown which of them made the worker. */
 const uint8_t *stage_cache_key(const struct request *request)
 {
 	const char *runtime = value_as_text(value_get(request->result.runtime, "digest"));

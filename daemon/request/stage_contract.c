@@ -1,4 +1,4 @@
-/* params against the contract -> struct job_spec, typed, complete, bounded. */
+/* CONTRACT: checks the params and makes a struct job_spec: typed, complete and within bounds. */
 #include <string.h>
 
 #include "daemon/door/conn.h"
@@ -26,13 +26,14 @@
 #include "proto/version.h"
 #include "proto/wire/rpc.h"
 
-#define FILES_MOST      1024 /* as run.json has it */
+#define FILES_MOST      1024 /* the limit in run.json */
 #define NOTICE_BYTES    4096
-#define EXEC_TEXT_BYTES ((size_t)128 << 10) /* with the NUL behind it: MAX_ARG_STRLEN */
-#define NAME_AGE_MS     300000L             /* that an id of its caller may have: five minutes */
-#define LOOK_AT_ONCE    ((size_t)512 << 10) /* of a message and its values: some 1 ms */
+#define EXEC_TEXT_BYTES ((size_t)128 << 10) /* including the final NUL: MAX_ARG_STRLEN */
+/* maximum age of an id that a caller chose: five minutes */
+#define NAME_AGE_MS     300000L
+#define LOOK_AT_ONCE    ((size_t)512 << 10) /* a message with its values; about 1 ms */
 
-/* Which runtimes there are, for a message that helps. */
+/* Lists the runtimes for an error message. */
 static const char *runtime_names(struct request *request)
 {
 	const struct pool *pool = request->services->pool;
@@ -56,7 +57,10 @@ static const char *policy_names(struct request *request)
 	return list ? list : "";
 }
 
-/* Before anything is known to be right: what is no name of a runtime or policy has no numbers. */
+/*
+ * Runs before the params are checked, so the names of runtime and policy may be unknown; such names
+ * have no limits of their own.
+ */
 static const struct job_bounds *bounds_of(const struct request *request, struct job_bounds *room)
 {
 	const struct services *services = request->services;
@@ -71,7 +75,7 @@ static const struct job_bounds *bounds_of(const struct request *request, struct 
 	return allowances_bounds(services->config, services->bounds, &what, room);
 }
 
-/* What it runs on: the interpreter, and what is below it. */
+/* Describes the interpreter and the system below it, for the record. */
 static const struct value *stamp(struct request *request)
 {
 	struct value *map = runtime_stamp(request->runtime, &request->arena);
@@ -84,9 +88,9 @@ static const struct value *stamp(struct request *request)
 	return map;
 }
 
-/* ---- refusing ------------------------------------------------------------------------------- */
+/* ---- rejecting ------------------------------------------------------------------------------ */
 
-/* A name that this host knows nothing by.  NULL: it does, or it is none. */
+/* Returns an error message when this host does not have the name, else NULL. */
 static const char *unknown_runtime(struct request *request, const char *name)
 {
 	const struct pool *pool = request->services->pool;
@@ -117,7 +121,7 @@ static const char *unknown_policy(struct request *request, const char *name)
 		policy_names(request));
 }
 
-/* What a contract in a file cannot know. */
+/* Names that the contract in run.json cannot check. */
 static const struct {
 	const char *key;
 	const char *pointer;
@@ -140,7 +144,7 @@ static bool is_told(const struct job_refusals *refusals, const char *pointer)
 	return false;
 }
 
-/* Who asks beforehand is told all of it at once. */
+/* Adds unknown names, so that a check reports all faults at once. */
 static void tell_names(struct request *request, struct job_refusals *all)
 {
 	for (size_t i = 0; i < COUNT_OF(names) && all->count < JOB_REFUSALS_MAX; i++) {
@@ -152,7 +156,7 @@ static void tell_names(struct request *request, struct job_refusals *all)
 	}
 }
 
-/* And what was found only when the rest was right. */
+/* Also adds a fault that was found only after the contract was met. */
 static void tell_late(
 	struct request *request, struct job_refusals *all, const struct job_refusal *refusal)
 {
@@ -175,7 +179,10 @@ static enum stage refuse(struct request *request, const struct job_refusal *refu
 	return request->is_check ? STAGE_REPLY : STAGE_RECORD;
 }
 
-/* The runtime and the policy that it names; false, and the refusal, when this host has them not. */
+/*
+ * Finds the runtime and the policy.  Returns false and fills in the refusal when this host lacks
+ * one.
+ */
 static bool find_names(struct request *request, struct job_refusal *ret_refusal)
 {
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
@@ -191,14 +198,14 @@ static bool find_names(struct request *request, struct job_refusal *ret_refusal)
 	return request->runtime && request->policy;
 }
 
-/* ---- here or on a thread ---------------------------------------------------------------------- */
+/* ---- in the loop or on a thread ------------------------------------------------------------- */
 
-/* One look at the params.  The request is not touched by it, but for its arena. */
+/* One check of the params.  Of the request it changes only the arena. */
 struct look {
 	struct request *request;
 	const struct job_bounds *bounds;
 	struct job_bounds room;
-	int answer; /* of job_spec_from_value() */
+	int answer; /* result of job_spec_from_value() */
 	struct job_spec spec;
 	struct job_refusal refusal;
 	struct job_refusals *all; /* of a check; NULL: none, or no memory */
@@ -212,7 +219,7 @@ static void look_for_all(struct look *look)
 	struct job_refusals *all = arena_new(&request->arena, struct job_refusals);
 	struct err err = ERR_INIT;
 
-	/* Without memory the first one is all that is told. */
+	/* Without memory only the first fault is reported. */
 	if (all &&
 		job_spec_refusals(&request->arena, request->params, look->bounds, all, &err) == 0)
 		look->all = all;
@@ -234,8 +241,9 @@ static void look_at(void *context)
 }
 
 /*
- * Which run it is, for who asked for that: before anything is decided, so that it can be cancelled
- * wherever it waits.  An id is neither output nor a result: it may go before the store knows the run.
+ * Sends the id of the run if the client asked for that, so that the run can be cancelled wherever
+ * it waits.  An id is neither output nor a result, so it may be sent before the store knows the
+ * run.
  */
 static void announce(struct request *request)
 {
@@ -252,7 +260,7 @@ static void announce(struct request *request)
 	buf_done(&message);
 }
 
-/* ---- an id of its caller's choice --------------------------------------------------------------- */
+/* ---- an id that the caller chose ------------------------------------------------------------ */
 
 static enum stage held(struct request *request)
 {
@@ -300,8 +308,8 @@ static void on_place_looked_up(struct request *request, const struct recall *rec
 }
 
 /*
- * Runs are listed, kept and found by the time in their ids, so it is one of about now; and none that
- * we give comes to stand in its place.
+ * Takes the id that the caller chose.  Runs are ordered and kept by the time in their ids, so that
+ * time must be recent.  ulid_pass() keeps the daemon from giving out the same place in that order.
  */
 static enum stage take_name(struct request *request)
 {
@@ -309,7 +317,8 @@ static enum stage take_name(struct request *request)
 	const char *run_id = request->spec.run_id;
 	int64_t age_ms;
 
-	if (!run_id || strcmp(run_id, request->result.run_id) == 0) /* it waited for a person */
+	/* set before it waited for approval */
+	if (!run_id || strcmp(run_id, request->result.run_id) == 0)
 		return held(request);
 	age_ms = clock_wall_us() / 1000 - (int64_t)ulid_time_ms(run_id);
 	if (age_ms < 0 || age_ms > NAME_AGE_MS)
@@ -326,7 +335,7 @@ static enum stage take_name(struct request *request)
 	return STAGE_WAIT;
 }
 
-/* ---- what a new process takes ------------------------------------------------------------------- */
+/* ---- limits of new processes ---------------------------------------------------------------- */
 
 static bool is_too_long(
 	struct request *request, size_t len, const char *pointer, struct job_refusal *ret_refusal)
@@ -341,7 +350,7 @@ static bool is_too_long(
 	return true;
 }
 
-/* A command becomes its interpreter by execve(2), which has a limit for each text. */
+/* A command is started by execve(2), which limits the length of each text. */
 static bool cannot_be_passed(struct request *request, struct job_refusal *ret_refusal)
 {
 	const struct job_spec *spec = &request->spec;
@@ -360,7 +369,7 @@ static bool cannot_be_passed(struct request *request, struct job_refusal *ret_re
 	return false;
 }
 
-/* With what is kept of the request, which its refusal needs too. */
+/* Runs with the masked request, which the record of a refusal needs too. */
 static enum stage find_parts(struct request *request)
 {
 	struct job_refusal refusal = { "", "value", "the request names what this host has not" };
@@ -401,7 +410,7 @@ static void on_looked(void *context)
 	request_enter(request, looked(request, look));
 }
 
-/* What is large takes a thread's time and not everybody's. */
+/* Checks large params on a thread, so that they do not block the loop. */
 static bool looks_elsewhere(struct look *look)
 {
 	struct request *request = look->request;
@@ -410,11 +419,11 @@ static bool looks_elsewhere(struct look *look)
 	if (request->held_bytes <= LOOK_AT_ONCE || services->state->closing ||
 		errands_start(services->errands, request->caller.uid, look_at, on_looked, look) < 0)
 		return false;
-	services->state->examining++; /* whoever closes the house waits for it */
+	services->state->examining++; /* closing the daemon waits for it */
 	return true;
 }
 
-/* ---- contents that were sent ahead -------------------------------------------------------------- */
+/* ---- blobs ---------------------------------------------------------------------------------- */
 
 static void pin(struct request *request, const struct value *file, struct job_blob *ret_blob)
 {
@@ -428,7 +437,9 @@ static void pin(struct request *request, const struct value *file, struct job_bl
 	*ret_blob = (struct job_blob){ blob->sha256, { blob->data, blob->total } };
 }
 
-/* Those that its files name stay until it has left.  What is not found is refused by name. */
+/*
+ * Holds the blobs that its files name until the request ends.  Missing blobs are rejected by name.
+ */
 static void pin_blobs(struct request *request, struct look *look)
 {
 	const struct value *files = value_get(request->params, "files");
@@ -439,7 +450,7 @@ static void pin_blobs(struct request *request, struct look *look)
 	for (size_t i = 0; i < count && !any; i++)
 		any = value_get(value_at(files, i), "blob") != NULL;
 	if (!any || count > FILES_MOST ||
-		request->pin_count) /* it has them from before it waited */
+		request->pin_count) /* it has held them since before it waited */
 		return;
 	blobs = arena_array(&request->arena, struct job_blob, count);
 	request->pins = arena_array(&request->arena, struct blob *, count);
@@ -453,9 +464,9 @@ static void pin_blobs(struct request *request, struct look *look)
 	look->bounds = &look->room;
 }
 
-/* ---- what is meant ---------------------------------------------------------------------------- */
+/* ---- normal form ---------------------------------------------------------------------------- */
 
-/* The params with another text under one key. */
+/* Returns the params with another text under one key. */
 static const struct value *with_text(
 	struct arena *arena, const struct value *params, const char *key, const char *text)
 {
@@ -473,8 +484,8 @@ static const struct value *with_text(
 }
 
 /*
- * Optional keys that are nil go, and another name of a language becomes that of its runtime: what
- * follows, the record included, sees one form of what can be said in several.
+ * Drops optional keys that are nil and replaces an alias of a language by its runtime's name.  So
+ * the later stages and the record see only one form.
  */
 static const struct value *as_meant(struct request *request)
 {
@@ -496,7 +507,7 @@ enum stage stage_contract(struct request *request)
 	struct look here = { .request = request, .err = ERR_INIT };
 	struct look *look = &here;
 
-	if (meant) /* without memory it is held to what it says to the letter */
+	if (meant) /* without memory the params stay as they are */
 		request->params = meant;
 	if (request->held_bytes > LOOK_AT_ONCE)
 		look = arena_new(&request->arena, struct look);

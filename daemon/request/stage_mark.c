@@ -1,4 +1,4 @@
-/* On the disk before it begins: what has an id must not be done twice, whatever dies meanwhile. */
+/* MARK: records a run with an id before it begins, so that a crash cannot make it run twice. */
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -14,7 +14,7 @@ enum stage stage_mark(struct request *request)
 {
 	if (!request->claim.leads || request->known == KNOWN_BY_ID)
 		return request_is_canceled(request) ? request_give_up(request) : STAGE_QUEUE;
-	/* A detached one may be on the record already, and may have been put there for another's sake. */
+	/* A detached run may be recorded already, or being recorded, without its action. */
 	if (!request->begun.done || (!request->held && !request->begun.run.action))
 		stage_record_begun(request, true);
 	return STAGE_WAIT;
@@ -26,7 +26,7 @@ void stage_mark_begun(struct request *request, const struct err *err)
 
 	if (!request_waits_in(request, STAGE_MARK))
 		return;
-	if (request->services->state->closing) { /* nobody records any more */
+	if (request->services->state->closing) { /* recording has stopped */
 		request_fail(request, RPC_CODE_DRAINING, "the daemon is closing");
 		next = STAGE_REPLY;
 	} else {

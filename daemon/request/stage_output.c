@@ -1,4 +1,6 @@
-/* What came out against what was promised: streams, artifacts, JSON, schema. */
+/*
+ * OUTPUT: collects the output and checks it against the request: streams, artifacts, JSON, schema.
+ */
 #include <string.h>
 
 #include "daemon/loop/errands.h"
@@ -13,11 +15,11 @@
 #include "proto/schema/schema.h"
 #include "proto/wire/wire.h"
 
-#define BYTES_AT_ONCE     ((size_t)64 << 10) /* of streams and artifacts: some 0.3 ms */
-#define WORK_AT_ONCE      20000U             /* of the schema: some 1 ms */
+#define BYTES_AT_ONCE     ((size_t)64 << 10) /* of streams and artifacts: about 0.3 ms */
+#define WORK_AT_ONCE      20000U             /* of the schema: about 1 ms */
 #define OUTPUT_ERRORS_MAX (SCHEMA_ERRORS_MAX + 1)
 
-/* Around the value stand a reply and a result, which together must not nest deeper than we write. */
+/* The value is nested in a reply and a result; together they must stay within the wire's depth. */
 static const struct json_bounds OUTPUT_BOUNDS = { 16U << 20, WIRE_DEPTH_MAX - 4, 1U << 18 };
 
 static void keep_stream(struct capture *capture, struct job_stream *stream)
@@ -41,14 +43,14 @@ static void invalid(struct request *request, const char *pointer, const char *sc
 	result->outcome = OUTCOME_OUTPUT_INVALID;
 }
 
-/* False when so much work does not suffice. */
+/* Returns false when `work` does not suffice. */
 static bool check_schema(struct request *request, uint64_t work)
 {
 	struct schema_report report = { 0 };
 	struct err err = ERR_INIT;
 	bool spent = false;
 
-	/* Only memory can be short here. */
+	/* This fails only without memory. */
 	if (schema_check_within(&request->arena, request->spec.output_schema, request->result.value,
 		    work, &report, &spent, &err) < 0) {
 		invalid(request, "", "", "the output could not be checked against its schema");
@@ -65,8 +67,8 @@ static bool check_schema(struct request *request, uint64_t work)
 }
 
 /*
- * stdout must be one JSON document, and satisfy the schema when there is one.  False when so much
- * work does not suffice; then nothing has been decided.
+ * Requires stdout to be one JSON document that satisfies the schema, if there is one.  Returns
+ * false when `work` does not suffice; nothing is decided then.
  */
 static bool check_json(struct request *request, uint64_t work)
 {
@@ -99,7 +101,7 @@ static bool check_json(struct request *request, uint64_t work)
 	return true;
 }
 
-/* ---- here or on a thread -------------------------------------------------------------------- */
+/* ---- in the loop or on a thread ------------------------------------------------------------- */
 
 static void gather(struct request *request)
 {
@@ -130,7 +132,7 @@ static enum stage checked(struct request *request)
 	return STAGE_RECORD;
 }
 
-/* On a thread, which has the request to itself: the loop looks only at where it stands. */
+/* Runs on a thread, which owns the request meanwhile; the loop only reads its stage. */
 static void examine(void *context)
 {
 	struct request *request = context;
@@ -161,11 +163,14 @@ static enum stage hand_to_thread(struct request *request, work_fn *work)
 		services->state->examining++;
 		return STAGE_WAIT;
 	}
-	work(request); /* no memory for a thread's errand, or nobody to wait for it */
+	work(request); /* no memory for an errand, or the daemon is closing */
 	return checked(request);
 }
 
-/* What takes no time worth speaking of is done at once; everybody waits for the rest otherwise. */
+/*
+ * Checks short outputs at once.  Long ones are checked on a thread, so that they do not block the
+ * loop.
+ */
 enum stage stage_output(struct request *request)
 {
 	const struct execution *execution = &request->execution;
@@ -173,7 +178,7 @@ enum stage stage_output(struct request *request)
 		       execution->out.tail_len + execution->errout.head_len +
 		       execution->errout.tail_len + execution->gathering.bytes.len;
 
-	/* A result that was known has all that is gathered here. */
+	/* A cached result has been gathered already. */
 	if (bytes > BYTES_AT_ONCE)
 		return hand_to_thread(
 			request, request->result.cached_from[0] ? check_again : examine);

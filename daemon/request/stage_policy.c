@@ -1,4 +1,7 @@
-/* The program against its policy -> allow, observe, ask, or deny with rules and places. */
+/*
+ * POLICY: checks the program against its policy.  The verdict is allow, observe, ask, or deny with
+ * rules and places.
+ */
 #include <string.h>
 
 #include "daemon/request/pipeline.h"
@@ -10,7 +13,7 @@
 #include "proto/digest.h"
 #include "proto/wire/rpc.h"
 
-/* What to tell an agent whose program was refused, or is not run before a person has seen it. */
+/* Returns the reason for the caller: why the program was denied, or waits for approval. */
 static const char *reason_of(struct request *request, const struct policy_verdict *verdict)
 {
 	const char *word = policy_decision_word(verdict->decision);
@@ -35,7 +38,10 @@ static enum stage judge(struct request *request)
 {
 	struct job_result *result = &request->result;
 	const struct policy_verdict *verdict = &result->verdict;
-	/* When the house closes nobody looks at programs any more: that is not the program's fault. */
+	/*
+	 * While the daemon closes, programs are no longer checked; a denial is not the program's
+	 * fault.
+	 */
 	bool unread = request_is_canceled(request) && request->services->state->closing;
 	bool denied = verdict->decision == POLICY_DENY && !unread;
 
@@ -57,20 +63,20 @@ static enum stage judge(struct request *request)
 	if (verdict->decision == POLICY_ASK || request->parking)
 		return STAGE_APPROVAL;
 	if (request->spec.detach && !request->begun.done)
-		stage_record_begun(request, true); /* known durably: its id may be told */
+		stage_record_begun(request, true); /* once recorded durably, its id may be sent */
 	return STAGE_CACHE;
 }
 
-/* ---- the texts that are judged -------------------------------------------------------------- */
+/* ---- the texts to check --------------------------------------------------------------------- */
 
 /*
- * A file beside the program that it would take for a part of itself, whatever its name, is a program
- * like the one that does: modules that Python imports, scripts that a shell reads.
+ * Files that the program can load as code are checked like the program: modules that Python
+ * imports, scripts that a shell reads.
  */
 enum file_kind {
 	FILE_OF_DATA,
 	FILE_OF_CODE,
-	FILE_OF_BYTECODE, /* nobody here can read that */
+	FILE_OF_BYTECODE, /* cannot be checked */
 };
 
 static const struct {
@@ -123,8 +129,8 @@ static void add_finding(struct request *request, const struct policy_finding *fi
 }
 
 /*
- * What was found in a file counts like what was found in the program.  NULL path: it is about the program
- * itself.
+ * Merges the verdict on one text into the result.  Findings in files count like findings in the
+ * program.  `path`: NULL for the program itself.
  */
 static void take_verdict(
 	struct request *request, const struct policy_verdict *verdict, const char *path)
@@ -147,7 +153,7 @@ static void take_verdict(
 		add_finding(request, &verdict->findings[i], path, total);
 }
 
-/* Something that nobody here can look into: as strict as the policy ever is. */
+/* Judges something that cannot be checked as strictly as the policy judges anything. */
 static void judge_unread(
 	struct request *request, const struct policy_finding *about, const char *path)
 {
@@ -170,12 +176,12 @@ static void judge_bytecode(struct request *request, const struct job_input_file 
 	judge_unread(request, &bytecode, file->path);
 }
 
-/* ---- the environment ------------------------------------------------------------------------ */
+/* ---- environment ---------------------------------------------------------------------------- */
 
-/* What the interpreter takes for code, or reads the program by, before its first line. */
+/* Variables that the interpreter runs as code, or that change how it reads the program. */
 static const struct {
 	const char *language, *name;
-	bool begins; /* every name that begins so */
+	bool begins; /* matches every name with this prefix */
 } variables[] = {
 	{ "bash", "BASH_", true },
 	{ "bash", "BASHOPTS", false },
@@ -213,8 +219,9 @@ static void judge_environment(struct request *request)
 }
 
 /*
- * A check looks at a program that the policy would not run, for its findings, and says what a run of it
- * would be told.  A language that the policy does not know at all is denied already.
+ * For a check: adds the finding that a run would get when the policy does not run this language at
+ * all.  The program is still checked for its other findings.  A language unknown to the policy is
+ * denied already.
  */
 static void judge_execution(struct request *request)
 {
@@ -242,7 +249,7 @@ static const char *hash_of(struct request *request, struct bytes code)
 	return text;
 }
 
-/* Notes the verdict over the text in hand. */
+/* Merges the verdict on the current text and moves to the next text. */
 static void note_verdict(struct request *request, const struct policy_verdict *verdict)
 {
 	size_t text = request->texts_judged++;
@@ -280,7 +287,9 @@ static void on_verdict(void *context, const struct policy_verdict *verdict)
 	request_enter(request, judge_texts(request));
 }
 
-/* 0 when the verdict was known, 1 when it comes later, -1 when nobody can be asked. */
+/*
+ * Returns 0 when the verdict was known, 1 when it comes later, -1 when no inspector can be asked.
+ */
 static int ask(struct request *request, struct bytes code, const char *hash)
 {
 	struct policies *policies = request->services->policies;
@@ -301,7 +310,7 @@ static int ask(struct request *request, struct bytes code, const char *hash)
 	return 0;
 }
 
-/* As ask(); a file of data has no verdict at all. */
+/* Like ask(); data files are not checked. */
 static int ask_about_file(struct request *request, const struct job_input_file *file)
 {
 	enum file_kind kind = kind_of(runtime_language(request->runtime), file);
@@ -314,7 +323,7 @@ static int ask_about_file(struct request *request, const struct job_input_file *
 	return 0;
 }
 
-/* From the first text that has not been judged to the last, or to one that is denied. */
+/* Checks the remaining texts until the last one, or until one is denied. */
 static enum stage judge_texts(struct request *request)
 {
 	const struct job_spec *spec = &request->spec;
@@ -336,8 +345,8 @@ enum stage stage_policy(struct request *request)
 }
 
 /*
- * A question that an inspector has begun is answered soon.  A check is answered whatever happens, as long
- * as its client is there.
+ * An inspector answers soon once it has begun, so only a question that still waits is withdrawn.  A
+ * check continues as long as its client is connected.
  */
 void stage_policy_cancel(struct request *request)
 {

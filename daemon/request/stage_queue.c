@@ -1,4 +1,7 @@
-/* Waits for a turn: fair between callers, bounded, and never for ever. */
+/*
+ * QUEUE: waits for a worker.  Callers get fair turns; the length of the queue and the time are
+ * bounded.
+ */
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -15,7 +18,7 @@ static const char *cannot_start(struct request *request)
 		&request->arena, "The runtime does not start: %s", request->runtime->trouble);
 }
 
-/* Out of the queue without a worker: by its client, by the clock, or because the daemon ends. */
+/* Leaves the queue without a worker: the client left, time is up, or the daemon ends. */
 static void give_up(struct request *request, enum outcome outcome, const char *why)
 {
 	queue_leave(request->services->queue, &request->queue);
@@ -99,7 +102,7 @@ static enum stage cannot_run(struct request *request)
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, why);
 }
 
-/* A worker is warm: it goes to whose turn it is.  True when that is this request. */
+/* A worker is ready: gives it to the next request.  Returns whether that is this one. */
 static bool has_turn(struct request *request)
 {
 	struct request *next = whose_turn(request->services, request->runtime);
@@ -114,7 +117,7 @@ static bool has_turn(struct request *request)
 	return next == request;
 }
 
-/* 0 when it has its place in the queue, else how that is refused. */
+/* Returns NULL when the request is in the queue, else why not. */
 static const char *enter_queue(struct request *request)
 {
 	static const char *const refusals[] = {

@@ -1,4 +1,7 @@
-/* On the disk before it is told: the begun record beside the run, the whole one at its end. */
+/*
+ * RECORD: writes the run to the disk before its result is reported.  The begun record is written
+ * while the program runs, the complete one at the end.
+ */
 #include "daemon/door/conn.h"
 #include "daemon/record/store_failure.h"
 #include "daemon/redact/masked_record.h"
@@ -15,9 +18,9 @@
 #include "proto/wire/rpc.h"
 
 #define REFUSED_BYTES_MAX 4096
-#define REFUSED_HELD_MAX  ((size_t)128 << 10) /* of a message with all that was made of it */
+#define REFUSED_HELD_MAX  ((size_t)128 << 10) /* of a message and everything made from it */
 
-/* With what is kept of the request; the request itself never goes to the disk. */
+/* Uses the masked request; the original is never recorded. */
 void stage_record_describe(struct request *request, struct store_run *run)
 {
 	const struct job_spec *spec = &request->kept.spec;
@@ -48,7 +51,7 @@ void stage_record_describe(struct request *request, struct store_run *run)
 	run->spec = spec;
 }
 
-/* What a refused caller sent, for whoever looks into it later. */
+/* Records the params of a rejected request for later analysis. */
 static void describe_refused(struct request *request, struct store_run *run)
 {
 	struct buf text;
@@ -81,7 +84,7 @@ static void on_begun(struct recording *recording, const struct err *err)
 
 	request->held--;
 	if (err || recording->durability != STORE_NOW) {
-		/* the record of its end will meet the same trouble and tell it */
+		/* the record of the end will fail too, and report it */
 		stage_mark_begun(request, err);
 		return;
 	}
@@ -98,7 +101,7 @@ void stage_record_begun(struct request *request, bool durable)
 {
 	request->begun.kind = RECORDING_BEGUN;
 	request->begun.durability = durable ? STORE_NOW : STORE_SOON;
-	request->begun.run.is_begun = request->begun.done != NULL; /* once more, for its action */
+	request->begun.run.is_begun = request->begun.done != NULL; /* again, to add its action */
 	request->begun.done = on_begun;
 	stage_record_describe(request, &request->begun.run);
 	request->begun.run.is_told = durable;
@@ -106,7 +109,7 @@ void stage_record_begun(struct request *request, bool durable)
 	recorder_put(request->services->recorder, &request->begun);
 }
 
-/* What the error says of the program; NULL: nothing ran, so that the same may be sent again. */
+/* Says what ran, for the error.  NULL: nothing did, so the caller may send the request again. */
 static const char *what_ran(const struct job_result *result)
 {
 	if (result->ran == RAN_NO || result->cached_from[0])
@@ -114,12 +117,12 @@ static const char *what_ran(const struct job_result *result)
 	return result->ran == RAN_YES ? "the program ran" : "the program may have run";
 }
 
-/* "Busy" says that nothing ran: not of what has. */
+/* RPC_CODE_BUSY means that nothing ran, so it is not used for a run that did. */
 static void fail_unrecorded(struct request *request, const struct err *err)
 {
 	const char *ran = what_ran(&request->result);
 
-	request->failure.set = false; /* this is worse than whatever it was */
+	request->failure.set = false; /* this error is worse than an earlier one */
 	request_fail(request, ran ? RPC_CODE_INTERNAL : (int)store_failure_code(err),
 		"%s, and the run could not be recorded, so its result is not told: %s",
 		ran ? ran : "nothing ran", err->text);
@@ -139,8 +142,8 @@ static void on_ended(struct recording *recording, const struct err *err)
 }
 
 /*
- * No budget counts what those store who are not let in, so that they could fill the disk past any:
- * of what is large its hashes are kept, and who sent it.
+ * No budget counts what rejected requests store, so they could fill the disk.  Of large ones only
+ * the hashes and the caller are recorded.
  */
 static bool is_kept_small(const struct request *request)
 {
@@ -163,7 +166,7 @@ static void describe_ended(struct request *request)
 	if (request_is_read(request) && is_kept_small(request))
 		request->ended.run.spec = NULL;
 	request->ended.run.ended_wall_us = clock_wall_us();
-	/* What has masks would be told again with them. */
+	/* A masked result is not cached: it would be returned with its masks. */
 	request->ended.run.cache_key = request->kept.result.masks ? NULL : stage_cache_key(request);
 	request->ended.run.cache_entries = request->services->config->cache_entries;
 	request->ended.run.stored_bytes = request->budget.stored_bytes;
@@ -179,7 +182,7 @@ static enum stage put_record(struct request *request)
 	request->result.masks = request->kept.result.masks;
 	describe_ended(request);
 	recorder_put(services->recorder, &request->ended);
-	/* Others want what takes this worker's place; alone, the reply goes first. */
+	/* Other runs need the worker's slot; if there are none, the reply goes first. */
 	if (registry_count(services->runs) > 1)
 		execution_release(&request->execution);
 	return STAGE_WAIT;

@@ -1,4 +1,4 @@
-/* A request with an id: done once, however often it is asked for. */
+/* REPEAT: an action with an id is done once, however often it is requested. */
 #include <string.h>
 
 #include "daemon/request/pipeline.h"
@@ -9,16 +9,16 @@
 #include "proto/job/job_identity.h"
 #include "proto/wire/rpc.h"
 
-#define RETRY_MS 500 /* said with "busy" */
+#define RETRY_MS 500 /* reported with "busy" */
 
 static struct request *request_of(struct claim_entry *entry)
 {
 	return container_of(entry, struct request, claim);
 }
 
-/* ---- how it can end here -------------------------------------------------------------------- */
+/* ---- ends in this stage --------------------------------------------------------------------- */
 
-/* Refused for its id, which another run has. */
+/* Rejects the request because another run has its id. */
 static enum stage refused(struct request *request, const char *reason, const char *run_id)
 {
 	request->failure.pointer = "/id";
@@ -28,7 +28,7 @@ static enum stage refused(struct request *request, const char *reason, const cha
 	return request_not_run(request, OUTCOME_REFUSED, request->failure.message);
 }
 
-/* The id stands for something else, which `run_id` did. */
+/* The id belongs to other content, requested by `run_id`. */
 static enum stage conflict(struct request *request, const char *run_id)
 {
 	request_fail(request, RPC_CODE_CONFLICT,
@@ -36,7 +36,7 @@ static enum stage conflict(struct request *request, const char *run_id)
 	return refused(request, "conflict", run_id);
 }
 
-/* It has been done, and nobody knows any more what came of it. */
+/* The action was done, but its result was deleted. */
 static enum stage forgotten(struct request *request, const char *run_id)
 {
 	request_fail(request, RPC_CODE_NOT_FOUND,
@@ -44,7 +44,7 @@ static enum stage forgotten(struct request *request, const char *run_id)
 	return refused(request, "pruned", run_id);
 }
 
-/* Nothing has run, and nobody can say whether something did before. */
+/* Nothing ran now, and it is unknown whether the action was done before. */
 static enum stage trouble(struct request *request, const char *why)
 {
 	request_fail(request, RPC_CODE_INTERNAL,
@@ -52,7 +52,7 @@ static enum stage trouble(struct request *request, const char *why)
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
 }
 
-/* It is known, and there is no room for it just now. */
+/* The result is recorded, but the caller has no room for it now. */
 static enum stage full(struct request *request)
 {
 	request_fail(request, RPC_CODE_BUSY, "%s",
@@ -69,7 +69,7 @@ static enum stage told_again(struct request *request, const struct recall *recal
 	return STAGE_RECORD;
 }
 
-/* Where a request goes when the store has said what its id stands for, and that it is not free. */
+/* Returns the next stage after the store has found the id, or could not be asked. */
 static enum stage told(struct request *request, const struct recall *recall)
 {
 	switch (recall->answer) {
@@ -95,16 +95,16 @@ static void on_recalled(struct request *request, const struct recall *recall)
 	request_enter(request, told(request, recall));
 }
 
-/* One that waited is told what came of the run that it waited for. */
+/* Gives a request that waited the result of the run that it waited for. */
 static void tell_again(struct request *request, const char *run_id)
 {
 	if (recall_start(request, RECALL_RUN, run_id, on_recalled) < 0)
 		request_enter(request, trouble(request, "there is no thread to ask the store"));
 }
 
-/* ---- what waited, when it is known what for ---------------------------------------------------- */
+/* ---- waiting requests ----------------------------------------------------------------------- */
 
-/* The next of those that waited, off their list; NULL: it was the last one. */
+/* Removes the next request from the list; NULL: the list is empty. */
 static struct request *take_next(struct list *waiting)
 {
 	struct list *first = list_first(waiting);
@@ -123,7 +123,7 @@ static void refuse_all(struct list *waiting, const char *run_id)
 		request_enter(request, conflict(request, run_id));
 }
 
-/* Those with this content have their result; the others asked for something else. */
+/* Requests with this content get the result; the others asked for something else. */
 static void settle_all(struct list *waiting, const uint8_t *content, const char *run_id)
 {
 	struct request *request;
@@ -138,7 +138,7 @@ static void settle_all(struct list *waiting, const uint8_t *content, const char 
 
 static enum stage seek(struct request *request);
 
-/* They ask anew, and one of them the store. */
+/* Lets them claim the id again; one of them asks the store. */
 static void seek_all(struct list *waiting)
 {
 	struct request *request;
@@ -151,9 +151,9 @@ static void seek_all(struct list *waiting)
 	}
 }
 
-/* ---- looking ---------------------------------------------------------------------------------- */
+/* ---- looking -------------------------------------------------------------------------------- */
 
-/* Nothing was done under this id: it is ours now. */
+/* The id is unused: this request has it now. */
 static void lead(struct request *request)
 {
 	struct list others;
@@ -163,7 +163,7 @@ static void lead(struct request *request)
 	request_enter(request, STAGE_BUDGET);
 }
 
-/* Whether the store knows what this id stands for. */
+/* Whether the store knows the action under this id. */
 static bool is_settled(enum recall_answer answer)
 {
 	return answer == RECALL_FOUND || answer == RECALL_OTHER || answer == RECALL_PRUNED ||
@@ -195,7 +195,7 @@ static enum stage look(struct request *request)
 
 	if (recall_start(request, RECALL_ACTION, NULL, on_looked) == 0)
 		return STAGE_WAIT;
-	claims_leave(request->services->claims, &request->claim, &waiting); /* nobody, yet */
+	claims_leave(request->services->claims, &request->claim, &waiting); /* none, yet */
 	return trouble(request, "there is no thread to ask the store");
 }
 
@@ -235,16 +235,16 @@ enum stage stage_repeat(struct request *request)
 {
 	const struct job_hashes hashes = { request->result.code_hash, request->result.input_hash };
 
-	/* Who has its id already comes by here again: it was decided on the way, or before a restart. */
+	/* An approved run passes here again and has its id already, even after a restart. */
 	if (!request->spec.id || request->is_check || request->claim.leads)
 		return STAGE_BUDGET;
 	job_action_digest(&request->spec, &hashes, request->claim.content);
 	return seek(request);
 }
 
-/* ---- afterwards ------------------------------------------------------------------------------- */
+/* ---- afterwards ----------------------------------------------------------------------------- */
 
-/* Nothing of it ran, so the next one may do it. */
+/* Nothing ran, so the next request may do it. */
 static void pass_on(struct request *request)
 {
 	struct claim_entry *next = claims_pass_on(request->services->claims, &request->claim);
@@ -292,7 +292,7 @@ void stage_repeat_cancel(struct request *request)
 	struct list nobody;
 
 	if (!leader)
-		return; /* it looks into the store, which answers soon */
+		return; /* it asks the store, which answers soon */
 	claims_leave(request->services->claims, &request->claim, &nobody);
 	request_enter(request, request_give_up(request));
 	if (leader->deserted && !claims_has_waiting(leader))

@@ -1,4 +1,4 @@
-/* Told to whoever still listens: its own connection, and those that wait for the run. */
+/* REPLY: reports the end to the run's own connection and to the clients that wait for it. */
 #include "daemon/door/conn.h"
 #include "daemon/door/notice.h"
 #include "daemon/news/alerts.h"
@@ -29,7 +29,7 @@ static struct value *refusal_to_value(struct arena *arena, const struct job_refu
 	return map;
 }
 
-/* The first thing that is wrong with the request, and all of them. */
+/* Adds the first fault of the request, and the list of all of them. */
 static void put_contract(struct request *request, struct value *map)
 {
 	const struct request_failure *failure = &request->failure;
@@ -48,7 +48,7 @@ static void put_contract(struct request *request, struct value *map)
 		value_map_put(arena, map, "contract_errors_more", value_bool(arena, true));
 }
 
-/* The answer to `check`: what would happen, without anything happening. */
+/* Makes the answer to `check`: what a run would do. */
 static struct value *check_to_value(struct request *request)
 {
 	struct arena *arena = &request->arena;
@@ -90,7 +90,7 @@ static struct rpc_error failure_to_error(struct request *request)
 	return error;
 }
 
-/* What another run wrote comes in the same form as what a run of its own would have written. */
+/* Sends the output of a cached result in the form of a run's own output. */
 static void tell_streams(struct request *request)
 {
 	const struct {
@@ -110,7 +110,7 @@ static void tell_streams(struct request *request)
 	}
 }
 
-/* What `check` finds out about the request is its answer; trouble of ours is an error. */
+/* Faults that `check` finds are its answer; failures of the daemon are errors. */
 static bool ends_in_error(const struct request *request)
 {
 	return request->failure.set && !(request->is_check && request->failure.pointer);

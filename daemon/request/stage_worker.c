@@ -1,4 +1,4 @@
-/* Runs the job in a jail that was ready before it came, and gathers the facts about its end. */
+/* WORKER: runs the job in a jail that was ready before, and collects the facts about its end. */
 #include "daemon/door/conn.h"
 #include "daemon/door/notice.h"
 #include "daemon/request/advice.h"
@@ -31,7 +31,7 @@ static void fill_times(struct request *request, const struct execution *executio
 	metrics->collect_us = now_us - execution->ended_us;
 }
 
-/* Where no harness told of an error, what the interpreter wrote may. */
+/* Without an error from a harness, looks for one in what the interpreter wrote to stderr. */
 static void hear_complaint(struct request *request, struct execution *execution)
 {
 	const char *forms[CONFIG_FORMS_MAX + 1];
@@ -86,12 +86,15 @@ static void on_end(struct execution *execution)
 	tell_refused(request, execution);
 	request_step(request, "worker.ended", "execute", request->result.outcome == OUTCOME_OK,
 		outcome_word(request->result.outcome));
-	/* An end that comes while the job is still being sent belongs to the walk that sends it. */
+	/*
+	 * If the end comes while stage_worker() still sends the job, it returns the next stage
+	 * itself.
+	 */
 	if (!request->walking)
 		request_enter(request, STAGE_OUTPUT);
 }
 
-/* Tells what the program wrote, or keeps it until the store durably knows the run. */
+/* Sends output of the program, or keeps it until the store durably knows the run. */
 static void on_output(struct execution *execution, const char *stream, uint64_t offset,
 	const char *bytes, size_t len)
 {
@@ -120,7 +123,7 @@ static struct value *held_by(struct request *request)
 	bool pids = knobs_hold(knobs, KNOB_PIDS_MAX);
 	bool cpu_time = knobs_hold(knobs, KNOB_CPU_USAGE);
 	bool cpu = knobs_hold(knobs, KNOB_CPU_MAX);
-	/* on v1 time is counted by a controller of its own */
+	/* on cgroup v1 a separate controller counts CPU time */
 	uint32_t cpu_kind = host->cpu ? host->cpu : PRIV_CGROUP_V1;
 
 	value_map_put(arena, map, "wall_ms", value_text(arena, "clock"));
@@ -161,8 +164,8 @@ enum stage stage_worker(struct request *request)
 	execution->on_hold = request->parking != NULL;
 	execution_start(execution, worker);
 	if (request->parking)
-		approval_start(request); /* it waits for that, with its worker */
-	else if (!request->begun.done)   /* a detached run is on the record already */
+		approval_start(request); /* the run waits for this, with its worker */
+	else if (!request->begun.done)   /* a detached run is recorded already */
 		stage_record_begun(request, request->spec.stream || run_is_watched(request));
 	event_run_started(request);
 	return execution->over ? STAGE_OUTPUT : STAGE_WAIT;

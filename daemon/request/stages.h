@@ -1,69 +1,71 @@
 /*
- * One prototype per stage; each is told in its own file.  A stage finds what earlier ones left in
- * the request, adds one thing, and names the next room.
+ * One function per stage, each in its own file.  A stage reads what earlier stages left in the
+ * request, adds its part, and returns the next stage.
  */
 #pragma once
 
 #include "daemon/request/request.h"
 
 enum stage stage_contract(struct request *request); /* params -> a job_spec, or a refusal */
-enum stage stage_repeat(struct request *request);   /* an id: is this done, or being done? */
+enum stage stage_repeat(struct request *request);   /* an id: done already, or in progress? */
 enum stage stage_budget(struct request *request);   /* what its caller may still spend */
-enum stage stage_policy(struct request *request);   /* the program -> a verdict */
-enum stage stage_cache(struct request *request);    /* a known result instead of a run */
-enum stage stage_mark(struct request *request);     /* an id is on the disk before it runs */
-enum stage stage_approval(struct request *request); /* a person's word, where the policy asks */
-enum stage stage_queue(struct request *request);    /* waits for a turn: fair and bounded */
+enum stage stage_policy(struct request *request);   /* checks the program */
+enum stage stage_cache(struct request *request);    /* a recorded result instead of a run */
+enum stage stage_mark(struct request *request);     /* records an id before its run begins */
+enum stage stage_approval(struct request *request); /* approval by a person, if the policy asks */
+enum stage stage_queue(struct request *request);    /* waits for a worker */
 enum stage stage_worker(struct request *request);   /* runs the job in a jail */
-enum stage stage_output(struct request *request);   /* what came out against what was promised */
-enum stage stage_record(struct request *request);   /* on the disk before it is told */
-enum stage stage_reply(struct request *request);    /* told to whoever still listens */
+enum stage stage_output(struct request *request);   /* checks the output */
+enum stage stage_record(struct request *request);   /* writes the record before the reply */
+enum stage stage_reply(struct request *request);    /* reports the end */
 
-/* ---- what the table in pipeline.c calls beside ------------------------------------------------ */
+/* ---- also called by the table in pipeline.c ------------------------------------------------- */
 
-void stage_contract_leave(struct request *request); /* the contents that its files name */
-void stage_repeat_cancel(struct request *request);  /* it waits for another with its id no longer */
-void stage_policy_cancel(struct request *request);  /* its question to an inspector is withdrawn */
-void stage_queue_cancel(struct request *request);   /* out of the queue without a worker */
+void stage_contract_leave(struct request *request); /* releases its blobs */
+void stage_repeat_cancel(struct request *request);  /* stops waiting for another run with its id */
+void stage_policy_cancel(struct request *request);  /* withdraws its question to an inspector */
+void stage_queue_cancel(struct request *request);   /* leaves the queue without a worker */
 void stage_queue_leave(struct request *request);
 void stage_queue_serve_all(
-	struct services *services); /* its caller may run one more, in any language */
+	struct services *services); /* for all runtimes, when a caller may run one more */
 void stage_worker_cancel(struct request *request);
 void stage_worker_leave(struct request *request);
 
-/* ---- what others call ------------------------------------------------------------------------- */
+/* ---- called by other files ------------------------------------------------------------------- */
 
-/* Whether an end is a failed attempt. */
+/* Returns whether an outcome counts as a failed attempt. */
 enum budget_end budget_end_of(enum outcome outcome);
 
-/* It is about to wait for a person: it holds nothing until stage_budget() meets it again. */
+/* Releases what the run holds while it waits for approval; stage_budget() takes it again. */
 void stage_budget_pause(struct request *request);
 
-/* What it came to counts against its budgets.  May be called again. */
+/* Counts what the run has spent against its budgets.  May be called again. */
 void stage_budget_settle(struct request *request);
 
-/* Puts the run on the record as begun; request->known follows when `durable`. */
+/* Records the run as begun.  If `durable`, request->known is set when that is on the disk. */
 void stage_record_begun(struct request *request, bool durable);
 
-/* Its record is on the disk, or could not be: those that wait for its id get what they can. */
+/*
+ * Call it when the record is written or has failed: settles the requests that wait for the same id.
+ */
 void stage_repeat_over(struct request *request);
 
-/* The begun record is on the disk; with `err`, it is not. */
+/* Call it when the begun record is on the disk, or with `err` when it could not be written. */
 void stage_mark_begun(struct request *request, const struct err *err);
 
-/* Where its result may be found again; NULL: nowhere. */
+/* Returns the key under which the result may be reused; NULL: it may not. */
 const uint8_t *stage_cache_key(const struct request *request);
-/* What the columns of the store want of it; borrowed. */
+/* Fills in the columns of the store; they borrow from the request. */
 void stage_record_describe(struct request *request, struct store_run *run);
 
-/* It leaves without an end, and so do those that wait for what comes of its id. */
+/* Gives up the id of a run that leaves without an end, and ends the requests that wait for it. */
 void stage_repeat_waits_on(struct request *request);
 
-/* Whether the policy reads this file as it reads the program. */
+/* Whether the policy checks this file as code. */
 bool stage_policy_reads(const struct request *request, const struct job_input_file *file);
 
-/* Whether it finds something where the environment has a variable of this name. */
+/* Whether an environment variable of this name is a finding. */
 bool stage_policy_reads_variable(const struct request *request, const char *name);
 
-/* A worker got warm, or a caller may run one more: give turns to those that wait. */
+/* Gives turns to waiting requests, after a worker became ready or a caller may run one more. */
 void stage_queue_serve(struct services *services, struct runtime *runtime);
