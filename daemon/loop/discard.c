@@ -4,7 +4,7 @@
 
 #include "daemon/loop/loop.h"
 
-#define DISCARD_AT_ONCE ((size_t)4 << 20) /* some 1 ms */
+#define DISCARD_AT_ONCE ((size_t)4 << 20) /* takes about 1 ms */
 
 struct discarded {
 	struct arena arena;

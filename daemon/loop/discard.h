@@ -1,6 +1,6 @@
 /*
- * Gives memory back: at once, or on a thread when it is so much that the kernel takes its time over
- * it.  A hundred megabytes of small values hold a loop for thirty milliseconds.
+ * Frees memory at once, or on a thread when there is so much of it that the kernel needs time.
+ * Freeing a hundred megabytes of small values would block a loop for thirty milliseconds.
  */
 #pragma once
 
@@ -10,5 +10,8 @@
 
 #include "proto/base/arena.h"
 
-/* Takes what the arena holds, and `bytes` (from malloc, or NULL).  `loop` NULL: at once. */
+/*
+ * Frees everything in the arena, and `bytes` (from malloc, or NULL).  With `loop` NULL it frees at
+ * once.
+ */
 void discard(uv_loop_t *loop, struct arena *arena, char *bytes);

@@ -4,7 +4,7 @@
 
 #include "proto/base/container.h"
 
-/* What one user wants. */
+/* The work of one user. */
 struct lane {
 	struct list link;
 	uint32_t uid;
@@ -16,7 +16,7 @@ struct errand {
 	struct list link;
 	struct errands *errands;
 	struct lane *lane;
-	uv_work_t req; /* here, so that no memory can be short when its turn comes */
+	uv_work_t req; /* allocated here, so that starting it cannot fail */
 	work_fn *run;
 	work_fn *done;
 	void *context;
@@ -72,12 +72,12 @@ static void on_done(uv_work_t *req, int status)
 	errands->running--;
 	errand->lane->running--;
 	leave_lane(errand->lane);
-	serve(errands); /* first: what is told now may end all of this */
+	serve(errands); /* first: done() may free `errands` */
 	errand->done(errand->context);
 	free(errand);
 }
 
-/* The lane goes to the end: the others come first the next time. */
+/* Moves the lane to the end, so that other users are served first the next time. */
 static void begin(struct errands *errands, struct lane *lane)
 {
 	struct list *first = list_first(&lane->waiting);
@@ -127,7 +127,7 @@ int errands_start(struct errands *errands, uint32_t uid, work_fn *run, work_fn *
 	return 0;
 }
 
-/* NULL: nobody waits any more. */
+/* NULL: no work is waiting. */
 static struct errand *take_waiting(struct errands *errands)
 {
 	list_for_each(at, &errands->lanes) {

@@ -1,8 +1,8 @@
 /*
- * What is done on threads for users: questions to the store, and looks at outputs that are large.
+ * Work that runs on threads for users: queries of the store, and passes over large outputs.
  *
- * Users take turns, and none has more than a part of the threads, so that nobody waits for all that
- * somebody else has asked for.  What one user asked for is begun in the order in which it came.
+ * Users take turns.  No user gets all threads, so one user's long list does not block the others.
+ * The work of one user starts in the order in which it was requested.
  */
 #pragma once
 
@@ -12,21 +12,26 @@
 #include "daemon/loop/loop.h"
 #include "proto/base/list.h"
 
-#define ERRANDS_MOST     4 /* under way, as many as libuv has threads */
-#define ERRANDS_PER_USER 3 /* of these, so that somebody else finds one */
+#define ERRANDS_MOST     4 /* running at a time; libuv has as many threads */
+#define ERRANDS_PER_USER 3 /* of these for one user, so that another user finds a free one */
 
 struct errands {
 	uv_loop_t *loop;
-	struct list lanes; /* users who want something; who is next is first */
+	struct list lanes; /* users with work; the next one to serve is first */
 	unsigned running;
 	bool stopped;
 };
 
 void errands_init(struct errands *errands, uv_loop_t *loop);
 
-/* Runs `run` on a thread when it is this user's turn, then `done` in the loop.  -1: it cannot. */
+/*
+ * Runs `run` on a thread when it is this user's turn, then `done` in the loop.  -1: not accepted.
+ */
 int errands_start(
 	struct errands *errands, uint32_t uid, work_fn *run, work_fn *done, void *context);
 
-/* What waits is given up: its `done` comes now, without `run`.  What is under way ends as ever. */
+/*
+ * Cancels waiting work: calls its `done` now, without `run`.  Work that is running finishes
+ * normally.
+ */
 void errands_stop(struct errands *errands);

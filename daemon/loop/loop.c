@@ -9,13 +9,14 @@
 #include "proto/base/fdio.h"
 #include "proto/base/list.h"
 
-#define DUE_MAX 128 /* watches that are told in one turn of the loop; the others come next */
+#define DUE_MAX 128 /* watches reported in one turn of the loop; the next turn has the others */
 
 /*
- * All watches of a loop are in an epoll set of our own, which the loop watches.  libuv aborts when
- * the kernel refuses it a place in its set, and every change of what is waited for takes the place
- * anew.  The kernel counts places for each user, so other processes of our user can take the last.
- * Here the place is taken when the watch is made, where a failure can be told, and kept.
+ * All watches of a loop are in an epoll set of our own, and libuv watches only that set.  libuv
+ * takes a new place in its own set whenever the events of a descriptor change.  It aborts when the
+ * kernel refuses one.  The kernel counts places per user, so other processes of our user can take
+ * the last one.  Here watch_new() takes the place, reports a failure, and keeps the place until the
+ * end.
  */
 struct watches {
 	struct list link;
@@ -23,9 +24,9 @@ struct watches {
 	uv_poll_t poll;
 	int set;
 	unsigned count;
-	struct epoll_event due[DUE_MAX]; /* what is being told; NULL: closed meanwhile */
+	struct epoll_event due[DUE_MAX]; /* being reported; NULL: closed meanwhile */
 	int due_count;
-	struct list closed; /* struct watch; freed when nothing is being told */
+	struct list closed; /* struct watch; freed when no report is under way */
 };
 
 struct watch {
@@ -56,7 +57,7 @@ struct work {
 int loop_hold_place(uv_loop_t *loop, int fd, struct err *err)
 {
 	struct epoll_event event = { .data.fd =
-					     fd }; /* as libuv has it: it only changes `events` */
+					     fd }; /* as libuv sets it: it changes only `events` */
 
 	if (epoll_ctl(uv_backend_fd(loop), EPOLL_CTL_ADD, fd, &event) == 0 || errno == EEXIST)
 		return 0;
@@ -94,13 +95,16 @@ static void give_back(struct watches *all)
 	uv_close((uv_handle_t *)&all->poll, on_set_closed);
 }
 
-/* In libuv's words.  A descriptor that hangs up can be read, and written to, as far as that is wanted. */
+/*
+ * The events as libuv names them.  A descriptor that hangs up counts as readable and as writable,
+ * as far as its owner asked for either.
+ */
 static int told_of(const struct watch *watch, uint32_t events)
 {
 	int told = 0;
 
 	if (events & EPOLLERR)
-		return UV_READABLE; /* an error shows itself to whoever reads next */
+		return UV_READABLE; /* the next read() returns the error */
 	if (events & (EPOLLIN | EPOLLHUP))
 		told |= watch->wanted & UV_READABLE;
 	if (events & (EPOLLOUT | EPOLLHUP))
@@ -113,7 +117,7 @@ static void tell(struct watch *watch, uint32_t events)
 	int told = watch->wanted ? told_of(watch, events) : 0;
 
 	if (events & EPOLLERR)
-		watch_want(watch, 0); /* once */
+		watch_want(watch, 0); /* report an error once */
 	if (told)
 		watch->on_ready(watch->owner, told);
 }
@@ -158,7 +162,7 @@ static struct watches *make_set(uv_loop_t *loop)
 	return all;
 }
 
-/* The set of this loop, with one more who holds it. */
+/* Returns the set of this loop and counts one more user of it. */
 static struct watches *take_set(uv_loop_t *loop)
 {
 	list_for_each(at, &all_watches) {
@@ -179,7 +183,7 @@ static struct epoll_event waited_for(struct watch *watch)
 	event.events |= (watch->wanted & UV_READABLE) ? EPOLLIN : 0;
 	event.events |= (watch->wanted & UV_WRITABLE) ? EPOLLOUT : 0;
 	if (!watch->wanted)
-		event.events = EPOLLONESHOT; /* the kernel tells of a hang-up unasked: once */
+		event.events = EPOLLONESHOT; /* the kernel always reports a hang-up: take it once */
 	return event;
 }
 
@@ -189,7 +193,7 @@ void watch_want(struct watch *watch, int events)
 
 	watch->wanted = events;
 	event = waited_for(watch);
-	(void)epoll_ctl(watch->all->set, EPOLL_CTL_MOD, watch->fd, &event); /* it has its place */
+	(void)epoll_ctl(watch->all->set, EPOLL_CTL_MOD, watch->fd, &event); /* has its place */
 }
 
 struct watch *watch_new(uv_loop_t *loop, int fd, int events, watch_ready *on_ready, void *owner)

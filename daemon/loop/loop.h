@@ -1,10 +1,9 @@
 /*
- * Our few words for libuv: watch a descriptor, set a timer, run work on a thread.
+ * A small layer over libuv: watch a descriptor, set a timer, run work on a thread.
  *
- * Watches and timers live on the heap from x_new() to x_close(); after x_close() returns, their
- * callback does not come any more, and the memory goes when the loop has let go of it.  A loop's
- * watches belong to one thread.  Both
- * x_close() functions accept NULL, so an owner can close what it may not have opened.
+ * The caller owns a watch or a timer from x_new() to x_close().  After x_close() returns, its
+ * callback does not run again.  The memory is freed once the loop no longer uses it.  Both
+ * x_close() functions accept NULL.  All watches of one loop belong to one thread.
  */
 #pragma once
 
@@ -21,20 +20,20 @@ struct timer;
 typedef void watch_ready(void *owner, int events);
 typedef void timer_due(void *owner);
 
-/* Watches `fd` for UV_READABLE and/or UV_WRITABLE.  Takes `fd`, also on failure (NULL). */
+/* Watches `fd` for UV_READABLE and/or UV_WRITABLE.  Takes `fd`, even when it fails (NULL). */
 struct watch *watch_new(uv_loop_t *loop, int fd, int events, watch_ready *on_ready, void *owner);
 
-/* Changes what is waited for.  0 waits for nothing. */
+/* Changes the events to wait for.  0: none. */
 void watch_want(struct watch *watch, int events);
 int watch_fd(const struct watch *watch);
 
-/* Stops, and closes the descriptor at once. */
+/* Stops watching and closes the descriptor at once. */
 void watch_close(struct watch *watch);
 
 /*
- * Takes the place of `fd` in the loop's own epoll set, or says that the kernel has none left for our
- * user.  Whoever lets libuv watch a descriptor while the daemon runs asks this before each call that
- * begins to wait (uv_accept(), uv_read_start(), uv_write()): libuv itself would abort.
+ * Takes the place of `fd` in the loop's own epoll set.  Fails when the kernel has no place left for
+ * our user.  Code that lets libuv itself watch a descriptor must call this before each call that
+ * starts to wait (uv_accept(), uv_read_start(), uv_write()).  Without a place libuv would abort.
  */
 int loop_hold_place(uv_loop_t *loop, int fd, struct err *err);
 
@@ -44,6 +43,6 @@ struct timer *timer_new(
 void timer_set(struct timer *timer, uint64_t ms);
 void timer_close(struct timer *timer);
 
-/* Runs `work` on a thread, then `done` in the loop.  -1 when that could not be begun. */
+/* Runs `work` on a thread, then `done` in the loop.  -1: it could not be started. */
 typedef void work_fn(void *context);
 int work_start(uv_loop_t *loop, work_fn *work, work_fn *done, void *context);

@@ -14,7 +14,7 @@ int host_listen_fd(void)
 
 #define FIELDS_MAX 16
 
-/* A word and what belongs to it as "NAME=text", given (free). */
+/* Adds a field "NAME=text".  The caller frees its text. */
 static void add_field(
 	struct iovec *fields, int *count, const char *prefix, const char *name, const char *text)
 {

@@ -1,26 +1,29 @@
-/* The host's service manager: a socket handed over, readiness, watchdog.  The only file that knows libsystemd. */
+/*
+ * The host's service manager: the listening socket, readiness, the watchdog and the journal.  Only
+ * this file uses libsystemd.
+ */
 #pragma once
 
 #include <stdint.h>
 
-/* A listening socket handed over by the service manager, or -1. */
+/* Returns the listening socket that the service manager passed, or -1. */
 int host_listen_fd(void);
 
 enum host_priority {
-	HOST_ALERT = 1, /* numbers of syslog */
+	HOST_ALERT = 1, /* syslog's numbers */
 	HOST_WARNING = 4,
 	HOST_NOTICE = 5,
 };
 
-/* A field of a journal's entry: CED_<name>. */
+/* A field of a journal entry.  The journal names it CED_<name>. */
 struct host_field {
 	const char *name;
 	const char *text;
 };
 
 /*
- * An entry with fields for the journal, which `journalctl CED_EVENT=...` finds.  Where there is no
- * journal nothing happens.
+ * Writes an entry with fields, which `journalctl CED_EVENT=...` finds, to the journal.  Does
+ * nothing on a host without a journal.
  */
 void host_journal(enum host_priority priority, const char *event, const char *message,
 	const struct host_field *fields, unsigned count);
@@ -29,5 +32,5 @@ void host_ready(void);
 void host_stopping(void);
 void host_alive(void);
 
-/* How often the manager wants to hear host_alive(), in ms; 0: not at all. */
+/* How often the service manager expects host_alive(), in ms; 0: never. */
 uint64_t host_watchdog_ms(void);

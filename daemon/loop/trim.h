@@ -1,7 +1,7 @@
 /*
- * Memory that clients have given back, on its way to the system.  What is freed in small pieces stays
- * with the C library, since something above it is still in use; one client that never read its replies
- * would leave the daemon large for as long as it lives.
+ * Returns freed memory to the system.  The C library keeps small freed pieces while something above
+ * them is still in use.  Without this, one client that never reads its replies would leave the
+ * daemon large for the rest of its life.
  */
 #pragma once
 
@@ -10,10 +10,10 @@
 
 #include "daemon/loop/loop.h"
 
-#define TRIM_BYTES ((uint64_t)4 << 20) /* given back: worth the look through all that is free */
+#define TRIM_BYTES ((uint64_t)4 << 20) /* worth a search through all free memory */
 
-/* Whether so much more was held at the peak than is now; the peak begins anew then. */
+/* Whether `held` has fallen by TRIM_BYTES since the peak.  If so, the peak restarts at `held`. */
 bool trim_is_due(uint64_t *peak, uint64_t held);
 
-/* Does it on a thread, unless none is to be had. */
+/* Trims on a thread.  Does nothing when no thread can be used. */
 void trim_start(uv_loop_t *loop);
