@@ -28,14 +28,14 @@ static const char *const reasons[ARTIFACT_REASON_COUNT] = {
 		ARTIFACT_ENTRIES_MAX) " files and folders; the rest was not looked at",
 };
 
-/* After these the rest was not looked at: an empty path stands for it. */
+/* Nothing is looked at after one of these reasons.  An empty path stands for the rest. */
 static bool is_stop(uint32_t reason)
 {
 	return reason == ARTIFACT_TOO_MANY || reason == ARTIFACT_TOO_DEEP ||
 	       reason == ARTIFACT_TOO_MANY_ENTRIES;
 }
 
-/* A name as a client may use it: relative, no empty, "." or ".." part. */
+/* Whether a client may use this name: relative, with no empty, "." or ".." part. */
 static bool is_clean(const char *path, size_t len)
 {
 	const char *end = path + len;
@@ -54,7 +54,7 @@ static bool is_clean(const char *path, size_t len)
 	return true;
 }
 
-/* Names that are not text are shown with their odd bytes written out. */
+/* Writes the odd bytes of a name that is not text as \xNN. */
 static const char *shown(struct arena *arena, const char *path, size_t len)
 {
 	char *text;
@@ -100,7 +100,7 @@ static int skip(struct arena *arena, const struct artifact_head *head, const cha
 	return skipped->path ? 0 : -1;
 }
 
-/* The program itself, as we put it there: not something it made. */
+/* Whether this is the program's own file, unchanged since the worker wrote it. */
 static bool is_own_program(
 	const struct artifact_head *head, const char *path, const struct job_spec *spec)
 {
@@ -109,7 +109,7 @@ static bool is_own_program(
 	       !memcmp(path + head->path_len, spec->code.data, spec->code.len);
 }
 
-/* Gives the path of the entry, behind which stand its bytes.  NULL: this is no entry. */
+/* Returns the path of the entry; its bytes follow the path.  NULL: this is not an entry. */
 static const char *read_head(
 	const struct buf *bytes, size_t at, struct artifact_head *ret_head, struct err *err)
 {
@@ -132,7 +132,7 @@ static const char *read_head(
 	return bytes->bytes + at + sizeof(head);
 }
 
-/* ARTIFACT_TAKEN, or why it is not. */
+/* Returns ARTIFACT_TAKEN, or the reason to skip the file. */
 static uint32_t judge(const struct artifact_head *head, const char *path, uint64_t taken_bytes,
 	const struct job_limits *limits, const struct job_result *result)
 {
@@ -147,7 +147,7 @@ static uint32_t judge(const struct artifact_head *head, const char *path, uint64
 	return ARTIFACT_TAKEN;
 }
 
-/* What the collector or this file stopped at has no name. */
+/* Adds an entry as an artifact or as skipped.  A reason that stops the list has no name. */
 static int put(struct arena *arena, const struct artifact_head *head, const char *path,
 	uint32_t reason, struct job_result *result, struct err *err)
 {

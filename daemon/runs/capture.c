@@ -9,8 +9,8 @@
 
 #define CHUNK ((size_t)64 << 10)
 #define VISIT_MAX \
-	((size_t)512 << 10)      /* bytes in one visit, so that one program cannot hold the loop */
-#define READ_LEAST ((size_t)512) /* what a read counts for in a visit, however little it gives */
+	((size_t)512 << 10)      /* bytes in one visit, so that one program cannot block the loop */
+#define READ_LEAST ((size_t)512) /* what a read counts in a visit, however little it returns */
 
 void capture_init(struct capture *capture, uint64_t cap, bool truncate)
 {
@@ -54,7 +54,7 @@ static int head_room(struct capture *capture, size_t len)
 	return 0;
 }
 
-/* Keeps the last half of the cap in a ring, and what is right in front of it. */
+/* Keeps the last half of the cap in a ring, and the bytes just before it. */
 static void keep_tail(struct capture *capture, const char *bytes, size_t len)
 {
 	size_t want = capture->cap / 2 ? (size_t)(capture->cap / 2) + CAPTURE_BEFORE : 0;
@@ -96,7 +96,10 @@ static void keep(struct capture *capture, const char *bytes, size_t len)
 		keep_tail(capture, bytes + first, len - first);
 }
 
-/* How much to ask the pipe for: never more than one byte past the cap when that byte kills. */
+/*
+ * How many bytes to read at most.  Where passing the cap kills the run, this is never more than one
+ * byte past the cap.
+ */
 static size_t wanted(const struct capture *capture)
 {
 	if (capture->truncate)
@@ -142,7 +145,7 @@ static void straighten(struct capture *capture)
 	turned = malloc(capture->tail_size);
 	if (!turned) {
 		capture->failed = true;
-		capture->tail_len = front; /* the newest part alone is still in order */
+		capture->tail_len = front; /* only the newest part is in order */
 		return;
 	}
 	memcpy(turned, capture->tail + front, capture->tail_size - front);
@@ -152,7 +155,7 @@ static void straighten(struct capture *capture)
 	capture->tail_at = 0;
 }
 
-/* Head and tail meet: nothing is missing between them, so they are one text. */
+/* Joins head and tail when nothing is missing between them. */
 static void join(struct capture *capture)
 {
 	if (!capture->tail_len || head_room(capture, capture->tail_len) < 0)
@@ -162,7 +165,7 @@ static void join(struct capture *capture)
 	capture->tail_len = 0;
 }
 
-/* Where a cut fell into a character of what is text otherwise, the character goes. */
+/* Leaves out a character that the cut split, if the rest is text. */
 static size_t whole_text(const char *bytes, size_t len)
 {
 	size_t whole = utf8_whole_prefix(bytes, len);

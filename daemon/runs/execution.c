@@ -13,15 +13,15 @@
 #include "proto/base/log.h"
 #include "proto/json.h"
 
-#define DEFIANCE_MS   25    /* from a kill to one by other means */
-#define LOOK_MS       100   /* between two looks whether it has come */
-#define SILENT_MS     300   /* for the slot's word about processes that are gone */
-#define DYING_MS      1000  /* for processes that are killed and not gone yet */
-#define PATIENCE_MS   3000  /* without any sign of a death that is needed */
+#define DEFIANCE_MS   25    /* after a kill, before killing by other means */
+#define LOOK_MS       100   /* between two looks for the end */
+#define SILENT_MS     300   /* wait for the slot's message about dead processes */
+#define DYING_MS      1000  /* for processes that are killed but still exist */
+#define PATIENCE_MS   3000  /* without any sign of the death that must come */
 #define DEATH_MOST_MS 60000 /* with such signs */
 #define CPU_LOOK_MS   5     /* shortest time between two looks at the cpu clock */
 
-/* What a report about an exception may cost to read. */
+/* Bounds on a report about an exception that the daemon parses. */
 static const struct json_bounds ERROR_BOUNDS = { SLOTMSG_REPORT_MAX, 8, 1024 };
 
 static void conclude(struct execution *execution);
@@ -49,8 +49,9 @@ static void on_patience(void *owner)
 }
 
 /*
- * With cgroup.kill written nothing of it can run any more, and why it was killed is known.  So nobody waits
- * for a slot that has stopped, or for processes that take long to be torn down.
+ * After cgroup.kill nothing of the run can run any more, and the reason for the kill is known.  So
+ * the daemon does not wait for a stopped slot, or for processes that the kernel takes long to
+ * remove.
  */
 static bool is_over_without_word(const struct execution *execution, int64_t waited_ms)
 {
@@ -62,7 +63,10 @@ static bool is_over_without_word(const struct execution *execution, int64_t wait
 	return waited_ms >= DYING_MS || (waited_ms >= SILENT_MS && worker_is_deserted(worker));
 }
 
-/* A death that still takes processor time, or a collector that still sends, is slow and not lost. */
+/*
+ * Whether the end makes progress.  Dying processes that still use cpu time, and a collector that
+ * still sends, are slow and not lost.
+ */
 static bool goes_on(struct execution *execution)
 {
 	size_t gathered = execution->gathering.bytes.len;
@@ -91,7 +95,7 @@ static void on_look(void *owner)
 		on_patience(execution);
 }
 
-/* From now on it is looked at whether its end comes. */
+/* Starts to look for the end at an interval. */
 static void look_for_end(struct execution *execution)
 {
 	execution->looked_us = execution->moved_us = clock_us();
@@ -123,7 +127,7 @@ static void kill_jail(struct execution *execution, enum limit_word why)
 			timer_new(execution->loop, DEFIANCE_MS, 0, on_defiance, execution);
 }
 
-/* Whose memory was out, when something was killed for it. */
+/* Finds whose memory limit was reached when the kernel killed a process for memory. */
 static void look_above(struct execution *execution)
 {
 	struct facts *facts = &execution->facts;
@@ -161,7 +165,7 @@ static void conclude(struct execution *execution)
 	execution->on_end(execution);
 }
 
-/* Our own trouble: told in the facts, then as any other end. */
+/* Ends the execution with an error of our own.  The facts say which. */
 static void fail(struct execution *execution, const char *why)
 {
 	execution->facts.failed = true;
@@ -195,13 +199,16 @@ static void after_death(struct execution *execution)
 	}
 }
 
-/* ---- limits that the clock holds ------------------------------------------------------------ */
+/* ---- limits on time ------------------------------------------------------------------------- */
 
 static void on_wall(void *owner)
 {
 	struct execution *execution = owner;
 
-	/* If the loop is late, the end may wait in a socket.  One turn later it has been read. */
+	/*
+	 * If the loop is late, the message about the end may be unread in a socket.  The loop reads
+	 * it within one more turn.
+	 */
 	if (!execution->wall_is_up) {
 		execution->wall_is_up = true;
 		timer_set(execution->wall, 1); /* with 0 libuv would call it before it polls */
@@ -210,7 +217,9 @@ static void on_wall(void *owner)
 	kill_jail(execution, KILLED_WALL);
 }
 
-/* How much of the processors it can have at a time, so that a look at its clock comes in time. */
+/*
+ * The most cpu that it can use at a time.  on_cpu() uses this to look at its cpu time soon enough.
+ */
 static uint64_t most_percent(const struct execution *execution)
 {
 	if (knobs_hold(&execution->worker->knobs, KNOB_CPU_MAX))
@@ -282,7 +291,7 @@ void execution_go(struct execution *execution, const char *trouble)
 {
 	execution->on_hold = false;
 	if (execution->over || execution->finishing)
-		return; /* it was cancelled meanwhile */
+		return; /* it was cancelled in the meantime */
 	if (trouble)
 		fail(execution, trouble);
 	else if (execution->held)
@@ -293,7 +302,7 @@ static void on_adjusted(void *owner, const struct slotmsg *msg)
 {
 	struct execution *execution = owner;
 
-	/* Whoever is being killed gets no job any more: what it ran would have to be told as run. */
+	/* A dying worker gets no job: the result would have to say that the program ran. */
 	if (execution->sent || execution->finishing || execution->over)
 		return;
 	timer_close(execution->patience);
@@ -306,7 +315,7 @@ static void on_adjusted(void *owner, const struct slotmsg *msg)
 		send_job(execution);
 }
 
-/* ---- what its pipes bring ------------------------------------------------------------------- */
+/* ---- output from its pipes ------------------------------------------------------------------ */
 
 static enum capture_state read_stream(struct execution *execution, bool is_stderr)
 {
@@ -320,7 +329,7 @@ static enum capture_state read_stream(struct execution *execution, bool is_stder
 		return CAPTURE_ENDED;
 	state = capture_read(capture, watch_fd(watch));
 	if (state == CAPTURE_PASSED && execution->facts.killed == KILLED_NOT) {
-		/* The done word may have come first: the cap was passed all the same. */
+		/* JOB_DONE may have come first; the output still passed the cap. */
 		execution->finishing = false;
 		kill_jail(execution, is_stderr ? KILLED_STDERR : KILLED_STDOUT);
 		execution->facts.kill_us = clock_us() - began_us;
@@ -331,7 +340,10 @@ static enum capture_state read_stream(struct execution *execution, bool is_stder
 	return state;
 }
 
-/* What is in the pipes now, and no more: who writes on is dead or about to be. */
+/*
+ * Reads the bytes that are in the pipes now and no more: a process that still writes is dead or
+ * will be killed.
+ */
 static void drain_pipes(struct execution *execution)
 {
 	if (!execution->worker)
@@ -355,7 +367,10 @@ static void on_worker_output(void *owner, bool is_stderr)
 		return;
 	pipe = is_stderr ? &execution->worker->errout : &execution->worker->out;
 	if (!capture->ended) {
-		/* Past its cap: it stays open, or the program would see it break before the kill. */
+		/*
+		 * Past its cap the pipe stays open.  Otherwise the program would see it break
+		 * before the kill.
+		 */
 		watch_want(*pipe, 0);
 		return;
 	}
@@ -363,7 +378,7 @@ static void on_worker_output(void *owner, bool is_stderr)
 	*pipe = NULL;
 }
 
-/* ---- what is said at its job socket --------------------------------------------------------- */
+/* ---- messages from its job socket ----------------------------------------------------------- */
 
 static void take_error(struct execution *execution, const struct job_head *head, const char *body)
 {
@@ -372,8 +387,8 @@ static void take_error(struct execution *execution, const struct job_head *head,
 	struct err err = ERR_INIT;
 
 	/*
-	 * The first report is the harness's; a later one could only be the program's own.  One that
-	 * cannot be read counts too: reading takes of the request's memory.
+	 * The harness sends the first report.  A later one could only come from the program.  An
+	 * unreadable report counts as the first too, because parsing uses the request's memory.
 	 */
 	if (execution->reported || facts->done)
 		return;
@@ -386,8 +401,8 @@ static void take_error(struct execution *execution, const struct job_head *head,
 }
 
 /*
- * When the program began.  The word may be read after the end was known, or be forged later still;
- * the beginning was not later than the end, and times taken from both are never below nothing.
+ * Notes when the program began.  The message may be read after the end is known, or be forged even
+ * later.  The beginning is never after the end, so that no duration is negative.
  */
 static void note_begun(struct execution *execution)
 {
@@ -404,22 +419,25 @@ static void take_done(struct execution *execution, int code)
 	execution->ended_us = clock_us();
 	drain_pipes(execution);
 	if (execution->finishing)
-		return; /* the cap was passed with the last bytes: the kill is under way */
+		return; /* the last bytes passed the cap: the kill is under way */
 	execution->finishing = true;
 	if (execution->facts.done_code != 0 || execution->spec->artifact_glob_count ||
 		execution->files_fd || worker_has_news(execution->worker) ||
 		!knobs_hold(&execution->worker->knobs, KNOB_CPU_USAGE)) {
-		kill_jail(execution, KILLED_NOT); /* its death brings the rest of the facts */
+		kill_jail(execution, KILLED_NOT); /* the rest of the facts comes with its death */
 		return;
 	}
-	/* Whoever said so may run on: it is killed now, and nobody waits for its death. */
+	/*
+	 * The process that sent this may run on.  The worker is killed now, without a wait for its
+	 * death.
+	 */
 	worker_done(execution->worker, execution->run_id);
 	conclude(execution);
 }
 
 /*
- * The worker waits to be ended.  A program can say this too, and ends itself; where no rules were
- * sent it means nothing.
+ * A worker that sends this waits to be killed.  A program can send it too, and then only ends
+ * itself.  Without rules the message means nothing.
  */
 static void take_denied(struct execution *execution, const struct job_head *head, const char *body)
 {
@@ -466,7 +484,7 @@ static void on_job_message(void *owner, const struct job_head *head, const char 
 		kill_jail(execution, KILLED_NOT);
 		return;
 	default:
-		return; /* noise from inside changes nothing */
+		return; /* ignore other messages from inside */
 	}
 }
 
@@ -474,13 +492,15 @@ static void on_job_broken(void *owner)
 {
 	struct execution *execution = owner;
 
-	/* Its process has ended, or it closed our socket: the slot or a limit will say which. */
+	/*
+	 * The process ended or closed the socket.  The slot's message or a limit will show which.
+	 */
 	(void)execution;
 }
 
-/* ---- what its slot says ---------------------------------------------------------------------- */
+/* ---- messages from its slot ----------------------------------------------------------------- */
 
-/* What came before there was a job, the harness brought about and nobody's program. */
+/* System calls that were refused before the job was sent came from the harness, not the program. */
 static void take_refused(struct execution *execution, const struct slotmsg *msg)
 {
 	struct facts *facts = &execution->facts;
@@ -508,8 +528,8 @@ static void take_files(struct execution *execution)
 }
 
 /*
- * A harness that has said its last word waits to be killed.  Who ends in another way has not said it
- * for the harness: what the kernel tells counts.
+ * After JOB_DONE a harness waits to be killed.  If the process ended in another way, the harness
+ * did not send JOB_DONE, and the kernel's wait status counts instead.
  */
 static bool died_as_it_said(const struct facts *facts)
 {
@@ -538,14 +558,14 @@ static void on_worker_ended(void *owner, const struct slotmsg *msg)
 	take_files(execution);
 	worker_drain_job(execution->worker);
 	if (execution->over)
-		return; /* the done word was still in the socket */
+		return; /* JOB_DONE was still in the socket */
 	if (facts->done && !died_as_it_said(facts))
 		facts->done = false;
 	if (!execution->ended_us)
 		execution->ended_us = clock_us();
 	facts->gone_us = facts->killed ? clock_us() - execution->ended_us : 0;
 	execution->finishing = true;
-	worker_kill(execution->worker); /* whatever it left behind goes with it */
+	worker_kill(execution->worker); /* kills everything that the program left behind */
 	drain_pipes(execution);
 	after_death(execution);
 }
@@ -586,15 +606,15 @@ static const struct worker_events worker_events = {
 	.gone = on_worker_gone,
 };
 
-/* ---- its beginning and what its owner does ----------------------------------------------------- */
+/* ---- start, cancel and release -------------------------------------------------------------- */
 
-/* Is there anything that only the slot can change? */
+/* Whether the job needs a limit that only the slot can change. */
 static bool needs_adjusting(const struct worker *worker, const struct job_limits *limits)
 {
 	const struct job_limits *made = &worker->made_with;
 	bool rlimits = made->open_files != limits->open_files ||
 		       made->file_bytes != limits->file_bytes ||
-		       made->memory_bytes != limits->memory_bytes || /* the program is told it */
+		       made->memory_bytes != limits->memory_bytes || /* the program can read it */
 		       (made->cpu_ms + 999) / 1000 != (limits->cpu_ms + 999) / 1000;
 	bool cpu = !knobs_hold(&worker->knobs, KNOB_CPU_USAGE) && made->cpu_ms != limits->cpu_ms;
 	bool pids = !knobs_hold(&worker->knobs, KNOB_PIDS_MAX) && made->pids != limits->pids;
@@ -603,7 +623,7 @@ static bool needs_adjusting(const struct worker *worker, const struct job_limits
 	       made->inodes != limits->inodes;
 }
 
-/* Without a file to note them in the result says nothing of files. */
+/* Makes the file for opened files.  Without it the result says nothing about them. */
 static bool note_files(struct execution *execution)
 {
 	struct err err = ERR_INIT;
@@ -650,7 +670,7 @@ void execution_cancel(struct execution *execution, enum limit_word why)
 	if (execution->over)
 		return;
 	if (execution->worker && execution->worker->ended)
-		return; /* its artifacts are being gathered: it is nearly over */
+		return; /* its artifacts are being collected: it is nearly over */
 	kill_jail(execution, why);
 }
 

@@ -1,9 +1,9 @@
 /*
- * One program in one worker, from the job on its way in to the facts about its end.
+ * Runs one program in one worker, from sending the job to the facts about its end.
  *
- * It lives in its request's memory.  execution_start() borrows the spec until on_end() has come;
- * after on_end() the worker belongs to the pool again, except that artifacts, when asked for, have
- * been gathered before.
+ * An execution lives in its request's memory.  It borrows the spec from execution_start() until
+ * on_end().  If the job has artifact globs, the artifacts are collected before on_end().  After
+ * on_end() the owner gives the worker back with execution_release().
  */
 #pragma once
 
@@ -20,49 +20,52 @@ struct execution {
 	const struct job_spec *spec;
 	const char *run_id; /* for the log; or NULL */
 	struct arena *arena;
-	struct worker *worker; /* NULL once it has been given back */
+	struct worker *worker; /* NULL once it is released or lost */
 	struct facts facts;
 	struct capture out;
 	struct capture errout;
 	struct timer *wall;
 	bool wall_is_up;
 	struct timer *cpu;
-	struct timer *patience;     /* for deaths that do not come */
-	int64_t looked_us;          /* since when its end is looked for */
-	int64_t moved_us;           /* when there was a sign of it last */
-	size_t gathered;            /* of its artifacts by then */
+	struct timer *patience;     /* limits the wait for deaths */
+	int64_t looked_us;          /* since when we look for its end */
+	int64_t moved_us;           /* last sign of progress */
+	size_t gathered;            /* bytes of artifacts at the last look */
 	struct gathering gathering; /* its artifacts */
 	bool sent;
-	bool on_hold;  /* the job is not sent before execution_go(); set by the owner */
-	bool held;     /* that is all that it waits for */
-	bool reported; /* a JOB_ERROR came, whether it could be read or not */
+	bool on_hold;  /* send no job before execution_go(); set by the owner */
+	bool held;     /* it waits only for execution_go() */
+	bool reported; /* a JOB_ERROR came, readable or not */
 	bool finishing;
 	bool over;
 	int64_t started_us; /* execution_start() */
-	int64_t sent_us;    /* the job went out */
+	int64_t sent_us;    /* the job was sent */
 	int64_t begun_us;   /* the program began */
-	int64_t ended_us;   /* the end was known */
+	int64_t ended_us;   /* the end became known */
 	void (*on_output)(struct execution *execution, const char *stream, uint64_t offset,
 		const char *bytes, size_t len); /* may be NULL */
 	void (*on_end)(struct execution *execution);
 	void *owner;
 	bool stdin_inline;         /* slotmsg.h; set by the owner */
-	int files_fd;              /* what its slot notes of files, if somebody asks; 0: nobody */
+	int files_fd;              /* where its slot notes opened files; 0: not requested */
 	struct overhead *overhead; /* cgroups above its jail, or NULL; set by the owner */
-	struct bytes rules;        /* that the worker holds the program to; set by the owner */
+	struct bytes rules;        /* for the worker to enforce; set by the owner */
 };
 
-/* Takes a WARM worker and gives it the job. */
+/* Gives the job to a WARM worker, which the execution takes. */
 void execution_start(struct execution *execution, struct worker *worker);
 
-/* The job may be sent; or with `trouble`, it may not, and that is told as our own fault. */
+/*
+ * Ends the hold, so that the job can be sent.  With `trouble` the execution fails instead, by our
+ * fault.
+ */
 void execution_go(struct execution *execution, const char *trouble);
 
-/* Kills it for a reason that is not the program's: cancelled, or the house is closing. */
+/* Kills the run for a reason outside the program: it was cancelled, or the daemon shuts down. */
 void execution_cancel(struct execution *execution, enum limit_word why);
 
-/* Gives the worker back to the pool, which kills what is left of it.  May be called twice. */
+/* Gives the worker back to the pool, which kills everything left in it.  May be called twice. */
 void execution_release(struct execution *execution);
 
-/* Frees buffers; may be called twice.  The execution must be over. */
+/* Frees all buffers.  May be called twice.  The execution must be over. */
 void execution_done(struct execution *execution);

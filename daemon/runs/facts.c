@@ -79,7 +79,10 @@ static bool ends_with(const char *text, const char *end)
 	return text_len >= end_len && !strcmp(text + text_len - end_len, end);
 }
 
-/* How runtimes word an error of the system's: "[Errno 24] ...", "EMFILE: ...", "...: Too many open files". */
+/*
+ * Whether the message is about this errno.  Runtimes write "[Errno 24] ...", "EMFILE: ..." or "...:
+ * Too many open files".
+ */
 bool facts_say_errno(const struct facts *facts, int number)
 {
 	const char *message = value_as_text(value_get(facts->error, "message"));
@@ -94,7 +97,7 @@ bool facts_say_errno(const struct facts *facts, int number)
 	return !strncmp(message, head, strlen(head)) || ends_with(message, strerrordesc_np(number));
 }
 
-/* And that a signal ended a process of theirs. */
+/* Whether the message says that this signal ended a child process. */
 bool facts_say_signal(const struct facts *facts, int number)
 {
 	const char *message = value_as_text(value_get(facts->error, "message"));
@@ -102,7 +105,7 @@ bool facts_say_signal(const struct facts *facts, int number)
 	return message && strstr(message, sigdescr_np(number));
 }
 
-/* How a runtime says that it could not have another process or thread. */
+/* Whether a runtime reports that it could not start another process or thread. */
 bool facts_say_no_process(const struct facts *facts)
 {
 	const char *message = value_as_text(value_get(facts->error, "message"));

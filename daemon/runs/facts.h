@@ -1,7 +1,7 @@
 /*
- * What was seen of a run from outside its jail: clock, pipes, wait status, cgroup counters; and what
- * was said inside (done, error), which is kept apart from it.  The execution gathers them, the
- * outcome follows from them (outcome.h).
+ * Facts about one run.  Most are seen from outside the jail: clock, pipes, wait status, cgroup
+ * counters.  Messages from inside (done, error) are kept apart from these.  The execution collects
+ * the facts, and outcome.h derives the outcome from them.
  */
 #pragma once
 
@@ -13,83 +13,85 @@
 #include "proto/internal/slotmsg.h"
 #include "proto/job/job.h"
 
-/* Why we killed it. */
+/* Why the daemon killed the run. */
 enum limit_word {
 	KILLED_NOT,
 	KILLED_WALL,
 	KILLED_CPU,
 	KILLED_STDOUT,
 	KILLED_STDERR,
-	KILLED_CANCEL,  /* by its caller's word */
-	KILLED_ADMIN,   /* by an administrator's */
-	KILLED_LEFT,    /* its client left */
-	KILLED_CLOSING, /* the daemon is going down */
+	KILLED_CANCEL,  /* by its caller */
+	KILLED_ADMIN,   /* by an administrator */
+	KILLED_LEFT,    /* its client disconnected */
+	KILLED_CLOSING, /* the daemon shuts down */
 };
 
 struct facts {
 	enum limit_word killed;
-	int64_t kill_us; /* from reading the passing byte to the kill being sent */
-	int64_t gone_us; /* from the kill to the process seen dead; 0: not yet */
+	int64_t kill_us; /* from reading the byte past the cap to sending the kill */
+	int64_t gone_us; /* from the kill until its death was seen; 0: not yet */
 	bool job_sent;
-	bool began;  /* said by our harness before any user code ran */
-	bool failed; /* the harness could not begin: failure says why */
+	bool began;  /* the harness sent this before any user code ran */
+	bool failed; /* the harness could not begin: see failure */
 	const char *failure;
-	bool done; /* the done word came */
+	bool done; /* JOB_DONE came */
 	int done_code;
-	bool ended; /* the process was seen dead */
+	bool ended; /* its slot reported the death */
 	int wait_status;
 	struct slotmsg_usage usage; /* valid when ended */
 	bool has_disk;
-	uint64_t disk_bytes, inodes; /* in use when it ended */
-	bool disk_full, inodes_full; /* and nothing was left then */
-	bool cpu_spent;              /* its slot killed it for that */
-	/* system calls that it was refused, as its slot tells */
+	uint64_t disk_bytes, inodes; /* in use at its end */
+	bool disk_full, inodes_full; /* and nothing was free then */
+	bool cpu_spent;              /* its slot killed it for this */
+	/* system calls that the jail refused it, as its slot reports */
 	const struct slotmsg_refused *refused;
 	size_t refused_count;
 	uint32_t refused_others;
-	const struct value *files; /* that it opened, as its slot tells, or NULL */
+	const struct value *files; /* files it opened, as its slot reports, or NULL */
 	struct knob_counts before, after;
 	uint64_t memory_peak;
-	bool short_above; /* what was killed for memory was so for want of it above the jail */
-	const char *short_where; /* in which cgroup, or NULL: in none that we see */
-	uint64_t short_bytes;    /* its limit; 0: not known */
+	bool short_above;        /* the kernel killed a process as memory ran out above the jail */
+	const char *short_where; /* the cgroup that ran out, or NULL: none that we see */
+	uint64_t short_bytes;    /* its limit; 0: unknown */
 	bool has_memory_cgroup;
 	bool has_pids_cgroup;
-	bool worker_lost;          /* the slot or zygote went with it */
-	const struct value *error; /* what the harness said about an exception, or NULL */
+	bool worker_lost;          /* the slot or zygote was lost too */
+	const struct value *error; /* the harness's report of an exception, or NULL */
 	bool error_is_syntax;
-	bool was_denied;            /* its worker says that it broke a rule of its policy */
-	const struct value *denied; /* which and where, or NULL: that cannot be read */
-	bool speechless; /* nobody in the jail tells of errors: it is a bare interpreter */
+	bool was_denied;            /* its worker reports that it broke a rule of its policy */
+	const struct value *denied; /* which rule and where, or NULL: unreadable */
+	bool speechless;            /* a bare interpreter: nothing in the jail reports errors */
 	uint64_t stdout_total, stderr_total;
 };
 
-/* Who or what cancelled it, as the end of a sentence; NULL when that word is no cancelling. */
+/* Returns who or what cancelled the run, as the end of a sentence.  NULL: it was not cancelled. */
 const char *canceled_words(enum limit_word why);
 
-/* ---- what the facts are, in words ----------------------------------------------------------- */
+/* ---- what the facts mean -------------------------------------------------------------------- */
 
 bool facts_died_by(const struct facts *facts, int signal);
 
-/* Its end as the program brought it about: the done word, or else the wait status. */
+/*
+ * Reads the program's exit code from JOB_DONE, or else from the wait status.  False: there is none.
+ */
 bool facts_left_with(const struct facts *facts, int *ret_code);
 
-/* It did not, or with a code that is not 0. */
+/* Whether the program ended without an exit code, or with one that is not 0. */
 bool facts_went_wrong(const struct facts *facts);
 
 uint64_t facts_oom_kills(const struct facts *facts);
 uint64_t facts_pids_refused(const struct facts *facts);
 uint64_t facts_cpu_us(const struct facts *facts);
 
-/* The call for which its slot has ended it, or NULL. */
+/* Returns the refused call for which the slot killed it, or NULL. */
 const struct slotmsg_refused *facts_ended_for(const struct facts *facts);
 
-/* What an error says that nobody caught: its type, an errno, a signal that ended a child. */
+/* Facts from an uncaught error: its type, an errno, or a signal that ended a child process. */
 bool facts_error_is(const struct facts *facts, const char *type);
 bool facts_say_errno(const struct facts *facts, int number);
 bool facts_say_signal(const struct facts *facts, int number);
-/* That it could not have another process or thread. */
+/* Whether the error says that it could not start another process or thread. */
 bool facts_say_no_process(const struct facts *facts);
 
-/* What it used, by its cgroup, or else by the usage that its slot was told. */
+/* Fills in what the run used: from its cgroup, or else from the usage that its slot reports. */
 void facts_fill_metrics(const struct facts *facts, struct job_metrics *metrics);

@@ -9,7 +9,7 @@
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
 
-#define HEADS_BYTES_MAX ((size_t)4 << 20) /* names and heads beside the bytes themselves */
+#define HEADS_BYTES_MAX ((size_t)4 << 20) /* room for names and heads beside the files' bytes */
 #define READ_BYTES      65536
 
 static void on_bytes(void *owner, int events)
@@ -40,7 +40,10 @@ int gathering_start(struct gathering *gathering, struct worker *worker, const st
 {
 	auto_fd int globs = job_globs_file(spec, err);
 	auto_fd int write_end = -1;
-	/* the program itself may match, is left out by us and takes no room from what it has made */
+	/*
+	 * The program's own file may match a glob.  artifacts_read() leaves it out, so it must not
+	 * use up room for the program's output files.
+	 */
 	const uint64_t bytes = spec->limits.artifact_bytes + spec->code.len;
 	int ends[2];
 
@@ -63,7 +66,7 @@ int gathering_start(struct gathering *gathering, struct worker *worker, const st
 void gathering_collected(struct gathering *gathering)
 {
 	if (!gathering->asked)
-		return; /* nobody asked */
+		return; /* it was not requested */
 	gathering->asked = false;
 	if (!gathering->pipe)
 		gathering->on_end(gathering->owner);

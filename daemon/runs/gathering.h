@@ -1,6 +1,6 @@
 /*
- * The artifacts of one run on their way out of its jail: the slot's collector writes into a pipe, and
- * what came is whole when the pipe has ended and the collector said so, in either order.
+ * Collects the artifacts of one run.  The slot's collector writes them into a pipe.  They are
+ * complete when the pipe has ended and the slot has reported the collector's end, in either order.
  */
 #pragma once
 
@@ -12,22 +12,25 @@
 #include "proto/job/job.h"
 
 struct gathering {
-	struct watch *pipe; /* NULL: nothing comes any more */
-	struct buf bytes;   /* what came, as artifacts_read() takes it */
-	bool asked;         /* the collector's end is still to be told */
+	struct watch *pipe; /* NULL: closed */
+	struct buf bytes;   /* in the format that artifacts_read() reads */
+	bool asked;         /* the slot has not yet reported the collector's end */
 	void (*on_end)(void *owner);
 	void *owner;
 };
 
-/* Asks the slot of a worker that is dead.  on_end() follows from the loop, once; not after -1. */
+/*
+ * Sends the request to the slot of a dead worker.  on_end() follows once, from the loop; not after
+ * -1.
+ */
 int gathering_start(struct gathering *gathering, struct worker *worker, const struct job_spec *spec,
 	struct err *err);
 
-/* The slot says that its collector has ended. */
+/* The slot reported that its collector has ended. */
 void gathering_collected(struct gathering *gathering);
 
-/* Reads no more; what came stays.  May be called again. */
+/* Stops reading and keeps the bytes.  May be called again. */
 void gathering_close(struct gathering *gathering);
 
-/* The same, and frees what came. */
+/* Stops reading and frees the bytes. */
 void gathering_done(struct gathering *gathering);

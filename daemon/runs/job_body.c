@@ -12,12 +12,12 @@
 
 #define GLOBS_BYTES_MAX ((size_t)1 << 20)
 
-/* What a thread of OpenBLAS reserves, which is the most: 128 MiB, its stack, a heap of its own. */
+/* OpenBLAS reserves most for a thread: 128 MiB, its stack and a heap of its own. */
 #define THREAD_BYTES ((uint64_t)192 << 20)
 
 /* ---- the body ------------------------------------------------------------------------------- */
 
-/* In it, and not as a file beside it. */
+/* Whether stdin is part of the body. */
 static bool holds_stdin(const struct job_spec *spec, struct job_extras extras)
 {
 	return spec->has_input && extras.stdin_inline;
@@ -40,7 +40,11 @@ static size_t body_size(const struct job_spec *spec, struct job_extras extras)
 	return size;
 }
 
-/* Libraries of numbers that cannot reserve what a thread of theirs wants try again for ever. */
+/*
+ * Returns how many processors the job may use.  A numeric library that cannot reserve memory for
+ * one of its threads retries forever.  So where reserved memory counts, each processor needs room
+ * for a thread.
+ */
 static uint64_t processors_of(const struct job_spec *spec, struct job_extras extras)
 {
 	uint64_t wanted = (spec->limits.cpu_percent + 99) / 100;
@@ -132,7 +136,7 @@ char *job_body_write(const struct job_spec *spec, struct job_extras extras, size
 	buf_init(&body, size);
 	if (buf_reserve(&body, size) < 0)
 		return NULL;
-	/* Room for everything is there; the appends below cannot fail. */
+	/* The buffer has room for everything, so the appends below cannot fail. */
 	head.len = (uint32_t)(size - sizeof(head));
 	(void)buf_append(&body, &head, sizeof(head));
 	(void)buf_append(&body, &parts, sizeof(parts));

@@ -1,6 +1,6 @@
 /*
- * A job as its worker gets it: head and body in one piece, as slotmsg.h lays them out, and files
- * for what does not travel in it.
+ * A job in the form that its worker receives: head and body in one piece (see slotmsg.h), and files
+ * for data outside the body.
  */
 #pragma once
 
@@ -9,18 +9,20 @@
 #include "proto/base/err.h"
 #include "proto/job/job.h"
 
-/* What goes beside the spec. */
+/* Data that is not in the spec. */
 struct job_extras {
-	struct bytes rules;   /* that the worker holds the program to */
+	struct bytes rules;   /* for the worker to enforce on the program */
 	bool stdin_inline;    /* for workers that receive no descriptors */
-	bool reserved_counts; /* the memory limit is one of what is reserved, used or not */
+	bool reserved_counts; /* the memory limit counts reserved memory, used or not */
 };
 
-/* Gives it (malloc), or NULL: it is larger than a worker takes, or there is no memory. */
+/*
+ * Returns the head and body (from malloc).  NULL: larger than a worker accepts, or out of memory.
+ */
 char *job_body_write(const struct job_spec *spec, struct job_extras extras, size_t *ret_len);
 
-/* The job's stdin as a sealed file, at its start; what a shell's `< file` would give. */
+/* Returns the job's stdin as a sealed file, at offset 0, as a shell's `< file` would. */
 int job_stdin_file(const struct job_spec *spec, struct err *err);
 
-/* The same with the globs of its artifacts, a NUL behind each. */
+/* Returns the job's artifact globs as a sealed file, with a NUL after each. */
 int job_globs_file(const struct job_spec *spec, struct err *err);

@@ -13,7 +13,7 @@
 
 #define FOLDERS_BYTES_MAX 16000
 
-/* Every folder above a file, from the top. */
+/* Adds every folder above a file, from the top. */
 static void add_folders(struct buf *folders, const char *path)
 {
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -37,7 +37,7 @@ int opened_files_make(const struct job_spec *spec, struct err *err)
 	return take_fd(&fd);
 }
 
-/* "work/a/b" as the program calls it; NULL for what no slot writes. */
+/* Returns "/work/a/b", as the program names the file.  NULL: no slot writes such a name. */
 static const char *path_of(struct arena *arena, const struct slotmsg_opened *row)
 {
 	size_t len = strnlen(row->path, sizeof(row->path));
@@ -63,8 +63,8 @@ static bool is_of_job(const struct job_spec *spec, const char *path)
 }
 
 /*
- * The house opens such a file once, to write it; the program's own, ahead of need, before we look: then
- * more was closed than opened.
+ * Removes our own open of a job's file: the worker opens each one once, to write it.  It opens the
+ * program's own file earlier, before the slot watches; then more was closed than opened.
  */
 static void leave_out_house(struct slotmsg_opened *row)
 {

@@ -1,10 +1,13 @@
 /*
- * What a slot noted of the files that a program opened (`trace: files`), as the result tells it.
+ * The files that a program opened (`trace: files`), as its slot noted them and as the result shows
+ * them.
  *
- *	{ "complete": true, "others": 0, "opened": [ {path, opens, read, written, created, deleted} ] }
+ *	{ "complete": true, "others": 0,
+ *	  "opened": [ {path, opens, read, written, created, deleted} ] }
  *
- * The slot writes into a file that we made and gave it; what is in there is checked like anything
- * that comes from a jail.  What the house did with a file of the job, making it, is left out.
+ * The daemon makes a file and gives it to the slot, which writes into it.  The daemon checks its
+ * contents like all data from a jail.  The result leaves out the opens that created the job's
+ * files.
  */
 #pragma once
 
@@ -12,8 +15,8 @@
 #include "proto/base/err.h"
 #include "proto/job/job.h"
 
-/* The file for a slot to write into (slotmsg.h).  -1 with *err. */
+/* Makes the file that the slot writes into (slotmsg.h).  -1 with *err. */
 int opened_files_make(const struct job_spec *spec, struct err *err);
 
-/* NULL when it holds nothing that could be read: the slot could not watch. */
+/* Returns NULL when the file has no readable contents: the slot could not watch. */
 struct value *opened_files_read(struct arena *arena, int fd, const struct job_spec *spec);

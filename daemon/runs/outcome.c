@@ -8,14 +8,14 @@
 
 #include "proto/callname.h"
 
-/* What a rule looks at and fills in. */
+/* The input and output of a rule. */
 struct judgement {
 	struct arena *arena;
 	const struct job_limits *limits;
 	const struct facts *facts;
 	struct job_result *result;
 	struct value *evidence;
-	enum outcome outcome; /* of the row that is being tried */
+	enum outcome outcome; /* of the current row */
 };
 
 static void note_int(struct judgement *judgement, const char *key, uint64_t number)
@@ -75,7 +75,7 @@ static bool is_output_limit(struct judgement *j)
 	return true;
 }
 
-/* Whoever is killed then may have used little; the host cannot keep what it promises. */
+/* The killed run may have used little.  The host cannot provide the memory that it promised. */
 static bool is_host_memory(struct judgement *j)
 {
 	const struct facts *facts = j->facts;
@@ -101,7 +101,7 @@ static bool is_host_memory(struct judgement *j)
 
 static bool is_memory_limit(struct judgement *j)
 {
-	bool by_cgroup = facts_oom_kills(j->facts) > 0; /* v2 kills the rest as well, v1 does not */
+	bool by_cgroup = facts_oom_kills(j->facts) > 0; /* v2 kills the rest too, v1 does not */
 	bool by_rlimit =
 		!j->facts->has_memory_cgroup && facts_went_wrong(j->facts) &&
 		(facts_error_is(j->facts, "MemoryError") || facts_say_errno(j->facts, ENOMEM));
@@ -127,7 +127,10 @@ static enum ran what_ran(const struct facts *facts, enum outcome outcome)
 	if (!facts->job_sent || outcome == OUTCOME_SYNTAX_ERROR || facts->failed ||
 		outcome == OUTCOME_POLICY_DENIED)
 		return RAN_NO;
-	/* A limit killed it.  All that it said was read after its death, and a program begins with a word. */
+	/*
+	 * A limit killed it.  All its messages were read after its death.  A program that begins
+	 * sends JOB_BEGUN first, and that did not come.
+	 */
 	return facts->killed != KILLED_NOT && facts->ended ? RAN_NO : RAN_UNKNOWN;
 }
 
@@ -138,7 +141,7 @@ static bool is_wall_limit(struct judgement *j)
 	note_text(j, "limit", "wall_ms");
 	note_int(j, "limit_ms", j->limits->wall_ms);
 	note_int(j, "cpu_ms", facts_cpu_us(j->facts) / 1000);
-	if (facts_pids_refused(j->facts)) /* some try again and again */
+	if (facts_pids_refused(j->facts)) /* some retry again and again */
 		note_int(j, "refused", facts_pids_refused(j->facts));
 	if (what_ran(j->facts, OUTCOME_WALL_LIMIT) == RAN_NO) {
 		say(j, "It had not begun after %" PRIu64 " ms and was killed.", j->limits->wall_ms);
@@ -188,8 +191,9 @@ static void note_call(struct judgement *j, const struct slotmsg_refused *call)
 }
 
 /*
- * The kernel itself kills who comes in by another door (i386, x32), and, where nobody could be had
- * to listen, who makes a call that ends runs.  Which it was nobody tells us then.
+ * The kernel itself kills a program that uses another system call entry (i386, x32).  If no process
+ * could listen for refused calls, the kernel also kills for a call that ends runs.  In both cases
+ * there is no report of which call it was.
  */
 static bool is_syscall_denied(struct judgement *j)
 {
@@ -211,7 +215,9 @@ static bool is_syscall_denied(struct judgement *j)
 	return true;
 }
 
-/* Whoever started it says which rule that was; this says it as it is, should nobody know better. */
+/*
+ * Gives a general reason.  The request replaces it with the broken rule if it can read which one.
+ */
 static bool is_policy_denied(struct judgement *j)
 {
 	if (j->facts->was_denied)
@@ -219,7 +225,7 @@ static bool is_policy_denied(struct judgement *j)
 	return j->facts->was_denied;
 }
 
-/* One file was too large, and the disk had room. */
+/* Whether one file was too large while the disk had room. */
 static bool is_file_limit(struct judgement *j)
 {
 	const struct facts *facts = j->facts;
@@ -236,7 +242,10 @@ static bool is_file_limit(struct judgement *j)
 	return true;
 }
 
-/* The slot measured the file system itself: nothing was left of it when the worker was dead. */
+/*
+ * Whether the disk was full.  The slot measured the file system itself: no space or no inode was
+ * left when the worker was dead.
+ */
 static bool is_disk_limit(struct judgement *j)
 {
 	const struct facts *facts = j->facts;
@@ -272,7 +281,7 @@ static bool is_pids_limit(struct judgement *j)
 	return true;
 }
 
-/* As the result's own `signal` has it; real-time signals have no name of their own. */
+/* Returns the name as in the result's `signal`.  Real-time signals have no name of their own. */
 static const char *signal_name(struct arena *arena, int number)
 {
 	const char *name = sigabbrev_np(number);
@@ -284,7 +293,7 @@ static bool is_signal(struct judgement *j)
 {
 	const struct facts *facts = j->facts;
 
-	/* Before it had the job there was no program that could die. */
+	/* Before the job was sent, no program could die. */
 	if (facts->done || !facts->job_sent || !facts->ended || !WIFSIGNALED(facts->wait_status))
 		return false;
 	j->result->signal = WTERMSIG(facts->wait_status);
@@ -306,7 +315,7 @@ static bool is_syntax_error(struct judgement *j)
 	return true;
 }
 
-/* " at line 4 of helpers.py"; the file only if it is another one than the program itself. */
+/* Returns " at line 4 of helpers.py".  It names the file only if it is not the program itself. */
 static const char *place_of(struct judgement *j)
 {
 	const char *file = value_as_text(value_get(j->facts->error, "file"));

@@ -1,9 +1,9 @@
 /*
- * From facts to an outcome: one pure function, so that every row of docs/PROTOCOL.md's table of
- * outcomes can be tested without a jail.
+ * Derives the outcome from the facts.  It is one pure function, so every row of the table of
+ * outcomes in docs/PROTOCOL.md can be tested without a jail.
  *
- * Facts come from outside the jail: clock, pipes, wait status, cgroup counters.  What was said
- * inside (done, error) can make an outcome more exact but never better than the facts allow.
+ * Facts come from outside the jail: clock, pipes, wait status, cgroup counters.  Messages from
+ * inside (done, error) can make an outcome more exact, but never better than the facts allow.
  */
 #pragma once
 
