@@ -13,11 +13,11 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
 
-#define FORM      "ced runtime 1\n" /* so that a later form is never mistaken for this one */
+#define FORM      "ced runtime 1\n" /* a later form must begin with another text */
 #define PIECE_MAX 65536
 #define FILES_MAX 64
 
-/* By open(): thread sanitizer does not see where a descriptor of openat() comes from. */
+/* Uses open(): thread sanitizer does not see the origin of a descriptor from openat(). */
 static int add_file(struct digest *digest, const char *name, struct err *err)
 {
 	auto_fd int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -49,7 +49,7 @@ static void free_names(char **names)
 		free(names[i]);
 }
 
-/* The names of its files, sorted; folders such as __pycache__ are left out. */
+/* Lists the names of its files, sorted.  Leaves out folders such as __pycache__. */
 static int list_files(DIR *dir, char **names, size_t *ret_count, struct err *err)
 {
 	const struct dirent *entry;
@@ -70,7 +70,10 @@ static int list_files(DIR *dir, char **names, size_t *ret_count, struct err *err
 	return 0;
 }
 
-/* opendir(), as thread sanitizer sees it: of a descriptor within opendir() it sees the end only. */
+/*
+ * Works as opendir(), but calls open() itself.  Thread sanitizer does not see opendir() open the
+ * descriptor, only closedir() close it.
+ */
 static DIR *open_folder(const char *path)
 {
 	auto_fd int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

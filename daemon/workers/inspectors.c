@@ -11,22 +11,25 @@
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
 
-/* Address space of one: the parse tree of a dense program takes 500 bytes for each of its own. */
+/*
+ * Address space of one inspector.  The parse tree of a dense program takes 500 bytes per byte of
+ * code.
+ */
 #define MEMORY_BYTES    ((uint64_t)256 << 20)
 #define MEMORY_PER_CODE 1024U
 #define CPU_S           60  /* over its life; it is retired long before */
-#define RETRY_MS        100 /* after one was lost; doubled while they do not even get ready */
+#define RETRY_MS        100 /* after a loss; doubled for each one in a row that never got ready */
 #define RETRY_MS_MAX    10000
-#define WELL_MS         5000 /* one that lived so long may be replaced at once */
+#define WELL_MS         5000 /* an inspector that lived so long may be replaced at once */
 
-/* One place for an inspector. */
+/* A place for one inspector. */
 struct seat {
 	struct inspectors *inspectors;
-	uint32_t child; /* 0: asked for, or waiting to be */
+	uint32_t child; /* 0: requested from the spawner, or to be requested */
 	int sock;       /* our end, until the spawner has answered */
 	int64_t asked_ms;
-	bool was_ready;  /* it was started well, whatever became of it */
-	unsigned losses; /* in a row, of such as were not */
+	bool was_ready;  /* this inspector was ready once, whatever happened later */
+	unsigned losses; /* in a row, of inspectors that were never ready */
 	struct timer *retry;
 };
 
@@ -35,7 +38,7 @@ struct inspectors {
 	struct inspectors_events events;
 	struct seat seats[INSPECTORS_MAX];
 	unsigned count;
-	bool given; /* there was one: this host makes jails */
+	bool given; /* the spawner has made one: this host can make jails */
 	bool closing;
 };
 
@@ -134,7 +137,10 @@ static struct seat *seat_of(struct inspectors *inspectors, uint32_t child)
 	return NULL;
 }
 
-/* An inspector that was never ready cannot take the rules, and no other will. */
+/*
+ * Whether the rules are at fault: no inspector was ever ready, and this one cannot load the rules.
+ * Then no other inspector can load them either.
+ */
 static bool are_rules_at_fault(const struct inspectors *inspectors, const char *why)
 {
 	return !policies_were_ready(inspectors->parts.policies) &&
@@ -170,7 +176,7 @@ static void on_lost(void *context, uint32_t child, const char *why, bool retired
 
 void inspectors_child_exited(struct inspectors *inspectors, uint32_t child, int status)
 {
-	/* Its socket has closed as well, and whoever was talking to it tells on_lost(). */
+	/* Its socket closed as well, and the policy reports that with on_lost(). */
 	if (inspectors && seat_of(inspectors, child))
 		log_event(LOG_LEVEL_DEBUG, "inspector.exited", LOG_INT("child", child),
 			LOG_INT("status", status));

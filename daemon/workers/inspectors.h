@@ -1,6 +1,6 @@
 /*
- * Keeps as many inspectors alive as the configuration wants: asks the spawner for each, hands
- * its socket to the policy, replaces those that die or are too slow.
+ * Keeps as many inspectors running as the configuration says.  It requests each from the spawner,
+ * gives its socket to the policy, and replaces inspectors that die or are too slow.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct policies;
 struct spawner_link;
 struct uv_loop_s;
 
-/* What it works with; all of it outlives it. */
+/* The parts it uses.  All of them must outlive the inspectors. */
 struct inspectors_parts {
 	struct uv_loop_s *loop;
 	const struct config *config;
@@ -23,7 +23,10 @@ struct inspectors_parts {
 	struct policies *policies;
 };
 
-/* What it reports.  The two questions return true when the daemon ends because of it. */
+/*
+ * Reports to the owner.  cannot_jail() and cannot_start() return true when the daemon ends because
+ * of the report.
+ */
 struct inspectors_events {
 	void (*on_ready)(void *owner);
 	bool (*cannot_jail)(void *owner, const char *why);
@@ -35,9 +38,12 @@ struct inspectors *inspectors_start(const struct inspectors_parts *parts,
 	const struct inspectors_events *events, struct err *err);
 void inspectors_child_exited(struct inspectors *inspectors, uint32_t child, int status);
 
-/* Fills in what one may use, in a PRIV_INSPECTOR. */
+/* Fills in a PRIV_INSPECTOR message with the limits of one inspector. */
 void inspectors_ceilings(const struct config *config, struct priv_msg *msg);
 
-/* Asks for no more.  Free comes when neither the policies nor the spawner can call any more. */
+/*
+ * Requests no more inspectors.  The owner calls inspectors_free() when neither the policies nor the
+ * spawner can call back any more.
+ */
 void inspectors_closing(struct inspectors *inspectors);
 void inspectors_free(struct inspectors *inspectors);

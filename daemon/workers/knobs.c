@@ -13,8 +13,8 @@
 #include "proto/base/fdio.h"
 
 #define KNOB_TEXT_MAX 2048
-#define CPU_PERIOD_US 100000              /* the kernel's own, which nobody here changes */
-#define PEAK_SLACK    ((uint64_t)1 << 20) /* what one charge asks for, at most */
+#define CPU_PERIOD_US 100000              /* the kernel's default, which ced never changes */
+#define PEAK_SLACK    ((uint64_t)1 << 20) /* the most that the kernel charges at once */
 #define CPU_TEXT_MAX  12288               /* v1 has a line of up to 45 bytes for each processor */
 
 void knobs_init(struct knobs *knobs)
@@ -90,7 +90,7 @@ void knobs_settle(struct knobs *knobs)
 	write_once(&knobs->fds[KNOB_OOM_GROUP], 1);
 }
 
-/* Reads a whole knob; "" when it is not there. */
+/* Reads a whole knob.  The text is "" when the host lacks the knob. */
 static void read_text(int fd, char *text, size_t size)
 {
 	ssize_t len = fd < 0 ? 0 : pread(fd, text, size - 1, 0);
@@ -98,7 +98,7 @@ static void read_text(int fd, char *text, size_t size)
 	text[len > 0 ? len : 0] = '\0';
 }
 
-/* What stands behind "word " at the start of a line, or NULL. */
+/* Returns the text after "word " at the start of a line, or NULL. */
 static const char *text_after(const char *text, const char *word)
 {
 	size_t len = strlen(word);
@@ -119,8 +119,8 @@ static uint64_t number_after(const char *text, const char *word)
 }
 
 /*
- * With swap counted (v1 memsw), that ceiling may never be below memory's: raise it first when going
- * up, lower it last when going down; trying twice covers both.
+ * In v1 the ceiling that includes swap (memsw) may never be below memory's.  It must be raised
+ * before memory's and lowered after it.  Writing it both times covers both cases.
  */
 static int set_memory(const struct knobs *knobs, uint64_t bytes)
 {
@@ -136,7 +136,10 @@ static int set_pids(const struct knobs *knobs, uint64_t pids)
 	return write_number(knobs->fds[KNOB_PIDS_MAX], pids);
 }
 
-/* Both versions take a number alone as the quota.  v1 refuses one above what all of us may have. */
+/*
+ * Both versions accept a number alone as the quota.  v1 rejects a quota above that of a cgroup
+ * above, which then limits the run anyway.
+ */
 static int set_cpu(const struct knobs *knobs, uint64_t percent)
 {
 	int result = write_number(knobs->fds[KNOB_CPU_MAX], percent * CPU_PERIOD_US / 100);
@@ -164,7 +167,10 @@ int knobs_set(struct knobs *knobs, const struct job_limits *limits)
 	return 0;
 }
 
-/* v2 cpu.stat has user_usec; v1 cpuacct.usage_all has a line "cpu user system" per processor, in ns. */
+/*
+ * v2 cpu.stat has user_usec.  v1 cpuacct.usage_all has a line "cpu user system" per processor, in
+ * ns.
+ */
 static void read_cpu(int fd, uint64_t *ret_user_us, uint64_t *ret_sys_us)
 {
 	char text[CPU_TEXT_MAX];

@@ -1,6 +1,6 @@
 /*
- * The cgroup files of one slot, opened by the spawner: limits are set and facts are read through
- * them.  A knob that this host does not have is -1 and every function copes with that.
+ * The cgroup files (knobs) of one slot, opened by the spawner.  The daemon sets limits and reads
+ * counters through them.  A knob that the host lacks is -1, and every function accepts that.
  */
 #pragma once
 
@@ -11,68 +11,74 @@
 #include "proto/job/job.h"
 
 struct knobs {
-	int fds[KNOB_COUNT]; /* KNOB_JOIN is kept apart: there may be several */
+	int fds[KNOB_COUNT]; /* KNOB_JOIN is in `join`: there may be several */
 	int join[6];
 	unsigned join_count;
-	uint64_t memory_set; /* what was written last, so that it is not written again */
+	uint64_t memory_set; /* the values written last, so as not to write them again */
 	uint64_t pids_set;
 	uint64_t cpu_set;
 };
 
-/* What the counters said at one moment. */
+/* The values of the counters at one moment. */
 struct knob_counts {
-	uint64_t memory_peak; /* 0 where it was set to 0 then; else of all workers until then */
+	uint64_t memory_peak; /* 0 if it was reset to 0; else the peak of all workers so far */
 	uint64_t cpu_user_us, cpu_sys_us;
 	uint64_t oom_kills;
-	uint64_t oom_own; /* v2: how often its own limit was what it ran into */
+	uint64_t oom_own; /* v2: how often its own limit was reached */
 	bool has_oom_own;
 	uint64_t pids_refused;
 };
 
 void knobs_init(struct knobs *knobs);
 
-/* Takes the descriptors.  -1 when the list makes no sense; then they are closed. */
+/* Takes the descriptors, even when it returns -1: the list is invalid. */
 int knobs_take(struct knobs *knobs, const struct priv_knobs *which, int *fds, unsigned fd_count);
 void knobs_done(struct knobs *knobs);
 
-/* Writes what is never changed again: no swap, and no death by halves where memory is used up. */
+/*
+ * Writes the settings that never change: no swap, and the kernel kills all processes of the cgroup
+ * together when memory runs out.
+ */
 void knobs_settle(struct knobs *knobs);
 
 bool knobs_hold(const struct knobs *knobs, enum priv_knob knob);
 
-/* Writes those limits that differ from what was written last.  -1 when the kernel refuses. */
+/* Writes only limits that differ from the last ones written.  -1: the kernel refuses one. */
 int knobs_set(struct knobs *knobs, const struct job_limits *limits);
 
-/* What the counters say before a run; the memory's peak begins anew where the kernel lets it. */
+/* Reads the counters before a run, and resets the memory peak where the kernel allows it. */
 void knobs_begin(const struct knobs *knobs, struct knob_counts *ret_counts);
 void knobs_count(const struct knobs *knobs, struct knob_counts *ret_counts);
 uint64_t knobs_cpu_us(const struct knobs *knobs);
 
-/* What a counter grew by.  One that cannot be read any more says 0; that is no growth. */
+/* Returns the growth of a counter.  A counter that can no longer be read is 0: no growth. */
 static inline uint64_t knobs_since(uint64_t before, uint64_t after)
 {
 	return after > before ? after - before : 0;
 }
 uint64_t knobs_memory_now(const struct knobs *knobs);
 
-/* A descriptor for knobs_empty(), the caller's; -1 where there is none. */
+/* Returns a new descriptor for knobs_empty(), which the caller owns, or -1: there is none. */
 int knobs_emptier(const struct knobs *knobs);
 
-/* Has the kernel take back what can be taken back of so many bytes.  Takes its time: for threads. */
+/* Makes the kernel reclaim up to `bytes` of memory.  This takes time: call it on a thread. */
 void knobs_empty(int fd, uint64_t bytes);
 
 /*
- * The most memory since knobs_begin(), or 0: not known.  Before Linux 6.12 the peak of a v2 cgroup
- * is that of its whole life; then it is a run's own only when it has grown in it.
+ * Returns the memory peak since knobs_begin(), or 0: unknown.  Before Linux 6.12 a v2 cgroup only
+ * has the peak of its whole life.  That one belongs to the run only if it grew during the run.
  */
 uint64_t knobs_memory_peak(const struct knobs *knobs, const struct knob_counts *before);
 
 /*
- * Whether it was not the limit of its own cgroup that something in it was killed for, but that of a
- * cgroup above, or the host's memory.  v1 has no counter for that; there the peak tells.
+ * Whether memory ran out above the slot's own cgroup, in an ancestor or on the whole host, when the
+ * kernel killed a process in it.  v1 has no counter for that, so there the memory peak decides.
  */
 bool knobs_short_above(const struct knobs *knobs, const struct knob_counts *before,
 	const struct knob_counts *after, uint64_t limit_bytes);
 
-/* Kills everything in the leaf.  Belt to the lifeline's braces; may wait for other cgroups' changes. */
+/*
+ * Kills everything in the cgroup, in case closing the lifeline was not enough.  May block while
+ * other cgroups change.
+ */
 void knobs_kill(const struct knobs *knobs);

@@ -12,7 +12,7 @@
 #define LINE_BYTES 4096
 #define TEXT_BYTES 1024
 #define FILE_BYTES 4096
-#define NO_LIMIT   (UINT64_C(1) << 60) /* v1 writes "none" as a number above this */
+#define NO_LIMIT   (UINT64_C(1) << 60) /* v1 writes "no limit" as a number above this */
 
 static void close_file(FILE **file)
 {
@@ -22,7 +22,7 @@ static void close_file(FILE **file)
 
 #define auto_file __attribute__((cleanup(close_file)))
 
-/* ---- where they are ------------------------------------------------------------------------- */
+/* ---- finding the cgroups -------------------------------------------------------------------- */
 
 static int open_at(const char *folder, const char *name)
 {
@@ -32,7 +32,7 @@ static int open_at(const char *folder, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The name of one version, or else of the other. */
+/* Opens the v1 name, or else the v2 name. */
 static int open_either(const char *folder, const char *v1, const char *v2)
 {
 	int fd = open_at(folder, v1);
@@ -40,7 +40,10 @@ static int open_either(const char *folder, const char *v1, const char *v2)
 	return fd >= 0 ? fd : open_at(folder, v2);
 }
 
-/* The root of a hierarchy has no counters in v2, and no limit in v1: the host itself is short then. */
+/*
+ * Adds a level.  The root of a hierarchy has no counters in v2 and no limit in v1; if memory runs
+ * out there, the host itself is short.
+ */
 static void add_level(struct overhead *overhead, const char *folder, const char *path)
 {
 	struct overhead_level *level = &overhead->levels[overhead->count];
@@ -139,7 +142,7 @@ void overhead_close(struct overhead *overhead)
 	overhead->count = 0;
 }
 
-/* ---- what they say -------------------------------------------------------------------------- */
+/* ---- reading them --------------------------------------------------------------------------- */
 
 static const char *read_text(int fd, char *text, size_t size)
 {
@@ -149,7 +152,7 @@ static const char *read_text(int fd, char *text, size_t size)
 	return text;
 }
 
-/* failcnt is a number; of memory.events.local it is the one behind "oom". */
+/* failcnt is a number; in memory.events.local it is the number after "oom". */
 static uint64_t count_of(const struct overhead_level *level)
 {
 	char text[TEXT_BYTES];
@@ -173,7 +176,7 @@ static uint64_t limit_of(const struct overhead_level *level)
 	char text[TEXT_BYTES];
 	uint64_t bytes = strtoull(read_text(level->limit, text, sizeof(text)), NULL, 10);
 
-	return bytes < NO_LIMIT ? bytes : 0; /* "max" is no number */
+	return bytes < NO_LIMIT ? bytes : 0; /* "max" reads as 0 */
 }
 
 const struct overhead_level *overhead_short(struct overhead *overhead, uint64_t *ret_limit_bytes)
@@ -189,7 +192,7 @@ const struct overhead_level *overhead_short(struct overhead *overhead, uint64_t 
 	return NULL;
 }
 
-/* What the kernel thinks that programs can still have without swapping. */
+/* Returns the memory that programs can still get without swapping, as the kernel estimates it. */
 static uint64_t host_room(void)
 {
 	auto_file FILE *table = fopen("/proc/meminfo", "re");
@@ -199,7 +202,7 @@ static uint64_t host_room(void)
 	while (table && fgets(line, sizeof(line), table))
 		if (strncmp(line, name, strlen(name)) == 0)
 			return (uint64_t)strtoull(line + strlen(name), NULL, 10) << 10;
-	return UINT64_MAX; /* not known: no reason to hold back */
+	return UINT64_MAX; /* unknown: no reason to hold back */
 }
 
 uint64_t overhead_room(const struct overhead *overhead)

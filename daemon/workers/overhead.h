@@ -1,14 +1,14 @@
 /*
- * The memory cgroups above the jails: ours, and those above it.  When one of them runs out, the
- * kernel kills a program somewhere below it that may have kept its own limit.  Which one it was is
- * told by counters that are looked at from time to time: the one that grew lately.
+ * The memory cgroups above the jails: our own and its ancestors.  When one of them runs out, the
+ * kernel kills a program somewhere below it, even one within its own limit.  To find that cgroup,
+ * the daemon reads their counters at an interval and looks for one that grew recently.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define OVERHEAD_MOST     12 /* levels that are looked at */
+#define OVERHEAD_MOST     12 /* levels to look at */
 #define OVERHEAD_PATH_MAX 256
 
 struct overhead_level {
@@ -25,21 +25,24 @@ struct overhead {
 };
 
 /*
- * Opens the counters of the cgroup `path` and of all above it; `mount` shows the hierarchy from
- * `root` on.
+ * Opens the counters of the cgroup `path` and of all its ancestors.  `mount` is where the hierarchy
+ * is mounted, and `root` is the cgroup that is visible there.
  */
 void overhead_open(
 	struct overhead *overhead, const char *mount, const char *root, const char *path);
 
-/* The same for the memory cgroup that this process is in.  None: there is nothing to tell of. */
+/* The same for the memory cgroup of this process.  It may find none. */
 void overhead_open_own(struct overhead *overhead);
 void overhead_close(struct overhead *overhead);
 
-/* Looks at the counters.  To be called from time to time. */
+/* Reads the counters.  The owner calls this at an interval. */
 void overhead_look(struct overhead *overhead);
 
-/* The lowest level that ran out since the look before the last one, or NULL; and its limit, 0: none. */
+/*
+ * Returns the lowest level that ran out since the look before the last one, or NULL.
+ * *ret_limit_bytes is its limit; 0: none.
+ */
 const struct overhead_level *overhead_short(struct overhead *overhead, uint64_t *ret_limit_bytes);
 
-/* What is left of the smallest limit, or of the host's memory where that is less. */
+/* Returns the bytes left of the tightest limit, or of the host's memory if that is less. */
 uint64_t overhead_room(const struct overhead *overhead);

@@ -10,11 +10,11 @@
 #include "proto/base/clock.h"
 
 #define UPKEEP_MS                500
-#define IDLE_MS                  60000 /* then what was opened for a burst is closed */
-#define ZYGOTE_START_MS          20000 /* at first; twice as long after each that needed more */
+#define IDLE_MS                  60000 /* idle time after which slots of a burst are closed */
+#define ZYGOTE_START_MS          20000 /* at first; doubled after each that never got ready */
 #define ZYGOTE_START_DOUBLED_MAX 3
 
-/* How many slots a runtime has at least, and at most. */
+/* The least and the most slots of a runtime. */
 static unsigned slots_least(const struct runtime *runtime)
 {
 	uint64_t own = runtime->config->workers_min;
@@ -24,7 +24,7 @@ static unsigned slots_least(const struct runtime *runtime)
 	return (unsigned)(own ? own : runtime->pool->config->workers_min);
 }
 
-/* The reserve is opened for who has nothing there; for everybody one of it, which stays warm. */
+/* A newcomer may open the whole reserve.  Others may open one slot of it, which stays warm. */
 static unsigned slots_most(const struct runtime *runtime, bool newcomer)
 {
 	const struct queue_goods *goods = &runtime->goods;
@@ -32,7 +32,7 @@ static unsigned slots_most(const struct runtime *runtime, bool newcomer)
 	return goods->most + (newcomer || !goods->reserve ? goods->reserve : 1);
 }
 
-/* The reserve is not for a host that has no memory left for another run. */
+/* Whether there is memory to open a slot.  Only the reserve depends on the host's free memory. */
 static bool has_memory(const struct runtime *runtime)
 {
 	return runtime->wanted < runtime->goods.most ||
@@ -64,7 +64,10 @@ struct worker *pool_take(struct runtime *runtime)
 	return worker;
 }
 
-/* Who waits although a worker is warm may have it by now: others have not come for a while. */
+/*
+ * Offers a warm worker to waiting runs again.  A run may get it now if no other user has come for a
+ * while.
+ */
 static void tend_waiting(struct runtime *runtime)
 {
 	if (!runtime->goods.waiting)
@@ -76,7 +79,7 @@ static void tend_waiting(struct runtime *runtime)
 
 /* ---- upkeep --------------------------------------------------------------------------------- */
 
-/* A burst is over: close one slot that waits, and want one fewer. */
+/* After a burst: closes one slot that is not in use, and lowers the wanted number by one. */
 static void shrink(struct runtime *runtime)
 {
 	struct list *last = runtime->warm.prev;
@@ -88,14 +91,14 @@ static void shrink(struct runtime *runtime)
 	worker_let_go(container_of(last, struct worker, ready_link), "no longer needed");
 }
 
-/* Another zygote is being waited for (retry_later()), or none is needed. */
+/* For a runtime without a zygote.  In general retry_later() starts one, or none is needed. */
 static void upkeep_without(struct runtime *runtime)
 {
 	if (runtime->is_steady && runtime->starved_ms > runtime->taken_ms && !runtime->retry)
 		zygote_start(runtime);
 }
 
-/* On a slow host nobody would ever get ready who is always given the same time. */
+/* Doubles the time after each failure.  With a fixed time, no zygote could start on a slow host. */
 static int64_t start_ms(const struct runtime *runtime)
 {
 	unsigned doubled = runtime->failures;
@@ -154,7 +157,7 @@ bool pool_child_exited(struct pool *pool, uint32_t child, int status)
 	return false;
 }
 
-/* Slots that are empty because another's residue had to go first. */
+/* Makes workers in slots that are empty because another slot's residue was taken back first. */
 static void fill_empty(struct zygote *zygote)
 {
 	list_for_each(at, &zygote->workers) {
@@ -165,7 +168,7 @@ static void fill_empty(struct zygote *zygote)
 	}
 }
 
-/* Whatever is left now stays: this one is not tried again. */
+/* Makes the next worker, whatever residue is left: one slot's residue is not taken back twice. */
 static void on_residue_gone(void *context, struct worker *worker)
 {
 	struct pool *pool = context;
@@ -181,7 +184,7 @@ static void on_residue_gone(void *context, struct worker *worker)
 
 /* ---- the pool ------------------------------------------------------------------------------- */
 
-/* What most of its runs will get, so that few of its workers must be adjusted. */
+/* Sets the limits that most runs of this runtime get, so that few workers need adjusting. */
 static void set_limits(struct runtime *runtime)
 {
 	const struct config *config = runtime->pool->config;
@@ -215,7 +218,7 @@ static struct queue_goods goods_of(
 	unsigned reserve = (unsigned)config->workers_reserve;
 
 	if (!share)
-		share = (most + 3) / 4; /* by default there are four for each processor */
+		share = (most + 3) / 4; /* the default has four workers per processor */
 	return (struct queue_goods){
 		.most = most,
 		.crowd_most = share < most ? share : most,
@@ -235,7 +238,7 @@ static void settle_runtime(
 	set_limits(runtime);
 }
 
-/* Only where an interpreter is up before there is a job. */
+/* Only where an interpreter runs before there is a job. */
 static void settle_twin(struct pool *pool, struct runtime *runtime)
 {
 	struct runtime *twin = &pool->runtimes[pool->all_count];
@@ -285,7 +288,7 @@ int pool_start(struct pool *pool, uv_loop_t *loop,
 		return err_set(err, ERR_MEMORY, "no memory for the pool's upkeep");
 	for (unsigned i = 0; i < pool->runtime_count; i++)
 		zygote_start(&pool->runtimes[i]);
-	return 0; /* twins wait for their first run */
+	return 0; /* the first deterministic run starts a twin */
 }
 
 struct runtime *pool_find(struct pool *pool, const char *name)

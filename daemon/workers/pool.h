@@ -1,17 +1,18 @@
 /*
- * Warm workers for each runtime: zygotes that fork slots, slots that hold workers.
+ * Warm workers for each runtime.  Zygotes fork slots, and slots hold workers.
  *
- * What makes runs deterministic must be so before an interpreter starts, where a zygote holds one:
- * such a runtime has a twin, with zygotes of its own, the first of which starts with the first
- * deterministic run.
+ * Settings that make a run deterministic must be set before the interpreter starts.  If a runtime's
+ * zygote holds an interpreter, the runtime therefore has a twin with zygotes of its own.  The first
+ * deterministic run starts the twin's first zygote.
  *
- * A runtime has one zygote that is used and, while it is being replaced, older ones that finish
- * what they run.  The pool keeps at least workers_min slots and opens more, up to workers_max,
- * when a run waits for a worker, and up to workers_reserve beyond that for users who have nothing
- * running (queue.h); what has been idle for a while beyond the floor is closed.
+ * A runtime has one zygote in use.  While that is being replaced, older ones finish their runs.
  *
- * Lives from pool_start() until the daemon ends: pool_stop() ends what runs, pool_close() lets go of
- * everything at once (the spawner kills what is left when the daemon leaves).
+ * The pool keeps at least workers_min slots.  When a run waits for a worker, it opens more, up to
+ * workers_max.  For users with nothing running it opens up to workers_reserve more
+ * (worker_queue.h).  It closes slots above the minimum that have been idle for a while.
+ *
+ * The pool lives from pool_start() until the daemon ends.  pool_stop() ends all runs.  pool_close()
+ * frees everything at once; the spawner kills the remaining processes when the daemon exits.
  */
 #pragma once
 
@@ -31,42 +32,45 @@ struct pool {
 	const struct config *config;
 	struct spawner_link *spawner;
 	struct priv_host host;
-	struct runtime *runtimes; /* those of the configuration, then twins of some of them */
+	struct runtime *runtimes; /* those of the configuration, then the twins of some of them */
 	unsigned runtime_count;
-	unsigned all_count; /* with the twins */
+	unsigned all_count; /* including twins */
 	struct timer *upkeep;
 	struct residue residue;
-	struct overhead overhead; /* cgroups above all jails */
+	struct overhead overhead; /* memory cgroups above all jails */
 	bool closing;
 	void (*on_warm)(void *context, struct runtime *runtime);
 	void *context;
 };
 
-/* Configures the spawner's side (before the loop runs).  `host` is what HELLO answered. */
+/* Sends the runtimes to the spawner, before the loop runs.  `host` is the answer to HELLO. */
 int pool_configure(struct pool *pool, const struct config *config, const struct priv_host *host,
 	struct spawner_link *spawner, const char *harness_dir, struct err *err);
 
-/* Starts the zygotes.  on_warm comes whenever a worker of a runtime is ready to be taken. */
+/* Starts the zygotes.  The pool calls on_warm() whenever a worker of a runtime becomes ready. */
 int pool_start(struct pool *pool, uv_loop_t *loop,
 	void (*on_warm)(void *context, struct runtime *runtime), void *context, struct err *err);
 
-/* NULL: this host has no such runtime. */
+/* Returns NULL when this host has no such runtime. */
 struct runtime *pool_find(struct pool *pool, const char *name);
 
-/* A WARM worker, or NULL. */
+/* Returns a WARM worker, or NULL. */
 struct worker *pool_take(struct runtime *runtime);
 
 /*
- * A run waits: opens another slot, up to workers_max; for a newcomer, whose user has nothing running
- * there, up to workers_reserve beyond that.  on_warm comes when it has a worker.
+ * Opens another slot for a run that waits, up to workers_max.  A newcomer is a run whose user has
+ * nothing running there; for it the pool opens up to workers_reserve more.  on_warm() follows.
  */
 void pool_grow(struct runtime *runtime, bool newcomer);
 
-/* A child of the spawner ended.  True when it was one of ours. */
+/* A child of the spawner ended.  Returns true when it was a zygote of this pool. */
 bool pool_child_exited(struct pool *pool, uint32_t child, int status);
 
-/* Gives every worker up: what runs in them ends now, in this call, and is told so.  Makes no more. */
+/*
+ * Gives up every worker and makes no more.  Runs in them end during this call, and their owners get
+ * a report.
+ */
 void pool_stop(struct pool *pool);
 
-/* Frees everything.  No run may be in a worker any more. */
+/* Frees everything.  No run may be in a worker. */
 void pool_close(struct pool *pool);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The thread has a descriptor of its own: the slot may be closed under it. */
+/* The thread has its own descriptor, because the slot may be closed meanwhile. */
 struct errand {
 	struct residue *residue;
 	int fd;

@@ -1,9 +1,11 @@
 /*
- * What a run leaves in the account of its slot's cgroup though every process of it is dead: names
- * that it looked up, pages of files that it read.  The next run's peak would tell of it, and where
- * a limit goes down again the kernel takes it back while whoever writes the limit waits: more than
- * a second for a gigabyte.  So it is taken back on a thread, before the next worker is made, and
- * for one slot at a time, since others want these threads too.
+ * Memory that a finished run leaves charged to its slot's cgroup, although all its processes are
+ * dead: names that it looked up and pages of files that it read.
+ *
+ * Residue would raise the memory peak of the next run.  Also, when a limit is lowered, the kernel
+ * reclaims the memory while the writer of the limit waits, for more than a second per gigabyte.  So
+ * the daemon reclaims it on a thread before it makes the next worker.  It does this for one slot at
+ * a time, because other work needs these threads too.
  */
 #pragma once
 
@@ -11,19 +13,22 @@
 
 #include "daemon/workers/worker.h"
 
-#define RESIDUE_MOST ((uint64_t)8 << 20) /* stays; a plain program leaves less than one */
+#define RESIDUE_MOST ((uint64_t)8 << 20) /* may stay; a plain program leaves less than 1 MiB */
 
 struct residue {
 	uv_loop_t *loop;
 	bool busy;
 	struct worker
-		*worker; /* whose residue is taken back; NULL: nobody's, or it has been closed */
+		*worker; /* the slot whose residue is taken back; NULL: none, or it was closed */
 	void (*on_done)(void *context, struct worker *worker); /* the worker may be NULL */
 	void *context;
 };
 
-/* True: it is being taken back and on_done() will come, or another's is, and it must wait for that. */
+/*
+ * True: the caller must wait for on_done().  Either this residue is being taken back, or another
+ * slot's is, and this one comes after it.
+ */
 bool residue_take_back(struct residue *residue, struct worker *worker);
 
-/* The worker goes: nobody is told of it any more. */
+/* The worker is being closed.  on_done() will not get it. */
 void residue_forget(struct residue *residue, const struct worker *worker);

@@ -10,12 +10,15 @@
 #include "proto/base/container.h"
 #include "proto/base/log.h"
 
-/* ---- what it is made of --------------------------------------------------------------------- */
+/* ---- its digest ----------------------------------------------------------------------------- */
 
-/* The configuration and the pool outlive every thread; a runtime may have gone when it comes back. */
+/*
+ * Work on a thread.  The configuration and the pool outlive it.  The runtimes may be freed before
+ * it ends, so it has an index.
+ */
 struct taking {
 	struct pool *pool;
-	const struct config_runtime *config; /* a twin's is its brother's */
+	const struct config_runtime *config; /* a twin shares its runtime's */
 	unsigned index;
 	char harness[CONFIG_TEXT_MAX];
 	char digest[DIGEST_TEXT_LEN + 1];
@@ -48,7 +51,7 @@ void runtime_take_fingerprint(const struct runtime *runtime)
 	struct taking *taking = calloc(1, sizeof(*taking));
 
 	if (!taking)
-		return; /* results go without until the next zygote */
+		return; /* results have no digest until the next zygote */
 	taking->pool = runtime->pool;
 	taking->config = runtime->config;
 	taking->index = (unsigned)(runtime - runtime->pool->runtimes);
@@ -57,7 +60,7 @@ void runtime_take_fingerprint(const struct runtime *runtime)
 		free(taking);
 }
 
-/* ---- what is told of it --------------------------------------------------------------------- */
+/* ---- describing it -------------------------------------------------------------------------- */
 
 unsigned runtime_count_workers(const struct runtime *runtime, enum worker_state state)
 {
@@ -131,7 +134,7 @@ static bool is_word_of(const char *words, const char *word, size_t len)
 	return false;
 }
 
-/* What its zygote imports: of the list, what is there. */
+/* Returns the modules that its zygote has imported: the configured ones without the absent ones. */
 static const char *imported(const struct runtime *runtime, struct arena *arena)
 {
 	char list[sizeof(runtime->config->preload)] = "";

@@ -1,6 +1,6 @@
 /*
- * A runtime of this host: its section of the configuration, what it is made of, and its zygotes and
- * warm workers, which the pool tends (pool.h).
+ * A runtime of this host: its section of the configuration, its digest, its zygotes and its warm
+ * workers.  The pool owns and maintains runtimes (pool.h).
  */
 #pragma once
 
@@ -19,57 +19,57 @@ struct pool;
 
 struct runtime {
 	struct pool *pool;
-	struct runtime *steady; /* whose workers take its deterministic runs: its twin, or itself */
-	bool is_steady;         /* it is such a twin: its zygote comes on demand, and leaves */
+	struct runtime *steady; /* its workers take the deterministic runs: its twin, or itself */
+	bool is_steady;         /* it is a twin: its zygote starts on demand and ends when idle */
 	const struct config_runtime *config;
-	uint32_t number;               /* with the spawner */
-	char version[64];              /* "3.11.2", once the first zygote has said it */
-	char absent[SLOTMSG_TEXT_MAX]; /* modules that it is to import and cannot */
-	char harness[CONFIG_TEXT_MAX]; /* folder of what makes a zygote of the interpreter */
-	char digest[80];               /* "sha256:…", fingerprint.h; "" until it is known */
+	uint32_t number;               /* the spawner's number for it */
+	char version[64];              /* "3.11.2", once the first zygote has reported it */
+	char absent[SLOTMSG_TEXT_MAX]; /* configured modules that it cannot import */
+	char harness[CONFIG_TEXT_MAX]; /* folder with the files of its harness */
+	char digest[80];               /* "sha256:…", fingerprint.h; "" while unknown */
 	struct list zygotes;           /* newest first; the first is the one in use */
-	struct list warm;              /* workers, the one that has waited longest first */
+	struct list warm;              /* workers; the one that was ready first is first */
 	struct queue_goods goods;      /* how its workers are shared */
-	unsigned wanted;               /* slots that should be open */
-	struct job_limits limits;      /* that its workers are made with */
+	unsigned wanted;               /* the number of slots to keep open */
+	struct job_limits limits;      /* of new workers */
 	unsigned failures;             /* zygotes in a row that never got ready */
 	struct timer *retry;
 	int64_t starved_ms;  /* when a run last found no warm worker */
-	int64_t taken_ms;    /* and when one last found one */
-	uint64_t runs, cold; /* taken, and how many of them had to wait */
-	char trouble[256];   /* why there is no zygote, for status; "" when all is well */
+	int64_t taken_ms;    /* when a run last found one */
+	uint64_t runs, cold; /* runs that got a worker, and how many of them waited */
+	char trouble[256];   /* why there is no zygote, for status; "" when there is one */
 };
 
 /* For `runtimes` and `admin.status`: {name, version, digest, warm, running, making, slots, …}. */
 struct value *runtime_describe(const struct runtime *runtime, struct arena *arena);
 
-/* The language that its programs are written in, whatever its section is called. */
+/* Returns the language of its programs.  Its section may have another name. */
 const char *runtime_language(const struct runtime *runtime);
 
 /* Whether its workers hold programs to the rules of their policy while they run. */
 bool runtime_holds_rules(const struct runtime *runtime);
 
-/* Whether its zygote has imported a module of this name, or one below it. */
+/* Whether its zygote has imported a module of this name, or a submodule of it. */
 bool runtime_has_module(const struct runtime *runtime, struct bytes name);
 
-/* Whether stdin travels to its workers in the job's body and not as a descriptor. */
+/* Whether its workers receive stdin in the job's body and not as a descriptor. */
 bool runtime_reads_stdin_inline(const struct runtime *runtime);
 
 /*
- * How its interpreter words errors (complaint.h), NULL behind the last.  False where a harness tells
- * of them.
+ * Returns the forms of its interpreter's errors (complaint.h); NULL follows the last.  False: a
+ * harness reports errors, so the forms are not needed.
  */
 bool runtime_forms(
 	const struct runtime *runtime, const char *ret_forms[static CONFIG_FORMS_MAX + 1]);
 
-/* Whether all its workers are made of what has this digest: nothing takes its place just now. */
+/* Whether all its workers have this digest, and its zygote is not being replaced. */
 bool runtime_is_made_of(const struct runtime *runtime, const char *digest);
 
-/* {name, version, digest} of a result. */
+/* Returns {name, version, digest} for a result. */
 struct value *runtime_stamp(const struct runtime *runtime, struct arena *arena);
 
-/* How many of its workers are in a state. */
+/* Returns how many of its workers are in a state. */
 unsigned runtime_count_workers(const struct runtime *runtime, enum worker_state state);
 
-/* Of what the zygote that is being started will be; `digest` is known some time later. */
+/* Computes the digest of the zygote that is being started.  `digest` is set some time later. */
 void runtime_take_fingerprint(const struct runtime *runtime);

@@ -6,15 +6,20 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/err.h"
 
-/* What an interpreter of Debian needs of the host; read-only inside, left out where a host has it not. */
+/*
+ * Folders that Debian's interpreters need from the host.  They are read-only in the jail.  A folder
+ * that the host lacks is left out.
+ */
 static const char *const python_tree[] = { "/usr/lib", "/usr/lib64", "/lib", "/lib64",
 	"/etc/alternatives", "/usr/share/zoneinfo", NULL };
 
-/* What the zygote of a command picks tools and libraries from; no job sees more of these folders. */
+/*
+ * Folders from which a command's zygote takes tools and libraries.  Jobs see nothing else of them.
+ */
 static const char *const command_tree[] = { "/usr/bin", "/bin", "/usr/lib", "/usr/lib64", "/lib",
 	"/lib64", "/etc/alternatives", "/usr/share/zoneinfo", NULL };
 
-/* Debian's node reads parts of itself, which other builds carry inside, from these folders. */
+/* Debian's node reads parts of itself from these folders; other builds contain these parts. */
 static const char *const node_tree[] = { "/usr/bin", "/bin", "/usr/lib", "/usr/lib64", "/lib",
 	"/lib64", "/etc/alternatives", "/usr/share/zoneinfo", "/usr/share/nodejs/acorn",
 	"/usr/share/nodejs/acorn-walk", "/usr/share/nodejs/cjs-module-lexer",
@@ -23,11 +28,11 @@ static const char *const node_tree[] = { "/usr/bin", "/bin", "/usr/lib", "/usr/l
 /* How each kind of runtime is started. */
 static const struct {
 	enum priv_runtime_kind kind;
-	const char *harness; /* folder beside our own programs */
+	const char *harness; /* a folder beside our own programs */
 	const char *const *tree;
 	const char *word;
-	const char *args;  /* before those of the configuration */
-	const char *ahead; /* a script in the harness: orders.h */
+	const char *args;  /* they come before the configured ones */
+	const char *ahead; /* scripts of the harness: orders.h */
 } kinds[] = {
 	[KIND_PYTHON] = { PRIV_RUNTIME_PYTHON, "python", python_tree, "python", "", "" },
 	[KIND_COMMAND] = { PRIV_RUNTIME_COMMAND, "command", command_tree, "command", "", "" },
@@ -47,7 +52,7 @@ static void add_bind(struct priv_runtime *body, const char *path, bool optional)
 	body->bind_count++;
 }
 
-/* What the zygote is told: modules, or lists as sandbox/runtimes/command/orders.h reads them. */
+/* Writes the zygote's orders: modules, or lists for sandbox/runtimes/command/orders.h. */
 static void write_words(
 	struct priv_runtime *body, const struct config_runtime *config, bool is_steady)
 {
@@ -82,7 +87,7 @@ const char *runtime_orders_word(const struct config_runtime *config)
 void runtime_orders_write(const struct config_runtime *config, bool is_steady, const char *harness,
 	struct priv_runtime *ret_orders)
 {
-	/* The spawner wants each name once; nobody else sees this one. */
+	/* The spawner accepts each name once.  Only the spawner sees this name. */
 	cut_printf(ret_orders->name, sizeof(ret_orders->name), "%.24s%s", config->name,
 		is_steady ? ".steady" : config->name + strnlen(config->name, 24));
 	ret_orders->kind = kinds[config->kind].kind;

@@ -1,7 +1,8 @@
 /*
- * What the spawner is told about a runtime, from its configuration: which harness makes zygotes of
- * the interpreter, what of the host is bound into the jail, and words for the zygote, which
- * sandbox/runtimes/command/orders.h and sandbox/runtimes/python/zygote.py read.
+ * Writes the orders for a runtime that the daemon sends to the spawner.  They say which harness
+ * turns the interpreter into a zygote and which folders of the host are bound into the jail.  They
+ * also hold text for the zygote itself, which sandbox/runtimes/command/orders.h and
+ * sandbox/runtimes/python/zygote.py read.
  */
 #pragma once
 
@@ -10,12 +11,12 @@
 #include "daemon/settings/config.h"
 #include "proto/internal/privmsg.h"
 
-/* The folder of its harness, below the folder of all harnesses. */
+/* Returns the folder of its harness, relative to the folder of all harnesses. */
 const char *runtime_orders_folder(const struct config_runtime *config);
 
-/* What kind of runtime it is, as `runtimes` says it. */
+/* Returns its kind as the method `runtimes` names it. */
 const char *runtime_orders_word(const struct config_runtime *config);
 
-/* `harness` is the whole path.  `is_steady`: its zygotes serve deterministic runs and no others. */
+/* `harness` is the full path.  `is_steady`: its zygotes serve only deterministic runs. */
 void runtime_orders_write(const struct config_runtime *config, bool is_steady, const char *harness,
 	struct priv_runtime *ret_orders);

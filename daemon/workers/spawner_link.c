@@ -19,10 +19,10 @@ struct question {
 };
 
 struct spawner_link {
-	int sock; /* -1 once the watch has it, or after the end */
+	int sock; /* -1 once the watch owns it, or after the end */
 	struct watch *watch;
 	struct spawner_events events;
-	struct list questions; /* the first one is with the spawner when `asking` */
+	struct list questions; /* the spawner has the first one while `asking` */
 	unsigned question_count;
 	bool asking;
 	uint32_t sequence;
@@ -74,7 +74,7 @@ static void question_free(struct question *question)
 static void lose(struct spawner_link *link, const char *why);
 static void fail_first(struct spawner_link *link, const char *why);
 
-/* Sends the first question when none is out. */
+/* Sends the first question unless the spawner still has one. */
 static void ask_next(struct spawner_link *link)
 {
 	struct list *first = list_first(&link->questions);
@@ -88,7 +88,7 @@ static void ask_next(struct spawner_link *link)
 	link->asking = true;
 	if (priv_send(watch_fd(link->watch), &question->msg, question->fds, question->fd_count,
 		    &err) < 0) {
-		/* what one question is too much for, another may not be */
+		/* the spawner is still there: only this question fails */
 		if (err.code == ERR_CLOSED || err.code == ERR_PROTOCOL)
 			lose(link, err.text);
 		else
@@ -125,7 +125,7 @@ static void lose(struct spawner_link *link, const char *why)
 	link->events.spawner_lost(link->events.context, why);
 }
 
-/* Takes the first question out, which is with the spawner. */
+/* Removes and returns the first question, which the spawner has. */
 static struct question *take_first(struct spawner_link *link)
 {
 	struct question *question =
@@ -137,7 +137,7 @@ static struct question *take_first(struct spawner_link *link)
 	return question;
 }
 
-/* One question fails for want of memory or descriptors, ours or the kernel's. */
+/* Fails one question because memory or descriptors ran out, in this process or in the kernel. */
 static void fail_first(struct spawner_link *link, const char *why)
 {
 	struct priv_msg failed = { .error = ERR_MEMORY };
@@ -178,7 +178,10 @@ static void on_readable(void *owner, int events)
 
 		if (got < 0 && err.code == ERR_BUSY)
 			return;
-		/* Only answers bring descriptors: there was no room for those of this one. */
+		/*
+		 * Only answers bring descriptors, so the receive failed for want of room for this
+		 * answer's.
+		 */
 		if (got < 0 && err.code == ERR_MEMORY && link->asking)
 			fail_first(link, err.text);
 		else if (got <= 0)

@@ -1,12 +1,12 @@
 /*
- * The four ways between us and one worker, before they are watched: the job socket, its stdout and
- * stderr, and the lifeline, whose closing ends it.
+ * The four connections to one worker, before they are watched: the job socket, stdout, stderr and
+ * the lifeline.  Closing the lifeline kills the worker.
  */
 #pragma once
 
 #include "proto/base/err.h"
 
-/* -1: closed, or handed on. */
+/* -1: closed, or passed on. */
 struct way {
 	int ours, theirs;
 };
@@ -15,11 +15,14 @@ struct ways {
 	struct way job, out, errout, lifeline;
 };
 
-/* Ours do not wait, except for the lifeline, which nobody writes to; theirs are the worker's business. */
+/*
+ * Opens all of them.  Our ends are non-blocking, except for the lifeline, which is never written.
+ * The worker configures its own ends.
+ */
 int ways_open(struct ways *ways, struct err *err);
 
-/* The worker's ends, when it has got them. */
+/* Closes the worker's ends once they are sent. */
 void ways_close_theirs(struct ways *ways);
 
-/* Both ends.  May be called again. */
+/* Closes both ends.  May be called again. */
 void ways_close(struct ways *ways);

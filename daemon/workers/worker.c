@@ -8,8 +8,9 @@
 #include "proto/base/log.h"
 
 /*
- * A slot's clock counts what making the worker took, too, and on a slow machine that is much.  Where
- * a cgroup counts the run alone we hold its cpu time ourselves, and the slot is there if we are not.
+ * A slot also counts the cpu time of making the worker, which is much on a slow machine.  Where a
+ * cgroup counts the run alone, the daemon enforces the cpu limit, and the slot's higher limit is a
+ * backstop.
  */
 #define CPU_BACKSTOP_MS 1000
 
@@ -78,7 +79,7 @@ bool worker_is_stuck(struct worker *worker)
 		return false;
 	if (worker->state != WORKER_ENDING || !worker_still_dies(worker))
 		return true;
-	/* Many processes with much memory: it will be over.  It is looked at again in a second. */
+	/* Many processes with much memory take long to die.  It is looked at again in a second. */
 	worker->moved_us = clock_us() - silence_ms * 1000 + LOOK_AGAIN_US;
 	return false;
 }
@@ -162,7 +163,7 @@ static void watch_ways(struct worker *worker, struct ways *ways)
 	worker->lifeline = take_fd(&ways->lifeline.ours);
 }
 
-/* What was known of the last worker in this slot. */
+/* Resets the data about the last worker in this slot. */
 static void forget_last(struct worker *worker)
 {
 	worker->told_made = false;
@@ -312,7 +313,7 @@ void worker_let_go(struct worker *worker, const char *why)
 	zygote_on_slot_lost(worker->zygote, worker);
 }
 
-/* The slot broke off or broke the protocol: nothing of it can be used again. */
+/* The slot closed its socket or broke the protocol: no part of it can be used again. */
 void worker_lose(struct worker *worker, const char *why)
 {
 	if (worker->state != WORKER_GONE)

@@ -1,15 +1,15 @@
 /*
- * One jail that can hold a worker, and the worker in it, as the daemon sees them: sockets and
- * pipes to it, cgroup files of it, and where it is in its life.
+ * One jail (slot) that can hold a worker, and the worker in it, as the daemon sees them: sockets
+ * and pipes, cgroup files, and a state.
  *
  *	OPENING --> EMPTY --> MAKING --> WARM --> TAKEN --> RUNNING --> ENDING --> EMPTY ...
  *	   |          |          |        |         |          |          |
  *	   +----------+----------+--------+---------+----------+----------+---> GONE
  *
- * The jail (slot) is made once; each worker in it runs one program and is gone, and the next one
- * is made in the background.  The worker belongs to its zygote and lives until the slot has gone.
+ * The slot is made once.  Each worker in it runs one program and ends, and the next worker is made
+ * in the background.  The zygote owns the struct, which lives until the slot has gone.
  *
- * Everything a worker does is told from the loop: to its zygote, and to whoever has taken it.
+ * All reports come from the loop, to the zygote and to the owner that has taken the worker.
  */
 #pragma once
 
@@ -23,7 +23,7 @@
 #include "proto/job/job.h"
 
 #define WORKER_SILENCE_MS 20000 /* for opening, making or ending; then the slot is given up */
-#define WORKER_DOUBT_MS   3000  /* the same for ending, where it has been silent already */
+#define WORKER_DOUBT_MS   3000  /* the same for ending, if the slot was silent before */
 
 enum worker_state {
 	WORKER_OPENING,
@@ -42,7 +42,7 @@ struct job_head;
 struct slotmsg;
 struct worker;
 
-/* What a worker reports to whoever has taken it. */
+/* Reports to the owner that has taken the worker. */
 struct worker_events {
 	void (*adjusted)(
 		void *owner, const struct slotmsg *msg); /* its limits are set, or cannot be */
@@ -60,120 +60,125 @@ struct worker {
 	struct zygote *zygote;
 	uint32_t index; /* of the slot */
 	enum worker_state state;
-	uint32_t sequence; /* of the worker in this slot */
-	uint32_t misses;   /* makings that failed in a row */
+	uint32_t sequence; /* counts the workers in this slot */
+	uint32_t misses;   /* failed attempts in a row to make one */
 	struct knobs knobs;
 	struct watch *slot;
 	struct watch *job;
 	struct watch *out;
 	struct watch *errout;
-	int lifeline; /* -1: the worker has been told to die */
+	int lifeline; /* -1: the daemon has killed the worker */
 	bool told_ready, told_made;
-	unsigned words;                /* messages that came up its job socket */
-	bool refused;                  /* its slot has more to tell of it */
-	char done_run[RUN_ID_LEN + 1]; /* of which the end was told before it was dead */
-	bool ended;                    /* every process of it is dead */
+	unsigned words;                /* messages from its job socket so far */
+	bool refused;                  /* its slot reported a refused call */
+	char done_run[RUN_ID_LEN + 1]; /* the run, if its end was reported before it was dead */
+	bool ended;                    /* all its processes are dead */
 	bool doubted;                  /* its slot was silent when its run was over */
-	int64_t moved_us;              /* when it came into its state */
+	int64_t moved_us;              /* when it entered its state */
 	int64_t made_us, warm_us;
-	uint64_t dying_cpu_us; /* when its death was last looked at */
-	struct buf incoming;   /* from the job socket: part of a message */
-	struct buf outgoing;   /* to the job socket: what did not fit */
+	uint64_t dying_cpu_us; /* at the last look at its death */
+	struct buf incoming;   /* from the job socket: a partial message */
+	struct buf outgoing;   /* to the job socket: not yet sent */
 	size_t outgoing_at;
-	int outgoing_fd; /* stdin, travels with the first byte */
+	int outgoing_fd; /* stdin, sent with the first byte */
 	struct job_limits made_with;
-	struct knob_counts before; /* counters when the worker got warm */
+	struct knob_counts before; /* counters when the worker became warm */
 	const struct worker_events *events;
-	void *owner; /* who has taken it, until all facts are there; else NULL */
+	void *owner; /* has taken it, until all facts are known; else NULL */
 };
 
 const char *worker_state_word(enum worker_state state);
 
-/* Takes `slot_sock`; the knobs are moved in.  NULL: no memory. */
+/* Takes `slot_sock` and moves the knobs in.  NULL: out of memory. */
 struct worker *worker_new(
 	struct zygote *zygote, uint32_t index, int slot_sock, struct knobs *knobs);
 
-/* The zygote said that the slot is there. */
+/* The zygote reported that the slot is open. */
 void worker_opened(struct worker *worker);
 
 /* Begins to make a worker in an EMPTY slot. */
 void worker_make(struct worker *worker, const struct job_limits *limits);
 
-/* Somebody takes a WARM worker, and hears from here on what happens to it. */
+/* Takes a WARM worker for an owner, which gets all reports from here on. */
 void worker_take(struct worker *worker, const struct worker_events *events, void *owner);
 
-/* Limits in the slot's words, with the flags for what no cgroup holds. */
+/* Writes limits into a message to the slot, with flags for limits that no cgroup enforces. */
 void worker_lease_limits(
 	const struct worker *worker, const struct job_limits *limits, struct slotmsg *msg);
 
 /*
- * Sends the job; WORKER_RUNNING from here.  Takes `body` (malloc) and `stdin_fd` (-1: none).
- * -1 when the worker turned out to be dead: nothing has run.
+ * Sends the job and enters WORKER_RUNNING.  Takes `body` (malloc) and `stdin_fd` (-1: none).  -1:
+ * the worker is dead, and nothing has run.
  */
 int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd);
 
-/* Hands on what is still in the job socket, now that nobody writes to it any more. */
+/* Passes on the messages that are left in the job socket after its processes are dead. */
 void worker_drain_job(struct worker *worker);
 
 /*
- * Changes limits of a TAKEN worker; events->adjusted() follows.  `files_fd` (borrowed; -1: nobody
- * asks) is where the slot tells which files it opens.
+ * Changes limits of a TAKEN worker.  events->adjusted() follows.  The slot notes opened files in
+ * `files_fd` (borrowed; -1: not requested).
  */
 int worker_adjust(struct worker *worker, const struct job_limits *limits, int files_fd);
 
 /*
- * Whether the slot has something to tell of it, said or waiting to be read.  A slot speaks of a call
- * that it refuses before it answers, so what a program does next cannot come before its word.
+ * Whether the slot has reported something about the worker, read or unread.  A slot reports a
+ * refused call before it answers the call.  So this report is here before anything that the program
+ * does next.
  */
 bool worker_has_news(const struct worker *worker);
 
-/* Kills everything in the jail now, by its lifeline.  May be called again. */
+/* Kills everything in the jail now by closing its lifeline.  May be called again. */
 void worker_kill(struct worker *worker);
 
 /*
- * Its program has said that it is done, and its run is told without waiting for its death: kills it.
- * What it is refused until it is dead goes to the log, under the name of the run (NULL: not at all).
+ * Kills a worker whose program has sent JOB_DONE.  The run ends without waiting for its death.
+ * Calls that the jail refuses it until then go to the log under `run_id` (NULL: they are not
+ * logged).
  */
 void worker_done(struct worker *worker, const char *run_id);
 
 /*
- * The same by the cgroup too, for what does not die of the first.  Not for every end: the kernel
- * has all changes of cgroups wait for each other, and while a new worker enters its own, which takes
- * some 10 ms when none did lately, this loop would wait and everybody with it.
+ * Kills by the lifeline and by the cgroup, for processes that survive the first.  This is not for
+ * every end, because the kernel handles changes of cgroups one after the other.  A new worker that
+ * enters its cgroup takes some 10 ms if none did recently.  This loop, and so every client, would
+ * wait for that.
  */
 void worker_kill_harder(struct worker *worker);
 
-/* Asks the slot to send artifacts into `pipe_fd`, as `globs_fd` says.  Borrows both. */
+/*
+ * Requests the artifacts that match `globs_fd`; the slot writes them to `pipe_fd`.  Borrows both.
+ */
 int worker_collect(
 	struct worker *worker, int pipe_fd, int globs_fd, uint64_t bytes, uint32_t count);
 
-/* The run is over: nothing of it is kept, and the slot becomes EMPTY again. */
+/* The run is over: drops all its data.  The slot becomes EMPTY again. */
 void worker_release(struct worker *worker);
 
 /*
- * Gives the slot up: kills what is in it, tells the execution, closes the conversation.  The memory
+ * Gives the slot up: kills its processes, reports to the owner and closes the socket.  The memory
  * stays, as WORKER_GONE, until worker_close().
  */
 void worker_let_go(struct worker *worker, const char *why);
 
-/* The same, and a warning in the log: nobody wanted that. */
+/* The same with a warning in the log, for ends that should not happen. */
 void worker_lose(struct worker *worker, const char *why);
 
-/* Killed as it is, nobody holds its job socket and its pipes any more: all its processes are dead. */
+/* Whether, after a kill, no process has its job socket and pipes open: all of them are dead. */
 bool worker_is_deserted(const struct worker *worker);
 
-/* Whether its processes have used processor time since this was asked last: they take long to die. */
+/* Whether its processes have used cpu time since the last call: then they are still dying. */
 bool worker_still_dies(struct worker *worker);
 
-/* Whether the slot owes us a word for longer than WORKER_SILENCE_MS. */
+/* Whether the slot's next message is overdue by WORKER_SILENCE_MS. */
 bool worker_is_stuck(struct worker *worker);
 
-/* Closes everything; the slot leaves when its socket closes.  Frees the worker. */
+/* Closes everything and frees the worker.  The slot ends when its socket closes. */
 void worker_close(struct worker *worker);
 
-/* ---- what workers tell their zygote -------------------------------------------------------- */
+/* ---- reports to the zygote ----------------------------------------------------------------- */
 
-/* zygote.c */
+/* in zygote.c */
 uv_loop_t *zygote_loop(struct zygote *zygote);
 struct runtime *zygote_runtime(struct zygote *zygote);
 void zygote_on_warm(struct zygote *zygote, struct worker *worker);

@@ -1,6 +1,7 @@
 /*
- * The parts of a worker, which know each other: worker.c has its states and what is done with it,
- * worker_slot.c what its slot says, worker_words.c what comes from the worker itself.
+ * Functions that the files of a worker share.  worker.c has its states and operations,
+ * worker_slot.c handles messages from its slot, and worker_words.c handles data from the worker
+ * itself.
  */
 #pragma once
 
@@ -10,14 +11,14 @@
 
 void worker_move(struct worker *worker, enum worker_state next);
 
-/* Lets go of its job socket, its pipes and its lifeline. */
+/* Closes its job socket, its pipes and its lifeline. */
 void worker_close_ways(struct worker *worker);
 
 /* ---- worker_slot.c ---- */
 
 void worker_on_slot(void *owner, int events);
 
-/* Made, says its slot, and ready, says it itself: WARM once both have been said. */
+/* Enters WARM once the slot has reported it made and the worker has reported itself ready. */
 void worker_become_warm(struct worker *worker);
 
 /* ---- worker_words.c ---- */
@@ -26,5 +27,5 @@ void worker_on_job(void *owner, int events);
 void worker_on_stdout(void *owner, int events);
 void worker_on_stderr(void *owner, int events);
 
-/* What did not fit into its job socket yet. */
+/* Sends the rest of the job that did not fit into the socket. */
 void worker_send_rest(struct worker *worker);

@@ -10,9 +10,9 @@
 
 /* One uid. */
 struct user {
-	struct list turn;  /* in queue->turns while somebody waits */
-	struct list lanes; /* with somebody waiting, in turn */
-	struct list runs;  /* entries that run */
+	struct list turn;  /* in queue->turns while a run waits */
+	struct list lanes; /* with a waiting run, in turn */
+	struct list runs;  /* running entries */
 	uint32_t uid;
 	unsigned lane_count; /* all of its lanes */
 	unsigned waiting;
@@ -22,7 +22,7 @@ struct user {
 /* One agent of a user. */
 struct lane {
 	struct user *user;
-	struct list turn;    /* in user->lanes while somebody waits */
+	struct list turn;    /* in user->lanes while a run waits */
 	struct list entries; /* waiting */
 	unsigned waiting;
 	unsigned running;
@@ -114,7 +114,7 @@ static void lane_release(struct queue *queue, struct lane *lane)
 	user_release(queue, user);
 }
 
-/* Takes an entry out of its lane's waiting part; who still waits behind it goes to the end. */
+/* Takes an entry out of its lane.  If more entries wait, the lane and the user go to the end. */
 static void unwait(struct queue *queue, struct queue_entry *entry)
 {
 	struct lane *lane = entry->lane;
@@ -145,7 +145,7 @@ static void note_seen(struct queue *queue, uint32_t uid)
 	seen[0] = (struct queue_seen){ uid, clock_ms() };
 }
 
-/* Whether somebody else has come lately. */
+/* Whether another user has come recently. */
 static bool is_crowded(const struct queue *queue, uint32_t uid)
 {
 	const struct queue_seen *other = &queue->seen[queue->seen[0].uid == uid];
@@ -153,7 +153,7 @@ static bool is_crowded(const struct queue *queue, uint32_t uid)
 	return other->ms && clock_ms() - other->ms < QUEUE_CROWD_MS;
 }
 
-/* The user that has most waiting. */
+/* Returns the user with the most waiting runs. */
 static struct user *heaviest(const struct queue *queue)
 {
 	struct user *found = NULL;
@@ -167,7 +167,7 @@ static struct user *heaviest(const struct queue *queue)
 	return found;
 }
 
-/* The newest entry of the user's longest lane. */
+/* Returns the newest entry of the user's longest lane. */
 static struct queue_entry *newest_of(const struct user *user)
 {
 	struct lane *longest = NULL;
@@ -178,11 +178,14 @@ static struct queue_entry *newest_of(const struct user *user)
 		if (!longest || lane->waiting > longest->waiting)
 			longest = lane;
 	}
-	assert(longest); /* it has somebody waiting */
+	assert(longest); /* the user has a waiting run */
 	return container_of(longest->entries.prev, struct queue_entry, link);
 }
 
-/* In a full queue: takes a place from the user that has most, if that has more than `waiting` and one. */
+/*
+ * Makes room in a full queue: removes an entry of the user with the most waiting.  That user must
+ * have more than `waiting` + 1.
+ */
 static struct queue_entry *displace(struct queue *queue, unsigned waiting)
 {
 	struct user *most = heaviest(queue);
@@ -241,7 +244,7 @@ enum queue_answer queue_enter(struct queue *queue, struct queue_entry *entry, ui
 	return QUEUE_ENTERED;
 }
 
-/* ---- getting a turn ------------------------------------------------------------------------- */
+/* ---- taking turns --------------------------------------------------------------------------- */
 
 static unsigned running_of(const struct user *user, const struct queue_goods *want)
 {
@@ -260,13 +263,13 @@ static bool has_share_left(const struct queue *queue, const struct user *user,
 	if (user->running >= queue->running_max)
 		return false;
 	if (own == 0)
-		return true; /* but for the last worker: may_have() */
+		return true; /* except for the last worker: may_have() */
 	if (want->running >= want->most)
 		return false;
 	return !is_crowded(queue, user->uid) || (own < want->crowd_most && warm > 1);
 }
 
-/* The last worker that there can be is for administrators, where there is a reserve. */
+/* Where there is a reserve, the last possible worker is for administrators. */
 static bool may_have(const struct queue_entry *entry, const struct queue_goods *want)
 {
 	return entry->want == want && (entry->is_admin || !want->reserve ||

@@ -1,18 +1,18 @@
 /*
- * Runs that wait for a worker.  Users (uids) take turns, and so do the agents of one user, so that
- * a thousand runs do not stand before a single one of somebody else, whatever agents' names they
- * come with: those are the caller's to choose.
+ * The queue of runs that wait for a worker.  Users (uids) take turns, and so do the agents of one
+ * user.  So a thousand runs of one user do not delay the single run of another.  Agent names do not
+ * change this, because the caller chooses them.
  *
  * No user can keep the others out:
  *
- *	the queue    is bounded in all and for each user.  When it is full, a run of a user who has
- *	             fewer waiting takes the place of the newest of the user who has most.
- *	the workers  of a runtime are common up to `most`.  Beyond that there is a reserve, which only
- *	             a user gets who has nothing running there; the last one is for administrators.
- *	             While several users are about, each has `crowd_most` at most, and leaves one warm
- *	             worker for whoever comes next.
+ *	the queue    is bounded in total and for each user.  When it is full, a run of a user with
+ *	             fewer waiting runs replaces the newest run of the user with the most.
+ *	the workers  of a runtime are shared up to `most`.  The reserve beyond that is only for a
+ *	             user with nothing running there, and its last worker is for administrators.
+ *	             While several users are active, each gets at most `crowd_most`, and leaves
+ *	             one warm worker for the next user.
  *
- * Entries are embedded in their requests; the queue owns only its lanes.
+ * The requests own their entries; the queue owns only its users and lanes.
  */
 #pragma once
 
@@ -22,41 +22,41 @@
 #include "proto/base/list.h"
 #include "proto/base/map.h"
 
-#define QUEUE_CROWD_MS 60000 /* so long after its last run a user is still about */
+#define QUEUE_CROWD_MS 60000 /* a user counts as active so long after its last run */
 
 struct lane;
 
-/* What runs wait for: the workers of a runtime.  The first three are the owner's to set. */
+/* The workers of a runtime, for which runs wait.  The owner sets the first three fields. */
 struct queue_goods {
-	unsigned most;       /* workers that anybody gets */
-	unsigned crowd_most; /* of these, how many one user gets while others are about */
-	unsigned reserve;    /* and how many there may be beyond them */
+	unsigned most;       /* workers that all users share */
+	unsigned crowd_most; /* of these, the most for one user while others are active */
+	unsigned reserve;    /* more workers beyond these */
 	unsigned waiting;    /* the queue's own counts */
 	unsigned running;
 };
 
-/* A user that has entered lately. */
+/* A user that has queued a run recently. */
 struct queue_seen {
 	uint32_t uid;
-	int64_t ms; /* when last; 0: nobody */
+	int64_t ms; /* time of its last run; 0: no user */
 };
 
 struct queue {
 	struct map users;  /* uid -> struct user */
 	struct map lanes;  /* uid and agent -> struct lane */
-	struct list turns; /* users with somebody waiting, in turn */
+	struct list turns; /* users with a waiting run, in turn */
 	unsigned count;
 	unsigned count_max;
 	unsigned user_max;
 	unsigned running_max;
-	struct queue_seen seen[2]; /* the last two, the later one first */
+	struct queue_seen seen[2]; /* the last two users, the most recent first */
 };
 
 struct queue_entry {
 	struct list link;
 	struct lane *lane; /* from queue_enter() to queue_leave() */
 	bool waiting;
-	bool is_admin; /* its caller is; set by the owner */
+	bool is_admin; /* the caller is one; set by the owner */
 	struct queue_goods *want;
 };
 
@@ -71,20 +71,20 @@ void queue_init(struct queue *queue, unsigned count_max, unsigned user_max, unsi
 void queue_done(struct queue *queue);
 
 /*
- * Puts an entry at the end of its caller's lane.  Where that took another's place, *ret_displaced is
- * that other entry, which has left the queue; else NULL.
+ * Adds an entry at the end of its caller's lane.  If it takes the place of another entry, that one
+ * has left the queue and is in *ret_displaced; else that is NULL.
  */
 enum queue_answer queue_enter(struct queue *queue, struct queue_entry *entry, uint32_t uid,
 	const char *agent, struct queue_goods *want, struct queue_entry **ret_displaced);
 
 /*
- * The next entry that waits for `want`, of which `warm` workers are there; it counts as running
- * from here.  NULL: nobody, or all are at their ceiling.
+ * Returns the next entry that waits for `want`, which has `warm` workers now.  The entry counts as
+ * running from here.  NULL: no entry waits, or all users are at their limits.
  */
 struct queue_entry *queue_next(struct queue *queue, const struct queue_goods *want, unsigned warm);
 
-/* Whether its user has nothing running there, so that the reserve is open to it. */
+/* Whether its user has nothing running there and may use the reserve. */
 bool queue_is_newcomer(const struct queue_entry *entry);
 
-/* The entry is done with: it leaves the queue, or stops counting as running.  May be called again. */
+/* Removes the entry from the queue, or from the running ones.  May be called again. */
 void queue_leave(struct queue *queue, struct queue_entry *entry);

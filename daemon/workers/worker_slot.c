@@ -8,7 +8,7 @@
 #include "proto/callname.h"
 
 #define LATE_A_MINUTE  60
-#define VISIT_MESSAGES 16 /* from one slot in one turn of the loop: the others come first */
+#define VISIT_MESSAGES 16 /* from one slot in one turn of the loop; then the others get theirs */
 
 static void making_failed(struct worker *worker, const char *why)
 {
@@ -34,7 +34,7 @@ void worker_become_warm(struct worker *worker)
 	zygote_on_warm(worker->zygote, worker);
 }
 
-/* Its record is closed, so nobody else would know. */
+/* Logs calls that were refused after the run's record was closed.  Only the log can show them. */
 static void log_late_refusals(const struct worker *worker, const struct slotmsg *msg)
 {
 	static struct log_limit limit;
@@ -83,7 +83,7 @@ static void on_dropped(struct worker *worker)
 
 static void on_slot_message(struct worker *worker, const struct slotmsg *msg)
 {
-	/* What is said about an earlier worker of this slot is late and means nothing now. */
+	/* A message about an earlier worker of this slot is late and has no meaning now. */
 	if (msg->sequence != worker->sequence)
 		return;
 	switch (msg->kind) {
@@ -141,7 +141,7 @@ void worker_on_slot(void *owner, int events)
 		if (got < 0 && err.code == ERR_BUSY)
 			return;
 		if (got > 0)
-			close_fds(fds, count); /* a slot has no descriptor to give */
+			close_fds(fds, count); /* a slot has no descriptors to send */
 		if (got > 0)
 			on_slot_message(worker, &msg);
 		else

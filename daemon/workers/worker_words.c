@@ -6,9 +6,9 @@
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
 
-#define WORDS_MAX 16 /* from one worker in its life; an honest one has four */
+#define WORDS_MAX 16 /* from one worker in its life; an honest one sends four */
 
-#define COMPLAINT_MAX       400 /* bytes of what an interpreter says that cannot start */
+#define COMPLAINT_MAX       400 /* bytes of the message of an interpreter that cannot start */
 #define COMPLAINTS_A_MINUTE 6
 
 static void job_broken(struct worker *worker)
@@ -18,8 +18,7 @@ static void job_broken(struct worker *worker)
 	if (worker->owner)
 		worker->events->job_broken(worker->owner);
 	else if (worker->state == WORKER_WARM)
-		worker_release(worker); /* nobody shall be given one that cannot be spoken to */
-					/* Otherwise its death is told by the slot. */
+		worker_release(worker); /* no run can use it; else the slot reports its death */
 }
 
 static void on_job_message(struct worker *worker, const struct job_head *head, const char *body)
@@ -33,9 +32,12 @@ static void on_job_message(struct worker *worker, const struct job_head *head, c
 }
 
 /*
- * Hands on every whole message.  -1 when what came is no message, or one too many: a program could
- * have us read heads for as long as it runs, at a twentieth of the time that it takes us.  The rest moves to the front
- * once and not after each message: a program that floods us with heads must not hold the loop.
+ * Passes on every whole message.  -1: the bytes are no message, or the worker has sent too many.
+ * Without that limit a program could send heads as long as it runs, and each costs it a twentieth
+ * of the time that it costs the daemon.
+ *
+ * The rest moves to the front once, and not after each message, so that a flood of heads does not
+ * block the loop.
  */
 static int cut_messages(struct worker *worker)
 {
@@ -71,7 +73,7 @@ void worker_send_rest(struct worker *worker)
 	sent = send_with_fds(watch_fd(worker->job), worker->outgoing.bytes + worker->outgoing_at,
 		left, &worker->outgoing_fd, worker->outgoing_fd >= 0 ? 1 : 0, &err);
 	if (sent < 0 && err.code != ERR_BUSY) {
-		buf_done(&worker->outgoing); /* its end is told on its own way */
+		buf_done(&worker->outgoing); /* its end is reported separately */
 		worker->outgoing_at = 0;
 		watch_want(worker->job, UV_READABLE);
 		return;
@@ -88,7 +90,7 @@ void worker_send_rest(struct worker *worker)
 	watch_want(worker->job, UV_READABLE);
 }
 
-/* Reads once and hands on what became whole.  False when nothing was there, or nothing will be. */
+/* Reads once and passes on whole messages.  False: nothing to read, now or ever. */
 static bool read_job(struct worker *worker)
 {
 	ssize_t got;
@@ -123,13 +125,13 @@ void worker_on_job(void *owner, int events)
 
 void worker_drain_job(struct worker *worker)
 {
-	/* A dead worker left at most what its socket holds; the bound is a belt. */
+	/* The socket of a dead worker holds a limited amount.  The bound is only a safeguard. */
 	for (int reads = 0; worker->job && reads < 1024; reads++)
 		if (!read_job(worker))
 			return;
 }
 
-/* An interpreter that cannot start says why, and a healthy one nothing. */
+/* Logs the message of an interpreter that cannot start.  A healthy one writes nothing. */
 static void log_complaint(const struct worker *worker, const char *bytes, size_t len)
 {
 	static struct log_limit limit;
@@ -144,7 +146,10 @@ static void log_complaint(const struct worker *worker, const char *bytes, size_t
 		COUNT_OF(fields));
 }
 
-/* Nobody runs here yet: no program of anybody's can have said this.  worker_become_warm() sees an end. */
+/*
+ * No program runs here yet, so this output is from no program.  worker_become_warm() notices a
+ * stream that has ended.
+ */
 static void on_early_output(struct worker *worker, struct watch **pipe, bool is_stderr)
 {
 	char bytes[4096];
@@ -164,7 +169,7 @@ static void on_output(struct worker *worker, struct watch **pipe, bool is_stderr
 		worker->events->output(worker->owner, is_stderr);
 	else if (worker->state == WORKER_WARM)
 		worker_release(
-			worker); /* its next program's output would not be its own, or none */
+			worker); /* else its next run would get this output, or lose its own */
 	else
 		on_early_output(worker, pipe, is_stderr);
 }

@@ -15,8 +15,8 @@
 
 #define RETRY_MS       200 /* after the first failure; doubled each time */
 #define RETRY_MS_MAX   30000
-#define STEADY_IDLE_MS 300000 /* then a zygote that was started on demand leaves */
-#define MISSES_MAX     3      /* makings that may fail in a row before a slot is given up */
+#define STEADY_IDLE_MS 300000 /* idle time of a zygote that was started on demand */
+#define MISSES_MAX     3      /* failed makings in a row before a slot is given up */
 #define VISIT_MESSAGES 16     /* from one zygote in one turn of the loop */
 
 struct zygote *zygote_in_use(const struct runtime *runtime)
@@ -37,7 +37,7 @@ struct runtime *zygote_runtime(struct zygote *zygote)
 	return zygote->runtime;
 }
 
-/* Slots of the zygote in use that are or will be there. */
+/* Counts the slots of this zygote that exist or are being opened. */
 static unsigned slots_alive(const struct zygote *zygote)
 {
 	unsigned count = zygote->opening;
@@ -85,7 +85,7 @@ static int open_slot(struct zygote *zygote, uint32_t index, struct knobs *knobs,
 	return 0;
 }
 
-/* The required layer that a slot's cgroup does not hold although the host had it, or NULL. */
+/* Returns a required layer that the slot's cgroup lacks although the host has it, or NULL. */
 static const char *unkept(const struct pool *pool, const struct knobs *knobs)
 {
 	static const struct {
@@ -104,7 +104,7 @@ static const char *unkept(const struct pool *pool, const struct knobs *knobs)
 	return NULL;
 }
 
-/* The zygote may have gone since the question was asked; its memory waits for the answer. */
+/* The zygote may have gone since the question was sent; its memory stays until this answer. */
 static void on_slot_knobs(void *context, const struct priv_msg *msg, int *fds, unsigned fd_count)
 {
 	struct slot_question *question = context;
@@ -130,7 +130,7 @@ static void on_slot_knobs(void *context, const struct priv_msg *msg, int *fds, u
 	free(question);
 }
 
-/* False: no memory; the next upkeep tries again. */
+/* False: out of memory; the next upkeep tries again. */
 static bool ask_slot(struct zygote *zygote)
 {
 	struct slot_question *question = calloc(1, sizeof(*question));
@@ -147,7 +147,7 @@ static bool ask_slot(struct zygote *zygote)
 	return true;
 }
 
-/* ---- what workers tell ---------------------------------------------------------------------- */
+/* ---- reports from workers ------------------------------------------------------------------- */
 
 void zygote_on_warm(struct zygote *zygote, struct worker *worker)
 {
@@ -161,7 +161,7 @@ void zygote_on_warm(struct zygote *zygote, struct worker *worker)
 void zygote_on_empty(struct zygote *zygote, struct worker *worker)
 {
 	if (zygote->state != ZYGOTE_READY || zygote->runtime->pool->closing)
-		return; /* upkeep lets a retiring zygote go */
+		return; /* upkeep ends a retiring zygote */
 	if (worker->misses >= MISSES_MAX)
 		worker_lose(worker, "no worker can be made in it");
 	else if (!residue_take_back(&zygote->runtime->pool->residue, worker))
@@ -174,7 +174,7 @@ void zygote_on_slot_lost(struct zygote *zygote, struct worker *worker)
 	(void)worker;
 }
 
-/* ---- a zygote's life ------------------------------------------------------------------------ */
+/* ---- start and end of a zygote -------------------------------------------------------------- */
 
 static void close_worker(struct zygote *zygote, struct worker *worker)
 {
@@ -210,7 +210,7 @@ static void on_retry(void *owner)
 	zygote_start(runtime);
 }
 
-/* A zygote that never got ready: wait before the next, longer each time. */
+/* After a zygote that never got ready: waits before the next one, longer each time. */
 static void retry_later(struct runtime *runtime, const char *why)
 {
 	uint64_t wait_ms = RETRY_MS;
@@ -225,7 +225,7 @@ static void retry_later(struct runtime *runtime, const char *why)
 		runtime->retry = timer_new(runtime->pool->loop, wait_ms, 0, on_retry, runtime);
 }
 
-/* What it held is lost; runs in it are told; its memory goes with the next upkeep. */
+/* Loses its workers and reports to the owners of their runs.  The next upkeep frees its memory. */
 void zygote_lose(struct zygote *zygote, const char *why)
 {
 	struct runtime *runtime = zygote->runtime;
@@ -241,7 +241,7 @@ void zygote_lose(struct zygote *zygote, const char *why)
 	list_for_each(at, &zygote->workers) {
 		struct worker *worker = container_of(at, struct worker, link);
 
-		/* as it was meant: the daemon leaves, or a successor is there */
+		/* as intended: the daemon ends, or a successor is in use */
 		if (runtime->pool->closing || (was_retiring && !worker->owner))
 			worker_let_go(worker, why);
 		else
@@ -250,14 +250,14 @@ void zygote_lose(struct zygote *zygote, const char *why)
 	if (was_retiring || runtime->pool->closing)
 		return;
 	if (runtime->is_steady && was_ready)
-		return; /* the next run that wants one starts one */
+		return; /* the next deterministic run starts another */
 	if (!was_ready)
 		retry_later(runtime, why);
 	else
 		zygote_start(runtime);
 }
 
-/* "cpython 3.11.2\n numpy pandas": its version, and what it was to import and could not. */
+/* "cpython 3.11.2\n numpy pandas": its version, and the modules that it could not import. */
 static void take_text(struct runtime *runtime, const char *text)
 {
 	size_t len = strcspn(text, "\n");
@@ -345,10 +345,10 @@ static void on_zygote_answer(void *context, const struct priv_msg *msg, int *fds
 	struct zygote *zygote = context;
 	uv_loop_t *loop = zygote->runtime->pool->loop;
 	auto_fd int sock =
-		take_fd(&zygote->early_sock); /* zygote_tend() waits for this answer no more */
+		take_fd(&zygote->early_sock); /* zygote_tend() no longer waits for this answer */
 
 	close_fds(
-		fds, fd_count); /* its end is told by EXITED; the pidfd is for those who want it */
+		fds, fd_count); /* PRIV_EXITED reports its end, so nothing here needs this pidfd */
 	if (msg->error) {
 		zygote_lose(zygote, msg->text);
 		return;
@@ -415,7 +415,7 @@ static bool is_busy(const struct zygote *zygote)
 	return false;
 }
 
-/* What is warm ends now, what runs ends when it is done, and then the zygote. */
+/* Ends the warm workers now.  Ends the zygote when its last run is done. */
 static void retire(struct zygote *zygote)
 {
 	list_for_each(at, &zygote->workers) {
@@ -434,7 +434,7 @@ void zygote_tend(struct zygote *zygote)
 		struct worker *worker = container_of(at, struct worker, link);
 
 		if (worker_is_stuck(worker) && worker->state == WORKER_OPENING)
-			zygote_lose(zygote, "it opens no slots"); /* loses the worker as well */
+			zygote_lose(zygote, "it opens no slots"); /* it loses the worker too */
 		else if (worker_is_stuck(worker))
 			worker_lose(worker, "it has been silent for too long");
 		if (worker->state == WORKER_GONE)

@@ -1,10 +1,10 @@
 /*
- * A zygote as the daemon sees it: it forks slots, and each slot holds one worker after the other.
+ * A zygote as the daemon sees it.  It forks slots, and each slot holds one worker after the other.
  *
  *	ASKED --> STARTING --> READY --> RETIRING --> GONE
  *
- * One that never gets ready is tried again later, later each time; one that dies with runs in it is
- * replaced at once.  Its memory goes with zygote_tend(), when nobody has a question about it open.
+ * A zygote that never gets ready is tried again, later each time.  One that dies with runs in it is
+ * replaced at once.  zygote_tend() frees it when no question to the spawner about it is open.
  */
 #pragma once
 
@@ -26,33 +26,35 @@ struct zygote {
 	struct list link;
 	struct runtime *runtime;
 	enum zygote_state state;
-	uint32_t child; /* with the spawner */
+	uint32_t child; /* the spawner's number for it */
 	struct watch *control;
 	int early_sock; /* our end, until the spawner has answered */
 	struct list workers;
-	uint32_t opened;  /* bitmap would do; indexes are given once, never again */
-	uint32_t opening; /* asked of the spawner, not answered yet */
+	uint32_t opened;  /* slots so far; an index is never used again */
+	uint32_t opening; /* slots requested from the spawner, not answered yet */
 	uint64_t runs;
 	int64_t started_ms;
 };
 
-/* Starts another, which becomes the one in use when it is ready; the older ones finish what they run. */
+/* Starts a zygote, which is used once it is ready.  The older ones finish their runs. */
 void zygote_start(struct runtime *runtime);
 
-/* The one that is ready and newest, or NULL. */
+/* Returns the newest zygote if it is ready, or NULL. */
 struct zygote *zygote_in_use(const struct runtime *runtime);
 
-/* Opens slots until as many are there as are wanted; a zygote out of indexes is replaced. */
+/* Opens slots up to the wanted number.  A zygote without unused indexes will be replaced. */
 void zygote_open_slots(struct runtime *runtime);
 
-/* From time to time: gives up what is silent, lets go of what has ended, in the end of itself. */
+/*
+ * Gives up silent workers, frees ended ones, and in the end frees itself.  Called at an interval.
+ */
 void zygote_tend(struct zygote *zygote);
 
-/* Has run enough; or came on demand, and there is none any more. */
+/* Whether it has served enough runs, or was started on demand and there is no demand left. */
 bool zygote_is_worn(const struct zygote *zygote);
 bool zygote_is_idle(const struct zygote *zygote);
 
-/* What it held is lost and the runs in it are told. */
+/* Gives up its workers and reports to the owners of their runs. */
 void zygote_lose(struct zygote *zygote, const char *why);
 
 void zygote_free(struct zygote *zygote);
