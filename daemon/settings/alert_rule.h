@@ -1,4 +1,4 @@
-/* What an administrator wants to hear of, as it is written in the configuration. */
+/* A rule for alerts, as the administrator wrote it in the configuration. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,11 +16,11 @@
 	X(rest_ms,   60000,  0,    86400000,        "then not again for so long")
 /* clang-format on */
 
-/* Whose runs are counted together. */
+/* Which runs are counted together. */
 enum alert_per {
 	ALERT_PER_ALL,
 	ALERT_PER_UID,
-	ALERT_PER_AGENT, /* and uid: an agent's name is what its caller says */
+	ALERT_PER_AGENT, /* and per uid, because the caller chooses the agent's name */
 };
 
 struct alert_rule {
@@ -29,13 +29,13 @@ struct alert_rule {
 	ALERT_NUMBERS(ALERT_FIELD)
 #undef ALERT_FIELD
 	uint32_t outcomes; /* a set of enum outcome; 0: any */
-	char rule[128];    /* of a finding; `*` at its end stands for the rest; "": any */
+	char rule[128];    /* the rule of a finding; `*` at its end matches any rest; "": any */
 	char agent[129];   /* "": any */
 	char language[33]; /* "": any */
 	bool has_uid;
 	uint32_t uid;
-	bool new_code; /* a program that this agent of this user has not run before */
+	bool new_code; /* only programs that this agent of this user has not run before */
 	enum alert_per per;
-	char words[ALERT_WORDS_MAX][256]; /* of the command; no words: none */
+	char words[ALERT_WORDS_MAX][256]; /* the command; with no words there is none */
 	unsigned word_count;
 };

@@ -1,4 +1,4 @@
-/* Bounds on what is spent, as the administrator wrote them; budgets.h says what they mean. */
+/* Bounds on spending, as the administrator wrote them.  See budgets.h for their meaning. */
 #pragma once
 
 #include <stdint.h>
@@ -12,7 +12,7 @@ enum budget_scope {
 	BUDGET_SCOPE_COUNT,
 };
 
-/* 0: no bound.  In the order of enum budget_measure. */
+/* 0: no bound.  The fields are in the order of enum budget_measure. */
 struct budget_limits {
 #define BUDGET_FIELD(name, uid, agent, task, highest, meaning) uint64_t name;
 	CONFIG_BUDGETS(BUDGET_FIELD)

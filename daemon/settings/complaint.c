@@ -6,8 +6,8 @@
 
 #include "proto/base/utf8.h"
 
-#define LINES_MAX   8    /* how far above the last line a form with a type is looked for */
-#define LINE_MAX    4096 /* longer lines are nobody's complaint */
+#define LINES_MAX   8    /* lines from the end in which a form with a type is searched */
+#define LINE_MAX    4096 /* longer lines match no form */
 #define MESSAGE_MAX 2048
 #define NUMBER_MAX  9     /* digits */
 #define WORK_MAX    20000 /* steps for all forms and lines: under a millisecond */
@@ -18,11 +18,11 @@ struct line {
 };
 
 struct fit {
-	const char *file; /* the program's */
+	const char *file; /* the program's file name */
 	struct line message;
 	struct line type;
 	long line, column;
-	unsigned *work; /* what is left of it */
+	unsigned *work; /* steps that are left */
 };
 
 /* ---- one form against one line -------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static bool spend(struct fit *fit, unsigned steps)
 
 static bool fits(const char *form, struct line rest, bool open_end, struct fit *fit);
 
-/* Any text, the longest first, since what follows may stand in it too. */
+/* Matches any text, the longest first, because the rest of the form may occur in it too. */
 static bool fits_after_text(
 	const char *form, struct line rest, bool open_end, bool is_message, struct fit *fit)
 {
@@ -68,7 +68,7 @@ static bool fits_after_text(
 		return false;
 	for (size_t len = rest.len; len > 0 && *fit->work > 0; len--) {
 		if (*form && *form != '%' && (len == rest.len || rest.text[len] != *form))
-			continue; /* cannot go on here */
+			continue; /* the form cannot match here */
 		if (!fits(form, without(rest, len), open_end, fit))
 			continue;
 		if (is_message)
@@ -114,7 +114,7 @@ static bool fits(const char *form, struct line rest, bool open_end, struct fit *
 
 /* ---- forms ---------------------------------------------------------------------------------- */
 
-/* Takes "(Type) " off the front. */
+/* Removes "(Type) " from the front. */
 static const char *take_type(const char *form, struct line *ret_type)
 {
 	const char *end = form[0] == '(' ? strstr(form, ") ") : NULL;
@@ -141,7 +141,7 @@ bool complaint_is_form(const char *form)
 
 /* ---- the last lines ------------------------------------------------------------------------- */
 
-/* Takes the last line that is not empty off the end. */
+/* Removes the last non-empty line from the end. */
 static bool take_last(struct line *text, struct line *ret_line)
 {
 	const char *start;
@@ -181,12 +181,12 @@ static struct value *text_of(struct arena *arena, struct line line)
 	size_t len = line.len < MESSAGE_MAX ? line.len : MESSAGE_MAX;
 
 	while (len > 0 && len < line.len && (line.text[len] & 0xc0) == 0x80)
-		len--; /* no half character */
+		len--; /* do not split a character */
 	return utf8_is_valid(line.text, len) ? value_text_len(arena, line.text, len)
 					     : value_text(arena, "");
 }
 
-/* The line of the program that a number stands for. */
+/* Returns the program's line with this number. */
 static struct line source_line(struct bytes code, long number)
 {
 	struct line rest = { code.data, code.len };

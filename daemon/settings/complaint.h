@@ -1,19 +1,20 @@
 /*
- * What an interpreter without a harness says on stderr when it gives up, as the error of a result.
+ * Finds the error that an interpreter without a harness prints on stderr when it fails, for the
+ * result.
  *
- * A form is a line as the interpreter writes it, with places in it:
+ * A form is a line of the interpreter's output with placeholders:
  *
  *	"%f: line %l: %m"			main.sh: line 3: frob: command not found
  *	"(SyntaxError) %f: line %l: %Msyntax error"
  *	"%m at %f line %l."			no such thing at main.pl line 7.
  *
  *	%f the program's file   %l line   %c column   %m message   %x anything
- *	%M the message begins here and goes on to the end of the line, whatever follows in the form
+ *	%M the message: from here to the end of the line, whatever follows in the form
  *	(Type) in front: the error's type; without it "Error"
  *
- * Forms are tried in order, each against the last lines of stderr, the very last one first; a form
- * without a type fits only the last line.  What is found is the program's own word and adds detail
- * to an outcome that is bad already.
+ * Forms are tried in order against the last lines of stderr, from the end upwards.  A form without
+ * a type matches only the last line.  The program may have written such a line itself.  So the
+ * error only adds detail to an outcome that is bad already.
  */
 #pragma once
 
@@ -23,7 +24,7 @@
 #include "proto/job/job.h"
 #include "proto/value.h"
 
-/* Whether a text is a form: known places, a line among them, none twice in a row. */
+/* Whether a text is a form: known placeholders, with a line and at most three %m or %x. */
 bool complaint_is_form(const char *form);
 
 /* {type, message, line, column?, text}, or NULL when no form fits.  `forms` ends with NULL. */

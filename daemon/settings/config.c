@@ -16,7 +16,7 @@
 
 #define CONFIG_FILE_BYTES_MAX ((size_t)256 << 10)
 #define CONFIG_TREE_BYTES_MAX \
-	((size_t)64 << 20) /* of its items: a quoted word may reserve its line */
+	((size_t)64 << 20) /* of items: a quoted word reserves the rest of the text */
 
 struct text_rule {
 	const char *name;
@@ -126,7 +126,7 @@ static int refuse_layer(const struct config_value *value, struct err *err)
 		value->text, nearest_hint(&nearest), all);
 }
 
-/* A list that is there takes the place of the default, an empty one too. */
+/* A list in the file replaces the default, even when it is empty. */
 static int take_require(struct config *config, const struct config_item *whole, struct err *err)
 {
 	const struct config_item *item = config_find(whole, "require");
@@ -188,18 +188,18 @@ int config_load(struct config *config, const char *path, struct err *err)
 	if (config_parse(config, text, err) < 0)
 		return err_wrap(err, "configuration %s", path);
 	cut_printf(config->path, sizeof(config->path), "%s",
-		path); /* for what config_finish() finds */
+		path); /* for errors from config_finish() */
 	return 0;
 }
 
-/* ---- when all is read ------------------------------------------------------------------------ */
+/* ---- after reading -------------------------------------------------------------------------- */
 
 static uint64_t at_most(uint64_t number, uint64_t ceiling)
 {
 	return number < ceiling ? number : ceiling;
 }
 
-/* Permission bits as chmod(1) takes them; nothing else is guessed at. */
+/* Whether a text is permission bits as chmod(1) takes them.  No other form is accepted. */
 static bool is_mode(const char *text)
 {
 	size_t len = strlen(text);
@@ -208,7 +208,7 @@ static bool is_mode(const char *text)
 	       (len == 3 || *text == '0');
 }
 
-/* Texts that may be one of two words only. */
+/* Texts with only two possible values. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -278,7 +278,7 @@ int config_finish(struct config *config, struct err *err)
 	return 0;
 }
 
-/* ---- what is on this host ------------------------------------------------------------------- */
+/* ---- checks against the host ---------------------------------------------------------------- */
 
 #define SOCKET_PATH_MAX (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
 
@@ -318,7 +318,7 @@ static int check_path(const struct config *config, const char *key, const char *
 	return 0;
 }
 
-/* The file may come with the first start; the folder must be there. */
+/* The first start may create the file, but its folder must exist. */
 static int check_checkpoint_file(const struct config *config, struct err *err)
 {
 	const char *path = config->checkpoint_file;
@@ -350,7 +350,7 @@ static bool is_written(const struct config *config, const char *key)
 	return false;
 }
 
-/* A part that was written to be larger than its whole. */
+/* Refuses a part that is larger than its whole, if the administrator wrote both. */
 static int check_parts(const struct config *config, struct err *err)
 {
 	const struct {
@@ -390,7 +390,7 @@ int config_check_host(const struct config *config, struct err *err)
 	return check_checkpoint_file(config, err);
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- printing ------------------------------------------------------------------------------- */
 
 static void print_numbers(FILE *out, const char *prefix, const struct number_table *table)
 {

@@ -1,6 +1,6 @@
 /*
- * What the administrator wrote: defaults from config_table.h, then a file (config_text.h has its
- * syntax) with sizes and times, then the command line.
+ * The configuration: defaults from config_table.h, then a file, then the command line.
+ * config_text.h describes the file's syntax.
  *
  *	queue_max = 200
  *	limits { wall_ms = 10s memory_bytes = 512mb }
@@ -11,8 +11,8 @@
  *	runtime perl { kind = "command" interpreter = "/usr/bin/perl" file = "main.pl" }
  *	for_uid 1000 { most { wall_ms = 10min } }
  *
- * An unknown setting, a wrong type, a number outside its range and a setting that is written twice
- * are refused with file, line and what to write instead.
+ * The reader refuses an unknown setting, a wrong type, a number outside its range and a setting
+ * that is written twice.  The error names the file and line and says what to write instead.
  */
 #pragma once
 
@@ -30,40 +30,40 @@
 
 #define CONFIG_TEXT_MAX     256
 #define CONFIG_RUNTIMES_MAX 16
-#define CONFIG_BINDS_MAX    11 /* beside those that every runtime of a kind gets */
+#define CONFIG_BINDS_MAX    11 /* in addition to those that every runtime of a kind has */
 #define CONFIG_FORMS_MAX    8
 #define CONFIG_KEY_MAX      128
-#define CONFIG_WRITTEN_MAX  512 /* settings whose line is known to messages */
+#define CONFIG_WRITTEN_MAX  512 /* settings for which the line is kept, for messages */
 
-/* What makes workers of an interpreter. */
+/* How workers of an interpreter are made. */
 enum config_kind {
-	KIND_PYTHON,  /* a warm interpreter is forked */
-	KIND_COMMAND, /* a process is forked, and becomes the interpreter when its job comes */
-	KIND_NODE,    /* it becomes node at once, which then waits for the job */
+	KIND_PYTHON,  /* a warm interpreter forks */
+	KIND_COMMAND, /* a process forks and becomes the interpreter when its job comes */
+	KIND_NODE,    /* a process forks, becomes node at once and waits for its job */
 };
 
 #define CONFIG_ALLOWANCES_MAX 64
-#define CONFIG_LIMIT_UNSET    UINT64_MAX /* of an allowance: as for all */
+#define CONFIG_LIMIT_UNSET    UINT64_MAX /* of an allowance: the general limit holds */
 
 struct config_runtime {
 	char name[32];
 	enum config_kind kind;
-	char language[32]; /* whose rules its programs are held against; "": as it is called */
+	char language[32]; /* selects the rules for its programs; "": the runtime's name */
 	char interpreter[CONFIG_TEXT_MAX];
 	char preload[1024];         /* python: modules, separated by spaces */
 	char args[CONFIG_TEXT_MAX]; /* command: before the program's name, separated by spaces */
 	char tools[512];            /* command: programs that it may start, separated by spaces */
-	char file[64]; /* what a program without a name is called; "": by its language */
-	char forms[CONFIG_FORMS_MAX][128]; /* of errors on stderr: complaint.h */
+	char file[64];              /* file name of a program without a name; "": by its language */
+	char forms[CONFIG_FORMS_MAX][128]; /* forms of errors on stderr: complaint.h */
 	unsigned form_count;
 	char binds[CONFIG_BINDS_MAX][CONFIG_TEXT_MAX];
 	unsigned bind_count;
-	uint64_t workers_min, workers_max; /* 0: as for all */
+	uint64_t workers_min, workers_max; /* 0: the general setting */
 	bool processes;                    /* python: programs may fork */
 	bool off;
 };
 
-/* Whom an allowance is for. */
+/* The runs that an allowance applies to. */
 enum config_for {
 	FOR_RUNTIME, /* limits and most in a runtime's section */
 	FOR_POLICY,
@@ -72,11 +72,11 @@ enum config_for {
 	FOR_COUNT,
 };
 
-/* Numbers of their own for some runs; allowances.h says how they are put together. */
+/* Numbers that apply to some runs only.  allowances.h says how they are combined. */
 struct config_allowance {
 	enum config_for whom;
 	char name[64]; /* as it was written */
-	uint32_t id;   /* the same, of FOR_UID and FOR_GID */
+	uint32_t id;   /* the same as a number, for FOR_UID and FOR_GID */
 	struct job_limits limits, most;
 	struct budget_limits budgets[BUDGET_SCOPE_COUNT];
 };
@@ -90,18 +90,18 @@ struct config {
 #define CONFIG_FIELD(name, otherwise, meaning) char name[CONFIG_TEXT_MAX];
 	CONFIG_TEXTS(CONFIG_FIELD)
 #undef CONFIG_FIELD
-	struct job_limits limits; /* of a run that asks for none */
-	struct job_limits most;   /* that a run may ask for */
+	struct job_limits limits; /* for a run that requests none */
+	struct job_limits most;   /* the highest that a run may request */
 	struct budget_limits budgets[BUDGET_SCOPE_COUNT];
-	struct layers_wish layers; /* config_finish() takes `cgroups` into it */
-	struct roles roles;        /* who is user, approver, administrator */
+	struct layers_wish layers; /* config_finish() copies `cgroups` into it */
+	struct roles roles;        /* users, approvers and administrators */
 	struct config_allowance allowances[CONFIG_ALLOWANCES_MAX];
 	unsigned allowance_count;
 	struct alert_rule alerts[ALERT_RULES_MAX];
 	unsigned alert_count;
 	struct config_runtime runtimes[CONFIG_RUNTIMES_MAX];
 	unsigned runtime_count;
-	char path[CONFIG_TEXT_MAX]; /* of the file that was read; "": none */
+	char path[CONFIG_TEXT_MAX]; /* the file that was read; "": none */
 	struct config_written {
 		char key[CONFIG_KEY_MAX]; /* "queue_max", "limits.wall_ms", "runtime.bash.tools" */
 		unsigned line;
@@ -109,26 +109,32 @@ struct config {
 	unsigned written_count;
 };
 
-/* Fills in the defaults, python as the only runtime. */
+/* Fills in the defaults, with python as the only runtime. */
 void config_init(struct config *config);
 
-/* Before a file is read: adds the other runtimes that are shipped and whose interpreter is here. */
+/*
+ * Adds the other runtimes that ced ships, if their interpreters are on this host.  Call it before
+ * reading a file.
+ */
 void config_add_shipped(struct config *config);
 
-/* Reads a file over what is there. */
+/* Reads a file, which overrides the settings that it names. */
 int config_load(struct config *config, const char *path, struct err *err);
 
 /* The same from memory, for tests and the fuzzer. */
 int config_parse(struct config *config, const char *text, struct err *err);
 
-/* Replaces "as many as the processors say" by numbers and checks what belongs together. */
+/* Replaces each "depends on the processors" by a number, and checks settings against each other. */
 int config_finish(struct config *config, struct err *err);
 
-/* After config_finish(): whether what the settings name is on this host, and sockets can have such names. */
+/*
+ * Checks that this host has everything that the settings name, and that paths of sockets are short
+ * enough.  Call it after config_finish().
+ */
 int config_check_host(const struct config *config, struct err *err);
 
 /* Prints every setting with its default, range and meaning. */
 void config_print_settings(FILE *out);
 
-/* Prints what is in force, one "name=value" for each setting; `cectl doctor` reads it. */
+/* Prints the settings in force, one "name=value" per line.  `cectl doctor` reads this. */
 void config_print_in_force(const struct config *config, FILE *out);

@@ -1,4 +1,4 @@
-/* Sections `alert NAME { ... }` of the configuration. */
+/* Reads the sections `alert NAME { ... }` of the configuration. */
 #include <string.h>
 
 #include "daemon/settings/config_parts.h"
@@ -79,7 +79,7 @@ static int take_per(struct alert_rule *rule, const struct config_item *section, 
 		    : 0;
 }
 
-/* A number, or the name of a user of this host. */
+/* Reads a number, or the name of a user of this host. */
 static int take_uid(struct alert_rule *rule, const struct config_item *section, struct err *err)
 {
 	const struct config_item *item = config_find(section, "uid");
@@ -95,7 +95,7 @@ static int take_uid(struct alert_rule *rule, const struct config_item *section, 
 	return 0;
 }
 
-/* An absolute path: there is no shell and no search. */
+/* Reads the command.  Its path must be absolute, because there is no shell and no search. */
 static int take_command(struct alert_rule *rule, const struct config_item *section, struct err *err)
 {
 	const struct config_item *item = config_find(section, "command");

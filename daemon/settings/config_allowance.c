@@ -1,4 +1,4 @@
-/* Budgets, and numbers of their own for some runs: sections `for_uid NAME { ... }` and their like. */
+/* Budgets and allowances: numbers for some runs only, in sections such as `for_uid NAME { }`. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ unsigned config_take_budgets(
 	return written;
 }
 
-/* ---- whom they are for ----------------------------------------------------------------------- */
+/* ---- what they apply to --------------------------------------------------------------------- */
 
 static const char *const for_words[FOR_COUNT] = {
 	[FOR_RUNTIME] = "runtime",
@@ -61,7 +61,7 @@ const char *config_for_word(enum config_for whom)
 
 /* ---- a section ------------------------------------------------------------------------------- */
 
-/* A number, or the name of a user or group of this host. */
+/* Reads a number, or the name of a user or group of this host. */
 static int take_id(
 	struct config_allowance *allowance, const struct config_item *section, struct err *err)
 {
@@ -76,7 +76,7 @@ static int take_id(
 	return 0;
 }
 
-/* It counts with a number in it; a section of a runtime may have none. */
+/* Adds the allowance of a section if it has a number.  A runtime's section may have none. */
 static int take_allowance(struct config *config, enum config_for whom,
 	const struct config_item *section, struct err *err)
 {
@@ -123,7 +123,10 @@ int config_check_twice(const struct config *config, struct err *err)
 	return 0;
 }
 
-/* The highest ceiling that any run may have: a section may raise it for some, but for a policy's. */
+/*
+ * Returns the highest ceiling that any run may have.  Every kind of section may raise it, except
+ * one for a policy.
+ */
 static uint64_t highest_most(const struct config *config, const struct number_rule *rule)
 {
 	uint64_t highest = config_number(&config->most, rule);
@@ -170,7 +173,7 @@ int config_take_allowances(struct config *config, const struct config_item *whol
 	return 0;
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- printing ------------------------------------------------------------------------------- */
 
 static void print_some(FILE *out, const struct config_allowance *allowance, const char *kind,
 	const struct job_limits *some)

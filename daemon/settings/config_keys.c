@@ -1,6 +1,6 @@
 /*
- * Which settings may stand where, and of what type: the tables that every section of a configuration
- * is held against before anything is taken from it.
+ * Which settings each section may have, and of which type.  Every section is checked against these
+ * tables before any value is taken from it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum key_type {
 	KEY_TEXT,
-	KEY_NUMBER, /* as the general setting of this name */
+	KEY_NUMBER, /* in the range of the general setting of this name */
 	KEY_BOOL,
 	KEY_LIST,
 	KEY_SECTION,
@@ -22,7 +22,7 @@ enum key_type {
 struct key {
 	const char *name;
 	enum key_type type;
-	const struct section_kind *section; /* of KEY_SECTION and KEY_TITLED */
+	const struct section_kind *section; /* for KEY_SECTION and KEY_TITLED */
 };
 
 struct section_kind {
@@ -112,7 +112,7 @@ static const struct key *key_named(const struct section_kind *kind, const char *
 	return NULL;
 }
 
-/* ---- faults ---------------------------------------------------------------------------------- */
+/* ---- errors --------------------------------------------------------------------------------- */
 
 int config_fault(struct err *err, const struct config_item *item, const char *format, ...)
 {
@@ -125,7 +125,7 @@ int config_fault(struct err *err, const struct config_item *item, const char *fo
 	return err_set(err, ERR_INVALID, "line %u: %s", item->line, text);
 }
 
-/* A name that is a setting elsewhere is told its place. */
+/* Refuses a setting that exists, but not in this section.  The error says where it belongs. */
 static int refuse_misplaced(
 	const struct config_item *item, const struct section_kind *kind, struct err *err)
 {
@@ -296,7 +296,7 @@ const struct config_item *config_next(
 	return item;
 }
 
-/* ---- where something was written ------------------------------------------------------------- */
+/* ---- lines of settings ---------------------------------------------------------------------- */
 
 static void note_items(struct config *config, const char *prefix, const struct config_item *section)
 {

@@ -1,4 +1,4 @@
-/* The numbers of the configuration: which may stand where, how they are written, and their bounds. */
+/* The numbers of the configuration: their tables, how they are written, and their ranges. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,13 +51,13 @@ const struct number_rule *number_rule_named(const struct number_table *table, co
 
 enum measure {
 	MEASURE_COUNT,
-	MEASURE_TIME, /* its factors are milliseconds */
+	MEASURE_TIME, /* with factors in milliseconds */
 	MEASURE_SIZE,
 };
 
 #define DAY_MS UINT64_C(86400000)
 
-/* The end of a setting's name says what it is, and how much a number without a unit means. */
+/* The end of a setting's name gives its measure and its unit. */
 static const struct {
 	const char *end;
 	enum measure measure;
@@ -93,7 +93,7 @@ static const struct {
 	{ "k", UINT64_C(1) << 10, MEASURE_SIZE },
 };
 
-/* "message_bytes" and "held_bytes_per_uid" both count bytes. */
+/* Whether a name has this end, or has it before "_per_": "message_bytes", "held_bytes_per_uid". */
 static bool has_end(const char *name, const char *end)
 {
 	size_t len = strlen(end);
@@ -114,7 +114,7 @@ static size_t measure_of(const char *name)
 	return last;
 }
 
-/* What lies past keep_bytes is erased for good, so that 10 must not mean 10 bytes. */
+/* Data past keep_bytes is deleted for good, so a unit is required: 10 must not mean 10 bytes. */
 static bool lacks_unit(const char *name, const char *text)
 {
 	return strcmp(name, "keep_bytes") == 0 && text[strspn(text, "0")] &&
@@ -146,7 +146,6 @@ int config_read_number(const char *name, const char *text, uint64_t *ret_number)
 	return 0;
 }
 
-/* 16777216 of a size as "16mb", 10 of ..._ms as "10ms". */
 void config_number_text(char *text, size_t size, const char *name, uint64_t number)
 {
 	size_t kind = measure_of(name);
@@ -162,7 +161,7 @@ void config_number_text(char *text, size_t size, const char *name, uint64_t numb
 	cut_printf(text, size, "%" PRIu64, number);
 }
 
-/* A number that no setting can be: below nothing, or of too many digits. */
+/* Whether this is a number that no setting accepts: negative, or with too many digits. */
 static bool is_out_of_reach(const char *text, uint64_t *ret_number)
 {
 	const char *digits = text + (*text == '-');
@@ -196,7 +195,7 @@ int config_read_item(struct config_item *item, const struct number_rule *rule, s
 		item->values->text, lowest, highest, rule->meaning);
 }
 
-/* ---- sets of them ---------------------------------------------------------------------------- */
+/* ---- structs of numbers --------------------------------------------------------------------- */
 
 uint64_t config_number(const void *set, const struct number_rule *rule)
 {

@@ -1,4 +1,4 @@
-/* Runtimes: those that come with ced, and sections `runtime NAME { ... }` of the configuration. */
+/* Runtimes: those that ced ships, and sections `runtime NAME { ... }` of the configuration. */
 #include <string.h>
 #include <unistd.h>
 
@@ -8,9 +8,9 @@
 #include "proto/base/nearest.h"
 #include "proto/jail_dirs.h"
 
-/* ---- those that come with ced --------------------------------------------------------------- */
+/* ---- shipped runtimes ----------------------------------------------------------------------- */
 
-/* What users of a shell take for granted; those that the host lacks are left out. */
+/* Tools that users of a shell expect.  A tool that the host lacks is left out. */
 #define BASH_TOOLS                                                                        \
 	"coreutils sh grep egrep fgrep sed awk find xargs diff cmp tar gzip gunzip zcat " \
 	"bzip2 xz rev column hexdump getopt which bc jq"
@@ -24,7 +24,7 @@ static const struct {
 	{ KIND_COMMAND, 0, 0, "bash", "/usr/bin/bash", "main.sh", BASH_TOOLS,
 		{ "(SyntaxError) %f: line %l: %Msyntax error",
 			"(SyntaxError) %f: line %l: %Munexpected EOF", "%f: line %l: %m" } },
-	/* Each of its workers is a process of 40 MB that took a tenth of a second of cpu to start. */
+	/* Each worker is a process of 40 MB, and takes a tenth of a second of cpu time to start. */
 	{ KIND_NODE, 2, 8, "javascript", "/usr/bin/node", "main.js", "", { NULL } },
 };
 
@@ -38,7 +38,7 @@ static bool is_installed(const char *tool)
 		if (access(path, X_OK) == 0)
 			return true;
 	}
-	return strcmp(tool, "coreutils") == 0; /* stands for many */
+	return strcmp(tool, "coreutils") == 0; /* one name for many tools */
 }
 
 static void take_installed(struct config_runtime *runtime, const char *tools)
@@ -87,7 +87,7 @@ static bool is_module(const char *text)
 		       strlen(text);
 }
 
-/* A word that the zygote will read among others (sandbox/runtimes/command/orders.h). */
+/* A word in the zygote's list of words (sandbox/runtimes/command/orders.h). */
 static bool is_argument(const char *text)
 {
 	return *text && text[strlen(text) - 1] != ':' &&
@@ -100,7 +100,7 @@ static bool is_tool(const char *text)
 	return is_argument(text) && !strchr(text, '/');
 }
 
-/* Lists whose words are kept in one text, with spaces between them. */
+/* Lists that are stored as one text, with spaces between the words. */
 static const struct word_list {
 	const char *name;
 	size_t offset, size; /* in struct config_runtime */
@@ -124,7 +124,7 @@ static int take_words(struct config_runtime *runtime, const struct config_item *
 	char *text = (char *)runtime + list->offset;
 	size_t len = 0;
 
-	text[0] = '\0'; /* also by an empty list */
+	text[0] = '\0'; /* an empty list clears it too */
 	for (const struct config_value *value = item->values; value; value = value->next) {
 		if (!list->is_word(value->text))
 			return err_set(err, ERR_INVALID, "line %u: %s: \"%s\" is no %s",
@@ -182,7 +182,7 @@ static int take_kind(
 		nearest.word, nearest_hint(&nearest));
 }
 
-/* A name as programs have it: it becomes a file in /work. */
+/* Whether a text can be a program's file name in /work. */
 static bool is_file_name(const char *text)
 {
 	return *text && *text != '.' && *text != '-' && !strpbrk(text, "/ ");
@@ -317,9 +317,9 @@ int config_take_runtimes(struct config *config, const struct config_item *whole,
 	return 0;
 }
 
-/* ---- when all is read ----------------------------------------------------------------------- */
+/* ---- after reading -------------------------------------------------------------------------- */
 
-/* Those that are switched off are as if they were not there. */
+/* Removes the runtimes that are off. */
 static int drop_off(struct config *config, struct err *err)
 {
 	unsigned kept = 0;
@@ -336,7 +336,7 @@ static int drop_off(struct config *config, struct err *err)
 			      "every runtime is off: remove `off = true` from one of them");
 }
 
-/* A jail's own folders are put on top of whatever the host has there. */
+/* Whether a jail mounts one of its own folders over this path of the host. */
 static bool is_hidden(const char *path)
 {
 	static const char *const own[] = { JAIL_WORK_DIR, JAIL_TMP_DIR, JAIL_HARNESS_DIR, "/dev" };
@@ -350,7 +350,7 @@ static bool is_hidden(const char *path)
 	return false;
 }
 
-/* Says what is wrong with a setting of this runtime. */
+/* Refuses a setting of this runtime. */
 static int refuse_runtime(const struct config *config, const struct config_runtime *runtime,
 	const char *setting, struct err *err, const char *what)
 {

@@ -1,6 +1,6 @@
 /*
- * Every number that can be set, once: name, default, lowest, highest, meaning.  From these rows
- * come the struct, the parser, the messages and `ced --settings`.
+ * One row for every number that can be set: name, default, lowest, highest, meaning.  The struct,
+ * the parser, the messages and `ced --settings` are made from these rows.
  */
 #pragma once
 
@@ -55,7 +55,7 @@
 	X(keep_check_ms,          3600000,   1000, 86400000,   "how often the daemon deletes contents that are due") \
 	X(check_ms,               86400000,  0,    2592000000, "how often all pages of the store are checked; 0: only at the start, if it is small")
 
-/*  X(name, default, most, lowest, highest, meaning): what a run gets, and the most it may ask for */
+/* X(name, default, most, lowest, highest, meaning): a run's limit, and the most it may request */
 #define CONFIG_LIMITS(X) \
 	X(wall_ms,        5000,      60000,     10,   3600000,    "time from start to end") \
 	X(cpu_ms,         5000,      60000,     10,   3600000,    "cpu time of all its processes") \
@@ -72,8 +72,8 @@
 	X(open_files,     256,       1024,      16,   65536,      "descriptors of one process")
 
 /*
- * X(name, of a uid, of an agent, of a task, highest, meaning): what may be spent; 0 is no bound.  In
- * the order of enum budget_measure.
+ * X(name, of a uid, of an agent, of a task, highest, meaning): bounds on spending; 0: no bound.
+ * The rows are in the order of enum budget_measure.
  */
 #define CONFIG_BUDGETS(X) \
 	X(running,         0, 0, 0, 100000,     "runs in progress together, waiting ones included") \

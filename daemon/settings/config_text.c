@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define NO_MEMORY       "no memory for the configuration"
-#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* some editors begin a file with it */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* some editors write it at the start of a file */
 
 enum token_kind {
 	TOKEN_END,
@@ -23,7 +23,7 @@ struct reader {
 	struct arena *arena;
 	const char *at;
 	unsigned line;
-	struct token token; /* the one that is looked at */
+	struct token token; /* the current token */
 	struct err *err;
 };
 
@@ -59,7 +59,7 @@ static bool is_line_comment(const char *at)
 	return *at == '#' || (at[0] == '/' && at[1] == '/');
 }
 
-/* To the next byte that means something. */
+/* Skips blanks and comments. */
 static int skip_blanks(struct reader *reader)
 {
 	for (;;) {
@@ -91,7 +91,7 @@ static char unescaped(char letter)
 	}
 }
 
-/* In double quotes a backslash takes away the meaning of what follows; in single ones nothing does. */
+/* A backslash escapes the next character in double quotes, and means itself in single quotes. */
 static int read_quoted(struct reader *reader)
 {
 	char quote = *reader->at++;
@@ -125,7 +125,7 @@ static int read_word(struct reader *reader)
 {
 	size_t len = strcspn(reader->at, " \t\r\n={}(),#;\"'");
 
-	/* A comment may follow a word at once: 4//four. */
+	/* A comment may follow a word directly: 4//four. */
 	for (size_t i = 0; i + 1 < len; i++)
 		if (reader->at[i] == '/' && (reader->at[i + 1] == '/' || reader->at[i + 1] == '*'))
 			len = i;
@@ -139,7 +139,6 @@ static int read_word(struct reader *reader)
 	return reader->token.text ? 0 : err_set(reader->err, ERR_MEMORY, NO_MEMORY);
 }
 
-/* Reads the next token. */
 static int advance(struct reader *reader)
 {
 	if (skip_blanks(reader) < 0)
@@ -190,7 +189,7 @@ static int add_value(
 	return advance(reader);
 }
 
-/* Behind "name = {". */
+/* Reads the rest after "name = {". */
 static int read_list(struct reader *reader, struct config_item *item)
 {
 	const struct config_value **tail = &item->values;
@@ -223,7 +222,7 @@ static int read_list(struct reader *reader, struct config_item *item)
 	return advance(reader);
 }
 
-/* Behind "name =". */
+/* Reads the rest after "name =". */
 static int read_value(struct reader *reader, struct config_item *item)
 {
 	const struct config_value **tail = &item->values;
@@ -239,7 +238,7 @@ static int read_value(struct reader *reader, struct config_item *item)
 
 static int read_items(struct reader *reader, struct config_item *section, unsigned depth);
 
-/* Behind "name", or "name title". */
+/* Reads the rest after "name", or "name title". */
 static int read_section(struct reader *reader, struct config_item *item, unsigned depth)
 {
 	item->shape = CONFIG_IS_SECTION;
@@ -255,7 +254,7 @@ static int read_section(struct reader *reader, struct config_item *item, unsigne
 	return advance(reader);
 }
 
-/* People also write "queue_max: 4", "[limits]" and "5 s". */
+/* Refuses a lone name.  People also write "queue_max: 4", "[limits]" and "5 s". */
 static int what_is(struct reader *reader, const struct config_item *item)
 {
 	const char *name = item->name + strspn(item->name, "[");
@@ -289,7 +288,7 @@ static int read_item(struct reader *reader, struct config_item *item, unsigned d
 	return what_is(reader, item);
 }
 
-/* Up to the end of the text, or of the section. */
+/* Reads up to the end of the text, or of the section. */
 static int read_items(struct reader *reader, struct config_item *section, unsigned depth)
 {
 	struct config_item **tail = &section->items;

@@ -1,15 +1,17 @@
 /*
- * The text of a configuration as a tree of items, each with the line that it stands on.
+ * Parses the text of a configuration into a tree of items, each with its line.
  *
  *	name = value
  *	name = {value, "another value"}
  *	name { ...items... }
  *	name title { ...items... }
  *
- * A value is a word or is written in quotes.  `#` and `//` begin a comment that ends with the line;
- * a comment between slash-star and star-slash may be longer.  Line ends mean nothing else.
+ * A value is a word or a text in quotes.  `#` and `//` begin a comment that ends with the line.  A
+ * comment between slash-star and star-slash may be longer.
  *
- * This file knows what the text looks like and nothing about settings; config_keys.c has those.
+ * A value or a title must be on the line of its name.  Otherwise a line end has no meaning.
+ *
+ * This module knows the syntax but no settings; config_keys.c has those.
  */
 #pragma once
 
@@ -35,18 +37,18 @@ enum config_shape {
 
 struct config_item {
 	const char *name;
-	const char *title; /* of a section; "" without one */
+	const char *title; /* of a section; "": it has none */
 	unsigned line;
 	enum config_shape shape;
-	const struct config_value *values; /* in their order */
+	const struct config_value *values; /* in the order of the text */
 	unsigned value_count;
-	struct config_item *items; /* of a section, in their order */
+	struct config_item *items; /* of a section, in the order of the text */
 	struct config_item *next;
-	uint64_t number; /* config_keys.c: its value, where the setting is a number */
+	uint64_t number; /* set by config_keys.c where the setting is a number */
 };
 
 /*
- * Gives a section without a name that holds the items of the whole text, all of it in `arena`; or NULL
- * with an err that begins with "line N: ".
+ * Returns a section without a name that holds all items of the text.  All memory is in `arena`.
+ * NULL: the text is invalid, and *err begins with "line N: ".
  */
 struct config_item *config_text_read(struct arena *arena, const char *text, struct err *err);

@@ -39,7 +39,7 @@ static bool has_uids(const struct priv_host *host)
 	return host->mode == PRIV_MODE_ROOT;
 }
 
-/* Built in, whether or not it was switched on when the host was started. */
+/* Whether the kernel has it built in, even if it was not switched on at boot. */
 static bool kernel_has_landlock(const struct priv_host *host)
 {
 	return host->landlock_abi != -ENOSYS;
@@ -53,9 +53,9 @@ static const struct row {
 	const char *word;
 	bool (*is_held)(const struct priv_host *host);
 	bool (*kernel_has)(
-		const struct priv_host *host); /* NULL: nobody wants it who has not said so */
-	bool by_cgroup;       /* cgroups = "required" asks for it; host->why_not tells of it */
-	enum log_level level; /* of its lack, when that is accepted */
+		const struct priv_host *host); /* NULL: required only where a setting says so */
+	bool by_cgroup; /* cgroups = "required" requires it; host->why_not says why it is missing */
+	enum log_level level; /* for the log, if it is missing and not required */
 	const char *instead;
 	const char *repair;
 } rows[] = {

@@ -1,7 +1,7 @@
 /*
- * The layers of a jail that a host may lack while a jail can still be made: what stands in for
- * each, how the lack is repaired, and whether the daemon may start without.  Everything else a
- * jail is made of (namespaces, mounts, filters) is needed always: without it no jail is made.
+ * Layers of a jail that a host may lack.  For each one this module says what replaces it, how to
+ * repair the host, and whether the daemon may start without it.  The other parts of a jail
+ * (namespaces, mounts, filters) are always required: without them no jail is made.
  */
 #pragma once
 
@@ -23,35 +23,33 @@ enum layer {
 	LAYER_COUNT,
 };
 
-/* What the administrator wrote. */
+/* The administrator's settings. */
 struct layers_wish {
 	bool cgroups;     /* cgroups = "required" */
-	bool named;       /* there is a list: require = {...} */
-	uint32_t require; /* its layers, one bit each */
+	bool named;       /* there is a list require = {...} */
+	uint32_t require; /* the layers in that list, one bit each */
 };
 
 const char *layer_word(enum layer layer);
 
-/* The layer of this name, or -1. */
+/* Returns the layer of this name, or -1. */
 int layer_named(const char *word);
 
-/* What can be known of this host without a spawner: what its kernel has built in. */
+/* Fills in facts about this host that need no spawner: layers that its kernel has built in. */
 void layers_look(struct priv_host *ret_host);
 
 bool layer_is_held(enum layer layer, const struct priv_host *host);
 
 /*
- * Whether the daemon must not start without: memory, pids and cpu as `cgroups` says; what the list
- * names; and where there is no list, whatever this kernel has built in.
+ * Whether the daemon must not start without this layer.  `cgroups` decides for memory, pids and
+ * cpu, and the list requires the layers that it names.  Without a list, layers that this kernel has
+ * built in are required.
  */
 bool layer_is_required(
 	enum layer layer, const struct layers_wish *wish, const struct priv_host *host);
 
-/*
- * Logs each layer that is missing, with what stands in for it and the repair.  -1 when one of them
- * is required.
- */
+/* Logs each missing layer with its replacement and its repair.  -1: a missing layer is required. */
 int layers_check(const struct layers_wish *wish, const struct priv_host *host, struct err *err);
 
-/* The names of those that are missing. */
+/* Returns the names of the missing layers. */
 struct value *layers_missing(const struct priv_host *host, struct arena *arena);

@@ -6,7 +6,7 @@
 #include "proto/base/container.h"
 #include "proto/base/err.h"
 
-/* Modules that most agent programs import; each is paid for once, in the zygote. */
+/* Modules that most agent programs import.  The zygote imports each once, for all runs. */
 #define USUAL                                                                                   \
 	"abc array base64 bisect calendar cmath collections collections.abc contextlib copy "   \
 	"csv dataclasses datetime decimal enum fractions functools hashlib heapq io itertools " \
@@ -19,7 +19,7 @@
 static const struct profile {
 	const char *name, *preload;
 	bool processes;
-	const char *binds[CONFIG_BINDS_MAX + 1]; /* those that the host has */
+	const char *binds[CONFIG_BINDS_MAX + 1]; /* those that the host lacks are left out */
 } profiles[] = {
 	{ "python", USUAL, false, { NULL } },
 	{ "python-data", USUAL DATA, false,
@@ -63,7 +63,7 @@ static bool is_bound(const struct config_runtime *runtime, const char *path)
 	return false;
 }
 
-/* FOLDER/bin/python with FOLDER/pyvenv.cfg: the interpreter finds its modules by that file. */
+/* Binds the folder of a venv: for FOLDER/bin/python with FOLDER/pyvenv.cfg, that is FOLDER. */
 static void bind_venv(struct config_runtime *runtime)
 {
 	char folder[CONFIG_TEXT_MAX];

@@ -1,8 +1,8 @@
 /*
- * Runtimes of Python that come with ced: what each of them preloads, may read and may do.
+ * Python runtimes that ced ships: what each one imports ahead, may read and may do.
  *
- * `python` is always there.  The others are there when the configuration has a section of their name,
- * which may be empty and may change whatever it names:
+ * `python` always exists.  Each of the others exists when the configuration has a section of its
+ * name.  That section may be empty, and may override any setting:
  *
  *	runtime python-data { }		 numpy, pandas and matplotlib are imported already
  *	runtime python-mp { }		 programs may fork; they still start no other programs
@@ -13,8 +13,8 @@
 
 #include "daemon/settings/config.h"
 
-/* Describes `runtime` by its name.  False, and nothing done, for a name that says nothing to us. */
+/* Fills in `runtime` for a name.  False: the name is unknown, and nothing was changed. */
 bool profile_fill(struct config_runtime *runtime, const char *name);
 
-/* What follows from the rest of any python's section: the folder of its venv, how programs are called. */
+/* Completes a python runtime's section: the folder of its venv, and the file name of programs. */
 void profile_finish(struct config_runtime *runtime);

@@ -10,7 +10,7 @@
 
 /* ---- settings ------------------------------------------------------------------------------- */
 
-/* 0, or -1 when the host has no such user or group. */
+/* Returns 0, or -1 when the host has no such user or group. */
 static int look_up(bool is_group, const char *name, char *room, size_t size, uint32_t *ret_id)
 {
 	struct passwd user;
@@ -106,7 +106,7 @@ unsigned roles_of(const struct roles *roles, uint32_t uid, const uint32_t *gids,
 	return set;
 }
 
-/* ---- for administrators --------------------------------------------------------------------- */
+/* ---- for admin.status ----------------------------------------------------------------------- */
 
 static struct value *describe_list(const struct role_list *list, struct arena *arena)
 {
