@@ -3,7 +3,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -204,14 +206,18 @@ static void remove_jails(int base, const char *name)
 	remove_folder(base, name);
 }
 
-/* If a folder's lock is free, its spawner is dead. */
+/*
+ * If a folder's lock is free, its spawner is dead.  One that lives may have made the folder and not locked it
+ * yet; a process that only has its number delays the removal until a later start.
+ */
 static void remove_if_dead(int base, const char *name)
 {
 	const char *pid = name + strlen(JAILS_PREFIX);
 	auto_fd int jails = -1;
 
 	if (strncmp(name, JAILS_PREFIX, strlen(JAILS_PREFIX)) != 0 || *pid == '\0' ||
-		pid[strspn(pid, "0123456789")] != '\0')
+		pid[strspn(pid, "0123456789")] != '\0' ||
+		kill((pid_t)strtol(pid, NULL, 10), 0) == 0)
 		return;
 	jails = open_folder(base, name);
 	if (jails >= 0 && flock(jails, LOCK_EX | LOCK_NB) == 0)
