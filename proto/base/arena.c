@@ -7,9 +7,8 @@
 #include <string.h>
 
 /*
- * The chunk at the head of the list is the one that is being filled.  A piece that would waste
- * too much of a chunk gets one of its own, which is put behind the head, so that the rest of the
- * head stays in use.
+ * Allocations fill the chunk at the head of the list.  A piece that would waste too much of a chunk
+ * gets its own chunk, which is inserted after the head.  So the rest of the head stays in use.
  */
 struct arena_chunk {
 	struct arena_chunk *next;
@@ -18,7 +17,10 @@ struct arena_chunk {
 	alignas(max_align_t) char bytes[];
 };
 
-/* Under the address sanitizer every piece is its own allocation, so that a step outside shows. */
+/*
+ * Under the address sanitizer every piece is its own allocation, so that it detects an access
+ * outside.
+ */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define EACH_PIECE_ALONE 1
@@ -54,7 +56,7 @@ void arena_done(struct arena *arena)
 	arena_init(arena, arena->ceiling);
 }
 
-/* Each chunk is twice as large as the one before, as far as the ceiling and the most allow. */
+/* Each chunk is twice as large as the one before, within CHUNK_BYTES_MAX and the ceiling. */
 static size_t next_chunk_bytes(const struct arena *arena)
 {
 #ifdef EACH_PIECE_ALONE
@@ -72,7 +74,7 @@ static size_t next_chunk_bytes(const struct arena *arena)
 #endif
 }
 
-/* A new chunk that holds at least `size` bytes.  The caller has checked the ceiling. */
+/* Adds a chunk that holds at least `size` bytes.  The caller has checked the ceiling. */
 static struct arena_chunk *add_chunk(struct arena *arena, size_t size)
 {
 	size_t shared = next_chunk_bytes(arena);
@@ -104,7 +106,7 @@ static void *refuse(struct arena *arena)
 	return NULL;
 }
 
-/* As arena_alloc(), but what is in the memory is left to chance. */
+/* As arena_alloc(), but the memory is not initialized. */
 static void *take_room(struct arena *arena, size_t size)
 {
 	struct arena_chunk *chunk = arena->chunks;

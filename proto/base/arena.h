@@ -1,8 +1,8 @@
 /*
- * Memory for one request, given back in one piece.
+ * Memory for one request, freed all at once.
  *
- * An arena grows in chunks up to a ceiling that its owner names; past it arena_alloc() returns
- * NULL.  Nothing is freed singly.  Memory is zeroed and aligned for any type.
+ * An arena grows in chunks up to a ceiling that its owner sets.  Past the ceiling arena_alloc()
+ * returns NULL.  A single allocation cannot be freed.  Memory is zeroed and aligned for any type.
  */
 #pragma once
 
@@ -17,21 +17,21 @@ struct arena {
 	struct arena_chunk *chunks;
 	size_t used;    /* bytes handed out, headers included */
 	size_t ceiling; /* `used` never passes it */
-	bool failed;    /* something was refused since arena_init() */
+	bool failed;    /* an allocation has failed since arena_init() */
 };
 
 void arena_init(struct arena *arena, size_t ceiling);
 
-/* Gives everything back.  May be called twice; the arena can be used again afterwards. */
+/* Frees all memory.  A second call is harmless, and the arena can be used again afterwards. */
 void arena_done(struct arena *arena);
 
-/* Zeroed memory, or NULL past the ceiling.  A size of 0 gives a valid pointer. */
+/* Returns zeroed memory, or NULL past the ceiling.  For a size of 0 it returns a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t size) __attribute__((malloc, alloc_size(2)));
 
-/* count * size with overflow refused. */
+/* Allocates count * size bytes.  NULL when the product overflows. */
 void *arena_calloc(struct arena *arena, size_t count, size_t size);
 
-/* A copy of `len` bytes with a NUL behind them, or NULL. */
+/* Copies `len` bytes and adds a NUL.  NULL past the ceiling. */
 char *arena_copy(struct arena *arena, const void *bytes, size_t len);
 
 char *arena_strdup(struct arena *arena, const char *text);

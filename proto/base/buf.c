@@ -18,7 +18,7 @@ void buf_done(struct buf *buf)
 	buf_init(buf, buf->ceiling);
 }
 
-/* Twice what it was, or what is needed, and never past the ceiling. */
+/* Returns twice the old size, or `need` when that is more; never more than the ceiling. */
 static size_t next_size(const struct buf *buf, size_t need)
 {
 	size_t size = buf->size > 0 ? buf->size : BUF_BYTES_FIRST;
@@ -71,7 +71,10 @@ int buf_append_text(struct buf *buf, const char *text)
 static int print_at_end(struct buf *buf, size_t len, const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));
 
-/* vsnprintf() wants room for a NUL, which does not count as content and may pass the ceiling. */
+/*
+ * vsnprintf() also writes a NUL.  The NUL is not content and may pass the ceiling, so this prints
+ * into a separate buffer.
+ */
 static int print_at_end(struct buf *buf, size_t len, const char *format, va_list args)
 {
 	char *text;

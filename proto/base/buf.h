@@ -1,8 +1,8 @@
 /*
- * A growing byte buffer with a ceiling that it cannot pass.
+ * A byte buffer that grows up to a ceiling.
  *
- * Lives inside a larger struct: buf_init() to buf_done().  An append that would pass the ceiling,
- * or for which there is no memory, changes nothing and returns -1.
+ * The owner embeds it in a larger struct, calls buf_init() first and buf_done() last.  An append
+ * that would pass the ceiling, or that gets no memory, changes nothing and returns -1.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct buf {
 
 void buf_init(struct buf *buf, size_t ceiling);
 
-/* Frees the bytes.  May be called twice. */
+/* Frees the bytes.  A second call is harmless. */
 void buf_done(struct buf *buf);
 
 int buf_append(struct buf *buf, const void *bytes, size_t len);
@@ -26,11 +26,14 @@ int buf_append_byte(struct buf *buf, uint8_t byte);
 int buf_append_text(struct buf *buf, const char *text);
 int buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Room for at least `len` more bytes at buf->bytes + buf->len, or -1.  The caller adds to len. */
+/*
+ * Makes room for at least `len` more bytes at buf->bytes + buf->len.  The caller writes there and
+ * increases buf->len. -1: past the ceiling, or no memory.
+ */
 int buf_reserve(struct buf *buf, size_t len);
 
-/* Drops `len` bytes from the front. */
+/* Removes `len` bytes from the front. */
 void buf_consume(struct buf *buf, size_t len);
 
-/* Gives the bytes (malloc); the buffer is empty afterwards.  NULL when it never grew. */
+/* Returns the bytes, which the caller frees, and empties the buffer.  NULL when it never grew. */
 char *buf_take(struct buf *buf, size_t *ret_len);

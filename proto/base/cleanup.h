@@ -1,8 +1,9 @@
 /*
- * Locals that give themselves back.
+ * Local variables that are released automatically at the end of their block.
  *
- * A local that owns something is marked where it is born and starts out empty; it is released
- * at the end of its block on every path.  To hand it on, take it.
+ * A local that owns something is marked at its declaration and starts out empty.  The compiler
+ * releases it at the end of its block, on every path.  To pass ownership on, use take_ptr() or
+ * take_fd(), which leave the local empty.
  *
  *	auto_free char *text = NULL;
  *	auto_fd int fd = -1;
@@ -17,7 +18,7 @@
 
 #define auto_of(free_function) __attribute__((cleanup(auto_##free_function)))
 
-/* Defines the helper that auto_of(name) needs; stands once beside the declaration of `name`. */
+/* Defines the helper that auto_of(name) needs.  Use it once, beside the declaration of `name`. */
 #define AUTO_DEFINE(type, name)                     \
 	static inline void auto_##name(type **held) \
 	{                                           \

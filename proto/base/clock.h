@@ -1,6 +1,6 @@
 /*
- * The clock that cannot be set: every limit and every timer uses it.  Wall time is a label for
- * people and appears only in records.
+ * The monotonic clock, which no process can set.  Every limit and every timer uses it.  Wall time
+ * is only for people to read, and appears only in records.
  */
 #pragma once
 
@@ -11,7 +11,8 @@ static inline int64_t clock_us_of(clockid_t clock)
 {
 	struct timespec now = { 0 };
 
-	(void)clock_gettime(clock, &now); /* fails only for that of a process that is gone: 0 */
+	/* fails only for the clock of a process that has ended: 0 */
+	(void)clock_gettime(clock, &now);
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 

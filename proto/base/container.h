@@ -1,4 +1,4 @@
-/* From a member to the struct that holds it, with the member's type checked. */
+/* Finds the struct that holds a member, and checks the member's type. */
 #pragma once
 
 #include <stddef.h>

@@ -12,13 +12,16 @@ static bool is_inside_character(char byte)
 	return ((unsigned char)byte & 0xc0U) == 0x80;
 }
 
-/* Shortens a text that fills its buffer so that the mark fits behind a whole character. */
+/* Shortens a text that fills its buffer, so that the mark follows a whole character. */
 static void mark_cut(char *buffer, size_t size)
 {
 	size_t kept = size < sizeof(CUT_MARK) ? 0 : size - sizeof(CUT_MARK);
 
 	if (size < sizeof(CUT_MARK)) {
-		/* No room for the mark: what is whole beyond doubt stays. */
+		/*
+		 * There is no room for the mark.  Keep the ASCII characters at the front, which are
+		 * whole.
+		 */
 		while ((unsigned char)buffer[kept] - 1U < 0x7f)
 			kept++;
 		buffer[kept] = '\0';

@@ -1,4 +1,4 @@
-/* Apart from err.c, because the privileged program names no codes. */
+/* Separate from err.c, because the privileged program does not print the words of error codes. */
 #include "proto/base/container.h"
 #include "proto/base/err.h"
 

@@ -18,7 +18,10 @@
 
 /* ---- whole writes and reads -------------------------------------------------------------- */
 
-/* write(2) to something that is not a socket; a SIGPIPE that it raises is taken away again. */
+/*
+ * Calls write(2) on something that is not a socket, and consumes the SIGPIPE that the write may
+ * raise.
+ */
 static ssize_t write_quietly(int fd, const void *bytes, size_t len)
 {
 	const struct timespec at_once = { 0, 0 };
@@ -61,7 +64,7 @@ static ssize_t write_some(int fd, const char *bytes, size_t len, bool *is_socket
 int write_all(int fd, const void *bytes, size_t len, struct err *err)
 {
 	const char *rest = bytes;
-	bool is_socket = true; /* until the kernel says otherwise */
+	bool is_socket = true; /* until sendmsg() fails with ENOTSOCK */
 
 	while (len > 0) {
 		ssize_t written = write_some(fd, rest, len, &is_socket);
@@ -96,7 +99,7 @@ int read_all(int fd, void *bytes, size_t len, struct err *err)
 	return 0;
 }
 
-/* Reads to the end.  One byte more than the ceiling has room, so that its passing is seen. */
+/* Reads to the end.  The buffer has room for one byte past the ceiling, to detect a longer file. */
 static int read_to_end(int fd, size_t ceiling, struct buf *buf, struct err *err)
 {
 	for (;;) {
@@ -121,7 +124,7 @@ static int read_to_end(int fd, size_t ceiling, struct buf *buf, struct err *err)
 	}
 }
 
-/* O_NONBLOCK: a fifo under this name must not make us wait before we have seen what it is. */
+/* O_NONBLOCK: without it, open() would wait if the path names a fifo. */
 static int open_regular(const char *path, struct err *err)
 {
 	auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -150,7 +153,8 @@ int read_file(const char *path, size_t ceiling, char **ret_text, size_t *ret_len
 	if (fd < 0)
 		return err_wrap(err, "%s", path);
 
-	buf_init(&buf, ceiling + READ_FILE_STEP); /* the NUL and the byte too many fit as well */
+	/* leaves room for the NUL and for one byte past the ceiling */
+	buf_init(&buf, ceiling + READ_FILE_STEP);
 	read_whole = read_to_end(fd, ceiling, &buf, err);
 	if (read_whole < 0) {
 		buf_done(&buf);

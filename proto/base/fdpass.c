@@ -1,4 +1,4 @@
-/* Descriptors that travel: the half of fdio.h that the privileged programs link. */
+/* Passing of descriptors: the half of fdio.h that the privileged programs link. */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
@@ -9,7 +9,9 @@
 
 #include "proto/base/fdio.h"
 
-/* A control buffer is read and written through struct cmsghdr, so it has its alignment. */
+/*
+ * The union gives the control buffer the alignment of struct cmsghdr, through which it is accessed.
+ */
 union control {
 	struct cmsghdr head;
 	char bytes[CMSG_SPACE(sizeof(int) * FDIO_FDS_MAX)];
@@ -56,7 +58,9 @@ ssize_t send_with_fds(
 	return sent < 0 ? from_errno(err, "sendmsg") : sent;
 }
 
-/* Gathers all descriptors of a message; the control buffer has no room for more than fit in fds. */
+/*
+ * Collects all descriptors of a message.  The control buffer has no room for more than `fds` holds.
+ */
 static size_t detach(struct msghdr *message, int fds[FDIO_FDS_MAX])
 {
 	struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -74,7 +78,7 @@ static size_t detach(struct msghdr *message, int fds[FDIO_FDS_MAX])
 	return count;
 }
 
-/* What recvmsg(2) takes and gives is seven things.  NOLINTNEXTLINE(readability-function-size) */
+/* recvmsg(2) needs these seven parameters.  NOLINTNEXTLINE(readability-function-size) */
 ssize_t recv_with_fds(int sock, void *bytes, size_t size, int *ret_fds, size_t fd_max,
 	size_t *ret_fd_count, struct err *err)
 {
@@ -97,7 +101,10 @@ ssize_t recv_with_fds(int sock, void *bytes, size_t size, int *ret_fds, size_t f
 	count = detach(&message, fds);
 	if (count > fd_max || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
 		close_fds(fds, count);
-		/* The kernel cuts what is too much of the sender's, or what finds no room with us. */
+		/*
+		 * The kernel truncates when the sender passed too many descriptors, or when this
+		 * process has no free ones.  Tell the two apart.
+		 */
 		if (!(message.msg_flags & MSG_TRUNC) && count < FDIO_FDS_MAX && count <= fd_max)
 			return err_set(err, ERR_MEMORY, "recvmsg: no descriptor is left");
 		return err_set(err, ERR_PROTOCOL, "recvmsg: too many bytes or descriptors");

@@ -1,6 +1,6 @@
 /*
- * An intrusive doubly linked list.  The head and every link are the same struct; a link that
- * is on no list points to itself, so removing it twice is harmless.
+ * An intrusive doubly linked list.  The head and every link are the same struct.  A link that is on
+ * no list points to itself, so removing it twice is harmless.
  */
 #pragma once
 
@@ -56,7 +56,7 @@ static inline struct list *list_first(const struct list *head)
 	return list_is_empty(head) ? NULL : head->next;
 }
 
-/* Walks the links; the body may remove the link it stands on. */
+/* Visits each link.  The body may remove the current link. */
 #define list_for_each(link, head)                                                         \
 	for (struct list *link = (head)->next, *link##_next = link->next; link != (head); \
 		link = link##_next, link##_next = link->next)

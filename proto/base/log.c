@@ -9,7 +9,10 @@
 #include "proto/base/clock.h"
 #include "proto/base/err.h"
 
-/* A write of at most PIPE_BUF bytes is never mixed with another's, so that is all a line may have. */
+/*
+ * The longest line.  The kernel never mixes a write of at most PIPE_BUF bytes with another
+ * process's.
+ */
 #define LINE_BYTES_MAX 4096
 #define NUMBER_MAX     24
 #define MINUTE_MS      60000
@@ -22,7 +25,7 @@ static struct {
 	bool for_people; /* stderr is a terminal */
 } log_settings = { "ced", LOG_LEVEL_INFO, false };
 
-/* What has been put together so far; once something did not fit, nothing more is added. */
+/* The line so far.  Once a part did not fit, nothing more is added. */
 struct line {
 	size_t len;
 	bool full;
@@ -36,7 +39,7 @@ void log_start(const char *program, enum log_level least)
 	log_settings.for_people = isatty(STDERR_FILENO) == 1;
 }
 
-/* All or nothing, so that an escape is never cut in two. */
+/* Adds all bytes or none, so that an escape is never cut in two. */
 static void line_add(struct line *line, const char *bytes, size_t len)
 {
 	size_t room = LINE_BYTES_MAX - sizeof(CUT_END) - line->len;
@@ -118,7 +121,7 @@ static void line_add_field(struct line *line, const struct log_field *field)
 		line_add_number(line, field->number);
 }
 
-/* What a terminal shows in place of <level>; an ordinary event has none. */
+/* The texts that a terminal shows instead of <level>.  An ordinary event has none. */
 static const char *const level_words[LOG_LEVEL_INFO] = {
 	[LOG_LEVEL_ERROR] = "error: ",
 	[LOG_LEVEL_WARNING] = "warning: ",
@@ -142,7 +145,7 @@ static void line_start(struct line *line, enum log_level level, const char *even
 	line_add_text(line, event);
 }
 
-/* One write; when the log cannot be written there is nobody to tell. */
+/* Writes the line at once.  A failure is ignored, because there is no other place to report it. */
 static void line_write(struct line *line)
 {
 	const char *end = line->full ? CUT_END : "\n";
@@ -172,7 +175,10 @@ void log_event_fields(
 	line_write(&line);
 }
 
-/* Whether this place may write a line now; what it swallowed before goes to *ret_swallowed. */
+/*
+ * Returns whether this place may write a line now.  *ret_swallowed gets the number of lines
+ * suppressed before it.
+ */
 static bool limit_allows(struct log_limit *limit, uint32_t per_minute, uint32_t *ret_swallowed)
 {
 	int64_t now_ms = clock_ms();

@@ -9,14 +9,14 @@
 #define MAP_SIZE_FIRST ((size_t)16) /* sizes are powers of two */
 
 struct map_slot {
-	struct map_slot *next; /* with the same place in slots[] */
+	struct map_slot *next; /* the next slot at the same index of slots[] */
 	void *value;
 	uint64_t hash;
 	size_t key_len;
 	char key[];
 };
 
-/* ---- the hash: SipHash-1-3, whose key nobody outside can learn --------------------------- */
+/* ---- the hash: SipHash-1-3, with a secret key -------------------------------------------- */
 
 static uint64_t seed[2];
 static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
@@ -28,7 +28,10 @@ static void make_seed(void)
 	if (getrandom(seed, sizeof(seed), GRND_NONBLOCK) == (ssize_t)sizeof(seed))
 		return;
 
-	/* No entropy this early in a machine's life: an address and the time are better than nothing. */
+	/*
+	 * The kernel has no entropy this early after boot.  An address and the time are better than
+	 * nothing.
+	 */
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	seed[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15U;
 	seed[1] = (uint64_t)(uintptr_t)&now * 0xbf58476d1ce4e5b9U;
@@ -134,7 +137,7 @@ void map_done_with(struct map *map, void (*give_back)(void *value))
 	map_init(map);
 }
 
-/* Where the pointer to the key's slot stands, or where it would be put. */
+/* Returns the place of the pointer to the key's slot, or the place where a new one belongs. */
 static struct map_slot **find(const struct map *map, const void *key, size_t key_len, uint64_t hash)
 {
 	struct map_slot **place = &map->slots[hash & (map->size - 1)];

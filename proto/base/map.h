@@ -1,7 +1,7 @@
 /*
- * A hash map keyed by bytes, seeded once per process so that nobody outside can choose
- * collisions.  Keys are copied; values are the caller's.  A ceiling on the count belongs to the
- * caller.
+ * A hash map with byte strings as keys.  The hash is seeded once per process, so that an attacker
+ * cannot choose colliding keys.  The map copies keys; the caller owns the values.  The caller also
+ * limits the number of entries if that is needed.
  */
 #pragma once
 
@@ -17,23 +17,29 @@ struct map {
 };
 
 void map_init(struct map *map);
-void map_done(struct map *map); /* frees the keys; values are the caller's business */
+void map_done(struct map *map); /* frees the keys, but not the values */
 
-/* The same, with each value given to `give_back` before. */
+/* As map_done(), and calls `give_back` for each value first. */
 void map_done_with(struct map *map, void (*give_back)(void *value));
 
-/* NULL when the key is not there. */
+/* Returns the value, or NULL when the map does not have the key. */
 void *map_get(const struct map *map, const void *key, size_t key_len);
 
-/* Puts or replaces; the old value, if any, comes back through ret_old (may be NULL).  -1: memory. */
+/*
+ * Adds or replaces a value.  *ret_old gets the old value, or NULL; ret_old may be NULL.  Returns 0,
+ * or -1: no memory.
+ */
 int map_put(struct map *map, const void *key, size_t key_len, void *value, void **ret_old);
 
-/* Removes and returns the value, or NULL. */
+/* Removes the key and returns its value, or NULL. */
 void *map_remove(struct map *map, const void *key, size_t key_len);
 
-/* Calls `visit` for each entry until it returns non-zero, which is returned.  No changes meanwhile. */
+/*
+ * Calls `visit` for each entry until it returns non-zero, and returns that.  `visit` must not
+ * change the map.
+ */
 int map_each(const struct map *map,
 	int (*visit)(void *context, const void *key, size_t key_len, void *value), void *context);
 
-/* The seeded hash behind the map, for tables of one's own. */
+/* The map's seeded hash function, for callers with hash tables of their own. */
 uint64_t map_hash(const void *key, size_t key_len);

@@ -6,7 +6,7 @@
 
 #include "proto/base/err.h"
 
-#define WORD_MAX  64 /* longer words are compared by their beginning only */
+#define WORD_MAX  64 /* of longer words only the beginning is compared */
 #define HINT_MAX  128
 #define NOT_ALIKE SIZE_MAX
 
@@ -25,7 +25,7 @@ static bool same_letter(char a, char b)
 	return lower(a) == lower(b);
 }
 
-/* How many steps lead from one word to the other (optimal string alignment). */
+/* The number of edits between two words (optimal string alignment). */
 static size_t distance_between(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	size_t rows[3][WORD_MAX + 1];

@@ -1,13 +1,13 @@
 /*
- * "Did you mean ...?": the known word that a mistyped one was most likely meant to be.
+ * Finds the known word most similar to a mistyped one, for "did you mean ...?".
  */
 #pragma once
 
 #include <stddef.h>
 
 struct nearest {
-	const char *word; /* the word that was given */
-	const char *best; /* NULL: none of those offered is like it */
+	const char *word; /* the mistyped word */
+	const char *best; /* NULL: no offered word is similar */
 	size_t distance;  /* of the best */
 };
 
@@ -17,11 +17,15 @@ struct nearest {
 	}
 
 /*
- * Looks at one known word.  It keeps the one with the fewest letters inserted, left out, replaced or
- * swapped; a word that begins with what was given is nearer than any other.  Words that differ in
- * more than a third of their letters are not alike.  Keeps `known`.
+ * Compares one known word and remembers the nearest so far.  The nearest word is the one with the
+ * fewest letters inserted, omitted, replaced or swapped.  A known word that begins with the
+ * mistyped one has distance 0.  Words that differ in more than a third of their letters are not
+ * similar.  `known` must stay valid while *nearest is in use.
  */
 void nearest_offer(struct nearest *nearest, const char *known);
 
-/* For a message: "; did you mean BEST?", or "".  Valid until the next call on this thread. */
+/*
+ * Returns text for a message: "; did you mean BEST?", or "".  Valid until the next call on this
+ * thread.
+ */
 const char *nearest_hint(const struct nearest *nearest);

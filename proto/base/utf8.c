@@ -3,12 +3,13 @@
 #include <string.h>
 
 #define HIGH_BITS   0x8080808080808080U
-#define BLOCK_BYTES ((size_t)64) /* so many are walked before we look for ASCII again */
+#define BLOCK_BYTES ((size_t)64) /* decoded byte by byte before skip_ascii() is tried again */
 
 /*
- * A machine walks over the bytes of a text.  Its states are numbers of bits: the row of a byte is
- * one word, and shifted by the state it has the next state in its low six bits.  So a step is a
- * load, which does not wait for the step before, and a shift, which does: quick in any language.
+ * A state machine reads the bytes of a text.  Each state is a bit offset.  Each byte has a row,
+ * which is one 64-bit word: shifted right by the state, it has the next state in its low six bits.
+ * So a step is one load and one shift.  Only the shift depends on the step before, so this is fast
+ * for text in any language.
  *
  *   WHOLE --c2..df----------> LAST --80..bf--> WHOLE
  *   WHOLE --e1..ec,ee,ef---> MIDDLE --80..bf--> LAST
@@ -18,7 +19,7 @@
  *   WHOLE --f0--> AFTER_F0 --90..bf--> MIDDLE      no overlong forms
  *   WHOLE --f4--> AFTER_F4 --80..8f--> MIDDLE      nothing above U+10FFFF
  *
- * Everything else leads to BROKEN, which is never left.
+ * Every other byte leads to BROKEN, and every byte in BROKEN leads to BROKEN.
  */
 enum state {
 	WHOLE = 0,
@@ -69,7 +70,7 @@ static inline bool is_in(uint64_t state, enum state which)
 	return (state & STATE_MASK) == (unsigned)which;
 }
 
-/* Four words at a time: what is sent to us is nearly always ASCII, and there may be megabytes. */
+/* Skips four words at a time.  Texts are nearly always ASCII and may have megabytes. */
 static size_t skip_ascii(const char *bytes, size_t len, size_t at)
 {
 	uint64_t words[4];
@@ -140,7 +141,7 @@ size_t utf8_count(const char *bytes, size_t len)
 	return count;
 }
 
-/* The length of the character at the front, or 0 when there is no whole and valid one. */
+/* Returns the length of the character at the front, or 0 when it is incomplete or invalid. */
 static size_t character_len(const char *bytes, size_t len)
 {
 	uint64_t state = WHOLE;
