@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_BYTES      ((size_t)16 << 10) /* asked for at least, before a read */
-#define HAND_OVER_BYTES ((size_t)8 << 10)  /* from here on a message takes the buffer with it */
+#define ROOM_BYTES      ((size_t)16 << 10) /* the least room before a read */
+/* a message of this size may be returned without a copy */
+#define HAND_OVER_BYTES ((size_t)8 << 10)
 #define KEPT_BYTES_MAX  ((size_t)64 << 10) /* an empty buffer larger than this is freed */
 #define SPARE_BYTES     ((size_t)1)
 
@@ -25,8 +26,8 @@ void frame_done(struct frame *frame)
 /* ---- bytes in ----------------------------------------------------------------------------- */
 
 /*
- * Forgets messages that were given.  What waits behind them moves only when it is less than they
- * were, or when the buffer has to grow and move anyway.
+ * Removes the messages that frame_next() has returned.  The waiting bytes after them move only when
+ * they are fewer than the removed ones, or when the buffer must grow and move anyway.
  */
 static void compact(struct frame *frame, size_t need)
 {
@@ -69,7 +70,7 @@ int frame_push(struct frame *frame, const void *bytes, size_t len)
 
 /* ---- messages out ------------------------------------------------------------------------- */
 
-/* Gives a copy; the buffer stays. */
+/* Returns a copy of the message and keeps the buffer. */
 static char *copy_out(struct frame *frame, size_t len)
 {
 	char *message = malloc(len + SPARE_BYTES);
@@ -81,7 +82,10 @@ static char *copy_out(struct frame *frame, size_t len)
 	return message;
 }
 
-/* Gives the buffer itself, whose first message it is; what stands behind it moves to a new one. */
+/*
+ * Returns the buffer itself, which begins with the message.  The bytes after the message move to a
+ * new buffer.
+ */
 static char *hand_over(struct frame *frame, size_t len)
 {
 	struct buf rest;
@@ -92,13 +96,14 @@ static char *hand_over(struct frame *frame, size_t len)
 	buf_init(&rest, frame->in.ceiling);
 	if (rest_len > 0 && buf_reserve(&rest, rest_len + SPARE_BYTES) < 0)
 		return NULL;
-	(void)buf_append(&rest, frame->in.bytes + len, rest_len); /* there is room */
+	/* cannot fail: the room is reserved */
+	(void)buf_append(&rest, frame->in.bytes + len, rest_len);
 	message = buf_take(&frame->in, &whole_len);
 	frame->in = rest;
 	return message;
 }
 
-/* The smaller part is copied: the message, or what has already arrived behind it. */
+/* Copies the smaller part: the message, or the bytes that have arrived after it. */
 static char *take_message(struct frame *frame, size_t len)
 {
 	size_t rest_len = frame->in.len - frame->at - len;

@@ -91,7 +91,7 @@ static int read_notification(const struct value *envelope, struct rpc_message *m
 	return read_params(value_at(envelope, 2), &message->params, ret_fault, err);
 }
 
-/* One row a kind: how many parts its list has, and who reads them. */
+/* One row per kind: the number of parts in its list, and the function that reads them. */
 static const struct envelope_rule {
 	size_t count;
 	int (*read)(const struct value *envelope, struct rpc_message *message,
@@ -131,7 +131,7 @@ int rpc_read(struct arena *arena, char *bytes, size_t len, struct rpc_message *r
 	struct wire_fault wire_fault = { 0 };
 	const struct value *envelope;
 
-	/* Before the decoder changes the bytes, and since nobody may look at them after a failure. */
+	/* Peek now: the decoder changes the bytes, so they cannot be read after a failure. */
 	fault.has_msgid = rpc_peek_msgid(bytes, len, &fault.msgid);
 	fault.is_notification = rpc_peek_notification(bytes, len);
 	envelope = wire_decode_in_place(arena, bytes, len, &wire_fault, err);
@@ -146,7 +146,7 @@ int rpc_read(struct arena *arena, char *bytes, size_t len, struct rpc_message *r
 	return -1;
 }
 
-/* Takes a small number from the front, in whatever form it was written. */
+/* Reads a small number from the front, in any width, and advances past it. */
 static bool peek_number(const char **bytes, size_t *len, enum wire_form form, uint32_t *ret_number)
 {
 	struct wire_head head;
@@ -221,7 +221,7 @@ struct rpc_error rpc_error_from_value(const struct value *error)
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-/* Takes back what was appended; the reason is already in *err, or it is the buffer's ceiling. */
+/* Removes the appended part and reports that the buffer's ceiling was reached. */
 static int take_back(struct buf *buf, size_t len_before, struct err *err)
 {
 	buf->len = len_before;

@@ -1,9 +1,9 @@
 /*
- * The envelopes of MessagePack-RPC: request [0, msgid, method, [params]], response
- * [1, msgid, error, result], notification [2, method, [params]].
+ * The envelopes of MessagePack-RPC: request [0, msgid, method, [params]], response [1, msgid,
+ * error, result], notification [2, method, [params]].
  *
- * `params` is one map; a list without it stands for an empty one.  A message points into the
- * bytes and the arena it was read from.
+ * `params` is one map.  An empty list means an empty map.  A message points into the bytes and the
+ * arena from which it was read.
  */
 #pragma once
 
@@ -33,30 +33,32 @@ struct rpc_message {
 	const struct value *result; /* responses: never NULL */
 };
 
-/* What can be said to the sender of a message that was refused. */
+/* Why a message was rejected, for the answer to its sender. */
 struct rpc_fault {
 	bool has_msgid; /* it was a request, and its id could be read */
 	uint32_t msgid;
-	bool is_notification; /* it was one, as far as its front tells; nobody waits for an answer */
-	const char *reason; /* stable word: those of struct wire_fault, too_long, nul, too_large */
+	/* its front is that of a notification, so the sender expects no answer */
+	bool is_notification;
+	/* a stable word: one of struct wire_fault, too_long, nul or too_large */
+	const char *reason;
 };
 
 /*
- * Reads one whole message as frame_next() gave it: keeps `bytes` while the message is used,
- * changes them, and bytes[len] must be there (see wire_decode_in_place()).  Returns 0, or -1 with
+ * Reads one whole message that frame_next() returned.  The message points into `bytes`, which this
+ * function changes.  bytes[len] must exist (see wire_decode_in_place()).  Returns 0, or -1 with
  * *err and *ret_fault.
  */
 int rpc_read(struct arena *arena, char *bytes, size_t len, struct rpc_message *ret_message,
 	struct rpc_fault *ret_fault, struct err *err);
 
-/* As rpc_read(), from a value.  NULL for ret_fault will do. */
+/* As rpc_read(), from a value.  ret_fault may be NULL. */
 int rpc_read_value(const struct value *envelope, struct rpc_message *ret_message,
 	struct rpc_fault *ret_fault, struct err *err);
 
-/* The id of a request from the front of its bytes, whole or not, broken further on or not. */
+/* Reads the id of a request from the front of its bytes.  The rest may be missing or invalid. */
 bool rpc_peek_msgid(const char *bytes, size_t len, uint32_t *ret_msgid);
 
-/* The same for a notification: whether the bytes begin a list of three with its number in front. */
+/* Returns whether the bytes begin with a list of three whose first item is RPC_NOTIFICATION. */
 bool rpc_peek_notification(const char *bytes, size_t len);
 
 /* ---- errors ------------------------------------------------------------------------------- */
@@ -77,7 +79,7 @@ enum rpc_code {
 #define RPC_CODE_NAME(name, word, meaning) RPC_CODE_##name,
 	RPC_CODES(RPC_CODE_NAME)
 #undef RPC_CODE_NAME
-	RPC_CODE_COUNT, /* also: a word that is not ours */
+	RPC_CODE_COUNT, /* also: an unknown word */
 };
 
 const char *rpc_code_word(enum rpc_code code);
@@ -89,12 +91,15 @@ struct rpc_error {
 	const struct value *data; /* a map, or NULL */
 };
 
-/* The error of a response as a client sees it.  What is missing or of another shape becomes internal. */
+/*
+ * Reads the error of a response, for clients.  A code that is missing, unknown or not text becomes
+ * `internal`.
+ */
 struct rpc_error rpc_error_from_value(const struct value *error);
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-/* Each appends one whole message, or returns -1 with *err and appends nothing. */
+/* Each function appends one whole message, or appends nothing and returns -1 with *err. */
 int rpc_write_request(struct buf *buf, uint32_t msgid, const char *method,
 	const struct value *params, struct err *err);
 int rpc_write_result(struct buf *buf, uint32_t msgid, const struct value *result, struct err *err);

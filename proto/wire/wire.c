@@ -1,6 +1,6 @@
 /*
- * The encoder of wire.h, and the only file that knows msgpack-c: its packer chooses the shortest
- * form of every head.
+ * The encoder of wire.h, and the only file that uses msgpack-c.  The packer of msgpack-c chooses
+ * the shortest form of every head.
  */
 
 #include "proto/wire/wire.h"
@@ -42,7 +42,10 @@ static int put_blob(msgpack_packer *packer, const struct value *value, struct er
 	return packed < 0 ? no_room(err) : 0;
 }
 
-/* As float32 when nothing is lost.  Past FLT_MAX the conversion would give infinity, which differs. */
+/*
+ * Writes a float32 when that is exact.  Past FLT_MAX the conversion gives infinity, which differs
+ * from the real and so becomes a double.
+ */
 static int put_real(msgpack_packer *packer, double real, struct err *err)
 {
 	float single = (float)real;

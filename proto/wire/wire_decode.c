@@ -1,4 +1,4 @@
-/* The decoder of wire.h: one whole message to values in an arena. */
+/* The decoder of wire.h: turns one whole message into values in an arena. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 #include "proto/wire/wire.h"
 #include "proto/wire/wire_head.h"
 
-/* Up to here each key is simply compared with those before it. */
+/* Up to this many keys, each key is compared with all keys before it. */
 #define KEYS_COMPARED_MAX ((size_t)8)
 
 /*
- * Values are built straight from the bytes: msgpack-c would make a tree of its own first, for
- * which it reserves whatever a message declares.
+ * The decoder builds values straight from the bytes.  msgpack-c would first build its own tree, and
+ * would reserve as much memory as a message declares.
  */
 struct decoder {
 	struct arena *arena;
@@ -22,8 +22,9 @@ struct decoder {
 	size_t len;
 	size_t at;
 	unsigned depth;
-	char *in_place; /* the same bytes when they may be changed, else NULL */
-	char *nul;      /* where a NUL goes as soon as the head standing there has been read */
+	char *in_place; /* the same bytes when the decoder may change them, else NULL */
+	/* place for a NUL, which is written after the head at that place has been read */
+	char *nul;
 	struct wire_fault *fault;
 	struct err *err;
 };
@@ -40,7 +41,9 @@ static int refuse_memory(struct decoder *dec)
 	return refuse(dec, ERR_MEMORY, "memory", "message needs more memory than it may have");
 }
 
-/* Every object takes at least one byte, so no count may pass the number of bytes that are left. */
+/*
+ * Every object takes at least one byte, so a count above the number of remaining bytes is invalid.
+ */
 static int read_head(struct decoder *dec, struct wire_head *head)
 {
 	size_t left = dec->len - dec->at;
@@ -61,7 +64,7 @@ static int read_head(struct decoder *dec, struct wire_head *head)
 	return 0;
 }
 
-/* The bytes behind a head, copied or kept. */
+/* Returns the bytes after a head, copied unless in_place is set. */
 static const char *take_bytes(struct decoder *dec, size_t len)
 {
 	const char *bytes = dec->bytes + dec->at;
@@ -169,7 +172,7 @@ static bool same_key(const struct value_entry *a, const struct value_entry *b)
 	return a->key_len == b->key_len && memcmp(a->key, b->key, a->key_len) == 0;
 }
 
-/* For small maps: each key with those before it. */
+/* For small maps: compares each key with those before it. */
 static bool few_keys_differ(const struct value_entry *entries, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
@@ -179,7 +182,10 @@ static bool few_keys_differ(const struct value_entry *entries, size_t count)
 	return true;
 }
 
-/* Puts an entry's number into a table of at least twice their count; 0 is an empty place. */
+/*
+ * Puts the number of an entry (from 1) into a hash table; 0 marks an empty place.  The table has at
+ * least twice as many places as entries.  Returns false when the key is already in the table.
+ */
 static bool key_is_new(
 	uint32_t *table, size_t mask, const struct value_entry *entries, uint32_t number)
 {
@@ -193,7 +199,7 @@ static bool key_is_new(
 	return true;
 }
 
-/* 1 when all keys differ, 0 when not, -1 without memory. */
+/* Returns 1 when all keys differ, 0 when two are equal, -1 without memory. */
 static int many_keys_differ(const struct value_entry *entries, size_t count)
 {
 	auto_free uint32_t *table = NULL;

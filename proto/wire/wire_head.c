@@ -1,11 +1,11 @@
 #include "proto/wire/wire_head.h"
 
-#define LEAD_FIRST 0xc0U /* of the table; it ends with 0xdf */
+#define LEAD_FIRST 0xc0U /* the first byte of the table; the last is 0xdf */
 
 static const struct lead {
 	uint8_t form;
 	uint8_t number_len;
-	uint8_t number; /* when number_len is 0 */
+	uint8_t number; /* used when number_len is 0 */
 } leads[] = {
 	/* clang-format off */
 	{ WIRE_NIL,   0, 0 }, { WIRE_RESERVED, 0, 0 }, { WIRE_FALSE, 0, 0 }, { WIRE_TRUE, 0, 0 }, /* c0 */
@@ -29,7 +29,7 @@ static uint64_t read_number(const char *bytes, size_t number_len)
 	return number;
 }
 
-/* Integers below zero keep their sign when they get wider. */
+/* Extends a signed integer to 64 bits and keeps its sign. */
 static uint64_t widen(uint64_t number, size_t number_len)
 {
 	unsigned unused = 64 - 8 * (unsigned)number_len;

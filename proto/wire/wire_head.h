@@ -1,8 +1,8 @@
 /*
- * The head of a msgpack object: the byte that says what comes, and the number behind it.
+ * The head of a msgpack object: the byte that names its form, and the number that follows.
  *
- * Everything that looks at msgpack bytes of others — the scanner, the decoder, the peek at a
- * request's id — reads them through here, so there is one place that knows the format.
+ * The scanner, the decoder and rpc_peek_msgid() all read heads with these functions.  So only this
+ * module knows the format of received bytes.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ enum wire_form {
 	WIRE_TRUE,
 	WIRE_UINT,
 	WIRE_INT,
-	WIRE_REAL, /* number_len tells float from double */
+	WIRE_REAL, /* number_len is 4 for a float, 8 for a double */
 	WIRE_STR,
 	WIRE_BIN,
 	WIRE_EXT,
@@ -26,16 +26,16 @@ enum wire_form {
 
 struct wire_head {
 	enum wire_form form;
-	uint8_t len;        /* of the head itself */
-	uint8_t number_len; /* how many bytes of it are the number; 0: inside the first byte */
+	uint8_t len;        /* bytes of the head itself */
+	uint8_t number_len; /* bytes of the number; 0: it is inside the first byte */
 	uint64_t
-		number; /* the integer or the bits of the real; else how many bytes or items follow */
+		number; /* an integer, or the bits of a real; else how many bytes or items follow */
 };
 
 /* Reads a head whose first byte is 0xc0 to 0xdf; only wire_head_read() calls it. */
 int wire_head_read_long(const char *bytes, size_t len, struct wire_head *ret_head);
 
-/* The number inside the first byte: small integers, short texts, short lists and maps. */
+/* The head whose number is inside its byte: small integers, short texts, short lists and maps. */
 static inline struct wire_head wire_head_in_one_byte(uint8_t lead)
 {
 	if (lead < 0x80)
@@ -49,7 +49,7 @@ static inline struct wire_head wire_head_in_one_byte(uint8_t lead)
 	return (struct wire_head){ WIRE_INT, 1, 0, (uint64_t)(int8_t)lead };
 }
 
-/* Reads the head at the front.  Returns 1, or 0 when not all of its bytes are there. */
+/* Reads the head at the front.  Returns 1, or 0 when some of its bytes are missing. */
 static inline int wire_head_read(const char *bytes, size_t len, struct wire_head *ret_head)
 {
 	uint8_t lead;
@@ -63,7 +63,7 @@ static inline int wire_head_read(const char *bytes, size_t len, struct wire_head
 	return 1;
 }
 
-/* Bytes that belong to the object behind its head; 0 for lists and maps. */
+/* Returns the number of bytes of the object after its head; 0 for lists and maps. */
 static inline uint64_t wire_head_body_len(const struct wire_head *head)
 {
 	if (head->form == WIRE_STR || head->form == WIRE_BIN)
@@ -73,7 +73,7 @@ static inline uint64_t wire_head_body_len(const struct wire_head *head)
 	return 0;
 }
 
-/* Objects that follow: the items of a list, keys and values of a map. */
+/* Returns the number of objects that follow: the items of a list, the keys and values of a map. */
 static inline uint64_t wire_head_children(const struct wire_head *head)
 {
 	if (head->form == WIRE_LIST)

@@ -16,7 +16,7 @@ void wire_scanner_init(struct wire_scanner *scanner, size_t size_max, unsigned d
 	scanner->is_too_deep = false;
 }
 
-/* Goes on below a list or map that is not empty. */
+/* Enters a list or map that is not empty. */
 static int descend(struct wire_scanner *scanner, uint64_t children, struct err *err)
 {
 	if (scanner->depth >= scanner->depth_max) {
@@ -29,7 +29,7 @@ static int descend(struct wire_scanner *scanner, uint64_t children, struct err *
 	return 0;
 }
 
-/* One object less at this level; levels that are complete are left. */
+/* Counts one object less at this level. */
 static void count_object(struct wire_scanner *scanner)
 {
 	scanner->missing--;
@@ -44,8 +44,8 @@ static void ascend(struct wire_scanner *scanner)
 }
 
 /*
- * Takes in one head.  Every object that was announced takes at least one byte, so a message is
- * known to be too big long before its bytes are there.
+ * Processes one head.  Every announced object takes at least one byte.  So the scanner rejects a
+ * message that is too big long before its bytes arrive.
  */
 static int take_head(struct wire_scanner *scanner, const struct wire_head *head, struct err *err)
 {
@@ -57,7 +57,7 @@ static int take_head(struct wire_scanner *scanner, const struct wire_head *head,
 			err, ERR_INVALID, "byte %zu of a message is not msgpack", scanner->at);
 
 	count_object(scanner);
-	scanner->at += head->len + body_len; /* below 2^33 past the ceiling: cannot overflow */
+	scanner->at += head->len + body_len; /* less than 2^33 past the ceiling: cannot overflow */
 	scanner->missing += children;
 	if (scanner->at > scanner->size_max || scanner->missing > scanner->size_max - scanner->at)
 		return err_set(
