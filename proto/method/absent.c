@@ -22,13 +22,13 @@ static bool is_absent(const struct value *schema, const struct value_entry *entr
 			? value_get_len(properties, entry->key, entry->key_len)
 			: NULL;
 
-	/* No contract of ours names the type "null"; one that did would keep it. */
+	/* No contract has the type "null".  This function would drop the nil of one that had it. */
 	return (value_is(value_get(property, "type"), VALUE_TEXT) || value_get(property, "enum") ||
 		       value_is(value_get(property, "type"), VALUE_LIST)) &&
 	       !names(value_get(schema, "required"), entry);
 }
 
-/* What a value below has become; it is the same one when nothing of it was left out. */
+/* Removes absent keys from an inner value.  Returns the same value when there are none. */
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than our contracts */
 static const struct value *below(
 	struct arena *arena, const struct value *schema, const struct value *value)
@@ -38,7 +38,7 @@ static const struct value *below(
 	return absent_left_out(arena, schema, value);
 }
 
-/* An item of a copy is never changed either; a list and a map hold theirs without const. */
+/* Drops const: lists and maps hold items without it, but values never change. */
 static struct value *shared(const struct value *value)
 {
 	return (struct value *)(uintptr_t)value;

@@ -1,6 +1,6 @@
 /*
- * A key that came with nil where nothing but its absence can be meant: JavaScript sends `undefined`
- * so, others their null.
+ * Removes optional keys whose value is nil but whose schema does not allow nil.  Clients send such
+ * keys for values that they do not have: JavaScript for `undefined`, other languages for null.
  */
 #pragma once
 
@@ -8,12 +8,12 @@
 #include "proto/value.h"
 
 #define ABSENT_ITEMS_MAX \
-	1024 /* longer lists and maps stay as they are: no contract of ours allows them */
+	1024 /* longer lists and maps are left unchanged: no contract allows them */
 
 /*
- * `value` without such keys: optional ones whose schema names types or words, and so has no place for
- * nil.  `schema` is the text of the contract.  The same value when there are none, else a copy in `arena`
- * that shares what stays; NULL: no memory.
+ * Returns `value` without such keys: optional keys with the value nil whose schema has "type" or
+ * "enum".  `schema` is the text of the contract.  Returns `value` itself when it has no such key,
+ * else a copy in `arena` that shares the other items.  NULL: no memory.
  */
 const struct value *absent_left_out(
 	struct arena *arena, const struct value *schema, const struct value *value);

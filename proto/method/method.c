@@ -53,11 +53,11 @@ static const struct method methods[METHOD_COUNT] = {
 };
 /* clang-format on */
 
-/* Written once, under `once`, and kept until the process ends. */
+/* Written once, by setup(), and kept until the process ends. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct {
 	struct arena arena;
-	const struct value *texts[METHOD_COUNT]; /* of params */
+	const struct value *texts[METHOD_COUNT]; /* the contracts of the params, uncompiled */
 	const struct schema *params[METHOD_COUNT];
 	const struct schema *results[METHOD_COUNT];
 	struct err err;

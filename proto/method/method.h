@@ -1,8 +1,8 @@
 /*
- * What a client may call: one row for each method, with the schema of its params and who may call
- * it.  The schemas are the files in proto/method/schemas/, which travel inside the program.
+ * The methods that a client may call: one row for each, with the schema of its params and the roles
+ * that may call it.  The schemas are the files in proto/method/schemas/, embedded in the program.
  *
- * They are compiled once for the process, by method_setup() or by the first check; afterwards
+ * The process compiles the schemas once, in method_setup() or in the first check.  Afterwards
  * everything here is read-only and any thread may use it.
  */
 #pragma once
@@ -54,7 +54,7 @@ enum method_id {
 	METHOD_COUNT,
 };
 
-/* What each role may do with a method: two bits for each. */
+/* The rights of each role for a method, two bits for each role. */
 #define METHOD_WHO(user, approver, admin)                                                \
 	((RIGHT_##user) << (2 * ROLE_USER) | (RIGHT_##approver) << (2 * ROLE_APPROVER) | \
 		(RIGHT_##admin) << (2 * ROLE_ADMIN))
@@ -76,38 +76,49 @@ struct method {
 	const char *result_file; /* or NULL */
 };
 
-/* Compiles the contracts.  A daemon calls it at its start, so that a mistake in one is found then. */
+/*
+ * Compiles the contracts.  The daemon calls it at its start, to find a mistake in a contract then.
+ */
 int method_setup(struct err *err);
 
-/* NULL: no such method. */
+/* Returns NULL when there is no such method. */
 const struct method *method_find(const char *name);
 const struct method *method_of(enum method_id id);
 
-/* The text of a contract's file, or NULL: there is none of that name. */
+/* Returns the text of a contract's file, or NULL when there is no such file. */
 const char *method_contract_text(const char *name, size_t *ret_len);
 
-/* What a caller who holds these roles may do with it. */
+/* Returns the right that a caller with these roles has for the method. */
 enum right method_right(const struct method *method, unsigned roles);
 
-/* The compiled contracts; NULL for a result without one, and when method_setup() failed. */
+/*
+ * Return the compiled contracts.  NULL for a result without a contract, and when method_setup()
+ * failed.
+ */
 const struct schema *method_params(enum method_id id);
 const struct schema *method_result(enum method_id id);
 
-/* Makes a refusal whose message also says where: "/limits/pids: must be ...".  Returns 1, or -1. */
+/*
+ * Makes a refusal whose message begins with the place: "/limits/pids: must be ...".  Returns 1, or
+ * -1.
+ */
 int method_refuse(struct arena *arena, struct job_refusal *ret_refusal,
 	const struct schema_error *why, struct err *err);
 
 /*
- * Params without the optional keys that came as nil (absent.h); whoever takes a message from outside
- * calls it before anything looks at them.  NULL: no memory.
+ * Returns the params without the optional keys that came as nil (absent.h).  Code that receives a
+ * message from outside must call it before any other use of the params.  NULL: no memory.
  */
 const struct value *method_without_absent(
 	struct arena *arena, enum method_id id, const struct value *params);
 
-/* All that the contract says of params.  0, or -1. */
+/* Checks params against the contract and reports all errors.  Returns 0, or -1 on failure. */
 int method_report_params(struct arena *arena, enum method_id id, const struct value *params,
 	struct schema_report *ret_report, struct err *err);
 
-/* Holds params against the contract.  0: good; 1: refused, *ret_refusal says why; -1: failure. */
+/*
+ * Checks params against the contract.  0: valid; 1: refused, *ret_refusal has the reason; -1:
+ * failure.
+ */
 int method_check_params(struct arena *arena, enum method_id id, const struct value *params,
 	struct job_refusal *ret_refusal, struct err *err);
