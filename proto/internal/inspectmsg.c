@@ -29,7 +29,7 @@ int inspect_head_check(const struct inspect_head *head, uint32_t kinds, struct e
 	return 0;
 }
 
-/* ---- writing: the first failure sticks, so that one check at the end is enough ------------- */
+/* ---- writing: a failure is kept, so that one check at the end is enough -------------------- */
 
 struct writer {
 	struct buf *out;
@@ -65,7 +65,7 @@ static struct writer begin_message(struct buf *out, enum inspect_kind kind, uint
 	return writer;
 }
 
-/* Fills in the length.  On failure the buffer is as it was before. */
+/* Fills in the length.  On failure removes the message from the buffer. */
 static int end_message(struct writer *writer, struct err *err)
 {
 	size_t body_at = writer->head_at + sizeof(struct inspect_head);
@@ -160,7 +160,7 @@ struct inspect_check_head inspect_check_head(
 	};
 }
 
-/* ---- reading: past the end everything reads as 0 and `failed` is set ----------------------- */
+/* ---- reading: a read past the end returns 0 and sets `failed` ------------------------------ */
 
 struct reader {
 	struct arena *arena;
@@ -192,7 +192,7 @@ static uint32_t take_number(struct reader *reader)
 	return number;
 }
 
-/* A number that is at most `most`. */
+/* Reads a number of at most `most`. */
 static uint32_t take_count(struct reader *reader, uint32_t most)
 {
 	uint32_t count = take_number(reader);
@@ -203,7 +203,7 @@ static uint32_t take_count(struct reader *reader, uint32_t most)
 	return 0;
 }
 
-/* A copy with a NUL behind it; "" after a failure. */
+/* Reads a text into a NUL-terminated copy; "" after a failure. */
 static const char *take_text(struct reader *reader, size_t *ret_len)
 {
 	uint32_t len = take_number(reader);
@@ -216,7 +216,7 @@ static const char *take_text(struct reader *reader, size_t *ret_len)
 	return text ? text : "";
 }
 
-/* Room for `count` things; NULL, and failed, when there is none. */
+/* Allocates an array of `count` items.  On failure returns NULL and sets `failed`. */
 static void *take_room(struct reader *reader, size_t count, size_t size)
 {
 	void *room = reader->failed ? NULL : arena_calloc(reader->arena, count, size);
@@ -326,7 +326,7 @@ static void take_policies(struct reader *reader, struct inspect_rules *rules)
 		take_policy(reader, &rules->policies[i], rules);
 }
 
-/* A message is understood to its last byte or not at all. */
+/* Rejects a message that is not read exactly to its last byte. */
 static int end_reading(const struct reader *reader, const char *what, struct err *err)
 {
 	if (reader->failed || reader->left > 0)

@@ -9,20 +9,22 @@
 #define DURING(phase) (1U << (unsigned)(phase))
 #define HEAD_LEN      offsetof(struct priv_msg, body)
 
-/* What one direction of an operation looks like. */
+/* The shape of a message: of the request or of the answer of an operation. */
 struct shape {
 	uint32_t body_len;
 	unsigned fds_least;
 	unsigned fds_most;
 };
 
-/* One row an operation: name, what is asked, what is answered, and when it may be asked. */
+/*
+ * One row per operation: its name, the shapes of request and answer, and the phases that allow it.
+ */
 static const struct rule {
 	const char *name;
 	struct shape request;
 	struct shape answer;
 	unsigned allowed;
-	bool unasked; /* comes from the spawner, as a message that is no answer */
+	bool unasked; /* the spawner sends it without a request */
 } rules[PRIV_OP_COUNT] = {
 	/* clang-format off */
 	[PRIV_HELLO]     = { "hello",     { 0, 0, 0 },                             { sizeof(struct priv_host), 0, 0 },              DURING(PRIV_GREETING),    false },
@@ -66,7 +68,7 @@ enum priv_phase priv_phase_after(uint32_t op, enum priv_phase phase)
 	return phase;
 }
 
-/* The shape that this very message must have: bad news travels alone. */
+/* Returns the shape that this message must have.  An answer with an error has no body. */
 static struct shape shape_of(const struct priv_msg *msg, const struct rule *rule)
 {
 	if (!msg->is_answer)
@@ -99,7 +101,7 @@ static bool knobs_are_sound(const struct priv_knobs *knobs, size_t fd_count)
 	return true;
 }
 
-/* Only bodies that are there are looked at: the table has already decided on the length. */
+/* Checks a body whose length has been checked against the table. */
 static bool body_is_sound(const struct priv_msg *msg, size_t fd_count)
 {
 	if (msg->body_len == 0)
@@ -132,7 +134,7 @@ static int check_head(const struct priv_msg *msg, struct err *err)
 	return 0;
 }
 
-/* Expects a head that has been checked. */
+/* Needs a head that check_head() accepted. */
 static int check_shape(const struct priv_msg *msg, size_t fd_count, struct err *err)
 {
 	const struct rule *rule = rule_of(msg->op);
@@ -169,7 +171,7 @@ int priv_send(int sock, struct priv_msg *msg, const int *fds, unsigned fd_count,
 	return 0;
 }
 
-/* Everything about a packet that does not need the descriptors themselves. */
+/* Checks everything in a packet except the descriptors themselves. */
 static int check_packet(
 	const struct priv_msg *msg, size_t len, size_t fd_count, bool from_daemon, struct err *err)
 {

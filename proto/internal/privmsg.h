@@ -1,19 +1,18 @@
 /*
- * The conversation between the daemon and the spawner, the only program with rights.
+ * The protocol between the daemon and the spawner, the only program with privileges.
  *
- * A SOCK_SEQPACKET pair; one fixed-size message per packet; the table in privmsg.c says for each
- * operation its size, its number of descriptors and in which phase it may come.  The daemon asks
- * one question at a time and the spawner answers each with the same sequence number; EXITED may
- * come at any time.  The spawner re-checks every number and path against limits of its own and
- * believes nothing because the daemon said it.  A message out of shape or turn ends the
- * conversation: every jail is killed and the spawner leaves.
+ * They use a SOCK_SEQPACKET pair, with one message per packet.  The table in privmsg.c has the size
+ * of each operation, its number of descriptors, and the phase in which it is allowed.  The daemon
+ * has one request open at a time, and the spawner answers it with the same sequence number.  EXITED
+ * may come at any time.  The spawner checks every number and path against its own limits and does
+ * not trust the daemon.  After a message of the wrong shape or phase it kills every jail and exits.
  *
  *	CONFIGURING --SEAL--> SERVING
  *	   RUNTIME               ZYGOTE  SLOT  INSPECTOR  KILL
  *	   HELLO (first)
  *
- * RUNTIME comes only before SEAL, when the daemon has read its configuration and not yet a single
- * byte from a client.
+ * RUNTIME is allowed only before SEAL.  At that time the daemon has read its configuration and has
+ * not yet read a byte from a client.
  */
 #pragma once
 
@@ -37,11 +36,13 @@ enum priv_op {
 	PRIV_HELLO,   /* -> struct priv_host */
 	PRIV_RUNTIME, /* struct priv_runtime -> empty; the answer's `id` is the runtime's number */
 	PRIV_SEAL,    /* -> empty */
-	PRIV_ZYGOTE, /* struct priv_zygote + 1 fd (zygote's end of its socket) -> id = child; fd: pidfd */
-	PRIV_SLOT, /* struct priv_slot -> struct priv_knobs + their fds: a cgroup leaf for one slot */
+	/* struct priv_zygote + 1 fd (zygote's end of its socket) -> id = child; fd: pidfd */
+	PRIV_ZYGOTE,
+	/* struct priv_slot -> struct priv_knobs + their fds: a cgroup leaf for one slot */
+	PRIV_SLOT,
 	PRIV_INSPECTOR, /* struct priv_inspector + 1 fd -> id = child; fd: pidfd */
-	PRIV_KILL,      /* id = child -> empty; the exit itself is told by EXITED */
-	PRIV_EXITED,    /* spawner -> daemon, unasked: id = child, status = wait status */
+	PRIV_KILL,      /* id = child -> empty; EXITED later reports the exit */
+	PRIV_EXITED,    /* spawner -> daemon, without a request: id = child, status = wait status */
 	PRIV_OP_COUNT,
 };
 
@@ -50,7 +51,7 @@ enum priv_mode {
 	PRIV_MODE_USER = 2
 };
 
-/* How a kind of limit can be held on this host. */
+/* How this host can enforce a kind of limit. */
 enum priv_cgroup {
 	PRIV_CGROUP_NONE = 0,
 	PRIV_CGROUP_V1 = 1,
@@ -63,9 +64,10 @@ struct priv_host {
 	uint32_t pids;
 	uint32_t cpu;
 	uint32_t cgroup_kill; /* a v2 hierarchy whose leaves have cgroup.kill */
-	int32_t landlock_abi; /* or minus the errno: -ENOSYS when the kernel was built without */
-	uint32_t slots_max;   /* over all zygotes */
-	char why_not[256];    /* when a cgroup is missing: why, for the operator */
+	/* or minus the errno: -ENOSYS when the kernel does not have Landlock */
+	int32_t landlock_abi;
+	uint32_t slots_max; /* over all zygotes */
+	char why_not[256];  /* when a cgroup is missing: the reason, for the administrator */
 };
 
 enum priv_runtime_kind {
@@ -74,14 +76,16 @@ enum priv_runtime_kind {
 };
 
 struct priv_bind {
-	char path[PRIV_PATH_MAX]; /* absolute, same place inside; read-only, nosuid, nodev */
-	uint32_t optional;        /* skipped when the host has no such path */
+	/* absolute, the same path inside the jail; read-only, nosuid, nodev */
+	char path[PRIV_PATH_MAX];
+	uint32_t optional; /* skipped when the host has no such path */
 };
 
 struct priv_runtime {
 	char name[PRIV_NAME_MAX];
 	uint32_t kind;
-	uint32_t makes_code; /* its jobs write machine code and run it: a filter that lets them */
+	/* its jobs generate machine code and run it, and need a filter that allows that */
+	uint32_t makes_code;
 	uint32_t bind_count;
 	char interpreter[PRIV_PATH_MAX]; /* absolute; started inside the jail */
 	char harness[PRIV_PATH_MAX];     /* absolute folder on the host, bound at /ced inside */
@@ -90,8 +94,8 @@ struct priv_runtime {
 };
 
 struct priv_zygote {
-	uint32_t runtime; /* number given by RUNTIME's answer */
-	uint32_t slots;   /* how many slots it may open: as many host uids are mapped for it */
+	uint32_t runtime; /* the number from RUNTIME's answer */
+	uint32_t slots;   /* how many slots it may open; the spawner maps one host uid for each */
 };
 
 struct priv_slot {
@@ -100,21 +104,22 @@ struct priv_slot {
 };
 
 /*
- * Files of a slot's cgroup leaves, opened by the spawner and handed over.  `which[i]` says what
- * descriptor i is; a knob that the host does not have is absent.  A leaf lives until its zygote has
- * gone; the daemon resets the knobs for each worker.
+ * Files of a slot's cgroup leaves, which the spawner opens and sends.  `which[i]` is the kind of
+ * descriptor i.  A knob that the host does not have is absent.  A leaf exists until its zygote has
+ * ended.  The daemon resets the knobs for each worker.
  */
 enum priv_knob {
 	KNOB_NONE = 0,
-	KNOB_JOIN, /* write "0" to move oneself in; there may be several (v1: one a controller) */
+	KNOB_JOIN, /* a process writes "0" to join; there may be several (v1: one per controller) */
 	KNOB_MEMORY_MAX,    /* v1 memory.limit_in_bytes, v2 memory.max */
 	KNOB_MEMORY_PEAK,   /* v1 memory.max_usage_in_bytes (write 0 resets), v2 memory.peak */
 	KNOB_MEMORY_NOW,    /* v1 memory.usage_in_bytes, v2 memory.current */
 	KNOB_MEMORY_EMPTY,  /* v1 memory.force_empty, v2 memory.reclaim: write a number of bytes */
 	KNOB_MEMORY_EVENTS, /* v1 memory.oom_control, v2 memory.events: "oom_kill N" in both */
 	KNOB_SWAP_MAX,      /* v1 memory.memsw.limit_in_bytes, memory and swap together */
-	KNOB_SWAP_OFF,      /* v1 memory.swappiness, v2 memory.swap.max: 0 once and for all */
-	KNOB_OOM_GROUP,     /* v2 memory.oom.group: 1, who is out of memory dies whole */
+	KNOB_SWAP_OFF,      /* v1 memory.swappiness, v2 memory.swap.max: always 0 */
+	/* v2 memory.oom.group: 1, so an OOM kill ends all processes of the leaf */
+	KNOB_OOM_GROUP,
 	KNOB_PIDS_MAX,
 	KNOB_PIDS_EVENTS, /* "max N" in both */
 	KNOB_CPU_MAX,     /* v1 cpu.cfs_quota_us (period 100000), v2 cpu.max */
@@ -140,7 +145,7 @@ struct priv_msg {
 	int32_t error; /* answers: 0, or an enum err_code; text says more */
 	uint32_t id;
 	int32_t status;
-	uint32_t body_len; /* of the member of `body` that the operation carries */
+	uint32_t body_len; /* size of the operation's member of `body` */
 	uint32_t is_answer;
 	char text[256];
 	union {
@@ -153,7 +158,7 @@ struct priv_msg {
 	} body;
 };
 
-/* How far a conversation is.  The spawner asks priv_op_in_turn() about each request. */
+/* The phases of the protocol.  The spawner calls priv_op_in_turn() for each request. */
 enum priv_phase {
 	PRIV_GREETING,
 	PRIV_CONFIGURING,
@@ -162,20 +167,21 @@ enum priv_phase {
 
 bool priv_op_in_turn(uint32_t op, enum priv_phase phase);
 
-/* The phase after `op` was answered without an error. */
+/* Returns the phase after `op` was answered without an error. */
 enum priv_phase priv_phase_after(uint32_t op, enum priv_phase phase);
 
 /*
- * An answer with error != 0 carries neither body nor descriptors, whatever its operation.
+ * Sends head and body, and sets body_len from the table.  The caller keeps its descriptors.
  *
- * Sends head and body (body_len is set from the table).  Descriptors are borrowed.
+ * An answer with error != 0 has neither body nor descriptors, whatever its operation.
  */
 int priv_send(int sock, struct priv_msg *msg, const int *fds, unsigned fd_count, struct err *err);
 
 /*
- * Receives one message and checks magic, operation, direction, size, terminators and descriptor
- * count against the table.  Returns 1, 0 when the peer has gone, -1 on failure (ERR_BUSY: nothing
- * there yet).  Descriptors (at most PRIV_FDS_MAX) are the caller's.
+ * Receives one message and checks it against the table: magic, operation, direction, size,
+ * terminators and descriptor count.  Returns 1, 0 when the peer has closed the socket, -1 on
+ * failure (ERR_BUSY: nothing has arrived yet).  The caller owns the descriptors, at most
+ * PRIV_FDS_MAX.
  */
 int priv_recv(int sock, bool from_daemon, struct priv_msg *ret_msg, int *ret_fds,
 	unsigned *ret_fd_count, struct err *err);

@@ -8,7 +8,7 @@
 
 #define SLOTMSG_FDS_MAX (1 + SLOTMSG_JOIN_FDS_MAX)
 
-/* One row a kind: its name in logs and how many descriptors come with it. */
+/* One row per kind: its name in logs and how many descriptors it has. */
 static const struct slotmsg_rule {
 	const char *name;
 	unsigned fds_least;
@@ -53,7 +53,10 @@ const char *slotmsg_kind_word(uint32_t kind)
 	return rule ? rule->name : "unknown";
 }
 
-/* Rows only where they are meant, each of them possible, and one that ended the run at most. */
+/*
+ * Checks the rows of refused calls: only WORKER_ENDED has them, each has valid values, and at most
+ * one ended the run.
+ */
 static bool refused_are_well(const struct slotmsg *msg)
 {
 	const uint32_t most = msg->kind == SLOTMSG_WORKER_ENDED ? SLOTMSG_REFUSED_MAX : 0;

@@ -1,16 +1,17 @@
 /*
- * What the daemon says to a zygote, a slot and a worker, and what they answer.
+ * The messages between the daemon and a zygote, a slot and a worker.
  *
  *	ced ──zygote socket──► zygote      one per runtime; opens slots
  *	ced ──slot socket────► slot        one per jail that can hold a worker; makes one at a time
- *	ced ──job socket─────► worker      takes one job, says how it ended, is killed
+ *	ced ──job socket─────► worker      takes one job, reports how it ended, is killed
  *
- * Zygote and slot sockets are SOCK_SEQPACKET: one fixed-size message per packet, with exactly the
- * descriptors that the tables in slotmsg.c name.  The job socket is SOCK_STREAM: a head, then
- * `len` bytes of body.  Everything is in host byte order: both ends are on one machine.
+ * Zygote and slot sockets are SOCK_SEQPACKET.  Each packet has one fixed-size message, with as many
+ * descriptors as the table in slotmsg.c allows.  The job socket is SOCK_STREAM: a head, then `len`
+ * bytes of body.  Everything is in host byte order, because both ends are on one machine.
  *
- * Nothing that comes up the job socket is believed beyond what a program could bring about
- * anyway; what comes up the zygote and slot sockets is checked for shape and turn.
+ * The program can control its worker.  So the daemon treats a message on the job socket as
+ * something that the program could have done itself.  It checks the shape and order of messages on
+ * the zygote and slot sockets.
  */
 #pragma once
 
@@ -24,8 +25,9 @@
 #define SLOTMSG_BODY_MAX     (64U << 20)  /* a job body, daemon to worker */
 #define SLOTMSG_REPORT_MAX   (256U << 10) /* a report body, worker to daemon */
 #define SLOTMSG_JOIN_FDS_MAX 6            /* "procs" files of the cgroups that a worker joins */
-#define SLOTMSG_REFUSED_MAX  12           /* kinds of refused system calls told of one worker */
-#define SLOTMSG_CALLS_MAX    1024         /* numbers of system calls are below it */
+/* kinds of refused system calls reported for one worker */
+#define SLOTMSG_REFUSED_MAX  12
+#define SLOTMSG_CALLS_MAX    1024 /* every system call number is smaller */
 
 /* ---- zygote and slot sockets -------------------------------------------------------------- */
 
@@ -33,37 +35,43 @@ enum slotmsg_kind {
 	SLOTMSG_NONE = 0,
 
 	/* zygote -> ced */
-	SLOTMSG_ZYGOTE_READY = 1, /* interpreter up, modules imported: text = version */
+	SLOTMSG_ZYGOTE_READY = 1, /* the interpreter runs, modules are imported: text = version */
 	SLOTMSG_SLOT_OPENED,      /* slot = index; pid = the slot's pid in the zygote's namespace */
 	SLOTMSG_SLOT_FAILED,      /* slot = index; text = why */
 	SLOTMSG_SLOT_GONE,        /* slot = index; status = wait status of the slot process */
 
 	/* ced -> zygote */
-	SLOTMSG_SLOT_OPEN, /* slot = index; fds: slot socket, then fd_count-1 "procs" files to join */
+	/* slot = index; fds: slot socket, then fd_count-1 "procs" files to join */
+	SLOTMSG_SLOT_OPEN,
 
 	/* ced -> slot */
 	SLOTMSG_WORKER_MAKE, /* numbers below; fds: job socket, stdout, stderr, lifeline */
-	/* change limits of the waiting worker: numbers below; fd: tell there which files it opens */
+	/*
+	 * changes limits of the waiting worker: numbers below; fd: the file of struct
+	 * slotmsg_opened_head
+	 */
 	SLOTMSG_ADJUST,
-	SLOTMSG_COLLECT, /* after the end: send artifacts; fds: pipe, memfd with NUL-ended globs */
-	SLOTMSG_WORKER_DROP, /* the run is over: kill what is left, forget the files */
+	/* after the end: send artifacts; fds: pipe, memfd with NUL-terminated globs */
+	SLOTMSG_COLLECT,
+	SLOTMSG_WORKER_DROP, /* the run is over: kill all remaining processes, delete the files */
 
 	/* slot -> ced */
 	SLOTMSG_WORKER_MADE,   /* pid = worker's pid in the slot's namespace */
 	SLOTMSG_WORKER_FAILED, /* text = which step failed and why */
 	SLOTMSG_ADJUSTED,
-	SLOTMSG_WORKER_ENDED, /* status = wait status, usage; sent once per worker, whenever it dies */
+	SLOTMSG_WORKER_ENDED, /* status = wait status, usage; sent once per worker, when it dies */
 	SLOTMSG_COLLECTED,    /* the collector has ended: status */
-	SLOTMSG_DROPPED, /* nothing of the worker is left; disk_bytes, inodes = what its files took */
-	SLOTMSG_WORKER_REFUSED, /* the first call was refused that WORKER_ENDED will tell of */
+	/* nothing of the worker is left; disk_bytes, inodes = the usage of its files */
+	SLOTMSG_DROPPED,
+	SLOTMSG_WORKER_REFUSED, /* the first of the refused calls that WORKER_ENDED will report */
 	SLOTMSG_KIND_COUNT,
 };
 
-/* Limits of one worker.  0 means "as the profile says". */
+/* Limits of one worker.  0: the value of the profile. */
 struct slotmsg_limits {
 	uint64_t
-		memory_bytes; /* held by RLIMIT_AS only where no memory cgroup holds it (see flags) */
-	uint64_t disk_bytes; /* tmpfs size of /work and /tmp together */
+		memory_bytes; /* RLIMIT_AS enforces it only when there is no memory cgroup: flags */
+	uint64_t disk_bytes;  /* tmpfs size of /work and /tmp together */
 	uint64_t inodes;
 	uint64_t cpu_ms;     /* RLIMIT_CPU backstop, rounded up to seconds + 1 */
 	uint64_t pids;       /* RLIMIT_NPROC backstop */
@@ -71,33 +79,35 @@ struct slotmsg_limits {
 	uint64_t file_bytes; /* RLIMIT_FSIZE */
 };
 
-#define SLOTMSG_FLAG_RLIMIT_MEMORY 1U /* no memory cgroup: RLIMIT_AS holds memory_bytes */
-#define SLOTMSG_FLAG_RLIMIT_PIDS   2U /* no pids cgroup: RLIMIT_NPROC holds pids */
-#define SLOTMSG_FLAG_DISK_FULL     4U /* WORKER_ENDED, DROPPED: not a byte was left of disk_bytes */
-#define SLOTMSG_FLAG_INODES_FULL   8U /* and not an inode */
-#define SLOTMSG_FLAG_CPU_LIMIT     16U /* WORKER_ENDED: the slot has killed it for its cpu time */
+#define SLOTMSG_FLAG_RLIMIT_MEMORY 1U /* no memory cgroup: RLIMIT_AS enforces memory_bytes */
+#define SLOTMSG_FLAG_RLIMIT_PIDS   2U /* no pids cgroup: RLIMIT_NPROC enforces pids */
+#define SLOTMSG_FLAG_DISK_FULL     4U /* WORKER_ENDED, DROPPED: disk_bytes were used up */
+#define SLOTMSG_FLAG_INODES_FULL   8U /* WORKER_ENDED, DROPPED: inodes were used up */
+/* WORKER_ENDED: the slot killed the worker because of its CPU time */
+#define SLOTMSG_FLAG_CPU_LIMIT     16U
 
 struct slotmsg_usage {
 	uint64_t cpu_user_us;
 	uint64_t cpu_sys_us;
-	uint64_t max_rss_bytes; /* of the largest process; cgroup readings are better */
+	uint64_t max_rss_bytes; /* of the largest process; values from a cgroup are better */
 	uint64_t ctx_voluntary;
 	uint64_t ctx_forced;
 };
 
-/* A system call that a worker was refused, by number and kind. */
+/* A system call that the jail refused to a worker, by number and kind. */
 struct slotmsg_refused {
 	uint32_t nr;
 	uint32_t kind;    /* socket: the address family; else 0 */
-	uint32_t count;   /* how often, and never 0 */
-	uint32_t ended;   /* 1: the slot has ended the run for it; of one row at most */
-	int64_t first_us; /* when first, by CLOCK_MONOTONIC */
+	uint32_t count;   /* how often, at least 1 */
+	uint32_t ended;   /* 1: the slot ended the run because of it; at most one row has it */
+	int64_t first_us; /* the first time, by CLOCK_MONOTONIC */
 };
 
 /*
- * The file that comes with ADJUST holds the folders of the job's files ("work/a", "work/a/b", each with
- * a NUL behind it).  The slot makes them and writes into the file, before WORKER_ENDED, a head and
- * `count` rows.  Times are how often, at least; `path` begins with "work/" or "tmp/" and ends with a NUL.
+ * The file that comes with ADJUST has the folders of the job's files ("work/a", "work/a/b"), each
+ * followed by a NUL.  The slot creates these folders.  Before WORKER_ENDED it writes a head and
+ * `count` rows into the file.  The counters in a row are lower bounds.  `path` begins with "work/"
+ * or "tmp/" and ends with a NUL.
  */
 #define SLOTMSG_OPENED_MAX      128
 #define SLOTMSG_OPENED_PATH_MAX 512
@@ -105,14 +115,14 @@ struct slotmsg_refused {
 struct slotmsg_opened_head {
 	uint32_t magic;
 	uint32_t count;
-	uint32_t others;     /* what found no row */
-	uint32_t incomplete; /* 1: something may have been missed */
+	uint32_t others;     /* events for which there was no row */
+	uint32_t incomplete; /* 1: the slot may have missed events */
 };
 
 struct slotmsg_opened {
 	uint32_t opens;
-	uint32_t writes; /* of those for writing that have been closed */
-	uint32_t reads;  /* and of the others */
+	uint32_t writes; /* closed opens that could write */
+	uint32_t reads;  /* closed opens that could not */
 	uint32_t created;
 	uint32_t deleted;
 	char path[SLOTMSG_OPENED_PATH_MAX];
@@ -123,35 +133,39 @@ struct slotmsg {
 	uint32_t kind;
 	uint32_t slot; /* index of the slot, given by the daemon */
 	uint32_t
-		sequence; /* of the worker in its slot, given by the daemon with WORKER_MAKE, echoed */
+		sequence; /* from WORKER_MAKE: number of the worker in its slot; answers carry it */
 	uint32_t flags;
 	int32_t pid;
 	int32_t status;
-	uint32_t artifact_count; /* COLLECT: how many files at most */
-	uint64_t artifact_bytes; /* COLLECT: how many bytes together at most */
+	uint32_t artifact_count; /* COLLECT: the most files */
+	uint64_t artifact_bytes; /* COLLECT: the most bytes of all files together */
 	uint64_t disk_bytes;
 	uint64_t inodes;
 	struct slotmsg_limits limits;
 	struct slotmsg_usage usage;
-	uint32_t refused_count;  /* WORKER_ENDED: rows that follow */
-	uint32_t refused_others; /* calls that found no row */
+	uint32_t refused_count;  /* WORKER_ENDED: rows in `refused` */
+	uint32_t refused_others; /* calls for which there was no row */
 	struct slotmsg_refused refused[SLOTMSG_REFUSED_MAX];
 	char text[SLOTMSG_TEXT_MAX]; /* always terminated */
 };
 
-/* Sends one message with its descriptors (borrowed).  -1 and ERR_BUSY on a full non-blocking socket. */
+/*
+ * Sends one message.  The caller keeps its descriptors.  -1 and ERR_BUSY on a full non-blocking
+ * socket.
+ */
 int slotmsg_send(
 	int sock, const struct slotmsg *msg, const int *fds, unsigned fd_count, struct err *err);
 
 /*
  * Receives one message and checks magic, kind, size, terminator and the number of descriptors.
- * `ret_fds` has room for 1 + SLOTMSG_JOIN_FDS_MAX; they are the caller's.  Returns 1, 0 when the peer has
- * gone, -1 on failure (ERR_BUSY: nothing there yet; ERR_PROTOCOL: end the conversation).
+ * `ret_fds` has room for 1 + SLOTMSG_JOIN_FDS_MAX; the caller owns the descriptors.  Returns 1, 0
+ * when the peer has closed the socket, -1 on failure.  ERR_BUSY: nothing has arrived yet.
+ * ERR_PROTOCOL: the message is invalid, and the caller must close the connection.
  */
 int slotmsg_recv(
 	int sock, struct slotmsg *ret_msg, int *ret_fds, unsigned *ret_fd_count, struct err *err);
 
-/* A message of this kind with everything else 0. */
+/* Makes a message of this kind with all other fields 0. */
 struct slotmsg slotmsg_of(enum slotmsg_kind kind);
 const char *slotmsg_kind_word(uint32_t kind);
 
@@ -159,15 +173,21 @@ const char *slotmsg_kind_word(uint32_t kind);
 
 enum job_kind {
 	JOB_NONE = 0,
-	JOB_START, /* ced -> worker: struct job_head + body; one descriptor (stdin) when has_stdin */
-	JOB_READY, /* worker -> ced: warm, waiting; no body; exit_code = cpu us that making it took */
+	/*
+	 * ced -> worker: struct job_head + body; one descriptor (stdin) when has_stdin is
+	 * JOB_STDIN_FD
+	 */
+	JOB_START,
+	/* worker -> ced: waits for a job; no body; exit_code = CPU us that making it took */
+	JOB_READY,
 	JOB_FAILED, /* worker -> ced: could not begin the job; body = one sentence */
 	JOB_BEGUN,  /* worker -> ced: the program compiled and is about to run; no body */
-	JOB_ERROR, /* worker -> ced: body = JSON {type,message,line,column,frames,text,syntax:bool} */
+	/* worker -> ced: body = JSON {type,message,line,column,frames,text,syntax:bool} */
+	JOB_ERROR,
 	JOB_DONE, /* worker -> ced: exit_code is what the process would exit with; no body */
 	/*
-	 * worker -> ced: it broke a rule that came with the job, and waits to be ended; body = JSON
-	 * {rule,line,column,text,file}.
+	 * worker -> ced: the program broke a rule that came with the job, and the worker waits to
+	 * be killed; body = JSON {rule,line,column,text,file}.
 	 */
 	JOB_DENIED,
 	JOB_KIND_COUNT,
@@ -176,12 +196,12 @@ enum job_kind {
 struct job_head {
 	uint32_t magic;
 	uint32_t kind;
-	uint32_t len; /* bytes of body behind this head */
+	uint32_t len; /* bytes of body after this head */
 	int32_t exit_code;
 };
 
 /*
- * The body of JOB_START: this struct, then the parts in this order, without padding:
+ * The body of JOB_START is struct job_body and then these parts, in this order and without padding:
  *	code, entrypoint (a bare file name), rules (text, see runtimes/python/rules.h),
  *	args (each u32 length + bytes),
  *	env (each u32 length + "KEY=VALUE"),
@@ -202,12 +222,12 @@ struct job_body {
 	uint32_t file_count;
 	uint32_t has_stdin; /* enum job_stdin */
 	uint32_t flags;     /* JOB_FLAG_* */
-	uint32_t rules_len; /* what the worker holds the program to while it runs; 0: nothing */
+	uint32_t rules_len; /* rules that the worker enforces while the program runs; 0: none */
 };
 
-#define JOB_FLAG_DETERMINISTIC 1U /* chance and clock begin the same in each run */
+#define JOB_FLAG_DETERMINISTIC 1U /* random numbers and the clock start the same in each run */
 
-/* In the second byte: how many processors it may use at a time, when more than one. */
+/* In the second byte: how many processors the run may use at a time, when more than one. */
 #define JOB_PROCESSORS(count)    ((uint32_t)(count) << 8)
 #define JOB_PROCESSORS_OF(flags) ((flags) >> 8 & 0xffU)
 
@@ -218,8 +238,9 @@ struct job_file {
 };
 
 /*
- * What a collector writes to its pipe, entry after entry, until the end of the stream.  path: below the
- * working directory; reason 0: data_len bytes follow the path; else data_len is 0 and the entry was skipped.
+ * A collector writes entries to its pipe until the end of the stream.  An entry is a struct
+ * artifact_head and a path below the working directory.  With reason 0, data_len bytes follow the
+ * path.  With any other reason the collector skipped the file, and data_len is 0.
  */
 enum artifact_reason {
 	ARTIFACT_TAKEN = 0,
