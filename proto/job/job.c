@@ -7,7 +7,7 @@
 
 _Static_assert(HASH_TEXT_LEN == DIGEST_TEXT_LEN, "a hash is a digest in text form");
 
-/* First in what is hashed, so that a later form can never be mistaken for this one. */
+/* Prefix of the hashed bytes, so that a later form never has the same hash by accident. */
 #define INPUT_HASH_FORM "ced input 1\n"
 
 static const char *const outcome_words[OUTCOME_COUNT] = {

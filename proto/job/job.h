@@ -1,9 +1,9 @@
 /*
- * One run, as typed structs: what was asked (job_spec), what came of it (job_result), and the
- * value forms of both, which are the wire shapes of docs/PROTOCOL.md.
+ * One run, as typed structs: the request (job_spec) and the result (job_result).  Functions here
+ * convert both to and from values, whose shapes are those of docs/PROTOCOL.md.
  *
- * A job_spec is complete and bounded: every field has been checked and every limit has a number.
- * Both structs live in the request's arena and point into it.
+ * A job_spec is complete: every field has been checked and every limit has a number.  Both structs
+ * live in the request's arena and point into it.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct schema;
 #define RUN_ID_LEN    26 /* a ULID */
 #define HASH_TEXT_LEN 71 /* "sha256:" and 64 hex digits */
 
-/* Every limit once: name on the wire, and what it means.  X(name, meaning) */
+/* All limits.  X(name on the wire, meaning) */
 #define JOB_LIMITS(X)                                                    \
 	X(wall_ms, "longest time from start to end, in milliseconds")    \
 	X(cpu_ms, "cpu time of all its processes, in milliseconds")      \
@@ -42,7 +42,7 @@ struct job_limits {
 #undef JOB_LIMIT_FIELD
 };
 
-/* Makes them agree: no file can be larger than the disk. */
+/* Makes the limits consistent: reduces file_bytes to disk_bytes. */
 void job_limits_settle(struct job_limits *limits);
 
 struct job_input_file {
@@ -66,31 +66,32 @@ enum job_output {
 };
 enum job_trace {
 	TRACE_STEPS,
-	TRACE_FILES, /* the steps, and which files it opens */
+	TRACE_FILES, /* the steps, and the files that the program opens */
 	TRACE_OFF
 };
 enum job_cache {
 	CACHE_OFF,
-	CACHE_USE,    /* a result that is known will do; else it runs, and its result is known */
-	CACHE_REFRESH /* it runs in any case, and its result takes the place of what was known */
+	CACHE_USE,    /* use a cached result if there is one; else run, and cache the result */
+	CACHE_REFRESH /* always run, and replace the cached result */
 };
 
 struct job_spec {
-	const char *id;     /* the caller's name for it, or NULL */
-	const char *run_id; /* that the caller wants it to have, or NULL; not part of the record */
-	const char *language; /* as asked; the pool knows which runtimes exist */
+	const char *id; /* the request's `id`, which the caller chose, or NULL */
+	/* the run id that the caller asks for, or NULL; not stored with the request */
+	const char *run_id;
+	const char *language; /* as the caller sent it; the pool checks that the runtime exists */
 	struct bytes code;
 	const char *entrypoint;
 	struct bytes *args;
 	size_t arg_count;
-	struct bytes input; /* for stdin: `stdin` as given, or `input` written as JSON */
+	struct bytes input; /* for stdin: the bytes of `stdin`, or `input` as JSON text */
 	bool has_input;
 	struct job_input_file *files;
 	size_t file_count;
 	struct job_pair *env;
 	size_t env_count;
 	struct job_limits limits;
-	const struct value *limits_asked; /* those that were named, or NULL */
+	const struct value *limits_asked; /* the limits in the request, or NULL */
 	enum job_on_output_limit on_output_limit;
 	const char **artifact_globs;
 	size_t artifact_glob_count;
@@ -104,30 +105,33 @@ struct job_spec {
 	size_t label_count;
 	enum job_trace trace;
 	enum job_cache cache;
-	bool deterministic; /* chance, clock and hashes begin the same in each run */
+	bool deterministic; /* random numbers, clock and hashes start the same in each run */
 	bool stream;
-	bool announce; /* say which run it is as soon as that is known */
+	bool announce; /* send the run id as soon as it is known */
 	bool detach;
-	struct bytes *secrets; /* to be masked in whatever is stored; never stored themselves */
-	size_t secret_count;   /* of one that is stored as well */
-	uint64_t masks;        /* in a copy that is to be stored: how many there are in it */
+	struct bytes *secrets; /* masked in all that is stored; never stored themselves */
+	size_t secret_count;   /* number of secrets; in a stored copy, too */
+	uint64_t masks;        /* in a copy for the store: how many places were masked */
 };
 
-/* Why a request was refused: the key, a stable word, a sentence.  All in the arena. */
+/* Why a request was refused: the key, a stable word, a sentence.  All texts are in the arena. */
 struct job_refusal {
 	const char *pointer; /* JSON Pointer, "" for the whole; a missing key: where it would be */
-	/* missing, unknown_key, type, value, range, too_long, too_short, path, nul, duplicate, conflict, schema, work */
+	/*
+	 * missing, unknown_key, type, value, range, too_long, too_short, path, nul, duplicate,
+	 * conflict, schema, work, blob
+	 */
 	const char *reason;
-	const char *message; /* begins with the pointer, so that it can stand alone */
+	const char *message; /* begins with the pointer, so that it can be shown alone */
 };
 
-/* What a program is called that has no name. */
+/* The file name of a program whose request has no `entrypoint`. */
 struct job_entrypoint {
 	const char *language;
 	const char *file;
 };
 
-/* A content that was sent ahead. */
+/* A content that the client sent earlier with blob.put. */
 struct job_blob {
 	const char *sha256;
 	struct bytes data;
@@ -135,45 +139,49 @@ struct job_blob {
 
 /* Defaults and ceilings for limits, from the configuration. */
 struct job_bounds {
-	struct job_limits standard; /* when the caller names none */
-	struct job_limits most;     /* past it the request is refused with "range" */
+	struct job_limits standard; /* for limits that the request does not have */
+	struct job_limits most;     /* above these the request is refused with "range" */
 	uint64_t code_bytes;        /* ceilings on the parts of a request */
 	uint64_t input_bytes;
 	uint64_t files_bytes;
 	uint64_t schema_bytes;
 	const struct job_entrypoint
-		*entrypoints;         /* NULL behind the last; before those of job_spec.c */
-	const struct job_blob *blobs; /* that files may name */
+		*entrypoints;         /* ends with a NULL language; before those of job_spec.c */
+	const struct job_blob *blobs; /* blobs that files may refer to */
 	size_t blob_count;
 };
 
 /*
  * Checks the params of `run` and `check` and fills *ret_spec.  Returns 0; 1 when the request is
- * refused (*ret_refusal says why); -1 on failure (memory).  Unknown keys are refused by name.
+ * refused (*ret_refusal has the reason); -1 without memory.  An unknown key is a reason to refuse.
  */
 int job_spec_from_value(struct arena *arena, const struct value *params,
 	const struct job_bounds *bounds, struct job_spec *ret_spec, struct job_refusal *ret_refusal,
 	struct err *err);
 
-/* Everything that is wrong with a request, as far as it can be told at once. */
+/* All errors of a request that one reading can find. */
 #define JOB_REFUSALS_MAX 64
 struct job_refusals {
 	struct job_refusal items[JOB_REFUSALS_MAX];
 	size_t count;
-	bool more; /* than these */
+	bool more; /* there were more than these */
 };
 
 /*
- * As job_spec_from_value(), for who wants to mend all of it: what else is wrong is added to
- * *refusals.  What a key says is looked at when it has the right shape.  0, or -1 (memory).
+ * As job_spec_from_value(), but adds all errors to *refusals, for clients that want to fix all at
+ * once.  It checks the content of a key only when the key has the right shape.  Returns 0, or -1
+ * without memory.
  */
 int job_spec_refusals(struct arena *arena, const struct value *params,
 	const struct job_bounds *bounds, struct job_refusals *refusals, struct err *err);
 
-/* The keys of `run` once more, for storing: everything that was asked, with the limits in force. */
+/* Makes the params of `run` again, for the store.  They have the limits in force. */
 struct value *job_spec_to_value(struct arena *arena, const struct job_spec *spec);
 
-/* code_hash: over the program's bytes.  input_hash: over a length-prefixed form of stdin, files, args, env. */
+/*
+ * code_hash covers the program's bytes.  input_hash covers a length-prefixed form of stdin, files,
+ * args and env.
+ */
 void job_code_hash(const struct job_spec *spec, char ret_text[HASH_TEXT_LEN + 1]);
 void job_input_hash(const struct job_spec *spec, char ret_text[HASH_TEXT_LEN + 1]);
 
@@ -199,10 +207,11 @@ enum outcome {
 	OUTCOME_APPROVAL_EXPIRED,
 	OUTCOME_BUDGET_EXCEEDED,
 	OUTCOME_CANCELED,
-	OUTCOME_BUSY, /* no room in the queue, or no worker in time */
+	OUTCOME_BUSY, /* the queue is full, or no worker was free in time */
 	OUTCOME_SANDBOX_ERROR,
 	OUTCOME_LOST,
-	OUTCOME_REFUSED, /* contract: answered as bad_request, recorded so that attempts can be counted */
+	/* by the contract: answered as bad_request, and recorded so that attempts are counted */
+	OUTCOME_REFUSED,
 	OUTCOME_COUNT,
 };
 
@@ -216,14 +225,14 @@ const char *outcome_word(enum outcome outcome);
 enum outcome outcome_from_word(const char *word); /* OUTCOME_NONE when unknown */
 const char *ran_word(enum ran ran);
 
-/* Whether it says something about the program alone: nobody's trouble, no clock, no limit. */
+/* Whether the outcome follows from the program alone, not from a failure, the clock or a limit. */
 bool outcome_is_fact(enum outcome outcome);
 
-/* From mild to strict: of two the larger counts. */
+/* In ascending order of strictness: of two decisions the larger applies. */
 enum policy_decision {
 	POLICY_ALLOW,
 	POLICY_OBSERVE,
-	POLICY_ASK, /* a person is to say */
+	POLICY_ASK, /* a person must decide */
 	POLICY_DENY
 };
 const char *policy_decision_word(enum policy_decision decision);
@@ -234,7 +243,7 @@ struct policy_finding {
 		severity; /* "deny", "ask" or "observe": what this finding does under this policy */
 	uint32_t line;    /* from 1 */
 	uint32_t column;  /* from 1, in code points */
-	const char *text; /* what stands there, at most 120 bytes, valid UTF-8 */
+	const char *text; /* the text at that place, at most 120 bytes, valid UTF-8 */
 	const char *message;
 	const char *hint; /* or NULL */
 };
@@ -252,7 +261,7 @@ struct job_artifact {
 	struct bytes data;
 	uint32_t mode;
 	char sha256[HASH_TEXT_LEN + 1];
-	bool masked; /* in a copy that is to be stored: the hash is not that of `data` */
+	bool masked; /* in a copy for the store: `data` is masked, so the hash does not match it */
 };
 
 struct job_skipped {
@@ -269,7 +278,7 @@ struct job_output_error {
 struct job_step {
 	const char *step;  /* "read", "policy.verdict", "worker.taken", "limit.output" … */
 	const char *phase; /* contract policy cache queue execute output record */
-	int64_t t_us;      /* since the request was whole */
+	int64_t t_us;      /* since the whole request had arrived */
 	bool ok;
 	const char *note; /* or NULL */
 };
@@ -281,31 +290,37 @@ struct job_metrics {
 	bool warm;
 };
 
-/* A captured stream.  `tail` is filled only when it was truncated with on_output_limit "truncate". */
+/*
+ * A captured stream.  `tail` is set only when on_output_limit is "truncate" and the stream was
+ * truncated.
+ */
 struct job_stream {
 	struct bytes head;
 	struct bytes tail;
-	size_t before_tail; /* bytes in front of the tail that are there, and not part of it */
+	size_t before_tail; /* readable bytes before `tail` that are not part of it */
 	uint64_t total;     /* bytes read from the program */
 	bool truncated;
 };
 
-/* A system call that it was refused and that tells what it wanted. */
+/* A system call that the jail refused to the program, and what the call was meant to do. */
 struct job_refused {
 	const char *call; /* "socket" */
 	const char *kind; /* "AF_INET", or NULL */
 	const char *wish; /* "open an internet socket" */
 	uint32_t count;
-	int64_t first_us; /* since the program began */
-	bool ended;       /* the run was ended for it */
+	int64_t first_us; /* since the program started */
+	bool ended;       /* the run was ended because of it */
 };
 
 struct job_result {
-	/* A begun record that is on its way reads these; what is told again has them of its own. */
+	/*
+	 * The recorder may still read these for a begun row.  A result that is returned again has
+	 * its own.
+	 */
 	char run_id[RUN_ID_LEN + 1];
 	char code_hash[HASH_TEXT_LEN + 1];
 	char input_hash[HASH_TEXT_LEN + 1];
-	const char *replay_of; /* the run that it repeats, or NULL */
+	const char *replay_of; /* the run of which this is a replay, or NULL */
 	enum outcome outcome;
 	enum ran ran;
 	const char *reason; /* one sentence */
@@ -319,8 +334,8 @@ struct job_result {
 	const struct value *evidence; /* map or NULL */
 	const struct job_refused *refused;
 	size_t refused_count;
-	uint32_t refused_others;   /* calls of kinds that found no room */
-	const struct value *files; /* what it opened: map or NULL */
+	uint32_t refused_others;   /* refused calls for which there was no row */
+	const struct value *files; /* the files that the program opened: map or NULL */
 	struct job_output_error *output_errors;
 	size_t output_error_count;
 	bool has_verdict;
@@ -331,38 +346,41 @@ struct job_result {
 	size_t skipped_count;
 	struct job_metrics metrics;
 	struct job_limits limits;
-	const struct value *enforced_by;  /* map: limit name -> word */
-	const struct value *runtime;      /* {name, version, digest} or NULL */
-	char cached_from[RUN_ID_LEN + 1]; /* the run that this is the result of; "": its own */
+	const struct value *enforced_by; /* map: limit name -> word */
+	const struct value *runtime;     /* {name, version, digest} or NULL */
+	/* the run whose cached result this is; "": not from the cache */
+	char cached_from[RUN_ID_LEN + 1];
 	const struct value
-		*approval; /* {decision, by, act, ...} of one that a person was asked about */
+		*approval; /* {decision, by, act, ...} when the run needed a person's approval */
 	struct job_step *steps;
 	size_t step_count;
-	uint64_t attempt;           /* of its task, since that began or was ok; 0: it has none */
-	const struct value *budget; /* what is left, or NULL: nothing is bounded */
-	uint64_t masks;             /* secrets that were masked in what is stored */
+	/* number of this attempt since its task began or last was ok; 0: no task */
+	uint64_t attempt;
+	const struct value *budget; /* the remaining budget; NULL: no budget applies */
+	uint64_t masks;             /* how many places were masked in the stored record */
 };
 
 /*
- * Whether the `id` that it was asked under is used up: some of it ran, or may have, or the language
- * refuses it.  After anything else the same request may be sent again and is then done.
+ * Whether the request's `id` is used up: the program ran, or may have run, or has a syntax error.
+ * After any other result the client may send the same request again, and the daemon runs it.
  */
 bool job_result_is_spent(const struct job_result *result);
 
-/* The result map of docs/PROTOCOL.md.  NULL when the arena is full. */
+/* Makes the result map of docs/PROTOCOL.md.  NULL when the arena is full. */
 struct value *job_result_to_value(struct arena *arena, const struct job_result *result);
 
 /*
- * Back from that map, or from a record of the store, as far as it tells of the program: not its id,
- * hashes, metrics and steps.  Keeps `map`.  0, or -1: no memory, or it is no result.
+ * Reads a result from that map or from a record of the store.  It reads the fields about the
+ * program, not the id, hashes, metrics and steps.  The result points into `map`.  Returns 0, or -1:
+ * no memory, or not a result.
  */
 int job_result_from_value(struct arena *arena, const struct value *map,
 	struct job_result *ret_result, struct err *err);
 
-/* Parts of it, in the same form, for the store and other answers. */
+/* Make parts of that map, for the store and other answers. */
 struct value *job_limits_to_value(struct arena *arena, const struct job_limits *limits);
 struct value *policy_verdict_to_value(struct arena *arena, const struct policy_verdict *verdict);
 
-/* A verdict again from that form. */
+/* Reads a verdict from its value form. */
 int policy_verdict_from_value(struct arena *arena, const struct value *value,
 	struct policy_verdict *ret_verdict, struct err *err);

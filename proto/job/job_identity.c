@@ -5,13 +5,16 @@
 #include "proto/base/container.h"
 #include "proto/number.h"
 
-/* First in what is hashed, so that neither can be mistaken for the other or for a later form. */
+/*
+ * Prefixes of the hashed bytes, so that the two kinds and later forms never have the same hash by
+ * accident.
+ */
 #define ACTION_FORM "ced action 1\n"
 #define RESULT_FORM "ced result 1\n"
 
 /* ---- pieces ------------------------------------------------------------------------------- */
 
-/* Nothing and an empty text differ. */
+/* A missing text and an empty one give different digests. */
 static void add_text(struct digest *digest, const char *text)
 {
 	digest_add_u64(digest, text != NULL);
@@ -28,7 +31,7 @@ static void add_pairs(struct digest *digest, const struct job_pair *pairs, size_
 	}
 }
 
-/* A value with all that it holds, maps in the order in which they came. */
+/* Adds a value with all its items, and maps in their order of arrival. */
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than a message may nest */
 static void add_value(struct digest *digest, const struct value *value)
 {
@@ -80,7 +83,10 @@ static void add_entrypoint(struct digest *digest, const struct job_spec *spec)
 	add_text(digest, spec->entrypoint);
 }
 
-/* As asked: when the host's defaults change, a repeat is still one. */
+/*
+ * Adds the limits as the caller sent them, so that a repeat stays a repeat when the host's defaults
+ * change.
+ */
 static void add_limits_asked(struct digest *digest, const struct job_spec *spec)
 {
 #define ADD_LIMIT(name, meaning) add_value(digest, value_get(spec->limits_asked, #name));
@@ -151,9 +157,10 @@ static void add_deterministic(struct digest *digest, const struct job_spec *spec
 
 /* clang-format off */
 static const struct row {
-	const char *key; /* of run.json, as often as it needs */
-	unsigned counts; /* a set of job_sameness; 0: for neither, and why stands behind it */
-	void (*add)(struct digest *digest, const struct job_spec *spec); /* NULL: in a hash */
+	const char *key; /* of run.json; may have several rows */
+	unsigned counts; /* a set of job_sameness; 0: none, for the reason in the comment */
+	/* NULL: part of code_hash or input_hash */
+	void (*add)(struct digest *digest, const struct job_spec *spec);
 } rows[] = {
 	{ "language",        BOTH,            add_language },
 	{ "code",            BOTH,            NULL }, /* code_hash */
@@ -167,22 +174,25 @@ static const struct row {
 	{ "limits",          JOB_SAME_RESULT, add_limits_in_force },
 	{ "on_output_limit", BOTH,            add_on_output_limit },
 	{ "artifacts",       BOTH,            add_artifacts },
-	{ "policy",          JOB_SAME_ACTION, add_policy }, /* its digest is among the circumstances */
+	{ "policy",          JOB_SAME_ACTION, add_policy }, /* job_circumstances has its digest */
 	{ "network",         0,               NULL },     /* has one value */
-	{ "output",          JOB_SAME_ACTION, add_output }, /* a hit is held against its own contract */
+	/* a cached result is checked against the new request's own contract */
+	{ "output",          JOB_SAME_ACTION, add_output },
 	{ "schema",          JOB_SAME_ACTION, add_schema },
 	{ "task",            JOB_SAME_ACTION, add_task },
 	{ "agent",           JOB_SAME_ACTION, add_agent },
 	{ "labels",          JOB_SAME_ACTION, add_labels },
-	{ "trace",           JOB_SAME_RESULT, add_trace }, /* what is watched comes back */
+	/* the trace is part of the result */
+	{ "trace",           JOB_SAME_RESULT, add_trace },
 	{ "deterministic",   BOTH,            add_deterministic },
-	{ "id",              0,               NULL },     /* is what the action is found by */
+	/* is the key under which the action is found */
+	{ "id",              0,               NULL },
 	{ "run_id",          0,               NULL },     /* names the run */
-	{ "cache",           0,               NULL },     /* how the answer is had */
-	{ "stream",          0,               NULL },     /* how it travels */
+	{ "cache",           0,               NULL },     /* how the answer is obtained */
+	{ "stream",          0,               NULL },     /* how the answer is sent */
 	{ "announce",        0,               NULL },
 	{ "detach",          0,               NULL },
-	{ "secrets",         0,               NULL },     /* how it is kept */
+	{ "secrets",         0,               NULL },     /* how the run is stored */
 };
 /* clang-format on */
 

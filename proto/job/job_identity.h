@@ -1,12 +1,12 @@
 /*
- * When two requests are the same: what counts of each key of `run`, in one table.
+ * Decides when two requests are the same.  One table has the role of each key of `run`.
  *
- *	action   for `id`: everything that its caller asked to be done, as it was asked.  How the
- *	         answer travels (stream, detach, trace, cache) is no part of it.
- *	result   for `cache`: everything that can make the program do something else, or something
- *	         else come back: with the numbers in force, and what the host runs it with.
+ *	action   for `id`: everything that the caller asked for, as it was sent.  It excludes how
+ *	         the answer is sent (stream, detach, trace, cache).
+ *	result   for `cache`: everything that can change what the program does or what comes back.
+ *	         It includes the limits in force and the circumstances on the host.
  *
- * A key of run.json that has no row here fails unit.job_identity.
+ * unit.job_identity fails when a key of run.json has no row in the table.
  */
 #pragma once
 
@@ -21,14 +21,14 @@ enum job_sameness {
 	JOB_SAME_RESULT = 2,
 };
 
-/* What decides a result beside the request.  Digests as texts. */
+/* Everything besides the request that determines a result.  Digests are in text form. */
 struct job_circumstances {
 	uint32_t uid;
 	const char *runtime_digest;
 	const char *policy_digest;
 };
 
-/* What job_code_hash() and job_input_hash() said of it. */
+/* The hashes from job_code_hash() and job_input_hash(). */
 struct job_hashes {
 	const char *code, *input;
 };
@@ -38,5 +38,5 @@ void job_action_digest(const struct job_spec *spec, const struct job_hashes *has
 void job_cache_key(const struct job_spec *spec, const struct job_hashes *hashes,
 	const struct job_circumstances *circumstances, uint8_t ret_key[DIGEST_LEN]);
 
-/* What the table says of a key of `run`: a set of job_sameness; -1: it has no row. */
+/* Returns the table's set of job_sameness for a key of `run`; -1: the key has no row. */
 int job_identity_of(const char *key);

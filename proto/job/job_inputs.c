@@ -1,4 +1,7 @@
-/* What a program gets: arguments, stdin, files, environment; and which files come back. */
+/*
+ * Reads the inputs of a program: arguments, stdin, files, environment.  Also reads artifacts,
+ * labels and secrets.
+ */
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +14,18 @@
 
 #define FILE_MODE_DEFAULT 0644U
 
-/* Together with their names and ends, like the kernel counts them for exec. */
+/* Includes names and terminators, as the kernel counts them for exec. */
 #define ARGS_BYTES_MAX    (256U << 10)
 #define ENV_BYTES_MAX     (256U << 10)
-/* Each is looked for in a dozen forms. */
+/* Limited because the masking searches for about a dozen forms of each secret. */
 #define SECRETS_BYTES_MAX (16U << 10)
 
-#define DISK_PAGE_BYTES 4096U /* of the tmpfs that a run's files lie in */
+#define DISK_PAGE_BYTES 4096U /* page size of the tmpfs for a run's files */
 
 #define PATH_BYTES_MAX 1024
 #define GLOB_BYTES_MAX 256
 
-/* A path and the place where it was named, for finding paths that stand in each other's way. */
+/* A path and its index in the request, to find paths that conflict. */
 struct named_path {
 	const char *path;
 	size_t index;
@@ -123,7 +126,7 @@ static struct place file_key(const struct place *file, const char *key)
 	return place_key(file, key, strlen(key));
 }
 
-/* Files on their way in, and the paths that are taken by then; the first is the program's. */
+/* The state while files are read, with the paths so far.  The first path is the program's. */
 struct taking {
 	struct named_path *paths;
 	size_t count;
@@ -138,7 +141,10 @@ static const struct job_blob *find_blob(const struct job_bounds *bounds, const c
 	return NULL;
 }
 
-/* From the request itself, or sent ahead.  Without bytes: refused. */
+/*
+ * Finds a file's content, in the request or among the blobs.  When it refuses, *ret_content has no
+ * data.
+ */
 static int take_content(struct job_reader *reader, const struct value *file,
 	const struct place *item, struct bytes *ret_content)
 {
@@ -195,7 +201,10 @@ static int take_file(
 	return 0;
 }
 
-/* As strcmp(), with '/' before everything: what lies below a path follows it at once. */
+/*
+ * As strcmp(), but '/' sorts before all other characters.  So the paths below a path follow it
+ * directly.
+ */
 static int compare_paths(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
@@ -228,7 +237,7 @@ static int compare_files(const void *left, const void *right)
 	return strcmp(a->path, b->path);
 }
 
-/* Whether both cannot be files: the same path, or the second lies below the first. */
+/* Whether two paths conflict: they are the same, or the second is below the first. */
 static bool is_in_the_way(const char *first, const char *second)
 {
 	size_t len = strlen(first);
@@ -251,7 +260,7 @@ static int refuse_pair(
 	return job_refuse(reader, &at, "duplicate", "one path is a file here and a folder there");
 }
 
-/* No two stand in each other's way.  Index 0 is the program; file n of the request has n + 1. */
+/* Refuses paths that conflict.  Index 0 is the program; file n of the request has n + 1. */
 static int check_paths(struct job_reader *reader, struct taking *taking)
 {
 	struct named_path *paths = taking->paths;
@@ -288,7 +297,7 @@ int job_take_files(struct job_reader *reader)
 
 /* ---- room for all of it ------------------------------------------------------------------- */
 
-/* What the files that come with a run take of its disk. */
+/* The disk space and inodes for the files that come with a run. */
 struct room {
 	uint64_t bytes, largest, inodes;
 };
@@ -300,7 +309,7 @@ static void room_add(struct room *room, size_t len)
 	room->inodes++;
 }
 
-/* The folders on the way that the path before it, in their order, did not need. */
+/* Counts the folders of a path that the path before it, in sorted order, does not have. */
 static unsigned new_folders(const char *before, const char *path)
 {
 	unsigned count = 0;
@@ -365,7 +374,7 @@ static int compare_pairs(const void *left, const void *right)
 	return strcmp(a->key, b->key);
 }
 
-/* A map as pairs in order of their keys; each entry was looked at by `check`. */
+/* Reads a map into pairs, sorted by key.  Calls `check` for each entry. */
 static int take_pairs(struct job_reader *reader, const char *key, struct job_pair **ret_pairs,
 	size_t *ret_count,
 	int (*check)(
@@ -471,7 +480,7 @@ int job_take_artifacts(struct job_reader *reader)
 
 /* ---- secrets ------------------------------------------------------------------------------ */
 
-/* A message about one never repeats it. */
+/* Error messages never contain the secret. */
 static int take_secret(
 	struct job_reader *reader, const struct value *secret, size_t index, size_t *total)
 {

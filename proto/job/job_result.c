@@ -36,7 +36,10 @@ struct value *policy_verdict_to_value(struct arena *arena, const struct policy_v
 
 /* ---- streams ------------------------------------------------------------------------------ */
 
-/* What was cut may end or begin inside a character; those bytes (at most three) stay out of a text. */
+/*
+ * A truncated stream may end or begin inside a character.  This removes those bytes (at most three)
+ * if the rest is a text.
+ */
 static struct bytes trimmed(struct bytes part, bool cut_in_front, bool cut_behind)
 {
 	struct bytes text = part;
@@ -117,7 +120,7 @@ static const struct {
 	{ ".zip", "application/zip" },
 };
 
-/* By the name, since the bytes are the program's to choose; a hint and never more. */
+/* Chooses by the file name, because the program controls the bytes.  The result is only a hint. */
 static const char *mime_of(const struct job_artifact *artifact)
 {
 	const char *ending = strrchr(artifact->path, '.');
@@ -167,7 +170,7 @@ static void put_metrics(struct fill *fill, const struct job_metrics *metrics)
 	PUT_METRIC(start_us);
 	PUT_METRIC(exec_us);
 	PUT_METRIC(collect_us);
-	if (metrics->record_us >= 0) /* else nobody knows it */
+	if (metrics->record_us >= 0) /* negative: not known */
 		PUT_METRIC(record_us);
 	PUT_METRIC(total_us);
 	PUT_METRIC(cpu_user_us);
@@ -228,7 +231,7 @@ static struct value *make_output_error(struct arena *arena, const void *items, s
 	return fill_done(&fill);
 }
 
-/* "SIGKILL"; real-time signals have no name of their own. */
+/* Puts a name such as "SIGKILL".  Real-time signals have no name and get "SIG" and the number. */
 static void put_signal(struct fill *fill, int number)
 {
 	const char *name = sigabbrev_np(number);

@@ -1,4 +1,4 @@
-/* A result once more, from what was told or recorded of it. */
+/* Reads a result from an answer or from a record. */
 #include <signal.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define SIGNALS_MAX 64
 
-/* One result being read; the first thing that is missing or odd ends it. */
+/* The state while a result is read.  The first missing or invalid field sets `failed`. */
 struct reading {
 	struct arena *arena;
 	const struct value *map;
@@ -16,7 +16,7 @@ struct reading {
 	bool failed;
 };
 
-/* A key that is there and says something. */
+/* Returns the value of a key; NULL when the key is missing or nil. */
 static const struct value *some(const struct value *map, const char *key)
 {
 	const struct value *value = value_get(map, key);
@@ -43,7 +43,7 @@ static struct bytes bytes_of(const struct value *map, const char *key)
 	return (struct bytes){ value->text.bytes, value->text.len };
 }
 
-/* With a NUL behind it.  What is not there is "", or NULL when it may be missing. */
+/* Returns a NUL-terminated copy.  A missing text is NULL when it is optional, else "". */
 static const char *text_of(
 	struct reading *reading, const struct value *map, const char *key, bool optional)
 {
@@ -57,7 +57,9 @@ static const char *text_of(
 	return text;
 }
 
-/* Room for as many as a list has; none is no room, and no failure. */
+/*
+ * Allocates an array for the items of a list.  Returns NULL for an empty list, which is no failure.
+ */
 static void *room_for(struct reading *reading, const struct value *list, size_t size, size_t *ret)
 {
 	void *room;
@@ -210,7 +212,7 @@ static void read_policy(struct reading *reading, const struct value *policy)
 {
 	struct policy_verdict *verdict = &reading->result->verdict;
 
-	/* A record of a run without a verdict has its policy's name there. */
+	/* In the record of a run without a verdict this is the policy's name. */
 	if (!value_is(policy, VALUE_MAP))
 		return;
 	reading->result->has_verdict = true;
@@ -234,7 +236,8 @@ static void read_artifacts(struct reading *reading)
 		artifacts[i].path = text_of(reading, item, "path", false);
 		artifacts[i].data = bytes_of(item, "data");
 		artifacts[i].mode = (uint32_t)number_of(item, "mode");
-		artifacts[i].masked = some(reading->map, "masks") != NULL; /* this one or another */
+		/* or another artifact is */
+		artifacts[i].masked = some(reading->map, "masks") != NULL;
 		cut_printf(artifacts[i].sha256, sizeof(artifacts[i].sha256), "%s",
 			sha256 ? sha256 : "");
 	}
@@ -277,7 +280,7 @@ int job_result_from_value(struct arena *arena, const struct value *map,
 
 	read_ending(&reading);
 	read_streams(&reading);
-	result.value = value_get(map, "value"); /* null is a value, too */
+	result.value = value_get(map, "value"); /* null is a valid value */
 	result.error = some(map, "error");
 	result.evidence = some(map, "evidence");
 	result.files = some(map, "files");

@@ -10,7 +10,7 @@
 #include "proto/number.h"
 #include "proto/schema/schema.h"
 
-/* Whether the schema has something to say of it, or of what it holds. */
+/* Whether the schema reported an error in the key or in its value. */
 static bool is_misshapen(const struct schema_report *shape, const char *key)
 {
 	size_t len = strlen(key);
@@ -30,7 +30,7 @@ const struct value *job_param(const struct job_reader *reader, const char *key)
 	return is_misshapen(reader->shape, key) ? NULL : value_get(reader->params, key);
 }
 
-/* The first one ends the reading, unless all are wanted. */
+/* Notes an error.  Returns 1, which ends the reading, unless the caller wants all errors. */
 static int note(struct job_reader *reader, const struct schema_error *why)
 {
 	struct job_refusals *all = reader->all;
@@ -77,7 +77,7 @@ struct bytes job_bytes_of(const struct value *value)
 	return (struct bytes){ value->text.bytes, value->text.len };
 }
 
-/* The word of an enum in run.json; the row that the contract let through is always there. */
+/* Whether an enum key of run.json has this word. */
 static bool says(const struct job_reader *reader, const char *key, const char *word)
 {
 	const char *text = value_as_text(job_param(reader, key));
@@ -87,7 +87,7 @@ static bool says(const struct job_reader *reader, const char *key, const char *w
 
 /* ---- the program -------------------------------------------------------------------------- */
 
-/* A text that is shown and stored as it is. */
+/* Reads a text that is shown and stored unchanged. */
 static int take_label(struct job_reader *reader, const char *key, const char **ret_text)
 {
 	const struct value *text = job_param(reader, key);
@@ -208,7 +208,7 @@ static int take_limits(struct job_reader *reader)
 
 /* ---- the output contract ------------------------------------------------------------------ */
 
-/* A place below the schema is said as a place in the request. */
+/* Converts a place inside the schema to a place in the request. */
 static int refuse_schema(struct job_reader *reader, const struct schema_mistake *mistake)
 {
 	struct schema_error why = { .reason = "schema", .message = mistake->message };
@@ -219,7 +219,7 @@ static int refuse_schema(struct job_reader *reader, const struct schema_mistake 
 	return note(reader, &why);
 }
 
-/* Bytes, NaN and the like have no place in a schema; its size is that of its JSON. */
+/* Refuses a schema that has no JSON form, as with bytes or NaN, or whose JSON is too long. */
 static int check_schema_text(struct job_reader *reader, const struct value *schema)
 {
 	__attribute__((cleanup(buf_done))) struct buf buf;
@@ -242,7 +242,7 @@ static int take_schema(struct job_reader *reader, const struct value *schema)
 	int answer = check_schema_text(reader, schema);
 
 	if (answer || (reader->all && reader->all->count))
-		return answer; /* what is too long for a schema is not looked into */
+		return answer; /* after an error the schema is not compiled */
 	answer = schema_compile(reader->arena, schema, SCHEMA_JSON, &reader->spec.output_schema,
 		&mistake, reader->err);
 	if (answer > 0)
@@ -291,7 +291,7 @@ static int take_switches(struct job_reader *reader)
 	return 0;
 }
 
-/* In the order in which a reader would look for mistakes; files need the entrypoint. */
+/* In the order in which people look for mistakes.  Files need the entrypoint. */
 static int (*const takes[])(struct job_reader *reader) = {
 	take_labels,
 	take_code,

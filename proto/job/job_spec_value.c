@@ -1,4 +1,4 @@
-/* A job_spec as the params it came from, for the store and for running it again. */
+/* Converts a job_spec back to params, for the store and for replays. */
 
 #include "proto/fill.h"
 #include "proto/job/job.h"

@@ -1,8 +1,9 @@
-/* Other names by which people know a language, for who asks for a run. */
+/* Other names for languages that callers may use. */
 #pragma once
 
 /*
- * The name of the runtime that `word` usually means: "py" is "python", "js" and "node" are "javascript",
- * "sh" is "bash".  NULL: it is no such word.  A runtime that is really called so comes first.
+ * Returns the runtime that `word` usually means: "py" is "python", "js" and "node" are
+ * "javascript", "sh" is "bash".  NULL: not an alias.  Callers must first look for a runtime whose
+ * name is `word`.
  */
 const char *language_of_alias(const char *word);
