@@ -12,15 +12,16 @@
 #include "proto/base/container.h"
 
 /*
- * ECMAScript as far as PCRE2 can: `$` only at the very end, \u0041, [] matches nothing, an unset
- * group matches the empty text, \d and \w are ASCII.  Callouts between all items do the counting.
+ * ECMAScript as far as PCRE2 supports it: `$` matches only at the very end, \u0041 works, []
+ * matches nothing, an unset group matches the empty text, \d and \w are ASCII.  Callouts between
+ * all items count the work.
  */
 #define COMPILE_OPTIONS                                                                 \
 	(PCRE2_UTF | PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_DOLLAR_ENDONLY | \
 		PCRE2_ALT_BSUX | PCRE2_ALLOW_EMPTY_CLASS | PCRE2_MATCH_UNSET_BACKREF |  \
 		PCRE2_AUTO_CALLOUT)
 
-/* Bytes, as Perl would read the pattern. */
+/* Bytes, with the pattern in Perl's dialect. */
 #define COMPILE_OPTIONS_BYTES                                                                 \
 	(PCRE2_NEVER_UTF | PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_DOLLAR_ENDONLY | \
 		PCRE2_AUTO_CALLOUT | PCRE2_USE_OFFSET_LIMIT)
@@ -28,18 +29,24 @@
 #define PARENS_DEPTH_MAX 100
 #define HEAP_KIB_MAX     8192U
 
-/* One unit of work also stands for this many characters walked by one item. */
+/* One unit of work covers this many characters that one item passes. */
 #define WALK_PER_UNIT 16U
-/* Long patterns hold long classes, each of whose ranges a character is held against. */
+/*
+ * A step costs more in a long pattern, which may have long classes: PCRE2 compares a character with
+ * each range of a class.
+ */
 #define LEN_PER_UNIT  64U
-/* What it takes to begin a search at all. */
+/* The cost of starting a search. */
 #define WORK_OF_CALL  8U
-/* Reading the text once, for the first character or for being UTF-8, is quick. */
+/*
+ * One unit of work covers this many bytes read once, for the first character or for the UTF-8
+ * check.
+ */
 #define READ_PER_UNIT 1024U
 
 struct pattern {
 	const pcre2_code *code;
-	const char *text; /* as PCRE2 was given it; callouts point into it */
+	const char *text; /* as passed to PCRE2; callouts point into it */
 	size_t len;
 	size_t size;
 	bool refers_back;
@@ -51,12 +58,12 @@ struct landing {
 	size_t size;
 };
 
-/* A search under way, as the callout sees it. */
+/* The state of a search, for the callout. */
 struct search {
 	const struct pattern *pattern;
 	uint64_t work;
-	size_t last;   /* where in the text the last callout stood */
-	size_t latest; /* where in the text what is found may begin at the latest */
+	size_t last;   /* offset in the text at the last callout */
+	size_t latest; /* the last offset at which a match may begin */
 };
 
 static void free_compile_context(pcre2_compile_context **context)
@@ -140,7 +147,7 @@ static pcre2_code *compile(const char *text, size_t len, uint32_t options,
 	return code;
 }
 
-/* The copy that pcre2_code_copy() makes lands in the arena and is never freed singly. */
+/* Copies the code with pcre2_code_copy() into the arena, where nothing frees it separately. */
 static int land(struct arena *arena, struct landing *landing, const pcre2_code *code,
 	struct pattern *pattern, struct err *err)
 {
@@ -157,7 +164,7 @@ static int land(struct arena *arena, struct landing *landing, const pcre2_code *
 	return 0;
 }
 
-/* ECMAScript has long names for what PCRE2 knows by one or two letters. */
+/* The long names of categories in ECMAScript, and the short names that PCRE2 has for them. */
 static const struct {
 	const char *name, *code;
 } categories[] = {
@@ -212,7 +219,10 @@ static size_t skip_word(const char *text, size_t len, const char *word)
 	return len > word_len && memcmp(text, word, word_len) == 0 ? word_len : 0;
 }
 
-/* The short name of what stands between the braces, or NULL: PCRE2 may know it as it is. */
+/*
+ * Returns the short name for the name between the braces.  NULL: keep the name, which PCRE2 may
+ * have.
+ */
 static const char *category_code(const char *name, size_t len)
 {
 	size_t skip = skip_word(name, len, "General_Category=");
@@ -225,7 +235,7 @@ static const char *category_code(const char *name, size_t len)
 	return NULL;
 }
 
-/* Copies one escape, which starts at `text`; how much of it that was. */
+/* Copies the escape that starts at `text`.  Returns how many bytes of `text` it took. */
 static size_t copy_escape(const char *text, size_t len, char *out, size_t *ret_len)
 {
 	const char *end = len > 3 ? memchr(text, '}', len) : NULL;
@@ -238,11 +248,12 @@ static size_t copy_escape(const char *text, size_t len, char *out, size_t *ret_l
 	*ret_len = taken;
 	if (!code)
 		return taken;
-	*ret_len += (size_t)sprintf(out + taken, "{%s}", code); /* shorter than its long name */
+	/* fits: shorter than the long name */
+	*ret_len += (size_t)sprintf(out + taken, "{%s}", code);
 	return (size_t)(end - text) + 1;
 }
 
-/* The pattern as PCRE2 wants it, never longer than it was. */
+/* Translates the pattern for PCRE2.  The result is never longer than the pattern. */
 static char *translate(struct arena *arena, const char *text, size_t len, size_t *ret_len)
 {
 	char *out = arena_alloc(arena, len + 1);
@@ -262,7 +273,10 @@ static char *translate(struct arena *arena, const char *text, size_t len, size_t
 	return out;
 }
 
-/* What PCRE2 would read as an order to itself and ECMAScript as a mistake. */
+/*
+ * Rejects a pattern that begins with "(*": an option for PCRE2, but a mistake in ECMAScript.
+ * Rejects long patterns, too.
+ */
 static int refuse_orders(const char *text, size_t len, struct err *err)
 {
 	if (len > PATTERN_LEN_MAX)
@@ -272,11 +286,12 @@ static int refuse_orders(const char *text, size_t len, struct err *err)
 	return 0;
 }
 
-/* `text` lies in the arena. */
+/* `text` must be in the arena. */
 static int compile_into(struct arena *arena, const char *text, size_t len, uint32_t options,
 	const struct pattern **ret_pattern, struct err *err)
 {
-	struct landing landing = { NULL, 0 }; /* first, since giving back the others asks it */
+	/* declared first, because the cleanup of the others uses it */
+	struct landing landing = { NULL, 0 };
 	__attribute__((cleanup(free_general_context))) pcre2_general_context *general = NULL;
 	__attribute__((cleanup(free_code))) pcre2_code *code = NULL;
 	struct pattern *pattern;
@@ -327,8 +342,8 @@ size_t pattern_size(const struct pattern *pattern)
 }
 
 /*
- * The least count of an item such as `a{5000}` or `a{5000,}`.  Such an item can walk far and then
- * fail, which no later callout would see, so it is charged before it starts.
+ * Returns the minimum count of an item such as `a{5000}` or `a{5000,}`.  Such an item can pass many
+ * characters and then fail, without another callout.  So its cost is charged before it starts.
  */
 static uint64_t repeat_of(const char *item, size_t len)
 {

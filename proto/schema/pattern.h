@@ -1,13 +1,13 @@
 /*
- * Regular expressions with a work limit.  The only file that knows PCRE2 is pattern.c.
+ * Regular expressions with a work limit.  Only pattern.c uses PCRE2.
  *
- * The dialect is that of JSON Schema: ECMAScript's with the `u` flag as far as PCRE2 can give it;
- * a pattern is searched for, not anchored.  Known differences: \s and \S look at ASCII only, and
- * \p{...} knows PCRE2's short names (\p{Lu}), not the long ones.
+ * The dialect is that of JSON Schema: ECMAScript with the `u` flag, as far as PCRE2 supports it.
+ * Patterns are not anchored.  Known differences: \s and \S cover ASCII only.  \p{...} supports only
+ * PCRE2's own names, such as \p{Lu}, and the long names of general categories.
  *
- * Work is counted while the expression runs, by place in the pattern and by distance in the text,
- * so a verdict does not depend on the clock; when the budget is spent the search gives up, and the
- * caller takes that for the unsafe answer.
+ * The matcher counts its work, by place in the pattern and by distance in the text.  So the result
+ * does not depend on the clock.  When the budget is used up, the search gives up, and the caller
+ * must take the unsafe case as the answer.
  *
  * A compiled pattern lives in its arena and may be used by several threads at once.
  */
@@ -20,7 +20,9 @@
 #include "proto/base/err.h"
 
 #define PATTERN_LEN_MAX          1024
-/* A pattern that refers back to a group can compare without end: it sees only so long a text. */
+/*
+ * A pattern with back references can take very long, so it only searches texts up to this length.
+ */
 #define PATTERN_BACKREF_TEXT_MAX 4096
 
 struct pattern;
@@ -29,51 +31,54 @@ enum pattern_answer {
 	PATTERN_NO,
 	PATTERN_YES,
 	PATTERN_GAVE_UP,
-	PATTERN_BEGUN, /* pattern_in_bytes() alone: as far as the bytes go, and they end too early */
+	PATTERN_BEGUN, /* only from pattern_in_bytes(): the bytes end inside a possible match */
 };
 
-/* Compiles into the arena.  ERR_INVALID with the place when it is no pattern, ERR_MEMORY. */
+/*
+ * Compiles into the arena.  Fails with ERR_INVALID and the place of the mistake, or with
+ * ERR_MEMORY.
+ */
 int pattern_compile(struct arena *arena, const char *text, size_t len,
 	const struct pattern **ret_pattern, struct err *err);
 
-/* What it takes of the arena. */
+/* Returns the bytes that the pattern takes in the arena. */
 size_t pattern_size(const struct pattern *pattern);
 
 /*
- * Looks for the pattern in valid UTF-8.  Takes what it costs from *work (one unit is some 50 ns)
- * and gives up when that is not enough; *work is then 0.
+ * Searches valid UTF-8 for the pattern.  Subtracts the cost from *work (one unit is about 50 ns).
+ * When *work is too small, gives up and sets *work to 0.
  */
 enum pattern_answer pattern_search(
 	const struct pattern *pattern, const char *text, size_t len, uint64_t *work);
 
 /*
- * The same for bytes of any kind, in Perl's dialect: `.`, classes and counts are about bytes, and \K
- * leaves out what stands before it.
+ * As pattern_compile(), for arbitrary bytes and in Perl's dialect.  `.`, classes and counts are
+ * about bytes.  \K excludes the text before it from the match.
  */
 int pattern_compile_bytes(struct arena *arena, const char *text, size_t len,
 	const struct pattern **ret_pattern, struct err *err);
 
-/* Bytes of a text, from `start` up to and without `end`. */
+/* The bytes of a text from `start` up to, but not including, `end`. */
 struct pattern_span {
 	size_t start;
 	size_t end;
 };
 
-/* As pattern_search(), from span->end on; on PATTERN_YES *span is what was found. */
+/* As pattern_search(), from span->end on.  On PATTERN_YES *span is the match. */
 enum pattern_answer pattern_find(const struct pattern *pattern, const char *text, size_t len,
 	struct pattern_span *span, uint64_t *work);
 
-/* How to look for a pattern in bytes; may be joined with |. */
+/* How to search bytes for a pattern.  Flags can be combined with |. */
 enum pattern_look {
 	PATTERN_ANYWHERE = 0,
 	PATTERN_HERE = 1, /* it must begin at span->end */
 	PATTERN_IS_CUT =
-		2, /* more bytes stood behind these: what may be a beginning is PATTERN_BEGUN */
+		2, /* more bytes followed these: a match that may continue there is PATTERN_BEGUN */
 };
 
 /*
- * As pattern_find(), with a pattern of pattern_compile_bytes().  What is found begins no later than
- * at span->start.
+ * As pattern_find(), with a pattern from pattern_compile_bytes().  The match begins at span->start
+ * or earlier.
  */
 enum pattern_answer pattern_in_bytes(const struct pattern *pattern, const char *bytes, size_t len,
 	unsigned look, struct pattern_span *span, uint64_t *work);

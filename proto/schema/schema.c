@@ -65,12 +65,13 @@ const struct place *schema_kept_place(struct schema_compiler *compiler, struct p
 #define ALL        (D7 | D2019 | D2020)
 
 /*
- * Which drafts know a keyword, and in which vocabulary.  Checked in this order: the first complaint is
- * about the coarsest thing, and what asks for the rest (unevaluated*) comes when the rest is known.
+ * The drafts and the vocabulary of each keyword.  Rules are checked in this order, so that the
+ * first error is the most basic one.  unevaluated* come last, because they need the results of the
+ * others.
  */
 static const struct schema_keyword keywords[] = {
 	/* clang-format off */
-	NOTE(ALL,        "$schema",          dialect), /* the first: it tells best what is wrong */
+	NOTE(ALL,        "$schema",          dialect), /* first: its error explains most */
 	NOTE(SINCE_2019, "$anchor",          anchor),
 	NOTE(D2020,      "$dynamicAnchor",   dynamic_anchor),
 	NOTE(D2019,      "$recursiveAnchor", recursive_anchor),
@@ -138,7 +139,10 @@ static const struct schema_keyword keywords[] = {
 	/* clang-format on */
 };
 
-/* What a keyword of another draft is called in this one: passed over, it would be believed to hold. */
+/*
+ * The names that keywords of other drafts have in a draft.  If they were ignored, the author would
+ * believe that they apply.
+ */
 static const struct {
 	unsigned drafts;
 	const char *name, *instead;
@@ -160,7 +164,7 @@ static bool is_key(const struct value_entry *entry, const char *name)
 	return strlen(name) == entry->key_len && memcmp(name, entry->key, entry->key_len) == 0;
 }
 
-/* The row of a keyword in one of these drafts. */
+/* Returns the row of a keyword in one of these drafts, or NULL. */
 static const struct schema_keyword *keyword_find(const struct value_entry *entry, unsigned drafts)
 {
 	for (size_t i = 0; i < COUNT_OF(keywords); i++)
@@ -169,7 +173,7 @@ static const struct schema_keyword *keyword_find(const struct value_entry *entry
 	return NULL;
 }
 
-/* Is one of them the other with a letter too many? */
+/* Whether `more` is `less` with one more letter. */
 static bool is_one_more(const char *more, const char *less)
 {
 	while (*less && *more == *less) {
@@ -179,7 +183,10 @@ static bool is_one_more(const char *more, const char *less)
 	return *more && strcasecmp(more + 1, less) == 0;
 }
 
-/* One letter more, less, other, or two in each other's place; or other capitals. */
+/*
+ * Whether `typed` is probably a misspelling: one letter more, less or different, two letters
+ * swapped, or other capitals.
+ */
 static bool is_slip(const char *typed, const char *meant)
 {
 	if (strcasecmp(typed, meant) == 0 || is_one_more(typed, meant) || is_one_more(meant, typed))
@@ -196,7 +203,7 @@ static bool is_slip(const char *typed, const char *meant)
 	       strcmp(typed + 2, meant + 2) == 0;
 }
 
-/* Long enough to be no name of somebody's own by chance. */
+/* Shorter keywords may be a user's own names that are only similar by chance. */
 #define SLIP_LEN_MIN 5
 
 static int refuse_other_draft(struct schema_compiler *compiler, const struct value_entry *entry,
@@ -210,8 +217,8 @@ static int refuse_other_draft(struct schema_compiler *compiler, const struct val
 }
 
 /*
- * Words that the standard does not know say nothing, by the standard.  One that was meant to be one
- * that it knows would call bad output good, so those are told.
+ * Handles an unknown keyword.  The standard ignores unknown keywords.  But if a known keyword is
+ * misspelled, ignoring it would accept invalid output, so this reports a mistake.
  */
 static int refuse_strange(
 	struct schema_compiler *compiler, const struct value_entry *entry, const struct place *here)
@@ -256,7 +263,7 @@ static int compile_rule(struct schema_compiler *compiler, const struct value *te
 	rule->place = place_key(schema->place, keyword->name, strlen(keyword->name));
 	answer = keyword->compile(compiler, rule);
 	if (keyword->check)
-		schema->rule_count++; /* else the next rule takes its room */
+		schema->rule_count++; /* else the next rule takes its place */
 	return answer;
 }
 
@@ -276,7 +283,9 @@ static void link_neighbours(struct schema *schema)
 				rule_called(schema, schema->rules[i].keyword->beside[j]);
 }
 
-/* Until draft 7 $ref silences its neighbours, but for what others may lead to. */
+/*
+ * Up to draft 7, $ref disables the keywords beside it, except those to which references can lead.
+ */
 static bool is_silenced(const struct schema_keyword *keyword)
 {
 	return strcmp(keyword->name, "$ref") != 0 && (keyword->applies || !keyword->check);
@@ -316,7 +325,7 @@ static int compile_rules(
 
 /* ---- the walk ----------------------------------------------------------------------------- */
 
-/* Compiles what is in a schema, which is in the resource that it begins or that it stands in. */
+/* Compiles the content of a schema, inside the resource that it begins or that contains it. */
 static int compile_inside(
 	struct schema_compiler *compiler, const struct value *text, struct schema *schema)
 {

@@ -1,4 +1,4 @@
-/* Schemas within schemas, and the walk. */
+/* Walks a value and a schema, and checks the keywords with inner schemas. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "proto/base/nearest.h"
 #include "proto/schema/schema_checker.h"
 
-/* ---- what was looked at ---------------------------------------------------------------------- */
+/* ---- evaluated items and keys ---------------------------------------------------------------- */
 
 static size_t parts_of(const struct value *value)
 {
@@ -46,7 +46,7 @@ static bool is_marked(const struct schema_seen *seen, size_t index)
 	return seen->bits && seen->bits[index / 64] & UINT64_C(1) << index % 64;
 }
 
-/* Both are of one value. */
+/* Both must be of the same value. */
 static void seen_add(struct schema_seen *to, const struct schema_seen *from)
 {
 	for (size_t i = 0; to && to->bits && from->bits && i < words_of(from->count); i++)
@@ -72,7 +72,10 @@ static void check_rules(struct schema_checker *checker, const struct schema *sch
 	}
 }
 
-/* What the rules of this schema have seen is asked for here, and outside when they hold. */
+/*
+ * Checks a schema that needs to know what its rules have evaluated.  Adds that to the outer set,
+ * too.
+ */
 static void check_with_seen(struct schema_checker *checker, const struct schema *schema,
 	const struct value *value, const struct place *at)
 {
@@ -87,7 +90,7 @@ static void check_with_seen(struct schema_checker *checker, const struct schema 
 	seen_done(&seen);
 }
 
-/* Schemas that wait for each other without end, by references, come to an end here. */
+/* Stops schemas that refer to each other endlessly. */
 static bool is_too_deep(
 	struct schema_checker *checker, const struct schema *schema, const struct place *at)
 {
@@ -122,7 +125,7 @@ void schema_check_node(struct schema_checker *checker, const struct schema *sche
 	checker->scope = outer;
 }
 
-/* A part of a value: what is seen in it is its own. */
+/* Checks a part of a value.  Evaluated items of the part do not count for the value. */
 static void check_part(struct schema_checker *checker, const struct schema *schema,
 	const struct value *part, const struct place *at)
 {
@@ -133,7 +136,7 @@ static void check_part(struct schema_checker *checker, const struct schema *sche
 	checker->seen = seen;
 }
 
-/* Whether a value satisfies a schema, without a word; what was seen counts only when it does. */
+/* Whether a value satisfies a schema.  Adds no errors.  Evaluated items count only when it does. */
 static bool holds(struct schema_checker *checker, const struct schema *schema,
 	const struct value *value, const struct place *at)
 {
@@ -159,7 +162,7 @@ static bool holds(struct schema_checker *checker, const struct schema *schema,
 	return good;
 }
 
-/* The same of a part. */
+/* As holds(), for a part of a value. */
 static bool part_holds(struct schema_checker *checker, const struct schema *schema,
 	const struct value *part, const struct place *at)
 {
@@ -199,7 +202,7 @@ void schema_check_items(struct schema_checker *checker, const struct schema_rule
 		check_item(checker, rule->schema, value, i, at);
 }
 
-/* Until 2019-09: one schema for all, or one for each of the first. */
+/* Up to 2019-09: one schema for all items, or a list with one for each of the first items. */
 void schema_check_former_items(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
@@ -209,7 +212,7 @@ void schema_check_former_items(struct schema_checker *checker, const struct sche
 		schema_check_items(checker, rule, value, at);
 }
 
-/* Behind a list of them; beside one schema for all items there is nothing left for it. */
+/* Applies only after a list of schemas.  One schema for all items leaves no additional items. */
 void schema_check_additional_items(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
@@ -249,7 +252,7 @@ void schema_check_contains(struct schema_checker *checker, const struct schema_r
 	check_contains(checker, rule, value, at, true);
 }
 
-/* Until 2019-09 what it found is not asked for by unevaluatedItems. */
+/* Up to 2019-09, items that `contains` found still count as unevaluated. */
 void schema_check_former_contains(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
@@ -305,7 +308,7 @@ void schema_check_pattern_properties(struct schema_checker *checker, const struc
 				check_entry(checker, rule->map.members[j].schema, value, i, at);
 }
 
-/* The keys that would have been known, so that a misspelling is seen at once. */
+/* Lists the known keys for the message, so that the user sees a misspelling at once. */
 static const char *keys_said(struct schema_checker *checker, const struct schema_rule *properties)
 {
 	char text[400];
@@ -339,7 +342,7 @@ static void complain_unknown(struct schema_checker *checker, const struct schema
 		nearest_hint(&nearest), known ? known : "");
 }
 
-/* Is there something for this key in the neighbours, `properties` and `patternProperties`? */
+/* Whether `properties` or `patternProperties` of the same schema apply to this key. */
 static bool is_named(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value_entry *entry, const struct place *at)
 {
@@ -407,7 +410,7 @@ void schema_check_dependent_schemas(struct schema_checker *checker, const struct
 	}
 }
 
-/* Names that a key asks for, or a schema. */
+/* A key requires other keys, or a schema. */
 void schema_check_dependencies(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
@@ -441,7 +444,7 @@ static const struct schema *dynamic_in(const struct schema_resource *resource, c
 	return NULL;
 }
 
-/* Of all resources on the way here, the one that came first and has the name says what is meant. */
+/* Uses the outermost resource of the current scope that has a dynamic anchor of this name. */
 void schema_check_dynamic_ref(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
@@ -463,7 +466,7 @@ void schema_check_all_of(struct schema_checker *checker, const struct schema_rul
 		schema_check_node(checker, rule->list.items[i], value, at);
 }
 
-/* With somebody asking what was seen all have to be tried. */
+/* Stops at the first match, unless the evaluated items are needed; then it must try all schemas. */
 void schema_check_any_of(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
@@ -511,7 +514,7 @@ void schema_check_if(struct schema_checker *checker, const struct schema_rule *r
 		schema_check_node(checker, then->schema, value, at);
 }
 
-/* For what says something only to its neighbours. */
+/* For keywords that only affect other keywords of the same schema. */
 void schema_check_nothing(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
@@ -523,7 +526,7 @@ void schema_check_nothing(struct schema_checker *checker, const struct schema_ru
 
 /* ---- a whole check --------------------------------------------------------------------------- */
 
-/* NOLINTNEXTLINE(readability-function-size): what there is to say about a check */
+/* NOLINTNEXTLINE(readability-function-size): all parameters of a check */
 int schema_check_within(struct arena *arena, const struct schema *schema, const struct value *value,
 	uint64_t work, struct schema_report *ret_report, bool *ret_spent, struct err *err)
 {

@@ -9,13 +9,13 @@
 #include "proto/number.h"
 #include "proto/schema/schema_checker.h"
 
-/* A value of the schema's own is repeated in a message when its JSON is at most this long. */
+/* A message quotes a value of the schema when its JSON is at most this long. */
 #define SAID_MAX 400
 
-/* Text that is looked through costs one step for these many bytes. */
+/* Reading a text costs one step for this many bytes. */
 #define BYTES_PER_STEP 64
 
-/* ---- complaints --------------------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------------- */
 
 void schema_fail(struct schema_checker *checker)
 {
@@ -23,7 +23,7 @@ void schema_fail(struct schema_checker *checker)
 	checker->stopped = true;
 }
 
-/* The next free row, or NULL when there is none. */
+/* Returns the next free row, or NULL when there is none. */
 static struct schema_error *next_error(struct schema_checker *checker)
 {
 	struct schema_report *report = checker->report;
@@ -79,14 +79,14 @@ bool schema_spend(struct schema_checker *checker, const struct schema_rule *rule
 		return true;
 	}
 	checker->work = 0;
-	checker->quiet = false; /* whatever it was for, this is what there is to say */
+	checker->quiet = false; /* report this error even from a quiet check */
 	schema_complain(checker, &rule->place, at, "work", "checking this takes too much work");
 	checker->report->more = true;
 	checker->stopped = true;
 	return false;
 }
 
-/* A value of the schema as JSON, for a message. */
+/* Returns a value of the schema as JSON, for a message. */
 static const char *said(struct schema_checker *checker, const struct value *value)
 {
 	struct bytes text;
@@ -98,7 +98,7 @@ static const char *said(struct schema_checker *checker, const struct value *valu
 
 /* ---- any value ---------------------------------------------------------------------------- */
 
-/* "string or null" */
+/* Writes a list such as "string or null". */
 static const char *types_said(unsigned types, char *text, size_t size)
 {
 	size_t len = 0;

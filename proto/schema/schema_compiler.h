@@ -1,8 +1,9 @@
 /*
- * Making a schema of its text: schema.c walks, schema_keyword.c understands what stands behind each
- * keyword, schema_draft.c knows the drafts, schema_refs.c finds what others refer to.
+ * Compiles the text of a schema.  schema.c walks the text and has the table of keywords.
+ * schema_keyword.c compiles the value of each keyword.  schema_draft.c has the drafts.
+ * schema_refs.c resolves references.
  *
- * Functions that compile return 0; 1 when the schema is wrong, with the mistake noted; -1 without
+ * Functions that compile return 0; 1 when the schema is invalid, and note the mistake; -1 without
  * memory.
  */
 #pragma once
@@ -10,17 +11,17 @@
 #include "proto/base/map.h"
 #include "proto/schema/schema_rule.h"
 
-/* A reference is followed when everything that it could mean is known. */
+/* A reference, which is resolved after all else is compiled. */
 struct schema_reference {
 	struct schema_reference *next;
 	struct schema_rule *rule;
-	const struct schema_resource *resource; /* in which it stands */
+	const struct schema_resource *resource; /* that contains the reference */
 };
 
 struct schema_compiler {
 	struct arena *arena;
 	enum schema_dialect dialect;
-	const struct value *root; /* the whole that is compiled */
+	const struct value *root; /* the whole text */
 	size_t nodes;
 	size_t depth;
 	size_t patterns;
@@ -28,39 +29,40 @@ struct schema_compiler {
 	size_t names;
 	size_t reference_count;
 	struct schema_mistake *mistake;
-	struct map made; /* the schema of each text that was compiled, by the text's address */
+	struct map made; /* the compiled schema of each text, by the text's address */
 	struct schema_resource *resources;
-	struct schema_resource *resource; /* in which the compiler is */
-	struct schema *schema;            /* whose rules are compiled */
+	struct schema_resource *resource; /* that is being compiled */
+	struct schema *schema;            /* whose rules are being compiled */
 	struct schema_reference *references;
 };
 
-/* Keeps and notes a mistake.  Returns 1, or -1 without memory. */
+/* Notes a mistake.  Returns 1, or -1 without memory. */
 int schema_wrong(struct schema_compiler *compiler, const struct place *place, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
 
-/* The schema of a text, made once. */
+/* Compiles a text, or returns its schema when it was compiled before. */
 int schema_compile_node(struct schema_compiler *compiler, const struct value *text,
 	const struct place *place, const struct schema **ret_schema);
 
-/* A place that outlives the compiling: messages are made from it much later.  NULL: no memory. */
+/* Copies a place into the arena, because later messages use it.  NULL: no memory. */
 const struct place *schema_kept_place(struct schema_compiler *compiler, struct place place);
 
-/* Begins the resource that a schema's $id names, if it has one, or the whole. */
+/* Begins the resource that a schema's $id names, if it has one, or that of the whole document. */
 int schema_enter_resource(
 	struct schema_compiler *compiler, const struct value *text, const struct place *place);
 
 /*
- * The draft that a document's $schema names: one of ours, or that of a description of a draft that is
- * sent along, less the vocabularies that it leaves out.  Without $schema, that of what it stands in.
+ * Finds the draft that a document's $schema names.  That is a known draft, or the draft of a
+ * meta-schema under $defs, without the vocabularies that the meta-schema omits.  Without $schema it
+ * is the draft of the surrounding document.
  */
 int schema_find_draft(struct schema_compiler *compiler, const struct value *text,
 	const struct place *place, const struct schema_draft **ret_draft);
 
-/* Follows all references that were noted, and those of what they lead to. */
+/* Resolves all noted references, and the references in the schemas to which they lead. */
 int schema_follow_references(struct schema_compiler *compiler);
 
-/* What stands behind a keyword. */
+/* Functions that compile the value of a keyword. */
 /* clang-format off */
 #define SCHEMA_COMPILES(X) \
 	X(annotation) X(dialect) X(type) X(enum) X(const) X(number) X(step) X(count) X(switch) X(pattern) \

@@ -1,4 +1,4 @@
-/* The drafts of JSON Schema that we know, and which of them a document is written in. */
+/* The supported drafts of JSON Schema.  Finds the draft of a document. */
 
 #include <string.h>
 
@@ -10,16 +10,16 @@
 #define URI_7       "http://json-schema.org/draft-07/schema"
 
 static const struct {
-	const char *uri; /* what $schema says, with or without an empty fragment */
+	const char *uri; /* the value of $schema, with or without an empty fragment */
 	struct schema_draft draft;
 } drafts[] = {
-	{ URI_2020_12, /* the first: where nothing is said */
+	{ URI_2020_12, /* first: the default */
 		{ "2020-12", SCHEMA_DRAFT_2020_12, SCHEMA_IN_ALL } },
 	{ URI_2019_09, { "2019-09", SCHEMA_DRAFT_2019_09, SCHEMA_IN_ALL } },
 	{ URI_7, { "draft 7", SCHEMA_DRAFT_7, SCHEMA_IN_ALL } },
 };
 
-/* What a description of a draft may ask for in its $vocabulary. */
+/* The vocabularies that a meta-schema may name in its $vocabulary. */
 static const struct {
 	unsigned draft;
 	const char *uri;
@@ -56,7 +56,7 @@ static const struct schema_draft *draft_called(const char *uri)
 	return NULL;
 }
 
-/* ---- a description that is sent along ------------------------------------------------------- */
+/* ---- a meta-schema that is part of the schema ----------------------------------------------- */
 
 static const struct value *document_in(const struct value *documents, const char *uri)
 {
@@ -80,7 +80,7 @@ static const struct value *description_called(
 	return found ? found : document_in(value_get(compiler->root, "definitions"), uri);
 }
 
-/* Adds what a vocabulary brings; false when it is none that we know. */
+/* Adds the keywords of a vocabulary.  Returns false for an unknown vocabulary. */
 static bool add_vocabulary(struct schema_draft *draft, const char *uri)
 {
 	for (size_t i = 0; i < COUNT_OF(vocabularies); i++) {
@@ -92,7 +92,7 @@ static bool add_vocabulary(struct schema_draft *draft, const char *uri)
 	return false;
 }
 
-/* A vocabulary that is not known may be passed over where the description says false. */
+/* Ignores an unknown vocabulary when its value in $vocabulary is false. */
 static int take_vocabularies(struct schema_compiler *compiler, const struct value *wanted,
 	const struct place *place, struct schema_draft *draft)
 {
@@ -158,7 +158,9 @@ int schema_find_draft(struct schema_compiler *compiler, const struct value *text
 		uri);
 }
 
-/* What begins a document was asked by schema_find_draft(). */
+/*
+ * Checks $schema inside a document.  schema_find_draft() has checked it at the start of a document.
+ */
 int schema_compile_dialect(struct schema_compiler *compiler, struct schema_rule *rule)
 {
 	const struct schema_resource *resource = compiler->resource;

@@ -1,4 +1,4 @@
-/* What stands behind a keyword: see schema_compiler.h. */
+/* Compiles the value of each keyword: see schema_compiler.h. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ const struct schema_type_word schema_type_words[] = {
 	{ NULL, 0 },
 };
 
-/* ---- what stands behind a keyword --------------------------------------------------------- */
+/* ---- values of keywords ------------------------------------------------------------------- */
 
 int schema_compile_annotation(struct schema_compiler *compiler, struct schema_rule *rule)
 {
@@ -159,7 +159,7 @@ int schema_compile_schemas(struct schema_compiler *compiler, struct schema_rule 
 	return 0;
 }
 
-/* One schema for all items, or a list of one for each. */
+/* Takes one schema for all items, or a list with one for each item. */
 int schema_compile_former_items(struct schema_compiler *compiler, struct schema_rule *rule)
 {
 	if (value_is(rule->text, VALUE_LIST))

@@ -1,4 +1,6 @@
-/* What schemas are called, and what others mean by it: $id, $anchor, $ref and their dynamic kin. */
+/*
+ * The names of schemas and the references to them: $id, $anchor, $ref and their dynamic variants.
+ */
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@ static struct schema_resource *resource_called(
 	return NULL;
 }
 
-/* Names are looked for one by one, so there are only so many, and none is long. */
+/* Limits the number and the length of names, because the search for a name is linear. */
 static int count_name(struct schema_compiler *compiler, const char *name, const struct place *place)
 {
 	if (++compiler->names > SCHEMA_NAMES_MAX)
@@ -31,14 +33,17 @@ static int count_name(struct schema_compiler *compiler, const char *name, const 
 	return 0;
 }
 
-/* Until draft 7 $ref silences its neighbours; a $schema beside it says that this is a document. */
+/*
+ * Up to draft 7, $ref disables an $id beside it.  But a $schema beside it shows that this is a
+ * document.
+ */
 static bool is_silenced(const struct value *text, const struct schema_draft *draft)
 {
 	return draft->bit == SCHEMA_DRAFT_7 && value_get(text, "$ref") &&
 	       !value_get(text, "$schema");
 }
 
-/* What the $id says about whose part this is: "" when it says nothing, NULL when it is no text. */
+/* Returns the $id of a schema: "" when it has none, NULL when it is not text. */
 static const char *name_of(const struct value *text, const struct schema_draft *draft)
 {
 	const struct value *id = value_get(text, "$id");
@@ -141,7 +146,10 @@ int schema_compile_dynamic_anchor(struct schema_compiler *compiler, struct schem
 	return compile_anchor(compiler, rule, true);
 }
 
-/* Draft 7 has its anchors behind the '#' of $id; a pointer there is what generators put, and no name. */
+/*
+ * Draft 7 has anchors after the '#' of $id.  Some generators put a pointer there, which is not a
+ * name.
+ */
 int schema_compile_identifier(struct schema_compiler *compiler, struct schema_rule *rule)
 {
 	const char *text = value_as_text(rule->text);
@@ -154,10 +162,10 @@ int schema_compile_identifier(struct schema_compiler *compiler, struct schema_ru
 	return add_anchor(compiler, rule, name + 1, false);
 }
 
-/* No name of an anchor has a '#', so this one is free for what 2019-09 leaves without a name. */
+/* The anchor name for $recursiveAnchor, which has no name in 2019-09.  Other names have no '#'. */
 #define RECURSIVE "#"
 
-/* It says something at the beginning of a document only. */
+/* $recursiveAnchor has an effect only at the start of a document. */
 int schema_compile_recursive_anchor(struct schema_compiler *compiler, struct schema_rule *rule)
 {
 	if (!value_is(rule->text, VALUE_BOOL))
@@ -169,7 +177,10 @@ int schema_compile_recursive_anchor(struct schema_compiler *compiler, struct sch
 
 /* ---- references ----------------------------------------------------------------------------- */
 
-/* What it means may come later, or be what we are in: it is followed when all else is compiled. */
+/*
+ * Notes a reference.  Its target may come later or be the current schema, so it is resolved after
+ * all else is compiled.
+ */
 int schema_compile_reference(struct schema_compiler *compiler, struct schema_rule *rule)
 {
 	const char *text = value_as_text(rule->text);
@@ -198,14 +209,14 @@ int schema_compile_recursive_reference(struct schema_compiler *compiler, struct 
 	return schema_compile_reference(compiler, rule);
 }
 
-/* Where a JSON Pointer leads. */
+/* The current place of a JSON Pointer. */
 struct walk {
 	const struct value *text;
 	const struct place *place;
 	struct schema_resource *resource;
 };
 
-/* Undoes ~0 and ~1 of one part of a pointer, in place. */
+/* Decodes ~0 and ~1 of one part of a pointer, in place. */
 static void unescape(char *part)
 {
 	char *out = part;
@@ -229,7 +240,7 @@ static const struct value *item_at(const struct value *list, const char *part, s
 	return value_at(list, *ret_index);
 }
 
-/* 0; 1 when nothing is there; -1 without memory. */
+/* Returns 0; 1 when there is no such part; -1 without memory. */
 static int step(struct schema_compiler *compiler, struct walk *walk, char *part)
 {
 	const struct value *found;
@@ -302,7 +313,9 @@ static int follow_anchor(struct schema_compiler *compiler, struct schema_rule *r
 	return 0;
 }
 
-/* To the document that it stands in, or the outermost one that wants to be meant. */
+/*
+ * Resolves $recursiveRef to its own document, or to the outermost document with a $recursiveAnchor.
+ */
 static int follow_recursive(struct schema_compiler *compiler, struct schema_rule *rule,
 	struct schema_resource *resource)
 {

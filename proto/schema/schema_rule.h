@@ -1,8 +1,8 @@
 /*
- * The inside of a compiled schema, for the files that make it (schema.c with its table of keywords,
- * schema_keyword.c, schema_refs.c) and those that hold values against it (schema_check.c,
- * schema_apply.c).  A keyword is one row in the table in schema.c: how it is compiled and how it is
- * checked; a new keyword is a new row and its two functions.
+ * The internal structs of a compiled schema.  The files that compile a schema use them (schema.c,
+ * schema_keyword.c, schema_refs.c), and those that check values (schema_check.c, schema_apply.c).
+ * A keyword is one row of the table in schema.c, with a function that compiles it and a function
+ * that checks it.  A new keyword needs a new row and its two functions.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct schema_compiler;
 struct schema_checker;
 struct schema_rule;
 
-/* The types of JSON, and ours; an integer is a number too. */
+/* The types of JSON, and those of ced.  An integer is a number, too. */
 enum schema_type {
 	SCHEMA_NULL = 1U << 0,
 	SCHEMA_BOOLEAN = 1U << 1,
@@ -29,7 +29,8 @@ enum schema_type {
 	SCHEMA_ARRAY = 1U << 5,
 	SCHEMA_OBJECT = 1U << 6,
 	SCHEMA_BYTES = 1U << 7, /* SCHEMA_WIRE only */
-	SCHEMA_WHOLE = 1U << 8, /* an integer that is written as one; "integer" in SCHEMA_WIRE */
+	/* an integer that is not a real such as 3.0; "integer" in SCHEMA_WIRE */
+	SCHEMA_WHOLE = 1U << 8,
 	SCHEMA_ANY = 0x1ffU,
 };
 
@@ -46,7 +47,10 @@ enum schema_draft_bit {
 	SCHEMA_DRAFT_2020_12 = 1U << 2,
 };
 
-/* The vocabularies with keywords that check; notes count as core, since they change nothing. */
+/*
+ * The vocabularies whose keywords check something.  Annotations belong to core, because they have
+ * no effect.
+ */
 enum schema_room {
 	SCHEMA_IN_CORE = 1U << 0,
 	SCHEMA_IN_APPLICATOR = 1U << 1,
@@ -55,11 +59,11 @@ enum schema_room {
 	SCHEMA_IN_ALL = 0xfU,
 };
 
-/* What the words of a document mean: see schema_draft.c. */
+/* The draft of a document: see schema_draft.c. */
 struct schema_draft {
 	const char *name; /* "2020-12" */
 	unsigned bit;     /* a schema_draft_bit */
-	unsigned rooms;   /* a set of schema_room: its keywords are in force */
+	unsigned rooms;   /* a set of schema_room: the vocabularies in force */
 };
 
 #define SCHEMA_BESIDE_MAX 2
@@ -68,43 +72,45 @@ struct schema_keyword {
 	const char *name;
 	unsigned drafts;  /* a set of schema_draft_bit */
 	unsigned room;    /* a schema_room */
-	unsigned applies; /* to values of these types */
+	unsigned applies; /* types of values that it checks */
 	int (*compile)(struct schema_compiler *compiler, struct schema_rule *rule);
 	void (*check)(struct schema_checker *checker, const struct schema_rule *rule,
 		const struct value *value, const struct place *at); /* NULL: an annotation */
-	const char *beside[SCHEMA_BESIDE_MAX]; /* neighbours that it asks, or NULL */
+	/* other keywords of the same schema that it needs, or NULL */
+	const char *beside[SCHEMA_BESIDE_MAX];
 };
 
 struct schema_member {
 	const char *key;
 	size_t key_len;
-	const struct pattern *pattern; /* of patternProperties: what keys it is for */
+	const struct pattern *pattern; /* of patternProperties: the keys to which it applies */
 	const struct schema *schema;
-	const struct value *names; /* of dependentRequired, and a list in dependencies */
+	const struct value *names; /* of dependentRequired, and of a list in dependencies */
 };
 
 /* One keyword of one schema. */
 struct schema_rule {
 	const struct schema_keyword *keyword;
-	const struct value *text; /* what the schema says behind the keyword */
+	const struct value *text; /* the value of the keyword in the schema */
 	struct place place;
 	const struct schema_rule *beside[SCHEMA_BESIDE_MAX];
 	union {
 		unsigned types;
 		uint64_t count;
-		uint64_t weight; /* what comparing with `text` costs */
+		uint64_t weight; /* the cost of a comparison with `text` */
 		bool on;
 		const struct pattern *pattern;
 		struct {
 			const struct schema *schema;
-			const char *anchor; /* $dynamicRef: the outermost of this name is meant */
+			/* $dynamicRef: resolves to the outermost anchor of this name */
+			const char *anchor;
 		};
 		struct {
 			const struct schema **items;
 			size_t count;
 		} list;
 		struct {
-			struct schema_member *members; /* in order of their keys */
+			struct schema_member *members; /* sorted by key */
 			size_t count;
 		} map;
 	};
@@ -117,44 +123,44 @@ struct schema_anchor {
 	bool dynamic;
 };
 
-/* What has a name of its own ($id), and the whole. */
+/* A schema with a name of its own ($id), or the whole document. */
 struct schema_resource {
 	struct schema_resource *next;
-	const char *uri; /* "" when the whole has none */
+	const char *uri; /* "" for a document without $id */
 	const struct value *text;
 	const struct place *place;
 	const struct schema_draft *draft;
 	const struct schema_anchor *anchors;
 };
 
-/* A schema: `never`, or all of its rules. */
+/* A schema: `never`, or the values that satisfy all its rules. */
 struct schema {
 	const struct place *place;
 	const struct schema_resource *resource;
 	bool never;
-	bool unevaluated; /* it asks what its other rules have looked at */
+	bool unevaluated; /* needs to know what its other rules have evaluated */
 	struct schema_rule *rules;
 	size_t rule_count;
 };
 
-/* The types a value is of; 0 for what is no JSON at all, such as NaN. */
+/* Returns the set of types of a value; 0 for a value that JSON does not have, such as NaN. */
 unsigned schema_types_of(const struct value *value);
 
-/* How much there is to compare in a value. */
+/* Returns the cost of comparing a value. */
 uint64_t schema_weight(const struct value *value);
 
-/* The schema of a key, or NULL. */
+/* Returns the schema of a key, or NULL. */
 const struct schema *schema_member_find(
 	const struct schema_rule *properties, const char *key, size_t key_len);
 
 /*
- * Finds two equal items of a list.  1 with their indexes, 0 when there are none, -1 when *work was
- * spent before that was clear (or there was no memory).
+ * Finds two equal items of a list.  Returns 1 with their indexes, or 0 when there are none.
+ * Returns -1 when *work is too small or there is no memory.
  */
 int schema_find_twins(
 	const struct value *list, uint64_t *work, size_t *ret_first, size_t *ret_second);
 
-/* The checks of the table in schema.c; each complains to the checker or keeps silent. */
+/* The check functions of the table in schema.c.  Each adds its errors to the checker. */
 /* clang-format off */
 #define SCHEMA_CHECKS(X) \
 	X(type) X(enum) X(const) \

@@ -1,4 +1,4 @@
-/* What a schema asks of values that value.h does not say: their types, their weight, twins. */
+/* Properties of values that only schemas need: types, cost of comparison, equal items. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define HASH_START 0xcbf29ce484222325U
 #define HASH_STEP  0x100000001b3U
 
-/* Texts weigh one more for each of these many bytes. */
+/* The cost of a text rises by one for this many bytes. */
 #define BYTES_PER_WEIGHT 64
 
 struct hashed {
@@ -74,7 +74,7 @@ static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t len)
 	return mix(hash, len);
 }
 
-/* Equal numbers have one hash, whether written 1 or 1.0: both become the nearest double. */
+/* Equal numbers such as 1 and 1.0 have the same hash: both become the nearest double. */
 static uint64_t hash_number(const struct value *value)
 {
 	double real = value->type == VALUE_REAL   ? value->real
@@ -82,14 +82,14 @@ static uint64_t hash_number(const struct value *value)
 						  : (double)value->integer;
 	uint64_t bits;
 
-	real += 0.0; /* -0.0 is 0 */
+	real += 0.0; /* -0.0 becomes 0 */
 	memcpy(&bits, &real, sizeof(bits));
 	return mix(HASH_START ^ SCHEMA_NUMBER, bits);
 }
 
 static uint64_t hash_value(const struct value *value);
 
-/* The order of a map's keys does not count. */
+/* The order of a map's keys does not change its hash. */
 static uint64_t hash_map(const struct value *value)
 {
 	uint64_t sum = 0;
@@ -146,7 +146,7 @@ static bool spend(uint64_t *work, uint64_t cost)
 	return enough;
 }
 
-/* Holds one item against those behind it that have the same hash. */
+/* Compares one item with the following items of the same hash. */
 static int find_twin_of(const struct value *list, const struct hashed *rows, size_t at,
 	uint64_t *work, size_t *ret_second)
 {

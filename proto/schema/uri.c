@@ -21,7 +21,7 @@ static bool is_scheme(const char *text, size_t len)
 	return true;
 }
 
-/* Cuts what reaches up to one of `ends` off the front. */
+/* Takes the text up to one of `ends` from the front. */
 static struct bytes cut(const char **text, const char *end, const char *ends)
 {
 	struct bytes part = { *text, 0 };
@@ -32,7 +32,7 @@ static struct bytes cut(const char **text, const char *end, const char *ends)
 	return part;
 }
 
-/* The fragment is not looked at. */
+/* Parses a URI reference and ignores its fragment. */
 static struct uri parse(const char *text)
 {
 	struct uri uri = { .path = { text, 0 } };
@@ -53,7 +53,7 @@ static struct uri parse(const char *text)
 	return uri;
 }
 
-/* RFC 3986, 5.2.4, in place: ret_len bytes of `path` are left. */
+/* RFC 3986, 5.2.4, in place.  Returns the new length of `path`. */
 static size_t remove_dots(char *path)
 {
 	char *out = path;
@@ -73,7 +73,7 @@ static size_t remove_dots(char *path)
 			memmove(out, in, segment);
 			out += segment;
 		} else if (!in[segment]) {
-			*out++ = '/'; /* "a/.." is a folder still */
+			*out++ = '/'; /* "a/.." still ends as a folder */
 		}
 		in += segment;
 	}
@@ -81,7 +81,7 @@ static size_t remove_dots(char *path)
 	return (size_t)(out - path);
 }
 
-/* RFC 3986, 5.2.3: the reference beside the last segment of the base. */
+/* RFC 3986, 5.2.3: the reference replaces the last segment of the base. */
 static const char *merge(struct arena *arena, const struct uri *base, const struct uri *reference)
 {
 	size_t kept = base->path.len;
@@ -114,7 +114,7 @@ static const char *compose(struct arena *arena, const struct uri *uri)
 		arena, "%s%s%.*s%s", scheme, authority, (int)uri->path.len, uri->path.data, query);
 }
 
-/* The path of what is meant, for a reference that brings one. */
+/* Computes the path of the result, for a reference with a path. */
 static int resolve_path(
 	struct arena *arena, const struct uri *base, struct uri *meant, bool relative)
 {
@@ -133,13 +133,13 @@ static bool is_absolute(struct bytes path)
 	return path.len > 0 && path.data[0] == '/';
 }
 
-/* urn:...: what stands there is no path of folders. */
+/* A URI such as urn:..., which has no path of folders. */
 static bool is_opaque(const struct uri *uri)
 {
 	return uri->scheme.data && !uri->authority.data && !is_absolute(uri->path);
 }
 
-/* Nothing but a fragment, and perhaps a query: what it stands in is meant. */
+/* Only a fragment, and perhaps a query: the reference is to its own document. */
 static bool is_same_document(const struct uri *uri)
 {
 	return !uri->scheme.data && !uri->authority.data && !uri->path.len;
@@ -188,7 +188,7 @@ const char *uri_fragment(struct arena *arena, const char *reference)
 		int high = *at == '%' ? digit_of(at[1]) : -1;
 		int low = high >= 0 ? digit_of(at[2]) : -1;
 
-		if (low >= 0 && (high || low)) { /* U+0000 stays as it is written: no key has one */
+		if (low >= 0 && (high || low)) { /* %00 stays encoded: no key has a NUL */
 			*out++ = (char)(high * 16 + low);
 			at += 2;
 		} else {
