@@ -5,7 +5,7 @@
 
 #include "proto/base/container.h"
 
-#define OPEN_TREE_ATTR 467 /* newer than the headers */
+#define OPEN_TREE_ATTR 467 /* newer than the system's headers */
 
 /* clang-format off */
 #define CALL(name, wish) { SYS_##name, #name, wish }

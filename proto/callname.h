@@ -1,7 +1,8 @@
 /*
- * Names of the system calls whose refusal is told, and what whoever makes them wants.
+ * Names of the system calls whose refusal ced reports, and what a program tries to do with each.
  *
- * The jail's table (sandbox/syscalls.c) says which they are; unit.callname holds this one against it.
+ * The jail's table (sandbox/syscalls.c) lists the same calls.  unit.callname compares the two
+ * tables.
  */
 #pragma once
 
@@ -9,14 +10,20 @@
 
 #include "proto/base/arena.h"
 
-/* "ptrace"; NULL for a number that is not told. */
+/* Returns a name such as "ptrace"; NULL for a call that is not in the table. */
 const char *call_name(uint32_t nr);
 
-/* The same for people and for good: "call 999" where there is no name.  NULL: no memory. */
+/*
+ * As call_name(), but returns a text such as "call 999" for a call without a name.  NULL: no
+ * memory.
+ */
 const char *call_name_or_number(struct arena *arena, uint32_t nr);
 
-/* What it wants, to stand behind "tried to": "open an internet socket". */
+/* Returns what the program tried to do, to follow "tried to": "open an internet socket". */
 const char *call_wish(uint32_t nr, uint32_t kind);
 
-/* What `kind` is of this call, "AF_INET"; NULL when there is nothing to be said. */
+/*
+ * Returns the name of the call's `kind`, such as "AF_INET".  NULL for a call without kinds, or no
+ * memory.
+ */
 const char *call_kind(struct arena *arena, uint32_t nr, uint32_t kind);

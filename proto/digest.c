@@ -18,7 +18,7 @@ _Static_assert(sizeof(struct digest) >= sizeof(crypto_hash_sha256_state), "the s
 static void setup(void)
 {
 	if (sodium_init() < 0)
-		abort(); /* no source of randomness: nothing here may go on */
+		abort(); /* libsodium has no source of randomness: end the process */
 }
 
 static void prepare(void)

@@ -1,6 +1,6 @@
 /*
- * Fingerprints: SHA-256, in one call or as the bytes come, and its text form "sha256:<64 hex>".
- * Beside them base64, since libsodium (which only digest.c and sign.c know) does that too.
+ * Digests: SHA-256, in one call or piece by piece, and its text form "sha256:<64 hex>".  Base64 is
+ * here as well, because libsodium provides it.  Only digest.c and sign.c use libsodium.
  */
 #pragma once
 
@@ -11,14 +11,14 @@
 #define DIGEST_LEN      32
 #define DIGEST_TEXT_LEN 71 /* "sha256:" and 64 hex digits */
 
-/* A digest being made.  digest_start(), any number of digest_add(), digest_end(). */
+/* A digest in progress: digest_start(), any number of digest_add(), digest_end(). */
 struct digest {
 	uint64_t state[16];
 };
 
 void digest_start(struct digest *digest);
 void digest_add(struct digest *digest, const void *bytes, size_t len);
-/* Length in eight bytes, then the bytes: so that "ab","c" and "a","bc" differ. */
+/* Adds the length in eight bytes, then the bytes, so that "ab","c" and "a","bc" differ. */
 void digest_add_sized(struct digest *digest, const void *bytes, size_t len);
 void digest_add_u64(struct digest *digest, uint64_t number); /* eight bytes, lowest first */
 void digest_end(struct digest *digest, uint8_t ret_digest[DIGEST_LEN]);
@@ -28,21 +28,27 @@ void digest_of(const void *bytes, size_t len, uint8_t ret_digest[DIGEST_LEN]);
 void digest_text_of(const void *bytes, size_t len, char ret_text[DIGEST_TEXT_LEN + 1]);
 void digest_text(const uint8_t digest[DIGEST_LEN], char ret_text[DIGEST_TEXT_LEN + 1]);
 
-/* Reads "sha256:<64 lower case hex digits>"; -1 when it is anything else. */
+/* Reads "sha256:<64 lower case hex digits>".  -1 for any other text. */
 int digest_from_text(const char *text, uint8_t ret_digest[DIGEST_LEN]);
 
 /*
- * A keyed hash in two halves, quick and for the moment only: to compare what is hashed here and now, under a key
- * that nobody else knows.  Not for keeping.
+ * A fast keyed hash of 128 bits, in two halves.  It compares contents within one process, under a
+ * secret key that the process draws.  Do not store it.
  */
 #define DIGEST_QUICK_LEN 16
 void digest_quick_key(uint8_t ret_key[DIGEST_QUICK_LEN]);
 void digest_quick(
 	const uint8_t key[DIGEST_QUICK_LEN], const void *bytes, size_t len, uint64_t ret_halves[2]);
 
-/* Base64 with padding.  base64_size() counts the text and its NUL; base64_write() returns the text's length. */
+/*
+ * Base64 with padding.  base64_size() counts the text and its NUL.  base64_write() returns the
+ * length of the text without the NUL.
+ */
 size_t base64_size(size_t len);
 size_t base64_write(const void *bytes, size_t len, char *ret_text);
 
-/* Reads such text back into `room` of `size` bytes; strlen(text) is always enough.  -1: it is none. */
+/*
+ * Decodes base64 text into `room` of `size` bytes; strlen(text) bytes are always enough.  -1: it is
+ * not base64, or `room` is too small.
+ */
 int base64_read(const char *text, void *room, size_t size, size_t *ret_len);

@@ -1,6 +1,6 @@
 /*
- * A map being filled, key by key: the chain of puts needs one look at its end.  After a put that
- * found no room, or was given NULL, all others do nothing and fill_done() gives NULL.
+ * Fills a map key by key, with a single check at the end.  After a put that got no memory, or a
+ * value that is NULL, all later puts do nothing and fill_done() returns NULL.
  */
 #pragma once
 
@@ -26,12 +26,15 @@ void fill_int(struct fill *fill, const char *key, int64_t integer);
 void fill_uint(struct fill *fill, const char *key, uint64_t integer);
 void fill_bool(struct fill *fill, const char *key, bool boolean);
 
-/* Text when the bytes are UTF-8, else bytes.  Keeps them as long as the map is used. */
+/*
+ * Puts text when the bytes are UTF-8, else bytes.  The map points to them, so they must live as
+ * long as the map.
+ */
 void fill_blob(struct fill *fill, const char *key, struct bytes bytes);
 
-/* The same value under another roof: its node is copied, what it holds is shared.  NULL: no key. */
+/* Puts a shallow copy of the value: its items are shared.  NULL: no key. */
 void fill_shared(struct fill *fill, const char *key, const struct value *value);
 
-/* A list of `count` items, each made by `make` from item number i of `items`. */
+/* Puts a list of `count` items.  `make` makes item number `index` from `items`. */
 void fill_list(struct fill *fill, const char *key, size_t count, const void *items,
 	struct value *(*make)(struct arena *arena, const void *items, size_t index));

@@ -14,7 +14,10 @@
 /* "18446744073709551615": the longest integer that fits. */
 #define UINT64_DIGITS 20
 
-/* jansson's own words may repeat the text, so ours are said instead; the first is for all others. */
+/*
+ * Messages for jansson's errors.  jansson's own messages may repeat the text, so they are not used.
+ * The first row is for all errors without a row.
+ */
 static const struct {
 	enum json_error_code code;
 	const char *message;
@@ -30,9 +33,10 @@ static const struct {
 };
 
 /*
- * The look before jansson's: counts what the document will cost, and finds integers between 2^63
- * and 2^64, for which jansson has no form.  Each is covered by a real of the same length in a
- * copy of the text, and put back by its number in the row of numbers.
+ * The scan before jansson parses.  It counts what the document will cost, and finds integers
+ * between 2^63 and 2^64, which jansson cannot represent.  In a copy of the text it replaces each of
+ * them by a real of the same length.  read_number() restores the integer, which it finds by its
+ * position among all numbers of the document.
  */
 struct scan {
 	const char *text;
@@ -53,7 +57,7 @@ struct covered {
 	uint64_t integer;
 };
 
-/* From jansson's tree to values, in the order of the text. */
+/* The conversion of jansson's tree to values, in the order of the text. */
 struct reading {
 	struct arena *arena;
 	const struct scan *scan;
@@ -84,7 +88,7 @@ static int mistake_at(const struct scan *scan, size_t at, enum err_code code, co
 	return err_set(err, code, "line %zu, column %zu: %s", line, column, message);
 }
 
-/* Stands on the opening quote; leaves behind the closing one. */
+/* Moves from the opening quote to the byte after the closing one. */
 static void scan_string(struct scan *scan)
 {
 	for (scan->at++; scan->at < scan->len && scan->text[scan->at] != '"'; scan->at++) {
@@ -117,7 +121,7 @@ static int cover(struct scan *scan, size_t start, size_t len, uint64_t integer)
 	return 0;
 }
 
-/* Reads `len` digits; false when they do not fit 64 bits. */
+/* Reads `len` digits.  Returns false when the number does not fit 64 bits. */
 static bool read_digits(const char *digits, size_t len, uint64_t *ret_integer)
 {
 	uint64_t integer = 0;
@@ -137,7 +141,7 @@ static int scan_integer(struct scan *scan, size_t start, size_t len, struct err 
 	const char *digits = scan->text + start + negative;
 	uint64_t integer;
 
-	/* Leading zeros are jansson's to refuse. */
+	/* jansson rejects leading zeros. */
 	if (len - negative < UINT64_DIGITS - 1 || *digits == '0')
 		return 0;
 	if (!read_digits(digits, len - negative, &integer) ||
@@ -163,7 +167,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Stands on '-' or a digit; leaves behind the digits, or behind the whole of a real. */
+/* Moves from '-' or a digit to the byte after the integer or real. */
 static int scan_number(struct scan *scan, struct err *err)
 {
 	size_t start = scan->at;
@@ -245,7 +249,10 @@ static int jansson_mistake(const json_error_t *mistake, struct err *err)
 		message);
 }
 
-/* jansson seeds its hash tables from a file by itself; a jailed daemon opens none. */
+/*
+ * Seeds jansson's hash tables.  Otherwise jansson would read a seed from a file, which a jailed
+ * daemon cannot open.
+ */
 static void seed_once(void)
 {
 	size_t seed = 0;
@@ -300,7 +307,7 @@ static struct value *read_node(struct reading *reading, const json_t *json)
 	switch (json_typeof(json)) {
 	case JSON_OBJECT:
 		return read_map(
-			reading, (json_t *)(uintptr_t)json); /* its iterators are not const */
+			reading, (json_t *)(uintptr_t)json); /* jansson's iterators are not const */
 	case JSON_ARRAY:
 		return read_list(reading, json);
 	case JSON_STRING:

@@ -6,7 +6,7 @@
 #include "proto/json.h"
 #include "proto/number.h"
 
-/* What a byte below 0x20, a quote or a backslash becomes; "" for \u00XX. */
+/* The escapes of control characters, quote and backslash.  Bytes without a row become \u00XX. */
 static const char *const escapes[0x80] = {
 	['\b'] = "\\b",
 	['\f'] = "\\f",
@@ -21,11 +21,11 @@ struct writing {
 	struct buf *buf;
 	unsigned style;
 	unsigned depth;
-	bool cuts; /* what is too long for the buffer is begun all the same */
+	bool cuts; /* when the buffer is too small, write what fits */
 	struct err *err;
 };
 
-/* A buffer says no for two reasons. */
+/* Reports why an append failed: no memory, or the ceiling. */
 static int full(struct writing *writing, size_t len)
 {
 	const struct buf *buf = writing->buf;
@@ -71,7 +71,7 @@ static int put_text(struct writing *writing, const char *text, size_t len)
 	size_t plain = 0;
 
 	if (writing->cuts && len > writing->buf->ceiling)
-		len = writing->buf->ceiling; /* no more is ever looked at */
+		len = writing->buf->ceiling; /* no more can be written */
 	if (put(writing, "\"", 1) < 0)
 		return -1;
 	for (size_t i = 0; i < len; i++) {
@@ -86,7 +86,7 @@ static int put_text(struct writing *writing, const char *text, size_t len)
 	return put(writing, "\"", 1);
 }
 
-/* A line at a time, for as long as there is room. */
+/* Writes base64 in lines of 64 characters until the buffer is full. */
 static int put_lines(struct writing *writing, const char *bytes, size_t len)
 {
 	char line[64 + 1];
@@ -158,7 +158,7 @@ static int put_key(struct writing *writing, const struct value_entry *entry)
 	return put_word(writing, writing->style & JSON_WRITE_PRETTY ? ": " : ":");
 }
 
-/* The item at `index` of a list or map, on its line. */
+/* Writes the item at `index` of a list or map, on its own line in the pretty style. */
 static int put_item(struct writing *writing, const struct value *value, size_t index)
 {
 	if ((index && put(writing, ",", 1) < 0) || put_line(writing) < 0)

@@ -8,7 +8,10 @@
 
 #define VARIABLE_LEN_MAX 128
 
-/* First and last of what is never shown: controls, line ends, marks that turn the direction. */
+/*
+ * Ranges of code points that are never printable: controls, line ends, marks that change the
+ * direction.
+ */
 static const struct {
 	int32_t first;
 	int32_t last;

@@ -1,6 +1,6 @@
 /*
- * Names that come from outside: is this one we can show, store and use as a file name?
- * All of them take valid UTF-8.
+ * Checks whether a name from outside can be shown, stored or used as a file name.  All functions
+ * take valid UTF-8.
  */
 #pragma once
 
@@ -9,14 +9,14 @@
 
 #define NAME_PART_MAX 255 /* bytes of one file name */
 
-/* No control characters, and nothing that reorders or hides text on a terminal. */
+/* Has no control characters, and nothing that reorders or hides text on a terminal. */
 bool name_is_printable(const char *text, size_t len);
 
-/* A bare file name: one part of a clean path. */
+/* Is a bare file name, which could be one part of a clean path. */
 bool name_is_file(const char *text, size_t len);
 
-/* Relative, and no part is empty, ".", ".." or longer than NAME_PART_MAX. */
+/* Is relative, and no part is empty, ".", ".." or longer than NAME_PART_MAX. */
 bool name_is_path(const char *text, size_t len);
 
-/* [A-Za-z_][A-Za-z0-9_]*, at most 128 bytes: what a shell would call a variable. */
+/* Is [A-Za-z_][A-Za-z0-9_]*, at most 128 bytes: the name of a shell variable. */
 bool name_is_variable(const char *text, size_t len);

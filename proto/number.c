@@ -35,7 +35,10 @@ static int order(bool less, bool more)
 	return (int)more - (int)less;
 }
 
-/* The double is cut to an integer only where that is exact; its fraction decides a tie. */
+/*
+ * Compares with the integer part of the double, which fits; the fraction decides when they are
+ * equal.
+ */
 static int compare_int_real(int64_t integer, double real)
 {
 	int64_t whole;
@@ -128,7 +131,7 @@ static struct decimal decimal_of(const struct value *value)
 	return decimal;
 }
 
-/* (digits * 10^shift) % divisor, one power at a time; shift is at most some 700. */
+/* Computes (digits * 10^shift) % divisor, one power at a time.  `shift` is at most about 700. */
 static uint64_t shifted_rest(uint64_t digits, int shift, uint64_t divisor)
 {
 	unsigned __int128 rest = digits % divisor;
@@ -147,7 +150,7 @@ bool number_is_multiple(const struct value *value, const struct value *step)
 		return whole.digits == 0;
 	if (whole.exponent >= part.exponent)
 		return shifted_rest(whole.digits, whole.exponent - part.exponent, part.digits) == 0;
-	/* The step has more tens in it than the number has digits. */
+	/* The step has more factors of ten than the number has digits. */
 	if (part.exponent - whole.exponent > DECIMAL_SHIFT_MAX)
 		return false;
 	for (int i = whole.exponent; i < part.exponent; i++)
@@ -177,7 +180,10 @@ int number_as_u64(const struct value *value, uint64_t *ret_number)
 
 size_t number_write_real(double real, char ret_text[NUMBER_TEXT_MAX])
 {
-	/* 15 digits always come back as they were written, but the smallest reals hold fewer. */
+	/*
+	 * Decimals of up to 15 digits survive as doubles, so start there.  The smallest reals hold
+	 * fewer.
+	 */
 	int digits = fabs(real) < DBL_MIN ? 1 : 15;
 	size_t len;
 
@@ -189,7 +195,7 @@ size_t number_write_real(double real, char ret_text[NUMBER_TEXT_MAX])
 	}
 	len = strlen(ret_text);
 	if (!strpbrk(ret_text, ".e")) {
-		ret_text[len++] = '.'; /* room was kept above */
+		ret_text[len++] = '.'; /* the snprintf() above left room */
 		ret_text[len++] = '0';
 		ret_text[len] = '\0';
 	}

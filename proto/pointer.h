@@ -1,6 +1,7 @@
 /*
- * JSON Pointers (RFC 6901) for messages.  A place is a chain from the inside out, usually on the
- * stack of whoever walks a value; it becomes text only when something is wrong there.
+ * JSON Pointers (RFC 6901) for messages.  A place is a chain from an inner value outwards.  The
+ * functions that walk a value usually keep it on their stack.  It becomes text only when there is
+ * an error to report.
  */
 #pragma once
 
@@ -8,7 +9,10 @@
 
 #include "proto/base/arena.h"
 
-/* Longer keys are cut and marked with "..."; a pointer is for people and for finding, not for storing. */
+/*
+ * Longer keys are truncated and marked with "...".  Pointers are for people to read, not for
+ * storage.
+ */
 #define POINTER_KEY_MAX 128
 
 struct place {
@@ -28,5 +32,8 @@ static inline struct place place_item(const struct place *up, size_t index)
 	return (struct place){ up, NULL, 0, index };
 }
 
-/* "/files/3/path"; "" for NULL, the root.  NULL when the arena is full. */
+/*
+ * Returns text such as "/files/3/path"; "" for a NULL place, the root.  NULL when the arena is
+ * full.
+ */
 const char *place_text(struct arena *arena, const struct place *place);

@@ -19,7 +19,7 @@ _Static_assert(SIGN_LEN == crypto_sign_BYTES, "of Ed25519");
 static void setup(void)
 {
 	if (sodium_init() < 0)
-		abort(); /* no source of randomness: nothing here may go on */
+		abort(); /* libsodium has no source of randomness: end the process */
 }
 
 static void be_ready(void)
@@ -56,7 +56,7 @@ bool sign_holds(const uint8_t public_key[SIGN_PUBLIC_LEN], const void *bytes, si
 	return crypto_sign_verify_detached(signature, bytes, len, public_key) == 0;
 }
 
-/* The secret itself is kept for signatures: a key of its own is made of it. */
+/* The secret itself only makes signatures.  The seal uses a key that is derived from it. */
 void sign_seal(const uint8_t secret[SIGN_SECRET_LEN], const void *bytes, size_t len,
 	uint8_t ret_seal[SIGN_SEAL_LEN])
 {

@@ -14,10 +14,10 @@
 #define SIGN_TEXT_LEN     88 /* a signature in base64 */
 #define SIGN_KEY_TEXT_LEN 52 /* "ed25519:" and 44 characters */
 
-/* A new pair. */
+/* Makes a new key pair. */
 void sign_new_key(uint8_t ret_secret[SIGN_SECRET_LEN]);
 
-/* The public half of a secret. */
+/* Computes the public key of a secret. */
 void sign_public(const uint8_t secret[SIGN_SECRET_LEN], uint8_t ret_public[SIGN_PUBLIC_LEN]);
 
 void sign_make(const uint8_t secret[SIGN_SECRET_LEN], const void *bytes, size_t len,
@@ -26,15 +26,15 @@ bool sign_holds(const uint8_t public_key[SIGN_PUBLIC_LEN], const void *bytes, si
 	const uint8_t signature[SIGN_LEN]);
 
 /*
- * A digest that only the secret's owner can make, and check: in a fiftieth of the time that a signature
- * takes.
+ * Makes a digest that only the secret's owner can make and check.  It takes a fiftieth of the time
+ * of a signature.
  */
 void sign_seal(const uint8_t secret[SIGN_SECRET_LEN], const void *bytes, size_t len,
 	uint8_t ret_seal[SIGN_SEAL_LEN]);
 
-/* Overwrites what is secret, also where a compiler would leave it out. */
+/* Overwrites secret bytes.  The compiler cannot remove this write. */
 void sign_forget(void *bytes, size_t len);
 
 void sign_key_text(const uint8_t public_key[SIGN_PUBLIC_LEN], char ret_text[SIGN_KEY_TEXT_LEN + 1]);
-/* -1: the text is no key. */
+/* -1: the text is not a key. */
 int sign_key_from_text(const char *text, uint8_t ret_public[SIGN_PUBLIC_LEN]);

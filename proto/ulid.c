@@ -10,7 +10,7 @@
 
 static const char alphabet[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/* `chars` digits of base 32 for the lowest bits of `bits`, highest first. */
+/* Writes the lowest bits of `bits` as `chars` digits of base 32, highest first. */
 static void write_digits(char *text, unsigned chars, uint64_t bits)
 {
 	for (unsigned i = chars; i-- > 0; bits >>= 5)
@@ -42,7 +42,7 @@ static int draw(struct ulid_source *source, uint64_t ms, struct err *err)
 	return 0;
 }
 
-/* Adds one; false when the lowest ULID_RISING_BITS were all set, and would begin again. */
+/* Adds one.  Returns false, without a change, when the lowest ULID_RISING_BITS are all set. */
 static bool count_up(struct ulid_source *source)
 {
 	const uint8_t *lowest = source->random + ULID_RANDOM_LEN - 3;

@@ -1,10 +1,11 @@
 /*
- * ULIDs: names for runs that sort by time.  48 bits of milliseconds, 80 bits of randomness, as 26
- * characters of Crockford's base 32.
+ * ULIDs: ids for runs that sort by time.  A ULID has 48 bits of milliseconds and 80 bits of
+ * randomness, written as 26 characters of Crockford's base 32.
  *
- * One source belongs to one thread.  Its ids are strictly increasing, also within a millisecond
- * and when the clock is set back: then the last id goes up by one, and when its lowest bits are
- * spent it is one of the next millisecond.  So what is made of the time and those bits rises, too.
+ * One source belongs to one thread.  Its ids strictly increase, even within a millisecond and when
+ * the clock is set back.  In those cases the source adds one to the last id.  When the lowest
+ * ULID_RISING_BITS are all set, it moves to the next millisecond instead.  So the time together
+ * with those bits strictly increases, too.
  */
 #pragma once
 
@@ -16,7 +17,7 @@
 #define ULID_LEN        26
 #define ULID_RANDOM_LEN 10
 
-/* The lowest bits, which never begin again within a millisecond: four characters. */
+/* The lowest bits, which never wrap around within a millisecond: four characters. */
 #define ULID_RISING_BITS 20
 
 struct ulid_source {
@@ -24,21 +25,21 @@ struct ulid_source {
 	uint8_t random[ULID_RANDOM_LEN];
 };
 
-/* The next id, for now.  Fails only when the kernel has no randomness. */
+/* Makes the next id for the current time.  Fails when the kernel has no randomness. */
 int ulid_next(struct ulid_source *source, char ret_text[ULID_LEN + 1], struct err *err);
 
-/* The same for a clock of the caller's: milliseconds since 1970. */
+/* As ulid_next(), for a time that the caller passes: milliseconds since 1970. */
 int ulid_next_at(
 	struct ulid_source *source, uint64_t now_ms, char ret_text[ULID_LEN + 1], struct err *err);
 
-/* From here on the source gives ids of later milliseconds than that of `id`, which is valid. */
+/* Makes the source return only ids of later milliseconds than that of `id`, which must be valid. */
 void ulid_pass(struct ulid_source *source, const char *id);
 
-/* Whether two valid ids agree in the time and in the bits that rise within it. */
+/* Whether two valid ids have the same time and the same lowest ULID_RISING_BITS. */
 bool ulid_same_place(const char *a, const char *b);
 
-/* 26 characters of the alphabet, in capitals, that make at most 128 bits. */
+/* Whether the text is 26 characters of the alphabet, in capitals, and fits 128 bits. */
 bool ulid_is_valid(const char *text);
 
-/* The milliseconds in a valid id. */
+/* Returns the milliseconds of a valid id. */
 uint64_t ulid_time_ms(const char *text);

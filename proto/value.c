@@ -7,7 +7,7 @@
 #include "proto/base/utf8.h"
 
 #define ROOM_FIRST      ((size_t)4)
-#define INDEX_COUNT_MIN ((size_t)16) /* maps up to here are compared without an index */
+#define INDEX_COUNT_MIN ((size_t)16) /* smaller maps are compared without an index */
 
 static const char *const type_words[] = {
 	[VALUE_NIL] = "nil",
@@ -81,7 +81,7 @@ struct value *value_real(struct arena *arena, double real)
 	return value;
 }
 
-/* `bytes` is kept; NULL is what a failed copy left. */
+/* Does not copy `bytes`.  NULL means that the caller's copy failed. */
 static struct value *bytes_of(
 	struct arena *arena, enum value_type type, const char *bytes, size_t len)
 {
@@ -137,7 +137,7 @@ static int refuse(struct arena *arena)
 	return -1;
 }
 
-/* A larger copy of an array; the old one stays in the arena until its end. */
+/* Makes a larger copy of an array.  The old one stays in the arena. */
 static void *grown(struct arena *arena, const void *items, size_t count, size_t item_bytes)
 {
 	size_t room = count > 0 ? count * 2 : ROOM_FIRST;
@@ -257,7 +257,7 @@ static bool is_number(const struct value *value)
 	return value->type == VALUE_INT || value->type == VALUE_UINT || value->type == VALUE_REAL;
 }
 
-/* Exact: the real is brought to the integer's side, never the other way round. */
+/* Compares exactly: converts the real to an integer, never the integer to a real. */
 static bool real_equals(double real, const struct value *integer)
 {
 	if (integer->type == VALUE_INT)
@@ -296,7 +296,10 @@ static bool lists_equal(const struct value *a, const struct value *b)
 	return true;
 }
 
-/* An index over a large map, so that comparing is not quadratic; without memory it stays empty. */
+/*
+ * Builds an index of a large map, so that comparing is not quadratic.  Without memory the index
+ * stays empty, and look_up() searches the map.
+ */
 static void index_map(struct map *index, const struct value *map)
 {
 	if (map->map.count < INDEX_COUNT_MIN)
@@ -319,7 +322,7 @@ static const struct value *look_up(
 	return value_get_len(map, entry->key, entry->key_len);
 }
 
-/* Keys are unique and the counts are equal, so it is enough to look in one direction. */
+/* Keys are unique and the counts are equal, so it is enough to look up the keys of `a` in `b`. */
 static bool maps_equal(const struct value *a, const struct value *b)
 {
 	struct map index;
