@@ -1,3 +1,4 @@
+import contextlib
 import os
 import sys
 import threading
@@ -38,12 +39,24 @@ def warm():
     return all(runtime["warm"] >= runtime["wanted"] for runtime in runtimes)
 
 
+def opened(pid, is_store):
+    """How many descriptors are open, of the store's files or of all else; None: only root may look."""
+    count = 0
+    try:
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                count += ("/ced.db" in os.readlink(f"/proc/{pid}/fd/{fd}")) == is_store
+    except PermissionError:
+        return None
+    return count
+
+
 def picture():
     wait_until(warm, 20)
     time.sleep(0.5)
     return {
         "processes": len(children(spawner)),
-        "descriptors of ced": descriptors(daemon),
+        "descriptors of ced": opened(daemon, False),
         "descriptors of the spawner": descriptors(spawner),
         "cgroups": len(cgroups()),
         "mounts of the host": mounts(),
@@ -84,6 +97,9 @@ seconds = time.monotonic() - started
 after = picture()
 memory_after = (rss_kib(daemon), rss_kib(spawner))
 ok(not errors, f"{runs} runs from {CLIENTS} clients without an error", errors[:2])
+# Connections to the store are opened when somebody first needs one, and then kept: some of them by the clock.
+ok((opened(daemon, True) or 0) <= 12, "no more connections to the store than there are threads that use it",
+   opened(daemon, True))
 for what in before:
     eq(after[what], before[what], f"as many {what} as before")
 ok(memory_after[0] - memory_before[0] < 4096, f"ced's memory is level ({memory_before[0]} -> {memory_after[0]} KiB)")
