@@ -18,7 +18,7 @@
 
 #define JSON_BYTES_MAX ((size_t)1 << 20)
 
-/* ---- who is shut out ------------------------------------------------------------------------- */
+/* ---- blocked users ------------------------------------------------------------------------- */
 
 static int shut_out(struct admin_ops *admin_ops, uint32_t uid, const char *reason)
 {
@@ -33,7 +33,7 @@ static int shut_out(struct admin_ops *admin_ops, uint32_t uid, const char *reaso
 	return 0;
 }
 
-/* Whether he was shut out. */
+/* Whether the user was blocked. */
 static bool let_in(struct admin_ops *admin_ops, uint32_t uid)
 {
 	char *why = map_remove(&admin_ops->blocks, &uid, sizeof(uid));
@@ -60,7 +60,7 @@ void admin_ops_done(struct admin_ops *admin_ops)
 	map_done_with(&admin_ops->blocks, free);
 }
 
-/* Never NULL, which would be an open door: without memory the reason is left out. */
+/* Never NULL, since NULL would accept the run.  Without memory the reason is left out. */
 static const char *with_reason(struct arena *arena, const char *what, const char *why)
 {
 	const char *both = why[0] ? arena_printf(arena, "%s: %s", what, why) : NULL;
@@ -111,9 +111,9 @@ struct value *admin_ops_describe_blocks(const struct admin_ops *admin_ops, struc
 	return description.list;
 }
 
-/* ---- the levers ------------------------------------------------------------------------------ */
+/* ---- the operations ------------------------------------------------------------------------ */
 
-/* One use of a lever, until it is on the disk. */
+/* One operation, until its record is on disk. */
 struct use {
 	struct recording recording;
 	struct call *call;
@@ -130,7 +130,7 @@ static uint32_t uid_of(const struct call *call)
 	return (uint32_t)value_as_int(value_get(call->params, "uid"), 0);
 }
 
-/* What there is in the house, for the answer. */
+/* Puts the state of the daemon into the answer. */
 static void put_house(struct use *use)
 {
 	const struct services *services = use->call->services;
@@ -161,7 +161,7 @@ static int resume(struct use *use)
 	return 0;
 }
 
-/* Nothing new starts, and what is here dies: in this order, so that nothing slips in between. */
+/* Stops new runs before it kills the others, so that no run starts in between. */
 static int kill_all(struct use *use)
 {
 	struct arena *arena = &use->call->arena;
@@ -287,7 +287,7 @@ void method_admin_op(struct call *call)
 		call_error(call, RPC_CODE_INTERNAL, "there is no memory to do and record it");
 		return;
 	}
-	/* Before anything of it is done, kept or logged: people paste what they have at hand. */
+	/* Before the params are used, stored or logged: people may paste secrets into them. */
 	call->params = redact_by_patterns(call->services->patterns, &call->arena, call->params);
 	use->recording.kind = RECORDING_ACT;
 	use->recording.durability = STORE_NOW;

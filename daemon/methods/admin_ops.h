@@ -1,8 +1,8 @@
 /*
- * The administrators' levers: take no new runs, kill all that runs, shut a user out, and back.  Each
- * use does what it says first, is recorded, and is answered when that is on the disk.
+ * The operations of administrators: stop new runs, kill all runs, block a user, and undo these.  An
+ * operation takes effect first.  Then it is recorded, and answered once the record is on disk.
  *
- * Who is shut out stays so over a restart; a daemon that starts takes runs.
+ * A block survives a restart.  `drained` does not: a daemon that starts accepts runs.
  */
 #pragma once
 
@@ -22,23 +22,23 @@ struct call;
 
 struct admin_ops {
 	bool drained;
-	char why[ADMIN_REASON_MAX + 1]; /* as the administrator said it, or "" */
-	struct map blocks;              /* uid -> why, on the heap */
+	char why[ADMIN_REASON_MAX + 1]; /* the administrator's reason, or "" */
+	struct map blocks;              /* uid -> reason, on the heap */
 };
 
-/* With those whom the store knows to be shut out.  0, or -1; then admin_ops_done() too. */
+/* Reads the blocked users from the store.  0, or -1; call admin_ops_done() after both. */
 int admin_ops_init(struct admin_ops *admin_ops, struct store *store, struct err *err);
 void admin_ops_done(struct admin_ops *admin_ops);
 
-/* Why a run of this user is not let in, in `arena`, with the code; NULL when it is. */
+/* Why a run of this user is rejected, in `arena`, with the code; NULL: it is accepted. */
 const char *admin_ops_refusal(const struct admin_ops *admin_ops, uint32_t uid, struct arena *arena,
 	enum rpc_code *ret_code);
 
-/* Who did what by this call, with what result, for the record; texts lie in the call's arena. */
+/* Fills in *act for the record: caller, method and result.  Texts lie in the call's arena. */
 void admin_ops_act(struct call *call, const struct value *result, struct store_act *act);
 
-/* Answers one of the methods admin.drain, resume, kill_all, block, unblock. */
+/* Answers admin.drain, resume, kill_all, block, unblock and reset_budget. */
 void method_admin_op(struct call *call);
 
-/* Who is shut out, for admin.status: [{uid, reason?}]. */
+/* The blocked users, for admin.status: [{uid, reason?}]. */
 struct value *admin_ops_describe_blocks(const struct admin_ops *admin_ops, struct arena *arena);

@@ -62,8 +62,8 @@ void call_free(struct call *call)
 }
 
 /*
- * A send can close the connection, which frees every call of it that waits: this one no longer
- * does.
+ * Sending can close the connection, which frees all its waiting calls.  This call leaves that list
+ * first.
  */
 void call_result(struct call *call, const struct value *result)
 {

@@ -1,9 +1,10 @@
 /*
- * A question of a client's on its way to its answer.
+ * One call of a client, from its message to its answer.
  *
- * It begins as an arrival (conn.h); what asks for a run becomes a traveller (request.h),
- * everything else a call.  A call is answered at once, or from a thread that reads the store, or when
- * what it waits for happens: by one of the functions below, each of which frees it.
+ * A message begins as an arrival (conn.h).  If it asks for a run or a check, it becomes a request
+ * (request.h); every other message becomes a call.  A call is answered at once, after a thread has
+ * read the store, or when the event it waits for happens.  One of the functions below answers it
+ * and frees it.
  */
 #pragma once
 
@@ -11,37 +12,37 @@
 #include "daemon/door/conn.h"
 #include "proto/method/method.h"
 
-/* Owns its message, arena and a hold on the connection. */
+/* Owns its message, its arena and a reference to the connection. */
 struct call {
-	struct list link; /* in services->waits, for those that wait */
+	struct list link; /* in services->waits, while it waits for a run */
 	struct services *services;
 	struct conn *conn;
 	uint32_t msgid;
 	const struct method *method;
 	struct caller caller;
-	enum right right; /* of this caller to this method */
+	enum right right; /* of the caller, to this method */
 	char *message;
-	size_t held; /* of its caller's share of memory */
+	size_t held; /* bytes that count against its caller's memory */
 	struct arena arena;
 	const struct value *params;
 	struct timer *timer;
-	char run_id[RUN_ID_LEN + 1]; /* of the run that it is about, once that is known */
+	char run_id[RUN_ID_LEN + 1]; /* of the run that it names, once known */
 	bool asked_again;
 };
 
-/* Both take the bytes of the arrival, its arena and what is held for it. */
+/* Both take the bytes of the arrival, its arena and the memory counted for it. */
 void arrival_refuse(const struct arrival *arrival, const struct rpc_error *error);
-/* NULL: there was no memory, which is answered. */
+/* NULL: there was no memory, and the caller has been sent that error. */
 struct call *call_new(const struct arrival *arrival, const struct method *method);
 
-/* Each answers the call and frees it.  call_result() with NULL says that memory was short. */
+/* Each answers the call and frees it.  A `result` of NULL reports that memory was short. */
 void call_result(struct call *call, const struct value *result);
 void call_error(struct call *call, enum rpc_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void call_refuse(struct call *call, const struct job_refusal *refusal); /* bad_request */
 
-/* Frees a call that has been answered, or whose connection goes. */
+/* Frees a call that has been answered, or whose connection closes. */
 void call_free(struct call *call);
 
-/* Frees a call whose message, arena and hold have become an arrival's. */
+/* Frees the call but not its message, arena and counted memory: an arrival has taken them. */
 void call_handed_on(struct call *call);

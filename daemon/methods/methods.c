@@ -70,7 +70,7 @@ static void name_roles(const struct method *method, char *text, size_t size)
 	}
 }
 
-/* Not for any of the caller's roles. */
+/* None of the caller's roles has this method. */
 static void refuse_right(const struct arrival *arrival, const struct method *method)
 {
 	unsigned roles = conn_caller(arrival->conn)->roles;
@@ -85,7 +85,7 @@ static void refuse_right(const struct arrival *arrival, const struct method *met
 	arrival_refuse(arrival, &error);
 }
 
-/* Why a run cannot even be looked at now, or NULL. */
+/* Why no run can be accepted now, or NULL. */
 static const char *closed_door(const struct arrival *arrival, struct rpc_error *ret_error)
 {
 	const struct services *services = arrival->services;
@@ -145,7 +145,7 @@ static void start_run(const struct arrival *arrival, bool is_check)
 		request_enter(request, STAGE_CONTRACT);
 }
 
-/* Whoever mistyped a name, of RPC_METHOD_LEN_MAX at most, sees it and the one that was most likely meant. */
+/* The error repeats the unknown name (at most RPC_METHOD_LEN_MAX) and suggests the nearest one. */
 static void refuse_unknown(const struct arrival *arrival)
 {
 	const char *name = arrival->message->method;

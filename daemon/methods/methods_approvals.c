@@ -1,4 +1,4 @@
-/* What approvers say about runs that wait: approve, deny, and that a grant holds no more. */
+/* Decisions of approvers: approve or deny a run that waits, and revoke a grant. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +17,11 @@
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
-/* One decision, until it is on the disk. */
+/* One decision, until its record is on disk. */
 struct deciding {
 	struct recording recording;
 	struct call *call;
-	struct request *request; /* NULL: it is about a grant */
+	struct request *request; /* NULL: a grant is revoked */
 	enum parking_word word;
 	struct store_decision decision;
 	struct store_grant grant;
@@ -39,9 +39,9 @@ static const char *word_of(enum parking_word word)
 	return word == PARKING_APPROVED ? "approved" : "denied";
 }
 
-/* ---- who was first -------------------------------------------------------------------------- */
+/* ---- too late to decide -------------------------------------------------------------------- */
 
-/* Tells who has no decision to make here any more why that is so. */
+/* Reports to an approver why this run can no longer be decided. */
 static void tell_overtaken(struct call *call, const struct request *request)
 {
 	const struct parking *parking = request->parking;
@@ -66,7 +66,7 @@ static void tell_overtaken(struct call *call, const struct request *request)
 	}
 }
 
-/* The same of a run that has left the house, from its record. */
+/* The same for a run that has ended, from its record. */
 static void tell_ended(struct call *call, const struct value *record)
 {
 	const char *outcome = value_as_text(value_get(record, "outcome"));
@@ -113,7 +113,7 @@ static struct value *answer_of(const struct deciding *deciding)
 	return map;
 }
 
-/* In force and on the disk. */
+/* The decision is on disk: it takes effect. */
 static void on_decided(struct recording *recording, const struct err *err)
 {
 	struct deciding *deciding = container_of(recording, struct deciding, recording);
@@ -162,7 +162,7 @@ static void record(struct deciding *deciding)
 	recorder_put(call->services->recorder, &deciding->recording);
 }
 
-/* ---- a word that holds for more than this run ------------------------------------------------ */
+/* ---- a grant: an approval that also covers later runs -------------------------------------- */
 
 static bool wants_grant(const struct call *call)
 {
@@ -172,7 +172,7 @@ static bool wants_grant(const struct call *call)
 	       value_as_int(value_get(call->params, "count"), 2) > 1;
 }
 
-/* NULL, or why there can be none. */
+/* Returns NULL, or why this run can get no grant. */
 static const char *fill_grant(struct deciding *deciding)
 {
 	const struct call *call = deciding->call;
@@ -191,7 +191,7 @@ static const char *fill_grant(struct deciding *deciding)
 		.language = request->spec.language,
 		.policy = request->result.verdict.name,
 		.until_wall_us = clock_wall_us() + ttl_ms * 1000,
-		/* this run is the first of them */
+		/* this run uses the first one */
 		.uses = value_as_int(value_get(call->params, "count"), 0) - 1,
 		.by = call->caller.uid,
 	};
@@ -199,7 +199,7 @@ static const char *fill_grant(struct deciding *deciding)
 	return NULL;
 }
 
-/* The request is here, with what was asked. */
+/* The request's program and inputs have been read from the store, or reading failed. */
 static void on_filled(struct request *request, const struct err *err, void *context)
 {
 	struct deciding *deciding = context;
@@ -233,9 +233,9 @@ static void on_filled(struct request *request, const struct err *err, void *cont
 		record(deciding);
 }
 
-/* ---- may it be decided, and by whom ----------------------------------------------------------- */
+/* ---- may this caller decide this run ------------------------------------------------------- */
 
-/* Why nothing can be let run now.  NULL: it can. */
+/* Why this run cannot be approved now; NULL: it can. */
 static const char *closed(
 	const struct call *call, const struct request *request, enum rpc_code *ret_code)
 {
@@ -299,7 +299,7 @@ void method_decide(struct call *call)
 {
 	struct request *request;
 
-	/* People paste what they have at hand. */
+	/* People may paste secrets into the reason. */
 	call->params = redact_by_patterns(call->services->patterns, &call->arena, call->params);
 	request = method_find_run(call);
 	if (request)
@@ -318,7 +318,7 @@ void method_decide_found(struct call *call, const struct value *record)
 		tell_ended(call, record);
 }
 
-/* ---- no more ---------------------------------------------------------------------------------- */
+/* ---- revoking a grant ---------------------------------------------------------------------- */
 
 static void on_revoked(struct recording *recording, const struct err *err)
 {
@@ -335,7 +335,7 @@ static void on_revoked(struct recording *recording, const struct err *err)
 	call_result(call, value_map(&call->arena));
 }
 
-/* Closing a door is done first and written down then, as with the admin_ops. */
+/* Revokes first and records then, as admin_ops.c does. */
 void method_revoke(struct call *call)
 {
 	struct grants *grants = &call->services->approvals->grants;

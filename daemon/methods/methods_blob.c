@@ -1,4 +1,4 @@
-/* blob.put and blob.get: what a caller sends ahead, and has back. */
+/* blob.put and blob.get: a caller uploads contents for later runs, and reads contents back. */
 #include <string.h>
 
 #include "daemon/gate/blobs.h"
@@ -10,10 +10,10 @@
 
 #define PAGE_BYTES ((uint64_t)1 << 20)
 
-/* A content whose digest is taken on a thread. */
+/* A content whose digest a thread computes. */
 struct putting {
 	struct call *call;
-	struct blob *blob; /* NULL: it is in the message, and has no name yet */
+	struct blob *blob; /* NULL: the data is in the message and has no digest yet */
 	struct bytes data;
 	bool taken;
 	char sha256[DIGEST_TEXT_LEN + 1];
@@ -52,7 +52,7 @@ static void no_room(struct call *call)
 		"the contents of this caller take too much memory: use them, or wait");
 }
 
-/* ---- whole ------------------------------------------------------------------------------------ */
+/* ---- whole --------------------------------------------------------------------------------- */
 
 static void take_digest(void *context)
 {
@@ -62,7 +62,10 @@ static void take_digest(void *context)
 	digest_text_of(putting->data.data, putting->data.len, putting->sha256);
 }
 
-/* What came in one piece is put there under its own name.  Nobody knows what parts of it are there. */
+/*
+ * Stores a content that came in one piece.  An incomplete upload under the same digest is dropped,
+ * because its parts have not been checked.
+ */
 static struct blob *shelve(struct putting *putting)
 {
 	struct call *call = putting->call;
@@ -121,7 +124,7 @@ static void on_digest(void *context)
 	}
 }
 
-/* `blob` NULL: the data of the message. */
+/* `blob` NULL: `data` is in the call's message. */
 static void start_digest(struct call *call, struct blob *blob, struct bytes data)
 {
 	struct putting *putting = arena_new(&call->arena, struct putting);
@@ -138,7 +141,7 @@ static void start_digest(struct call *call, struct blob *blob, struct bytes data
 	call_error(call, RPC_CODE_INTERNAL, "there is no thread, or no memory, to look at it");
 }
 
-/* ---- in parts --------------------------------------------------------------------------------- */
+/* ---- in parts ------------------------------------------------------------------------------ */
 
 static void put_part(
 	struct call *call, const char *sha256, struct bytes data, uint64_t offset, uint64_t total)
@@ -194,7 +197,7 @@ void method_blob_put(struct call *call)
 		put_part(call, sha256, bytes, offset, total);
 }
 
-/* ---- back ------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------- */
 
 void method_blob_get(struct call *call)
 {
@@ -216,5 +219,5 @@ void method_blob_get(struct call *call)
 	fill_uint(&fill, "offset", offset);
 	fill_uint(&fill, "total", blob->total);
 	fill_bool(&fill, "eof", most == left);
-	call_result(call, fill_done(&fill)); /* is written before anything can leave the shelf */
+	call_result(call, fill_done(&fill)); /* copies the bytes before the blob can be freed */
 }

@@ -1,4 +1,4 @@
-/* Who has spent what, and what was spent before this daemon started. */
+/* budgets.list, admin.reset_budget, and the start of the budgets from recorded runs. */
 #include "daemon/methods/methods_budgets.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define LIST_MOST     1000
 #define RESETS_MOST   256
-#define REMEMBER_MOST 200000 /* runs, at a start: about half a second */
+#define REMEMBER_MOST 200000 /* runs that are read at the start: about half a second */
 
 void method_budgets(struct call *call)
 {
@@ -36,7 +36,7 @@ void method_budgets(struct call *call)
 	call_result(call, map);
 }
 
-/* ---- whose a reset is ----------------------------------------------------------------------- */
+/* ---- which budget a reset names ------------------------------------------------------------ */
 
 struct whose {
 	enum budget_scope scope;
@@ -67,7 +67,7 @@ bool budgets_reset_asked(struct call *call)
 
 /* ---- at the start --------------------------------------------------------------------------- */
 
-/* What administrators have reset within the window. */
+/* The resets of administrators within the window. */
 struct resets {
 	struct arena arena;
 	struct {
@@ -82,7 +82,7 @@ static int note_reset(void *context, int64_t at_us, uint32_t uid, const struct v
 	struct resets *resets = context;
 	size_t at = resets->count;
 
-	if (at == RESETS_MOST) /* the oldest goes */
+	if (at == RESETS_MOST) /* drop the oldest */
 		memmove(&resets->items[0], &resets->items[1], --at * sizeof(resets->items[0]));
 	resets->items[at].whom = whose(params, uid);
 	resets->items[at].at_us = at_us;

@@ -1,4 +1,4 @@
-/* What clients ask about budgets, and what the store tells of them at the start. */
+/* The methods about budgets, and the start of the budgets from what the store has recorded. */
 #pragma once
 
 #include "daemon/methods/call.h"
@@ -9,11 +9,11 @@ struct store;
 /* Answers budgets.list. */
 void method_budgets(struct call *call);
 
-/* admin.reset_budget: forgets what its params name; false: nothing was spent there. */
+/* admin.reset_budget: resets the budget that its params name; false: nothing was spent there. */
 bool budgets_reset_asked(struct call *call);
 
 /*
- * Starts services->budgets with what the store knows of the last window and was not reset since.  0,
- * or -1; then budgets_done() too.
+ * Starts services->budgets with the runs of the last window that the store has recorded, except
+ * those that were reset since.  0, or -1; call budgets_done() after both.
  */
 int budgets_load(struct services *services, struct store *store, struct err *err);

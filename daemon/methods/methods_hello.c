@@ -1,4 +1,4 @@
-/* hello and runtimes: what a client is told of the house, and of itself in it. */
+/* hello and runtimes: report the daemon, its runtimes and the caller's own rights and limits. */
 #include "daemon/door/caller.h"
 #include "daemon/methods/methods.h"
 #include "daemon/policy/allowances.h"
@@ -15,7 +15,7 @@ static struct value *describe_limits(struct arena *arena, const struct job_limit
 	return job_limits_to_value(arena, &told);
 }
 
-/* What this caller's runs get and may ask for: {standard, most}. */
+/* The limits that this caller's runs get by default, and the highest they may ask for. */
 static struct value *describe_bounds(struct call *call, const char *runtime)
 {
 	const struct services *services = call->services;

@@ -1,11 +1,11 @@
-/* runs.replay: a record becomes a request, which goes the way of all requests. */
+/* runs.replay: makes a request from a record and enters it into the pipeline. */
 #include "daemon/methods/methods.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/replay.h"
 #include "daemon/services.h"
 #include "proto/base/container.h"
 
-/* What the caller wants to be other than it was. */
+/* Takes over what the caller changes against the first run. */
 static void take_wishes(struct call *call, struct value *params)
 {
 	static const char *const switches[] = { "deterministic", "announce" };
@@ -40,7 +40,7 @@ static void run_again(struct call *call, const struct value *record, const struc
 	request_enter(request, STAGE_CONTRACT);
 }
 
-/* Else what was masked then would be kept in the clear now. */
+/* Else secrets that were masked in the first record would be stored unmasked now. */
 static bool names_secrets(struct call *call, const struct value *record)
 {
 	const struct value *secrets = value_get(call->params, "secrets");

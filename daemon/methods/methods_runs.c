@@ -9,17 +9,17 @@
 #include "daemon/services.h"
 #include "proto/base/container.h"
 
-/* Looks among the runs in the house for those that `is_meant` knows. */
+/* A search among the runs in progress, for those that `is_meant` accepts. */
 struct search {
 	const struct call *call;
 	bool (*is_meant)(const struct search *search, const struct request *request);
 	const char *name;
 	uint32_t msgid;
-	struct request *found; /* the oldest of them */
+	struct request *found; /* the oldest match */
 	unsigned count;
 };
 
-/* By its id, or the beginning of it. */
+/* Matches the run id, or the beginning of it. */
 static bool has_run_id(const struct search *search, const struct request *request)
 {
 	return !strncasecmp(request->result.run_id, search->name, strlen(search->name)) &&
@@ -28,8 +28,8 @@ static bool has_run_id(const struct search *search, const struct request *reques
 }
 
 /*
- * The run_id that its caller gave it and that it is yet to get: a thread looks at its params, for
- * secrets in them, or in the store whether the id is free.  NULL: none.
+ * The run_id that the caller chose, while the run does not have it yet: a thread still searches its
+ * params for secrets, or checks in the store that the id is free.  NULL: none.
  */
 static const char *asked_run_id(const struct request *request)
 {
@@ -39,7 +39,7 @@ static const char *asked_run_id(const struct request *request)
 					: value_as_text(value_get(request->params, "run_id"));
 }
 
-/* By the run_id that it is to have. */
+/* Matches the run_id that the caller chose. */
 static bool asks_for_run_id(const struct search *search, const struct request *request)
 {
 	const char *run_id = asked_run_id(request);
@@ -48,7 +48,7 @@ static bool asks_for_run_id(const struct search *search, const struct request *r
 	       strcmp(run_id, search->name) == 0;
 }
 
-/* By what its caller named it; also while a thread still looks at its params. */
+/* Matches the caller's `id`, also while a thread still reads the params. */
 static bool has_id(const struct search *search, const struct request *request)
 {
 	const char *id = request_is_read(request) ? request->spec.id
@@ -63,7 +63,7 @@ static bool has_id_and_goes_on(const struct search *search, const struct request
 	return !request_is_canceled(request) && has_id(search, request);
 }
 
-/* By the number of its message, on the same connection. */
+/* Matches the msgid, on the same connection. */
 static bool has_msgid(const struct search *search, const struct request *request)
 {
 	return request->conn == search->call->conn && request->msgid == search->msgid;
@@ -98,7 +98,7 @@ struct request *method_find_run(const struct call *call)
 	return search_runs(&search) && search.count == 1 ? search.found : NULL;
 }
 
-/* Also one that has just come and does not have its name yet. */
+/* Also finds a run that has just arrived and does not have its chosen id yet. */
 static struct request *find_by_run_id(const struct call *call)
 {
 	struct request *request = method_find_run(call);
@@ -114,7 +114,7 @@ static const char *id_of(const struct call *call)
 	return value_as_text(value_get(call->params, "id"));
 }
 
-/* Who does it, or looks whether it is done; else the oldest that asks for it. */
+/* The request that runs this id or checks whether it has run; else the oldest with this id. */
 static struct request *find_by_id(const struct call *call)
 {
 	struct search search = { .call = call, .is_meant = has_id, .name = id_of(call) };
@@ -124,7 +124,7 @@ static struct request *find_by_id(const struct call *call)
 	return entry ? container_of(entry, struct request, claim) : search_runs(&search);
 }
 
-/* NULL: the call has been refused. */
+/* NULL: none or several, and the call has been answered with an error. */
 static struct request *find_by_msgid(struct call *call)
 {
 	struct search search = { .call = call,
@@ -143,7 +143,7 @@ static struct request *find_by_msgid(struct call *call)
 	return NULL;
 }
 
-/* How the call names its run; NULL, and the call has been refused, when that is not one way. */
+/* Which key names the run.  NULL: not exactly one, and the call has been refused. */
 static const char *way_of_naming(struct call *call)
 {
 	static const char *const keys[] = { "run_id", "id", "msgid" };
@@ -169,7 +169,7 @@ static const char *way_of_naming(struct call *call)
 	return NULL;
 }
 
-/* ---- cancel ----------------------------------------------------------------------------------- */
+/* ---- cancel -------------------------------------------------------------------------------- */
 
 static void cancel_run(struct call *call, struct request *request)
 {
@@ -179,7 +179,7 @@ static void cancel_run(struct call *call, struct request *request)
 	request_cancel(request, by_owner ? KILLED_CANCEL : KILLED_ADMIN);
 }
 
-/* Neither who does it nor those that wait for that do it, of whom the next would do it otherwise. */
+/* Cancels every request with this id: if only the first ended, the next one would run. */
 static void cancel_action(struct call *call)
 {
 	struct search search = {
@@ -196,7 +196,7 @@ static void cancel_action(struct call *call)
 	call_result(call, value_map(&call->arena));
 }
 
-/* What the house does not know by this name, the store may: `last`, or the id of one that ended. */
+/* The store may know a name that no run in progress has: `last`, or the id of a run that ended. */
 void method_cancel(struct call *call)
 {
 	const char *way = way_of_naming(call);
@@ -215,7 +215,7 @@ void method_cancel(struct call *call)
 		method_from_store(call);
 }
 
-/* ---- wait ------------------------------------------------------------------------------------- */
+/* ---- wait ---------------------------------------------------------------------------------- */
 
 static void on_wait_over(void *owner)
 {
@@ -243,7 +243,7 @@ static void wait_for_run(struct call *call, const struct request *request)
 	list_append(call->services->waits, &call->link);
 }
 
-/* Which run an id stood for when it has left the house, the store knows; of a msgid it does not. */
+/* The store finds the run of an id after that run has ended; it does not record msgids. */
 void method_wait(struct call *call)
 {
 	const char *way = way_of_naming(call);
@@ -261,7 +261,7 @@ void method_wait(struct call *call)
 		method_from_store(call);
 }
 
-/* ---- when the store has answered -------------------------------------------------------------- */
+/* ---- after the store has been read --------------------------------------------------------- */
 
 void method_found(struct call *call, const struct value *record)
 {

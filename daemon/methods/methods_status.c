@@ -1,4 +1,4 @@
-/* admin.status: what the daemon knows of itself. */
+/* admin.status: the state of the daemon and its parts. */
 #include <unistd.h>
 
 #include "daemon/door/ceilings.h"
@@ -21,7 +21,7 @@
 #include "proto/base/clock.h"
 #include "proto/version.h"
 
-/* {memory, pids, cpu, landlock_abi, why_not, missing}: what this host gives. */
+/* {memory, pids, cpu, landlock_abi, why_not, missing}: which protections this host supports. */
 static struct value *describe_host(const struct services *services, struct arena *arena)
 {
 	static const char *const words[] = { "rlimit", "cgroup1", "cgroup2" };

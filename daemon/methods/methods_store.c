@@ -1,4 +1,4 @@
-/* Questions whose answers are in the store: asked on a thread, answered in the loop. */
+/* Calls whose answers are in the store: a thread reads the store, and the loop answers. */
 #include <stdlib.h>
 
 #include "daemon/loop/errands.h"
@@ -10,12 +10,12 @@
 #include "daemon/services.h"
 #include "store/answers.h"
 
-#define STREAM_BYTES_WAITED ((uint64_t)1 << 20)  /* and in wait, for a run that has ended */
+#define STREAM_BYTES_WAITED ((uint64_t)1 << 20)  /* of a stream that `wait` returns */
 #define PART_BYTES_LISTED   ((uint64_t)64 << 10) /* of each input of a run that waits for approval */
 #define APPROVALS_LIMIT     20
-#define SOURCES_MOST        4 /* of one that tells another's result, which told another's */
+#define SOURCES_MOST        4 /* how many `cached_from` references are followed */
 
-/* A question with a store in its hand. */
+/* A call that a thread answers from the store. */
 struct asking {
 	struct call *call;
 	struct readers *readers;
@@ -31,14 +31,14 @@ static struct store_question question_of(const struct call *call)
 		.uid = call->caller.uid };
 }
 
-/* Which run is meant; the call keeps its id. */
+/* Finds the run that the call names, and puts its id into the call. */
 static int read_name(struct asking *asking, struct store *store)
 {
 	const struct store_question question = question_of(asking->call);
 	struct call *call = asking->call;
 	const char *name = call->run_id;
 
-	asking->answer.value = value_map(&call->arena); /* unless it is refused */
+	asking->answer.value = value_map(&call->arena); /* kept unless the lookup is refused */
 	if (!name[0] && value_get(call->params, "id"))
 		return store_answer_caller_id(
 			store, &question, call->run_id, &asking->answer, &asking->err);
@@ -71,8 +71,8 @@ static const struct value *secrets_of(const struct value *record)
 }
 
 /*
- * A record that tells another's result has its masks, whatever its own caller named: so it counts the
- * secrets of that one, too.
+ * A cached result has the masks of the run that produced it, whatever secrets its own caller named.
+ * So the record gets the largest number of secrets of all runs it was taken from.
  */
 static int read_sources(struct asking *asking, struct store *store)
 {
@@ -97,7 +97,7 @@ static int read_sources(struct asking *asking, struct store *store)
 	return 0;
 }
 
-/* Whole: it is to be run again, and compared. */
+/* Reads whole streams, because the program is run again and its output compared. */
 static int read_replay(struct asking *asking, struct store *store)
 {
 	if (read_record(asking, store, UINT64_MAX) < 0)
@@ -123,7 +123,7 @@ static int read_verify(struct asking *asking, struct store *store)
 	auto_free char *second = NULL;
 	const struct value *params = asking->call->params;
 	struct store_trust trust;
-	/* Who asks for everything at once is told by its end, which is where a store falls short. */
+	/* Without `part`, compare the file's end: a store that was rolled back lacks it. */
 	int64_t from = value_get(params, "part") ? value_as_int(value_get(params, "from"), 1) : 0;
 
 	if (audit_trust(asking->call->services->audit, from, &second, &trust, &asking->err) < 0)
@@ -181,7 +181,7 @@ static void ask(void *context)
 	readers_give(asking->readers, store);
 }
 
-/* The state of the house is told also when the store cannot be read: then most of all. */
+/* admin.status answers also when the store cannot be read, because it is needed most then. */
 static struct value *unreadable_store(struct asking *asking)
 {
 	struct arena *arena = &asking->call->arena;
@@ -204,7 +204,7 @@ static void answer(void *context)
 		result = unreadable_store(asking);
 
 	if (call->services->state
-			->closing) /* what it would tell about has gone, and its connection too */
+			->closing) /* the parts that it reads have gone, and its connection too */
 		call_error(call, RPC_CODE_DRAINING, "the daemon is closing");
 	else if (!result)
 		call_error(call, asking->answer.code, "%s", asking->err.text);
@@ -222,7 +222,7 @@ static void answer(void *context)
 	free(asking);
 }
 
-/* A thread that asked the store would wait with it. */
+/* While the disk stalls, admin.status answers without the store: a thread would wait for it. */
 static bool answer_alone(struct call *call)
 {
 	const struct err *stall = recorder_stall(call->services->recorder);

@@ -15,13 +15,13 @@
 #include "proto/base/fdio.h"
 #include "proto/job/language.h"
 
-#define FRESH_BUSY_MS 50000U /* below the limit on its cpu time */
+#define FRESH_BUSY_MS 50000U /* below the inspector's limit on cpu time */
 
 struct rehearsal {
 	struct list link; /* in services->rehearsals */
 	struct services *services;
 	struct call *call;
-	struct policies *policies; /* in force; with `fresh` ours, to be closed */
+	struct policies *policies; /* those in force; with `fresh` our own, which we close */
 	bool fresh;
 	bool asked; /* the spawner, for an inspector */
 	bool ended;
@@ -59,8 +59,8 @@ static void kill_inspector(struct rehearsal *rehearsal)
 }
 
 /*
- * What is still open lies in the call's memory, so the policies go first.  What points to us and is
- * still to come, the spawner's answer, is waited for.
+ * Open questions lie in the call's memory, so the policies are closed first.  The spawner's answer
+ * may still come and points to the rehearsal; on_inspector() frees it then.
  */
 static void leave(struct rehearsal *rehearsal)
 {
@@ -83,7 +83,7 @@ static void on_end(void *owner)
 	leave(owner);
 }
 
-/* From the loop: we may stand in a callback of what is closed then. */
+/* Ends from the loop: the caller may be a callback of the policies that are closed then. */
 static void end(struct rehearsal *rehearsal)
 {
 	if (rehearsal->ended)
@@ -100,7 +100,7 @@ static void complain(struct rehearsal *rehearsal, const char *why)
 	end(rehearsal);
 }
 
-/* ---- one example after the other -------------------------------------------------------------- */
+/* ---- one example after the other ----------------------------------------------------------- */
 
 static void ask_on(struct rehearsal *rehearsal);
 
@@ -126,7 +126,7 @@ static void on_verdict(void *context, const struct policy_verdict *verdict)
 	ask_on(rehearsal);
 }
 
-/* As a run of it would have it: the language of a runtime of that name, or what the word means. */
+/* The language as in a run: that of the runtime with this name, else the meaning of the alias. */
 static const char *language_of(struct rehearsal *rehearsal, const struct value *example)
 {
 	const char *word = value_as_text(value_get(example, "language"));
@@ -137,10 +137,10 @@ static const char *language_of(struct rehearsal *rehearsal, const struct value *
 		return runtime_language(runtime);
 	if (language)
 		return language;
-	return word ? word : ""; /* with U+0000 inside it is none */
+	return word ? word : ""; /* text with U+0000 inside reads as NULL */
 }
 
-/* Fills in the question about the example at hand; false when its policy is not there. */
+/* Fills in the question about the current example; false: its policy does not exist. */
 static bool put_question(struct rehearsal *rehearsal)
 {
 	const struct value *example = value_at(rehearsal->cases, rehearsal->at);
@@ -181,7 +181,7 @@ static void ask_on(struct rehearsal *rehearsal)
 	end(rehearsal);
 }
 
-/* ---- fresh rules --------------------------------------------------------------------------------- */
+/* ---- fresh rules --------------------------------------------------------------------------- */
 
 static void on_lost(void *context, uint32_t child, const char *why, bool retired)
 {
@@ -199,7 +199,7 @@ static void on_inspector(void *context, const struct priv_msg *msg, int *fds, un
 	close_fds(fds, fd_count);
 	rehearsal->asked = false;
 	rehearsal->child = msg->error ? 0 : msg->id;
-	if (!rehearsal->policies) { /* it has ended meanwhile */
+	if (!rehearsal->policies) { /* the rehearsal has ended meanwhile */
 		close(sock);
 		kill_inspector(rehearsal);
 		list_remove(&rehearsal->link);
@@ -237,7 +237,7 @@ static int start_fresh(struct rehearsal *rehearsal, struct err *err)
 	return 0;
 }
 
-/* ---- the beginning -------------------------------------------------------------------------------- */
+/* ---- the beginning ------------------------------------------------------------------------- */
 
 static bool has_fresh(const struct services *services)
 {

@@ -1,11 +1,12 @@
 /*
- * Examples held against policies, one after the other, and nothing is run: those in force, or
- * those that the operator's folder holds now, which have an inspector of their own meanwhile.
+ * policies.test: checks examples against policies, one after the other, and runs none of them.  It
+ * uses the policies in force.  With `fresh` it reads the operator's folder again, and the policies
+ * in it get an inspector of their own until the test ends.
  *
  *	start -> (fresh: read the folder, get an inspector) -> ask, ask, ... -> answer the call
  *
- * Rules with a fault are an answer, too: `complaint` says in which file and line.  Of rehearsals
- * with fresh rules there is one at a time; the next is told that the house is busy.
+ * If the rules have an error, the answer has a `complaint` with file and line.  Only one rehearsal
+ * with fresh rules runs at a time; a second one is answered `busy`.
  */
 #pragma once
 
@@ -16,5 +17,5 @@
 /* Takes the call and answers it. */
 void rehearsal_start(struct call *call, bool fresh);
 
-/* The house closes: what is under way is answered with what there is. */
+/* The daemon closes: answers each rehearsal with the results it has so far. */
 void rehearsals_close(struct services *services);

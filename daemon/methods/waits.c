@@ -6,7 +6,7 @@
 #include "proto/base/container.h"
 #include "proto/base/list.h"
 
-/* The calls that wait for this run, taken from those that wait for any. */
+/* Moves the calls that wait for this run into *ret_calls. */
 static void take_waiting(struct services *services, const char *run_id, struct list *ret_calls)
 {
 	list_init(ret_calls);

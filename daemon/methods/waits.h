@@ -1,17 +1,17 @@
 /*
- * Calls that wait for a run in the house to end.  They are in services->waits, with the run's id, from
- * method_wait() (methods_runs.c) until one of these, or their own timer, answers them.
+ * Calls that wait for a run in progress to end.  method_wait() (methods_runs.c) puts them into
+ * services->waits, with the run's id.  One of these functions or the call's timer removes them.
  */
 #pragma once
 
 #include "daemon/methods/call.h"
 #include "daemon/request/registry.h"
 
-/* Answers those that wait for it. */
+/* Answers the calls that wait for this run. */
 void waits_run_ended(struct services *services, const struct run_end *end);
 
-/* A run in the house has got the id that its caller gave it: those that wait for it follow. */
+/* A run in progress got the id that its caller chose: updates the calls that wait for it. */
 void waits_run_renamed(struct services *services, const char *old_id, const char *run_id);
 
-/* Forgets those of a connection that goes. */
+/* Frees the calls of a connection that closes. */
 void waits_conn_gone(struct services *services, const struct conn *conn);
