@@ -21,7 +21,7 @@
 #define SEEN_MAX    65536
 #define EVENT_BYTES ((size_t)64 << 10)
 
-/* When such runs were, as a ring, and when that was told. */
+/* The times of the runs that a rule counts, as a ring, and until when the rule rests. */
 struct tally {
 	int64_t times_ms[ALERT_COUNT_MAX];
 	unsigned next;
@@ -33,7 +33,7 @@ struct tally_key {
 	uint8_t agent[DIGEST_LEN];
 };
 
-/* What is told of a run, copied: it may be told after the run has gone. */
+/* A copy of what an alert reports of a run, since the run may have been freed by then. */
 struct sighting {
 	char run_id[RUN_ID_LEN + 1];
 	uint32_t uid;
@@ -43,7 +43,7 @@ struct sighting {
 	enum outcome outcome;
 };
 
-/* A question whether a program is new, on a thread. */
+/* A search of the store, on a thread, for earlier runs of a program. */
 struct search {
 	struct alerts *alerts;
 	const struct alert_rule *rule;
@@ -148,7 +148,7 @@ static void make_room(struct alerts *alerts)
 	free(map_remove(&alerts->tallies, &oldest.key, sizeof(oldest.key)));
 }
 
-/* NULL: no memory, and the run does not count. */
+/* NULL: there is no memory, and the run is not counted. */
 static struct tally *tally_of(
 	struct alerts *alerts, const struct alert_rule *rule, const struct sighting *seen)
 {
@@ -171,7 +171,7 @@ static struct tally *tally_of(
 	return tally;
 }
 
-/* Once more; whether it is time to tell. */
+/* Counts a run, and returns whether the rule now raises an alert. */
 static bool count_up(const struct alert_rule *rule, struct tally *tally, int64_t now_ms)
 {
 	int64_t first_ms;
@@ -179,7 +179,7 @@ static bool count_up(const struct alert_rule *rule, struct tally *tally, int64_t
 	tally->touched_ms = now_ms;
 	tally->times_ms[tally->next] = now_ms;
 	tally->next = (tally->next + 1) % (unsigned)rule->count;
-	first_ms = tally->times_ms[tally->next]; /* of the last `count` */
+	first_ms = tally->times_ms[tally->next]; /* the first of the last `count` */
 	if (!first_ms || now_ms - first_ms > (int64_t)rule->within_ms ||
 		now_ms < tally->rested_until_ms)
 		return false;
@@ -217,7 +217,7 @@ static void search_store(void *context)
 		return;
 	arena_init(&arena, EVENT_BYTES);
 	if (store_list(store, &filter, &arena, &page, &err) == 0)
-		search->is_new = !value_at(value_get(page, "runs"), 1); /* this one is there */
+		search->is_new = !value_at(value_get(page, "runs"), 1); /* the first is this run */
 	arena_done(&arena);
 	readers_give(search->alerts->services->readers, store);
 }
@@ -230,7 +230,7 @@ static void searched(void *context)
 		count_run(search->alerts, search->rule, &search->seen);
 }
 
-/* Whether it was seen since the start; it is from now on. */
+/* Whether this user and agent ran this program since the start.  Notes that they did. */
 static bool was_seen(struct alerts *alerts, const struct sighting *seen)
 {
 	struct digest digest;
@@ -274,7 +274,7 @@ static bool matches(const char *pattern, const char *text)
 	return strcmp(pattern, text) == 0;
 }
 
-/* `verdict`: NULL when there was none. */
+/* `verdict` is NULL when there was none. */
 static bool has_finding(
 	const struct alert_rule *rule, const struct policy_verdict *verdict, struct sighting *seen)
 {
@@ -344,7 +344,7 @@ void alerts_run_ended(struct alerts *alerts, const struct alert_run *run)
 	}
 }
 
-/* What it was found to do has not come onto the record, and whether it was new is no news any more. */
+/* A lost run has no recorded findings, and rules about new programs do not apply to it. */
 void alerts_run_lost(struct alerts *alerts, const struct value *run)
 {
 	struct sighting seen = { .outcome = OUTCOME_LOST };
@@ -362,7 +362,7 @@ void alerts_run_lost(struct alerts *alerts, const struct value *run)
 			count_run(alerts, &alerts->rules[i], &seen);
 }
 
-/* ---- its life ------------------------------------------------------------------------------- */
+/* ---- start, end and status ------------------------------------------------------------------ */
 
 void alerts_init(struct alerts *alerts, struct services *services)
 {

@@ -1,8 +1,8 @@
 /*
- * Tells of what the administrator wants to hear of: rules of the configuration (alert_rule.h) are
- * held against each run that is on the record.  One that applies is an event for those who subscribed,
- * an entry with fields in the journal and a line in the log.  Commands are started by a service of its
- * own that hears the events (runner.h).  Nothing here holds a run up: it has been recorded, and its answer does not wait.
+ * Alerts: checks each recorded run against the rules of the configuration (alert_rule.h).  A rule
+ * that applies raises an event for subscribers, a journal entry with fields and a line in the log.
+ * A separate service receives the events and starts commands (runner.h).  Alerts delay no run: the
+ * run has been recorded, and its answer does not wait for them.
  */
 #pragma once
 
@@ -21,9 +21,9 @@ struct alerts {
 	struct services *services;
 	const struct alert_rule *rules;
 	unsigned count;
-	struct map tallies; /* rule and whom -> struct tally */
-	struct map seen;    /* digests of programs and who ran them -> anything */
-	struct timer *back; /* until those are told of that were lost with the last daemon */
+	struct map tallies; /* rule and user or agent -> struct tally */
+	struct map seen;    /* digests of program, user and agent -> anything */
+	struct timer *back; /* until the runs lost with the last daemon are reported */
 	/* since the start, for admin.status */
 	uint64_t raised;
 	int64_t last_wall_us;
@@ -33,23 +33,23 @@ struct alerts {
 void alerts_init(struct alerts *alerts, struct services *services);
 void alerts_done(struct alerts *alerts);
 
-/* A run as it stands on the record: secrets are masked there.  Texts may be NULL. */
+/* A run as it is recorded, with secrets masked.  Texts may be NULL. */
 struct alert_run {
 	const char *run_id, *code_hash;
 	const char *agent, *task, *language, *policy;
 	uint32_t uid;
 	enum outcome outcome;
-	const struct policy_verdict *verdict; /* NULL: it came to none */
+	const struct policy_verdict *verdict; /* NULL: there was none */
 };
 
-/* It is on the record. */
+/* Checks a run against the rules, after it has been recorded. */
 void alerts_run_ended(struct alerts *alerts, const struct alert_run *run);
 
-/* At the start, when runs were lost with the last daemon: each is told as one that has ended so. */
+/* At the start: checks each run that was lost with the last daemon, with the outcome `lost`. */
 void alerts_tell_lost(struct alerts *alerts);
-/* One of them, as lists have it. */
+/* Checks one of these runs; `run` is an entry of a list of runs. */
 void alerts_run_lost(struct alerts *alerts, const struct value *run);
-/* Nothing is told any more; before the loop ends. */
+/* Stops the report of lost runs.  To be called before the loop ends. */
 void alerts_stop(struct alerts *alerts);
 
 /* {rules, raised, last?, last_us?} for admin.status. */

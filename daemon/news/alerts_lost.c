@@ -1,4 +1,4 @@
-/* Runs that the last daemon took along: told a little after the start, when who listens is back. */
+/* Reports runs that were lost with the last daemon, once clients have subscribed again. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -7,15 +7,15 @@
 #include "daemon/record/readers.h"
 #include "daemon/services.h"
 
-#define BACK_MS    5000 /* who hears alerts calls again within a second or two */
+#define BACK_MS    5000 /* the command runner connects again within two seconds */
 #define LOST_MOST  200
 #define LIST_BYTES ((size_t)4 << 20)
 
-/* The question which ones, on a thread. */
+/* The search for lost runs, on a thread. */
 struct looking {
 	struct alerts *alerts;
 	struct arena arena;
-	struct value *page; /* NULL: it was not answered */
+	struct value *page; /* NULL: the search failed */
 };
 
 static void look(void *context)
@@ -35,7 +35,7 @@ static void look(void *context)
 	readers_give(readers, store);
 }
 
-/* Those that were lost earlier have been told then. */
+/* Skips runs that an earlier daemon has reported as lost. */
 static void looked(void *context)
 {
 	struct looking *looking = context;

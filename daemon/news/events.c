@@ -9,7 +9,7 @@
 #include "proto/base/container.h"
 
 #define WORD_MAX      128
-#define CATCH_UP_MS   100 /* between two looks at whether a slow reader has caught up */
+#define CATCH_UP_MS   100 /* how often to check whether a slow reader has caught up */
 #define MESSAGE_BYTES ((size_t)64 << 10)
 #define ALERT_BYTES   ((size_t)64 << 10)
 
@@ -27,15 +27,15 @@ const char *event_word(enum event_kind kind)
 struct subscriber {
 	struct list link;
 	struct events *events;
-	struct conn *conn; /* NULL: it has gone */
+	struct conn *conn; /* NULL: it has closed */
 	struct caller caller;
-	enum right right; /* about whose runs */
-	unsigned kinds;   /* a bit for each */
+	enum right right; /* to all runs, or to its own */
+	unsigned kinds;   /* a bit for each kind */
 	bool has_uid;     /* only runs of `uid` */
 	uint32_t uid;
-	char agent[WORD_MAX * 4 + 1], task[WORD_MAX * 4 + 1]; /* "": of every one */
+	char agent[WORD_MAX * 4 + 1], task[WORD_MAX * 4 + 1]; /* "": any */
 	uint64_t missed;
-	struct timer *catch_up; /* while it has missed some */
+	struct timer *catch_up; /* while it has missed events */
 };
 
 void events_init(struct events *events, uv_loop_t *loop)
@@ -44,7 +44,7 @@ void events_init(struct events *events, uv_loop_t *loop)
 	list_init(&events->subscribers);
 }
 
-/* ---- who hears what ------------------------------------------------------------------------- */
+/* ---- which subscriber gets which event ------------------------------------------------------ */
 
 static bool may_hear(const struct subscriber *subscriber, const struct event *event)
 {
@@ -57,7 +57,7 @@ static bool may_hear(const struct subscriber *subscriber, const struct event *ev
 	return event->of_run && subscriber->caller.uid == event->uid;
 }
 
-/* A filter that names something lets through what is that. */
+/* An empty filter accepts every event. */
 static bool fits(const char *wanted, const char *found)
 {
 	return !wanted[0] || (found && !strcmp(wanted, found));
@@ -80,7 +80,7 @@ bool events_hears(const struct events *events, const struct event *event)
 	return false;
 }
 
-/* ---- telling -------------------------------------------------------------------------------- */
+/* ---- sending -------------------------------------------------------------------------------- */
 
 static void send_to(struct subscriber *subscriber, const struct value *told)
 {
@@ -91,7 +91,7 @@ static void send_to(struct subscriber *subscriber, const struct value *told)
 	if (rpc_write_notification(&message, "event", told, &err) == 0)
 		conn_send_buf(subscriber->conn, &message);
 	else
-		subscriber->missed++; /* no memory; the next one that is told says so */
+		subscriber->missed++; /* no memory; the next `missed` event counts it */
 	buf_done(&message);
 }
 
@@ -121,7 +121,7 @@ static void on_catch_up(void *owner)
 	tell_missed(subscriber);
 }
 
-/* An event that comes while earlier ones are missed would be told out of turn: it is missed too. */
+/* While a subscriber misses events, it misses new ones too, so that it gets all others in order. */
 static void tell(struct subscriber *subscriber, const struct value *told)
 {
 	if (!subscriber->missed && conn_unsent(subscriber->conn) <= EVENTS_WAITING_BYTES) {
@@ -156,7 +156,9 @@ void events_tell(struct events *events, const struct event *event, const struct 
 {
 	if (!told)
 		return;
-	/* Sending can close connections, this one's or others': they are only marked meanwhile. */
+	/*
+	 * Sending can close connections.  Until the walk ends, their subscribers are only marked.
+	 */
 	events->telling++;
 	list_for_each(at, &events->subscribers) {
 		struct subscriber *subscriber = container_of(at, struct subscriber, link);
@@ -221,7 +223,7 @@ static struct subscriber *find(const struct events *events, const struct conn *c
 	return NULL;
 }
 
-/* A new one for this connection; NULL when there are as many as there may be, or no memory. */
+/* Makes one for this connection.  NULL: the limit is reached, or there is no memory. */
 static struct subscriber *subscriber_new(
 	struct events *events, struct conn *conn, const struct caller *caller)
 {

@@ -1,9 +1,10 @@
 /*
- * What happens in the house, told as it happens to those who subscribed: `events.subscribe`.
+ * Events: sends what happens in the daemon to the clients that subscribed (`events.subscribe`).
  *
- * A subscription lives in its connection, one in each, and hears of what its caller may see and
- * asked for.  Who reads slowly misses events and is told how many; nobody waits for it.  Nothing
- * is made of an event that nobody hears, and while nobody subscribes each teller asks one question:
+ * A connection has at most one subscription, which ends with it.  A subscriber gets the events that
+ * it asked for, if its caller may see them.  A subscriber that reads slowly misses events, and is
+ * sent how many it missed; the daemon does not wait for it.  An event without subscribers costs
+ * only the check, since the message is built after it:
  *
  *	if (events_hears(services->events, &event)) {
  *		map = event_start(&arena, &event);
@@ -24,7 +25,7 @@
 
 struct conn;
 
-/* X(NAME, word on the wire): docs/PROTOCOL.md says what each means. */
+/* X(NAME, name in messages): docs/PROTOCOL.md describes each kind. */
 /* clang-format off */
 #define EVENT_KINDS(X) \
 	X(STARTED,  "started") \
@@ -44,61 +45,61 @@ enum event_kind {
 	EVENT_KIND_COUNT,
 };
 
-/* As it stands on the wire. */
+/* The name of this kind in messages. */
 const char *event_word(enum event_kind kind);
 
 #define EVENTS_WAITING_BYTES \
-	((uint64_t)256 << 10) /* more than this unread, and events are missed */
+	((uint64_t)256 << 10) /* a subscriber with more unsent bytes misses events */
 #define EVENTS_MOST    128    /* subscriptions of all callers */
-#define EVENTS_PER_UID 16     /* of these, how many one may have */
+#define EVENTS_PER_UID 16     /* of these, at most so many of one user */
 
 struct events {
 	uv_loop_t *loop;
 	struct list subscribers;
 	unsigned count;
-	unsigned telling; /* how many go through the list */
+	unsigned telling; /* nested events_tell() calls, which walk the list */
 };
 
-/* What happened, as far as it says who may hear of it. */
+/* The part of an event that decides which subscribers get it. */
 struct event {
 	enum event_kind kind;
-	bool of_run; /* a run of `uid`; else it is for administrators */
+	bool of_run; /* about a run of `uid`; else it is for administrators */
 	uint32_t uid;
 	const char *agent, *task; /* or NULL */
 };
 
 void events_init(struct events *events, uv_loop_t *loop);
 
-/* Does anybody want to hear it? */
+/* Whether any subscriber gets this event. */
 bool events_hears(const struct events *events, const struct event *event);
 
-/* {kind, at_us} in the arena, for more. */
+/* Returns {kind, at_us} in the arena; the caller adds the rest. */
 struct value *event_start(struct arena *arena, const struct event *event);
 
-/* Tells it to all who want to hear it.  `told` is what event_start() gave. */
+/* Sends the event to each subscriber that gets it.  `told` is the map of event_start(). */
 void events_tell(struct events *events, const struct event *event, const struct value *told);
 
 /*
- * Something that an administrator should look at: a stable word, one sentence, and what else is
- * known as a map, whose keys stand beside (or NULL).
+ * Sends an alert, which an administrator should look at: its stable name, one sentence, and a map
+ * of further facts or NULL.  The keys of that map are put into the event itself.
  */
 void events_alert(
 	struct events *events, const char *alert, const char *message, const struct value *more);
 
-/* What a client asked to hear; texts are copied. */
+/* The events that a client subscribes to; texts are copied. */
 struct subscription {
-	enum right right; /* about whose runs */
-	unsigned kinds;   /* a bit for each */
+	enum right right; /* to all runs, or to its own */
+	unsigned kinds;   /* a bit for each kind */
 	bool has_uid;     /* only runs of `uid` */
 	uint32_t uid;
-	const char *agent, *task; /* NULL: of every one */
+	const char *agent, *task; /* NULL: any */
 };
 
 /*
- * Replaces what the connection had subscribed to before.  False: there are as many subscriptions as there
- * may be, or no memory.
+ * Subscribes the connection, and replaces its earlier subscription.  False: the limit on
+ * subscriptions is reached, or there is no memory.
  */
 bool events_subscribe(struct events *events, struct conn *conn, const struct subscription *wanted);
 
-/* The connection closes: its subscription goes with it. */
+/* Ends the subscription of a connection that closes. */
 void events_conn_gone(struct events *events, const struct conn *conn);

@@ -27,14 +27,14 @@
 #define LOOK_MS       50
 #define CPU_S         10
 #define FILE_BYTES    ((rlim_t)64 << 20)
-#define AGAIN_MS      1000 /* a daemon that is not there is called again */
+#define AGAIN_MS      1000 /* between two attempts to connect to the daemon */
 #define EVENT_FD      0
 #define JSON_BYTES    ((size_t)32 << 10)
 #define EVENT_BYTES   ((size_t)1 << 20)
 #define MESSAGE_BYTES ((size_t)1 << 20)
 
 struct command {
-	pid_t pid; /* 0: this place is free */
+	pid_t pid; /* 0: this entry is free */
 	const struct alert_rule *rule;
 	int64_t until_ms;
 	bool killed;
@@ -94,7 +94,7 @@ __attribute__((noreturn)) static void become(const struct alert_rule *rule, int 
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* The event as a file that has no name: whoever does not read it holds nobody up. */
+/* The event in an unnamed file.  A pipe could block the runner if the command does not read it. */
 static int event_file(const char *json, size_t len)
 {
 	int fd = memfd_create("event", MFD_CLOEXEC);
@@ -161,7 +161,7 @@ static void note_end(struct command *command, int status)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 
-	kill_group(command); /* what it left behind goes with it */
+	kill_group(command); /* and with it the processes it left */
 	if (command->killed || code != 0)
 		tell(command->rule, command->killed ? "late" : "failed", code);
 	command->pid = 0;
@@ -253,7 +253,7 @@ static void take_event(struct runner *runner, struct arena *arena, const struct 
 		start(runner, rule, json.data, json.len);
 }
 
-/* -1: it said no. */
+/* -1: the message is invalid, or the daemon refuses the subscription. */
 static int take_message(struct runner *runner, char *bytes, size_t len)
 {
 	struct rpc_message message;
@@ -277,7 +277,7 @@ static int take_message(struct runner *runner, char *bytes, size_t len)
 	return r;
 }
 
-/* -1: the daemon has gone, or talks nonsense. */
+/* -1: the daemon has gone, or sent an invalid message. */
 static int hear(struct runner *runner)
 {
 	size_t size = 0;
@@ -300,7 +300,7 @@ static int hear(struct runner *runner)
 	return r;
 }
 
-/* ---- its life ------------------------------------------------------------------------------- */
+/* ---- the service ---------------------------------------------------------------------------- */
 
 static void on_stop(int number)
 {
