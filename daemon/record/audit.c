@@ -15,12 +15,12 @@
 #include "proto/fill.h"
 #include "proto/json.h"
 
-#define LOOK_MS         1000 /* how often it is asked whether a checkpoint is due */
+#define LOOK_MS         1000 /* how often to check whether a checkpoint is due */
 #define DEFAULT_FILE    "checkpoints.log"
 #define TOLD_FILE       "checkpoints.told" /* in the state folder */
 #define ALARM_BYTES_MAX ((size_t)64 << 10)
 
-/* With an alarm: where its repair is described. */
+/* Logged with an alarm: where the documentation describes the repair. */
 #define REPAIR_OF(section) \
 	"see `cectl audit verify`, and docs/operations/record.md under \"" section "\""
 #define REPAIR_STORE  REPAIR_OF("The store was rolled back")
@@ -34,7 +34,7 @@ struct making {
 	struct list requests;
 	struct err err; /* of the checkpoint file */
 	bool failed;
-	bool was_cut; /* the file has lost the line before */
+	bool was_cut; /* the file has lost the line written before */
 };
 
 static void report_checkpoint(const struct store_checkpoint *made)
@@ -47,7 +47,7 @@ static void report_checkpoint(const struct store_checkpoint *made)
 		(const struct host_field[]){ { "LINKS", links }, { "LINE", made->line } }, 2);
 }
 
-/* ---- the second file at the start ----------------------------------------------------------- */
+/* ---- the checkpoint file at the start ------------------------------------------------------- */
 
 static int put_act(struct store *store, const struct store_act *act, struct err *err)
 {
@@ -60,7 +60,7 @@ static int put_act(struct store *store, const struct store_act *act, struct err 
 	return store_commit(store, STORE_NOW, err);
 }
 
-/* Who says so is the daemon itself. */
+/* Records the alarm as an act of the daemon's own user. */
 static int note_alarm(struct audit *audit, struct store *store, struct err *err)
 {
 	struct arena arena;
@@ -121,7 +121,7 @@ static int look_at_start(
 	free(piece.text);
 	if (r < 0)
 		return -1;
-	/* Of the two the mark reaches further: what it says is the whole of it. */
+	/* The mark is newer than the last checkpoint, so its finding replaces the file's. */
 	if (mark->words[0])
 		cut_printf(audit->alarm, sizeof(audit->alarm), "%s", mark->words);
 	return r > 0 || mark->words[0] ? raise_alarm(audit, store, repair, err) : 0;
@@ -138,14 +138,14 @@ static int sign_now(struct store *store, struct store_checkpoint *checkpoint, st
 	return store_commit(store, STORE_NOW, err);
 }
 
-/* One that was made before may have met a file that was full, or another one. */
+/* Writing an older checkpoint may have failed, or may have gone to another file. */
 static int append_to(const char *path, const struct store_checkpoint *made, struct err *err)
 {
 	return made->is_new ? checkpoint_file_append(path, made->line, err)
 			    : checkpoint_file_ensure(path, made->line, err);
 }
 
-/* What came since the last one, when the last daemon made none at its end. */
+/* Signs the records since the last checkpoint, in case the last daemon made none at its end. */
 static int catch_up(struct audit *audit, struct store *store, struct err *err)
 {
 	struct store_checkpoint checkpoint = { .signer = audit->signer,
@@ -169,13 +169,13 @@ static int catch_up(struct audit *audit, struct store *store, struct err *err)
 	return 0;
 }
 
-/* Tells at the start, and not with the first checkpoint, that there is no file to append to. */
+/* Reports a file that cannot be opened at the start, not only with the first checkpoint. */
 static int audit_hold_file(struct audit *audit, const struct config *config, struct err *err)
 {
 	struct err why = ERR_INIT;
 
 	if (!config->checkpoint_file[0])
-		return 0; /* the store is locked, and with it what lies beside it */
+		return 0; /* the store's lock also covers the file beside it */
 	audit->file_fd = checkpoint_file_hold(audit->path, &why);
 	if (audit->file_fd >= 0)
 		return 0;
@@ -237,7 +237,7 @@ static void answer_requests(struct making *making)
 
 static void start_making(struct audit *audit);
 
-/* ---- the second file lost lines while the daemon ran ------------------------------------------ */
+/* ---- the checkpoint file lost lines while the daemon ran ------------------------------------ */
 
 struct telling {
 	struct recording recording;
@@ -251,13 +251,13 @@ static void on_told(struct recording *recording, const struct err *err)
 	free(container_of(recording, struct telling, recording));
 }
 
-/* The words hold nothing that JSON would have to escape. */
+/* The alarm has no characters that JSON would have to escape. */
 static void record_alarm(struct audit *audit)
 {
 	struct telling *telling = audit->timer ? calloc(1, sizeof(*telling)) : NULL;
 
 	if (!telling)
-		return; /* the house closes: the log has it */
+		return; /* the daemon closes, and the alarm is in the log only */
 	cut_printf(telling->result, sizeof(telling->result), "{\"alarm\":\"%s\"}", audit->alarm);
 	telling->recording.kind = RECORDING_ACT;
 	telling->recording.durability = STORE_NOW;
@@ -286,7 +286,7 @@ static void tell_cut(struct audit *audit)
 	record_alarm(audit);
 }
 
-/* In the loop, when it is in the second file, or not. */
+/* In the loop, after the checkpoint was appended to the file, or after that failed. */
 static void finish(struct making *making)
 {
 	struct audit *audit = making->audit;
@@ -305,7 +305,7 @@ static void finish(struct making *making)
 		start_making(audit);
 }
 
-/* On a thread, or at the end in the loop. */
+/* On a thread; in the loop while the daemon closes. */
 static void append(void *context)
 {
 	struct making *making = context;
@@ -344,7 +344,7 @@ static void on_signed(struct recording *recording, const struct err *err)
 		audit->at_us = making->checkpoint.at_wall_us;
 		report_checkpoint(&making->checkpoint);
 	}
-	/* While the house closes the recorder waits for it, and so do we. */
+	/* While the daemon closes, recorder_close() waits for this anyway, so we append here. */
 	if (audit->timer && work_start(audit->loop, append, on_appended, making) == 0)
 		return;
 	append(making);
@@ -357,7 +357,7 @@ static void start_making(struct audit *audit)
 	uint64_t commits = 0;
 
 	if (!making)
-		return; /* the next look tries again, if there is one */
+		return; /* the timer tries again, if it still runs */
 	list_init(&making->requests);
 	for (struct list *first; (first = list_first(&audit->requests));) {
 		list_remove(first);
@@ -377,7 +377,7 @@ static void start_making(struct audit *audit)
 	recorder_put(audit->recorder, &making->recording);
 }
 
-/* ---- when ----------------------------------------------------------------------------------- */
+/* ---- when a checkpoint is due --------------------------------------------------------------- */
 
 static void on_look(void *owner)
 {
@@ -420,7 +420,7 @@ void audit_done(struct audit *audit)
 	audit->signer = NULL;
 }
 
-/* ---- asked ---------------------------------------------------------------------------------- */
+/* ---- requests and status -------------------------------------------------------------------- */
 
 int audit_request(struct audit *audit, struct checkpoint_request *request)
 {

@@ -1,10 +1,10 @@
 /*
- * Makes checkpoints (store/base/checkpoint.h) by number of records and by time, with the key of the store.
-  * Each goes to the checkpoint file and to the journal. At the start the store is compared with that file,
-  * which finds a store that was rolled back.
+ * Makes checkpoints (store/base/checkpoint.h) by number of records and by time, with the store's
+ * key.  Writes each to the checkpoint file and to the journal.  At the start it compares the store
+ * with that file, which detects a store that was rolled back.
  *
- * The recorder signs, in order with the records.  The checkpoint file is written on a thread, since it may lie on
- * another disk or host.
+ * The recorder signs, in order with the records.  The checkpoint file is written on a thread,
+ * since it may lie on another disk or host.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 
 struct config;
 
-/* Somebody who asked for a checkpoint.  The owner keeps it until `done`. */
+/* A request for a checkpoint.  Its owner keeps it until `done` is called. */
 struct checkpoint_request {
 	struct list link;
 	/* `err`: why there is none, or NULL. */
@@ -35,22 +35,22 @@ struct audit {
 	struct signer *signer;
 	char path[512];  /* of the checkpoint file */
 	int file_fd;     /* that file, locked; -1: it is checkpoints.log, or could not be opened */
-	char told[512];  /* of the file that keeps its last line */
-	char alarm[512]; /* what the start found, or a look at the checkpoint file since; or "" */
+	char told[512];  /* of the file that keeps the last line */
+	char alarm[512]; /* what the start or a later check of the file found, or "" */
 	char trouble[512];    /* why the checkpoint file could not be written, or "" */
 	int64_t links;        /* that the last checkpoint signs */
 	int64_t at_us;        /* when it was made */
 	struct list requests; /* for the checkpoint that is made next */
 	struct making *making;
 	struct timer *timer;
-	uint64_t records; /* that were written when the last checkpoint was made */
+	uint64_t records; /* written when the last checkpoint was made */
 	int64_t made_ms;
 };
 
 /*
- * Before the first record: reads the key or makes one, and compares the store with its mark and the checkpoint file.
- * A difference is logged and recorded as an act, or fails the start (setting `rollback`).  *ret_clock: what the mark
- * says of the clock.
+ * Before the first record: reads the key or makes one, and compares the store with its mark and the
+ * checkpoint file.  A difference is logged and recorded as an act.  With the setting
+ * rollback = "refuse" it fails the start instead.  *ret_clock: the clock's state in the mark.
  */
 int audit_open(struct audit *audit, uv_loop_t *loop, const struct config *config,
 	struct store *store, struct store_clock *ret_clock, struct err *err);
@@ -69,8 +69,8 @@ int audit_request(struct audit *audit, struct checkpoint_request *request);
 struct value *audit_describe_key(const struct audit *audit, struct arena *arena);
 
 /*
- * On a thread: what is trusted when the store is verified, with the checkpoint file from byte `from` on (from 1;
- * 0: its end).  *ret_text is given (free).
+ * On a thread: what to trust when the store is verified: the key, and the checkpoint file from byte
+ * `from` on (counted from 1; 0: its end).  The caller frees *ret_text.
  */
 int audit_trust(const struct audit *audit, int64_t from, char **ret_text,
 	struct store_trust *ret_trust, struct err *err);

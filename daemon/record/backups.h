@@ -1,9 +1,10 @@
 /*
- * audit.backup: a copy of the store, which the store thread makes in the state folder and a client reads piece by piece.
- * The copy has no name while it is read.  It is deleted when the client ends it or disconnects, or has not read
- * for a minute.  There is one copy at a time.
+ * audit.backup: the store thread makes a copy of the store in the state folder, and a client reads
+ * it piece by piece.  The copy is unlinked before it is read.  It is deleted when the client ends
+ * the backup, disconnects, or has not read for a minute.  There is one copy at a time.
  *
- * The daemon writes to no path that a client names: the client writes the copy where it wants, with its own rights.
+ * The daemon writes to no path that a client names: the client writes the copy, with its own
+ * rights.
  */
 #pragma once
 
@@ -48,14 +49,14 @@ struct backup_piece {
 
 void backups_start(struct backups *backups, uv_loop_t *loop, struct store_thread *thread,
 	struct errands *errands, const char *folder);
-/* Before store_thread_close(), and again after it: a copy that was being made ends then. */
+/* Call it before store_thread_close(), and again after it, when a copy being made has ended. */
 void backups_stop(struct backups *backups);
 
 /* Makes a copy and calls `made`.  -1: another one is made or read. */
 int backups_make(
 	struct backups *backups, void (*made)(void *context, const struct err *err), void *context);
 
-/* From `made`: the copy belongs to this client now; or it is not wanted any more. */
+/* From `made`: gives the copy to this client; or deletes it. */
 void backups_give(struct backups *backups, const void *owner);
 void backups_forget(struct backups *backups);
 

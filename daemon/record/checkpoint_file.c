@@ -15,7 +15,7 @@
 #define MODE      0640
 #define TEXT_MAX_ 1024
 
-/* Whether what is there ends in the middle of a line, as the power may leave it. */
+/* Whether the file ends in the middle of a line, as after a power failure. */
 static bool is_torn(int fd)
 {
 	struct stat st;
@@ -64,7 +64,7 @@ int checkpoint_file_append(const char *path, const char *line, struct err *err)
 	return fdatasync(fd) < 0 ? err_sys(err, "%s", path) : 0;
 }
 
-/* A whole line of it. */
+/* Whether the piece contains this line as a whole line. */
 static bool has_line(const struct checkpoint_piece *piece, const char *line)
 {
 	const char *at = piece->text;

@@ -14,12 +14,12 @@
 #include "proto/json.h"
 
 #define PIECE_RUNS       25
-#define PIECE_TIGHT      5 /* on a full disk, where each takes of what is kept for this */
+#define PIECE_TIGHT      5 /* on a full disk, where each piece uses part of the reserve */
 #define SHRINK_PAGES     256
-#define REST_TIMES       4 /* others have the recorder so much longer than this */
+#define REST_TIMES       4 /* gc pauses so many times as long as a piece took */
 #define ROUNDS_MAX       4
-#define TRIES_MAX        100 /* to settle what is damaged here and there: each passes over some */
-#define FIRST_MS         ((uint64_t)30000) /* behind the start */
+#define TRIES_MAX        100               /* to settle a damaged store: each try skips some runs */
+#define FIRST_MS         ((uint64_t)30000) /* after the start */
 #define DAY_US           (INT64_C(86400) * 1000000)
 #define PARAMS_BYTES_MAX ((size_t)64 << 10)
 
@@ -86,7 +86,7 @@ static void gc_finish(struct gc *gc, const struct err *err)
 		request.done(request.owner, gc, err);
 }
 
-/* It did not come to its end, because of *err or because the daemon is about to. */
+/* Ends gc early: because of *err, or with NULL because the daemon closes. */
 static void break_off(struct gc *gc, const struct err *err)
 {
 	struct err closing = ERR_INIT;
@@ -95,7 +95,7 @@ static void break_off(struct gc *gc, const struct err *err)
 	gc_finish(gc, err ? err : &closing);
 }
 
-/* ---- what is recorded ----------------------------------------------------------------------- */
+/* ---- records -------------------------------------------------------------------------------- */
 
 static void describe_act(struct gc *gc, struct store_act *act, const char *method)
 {
@@ -130,7 +130,7 @@ static void on_told(struct recording *recording, const struct err *err)
 	gc_finish(gc_of_recording(recording), err);
 }
 
-/* One act for all of it; each piece has one of its own. */
+/* Records one act for the whole gc; each piece has an act of its own too. */
 static void tell(struct gc *gc)
 {
 	struct recording recording = { .kind = RECORDING_ACT, .done = on_told };
@@ -150,7 +150,7 @@ static void tell(struct gc *gc)
 	put(gc, &recording);
 }
 
-/* ---- room ----------------------------------------------------------------------------------- */
+/* ---- shrinking the file --------------------------------------------------------------------- */
 
 static void shrink(void *owner);
 
@@ -163,7 +163,7 @@ static int write_shrink(struct recording *recording, struct store *store, struct
 	return store_sizes(store, &gc->after, err);
 }
 
-/* What leaves makes the log longer, which is no good while that cannot be emptied. */
+/* Why gc must stop, or NULL: pruning makes the store's log longer while it cannot be emptied. */
 static const struct err *held_up(const struct gc *gc)
 {
 	const struct err *trouble = recorder_trouble(gc->parts.recorder);
@@ -171,7 +171,7 @@ static const struct err *held_up(const struct gc *gc)
 	return trouble && trouble->code == ERR_BUSY ? trouble : NULL;
 }
 
-/* The others' turn, then ours again. */
+/* Pauses, so that other records are written, and then calls `then`. */
 static void rest(struct gc *gc, timer_due *then)
 {
 	int64_t took_ms = clock_ms() - gc->piece_ms;
@@ -197,7 +197,7 @@ static void on_shrunk(struct recording *recording, const struct err *err)
 	struct gc *gc = gc_of_recording(recording);
 	bool goes_on = err && prune_failures_may_continue(&gc->behind, err);
 
-	/* What has left has left, whether the disk gets its room back or not. */
+	/* The contents are removed even if their pages could not be returned to the disk. */
 	if (goes_on)
 		log_event(LOG_LEVEL_WARNING, "gc.not_shrunk", LOG_STR("why", err->text));
 	if ((err && !goes_on) || is_closing(gc))
@@ -216,7 +216,7 @@ static void shrink(void *owner)
 	put_care(gc, write_shrink, on_shrunk);
 }
 
-/* ---- counting who holds what ------------------------------------------------------------------ */
+/* ---- settling ------------------------------------------------------------------------------- */
 
 static void next_piece(void *owner);
 static void settle(void *owner);
@@ -243,14 +243,14 @@ static void on_settled(struct recording *recording, const struct err *err)
 		err && prune_failures_may_continue(&gc->behind, err) && gc->tries++ < TRIES_MAX;
 
 	if (gc->dry && err && !again && !is_closing(gc))
-		plan(gc); /* what would leave can be told all the same, not as exactly */
+		plan(gc); /* the plan is less exact without settling */
 	else if ((err && !again) || is_closing(gc))
 		break_off(gc, err);
 	else
 		rest(gc, again || gc->more ? settle : gc->dry ? plan_anew : next_piece);
 }
 
-/* Before the first piece, or a dry run's plan, and in pieces too: it would have to do it all at once. */
+/* Before the first piece or the plan of a dry run, which would else index all runs at once. */
 static void settle(void *owner)
 {
 	struct gc *gc = owner;
@@ -259,7 +259,7 @@ static void settle(void *owner)
 	put_care(gc, write_settle, on_settled);
 }
 
-/* ---- taking --------------------------------------------------------------------------------- */
+/* ---- pruning -------------------------------------------------------------------------------- */
 
 static int write_prune(struct recording *recording, struct store *store, struct err *err)
 {
@@ -282,7 +282,7 @@ static void count_taken(struct gc *gc)
 	gc->total_bytes += gc->bytes;
 }
 
-/* All of the piece has stayed. */
+/* No run of the piece was pruned. */
 static void count_stayed(struct gc *gc, const struct err *err)
 {
 	if (gc->count == 1) {
@@ -308,7 +308,7 @@ static void on_pruned(struct recording *recording, const struct err *err)
 	rest(gc, next_piece);
 }
 
-/* Rows of runs that could not even be named. */
+/* Counts runs whose row could not be read, so that their ids are unknown. */
 static void count_unreadable(struct gc *gc)
 {
 	if (gc->left.unreadable.runs)
@@ -336,7 +336,10 @@ static void on_named(struct store_task *task, const struct err *err)
 	}
 	count_unreadable(gc);
 	if (!gc->count) {
-		/* What pages hold beside contents shows only now: one more look whether it is enough. */
+		/*
+		 * How many pages got free is known only now: plan again if the size is not
+		 * reached.
+		 */
 		if (gc->keep.bytes && gc->plan.runs && gc->rounds < ROUNDS_MAX)
 			plan(gc);
 		else
@@ -395,7 +398,7 @@ static void on_planned(struct store_task *task, const struct err *err)
 		gc_finish(gc, NULL);
 		return;
 	}
-	gc->left.unreadable.runs = 0; /* they are met again, one by one */
+	gc->left.unreadable.runs = 0; /* store_plan_next() finds them again */
 	if (!gc->plan.runs && !gc->plan.unreadable.runs && !gc->taken) {
 		gc_finish(gc, NULL);
 		return;
@@ -414,7 +417,7 @@ static void plan(struct gc *gc)
 	store_thread_put(gc->parts.thread, &gc->task);
 }
 
-/* ---- by the settings ------------------------------------------------------------------------ */
+/* ---- started by the settings ---------------------------------------------------------------- */
 
 static void keep_as_configured(struct gc *gc)
 {
@@ -445,7 +448,7 @@ static void gc_start_work(struct gc *gc)
 	gc->tries = 0;
 	gc->plan = (struct store_plan){ .runs = 0 };
 	if (gc->dry)
-		settle(gc); /* what it says is what the next one does, when it does it */
+		settle(gc); /* so that it reports what a real gc would do */
 	else
 		plan(gc);
 }
@@ -455,7 +458,7 @@ static void on_due(void *owner)
 	struct gc *gc = owner;
 
 	if (gc->busy || gc->closing)
-		return; /* it is set again when that ends */
+		return; /* gc_finish() sets the timer again */
 	gc->dry = false;
 	gc->uid = getuid();
 	gc->gid = getgid();
@@ -486,11 +489,11 @@ void gc_stop(struct gc *gc)
 	timer_close(gc->rest);
 	gc->rest = NULL;
 	if (!gc->resting)
-		return; /* a task or a record is under way, and its end is told */
+		return; /* the callback of the current task or record ends gc */
 	break_off(gc, NULL);
 }
 
-/* ---- by an administrator -------------------------------------------------------------------- */
+/* ---- started by an administrator ------------------------------------------------------------ */
 
 static bool keep_as_asked(struct gc *gc, const struct value *params)
 {

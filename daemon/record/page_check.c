@@ -5,8 +5,8 @@
 #include "proto/base/log.h"
 #include "proto/fill.h"
 
-#define TOLD_MS  60000 /* damage that questions meet is logged so often */
-#define FIRST_MS 60000 /* behind the start, when others want the disk */
+#define TOLD_MS  60000 /* damage that queries find is logged once in this time */
+#define FIRST_MS 60000 /* after the start, when other parts use the disk */
 
 static int look(
 	struct store_task *task, struct store *store, const atomic_bool *stop, struct err *err)

@@ -10,7 +10,7 @@
 
 #define WORDS_MAX 128
 
-/* In the folder what may not be is that others write; a file may not be read by them either. */
+/* Other users must not write to the folder, and must neither read nor write the files. */
 static void look_at(const char *path, mode_t forbidden, const char *mode)
 {
 	auto_free char *repair = NULL;
@@ -18,7 +18,7 @@ static void look_at(const char *path, mode_t forbidden, const char *mode)
 	struct stat st;
 
 	if (lstat(path, &st) < 0)
-		return; /* what needs it says so */
+		return; /* the code that needs it reports that */
 	if (st.st_uid != geteuid() && st.st_uid != 0) {
 		(void)snprintf(why, sizeof(why), "it belongs to uid %u, and the daemon is uid %u",
 			(unsigned)st.st_uid, (unsigned)geteuid());

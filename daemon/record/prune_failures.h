@@ -1,6 +1,6 @@
 /*
- * Runs whose contents gc could not remove, because a page is damaged or the disk cannot read it. The other
-  * runs are pruned. The status shows them.
+ * The runs whose contents gc could not remove, because a page is damaged or the disk cannot read
+ * it. gc prunes the other runs.  The status shows these.
  */
 #pragma once
 
@@ -23,11 +23,11 @@ struct prune_failures {
 	char why[ERR_TEXT_MAX]; /* the last one */
 };
 
-/* Starts to count; `again`: the names stay. */
+/* Starts to count from zero; `again`: keeps the names. */
 void prune_failures_start(struct prune_failures *behind, bool again);
 
 void prune_failures_add(struct prune_failures *behind, const char *name, const char *why);
-/* `runs` more without a name; the last has that row in the table `runs`. */
+/* Adds `runs` runs without a known id; `row` is the row of the last one in the table `runs`. */
 void prune_failures_add_rows(
 	struct prune_failures *behind, uint64_t runs, int64_t row, const char *why);
 /* A run was pruned. */

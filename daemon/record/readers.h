@@ -1,6 +1,6 @@
 /*
- * Read-only connections to the store for threads that answer questions.  Each is used by one
- * thread at a time; a few are kept open, and more wait for their turn.
+ * Read-only connections to the store, for threads that answer queries.  One thread at a time uses a
+ * connection.  A few unused connections are kept open.
  */
 #pragma once
 

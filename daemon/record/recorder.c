@@ -9,12 +9,12 @@
 #include "proto/base/container.h"
 #include "proto/base/log.h"
 
-#define TIDY_IDLE_MS   20    /* after this time without work the log is moved into the database */
-#define PROBE_MS       1000  /* how often a store that failed is tried again */
-#define LOOK_MS        1000  /* when idle: how often the files of the store are checked */
-#define MARK_LOOKS     60    /* and after so many checks the mark is written */
-#define STALLED_MS     2000  /* a disk that has not answered for this time is reported */
-#define REFUSED_MS     10000 /* and from here on runs are refused */
+#define TIDY_IDLE_MS   20    /* after this time without work, move the log into the database */
+#define PROBE_MS       1000  /* how often to try a store that failed */
+#define LOOK_MS        1000  /* when idle: how often to check the store's files */
+#define MARK_LOOKS     60    /* and after so many checks, write the mark */
+#define STALLED_MS     2000  /* report a disk that has not answered for this time */
+#define REFUSED_MS     10000 /* and refuse runs after this time */
 #define WATCH_MS       1000
 #define LOCKED_MOST_MS 2000 /* records wait this long for another program that locks the store */
 
@@ -28,18 +28,18 @@ struct recorder {
 	unsigned most;              /* records that one commit may take */
 	uint64_t commits, records;  /* lock */
 	int64_t asked_ms;           /* lock: since when the thread is in the store; 0: it is not */
-	struct err ails;            /* lock: of the store as a whole; ERR_NONE: nothing */
-	struct store_long_log held; /* lock: the store's log, by somebody who reads */
+	struct err ails;            /* lock: what is wrong with the store; ERR_NONE: nothing */
+	struct store_long_log held; /* lock: the store's log, if a reader keeps it long */
 	struct store *store;        /* the thread's */
-	struct store_clock clock;   /* lock: what the store's mark is to say of the clock */
-	unsigned looks;             /* the thread's: since the mark was written in an idle moment */
-	bool untidy;                /* the thread's: that it cannot be tidied has been told */
-	bool unmarked;              /* the thread's: that there is no mark has been told */
+	struct store_clock clock;   /* lock: the clock's state for the store's mark */
+	unsigned looks;             /* the thread's: checks since the mark was written */
+	bool untidy;                /* the thread's: has logged that tidying failed */
+	bool unmarked;              /* the thread's: has logged that writing the mark failed */
 	uv_async_t news;
-	struct err trouble;              /* the loop's, of `ails` */
+	struct err trouble;              /* the loop's copy of `ails` */
 	struct err stall;                /* the loop's: the disk does not answer */
-	struct store_long_log held_told; /* the loop's, of `held` */
-	int64_t stall_ms;                /* for so long, when it was looked last */
+	struct store_long_log held_told; /* the loop's copy of `held` */
+	int64_t stall_ms;                /* for so long, at the last check */
 	struct timer *watch;
 	int64_t trouble_since_ms;
 };
@@ -116,7 +116,7 @@ static bool may_use_reserve(const struct recording *recording)
 	       (recording->kind == RECORDING_CARE || recording->kind == RECORDING_ACT);
 }
 
-/* A batch that fails is written again one by one, so that one bad record does not fail the others. */
+/* Writes a failed batch again one by one, so that one bad record does not fail the others. */
 static void write_singly(struct store *store, struct list *batch)
 {
 	list_for_each(at, batch) {
@@ -132,7 +132,7 @@ static void write_singly(struct store *store, struct list *batch)
 }
 
 /*
- * Another program may lock the store for a moment. A run that has ended is worth the wait.
+ * Retries while another program locks the store for a moment, so that no ended run is lost.
  */
 static void write_all_of(struct store *store, struct list *batch)
 {
@@ -158,8 +158,8 @@ static bool is_trouble(const struct recording *recording)
 }
 
 /*
- * Updates the state of the store after a batch: the last result counts. `around` counts if all went well. The
-  * lock is held.
+ * Updates the state of the store after a batch: the last result counts.  If no record failed,
+ * *around counts.  The lock is held.
  */
 static void note_trouble(
 	struct recorder *recorder, const struct list *batch, const struct err *around)
@@ -182,7 +182,7 @@ static bool is_idle(const struct recorder *recorder)
 	return list_is_empty(&recorder->waiting) && !recorder->leaving;
 }
 
-/* Whether no work came for that time. The lock is held. */
+/* Waits, and returns whether no work came for that time.  The lock is held. */
 static bool stays_idle(struct recorder *recorder, int ms)
 {
 	struct timespec until;
@@ -200,7 +200,7 @@ static bool stays_idle(struct recorder *recorder, int ms)
 	return is_idle(recorder);
 }
 
-/* Around calls of the store, which may wait for the disk. The lock is held outside of them. */
+/* Called before and after calls of the store, which may wait for the disk.  Unlocks meanwhile. */
 static void go_in(struct recorder *recorder)
 {
 	recorder->asked_ms = clock_ms();
@@ -389,7 +389,7 @@ static void *run(void *context)
 
 /* ---- in the loop ---------------------------------------------------------------------------- */
 
-/* Logs when it begins and when it ends, and not for each record. */
+/* Logs once when the trouble begins and once when it ends, not for each record. */
 static void tell_trouble(struct recorder *recorder, const struct err *ails)
 {
 	const char *word = store_trouble(ails);
@@ -531,7 +531,7 @@ void recorder_put(struct recorder *recorder, struct recording *recording)
 	pthread_mutex_lock(&recorder->lock);
 	list_append(&recorder->waiting, &recording->link);
 	pthread_mutex_unlock(&recorder->lock);
-	/* After the unlock, or the thread would wake only to wait for the lock. */
+	/* Signals after the unlock, or the thread would wake only to wait for the lock. */
 	pthread_cond_signal(&recorder->work);
 }
 

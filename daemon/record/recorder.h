@@ -1,12 +1,12 @@
 /*
  * Writes records to the store on a thread of its own, many in one transaction when many wait.
  *
- * A recording belongs to its request and must stay as it is, with everything it points to, from
- * recorder_put() until its done callback has come (from the loop).  The thread only reads it.
- * Order is kept: what was put first is written first.
+ * The caller owns a recording.  It must not change it, or anything it points to, from
+ * recorder_put() until the loop calls `done`.  Until then the recorder changes only the fields
+ * that it fills in.  Recordings are written in the order of recorder_put().
  *
- * When the store itself cannot be written (no space, read-only, locked, damaged), the waiting records fail.
-  * The thread then tries once a second whether it can be written again.
+ * When the store itself cannot be written (no space, read-only, locked, damaged), the waiting
+ * records fail.  The thread then tries once a second whether it can be written again.
  */
 #pragma once
 
@@ -34,12 +34,12 @@ struct recording {
 	enum store_durability durability;
 	struct store_run run;
 	struct store_act act;                /* RECORDING_ACT */
-	struct store_checkpoint *checkpoint; /* RECORDING_CHECKPOINT, which is filled in */
-	/* RECORDING_CARE: writes in the open transaction, on the thread. */
+	struct store_checkpoint *checkpoint; /* RECORDING_CHECKPOINT; filled in */
+	/* RECORDING_CARE: called on the thread, writes in the open transaction. */
 	int (*write)(struct recording *recording, struct store *store, struct err *err);
 	struct store_parking parking; /* RECORDING_PARKED */
 	int64_t grant;                /* RECORDING_USE */
-	/* `err` is NULL when it is in the store. */
+	/* Called in the loop; `err` is NULL if the record is in the store. */
 	void (*done)(struct recording *recording, const struct err *err);
 	/* filled in by the recorder */
 	bool failed;
@@ -54,24 +54,27 @@ struct recorder *recorder_start(
 
 void recorder_put(struct recorder *recorder, struct recording *recording);
 
-/* Why records cannot be written now, or NULL. Asked before a run is accepted. */
+/* Why records cannot be written now, or NULL.  Checked before a run is accepted. */
 const struct err *recorder_trouble(const struct recorder *recorder);
 /*
- * That the disk has not answered for two seconds, or NULL. Runs are accepted for ten. Do not read the store
-  * meanwhile.
+ * An error when the disk has not answered for two seconds, else NULL.  Do not read the store
+ * meanwhile.  Runs are still accepted, until it has not answered for ten seconds.
  */
 const struct err *recorder_stall(const struct recorder *recorder);
-/* And for how long. */
+/* For how long records cannot be written, or the disk has not answered. */
 int64_t recorder_trouble_ms(const struct recorder *recorder);
 
-/* The store's log, when it is long because somebody reads from it; else NULL. */
+/* The store's log, if it is long because a process reads from it; else NULL. */
 const struct store_long_log *recorder_held(const struct recorder *recorder);
 
-/* What the mark of the store says of the clock from now on. */
+/* The state of the clock that the store's mark gets from now on. */
 void recorder_note_clock(struct recorder *recorder, const struct store_clock *clock);
 
 /* Commits and records so far, for admin.status. */
 void recorder_counts(const struct recorder *recorder, uint64_t *ret_commits, uint64_t *ret_records);
 
-/* Writes the waiting records, calls their callbacks, closes the store. The loop has stopped before. */
+/*
+ * Writes the waiting records, calls their callbacks, closes the store.  The loop has stopped
+ * before.
+ */
 void recorder_close(struct recorder *recorder);

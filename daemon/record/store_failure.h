@@ -1,6 +1,6 @@
 /*
- * A store that cannot be written, as an error for clients: `busy` with a time to retry when it will be over
-  * soon, else `internal`. `data.reason` has the kind of failure.
+ * Describes to clients why the store cannot be written: the error is `busy` with a time to retry if
+ * this will be over soon, else `internal`.  `data.reason` has the kind of failure.
  */
 #pragma once
 
@@ -19,10 +19,13 @@ int64_t store_failure_retry_ms(const struct err *err);
 /* {reason, retry_after_ms?}; nil when the arena is full. */
 struct value *store_failure_data(struct arena *arena, const struct err *err);
 
-/* Puts `trouble`, why nothing can be recorded or nil, with `trouble_word` and `trouble_ms` into a status. */
+/*
+ * Puts `trouble` into a status, with `trouble_word` and `trouble_ms`: why nothing can be recorded,
+ * or nil.
+ */
 void store_failure_describe(
 	struct arena *arena, const struct recorder *recorder, struct value *status);
 
-/* Puts `log_held`, who keeps the store's log from being emptied or nil, into a status. */
+/* Puts `log_held` into a status: which process keeps the store's log from being emptied, or nil. */
 void store_failure_describe_log(
 	struct arena *arena, const struct recorder *recorder, struct value *status);

@@ -23,7 +23,7 @@ struct store_thread {
 	bool leaving;        /* lock */
 	atomic_bool stop;
 	char *folder;
-	struct store *store; /* the thread's, from its first task on */
+	struct store *store; /* the thread's; opened for its first task */
 	uv_async_t news;
 };
 
@@ -43,7 +43,7 @@ static void run_task(struct store_thread *thread, struct store_task *task)
 		return;
 }
 
-/* NULL: it is to leave.  The lock is held. */
+/* NULL: the thread must end.  The lock is held. */
 static struct store_task *next_task(struct store_thread *thread)
 {
 	struct list *first;

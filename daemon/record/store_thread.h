@@ -1,6 +1,6 @@
 /*
- * A thread for long work on the store, one task after the other, at the lowest priority. It reads through its
-  * own connection, so neither the recorder nor clients wait for it.
+ * A thread for long work on the store, one task after the other, at the lowest priority.  It reads
+ * through its own connection, so neither the recorder nor clients wait for it.
  *
  * The owner of a task leaves it unchanged from store_thread_put() until `done` has been called.
  */
@@ -17,10 +17,10 @@ struct store_thread;
 
 struct store_task {
 	struct list link;
-	/* On the thread. It ends soon after *stop becomes true. */
+	/* Called on the thread.  It must return soon after *stop becomes true. */
 	int (*run)(struct store_task *task, struct store *store, const atomic_bool *stop,
 		struct err *err);
-	/* In the loop; `err` is NULL when it went well. */
+	/* Called in the loop; `err` is NULL on success. */
 	void (*done)(struct store_task *task, const struct err *err);
 	struct err err; /* filled in by the thread */
 };

@@ -7,11 +7,11 @@
 #include "proto/fill.h"
 
 #define LOOK_MS 1000
-#define JUMP_US 500000 /* a clock that is being slewed moves a thousandth of that in a second */
+#define JUMP_US 500000 /* slewing a clock moves it a thousandth of that in a second */
 #define CALM_US (INT64_C(86400) * 1000000)
-#define REST_US (INT64_C(86400) * 1000000) /* between two daemons: more is a clock that was set */
+#define REST_US (INT64_C(86400) * 1000000) /* between two daemons: if longer, the clock was set */
 
-/* Set ahead, or back from there. */
+/* Counts how far the clock was set ahead; setting it back reduces that. */
 static void note_set(struct wallclock *wallclock, int64_t by_us)
 {
 	wallclock->set_ahead_us += by_us;
@@ -96,7 +96,7 @@ static void follow(uint64_t newest_ms, uint64_t now_ms, struct ulid_source *ids)
 		LOG_INT("by_ms", (int64_t)(newest_ms - now_ms)),
 		LOG_STR("ids", goes_on ? "go on from the newest record" : "follow the clock"));
 	if (goes_on)
-		ids->last_ms = newest_ms + 1; /* behind each id of that millisecond */
+		ids->last_ms = newest_ms + 1; /* after each id of that millisecond */
 }
 
 void wallclock_start(struct wallclock *wallclock, uv_loop_t *loop, struct recorder *recorder,

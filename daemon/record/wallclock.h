@@ -1,7 +1,7 @@
 /*
- * Watches the wall clock. Records are labelled with it; limits and waits use the monotonic clock. But run ids
-  * begin with the wall time, and lists are in the order of ids. So a jump is logged and counted, and after a
-  * small step back, also over a restart, new runs still come after old ones.
+ * Watches the wall clock for jumps, which it logs and counts.  Limits and waits use the monotonic
+ * clock, but records have the wall time, run ids begin with it, and lists are in the order of ids.
+ * After a small step back, new runs still get ids after the old ones, also over a restart.
  */
 #pragma once
 
@@ -17,20 +17,21 @@
 
 struct wallclock {
 	struct timer *timer;
-	int64_t ahead_us; /* the lead of the wall clock on the monotonic one, at the last look */
+	int64_t ahead_us; /* wall clock minus monotonic clock, at the last look */
 	uint64_t jumps;
-	int64_t last_jump_ms; /* + forwards, - back */
-	int64_t believed_us; /* the lead that is trusted: that of a clock without a jump for a day */
-	int64_t calm_since_us;     /* by the monotonic clock: no jump since */
-	int64_t set_ahead_us;      /* how far it was set ahead since it was last trusted */
-	struct recorder *recorder; /* gets the state at each look, for the mark; or NULL */
+	int64_t last_jump_ms;      /* + forwards, - back */
+	int64_t believed_us;       /* the difference that is trusted: without a jump for a day */
+	int64_t calm_since_us;     /* monotonic time since when there was no jump */
+	int64_t set_ahead_us;      /* how far the clock was set ahead since it was last trusted */
+	struct recorder *recorder; /* gets the state at each look, for the store's mark; or NULL */
 };
 
 /*
- * Starts to watch. `before` is the state that the last daemon wrote. A difference of at most a day counts as
-  * time that has passed; a larger one does not, and the clock is trusted after a day without a jump. Without a
-  * written state no time counts as passed until then. The recorder may be NULL. If the newest record is ahead
-  * of now by at most WALLCLOCK_BACK_MS, ids continue from it; otherwise they follow the clock.
+ * Starts to watch.  `before` is the state that the last daemon wrote.  A difference of at most a
+ * day counts as time that has passed.  A larger one does not: then the clock is trusted after a
+ * day without a jump.  Without a written state, no time counts as passed until then.  The recorder
+ * may be NULL.  If the newest record is ahead of now by at most WALLCLOCK_BACK_MS, ids continue
+ * from it; otherwise they follow the clock.
  */
 void wallclock_start(struct wallclock *wallclock, uv_loop_t *loop, struct recorder *recorder,
 	const struct store_clock *before, uint64_t newest_ms, struct ulid_source *ids);
@@ -44,8 +45,8 @@ void wallclock_recall(struct wallclock *wallclock, const struct store_clock *bef
 void wallclock_look(struct wallclock *wallclock, int64_t wall_us, int64_t steady_us);
 
 /*
- * The latest moment that has certainly passed: now, unless the clock was set ahead within the last day. For
-  * work that cannot be undone.
+ * The latest moment that has certainly passed: now, unless the clock was set ahead within the last
+ * day.  For work that cannot be undone.
  */
 int64_t wallclock_surely_us(const struct wallclock *wallclock, int64_t wall_us, int64_t steady_us);
 
@@ -53,5 +54,5 @@ int64_t wallclock_surely_us(const struct wallclock *wallclock, int64_t wall_us, 
 struct store_clock wallclock_worth(
 	const struct wallclock *wallclock, int64_t wall_us, int64_t steady_us);
 
-/* {jumps, last_jump_ms, doubted_ms}; doubted_ms: how far it was set ahead, until that is trusted. */
+/* {jumps, last_jump_ms, doubted_ms}; doubted_ms: how far it was set ahead since last trusted. */
 struct value *wallclock_describe(const struct wallclock *wallclock, struct arena *arena);
