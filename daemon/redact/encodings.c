@@ -7,11 +7,13 @@
 #include "proto/base/container.h"
 #include "proto/base/utf8.h"
 
-/* Pieces are whole groups of three bytes, so that base64 cuts them alike, and overlap by one. */
+/*
+ * A piece is 17 groups of three bytes, as base64 encodes them, and overlaps the next by one group.
+ */
 #define PIECE_LEN   51U
 #define PIECE_STEP  48U
 #define FORM_MAX    (6U * PIECE_LEN + 8U) /* \u00e4 for two bytes, %e4 for one */
-/* Below this many characters, an encoded form is as likely to be something else. */
+/* A shorter encoded form is as likely to be something else. */
 #define ENCODED_MIN 8U
 
 struct collecting {
@@ -22,7 +24,7 @@ struct collecting {
 	bool failed;
 };
 
-/* Whether this piece has another form that is the same. */
+/* Whether another form of this piece has the same bytes. */
 static bool is_known(const struct collecting *all, const char *bytes, size_t len)
 {
 	for (size_t i = all->piece; i < all->count; i++)
@@ -68,7 +70,7 @@ static bool is_plain_in_url(unsigned char c)
 	       (c && strchr("-._~", c));
 }
 
-/* Percent signs wherever there may be some; `also` stays as it is. */
+/* Encodes every byte that a URL may encode with a percent sign, but not those in `also`. */
 static void as_url(struct collecting *all, const char *bytes, size_t len, const char *also)
 {
 	char text[FORM_MAX];
@@ -95,7 +97,7 @@ static void as_path(struct collecting *all, const char *bytes, size_t len)
 	as_url(all, bytes, len, "/");
 }
 
-/* Which bytes get a backslash in front of them, and what stands behind it. */
+/* The bytes that are written with a backslash, and the letters that follow it. */
 struct escapes {
 	const char *from, *to;
 };
@@ -127,14 +129,14 @@ static void as_escaped(
 	add(all, text, at, false);
 }
 
-/* As it stands between quotes in the source of a program. */
+/* As written between quotes in the source of a program. */
 static void as_source(struct collecting *all, const char *bytes, size_t len)
 {
 	as_escaped(all, bytes, len, &of_source);
 	as_escaped(all, bytes, len, &of_quoted_source);
 }
 
-/* As a key stands in a JSON Pointer. */
+/* As written for a key in a JSON Pointer. */
 static void as_pointer(struct collecting *all, const char *bytes, size_t len)
 {
 	char text[FORM_MAX];
@@ -179,8 +181,8 @@ static void as_json_in_ascii(struct collecting *all, const char *bytes, size_t l
 }
 
 /*
- * The characters of base64 that these bytes alone decide, when `before` other bytes (0 to 2) stand
- * in front of them in their group of three.
+ * The base64 characters that depend on these bytes alone, when `before` other bytes (0 to 2)
+ * precede them in their group of three.
  */
 static void as_base64(
 	struct collecting *all, const char *bytes, size_t len, unsigned before, const char *digits)
@@ -228,7 +230,7 @@ static void (*const ways[])(struct collecting *all, const char *bytes, size_t le
 	as_any_base64,
 };
 
-/* Of one piece: two of source, six of base64. */
+/* Forms of one piece: as_source() adds two, base64 six. */
 #define FORMS_MAX (COUNT_OF(ways) + 1 + 5)
 
 static void add_piece(struct collecting *all, const char *bytes, size_t len)

@@ -1,9 +1,10 @@
 /*
- * The encodings in which a secret can appear: plain, as in JSON and URLs, in base64 (also inside a longer
-  * text), in hexadecimal digits.
+ * The encodings in which a secret can appear: plain, as in JSON and URLs, in base64 (also inside a
+ * longer text), and in hexadecimal digits.
  *
- * A long secret is searched for in overlapping pieces, so that a part of it is found too. Other
-  * transformations by a program (other encodings, spaces between letters, compression) are not recognised.
+ * A long secret is split into overlapping pieces, so that a part of it is found too.  Other
+ * transformations by a program (other encodings, spaces between letters, compression) are not
+ * recognised.
  */
 #pragma once
 
@@ -16,5 +17,5 @@
 #define SECRET_LEN_MAX  4096U
 #define SECRETS_LEN_MAX ((size_t)16 << 10) /* all together */
 
-/* The texts to search for; the mark of each is 0. NULL: no memory. */
+/* Returns the texts to search for; the mark of each is 0.  NULL: no memory. */
 struct multi_match *encodings_of(struct arena *arena, const struct bytes *secrets, size_t count);

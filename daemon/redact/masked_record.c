@@ -8,7 +8,7 @@
 
 #define CUT_BOTH (REDACT_CUT_FRONT | REDACT_CUT_END)
 
-/* A copy of an array, to change what is in it; NULL when there is nothing in it, or no memory. */
+/* A copy of an array, whose items may be changed; NULL when it is empty, or without memory. */
 #define COPY(redactor, items, count) copy_array((redactor), (items), (count), sizeof(*(items)))
 
 static void *copy_array(struct redactor *redactor, const void *items, size_t count, size_t size)
@@ -22,7 +22,7 @@ static void *copy_array(struct redactor *redactor, const void *items, size_t cou
 
 /* ---- the request ---------------------------------------------------------------------------- */
 
-/* Names that were masked alike are told apart, since they stand in maps. */
+/* Two names may get the same mask.  They are made different, because they become keys of a map. */
 static void redact_pairs(struct redactor *redactor, struct job_pair **pairs, size_t *count)
 {
 	struct job_pair *copy = COPY(redactor, *pairs, *count);
@@ -197,7 +197,7 @@ void mask_everything(struct job_result *kept)
 	kept->artifact_count = kept->skipped_count = kept->step_count = 0;
 }
 
-/* ---- what was refused ----------------------------------------------------------------------- */
+/* ---- refused requests ----------------------------------------------------------------------- */
 
 struct gathering {
 	struct bytes items[SECRETS_MAX];
@@ -256,7 +256,7 @@ const struct value *mask_refused_params(struct redactor *redactor, const struct 
 	return rest;
 }
 
-/* ---- how much it is ------------------------------------------------------------------------- */
+/* ---- cost ----------------------------------------------------------------------------------- */
 
 size_t masked_spec_cost(const struct job_spec *spec)
 {

@@ -1,6 +1,6 @@
 /*
- * Copies of a request and of its result with secrets masked, which are recorded instead of the originals.
-  * Parts without secrets are shared with the original.
+ * Makes copies of a request and of its result with secrets masked.  The daemon records the copies
+ * instead of the originals.  Parts without secrets are shared with the original.
  *
  * Hashes and byte counts stay those of the original.
  */
@@ -16,15 +16,15 @@ void mask_result(
 	struct redactor *redactor, const struct job_result *result, struct job_result *ret_kept);
 
 /*
- * The params of a request that the contract refused.  Whatever stands under a key that begins with
- * "secret" is masked everywhere and left out; where that is nothing that can be masked, nothing is
- * kept.  Takes the place of the redactor's secrets.
+ * The params of a request that the contract refused.  Values under a key that begins with "secret"
+ * are left out, and masked in all other values.  If one of them cannot be masked, all params are
+ * withheld.  Replaces the redactor's secrets.
  */
 const struct value *mask_refused_params(struct redactor *redactor, const struct value *params);
 
-/* Takes everything out of a result that a program or its request has brought. */
+/* Removes from a result everything that comes from a program or its request. */
 void mask_everything(struct job_result *kept);
 
-/* What has to be looked through, in bytes. */
+/* How many bytes have to be searched. */
 size_t masked_spec_cost(const struct job_spec *spec);
 size_t masked_result_cost(const struct job_result *result);

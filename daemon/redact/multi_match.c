@@ -19,7 +19,7 @@ static unsigned pair_of(char first, char second)
 	return (unsigned)(unsigned char)first | (unsigned)(unsigned char)second << 8;
 }
 
-/* Of folded bytes, so that both cases of a needle are in one chain. */
+/* Uses folded bytes, so that both cases of a needle are in one chain. */
 static unsigned chain_of(char first, char second)
 {
 	return (folded(first) * 31U + folded(second)) % 1024U;
@@ -59,7 +59,7 @@ static void mark_beginnings(struct multi_match *needles, const struct match_text
 	mark_pair(needles, swapped(first), swapped(second));
 }
 
-/* Longer ones first, since the first that fits is taken. */
+/* Puts longer needles first, because a search takes the first that matches. */
 static void chain(struct multi_match *needles, uint32_t number)
 {
 	struct match_text *needle = &needles->items[number - 1];
@@ -88,7 +88,7 @@ struct multi_match *multi_match_new(struct arena *arena, struct match_text *item
 	return needles;
 }
 
-/* From this one of a chain on. */
+/* Searches a chain from the needle `number` on. */
 static const struct match_text *needle_at(const struct multi_match *needles, uint32_t number,
 	const char *text, size_t len, uint64_t *looks)
 {

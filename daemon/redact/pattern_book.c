@@ -115,7 +115,7 @@ static bool is_name(const char *name)
 	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
 }
 
-/* A later rule of the same name takes the place of the earlier one. */
+/* A later rule replaces an earlier one of the same name. */
 static int add_rule(struct pattern_book *book, const struct value *map, struct err *err)
 {
 	const char *name = value_as_text(value_get(map, "name"));
@@ -160,7 +160,7 @@ static int add_text(struct pattern_book *book, const char *text, size_t len, str
 	return 0;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- the book ------------------------------------------------------------------------------- */
 
 static int gather_words(struct pattern_book *book, struct err *err)
 {
@@ -185,7 +185,7 @@ static int gather_words(struct pattern_book *book, struct err *err)
 	return book->words ? 0 : err_set(err, ERR_MEMORY, "no memory for patterns");
 }
 
-/* Masks `text` as the book would, and says whether that comes to `hoped`. */
+/* Masks `text` with the book, and returns whether the result is `hoped`. */
 static bool comes_to(const struct pattern_book *book, const char *text, const char *hoped)
 {
 	struct redactor redactor;
@@ -201,7 +201,7 @@ static bool comes_to(const struct pattern_book *book, const char *text, const ch
 	return same;
 }
 
-/* [in front, secret, behind] */
+/* An example is [text before, secret, text after]. */
 static int try_match(struct pattern_book *book, const struct redact_rule *rule,
 	const struct value *example, struct err *err)
 {

@@ -1,20 +1,20 @@
 /*
- * The patterns that recognise secrets which the caller did not name: the shipped ones (patterns.json) and
-  * those of an operator's file of the same form.
+ * The patterns that recognise secrets which the caller did not name.  They come from the shipped
+ * file (patterns.json) and from an operator's file of the same form.
  *
  *	{ "patterns": [
  *	  { "name": "house-token",
- *	    "words": ["HT-"],             one of these stands in what is looked for
- *	    "pattern": "HT-[0-9a-f]{32}", PCRE2 over bytes; \K leaves out what is in front of it
+ *	    "words": ["HT-"],             a secret contains one of these
+ *	    "pattern": "HT-[0-9a-f]{32}", PCRE2 over bytes; text before \K is not masked
  *	    "any_case": false,            of the words
  *	    "before": 0, "after": 4096,   how far around a word to look
  *	    "matches": [["id ", "HT-0123456789abcdef0123456789abcdef", "."]],
  *	    "passes": ["HT-SQL"] },
- *	  { "name": "jwt", "off": true }  one of those before
+ *	  { "name": "jwt", "off": true }  turns off an earlier pattern
  *	] }
  *
- * Examples are tried when the file is read: a pattern that does not do what its own examples say
- * is refused.  Read-only afterwards; any thread may use it.
+ * When a file is read, each pattern is tested with its own examples, and rejected if one fails.
+ * The book is read-only afterwards; any thread may use it.
  */
 #pragma once
 
@@ -38,12 +38,12 @@ struct pattern_book {
 	struct arena arena;
 	struct redact_rule *rules;
 	size_t count;
-	struct multi_match *words; /* the mark of each is the number of its rule */
+	struct multi_match *words; /* the mark of a word is the index of its rule */
 };
 
-/* The shipped patterns, and those in the file at `path` (NULL: none).  NULL with *err. */
+/* Reads the shipped patterns and those in the file `path`, which may be NULL.  NULL with *err. */
 struct pattern_book *pattern_book_load(const char *path, struct err *err);
 void pattern_book_free(struct pattern_book *book); /* accepts NULL */
 
-/* A book of one text alone, for tests. */
+/* Makes a book from one text alone, for tests. */
 struct pattern_book *pattern_book_parse(const char *text, size_t len, struct err *err);

@@ -5,10 +5,10 @@
 
 #include "proto/base/container.h"
 
-#define CONTEXT     16U /* bytes in front of where a pattern may begin, for it to look back at */
+#define CONTEXT     16U /* bytes before the first place of a pattern, for its lookbehind */
 #define WORD_MAX    4096U
-#define OVERLAP_MIN 4U  /* of a secret at a cut: fewer bytes reveal nothing */
-#define GLANCES     16U /* at a byte, for one look at a secret */
+#define OVERLAP_MIN 4U  /* bytes of a secret at a cut: fewer reveal nothing */
+#define GLANCES     16U /* compared bytes that cost as much as one comparison with a secret */
 #define SECRET      UINT32_MAX
 
 static const char WITHHELD[] = "[withheld: no memory to look for secrets in it]";
@@ -39,7 +39,7 @@ void redactor_allow(struct redactor *redactor, uint64_t work)
 	redactor->spent = false;
 }
 
-/* ---- what to mask --------------------------------------------------------------------------- */
+/* ---- finding secrets ------------------------------------------------------------------------ */
 
 static void add_span(struct spans *spans, size_t start, size_t end, uint32_t rule)
 {
@@ -66,7 +66,7 @@ static void add_span(struct spans *spans, size_t start, size_t end, uint32_t rul
 		spans->items[spans->count++] = (struct span){ start, end, rule };
 }
 
-/* The rest of the text was not searched. */
+/* The budget is used up: masks the rest of the text, which was not searched. */
 static void give_up(
 	struct redactor *redactor, const struct bytes *text, size_t from, struct spans *spans)
 {
@@ -93,7 +93,10 @@ static void take_looks(struct redactor *redactor, uint64_t looks)
 	redactor->looks -= looks < redactor->looks ? looks : redactor->looks;
 }
 
-/* How much of the needle begins at the end of the text, or ends at its beginning, beyond `most`. */
+/*
+ * How many bytes of the needle stand at the cut: its beginning at the end of the text, or its end
+ * at the beginning.  Returns `most` if there are not more.
+ */
 static size_t part_at_cut(struct redactor *redactor, const struct match_text *needle,
 	const struct bytes *text, enum redact_cut cut, size_t most)
 {
@@ -105,7 +108,7 @@ static size_t part_at_cut(struct redactor *redactor, const struct match_text *ne
 	for (; part >= OVERLAP_MIN && part > most; part--) {
 		char there = text->data[at_end ? text->len - part : part - 1];
 
-		if ((unsigned char)(there ^ edge) & 0xdfU) /* but for its case */
+		if ((unsigned char)(there ^ edge) & 0xdfU) /* ignores case */
 			continue;
 		take_looks(redactor, 1);
 		if (at_end ? match_text_begins(needle, text->data + text->len - part, part)
@@ -115,7 +118,7 @@ static size_t part_at_cut(struct redactor *redactor, const struct match_text *ne
 	return most;
 }
 
-/* A secret whose beginning is the end of the text, or whose end is its beginning. */
+/* Masks the part of a secret at the cut of the text. */
 static void find_cut(struct redactor *redactor, const struct bytes *text, enum redact_cut cut,
 	struct spans *spans)
 {
@@ -141,7 +144,7 @@ static size_t end_of_word(const struct bytes *text, size_t at)
 	return end > at ? end : at + 1;
 }
 
-/* A beginning counts where the word is part of it. */
+/* An incomplete match at a cut counts if the word is part of it. */
 static bool is_found(enum pattern_answer answer, const struct pattern_span *span, size_t word)
 {
 	if (answer == PATTERN_BEGUN)
@@ -149,7 +152,7 @@ static bool is_found(enum pattern_answer answer, const struct pattern_span *span
 	return answer == PATTERN_YES && span->end > span->start;
 }
 
-/* Looks for the rule's pattern around one of its words, which stands at `at`. */
+/* Looks for the rule's pattern around one of its words, which was found at `at`. */
 static bool try_rule(struct redactor *redactor, const struct bytes *text, size_t at,
 	uint32_t number, bool is_cut, struct spans *spans)
 {
@@ -178,7 +181,7 @@ static bool try_rule(struct redactor *redactor, const struct bytes *text, size_t
 	return true;
 }
 
-/* Where to go on behind the words that stand at `at`. */
+/* Tries the rules of all words at `at`.  Returns where to continue. */
 static size_t try_words(struct redactor *redactor, const struct bytes *text, size_t at,
 	const struct match_text *word, bool is_cut, struct spans *spans)
 {
@@ -204,7 +207,7 @@ static void find_patterns(
 		at = try_words(redactor, text, at, found, is_cut, spans);
 }
 
-/* ---- putting masks in their place ----------------------------------------------------------- */
+/* ---- masking -------------------------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -214,7 +217,7 @@ static int by_start(const void *a, const void *b)
 	return one->start < other->start ? -1 : one->start > other->start;
 }
 
-/* Spans that meet become one, which is called as the first of them. */
+/* Joins spans that meet into one, which keeps the rule of the first. */
 static void join_spans(struct spans *spans)
 {
 	size_t kept = 0;
@@ -260,7 +263,7 @@ static char *put_mask(char *to, const char *name, size_t newlines)
 	return to + newlines;
 }
 
-/* The text from `from` on with its masks, or what stands in its place. */
+/* The masked text from `from` on; without memory, the text that replaces a withheld one. */
 static struct bytes masked(
 	struct redactor *redactor, const struct bytes *text, size_t from, const struct spans *spans)
 {
@@ -332,7 +335,7 @@ bool redact_text(struct redactor *redactor, const char **text, unsigned cut)
 	bytes = (struct bytes){ *text, strlen(*text) };
 	if (!redact_bytes(redactor, &bytes, cut))
 		return false;
-	*text = bytes.data; /* with a NUL behind it */
+	*text = bytes.data; /* NUL-terminated */
 	return true;
 }
 
@@ -356,11 +359,11 @@ static const struct value *redact_leaf(struct redactor *redactor, const struct v
 	copy = value_blob_borrowed(redactor->arena, bytes.data, bytes.len);
 	if (!copy)
 		return withheld();
-	copy->text.open = false; /* masked() has put a NUL behind it */
+	copy->text.open = false; /* masked() has terminated it with NUL */
 	return copy;
 }
 
-/* The first `count` items of a list, in a copy. */
+/* Copies the first `count` items of a list. */
 static struct value *copy_items(struct redactor *redactor, const struct value *list, size_t count)
 {
 	struct value *copy = value_list(redactor->arena);
@@ -371,7 +374,7 @@ static struct value *copy_items(struct redactor *redactor, const struct value *l
 	return copy;
 }
 
-/* Copied from its first item on that is masked. */
+/* Copies the list once an item is masked; else returns it unchanged. */
 static const struct value *redact_list(struct redactor *redactor, const struct value *list)
 {
 	struct value *copy = NULL;
@@ -390,7 +393,7 @@ static const struct value *redact_list(struct redactor *redactor, const struct v
 	return copy ? copy : list;
 }
 
-/* Keys that were masked alike are told apart, since a map has no key twice.  False: no memory. */
+/* Two keys may get the same mask: changes the second, since keys are unique.  False: no memory. */
 static bool make_unique(struct redactor *redactor, const struct value *map, struct bytes *key)
 {
 	const char *name = key->data;
@@ -401,7 +404,7 @@ static bool make_unique(struct redactor *redactor, const struct value *map, stru
 	return name != NULL;
 }
 
-/* The first `count` entries of a map, in a copy. */
+/* Copies the first `count` entries of a map. */
 static struct value *copy_entries(struct redactor *redactor, const struct value *map, size_t count)
 {
 	struct value *copy = value_map(redactor->arena);
