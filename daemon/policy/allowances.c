@@ -16,7 +16,7 @@ static void replace(struct job_limits *limits, const struct job_limits *named)
 #undef REPLACE
 }
 
-/* What is not set is the largest number there is, and lowers nothing. */
+/* A limit that is not set is the largest number, so it lowers nothing. */
 static void lower(struct job_limits *limits, const struct job_limits *most)
 {
 #define LOWER(name, meaning)           \
@@ -82,7 +82,7 @@ static bool says_something(const struct job_limits *limits)
 	return says;
 }
 
-/* Within the bounds that the configuration has for such numbers. */
+/* Checks that a policy's limits are within the bounds that the configuration allows for them. */
 static int check_policy(const char *name, const char *kind, const struct job_limits *limits,
 	const struct number_table *table, struct err *err)
 {
@@ -127,7 +127,7 @@ int allowances_add_policies(struct config *config, const struct policies *polici
 	return 0;
 }
 
-/* 0 is no bound. */
+/* 0: no bound. */
 static void set_bound(uint64_t *bound, uint64_t named, bool only_lowers)
 {
 	if (named == CONFIG_LIMIT_UNSET)

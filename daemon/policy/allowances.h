@@ -1,11 +1,11 @@
 /*
- * What a run gets and may ask for, where the administrator has set numbers for its runtime, its
- * policy or its caller beside those for all.
+ * The limits that a run gets by default, and the highest ones it may ask for.  Besides the general
+ * limits, the administrator can set some for a runtime, a policy, a group or a user.
  *
- * A number that is named for the runtime takes the place of the general one, one for the caller
- * (by group, then by user) the place of that.  A policy's default does the same, but its ceiling
- * only lowers: whoever runs under a strict policy stays under it.  A default above the ceiling that
- * comes of this is that ceiling.
+ * A limit of the runtime replaces the general one.  A limit of the caller's group replaces that,
+ * and one of the user replaces both.  A policy's default replaces the others too, but its ceiling
+ * only lowers theirs, so that a strict policy stays strict.  A default above the resulting ceiling
+ * is reduced to it.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "daemon/settings/config.h"
 #include "proto/value.h"
 
-/* Whom the numbers are for.  Names may be NULL: none, or not known. */
+/* The run that the limits are for.  Names may be NULL: none, or not known. */
 struct allowance_case {
 	const char *runtime;
 	const char *policy; /* NULL: the configured one */
@@ -21,18 +21,20 @@ struct allowance_case {
 	uint32_t uid, gid;
 };
 
-/* The bounds of this case: `general` itself where nothing is set, else *room. */
+/* The limits of this case: `general` itself if nothing else is set, else in *room. */
 const struct job_bounds *allowances_bounds(const struct config *config,
 	const struct job_bounds *general, const struct allowance_case *what,
 	struct job_bounds *room);
 
-/* Adds the numbers that policies bring with them, in front of the administrator's, which count more. */
+/*
+ * Adds the limits of policy files before the administrator's, so that the latter take precedence.
+ */
 int allowances_add_policies(
 	struct config *config, const struct policies *policies, struct err *err);
 
-/* The same for what the case may spend: a policy's bounds only lower. */
+/* The budgets of this case.  A policy's budgets only lower the others. */
 void allowances_budgets(const struct config *config, const struct allowance_case *what,
 	struct budget_limits ret_budgets[BUDGET_SCOPE_COUNT]);
 
-/* [{for, name, limits, most}]: what is set, and only that. */
+/* [{for, name, limits, most}]: only the limits that are set. */
 struct value *allowances_describe(const struct config *config, struct arena *arena);

@@ -11,7 +11,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 
-/* The longest answer, behind as many unread WORKING messages as there may be. */
+/* The longest answer, after as many unread WORKING messages as possible. */
 #define INBOX_BYTES   (sizeof(struct inspect_head) * (1UL + INSPECT_BEATS_MAX) + INSPECT_ANSWER_MAX)
 #define LOOK_MS       150U /* between two checks of the clock while the link waits for something */
 #define LOOK_LATER_MS 1500U
@@ -30,7 +30,7 @@ struct inspector_end {
 	uint32_t child;
 	uint32_t ready_ms; /* how long it may take to get ready */
 	struct watch *watch;
-	int64_t since_us; /* when it was greeted or asked, or last said that it works */
+	int64_t since_us; /* when it was greeted or asked, or last sent WORKING */
 	int64_t asked_us;
 	uint32_t beats;  /* during its present question */
 	int64_t busy_us; /* over all its questions */
@@ -346,7 +346,7 @@ static uint32_t kinds_now(const struct inspector_end *end)
 	return end->state == INSPECTOR_BUSY ? 1U << INSPECT_FINDINGS | 1U << INSPECT_WORKING : 0;
 }
 
-/* A WORKING message.  The bytes behind it may be the answer. */
+/* Takes a WORKING message.  The bytes after it may be the answer. */
 static bool take_beat(struct inspector_end *end, const struct inspect_head *head)
 {
 	if (head->id != end->id || !is_sent(end)) {

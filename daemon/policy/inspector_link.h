@@ -5,13 +5,14 @@
  * and then answers one question at a time.  If none is free, a question waits in line.  It waits
  * longer while an inspector is getting ready, since after a start none is ready yet.
  *
- *	GREETING --READY--> FREE <--> BUSY          any of them --> lost: reported once, socket closed
+ *	GREETING --READY--> FREE <--> BUSY      any of them --> lost: reported once, socket closed
  *
  * Every question gets exactly one answer, later, from the loop: the findings, or the reason why
- * there are none.  The inspector counts its own CPU time and reports WORKING messages.  So a busy host makes
- * an answer slow, but never different.  An inspector that dies, falls silent or breaks the protocol
- * is lost.  Its question goes to another inspector, once.  An inspector that has worked long enough
- * is retired between two questions, before the limit on its CPU time can kill it during one.
+ * there are none.  The inspector counts its own CPU time and reports WORKING messages.  So a busy
+ * host makes an answer slow, but never different.  An inspector that dies, falls silent or breaks
+ * the protocol is lost.  Its question goes to another inspector, once.  An inspector that has
+ * worked long enough is retired between two questions, before the limit on its CPU time can kill
+ * it during one.
  *
  * Users take turns: a user with many questions waits behind a user with few.
  */

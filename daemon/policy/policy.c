@@ -154,7 +154,7 @@ static void fill_plain(const struct policy_question *question, const struct poli
 	verdict->decision = strcmp(finding->severity, "observe") ? POLICY_DENY : POLICY_OBSERVE;
 	verdict->findings = arena_new(question->arena, struct policy_finding);
 	if (!verdict->findings)
-		return; /* the decision stands without it */
+		return; /* the decision holds without it */
 	verdict->findings[0] = *finding;
 	verdict->finding_count = 1;
 }
@@ -195,7 +195,7 @@ static void be_as_strict(struct policy_verdict *verdict, enum policy_decision de
 		verdict->decision = decision;
 }
 
-/* Adds what one finding of the inspector means under the policy; false when memory ran out. */
+/* Adds one finding of the inspector, as the policy judges it; false when memory ran out. */
 static bool add_finding(const struct check *check, const struct inspect_finding *found,
 	struct policy_verdict *verdict)
 {
@@ -222,7 +222,7 @@ static bool add_finding(const struct check *check, const struct inspect_finding 
 	return true;
 }
 
-/* Findings that were left out count as the heaviest of them, within what the policy can decide. */
+/* Findings that were left out count as the heaviest of them, but not stricter than the policy. */
 static void add_cut(const struct check *check, uint32_t weight, struct policy_verdict *verdict)
 {
 	static const enum policy_mode modes[WEIGHT_COUNT] = {
@@ -258,7 +258,9 @@ static bool fill_verdict(const struct check *check, const struct inspect_finding
 	return true;
 }
 
-/* A late check may have hit its CPU time, which depends on the host: such a verdict is not cached. */
+/*
+ * A late check may have hit its CPU time, which depends on the host: such a verdict is not cached.
+ */
 static bool is_fact(const struct inspect_findings *found)
 {
 	for (uint32_t i = 0; i < found->count; i++)
@@ -297,7 +299,7 @@ static bool has_entry(const struct policy *policy, const char *entry)
 	return false;
 }
 
-/* What the policy says about anything but the text.  False: nothing. */
+/* Checks everything but the text: whether the policy denies the program.  False: it does not. */
 static bool denies_form(const struct policy_question *question, struct policy_verdict *verdict)
 {
 	struct policy_finding finding;

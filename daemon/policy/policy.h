@@ -16,7 +16,7 @@
  *	policy.language_denied_policy     the policy does not allow the language
  *	policy.language_denied_execution  the policy allows checks of the language, but no runs
  *	policy.unread      no inspector reads the language, and the policy lets it run (observed)
- *	policy.cut         there were more findings than are listed (as the strictest rule says)
+ *	policy.cut         there were more findings than are listed; decides as the strictest does
  */
 #pragma once
 
@@ -36,9 +36,9 @@ struct policies;
 struct policy;
 
 /*
- * Reads the shipped policies and, when `folder` is not NULL, the .json files in it, which take the
- * place of shipped ones of the same name.  `standard` names the policy of runs that name none;
- * NULL is POLICY_DEFAULT.
+ * Reads the shipped policies and, if `folder` is not NULL, the .json files in it, which replace
+ * shipped ones of the same name.  `standard` names the policy of runs that name none; NULL means
+ * POLICY_DEFAULT.
  */
 struct policies *policies_load(const char *folder, const char *standard, struct err *err);
 
@@ -67,7 +67,7 @@ void policies_stop(struct policies *policies);
 /* Stops, and frees what verdicts point to.  Accepts NULL. */
 void policies_close(struct policies *policies);
 
-/* NULL name: the default.  NULL when there is no such policy. */
+/* Finds a policy; a NULL name means the default.  Returns NULL when there is none. */
 const struct policy *policies_find(const struct policies *policies, const char *name);
 
 const char *policy_name(const struct policy *policy);
@@ -127,16 +127,19 @@ int policy_check(struct policies *policies, const struct policy_question *questi
  */
 bool policy_withdraw(struct policies *policies, const void *context);
 
-/* The name and limits of the policy with this number; NULL behind the last. */
+/* The name and limits of the policy with this index; NULL after the last. */
 const char *policies_limits(const struct policies *policies, uint32_t index,
 	struct job_limits *ret_limits, struct job_limits *ret_most);
 
-/* [{name, description, languages, executes, unread, digest, default}] for `hello` and `cectl policy list`. */
+/*
+ * [{name, description, languages, executes, unread, digest, default}] for `hello` and `cectl
+ * policy list`.
+ */
 struct value *policies_describe(const struct policies *policies, struct arena *arena);
 
 /*
- * All about one policy: as above, and limits, most, and rules [{id, language, severity, at, finds, words,
- * number, beside, message, hint}].
+ * Describes one policy: the keys above, and limits, most, and rules [{id, language, severity, at,
+ * finds, words, number, beside, message, hint}].
  */
 struct value *policies_show(
 	const struct policies *policies, const struct policy *policy, struct arena *arena);

@@ -15,7 +15,7 @@
 extern const struct embedded policy_files[];
 
 #define FILES_MAX           INSPECT_POLICIES_MAX
-#define EXTENDS_MAX         8 /* how long a line of `extends` may be */
+#define EXTENDS_MAX         8 /* how long a chain of `extends` may be */
 #define RUN_RULES_BYTES_MAX ((size_t)256 << 10)
 
 /* A list of one policy and its number in the message. */
@@ -37,7 +37,7 @@ struct draft {
 
 struct making {
 	struct rulebook *book;
-	struct draft *drafts; /* beside book->policies */
+	struct draft *drafts; /* one for each of book->policies */
 	struct inspect_list lists[INSPECT_LISTS_MAX];
 	uint32_t list_count;
 	uint32_t *own_lists; /* by rule: the list of its own words */
@@ -205,7 +205,7 @@ static void digest_policy(
 	digest_end_text(&digest, policy->digest);
 }
 
-/* The lists themselves go with the making; their words are the book's already. */
+/* Copies the lists into the book's arena, where their words are already. */
 static int keep_lists(struct making *making)
 {
 	struct inspect_list *lists =
@@ -349,7 +349,7 @@ static int set_places(struct making *making, struct policy *policy, struct polic
 	return result;
 }
 
-/* ---- what a worker gets ------------------------------------------------------------------------- */
+/* ---- what a worker gets -------------------------------------------------------------------- */
 
 /* A word with a separator cannot occur in a program, so it is left out. */
 static bool is_plain(const char *word)
@@ -375,7 +375,7 @@ static int add_rule(
 		       : 0;
 }
 
-/* Two rules of one name with one list are one. */
+/* Whether an earlier rule with the same id and list has been written. */
 static bool is_told(const struct rulebook *book, const struct inspect_language *texts, uint32_t i)
 {
 	const struct rule *rule = &book->rules[i];
@@ -441,8 +441,8 @@ static bool has_name(const struct policy_file *file, const char *name)
 }
 
 /*
- * A file of the folder replaces the shipped policy of that name.  `path` is NULL for a shipped one.  Two files
- * of the folder with one name are a mistake.
+ * Adds a policy file.  A file of the folder replaces the shipped policy of that name; `path` is
+ * NULL for a shipped one.  Two files of the folder with one name are an error.
  */
 static int add_file(
 	struct making *making, const char *where, const char *path, const char *text, size_t len)
@@ -493,7 +493,10 @@ static int is_policy_file(const struct dirent *entry)
 	return entry->d_name[0] != '.' && dot && strcmp(dot, ".json") == 0;
 }
 
-/* In the order of their names, so that numbers and digests do not depend on the disk. */
+/*
+ * Adds the files in the order of their names, so that indexes and digests do not depend on the
+ * disk.
+ */
 static int add_folder(struct making *making, const char *folder)
 {
 	struct dirent **entries = NULL;
@@ -517,7 +520,7 @@ static int add_folder(struct making *making, const char *folder)
 
 /* ---- modes --------------------------------------------------------------------------------- */
 
-/* Sets the mode of each rule that the pattern fits; how many those are. */
+/* Sets the mode of each rule that the pattern fits, and returns how many there are. */
 static size_t apply_pattern(
 	const struct rulebook *book, struct policy *policy, const struct policy_pattern *pattern)
 {
@@ -586,7 +589,7 @@ static int set_modes(struct making *making, struct policy *policy, const struct 
 
 /* ---- languages and lists ------------------------------------------------------------------- */
 
-/* "js" is "javascript" here as in a request, unless the book or the policy knows a language of that name. */
+/* "js" means "javascript", as in a request, unless the book or the policy has a language "js". */
 static const char *language_meant(
 	const struct rulebook *book, const struct policy *policy, const char *word)
 {
@@ -662,7 +665,7 @@ static void set_limits(
 	inherit_limits(&policy->most, &parent->most);
 }
 
-/* A language that has rules is read, and then it belongs among `languages`. */
+/* A language that has rules is not allowed in `unread`, but in `languages`. */
 static int set_unread(struct making *making, struct policy *policy, const struct draft *draft,
 	const struct policy *parent)
 {
@@ -745,7 +748,7 @@ static int set_number(
 	return 0;
 }
 
-/* A name that no rule reads is misspelt. */
+/* Rejects a number that no rule uses, since its name is probably misspelt. */
 static int check_number(struct making *making, const char *name)
 {
 	const struct rulebook *book = making->book;

@@ -11,7 +11,8 @@
  * patterns fit a rule, the longest counts.  If none does, the parent policy decides.  Workers of
  * Python enforce some rules, and only few of them so completely that they may hold there alone.  A
  * pattern with * changes nothing for a rule that a worker cannot enforce that way.  To name one
- * such rule with `run` is an error.  sandbox/runtimes/python/rules.h describes the text for workers.
+ * such rule with `run` is an error.  sandbox/runtimes/python/rules.h describes the text for
+ * workers.
  */
 #pragma once
 

@@ -41,7 +41,7 @@ static int complain(const struct reading *reading, const char *key, const char *
 	return err_set(reading->err, ERR_INVALID, "%s: %s", key, what);
 }
 
-/* A name is written in messages, in paths and on command lines. */
+/* Names appear in messages, in paths and on command lines. */
 static bool is_name(const char *text)
 {
 	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_");
@@ -130,8 +130,8 @@ static int read_code_bytes(struct reading *reading, const char *key, const struc
 }
 
 /*
- * The builtins of all Pythons from 3.9 on that do something.  Exceptions, warnings and constants are
- * not among them: they give no power, and everybody may use them.
+ * The functions and types among the builtins of Python 3.9 and later.  Exceptions, warnings and
+ * constants are not listed: they are harmless and always allowed.
  */
 static const char *const python_builtins[] = { "abs", "aiter", "all", "anext", "any", "ascii",
 	"bin", "bool", "breakpoint", "bytearray", "bytes", "callable", "chr", "classmethod",
@@ -151,7 +151,7 @@ static bool is_among(const char *word, const char *const *words, size_t count)
 	return false;
 }
 
-/* The builtins that are not named become a list of the policy. */
+/* Makes a list of the policy from all builtins that the file does not name. */
 static int read_safe_builtins(struct reading *reading, const char *key, const struct value *value)
 {
 	struct policy_words *denied = &reading->denied_builtins;
@@ -367,7 +367,7 @@ static int read_entry(struct reading *reading, const struct value_entry *entry)
 	return complain(reading, entry->key, "a policy has no such key");
 }
 
-/* The list, and the rule that holds programs against it unless the policy has a word on that. */
+/* Adds the list of denied builtins, and denies its rule unless the policy sets the rule's mode. */
 static int add_denied_builtins(struct reading *reading)
 {
 	static const char *const rule = "python.builtin.denied";

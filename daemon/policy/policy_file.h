@@ -56,15 +56,15 @@ enum policy_at {
 };
 
 struct policy_place {
-	const char *id; /* as of a pattern */
+	const char *id; /* as in struct policy_pattern */
 	enum policy_at at;
 };
 
-/* Whether a pattern (a rule's id, or a beginning with * behind it) means this rule. */
+/* Whether a pattern (a rule's id, or the beginning of one with * after it) fits this rule. */
 bool policy_pattern_fits(const char *pattern, const char *id);
 
 struct policy_pattern {
-	const char *id; /* of a rule, or a beginning with * behind it */
+	const char *id; /* of a rule, or the beginning of one with * after it */
 	enum policy_mode mode;
 };
 
@@ -92,7 +92,7 @@ struct policy_file {
 	const char **entries; /* names that a program may run as; NULL: as in `extends` */
 	size_t entry_count;
 	uint64_t code_bytes;    /* of one text; POLICY_LIMIT_UNSET: as in `extends` */
-	bool has_safe_builtins; /* python.builtins.denied among `lists` was made of them */
+	bool has_safe_builtins; /* the list python.builtins.denied was made from it */
 	struct policy_pattern *patterns;
 	size_t pattern_count;
 	struct policy_place *places;
@@ -103,7 +103,7 @@ struct policy_file {
 	size_t added_count;
 	struct policy_number *numbers;
 	size_t number_count;
-	struct job_limits limits, most; /* POLICY_LIMIT_UNSET where nothing is said */
+	struct job_limits limits, most; /* POLICY_LIMIT_UNSET if not given */
 };
 
 /* Reads a text; what it returns lives in the arena. */

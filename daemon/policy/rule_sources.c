@@ -18,7 +18,7 @@ struct loading {
 	const char *folder;
 	struct dirent **entries;
 	int entry_count;
-	struct rule_source *text; /* the one that is being made */
+	struct rule_source *text; /* the one in progress */
 	struct buf rules;
 	struct err *err;
 };
@@ -30,7 +30,7 @@ static int no_memory(struct err *err)
 	return err_set(err, ERR_MEMORY, "no memory for rules");
 }
 
-/* The heads of one file, moved to where the file stands in the whole text. */
+/* Adds the heads of one file, with positions in the whole text. */
 static int add_heads(struct loading *loading, const struct rules_file *file, size_t start)
 {
 	struct rule_source *text = loading->text;
@@ -142,7 +142,7 @@ static const struct embedded *find_shipped(const char *name)
 	return row->name ? row : NULL;
 }
 
-/* "python.scm" is the rules of python; NULL for any other file. */
+/* "python.scm" has the rules for python; NULL for any other file. */
 static const char *language_of(struct arena *arena, const struct embedded *row)
 {
 	const char *dot = strchr(row->name, '.');

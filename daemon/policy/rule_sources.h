@@ -1,8 +1,9 @@
 /*
- * The rules of each language as one text: the shipped file, and behind it those that an operator
- * has put into his folder as `<language>.<anything>.scm`, in the order of their names.
+ * The rules of each language as one text: the shipped file, and after it the operator's files
+ * `<language>.<anything>.scm`, in the order of their names.
  *
- * In front of each stands a line `;@ <file>`, so that who finds a fault in the text can say where.
+ * A line `;@ <file>` precedes each file, so that an error in the text can be reported with its
+ * file.
  */
 #pragma once
 
@@ -25,8 +26,8 @@ struct rule_source {
 };
 
 /*
- * Every language that has shipped rules; `folder` may be NULL.  A file for a language that has
- * none is refused.  All that comes back lives in the arena.
+ * Reads the rules of every language that has shipped ones; `folder` may be NULL.  A file for
+ * another language is rejected.  The results live in the arena.
  */
 int rule_sources_load(struct arena *arena, const char *folder, struct rule_source **ret_texts,
 	size_t *ret_count, struct err *err);

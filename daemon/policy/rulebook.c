@@ -11,7 +11,9 @@
 
 #define BOOK_MEMORY_MAX ((size_t)64 << 20)
 
-/* Findings that have no rule in a file.  An id that begins with a dot follows the language's name. */
+/*
+ * Findings that have no rule in a file.  An id that begins with a dot follows the language's name.
+ */
 static const struct {
 	const char *id;
 	const char *message;

@@ -1,6 +1,6 @@
 /*
- * All rules and all compiled policies: what an inspector is sent, and what its answers mean.  Made
- * once from the shipped files and the operator's folder, and never changed.
+ * All rules and all compiled policies: what inspectors are sent, and the meaning of their answers.
+ * Made once from the shipped files and the operator's folder, and never changed.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct policy {
 	const char *description;
 	uint32_t index;
 	enum policy_mode strictest; /* of all its rules */
-	bool *languages;            /* by index: may it be checked? */
+	bool *languages;            /* by language: may it be checked? */
 	bool *has_rules;            /* by language: is any rule on? */
 	const char **executes;      /* those that may run, by name; NULL: all that may be checked */
 	size_t execute_count;
@@ -41,7 +41,7 @@ struct policy {
 	enum policy_at *at;         /* by rule */
 	struct bytes *run_rules;    /* by language: the rules that its workers enforce */
 	const struct inspect_setting *settings; /* by rule: as inspectors get them */
-	struct job_limits limits, most;         /* POLICY_LIMIT_UNSET where nothing is said */
+	struct job_limits limits, most;         /* POLICY_LIMIT_UNSET if not given */
 	char digest[HASH_TEXT_LEN + 1];
 };
 
@@ -58,8 +58,8 @@ struct rulebook {
 };
 
 /*
- * `folder` holds an operator's .json files, which replace shipped policies of the same name, and
- * .scm files, whose rules stand beside the shipped ones; may be NULL.
+ * `folder` has the operator's .json files, which replace shipped policies of the same name, and
+ * .scm files, whose rules are added to the shipped ones; may be NULL.
  */
 struct rulebook *rulebook_load(const char *folder, struct err *err);
 void rulebook_free(struct rulebook *book);
@@ -69,10 +69,10 @@ const struct policy *rulebook_find(const struct rulebook *book, const char *name
 /* The index of a language that has rules; -1 for others. */
 int rulebook_language(const struct rulebook *book, const char *name);
 
-/* Whether programs of a language that may be asked for may also run. */
+/* Whether programs of a language that may be checked may also run. */
 bool rulebook_executes(const struct policy *policy, const char *language);
 
-/* Whether programs of a language without rules may run under the policy, unread. */
+/* Whether the policy lets programs of a language without rules run unchecked. */
 bool rulebook_lets_unread(const struct policy *policy, const char *language);
 
 /* The id, texts and mode of a finding. */
@@ -83,10 +83,10 @@ struct rule_words {
 	enum policy_mode mode;
 };
 
-/* Whether the text is held against a rule. */
+/* Whether the policy checks the text of a program against this rule. */
 bool policy_reads(const struct policy *policy, uint32_t rule);
 
-/* The same by its id, of a rule of this language; false: there is none that denies. */
+/* As rulebook_words(), by the rule's id; false: the language has no such rule that denies. */
 bool rulebook_words_of(const struct rulebook *book, const struct policy *policy, uint32_t language,
 	const char *id, struct rule_words *ret_words);
 

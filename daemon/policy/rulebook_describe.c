@@ -23,7 +23,7 @@ static struct value *languages_of(
 	return list;
 }
 
-/* Of the languages that may be asked for, those that may also run. */
+/* The languages that may be checked and may also run. */
 static struct value *executes_of(
 	const struct rulebook *book, const struct policy *policy, struct arena *arena)
 {
@@ -75,7 +75,7 @@ struct value *rulebook_describe(
 	return list;
 }
 
-/* ---- all of one ----------------------------------------------------------------------------------- */
+/* ---- all of one ---------------------------------------------------------------------------- */
 
 static struct value *limits_of(const struct job_limits *limits, struct arena *arena)
 {

@@ -9,7 +9,7 @@ struct value *rulebook_describe(
 	const struct rulebook *book, const struct policy *standard, struct arena *arena);
 
 /*
- * One of these, with {limits, most} and rules
+ * One of these maps, with {limits, most} and rules
  * [{id, language, severity, at, finds, words, number, message, hint}].
  */
 struct value *rulebook_show(const struct rulebook *book, const struct policy *policy,

@@ -58,7 +58,7 @@ struct reading {
 	size_t len;
 	size_t at;
 	size_t line;
-	size_t block; /* where the heads that stand together began */
+	size_t block; /* where the current group of heads began */
 	struct rules_file file;
 	struct err *err;
 };
@@ -119,7 +119,7 @@ static const char *keep_line(struct reading *reading, const struct line *text)
 	return arena_copy(reading->arena, text->text, text->len);
 }
 
-/* { a b c }: words of the rule's own. */
+/* { a b c }: the rule's own words. */
 static int read_words(struct reading *reading, struct rule *rule, struct line rest)
 {
 	const char **words = arena_array(reading->arena, const char *, rest.len);
@@ -141,7 +141,7 @@ static int read_words(struct reading *reading, struct rule *rule, struct line re
 	return 0;
 }
 
-/* finds SUBJECT [in LIST | not in LIST], a list being a name or { words } */
+/* finds SUBJECT [in LIST | not in LIST]; a LIST is a name or { words } */
 static int read_finds(struct reading *reading, struct rule *rule, struct line rest)
 {
 	struct line whole = rest;

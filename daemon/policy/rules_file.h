@@ -1,8 +1,8 @@
 /*
- * The heads of a rules file: what each rule is called, looks at and says.
+ * Reads the heads of a rules file: the id, subject and message of each rule.
  *
- * The patterns behind the heads are tree-sitter's business and go to the inspector as they are;
- * heads are comments to it.  rules/python.scm opens with the form of a head.
+ * The inspector gets the whole text.  It compiles the tree-sitter patterns after the heads; the
+ * heads are comments there.  rules/python.scm begins with a description of heads.
  */
 #pragma once
 
@@ -18,13 +18,13 @@ struct rule {
 	const char *id;
 	const char *message;
 	const char *hint;   /* or NULL */
-	const char *finds;  /* as it is written */
-	const char *list;   /* NULL when its subject needs none, or has words of its own */
-	const char **words; /* those */
+	const char *finds;  /* as written in the file */
+	const char *list;   /* NULL when the rule needs none, or has words of its own */
+	const char **words; /* these words */
 	size_t word_count;
 	const char *beside; /* id of the rule that must have found something too, or NULL */
-	const char *number; /* what the policy calls the rule's number, or NULL … */
-	uint32_t fixed;     /* … when it has one of its own */
+	const char *number; /* the name of the rule's number in policies, or NULL … */
+	uint32_t fixed;     /* … and then the number itself */
 	struct inspect_rule how;
 };
 

@@ -57,7 +57,7 @@ void verdict_cache_free(struct verdict_cache *cache)
 	free(cache);
 }
 
-/* Bytes behind the text count as part of the key, so there must be nothing there. */
+/* Zeroes the bytes after the text, because they are part of the key. */
 static struct verdict_cache_key clean(const struct verdict_cache_key *key)
 {
 	struct verdict_cache_key copy;
@@ -137,7 +137,7 @@ void verdict_cache_put(struct verdict_cache *cache, const struct verdict_cache_k
 	void *old = NULL;
 
 	if (!entry)
-		return; /* a memory that forgets does no harm */
+		return; /* a missing entry does no harm */
 	old = map_get(&cache->map, &entry->key, sizeof(entry->key));
 	if (old)
 		forget(cache, old);

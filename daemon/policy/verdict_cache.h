@@ -27,7 +27,7 @@ struct verdict_cache_key {
 struct verdict_cache *verdict_cache_new(void);
 void verdict_cache_free(struct verdict_cache *cache);
 
-/* A copy in the arena.  False when it is not known, or the arena is full. */
+/* Copies the verdict into the arena.  False when there is none, or the arena is full. */
 bool verdict_cache_get(struct verdict_cache *cache, const struct verdict_cache_key *key,
 	struct arena *arena, struct policy_verdict *ret_verdict);
 
