@@ -113,11 +113,11 @@ static bool cookie_is_ours(const char *cookie, size_t len)
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (strlen(names[i]) == len && strncasecmp(names[i], cookie, len) == 0)
 			return true;
-	/* Emacs writes utf-8-unix; CPython takes anything behind the second dash for utf-8. */
+	/* Emacs writes utf-8-unix; CPython ignores everything after the second dash. */
 	return len > 6 && strncasecmp(cookie, "utf-8-", 6) == 0;
 }
 
-/* As CPython's tokenizer does: the first two lines, the second only behind an empty or comment line. */
+/* As CPython's tokenizer: in the first line, or in the second after an empty or comment line. */
 static bool check_cookie(const char *code, size_t len, struct findings *findings)
 {
 	size_t at = len >= 3 && memcmp(code, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
@@ -145,7 +145,7 @@ static bool check_cookie(const char *code, size_t len, struct findings *findings
 	return true;
 }
 
-/* Behind the string that begins at `at` with a quote, or at the end of the text. */
+/* The place after the string that begins at `at` with a quote, or the end of the text. */
 static size_t skip_string(const char *code, size_t len, size_t at)
 {
 	char quote = code[at];
@@ -166,7 +166,7 @@ static size_t skip_string(const char *code, size_t len, size_t at)
 	return len;
 }
 
-/* Behind whatever begins at `at`: a comment, a string, or one byte. */
+/* The place after the comment, the string or the byte that begins at `at`. */
 static size_t skip_thing(const char *code, size_t len, size_t at)
 {
 	if (code[at] == '#')
@@ -176,7 +176,7 @@ static size_t skip_thing(const char *code, size_t len, size_t at)
 	return at + 1;
 }
 
-/* Whether skip_thing() and depth_step() do with the byte as with any other. */
+/* Whether the byte has no special meaning for skip_thing() and depth_step(). */
 static bool is_plain(char byte)
 {
 	static const bool marks[UCHAR_MAX + 1] = { ['#'] = true,
@@ -214,7 +214,10 @@ bool bytes_join_lines(const char *code, size_t len)
 	return false;
 }
 
-/* Brackets in strings and comments do not count, as far as they can be told apart without a parser. */
+/*
+ * Brackets in strings and comments do not count, as far as they can be told apart without a
+ * parser.
+ */
 static bool check_depth(const char *code, size_t len, struct findings *findings)
 {
 	uint32_t depth = 0;
@@ -236,7 +239,7 @@ static bool check_depth(const char *code, size_t len, struct findings *findings)
 	return true;
 }
 
-/* The first form feed that stands behind other leading blanks of a line with text; NULL when none. */
+/* The first form feed that follows other leading blanks of a line with text, or NULL. */
 static const char *form_feed_in(const char *line, size_t len)
 {
 	size_t text = count_of(line, len, " \t\f\r");
@@ -244,7 +247,7 @@ static const char *form_feed_in(const char *line, size_t len)
 	return text > 1 && text < len ? memchr(line + 1, '\f', text - 1) : NULL;
 }
 
-/* A form feed among a line's leading blanks makes Python forget those before it. */
+/* For the indentation, Python ignores the blanks before a form feed. */
 static bool check_form_feed(const char *code, size_t len, struct findings *findings)
 {
 	if (!memchr(code, '\f', len))
@@ -263,7 +266,7 @@ static bool check_form_feed(const char *code, size_t len, struct findings *findi
 	return true;
 }
 
-/* U+202A to U+202E and U+2066 to U+2069 turn the order in which people see the text. */
+/* U+202A to U+202E and U+2066 to U+2069 change the order in which the text is displayed. */
 static bool check_bidi(const char *code, size_t len, struct findings *findings)
 {
 	const char *end = code + len;

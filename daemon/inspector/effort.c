@@ -11,8 +11,9 @@ static int64_t cpu_now_us(void)
 }
 
 /*
- * The CPU clock costs a system call, the clock on the wall does not.  One thread cannot use more than
- * passes on the wall, so the CPU clock need not be read before that much has passed.
+ * Reading the CPU clock costs a system call; reading the wall clock does not.  One thread cannot
+ * use more CPU time than wall time passes, so the CPU clock is not read before that much has
+ * passed.
  */
 static void set_next_look(struct effort *effort, int64_t cpu_us)
 {

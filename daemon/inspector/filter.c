@@ -57,7 +57,7 @@ int filter_load(struct err *err)
 		ALLOW(__NR_getpid),
 		ALLOW(__NR_gettid),
 #endif
-		/* Memory without a file behind it and without the right to run. */
+		/* Only anonymous memory that is not executable. */
 		IF_NOT(__NR_mmap, 6),
 		ARGUMENT(2),
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 3, 0),

@@ -45,7 +45,7 @@ void findings_add(
 void findings_drop(struct findings *findings, uint32_t rule);
 
 /*
- * Of several findings at one place, the heaviest stays; among equals, the one of the lowest rule.
+ * Of several findings at one place, keeps the heaviest; among equals, the one of the lowest rule.
  * The result points into `findings` until the next reset.
  */
 struct inspect_findings findings_report(struct findings *findings, const char *code, size_t len);

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define KNOWN_LEAST 3 /* letters and digits beside the holes, for a guess */
-#define FOREIGN     2 /* in place of a byte that no word of a list has */
+#define KNOWN_LEAST 3 /* so many letters and digits must be known beside the holes */
+#define FOREIGN     2 /* replaces a byte that occurs in no list */
 
 struct reader {
 	const char *text;
@@ -65,12 +65,12 @@ static void put_point(struct name *out, uint32_t point)
 	literal_put(out, (char)(point > 0x1f && point < 0x7f ? point : FOREIGN));
 }
 
-/* How many digits stand behind the letter of an escape; fewer may. */
+/* How many digits follow the letter of an escape at most. */
 static const uint8_t hex_digits[UINT8_MAX + 1] = { ['x'] = 2, ['u'] = 4, ['U'] = 8 };
 
 #define HEX_DIGITS_IN_BRACES 8
 
-/* Behind the letter: 41, 0041, {41}. */
+/* Reads the digits after the letter: 41, 0041, {41}. */
 static void take_hex(struct reader *reader, size_t most)
 {
 	bool braces = next(reader, 0) == '{';
@@ -81,7 +81,7 @@ static void take_hex(struct reader *reader, size_t most)
 		reader->at++;
 }
 
-/* Behind a backslash. */
+/* Reads an escape, after its backslash. */
 static void take_escape(struct reader *reader)
 {
 	char kind = next(reader, 0);
@@ -91,7 +91,7 @@ static void take_escape(struct reader *reader)
 		return;
 	}
 	reader->at++;
-	if (kind == '\r' || kind == '\n') /* the line goes on in the next one */
+	if (kind == '\r' || kind == '\n') /* a line continuation */
 		reader->at += kind == '\r' && next(reader, 0) == '\n';
 	else if (hex_digits[(uint8_t)kind])
 		take_hex(reader, hex_digits[(uint8_t)kind]);
@@ -101,7 +101,7 @@ static void take_escape(struct reader *reader)
 
 /* ---- pieces -------------------------------------------------------------------------------- */
 
-/* Behind the text in quotes at hand. */
+/* Moves past the string in quotes that begins here. */
 static void skip_quotes(struct reader *reader)
 {
 	char quote = next(reader, 0);
@@ -112,7 +112,7 @@ static void skip_quotes(struct reader *reader)
 	reader->at++;
 }
 
-/* Behind the bracket that closes the one at hand. */
+/* Moves past the bracket that closes the one here. */
 static void skip_brackets(struct reader *reader)
 {
 	int depth = 0;
@@ -139,7 +139,7 @@ struct prefix {
 	bool holes; /* {...} in it is not constant */
 };
 
-/* The letters of Python in front of a string; false when there is none. */
+/* Reads Python's prefix letters of a string; false when no string follows. */
 static bool take_prefix(struct reader *reader, struct prefix *ret_prefix)
 {
 	size_t letters = 0;
@@ -190,7 +190,7 @@ static void take_string(struct reader *reader, struct prefix prefix)
 	reader->at += width;
 }
 
-/* A part that is not constant, up to the next + or the end. */
+/* Reads a part that is not constant, up to the next + or the end. */
 static void take_other(struct reader *reader)
 {
 	literal_put(reader->out, LITERAL_HOLE);

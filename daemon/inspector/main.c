@@ -19,7 +19,7 @@
 
 #define SOCKET_FD 3
 
-/* Room for a head and the longest CHECK, with a NUL behind it. */
+/* Room for a head, the longest CHECK and a NUL. */
 #define CHECK_ROOM (sizeof(struct inspect_head) + INSPECT_CHECK_MAX + 1)
 
 static int read_head(uint32_t kind, struct inspect_head *ret_head, struct err *err)

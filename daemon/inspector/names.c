@@ -34,7 +34,7 @@ void path_append(struct name *name, const char *text, size_t len)
 static void append_normalised(struct name *name, const char *text, size_t len)
 {
 	const utf8proc_option_t nfkc = UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT;
-	/* One place more: re-encoding puts a NUL behind the bytes. */
+	/* One place more: re-encoding adds a NUL. */
 	utf8proc_int32_t points[POINTS_MAX + 1];
 	utf8proc_ssize_t count;
 
@@ -86,7 +86,7 @@ static uint32_t escape_point(const char *text, size_t span)
 	return point;
 }
 
-/* Without its escapes.  Words of lists are ASCII, so any other character may stand for the rest. */
+/* Decodes escapes.  Lists are ASCII, so an escape of any other character becomes one fixed byte. */
 static void append_unescaped(struct name *name, const char *text, size_t len)
 {
 	for (size_t at = 0; at < len;) {
@@ -99,7 +99,10 @@ static void append_unescaped(struct name *name, const char *text, size_t len)
 	}
 }
 
-/* Nearly every name is ASCII, and the same when it is normalised.  One that is too long is cut first. */
+/*
+ * Normalises only names that are not ASCII, since an ASCII name stays the same.  Cuts a long name
+ * first.
+ */
 static void append_part(struct name *name, const char *text, size_t len)
 {
 	if (memchr(text, '\\', len))

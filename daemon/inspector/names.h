@@ -21,10 +21,12 @@ struct name {
 /* How many bytes at the front belong to a name; JavaScript's \u escapes do. */
 size_t name_span(const char *text, size_t len);
 
-/* One name, its escapes undone.  Bytes that are not UTF-8 are kept as they are. */
+/* Reads one name and decodes its escapes.  Bytes that are not UTF-8 are kept as they are. */
 void name_read(const char *text, size_t len, struct name *ret_name);
 
-/* A path.  False when the text is anything else, such as a call; then *ret_name is undefined. */
+/*
+ * Reads a path.  False if the text is something else, such as a call; *ret_name is undefined then.
+ */
 bool path_read(const char *text, size_t len, struct name *ret_name);
 
 /* Appends bytes as they are. */

@@ -20,7 +20,7 @@ static char at_or_nul(const char *text, size_t len, size_t at)
 	return (char)(at < len ? text[at] : '\0');
 }
 
-/* The bracket that closes the plain subscript behind `open`; 0 when it is not plain. */
+/* The bracket that closes the plain subscript after `open`; 0 when it is not plain. */
 static size_t end_of_subscript(const char *text, size_t len, size_t open)
 {
 	for (size_t at = open + 1; at < len && at - open < SUBSCRIPT_MAX; at++) {
@@ -89,7 +89,7 @@ static bool join_subscript(char *text, size_t len, size_t open)
 	return changed;
 }
 
-/* Behind `<<`: a name, in quotes or not, and nothing that joins it. */
+/* Whether `<<` is followed by a plain name, in quotes or not, to which nothing is joined. */
 static bool is_plain_delimiter(const char *text, size_t len, size_t at)
 {
 	char quote = '\0';

@@ -7,7 +7,7 @@
 #include "daemon/inspector/template.h"
 #include "daemon/inspector/text_heuristics.h"
 
-#define STEPS_PER_IMPORT 8U /* its path is read, and held against a list */
+#define STEPS_PER_IMPORT 8U /* its path is read and looked up in a list */
 
 static bool is_dunder(const struct name *name)
 {
@@ -64,7 +64,7 @@ static bool path_fits(const struct rule_context *context, uint32_t rule, const s
 	return path && applies(context, rule, words_have_path(list_of(context, rule), path));
 }
 
-/* A path of one name that no import brings. */
+/* Checks a path of one name that no import binds. */
 static bool path_word_fits(
 	const struct rule_context *context, uint32_t rule, const struct name *path)
 {
@@ -73,7 +73,7 @@ static bool path_word_fits(
 	return applies(context, rule, in_list);
 }
 
-/* A path through imports: each thing that its first name may stand for. */
+/* Checks a path through imports, for each path that its first name may stand for. */
 static bool use_fits(const struct rule_context *context, uint32_t rule, const struct name *path)
 {
 	const struct import *import;
@@ -105,7 +105,7 @@ static bool is_module(const struct rule_context *context, const struct name *nam
 	return import && import->is_module;
 }
 
-/* The whole path of a subject; false when it is none, such as the result of a call. */
+/* Reads the whole path of a subject; false if it is not a path, such as the result of a call. */
 static bool read_path(
 	const struct rule_context *context, const struct subject *subject, struct name *ret_path)
 {
@@ -123,7 +123,7 @@ static bool read_path(
 	return true;
 }
 
-/* NULL when it is none. */
+/* NULL when it is not a path. */
 static const struct name *path_of(const struct rule_context *context, const struct subject *subject,
 	struct subject_words *words)
 {
@@ -133,7 +133,7 @@ static const struct name *path_of(const struct rule_context *context, const stru
 	return words->is_path ? &words->path : NULL;
 }
 
-/* A text that is not constant is in no list for certain. */
+/* A text that is not constant may be outside the list, so a rule with `not in` finds it. */
 static bool text_fits(
 	const struct rule_context *context, uint32_t rule, const struct subject *subject)
 {
@@ -160,7 +160,7 @@ static bool url_fits(const struct rule_context *context, uint32_t rule, struct s
 	return true;
 }
 
-/* The host's own programs are known by their names wherever they lie. */
+/* Removes a standard folder, since rules name the host's programs without one. */
 static void forget_folder(struct name *word)
 {
 	static const char *const folders[] = { "/usr/local/bin/", "/usr/bin/", "/bin/",
@@ -207,7 +207,7 @@ static bool is_dynamic(const struct rule_context *context, const struct subject 
 	return !words->is_closed;
 }
 
-/* The end of the substitution that begins there, as the tree has it; 0 when it has none. */
+/* The end of the substitution that begins there in the tree; 0: none does. */
 static uint32_t substitution_at(const struct rule_context *context, uint32_t start)
 {
 	uint32_t low = 0;

@@ -200,7 +200,7 @@ static bool is_joined(const struct scopes *scopes, uint32_t place)
 	return scopes->all_joined;
 }
 
-/* A shell makes other words of it, or of one with it. */
+/* Whether the shell expands this text, alone or as a part of a word, to something else. */
 static bool is_remade(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -354,7 +354,7 @@ static bool binds(const struct binding *binding, const struct suspect *suspect)
 	       suspect->name.start < binding->range.end;
 }
 
-/* A function may run after a definition that stands below it. */
+/* A function may run after a definition that follows it in the text. */
 static bool comes_in_time(
 	const struct scopes *scopes, const struct binding *binding, const struct region *region)
 {

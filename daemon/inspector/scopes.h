@@ -7,7 +7,7 @@
  *
  *   - in the body of a function that binds it anywhere (Python then looks no further out).
  *     Defaults and decorators do not belong to the body;
- *   - at the top of the program, behind a statement that certainly binds it, to the end of that
+ *   - at the top of the program, after a statement that certainly binds it, to the end of that
  *     statement's block;
  *   - never in the body of a class.  Python looks up a name that the class binds in the class, then
  *     among the globals, and skips the function around it;

@@ -38,7 +38,7 @@ static void put_hole(struct reader *reader)
 		append(reader, LITERAL_HOLE);
 }
 
-/* Returns the place behind the closing bracket. */
+/* Moves past the closing bracket. */
 static void skip_brackets(struct reader *reader)
 {
 	int depth = 0;
@@ -54,7 +54,7 @@ static void skip_brackets(struct reader *reader)
 	}
 }
 
-/* $name, ${...}, $(...), `...`: at the sign that begins it. */
+/* Moves past $name, ${...}, $(...) or `...`, from its first sign. */
 static void skip_expansion(struct reader *reader)
 {
 	bool tick = next(reader, 0) == '`';
@@ -74,7 +74,7 @@ static void skip_expansion(struct reader *reader)
 	put_hole(reader);
 }
 
-/* In double quotes, at the first of them. */
+/* Reads a string in double quotes, from the first quote. */
 static void take_quoted(struct reader *reader)
 {
 	for (reader->at++; reader->at < reader->len && next(reader, 0) != '"';) {
@@ -110,7 +110,7 @@ static void take_escaped(struct reader *reader)
 	reader->at += 2;
 }
 
-/* $'...' may write letters as numbers.  Ordinary programs do not write names so. */
+/* $'...' may contain letters as numbers, which ordinary programs do not use in names. */
 static bool take_ansi(struct reader *reader)
 {
 	if (next(reader, 0) != '$' || next(reader, 1) != '\'')

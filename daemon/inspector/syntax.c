@@ -12,9 +12,9 @@
 #include "proto/base/container.h"
 
 /*
- * Matches that a query may have begun and not ended.  tree-sitter drops matches past this limit, so
- * the check is then given up.  It also compares unfinished matches of one pattern with each other at
- * each node, so the square of this limit is what one node may cost.
+ * Matches that a query may have begun and not ended.  tree-sitter drops matches past this limit,
+ * so the check is then given up.  It also compares unfinished matches of one pattern with each
+ * other at each node, so the square of this limit is what one node may cost.
  */
 #define UNFINISHED_MATCHES_MAX 512U
 /*
@@ -41,7 +41,7 @@ static const struct {
 struct syntax {
 	const TSLanguage *language;
 	struct query queries[SYNTAX_QUERY_COUNT];
-	/* of the program at hand */
+	/* of the current program */
 	TSParser *parser;
 	TSQueryCursor *cursor;
 	TSTree *tree;
@@ -227,7 +227,9 @@ void syntax_forget(struct syntax *syntax)
 	syntax->len = 0;
 }
 
-/* The next node to look at: the first child when `inside`, else what follows, further up if need be. */
+/*
+ * Goes to the next node: the first child if `inside`, else the next sibling of it or of a parent.
+ */
 static bool walk_on(TSTreeCursor *cursor, bool inside)
 {
 	if (inside && ts_tree_cursor_goto_first_child(cursor))

@@ -3,7 +3,7 @@
  *
  * A struct syntax is one language: its grammar and the two compiled queries that the daemon sent.
  * It holds one program at a time.  Callers see matches: the number of the pattern, and the byte
- * ranges of its captures under names of ours.  All work is bounded by an effort (effort.h).  If it
+ * ranges of its captures as enum capture.  All work is bounded by an effort (effort.h).  If it
  * is spent, or tree-sitter would lose matches, the answer is "late", and the program is denied.
  */
 #pragma once
@@ -83,8 +83,8 @@ uint32_t syntax_pattern_start(
 	const struct syntax *syntax, enum syntax_query which, uint32_t pattern);
 
 /*
- * Parses a program, after forgetting the last.  Keeps `code` and `effort` until syntax_forget(); the
- * queries spend that effort too.  False: late.
+ * Parses a program, after forgetting the last.  Keeps `code` and `effort` until syntax_forget();
+ * the queries spend that effort too.  False: late.
  */
 bool syntax_parse(struct syntax *syntax, const char *code, size_t len, struct effort *effort);
 

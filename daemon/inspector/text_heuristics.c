@@ -11,7 +11,7 @@
 static const char *const schemes[] = { "http", "https", "ftp", "ftps", "sftp", "ssh", "ws", "wss",
 	"tcp", "udp", "smtp", "ldap", "git", "telnet", "redis", "mongodb", "postgresql", "mysql" };
 
-/* Where the scheme in front of "://" at `colon` begins; `colon` itself when it is none. */
+/* Where the scheme before "://" at `colon` begins; `colon` itself when there is none. */
 static size_t scheme_start(const char *text, size_t colon)
 {
 	size_t start = colon;
@@ -137,7 +137,7 @@ static void run_take_byte(struct run *run, char byte, enum kind kind)
 	run->seen[value / 64] |= (uint64_t)1 << (value % 64);
 }
 
-/* Letters of both cases and digits, all of them often, as only packing mixes them; or hexadecimal. */
+/* Packed data has many letters of both cases and many digits, or is hexadecimal. */
 static bool is_packed(const struct run *run, uint32_t least)
 {
 	uint32_t some = run->len / 20;
@@ -157,7 +157,7 @@ static bool is_escape(const char *text, size_t left)
 	       isxdigit((unsigned char)text[3]);
 }
 
-/* Packed text is cut into lines; what indents them goes with the newline. */
+/* Packed text may be split into lines; their indentation belongs to the line end. */
 static bool is_line_end(const char *text, size_t at)
 {
 	if (text[at] == ' ' || text[at] == '\t')
@@ -171,7 +171,7 @@ bool text_is_opaque(const char *text, size_t len, uint32_t least)
 	uint32_t escapes = 0;
 
 	if (len < least && len / 4 < least / 4)
-		return false; /* there is room for neither a run nor so many escapes */
+		return false; /* too short for such a run or so many escapes */
 	for (size_t at = 0; at < len; at++) {
 		enum kind kind = kind_of(text[at]);
 

@@ -13,7 +13,7 @@ uint32_t words_hash(const char *text, size_t len)
 	return hash;
 }
 
-/* The slot that holds the word, or the empty one where it would stand. */
+/* The slot that holds the word, or the empty one for it. */
 static uint32_t slot_of(const struct words *words, const char *text, size_t len, uint32_t hash)
 {
 	uint32_t slot = hash & words->mask;
@@ -92,7 +92,7 @@ static bool have_tree(const struct words *words, const struct name *path)
 	return false;
 }
 
-/* Is the last of several names in the list as `*.name`, or does `*._` stand for it? */
+/* Whether `*.name` is in the list for the last of several names, or `*._` matches it. */
 static bool have_tail(const struct words *words, const struct name *path)
 {
 	size_t at = path_tail(path);

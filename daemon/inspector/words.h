@@ -29,8 +29,8 @@ void words_done(struct words *words);
 uint32_t words_hash(const char *text, size_t len);
 bool words_have_hashed(const struct words *words, const char *text, size_t len, uint32_t hash);
 
-/* Is this very word in the list? */
+/* Whether exactly this word is in the list. */
 bool words_have(const struct words *words, const char *text, size_t len);
 
-/* Is the path, or a star that stands for it, in the list? */
+/* Whether the path, or an entry with a star that matches it, is in the list. */
 bool words_have_path(const struct words *words, const struct name *path);
