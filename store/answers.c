@@ -84,7 +84,7 @@ __attribute__((format(printf, 3, 4))) static int refuse(
 	return 1;
 }
 
-/* 0, 1 when it was refused, -1. */
+/* 0, 1: refused, -1. */
 static int find_run(struct store *store, const struct store_question *question, const char *name,
 	char ret_run_id[RUN_ID_LEN + 1], struct store_answer *answer, struct err *err)
 {
@@ -213,7 +213,7 @@ static int answer_export(struct asking *asking, struct err *err)
 	return store_export(asking->store, &what, asking->arena, &asking->answer->value, err);
 }
 
-/* What the params have counts before what is known here. */
+/* The key and checkpoint file in the params replace those of the question. */
 static struct store_trust trust_of(const struct asking *asking, uint8_t key[SIGN_PUBLIC_LEN])
 {
 	const struct store_trust *known = asking->question->trust;

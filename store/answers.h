@@ -1,7 +1,7 @@
 /*
  * Answers methods of the protocol from the store: `runs.list`, `runs.get`, `runs.output`, `stats`,
-  * `audit.verify` ..., and finds the run that a name means. The daemon uses it, and cectl when it reads a copy
-  * of a store.
+ * `audit.verify` ..., and finds the run that a name means.  The daemon uses it, and so does cectl
+ * when it reads a copy of a store.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "proto/wire/rpc.h"
 #include "store/store.h"
 
-/* One question. Its params match the schema of the method. */
+/* One question.  Its params match the schema of the method. */
 struct store_question {
 	enum method_id method;
 	const struct value *params;
@@ -26,7 +26,7 @@ struct store_question {
 
 struct store_answer {
 	struct value *value; /* in the arena; NULL: refused */
-	enum rpc_code code;  /* then: why, and err has the words */
+	enum rpc_code code;  /* if refused: why; err has the message */
 };
 
 /* Whether store_answer() answers this method. */
@@ -41,8 +41,8 @@ int store_answer_name(struct store *store, const struct store_question *question
 	char ret_run_id[RUN_ID_LEN + 1], struct store_answer *ret_answer, struct err *err);
 
 /*
- * The full id of the caller's own run that `id` of the params names: the run that did it, or else the newest
-  * of that id. As store_answer().
+ * The full id of the caller's own run that has the `id` of the params: the run that executed it, or
+ * else the newest run with that id.  As store_answer().
  */
 int store_answer_caller_id(struct store *store, const struct store_question *question,
 	char ret_run_id[RUN_ID_LEN + 1], struct store_answer *ret_answer, struct err *err);

@@ -94,7 +94,7 @@ static int sync_folder(const char *folder, struct err *err)
 	return fd < 0 || fsync(fd) < 0 ? err_sys(err, "%s", folder) : 0;
 }
 
-/* Whole under its name or not there, whenever the power goes. */
+/* The file is complete or missing, even after a power failure. */
 static int make_key(
 	const char *folder, const char *path, uint8_t ret_secret[SIGN_SECRET_LEN], struct err *err)
 {
@@ -110,7 +110,7 @@ static int make_key(
 	return sync_folder(folder, err);
 }
 
-/* ---- a life ------------------------------------------------------------------------------- */
+/* ---- open, sign, close -------------------------------------------------------------------- */
 
 struct signer *signer_open(const char *folder, bool *ret_is_new, struct err *err)
 {

@@ -1,21 +1,23 @@
 /*
  * The store: runs and acts, kept in SQLite.  Synchronous, without threads or a loop.
  *
- * The public headers of this folder are store.h, answers.h, maintenance.h and signer.h.  Its rooms are private:
+ * The public headers of this folder are store.h, answers.h, maintenance.h and signer.h.  Its rooms
+ * are private:
  *
  *	base/         the open database, statements, blobs, digests of records
  *	write/        the writer: runs, acts, approvals, the index, the log
  *	read/         lists, records, search, statistics
- *	verify/       whether somebody has changed the store
+ *	verify/       finds changes that the writer did not make
  *	maintenance/  retention, backup, checks of pages
  *
- * One `struct store` belongs to one thread.  The writer (the recorder) opens with STORE_WRITE and locks the
- * state folder, so that a second daemon on the same store is refused.  Readers open with STORE_READ, each for one
- * thread; the writer never blocks them.
+ * One `struct store` belongs to one thread.  The writer (the recorder) opens with STORE_WRITE and
+ * locks the state folder, so that a second daemon on the same store is refused.  Readers open with
+ * STORE_READ, each for one thread; the writer never blocks them.
  *
- * A run is written twice: by store_put_begun() when a worker is about to start it, and by store_put_ended() with
- * everything.  A run that was refused or denied is written only by store_put_ended().  When the store is opened for
- * writing, a run that was begun and never ended becomes `lost`.
+ * A run is written twice: by store_put_begun() when a worker is about to start it, and by
+ * store_put_ended() with everything.  A run that was refused or denied is written only by
+ * store_put_ended().  When the store is opened for writing, a run that was begun and never ended
+ * becomes `lost`.
  */
 #pragma once
 
@@ -36,12 +38,15 @@ enum store_mode {
 	STORE_WRITE
 };
 
-/* Opens `folder`/ced.db.  STORE_WRITE creates it and brings it to the newest schema.  NULL with *err. */
+/*
+ * Opens `folder`/ced.db.  STORE_WRITE creates it and brings it to the newest schema.  NULL with
+ * *err.
+ */
 struct store *store_open(const char *folder, enum store_mode mode, struct err *err);
 /*
- * Opens a copy of a store for reading: `path` is the file, or a folder with ced.db and its log.  Writes nothing and
- * makes no file beside it.  The copy is not trusted: its tables must be exactly those of ced, and a question that
- * takes too long fails.  ERR_BUSY when a daemon writes to it.
+ * Opens a copy of a store for reading: `path` is the file, or a folder with ced.db and its log.
+ * Writes nothing and makes no file beside it.  The copy is not trusted: its tables must be exactly
+ * those of ced, and a question that takes too long fails.  ERR_BUSY when a daemon writes to it.
  */
 struct store *store_open_copy(const char *path, struct err *err);
 void store_close(struct store *store); /* accepts NULL */
@@ -51,59 +56,67 @@ AUTO_DEFINE(struct store, store_close);
 uint64_t store_lost_count(const struct store *store);
 
 /*
- * What is wrong with the store as a whole when a call failed like this: "full", "read_only", "locked", "damaged",
- * "gone", "stalled", "failed".  NULL when other calls may succeed, as after a bad argument or without memory.
+ * The failure of the whole store that this error shows: "full", "read_only", "locked", "damaged",
+ * "gone", "stalled" or "failed".  NULL when other calls may succeed, as after a bad argument or
+ * without memory.
  */
 const char *store_trouble(const struct err *err);
 
 /*
- * Whether every other call would fail as well: no space, a lock, a file that may not be written.  Damage, and a
- * failing disk, may affect one place in the file only.
+ * Whether every other call would fail as well: no space, a lock, a file that may not be written.
+ * Damage, and a failing disk, may affect one place in the file only.
  */
 bool store_is_shut(const struct err *err);
 
 /*
- * The state of the wall clock, as daemon/record/wallclock.h keeps it over restarts: what it showed, the latest
- * moment that has certainly passed, how long it has not jumped, and how far it was set ahead since it was last
- * trusted.
+ * The state of the wall clock, as daemon/record/wallclock.h keeps it over restarts: the time it
+ * showed, the latest moment that has certainly passed, how long the clock has not jumped, and how
+ * far it was set ahead since it was last trusted.
  */
 struct store_clock {
 	int64_t wall_us; /* 0: unknown */
 	int64_t surely_us, calm_us, ahead_us;
 };
 
-/* What the mark beside the store (store/write/progress_mark.h) says. */
+/* The content of the mark beside the store (store/write/progress_mark.h). */
 struct store_mark {
 	bool is_there;
-	char words[320]; /* why the store is not what it was then, or "" */
+	char words[320]; /* how the store differs from its mark, or "" */
 	struct store_clock clock;
 };
 
-/* Compares the store with its mark, which is written from the next commit on.  Keeps `signer` until store_close(). */
+/*
+ * Compares the store with its mark, which is written from the next commit on.  Keeps `signer`
+ * until store_close().
+ */
 int store_mark_open(struct store *store, const struct signer *signer, struct store_mark *ret_found,
 	struct err *err);
-/* What the next mark says of the clock. */
+/* Sets the state of the clock for the next mark. */
 void store_mark_clock(struct store *store, const struct store_clock *clock);
 /* Writes the mark, outside a transaction.  -1 when the last write of it failed. */
 int store_mark_now(struct store *store, struct err *err);
 
 /*
- * Whether the files that are open are still those with the store's names: -1 where a commit would fail for that.
- * Cheap, for moments in which nothing is committed.
+ * Whether the open files still have the store's names: -1 if a commit would fail because they do
+ * not.  Cheap; for moments in which nothing is committed.
  */
 int store_check_files(struct store *store, struct err *err);
 
 /*
- * Whether there is disk space for runs: -1 with ERR_FULL.  _regain() does the same after an attempt to fill the
- * reserve again.  _release_reserve() gives the reserve to a record that frees space; false: it was used already.
+ * Whether there is disk space for runs: -1 with ERR_FULL.  _regain() does the same after an
+ * attempt to fill the reserve again.  _release_reserve() gives the reserve to a record that frees
+ * space; false: it was used already.
  */
 int store_check_space(struct store *store, struct err *err);
 int store_regain_space(struct store *store, struct err *err);
 bool store_release_reserve(struct store *store);
 
-/* The write-ahead log, when it is long because somebody reads the database in an open transaction. */
+/*
+ * The write-ahead log, when it is long because a process reads the database in an open
+ * transaction.
+ */
 struct store_long_log {
-	int64_t bytes;      /* 0: the log is short, or nobody keeps it from being emptied */
+	int64_t bytes;      /* 0: the log is short, or can be emptied */
 	int64_t most_bytes; /* runs are refused from here on */
 	char by[160];       /* "sqlite3 (process 4711)" */
 	char command[512];  /* to end the reader; "": it ends by itself */
@@ -113,8 +126,8 @@ struct store_long_log {
 void store_limit_log(struct store *store, int64_t most_bytes);
 
 /*
- * Whether the log can be emptied, outside a transaction: -1 with ERR_BUSY when it is at its limit and another
- * program reads the database.  *ret_log is filled in from half of the limit on.
+ * Whether the log can be emptied, outside a transaction: -1 with ERR_BUSY when it is at its limit
+ * and another program reads the database.  *ret_log is filled in from half of the limit on.
  */
 int store_check_log(struct store *store, struct store_long_log *ret_log, struct err *err);
 
@@ -140,7 +153,7 @@ struct store_run {
 	const char *code_hash,
 		*input_hash;         /* as text; NULL: computed from `spec`, which may be masked */
 	const struct job_spec *spec; /* NULL: the contract refused the request */
-	struct bytes refused_params; /* then: what was sent, as JSON, cut at a limit; else empty */
+	struct bytes refused_params; /* then the sent params, as JSON, cut at a limit; else empty */
 	const struct job_result *result; /* NULL in store_put_begun() */
 	bool is_begun; /* store_put_begun(): its row is written, and only `action` is added */
 	const uint8_t *action;    /* digest of what caller_id stands for, or NULL */
@@ -148,15 +161,15 @@ struct store_run {
 	uint64_t cache_entries;   /* the limit for results that may be reused */
 	uint64_t stored_bytes;    /* that its budgets counted */
 	bool is_uncounted; /* no budget counts it: a reused result, or a run that did not start */
-	bool is_told;      /* store_put_begun(): a client hears of it before it ends */
+	bool is_told;      /* store_put_begun(): a client learns of it before it ends */
 	bool was_parked;   /* store_put_ended(): it waited for approval */
 };
 
-/* An approval for runs to come. */
+/* An approval for later runs. */
 struct store_grant {
 	int64_t act; /* the act that gave it, which is its name; written by the store */
 	uint32_t uid;
-	const char *subject; /* digest of what was approved */
+	const char *subject; /* digest of the approved content */
 	const char *code_hash, *language, *policy;
 	int64_t until_wall_us;
 	int64_t uses; /* that are left; -1: no limit */
@@ -212,29 +225,29 @@ int store_put_unparked(struct store *store, const char *run_id, struct err *err)
 /* Counts one use of a grant. */
 int store_put_use(struct store *store, int64_t grant, struct err *err);
 /*
- * Removes the contents of these runs (code, inputs, streams, artifacts, excerpts) and records the act.  The rows
- * and the digests of the contents stay, so the chain verifies as before.  At most a few hundred runs at a time,
- * since other records wait.  *ret_bytes: the length of the contents.
+ * Removes the contents of these runs (code, inputs, streams, artifacts, excerpts) and records the
+ * act.  The rows and the digests of the contents stay, so the chain verifies as before.  At most a
+ * few hundred runs at a time, since other records wait.  *ret_bytes: the length of the contents.
  */
 int store_prune(struct store *store, const struct store_act *act, const char *const *run_ids,
 	size_t count, uint64_t *ret_bytes, struct err *err);
 /*
- * Signs the chain with all links of this transaction.  When it is committed, the caller appends the line
- * (store/base/checkpoint.h) to the checkpoint file.
+ * Signs the chain with all links of this transaction.  When it is committed, the caller appends
+ * the line (store/base/checkpoint.h) to the checkpoint file.
  */
 #define STORE_CHECKPOINT_MAX 384
 struct store_checkpoint {
 	const struct signer *signer;
 	int64_t at_wall_us;
-	bool is_new; /* filled in; false: nothing has come since the last one, which `line` has then */
+	bool is_new; /* filled in; false: nothing to sign since the last one, which is in `line` */
 	int64_t links;
 	char line[STORE_CHECKPOINT_MAX]; /* "": there is none */
 };
 int store_put_checkpoint(struct store *store, struct store_checkpoint *checkpoint, struct err *err);
 
 /*
- * Ends the transaction.  On failure everything since store_begin() is rolled back and may be tried again.  After a
- * store_put_...() that failed, store_commit() fails too.
+ * Ends the transaction.  On failure everything since store_begin() is rolled back and may be tried
+ * again.  After a store_put_...() that failed, store_commit() fails too.
  */
 int store_commit(struct store *store, enum store_durability durability, struct err *err);
 void store_rollback(struct store *store);
@@ -243,8 +256,9 @@ void store_rollback(struct store *store);
 int store_probe(struct store *store, struct err *err);
 
 /*
- * For idle moments, outside a transaction: indexes runs and moves the write-ahead log into the database, when
- * that is worth it, a few milliseconds at a time.  1: there is more to do in the next idle moment.
+ * For idle moments, outside a transaction: indexes runs and moves the write-ahead log into the
+ * database, when that is worth it, a few milliseconds at a time.  1: there is more to do in the
+ * next idle moment.
  */
 int store_tidy(struct store *store, struct err *err);
 
@@ -255,12 +269,12 @@ struct store_damage {
 	struct err why;
 };
 
-/* Gives what was noted since the last call; false: nothing. */
+/* Returns the damage that was noted since the last call; false: there is none. */
 bool store_take_damage(struct store *store, struct store_damage *ret_damage);
 
-/* ---- what need not run again -------------------------------------------------------------- */
+/* ---- runs that need not be repeated ------------------------------------------------------- */
 
-/* What a caller's own id stands for. */
+/* The request that a caller has sent under its own id. */
 struct store_action {
 	uint8_t content[32]; /* digest of the request ... */
 	bool is_known;       /* ... if it is still known */
@@ -268,11 +282,14 @@ struct store_action {
 	bool ended;
 };
 
-/* 0, or 1: this caller has done nothing under that id. */
+/* 0, or 1: this caller has executed nothing under that id. */
 int store_find_action(struct store *store, uint32_t uid, const char *caller_id,
 	struct store_action *ret_action, struct err *err);
 
-/* 0 with the run that did what this caller's id stands for, or else with the newest run of that id.  1: none. */
+/*
+ * 0 with the run that executed the request of this caller's id, or else with the newest run that
+ * has this id.  1: none.
+ */
 int store_find_named(struct store *store, uint32_t uid, const char *caller_id,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err);
 
@@ -301,13 +318,16 @@ struct store_filter {
 	uint32_t limit;        /* 1..1000 */
 };
 
-/* -> {runs: [{run_id, received_us, uid, language, outcome, ok, reason, exec_us, total_us, ...}], more: bool} */
+/*
+ * -> {runs: [{run_id, received_us, uid, language, outcome, ok, reason, exec_us, total_us, ...}],
+ * more: bool}
+ */
 int store_list(struct store *store, const struct store_filter *filter, struct arena *arena,
 	struct value **ret_page, struct err *err);
 
 /*
- * Finds the full id for a prefix, "last" or "last~N", among the runs that match `filter`.  0 found, 1 none,
- * 2 several.
+ * Finds the full id for a prefix, "last" or "last~N", among the runs that match `filter`.  0
+ * found, 1 none, 2 several.
  */
 int store_resolve(struct store *store, const struct store_filter *filter, const char *name,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err);
@@ -316,18 +336,24 @@ int store_resolve(struct store *store, const struct store_filter *filter, const 
 int store_get(struct store *store, const char *run_id, uint64_t stream_bytes, struct arena *arena,
 	struct value **ret_record, uint32_t *ret_uid, struct err *err);
 
-/* A page of "stdout", "stderr", "code", "artifact:PATH" ... -> {data, offset, total, eof}.  1: there is none. */
+/*
+ * A page of "stdout", "stderr", "code", "artifact:PATH" ... -> {data, offset, total, eof}.  1:
+ * there is none.
+ */
 int store_output(struct store *store, const char *run_id, const char *stream, uint64_t offset,
 	uint64_t len, struct arena *arena, struct value **ret_page, struct err *err);
 
 /*
- * -> {runs, by: [{key, runs, ok, exec_us: {p50,p90,p99}, total_us: {...}, ...}], ...}; `by` is outcome, language,
- * agent, task, policy, uid or phase.
+ * -> {runs, by: [{key, runs, ok, exec_us: {p50,p90,p99}, total_us: {...}, ...}], ...}; `by` is
+ * outcome, language, agent, task, policy, uid or phase.
  */
 int store_stats(struct store *store, const struct store_filter *filter, const char *by,
 	struct arena *arena, struct value **ret_stats, struct err *err);
 
-/* -> {acts: [{act, at_us, uid, gid, pid, method, params, result}], more}, newest first; `before` 0: from the newest. */
+/*
+ * -> {acts: [{act, at_us, uid, gid, pid, method, params, result}], more}, newest first; `before`
+ * 0: from the newest.
+ */
 int store_acts(struct store *store, int64_t before, uint32_t limit, struct arena *arena,
 	struct value **ret_page, struct err *err);
 
@@ -336,7 +362,7 @@ int store_each_block(struct store *store,
 	int (*visit)(void *context, uint32_t uid, const char *reason), void *context,
 	struct err *err);
 
-/* What one run has used. */
+/* The resources that one run has used. */
 struct store_spent {
 	uint32_t uid;
 	const char *agent, *task; /* or NULL */
@@ -388,8 +414,9 @@ struct store_approvals_filter {
 };
 
 /*
- * -> {waiting: [as runs.get, with policy, since_us, until_us, changed?, ...], more, grants: [...]}, oldest first.
- * A run that was changed in the store after it was recorded has `changed` instead of `policy`.
+ * -> {waiting: [as runs.get, with policy, since_us, until_us, changed?, ...], more, grants:
+ * [...]}, oldest first.  A run that was changed in the store after it was recorded has `changed`
+ * instead of `policy`.
  */
 int store_approvals(struct store *store, const struct store_approvals_filter *filter,
 	struct arena *arena, struct value **ret_page, struct err *err);
@@ -412,7 +439,7 @@ enum store_part {
 /* The part named "chain" ...; STORE_PART_COUNT: there is none. */
 enum store_part store_part_of(const char *word);
 
-/* What is known from elsewhere, to compare the store with. */
+/* Trusted data from outside the store, to compare it with. */
 struct store_trust {
 	const uint8_t *public_key; /* that signs checkpoints; NULL: each may name its own */
 	struct bytes second;       /* a piece of the checkpoint file ... */
@@ -422,7 +449,7 @@ struct store_trust {
 		[STORE_CHECKPOINT_MAX]; /* the last line that was appended to the file; "": unknown */
 };
 
-/* What to verify: `count` items of a part, from the number `from` on. */
+/* The items to verify: `count` items of a part, from the number `from` on. */
 struct store_span {
 	enum store_part part; /* STORE_PART_COUNT: all of all parts */
 	int64_t from;         /* from 1 */
@@ -431,17 +458,18 @@ struct store_span {
 };
 
 /*
- * Finds data that was changed, removed, added or moved since it was written. The writer goes on meanwhile.
- * -> {part, from, next, of, checked, found, problems: [{what, message, link?, kind?, run_id?, table?, row?}]}:
- * `next` is where to continue, nil at the end; `of` is the highest number; `found` counts all problems, of which the
- * first 200 are listed.
+ * Finds data that was changed, removed, added or moved since it was written.  The writer is not
+ * blocked.
+ * -> {part, from, next, of, checked, found, problems: [{what, message, link?, kind?, run_id?,
+ * table?, row?}]}: `next` is where to continue, nil at the end; `of` is the highest number;
+ * `found` counts all problems, of which the first 200 are listed.
  */
 int store_verify(struct store *store, const struct store_span *span, struct arena *arena,
 	struct value **ret_report, struct err *err);
 
 /*
- * Whether the checkpoint file shows that the store is older, or another one: 1 with the words, 0, -1.  The valid
- * line that reaches furthest counts.
+ * Whether the checkpoint file shows that the store is older, or another one: 1 with the reason in
+ * *ret_words, 0, -1.  The valid line with the most links counts.
  */
 int store_rolled_back(struct store *store, const struct store_trust *trust, char *ret_words,
 	size_t size, struct err *err);

@@ -1,8 +1,9 @@
 /*
- * Blobs: bytes that are stored once, named by their SHA-256 and compressed with zstd where that saves space.
+ * Blobs: bytes that are stored once, named by their SHA-256 and compressed with zstd where that
+ * saves space.
  *
- * store/write/run_index.h counts how many runs hold a blob.  The count is not kept here because it would add a
- * page to each commit.
+ * store/write/run_index.h counts how many runs hold a blob.  The count is not kept here because it
+ * would add a page to each commit.
  */
 #pragma once
 
@@ -20,13 +21,16 @@ struct store;
 
 #define BLOB_BYTES_MAX ((size_t)256 << 20)
 
-/* What was looked up lately, store->blobs; NULL: no memory.  Given back with free(). */
+/* Makes store->blobs, the cache of recent lookups; NULL: no memory.  Freed with free(). */
 struct blob_cache *blob_cache_new(void);
 
 /* Forgets everything, since a rollback or a removal may have taken the blobs away. */
 void blob_cache_clear(struct store *store);
 
-/* Finds or writes the blob, in the transaction that is open.  `digest` is that of the bytes, or NULL. */
+/*
+ * Finds or writes the blob, in the transaction that is open.  `digest` is that of the bytes, or
+ * NULL.
+ */
 int blob_put(struct store *store, struct bytes bytes, const uint8_t *digest, int64_t *ret_blob,
 	struct err *err);
 

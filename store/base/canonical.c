@@ -16,7 +16,7 @@
 struct canonical {
 	struct canonical_table tables[CHAIN_TABLES_MAX];
 	struct buf form;   /* of the record whose digest is being made */
-	struct buf pruned; /* what is left of its contents */
+	struct buf pruned; /* lengths and digests of its pruned contents */
 };
 
 enum canonical_type {

@@ -1,8 +1,9 @@
 /*
  * The chain of digests over all records of the store.
  *
- * The transaction that finishes a record adds a link (store/write/chain_write.h), so each record that a client
- * has heard of is in the chain.  A link holds the digest of the record (canonical.h) and the new head:
+ * The transaction that finishes a record adds a link (store/write/chain_write.h), so each record
+ * that a client has heard of is in the chain.  A link holds the digest of the record (canonical.h)
+ * and the new head:
  *
  *	SHA-256("ced link 1\n" | head before | link | kind | subject | digest)
  *
@@ -18,11 +19,11 @@
 
 struct store;
 
-/* What a link is about.  The numbers are stored. */
+/* The subject of a link.  The numbers are stored. */
 enum chain_kind {
 	CHAIN_NOTHING = 0,
 	CHAIN_RUN = 1,       /* a run with everything, when it has ended */
-	CHAIN_RUN_BEGUN = 2, /* what was known when it began, if a client heard of it then */
+	CHAIN_RUN_BEGUN = 2, /* its data when it began, if a client learned of it then */
 	CHAIN_ACT = 3,
 	CHAIN_CHECKPOINT = 4,
 	CHAIN_PARKED = 5,   /* a run that waits for approval */
@@ -46,8 +47,8 @@ int chain_end(struct store *store, struct chain_head *ret_head, struct err *err)
 bool chain_is_mark(enum chain_kind kind);
 
 /*
- * The newest link of that kind about the subject: 1 with its number and, unless NULL, its digest; 0: none.
- * Not for CHAIN_RUN, which has no index.
+ * The newest link of that kind about the subject: 1 with its number and, unless NULL, its digest;
+ * 0: none.  Not for CHAIN_RUN, which has no index.
  */
 int chain_find(struct store *store, enum chain_kind kind, int64_t subject, int64_t *ret_link,
 	uint8_t ret_digest[DIGEST_LEN], struct err *err);

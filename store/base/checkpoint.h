@@ -1,6 +1,6 @@
 /*
- * A checkpoint: length and head of the chain at one moment, signed.  With it a store that was rolled back or cut
- * off, or whose chain was made again, is recognised.
+ * A checkpoint: length and head of the chain at one moment, signed.  It detects a store that was
+ * rolled back or cut off, or whose chain was made again.
  *
  * A checkpoint is one line.  The signature covers the line up to " signature=":
  *
@@ -40,8 +40,8 @@ void checkpoint_write(const struct checkpoint *checkpoint, char ret_line[STORE_C
 int checkpoint_read(const char *line, size_t len, struct checkpoint *ret_checkpoint);
 
 /*
- * Whether it is the beginning of a line whose end was never written, as after a power cut.  It counts as a
- * missing line: anybody who may write to the file could have removed the line as well.
+ * Whether it is the beginning of a line whose end was never written, as after a power cut.  It
+ * counts as a missing line: anybody who may write to the file could have removed the line as well.
  */
 bool checkpoint_is_torn(const char *line, size_t len);
 

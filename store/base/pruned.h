@@ -1,9 +1,10 @@
 /*
- * What a run keeps of contents that were pruned: a row of the table `pruned`, from which the canonical form
- * (canonical.h) takes length and SHA-256 where the content was.
+ * A run keeps length and SHA-256 of its pruned contents, in a row of the table `pruned`.  The
+ * canonical form (canonical.h) uses them in place of the contents.
  *
- * The column `digests` has 46 bytes for each content, in the order of the form: number of the table (1 byte),
- * number of the row (4, lowest first), tag of the column (1), length (8, lowest first), SHA-256 (32).
+ * The column `digests` has 46 bytes for each content, in the order of the form: number of the
+ * table (1 byte), number of the row (4, lowest first), tag of the column (1), length (8, lowest
+ * first), SHA-256 (32).
  */
 #pragma once
 
@@ -31,7 +32,10 @@ struct pruned {
 int pruned_read(struct store *store, int64_t key, struct buf *room, struct pruned *ret_pruned,
 	struct err *err);
 
-/* Length and digest (PRUNED_CONTENT_LEN bytes) of the content that stood there; NULL: none was pruned. */
+/*
+ * Length and digest (PRUNED_CONTENT_LEN bytes) of the content that stood there; NULL: none was
+ * pruned.
+ */
 const uint8_t *pruned_next(struct pruned *pruned, uint8_t table, uint32_t row, uint8_t tag);
 
 /* Writes an entry without its digest, which comes last. */

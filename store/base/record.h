@@ -1,4 +1,6 @@
-/* What the writer of a run (store/write/run_write.c) and its readers (store/read/run_read.c) share. */
+/*
+ * Shared by the writer of a run (store/write/run_write.c) and its readers (store/read/run_read.c).
+ */
 #pragma once
 
 #include <stdint.h>
@@ -15,11 +17,12 @@ struct store;
 #define RECORD_JSON_BYTES_MAX ((size_t)128 << 20)
 #define RECORD_UNCOUNTED      (-1) /* in `stored_bytes`: store_each_spent() skips the run */
 #define RECORD_TRACE_INLINE_MAX \
-	((size_t)32 << 10) /* the view `steps` reads only what is in the row */
+	((size_t)32 << 10) /* the view `steps` reads only data inside the row */
 
 /*
- * The numbers of struct job_metrics that are columns of `runs`, in the order of the columns.  The time that the
- * record itself took is not among them: it is known only when the record has been written.
+ * The numbers of struct job_metrics that are columns of `runs`, in the order of the columns.  The
+ * time that the record itself took is not among them: it is known only when the record has been
+ * written.
  */
 /* clang-format off */
 #define RECORD_METRICS(X) \
@@ -54,7 +57,9 @@ enum record_column {
 	RECORD_MORE,
 };
 
-/* Steps the statement `name` to the row of the key: 0, 1 there is none, -1.  The caller resets it. */
+/*
+ * Steps the statement `name` to the row of the key: 0, 1 there is none, -1.  The caller resets it.
+ */
 int record_row(struct store *store, enum stmt_name name, int64_t key, sqlite3_stmt **ret_row,
 	struct err *err);
 

@@ -12,8 +12,8 @@ struct wal_file {
 	sqlite3_file base; /* first: SQLite sees this struct as its file */
 	bool passing;      /* the next sync of a commit goes by */
 	bool header;       /* the header was written since the last sync */
-	bool doubtful;     /* a sync has failed: what was written before it may be lost */
-	sqlite3_int64 unsynced_from, unsynced_to; /* what was written since the last sync */
+	bool doubtful;     /* a sync has failed: earlier writes may be lost */
+	sqlite3_int64 unsynced_from, unsynced_to; /* bytes written since the last sync */
 	int why;                                  /* errno of the last write, 0 when it went well */
 	char *held;
 	int held_len;
@@ -49,9 +49,9 @@ static int write_through(struct wal_file *log, const void *bytes, int len, sqlit
 }
 
 /*
- * The kernel tells of a write that failed once, to the next sync, and takes the bytes for written
- * from then on.  Those of commits that nobody waited for would be missing between the ones before
- * and the ones behind, and recovery ends at the first gap.  So they are written once more.
+ * The kernel reports a failed write once, to the next sync, and treats the bytes as written from
+ * then on.  Bytes of commits that no caller waited for would be missing in the log, and recovery
+ * ends at the first gap.  So they are written again.
  */
 static int write_again(struct wal_file *log)
 {
@@ -71,7 +71,7 @@ static int write_again(struct wal_file *log)
 	return r;
 }
 
-/* Writes what is held back.  When that fails it is gone, as any write that fails. */
+/* Writes the bytes that are held back.  If that fails they are lost, as in any failed write. */
 static int let_go(sqlite3_file *file)
 {
 	struct wal_file *log = log_of(file);

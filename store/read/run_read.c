@@ -20,8 +20,8 @@ static int no_memory(struct err *err)
 /* ---- pieces ------------------------------------------------------------------------------- */
 
 /*
- * JSON that was stored, as a value.  What cannot be read as JSON any more is shown as the text it
- * is: a record is never withheld because one key of it is odd.
+ * Stored JSON, as a value.  A text that cannot be parsed any more is returned as a text, so that
+ * one bad key never hides a record.
  */
 static int parse(struct arena *arena, struct bytes text, struct value **ret_value, struct err *err)
 {
@@ -505,7 +505,7 @@ static int read_stream(
 	return 1;
 }
 
-/* What a run writes comes to the store with its end: until then there may be more. */
+/* The output of a run is stored when it ends, so a run in progress may still get some. */
 static int may_grow(const struct looking *looking, const char *stream, struct err *err)
 {
 	sqlite3_stmt *run = NULL;

@@ -1,4 +1,4 @@
-/* What runs have used, for budgets. Read once, when a daemon starts. */
+/* The resources that runs have used, for budgets.  Read once, when a daemon starts. */
 #include "proto/json.h"
 #include "store/base/db.h"
 #include "store/base/stmt.h"

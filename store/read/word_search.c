@@ -24,7 +24,7 @@ static int no_memory(struct err *err)
 
 /* ---- the question ------------------------------------------------------------------------- */
 
-/* The next word, or what stands in quotation marks; false at the end. */
+/* The next word, or the text in quotation marks; false at the end. */
 static bool next_word(const char **at, const char **ret_word, size_t *ret_len)
 {
 	const char *word = *at + strspn(*at, " \t\r\n");

@@ -1,15 +1,18 @@
 /*
- * Searches for words, for a walk (run_walk.h): which runs have all of these words in their program, or all in
-  * their stdout, or all in their stderr.
+ * Searches for words, for a walk (run_walk.h): which runs have all of these words in their
+ * program, or all in their stdout, or all in their stderr.
  *
- * Words are compared as the index does: letters and digits, without case and accents. Words in quotation
-  * marks, or joined by other signs (`os.path`), must be adjacent.
+ * Words are compared as the index does: letters and digits, without case and accents. Words in
+ * quotation marks, or joined by other signs (`os.path`), must be adjacent.
  *
- * The texts that hold the words come from the index.  When they are few, runs are found from them,
- * newest first.  When they are many, runs that are met on another way are asked one by one, since
- * the first that hold the words are near; when they are not, all texts are fetched after all, and
- * unless they are very many the rest of the runs is found from them.
- * Runs that have not settled are not in the index; their texts are looked at here (unsettled.h).
+ * The index gives the texts that have the words:
+ *
+ *   - few texts: runs are found from them, newest first;
+ *   - many texts: the walk takes runs from elsewhere and tests each; a match is probably near;
+ *   - many texts and no match near: all texts are read after all.  Unless there are very many, the
+ *     remaining runs are found from them.
+ *
+ * Runs that have not settled are not in the index; their texts are searched here (unsettled.h).
  */
 #pragma once
 
@@ -45,7 +48,10 @@ struct search {
 	size_t unsettled_at;
 };
 
-/* Limits: few texts, texts that are tested one by one, texts that can lead. Variables only for tests. */
+/*
+ * Limits: few texts, texts that are tested one by one, texts that can lead. Variables only for
+ * tests.
+ */
 extern size_t search_few;
 extern size_t search_asked_most;
 extern size_t search_lead_most;

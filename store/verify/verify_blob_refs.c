@@ -17,7 +17,7 @@ struct counted {
 	uint32_t held;
 };
 
-/* Blobs in order, and what was counted for each. */
+/* The blobs in order, with their counts. */
 struct counting {
 	struct verify *verify;
 	struct counted *blobs;

@@ -182,8 +182,8 @@ static bool is_ours(const struct checkpoint *checkpoint, const struct store_trus
 }
 
 /*
- * Finds the valid line that reaches furthest. It starts at the end, where that line usually is, so that few
-  * signatures are checked.
+ * Finds the valid line that reaches furthest. It starts at the end, where that line usually is, so
+ * that few signatures are checked.
  */
 static bool find_furthest(const struct store_trust *trust, struct checkpoint *ret_furthest)
 {
@@ -221,7 +221,7 @@ bool store_second_lacks(const struct store_trust *trust, char *ret_words, size_t
 	return true;
 }
 
-/* The last line of the second file that holds, whoever signed it: whether there is one. */
+/* Finds the last valid line of the checkpoint file, whichever key signed it. */
 static bool find_last(const struct store_trust *trust, struct checkpoint *ret_last)
 {
 	const char *start = trust->second.data;
@@ -239,7 +239,7 @@ static bool find_last(const struct store_trust *trust, struct checkpoint *ret_la
 	return false;
 }
 
-/* Who wiped the state folder, or put another there, removed the key with it. */
+/* Reports another key: the key is lost when the state folder is wiped or replaced. */
 static int tell_another_key(const struct store_trust *trust, char *ret_words, size_t size)
 {
 	char key[SIGN_KEY_TEXT_LEN + 1];

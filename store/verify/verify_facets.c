@@ -1,12 +1,13 @@
 /*
  * Compares the facets with the columns of runs that they copy.
  *
- * Looking up each facet would take longer than all other checks. So both sets are read once, the facets in the
-  * store and those that there should be, and a keyed hash of each row is added to a sum. The key is random and
-  * new each time, so nobody can prepare two different sets with the same sum. The facets must also be in
-  * order, since a lookup does not find rows that are out of order.
+ * Looking up each facet would take longer than all other checks. So both sets are read once, the
+ * facets in the store and those that there should be, and a keyed hash of each row is added to a
+ * sum. The key is random and new each time, so an attacker cannot prepare two different sets with
+ * the same sum. The facets must also be in order, since a lookup does not find rows that are out
+ * of order.
  *
- * Only if the sums differ, queries find out what is wrong.
+ * Only if the sums differ, queries find the wrong rows.
  */
 #include <string.h>
 
@@ -19,7 +20,9 @@
 
 #define ROW_MAX ((size_t)513 << 20) /* SQLite's own ceiling is below */
 
-/* A facet of a run, as bytes that no other has: where it would stand in the tree, then the value. */
+/*
+ * A facet of a run, as bytes that no other has: where it would stand in the tree, then the value.
+ */
 struct row {
 	struct {
 		int64_t facet, type, key;
@@ -128,7 +131,9 @@ static int take_facet(struct comparing *comparing, sqlite3_stmt *stmt)
 	return 0;
 }
 
-/* A run has a facet for each column that says something: 1, 2, 3 ... in the order of the columns. */
+/*
+ * A run has a facet for each column that says something: 1, 2, 3 ... in the order of the columns.
+ */
 static int take_run(struct comparing *comparing, sqlite3_stmt *stmt)
 {
 	for (int facet = 1; facet < sqlite3_column_count(stmt); facet++) {
@@ -199,9 +204,12 @@ static int are_right(struct verify *verify, struct err *err)
 	       memcmp(&comparing.there, &comparing.wanted, sizeof(comparing.there)) == 0;
 }
 
-/* ---- what is wrong ------------------------------------------------------------------------- */
+/* ---- wrong rows ---------------------------------------------------------------------------- */
 
-/* Facet `number` is a copy of the column.  The plus takes the column's affinity away, which the index has not. */
+/*
+ * Facet `number` is a copy of the column.  The plus takes the column's affinity away, which the
+ * index has not.
+ */
 #define MISSING(number, column)                                                                  \
 	{                                                                                        \
 		"missing",                                                                       \

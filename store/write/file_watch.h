@@ -1,10 +1,10 @@
 /*
  * Checks that the names of the store's files still mean the files that the writer has open.
  *
- * A file that is removed or replaced while it is open can still be written, and every write succeeds, but nobody
- * will find it again.  So device and inode of each name are noted when the store is opened and compared before
- * each transaction and after each commit.  The database and its log may not become shorter than the writer made
- * them, either.
+ * A file that is removed or replaced while it is open can still be written, and every write
+ * succeeds, but the data is lost.  So device and inode of each name are noted when the store is
+ * opened and compared before each transaction and after each commit.  The database and its log may
+ * not become shorter than the writer made them, either.
  */
 #pragma once
 
@@ -44,7 +44,7 @@ void file_watch_note_length(struct file_watch *watch, enum watch_file file);
 void file_watch_forget_length(struct file_watch *watch, enum watch_file file);
 
 /*
- * Whether all names still mean the files that are open: 0, or -1 with ERR_SYSTEM and ESTALE, which is "gone" for
- * store_trouble().  Four calls of stat(); nothing before file_watch_start().
+ * Whether all names still mean the files that are open: 0, or -1 with ERR_SYSTEM and ESTALE, which
+ * is "gone" for store_trouble().  Four calls of stat(); nothing before file_watch_start().
  */
 int file_watch_look(struct file_watch *watch, struct err *err);

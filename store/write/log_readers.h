@@ -1,12 +1,12 @@
 /*
- * Who keeps the write-ahead log from being emptied.
+ * Finds the processes that keep the write-ahead log from being emptied.
  *
- * The log begins anew when all of it is in the database and nobody reads from it.  A program that keeps a read
- * transaction open prevents that, and each record makes the log longer.  The writer therefore limits the log and
- * reports who reads (store_check_log()).
+ * The log begins anew when all of it is in the database and no process reads from it.  A program
+ * that keeps a read transaction open prevents that, and each record makes the log longer.  The
+ * writer therefore limits the log and reports the readers (store_check_log()).
  *
- * The readers are known from the locks that SQLite takes in `ced.db-shm`, as /proc/locks lists them.  That file is
- * never opened here: closing it again would drop all locks of this process.
+ * The readers are known from the locks that SQLite takes in `ced.db-shm`, as /proc/locks lists
+ * them.  That file is never opened here: closing it again would drop all locks of this process.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct log_readers {
 	bool has_ourselves;
 };
 
-/* Finds who reads now.  `index` is the path of the index of the log. */
+/* Finds the current readers.  `index` is the path of the index of the log. */
 void log_readers_find(struct log_readers *ret_readers, const char *index);
 
 /* Fills in ret_log->by and ret_log->command. */

@@ -1,6 +1,7 @@
 /*
- * Removes the contents of old runs, for age or for space, so that the chain still verifies: the columns become
- * NULL, blobs that no other run holds are deleted, and the table `pruned` keeps length and SHA-256 of each content.
+ * Removes the contents of old runs, for age or for space.  The columns become NULL, and blobs that
+ * no other run uses are deleted.  The table `pruned` keeps length and SHA-256 of each content, so
+ * that the chain still verifies.
  */
 #include <assert.h>
 #include <limits.h>
@@ -159,7 +160,10 @@ static int prune_run(struct pruning *pruning, int64_t act, struct err *err)
 	return insert_pruned(pruning, act, err);
 }
 
-/* On a disk that is nearly full, only the runs that are pruned: the index of others would need space. */
+/*
+ * On a disk that is nearly full, only the runs that are pruned: the index of others would need
+ * space.
+ */
 static int index_named(
 	struct store *store, const char *const *run_ids, size_t count, struct err *err)
 {

@@ -1,4 +1,7 @@
-/* JSON for the columns of `records`: of a request and of a result, without what has a column of its own. */
+/*
+ * JSON of a request and of its result for `records`, without the fields that have their own
+ * column.
+ */
 #pragma once
 
 #include "proto/base/arena.h"
@@ -31,8 +34,8 @@ int run_json_request(struct run_json *json, const struct job_spec *spec, struct 
 	struct err *err);
 
 /*
- * The policy that let a run begin, in case its end is never recorded; empty where there was no verdict.  It is
- * written to the column `setting`, which the end of the run overwrites.
+ * The policy that let a run begin, in case its end is never recorded; empty where there was no
+ * verdict.  It is written to the column `setting`, which the end of the run overwrites.
  */
 int run_json_begun(struct run_json *json, const struct store_run *run, struct bytes *ret_text,
 	struct err *err);

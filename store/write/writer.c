@@ -1,4 +1,4 @@
-/* Transactions, the write-ahead log, and what is done when no client waits. */
+/* Transactions, the write-ahead log, and work for moments when no client waits. */
 #include "store/write/writer.h"
 
 #include <assert.h>
@@ -38,8 +38,8 @@ static int run_fixed(struct store *store, enum stmt_name name, struct err *err)
 /* ---- the files ---------------------------------------------------------------------------- */
 
 /*
- * Somebody has removed or moved a file.  The log is moved into the database while both are open, so nothing that
- * a client has heard of is lost as long as the database is somewhere.
+ * Somebody has removed or moved a file.  The log is moved into the database while both are open,
+ * so nothing that a client has heard of is lost as long as the database is somewhere.
  */
 static void rescue(struct store *store)
 {
@@ -52,8 +52,9 @@ static void rescue(struct store *store)
 }
 
 /*
- * Another program may rightly empty the log, or make the database shorter: then the database has what the log
- * held, and all pages that its header counts.  After a cut it has not: the end of the chain was written last.
+ * Another program may rightly empty the log, or make the database shorter: then the database has
+ * what the log held, and all pages that its header counts.  After a cut it has not: the end of the
+ * chain was written last.
  */
 static bool is_complete(struct store *store)
 {
@@ -99,8 +100,9 @@ int store_check_files(struct store *store, struct err *err)
 /* ---- the log ------------------------------------------------------------------------------ */
 
 /*
- * Moves the log into the database, as far as no reader needs it.  *ret_all, unless NULL: nothing is left in it.
- * After that the database may not become shorter, unless free pages were given back since.
+ * Moves the log into the database, as far as no reader needs it.  *ret_all, unless NULL: nothing
+ * is left in it.  After that the database may not become shorter, unless free pages were given
+ * back since.
  */
 static int move_log(struct store *store, bool *ret_all)
 {
@@ -147,7 +149,7 @@ static int64_t log_bytes(const struct writer *writer)
 	return writer->log_frames * LOG_FRAME;
 }
 
-/* Looks whether the log can be emptied, and else who reads it. */
+/* Checks whether the log can be emptied; if not, finds the processes that read it. */
 static void look_at_log(struct store *store)
 {
 	struct writer *writer = store->writer;
@@ -234,8 +236,8 @@ void store_rollback(struct store *store)
 }
 
 /*
- * Under load the writer is never idle, so each transaction indexes some runs.  When that fails the transaction
- * fails; it is tried again without, and so are the next ones.
+ * Under load the writer is never idle, so each transaction indexes some runs.  When that fails the
+ * transaction fails; it is tried again without, and so are the next ones.
  */
 static int index_some_too(struct store *store, struct err *err)
 {
