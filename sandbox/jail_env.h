@@ -4,7 +4,7 @@
  *
  * A zygote finds:
  *	fd 0, 1		/dev/null
- *	fd 2		the spawner's stderr, for one line when something fails at start
+ *	fd 2		the spawner's stderr, for one line if the start fails
  *	fd 3		its end of the zygote socket (JAIL_ENV_SOCKET)
  *	fd 4		O_PATH folder: a procfs of its own pid namespace, reachable by no path.
  *			"<pid>/uid_map" of a slot is written through it.  Slots must close it.

@@ -1,8 +1,8 @@
 /*
  * A worker's end of the job socket: one job comes, a few messages go back.
  *
- * The worker trusts the other end.  It exits when a message is malformed, since it can complain to
- * nobody.  The program can write to this socket too: slotmsg.h says why that is harmless.
+ * The worker trusts the other end.  It exits when a message is malformed, since it has no way to
+ * report that.  The program can write to this socket too: slotmsg.h says why that is harmless.
  */
 #pragma once
 

@@ -14,7 +14,7 @@ struct runtime {
 	char program[PRIV_PATH_MAX]; /* the interpreter with links resolved: bound and started */
 };
 
-/* Checks a runtime of the daemon and keeps it; the error says what is wrong with it. */
+/* Checks a runtime of the daemon and keeps it.  *err reports the fault. */
 int runtime_check(struct runtime *runtime, const struct priv_runtime *asked, struct err *err);
 
 /* The arguments of a zygote.  Must live as long as the spec that points to them. */

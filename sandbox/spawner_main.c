@@ -40,7 +40,7 @@
 #define DEFAULT_USER     "ced"
 #define NOBODY           65534
 #define UID_BASE_DEFAULT 400000
-#define UID_BASE_LEAST   65536 /* ids of real users lie above, and 65534 is nobody's */
+#define UID_BASE_LEAST   65536 /* ids of real users are smaller, and 65534 is NOBODY */
 #define LISTEN_FDS_MAX   8
 #define TIDY_MS          20
 #define GOODBYE_MS       10000

@@ -2,15 +2,16 @@
  * The filters that a worker adds: they take back what only zygote and slot needed, and send calls
  * that show intent to the slot.
  *
- * A zygote starts under the base filter, which allows what a program may do and also the calls that
- * open slots and make workers (clone3, setns, mount, setresuid, capset, seccomp ...).  Filters are
- * inherited and the strictest verdict counts, so these filters need only the rows in which base and
- * job differ.  Together they are exactly the job's column of the table in syscalls.c.
+ * A zygote starts under the base filter, which allows what a program may do and also the calls
+ * that open slots and make workers (clone3, setns, mount, setresuid, capset, seccomp ...).
+ * Filters are inherited and the strictest verdict counts, so these filters need only the rows in
+ * which base and job differ.  Together they are exactly the job's column of the table in
+ * syscalls.c.
  *
  *	TINY_NOTIFY	nearly all of it; calls that show intent go to a listener
  *	TINY_LAST	the rest: the calls that hand this listener to the slot
- *	TINY_PLAIN	all of it in one, for a kernel that gives no listener (somebody around us has
- *			one already): refused by errno and by death, and not reported
+ *	TINY_PLAIN	all of it in one, for a kernel that gives no listener because an outer
+ *			filter has one already.  Calls fail or kill the program, unreported
  *
  * They are BPF that is made from the table at run time, without libseccomp, since this is linked
  * into the interpreter's extension.  Loading costs by the instruction, so there are as few as

@@ -52,8 +52,8 @@ static int number_of(const char *name, long lowest, long highest, int *ret_numbe
 }
 
 /*
- * Where RLIMIT_AS is the only memory limit, reserved addresses count as used: a thread's own arena would
- * take 64 MiB and its stack 8 MiB.
+ * Where RLIMIT_AS is the only memory limit, reserved addresses count as used: a thread's own arena
+ * would take 64 MiB and its stack 8 MiB.
  */
 static void reserve_little(void)
 {
@@ -88,7 +88,9 @@ int zygote_init(struct zygote *zygote, struct err *err)
 		(void)unsetenv(names[i]);
 	if (zygote->one_uid)
 		reserve_little();
-	/* RLIMIT_CORE does not stop a core file that goes to a program of the host (core_pattern). */
+	/*
+	 * RLIMIT_CORE does not stop a core file that goes to a program of the host (core_pattern).
+	 */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return err_sys(err, "not dumpable");
 	return fd_set_nonblocking(zygote->sock, false, err);
@@ -175,8 +177,8 @@ static int gate_init(struct gate *gate, struct err *err)
 }
 
 /*
- * The slot's pid in the procfs's pid namespace, which may differ from the one that we know.  The fdinfo of
- * a pidfd has the former.
+ * The slot's pid in the procfs's pid namespace, which may differ from the one that we know.  The
+ * fdinfo of a pidfd has the former.
  */
 static int pid_in_proc(int proc, int pidfd, long *ret_pid, struct err *err)
 {
@@ -250,8 +252,8 @@ static int admit_slot(
 }
 
 /*
- * The child's half, which ends in slot_serve().  The interpreter does not learn of this fork: a slot runs
- * no Python, and a worker tells it (see runtimes/python/_ced.c).
+ * The child's half, which ends in slot_serve().  The interpreter does not learn of this fork: a
+ * slot runs no Python, and a worker tells it (see runtimes/python/_ced.c).
  */
 static int be_slot(const struct zygote *zygote, unsigned index, struct gate *gate, const int *fds,
 	unsigned fd_count)
@@ -414,7 +416,10 @@ static int measure_self(struct zygote *zygote, struct err *err)
 	return 0;
 }
 
-/* A fork copies one thread.  A lock that another thread holds would stay locked for ever. */
+/*
+ * A fork copies one thread.  In the copy, a lock that another thread holds would never be
+ * released.
+ */
 static int check_alone(const struct zygote *zygote, struct err *err)
 {
 	char text[4096];
@@ -428,7 +433,10 @@ static int check_alone(const struct zygote *zygote, struct err *err)
 	return 0;
 }
 
-/* The line is "start-end perms ...".  Memory that is shared and writable would be shared by all runs. */
+/*
+ * The line is "start-end perms ...".  Memory that is shared and writable would be shared by all
+ * runs.
+ */
 static int check_mapping(void *context, const char *line, struct err *err)
 {
 	const char *perms = strchr(line, ' ');

@@ -19,7 +19,7 @@ static const char *const coreutils[] = { "[", "arch", "b2sum", "base32", "base64
 
 /* A list of texts that is being filled. */
 struct list {
-	const char *section; /* the word that begins it */
+	const char *section; /* the word before this list */
 	const char **texts;
 	size_t most;
 };

@@ -286,7 +286,7 @@ static int keep_at(const char *real, const char *path, struct err *err)
 	return place < 0 ? err_sys(err, "file %s", path) : 0;
 }
 
-/* What is outside the folders stays as it is. */
+/* A path outside the folders needs no copy. */
 static int keep(const char *path, struct err *err)
 {
 	char real[PATH_MAX];
@@ -297,8 +297,8 @@ static int keep(const char *path, struct err *err)
 }
 
 /*
- * The name by which it is started may be a link.  The filter of a zygote allows no new links, so the
- * file is mounted at that name too.
+ * The name by which it is started may be a link.  The filter of a zygote allows no new links, so
+ * the file is mounted at that name too.
  */
 static int keep_interpreter(const char *interpreter, struct err *err)
 {

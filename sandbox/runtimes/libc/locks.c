@@ -1,14 +1,15 @@
 /*
- * POSIX locks on files (fcntl() and lockf()) in a jail whose program is one process (see devices.c for
- * how this library comes to stand before the C library).
+ * POSIX locks on files (fcntl() and lockf()) in a jail whose program is one process (see devices.c
+ * for how this library comes to stand before the C library).
  *
- * The filter refuses such locks: jails could exchange messages by locks on the host's files, and the
- * kernel charges the memory of locks to nobody.  But the locks of one process never conflict with each
- * other, and nobody else can reach its files in /work and /tmp.  There every lock succeeds, so this
- * library may say so without the kernel.  SQLite relies on that: within one process it keeps account
- * of its connections itself.
+ * The filter refuses such locks: jails could exchange messages by locks on the host's files, and
+ * the kernel charges the memory of locks to no process.  But the locks of one process never
+ * conflict with each other, and no other process can reach its files in /work and /tmp.  There
+ * every lock succeeds, so this library may say so without the kernel.  SQLite relies on that:
+ * within one process it keeps account of its connections itself.
  *
- * flock() and locks of open files (F_OFD_SETLK) can conflict within one process; they stay refused.
+ * flock() and locks of open files (F_OFD_SETLK) can conflict within one process; they stay
+ * refused.
  */
 #undef _FORTIFY_SOURCE
 #include <dlfcn.h>

@@ -1,11 +1,11 @@
 /*
- * What a program is told that asks how large the machine is (see devices.c for how this library comes
- * to stand before the C library).
+ * Answers a program that asks how large the machine is (devices.c describes how this library is
+ * loaded before the C library).
  *
- * sysinfo() tells the host's free memory, its load and how many processes it has, so the filter refuses
- * it.  The C library passes on what then lies on its stack: sort(1) believed that the machine had no
- * memory and wrote thousands of files.  Here a program is told its own limit of memory, which the
- * slot leaves in RLIMIT_RSS, a limit that the kernel does not enforce.
+ * sysinfo() reports the host's free memory, its load and its number of processes, so the filter
+ * refuses it.  The C library then returns whatever is on its stack: sort(1) concluded that the
+ * machine had no memory and wrote thousands of files.  These functions report the program's own
+ * memory limit, which the slot leaves in RLIMIT_RSS, a limit that the kernel does not enforce.
  *
  * A program that calls the kernel itself, or is linked statically, is refused.
  */
@@ -33,7 +33,7 @@ static uint64_t memory_bytes(void)
 	return limit.rlim_cur;
 }
 
-/* What the process has taken at most is taken; files in /work and other processes are not counted. */
+/* Counts the peak memory of this process as used, without files in /work and other processes. */
 static uint64_t free_bytes(void)
 {
 	const uint64_t all = memory_bytes();

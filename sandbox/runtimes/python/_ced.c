@@ -229,7 +229,7 @@ static PyObject *ced_serve(PyObject *self, PyObject *version)
 
 /*
  * To look up a name, the C library first asks nscd, by a local socket.  In a jail this would be
- * reported as a refused call that the program did not mean.  So the C library is told to read
+ * reported as a refused call that the program did not mean.  So the C library is set to read
  * files.  Weak: other C libraries know no nscd.
  */
 /* NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier) */

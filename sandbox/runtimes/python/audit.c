@@ -51,11 +51,14 @@ static bool is_code(PyObject *object)
 	return object && (PyObject *)Py_TYPE(object) == audit.code_type;
 }
 
-/* ---- reporting a breach ----------------------------------------------------------------------- */
+/* ---- reporting a breach ---------------------------------------------------------------------- */
 
 __attribute__((noreturn)) static void end_run(const char *report, size_t len)
 {
-	/* This thread keeps the interpreter's lock, so no other thread of the program runs meanwhile. */
+	/*
+	 * This thread keeps the interpreter's lock, so no other thread of the program runs
+	 * meanwhile.
+	 */
 	if (report && joblink_tell(WORKER_JOB_FD, JOB_DENIED, 0, report, len, NULL) == 0)
 		joblink_linger(WORKER_JOB_FD);
 	child_exit(1);
@@ -109,9 +112,11 @@ __attribute__((noreturn)) static void deny(enum rule rule, PyObject *what)
 	end_run(bytes, (size_t)len);
 }
 
-/* ---- judging ---------------------------------------------------------------------------------- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
-/* Once the program has begun, a call without a frame is the program's: a thread may begin with it. */
+/*
+ * Once the program has begun, a call without a frame is the program's: a thread may begin with it.
+ */
 static bool is_programs(enum caller caller)
 {
 	return caller == CALLER_PROGRAM || (caller == CALLER_NOBODY && audit.begun);
@@ -153,8 +158,8 @@ static void judge_builtin(const char *name)
 }
 
 /*
- * Calls are attributed by the file that their code names.  So code of a program must not claim a file of
- * the library.
+ * Calls are attributed by the file that their code names.  So code of a program must not claim a
+ * file of the library.
  */
 static void judge_claimed_file(PyObject *file)
 {
@@ -170,9 +175,9 @@ static void judge_code(PyObject *code)
 	Py_XDECREF(file);
 }
 
-/* ---- imports ---------------------------------------------------------------------------------- */
+/* ---- imports --------------------------------------------------------------------------------- */
 
-/* What C code imports for itself, with the program's frame on top. */
+/* Modules that C code imports for itself, while the program's frame is on top. */
 static bool is_inner_module(PyObject *name)
 {
 	static const char *const inner[] = { "__future__", "_strptime", "encodings", "_codecs",
@@ -192,8 +197,9 @@ static bool is_inner_module(PyObject *name)
 }
 
 /*
- * The library may import what its code names.  An import by a name that it was given is the program's;
- * and library code that does not name an importing function was handed one by the program.
+ * The library may import what its code names.  An import by a name that it was given is the
+ * program's; and library code that does not name an importing function was handed one by the
+ * program.
  */
 static void judge_import_of_library(PyObject *name)
 {
@@ -204,7 +210,9 @@ static void judge_import_of_library(PyObject *name)
 		judge_path(RULE_IMPORT_DENIED, name);
 }
 
-/* The name as plain text, since a program's own string type may lie about itself.  Owned, or NULL. */
+/*
+ * The name as plain text, since a program's own string type may lie about itself.  Owned, or NULL.
+ */
 static PyObject *import_name(PyObject *name)
 {
 	PyObject *plain = name && PyUnicode_Check(name) ? PyUnicode_FromObject(name) : NULL;
@@ -284,7 +292,10 @@ static void module_of_file(const char *path, char name[PATH_BYTES])
 			*at = '.';
 }
 
-/* A module of the library is about to run.  Its file tells its name, which the program cannot choose. */
+/*
+ * A module of the library is about to run.  Its file tells its name, which the program cannot
+ * choose.
+ */
 static void judge_module_file(PyObject *file)
 {
 	const char *path = utf8_of(file);
@@ -311,7 +322,7 @@ static void on_import(PyObject *args)
 		judge_import(argument(args, 0));
 }
 
-/* ---- audit events ----------------------------------------------------------------------------- */
+/* ---- audit events ---------------------------------------------------------------------------- */
 
 /* exec() and eval() of code, and every module that is imported. */
 static void on_exec(PyObject *args)
@@ -365,8 +376,8 @@ static void on_function(PyObject *args)
 }
 
 /*
- * Tracebacks and warnings read the program's text, and the library reads its own files.  A call of the
- * builtin open() meets its guard first and does not get here.
+ * Tracebacks and warnings read the program's text, and the library reads its own files.  A call of
+ * the builtin open() meets its guard first and does not get here.
  */
 static bool is_harmless_read(PyObject *path, long flags)
 {
@@ -478,7 +489,7 @@ static void on_call(const char *event)
 		return;
 	path = PyUnicode_FromString(event);
 	if (!path)
-		end_run(NULL, 0); /* nobody can say any more whether a rule is broken */
+		end_run(NULL, 0); /* the rules can no longer be checked */
 	judge_call(path);
 	judge_module_of(path);
 	Py_DECREF(path);
@@ -507,7 +518,7 @@ static int audit_hook(const char *event, PyObject *args, void *data)
 	return 0;
 }
 
-/* ---- guards, for functions whose calls make no event ------------------------------------------- */
+/* ---- guards, for functions whose calls make no event ----------------------------------------- */
 
 /* Kept in a capsule, since a program can read a function's __self__. */
 struct guarded {
@@ -599,7 +610,9 @@ static int guard(
 	return result;
 }
 
-/* All but classes, which the library compares and inherits from: only the text policy finds those. */
+/*
+ * All but classes, which the library compares and inherits from: only the text policy finds those.
+ */
 static bool can_guard(PyObject *builtin, PyObject *name)
 {
 	return PyCallable_Check(builtin) && !PyType_Check(builtin) &&
@@ -662,7 +675,7 @@ static int guard_all(void)
 	return guard_imports();
 }
 
-/* ---- starting --------------------------------------------------------------------------------- */
+/* ---- starting -------------------------------------------------------------------------------- */
 
 /* The limited API does not export it. */
 static PyObject *find_code_type(void)

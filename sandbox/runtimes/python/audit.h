@@ -1,16 +1,16 @@
 /*
- * The second enforcement of a policy, inside the worker: what the interpreter really imports, calls
- * and compiles is checked against the rules that came with the job.
+ * The second enforcement of a policy, inside the worker: what the interpreter really imports,
+ * calls and compiles is checked against the rules that came with the job.
  *
  *   - An audit hook, which a program cannot remove, receives the interpreter's own events.
  *   - Builtin functions that the rules name, and the functions that import, are replaced by guards:
  *     functions that check who calls and then call the real one.
  *
- * What a program only writes down (names, attributes, texts) is the text policy's business.
+ * The rules over the text check names, attributes and texts that a program only contains.
  *
- * The first breach is reported to the daemon and ends the run.  A program that gets past this is still in
- * its jail, and a program that forges the report ends only its own run.  Without rules there is no hook
- * and no guard.
+ * The first breach is reported to the daemon and ends the run.  A program that gets past this is
+ * still in its jail, and a program that forges the report ends only its own run.  Without rules
+ * there is no hook and no guard.
  */
 #pragma once
 
@@ -21,7 +21,9 @@
 /* Once, in the zygote.  0, or -1 with an exception set. */
 int audit_init(void);
 
-/* From here on the rules hold.  `name` is the program's file.  0, or -1: the program must not run. */
+/*
+ * From here on the rules hold.  `name` is the program's file.  0, or -1: the program must not run.
+ */
 int audit_start(struct span rules, struct span name);
 
 /* The program's first line is next: from here on, a call without a frame is the program's. */

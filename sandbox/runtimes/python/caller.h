@@ -3,7 +3,7 @@
  * library's files are. audit.c denies code that is made to name such a file.
  *
  * A library function that was given a builtin and calls it acts for the program: the builtin's name
- * does not stand in the function's code.
+ * is not in the function's code.
  */
 #pragma once
 

@@ -3,8 +3,8 @@
  * Python.
  *
  * A program may be killed at any moment, and text in its buffers is then lost.  So text is written
- * at once as long as there is little of it.  When a program floods, blocks are written instead, and
- * a helper thread writes what has been in the buffer for OUTLET_TICK_MS. The thread starts when the
+ * at once while there is little of it.  When a program floods, blocks are written instead, and a
+ * helper thread writes text that is older than OUTLET_TICK_MS. The thread starts when the
  * first flood leaves something behind, and ends after it.
  *
  * One lock guards both buffers.  A thread that holds it waits for nothing but the kernel, above all

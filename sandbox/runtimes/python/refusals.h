@@ -2,7 +2,7 @@
  * Better errors for what a jail refuses.
  *
  * These are no barrier, since the kernel refuses in any case.  But "Operation not permitted" does
- * not say what was not permitted, and some calls return instead of raising.  Builtin functions
+ * not name the refused operation, and some calls return instead of raising.  Builtin functions
  * replace builtin functions, so that no traceback has a frame of ours.
  */
 #pragma once

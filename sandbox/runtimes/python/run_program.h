@@ -3,7 +3,7 @@
  *
  * It is driven from C, on a thread state of its own, with no Python frame below.  So the program
  * sees the stack, the recursion limit and tracebacks of a plain interpreter.  The harness provides
- * functions for what is easier in Python.
+ * functions for work that is easier in Python.
  */
 #pragma once
 

@@ -96,7 +96,7 @@ static int on_pending(void *unused)
 	is_soon = false;
 	result = flush_all();
 	if (result < 0)
-		(void)outlet_is_helped(); /* what is still in the buffer */
+		(void)outlet_is_helped(); /* writes the rest of the buffer */
 	return result;
 }
 

@@ -20,5 +20,5 @@ PyObject *streams_open(PyObject *args);
 /* In a worker, before the program runs. */
 void streams_begin(void);
 
-/* Writes what is still in the buffers, at the very end. */
+/* Writes the rest of the buffers, at the very end. */
 void streams_end(void);
