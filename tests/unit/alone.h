@@ -1,6 +1,6 @@
 /*
- * One worker in one slot without a pool: the zygote is a stand-in that counts what it is told, the
- * slot and the program are played by the test.
+ * One worker in one slot without a pool.  A stand-in plays the zygote and counts the calls it
+ * gets; the test plays the slot and the program.
  */
 
 #ifndef CED_TESTS_ALONE_H
@@ -11,7 +11,7 @@
 
 struct zygote {
 	uv_loop_t *loop;
-	unsigned warm, empty, lost; /* how often it was told so */
+	unsigned warm, empty, lost; /* calls of each kind */
 };
 
 struct alone {
@@ -19,25 +19,25 @@ struct alone {
 	struct playing play;
 	struct zygote zygote;
 	struct worker *worker;
-	int slot;             /* the slot's end; -1 when the test has closed it */
-	struct played played; /* the ends of the last worker that was made */
+	int slot;             /* the slot's end; -1 after the test has closed it */
+	struct played played; /* the test's ends of the last worker made */
 };
 
-/* What alone_make() makes a worker with. */
+/* The limits of a worker that alone_make() makes. */
 extern const struct job_limits ALONE_LIMITS;
 
-/* An EMPTY slot.  The knobs are moved in; NULL: none. */
+/* Opens an EMPTY slot and takes over the knobs.  NULL: no knobs. */
 bool alone_open(struct alone *alone, struct knobs *knobs);
 void alone_close(struct alone *alone);
 
-/* Begins to make a worker, and what brings it to WARM. */
+/* alone_make() begins to make a worker, alone_warm() brings it to WARM. */
 bool alone_make(struct alone *alone);
 bool alone_warm(struct alone *alone);
 
-/* Open descriptors of this process, to see that none is lost. */
+/* Counts the open descriptors of this process, so that a test can find a leak. */
 unsigned alone_fd_count(void);
 
-/* A file that a knob can stand for. */
+/* Creates a file with this text, to serve as a knob. */
 int alone_file(const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A filter's answer without the kernel: runs a classic BPF program over one system call, as
- * seccomp would, and the strictest of several answers.  For tests only.
+ * Computes a filter's answer without the kernel: runs a classic BPF program over one system call
+ * as seccomp would, and picks the strictest of several answers.  For tests only.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ static inline int bpf_jump(const struct sock_filter *at, uint32_t a)
 	}
 }
 
-/* Anything that our filters do not use ends the test program. */
+/* An instruction that our filters do not use ends the test program. */
 static inline uint32_t bpf_run(
 	const struct sock_filter *code, size_t len, const struct seccomp_data *data)
 {
@@ -63,7 +63,7 @@ static inline uint32_t bpf_run(
 	abort();
 }
 
-/* The kernel takes the smallest of the actions, as signed numbers. */
+/* The kernel takes the smallest action, compared as signed numbers. */
 static inline uint32_t bpf_stricter(uint32_t one, uint32_t other)
 {
 	return (int32_t)(one & SECCOMP_RET_ACTION_FULL) <=

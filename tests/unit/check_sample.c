@@ -1,4 +1,7 @@
-/* Tests that do not hold, on purpose; read by check_reports.t and never run for themselves. */
+/*
+ * Tests that fail on purpose.  check_reports.t runs them and reads their output; ctest does not
+ * run them.
+ */
 
 #include "tests/check.h"
 

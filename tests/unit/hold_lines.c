@@ -1,6 +1,6 @@
 /*
- * Holds each line of stdin against the JSON Schema in a file, with ced's own validator: prints how
- * many there were, and the first that do not hold.  Exits with 1 when one does not.
+ * Checks each line of stdin against the JSON Schema in a file with ced's own validator.  Prints
+ * the number of lines and the first invalid ones.  Exits with 1 if any line is invalid.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static const struct schema *load(struct arena *arena, const char *path)
 	return schema;
 }
 
-/* 1 when the line does not hold; it is told unless enough have been. */
+/* Returns 1 if the line is invalid, and prints it unless enough lines were printed already. */
 static unsigned hold(const struct schema *schema, const char *line, size_t len, unsigned told)
 {
 	struct schema_report report = { 0 };

@@ -33,7 +33,7 @@ static int findings_of(struct house *house, uint32_t id, struct buf *out, struct
 	return inspect_findings_encode(id, &findings, out, err);
 }
 
-/* Answers one message when it is whole. */
+/* Answers one message as soon as all of it has arrived. */
 static bool inspect_one(struct house *house)
 {
 	struct inspect_head head;
@@ -71,7 +71,9 @@ void house_turn(struct house *house, unsigned ms)
 	int64_t until = clock_ms() + ms;
 	unsigned turns = 0;
 
-	/* Each takes some milliseconds: a busy machine gets as many of them as an idle one. */
+	/*
+	 * Each turn takes some milliseconds, so a busy machine gets as many turns as an idle one.
+	 */
 	do {
 		inspect(house);
 		playing_turn(&house->play, 0);
@@ -93,7 +95,7 @@ static bool write_settings(const struct house *house, const char *path, const ch
 	       fclose(file) == 0;
 }
 
-/* Of what the runtime consists, so that its digest can be taken. */
+/* The files of the runtime, so that the daemon can compute its digest. */
 static bool write_harness(const struct house *house)
 {
 	char path[128];
@@ -225,7 +227,7 @@ int house_end(struct house *house)
 	return server_run(server);
 }
 
-/* A folder of files, and of one folder of files. */
+/* Removes a folder of files, which may contain one level of folders. */
 static void remove_folder(const char *folder) /* NOLINT(misc-no-recursion): one deep */
 {
 	DIR *entries = opendir(folder);
@@ -247,7 +249,7 @@ void house_close(struct house *house)
 	int fds[] = { house->inspector, house->control, house->slot, house->play.spawner };
 
 	if (house->server) {
-		close_fds(fds, 4); /* whoever runs is lost at once, nothing is waited for */
+		close_fds(fds, 4); /* running programs are lost at once */
 		fds[0] = fds[1] = fds[2] = fds[3] = -1;
 		(void)house_end(house);
 	}
@@ -305,7 +307,7 @@ static void read_reply(const struct rpc_message *message, struct reply *reply)
 	reply->value = NULL;
 }
 
-/* One byte after another: what follows this message is for the next call. */
+/* Reads byte by byte: the bytes after this message belong to the next call. */
 static bool hear_bytes(struct house *house, int client, char **ret_bytes, size_t *ret_len)
 {
 	int64_t until = clock_ms() + PATIENCE_MS;
@@ -386,7 +388,7 @@ static bool hear_job(struct house *house)
 	return len > 0;
 }
 
-/* A pipe takes 64 KiB before somebody reads from it. */
+/* A pipe holds 64 KiB until its other end is read. */
 static bool write_output(struct house *house, const char *output)
 {
 	size_t len = strlen(output);

@@ -1,5 +1,5 @@
 /*
- * The whole daemon in this process, its loop turned by the test, with everybody else played: the
+ * The whole daemon in this process.  The test turns its loop and plays everything else: the
  * spawner, an inspector, zygotes and programs (playing.h), and clients on its socket.
  */
 
@@ -15,32 +15,32 @@ struct house {
 	struct playing play;
 	char folder[64]; /* of socket, store and settings */
 	char socket[96];
-	int inspector; /* the inspector's end; -1: none yet */
+	int inspector; /* the test's end of the inspector's socket; -1: none yet */
 	struct buf heard;
-	bool denies;   /* what the inspector says about every program */
-	unsigned seen; /* programs that it was shown */
+	bool denies;   /* the inspector's answer about every program */
+	unsigned seen; /* how many programs the inspector has received */
 	int control, slot;
 	struct played worker;
-	struct arena arena; /* of replies, until house_close() */
+	struct arena arena; /* holds replies until house_close() */
 };
 
-/* A running daemon with these lines added to its settings.  Nothing is answered yet. */
+/* Starts a daemon with these lines added to its settings.  Answers none of its questions yet. */
 bool house_open(struct house *house, const char *settings);
 
-/* Gives it its inspector, its zygote and one warm worker. */
+/* Gives the daemon its inspector, its zygote and one warm worker. */
 bool house_warm(struct house *house);
 bool house_ready(struct house *house, const char *settings);
 
 /* The slot drops its worker and makes the next one. */
 bool house_next(struct house *house);
 
-/* Tells the daemon to end, and waits; gives its exit status.  May be called once. */
+/* Tells the daemon to end, waits for that and returns its exit status.  May be called once. */
 int house_end(struct house *house);
 
-/* Gives back what is left, after house_end() or instead of it. */
+/* Frees the rest, after house_end() or instead of it. */
 void house_close(struct house *house);
 
-/* Turns the loop, and the inspector with it. */
+/* Turns the loop and serves the inspector for `ms`. */
 void house_turn(struct house *house, unsigned ms);
 
 /* ---- clients ------------------------------------------------------------------------------ */
@@ -53,12 +53,12 @@ bool house_send(int client, uint32_t msgid, const char *method, const char *para
 struct reply {
 	uint32_t msgid;
 	const char *code;          /* of an error, or NULL */
-	const char *message;       /* the same */
-	const struct value *data;  /* the same */
+	const char *message;       /* likewise */
+	const struct value *data;  /* likewise */
 	const struct value *value; /* the result */
 };
 
-/* The next message for this client.  False: none came, or the connection has been closed. */
+/* Reads the next message for this client.  False: none came, or the connection was closed. */
 bool house_hear(struct house *house, int client, struct reply *ret_reply);
 bool house_call(struct house *house, int client, const char *method, const char *params,
 	struct reply *ret_reply);
@@ -66,10 +66,10 @@ bool house_call(struct house *house, int client, const char *method, const char 
 /* The text of a key of a result, or "". */
 const char *house_text(const struct reply *reply, const char *key);
 
-/* A program has come as far as the worker.  The inspector is turned on the way. */
+/* Waits until a program has reached the worker, and serves the inspector meanwhile. */
 bool house_at_worker(struct house *house);
 
-/* A program is heard, runs and ends with this code and this output. */
+/* Waits for a program; it then runs and ends with this output and exit code. */
 bool house_program(struct house *house, const char *output, int code);
 
 #endif

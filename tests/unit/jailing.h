@@ -1,4 +1,4 @@
-/* What tests of the jail share: work in a forked child, in namespaces of its own, and its end. */
+/* Shared by the tests of the jail: work in a forked child, in its own namespaces. */
 #pragma once
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "proto/base/err.h"
 
-/* Runs `work` in a child; its answer is the child's status, or -signal. */
+/* Runs `work` in a child.  Returns what `work` returned, or -signal. */
 static inline int in_child(int (*work)(void *context), void *context)
 {
 	int status = 0;
@@ -33,7 +33,9 @@ static inline int in_child(int (*work)(void *context), void *context)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* In a child: all rights in namespaces of its own, as the one user that it was. */
+/*
+ * In a child: enters its own namespaces with all capabilities, mapped to the user it already was.
+ */
 static inline bool enter_namespaces(void)
 {
 	char map[64];
@@ -61,19 +63,19 @@ static inline int only_enter(void *context)
 	return enter_namespaces() ? 0 : 1;
 }
 
-/* valgrind knows neither clone3() nor filters: what it emulates is not what we test. */
+/* valgrind knows neither clone3() nor filters, so under it we would test its emulation. */
 static inline bool is_emulated(void)
 {
 	return syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS;
 }
 
-/* A host may forbid user namespaces to all but root; then there is nothing to test. */
+/* A host may allow user namespaces only to root; then the test is skipped. */
 static inline bool can_jail(void)
 {
 	return !is_emulated() && in_child(only_enter, NULL) == 0;
 }
 
-/* In a child, for CHECK-like conditions: says which one failed. */
+/* Like CHECK, but for code in a child: prints the condition that failed. */
 #define WANT(condition)                                                          \
 	do {                                                                     \
 		if (!(condition)) {                                              \

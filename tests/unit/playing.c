@@ -40,7 +40,10 @@ void playing_turn(struct playing *play, unsigned ms)
 {
 	int64_t until = clock_ms() + ms;
 
-	/* Each takes a millisecond and more, so that a busy machine gets as many turns as an idle one. */
+	/*
+	 * Each turn takes at least a millisecond, so a busy machine gets as many turns as an idle
+	 * one.
+	 */
 	for (unsigned turns = 0; turns < 4 || turns < ms || clock_ms() < until; turns++)
 		turn(play, -1);
 }
@@ -105,7 +108,7 @@ static bool hear_any(struct playing *play, struct priv_msg *ret_msg, int *ret_fd
 bool playing_answer(struct playing *play, const struct priv_msg *question,
 	const struct priv_msg *answer, const int *fds, unsigned fd_count)
 {
-	static struct priv_msg msg; /* these are large, and there is one thread */
+	static struct priv_msg msg; /* static: messages are large, and there is only one thread */
 	struct err err = ERR_INIT;
 	bool sent;
 

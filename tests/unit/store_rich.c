@@ -1,4 +1,4 @@
-/* A store with something in every table, and how it is broken into and looked at. */
+/* A store with rows in every table, and the means to tamper with it and to verify it. */
 #include "tests/unit/store_rich.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ uint8_t public_key[SIGN_PUBLIC_LEN];
 
 /* ---- a store with something in every table ------------------------------------------------- */
 
-/* Words that fill some pages of the index of words. */
+/* Words that fill some pages of the word index. */
 static struct bytes many_words(void)
 {
 	static char words[16384];
@@ -101,7 +101,7 @@ int prune(struct shop *shop, const char *run_id)
 	return bytes > 100 ? store_commit(shop->store, STORE_NOW, &shop->err) : -1;
 }
 
-/* The line is what a second file would hold. */
+/* The returned line is what a second file would contain. */
 int put_checkpoint(struct shop *shop, char ret_line[STORE_CHECKPOINT_MAX])
 {
 	bool is_new = false;
@@ -119,7 +119,7 @@ int put_checkpoint(struct shop *shop, char ret_line[STORE_CHECKPOINT_MAX])
 	return store_commit(shop->store, STORE_NOW, &shop->err);
 }
 
-/* A run that nobody has answered for; it becomes lost when the store is opened again. */
+/* A run without an end; reopening the store makes it lost. */
 static int leave_in_flight(struct shop *shop)
 {
 	struct store_run run;
@@ -149,7 +149,7 @@ int put_parked(struct shop *shop)
 	return store_commit(shop->store, STORE_NOW, &shop->err);
 }
 
-/* The run that was parked last is approved, and its program for five times. */
+/* Approves the run that was parked last, and its program for five more runs. */
 int approve(struct shop *shop)
 {
 	char result[256];
@@ -181,7 +181,7 @@ int approve(struct shop *shop)
 	return store_commit(shop->store, STORE_NOW, &shop->err);
 }
 
-/* One of the five times that approve() gave. */
+/* Uses one of the five runs that approve() granted. */
 static int use(struct shop *shop)
 {
 	int64_t grant = 0;
@@ -214,12 +214,12 @@ void fill(struct shop *shop)
 	if (prune(shop, lost) < 0 || prune(shop, ids[3]) < 0)
 		printf("# %s\n", shop->err.text);
 	CHECK_STR(shop->err.text, "");
-	CHECK_EQ_INT(put_parked(shop), 0); /* nobody says anything about this one */
+	CHECK_EQ_INT(put_parked(shop), 0); /* stays undecided */
 	sample_next(&shop->sample);
 	CHECK_EQ_INT(put_parked(shop), 0);
 	CHECK_EQ_INT(approve(shop), 0);
 	CHECK_EQ_INT(use(shop), 0);
-	/* One that stays pending: the others have settled by the pruning. */
+	/* A run that stays pending: pruning has settled the others. */
 	sample_next(&shop->sample);
 	CHECK_EQ_INT(sample_write(shop->store, &shop->sample, &shop->err), 0);
 	CHECK_STR(shop->err.text, "");
@@ -229,7 +229,7 @@ void fill(struct shop *shop)
 
 struct store_trust trust = { .public_key = public_key };
 
-/* The messages of the last look, one after the other. */
+/* The messages of the last verification, one after the other. */
 char said[16384];
 
 static void note(const struct value *problem)
@@ -260,7 +260,7 @@ int64_t verify_part(struct shop *shop, enum store_part part)
 	return found;
 }
 
-/* How many problems there are; -1 when the store cannot be read, which nobody overlooks either. */
+/* Returns the number of problems; -1 when the store cannot be read, which is a finding too. */
 int64_t verify_all(struct shop *shop, bool aloud)
 {
 	int64_t found = 0;
@@ -285,7 +285,7 @@ static void path_of(const struct shop *shop, char ret_path[128])
 	(void)snprintf(ret_path, 128, "%s/ced.db", shop->folder);
 }
 
-/* What somebody with rights over the file would do. */
+/* Changes the file as someone with write access could. */
 sqlite3 *break_in(const struct shop *shop)
 {
 	sqlite3 *db = NULL;
@@ -317,7 +317,7 @@ int64_t number_of(sqlite3 *db, const char *sql)
 	return number;
 }
 
-/* The store is closed, and its file is one that can be copied. */
+/* Closes the store and reads its file, so that it can be copied. */
 void shut(struct shop *shop, struct bytes *ret_whole)
 {
 	char *bytes = NULL;
@@ -352,7 +352,10 @@ void put_back(const struct shop *shop, struct bytes whole)
 	CHECK_EQ_INT(close(fd), 0);
 }
 
-/* Does it to a copy, and looks there as one does who reads.  The number of problems. */
+/*
+ * Applies the SQL to a copy and verifies the copy as a reader would.  Returns the number of
+ * problems.
+ */
 int64_t found_after(struct shop *shop, struct bytes whole, const char *sql, bool aloud)
 {
 	int64_t found = -2;

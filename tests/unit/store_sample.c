@@ -143,7 +143,7 @@ void sample_next(struct sample *sample)
 	sample->run.ended_wall_us = sample->run.received_wall_us + 245;
 }
 
-/* The structs point at each other, so they are joined where they stand. */
+/* The structs point at each other, so their pointers are set for this copy. */
 static struct store_run joined(const struct sample *sample)
 {
 	struct store_run run = sample->run;

@@ -1,6 +1,6 @@
 /*
- * Runs to write into a store, for its tests and its bench: one folder, one source of ids, and
- * runs that look like those of an agent.
+ * Runs to write into a store, for tests and benches of the store: one folder, one source of ids,
+ * and runs that look like those of an agent.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "proto/ulid.h"
 #include "store/store.h"
 
-/* One run with everything it points to.  Its parts may be changed before it is written. */
+/* One run with everything it points to.  A caller may change its parts before writing it. */
 struct sample {
 	struct arena arena;
 	struct job_spec spec;
@@ -20,21 +20,21 @@ struct sample {
 	char run_id[RUN_ID_LEN + 1];
 };
 
-/* A small run that ended well, with an id of its own: print(1), twelve steps, limits, a verdict. */
+/* A small run that ended well, with its own id: print(1), twelve steps, limits, a verdict. */
 void sample_init(struct sample *sample);
 void sample_done(struct sample *sample);
 
-/* Another id and another time; ids rise. */
+/* Gives the sample a new, higher id and a new time. */
 void sample_next(struct sample *sample);
 
-/* What the store is given; points into the sample. */
+/* The run as the store gets it.  It points into the sample. */
 struct store_run sample_begun(const struct sample *sample);
 struct store_run sample_ended(struct sample *sample);
 
-/* Begun and ended in one transaction that nobody waits for; -1 with *err. */
+/* Writes begin and end in one transaction without waiting for its sync.  -1 with *err. */
 int sample_write(struct store *store, struct sample *sample, struct err *err);
 
-/* A store in a folder of its own below TMPDIR, with a run to write and an arena for answers. */
+/* A store in its own folder below TMPDIR, with a run to write and an arena for answers. */
 struct shop {
 	char folder[64];
 	struct store *store; /* NULL when it could not be opened: err says why */
@@ -48,10 +48,13 @@ void shop_init(struct shop *shop);
 /* Closes the store and opens it again. */
 void shop_reopen(struct shop *shop);
 
-/* Spoils the page of the database on which these bytes stand first; false when none does. */
+/*
+ * Damages the page of the database that holds the first occurrence of these bytes.  False: none
+ * does.
+ */
 bool shop_spoil(struct shop *shop, const char *bytes);
 
-/* Removes the folder with all that is in it. */
+/* Removes the folder with everything in it. */
 void shop_done(struct shop *shop);
 
 #define auto_shop __attribute__((cleanup(shop_done)))

@@ -44,7 +44,7 @@ TEST(null_stays_where_it_says_something_or_is_wrong)
 	static const char *const same[] = {
 		"{\"input\":null}",                  /* a JSON document */
 		"{\"language\":null,\"code\":null}", /* required */
-		"{\"nothing\":null}",                /* no key of ours */
+		"{\"nothing\":null}",                /* not a known key */
 		"{\"env\":{\"A\":null}}",            /* the caller's own names */
 		"{\"args\":[null]}",
 		"[null]",

@@ -80,7 +80,7 @@ TEST(a_user_that_is_shut_out_gets_no_runs_and_is_told_why)
 	CHECK_EQ_INT(value_get(reply.value, "blocked")->list.count, 1);
 	(void)snprintf(params, sizeof(params), "{\"uid\":%d}", (int)getuid());
 	CHECK(pull(&house, client, "admin.unblock", params));
-	CHECK(pull(&house, client, "admin.unblock", params)); /* twice does no harm */
+	CHECK(pull(&house, client, "admin.unblock", params)); /* a second time changes nothing */
 	CHECK(house_call(&house, client, "admin.status", "{}", &reply));
 	CHECK_EQ_INT(value_get(reply.value, "blocked")->list.count, 0);
 	close(client);

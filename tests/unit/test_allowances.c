@@ -66,7 +66,7 @@ TEST(a_policy_lowers_what_may_be_asked_for_and_never_raises_it)
 	CHECK_EQ_INT(found->most.wall_ms, 2000);
 	CHECK_EQ_INT(found->most.cpu_ms, 60000);
 	CHECK_EQ_INT(found->standard.pids, 5);
-	CHECK_EQ_INT(found->standard.wall_ms, 2000); /* not above what may be asked for */
+	CHECK_EQ_INT(found->standard.wall_ms, 2000); /* not above the maximum */
 	CHECK_EQ_INT(bounds("python", "observe", 1000, 0)->most.wall_ms, 600000);
 }
 

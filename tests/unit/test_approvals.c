@@ -8,7 +8,7 @@
 #include "tests/check.h"
 #include "tests/unit/house.h"
 
-#define APPROVER 4001U /* somebody else than this process */
+#define APPROVER 4001U /* not this process's user */
 
 static const char ASKS[] = "{\"name\":\"asks\",\"description\":\"Asks.\",\"extends\":\"observe\","
 			   "\"rules\":{\"*\":\"observe\",\"python.bytes.nul\":\"ask\"}}";
@@ -32,7 +32,7 @@ static bool write_policy(const char *folder)
 	return file && fputs(ASKS, file) > 0 && fclose(file) == 0;
 }
 
-/* A house whose inspector finds in every program what the policy asks about. */
+/* A daemon whose inspector finds in every program what the policy asks about. */
 static bool open_asking(struct asking *asking, const char *settings)
 {
 	char all[512];
@@ -110,7 +110,7 @@ TEST(an_approved_run_is_judged_again_and_runs)
 	CHECK_STR(house_text(&reply, "outcome"), "ok");
 	CHECK_STR(value_as_text(value_get(value_get(reply.value, "approval"), "decision")),
 		"approved");
-	CHECK(asking.house.seen >= seen); /* or the verdict was remembered */
+	CHECK(asking.house.seen >= seen); /* or the verdict was cached */
 	CHECK_EQ_INT(asking.house.server->approvals.count, 0);
 	close_asking(&asking);
 }
@@ -262,7 +262,7 @@ static bool put_part(struct asking *asking, unsigned number, const char *sha256)
 	       reply.value;
 }
 
-/* A reply that its socket does not take is on its way to the client, which does not read. */
+/* Asks for a reply larger than its socket holds and never reads it, so part of it stays unsent. */
 static bool is_deaf(struct asking *asking)
 {
 	static char text[PARTS * PART_BYTES];
@@ -301,7 +301,10 @@ TEST(a_client_that_does_not_hear_that_the_daemon_ends_takes_nothing_along)
 	CHECK(store);
 	CHECK_EQ_INT(store_lost_count(store), 0);
 	CHECK_EQ_INT(store_approvals(store, &filter, &asking.house.arena, &page, &err), 0);
-	/* The first was told first, and waits on; the other's client has left while it waited. */
+	/*
+	 * The first run was answered as parked and still waits; the other run's client left while
+	 * it waited.
+	 */
 	CHECK(value_at(value_get(page, "waiting"), 0));
 	CHECK(!value_at(value_get(page, "waiting"), 1));
 	store_close(store);

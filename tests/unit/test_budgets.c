@@ -136,7 +136,7 @@ TEST(many_at_once_spend_no_more_than_one_past_the_bound)
 	CHECK_EQ_INT(admitted, 3);
 	for (int i = 0; i < 3; i++)
 		ends(&tickets[i], BUDGET_OK, 1, S);
-	CHECK_EQ_INT(admit(&what, S, &tickets[0]), 0); /* they took less than they might have */
+	CHECK_EQ_INT(admit(&what, S, &tickets[0]), 0); /* they took less than they could have */
 	ends(&tickets[0], BUDGET_OK, 1, S);
 	budgets_done(&budgets);
 }
@@ -149,13 +149,13 @@ TEST(attempts_that_fail_open_the_circuit_and_time_or_success_closes_it)
 	begin();
 	what.limits[BUDGET_TASK].failures = 3;
 	CHECK_EQ_INT(run(&what, BUDGET_FAILED, 0, 100 * S), 0);
-	CHECK_EQ_INT(run(&what, BUDGET_OK, 0, 100 * S), 0); /* begins to count anew */
+	CHECK_EQ_INT(run(&what, BUDGET_OK, 0, 100 * S), 0); /* the count starts again */
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ_INT(run(&what, BUDGET_FAILED, 0, 100 * S), 0);
 	CHECK_EQ_INT(run(&what, BUDGET_OK, 0, 110 * S), 1);
 	CHECK_EQ_INT(refusal.measure, BUDGET_FAILURES);
 	CHECK_EQ_INT(refusal.retry_after_ms, 590001);
-	CHECK_EQ_INT(admit(&what, 701 * S, &trial), 0); /* one run decides */
+	CHECK_EQ_INT(admit(&what, 701 * S, &trial), 0); /* one trial run decides */
 	CHECK_EQ_INT(trial.attempt, 6);
 	CHECK_EQ_INT(admit(&what, 701 * S, &other), 1);
 	ends(&trial, BUDGET_FAILED, 0, 702 * S);
@@ -232,7 +232,7 @@ TEST(invented_names_share_one_budget_when_there_is_no_room_and_free_nobody)
 	}
 	CHECK_EQ_INT(budgets.entries.count, 1 + BUDGET_NAMES_PER_UID + 1);
 	CHECK_EQ_INT(run(&bad, BUDGET_OK, 0, 400 * S), 1);
-	for (int i = 0; i < 4; i++) { /* the shared one has its bounds too */
+	for (int i = 0; i < 4; i++) { /* the shared counter has its limits too */
 		struct budget_case what = by(NULL, name);
 
 		what.limits[BUDGET_TASK].runs_per_minute = 3;
@@ -283,7 +283,7 @@ TEST(a_run_that_waits_for_a_person_holds_nothing)
 	CHECK_EQ_INT(admit(&what, S, &other), 1);
 	ends(&parked, BUDGET_OK, 1, S);
 	CHECK_EQ_INT(run(&what, BUDGET_OK, 1, S), 0);
-	CHECK_EQ_INT(admit(&what, S, &parked), 0); /* one that is refused by a person */
+	CHECK_EQ_INT(admit(&what, S, &parked), 0); /* an approver refuses this one */
 	budgets_pause(&budgets, &parked, S);
 	ends(&parked, BUDGET_NEITHER, 0, S);
 	CHECK_EQ_INT(run(&what, BUDGET_OK, 1, S), 0);

@@ -4,7 +4,7 @@
 #include "daemon/inspector/bytes_check.h"
 #include "tests/check.h"
 
-/* What is found first in these bytes; INSPECT_BUILTIN_COUNT for nothing. */
+/* Returns the first finding in these bytes, or INSPECT_BUILTIN_COUNT if there is none. */
 static uint32_t first_of(const char *bytes, size_t len, bool *ret_readable)
 {
 	struct inspect_findings report;

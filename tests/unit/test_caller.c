@@ -8,7 +8,7 @@
 #include "daemon/door/caller.h"
 #include "tests/check.h"
 
-#define CROWD 300 /* groups: more than are asked for at once */
+#define CROWD 300 /* more groups than one call asks for */
 
 TEST(a_caller_is_who_the_kernel_says)
 {
@@ -21,7 +21,7 @@ TEST(a_caller_is_who_the_kernel_says)
 	CHECK_EQ_INT(caller.uid, getuid());
 	CHECK_EQ_INT(caller.gid, getgid());
 	CHECK_EQ_INT(caller.pid, getpid());
-	CHECK(!caller.exe[0] && !caller.name[0]); /* who is not let in is not looked at */
+	CHECK(!caller.exe[0] && !caller.name[0]); /* caller_look_at_process() sets them */
 	caller_look_at_process(&caller);
 	CHECK(strstr(caller.exe, "test_caller") != NULL);
 	CHECK_STR(caller.name, "test_caller");
@@ -43,7 +43,7 @@ TEST(who_cannot_be_identified_is_not_let_in)
 	close(ends[1]);
 }
 
-/* In a child: another user, in this many groups; exits with its roles. */
+/* In a child: becomes another user with this many groups and exits with its roles. */
 static void be_crowded(const struct roles *roles)
 {
 	gid_t gids[CROWD];
@@ -67,7 +67,7 @@ TEST(the_last_of_many_groups_counts)
 
 	if (getuid() != 0)
 		SKIP("only root can be somebody else");
-	/* In the child the daemon's own uid is the peer's, so it is an administrator by that. */
+	/* In the child the peer has the daemon's own uid, which makes it an administrator. */
 	roles.groups[ROLE_APPROVER].ids[0] = 5000 + CROWD - 1;
 	roles.groups[ROLE_APPROVER].count = 1;
 	child = fork();

@@ -11,7 +11,7 @@
 
 static struct err err = ERR_INIT;
 
-/* The hexadecimal set behind a name in /proc/self/status. */
+/* The hexadecimal set of this name in /proc/self/status. */
 static unsigned long long set_of(const char *name)
 {
 	auto_free char *text = NULL;

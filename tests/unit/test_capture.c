@@ -56,7 +56,10 @@ TEST(exactly_the_cap_is_no_breach)
 	close_pipe(&pair);
 }
 
-/* A pipe of packets gives one byte a read, if its writer wants that; here there are eight, without end. */
+/*
+ * A packet pipe may return one byte per read, if its writer chooses so.  This descriptor returns
+ * eight bytes per read, without end.
+ */
 TEST(a_visit_ends_however_little_each_read_gives)
 {
 	int fd = eventfd(UINT32_MAX, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);

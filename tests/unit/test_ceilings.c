@@ -112,7 +112,7 @@ TEST(what_exists_already_is_counted_and_told_as_too_much)
 	ceilings_done(&ceilings);
 }
 
-/* The last test: the limit stays. */
+/* This must be the last test: it changes the process's limit for good. */
 TEST(workers_that_need_more_descriptors_than_there_are_are_refused_at_the_start)
 {
 	struct ceilings ceilings;

@@ -17,7 +17,7 @@
 static struct cgroups cgroups;
 static struct err err = ERR_INIT;
 
-/* Each test has cgroups of its own; without any, the test says why and is skipped. */
+/* Each test has its own cgroups.  Without any, it says why and is skipped. */
 #define NEED_CGROUPS()                         \
 	do {                                   \
 		cgroups_open(&cgroups);        \
@@ -114,7 +114,7 @@ static int knob(const struct priv_knobs *knobs, const int *fds, enum priv_knob w
 	return -1;
 }
 
-/* A child joins by the knobs, as a worker does, and is still limited by them. */
+/* A child joins the cgroups through the knobs, as a worker does, and is still limited by them. */
 static int join_and_fork(void *context)
 {
 	const int *joins = context;
@@ -177,7 +177,7 @@ TEST(limits_are_written_where_a_controller_is)
 	cgroups_close(&cgroups);
 }
 
-/* ---- what others left ---------------------------------------------------------------------- */
+/* ---- folders of other spawners ------------------------------------------------------------- */
 
 static int die_with_cgroups(void *context)
 {
@@ -217,7 +217,7 @@ static unsigned folders_in(const struct cgroup_hierarchy *row)
 
 TEST(the_folder_of_a_dead_spawner_is_removed_and_that_of_a_living_one_is_not)
 {
-	char private[CGROUP_NAME_MAX]; /* with our pid: one that was killed leaves it behind */
+	char private[CGROUP_NAME_MAX]; /* contains our pid: a killed spawner leaves it behind */
 	unsigned before;
 	int living;
 
@@ -228,16 +228,16 @@ TEST(the_folder_of_a_dead_spawner_is_removed_and_that_of_a_living_one_is_not)
 		SKIP("with cgroup v2 a spawner is alone in its cgroup");
 	}
 	before = folders_in(&cgroups.rows[0]);
-	/* Somebody else's: locked, and named like one of ours. */
+	/* The folder of another living spawner: locked, and named like one of ours. */
 	CHECK(mkdirat(cgroups.rows[0].base, "ced-999999999", 0755) == 0);
 	living = openat(cgroups.rows[0].base, "ced-999999999", O_RDONLY | O_DIRECTORY);
 	CHECK(living >= 0 && flock(living, LOCK_EX) == 0);
-	/* Not one of ours at all. */
+	/* A folder that is not ours. */
 	CHECK(mkdirat(cgroups.rows[0].base, private, 0755) == 0);
 	CHECK_EQ_INT(in_child(die_with_cgroups, NULL), -SIGKILL);
 	CHECK_EQ_INT(folders_in(&cgroups.rows[0]), before + 2);
 
-	/* Another one that comes up clears what is dead. */
+	/* A new spawner removes the folders of dead ones. */
 	CHECK_EQ_INT(in_child(come_and_go, NULL), 0);
 	CHECK_EQ_INT(folders_in(&cgroups.rows[0]), before + 1);
 	CHECK(is_there(&cgroups.rows[0], "ced-999999999"));

@@ -1,6 +1,6 @@
 /*
- * The harness on itself, and an example to copy.  What it says when a check does not hold is
- * seen from outside: check_reports.t runs check_sample.c and reads its output.
+ * Tests of the harness itself, and an example to copy.  check_reports.t checks the output of
+ * failed checks: it runs check_sample.c and reads what it prints.
  */
 
 #include "tests/check.h"

@@ -4,7 +4,7 @@
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 
-/* 0 with the line, 1 when it is not a new one, -1. */
+/* Returns 0 with the line, 1 when it is not a new one, -1 for an error. */
 static int checkpoint_of(struct shop *shop, char ret_line[STORE_CHECKPOINT_MAX])
 {
 	bool is_new = false;

@@ -14,7 +14,7 @@ static int pair[2];
 static const char *argv[] = { "program", NULL, NULL };
 static const char *envp[] = { NULL };
 
-/* A jail of the inspector's kind around a program of the host's. */
+/* A jail like the inspector's, around one of the host's programs. */
 static bool describe(const char *program)
 {
 	const struct mount_row row = { MOUNT_TARGET, program, "/program", false };
@@ -87,7 +87,7 @@ TEST(a_child_that_sleeps_is_ended)
 	CHECK(child_signal(&child, SIGKILL, &err) == 0);
 	status = wait_for_status(&child);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	CHECK(child_signal(&child, SIGKILL, &err) == 0); /* long gone: no failure */
+	CHECK(child_signal(&child, SIGKILL, &err) == 0); /* it died long ago: no failure */
 	forget(&child);
 }
 

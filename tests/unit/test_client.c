@@ -13,8 +13,8 @@
 #include "tests/check.h"
 
 /*
- * A daemon of few words: accepts one connection, reads one piece of a request, writes what it was
- * given in pieces, and hangs up.
+ * A minimal daemon: it accepts one connection, reads one piece of a request, writes its prepared
+ * bytes in pieces, and closes the connection.
  */
 struct fake {
 	char folder[64];
@@ -23,7 +23,7 @@ struct fake {
 	pthread_t thread;
 	struct buf answer;
 	size_t piece; /* 0: all at once */
-	bool silent;  /* answers nothing until the client goes */
+	bool silent;  /* does not answer before the client closes */
 };
 
 static void *serve(void *context)
@@ -73,7 +73,7 @@ static void fake_done(struct fake *fake)
 	buf_done(&fake->answer);
 }
 
-/* What came of one call. */
+/* The result of one call. */
 struct asked {
 	struct arena arena;
 	struct err err;

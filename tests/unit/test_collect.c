@@ -82,7 +82,7 @@ static int put_file(const char *path, const char *text)
 	return result;
 }
 
-/* Reads one entry; its data is thrown away. */
+/* Reads one entry and discards its data. */
 static int expect(const struct scene *scene, enum artifact_reason reason, const char *path)
 {
 	struct artifact_head head;

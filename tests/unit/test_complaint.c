@@ -104,7 +104,7 @@ TEST(forms_are_held_to_what_is_known)
 	CHECK(!complaint_is_form("%m %x %m %x %l"));
 }
 
-/* The last text is tried at every length, for every length of the one before it. */
+/* Tries the last text at every length, for every length of the text before it. */
 TEST(a_long_line_full_of_near_misses_is_over_soon)
 {
 	static char text[4096];

@@ -74,11 +74,11 @@ TEST(a_setting_outside_its_range_is_refused_by_name)
 	expect_refused("limits { pids = 99999999 }\n", "pids");
 }
 
-/* What an administrator may get wrong, and all that is said of it. */
+/* Mistakes of an administrator, each with its whole error message. */
 static const struct {
 	const char *text, *message;
 } broken[] = {
-	/* the text itself */
+	/* syntax */
 	{ "# one\n# two\n\nqueue_max = 0\n",
 		"line 4: queue_max = 0 is outside 1 to 100000 (runs waiting for a worker, of all callers)" },
 	{ "/* one\n two */ // three\n  # four\nquue_max = 4 # five\n",
@@ -160,7 +160,7 @@ static const struct {
 		"line 1: wall_ms = 5 is outside 10ms to 1h (time from start to end)" },
 	{ "\nmessage_bytes = 100mb\n",
 		"line 2: held_bytes_per_uid = 256mb is less than four times message_bytes = 100mb: raise it to 400mb, or lower message_bytes" },
-	/* what belongs together, found when all is read */
+	/* conflicts between settings, found after everything is read */
 	{ "# who\n\nworkers_max = 3\nworkers_min = 9\n",
 		"line 4: workers_min = 9 is above workers_max = 3: lower it, or raise workers_max" },
 	{ "\nlimits {\n\n wall_ms = 2min\n}\n",
@@ -519,7 +519,7 @@ TEST(numbers_of_their_own_are_read_and_what_makes_no_sense_is_refused)
 			   "for_gid 5 { }\n",
 			     &err),
 		0);
-	CHECK_EQ_INT(config.allowance_count, 3); /* who has no numbers is none */
+	CHECK_EQ_INT(config.allowance_count, 3); /* the row without numbers is left out */
 	CHECK_EQ_INT(config.allowances[0].limits.wall_ms, 1000);
 	CHECK_EQ_INT(config.allowances[0].limits.pids, CONFIG_LIMIT_UNSET);
 	CHECK_STR(config.allowances[1].name, "strict");

@@ -113,14 +113,14 @@ TEST(answers_and_notifications_of_a_client_mean_nothing)
 	client = house_connect(&house);
 	CHECK_EQ_INT(write(client, "\x94\x01\x01\xc0\xc0\x93\x02\xa1x\x90", 10), 10);
 	CHECK(house_call(&house, client, "hello", "{}", &reply));
-	/* Nor do those whose params are not ours: Neovim's error events. */
+	/* It also ignores notifications with other params, such as Neovim's error events. */
 	CHECK_EQ_INT(write(client, "\x93\x02\xa1x\x92\x00\xa1y", 8), 8);
 	CHECK(house_call(&house, client, "hello", "{}", &reply));
 	close(client);
 	house_close(&house);
 }
 
-/* All that comes until the connection is closed. */
+/* Reads everything until the connection is closed. */
 static const char *hear_text(struct house *house, int client, char *ret_text, size_t size)
 {
 	size_t used = 0;
@@ -185,9 +185,9 @@ TEST(who_has_spoken_msgpack_is_not_answered_in_text)
 	house_close(&house);
 }
 
-#define LARGE_TEXT 70000 /* more than a message that is decoded in the loop */
+#define LARGE_TEXT 70000 /* larger than a message that the loop decodes itself */
 
-/* `front`, a text of LARGE_TEXT bytes, `end`. */
+/* `front`, then a text of LARGE_TEXT bytes, then `end`. */
 static bool send_large(int client, const char *front, size_t front_len, const char *end)
 {
 	static char text[LARGE_TEXT];
@@ -200,7 +200,7 @@ static bool send_large(int client, const char *front, size_t front_len, const ch
 	       write(client, end, strlen(end)) == (ssize_t)strlen(end);
 }
 
-/* Large messages in which no request's id can be read. */
+/* Large messages from which the daemon cannot read a request's id. */
 static const struct {
 	const char *front; /* before the text */
 	size_t front_len;

@@ -1,6 +1,6 @@
 /*
- * Every key of `run` with every kind of wrong value: one row for each key, one column for each
- * kind, one letter for the answer.
+ * Checks every key of `run` with every kind of wrong value: one row for each key, one column for
+ * each kind, one letter for the answer.
  */
 #include <math.h>
 #include <stdio.h>
@@ -84,7 +84,7 @@ static struct value *make_repeated(struct arena *arena, const char *piece, size_
 	return value_text_len(arena, text, len * count);
 }
 
-/* Longer than everything, in characters. */
+/* A text longer than any limit in characters. */
 static struct value *make_long(struct arena *arena)
 {
 	return make_repeated(arena, "x", 300000);
@@ -106,7 +106,7 @@ static struct value *make_control(struct arena *arena)
 	return value_text(arena, "a\x1b[2Jb");
 }
 
-/* A mark that turns the direction of what follows. */
+/* Contains a character that reverses the direction of the text after it. */
 static struct value *make_turned(struct arena *arena)
 {
 	return value_text(arena, "a\xe2\x80\xae"
@@ -144,14 +144,14 @@ static struct value *(*const kinds[])(struct arena *arena) = { make_nil, make_tr
 	make_long, make_wide, make_nul, make_control, make_turned, make_bytes, make_list, make_map,
 	make_up };
 
-/* ---- what each key says to them ----------------------------------------------------------- */
+/* ---- the answer to each key and kind ------------------------------------------------------ */
 
-/* The letters of a row.  '?' is a refusal at another place than the row's own: further in. */
+/* The letters of a row.  '?' is a refusal at a place below the row's own. */
 static const struct {
 	char letter;
 	const char *reason;
 } letters[] = {
-	{ '.', "" }, /* it is taken */
+	{ '.', "" }, /* accepted */
 	{ 't', "type" },
 	{ 'v', "value" },
 	{ 'r', "range" },
@@ -167,8 +167,8 @@ static const struct {
 };
 
 /*
- * "" in a template stands for the value.  `where` is what a refusal points to; "…/" behind it is
- * fine, since what is wrong with a list may be its first item.
+ * "" in a template stands for the value.  `where` is the place that a refusal names.  A refusal
+ * may also name a place below it ("…/"), since the first item of a list may be wrong.
  */
 /* clang-format off */
 static const struct {
@@ -225,7 +225,7 @@ static const struct {
 
 #define PLAIN "\"language\":\"python\",\"code\":\"x\""
 
-/* The template with a text that no value is in the place of the value. */
+/* Reads the template with a unique text in the place of the value. */
 static struct value *params_of(struct arena *arena, const char *template)
 {
 	struct value *params = NULL;
@@ -249,7 +249,7 @@ static struct value *params_of(struct arena *arena, const char *template)
 	return params;
 }
 
-/* Puts the value where the "@" is. */
+/* Replaces the "@" with the value. */
 static bool put_value(struct value *in, struct value *value)
 {
 	for (size_t i = 0; value_is(in, VALUE_MAP) && i < in->map.count; i++) {
@@ -283,7 +283,7 @@ static char letter_of(const struct job_refusal *refusal, const char *where)
 	return '!';
 }
 
-/* Both ways of asking agree on whether, and on what comes first. */
+/* Both ways to check agree on whether there is a refusal, and on the first one. */
 static char judge(size_t field, size_t kind)
 {
 	WITH_ARENA(arena);
@@ -401,7 +401,7 @@ TEST(every_limit_has_a_lowest_and_a_highest_number_and_knows_no_other_kind)
 
 /* ---- paths -------------------------------------------------------------------------------- */
 
-/* The template with `text` in the place of the "@". */
+/* The template with `text` in place of the "@". */
 static const char *filled(struct arena *arena, const char *template, const char *text)
 {
 	const char *at = strchr(template, '@');
@@ -464,7 +464,7 @@ TEST(what_stands_in_another_s_way_is_found_wherever_it_stands)
 		{ "[{\"path\":\"a\",\"data\":\"\"},{\"path\":\"ab\",\"data\":\"\"},{\"path\":\"a-b/c\",\"data\":\"\"}]",
 			"" },
 		{ "[{\"path\":\"A\",\"data\":\"\"},{\"path\":\"a\",\"data\":\"\"}]", "" },
-		/* NFC and NFD are two names here as on the disk */
+		/* the NFC and NFD forms are two names, as on the disk */
 		{ "[{\"path\":\"\\u00e9\",\"data\":\"\"},{\"path\":\"e\\u0301\",\"data\":\"\"}]",
 			"" },
 	};
@@ -483,7 +483,7 @@ TEST(names_are_counted_in_bytes_where_the_system_counts_them_so)
 	static const struct {
 		const char *template;
 		const char *piece;
-		size_t most; /* so many pieces are taken, and no more */
+		size_t most; /* so many pieces are accepted, and no more */
 		const char *answer;
 	} tries[] = {
 		{ "{" PLAIN ",\"entrypoint\":\"@\"}", "x", 255, "/entrypoint too_long" },

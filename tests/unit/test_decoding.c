@@ -11,12 +11,12 @@
 #define HELLO     "\x94\x00\x07\xa5hello\x90"
 #define HELLO_LEN (sizeof(HELLO) - 1)
 
-/* As a frame gives it: one byte behind it is its owner's, too. */
+/* Copies the message as a frame gives it: the owner may also use one byte after its end. */
 static struct decoded message_of(const char *bytes, size_t len)
 {
 	char *copy = malloc(len + 1);
 
-	if (!copy) /* the fault was meant for others */
+	if (!copy) /* an armed fault is meant for the code under test */
 		copy = malloc(len + 1);
 	assert(copy);
 	memcpy(copy, bytes, len);

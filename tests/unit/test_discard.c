@@ -4,7 +4,7 @@
 #include "tests/check.h"
 #include "tests/fault.h"
 
-/* Under the address sanitizer nothing may be left; the rest is that the arena can be used again. */
+/* A leak fails only under the address sanitizer; the checks show that the arena is usable again. */
 static void give_back(size_t size, uv_loop_t *loop)
 {
 	struct arena arena;

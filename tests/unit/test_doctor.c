@@ -1,7 +1,7 @@
 /*
- * What ced-probe and the checks find here, on hosts from which something was taken, and what each
- * failure is explained with.  A filter that refuses one system call stands for a kernel or a
- * container without it.
+ * The findings of ced-probe and of the checks, on this host and on restricted ones, and the text
+ * that explains each failure.  A filter that refuses one system call stands for a kernel or a
+ * container without that call.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -82,7 +82,7 @@ TEST(a_host_that_makes_jails_makes_the_whole_of_one)
 	}
 }
 
-/* ---- hosts from which something was taken -------------------------------------------------- */
+/* ---- restricted hosts ---------------------------------------------------------------------- */
 
 static int take_away(long call, unsigned error)
 {
@@ -103,7 +103,7 @@ static const struct taken {
 	long call;
 	unsigned error;
 	const char *name;
-	const char *found; /* part of what is said */
+	const char *found; /* part of the message */
 } taken[] = {
 	{ SYS_clone3, ENOSYS, "namespaces", "Function not implemented" },
 	{ SYS_clone3, EPERM, "namespaces", "Operation not permitted" },
@@ -214,12 +214,12 @@ TEST(cgroups_that_cannot_be_seen_are_missed_only_by_those_who_require_them)
 	CHECK_EQ_INT(in_child(without_cgroups, NULL), 0);
 }
 
-/* Looks at the folder on an empty disk of so many bytes. */
+/* Checks the room of the folder on an empty disk of this size. */
 static const struct room_case {
 	const char *disk;
 	bool has_store;
 	enum state room, to_spare;
-	const char *found; /* part of what is said of the room */
+	const char *found; /* part of the message about room */
 } room_cases[] = {
 	{ "size=12m", false, STATE_MISSING, STATE_WEAKER,
 		"12.0 MiB are free in /tmp, and a new store needs 13 MiB" },
@@ -259,7 +259,7 @@ TEST(a_disk_without_room_for_the_store_is_told_before_ced_starts)
 	}
 }
 
-/* ---- a probe that goes wrong --------------------------------------------------------------- */
+/* ---- a probe that fails -------------------------------------------------------------------- */
 
 TEST(a_probe_that_is_not_there_counts_as_missing)
 {

@@ -27,9 +27,9 @@ TEST(a_secret_is_known_as_it_is_and_in_a_dozen_forms)
 	const struct multi_match *needles = forms("p\"ss w/rd\xc3\xa4!");
 
 	CHECK(has(needles, "x p\"ss w/rd\xc3\xa4! y"));
-	CHECK(has(needles, "\"p\\\"ss w/rd\xc3\xa4!\""));   /* JSON, as we write it */
-	CHECK(has(needles, "\"p\\\"ss w/rd\\u00e4!\""));    /* as Python does */
-	CHECK(has(needles, "\"p\\\"ss w/rd\\u00E4!\""));    /* and others */
+	CHECK(has(needles, "\"p\\\"ss w/rd\xc3\xa4!\""));   /* JSON, as ced writes it */
+	CHECK(has(needles, "\"p\\\"ss w/rd\\u00e4!\""));    /* JSON, as Python writes it */
+	CHECK(has(needles, "\"p\\\"ss w/rd\\u00E4!\""));    /* JSON of other writers */
 	CHECK(has(needles, "?q=p%22ss%20w%2Frd%C3%A4%21")); /* URLs */
 	CHECK(has(needles, "/p%22ss%20w/rd%c3%a4%21"));     /* a path */
 	CHECK(has(needles, "7022737320772F7264C3A421"));    /* hexadecimal */

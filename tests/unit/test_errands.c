@@ -9,11 +9,11 @@
 #define BOB   1001
 #define MANY  50
 
-/* One errand of the test's, and when it was begun and told. */
+/* One errand of the test, and the order in which it began and was reported. */
 struct job {
 	struct book *book;
 	uint32_t uid;
-	unsigned begun, told; /* from 1 on; 0: not at all */
+	unsigned begun, told; /* from 1; 0: not at all */
 };
 
 /* Threads write `begun`, under the lock. */
@@ -22,7 +22,7 @@ struct book {
 	struct errands errands;
 	pthread_mutex_t lock;
 	pthread_cond_t opened;
-	bool is_open; /* until then nothing that was begun ends */
+	bool is_open; /* while it is closed, no errand that has begun ends */
 	unsigned begun, told;
 	struct job jobs[MANY + 4];
 	unsigned count;
@@ -74,7 +74,7 @@ static struct job *start(struct book *book, uint32_t uid)
 	return job;
 }
 
-/* What was begun may end from now on. */
+/* Lets errands that have begun end. */
 static void open_gate(struct book *book)
 {
 	pthread_mutex_lock(&book->lock);
@@ -141,7 +141,10 @@ TEST(users_take_turns_however_much_each_has_asked_for)
 	open_gate(&book);
 	(void)uv_run(&book.loop, UV_RUN_DEFAULT);
 	CHECK_EQ_INT(book.told, MANY + 3);
-	/* one at once, the others as soon as two of Alice's are done; threads may overtake each other */
+	/*
+	 * one begins at once, the others when two of Alice's are done; threads may overtake each
+	 * other
+	 */
 	for (int i = 0; i < 3; i++)
 		CHECK(bobs[i]->begun <= 2 * (ERRANDS_MOST + 3));
 	finish(&book);

@@ -10,7 +10,7 @@
 
 static const char RUN[] = "{\"language\":\"python\",\"code\":\"print(1)\",\"agent\":\"ann\"}";
 
-/* The next event for this client, which must be of this kind. */
+/* Reads the next event for this client, which must be of this kind. */
 static bool hears(struct house *house, int client, const char *kind, struct reply *ret_reply)
 {
 	if (!house_hear(house, client, ret_reply))
@@ -88,7 +88,7 @@ TEST(a_subscriber_hears_what_it_asked_for)
 	client = house_connect(&house);
 	watcher = house_connect(&house);
 	CHECK(subscribes(&house, watcher, "{\"agent\":\"bob\"}"));
-	CHECK(subscribes(&house, watcher, "{\"kinds\":[\"finished\"]}")); /* instead */
+	CHECK(subscribes(&house, watcher, "{\"kinds\":[\"finished\"]}")); /* replaces the first */
 	CHECK_EQ_INT(house.server->events.count, 1);
 	CHECK(runs(&house, client, &reply));
 	CHECK(hears(&house, watcher, "finished", &event));
@@ -137,7 +137,7 @@ TEST(a_slow_reader_is_told_how_many_it_missed_and_keeps_nobody_waiting)
 	CHECK(subscribes(&house, watcher, "{}"));
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
-	for (unsigned i = 0; i < 2000; i++) /* nobody reads, and nobody turns the loop */
+	for (unsigned i = 0; i < 2000; i++) /* no reader, and the loop does not turn */
 		events_alert(&house.server->events, "flood", text, NULL);
 	while (house_hear(&house, watcher, &event) && !strcmp(house_text(&event, "kind"), "alert"))
 		heard++;
@@ -186,7 +186,7 @@ TEST(who_leaves_while_an_event_is_told_is_forgotten)
 	for (unsigned i = 0; i < 3; i++) {
 		watchers[i] = house_connect(&house);
 		CHECK(subscribes(&house, watchers[i], "{}"));
-		close(watchers[i]); /* the daemon finds out when it writes */
+		close(watchers[i]); /* the daemon notices when it writes */
 	}
 	for (unsigned i = 0; i < 10; i++)
 		events_alert(&house.server->events, "gone", "nobody is there", NULL);

@@ -17,7 +17,7 @@
 
 #define EXITED(code) ((code) << 8)
 
-/* One run in one worker; what would be the request around it is here. */
+/* One run in one worker; the test plays the request around it. */
 struct run {
 	struct alone alone;
 	struct execution execution;
@@ -58,7 +58,7 @@ static bool start(struct run *run)
 	return !run->ended;
 }
 
-/* Started, and its job read and thrown away. */
+/* Starts the run, and reads and discards its job. */
 static bool begin_with(struct run *run, struct knobs *knobs)
 {
 	size_t len = 0;
@@ -74,7 +74,7 @@ static bool begin(struct run *run)
 	return begin_with(run, NULL);
 }
 
-/* Where a cgroup counts its cpu time, so that no word of its slot is needed for that. */
+/* A worker whose cgroup counts its cpu time, so that the slot's report is not needed. */
 static bool begin_counted(struct run *run)
 {
 	struct knobs knobs;
@@ -123,7 +123,10 @@ TEST(a_program_that_is_done_with_0_is_over_before_its_death_is_seen)
 	finish(&run);
 }
 
-/* The word can be forged, and who forged it would compute while the run is recorded. */
+/*
+ * A program can forge DONE.  If it were not killed, it could go on computing while the run is
+ * recorded.
+ */
 TEST(a_program_that_says_that_it_is_done_is_killed_at_once)
 {
 	struct run run;
@@ -131,14 +134,14 @@ TEST(a_program_that_says_that_it_is_done_is_killed_at_once)
 	CHECK(begin(&run));
 	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
 	playing_turn(&run.alone.play, 0);
-	CHECK(run.execution.worker != NULL); /* nobody has let go of it yet */
+	CHECK(run.execution.worker != NULL); /* the execution still holds its worker */
 	CHECK(playing_is_closed(&run.alone.play, run.alone.played.lifeline));
 	CHECK(played_used(&run.alone.played, SIGKILL, 700000)); /* no cgroup counts its time here */
 	ends_as(&run, OUTCOME_OK);
 	finish(&run);
 }
 
-/* A harness waits to be killed. */
+/* A harness waits to be killed after its end. */
 TEST(who_says_that_it_is_done_and_dies_in_another_way_has_not_said_it_for_the_harness)
 {
 	static const struct {
@@ -286,7 +289,7 @@ TEST(a_worker_that_dies_before_it_got_the_job_is_our_fault_and_nothing_ran)
 	struct run run;
 
 	CHECK(prepare(&run, NULL));
-	run.spec.limits.open_files = 32; /* so that the slot is asked first */
+	run.spec.limits.open_files = 32; /* so that the slot gets a question first */
 	CHECK(start(&run));
 	CHECK(played_ended(&run.alone.played, SIGSEGV));
 	ends_as(&run, OUTCOME_SANDBOX_ERROR);
@@ -372,7 +375,7 @@ TEST(a_job_that_is_too_large_is_refused_and_not_sent)
 	struct run run;
 
 	CHECK(prepare(&run, NULL));
-	run.spec.code.len = SLOTMSG_BODY_MAX; /* never looked at */
+	run.spec.code.len = SLOTMSG_BODY_MAX; /* never read */
 	CHECK(!start(&run));
 	ends_as(&run, OUTCOME_SANDBOX_ERROR);
 	CHECK_EQ_INT(run.result.ran, RAN_NO);
@@ -407,7 +410,10 @@ TEST(other_limits_are_set_before_the_job_is_sent)
 	finish(&run);
 }
 
-/* What the slot is told about cpu time when a run may have so much, with the cgroup's clock or without. */
+/*
+ * Returns the cpu limit that the slot gets for this limit of the run, with or without the cgroup's
+ * counter.
+ */
 static uint64_t told_of_cpu(struct knobs *knobs, uint64_t cpu_ms)
 {
 	struct run run;
@@ -568,7 +574,7 @@ TEST(an_end_that_was_there_before_a_late_daemon_looked_counts)
 	CHECK(start(&run));
 	CHECK(played_sends(&run.alone.played, JOB_BEGUN, 0, ""));
 	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
-	(void)usleep(40 * 1000); /* the daemon is stopped */
+	(void)usleep(40 * 1000); /* the daemon stalls */
 	playing_turn(&run.alone.play, 0);
 	CHECK(played_ended(&run.alone.played, SIGKILL));
 	ends_as(&run, OUTCOME_OK);
@@ -585,7 +591,7 @@ TEST(cpu_time_is_looked_at_in_the_cgroup_and_only_what_the_run_used_counts)
 	fd = alone_file("user_usec 900000\nsystem_usec 100000\n");
 	knobs.fds[KNOB_CPU_USAGE] = fd;
 	CHECK(prepare(&run, &knobs));
-	run.spec.limits.cpu_ms = 10; /* which the slot is told, too */
+	run.spec.limits.cpu_ms = 10; /* the slot gets this limit too */
 	CHECK(start(&run) && played_says(&run.alone.played, SLOTMSG_ADJUSTED));
 	playing_turn(&run.alone.play, 60);
 	CHECK(run.alone.worker->lifeline >= 0);
@@ -653,7 +659,7 @@ TEST(a_death_that_is_not_seen_in_time_gives_the_slot_up)
 	finish(&run);
 }
 
-/* A run whose cgroup can be killed and whose cpu time is counted; gives that counter. */
+/* A run whose cgroup can be killed and counts its cpu time.  Returns that counter's file. */
 static int begin_killable(struct run *run)
 {
 	struct knobs knobs;
@@ -687,7 +693,7 @@ TEST(nobody_waits_for_a_slot_that_stopped_when_its_worker_is_killed_and_gone)
 	run.alone.played.job = run.alone.played.out = run.alone.played.errout = -1;
 	ends_as(&run, OUTCOME_CANCELED);
 	CHECK(clock_ms() - began_ms < 2500);
-	CHECK_EQ_INT(run.alone.worker->state, WORKER_RUNNING); /* its place is not given up yet */
+	CHECK_EQ_INT(run.alone.worker->state, WORKER_RUNNING); /* its slot is not freed yet */
 	finish(&run);
 }
 
@@ -725,7 +731,7 @@ TEST(what_a_run_used_is_told_although_its_slot_is_lost)
 	finish(&run);
 }
 
-/* ---- what is forged from inside ------------------------------------------------------------- */
+/* ---- forged messages ------------------------------------------------------------------------ */
 
 TEST(a_beginning_that_is_told_after_the_end_is_not_later_than_the_end)
 {
@@ -850,7 +856,10 @@ TEST(words_in_one_piece_are_all_heard_and_the_last_half_waits)
 	finish(&run);
 }
 
-/* It would have us read for as long as it runs, at a twentieth of the time that it takes us. */
+/*
+ * Sending a message takes the program a twentieth of the time that reading it takes us.  Without a
+ * bound the daemon would read for as long as the program runs.
+ */
 TEST(a_program_that_floods_the_job_socket_is_no_longer_listened_to)
 {
 	static struct job_head heads[3000];
@@ -893,7 +902,7 @@ TEST(a_jail_that_could_not_begin_says_why_once_and_not_after_it_began)
 
 /* ---- artifacts ------------------------------------------------------------------------------ */
 
-/* A run that has ended well and whose collector has been asked for; gives the collector's pipe. */
+/* A run that has ended well and whose collector was asked for.  Returns the collector's pipe. */
 static int collecting(struct run *run)
 {
 	static const char *globs[] = { "*.txt", "out/*" };

@@ -44,7 +44,10 @@ static const char *outcome_json(enum outcome outcome)
 	return text;
 }
 
-/* Whether the table has a sentence that needs nothing of the record but its outcome and reason. */
+/*
+ * The table needs only the record's outcome to find these sentences, and only its reason for what
+ * happened.
+ */
 TEST(every_outcome_says_what_to_do)
 {
 	for (enum outcome outcome = OUTCOME_OK; outcome < OUTCOME_COUNT; outcome++) {
@@ -56,7 +59,7 @@ TEST(every_outcome_says_what_to_do)
 		if (is_reserved(outcome))
 			continue;
 		CHECK(parts[EXPLAIN_CHANGE] > 0);
-		/* the daemon's reason says it: one source for what happened */
+		/* only the daemon's reason says what happened */
 		CHECK_EQ_INT(parts[EXPLAIN_HAPPENED], 0);
 		explain_json(outcome_json(outcome));
 		CHECK(says(EXPLAIN_HAPPENED, "The daemon's own words."));

@@ -7,7 +7,7 @@
 #include "tests/check.h"
 #include "tests/fault.h"
 
-/* Something with two allocations that cleans up after itself. */
+/* A function with two allocations that cleans up after itself. */
 static int two_allocations(void)
 {
 	char *volatile first = malloc(10);

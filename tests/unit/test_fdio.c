@@ -41,7 +41,7 @@ static struct pair pipe_pair(void)
 	return (struct pair){ fds[0], fds[1] };
 }
 
-/* How many descriptors this process has: the lowest free number after filling no holes. */
+/* Counts the open descriptors of this process. */
 static int open_count(void)
 {
 	int count = 0;
@@ -316,7 +316,10 @@ TEST(more_descriptors_than_wanted_are_closed_and_refused)
 	CHECK_EQ_INT(open_count(), before);
 }
 
-/* More than our own sender would send: what does not fit the control buffer is cut by the kernel. */
+/*
+ * More descriptors than our own sender sends: the kernel drops those that the control buffer has
+ * no room for.
+ */
 TEST(descriptors_cut_by_the_kernel_are_closed_and_refused)
 {
 	enum {

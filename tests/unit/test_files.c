@@ -30,7 +30,7 @@ static int measured(void *context)
 	WANT(files_measure(&files, &usage, &err) == 0);
 	WANT(usage.bytes == 16384 && usage.inodes == 2 && usage.bytes_full && usage.inodes_full);
 
-	WANT(files_resize(&files, 4096, 2, &err) < 0); /* less than is there */
+	WANT(files_resize(&files, 4096, 2, &err) < 0); /* less than the file has */
 	files_done(&files);
 	files_done(&files);
 	WANT(files.mount == -1);

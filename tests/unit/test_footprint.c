@@ -13,7 +13,7 @@
 static struct err err = ERR_INIT;
 static char *memory;
 
-/* Touches every fourth page and waits for its end. */
+/* Touches every fourth page, reports that and waits to be killed. */
 static pid_t fork_learner(int done[2])
 {
 	pid_t pid = fork();
@@ -37,7 +37,10 @@ static bool covers(const struct footprint *footprint, uintptr_t page)
 	return false;
 }
 
-/* The pages that were written, and no others; a neighbour of our memory may share its range. */
+/*
+ * Counts the pages that are covered but were not written, or were written but are not covered.  A
+ * range may include memory next to ours.
+ */
 static size_t pages_that_are_wrong(const struct footprint *footprint)
 {
 	size_t count = 0;
@@ -56,7 +59,7 @@ static long faults(void)
 	return usage.ru_minflt;
 }
 
-/* In a second child: the pages are there before they are touched. */
+/* In a second child: the pages are present before it touches them. */
 static int use(void *context)
 {
 	long before;

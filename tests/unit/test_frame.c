@@ -23,7 +23,7 @@ AUTO_DEFINE(struct buf, buf_done);
 	auto_of(buf_done) struct buf *name = &name##_itself; \
 	buf_init(name, 64 * MEGABYTE)
 
-/* A message [number, text of `len` bytes]. */
+/* Appends a message [number, text of `len` bytes]. */
 static void put_message(struct buf *buf, unsigned number, size_t len)
 {
 	char head[5] = { '\xdb', (char)(len >> 24), (char)(len >> 16), (char)(len >> 8),
@@ -37,7 +37,7 @@ static void put_message(struct buf *buf, unsigned number, size_t len)
 	buf->len += len;
 }
 
-/* Whether these bytes are what put_message() wrote for `number`. */
+/* Returns whether these bytes are what put_message() wrote for `number`. */
 static bool is_message(const char *bytes, size_t len, unsigned number)
 {
 	struct wire_head head;
@@ -54,7 +54,7 @@ static bool is_message(const char *bytes, size_t len, unsigned number)
 	return good;
 }
 
-/* Takes all messages that are there and checks that they are the next ones of put_message(). */
+/* Takes all complete messages and checks that they are the next ones of put_message(). */
 static unsigned take_all(struct frame *frame, unsigned number)
 {
 	for (;; number++) {
@@ -65,11 +65,11 @@ static unsigned take_all(struct frame *frame, unsigned number)
 			return number;
 		if (!is_message(bytes, len, number))
 			return UINT32_MAX;
-		bytes[len] = 'x'; /* the spare byte is ours */
+		bytes[len] = 'x'; /* the spare byte belongs to us */
 	}
 }
 
-/* The same stream in pieces of `step` bytes. */
+/* Feeds the same stream in pieces of `step` bytes. */
 static unsigned feed(const struct buf *stream, size_t step, size_t size_max)
 {
 	WITH_FRAME(frame, size_max);
@@ -208,7 +208,7 @@ TEST(a_frame_does_not_keep_large_memory_for_small_messages)
 	CHECK(frame->in.size < 100000);
 }
 
-/* This would take many minutes if at each drip the message were scanned or moved from its start. */
+/* This would take many minutes if each drip scanned or moved the message from its start. */
 TEST(slow_drips_cost_no_more_than_their_bytes)
 {
 	WITH_FRAME(frame, 64 * MEGABYTE);

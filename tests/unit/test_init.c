@@ -5,7 +5,7 @@
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 
-/* A process with a child and a grandchild that try to get away, in init's namespace. */
+/* In init's namespace: a process whose child and grandchild try to escape. */
 __attribute__((noreturn)) static void be_hostile(int ready)
 {
 	for (int i = 0; i < 3; i++) {
@@ -21,7 +21,7 @@ __attribute__((noreturn)) static void be_hostile(int ready)
 		}
 		_exit(0);
 	}
-	(void)kill(1, SIGKILL); /* which pid 1 does not feel */
+	(void)kill(1, SIGKILL); /* pid 1 ignores it */
 	(void)!write(ready, "m", 1);
 	for (;;)
 		(void)pause();
@@ -43,7 +43,7 @@ static pid_t fork_into(const struct family *family)
 		pid = fork();
 	if (pid != 0)
 		return pid;
-	close(family->lifeline[1]); /* else they would hold each other's */
+	close(family->lifeline[1]); /* otherwise one family would hold the pipe of another */
 	close(family->ready[0]);
 	be_hostile(family->ready[1]);
 }
@@ -69,7 +69,7 @@ static int start_family(struct family *family)
 	return 0;
 }
 
-/* Everybody who lives holds the pipe; its end says that nobody does. */
+/* Every living process of the family holds the pipe, so its end shows that all are dead. */
 static int all_dead(const struct family *family)
 {
 	int status = 0;

@@ -114,7 +114,7 @@ TEST(rules_with_anything_behind_them_are_refused)
 	arena_done(&arena);
 }
 
-/* Whether the sample is taken when one setting of it is another. */
+/* Returns whether the sample is accepted with one setting changed. */
 static bool taken_with(uint32_t *field, uint32_t value)
 {
 	uint32_t before = *field;

@@ -8,7 +8,7 @@
 #include "proto/base/fdio.h"
 #include "tests/check.h"
 
-/* A link whose inspectors never say a word. */
+/* A link whose inspectors never send a message. */
 struct silence {
 	uv_loop_t loop;
 	struct buf rules;
@@ -47,7 +47,7 @@ static void close_link(struct silence *silence)
 	(void)uv_loop_close(&silence->loop);
 }
 
-/* How long one is waited for, from its socket to its loss; -1: there is no socket. */
+/* Returns how long the link waits for one inspector, from its socket to its loss; -1: no socket. */
 static int64_t lose_one(struct silence *silence)
 {
 	unsigned before = silence->lost;

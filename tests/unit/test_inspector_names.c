@@ -48,7 +48,7 @@ TEST(a_name_that_is_too_long_is_cut_and_says_so)
 
 TEST(a_name_that_grows_when_it_is_folded_is_cut_and_says_so)
 {
-	/* One character that becomes 18. */
+	/* Folding turns this one character into 18. */
 	char text[NAME_BYTES_MAX] = "";
 	struct name name;
 

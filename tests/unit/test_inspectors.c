@@ -27,7 +27,7 @@ TEST(an_inspector_that_is_refused_is_asked_for_again_after_a_pause)
 	int64_t began_ms;
 
 	CHECK(house_open(&house, ""));
-	house.server->state.ready = true; /* later than the start */
+	house.server->state.ready = true; /* past the start */
 	CHECK(next_inspector(&house, &question, &sock));
 	CHECK(question.body.inspector.memory_bytes > 0 && question.body.inspector.cpu_s > 0);
 	CHECK(playing_refuse(&house.play, &question, "no room"));
@@ -64,7 +64,7 @@ TEST(an_inspector_that_dies_is_killed_for_good_and_replaced)
 	int sock = -1;
 
 	CHECK(house_ready(&house, ""));
-	child = 1; /* the first that was given */
+	child = 1; /* the first id given out */
 	close(house.inspector);
 	house.inspector = -1;
 	CHECK(next_inspector(&house, &question, &sock));

@@ -14,7 +14,7 @@ static struct job_spec small(void)
 	return (struct job_spec){ .code = { "print(1)", 8 }, .entrypoint = "main.py" };
 }
 
-/* Behind the head and the lengths. */
+/* The bytes after the head and the lengths. */
 static const char *text_of(const char *body)
 {
 	return body + sizeof(struct job_head) + sizeof(struct job_body);
@@ -90,7 +90,7 @@ TEST(no_more_threads_are_announced_than_can_reserve_what_they_want)
 	static const struct {
 		uint64_t percent, mib;
 		bool reserved_counts;
-		unsigned processors; /* 0: the one that workers are made for */
+		unsigned processors; /* 0: the number that workers are made for */
 	} rows[] = {
 		{ 100, 256, true, 0 },
 		{ 250, 256, false, 3 },
@@ -122,7 +122,7 @@ TEST(a_job_that_is_larger_than_a_worker_takes_is_none)
 	struct job_spec spec = small();
 	size_t len = 0;
 
-	spec.code.len = SLOTMSG_BODY_MAX; /* never looked at */
+	spec.code.len = SLOTMSG_BODY_MAX; /* never read */
 	CHECK(!job_body_write(&spec, (struct job_extras){ .stdin_inline = false }, &len));
 }
 

@@ -60,7 +60,7 @@ static unsigned same_in(const struct identity *a, const struct identity *b)
 	       (memcmp(a->result, b->result, DIGEST_LEN) ? 0U : JOB_SAME_RESULT);
 }
 
-/* A value for each key of `run` that differs from what it is by itself. */
+/* For each key of `run`, a value that differs from its default. */
 static const struct {
 	const char *key, *json;
 } others[] = {

@@ -24,7 +24,7 @@ static const struct command command = {
 	.takes_rest = true,
 };
 
-/* Words of a command line, and the params that they become, as JSON. */
+/* The words of a command line, and the params that they become, as JSON. */
 struct trial {
 	struct cli cli;
 	char said[1024]; /* on stderr */
@@ -60,7 +60,7 @@ static void try_words(struct trial *trial, const char *const *words)
 
 #define TRY(trial, ...) try_words((trial), (const char *const[]){ __VA_ARGS__, NULL })
 
-/* A file with this text, in the folder that the test runs in. */
+/* Creates a file with this text in the folder that the test runs in. */
 static void write_file(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "we");

@@ -22,7 +22,7 @@ static struct job_result plain_result(void)
 	return result;
 }
 
-/* Everything that can be filled. */
+/* A result with every member set. */
 static struct job_result full_result(struct arena *arena)
 {
 	static struct policy_finding finding = { "python.import.denied", "deny", 3, 1,
@@ -66,7 +66,7 @@ static const char *text_at(const struct value *map, const char *key)
 	return text ? text : "(none)";
 }
 
-/* A stream is borrowed, so no NUL stands behind it. */
+/* A stream is borrowed, so its bytes do not end with a NUL. */
 static bool is_text(const struct value *map, const char *key, const char *hoped)
 {
 	const struct value *text = value_get(map, key);

@@ -9,7 +9,10 @@
 #include "tests/fault.h"
 #include "tests/job_bounds.h"
 
-/* What one request says is in tests/cases/job/; here is what a case cannot say. */
+/*
+ * tests/cases/job/ has the cases of one request each; here are the tests that a case cannot
+ * express.
+ */
 
 static const struct job_bounds bounds = {
 	BOUNDS_OF_LIMITS,
@@ -19,7 +22,7 @@ static const struct job_bounds bounds = {
 	.schema_bytes = 1U << 16,
 };
 
-/* {language: python, code: x} and what a test adds. */
+/* {language: python, code: x} and the keys that a test adds. */
 static struct value *request(struct arena *arena)
 {
 	struct value *params = value_map(arena);
@@ -37,7 +40,7 @@ static struct value *request_with(struct arena *arena, const char *key, struct v
 	return params;
 }
 
-/* "POINTER REASON", or "" when it was accepted. */
+/* "POINTER REASON", or "" if it was accepted. */
 static const char *judged(struct arena *arena, const struct value *params, struct job_spec *spec)
 {
 	struct job_refusal refusal = { "", "", "" };

@@ -15,7 +15,7 @@ static struct value *read_text(struct arena *arena, const char *text)
 	return json_parse(arena, text, strlen(text), NULL, &value, &err) < 0 ? NULL : value;
 }
 
-/* What writing gives for what was read. */
+/* Reads the text and writes the value again. */
 static const char *rewritten(struct arena *arena, const char *text, unsigned style)
 {
 	struct value *value = read_text(arena, text);

@@ -19,7 +19,7 @@ static int file_of(const char *text)
 	return fd;
 }
 
-/* One knob whose file says this. */
+/* One knob whose file has this text. */
 static struct knobs knobs_of(enum priv_knob which, const char *text)
 {
 	struct knobs knobs;
@@ -204,11 +204,11 @@ TEST(what_the_spawner_gives_is_taken_by_name)
 TEST(a_list_that_makes_no_sense_is_refused_and_every_descriptor_closed_in_the_end)
 {
 	static const struct priv_knobs rows[] = {
-		{ 2, { KNOB_KILL } },                /* one too few */
+		{ 2, { KNOB_KILL } },                /* one descriptor too few */
 		{ 1, { KNOB_NONE } },                /* no knob */
 		{ 1, { KNOB_COUNT } },               /* no knob either */
 		{ 1, { UINT32_MAX } },               /* far outside the table */
-		{ PRIV_FDS_MAX + 1, { KNOB_KILL } }, /* more than can come */
+		{ PRIV_FDS_MAX + 1, { KNOB_KILL } }, /* more than a message can carry */
 	};
 
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
@@ -249,7 +249,7 @@ TEST(what_was_killed_below_its_own_limit_was_killed_for_one_above)
 	knobs_init(&knobs);
 	CHECK(!knobs_short_above(&knobs, &before, &after, limit)); /* nothing was killed */
 	after.oom_kills = 2;
-	CHECK(!knobs_short_above(&knobs, &before, &after, limit)); /* nobody knows */
+	CHECK(!knobs_short_above(&knobs, &before, &after, limit)); /* no knob tells the peak */
 	knobs.fds[KNOB_MEMORY_PEAK] = file_of("13000000\n");
 	CHECK(knobs_short_above(&knobs, &before, &after, limit));
 	close(knobs.fds[KNOB_MEMORY_PEAK]);

@@ -19,7 +19,7 @@ static int try_open(const char *path, int flags)
 	return 0;
 }
 
-/* A tree with /work and /tmp, all of it writable: only Landlock is in the way. */
+/* A tree with /work and /tmp, all of it writable, so that only Landlock can refuse. */
 static int make_tree(void)
 {
 	WANT(enter_namespaces());
@@ -57,7 +57,7 @@ static int confined(void *context)
 
 TEST(a_confined_process_writes_below_work_and_tmp_only)
 {
-	if (landlock_abi() < 2) /* one without a right to move between folders */
+	if (landlock_abi() < 2) /* ABI 1 has no right to move files between folders */
 		SKIP("this kernel's Landlock is too old");
 	if (!can_jail())
 		SKIP("this host gives no user namespaces");

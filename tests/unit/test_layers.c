@@ -16,7 +16,7 @@ static const struct priv_host rich = {
 	.landlock_abi = 4,
 };
 
-/* Landlock is built in and switched off. */
+/* A kernel that has Landlock but was started without it. */
 static const struct priv_host poor = {
 	.mode = PRIV_MODE_USER,
 	.landlock_abi = -EOPNOTSUPP,
@@ -67,7 +67,7 @@ TEST(an_empty_list_asks_for_nothing_and_no_list_for_what_the_kernel_has)
 {
 	const struct layers_wish empty = { false, true, 0 };
 	const struct layers_wish none = { false, false, 0 };
-	struct priv_host without = poor; /* a kernel that was built without Landlock */
+	struct priv_host without = poor; /* a kernel built without Landlock */
 	struct err err = ERR_INIT;
 
 	without.landlock_abi = -ENOSYS;
@@ -85,7 +85,7 @@ TEST(a_look_at_the_kernel_needs_nobody)
 	CHECK(host.landlock_abi > 0 || host.landlock_abi < 0);
 }
 
-/* What a call writes to stderr. */
+/* Captures what one call writes to stderr. */
 static void capture(const struct layers_wish *wish, char text[4096])
 {
 	int kept = dup(STDERR_FILENO);

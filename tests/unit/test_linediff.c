@@ -13,7 +13,7 @@ static struct bytes text(const char *words)
 	return (struct bytes){ words, strlen(words) };
 }
 
-/* "=a -b +c": each line with what became of it. */
+/* The diff as "=a -b +c": each line with what became of it. */
 static const char *told(struct arena *arena, const char *left, const char *right)
 {
 	struct line_diff diff;
@@ -55,7 +55,7 @@ TEST(lines_are_the_same_gone_or_new)
 	arena_done(&arena);
 }
 
-/* Both texts can be read out of what is told, in order, with their numbers. */
+/* The diff must contain both texts whole, in order, and with the right line numbers. */
 static void check_whole(const struct line_diff *diff, struct bytes left, struct bytes right)
 {
 	size_t at[2] = { 0, 0 };

@@ -13,7 +13,7 @@
 #include "proto/base/container.h"
 #include "tests/check.h"
 
-/* Runs `attempt` in a process that is locked down; gives its wait status. */
+/* Runs `attempt` in a locked-down process.  Returns its wait status. */
 static int locked(void (*attempt)(void))
 {
 	static const struct rlimit no_core = { 0, 0 };

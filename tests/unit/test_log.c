@@ -8,7 +8,7 @@
 #include "proto/base/log.h"
 #include "tests/check.h"
 
-/* What stderr got while a test wrote there. */
+/* A test's output on stderr. */
 static char written[16384];
 
 struct capture {
@@ -55,7 +55,7 @@ TEST(an_event_is_one_line_with_its_level_in_front)
 		"<6>ced request.done id=81 verdict=allow change=-5 nothing=\"\"\n");
 }
 
-/* What a terminal would show of one warning and one ordinary event. */
+/* Returns the text that a terminal gets for one warning and one ordinary event. */
 static void write_to_terminal(char *ret_text, size_t size)
 {
 	int true_stderr = dup(STDERR_FILENO);

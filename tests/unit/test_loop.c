@@ -11,13 +11,13 @@
 #include "tests/check.h"
 #include "tests/fault.h"
 
-/* What callbacks leave behind. */
+/* Recorded by the callbacks. */
 struct seen {
 	unsigned calls;
 	int events;
 	struct timer *timer;
 	struct watch *watch;
-	unsigned close_after; /* calls; 0: never */
+	unsigned close_after; /* so many calls; 0: never */
 };
 
 static void on_ready(void *owner, int events)
@@ -40,8 +40,8 @@ static void on_due(void *owner)
 }
 
 /*
- * The kernel's, and libuv's too: a user's places in epoll sets are all taken, and whatever is given
- * back somebody else takes at once.
+ * While set, epoll_ctl() fails for us and libuv as if other programs of this user had taken all
+ * places in epoll sets.  They also take any place that is freed, at once.
  */
 static bool places_are_gone;
 
@@ -259,7 +259,7 @@ TEST(a_timer_repeats_until_it_is_closed_from_its_own_call)
 	CHECK_EQ_INT(seen.calls, 3);
 }
 
-/* Work on a thread; the loop's thread does not touch it meanwhile. */
+/* Work for a thread.  The loop's thread must not touch it meanwhile. */
 struct job {
 	int begun, done;
 };

@@ -23,7 +23,7 @@ static struct pattern_book *book(void)
 	struct err err = ERR_INIT;
 
 	if (!shipped)
-		shipped = pattern_book_load(NULL, &err); /* kept until the process ends */
+		shipped = pattern_book_load(NULL, &err); /* loaded once for the whole process */
 	return shipped;
 }
 
@@ -67,7 +67,7 @@ static struct job_spec full_spec(void)
 		.secret_count = 1 };
 }
 
-/* The whole as the store would have it. */
+/* The value as JSON text, in the form that the store keeps. */
 static const char *as_text(const struct value *value)
 {
 	struct bytes text = { "", 0 };
@@ -92,7 +92,7 @@ TEST(no_part_of_a_request_keeps_a_secret)
 	CHECK_STR(kept.code.data, "print('" MASK "')");
 	CHECK_STR(kept.env[0].key, MASK "~0");
 	CHECK_STR(kept.env[1].key, MASK "~1");
-	CHECK(spec.code.data[7] == 'h'); /* which is as it was */
+	CHECK(spec.code.data[7] == 'h'); /* the original is unchanged */
 }
 
 static struct job_result full_result(void)
@@ -141,7 +141,7 @@ TEST(no_part_of_a_result_keeps_a_secret)
 	CHECK_EQ_INT(kept.out.total, 100);
 	CHECK(kept.artifacts[0].masked);
 	CHECK(!kept.artifacts[1].masked);
-	CHECK_STR(kept.artifacts[0].sha256, "sha256:1"); /* of the true bytes */
+	CHECK_STR(kept.artifacts[0].sha256, "sha256:1"); /* of the unmasked bytes */
 	CHECK(!strcmp(result.reason, "it says " S));
 }
 

@@ -10,7 +10,7 @@
 	"{\"language\":\"python\",\"code\":\"print('hunter2')\",\"args\":[\"hunter2\"]," \
 	"\"agent\":\"a hunter2\",\"secrets\":[\"hunter2\"]}"
 
-/* What the record has of the last run, as text. */
+/* The last run's record as text. */
 static const char *record_of(struct house *house, int client)
 {
 	struct reply reply;
@@ -39,9 +39,9 @@ TEST(a_caller_gets_what_was_written_and_the_record_has_masks)
 	record = record_of(&house, client);
 	CHECK(strstr(record, "[masked:secret]"));
 	CHECK(!strstr(record, "hunter2"));
-	CHECK(strstr(record, "\"secrets\":1")); /* how many, and nothing else of them */
+	CHECK(strstr(record, "\"secrets\":1")); /* only how many there are */
 	CHECK(!strstr(record, "\"secrets\":["));
-	CHECK(strstr(record, house_text(&reply, "code_hash"))); /* of the true bytes */
+	CHECK(strstr(record, house_text(&reply, "code_hash"))); /* of the unmasked bytes */
 	close(client);
 	house_close(&house);
 }

@@ -139,7 +139,7 @@ TEST(who_asks_for_it_is_told_which_run_it_is_before_it_has_begun)
 	house_close(&house);
 }
 
-/* Each names the run of message 7. */
+/* Each of these params names the run of message 7. */
 static const char *const ways[] = { "{\"id\":\"a\"}", "{\"msgid\":7}" };
 
 TEST(a_run_is_cancelled_by_its_caller_s_own_names)
@@ -205,7 +205,7 @@ TEST(a_run_is_waited_for_by_its_caller_s_own_names)
 	}
 	CHECK(house_hear(&house, other, &reply));
 	CHECK_STR(house_text(&reply, "outcome"), "ok");
-	/* An id stands for its run afterwards, too; a msgid does not. */
+	/* An id still names its run after its end; a msgid does not. */
 	CHECK(house_call(&house, other, "wait", "{\"id\":\"a\"}", &reply));
 	CHECK_STR(house_text(&reply, "outcome"), "ok");
 	is_refused(&house, client, "wait", "{\"msgid\":7}", "not_found");
@@ -240,7 +240,7 @@ TEST(a_run_is_named_in_one_way_and_by_its_own_connection)
 	house_close(&house);
 }
 
-/* A ULID of this time with this end. */
+/* Makes a ULID with this time and this end. */
 static const char *ulid_of(int64_t ms, const char *end, char ret_text[ULID_LEN + 1])
 {
 	struct ulid_source source = { 0 };
@@ -283,7 +283,7 @@ TEST(a_run_has_the_id_that_its_caller_gave_it_and_no_other_run_has)
 	client = house_connect(&house);
 	(void)ulid_of(now_ms - 1000, "ABCDEFGHJKMN0000", id);
 	(void)ulid_of(
-		now_ms - 1000, "0000000000000000", near); /* the store keeps both in one place */
+		now_ms - 1000, "0000000000000000", near); /* the store gives both the same key */
 	send_named(client, 4, id);
 	CHECK(house_at_worker(&house));
 	CHECK(registry_find(&house.server->runs, id) != NULL);
@@ -292,7 +292,7 @@ TEST(a_run_has_the_id_that_its_caller_gave_it_and_no_other_run_has)
 	CHECK(house_program(&house, "", 0));
 	CHECK(house_hear(&house, client, &reply));
 	CHECK_STR(house_text(&reply, "run_id"), id);
-	is_taken(&house, client, id); /* the store knows it now */
+	is_taken(&house, client, id); /* now the store knows it */
 	is_taken(&house, client, near);
 	CHECK_EQ_INT(registry_count(&house.server->runs), 0);
 	close(client);
@@ -325,7 +325,9 @@ static const char *run_id_params(const char *run_id, const char *more, char (*ro
 	return *room;
 }
 
-/* Nothing was heard of it: whether its id is free is being asked of the store. */
+/*
+ * The run has not been announced yet: the daemon is still asking the store whether its id is free.
+ */
 TEST(a_run_is_cancelled_by_the_run_id_that_it_came_with)
 {
 	struct house house;
@@ -385,7 +387,7 @@ TEST(a_run_is_waited_for_by_the_run_id_that_it_came_with)
 TEST(an_id_of_another_time_is_refused)
 {
 	static const struct {
-		int64_t ms; /* from now */
+		int64_t ms; /* relative to now */
 		const char *code;
 	} times[] = { { -6 * 60 * 1000, "bad_request" }, { 60 * 1000, "bad_request" } };
 	struct house house;
@@ -415,11 +417,11 @@ TEST(nobody_is_left_to_do_what_is_cancelled_by_its_id)
 	CHECK(house_ready(&house, ""));
 	client = house_connect(&house);
 	other = house_connect(&house);
-	CHECK(house_send(client, 6, "run", RUN)); /* has the only worker */
+	CHECK(house_send(client, 6, "run", RUN)); /* takes the only worker */
 	CHECK(house_at_worker(&house));
-	CHECK(house_send(client, 7, "run", ANNOUNCED)); /* waits for one */
+	CHECK(house_send(client, 7, "run", ANNOUNCED)); /* waits for the worker */
 	CHECK(house_hear(&house, client, &reply));
-	CHECK(house_send(other, 9, "run", ANNOUNCED)); /* waits for that */
+	CHECK(house_send(other, 9, "run", ANNOUNCED)); /* waits for that run */
 	CHECK(house_hear(&house, other, &reply));
 	for (unsigned tries = 0; tries < 500 && !house.server->queue.count; tries++)
 		house_turn(&house, 10);

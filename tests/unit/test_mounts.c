@@ -176,7 +176,7 @@ TEST(a_tree_holds_what_the_plan_names_and_nothing_can_be_written)
 	CHECK_EQ_INT(answer, 0);
 }
 
-/* Fails with this code and these words. */
+/* Expects an error with this code and these words. */
 static int fails(const struct mount_row *row, enum err_code code, const char *words)
 {
 	WANT(enter_namespaces());

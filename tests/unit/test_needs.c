@@ -7,7 +7,9 @@
 
 static struct err err = ERR_INIT;
 
-/* What a program says, from a child that has nothing but its three descriptors. */
+/*
+ * Runs a program and reads its output, from a child that has only its three standard descriptors.
+ */
 static int run(const char *const *argv, char *text, size_t size)
 {
 	int null = open("/dev/null", O_RDWR);

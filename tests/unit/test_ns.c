@@ -30,7 +30,7 @@ TEST(a_range_that_is_not_mapped_is_refused_with_the_way_out)
 	CHECK_EQ_INT(in_child(small_map, NULL), 0);
 }
 
-/* Waits for a byte, then says who it is. */
+/* Waits for a byte, then checks its own ids. */
 static void jailed(const int go[2])
 {
 	char byte;
@@ -55,7 +55,7 @@ TEST(a_clone_is_pid_1_and_uid_0_once_its_maps_are_written)
 		jailed(go);
 	CHECK(pid > 0 && pidfd >= 0);
 	CHECK(ns_write_maps(pid, &maps, &err) == 0);
-	CHECK(ns_write_maps(pid, &maps, &err) < 0); /* the kernel takes maps once */
+	CHECK(ns_write_maps(pid, &maps, &err) < 0); /* the kernel accepts maps only once */
 	CHECK(write(go[1], "g", 1) == 1);
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK_EQ_INT(status, 0);

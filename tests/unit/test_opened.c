@@ -12,14 +12,14 @@
 #include "sandbox/opened.h"
 #include "tests/check.h"
 
-#define ROUNDS 1000 /* four events each, of 32 bytes: far more than one part holds */
+#define ROUNDS 1000 /* with four events each, of 32 bytes: far more than one buffer holds */
 
 static struct err err;
 
 struct jail {
 	char path[64];
 	int mount;
-	int report; /* ours; opened.c takes the other */
+	int report; /* our end; opened.c takes the other */
 	struct opened opened;
 };
 

@@ -33,7 +33,7 @@ static const struct command command = {
 	.examples = examples,
 };
 
-/* One parse, with everything it left. */
+/* One parse with all its results. */
 struct trial {
 	struct arena arena;
 	struct parsed parsed;
@@ -194,7 +194,7 @@ TEST(help_is_made_from_the_table_and_wrapped)
 	CHECK(strstr(page.bytes, "\n  -f, --fast              be quick\n"));
 	CHECK(strstr(page.bytes, "\n      --limit K=V         a limit\n"));
 	CHECK(strstr(page.bytes, "\n  cectl sample a\n      the letter a\n"));
-	CHECK(!strstr(page.bytes, "--store")); /* only where a copy can answer */
+	CHECK(!strstr(page.bytes, "--store")); /* only for commands that can read a copy */
 	for (char *line = strtok(page.bytes, "\n"); line; line = strtok(NULL, "\n"))
 		CHECK(strlen(line) <= 60);
 	buf_done(&page);

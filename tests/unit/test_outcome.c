@@ -99,7 +99,7 @@ TEST(a_code_other_than_0_is_exit_and_the_code_is_told)
 	facts.done = true;
 	facts.done_code = 7;
 	facts.ended = true;
-	facts.wait_status = SIGKILL; /* ours, after the word */
+	facts.wait_status = SIGKILL; /* the daemon's kill, after DONE */
 	judged = judge(&facts);
 	CHECK_EQ_INT(judged.result.outcome, OUTCOME_EXIT);
 	CHECK(judged.result.has_exit_code);
@@ -130,7 +130,7 @@ TEST(a_syntax_error_counts_only_before_the_program_began)
 	facts.error_is_syntax = true;
 	facts.done = true;
 	facts.done_code = 1;
-	expect(&facts, OUTCOME_EXCEPTION, RAN_YES); /* forged from inside: it did run */
+	expect(&facts, OUTCOME_EXCEPTION, RAN_YES); /* forged by the program, so it did run */
 	facts.began = false;
 	expect(&facts, OUTCOME_SYNTAX_ERROR, RAN_NO);
 	arena_done(&arena);
@@ -186,7 +186,7 @@ TEST(an_oom_kill_is_a_memory_limit_even_when_the_rest_goes_on)
 	facts.wait_status = SIGKILL;
 	expect(&facts, OUTCOME_MEMORY_LIMIT, RAN_YES);
 	facts.wait_status =
-		EXITED(0); /* a child of it was killed: what it made of that is not whole */
+		EXITED(0); /* a child of it was killed, so its result may be incomplete */
 	expect(&facts, OUTCOME_MEMORY_LIMIT, RAN_YES);
 }
 
@@ -260,7 +260,10 @@ TEST(signals_have_their_outcomes)
 	}
 }
 
-/* The slot counts what making the worker took as well, so it may be a little earlier than we. */
+/*
+ * The slot also counts the cpu time of making the worker, so it may reach the limit a little
+ * before our count does.
+ */
 TEST(a_program_that_its_slot_killed_for_its_cpu_time_has_passed_that_limit)
 {
 	struct facts facts = running();
@@ -305,7 +308,7 @@ TEST(a_full_disk_and_an_error_is_a_disk_limit_and_a_full_disk_alone_is_not)
 	expect(&facts, OUTCOME_EXIT, RAN_YES);
 	facts.error = error_of(&arena, "OSError");
 	expect(&facts, OUTCOME_DISK_LIMIT, RAN_YES);
-	facts.error = NULL; /* a bare interpreter has no way to say what it failed on */
+	facts.error = NULL; /* a bare interpreter cannot report the error that it failed with */
 	facts.speechless = true;
 	expect(&facts, OUTCOME_DISK_LIMIT, RAN_YES);
 	arena_done(&arena);
@@ -431,7 +434,7 @@ TEST(a_worker_that_dies_by_a_signal_before_it_had_the_job_is_our_fault)
 	facts.ended = true;
 	facts.wait_status = SIGSEGV;
 	expect(&facts, OUTCOME_SANDBOX_ERROR, RAN_NO);
-	facts.job_sent = true; /* its text may have killed the compiler */
+	facts.job_sent = true; /* the program's text may have crashed the compiler */
 	expect(&facts, OUTCOME_SIGNAL, RAN_UNKNOWN);
 }
 
@@ -441,7 +444,7 @@ TEST(a_limit_that_killed_before_the_program_began_says_that_nothing_ran)
 
 	facts.began = false;
 	facts.killed = KILLED_WALL;
-	expect(&facts, OUTCOME_WALL_LIMIT, RAN_UNKNOWN); /* its death was not seen */
+	expect(&facts, OUTCOME_WALL_LIMIT, RAN_UNKNOWN); /* the daemon has not seen its death */
 	facts.ended = true;
 	facts.wait_status = SIGKILL;
 	expect(&facts, OUTCOME_WALL_LIMIT, RAN_NO);

@@ -9,7 +9,7 @@
 #include "proto/base/fdio.h"
 #include "tests/check.h"
 
-/* A folder of its own, with one file next to it that nobody may touch. */
+/* A folder, and beside it a file that must stay unchanged. */
 struct place {
 	char root[64];
 	char out[80];

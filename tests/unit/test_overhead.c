@@ -59,7 +59,7 @@ TEST(the_lowest_level_whose_counter_grew_lately_is_the_one_that_ran_out)
 	CHECK(level && !strcmp(level->path, "/a") && bytes == 0);
 	CHECK_EQ_INT(overhead_room(&overhead), 1048576 - 1000);
 	put("/a/b/memory.failcnt", "1\n");
-	overhead_look(&overhead); /* once is not long ago */
+	overhead_look(&overhead); /* one look later it is still recent */
 	level = overhead_short(&overhead, &bytes);
 	CHECK(level && !strcmp(level->path, "/a/b") && bytes == 1048576);
 	overhead_look(&overhead);

@@ -7,7 +7,7 @@
 
 #define WORK 1000000U
 
-/* -1 when it does not compile. */
+/* -1: the pattern does not compile. */
 static int search(const char *pattern_text, const char *text, size_t len, uint64_t *work)
 {
 	WITH_ARENA(arena);
@@ -95,7 +95,7 @@ TEST(exponential_patterns_give_up)
 		PATTERN_GAVE_UP);
 }
 
-/* Each of these is quadratic in ways that PCRE2's own limits do not see. */
+/* Each of these patterns takes quadratic time that PCRE2's own limits do not count. */
 TEST(quadratic_patterns_give_up)
 {
 	static const char *const patterns[] = { "a*[bc]", "a{60000}[bc]", "(?:a{1000}){3}[bc]",

@@ -18,7 +18,7 @@ static struct bytes text(const char *code)
 	return (struct bytes){ code, strlen(code) };
 }
 
-/* A folder with one policy in it; removed by drop_folder(). */
+/* Makes a folder with one policy in it; drop_folder() removes it. */
 static char folder[] = "/tmp/ced-test-policy-XXXXXX";
 static char file_path[128];
 
@@ -41,7 +41,7 @@ static void drop_folder(void)
 	(void)rmdir(folder);
 }
 
-/* What policies_load() says to a folder with this policy; "" when it is taken. */
+/* The error of policies_load() for a folder with this policy; "" if it is accepted. */
 static const char *complaint_about(const char *json)
 {
 	static struct err err;
@@ -121,7 +121,7 @@ TEST(an_operators_policy_may_take_a_shipped_ones_place)
 
 	make_folder("strict.json",
 		"{\"name\":\"strict\",\"description\":\"d\",\"extends\":\"observe\"}");
-	/* observe extends strict: now they go round. */
+	/* The shipped observe extends strict, so the two form a cycle. */
 	CHECK(check_ok());
 	CHECK(!inspecting_start(&in, folder, 0));
 	inspecting_stop(&in);
@@ -461,7 +461,7 @@ TEST(a_policy_s_languages_have_their_other_names)
 	policy = policies_find(in.policies, "x");
 	CHECK(policy_executes(policy, "javascript", &finding));
 	CHECK(!policy_executes(policy, "python", &finding));
-	/* This host has a language of that name. */
+	/* The language "sh" exists on this host. */
 	CHECK(policy_executes(policy, "sh", &finding));
 	CHECK(!policy_executes(policy, "bash", &finding));
 	CHECK(inspecting_check(&in, "x", "bash", text("echo 1"), NULL, &verdict));
@@ -507,7 +507,7 @@ TEST(without_an_inspector_a_program_is_denied)
 struct told {
 	enum policy_decision decision;
 	char rule[40];
-	bool nothing; /* was decided */
+	bool nothing; /* no decision was made */
 	bool done;
 	unsigned order;
 };
@@ -524,7 +524,7 @@ static void note_told(void *context, const struct policy_verdict *verdict)
 	told->done = true;
 }
 
-/* Whether so many inspectors have taken the rules. */
+/* Returns whether so many inspectors have loaded the rules. */
 static bool all_ready(struct inspecting *in, uint64_t count)
 {
 	bool never = false;
@@ -551,7 +551,7 @@ static struct policy_question question_of(struct inspecting *in, const char *cod
 		text(code), NULL, &in->arena, false, 0, NULL };
 }
 
-/* The verdict over a program; what is done to the inspector that reads it is done before it can answer. */
+/* Asks for the verdict on a program.  Sends the signals to the inspector before it can answer. */
 static struct told told_after(struct inspecting *in, int signal, int then_signal, unsigned pause_ms)
 {
 	struct policy_question question = question_of(in, "print(1)");
@@ -596,7 +596,7 @@ TEST(a_program_is_not_given_to_an_inspector_that_is_dead)
 	inspecting_stop(&in);
 }
 
-/* The host has no processor for it: that makes the answer slow, and not another one. */
+/* A busy host stalls the inspector: the answer comes late but is the same. */
 TEST(an_inspector_that_stands_still_for_a_while_gives_the_same_verdict)
 {
 	static struct inspecting in;
@@ -676,7 +676,7 @@ TEST(where_all_inspectors_stay_busy_nothing_is_decided)
 	inspecting_stop(&in);
 }
 
-/* Notes in which order they are answered. */
+/* Records the order of the answers. */
 static void note_order(void *context, const struct policy_verdict *verdict)
 {
 	struct told *told = context;
@@ -713,7 +713,7 @@ TEST(users_take_turns_in_line)
 	inspecting_stop(&in);
 }
 
-/* Each of many takes a while; the inspectors are two. */
+/* Each of many checks takes a while, and there are only two inspectors. */
 TEST(one_user_leaves_an_inspector_to_others_while_they_are_about)
 {
 	enum {
@@ -876,7 +876,7 @@ static int parse_rules(const char *source, struct arena *arena, struct rules_fil
 	return rules_file_parse(arena, source, strlen(source), file, &err);
 }
 
-/* A second list went behind the words of the first. */
+/* A head with two lists is refused, not read as one list. */
 TEST(a_rule_finds_one_thing)
 {
 	static const char source[] = ";;; a.b\n;;; finds word in { a b c d e f g }\n"

@@ -14,10 +14,10 @@
 #include "tests/fault.h"
 #include "tests/unit/playing.h"
 
-#define UPKEEP_MS 600 /* after so long the pool has looked after itself */
-#define RUNTIME   7   /* the number that the spawner gave python */
+#define UPKEEP_MS 600 /* after this time the pool has done its upkeep */
+#define RUNTIME   7   /* the number that the spawner gave to python */
 
-/* A pool with one runtime, whose spawner is the test. */
+/* A pool with one runtime; the test plays its spawner. */
 struct keeper {
 	uv_loop_t loop;
 	struct playing play;
@@ -25,7 +25,7 @@ struct keeper {
 	struct spawner_link *link;
 	struct pool pool;
 	struct arena arena;
-	unsigned warm; /* how often on_warm came */
+	unsigned warm; /* how often on_warm was called */
 	bool spawner_lost;
 };
 
@@ -52,7 +52,7 @@ static void on_lost(void *context, const char *why)
 	keeper->spawner_lost = true;
 }
 
-/* Answers to questions that are asked before the loop runs wait in the socket: a runtime, its twin. */
+/* Queues answers in the socket for the questions before the loop runs: a runtime and its twin. */
 static bool answer_ahead(struct keeper *keeper, uint32_t error)
 {
 	static struct priv_msg answer;
@@ -84,7 +84,7 @@ static bool prepare(struct keeper *keeper)
 	if (!playing_pair(SOCK_SEQPACKET, ends))
 		return false;
 	keeper->play.spawner = ends[1];
-	(void)fcntl(ends[0], F_SETFL, 0); /* asked synchronously at first */
+	(void)fcntl(ends[0], F_SETFL, 0); /* the first questions are synchronous */
 	keeper->link = spawner_link_new(ends[0], &err);
 	return keeper->link != NULL;
 }
@@ -141,7 +141,7 @@ static int64_t told(struct keeper *keeper, const char *key)
 	return value_as_int(value_get(runtime_describe(python(keeper), &keeper->arena), key), -1);
 }
 
-/* A worker in this slot, warm. */
+/* Makes a warm worker in this slot. */
 static bool warm_up(struct keeper *keeper, int slot, struct played *ret_worker)
 {
 	if (!playing_make(&keeper->play, slot, ret_worker) || !playing_warm(ret_worker))
@@ -150,7 +150,7 @@ static bool warm_up(struct keeper *keeper, int slot, struct played *ret_worker)
 	return true;
 }
 
-/* A knob that says this; the test keeps its own end. */
+/* A knob whose file has this text; the test keeps its own descriptor. */
 static int knob_of(const char *text, int *ret_ours)
 {
 	*ret_ours = memfd_create("knob", MFD_CLOEXEC);
@@ -349,7 +349,7 @@ TEST(a_slot_that_is_lost_while_its_cgroup_is_emptied_is_forgotten)
 	close(slot);
 	close(now);
 	close(emptier);
-	close(control); /* the zygote is gone too, and its slots are freed with the next upkeep */
+	close(control); /* the zygote is gone too; the next upkeep frees its slots */
 	playing_turn(&keeper.play, UPKEEP_MS);
 	finish(&keeper);
 }
@@ -398,7 +398,7 @@ TEST(a_run_that_finds_no_warm_worker_has_another_slot_opened_up_to_the_ceiling)
 	finish(&keeper);
 }
 
-/* The worker's slot is emptied and made again. */
+/* Empties the worker's slot and makes its next worker. */
 static void comes_back(struct keeper *keeper, int slot, const struct played *worker)
 {
 	struct slotmsg msg;
@@ -449,7 +449,7 @@ TEST(a_zygote_that_is_refused_is_asked_for_again_and_its_socket_is_closed)
 		close(sock);
 		CHECK_STR(python(&keeper)->trouble, "no room for another");
 	}
-	CHECK_EQ_INT(keeper.play.kills, 0); /* there was nothing to kill */
+	CHECK_EQ_INT(keeper.play.kills, 0); /* there was no process to kill */
 	finish(&keeper);
 }
 
@@ -464,7 +464,7 @@ TEST(a_zygote_that_was_refused_is_buried)
 	close(sock);
 	CHECK(playing_refuse(&keeper.play, &question, "no"));
 	playing_turn(&keeper.play, 0);
-	timer_close(python(&keeper)->retry); /* so that no other comes into the list */
+	timer_close(python(&keeper)->retry); /* so that no new zygote joins the list */
 	python(&keeper)->retry = NULL;
 	playing_turn(&keeper.play, UPKEEP_MS);
 	CHECK(list_is_empty(&python(&keeper)->zygotes));
@@ -489,7 +489,7 @@ TEST(a_zygote_that_dies_before_it_is_ready_is_tried_again_after_a_pause)
 	CHECK_EQ_INT(keeper.play.killed, 1);
 	CHECK(python(&keeper)->trouble[0]);
 	playing_turn(&keeper.play, 0);
-	CHECK_STR(python(&keeper)->trouble, ""); /* the second one got ready */
+	CHECK_STR(python(&keeper)->trouble, ""); /* the second zygote became ready */
 	close(control);
 	finish(&keeper);
 }
@@ -603,7 +603,7 @@ TEST(a_slot_whose_cgroup_lacks_what_is_required_is_not_opened)
 	answer.body.knobs = (struct priv_knobs){ 2, { KNOB_PIDS_MAX, KNOB_MEMORY_MAX } };
 	CHECK(playing_answer(
 		&keeper.play, &question, &answer, (const int[]){ ends[1], dup(ends[1]) }, 2));
-	CHECK(playing_is_closed(&keeper.play, ends[0])); /* cpu cannot be counted */
+	CHECK(playing_is_closed(&keeper.play, ends[0])); /* no knob can count cpu time */
 	keeper.config.layers.cgroups = false;
 	slot = playing_slot(&keeper.play, control, NULL, NULL);
 	CHECK(slot >= 0);
@@ -753,7 +753,7 @@ TEST(a_worn_zygote_is_replaced_when_the_new_one_is_ready_and_killed_when_it_is_i
 	control = playing_zygote(&keeper.play);
 	slot = playing_slot(&keeper.play, control, NULL, NULL);
 	CHECK(slot >= 0 && warm_up(&keeper, slot, &worker));
-	CHECK(pool_take(python(&keeper)) != NULL); /* one run, and it is worn; still warm here */
+	CHECK(pool_take(python(&keeper)) != NULL); /* worn after one run; still warm here */
 	next = playing_zygote(&keeper.play);
 	CHECK(next >= 0);
 	CHECK_EQ_INT(keeper.play.kills, 0);

@@ -46,7 +46,7 @@ static int open_count(void)
 
 static const int many[PRIV_FDS_MAX + 1] = { [0 ... PRIV_FDS_MAX] = 2 };
 
-/* Sends bytes past all checks of priv_send() and receives them. */
+/* Sends bytes without the checks of priv_send() and receives them. */
 static int recv_raw(
 	enum side side, const void *bytes, size_t len, unsigned fd_count, struct err *err)
 {
@@ -63,7 +63,7 @@ static int recv_raw(
 	return got;
 }
 
-/* With room behind the message, for those that claim to be longer than they may be. */
+/* With room after the message, for messages that claim to be longer than allowed. */
 static int recv_msg(enum side side, const struct priv_msg *msg, unsigned fd_count)
 {
 	static char bytes[sizeof(struct priv_msg) + 64];
@@ -73,7 +73,7 @@ static int recv_msg(enum side side, const struct priv_msg *msg, unsigned fd_coun
 	return recv_raw(side, bytes, HEAD_LEN + msg->body_len, fd_count, &err);
 }
 
-/* Fills a message; they are too large for the stack of every test. */
+/* Fills a message, which is too large for the stack of each test. */
 static void msg_fill(struct priv_msg *msg, enum priv_op op, bool is_answer, size_t body_len)
 {
 	memset(msg, 0, sizeof(*msg));
@@ -110,7 +110,7 @@ TEST(a_question_and_its_answer_arrive_as_they_were_sent)
 	CHECK(fd_count == 1 && got.id == 5 && got.body_len == 0);
 }
 
-/* What the table must say, written down a second time. */
+/* The expected contents of the table, written independently. */
 static const struct {
 	enum priv_op op;
 	size_t request_len;

@@ -8,7 +8,7 @@
 
 static struct config config;
 
-/* The runtime that a text adds to python. */
+/* The runtime that results from adding this text to python. */
 static const struct config_runtime *second(const char *text)
 {
 	static const struct config_runtime none;

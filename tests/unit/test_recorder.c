@@ -17,7 +17,7 @@
 
 #define RECORDS 300 /* more than go into one batch */
 
-/* A recorder on a store of its own, and what it told. */
+/* A recorder on its own store, and what it reported. */
 struct desk {
 	struct shop shop;
 	uv_loop_t loop;
@@ -49,7 +49,7 @@ static bool open_desk_of(unsigned most)
 	memset(&desk, 0, sizeof(desk));
 	shop_init(&desk.shop);
 	store = desk.shop.store;
-	desk.shop.store = NULL; /* it is the recorder's from here */
+	desk.shop.store = NULL; /* now the recorder owns it */
 	(void)uv_loop_init(&desk.loop);
 	desk.recorder = store ? recorder_start(&desk.loop, store, most, &desk.shop.err) : NULL;
 	return desk.recorder != NULL;
@@ -119,7 +119,7 @@ TEST(what_is_put_is_told_when_it_is_in_the_store)
 
 	CHECK(open_desk());
 	put(0, RECORDING_ENDED);
-	CHECK_EQ_INT(told, 0); /* from the loop, never from inside */
+	CHECK_EQ_INT(told, 0); /* the report comes from the loop, never from inside the call */
 	CHECK(wait_for(1));
 	CHECK_EQ_INT(failed, 0);
 	CHECK(recorder_trouble(desk.recorder) == NULL);
@@ -178,7 +178,7 @@ TEST(a_record_that_cannot_be_written_does_not_take_others_along)
 	close_desk();
 }
 
-/* As if the disk were full: no byte of a file can be written. */
+/* Simulates a full disk: no byte of a file can be written. */
 static void disk_is_full(bool full)
 {
 	struct rlimit limit;
@@ -228,7 +228,7 @@ TEST(trouble_lasts_as_long_as_its_cause_and_ends_by_itself)
 	CHECK(wait_for(1));
 	CHECK_EQ_INT(failed, 1);
 	CHECK_STR(store_trouble(recorder_trouble(desk.recorder)), "full");
-	CHECK(!wait_for_trouble(false, 2500)); /* it was tried twice meanwhile */
+	CHECK(!wait_for_trouble(false, 2500)); /* the recorder has tried twice meanwhile */
 	CHECK(recorder_trouble_ms(desk.recorder) >= 2500);
 	disk_is_full(false);
 	CHECK(wait_for_trouble(false, 3000));
@@ -238,7 +238,7 @@ TEST(trouble_lasts_as_long_as_its_cause_and_ends_by_itself)
 	close_desk();
 }
 
-/* Somebody else's hold on the database, from a process of his own, for so long. */
+/* Another process holds the database for this long. */
 static pid_t hold_database(unsigned ms)
 {
 	char path[128];
@@ -295,7 +295,7 @@ TEST(who_holds_the_database_for_long_is_told_of_and_waited_out)
 	for (unsigned i = 0; i < RECORDS; i++)
 		put(i, RECORDING_ENDED);
 	CHECK(wait_for(RECORDS));
-	CHECK(failed > 0); /* those of a batch together, and not one after the other */
+	CHECK(failed > 0); /* the records of a batch fail together, not one after the other */
 	CHECK(clock_ms() - begun_ms < 6000);
 	(void)waitpid(pid, NULL, 0);
 	CHECK(wait_for_trouble(false, 3000));
@@ -332,7 +332,7 @@ TEST(without_memory_the_store_is_closed_and_can_be_opened_again)
 	shop_done(&desk.shop);
 }
 
-/* ---- a disk that does not answer ------------------------------------------------------------ */
+/* ---- a disk that does not respond ----------------------------------------------------------- */
 
 static atomic_bool disk_answers;
 
@@ -371,7 +371,7 @@ TEST(a_disk_that_does_not_answer_is_told_while_it_does_not)
 	CHECK(stalls(true));
 	CHECK_STR(store_trouble(recorder_stall(desk.recorder)), "stalled");
 	CHECK(recorder_trouble_ms(desk.recorder) >= 2000);
-	CHECK(recorder_trouble(desk.recorder) == NULL); /* runs are let in for some more seconds */
+	CHECK(recorder_trouble(desk.recorder) == NULL); /* runs are admitted a while longer */
 	atomic_store(&disk_answers, true);
 	CHECK(wait_for(1));
 	CHECK(stalls(false));

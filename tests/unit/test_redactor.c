@@ -16,7 +16,7 @@ static const struct pattern_book *book(void)
 	struct err err = ERR_INIT;
 
 	if (!shipped)
-		shipped = pattern_book_load(NULL, &err); /* kept until the process ends */
+		shipped = pattern_book_load(NULL, &err); /* loaded once for the whole process */
 	return shipped;
 }
 
@@ -169,7 +169,7 @@ TEST(what_cannot_be_masked_for_want_of_memory_is_withheld)
 	CHECK(!strstr(bytes.data, "hunter2"));
 }
 
-#define WATCHED 20 /* how much longer everything takes under sanitizers and valgrind */
+#define WATCHED 20 /* allowance for the slowdown by sanitizers and valgrind */
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
@@ -223,7 +223,7 @@ TEST(hostile_text_takes_no_more_work_than_there_is)
 	}
 }
 
-/* As many secrets, and as long, as one may name, which are all but alike. */
+/* The maximum number of secrets, each of maximum length and almost equal to the others. */
 static void begin_with_many(void)
 {
 	static char texts[64][257];
@@ -231,7 +231,7 @@ static void begin_with_many(void)
 
 	for (size_t i = 0; i < 64; i++) {
 		memset(texts[i], 'a', 256);
-		for (size_t at = 47; at < 256; at += 48) /* in each piece of it */
+		for (size_t at = 47; at < 256; at += 48) /* in each piece of the secret */
 			texts[i][at] = (char)(i < 49 ? '0' + i : '1' + i);
 		secrets[i] = (struct bytes){ texts[i], 256 };
 	}
@@ -251,7 +251,7 @@ TEST(hostile_secrets_take_no_more_looks_than_there_are)
 	CHECK(redact_bytes(&redactor, &bytes, 0));
 	CHECK(redactor.spent);
 	CHECK_EQ_INT(redactor.looks, 0);
-	CHECK(bytes.len < sizeof(text)); /* nobody has seen the end of it, so it is masked */
+	CHECK(bytes.len < sizeof(text)); /* the end was not searched, so it is masked */
 	CHECK(!memcmp(bytes.data + bytes.len - 15, "[masked:secret]", 15));
 }
 
@@ -281,5 +281,5 @@ TEST(ordinary_text_costs_some_milliseconds_for_a_mebibyte)
 	double ms = ms_of(prose, 1 << 20);
 
 	printf("# 1 MiB: %.2f ms\n", ms);
-	CHECK(ms < 500 * WATCHED); /* on a busy machine too; the number above is what counts */
+	CHECK(ms < 500 * WATCHED); /* on a busy machine too; the printed number counts */
 }

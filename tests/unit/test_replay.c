@@ -83,16 +83,16 @@ TEST(a_record_says_how_many_secrets_it_wants_again)
 	arena_init(&arena, 1 << 20);
 	CHECK_EQ_INT(replay_secrets(parse("{\"request\": {\"code\": \"1\"}}")), 0);
 	CHECK_EQ_INT(replay_secrets(parse("{\"request\": {\"secrets\": 3}}")), 3);
-	/* of one that does not say so: by what stands in their place */
+	/* Without `secrets`, replay counts the masks that stand in their places. */
 	CHECK_EQ_INT(replay_secrets(parse("{\"masks\": 1, \"error\": {\"frames\":"
 					  " [{\"text\": \"a [masked:secret]\"}]}}")),
 		1);
 	CHECK_EQ_INT(replay_secrets(parse("{\"request\": {\"masks\": 1, \"args\":"
 					  " [\"x\", \"[masked:secret]\"]}}")),
 		1);
-	/* a pattern's is masked again by the pattern */
+	/* masked by a pattern, which masks the replayed output again */
 	CHECK_EQ_INT(replay_secrets(parse("{\"masks\": 1, \"stdout\": \"[masked:github]\"}")), 0);
-	/* what a program only says is nobody's secret */
+	/* without `masks`, the program printed this text itself */
 	CHECK_EQ_INT(replay_secrets(parse("{\"stdout\": \"[masked:secret]\"}")), 0);
 	arena_done(&arena);
 }

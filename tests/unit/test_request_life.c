@@ -1,6 +1,6 @@
 /*
- * The life of a request, stage by stage: where it can wait, what cancelling does to it there, and that
- * nothing of it is left at its end.  pipeline.c has the table, request.h the drawing.
+ * A request's life, stage by stage: where it can wait, what cancelling does there, and that the
+ * daemon frees all of it at its end.  pipeline.c has the table of stages, request.h the diagram.
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -26,7 +26,7 @@ static const char RUN_CACHED[] =
 
 /* ---- the table -------------------------------------------------------------------------------- */
 
-/* The stages that can be reached from `from`, itself included, one bit each. */
+/* The stages that can be reached from `from`, including itself, one bit each. */
 static unsigned reach(enum stage from)
 {
 	unsigned reached = 1U << from;
@@ -72,7 +72,7 @@ static int has_msgid(void *context, struct request *request)
 	return request->msgid == MSGID;
 }
 
-/* The request that the tests are about, when it waits in this stage; NULL: it never does. */
+/* The request under test if it waits in this stage; NULL: it does not. */
 static struct request *waits_in(struct house *house, enum stage stage)
 {
 	int64_t until = clock_ms() + PATIENCE_MS;
@@ -88,7 +88,7 @@ static struct request *waits_in(struct house *house, enum stage stage)
 	return NULL;
 }
 
-/* Nothing is left of any request in any part of the daemon. */
+/* Returns whether no part of the daemon keeps anything of any request. */
 static bool is_clean(struct house *house)
 {
 	struct server *server = house->server;
@@ -101,7 +101,7 @@ static bool is_clean(struct house *house)
 	       !server->claims.map.count && !server->state.examining;
 }
 
-/* Its client cancels it; the answer is that of the run. */
+/* The client cancels its run; the run's reply says so. */
 static bool cancel(struct house *house, int client, struct reply *ret_reply)
 {
 	struct reply other;
@@ -132,7 +132,7 @@ struct scene {
 	int client;
 };
 
-/* A thread takes the digest of what the runtime is made of. */
+/* A thread computes the digest of the runtime's files. */
 static bool knows_runtime(struct house *house)
 {
 	int64_t until = clock_ms() + PATIENCE_MS;
@@ -163,9 +163,11 @@ static void end_scene(struct scene *scene)
 	house_close(&scene->house);
 }
 
-/* ---- threads that are held -------------------------------------------------------------------- */
+/* ---- busy threads ---------------------------------------------------------------------------- */
 
-/* Work for this user on every thread that it can have: whatever it asks for next waits. */
+/*
+ * Work for this user that keeps busy every thread the user may have, so that the next work waits.
+ */
 struct blockade {
 	atomic_bool is_over;
 	atomic_uint left;
@@ -206,7 +208,7 @@ static void let_threads_go(struct house *house, struct blockade *blockade)
 		house_turn(house, 0);
 }
 
-/* Cancels a run that waits for a thread in this stage, and lets the threads go afterwards. */
+/* Cancels a run that waits for a thread in this stage, then frees the threads. */
 static void cancel_at_thread(const char *params, enum stage stage, const char *outcome)
 {
 	struct blockade blockade;
@@ -218,7 +220,7 @@ static void cancel_at_thread(const char *params, enum stage stage, const char *o
 	CHECK(waits_in(&scene.house, stage));
 	CHECK(house_send(scene.client, 1, "cancel", "{\"msgid\":7}"));
 	house_turn(&scene.house, 20);
-	CHECK(waits_in(&scene.house, stage)); /* what the thread does with it comes first */
+	CHECK(waits_in(&scene.house, stage)); /* the thread's work must end first */
 	let_threads_go(&scene.house, &blockade);
 	CHECK(house_hear(&scene.house, scene.client, &scene.reply));
 	while (scene.reply.msgid != MSGID)
@@ -252,7 +254,7 @@ TEST(one_whose_result_may_be_known_is_cancelled_when_the_store_has_answered)
 	cancel_at_thread(RUN_CACHED, STAGE_CACHE, "canceled");
 }
 
-/* ---- another that has its id ------------------------------------------------------------------ */
+/* ---- another request with its id ------------------------------------------------------------- */
 
 TEST(one_that_waits_for_another_with_its_id_is_cancelled_alone)
 {
@@ -280,7 +282,7 @@ TEST(one_whose_program_no_inspector_has_begun_to_read_is_cancelled_at_once)
 {
 	struct scene scene;
 
-	CHECK(set_scene(&scene, false, "")); /* there is no inspector */
+	CHECK(set_scene(&scene, false, "")); /* without an inspector */
 	CHECK(send_run(&scene, RUN));
 	CHECK(waits_in(&scene.house, STAGE_POLICY));
 	CHECK(cancel(&scene.house, scene.client, &scene.reply));
@@ -305,7 +307,7 @@ TEST(a_check_whose_client_leaves_is_not_read_any_more)
 
 /* ---- the store -------------------------------------------------------------------------------- */
 
-/* Somebody else writes into the store: nothing can be recorded until they have done. */
+/* Another process writes into the store: until it ends, the daemon cannot record anything. */
 static sqlite3 *hold_store(const struct house *house)
 {
 	char path[96];

@@ -6,7 +6,7 @@
 #include "daemon/workers/residue.h"
 #include "tests/check.h"
 
-/* Whose residue is gone, as its owner was told. */
+/* Records for which worker the owner's callback reported that its residue is gone. */
 struct owner {
 	uv_loop_t loop;
 	struct residue residue;
@@ -35,7 +35,7 @@ static void turn(struct owner *owner)
 	(void)uv_run(&owner->loop, UV_RUN_DEFAULT);
 }
 
-/* A slot whose cgroup has so many bytes in its account; all that is needed of it are its knobs. */
+/* A slot whose cgroup is charged with so many bytes.  Only its knobs matter here. */
 static struct worker slot_with(uint64_t bytes)
 {
 	struct worker worker = { .state = WORKER_EMPTY };
@@ -97,7 +97,7 @@ TEST(one_slot_waits_for_the_other)
 
 	begin(&owner);
 	CHECK(residue_take_back(&owner.residue, &first));
-	CHECK(residue_take_back(&owner.residue, &second)); /* which must wait */
+	CHECK(residue_take_back(&owner.residue, &second)); /* it must wait */
 	turn(&owner);
 	CHECK(owner.told == 1 && owner.worker == &first);
 	CHECK_STR(asked_of(&second), "");
@@ -118,7 +118,7 @@ TEST(a_slot_that_is_closed_meanwhile_is_not_spoken_of)
 
 	begin(&owner);
 	CHECK(residue_take_back(&owner.residue, &slot));
-	residue_forget(&owner.residue, &other); /* it has nothing to do with it */
+	residue_forget(&owner.residue, &other); /* this slot has no reclaim in progress */
 	CHECK(owner.residue.worker == &slot);
 	residue_forget(&owner.residue, &slot);
 	knobs_done(&slot.knobs);

@@ -14,7 +14,7 @@
 static atomic_bool stop;
 static char ids[RUNS][RUN_ID_LEN + 1];
 
-/* Runs with outputs of their own, and code and errors that all share. */
+/* Runs that each have their own output, and share one program and one stderr. */
 static void fill(struct shop *shop)
 {
 	static char output[SIZE], errout[SIZE];
@@ -53,7 +53,7 @@ static struct store_plan plan_for(struct shop *shop, struct store_keep keep)
 
 static uint64_t freed; /* by the last take() */
 
-/* Takes everything that a plan names; how many runs that were. */
+/* Deletes everything that a plan names.  Returns how many runs that were. */
 static unsigned take(struct shop *shop, struct store_plan plan)
 {
 	const struct store_act act = {
@@ -118,7 +118,7 @@ TEST(what_is_planned_to_be_free_is_about_what_is_free_then)
 	fill(&shop);
 	CHECK(check_ok());
 	CHECK_EQ_INT(take(&shop, plan_for(&shop, (struct store_keep){ .runs = RUNS - 1 })), 1);
-	/* Taking settles everything; now counts of blobs are right. */
+	/* Deleting settles every run, so the counts of blobs are exact now. */
 	CHECK_EQ_INT(store_sizes(shop.store, &before, &shop.err), 0);
 	plan = plan_for(&shop, (struct store_keep){ .runs = 10 });
 	CHECK(plan.bytes > (uint64_t)40 * SIZE);
@@ -159,7 +159,7 @@ TEST(nothing_is_named_when_everything_is_kept)
 	CHECK_EQ_INT(plan_for(&shop, (struct store_keep){ .bytes = UINT64_C(1) << 40 }).runs, 0);
 }
 
-/* A hundred years are kept: that long ago nothing ran. */
+/* Keeps a hundred years: no run is that old. */
 TEST(an_age_from_before_the_calendar_begins_names_nothing)
 {
 	static const int64_t moments[] = { -1, -1000, -86400000000, -1400000000000000, INT64_MIN };
@@ -235,7 +235,7 @@ TEST(the_same_bytes_may_come_again_after_they_have_left)
 	CHECK_EQ_INT(number(&shop, "SELECT count(*) FROM records WHERE stdout IS NOT NULL"), 1);
 }
 
-/* Programs that stand in their rows, and all of them settled. */
+/* Settled runs whose programs are short enough to stand in their rows. */
 static void fill_rows(struct shop *shop)
 {
 	shop_init(shop);
@@ -252,7 +252,7 @@ static void fill_rows(struct shop *shop)
 		;
 }
 
-/* How many leave of those that a plan names, one by one. */
+/* Deletes the runs that a plan names one by one.  Returns how many were deleted. */
 static unsigned take_singly(struct shop *shop, struct store_plan *plan, unsigned *ret_stayed)
 {
 	const struct store_act act = {
@@ -316,6 +316,6 @@ TEST(runs_that_cannot_be_named_are_stepped_over)
 	CHECK_EQ_INT(taken, plan.runs);
 	CHECK_EQ_INT(stayed, 0);
 	CHECK_EQ_INT(shop.err.code, ERR_NONE);
-	CHECK_EQ_INT(left.unreadable.runs, 2 * plan.unreadable.runs); /* met once more */
+	CHECK_EQ_INT(left.unreadable.runs, 2 * plan.unreadable.runs); /* used once more */
 	CHECK(has_contents(&shop, RUNS - 1));
 }

@@ -30,7 +30,7 @@ static void drop_folder(void)
 	(void)rmdir(folder);
 }
 
-/* What comes of a folder with this file: "" when it loads and an inspector takes it. */
+/* Loads a folder with this file.  Returns the error; "" if it loads and an inspector accepts it. */
 static const char *complaint_about(const char *name, const char *text)
 {
 	static struct err err;

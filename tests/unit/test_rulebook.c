@@ -60,7 +60,7 @@ TEST(what_could_not_be_checked_is_denied_under_every_policy)
 	rulebook_free(book);
 }
 
-/* The first rule that finds something in a program of so many bytes of `piece`. */
+/* The first rule that finds something in so many bytes of repeated `piece`. */
 static const char *first_in(const char *piece, size_t len, uint64_t looks, int64_t cpu_us)
 {
 	static char code[INSPECT_CODE_MAX + 1];

@@ -92,7 +92,7 @@ TEST(what_a_bind_must_have_and_may_lack)
 	asked.binds[1].optional = false;
 	CHECK(!is_taken());
 	CHECK(strstr(err.text, "/no/such/folder"));
-	/* Optional is no excuse for a path that is closed. */
+	/* A path may be absent if it is optional, but an unreadable path is an error. */
 	CHECK(prepare());
 	(void)snprintf(asked.binds[1].path, sizeof(asked.binds[1].path), "/proc");
 	CHECK(!is_taken());

@@ -9,7 +9,7 @@ struct shown {
 	char text[512];
 };
 
-/* What a person would see of these bytes. */
+/* The safe form of these bytes, as a person sees it. */
 static struct shown show(enum safe_form form, const char *bytes, size_t len)
 {
 	struct shown shown = { "" };
@@ -74,7 +74,7 @@ TEST(bytes_that_are_not_utf8_are_shown_one_by_one)
 	CHECK_STR(SHOW(SAFE_LINE, "nul\0byte"), "nul\\x00byte");
 }
 
-/* However a text is cut into pieces, the same comes out. */
+/* The result must not depend on how the text is cut into pieces. */
 static void feed_in_pieces(const char *bytes, size_t len, size_t piece, struct shown *ret_shown)
 {
 	struct safe_stream stream = { .held_len = 0 };

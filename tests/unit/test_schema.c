@@ -7,7 +7,10 @@
 #include "tests/check.h"
 #include "tests/fault.h"
 
-/* What one schema and one value say is in tests/cases/schema/; here is what a case cannot say. */
+/*
+ * tests/cases/schema/ has the cases of one schema and one value; here are the tests that a case
+ * cannot express.
+ */
 
 static struct value *parsed(struct arena *arena, const char *text)
 {
@@ -91,7 +94,7 @@ TEST(a_long_value_of_the_schema_is_not_repeated_either)
 	WITH_ARENA(arena);
 	char text[512] = "{\"enum\":[\"";
 
-	memset(text + strlen(text), 'x', 400); /* and the quotation marks and brackets */
+	memset(text + strlen(text), 'x', 400); /* plus the quotation marks and brackets */
 	(void)strcat(text, "\"]}");
 	CHECK_STR(said(arena, text, "1"), "must be one of what the schema says");
 }
@@ -143,7 +146,7 @@ TEST(bytes_are_a_type_of_our_own_contracts)
 	CHECK(!compiled(arena, "{\"type\":\"bytes\"}", SCHEMA_JSON));
 }
 
-/* Whoever reads an int with a default would take the default for 3.0. */
+/* Code that reads an int with a default would silently use the default for 3.0. */
 TEST(a_real_is_no_integer_in_our_own_contracts)
 {
 	WITH_ARENA(arena);
@@ -283,7 +286,7 @@ TEST(a_full_arena_is_an_error_and_never_a_verdict)
 	}
 }
 
-/* A description of a draft is made for the document that names it. */
+/* The description of a draft is made for the document that names it. */
 TEST(a_full_arena_never_makes_another_draft)
 {
 	WITH_ARENA(texts);

@@ -53,7 +53,7 @@ static bool build(void)
 	return true;
 }
 
-/* libseccomp asks the kernel what it knows, and an emulator has other answers. */
+/* libseccomp asks the kernel which actions it knows, and an emulator answers differently. */
 #define NEED_FILTERS()                                        \
 	do {                                                  \
 		if (is_emulated())                            \
@@ -61,7 +61,7 @@ static bool build(void)
 		CHECK(build());                               \
 	} while (0)
 
-/* The base filter of the workers in question. */
+/* The base filter of the workers under test. */
 static enum filter_profile base = FILTER_ZYGOTE;
 
 static uint32_t answer(enum filter_profile profile, const struct seccomp_data *data)
@@ -74,13 +74,16 @@ static uint32_t answer_of_tiny(enum tiny_part part, const struct seccomp_data *d
 	return bpf_run(tiny[part], tiny_len[part], data);
 }
 
-/* What a worker lives under where the kernel gives no listener. */
+/* The filters of a worker on a kernel without listeners. */
 static uint32_t answer_unheard(const struct seccomp_data *data)
 {
 	return bpf_stricter(answer(base, data), answer_of_tiny(TINY_PLAIN, data));
 }
 
-/* What a worker lives under: the zygote's filter, its own, and the slot's answer. */
+/*
+ * The filters of a worker and the slot's answer: the zygote's filter, the worker's own, and the
+ * slot.
+ */
 static uint32_t answer_of_both(const struct seccomp_data *data)
 {
 	uint64_t args[6];
@@ -94,7 +97,7 @@ static uint32_t answer_of_both(const struct seccomp_data *data)
 	return tiny_filter_verdict(data->nr, args);
 }
 
-/* ---- all numbers, with arguments around everything that a rule asks for -------------------- */
+/* ---- all numbers, with arguments around every value that a rule compares ------------------- */
 
 struct values {
 	uint64_t list[VALUES_MAX];
@@ -107,7 +110,7 @@ static void add_value(struct values *values, uint64_t value)
 		values->list[values->count++] = value;
 }
 
-/* For one argument: what its rules compare with, a bit more, a bit less, and the upper half. */
+/* For one argument: the values its rules compare, values near them, and the upper half set. */
 static void gather(struct values *values, const struct syscall_group *group, unsigned arg)
 {
 	*values = (struct values){ .count = 0 };
@@ -129,7 +132,7 @@ static void gather(struct values *values, const struct syscall_group *group, uns
 
 typedef bool (*compare_fn)(int nr, const uint64_t args[6]);
 
-/* Every pair of values of two arguments. */
+/* Calls `compare` for every pair of values of two arguments. */
 static bool each_pair(int nr, const struct syscall_group *group, compare_fn compare)
 {
 	struct values values[6];
@@ -169,7 +172,10 @@ static bool is_same(int nr, const uint64_t args[6], uint32_t found, uint32_t hop
 
 static enum filter_profile compared;
 
-/* What is told, the base filter holds back; a filter without a listener says it itself. */
+/*
+ * The base filter holds back the calls that the listener gets.  A filter without a listener
+ * returns the plain verdict itself.
+ */
 static uint32_t in_the_kernel(enum filter_profile profile, uint32_t verdict)
 {
 	bool heard = profile == FILTER_ZYGOTE || profile == FILTER_ZYGOTE_CODE;
@@ -213,8 +219,9 @@ TEST(every_exported_filter_says_what_its_table_says)
 }
 
 /*
- * Of two groups the first one counts, so what the second says about a call would be a dead letter.
- * The inspector's list takes a call out of the red one so, and test builds do in the daemon's.
+ * If two groups contain a call, only the first one counts and the second is dead.  Exception: the
+ * inspector's list takes a call out of the red group this way, and test builds do so in the
+ * daemon's.
  */
 TEST(each_call_of_a_profiles_own_list_stands_in_one_group)
 {
@@ -259,7 +266,7 @@ static bool is_of_zygote_and_slot(int nr)
 	return false;
 }
 
-/* Whoever listens is gone, or has never been: what would be told is not done. */
+/* Without a listener, the kernel must not do the calls that the listener would get. */
 TEST(nothing_that_is_told_is_allowed_by_the_base_filter)
 {
 	const uint64_t args[6] = { 0 };
@@ -274,7 +281,7 @@ TEST(nothing_that_is_told_is_allowed_by_the_base_filter)
 	}
 }
 
-/* A kind of runtime's own list, which comes before the job's. */
+/* A runtime kind's own list, which comes before the job's list. */
 static const struct syscall_list *own_list;
 
 static uint32_t own_verdict(int nr, const uint64_t args[6])
@@ -296,7 +303,7 @@ static bool compare_both_with_own(int nr, const uint64_t args[6])
 	uint32_t found = bpf_stricter(answer(base, &data),
 		bpf_stricter(answer_of_tiny(TINY_NOTIFY, &data), answer_of_tiny(TINY_LAST, &data)));
 
-	/* which errno it is, or the end, says the slot: here it is enough that it is asked */
+	/* the slot chooses the errno or the end; here it is enough that the kernel asks it */
 	if (syscall_plain(hoped) != hoped)
 		hoped = SECCOMP_RET_USER_NOTIF;
 	return is_same(nr, args, found, hoped) &&
@@ -369,7 +376,7 @@ TEST(other_entries_into_the_kernel_kill_in_every_profile)
 		}
 }
 
-/* ---- what must be so whatever the table says ----------------------------------------------- */
+/* ---- rules that hold whatever the table says ----------------------------------------------- */
 
 struct expectation {
 	int nr;
@@ -634,8 +641,8 @@ TEST(what_has_no_innocent_use_kills)
 /* ---- the kernel's own answer --------------------------------------------------------------- */
 
 /*
- * Lets nothing really happen: what the filters allow meets "ask the tracer", and without a tracer
- * that is ENOSYS.  exit_group alone is let through, to report.
+ * Keeps allowed calls from doing anything: calls that the filters allow get "ask the tracer", and
+ * without a tracer the kernel answers ENOSYS.  Only exit_group is let through, to report.
  */
 static int load_probe(void)
 {
@@ -668,7 +675,7 @@ __attribute__((noreturn)) static void call_and_report(long nr)
 		_exit(255);
 	errno = 0;
 	found = syscall(nr, 0, 0, 0, 0, 0, 0);
-	/* Plainly: under a sanitizer _exit() makes calls of its own. */
+	/* A direct call: under a sanitizer _exit() makes calls of its own. */
 	(void)syscall(SYS_exit_group, found < 0 ? errno : 0);
 	__builtin_unreachable();
 }
@@ -684,15 +691,18 @@ static int status_of(long nr)
 }
 
 /*
- * Newer kernels let their own uprobe trampoline's calls pass before any filter sees them; made from
- * anywhere else they end the caller with SIGILL.
+ * Newer kernels let the calls of their own uprobe trampoline pass before any filter sees them.
+ * From anywhere else these calls end the caller with SIGILL.
  */
 static bool is_uprobe_call(int nr)
 {
 	return nr == 335 || nr == 336;
 }
 
-/* ENOSYS stands for "allowed" and for the errno of that name: the simulation tells them apart. */
+/*
+ * The kernel's ENOSYS means "allowed", but may also be that errno; the simulation tells them
+ * apart.
+ */
 static bool is_status_for(int status, uint32_t verdict)
 {
 	if (verdict == VERDICT_KILL)
@@ -733,6 +743,6 @@ TEST(the_i386_entry_kills)
 
 	NEED_FILTERS();
 	status = status_of(-1);
-	/* A kernel without that entry answers with SIGSEGV, which is as good. */
+	/* A kernel without the i386 entry answers with SIGSEGV, which is as good. */
 	CHECK(WIFSIGNALED(status) && (WTERMSIG(status) == SIGSYS || WTERMSIG(status) == SIGSEGV));
 }

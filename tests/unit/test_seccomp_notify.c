@@ -17,7 +17,7 @@
 
 static struct err err = ERR_INIT;
 
-/* ---- a program under the filter, and we are its slot ---------------------------------------- */
+/* ---- a program under the filter; this process is its slot ----------------------------------- */
 
 typedef int (*program_fn)(void);
 
@@ -37,7 +37,10 @@ static pid_t start(const struct notify *notify, program_fn program)
 	_exit(program());
 }
 
-/* Hears and answers until it ends; its wait status.  `told` and what was said last come back. */
+/*
+ * Reads and answers notifications until the program ends.  Returns its wait status, and the last
+ * answer in `ret_last`.
+ */
 static int serve(struct notify *notify, pid_t pid, enum refusal *ret_last)
 {
 	int status = -1;
@@ -63,7 +66,7 @@ static int serve(struct notify *notify, pid_t pid, enum refusal *ret_last)
 	return -1;
 }
 
-/* The message about a program's end. */
+/* Runs the program.  Returns the message about its end. */
 static struct slotmsg live(program_fn program, int *ret_status, enum refusal *ret_last)
 {
 	struct notify notify = NOTIFY_INIT;

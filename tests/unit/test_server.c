@@ -11,7 +11,7 @@
 #include "tests/check.h"
 #include "tests/unit/house.h"
 
-/* The outcome that the store has for the only run, after the daemon has ended. */
+/* The outcome of the only run in the store, after the daemon has ended. */
 static void is_recorded(struct house *house, const char *outcome)
 {
 	struct store_filter filter = { .all_callers = true, .limit = 10 };
@@ -95,7 +95,7 @@ TEST(what_still_runs_when_the_daemon_is_told_twice_is_cancelled_answered_and_rec
 	house_close(&house);
 }
 
-/* Up to three signals: to drain, to cancel, and to leave whatever has not ended by then. */
+/* Up to three signals: drain, cancel, and exit without the runs that have not ended. */
 static void insist(struct house *house)
 {
 	for (int i = 0; i < 3 && !house->server->state.closing; i++) {
@@ -221,7 +221,7 @@ TEST(a_child_that_is_nobodys_may_end)
 	house_close(&house);
 }
 
-/* ---- starts that fail: in a process of their own, which ends with what it made -------------- */
+/* ---- failing starts: each in its own process, which takes with it what it made -------------- */
 
 struct start {
 	const char *settings;

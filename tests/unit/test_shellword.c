@@ -3,7 +3,7 @@
 #include "daemon/inspector/shellword.h"
 #include "tests/check.h"
 
-/* What the word says; "?" in front of it when it is open. */
+/* The word's value; "?" in front of it when a part of it is unknown. */
 static const char *read_before(const char *text, const char *behind)
 {
 	static char said[NAME_BYTES_MAX + 2];

@@ -38,7 +38,7 @@ static int open_count(void)
 
 static const int many[1 + SLOTMSG_JOIN_FDS_MAX + 1] = { 2, 2, 2, 2, 2, 2, 2, 2 };
 
-/* Sends bytes as they are, past all checks of slotmsg_send(), and receives them as a message. */
+/* Sends bytes without the checks of slotmsg_send(), and receives them as a message. */
 static int recv_raw(const void *bytes, size_t len, unsigned fd_count, struct err *err)
 {
 	auto_pair struct pair pair = socket_pair();

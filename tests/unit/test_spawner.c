@@ -9,8 +9,8 @@
 #include "tests/check.h"
 
 /*
- * The conversation without jails; tests/jail/jail_spawner.t has those.  One process plays both
- * sides: the daemon's message lies in the socket before the spawner serves it.
+ * The messages of the spawner without jails; tests/jail/jail_spawner.t has the jails.  One process
+ * plays both sides: the daemon's message is in the socket before the spawner serves it.
  */
 
 static struct spawner spawner;
@@ -49,7 +49,7 @@ static struct priv_msg *request(enum priv_op op)
 	return &msg;
 }
 
-/* What spawner_serve() said; the answer, if any, lies in msg. */
+/* Returns what spawner_serve() returned; its answer, if any, is in msg. */
 static int serve(int fd)
 {
 	int fds[PRIV_FDS_MAX];

@@ -11,7 +11,7 @@
 #include "tests/fault.h"
 #include "tests/unit/playing.h"
 
-/* The link with a spawner that the test plays. */
+/* A link to a spawner that the test plays. */
 struct pair {
 	uv_loop_t loop;
 	struct playing play;
@@ -153,7 +153,7 @@ TEST(a_spawner_that_has_gone_is_noticed_before_the_loop_runs)
 
 /* ---- in the loop ---------------------------------------------------------------------------- */
 
-/* ced has no room for what the answer brings: that question has failed, and nothing else. */
+/* ced has no room for the answer's descriptors: only that question fails. */
 TEST(an_answer_whose_descriptors_find_no_room_fails_its_question_and_no_other)
 {
 	static struct priv_msg msg, answer;
@@ -228,7 +228,7 @@ TEST(a_child_that_ends_is_told_between_question_and_answer)
 	CHECK_EQ_INT(pair.last_id, 9);
 	CHECK_EQ_INT(pair.answers, 0);
 	close_pair(&pair);
-	CHECK_EQ_INT(pair.refusals, 1); /* answered by the end */
+	CHECK_EQ_INT(pair.refusals, 1); /* the close answered it */
 }
 
 TEST(everybody_who_waits_is_told_once_when_the_spawner_goes)

@@ -62,7 +62,7 @@ TEST(policy_denies_and_nothing_runs)
 	CHECK(house_call(&house, client, "run", RUN, &reply));
 	CHECK_STR(house_text(&reply, "outcome"), "policy_denied");
 	CHECK_STR(house_text(&reply, "ran"), "no");
-	CHECK_EQ_INT(house.seen, 1); /* remembered */
+	CHECK_EQ_INT(house.seen, 1); /* the verdict was cached */
 	CHECK_EQ_INT(house.server->pool.runtimes[0].runs, 0);
 	close(client);
 	house_close(&house);
@@ -91,7 +91,7 @@ TEST(queue_gives_turns_in_order_and_up_when_it_is_full_or_late)
 	CHECK(house_hear(&house, client, &reply));
 	CHECK_EQ_INT(reply.msgid, 1);
 	CHECK(house_send(client, 4, "run", RUN));
-	CHECK(house_next(&house)); /* and it has its turn */
+	CHECK(house_next(&house)); /* now it gets its turn */
 	CHECK(house_program(&house, "", 0));
 	CHECK(house_hear(&house, client, &reply));
 	CHECK_EQ_INT(reply.msgid, 4);
@@ -195,7 +195,7 @@ TEST(record_and_reply_come_in_this_order_and_leave_nothing_in_the_house)
 	house_close(&house);
 }
 
-/* A run with so much on stdin, which the budget does not let in; then its record. */
+/* A run with so many bytes on stdin, which the budget refuses.  Reads the record of it. */
 static bool refused_record(struct house *house, int client, size_t bytes, struct reply *ret_reply)
 {
 	struct buf params;

@@ -16,14 +16,14 @@
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
 
-/* ---- small questions ---------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------ */
 
 static void path_of(const struct shop *shop, const char *file, char ret_path[128])
 {
 	(void)snprintf(ret_path, 128, "%s/%s", shop->folder, file);
 }
 
-/* A number from the file, asked by another connection. */
+/* Reads a number from the file over another connection. */
 static int64_t ask(const struct shop *shop, const char *sql)
 {
 	sqlite3 *db = NULL;
@@ -41,7 +41,7 @@ static int64_t ask(const struct shop *shop, const char *sql)
 	return number;
 }
 
-/* Changes the file behind the store's back. */
+/* Changes the file without the store's knowledge. */
 static bool change(const struct shop *shop, const char *sql)
 {
 	sqlite3 *db = NULL;
@@ -95,7 +95,7 @@ static const char *outcome_of(struct shop *shop, const char *run_id)
 
 extern const struct embedded store_migrations[];
 
-/* The schema that the migrations lead to. */
+/* The schema that all migrations together produce. */
 static int64_t newest(void)
 {
 	int64_t count = 0;
@@ -334,7 +334,7 @@ TEST(runs_whose_ids_want_the_same_key_are_kept_apart)
 	shop_init(&shop);
 	CHECK(shop.store);
 	for (unsigned i = 0; i < 5; i++) {
-		/* The key is made of the first ten and the last four characters. */
+		/* A run's key depends on the first ten and the last four characters of its id. */
 		(void)snprintf(ids[i], sizeof(ids[i]), "01ARZ3NDEK%uSV4RRFFQ69GZZZZ", i);
 		memcpy(shop.sample.run_id, ids[i], sizeof(ids[i]));
 		shop.sample.result.outcome = (enum outcome)(OUTCOME_OK + i);
@@ -509,7 +509,7 @@ TEST(what_was_in_flight_is_lost_when_the_store_is_opened_again)
 	CHECK_STR(value_as_text(value_get(record, "ran")), "unknown");
 	CHECK(value_as_int(value_get(record, "ended_us"), 0) > 0);
 	CHECK(value_get(value_get(record, "request"), "code"));
-	/* and under which policy it began */
+	/* the policy under which it began */
 	record = value_get(record, "policy");
 	CHECK_STR(value_as_text(value_get(record, "name")), shop.sample.run.policy);
 	CHECK_STR(value_as_text(value_get(record, "digest")), shop.sample.result.verdict.digest);
@@ -584,7 +584,7 @@ TEST(the_log_is_bounded_without_an_idle_moment)
 
 /* ---- trouble ------------------------------------------------------------------------------ */
 
-/* In a child, since a limit on file sizes cannot be taken back from a whole test program. */
+/* Runs in a child: a process cannot take back its limit on file sizes. */
 static int child_status(void (*body)(struct shop *), struct shop *shop)
 {
 	int status = -1;
@@ -607,7 +607,7 @@ static void fill_up(struct shop *shop)
 	static char output[3 << 20];
 	int failures = 0;
 
-	/* The database is opened here: a connection never crosses a fork. */
+	/* The child opens the database: a connection must not cross a fork. */
 	shop_reopen(shop);
 	CHECK(shop->store);
 	CHECK_EQ_INT(write_ended(shop), 0);
@@ -670,7 +670,7 @@ TEST(a_full_file_system_refuses_records_and_room_heals_it)
 	for (size_t i = 0; i < sizeof(output); i++)
 		output[i] = (char)(random() >> 8);
 	shop.sample.result.out.head = (struct bytes){ output, sizeof(output) };
-	/* The log has its room, so small runs go on for a while; a large one does not fit. */
+	/* The log has room for small runs for a while, but not for a large one. */
 	for (int i = 0; i < 5 && shop.store && shop.err.code == ERR_NONE; i++) {
 		sample_next(&shop.sample);
 		output[0]++;

@@ -1,6 +1,6 @@
 /*
- * A disk that cannot read one place: the runs that stand there wait, all others settle.  And one that
- * can do nothing: then no run is to blame, and all of them settle when it is well again.
+ * A disk that cannot read one page: the runs on that page wait and all others settle.  And a disk
+ * that fails altogether: then no run is blamed, and all of them settle once the disk works again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,16 +21,16 @@
 
 #define PAGE     4096
 #define DB_BYTES ((size_t)64 << 20)
-#define RUNS     40U   /* enough for `records` to lie on several pages */
-#define FULL     4096U /* unsettled: from here on each commit settles some */
+#define RUNS     40U   /* enough for several pages of `records` */
+#define FULL     4096U /* so many unsettled runs that each commit settles some */
 
 /* ---- the disk ------------------------------------------------------------------------------- */
 
 static struct {
-	ino_t file; /* 0: it is well */
-	off_t page; /* of that file, which cannot be read ... */
-	bool all;   /* ... or nothing can be read or written any more */
-	int number; /* what is said then: SQLite takes EIO for damage, and the others as they are */
+	ino_t file; /* 0: the disk works */
+	off_t page; /* the unreadable page of that file */
+	bool all;   /* nothing can be read or written */
+	int number; /* the errno: SQLite takes EIO for damage, and other numbers as they are */
 } bad;
 
 static bool fails(int fd, off_t at)
@@ -74,7 +74,7 @@ static ssize_t disk_write(int fd, const void *bytes, size_t len)
 	return -1;
 }
 
-/* SQLite's own way to reach files, with ours in the place of the system's calls. */
+/* SQLite's VFS, with our calls in the place of the system's. */
 static void disk_begin(int number)
 {
 	static const struct {
@@ -96,7 +96,7 @@ static void disk_begin(int number)
 		(void)vfs->xSetSystemCall(vfs, calls[i].name, calls[i].call);
 }
 
-/* The page of the database on which these bytes stand cannot be read from here on. */
+/* Makes the page of the database that holds these bytes unreadable. */
 static bool spoil_page_of(struct shop *shop, const char *bytes)
 {
 	char path[128];
@@ -120,7 +120,7 @@ static bool spoil_page_of(struct shop *shop, const char *bytes)
 	return at != NULL;
 }
 
-/* ---- the shop ------------------------------------------------------------------------------- */
+/* ---- the store ------------------------------------------------------------------------------ */
 
 /* Programs short enough to stand in the row. */
 static int put(struct shop *shop, const char *code)
@@ -150,7 +150,7 @@ static int64_t pending(struct shop *shop)
 	return number(shop, "SELECT count(*) FROM pending");
 }
 
-/* What idle moments do; the last answer. */
+/* Does the work of idle moments.  Returns the last result. */
 static int settle(struct shop *shop)
 {
 	int r;
@@ -161,7 +161,7 @@ static int settle(struct shop *shop)
 	return r;
 }
 
-/* ---- what is to be -------------------------------------------------------------------------- */
+/* ---- tests ---------------------------------------------------------------------------------- */
 
 static void pass_over(int number_told, const char *words)
 {
@@ -180,8 +180,8 @@ static void pass_over(int number_told, const char *words)
 	CHECK_EQ_INT(damage.runs, waiting);
 	CHECK_EQ_INT(damage.row, number(&shop, "SELECT max(key) FROM pending"));
 	CHECK(strstr(damage.why.text, words));
-	CHECK(!store_take_damage(shop.store, &damage)); /* told once */
-	/* What comes settles, and they are not tried again before the store is opened the next time. */
+	CHECK(!store_take_damage(shop.store, &damage)); /* reported once */
+	/* New runs settle.  The store tries the waiting ones again only after it is reopened. */
 	CHECK_EQ_INT(put(&shop, "# the last one"), 0);
 	CHECK_EQ_INT(settle(&shop), 0);
 	CHECK_EQ_INT(pending(&shop), waiting);
@@ -230,7 +230,7 @@ TEST(a_disk_that_fails_altogether_is_no_runs_fault)
 	fail_altogether(EIO);
 }
 
-/* The suspicion came first, and what would have cleared it failed. */
+/* The store suspected this run first; the write that would have cleared it failed too. */
 TEST(a_run_is_tried_again_when_what_was_written_behind_it_failed_too)
 {
 	auto_shop struct shop shop;
@@ -266,7 +266,7 @@ TEST(records_are_written_while_the_disk_cannot_read_what_waits)
 		failed++;
 		CHECK_EQ_INT(put(&shop, "# behind it"), 0);
 	}
-	CHECK_EQ_INT(failed, 1); /* then it is left to idle moments */
+	CHECK_EQ_INT(failed, 1); /* after that, idle moments settle the rest */
 	CHECK_EQ_INT(number(&shop, "SELECT count(*) FROM runs"), 3 * RUNS);
 	CHECK_EQ_INT(settle(&shop), 0);
 	CHECK(pending(&shop) > 0 && pending(&shop) < RUNS);

@@ -1,6 +1,4 @@
-/*
- * Copies of a store: read without a trace, believed in nothing.
- */
+/* Copies of a store: readers leave no trace in them and trust nothing in them. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -56,7 +54,7 @@ static int copy_file(const char *from, const char *to, long damage)
 	return in && out && fclose(out) == 0 ? 0 : -1;
 }
 
-/* `damage`: which byte of the database is another one; -1: none. */
+/* `damage`: the position of a changed byte in the database; -1: none. */
 static void copy_init(struct copy *copy, const struct shop *shop, long damage)
 {
 	*copy = (struct copy){ .folder = "/tmp/ced-copy-XXXXXX" };
@@ -190,7 +188,7 @@ TEST(a_backup_is_read_without_a_file_beside_it)
 	copy_init(&copy, &shop, -1);
 	path_in(copy.folder, "ced.db", path);
 	CHECK_EQ_INT(sqlite3_open(path, &db), SQLITE_OK);
-	/* The last connection that closes takes the log into the database. */
+	/* The last connection that closes moves the log into the database. */
 	CHECK_EQ_INT(sqlite3_exec(db, "SELECT count(*) FROM runs", NULL, NULL, NULL), SQLITE_OK);
 	(void)sqlite3_close(db);
 	(void)snprintf(odd, sizeof(odd), "%s/a %%2F?#\xc3\xa9.db", copy.folder);
@@ -229,7 +227,7 @@ TEST(what_is_no_store_is_refused)
 	}
 }
 
-/* Who looks into a copy with a tool of his own may have it count what is there. */
+/* A person may have looked into a copy with a tool that made SQLite collect statistics. */
 TEST(a_copy_with_statistics_of_sqlite_is_read)
 {
 	auto_shop struct shop shop;
@@ -255,7 +253,7 @@ TEST(a_copy_with_statistics_of_sqlite_is_read)
 	CHECK_EQ_INT(value_as_int(value_get(page, "found"), -1), 0);
 }
 
-/* Somebody's own tables under our names: no view, no trigger, no odd column. */
+/* Foreign tables under our names: a view, a trigger or an odd column is refused. */
 TEST(tables_that_are_not_ours_are_refused)
 {
 	static const char endless[] =
@@ -297,7 +295,7 @@ TEST(tables_that_are_not_ours_are_refused)
 	}
 }
 
-/* Whatever one byte says, answers are answers or errors. */
+/* Whatever byte is changed, each query gives an answer or an error. */
 TEST(a_damaged_copy_harms_nobody)
 {
 	auto_shop struct shop shop;
@@ -344,7 +342,7 @@ static void ask_everything(struct copy *copy)
 	(void)ask(copy, METHOD_AUDIT_EXPORT, value_map(&copy->arena));
 }
 
-/* Every row of one column gets the value, as far as the table's rules let it. */
+/* Every row of one column gets the value, as far as the table's constraints allow. */
 static void try_value(
 	const struct shop *shop, const char *table, const char *column, const char *value)
 {
@@ -381,7 +379,7 @@ TEST(odd_values_in_any_column_of_a_copy_harm_nobody)
 	store_close(shop.store);
 	shop.store = NULL;
 	path_in(shop.folder, "ced.db-wal", path);
-	CHECK_EQ_INT(truncate(path, 0), 0); /* all of it is in the database */
+	CHECK_EQ_INT(truncate(path, 0), 0); /* the database contains all of it */
 	path_in(shop.folder, "ced.db", path);
 	CHECK_EQ_INT(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, "unix-none"), SQLITE_OK);
 	CHECK_EQ_INT(

@@ -1,6 +1,6 @@
 /*
- * The store against kill -9 at any moment.  A child writes runs and tells through a pipe what it was
- * promised; the parent kills it and looks at what is there.
+ * The store against kill -9 at any moment.  A child writes runs and reports through a pipe what
+ * the store promised it.  The parent kills the child and checks the store.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #define KILL_US  12000
 #define TOLD_MAX 20000
 
-/* What the child says: 'b' for a run that has begun, 'e' for one that has ended, and its id. */
+/* The child's report: 'b' for a run that has begun, 'e' for one that has ended, and its id. */
 struct told {
 	char kind;
 	char run_id[RUN_ID_LEN + 1];
@@ -61,7 +61,7 @@ static void write_for_ever(struct shop *shop, int fd)
 	}
 }
 
-/* Runs a writer for a while; gives what it told before it was killed. */
+/* Runs a writer for a while and kills it.  Returns its reports. */
 static size_t kill_one(struct shop *shop, struct told *told, unsigned us)
 {
 	int fds[2];
@@ -81,7 +81,7 @@ static size_t kill_one(struct shop *shop, struct told *told, unsigned us)
 		write_for_ever(shop, fds[1]);
 	}
 	(void)close(fds[1]);
-	/* Its first word shows that it has opened the store. */
+	/* The first report shows that the child has opened the store. */
 	while (count < TOLD_MAX && read_all(fds[0], &told[count], sizeof(*told), NULL) == 0) {
 		if (count++ == 0) {
 			(void)usleep(us);
@@ -108,7 +108,7 @@ static void check_told(struct shop *shop, const struct told *told, size_t count)
 			0);
 		outcome = value_as_text(value_get(record, "outcome"));
 		CHECK(outcome);
-		/* The last one may have ended without having been able to say so. */
+		/* The last run may have ended before the child could report it. */
 		CHECK(strcmp(outcome, "ok") == 0 || (!ended && strcmp(outcome, "lost") == 0));
 		if (strcmp(outcome, "ok") == 0) {
 			struct value *out = value_get(record, "stdout");

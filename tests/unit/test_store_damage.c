@@ -1,6 +1,6 @@
 /*
- * The store on files that somebody or something has changed: whatever the bytes say, answers are
- * answers or errors, and nobody falls over.
+ * The store on damaged files: whatever bytes they contain, each query gives an answer or an error,
+ * and nothing crashes.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static bool put_bytes(const struct shop *shop, const char *name, const char *byt
 	return done;
 }
 
-/* One kind of damage each; `len` may shrink. */
+/* Each applies one kind of damage; `len` may shrink. */
 static void damage(char *bytes, size_t *len, unsigned kind)
 {
 	size_t at = *len ? (size_t)random() % *len : 0;
@@ -115,7 +115,7 @@ static void damage(char *bytes, size_t *len, unsigned kind)
 		if (*len >= 2 * PAGE && at + PAGE <= *len)
 			memcpy(bytes + at, bytes + (size_t)random() % (*len / PAGE) * PAGE, PAGE);
 		break;
-	default: /* bytes scattered over one page's head, where its shape is written */
+	default: /* random bytes in the head of one page, which holds its structure */
 		at -= at % PAGE;
 		for (unsigned i = 0; i < 4; i++)
 			bytes[at + (size_t)random() % (*len - at < 120 ? *len - at : 120)] =
@@ -124,7 +124,7 @@ static void damage(char *bytes, size_t *len, unsigned kind)
 	}
 }
 
-/* Every question there is.  Answers do not matter, only that there are some. */
+/* Runs every query there is.  Only that each returns matters, not its answer. */
 static void ask_everything(struct shop *shop, struct store *store)
 {
 	static const char *const streams[] = { "stdout", "code", "artifact:a.txt", "stderr" };
@@ -194,7 +194,7 @@ static void try_damaged(struct shop *shop, const struct files *files, unsigned v
 	store_close(store);
 }
 
-/* `settled`: everything is in the database; else much of it is in the log. */
+/* `settled`: the database contains everything; otherwise much of it is in the log. */
 static void try_all(bool settled)
 {
 	auto_shop struct shop shop;
@@ -246,7 +246,7 @@ TEST(a_blob_that_was_changed_is_told_from_a_good_one)
 	store_close(shop.store);
 	shop.store = NULL;
 	CHECK(read_files(&shop, &files));
-	/* The magic number of zstd stands where the data of a blob begin. */
+	/* The magic number of zstd marks the beginning of a blob's data. */
 	while ((found = memmem(files.bytes[0], files.lens[0], "\x28\xb5\x2f\xfd", 4)))
 		found[0] = 'x';
 	CHECK(put_bytes(&shop, names[0], files.bytes[0], files.lens[0]));

@@ -81,7 +81,7 @@ TEST(a_page_ends_when_it_has_bytes_enough_but_never_without_a_record)
 	CHECK_STR(value_as_text(value_get(page, "next")), ids[0]);
 }
 
-/* In a copy that somebody made: one id in two rows, each page as long as one record. */
+/* A forged copy: one id in two rows, and each page as long as one record. */
 TEST(an_id_that_comes_twice_does_not_lead_back)
 {
 	auto_shop struct shop shop;

@@ -1,4 +1,4 @@
-/* Files of the store that are taken away while it is open, or between two starts. */
+/* Files of the store that are removed while it is open, or between two starts. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const char *path_of(const struct shop *shop, const char *name)
 	return path;
 }
 
-/* A run, on the disk when it answers 0. */
+/* Writes a run; it is on the disk if this returns 0. */
 static int put(struct shop *shop)
 {
 	struct store_run run;
@@ -170,7 +170,7 @@ TEST(nothing_that_was_answered_is_lost_with_a_log_that_is_removed)
 	memcpy(last, shop.sample.run_id, sizeof(last));
 	CHECK_EQ_INT(unlink(path_of(&shop, "ced.db-wal")), 0);
 	CHECK_EQ_INT(put(&shop), -1);
-	/* As kill -9 would leave it now. */
+	/* A copy of what kill -9 would leave now. */
 	(void)snprintf(aside, sizeof(aside), "%s.killed", shop.folder);
 	(void)snprintf(copied, sizeof(copied), "%s/ced.db", aside);
 	CHECK_EQ_INT(mkdir(aside, 0700), 0);
@@ -187,7 +187,7 @@ TEST(nothing_that_was_answered_is_lost_with_a_log_that_is_removed)
 
 /* ---- between two starts --------------------------------------------------------------------- */
 
-/* A shop whose store keeps a mark; `found` is what it said. */
+/* A store with a mark file; `found` is what the mark said. */
 struct marked {
 	struct shop shop;
 	struct signer *signer;
@@ -234,7 +234,7 @@ static void marked_done(struct marked *marked)
 
 static const char *const files[] = { "ced.db", "ced.db-wal", "ced.mark" };
 
-/* Keeps a copy of what kill -9 would leave now; and brings it back. */
+/* Copies the files that kill -9 would leave now, or brings the copy back. */
 static void keep(struct marked *marked, bool back, size_t from, size_t to)
 {
 	char beside[64];
@@ -439,7 +439,10 @@ TEST(after_an_orderly_end_the_database_alone_has_every_run)
 	shop_init(&shop);
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ_INT(put(&shop), 0);
-	/* Somebody who has it open, the daemon's own readers among them, keeps SQLite from it. */
+	/*
+	 * SQLite does not clean up while another connection is open, for example one of the
+	 * daemon's readers.
+	 */
 	reader = store_open(shop.folder, STORE_READ, &shop.err);
 	CHECK(reader);
 	CHECK_EQ_INT(db_number(reader, "SELECT count(*) FROM runs", 0, &count, NULL), 0);
@@ -449,7 +452,7 @@ TEST(after_an_orderly_end_the_database_alone_has_every_run)
 	CHECK_EQ_INT(copy(path_of(&shop, "ced.db"), path_of(&shop, "alone.db")), 0);
 	store_close(reader);
 	CHECK_EQ_INT(runs_in(path_of(&shop, "alone.db")), 3);
-	/* SQLite makes these for whoever reads. */
+	/* SQLite creates these when the copy is read. */
 	(void)unlink(path_of(&shop, "alone.db-wal"));
 	(void)unlink(path_of(&shop, "alone.db-shm"));
 	(void)unlink(path_of(&shop, "alone.db"));

@@ -1,4 +1,4 @@
-/* A log that grows because another program reads from it. */
+/* A log that grows because another program keeps reading from it. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define MOST       ((int64_t)2 << 20)
 #define ROUNDS_MAX 1000
 
-/* A process that reads the store; it leaves its transaction open until it is told to end. */
+/* A process that reads the store and keeps its transaction open until the test ends it. */
 struct reader {
 	pid_t pid;
 	int tell;
@@ -73,7 +73,10 @@ static int put(struct shop *shop)
 	return sample_write(shop->store, &shop->sample, &shop->err);
 }
 
-/* Until it is told, or runs are refused; whether that came before so many records. */
+/*
+ * Writes until the store reports the held log or, with `refused`, until it refuses runs.  Returns
+ * false if neither came within ROUNDS_MAX records.
+ */
 static bool write_until(struct shop *shop, bool refused, struct store_long_log *held)
 {
 	for (int i = 0; i < ROUNDS_MAX; i++) {
@@ -126,7 +129,7 @@ TEST(a_reader_that_stays_is_told_at_half_of_the_ceiling_and_refused_for_at_the_c
 	CHECK_STR(store_trouble(&shop.err), "locked");
 	CHECK(strstr(shop.err.text, who) != NULL);
 	CHECK(strstr(shop.err.text, command) != NULL);
-	/* What has run is written all the same. */
+	/* Results of runs that have run are still written. */
 	CHECK_EQ_INT(put(&shop), 0);
 	CHECK_EQ_INT(store_check_log(shop.store, &held, NULL), -1);
 
@@ -146,7 +149,7 @@ TEST(a_log_that_nobody_holds_is_neither_told_nor_long)
 	shop_init(&shop);
 	store_limit_log(shop.store, MOST);
 	CHECK(!write_until(&shop, false, &held));
-	CHECK(log_length(&shop) <= ((int64_t)9 << 20)); /* 8 from the beginning */
+	CHECK(log_length(&shop) <= ((int64_t)9 << 20)); /* 8 MiB from the beginning */
 }
 
 TEST(without_a_ceiling_nothing_is_told)

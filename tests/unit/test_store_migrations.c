@@ -1,6 +1,7 @@
 /*
- * Stores of every earlier schema, as they were: tests/unit/store_samples/schema-N.sql has the rows that
- * a ced of that time wrote.  The migrations of that time make the tables, and today's ced opens it.
+ * Stores of every earlier schema.  tests/unit/store_samples/schema-N.sql has the rows that a ced
+ * of that time wrote.  The migrations of that time create the tables, and today's ced opens the
+ * store.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +14,8 @@
 #include "tests/unit/store_sample.h"
 
 #define APPLICATION_ID 0x63656431
-#define CHAIN_SCHEMA   5 /* the first that had a chain */
-#define RUNS           5 /* of each sample; the last was in flight */
+#define CHAIN_SCHEMA   5 /* the first with a chain */
+#define RUNS           5 /* in each sample; the last one was in progress */
 
 extern const struct embedded store_migrations[];
 extern const struct embedded store_samples[];
@@ -47,8 +48,8 @@ static int write_old(sqlite3 *db, unsigned schema, const struct embedded *sample
 }
 
 /*
- * The very first form of `runs` had two columns more.  The sample has no values for them, so its rows go
- * through a table without them, whose name hides the other.
+ * The first form of `runs` had two more columns, for which the sample has no values.  So its rows
+ * go through a table without these columns, whose name hides the real one.
  */
 static int write_oldest(sqlite3 *db, const struct embedded *sample)
 {
@@ -80,7 +81,7 @@ static int write_oldest(sqlite3 *db, const struct embedded *sample)
 	return run_sql(db, text) == SQLITE_OK ? 0 : -1;
 }
 
-/* In the place of the empty one that every shop begins with; schema 0 is the very first form of 1. */
+/* Replaces the new store's empty database.  Schema 0 is the first form of schema 1. */
 static void put_old(struct shop *shop, unsigned schema, const struct embedded *sample)
 {
 	static const char *const files[] = { "ced.db", "ced.db-wal", "ced.db-shm" };
@@ -172,7 +173,7 @@ static void check_old(unsigned schema, const struct embedded *sample)
 		check_run(&shop, value_as_text(value_get(value_at(runs, i), "run_id")), i == 0);
 	CHECK_EQ_INT(problems_of(&shop), 0);
 	CHECK_EQ_INT(begin_acts(&shop), schema < CHAIN_SCHEMA);
-	/* And it goes on, also over another start. */
+	/* The store takes new runs, also after another start. */
 	CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
 	shop_reopen(&shop);
 	CHECK_EQ_INT(problems_of(&shop), 0);
@@ -195,7 +196,7 @@ TEST(a_store_of_every_earlier_schema_comes_up_whole_and_verifies)
 	CHECK(count >= CHAIN_SCHEMA);
 }
 
-/* What was there is protected from then on. */
+/* From then on the chain protects the older records. */
 TEST(an_older_record_that_is_changed_after_the_chain_began_is_found)
 {
 	auto_shop struct shop shop;

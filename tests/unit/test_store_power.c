@@ -1,14 +1,14 @@
 /*
  * The store against a power cut.
  *
- * This program's own pwrite() and fdatasync() stand before those of libc, for SQLite too.  They keep
- * a journal of everything that was written to the database and its log, of every sync, and of every
- * promise that the store made.  A cut at any place in the journal leaves what had been synced and,
- * of what was written since, whatever sectors chance lets through.  From that a store is opened,
- * and every run promised before the cut must be in it, whole.
+ * This program's own pwrite() and fdatasync() take the place of libc's, for SQLite too.  They keep
+ * a journal of every write to the database and its log, of every sync, and of every promise of the
+ * store.  A cut can be at any place in the journal.  It keeps all bytes synced before, and a
+ * random selection of the sectors written since.  The test opens a store from that: every run
+ * promised before the cut must be in it, whole.
  *
- * A sync that fails may have lost what was written before it, and the next one says that all is
- * well: the kernel has told of the trouble once.
+ * A failed sync may have lost the writes before it.  The next sync succeeds all the same, because
+ * the kernel reports an error only once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 
 #define RUNS 420
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CUTS 100 /* where each takes four times as long, and the others have tried the rest */
+#define CUTS 100 /* each takes four times as long here; builds without sanitizers try the rest */
 #else
 #define CUTS 300
 #endif
@@ -59,7 +59,7 @@ struct event {
 static struct event events[EVENTS_MAX];
 static size_t event_count;
 static bool recording;
-static unsigned fail_one_in; /* of the syncs; 0: none */
+static unsigned fail_one_in; /* one sync in so many fails; 0: none */
 
 /* ---- the journal -------------------------------------------------------------------------- */
 
@@ -111,7 +111,7 @@ static int noted_sync(int fd)
 {
 	enum file file = FILE_DB;
 
-	/* Nothing has to reach the real disk here. */
+	/* The test needs nothing on the real disk. */
 	if (!recording || !file_of(fd, &file))
 		return 0;
 	if (fail_one_in && (unsigned)random() % fail_one_in == 0) {
@@ -165,7 +165,7 @@ int ftruncate64(int fd, off64_t size)
 
 /* ---- what a disk holds -------------------------------------------------------------------- */
 
-/* One file: what is safe, and since when events are not. */
+/* One file: its bytes as synced, and the first event that is not synced. */
 struct image {
 	char *bytes;
 	size_t size;
@@ -194,7 +194,7 @@ static void apply(struct image *image, const struct event *event)
 	memcpy(image->bytes + event->at, event->bytes, event->len);
 }
 
-/* Everything of the file before event number `end` has reached the disk. */
+/* All writes to the file before event number `end` have reached the disk. */
 static void make_safe(struct image *image, enum file file, size_t end)
 {
 	for (size_t i = image->first_unsynced; i < end; i++) {
@@ -205,7 +205,7 @@ static void make_safe(struct image *image, enum file file, size_t end)
 	image->first_unsynced = end;
 }
 
-/* Of one write, the sectors that chance lets through. */
+/* A random selection of the sectors of one write. */
 static void apply_some(struct image *image, const struct event *event, unsigned percent)
 {
 	size_t at = (size_t)event->at;
@@ -228,7 +228,7 @@ static void apply_some(struct image *image, const struct event *event, unsigned 
 	}
 }
 
-/* A sync failed: the sectors that did not make it before will not make it any more. */
+/* After a failed sync, the sectors that did not reach the disk before it never will. */
 static void lose_some(struct image *image, enum file file, size_t end)
 {
 	for (size_t i = image->first_unsynced; i < end; i++) {
@@ -239,7 +239,7 @@ static void lose_some(struct image *image, enum file file, size_t end)
 	image->first_unsynced = end;
 }
 
-/* The file as the cut at event `end` leaves it, in `ret_image`. */
+/* The file as a cut at event `end` leaves it, in `ret_image`. */
 static void cut_power(const struct image *safe, enum file file, size_t end, unsigned percent,
 	struct image *ret_image)
 {
@@ -273,14 +273,14 @@ static bool put_file(const struct shop *shop, const char *name, const struct ima
 	return done;
 }
 
-/* ---- a day's work ------------------------------------------------------------------------- */
+/* ---- the workload ------------------------------------------------------------------------- */
 
 static void promise(const struct sample *sample)
 {
 	note(PROMISED, FILE_COUNT, 0, sample->run_id, RUN_ID_LEN);
 }
 
-/* Begins and ends a run.  True when the store promised it. */
+/* Begins and ends a run.  Returns true if the store promised it. */
 static bool write_run(struct shop *shop)
 {
 	struct store_run run = sample_begun(&shop->sample);
@@ -390,7 +390,10 @@ static int by_number(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Half of the cuts anywhere, half in or right behind a checkpoint, where order matters most. */
+/*
+ * Half of the cuts are anywhere, half in or right after a checkpoint, where the order matters
+ * most.
+ */
 static size_t choose_cuts(size_t first, size_t cuts[CUTS])
 {
 	static size_t near_db[EVENTS_MAX];
@@ -441,7 +444,10 @@ static void check_all_cuts(struct shop *shop, size_t first)
 	}
 }
 
-/* A day with trouble, then every cut.  Returns how many runs were promised. */
+/*
+ * Runs the workload, with failing syncs or without, then tries every cut.  Returns how many runs
+ * were promised.
+ */
 static unsigned work_and_cut(struct shop *shop, unsigned one_in)
 {
 	unsigned promised;

@@ -7,7 +7,10 @@
 
 #define RUNS 600
 
-/* Run number n has an id made of n, so that times and orders are known: one each second. */
+/*
+ * Run number n has an id made of n, and the runs are one second apart, so times and order are
+ * known.
+ */
 static void id_of(unsigned n, char ret_id[RUN_ID_LEN + 1])
 {
 	static const char alphabet[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -35,7 +38,10 @@ static struct policy_finding findings[2] = {
 	{ "python.open.write", "observe", 2, 1, "open(y)", "no", NULL },
 };
 
-/* Six hundred runs that differ in everything a filter can ask for; the last three still run. */
+/*
+ * Six hundred runs that differ in everything that a filter can select.  The last three are in
+ * progress.
+ */
 static void write_runs(struct shop *shop)
 {
 	static char codes[4][32];
@@ -79,7 +85,7 @@ static void write_runs(struct shop *shop)
 	CHECK_EQ_INT(store_commit(shop->store, STORE_SOON, &shop->err), 0);
 }
 
-/* A store of which the older half of the runs has settled. */
+/* A store in which the older half of the runs is settled. */
 static void stock(struct shop *shop)
 {
 	shop_init(shop);
@@ -101,7 +107,7 @@ static unsigned number_of(const struct value *row)
 	return n;
 }
 
-/* The list holds exactly the runs for which `belongs` says so, newest first. */
+/* The list must contain exactly the runs that `belongs` accepts, newest first. */
 static void check_list(
 	struct shop *shop, const struct store_filter *filter, bool (*belongs)(unsigned n))
 {
@@ -285,7 +291,7 @@ TEST(each_filter_lets_through_what_it_says)
 	}
 }
 
-/* All runs of a filter, page by page. */
+/* All runs that match a filter, page by page. */
 static unsigned count_pages(struct shop *shop, struct store_filter filter, uint32_t limit)
 {
 	char before[RUN_ID_LEN + 1];

@@ -8,7 +8,7 @@
 #include "tests/fault.h"
 #include "tests/unit/store_sample.h"
 
-/* What the store gives back for the sample. */
+/* Reads the sample's record from the store. */
 static struct value *got(struct shop *shop, uint64_t stream_bytes)
 {
 	struct value *record = NULL;
@@ -52,7 +52,7 @@ static void check_result(struct shop *shop)
 	}
 }
 
-/* Every key of the request too. */
+/* So is every key of the request. */
 static void check_request(struct shop *shop)
 {
 	struct value *record = got(shop, UINT64_MAX);
@@ -202,7 +202,7 @@ TEST(refused_params_that_were_cut_come_back_as_text)
 		value_get(record, "refused_params"), value_text(&shop.arena, "{\"code\":\"pri")));
 }
 
-/* Everything that a request may hold. */
+/* A request with every key. */
 static void fill_spec(struct shop *shop)
 {
 	static struct bytes args[3];
@@ -276,7 +276,7 @@ TEST(every_field_of_a_request_comes_back)
 	CHECK_EQ_INT(value_as_int(value_get(value_at(files, 1), "bytes"), -1), 0);
 }
 
-/* And everything that a result may hold. */
+/* A result with every key. */
 static void fill_result_fully(struct shop *shop)
 {
 	static struct policy_finding findings[] = {
@@ -385,7 +385,7 @@ TEST(streams_are_cut_to_what_was_asked_for_but_not_inside_a_character)
 		value_text(&shop.arena, "a\xe2\x82\xac\xe2\x82\xac")));
 }
 
-/* Reads a stream page by page and compares it with what was written. */
+/* Reads a stream page by page and compares it with the bytes written. */
 static void check_pages(struct shop *shop, const char *stream, struct bytes hoped, uint64_t step)
 {
 	struct value *page = NULL;

@@ -6,7 +6,7 @@
 
 static const uint8_t THIS[32] = { 1 }, THAT[32] = { 2 };
 
-/* Writes the sample as begun and, unless `outcome` is none, as ended. */
+/* Writes the beginning of the sample and, if there is an outcome, its end. */
 static void write_action(
 	struct shop *shop, const uint8_t *action, enum outcome outcome, enum ran ran)
 {
@@ -113,7 +113,7 @@ TEST(an_action_can_be_added_to_a_run_that_has_begun)
 	CHECK_STR(action.run_id, shop.sample.run_id);
 }
 
-/* ---- results that are told again ---------------------------------------------------------- */
+/* ---- cached results ----------------------------------------------------------------------- */
 
 static void write_cached(struct shop *shop, const uint8_t *key, enum outcome outcome, uint64_t most)
 {

@@ -1,6 +1,6 @@
 /*
- * Looking for words: what is found, whether it is settled or not and whichever way the search takes,
- * is what a plain look at each run finds.
+ * Search by words.  A search must find the same runs as a plain look at each run, settled or not,
+ * whichever way the search takes.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void put(struct shop *shop, const char *code, const char *out)
 	CHECK_EQ_INT(sample_write(shop->store, &shop->sample, &shop->err), 0);
 }
 
-/* Settles everything, however few wait. */
+/* Settles everything, however few runs wait. */
 static void settle(struct shop *shop)
 {
 	shop->store->writer->index.goes_on = true;
@@ -49,7 +49,7 @@ static int64_t number(struct shop *shop, const char *sql)
 	return found;
 }
 
-/* How many runs are found; -1 when asking fails. */
+/* Returns how many runs the search finds; -1: the query fails. */
 static int count(struct shop *shop, const char *question)
 {
 	const struct store_filter filter = { .all_callers = true, .text = question, .limit = 1000 };
@@ -131,7 +131,7 @@ TEST(a_text_of_many_runs_is_one_entry)
 	CHECK_EQ_INT(count(&shop, "same"), 300);
 }
 
-/* The index's language has operators, columns and brackets; a question is only words. */
+/* The index's query language has operators, columns and brackets; a search has only words. */
 TEST(no_question_means_more_than_its_words)
 {
 	auto_shop struct shop shop;
@@ -194,7 +194,7 @@ TEST(a_question_that_takes_too_long_is_given_up_and_the_next_is_answered)
 	shop.store->patience_ms = 0;
 }
 
-/* ---- a herd ------------------------------------------------------------------------------- */
+/* ---- many runs ---------------------------------------------------------------------------- */
 
 struct seen {
 	char run_id[RUN_ID_LEN + 1];
@@ -250,7 +250,7 @@ static void write_herd(struct shop *shop, struct herd *herd)
 	}
 }
 
-/* Whether a word stands there, between what is no letter and no digit. */
+/* Returns whether the text has the word, with no letter or digit beside it. */
 static bool has_word(const char *text_of_run, const char *word)
 {
 	size_t len = strlen(word);
@@ -276,7 +276,7 @@ static bool belongs(const struct seen *run, const struct store_filter *filter)
 	       (!filter->policy || strcmp(filter->policy, run->policy) == 0);
 }
 
-/* All pages of the filter, against a look at each run. */
+/* Compares all pages of the filter with a look at each run. */
 static void check_pages(struct shop *shop, struct store_filter filter)
 {
 	char before[RUN_ID_LEN + 1];
@@ -358,7 +358,7 @@ TEST(a_search_finds_what_a_look_at_each_run_finds)
 	forget_seen();
 }
 
-/* ---- forgetting --------------------------------------------------------------------------- */
+/* ---- deletion ----------------------------------------------------------------------------- */
 
 static void forget(struct shop *shop, const char *run_id)
 {

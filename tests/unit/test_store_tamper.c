@@ -1,8 +1,8 @@
 /*
- * Somebody who can write to the file changes it: every column of every table in some rows and in several
- * ways, rows that go, rows that come.  Tables and columns are SQLite's own list of them, so that a new one
- * is tried without a line here.  Verification finds each change, but for those of a list, which is the one
- * that docs/THREATS.md shows.
+ * A person with write access to the file changes it: every column of every table, in some rows and
+ * in several ways; removed rows; added rows.  SQLite lists the tables and columns, so a new one is
+ * covered without a change here.  Verification must find each change except those in the list
+ * below, which docs/THREATS.md shows too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #define LIST_ENDS     "<!-- end -->"
 #define THREATS_BYTES ((size_t)1 << 20)
 
-/* What is not found, and why that harms nobody; as docs/THREATS.md has it. */
+/* Changes that verification does not find, and why they do no harm, as in docs/THREATS.md. */
 static struct excuse {
 	const char *change;
 	const char *why;
@@ -39,24 +39,27 @@ static struct excuse {
 		false },
 };
 
-/* ---- trying --------------------------------------------------------------------------------- */
+/* ---- applying a change ---------------------------------------------------------------------- */
 
 struct trying {
 	struct shop *shop;
 	struct bytes whole;
 	const char *table;
-	const char *column; /* NULL: it is about a row */
-	char key[256];      /* the columns that name a row, with commas */
+	const char *column; /* NULL: the change is to a row */
+	char key[256];      /* the columns that identify a row, with commas */
 	unsigned tried, found, excused;
 };
 
-/* The index of words remembers what it has read of its tables, and a change within would pass it by. */
+/*
+ * The word index caches what it has read of its tables, and would miss a change within the
+ * connection.
+ */
 static bool is_of_words(const char *table)
 {
 	return strncmp(table, "words", 5) == 0;
 }
 
-/* One problem is enough: the parts that find most come first. */
+/* One problem is enough, so the parts that find most come first. */
 static int64_t look(struct shop *shop)
 {
 	static const enum store_part parts[] = { STORE_PART_CHAIN, STORE_PART_TABLES,
@@ -68,7 +71,7 @@ static int64_t look(struct shop *shop)
 		struct value *report = NULL;
 
 		if (store_verify(shop->store, &span, &shop->arena, &report, &shop->err) < 0)
-			found = 1; /* nobody overlooks that */
+			found = 1; /* a finding too */
 		else
 			found = value_as_int(value_get(report, "found"), 1);
 	}
@@ -77,7 +80,10 @@ static int64_t look(struct shop *shop)
 	return found;
 }
 
-/* -1: the change was not one; else the number of problems, or more when the store cannot be read. */
+/*
+ * Returns -1 if nothing was changed; otherwise the number of problems, or 1 if the store cannot be
+ * read.
+ */
 static int64_t found_within(struct shop *shop, const char *sql)
 {
 	sqlite3 *db = shop->store->db;
@@ -91,7 +97,7 @@ static int64_t found_within(struct shop *shop, const char *sql)
 		found = look(shop);
 	if (sqlite3_exec(db, "ROLLBACK; DROP TABLE IF EXISTS temp.n", NULL, NULL, NULL) !=
 		SQLITE_OK)
-		found = 0; /* which nobody excuses */
+		found = 0; /* 0 fails the test: no excuse covers it */
 	return found;
 }
 
@@ -156,12 +162,12 @@ static void change(struct trying *trying, const char *how, const char *sql)
 	trying->excused++;
 }
 
-/* ---- the ways ------------------------------------------------------------------------------- */
+/* ---- the kinds of change -------------------------------------------------------------------- */
 
-/* Which rows: by a number that SQLite counts, so that it is the same one in each copy. */
+/* Selects rows by a number that SQLite counts, so that each copy has the same row. */
 static const char *const rows[] = { "0", "n / 2", "n - 1" };
 
-/* A value that a column may have instead; `@` is the column. */
+/* Replacement values for a column; `@` is the column. */
 static const struct {
 	const char *how;
 	const char *value;
@@ -182,7 +188,7 @@ static const struct {
 		"+ 2) AS BLOB) END" },
 };
 
-/* Columns have names of SQLite's own words: they stand in quotation marks. */
+/* Some columns have names that are SQLite keywords, so the names are quoted. */
 static void put_value(char *to, size_t size, const char *value, const char *column)
 {
 	size_t len = 0;
@@ -215,8 +221,9 @@ static void try_values(struct trying *trying)
 		for (size_t i = 0; i < COUNT_OF(values); i++) {
 			put_value(value, sizeof(value), values[i].value, trying->column);
 			/*
-			 * What the way makes nothing else of is left as it is, and no change.  So is a large
-			 * integer whose half more is no other real: SQLite stores the integer again.
+			 * A row that already has this value is not updated, so it does not count
+			 * as a change.  Nor does a large integer to which adding a half gives the
+			 * same real: SQLite stores the integer again.
 			 */
 			(void)snprintf(sql, sizeof(sql),
 				"UPDATE \"%s\" SET \"%s\" = %s WHERE %s AND (typeof(%s) <> "
@@ -259,7 +266,7 @@ static void try_rows(struct trying *trying)
 	change(trying, "goes", sql);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- all changes ---------------------------------------------------------------------------- */
 
 static char tables[NAMES_MAX][64];
 static char columns[NAMES_MAX][64];
@@ -281,7 +288,7 @@ static size_t list(sqlite3 *db, const char *sql, const char *of, char names[NAME
 
 #define KEY "SELECT group_concat('\"' || name || '\"') FROM pragma_table_info(?) WHERE pk > 0"
 
-/* What the table is like; the number of its columns. */
+/* Reads the table's columns.  Returns their number. */
 static size_t learn(struct trying *trying, sqlite3 *db)
 {
 	static char keys[NAMES_MAX][64];
@@ -289,7 +296,7 @@ static size_t learn(struct trying *trying, sqlite3 *db)
 
 	(void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM \"%s\"", trying->table);
 	if (number_of(db, sql) <=
-		0) /* then nothing would be tried: store_rich.c puts something in */
+		0) /* an empty table would test nothing: store_rich.c must fill it */
 		return 0;
 	if (list(db, KEY, trying->table, keys) != 1)
 		return 0;
@@ -312,7 +319,7 @@ static void try_table(struct trying *trying, size_t count)
 	CHECK(trying->tried > before);
 }
 
-/* The index of words itself is a view of the tables with its name and an underscore. */
+/* The word index itself is a view of the tables with its name and an underscore. */
 #define TABLES                                                                                     \
 	"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND sql " \
 	"NOT LIKE 'CREATE VIRTUAL%' ORDER BY name"
@@ -367,12 +374,12 @@ TEST(every_change_of_any_row_or_column_is_found_or_on_the_list)
 	CHECK(trying.tried > 2000);
 	for (size_t i = 0; i < COUNT_OF(excuses); i++) {
 		printf("# %s: %s\n", excuses[i].change, excuses[i].why);
-		CHECK(excuses[i].met); /* else it has no place on the list any more */
+		CHECK(excuses[i].met); /* otherwise it must leave the list */
 	}
 	close_whole(&trying.whole);
 }
 
-/* ---- and the document ------------------------------------------------------------------------ */
+/* ---- the list in the document ---------------------------------------------------------------- */
 
 static void write_list(char *text, size_t size)
 {

@@ -14,7 +14,7 @@
 struct job {
 	struct store_task task;
 	bool ran, endless, fails;
-	int64_t runs; /* that it saw in the store */
+	int64_t runs; /* that the task saw in the store */
 	int nice;
 	unsigned told;
 	enum err_code code;
@@ -108,7 +108,7 @@ TEST(tasks_are_done_in_order_with_the_store_in_hand_and_told_in_the_loop)
 		CHECK_EQ_INT(jobs[i].runs, i == 1 ? 0 : 1);
 		CHECK_EQ_INT(jobs[i].nice, 19);
 	}
-	CHECK(getpriority(PRIO_PROCESS, 0) < 19); /* of that thread alone */
+	CHECK(getpriority(PRIO_PROCESS, 0) < 19); /* only that thread */
 	end(&loop, thread);
 }
 

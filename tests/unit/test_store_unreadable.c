@@ -1,6 +1,6 @@
 /*
- * Damage in a run that waits to be settled: it is told, verification names it, and everybody else is
- * settled, found and recorded as before.
+ * Damage in an unsettled run: the store reports it and verification names it, while all other runs
+ * are settled, found and recorded as before.
  */
 #include <limits.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 
 #define PAGE      4096
 #define CODE_LEN  900
-#define FULL      4096U /* unsettled: from here on each commit settles some */
-#define OWN_PAGES 40U   /* runs enough for `records` to lie on several */
+#define FULL      4096U /* so many unsettled runs that each commit settles some */
+#define OWN_PAGES 40U   /* runs enough for several pages of `records` */
 
-/* A run whose program is a blob of its own, with `word` in it. */
+/* A run with its own program blob, which contains `word`. */
 static void put(struct shop *shop, const char *word)
 {
 	char code[CODE_LEN];
@@ -42,7 +42,7 @@ static int64_t pending(struct shop *shop)
 	return number(shop, "SELECT count(*) FROM pending");
 }
 
-/* What idle moments do; the last answer. */
+/* Does the work of idle moments.  Returns the last result. */
 static int settle(struct shop *shop)
 {
 	int r;
@@ -53,7 +53,7 @@ static int settle(struct shop *shop)
 	return r;
 }
 
-/* The bytes of the newest run's program are others from here on. */
+/* Changes the bytes of the newest run's program. */
 static void damage_code(struct shop *shop)
 {
 	CHECK_EQ_INT(
@@ -64,7 +64,7 @@ static void damage_code(struct shop *shop)
 		0);
 }
 
-/* How many runs a search finds; -1: it cannot be asked. */
+/* Returns how many runs a search finds; -1: the query fails. */
 static int count(struct shop *shop, const char *words)
 {
 	const struct store_filter filter = { .all_callers = true, .text = words, .limit = 1000 };
@@ -75,7 +75,7 @@ static int count(struct shop *shop, const char *words)
 	return (int)value_get(page, "runs")->list.count;
 }
 
-/* How often verification says this of that table. */
+/* Returns how often verification reports this about that table. */
 static unsigned told(struct shop *shop, enum store_part part, const char *what, const char *table)
 {
 	const struct store_span span = { .part = part, .from = 1, .count = 100000 };
@@ -104,7 +104,7 @@ TEST(a_damaged_text_stops_no_settling)
 	put(&shop, "damaged");
 	damage_code(&shop);
 	put(&shop, "behind");
-	CHECK_EQ_INT(count(&shop, "behind"), 1); /* nor a search among what has not settled */
+	CHECK_EQ_INT(count(&shop, "behind"), 1); /* nor does a search of unsettled runs */
 	CHECK(!store_take_damage(shop.store, &damage));
 	CHECK_EQ_INT(settle(&shop), 0);
 	CHECK_EQ_INT(pending(&shop), 0);
@@ -112,7 +112,7 @@ TEST(a_damaged_text_stops_no_settling)
 	CHECK_EQ_INT(damage.runs, 1);
 	CHECK_EQ_INT(damage.row, number(&shop, "SELECT key FROM run_texts WHERE code = 0"));
 	CHECK(strstr(damage.why.text, "is damaged"));
-	CHECK(!store_take_damage(shop.store, &damage)); /* told once */
+	CHECK(!store_take_damage(shop.store, &damage)); /* reported once */
 	CHECK_EQ_INT(count(&shop, "before"), 1);
 	CHECK_EQ_INT(count(&shop, "behind"), 1);
 	CHECK_EQ_INT(count(&shop, "damaged"), 0);
@@ -153,7 +153,7 @@ TEST(commits_go_on_with_a_damaged_text_among_all_that_wait)
 		put(&shop, "behind");
 	CHECK_EQ_INT(shop.err.code, ERR_NONE);
 	CHECK_EQ_INT(number(&shop, "SELECT count(*) FROM runs"), 11);
-	CHECK(pending(&shop) < 11); /* and took some along */
+	CHECK(pending(&shop) < 11); /* each commit settled some */
 }
 
 TEST(a_damaged_run_can_be_pruned)
@@ -166,7 +166,7 @@ TEST(a_damaged_run_can_be_pruned)
 	shop_init(&shop);
 	put(&shop, "settled");
 	CHECK_EQ_INT(settle(&shop), 0);
-	damage_code(&shop); /* when its words are in the index already */
+	damage_code(&shop); /* after its words have entered the index */
 	run_id = shop.sample.run_id;
 	CHECK_EQ_INT(store_begin(shop.store, &shop.err), 0);
 	CHECK_EQ_INT(store_prune(shop.store, &act, &run_id, 1, &bytes, &shop.err), 0);
@@ -174,7 +174,7 @@ TEST(a_damaged_run_can_be_pruned)
 	CHECK_EQ_INT(number(&shop, "SELECT count(*) FROM pruned"), 1);
 	CHECK_EQ_INT(count(&shop, "settled"), 0);
 	CHECK_EQ_INT(
-		told(&shop, STORE_PART_BLOBS, "changed", "blobs"), 0); /* it has left with it */
+		told(&shop, STORE_PART_BLOBS, "changed", "blobs"), 0); /* the damage has gone */
 }
 
 /* Programs short enough to stand in the row. */
@@ -201,7 +201,7 @@ TEST(runs_whose_rows_cannot_be_read_are_given_up_and_the_others_settle)
 	CHECK(given_up > 0 && given_up < OWN_PAGES);
 	CHECK_EQ_INT(damage.runs, given_up);
 	CHECK_EQ_INT(number(&shop, "SELECT count(*) FROM run_texts"), OWN_PAGES - given_up);
-	/* With all of them waiting records are written, and what comes settles. */
+	/* While all of these wait, records are still written and new runs settle. */
 	shop.store->writer->index.waiting = FULL;
 	put_short(&shop, "# the last one");
 	put_short(&shop, "# the last one");
@@ -211,7 +211,7 @@ TEST(runs_whose_rows_cannot_be_read_are_given_up_and_the_others_settle)
 	CHECK_EQ_INT(count(&shop, "last"), 2);
 }
 
-/* A program on pages of its own; no spaces in it that would make words. */
+/* A program on its own pages.  It has no spaces, so it adds no words. */
 static void put_long(struct shop *shop, const char *mark)
 {
 	static char code[6 * PAGE];
@@ -263,7 +263,7 @@ TEST(a_damaged_page_costs_a_batch_one_more_try_and_no_record)
 		failed++;
 		CHECK_EQ_INT(sample_write(shop.store, &shop.sample, &shop.err), 0);
 	}
-	CHECK_EQ_INT(failed, 1); /* then it is left to idle moments */
+	CHECK_EQ_INT(failed, 1); /* after that, idle moments settle the rest */
 	CHECK_EQ_INT(number(&shop, "SELECT count(*) FROM runs"), 3 * OWN_PAGES);
 	CHECK_EQ_INT(settle(&shop), 0);
 	CHECK(pending(&shop) < OWN_PAGES);

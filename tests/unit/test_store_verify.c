@@ -1,6 +1,6 @@
 /*
- * Has anybody touched it?  Every column of every table is changed, rows are taken out, doubled and
- * exchanged, and verification is to find each; and to find nothing where nobody was.
+ * Verification.  The tests change every column of every table, and remove, double and exchange
+ * rows: verification must find each change, and nothing in an untouched store.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -95,7 +95,7 @@ TEST(no_row_tells_of_a_column_that_is_not_there)
 	(void)sqlite3_close(db);
 }
 
-/* ---- what nobody touched ------------------------------------------------------------------- */
+/* ---- an untouched store -------------------------------------------------------------------- */
 
 TEST(nothing_is_found_where_nobody_touched_anything)
 {
@@ -113,7 +113,7 @@ TEST(nothing_is_found_where_nobody_touched_anything)
 
 static unsigned edits;
 
-/* The columns that name a row of the table, with commas. */
+/* The columns that identify a row of the table, with commas. */
 static void key_of(const struct shop *shop, const char *table, char ret_key[256])
 {
 	sqlite3 *db = break_in(shop);
@@ -132,7 +132,7 @@ static void key_of(const struct shop *shop, const char *table, char ret_key[256]
 	(void)sqlite3_close(db);
 }
 
-/* Another value of the same kind in one row: the first or the last that has any. */
+/* Changes one row to another value of the same kind: the first or the last row that has a value. */
 static void write_edit(const struct shop *shop, const char *table, const char *column,
 	const char *order, char ret_sql[2048])
 {
@@ -188,7 +188,7 @@ TEST(a_change_in_any_column_of_any_table_is_found)
 struct attack {
 	const char *name;
 	const char *sql;
-	const char *words; /* that the report must have */
+	const char *words; /* the report must contain these */
 };
 
 #define ENDED "(SELECT subject FROM chain WHERE kind = 1 ORDER BY link LIMIT 1 OFFSET 4)"
@@ -331,9 +331,12 @@ TEST(what_is_taken_out_put_in_or_exchanged_is_found_and_named)
 	free((char *)(uintptr_t)whole.data);
 }
 
-/* ---- what indexes tell otherwise than their tables ------------------------------------------- */
+/* ---- indexes that disagree with their tables ------------------------------------------------- */
 
-/* Lets rows be written past an index, which then stands there again and knows nothing of them. */
+/*
+ * Makes a change that an index misses: removes the index from the schema and puts it back
+ * afterwards.
+ */
 #define PAST(index, change)                                                                      \
 	"PRAGMA writable_schema = ON; CREATE TEMP TABLE s AS SELECT * FROM sqlite_schema WHERE " \
 	"name = '" index "'; DELETE FROM sqlite_schema WHERE name = '" index "'; "               \
@@ -365,8 +368,8 @@ TEST(what_is_written_past_an_index_is_found)
 }
 
 /*
- * The contents of a run leave as retention takes them, the act of it is cut off the end of the chain,
- * and an older act is said to have done it.
+ * Deletes a run's contents as retention does, cuts the act that recorded this off the end of the
+ * chain, and blames an older act.
  */
 TEST(contents_that_no_act_took_away_are_missed)
 {
@@ -389,7 +392,7 @@ TEST(contents_that_no_act_took_away_are_missed)
 	free((char *)(uintptr_t)whole.data);
 }
 
-/* A number of SQLite's, of nine bytes as those of runs are. */
+/* One of SQLite's integers, in nine bytes like the keys of runs. */
 static void write_number(int64_t key, uint8_t ret_bytes[9])
 {
 	uint64_t left = (uint64_t)key;
@@ -400,7 +403,7 @@ static void write_number(int64_t key, uint8_t ret_bytes[9])
 		ret_bytes[i] = (uint8_t)(left | 0x80);
 }
 
-/* One row's number becomes another one, where it stands in its page. */
+/* Changes the key of one row in place, inside its page. */
 static bool renumber(struct bytes whole, int64_t from, int64_t to)
 {
 	uint8_t old[9];
@@ -416,7 +419,10 @@ static bool renumber(struct bytes whole, int64_t from, int64_t to)
 	return !memmem(whole.data, whole.len, old, sizeof(old));
 }
 
-/* The run of that link stands twice, the second time with other words: who lists runs meets both. */
+/*
+ * The run of that link exists twice, the second time with other contents: a list of runs shows
+ * both.
+ */
 static void try_a_double(struct shop *shop, struct bytes whole, unsigned link, long beside)
 {
 	struct bytes doubled = { NULL, 0 };
@@ -453,13 +459,13 @@ TEST(a_run_that_stands_twice_is_found)
 	fill(&shop);
 	shut(&shop, &whole);
 	for (unsigned link = 1; link <= 8; link++) {
-		try_a_double(&shop, whole, link, 1 << 30); /* behind all others */
+		try_a_double(&shop, whole, link, 1 << 30); /* after all others */
 		try_a_double(&shop, whole, link, -(1 << 30));
 	}
 	free((char *)(uintptr_t)whole.data);
 }
 
-/* Everything behind link 9, as if it had never been: nothing in the store itself tells. */
+/* Removes everything after link 9.  Nothing in the store itself shows that. */
 static const char cut_off[] =
 	"CREATE TEMP TABLE k AS SELECT kind, subject FROM chain WHERE link > 9; "
 	"CREATE TEMP TABLE r AS SELECT key FROM runs WHERE key IN (SELECT subject FROM k WHERE "
@@ -477,7 +483,7 @@ TEST(a_decision_that_was_taken_back_is_found_and_one_that_was_never_made_is_not)
 
 	shop_init(&shop);
 	fill(&shop);
-	CHECK_EQ_INT(put_parked(&shop), 0); /* nobody has said anything about this one */
+	CHECK_EQ_INT(put_parked(&shop), 0); /* still undecided */
 	CHECK_EQ_INT(verify_all(&shop, true), 0);
 	CHECK_EQ_INT(db_exec(shop.store,
 			     "UPDATE parked SET decision = NULL, act = NULL WHERE act IS NOT NULL",
@@ -509,7 +515,7 @@ TEST(a_store_that_was_cut_off_or_rolled_back_is_told_by_the_second_file)
 	CHECK(strstr(said, "does not reach so far: it was rolled back") != NULL);
 	(void)found_after(&shop, late, cut_off, false);
 	CHECK(strstr(said, "does not reach so far: it was rolled back") != NULL);
-	/* And a line that was written by somebody else says nothing. */
+	/* A line with a changed byte proves nothing. */
 	line[20]++;
 	CHECK(found_after(&shop, late, "SELECT 1", false) > 0);
 	trust.second = (struct bytes){ NULL, 0 };
@@ -517,16 +523,16 @@ TEST(a_store_that_was_cut_off_or_rolled_back_is_told_by_the_second_file)
 	free((char *)(uintptr_t)late.data);
 }
 
-/* ---- somebody who knows how it is done ------------------------------------------------------ */
+/* ---- an attacker who knows the format ------------------------------------------------------- */
 
 struct forger {
 	sqlite3 *db;
 	uint8_t head[DIGEST_LEN];
-	int64_t changed;            /* the link whose record was changed ... */
-	uint8_t digest[DIGEST_LEN]; /* ... and what its digest is now */
+	int64_t changed;            /* the link whose record was changed */
+	uint8_t digest[DIGEST_LEN]; /* the new digest of that link's record */
 };
 
-/* Reads a link and writes it again so that it follows from the one before. */
+/* Reads a link and rewrites it so that it follows from the link before. */
 static int forge_link(struct forger *forger, sqlite3_stmt *row)
 {
 	int64_t link = sqlite3_column_int64(row, 0);

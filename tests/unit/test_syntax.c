@@ -188,7 +188,7 @@ TEST(a_parse_that_is_not_done_in_time_is_given_up)
 	syntax_free(syntax);
 }
 
-/* The deadline passes while the first match is told. */
+/* Lets the deadline pass during the first match. */
 static void on_match_slowly(void *context, const struct match *match)
 {
 	struct slow *slow = context;
@@ -211,11 +211,11 @@ TEST(a_query_that_is_not_done_in_time_is_late)
 	effort_begin(&slow.effort, 1000000, 3000000, NULL, NULL);
 	CHECK(syntax_parse(syntax, code, sizeof(code) - 2, &slow.effort));
 	CHECK(!syntax_run(syntax, SYNTAX_RULES, on_match_slowly, &slow));
-	CHECK(slow.seen.count < sizeof(code) / 4); /* it stopped, and did not only look back */
+	CHECK(slow.seen.count < sizeof(code) / 4); /* it stopped in the middle of the search */
 	syntax_free(syntax);
 }
 
-/* f(a, a, ... 'b') with so many names: each stays an unfinished match until the string comes. */
+/* f(a, a, ... 'b') with so many names: each name stays an unfinished match until the string. */
 static unsigned count_before_string(unsigned names)
 {
 	static char code[16384];

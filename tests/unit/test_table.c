@@ -16,7 +16,7 @@ struct printed {
 	char text[1024];
 };
 
-/* The sample table at a width; 0: nobody looks. */
+/* Prints the sample table at a width; 0: not to a terminal. */
 static struct printed print(size_t width)
 {
 	static const struct table_cell rows[][4] = {

@@ -6,7 +6,7 @@
 
 static const char *const hosts[] = { "example.com", "*.example.org" };
 
-/* The first URL whose host is not among those, or "". */
+/* The first URL whose host is not among these, or "". */
 static const char *url_in(const char *text)
 {
 	static char url[256];

@@ -65,7 +65,7 @@ TEST(it_says_nothing_about_what_a_program_may_do)
 
 typedef int (*attempt_fn)(void);
 
-/* What the attempt returned under the filter, or minus the signal that ended it. */
+/* Returns what the attempt returned under the filter, or minus the signal that ended it. */
 static int attempt(attempt_fn run)
 {
 	pid_t pid = fork();
@@ -77,7 +77,7 @@ static int attempt(attempt_fn run)
 		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 			tiny_filter_load(&listener, &err) < 0)
 			_exit(255);
-		/* nobody hears: the kernel answers for whoever has gone */
+		/* without a listener the kernel answers these calls itself */
 		if (listener >= 0)
 			close(listener);
 		if (listener >= 0 && tiny_filter_close(&err) < 0)

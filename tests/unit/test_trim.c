@@ -22,7 +22,7 @@ TEST(it_is_due_when_much_was_held_and_has_been_given_back)
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && \
-	!defined(__SANITIZE_THREAD__) /* they have an allocator of their own */
+	!defined(__SANITIZE_THREAD__) /* sanitizers have their own allocator */
 static size_t resident_bytes(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
@@ -36,10 +36,12 @@ static size_t resident_bytes(void)
 	return (size_t)resident * 4096;
 }
 
-/* A piece above them that stays keeps the C library from giving them back by itself. */
+/*
+ * A piece that stays in use above the free ones keeps the C library from returning them by itself.
+ */
 TEST(what_is_free_below_something_in_use_goes_back_to_the_system)
 {
-	static char *volatile pieces[PIECES + 1]; /* else the compiler sees that nobody looks */
+	static char *volatile pieces[PIECES + 1]; /* else the compiler drops unused pieces */
 	const size_t half = (size_t)PIECES * PIECE_BYTES / 2;
 	size_t much, freed;
 	uv_loop_t loop;

@@ -8,12 +8,12 @@
 #define ALICE 1000
 #define BOB   1001
 
-/* A connection that has so many messages left. */
+/* A connection with so many messages left. */
 struct visitor {
 	struct list link;
 	uint32_t uid;
 	unsigned left;
-	unsigned ended_in; /* the turn in which its last message was looked at */
+	unsigned ended_in; /* the turn that handled its last message */
 };
 
 static uv_loop_t loop;
@@ -78,7 +78,7 @@ TEST(so_many_messages_are_looked_at_in_a_turn_and_the_rest_in_the_next)
 	pass(1);
 	CHECK(alice.left == 0 && alice.ended_in == 2);
 	pass(1);
-	CHECK(list_is_empty(&turns.lanes)); /* and the loop may sleep */
+	CHECK(list_is_empty(&turns.lanes)); /* so the loop may sleep */
 	CHECK(!uv_is_active((uv_handle_t *)&turns.idle));
 	finish();
 }
@@ -99,10 +99,10 @@ TEST(a_hundred_connections_of_one_user_have_no_more_than_one)
 	CHECK_EQ_INT(left, (COUNT_OF(crowd) - 1) * TURN_MESSAGES);
 	list_init(&bob.link);
 	visit(&bob);
-	CHECK_EQ_INT(bob.left, 0); /* whatever Alice wants */
+	CHECK_EQ_INT(bob.left, 0); /* although Alice waits too */
 	pass(COUNT_OF(crowd) - 1);
 	for (unsigned i = 0; i < COUNT_OF(crowd); i++)
-		CHECK(!crowd[i].left && crowd[i].ended_in == i); /* in the order of their coming */
+		CHECK(!crowd[i].left && crowd[i].ended_in == i); /* in the order of arrival */
 	finish();
 }
 

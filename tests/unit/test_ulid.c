@@ -120,7 +120,7 @@ TEST(what_is_passed_is_never_given)
 	CHECK_EQ_INT(ulid_next_at(&source, 1000, id, NULL), 0);
 	CHECK_EQ_INT(ulid_next_at(&(struct ulid_source){ 0 }, 5000, next, NULL), 0);
 	ulid_pass(&source, next);
-	ulid_pass(&source, id); /* an older one changes nothing */
+	ulid_pass(&source, id); /* an older time changes nothing */
 	CHECK_EQ_INT(ulid_next_at(&source, 5000, id, NULL), 0);
 	CHECK_EQ_INT(ulid_time_ms(id), 5001);
 	CHECK_EQ_INT(ulid_next_at(&source, 6000, id, NULL), 0);

@@ -3,7 +3,7 @@
 
 #define BASE "http://a/b/c/d;p?q"
 
-/* RFC 3986, 5.4, without fragments, which are no part of a name. */
+/* RFC 3986, 5.4, without fragments, which are not part of a name. */
 static const struct {
 	const char *reference, *meant;
 } examples[] = {

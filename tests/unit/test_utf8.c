@@ -5,7 +5,7 @@
 #include "proto/base/utf8.h"
 #include "tests/check.h"
 
-/* Writes a code point as the definition says, surrogates and all. */
+/* Encodes a code point as the definition says, including surrogates. */
 static size_t encode(uint32_t point, char *bytes)
 {
 	if (point < 0x80) {
@@ -49,7 +49,7 @@ TEST(every_code_point_is_text_except_surrogates_and_what_lies_past_the_last)
 	}
 }
 
-/* The rule written down once more, bit by bit, to try all pairs and triples against. */
+/* An independent, bit-by-bit form of the rule, to compare all pairs and triples with. */
 static bool is_valid_slowly(const unsigned char *bytes, size_t len)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };

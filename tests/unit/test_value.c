@@ -71,7 +71,7 @@ TEST(text_that_is_not_utf8_becomes_bytes)
 TEST(a_borrowed_text_is_never_given_as_a_terminated_one)
 {
 	WITH_ARENA(arena);
-	const char bytes[] = { 'a', 'b', 'c' }; /* and no NUL */
+	const char bytes[] = { 'a', 'b', 'c' }; /* no NUL */
 	struct value *value = value_blob_borrowed(arena, bytes, sizeof(bytes));
 
 	CHECK(value_is(value, VALUE_TEXT));

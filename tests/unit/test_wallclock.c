@@ -29,7 +29,7 @@ TEST(jumps_in_both_directions_are_counted_with_their_length)
 	CHECK(wallclock.last_jump_ms < -2 * 86400000);
 }
 
-/* What is old is not taken away because somebody has mistyped a year. */
+/* A mistyped year must not make retention delete old records. */
 TEST(a_clock_that_was_set_ahead_is_not_believed_for_a_day)
 {
 	struct wallclock wallclock = { .ahead_us = 0 };

@@ -42,7 +42,7 @@ TEST(a_scan_finds_the_end_of_a_message_and_not_a_byte_further)
 		CHECK_EQ_INT(scan_whole(bytes, part, MEGABYTE, 32, &len, &err), 0);
 }
 
-/* A message with everything in it, as it would be written by someone who likes long forms. */
+/* A message with every kind of value, each in a longer form than it needs. */
 static void put_everything(struct buf *buf)
 {
 	(void)buf_append(buf, "\xdd\0\0\0\x09", 5);
@@ -261,7 +261,7 @@ TEST(a_decoder_is_safe_without_a_scan_before_it)
 	check_refused(bytes, sizeof(bytes), "type", 2);
 }
 
-/* A map of `count` keys, all different unless `twice` names one that also stands at the end. */
+/* A map of `count` keys, all different.  `twice` names a key that is repeated at the end. */
 static void put_keys(struct buf *buf, unsigned count, int twice)
 {
 	char key[16];

@@ -19,7 +19,7 @@ static void gets(struct alone *alone, enum worker_state state)
 	CHECK_STR(worker_state_word(alone->worker->state), worker_state_word(state));
 }
 
-/* The slot hears DROP for its worker and says that it is done. */
+/* The slot reads DROP for its worker and reports that it is done. */
 static void drops(struct alone *alone)
 {
 	struct slotmsg msg;
@@ -122,7 +122,7 @@ TEST(words_that_come_twice_or_too_early_change_nothing)
 	alone_close(&alone);
 }
 
-/* ---- a making that fails -------------------------------------------------------------------- */
+/* ---- a worker that cannot be made ----------------------------------------------------------- */
 
 TEST(a_making_that_failed_is_counted_and_the_slot_is_emptied)
 {
@@ -187,7 +187,7 @@ TEST(a_worker_that_closes_a_stream_before_it_is_warm_is_a_miss)
 	alone_close(&alone);
 }
 
-/* ---- warm, and no good ---------------------------------------------------------------------- */
+/* ---- a warm worker that fails --------------------------------------------------------------- */
 
 static void is_replaced(struct alone *alone)
 {
@@ -335,7 +335,7 @@ TEST(descriptors_that_a_slot_presses_on_us_are_closed_and_lose_it)
 		before = alone_fd_count();
 		CHECK(send_with_fds(alone.slot, &msg, sizeof(msg), fds, count, &err) > 0);
 		gets(&alone, WORKER_GONE);
-		CHECK(alone_fd_count() < before); /* without the pipes of the worker */
+		CHECK(alone_fd_count() < before); /* the worker's pipes are closed */
 		alone_close(&alone);
 	}
 }
@@ -361,7 +361,7 @@ TEST(a_slot_that_owes_us_a_word_for_too_long_is_stuck_and_one_that_waits_for_us_
 
 	CHECK(alone_open(&alone, NULL));
 	alone.worker->moved_us -= (WORKER_SILENCE_MS + 1) * 1000;
-	CHECK(!worker_is_stuck(alone.worker)); /* empty: it waits for us */
+	CHECK(!worker_is_stuck(alone.worker)); /* empty: the slot waits for the daemon */
 	CHECK(alone_make(&alone));
 	CHECK(!worker_is_stuck(alone.worker));
 	alone.worker->moved_us -= (WORKER_SILENCE_MS + 1) * 1000;

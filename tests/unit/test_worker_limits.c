@@ -52,7 +52,7 @@ static int flagged(void *context)
 	WANT(worker_limits_set(0, &limits, 0, 1 << 20, &err) == 0);
 	WANT(soft(RLIMIT_AS) == space && soft(RLIMIT_NPROC) == processes);
 	WANT(worker_limits_set(0, &limits, SLOTMSG_FLAG_RLIMIT_PIDS, 1 << 20, &err) == 0);
-	WANT(soft(RLIMIT_AS) == space && soft(RLIMIT_NPROC) == 9); /* slot and init beside */
+	WANT(soft(RLIMIT_AS) == space && soft(RLIMIT_NPROC) == 9); /* plus slot and init */
 	WANT(worker_limits_set(0, &limits, SLOTMSG_FLAG_RLIMIT_MEMORY, 1 << 20, &err) == 0);
 	WANT(soft(RLIMIT_AS) == (1 << 30) + (1 << 20));
 	return 0;

@@ -186,7 +186,7 @@ TEST(in_a_full_queue_a_run_of_a_lighter_user_takes_the_place_of_the_newest_of_th
 	CHECK_EQ_INT(queue.count, 4);
 	CHECK_EQ_INT(RUNTIME_A.waiting, 4);
 	CHECK_EQ_INT(queue_enter(&queue, &others[2], 3, NULL, &RUNTIME_A, &displaced), QUEUE_FULL);
-	CHECK(!displaced); /* two and two would be no better than one and two */
+	CHECK(!displaced); /* displacing one would gain nothing: two and two instead of one and two */
 	for (int i = 0; i < 3; i++) {
 		queue_leave(&queue, &many[i]);
 		queue_leave(&queue, &others[i]);
@@ -206,7 +206,7 @@ TEST(beyond_the_common_workers_a_newcomer_gets_one_and_an_administrator_the_last
 	for (int i = 0; i < 3; i++)
 		(void)queue_enter(&queue, &hog[i], 1, NULL, &goods, &displaced);
 	CHECK(queue_next(&queue, &goods, 4) == &hog[0]);
-	CHECK(queue_next(&queue, &goods, 3) == &hog[1]); /* alone it gets all that are common */
+	CHECK(queue_next(&queue, &goods, 3) == &hog[1]); /* alone it gets all but the reserve */
 	CHECK(queue_next(&queue, &goods, 2) == NULL);
 	(void)queue_enter(&queue, &others[0], 2, NULL, &goods, &displaced);
 	CHECK(queue_is_newcomer(&others[0]) && !queue_is_newcomer(&hog[2]));
@@ -239,10 +239,10 @@ TEST(while_others_are_about_a_user_keeps_to_its_share_and_leaves_a_warm_worker)
 	for (int i = 0; i < 4; i++)
 		(void)queue_enter(&queue, &hog[i], 1, NULL, &goods, &displaced);
 	CHECK(queue_next(&queue, &goods, 5) == &hog[0]);
-	CHECK(queue_next(&queue, &goods, 1) == NULL); /* the last warm one is for who comes next */
+	CHECK(queue_next(&queue, &goods, 1) == NULL); /* the last one is kept for a newcomer */
 	CHECK(queue_next(&queue, &goods, 2) == &hog[1]);
 	CHECK(queue_next(&queue, &goods, 5) == NULL);
-	queue.seen[1].ms -= QUEUE_CROWD_MS; /* the other was here long ago */
+	queue.seen[1].ms -= QUEUE_CROWD_MS; /* the other user was seen long ago */
 	CHECK(queue_next(&queue, &goods, 1) == &hog[2]);
 	for (int i = 0; i < 4; i++)
 		queue_leave(&queue, &hog[i]);

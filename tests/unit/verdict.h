@@ -1,4 +1,4 @@
-/* What a profile's table says to one call of the native kind: what filters made of it are held against. */
+/* The verdict of a profile's table on one system call, to compare the filters' answers with. */
 #pragma once
 
 #include <stdbool.h>
