@@ -1,4 +1,4 @@
-/* An arena that lasts as long as the block in which it stands. */
+/* An arena that is freed at the end of the block in which it is declared. */
 
 #ifndef CED_TESTS_ARENA_H
 #define CED_TESTS_ARENA_H

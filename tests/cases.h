@@ -1,9 +1,9 @@
 /*
  * The runner for tests that are data: one test for each file in a folder of tests/cases/.
  *
- * A case has three parts, divided by lines that hold only `---`: usually the rule, the input
- * and what should come of it.  A kind of case is a file cases_<kind>.c that defines run_case();
- * the files lie in tests/cases/<kind>/ and end in `.case`.
+ * A case has three parts, divided by lines that contain only `---`: usually the rule, the input
+ * and the expected result.  A kind of case is a file cases_<kind>.c that defines run_case().  The
+ * files are in tests/cases/<kind>/ and end in `.case`.
  */
 
 #ifndef CED_TESTS_CASES_H
@@ -19,7 +19,7 @@ struct test_case {
 	size_t part_len[CASE_PARTS];
 };
 
-/* Tries one case; uses the macros of check.h. */
+/* Runs one case; uses the macros of check.h. */
 void run_case(const struct test_case *test);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Finds the files of the folder named by CED_CASES and registers one test for each of them
- * before check_main.c looks for tests.
+ * Finds the files of the folder named by CED_CASES and registers one test for each of them, before
+ * check_main.c looks for tests.
  */
 
 #include <glob.h>
@@ -15,7 +15,7 @@
 
 static glob_t files;
 
-/* Cuts `text` at the first line that holds only `---`; gives what follows it, or NULL. */
+/* Cuts `text` at the first line that contains only `---`.  Returns the text after it, or NULL. */
 static char *cut_part(char *text)
 {
 	for (char *line = text; line; line = strchr(line, '\n')) {
@@ -44,7 +44,7 @@ static void run_text(const char *name, char *text)
 	run_case(&test);
 }
 
-/* The running test's name is the file's; its path is found again in the list. */
+/* The running test has the name of its file; this looks up the file's path in the list. */
 static void run_file(void)
 {
 	static char text[CASE_BYTES_MAX];

@@ -103,7 +103,10 @@ int main(int argc, char **argv)
 {
 	unsigned ran = 0, failures = 0, skips = 0;
 
-	/* Line by line, so that a child forked by a test never repeats what was said before. */
+	/*
+	 * Flushes after each line, so that a child forked by a test never repeats its parent's
+	 * output.
+	 */
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc == 2 && strcmp(argv[1], "--list") == 0)
 		return list();

@@ -1,7 +1,7 @@
 /*
- * The linker sends our code's calls to __wrap_x() and gives us the true one as __real_x(); the
- * list of names is in tests/CMakeLists.txt.  Counting is per thread: a test that arms a fault
- * never hurts the helper threads of what it tests.
+ * The linker redirects our code's calls to __wrap_x() and gives us the original as __real_x();
+ * tests/CMakeLists.txt has the list of names.  Counting is per thread: a test that arms a fault
+ * never affects the helper threads of the code under test.
  */
 
 #include "tests/fault.h"
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A body that still fails after so many calls does not count calls; it loops. */
+/* A body that still fails after so many calls is in an endless loop. */
 #define CALLS_MAX 100000
 
 static _Thread_local enum fault_kind armed;
@@ -52,7 +52,7 @@ void fault_loop_done(struct fault_loop *loop)
 	fault_disarm();
 }
 
-/* Is this the call that fails? */
+/* Returns whether this call must fail. */
 static bool due(enum fault_kind kind)
 {
 	if (armed != kind || --countdown > 0)
@@ -138,7 +138,7 @@ ssize_t __wrap_read(int fd, void *bytes, size_t len)
 	return __real_read(fd, bytes, shortened(FAULT_SHORT_READ, len));
 }
 
-/* What read() becomes where _FORTIFY_SOURCE knows the size of the target. */
+/* Under _FORTIFY_SOURCE, read() becomes this where the compiler knows the size of the target. */
 ssize_t __wrap___read_chk(int fd, void *bytes, size_t len, size_t room)
 {
 	if (io_fails(FAULT_READ))

@@ -28,16 +28,16 @@ enum fault_kind {
 	FAULT_SHORT_WRITE, /* write: one byte only */
 };
 
-/* The nth call from now fails, once; nth starts at 1. */
+/* Makes the nth call from now fail, once; nth starts at 1. */
 void fault_arm(enum fault_kind kind, unsigned nth);
 
 /* No call fails any more.  fault_hit() keeps its answer. */
 void fault_disarm(void);
 
-/* Has a call failed since the last fault_arm()? */
+/* Returns whether a call has failed since the last fault_arm(). */
 bool fault_hit(void);
 
-/* Behind FAULT_LOOP. */
+/* Used by FAULT_LOOP only. */
 struct fault_loop {
 	enum fault_kind kind;
 	unsigned nth;

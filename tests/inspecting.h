@@ -25,32 +25,37 @@ struct inspecting {
 	unsigned lost;
 	bool last_retired;
 	char last_why[ERR_TEXT_MAX];
-	bool replace; /* start another for each that is lost */
+	bool replace; /* starts another inspector for each lost one */
 };
 
-/* NULL folder: shipped policies only.  Waits until `count` inspectors are ready. */
+/* NULL folder: only the shipped policies.  Waits until `count` inspectors are ready. */
 bool inspecting_start(struct inspecting *in, const char *folder, unsigned count);
 
-/* Waits until all that are there are ready. */
+/* Waits until all running inspectors are ready. */
 bool inspecting_ready(struct inspecting *in);
 
-/* Closes everything and reaps the children; also after a start that failed. */
+/* Closes everything and reaps the children.  Must be called after a failed start too. */
 void inspecting_stop(struct inspecting *in);
 
-/* Starts one more inspector; gives its number, or -1. */
+/* Starts one more inspector.  Returns its number, or -1. */
 int inspecting_add(struct inspecting *in);
 
-/* Asks and waits; `verdict` lives until the next call.  False when the question was not taken. */
+/*
+ * Asks and waits; `verdict` is valid until the next call.  False if the question was not accepted.
+ */
 bool inspecting_check(struct inspecting *in, const char *policy, const char *language,
 	struct bytes code, const char *code_hash, struct policy_verdict *ret_verdict);
 
-/* Runs the loop until `*flag`, at most `ms` long. */
+/* Runs the loop until `*flag` is set, for at most `ms`. */
 bool inspecting_wait(struct inspecting *in, const bool *flag, unsigned ms);
 
 /* The path of the program, from CED_LIBEXEC. */
 const char *inspecting_program(void);
 
-/* The process `program` with one end of a socket pair as descriptor 3; the other end is given. */
+/*
+ * Starts `program` with one end of a socket pair as descriptor 3.  Returns the other end in
+ * *ret_end.
+ */
 pid_t inspecting_spawn(const char *program, int *ret_fd);
 
 #endif

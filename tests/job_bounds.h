@@ -1,11 +1,11 @@
-/* What a run gets and may ask for, on the host that tests think of. */
+/* The default and maximum limits of a run on the host that tests assume. */
 
 #ifndef CED_TESTS_JOB_BOUNDS_H
 #define CED_TESTS_JOB_BOUNDS_H
 
 #include "proto/job/job.h"
 
-/* For an initialiser of struct job_bounds; how large a program may be says each test. */
+/* Initialises a struct job_bounds; each test says how large a program may be. */
 #define BOUNDS_OF_LIMITS                    \
 	.standard = { .wall_ms = 5000,      \
 		.cpu_ms = 5000,             \

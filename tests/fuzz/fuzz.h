@@ -1,4 +1,4 @@
-/* What every fuzz target defines: it takes any bytes, does no harm and returns 0. */
+/* Defined by every fuzz target: accepts any bytes, does no harm and returns 0. */
 
 #ifndef CED_TESTS_FUZZ_FUZZ_H
 #define CED_TESTS_FUZZ_FUZZ_H
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* What a target may define that has to be made before the first input. */
+/* Optional: a target creates here what it needs before the first input. */
 int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
 
 #endif

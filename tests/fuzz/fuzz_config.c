@@ -1,4 +1,6 @@
-/* Any text as a configuration: it is read, or refused with a sentence that begins with a line. */
+/*
+ * Any text as a configuration: it is accepted, or refused with a sentence that begins with a line.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * A stream cut in two ways: all at once, and in pieces whose sizes the first bytes say.  Both
- * must give the same messages, break at the same place, and a message must be what a scan of
- * it alone says.
+ * A stream cut in two ways: all at once, and in pieces whose sizes the first bytes give.  Both
+ * ways must produce the same messages and break at the same place.  A scan of each message alone
+ * must agree with its length.
  */
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #define MESSAGE_MAX ((size_t)60000)
-#define SIZES       8 /* bytes at the front that say how the rest is cut */
+#define SIZES       8 /* bytes at the front that define how the rest is cut */
 
 /* The lengths of all messages, one after another, and a mark at the end when it broke. */
 struct story {

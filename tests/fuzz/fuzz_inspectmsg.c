@@ -1,6 +1,6 @@
 /*
- * Both directions of the inspectors' conversation.  The first byte chooses the message, the rest
- * is its body; rules that are taken are encoded and taken again.
+ * Both directions of the messages between daemon and inspector.  The first byte chooses the
+ * message, the rest is its body.  Accepted rules are encoded and must be accepted again.
  */
 #include <stdlib.h>
 #include <string.h>

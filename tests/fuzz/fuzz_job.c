@@ -1,6 +1,6 @@
 /*
- * The params of a run, as JSON when they begin with `{`, else as msgpack: a spec that was accepted
- * is accepted again from its own value, and is the same program with the same inputs.
+ * The params of a run, as JSON if they begin with `{`, otherwise as msgpack.  An accepted spec
+ * must be accepted again from its own value, as the same program with the same inputs.
  */
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void check_again(struct arena *arena, const struct job_spec *spec)
 		abort();
 }
 
-/* Who asks for all that is wrong is told of something exactly when there is. */
+/* The function that collects all refusals must find some exactly when the first check refuses. */
 static void check_all(struct arena *arena, const struct value *params, int answer)
 {
 	struct job_refusals all = { .count = 0 };

@@ -1,6 +1,6 @@
 /*
- * Any bytes as the body of a job.  What is accepted has as many parts as it says, all of them
- * inside the body, and nothing is left over.
+ * Any bytes as the body of a job.  An accepted body has as many parts as it declares, all of them
+ * inside the body, and no bytes are left over.
  */
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* Any text: what is read can be written, and reads back equal, compact and pretty. */
+/* Any text: accepted text can be written, compact and pretty, and reads back as an equal value. */
 
 #include <stdlib.h>
 
@@ -20,7 +20,10 @@ static void check_round_trip(struct arena *arena, const struct value *value, uns
 		return;
 	}
 	if (json_parse(arena, text.data, text.len, NULL, &again, &err) < 0) {
-		/* Reals may grow by ".0" and escapes by five bytes, past a ceiling. */
+		/*
+		 * Written again, reals may grow by ".0" and escapes by five bytes, past a size
+		 * limit.
+		 */
 		if (err.code == ERR_INVALID)
 			abort();
 		return;

@@ -1,6 +1,6 @@
 /*
- * Any packet with any number of descriptors as a lease message.  What is accepted can be sent
- * back, its text ends, and no descriptor is lost.
+ * Any packet with any number of descriptors as a slot message.  An accepted message can be sent
+ * back, its text ends with a NUL, and no descriptor leaks.
  */
 
 #include <assert.h>
@@ -56,6 +56,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		check_again(&msg, fds, fd_count);
 		close_fds(fds, fd_count);
 	}
-	assert(fcntl(probe, F_GETFD) < 0); /* the lowest free descriptor is free again */
+	assert(fcntl(probe, F_GETFD) < 0); /* the lowest free descriptor must be free again */
 	return 0;
 }

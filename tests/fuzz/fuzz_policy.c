@@ -1,7 +1,4 @@
-/*
- * What an operator writes: a policy's JSON, and the heads of a rules file.  The first byte
- * chooses.
- */
+/* An operator's files: a policy's JSON, and the heads of a rules file.  The first byte chooses. */
 #include "daemon/policy/policy_file.h"
 #include "daemon/policy/rules_file.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,7 +1,7 @@
 /*
- * Any packet with any number of descriptors, to either side of the spawner's conversation.  What
- * is accepted can be sent back through priv_send(), every text in it ends, and no descriptor is
- * lost.
+ * Any packet with any number of descriptors, to either side of the spawner's socket.  An accepted
+ * message can be sent back through priv_send(), every text in it ends with a NUL, and no
+ * descriptor leaks.
  */
 
 #include <assert.h>
@@ -71,6 +71,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		check_again(&msg, from_daemon, fds, fd_count);
 		close_fds(fds, fd_count);
 	}
-	assert(fcntl(probe, F_GETFD) < 0); /* the lowest free descriptor is free again */
+	assert(fcntl(probe, F_GETFD) < 0); /* the lowest free descriptor must be free again */
 	return 0;
 }

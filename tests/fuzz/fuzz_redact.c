@@ -1,8 +1,8 @@
 /*
- * A file of redaction patterns, a line of `---`, and a text to mask by them.
+ * A file of redaction patterns, a line of `---`, and a text to mask with them.
  *
- * Beyond doing no harm: a text that is said to be unchanged is, one that has masks is a new one,
- * and line breaks are as many as before.
+ * Besides doing no harm: a text reported as unchanged is unchanged, a text with masks is a new
+ * one, and the number of line breaks stays the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "daemon/redact/redactor.h"
 #include "tests/fuzz/fuzz.h"
 
-/* Each example may use up all the work that patterns may do, so there are only so many. */
+/* Each example may use all the work that patterns are allowed, so their number is limited. */
 #define INPUT_BYTES_MAX 4096U
 #define ARENA_BYTES     (1U << 20)
 #define DIVIDER         "\n---\n"

@@ -1,6 +1,6 @@
 /*
- * Any bytes as one envelope.  What is read can be written again and reads the same; what is not
- * read says why; an id that can be peeked at is the id of the request.
+ * Any bytes as one envelope.  An accepted envelope can be written again and reads the same.  A
+ * refused one has a reason.  An id that can be peeked at is the request's id.
  */
 
 #include <assert.h>

@@ -1,4 +1,7 @@
-/* Any bytes: their safe form holds no control, is UTF-8, and does not depend on how they are cut. */
+/*
+ * Any bytes: their safe form has no control characters, is UTF-8, and does not depend on how the
+ * bytes are cut.
+ */
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +27,7 @@ static void check_harmless(const struct buf *buf)
 	(void)safe_fit(buf->bytes, buf->len, safe_columns(buf->bytes, buf->len) / 2);
 }
 
-/* The first byte says how long the pieces are. */
+/* The first byte gives the length of the pieces. */
 static void check_pieces(const struct buf *whole, const char *bytes, size_t len, size_t piece)
 {
 	struct safe_stream stream = { .held_len = 0 };

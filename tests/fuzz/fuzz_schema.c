@@ -1,4 +1,4 @@
-/* A schema, a line of `---`, a value: compiling and checking end, and every complaint has its words. */
+/* A schema, a line of `---`, a value: compiling and checking end, and every error has a message. */
 
 #include <stdlib.h>
 #include <string.h>

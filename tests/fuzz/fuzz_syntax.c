@@ -1,8 +1,8 @@
 /*
- * Hostile programs through all that an inspector does: bytes, tree, rules, scopes, findings; each
- * as a program of every language that there are rules for.
+ * Hostile programs through the whole of an inspector: bytes, tree, rules, scopes, findings.  Each
+ * is checked as a program of every language that has rules.
  *
- * Beyond doing no harm: every finding is one that can be sent and is taken at the other end.
+ * Besides doing no harm: every finding can be sent, and the other end accepts it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static struct inspector *inspector;
 static struct rulebook *book;
 static uint32_t strict;
 
-/* Compiling the rules takes longer than any text may. */
+/* Compiling the rules takes longer than a check of any text may. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	struct err err = ERR_INIT;

@@ -1,7 +1,7 @@
 /*
- * Any bytes as one message.  What decodes must encode to something no longer, which decodes to
- * the same value and encodes to the same bytes; the scanner must agree about where it ends; and
- * decoding in place must see what decoding with copies saw.
+ * Any bytes as one message.  A decoded message must encode to something no longer, which decodes
+ * to the same value and encodes to the same bytes.  The scanner must agree about where the message
+ * ends, and decoding in place must give the same value as decoding with copies.
  */
 
 #include <assert.h>
@@ -13,7 +13,7 @@
 
 #define ARENA_BYTES_MAX ((size_t)16 << 20)
 
-/* Never longer in its shortest form: no head gets longer, no body changes. */
+/* The shortest form is never longer: no head grows and no body changes. */
 static void check_round_trip(struct arena *arena, const struct value *value, size_t len)
 {
 	struct buf first;
@@ -25,7 +25,7 @@ static void check_round_trip(struct arena *arena, const struct value *value, siz
 	assert(wire_encode(&first, value, NULL) == 0);
 	assert(first.len <= len);
 	again = wire_decode(arena, first.bytes, first.len, NULL, NULL);
-	if (again) { /* else the arena is full */
+	if (again) { /* otherwise the arena is full */
 		assert(value_equal(value, again));
 		assert(wire_encode(&second, again, NULL) == 0);
 		assert(first.len == second.len);

@@ -1,6 +1,6 @@
 /*
- * What inspectors read in texts themselves: constant expressions, words of the shell, URLs, packed
- * text.  The first byte chooses; the rest is the text, in memory of exactly its size.
+ * The readers of text inside inspectors: constant expressions, shell words, URLs, packed text.
+ * The first byte chooses; the rest is the text, in memory of exactly its size.
  */
 #include <stdlib.h>
 #include <string.h>

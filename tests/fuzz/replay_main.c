@@ -1,6 +1,6 @@
 /*
- * Stands in for libFuzzer where it is not at hand: hands each file named, or each file in a
- * folder named, to the target once, after the empty input.
+ * Replaces libFuzzer where it is not available: after the empty input, passes each named file, or
+ * each file of a named folder, to the target once.
  */
 
 #include <dirent.h>
@@ -13,7 +13,7 @@
 
 static unsigned tried;
 
-/* The input lies in memory of just its size, so that a sanitizer sees a step too far. */
+/* The input is in memory of exactly its size, so that a sanitizer detects an access beyond it. */
 static void try_bytes(const uint8_t *bytes, size_t len)
 {
 	uint8_t *copy = malloc(len ? len : 1);
@@ -64,7 +64,7 @@ static void try_path(const char *path)
 
 int main(int argc, char **argv)
 {
-	/* Line by line: after a crash the last line names the input. */
+	/* Flushes after each line: after a crash the last line names the input. */
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	if (LLVMFuzzerInitialize)
 		(void)LLVMFuzzerInitialize(&argc, &argv);

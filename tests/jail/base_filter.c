@@ -1,6 +1,6 @@
 /*
- * Writes the filter under which zygotes start to stdout, as the kernel takes it: for warm.py, which
- * stands where the spawner stands.
+ * Writes the zygotes' initial filter to stdout, in the kernel's format.  warm.py, which plays the
+ * spawner, loads it.
  */
 #include <stdio.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 /*
- * Stands where ced stands and tries what a daemon may and may not ask of the spawner.
+ * Runs in the place of ced and tries what the spawner must allow a daemon, and what it must
+ * refuse.
  *
  * The script jail_spawner.t starts one spawner for each test here, with this program as its ced
  * and the test's name as argument.  CED_TEST_HARNESS in the environment names the folder with
@@ -27,7 +28,7 @@
 #define SPAWNER_FD 3
 #define REPORT_MAX 16384
 
-/* A sanitizer reads /proc and reserves more memory than any limit of ours: test builds only. */
+/* A sanitizer reads /proc and reserves more memory than our limits allow: test builds only. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SANITIZED true
 #else
@@ -41,7 +42,7 @@ static unsigned got_fd_count;
 static struct err err = ERR_INIT;
 static char report[REPORT_MAX];
 
-/* ---- words --------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------ */
 
 static struct priv_msg *request(enum priv_op op)
 {
@@ -53,7 +54,7 @@ static struct priv_msg *request(enum priv_op op)
 	return &asked;
 }
 
-/* Sends `asked`, waits for what comes; true when it is a good answer. */
+/* Sends `asked` and waits for the answer; true if it is a success. */
 static bool ask(int fd)
 {
 	close_fds(got_fds, got_fd_count);
@@ -150,7 +151,7 @@ static bool read_report(int sock)
 	return false;
 }
 
-/* The value of a key in the report; "" when it is not there. */
+/* The value of a key in the report; "" if the report lacks it. */
 static const char *said(const char *key)
 {
 	static char values[8][512];
@@ -167,7 +168,7 @@ static const char *said(const char *key)
 	return value;
 }
 
-/* What the host says about a jailed process, into `report`. */
+/* Writes what the host shows about a jailed process into `report`. */
 static bool read_status_of(int pidfd)
 {
 	auto_free char *info = NULL;
@@ -187,7 +188,7 @@ static bool read_status_of(int pidfd)
 	return true;
 }
 
-/* Waits for the EXITED of a child. */
+/* Waits for the EXITED message of a child. */
 static bool exited(uint32_t id, int *ret_status)
 {
 	if (priv_recv(SPAWNER_FD, false, &got, got_fds, &got_fd_count, &err) <= 0)
@@ -217,7 +218,7 @@ TEST(the_daemon_has_no_capability_and_no_descriptor_beyond_the_agreed_ones)
 	CHECK(getuid() != 0 && getgid() != 0);
 	for (int fd = SPAWNER_FD + 1; fd < 4096; fd++)
 		CHECK(fcntl(fd, F_GETFD) < 0);
-	/* without rights nobody can lay down their further groups */
+	/* without capabilities a process cannot drop its supplementary groups */
 	CHECK(hello());
 	CHECK(!is_root_mode() || getgroups(0, NULL) == 0);
 }
@@ -386,7 +387,9 @@ TEST(a_killed_zygote_takes_its_children_along)
 	CHECK(ask(-1));
 	CHECK(exited(zygote.id, &status));
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	/* The forked child held the socket too: its end is the end of the stream. */
+	/*
+	 * The forked child holds the socket too, so the stream ends only when the child has ended.
+	 */
 	CHECK(read(zygote.sock, word, sizeof(word)) == 0);
 	request(PRIV_KILL)->id = zygote.id;
 	CHECK(!ask(-1));
@@ -414,7 +417,10 @@ TEST(numbers_out_of_range_are_refused_and_the_conversation_goes_on)
 	CHECK(!ask(-1) && got.error == ERR_MISSING);
 }
 
-/* How many descriptors the spawner holds; 0 where we may not look (it is another user then). */
+/*
+ * Returns how many descriptors the spawner holds; 0 if it runs as another user, so that we may not
+ * look.
+ */
 static unsigned spawner_fds(void)
 {
 	char path[64];
@@ -514,7 +520,7 @@ TEST(a_slots_knobs_can_be_turned_and_read)
 	CHECK(!ask(-1));
 }
 
-/* -errno, or 0 when it went in. */
+/* Returns -errno, or 0 if the process joined. */
 static int move_into_cgroup(int procs, pid_t pid)
 {
 	char text[16];
@@ -523,7 +529,10 @@ static int move_into_cgroup(int procs, pid_t pid)
 	return pwrite(procs, text, strlen(text), 0) < 0 ? -errno : 0;
 }
 
-/* With a descriptor of root's, a daemon that has been taken over could move, starve and kill anybody. */
+/*
+ * With a descriptor that root opened, a daemon taken over by an attacker could move, starve and
+ * kill any process.
+ */
 TEST(a_slots_cgroup_takes_none_of_the_hosts_processes)
 {
 	struct jailed zygote;
@@ -587,9 +596,9 @@ TEST(an_inspector_sees_nothing_and_has_no_right)
 	CHECK(strstr(report, "Seccomp:\t2"));
 }
 
-/* ---- what breaks the conversation: the script expects the spawner to leave with status 1 --- */
+/* ---- protocol errors: the script expects the spawner to exit with status 1 ----------------- */
 
-/* The spawner must end us; waiting a second is waiting in vain. */
+/* The spawner must kill us: surviving the wait fails the test. */
 static void wait_for_the_end(void)
 {
 	struct pollfd spawner = { .fd = SPAWNER_FD, .events = POLLIN };
@@ -680,7 +689,10 @@ static void on_term(int number)
 	terminated = 1;
 }
 
-/* Starts a jail, says so, and waits: for SIGTERM (passed on), or for a death that ends all. */
+/*
+ * Starts a jail, reports that, and waits: for SIGTERM (passed on), or for a death that ends
+ * everything.
+ */
 TEST(waits_with_a_jail)
 {
 	struct sigaction action = { .sa_handler = on_term };

@@ -1,4 +1,4 @@
-/* Stands where ced-inspector stands and says what it sees: one "key value" a line. */
+/* Runs in the place of ced-inspector and reports its environment: one "key value" a line. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -68,5 +68,5 @@ int main(void)
 	(void)strcat(text, "end\n");
 	if (write(SOCKET_FD, text, strlen(text)) < 0)
 		return 1;
-	return read(SOCKET_FD, text, 1) < 0; /* until the daemon goes */
+	return read(SOCKET_FD, text, 1) < 0; /* until the daemon closes its end */
 }

@@ -1,6 +1,7 @@
 /*
- * The kernel as it is when other processes of the daemon's user have taken all places in epoll sets,
- * and take at once what is given back.  The file that CED_TEST_PLACES names begins with '1' then.
+ * Fails epoll_ctl() as if other processes of the daemon's user had taken all places in epoll sets,
+ * and at once took any place that is freed.  It does so while the file that CED_TEST_PLACES names
+ * begins with '1'.
  */
 #include <errno.h>
 #include <fcntl.h>
