@@ -1,16 +1,15 @@
 #!/usr/bin/python3
-"""A whole daemon against clients that send whatever comes to mind, on its socket.
+"""A whole daemon against clients that send random messages to its socket.
 
     daemon.py --spawner PID [--seed N] [--seconds S | --batches N] [--first N]
 
-The daemon at CED_SOCKET runs already; tests/scenario/101-whole-daemon.t starts one with ceilings that
-are soon reached.  Batch after batch, several connections send messages (messages.py), cut at any byte,
-interleaved, and leave at any byte; some never read.  After each batch it must be the same process that
-answers `hello` and a `run`.
+The daemon at CED_SOCKET already runs; tests/scenario/101-whole-daemon.t starts one with low ceilings.
+Batch after batch, several connections send messages (messages.py), cut at any byte and interleaved, and leave
+at any byte; some never read.  After each batch the same process must answer `hello` and a `run`.
 
-Every batch has its own generator, seeded by the seed and its number, and what a failure prints is how to
-send it again: --seed S --first N --batches 1.  What the daemon makes of it depends on time as well, so
-a finding may take several tries.
+Every batch has its own generator, seeded by the seed and its number.  A failure prints how to send the batch
+again: --seed S --first N --batches 1.  The daemon's behaviour also depends on timing, so reproducing a failure may
+take several tries.
 """
 
 import argparse
@@ -31,9 +30,9 @@ from messages import Messages  # noqa: E402
 from wire import Client, daemon_pid  # noqa: E402
 
 PATH = os.environ["CED_SOCKET"]
-UIDS = (0, 0, 65001, 65002)  # administrator and users; who is not root is himself
-PATIENCE_S = 120  # of the checks: an instrumented daemon on a busy machine is slow
-BATCH_S = 3  # that a batch may take to be sent
+UIDS = (0, 0, 65001, 65002)  # administrator and users; without root, all are the current user
+PATIENCE_S = 120  # for the checks: an instrumented daemon on a busy machine is slow
+BATCH_S = 3  # for sending a batch
 
 
 class Finding(Exception):
@@ -41,7 +40,7 @@ class Finding(Exception):
 
 
 def connect(uid):
-    """A connection of this user: the kernel notes who calls connect(2)."""
+    """A connection of this user: the kernel records the uid at connect(2)."""
     sock = socket.socket(socket.AF_UNIX)
     if os.getuid() == 0:
         os.seteuid(uid)
@@ -58,7 +57,7 @@ def connect(uid):
 
 
 class Guest:
-    """One client of a batch: what it will send, in which pieces, and how it leaves."""
+    """One client of a batch: its messages, the pieces they are sent in, and how it leaves."""
 
     def __init__(self, chance):
         whole = Messages(chance).many(chance.choice((0, 1, 2, 5, 20))) or b"\x90"
@@ -71,7 +70,7 @@ class Guest:
 
     @staticmethod
     def cut(chance, whole):
-        """Pieces of its bytes: all in one, a few, or one byte each at the beginning."""
+        """Cuts its bytes: all in one, a few pieces, or one byte each at the beginning."""
         how = chance.randrange(4)
         if how == 0 or not whole:
             return [whole]
@@ -93,7 +92,7 @@ class Guest:
             sent = self.sock.send(self.pieces[0]) if self.pieces[0] else 0
         except BlockingIOError:
             return
-        except OSError:  # the daemon let it go
+        except OSError:  # the daemon disconnected it
             self.gone()
             return
         self.pieces[0] = self.pieces[0][sent:]
@@ -144,11 +143,11 @@ def send_batch(chance):
         guest.leave(chance)
 
 
-# ---- what must hold after each batch ---------------------------------------------------------------
+# ---- checks after each batch -----------------------------------------------------------------------
 
 
 def restore(client):
-    """What a batch may have done to everybody as an administrator."""
+    """Undoes what a batch may have done to all users as an administrator."""
     client.receive(client.send("admin.kill_all"))
     client.receive(client.send("admin.resume"))
     for uid in {0, os.getuid(), 1, 1000}:
@@ -156,7 +155,7 @@ def restore(client):
 
 
 def greet(client):
-    """While the last batch's messages still hold this user's share of memory, the daemon asks for patience."""
+    """The daemon answers `busy` while the last batch's messages still use up this user's share of memory."""
     until = time.monotonic() + PATIENCE_S
     while True:
         error, result = client.receive(client.send("hello"))
@@ -168,7 +167,7 @@ def greet(client):
 
 
 def runs(client):
-    """Whether a program runs; a daemon that is still busy with the batch is asked again."""
+    """Checks that a program runs; asks again while the daemon is busy with the batch."""
     until = time.monotonic() + PATIENCE_S
     while True:
         error, result = client.receive(client.send("run", language="python", code="print(6 * 7)", limits={"wall_ms": 60000, "cpu_ms": 60000}))

@@ -1,7 +1,7 @@
-"""What a client could send, good and bad, from a seeded generator: for tests/fuzz/daemon.py.
+"""Messages that a client could send, good and bad, from a seeded generator: for tests/fuzz/daemon.py.
 
-A message is bytes.  Params are made of the schemas in proto/method/schemas/, so a method or a key that is
-added there is sent without a change here.
+A message is bytes.  Params follow the schemas in proto/method/schemas/, so a new method or key there needs no
+change here.
 """
 
 import json
@@ -14,7 +14,7 @@ import msgpack
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 CEILING = 1 << 20  # message_bytes of the daemon under test
 
-# Where the daemon treats a message differently: heads of msgpack, its reads, threads, its ceilings.
+# Sizes at which the daemon's handling changes: heads of msgpack, its reads, threads, its ceilings.
 THRESHOLDS = (1, 15, 31, 127, 255, 4096, 8192, 65535, 65536, 131072, 262144, 524288, CEILING, 2 * CEILING)
 
 PROGRAMS = (
@@ -73,7 +73,7 @@ class Messages:
         return max(0, near + self.random.choice((-12, -6, -5, -2, -1, 0, 1, 2, 5, 12, 300)))
 
     def filler(self, length):
-        """Text, bytes or a list that takes about so many bytes."""
+        """Text, bytes or a list of about so many bytes."""
         kind = self.random.randrange(5)
         if kind == 0:
             return b"\xff" * length
@@ -128,7 +128,7 @@ class Messages:
         return params
 
     def shaped(self, schema):
-        """A value that the schema would accept, as a rule."""
+        """A value that the schema usually accepts."""
         if schema is True:
             return self.junk()
         if "enum" in schema:
@@ -141,7 +141,7 @@ class Messages:
         return {"boolean": self.random.random() < 0.5, "bytes": b"\0\xff"}.get(kind)
 
     def mutated(self, value):
-        """The same with something wrong somewhere."""
+        """The same with an error somewhere."""
         random = self.random
         if isinstance(value, dict) and value and random.random() < 0.8:
             key = random.choice(list(value))
@@ -184,7 +184,7 @@ class Messages:
         return msgpack.packb(value, unicode_errors="surrogatepass", strict_types=False)
 
     def request(self):
-        """A request that is, as a rule, well formed."""
+        """A usually well-formed request."""
         random = self.random
         method, schema = ("run", dict(METHODS)["run"]) if random.random() < 0.3 else random.choice(METHODS)
         params = self.params_of(method, schema)
@@ -192,7 +192,7 @@ class Messages:
         return self.pack([0, self.msgid, method, [params]])
 
     def large_request(self):
-        """One whose bytes end near a threshold."""
+        """A request whose length is near a threshold."""
         self.msgid += 1
         method = self.random.choice(("hello", "run", "check", "blob.put", "policies.test", "no.such"))
         key = self.random.choice(("code", "data", "stdin", "odd", "client", "cases"))
@@ -203,7 +203,7 @@ class Messages:
         return self.pack([0, self.msgid, method, [params]])
 
     def no_request(self):
-        """Something whole, of any size, that is no request: no answer can be sent to it."""
+        """A complete value of any size that is not a request, so that no answer is possible."""
         big = self.filler(self.size())
         return self.pack(self.random.choice((
             big, [big], {"code": big}, [0, big, "run", []], [0, "7", "run", [big]], [1, 5, None, big], [1, big, None, None],
@@ -211,20 +211,20 @@ class Messages:
             [0.0, 5, "run", [big]], ["0", 5, "run", [big]], [], [0], [0, 5], [2], None, 1.5, msgpack.ExtType(5, b"e" * 70000))))
 
     def odd_request(self):
-        """A request with one part that is not what it should be."""
+        """A request with one wrong part."""
         parts = [0, self.random.choice((7, 0, 2**32 - 1)), "hello", [{}]]
         where = self.random.randrange(4)
         parts[where] = self.junk() if self.random.random() < 0.8 else self.filler(self.size())
         return self.pack(parts[: self.random.choice((2, 3, 4, 4, 4, 4))] + ([1] if self.random.random() < 0.05 else []))
 
     def odd_heads(self):
-        """The same numbers in longer forms than they need."""
+        """Numbers in longer forms than necessary."""
         return self.random.choice((b"\xdc\x00\x04", b"\xdd\x00\x00\x00\x04")) + self.random.choice((
             b"\xcc\x00\xcd\x00\x07", b"\xd0\x00\xd1\x00\x07", b"\xcf" + b"\0" * 8 + b"\xd3" + b"\0" * 7 + b"\x07")) + \
             self.random.choice((b"\xd9\x05hello", b"\xda\x00\x05hello")) + self.random.choice((b"\x90", b"\xdc\0\x01\xde\0\0"))
 
     def broken(self):
-        """Bytes that are no msgpack, lie about lengths, nest too deep, or just noise."""
+        """Bytes that are not msgpack, have wrong lengths, nest too deep, or are noise."""
         random = self.random
         head = random.choice((b"", b"\x94\x00\x05\xa3run\x91", b"\x93\x02\xa1x\x91", b"\x94\x01\x05\xc0"))
         length = struct.pack(">I", random.choice((0, 1, 70000, CEILING, CEILING + 1, 2**31, 2**32 - 1)))
@@ -244,19 +244,19 @@ class Messages:
         return bytes(message[:at])
 
     def passed_over(self):
-        """What is read and neither answered nor resented: notifications in any shape, responses."""
+        """Messages that the daemon reads and ignores: notifications of any shape, responses."""
         big = self.filler(self.size() % CEILING // 2)
         return self.pack(self.random.choice(([2, "x", [big]], [2, big, []], [2, "x", big], [1, 5, None, big], [2, "x", [{}]])))
 
     def one(self):
-        """A message after which the connection goes on, as a rule."""
+        """A message after which the connection usually stays open."""
         makers = (self.request, self.large_request, self.odd_heads, self.passed_over, self.odd_request)
         return self.random.choices(makers, (20, 2, 1, 1, 1))[0]()
 
     def last(self):
-        """One that may end its connection."""
+        """A message that may end its connection."""
         return self.random.choice((self.no_request, self.odd_request, self.damaged, self.broken, self.large_request))()
 
     def many(self, count):
-        """What one client sends."""
+        """All messages of one client."""
         return b"".join([self.one() for _ in range(count)] + ([self.last()] if self.random.random() < 0.6 else []))

@@ -1,7 +1,7 @@
 """Programs that must behave in a worker as they do in an ordinary interpreter.
 
-Each is run twice, by /usr/bin/python3 in an empty folder and by a worker, and stdout, stderr and
-exit status are held against each other; the folder's name becomes /work first.  Speaks TAP.
+Each runs twice, in /usr/bin/python3 in an empty folder and in a worker.  stdout, stderr and exit status must
+be equal, after the folder's name is replaced by /work.  Prints TAP.
 """
 
 import os
@@ -15,7 +15,7 @@ import warm
 PYTHON = os.environ.get("CED_TEST_PYTHON", "/usr/bin/python3")
 ENV = {
     "PATH": "/usr/bin:/bin", "HOME": "/work", "LANG": "C.UTF-8", "TZ": "UTC", "TMPDIR": "/tmp",
-    # what zygote.py adds
+    # added by zygote.py
     "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
     "NUMEXPR_NUM_THREADS": "1", "MPLCONFIGDIR": "/tmp",
 }
@@ -210,7 +210,7 @@ program("has faulthandler", "import faulthandler\nfaulthandler.enable()\nprint(f
 program("crashes", "import ctypes\nctypes.string_at(0)")
 program("calls back from C", "import ctypes\nCB = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))\na = (ctypes.c_int * 3)(3, 1, 2)\nctypes.CDLL(None).qsort(a, 3, 4, CB(lambda x, y: x[0] - y[0]))\nprint(list(a))")
 
-# ---- what lies below the program ---------------------------------------------------------------
+# ---- the frames below the program --------------------------------------------------------------
 
 program("sees nothing below it", "import sys, inspect\nprint(sys._getframe().f_back, len(inspect.stack()))\ntry: sys._getframe(1)\nexcept ValueError as e: print(e)")
 program("has all of the recursion limit", "def f(n):\n  try: return f(n + 1)\n  except RecursionError: return n\nprint(f(0))")
@@ -222,10 +222,10 @@ program("calls back from a C thread", "import ctypes, threading\nCB = ctypes.CFU
 program("traces itself", "import sys\nn = []\nsys.settrace(lambda f, e, a: n.append(e))\ndef f(): return 1\nf()\nsys.settrace(None)\nprint(n)")
 
 
-# The base filter allows no memory that is written and run, which these make.
+# These need memory that is writable and executable, which the base filter refuses.
 NEEDS_CODE = {"calls back from C", "calls back from a C thread"}
 
-# What is not the same twice in ordinary runs either.
+# Output that differs between two ordinary runs too.
 VAGUE = [(rb"0x[0-9a-f]{6,}", b"0xADDRESS"), (rb"object refcount : \d+", b"object refcount : N")]
 
 
@@ -253,7 +253,7 @@ def ordinary(code, args=(), env=(), files=(), stdin=None, entrypoint="main.py", 
 
 
 def piped(stdin):
-    """The reading end of a pipe that somebody writes to."""
+    """The read end of a pipe that a child process writes to."""
     ours, theirs = os.pipe()
     if os.fork() == 0:
         os.close(ours)
@@ -264,7 +264,7 @@ def piped(stdin):
     return ours
 
 
-# What is printed in a worker leaves in time; where that can be told, it is as with -u.
+# A worker's output is never delayed; if a program can notice that, the comparison uses -u.
 def in_worker(slot, code, stdin=None, unbuffered=False, **job):
     if stdin is not None:
         job["stdin"] = piped(stdin)

@@ -5,8 +5,8 @@
         run = slot.run(b"print(1)")
         run.stdout, run.exit_code, run.error
 
-As root the zygote gets a block of uids like under systemd; as anybody else it gets one.  The base
-filter is the spawner's business and is not loaded here; tests of the filter go through the real one.
+As root the zygote gets a block of uids as under systemd; otherwise it gets one.  Loading the base filter is
+the spawner's task and is not done here; tests of the filter use the real spawner.
 """
 
 import array
@@ -46,7 +46,7 @@ JOB_BODY = struct.Struct("=8I")
 ARTIFACT_HEAD = struct.Struct("=IIIIQ")
 REASONS = "taken too_many not_regular too_large unreadable bad_name hard_link too_deep too_many_entries".split()
 
-PATIENCE = 60  # seconds; only what is stuck takes so long, an emulator takes ten times as long as we
+PATIENCE = 60  # seconds; only a stuck process takes so long, and an emulator takes ten times as long as we do
 
 libc = ctypes.CDLL(None, use_errno=True)
 UID_BASE = 410000
@@ -113,7 +113,7 @@ def write_file(path, text):
 
 
 def build_jail(harness):
-    """A tree for a zygote.  Gives a descriptor of a procfs that is mounted nowhere in it."""
+    """Makes a tree for a zygote.  Returns a descriptor of a procfs that is mounted nowhere in it."""
     root = "/mnt"
     call("mount", None, "/", None, MS_REC | MS_PRIVATE, None)
     call("mount", "tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
@@ -154,7 +154,7 @@ def read_if_named(path):
         return file.read()
 
 
-# The base filter as bytes, when somebody has built it: see tests/jail/CMakeLists.txt.
+# The base filter as bytes, if it was built: see tests/jail/CMakeLists.txt.
 BASE_FILTER = read_if_named(os.environ.get("CED_BASE_FILTER"))
 
 
@@ -298,7 +298,7 @@ class Slot:
         return worker
 
     def expect(self, kind, timeout=PATIENCE):
-        """The next message but for WORKER_REFUSED, which may come at any time before the end."""
+        """The next message other than WORKER_REFUSED, which may come at any time before the end."""
         while (msg := self.next(timeout)).kind == WORKER_REFUSED:
             pass
         return self.check(msg, kind)
@@ -325,14 +325,14 @@ class Slot:
 
 class Run:
     begun = False
-    exit_code = None  # of the last word; None: it died first
+    exit_code = None  # of the DONE message; None: the worker died first
     error = None
     failed = None
     status = None
 
     @property
     def code(self):
-        """What a shell would call the exit status, negative for signals."""
+        """The exit status, or the negative number of the signal."""
         return self.exit_code if self.exit_code is not None else os.waitstatus_to_exitcode(self.status)
 
 

@@ -1,4 +1,4 @@
-"""How zygotes, slots and workers live and end, and what they leave behind: nothing.  Speaks TAP."""
+"""How zygotes, slots and workers live and end, and that they leave nothing behind.  Prints TAP."""
 
 import os
 import shutil
@@ -60,7 +60,7 @@ def equal(found, hoped):
 
 
 def say(slot, code, **job):
-    """What a program prints, when it ends well."""
+    """The output of a program that ends well."""
     run = slot.run(code, **job)
     check(run.exit_code == 0, run.stderr.decode())
     return run.stdout.decode()
@@ -98,7 +98,7 @@ def a_zygote_in_which_an_import_left_a_thread_or_shared_memory_does_not_serve(zy
 @test
 def a_worker_is_pid_2_and_nobody_in_particular(zygote, slot):
     code = "import os\nprint(os.getpid(), os.getppid(), os.getuid(), os.getgid(), os.getgroups(), os.getcwd(), os.getsid(0))"
-    # Without rights nobody can lay down their further groups; inside they are nobody's but our own.
+    # Without root a process cannot drop its supplementary groups; inside the jail only our own gid is mapped.
     groups = [] if os.getuid() == 0 else [1000 if gid == os.getgid() else 65534 for gid in os.getgroups()]
     equal(say(slot, code), f"2 0 1000 1000 {groups} /work 2\n")
 
@@ -314,7 +314,7 @@ def a_worker_that_cannot_join_its_cgroup_is_told_by_step(zygote, slot):
 
 @test
 def impossible_files_are_told_by_step(zygote, slot):
-    # Room for one inode in all, on every kernel; older ones take any large number for no ceiling.
+    # Room for one inode in all, on every kernel; older kernels take any large number as unlimited.
     worker = slot.make(wait=False, inodes=(1 << 64) - 2)
     failed = slot.expect(warm.WORKER_FAILED)
     check(failed.text.startswith("files: "), failed.text)
@@ -333,7 +333,7 @@ def everything_dies_with_the_daemon(zygote, slot):
     worker.kill()
 
 
-# ---- what a worker has ---------------------------------------------------------------------------
+# ---- the environment of a worker -----------------------------------------------------------------
 
 
 @test
@@ -373,7 +373,7 @@ def a_worker_may_not_do_what_its_slot_does(zygote, slot):
 
 
 def refused(slot, code):
-    """What the slot tells of a program: {number: (kind, count, ended)} and how many found no row."""
+    """The slot's report about a program's refused calls: {number: (kind, count, ended)}, and how many found no row."""
     run = slot.run("import ctypes, os, socket, threading\nlibc = ctypes.CDLL(None)\n" + code)
     ended = run.ended
     return {nr: (kind, count, bool(end)) for nr, kind, count, end, _ in ended["refused"]}, ended["refused_others"]
@@ -415,7 +415,7 @@ def a_program_that_asks_without_end_is_slowed_and_counted(zygote, slot):
     code = "import time\nbegin = time.monotonic(); n = 0\nwhile time.monotonic() - begin < 1:\n  libc.socket(2, 1, 0); n += 1\nprint(n)"
     run = slot.run("import ctypes\nlibc = ctypes.CDLL(None)\n" + code)
     n = int(run.stdout)
-    check(50 < n < 2300, n)  # slowed and not stopped; an emulated processor asks less often than it may
+    check(50 < n < 2300, n)  # slowed but not stopped; an emulated processor calls less often than the limit allows
     equal([row[:4] for row in run.ended["refused"]], [(41, 2, n, 0)])
 
 

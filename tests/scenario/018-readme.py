@@ -1,7 +1,7 @@
-"""Types what README.md shows and holds what comes against what stands there.  TAP.
+"""Runs the commands and programs of README.md and compares their output with the page.  TAP.
 
-A block ```console has commands behind `$ ` and what they print; ```python is a program, and the
-block ```output behind it what that prints.  Run ids and digests differ each time, nothing else may.
+A block ```console has commands after `$ ` and their output.  ```python is a program, and the next block
+```output is its output.  Run ids and digests differ each time; nothing else may.
 """
 
 import os
@@ -42,7 +42,7 @@ def output_of(command):
 def type_console(text):
     for command, hoped in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
         if command.startswith("export "):
-            continue  # where the programs are, the scenario knows
+            continue  # the scenario knows the folder of the programs
         found = output_of(["bash", "-c", command])
         tell(steady(found) == steady(hoped), command, found, hoped)
 

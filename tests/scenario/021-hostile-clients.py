@@ -21,7 +21,7 @@ def raw():
 
 
 def answer(payload):
-    """What comes back for these bytes: messages, and whether the connection was closed."""
+    """Returns the messages that answer these bytes, and whether the connection was closed."""
     sock = raw()
     sock.sendall(payload)
     unpacker = msgpack.Unpacker(raw=False)
@@ -45,7 +45,7 @@ def code_of(messages):
     return messages[0][2]["code"] if messages else None
 
 
-# Somebody well-behaved is served all the while.
+# A well-behaved client is served all the time.
 stop = threading.Event()
 trouble = []
 served = [0]
@@ -59,7 +59,7 @@ def neighbour():
             served[0] += 1
             if result["outcome"] != "ok":
                 trouble.append(result)
-        except Exception as error:  # every kind of trouble is one
+        except Exception as error:  # any exception counts
             trouble.append(error)
             return
         time.sleep(0.01)
@@ -140,7 +140,7 @@ except OSError:
 ok(left and time.monotonic() - started < 6, "byte by byte does not stretch it")
 sock.close()
 
-# A client that asks and never reads is let go before its replies fill the memory.
+# The daemon disconnects a client that asks and never reads before its replies fill the memory.
 deaf = raw()
 flood = msgpack.packb([0, 1, "run", [{"language": "python", "code": "print('x' * 1000000)"}]])
 sent = 0
@@ -155,7 +155,7 @@ middle = rss_kib(daemon)
 ok(middle - before < 150 * 1024, f"a client that never reads costs {middle - before} KiB, not 200 MB")
 deaf.close()
 
-# A crowd that says nothing takes its share of doors and no more.
+# A crowd of silent clients gets its share of connections and no more.
 crowd = []
 for _ in range(80):
     try:

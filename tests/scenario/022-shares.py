@@ -25,7 +25,7 @@ def request(msgid, method, **params):
 
 
 class Neighbour(threading.Thread):
-    """Somebody well-behaved, and how long each of its runs takes."""
+    """A well-behaved client; measures how long each of its runs takes."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -42,7 +42,7 @@ class Neighbour(threading.Thread):
                 result = self.client.run("print(1)")
                 if result["outcome"] != "ok":
                     self.trouble.append(result)
-            except Exception as error:  # every kind of trouble is one
+            except Exception as error:  # any exception counts
                 self.trouble.append(error)
                 return
             self.took.append(time.monotonic() - began)
@@ -55,7 +55,7 @@ class Neighbour(threading.Thread):
         return statistics.median(self.took[first:])
 
 
-# Many wait for one run on a connection that is never read: it is closed under the answers.
+# Many requests wait for one run on a connection that is never read: the answers make the daemon close it.
 client = Client()
 run_id = client.run("import time\ntime.sleep(1)\nprint('x' * 900000)", detach=True)["run_id"]
 deaf = raw()
@@ -69,7 +69,7 @@ neighbour = Neighbour()
 quiet = neighbour.median_of(lambda: time.sleep(2))
 before = rss_kib(daemon)
 
-# Messages that are nearly whole, on many connections.
+# Almost complete messages, on many connections.
 big = request(1, "run", language="python", code="print(1)", stdin="x" * (7 * MIB))
 crowd = []
 
@@ -80,13 +80,13 @@ def half_messages():
         crowd.append(sock)
         try:
             sock.sendall(big[:-1])
-        except OSError:  # closed while we sent; or all had gone into the kernel's buffer by then
+        except OSError:  # closed during our sending, unless all bytes had entered the kernel's buffer by then
             pass
     time.sleep(0.5)
 
 
 def is_refused(sock):
-    """Told so, for only a whole message has an answer, or at least closed."""
+    """Whether the daemon has sent a refusal (only a complete message has another answer) or closed the connection."""
     sock.setblocking(False)
     try:
         told = sock.recv(65536)
@@ -106,7 +106,7 @@ ok(pace < quiet * 4 + 0.01, f"the neighbour's runs take {pace / quiet:.1f} times
 for sock in crowd:
     sock.close()
 
-# Whole requests that wait in the queue.
+# Complete requests that wait in the queue.
 sock = raw(0.5)
 busy = request(2, "run", language="python", code="import time\ntime.sleep(3)", limits={"wall_ms": 10000})
 for _ in range(64):
@@ -136,9 +136,9 @@ ok(wait_until(lambda: rss_kib(daemon) - before < 40 * 1024), "the memory comes b
 held = client.call("admin.status")["held_bytes"]
 ok(held < MIB, f"and is counted as free ({held} bytes are held)")
 
-# Outputs whose check takes half a second of work each, and others that are merely large.
+# Outputs that take half a second of work each to check, and others that are only large.
 def rate_of(work):
-    """How often somebody is answered per second while `work` goes on."""
+    """How many answers per second another client gets during `work`."""
     asker = Client()
     count = [0]
     over = threading.Event()
@@ -173,7 +173,7 @@ while len(shares) < 4 and not (shares and shares[-1] > 0.3):  # a busy host dist
 eq(set(told), {"output_invalid"}, "a schema that takes too much work is told so")
 ok(shares[-1] > 0.3, f"and others get {shares[-1]:.0%} of the answers that they get otherwise", shares)
 
-# More connections than there are descriptors, of one who is exempt from every other ceiling.
+# More connections than descriptors, from a user who is exempt from every other ceiling.
 crowd = []
 
 
@@ -198,7 +198,7 @@ for sock in crowd:
 
 
 def is_let_in():
-    """The daemon may be still about to notice that they have gone."""
+    """The daemon may not have noticed yet that the clients have left."""
     try:
         return Client().run("print(2)")["outcome"] == "ok"
     except OSError:

@@ -1,7 +1,7 @@
-"""Calls every method as one who holds one role, and as one who holds none.
+"""Calls every method as a caller with one role, for each role, and as a caller without any.
 
-What must come of it is what docs/PROTOCOL.md says in its matrix of methods and roles, which
-lint.documented holds to the table in proto/method.c.
+The expected results are in docs/PROTOCOL.md, in its matrix of methods and roles.  lint.documented compares
+that matrix with the table in proto/method.c.
 """
 
 import json
@@ -32,14 +32,14 @@ def answer(method, **params):
     return (error["code"] if error else "answered"), result
 
 
-# A key that no method knows: rights come before params, and nothing is done by asking.
+# A key that no method knows: the daemon checks rights before params, so no call has an effect.
 cells = matrix()
 ok(len(cells) >= 17, f"{len(cells)} methods")
 for method, cell in cells.items():
     code, _ = answer(method, **{"no such key": 1})
     eq(code == "forbidden", cell == "–", f"{role}: {method}: {cell}")
 
-# What is about runs shows the caller's own, or everybody's.
+# Methods about runs show the caller's own runs, or those of all users.
 for method in "runs.get", "runs.output", "wait", "cancel":
     code, _ = answer(method, run_id=stranger, **({"stream": "stdout"} if method == "runs.output" else {}))
     seen = {"–": "forbidden", "own": "not_found"}.get(cells[method])

@@ -32,7 +32,7 @@ def watch():
         time.sleep(0.01)
 
 
-for _ in range(3):  # whatever is allocated once has been allocated
+for _ in range(3):  # by now all one-time allocations have happened
     client.run("print('x' * 1048576)")
 before = rss_kib(daemon)
 thread = threading.Thread(target=watch, daemon=True)

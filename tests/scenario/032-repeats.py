@@ -18,7 +18,7 @@ def code_of(client, msgid):
 
 
 def runs_of(name):
-    """The runs with this id that somebody ran for: not told again, not refused."""
+    """The runs with this id whose program really ran: neither from the cache nor refused."""
     return [run for run in root.call("runs.list", limit=1000)["runs"]
             if run["id"] == name and not run["cached_from"] and run["outcome"] not in ("refused", "canceled")]
 
@@ -78,12 +78,12 @@ def joins():
     eq(len({answer["stdout"] for answer in answers}), 1, "five at once, one result")
     eq(sorted(answer["cached"] for answer in answers), [False] + [True] * 4, "one ran, four waited for it")
     eq(len(runs_of("joint")), 1, "and one run")
-    # What comes while the first is looked for, or runs, and is something else.
+    # Other programs under the same id, sent while the daemon looks for the first one or runs it.
     asked = [(client, client.send("run", language="python", code=SLOW % 0.3 + f"\n# {number}", id="disjoint"))
              for number, client in enumerate(others)]
     answers = [code_of(client, msgid)[0] for client, msgid in asked]
     eq(sorted(answers), ["answered"] + ["conflict"] * 4, "five different ones, one runs")
-    # Detached, all of them: each has an id of its own at once.
+    # All of them detached: each gets its own run id at once.
     ids = [client.run(SLOW % 0.5, id="apart", detach=True)["run_id"] for client in others]
     eq(len(set(ids)), 5, "each has its own run id")
     for client in others:
@@ -149,13 +149,13 @@ def cancels():
 
 
 def free():
-    """What has not run does not use an id up."""
+    """A request that has not run does not use up its id."""
     denied = [root.run("import socket\nprint(1)", id="denied", policy="strict") for _ in range(2)]
     eq([(told["outcome"], told["cached"]) for told in denied], [("policy_denied", False)] * 2, "denied, twice")
     eq(root.run("print(1)", id="denied", policy="strict")["outcome"], "ok", "and mended under the same id")
     code, _ = code_of(root, root.send("run", language="python", code=1, id="refused"))
     eq((code, root.run("print(1)", id="refused")["outcome"]), ("bad_request", "ok"), "so does what was refused")
-    # All workers are taken: what waits and is left has not run.
+    # All workers are busy: a waiting run whose client disconnects has not run.
     busy = [Client() for _ in range(64)]
     for client in busy:
         client.send("run", language="python", code=SLOW % 20, limits={"wall_ms": 30000})
@@ -174,7 +174,7 @@ def free():
 
 
 def storm():
-    """Many with few ids, that come, leave and cancel: each id runs at most once."""
+    """Many clients with few ids connect, leave and cancel: each id runs at most once."""
     ids = [f"storm {number}" for number in range(12)]
     wrong = []
 
@@ -217,7 +217,7 @@ def storm():
 
 
 def watched(pid):
-    """Whether a sanitizer is in it, which takes many times as much; only root may look."""
+    """Whether it has a sanitizer, which takes many times the memory; only root may look."""
     try:
         with open(f"/proc/{pid}/maps", encoding="utf-8") as file:
             return re.search("lib[at]san", file.read())
@@ -226,7 +226,7 @@ def watched(pid):
 
 
 def many():
-    """Much comes from the store at once, and is held by who asked for it until it has left."""
+    """The store returns many large records at once.  Each counts against its caller until it has been sent."""
     code = "open('a', 'wb').write(b'x' * 20000000); print('x' * 10000000)"
     asks = {"artifacts": ["*"], "limits": {"stdout_bytes": 16 << 20, "artifact_bytes": 60 << 20}, "id": "many"}
     first = root.run(code, **asks)
@@ -237,7 +237,7 @@ def many():
         try:
             answers.append(code_of(client, client.send("run", language="python", code=code, **asks)))
         except EOFError:
-            answers.append(("closed", None))  # it read less of what it is owed than others
+            answers.append(("closed", None))  # it had read less of its pending output than the others
         client.close()
 
     threads = [threading.Thread(target=one) for _ in range(48)]
@@ -259,7 +259,7 @@ def many():
 
 
 def under_way(path, seed):
-    """Asks until the daemon dies, and notes what was asked and what was answered."""
+    """Sends requests until the daemon dies, and notes each request and answer."""
     noted = {"asked": [], "answered": {}}
 
     def one(number):
@@ -302,7 +302,7 @@ def afterwards(path):
 
 
 def ends(seconds):
-    """Four wait for one, and the daemon is told to end."""
+    """Four requests wait for one run, and the daemon gets a signal to end."""
     clients = [Client() for _ in range(4)]
     asked = [(client, client.send("run", language="python", code=SLOW % seconds, id=f"end {seconds}",
                                   limits={"wall_ms": 50000})) for client in clients]

@@ -5,7 +5,7 @@ import msgpack
 
 from wire import Client, done, eq, ok, wait_until
 
-MOST_MS = 250  # on a machine that others use too; what the loop itself does is measured more sharply below
+MOST_MS = 250  # generous for a busy machine; the time of the loop itself is measured more exactly below
 ROUNDS = 5
 
 
@@ -50,7 +50,7 @@ def took_ms(client, seconds):
 
 
 def measure(kind, path):
-    """How long others wait for a word.  A busy machine may be late by itself, but not each time."""
+    """How long other clients wait for an answer.  A busy machine may be late, but not each time."""
     def sent():
         with open(path, encoding="utf-8") as file:
             return file.read().count("answered")
@@ -72,7 +72,7 @@ def measure(kind, path):
 
 
 def loop(pid):
-    """What a message costs the loop itself, which no busy machine makes more of."""
+    """The cpu time that a message costs the loop itself, which does not depend on other load."""
     def cpu_ms():
         with open(f"/proc/{pid}/task/{pid}/schedstat", encoding="utf-8") as file:
             return int(file.read().split()[0]) / 1e6
@@ -93,7 +93,7 @@ def loop(pid):
 
 
 def order():
-    """What comes behind a large message on the same connection is not mixed up with it."""
+    """Messages after a large message on the same connection are not mixed up with it."""
     client = Client()
     large = packed(1, input=[1] * 100000, labels={"n": "1"})
     small = packed(2, labels={"n": "2"})
@@ -101,7 +101,7 @@ def order():
     told = {msgid: client.receive(msgid) for msgid in (4, 3, 2, 1)}
     eq([told[msgid][1]["outcome"] for msgid in (1, 2, 3)], ["ok"] * 3, "each is answered")
     eq(told[4][1]["server"], "ced", "also what is none")
-    for _ in range(20):  # who leaves in the middle of it harms nobody
+    for _ in range(20):  # a client that leaves in the middle of it does no harm
         client = Client()
         client.sock.sendall(large)
         client.close()

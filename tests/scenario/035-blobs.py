@@ -82,7 +82,7 @@ def bounds():
     ok(isinstance(code_of("blob.get", sha256=names[-1], length=1), dict), "for the newest")
     many = [root.call("blob.put", data=f"{number}")["sha256"] for number in range(1100)]
     eq(code_of("blob.get", sha256=many[0])[0], "not_found", "nor are there more than a thousand")
-    # One that runs use stays until they have ended, whatever comes meanwhile.
+    # A blob that runs use stays until they have ended, however many others arrive meanwhile.
     data = os.urandom(8 << 20)
     busy = Client()
     sent = busy.call("blob.put", data=data)["sha256"]

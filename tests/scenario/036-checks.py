@@ -5,8 +5,8 @@ import time
 from wire import Client, daemon_pid, done, ok, wait_until
 
 FULL = 256 << 10
-HELLO_MS = 800  # one check may take a second, so a loop that waited for it would be seen
-RUN_MS = 2000  # a run starts processes, on a machine whose processors read programs
+HELLO_MS = 800  # one check may take a second, so the test would notice a loop that waits for it
+RUN_MS = 2000  # a run starts processes while the checks keep the processors busy
 ROUNDS = 5
 SENDERS = 4  # twice as many as there are inspectors
 
@@ -17,7 +17,7 @@ def filled(head, line, tail="eval('1')\n"):
 
 
 def slow(head):
-    """One name that imports bind in thousands of ways, and as many uses of it: each against each."""
+    """One name that thousands of imports bind, and as many uses of it: each is compared with each."""
     text = [f"import json.m{number} as x\n" for number in range(5000)]
     return filled(head + "".join(text), "x.y()\n")
 
@@ -31,7 +31,7 @@ PROGRAMS = {
 
 
 def program(kind, number):
-    """Another one each time, so that none is remembered."""
+    """Another program each time, so that no verdict comes from the cache."""
     return PROGRAMS[kind](f"# {kind} {time.time_ns()} {number}\n")
 
 
@@ -52,7 +52,7 @@ def send(kind):
         client = clients[number % SENDERS]
         if client in asked:
             error, result = client.receive(asked[client])
-            if error and error["code"] == "busy":  # the host has no processor for us: nothing was decided
+            if error and error["code"] == "busy":  # the host had no cpu time for the inspector: it made no decision
                 result = None
             elif error or result["outcome"] != "policy_denied":
                 raise AssertionError(error or result["outcome"])
@@ -79,7 +79,7 @@ def small_run(client):
 
 
 def round_of(client, sent):
-    """Two seconds of small requests, and until one program more was answered."""
+    """Sends small requests for two seconds, and until one more program was answered."""
     hellos, runs = [], []
     before = sent()
     until = time.monotonic() + 2
@@ -90,12 +90,12 @@ def round_of(client, sent):
 
 
 def measure(kind, path):
-    """A busy machine may be late by itself, but not in each round."""
+    """A busy machine may be late, but not in each round."""
     def sent():
         with open(path, encoding="utf-8") as file:
             return file.read().count("answered")
     client = Client()
-    small_run(client)  # remembered from here on
+    small_run(client)  # its verdict is cached from here on
     if not ok(wait_until(lambda: sent() > 0, 60), "programs are checked"):
         done()
     best = None
@@ -111,7 +111,7 @@ def measure(kind, path):
 
 
 def loop(spawner):
-    """What a program costs the loop itself, which no busy machine makes more of."""
+    """The cpu time that a program costs the loop itself, which does not depend on other load."""
     pid = daemon_pid(int(spawner))
 
     def cpu_ms():
@@ -121,7 +121,7 @@ def loop(spawner):
     def cost(ask):
         before = cpu_ms()
         ask()
-        time.sleep(0.2)  # what is left to do behind the answer
+        time.sleep(0.2)  # work that remains after the answer
         return cpu_ms() - before
     client = Client()
     PROGRAMS["plain"] = lambda head: filled(head, "# nothing to read here\n")

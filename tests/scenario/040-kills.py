@@ -22,12 +22,12 @@ def is_up():
 
 
 def jailed(spawner):
-    """Zygotes, slots and workers: whatever is below the spawner but ced and the inspectors."""
+    """Zygotes, slots and workers: all processes below the spawner except ced and the inspectors."""
     return [pid for pid in children(spawner) if "zygote.py" in command(pid)]
 
 
 def orphans():
-    """Whatever was a jail of ours and is nobody's any more."""
+    """Processes of our jails that are no longer below the spawner."""
     return [(pid, command(pid)) for pid in seen - children(spawner.pid) if "zygote.py" in command(pid)]
 
 
@@ -85,7 +85,7 @@ ok(not survivors, "nothing of a killed house survives", survivors)
 ok(len(load.answered) > 100, "there was load")
 
 load.check_answers()
-# A program whose inspector was killed over it is refused.
+# A program is refused if its inspector was killed during the check.
 odd = [row for row in load.answered if row[1] not in ("ok", "sandbox_error", "signal", "canceled", "policy_denied")]
 ok(not odd, "a killed worker is told as what it was", odd[:3])
 

@@ -21,7 +21,7 @@ def mounts():
 
 
 def jail_mounts():
-    """Mounts in the zygote's own namespace: a tmpfs that stayed would be among them."""
+    """Mounts in the zygote's own namespace; a leaked tmpfs would be among them."""
     counts = []
     for pid in children(spawner):
         try:
@@ -88,7 +88,7 @@ def crowd(total):
         thread.join()
 
 
-crowd(3000)  # arenas, the pool and the store's cache of pages have found their size
+crowd(3000)  # by now arenas, the pool and the store's page cache have reached their size
 before = picture()
 memory_before = (rss_kib(daemon), rss_kib(spawner))
 started = time.monotonic()

@@ -68,7 +68,7 @@ spawner = start(config)
 if not ok(wait_until(is_up, 30), "the service is up"):
     done()
 
-# All slots stop, with what is in them.
+# All slots stop, with their workers.
 wait_until(lambda: runtime()["warm"] >= 2)
 stop(below(zygotes()))
 ok(wait_until(lambda: run()["outcome"] == "ok" and run()["outcome"] == "ok", 90),
@@ -107,7 +107,7 @@ ok(result["outcome"] == "policy_denied" and time.monotonic() - began < 40,
 ok(wait_until(lambda: run("print('or this?')")["outcome"] == "ok", 20), "then somebody reads again")
 ok(gone(held), "and the stopped ones are dead")
 
-# Told to leave in the middle of work: what can end ends, the rest is cancelled, all is answered.
+# A signal to end during work: runs that can end do, the rest are cancelled, and all are answered.
 answers = []
 
 
@@ -138,7 +138,7 @@ eq(sorted(answer["outcome"] for answer in answers), ["canceled", "ok", "ok"], "w
 ok(code == 0 and 9 < took < 20, f"it left in good order, after {took:.0f} s", code)
 ok(gone(family), "with everything that it had started", [command(pid) for pid in family])
 
-# The daemon itself stops and is told to leave.
+# The daemon itself is stopped (SIGSTOP) and then gets a signal to end.
 spawner = start(config)
 wait_until(is_up, 30)
 client = Client()

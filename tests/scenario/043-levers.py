@@ -2,7 +2,7 @@ import time
 
 from wire import Client, done, eq, ok, wait_until
 
-ROUNDS = 5  # a machine that others use too may be late by itself, but not each time
+ROUNDS = 5  # a busy machine may be late, but not each time
 client = Client()
 waiting = Client()
 
@@ -12,7 +12,7 @@ def running():
 
 
 def kill_six():
-    """Milliseconds from the word to the last of six answers."""
+    """Milliseconds from the command to the last of six answers."""
     for _ in range(6):
         client.run("while True: pass", detach=True, limits={"wall_ms": 30000, "cpu_ms": 30000})
     wait_until(lambda: len(running()) == 6)

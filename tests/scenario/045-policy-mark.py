@@ -6,7 +6,7 @@ import time
 
 from wire import Client, daemon_pid, done, eq, ok
 
-# What a denied program would leave behind.
+# The mark that a denied program would leave if it ran.
 MARK = "the-mark-of-a-denied-program"
 LEAVE = f"print('{MARK[:8]}' + '{MARK[8:]}')\n"
 DENIED = {
@@ -35,7 +35,7 @@ def run(code, **params):
 def programs():
     for name, start in DENIED.items():
         leave = LEAVE.encode() if isinstance(start, bytes) else LEAVE
-        # Before and behind: what is denied at the end has run at the beginning, if it runs at all.
+        # The mark first and last: a program with its denied part at the end would leave the mark if it ran at all.
         yield f"{name}, first", start + leave
         if not name.startswith(("text in", "an encoding")):
             yield f"{name}, last", leave + start
@@ -107,7 +107,7 @@ wrong = [run_id for run_id in seen
              ROOT.call("runs.get", run_id=run_id))]
 ok(not wrong, f"nor do the records of these {len(seen)} runs hold it", wrong[:3])
 
-# From many connections at once, each program the first of its kind: nothing is remembered yet.
+# From many connections at once, each program new: no verdict is cached yet.
 wrong = []
 count = itertools.count()
 
@@ -137,7 +137,7 @@ for thread in threads:
     thread.join(120)
 ok(not wrong, f"nor any of {next(count)} in a hurry", wrong[:3])
 
-# A file beside the program is not what the policy reads, whatever name it has.
+# The policy does not read files beside the program, whatever their names.
 BESIDE = "import socket\n" + LEAVE
 ways = {
     "imported": ("import beside", "beside.py"),

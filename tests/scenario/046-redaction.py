@@ -1,7 +1,7 @@
-"""Plants secrets in every field of a request and in everything that a program can leave behind, and
-then looks for them in whatever the daemon has written, in each form that could hide them.
+"""Puts secrets into every field of a request and into everything that a program can leave behind.  Then
+searches everything that the daemon has written for them, in each form that could hide them.
 
-    046-redaction.py plant STATE     runs, and prints the id of one that is running still
+    046-redaction.py plant STATE     runs programs, and prints the id of a run that is still in progress
     046-redaction.py search STATE LOG
 """
 
@@ -16,11 +16,11 @@ import time
 
 from wire import Client, done, eq, ok, wait_until
 
-NAMED = 'pl4nted "quote" \\back s\u00e5sh 77/31'  # what every encoding changes
+NAMED = 'pl4nted "quote" \\back s\u00e5sh 77/31'  # characters that every encoding changes
 PLAIN = "pl4ntedPlainS3cret"  # for names and paths
 LONG = "".join(chr(33 + i * 7919 % 90) for i in range(900)).replace("\\", "/")
 SECRETS = [NAMED, PLAIN, LONG]
-# Known by their patterns, not named by anybody.
+# Secrets that only patterns know; no caller names them.
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 KEY = "-----BEGIN RSA PRIVATE KEY-----\n" + "\n".join("MIIEowIBAAKCAQEAabcdefghijkl%04d" % i for i in range(30)) + "\n-----END RSA PRIVATE KEY-----"
 PASSWORD = "hunt3rRabb1t"
@@ -79,7 +79,7 @@ def plant():
     ended("exit", "sys.exit of a text", code=f"import sys; sys.exit({NAMED!r})", **simple)
     ended("policy_denied", "a finding", code=f"__import__({PLAIN!r}); eval({json.dumps(TOKEN)})", policy="strict", **simple)
     ended("output_invalid", "no JSON", code=f"print({PLAIN!r})", output="json", **simple)
-    for cut in range(2):  # wherever the cap falls, it falls into a secret
+    for cut in range(2):  # wherever the output is cut, the cut is inside a secret
         for secret in PLAIN, TOKEN, KEY, URL:
             for at in range(2, min(len(secret), 44), 3):
                 text = " " * (200 - at) + secret
@@ -95,7 +95,7 @@ def plant():
     refused("secrets that are no list", language="python", code=NAMED, secrets=NAMED)
     refused("secrets that cannot be masked", language="python", code=NAMED + LONG, secrets=[{"a": [1, NAMED]}])
     refused("a path that climbs", language="python", code=NAMED, files=[{"path": "../" + PLAIN, "data": NAMED}], **simple)
-    # A program that makes a secret of parts: what is run again of the record knows it only from its caller.
+    # A program that joins a secret from parts: a replay of the record learns the secret only from its caller.
     made = ended("ok", "a secret made of parts", code="print(''.join(['pl4', 'nte', 'dPl', 'ain', 'S3c', 'ret']))", **simple)
     eq(made["stdout"], PLAIN + "\n", "which its caller gets")
     error, _ = CLIENT.receive(CLIENT.send("runs.replay", run_id=made["run_id"]))
@@ -127,7 +127,7 @@ def needles():
     for name, secret in ("named", NAMED), ("plain", PLAIN), ("token", TOKEN), ("password", PASSWORD), ("a line of the key", KEY.split("\n")[7]), ("a part of the long one", LONG[300:400]):
         for form, text in forms(secret):
             yield f"{name}, {form}", text
-    # What is left of one where a stream was cut.
+    # The remainder of a secret where a stream was cut.
     yield "the beginning of the plain one", PLAIN[:6].encode()
     yield "the end of the plain one", PLAIN[-7:].encode()
     yield "the beginning of the token", TOKEN[:9].encode()
@@ -136,7 +136,7 @@ def needles():
 
 
 def contents(folder):
-    """Every file, and what is compressed in the store."""
+    """Every file, and the decompressed contents of the store."""
     for path, _, names in os.walk(folder):
         for name in names:
             with open(os.path.join(path, name), "rb") as file:
@@ -151,7 +151,7 @@ def contents(folder):
         room = ctypes.create_string_buffer(zstd.ZSTD_getFrameContentSize(data, len(data)))
         size = zstd.ZSTD_decompress(room, len(room), data, len(data))
         yield f"blob {blob}, decompressed", room.raw[:size]
-    # Row by row too: a text may be parted over pages of the file.
+    # Row by row too: a text may be split over pages of the file.
     for (table,) in store.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'").fetchall():
         for row in store.execute(f'SELECT * FROM "{table}"'):
             for value in row:

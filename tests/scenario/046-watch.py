@@ -6,11 +6,11 @@ import time
 
 from wire import Client, PATH, daemon_pid, done, eq, ok, rss_kib, wait_until
 
-OTHER = 4001  # a user who is no administrator
+OTHER = 4001  # a user, not an administrator
 
 
 def events(client, seconds=1.0):
-    """What the client hears until nothing has come for so long."""
+    """Reads the client's notices until none has come for so long."""
     heard = []
     client.sock.settimeout(seconds)
     while True:
@@ -60,7 +60,7 @@ client.call("check", language="python", code="1")
 client.call("runs.list")
 eq(events(watcher, 0.3), [], "questions are no events")
 
-# Many at once: each start has its end, in this order.
+# Many at once: each start is followed by its end.
 many = [Client() for _ in range(4)]
 asked = [(one, one.send("run", language="python", code="1")) for one in many for _ in range(25)]
 ended = {one.receive(msgid)[1]["run_id"] for one, msgid in asked}
@@ -71,7 +71,7 @@ eq((len(starts), set(starts) == set(ends) == ended), (100, True), "a hundred run
 order = {(event["kind"], event["run_id"]): at for at, event in enumerate(heard)}
 ok(all(order["started", run] < order["finished", run] for run in ended), "first the start")
 
-# A reader that does not read.
+# A subscriber that does not read.
 slow = Client()
 slow.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
 slow.call("events.subscribe", kinds=["finished", "denied"])

@@ -1,5 +1,7 @@
-"""Rows: programs that are denied.  Columns: doors.  A new door is one function with @door, which says to what
-method it belongs; a method that stands in proto/method/method.c and neither has a door nor is said to start nothing is a failure."""
+"""Rows: denied programs.  Columns: doors, the methods that can start a program.
+
+A new door is one function with @door, which names its method.  The test fails if a method of
+proto/method/method.c neither has a door nor is listed as one that starts nothing."""
 
 import hashlib
 import os
@@ -16,7 +18,7 @@ FILE = f"open('left.txt', 'w').write('{MARK[:8]}' + '{MARK[8:]}')\n"
 NODE = f"console.log('{MARK[:8]}' + '{MARK[8:]}')\n"
 BASH = f"echo {MARK[:8]}''{MARK[8:]}\n"
 
-# Each leaves its mark at its very beginning and its very end, if it runs at all.
+# Each leaves its mark at its very beginning and its very end if it runs.
 PROGRAMS = {
     "an import": ("python", LEAVE + FILE + "import socket\n" + LEAVE),
     "a call": ("python", LEAVE + FILE + "eval('1')\n" + LEAVE),
@@ -30,7 +32,7 @@ PROGRAMS = {
 }
 HELPER = [{"path": "helper.py", "data": "import socket\n" + LEAVE}]
 
-# What no program begins by.  A new method belongs here or has a door.
+# Methods that start no program.  A new method belongs here or has a door.
 STARTS_NOTHING = set("""admin.acts admin.block admin.drain admin.gc admin.kill_all admin.resume admin.status admin.unblock admin.reset_budget budgets.list approvals.deny approvals.list approvals.revoke audit.backup blob.put blob.get
     audit.checkpoint audit.export audit.key audit.verify cancel events.subscribe hello policies.list policies.show
     policies.test runs.get runs.list
@@ -102,7 +104,7 @@ def cache_refresh(program):
 
 @door("run")
 def known_under_another_policy(program):
-    """It ran where that is allowed, and what it printed is known; here it is told to nobody."""
+    """It ran under a policy that allows it, and its result is cached; under this policy no caller gets that result."""
     language, code = PROGRAMS[program]
     for mode in "refresh", "use":
         allowed = ask("run", language=language, code=code, policy="observe", files=HELPER, artifacts=["*"], cache=mode)
@@ -129,7 +131,7 @@ def repeated_by_many(program):
 
 @door("run")
 def repeated_after_an_allowed_one(program):
-    """The id is that of something harmless; the denied one does not take its place."""
+    """The id belongs to a harmless run; the denied program does not take its place."""
     name = name_of(program, "harmless")
     ask("run", language="python", code="1", policy="strict", id=name)
     return ask("run", **params(program, id=name))
@@ -177,14 +179,14 @@ def in_one_message_with_others(program):
 
 @door("runs.replay")
 def replayed(program):
-    """The record of one that was denied, and of one that ran where that is allowed: it has its policy with it."""
+    """Replays the record of a denied run; the record includes its policy."""
     denied = ask("run", **params(program))
     return [ask("runs.replay", run_id=denied["run_id"])["result"], denied]
 
 
 @door("approvals.approve")
 def approved_although_denied(program):
-    """No person's word helps a program that is denied, neither this one nor the next."""
+    """An approval does not help a denied program, neither this time nor the next."""
     denied = ask("run", **params(program))
     ask("approvals.approve", run_id=denied["run_id"], reason="the matrix", **{"for": "code"})
     return [denied, ask("run", **params(program)), ask("runs.get", run_id=denied["run_id"])]
@@ -243,7 +245,7 @@ def table_of_methods():
 
 
 def look_around():
-    """Every record but those of the runs that were allowed, and every event of them."""
+    """Every record and every event, except those of the allowed runs."""
     before = None
     count = 0
     wrong = []
@@ -271,6 +273,6 @@ if sys.argv[1] == "before":
     walk()
     look_around()
 else:
-    # A daemon that was killed has forgotten its verdicts, and not what was done.
+    # A killed daemon loses its cached verdicts but keeps its record.
     walk()
 done()

@@ -1,4 +1,4 @@
-"""cectl top in a pseudo-terminal: what it draws, how it follows the size, and every way out."""
+"""cectl top in a pseudo-terminal: its frames, its reaction to a new size, and every way to leave it."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ import time
 import unicodedata
 
 TAKE, GIVE = b"\033[?1049h", b"\033[?1049l"
-# What the program may send: taking and giving back the screen, the cursor home, wiping, colours.
+# The allowed escape sequences: enter and leave the alternate screen, cursor home, erase, colours.
 ALLOWED = re.compile(rb"\033\[(\?1049[hl]|\?25[hl]|\?7[hl]|2J|H|K|J|[0-9;]*m)")
 failed = 0
 
@@ -25,7 +25,7 @@ def ok(good, name, found=None):
 
 
 def shell(told):
-    """In the new session: what a shell does for the one job that it has in front."""
+    """In the new session: sets the foreground job of the terminal as a shell does."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     job = os.fork()
@@ -63,7 +63,7 @@ class Top:
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def read(self, until, seconds=10):
-        """Reads until `until` says that it is enough of what has come since."""
+        """Reads until `until` accepts the output since the call."""
         new = b""
         end = time.monotonic() + seconds
         while time.monotonic() < end and not until(new):
@@ -83,7 +83,7 @@ class Top:
         return re.sub(rb"\033\[[0-9;]*[mK]", b"", whole).decode().replace("\r", "").split("\n")
 
     def leave(self, how):
-        """Whatever way: what it exits with, what came last, and whether the terminal is as it was."""
+        """Leaves by any way: returns the exit status, the last output, and whether the terminal is restored."""
         how(self)
         end = time.monotonic() + 10
         pid, status = 0, 0
@@ -110,7 +110,7 @@ def width(line):
                for c in line)
 
 
-# What it draws.
+# Its frames.
 top = Top()
 frame = top.frame()
 text = "\n".join(frame)
@@ -140,7 +140,7 @@ ok(TAKE in top.read(lambda came: TAKE in came, 5), "and it goes on")
 top.frame()
 ok(top.leave(lambda it: os.write(it.master, b"q")) == (0, True), "q leaves")
 
-# Every other way out.
+# Every other way to leave.
 ways = {
     "Ctrl-C": (lambda it: os.write(it.master, b"\x03"), 128 + signal.SIGINT),
     "SIGTERM": (lambda it: os.kill(it.pid, signal.SIGTERM), 128 + signal.SIGTERM),
@@ -163,7 +163,7 @@ top = Top(TERM="dumb")
 ok(top.read(lambda came: b"TERM" in came, 5).count(b"cannot be drawn on") == 1, "not on a dumb terminal")
 ok(top.leave(lambda it: None) == (2, True), "where it is a wrong command line")
 
-# The daemon goes while it is watched.
+# The daemon ends while cectl top runs.
 top = Top()
 top.frame()
 os.kill(int(sys.argv[1]), signal.SIGTERM)

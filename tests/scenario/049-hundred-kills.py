@@ -14,13 +14,13 @@ seed()
 
 
 def wait_for_answers(more):
-    """Load, and not only a daemon that has come up."""
+    """Waits for load, not only for a daemon that is ready."""
     before = len(load.answered)
     return wait_until(lambda: len(load.answered) >= before + more, 30)
 
 
 def verify(*arguments):
-    """What cectl finds, and how it left."""
+    """cectl's output and its exit status."""
     result = subprocess.run(["cectl", *arguments, "audit", "verify", "--json"], capture_output=True, text=True)
     try:
         return result.returncode, json.loads(result.stdout)

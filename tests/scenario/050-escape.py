@@ -1,4 +1,4 @@
-"""Programs that try to get out of the jail, or to see out of it, each through the socket."""
+"""Programs that try to leave the jail or to see outside it, each sent through the socket."""
 
 import ctypes
 import json
@@ -52,7 +52,7 @@ def said(result):
 
 
 def tell(expression, **params):
-    """What an expression is inside, by way of JSON."""
+    """The value of an expression inside the jail, passed as JSON."""
     result = run(f"print(json.dumps({expression}))", **params)
     try:
         return json.loads(result["stdout"])
@@ -87,12 +87,12 @@ for name, expression in KILLS.items():
     eq((named, [call["call"] for call in result.get("refused_calls", []) if call["ended"]]), (hoped, [hoped] if hoped else []),
        f"{name} is named")
 
-# The kernel asks no filter about the calls of its own probes (335, 336), and serves nobody else.
+# The kernel asks no filter about the calls of its own uprobes (335, 336), and refuses all other callers.
 eq((lambda end: end["outcome"] == "signal" and end["evidence"]["signal"] in ("SIGILL", "SIGSEGV") or end["stdout"] in ("EPERM\n", "ENOSYS\n"))(
     run("print(call(335))")), True, "a return probe's call is not for programs")
 ok(tell("call(336)") in ("ENXIO", "EPERM", "ENOSYS"), "nor is a probe's")
 
-# A gadget of the C library, jumped to, since no memory can be written and run.
+# A jump to a gadget in the C library, since no memory is both writable and executable.
 result = run(r"""
 page = ctypes.cast(libc.getpid, ctypes.c_void_p).value & ~4095
 for at in range(page - 80 * 4096, page + 200 * 4096, 4096):
@@ -148,12 +148,12 @@ found = tell("[" + ", ".join(expression for expression, _ in REFUSED.values()) +
 for at, (name, (_, hoped)) in enumerate(REFUSED.items()):
     eq(found[at] if isinstance(found, list) else found, hoped, f"refused: {name}")
 
-# Code that its caller sends along: eax = 42, return.
+# Machine code that the caller sends: eax = 42, return.
 STDIN = b"\xb8\x2a\0\0\0\xc3" + bytes(5000)
 eq(run("print(mapped(5, 2, 0), mapped(5, 1, 0), len(sys.stdin.buffer.read()))", stdin=STDIN)["stdout"].strip(), f"EPERM EPERM {len(STDIN)}",
    "refused: running what came on stdin")
 
-# What a limit of descriptors holds is the table's: threads have one together.
+# The limit of descriptors applies to a descriptor table, and threads share one table.
 TABLES = """
 def fill(): call(436, 900, 901, 2); [tried(os.dup, 0) for _ in range(300)]
 crowd = [threading.Thread(target=fill) for _ in range(8)]
@@ -187,7 +187,7 @@ fixed = {"PATH", "HOME", "TMPDIR", "LANG", "TZ", "OPENBLAS_NUM_THREADS", "OMP_NU
 eq(set(tell("dict(os.environ)")), fixed, "its environment is the fixed one")
 eq(tell("[os.getpid(), os.getppid(), os.getsid(0), os.getpgid(0)]"), [2, 0, 2, 2], "it knows no process but itself and init")
 eq(tell("[p for p in range(1, 3000) if call(62, p, 0) == 0]"), [1, 2], "and can name no other")
-# Without rights the house cannot lay down the further groups of its user.
+# Without root the daemon cannot drop the supplementary groups of its user.
 groups = [] if AS_ROOT else [1000 if gid == os.getgid() else 65534 for gid in os.getgroups()]
 eq(tell("[list(os.getresuid()), list(os.getresgid()), os.getgroups()]"), [[1000] * 3, [1000] * 3, groups], "it is user 1000")
 eq(tell("[os.uname().nodename, os.getcwd(), oct(os.umask(0))]"), ["sandbox", "/work", "0o22"], "hostname, folder and umask are constants")
@@ -321,12 +321,12 @@ print([hasattr(m, "planted") for m in (builtins, j, sys, os)], "PLANTED" in os.e
       threading.active_count(), time.tzname, name.value == b"planted", call(222, 0, 0, b"12345678"))
 """
 before = run(PROBE)["stdout"]
-for _ in range(4):  # as many as there are slots: every one is planted in and probed
+for _ in range(4):  # as many as there are slots, so that every slot gets a plant and a probe
     run(PLANT)
 probes = {run(PROBE)["stdout"] for _ in range(4)}
 eq(probes, {before}, "what one run plants, no later one in its slot finds")
 
-# Names of the host's that it looks up stay in its cgroup's account when it is dead.
+# Host names that a program looks up stay charged to its cgroup after its death.
 if HAS_CGROUP:
     LOOK = "own = time.time_ns()\nfor i in range(200000): libc.access(b'/usr/lib/%d-%d-%s' % (own, i, b'n' * 160), 0)"
     left = [run(LOOK, limits={"wall_ms": 60000, "cpu_ms": 60000})["metrics"]["memory_peak_bytes"] for _ in range(4)]
@@ -363,7 +363,7 @@ def links(pid):
 
 
 def filters_of(pid):
-    """Its seccomp filters, as the kernel has them; None where we may not ask."""
+    """Its seccomp filters, read from the kernel; None if we may not ask."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
     libc.ptrace.restype = ctypes.c_long
@@ -380,7 +380,7 @@ def filters_of(pid):
 
 
 def verdict(code, number, arch=0xC000003E):
-    """One filter's answer to a call without arguments."""
+    """One filter's verdict on a call without arguments."""
     data = struct.pack("<IIQ6Q", number, arch, 0, *[0] * 6)
     a = at = 0
     while True:

@@ -1,4 +1,4 @@
-"""A service manager with a watchdog: starts a spawner as systemd would, and waits until it is ready and was fed twice."""
+"""A service manager with a watchdog.  Starts a spawner as systemd would; waits for readiness and two watchdog pings."""
 
 import os
 import signal

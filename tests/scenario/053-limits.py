@@ -1,4 +1,4 @@
-"""Programs that run into each limit, all in one jail, one after the other."""
+"""Programs that reach each limit, all in one jail, one after the other."""
 
 import glob
 import json
@@ -27,7 +27,7 @@ CGROUP = {name: by in ("cgroup1", "cgroup2") for name, by in held.items()}
 
 
 def knob(controller, name):
-    """What a file of the worker's leaf says, where root may look; None: no such thing here."""
+    """The text of a file of the worker's leaf cgroup, if we are root; None: no such file here."""
     with open(f"/proc/{spawner}/cgroup") as table:
         rows = [line.rstrip("\n").split(":", 2) for line in table]
     for _, controllers, path in rows:
@@ -255,7 +255,7 @@ eq(brought(6, artifact_count=5), (5, True, "ok"), "and what is more is told")
 eq(brought(5, artifact_bytes=5000), (5, False, "ok"), "and so many bytes")
 eq(brought(6, artifact_bytes=5999), (5, True, "ok"), "and what is more is told")
 
-for first in "a", "z":  # before and behind main.py, which is not one of them
+for first in "a", "z":  # sorted before and after main.py, which is not an artifact
     code = f"for n in '12': open('{first}' + n, 'wb').write(bytes(500))"
     result = run(code, artifacts=["*"], limits={"artifact_count": 2, "artifact_bytes": 1000})
     eq(([artifact["path"] for artifact in result["artifacts"]], result["artifacts_skipped"]), ([first + "1", first + "2"], []),
@@ -307,7 +307,7 @@ if any(runtime["name"] == "bash" for runtime in client.call("runtimes")["runtime
     large = bash("head -c 300000 /dev/zero > f", file_bytes=256 * KIB)
     eq((large["outcome"], large["evidence"]["limit"]), ("disk_limit", "file_bytes"), "the limit of a file is every process's")
 
-# ---- what was asked and what is above the ceiling ----------------------------------------------
+# ---- limits that were asked for, and limits above the ceiling ----------------------------------
 
 asked = client.call("hello")["limits"]["most"]
 for name, most in asked.items():

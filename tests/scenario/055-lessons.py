@@ -1,5 +1,5 @@
-"""Lessons that no other scenario teaches: bombs in each language, texts made to break a harness, the kill that comes
-from outside, the client that leaves, a policy that is talked round and a jail that holds all the same."""
+"""Attacks that no other scenario has: bombs in each language, texts made to break a harness, a kill from outside,
+a client that leaves, and programs that get past the policy but not out of the jail."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def run(language, code, **params):
 
 
 def named(signal):
-    """Living processes of the programs with that mark."""
+    """Living processes of the programs with this mark."""
     return [pid for pid in marked(spawner, signal) if lives(pid)]
 
 
@@ -41,7 +41,7 @@ ok({"python", "bash"} <= here, "the languages that every host has are here", her
 before = len(children(spawner))
 for language in sorted(BOMBS.keys() & here):
     result = run(language, BOMBS[language], limits={"pids": 24, "wall_ms": 3000, "cpu_ms": 2000, "memory_bytes": 256 * MIB})
-    # An rlimit refuses as a cgroup does, but counts nobody whom it refused; a slow machine comes to another limit first.
+    # An rlimit refuses as a cgroup does but does not count its refusals; a slow machine reaches another limit first.
     counted = result["limits"]["enforced_by"]["pids"] != "rlimit"
     ok(result["outcome"] in ("pids_limit", "cpu_limit", "wall_limit", "memory_limit") or "temporarily unavailable" in result["stderr"] or
        (not counted and not result["ok"]), f"a bomb of {language} goes off in its jail, and is told", result)
@@ -108,7 +108,7 @@ print(f"# a client left and nothing was left of its run after {1000 * took:.0f} 
 
 # ---- the policy is advice ----------------------------------------------------------------------
 
-# Each reaches os.system and the like past names and words; under a policy that only observes they run.
+# Each reaches os.system or the like without its name in the text; under a policy that only observes they run.
 ROADS = {
     "a module's own import": "import random\nos = random._os",
     "statistics": "import statistics\nos = statistics.sys.modules['os']",

@@ -1,7 +1,7 @@
-"""Every module of CPython's standard library, imported outside and in the jail: the same comes of it.
+"""Imports every module of CPython's standard library outside and inside the jail, and compares the results.
 
-Some at a time, outside by a child of this interpreter and inside by a run; told are the exception, or the
-names that the module has.  What cannot be imported outside must fail in the same way inside.
+A batch at a time: outside in a child of this interpreter, inside in a run.  The result is the exception, or
+the module's names.  A module that cannot be imported outside must fail in the same way inside.
 """
 
 import json
@@ -14,13 +14,13 @@ from wire import Client, done, eq, ok
 
 sys.path.pop()
 
-# They open a browser and a window when they are imported, or belong to the host's /etc.
+# Their import opens a browser or a window, or they belong to the host's /etc.
 NOT_TRIED = {"antigravity", "idlelib.idle", "sitecustomize", "usercustomize"}
-# Tests of the library, and what is not of the library.
+# Tests of the library, and packages that are not part of it.
 FOLDERS_NOT_TRIED = {"test", "tests", "idle_test", "__pycache__", "site-packages", "dist-packages"}
 
 IN_ONE_RUN = 12
-PATIENT = {"wall_ms": 60000, "cpu_ms": 60000}  # a busy machine is not what is tried here
+PATIENT = {"wall_ms": 60000, "cpu_ms": 60000}  # generous: a busy machine must not fail the test
 
 PROBE = """
 import importlib, json, sys, warnings
@@ -32,7 +32,7 @@ for name in NAMES:
         told = ["failed", type(error).__name__, str(error)]
     sys.__stdout__.write("\\n" + MARK + json.dumps(told))
 """
-MARK = "these are its names: "  # some print while they are imported
+MARK = "these are its names: "  # some modules print during their import
 
 
 def modules_below(folder, prefix):
@@ -55,13 +55,13 @@ def all_modules():
 
 
 def told_in(output, names):
-    """What is told of each of `names`, as JSON; nothing of what was not reached."""
+    """The result for each of `names`, from JSON; no entry for a name that was not reached."""
     told = [line.removeprefix(MARK) for line in output.splitlines() if line.startswith(MARK)]
     return dict(zip(names, told + [""] * len(names)))
 
 
 def outside(names):
-    """A child of this interpreter, which has imported what a zygote has, instead of a fresh one."""
+    """Runs in a child of this interpreter, which has the same imports as a zygote, instead of a fresh one."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:

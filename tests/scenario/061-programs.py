@@ -1,15 +1,15 @@
-"""Runs each program of tests/programs/ outside and inside, and holds what comes of it side by side.
+"""Runs each program of tests/programs/ outside and inside, and compares the results.
 
-Outside it is /usr/bin/python3 (node, bash) in an empty folder, inside the daemon.  The same must be
-what it prints to stdout and stderr, its exit code or signal; the folder's name becomes /work first.
-A program says in comments at its beginning what it needs, and where the jail must differ:
+Outside, /usr/bin/python3 (node, bash) runs it in an empty folder; inside, the daemon runs it.  Its stdout,
+stderr and exit code or signal must be the same, after the folder's name is replaced by /work.
+Comments at a program's beginning give its inputs and the expected differences:
 
     # args: --count 3 name
     # stdin: text with \\n
     # env: NAME=value
-    # inside: what stdout says inside, one line each, in place of what it says outside
+    # inside: the expected stdout inside, one line each, if it differs from outside
     # inside-stderr: the same for stderr
-    # entrypoint: main.mjs      what the file is called
+    # entrypoint: main.mjs      the name of the file
     # runtime: python-mp        runs in another runtime of that language; skipped where there is none
 """
 
@@ -24,14 +24,14 @@ import tempfile
 from wire import Client, done, ok
 
 LANGUAGES = {
-    # -u: a program's own order on each stream, with nothing lost at its end, as it is inside.
+    # -u: unbuffered output keeps a program's order on each stream and loses nothing at its end, as inside.
     "python": (".py", "main.py", ["/usr/bin/python3", "-I", "-u"]),
     "bash": (".sh", "main.sh", ["/bin/bash"]),
     "javascript": (".js", "main.js", ["node"]),
 }
 AT_ONCE = 8
-PATIENT = {"wall_ms": 60000}  # a busy machine is not what is tried here
-SPECIAL = "--special"  # only programs for a runtime of their own; else only the others
+PATIENT = {"wall_ms": 60000}  # generous: a busy machine must not fail the test
+SPECIAL = "--special"  # set: only programs with their own runtime; otherwise only the others
 OUTSIDE_ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
 REMARK = re.compile(r"^(?:#|//) (args|stdin|env|entrypoint|inside|inside-stderr|runtime): ?(.*)$")
 
@@ -76,7 +76,7 @@ class Program:
 
 
 def comparable(stream):
-    """As text without addresses of memory, process ids, and how node came to start the program."""
+    """The text without memory addresses, process ids, and the internal frames by which node starts a program."""
     text = stream.decode(errors="replace") if isinstance(stream, bytes) else stream
     text = re.sub(r"(?m)^    at (.* \()?node:internal/.*\n", "", text)
     return re.sub(r"\(node:\d+\)", "(node:...)", re.sub(r"\b0x[0-9a-f]{6,}", "0x...", text))
@@ -100,7 +100,7 @@ def outside(program):
 
 
 def exit_code(result):
-    """As subprocess tells it."""
+    """The exit code in the form of subprocess."""
     return -signal.Signals[result["signal"]] if result.get("signal") else result.get("exit_code")
 
 

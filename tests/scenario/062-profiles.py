@@ -1,4 +1,4 @@
-"""Python with data libraries, with processes, and of a venv, each as a runtime of its own."""
+"""Python with data libraries, with processes, and from a venv, each as its own runtime."""
 
 import os
 import subprocess
@@ -45,7 +45,7 @@ print(round(float(s[0]), 3), np.allclose(u * s @ v, matrix @ matrix.T))
 """
 
 def plot_outside():
-    """The first plot of an interpreter that nobody has prepared, in ms."""
+    """The duration of the first plot in an unprepared interpreter, in ms."""
     with tempfile.TemporaryDirectory() as folder:
         env = {"PATH": "/usr/bin:/bin", "HOME": folder, "MPLCONFIGDIR": folder, "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1"}
         took = []
@@ -69,7 +69,7 @@ if "python-data" in runtimes:
     eq(plots[0]["path"], "plot.png", "and comes back as an artifact")
     ok(plots[0]["data"].startswith(b"\x89PNG") and len(plots[0]["data"]) > 5000, "which is a picture")
     eq(result["stderr"], "", "nothing is said about fonts or caches")
-    # A ratio, since a busy machine makes both slow: on an idle one it is some 150 ms of some 900.
+    # A ratio, since a busy machine slows both; an idle one takes about 150 ms and 900 ms.
     bare = plot_outside()
     ok(min(took) < bare / 2, f"a first plot takes {min(took):.0f} ms, of an interpreter by itself {bare:.0f} ms", took)
     eq(run("python-data", "import os; print(os.listdir('/tmp'), os.environ['MPLBACKEND'])")["stdout"], "[] Agg\n",

@@ -1,4 +1,4 @@
-"""Chance, clock and hashes: each run its own, and with `deterministic` the same in each run."""
+"""Random numbers, clock and hashes: different in each run, and the same in each with `deterministic`."""
 
 import time
 

@@ -1,7 +1,7 @@
-"""The corpus of the policy, run under policies of which one half is switched off.
+"""The corpus of the policy, run under policies with one half switched off.
 
-Under strict-run the rules that a worker can enforce do not hold over the text: what the worker sees
-must be enough.  Under strict-text the worker enforces nothing.
+Under strict-run, rules that a worker can enforce are not applied to the text: the worker's enforcement must be
+enough.  Under strict-text the worker enforces nothing.
 """
 
 import os
@@ -44,24 +44,24 @@ def results_of(cases, policy):
 
 # ---- the corpus ------------------------------------------------------------------------------------
 
-# The rules that a worker may enforce alone (daemon/policy/policy_compile.c).
+# Rules that a worker may enforce alone (daemon/policy/policy_compile.c).
 WORKER = {"python.import.dangerous", "python.import.denied", "python.call.denied", "python.name.denied"}
 
 cases = [Case(name) for name in sorted(os.listdir(folder)) if name.endswith(".case") and (not wanted or name[:-5] in wanted)]
 cases = [case for case in cases if case.policy == "strict"]
 
-# Programs whose text is denied for something that they never do.
+# Programs that are denied for text that they never execute.
 IDLE = {
     f"evasion-{name}"
     for names in (
-        # It is in a function that nobody calls.
+        # It is in a function that is never called.
         "class-skips-a-statement class-skips-the-function class-skips-the-function-augmented comprehension-pair-is-not-local"
         " comprehension-tuple-is-not-local eval-await eval-bound-in-class eval-default eval-default-of-parameter eval-global"
         " eval-lambda-default eval-return",
-        # The name is mentioned, and what it stands for is not called.
+        # The name is mentioned, but its function is not called.
         "eval-in-assert eval-in-dict eval-in-tuple eval-in-type-alias-bound eval-star-args grammar-joins-lines"
         " grammar-joins-lines-call grammar-joins-lines-chained",
-        # The name stands for something harmless when it is called.
+        # The name means something harmless at the time of the call.
         "imported-name-maybe",
     )
     for name in names.split()
@@ -69,7 +69,7 @@ IDLE = {
 
 
 def try_worker():
-    """What breaks only rules that hold in the worker is caught there."""
+    """A program that breaks only rules enforced in the worker is caught there."""
     evasions = [case for case in cases if case.language == "python" and case.denied and case.rules <= WORKER]
     through, strange, caught = [], [], 0
     for case, result in results_of(evasions, "strict-run"):
@@ -92,7 +92,7 @@ def try_innocents():
 
 
 def try_text(language, policies, least_evasions):
-    """What breaks a rule that no worker may enforce alone is denied for its text, whatever `at` says."""
+    """A program that breaks a rule that no worker may enforce alone is denied for its text, whatever `at` says."""
     evasions = [case for case in cases if case.language == language and case.denied]
     for policy in policies:
         if policy == "strict-run":
@@ -112,9 +112,9 @@ if has_node:
 else:
     ok(True, "none of the evasions in javascript gets past the text # SKIP this host has no node")
 
-# ---- ways that no text shows ------------------------------------------------------------------------
+# ---- evasions that the text does not show -----------------------------------------------------------
 
-# Under `roads-run` one thing is denied, and only while it runs: to import what reaches the network.
+# `roads-run` denies one thing, and only at run time: the import of modules that reach the network.
 ROADS = {
     "an import that is spelt out": "import socket",
     "an import by a function": "__import__('so' + 'cket')",
@@ -164,7 +164,7 @@ FILES = [{"path": "lib.py", "data": "def f():\n    import socket\nf()\n"}]
 for name, code in ROADS.items():
     result = client.call("run", language="python", policy="roads-run", code=code + "\nprint('done')\n", files=FILES)
     rules = [finding["rule"] for finding in result["policy"]["findings"]]
-    hoped = [] if "poses" in name else ["python.import.dangerous"]  # no rule of this policy is about that
+    hoped = [] if "poses" in name else ["python.import.dangerous"]  # no rule of this policy covers it
     eq((result["outcome"], rules[-1:] if hoped else [], result["stdout"]), ("policy_denied", hoped, "done\n" if "finaliser" in name or "the end" in name else ""), name)
 
 code = "import sys\nprint('begun', flush=True)\n\nexec('''\n\nimport socket''')\n"
@@ -189,8 +189,8 @@ for policy, code, rule in (
     eq((result["outcome"], result["ran"], result["policy"]["findings"][-1]["rule"]), ("policy_denied", "yes", rule),
        f"a call of what site puts among the builtins is caught: {code}")
 
-# In node the text is all that a policy holds a program to.  What a program reaches by a name that no
-# text shows is refused by the jail, under every policy.
+# In node a policy checks only the text.  The jail refuses everything that a program reaches by a hidden
+# name, under every policy.
 NODE_ROADS = {
     "another program": "require('child_' + 'process').execFileSync('/usr/bin/node', ['-v'])",
     "another program by an import in a text that is run":
@@ -219,7 +219,7 @@ tell('require', () => require('path'));
     eq((result["outcome"], result["stdout"]), ("ok", "eval EvalError\nFunction EvalError\nimport EvalError\nproto ERR_PROTO_ACCESS\nrequire\n"),
        "node's own options close eval and the like for a whole runtime")
 
-# ---- what the word from inside is worth -------------------------------------------------------------
+# ---- forged messages from inside the jail -----------------------------------------------------------
 
 FORGE = """
 import os, struct

@@ -1,4 +1,4 @@
-"""`trace: files`: what was opened below /work and /tmp, by whatever means, and how."""
+"""`trace: files`: the paths opened below /work and /tmp, by any means, and the kind of access."""
 
 from wire import Client, done, eq, ok
 

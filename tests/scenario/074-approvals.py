@@ -9,7 +9,7 @@ USER, OTHER, APPROVER, SECOND = 4001, 4004, 4002, 4003
 
 
 def connect(uid):
-    """The kernel tells the daemon who we are now."""
+    """Connects as this user: the kernel reports the current uid to the daemon."""
     os.seteuid(uid)
     client = Client()
     os.seteuid(0)
@@ -17,14 +17,14 @@ def connect(uid):
 
 
 def asked(client, code, **params):
-    """A run that waits: its id."""
+    """Parks a run.  Returns its id."""
     answer = client.run(ASKS + code, policy="house", detach=True, **params)
     assert answer["state"] == "parked", answer
     return answer["run_id"]
 
 
 def parked(client, **params):
-    """The same of one whose client stays: msgid and notification."""
+    """The same with a client that stays.  Returns msgid and notification."""
     msgid = client.send("run", language="python", policy="house", **params)
     while not any(notice[0] == "run.parked" for notice in client.notices):
         for message in client.unpacker:
@@ -67,7 +67,7 @@ ok(result["metrics"]["total_us"] < 250_000, "the wait is not counted as its time
 ok(result["policy"]["decision"] == "ask" and result["limits"]["enforced_by"]["wall_ms"] == "clock",
    "under its policy and limits")
 
-# Who may.
+# Permissions.
 run_id = asked(user, "1")
 eq(code_of(user, "approvals.approve", run_id=run_id), "forbidden", "a user may not")
 eq(code_of(other, "approvals.list"), "forbidden", "nor see what waits")
@@ -85,13 +85,13 @@ eq((result["outcome"], result["ran"]), ("canceled", "no"), "what waits can be ca
 eq(code_of(approver, "approvals.deny", run_id=run_id), "conflict", "and is decided then")
 eq(code_of(approver, "approvals.approve", run_id=run_id, count=3), "bad_request", "a count is for a program")
 
-# Races: of several who decide at once exactly one is first, and the others are told.
+# Races: of several decisions at once exactly one is first, and the others get an error.
 wins = {"approve": 0, "deny": 0, "cancel": 0}
 told = 0
 for number in range(120):
     run_id = asked(user, f"print({number})")
     sends = [(approver, "approvals.approve"), (second, "approvals.approve"), (root, "approvals.deny"), (user, "cancel")]
-    sends = sends[:3 + number % 2]  # who is cancelled while it is approved has not begun
+    sends = sends[:3 + number % 2]  # a run that is cancelled during its approval has not begun
     order = sends[number // 2 % 4:] + sends[:number // 2 % 4]
     asking = [(client, method, client.send(method, run_id=run_id)) for client, method in order]
     answers = [(method, client.receive(msgid)) for client, method, msgid in asking]
@@ -111,7 +111,7 @@ for number in range(120):
     wins[{"ok": "approve", "approval_denied": "deny", "canceled": "cancel"}[result["outcome"]]] += 1
 ok(sum(wins.values()) == 120 and min(wins.values()) > 0, f"120 races of four: {wins}, {told} were told that they came too late")
 
-# A word for a program: of many runs at once exactly as many as it says.
+# An approval for a program: of many runs at once, exactly as many as its count may run.
 first = asked(user, "print('grant')")
 approver.call("approvals.approve", run_id=first, **{"for": "code"}, count=4)
 eq(user.call("wait", run_id=first)["outcome"], "ok", "the run itself goes on")
@@ -140,7 +140,7 @@ ok(True, "its time passes")
 for run in approver.call("approvals.list", limit=100)["waiting"]:
     approver.call("approvals.deny", run_id=run["run_id"])
 
-# Those who leave.
+# Clients that leave.
 leaver = connect(USER)
 _, notice = parked(leaver, code=ASKS + "print('left')")
 leaver.close()
@@ -152,7 +152,7 @@ time.sleep(0.2)
 approver.call("approvals.approve", run_id=run_id)
 eq(user.call("wait", run_id=run_id)["stdout"], "stays\n", "a detached one waits on")
 
-# An id stands for one action, also while it waits.
+# An id names one action, also while that waits.
 run_id = asked(user, "print('once')", id="a1")
 waiting = user.send("run", language="python", code=ASKS + "print('once')", policy="house", id="a1")
 eq(code_of(user, "run", language="python", code=ASKS, policy="house", id="a1"), "conflict", "other content under its id is refused")
@@ -169,7 +169,7 @@ eq(other.run("print(1)", policy="house")["outcome"], "ok", "what is not asked ab
 status = root.call("admin.status")
 eq((status["parked"], status["in_house"]), (24, 0), "status tells them apart")
 
-# Levers.
+# Admin operations.
 root.call("admin.drain", reason="noon")
 eq(code_of(approver, "approvals.approve", run_id=mine[0]), "draining", "nothing is let run while no run is taken")
 eq(code_of(approver, "approvals.deny", run_id=mine[0]), None, "but denied")

@@ -12,7 +12,7 @@ from wire import Client, PATH, children, command, daemon_pid, done, eq, lives, o
 config, rounds = sys.argv[1], int(sys.argv[2])
 seed()
 USER, APPROVERS = 4001, (4002, 4003)
-uids = threading.Lock()  # the effective uid is the whole process's
+uids = threading.Lock()  # all threads share the effective uid
 
 
 def connect(uid, timeout=10):
@@ -43,15 +43,15 @@ def is_up():
 
 
 lock = threading.Lock()
-told_parked = {}  # run id -> what it prints when it runs
-approved, denied = set(), set()  # as an approver was told
-maybe = collections.defaultdict(set)  # asked for, and not told what came of it
+told_parked = {}  # run id -> its output if it runs
+approved, denied = set(), set()  # as reported to an approver
+maybe = collections.defaultdict(set)  # requested, without an answer
 stop = threading.Event()
 broken = collections.Counter()
 
 
 def ask(number):
-    """Has runs parked for ever: some with inputs, some with an id, some of a client that stays."""
+    """Keeps parking runs: some with inputs, some with an id, some from a client that stays."""
     count = 0
     while not stop.is_set():
         try:
@@ -74,7 +74,7 @@ def ask(number):
 
 
 def decide(uid):
-    """Decides about what waits: by far not all of it."""
+    """Decides about some of the waiting runs, by far not all."""
     while not stop.is_set():
         try:
             client = connect(uid)
@@ -144,12 +144,12 @@ def wrong(runs, good):
     return [(run, records[run]["state"], records[run]["outcome"], records[run].get("reason")) for run in runs if not good(records[run])][:3]
 
 
-# A daemon whose spawner was killed has time to end as if it had been told to.
+# A daemon whose spawner was killed still has time for an orderly end.
 begun = ("ok", "lost", "canceled")
 
 
 def unchecked(record):
-    """Its inspector was killed with the spawner, while it read it once more: that denies, as ever."""
+    """Its inspector was killed with the spawner during the second check, which denies the run as always."""
     findings = record["policy"]["findings"] if record["outcome"] == "policy_denied" else []
     return any(finding["rule"] in ("policy.unreadable", "policy.absent") for finding in findings)
 
@@ -188,7 +188,7 @@ ok(not twice, f"{sum(acts.values())} acts are recorded, never two about one run"
 silent = [run for run in approved | denied if not acts[run]]
 ok(not silent, "and one for each decision that was told", silent[:3])
 
-# What is left goes on as if nothing had happened.
+# The remaining parked runs can still be approved and run.
 left = [run for run, record in records.items() if record["state"] == "parked"]
 approver = connect(APPROVERS[0], 60)
 listed, after = set(), {}
@@ -198,7 +198,7 @@ while True:
     if not page["more"]:
         break
     after = {"after": page["waiting"][-1]["run_id"]}
-# A client that died with the daemon may have been parked without having been told.
+# A client that lost the daemon may have a parked run without having its answer.
 ok(set(left) <= listed, f"{len(left)} are listed ({len(listed) - len(left)} more, whose client was not told)")
 bad = []
 for run_id in left:

@@ -1,7 +1,7 @@
-"""The store cannot be written, in one way or another, while eight clients run programs.
+"""Makes the store unwritable in several ways while eight clients run programs.
 
-Whatever the cause: what was answered is in the store, what is not is answered with why, status and
-log say so, and when the cause has gone all goes on by itself.
+Whatever the cause: every answered run is in the store, every refused one has the reason, status and log report
+the trouble, and when the cause is gone everything continues by itself.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ def gone(load, name):
 
 
 def suffer(name, code, word, begin, end, heals=3.0):
-    """Begins the fault under load, ends it, and looks at both."""
+    """Begins the fault under load, ends it, and checks both phases."""
     load = Load()
     ok(load.more(100), f"{name}: programs run")
     failed, well = logged("store.failed"), logged("store.well_again")
@@ -80,7 +80,7 @@ def empty():
 
 
 class Holder:
-    """Another program that holds the write lock."""
+    """Another program holds the write lock."""
 
     def begin(self):
         self.base = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
@@ -109,7 +109,7 @@ def runs_now():
 
 
 def begun_and_locked(holder):
-    """Their records cannot be written: "busy" and 75 would say that nothing ran."""
+    """The records of programs that have run cannot be written: "busy" and 75 would mean that nothing ran."""
     code = "import time; time.sleep(1.5)"
     other = Client()
     with subprocess.Popen(["cectl", "run", "-c", code], stderr=subprocess.PIPE, text=True) as run:
@@ -147,7 +147,7 @@ def unwritable():
 
 
 def read_only():
-    """The kernel found its file system damaged; there is no way back but to mount it anew."""
+    """The kernel found the file system damaged; only a new mount repairs that."""
     device = os.path.basename(subprocess.run(
         ["findmnt", "-n", "-o", "SOURCE", state], capture_output=True, text=True, check=True).stdout.strip())
     load = Load()
@@ -164,13 +164,13 @@ def read_only():
 
 
 def damaged():
-    """Pages of old records go bad; then they are as they were."""
+    """Pages of old records become unreadable; then they are restored."""
     load = Load()
     load.more(1500, 60)
     load.finish()
     ok(wait_until(lambda: status()["check"] and not status()["check"]["damages"], 20),
        "damage: a sound store is found to be sound", status()["check"])
-    # Nobody else writes pages now: what is left of settling stays in the log.
+    # No other work writes pages now: the rest of settling stays in the log.
     ok(wait_until(lambda: status()["store"]["unsettled"] < 256, 30), "damage: the store is at rest")
     time.sleep(1)
     size = os.stat(database).st_size

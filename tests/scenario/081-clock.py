@@ -1,4 +1,4 @@
-"""The wall clock jumps while programs run, by as much as clocks do that were never set."""
+"""The wall clock jumps while programs run, by as much as a clock that was never set."""
 
 import struct
 import sys
@@ -19,7 +19,7 @@ def set_clock(ahead_ms):
 
 load = Load(clients=4)
 ok(load.more(50), "programs run")
-# A program that is under way meanwhile keeps to its own time.
+# The jumps do not change the time limit of a program in progress.
 slow = client.send("run", language="python", code="import time; time.sleep(3); print('slept')",
                    limits={"wall_ms": 6000})
 jumps = [365 * 24 * HOUR_MS, 0, -HOUR_MS, 24 * HOUR_MS, -730 * 24 * HOUR_MS, 0]

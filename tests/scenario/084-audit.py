@@ -1,4 +1,4 @@
-"""A daemon that breaks off one track of a verification, and would answer the other for ever."""
+"""Plays a daemon that breaks off one part of a verification and would answer the other without end."""
 
 import contextlib
 import socket
@@ -12,7 +12,7 @@ broken = threading.Event()
 
 
 def answer(sock, message):
-    """Whether to go on."""
+    """Returns whether to go on."""
     _, number, method, params = message
     if method == "hello":
         sock.sendall(msgpack.packb([1, number, None, {"server": "ced"}]))

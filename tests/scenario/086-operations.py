@@ -1,10 +1,10 @@
-"""The console transcripts of docs/operations/record.md: taken apart for 086-operations.t, and compared.
+"""The console transcripts of docs/operations/record.md: splits them for 086-operations.t, and compares.
 
-A block ```console has commands behind `$ ` and below each what it prints.  `…` stands for anything on
+A block ```console has commands after `$ ` and their output below.  `…` stands for anything on
 its line, and alone on a line for any lines.  Run ids, digests and keys differ each time.
 
   086-operations.py split FOLDER            one file NNN.command for each command, NNN.hoped
-  086-operations.py compare HOPED FOUND     exits with 1 when they differ, and says how
+  086-operations.py compare HOPED FOUND     exits with 1 if they differ, and prints how
 """
 
 import pathlib
@@ -16,7 +16,7 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/operations/record.md"
 
 def split(folder):
     count = 0
-    # That section's are typed by 087-reading, on a store of its own.
+    # 087-reading runs that section's commands, on its own store.
     text = re.sub(r"^##+ Reading the record$.*?(?=^##)", "", PAGE.read_text(encoding="utf-8"), flags=re.M | re.S)
     for block in re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S):
         for command, hoped in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):

@@ -1,4 +1,4 @@
-"""Alerts: who subscribed hears them, the log and commands get them, and nothing else does."""
+"""Alerts: subscribers, the log and commands get them, and nothing else does."""
 
 import json
 import os
@@ -14,7 +14,7 @@ ears.call("events.subscribe", kinds=["alert"])
 
 
 def alerts():
-    """What was heard so far."""
+    """The alerts received so far."""
     ears.call("hello")
     return [notice[1][0] for notice in ears.notices]
 
@@ -72,7 +72,7 @@ eq(len(heard("new-code")), 1, "the same again is not")
 run("print('second')", agent="steady")
 ok(wait_until(lambda: len(heard("new-code")) == 2), "another one is")
 
-# Commands that fail, hang or are too many hold nobody up.
+# Commands that fail, hang or are too many do not delay anything.
 begun = time.monotonic()
 for _ in range(12):
     try:

@@ -1,7 +1,7 @@
-"""Types what docs/operations/record.md shows of reading the record, and holds what comes against it.  TAP.
+"""Runs the commands of docs/operations/record.md about reading the record, and compares their output.  TAP.
 
-In the section `Reading the record`, blocks ```console have commands behind `$ ` and what they print.
-Ids, digests, moments, lengths of time, sizes and bars differ each time; a line `…` stands for any lines.
+In the section `Reading the record`, blocks ```console have commands after `$ ` and their output.
+Ids, digests, times, durations, sizes and bars differ each time; a line `…` stands for any lines.
 """
 
 import os
@@ -32,10 +32,10 @@ def steady(line):
 
 
 def is_like(found, hoped):
-    """Whether all lines are as hoped for; `…` takes as few as it must."""
+    """Whether all lines are as expected; `…` matches as few lines as possible."""
     if not hoped:
         return not found
-    if hoped[0] == "…":  # steady() has taken what stood around it
+    if hoped[0] == "…":  # steady() has stripped the line
         return any(is_like(found[skip:], hoped[1:]) for skip in range(len(found) + 1))
     return bool(found) and found[0] == hoped[0] and is_like(found[1:], hoped[1:])
 

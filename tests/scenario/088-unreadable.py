@@ -1,4 +1,4 @@
-"""Damages the program of a run that has not settled, has many run behind it, and looks at who suffers.
+"""Damages the program of an unsettled run, runs many programs after it, and checks which runs are affected.
 
     088-unreadable.py STATE LOG
 """
@@ -9,7 +9,7 @@ import sys
 
 from wire import Client, done, eq, ok, wait_until
 
-RUNS = 300  # more than may wait to be settled
+RUNS = 300  # more than the number of unsettled runs that is allowed
 state, log = sys.argv[1:3]
 client = Client()
 

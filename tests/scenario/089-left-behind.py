@@ -1,4 +1,4 @@
-"""Runs whose records lie side by side, and a page under some of them that goes bad.
+"""Runs whose records are next to each other; a page with some of them becomes unreadable.
 
     089-left-behind.py fill
     089-left-behind.py spoil STATE
@@ -30,7 +30,7 @@ def spoil(state):
         at = file.read().index(MARK)
         file.seek(at // PAGE * PAGE)
         file.write(b"Z" * PAGE)
-    # A change by somebody else: whoever has pages in memory reads them anew.
+    # A change by another process makes every connection reread its cached pages.
     version = store.execute("PRAGMA user_version").fetchone()[0]
     with store:
         store.execute(f"PRAGMA user_version = {version}")

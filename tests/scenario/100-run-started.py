@@ -9,7 +9,7 @@ LONG = {"wall_ms": 60000}
 
 
 def started(client):
-    """The params of run.started notifications, once one has come."""
+    """Waits for a run.started notification.  Returns the params of all that came."""
     while not any(notice[0] == "run.started" for notice in client.notices):
         client.unpacker.feed(client.sock.recv(1 << 16))
         for message in client.unpacker:

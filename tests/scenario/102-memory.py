@@ -5,7 +5,7 @@ import msgpack
 
 from wire import PATH, Client, daemon_pid, done, ok, rss_kib, wait_until
 
-ROOM_KIB = 12 * 1024  # what a daemon may have become larger by: caches of the store, threads' stacks
+ROOM_KIB = 12 * 1024  # how much a daemon may have grown: caches of the store, stacks of threads
 
 daemon = daemon_pid(int(sys.argv[1]))
 client = Client()
@@ -15,7 +15,7 @@ before = rss_kib(daemon)
 
 
 def deaf(method, count, **params):
-    """Asks the same again and again, and reads nothing."""
+    """Sends the same request again and again, and reads nothing."""
     sock = socket.socket(socket.AF_UNIX)
     sock.connect(PATH)
     sock.settimeout(3)
@@ -23,7 +23,7 @@ def deaf(method, count, **params):
         for _ in range(count):
             sock.sendall(msgpack.packb([0, 1, method, [params]]))
     except OSError:
-        pass  # it is not read from any more, or was let go
+        pass  # the daemon no longer reads from it, or has disconnected it
     return sock
 
 

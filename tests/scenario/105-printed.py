@@ -1,4 +1,4 @@
-"""What a program printed is in its result, however it ends, and reaches who watches at once."""
+"""A program's output is in its result, however it ends, and reaches a watching client at once."""
 
 import time
 
@@ -140,7 +140,7 @@ ends("what a shell printed is there", "printf loaded; sleep 30", "wall_limit", "
 
 
 def watched(code, language="python"):
-    """What came, piece by piece, with the time when it came."""
+    """The received pieces, each with its time of arrival."""
     watcher = Client()
     msgid = watcher.send("run", language=language, code=code, stream=True, limits={"wall_ms": 20000})
     pieces = []
@@ -157,7 +157,7 @@ def watched(code, language="python"):
     return pieces
 
 
-# A busy host is late now and then: but not each time.
+# A busy host may be late, but not each time.
 for name, piece in ("a lone line", "print(time.time())"), ("a text without a newline", "print(time.time(), end=' ')"):
     pieces = watched(f"import time\nfor i in range(12): {piece}; time.sleep(0.03)")
     late = sorted(came - float(text.split()[-1]) for came, text in pieces)

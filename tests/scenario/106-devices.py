@@ -1,4 +1,4 @@
-"""/dev/stdin, /dev/stdout, /dev/stderr and /dev/fd in every jail, and nothing else with them."""
+"""/dev/stdin, /dev/stdout, /dev/stderr and /dev/fd in every jail, which give access to nothing else."""
 
 from wire import Client, done, eq, ok
 

@@ -1,4 +1,4 @@
-"""Who looks for a network is told that a run has none, and what to do instead."""
+"""A program that tries to use a network gets the message that a run has none, and advice."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ def explained(result):
 
 
 def fails(language, code, name):
-    """Once on stderr, whatever it tries; and what to change is not the line."""
+    """The message is on stderr, whatever the program tries, and the advice is not to change a line."""
     result = client.call("run", language=language, code=code)
     ok(result["stderr"].count(SENTENCE) >= 1 and result["outcome"] in ("exception", "exit"), f"{name} says so", result["stderr"])
     change = explained(result)
@@ -49,7 +49,7 @@ for name, code in {
 }.items():
     fails("bash", code, name)
 
-# ---- what is no network -----------------------------------------------------------------------------
+# ---- calls that need no network ---------------------------------------------------------------------
 
 result = client.run("import socket, sys\nfrom socket import SocketType\na, b = socket.socketpair()\na.send(b'x')\nprint(b.recv(9))\n"
                     "print(isinstance(a, SocketType), socket.getaddrinfo('127.0.0.1', 80)[0][4])\n"

@@ -23,12 +23,12 @@ def status():
 
 
 def new(text):
-    """Another program each time, so that no verdict is remembered."""
+    """Another program each time, so that no verdict comes from the cache."""
     return f"# {next(numbers)}\n{text}"
 
 
 class Asked(threading.Thread):
-    """One program under way."""
+    """One request in progress."""
 
     def __init__(self, method, code, **params):
         super().__init__(daemon=True)
@@ -54,7 +54,7 @@ def large(bytes_wanted):
     return new(line * (bytes_wanted // len(line) - 1))
 
 
-# --- inspectors without a processor ---------------------------------------------------------------------
+# --- inspectors without cpu time ------------------------------------------------------------------------
 text = large(250_000)
 quiet = [Asked(method, text + f"# {method}", policy="standard").answer() for method in ("check", "run")]
 eq(quiet[0], quiet[1], "check and run say the same of a large program")
@@ -70,7 +70,7 @@ for pid in stopped:
 eq([one.answer() for one in asked], quiet * 2, "they say so too where the host has no processor for three seconds")
 eq(sorted(inspectors()), sorted(stopped), "and no inspector is lost for that")
 
-# --- programs up to what is configured --------------------------------------------------------------------
+# --- programs up to the configured size -------------------------------------------------------------------
 for size in (300_000, 1_000_000):
     for policy in ("standard", "strict"):
         eq(Asked("check", large(size), policy=policy).answer(), ("allow", []),

@@ -1,4 +1,4 @@
-"""What is meant is understood: other names of languages, and null for what is not there."""
+"""Tolerant input: other names of languages, and null for an absent value."""
 
 from wire import Client, done, eq
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP: what a run has written so far and its id are shown, and it is cancelled."""
+"""Ctrl-C, SIGTERM and SIGHUP: cectl shows the run's output so far and its id, and cancels it."""
 
 import json
 import os
@@ -24,11 +24,11 @@ def start(*words, **more):
 
 
 def running():
-    """The newest run that has begun to write, once there is one."""
+    """Waits for a run that has begun to write.  Returns the newest."""
     while True:
         runs = client.call("runs.list", outcome="running", limit=1)["runs"]
         if runs:
-            time.sleep(0.5)  # what it says first is on its way
+            time.sleep(0.5)  # time for its first output to arrive
             return runs[0]["run_id"]
         time.sleep(0.02)
 
@@ -84,7 +84,7 @@ eq(client.call("runs.get", run_id=run_id)["state"], "running", "what nohup ignor
 process.send_signal(signal.SIGINT)
 process.communicate(timeout=20)
 
-# A daemon that does not answer: the second Ctrl-C leaves at once.
+# A daemon that does not answer: the second Ctrl-C ends cectl at once.
 process = start("run", "-c", SLEEPS, *LIMIT)
 run_id = running()
 ced = int(sys.argv[1])

@@ -1,4 +1,4 @@
-"""Nothing that comes from a program reaches a terminal as it is: no command prints a raw control character."""
+"""No text from a program reaches a terminal unchanged: no command prints a raw control character."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def on_terminal(*words):
 
 def in_pipe(*words):
     process = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, env=LOOKS)
-    return (process.stdout + process.stderr).replace(b"\r\n", b"\n")  # CSV's lines end so
+    return (process.stdout + process.stderr).replace(b"\r\n", b"\n")  # the line ending of CSV
 
 
 def found_in(data):

@@ -1,4 +1,4 @@
-"""The words of cectl: a letter means one thing, a near word is suggested, status explains itself, tables fit."""
+"""cectl's interface: each letter has one meaning, typos get a suggestion, status explains itself, tables fit."""
 
 import json
 import os
@@ -60,7 +60,7 @@ eq(json.loads(cectl("run", "-c", "1", "--limit", "memory=900G", "--json")[1])["e
    "/limits/memory_bytes", "a program still gets the pointer")
 eq("--language javascript" in cectl("runs", "--language", "js")[2], True, "the name that is in the record is told")
 
-# Whatever word status shows, its help explains.
+# The help explains each word of status.
 words = cectl("status", "--help")[1].split("Words:")[1]
 state = json.loads(cectl("status", "--json")[1])
 eq([line for line in words.splitlines() if line[18:19].strip()], [], "a space stands behind each word")

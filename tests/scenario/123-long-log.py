@@ -1,4 +1,4 @@
-"""A reader that stays: how long the log becomes, who is named, what is refused, and how it ends."""
+"""A reader that stays: how long the log grows, which process is named, which runs are refused, and the end."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def log_bytes():
 
 
 def write(holds):
-    """Runs, until one is refused or that holds; the error, or None."""
+    """Runs programs until one is refused or `holds()` is true.  Returns the error, or None."""
     for _ in range(600):
         error, _ = client.receive(client.send("run", language="python", code="import random; print(random.randbytes(150000).hex())"))
         if error or holds():

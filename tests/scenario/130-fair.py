@@ -10,7 +10,7 @@ SLEEP = "import time\ntime.sleep(60)"
 
 
 class Other:
-    """A process of another uid that does what it is told and sends back what came of it."""
+    """A process of another uid that executes commands and sends back the results."""
 
     def __init__(self, uid):
         self.ours, theirs = os.pipe()
@@ -37,13 +37,13 @@ class Other:
             order, *numbers = json.loads(line)
             try:
                 answer = getattr(self, order)(clients, *numbers)
-            except Exception as error:  # every kind of trouble is an answer
+            except Exception as error:  # any exception is a result
                 answer = repr(error)
             print(json.dumps(answer), file=answers, flush=True)
 
     @staticmethod
     def start(clients, count, code):
-        """Sends runs and waits for none."""
+        """Sends runs and does not wait for them."""
         clients.append(Client())
         for _ in range(count):
             clients[-1].send("run", language="python", code=code, limits={"wall_ms": 60000})
@@ -51,7 +51,7 @@ class Other:
 
     @staticmethod
     def ends(clients, count):
-        """What came of so many of them, the first that ended first."""
+        """The results of the first `count` runs that end, in the order of their ends."""
         client = clients[-1]
         found = []
         client.sock.settimeout(30)
@@ -131,7 +131,7 @@ def status():
     return admin.call("admin.status")
 
 
-# Long runs of one user hold every worker that is common.
+# Long runs of one user take every worker outside the reserve.
 others[HOG].ask("start", 5, SLEEP)
 ok(wait_until(lambda: python()["running"] == 4), "one user has all workers that are common", python())
 for uid in (SECOND, THIRD):
@@ -140,7 +140,7 @@ for uid in (SECOND, THIRD):
 eq(python()["running"], 4, "while the first one's go on")
 eq([end[:2] for end in others[HOG].ask("ends", 1)], [["busy", "no"]], "its fifth run is told that all were busy")
 
-# Three users more hold the reserve, but for what is kept for administrators.
+# Three more users take the reserve, except the worker kept for administrators.
 for uid in (SECOND, THIRD, FOURTH):
     others[uid].ask("start", 1, SLEEP)
 ok(wait_until(lambda: python()["running"] == 7), "three users more have one worker each", python())
@@ -166,7 +166,7 @@ for uid in (HOG, SECOND, THIRD):
     others[uid].ask("leave")
 ok(wait_until(lambda: python()["running"] == 0 and status()["queued"] == 0), "all leave once more")
 
-# Two users hold all connections that are common: first idle ones, then such as have begun a message.
+# Two users take all connections outside the reserve: first idle ones, then ones with an unfinished message.
 for uid in (HOG, SECOND):
     others[uid].ask("connect", 6)
 eq(others[THIRD].ask("connect", 3), 3, "a third user's connections are let in")
@@ -179,7 +179,7 @@ for uid in (HOG, SECOND, THIRD):
 ok(wait_until(lambda: status()["connections"] == 1), "all leave", status().get("connections"))
 for uid in (HOG, SECOND):
     others[uid].ask("connect", 6, "\x94")
-status()  # it has heard the others before this
+status()  # the daemon has read the others before this
 eq(others[THIRD].ask("run")[0], "ok", "where none is idle, a third user still gets in")
 gone = others[HOG].ask("closed") + others[SECOND].ask("closed")
 eq(gone, 0, "and what is under way is left alone")

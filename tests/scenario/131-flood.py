@@ -10,7 +10,7 @@ FLOODER, NEIGHBOUR = 61001, 61002
 
 
 def start_as(uid, work, *given):
-    """Has another process do it as that user; take() gives what came of it."""
+    """Another process calls it as that user; take() returns the result."""
     ours, theirs = os.pipe()
     pid = os.fork()
     if pid:
@@ -34,7 +34,7 @@ def take(started):
 
 
 def flood(seconds):
-    """32 runs that wait or run at any time."""
+    """Keeps 32 runs waiting or running."""
     client = Client()
     until = time.monotonic() + seconds
     count = 0
@@ -49,7 +49,7 @@ def flood(seconds):
 
 
 def paces(seconds):
-    """How many milliseconds each of its runs takes, one after the other."""
+    """The duration in milliseconds of each run, one after the other."""
     client = Client()
     until = time.monotonic() + seconds
     found = []
@@ -81,8 +81,8 @@ def ratio(alone, beside, part):
     return at(beside, part) / at(alone, part)
 
 
-# Other work on the machine may come and go between the two halves of a measurement, so three are allowed.
-# The 99th part is only told: a single stall of the machine decides about it.
+# Other load on the machine may change between the two halves of a measurement, so three attempts are allowed.
+# The 99th percentile is only reported: a single stall of the machine decides it.
 for attempt in range(3):
     alone, beside, flooded = measure()
     ratios = {part: ratio(alone, beside, part) for part in (0.5, 0.9, 0.99)}

@@ -6,7 +6,7 @@ from wire import Client, done, eq, ok
 HUNGRY = "kept = bytearray(b'x') * (150 << 20)\nprint(len(kept))"
 GREEDY = "kept = bytearray(b'x') * (90 << 20)\nprint(len(kept))"
 
-# Each may have more than is there for all together.
+# Each run may have more memory than all of them together can get.
 ends = []
 
 
@@ -28,7 +28,7 @@ ok(hit["evidence"]["cgroup_limit_bytes"] < 400 << 20, "and its limit", hit["evid
 ok(hit["evidence"]["peak_bytes"] < 160 << 20, "and what the program had used", hit["evidence"])
 ok("host ran out of memory" in hit["reason"], "the reason says it in words", hit["reason"])
 
-# Its own limit is still its own.
+# A run that passes its own limit is still reported as memory_limit.
 end = Client().run(GREEDY, limits={"memory_bytes": 40 << 20})
 eq(end["outcome"], "memory_limit", "who passes its own limit is told so")
 eq(end["evidence"]["limit_bytes"], 40 << 20, "with that limit")

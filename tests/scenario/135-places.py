@@ -34,8 +34,8 @@ eq([is_let_in() for _ in range(20)], [False] * 20, "nobody new is let in")
 eq(client.run("print('late')")["stdout"], "late\n", "who was in before can use the worker that waits")
 eq([client.call("check", language="python", code=f"print({n})")["policy"]["decision"] for n in range(20)], ["allow"] * 20,
    "and has programs checked")
-# A large message is read on a thread, and its connection is not watched meanwhile: what comes behind
-# it costs the place, so this one may be closed.
+# A thread reads a large message, and the loop does not watch its connection meanwhile.  Watching it again for
+# the next message needs a new place in the epoll set, so the daemon may close this connection.
 try:
     for n in range(5):
         slow.send("check", language="python", code=TEXT + str(n))

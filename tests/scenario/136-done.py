@@ -1,4 +1,4 @@
-"""The last word of a harness, written by the program itself: it is killed, and what it does still is told."""
+"""A program forges the harness's last message, DONE: the daemon kills it and logs what it still does."""
 
 import os
 import re
@@ -22,7 +22,7 @@ def run(code, **params):
 
 
 def told():
-    """What the log says of calls that were refused when the record was closed."""
+    """The log's lines about calls that were refused after the record was closed."""
     with open(log, encoding="utf-8", errors="replace") as file:
         return re.findall(r'run\.refused_after_done run="?(\w+)"? nr=(\d+) call="?(\w+)', file.read())
 
@@ -44,7 +44,7 @@ eq("refused_calls" in run("print(1)"), False, "and an honest run has no such cal
 
 # ---- what it computes then -----------------------------------------------------------------------
 
-# Redacting and storing these takes a while, in which it would go on.
+# Redacting and storing this output takes a while, during which the program could go on.
 BUSY = mark(41) + """
 text = (b"api_key=sk-" + b"A1b2C3d4" * 6 + b" password: hunter2hunter2 AKIAIOSFODNN7EXAMPLE ") * 100
 left = 15_000_000
@@ -81,7 +81,7 @@ if result["limits"]["enforced_by"]["cpu_ms"] != "rlimit":
 
 # ---- how it ends then ----------------------------------------------------------------------------
 
-# Its death is waited for where it says another code than 0, and the kernel's word about it counts.
+# After a code other than 0 the daemon waits for the program's death and uses the kernel's wait status.
 ends = [run("say_done(3); os.kill(os.getpid(), 11)") for _ in range(5)]
 eq({(end["outcome"], end.get("exit_code", end.get("signal"))) for end in ends} - {("exit", 3), ("signal", "SIGSEGV"), ("signal", 11)}, set(),
    "a code that it says, or the signal that it died of")

@@ -1,4 +1,4 @@
-"""ced runs out of descriptors in the middle of whatever it does, again and again, and stays."""
+"""ced runs out of descriptors at random moments, again and again, and stays up."""
 
 import resource
 import sys
@@ -33,7 +33,7 @@ crowd = [threading.Thread(target=busy) for _ in range(4)]
 for one in crowd:
     one.start()
 for turn in range(12):
-    # What is open stays; the next descriptor would have to be below the limit.
+    # Open descriptors stay open, but a new one would have to be below the limit.
     resource.prlimit(ced, resource.RLIMIT_NOFILE, (4, before[1]))
     time.sleep(0.4)
     resource.prlimit(ced, resource.RLIMIT_NOFILE, before)

@@ -1,4 +1,4 @@
-"""Connections over connections_per_uid: each is told busy, by the daemon or by cectl."""
+"""Connections over connections_per_uid: each gets `busy`, from the daemon or from cectl."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ held = [connect(), connect()]
 for client in held:
     client.call("hello")
 
-# The request is there before the daemon accepts the connection.
+# The request arrives before the daemon accepts the connection.
 os.kill(CED, signal.SIGSTOP)
 third = connect()
 msgid = third.send("runs.list")

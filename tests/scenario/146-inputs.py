@@ -1,4 +1,4 @@
-"""What comes with a run, where its own numbers leave no room for it, and as it was asked for."""
+"""The inputs of a run: those that its limits leave no room for, and the permissions that were asked for."""
 
 from wire import Client, done, eq, ok
 
@@ -10,7 +10,7 @@ def run(code, language="python", **params):
     return client.call("run", language=language, code=code, **params)
 
 
-# A file gets the permissions that were asked for, none at all too.
+# A file gets the permissions that were asked for, even none.
 MODES = {
     "python": "import os\nprint(*(oct(os.stat(name).st_mode & 0o777) for name in ('none', 'all', 'usual')))",
     "bash": "stat -c 0o%a none all usual | tr '\\n' ' '",
@@ -23,12 +23,12 @@ for language, code in MODES.items():
 
 
 def refused(**params):
-    """Where, by which word, and what is said about it."""
+    """Returns the error's pointer, reason and message."""
     error, _ = client.receive(client.send("run", **{"language": "python", "code": "pass", **params}))
     return error and (error["data"]["pointer"], error["data"]["reason"], error["message"].split(": ", 1)[-1])
 
 
-# What its own numbers leave no room for is refused before anything runs, with the numbers.
+# Inputs that do not fit the run's own limits are refused before anything runs, with the numbers.
 big = {"path": "big", "data": "x" * 1000000}
 
 eq(refused(files=[big], limits={"disk_bytes": 65536}), ("/limits/disk_bytes", "range", "is 65536, and the program, its files and stdin take 1007616 bytes of disk"),
@@ -40,14 +40,14 @@ eq(refused(stdin="x" * 100000, limits={"file_bytes": 65536}), ("/limits/file_byt
 eq(refused(files=[{"path": f"a/b/{i}", "data": ""} for i in range(15)] + [{"path": "a-/x/y", "data": ""}], limits={"inodes": 20}),
    ("/limits/inodes", "range", "is 20, and the program, its files and stdin take 21 files and folders"), "too many files and folders")
 
-# Exactly what they take is enough.
+# Limits of exactly the needed size are enough.
 FOLDERS = [{"path": f"a/b/{i}", "data": "x" * 5000} for i in range(15)] + [{"path": "a-/x/y", "data": ""}]
 for language, code in (("python", "print(open('a/b/9').read(1))"), ("bash", "head -c 1 a/b/9"), ("javascript", "console.log(require('fs').readFileSync('a/b/9', 'utf8')[0])")):
     result = run(code, language, files=FOLDERS, stdin="y" * 70000,
                  limits={"disk_bytes": (1 + 30 + 18) * 4096, "inodes": 22, "file_bytes": 70000})
     eq((result["outcome"], result["stdout"].strip()), ("ok", "x"), f"{language}: with exactly as much room as it takes it runs")
 
-# A process takes 128 KiB in one argument; what is no process of its own takes more.
+# A process accepts 128 KiB in one argument; a language that starts no new process accepts more.
 LONG = "x" * 131072
 eq(refused(language="bash", code=":", args=["a", LONG])[:2], ("/args/1", "too_long"), "an argument that is too long for a process")
 eq(refused(language="bash", code=":", env={"V": LONG})[:2], ("/env/V", "too_long"), "a variable that is too long for a process")

@@ -1,4 +1,4 @@
-"""What scenarios share that kill the service under load: its start, the load, and what the store says of it."""
+"""Shared by scenarios that kill the service under load: its start, the load, and the check of the store."""
 
 import os
 import random
@@ -12,7 +12,7 @@ log = open(os.environ["CED_LOG"], "ab")
 
 
 def seed():
-    """Says what to start with again to meet the same chances."""
+    """Seeds the random numbers and prints the seed, so that a run can be repeated."""
     number = int(os.environ.get("CED_SEED", time.time()))
     random.seed(number)
     print(f"# CED_SEED={number}")
@@ -24,10 +24,10 @@ def start(config):
 
 
 class Load:
-    """Clients that run programs for ever: a broken connection is what this is about, a wrong answer is not."""
+    """Clients that run programs without end.  Broken connections are expected; wrong answers are errors."""
 
     def __init__(self, clients, pause):
-        self.answered = []  # run id, outcome and stdout as a client has seen them, and what it was to print
+        self.answered = []  # run id, outcome and stdout as a client received them, and the expected output
         self.broken = 0     # connections
         self.pause = pause
         self.stop = threading.Event()
@@ -62,7 +62,7 @@ class Load:
         ok(not wrong, "no answer belonged to another run", wrong[:3])
 
     def check_records(self, client, is_same):
-        """Each answered run is in the store, as `is_same(record, outcome, stdout)` wants it; how many are not."""
+        """Checks each answered run's record with `is_same(record, outcome, stdout)`.  Returns how many fail."""
         missing, different = [], []
         for run_id, outcome, stdout, _ in self.answered:
             try:

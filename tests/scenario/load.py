@@ -1,4 +1,4 @@
-"""Clients that run programs until they are told to stop, and keep what they were answered."""
+"""Clients that run programs until the test stops them, and keep their answers."""
 
 import collections
 import threading
@@ -13,7 +13,7 @@ class Load:
     def __init__(self, clients=8):
         self.answered = []  # (run_id, stdout), in the order of the answers
         self.refused = collections.Counter()  # (code, data.reason)
-        self.odd = []  # whatever is neither
+        self.odd = []  # any other failure
         self.last_id = {}
         self.unordered = 0
         self.lock = threading.Lock()
@@ -31,7 +31,7 @@ class Load:
             try:
                 error, result = client.receive(client.send(
                     "run", language="python", code=f"print('{text}')"))
-            except Exception as broken:  # a connection that breaks is odd
+            except Exception as broken:  # a broken connection is unexpected
                 self.odd.append(repr(broken))
                 return
             with self.lock:
@@ -57,7 +57,7 @@ class Load:
             thread.join(60)
 
     def more(self, count, seconds=20):
-        """Waits until so many more are answered; how long that took, or None."""
+        """Waits until so many more are answered.  Returns the time it took, or None."""
         begun = time.monotonic()
         wanted = len(self.answered) + count
         while time.monotonic() < begun + seconds:
@@ -70,7 +70,7 @@ class Load:
         return self.refused[code, reason]
 
     def missing(self, client):
-        """Answered runs that the store does not have, or not as they were answered."""
+        """Answered runs that the store lacks or has with another content."""
         lost = []
         for run_id, text in self.answered:
             error, record = client.receive(client.send("runs.get", run_id=run_id))

@@ -1,6 +1,6 @@
-"""refuse.py ERRNO CALL... -- COMMAND: a program behind a filter, as a container has one.
+"""refuse.py ERRNO CALL... -- COMMAND: runs a program under a filter like a container's.
 
-The system calls, by number, are answered with the errno; everything else is let through.
+The filter answers the system calls with these numbers with the errno, and allows all others.
 """
 
 import ctypes

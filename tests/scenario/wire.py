@@ -1,4 +1,4 @@
-"""A client of ced for scenarios: msgpack-rpc on python3-msgpack and nothing else, and TAP."""
+"""A client of ced for scenarios: msgpack-rpc with only python3-msgpack, and TAP."""
 
 import os
 import socket
@@ -99,12 +99,12 @@ def children(pid):
 
 
 def mark(signal):
-    """A line of Python by which marked() finds its process: what a process ignores, the host sees."""
+    """A line of Python by which marked() finds its process: the host sees which signals a process ignores."""
     return f"import signal; signal.signal({signal}, signal.SIG_IGN)\n"
 
 
 def marked(spawner, signal):
-    """Pids of the programs that mark(signal) is in."""
+    """Pids of the programs that contain mark(signal)."""
     pids = []
     for pid in children(spawner):
         try:
@@ -126,7 +126,7 @@ def command(pid):
 
 
 def lives(pid):
-    """Whether it can still do something: not one that only waits for its new parent to notice."""
+    """Whether the process can still run: false for a zombie."""
     try:
         with open(f"/proc/{pid}/stat") as stat:
             return stat.read().rsplit(")", 1)[1].split()[0] not in "ZX"
@@ -143,7 +143,7 @@ def daemon_pid(spawner):
 
 
 def descriptors(pid):
-    """How many it has open; None: only root may look into ced and its spawner."""
+    """How many descriptors it has open; None: only root may look into ced and its spawner."""
     try:
         return len(os.listdir(f"/proc/{pid}/fd"))
     except PermissionError:

@@ -1,6 +1,6 @@
-"""Stands where a zygote stands and says what it sees: one "key value" a line on its socket.
+"""Runs in the place of a zygote and reports its environment: one "key value" a line on its socket.
 
-Then it obeys: "exit N", "fork" (a child that outlives nothing), "sleep".
+Then it executes commands: "exit N", "fork" (a child that must not outlive it), "sleep".
 """
 
 import errno
@@ -133,7 +133,7 @@ def obey(sock):
         sock.sendall(b"ok\n")
 
 
-# Made by hand: socket.socket(fileno=...) asks the kernel things that the filter refuses.
+# Built without socket.socket(fileno=...), whose system calls the filter refuses.
 class Plain:
     def __init__(self, fd):
         self.fd = fd
