@@ -1,9 +1,9 @@
 /*
- * The test harness: tests register themselves, main() in check_main.c runs them and speaks TAP.
+ * The test harness.  Tests register themselves; main() in check_main.c runs them and prints TAP.
  *
- * A check that does not hold leaves its function by `return`, so cleanup attributes run and the
- * leak checkers stay meaningful.  Hence checks stand in functions that return void: in a TEST,
- * or in a helper after which the test asks check_ok() before it goes on.
+ * A failed check leaves its function by `return`, so cleanup attributes run and the leak checkers
+ * stay meaningful.  Therefore checks are allowed only in functions that return void: in a TEST, or
+ * in a helper after which the test asks check_ok() before it goes on.
  *
  *   TEST(an_empty_buffer_has_no_bytes)
  *   {
@@ -42,7 +42,7 @@ struct check_test {
 		}                                                     \
 	} while (0)
 
-/* Integers of any kind; what was found comes first, what was hoped for second. */
+/* Compares integers of any kind: first the actual value, then the expected one. */
 #define CHECK_EQ_INT(found, hoped)                                                                 \
 	do {                                                                                       \
 		if (!check_ints(__FILE__, __LINE__, #found, (intmax_t)(found), (intmax_t)(hoped))) \
@@ -56,21 +56,21 @@ struct check_test {
 			return;                                                 \
 	} while (0)
 
-/* Ends a test that cannot run here.  `reason` says what is missing; it lives until the end. */
+/* Ends a test that cannot run here.  `reason` must stay valid until the test has ended. */
 #define SKIP(reason)                   \
 	do {                           \
 		check_skipped(reason); \
 		return;                \
 	} while (0)
 
-/* Adds a test to the end of the list.  Keeps `test` until the program ends. */
+/* Adds a test to the end of the list.  Keeps the pointer until the program ends. */
 void check_register(struct check_test *test);
 
 /* The name of the running test, and whether all its checks have held so far. */
 const char *check_title(void);
 bool check_ok(void);
 
-/* What the macros call. */
+/* Called by the macros only. */
 void check_failed(const char *file, int line, const char *what);
 bool check_ints(const char *file, int line, const char *what, intmax_t found, intmax_t hoped);
 bool check_texts(

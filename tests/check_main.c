@@ -1,11 +1,11 @@
 /*
- * Runs the registered tests in the order they were written, and says how it went in TAP.
+ * Runs the registered tests in the order they were written, and prints the results in TAP.
  *
  *   test_buf              runs all
  *   test_buf NAME ...     runs these
  *   test_buf --list       names all
  *
- * Exit status: 0 all held, 1 some did not, 77 every one was skipped (ctest then says "skipped").
+ * Exit status: 0 all passed, 1 some failed, 77 all were skipped (ctest then says "skipped").
  */
 
 #include <inttypes.h>
