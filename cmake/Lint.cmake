@@ -17,6 +17,9 @@ add_custom_target(format-check
 	WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} VERBATIM)
 
 # Run it in the clang build, whose database holds only flags that clang knows.
+# Here, too, because a first configuration reads this file before those of tests/.
+find_program(CED_SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
+
 add_custom_target(tidy
 	COMMAND ${CED_SYSTEM_PYTHON} ${CMAKE_SOURCE_DIR}/tests/lint/tidy.py ${CMAKE_BINARY_DIR}
 	WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} VERBATIM)
