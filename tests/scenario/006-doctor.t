@@ -104,7 +104,10 @@ if [[ $(uname -m) == x86_64 ]]; then
 	is "$(state namespaces)" missing "by name"
 	is "$(state maps)" untried "what stands on it is not tried"
 	like "$(repair namespaces)" 'seccomp=unconfined' "and that it is a filter"
-	for call in '430 tree fsopen' '428 sources open' '155 tree pivot_root'; do
+	# A sanitizer needs a /proc in the jail, which is one of its sources.
+	mounted=tree
+	ldd "$(ced_programs)/libexec/ced/ced-probe" | grep -qE 'lib[at]san' && mounted=sources
+	for call in "430 $mounted fsopen" '428 sources open' '155 tree pivot_root'; do
 		read -r number step name <<<"$call"
 		exits 1 "under one that refuses $name" \
 			/usr/bin/python3 "$refuse" 1 "$number" -- "$doctor" doctor --json
