@@ -63,7 +63,7 @@ bash -c 'exec "$1" --alerts --socket "$2" "${@:3}" <&- >&- 2>&-' - \
 	"$libexec/ced" "$CED_SOCKET" "${ced_arguments[@]}" &
 alerts=$!
 for ((tries = 0; tries < 300; tries++)); do
-	[[ $(readlink "/proc/$alerts/exe") == */ced && -e /proc/$alerts/fd/3 ]] && break
+	[[ $(readlink "/proc/$alerts/exe") == */ced && $(held "$alerts") == "$nowhere" ]] && break
 	sleep 0.1
 done
 is "$(held "$alerts")" "$nowhere" "ced-alerts holds them"
