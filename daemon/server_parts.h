@@ -11,8 +11,8 @@
 #include "daemon/door/turns.h"
 #include "daemon/gate/blobs.h"
 #include "daemon/gate/budgets.h"
-#include "daemon/loop/errands.h"
 #include "daemon/loop/loop.h"
+#include "daemon/loop/thread_work.h"
 #include "daemon/methods/admin_ops.h"
 #include "daemon/news/alerts.h"
 #include "daemon/news/events.h"
@@ -58,9 +58,9 @@ struct server {
 	struct wallclock wallclock;
 	struct alerts alerts;
 	struct events events;
-	struct errands errands;   /* work on threads */
-	struct turns turns;       /* share of messages that each user gets handled */
-	struct ceilings ceilings; /* limits on what clients hold */
+	struct thread_work thread_work; /* work on threads */
+	struct turns turns;             /* share of messages that each user gets handled */
+	struct ceilings ceilings;       /* limits on what clients hold */
 	struct list conns;
 	struct conn_events conn_events;
 	struct list waits;

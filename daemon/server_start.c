@@ -173,7 +173,7 @@ static int start_care(struct server *server, const struct store_clock *clock, ui
 	if (has_lost)
 		alerts_tell_lost(&server->alerts);
 	backups_start(&server->backups, &server->loop, server->services.store_thread,
-		&server->errands, server->config.state);
+		&server->thread_work, server->config.state);
 	gc_start(&server->gc, &(const struct gc_parts){ .loop = &server->loop,
 				      .config = &server->config,
 				      .recorder = server->services.recorder,
@@ -335,7 +335,7 @@ static void wire(struct server *server)
 		.admin_ops = &server->admin_ops,
 		.alerts = &server->alerts,
 		.events = &server->events,
-		.errands = &server->errands,
+		.thread_work = &server->thread_work,
 		.turns = &server->turns,
 		.ceilings = &server->ceilings,
 		.conns = &server->conns,
@@ -356,7 +356,7 @@ static void init(struct server *server)
 	list_init(&server->rehearsals);
 	registry_init(&server->runs, &events);
 	claims_init(&server->claims);
-	errands_init(&server->errands, &server->loop);
+	thread_work_init(&server->thread_work, &server->loop);
 	server->conn_events = (struct conn_events){ methods_start, on_conn_gone };
 	turns_init(&server->turns, &server->loop, conn_take_turn);
 	events_init(&server->events, &server->loop);

@@ -51,7 +51,7 @@ static void close_parts(struct server *server)
 	recorder_close(server->services.recorder);
 	server->services.recorder = NULL;
 	stop_care(server);
-	errands_stop(&server->errands); /* pending queries; work on requests has ended */
+	thread_work_stop(&server->thread_work); /* pending queries; work on requests has ended */
 	list_for_each(at, &server->conns)
 		conn_close_link(at);
 	turns_close(&server->turns);

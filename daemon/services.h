@@ -23,7 +23,7 @@ struct page_check;
 struct claims;
 struct config;
 struct conn_events;
-struct errands;
+struct thread_work;
 struct events;
 struct gc;
 struct inspectors;
@@ -90,7 +90,7 @@ struct services {
 	struct alerts *alerts;
 	struct events *events;
 
-	struct errands *errands;
+	struct thread_work *thread_work;
 	struct turns *turns;
 	struct ceilings *ceilings;
 	struct listener *listener;

@@ -94,7 +94,7 @@ void conn_close(struct conn *conn, const char *reason)
 	if (reason)
 		log_event(LOG_LEVEL_DEBUG, "conn.close", LOG_INT("uid", conn->caller.uid),
 			LOG_STR("why", reason));
-	list_remove(&conn->turn);
+	fair_leave(&conn->turn);
 	timer_close(conn->deadline);
 	conn->deadline = NULL;
 	conn->refs++; /* on_gone() ends requests, which must not free the struct while we use it */
@@ -128,7 +128,7 @@ static bool is_idle(const struct conn *conn)
 	if (caller_is(&conn->caller, ROLE_ADMIN) || conn->is_subscribed)
 		return false;
 	return !conn->closing && !conn->in_flight && !conn->unsent && !conn->decoding && !waiting &&
-	       list_is_empty(&conn->turn);
+	       !conn->turn.lane;
 }
 
 bool conn_close_idlest(struct services *services, uint32_t newcomer)
@@ -208,7 +208,6 @@ int conn_start(struct services *services, uv_stream_t *listener)
 	if (!conn)
 		return -1;
 	list_init(&conn->link);
-	list_init(&conn->turn);
 	list_init(&conn->requests);
 	conn->services = services;
 	conn->heard_ms = clock_ms();

@@ -13,6 +13,7 @@
 #include <uv.h>
 
 #include "daemon/door/caller.h"
+#include "daemon/loop/fair_queue.h"
 #include "proto/base/buf.h"
 #include "proto/base/list.h"
 #include "proto/value.h"
@@ -64,7 +65,7 @@ void conn_close_link(struct list *link);
 bool conn_close_idlest(struct services *services, uint32_t newcomer);
 
 /* Continues with messages that have arrived, when the connection's turn comes (turns.h). */
-void conn_take_turn(struct list *turn);
+void conn_take_turn(struct fair_entry *turn);
 
 const struct caller *conn_caller(const struct conn *conn);
 

@@ -10,8 +10,8 @@
 
 struct conn {
 	uv_pipe_t pipe;
-	struct list link; /* in services->conns */
-	struct list turn; /* in its user's lane, while messages wait for the next turn */
+	struct list link;       /* in services->conns */
+	struct fair_entry turn; /* in its user's lane, while messages wait for the next turn */
 	struct services *services;
 	struct caller caller;
 	unsigned refs;

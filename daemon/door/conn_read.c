@@ -108,7 +108,8 @@ static bool decode_elsewhere(struct conn *conn, const struct decoded *decoded)
 
 	/* The bytes are no longer in the inbox, and the values are not counted yet. */
 	if (decoded->len <= DECODE_AT_ONCE ||
-		decoding_start(services->errands, conn->caller.uid, decoded, on_decoded, conn) < 0)
+		decoding_start(services->thread_work, conn->caller.uid, decoded, on_decoded, conn) <
+			0)
 		return false;
 	conn->refs++;
 	conn->decoding = decoded->len;
@@ -233,7 +234,7 @@ static void work_off(struct conn *conn)
 	conn_unref(conn);
 }
 
-void conn_take_turn(struct list *turn)
+void conn_take_turn(struct fair_entry *turn)
 {
 	work_off(container_of(turn, struct conn, turn));
 }
@@ -286,7 +287,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
 
 void conn_read_or_rest(struct conn *conn)
 {
-	bool want = !conn->closing && list_is_empty(&conn->turn) && !conn->decoding &&
+	bool want = !conn->closing && !conn->turn.lane && !conn->decoding &&
 		    conn->unsent <= conn->services->config->unsent_bytes / 2;
 
 	if (want == conn->reading || conn->closing)

@@ -51,7 +51,7 @@ static void on_done(void *context)
 	free(decoding);
 }
 
-int decoding_start(struct errands *errands, uint32_t uid, const struct decoded *decoded,
+int decoding_start(struct thread_work *work, uint32_t uid, const struct decoded *decoded,
 	void (*done)(void *context, struct decoded *decoded), void *context)
 {
 	struct decoding *decoding = calloc(1, sizeof(*decoding));
@@ -59,7 +59,7 @@ int decoding_start(struct errands *errands, uint32_t uid, const struct decoded *
 	if (!decoding)
 		return -1;
 	*decoding = (struct decoding){ .decoded = *decoded, .done = done, .context = context };
-	if (errands_start(errands, uid, on_thread, on_done, decoding) == 0)
+	if (thread_work_start(work, uid, on_thread, on_done, decoding) == 0)
 		return 0;
 	free(decoding);
 	return -1;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "daemon/gate/blobs.h"
-#include "daemon/loop/errands.h"
+#include "daemon/loop/thread_work.h"
 #include "daemon/methods/methods.h"
 #include "daemon/services.h"
 #include "proto/fill.h"
@@ -133,8 +133,8 @@ static void start_digest(struct call *call, struct blob *blob, struct bytes data
 		putting->call = call;
 		putting->blob = blob ? blob_ref(blob) : NULL;
 		putting->data = data;
-		if (errands_start(call->services->errands, call->caller.uid, take_digest, on_digest,
-			    putting) == 0)
+		if (thread_work_start(call->services->thread_work, call->caller.uid, take_digest,
+			    on_digest, putting) == 0)
 			return;
 		blob_unref(putting->blob);
 	}

@@ -75,7 +75,7 @@ struct value *method_status(struct call *call, struct value *store_status)
 			(int64_t)registry_count(services->runs) - services->approvals->count));
 	value_map_put(arena, map, "parked", value_int(arena, services->approvals->count));
 	value_map_put(arena, map, "subscriptions", value_int(arena, services->events->count));
-	value_map_put(arena, map, "queued", value_int(arena, services->queue->count));
+	value_map_put(arena, map, "queued", value_int(arena, queue_count(services->queue)));
 	value_map_put(arena, map, "runtimes", runtimes);
 	value_map_put(arena, map, "inspectors", policies_status(services->policies, arena));
 	value_map_put(arena, map, "outcomes", outcomes);

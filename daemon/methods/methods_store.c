@@ -1,7 +1,7 @@
 /* Calls whose answers are in the store: a thread reads the store, and the loop answers. */
 #include <stdlib.h>
 
-#include "daemon/loop/errands.h"
+#include "daemon/loop/thread_work.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/methods_runs.h"
 #include "daemon/record/audit.h"
@@ -250,7 +250,8 @@ void method_from_store(struct call *call)
 	asking->call = call;
 	asking->readers = call->services->readers;
 	asking->answer.code = RPC_CODE_INTERNAL;
-	if (errands_start(call->services->errands, call->caller.uid, ask, answer, asking) < 0) {
+	if (thread_work_start(call->services->thread_work, call->caller.uid, ask, answer, asking) <
+		0) {
 		free(asking);
 		call_error(call, RPC_CODE_INTERNAL, "there is no thread to ask the store");
 	}

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/loop/errands.h"
 #include "daemon/loop/service_manager.h"
+#include "daemon/loop/thread_work.h"
 #include "daemon/news/events.h"
 #include "daemon/record/readers.h"
 #include "daemon/services.h"
@@ -259,7 +259,8 @@ static void look_whether_new(
 	if (!search)
 		return;
 	*search = (struct search){ .alerts = alerts, .rule = rule, .seen = *seen };
-	if (errands_start(alerts->services->errands, getuid(), search_store, searched, search) < 0)
+	if (thread_work_start(
+		    alerts->services->thread_work, getuid(), search_store, searched, search) < 0)
 		free(search);
 }
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/loop/errands.h"
+#include "daemon/loop/thread_work.h"
 #include "daemon/news/alerts.h"
 #include "daemon/record/readers.h"
 #include "daemon/services.h"
@@ -63,7 +63,7 @@ static void on_back(void *owner)
 		return;
 	looking->alerts = alerts;
 	arena_init(&looking->arena, LIST_BYTES);
-	if (errands_start(alerts->services->errands, getuid(), look, looked, looking) < 0)
+	if (thread_work_start(alerts->services->thread_work, getuid(), look, looked, looking) < 0)
 		free(looking);
 }
 

@@ -123,7 +123,7 @@ int backups_read(struct backups *backups, uint32_t uid, int64_t offset,
 	piece->context = context;
 	backups->reading = true;
 	timer_set(backups->patience, PATIENCE_MS);
-	if (errands_start(backups->errands, uid, read_piece, on_read, piece) == 0)
+	if (thread_work_start(backups->thread_work, uid, read_piece, on_read, piece) == 0)
 		return 0;
 	backups->reading = false;
 	free(piece);
@@ -133,10 +133,10 @@ int backups_read(struct backups *backups, uint32_t uid, int64_t offset,
 /* ---- life ----------------------------------------------------------------------------------- */
 
 void backups_start(struct backups *backups, uv_loop_t *loop, struct store_thread *thread,
-	struct errands *errands, const char *folder)
+	struct thread_work *thread_work, const char *folder)
 {
 	*backups = (struct backups){
-		.loop = loop, .thread = thread, .errands = errands, .copy = { .fd = -1 }
+		.loop = loop, .thread = thread, .thread_work = thread_work, .copy = { .fd = -1 }
 	};
 	cut_printf(backups->path, sizeof(backups->path), "%s/" COPY_NAME, folder);
 }

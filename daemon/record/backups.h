@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/loop/errands.h"
+#include "daemon/loop/thread_work.h"
 #include "daemon/record/store_thread.h"
 #include "proto/value.h"
 #include "store/maintenance.h"
@@ -22,7 +22,7 @@ struct backups {
 	struct store_task task;
 	uv_loop_t *loop;
 	struct store_thread *thread;
-	struct errands *errands;
+	struct thread_work *thread_work;
 	const void *owner; /* the client whose copy it is, or NULL; compared only */
 	struct timer *patience;
 	struct store_backup copy;
@@ -48,7 +48,7 @@ struct backup_piece {
 };
 
 void backups_start(struct backups *backups, uv_loop_t *loop, struct store_thread *thread,
-	struct errands *errands, const char *folder);
+	struct thread_work *thread_work, const char *folder);
 /* Call it before store_thread_close(), and again after it, when a copy being made has ended. */
 void backups_stop(struct backups *backups);
 

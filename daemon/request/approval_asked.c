@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/loop/errands.h"
+#include "daemon/loop/thread_work.h"
 #include "daemon/record/readers.h"
 #include "daemon/request/approvals.h"
 #include "daemon/request/revive.h"
@@ -121,8 +121,8 @@ void approval_fill(struct request *request,
 			.then = then,
 			.context = context };
 		services->state->examining++; /* closing the daemon waits for it */
-		if (errands_start(services->errands, request->caller.uid, fill, filled, filling) ==
-			0)
+		if (thread_work_start(
+			    services->thread_work, request->caller.uid, fill, filled, filling) == 0)
 			return;
 		services->state->examining--;
 		free(filling);

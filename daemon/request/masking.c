@@ -1,6 +1,6 @@
 #include "daemon/request/masking.h"
 
-#include "daemon/loop/errands.h"
+#include "daemon/loop/thread_work.h"
 #include "daemon/redact/encodings.h"
 #include "daemon/redact/masked_record.h"
 #include "daemon/request/pipeline.h"
@@ -33,7 +33,7 @@ static void on_masked(void *context)
 	struct request *request = context;
 
 	request->services->state->examining--;
-	if (!request->kept.masked) /* the errand was dropped because the daemon closes */
+	if (!request->kept.masked) /* the work was dropped because the daemon closes */
 		mask_there(request);
 	request_enter(request, request->kept.then(request));
 }
@@ -48,8 +48,9 @@ static enum stage mask_then(struct request *request, size_t bytes)
 		if (!request->kept.redactor.spent)
 			return request->kept.then(request);
 	}
-	if (!services->state->closing && errands_start(services->errands, request->caller.uid,
-						 mask_there, on_masked, request) == 0) {
+	if (!services->state->closing &&
+		thread_work_start(services->thread_work, request->caller.uid, mask_there, on_masked,
+			request) == 0) {
 		services->state->examining++;
 		return STAGE_WAIT;
 	}

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/door/ceilings.h"
-#include "daemon/loop/errands.h"
+#include "daemon/loop/thread_work.h"
 #include "daemon/record/readers.h"
 #include "daemon/services.h"
 #include "proto/base/clock.h"
@@ -144,7 +144,7 @@ int recall_start(struct request *request, enum recall_what what, const char *run
 	recall->arena_before = request->arena.used;
 	if (run_id)
 		memcpy(recall->run_id, run_id, sizeof(recall->run_id));
-	if (errands_start(services->errands, request->caller.uid, ask, answer, recall) < 0)
+	if (thread_work_start(services->thread_work, request->caller.uid, ask, answer, recall) < 0)
 		return -1;
 	services->state->examining++; /* closing the daemon waits for it */
 	return 0;

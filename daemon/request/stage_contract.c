@@ -5,7 +5,7 @@
 #include "daemon/door/notice.h"
 #include "daemon/filter_digest.h"
 #include "daemon/gate/blobs.h"
-#include "daemon/loop/errands.h"
+#include "daemon/loop/thread_work.h"
 #include "daemon/policy/allowances.h"
 #include "daemon/request/masking.h"
 #include "daemon/request/pipeline.h"
@@ -417,7 +417,8 @@ static bool looks_elsewhere(struct look *look)
 	struct services *services = request->services;
 
 	if (request->held_bytes <= LOOK_AT_ONCE || services->state->closing ||
-		errands_start(services->errands, request->caller.uid, look_at, on_looked, look) < 0)
+		thread_work_start(
+			services->thread_work, request->caller.uid, look_at, on_looked, look) < 0)
 		return false;
 	services->state->examining++; /* closing the daemon waits for it */
 	return true;

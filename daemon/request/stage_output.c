@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "daemon/loop/errands.h"
 #include "daemon/loop/loop.h"
+#include "daemon/loop/thread_work.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
 #include "daemon/runs/artifacts.h"
@@ -158,12 +158,13 @@ static enum stage hand_to_thread(struct request *request, work_fn *work)
 {
 	struct services *services = request->services;
 
-	if (!services->state->closing && errands_start(services->errands, request->caller.uid, work,
-						 on_examined, request) == 0) {
+	if (!services->state->closing &&
+		thread_work_start(services->thread_work, request->caller.uid, work, on_examined,
+			request) == 0) {
 		services->state->examining++;
 		return STAGE_WAIT;
 	}
-	work(request); /* no memory for an errand, or the daemon is closing */
+	work(request); /* no memory for the work, or the daemon is closing */
 	return checked(request);
 }
 

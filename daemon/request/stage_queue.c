@@ -21,7 +21,7 @@ static const char *cannot_start(struct request *request)
 /* Leaves the queue without a worker: the client left, time is up, or the daemon ends. */
 static void give_up(struct request *request, enum outcome outcome, const char *why)
 {
-	queue_leave(request->services->queue, &request->queue);
+	queue_leave(&request->queue);
 	timer_close(request->patience);
 	request->patience = NULL;
 	if (outcome == OUTCOME_CANCELED)
@@ -84,7 +84,7 @@ void stage_queue_serve(struct services *services, struct runtime *runtime)
 static void ask_back_later(struct request *request, const char *what)
 {
 	request_fail(request, RPC_CODE_BUSY, "%s", what);
-	request->failure.retry_after_ms = 100 + 10 * (int64_t)request->services->queue->count;
+	request->failure.retry_after_ms = 100 + 10 * queue_count(request->services->queue);
 }
 
 static enum stage busy(struct request *request, const char *what)
@@ -97,7 +97,7 @@ static enum stage cannot_run(struct request *request)
 {
 	const char *why = cannot_start(request);
 
-	queue_leave(request->services->queue, &request->queue);
+	queue_leave(&request->queue);
 	request_step(request, "queue.left", "queue", false, why);
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, why);
 }
@@ -151,7 +151,7 @@ void stage_queue_cancel(struct request *request)
 void stage_queue_leave(struct request *request)
 {
 	timer_close(request->patience);
-	queue_leave(request->services->queue, &request->queue);
+	queue_leave(&request->queue);
 }
 
 void stage_queue_serve_all(struct services *services)

@@ -1,6 +1,6 @@
 /*
  * The queue of runs that wait for a worker.  Users (uids) take turns, and so do the agents of one
- * user.  So a thousand runs of one user do not delay the single run of another.  Agent names do not
+ * user (fair_queue.h).  So a thousand runs of one user do not delay the single run of another.  Agent names do not
  * change this, because the caller chooses them.
  *
  * No user can keep the others out:
@@ -19,12 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/base/list.h"
-#include "proto/base/map.h"
+#include "daemon/loop/fair_queue.h"
 
 #define QUEUE_CROWD_MS 60000 /* a user counts as active so long after its last run */
-
-struct lane;
 
 /* The workers of a runtime, for which runs wait.  The owner sets the first three fields. */
 struct queue_goods {
@@ -42,10 +39,7 @@ struct queue_seen {
 };
 
 struct queue {
-	struct map users;  /* uid -> struct user */
-	struct map lanes;  /* uid and agent -> struct lane */
-	struct list turns; /* users with a waiting run, in turn */
-	unsigned count;
+	struct fair_lane users; /* a lane for each uid, and in it one for each agent */
 	unsigned count_max;
 	unsigned user_max;
 	unsigned running_max;
@@ -53,9 +47,7 @@ struct queue {
 };
 
 struct queue_entry {
-	struct list link;
-	struct lane *lane; /* from queue_enter() to queue_leave() */
-	bool waiting;
+	struct fair_entry fair;
 	bool is_admin; /* the caller is one; set by the owner */
 	struct queue_goods *want;
 };
@@ -69,6 +61,12 @@ enum queue_answer {
 
 void queue_init(struct queue *queue, unsigned count_max, unsigned user_max, unsigned running_max);
 void queue_done(struct queue *queue);
+
+/* Returns how many runs wait. */
+static inline unsigned queue_count(const struct queue *queue)
+{
+	return queue->users.waiting_count;
+}
 
 /*
  * Adds an entry at the end of its caller's lane.  If it takes the place of another entry, that one
@@ -87,4 +85,4 @@ struct queue_entry *queue_next(struct queue *queue, const struct queue_goods *wa
 bool queue_is_newcomer(const struct queue_entry *entry);
 
 /* Removes the entry from the queue, or from the running ones.  May be called again. */
-void queue_leave(struct queue *queue, struct queue_entry *entry);
+void queue_leave(struct queue_entry *entry);

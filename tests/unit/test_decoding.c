@@ -54,12 +54,12 @@ static struct told read_on_thread(const char *bytes, size_t len)
 {
 	struct decoded decoded = message_of(bytes, len);
 	struct told told = { .count = 0 };
-	struct errands errands;
+	struct thread_work work;
 	uv_loop_t loop;
 
 	(void)uv_loop_init(&loop);
-	errands_init(&errands, &loop);
-	if (decoding_start(&errands, 1, &decoded, on_done, &told) < 0)
+	thread_work_init(&work, &loop);
+	if (decoding_start(&work, 1, &decoded, on_done, &told) < 0)
 		decoded_done(&decoded);
 	(void)uv_run(&loop, UV_RUN_DEFAULT);
 	(void)uv_loop_close(&loop);
@@ -94,18 +94,18 @@ TEST(what_kind_it_was_is_told_although_its_bytes_are_gone)
 	CHECK(!notification.good && !notification.has_msgid && notification.is_notification);
 }
 
-TEST(one_that_waits_when_errands_stop_is_given_back_and_told_as_nothing)
+TEST(one_that_waits_when_thread_work_stops_is_given_back_and_told_as_nothing)
 {
 	struct decoded decoded = message_of(HELLO, HELLO_LEN);
 	struct told told = { .count = 0 };
-	struct errands errands;
+	struct thread_work work;
 	uv_loop_t loop;
 
 	(void)uv_loop_init(&loop);
-	errands_init(&errands, &loop);
-	errands.running = ERRANDS_MOST; /* so that it waits */
-	CHECK_EQ_INT(decoding_start(&errands, 1, &decoded, on_done, &told), 0);
-	errands_stop(&errands);
+	thread_work_init(&work, &loop);
+	work.users.taken = THREAD_WORK_MOST; /* so that it waits */
+	CHECK_EQ_INT(decoding_start(&work, 1, &decoded, on_done, &told), 0);
+	thread_work_stop(&work);
 	CHECK_EQ_INT(told.count, 1);
 	CHECK(told.nothing);
 	(void)uv_loop_close(&loop);

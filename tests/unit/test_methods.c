@@ -423,9 +423,9 @@ TEST(nobody_is_left_to_do_what_is_cancelled_by_its_id)
 	CHECK(house_hear(&house, client, &reply));
 	CHECK(house_send(other, 9, "run", ANNOUNCED)); /* waits for that run */
 	CHECK(house_hear(&house, other, &reply));
-	for (unsigned tries = 0; tries < 500 && !house.server->queue.count; tries++)
+	for (unsigned tries = 0; tries < 500 && !house.server->queue.users.waiting_count; tries++)
 		house_turn(&house, 10);
-	CHECK_EQ_INT(house.server->queue.count, 1);
+	CHECK_EQ_INT(house.server->queue.users.waiting_count, 1);
 	CHECK(house_send(client, 8, "cancel", ways[0]));
 	CHECK(house_hear(&house, other, &reply));
 	CHECK_EQ_INT(reply.msgid, 9);
@@ -436,7 +436,7 @@ TEST(nobody_is_left_to_do_what_is_cancelled_by_its_id)
 	}
 	house_turn(&house, 10);
 	CHECK_EQ_INT(registry_count(&house.server->runs), 1);
-	CHECK_EQ_INT(house.server->queue.count, 0);
+	CHECK_EQ_INT(house.server->queue.users.waiting_count, 0);
 	close(client);
 	close(other);
 	house_close(&house);

@@ -96,8 +96,8 @@ static bool is_clean(struct house *house)
 
 	while (registry_count(&server->runs) && clock_ms() < until)
 		house_turn(house, 0);
-	return !registry_count(&server->runs) && !server->queue.count &&
-	       !server->queue.users.count && !server->approvals.count &&
+	return !registry_count(&server->runs) && !server->queue.users.waiting_count &&
+	       list_is_empty(&server->queue.users.lanes) && !server->approvals.count &&
 	       !server->claims.map.count && !server->state.examining;
 }
 
@@ -192,9 +192,9 @@ static bool hold_threads(struct house *house, struct blockade *blockade)
 {
 	atomic_init(&blockade->is_over, false);
 	atomic_init(&blockade->left, 0);
-	for (unsigned i = 0; i < ERRANDS_PER_USER; i++) {
-		if (errands_start(&house->server->errands, getuid(), block, unblocked, blockade) <
-			0)
+	for (unsigned i = 0; i < THREAD_WORK_PER_USER; i++) {
+		if (thread_work_start(
+			    &house->server->thread_work, getuid(), block, unblocked, blockade) < 0)
 			return false;
 		atomic_fetch_add(&blockade->left, 1);
 	}

@@ -137,9 +137,9 @@ TEST(a_run_that_waits_for_a_worker_is_cancelled_told_and_recorded_at_the_end)
 	CHECK(house_send(client, 7, "run", "{\"language\":\"python\",\"code\":\"print(1)\"}"));
 	CHECK(house_at_worker(&house));
 	CHECK(house_send(client, 8, "run", "{\"language\":\"python\",\"code\":\"print(2)\"}"));
-	for (int tries = 0; tries < 250 && house.server->queue.count == 0; tries++)
+	for (int tries = 0; tries < 250 && house.server->queue.users.waiting_count == 0; tries++)
 		house_turn(&house, 20);
-	CHECK_EQ_INT(house.server->queue.count, 1);
+	CHECK_EQ_INT(house.server->queue.users.waiting_count, 1);
 	insist(&house);
 	CHECK(check_ok());
 	for (int i = 0; i < 2; i++) {

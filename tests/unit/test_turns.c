@@ -10,7 +10,7 @@
 
 /* A connection with so many messages left. */
 struct visitor {
-	struct list link;
+	struct fair_entry link;
 	uint32_t uid;
 	unsigned left;
 	unsigned ended_in; /* the turn that handled its last message */
@@ -32,7 +32,7 @@ static void visit(struct visitor *visitor)
 	visitor->ended_in = turn;
 }
 
-static void on_turn(struct list *link)
+static void on_turn(struct fair_entry *link)
 {
 	visit(container_of(link, struct visitor, link));
 }
@@ -56,7 +56,7 @@ static void finish(void)
 {
 	turns_close(&turns);
 	(void)uv_run(&loop, UV_RUN_DEFAULT);
-	CHECK(list_is_empty(&turns.lanes));
+	CHECK(list_is_empty(&turns.users.lanes));
 	CHECK_EQ_INT(uv_loop_close(&loop), 0);
 }
 
@@ -70,7 +70,6 @@ TEST(so_many_messages_are_looked_at_in_a_turn_and_the_rest_in_the_next)
 	struct visitor alice = visitor_of(ALICE, 2 * TURN_MESSAGES + 1);
 
 	begin();
-	list_init(&alice.link);
 	visit(&alice);
 	CHECK_EQ_INT(alice.left, TURN_MESSAGES + 1);
 	pass(1);
@@ -78,7 +77,7 @@ TEST(so_many_messages_are_looked_at_in_a_turn_and_the_rest_in_the_next)
 	pass(1);
 	CHECK(alice.left == 0 && alice.ended_in == 2);
 	pass(1);
-	CHECK(list_is_empty(&turns.lanes)); /* so the loop may sleep */
+	CHECK(list_is_empty(&turns.users.lanes)); /* so the loop may sleep */
 	CHECK(!uv_is_active((uv_handle_t *)&turns.idle));
 	finish();
 }
@@ -92,12 +91,10 @@ TEST(a_hundred_connections_of_one_user_have_no_more_than_one)
 	begin();
 	for (unsigned i = 0; i < COUNT_OF(crowd); i++) {
 		crowd[i] = visitor_of(ALICE, TURN_MESSAGES);
-		list_init(&crowd[i].link);
 		visit(&crowd[i]);
 		left += crowd[i].left;
 	}
 	CHECK_EQ_INT(left, (COUNT_OF(crowd) - 1) * TURN_MESSAGES);
-	list_init(&bob.link);
 	visit(&bob);
 	CHECK_EQ_INT(bob.left, 0); /* although Alice waits too */
 	pass(COUNT_OF(crowd) - 1);
@@ -112,14 +109,12 @@ TEST(who_leaves_while_he_waits_is_not_called)
 	struct visitor second = visitor_of(ALICE, 1);
 
 	begin();
-	list_init(&first.link);
-	list_init(&second.link);
 	visit(&first);
 	visit(&second);
-	list_remove(&second.link);
+	fair_leave(&second.link);
 	pass(3);
 	CHECK_EQ_INT(second.left, 1);
-	CHECK(list_is_empty(&turns.lanes));
+	CHECK(list_is_empty(&turns.users.lanes));
 	finish();
 }
 
@@ -140,7 +135,7 @@ TEST(without_memory_nobody_waits)
 	fault_arm(FAULT_ALLOC, 1);
 	CHECK(turns_take(&turns, ALICE));
 	fault_disarm();
-	CHECK(list_is_empty(&turns.lanes));
+	CHECK(list_is_empty(&turns.users.lanes));
 	turns_give_back(&turns, ALICE);
 	finish();
 }

@@ -22,9 +22,8 @@ TEST(callers_take_turns_however_many_runs_each_has)
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &many[2]);
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == NULL);
 	for (int i = 0; i < 3; i++)
-		queue_leave(&queue, &many[i]);
-	queue_leave(&queue, &one);
-	CHECK_EQ_INT(queue.lanes.count, 0);
+		queue_leave(&many[i]);
+	queue_leave(&one);
 	queue_done(&queue);
 }
 
@@ -40,9 +39,9 @@ TEST(agents_of_one_user_have_lanes_of_their_own)
 	CHECK_EQ_INT(queue_enter(&queue, &b, 1, "b", &RUNTIME_A, &displaced), QUEUE_ENTERED);
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &a[0]);
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &b);
-	queue_leave(&queue, &a[0]);
-	queue_leave(&queue, &a[1]);
-	queue_leave(&queue, &b);
+	queue_leave(&a[0]);
+	queue_leave(&a[1]);
+	queue_leave(&b);
 	queue_done(&queue);
 }
 
@@ -63,8 +62,8 @@ TEST(both_ceilings_refuse_with_their_own_word)
 	CHECK_EQ_INT(queue_enter(&queue, &entries[3], 2, NULL, &RUNTIME_A, &displaced), QUEUE_FULL);
 	CHECK(!displaced);
 	for (int i = 0; i < 3; i++)
-		queue_leave(&queue, &entries[i]);
-	CHECK_EQ_INT(queue.count, 0);
+		queue_leave(&entries[i]);
+	CHECK_EQ_INT(queue_count(&queue), 0);
 	queue_done(&queue);
 }
 
@@ -83,10 +82,10 @@ TEST(a_caller_at_its_running_ceiling_waits_while_others_go_on)
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &first[0]);
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &other);
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == NULL);
-	queue_leave(&queue, &first[0]);
+	queue_leave(&first[0]);
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &first[1]);
-	queue_leave(&queue, &first[1]);
-	queue_leave(&queue, &other);
+	queue_leave(&first[1]);
+	queue_leave(&other);
 	queue_done(&queue);
 }
 
@@ -102,8 +101,8 @@ TEST(a_run_waits_for_its_own_runtime_only)
 	CHECK(queue_next(&queue, &RUNTIME_B, 9) == &b);
 	CHECK(queue_next(&queue, &RUNTIME_B, 9) == NULL);
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &a);
-	queue_leave(&queue, &a);
-	queue_leave(&queue, &b);
+	queue_leave(&a);
+	queue_leave(&b);
 	queue_done(&queue);
 }
 
@@ -113,12 +112,11 @@ TEST(leaving_twice_and_leaving_while_waiting_are_harmless)
 	struct queue_entry entry = { 0 };
 
 	queue_init(&queue, 10, 10, 10);
-	queue_leave(&queue, &entry);
+	queue_leave(&entry);
 	CHECK_EQ_INT(queue_enter(&queue, &entry, 1, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
-	queue_leave(&queue, &entry);
-	queue_leave(&queue, &entry);
-	CHECK_EQ_INT(queue.count, 0);
-	CHECK_EQ_INT(queue.lanes.count, 0);
+	queue_leave(&entry);
+	queue_leave(&entry);
+	CHECK_EQ_INT(queue_count(&queue), 0);
 	queue_done(&queue);
 }
 
@@ -138,10 +136,9 @@ TEST(a_user_of_many_agents_does_not_stand_before_one_of_a_single_run)
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &one);
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &many[1]);
 	for (int i = 0; i < 5; i++)
-		queue_leave(&queue, &many[i]);
-	queue_leave(&queue, &one);
-	CHECK_EQ_INT(queue.users.count, 0);
-	CHECK_EQ_INT(queue.lanes.count, 0);
+		queue_leave(&many[i]);
+	queue_leave(&one);
+	CHECK(list_is_empty(&queue.users.lanes));
 	queue_done(&queue);
 }
 
@@ -159,10 +156,10 @@ TEST(other_names_of_agents_do_not_lift_the_ceilings_of_a_user)
 		queue_enter(&queue, &entries[2], 1, "c", &RUNTIME_A, &displaced), QUEUE_USER_FULL);
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &entries[0]);
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == NULL);
-	queue_leave(&queue, &entries[0]);
+	queue_leave(&entries[0]);
 	CHECK(queue_next(&queue, &RUNTIME_A, 9) == &entries[1]);
-	queue_leave(&queue, &entries[1]);
-	CHECK_EQ_INT(queue.users.count, 0);
+	queue_leave(&entries[1]);
+	CHECK(list_is_empty(&queue.users.lanes));
 	queue_done(&queue);
 }
 
@@ -183,13 +180,13 @@ TEST(in_a_full_queue_a_run_of_a_lighter_user_takes_the_place_of_the_newest_of_th
 		queue_enter(&queue, &others[1], 3, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
 	CHECK(displaced == &many[2]);
 	CHECK(!many[2].lane && !many[2].waiting);
-	CHECK_EQ_INT(queue.count, 4);
+	CHECK_EQ_INT(queue_count(&queue), 4);
 	CHECK_EQ_INT(RUNTIME_A.waiting, 4);
 	CHECK_EQ_INT(queue_enter(&queue, &others[2], 3, NULL, &RUNTIME_A, &displaced), QUEUE_FULL);
 	CHECK(!displaced); /* displacing one would gain nothing: two and two instead of one and two */
 	for (int i = 0; i < 3; i++) {
-		queue_leave(&queue, &many[i]);
-		queue_leave(&queue, &others[i]);
+		queue_leave(&many[i]);
+		queue_leave(&others[i]);
 	}
 	CHECK_EQ_INT(RUNTIME_A.waiting, 0);
 	queue_done(&queue);
@@ -218,8 +215,8 @@ TEST(beyond_the_common_workers_a_newcomer_gets_one_and_an_administrator_the_last
 	CHECK(queue_next(&queue, &goods, 1) == &others[2]);
 	CHECK_EQ_INT(goods.running, 4);
 	for (int i = 0; i < 3; i++) {
-		queue_leave(&queue, &hog[i]);
-		queue_leave(&queue, &others[i]);
+		queue_leave(&hog[i]);
+		queue_leave(&others[i]);
 	}
 	CHECK_EQ_INT(goods.running, 0);
 	queue_done(&queue);
@@ -235,7 +232,7 @@ TEST(while_others_are_about_a_user_keeps_to_its_share_and_leaves_a_warm_worker)
 	queue_init(&queue, 10, 10, 10);
 	(void)queue_enter(&queue, &other, 2, NULL, &goods, &displaced);
 	CHECK(queue_next(&queue, &goods, 5) == &other);
-	queue_leave(&queue, &other);
+	queue_leave(&other);
 	for (int i = 0; i < 4; i++)
 		(void)queue_enter(&queue, &hog[i], 1, NULL, &goods, &displaced);
 	CHECK(queue_next(&queue, &goods, 5) == &hog[0]);
@@ -245,6 +242,6 @@ TEST(while_others_are_about_a_user_keeps_to_its_share_and_leaves_a_warm_worker)
 	queue.seen[1].ms -= QUEUE_CROWD_MS; /* the other user was seen long ago */
 	CHECK(queue_next(&queue, &goods, 1) == &hog[2]);
 	for (int i = 0; i < 4; i++)
-		queue_leave(&queue, &hog[i]);
+		queue_leave(&hog[i]);
 	queue_done(&queue);
 }

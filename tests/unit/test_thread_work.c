@@ -1,7 +1,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "daemon/loop/errands.h"
+#include "daemon/loop/thread_work.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 
@@ -9,7 +9,7 @@
 #define BOB   1001
 #define MANY  50
 
-/* One errand of the test, and the order in which it began and was reported. */
+/* One piece of work of the test, and the order in which it began and was reported. */
 struct job {
 	struct book *book;
 	uint32_t uid;
@@ -19,10 +19,10 @@ struct job {
 /* Threads write `begun`, under the lock. */
 struct book {
 	uv_loop_t loop;
-	struct errands errands;
+	struct thread_work work;
 	pthread_mutex_t lock;
 	pthread_cond_t opened;
-	bool is_open; /* while it is closed, no errand that has begun ends */
+	bool is_open; /* while it is closed, no work that has begun ends */
 	unsigned begun, told;
 	struct job jobs[MANY + 4];
 	unsigned count;
@@ -34,12 +34,12 @@ static void begin(struct book *book)
 	(void)uv_loop_init(&book->loop);
 	(void)pthread_mutex_init(&book->lock, NULL);
 	(void)pthread_cond_init(&book->opened, NULL);
-	errands_init(&book->errands, &book->loop);
+	thread_work_init(&book->work, &book->loop);
 }
 
 static void finish(struct book *book)
 {
-	CHECK(list_is_empty(&book->errands.lanes));
+	CHECK(list_is_empty(&book->work.users.lanes));
 	CHECK_EQ_INT(uv_loop_close(&book->loop), 0);
 	pthread_cond_destroy(&book->opened);
 	pthread_mutex_destroy(&book->lock);
@@ -69,12 +69,12 @@ static struct job *start(struct book *book, uint32_t uid)
 	struct job *job = &book->jobs[book->count++];
 
 	*job = (struct job){ .book = book, .uid = uid };
-	if (errands_start(&book->errands, uid, run, done, job) < 0)
-		check_failed(__FILE__, __LINE__, "errands_start");
+	if (thread_work_start(&book->work, uid, run, done, job) < 0)
+		check_failed(__FILE__, __LINE__, "thread_work_start");
 	return job;
 }
 
-/* Lets errands that have begun end. */
+/* Lets work that has begun end. */
 static void open_gate(struct book *book)
 {
 	pthread_mutex_lock(&book->lock);
@@ -96,7 +96,7 @@ static void wait_for_begun(struct book *book, unsigned count)
 	CHECK_EQ_INT(begun, count);
 }
 
-TEST(an_errand_is_done_on_a_thread_and_told_in_the_loop)
+TEST(work_is_done_on_a_thread_and_told_in_the_loop)
 {
 	static struct book book;
 	struct job *job;
@@ -118,10 +118,10 @@ TEST(whoever_asks_for_much_leaves_a_thread_to_others)
 	begin(&book);
 	for (int i = 0; i < MANY; i++)
 		start(&book, ALICE);
-	wait_for_begun(&book, ERRANDS_PER_USER);
+	wait_for_begun(&book, THREAD_WORK_PER_USER);
 	bobs = start(&book, BOB);
-	wait_for_begun(&book, ERRANDS_PER_USER + 1);
-	CHECK_EQ_INT(bobs->begun, ERRANDS_PER_USER + 1);
+	wait_for_begun(&book, THREAD_WORK_PER_USER + 1);
+	CHECK_EQ_INT(bobs->begun, THREAD_WORK_PER_USER + 1);
 	open_gate(&book);
 	(void)uv_run(&book.loop, UV_RUN_DEFAULT);
 	CHECK_EQ_INT(book.told, MANY + 1);
@@ -146,7 +146,7 @@ TEST(users_take_turns_however_much_each_has_asked_for)
 	 * other
 	 */
 	for (int i = 0; i < 3; i++)
-		CHECK(bobs[i]->begun <= 2 * (ERRANDS_MOST + 3));
+		CHECK(bobs[i]->begun <= 2 * (THREAD_WORK_MOST + 3));
 	finish(&book);
 }
 
@@ -158,20 +158,20 @@ TEST(what_waits_when_it_is_stopped_is_told_and_not_done)
 	begin(&book);
 	for (int i = 0; i < MANY; i++)
 		start(&book, i % 2 ? ALICE : BOB);
-	wait_for_begun(&book, ERRANDS_MOST);
-	errands_stop(&book.errands);
-	CHECK_EQ_INT(book.told, MANY - ERRANDS_MOST);
-	CHECK_EQ_INT(errands_start(&book.errands, ALICE, run, done, &book.jobs[MANY]), -1);
+	wait_for_begun(&book, THREAD_WORK_MOST);
+	thread_work_stop(&book.work);
+	CHECK_EQ_INT(book.told, MANY - THREAD_WORK_MOST);
+	CHECK_EQ_INT(thread_work_start(&book.work, ALICE, run, done, &book.jobs[MANY]), -1);
 	open_gate(&book);
 	(void)uv_run(&book.loop, UV_RUN_DEFAULT);
 	CHECK_EQ_INT(book.told, MANY);
 	for (int i = 0; i < MANY; i++)
 		done_ones += book.jobs[i].begun > 0;
-	CHECK_EQ_INT(done_ones, ERRANDS_MOST);
+	CHECK_EQ_INT(done_ones, THREAD_WORK_MOST);
 	finish(&book);
 }
 
-TEST(an_errand_for_which_there_is_no_memory_is_refused)
+TEST(work_for_which_there_is_no_memory_is_refused)
 {
 	static struct book book;
 
@@ -180,7 +180,7 @@ TEST(an_errand_for_which_there_is_no_memory_is_refused)
 
 		begin(&book);
 		fault_arm(FAULT_ALLOC, nth);
-		started = errands_start(&book.errands, ALICE, run, done, &book.jobs[0]);
+		started = thread_work_start(&book.work, ALICE, run, done, &book.jobs[0]);
 		fault_disarm();
 		CHECK_EQ_INT(started, -1);
 		finish(&book);
