@@ -10,6 +10,7 @@
 #include "daemon/record/permissions.h"
 #include "daemon/record/readers.h"
 #include "daemon/redact/pattern_book.h"
+#include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
 #include "daemon/server_parts.h"
 #include "daemon/workers/inspectors.h"

@@ -42,7 +42,7 @@ static void close_parts(struct server *server)
 	listener_close(server->services.listener);
 	approvals_leave(&server->approvals);
 	/* Cancels the remaining runs, records them and reports them to their clients. */
-	(void)registry_cancel_all(&server->runs, KILLED_CLOSING);
+	(void)request_cancel_all(&server->runs, KILLED_CLOSING);
 	inspectors_closing(server->services.inspectors);
 	policies_stop(server->services.policies);
 	rehearsals_close(&server->services);
@@ -98,7 +98,7 @@ static void on_grace(void *owner)
 	struct server *server = owner;
 
 	if (registry_count(&server->runs)) {
-		(void)registry_cancel_all(&server->runs, KILLED_CLOSING);
+		(void)request_cancel_all(&server->runs, KILLED_CLOSING);
 		if (registry_count(&server->runs)) {
 			timer_set(server->grace, CANCELED_MS); /* cancelled runs are still ending */
 			server->grace_rounds++;

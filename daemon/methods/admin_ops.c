@@ -9,6 +9,7 @@
 #include "daemon/record/recorder.h"
 #include "daemon/redact/redactor.h"
 #include "daemon/request/approvals.h"
+#include "daemon/request/pipeline.h"
 #include "daemon/request/registry.h"
 #include "daemon/runs/facts.h"
 #include "daemon/services.h"
@@ -168,7 +169,7 @@ static int kill_all(struct use *use)
 	int64_t killed;
 
 	(void)drain(use);
-	killed = registry_cancel_all(use->call->services->runs, KILLED_ADMIN);
+	killed = request_cancel_all(use->call->services->runs, KILLED_ADMIN);
 	if (killed < 0)
 		return -1;
 	value_map_put(arena, use->result, "killed", value_int(arena, killed));

@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "daemon/methods/methods.h"
-#include "daemon/request/approvals.h"
+#include "daemon/request/pipeline.h"
 #include "daemon/request/registry.h"
 #include "daemon/services.h"
 #include "proto/base/container.h"
@@ -228,7 +228,7 @@ static void on_wait_over(void *owner)
 		value_text(&call->arena, asked ? asked : call->run_id));
 	value_map_put(&call->arena, map, "state",
 		value_text(&call->arena,
-			request && approval_outlives(request) ? "parked" : "running"));
+			request && request_is_parked(request) ? "parked" : "running"));
 	call_result(call, map);
 }
 

@@ -1,16 +1,556 @@
+#include "daemon/request/approvals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "daemon/door/conn.h"
-#include "daemon/request/approval_parts.h"
+#include "daemon/loop/thread_work.h"
+#include "daemon/record/readers.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/registry.h"
+#include "daemon/request/revive.h"
 #include "daemon/request/run_events.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
+#include "daemon/workers/pool.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/digest.h"
 
-#define TELLING_BYTES ((size_t)128 << 20) /* limit for a message about a waiting run */
+#define MESSAGE_BYTES ((size_t)128 << 20) /* limit for a message about a waiting run */
+#define ARENA_BYTES   ((size_t)128 << 20) /* in addition to three times the largest request */
+#define SUBJECT_BYTES ((size_t)1 << 20)
+#define WAKE_MS       20
 
-/* ---- all waiting runs ----------------------------------------------------------------------- */
+/* ---- reading the request from the store ------------------------------------------------------ */
+
+/* One request that is being read. */
+struct filling {
+	struct request *request;
+	struct readers *readers;
+	const struct value *page; /* NULL: reading failed */
+	struct err err;
+	void (*then)(struct request *request, const struct err *err, void *context);
+	void *context;
+};
+
+/*
+ * Runs on a thread; nothing else uses the arena of a hollow request meanwhile.  The memory counts
+ * for no user: the run's user may not be connected, and approvers decide runs one after the other.
+ */
+static void read_request(void *context)
+{
+	struct filling *filling = context;
+	const struct store_approvals_filter filter = {
+		.run_id = filling->request->result.run_id, .limit = 1, .part_bytes = UINT64_MAX
+	};
+	struct store *store = readers_take(filling->readers, &filling->err);
+	struct value *page = NULL;
+
+	if (!store)
+		return;
+	if (store_approvals(store, &filter, &filling->request->arena, &page, &filling->err) == 0)
+		filling->page = page;
+	readers_give(filling->readers, store);
+}
+
+/*
+ * Compares the recorded request with its hashes.  They differ when something in the request was
+ * masked.  Values that the caller named for masking the output are not in the record at all.
+ */
+static void compare_hashes(struct request *request, const struct value *record)
+{
+	struct job_result *result = &request->result;
+	const char *code_hash = value_as_text(value_get(record, "code_hash"));
+	const char *input_hash = value_as_text(value_get(record, "input_hash"));
+
+	job_code_hash(&request->spec, result->code_hash);
+	job_input_hash(&request->spec, result->input_hash);
+	request->parking->altered = !code_hash || strcmp(code_hash, result->code_hash) != 0 ||
+				    !input_hash || strcmp(input_hash, result->input_hash) != 0 ||
+				    value_get(value_get(record, "request"), "masks") ||
+				    value_get(value_get(record, "policy"), "secrets");
+	cut_printf(result->code_hash, sizeof(result->code_hash), "%s", code_hash ? code_hash : "");
+	cut_printf(
+		result->input_hash, sizeof(result->input_hash), "%s", input_hash ? input_hash : "");
+}
+
+static int take_record(struct request *request, const struct value *page, struct err *err)
+{
+	const struct value *record = value_at(value_get(page, "waiting"), 0);
+	struct job_result *result = &request->result;
+	struct arena *arena = &request->arena;
+
+	if (!record)
+		return err_set(err, ERR_MISSING, "it is not in the store any more");
+	request->params = revive_params(arena, value_get(record, "request"));
+	if (!request->params || revive_spec(arena, request->params, request->services->entrypoints,
+					&request->spec, err) < 0)
+		return -1;
+	request->contract = CONTRACT_READ;
+	request->runtime = pool_find(request->services->pool, request->spec.language);
+	request->kept.spec = request->spec; /* what had to be masked is masked already */
+	result->limits = request->spec.limits;
+	compare_hashes(request, record);
+	request->parking->hollow = false;
+	request->parking->changed = value_get(record, "changed") != NULL;
+	if (request->parking->changed)
+		return 0;
+	if (policy_verdict_from_value(arena, value_get(record, "policy"), &result->verdict, err) <
+		0)
+		return -1;
+	result->has_verdict = true;
+	cut_printf(request->parking->digest, sizeof(request->parking->digest), "%s",
+		result->verdict.digest);
+	return 0;
+}
+
+static void on_request_read(void *context)
+{
+	struct filling *filling = context;
+	struct request *request = filling->request;
+	struct err *err = &filling->err;
+	bool failed;
+
+	request->services->state->examining--;
+	if (!filling->page && err->code == ERR_NONE)
+		(void)err_set(err, ERR_CLOSED, "the daemon is closing");
+	failed = !filling->page || take_record(request, filling->page, err) < 0;
+	filling->then(request, failed ? err : NULL, filling->context);
+	free(filling);
+}
+
+void approval_fill(struct request *request,
+	void (*then)(struct request *request, const struct err *err, void *context), void *context)
+{
+	struct services *services = request->services;
+	struct filling *filling;
+	struct err err = ERR_INIT;
+
+	if (!request->parking->hollow) {
+		then(request, NULL, context);
+		return;
+	}
+	filling = calloc(1, sizeof(*filling));
+	if (filling) {
+		*filling = (struct filling){ .request = request,
+			.readers = services->readers,
+			.then = then,
+			.context = context };
+		services->state->examining++; /* closing the daemon waits for it */
+		if (thread_work_start(services->thread_work, request->caller.uid, read_request,
+			    on_request_read, filling) == 0)
+			return;
+		services->state->examining--;
+		free(filling);
+	}
+	(void)err_set(&err, ERR_MEMORY, "there is no memory to read it from the store");
+	then(request, &err, context);
+}
+
+/* ---- leaving: the store keeps the run -------------------------------------------------------- */
+
+static void stop_clock(struct parking *parking)
+{
+	timer_close(parking->expiry);
+	parking->expiry = NULL;
+}
+
+/* The daemon is about to end: reports to clients that the run still waits. */
+static void tell_leaving(struct request *request)
+{
+	struct arena *arena = &request->arena;
+	struct value *data = value_map(arena);
+	const struct rpc_error error = { .code = RPC_CODE_DRAINING,
+		.message = "the daemon is about to end; the run waits on for approval, also in "
+			   "its next life: come back with `wait`",
+		.data = data };
+	const struct run_end ended = {
+		.run_id = request->result.run_id, .uid = request->caller.uid, .error = &error
+	};
+
+	value_map_put(arena, data, "run_id", value_text(arena, request->result.run_id));
+	if (request->conn && !(request->told & TOLD_ANSWER))
+		conn_send_error(request->conn, request->msgid, &error);
+	registry_tell_end(request->services->runs, &ended);
+	stage_repeat_waits_on(request);
+}
+
+/* The row in the store remains. */
+static void leave_waiting(struct request *request)
+{
+	stop_clock(request->parking);
+	/* a client that leaves on this message must not end the run */
+	request->parking->state = PARKING_DECIDED;
+	tell_leaving(request);
+	request_enter(request, STAGE_EXIT);
+}
+
+bool approval_begins_later(struct request *request)
+{
+	const struct parking *parking = request->parking;
+
+	if (!parking || parking->word != PARKING_APPROVED || parking->started ||
+		request->result.outcome != OUTCOME_CANCELED || request->canceled != KILLED_CLOSING)
+		return false;
+	tell_leaving(request);
+	return true;
+}
+
+/* ---- the end of a run that did not start ----------------------------------------------------- */
+
+int64_t approval_waited_us(const struct request *request)
+{
+	return request->parking ? request->parking->waited_us : 0;
+}
+
+static struct value *describe_decision(struct arena *arena, const struct parking *parking)
+{
+	static const char *const words[] = { "", "approved", "denied", "expired", "canceled" };
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "decision", value_text(arena, words[parking->word]));
+	value_map_put(arena, map, "since_us", value_int(arena, parking->since_wall_us));
+	value_map_put(arena, map, "at_us", value_int(arena, parking->decided_wall_us));
+	if (!parking->act)
+		return map;
+	value_map_put(arena, map, "by", value_int(arena, parking->by));
+	value_map_put(arena, map, "act", value_int(arena, parking->act));
+	if (parking->reason)
+		value_map_put(arena, map, "reason", value_text(arena, parking->reason));
+	return map;
+}
+
+/* Converts a time of the wall clock to clock_us(). */
+static int64_t at_us(int64_t wall_us)
+{
+	return clock_us() - (clock_wall_us() - wall_us);
+}
+
+/* Adds the waiting to the trace, and subtracts it from the run's own time. */
+static void note_waited(struct request *request)
+{
+	struct parking *parking = request->parking;
+	static const char *const steps[] = { "", "approval.given", "approval.denied",
+		"approval.expired", "approval.canceled" };
+	const char *note = NULL;
+
+	if (!request->received_us)
+		request->received_us = at_us(request->received_wall_us);
+	if (!parking->decided_wall_us)
+		parking->decided_wall_us = clock_wall_us();
+	if (parking->act)
+		note = arena_printf(&request->arena, "by uid %u", parking->by);
+	request_step_at(request, at_us(parking->since_wall_us),
+		&(struct job_step){ "approval.asked", "approval", 0, true, NULL });
+	request_step_at(request, at_us(parking->decided_wall_us),
+		&(struct job_step){ steps[parking->word], "approval", 0,
+			parking->word == PARKING_APPROVED, note });
+	parking->waited_us += clock_wall_us() - parking->since_wall_us;
+	request->result.approval = describe_decision(&request->arena, parking);
+}
+
+static const char *denied_words(struct request *request)
+{
+	const struct parking *parking = request->parking;
+	const char *why = parking->reason ? parking->reason : "no reason was given";
+
+	return arena_printf(
+		&request->arena, "A person (uid %u) has refused it: %s.", parking->by, why);
+}
+
+static const char *expired_words(struct request *request)
+{
+	const struct parking *parking = request->parking;
+
+	return arena_printf(&request->arena, "Nobody has decided about it within %lld s.",
+		(long long)((parking->until_wall_us - parking->since_wall_us) / 1000000));
+}
+
+static const char *canceled_words_of(struct request *request)
+{
+	if (!request_is_canceled(request) && request->parking->changed)
+		return "What the record keeps of it was changed while it waited for approval, so "
+		       "that nobody can say what was asked; send it again.";
+	if (!request_is_canceled(request))
+		return "What the record keeps of it was masked, or it came with secrets, so that "
+		       "it cannot be run of it after the daemon's restart; send it again.";
+	return arena_printf(&request->arena,
+		"The run was cancelled while it waited for approval, %s.",
+		canceled_words(request->canceled));
+}
+
+/* Sends the run to RECORD.  Values that could not be read from the store (`err`) are left out. */
+static void record_end(struct request *request, const struct err *err, void *context)
+{
+	static const enum outcome outcomes[] = { OUTCOME_SANDBOX_ERROR, OUTCOME_SANDBOX_ERROR,
+		OUTCOME_APPROVAL_DENIED, OUTCOME_APPROVAL_EXPIRED, OUTCOME_CANCELED };
+	struct job_result *result = &request->result;
+
+	(void)err;
+	(void)context;
+	if (request->services->state->closing) { /* its row in the store keeps the decision */
+		leave_waiting(request);
+		return;
+	}
+	note_waited(request);
+	result->outcome = outcomes[request->parking->word];
+	result->ran = RAN_NO;
+	if (request->parking->word == PARKING_DENIED)
+		result->reason = denied_words(request);
+	else if (request->parking->word == PARKING_EXPIRED)
+		result->reason = expired_words(request);
+	else
+		result->reason = canceled_words_of(request);
+	request_enter(request, STAGE_RECORD);
+}
+
+static void end_waiting(struct request *request)
+{
+	stop_clock(request->parking);
+	request->parking->state = PARKING_DECIDED;
+	approval_fill(request, record_end, NULL);
+}
+
+void stage_approval_cancel(struct request *request)
+{
+	struct parking *parking = request->parking;
+
+	if (!request_waits_in(request, STAGE_APPROVAL) || !parking ||
+		parking->state != PARKING_WAITS)
+		return; /* the step in progress will see request->canceled */
+	parking->word = PARKING_CANCELED;
+	end_waiting(request);
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static void on_expiry(void *owner)
+{
+	struct request *request = owner;
+
+	request->parking->word = PARKING_EXPIRED;
+	end_waiting(request);
+}
+
+static void start_clock(struct request *request)
+{
+	struct parking *parking = request->parking;
+	int64_t left_us = parking->until_wall_us - clock_wall_us();
+
+	parking->state = PARKING_WAITS;
+	parking->word = PARKING_NO_WORD;
+	parking->act = 0;
+	parking->reason = NULL;
+	parking->expiry = timer_new(request->services->loop,
+		left_us > 0 ? (uint64_t)left_us / 1000 + 1 : 0, 0, on_expiry, request);
+}
+
+static struct value *describe_waiting(struct request *request, struct arena *arena)
+{
+	const struct parking *parking = request->parking;
+	struct value *map = value_map(arena);
+
+	value_map_put(arena, map, "run_id", value_text(arena, request->result.run_id));
+	value_map_put(arena, map, "state", value_text(arena, "parked"));
+	value_map_put(arena, map, "until_us", value_int(arena, parking->until_wall_us));
+	value_map_put(
+		arena, map, "policy", policy_verdict_to_value(arena, &request->result.verdict));
+	return map;
+}
+
+/*
+ * Reports to the client that its run waits: as the reply to a detached run, else as a notification.
+ */
+static void tell_client(struct request *request)
+{
+	struct arena arena;
+	struct buf message;
+	struct err err = ERR_INIT;
+
+	if (!request->conn)
+		return;
+	arena_init(&arena, MESSAGE_BYTES);
+	if (request->spec.detach && !(request->told & TOLD_ANSWER)) {
+		request->told |= TOLD_ANSWER;
+		conn_send_result(request->conn, request->msgid, describe_waiting(request, &arena));
+	} else {
+		buf_init(&message, MESSAGE_BYTES);
+		if (rpc_write_notification(
+			    &message, "run.parked", describe_waiting(request, &arena), &err) == 0)
+			conn_send_buf(request->conn, &message);
+		buf_done(&message);
+	}
+	arena_done(&arena);
+}
+
+void approval_wait_on(struct request *request)
+{
+	start_clock(request);
+	if (request_is_canceled(request))
+		stage_approval_cancel(request);
+	else if (request->services->state->draining)
+		leave_waiting(request);
+}
+
+void approval_wait(struct request *request)
+{
+	tell_client(request);
+	event_run_asked(request);
+	approval_wait_on(request);
+}
+
+void approval_decide(struct request *request, enum parking_word word, uint32_t by)
+{
+	struct parking *parking = request->parking;
+
+	stop_clock(parking);
+	parking->state = PARKING_DECIDING;
+	parking->word = word;
+	parking->by = by;
+}
+
+/* ---- an approved run starts ------------------------------------------------------------------ */
+
+/* Resets the request to its state on arrival, except for the record and trace of its waiting. */
+static void reset_request(struct request *request)
+{
+	struct job_result *result = &request->result;
+	struct job_result fresh = { .steps = result->steps,
+		.step_count = result->step_count,
+		.approval = result->approval,
+		.replay_of = result->replay_of };
+
+	if (request->pin_count) /* its blobs stay pinned and are not looked up again */
+		request->params = revive_files(&request->arena, request->params, &request->spec);
+	memcpy(fresh.run_id, result->run_id, sizeof(fresh.run_id));
+	*result = fresh;
+	request->spec = (struct job_spec){ 0 };
+	request->contract = CONTRACT_UNREAD;
+	request->policy = NULL;
+	request->runtime = NULL;
+	request->texts_judged = 0;
+}
+
+static void unreadable(struct request *request, const struct err *err)
+{
+	request->result.outcome = OUTCOME_SANDBOX_ERROR;
+	request->result.ran = RAN_NO;
+	request->result.reason = arena_printf(&request->arena,
+		"It was approved, but what was asked could not be read from the store: %s.",
+		err->text);
+	request_enter(request, STAGE_RECORD);
+}
+
+static void start_again(struct request *request, const struct err *err, void *context)
+{
+	struct parking *parking = request->parking;
+
+	(void)context;
+	if (request_is_canceled(request) || (!err && (parking->altered || parking->changed))) {
+		parking->word = PARKING_CANCELED;
+		record_end(request, NULL, NULL);
+	} else if (request->services->state->draining) {
+		leave_waiting(request); /* approved in the store: the next daemon starts it */
+	} else {
+		note_waited(request);
+		list_remove(&parking->link);
+		request->services->approvals->count--;
+		if (err) {
+			unreadable(request, err);
+			return;
+		}
+		reset_request(request);
+		request_enter(request, STAGE_CONTRACT);
+	}
+}
+
+void approval_go_on(struct request *request)
+{
+	struct parking *parking = request->parking;
+
+	parking->state = PARKING_DECIDED;
+	if (parking->word == PARKING_APPROVED)
+		approval_fill(request, start_again, NULL);
+	else
+		end_waiting(request);
+}
+
+static void on_unparked(struct recording *recording, const struct err *err)
+{
+	struct request *request = container_of(recording, struct parking, recording)->request;
+
+	execution_go(&request->execution,
+		err ? arena_printf(&request->arena,
+			      "Its start could not be recorded, so it was not run: %s.", err->text)
+		    : NULL);
+	if (!err)
+		event_run_started(request);
+}
+
+void approval_start(struct request *request)
+{
+	struct recording *recording = &request->parking->recording;
+
+	request->parking->started = true;
+	recording->kind = RECORDING_UNPARKED;
+	recording->durability = STORE_NOW;
+	recording->done = on_unparked;
+	recording->run.run_id = request->result.run_id;
+	recorder_put(request->services->recorder, recording);
+}
+
+/* ---- the subject of an approval ------------------------------------------------------------- */
+
+static int put_text_hash(struct buf *buf, const char *path, struct bytes text)
+{
+	char hash[DIGEST_TEXT_LEN + 1];
+
+	digest_text_of(text.data, text.len, hash);
+	return buf_append(buf, path, strlen(path) + 1) < 0 ||
+			       buf_append(buf, hash, sizeof(hash)) < 0
+		       ? -1
+		       : 0;
+}
+
+/*
+ * Collects everything that was judged, and the policy.  NULs separate the parts, since no part can
+ * contain one.
+ */
+static int put_subject(struct buf *buf, const struct request *request)
+{
+	const struct job_spec *spec = &request->spec;
+	const char *digest = request->result.verdict.digest;
+
+	if (buf_append(buf, digest, strlen(digest) + 1) < 0 ||
+		buf_append(buf, spec->language, strlen(spec->language) + 1) < 0 ||
+		put_text_hash(buf, "", spec->code) < 0)
+		return -1;
+	for (size_t i = 0; i < spec->file_count; i++)
+		if (stage_policy_reads(request, &spec->files[i]) &&
+			put_text_hash(buf, spec->files[i].path, spec->files[i].data) < 0)
+			return -1;
+	for (size_t i = 0; i < spec->env_count; i++)
+		if (stage_policy_reads_variable(request, spec->env[i].key) &&
+			put_text_hash(buf, spec->env[i].key, spec->env[i].value) < 0)
+			return -1;
+	return 0;
+}
+
+int approval_subject(const struct request *request, char ret_subject[HASH_TEXT_LEN + 1])
+{
+	struct buf buf;
+	int put;
+
+	buf_init(&buf, SUBJECT_BYTES);
+	put = put_subject(&buf, request);
+	if (put == 0)
+		digest_text_of(buf.bytes, buf.len, ret_subject);
+	buf_done(&buf);
+	return put;
+}
+
+/* ---- all waiting runs ------------------------------------------------------------------------ */
 
 void approvals_init(struct approvals *approvals, struct services *services)
 {
@@ -38,134 +578,6 @@ const char *approvals_full(const struct approvals *approvals, uint32_t uid)
 	return NULL;
 }
 
-/* ---- waiting -------------------------------------------------------------------------------- */
-
-static void on_expiry(void *owner)
-{
-	struct request *request = owner;
-
-	request->parking->word = PARKING_EXPIRED;
-	approval_end(request);
-}
-
-void approval_start_clock(struct request *request)
-{
-	struct parking *parking = request->parking;
-	int64_t left_us = parking->until_wall_us - clock_wall_us();
-
-	parking->state = PARKING_WAITS;
-	parking->word = PARKING_NO_WORD;
-	parking->act = 0;
-	parking->reason = NULL;
-	parking->expiry = timer_new(request->services->loop,
-		left_us > 0 ? (uint64_t)left_us / 1000 + 1 : 0, 0, on_expiry, request);
-}
-
-void approval_stop_clock(struct parking *parking)
-{
-	timer_close(parking->expiry);
-	parking->expiry = NULL;
-}
-
-static struct value *describe(struct request *request, struct arena *arena)
-{
-	const struct parking *parking = request->parking;
-	struct value *map = value_map(arena);
-
-	value_map_put(arena, map, "run_id", value_text(arena, request->result.run_id));
-	value_map_put(arena, map, "state", value_text(arena, "parked"));
-	value_map_put(arena, map, "until_us", value_int(arena, parking->until_wall_us));
-	value_map_put(
-		arena, map, "policy", policy_verdict_to_value(arena, &request->result.verdict));
-	return map;
-}
-
-/*
- * Reports to the client that its run waits: as the reply to a detached run, else as a notification.
- */
-static void tell_client(struct request *request)
-{
-	struct arena arena;
-	struct buf message;
-	struct err err = ERR_INIT;
-
-	if (!request->conn)
-		return;
-	arena_init(&arena, TELLING_BYTES);
-	if (request->spec.detach && !(request->told & TOLD_ANSWER)) {
-		request->told |= TOLD_ANSWER;
-		conn_send_result(request->conn, request->msgid, describe(request, &arena));
-	} else {
-		buf_init(&message, TELLING_BYTES);
-		if (rpc_write_notification(
-			    &message, "run.parked", describe(request, &arena), &err) == 0)
-			conn_send_buf(request->conn, &message);
-		buf_done(&message);
-	}
-	arena_done(&arena);
-}
-
-/* The daemon is about to end: reports to clients that the run still waits. */
-static void tell_leaving(struct request *request)
-{
-	struct arena *arena = &request->arena;
-	struct value *data = value_map(arena);
-	const struct rpc_error error = { .code = RPC_CODE_DRAINING,
-		.message = "the daemon is about to end; the run waits on for approval, also in "
-			   "its next life: come back with `wait`",
-		.data = data };
-	const struct run_end ended = {
-		.run_id = request->result.run_id, .uid = request->caller.uid, .error = &error
-	};
-
-	value_map_put(arena, data, "run_id", value_text(arena, request->result.run_id));
-	if (request->conn && !(request->told & TOLD_ANSWER))
-		conn_send_error(request->conn, request->msgid, &error);
-	registry_tell_end(request->services->runs, &ended);
-	stage_repeat_waits_on(request);
-}
-
-/* The row in the store remains. */
-void approval_leave(struct request *request)
-{
-	approval_stop_clock(request->parking);
-	request->parking->state =
-		PARKING_DECIDED; /* a client that leaves on this message must not end the run */
-	tell_leaving(request);
-	request_enter(request, STAGE_EXIT);
-}
-
-bool approval_begins_later(struct request *request)
-{
-	const struct parking *parking = request->parking;
-
-	if (!parking || parking->word != PARKING_APPROVED || parking->started ||
-		request->result.outcome != OUTCOME_CANCELED || request->canceled != KILLED_CLOSING)
-		return false;
-	tell_leaving(request);
-	return true;
-}
-
-void approval_wait(struct request *request)
-{
-	approval_start_clock(request);
-	tell_client(request);
-	event_run_asked(request);
-	if (request_is_canceled(request))
-		approval_cancel(request);
-	else if (request->services->state->draining)
-		approval_leave(request);
-}
-
-void approval_wait_on(struct request *request)
-{
-	approval_start_clock(request);
-	if (request_is_canceled(request))
-		approval_cancel(request);
-	else if (request->services->state->draining)
-		approval_leave(request);
-}
-
 /* Returns a waiting run that no step is working on, or NULL. */
 static struct parking *idle_one(const struct approvals *approvals)
 {
@@ -186,22 +598,119 @@ void approvals_leave(struct approvals *approvals)
 	timer_close(approvals->wakes);
 	approvals->wakes = NULL;
 	while ((parking = idle_one(approvals)))
-		approval_leave(parking->request);
+		leave_waiting(parking->request);
 }
 
-bool approval_outlives(const struct request *request)
-{
-	return request->stage == STAGE_APPROVAL && request->parking;
-}
-
-void approval_forget(struct request *request)
+void stage_approval_leave(struct request *request)
 {
 	struct parking *parking = request->parking;
 
 	if (!parking)
 		return;
-	approval_stop_clock(parking);
+	stop_clock(parking);
 	if (!list_is_empty(&parking->link))
 		request->services->approvals->count--;
 	list_remove(&parking->link);
+}
+
+/* ---- the daemon starts ----------------------------------------------------------------------- */
+
+static void note_decision(struct request *request, const struct store_parked *from)
+{
+	struct parking *parking = request->parking;
+
+	if (!from->decision)
+		return;
+	parking->word = strcmp(from->decision, "approved") != 0 ? PARKING_DENIED : PARKING_APPROVED;
+	parking->state = PARKING_ASLEEP;
+	parking->by = from->by;
+	parking->act = from->act;
+	parking->decided_wall_us = from->at_wall_us;
+	if (from->reason)
+		parking->reason = arena_strdup(&request->arena, from->reason);
+}
+
+/* Takes the run's id again, so that requests with the same id wait for its result. */
+static void take_claim(struct request *request, const struct store_parked *from)
+{
+	struct claims *claims = request->services->claims;
+	struct list nobody;
+
+	if (!from->action)
+		return;
+	memcpy(request->claim.content, from->action, sizeof(request->claim.content));
+	if (claims_enter(claims, from->uid, from->caller_id, &request->claim) != CLAIM_FIRST)
+		return;
+	claims_decide(&request->claim, &nobody);
+	request->known = KNOWN_BY_ID;
+}
+
+static size_t arena_bytes(const struct config *config)
+{
+	return ARENA_BYTES + 3 * (size_t)(config->code_bytes + config->input_bytes +
+					  config->files_bytes + config->schema_bytes);
+}
+
+static int load_one(void *context, const struct store_parked *from)
+{
+	struct approvals *approvals = context;
+	struct services *services = approvals->services;
+	const struct caller caller = { .uid = from->uid, .gid = from->gid, .pid = from->pid };
+	struct request *request = request_new_recalled(
+		services, &caller, from->run_id, arena_bytes(services->config));
+
+	if (!request)
+		return -1;
+	request->parking = arena_new(&request->arena, struct parking);
+	if (!request->parking || registry_add(services->runs, request) < 0)
+		return -1; /* the start of the daemon fails, so nothing is freed */
+	*request->parking = (struct parking){ .request = request,
+		.state = PARKING_WAITS,
+		.hollow = true,
+		.since_wall_us = from->since_wall_us,
+		.until_wall_us = from->until_wall_us };
+	request->received_wall_us = from->received_wall_us;
+	if (from->is_changed)
+		log_event(LOG_LEVEL_ERROR, "approval.changed", LOG_STR("run_id", from->run_id),
+			LOG_STR("repair", "see `cectl audit verify`; it can be denied"));
+	note_decision(request, from);
+	take_claim(request, from);
+	list_append(&approvals->parked, &request->parking->link);
+	approvals->count++;
+	return 0;
+}
+
+/* Once there are workers and inspectors, continues the runs that were decided before the start. */
+static void on_wake(void *owner)
+{
+	struct approvals *approvals = owner;
+	struct services *services = approvals->services;
+
+	if (!services->state->ready || !policies_ready(services->policies))
+		return;
+	timer_close(approvals->wakes);
+	approvals->wakes = NULL;
+	list_for_each(at, &approvals->parked) {
+		struct parking *parking = container_of(at, struct parking, link);
+
+		if (parking->state == PARKING_ASLEEP)
+			approval_go_on(parking->request);
+	}
+}
+
+int approvals_load(struct approvals *approvals, struct store *store, struct err *err)
+{
+	if (grants_load(&approvals->grants, store, err) < 0 ||
+		store_each_parked(store, load_one, approvals, err) < 0)
+		return -1;
+	list_for_each(at, &approvals->parked) {
+		struct parking *parking = container_of(at, struct parking, link);
+
+		if (parking->state == PARKING_WAITS)
+			start_clock(parking->request);
+	}
+	if (approvals->count)
+		approvals->wakes =
+			timer_new(approvals->services->loop, WAKE_MS, WAKE_MS, on_wake, approvals);
+	return 0;
 }

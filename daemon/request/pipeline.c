@@ -1,9 +1,15 @@
 #include "daemon/request/pipeline.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "daemon/request/approvals.h"
+#include "daemon/door/ceilings.h"
+#include "daemon/door/conn.h"
+#include "daemon/loop/discard.h"
+#include "daemon/request/registry.h"
 #include "daemon/request/stages.h"
+#include "daemon/services.h"
 #include "proto/base/clock.h"
 
 #define DOOR(stage) (1U << (unsigned)STAGE_##stage)
@@ -35,7 +41,7 @@ static const struct {
 	[STAGE_POLICY]   = { "policy",   stage_policy,   DOOR(APPROVAL) | DOOR(CACHE) | DOOR(RECORD) | DOOR(REPLY),
 			stage_policy_cancel, NULL, NULL },
 	[STAGE_APPROVAL] = { "approval", stage_approval, DOOR(CONTRACT) | DOOR(CACHE) | DOOR(RECORD) | DOOR(EXIT),
-			approval_cancel, approval_forget, NULL },
+			stage_approval_cancel, stage_approval_leave, NULL },
 	[STAGE_CACHE]    = { "cache",    stage_cache,    DOOR(MARK)   | DOOR(OUTPUT) | DOOR(RECORD),
 			NULL, NULL, NULL },
 	[STAGE_MARK]     = { "mark",     stage_mark,     DOOR(QUEUE)  | DOOR(RECORD) | DOOR(REPLY),
@@ -63,32 +69,15 @@ bool stage_has_door(enum stage from, enum stage to)
 	return (stages[from].doors & (1U << (unsigned)to)) != 0;
 }
 
-void stage_cancel(struct request *request)
-{
-	if (stages[request->stage].cancel)
-		stages[request->stage].cancel(request);
-}
-
-void stages_leave(struct request *request)
-{
-	for (unsigned stage = STAGE_EXIT; stage-- > 0;)
-		if ((request->entered & (1U << stage)) && stages[stage].leave)
-			stages[stage].leave(request);
-}
-
-void stages_go_on(struct services *services, unsigned entered)
-{
-	for (unsigned stage = 0; stage < STAGE_EXIT; stage++)
-		if ((entered & (1U << stage)) && stages[stage].go_on)
-			stages[stage].go_on(services);
-}
+/* ---- the walk ------------------------------------------------------------------------------- */
 
 void request_enter(struct request *request, enum stage next)
 {
 	assert(!request->walking);
 	request->walking = true;
 	while (next != STAGE_WAIT) {
-		assert(next == STAGE_CONTRACT || stage_has_door(request->stage, next));
+		assert(request->entered ? stage_has_door(request->stage, next)
+					: next == STAGE_CONTRACT);
 		request->stage = next;
 		request->entered |= 1U << (unsigned)next;
 		if (next == STAGE_EXIT) {
@@ -99,4 +88,93 @@ void request_enter(struct request *request, enum stage next)
 		next = stages[next].run(request);
 	}
 	request->walking = false;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+/* Releases what the entered stages have taken, the last stage first. */
+static void leave_stages(struct request *request)
+{
+	for (unsigned stage = STAGE_EXIT; stage-- > 0;)
+		if ((request->entered & (1U << stage)) && stages[stage].leave)
+			stages[stage].leave(request);
+}
+
+/* Resumes requests that waited for the end of one with these stages. */
+static void go_on(struct services *services, unsigned entered)
+{
+	for (unsigned stage = 0; stage < STAGE_EXIT; stage++)
+		if ((entered & (1U << stage)) && stages[stage].go_on)
+			stages[stage].go_on(services);
+}
+
+void request_free(struct request *request)
+{
+	struct services *services = request->services;
+	unsigned entered = request->entered;
+
+	assert(!request->claim.claim);
+
+	list_remove(&request->link);
+	if (request->conn)
+		conn_release(request->conn);
+	leave_stages(request);
+	registry_remove(services->runs, request);
+	ceilings_let_go(services->ceilings, request->caller.uid, request->held_bytes);
+	discard(services->state->closing ? NULL : services->loop, &request->arena, request->bytes);
+	free(request);
+	go_on(services, entered);
+}
+
+/* ---- cancelling ----------------------------------------------------------------------------- */
+
+void request_cancel(struct request *request, enum limit_word why)
+{
+	if (request_is_canceled(request) || (why == KILLED_CLOSING && request_is_parked(request)))
+		return;
+	if (why == KILLED_LEFT && claims_has_waiting(&request->claim)) {
+		request->claim.deserted = true;
+		return;
+	}
+	request->canceled = why;
+	if (stages[request->stage].cancel)
+		stages[request->stage].cancel(request);
+}
+
+void request_left(struct request *request)
+{
+	if (!(request_is_read(request) && request->spec.detach && (request->told & TOLD_ANSWER)))
+		request_cancel(request, KILLED_LEFT);
+}
+
+struct run_name {
+	char id[RUN_ID_LEN];
+};
+
+static int collect_name(void *context, struct request *request)
+{
+	struct run_name **at = context;
+
+	memcpy((*at)++->id, request->result.run_id, RUN_ID_LEN);
+	return 0;
+}
+
+/* Collects the ids first: cancelling a run changes the registry and may end other runs. */
+int64_t request_cancel_all(const struct run_registry *runs, enum limit_word why)
+{
+	size_t count = registry_count(runs);
+	struct run_name *all = calloc(count + 1, sizeof(*all));
+	struct run_name *at = all;
+
+	if (!all)
+		return -1;
+	(void)registry_each(runs, collect_name, &at);
+	for (size_t i = 0; i < count; i++) {
+		struct request *request = map_get(&runs->runs, all[i].id, RUN_ID_LEN);
+
+		if (request)
+			request_cancel(request, why);
+	}
+	free(all);
+	return (int64_t)count;
 }

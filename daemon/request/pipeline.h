@@ -16,6 +16,8 @@
 
 #include "daemon/request/request.h"
 
+struct run_registry;
+
 /* Runs stages from `next` on, until one waits or the request has ended. */
 void request_enter(struct request *request, enum stage next);
 
@@ -24,11 +26,18 @@ const char *stage_word(enum stage stage);
 /* Whether a request may go from one stage to the other. */
 bool stage_has_door(enum stage from, enum stage to);
 
-/* Ends the waiting of the request, if its stage has a `cancel`. */
-void stage_cancel(struct request *request);
+/*
+ * Cancels the request and ends its waiting, if its stage has a `cancel`.  Does not cancel a request
+ * whose client left while others wait for its result, nor, when the daemon ends, a run that the
+ * store keeps.
+ */
+void request_cancel(struct request *request, enum limit_word why);
 
-/* Releases what the entered stages have taken, the last stage first. */
-void stages_leave(struct request *request);
+/* The client disconnected: cancels the request unless it is detached and answered. */
+void request_left(struct request *request);
 
-/* Call it after a request with these stages has ended: resumes requests that waited for that. */
-void stages_go_on(struct services *services, unsigned entered);
+/* Cancels every run in progress.  Returns their number, or -1 without memory. */
+int64_t request_cancel_all(const struct run_registry *runs, enum limit_word why);
+
+/* Call it only for a request that has entered no stage; STAGE_EXIT frees the others. */
+void request_free(struct request *request);

@@ -1,6 +1,5 @@
 #include "daemon/request/registry.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/request/request.h"
@@ -90,36 +89,4 @@ void registry_tell_end(struct run_registry *registry, const struct run_end *end)
 size_t registry_count(const struct run_registry *registry)
 {
 	return registry->runs.count;
-}
-
-struct run_name {
-	char id[RUN_ID_LEN];
-};
-
-static int collect_name(void *context, struct request *request)
-{
-	struct run_name **at = context;
-
-	memcpy((*at)++->id, request->result.run_id, RUN_ID_LEN);
-	return 0;
-}
-
-/* Collects the ids first: cancelling a run changes the map and may end other runs. */
-int64_t registry_cancel_all(struct run_registry *registry, enum limit_word why)
-{
-	size_t count = registry->runs.count;
-	struct run_name *all = calloc(count + 1, sizeof(*all));
-	struct run_name *at = all;
-
-	if (!all)
-		return -1;
-	(void)registry_each(registry, collect_name, &at);
-	for (size_t i = 0; i < count; i++) {
-		struct request *request = map_get(&registry->runs, all[i].id, RUN_ID_LEN);
-
-		if (request)
-			request_cancel(request, why);
-	}
-	free(all);
-	return (int64_t)count;
 }

@@ -7,8 +7,6 @@
 #include "proto/job/job.h"
 
 struct request;
-enum limit_word;
-
 struct rpc_error;
 struct value;
 
@@ -59,6 +57,3 @@ int registry_each(const struct run_registry *registry,
 void registry_tell_end(struct run_registry *registry, const struct run_end *end);
 
 size_t registry_count(const struct run_registry *registry);
-
-/* Cancels every run.  Returns their number, or -1 without memory. */
-int64_t registry_cancel_all(struct run_registry *registry, enum limit_word why);

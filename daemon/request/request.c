@@ -1,20 +1,10 @@
 #include "daemon/request/request.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "daemon/door/ceilings.h"
 #include "daemon/door/conn.h"
-#include "daemon/gate/blobs.h"
-#include "daemon/loop/discard.h"
-#include "daemon/request/approvals.h"
-#include "daemon/request/pipeline.h"
-#include "daemon/request/registry.h"
-#include "daemon/request/stages.h"
 #include "daemon/services.h"
-#include "daemon/workers/pool.h"
 #include "proto/base/clock.h"
 #include "proto/ulid.h"
 #include "proto/wire/rpc.h"
@@ -123,40 +113,4 @@ enum stage request_give_up(struct request *request)
 	return request_not_run(request, OUTCOME_CANCELED,
 		arena_printf(&request->arena, "The run was cancelled before it began, %s.",
 			canceled_words(request->canceled)));
-}
-
-void request_cancel(struct request *request, enum limit_word why)
-{
-	if (request_is_canceled(request) || (why == KILLED_CLOSING && approval_outlives(request)))
-		return;
-	if (why == KILLED_LEFT && claims_has_waiting(&request->claim)) {
-		request->claim.deserted = true;
-		return;
-	}
-	request->canceled = why;
-	stage_cancel(request);
-}
-
-void request_left(struct request *request)
-{
-	if (!(request_is_read(request) && request->spec.detach && (request->told & TOLD_ANSWER)))
-		request_cancel(request, KILLED_LEFT);
-}
-
-void request_free(struct request *request)
-{
-	struct services *services = request->services;
-	unsigned entered = request->entered;
-
-	assert(!request->claim.claim);
-
-	list_remove(&request->link);
-	if (request->conn)
-		conn_release(request->conn);
-	stages_leave(request);
-	registry_remove(services->runs, request);
-	ceilings_let_go(services->ceilings, request->caller.uid, request->held_bytes);
-	discard(services->state->closing ? NULL : services->loop, &request->arena, request->bytes);
-	free(request);
-	stages_go_on(services, entered);
 }

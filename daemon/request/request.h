@@ -199,21 +199,14 @@ static inline bool request_is_read(const struct request *request)
 	return request->contract != CONTRACT_UNREAD;
 }
 
+/* Whether the run waits for approval: the store keeps it when the daemon ends. */
+static inline bool request_is_parked(const struct request *request)
+{
+	return request->stage == STAGE_APPROVAL && request->parking;
+}
+
 /* Whether the request waits for a callback in this stage. */
 static inline bool request_waits_in(const struct request *request, enum stage stage)
 {
 	return request->stage == stage && !request->walking;
 }
-
-/*
- * Cancels the request and ends its waiting, if its stage has a `cancel`.  Does not cancel a request
- * whose client left while others wait for its result, nor, when the daemon ends, a run that the
- * store keeps.
- */
-void request_cancel(struct request *request, enum limit_word why);
-
-/* The client disconnected: cancels the request unless it is detached and answered. */
-void request_left(struct request *request);
-
-/* Call it for STAGE_EXIT only, or for a request that has entered no stage. */
-void request_free(struct request *request);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "daemon/news/events.h"
-#include "daemon/request/approvals.h"
+#include "daemon/request/parking.h"
 #include "daemon/request/request.h"
 #include "daemon/services.h"
 

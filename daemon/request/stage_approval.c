@@ -11,62 +11,10 @@
 #include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
-#include "proto/digest.h"
 #include "proto/json.h"
 #include "proto/wire/rpc.h"
 
 #define VERDICT_BYTES_MAX ((size_t)8 << 20)
-#define SUBJECT_BYTES_MAX ((size_t)1 << 20)
-
-/* ---- the subject of an approval ------------------------------------------------------------- */
-
-static int put_text_hash(struct buf *buf, const char *path, struct bytes text)
-{
-	char hash[DIGEST_TEXT_LEN + 1];
-
-	digest_text_of(text.data, text.len, hash);
-	return buf_append(buf, path, strlen(path) + 1) < 0 ||
-			       buf_append(buf, hash, sizeof(hash)) < 0
-		       ? -1
-		       : 0;
-}
-
-/*
- * Collects everything that was judged, and the policy.  NULs separate the parts, since no part can
- * contain one.
- */
-static int put_subject(struct buf *buf, const struct request *request)
-{
-	const struct job_spec *spec = &request->spec;
-	const char *digest = request->result.verdict.digest;
-
-	if (buf_append(buf, digest, strlen(digest) + 1) < 0 ||
-		buf_append(buf, spec->language, strlen(spec->language) + 1) < 0 ||
-		put_text_hash(buf, "", spec->code) < 0)
-		return -1;
-	for (size_t i = 0; i < spec->file_count; i++)
-		if (stage_policy_reads(request, &spec->files[i]) &&
-			put_text_hash(buf, spec->files[i].path, spec->files[i].data) < 0)
-			return -1;
-	for (size_t i = 0; i < spec->env_count; i++)
-		if (stage_policy_reads_variable(request, spec->env[i].key) &&
-			put_text_hash(buf, spec->env[i].key, spec->env[i].value) < 0)
-			return -1;
-	return 0;
-}
-
-int approval_subject(const struct request *request, char ret_subject[HASH_TEXT_LEN + 1])
-{
-	struct buf buf;
-	int put;
-
-	buf_init(&buf, SUBJECT_BYTES_MAX);
-	put = put_subject(&buf, request);
-	if (put == 0)
-		digest_text_of(buf.bytes, buf.len, ret_subject);
-	buf_done(&buf);
-	return put;
-}
 
 static enum stage refuse(struct request *request, enum rpc_code code, const char *why)
 {

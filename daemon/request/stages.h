@@ -21,13 +21,15 @@ enum stage stage_reply(struct request *request);    /* reports the end */
 
 /* ---- also called by the table in pipeline.c ------------------------------------------------- */
 
-void stage_contract_leave(struct request *request); /* releases its blobs */
-void stage_repeat_cancel(struct request *request);  /* stops waiting for another run with its id */
-void stage_policy_cancel(struct request *request);  /* withdraws its question to an inspector */
-void stage_queue_cancel(struct request *request);   /* leaves the queue without a worker */
+void stage_contract_leave(struct request *request);  /* releases its blobs */
+void stage_repeat_cancel(struct request *request);   /* stops waiting for another run with its id */
+void stage_policy_cancel(struct request *request);   /* withdraws its question to an inspector */
+void stage_approval_cancel(struct request *request); /* ends the waiting, if nothing else has */
+void stage_approval_leave(struct request *request);
+void stage_queue_cancel(struct request *request); /* leaves the queue without a worker */
 void stage_queue_leave(struct request *request);
-void stage_queue_serve_all(
-	struct services *services); /* for all runtimes, when a caller may run one more */
+/* For all runtimes, when a caller may run one more. */
+void stage_queue_serve_all(struct services *services);
 void stage_worker_cancel(struct request *request);
 void stage_worker_leave(struct request *request);
 
@@ -55,6 +57,7 @@ void stage_mark_begun(struct request *request, const struct err *err);
 
 /* Returns the key under which the result may be reused; NULL: it may not. */
 const uint8_t *stage_cache_key(const struct request *request);
+
 /* Fills in the columns of the store; they borrow from the request. */
 void stage_record_describe(struct request *request, struct store_run *run);
 

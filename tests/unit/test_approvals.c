@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "daemon/request/approvals.h"
+#include "daemon/request/pipeline.h"
 #include "proto/digest.h"
 #include "tests/check.h"
 #include "tests/unit/house.h"
