@@ -305,7 +305,7 @@ int main(int argc, char **argv)
 		status = status == EXIT_OK ? EXIT_SERVICE : status;
 	}
 	client_close(cli.client);
-	offline_close(&cli);
+	offline_close(cli.copy);
 	arena_done(&cli.arena);
 	interrupt_pass_on();
 	return status;

@@ -380,7 +380,7 @@ static void verification_done(struct verification *verification)
 		struct cli *cli = &verification->tracks[i].cli;
 
 		client_close(cli->client);
-		offline_close(cli);
+		offline_close(cli->copy);
 		arena_done(&cli->arena);
 	}
 	pthread_cond_destroy(&verification->moved);

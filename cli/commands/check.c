@@ -4,7 +4,6 @@
 #include "cli/base/exits.h"
 #include "cli/commands/job_options.h"
 #include "cli/session/page.h"
-#include "cli/session/refusal.h"
 
 struct check_options {
 	struct job_options job;
@@ -40,7 +39,7 @@ static void show_contract(struct cli *cli, const struct value *result)
 	for (size_t i = 0; value_at(errors, i); i++) {
 		const char *message = page_text(cli, value_at(errors, i), "message");
 		const char *in_words =
-			refusal_text(cli, page_text(cli, value_at(errors, i), "pointer"), message);
+			cli_refusal(cli, page_text(cli, value_at(errors, i), "pointer"), message);
 
 		say(&cli->out, PAINT_RED, "  %s ", output_mark(&cli->out, MARK_BAD));
 		say(&cli->out, PAINT_PLAIN, "%s\n", in_words ? in_words : message);

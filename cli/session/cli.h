@@ -50,6 +50,16 @@ int cli_fail(struct cli *cli, const struct err *err);
 int cli_usage(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_no_memory(struct cli *cli);
 
+/*
+ * Translates a refused request into the words of the command line: "--limit memory: must be at most
+ * 1 GiB" for "/limits/memory_bytes: must be at most 1073741824".  NULL when no word of this
+ * command's line is meant.  All of it is safe.
+ */
+const char *cli_refusal(struct cli *cli, const char *pointer, const char *message);
+
+/* A line that names the setting or person that can change it, or NULL. */
+const char *cli_advice(const char *pointer, const char *message);
+
 /* Prints the result as the document of --json and returns `status`. */
 int cli_document(struct cli *cli, const struct value *result, int status);
 

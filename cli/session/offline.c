@@ -1,5 +1,6 @@
 #include "cli/session/offline.h"
 
+#include "proto/fill.h"
 #include "proto/method/method.h"
 #include "proto/wire/rpc.h"
 #include "store/answers.h"
@@ -7,63 +8,47 @@
 
 #define STATUS_BYTES ((size_t)1 << 20)
 
-static int answer_error(struct cli *cli, enum rpc_code code, const char *message,
+static int answer_error(struct arena *arena, enum rpc_code code, const char *message,
 	const struct value **ret_result, struct err *err)
 {
-	struct value *error = value_map(&cli->arena);
+	struct fill error = fill_start(arena);
 
-	if (value_map_put(
-		    &cli->arena, error, "code", value_text(&cli->arena, rpc_code_word(code))) < 0 ||
-		value_map_put(&cli->arena, error, "message", value_text(&cli->arena, message)) < 0)
-		return err_set(err, ERR_MEMORY, "no memory for an answer");
-	*ret_result = error;
-	return 1;
+	fill_text(&error, "code", rpc_code_word(code));
+	fill_text(&error, "message", message);
+	*ret_result = fill_done(&error);
+	return *ret_result ? 1 : err_set(err, ERR_MEMORY, "no memory for an answer");
 }
 
-/* The params as the daemon would look at them: 0, 1 with the error, -1. */
-static int check_params(struct cli *cli, const struct method *method, const struct value *params,
-	const struct value **ret_result, struct err *err)
-{
-	struct job_refusal refusal = { NULL, NULL, NULL };
-	int refused = method_check_params(&cli->arena, method->id, params, &refusal, err);
-
-	if (refused <= 0)
-		return refused;
-	return answer_error(cli, RPC_CODE_BAD_REQUEST, refusal.message, ret_result, err);
-}
-
-static int offline_ask(struct cli *cli, const struct store_question *question,
-	const struct value **ret_result, struct err *err)
-{
-	struct store_answer answer = { NULL, RPC_CODE_INTERNAL };
-	int r = store_answer(cli->copy, question, &cli->arena, &answer, err);
-
-	if (r < 0)
-		return -1;
-	if (!answer.value)
-		return answer_error(cli, answer.code, err->text, ret_result, err);
-	*ret_result = answer.value;
-	return 0;
-}
-
-int offline_call(struct cli *cli, const char *name, const struct value *params,
-	const struct value **ret_result, struct err *err)
+bool offline_can_answer(const char *name)
 {
 	const struct method *method = method_find(name);
-	struct store_question question = { .params = params, .all_callers = true };
-	int r;
 
-	if (!method || !store_can_answer(method->id))
-		return err_set(err, ERR_UNSUPPORTED,
-			"%s needs a daemon: a copy of a store only answers about runs that were",
-			cli->command->name);
-	question.method = method->id;
-	r = check_params(cli, method, params, ret_result, err);
-	if (r != 0)
-		return r;
-	if (!cli->copy)
-		cli->copy = store_open_copy(cli->store, err);
-	return cli->copy ? offline_ask(cli, &question, ret_result, err) : -1;
+	return method && store_can_answer(method->id);
+}
+
+int offline_call(const char *path, struct store **copy, const struct client_question *question,
+	struct arena *arena, const struct value **ret_result, struct err *err)
+{
+	const struct method *method = method_find(question->method);
+	const struct store_question asked = {
+		.method = method->id, .params = question->params, .all_callers = true
+	};
+	struct store_answer answer = { NULL, RPC_CODE_INTERNAL };
+	struct job_refusal refusal = { NULL, NULL, NULL };
+	int refused = method_check_params(arena, method->id, question->params, &refusal, err);
+
+	if (refused < 0)
+		return -1;
+	if (refused)
+		return answer_error(arena, RPC_CODE_BAD_REQUEST, refusal.message, ret_result, err);
+	if (!*copy)
+		*copy = store_open_copy(path, err);
+	if (!*copy || store_answer(*copy, &asked, arena, &answer, err) < 0)
+		return -1;
+	if (!answer.value)
+		return answer_error(arena, answer.code, err->text, ret_result, err);
+	*ret_result = answer.value;
+	return 0;
 }
 
 static int count_runs(struct store *copy, int64_t *ret_runs, struct err *err)
@@ -93,8 +78,7 @@ int offline_check(const char *path, int64_t *ret_runs, struct err *err)
 	return count_runs(copy, ret_runs, err);
 }
 
-void offline_close(struct cli *cli)
+void offline_close(struct store *copy)
 {
-	store_close(cli->copy);
-	cli->copy = NULL;
+	store_close(copy);
 }

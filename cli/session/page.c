@@ -194,64 +194,6 @@ void page_findings(struct cli *cli, const struct value *findings)
 		print_finding(cli, value_at(findings, i));
 }
 
-static const struct {
-	const char *end;
-	void (*print)(char ret_text[UNITS_TEXT_MAX], int64_t number);
-	int64_t factor;
-} units[] = {
-	{ "_us", units_print_us, 1 },
-	{ "_ms", units_print_us, 1000 },
-	{ "_bytes", units_print_bytes, 1 },
-	{ "bytes", units_print_bytes, 1 },
-};
-
-/* The row for a name's end, or -1. */
-static int find_unit(const char *name)
-{
-	size_t len = strlen(name);
-
-	for (int i = 0; i < (int)(sizeof(units) / sizeof(units[0])); i++) {
-		size_t end_len = strlen(units[i].end);
-
-		if (len >= end_len && strcmp(name + len - end_len, units[i].end) == 0)
-			return i;
-	}
-	return -1;
-}
-
-const char *page_number(struct cli *cli, const char *name, const struct value *number)
-{
-	int unit = find_unit(name);
-	char text[UNITS_TEXT_MAX];
-	int64_t plain;
-
-	if (!value_is(number, VALUE_INT))
-		return output_text(&cli->arena, number);
-	plain = value_as_int(number, 0);
-	if (unit < 0)
-		units_print_count(text, plain);
-	else if (plain > INT64_MAX / units[unit].factor)
-		cut_printf(text, sizeof(text), "%" PRId64 "%s", plain, units[unit].end);
-	else
-		units[unit].print(text, plain * units[unit].factor);
-	return output_safe(&cli->arena, text);
-}
-
-const char *page_name(struct cli *cli, const char *name)
-{
-	int unit = find_unit(name);
-	size_t name_len = strlen(name);
-	size_t unit_len = unit < 0 ? 0 : strlen(units[unit].end);
-	size_t len = unit_len < name_len ? name_len - unit_len : name_len;
-	char *shown = arena_copy(&cli->arena, name, len);
-
-	for (char *at = shown; at && *at; at++) {
-		if (*at == '_')
-			*at = ' ';
-	}
-	return shown ? output_safe(&cli->arena, shown) : "";
-}
-
 /* Exact numbers under the keys that programs see, with what they mean behind them. */
 static void print_evidence(struct cli *cli, const char *key, const struct value *value)
 {

@@ -59,11 +59,16 @@ const char *page_refused(struct cli *cli, const struct value *call);
 /* The evidence, one line for each key. */
 void page_evidence(struct cli *cli, const struct value *evidence);
 
-/* A number under a name, with the unit that the end of the name says: _us, _ms, _bytes. */
-const char *page_number(struct cli *cli, const char *name, const struct value *number);
+/* output_number() and output_name(), in the arena of the call. */
+static inline const char *page_number(struct cli *cli, const char *name, const struct value *number)
+{
+	return output_number(&cli->arena, name, number);
+}
 
-/* How a name that ends with a unit is shown: "memory_bytes" is "memory". */
-const char *page_name(struct cli *cli, const char *name);
+static inline const char *page_name(struct cli *cli, const char *name)
+{
+	return output_name(&cli->arena, name);
+}
 
 /* Where on a time line of `columns` something was, from `from` to `to` of `whole`. */
 struct page_span {

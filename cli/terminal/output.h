@@ -74,6 +74,12 @@ const char *output_text(struct arena *arena, const struct value *value);
 /* The same of a C string. */
 const char *output_safe(struct arena *arena, const char *text);
 
+/* A number under a name, with the unit that the end of the name says: _us, _ms, _bytes. */
+const char *output_number(struct arena *arena, const char *name, const struct value *number);
+
+/* How a name that ends with a unit is shown: "memory_bytes" is "memory". */
+const char *output_name(struct arena *arena, const char *name);
+
 /* Flushes; -1 when a write failed. */
 int output_done(const struct output *out, struct err *err);
 

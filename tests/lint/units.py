@@ -142,7 +142,7 @@ ELSEWHERE = {
     "daemon/methods/rehearsal.c": (PART, ["tests/scenario/066-policy.t"]),
     "daemon/policy/rulebook_describe.c": (PART, ["tests/unit/test_policy.c", "tests/scenario/066-policy.t"]),
     "cli/main.c": (ENTRY, ["tests/scenario/005-cli-alone.t"]),
-    "cli/session/cli.c": (COMMAND, ["tests/scenario/005-cli-alone.t"]),
+    "cli/session/cli.c": (COMMAND, ["tests/unit/test_refusal.c", "tests/scenario/005-cli-alone.t"]),
     "cli/base/libexec.c": (COMMAND, ["tests/scenario/019-demo.t", "tests/scenario/006-doctor.t"]),
     "cli/commands/demo.c": (COMMAND, ["tests/scenario/019-demo.t"]),
     "cli/commands/diff.c": (COMMAND, ["tests/scenario/012-cli-record.t"]),

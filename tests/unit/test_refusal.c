@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "cli/session/refusal.h"
+#include "cli/session/cli.h"
 #include "tests/check.h"
 
 extern const struct command run_command;
@@ -15,7 +15,7 @@ struct row {
 static const char *said(struct arena *arena, const struct row *row)
 {
 	struct cli cli = { .command = row->command, .arena = *arena };
-	const char *text = refusal_text(&cli, row->pointer, row->message);
+	const char *text = cli_refusal(&cli, row->pointer, row->message);
 
 	*arena = cli.arena;
 	return text;
@@ -57,9 +57,9 @@ TEST(a_timeout_is_named_as_it_was_written)
 	struct cli cli = { .command = &run_command, .has_timeout = true };
 
 	arena_init(&cli.arena, 1 << 20);
-	CHECK_STR(refusal_text(&cli, "/limits/wall_ms", "must be at most 60000"),
+	CHECK_STR(cli_refusal(&cli, "/limits/wall_ms", "must be at most 60000"),
 		"--timeout: must be at most 1 min 00 s");
-	CHECK_STR(refusal_text(&cli, "/limits/cpu_ms", "must be at most 60000"),
+	CHECK_STR(cli_refusal(&cli, "/limits/cpu_ms", "must be at most 60000"),
 		"--limit cpu: must be at most 1 min 00 s");
 	arena_done(&cli.arena);
 }
@@ -82,10 +82,9 @@ TEST(what_no_word_of_the_line_means_stays_as_it_is)
 
 TEST(who_can_raise_a_ceiling_is_said)
 {
-	CHECK(strstr(refusal_advice("/limits/pids", "/limits/pids: must be at most 256"),
+	CHECK(strstr(cli_advice("/limits/pids", "/limits/pids: must be at most 256"),
 		"an administrator can raise it"));
-	CHECK(!refusal_advice("/limits/pids", "/limits/pids: must be at least 1"));
-	CHECK(!refusal_advice("/policy", "x"));
-	CHECK(strstr(
-		refusal_advice("", "say what is to be kept, by age"), "cectl gc --older-than"));
+	CHECK(!cli_advice("/limits/pids", "/limits/pids: must be at least 1"));
+	CHECK(!cli_advice("/policy", "x"));
+	CHECK(strstr(cli_advice("", "say what is to be kept, by age"), "cectl gc --older-than"));
 }
