@@ -21,11 +21,15 @@
 #define MESSAGE_MAX  ((size_t)512 << 20) /* what the daemon may answer with */
 #define NOTICE_BYTES ((size_t)64 << 20)  /* one notification, decoded */
 #define CANCEL_BYTES ((size_t)64 << 10)
+#define AHEAD_BYTES  ((size_t)64 << 10) /* sent before the daemon has answered `hello` */
 
 struct client {
 	int fd;
 	uint32_t next_id;
 	uint32_t waiting_for; /* the id of the call on its way */
+	uint32_t hello_id;
+	int64_t patience_ms; /* for the answer to `hello` */
+	bool greets;         /* no answer to `hello` has come yet */
 	struct frame frame;
 };
 
@@ -118,6 +122,7 @@ struct client *client_open(const char *path, struct err *err)
 		return NULL;
 	}
 	client->fd = fd;
+	client->hello_id = UINT32_MAX;
 	frame_init(&client->frame, MESSAGE_MAX, WIRE_DEPTH_MAX);
 	return client;
 }
@@ -134,29 +139,17 @@ void client_close(struct client *client)
 /* ---- asking -------------------------------------------------------------------------------- */
 
 /* The daemon refuses a message that is too large before it has read all of it; see its answer. */
-static int send_request(struct client *client, const struct buf *request, struct err *err)
+static int send_bytes(struct client *client, const char *bytes, size_t len, struct err *err)
 {
 	struct err broken = ERR_INIT;
 
-	if (write_all(client->fd, request->bytes, request->len, &broken) == 0)
+	if (write_all(client->fd, bytes, len, &broken) == 0)
 		return 0;
-	if (broken.sys_errno == EPIPE || broken.code == ERR_CLOSED)
+	if (broken.sys_errno == EPIPE || broken.sys_errno == ECONNRESET ||
+		broken.code == ERR_CLOSED)
 		return 0;
 	*err = broken;
 	return err_wrap(err, "cannot send the request");
-}
-
-static int client_ask(struct call *call, const struct client_question *question, struct err *err)
-{
-	struct buf request;
-	int status;
-
-	buf_init(&request, MESSAGE_MAX);
-	status = rpc_write_request(&request, call->id, question->method, question->params, err);
-	if (status == 0)
-		status = send_request(call->client, &request, err);
-	buf_done(&request);
-	return status;
 }
 
 /* ---- waiting ------------------------------------------------------------------------------- */
@@ -166,7 +159,9 @@ static int wait_readable(struct call *call, struct err *err)
 {
 	struct pollfd poll_fd = { .fd = call->client->fd, .events = POLLIN };
 	int64_t waited_ms = clock_ms() - call->started_ms;
-	int64_t timeout_ms = call->watch ? call->watch->timeout_ms : 0;
+	int64_t timeout_ms = call->client->greets ? call->client->patience_ms
+			     : call->watch        ? call->watch->timeout_ms
+						  : 0;
 	int ready;
 
 	if (call->watch && call->watch->on_turn)
@@ -245,7 +240,23 @@ static int take_notice(struct call *call, char *bytes, size_t len, struct err *e
 	return status;
 }
 
-/* A response; what answers another call (one that timed out) is let go. */
+/*
+ * A daemon that has no place for the connection answers `hello` with busy.  Any other error is an
+ * answer as well: the request behind it gets the same error.
+ */
+static int take_hello(struct client *client, const struct value *error, struct err *err)
+{
+	const char *code = value_as_text(value_get(error, "code"));
+	const char *message = value_as_text(value_get(error, "message"));
+
+	if (code && strcmp(code, "busy") == 0)
+		return err_set(err, ERR_BUSY, "%s",
+			message ? message : "the daemon refused the connection");
+	client->greets = false;
+	return 0;
+}
+
+/* A response.  An answer to another call (one that timed out) is ignored. */
 static int take_response(struct call *call, const char *bytes, size_t len, struct err *err)
 {
 	char *kept = arena_copy(call->arena, bytes, len);
@@ -256,6 +267,8 @@ static int take_response(struct call *call, const char *bytes, size_t len, struc
 		return err_set(err, ERR_MEMORY, "no memory for the daemon's answer");
 	if (rpc_read(call->arena, kept, len, &message, &fault, err) < 0)
 		return err_wrap(err, "the daemon's answer");
+	if (message.kind == RPC_RESPONSE && message.msgid == call->client->hello_id)
+		return take_hello(call->client, message.error, err);
 	if (message.kind != RPC_RESPONSE || message.msgid != call->id)
 		return 0;
 	call->reply = message;
@@ -275,6 +288,79 @@ static int take_message(struct call *call, struct err *err)
 	return take_response(call, bytes, len, err);
 }
 
+/* Takes messages until the daemon has answered `hello`, if it owes that answer. */
+static int await_hello(struct call *call, struct err *err)
+{
+	while (call->client->greets) {
+		if (take_message(call, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Sends the question, and `hello` in front of the first one.  A large question waits for the answer
+ * to `hello`: it could fill the socket of a daemon that reads nothing.
+ */
+static int send_question(
+	struct call *call, const struct buf *request, size_t hello_len, struct err *err)
+{
+	struct client *client = call->client;
+
+	if (hello_len == 0 || request->len <= AHEAD_BYTES)
+		return send_bytes(client, request->bytes, request->len, err);
+	if (send_bytes(client, request->bytes, hello_len, err) < 0 || await_hello(call, err) < 0)
+		return -1;
+	return send_bytes(client, request->bytes + hello_len, request->len - hello_len, err);
+}
+
+static int client_ask(struct call *call, const struct client_question *question, struct err *err)
+{
+	struct client *client = call->client;
+	struct buf request;
+	size_t hello_len;
+	int status = 0;
+
+	buf_init(&request, MESSAGE_MAX);
+	if (client->greets)
+		status = rpc_write_request(&request, client->hello_id, "hello", NULL, err);
+	hello_len = request.len;
+	if (status == 0)
+		status = rpc_write_request(
+			&request, call->id, question->method, question->params, err);
+	if (status == 0)
+		status = send_question(call, &request, hello_len, err);
+	buf_done(&request);
+	return status;
+}
+
+/* Why no answer to `hello` came, if that is what did not come. */
+static int explain_unwelcome(const struct client *client, struct err *err)
+{
+	if (!client->greets || err->code == ERR_BUSY)
+		return -1;
+	if (err->code == ERR_TIMEOUT)
+		return err_wrap(err, "the daemon hangs or is stopped; it may still do this when it "
+				     "continues");
+	if (err->code == ERR_CLOSED || err->sys_errno == ECONNRESET)
+		return err_set(err, ERR_BUSY,
+			"the daemon closed the connection at once: too many connections are open, "
+			"or it is ending");
+	return -1;
+}
+
+void client_greet(struct client *client, int64_t patience_ms)
+{
+	client->greets = true;
+	client->hello_id = client->next_id++;
+	client->patience_ms = patience_ms > 0 ? patience_ms : CLIENT_PATIENCE_MS;
+}
+
+bool client_is_welcome(const struct client *client)
+{
+	return !client->greets;
+}
+
 int client_call(struct client *client, const struct client_question *question, struct arena *arena,
 	const struct value **ret_result, struct err *err)
 {
@@ -287,54 +373,14 @@ int client_call(struct client *client, const struct client_question *question, s
 	};
 
 	client->waiting_for = call.id;
-	if (client_ask(&call, question, err) < 0)
-		return -1;
+	if (client_ask(&call, question, err) < 0 || await_hello(&call, err) < 0)
+		return explain_unwelcome(client, err);
 	while (!call.answered) {
 		if (take_message(&call, err) < 0)
 			return -1;
 	}
 	*ret_result = call.reply.error ? call.reply.error : call.reply.result;
 	return call.reply.error ? 1 : 0;
-}
-
-/*
- * A daemon that has no place for the connection answers `hello` with busy, or closes the connection without
- * reading from it.  Any other error is an answer as well: the request that follows is told the same.
- */
-static int explain_unwelcome(int status, const struct value *answer, struct err *err)
-{
-	const char *code = value_as_text(value_get(answer, "code"));
-	const char *message = value_as_text(value_get(answer, "message"));
-
-	if (status > 0 && (!code || strcmp(code, "busy") != 0))
-		return 0;
-	if (status > 0)
-		return err_set(err, ERR_BUSY, "%s",
-			message ? message : "the daemon refused the connection");
-	if (err->code == ERR_TIMEOUT)
-		return err_wrap(err, "the daemon hangs or is stopped");
-	if (err->code == ERR_CLOSED || err->sys_errno == ECONNRESET)
-		return err_set(err, ERR_BUSY,
-			"the daemon closed the connection at once: too many connections are open, "
-			"or it is ending");
-	return -1;
-}
-
-int client_greet(struct client *client, int64_t patience_ms, struct err *err)
-{
-	const struct client_watch watch = { .timeout_ms = patience_ms > 0 ? patience_ms
-									  : CLIENT_PATIENCE_MS };
-	const struct client_question question = { .method = "hello", .watch = &watch };
-	const struct value *answer = NULL;
-	struct arena arena;
-	int status;
-
-	arena_init(&arena, NOTICE_BYTES);
-	status = client_call(client, &question, &arena, &answer, err);
-	if (status != 0)
-		status = explain_unwelcome(status, answer, err);
-	arena_done(&arena);
-	return status;
 }
 
 int client_cancel(struct client *client, struct err *err)
@@ -352,7 +398,7 @@ int client_cancel(struct client *client, struct err *err)
 	else
 		status = rpc_write_request(&request, client->next_id++, "cancel", params, err);
 	if (status == 0)
-		status = send_request(client, &request, err);
+		status = send_bytes(client, request.bytes, request.len, err);
 	buf_done(&request);
 	arena_done(&arena);
 	return status;

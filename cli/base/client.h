@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "proto/base/arena.h"
@@ -43,11 +44,15 @@ const char *client_socket_path(const char *asked, struct arena *arena);
 struct client *client_open(const char *path, struct err *err);
 
 /*
- * Asks `hello`, so that the caller knows that the daemon serves this connection.  0, or -1: ERR_TIMEOUT
- * when the daemon does not answer within `patience_ms` (0: CLIENT_PATIENCE_MS), ERR_BUSY when it refuses
- * the connection.
+ * From now on the first call sends `hello` in front of its question, to learn whether the daemon
+ * serves this connection.  That call fails with ERR_TIMEOUT when the daemon does not answer `hello`
+ * within `patience_ms` (0: CLIENT_PATIENCE_MS), and with ERR_BUSY when it refuses the connection.
  */
-int client_greet(struct client *client, int64_t patience_ms, struct err *err);
+void client_greet(struct client *client, int64_t patience_ms);
+
+/* False as long as the daemon owes an answer to `hello`. */
+bool client_is_welcome(const struct client *client);
+
 void client_close(struct client *client); /* accepts NULL */
 AUTO_DEFINE(struct client, client_close);
 

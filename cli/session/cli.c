@@ -305,14 +305,6 @@ static int call_copy(struct cli *cli, const struct client_question *question,
 	return offline_call(cli->store, &cli->copy, question, &cli->arena, ret_result, err);
 }
 
-static int call(struct cli *cli, const struct client_question *question,
-	const struct value **ret_result, struct err *err)
-{
-	if (cli->store)
-		return call_copy(cli, question, ret_result, err);
-	return client_call(cli->client, question, &cli->arena, ret_result, err);
-}
-
 int cli_ask_failed(struct cli *cli, int status, const struct value *error, const struct err *err)
 {
 	if (status > 0)
@@ -331,19 +323,24 @@ int cli_ask(struct cli *cli, const char *method, struct value *params,
 	return status == 0 ? 0 : cli_ask_failed(cli, status, status > 0 ? *ret_result : NULL, &err);
 }
 
-/* The connection is ours to use once the daemon has answered on it. */
-static int open_client(struct cli *cli, struct err *err)
+/* A connection on which the daemon did not answer `hello` is no connection. */
+static int call_daemon(struct cli *cli, const struct client_question *question,
+	const struct value **ret_result, struct err *err)
 {
-	struct client *client = client_open(client_socket_path(cli->socket, &cli->arena), err);
+	int status;
 
-	if (!client)
-		return -1;
-	if (client_greet(client, cli->patience_ms, err) < 0) {
-		client_close(client);
-		return -1;
+	if (!cli->client) {
+		cli->client = client_open(client_socket_path(cli->socket, &cli->arena), err);
+		if (!cli->client)
+			return -1;
+		client_greet(cli->client, cli->patience_ms);
 	}
-	cli->client = client;
-	return 0;
+	status = client_call(cli->client, question, &cli->arena, ret_result, err);
+	if (!client_is_welcome(cli->client)) {
+		client_close(cli->client);
+		cli->client = NULL;
+	}
+	return status;
 }
 
 int cli_ask_quietly(struct cli *cli, const char *method, const struct value *params,
@@ -352,7 +349,6 @@ int cli_ask_quietly(struct cli *cli, const char *method, const struct value *par
 	static const struct client_watch patient = { .timeout_ms = ANSWER_MS };
 	const struct client_question question = { method, params, watch ? watch : &patient };
 
-	if (!cli->store && !cli->client && open_client(cli, err) < 0)
-		return -1;
-	return call(cli, &question, ret_result, err);
+	return cli->store ? call_copy(cli, &question, ret_result, err)
+			  : call_daemon(cli, &question, ret_result, err);
 }

@@ -24,6 +24,8 @@ struct fake {
 	struct buf answer;
 	size_t piece; /* 0: all at once */
 	bool silent;  /* does not answer before the client closes */
+	bool greeted; /* the client sends `hello` in front of its question */
+	size_t got;   /* bytes of the first piece of the request */
 };
 
 static void *serve(void *context)
@@ -33,8 +35,11 @@ static void *serve(void *context)
 	char request[4096];
 	size_t piece = fake->piece ? fake->piece : fake->answer.len;
 
-	if (conn < 0 || recv(conn, request, sizeof(request), 0) <= 0)
+	ssize_t got = conn < 0 ? -1 : recv(conn, request, sizeof(request), 0);
+
+	if (got <= 0)
 		return NULL;
+	fake->got = (size_t)got;
 	for (size_t at = 0; at < fake->answer.len; at += piece) {
 		size_t left = fake->answer.len - at;
 
@@ -79,6 +84,7 @@ struct asked {
 	struct err err;
 	const struct value *result;
 	int status;
+	bool welcome;
 };
 
 static void ask(struct fake *fake, const struct client_watch *watch, struct asked *asked)
@@ -89,9 +95,12 @@ static void ask(struct fake *fake, const struct client_watch *watch, struct aske
 	if (pthread_create(&fake->thread, NULL, serve, fake) != 0)
 		abort();
 	client = client_open(fake->path, &asked->err);
+	if (client && fake->greeted)
+		client_greet(client, 300);
 	asked->status =
 		client ? client_call(client, &question, &asked->arena, &asked->result, &asked->err)
 		       : -2;
+	asked->welcome = client && client_is_welcome(client);
 }
 
 static void asked_init(struct asked *asked)
@@ -198,6 +207,83 @@ TEST(garbage_ends_the_conversation)
 	CHECK_EQ_INT(buf_append(&fake.answer, "\xc1\xc1\xc1\xc1", 4), 0);
 	ask(&fake, NULL, &asked);
 	CHECK_EQ_INT(asked.status, -1);
+	fake_done(&fake);
+	arena_done(&asked.arena);
+}
+
+/* The fake reads once: it answers both only when both are sent before an answer. */
+TEST(the_first_question_is_sent_together_with_hello)
+{
+	struct asked asked;
+	struct fake fake;
+
+	fake_init(&fake);
+	asked_init(&asked);
+	CHECK_EQ_INT(rpc_write_result(&fake.answer, 0, value_text(&asked.arena, "hello"), NULL), 0);
+	CHECK_EQ_INT(
+		rpc_write_result(&fake.answer, 1, value_text(&asked.arena, "answer"), NULL), 0);
+	fake.greeted = true;
+	ask(&fake, NULL, &asked);
+	CHECK_EQ_INT(asked.status, 0);
+	CHECK_STR(value_as_text(asked.result), "answer");
+	CHECK(asked.welcome);
+	fake_done(&fake);
+	CHECK(fake.got > 2 * strlen("hello"));
+	arena_done(&asked.arena);
+}
+
+TEST(a_refused_hello_is_a_refused_connection)
+{
+	const struct rpc_error error = { .code = RPC_CODE_BUSY, .message = "too many" };
+	struct asked asked;
+	struct fake fake;
+
+	fake_init(&fake);
+	asked_init(&asked);
+	CHECK_EQ_INT(rpc_write_error(&fake.answer, 0, &error, NULL), 0);
+	fake.greeted = true;
+	ask(&fake, NULL, &asked);
+	CHECK_EQ_INT(asked.status, -1);
+	CHECK_EQ_INT(asked.err.code, ERR_BUSY);
+	CHECK_STR(asked.err.text, "too many");
+	CHECK(!asked.welcome);
+	fake_done(&fake);
+	arena_done(&asked.arena);
+}
+
+TEST(another_error_to_hello_is_an_answer_like_that_to_the_question)
+{
+	const struct rpc_error error = { .code = RPC_CODE_FORBIDDEN, .message = "no role" };
+	struct asked asked;
+	struct fake fake;
+
+	fake_init(&fake);
+	asked_init(&asked);
+	CHECK_EQ_INT(rpc_write_error(&fake.answer, 0, &error, NULL), 0);
+	CHECK_EQ_INT(rpc_write_error(&fake.answer, 1, &error, NULL), 0);
+	fake.greeted = true;
+	ask(&fake, NULL, &asked);
+	CHECK_EQ_INT(asked.status, 1);
+	CHECK_STR(value_as_text(value_get(asked.result, "code")), "forbidden");
+	CHECK(asked.welcome);
+	fake_done(&fake);
+	arena_done(&asked.arena);
+}
+
+TEST(an_unanswered_hello_ends_the_call_after_its_own_time)
+{
+	struct asked asked;
+	struct fake fake;
+
+	fake_init(&fake);
+	asked_init(&asked);
+	fake.silent = true;
+	fake.greeted = true;
+	ask(&fake, NULL, &asked);
+	CHECK_EQ_INT(asked.status, -1);
+	CHECK_EQ_INT(asked.err.code, ERR_TIMEOUT);
+	CHECK(strstr(asked.err.text, "hangs or is stopped"));
+	CHECK(!asked.welcome);
 	fake_done(&fake);
 	arena_done(&asked.arena);
 }
