@@ -1,5 +1,9 @@
+/*
+ * Checks a value against a compiled schema: the errors, the keywords that concern only the value
+ * itself, the walk, and the keywords with inner schemas.
+ */
 #include <stdarg.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/buf.h"
@@ -7,7 +11,7 @@
 #include "proto/base/utf8.h"
 #include "proto/json.h"
 #include "proto/number.h"
-#include "proto/schema/schema_checker.h"
+#include "proto/schema/schema_rule.h"
 
 /* A message quotes a value of the schema when its JSON is at most this long. */
 #define SAID_MAX 400
@@ -15,9 +19,37 @@
 /* Reading a text costs one step for this many bytes. */
 #define BYTES_PER_STEP 64
 
+/*
+ * The items or keys of one value that some rule has evaluated; for unevaluatedItems and
+ * unevaluatedProperties.
+ */
+struct schema_seen {
+	uint64_t *bits;
+	size_t count;
+};
+
+/* The resources that the check has entered, the innermost first; for $dynamicRef. */
+struct schema_scope {
+	const struct schema_resource *resource;
+	const struct schema_scope *outer;
+};
+
+struct schema_checker {
+	struct arena *arena;
+	struct schema_report *report;
+	uint64_t work;
+	size_t depth;
+	bool stopped;             /* enough errors, no work left, or no memory */
+	bool failed;              /* no memory */
+	bool quiet;               /* only find out whether there is an error */
+	bool broken;              /* there is an error; for quiet checks */
+	struct schema_seen *seen; /* of the current value; NULL: not needed */
+	const struct schema_scope *scope;
+};
+
 /* ---- errors ------------------------------------------------------------------------------- */
 
-void schema_fail(struct schema_checker *checker)
+static void schema_fail(struct schema_checker *checker)
 {
 	checker->failed = true;
 	checker->stopped = true;
@@ -45,8 +77,10 @@ static struct schema_error *next_error(struct schema_checker *checker)
 	return &report->errors[report->count];
 }
 
-void schema_complain(struct schema_checker *checker, const struct place *rule,
-	const struct place *at, const char *reason, const char *format, ...)
+/* Adds an error: `rule` is the place in the schema, `at` the place in the value. */
+__attribute__((format(printf, 5, 6))) static void schema_complain(struct schema_checker *checker,
+	const struct place *rule, const struct place *at, const char *reason, const char *format,
+	...)
 {
 	struct schema_error *error;
 	char message[512];
@@ -69,7 +103,17 @@ void schema_complain(struct schema_checker *checker, const struct place *rule,
 		checker->report->count++;
 }
 
-bool schema_spend(struct schema_checker *checker, const struct schema_rule *rule,
+/* Whether more checking cannot change the result. */
+static bool schema_has_enough(const struct schema_checker *checker)
+{
+	return checker->stopped || (checker->quiet && checker->broken);
+}
+
+/*
+ * Subtracts work from the budget.  Returns false when the check has its result, or when the budget
+ * is used up, which adds an error.
+ */
+static bool schema_spend(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct place *at, uint64_t cost)
 {
 	if (schema_has_enough(checker))
@@ -162,80 +206,64 @@ void schema_check_const(struct schema_checker *checker, const struct schema_rule
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
-static void check_range(struct schema_checker *checker, const struct schema_rule *rule, bool good,
-	const struct place *at, const char *words)
+void schema_check_range(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
 {
-	if (!good)
-		schema_complain(checker, &rule->place, at, "range", "must be %s %s", words,
+	static const char *const words[] = { "at least", "at most", "above", "below" };
+	const enum schema_bound bound = rule->keyword->bound;
+	const int order = number_compare(value, rule->text);
+	const bool good[] = { order >= 0, order <= 0, order > 0, order < 0 };
+
+	if (!good[bound])
+		schema_complain(checker, &rule->place, at, "range", "must be %s %s", words[bound],
 			said(checker, rule->text));
-}
-
-void schema_check_minimum(struct schema_checker *checker, const struct schema_rule *rule,
-	const struct value *value, const struct place *at)
-{
-	check_range(checker, rule, number_compare(value, rule->text) >= 0, at, "at least");
-}
-
-void schema_check_maximum(struct schema_checker *checker, const struct schema_rule *rule,
-	const struct value *value, const struct place *at)
-{
-	check_range(checker, rule, number_compare(value, rule->text) <= 0, at, "at most");
-}
-
-void schema_check_exclusive_minimum(struct schema_checker *checker, const struct schema_rule *rule,
-	const struct value *value, const struct place *at)
-{
-	check_range(checker, rule, number_compare(value, rule->text) > 0, at, "above");
-}
-
-void schema_check_exclusive_maximum(struct schema_checker *checker, const struct schema_rule *rule,
-	const struct value *value, const struct place *at)
-{
-	check_range(checker, rule, number_compare(value, rule->text) < 0, at, "below");
 }
 
 void schema_check_multiple_of(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
-	check_range(checker, rule, number_is_multiple(value, rule->text), at, "a multiple of");
+	if (!number_is_multiple(value, rule->text))
+		schema_complain(checker, &rule->place, at, "range", "must be a multiple of %s",
+			said(checker, rule->text));
 }
 
 /* ---- texts -------------------------------------------------------------------------------- */
 
-static uint64_t length_of(const struct value *value)
+/* The characters, bytes, items or keys of a value, and what they are called. */
+static uint64_t size_of(const struct value *value, const char **ret_units)
 {
-	if (value->type == VALUE_BYTES)
-		return value->text.len;
-	return utf8_count(value->text.bytes, value->text.len);
+	if (value->type == VALUE_TEXT || value->type == VALUE_BYTES) {
+		const bool is_text = value->type == VALUE_TEXT;
+
+		*ret_units = is_text ? "characters" : "bytes";
+		return is_text ? utf8_count(value->text.bytes, value->text.len) : value->text.len;
+	}
+	*ret_units = value->type == VALUE_LIST ? "items" : "keys";
+	return value->type == VALUE_LIST ? value->list.count : value->map.count;
 }
 
-static const char *units_of(const struct value *value)
-{
-	return value->type == VALUE_BYTES ? "bytes" : "characters";
-}
-
-void schema_check_min_length(struct schema_checker *checker, const struct schema_rule *rule,
+void schema_check_size(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
-	if (!schema_spend(checker, rule, at, value->text.len / BYTES_PER_STEP))
+	const bool is_least = rule->keyword->bound == SCHEMA_AT_LEAST;
+	const bool is_text = (rule->keyword->applies & SCHEMA_STRING) != 0;
+	const char *units = NULL;
+	uint64_t size;
+
+	if (is_text && !schema_spend(checker, rule, at, value->text.len / BYTES_PER_STEP))
 		return;
-	if (length_of(value) < rule->count)
-		schema_complain(checker, &rule->place, at, "too_short",
-			"must have at least %llu %s", (unsigned long long)rule->count,
-			units_of(value));
+	size = size_of(value, &units);
+	if (is_least ? size < rule->count : size > rule->count)
+		schema_complain(checker, &rule->place, at, is_least ? "too_short" : "too_long",
+			"must have at %s %llu %s", is_least ? "least" : "most",
+			(unsigned long long)rule->count, units);
 }
 
-void schema_check_max_length(struct schema_checker *checker, const struct schema_rule *rule,
-	const struct value *value, const struct place *at)
-{
-	if (!schema_spend(checker, rule, at, value->text.len / BYTES_PER_STEP))
-		return;
-	if (length_of(value) > rule->count)
-		schema_complain(checker, &rule->place, at, "too_long", "must have at most %llu %s",
-			(unsigned long long)rule->count, units_of(value));
-}
-
-bool schema_matches(struct schema_checker *checker, const struct schema_rule *rule,
+/*
+ * Returns whether the text matches the pattern.  When that takes too much work, adds an error and
+ * returns true.
+ */
+static bool schema_matches(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct pattern *pattern, const char *text, size_t len, const struct place *at)
 {
 	enum pattern_answer answer = pattern_search(pattern, text, len, &checker->work);
@@ -255,46 +283,6 @@ void schema_check_pattern(struct schema_checker *checker, const struct schema_ru
 
 /* ---- lists and maps ----------------------------------------------------------------------- */
 
-static void check_least(struct schema_checker *checker, const struct schema_rule *rule,
-	size_t count, const struct place *at, const char *what)
-{
-	if (count < rule->count)
-		schema_complain(checker, &rule->place, at, "too_short",
-			"must have at least %llu %s", (unsigned long long)rule->count, what);
-}
-
-static void check_most(struct schema_checker *checker, const struct schema_rule *rule, size_t count,
-	const struct place *at, const char *what)
-{
-	if (count > rule->count)
-		schema_complain(checker, &rule->place, at, "too_long", "must have at most %llu %s",
-			(unsigned long long)rule->count, what);
-}
-
-void schema_check_min_items(struct schema_checker *checker, const struct schema_rule *rule,
-	const struct value *value, const struct place *at)
-{
-	check_least(checker, rule, value->list.count, at, "items");
-}
-
-void schema_check_max_items(struct schema_checker *checker, const struct schema_rule *rule,
-	const struct value *value, const struct place *at)
-{
-	check_most(checker, rule, value->list.count, at, "items");
-}
-
-void schema_check_min_properties(struct schema_checker *checker, const struct schema_rule *rule,
-	const struct value *value, const struct place *at)
-{
-	check_least(checker, rule, value->map.count, at, "keys");
-}
-
-void schema_check_max_properties(struct schema_checker *checker, const struct schema_rule *rule,
-	const struct value *value, const struct place *at)
-{
-	check_most(checker, rule, value->map.count, at, "keys");
-}
-
 void schema_check_unique_items(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
@@ -312,7 +300,8 @@ void schema_check_unique_items(struct schema_checker *checker, const struct sche
 		checker, &rule->place, &place, "duplicate", "is the same as item %zu", first);
 }
 
-void schema_require(struct schema_checker *checker, const struct schema_rule *rule,
+/* Adds an error for each of these names that is not a key of the map. */
+static void schema_require(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *names, const struct value *value, const struct place *at)
 {
 	for (size_t i = 0; i < names->list.count; i++) {
@@ -344,4 +333,546 @@ void schema_check_dependent_required(struct schema_checker *checker, const struc
 		if (value_get_len(value, member->key, member->key_len))
 			schema_require(checker, rule, member->names, value, at);
 	}
+}
+
+/* ---- evaluated items and keys ---------------------------------------------------------------- */
+
+static size_t parts_of(const struct value *value)
+{
+	if (value_is(value, VALUE_LIST))
+		return value->list.count;
+	return value_is(value, VALUE_MAP) ? value->map.count : 0;
+}
+
+static size_t words_of(size_t count)
+{
+	return count / 64 + 1;
+}
+
+static void seen_init(
+	struct schema_checker *checker, struct schema_seen *seen, const struct value *value)
+{
+	seen->count = parts_of(value);
+	seen->bits = calloc(words_of(seen->count), sizeof(*seen->bits));
+	if (!seen->bits)
+		schema_fail(checker);
+}
+
+static void seen_done(struct schema_seen *seen)
+{
+	free(seen->bits);
+}
+
+static void mark(const struct schema_checker *checker, size_t index)
+{
+	if (checker->seen && checker->seen->bits)
+		checker->seen->bits[index / 64] |= UINT64_C(1) << index % 64;
+}
+
+static bool is_marked(const struct schema_seen *seen, size_t index)
+{
+	return seen->bits && seen->bits[index / 64] & UINT64_C(1) << index % 64;
+}
+
+/* Both must be of the same value. */
+static void seen_add(struct schema_seen *to, const struct schema_seen *from)
+{
+	for (size_t i = 0; to && to->bits && from->bits && i < words_of(from->count); i++)
+		to->bits[i] |= from->bits[i];
+}
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+static void check_rules(struct schema_checker *checker, const struct schema *schema,
+	const struct value *value, const struct place *at)
+{
+	unsigned types = schema_types_of(value);
+
+	if (schema->never)
+		schema_complain(checker, schema->place, at, "value", "nothing is allowed here");
+	for (size_t i = 0; i < schema->rule_count && !schema_has_enough(checker); i++) {
+		const struct schema_rule *rule = &schema->rules[i];
+		bool applies = rule->keyword->applies == SCHEMA_ANY ||
+			       (rule->keyword->applies & types) != 0;
+
+		if (applies && schema_spend(checker, rule, at, 1))
+			rule->keyword->check(checker, rule, value, at);
+	}
+}
+
+/*
+ * Checks a schema that needs to know what its rules have evaluated.  Adds that to the outer set,
+ * too.
+ */
+static void check_with_seen(struct schema_checker *checker, const struct schema *schema,
+	const struct value *value, const struct place *at)
+{
+	struct schema_seen *outer = checker->seen;
+	struct schema_seen seen;
+
+	seen_init(checker, &seen, value);
+	checker->seen = &seen;
+	check_rules(checker, schema, value, at);
+	checker->seen = outer;
+	seen_add(outer, &seen);
+	seen_done(&seen);
+}
+
+/* Stops schemas that refer to each other endlessly. */
+static bool is_too_deep(
+	struct schema_checker *checker, const struct schema *schema, const struct place *at)
+{
+	if (checker->depth < SCHEMA_CHECK_DEPTH_MAX)
+		return false;
+	checker->quiet = false;
+	checker->work = 0;
+	schema_complain(checker, schema->place, at, "work",
+		"checking this leads through more than %d schemas", SCHEMA_CHECK_DEPTH_MAX);
+	checker->report->more = true;
+	checker->stopped = true;
+	return true;
+}
+
+/* Recursion is bounded by SCHEMA_CHECK_DEPTH_MAX. */
+static void check_node(struct schema_checker *checker, const struct schema *schema,
+	const struct value *value, const struct place *at)
+{
+	const struct schema_scope *outer = checker->scope;
+	struct schema_scope scope = { schema->resource, outer };
+
+	if (schema_has_enough(checker) || is_too_deep(checker, schema, at))
+		return;
+	if (!outer || outer->resource != schema->resource)
+		checker->scope = &scope;
+	checker->depth++;
+	if (schema->unevaluated)
+		check_with_seen(checker, schema, value, at);
+	else
+		check_rules(checker, schema, value, at);
+	checker->depth--;
+	checker->scope = outer;
+}
+
+/* Checks a part of a value.  Evaluated items of the part do not count for the value. */
+static void check_part(struct schema_checker *checker, const struct schema *schema,
+	const struct value *part, const struct place *at)
+{
+	struct schema_seen *seen = checker->seen;
+
+	checker->seen = NULL;
+	check_node(checker, schema, part, at);
+	checker->seen = seen;
+}
+
+/* Whether a value satisfies a schema.  Adds no errors.  Evaluated items count only when it does. */
+static bool holds(struct schema_checker *checker, const struct schema *schema,
+	const struct value *value, const struct place *at)
+{
+	struct schema_seen *outer = checker->seen;
+	struct schema_seen seen = { NULL, 0 };
+	bool quiet = checker->quiet;
+	bool broken = checker->broken;
+	bool good;
+
+	if (outer)
+		seen_init(checker, &seen, value);
+	checker->seen = outer ? &seen : NULL;
+	checker->quiet = true;
+	checker->broken = false;
+	check_node(checker, schema, value, at);
+	good = !checker->broken && !checker->stopped;
+	checker->quiet = quiet;
+	checker->broken = broken || checker->stopped;
+	checker->seen = outer;
+	if (good)
+		seen_add(outer, &seen);
+	seen_done(&seen);
+	return good;
+}
+
+/* As holds(), for a part of a value. */
+static bool part_holds(struct schema_checker *checker, const struct schema *schema,
+	const struct value *part, const struct place *at)
+{
+	struct schema_seen *seen = checker->seen;
+	bool good;
+
+	checker->seen = NULL;
+	good = holds(checker, schema, part, at);
+	checker->seen = seen;
+	return good;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static void check_item(struct schema_checker *checker, const struct schema *schema,
+	const struct value *list, size_t index, const struct place *at)
+{
+	struct place place = place_item(at, index);
+
+	check_part(checker, schema, list->list.items[index], &place);
+	mark(checker, index);
+}
+
+void schema_check_prefix_items(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < rule->list.count && i < value->list.count; i++)
+		check_item(checker, rule->list.items[i], value, i, at);
+}
+
+void schema_check_items(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	size_t first = rule->beside[0] ? rule->beside[0]->list.count : 0;
+
+	for (size_t i = first; i < value->list.count && schema_spend(checker, rule, at, 1); i++)
+		check_item(checker, rule->schema, value, i, at);
+}
+
+/* Up to 2019-09: one schema for all items, or a list with one for each of the first items. */
+void schema_check_former_items(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	if (value_is(rule->text, VALUE_LIST))
+		schema_check_prefix_items(checker, rule, value, at);
+	else
+		schema_check_items(checker, rule, value, at);
+}
+
+/* Applies only after a list of schemas.  One schema for all items leaves no additional items. */
+void schema_check_additional_items(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	if (rule->beside[0] && value_is(rule->beside[0]->text, VALUE_LIST))
+		schema_check_items(checker, rule, value, at);
+}
+
+static void check_contains(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at, bool counts_as_seen)
+{
+	uint64_t least = rule->beside[0] ? rule->beside[0]->count : 1;
+	uint64_t most = rule->beside[1] ? rule->beside[1]->count : UINT64_MAX;
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < value->list.count && schema_spend(checker, rule, at, 1); i++) {
+		struct place place = place_item(at, i);
+
+		if (!part_holds(checker, rule->schema, value->list.items[i], &place))
+			continue;
+		if (counts_as_seen)
+			mark(checker, i);
+		found++;
+	}
+	if (found < least)
+		schema_complain(checker, &rule->place, at, "too_short",
+			"must contain at least %llu items of this kind, not %llu",
+			(unsigned long long)least, (unsigned long long)found);
+	if (found > most)
+		schema_complain(checker, &rule->place, at, "too_long",
+			"must contain at most %llu items of this kind, not %llu",
+			(unsigned long long)most, (unsigned long long)found);
+}
+
+void schema_check_contains(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	check_contains(checker, rule, value, at, true);
+}
+
+/* Up to 2019-09, items that `contains` found still count as unevaluated. */
+void schema_check_former_contains(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	check_contains(checker, rule, value, at, false);
+}
+
+void schema_check_unevaluated_items(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < value->list.count && schema_spend(checker, rule, at, 1); i++)
+		if (!is_marked(checker->seen, i))
+			check_item(checker, rule->schema, value, i, at);
+}
+
+/* ---- maps ------------------------------------------------------------------------------------ */
+
+static void check_entry(struct schema_checker *checker, const struct schema *schema,
+	const struct value *map, size_t index, const struct place *at)
+{
+	const struct value_entry *entry = &map->map.entries[index];
+	struct place place = place_key(at, entry->key, entry->key_len);
+
+	check_part(checker, schema, entry->value, &place);
+	mark(checker, index);
+}
+
+void schema_check_properties(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < value->map.count && schema_spend(checker, rule, at, 1); i++) {
+		const struct value_entry *entry = &value->map.entries[i];
+		const struct schema *schema = schema_member_find(rule, entry->key, entry->key_len);
+
+		if (schema)
+			check_entry(checker, schema, value, i, at);
+	}
+}
+
+static bool key_matches(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct schema_member *member, const struct value_entry *entry, const struct place *at)
+{
+	return schema_spend(checker, rule, at, 1) &&
+	       schema_matches(checker, rule, member->pattern, entry->key, entry->key_len, at);
+}
+
+void schema_check_pattern_properties(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < value->map.count; i++)
+		for (size_t j = 0; j < rule->map.count; j++)
+			if (key_matches(checker, rule, &rule->map.members[j],
+				    &value->map.entries[i], at))
+				check_entry(checker, rule->map.members[j].schema, value, i, at);
+}
+
+/* Lists the known keys for the message, so that the user sees a misspelling at once. */
+static const char *keys_said(struct schema_checker *checker, const struct schema_rule *properties)
+{
+	char text[400];
+	size_t len = 0;
+
+	if (!properties || properties->map.count == 0)
+		return "none";
+	text[0] = '\0';
+	for (size_t i = 0; i < properties->map.count && len < sizeof(text) - 8; i++) {
+		const struct schema_member *member = &properties->map.members[i];
+
+		cut_printf(text + len, sizeof(text) - len, "%s%s", len ? ", " : "", member->key);
+		len = strlen(text);
+	}
+	return arena_strdup(checker->arena, text);
+}
+
+static void complain_unknown(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct schema_rule *properties, const struct value_entry *entry,
+	const struct place *at)
+{
+	struct place place = place_key(at, entry->key, entry->key_len);
+	const char *known = checker->quiet ? "" : keys_said(checker, properties);
+	struct nearest nearest = NEAREST_OF(entry->key);
+
+	for (size_t i = 0; properties && i < properties->map.count && !checker->quiet; i++)
+		nearest_offer(&nearest, properties->map.members[i].key);
+	schema_complain(checker, &rule->place, &place, "unknown_key",
+		nearest.best ? "this key is not known here%s Known are: %s"
+			     : "this key is not known here%s; known are: %s",
+		nearest_hint(&nearest), known ? known : "");
+}
+
+/* Whether `properties` or `patternProperties` of the same schema apply to this key. */
+static bool is_named(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value_entry *entry, const struct place *at)
+{
+	const struct schema_rule *patterns = rule->beside[1];
+
+	if (schema_member_find(rule->beside[0], entry->key, entry->key_len))
+		return true;
+	for (size_t i = 0; patterns && i < patterns->map.count; i++)
+		if (key_matches(checker, rule, &patterns->map.members[i], entry, at))
+			return true;
+	return false;
+}
+
+void schema_check_additional_properties(struct schema_checker *checker,
+	const struct schema_rule *rule, const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < value->map.count && schema_spend(checker, rule, at, 1); i++) {
+		const struct value_entry *entry = &value->map.entries[i];
+
+		if (is_named(checker, rule, entry, at))
+			continue;
+		if (rule->schema->never)
+			complain_unknown(checker, rule, rule->beside[0], entry, at);
+		else
+			check_entry(checker, rule->schema, value, i, at);
+	}
+}
+
+void schema_check_unevaluated_properties(struct schema_checker *checker,
+	const struct schema_rule *rule, const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < value->map.count && schema_spend(checker, rule, at, 1); i++) {
+		if (is_marked(checker->seen, i))
+			continue;
+		if (rule->schema->never)
+			complain_unknown(checker, rule, NULL, &value->map.entries[i], at);
+		else
+			check_entry(checker, rule->schema, value, i, at);
+	}
+}
+
+void schema_check_property_names(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < value->map.count && schema_spend(checker, rule, at, 1); i++) {
+		const struct value_entry *entry = &value->map.entries[i];
+		struct place place = place_key(at, entry->key, entry->key_len);
+		const struct value name = { .type = VALUE_TEXT,
+			.text = { .bytes = entry->key, .len = entry->key_len } };
+
+		check_part(checker, rule->schema, &name, &place);
+	}
+}
+
+void schema_check_dependent_schemas(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < rule->map.count; i++) {
+		const struct schema_member *member = &rule->map.members[i];
+
+		if (!schema_spend(checker, rule, at, 1 + value->map.count / 8))
+			return;
+		if (value_get_len(value, member->key, member->key_len))
+			check_node(checker, member->schema, value, at);
+	}
+}
+
+/* A key requires other keys, or a schema. */
+void schema_check_dependencies(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < rule->map.count; i++) {
+		const struct schema_member *member = &rule->map.members[i];
+
+		if (!schema_spend(checker, rule, at, 1 + value->map.count / 8))
+			return;
+		if (!value_get_len(value, member->key, member->key_len))
+			continue;
+		if (member->names)
+			schema_require(checker, rule, member->names, value, at);
+		else
+			check_node(checker, member->schema, value, at);
+	}
+}
+
+/* ---- the same value again -------------------------------------------------------------------- */
+
+void schema_check_ref(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	check_node(checker, rule->schema, value, at);
+}
+
+static const struct schema *dynamic_in(const struct schema_resource *resource, const char *name)
+{
+	for (const struct schema_anchor *at = resource->anchors; at; at = at->next)
+		if (at->dynamic && strcmp(at->name, name) == 0)
+			return at->schema;
+	return NULL;
+}
+
+/* Uses the outermost resource of the current scope that has a dynamic anchor of this name. */
+void schema_check_dynamic_ref(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	const struct schema *meant = rule->schema;
+
+	for (const struct schema_scope *scope = checker->scope; scope && rule->anchor;
+		scope = scope->outer) {
+		const struct schema *found = dynamic_in(scope->resource, rule->anchor);
+
+		meant = found ? found : meant;
+	}
+	check_node(checker, meant, value, at);
+}
+
+void schema_check_all_of(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	for (size_t i = 0; i < rule->list.count; i++)
+		check_node(checker, rule->list.items[i], value, at);
+}
+
+/* Stops at the first match, unless the evaluated items are needed; then it must try all schemas. */
+void schema_check_any_of(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	size_t good = 0;
+
+	for (size_t i = 0; i < rule->list.count && (!good || checker->seen); i++)
+		good += holds(checker, rule->list.items[i], value, at);
+	if (!good)
+		schema_complain(checker, &rule->place, at, "value",
+			"must satisfy at least one of these %zu schemas", rule->list.count);
+}
+
+void schema_check_one_of(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	size_t good[2] = { 0, 0 };
+	size_t count = 0;
+
+	for (size_t i = 0; i < rule->list.count && count < 2; i++)
+		if (holds(checker, rule->list.items[i], value, at))
+			good[count++] = i;
+	if (count == 0)
+		schema_complain(checker, &rule->place, at, "value",
+			"must satisfy one of these %zu schemas", rule->list.count);
+	if (count > 1)
+		schema_complain(checker, &rule->place, at, "value",
+			"must satisfy only one of these schemas, not both %zu and %zu", good[0],
+			good[1]);
+}
+
+void schema_check_not(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	if (holds(checker, rule->schema, value, at))
+		schema_complain(checker, &rule->place, at, "value", "must not satisfy this schema");
+}
+
+void schema_check_if(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	bool good = holds(checker, rule->schema, value, at);
+	const struct schema_rule *then = rule->beside[good ? 0 : 1];
+
+	if (then)
+		check_node(checker, then->schema, value, at);
+}
+
+/* For keywords that only affect other keywords of the same schema. */
+void schema_check_nothing(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
+{
+	(void)checker;
+	(void)rule;
+	(void)value;
+	(void)at;
+}
+
+/* ---- a whole check --------------------------------------------------------------------------- */
+
+/* NOLINTNEXTLINE(readability-function-size): all parameters of a check */
+int schema_check_within(struct arena *arena, const struct schema *schema, const struct value *value,
+	uint64_t work, struct schema_report *ret_report, bool *ret_spent, struct err *err)
+{
+	struct schema_report report = { NULL, 0, false };
+	struct schema_checker checker = { .arena = arena, .report = &report, .work = work };
+
+	check_node(&checker, schema, value, NULL);
+	if (checker.failed)
+		return err_set(err, ERR_MEMORY, "no memory for checking a value");
+	*ret_report = report;
+	*ret_spent = checker.work == 0;
+	return 0;
+}
+
+int schema_check(struct arena *arena, const struct schema *schema, const struct value *value,
+	struct schema_report *ret_report, struct err *err)
+{
+	bool spent = false;
+
+	return schema_check_within(arena, schema, value, SCHEMA_WORK_MAX, ret_report, &spent, err);
 }

@@ -1,7 +1,6 @@
 /*
- * Compiles the text of a schema.  schema.c walks the text and has the table of keywords.
- * schema_keyword.c compiles the value of each keyword.  schema_draft.c has the drafts.
- * schema_refs.c resolves references.
+ * Compiles the text of a schema.  schema_compiler.c walks the text and compiles the keywords.
+ * schema_draft.c has the drafts.  schema_refs.c has the names and resolves references.
  *
  * Functions that compile return 0; 1 when the schema is invalid, and note the mistake; -1 without
  * memory.
@@ -62,13 +61,11 @@ int schema_find_draft(struct schema_compiler *compiler, const struct value *text
 /* Resolves all noted references, and the references in the schemas to which they lead. */
 int schema_follow_references(struct schema_compiler *compiler);
 
-/* Functions that compile the value of a keyword. */
+/* Keywords that schema_draft.c and schema_refs.c compile. */
 /* clang-format off */
-#define SCHEMA_COMPILES(X) \
-	X(annotation) X(dialect) X(type) X(enum) X(const) X(number) X(step) X(count) X(switch) X(pattern) \
-	X(schema) X(schemas) X(members) X(patterns) X(names) X(dependent_names) X(text) \
-	X(former_items) X(dependencies) X(identifier) X(recursive_anchor) X(recursive_reference) \
-	X(anchor) X(dynamic_anchor) X(reference) X(unevaluated)
+#define SCHEMA_COMPILES(X)                                                     \
+	X(dialect) X(identifier) X(recursive_anchor) X(recursive_reference) \
+	X(anchor) X(dynamic_anchor) X(reference)
 /* clang-format on */
 
 #define SCHEMA_COMPILE_PROTOTYPE(name) \

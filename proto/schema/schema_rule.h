@@ -1,8 +1,7 @@
 /*
- * The internal structs of a compiled schema.  The files that compile a schema use them (schema.c,
- * schema_keyword.c, schema_refs.c), and those that check values (schema_check.c, schema_apply.c).
- * A keyword is one row of the table in schema.c, with a function that compiles it and a function
- * that checks it.  A new keyword needs a new row and its two functions.
+ * The internal structs of a compiled schema, for the files that compile a schema and for
+ * schema_check.c, which checks values.  A keyword is one row of the table in schema_compiler.c,
+ * with a function that compiles it and a function that checks it.
  */
 #pragma once
 
@@ -66,6 +65,14 @@ struct schema_draft {
 	unsigned rooms;   /* a set of schema_room: the vocabularies in force */
 };
 
+/* How the value of a keyword bounds a number or a size. */
+enum schema_bound {
+	SCHEMA_AT_LEAST,
+	SCHEMA_AT_MOST,
+	SCHEMA_ABOVE,
+	SCHEMA_BELOW,
+};
+
 #define SCHEMA_BESIDE_MAX 2
 
 struct schema_keyword {
@@ -78,6 +85,7 @@ struct schema_keyword {
 		const struct value *value, const struct place *at); /* NULL: an annotation */
 	/* other keywords of the same schema that it needs, or NULL */
 	const char *beside[SCHEMA_BESIDE_MAX];
+	enum schema_bound bound; /* of a range or a size */
 };
 
 struct schema_member {
@@ -160,15 +168,13 @@ const struct schema *schema_member_find(
 int schema_find_twins(
 	const struct value *list, uint64_t *work, size_t *ret_first, size_t *ret_second);
 
-/* The check functions of the table in schema.c.  Each adds its errors to the checker. */
+/* The check functions of the table in schema_compiler.c.  Each adds its errors to the checker. */
 /* clang-format off */
 #define SCHEMA_CHECKS(X) \
-	X(type) X(enum) X(const) \
-	X(minimum) X(maximum) X(exclusive_minimum) X(exclusive_maximum) X(multiple_of) \
-	X(min_length) X(max_length) X(pattern) \
-	X(min_items) X(max_items) X(unique_items) X(prefix_items) X(items) X(contains) \
+	X(type) X(enum) X(const) X(range) X(multiple_of) X(size) X(pattern) \
+	X(unique_items) X(prefix_items) X(items) X(contains) \
 	X(former_items) X(additional_items) X(former_contains) X(dependencies) \
-	X(min_properties) X(max_properties) X(required) X(dependent_required) X(property_names) \
+	X(required) X(dependent_required) X(property_names) \
 	X(properties) X(pattern_properties) X(additional_properties) \
 	X(ref) X(dynamic_ref) X(all_of) X(any_of) X(one_of) X(not) X(if) X(dependent_schemas) \
 	X(unevaluated_items) X(unevaluated_properties) X(nothing)

@@ -179,7 +179,7 @@ TEST(in_a_full_queue_a_run_of_a_lighter_user_takes_the_place_of_the_newest_of_th
 	CHECK_EQ_INT(
 		queue_enter(&queue, &others[1], 3, NULL, &RUNTIME_A, &displaced), QUEUE_ENTERED);
 	CHECK(displaced == &many[2]);
-	CHECK(!many[2].lane && !many[2].waiting);
+	CHECK(!many[2].fair.lane);
 	CHECK_EQ_INT(queue_count(&queue), 4);
 	CHECK_EQ_INT(RUNTIME_A.waiting, 4);
 	CHECK_EQ_INT(queue_enter(&queue, &others[2], 3, NULL, &RUNTIME_A, &displaced), QUEUE_FULL);
