@@ -39,7 +39,7 @@ struct fair_entry {
 };
 
 /* Whether this waiting entry may be the next one. */
-typedef bool fair_may(const void *context, const struct fair_entry *entry);
+typedef bool fair_may(const void *context, struct fair_entry *entry);
 
 void fair_init(struct fair_lane *queue);
 

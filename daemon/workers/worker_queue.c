@@ -129,10 +129,10 @@ static bool has_share_left(const struct queue *queue, const struct fair_lane *us
 }
 
 /* Where there is a reserve, the last possible worker is for administrators. */
-static bool may_have(const void *context, const struct fair_entry *fair)
+static bool may_have(const void *context, struct fair_entry *fair)
 {
 	const struct queue_goods *want = context;
-	const struct queue_entry *entry = container_of(fair, const struct queue_entry, fair);
+	const struct queue_entry *entry = entry_of(fair);
 
 	return entry->want == want && (entry->is_admin || !want->reserve ||
 					      want->running + 1 < want->most + want->reserve);

@@ -125,9 +125,9 @@ TEST(lanes_in_a_lane_take_turns_and_count_as_one_outside)
 	CHECK(is_empty());
 }
 
-static bool is_of_kind(const void *context, const struct fair_entry *entry)
+static bool is_of_kind(const void *context, struct fair_entry *entry)
 {
-	return container_of(entry, const struct item, entry)->kind == *(const int *)context;
+	return container_of(entry, struct item, entry)->kind == *(const int *)context;
 }
 
 TEST(an_entry_that_may_not_be_next_does_not_hold_up_those_behind_it)
