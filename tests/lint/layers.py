@@ -61,11 +61,16 @@ MAY = {
 }
 
 # Folders whose rooms and files have no include cycle.
-<<<<<<< HEAD
-NO_CYCLES = ("store", "daemon/record", "daemon/redact", "daemon/request", "daemon/runs", "cli")
-=======
-NO_CYCLES = ("proto", "sandbox", "store", "daemon/record", "daemon/redact")
->>>>>>> c7a8cbd (proto: a schema is compiled in one file and checked in another, without a cycle of files)
+NO_CYCLES = (
+    "proto",
+    "store",
+    "sandbox",
+    "cli",
+    "daemon/record",
+    "daemon/redact",
+    "daemon/request",
+    "daemon/runs",
+)
 
 # A file that is its folder's only door to another.
 DOORS = {
