@@ -64,7 +64,7 @@ struct server {
 	struct list conns;
 	struct conn_events conn_events;
 	struct list waits;
-	struct list rehearsals;
+	struct list policy_tests;
 	uv_signal_t signals[2];
 	struct timer *sweep; /* drops expired blobs */
 	struct timer *trim;  /* returns freed memory to the system */

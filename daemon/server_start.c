@@ -4,8 +4,6 @@
 #include "daemon/loop/service_manager.h"
 #include "daemon/loop/trim.h"
 #include "daemon/methods/methods.h"
-#include "daemon/methods/methods_budgets.h"
-#include "daemon/methods/waits.h"
 #include "daemon/policy/allowances.h"
 #include "daemon/record/permissions.h"
 #include "daemon/record/readers.h"
@@ -342,7 +340,7 @@ static void wire(struct server *server)
 		.conns = &server->conns,
 		.conn_events = &server->conn_events,
 		.waits = &server->waits,
-		.rehearsals = &server->rehearsals,
+		.policy_tests = &server->policy_tests,
 	};
 }
 
@@ -354,7 +352,7 @@ static void init(struct server *server)
 	wire(server);
 	list_init(&server->conns);
 	list_init(&server->waits);
-	list_init(&server->rehearsals);
+	list_init(&server->policy_tests);
 	registry_init(&server->runs, &events);
 	claims_init(&server->claims);
 	thread_work_init(&server->thread_work, &server->loop);

@@ -4,7 +4,7 @@
 
 #include "daemon/door/listener.h"
 #include "daemon/loop/service_manager.h"
-#include "daemon/methods/rehearsal.h"
+#include "daemon/methods/methods.h"
 #include "daemon/record/readers.h"
 #include "daemon/redact/pattern_book.h"
 #include "daemon/request/pipeline.h"
@@ -45,7 +45,7 @@ static void close_parts(struct server *server)
 	(void)request_cancel_all(&server->runs, KILLED_CLOSING);
 	inspectors_closing(server->services.inspectors);
 	policies_stop(server->services.policies);
-	rehearsals_close(&server->services);
+	policy_tests_close(&server->services);
 	pool_stop(&server->pool);
 	audit_close(&server->audit);
 	recorder_close(server->services.recorder);

@@ -96,6 +96,6 @@ struct services {
 	struct listener *listener;
 	struct list *conns;
 	const struct conn_events *conn_events;
-	struct list *waits;      /* struct call: calls that wait for runs to end */
-	struct list *rehearsals; /* tests of policies against examples */
+	struct list *waits;        /* struct call: calls that wait for runs to end */
+	struct list *policy_tests; /* policies.test, in progress */
 };

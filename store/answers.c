@@ -13,6 +13,11 @@
 #define EXPORT_BYTES ((uint64_t)4 << 20) /* of a page, unless one record alone is longer */
 #define VERIFY_COUNT 20000               /* of one part, in one answer */
 
+#define STREAM_BYTES_WAITED ((uint64_t)1 << 20)  /* of a stream that `wait` returns */
+#define PART_BYTES_LISTED   ((uint64_t)64 << 10) /* of each input of a run that waits for approval */
+#define APPROVALS_LIMIT     20
+#define SOURCES_MOST        4 /* how many `cached_from` references are followed */
+
 /* A question that is being answered. */
 struct asking {
 	struct store *store;
@@ -69,78 +74,67 @@ static struct store_filter filter_of(const struct asking *asking)
 	return filter;
 }
 
-__attribute__((format(printf, 3, 4))) static int refuse(
-	struct store_answer *answer, struct err *err, const char *format, ...)
-{
-	char words[ERR_TEXT_MAX];
-	va_list args;
+/* ---- which run ---------------------------------------------------------------------------- */
 
-	va_start(args, format);
-	cut_vprintf(words, sizeof(words), format, args);
-	va_end(args);
-	answer->value = NULL;
-	answer->code = RPC_CODE_NOT_FOUND;
-	(void)err_set(err, ERR_MISSING, "%s", words);
-	return 1;
+/* The functions below return 0; 1 when the question is refused, with the reason in *err; or -1. */
+
+static int find_by_caller_id(struct asking *asking, const char *id, struct err *err)
+{
+	int found = store_find_named(
+		asking->store, asking->question->uid, id, asking->answer->run_id, err);
+
+	if (found > 0)
+		(void)err_set(err, ERR_MISSING, "this caller has no run with the id \"%s\"", id);
+	return found;
 }
 
-/* 0, 1: refused, -1. */
-static int find_run(struct store *store, const struct store_question *question, const char *name,
-	char ret_run_id[RUN_ID_LEN + 1], struct store_answer *answer, struct err *err)
+/* Finds the run that the question names, among those that the caller may see. */
+static int find_run(struct asking *asking, struct err *err)
 {
-	const struct store_filter filter = own_filter(question);
-	int found = store_resolve(store, &filter, name, ret_run_id, err);
+	const struct store_filter filter = own_filter(asking->question);
+	const char *name = asking->question->run_id;
+	const char *id = text_of(asking, "id");
+	int found;
 
+	if (!name && id)
+		return find_by_caller_id(asking, id, err);
+	if (!name)
+		name = text_of(asking, "run_id");
+	if (!name)
+		name = "";
+	found = store_resolve(asking->store, &filter, name, asking->answer->run_id, err);
 	if (found <= 0)
 		return found;
 	if (found == 1)
-		return refuse(answer, err, "there is no run \"%s\", or not for this caller", name);
-	return refuse(answer, err, "\"%s\" could be several runs: write more of the id", name);
+		(void)err_set(
+			err, ERR_MISSING, "there is no run \"%s\", or not for this caller", name);
+	else
+		(void)err_set(err, ERR_MISSING,
+			"\"%s\" could be several runs: write more of the id", name);
+	return 1;
 }
 
-static int find_named(struct asking *asking, char ret_run_id[RUN_ID_LEN + 1], struct err *err)
-{
-	const char *name = text_of(asking, "run_id");
-
-	return find_run(
-		asking->store, asking->question, name ? name : "", ret_run_id, asking->answer, err);
-}
-
-int store_answer_name(struct store *store, const struct store_question *question, const char *name,
-	char ret_run_id[RUN_ID_LEN + 1], struct store_answer *ret_answer, struct err *err)
-{
-	int r;
-
-	db_question(store);
-	r = find_run(store, question, name, ret_run_id, ret_answer, err);
-	db_answered(store);
-	return r < 0 ? -1 : 0;
-}
-
-int store_answer_caller_id(struct store *store, const struct store_question *question,
-	char ret_run_id[RUN_ID_LEN + 1], struct store_answer *ret_answer, struct err *err)
-{
-	const char *id = value_as_text(value_get(question->params, "id"));
-	int found;
-
-	db_question(store);
-	found = store_find_named(store, question->uid, id ? id : "", ret_run_id, err);
-	db_answered(store);
-	if (found > 0)
-		(void)refuse(
-			ret_answer, err, "this caller has no run with the id \"%s\"", id ? id : "");
-	return found < 0 ? -1 : 0;
-}
-
-int store_answer_record(struct store *store, const char *run_id, uint64_t stream_bytes,
-	struct arena *arena, struct store_answer *ret_answer, struct err *err)
+/* Reads a run's record, with its streams up to `stream_bytes` each. */
+static int read_record(struct asking *asking, const char *run_id, uint64_t stream_bytes,
+	struct value **ret_record, struct err *err)
 {
 	uint32_t uid = 0;
-	int got = store_get(store, run_id, stream_bytes, arena, &ret_answer->value, &uid, err);
+	int got = store_get(
+		asking->store, run_id, stream_bytes, asking->arena, ret_record, &uid, err);
 
 	if (got > 0)
-		(void)refuse(ret_answer, err, "there is no run %s", run_id);
-	return got < 0 ? -1 : 0;
+		(void)err_set(err, ERR_MISSING, "there is no run %s", run_id);
+	return got;
+}
+
+static int answer_record(struct asking *asking, uint64_t stream_bytes, struct err *err)
+{
+	int r = find_run(asking, err);
+
+	if (r != 0)
+		return r;
+	return read_record(
+		asking, asking->answer->run_id, stream_bytes, &asking->answer->value, err);
 }
 
 /* ---- the questions ------------------------------------------------------------------------ */
@@ -152,32 +146,74 @@ static int answer_list(struct asking *asking, struct err *err)
 	return store_list(asking->store, &filter, asking->arena, &asking->answer->value, err);
 }
 
+static int answer_name(struct asking *asking, struct err *err)
+{
+	asking->answer->value = value_map(asking->arena);
+	return find_run(asking, err);
+}
+
+static int answer_run(struct asking *asking, struct err *err)
+{
+	return answer_record(asking, STREAM_BYTES_WAITED, err);
+}
+
 static int answer_get(struct asking *asking, struct err *err)
 {
-	char run_id[RUN_ID_LEN + 1];
-	int r = find_named(asking, run_id, err);
+	return answer_record(asking, STREAM_BYTES_SHOWN, err);
+}
 
-	if (r != 0)
-		return r < 0 ? -1 : 0;
-	return store_answer_record(
-		asking->store, run_id, STREAM_BYTES_SHOWN, asking->arena, asking->answer, err);
+static const struct value *secrets_of(const struct value *record)
+{
+	return value_get(value_get(record, "request"), "secrets");
+}
+
+/*
+ * A cached result has the masks of the run that produced it, whatever secrets its own caller named.
+ * So the record gets the largest number of secrets of all runs it was taken from.
+ */
+static int count_secrets(struct asking *asking, struct value *record, struct err *err)
+{
+	const struct value *most = secrets_of(record);
+	struct value *source = record;
+	const char *from;
+
+	for (unsigned i = 0;
+		i < SOURCES_MOST && (from = value_as_text(value_get(source, "cached_from"))); i++) {
+		source = NULL;
+		if (read_record(asking, from, 0, &source, err) < 0)
+			return -1;
+		if (value_as_int(secrets_of(source), 0) > value_as_int(most, 0))
+			most = secrets_of(source);
+	}
+	if (most)
+		value_map_put(asking->arena, value_get(record, "request"), "secrets",
+			value_int(asking->arena, value_as_int(most, 0)));
+	return 0;
+}
+
+/* Reads whole streams, because the program is run again and its output compared. */
+static int answer_replay(struct asking *asking, struct err *err)
+{
+	int r = answer_record(asking, UINT64_MAX, err);
+
+	return r != 0 ? r : count_secrets(asking, asking->answer->value, err);
 }
 
 static int answer_output(struct asking *asking, struct err *err)
 {
 	const char *stream = text_of(asking, "stream");
-	char run_id[RUN_ID_LEN + 1];
-	int r = find_named(asking, run_id, err);
+	int r = find_run(asking, err);
 
 	if (r != 0)
-		return r < 0 ? -1 : 0;
-	r = store_output(asking->store, run_id, stream ? stream : "stdout",
+		return r;
+	r = store_output(asking->store, asking->answer->run_id, stream ? stream : "stdout",
 		(uint64_t)int_of(asking, "offset", 0),
 		(uint64_t)int_of(asking, "length", PAGE_BYTES), asking->arena,
 		&asking->answer->value, err);
 	if (r > 0)
-		(void)refuse(asking->answer, err, "run %s has no such stream", run_id);
-	return r < 0 ? -1 : 0;
+		(void)err_set(
+			err, ERR_MISSING, "run %s has no such stream", asking->answer->run_id);
+	return r;
 }
 
 static int answer_stats(struct asking *asking, struct err *err)
@@ -187,6 +223,28 @@ static int answer_stats(struct asking *asking, struct err *err)
 
 	return store_stats(asking->store, &filter, by ? by : "outcome", asking->arena,
 		&asking->answer->value, err);
+}
+
+static int answer_approvals(struct asking *asking, struct err *err)
+{
+	struct store_approvals_filter filter = { .after = text_of(asking, "after"),
+		.limit = (uint32_t)int_of(asking, "limit", APPROVALS_LIMIT),
+		.part_bytes = PART_BYTES_LISTED };
+	int r;
+
+	if (text_of(asking, "run_id")) {
+		r = find_run(asking, err);
+		if (r != 0)
+			return r;
+		filter.run_id = asking->answer->run_id;
+		filter.part_bytes = STREAM_BYTES_WAITED;
+	}
+	return store_approvals(asking->store, &filter, asking->arena, &asking->answer->value, err);
+}
+
+static int answer_status(struct asking *asking, struct err *err)
+{
+	return store_status(asking->store, asking->arena, &asking->answer->value, err);
 }
 
 static int answer_acts(struct asking *asking, struct err *err)
@@ -213,30 +271,28 @@ static int answer_export(struct asking *asking, struct err *err)
 	return store_export(asking->store, &what, asking->arena, &asking->answer->value, err);
 }
 
-/* The key and checkpoint file in the params replace those of the question. */
-static struct store_trust trust_of(const struct asking *asking, uint8_t key[SIGN_PUBLIC_LEN])
+/* The key and checkpoint file in the params replace those that the store's owner trusts. */
+static void prefer_params(
+	const struct asking *asking, struct store_trust *trust, uint8_t key[SIGN_PUBLIC_LEN])
 {
-	const struct store_trust *known = asking->question->trust;
-	struct store_trust trust = { .public_key = NULL };
 	const struct value *second = value_get(asking->question->params, "second");
 	const char *text = text_of(asking, "key");
 
-	if (known)
-		trust = *known;
 	if (text && sign_key_from_text(text, key) == 0)
-		trust.public_key = key;
+		trust->public_key = key;
 	if (value_is(second, VALUE_TEXT)) {
-		trust.second = (struct bytes){ second->text.bytes, second->text.len };
-		trust.second_at = 0;
-		trust.second_of = 0;
+		trust->second = (struct bytes){ second->text.bytes, second->text.len };
+		trust->second_at = 0;
+		trust->second_of = 0;
 	}
-	return trust;
 }
 
 static int answer_verify(struct asking *asking, struct err *err)
 {
+	const struct store_question *question = asking->question;
+	auto_free char *second = NULL;
 	uint8_t key[SIGN_PUBLIC_LEN];
-	const struct store_trust trust = trust_of(asking, key);
+	struct store_trust trust = { .public_key = NULL };
 	const char *part = text_of(asking, "part");
 	const struct store_span span = {
 		.part = part ? store_part_of(part) : STORE_PART_COUNT,
@@ -245,22 +301,30 @@ static int answer_verify(struct asking *asking, struct err *err)
 		.trust = &trust,
 	};
 
+	/* Without `part`, compare the file's end: a store that was rolled back lacks it. */
+	if (question->trust && question->trust(question->trust_owner, part ? span.from : 0, &second,
+				       &trust, err) < 0)
+		return -1;
+	prefer_params(asking, &trust, key);
 	return store_verify(asking->store, &span, asking->arena, &asking->answer->value, err);
 }
 
-static int (*const answers[METHOD_COUNT])(struct asking *asking, struct err *err) = {
-	[METHOD_RUNS_LIST] = answer_list,
-	[METHOD_RUNS_GET] = answer_get,
-	[METHOD_RUNS_OUTPUT] = answer_output,
-	[METHOD_STATS] = answer_stats,
-	[METHOD_ADMIN_ACTS] = answer_acts,
-	[METHOD_AUDIT_EXPORT] = answer_export,
-	[METHOD_AUDIT_VERIFY] = answer_verify,
+/* ---- the columns of the table of methods --------------------------------------------------- */
+
+struct reader {
+	int (*read)(struct asking *asking, struct err *err);
+	bool is_offline;
 };
 
-bool store_can_answer(enum method_id method)
+#define OFFLINE(function)                                          function, true
+#define ONLINE(function)                                           function, false
+#define READER(id, name, who, params, result, start, read, finish) [METHOD_##id] = { read },
+
+static const struct reader readers[METHOD_COUNT] = { METHODS(READER) };
+
+bool store_answers_offline(enum method_id method)
 {
-	return answers[method] != NULL;
+	return readers[method].is_offline;
 }
 
 int store_answer(struct store *store, const struct store_question *question, struct arena *arena,
@@ -269,9 +333,13 @@ int store_answer(struct store *store, const struct store_question *question, str
 	struct asking asking = { store, question, arena, ret_answer };
 	int r;
 
-	*ret_answer = (struct store_answer){ NULL, RPC_CODE_INTERNAL };
+	*ret_answer = (struct store_answer){ .code = RPC_CODE_INTERNAL };
 	db_question(store);
-	r = answers[question->method](&asking, err);
+	r = readers[question->method].read(&asking, err);
 	db_answered(store);
-	return r;
+	if (r != 0)
+		ret_answer->value = NULL;
+	if (r > 0)
+		ret_answer->code = RPC_CODE_NOT_FOUND;
+	return r < 0 ? -1 : 0;
 }

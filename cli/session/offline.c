@@ -23,7 +23,7 @@ bool offline_can_answer(const char *name)
 {
 	const struct method *method = method_find(name);
 
-	return method && store_can_answer(method->id);
+	return method && store_answers_offline(method->id);
 }
 
 int offline_call(const char *path, struct store **copy, const struct client_question *question,
@@ -33,7 +33,7 @@ int offline_call(const char *path, struct store **copy, const struct client_ques
 	const struct store_question asked = {
 		.method = method->id, .params = question->params, .all_callers = true
 	};
-	struct store_answer answer = { NULL, RPC_CODE_INTERNAL };
+	struct store_answer answer;
 	struct job_refusal refusal = { NULL, NULL, NULL };
 	int refused = method_check_params(arena, method->id, question->params, &refusal, err);
 

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/methods/call.h"
-#include "daemon/methods/methods_budgets.h"
+#include "daemon/methods/methods.h"
 #include "daemon/news/events.h"
 #include "daemon/record/recorder.h"
 #include "daemon/redact/redactor.h"
@@ -205,15 +204,6 @@ static int reset_budget(struct use *use)
 	return 0;
 }
 
-static int (*const pulls[METHOD_COUNT])(struct use *use) = {
-	[METHOD_ADMIN_DRAIN] = drain,
-	[METHOD_ADMIN_RESUME] = resume,
-	[METHOD_ADMIN_KILL_ALL] = kill_all,
-	[METHOD_ADMIN_BLOCK] = block,
-	[METHOD_ADMIN_RESET_BUDGET] = reset_budget,
-	[METHOD_ADMIN_UNBLOCK] = unblock,
-};
-
 static void tell(const struct use *use)
 {
 	const struct event event = { .kind = EVENT_LEVER };
@@ -280,7 +270,7 @@ static void record(struct use *use)
 	recorder_put(call->services->recorder, &use->recording);
 }
 
-void method_admin_op(struct call *call)
+static void start_op(struct call *call, int (*perform)(struct use *use))
 {
 	struct use *use = calloc(1, sizeof(*use));
 
@@ -295,11 +285,41 @@ void method_admin_op(struct call *call)
 	use->recording.done = on_recorded;
 	use->call = call;
 	use->result = value_map(&call->arena);
-	if (pulls[call->method->id](use) == 0) {
+	if (perform(use) == 0) {
 		record(use);
 		return;
 	}
 	free(use);
 	call_error(call, RPC_CODE_INTERNAL,
 		"not done: there is no memory for it, or as many users are shut out as can be");
+}
+
+void method_drain(struct call *call)
+{
+	start_op(call, drain);
+}
+
+void method_resume(struct call *call)
+{
+	start_op(call, resume);
+}
+
+void method_kill_all(struct call *call)
+{
+	start_op(call, kill_all);
+}
+
+void method_block(struct call *call)
+{
+	start_op(call, block);
+}
+
+void method_unblock(struct call *call)
+{
+	start_op(call, unblock);
+}
+
+void method_reset_budget(struct call *call)
+{
+	start_op(call, reset_budget);
 }

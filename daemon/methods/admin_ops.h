@@ -37,8 +37,5 @@ const char *admin_ops_refusal(const struct admin_ops *admin_ops, uint32_t uid, s
 /* Fills in *act for the record: caller, method and result.  Texts lie in the call's arena. */
 void admin_ops_act(struct call *call, const struct value *result, struct store_act *act);
 
-/* Answers admin.drain, resume, kill_all, block, unblock and reset_budget. */
-void method_admin_op(struct call *call);
-
 /* The blocked users, for admin.status: [{uid, reason?}]. */
 struct value *admin_ops_describe_blocks(const struct admin_ops *admin_ops, struct arena *arena);

@@ -28,6 +28,7 @@ struct call {
 	struct timer *timer;
 	char run_id[RUN_ID_LEN + 1]; /* of the run that it names, once known */
 	bool asked_again;
+	bool store_is_optional; /* it is answered even if the store cannot be read */
 };
 
 /* Both take the bytes of the arrival, its arena and the memory counted for it. */

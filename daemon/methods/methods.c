@@ -5,10 +5,6 @@
 
 #include "daemon/door/ceilings.h"
 #include "daemon/methods/admin_ops.h"
-#include "daemon/methods/methods_budgets.h"
-#include "daemon/methods/methods_record.h"
-#include "daemon/methods/methods_runs.h"
-#include "daemon/methods/policy_methods.h"
 #include "daemon/news/events.h"
 #include "daemon/record/store_failure.h"
 #include "daemon/request/pipeline.h"
@@ -17,42 +13,9 @@
 #include "proto/base/nearest.h"
 #include "proto/names.h"
 
-static void (*const starts[METHOD_COUNT])(struct call *call) = {
-	[METHOD_HELLO] = method_hello,
-	[METHOD_WAIT] = method_wait,
-	[METHOD_CANCEL] = method_cancel,
-	[METHOD_RUNTIMES] = method_runtimes,
-	[METHOD_BLOB_PUT] = method_blob_put,
-	[METHOD_BLOB_GET] = method_blob_get,
-	[METHOD_RUNS_LIST] = method_from_store,
-	[METHOD_RUNS_GET] = method_from_store,
-	[METHOD_RUNS_OUTPUT] = method_from_store,
-	[METHOD_RUNS_REPLAY] = method_from_store,
-	[METHOD_STATS] = method_from_store,
-	[METHOD_POLICIES_LIST] = method_policies_list,
-	[METHOD_POLICIES_SHOW] = method_policies_show,
-	[METHOD_POLICIES_TEST] = method_policies_test,
-	[METHOD_ADMIN_STATUS] = method_from_store,
-	[METHOD_ADMIN_ACTS] = method_from_store,
-	[METHOD_ADMIN_GC] = method_gc,
-	[METHOD_AUDIT_BACKUP] = method_backup,
-	[METHOD_AUDIT_EXPORT] = method_from_store,
-	[METHOD_EVENTS_SUBSCRIBE] = method_subscribe,
-	[METHOD_APPROVALS_LIST] = method_from_store,
-	[METHOD_APPROVALS_APPROVE] = method_decide,
-	[METHOD_APPROVALS_DENY] = method_decide,
-	[METHOD_APPROVALS_REVOKE] = method_revoke,
-	[METHOD_ADMIN_DRAIN] = method_admin_op,
-	[METHOD_ADMIN_RESUME] = method_admin_op,
-	[METHOD_ADMIN_KILL_ALL] = method_admin_op,
-	[METHOD_ADMIN_BLOCK] = method_admin_op,
-	[METHOD_ADMIN_UNBLOCK] = method_admin_op,
-	[METHOD_ADMIN_RESET_BUDGET] = method_admin_op,
-	[METHOD_BUDGETS_LIST] = method_budgets,
-	[METHOD_AUDIT_VERIFY] = method_from_store,
-	[METHOD_AUDIT_CHECKPOINT] = method_audit_checkpoint,
-	[METHOD_AUDIT_KEY] = method_audit_key,
-};
+#define METHOD_START(id, name, who, params, result, start, read, finish) [METHOD_##id] = start,
+
+static void (*const starts[METHOD_COUNT])(struct call *call) = { METHODS(METHOD_START) };
 
 /* "admin.drain is for the role admin" */
 static void name_roles(const struct method *method, char *text, size_t size)
@@ -180,7 +143,7 @@ void methods_start(const struct arrival *arrival)
 		refuse_right(arrival, method);
 		return;
 	}
-	if (method->id == METHOD_RUN || method->id == METHOD_CHECK) {
+	if (!starts[method->id]) {
 		start_run(arrival, method->id == METHOD_CHECK);
 		return;
 	}

@@ -1,10 +1,14 @@
 /*
- * The methods that a client may call.  `run` and `check` become requests (pipeline.h).  The others
- * become calls (call.h); a table in methods.c names the function that answers each.
+ * The functions of the methods that a client may call.  proto/method/method_table.h has a row for
+ * each method, with its functions.  `run` and `check` become requests (pipeline.h); every other
+ * message becomes a call (call.h).
  */
 #pragma once
 
 #include "daemon/methods/call.h"
+#include "daemon/request/registry.h"
+
+struct store;
 
 /*
  * Takes the bytes, the arena and the memory that is counted for the caller.  That memory is
@@ -18,37 +22,73 @@ void methods_start(const struct arrival *arrival);
  */
 struct request *methods_admit(const struct arrival *arrival, bool is_check);
 
-/* Runs the program of a record again for the call's caller.  Takes the call (methods_replay.c). */
-void method_replay(struct call *call, const struct value *record);
+/* ---- the column `start`: each takes the call and answers it, perhaps later ------------------- */
 
-/* ---- methods_hello.c ---- */
+/* methods_store.c: a thread reads the store with the row's `read`; then comes its `finish`. */
+void method_from_store(struct call *call);
 
 void method_hello(struct call *call);
 void method_runtimes(struct call *call);
-
-/* ---- methods_events.c ---- */
-
-void method_subscribe(struct call *call);
-
-/* ---- methods_blob.c ---- */
-
+void method_wait(struct call *call);
+void method_cancel(struct call *call);
 void method_blob_put(struct call *call);
 void method_blob_get(struct call *call);
-
-/* ---- methods_store.c: a thread reads the answer from the store ---- */
-
-void method_from_store(struct call *call);
-
-/* ---- methods_status.c ---- */
-
-/* The answer to admin.status, which includes the status of the store. */
-struct value *method_status(struct call *call, struct value *store_status);
-
-/* ---- methods_approvals.c ---- */
-
-/* The first answers approvals.approve and approvals.deny, the second approvals.revoke. */
-void method_decide(struct call *call);
+void method_subscribe(struct call *call);
+void method_policies_list(struct call *call);
+void method_policies_show(struct call *call);
+void method_policies_test(struct call *call);
+void method_decide(struct call *call); /* approvals.approve, approvals.deny */
 void method_revoke(struct call *call);
+void method_budgets(struct call *call);
+void method_status(struct call *call);
+void method_gc(struct call *call);
+void method_backup(struct call *call);
+void method_audit_checkpoint(struct call *call);
+void method_audit_key(struct call *call);
 
-/* As method_found() in methods_runs.h, for approve and deny. */
-void method_decide_found(struct call *call, const struct value *record);
+/* admin_ops.c */
+void method_drain(struct call *call);
+void method_resume(struct call *call);
+void method_kill_all(struct call *call);
+void method_block(struct call *call);
+void method_unblock(struct call *call);
+void method_reset_budget(struct call *call);
+
+/* ---- the column `finish`: each takes the call and what `read` has found ---------------------- */
+
+void method_wait_found(struct call *call, struct value *record);
+void method_cancel_found(struct call *call, struct value *found);
+void method_replay_found(struct call *call, struct value *record);
+void method_decide_found(struct call *call, struct value *record);
+void method_status_found(struct call *call, struct value *store_status);
+
+/* ---- what methods share ---------------------------------------------------------------------- */
+
+/* The run in progress that the call names and its caller may see; NULL: none, or several. */
+struct request *method_find_run(const struct call *call);
+
+/* {unreadable}: takes the place of the store's status if the store cannot be read. */
+struct value *store_unreadable(struct arena *arena, const struct err *err);
+
+/* admin.reset_budget: resets the budget that its params name; false: nothing was spent there. */
+bool budgets_reset_asked(struct call *call);
+
+/* ---- what the server calls ------------------------------------------------------------------- */
+
+/*
+ * Starts services->budgets with the runs of the last window that the store has recorded, except
+ * those that were reset since.  0, or -1; call budgets_done() after both.
+ */
+int budgets_load(struct services *services, struct store *store, struct err *err);
+
+/* Answers the calls that wait for this run. */
+void waits_run_ended(struct services *services, const struct run_end *end);
+
+/* A run in progress got the id that its caller chose: updates the calls that wait for it. */
+void waits_run_renamed(struct services *services, const char *old_id, const char *run_id);
+
+/* Frees the calls of a connection that closes. */
+void waits_conn_gone(struct services *services, const struct conn *conn);
+
+/* The daemon closes: answers each test of policies with the results it has so far. */
+void policy_tests_close(struct services *services);

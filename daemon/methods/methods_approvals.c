@@ -5,7 +5,6 @@
 #include "daemon/gate/grants.h"
 #include "daemon/methods/admin_ops.h"
 #include "daemon/methods/methods.h"
-#include "daemon/methods/methods_runs.h"
 #include "daemon/record/recorder.h"
 #include "daemon/redact/redactor.h"
 #include "daemon/request/approvals.h"
@@ -308,7 +307,7 @@ void method_decide(struct call *call)
 		method_from_store(call);
 }
 
-void method_decide_found(struct call *call, const struct value *record)
+void method_decide_found(struct call *call, struct value *record)
 {
 	struct request *request = registry_find(call->services->runs, call->run_id);
 

@@ -1,10 +1,8 @@
 /* budgets.list, admin.reset_budget, and the start of the budgets from recorded runs. */
-#include "daemon/methods/methods_budgets.h"
-
 #include <string.h>
 
 #include "daemon/gate/budgets.h"
-#include "daemon/methods/call.h"
+#include "daemon/methods/methods.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
 #include "proto/base/clock.h"

@@ -1,8 +1,7 @@
-#include "daemon/methods/methods_record.h"
-
+/* Methods about the record as a whole: gc, backup, checkpoints. */
 #include <string.h>
 
-#include "daemon/methods/call.h"
+#include "daemon/methods/methods.h"
 #include "daemon/record/audit.h"
 #include "daemon/record/backups.h"
 #include "daemon/record/gc.h"

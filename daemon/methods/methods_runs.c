@@ -1,13 +1,18 @@
-#include "daemon/methods/methods_runs.h"
-
+/*
+ * `wait` and `cancel` of a run in progress, or of one that only the store knows; `runs.replay`.
+ *
+ * A call that waits for a run in progress is in services->waits, with the run's id.
+ */
 #include <string.h>
 #include <strings.h>
 
 #include "daemon/methods/methods.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/registry.h"
+#include "daemon/request/replay.h"
 #include "daemon/services.h"
 #include "proto/base/container.h"
+#include "proto/base/list.h"
 
 /* A search among the runs in progress, for those that `is_meant` accepts. */
 struct search {
@@ -215,6 +220,17 @@ void method_cancel(struct call *call)
 		method_from_store(call);
 }
 
+void method_cancel_found(struct call *call, struct value *found)
+{
+	struct request *request = registry_find(call->services->runs, call->run_id);
+
+	(void)found;
+	if (request)
+		cancel_run(call, request);
+	else
+		call_error(call, RPC_CODE_NOT_FOUND, "run %s is not in flight", call->run_id);
+}
+
 /* ---- wait ---------------------------------------------------------------------------------- */
 
 static void on_wait_over(void *owner)
@@ -261,23 +277,142 @@ void method_wait(struct call *call)
 		method_from_store(call);
 }
 
-/* ---- after the store has been read --------------------------------------------------------- */
-
-void method_found(struct call *call, const struct value *record)
+void method_wait_found(struct call *call, struct value *record)
 {
-	struct request *request = registry_find(call->services->runs, call->run_id);
-	bool is_wait = call->method->id == METHOD_WAIT;
+	const struct request *request = registry_find(call->services->runs, call->run_id);
 
-	if (request && is_wait) {
+	if (request) {
 		wait_for_run(call, request);
-	} else if (request) {
-		cancel_run(call, request);
-	} else if (!is_wait) {
-		call_error(call, RPC_CODE_NOT_FOUND, "run %s is not in flight", call->run_id);
 	} else if (value_is(value_get(record, "outcome"), VALUE_NIL) && !call->asked_again) {
 		call->asked_again = true; /* it ended after the store was read */
 		method_from_store(call);
 	} else {
 		call_result(call, record);
 	}
+}
+
+/* Moves the calls that wait for this run into *ret_calls. */
+static void take_waiting(struct services *services, const char *run_id, struct list *ret_calls)
+{
+	list_init(ret_calls);
+	list_for_each(at, services->waits) {
+		struct call *call = container_of(at, struct call, link);
+
+		if (strcmp(call->run_id, run_id) != 0)
+			continue;
+		list_remove(at);
+		list_append(ret_calls, at);
+	}
+}
+
+void waits_run_ended(struct services *services, const struct run_end *end)
+{
+	struct list calls;
+	struct list *first;
+
+	take_waiting(services, end->run_id, &calls);
+	while ((first = list_first(&calls))) {
+		struct call *call = container_of(first, struct call, link);
+
+		list_remove(first);
+		if (end->error)
+			conn_send_error(call->conn, call->msgid, end->error);
+		else
+			conn_send_result(call->conn, call->msgid,
+				call->caller.uid == end->uid ? end->result : end->kept);
+		call_free(call);
+	}
+}
+
+void waits_run_renamed(struct services *services, const char *old_id, const char *run_id)
+{
+	list_for_each(at, services->waits) {
+		struct call *call = container_of(at, struct call, link);
+
+		if (strcmp(call->run_id, old_id) == 0)
+			cut_printf(call->run_id, sizeof(call->run_id), "%s", run_id);
+	}
+}
+
+void waits_conn_gone(struct services *services, const struct conn *conn)
+{
+	list_for_each(at, services->waits) {
+		struct call *call = container_of(at, struct call, link);
+
+		if (call->conn == conn)
+			call_free(call);
+	}
+}
+
+/* ---- runs.replay --------------------------------------------------------------------------- */
+
+/* Takes over what the caller changes against the first run. */
+static void take_wishes(struct call *call, struct value *params)
+{
+	static const char *const switches[] = { "deterministic", "announce" };
+	const struct value *secrets = value_get(call->params, "secrets");
+
+	if (secrets)
+		value_map_put(&call->arena, params, "secrets", (struct value *)(uintptr_t)secrets);
+	for (size_t i = 0; i < COUNT_OF(switches); i++)
+		if (value_as_bool(value_get(call->params, switches[i]), false))
+			value_map_put(
+				&call->arena, params, switches[i], value_bool(&call->arena, true));
+}
+
+static void run_again(struct call *call, const struct value *record, const struct value *params)
+{
+	const struct rpc_message message = {
+		.kind = RPC_REQUEST, .msgid = call->msgid, .method = "run", .params = params
+	};
+	const struct arrival arrival = { .services = call->services,
+		.conn = call->conn,
+		.message = &message,
+		.bytes = call->message,
+		.arena = &call->arena,
+		.held = call->held };
+	struct request *request = methods_admit(&arrival, false);
+
+	call_handed_on(call);
+	if (!request)
+		return;
+	request->replayed = record;
+	request->result.replay_of = value_as_text(value_get(record, "run_id"));
+	request_enter(request, STAGE_CONTRACT);
+}
+
+/* Else secrets that were masked in the first record would be stored unmasked now. */
+static bool names_secrets(struct call *call, const struct value *record)
+{
+	const struct value *secrets = value_get(call->params, "secrets");
+	uint64_t given = value_is(secrets, VALUE_LIST) ? secrets->list.count : 0;
+	uint64_t named = replay_secrets(record);
+
+	if (given >= named)
+		return true;
+	call_error(call, RPC_CODE_CONFLICT,
+		"it came with %llu secrets, which are stored nowhere: name them again in `secrets`, "
+		"so that they are masked this time, too",
+		(unsigned long long)named);
+	return false;
+}
+
+void method_replay_found(struct call *call, struct value *record)
+{
+	const char *why = NULL;
+	struct value *params = replay_params(&call->arena, record, &why);
+
+	if (!params) {
+		call_error(call, why ? RPC_CODE_CONFLICT : RPC_CODE_INTERNAL, "%s",
+			why ? why : "there is no memory to run it again");
+		return;
+	}
+	if (conn_is_closing(call->conn)) {
+		call_error(call, RPC_CODE_DRAINING, "the client has left");
+		return;
+	}
+	if (!names_secrets(call, record))
+		return;
+	take_wishes(call, params);
+	run_again(call, record, params);
 }

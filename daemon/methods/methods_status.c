@@ -39,7 +39,7 @@ static struct value *describe_host(const struct services *services, struct arena
 	return map;
 }
 
-struct value *method_status(struct call *call, struct value *store_status)
+void method_status_found(struct call *call, struct value *store_status)
 {
 	struct services *services = call->services;
 	struct arena *arena = &call->arena;
@@ -92,5 +92,20 @@ struct value *method_status(struct call *call, struct value *store_status)
 	value_map_put(arena, map, "check", page_check_describe(services->page_check, arena));
 	value_map_put(arena, map, "clock", wallclock_describe(services->wallclock, arena));
 	value_map_put(arena, map, "audit", audit_describe(services->audit, arena));
-	return map;
+	call_result(call, map);
+}
+
+/*
+ * It answers also when the store cannot be read, because it is needed most then.  While the disk
+ * stalls it does not try: a thread would wait for the disk.
+ */
+void method_status(struct call *call)
+{
+	const struct err *stall = recorder_stall(call->services->recorder);
+
+	call->store_is_optional = true;
+	if (stall)
+		method_status_found(call, store_unreadable(&call->arena, stall));
+	else
+		method_from_store(call);
 }

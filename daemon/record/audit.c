@@ -445,9 +445,10 @@ struct value *audit_describe_key(const struct audit *audit, struct arena *arena)
 	return fill_done(&fill);
 }
 
-int audit_trust(const struct audit *audit, int64_t from, char **ret_text,
-	struct store_trust *ret_trust, struct err *err)
+int audit_trust(const void *owner, int64_t from, char **ret_text, struct store_trust *ret_trust,
+	struct err *err)
 {
+	const struct audit *audit = owner;
 	struct checkpoint_piece piece = { NULL, 0, 0, 0 };
 	char told[STORE_CHECKPOINT_MAX];
 

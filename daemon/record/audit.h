@@ -70,10 +70,11 @@ struct value *audit_describe_key(const struct audit *audit, struct arena *arena)
 
 /*
  * On a thread: what to trust when the store is verified: the key, and the checkpoint file from byte
- * `from` on (counted from 1; 0: its end).  The caller frees *ret_text.
+ * `from` on (counted from 1; 0: its end).  The owner is the struct audit.  The caller frees
+ * *ret_text.
  */
-int audit_trust(const struct audit *audit, int64_t from, char **ret_text,
-	struct store_trust *ret_trust, struct err *err);
+int audit_trust(const void *owner, int64_t from, char **ret_text, struct store_trust *ret_trust,
+	struct err *err);
 
 /* {file, key, links, at_us, alarm, trouble} for admin.status. */
 struct value *audit_describe(const struct audit *audit, struct arena *arena);

@@ -12,46 +12,10 @@
 
 extern const struct embedded method_schemas[];
 
-/* clang-format off */
-static const struct method methods[METHOD_COUNT] = {
-	{ METHOD_HELLO,          "hello",          METHOD_ALL,         "hello.json",       NULL },
-	{ METHOD_RUN,            "run",            METHOD_USER,        "run.json",         "result.json" },
-	{ METHOD_CHECK,          "check",          METHOD_USER,        "run.json",         NULL },
-	{ METHOD_WAIT,           "wait",           METHOD_OWNER_ADMIN, "wait.json",        "result.json" },
-	{ METHOD_CANCEL,         "cancel",         METHOD_OWNER_ADMIN, "cancel.json",      NULL },
-	{ METHOD_RUNTIMES,       "runtimes",       METHOD_ALL,         "none.json",        NULL },
-	{ METHOD_BLOB_PUT,       "blob.put",       METHOD_USER,        "blob.put.json",    NULL },
-	{ METHOD_BLOB_GET,       "blob.get",       METHOD_USER,        "blob.get.json",    NULL },
-	{ METHOD_RUNS_LIST,      "runs.list",      METHOD_OWNER_ADMIN, "runs.list.json",   NULL },
-	{ METHOD_RUNS_GET,       "runs.get",       METHOD_OWNER_ADMIN, "run_id.json",      NULL },
-	{ METHOD_RUNS_OUTPUT,    "runs.output",    METHOD_OWNER_ADMIN, "runs.output.json", NULL },
-	{ METHOD_RUNS_REPLAY,    "runs.replay",    METHOD_OWNER_ADMIN, "runs.replay.json", NULL },
-	{ METHOD_STATS,          "stats",          METHOD_OWNER_ADMIN, "stats.json",       NULL },
-	{ METHOD_EVENTS_SUBSCRIBE, "events.subscribe", METHOD_WATCHER, "events.subscribe.json", NULL },
-	{ METHOD_POLICIES_LIST,  "policies.list",  METHOD_ALL,         "none.json",        NULL },
-	{ METHOD_POLICIES_SHOW,  "policies.show",  METHOD_ALL,         "policies.show.json", NULL },
-	{ METHOD_POLICIES_TEST,  "policies.test",  METHOD_OWNER_ADMIN, "policies.test.json", NULL },
-	{ METHOD_APPROVALS_LIST, "approvals.list",     METHOD_APPROVER, "approvals.list.json", NULL },
-	{ METHOD_APPROVALS_APPROVE, "approvals.approve", METHOD_APPROVER, "approvals.approve.json", NULL },
-	{ METHOD_APPROVALS_DENY, "approvals.deny",     METHOD_APPROVER, "approvals.deny.json", NULL },
-	{ METHOD_APPROVALS_REVOKE, "approvals.revoke", METHOD_APPROVER, "approvals.revoke.json", NULL },
-	{ METHOD_ADMIN_STATUS,   "admin.status",   METHOD_ADMIN,       "none.json",        NULL },
-	{ METHOD_ADMIN_ACTS,     "admin.acts",     METHOD_ADMIN,       "acts.json",        NULL },
-	{ METHOD_ADMIN_DRAIN,    "admin.drain",    METHOD_ADMIN,       "lever.json",       NULL },
-	{ METHOD_ADMIN_RESUME,   "admin.resume",   METHOD_ADMIN,       "lever.json",       NULL },
-	{ METHOD_ADMIN_KILL_ALL, "admin.kill_all", METHOD_ADMIN,       "lever.json",       NULL },
-	{ METHOD_ADMIN_BLOCK,    "admin.block",    METHOD_ADMIN,       "block.json",       NULL },
-	{ METHOD_ADMIN_UNBLOCK,  "admin.unblock",  METHOD_ADMIN,       "block.json",       NULL },
-	{ METHOD_ADMIN_GC,       "admin.gc",       METHOD_ADMIN,       "admin.gc.json",    NULL },
-	{ METHOD_ADMIN_RESET_BUDGET, "admin.reset_budget", METHOD_ADMIN, "reset_budget.json", NULL },
-	{ METHOD_BUDGETS_LIST,   "budgets.list",   METHOD_OWNER_ADMIN, "budgets.json",     NULL },
-	{ METHOD_AUDIT_BACKUP,   "audit.backup",   METHOD_ADMIN,       "audit.backup.json", NULL },
-	{ METHOD_AUDIT_EXPORT,   "audit.export",   METHOD_ADMIN,       "audit.export.json", NULL },
-	{ METHOD_AUDIT_VERIFY,   "audit.verify",   METHOD_ADMIN,       "audit.verify.json", NULL },
-	{ METHOD_AUDIT_CHECKPOINT, "audit.checkpoint", METHOD_ADMIN,   "none.json",        NULL },
-	{ METHOD_AUDIT_KEY,      "audit.key",      METHOD_ADMIN,       "none.json",        NULL },
-};
-/* clang-format on */
+#define METHOD_ROW(id, name, who, params, result, start, read, finish) \
+	{ METHOD_##id, name, METHOD_##who, params, result },
+
+static const struct method methods[METHOD_COUNT] = { METHODS(METHOD_ROW) };
 
 /* Written once, by setup(), and kept until the process ends. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;

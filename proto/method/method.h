@@ -1,6 +1,7 @@
 /*
- * The methods that a client may call: one row for each, with the schema of its params and the roles
- * that may call it.  The schemas are the files in proto/method/schemas/, embedded in the program.
+ * The methods that a client may call (method_table.h has a row for each), who may call them, and
+ * the schemas of their params and results.  The schemas are the files in proto/method/schemas/,
+ * embedded in the program.
  *
  * The process compiles the schemas once, in method_setup() or in the first check.  Afterwards
  * everything here is read-only and any thread may use it.
@@ -10,48 +11,15 @@
 #include "proto/base/arena.h"
 #include "proto/base/err.h"
 #include "proto/job/job.h"
+#include "proto/method/method_table.h"
 #include "proto/method/role.h"
 #include "proto/schema/schema.h"
 #include "proto/value.h"
 
+#define METHOD_ID(id, name, who, params, result, start, read, finish) METHOD_##id,
+
 enum method_id {
-	METHOD_HELLO,
-	METHOD_RUN,
-	METHOD_CHECK,
-	METHOD_WAIT,
-	METHOD_CANCEL,
-	METHOD_RUNTIMES,
-	METHOD_BLOB_PUT,
-	METHOD_BLOB_GET,
-	METHOD_RUNS_LIST,
-	METHOD_RUNS_GET,
-	METHOD_RUNS_OUTPUT,
-	METHOD_RUNS_REPLAY,
-	METHOD_STATS,
-	METHOD_EVENTS_SUBSCRIBE,
-	METHOD_POLICIES_LIST,
-	METHOD_POLICIES_SHOW,
-	METHOD_POLICIES_TEST,
-	METHOD_APPROVALS_LIST,
-	METHOD_APPROVALS_APPROVE,
-	METHOD_APPROVALS_DENY,
-	METHOD_APPROVALS_REVOKE,
-	METHOD_ADMIN_STATUS,
-	METHOD_ADMIN_ACTS,
-	METHOD_ADMIN_DRAIN,
-	METHOD_ADMIN_RESUME,
-	METHOD_ADMIN_KILL_ALL,
-	METHOD_ADMIN_BLOCK,
-	METHOD_ADMIN_UNBLOCK,
-	METHOD_ADMIN_GC,
-	METHOD_ADMIN_RESET_BUDGET,
-	METHOD_BUDGETS_LIST,
-	METHOD_AUDIT_BACKUP,
-	METHOD_AUDIT_EXPORT,
-	METHOD_AUDIT_VERIFY,
-	METHOD_AUDIT_CHECKPOINT,
-	METHOD_AUDIT_KEY,
-	METHOD_COUNT,
+	METHODS(METHOD_ID) METHOD_COUNT
 };
 
 /* The rights of each role for a method, two bits for each role. */

@@ -48,13 +48,13 @@ FOR_PATTERNS = {
 
 
 def methods():
-    """Every method with the schema of its params, as proto/method/method.c has them."""
-    rows = re.findall(r'\{ METHOD_\w+, +"([\w.]+)", +METHOD_\w+, +"([\w.]+)"', (SOURCE / "proto/method/method.c").read_text())
+    """Every method with the schema of its params, as proto/method/method_table.h has them."""
+    rows = re.findall(r'X\(\w+, +"([\w.]+)", +\w+, +"([\w.]+)"', (SOURCE / "proto/method/method_table.h").read_text())
     return [(name, json.loads((SOURCE / "proto/method/schemas" / file).read_text())) for name, file in rows]
 
 
 METHODS = methods()
-assert len(METHODS) > 30, "the table of methods in proto/method/method.c is not what it was"
+assert len(METHODS) > 30, "proto/method/method_table.h has fewer methods than expected"
 
 
 class Messages:

@@ -22,6 +22,7 @@ RUNBOOK = pathlib.Path("docs/operations/runbook.md")
 COMMANDS = pathlib.Path("docs/operations/cectl.md")
 THREATS = pathlib.Path("docs/THREATS.md")
 ARCHITECTURE = pathlib.Path("docs/ARCHITECTURE.md")
+METHOD_TABLE = pathlib.Path("proto/method/method_table.h")
 SAMPLE = pathlib.Path("examples/ced.conf")
 WORD = r"[A-Za-z_$][\w.$]*"
 
@@ -64,9 +65,9 @@ def expect(page, heading, what, names, known=None):
 
 # ---- methods -------------------------------------------------------------------------------------
 
-METHODS = table("methods", r'\{ METHOD_\w+, +"([\w.]+)", +METHOD_\w+, +"([\w.]+)"', "proto/method/method.c")
+METHODS = table("methods", r'X\(\w+, +"([\w.]+)", +\w+, +"([\w.]+)"', METHOD_TABLE)
 RIGHTS = {word: [{"NO": "–", "OWN": "own", "YES": "yes"}[right.strip()] for right in rights.split(",")]
-          for word, rights in table("rights", r"(METHOD_\w+) = METHOD_WHO\(([\w, ]+)\)", "proto/method/method.h")}
+          for word, rights in table("rights", r"METHOD_(\w+) = METHOD_WHO\(([\w, ]+)\)", "proto/method/method.h")}
 # A section that refers to another for its keys.
 BESIDE = {"check": "run", "stats": "runs.list"}
 
@@ -78,7 +79,7 @@ for line in source(PROTOCOL).splitlines():
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     if len(cells) == 5 and cells[1] in ("–", "own", "yes"):
         told.update({name: cells[1:4] for name in re.findall(r"`([\w.]+)`", cells[0])})
-for method, who in sorted(table("rights of methods", r'\{ METHOD_\w+, +"([\w.]+)", +(METHOD_\w+),', "proto/method/method.c")):
+for method, who in sorted(table("rights of methods", r'X\(\w+, +"([\w.]+)", +(\w+),', METHOD_TABLE)):
     if told.get(method) != RIGHTS.get(who):
         complaints.append(f"{PROTOCOL}: Methods: {method} is for user, approver, admin: {RIGHTS.get(who)}, not {told.get(method)}")
 

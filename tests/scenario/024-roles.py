@@ -1,7 +1,7 @@
 """Calls every method as a caller with one role, for each role, and as a caller without any.
 
 The expected results are in docs/PROTOCOL.md, in its matrix of methods and roles.  lint.documented compares
-that matrix with the table in proto/method.c.
+that matrix with proto/method/method_table.h.
 """
 
 import json

@@ -3,7 +3,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 cp "$here/wire.py" "$here/047-doors.py" "$work/"
-CED_METHODS=$(dirname "$(dirname "$here")")/proto/method/method.c
+CED_METHODS=$(dirname "$(dirname "$here")")/proto/method/method_table.h
 export CED_METHODS CED_STATE=$ced_state
 daemon_start
 doors() {

@@ -103,7 +103,9 @@ static void stock(struct shop *shop)
 
 static struct value *ask(struct copy *copy, enum method_id method, const struct value *params)
 {
-	const struct store_question question = { method, params, true, 0, NULL };
+	const struct store_question question = {
+		.method = method, .params = params, .all_callers = true
+	};
 	struct store_answer answer;
 
 	if (store_answer(copy->store, &question, &copy->arena, &answer, &copy->err) < 0)
