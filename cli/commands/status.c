@@ -278,7 +278,7 @@ static bool is_in_head(const char *key)
 }
 
 /* Drain, block and other acts that are in force. */
-static void show_levers(struct cli *cli, const struct value *status)
+static void show_admin_ops(struct cli *cli, const struct value *status)
 {
 	const struct value *blocked = value_get(status, "blocked");
 
@@ -374,7 +374,7 @@ static void show_field(const struct cli *cli, const char *name, const char *text
 static int status_show(struct cli *cli, const struct value *status)
 {
 	show_head(cli, status);
-	show_levers(cli, status);
+	show_admin_ops(cli, status);
 	show_trouble(cli, status);
 	show_alarm(cli, status);
 	show_room(cli, status);

@@ -25,7 +25,7 @@ struct watch_options {
 // clang-format off
 static const struct option_row rows[] = {
 	{ 'k', "kind", "KIND", OPTION_LIST, offsetof(struct watch_options, kinds),
-		"only these: started, finished, limit, denied, asked, approved, lever, alert" },
+		"only these: started, finished, limit, denied, asked, approved, admin_op, alert" },
 	{ 'u', "uid", "USER", OPTION_TEXT, offsetof(struct watch_options, uid),
 		"only runs of this user, a name or a uid" },
 	{ 0, "agent", "AGENT", OPTION_TEXT, offsetof(struct watch_options, agent),
@@ -66,7 +66,7 @@ static enum paint paint_of(const char *kind, const char *outcome)
 		{ "approved", PAINT_CYAN },
 		{ "limit", PAINT_YELLOW },
 		{ "denied", PAINT_RED },
-		{ "lever", PAINT_BOLD },
+		{ "admin_op", PAINT_BOLD },
 		{ "alert", PAINT_RED },
 		{ "missed", PAINT_RED },
 	};

@@ -206,7 +206,7 @@ static int reset_budget(struct use *use)
 
 static void tell(const struct use *use)
 {
-	const struct event event = { .kind = EVENT_LEVER };
+	const struct event event = { .kind = EVENT_ADMIN_OP };
 	struct events *events = use->call->services->events;
 	struct arena *arena = &use->call->arena;
 	struct value *told;
@@ -257,7 +257,7 @@ void admin_ops_act(struct call *call, const struct value *result, struct store_a
 	act->params = as_json(call, call->params);
 	act->result = as_json(call, result);
 	act->reason = reason_of(call);
-	log_event(LOG_LEVEL_NOTICE, "lever", LOG_STR("method", act->method),
+	log_event(LOG_LEVEL_NOTICE, "admin_op", LOG_STR("method", act->method),
 		LOG_INT("uid", act->uid), LOG_STR("why", act->reason ? act->reason : ""));
 }
 

@@ -34,7 +34,7 @@ struct conn;
 	X(DENIED,   "denied") \
 	X(ASKED,    "asked") \
 	X(APPROVED, "approved") \
-	X(LEVER,    "lever") \
+	X(ADMIN_OP, "admin_op") \
 	X(ALERT,    "alert")
 /* clang-format on */
 

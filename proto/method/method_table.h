@@ -67,11 +67,11 @@
 		method_status, ONLINE(answer_status), method_status_found)                         \
 	X(ADMIN_ACTS,         "admin.acts",         ADMIN,       "acts.json", NULL,                \
 		method_from_store, OFFLINE(answer_acts), NULL)                                     \
-	X(ADMIN_DRAIN,        "admin.drain",        ADMIN,       "lever.json", NULL,               \
+	X(ADMIN_DRAIN,        "admin.drain",        ADMIN,       "admin_op.json", NULL,            \
 		method_drain, NULL, NULL)                                                          \
-	X(ADMIN_RESUME,       "admin.resume",       ADMIN,       "lever.json", NULL,               \
+	X(ADMIN_RESUME,       "admin.resume",       ADMIN,       "admin_op.json", NULL,            \
 		method_resume, NULL, NULL)                                                         \
-	X(ADMIN_KILL_ALL,     "admin.kill_all",     ADMIN,       "lever.json", NULL,               \
+	X(ADMIN_KILL_ALL,     "admin.kill_all",     ADMIN,       "admin_op.json", NULL,            \
 		method_kill_all, NULL, NULL)                                                       \
 	X(ADMIN_BLOCK,        "admin.block",        ADMIN,       "block.json", NULL,               \
 		method_block, NULL, NULL)                                                          \

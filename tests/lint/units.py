@@ -45,7 +45,7 @@ LISTED = {
     **each("store/maintenance", "backup", PART, STORE + ["tests/unit/test_store_integrity.c"]),
     **each("daemon/inspector", "filter findings imports inspector query rule_match scopes template",
            PART, INSPECTOR),
-    **each("cli/commands", "approvals backup budgets cancel check gc levers output put policy replay "
+    **each("cli/commands", "admin_ops approvals backup budgets cancel check gc output put policy replay "
            "run runs runtimes show stats status trace wait watch", COMMAND, CECTL),
 }
 

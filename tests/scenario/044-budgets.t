@@ -1,5 +1,5 @@
 #!/bin/bash
-# What may be spent: refused with what, of what and when, told in each result, reset by a lever, and
+# What may be spent: refused with what, of what and when, told in each result, reset by an admin operation, and
 # remembered over a restart.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"

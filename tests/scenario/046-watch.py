@@ -121,7 +121,7 @@ print([(notice[1][0]["kind"], notice[1][0].get("uid")) for notice in client.noti
     client.call("admin.drain", reason="x")
     client.call("admin.resume")
     told, _ = other.communicate("\n", timeout=30)
-    eq(told.strip(), repr([("started", OTHER), ("finished", OTHER)]), "and of nobody else's, nor of levers")
+    eq(told.strip(), repr([("started", OTHER), ("finished", OTHER)]), "and of nobody else's, nor of admin operations")
     eq(sum(event.get("uid") == OTHER for event in events(watcher)), 2, "the administrator heard them too")
 
 gone = [Client() for _ in range(8)]

@@ -27,7 +27,7 @@ like "$(sed -n 1p "$work/seen")" "started .*$id.*agent ann" "it saw the start"
 like "$(sed -n 2p "$work/seen")" "finished .*$id.* ok " "and the end"
 like "$(sed -n 3p "$work/seen")" 'denied .*policy_denied  python.import.denied  Policy' "and what was denied, with its rule"
 
-watch -n 2 --json -k limit -k lever
+watch -n 2 --json -k limit -k admin_op
 cectl run --limit stdout=10 -c 'print("x" * 99)' >/dev/null 2>&1
 cectl drain --reason noon >/dev/null
 cectl resume >/dev/null
@@ -36,7 +36,7 @@ is "$(wc -l <"$work/seen")" 2 "--json is one document on each line"
 is "$(json "$(sed -n 1p "$work/seen")" '[it["kind"], it["limit"], it["outcome"]]')" \
 	'["limit", "stdout_bytes", "output_limit"]' "of the kinds that were asked for"
 is "$(json "$(sed -n 2p "$work/seen")" '[it["kind"], it["method"], it["reason"]]')" \
-	'["lever", "admin.drain", "noon"]' "in their order"
+	'["admin_op", "admin.drain", "noon"]' "in their order"
 
 watch -n 1 -k finished
 daemon_stop

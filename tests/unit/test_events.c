@@ -109,7 +109,7 @@ TEST(admin_ops_and_alerts_are_told)
 	watcher = house_connect(&house);
 	CHECK(subscribes(&house, watcher, "{}"));
 	CHECK(house_call(&house, client, "admin.drain", "{\"reason\":\"noon\"}", &reply));
-	CHECK(hears(&house, watcher, "lever", &event));
+	CHECK(hears(&house, watcher, "admin_op", &event));
 	CHECK_STR(house_text(&event, "method"), "admin.drain");
 	CHECK_STR(house_text(&event, "reason"), "noon");
 	more = value_map(&house.arena);

@@ -1,7 +1,4 @@
-/*
- * The administrators' levers: drain, resume, kill-all, block, unblock, and the list of their
- * uses.
- */
+/* The admin operations drain, resume, kill-all, block, unblock, and the list of their uses. */
 #include <inttypes.h>
 #include <stddef.h>
 
@@ -16,7 +13,7 @@
 #include "proto/base/container.h"
 #include "proto/fill.h"
 
-struct lever_options {
+struct admin_op_options {
 	const char *reason;
 };
 
@@ -27,7 +24,7 @@ struct acts_options {
 
 // clang-format off
 static const struct option_row rows[] = {
-	{ 0, "reason", "TEXT", OPTION_TEXT, offsetof(struct lever_options, reason),
+	{ 0, "reason", "TEXT", OPTION_TEXT, offsetof(struct admin_op_options, reason),
 		"why, for the record and for those who are refused" },
 	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
 };
@@ -41,8 +38,8 @@ static const struct option_row acts_rows[] = {
 };
 // clang-format on
 
-static int pull(struct cli *cli, const char *method, struct value *params, const char *reason,
-	const struct value **ret_result)
+static int admin_op_ask(struct cli *cli, const char *method, struct value *params,
+	const char *reason, const struct value **ret_result)
 {
 	if (reason &&
 		value_map_put(&cli->arena, params, "reason", value_text(&cli->arena, reason)) < 0)
@@ -50,13 +47,13 @@ static int pull(struct cli *cli, const char *method, struct value *params, const
 	return cli_ask(cli, method, params, NULL, ret_result);
 }
 
-/* A lever for the whole daemon; Prints `said` with the number under `key` of the answer. */
-static int pull_whole(
+/* An operation on the whole daemon.  Prints `said` with the number under `key` of the answer. */
+static int admin_op_whole(
 	struct cli *cli, const void *given, const char *method, const char *said, const char *key)
 {
-	const struct lever_options *options = given;
+	const struct admin_op_options *options = given;
 	const struct value *result = NULL;
-	int status = pull(cli, method, value_map(&cli->arena), options->reason, &result);
+	int status = admin_op_ask(cli, method, value_map(&cli->arena), options->reason, &result);
 
 	if (status != 0)
 		return status;
@@ -68,28 +65,28 @@ static int pull_whole(
 
 static int run_drain(struct cli *cli, const void *given)
 {
-	return pull_whole(cli, given, "admin.drain",
+	return admin_op_whole(cli, given, "admin.drain",
 		" runs are in progress and continue; no new ones are taken: cectl resume",
 		"in_house");
 }
 
 static int run_resume(struct cli *cli, const void *given)
 {
-	return pull_whole(cli, given, "admin.resume", " runs are in progress; new ones are taken",
-		"in_house");
+	return admin_op_whole(cli, given, "admin.resume",
+		" runs are in progress; new ones are taken", "in_house");
 }
 
 static int run_kill_all(struct cli *cli, const void *given)
 {
-	return pull_whole(cli, given, "admin.kill_all",
+	return admin_op_whole(cli, given, "admin.kill_all",
 		" runs were killed; no new ones are taken: cectl resume", "killed");
 }
 
-/* The user that the operand names, and what the daemon says to the lever. */
-static int pull_user(struct cli *cli, const void *given, const char *method, uint32_t *ret_uid,
+/* The user that the operand names, and what the daemon answers. */
+static int admin_op_user(struct cli *cli, const void *given, const char *method, uint32_t *ret_uid,
 	const struct value **ret_result)
 {
-	const struct lever_options *options = given;
+	const struct admin_op_options *options = given;
 	struct value *params = value_map(&cli->arena);
 	struct err err = ERR_INIT;
 
@@ -97,14 +94,14 @@ static int pull_user(struct cli *cli, const void *given, const char *method, uin
 		return cli_usage(cli, "%s", err.text);
 	if (value_map_put(&cli->arena, params, "uid", value_uint(&cli->arena, *ret_uid)) < 0)
 		return cli_no_memory(cli);
-	return pull(cli, method, params, options->reason, ret_result);
+	return admin_op_ask(cli, method, params, options->reason, ret_result);
 }
 
 static int run_block(struct cli *cli, const void *given)
 {
 	const struct value *result = NULL;
 	uint32_t uid = 0;
-	int status = pull_user(cli, given, "admin.block", &uid, &result);
+	int status = admin_op_user(cli, given, "admin.block", &uid, &result);
 
 	if (status != 0)
 		return status;
@@ -120,7 +117,7 @@ static int run_unblock(struct cli *cli, const void *given)
 {
 	const struct value *result = NULL;
 	uint32_t uid = 0;
-	int status = pull_user(cli, given, "admin.unblock", &uid, &result);
+	int status = admin_op_user(cli, given, "admin.unblock", &uid, &result);
 	bool was_blocked;
 
 	if (status != 0)
@@ -268,7 +265,7 @@ const struct command drain_command = {
 	.about = "For administrators. New runs are refused as `draining` until `cectl resume` or "
 		 "the next start of the daemon. The act is recorded.",
 	.options = rows,
-	.options_size = sizeof(struct lever_options),
+	.options_size = sizeof(struct admin_op_options),
 	.examples = drain_examples,
 	.run = run_drain,
 };
@@ -280,7 +277,7 @@ const struct command resume_command = {
 	.about = "For administrators. Undoes `cectl drain` and `cectl kill-all`. The act is "
 		 "recorded.",
 	.options = rows,
-	.options_size = sizeof(struct lever_options),
+	.options_size = sizeof(struct admin_op_options),
 	.examples = resume_examples,
 	.run = run_resume,
 };
@@ -293,7 +290,7 @@ const struct command kill_all_command = {
 		 "killed now and recorded as `canceled`, and new runs are refused until `cectl "
 		 "resume`. The act is recorded.",
 	.options = rows,
-	.options_size = sizeof(struct lever_options),
+	.options_size = sizeof(struct admin_op_options),
 	.examples = kill_all_examples,
 	.run = run_kill_all,
 };
@@ -306,7 +303,7 @@ const struct command block_command = {
 		 "as `forbidden`, with the reason, until `cectl unblock`, also after a restart. "
 		 "Runs in progress continue; `cectl cancel` ends them. The act is recorded.",
 	.options = rows,
-	.options_size = sizeof(struct lever_options),
+	.options_size = sizeof(struct admin_op_options),
 	.operand_least = 1,
 	.operand_most = 1,
 	.examples = block_examples,
@@ -320,7 +317,7 @@ const struct command unblock_command = {
 	.about = "For administrators. USER is a name or a uid. Undoes `cectl block`; exits with "
 		 "1 when the user was not blocked. The act is recorded.",
 	.options = rows,
-	.options_size = sizeof(struct lever_options),
+	.options_size = sizeof(struct admin_op_options),
 	.operand_least = 1,
 	.operand_most = 1,
 	.examples = unblock_examples,

@@ -3,7 +3,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 daemon_start
-/usr/bin/python3 "$here/043-levers.py" >"$work/killed" 2>&1
+/usr/bin/python3 "$here/043-admin-ops.py" >"$work/killed" 2>&1
 ok $? "everything dies within 100 ms of the word"
 sed 's/^/# /' "$work/killed"
 exits 75 "nothing new starts" cectl run -c 'print(1)'
