@@ -54,15 +54,8 @@ void conn_close(struct conn *conn, const char *reason);
 
 bool conn_is_closing(const struct conn *conn);
 
-/* The same, for the link that was passed to admission_enter(). */
+/* The same for a link of services->conns, when the daemon ends. */
 void conn_close_link(struct list *link);
-
-/*
- * Closes one idle connection to make room for `newcomer`.  It belongs to the uid with the most
- * connections among those with an idle one; of several, the one idle for longest closes.  Returns
- * false unless that uid has at least two connections more than `newcomer`.
- */
-bool conn_close_idlest(struct services *services, uint32_t newcomer);
 
 /* Continues with messages that have arrived, when the connection's turn comes (turns.h). */
 void conn_take_turn(struct fair_entry *turn);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "daemon/door/conn.h"
-#include "daemon/door/notice.h"
+#include "daemon/door/notification.h"
 #include "daemon/filter_digest.h"
 #include "daemon/gate/blobs.h"
 #include "daemon/loop/thread_work.h"
@@ -254,7 +254,7 @@ static void announce(struct request *request)
 		return;
 	request->told |= TOLD_ID;
 	buf_init(&message, NOTICE_BYTES);
-	if (notice_write_started(
+	if (notification_write_started(
 		    &message, request->result.run_id, request->msgid, request->spec.id, NULL) == 0)
 		conn_send_buf(request->conn, &message);
 	buf_done(&message);

@@ -1,6 +1,6 @@
 /* REPLY: reports the end to the run's own connection and to the clients that wait for it. */
 #include "daemon/door/conn.h"
-#include "daemon/door/notice.h"
+#include "daemon/door/notification.h"
 #include "daemon/news/alerts.h"
 #include "daemon/request/registry.h"
 #include "daemon/request/replay.h"
@@ -103,8 +103,9 @@ static void tell_streams(struct request *request)
 		struct buf notice;
 
 		buf_init(&notice, streams[i].kept.len + 4096);
-		if (streams[i].kept.len && notice_write(&notice, request->result.run_id,
-						   streams[i].name, 0, streams[i].kept, NULL) == 0)
+		if (streams[i].kept.len &&
+			notification_write_output(&notice, request->result.run_id, streams[i].name,
+				0, streams[i].kept, NULL) == 0)
 			conn_send_buf(request->conn, &notice);
 		buf_done(&notice);
 	}

@@ -1,6 +1,6 @@
 /* WORKER: runs the job in a jail that was ready before, and collects the facts about its end. */
 #include "daemon/door/conn.h"
-#include "daemon/door/notice.h"
+#include "daemon/door/notification.h"
 #include "daemon/request/advice.h"
 #include "daemon/request/approvals.h"
 #include "daemon/request/caught.h"
@@ -105,8 +105,9 @@ static void on_output(struct execution *execution, const char *stream, uint64_t 
 	if (!request->conn)
 		return;
 	buf_init(&message, len + 4096);
-	if (notice_write(request->known ? &message : &request->early, request->result.run_id,
-		    stream, offset, (struct bytes){ bytes, len }, &err) == 0 &&
+	if (notification_write_output(request->known ? &message : &request->early,
+		    request->result.run_id, stream, offset, (struct bytes){ bytes, len },
+		    &err) == 0 &&
 		request->known)
 		conn_send_buf(request->conn, &message);
 	buf_done(&message);
@@ -150,7 +151,7 @@ enum stage stage_worker(struct request *request)
 
 	execution->loop = request->services->loop;
 	execution->spec = &request->spec;
-	execution->overhead = &request->services->pool->overhead;
+	execution->outer_cgroups = &request->services->pool->outer_cgroups;
 	execution->run_id = request->result.run_id;
 	execution->stdin_inline = runtime_reads_stdin_inline(request->runtime);
 	if (runtime_holds_rules(request->runtime))

@@ -132,14 +132,15 @@ static void look_above(struct execution *execution)
 {
 	struct facts *facts = &execution->facts;
 	struct worker *worker = execution->worker;
-	const struct overhead_level *level;
+	const struct outer_cgroup *level;
 
 	facts->short_above = knobs_short_above(&worker->knobs, &facts->before, &facts->after,
 		execution->spec->limits.memory_bytes);
 	if (!facts->short_above)
 		return;
-	level = execution->overhead ? overhead_short(execution->overhead, &facts->short_bytes)
-				    : NULL;
+	level = execution->outer_cgroups
+			? outer_cgroups_short(execution->outer_cgroups, &facts->short_bytes)
+			: NULL;
 	if (level)
 		facts->short_where = arena_strdup(execution->arena, level->path);
 }

@@ -10,7 +10,7 @@
 #include "daemon/runs/capture.h"
 #include "daemon/runs/facts.h"
 #include "daemon/runs/gathering.h"
-#include "daemon/workers/overhead.h"
+#include "daemon/workers/outer_cgroups.h"
 #include "daemon/workers/worker.h"
 #include "proto/base/arena.h"
 #include "proto/job/job.h"
@@ -46,10 +46,10 @@ struct execution {
 		const char *bytes, size_t len); /* may be NULL */
 	void (*on_end)(struct execution *execution);
 	void *owner;
-	bool stdin_inline;         /* slotmsg.h; set by the owner */
-	int files_fd;              /* where its slot notes opened files; 0: not requested */
-	struct overhead *overhead; /* cgroups above its jail, or NULL; set by the owner */
-	struct bytes rules;        /* for the worker to enforce; set by the owner */
+	bool stdin_inline; /* slotmsg.h; set by the owner */
+	int files_fd;      /* where its slot notes opened files; 0: not requested */
+	struct outer_cgroups *outer_cgroups; /* cgroups above its jail, or NULL; set by the owner */
+	struct bytes rules;                  /* for the worker to enforce; set by the owner */
 };
 
 /* Gives the job to a WARM worker, which the execution takes. */

@@ -36,7 +36,7 @@ static unsigned slots_most(const struct runtime *runtime, bool newcomer)
 static bool has_memory(const struct runtime *runtime)
 {
 	return runtime->wanted < runtime->goods.most ||
-	       overhead_room(&runtime->pool->overhead) >= runtime->limits.memory_bytes;
+	       outer_cgroups_room(&runtime->pool->outer_cgroups) >= runtime->limits.memory_bytes;
 }
 
 void pool_grow(struct runtime *runtime, bool newcomer)
@@ -135,7 +135,7 @@ static void on_upkeep(void *owner)
 {
 	struct pool *pool = owner;
 
-	overhead_look(&pool->overhead);
+	outer_cgroups_look(&pool->outer_cgroups);
 	for (unsigned i = 0; i < pool->all_count && !pool->closing; i++)
 		upkeep_runtime(&pool->runtimes[i]);
 }
@@ -157,7 +157,7 @@ bool pool_child_exited(struct pool *pool, uint32_t child, int status)
 	return false;
 }
 
-/* Makes workers in slots that are empty because another slot's residue was taken back first. */
+/* Makes workers in slots that are empty because another slot's memory was reclaimed first. */
 static void fill_empty(struct zygote *zygote)
 {
 	list_for_each(at, &zygote->workers) {
@@ -168,8 +168,8 @@ static void fill_empty(struct zygote *zygote)
 	}
 }
 
-/* Makes the next worker, whatever residue is left: one slot's residue is not taken back twice. */
-static void on_residue_gone(void *context, struct worker *worker)
+/* Makes the next worker, whatever memory is left: one slot's is not reclaimed twice. */
+static void on_reclaimed(void *context, struct worker *worker)
 {
 	struct pool *pool = context;
 
@@ -278,9 +278,8 @@ int pool_start(struct pool *pool, uv_loop_t *loop,
 	void (*on_warm)(void *context, struct runtime *runtime), void *context, struct err *err)
 {
 	pool->loop = loop;
-	overhead_open_own(&pool->overhead);
-	pool->residue =
-		(struct residue){ .loop = loop, .on_done = on_residue_gone, .context = pool };
+	outer_cgroups_open_own(&pool->outer_cgroups);
+	pool->reclaim = (struct reclaim){ .loop = loop, .on_done = on_reclaimed, .context = pool };
 	pool->on_warm = on_warm;
 	pool->context = context;
 	pool->upkeep = timer_new(loop, UPKEEP_MS, UPKEEP_MS, on_upkeep, pool);
@@ -311,7 +310,7 @@ void pool_close(struct pool *pool)
 {
 	pool->closing = true;
 	timer_close(pool->upkeep);
-	overhead_close(&pool->overhead);
+	outer_cgroups_close(&pool->outer_cgroups);
 	for (unsigned i = 0; i < pool->all_count; i++) {
 		timer_close(pool->runtimes[i].retry);
 		list_for_each(at, &pool->runtimes[i].zygotes)

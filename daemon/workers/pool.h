@@ -18,30 +18,9 @@
 
 #include <stdbool.h>
 
-#include "daemon/loop/loop.h"
-#include "daemon/settings/config.h"
-#include "daemon/workers/overhead.h"
-#include "daemon/workers/residue.h"
 #include "daemon/workers/runtime.h"
-#include "daemon/workers/spawner_link.h"
 
 struct worker;
-
-struct pool {
-	uv_loop_t *loop;
-	const struct config *config;
-	struct spawner_link *spawner;
-	struct priv_host host;
-	struct runtime *runtimes; /* those of the configuration, then the twins of some of them */
-	unsigned runtime_count;
-	unsigned all_count; /* including twins */
-	struct timer *upkeep;
-	struct residue residue;
-	struct overhead overhead; /* memory cgroups above all jails */
-	bool closing;
-	void (*on_warm)(void *context, struct runtime *runtime);
-	void *context;
-};
 
 /* Sends the runtimes to the spawner, before the loop runs.  `host` is the answer to HELLO. */
 int pool_configure(struct pool *pool, const struct config *config, const struct priv_host *host,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "daemon/workers/fingerprint.h"
-#include "daemon/workers/pool.h"
 #include "daemon/workers/runtime_orders.h"
 #include "daemon/workers/zygote.h"
 #include "proto/base/container.h"

@@ -1,6 +1,6 @@
 /*
  * A runtime of this host: its section of the configuration, its digest, its zygotes and its warm
- * workers.  The pool owns and maintains runtimes (pool.h).
+ * workers.  The pool owns all runtimes; pool.h has what it does with them.
  */
 #pragma once
 
@@ -9,13 +9,31 @@
 
 #include "daemon/loop/loop.h"
 #include "daemon/settings/config.h"
+#include "daemon/workers/outer_cgroups.h"
+#include "daemon/workers/reclaim.h"
+#include "daemon/workers/spawner_link.h"
 #include "daemon/workers/worker.h"
 #include "daemon/workers/worker_queue.h"
 #include "proto/base/arena.h"
 #include "proto/base/list.h"
 #include "proto/value.h"
 
-struct pool;
+/* The runtimes of this host, and what they share. */
+struct pool {
+	uv_loop_t *loop;
+	const struct config *config;
+	struct spawner_link *spawner;
+	struct priv_host host;
+	struct runtime *runtimes; /* those of the configuration, then the twins of some of them */
+	unsigned runtime_count;
+	unsigned all_count; /* including twins */
+	struct timer *upkeep;
+	struct reclaim reclaim;
+	struct outer_cgroups outer_cgroups; /* memory cgroups above all jails */
+	bool closing;
+	void (*on_warm)(void *context, struct runtime *runtime);
+	void *context;
+};
 
 struct runtime {
 	struct pool *pool;

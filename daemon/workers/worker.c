@@ -1,11 +1,17 @@
-#include <assert.h>
-#include <poll.h>
+#include "daemon/workers/worker.h"
 
-#include "daemon/workers/ways.h"
-#include "daemon/workers/worker_parts.h"
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "daemon/workers/worker_pipes.h"
 #include "proto/base/clock.h"
+#include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
+#include "proto/callname.h"
 
 /*
  * A slot also counts the cpu time of making the worker, which is much on a slow machine.  Where a
@@ -14,7 +20,12 @@
  */
 #define CPU_BACKSTOP_MS 1000
 
-#define LOOK_AGAIN_US 1000000
+#define LOOK_AGAIN_US       1000000
+#define LATE_A_MINUTE       60
+#define VISIT_MESSAGES      16 /* from one slot in one turn of the loop; then the others get theirs */
+#define WORDS_MAX           16  /* from one worker in its life; an honest one sends four */
+#define COMPLAINT_MAX       400 /* bytes of the message of an interpreter that cannot start */
+#define COMPLAINTS_A_MINUTE 6
 
 #define TO(state) (1U << (unsigned)WORKER_##state)
 
@@ -37,7 +48,7 @@ const char *worker_state_word(enum worker_state state)
 	return states[state].name;
 }
 
-void worker_move(struct worker *worker, enum worker_state next)
+static void move(struct worker *worker, enum worker_state next)
 {
 	assert(states[worker->state].next & (1U << (unsigned)next));
 	if (worker->state == WORKER_WARM)
@@ -84,6 +95,345 @@ bool worker_is_stuck(struct worker *worker)
 	return false;
 }
 
+/* Closes its job socket, its pipes and its lifeline. */
+static void close_pipes(struct worker *worker)
+{
+	watch_close(worker->job);
+	watch_close(worker->out);
+	watch_close(worker->errout);
+	worker->job = NULL;
+	worker->out = NULL;
+	worker->errout = NULL;
+	if (worker->lifeline >= 0)
+		close(take_fd(&worker->lifeline));
+	if (worker->outgoing_fd >= 0)
+		close(take_fd(&worker->outgoing_fd));
+	buf_done(&worker->incoming);
+	buf_done(&worker->outgoing);
+}
+
+/* ---- messages from its slot ----------------------------------------------------------------- */
+
+static void making_failed(struct worker *worker, const char *why)
+{
+	worker->misses++;
+	log_event(LOG_LEVEL_WARNING, "worker.not_made", LOG_INT("slot", worker->index),
+		LOG_INT("misses", worker->misses), LOG_STR("why", why));
+	worker->ended = true;
+	worker_release(worker);
+}
+
+static void become_warm(struct worker *worker)
+{
+	if (worker->state != WORKER_MAKING || !worker->told_ready || !worker->told_made)
+		return;
+	if (!worker->job || !worker->out || !worker->errout) {
+		making_failed(worker, "it closed a stream before it had a job");
+		return;
+	}
+	worker->misses = 0;
+	worker->warm_us = clock_us();
+	knobs_begin(&worker->knobs, &worker->before);
+	move(worker, WORKER_WARM);
+	zygote_on_warm(worker->zygote, worker);
+}
+
+/* Logs calls that were refused after the run's record was closed.  Only the log can show them. */
+static void log_late_refusals(const struct worker *worker, const struct slotmsg *msg)
+{
+	static struct log_limit limit;
+
+	for (uint32_t i = 0; i < msg->refused_count; i++) {
+		const char *name = call_name(msg->refused[i].nr);
+		const struct log_field fields[] = {
+			LOG_STR("run", worker->done_run),
+			LOG_INT("nr", msg->refused[i].nr),
+			LOG_STR("call", name ? name : ""),
+			LOG_INT("count", msg->refused[i].count),
+		};
+
+		log_limited(&limit, LATE_A_MINUTE, LOG_LEVEL_WARNING, "run.refused_after_done",
+			fields, COUNT_OF(fields));
+	}
+}
+
+static void on_ended(struct worker *worker, const struct slotmsg *msg)
+{
+	void *owner = worker->owner;
+
+	if (worker->done_run[0])
+		log_late_refusals(worker, msg);
+
+	if (owner && worker->ended) {
+		worker_lose(worker, "it died twice");
+		return;
+	}
+	worker->ended = true;
+	if (owner)
+		worker->events->ended(owner, msg);
+	else if (worker->state == WORKER_MAKING)
+		making_failed(worker, "it died while it was made");
+	else if (worker->state == WORKER_WARM)
+		worker_release(worker);
+}
+
+static void on_dropped(struct worker *worker)
+{
+	if (worker->state != WORKER_ENDING)
+		return;
+	move(worker, WORKER_EMPTY);
+	zygote_on_empty(worker->zygote, worker);
+}
+
+static void on_slot_message(struct worker *worker, const struct slotmsg *msg)
+{
+	/* A message about an earlier worker of this slot is late and has no meaning now. */
+	if (msg->sequence != worker->sequence)
+		return;
+	switch (msg->kind) {
+	case SLOTMSG_WORKER_MADE:
+		worker->told_made = true;
+		become_warm(worker);
+		return;
+	case SLOTMSG_WORKER_FAILED:
+		if (worker->state == WORKER_MAKING)
+			making_failed(worker, msg->text);
+		return;
+	case SLOTMSG_ADJUSTED:
+		if (worker->owner)
+			worker->events->adjusted(worker->owner, msg);
+		return;
+	case SLOTMSG_WORKER_REFUSED:
+		worker->refused = true;
+		return;
+	case SLOTMSG_WORKER_ENDED:
+		on_ended(worker, msg);
+		return;
+	case SLOTMSG_COLLECTED:
+		if (worker->owner)
+			worker->events->collected(worker->owner);
+		return;
+	case SLOTMSG_DROPPED:
+		on_dropped(worker);
+		return;
+	default:
+		worker_lose(worker, "a message out of turn");
+	}
+}
+
+bool worker_has_news(const struct worker *worker)
+{
+	char byte;
+
+	return worker->refused ||
+	       recv(watch_fd(worker->slot), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+static void on_slot(void *owner, int events)
+{
+	struct worker *worker = owner;
+
+	(void)events;
+	for (int messages = 0; messages < VISIT_MESSAGES && worker->state != WORKER_GONE;
+		messages++) {
+		struct slotmsg msg;
+		int fds[1 + SLOTMSG_JOIN_FDS_MAX];
+		unsigned count = 0;
+		struct err err = ERR_INIT;
+		int got = slotmsg_recv(watch_fd(worker->slot), &msg, fds, &count, &err);
+
+		if (got < 0 && err.code == ERR_BUSY)
+			return;
+		if (got > 0)
+			close_fds(fds, count); /* a slot has no descriptors to send */
+		if (got > 0)
+			on_slot_message(worker, &msg);
+		else
+			worker_lose(worker, got < 0 ? err.text : "it has gone");
+	}
+}
+
+/* ---- data of the worker itself -------------------------------------------------------------- */
+
+static void job_broken(struct worker *worker)
+{
+	watch_close(worker->job);
+	worker->job = NULL;
+	if (worker->owner)
+		worker->events->job_broken(worker->owner);
+	else if (worker->state == WORKER_WARM)
+		worker_release(worker); /* no run can use it; else the slot reports its death */
+}
+
+static void on_job_message(struct worker *worker, const struct job_head *head, const char *body)
+{
+	if (head->kind == JOB_READY && worker->state == WORKER_MAKING) {
+		worker->told_ready = true;
+		become_warm(worker);
+	} else if (worker->owner) {
+		worker->events->job_message(worker->owner, head, body);
+	}
+}
+
+/*
+ * Passes on every whole message.  -1: the bytes are no message, or the worker has sent too many.
+ * Without that limit a program could send heads as long as it runs, and each costs it a twentieth
+ * of the time that it costs the daemon.
+ *
+ * The rest moves to the front once, and not after each message, so that a flood of heads does not
+ * block the loop.
+ */
+static int cut_messages(struct worker *worker)
+{
+	size_t at = 0;
+
+	while (worker->job && worker->incoming.len - at >= sizeof(struct job_head)) {
+		struct job_head head;
+
+		memcpy(&head, worker->incoming.bytes + at, sizeof(head));
+		if (head.magic != SLOTMSG_MAGIC || head.kind <= JOB_START ||
+			head.kind >= JOB_KIND_COUNT || head.len > SLOTMSG_REPORT_MAX)
+			return -1;
+		if (worker->incoming.len - at < sizeof(head) + head.len)
+			break;
+		if (++worker->words > WORDS_MAX)
+			return -1;
+		on_job_message(worker, &head, worker->incoming.bytes + at + sizeof(head));
+		at += sizeof(head) + head.len;
+	}
+	if (worker->job)
+		buf_consume(&worker->incoming, at);
+	return 0;
+}
+
+static void send_rest(struct worker *worker)
+{
+	size_t left = worker->outgoing.len - worker->outgoing_at;
+	struct err err = ERR_INIT;
+	ssize_t sent;
+
+	if (!left)
+		return;
+	sent = send_with_fds(watch_fd(worker->job), worker->outgoing.bytes + worker->outgoing_at,
+		left, &worker->outgoing_fd, worker->outgoing_fd >= 0 ? 1 : 0, &err);
+	if (sent < 0 && err.code != ERR_BUSY) {
+		buf_done(&worker->outgoing); /* its end is reported separately */
+		worker->outgoing_at = 0;
+		watch_want(worker->job, UV_READABLE);
+		return;
+	}
+	if (sent > 0 && worker->outgoing_fd >= 0)
+		close(take_fd(&worker->outgoing_fd));
+	worker->outgoing_at += sent > 0 ? (size_t)sent : 0;
+	if (worker->outgoing_at < worker->outgoing.len) {
+		watch_want(worker->job, UV_READABLE | UV_WRITABLE);
+		return;
+	}
+	buf_done(&worker->outgoing);
+	worker->outgoing_at = 0;
+	watch_want(worker->job, UV_READABLE);
+}
+
+/* Reads once and passes on whole messages.  False: nothing to read, now or ever. */
+static bool read_job(struct worker *worker)
+{
+	ssize_t got;
+
+	if (buf_reserve(&worker->incoming, 4096) < 0) {
+		job_broken(worker);
+		return false;
+	}
+	got = read(watch_fd(worker->job), worker->incoming.bytes + worker->incoming.len,
+		worker->incoming.size - worker->incoming.len);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (got <= 0) {
+		job_broken(worker);
+		return false;
+	}
+	worker->incoming.len += (size_t)got;
+	if (cut_messages(worker) < 0)
+		job_broken(worker);
+	return worker->job != NULL;
+}
+
+static void on_job(void *owner, int events)
+{
+	struct worker *worker = owner;
+
+	if (events & UV_WRITABLE)
+		send_rest(worker);
+	if (events & UV_READABLE)
+		(void)read_job(worker);
+}
+
+void worker_drain_job(struct worker *worker)
+{
+	/* The socket of a dead worker holds a limited amount.  The bound is only a safeguard. */
+	for (int reads = 0; worker->job && reads < 1024; reads++)
+		if (!read_job(worker))
+			return;
+}
+
+/* Logs the message of an interpreter that cannot start.  A healthy one writes nothing. */
+static void log_complaint(const struct worker *worker, const char *bytes, size_t len)
+{
+	static struct log_limit limit;
+	char text[COMPLAINT_MAX];
+	const struct log_field fields[] = {
+		LOG_INT("slot", worker->index),
+		LOG_STR("text", text),
+	};
+
+	cut_printf(text, sizeof(text), "%.*s", (int)len, bytes);
+	log_limited(&limit, COMPLAINTS_A_MINUTE, LOG_LEVEL_WARNING, "worker.says", fields,
+		COUNT_OF(fields));
+}
+
+/*
+ * No program runs here yet, so this output is from no program.  become_warm() notices a
+ * stream that has ended.
+ */
+static void on_early_output(struct worker *worker, struct watch **pipe, bool is_stderr)
+{
+	char bytes[4096];
+	ssize_t got = read(watch_fd(*pipe), bytes, sizeof(bytes));
+
+	if (got > 0 && is_stderr)
+		log_complaint(worker, bytes, (size_t)got);
+	if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+		return;
+	watch_close(*pipe);
+	*pipe = NULL;
+}
+
+static void on_output(struct worker *worker, struct watch **pipe, bool is_stderr)
+{
+	if (worker->owner)
+		worker->events->output(worker->owner, is_stderr);
+	else if (worker->state == WORKER_WARM)
+		worker_release(
+			worker); /* else its next run would get this output, or lose its own */
+	else
+		on_early_output(worker, pipe, is_stderr);
+}
+
+static void on_stdout(void *owner, int events)
+{
+	struct worker *worker = owner;
+
+	(void)events;
+	on_output(worker, &worker->out, false);
+}
+
+static void on_stderr(void *owner, int events)
+{
+	struct worker *worker = owner;
+
+	(void)events;
+	on_output(worker, &worker->errout, true);
+}
+
 /* ---- making --------------------------------------------------------------------------------- */
 
 struct worker *worker_new(struct zygote *zygote, uint32_t index, int slot_sock, struct knobs *knobs)
@@ -105,8 +455,7 @@ struct worker *worker_new(struct zygote *zygote, uint32_t index, int slot_sock, 
 	worker->knobs = *knobs;
 	knobs_init(knobs);
 	knobs_settle(&worker->knobs);
-	worker->slot =
-		watch_new(zygote_loop(zygote), slot_sock, UV_READABLE, worker_on_slot, worker);
+	worker->slot = watch_new(zygote_loop(zygote), slot_sock, UV_READABLE, on_slot, worker);
 	if (!worker->slot) {
 		knobs_done(&worker->knobs);
 		free(worker);
@@ -117,15 +466,15 @@ struct worker *worker_new(struct zygote *zygote, uint32_t index, int slot_sock, 
 
 void worker_opened(struct worker *worker)
 {
-	worker_move(worker, WORKER_EMPTY);
+	move(worker, WORKER_EMPTY);
 }
 
-static int send_make(struct worker *worker, const struct ways *ways,
+static int send_make(struct worker *worker, const struct worker_pipes *pipes,
 	const struct job_limits *limits, struct err *err)
 {
 	struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_MAKE);
-	int fds[] = { ways->job.theirs, ways->out.theirs, ways->errout.theirs,
-		ways->lifeline.theirs };
+	int fds[] = { pipes->job.theirs, pipes->out.theirs, pipes->errout.theirs,
+		pipes->lifeline.theirs };
 
 	msg.slot = worker->index;
 	msg.sequence = worker->sequence;
@@ -151,16 +500,15 @@ void worker_lease_limits(
 		msg->flags |= SLOTMSG_FLAG_RLIMIT_PIDS;
 }
 
-static void watch_ways(struct worker *worker, struct ways *ways)
+static void watch_pipes(struct worker *worker, struct worker_pipes *pipes)
 {
 	uv_loop_t *loop = zygote_loop(worker->zygote);
 
-	worker->job = watch_new(loop, take_fd(&ways->job.ours), UV_READABLE, worker_on_job, worker);
-	worker->out =
-		watch_new(loop, take_fd(&ways->out.ours), UV_READABLE, worker_on_stdout, worker);
+	worker->job = watch_new(loop, take_fd(&pipes->job.ours), UV_READABLE, on_job, worker);
+	worker->out = watch_new(loop, take_fd(&pipes->out.ours), UV_READABLE, on_stdout, worker);
 	worker->errout =
-		watch_new(loop, take_fd(&ways->errout.ours), UV_READABLE, worker_on_stderr, worker);
-	worker->lifeline = take_fd(&ways->lifeline.ours);
+		watch_new(loop, take_fd(&pipes->errout.ours), UV_READABLE, on_stderr, worker);
+	worker->lifeline = take_fd(&pipes->lifeline.ours);
 }
 
 /* Resets the data about the last worker in this slot. */
@@ -180,10 +528,10 @@ static void forget_last(struct worker *worker)
 
 void worker_make(struct worker *worker, const struct job_limits *limits)
 {
-	struct ways ways;
+	struct worker_pipes pipes;
 	struct err err = ERR_INIT;
 
-	worker_move(worker, WORKER_MAKING);
+	move(worker, WORKER_MAKING);
 	forget_last(worker);
 	worker->sequence++;
 	worker->made_us = clock_us();
@@ -193,17 +541,17 @@ void worker_make(struct worker *worker, const struct job_limits *limits)
 		worker_lose(worker, "its cgroup refuses the limits");
 		return;
 	}
-	if (ways_open(&ways, &err) < 0) {
+	if (worker_pipes_open(&pipes, &err) < 0) {
 		worker_lose(worker, err.text);
 		return;
 	}
-	if (send_make(worker, &ways, &worker->made_with, &err) < 0) {
-		ways_close(&ways);
+	if (send_make(worker, &pipes, &worker->made_with, &err) < 0) {
+		worker_pipes_close(&pipes);
 		worker_lose(worker, err.text);
 		return;
 	}
-	ways_close_theirs(&ways);
-	watch_ways(worker, &ways);
+	worker_pipes_close_theirs(&pipes);
+	watch_pipes(worker, &pipes);
 	if (!worker->job || !worker->out || !worker->errout)
 		worker_lose(worker, "no memory to watch it");
 }
@@ -212,7 +560,7 @@ void worker_make(struct worker *worker, const struct job_limits *limits)
 
 void worker_take(struct worker *worker, const struct worker_events *events, void *owner)
 {
-	worker_move(worker, WORKER_TAKEN);
+	move(worker, WORKER_TAKEN);
 	worker->events = events;
 	worker->owner = owner;
 }
@@ -225,7 +573,7 @@ int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd)
 			close(stdin_fd);
 		return -1;
 	}
-	worker_move(worker, WORKER_RUNNING);
+	move(worker, WORKER_RUNNING);
 	buf_done(&worker->outgoing);
 	buf_init(&worker->outgoing, len);
 	worker->outgoing.bytes = body;
@@ -233,7 +581,7 @@ int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd)
 	worker->outgoing.size = len;
 	worker->outgoing_at = 0;
 	worker->outgoing_fd = stdin_fd;
-	worker_send_rest(worker);
+	send_rest(worker);
 	return 0;
 }
 
@@ -280,22 +628,6 @@ int worker_collect(struct worker *worker, int pipe_fd, int globs_fd, uint64_t by
 	return slotmsg_send(watch_fd(worker->slot), &msg, fds, 2, &err);
 }
 
-void worker_close_ways(struct worker *worker)
-{
-	watch_close(worker->job);
-	watch_close(worker->out);
-	watch_close(worker->errout);
-	worker->job = NULL;
-	worker->out = NULL;
-	worker->errout = NULL;
-	if (worker->lifeline >= 0)
-		close(take_fd(&worker->lifeline));
-	if (worker->outgoing_fd >= 0)
-		close(take_fd(&worker->outgoing_fd));
-	buf_done(&worker->incoming);
-	buf_done(&worker->outgoing);
-}
-
 void worker_let_go(struct worker *worker, const char *why)
 {
 	void *owner = worker->owner;
@@ -303,14 +635,13 @@ void worker_let_go(struct worker *worker, const char *why)
 	if (worker->state == WORKER_GONE)
 		return;
 	worker_kill_harder(worker);
-	worker_move(worker, WORKER_GONE);
+	move(worker, WORKER_GONE);
 	worker->owner = NULL;
 	watch_close(worker->slot); /* the slot leaves when its socket closes */
 	worker->slot = NULL;
 	if (owner)
 		worker->events->gone(owner, why);
-	worker_close_ways(worker);
-	zygote_on_slot_lost(worker->zygote, worker);
+	close_pipes(worker);
 }
 
 /* The slot closed its socket or broke the protocol: no part of it can be used again. */
@@ -331,9 +662,9 @@ void worker_release(struct worker *worker)
 	if (worker->state == WORKER_GONE)
 		return;
 	if (worker->state != WORKER_ENDING)
-		worker_move(worker, WORKER_ENDING);
+		move(worker, WORKER_ENDING);
 	worker_kill(worker);
-	worker_close_ways(worker);
+	close_pipes(worker);
 	msg.slot = worker->index;
 	msg.sequence = worker->sequence;
 	if (slotmsg_send(watch_fd(worker->slot), &msg, NULL, 0, &err) < 0)
@@ -345,7 +676,7 @@ void worker_close(struct worker *worker)
 	if (worker->state == WORKER_WARM)
 		list_remove(&worker->ready_link);
 	list_remove(&worker->link);
-	worker_close_ways(worker);
+	close_pipes(worker);
 	watch_close(worker->slot);
 	knobs_done(&worker->knobs);
 	free(worker);

@@ -180,7 +180,5 @@ void worker_close(struct worker *worker);
 
 /* in zygote.c */
 uv_loop_t *zygote_loop(struct zygote *zygote);
-struct runtime *zygote_runtime(struct zygote *zygote);
 void zygote_on_warm(struct zygote *zygote, struct worker *worker);
 void zygote_on_empty(struct zygote *zygote, struct worker *worker);
-void zygote_on_slot_lost(struct zygote *zygote, struct worker *worker);

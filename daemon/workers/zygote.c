@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/workers/pool.h"
 #include "daemon/workers/runtime.h"
 #include "daemon/workers/worker.h"
 #include "proto/base/cleanup.h"
@@ -30,11 +29,6 @@ struct zygote *zygote_in_use(const struct runtime *runtime)
 uv_loop_t *zygote_loop(struct zygote *zygote)
 {
 	return zygote->runtime->pool->loop;
-}
-
-struct runtime *zygote_runtime(struct zygote *zygote)
-{
-	return zygote->runtime;
 }
 
 /* Counts the slots of this zygote that exist or are being opened. */
@@ -164,21 +158,15 @@ void zygote_on_empty(struct zygote *zygote, struct worker *worker)
 		return; /* upkeep ends a retiring zygote */
 	if (worker->misses >= MISSES_MAX)
 		worker_lose(worker, "no worker can be made in it");
-	else if (!residue_take_back(&zygote->runtime->pool->residue, worker))
+	else if (!reclaim_start(&zygote->runtime->pool->reclaim, worker))
 		worker_make(worker, &zygote->runtime->limits);
-}
-
-void zygote_on_slot_lost(struct zygote *zygote, struct worker *worker)
-{
-	(void)zygote; /* the next upkeep frees the worker and opens another slot */
-	(void)worker;
 }
 
 /* ---- start and end of a zygote -------------------------------------------------------------- */
 
 static void close_worker(struct zygote *zygote, struct worker *worker)
 {
-	residue_forget(&zygote->runtime->pool->residue, worker);
+	reclaim_forget(&zygote->runtime->pool->reclaim, worker);
 	worker_close(worker);
 }
 

@@ -116,9 +116,9 @@ for method, file in sorted(METHODS):
                 complaints.append(f"{PROTOCOL}: {method}: {key} is {'' if key in needed else 'not '}required by {file}")
 
 expect(PROTOCOL, "The run.output notification", "the key",
-       table("notifications", r'value_map_put\(\s*&arena, params, "(\w+)"', "daemon/door/notice.c"))
+       table("notifications", r'value_map_put\(\s*&arena, params, "(\w+)"', "daemon/door/notification.c"))
 expect(PROTOCOL, "The run.started notification", "the key",
-       table("announcements", r'value_map_put\(\s*&arena, started, "(\w+)"', "daemon/door/notice.c"))
+       table("announcements", r'value_map_put\(\s*&arena, started, "(\w+)"', "daemon/door/notification.c"))
 expect(PROTOCOL, "hello", "the key",
        table("greetings", r'value_map_put\(\s*arena, (?:map|you), "(\w+)"', "daemon/methods/methods_hello.c"))
 expect(PROTOCOL, "runtimes", "the key",
@@ -136,7 +136,7 @@ for what, pattern, paths in (
     ("complaints", r'complain\([^;"]*?"(\w+)"', ("proto/schema/schema_check.c",)),
     ("envelopes", r'refuse\(ret_fault, err, "(\w+)"', ("proto/wire/rpc.c",)),
     ("messages", r'refuse\(dec, \w+, "(\w+)"', ("proto/wire/wire_decode.c",)),
-    ("connections", r'refuse\([^;"]*?"(\w+)"', ("daemon/door/conn_read.c",)),
+    ("connections", r'refuse\([^;"]*?"(\w+)"', ("daemon/door/conn.c",)),
 ):
     expect(PROTOCOL, "Errors", "the reason", table(what, pattern, *paths))
 

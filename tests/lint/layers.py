@@ -66,10 +66,13 @@ NO_CYCLES = (
     "store",
     "sandbox",
     "cli",
+    "daemon/door",
+    "daemon/loop",
     "daemon/record",
     "daemon/redact",
     "daemon/request",
     "daemon/runs",
+    "daemon/workers",
 )
 
 # A file that is its folder's only door to another.

@@ -4,7 +4,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 [[ $(id -u) == 0 ]] || skip_all "only root can have a cgroup with a limit"
 memory=/sys/fs/cgroup/memory
-[[ -e $memory/memory.limit_in_bytes ]] || skip_all "tried with cgroup v1 only: unit.knobs and unit.overhead have v2's counters"
+[[ -e $memory/memory.limit_in_bytes ]] || skip_all "tried with cgroup v1 only: unit.knobs and unit.outer_cgroups have v2's counters"
 own=$memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)/ced-scenario-$$
 mkdir "$own" 2>/dev/null || skip_all "no cgroup can be made here"
 before=$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)

@@ -41,12 +41,6 @@ void zygote_on_empty(struct zygote *zygote, struct worker *worker)
 	zygote->empty++;
 }
 
-void zygote_on_slot_lost(struct zygote *zygote, struct worker *worker)
-{
-	(void)worker;
-	zygote->lost++;
-}
-
 /* ---- one worker ----------------------------------------------------------------------------- */
 
 bool alone_open(struct alone *alone, struct knobs *knobs)

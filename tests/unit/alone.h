@@ -11,7 +11,7 @@
 
 struct zygote {
 	uv_loop_t *loop;
-	unsigned warm, empty, lost; /* calls of each kind */
+	unsigned warm, empty; /* calls of each kind */
 };
 
 struct alone {

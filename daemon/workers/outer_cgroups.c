@@ -1,4 +1,4 @@
-#include "daemon/workers/overhead.h"
+#include "daemon/workers/outer_cgroups.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -44,9 +44,9 @@ static int open_either(const char *folder, const char *v1, const char *v2)
  * Adds a level.  The root of a hierarchy has no counters in v2 and no limit in v1; if memory runs
  * out there, the host itself is short.
  */
-static void add_level(struct overhead *overhead, const char *folder, const char *path)
+static void add_level(struct outer_cgroups *outer_cgroups, const char *folder, const char *path)
 {
-	struct overhead_level *level = &overhead->levels[overhead->count];
+	struct outer_cgroup *level = &outer_cgroups->levels[outer_cgroups->count];
 
 	level->counter = open_either(folder, "memory.failcnt", "memory.events.local");
 	if (level->counter < 0)
@@ -54,28 +54,29 @@ static void add_level(struct overhead *overhead, const char *folder, const char 
 	level->limit = open_either(folder, "memory.limit_in_bytes", "memory.max");
 	level->used = open_either(folder, "memory.usage_in_bytes", "memory.current");
 	cut_printf(level->path, sizeof(level->path), "%s", path);
-	overhead->count++;
+	outer_cgroups->count++;
 }
 
-void overhead_open(struct overhead *overhead, const char *mount, const char *root, const char *path)
+void outer_cgroups_open(
+	struct outer_cgroups *outer_cgroups, const char *mount, const char *root, const char *path)
 {
 	size_t root_len = strcmp(root, "/") == 0 ? 0 : strlen(root);
 	char folder[FILE_BYTES];
 	char below[FILE_BYTES];
 
-	memset(overhead, 0, sizeof(*overhead));
+	memset(outer_cgroups, 0, sizeof(*outer_cgroups));
 	if (strncmp(path, root, root_len) != 0 || strstr(path, "/.."))
 		return;
 	cut_printf(below, sizeof(below), "%s", path + root_len);
-	while (overhead->count < OVERHEAD_MOST && strlen(below) > 1) {
+	while (outer_cgroups->count < OUTER_CGROUPS_MOST && strlen(below) > 1) {
 		cut_printf(folder, sizeof(folder), "%s%s", mount, below);
-		add_level(overhead, folder, below);
+		add_level(outer_cgroups, folder, below);
 		if (!strrchr(below, '/'))
 			return;
 		*strrchr(below, '/') = '\0';
 	}
-	overhead_look(overhead);
-	overhead_look(overhead);
+	outer_cgroups_look(outer_cgroups);
+	outer_cgroups_look(outer_cgroups);
 }
 
 /* "4:memory:/our/path", or v2's "0::/our/path". */
@@ -120,26 +121,26 @@ static bool find_mount(bool is_v2, char *ret_root, char *ret_mount)
 	return false;
 }
 
-void overhead_open_own(struct overhead *overhead)
+void outer_cgroups_open_own(struct outer_cgroups *outer_cgroups)
 {
 	char path[TEXT_BYTES];
 	char root[TEXT_BYTES];
 	char mount[TEXT_BYTES];
 
-	memset(overhead, 0, sizeof(*overhead));
-	for (int version = 1; version <= 2 && !overhead->count; version++)
+	memset(outer_cgroups, 0, sizeof(*outer_cgroups));
+	for (int version = 1; version <= 2 && !outer_cgroups->count; version++)
 		if (find_own(version == 2, path) && find_mount(version == 2, root, mount))
-			overhead_open(overhead, mount, root, path);
+			outer_cgroups_open(outer_cgroups, mount, root, path);
 }
 
-void overhead_close(struct overhead *overhead)
+void outer_cgroups_close(struct outer_cgroups *outer_cgroups)
 {
-	for (unsigned i = 0; i < overhead->count; i++) {
-		cleanup_fd(&overhead->levels[i].counter);
-		cleanup_fd(&overhead->levels[i].limit);
-		cleanup_fd(&overhead->levels[i].used);
+	for (unsigned i = 0; i < outer_cgroups->count; i++) {
+		cleanup_fd(&outer_cgroups->levels[i].counter);
+		cleanup_fd(&outer_cgroups->levels[i].limit);
+		cleanup_fd(&outer_cgroups->levels[i].used);
 	}
-	overhead->count = 0;
+	outer_cgroups->count = 0;
 }
 
 /* ---- reading them --------------------------------------------------------------------------- */
@@ -153,7 +154,7 @@ static const char *read_text(int fd, char *text, size_t size)
 }
 
 /* failcnt is a number; in memory.events.local it is the number after "oom". */
-static uint64_t count_of(const struct overhead_level *level)
+static uint64_t count_of(const struct outer_cgroup *level)
 {
 	char text[TEXT_BYTES];
 	const char *oom = strstr(read_text(level->counter, text, sizeof(text)), "oom ");
@@ -161,17 +162,17 @@ static uint64_t count_of(const struct overhead_level *level)
 	return strtoull(oom ? oom + strlen("oom ") : text, NULL, 10);
 }
 
-void overhead_look(struct overhead *overhead)
+void outer_cgroups_look(struct outer_cgroups *outer_cgroups)
 {
-	for (unsigned i = 0; i < overhead->count; i++) {
-		struct overhead_level *level = &overhead->levels[i];
+	for (unsigned i = 0; i < outer_cgroups->count; i++) {
+		struct outer_cgroup *level = &outer_cgroups->levels[i];
 
 		level->before = level->now;
 		level->now = count_of(level);
 	}
 }
 
-static uint64_t limit_of(const struct overhead_level *level)
+static uint64_t limit_of(const struct outer_cgroup *level)
 {
 	char text[TEXT_BYTES];
 	uint64_t bytes = strtoull(read_text(level->limit, text, sizeof(text)), NULL, 10);
@@ -179,10 +180,11 @@ static uint64_t limit_of(const struct overhead_level *level)
 	return bytes < NO_LIMIT ? bytes : 0; /* "max" reads as 0 */
 }
 
-const struct overhead_level *overhead_short(struct overhead *overhead, uint64_t *ret_limit_bytes)
+const struct outer_cgroup *outer_cgroups_short(
+	struct outer_cgroups *outer_cgroups, uint64_t *ret_limit_bytes)
 {
-	for (unsigned i = 0; i < overhead->count; i++) {
-		const struct overhead_level *level = &overhead->levels[i];
+	for (unsigned i = 0; i < outer_cgroups->count; i++) {
+		const struct outer_cgroup *level = &outer_cgroups->levels[i];
 
 		if (count_of(level) == level->before)
 			continue;
@@ -205,12 +207,12 @@ static uint64_t host_room(void)
 	return UINT64_MAX; /* unknown: no reason to hold back */
 }
 
-uint64_t overhead_room(const struct overhead *overhead)
+uint64_t outer_cgroups_room(const struct outer_cgroups *outer_cgroups)
 {
 	uint64_t room = host_room();
 
-	for (unsigned i = 0; i < overhead->count; i++) {
-		const struct overhead_level *level = &overhead->levels[i];
+	for (unsigned i = 0; i < outer_cgroups->count; i++) {
+		const struct outer_cgroup *level = &outer_cgroups->levels[i];
 		uint64_t limit = limit_of(level);
 		char text[TEXT_BYTES];
 		uint64_t used = strtoull(read_text(level->used, text, sizeof(text)), NULL, 10);

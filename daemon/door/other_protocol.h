@@ -9,10 +9,10 @@
 
 #include "proto/base/buf.h"
 
-bool foreign_is_text(const char *bytes, size_t len);
+bool other_protocol_is_text(const char *bytes, size_t len);
 
 /*
  * Appends one line that names the protocol, in a format that the client shows its user.  Returns -1
  * without memory.
  */
-int foreign_answer(const char *bytes, size_t len, struct buf *buf);
+int other_protocol_answer(const char *bytes, size_t len, struct buf *buf);

@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/workers/overhead.h"
+#include "daemon/workers/outer_cgroups.h"
 #include "tests/check.h"
 
-static char mount[] = "/tmp/ced-overhead.XXXXXX";
+static char mount[] = "/tmp/ced-outer_cgroups.XXXXXX";
 
 static void put(const char *path, const char *text)
 {
@@ -39,8 +39,8 @@ static void clean(void)
 
 TEST(the_lowest_level_whose_counter_grew_lately_is_the_one_that_ran_out)
 {
-	struct overhead overhead;
-	const struct overhead_level *level;
+	struct outer_cgroups outer_cgroups;
+	const struct outer_cgroup *level;
 	uint64_t bytes = 0;
 
 	CHECK(mkdtemp(mount) != NULL);
@@ -51,43 +51,43 @@ TEST(the_lowest_level_whose_counter_grew_lately_is_the_one_that_ran_out)
 	put("/a/b/memory.failcnt", "0\n");
 	put("/a/b/memory.limit_in_bytes", "1048576\n");
 	put("/a/b/memory.usage_in_bytes", "1000\n");
-	overhead_open(&overhead, mount, "/", "/a/b");
-	CHECK_EQ_INT(overhead.count, 2);
-	CHECK(!overhead_short(&overhead, &bytes));
+	outer_cgroups_open(&outer_cgroups, mount, "/", "/a/b");
+	CHECK_EQ_INT(outer_cgroups.count, 2);
+	CHECK(!outer_cgroups_short(&outer_cgroups, &bytes));
 	put("/a/memory.failcnt", "6\n");
-	level = overhead_short(&overhead, &bytes);
+	level = outer_cgroups_short(&outer_cgroups, &bytes);
 	CHECK(level && !strcmp(level->path, "/a") && bytes == 0);
-	CHECK_EQ_INT(overhead_room(&overhead), 1048576 - 1000);
+	CHECK_EQ_INT(outer_cgroups_room(&outer_cgroups), 1048576 - 1000);
 	put("/a/b/memory.failcnt", "1\n");
-	overhead_look(&overhead); /* one look later it is still recent */
-	level = overhead_short(&overhead, &bytes);
+	outer_cgroups_look(&outer_cgroups); /* one look later it is still recent */
+	level = outer_cgroups_short(&outer_cgroups, &bytes);
 	CHECK(level && !strcmp(level->path, "/a/b") && bytes == 1048576);
-	overhead_look(&overhead);
-	CHECK(!overhead_short(&overhead, &bytes));
-	overhead_close(&overhead);
+	outer_cgroups_look(&outer_cgroups);
+	CHECK(!outer_cgroups_short(&outer_cgroups, &bytes));
+	outer_cgroups_close(&outer_cgroups);
 	clean();
 }
 
 TEST(in_version_2_the_local_oom_counter_counts_and_a_mount_may_show_a_part)
 {
-	struct overhead overhead;
-	const struct overhead_level *level;
+	struct outer_cgroups outer_cgroups;
+	const struct outer_cgroup *level;
 	uint64_t bytes = 0;
 
 	CHECK(mkdtemp(mount) != NULL);
 	put("/s", NULL);
 	put("/s/memory.events.local", "low 0\nhigh 0\nmax 70\noom 2\noom_kill 9\n");
 	put("/s/memory.max", "max\n");
-	overhead_open(&overhead, mount, "/outer", "/outer/s");
-	CHECK_EQ_INT(overhead.count, 1);
+	outer_cgroups_open(&outer_cgroups, mount, "/outer", "/outer/s");
+	CHECK_EQ_INT(outer_cgroups.count, 1);
 	put("/s/memory.events.local", "low 0\nhigh 0\nmax 99\noom 2\noom_kill 10\n");
-	CHECK(!overhead_short(&overhead, &bytes));
+	CHECK(!outer_cgroups_short(&outer_cgroups, &bytes));
 	put("/s/memory.events.local", "low 0\nhigh 0\nmax 99\noom 3\noom_kill 10\n");
-	level = overhead_short(&overhead, &bytes);
+	level = outer_cgroups_short(&outer_cgroups, &bytes);
 	CHECK(level && !strcmp(level->path, "/s") && bytes == 0);
-	overhead_close(&overhead);
-	overhead_open(&overhead, mount, "/elsewhere", "/outer/s");
-	CHECK_EQ_INT(overhead.count, 0);
-	overhead_close(&overhead);
+	outer_cgroups_close(&outer_cgroups);
+	outer_cgroups_open(&outer_cgroups, mount, "/elsewhere", "/outer/s");
+	CHECK_EQ_INT(outer_cgroups.count, 0);
+	outer_cgroups_close(&outer_cgroups);
 	clean();
 }

@@ -1,9 +1,9 @@
-#include "daemon/door/notice.h"
+#include "daemon/door/notification.h"
 
 #include "proto/wire/rpc.h"
 
-int notice_write(struct buf *buf, const char *run_id, const char *stream, uint64_t offset,
-	struct bytes piece, struct err *err)
+int notification_write_output(struct buf *buf, const char *run_id, const char *stream,
+	uint64_t offset, struct bytes piece, struct err *err)
 {
 	struct arena arena;
 	struct value *params;
@@ -20,7 +20,7 @@ int notice_write(struct buf *buf, const char *run_id, const char *stream, uint64
 	return written;
 }
 
-int notice_write_started(
+int notification_write_started(
 	struct buf *buf, const char *run_id, uint32_t msgid, const char *id, struct err *err)
 {
 	struct arena arena;

@@ -3,13 +3,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/workers/residue.h"
+#include "daemon/workers/reclaim.h"
 #include "tests/check.h"
 
-/* Records for which worker the owner's callback reported that its residue is gone. */
+/* Records for which worker the owner's callback reported that its memory is reclaimed. */
 struct owner {
 	uv_loop_t loop;
-	struct residue residue;
+	struct reclaim reclaim;
 	unsigned told;
 	struct worker *worker;
 };
@@ -26,8 +26,8 @@ static void begin(struct owner *owner)
 {
 	memset(owner, 0, sizeof(*owner));
 	(void)uv_loop_init(&owner->loop);
-	owner->residue =
-		(struct residue){ .loop = &owner->loop, .on_done = on_done, .context = owner };
+	owner->reclaim =
+		(struct reclaim){ .loop = &owner->loop, .on_done = on_done, .context = owner };
 }
 
 static void turn(struct owner *owner)
@@ -63,10 +63,10 @@ static const char *asked_of(const struct worker *worker)
 TEST(what_a_plain_program_leaves_is_left_alone)
 {
 	static struct owner owner;
-	struct worker slot = slot_with(RESIDUE_MOST);
+	struct worker slot = slot_with(RECLAIM_ABOVE);
 
 	begin(&owner);
-	CHECK(!residue_take_back(&owner.residue, &slot));
+	CHECK(!reclaim_start(&owner.reclaim, &slot));
 	turn(&owner);
 	CHECK_EQ_INT(owner.told, 0);
 	CHECK_STR(asked_of(&slot), "");
@@ -77,10 +77,10 @@ TEST(what_a_plain_program_leaves_is_left_alone)
 TEST(more_than_that_is_taken_back_and_its_owner_is_told)
 {
 	static struct owner owner;
-	struct worker slot = slot_with(RESIDUE_MOST + 4096);
+	struct worker slot = slot_with(RECLAIM_ABOVE + 4096);
 
 	begin(&owner);
-	CHECK(residue_take_back(&owner.residue, &slot));
+	CHECK(reclaim_start(&owner.reclaim, &slot));
 	turn(&owner);
 	CHECK_EQ_INT(owner.told, 1);
 	CHECK(owner.worker == &slot);
@@ -96,12 +96,12 @@ TEST(one_slot_waits_for_the_other)
 	struct worker second = slot_with(32 << 20);
 
 	begin(&owner);
-	CHECK(residue_take_back(&owner.residue, &first));
-	CHECK(residue_take_back(&owner.residue, &second)); /* it must wait */
+	CHECK(reclaim_start(&owner.reclaim, &first));
+	CHECK(reclaim_start(&owner.reclaim, &second)); /* it must wait */
 	turn(&owner);
 	CHECK(owner.told == 1 && owner.worker == &first);
 	CHECK_STR(asked_of(&second), "");
-	CHECK(residue_take_back(&owner.residue, &second));
+	CHECK(reclaim_start(&owner.reclaim, &second));
 	turn(&owner);
 	CHECK(owner.told == 2 && owner.worker == &second);
 	CHECK_STR(asked_of(&second), "33554432");
@@ -117,10 +117,10 @@ TEST(a_slot_that_is_closed_meanwhile_is_not_spoken_of)
 	struct worker other = slot_with(64 << 20);
 
 	begin(&owner);
-	CHECK(residue_take_back(&owner.residue, &slot));
-	residue_forget(&owner.residue, &other); /* this slot has no reclaim in progress */
-	CHECK(owner.residue.worker == &slot);
-	residue_forget(&owner.residue, &slot);
+	CHECK(reclaim_start(&owner.reclaim, &slot));
+	reclaim_forget(&owner.reclaim, &other); /* this slot has no reclaim in progress */
+	CHECK(owner.reclaim.worker == &slot);
+	reclaim_forget(&owner.reclaim, &slot);
 	knobs_done(&slot.knobs);
 	turn(&owner);
 	CHECK(owner.told == 1 && owner.worker == NULL);
@@ -136,7 +136,7 @@ TEST(where_it_cannot_be_taken_back_nobody_waits_for_it)
 	begin(&owner);
 	close(slot.knobs.fds[KNOB_MEMORY_EMPTY]);
 	slot.knobs.fds[KNOB_MEMORY_EMPTY] = -1;
-	CHECK(!residue_take_back(&owner.residue, &slot));
+	CHECK(!reclaim_start(&owner.reclaim, &slot));
 	turn(&owner);
 	CHECK_EQ_INT(owner.told, 0);
 	knobs_done(&slot.knobs);

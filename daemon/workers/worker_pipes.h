@@ -7,22 +7,22 @@
 #include "proto/base/err.h"
 
 /* -1: closed, or passed on. */
-struct way {
+struct pipe_ends {
 	int ours, theirs;
 };
 
-struct ways {
-	struct way job, out, errout, lifeline;
+struct worker_pipes {
+	struct pipe_ends job, out, errout, lifeline;
 };
 
 /*
  * Opens all of them.  Our ends are non-blocking, except for the lifeline, which is never written.
  * The worker configures its own ends.
  */
-int ways_open(struct ways *ways, struct err *err);
+int worker_pipes_open(struct worker_pipes *pipes, struct err *err);
 
 /* Closes the worker's ends once they are sent. */
-void ways_close_theirs(struct ways *ways);
+void worker_pipes_close_theirs(struct worker_pipes *pipes);
 
 /* Closes both ends.  May be called again. */
-void ways_close(struct ways *ways);
+void worker_pipes_close(struct worker_pipes *pipes);

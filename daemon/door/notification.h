@@ -9,9 +9,9 @@
 #include "proto/value.h"
 
 /* Appends one run.output to `buf`.  Returns -1 when there is no room. */
-int notice_write(struct buf *buf, const char *run_id, const char *stream, uint64_t offset,
-	struct bytes piece, struct err *err);
+int notification_write_output(struct buf *buf, const char *run_id, const char *stream,
+	uint64_t offset, struct bytes piece, struct err *err);
 
 /* The same for run.started; `id` is the name that the caller gave the run, or NULL. */
-int notice_write_started(
+int notification_write_started(
 	struct buf *buf, const char *run_id, uint32_t msgid, const char *id, struct err *err);
