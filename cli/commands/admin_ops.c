@@ -67,13 +67,13 @@ static int run_drain(struct cli *cli, const void *given)
 {
 	return admin_op_whole(cli, given, "admin.drain",
 		" runs are in progress and continue; no new ones are taken: cectl resume",
-		"in_house");
+		"in_progress");
 }
 
 static int run_resume(struct cli *cli, const void *given)
 {
 	return admin_op_whole(cli, given, "admin.resume",
-		" runs are in progress; new ones are taken", "in_house");
+		" runs are in progress; new ones are taken", "in_progress");
 }
 
 static int run_kill_all(struct cli *cli, const void *given)

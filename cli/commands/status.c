@@ -34,7 +34,7 @@ static const struct {
 	{ "socket", "where clients connect, and how often its file was gone and was made again" },
 	{ "connections", "clients that are connected" },
 	{ "held", "memory that requests and replies take" },
-	{ "in house", "runs between arrival and answer" },
+	{ "in progress", "runs between arrival and answer" },
 	{ "queued", "those of them that wait for a worker" },
 	{ "parked", "runs that wait until a person approves them" },
 	{ "subscriptions", "clients that receive events (cectl watch, cectl top)" },

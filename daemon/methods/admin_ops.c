@@ -131,14 +131,14 @@ static uint32_t uid_of(const struct call *call)
 }
 
 /* Puts the state of the daemon into the answer. */
-static void put_house(struct use *use)
+static void put_state(struct use *use)
 {
 	const struct services *services = use->call->services;
 	struct arena *arena = &use->call->arena;
 
 	value_map_put(
 		arena, use->result, "drained", value_bool(arena, services->admin_ops->drained));
-	value_map_put(arena, use->result, "in_house",
+	value_map_put(arena, use->result, "in_progress",
 		value_int(arena,
 			(int64_t)registry_count(services->runs) - services->approvals->count));
 }
@@ -150,14 +150,14 @@ static int drain(struct use *use)
 
 	admin_ops->drained = true;
 	cut_printf(admin_ops->why, sizeof(admin_ops->why), "%s", reason ? reason : "");
-	put_house(use);
+	put_state(use);
 	return 0;
 }
 
 static int resume(struct use *use)
 {
 	use->call->services->admin_ops->drained = false;
-	put_house(use);
+	put_state(use);
 	return 0;
 }
 

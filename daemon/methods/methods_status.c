@@ -70,7 +70,7 @@ void method_status_found(struct call *call, struct value *store_status)
 	value_map_put(arena, map, "connections", value_int(arena, services->ceilings->conns));
 	value_map_put(arena, map, "socket", listener_describe(services->listener, arena));
 	value_map_put(arena, map, "held_bytes", value_uint(arena, services->ceilings->bytes));
-	value_map_put(arena, map, "in_house",
+	value_map_put(arena, map, "in_progress",
 		value_int(arena,
 			(int64_t)registry_count(services->runs) - services->approvals->count));
 	value_map_put(arena, map, "parked", value_int(arena, services->approvals->count));

@@ -74,7 +74,7 @@ static const char *time_text(struct request *request, int64_t ms)
 
 /* A text for each measure, with the amount spent and the bound. */
 static const char *const measures[BUDGET_MEASURE_COUNT] = {
-	[BUDGET_RUNNING] = "%" PRIu64 " of %" PRIu64 " runs are in the house",
+	[BUDGET_RUNNING] = "%" PRIu64 " of %" PRIu64 " runs are in progress",
 	[BUDGET_RUNS_PER_MINUTE] = "%" PRIu64 " of %" PRIu64 " runs have begun within a minute",
 	[BUDGET_CPU_MS] =
 		"%" PRIu64 " of %" PRIu64 " ms of cpu time are spent or held for runs under way",

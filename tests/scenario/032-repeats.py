@@ -116,10 +116,10 @@ def leaves():
     time.sleep(0.2)
     first.close()
     time.sleep(0.2)
-    eq(root.call("admin.status")["in_house"], 2, "it goes on")
+    eq(root.call("admin.status")["in_progress"], 2, "it goes on")
     second.close()
-    wait_until(lambda: root.call("admin.status")["in_house"] == 0)
-    eq(root.call("admin.status")["in_house"], 0, "until the last one leaves")
+    wait_until(lambda: root.call("admin.status")["in_progress"] == 0)
+    eq(root.call("admin.status")["in_progress"], 0, "until the last one leaves")
     again = root.run(SLOW % 20, id="left by both", limits={"wall_ms": 30000})
     eq((again["outcome"], again["ran"]), ("canceled", "yes"), "and what has run is not run again")
 
@@ -145,7 +145,7 @@ def cancels():
     root.call("admin.kill_all")
     eq({client.receive(msgid)[1]["outcome"] for client, msgid in asked}, {"canceled"}, "kill_all kills all that wait")
     ok(time.monotonic() - began < 2, "at once")
-    eq(root.call("admin.resume")["in_house"], 0, "nothing is left")
+    eq(root.call("admin.resume")["in_progress"], 0, "nothing is left")
 
 
 def free():
@@ -203,8 +203,8 @@ def storm():
     for thread in threads:
         thread.join()
     eq(wrong, [], "nothing but answers and conflicts")
-    wait_until(lambda: root.call("admin.status")["in_house"] == 0)
-    eq(root.call("admin.status")["in_house"], 0, "nothing is left in the house")
+    wait_until(lambda: root.call("admin.status")["in_progress"] == 0)
+    eq(root.call("admin.status")["in_progress"], 0, "nothing is left")
     page = [run for run in root.call("runs.list", limit=1000)["runs"] if run["id"] in ids]
     did = {}
     for run in page:

@@ -115,7 +115,7 @@ def order():
     eq(error["data"]["pointer"], "/surprise", "what breaks the contract, too")
     ok("run_id" in error["data"], "and is recorded")
     root = Client()
-    ok(wait_until(lambda: root.call("admin.status")["in_house"] == 0), "all has ended")
+    ok(wait_until(lambda: root.call("admin.status")["in_progress"] == 0), "all has ended")
     done()
 
 

@@ -25,6 +25,6 @@ sed 's/^/# /' "$work/said"
 /usr/bin/python3 "$work/034-large.py" order >"$work/said" 2>&1
 ok $? "and come out as they were sent"
 sed 's/^/# /' "$work/said"
-is "$(json "$(cectl status --json)" '[it["held_bytes"] < 200000, it["in_house"]]')" "[true, 0]" "nothing of them is left"
+is "$(json "$(cectl status --json)" '[it["held_bytes"] < 200000, it["in_progress"]]')" "[true, 0]" "nothing of them is left"
 daemon_stop
 done_testing

@@ -167,7 +167,7 @@ others = [asked(other, f"print({number})") for number in range(4)]
 eq(code_of(other, "run", language="python", code=ASKS, policy="house"), "busy", "and all together so many")
 eq(other.run("print(1)", policy="house")["outcome"], "ok", "what is not asked about runs")
 status = root.call("admin.status")
-eq((status["parked"], status["in_house"]), (24, 0), "status tells them apart")
+eq((status["parked"], status["in_progress"]), (24, 0), "status tells them apart")
 
 # Admin operations.
 root.call("admin.drain", reason="noon")

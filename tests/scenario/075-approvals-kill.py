@@ -129,7 +129,7 @@ ok(came_back, f"the service came back {rounds} times")
 
 admin = Client()
 user = connect(USER, 60)
-wait_until(lambda: admin.call("admin.status")["in_house"] == 0, 30)
+wait_until(lambda: admin.call("admin.status")["in_progress"] == 0, 30)
 records = {run_id: admin.call("runs.get", run_id=run_id) for run_id in told_parked}
 states = collections.Counter((record["state"], record["outcome"]) for record in records.values())
 print(f"# {len(told_parked)} were told to be parked; approvers were told: {len(approved)} approved, {len(denied)} denied; "
