@@ -67,7 +67,6 @@ static int insert_data(struct store *store, int64_t blob, struct bytes bytes, st
 {
 	auto_free char *room = NULL;
 	size_t compressed = 0;
-	struct binding binding = bind_start(store, STMT_BLOB_DATA_INSERT, err);
 
 	if (bytes.len >= COMPRESS_MIN) {
 		room = malloc(ZSTD_compressBound(bytes.len));
@@ -75,37 +74,20 @@ static int insert_data(struct store *store, int64_t blob, struct bytes bytes, st
 			return err_set(err, ERR_MEMORY, "the store: no memory to compress a blob");
 		compressed = compress(bytes, room, ZSTD_compressBound(bytes.len));
 	}
-	bind_int(&binding, blob);
-	bind_int(&binding, compressed ? CODEC_ZSTD : CODEC_PLAIN);
-	bind_blob(&binding, compressed ? room : bytes.data, compressed ? compressed : bytes.len);
-	return bind_run(&binding, err);
-}
-
-/* 1 found, 0 there is none, -1. */
-static int find_blob(
-	struct store *store, const uint8_t digest[DIGEST_LEN], int64_t *ret_blob, struct err *err)
-{
-	struct binding binding = bind_start(store, STMT_BLOB_FIND, err);
-	sqlite3_stmt *stmt = binding.stmt;
-	int r;
-
-	bind_blob(&binding, digest, DIGEST_LEN);
-	r = stmt_step(store, stmt, err);
-	if (r > 0)
-		*ret_blob = sqlite3_column_int64(stmt, 0);
-	(void)sqlite3_reset(stmt);
-	return r;
+	return stmt_run(store, STMT_BLOB_DATA_INSERT,
+		SQL_VALUES(sql_int(blob), sql_int(compressed ? CODEC_ZSTD : CODEC_PLAIN),
+			sql_blob(compressed ? room : bytes.data,
+				compressed ? compressed : bytes.len)),
+		err);
 }
 
 static int insert_blob(struct store *store, struct bytes bytes, const uint8_t digest[DIGEST_LEN],
 	int64_t *ret_blob, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_BLOB_INSERT, err);
 	int64_t blob;
 
-	bind_blob(&binding, digest, DIGEST_LEN);
-	bind_int(&binding, (int64_t)bytes.len);
-	if (bind_run(&binding, err) < 0)
+	if (stmt_run(store, STMT_BLOB_INSERT,
+		    SQL_VALUES(sql_blob(digest, DIGEST_LEN), sql_int((int64_t)bytes.len)), err) < 0)
 		return -1;
 
 	blob = sqlite3_last_insert_rowid(store->db);
@@ -143,7 +125,7 @@ static int put_digested(struct store *store, struct bytes bytes, const uint8_t *
 		return 0;
 	}
 
-	r = find_blob(store, digest, &blob, err);
+	r = stmt_number(store, STMT_BLOB_FIND, SQL_VALUES(sql_digest(digest)), &blob, err);
 	if (r == 0)
 		r = insert_blob(store, bytes, digest, &blob, err);
 	if (r < 0)
@@ -187,7 +169,7 @@ int blob_put(struct store *store, struct bytes bytes, const uint8_t *digest, int
 /* Reads length and digest from the table: 0, 1 there is no such blob, -1. */
 static int look_up(struct store *store, int64_t blob, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take_for(store, STMT_BLOB_DIGEST, blob, err);
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_take_for(store, STMT_BLOB_DIGEST, blob, err);
 	int r;
 
 	r = stmt_step(store, row, err);
@@ -198,7 +180,6 @@ static int look_up(struct store *store, int64_t blob, struct err *err)
 			sqlite3_column_blob(row, 0));
 	else
 		r = 0;
-	(void)sqlite3_reset(row);
 	return !r;
 }
 
@@ -265,7 +246,7 @@ int blob_unpack(struct store *store, const struct blob_row *row, struct arena *a
 int blob_get(struct store *store, int64_t blob, struct arena *arena, struct bytes *ret_bytes,
 	struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take_for(store, STMT_BLOB_READ, blob, err);
+	auto_of(stmt_leave) sqlite3_stmt *stmt = stmt_take_for(store, STMT_BLOB_READ, blob, err);
 	const struct blob_row row = { stmt, 0, blob };
 	int r;
 
@@ -275,6 +256,5 @@ int blob_get(struct store *store, int64_t blob, struct arena *arena, struct byte
 			err, ERR_CORRUPT, "the store: blob %lld is missing", (long long)blob);
 	if (r > 0)
 		r = blob_unpack(store, &row, arena, ret_bytes, err);
-	(void)sqlite3_reset(stmt);
 	return r;
 }

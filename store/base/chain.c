@@ -29,12 +29,10 @@ bool chain_is_mark(enum chain_kind kind)
 int chain_find(struct store *store, enum chain_kind kind, int64_t subject, int64_t *ret_link,
 	uint8_t ret_digest[DIGEST_LEN], struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_CHAIN_FIND, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row =
+		stmt_with(store, STMT_CHAIN_FIND, SQL_VALUES(sql_int(subject), sql_int(kind)), err);
 	int r;
 
-	bind_int(&binding, subject);
-	bind_int(&binding, kind);
 	r = stmt_step(store, row, err);
 	if (r <= 0)
 		return r;
@@ -44,7 +42,6 @@ int chain_find(struct store *store, enum chain_kind kind, int64_t subject, int64
 		if (sqlite3_column_bytes(row, 1) == DIGEST_LEN)
 			memcpy(ret_digest, sqlite3_column_blob(row, 1), DIGEST_LEN);
 	}
-	(void)sqlite3_reset(row);
 	return 1;
 }
 
@@ -65,7 +62,7 @@ void chain_next(const uint8_t before[DIGEST_LEN], int64_t link, int64_t kind, in
 
 int chain_end(struct store *store, struct chain_head *ret_head, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_CHAIN_END, err);
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_take(store, STMT_CHAIN_END, err);
 	struct chain_head end = { 0, { 0 } };
 	int r = stmt_step(store, row, err);
 
@@ -75,7 +72,6 @@ int chain_end(struct store *store, struct chain_head *ret_head, struct err *err)
 		end.links = sqlite3_column_int64(row, 0);
 		if (sqlite3_column_bytes(row, 1) == DIGEST_LEN)
 			memcpy(end.head, sqlite3_column_blob(row, 1), DIGEST_LEN);
-		(void)sqlite3_reset(row);
 	}
 	*ret_head = end;
 	return 0;
@@ -83,13 +79,12 @@ int chain_end(struct store *store, struct chain_head *ret_head, struct err *err)
 
 int chain_has(struct store *store, int64_t link, const uint8_t head[DIGEST_LEN], struct err *err)
 {
-	sqlite3_stmt *row = stmt_take_for(store, STMT_CHAIN_HEAD, link, err);
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_take_for(store, STMT_CHAIN_HEAD, link, err);
 	bool same = false;
 	int r = stmt_step(store, row, err);
 
 	if (r > 0)
 		same = sqlite3_column_bytes(row, 0) == DIGEST_LEN &&
 		       memcmp(sqlite3_column_blob(row, 0), head, DIGEST_LEN) == 0;
-	(void)sqlite3_reset(row);
 	return r < 0 ? -1 : same;
 }

@@ -3,22 +3,19 @@
 #include "proto/base/utf8.h"
 #include "store/base/blob.h"
 
-int content_bind(struct store *store, struct binding *binding, struct bytes bytes,
-	size_t inline_max, const uint8_t *digest, struct err *err)
+int content_value(struct store *store, struct bytes bytes, size_t inline_max, const uint8_t *digest,
+	struct sql_value *ret_value, struct err *err)
 {
 	int64_t blob = 0;
 
-	if (!bytes.data) {
-		bind_null(binding);
-		return 0;
-	}
-	if (bytes.len <= inline_max) {
-		bind_words(binding, bytes.data, bytes.len);
-		return 0;
-	}
-	if (blob_put(store, bytes, digest, &blob, err) < 0)
+	if (!bytes.data)
+		*ret_value = (struct sql_value){ .type = SQL_NULL };
+	else if (bytes.len <= inline_max)
+		*ret_value = sql_words(bytes.data, bytes.len);
+	else if (blob_put(store, bytes, digest, &blob, err) < 0)
 		return -1;
-	bind_int(binding, blob);
+	else
+		*ret_value = sql_int(blob);
 	return 0;
 }
 

@@ -22,9 +22,12 @@ struct store;
 /* For contents that differ from run to run, where no two runs would share the blob. */
 #define CONTENT_OWN_MAX    ((size_t)1536)
 
-/* Binds the next value; bytes.data NULL gives NULL.  `digest` is that of the bytes, or NULL. */
-int content_bind(struct store *store, struct binding *binding, struct bytes bytes,
-	size_t inline_max, const uint8_t *digest, struct err *err);
+/*
+ * The value of the column, for a statement; bytes.data NULL gives NULL.  Longer bytes are written as
+ * a blob first.  `digest` is that of the bytes, or NULL.
+ */
+int content_value(struct store *store, struct bytes bytes, size_t inline_max, const uint8_t *digest,
+	struct sql_value *ret_value, struct err *err);
 
 /*
  * Whether the bytes in the row have another type than ced writes: TEXT for UTF-8, BLOB for other bytes.

@@ -217,21 +217,32 @@ int db_exec(struct store *store, const char *sql, struct err *err)
 	return r == SQLITE_OK ? 0 : db_failed(store, r, err);
 }
 
-int db_number(struct store *store, const char *sql, int64_t otherwise, int64_t *ret_number,
-	struct err *err)
+sqlite3_stmt *db_prepare(struct store *store, const char *sql, struct err *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	int r = sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL);
-	int64_t number = otherwise;
 
-	if (r == SQLITE_OK)
-		r = sqlite3_step(stmt);
-	if (r == SQLITE_ROW)
-		number = sqlite3_column_int64(stmt, 0);
+	if (r != SQLITE_OK)
+		(void)db_failed(store, r, err);
+	return stmt;
+}
+
+void db_finish(sqlite3_stmt *stmt)
+{
 	(void)sqlite3_finalize(stmt);
+}
+
+int db_number(struct store *store, const char *sql, int64_t otherwise, int64_t *ret_number,
+	struct err *err)
+{
+	auto_of(db_finish) sqlite3_stmt *stmt = db_prepare(store, sql, err);
+	int r = stmt ? sqlite3_step(stmt) : SQLITE_ERROR;
+
+	if (!stmt)
+		return -1;
 	if (r != SQLITE_ROW && r != SQLITE_DONE)
 		return db_failed(store, r, err);
-	*ret_number = number;
+	*ret_number = r == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : otherwise;
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include <sqlite3.h>
 
+#include "proto/base/cleanup.h"
 #include "proto/base/err.h"
 #include "store/base/wal_file.h"
 #include "store/store.h"
@@ -45,6 +46,11 @@ int db_failed(struct store *store, int code, struct err *err);
 void db_question(struct store *store);
 void db_answered(struct store *store);
 int db_is_late(struct store *store, struct err *err);
+
+/* Compiles SQL for one use; NULL with *err.  Freed with db_finish(), which accepts NULL. */
+sqlite3_stmt *db_prepare(struct store *store, const char *sql, struct err *err);
+void db_finish(sqlite3_stmt *stmt);
+AUTO_DEFINE(sqlite3_stmt, db_finish);
 
 /* Runs SQL without results. */
 int db_exec(struct store *store, const char *sql, struct err *err);

@@ -22,7 +22,7 @@ void pruned_put_entry(
 int pruned_read(struct store *store, int64_t key, struct buf *room, struct pruned *ret_pruned,
 	struct err *err)
 {
-	sqlite3_stmt *row = stmt_take_for(store, STMT_PRUNED_READ, key, err);
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_take_for(store, STMT_PRUNED_READ, key, err);
 	int r = stmt_step(store, row, err);
 
 	*ret_pruned = (struct pruned){ NULL, 0, 0 };
@@ -30,7 +30,6 @@ int pruned_read(struct store *store, int64_t key, struct buf *room, struct prune
 		return r;
 	room->len = 0;
 	r = buf_append(room, sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0));
-	(void)sqlite3_reset(row);
 	if (r < 0)
 		return err_set(err, ERR_MEMORY, "the store: no memory for digests of a pruned run");
 	*ret_pruned = (struct pruned){ (const uint8_t *)room->bytes, room->len, 0 };

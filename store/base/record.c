@@ -5,19 +5,13 @@
 
 int record_find(struct store *store, const char *run_id, int64_t *ret_key, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_KEY_FIND, err);
-	sqlite3_stmt *stmt = binding.stmt;
 	int64_t key = db_key_of(run_id);
 	int r;
 
 	if (key < 0)
 		return 1;
-	bind_int(&binding, key);
-	bind_text(&binding, run_id);
-	r = stmt_step(store, stmt, err);
-	if (r > 0)
-		*ret_key = sqlite3_column_int64(stmt, 0);
-	(void)sqlite3_reset(stmt);
+	r = stmt_number(
+		store, STMT_KEY_FIND, SQL_VALUES(sql_int(key), sql_text(run_id)), ret_key, err);
 	return r < 0 ? -1 : !r;
 }
 

@@ -6,6 +6,7 @@
 #include "proto/base/container.h"
 #include "proto/base/embedded.h"
 #include "store/base/db.h"
+#include "store/base/stmt.h"
 
 #define APPLICATION_ID  0x63656431          /* "ced1" */
 #define QUICK_BYTES_MAX ((int64_t)64 << 20) /* a larger store is not checked at the start */
@@ -50,30 +51,22 @@ static int check_owner(struct store *store, struct err *err)
 /* A damaged page should be found now rather than in the middle of a run. */
 static int check_pages(struct store *store, struct err *err)
 {
-	sqlite3_stmt *stmt = NULL;
+	auto_of(db_finish) sqlite3_stmt *stmt = NULL;
 	int64_t bytes = 0;
-	const char *words = NULL;
-	int r;
+	const char *words;
 
 	if (db_bytes(store, &bytes, err) < 0)
 		return -1;
 	if (bytes > QUICK_BYTES_MAX)
 		return 0;
-
-	r = sqlite3_prepare_v2(store->db, "PRAGMA quick_check(1)", -1, &stmt, NULL);
-	if (r == SQLITE_OK)
-		r = sqlite3_step(stmt);
-	if (r == SQLITE_ROW)
-		words = (const char *)sqlite3_column_text(stmt, 0);
-	if (r != SQLITE_ROW)
-		r = db_failed(store, r, err);
-	else if (!words || strcmp(words, "ok") != 0)
-		r = err_set(err, ERR_CORRUPT, "the store: %s is damaged: %s", store->path,
-			words ? words : "it cannot be checked");
-	else
-		r = 0;
-	(void)sqlite3_finalize(stmt);
-	return r;
+	stmt = db_prepare(store, "PRAGMA quick_check(1)", err);
+	if (stmt_step(store, stmt, err) < 0)
+		return -1;
+	words = (const char *)sqlite3_column_text(stmt, 0);
+	if (words && strcmp(words, "ok") == 0)
+		return 0;
+	return err_set(err, ERR_CORRUPT, "the store: %s is damaged: %s", store->path,
+		words ? words : "it cannot be checked");
 }
 
 static int apply(struct store *store, int64_t version, struct err *err)
@@ -150,6 +143,8 @@ int schema_prepare(struct store *store, struct err *err)
 
 /* ---- comparing ---------------------------------------------------------------------------- */
 
+AUTO_DEFINE(sqlite3, sqlite3_close_v2);
+
 static int make_model(sqlite3 *model)
 {
 	int r = SQLITE_OK;
@@ -187,28 +182,19 @@ static bool are_same(sqlite3_stmt *left, sqlite3_stmt *right)
 
 int schema_compare(struct store *store, struct err *err)
 {
-	sqlite3_stmt *expected = NULL;
-	sqlite3_stmt *found = NULL;
-	sqlite3 *model = NULL;
-	int same = -1;
-	int r = sqlite3_open_v2(
-		":memory:", &model, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	auto_of(sqlite3_close_v2) sqlite3 *model = NULL;
+	auto_of(db_finish) sqlite3_stmt *expected = NULL;
+	auto_of(db_finish) sqlite3_stmt *found = db_prepare(store, SCHEMA_OBJECTS, err);
+	int r;
 
+	if (!found)
+		return -1;
+	r = sqlite3_open_v2(":memory:", &model, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (r == SQLITE_OK)
 		r = make_model(model);
 	if (r == SQLITE_OK)
 		r = sqlite3_prepare_v2(model, SCHEMA_OBJECTS, -1, &expected, NULL);
-	if (r != SQLITE_OK) {
-		(void)err_set(err, ERR_MEMORY, "the store: no memory to compare the tables");
-	} else {
-		r = sqlite3_prepare_v2(store->db, SCHEMA_OBJECTS, -1, &found, NULL);
-		if (r != SQLITE_OK)
-			(void)db_failed(store, r, err);
-		else
-			same = are_same(expected, found);
-	}
-	(void)sqlite3_finalize(expected);
-	(void)sqlite3_finalize(found);
-	(void)sqlite3_close(model);
-	return same < 0 ? -1 : !same;
+	if (r != SQLITE_OK)
+		return err_set(err, ERR_MEMORY, "the store: no memory to compare the tables");
+	return !are_same(expected, found);
 }

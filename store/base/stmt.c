@@ -7,250 +7,11 @@
 #include "store/base/db.h"
 #include "store/base/sql.h"
 
-#define RUN_COLUMNS                                                                        \
-	"key, run_id, caller_id, method, uid, gid, pid, agent, task, language, policy, "   \
-	"entrypoint, received_us, ended_us, outcome, ran, reason, code_hash, input_hash, " \
-	"stdout_bytes, stderr_bytes, queue_us, policy_us, start_us, exec_us, collect_us, " \
-	"total_us, cpu_user_us, cpu_sys_us, memory_peak_bytes, "                           \
-	"disk_bytes, ctx_voluntary, ctx_forced, warm, cached_from, caller_exe, caller_name "
-
-/* clang-format off */
 static const char *const sql_of[STMT_COUNT] = {
-	[STMT_BEGIN]    = "BEGIN IMMEDIATE",
-	[STMT_COMMIT]   = "COMMIT",
-	[STMT_ROLLBACK] = "ROLLBACK",
-
-	/* Two runs may have the same key by their ids; the later one gets the next free key. */
-	[STMT_KEY_FIND] = "SELECT key FROM runs WHERE key BETWEEN ?1 AND ?1 + 15 AND run_id = ?2",
-
-	[STMT_RUN_INSERT] =
-		"INSERT INTO runs (key, run_id, caller_id, method, uid, gid, pid, agent, task, "
-		"language, policy, entrypoint, received_us, code_hash, input_hash, caller_exe, "
-		"caller_name, action) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	[STMT_RECORD_INSERT] =
-		"INSERT INTO records (key, request, refused, code, stdin, setting) "
-		"VALUES (?, ?, ?, ?, ?, ?)",
-	[STMT_PENDING_INSERT] = "INSERT INTO pending (key) VALUES (?)",
-	[STMT_INPUT_INSERT] =
-		"INSERT INTO inputs (key, number, path, mode, data) VALUES (?, ?, ?, ?, ?)",
-	[STMT_LABEL_INSERT] = "INSERT OR IGNORE INTO labels (name, value, key) VALUES (?, ?, ?)",
-
-	[STMT_RUN_ACTION] = "UPDATE runs SET action = ?2 WHERE key = ?1",
-	[STMT_RUN_END] =
-		"UPDATE runs SET ended_us = ?2, policy = coalesce(?3, policy), outcome = ?4, ran = ?5, "
-		"reason = ?6, code_hash = coalesce(?7, code_hash), "
-		"input_hash = coalesce(?8, input_hash), stdout_bytes = ?9, stderr_bytes = ?10, "
-		"queue_us = ?11, policy_us = ?12, start_us = ?13, exec_us = ?14, collect_us = ?15, "
-		"total_us = ?16, cpu_user_us = ?17, cpu_sys_us = ?18, "
-		"memory_peak_bytes = ?19, disk_bytes = ?20, ctx_voluntary = ?21, "
-		"ctx_forced = ?22, warm = ?23, cached_from = ?24, stored_bytes = ?26, "
-		"action = ?27, cache_key = ?28 WHERE key = ?1 AND run_id = ?25",
-	[STMT_RECORD_END] =
-		"UPDATE records SET setting = ?2, stdout = ?3, stdout_tail = ?4, stderr = ?5, "
-		"stderr_tail = ?6, trace = ?7, more = ?8 WHERE key = ?1",
-	[STMT_FINDING_INSERT] =
-		"INSERT OR REPLACE INTO findings (key, number, rule, severity, line, column, text, "
-		"message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-	[STMT_ARTIFACT_INSERT] =
-		"INSERT OR REPLACE INTO artifacts (key, number, path, mode, mime, bytes, sha256, data) "
-		"VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-
-	[STMT_BLOB_FIND]        = "SELECT blob FROM blobs WHERE sha256 = ?",
-	[STMT_BLOB_INSERT]      = "INSERT INTO blobs (sha256, bytes) VALUES (?, ?)",
-	[STMT_BLOB_DATA_INSERT] = "INSERT INTO blob_data (blob, codec, data) VALUES (?, ?, ?)",
-	[STMT_BLOB_READ] =
-		"SELECT blobs.bytes, codec, data FROM blobs JOIN blob_data USING (blob) WHERE blob = ?",
-
-	[STMT_RUN_READ] = 
-		"SELECT " RUN_COLUMNS ", outcome IS NULL AND EXISTS "
-		"(SELECT 1 FROM parked WHERE parked.key = runs.key) FROM runs WHERE key = ?",
-	[STMT_RECORD_READ] =
-		"SELECT request, refused, code, stdin, setting, stdout, stdout_tail, stderr, "
-		"stderr_tail, trace, more FROM records WHERE key = ?",
-	[STMT_INPUTS_READ] = "SELECT path, mode, data FROM inputs WHERE key = ? ORDER BY number",
-	[STMT_ARTIFACTS_READ] =
-		"SELECT path, mode, mime, bytes, sha256, data FROM artifacts WHERE key = ? "
-		"ORDER BY number",
-	[STMT_ARTIFACT_READ] = "SELECT data FROM artifacts WHERE key = ? AND path = ?",
-	[STMT_INPUT_READ]    = "SELECT data FROM inputs WHERE key = ? AND path = ?",
-
-	[STMT_PENDING_NEXT] = "SELECT key FROM pending WHERE key > ? ORDER BY key LIMIT 1",
-	[STMT_SETTLE_RUN] =
-		"SELECT key, outcome, language, uid, agent, task, code_hash, policy FROM runs "
-		"WHERE key = ? AND outcome IS NOT NULL",
-	[STMT_SETTLE_BLOBS]   = RUN_BLOBS,
-	[STMT_BLOB_REF]       = "UPDATE blobs SET refs = refs + 1 WHERE blob = ?",
-	[STMT_FACET_INSERT]   = "INSERT OR IGNORE INTO facets (facet, value, key) VALUES (?, ?, ?)",
-	[STMT_RULES_INSERT] =
-		"INSERT OR IGNORE INTO facets (facet, value, key) SELECT 8, rule, key FROM findings "
-		"WHERE key = ?",
-	[STMT_TEXT_FIND]      = "SELECT text FROM texts WHERE digest = ?",
-	[STMT_TEXT_INSERT]    = "INSERT INTO texts (digest) VALUES (?)",
-	[STMT_TEXT_DELETE]    = "DELETE FROM texts WHERE text = ?",
-	[STMT_WORDS_INSERT]   = "INSERT INTO words (rowid, text) VALUES (?, ?)",
-	[STMT_WORDS_DELETE]   = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)",
-	[STMT_WORDS_FIND]     = "SELECT rowid FROM words WHERE words MATCH ?",
-	[STMT_WORDS_TEST]     = "SELECT 1 FROM words WHERE words MATCH ? AND rowid = ?",
-	[STMT_WORDS_MERGE]    = "INSERT INTO words (words, rank) VALUES ('merge', ?)",
-	[STMT_PENDING_NEWEST] = "SELECT key FROM pending ORDER BY key DESC LIMIT ?",
-	[STMT_MENTION_INSERT] = "INSERT OR IGNORE INTO mentions (text, key) VALUES (?, ?)",
-	[STMT_MENTION_FIND]   = "SELECT key FROM mentions WHERE text = ? LIMIT 1",
-	[STMT_MENTION_DELETE] = "DELETE FROM mentions WHERE text = ? AND key = ?",
-	[STMT_MENTION_BEFORE] =
-		"SELECT key FROM mentions WHERE text = ? AND key < ? ORDER BY key DESC LIMIT 1",
-	[STMT_RUN_TEXTS_INSERT] =
-		"INSERT OR REPLACE INTO run_texts (key, code, stdout, stderr) VALUES (?, ?, ?, ?)",
-	[STMT_RUN_TEXTS_READ]   = "SELECT code, stdout, stderr FROM run_texts WHERE key = ?",
-	[STMT_RUN_TEXTS_DELETE] = "DELETE FROM run_texts WHERE key = ?",
-	[STMT_PENDING_DELETE] = "DELETE FROM pending WHERE key = ?",
-
-	[STMT_LOST_NEXT] =
-		"SELECT key FROM pending JOIN runs USING (key) WHERE key > ? AND outcome IS NULL "
-		"AND key NOT IN (SELECT key FROM parked) ORDER BY key LIMIT 1",
-	[STMT_LOST] =
-		"UPDATE runs SET outcome = 'lost', ran = 'unknown', ended_us = ?2, "
-		"reason = 'the daemon ended while this ran; nobody knows how far it came' "
-		"WHERE key = ?1",
-
-	[STMT_CHAIN_END] = "SELECT link, head FROM chain ORDER BY link DESC LIMIT 1",
-	[STMT_CHAIN_INSERT] =
-		"INSERT INTO chain (link, kind, subject, digest, head) VALUES (?, ?, ?, ?, ?)",
-
-	[STMT_CHAIN_HEAD] = "SELECT head FROM chain WHERE link = ?",
-	[STMT_CHAIN_WALK] =
-		"SELECT link, kind, subject, digest, head FROM chain WHERE link >= ? ORDER BY link "
-		"LIMIT ?",
-	/* The index chain_by_subject has the same condition. */
-	[STMT_CHAIN_FIND] =
-		"SELECT link, digest FROM chain WHERE kind > 1 AND subject = ? AND kind = ? "
-		"ORDER BY link DESC LIMIT 1",
-	[STMT_CHECKPOINT_INSERT] =
-		"INSERT INTO checkpoints (at_us, links, head, public_key, signature) "
-		"VALUES (?, ?, ?, ?, ?)",
-	[STMT_CHECKPOINT_LAST] =
-		"SELECT checkpoint, at_us, links, head, public_key, signature FROM checkpoints "
-		"ORDER BY checkpoint DESC LIMIT 1",
-	[STMT_CHECKPOINT_WALK] =
-		"SELECT checkpoint, at_us, links, head, public_key, signature FROM checkpoints "
-		"WHERE checkpoint >= ? ORDER BY checkpoint LIMIT ?",
-	[STMT_BLOB_LAST] = "SELECT max(blob) FROM blobs",
-	[STMT_BLOB_WALK] =
-		"SELECT blob, sha256, bytes, codec, data FROM blobs LEFT JOIN blob_data USING (blob) "
-		"WHERE blob >= ? ORDER BY blob LIMIT ?",
-	[STMT_RUN_ID] = "SELECT run_id FROM runs WHERE key = ?",
-
-	[STMT_PENDING_HAS]   = "SELECT 1 FROM pending WHERE key = ?",
-	[STMT_PRUNED_ACT]    = "SELECT act FROM pruned WHERE key = ?",
-	[STMT_PRUNED_READ]   = "SELECT digests FROM pruned WHERE key = ?",
-	[STMT_PRUNED_INSERT] = "INSERT INTO pruned (key, act, digests) VALUES (?, ?, ?)",
-	[STMT_BLOB_DIGEST]   = "SELECT sha256, bytes FROM blobs WHERE blob = ?",
-	[STMT_BLOB_UNREF]    = "UPDATE blobs SET refs = refs - 1 WHERE blob = ?",
-	[STMT_BLOB_UNHELD] =
-		"SELECT (SELECT length(data) FROM blob_data WHERE blob_data.blob = ?1) "
-		"FROM blobs WHERE blob = ?1 AND refs <= 0 AND NOT EXISTS (SELECT 1 FROM "
-		"pending JOIN records USING (key) WHERE ?1 IN (code, stdin, setting, stdout, "
-		"stdout_tail, stderr, stderr_tail, trace, more, request, refused)) AND NOT EXISTS "
-		"(SELECT 1 FROM pending JOIN inputs USING (key) WHERE data = ?1) AND NOT EXISTS "
-		"(SELECT 1 FROM pending JOIN artifacts USING (key) WHERE data = ?1)",
-	[STMT_BLOB_DELETE]      = "DELETE FROM blobs WHERE blob = ?",
-	[STMT_BLOB_DATA_DELETE] = "DELETE FROM blob_data WHERE blob = ?",
-
-	[STMT_ACT_INSERT] =
-		"INSERT INTO acts (at_us, uid, gid, pid, method, params, result) "
-		"VALUES (?, ?, ?, ?, ?, ?, ?)",
-	[STMT_ACTS_READ] =
-		"SELECT act, at_us, uid, gid, pid, method, params, result FROM acts WHERE act < ? "
-		"ORDER BY act DESC LIMIT ?",
-	[STMT_BLOCK_INSERT] = "INSERT OR REPLACE INTO blocks (uid, act, reason) VALUES (?, ?, ?)",
-	[STMT_BLOCK_DELETE] = "DELETE FROM blocks WHERE uid = ?",
-	/* A user whom the acts block is blocked, whatever the table has. */
-	[STMT_BLOCKS_READ]  =
-		LAST_ACTS "SELECT uid, reason FROM blocks UNION ALL SELECT uid, reason FROM last "
-		"WHERE method = 'admin.block' AND uid NOT IN (SELECT uid FROM blocks) ORDER BY uid",
-	[STMT_SPENT_READ] =
-		"SELECT uid, agent, task, ended_us, outcome, ifnull(cpu_user_us + cpu_sys_us, 0), "
-		"ifnull(max(start_us, 0) + max(exec_us, 0), 0), ifnull(stored_bytes, ifnull(stdout_bytes + "
-		"stderr_bytes, 0)) FROM runs WHERE key >= max(?1, ifnull((SELECT key FROM runs ORDER BY key DESC "
-		"LIMIT 1 OFFSET ?2), 0)) AND outcome IS NOT NULL AND method = 'run' "
-		"AND ifnull(stored_bytes, 0) >= 0 ORDER BY key",
-	[STMT_RESETS_READ] =
-		"SELECT at_us, uid, params FROM acts WHERE method = 'admin.reset_budget' "
-		"AND at_us >= ? ORDER BY act",
-
-	[STMT_ACTION_PUT] =
-		"INSERT OR REPLACE INTO actions (uid, caller_id, content, key) VALUES (?, ?, ?, ?)",
-	[STMT_ACTION_DELETE] =
-		"DELETE FROM actions WHERE uid = ?1 AND key = ?2 AND caller_id = "
-		"(SELECT caller_id FROM runs AS r WHERE r.key = ?2 AND r.uid = ?1)",
-	[STMT_ACTION_FIND] =
-		"SELECT a.content, r.run_id, r.outcome FROM actions AS a JOIN runs AS r USING (key) "
-		"WHERE a.uid = ?1 AND a.caller_id = ?2 AND r.uid = ?1 AND r.caller_id = ?2 "
-		"AND a.content = coalesce(r.action, a.content)",
-	[STMT_ACTION_DONE] =
-		"SELECT r.action, r.run_id, r.outcome FROM runs AS r WHERE r.uid = ?1 AND "
-		"r.caller_id = ?2 AND " ACTION_WAS_DONE " ORDER BY r.key DESC LIMIT 1",
-	[STMT_NAMED_FIND] = "SELECT run_id FROM runs WHERE uid = ? AND caller_id = ? "
-			    "ORDER BY key DESC LIMIT 1",
-	[STMT_CACHED_PUT] =
-		"INSERT OR REPLACE INTO cached (cache_key, key, at_us) VALUES (?, ?, ?)",
-	[STMT_CACHED_TRIM] =
-		"DELETE FROM cached WHERE cache_key IN (SELECT cache_key FROM cached ORDER BY at_us "
-		"LIMIT ?)",
-	[STMT_CACHED_FIND] =
-		"SELECT r.run_id FROM cached AS c JOIN runs AS r USING (key) WHERE c.cache_key = ? "
-		"AND c.at_us >= ? AND r.cache_key = c.cache_key AND r.ended_us = c.at_us",
-
-	[STMT_RETENTION_NEXT] =
-		"SELECT r.key, r.run_id FROM runs AS r WHERE r.key > ? AND r.key <= ? "
-		"AND r.outcome IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pruned AS p WHERE p.key = r.key) "
-		"ORDER BY r.key LIMIT ?",
-	/* All contents that store_prune() removes, see chain_columns.c. */
-	[STMT_RETENTION_CONTENTS] =
-		RUN_BLOBS " UNION ALL SELECT text, message, " NINE_ZEROES " FROM findings WHERE key = ?1",
-	[STMT_RECORD_NEXT] =
-		"SELECT key FROM records WHERE key > ? AND key <= ? ORDER BY key LIMIT 1",
-	[STMT_BLOB_SIZE] =
-		"SELECT refs, length(data) FROM blobs JOIN blob_data USING (blob) WHERE blob = ?",
-	[STMT_CACHED_PRUNED] =
-		"DELETE FROM cached WHERE key IN (SELECT key FROM pruned WHERE act = ?)",
-	/* A forged copy may have an id twice; an export must not go back and loop. */
-	[STMT_EXPORT_AFTER] =
-		"SELECT key FROM runs WHERE key BETWEEN ?1 AND ?1 + 15 AND run_id = ?2 "
-		"ORDER BY key DESC LIMIT 1",
-	[STMT_EXPORT_IDS] =
-		"SELECT run_id FROM runs WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
-	[STMT_PARKED_INSERT] =
-		"INSERT OR REPLACE INTO parked (key, since_us, until_us, verdict) VALUES (?, ?, ?, ?)",
-	[STMT_PARKED_DECIDE] =
-		"UPDATE parked SET decision = ?2, act = ?3 WHERE key = ?1 AND decision IS NULL",
-	[STMT_PARKED_DELETE] = "DELETE FROM parked WHERE key = ?",
-	[STMT_PARKED_READ] =
-		"WITH " DECIDED " SELECT r.run_id, r.uid, r.gid, r.pid, r.received_us, p.since_us, "
-		"p.until_us, d.decision, d.act, d.uid, d.at_us, d.reason, r.caller_id, coalesce(r.action, "
-		"(SELECT content FROM actions AS a WHERE a.uid = r.uid AND a.caller_id = r.caller_id "
-		"AND a.key = p.key)), p.key FROM parked AS p JOIN runs AS r USING (key) "
-		"LEFT JOIN decided AS d ON d.run_id = r.run_id AND " ACT_LINK("d.act") " > " PARKED_LINK("p.key")
-		" WHERE r.outcome IS NULL ORDER BY p.key",
-	[STMT_PARKED_LIST] =
-		"SELECT run_id, verdict, since_us, until_us, code_hash, input_hash, key "
-		"FROM parked JOIN runs USING (key) WHERE outcome IS NULL AND key > ?2 "
-		"AND CASE WHEN ?1 IS NULL THEN decision IS NULL OR NOT EXISTS (SELECT 1 FROM acts AS a "
-		"WHERE a.act = parked.act AND " ACT_RESULT("run_id") " = runs.run_id AND "
-		ACT_RESULT("decision") " = parked.decision) ELSE run_id = ?1 END "
-		"ORDER BY key LIMIT ?3",
-	[STMT_GRANT_INSERT] =
-		"INSERT INTO grants (act, uid, subject, code_hash, language, policy, until_us, uses) "
-		"VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-	[STMT_GRANTS_OVER] = "DELETE FROM grants WHERE uses <= 0 OR until_us <= ?",
-	[STMT_GRANT_USE]    = "UPDATE grants SET uses = uses - 1 WHERE act = ?",
-	[STMT_GRANT_DELETE] = "DELETE FROM grants WHERE act = ?",
-	[STMT_GRANTS_READ] =
-		"SELECT g.act, g.uid, g.subject, g.code_hash, g.language, g.policy, g.until_us, g.uses, "
-		"a.uid, a.at_us, a.params ->> '$.reason' FROM grants AS g JOIN acts AS a USING (act) "
-		"WHERE coalesce(g.uses, 1) > 0 AND g.until_us > ? AND NOT (" GRANT_DIFFERS ") "
-		"AND NOT " GRANT_WAS_REVOKED("g.act") " ORDER BY g.act",
+#define STATEMENT(name, sql) [name] = (sql),
+#include "store/base/statements.h"
+#undef STATEMENT
 };
-/* clang-format on */
 
 sqlite3_stmt *stmt_take(struct store *store, enum stmt_name name, struct err *err)
 {
@@ -281,83 +42,66 @@ void stmt_table_free(sqlite3_stmt **stmts)
 	free(stmts);
 }
 
-/* Without a statement every sqlite3_bind_...() fails, which bind_run() does not report again. */
-struct binding bind_start(struct store *store, enum stmt_name name, struct err *err)
+static int bind_bytes(sqlite3_stmt *stmt, int at, const struct sql_value *value)
 {
-	return (struct binding){ .store = store, .stmt = stmt_take(store, name, err) };
+	/* A NULL pointer would give NULL where an empty value is meant. */
+	const char *bytes = value->bytes ? value->bytes : "";
+
+	if (value->type == SQL_BLOB ||
+		(value->type == SQL_WORDS && !utf8_is_valid(bytes, value->len)))
+		return sqlite3_bind_blob64(stmt, at, bytes, value->len, SQLITE_STATIC);
+	return sqlite3_bind_text64(stmt, at, bytes, value->len, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-void bind_note(struct binding *binding, int code)
-{
-	if (binding->code == SQLITE_OK)
-		binding->code = code;
-}
-
-void bind_null(struct binding *binding)
-{
-	bind_note(binding, sqlite3_bind_null(binding->stmt, ++binding->index));
-}
-
-void bind_int(struct binding *binding, int64_t integer)
-{
-	bind_note(binding, sqlite3_bind_int64(binding->stmt, ++binding->index, integer));
-}
-
-void bind_text(struct binding *binding, const char *text)
-{
-	bind_note(binding,
-		sqlite3_bind_text(binding->stmt, ++binding->index, text, -1, SQLITE_STATIC));
-}
-
-void bind_blob(struct binding *binding, const void *bytes, size_t len)
-{
-	/* A NULL pointer would give NULL where an empty blob is meant. */
-	bind_note(binding, sqlite3_bind_blob64(binding->stmt, ++binding->index, bytes ? bytes : "",
-				   len, SQLITE_STATIC));
-}
-
-void bind_digest(struct binding *binding, const uint8_t *digest)
-{
-	if (digest)
-		bind_blob(binding, digest, DIGEST_LEN);
-	else
-		bind_null(binding);
-}
-
-void bind_words(struct binding *binding, const char *bytes, size_t len)
-{
-	if (!utf8_is_valid(bytes, len)) {
-		bind_blob(binding, bytes, len);
-		return;
-	}
-	bind_note(binding, sqlite3_bind_text64(binding->stmt, ++binding->index, bytes ? bytes : "",
-				   len, SQLITE_STATIC, SQLITE_UTF8));
-}
-
-void bind_hash(struct binding *binding, const char *text)
+static int bind_hash(sqlite3_stmt *stmt, int at, const char *text)
 {
 	uint8_t digest[DIGEST_LEN];
 
-	if (!text || digest_from_text(text, digest) < 0) {
-		bind_null(binding);
-		return;
-	}
-	bind_note(binding, sqlite3_bind_blob(binding->stmt, ++binding->index, digest,
-				   sizeof(digest), SQLITE_TRANSIENT));
+	if (!text || digest_from_text(text, digest) < 0)
+		return sqlite3_bind_null(stmt, at);
+	return sqlite3_bind_blob(stmt, at, digest, sizeof(digest), SQLITE_TRANSIENT);
 }
 
-int bind_run(struct binding *binding, struct err *err)
+int stmt_bind(sqlite3_stmt *stmt, int at, const struct sql_value *value)
 {
-	int code = binding->code;
+	switch (value->type) {
+	case SQL_INT:
+		return sqlite3_bind_int64(stmt, at, value->number);
+	case SQL_TEXT:
+		return sqlite3_bind_text(stmt, at, value->bytes, -1, SQLITE_STATIC);
+	case SQL_CUT:
+	case SQL_WORDS:
+	case SQL_BLOB:
+		return bind_bytes(stmt, at, value);
+	case SQL_HASH:
+		return bind_hash(stmt, at, value->bytes);
+	case SQL_COPY:
+		return sqlite3_bind_value(stmt, at, value->bytes);
+	case SQL_NULL:
+	case SQL_END:
+		break;
+	}
+	return sqlite3_bind_null(stmt, at);
+}
 
-	if (!binding->stmt)
-		return -1;
+sqlite3_stmt *stmt_with(
+	struct store *store, enum stmt_name name, const struct sql_value *values, struct err *err)
+{
+	sqlite3_stmt *stmt = stmt_take(store, name, err);
+	int code = SQLITE_OK;
+
+	for (int at = 1; stmt && code == SQLITE_OK && values->type != SQL_END; at++)
+		code = stmt_bind(stmt, at, values++);
 	if (code == SQLITE_OK)
-		code = sqlite3_step(binding->stmt);
-	if (code != SQLITE_DONE)
-		(void)db_failed(binding->store, code, err);
-	(void)sqlite3_reset(binding->stmt);
-	return code == SQLITE_DONE ? 0 : -1;
+		return stmt;
+	(void)db_failed(store, code, err);
+	return NULL;
+}
+
+int stmt_run(
+	struct store *store, enum stmt_name name, const struct sql_value *values, struct err *err)
+{
+	return stmt_step(store, stmt_with(store, name, values, err), err);
 }
 
 int stmt_step(struct store *store, sqlite3_stmt *stmt, struct err *err)
@@ -378,43 +122,41 @@ int stmt_step(struct store *store, sqlite3_stmt *stmt, struct err *err)
 	return -1;
 }
 
+void stmt_leave(sqlite3_stmt *stmt)
+{
+	(void)sqlite3_reset(stmt);
+}
+
 sqlite3_stmt *stmt_take_for(
 	struct store *store, enum stmt_name name, int64_t number, struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, name, err);
-	int code = stmt ? sqlite3_bind_int64(stmt, 1, number) : SQLITE_OK;
-
-	if (code == SQLITE_OK)
-		return stmt;
-	(void)db_failed(store, code, err);
-	return NULL;
+	return stmt_with(store, name, SQL_VALUES(sql_int(number)), err);
 }
 
-int stmt_next_key(struct store *store, enum stmt_name name, int64_t *key, struct err *err)
+int stmt_number(struct store *store, enum stmt_name name, const struct sql_value *values,
+	int64_t *ret_number, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take_for(store, name, *key, err);
-	int r;
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_with(store, name, values, err);
+	int r = stmt_step(store, row, err);
 
-	r = stmt_step(store, row, err);
 	if (r > 0)
-		*key = sqlite3_column_int64(row, 0);
-	(void)sqlite3_reset(row);
+		*ret_number = sqlite3_column_int64(row, 0);
 	return r;
 }
 
 int stmt_run_for(struct store *store, enum stmt_name name, int64_t number, struct err *err)
 {
-	struct binding binding = bind_start(store, name, err);
-
-	bind_int(&binding, number);
-	return bind_run(&binding, err);
+	return stmt_run(store, name, SQL_VALUES(sql_int(number)), err);
 }
 
 int stmt_has_row(struct store *store, enum stmt_name name, int64_t number, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take_for(store, name, number, err);
-	int r = stmt_step(store, row, err);
+	int64_t ignored;
 
-	(void)sqlite3_reset(row);
-	return r;
+	return stmt_number(store, name, SQL_VALUES(sql_int(number)), &ignored, err);
+}
+
+int stmt_next_key(struct store *store, enum stmt_name name, int64_t *key, struct err *err)
+{
+	return stmt_number(store, name, SQL_VALUES(sql_int(*key)), key, err);
 }

@@ -42,13 +42,12 @@ static int read_text(struct store *store, sqlite3_stmt *row, unsigned number, st
 int texts_read(struct store *store, int64_t key, unsigned without, struct arena *arena,
 	struct texts *ret_texts, struct err *err)
 {
-	sqlite3_stmt *row = NULL;
+	auto_of(stmt_leave) sqlite3_stmt *row = NULL;
 	int r = record_row(store, STMT_RECORD_READ, key, &row, err);
 
 	*ret_texts = (struct texts){ .damaged = without, .why = ERR_INIT };
 	for (unsigned i = 0; r == 0 && i < TEXTS_OF_A_RUN; i++)
 		if (!(without & 1U << i))
 			r = read_text(store, row, i, arena, ret_texts, err);
-	(void)sqlite3_reset(row);
 	return r;
 }

@@ -36,7 +36,7 @@ static int note_failure(struct look *look, const char *table, int code, struct e
 
 static int list_tables(struct look *look, struct err *err)
 {
-	sqlite3_stmt *stmt = NULL;
+	auto_of(db_finish) sqlite3_stmt *stmt = NULL;
 	int r = sqlite3_prepare_v2(look->store->db,
 		"SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0", -1, &stmt,
 		NULL);
@@ -52,7 +52,6 @@ static int list_tables(struct look *look, struct err *err)
 		r = note_failure(look, "sqlite_schema", r, err);
 	else
 		r = 0;
-	(void)sqlite3_finalize(stmt);
 	return r;
 }
 
@@ -66,7 +65,7 @@ static void read_findings(struct look *look, sqlite3_stmt *stmt, const char *tab
 
 static int check_table(struct look *look, const char *table, struct err *err)
 {
-	sqlite3_stmt *stmt = NULL;
+	auto_of(db_finish) sqlite3_stmt *stmt = NULL;
 	char *sql = sqlite3_mprintf("PRAGMA integrity_check(%Q)", table);
 	int r = sql ? sqlite3_prepare_v2(look->store->db, sql, -1, &stmt, NULL) : SQLITE_NOMEM;
 
@@ -77,7 +76,6 @@ static int check_table(struct look *look, const char *table, struct err *err)
 			read_findings(look, stmt, table);
 	}
 	r = r == SQLITE_DONE ? 0 : note_failure(look, table, r, err);
-	(void)sqlite3_finalize(stmt);
 	look->findings->tables++;
 	return r;
 }

@@ -40,7 +40,8 @@ int store_sizes(struct store *store, struct store_size *ret_size, struct err *er
 static int count_blob(struct walk_over *walk, int64_t blob, struct err *err)
 {
 	uintptr_t holders = (uintptr_t)map_get(&walk->held, &blob, sizeof(blob)) + 1;
-	sqlite3_stmt *row = stmt_take_for(walk->store, STMT_BLOB_SIZE, blob, err);
+	auto_of(stmt_leave) sqlite3_stmt *row =
+		stmt_take_for(walk->store, STMT_BLOB_SIZE, blob, err);
 	uintptr_t refs;
 	int r;
 
@@ -52,7 +53,6 @@ static int count_blob(struct walk_over *walk, int64_t blob, struct err *err)
 	refs = r > 0 ? (uintptr_t)sqlite3_column_int64(row, 0) : 0;
 	if (r > 0 && holders == (refs ? refs : 1))
 		walk->plan->bytes += (uint64_t)sqlite3_column_int64(row, 1);
-	(void)sqlite3_reset(row);
 	return r < 0 ? -1 : 0;
 }
 
@@ -72,16 +72,15 @@ static int count_row(struct walk_over *walk, sqlite3_stmt *row, struct err *err)
 
 static int count_run(struct walk_over *walk, int64_t key, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take_for(walk->store, STMT_RETENTION_CONTENTS, key, err);
+	auto_of(stmt_leave) sqlite3_stmt *row =
+		stmt_take_for(walk->store, STMT_RETENTION_CONTENTS, key, err);
 	int r;
 
 	if (!row)
 		return -1;
 	while ((r = stmt_step(walk->store, row, err)) > 0) {
-		if (count_row(walk, row, err) < 0) {
-			(void)sqlite3_reset(row);
+		if (count_row(walk, row, err) < 0)
 			return -1;
-		}
 	}
 	return r;
 }
@@ -114,14 +113,11 @@ static int pass_over(struct store_plan *plan, int64_t key, const struct err *why
 static int read_between(struct store *store, const struct store_plan *plan,
 	struct candidate *ret_candidates, unsigned most, unsigned *ret_count, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_RETENTION_NEXT, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_with(store, STMT_RETENTION_NEXT,
+		SQL_VALUES(sql_int(plan->at), sql_int(plan->to), sql_int(most)), err);
 	int r;
 
 	*ret_count = 0;
-	bind_int(&binding, plan->at);
-	bind_int(&binding, plan->to);
-	bind_int(&binding, most);
 	while ((r = stmt_step(store, row, err)) > 0) {
 		struct candidate *candidate = &ret_candidates[(*ret_count)++];
 
@@ -136,16 +132,13 @@ static int read_between(struct store *store, const struct store_plan *plan,
 static int next_record(
 	struct store *store, const struct store_plan *plan, int64_t *ret_key, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_RECORD_NEXT, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_with(
+		store, STMT_RECORD_NEXT, SQL_VALUES(sql_int(plan->at), sql_int(plan->to)), err);
 	int r;
 
-	bind_int(&binding, plan->at);
-	bind_int(&binding, plan->to);
 	r = stmt_step(store, row, err);
 	if (r > 0)
 		*ret_key = sqlite3_column_int64(row, 0);
-	(void)sqlite3_reset(row);
 	return r;
 }
 

@@ -48,20 +48,17 @@ static struct value *act_to_value(struct arena *arena, sqlite3_stmt *row)
 int store_acts(struct store *store, int64_t before, uint32_t limit, struct arena *arena,
 	struct value **ret_page, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_ACTS_READ, err);
-	sqlite3_stmt *stmt = binding.stmt;
+	uint32_t most = limit < ACTS_MOST ? limit : ACTS_MOST;
+	auto_of(stmt_leave) sqlite3_stmt *stmt = stmt_with(store, STMT_ACTS_READ,
+		SQL_VALUES(sql_int(before > 0 ? before : INT64_MAX), sql_int((int64_t)most + 1)),
+		err);
 	struct value *acts = value_list(arena);
 	struct fill fill = fill_start(arena);
 	uint32_t count = 0;
 	int r;
 
-	if (limit > ACTS_MOST)
-		limit = ACTS_MOST;
-	bind_int(&binding, before > 0 ? before : INT64_MAX);
-	bind_int(&binding, (int64_t)limit + 1);
-	while ((r = stmt_step(store, stmt, err)) > 0 && count++ < limit)
+	while ((r = stmt_step(store, stmt, err)) > 0 && count++ < most)
 		value_list_add(arena, acts, act_to_value(arena, stmt));
-	(void)sqlite3_reset(stmt);
 	if (r < 0)
 		return -1;
 	fill_value(&fill, "acts", acts);
@@ -74,7 +71,7 @@ int store_each_block(struct store *store,
 	int (*visit)(void *context, uint32_t uid, const char *reason), void *context,
 	struct err *err)
 {
-	sqlite3_stmt *stmt = stmt_take(store, STMT_BLOCKS_READ, err);
+	auto_of(stmt_leave) sqlite3_stmt *stmt = stmt_take(store, STMT_BLOCKS_READ, err);
 	int answer = 0;
 	int r = 0;
 
@@ -83,7 +80,6 @@ int store_each_block(struct store *store,
 	while (answer == 0 && (r = stmt_step(store, stmt, err)) > 0)
 		answer = visit(context, (uint32_t)sqlite3_column_int64(stmt, 0),
 			(const char *)sqlite3_column_text(stmt, 1));
-	(void)sqlite3_reset(stmt);
 	if (answer != 0)
 		return err_set(err, ERR_MEMORY, "the store: no memory for users that are blocked");
 	return r;

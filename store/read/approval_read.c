@@ -96,7 +96,7 @@ int store_each_parked(struct store *store,
 	int (*visit)(void *context, const struct store_parked *parked), void *context,
 	struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_PARKED_READ, err);
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_take(store, STMT_PARKED_READ, err);
 	int answer = 0;
 	int r = 0;
 
@@ -110,7 +110,6 @@ int store_each_parked(struct store *store,
 			break;
 		answer = visit(context, &parked);
 	}
-	(void)sqlite3_reset(row);
 	if (answer != 0)
 		return err_set(err, ERR_MEMORY, "the store: no memory for runs that wait");
 	return r;
@@ -142,7 +141,8 @@ int store_each_grant(struct store *store,
 	int (*visit)(void *context, const struct store_grant *grant), void *context,
 	struct err *err)
 {
-	sqlite3_stmt *row = stmt_take_for(store, STMT_GRANTS_READ, clock_wall_us(), err);
+	auto_of(stmt_leave) sqlite3_stmt *row =
+		stmt_take_for(store, STMT_GRANTS_READ, clock_wall_us(), err);
 	int answer = 0;
 	int r = 0;
 
@@ -170,7 +170,6 @@ int store_each_grant(struct store *store,
 		if (given)
 			answer = visit(context, &grant);
 	}
-	(void)sqlite3_reset(row);
 	if (answer != 0)
 		return err_set(err, ERR_MEMORY, "the store: no memory for approvals that hold");
 	return r;
@@ -231,9 +230,8 @@ static int put_waiting(struct store *store, sqlite3_stmt *row, uint64_t part_byt
 static int put_all_waiting(struct store *store, const struct store_approvals_filter *filter,
 	struct arena *arena, struct fill *page, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_PARKED_LIST, err);
-	sqlite3_stmt *row = binding.stmt;
 	uint32_t limit = filter->limit && filter->limit < LIST_MOST ? filter->limit : LIST_MOST;
+	auto_of(stmt_leave) sqlite3_stmt *row = NULL;
 	struct value *list = value_list(arena);
 	int64_t after = 0;
 	uint32_t count = 0;
@@ -241,16 +239,15 @@ static int put_all_waiting(struct store *store, const struct store_approvals_fil
 
 	if (filter->after && record_find(store, filter->after, &after, err) < 0)
 		return -1;
-	bind_text(&binding, filter->run_id);
-	bind_int(&binding, after);
-	bind_int(&binding, (int64_t)limit + 1);
+	row = stmt_with(store, STMT_PARKED_LIST,
+		SQL_VALUES(sql_text(filter->run_id), sql_int(after), sql_int((int64_t)limit + 1)),
+		err);
 	while ((r = stmt_step(store, row, err)) > 0 && count++ < limit) {
 		if (put_waiting(store, row, filter->part_bytes, arena, list, err) < 0) {
 			r = -1;
 			break;
 		}
 	}
-	(void)sqlite3_reset(row);
 	fill_value(page, "waiting", list);
 	fill_bool(page, "more", r > 0);
 	return r < 0 ? -1 : 0;
@@ -258,7 +255,8 @@ static int put_all_waiting(struct store *store, const struct store_approvals_fil
 
 static int put_grants(struct store *store, struct arena *arena, struct fill *page, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take_for(store, STMT_GRANTS_READ, clock_wall_us(), err);
+	auto_of(stmt_leave) sqlite3_stmt *row =
+		stmt_take_for(store, STMT_GRANTS_READ, clock_wall_us(), err);
 	struct value *list = value_list(arena);
 	int r;
 
@@ -280,7 +278,6 @@ static int put_grants(struct store *store, struct arena *arena, struct fill *pag
 		if (value_list_add(arena, list, fill_done(&fill)) < 0)
 			break;
 	}
-	(void)sqlite3_reset(row);
 	fill_value(page, "grants", list);
 	return r < 0 ? -1 : 0;
 }

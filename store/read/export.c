@@ -95,18 +95,9 @@ struct span {
 /* The key of the last run of the page before, also if the store has no such run. */
 static int find_after(struct store *store, const char *run_id, int64_t *ret_key, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_EXPORT_AFTER, err);
-	sqlite3_stmt *row = binding.stmt;
-	int r;
-
 	*ret_key = db_key_of(run_id);
-	bind_int(&binding, *ret_key);
-	bind_text(&binding, run_id);
-	r = stmt_step(store, row, err);
-	if (r > 0)
-		*ret_key = sqlite3_column_int64(row, 0);
-	(void)sqlite3_reset(row);
-	return r < 0 ? -1 : 0;
+	return stmt_number(store, STMT_EXPORT_AFTER,
+		SQL_VALUES(sql_int(*ret_key), sql_text(run_id)), ret_key, err);
 }
 
 static int find_span(struct store *store, const struct store_export *what, struct span *ret_span,
@@ -151,13 +142,11 @@ struct page {
 
 static int read_ids(struct page *page, const struct span *span, struct err *err)
 {
-	struct binding binding = bind_start(page->store, STMT_EXPORT_IDS, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_with(page->store, STMT_EXPORT_IDS,
+		SQL_VALUES(sql_int(span->from), sql_int(span->to), sql_int(page->what->limit)),
+		err);
 	int r;
 
-	bind_int(&binding, span->from);
-	bind_int(&binding, span->to);
-	bind_int(&binding, page->what->limit);
 	while ((r = stmt_step(page->store, row, err)) > 0)
 		(void)sqlite3_snprintf(RUN_ID_LEN + 1, page->ids[page->count++], "%s",
 			sqlite3_column_text(row, 0));

@@ -13,12 +13,10 @@ static void copy_text(char *to, size_t size, sqlite3_stmt *row, int column)
 static int find_action(struct store *store, enum stmt_name name, uint32_t uid,
 	const char *caller_id, struct store_action *ret_action, struct err *err)
 {
-	struct binding binding = bind_start(store, name, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row =
+		stmt_with(store, name, SQL_VALUES(sql_int(uid), sql_text(caller_id)), err);
 	int r;
 
-	bind_int(&binding, uid);
-	bind_text(&binding, caller_id);
 	r = stmt_step(store, row, err);
 	if (r <= 0)
 		return r < 0 ? -1 : 1;
@@ -27,7 +25,6 @@ static int find_action(struct store *store, enum stmt_name name, uint32_t uid,
 	if (ret_action->is_known)
 		memcpy(ret_action->content, sqlite3_column_blob(row, 0), DIGEST_LEN);
 	copy_text(ret_action->run_id, sizeof(ret_action->run_id), row, 1);
-	(void)sqlite3_reset(row);
 	return 0;
 }
 
@@ -43,17 +40,14 @@ int store_find_action(struct store *store, uint32_t uid, const char *caller_id,
 static int find_newest(struct store *store, uint32_t uid, const char *caller_id,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_NAMED_FIND, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_with(
+		store, STMT_NAMED_FIND, SQL_VALUES(sql_int(uid), sql_text(caller_id)), err);
 	int r;
 
-	bind_int(&binding, uid);
-	bind_text(&binding, caller_id);
 	r = stmt_step(store, row, err);
 	if (r <= 0)
 		return r < 0 ? -1 : 1;
 	copy_text(ret_run_id, RUN_ID_LEN + 1, row, 0);
-	(void)sqlite3_reset(row);
 	return 0;
 }
 
@@ -72,29 +66,24 @@ int store_find_named(struct store *store, uint32_t uid, const char *caller_id,
 
 int store_find_place(struct store *store, const char *run_id, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_RUN_ID, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row =
+		stmt_with(store, STMT_RUN_ID, SQL_VALUES(sql_int(db_key_of(run_id))), err);
 	int r;
 
-	bind_int(&binding, db_key_of(run_id));
 	r = stmt_step(store, row, err);
-	(void)sqlite3_reset(row);
 	return r < 0 ? -1 : r == 0;
 }
 
 int store_find_cached(struct store *store, const uint8_t *cache_key, int64_t since_wall_us,
 	char ret_run_id[RUN_ID_LEN + 1], struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_CACHED_FIND, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_with(store, STMT_CACHED_FIND,
+		SQL_VALUES(sql_blob(cache_key, DIGEST_LEN), sql_int(since_wall_us)), err);
 	int r;
 
-	bind_blob(&binding, cache_key, DIGEST_LEN);
-	bind_int(&binding, since_wall_us);
 	r = stmt_step(store, row, err);
 	if (r <= 0)
 		return r < 0 ? -1 : 1;
 	copy_text(ret_run_id, RUN_ID_LEN + 1, row, 0);
-	(void)sqlite3_reset(row);
 	return 0;
 }

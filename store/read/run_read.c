@@ -180,7 +180,8 @@ static int read_rows(struct getting *getting, enum stmt_name name,
 	int (*put)(struct getting *, struct value *, sqlite3_stmt *, struct err *),
 	struct value **ret_list, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take_for(getting->store, name, getting->key, err);
+	auto_of(stmt_leave) sqlite3_stmt *row =
+		stmt_take_for(getting->store, name, getting->key, err);
 	struct value *list = value_list(getting->arena);
 	int r;
 
@@ -189,10 +190,8 @@ static int read_rows(struct getting *getting, enum stmt_name name,
 	if (!list)
 		return no_memory(err);
 	while ((r = stmt_step(getting->store, row, err)) > 0) {
-		if (put(getting, list, row, err) < 0) {
-			(void)sqlite3_reset(row);
+		if (put(getting, list, row, err) < 0)
 			return -1;
-		}
 	}
 	*ret_list = list;
 	return r;
@@ -359,7 +358,8 @@ static struct value *caller_of(struct getting *getting)
 /* Contents that retention took away are NULL, and the record says by which act. */
 static int put_pruned(struct getting *getting, struct fill *fill, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take_for(getting->store, STMT_PRUNED_ACT, getting->key, err);
+	auto_of(stmt_leave) sqlite3_stmt *row =
+		stmt_take_for(getting->store, STMT_PRUNED_ACT, getting->key, err);
 	struct fill pruned = fill_start(getting->arena);
 	int r;
 
@@ -368,7 +368,6 @@ static int put_pruned(struct getting *getting, struct fill *fill, struct err *er
 		fetch_int(&pruned, "act", row, 0);
 		fill_value(fill, "pruned", fill_done(&pruned));
 	}
-	(void)sqlite3_reset(row);
 	return r < 0 ? -1 : 0;
 }
 
@@ -463,28 +462,24 @@ struct looking {
 static int read_named(const struct looking *looking, enum stmt_name name, const char *path,
 	struct bytes *ret_bytes, struct err *err)
 {
-	struct binding binding = bind_start(looking->store, name, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_with(looking->store, name,
+		SQL_VALUES(sql_int(looking->key), sql_words(path, strlen(path))), err);
 	int r;
 
-	bind_int(&binding, looking->key);
-	bind_words(&binding, path, strlen(path));
 	r = stmt_step(looking->store, row, err);
 	if (r > 0 && content_read(looking->store, row, 0, looking->arena, ret_bytes, err) < 0)
 		r = -1;
-	(void)sqlite3_reset(row);
 	return r < 0 ? -1 : !r;
 }
 
 static int read_column(
 	const struct looking *looking, int column, struct bytes *ret_bytes, struct err *err)
 {
-	sqlite3_stmt *row = NULL;
+	auto_of(stmt_leave) sqlite3_stmt *row = NULL;
 	int r = record_row(looking->store, STMT_RECORD_READ, looking->key, &row, err);
 
 	if (r == 0)
 		r = content_read(looking->store, row, column, looking->arena, ret_bytes, err);
-	(void)sqlite3_reset(row);
 	return r;
 }
 
@@ -508,7 +503,7 @@ static int read_stream(
 /* The output of a run is stored when it ends, so a run in progress may still get some. */
 static int may_grow(const struct looking *looking, const char *stream, struct err *err)
 {
-	sqlite3_stmt *run = NULL;
+	auto_of(stmt_leave) sqlite3_stmt *run = NULL;
 	int r;
 
 	if (!strcmp(stream, "code") || !strcmp(stream, "stdin") || !strncmp(stream, "file:", 5))
@@ -516,7 +511,6 @@ static int may_grow(const struct looking *looking, const char *stream, struct er
 	if (record_row(looking->store, STMT_RUN_READ, looking->key, &run, err) != 0)
 		return -1;
 	r = sqlite3_column_type(run, RUN_OUTCOME) == SQLITE_NULL;
-	(void)sqlite3_reset(run);
 	return r;
 }
 

@@ -162,7 +162,7 @@ static void bind_word(sqlite3_stmt *stmt, enum param param, const char *text)
 /* A statement that does not have the parameter ignores the value. */
 static void bind_filter(sqlite3_stmt *stmt, const struct store_filter *filter)
 {
-	struct binding binding = { .stmt = stmt };
+	const struct sql_value code_hash = sql_hash(filter->code_hash);
 
 	(void)sqlite3_bind_int64(stmt, PARAM_UID, filter->uid);
 	(void)sqlite3_bind_int64(stmt, PARAM_UID_FILTER, filter->uid_filter);
@@ -174,8 +174,7 @@ static void bind_filter(sqlite3_stmt *stmt, const struct store_filter *filter)
 	bind_word(stmt, PARAM_LABEL_VALUE, filter->label_value);
 	bind_word(stmt, PARAM_POLICY, filter->policy);
 	bind_word(stmt, PARAM_RULE, filter->rule);
-	binding.index = PARAM_CODE_HASH - 1;
-	bind_hash(&binding, filter->code_hash);
+	(void)stmt_bind(stmt, PARAM_CODE_HASH, &code_hash);
 }
 
 /* ---- which question leads ----------------------------------------------------------------- */
@@ -203,7 +202,7 @@ static int probe(struct walk *walk, const struct question *question,
 	const struct store_filter *filter, int64_t *ret_count, struct err *err)
 {
 	__attribute__((cleanup(buf_done))) struct buf sql;
-	sqlite3_stmt *stmt = NULL;
+	auto_of(db_finish) sqlite3_stmt *stmt = NULL;
 	int r;
 
 	buf_init(&sql, SQL_CEILING);
@@ -217,7 +216,6 @@ static int probe(struct walk *walk, const struct question *question,
 	r = stmt_step(walk->store, stmt, err);
 	if (r > 0)
 		*ret_count = sqlite3_column_int64(stmt, 0);
-	(void)sqlite3_finalize(stmt);
 	return r < 0 ? -1 : 0;
 }
 

@@ -34,19 +34,19 @@ int store_each_spent(struct store *store, int64_t since_wall_us, uint32_t most,
 	int (*visit)(void *context, const struct store_spent *spent), void *context,
 	struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_SPENT_READ, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_with(store, STMT_SPENT_READ,
+		SQL_VALUES(sql_int(db_key_at_ms(
+				   since_wall_us > 0 ? (uint64_t)since_wall_us / 1000 : 0)),
+			sql_int(most)),
+		err);
 	int answer = 0;
 	int r = 0;
 
-	bind_int(&binding, db_key_at_ms(since_wall_us > 0 ? (uint64_t)since_wall_us / 1000 : 0));
-	bind_int(&binding, most);
 	while (answer == 0 && (r = stmt_step(store, row, err)) > 0) {
 		struct store_spent spent = spent_of(row);
 
 		answer = visit(context, &spent);
 	}
-	(void)sqlite3_reset(row);
 	return answer ? err_set(err, ERR_MEMORY, "the store: no memory for what was spent") : r;
 }
 
@@ -54,12 +54,11 @@ int store_each_reset(struct store *store, int64_t since_wall_us, struct arena *a
 	int (*visit)(void *context, int64_t at_us, uint32_t uid, const struct value *params),
 	void *context, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_RESETS_READ, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row =
+		stmt_with(store, STMT_RESETS_READ, SQL_VALUES(sql_int(since_wall_us)), err);
 	int answer = 0;
 	int r = 0;
 
-	bind_int(&binding, since_wall_us);
 	while (answer == 0 && (r = stmt_step(store, row, err)) > 0) {
 		const char *text = (const char *)sqlite3_column_text(row, 2);
 		struct value *params = NULL;
@@ -69,6 +68,5 @@ int store_each_reset(struct store *store, int64_t since_wall_us, struct arena *a
 			answer = visit(context, sqlite3_column_int64(row, 0),
 				(uint32_t)sqlite3_column_int64(row, 1), params);
 	}
-	(void)sqlite3_reset(row);
 	return answer ? err_set(err, ERR_MEMORY, "the store: no memory for resets") : r;
 }

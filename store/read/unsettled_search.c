@@ -38,15 +38,14 @@ static int no_memory(struct err *err)
 
 static int list_keys(struct unsettled *unsettled, struct err *err)
 {
-	struct binding binding = bind_start(unsettled->store, STMT_PENDING_NEWEST, err);
-	sqlite3_stmt *stmt = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *stmt = stmt_with(
+		unsettled->store, STMT_PENDING_NEWEST, SQL_VALUES(sql_int(UNSETTLED_MAX)), err);
 	int r;
 
 	unsettled->keys = calloc(UNSETTLED_MAX, sizeof(*unsettled->keys));
 	unsettled->holds = calloc(UNSETTLED_MAX, sizeof(*unsettled->holds));
 	if (!unsettled->keys || !unsettled->holds)
 		return no_memory(err);
-	bind_int(&binding, UNSETTLED_MAX);
 	while ((r = stmt_step(unsettled->store, stmt, err)) > 0)
 		unsettled->keys[unsettled->count++] = sqlite3_column_int64(stmt, 0);
 	return r;
@@ -136,7 +135,7 @@ static int index_run(struct unsettled *unsettled, size_t run, struct err *err)
 
 static int ask(struct unsettled *unsettled, const char *match, struct err *err)
 {
-	sqlite3_stmt *stmt = NULL;
+	auto_of(db_finish) sqlite3_stmt *stmt = NULL;
 	int r;
 
 	if (!unsettled->db)
@@ -149,7 +148,6 @@ static int ask(struct unsettled *unsettled, const char *match, struct err *err)
 		unsettled->holds[sqlite3_column_int64(stmt, 0) / TEXTS_OF_A_RUN] = true;
 		r = SQLITE_OK;
 	}
-	(void)sqlite3_finalize(stmt);
 	return r == SQLITE_DONE ? 0 : no_memory(err);
 }
 

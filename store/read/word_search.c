@@ -116,12 +116,11 @@ static int keep_text(struct search *search, int64_t text, size_t number, struct 
 /* Finds the texts, at most `most`: 1 when there are more, 0, -1. */
 static int find_texts(struct search *search, size_t most, struct err *err)
 {
-	struct binding binding = bind_start(search->store, STMT_WORDS_FIND, err);
-	sqlite3_stmt *stmt = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *stmt =
+		stmt_with(search->store, STMT_WORDS_FIND, SQL_VALUES(sql_text(search->match)), err);
 	size_t count = 0;
 	int r;
 
-	bind_text(&binding, search->match);
 	while ((r = stmt_step(search->store, stmt, err)) > 0 && count < most) {
 		int64_t text = sqlite3_column_int64(stmt, 0);
 
@@ -132,7 +131,6 @@ static int find_texts(struct search *search, size_t most, struct err *err)
 	}
 	if (r > 0 && count < most)
 		r = -1; /* no memory */
-	(void)sqlite3_reset(stmt);
 	search->text_count = count;
 	return r;
 }
@@ -207,16 +205,13 @@ static void sink(struct search *search, size_t at)
 /* The text's newest run below *key, there: 1; 0 when there is none; -1. */
 static int step_back(struct search *search, int64_t text, int64_t *key, struct err *err)
 {
-	struct binding binding = bind_start(search->store, STMT_MENTION_BEFORE, err);
-	sqlite3_stmt *stmt = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *stmt = stmt_with(
+		search->store, STMT_MENTION_BEFORE, SQL_VALUES(sql_int(text), sql_int(*key)), err);
 	int r;
 
-	bind_int(&binding, text);
-	bind_int(&binding, *key);
 	r = stmt_step(search->store, stmt, err);
 	if (r > 0)
 		*key = sqlite3_column_int64(stmt, 0);
-	(void)sqlite3_reset(stmt);
 	return r;
 }
 
@@ -269,14 +264,11 @@ int search_next(struct search *search, int64_t high, int64_t *ret_key, struct er
 
 static int ask_index(struct search *search, int64_t text, struct err *err)
 {
-	struct binding binding = bind_start(search->store, STMT_WORDS_TEST, err);
-	sqlite3_stmt *stmt = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *stmt = stmt_with(search->store, STMT_WORDS_TEST,
+		SQL_VALUES(sql_text(search->match), sql_int(text)), err);
 	int r;
 
-	bind_text(&binding, search->match);
-	bind_int(&binding, text);
 	r = stmt_step(search->store, stmt, err);
-	(void)sqlite3_reset(stmt);
 	if (r > 0)
 		set_bit(search->holding, text);
 	set_bit(search->known, text);
@@ -302,13 +294,12 @@ static int text_holds(struct search *search, int64_t text, struct err *err)
 
 int search_holds(struct search *search, int64_t key, struct err *err)
 {
-	sqlite3_stmt *row = NULL;
+	auto_of(stmt_leave) sqlite3_stmt *row = NULL;
 	int r = record_row(search->store, STMT_RUN_TEXTS_READ, key, &row, err);
 	int holds = 0;
 
 	for (int i = 0; r == 0 && holds == 0 && i < TEXTS_OF_A_RUN; i++)
 		holds = text_holds(search, sqlite3_column_int64(row, i), err);
-	(void)sqlite3_reset(row);
 	return r < 0 ? -1 : holds;
 }
 

@@ -55,12 +55,12 @@ struct fill verify_problem(struct verify *verify, const char *what, const char *
 
 static bool put_run_id(struct verify *verify, struct fill *problem, int64_t key)
 {
-	sqlite3_stmt *row = stmt_take_for(verify->store, STMT_RUN_ID, key, NULL);
+	auto_of(stmt_leave) sqlite3_stmt *row =
+		stmt_take_for(verify->store, STMT_RUN_ID, key, NULL);
 	bool there = stmt_step(verify->store, row, NULL) > 0;
 
 	if (there)
 		fetch_text(problem, "run_id", row, 0);
-	(void)sqlite3_reset(row);
 	return there;
 }
 
@@ -80,8 +80,8 @@ void verify_subject(struct verify *verify, struct fill *problem, int64_t kind, i
 
 int verify_ask(struct verify *verify, const char *what, const char *sql, struct err *err)
 {
+	auto_of(db_finish) sqlite3_stmt *row = NULL;
 	struct store *store = verify->store;
-	sqlite3_stmt *row = NULL;
 	int r = sqlite3_prepare_v2(store->db, sql, -1, &row, NULL);
 
 	if (r == SQLITE_ERROR) { /* a table or an index has gone */
@@ -97,7 +97,6 @@ int verify_ask(struct verify *verify, const char *what, const char *sql, struct 
 		fetch_text(&problem, "table", row, 0);
 		fetch_int(&problem, "row", row, 1);
 	}
-	(void)sqlite3_finalize(row);
 	return r;
 }
 

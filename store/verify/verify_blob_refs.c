@@ -44,20 +44,18 @@ static struct counted *find(const struct counting *counting, int64_t blob)
 static int read_window(struct counting *counting, int64_t above, struct err *err)
 {
 	struct store *store = counting->verify->store;
-	sqlite3_stmt *row = NULL;
-	int r = sqlite3_prepare_v2(store->db,
-		"SELECT blob, refs FROM blobs WHERE blob > ? ORDER BY blob LIMIT ?", -1, &row,
-		NULL);
+	auto_of(db_finish) sqlite3_stmt *row = db_prepare(
+		store, "SELECT blob, refs FROM blobs WHERE blob > ? ORDER BY blob LIMIT ?", err);
+	int r;
 
 	counting->count = 0;
-	if (r != SQLITE_OK)
-		return db_failed(store, r, err);
+	if (!row)
+		return -1;
 	(void)sqlite3_bind_int64(row, 1, above);
 	(void)sqlite3_bind_int64(row, 2, (sqlite3_int64)WINDOW);
 	while (counting->count < WINDOW && (r = stmt_step(store, row, err)) > 0)
 		counting->blobs[counting->count++] = (struct counted){ sqlite3_column_int64(row, 0),
 			sqlite3_column_int64(row, 1), 0 };
-	(void)sqlite3_finalize(row);
 	return r < 0 ? -1 : 0;
 }
 
@@ -98,7 +96,7 @@ static int count_table(
 	const struct counting *counting, const struct chain_table *table, struct err *err)
 {
 	struct store *store = counting->verify->store;
-	sqlite3_stmt *row = NULL;
+	auto_of(db_finish) sqlite3_stmt *row = NULL;
 	struct buf sql;
 	int r = SQLITE_OK;
 
@@ -112,7 +110,6 @@ static int count_table(
 		return db_failed(store, r, err);
 	while (row && (r = stmt_step(store, row, err)) > 0)
 		count_row(counting, row);
-	(void)sqlite3_finalize(row);
 	return r < 0 ? -1 : 0;
 }
 

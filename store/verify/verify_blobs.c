@@ -47,26 +47,23 @@ static void check(struct verify *verify, sqlite3_stmt *row, int64_t blob)
 
 static int last_blob(struct verify *verify, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(verify->store, STMT_BLOB_LAST, err);
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_take(verify->store, STMT_BLOB_LAST, err);
 	int r = stmt_step(verify->store, row, err);
 
 	if (r > 0)
 		verify->of = sqlite3_column_int64(row, 0);
-	(void)sqlite3_reset(row);
 	return r < 0 ? -1 : 0;
 }
 
 int verify_blobs(struct verify *verify, struct err *err)
 {
-	struct binding binding = bind_start(verify->store, STMT_BLOB_WALK, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_with(verify->store, STMT_BLOB_WALK,
+		SQL_VALUES(sql_int(verify->from), sql_int(verify->count)), err);
 	int64_t blob = 0;
 	int r;
 
 	if (last_blob(verify, err) < 0)
 		return -1;
-	bind_int(&binding, verify->from);
-	bind_int(&binding, verify->count);
 	while ((r = stmt_step(verify->store, row, err)) > 0) {
 		blob = sqlite3_column_int64(row, 0);
 		check(verify, row, blob);

@@ -163,19 +163,15 @@ static int check_link(struct walking *walking, const struct link *link, struct e
 static int walk(struct walking *walking, struct err *err)
 {
 	struct verify *verify = walking->verify;
-	struct binding binding = bind_start(verify->store, STMT_CHAIN_WALK, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_with(verify->store, STMT_CHAIN_WALK,
+		SQL_VALUES(sql_int(verify->from), sql_int(verify->count)), err);
 	struct link link;
 	int r;
 
-	bind_int(&binding, verify->from);
-	bind_int(&binding, verify->count);
 	while ((r = stmt_step(verify->store, row, err)) > 0) {
 		read_link(row, &link);
-		if (check_link(walking, &link, err) < 0) {
-			(void)sqlite3_reset(row);
+		if (check_link(walking, &link, err) < 0)
 			return -1;
-		}
 	}
 	return r;
 }

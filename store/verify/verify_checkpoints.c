@@ -79,23 +79,19 @@ static int check_row(struct verify *verify, sqlite3_stmt *row, struct err *err)
 
 int verify_checkpoints(struct verify *verify, struct err *err)
 {
-	struct binding binding = bind_start(verify->store, STMT_CHECKPOINT_WALK, err);
-	sqlite3_stmt *row = binding.stmt;
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_with(verify->store, STMT_CHECKPOINT_WALK,
+		SQL_VALUES(sql_int(verify->from), sql_int(verify->count)), err);
 	int64_t last = 0;
 	int r;
 
 	if (db_number(verify->store, "SELECT max(checkpoint) FROM checkpoints", 0, &verify->of,
 		    err) < 0)
 		return -1;
-	bind_int(&binding, verify->from);
-	bind_int(&binding, verify->count);
 	while ((r = stmt_step(verify->store, row, err)) > 0) {
 		last = sqlite3_column_int64(row, 0);
 		verify->checked++;
-		if (check_row(verify, row, err) < 0) {
-			(void)sqlite3_reset(row);
+		if (check_row(verify, row, err) < 0)
 			return -1;
-		}
 	}
 	verify->next = last && last < verify->of ? last + 1 : 0;
 	return r;

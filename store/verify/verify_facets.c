@@ -170,7 +170,7 @@ static const struct {
 static int take_heap(struct comparing *comparing, size_t heap, struct err *err)
 {
 	struct store *store = comparing->store;
-	sqlite3_stmt *row = NULL;
+	auto_of(db_finish) sqlite3_stmt *row = NULL;
 	int r = sqlite3_prepare_v2(store->db, heaps[heap].sql, -1, &row, NULL);
 
 	comparing->is_odd |= r == SQLITE_ERROR; /* a table has gone: the questions tell which */
@@ -181,7 +181,6 @@ static int take_heap(struct comparing *comparing, size_t heap, struct err *err)
 			r = err_set(err, ERR_MEMORY, "the store: no memory to compare facets");
 			break;
 		}
-	(void)sqlite3_finalize(row);
 	return r < 0 ? -1 : 0;
 }
 

@@ -87,16 +87,14 @@ static int find_orphans(struct verify *verify, struct err *err)
  */
 static int find_strays(struct verify *verify, const struct chain_table *table, struct err *err)
 {
-	sqlite3_stmt *row = NULL;
+	auto_of(db_finish) sqlite3_stmt *row = NULL;
 	int64_t before = 0;
 	char sql[SQL_MAX];
 	bool begun = false;
 	int r;
 
 	(void)snprintf(sql, sizeof(sql), "SELECT %s FROM %s NOT INDEXED", table->by, table->name);
-	r = sqlite3_prepare_v2(verify->store->db, sql, -1, &row, NULL);
-	if (r != SQLITE_OK)
-		return db_failed(verify->store, r, err);
+	row = db_prepare(verify->store, sql, err);
 	while ((r = stmt_step(verify->store, row, err)) > 0) {
 		if (begun && sqlite3_column_int64(row, 0) <= before) {
 			struct fill problem = verify_problem(
@@ -108,7 +106,6 @@ static int find_strays(struct verify *verify, const struct chain_table *table, s
 		before = sqlite3_column_int64(row, 0);
 		begun = true;
 	}
-	(void)sqlite3_finalize(row);
 	return r;
 }
 

@@ -88,15 +88,13 @@ int texts_check(struct verify *verify, struct err *err)
 {
 	auto_of(wording_free) struct wording *wording = wording_new(verify->store, err);
 	struct checking checking = { verify, wording, true };
-	sqlite3_stmt *row = NULL;
+	auto_of(db_finish) sqlite3_stmt *row = NULL;
 	struct arena arena;
 	int r;
 
 	if (!wording)
 		return -1;
-	r = sqlite3_prepare_v2(verify->store->db, HOLDERS, -1, &row, NULL);
-	if (r != SQLITE_OK)
-		return db_failed(verify->store, r, err);
+	row = db_prepare(verify->store, HOLDERS, err);
 	arena_init(&arena, ROOM);
 	while ((r = stmt_step(verify->store, row, err)) > 0) {
 		r = check_row(&checking, row, &arena, err);
@@ -104,7 +102,6 @@ int texts_check(struct verify *verify, struct err *err)
 		if (r < 0)
 			break;
 	}
-	(void)sqlite3_finalize(row);
 	/* Unreadable texts were reported, and their words are unknown. */
 	return r == 0 && checking.all_read ? wording_compare(wording, verify, err) : r;
 }

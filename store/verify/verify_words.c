@@ -76,7 +76,7 @@ static int find_tokenizer(struct wording *wording)
 {
 	/* As in store/migrations/0003_search.sql. */
 	static const char *arguments[] = { "remove_diacritics", "2" };
-	sqlite3_stmt *stmt = NULL;
+	auto_of(db_finish) sqlite3_stmt *stmt = NULL;
 	fts5_api *api = NULL;
 	void *context = NULL;
 	int r = sqlite3_prepare_v2(wording->store->db, "SELECT fts5(?)", -1, &stmt, NULL);
@@ -85,7 +85,6 @@ static int find_tokenizer(struct wording *wording)
 		r = sqlite3_bind_pointer(stmt, 1, (void *)&api, "fts5_api_ptr", NULL);
 	if (r == SQLITE_OK)
 		(void)sqlite3_step(stmt);
-	(void)sqlite3_finalize(stmt);
 	if (r == SQLITE_OK && !api)
 		r = SQLITE_ERROR;
 	if (r == SQLITE_OK)
@@ -207,15 +206,14 @@ static int walk(struct wording *wording, sqlite3_stmt *row, bool *ret_in_order, 
 /* 1: the index has the words of the texts; 0: it has not; -1. */
 static int are_right(struct wording *wording, struct err *err)
 {
-	sqlite3_stmt *row = NULL;
+	auto_of(db_finish) sqlite3_stmt *row =
+		db_prepare(wording->store, "SELECT term, doc, \"offset\" FROM " VOCAB, err);
 	bool in_order = false;
-	int r = sqlite3_prepare_v2(
-		wording->store->db, "SELECT term, doc, \"offset\" FROM " VOCAB, -1, &row, NULL);
+	int r;
 
-	if (r != SQLITE_OK)
-		return db_failed(wording->store, r, err);
+	if (!row)
+		return -1;
 	r = walk(wording, row, &in_order, err);
-	(void)sqlite3_finalize(row);
 	if (r < 0)
 		return -1;
 	return in_order && memcmp(&wording->there, &wording->wanted, sizeof(wording->there)) == 0;
@@ -236,14 +234,14 @@ static size_t read_number(const uint8_t *bytes, size_t len, uint64_t *ret_number
 /* The index counts its texts and words in the first row of its data. */
 static int check_counts(struct wording *wording, struct verify *verify, struct err *err)
 {
-	sqlite3_stmt *row = NULL;
+	auto_of(db_finish) sqlite3_stmt *row =
+		db_prepare(wording->store, "SELECT block FROM words_data WHERE id = 1", err);
 	uint64_t counts[2] = { 0, 0 };
 	size_t at = 0;
-	int r = sqlite3_prepare_v2(
-		wording->store->db, "SELECT block FROM words_data WHERE id = 1", -1, &row, NULL);
+	int r;
 
-	if (r != SQLITE_OK)
-		return db_failed(wording->store, r, err);
+	if (!row)
+		return -1;
 	r = stmt_step(wording->store, row, err);
 	for (size_t i = 0; r > 0 && i < 2; i++) {
 		const uint8_t *bytes = sqlite3_column_blob(row, 0);
@@ -253,7 +251,6 @@ static int check_counts(struct wording *wording, struct verify *verify, struct e
 	}
 	if (r > 0 && at != (size_t)sqlite3_column_bytes(row, 0))
 		counts[0] = UINT64_MAX;
-	(void)sqlite3_finalize(row);
 	if (r >= 0 &&
 		(counts[0] != (uint64_t)wording->texts || counts[1] != (uint64_t)wording->words))
 		say(verify, "words_data", "changed",

@@ -9,31 +9,20 @@
 static int put_block(
 	struct store *store, const struct store_act *act, int64_t number, struct err *err)
 {
-	bool shut_out = act->block == STORE_SHUT_OUT;
-	struct binding binding =
-		bind_start(store, shut_out ? STMT_BLOCK_INSERT : STMT_BLOCK_DELETE, err);
-
-	bind_int(&binding, act->block_uid);
-	if (shut_out) {
-		bind_int(&binding, number);
-		bind_text(&binding, act->reason);
-	}
-	return bind_run(&binding, err);
+	if (act->block == STORE_LET_IN)
+		return stmt_run_for(store, STMT_BLOCK_DELETE, act->block_uid, err);
+	return stmt_run(store, STMT_BLOCK_INSERT,
+		SQL_VALUES(sql_int(act->block_uid), sql_int(number), sql_text(act->reason)), err);
 }
 
 int act_insert(
 	struct store *store, const struct store_act *act, int64_t *ret_number, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_ACT_INSERT, err);
-
-	bind_int(&binding, act->at_wall_us);
-	bind_int(&binding, act->uid);
-	bind_int(&binding, act->gid);
-	bind_int(&binding, act->pid);
-	bind_text(&binding, act->method);
-	bind_text(&binding, act->params);
-	bind_text(&binding, act->result);
-	if (bind_run(&binding, err) < 0)
+	if (stmt_run(store, STMT_ACT_INSERT,
+		    SQL_VALUES(sql_int(act->at_wall_us), sql_int(act->uid), sql_int(act->gid),
+			    sql_int(act->pid), sql_text(act->method), sql_text(act->params),
+			    sql_text(act->result)),
+		    err) < 0)
 		return -1;
 	*ret_number = sqlite3_last_insert_rowid(store->db);
 	return 0;

@@ -11,16 +11,14 @@
 static int put_parked_row(struct store *store, const char *run_id,
 	const struct store_parking *parking, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_PARKED_INSERT, err);
 	int64_t key = 0;
 
 	if (record_find(store, run_id, &key, err) != 0)
 		return -1;
-	bind_int(&binding, key);
-	bind_int(&binding, parking->since_wall_us);
-	bind_int(&binding, parking->until_wall_us);
-	bind_text(&binding, parking->verdict);
-	if (bind_run(&binding, err) < 0)
+	if (stmt_run(store, STMT_PARKED_INSERT,
+		    SQL_VALUES(sql_int(key), sql_int(parking->since_wall_us),
+			    sql_int(parking->until_wall_us), sql_text(parking->verdict)),
+		    err) < 0)
 		return -1;
 	return chain_add(store, CHAIN_PARKED, key, err);
 }
@@ -78,36 +76,25 @@ static int clear_grants(struct store *store, struct err *err)
 static int put_grant(
 	struct store *store, const struct store_grant *grant, int64_t act, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_GRANT_INSERT, err);
-
 	if (clear_grants(store, err) < 0)
 		return -1;
-	bind_int(&binding, act);
-	bind_int(&binding, grant->uid);
-	bind_text(&binding, grant->subject);
-	bind_text(&binding, grant->code_hash);
-	bind_text(&binding, grant->language);
-	bind_text(&binding, grant->policy);
-	bind_int(&binding, grant->until_wall_us);
-	if (grant->uses < 0)
-		bind_null(&binding);
-	else
-		bind_int(&binding, grant->uses);
-	return bind_run(&binding, err);
+	return stmt_run(store, STMT_GRANT_INSERT,
+		SQL_VALUES(sql_int(act), sql_int(grant->uid), sql_text(grant->subject),
+			sql_text(grant->code_hash), sql_text(grant->language),
+			sql_text(grant->policy), sql_int(grant->until_wall_us),
+			grant->uses < 0 ? sql_text(NULL) : sql_int(grant->uses)),
+		err);
 }
 
 static int put_decision(
 	struct store *store, const struct store_decision *decision, int64_t act, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_PARKED_DECIDE, err);
 	int64_t key = 0;
 
 	if (record_find(store, decision->run_id, &key, err) != 0)
 		return -1;
-	bind_int(&binding, key);
-	bind_text(&binding, decision->word);
-	bind_int(&binding, act);
-	if (bind_run(&binding, err) < 0)
+	if (stmt_run(store, STMT_PARKED_DECIDE,
+		    SQL_VALUES(sql_int(key), sql_text(decision->word), sql_int(act)), err) < 0)
 		return -1;
 	/* There is one decision for each run, and another one came first. */
 	if (sqlite3_changes(store->db) != 1)

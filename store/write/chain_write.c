@@ -7,16 +7,13 @@
 static int insert_link(struct store *store, enum chain_kind kind, int64_t subject,
 	const uint8_t digest[DIGEST_LEN], struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_CHAIN_INSERT, err);
 	struct chain_head next = { store->writer->chain.links + 1, { 0 } };
 
 	chain_next(store->writer->chain.head, next.links, kind, subject, digest, next.head);
-	bind_int(&binding, next.links);
-	bind_int(&binding, kind);
-	bind_int(&binding, subject);
-	bind_blob(&binding, digest, DIGEST_LEN);
-	bind_blob(&binding, next.head, DIGEST_LEN);
-	if (bind_run(&binding, err) < 0)
+	if (stmt_run(store, STMT_CHAIN_INSERT,
+		    SQL_VALUES(sql_int(next.links), sql_int(kind), sql_int(subject),
+			    sql_blob(digest, DIGEST_LEN), sql_blob(next.head, DIGEST_LEN)),
+		    err) < 0)
 		return -1;
 	store->writer->chain = next;
 	return 0;
@@ -41,15 +38,14 @@ int chain_add(struct store *store, enum chain_kind kind, int64_t subject, struct
 int chain_add_rows(struct store *store, enum chain_kind kind, const char *sql, int64_t *ret_count,
 	struct err *err)
 {
-	sqlite3_stmt *row = NULL;
-	int r = sqlite3_prepare_v2(store->db, sql, -1, &row, NULL);
+	auto_of(db_finish) sqlite3_stmt *row = db_prepare(store, sql, err);
+	int r;
 
 	*ret_count = 0;
-	if (r != SQLITE_OK)
-		return db_failed(store, r, err);
+	if (!row)
+		return -1;
 	while ((r = stmt_step(store, row, err)) > 0 &&
 		(r = chain_add(store, kind, sqlite3_column_int64(row, 0), err)) == 0)
 		++*ret_count;
-	(void)sqlite3_finalize(row);
 	return r;
 }

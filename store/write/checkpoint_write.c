@@ -20,14 +20,12 @@ static void checkpoint_sign(struct checkpoint *checkpoint, const struct signer *
 static int checkpoint_insert(
 	struct store *store, const struct checkpoint *checkpoint, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_CHECKPOINT_INSERT, err);
-
-	bind_int(&binding, checkpoint->at_us);
-	bind_int(&binding, checkpoint->links);
-	bind_blob(&binding, checkpoint->head, DIGEST_LEN);
-	bind_blob(&binding, checkpoint->public_key, SIGN_PUBLIC_LEN);
-	bind_blob(&binding, checkpoint->signature, SIGN_LEN);
-	if (bind_run(&binding, err) < 0)
+	if (stmt_run(store, STMT_CHECKPOINT_INSERT,
+		    SQL_VALUES(sql_int(checkpoint->at_us), sql_int(checkpoint->links),
+			    sql_blob(checkpoint->head, DIGEST_LEN),
+			    sql_blob(checkpoint->public_key, SIGN_PUBLIC_LEN),
+			    sql_blob(checkpoint->signature, SIGN_LEN)),
+		    err) < 0)
 		return -1;
 	return chain_add(store, CHAIN_CHECKPOINT, sqlite3_last_insert_rowid(store->db), err);
 }
@@ -42,7 +40,7 @@ static bool is_ours(const struct checkpoint *checkpoint, const struct signer *si
 /* The last checkpoint: 1 with its line when no link but its own has been added since, 0, -1. */
 static int find_last(struct store *store, struct store_checkpoint *ret, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take(store, STMT_CHECKPOINT_LAST, err);
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_take(store, STMT_CHECKPOINT_LAST, err);
 	struct checkpoint last;
 	int r = stmt_step(store, row, err);
 	int is_last = 0;
@@ -55,7 +53,6 @@ static int find_last(struct store *store, struct store_checkpoint *ret, struct e
 		ret->links = last.links;
 		checkpoint_write(&last, ret->line);
 	}
-	(void)sqlite3_reset(row);
 	return is_last;
 }
 

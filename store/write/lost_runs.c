@@ -7,11 +7,7 @@
 
 static int record_lost(struct store *store, int64_t key, int64_t now_us, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_LOST, err);
-
-	bind_int(&binding, key);
-	bind_int(&binding, now_us);
-	if (bind_run(&binding, err) < 0)
+	if (stmt_run(store, STMT_LOST, SQL_VALUES(sql_int(key), sql_int(now_us)), err) < 0)
 		return -1;
 	return chain_add(store, CHAIN_RUN, key, err);
 }

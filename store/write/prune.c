@@ -36,12 +36,11 @@ static int release_blob(struct pruning *pruning, int64_t blob, struct err *err)
 
 	for (size_t i = 0; i < COUNT_OF(steps); i++) {
 		struct store *store = pruning->store;
-		sqlite3_stmt *stmt = stmt_take_for(store, steps[i], blob, err);
+		auto_of(stmt_leave) sqlite3_stmt *stmt = stmt_take_for(store, steps[i], blob, err);
 		int r = stmt_step(store, stmt, err);
 
 		if (r > 0 && steps[i] == STMT_BLOB_UNHELD)
 			pruning->bytes += (uint64_t)sqlite3_column_int64(stmt, 0);
-		(void)sqlite3_reset(stmt);
 		if (r < 0)
 			return -1;
 		if (steps[i] == STMT_BLOB_UNHELD && r == 0)
@@ -131,12 +130,10 @@ static int prune_table(struct pruning *pruning, const struct chain_table *table,
 
 static int insert_pruned(const struct pruning *pruning, int64_t act, struct err *err)
 {
-	struct binding binding = bind_start(pruning->store, STMT_PRUNED_INSERT, err);
-
-	bind_int(&binding, pruning->key);
-	bind_int(&binding, act);
-	bind_blob(&binding, pruning->digests->bytes, pruning->digests->len);
-	return bind_run(&binding, err);
+	return stmt_run(pruning->store, STMT_PRUNED_INSERT,
+		SQL_VALUES(sql_int(pruning->key), sql_int(act),
+			sql_blob(pruning->digests->bytes, pruning->digests->len)),
+		err);
 }
 
 static int prune_run(struct pruning *pruning, int64_t act, struct err *err)

@@ -9,34 +9,26 @@
 static int put_action(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_ACTION_PUT, err);
-
-	bind_int(&binding, run->uid);
-	bind_text(&binding, run->caller_id);
-	bind_blob(&binding, run->action, DIGEST_LEN);
-	bind_int(&binding, key);
-	return bind_run(&binding, err);
+	return stmt_run(store, STMT_ACTION_PUT,
+		SQL_VALUES(sql_int(run->uid), sql_text(run->caller_id),
+			sql_blob(run->action, DIGEST_LEN), sql_int(key)),
+		err);
 }
 
 static int delete_action(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_ACTION_DELETE, err);
-
-	bind_int(&binding, run->uid);
-	bind_int(&binding, key);
-	return bind_run(&binding, err);
+	return stmt_run(
+		store, STMT_ACTION_DELETE, SQL_VALUES(sql_int(run->uid), sql_int(key)), err);
 }
 
 static int put_cached(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_CACHED_PUT, err);
-
-	bind_blob(&binding, run->cache_key, DIGEST_LEN);
-	bind_int(&binding, key);
-	bind_int(&binding, run->ended_wall_us);
-	return bind_run(&binding, err);
+	return stmt_run(store, STMT_CACHED_PUT,
+		SQL_VALUES(sql_blob(run->cache_key, DIGEST_LEN), sql_int(key),
+			sql_int(run->ended_wall_us)),
+		err);
 }
 
 static int trim_cached(struct store *store, int64_t count, struct err *err)
@@ -80,11 +72,8 @@ const uint8_t *reuse_cache_key(const struct store_run *run)
 static int note_action(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_RUN_ACTION, err);
-
-	bind_int(&binding, key);
-	bind_digest(&binding, run->action);
-	return bind_run(&binding, err);
+	return stmt_run(
+		store, STMT_RUN_ACTION, SQL_VALUES(sql_int(key), sql_digest(run->action)), err);
 }
 
 int reuse_begun(struct store *store, int64_t key, const struct store_run *run, struct err *err)

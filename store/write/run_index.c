@@ -7,24 +7,15 @@
 
 #define ARENA_MAX ((size_t)256 << 20)
 
-static int put_facet(
-	struct store *store, sqlite3_value *value, unsigned facet, int64_t key, struct err *err)
-{
-	struct binding binding = bind_start(store, STMT_FACET_INSERT, err);
-	sqlite3_stmt *stmt = binding.stmt;
-
-	bind_int(&binding, facet);
-	binding.code = sqlite3_bind_value(stmt, ++binding.index, value);
-	bind_int(&binding, key);
-	return bind_run(&binding, err);
-}
-
 static int put_facets(struct store *store, sqlite3_stmt *run, int64_t key, struct err *err)
 {
-	for (unsigned facet = 1; facet <= FACET_LAST; facet++) {
-		if (sqlite3_column_type(run, (int)facet) == SQLITE_NULL)
-			continue;
-		if (put_facet(store, sqlite3_column_value(run, (int)facet), facet, key, err) < 0)
+	for (int facet = 1; facet <= FACET_LAST; facet++) {
+		const struct sql_value value = { .type = SQL_COPY,
+			.bytes = sqlite3_column_value(run, facet) };
+
+		if (sqlite3_column_type(run, facet) != SQLITE_NULL &&
+			stmt_run(store, STMT_FACET_INSERT,
+				SQL_VALUES(sql_int(facet), value, sql_int(key)), err) < 0)
 			return -1;
 	}
 	return 0;
@@ -45,16 +36,14 @@ static int count_row(struct store *store, sqlite3_stmt *row, struct err *err)
 /* `only_read`: counts nothing, but finds out whether the rows can be read. */
 static int count_blobs(struct store *store, int64_t key, bool only_read, struct err *err)
 {
-	sqlite3_stmt *row = stmt_take_for(store, STMT_SETTLE_BLOBS, key, err);
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_take_for(store, STMT_SETTLE_BLOBS, key, err);
 	int r;
 
 	if (!row)
 		return -1;
 	while ((r = stmt_step(store, row, err)) > 0) {
-		if (!only_read && count_row(store, row, err) < 0) {
-			(void)sqlite3_reset(row);
+		if (!only_read && count_row(store, row, err) < 0)
 			return -1;
-		}
 	}
 	return r;
 }

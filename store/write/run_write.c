@@ -12,14 +12,14 @@
 #include "store/write/reuse_write.h"
 #include "store/write/writer.h"
 
-#define KEY_TRIES 16 /* as many as STMT_KEY_FIND looks at */
+#define KEY_TRIES           16 /* as many as STMT_KEY_FIND looks at */
+#define RECORD_CONTENTS_MAX 7  /* in one statement */
 
 /* ---- begun -------------------------------------------------------------------------------- */
 
 static int insert_run(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_RUN_INSERT, err);
 	char code_hash[HASH_TEXT_LEN + 1] = "";
 	char input_hash[HASH_TEXT_LEN + 1] = "";
 
@@ -27,53 +27,58 @@ static int insert_run(
 		job_code_hash(run->spec, code_hash);
 	if (run->spec && !run->input_hash)
 		job_input_hash(run->spec, input_hash);
-	bind_int(&binding, key);
-	bind_text(&binding, run->run_id);
-	bind_text(&binding, run->caller_id);
-	bind_text(&binding, run->method ? run->method : "run");
-	bind_int(&binding, run->uid);
-	bind_int(&binding, run->gid);
-	bind_int(&binding, run->pid);
-	bind_text(&binding, run->agent);
-	bind_text(&binding, run->task);
-	bind_text(&binding, run->language);
-	bind_text(&binding, run->policy);
-	bind_text(&binding, run->entrypoint);
-	bind_int(&binding, run->received_wall_us);
-	bind_hash(&binding, run->code_hash ? run->code_hash : code_hash);
-	bind_hash(&binding, run->input_hash ? run->input_hash : input_hash);
-	bind_text(&binding, run->caller_exe);
-	bind_text(&binding, run->caller_name);
-	bind_digest(&binding, run->action);
-	return bind_run(&binding, err);
+	return stmt_run(store, STMT_RUN_INSERT,
+		SQL_VALUES(sql_int(key), sql_text(run->run_id), sql_text(run->caller_id),
+			sql_text(run->method ? run->method : "run"), sql_int(run->uid),
+			sql_int(run->gid), sql_int(run->pid), sql_text(run->agent),
+			sql_text(run->task), sql_text(run->language), sql_text(run->policy),
+			sql_text(run->entrypoint), sql_int(run->received_wall_us),
+			sql_hash(run->code_hash ? run->code_hash : code_hash),
+			sql_hash(run->input_hash ? run->input_hash : input_hash),
+			sql_text(run->caller_exe), sql_text(run->caller_name),
+			sql_digest(run->action)),
+		err);
+}
+
+/* Contents of a run, for the columns of a statement whose first parameter is its key. */
+struct content {
+	struct bytes bytes;
+	size_t inline_max;
+};
+
+static int put_contents(struct store *store, enum stmt_name name, int64_t key,
+	const struct content *contents, size_t count, struct err *err)
+{
+	struct sql_value values[RECORD_CONTENTS_MAX + 2] = { sql_int(key) };
+
+	assert(count <= RECORD_CONTENTS_MAX);
+	for (size_t i = 0; i < count; i++)
+		if (content_value(store, contents[i].bytes, contents[i].inline_max, NULL,
+			    &values[i + 1], err) < 0)
+			return -1;
+	return stmt_run(store, name, values, err);
 }
 
 static int insert_record(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_RECORD_INSERT, err);
 	const struct job_spec *spec = run->spec;
 	struct bytes request = { NULL, 0 };
 	struct bytes setting = { NULL, 0 };
 	struct bytes nothing = { NULL, 0 };
 
-	if (spec && run_json_request(&store->writer->json, spec, &request, err) < 0)
+	if ((spec && run_json_request(&store->writer->json, spec, &request, err) < 0) ||
+		run_json_begun(&store->writer->json, run, &setting, err) < 0)
 		return -1;
-	bind_int(&binding, key);
-	if (content_bind(store, &binding, request, CONTENT_OWN_MAX, NULL, err) < 0)
-		return -1;
-	if (content_bind(store, &binding, run->refused_params, CONTENT_OWN_MAX, NULL, err) < 0)
-		return -1;
-	if (content_bind(store, &binding, spec ? spec->code : nothing, CONTENT_INLINE_MAX, NULL,
-		    err) < 0)
-		return -1;
-	if (content_bind(store, &binding, spec && spec->has_input ? spec->input : nothing,
-		    CONTENT_INLINE_MAX, NULL, err) < 0)
-		return -1;
-	if (run_json_begun(&store->writer->json, run, &setting, err) < 0 ||
-		content_bind(store, &binding, setting, CONTENT_OWN_MAX, NULL, err) < 0)
-		return -1;
-	return bind_run(&binding, err);
+	const struct content contents[] = {
+		{ request, CONTENT_OWN_MAX },
+		{ run->refused_params, CONTENT_OWN_MAX },
+		{ spec ? spec->code : nothing, CONTENT_INLINE_MAX },
+		{ spec && spec->has_input ? spec->input : nothing, CONTENT_INLINE_MAX },
+		{ setting, CONTENT_OWN_MAX },
+	};
+
+	return put_contents(store, STMT_RECORD_INSERT, key, contents, COUNT_OF(contents), err);
 }
 
 static int insert_inputs(
@@ -81,14 +86,14 @@ static int insert_inputs(
 {
 	for (size_t i = 0; i < spec->file_count; i++) {
 		const struct job_input_file *file = &spec->files[i];
-		struct binding binding = bind_start(store, STMT_INPUT_INSERT, err);
+		struct sql_value data;
 
-		bind_int(&binding, key);
-		bind_int(&binding, (int64_t)i);
-		bind_words(&binding, file->path, strlen(file->path));
-		bind_int(&binding, file->mode);
-		if (content_bind(store, &binding, file->data, CONTENT_INLINE_MAX, NULL, err) < 0 ||
-			bind_run(&binding, err) < 0)
+		if (content_value(store, file->data, CONTENT_INLINE_MAX, NULL, &data, err) < 0 ||
+			stmt_run(store, STMT_INPUT_INSERT,
+				SQL_VALUES(sql_int(key), sql_int((int64_t)i),
+					sql_words(file->path, strlen(file->path)),
+					sql_int(file->mode), data),
+				err) < 0)
 			return -1;
 	}
 	return 0;
@@ -99,12 +104,11 @@ static int insert_labels(
 {
 	for (size_t i = 0; i < spec->label_count; i++) {
 		const struct job_pair *label = &spec->labels[i];
-		struct binding binding = bind_start(store, STMT_LABEL_INSERT, err);
 
-		bind_text(&binding, label->key);
-		bind_words(&binding, label->value.data, label->value.len);
-		bind_int(&binding, key);
-		if (bind_run(&binding, err) < 0)
+		if (stmt_run(store, STMT_LABEL_INSERT,
+			    SQL_VALUES(sql_text(label->key),
+				    sql_words(label->value.data, label->value.len), sql_int(key)),
+			    err) < 0)
 			return -1;
 	}
 	return 0;
@@ -148,38 +152,29 @@ static int put_start(
 
 /* ---- ended -------------------------------------------------------------------------------- */
 
-static void bind_metrics(struct binding *binding, const struct job_metrics *metrics)
-{
-#define BIND_METRIC(name) bind_int(binding, metrics->name);
-	RECORD_METRICS(BIND_METRIC)
-#undef BIND_METRIC
-	bind_int(binding, metrics->warm);
-}
+#define METRIC_VALUE(name) sql_int(metrics->name),
 
 /* 0, or 1 when the run does not stand at this key. */
 static int update_run(
 	struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
 	const struct job_result *result = run->result;
-	struct binding binding = bind_start(store, STMT_RUN_END, err);
+	const struct job_metrics *metrics = &result->metrics;
 
-	bind_int(&binding, key);
-	bind_int(&binding, run->ended_wall_us);
-	bind_text(&binding, run->policy);
-	bind_text(&binding, outcome_word(result->outcome));
-	bind_text(&binding, ran_word(result->ran));
-	bind_text(&binding, result->reason);
-	bind_hash(&binding, result->code_hash);
-	bind_hash(&binding, result->input_hash);
-	bind_int(&binding, (int64_t)result->out.total);
-	bind_int(&binding, (int64_t)result->errout.total);
-	bind_metrics(&binding, &result->metrics);
-	bind_text(&binding, result->cached_from[0] ? result->cached_from : NULL);
-	bind_text(&binding, run->run_id);
-	bind_int(&binding, run->is_uncounted ? RECORD_UNCOUNTED : (int64_t)run->stored_bytes);
-	bind_digest(&binding, reuse_action(run));
-	bind_digest(&binding, reuse_cache_key(run));
-	if (bind_run(&binding, err) < 0)
+	if (stmt_run(store, STMT_RUN_END,
+		    SQL_VALUES(sql_int(key), sql_int(run->ended_wall_us), sql_text(run->policy),
+			    sql_text(outcome_word(result->outcome)),
+			    sql_text(ran_word(result->ran)), sql_text(result->reason),
+			    sql_hash(result->code_hash), sql_hash(result->input_hash),
+			    sql_int((int64_t)result->out.total),
+			    sql_int((int64_t)result->errout.total),
+			    RECORD_METRICS(METRIC_VALUE) sql_int(metrics->warm),
+			    sql_text(result->cached_from[0] ? result->cached_from : NULL),
+			    sql_text(run->run_id),
+			    sql_int(run->is_uncounted ? RECORD_UNCOUNTED
+						      : (int64_t)run->stored_bytes),
+			    sql_digest(reuse_action(run)), sql_digest(reuse_cache_key(run))),
+		    err) < 0)
 		return -1;
 	return sqlite3_changes(store->db) ? 0 : 1;
 }
@@ -193,10 +188,7 @@ static struct bytes or_null(struct bytes bytes)
 static int update_record(struct store *store, int64_t key, const struct job_result *result,
 	const struct run_columns *columns, struct err *err)
 {
-	const struct {
-		struct bytes bytes;
-		size_t inline_max;
-	} contents[] = {
+	const struct content contents[] = {
 		{ columns->setting, CONTENT_INLINE_MAX },
 		{ or_null(result->out.head), CONTENT_INLINE_MAX },
 		{ or_null(result->out.tail), CONTENT_INLINE_MAX },
@@ -205,15 +197,8 @@ static int update_record(struct store *store, int64_t key, const struct job_resu
 		{ columns->trace, RECORD_TRACE_INLINE_MAX },
 		{ columns->more, CONTENT_OWN_MAX },
 	};
-	struct binding binding = bind_start(store, STMT_RECORD_END, err);
 
-	bind_int(&binding, key);
-	for (size_t i = 0; i < COUNT_OF(contents); i++) {
-		if (content_bind(store, &binding, contents[i].bytes, contents[i].inline_max, NULL,
-			    err) < 0)
-			return -1;
-	}
-	return bind_run(&binding, err);
+	return put_contents(store, STMT_RECORD_END, key, contents, COUNT_OF(contents), err);
 }
 
 static int insert_findings(
@@ -221,17 +206,13 @@ static int insert_findings(
 {
 	for (size_t i = 0; i < verdict->finding_count; i++) {
 		const struct policy_finding *finding = &verdict->findings[i];
-		struct binding binding = bind_start(store, STMT_FINDING_INSERT, err);
 
-		bind_int(&binding, key);
-		bind_int(&binding, (int64_t)i);
-		bind_text(&binding, finding->rule);
-		bind_text(&binding, finding->severity);
-		bind_int(&binding, finding->line);
-		bind_int(&binding, finding->column);
-		bind_text(&binding, finding->text);
-		bind_text(&binding, finding->message);
-		if (bind_run(&binding, err) < 0)
+		if (stmt_run(store, STMT_FINDING_INSERT,
+			    SQL_VALUES(sql_int(key), sql_int((int64_t)i), sql_text(finding->rule),
+				    sql_text(finding->severity), sql_int(finding->line),
+				    sql_int(finding->column), sql_text(finding->text),
+				    sql_text(finding->message)),
+			    err) < 0)
 			return -1;
 	}
 	return 0;
@@ -241,25 +222,21 @@ static int insert_artifact(struct store *store, int64_t key, const struct job_re
 	size_t number, const char *mime, struct err *err)
 {
 	const struct job_artifact *artifact = &result->artifacts[number];
-	struct binding binding = bind_start(store, STMT_ARTIFACT_INSERT, err);
+	const struct bytes data = { artifact->data.data ? artifact->data.data : "",
+		artifact->data.len };
 	uint8_t digest[DIGEST_LEN];
-	bool known = digest_from_text(artifact->sha256, digest) == 0;
+	struct sql_value content;
 
-	if (!known)
-		digest_of(artifact->data.data, artifact->data.len, digest);
-	bind_int(&binding, key);
-	bind_int(&binding, (int64_t)number);
-	bind_words(&binding, artifact->path, strlen(artifact->path));
-	bind_int(&binding, artifact->mode);
-	bind_text(&binding, mime);
-	bind_int(&binding, (int64_t)artifact->data.len);
-	bind_blob(&binding, digest, sizeof(digest));
-	if (content_bind(store, &binding,
-		    (struct bytes){
-			    artifact->data.data ? artifact->data.data : "", artifact->data.len },
-		    CONTENT_INLINE_MAX, artifact->masked ? NULL : digest, err) < 0)
+	if (digest_from_text(artifact->sha256, digest) < 0)
+		digest_of(data.data, data.len, digest);
+	if (content_value(store, data, CONTENT_INLINE_MAX, artifact->masked ? NULL : digest,
+		    &content, err) < 0)
 		return -1;
-	return bind_run(&binding, err);
+	return stmt_run(store, STMT_ARTIFACT_INSERT,
+		SQL_VALUES(sql_int(key), sql_int((int64_t)number),
+			sql_words(artifact->path, strlen(artifact->path)), sql_int(artifact->mode),
+			sql_text(mime), sql_int((int64_t)data.len), sql_digest(digest), content),
+		err);
 }
 
 static int insert_artifacts(struct store *store, int64_t key, const struct job_result *result,

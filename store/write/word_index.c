@@ -10,51 +10,23 @@
 
 /* ---- adding ------------------------------------------------------------------------------- */
 
-static int run_with_two(
-	struct store *store, enum stmt_name name, int64_t first, int64_t second, struct err *err)
-{
-	struct binding binding = bind_start(store, name, err);
-
-	bind_int(&binding, first);
-	bind_int(&binding, second);
-	return bind_run(&binding, err);
-}
-
-static int find_text(struct store *store, const uint8_t digest[TEXT_DIGEST_LEN], int64_t *ret_text,
-	struct err *err)
-{
-	struct binding binding = bind_start(store, STMT_TEXT_FIND, err);
-	sqlite3_stmt *stmt = binding.stmt;
-	int r;
-
-	bind_blob(&binding, digest, TEXT_DIGEST_LEN);
-	r = stmt_step(store, stmt, err);
-	if (r > 0)
-		*ret_text = sqlite3_column_int64(stmt, 0);
-	(void)sqlite3_reset(stmt);
-	return r;
-}
-
 /* STMT_WORDS_INSERT or STMT_WORDS_DELETE, which needs the same bytes. */
 static int run_words(
 	struct store *store, enum stmt_name name, int64_t text, struct bytes bytes, struct err *err)
 {
-	struct binding binding = bind_start(store, name, err);
-	sqlite3_stmt *stmt = binding.stmt;
+	/* A text that was cut may end inside a character. */
+	const struct sql_value text_value = {
+		.type = SQL_CUT, .bytes = bytes.data, .len = bytes.len
+	};
 
-	bind_int(&binding, text);
-	binding.code = sqlite3_bind_text64(
-		stmt, ++binding.index, bytes.data, bytes.len, SQLITE_STATIC, SQLITE_UTF8);
-	return bind_run(&binding, err);
+	return stmt_run(store, name, SQL_VALUES(sql_int(text), text_value), err);
 }
 
 static int insert_text(struct store *store, const uint8_t digest[TEXT_DIGEST_LEN],
 	struct bytes bytes, int64_t *ret_text, struct err *err)
 {
-	struct binding binding = bind_start(store, STMT_TEXT_INSERT, err);
-
-	bind_blob(&binding, digest, TEXT_DIGEST_LEN);
-	if (bind_run(&binding, err) < 0)
+	if (stmt_run(store, STMT_TEXT_INSERT, SQL_VALUES(sql_blob(digest, TEXT_DIGEST_LEN)), err) <
+		0)
 		return -1;
 	*ret_text = sqlite3_last_insert_rowid(store->db);
 	return run_words(store, STMT_WORDS_INSERT, *ret_text, bytes, err);
@@ -71,37 +43,29 @@ static int add_text(
 	if (!bytes.data)
 		return 0;
 	digest_of(bytes.data, bytes.len, digest);
-	r = find_text(store, digest, ret_text, err);
+	r = stmt_number(store, STMT_TEXT_FIND, SQL_VALUES(sql_blob(digest, TEXT_DIGEST_LEN)),
+		ret_text, err);
 	if (r < 0 || (r == 0 && insert_text(store, digest, bytes, ret_text, err) < 0))
 		return -1;
-	return run_with_two(store, STMT_MENTION_INSERT, *ret_text, key, err);
-}
-
-static int insert_run_texts(struct store *store, int64_t key, const int64_t texts[TEXTS_OF_A_RUN],
-	unsigned damaged, struct err *err)
-{
-	struct binding binding = bind_start(store, STMT_RUN_TEXTS_INSERT, err);
-
-	bind_int(&binding, key);
-	for (size_t i = 0; i < TEXTS_OF_A_RUN; i++) {
-		if (damaged & 1U << i)
-			bind_int(&binding, TEXT_DAMAGED);
-		else if (texts[i])
-			bind_int(&binding, texts[i]);
-		else
-			bind_null(&binding);
-	}
-	return bind_run(&binding, err);
+	return stmt_run(
+		store, STMT_MENTION_INSERT, SQL_VALUES(sql_int(*ret_text), sql_int(key)), err);
 }
 
 int word_index_add(struct store *store, int64_t key, const struct texts *texts, struct err *err)
 {
-	int64_t numbers[TEXTS_OF_A_RUN] = { 0 };
+	struct sql_value values[TEXTS_OF_A_RUN + 2] = { sql_int(key) };
 
-	for (size_t i = 0; i < TEXTS_OF_A_RUN; i++)
-		if (add_text(store, texts->bytes[i], key, &numbers[i], err) < 0)
+	for (size_t i = 0; i < TEXTS_OF_A_RUN; i++) {
+		int64_t text = 0;
+
+		if (add_text(store, texts->bytes[i], key, &text, err) < 0)
 			return -1;
-	return insert_run_texts(store, key, numbers, texts->damaged, err);
+		if (texts->damaged & 1U << i)
+			values[i + 1] = sql_int(TEXT_DAMAGED);
+		else
+			values[i + 1] = text ? sql_int(text) : sql_text(NULL);
+	}
+	return stmt_run(store, STMT_RUN_TEXTS_INSERT, values, err);
 }
 
 /* ---- removing ----------------------------------------------------------------------------- */
@@ -113,7 +77,7 @@ static int remove_text(struct store *store, struct word_index *index, int64_t ke
 
 	if (!text)
 		return 0;
-	if (run_with_two(store, STMT_MENTION_DELETE, text, key, err) < 0)
+	if (stmt_run(store, STMT_MENTION_DELETE, SQL_VALUES(sql_int(text), sql_int(key)), err) < 0)
 		return -1;
 	held = stmt_has_row(store, STMT_MENTION_FIND, text, err);
 	if (held != 0 || !bytes.data)
@@ -128,12 +92,11 @@ static int remove_text(struct store *store, struct word_index *index, int64_t ke
 static int read_run_texts(
 	struct store *store, int64_t key, int64_t ret_texts[TEXTS_OF_A_RUN], struct err *err)
 {
-	sqlite3_stmt *row = NULL;
+	auto_of(stmt_leave) sqlite3_stmt *row = NULL;
 	int r = record_row(store, STMT_RUN_TEXTS_READ, key, &row, err);
 
 	for (int i = 0; r == 0 && i < TEXTS_OF_A_RUN; i++)
 		ret_texts[i] = sqlite3_column_int64(row, i);
-	(void)sqlite3_reset(row);
 	return r;
 }
 

@@ -28,13 +28,6 @@ int writer_failed(struct store *store)
 	return -1;
 }
 
-static int run_fixed(struct store *store, enum stmt_name name, struct err *err)
-{
-	struct binding binding = bind_start(store, name, err);
-
-	return bind_run(&binding, err);
-}
-
 /* ---- the files ---------------------------------------------------------------------------- */
 
 /*
@@ -209,7 +202,7 @@ int store_begin(struct store *store, struct err *err)
 	if (store_check_files(store, err) < 0)
 		return -1;
 	keep_log_short(store);
-	if (run_fixed(store, STMT_BEGIN, err) < 0)
+	if (stmt_step(store, stmt_take(store, STMT_BEGIN, err), err) < 0)
 		return -1;
 	writer->in_transaction = true;
 	writer->failed = false;
@@ -232,7 +225,7 @@ void store_rollback(struct store *store)
 	blob_cache_clear(store);
 	/* SQLite has rolled back by itself after some errors. */
 	if (!sqlite3_get_autocommit(store->db))
-		(void)run_fixed(store, STMT_ROLLBACK, NULL);
+		(void)stmt_step(store, stmt_take(store, STMT_ROLLBACK, NULL), NULL);
 }
 
 /*
@@ -272,7 +265,7 @@ static int commit(struct store *store, enum store_durability durability, struct 
 	int r;
 
 	wal_file_wait(store->wal, durability == STORE_NOW);
-	r = run_fixed(store, STMT_COMMIT, err);
+	r = stmt_step(store, stmt_take(store, STMT_COMMIT, err), err);
 	wal_file_wait(store->wal, true);
 	if (r < 0 || durability == STORE_NOW)
 		run_index_judge(&writer->index, r == 0);

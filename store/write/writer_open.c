@@ -85,17 +85,12 @@ static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
 
 static int use_log(struct store *store, struct err *err)
 {
-	sqlite3_stmt *stmt = NULL;
-	int r = sqlite3_prepare_v2(store->db, "PRAGMA journal_mode = WAL", -1, &stmt, NULL);
-	bool is_wal = false;
+	auto_of(db_finish) sqlite3_stmt *stmt = db_prepare(store, "PRAGMA journal_mode = WAL", err);
+	bool is_wal;
 
-	if (r == SQLITE_OK)
-		r = sqlite3_step(stmt);
-	if (r == SQLITE_ROW)
-		is_wal = strcmp((const char *)sqlite3_column_text(stmt, 0), "wal") == 0;
-	(void)sqlite3_finalize(stmt);
-	if (r != SQLITE_ROW)
-		return db_failed(store, r, err);
+	if (stmt_step(store, stmt, err) <= 0)
+		return -1;
+	is_wal = strcmp((const char *)sqlite3_column_text(stmt, 0), "wal") == 0;
 	if (!is_wal)
 		return err_set(err, ERR_UNSUPPORTED,
 			"the store: the file system of %s cannot share memory between programs",
