@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/settings/config_parts.h"
+#include "daemon/settings/config_allowances.h"
+#include "proto/base/container.h"
 
 static const enum config_for order[] = { FOR_RUNTIME, FOR_GID, FOR_UID, FOR_POLICY };
 
@@ -82,28 +83,6 @@ static bool says_something(const struct job_limits *limits)
 	return says;
 }
 
-/* Checks that a policy's limits are within the bounds that the configuration allows for them. */
-static int check_policy(const char *name, const char *kind, const struct job_limits *limits,
-	const struct number_table *table, struct err *err)
-{
-	for (size_t i = 0; i < table->count; i++) {
-		const struct number_rule *rule = &table->rules[i];
-		uint64_t number = config_number(limits, rule);
-		char lowest[32];
-		char highest[32];
-
-		if (number == CONFIG_LIMIT_UNSET ||
-			(number >= rule->lowest && number <= rule->highest))
-			continue;
-		config_number_text(lowest, sizeof(lowest), rule->name, rule->lowest);
-		config_number_text(highest, sizeof(highest), rule->name, rule->highest);
-		return err_set(err, ERR_INVALID,
-			"policy %s: %s: %s = %llu is outside %s to %s (%s)", name, kind, rule->name,
-			(unsigned long long)number, lowest, highest, rule->meaning);
-	}
-	return 0;
-}
-
 int allowances_add_policies(struct config *config, const struct policies *policies, struct err *err)
 {
 	struct config_allowance row = { .whom = FOR_POLICY };
@@ -112,9 +91,10 @@ int allowances_add_policies(struct config *config, const struct policies *polici
 	for (uint32_t i = 0; (name = policies_limits(policies, i, &row.limits, &row.most)); i++) {
 		if (!says_something(&row.limits) && !says_something(&row.most))
 			continue;
-		if (check_policy(name, "limits", &row.limits, &config_limits, err) < 0 ||
-			check_policy(name, "most", &row.most, &config_most, err) < 0)
-			return -1;
+		if (setting_check_numbers(&row.limits, config_limits, err) < 0)
+			return err_wrap(err, "policy %s: limits", name);
+		if (setting_check_numbers(&row.most, config_most, err) < 0)
+			return err_wrap(err, "policy %s: most", name);
 		if (config->allowance_count == CONFIG_ALLOWANCES_MAX)
 			return err_set(err, ERR_TOO_BIG,
 				"policy %s: too many sections have numbers", name);

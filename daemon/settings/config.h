@@ -1,6 +1,5 @@
 /*
- * The configuration: defaults from config_table.h, then a file, then the command line.
- * config_text.h describes the file's syntax.
+ * The settings of the daemon.  config_file.h reads them from a file:
  *
  *	queue_max = 200
  *	limits { wall_ms = 10s memory_bytes = 512mb }
@@ -10,23 +9,34 @@
  *	runtime python { interpreter = "/usr/bin/python3" preload = {"json", "re"} }
  *	runtime perl { kind = "command" interpreter = "/usr/bin/perl" file = "main.pl" }
  *	for_uid 1000 { most { wall_ms = 10min } }
- *
- * The reader refuses an unknown setting, a wrong type, a number outside its range and a setting
- * that is written twice.  The error names the file and line and says what to write instead.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "daemon/settings/alert_rule.h"
-#include "daemon/settings/budget_limits.h"
 #include "daemon/settings/config_table.h"
 #include "daemon/settings/layers.h"
 #include "daemon/settings/roles.h"
 #include "proto/base/err.h"
 #include "proto/job/job.h"
+
+enum budget_scope {
+	BUDGET_UID,
+	BUDGET_AGENT,
+	BUDGET_TASK,
+	BUDGET_SCOPE_COUNT,
+};
+
+/*
+ * Bounds on spending (budgets.h).  0: no bound.  The fields are in the order of enum budget_measure.
+ */
+struct budget_limits {
+#define BUDGET_FIELD(name, uid, agent, task, highest, meaning) uint64_t name;
+	CONFIG_BUDGETS(BUDGET_FIELD)
+#undef BUDGET_FIELD
+};
 
 #define CONFIG_TEXT_MAX     256
 #define CONFIG_RUNTIMES_MAX 16
@@ -81,13 +91,11 @@ struct config_allowance {
 	struct budget_limits budgets[BUDGET_SCOPE_COUNT];
 };
 
-const char *config_for_word(enum config_for whom);
-
 struct config {
 #define CONFIG_FIELD(name, otherwise, lowest, highest, meaning) uint64_t name;
 	CONFIG_NUMBERS(CONFIG_FIELD)
 #undef CONFIG_FIELD
-#define CONFIG_FIELD(name, otherwise, meaning) char name[CONFIG_TEXT_MAX];
+#define CONFIG_FIELD(name, otherwise, words, meaning) char name[CONFIG_TEXT_MAX];
 	CONFIG_TEXTS(CONFIG_FIELD)
 #undef CONFIG_FIELD
 	struct job_limits limits; /* for a run that requests none */
@@ -108,33 +116,3 @@ struct config {
 	} written[CONFIG_WRITTEN_MAX];
 	unsigned written_count;
 };
-
-/* Fills in the defaults, with python as the only runtime. */
-void config_init(struct config *config);
-
-/*
- * Adds the other runtimes that ced ships, if their interpreters are on this host.  Call it before
- * reading a file.
- */
-void config_add_shipped(struct config *config);
-
-/* Reads a file, which overrides the settings that it names. */
-int config_load(struct config *config, const char *path, struct err *err);
-
-/* The same from memory, for tests and the fuzzer. */
-int config_parse(struct config *config, const char *text, struct err *err);
-
-/* Replaces each "depends on the processors" by a number, and checks settings against each other. */
-int config_finish(struct config *config, struct err *err);
-
-/*
- * Checks that this host has everything that the settings name, and that paths of sockets are short
- * enough.  Call it after config_finish().
- */
-int config_check_host(const struct config *config, struct err *err);
-
-/* Prints every setting with its default, range and meaning. */
-void config_print_settings(FILE *out);
-
-/* Prints the settings in force, one "name=value" per line.  `cectl doctor` reads this. */
-void config_print_in_force(const struct config *config, FILE *out);

@@ -7,6 +7,8 @@
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 
+#define CONFIG_WORKERS_MOST 64 /* of a runtime */
+
 /* clang-format off */
 /*  X(name, default, lowest, highest, meaning) */
 #define CONFIG_NUMBERS(X) \
@@ -83,15 +85,15 @@
 	X(stored_bytes,    0, 0, 0, 1024 * GIB, "bytes stored within budget_window_ms") \
 	X(failures,        0, 0, 3, 1000,       "attempts in a row that fail; then attempts are refused for circuit_ms")
 
-/*  X(name, default, meaning) */
+/*  X(name, default, the only possible words (NULL: any), meaning) */
 #define CONFIG_TEXTS(X) \
-	X(socket,       "/run/ced/ced.sock", "where clients connect") \
-	X(state,        "/var/lib/ced",      "folder of the store") \
-	X(policies,     "",                  "folder with more policies; empty: only the shipped ones") \
-	X(redactions,   "",                  "file with more patterns of secrets that are masked in the record; empty: the shipped ones") \
-	X(policy,       "standard",          "policy of a run that names none") \
-	X(socket_mode,  "0660",              "who may connect: the socket file's permission bits") \
-	X(checkpoint_file, "",               "second file that checkpoints are appended to; empty: checkpoints.log in the state folder") \
-	X(rollback,     "alarm",             "alarm: start with a store that was rolled back, and report it; refuse: do not start") \
-	X(cgroups,      "required",          "required: do not start without cgroups; auto: use what the host has, and say so in every result")
+	X(socket,       "/run/ced/ced.sock", NULL,           "where clients connect") \
+	X(state,        "/var/lib/ced",      NULL,           "folder of the store") \
+	X(policies,     "",                  NULL,           "folder with more policies; empty: only the shipped ones") \
+	X(redactions,   "",                  NULL,           "file with more patterns of secrets that are masked in the record; empty: the shipped ones") \
+	X(policy,       "standard",          NULL,           "policy of a run that names none") \
+	X(socket_mode,  "0660",              NULL,           "who may connect: the socket file's permission bits") \
+	X(checkpoint_file, "",               NULL,           "second file that checkpoints are appended to; empty: checkpoints.log in the state folder") \
+	X(rollback,     "alarm",             rollback_words, "alarm: start with a store that was rolled back, and report it; refuse: do not start") \
+	X(cgroups,      "required",          cgroups_words,  "required: do not start without cgroups; auto: use what the host has, and say so in every result")
 /* clang-format on */

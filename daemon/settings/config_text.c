@@ -112,8 +112,8 @@ static int read_quoted(struct reader *reader)
 	}
 	if (*reader->at != quote)
 		return fault(reader, reader->line,
-			quote == '"' ? "a text has no end: write \" behind it, on the same line"
-				     : "a text has no end: write ' behind it, on the same line");
+			quote == '"' ? "this text has no end: write \" after it, on the same line"
+				     : "this text has no end: write ' after it, on the same line");
 	reader->at++;
 	text[len] = '\0';
 	reader->token.kind = TOKEN_QUOTED;
@@ -215,7 +215,7 @@ static int read_list(struct reader *reader, struct config_item *item)
 				return -1;
 		} else if (is_text(reader)) {
 			return err_set(reader->err, ERR_INVALID,
-				"line %u: a comma is missing before \"%s\" in the list %s, or } behind its last value",
+				"line %u: a comma is missing before \"%s\" in the list %s, or } after its last value",
 				reader->token.line, reader->token.text, item->name);
 		}
 	}
@@ -231,7 +231,7 @@ static int read_value(struct reader *reader, struct config_item *item)
 		return advance(reader) < 0 ? -1 : read_list(reader, item);
 	if (!is_text(reader) || reader->token.line != item->line)
 		return err_set(reader->err, ERR_INVALID,
-			"line %u: %s has no value: write it behind =, on the same line", item->line,
+			"line %u: %s has no value: write it after =, on the same line", item->line,
 			item->name);
 	return add_value(reader, item, &tail);
 }
@@ -243,7 +243,7 @@ static int read_section(struct reader *reader, struct config_item *item, unsigne
 {
 	item->shape = CONFIG_IS_SECTION;
 	if (depth == CONFIG_DEPTH_MAX)
-		return fault(reader, item->line, "too many sections within each other");
+		return fault(reader, item->line, "sections are nested too deeply");
 	if (advance(reader) < 0 || read_items(reader, item, depth + 1) < 0)
 		return -1;
 	if (!is_mark(reader, '}'))
@@ -265,7 +265,7 @@ static int what_is(struct reader *reader, const struct config_item *item)
 			"line %u: \"%s\" stands alone: a unit follows its number without a space, as in 5s or 5mb",
 			item->line, item->name);
 	return err_set(reader->err, ERR_INVALID,
-		"line %u: what is \"%s\"? Write %.*s = VALUE for a setting, %.*s { ... } for a section",
+		"line %u: \"%s\" is neither a setting nor a section: write %.*s = VALUE or %.*s { ... }",
 		item->line, item->name, len, name, len, name);
 }
 

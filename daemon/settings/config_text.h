@@ -11,7 +11,7 @@
  *
  * A value or a title must be on the line of its name.  Otherwise a line end has no meaning.
  *
- * This module knows the syntax but no settings; config_keys.c has those.
+ * This module knows the syntax but no settings; setting.h has those.
  */
 #pragma once
 
@@ -44,7 +44,7 @@ struct config_item {
 	unsigned value_count;
 	struct config_item *items; /* of a section, in the order of the text */
 	struct config_item *next;
-	uint64_t number; /* set by config_keys.c where the setting is a number */
+	uint64_t number; /* set by setting_check() where the setting is a number */
 };
 
 /*

@@ -30,18 +30,20 @@ static int look_up(bool is_group, const char *name, char *room, size_t size, uin
 	return 0;
 }
 
-static int read_id(bool is_group, const char *word, uint32_t *ret_id, struct err *err)
+int roles_read_id(bool is_group, const char *word, uint32_t *ret_id, struct err *err)
 {
 	const char *what = is_group ? "group" : "user";
 	char *end = NULL;
 	char *room;
 	int found;
 
+	errno = 0;
 	if (*word >= '0' && *word <= '9') {
 		unsigned long id = strtoul(word, &end, 10);
 
 		if (*end || errno == ERANGE || id >= UINT32_MAX)
-			return err_set(err, ERR_INVALID, "%s is no number of a %s", word, what);
+			return err_set(
+				err, ERR_INVALID, "%s is not the number of a %s", word, what);
 		*ret_id = (uint32_t)id;
 		return 0;
 	}
@@ -57,8 +59,7 @@ int roles_name(struct role_list *list, bool is_group, const char *word, struct e
 {
 	if (list->count == ROLE_NAMED_MAX)
 		return err_set(err, ERR_INVALID, "more than %d", ROLE_NAMED_MAX);
-	errno = 0;
-	if (read_id(is_group, word, &list->ids[list->count], err) < 0)
+	if (roles_read_id(is_group, word, &list->ids[list->count], err) < 0)
 		return -1;
 	list->count++;
 	return 0;

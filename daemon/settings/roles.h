@@ -36,7 +36,10 @@ struct roles {
 	struct role_list groups[ROLE_COUNT];
 };
 
-/* Reads a user or group, by number or name, and adds it to a list. */
+/* Reads a user or group, by number or name. */
+int roles_read_id(bool is_group, const char *word, uint32_t *ret_id, struct err *err);
+
+/* Reads a user or group, and adds it to a list. */
 int roles_name(struct role_list *list, bool is_group, const char *word, struct err *err);
 
 /* Returns the set of roles of a caller with this uid and these groups. */

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/settings/config.h"
+#include "daemon/settings/config_check.h"
+#include "daemon/settings/config_file.h"
+#include "daemon/settings/config_runtimes.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

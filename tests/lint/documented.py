@@ -214,7 +214,7 @@ def setting_rows():
     for name, otherwise, most, lowest, highest, meaning in rows("CONFIG_LIMITS", 4):
         bounds = " | ".join(shown(name, number(text)) for text in (otherwise, most, lowest, highest))
         yield name, f"| `{name}` | {bounds} | {meaning} |"
-    for name, otherwise, meaning in rows("CONFIG_TEXTS", 1):
+    for name, otherwise, _, meaning in rows("CONFIG_TEXTS", 2):
         yield name, f"| `{name}` | `{otherwise}` | {meaning} |"
 
 
@@ -230,7 +230,7 @@ def write_settings(rows):
 
 def write_sample():
     """Gives each setting of the sample that has a comment its meaning as that comment."""
-    meanings = {name: meaning for name, *_, meaning in rows("CONFIG_NUMBERS", 3) + rows("CONFIG_TEXTS", 1)}
+    meanings = {name: meaning for name, *_, meaning in rows("CONFIG_NUMBERS", 3) + rows("CONFIG_TEXTS", 2)}
 
     def commented(line):
         found = re.match(r"((\w+) *= *[^#{]*?) *#", line)
@@ -253,7 +253,9 @@ for name, row in SETTINGS:
         complaints.append(f"{SETTINGS_PAGE}: this row is not in it: {row}")
     if not re.search(rf"^\s*{name}\s*=", sample, re.M):
         complaints.append(f"{SAMPLE}: the setting {name} is not in it")
-for name in table("sections", r'\{ "(\w+)", +KEY_\w+', *sorted(pathlib.Path("daemon/settings").glob("config*.[ch]"))):
+SETTING_ROW = (r'(?:\.name = "|(?:ROLE|NAMED|SECTION)\((?:of,[\s\\]*)?"|\b(?:FIELD|WORDS)\(|SETTING_\w+_OF\(\w+, )'
+               r"(?!field\b)(\w+)")
+for name in table("sections", SETTING_ROW, *sorted(pathlib.Path("daemon/settings").glob("config*.[ch]"))):
     if f"`{name}`" not in page:
         complaints.append(f"{SETTINGS_PAGE}: the setting {name} is not explained")
 

@@ -120,8 +120,8 @@ wrong() {
 	like "$("$(ced_programs)/libexec/ced/ced" --in-force --config "$work/wrong.conf" 2>&1)" "$2" "refused: $1"
 }
 wrong 'outcome = {"bad"}' 'line 1: outcome: there is no outcome "bad"'
-wrong 'command = {"notify"}' 'no absolute path'
+wrong 'command = {"notify"}' 'not an absolute path'
 wrong 'per = "moon"' 'per = "moon": write "all", "uid" or "agent"'
 wrong 'count = 1000' 'count = 1000 is outside 1 to 100'
-wrong 'within_ms = 5mb' 'within_ms = 5mb is not a number'
+wrong 'within_ms = 5mb' 'within_ms = 5mb is invalid'
 done_testing

@@ -34,7 +34,7 @@ like "$err" 'line 3: the section limits, begun on line 1, has no end' "with the 
 
 settings 'queue_max = 7' 'queue_max = 8'
 exits 1 "so is a setting that is written twice" "$ced" --check-config "$conf"
-like "$err" 'line 2: queue_max is written twice, on line 1 before' "with both lines"
+like "$err" 'line 2: queue_max is on line 1 already' "with both lines"
 
 settings '' 'workers_min = 9' 'workers_max = 3'
 exits 1 "so are two that do not fit" "$ced" --check-config "$conf"
@@ -42,7 +42,7 @@ like "$err" "^configuration $conf: line 2: workers_min = 9 is above workers_max 
 
 settings '' 'runtime ruby { interpreter = "/opt/nope/ruby" kind = "command" }'
 exits 1 "so is an interpreter that is not there" "$ced" --check-config "$conf"
-like "$err" "line 2: runtime ruby: interpreter = \"/opt/nope/ruby\" is no program on this host" "by its place"
+like "$err" "line 2: runtime ruby: interpreter = \"/opt/nope/ruby\" is not a program on this host" "by its place"
 
 settings 'policy = "strickt"'
 exits 1 "so is a policy that nobody has" "$ced" --check-config "$conf"

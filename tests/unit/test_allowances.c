@@ -1,6 +1,8 @@
 #include <string.h>
 
 #include "daemon/policy/allowances.h"
+#include "daemon/settings/config_check.h"
+#include "daemon/settings/config_file.h"
 #include "tests/check.h"
 
 static struct config config;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "daemon/gate/blobs.h"
+#include "daemon/settings/config_file.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 

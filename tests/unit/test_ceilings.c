@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include "daemon/door/ceilings.h"
+#include "daemon/settings/config_file.h"
 #include "tests/check.h"
 
 static struct config config; /* too large for a stack */

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/settings/config_file.h"
 #include "daemon/workers/pool.h"
 #include "daemon/workers/worker.h"
 #include "proto/base/clock.h"

@@ -1,7 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/settings/config.h"
+#include "daemon/settings/config_check.h"
+#include "daemon/settings/config_file.h"
+#include "daemon/settings/config_runtimes.h"
 #include "proto/base/container.h"
 #include "tests/check.h"
 
@@ -88,19 +90,19 @@ static const struct {
 	{ "runtime bash {\n tools = {\"sed\"\n}\nqueue_max = 4\n",
 		"line 5: the section runtime bash, begun on line 1, has no end: write } where it ends" },
 	{ "admins = {1000\nqueue_max = 4\n",
-		"line 2: a comma is missing before \"queue_max\" in the list admins, or } behind its last value" },
+		"line 2: a comma is missing before \"queue_max\" in the list admins, or } after its last value" },
 	{ "admins = {1000,\n",
 		"line 2: the list admins, begun on line 1, has no end: write admins = {a, b}" },
 	{ "queue_max = 4\n}\n",
 		"line 2: this } ends no section: remove it, or look for a section that ends too early" },
 	{ "state = \"/var/lib/ced\nqueue_max = 4\n",
-		"line 1: a text has no end: write \" behind it, on the same line" },
+		"line 1: this text has no end: write \" after it, on the same line" },
 	{ "/* all of it\nqueue_max = 4\n",
 		"line 1: this comment has no end: write */ where it ends" },
 	{ "queue_max\n",
-		"line 1: what is \"queue_max\"? Write queue_max = VALUE for a setting, queue_max { ... } for a section" },
+		"line 1: \"queue_max\" is neither a setting nor a section: write queue_max = VALUE or queue_max { ... }" },
 	{ "queue_max =\nqueue_ms = 4s\n",
-		"line 1: queue_max has no value: write it behind =, on the same line" },
+		"line 1: queue_max has no value: write it after =, on the same line" },
 	{ "queue_max = 4;\n",
 		"line 1: \";\" has no meaning here: remove it, or write the text in quotes" },
 	{ "= 4\n", "line 1: the name of a setting or section is missing" },
@@ -113,45 +115,45 @@ static const struct {
 	{ "limits { wall_ms = 5s, cpu_ms = 5s }\n",
 		"line 1: settings are not separated by commas: remove this one" },
 	{ "queue_max: 5\n",
-		"line 1: what is \"queue_max:\"? Write queue_max = VALUE for a setting, queue_max { ... } for a section" },
+		"line 1: \"queue_max:\" is neither a setting nor a section: write queue_max = VALUE or queue_max { ... }" },
 	{ "[limits]\n",
-		"line 1: what is \"[limits]\"? Write limits = VALUE for a setting, limits { ... } for a section" },
+		"line 1: \"[limits]\" is neither a setting nor a section: write limits = VALUE or limits { ... }" },
 	/* names and types */
 	{ "wall_ms = 5s\n",
-		"line 1: wall_ms belongs into a section: limits { wall_ms = ... } for runs that ask for nothing, most { wall_ms = ... } for the most that a run may ask for" },
+		"line 1: wall_ms must be in a section: limits { wall_ms = ... } sets the limit of a run that asks for none, most { wall_ms = ... } the highest that a run may ask for" },
 	{ "runtime ../x { interpreter = \"/x\" }\n",
-		"line 1: runtime ../x: its name may have small letters, digits and - only" },
+		"line 1: runtime ../x: its name may only have up to 31 small letters, digits and -" },
 	{ "limits { wall = 4s }\n",
 		"line 1: there is no setting wall here; did you mean wall_ms?" },
 	{ "banana = 4\n",
 		"line 1: there is no setting banana here; `ced --settings` lists them all" },
 	{ "limit { }\n", "line 1: there is no section limit here; did you mean limits?" },
 	{ "pids = 4\n",
-		"line 1: pids belongs into a section: limits { pids = ... } for runs that ask for nothing, most { pids = ... } for the most that a run may ask for" },
+		"line 1: pids must be in a section: limits { pids = ... } sets the limit of a run that asks for none, most { pids = ... } the highest that a run may ask for" },
 	{ "limits {\n queue_max = 4\n}\n",
-		"line 2: queue_max does not belong into this section: write it outside of any section" },
+		"line 2: queue_max does not belong in this section: write it outside all sections" },
 	{ "queue_max = 4\nqueue_ms = 4s\nqueue_max = 5\n",
-		"line 3: queue_max is written twice, on line 1 before: keep one of them" },
+		"line 3: queue_max is on line 1 already: remove one of them" },
 	{ "limits { pids = 4 }\nlimits { wall_ms = 1s }\n",
-		"line 2: limits is written twice, on line 1 before: keep one of them" },
+		"line 2: limits is on line 1 already: remove one of them" },
 	{ "runtime bash { }\nruntime python { }\nruntime bash { }\n",
-		"line 3: runtime bash is written twice, on line 1 before: keep one of them" },
+		"line 3: runtime bash is on line 1 already: remove one of them" },
 	{ "runtime { }\n", "line 1: runtime has no name: write runtime NAME { ... }" },
-	{ "limits all { }\n", "line 1: limits has no name of its own: write limits { ... }" },
-	{ "admins = 1000\n", "line 1: admins is written as: admins = {VALUE, VALUE}" },
+	{ "limits all { }\n", "line 1: limits takes no name: write limits { ... }" },
+	{ "admins = 1000\n", "line 1: write admins as admins = {VALUE, VALUE}" },
 	{ "queue_max = {4}\n",
-		"line 1: queue_max is written as queue_max = NUMBER; it is a number without a unit" },
-	{ "limits = 4\n", "line 1: limits is written as: limits { ... }" },
+		"line 1: write queue_max as queue_max = NUMBER; it is a number without a unit" },
+	{ "limits = 4\n", "line 1: write limits as limits { ... }" },
 	{ "runtime python { off = maybe }\n", "line 1: off = maybe: write true or false" },
 	/* numbers */
 	{ "queue_ms = 4mb\n",
-		"line 1: queue_ms = 4mb is not a number that it can be: write a time, such as 500ms, 10s, 5min, 1h or 2d" },
+		"line 1: queue_ms = 4mb is invalid: write a time, such as 500ms, 10s, 5min, 1h or 2d" },
 	{ "cache_s = 1500ms\n",
-		"line 1: cache_s = 1500ms is not a number that it can be: write a time in whole seconds, such as 10s, 5min, 1h or 2d" },
+		"line 1: cache_s = 1500ms is invalid: write a time in whole seconds, such as 10s, 5min, 1h or 2d" },
 	{ "keep_days = 12h\n",
-		"line 1: keep_days = 12h is not a number that it can be: write whole days, such as 90 or 90d" },
+		"line 1: keep_days = 12h is invalid: write whole days, such as 90 or 90d" },
 	{ "queue_max = 4kb\n",
-		"line 1: queue_max = 4kb is not a number that it can be: write a number without a unit" },
+		"line 1: queue_max = 4kb is invalid: write a number without a unit" },
 	{ "message_bytes = 512mb\n",
 		"line 1: message_bytes = 512mb is outside 4kb to 256mb (largest message a client may send)" },
 	{ "queue_max = -3\n",
@@ -174,7 +176,7 @@ static const struct {
 	{ "\nruntime ruby { }\n",
 		"line 2: runtime ruby has no interpreter: write interpreter = \"/usr/bin/...\" into it" },
 	{ "runtime ruby { interpreter = ruby }\n",
-		"line 1: interpreter = \"ruby\" is no absolute path: begin it with /" },
+		"line 1: interpreter = \"ruby\" is not an absolute path: begin it with /" },
 	{ "runtime x { interpreter = \"/x\"\nkind = \"commandx\" }\n",
 		"line 2: kind = \"commandx\": write \"python\", \"command\" or \"node\"; did you mean command?" },
 	{ "require = {\"uids\",\n \"landlok\"}\n",
@@ -262,7 +264,7 @@ TEST(sections_within_each_other_have_a_bound)
 	for (unsigned i = 0; i < 1000; i++)
 		memcpy(text + (size_t)i * 3, "a {", 3);
 	CHECK_EQ_INT(parse(text, &err), -1);
-	CHECK_STR(err.text, "line 1: too many sections within each other");
+	CHECK_STR(err.text, "line 1: sections are nested too deeply");
 }
 
 TEST(users_are_named_by_number_or_name)
@@ -317,7 +319,7 @@ static void check_same(const struct config *a, const struct config *b)
 #define CHECK_NUMBER(name, otherwise, lowest, highest, meaning) CHECK_EQ_INT(a->name, b->name);
 	CONFIG_NUMBERS(CHECK_NUMBER)
 #undef CHECK_NUMBER
-#define CHECK_TEXT(name, otherwise, meaning) CHECK_STR(a->name, b->name);
+#define CHECK_TEXT(name, otherwise, words, meaning) CHECK_STR(a->name, b->name);
 	CONFIG_TEXTS(CHECK_TEXT)
 #undef CHECK_TEXT
 	CHECK(memcmp(&a->limits, &b->limits, sizeof(a->limits)) == 0);
@@ -506,7 +508,7 @@ TEST(alerts_are_read_and_what_makes_no_sense_is_refused)
 	expect_refused("alert x { command = {\"true\"} }", "absolute");
 	expect_refused("alert x { per = \"moon\" }", "moon");
 	expect_refused("alert x { count = 0 }", "outside");
-	expect_refused("alert x { rest_ms = 5mb }", "not a number");
+	expect_refused("alert x { rest_ms = 5mb }", "invalid: write");
 }
 
 TEST(numbers_of_their_own_are_read_and_what_makes_no_sense_is_refused)

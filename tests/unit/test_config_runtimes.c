@@ -2,7 +2,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/settings/profiles.h"
+#include "daemon/settings/config_check.h"
+#include "daemon/settings/config_file.h"
+#include "daemon/settings/config_runtimes.h"
 #include "proto/base/fdio.h"
 #include "tests/check.h"
 

@@ -1,0 +1,179 @@
+#include "daemon/settings/config_check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/settings/config_allowances.h"
+#include "daemon/settings/config_numbers.h"
+#include "daemon/settings/config_runtimes.h"
+#include "proto/base/container.h"
+
+static uint64_t at_most(uint64_t number, uint64_t ceiling)
+{
+	return number < ceiling ? number : ceiling;
+}
+
+/* Whether a text is permission bits as chmod(1) takes them.  No other form is accepted. */
+static bool is_mode(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len >= 3 && len <= 4 && strspn(text, "01234567") == len &&
+	       (len == 3 || *text == '0');
+}
+
+static int check_held(const struct config *config, struct err *err)
+{
+	char held[32];
+	char own[32];
+	char message[32];
+	char least[32];
+
+	config_number_text(held, sizeof(held), "held_bytes", config->held_bytes);
+	config_number_text(own, sizeof(own), "held_bytes", config->held_bytes_per_uid);
+	config_number_text(message, sizeof(message), "message_bytes", config->message_bytes);
+	config_number_text(least, sizeof(least), "held_bytes", 4 * config->message_bytes);
+	if (config->held_bytes_per_uid < 4 * config->message_bytes)
+		return setting_refuse(config, err, "message_bytes",
+			"held_bytes_per_uid = %s is less than four times message_bytes = %s: raise it to %s, or lower message_bytes",
+			own, message, least);
+	if (config->held_bytes < config->held_bytes_per_uid)
+		return setting_refuse(config, err, "held_bytes",
+			"held_bytes = %s is less than held_bytes_per_uid = %s: raise it, or lower held_bytes_per_uid",
+			held, own);
+	return 0;
+}
+
+int config_finish(struct config *config, struct err *err)
+{
+	uint64_t processors = (uint64_t)get_nprocs();
+
+	if (!config->workers_max)
+		config->workers_max = at_most(processors * 4, 64);
+	if (!config->workers_min)
+		config->workers_min = at_most(at_most(processors * 2, 16), config->workers_max);
+	if (config->workers_min > config->workers_max)
+		return setting_refuse(config, err, "workers_min",
+			"workers_min = %" PRIu64 " is above workers_max = %" PRIu64
+			": lower it, or raise workers_max",
+			config->workers_min, config->workers_max);
+	if (!is_mode(config->socket_mode))
+		return setting_refuse(config, err, "socket_mode",
+			"socket_mode = \"%s\": write permission bits such as \"0660\"",
+			config->socket_mode);
+	if (config_finish_runtimes(config, err) < 0 || check_held(config, err) < 0 ||
+		config_check_allowances(config, err) < 0)
+		return -1;
+	config->layers.cgroups = strcmp(config->cgroups, "required") == 0;
+	return 0;
+}
+
+/* ---- checks against the host ---------------------------------------------------------------- */
+
+#define SOCKET_PATH_MAX (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
+
+static int check_runtime_host(
+	const struct config *config, const struct config_runtime *runtime, struct err *err)
+{
+	char key[CONFIG_KEY_MAX];
+
+	cut_printf(key, sizeof(key), "runtime.%s.interpreter", runtime->name);
+	if (access(runtime->interpreter, X_OK) < 0)
+		return setting_refuse(config, err, key,
+			"runtime %s: interpreter = \"%s\" is not a program on this host: install it, correct the path, or write off = true",
+			runtime->name, runtime->interpreter);
+	cut_printf(key, sizeof(key), "runtime.%s.binds", runtime->name);
+	for (unsigned i = 0; i < runtime->bind_count; i++)
+		if (runtime->binds[i][0] != '/')
+			return setting_refuse(config, err, key,
+				"runtime %s: binds: %s is not an absolute path: begin it with /",
+				runtime->name, runtime->binds[i]);
+		else if (access(runtime->binds[i], F_OK) < 0)
+			return setting_refuse(config, err, key,
+				"runtime %s: binds: %s is not on this host", runtime->name,
+				runtime->binds[i]);
+	return 0;
+}
+
+static int check_path(const struct config *config, const char *key, const char *path,
+	size_t len_max, struct err *err)
+{
+	if (path[0] != '/')
+		return setting_refuse(config, err, key,
+			"%s = \"%s\" is not an absolute path: begin it with /", key, path);
+	if (strlen(path) > len_max)
+		return setting_refuse(config, err, key,
+			"%s: this path has %zu bytes, and at most %zu are possible", key,
+			strlen(path), len_max);
+	return 0;
+}
+
+/* The first start may create the file, but its folder must exist. */
+static int check_checkpoint_file(const struct config *config, struct err *err)
+{
+	const char *path = config->checkpoint_file;
+	const char *slash = strrchr(path, '/');
+	char folder[CONFIG_TEXT_MAX + 1];
+	struct stat st;
+
+	if (!path[0])
+		return 0;
+	if (check_path(config, "checkpoint_file", path, CONFIG_TEXT_MAX, err) < 0)
+		return -1;
+	if (lstat(path, &st) == 0)
+		return S_ISREG(st.st_mode)
+			       ? 0
+			       : setting_refuse(config, err, "checkpoint_file",
+					 "checkpoint_file = \"%s\" is not an ordinary file", path);
+	cut_printf(folder, sizeof(folder), "%.*s/", (int)(slash - path), path);
+	if (stat(folder, &st) < 0 || !S_ISDIR(st.st_mode))
+		return setting_refuse(config, err, "checkpoint_file",
+			"checkpoint_file = \"%s\": there is no folder %s", path, folder);
+	return 0;
+}
+
+/* Refuses a part that is larger than its whole, if the administrator wrote both. */
+static int check_parts(const struct config *config, struct err *err)
+{
+	const struct {
+		const char *part, *whole;
+		uint64_t part_number, whole_number;
+	} pairs[] = {
+		{ "queue_per_caller", "queue_max", config->queue_per_caller, config->queue_max },
+		{ "connections_per_uid", "connections_max", config->connections_per_uid,
+			config->connections_max },
+		{ "parked_per_caller", "parked_max", config->parked_per_caller,
+			config->parked_max },
+		{ "workers_per_caller", "workers_max", config->workers_per_caller,
+			config->workers_max },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(pairs); i++)
+		if (pairs[i].part_number > pairs[i].whole_number &&
+			setting_line(config, pairs[i].part) && setting_line(config, pairs[i].whole))
+			return setting_refuse(config, err, pairs[i].part,
+				"%s = %" PRIu64 " is above %s = %" PRIu64 ": lower it, or raise %s",
+				pairs[i].part, pairs[i].part_number, pairs[i].whole,
+				pairs[i].whole_number, pairs[i].whole);
+	return 0;
+}
+
+int config_check_host(const struct config *config, struct err *err)
+{
+	if (check_parts(config, err) < 0)
+		return -1;
+	for (unsigned i = 0; i < config->runtime_count; i++)
+		if (check_runtime_host(config, &config->runtimes[i], err) < 0)
+			return -1;
+	if (check_path(config, "socket", config->socket, SOCKET_PATH_MAX, err) < 0)
+		return -1;
+	if (check_path(config, "state", config->state, CONFIG_TEXT_MAX, err) < 0)
+		return -1;
+	return check_checkpoint_file(config, err);
+}
