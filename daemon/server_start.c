@@ -5,6 +5,7 @@
 #include "daemon/loop/trim.h"
 #include "daemon/methods/methods.h"
 #include "daemon/policy/allowances.h"
+#include "daemon/policy/policy_names.h"
 #include "daemon/record/permissions.h"
 #include "daemon/record/readers.h"
 #include "daemon/redact/pattern_book.h"
@@ -148,19 +149,6 @@ static int meet_spawner(
 	return spawner_ask_now(server->services.spawner, &seal, err);
 }
 
-/* Rejects settings for a policy that does not exist; the mistake would go unnoticed otherwise. */
-static int check_allowances(struct server *server, struct err *err)
-{
-	const struct config *config = &server->config;
-
-	for (unsigned i = 0; i < config->allowance_count; i++)
-		if (config->allowances[i].whom == FOR_POLICY &&
-			!policies_find(server->services.policies, config->allowances[i].name))
-			return err_set(err, ERR_INVALID, "for_policy %s: there is no such policy",
-				config->allowances[i].name);
-	return allowances_add_policies(&server->config, server->services.policies, err);
-}
-
 /* Starts the parts that use the store beside the recorder, and the clock for records. */
 static int start_care(struct server *server, const struct store_clock *clock, uint64_t newest_ms,
 	bool has_lost, struct err *err)
@@ -227,12 +215,12 @@ static int load_rules(struct server *server, struct err *err)
 	const struct config *config = &server->config;
 
 	server->services.policies =
-		policies_load(config->policies[0] ? config->policies : NULL, config->policy, err);
+		policies_load(config->policies[0] ? config->policies : NULL, NULL, err);
 	server->services.patterns =
 		pattern_book_load(config->redactions[0] ? config->redactions : NULL, err);
 	if (!server->services.policies || !server->services.patterns)
 		return -1;
-	return check_allowances(server, err);
+	return allowances_add_policies(&server->config, server->services.policies, err);
 }
 
 static void on_inspector_ready(void *owner)
@@ -272,7 +260,9 @@ static int start_parts(struct server *server, const struct server_options *optio
 		(unsigned)config->running_per_caller);
 	if (meet_spawner(server, options, err) < 0 || method_setup(err) < 0)
 		return -1;
-	if (load_rules(server, err) < 0 || open_store(server, err) < 0)
+	if (load_rules(server, err) < 0 ||
+		policy_names_take(server->services.policies, &server->config, err) < 0 ||
+		open_store(server, err) < 0)
 		return -1;
 	if (spawner_link_start(server->services.spawner, &server->loop, &events, err) < 0 ||
 		server_watch_signals(server, err) < 0)
@@ -377,6 +367,9 @@ int server_check(const char *config_path, FILE *out, struct err *err)
 		return -1;
 	if (load_rules(&server, err) < 0)
 		return err_wrap(err, "configuration %s", config_path);
+	if (policy_names_take(server.services.policies, &server.config, err) < 0 ||
+		policy_names_check_alerts(server.services.policies, &server.config, err) < 0)
+		return -1;
 	(void)fprintf(out,
 		"%s: no mistake found in it, its policies and its patterns (%u settings, %u runtimes); "
 		"`cectl doctor --config` tries what the host gives to jails\n",

@@ -28,11 +28,8 @@ struct mount_row {
 	bool optional;      /* skipped when the host has no such path */
 };
 
-/* Rejects paths that are not plain and absolute, and those of the table in mounts.c. */
-int mount_check_path(const char *path, struct err *err);
-
 /*
- * Resolves the symbolic links of a path of the host.  Both paths must pass mount_check_path().
+ * Resolves the symbolic links of a path of the host.  Both paths must pass jail_path_check().
  * `ret_real` has room for MOUNT_PATH_MAX.
  */
 int mount_real_path(const char *path, char *ret_real, struct err *err);

@@ -58,12 +58,25 @@ struct policies *policies_load(const char *folder, const char *standard, struct 
 	policies->book = rulebook_load(folder, err);
 	if (!policies->book)
 		return NULL;
-	policies->standard = rulebook_find(policies->book, name);
-	if (!policies->standard) {
+	if (!policies_set_standard(policies, name)) {
 		(void)err_set(err, ERR_INVALID, "there is no policy \"%s\"", name);
 		return NULL;
 	}
 	return take_ptr(policies);
+}
+
+bool policies_set_standard(struct policies *policies, const char *name)
+{
+	const struct policy *policy = rulebook_find(policies->book, name);
+
+	if (policy)
+		policies->standard = policy;
+	return policy != NULL;
+}
+
+const struct rulebook *policies_book(const struct policies *policies)
+{
+	return policies->book;
 }
 
 int policies_start(struct policies *policies, uv_loop_t *loop,

@@ -34,6 +34,7 @@
 
 struct policies;
 struct policy;
+struct rulebook;
 
 /*
  * Reads the shipped policies and, if `folder` is not NULL, the .json files in it, which replace
@@ -41,6 +42,11 @@ struct policy;
  * POLICY_DEFAULT.
  */
 struct policies *policies_load(const char *folder, const char *standard, struct err *err);
+
+/* Changes the policy of runs that name none.  False: there is no policy of this name. */
+bool policies_set_standard(struct policies *policies, const char *name);
+
+const struct rulebook *policies_book(const struct policies *policies);
 
 /* Starts the link to inspectors.  The owner adds them with policies_add_inspector(). */
 int policies_start(struct policies *policies, uv_loop_t *loop,

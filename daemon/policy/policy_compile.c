@@ -297,25 +297,12 @@ static int compare_places(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Whether any rule, also one of those that need no file, has an id that the pattern fits. */
-static bool fits_any(const struct rulebook *book, const char *pattern)
-{
-	for (size_t i = 0; i < book->rule_count; i++)
-		if (policy_pattern_fits(pattern, book->rules[i].id))
-			return true;
-	for (uint32_t i = 0; i < book->language_count; i++)
-		for (size_t k = 0; k < INSPECT_BUILTIN_COUNT; k++)
-			if (policy_pattern_fits(pattern, book->languages[i].builtin_ids[k]))
-				return true;
-	return false;
-}
-
 static int set_place(struct making *making, struct policy *policy, const struct policy_place *place)
 {
 	const struct rulebook *book = making->book;
 	size_t enforced = 0;
 
-	if (!fits_any(book, place->id))
+	if (!rulebook_has_rule(book, place->id))
 		return err_set(making->err, ERR_INVALID, "at: there is no rule %s", place->id);
 	for (size_t i = 0; i < book->rule_count; i++)
 		if (worker_enforces(&book->rules[i], place->at) &&

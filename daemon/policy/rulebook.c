@@ -218,3 +218,15 @@ struct rule_words rulebook_words(
 	return (struct rule_words){ from_file->id, from_file->message, from_file->hint,
 		policy->modes[rule - INSPECT_BUILTIN_COUNT] };
 }
+
+bool rulebook_has_rule(const struct rulebook *book, const char *pattern)
+{
+	for (size_t i = 0; i < book->rule_count; i++)
+		if (policy_pattern_fits(pattern, book->rules[i].id))
+			return true;
+	for (uint32_t i = 0; i < book->language_count; i++)
+		for (size_t k = 0; k < INSPECT_BUILTIN_COUNT; k++)
+			if (policy_pattern_fits(pattern, book->languages[i].builtin_ids[k]))
+				return true;
+	return false;
+}

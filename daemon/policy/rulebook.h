@@ -66,6 +66,9 @@ void rulebook_free(struct rulebook *book);
 
 const struct policy *rulebook_find(const struct rulebook *book, const char *name);
 
+/* Whether any rule, also one that needs no file, has an id that the pattern fits. */
+bool rulebook_has_rule(const struct rulebook *book, const char *pattern);
+
 /* The index of a language that has rules; -1 for others. */
 int rulebook_language(const struct rulebook *book, const char *name);
 

@@ -1,7 +1,8 @@
 #include "daemon/settings/config_check.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include "daemon/settings/config_numbers.h"
 #include "daemon/settings/config_runtimes.h"
 #include "proto/base/container.h"
+#include "proto/internal/jail_paths.h"
 
 static uint64_t at_most(uint64_t number, uint64_t ceiling)
 {
@@ -78,27 +80,59 @@ int config_finish(struct config *config, struct err *err)
 
 #define SOCKET_PATH_MAX (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
 
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Refuses a bind that the spawner would refuse, also behind symbolic links. */
+static int check_bind(
+	const struct config *config, const char *runtime, const char *path, struct err *err)
+{
+	char real[PATH_MAX];
+	char key[CONFIG_KEY_MAX];
+	struct err why = ERR_INIT;
+
+	cut_printf(key, sizeof(key), "runtime.%s.binds", runtime);
+	if (jail_path_check(path, &why) == 0 && !realpath(path, real))
+		return setting_refuse(config, err, key, "runtime %s: binds: %s is not on this host",
+			runtime, path);
+	if (why.text[0] || jail_path_check(real, &why) < 0)
+		return setting_refuse(config, err, key,
+			"runtime %s: binds: \"%s\" cannot be in a jail, because %s: name another folder or file",
+			runtime, path, why.text);
+	return 0;
+}
+
 static int check_runtime_host(
 	const struct config *config, const struct config_runtime *runtime, struct err *err)
 {
 	char key[CONFIG_KEY_MAX];
 
 	cut_printf(key, sizeof(key), "runtime.%s.interpreter", runtime->name);
-	if (access(runtime->interpreter, X_OK) < 0)
+	if (!is_program(runtime->interpreter))
 		return setting_refuse(config, err, key,
 			"runtime %s: interpreter = \"%s\" is not a program on this host: install it, correct the path, or write off = true",
 			runtime->name, runtime->interpreter);
-	cut_printf(key, sizeof(key), "runtime.%s.binds", runtime->name);
 	for (unsigned i = 0; i < runtime->bind_count; i++)
-		if (runtime->binds[i][0] != '/')
-			return setting_refuse(config, err, key,
-				"runtime %s: binds: %s is not an absolute path: begin it with /",
-				runtime->name, runtime->binds[i]);
-		else if (access(runtime->binds[i], F_OK) < 0)
-			return setting_refuse(config, err, key,
-				"runtime %s: binds: %s is not on this host", runtime->name,
-				runtime->binds[i]);
+		if (check_bind(config, runtime->name, runtime->binds[i], err) < 0)
+			return -1;
 	return 0;
+}
+
+static int check_alert_host(
+	const struct config *config, const struct alert_rule *alert, struct err *err)
+{
+	char key[CONFIG_KEY_MAX];
+
+	if (!alert->word_count || is_program(alert->words[0]))
+		return 0;
+	cut_printf(key, sizeof(key), "alert.%s.command", alert->name);
+	return setting_refuse(config, err, key,
+		"alert %s: command: \"%s\" is not a program on this host: install it, or correct the path",
+		alert->name, alert->words[0]);
 }
 
 static int check_path(const struct config *config, const char *key, const char *path,
@@ -112,6 +146,13 @@ static int check_path(const struct config *config, const char *key, const char *
 			"%s: this path has %zu bytes, and at most %zu are possible", key,
 			strlen(path), len_max);
 	return 0;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* The first start may create the file, but its folder must exist. */
@@ -130,50 +171,79 @@ static int check_checkpoint_file(const struct config *config, struct err *err)
 		return S_ISREG(st.st_mode)
 			       ? 0
 			       : setting_refuse(config, err, "checkpoint_file",
-					 "checkpoint_file = \"%s\" is not an ordinary file", path);
+					 "checkpoint_file = \"%s\" is not an ordinary file: name a file in a folder that exists",
+					 path);
 	cut_printf(folder, sizeof(folder), "%.*s/", (int)(slash - path), path);
-	if (stat(folder, &st) < 0 || !S_ISDIR(st.st_mode))
+	if (!is_folder(folder))
 		return setting_refuse(config, err, "checkpoint_file",
-			"checkpoint_file = \"%s\": there is no folder %s", path, folder);
+			"checkpoint_file = \"%s\": there is no folder %s: make it, or correct the path",
+			path, folder);
 	return 0;
 }
 
-/* Refuses a part that is larger than its whole, if the administrator wrote both. */
+static int check_paths(const struct config *config, struct err *err)
+{
+	if (check_path(config, "socket", config->socket, SOCKET_PATH_MAX, err) < 0 ||
+		check_path(config, "state", config->state, CONFIG_TEXT_MAX, err) < 0 ||
+		check_checkpoint_file(config, err) < 0)
+		return -1;
+	if (config->redactions[0] &&
+		check_path(config, "redactions", config->redactions, CONFIG_TEXT_MAX, err) < 0)
+		return -1;
+	if (!config->policies[0])
+		return 0;
+	if (check_path(config, "policies", config->policies, CONFIG_TEXT_MAX, err) < 0)
+		return -1;
+	return is_folder(config->policies)
+		       ? 0
+		       : setting_refuse(config, err, "policies",
+				 "policies = \"%s\": there is no such folder: make it, or correct the path",
+				 config->policies);
+}
+
+/* Refuses a part that is larger than its whole, which then bounds it silently. */
 static int check_parts(const struct config *config, struct err *err)
 {
 	const struct {
 		const char *part, *whole;
 		uint64_t part_number, whole_number;
 	} pairs[] = {
-		{ "queue_per_caller", "queue_max", config->queue_per_caller, config->queue_max },
-		{ "connections_per_uid", "connections_max", config->connections_per_uid,
-			config->connections_max },
-		{ "parked_per_caller", "parked_max", config->parked_per_caller,
-			config->parked_max },
-		{ "workers_per_caller", "workers_max", config->workers_per_caller,
-			config->workers_max },
+#define PAIR(part, whole) { #part, #whole, config->part, config->whole }
+		PAIR(queue_per_caller, queue_max),
+		PAIR(connections_per_uid, connections_max),
+		PAIR(parked_per_caller, parked_max),
+		PAIR(workers_per_caller, workers_max),
+		PAIR(input_bytes, message_bytes),
+		PAIR(code_bytes, message_bytes),
+		PAIR(schema_bytes, message_bytes),
+#undef PAIR
 	};
 
-	for (size_t i = 0; i < COUNT_OF(pairs); i++)
-		if (pairs[i].part_number > pairs[i].whole_number &&
-			setting_line(config, pairs[i].part) && setting_line(config, pairs[i].whole))
-			return setting_refuse(config, err, pairs[i].part,
-				"%s = %" PRIu64 " is above %s = %" PRIu64 ": lower it, or raise %s",
-				pairs[i].part, pairs[i].part_number, pairs[i].whole,
-				pairs[i].whole_number, pairs[i].whole);
+	for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+		char part[32];
+		char whole[32];
+
+		if (pairs[i].part_number <= pairs[i].whole_number ||
+			!setting_line(config, pairs[i].part))
+			continue;
+		config_number_text(part, sizeof(part), pairs[i].part, pairs[i].part_number);
+		config_number_text(whole, sizeof(whole), pairs[i].whole, pairs[i].whole_number);
+		return setting_refuse(config, err, pairs[i].part,
+			"%s = %s is above %s = %s: lower it, or raise %s", pairs[i].part, part,
+			pairs[i].whole, whole, pairs[i].whole);
+	}
 	return 0;
 }
 
 int config_check_host(const struct config *config, struct err *err)
 {
-	if (check_parts(config, err) < 0)
+	if (check_parts(config, err) < 0 || check_paths(config, err) < 0)
 		return -1;
 	for (unsigned i = 0; i < config->runtime_count; i++)
 		if (check_runtime_host(config, &config->runtimes[i], err) < 0)
 			return -1;
-	if (check_path(config, "socket", config->socket, SOCKET_PATH_MAX, err) < 0)
-		return -1;
-	if (check_path(config, "state", config->state, CONFIG_TEXT_MAX, err) < 0)
-		return -1;
-	return check_checkpoint_file(config, err);
+	for (unsigned i = 0; i < config->alert_count; i++)
+		if (check_alert_host(config, &config->alerts[i], err) < 0)
+			return -1;
+	return 0;
 }

@@ -229,6 +229,10 @@ static int read_value(struct reader *reader, struct config_item *item)
 
 	if (is_mark(reader, '{'))
 		return advance(reader) < 0 ? -1 : read_list(reader, item);
+	if (reader->token.kind == TOKEN_WORD && reader->token.text[0] == '[')
+		return err_set(reader->err, ERR_INVALID,
+			"line %u: a list is in braces, not in brackets: write %s = {a, b}",
+			reader->token.line, item->name);
 	if (!is_text(reader) || reader->token.line != item->line)
 		return err_set(reader->err, ERR_INVALID,
 			"line %u: %s has no value: write it after =, on the same line", item->line,

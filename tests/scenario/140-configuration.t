@@ -44,9 +44,51 @@ settings '' 'runtime ruby { interpreter = "/opt/nope/ruby" kind = "command" }'
 exits 1 "so is an interpreter that is not there" "$ced" --check-config "$conf"
 like "$err" "line 2: runtime ruby: interpreter = \"/opt/nope/ruby\" is not a program on this host" "by its place"
 
-settings 'policy = "strickt"'
-exits 1 "so is a policy that nobody has" "$ced" --check-config "$conf"
-like "$err" "configuration $conf: .*strickt" "by its name"
+# refused TEXT LINE...: a configuration of these lines is refused, on its last line, with this text.
+refused() {
+	local text=$1
+	shift
+	settings "$@"
+	exits 1 "refused: ${*: -1}" "$ced" --check-config "$conf"
+	is "$err" "configuration $conf: line $#: $text" "with its line, and what to write"
+}
+
+refused 'policy: there is no policy "stict"; did you mean strict?' 'policy = "stict"'
+refused 'for_policy.standart: there is no policy "standart"; did you mean standard?' \
+	'' 'for_policy standart { limits { pids = 3 } }'
+refused 'a list is in braces, not in brackets: write users = {a, b}' 'users = ["ann"]'
+for path in / /home /proc /proc/1/root /etc/shadow /run; do
+	settings '' "runtime bash { binds = {\"$path\"} }"
+	exits 1 "a bind of $path is refused" "$ced" --check-config "$conf"
+	like "$err" "line 2: runtime bash: binds: \"$path\" cannot be in a jail, because /.*: name another folder" \
+		"with the reason"
+done
+ln -s /etc "$work/link"
+settings "runtime bash { binds = {\"$work/link\"} }"
+exits 1 "so is one behind a link" "$ced" --check-config "$conf"
+like "$err" 'because /etc holds the host' "with the reason"
+refused 'runtime bash: binds: "etc" cannot be in a jail, because etc is not a plain absolute path: name another folder or file' \
+	'runtime bash { binds = {"etc"} }'
+refused 'runtime bash: binds: /usr/nope is not on this host' 'runtime bash { binds = {"/usr/nope"} }'
+refused 'alert x: there is no rule "python.import.deny"; did you mean python.import.denied?' \
+	'alert x {' 'rule = "python.import.deny" }'
+refused 'alert x: there is no language "pyton"; did you mean python?' 'alert x {' 'language = "pyton" }'
+for program in /nope/notify /etc /etc/passwd; do
+	refused "alert x: command: \"$program\" is not a program on this host: install it, or correct the path" \
+		'alert x {' "command = {\"$program\"} }"
+done
+settings 'alert a { rule = "python.import.*" language = "python" command = {"/bin/true"} }' \
+	'alert b { rule = "policy.late" }' 'alert c { rule = "bash.bytes.nul" language = "javascript" }'
+exits 0 "alerts that can occur are accepted" "$ced" --check-config "$conf"
+refused 'checkpoint_file = "/etc" is not an ordinary file: name a file in a folder that exists' 'checkpoint_file = "/etc"'
+refused 'policies = "folder" is not an absolute path: begin it with /' 'policies = "folder"'
+refused 'policies = "/nope": there is no such folder: make it, or correct the path' 'policies = "/nope"'
+refused 'redactions = "file" is not an absolute path: begin it with /' 'redactions = "file"'
+refused 'input_bytes = 32mb is above message_bytes = 16mb: lower it, or raise message_bytes' 'input_bytes = 32mb'
+refused 'connections_per_uid = 20 is above connections_max = 10: lower it, or raise connections_max' \
+	'connections_max = 10' 'connections_per_uid = 20'
+settings 'message_bytes = 4mb'
+exits 0 "a default above its whole is no mistake" "$ced" --check-config "$conf"
 
 mkdir "$work/policies"
 echo '{"name": "broken",' >"$work/policies/broken.json"
@@ -96,8 +138,6 @@ like "$err" 'line 2: queue_per_caller = 20 is above queue_max = 10' "with both"
 settings 'for_uid 0 { limits { pids = 3 } }' 'for_uid root { limits { pids = 4 } }'
 exits 1 "so are two sections of one user" "$ced" --check-config "$conf"
 like "$err" 'for_uid 0 and for_uid root are the same' "by both names"
-settings 'runtime bash { binds = {"etc"} }'
-exits 1 "so is a bind that is no absolute path" "$ced" --check-config "$conf"
 
 settings "socket = \"/run/$(printf 'x%.0s' {1..120})\""
 exits 1 "so is a socket whose path is too long" "$ced" --check-config "$conf"

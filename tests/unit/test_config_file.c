@@ -118,6 +118,8 @@ static const struct {
 		"line 1: \"queue_max:\" is neither a setting nor a section: write queue_max = VALUE or queue_max { ... }" },
 	{ "[limits]\n",
 		"line 1: \"[limits]\" is neither a setting nor a section: write limits = VALUE or limits { ... }" },
+	{ "\nusers = [\"ann\"]\n",
+		"line 2: a list is in braces, not in brackets: write users = {a, b}" },
 	/* names and types */
 	{ "wall_ms = 5s\n",
 		"line 1: wall_ms must be in a section: limits { wall_ms = ... } sets the limit of a run that asks for none, most { wall_ms = ... } the highest that a run may ask for" },

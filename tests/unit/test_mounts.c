@@ -4,6 +4,7 @@
 #include <sys/statvfs.h>
 
 #include "proto/base/container.h"
+#include "proto/internal/jail_paths.h"
 #include "sandbox/mounts.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
@@ -12,7 +13,7 @@ static struct err err = ERR_INIT;
 
 static bool is_refused(const char *path)
 {
-	return mount_check_path(path, &err) < 0;
+	return jail_path_check(path, &err) < 0;
 }
 
 /* ---- paths --------------------------------------------------------------------------------- */
