@@ -1,6 +1,6 @@
 # ced_embed(target symbol files...) compiles files into `target` as one table of bytes:
 #
-#   ced_embed(ced_store migrations migrations/0001_first.sql migrations/0002_more.sql)
+#   ced_embed(ced_store migrations migrations/0010_first.sql migrations/0011_more.sql)
 #
 #   #include "proto/base/embedded.h"
 #   extern const struct embedded migrations[];     the rows, ended by one with name == NULL

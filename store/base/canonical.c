@@ -46,7 +46,7 @@ static void find_columns(struct canonical_table *form, const char *table)
 	form->count = 0;
 	form->is_early = false;
 	for (const struct chain_column *row = chain_columns; row->table; row++) {
-		if (!row->tag || strcmp(row->table, table) != 0)
+		if (strcmp(row->table, table) != 0)
 			continue;
 		assert(form->count < CHAIN_COLUMNS_MAX);
 		form->columns[form->count++] = row;

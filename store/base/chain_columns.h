@@ -1,15 +1,16 @@
 /*
- * Which columns the chain covers: every column of every table, once.  The canonical form of a record
- * (canonical.h), verification and pruning read this list.  A test fails when a column is not in it.
+ * The columns that the chain covers, for the canonical form of a record (canonical.h), verification
+ * and pruning.
  *
- * A column is evidence, or it is derived: then it can be made again from the evidence, or it says nothing about a
- * run.  The row of a derived column says why.  store/verify/verify_tables.c compares it with the evidence where
- * that is possible.
+ * A column is evidence and stands here, or it names the record (`by` in chain_tables), or it is derived:
+ * then it can be made again from the evidence, or it says nothing about a run.  unit.store_verify
+ * lists the derived columns with their reasons, and fails when a column stands nowhere.
  *
- * To add a column, add a row with the next tag of its table.  A tag is never used for another column again.
- * The canonical form leaves out NULLs, so a column that is NULL in old rows changes no old digest; a column
- * with another default would.  To add a table, add a row to `chain_tables`, too.  When its rows are records of
- * their own and not part of a run, add an enum chain_kind and call chain_add() when one has been written.
+ * To add a column of evidence, add a row with the next tag of its table.  A tag is never used for
+ * another column again.  The canonical form leaves out NULLs, so a column that is NULL in old rows
+ * changes no old digest; a column with another default would.  To add a table, add a row to
+ * `chain_tables`, too.  When its rows are records of their own and not part of a run, add an enum
+ * chain_kind and call chain_add() when one has been written.
  */
 #pragma once
 
@@ -20,20 +21,16 @@
 #include "store/base/chain.h"
 
 enum column_cover {
-	COLUMN_SUBJECT, /* names the record; the link has it */
 	COLUMN_PLAIN,   /* the value */
 	COLUMN_CONTENT, /* the digest of bytes, here or in a blob, which can be pruned */
-	COLUMN_DERIVED, /* derived; verification finds a change */
-	COLUMN_LOOSE,   /* derived; verification does not compare it */
 };
 
 struct chain_column {
 	const char *table;
-	const char *column; /* "*": all of them */
-	uint8_t tag;        /* in the canonical form */
+	const char *column;
+	uint8_t tag; /* in the canonical form */
 	enum column_cover cover;
-	bool early;      /* known when a run begins, and not changed after that */
-	const char *why; /* a column is derived */
+	bool early; /* known when a run begins, and not changed after that */
 };
 
 /* A table whose rows are parts of records. */
@@ -52,6 +49,3 @@ struct chain_table {
 /* Both end with a row whose name is NULL.  The columns of one table stand together. */
 extern const struct chain_column chain_columns[];
 extern const struct chain_table chain_tables[];
-
-/* NULL: this column is not in the list. */
-const struct chain_column *chain_column_find(const char *table, const char *column);

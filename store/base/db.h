@@ -20,8 +20,7 @@ struct store {
 	enum store_mode mode;
 	char *path;                  /* of the database */
 	struct wal_file *wal;        /* a writer's; else NULL */
-	int64_t schema;              /* of the database now ... */
-	int64_t schema_before;       /* ... and when it was opened; 0: it is new */
+	int64_t schema;              /* of the database */
 	int64_t patience_ms;         /* how long one question may take; 0: no limit */
 	int64_t deadline_ms;         /* of the question that is being answered; 0: none */
 	sqlite3_stmt **stmts;        /* stmt.c */

@@ -8,7 +8,8 @@
 #include "store/base/db.h"
 #include "store/base/stmt.h"
 
-#define APPLICATION_ID  0x63656431          /* "ced1" */
+#define APPLICATION_ID  0x63656431 /* "ced1" */
+#define FIRST_SCHEMA    10         /* of the first release; earlier ones were of development */
 #define QUICK_BYTES_MAX ((int64_t)64 << 20) /* a larger store is not checked at the start */
 
 /* ANALYZE leaves statistics tables behind when somebody runs it by hand.  They hold nothing of a record. */
@@ -27,7 +28,7 @@ static int64_t newest(void)
 
 	while (store_migrations[count].name)
 		count++;
-	return count;
+	return FIRST_SCHEMA + count - 1;
 }
 
 /* An empty file will become ours. */
@@ -71,12 +72,12 @@ static int check_pages(struct store *store, struct err *err)
 
 static int apply(struct store *store, int64_t version, struct err *err)
 {
-	const struct embedded *migration = &store_migrations[version];
+	const struct embedded *migration = &store_migrations[version - FIRST_SCHEMA];
 	char mark[96];
 
 	(void)sqlite3_snprintf(sizeof(mark), mark,
 		"PRAGMA application_id = %d; PRAGMA user_version = %lld", APPLICATION_ID,
-		(long long)version + 1);
+		(long long)version);
 	if (db_exec(store, "BEGIN IMMEDIATE", err) < 0)
 		return -1;
 	if (db_exec(store, (const char *)migration->bytes, err) < 0 ||
@@ -87,27 +88,22 @@ static int apply(struct store *store, int64_t version, struct err *err)
 	return 0;
 }
 
-/*
- * The first stores had columns in `runs` that were taken out of 0001_first.sql without a migration.  Nothing
- * reads them, but the table is not the one that ced makes.
- */
-static int drop_left_over(struct store *store, struct err *err)
+static int check_version(const struct store *store, int64_t version, struct err *err)
 {
-	static const char *const columns[] = { "record_us", "pids_peak" };
-
-	for (size_t i = 0; i < COUNT_OF(columns); i++) {
-		int64_t count = 0;
-		char sql[128];
-
-		(void)snprintf(sql, sizeof(sql),
-			"SELECT count(*) FROM pragma_table_info('runs') WHERE name = '%s'",
-			columns[i]);
-		if (db_number(store, sql, 0, &count, err) < 0)
-			return -1;
-		(void)snprintf(sql, sizeof(sql), "ALTER TABLE runs DROP COLUMN %s", columns[i]);
-		if (count && db_exec(store, sql, err) < 0)
-			return -1;
-	}
+	if (version < 0 || version > newest())
+		return err_set(err, ERR_UNSUPPORTED,
+			"the store: %s has schema %lld and this ced knows up to %lld: use a newer ced",
+			store->path, (long long)version, (long long)newest());
+	if (version && version < FIRST_SCHEMA)
+		return err_set(err, ERR_UNSUPPORTED,
+			"the store: a development version of ced wrote %s (schema %lld), and no release "
+			"can open it: move ced.db and the files beside it away, and ced makes a new store",
+			store->path, (long long)version);
+	if (store->mode == STORE_READ && version < newest())
+		return err_set(err, ERR_UNSUPPORTED,
+			"the store: %s has schema %lld, and this ced reads schema %lld: start ced once "
+			"to convert it",
+			store->path, (long long)version, (long long)newest());
 	return 0;
 }
 
@@ -115,28 +111,18 @@ int schema_prepare(struct store *store, struct err *err)
 {
 	int64_t version = 0;
 
-	if (check_owner(store, err) < 0)
+	if (check_owner(store, err) < 0 ||
+		db_number(store, "PRAGMA user_version", 0, &version, err) < 0 ||
+		check_version(store, version, err) < 0)
 		return -1;
-	if (db_number(store, "PRAGMA user_version", 0, &version, err) < 0)
-		return -1;
-	if (version < 0 || version > newest())
-		return err_set(err, ERR_UNSUPPORTED,
-			"the store: %s has schema %lld and this ced knows up to %lld: use a newer ced",
-			store->path, (long long)version, (long long)newest());
-	if (store->mode == STORE_READ && version < newest())
-		return err_set(err, ERR_UNSUPPORTED,
-			"the store: %s has schema %lld, older than %lld: start ced once to bring it up",
-			store->path, (long long)version, (long long)newest());
-	store->schema_before = version;
 	/* Readers rely on the check by the writer. */
 	if (version && store->mode == STORE_WRITE && check_pages(store, err) < 0)
 		return -1;
-	for (; version < newest(); version++) {
-		if (apply(store, version, err) < 0)
+	if (!version)
+		version = FIRST_SCHEMA - 1;
+	while (version < newest())
+		if (apply(store, ++version, err) < 0)
 			return -1;
-	}
-	if (store->mode == STORE_WRITE && drop_left_over(store, err) < 0)
-		return -1;
 	store->schema = version;
 	return 0;
 }
@@ -149,9 +135,8 @@ static int make_model(sqlite3 *model)
 {
 	int r = SQLITE_OK;
 
-	for (int64_t version = 0; r == SQLITE_OK && version < newest(); version++)
-		r = sqlite3_exec(
-			model, (const char *)store_migrations[version].bytes, NULL, NULL, NULL);
+	for (size_t i = 0; r == SQLITE_OK && store_migrations[i].name; i++)
+		r = sqlite3_exec(model, (const char *)store_migrations[i].bytes, NULL, NULL, NULL);
 	return r;
 }
 

@@ -31,30 +31,19 @@
 #define GRANT_USED(act) \
 	"(SELECT count(*) FROM chain AS u WHERE u.kind > 1 AND u.kind = 7 AND u.subject = " act ")"
 
-/* Whether the approval `g` differs from what its act `a` gave.  Acts of older versions have fewer keys. */
+/* Whether the approval `g` differs from what its act `a` gave. */
 #define GRANT_DIFFERS \
 	"a.method IS NOT 'approvals.approve' OR " ACT_RESULT("subject") " IS NOT g.subject OR " \
 	ACT_RESULT("uid") " IS NOT g.uid OR " ACT_RESULT("code_hash") " IS NOT g.code_hash OR " \
 	ACT_RESULT("until_us") " IS NOT g.until_us OR (" ACT_RESULT("uses") " IS NULL) <> " \
-	"(g.uses IS NULL) OR g.uses > " ACT_RESULT("uses") " - " GRANT_USED("g.act") " OR (" \
-	ACT_RESULT("language") " IS NOT NULL AND (" ACT_RESULT("language") " IS NOT g.language OR " \
-	ACT_RESULT("policy") " IS NOT g.policy OR g.uses <> " ACT_RESULT("uses") " - " \
-	GRANT_USED("g.act") "))"
+	"(g.uses IS NULL) OR g.uses <> " ACT_RESULT("uses") " - " GRANT_USED("g.act") " OR " \
+	ACT_RESULT("language") " IS NOT g.language OR " ACT_RESULT("policy") " IS NOT g.policy"
 
 /* clang-format on */
 
 #define GRANT_WAS_REVOKED(act)                                                     \
 	"EXISTS (SELECT 1 FROM acts AS v WHERE v.method = 'approvals.revoke' AND " \
 	"json_valid(v.params) AND v.params ->> '$.grant' = " act ")"
-
-/*
- * Whether the run `r` used up its caller's id.  A run says so itself since schema 9.  For an older run: it ran
- * while the chain existed, and was not lost (a lost run may have died before it took its id).
- */
-#define ACTION_WAS_DONE                                                                       \
-	"r.method = 'run' AND (r.action IS NOT NULL OR (r.cached_from IS NULL AND r.outcome " \
-	"<> 'lost' AND (r.ran <> 'no' OR r.outcome = 'syntax_error') AND r.ended_us > "       \
-	"ifnull((SELECT max(b.at_us) FROM acts AS b WHERE b.method = 'audit.begin'), 0)))"
 
 /* Contents of one run, ?1, that may be blobs; each SELECT has as many columns as `records`. */
 #define NINE_ZEROES "0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0"

@@ -164,10 +164,10 @@ STATEMENT(STMT_ACTION_DELETE,
 STATEMENT(STMT_ACTION_FIND,
 	"SELECT a.content, r.run_id, r.outcome FROM actions AS a JOIN runs AS r USING (key) "
 	"WHERE a.uid = ?1 AND a.caller_id = ?2 AND r.uid = ?1 AND r.caller_id = ?2 "
-	"AND a.content = coalesce(r.action, a.content)")
+	"AND a.content = r.action")
 STATEMENT(STMT_ACTION_DONE,
 	"SELECT r.action, r.run_id, r.outcome FROM runs AS r WHERE r.uid = ?1 AND "
-	"r.caller_id = ?2 AND " ACTION_WAS_DONE " ORDER BY r.key DESC LIMIT 1")
+	"r.caller_id = ?2 AND r.method = 'run' AND r.action IS NOT NULL ORDER BY r.key DESC LIMIT 1")
 STATEMENT(STMT_NAMED_FIND,
 	"SELECT run_id FROM runs WHERE uid = ? AND caller_id = ? "
 	"ORDER BY key DESC LIMIT 1")
@@ -205,9 +205,7 @@ STATEMENT(STMT_PARKED_DECIDE,
 STATEMENT(STMT_PARKED_DELETE, "DELETE FROM parked WHERE key = ?")
 STATEMENT(STMT_PARKED_READ,
 	"WITH " DECIDED " SELECT r.run_id, r.uid, r.gid, r.pid, r.received_us, p.since_us, "
-	"p.until_us, d.decision, d.act, d.uid, d.at_us, d.reason, r.caller_id, coalesce(r.action, "
-	"(SELECT content FROM actions AS a WHERE a.uid = r.uid AND a.caller_id = r.caller_id "
-	"AND a.key = p.key)), p.key FROM parked AS p JOIN runs AS r USING (key) "
+	"p.until_us, d.decision, d.act, d.uid, d.at_us, d.reason, r.caller_id, r.action, p.key FROM parked AS p JOIN runs AS r USING (key) "
 	"LEFT JOIN decided AS d ON d.run_id = r.run_id AND " ACT_LINK("d.act") " > " PARKED_LINK("p.key")
 	" WHERE r.outcome IS NULL ORDER BY p.key")
 STATEMENT(STMT_PARKED_LIST,

@@ -13,7 +13,7 @@
 #define ARENA_BYTES   ((size_t)1 << 30)
 #define PIECE_MAX     64
 
-/* As in store/migrations/0003_search.sql. */
+/* As in store/migrations/0010_first.sql. */
 #define WORDS_TABLE                                                                             \
 	"CREATE VIRTUAL TABLE words USING fts5(text, content = '', columnsize = 0, tokenize = " \
 	"'unicode61 remove_diacritics 2')"

@@ -215,15 +215,12 @@ static const struct check checks[] = {
 	{ NULL, "changed",
 		"SELECT 'actions', a.key, 'a name that its run was not given' FROM actions AS a "
 		"LEFT JOIN runs AS r USING (key) WHERE r.uid IS NOT a.uid OR "
-		"r.caller_id IS NOT a.caller_id OR CASE WHEN r.action IS NULL THEN "
-		/* recorded before runs said so themselves */
-		"typeof(a.content) <> 'blob' OR length(a.content) <> 32 OR (r.outcome IS NOT NULL "
-		"AND r.ran = 'no' AND r.outcome <> 'syntax_error') ELSE a.content IS NOT r.action END" },
+		"r.caller_id IS NOT a.caller_id OR a.content IS NOT r.action" },
 	{ NULL, "missing",
 		"SELECT 'actions', r.key, 'the name of a run that must not be done twice is missing' "
-		"FROM runs AS r NOT INDEXED WHERE r.caller_id IS NOT NULL AND " ACTION_WAS_DONE
-		" AND NOT EXISTS (SELECT 1 FROM actions AS a WHERE a.uid = r.uid AND "
-		"a.caller_id = r.caller_id AND (r.action IS NULL OR a.key = r.key))" },
+		"FROM runs AS r NOT INDEXED WHERE r.caller_id IS NOT NULL AND r.method = 'run' AND "
+		"r.action IS NOT NULL AND NOT EXISTS (SELECT 1 FROM actions AS a WHERE a.uid = r.uid "
+		"AND a.caller_id = r.caller_id AND a.key = r.key)" },
 	{ NULL, "missing",
 		"SELECT 'runs', r.key, 'a run is not found by the name that its caller gave it' FROM runs "
 		"AS r NOT INDEXED WHERE r.caller_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM runs AS i "

@@ -74,7 +74,7 @@ static int on_word(void *context, int flags, const char *word, int len, int star
 
 static int find_tokenizer(struct wording *wording)
 {
-	/* As in store/migrations/0003_search.sql. */
+	/* As in store/migrations/0010_first.sql. */
 	static const char *arguments[] = { "remove_diacritics", "2" };
 	auto_of(db_finish) sqlite3_stmt *stmt = NULL;
 	fts5_api *api = NULL;

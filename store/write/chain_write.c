@@ -34,18 +34,3 @@ int chain_add(struct store *store, enum chain_kind kind, int64_t subject, struct
 			(long long)subject);
 	return r < 0 ? -1 : insert_link(store, kind, subject, digest, err);
 }
-
-int chain_add_rows(struct store *store, enum chain_kind kind, const char *sql, int64_t *ret_count,
-	struct err *err)
-{
-	auto_of(db_finish) sqlite3_stmt *row = db_prepare(store, sql, err);
-	int r;
-
-	*ret_count = 0;
-	if (!row)
-		return -1;
-	while ((r = stmt_step(store, row, err)) > 0 &&
-		(r = chain_add(store, kind, sqlite3_column_int64(row, 0), err)) == 0)
-		++*ret_count;
-	return r;
-}

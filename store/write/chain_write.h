@@ -10,7 +10,3 @@ struct store;
 
 /* Adds a link for a record that has been written. */
 int chain_add(struct store *store, enum chain_kind kind, int64_t subject, struct err *err);
-
-/* Adds a link for each row of the statement, whose first column is the subject. */
-int chain_add_rows(struct store *store, enum chain_kind kind, const char *sql, int64_t *ret_count,
-	struct err *err);

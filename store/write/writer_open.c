@@ -10,17 +10,13 @@
 #include <unistd.h>
 
 #include "proto/base/cleanup.h"
-#include "proto/base/clock.h"
-#include "proto/digest.h"
 #include "store/base/schema.h"
 #include "store/base/stmt.h"
-#include "store/write/chain_write.h"
 #include "store/write/lost_runs.h"
 #include "store/write/writer.h"
 
-#define PARKED_LINKS_SCHEMA 9 /* the first with links for runs that wait */
-#define LOCK_FILE           "ced.lock"
-#define MODE_FILE           0600
+#define LOCK_FILE "ced.lock"
+#define MODE_FILE 0600
 
 /*
  * The write-ahead log is written once in full and then overwritten from its beginning after each checkpoint,
@@ -161,79 +157,6 @@ static int start_watch(struct store *store, const char *folder, struct err *err)
 	return 0;
 }
 
-/* ---- the chain of an older store ---------------------------------------------------------- */
-
-#define PARKED_KEYS "SELECT key FROM parked ORDER BY key"
-
-/* The daemon itself is the actor of this act. */
-static int record_beginning(struct store *store, int64_t runs, int64_t acts, struct err *err)
-{
-	char result[192];
-	char head[DIGEST_TEXT_LEN + 1];
-	const struct store_act act = {
-		.at_wall_us = clock_wall_us(),
-		.uid = getuid(),
-		.gid = getgid(),
-		.pid = getpid(),
-		.method = "audit.begin",
-		.params = "{}",
-		.result = result,
-	};
-
-	digest_text(store->writer->chain.head, head);
-	(void)snprintf(result, sizeof(result), "{\"runs\":%lld,\"acts\":%lld,\"head\":\"%s\"}",
-		(long long)runs, (long long)acts, head);
-	return store_put_act(store, &act, err);
-}
-
-static int add_first_links(struct store *store, struct err *err)
-{
-	int64_t runs = 0;
-	int64_t acts = 0;
-
-	if (chain_add_rows(store, CHAIN_RUN,
-		    "SELECT key FROM runs WHERE outcome IS NOT NULL ORDER BY key", &runs,
-		    err) < 0 ||
-		chain_add_rows(store, CHAIN_ACT, "SELECT act FROM acts ORDER BY act", &acts, err) <
-			0)
-		return -1;
-	return runs + acts > 0 ? record_beginning(store, runs, acts, err) : 0;
-}
-
-static int add_parked_links(struct store *store, struct err *err)
-{
-	int64_t count = 0;
-
-	return chain_add_rows(store, CHAIN_RUN_BEGUN, PARKED_KEYS, &count, err) < 0 ||
-			       chain_add_rows(store, CHAIN_PARKED, PARKED_KEYS, &count, err) < 0
-		       ? -1
-		       : 0;
-}
-
-static int in_transaction(
-	struct store *store, int (*write)(struct store *, struct err *), struct err *err)
-{
-	if (store_begin(store, err) < 0)
-		return -1;
-	if (write(store, err) < 0) {
-		store_rollback(store);
-		return -1;
-	}
-	return store_commit(store, STORE_NOW, err);
-}
-
-/* A store from before the chain gets links for all of its records; one from before schema 9 for runs that wait. */
-static int complete_chain(struct store *store, struct err *err)
-{
-	if (chain_end(store, &store->writer->chain, err) < 0)
-		return -1;
-	if (!store->writer->chain.links && in_transaction(store, add_first_links, err) < 0)
-		return -1;
-	if (store->schema_before && store->schema_before < PARKED_LINKS_SCHEMA)
-		return in_transaction(store, add_parked_links, err);
-	return 0;
-}
-
 /* ---- life --------------------------------------------------------------------------------- */
 
 static int take_stock(struct store *store, struct err *err)
@@ -294,7 +217,8 @@ int writer_open(struct store *store, const char *folder, struct err *err)
 	if (start_watch(store, folder, err) < 0 ||
 		disk_space_start(&writer->space, store->path, err) < 0)
 		return -1;
-	if (complete_chain(store, err) < 0 || lost_runs_record(store, &writer->lost, err) < 0)
+	if (chain_end(store, &writer->chain, err) < 0 ||
+		lost_runs_record(store, &writer->lost, err) < 0)
 		return -1;
 	return take_stock(store, err);
 }
