@@ -129,10 +129,10 @@ STATEMENT(STMT_BLOB_UNREF, "UPDATE blobs SET refs = refs - 1 WHERE blob = ?")
 STATEMENT(STMT_BLOB_UNHELD,
 	"SELECT (SELECT length(data) FROM blob_data WHERE blob_data.blob = ?1) "
 	"FROM blobs WHERE blob = ?1 AND refs <= 0 AND NOT EXISTS (SELECT 1 FROM "
-	"pending JOIN records USING (key) WHERE ?1 IN (code, stdin, setting, stdout, "
+	"pending CROSS JOIN records USING (key) WHERE ?1 IN (code, stdin, setting, stdout, "
 	"stdout_tail, stderr, stderr_tail, trace, more, request, refused)) AND NOT EXISTS "
-	"(SELECT 1 FROM pending JOIN inputs USING (key) WHERE data = ?1) AND NOT EXISTS "
-	"(SELECT 1 FROM pending JOIN artifacts USING (key) WHERE data = ?1)")
+	"(SELECT 1 FROM pending CROSS JOIN inputs USING (key) WHERE data = ?1) AND NOT EXISTS "
+	"(SELECT 1 FROM pending CROSS JOIN artifacts USING (key) WHERE data = ?1)")
 STATEMENT(STMT_BLOB_DELETE, "DELETE FROM blobs WHERE blob = ?")
 STATEMENT(STMT_BLOB_DATA_DELETE, "DELETE FROM blob_data WHERE blob = ?")
 STATEMENT(STMT_ACT_INSERT,
