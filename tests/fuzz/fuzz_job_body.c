@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sandbox/program.h"
+#include "sandbox/worker/program.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_inside(struct span part, const uint8_t *data, size_t len)

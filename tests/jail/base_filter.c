@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "proto/base/fdio.h"
-#include "sandbox/seccomp.h"
+#include "sandbox/filter/seccomp.h"
 
 int main(void)
 {

@@ -168,7 +168,7 @@ expect(PROTOCOL, "Metrics", "the metric",
 expect(PROTOCOL, "Trace", "the step",
        table("steps", r'request_step\(\s*request, "([\w.]+)"', *DAEMON))
 expect(PROTOCOL, "The output contract", "the keyword",
-       table("keywords", r'(?:ROW|NOTE)\([^"\n]*"([$\w]+)"', "proto/schema/schema_compiler.c"))
+       table("keywords", r'(?:ROW|BOUND|NOTE)\([^"\n]*"([$\w]+)"', "proto/schema/schema_compiler.c"))
 
 # Lists can be filtered by these outcomes, and by runs without one.
 for name in "runs.list.json", "stats.json":

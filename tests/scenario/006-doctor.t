@@ -54,7 +54,7 @@ echo 'cgroups = "auto"' >"$work/auto.conf"
 exits "$status" "as a page it exits the same" "$doctor" doctor
 like "$out" '── jail ─' "checks are in groups"
 is "$("$programs/libexec/ced/ced-probe" | sed -n '/"step":"sources"/,/"step":"program"/s/.*"step":"\([a-z_]*\)".*/\1/p')" \
-	"$(sed -n 's/^\t{ "\([a-z_]*\)", *step_.*/\1/p' "$here/../../sandbox/jail.c")" \
+	"$(sed -n 's/^\t{ "\([a-z_]*\)", *step_.*/\1/p' "$here/../../sandbox/jail/jail.c")" \
 	"the steps are those of the program that makes jails, in its order"
 like "$out" 'python +/usr/bin/python3: cpython 3' "the interpreter was started"
 COLUMNS=72 TERM=xterm script -qec "stty cols 72; '$doctor' doctor" /dev/null >"$work/page" 2>&1 </dev/null

@@ -5,7 +5,7 @@
 
 #include "proto/callname.h"
 #include "proto/internal/slotmsg.h"
-#include "sandbox/syscalls.h"
+#include "sandbox/filter/syscalls.h"
 #include "tests/check.h"
 
 static bool is_told(const struct syscall_group *group)

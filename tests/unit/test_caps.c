@@ -5,7 +5,7 @@
 
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
-#include "sandbox/caps.h"
+#include "sandbox/jail/caps.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

@@ -8,7 +8,7 @@
 
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
-#include "sandbox/cgroup.h"
+#include "sandbox/spawner/cgroup.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

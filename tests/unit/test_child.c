@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 
 #include "proto/base/cleanup.h"
-#include "sandbox/child.h"
+#include "sandbox/jail/child.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

@@ -4,7 +4,7 @@
 
 #include "proto/base/fdio.h"
 #include "proto/internal/slotmsg.h"
-#include "sandbox/collect.h"
+#include "sandbox/zygote/collect.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

@@ -13,7 +13,7 @@
 
 #include "cli/doctor/doctor.h"
 #include "proto/base/container.h"
-#include "sandbox/syscalls.h"
+#include "sandbox/filter/syscalls.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

@@ -2,7 +2,7 @@
 #include <sys/mount.h>
 #include <sys/statvfs.h>
 
-#include "sandbox/files.h"
+#include "sandbox/worker/files.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

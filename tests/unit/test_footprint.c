@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "proto/base/cleanup.h"
-#include "sandbox/footprint.h"
+#include "sandbox/worker/footprint.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

@@ -1,7 +1,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "sandbox/init.h"
+#include "sandbox/zygote/init.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

@@ -4,7 +4,7 @@
 
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
-#include "sandbox/joblink.h"
+#include "sandbox/worker/joblink.h"
 #include "tests/check.h"
 
 static struct err err = ERR_INIT;

@@ -3,7 +3,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 
-#include "sandbox/landlock.h"
+#include "sandbox/filter/landlock.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

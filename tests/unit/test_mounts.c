@@ -5,7 +5,7 @@
 
 #include "proto/base/container.h"
 #include "proto/internal/jail_paths.h"
-#include "sandbox/mounts.h"
+#include "sandbox/jail/mounts.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

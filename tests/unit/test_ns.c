@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "proto/base/cleanup.h"
-#include "sandbox/ns.h"
+#include "sandbox/jail/ns.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

@@ -9,7 +9,7 @@
 
 #include "proto/base/cleanup.h"
 #include "proto/internal/slotmsg.h"
-#include "sandbox/opened.h"
+#include "sandbox/zygote/opened.h"
 #include "tests/check.h"
 
 #define ROUNDS 1000 /* with four events each, of 32 bytes: far more than one buffer holds */

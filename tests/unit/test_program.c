@@ -9,7 +9,7 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
 #include "proto/internal/slotmsg.h"
-#include "sandbox/program.h"
+#include "sandbox/worker/program.h"
 #include "tests/check.h"
 
 static struct err err = ERR_INIT;

@@ -1,7 +1,7 @@
 #include <sys/resource.h>
 
 #include "proto/base/container.h"
-#include "sandbox/rlimits.h"
+#include "sandbox/jail/rlimits.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sandbox/runtime.h"
+#include "sandbox/jail/runtime.h"
 #include "tests/check.h"
 
 static struct err err = ERR_INIT;

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sandbox/say.h"
+#include "sandbox/spawner/say.h"
 #include "tests/check.h"
 
 static char said[4096];

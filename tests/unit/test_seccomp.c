@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "proto/base/container.h"
-#include "sandbox/seccomp.h"
-#include "sandbox/syscalls_runtime.h"
-#include "sandbox/tiny_filter.h"
+#include "sandbox/filter/seccomp.h"
+#include "sandbox/filter/syscalls_runtime.h"
+#include "sandbox/filter/tiny_filter.h"
 #include "tests/check.h"
 #include "tests/unit/bpf.h"
 #include "tests/unit/jailing.h"

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
-#include "sandbox/seccomp_notify.h"
-#include "sandbox/tiny_filter.h"
+#include "sandbox/filter/tiny_filter.h"
+#include "sandbox/worker/seccomp_notify.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

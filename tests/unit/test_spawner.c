@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "proto/base/fdio.h"
-#include "sandbox/spawner.h"
+#include "sandbox/spawner/spawner.h"
 #include "tests/check.h"
 
 /*

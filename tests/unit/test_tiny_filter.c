@@ -12,8 +12,8 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
-#include "sandbox/syscalls.h"
-#include "sandbox/tiny_filter.h"
+#include "sandbox/filter/syscalls.h"
+#include "sandbox/filter/tiny_filter.h"
 #include "tests/check.h"
 #include "tests/unit/bpf.h"
 #include "tests/unit/jailing.h"

@@ -1,6 +1,6 @@
 #include <sys/resource.h>
 
-#include "sandbox/worker_limits.h"
+#include "sandbox/worker/worker_limits.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"
 

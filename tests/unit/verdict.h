@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "sandbox/syscalls.h"
+#include "sandbox/filter/syscalls.h"
 
 static inline bool rule_holds(const struct arg_rule *rule, const uint64_t args[6])
 {

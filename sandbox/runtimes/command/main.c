@@ -13,14 +13,14 @@
 #include <string.h>
 
 #include "sandbox/child_exit.h"
+#include "sandbox/filter/syscalls_runtime.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/runtimes/command/needs.h"
 #include "sandbox/runtimes/command/orders.h"
 #include "sandbox/runtimes/command/run_program.h"
 #include "sandbox/runtimes/command/tree.h"
-#include "sandbox/syscalls_runtime.h"
-#include "sandbox/worker_limits.h"
-#include "sandbox/zygote.h"
+#include "sandbox/worker/worker_limits.h"
+#include "sandbox/zygote/zygote.h"
 
 #define VERSION_MAX     64
 #define AHEAD_OWN_BYTES ((uint64_t)128 << 20) /* stacks of threads, and a heap that is warm */

@@ -10,9 +10,9 @@
 
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
-#include "sandbox/joblink.h"
 #include "sandbox/runtimes/command/tree.h"
-#include "sandbox/worker.h"
+#include "sandbox/worker/joblink.h"
+#include "sandbox/worker/worker.h"
 
 /*
  * Limits of execve(2): so much for one text, and a quarter of the stack for all of them and their

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "proto/base/err.h"
-#include "sandbox/program.h"
+#include "sandbox/worker/program.h"
 
 struct command {
 	const char *interpreter;

@@ -31,17 +31,17 @@
 
 #include "proto/base/container.h"
 #include "sandbox/child_exit.h"
+#include "sandbox/filter/syscalls_runtime.h"
 #include "sandbox/jail_env.h"
-#include "sandbox/joblink.h"
 #include "sandbox/runtimes/python/audit.h"
 #include "sandbox/runtimes/python/processors.h"
 #include "sandbox/runtimes/python/refusals.h"
 #include "sandbox/runtimes/python/run_program.h"
 #include "sandbox/runtimes/python/streams.h"
 #include "sandbox/runtimes/python/substitutes.h"
-#include "sandbox/syscalls_runtime.h"
-#include "sandbox/worker.h"
-#include "sandbox/zygote.h"
+#include "sandbox/worker/joblink.h"
+#include "sandbox/worker/worker.h"
+#include "sandbox/zygote/zygote.h"
 
 /* Touches the pages that every job touches, and few others: those of an average job are many. */
 static const struct program tiny = {

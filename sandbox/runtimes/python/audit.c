@@ -7,11 +7,11 @@
 #include "proto/base/container.h"
 #include "proto/jail_dirs.h"
 #include "sandbox/child_exit.h"
-#include "sandbox/joblink.h"
 #include "sandbox/runtimes/python/caller.h"
 #include "sandbox/runtimes/python/late_api.h"
 #include "sandbox/runtimes/python/rules.h"
-#include "sandbox/worker.h"
+#include "sandbox/worker/joblink.h"
+#include "sandbox/worker/worker.h"
 
 #define PATH_BYTES      512
 #define TEXT_CHARACTERS 120

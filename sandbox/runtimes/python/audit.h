@@ -16,7 +16,7 @@
 
 #include <Python.h>
 
-#include "sandbox/program.h"
+#include "sandbox/worker/program.h"
 
 /* Once, in the zygote.  0, or -1 with an exception set. */
 int audit_init(void);

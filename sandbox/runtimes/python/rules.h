@@ -14,7 +14,7 @@
 #include <Python.h>
 #include <stdbool.h>
 
-#include "sandbox/program.h"
+#include "sandbox/worker/program.h"
 
 enum rule {
 	RULE_IMPORT_DANGEROUS,

@@ -11,11 +11,11 @@
 
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
-#include "sandbox/joblink.h"
-#include "sandbox/program.h"
 #include "sandbox/runtimes/python/audit.h"
 #include "sandbox/runtimes/python/streams.h"
-#include "sandbox/worker.h"
+#include "sandbox/worker/joblink.h"
+#include "sandbox/worker/program.h"
+#include "sandbox/worker/worker.h"
 
 #define PLAIN_NAME     "main.py"
 #define EXIT_UNFLUSHED 120 /* the interpreter's exit code if stdout cannot be flushed */

@@ -9,7 +9,7 @@
 
 #include <Python.h>
 
-#include "sandbox/program.h"
+#include "sandbox/worker/program.h"
 
 struct harness {
 	PyObject *

@@ -1,0 +1,19 @@
+/*
+ * The calls that jobs of some runtimes may make in addition to FILTER_JOB. Jobs of command runtimes
+ * may start programs.  The filter cannot see which ones, but their tree (runtimes/command/tree.h)
+ * holds only those that are listed.  Jobs of a runtime with `processes` may fork and start no
+ * program.
+ */
+#pragma once
+
+#include "sandbox/filter/tiny_filter.h"
+
+/* Zygote and slot have each of these calls: what the base filter refuses stays refused. */
+extern const struct syscall_list SYSCALLS_COMMAND;
+extern const struct syscall_list SYSCALLS_FORKING;
+
+/*
+ * For an interpreter that is started before its job comes, under the job's filter: it may execute
+ * what its tree holds, which is itself, and fork no child.
+ */
+extern const struct syscall_list SYSCALLS_AHEAD;

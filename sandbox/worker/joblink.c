@@ -1,0 +1,126 @@
+#include "sandbox/worker/joblink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "proto/base/cleanup.h"
+#include "proto/base/fdio.h"
+
+/* Most jobs fit, and come with their head in the first read. */
+#define SMALL_BODY 16384
+
+static struct {
+	struct job_head head;
+	char body[SMALL_BODY];
+} first;
+
+static int check_head(const struct job_head *head, struct err *err)
+{
+	if (head->magic != SLOTMSG_MAGIC || head->kind != JOB_START)
+		return err_set(err, ERR_PROTOCOL, "not a job");
+	if (head->len > SLOTMSG_BODY_MAX)
+		return err_set(err, ERR_TOO_BIG, "a job of %u bytes", head->len);
+	return 0;
+}
+
+/* The first read takes everything that is there, and the descriptor. */
+static int read_first(int sock, size_t *ret_got, int *ret_fd, struct err *err)
+{
+	int fds[1] = { -1 };
+	size_t fd_count = 0;
+	ssize_t got = recv_with_fds(sock, &first, sizeof(first), fds, 1, &fd_count, err);
+
+	if (got < 0)
+		return -1;
+	if (got == 0)
+		return err_set(err, ERR_CLOSED, "the daemon has gone");
+	*ret_got = (size_t)got;
+	*ret_fd = fd_count > 0 ? fds[0] : -1;
+	return 0;
+}
+
+static int read_rest(int sock, size_t got, struct joblink_job *job, struct err *err)
+{
+	size_t have = got - sizeof(first.head);
+
+	job->len = first.head.len;
+	job->body = first.body;
+	if (have > job->len)
+		return err_set(err, ERR_PROTOCOL, "more than a job");
+	if (job->len > sizeof(first.body)) {
+		job->body = malloc(job->len);
+		if (!job->body)
+			return err_set(err, ERR_MEMORY, "no memory for a job");
+		memcpy(job->body, first.body, have);
+	}
+	return read_all(sock, job->body + have, job->len - have, err);
+}
+
+int joblink_wait(int sock, struct joblink_job *ret_job, struct err *err)
+{
+	size_t got = 0;
+	auto_fd int fd = -1;
+
+	if (read_first(sock, &got, &fd, err) < 0)
+		return -1;
+	if (got < sizeof(first.head)) {
+		char *rest = (char *)&first.head + got;
+
+		if (read_all(sock, rest, sizeof(first.head) - got, err) < 0)
+			return -1;
+		got = sizeof(first.head);
+	}
+	if (check_head(&first.head, err) < 0)
+		return -1;
+	if (read_rest(sock, got, ret_job, err) < 0)
+		return -1;
+	ret_job->stdin_fd = take_fd(&fd);
+	return 0;
+}
+
+/* send(2), because the job's filter refuses sendmsg(2). */
+static int send_all(int sock, const char *bytes, size_t len, int flags, struct err *err)
+{
+	while (len > 0) {
+		ssize_t sent = send(sock, bytes, len, flags | MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return err_sys(err, "job socket");
+		bytes += sent;
+		len -= (size_t)sent;
+	}
+	return 0;
+}
+
+int joblink_tell(int sock, enum job_kind kind, int32_t exit_code, const void *body, size_t len,
+	struct err *err)
+{
+	struct job_head head = {
+		.magic = SLOTMSG_MAGIC,
+		.kind = kind,
+		.len = (uint32_t)len,
+		.exit_code = exit_code,
+	};
+
+	if (len > SLOTMSG_REPORT_MAX)
+		return err_set(err, ERR_TOO_BIG, "a report of %zu bytes", len);
+	if (send_all(sock, (const char *)&head, sizeof(head), len ? MSG_MORE : 0, err) < 0)
+		return -1;
+	return len ? send_all(sock, body, len, 0, err) : 0;
+}
+
+void joblink_linger(int sock)
+{
+	char byte;
+	ssize_t got;
+
+	do
+		got = recv(sock, &byte, sizeof(byte), 0);
+	while (got > 0 || (got < 0 && errno == EINTR));
+}
