@@ -275,7 +275,7 @@ for name, otherwise, *_ in rows("CONFIG_NUMBERS", 3):
 # ---- log events and commands ---------------------------------------------------------------------
 
 POLICY = sorted(pathlib.Path("daemon/policy").glob("*.c"))
-SANDBOX = sorted(pathlib.Path("sandbox").glob("*.c"))
+SANDBOX = sorted(pathlib.Path("sandbox").rglob("*.c"))
 
 expect(RUNBOOK, "The log", "the event",
        table("log lines", r'LOG_LEVEL_(?:ERROR|WARNING|NOTICE|INFO), "([\w.]+)"', *DAEMON, *POLICY)
