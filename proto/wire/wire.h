@@ -58,16 +58,12 @@ struct wire_fault {
 };
 
 /*
- * Decodes exactly one object that fills all `len` bytes.  Copies texts and bytes.  Returns a value,
- * or NULL with *err and *ret_fault.  ret_fault may be NULL.
- */
-struct value *wire_decode(struct arena *arena, const char *bytes, size_t len,
-	struct wire_fault *ret_fault, struct err *err);
-
-/*
- * As wire_decode(), but values point to texts and bytes inside `bytes`, which must live as long as
- * the values.  The decoder writes a NUL after each text, the last one possibly at bytes[len].  So
- * the caller must own that byte, too.
+ * Decodes exactly one object that fills all `len` bytes.  Returns a value, or NULL with *err and
+ * *ret_fault.  ret_fault may be NULL.
+ *
+ * Values point to texts and bytes inside `bytes`, which must live as long as the values.  The
+ * decoder writes a NUL after each text, the last one possibly at bytes[len].  So the caller must own
+ * that byte, too.
  */
 struct value *wire_decode_in_place(struct arena *arena, char *bytes, size_t len,
 	struct wire_fault *ret_fault, struct err *err);

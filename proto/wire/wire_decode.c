@@ -18,11 +18,10 @@
  */
 struct decoder {
 	struct arena *arena;
-	const char *bytes;
+	char *bytes;
 	size_t len;
 	size_t at;
 	unsigned depth;
-	char *in_place; /* the same bytes when the decoder may change them, else NULL */
 	/* place for a NUL, which is written after the head at that place has been read */
 	char *nul;
 	struct wire_fault *fault;
@@ -64,18 +63,12 @@ static int read_head(struct decoder *dec, struct wire_head *head)
 	return 0;
 }
 
-/* Returns the bytes after a head, copied unless in_place is set. */
+/* Returns the bytes after a head. */
 static const char *take_bytes(struct decoder *dec, size_t len)
 {
 	const char *bytes = dec->bytes + dec->at;
 
-	if (!dec->in_place) {
-		bytes = arena_copy(dec->arena, bytes, len);
-		if (!bytes)
-			(void)refuse_memory(dec);
-	} else {
-		dec->nul = dec->in_place + dec->at + len;
-	}
+	dec->nul = dec->bytes + dec->at + len;
 	dec->at += len;
 	return bytes;
 }
@@ -324,16 +317,6 @@ static struct value *decode_whole(struct decoder *dec)
 	return value;
 }
 
-struct value *wire_decode(struct arena *arena, const char *bytes, size_t len,
-	struct wire_fault *ret_fault, struct err *err)
-{
-	struct decoder dec = {
-		.arena = arena, .bytes = bytes, .len = len, .fault = ret_fault, .err = err
-	};
-
-	return decode_whole(&dec);
-}
-
 struct value *wire_decode_in_place(
 	struct arena *arena, char *bytes, size_t len, struct wire_fault *ret_fault, struct err *err)
 {
@@ -341,6 +324,5 @@ struct value *wire_decode_in_place(
 		.arena = arena, .bytes = bytes, .len = len, .fault = ret_fault, .err = err
 	};
 
-	dec.in_place = bytes;
 	return decode_whole(&dec);
 }

@@ -14,6 +14,7 @@
 #include "proto/wire/wire.h"
 #include "tests/cases.h"
 #include "tests/check.h"
+#include "tests/wire_copy.h"
 
 AUTO_DEFINE(struct arena, arena_done);
 AUTO_DEFINE(struct buf, buf_done);
@@ -182,7 +183,7 @@ static void check_message(const struct test_case *test, struct buf *bytes, bool 
 	if (in_place)
 		value = wire_decode_in_place(&arena, bytes->bytes, bytes->len, &fault, NULL);
 	else
-		value = wire_decode(&arena, bytes->bytes, bytes->len, &fault, NULL);
+		value = wire_decode_copy(&arena, bytes->bytes, bytes->len, &fault, NULL);
 	if (value)
 		print_value(&said, value);
 	else

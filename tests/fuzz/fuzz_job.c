@@ -11,6 +11,7 @@
 #include "proto/wire/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/job_bounds.h"
+#include "tests/wire_copy.h"
 
 #define ARENA_BYTES (64U << 20)
 
@@ -28,7 +29,7 @@ static int read_params(struct arena *arena, const uint8_t *data, size_t len, str
 
 	if (len && data[0] == '{')
 		return json_parse(arena, (const char *)data, len, NULL, params, &err);
-	*params = wire_decode(arena, (const char *)data, len, NULL, &err);
+	*params = wire_decode_copy(arena, (const char *)data, len, NULL, &err);
 	return *params ? 0 : -1;
 }
 

@@ -132,7 +132,7 @@ expect(PROTOCOL, "runs.list", "the key",
 
 expect(PROTOCOL, "Errors", "the code", table("codes", r'X\([A-Z_]+, "(\w+)",', "proto/wire/rpc.h"))
 for what, pattern, paths in (
-    ("refusals", r'job_refuse\(\s*reader, (?:&?\w+), "(\w+)"', ("proto/job/job_spec.c", "proto/job/job_inputs.c")),
+    ("refusals", r'job_refuse\(\s*reader, (?:&?\w+), "(\w+)"', ("proto/job/job_spec.c",)),
     ("complaints", r'complain\([^;"]*?"(\w+)"', ("proto/schema/schema_check.c",)),
     ("envelopes", r'refuse\(ret_fault, err, "(\w+)"', ("proto/wire/rpc.c",)),
     ("messages", r'refuse\(dec, \w+, "(\w+)"', ("proto/wire/wire_decode.c",)),
