@@ -5,10 +5,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
+#include "sandbox/child_exit.h"
 
 /* Most jobs fit, and come with their head in the first read. */
 #define SMALL_BODY 16384
@@ -113,6 +115,22 @@ int joblink_tell(int sock, enum job_kind kind, int32_t exit_code, const void *bo
 	if (send_all(sock, (const char *)&head, sizeof(head), len ? MSG_MORE : 0, err) < 0)
 		return -1;
 	return len ? send_all(sock, body, len, 0, err) : 0;
+}
+
+int joblink_ready(int sock)
+{
+	struct timespec used;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return joblink_tell(sock, JOB_READY, (int32_t)(used.tv_sec * 1000000 + used.tv_nsec / 1000),
+		NULL, 0, NULL);
+}
+
+void joblink_fail(int sock, const char *why)
+{
+	(void)joblink_tell(sock, JOB_FAILED, 0, why, strlen(why), NULL);
+	joblink_linger(sock);
+	child_exit(1);
 }
 
 void joblink_linger(int sock)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sandbox/child_exit.h"
@@ -25,13 +24,6 @@
 __attribute__((noreturn)) static void leave(void)
 {
 	child_exit(1);
-}
-
-__attribute__((noreturn)) static void tell_failure(const char *why)
-{
-	(void)joblink_tell(WORKER_JOB_FD, JOB_FAILED, 0, why, strlen(why), NULL);
-	joblink_linger(WORKER_JOB_FD);
-	leave();
 }
 
 /* ---- arguments and environment ------------------------------------------------------------ */
@@ -209,17 +201,6 @@ int run_program_prepare(const struct command *command, const struct program *pro
 
 /* ---- a worker ------------------------------------------------------------------------------ */
 
-/* It carries the CPU time spent so far, which is not counted for the job. */
-static void tell_ready(void)
-{
-	struct timespec used;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	if (joblink_tell(WORKER_JOB_FD, JOB_READY,
-		    (int32_t)(used.tv_sec * 1000000 + used.tv_nsec / 1000), NULL, 0, NULL) < 0)
-		leave();
-}
-
 /* Starts the interpreter now, before there is a job. */
 __attribute__((noreturn)) static void start_ahead(const struct command *command)
 {
@@ -246,14 +227,15 @@ void run_program(const struct command *command)
 	if (command->ahead)
 		start_ahead(command);
 	file = program_file_ahead(AT_FDCWD);
-	tell_ready();
+	if (joblink_ready(WORKER_JOB_FD) < 0)
+		leave();
 	if (joblink_wait(WORKER_JOB_FD, &job, &err) < 0 ||
 		program_parse(job.body, job.len, &program, &err) < 0)
 		leave();
 	if (program_write(&program, AT_FDCWD, file, &err) < 0 ||
 		run_program_prepare(command, &program, &start, &err) < 0 ||
 		(job.stdin_fd >= 0 && program_stdin(job.stdin_fd, JAIL_TMP_DIR, &err) < 0))
-		tell_failure(err.text);
+		joblink_fail(WORKER_JOB_FD, err.text);
 	if (joblink_tell(WORKER_JOB_FD, JOB_BEGUN, 0, NULL, 0, NULL) < 0)
 		leave();
 	execve(command->interpreter, start.argv, start.env);

@@ -31,21 +31,6 @@ static PyObject *argument(PyObject *args, Py_ssize_t index)
 	return index < PyTuple_Size(args) ? PyTuple_GetItem(args, index) : NULL;
 }
 
-static bool begins_with(const char *text, const char *beginning)
-{
-	return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
-/* Borrowed; NULL for an object that is no text. */
-static const char *utf8_of(PyObject *text)
-{
-	const char *bytes =
-		text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-
-	PyErr_Clear();
-	return bytes;
-}
-
 static bool is_code(PyObject *object)
 {
 	return object && (PyObject *)Py_TYPE(object) == audit.code_type;
@@ -189,7 +174,7 @@ static bool is_inner_module(PyObject *name)
 	for (size_t i = 0; text && i < COUNT_OF(inner); i++) {
 		size_t len = strlen(inner[i]);
 
-		if (begins_with(text, inner[i]) &&
+		if (caller_begins(text, inner[i]) &&
 			(text[len] == '\0' || text[len] == '.' || text[len] == '_'))
 			return true;
 	}
@@ -266,10 +251,10 @@ static size_t root_length(const char *path)
 	size_t longest = 0;
 
 	for (Py_ssize_t i = 0; i < PyTuple_Size(audit.roots); i++) {
-		const char *folder = utf8_of(PyTuple_GetItem(audit.roots, i));
+		const char *folder = caller_utf8(PyTuple_GetItem(audit.roots, i));
 		size_t len = folder ? strlen(folder) : 0;
 
-		if (len > longest && begins_with(path, folder) && path[len] == '/')
+		if (len > longest && caller_begins(path, folder) && path[len] == '/')
 			longest = len;
 	}
 	return longest ? longest + 1 : 0;
@@ -298,7 +283,7 @@ static void module_of_file(const char *path, char name[PATH_BYTES])
  */
 static void judge_module_file(PyObject *file)
 {
-	const char *path = utf8_of(file);
+	const char *path = caller_utf8(file);
 	char name[PATH_BYTES];
 	PyObject *module;
 
@@ -381,7 +366,7 @@ static void on_function(PyObject *args)
  */
 static bool is_harmless_read(PyObject *path, long flags)
 {
-	const char *text = utf8_of(path);
+	const char *text = caller_utf8(path);
 
 	if (!text || (flags & O_ACCMODE) != O_RDONLY)
 		return false;
@@ -463,7 +448,7 @@ static bool reaches_system(const char *event)
 		"nntplib.", "telnetlib.", "webbrowser.", "mmap.", "signal." };
 
 	for (size_t i = 0; i < COUNT_OF(heads); i++)
-		if (begins_with(event, heads[i]))
+		if (caller_begins(event, heads[i]))
 			return true;
 	return false;
 }

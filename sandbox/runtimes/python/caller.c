@@ -10,13 +10,12 @@
 #define DEPTH_MAX  64
 #define PART_BYTES 128
 
-static bool begins_with(const char *text, const char *beginning)
+bool caller_begins(const char *text, const char *beginning)
 {
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* Borrowed; NULL for an object that is no text. */
-static const char *text_of(PyObject *text)
+const char *caller_utf8(PyObject *text)
 {
 	const char *bytes =
 		text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
@@ -30,16 +29,16 @@ static const char *text_of(PyObject *text)
 /* No file of the runtime lies there. */
 bool caller_can_write(const char *path)
 {
-	return path[0] != '/' || begins_with(path, JAIL_WORK_DIR "/") ||
-	       begins_with(path, JAIL_TMP_DIR "/") || begins_with(path, "/dev/") ||
+	return path[0] != '/' || caller_begins(path, JAIL_WORK_DIR "/") ||
+	       caller_begins(path, JAIL_TMP_DIR "/") || caller_begins(path, "/dev/") ||
 	       strstr(path, "/../");
 }
 
 bool caller_is_trusted(PyObject *file)
 {
-	const char *text = text_of(file);
+	const char *text = caller_utf8(file);
 
-	return text && (begins_with(text, "<frozen ") || !caller_can_write(text));
+	return text && (caller_begins(text, "<frozen ") || !caller_can_write(text));
 }
 
 PyObject *caller_file_of_code(PyObject *code)
@@ -63,7 +62,8 @@ enum caller caller_of_file(PyObject *file)
 {
 	if (!caller_is_trusted(file))
 		return CALLER_PROGRAM;
-	return begins_with(text_of(file), "<frozen importlib") ? CALLER_IMPORT : CALLER_LIBRARY;
+	return caller_begins(caller_utf8(file), "<frozen importlib") ? CALLER_IMPORT
+								     : CALLER_LIBRARY;
 }
 
 /* ---- frames ----------------------------------------------------------------------------------- */
@@ -178,8 +178,8 @@ bool caller_belongs_to(PyObject *module)
 {
 	PyFrameObject *frame = top();
 	PyObject *file = caller_file_of(frame);
-	const char *path = text_of(file);
-	const char *name = text_of(module);
+	const char *path = caller_utf8(file);
+	const char *name = caller_utf8(module);
 	const int len = name ? (int)strcspn(name, ".") : 0;
 	char folder[PART_BYTES];
 	char alone[PART_BYTES];

@@ -17,6 +17,12 @@ enum caller {
 	CALLER_IMPORT,  /* the library, while it imports */
 };
 
+/* Borrowed; NULL for an object that is no text. */
+const char *caller_utf8(PyObject *text);
+
+/* Whether a text begins so. */
+bool caller_begins(const char *text, const char *beginning);
+
 /* Whether no program can write this file of code. */
 bool caller_is_trusted(PyObject *file);
 

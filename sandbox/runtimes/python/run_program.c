@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sandbox/child_exit.h"
@@ -63,13 +62,6 @@ static void tell(enum job_kind kind, int32_t exit_code, const char *body, size_t
 		leave();
 }
 
-__attribute__((noreturn)) static void tell_failure(const char *why)
-{
-	(void)joblink_tell(WORKER_JOB_FD, JOB_FAILED, 0, why, strlen(why), NULL);
-	joblink_linger(WORKER_JOB_FD);
-	leave();
-}
-
 /* ---- receiving the job -------------------------------------------------------------------- */
 
 static PyObject *decode(struct span text)
@@ -97,7 +89,7 @@ static PyObject *take_stdin(int fd)
 	if (fd < 0)
 		Py_RETURN_NONE;
 	if (program_stdin(fd, JAIL_TMP_DIR, &err) < 0)
-		tell_failure(err.text);
+		joblink_fail(WORKER_JOB_FD, err.text);
 	if (fstat(STDIN_FILENO, &status) < 0)
 		leave();
 	return PyLong_FromUnsignedLong(status.st_mode & S_IFMT);
@@ -128,7 +120,7 @@ static PyObject *job_take(int file, struct program *ret_program)
 	if (program_parse(job.body, job.len, ret_program, &err) < 0)
 		leave();
 	if (program_write(ret_program, AT_FDCWD, file, &err) < 0)
-		tell_failure(err.text);
+		joblink_fail(WORKER_JOB_FD, err.text);
 	if (steady_begin)
 		steady_begin();
 	return job_tuple(ret_program, job.stdin_fd);
@@ -358,15 +350,6 @@ static void die_of(int number)
 
 /* ---- a worker ------------------------------------------------------------------------------ */
 
-/* It carries the CPU time spent so far, which is not counted for the job. */
-static void tell_ready(void)
-{
-	struct timespec used;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	tell(JOB_READY, (int32_t)(used.tv_sec * 1000000 + used.tv_nsec / 1000), NULL, 0);
-}
-
 /* prepare() failed: the environment may be one that no process can have. */
 __attribute__((noreturn)) static void fail_to_begin(void)
 {
@@ -374,7 +357,8 @@ __attribute__((noreturn)) static void fail_to_begin(void)
 	PyObject *text = error ? PyObject_Str(error) : NULL;
 	PyObject *bytes = text ? PyUnicode_AsUTF8String(text) : NULL;
 
-	tell_failure(bytes ? PyBytes_AsString(bytes) : "the job could not be prepared");
+	joblink_fail(
+		WORKER_JOB_FD, bytes ? PyBytes_AsString(bytes) : "the job could not be prepared");
 }
 
 /*
@@ -425,7 +409,8 @@ static void start_over(const struct harness *harness)
 static void hold_to_rules(const struct program *program)
 {
 	if (program->rules.len && audit_start(program->rules, program->entrypoint) < 0)
-		tell_failure("this interpreter cannot be held to the rules of the policy");
+		joblink_fail(WORKER_JOB_FD,
+			"the worker could not apply the policy's rules to this interpreter");
 }
 
 void run_program(const struct harness *harness)
@@ -444,7 +429,8 @@ void run_program(const struct harness *harness)
 		fail_to_begin();
 	file = program_file_ahead(AT_FDCWD);
 	streams_begin();
-	tell_ready();
+	if (joblink_ready(WORKER_JOB_FD) < 0)
+		leave();
 	job = harness->program ? job_tuple(harness->program, -1) : job_take(file, &program);
 	if (play_init(&play, harness, scope, job) < 0)
 		fail_to_begin();
