@@ -35,9 +35,10 @@ set(ced_cppcheck_silent missingIncludeSystem unusedStructMember memleak resource
 	readdirCalled getpwnamCalled variableScope)
 list(TRANSFORM ced_cppcheck_silent PREPEND --suppress=)
 cmake_host_system_information(RESULT ced_cores QUERY NUMBER_OF_LOGICAL_CORES)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/cppcheck)   # what was found in each file, by its content
 add_custom_target(cppcheck
 	COMMAND cppcheck --quiet --error-exitcode=1 --std=c11 --library=posix --inline-suppr
-		-j ${ced_cores} --enable=warning,style,performance,portability
+		-j ${ced_cores} --cppcheck-build-dir=${CMAKE_BINARY_DIR}/cppcheck --enable=warning,style,performance,portability
 		-I ${CMAKE_SOURCE_DIR} -I ${CED_GENERATED_DIR} ${ced_cppcheck_silent}
 		"-D__typeof__(x)=void" -D__${CMAKE_SYSTEM_PROCESSOR}__=1 -D_GNU_SOURCE=1 ${ced_sources}
 	COMMENT "cppcheck"

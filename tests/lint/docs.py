@@ -60,7 +60,7 @@ class Tree:
         self.cectl_words = {word for text in commands
                             for word in re.findall(r'\.name = "([a-z-]+)[ "]', text)}
         presets = pathlib.Path("CMakePresets.json").read_text(encoding="utf-8")
-        self.presets = set(re.findall(r'"name": "(\w+)"', presets))
+        self.presets = set(re.findall(r'"name": "([\w-]+)"', presets))
 
     def has(self, path, folder):
         """Is there such a file or folder, seen from the root or from a folder?"""
@@ -111,7 +111,7 @@ def about_command(text, tree):
     for word in re.findall(r"\./dev (\w+)", text):
         if word not in tree.dev_words:
             yield f"./dev does not know {word}"
-    for word in re.findall(r"\b(?:cmake|ctest)\b[^`\n]* --preset (\w+)", text):
+    for word in re.findall(r"\b(?:cmake|ctest)\b[^`\n]* --preset ([\w-]+)", text):
         if word not in tree.presets:
             yield f"there is no preset {word}"
     for word in re.findall(r"(?:^|\$ |`|sudo )cectl ([a-z][a-z-]*)\b", text, re.M):

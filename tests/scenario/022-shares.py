@@ -51,8 +51,20 @@ class Neighbour(threading.Thread):
     def median_of(self, work):
         first = len(self.took)
         work()
-        wait_until(lambda: len(self.took) > first + 20)
+        wait_until(lambda: len(self.took) > first + 20, 60)
         return statistics.median(self.took[first:])
+
+    def pace_during(self, work, undo):
+        """How many times as long its runs take during `work`, and whether that is fair.
+
+        Other load on the host disturbs either measurement, so an unfair pair is measured again."""
+        for left in reversed(range(4)):
+            quiet = self.median_of(lambda: time.sleep(1))
+            pace = self.median_of(work)
+            is_fair = pace < quiet * 4 + 0.01
+            if is_fair or not left:
+                return pace / quiet, is_fair
+            undo()
 
 
 # Many requests wait for one run on a connection that is never read: the answers make the daemon close it.
@@ -66,7 +78,7 @@ eq(daemon_pid(spawner), daemon, "and the crowd harms nobody")
 deaf.close()
 
 neighbour = Neighbour()
-quiet = neighbour.median_of(lambda: time.sleep(2))
+neighbour.median_of(lambda: time.sleep(2))
 before = rss_kib(daemon)
 
 # Almost complete messages, on many connections.
@@ -82,7 +94,6 @@ def half_messages():
             sock.sendall(big[:-1])
         except OSError:  # closed during our sending, unless all bytes had entered the kernel's buffer by then
             pass
-    time.sleep(0.5)
 
 
 def is_refused(sock):
@@ -97,14 +108,32 @@ def is_refused(sock):
     return not told or b"busy" in told
 
 
-pace = neighbour.median_of(half_messages)
-grown = (rss_kib(daemon) - before) // 1024
-refused = sum(map(is_refused, crowd))
+refusals = set()
+peaks = []
+
+
+def most_are_refused():
+    """Nothing but a ceiling refuses a client before the time for a message is over, which is a minute."""
+    peaks.append(rss_kib(daemon))
+    refusals.update(sock for sock in crowd if sock not in refusals and is_refused(sock))
+    return len(refusals) > 20
+
+
+def close_crowd():
+    for sock in crowd:
+        sock.close()
+    crowd.clear()
+    refusals.clear()
+    time.sleep(0.5)
+
+
+pace, is_fair = neighbour.pace_during(half_messages, close_crowd)
+most = wait_until(most_are_refused, 40)
+grown = (max(peaks) - before) // 1024
 ok(grown < 80, f"280 MiB of half messages take {grown} MiB")
-ok(refused > 20, f"{refused} of 40 connections were shown the door")
-ok(pace < quiet * 4 + 0.01, f"the neighbour's runs take {pace / quiet:.1f} times as long meanwhile")
-for sock in crowd:
-    sock.close()
+ok(most, f"{len(refusals)} of 40 connections were shown the door")
+ok(is_fair, f"the neighbour's runs take {pace:.1f} times as long meanwhile")
+close_crowd()
 
 # Complete requests that wait in the queue.
 sock = raw(0.5)
@@ -121,19 +150,27 @@ grown = (rss_kib(daemon) - before) // 1024
 ok(grown < 100, f"280 MiB of queued requests take {grown} MiB")
 unpacker = msgpack.Unpacker(raw=False)
 answers = []
-sock.settimeout(0.3)
+told = []
+sock.settimeout(30)
 try:
-    while data := sock.recv(65536):
+    while not told and (data := sock.recv(65536)):
         unpacker.feed(data)
         answers += list(unpacker)
+        told = [answer for answer in answers if answer[2] and answer[2]["code"] == "busy"]
 except OSError:
     pass
-told = [answer for answer in answers if answer[2] and answer[2]["code"] == "busy"]
 ok(told and told[0][2]["data"]["retry_after_ms"] > 0, f"{len(told)} were told to come back", answers[:2])
 sock.close()
-ok(wait_until(lambda: rss_kib(daemon) - before < 40 * 1024), "the memory comes back when they have gone",
+ok(wait_until(lambda: rss_kib(daemon) - before < 40 * 1024, 60), "the memory comes back when they have gone",
    rss_kib(daemon) - before)
-held = client.call("admin.status")["held_bytes"]
+
+
+def held_bytes():
+    return client.call("admin.status")["held_bytes"]
+
+
+wait_until(lambda: held_bytes() < MIB, 60)
+held = held_bytes()
 ok(held < MIB, f"and is counted as free ({held} bytes are held)")
 
 # Outputs that take half a second of work each to check, and others that are only large.
@@ -167,15 +204,13 @@ def hard_checks():
 
 told = []
 shares = []
-while len(shares) < 4 and not (shares and shares[-1] > 0.3):  # a busy host disturbs either measurement now and then
+while len(shares) < 8 and not (shares and shares[-1] > 0.3):  # a busy host disturbs either measurement now and then
     calm = rate_of(lambda: time.sleep(1))
     shares.append(rate_of(hard_checks) / calm)
 eq(set(told), {"output_invalid"}, "a schema that takes too much work is told so")
 ok(shares[-1] > 0.3, f"and others get {shares[-1]:.0%} of the answers that they get otherwise", shares)
 
 # More connections than descriptors, from a user who is exempt from every other ceiling.
-crowd = []
-
 
 def storm():
     for _ in range(900):
@@ -189,12 +224,11 @@ def storm():
     time.sleep(1)
 
 
-pace = neighbour.median_of(storm)
+pace, is_fair = neighbour.pace_during(storm, close_crowd)
 fds = descriptors(daemon)
 ok(fds is None or fds < 900, f"the daemon keeps descriptors for its workers ({fds} of 1024 are open)")
-ok(pace < quiet * 4 + 0.01, f"the neighbour's runs take {pace / quiet:.1f} times as long meanwhile")
-for sock in crowd:
-    sock.close()
+ok(is_fair, f"the neighbour's runs take {pace:.1f} times as long meanwhile")
+close_crowd()
 
 
 def is_let_in():
@@ -205,7 +239,7 @@ def is_let_in():
         return False
 
 
-ok(wait_until(is_let_in), "when they have gone somebody new is let in")
+ok(wait_until(is_let_in, 60), "when they have gone somebody new is let in")
 
 neighbour.stopped.set()
 neighbour.join()

@@ -4,8 +4,8 @@ import signal
 import sys
 import time
 
-from kills import Load, seed, start
-from wire import Client, children, command, daemon_pid, done, lives, ok, wait_until
+from kills import PATIENCE, Load, end, kill, seed, start
+from wire import Client, children, command, daemon_pid, done, ok, wait_until
 
 config, rounds = sys.argv[1], int(sys.argv[2])
 seed()
@@ -13,7 +13,7 @@ seed()
 
 def is_up():
     try:
-        client = Client(timeout=5)
+        client = Client(timeout=30)
         good = client.run("print(1)")["outcome"] == "ok"
         client.close()
         return good
@@ -33,7 +33,7 @@ def orphans():
 
 seen = set()
 spawner = start(config)
-if not ok(wait_until(is_up, 30), "the service is up"):
+if not ok(wait_until(is_up, PATIENCE), "the service is up"):
     done()
 load = Load(clients=8, pause=0.05)
 
@@ -64,25 +64,25 @@ for round_number in range(rounds):
               "inspector": random.choice(inspectors) if inspectors else None}[kind]
     if victim is None:
         continue
-    try:
-        os.kill(victim, signal.SIGKILL)
-    except ProcessLookupError:
-        continue
-    kinds[kind] += 1
     if kind in ("ced", "spawner"):
-        spawner.wait(20)
-        wait_until(lambda: not any(map(lives, below)), 5)
-        survivors += [(kind, pid, command(pid)) for pid in below if lives(pid)]
+        survivors += [(kind, pid, command(pid)) for pid in kill(spawner, victim)]
         spawner = start(config)
-    came_back = came_back and wait_until(is_up, 30)
+    else:
+        try:
+            os.kill(victim, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    kinds[kind] += 1
+    came_back = came_back and wait_until(is_up, PATIENCE)
 
+enough = wait_until(lambda: len(load.answered) > 100, PATIENCE)
 load.end()
-ok(wait_until(lambda: not orphans(), 10), "nothing of a killed slot or zygote survives", orphans())
+ok(wait_until(lambda: not orphans(), PATIENCE), "nothing of a killed slot or zygote survives", orphans())
 print("# killed:", ", ".join(f"{kind} {count} times" for kind, count in kinds.items()),
       f"- {len(load.answered)} runs were answered, {load.broken} connections broke")
 ok(came_back, "the service came back each time")
 ok(not survivors, "nothing of a killed house survives", survivors)
-ok(len(load.answered) > 100, "there was load")
+ok(enough, "there was load")
 
 load.check_answers()
 # A program is refused if its inspector was killed during the check.
@@ -97,9 +97,8 @@ ok(not running, "and none is called running that is not", running[:3])
 client.close()
 
 below = children(spawner.pid)
-spawner.terminate()
-ok(spawner.wait(20) == 0, "it ends when told to")
-wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in below), 5)
+ok(end(spawner) == 0, "it ends when told to")
+wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in below), PATIENCE)
 ok(not [pid for pid in below if os.path.exists(f"/proc/{pid}")], "and everything with it")
 leaves = [folder for folder, _, _ in os.walk("/sys/fs/cgroup") if os.path.basename(folder) == f"ced-{spawner.pid}"]
 ok(not leaves, "and its cgroups", leaves)

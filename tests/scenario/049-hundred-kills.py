@@ -1,13 +1,12 @@
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
 
-from kills import Load, seed, start
-from wire import Client, children, daemon_pid, done, lives, ok, wait_until
+from kills import PATIENCE, Load, end, kill, seed, start, wait_for_daemon
+from wire import Client, done, ok, wait_until
 
 config, kills = sys.argv[1], int(sys.argv[2])
 seed()
@@ -16,7 +15,7 @@ seed()
 def wait_for_answers(more):
     """Waits for load, not only for a daemon that is ready."""
     before = len(load.answered)
-    return wait_until(lambda: len(load.answered) >= before + more, 30)
+    return wait_until(lambda: len(load.answered) >= before + more, PATIENCE)
 
 
 def verify(*arguments):
@@ -35,15 +34,9 @@ killed = {"ced": 0, "spawner": 0}
 begun = time.monotonic()
 for number in range(kills):
     time.sleep(random.uniform(0, 0.05))
-    below = children(spawner.pid)
     kind = ("ced", "spawner")[number % 2]
-    victim = daemon_pid(spawner.pid) if kind == "ced" else spawner.pid
-    if victim is None:
-        kind, victim = "spawner", spawner.pid
-    os.kill(victim, signal.SIGKILL)
+    kill(spawner, wait_for_daemon(spawner) if kind == "ced" else spawner.pid)
     killed[kind] += 1
-    spawner.wait(20)
-    wait_until(lambda: not any(map(lives, below)), 5)
     spawner = start(config)
     under_load = under_load and wait_for_answers(random.randrange(1, 12))
 took = time.monotonic() - begun
@@ -61,8 +54,7 @@ ok(status == 0 and report["found"] == 0, "the chain over all of it verifies", re
 alarm = client.call("admin.status")["audit"]["alarm"]
 ok(alarm is None, "and no start took it for one that was rolled back", alarm)
 client.close()
-spawner.terminate()
-ok(spawner.wait(20) == 0, "it ends when told to")
+ok(end(spawner) == 0, "it ends when told to")
 status, copy = verify("--store", os.environ["CED_STATE"])
 ok(status == 0 and copy["found"] == 0, "a copy verifies without a daemon", copy)
 print(f"# {sum(killed.values())} kills ({killed['ced']} of ced, {killed['spawner']} of the spawner) in {took:.0f} s: "

@@ -29,6 +29,7 @@ LANGUAGES = {
     "bash": (".sh", "main.sh", ["/bin/bash"]),
     "javascript": (".js", "main.js", ["node"]),
 }
+AS_IN_FRONT = ["env", "--default-signal=INT,QUIT"]  # a shell's background jobs, and what they start, ignore these
 AT_ONCE = 8
 PATIENT = {"wall_ms": 60000}  # generous: a busy machine must not fail the test
 SPECIAL = "--special"  # set: only programs with their own runtime; otherwise only the others
@@ -92,7 +93,7 @@ def outside(program):
         with open(path, "w", encoding="utf-8", newline="") as file:
             file.write(program.code)
         ended = subprocess.run(
-            [*command, entrypoint, *program.args], input=(program.stdin or "").encode(), capture_output=True,
+            [*AS_IN_FRONT, *command, entrypoint, *program.args], input=(program.stdin or "").encode(), capture_output=True,
             cwd=folder + "/work", env={**OUTSIDE_ENV, "HOME": folder + "/work", "TMPDIR": folder + "/tmp", **program.env},
             timeout=60)
     streams = (data.replace(folder.encode(), b"") for data in (ended.stdout, ended.stderr))

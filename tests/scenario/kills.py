@@ -2,12 +2,14 @@
 
 import os
 import random
+import signal
 import subprocess
 import threading
 import time
 
-from wire import Client, PATH, ok
+from wire import Client, PATH, children, daemon_pid, lives, ok, wait_until
 
+PATIENCE = 120  # seconds: a busy machine takes many times as long for a start or an end
 log = open(os.environ["CED_LOG"], "ab")
 
 
@@ -21,6 +23,30 @@ def seed():
 def start(config):
     return subprocess.Popen(["ced-spawner", "--", "--socket", PATH, "--state", os.environ["CED_STATE"],
                              "--config", config], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+
+def end(spawner):
+    """Asks the service to end, and waits.  Returns its exit status, or None if it is still there."""
+    spawner.terminate()
+    try:
+        return spawner.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def kill(spawner, victim):
+    """Kills the daemon or its spawner and waits for the end of all processes below.  Returns those that live."""
+    below = children(spawner.pid)
+    os.kill(victim, signal.SIGKILL)
+    spawner.wait(PATIENCE)
+    wait_until(lambda: not any(map(lives, below)), PATIENCE)
+    return [pid for pid in below if lives(pid)]
+
+
+def wait_for_daemon(spawner):
+    """The daemon's pid, as soon as the spawner has started it."""
+    wait_until(lambda: daemon_pid(spawner.pid), PATIENCE)
+    return daemon_pid(spawner.pid)
 
 
 class Load:

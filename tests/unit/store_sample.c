@@ -1,5 +1,6 @@
 #include "tests/unit/store_sample.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,14 +201,16 @@ static void make_folder(char ret_folder[64])
 
 static void remove_folder(const char *folder)
 {
-	static const char *const files[] = { "ced.db", "ced.db-wal", "ced.db-shm", "ced.lock",
-		"ced.db-journal", "audit.key" };
-	char path[128];
+	DIR *entries = opendir(folder);
+	struct dirent *entry;
+	char path[512];
 
-	for (size_t i = 0; i < COUNT_OF(files); i++) {
-		(void)snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
+	while (entries && (entry = readdir(entries))) {
+		(void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 		(void)unlink(path);
 	}
+	if (entries)
+		(void)closedir(entries);
 	(void)rmdir(folder);
 }
 
