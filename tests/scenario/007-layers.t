@@ -91,7 +91,7 @@ nobodys() {
 	"$@" "$spawner" -- --config "$own/ced.conf" --socket "$own/run/ced.sock" \
 		--state "$own/state" >"$own/log" 2>&1 </dev/null &
 	ced_spawner=$!
-	for ((tries = 0; tries < 200; tries++)); do
+	for ((tries = 0; tries < 1200; tries++)); do
 		grep -q 'ced ready' "$own/log" && break
 		sleep 0.1
 	done

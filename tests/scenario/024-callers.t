@@ -23,7 +23,7 @@ exits 0 "the stranger's run goes on, until root cancels it" cectl cancel "$runni
 setpriv --reuid 4001 --regid 4001 --clear-groups \
 	/usr/bin/python3 "$work/024-curious.py" >"$work/curious" 2>&1 &
 curious=$!
-for ((tries = 0; tries < 300; tries++)); do
+for ((tries = 0; tries < 1200; tries++)); do
 	grep -q asked "$work/curious" && break
 	sleep 0.1
 done

@@ -19,7 +19,7 @@ repeats() {
 die() {
 	kill -KILL "$(pgrep -f "^ced --spawner-fd.*$ced_state")"
 	daemon_kill
-	for ((tries = 0; tries < 100; tries++)); do
+	for ((tries = 0; tries < 1200; tries++)); do
 		pgrep -f "$ced_state" >/dev/null || break
 		sleep 0.1
 	done
@@ -44,7 +44,7 @@ fi
 first=$(cectl run --id answered --json -c 'import os; print(os.urandom(8).hex())')
 cectl run --id unanswered -c 'import time; print("begun", flush=True); time.sleep(30)' --stream \
 	--limit wall=40s >"$work/begun" 2>/dev/null &
-for ((tries = 0; tries < 300; tries++)); do
+for ((tries = 0; tries < 1200; tries++)); do
 	grep -q begun "$work/begun" && break
 	sleep 0.1
 done
@@ -65,7 +65,7 @@ like "$(cectl stats)" 'from cache' "stats count them"
 for round in 1 2 3; do
 	/usr/bin/python3 "$work/032-repeats.py" under_way "$work/noted" "$round" >"$work/asking" 2>&1 &
 	asking=$!
-	for ((tries = 0; tries < 300; tries++)); do
+	for ((tries = 0; tries < 1200; tries++)); do
 		grep -q answered "$work/asking" && break
 		sleep 0.1
 	done
@@ -88,7 +88,7 @@ is "$(cectl run --cache use -c 'print("kept" * 1000)' | wc -c)" 4001 "the cache 
 for seconds in 2 40; do
 	/usr/bin/python3 "$work/032-repeats.py" ends "$seconds" >"$work/ending" 2>&1 &
 	asking=$!
-	for ((tries = 0; tries < 100; tries++)); do
+	for ((tries = 0; tries < 1200; tries++)); do
 		grep -q asked "$work/ending" && break
 		sleep 0.1
 	done

@@ -13,7 +13,7 @@ doors() {
 }
 doors before "no door lets a denied program through"
 daemon_kill
-for ((tries = 0; tries < 100; tries++)); do
+for ((tries = 0; tries < 1200; tries++)); do
 	pgrep -f "$ced_state" >/dev/null || break
 	sleep 0.1
 done

@@ -60,7 +60,7 @@ starts() {
 	setpriv --bounding-set="-all,$1" --inh-caps=-all "$work/there/bin/ced-spawner" -- \
 		--socket "$CED_SOCKET" --state "$ced_state" >"$ced_log" 2>&1 </dev/null &
 	ced_spawner=$!
-	for ((tries = 0; tries < 300; tries++)); do
+	for ((tries = 0; tries < 1200; tries++)); do
 		daemon_is_ready && return 0
 		kill -0 "$ced_spawner" 2>/dev/null || break
 		sleep 0.1

@@ -24,7 +24,7 @@ status() {
 # until_word WORD: waits until the status says so.
 until_word() {
 	local tries
-	for ((tries = 0; tries < 200; tries++)); do
+	for ((tries = 0; tries < 1200; tries++)); do
 		[[ $(status 'it.get("trouble_word")') == "$1" ]] && return 0
 		sleep 0.1
 	done

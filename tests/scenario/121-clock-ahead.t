@@ -28,7 +28,7 @@ ced_arguments=(--config "$ced_folder/ced.conf")
 looked() {
 	local tries before
 	before=$(json "$(cectl status --json)" 'it["gc"]["times"]')
-	for ((tries = 0; tries < 300; tries++)); do
+	for ((tries = 0; tries < 1200; tries++)); do
 		(($(json "$(cectl status --json)" 'it["gc"]["times"]') >= before + 2)) && return 0
 		sleep 0.1
 	done

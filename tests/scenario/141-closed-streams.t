@@ -51,7 +51,7 @@ nowhere="/dev/null /dev/null /dev/null"
 bash -c 'exec "$1" --libexec "$2" -- --socket "$3" --state "$4" "${@:5}" <&- >&- 2>&-' - \
 	"$(ced_programs)/bin/ced-spawner" "$libexec" "$CED_SOCKET" "$ced_state" "${ced_arguments[@]}" &
 ced_spawner=$!
-for ((tries = 0; tries < 300; tries++)); do
+for ((tries = 0; tries < 1200; tries++)); do
 	[[ $(cectl run -c 'print(3)' 2>/dev/null) == 3 ]] && break
 	sleep 0.1
 done
@@ -62,7 +62,7 @@ is "$(held "$(pgrep -o -P "$ced_spawner")")" "$nowhere" "ced holds them"
 bash -c 'exec "$1" --alerts --socket "$2" "${@:3}" <&- >&- 2>&-' - \
 	"$libexec/ced" "$CED_SOCKET" "${ced_arguments[@]}" &
 alerts=$!
-for ((tries = 0; tries < 300; tries++)); do
+for ((tries = 0; tries < 1200; tries++)); do
 	[[ $(readlink "/proc/$alerts/exe") == */ced && $(held "$alerts") == "$nowhere" ]] && break
 	sleep 0.1
 done

@@ -77,7 +77,7 @@ daemon_start() {
 	"${ced_own[@]}" "$programs/bin/ced-spawner" --libexec "$programs/libexec/ced" -- --socket "$CED_SOCKET" \
 		--state "$ced_state" "${ced_arguments[@]}" >>"$ced_log" 2>&1 </dev/null &
 	ced_spawner=$!
-	for ((tries = 0; tries < 300; tries++)); do
+	for ((tries = 0; tries < 1200; tries++)); do
 		daemon_is_ready && return 0
 		kill -0 "$ced_spawner" 2>/dev/null || break
 		sleep 0.1

@@ -11,7 +11,7 @@ PATH = os.environ["CED_SOCKET"]
 
 
 class Client:
-    def __init__(self, path=PATH, timeout=60):
+    def __init__(self, path=PATH, timeout=300):
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(timeout)
         self.sock.connect(path)
@@ -158,7 +158,8 @@ def rss_kib(pid):
     return 0
 
 
-def wait_until(condition, seconds=10):
+def wait_until(condition, seconds=120):
+    """Whether the condition holds at last.  The patience is for a busy machine: only a fault uses it up."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if condition():
