@@ -4,9 +4,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
 ahead() {
-	/usr/bin/python3 -c 'import struct, sys; open(sys.argv[1], "wb").write(struct.pack("=q", int(sys.argv[2])))' \
+	/usr/bin/python3 -c 'import struct, sys; open(sys.argv[1], "r+b").write(struct.pack("=q", int(sys.argv[2])))' \
 		"$ced_folder/clock" "$1"
 }
+: >"$ced_folder/clock"
 ahead 0
 chmod 644 "$ced_folder/clock"
 cp "$CED_BUILD/tests/libclock_shim.so" "$ced_folder/"
