@@ -76,7 +76,7 @@ int ceilings_init(struct ceilings *ceilings, const struct config *config, struct
 	map_init(&ceilings->shares);
 	if (limit < ours + DOORS_LEAST)
 		return err_set(err, ERR_UNSUPPORTED,
-			"so many workers need %u open files and this process may have %u: raise "
+			"the daemon needs %u open files for so many workers and may have %u: raise "
 			"LimitNOFILE (ulimit -n) or lower workers_max",
 			(unsigned)(ours + DOORS_LEAST), (unsigned)limit);
 	ceilings->doors = (unsigned)(limit - ours);
@@ -95,11 +95,11 @@ static const char *why_full(
 	const struct ceilings *ceilings, const struct share *share, bool is_admin)
 {
 	if (ceilings->conns >= ceilings->doors)
-		return "too many connections for the descriptors that there are";
+		return "too many connections for the files that the daemon may open";
 	if (is_admin)
 		return NULL;
 	if (ceilings->conns >= ceilings->doors - DOORS_LEAST / 2)
-		return "too many connections for the descriptors that there are";
+		return "too many connections for the files that the daemon may open";
 	if (share->conns >= ceilings->conns_per_uid)
 		return "too many connections of this user";
 	if (ceilings->conns >= ceilings->conns_most && share->conns >= CONNS_OWN)

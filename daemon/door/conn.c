@@ -54,6 +54,7 @@ struct conn {
 };
 
 static void read_or_rest(struct conn *conn);
+static void close_conn(struct conn *conn, const char *reason);
 
 /* ---- references ----------------------------------------------------------------------------- */
 
@@ -168,7 +169,7 @@ static bool close_idlest(struct services *services, uint32_t newcomer)
 	if (!found)
 		return false;
 	log_refusal(found, "another client needs the place of this user's idle connection");
-	conn_close(found, "another client needs its place");
+	close_conn(found, "another client needs its place");
 	discount(found);
 	return true;
 }
@@ -209,7 +210,8 @@ bool conn_is_closing(const struct conn *conn)
 	return conn->closing;
 }
 
-void conn_close(struct conn *conn, const char *reason)
+/* Starts closing and calls on_gone().  Further calls do nothing. */
+static void close_conn(struct conn *conn, const char *reason)
 {
 	if (conn->closing)
 		return;
@@ -228,7 +230,7 @@ void conn_close(struct conn *conn, const char *reason)
 
 void conn_close_link(struct list *link)
 {
-	conn_close(container_of(link, struct conn, link), "the daemon is closing");
+	close_conn(container_of(link, struct conn, link), "the daemon is closing");
 }
 
 /* Whether the loop can watch the connection; see loop_hold_place(). */
@@ -257,7 +259,7 @@ static void on_sent(uv_write_t *req, int status)
 	conn->unsent -= sending->len;
 	ceilings_let_go(conn->services->ceilings, conn->caller.uid, sending->len);
 	if (status < 0)
-		conn_close(conn, uv_strerror(status));
+		close_conn(conn, uv_strerror(status));
 	read_or_rest(conn);
 	conn_unref(conn);
 	free(sending->bytes);
@@ -277,7 +279,7 @@ static void close_fattest(const struct conn *conn)
 			fattest = other;
 	}
 	if (fattest)
-		conn_close(fattest, "its caller does not read the replies");
+		close_conn(fattest, "its caller does not read the replies");
 }
 
 void conn_send_buf(struct conn *conn, struct buf *buf)
@@ -290,7 +292,7 @@ void conn_send_buf(struct conn *conn, struct buf *buf)
 		return;
 	sending = calloc(1, sizeof(*sending));
 	if (!sending) {
-		conn_close(conn, "the daemon has no memory for a reply");
+		close_conn(conn, "the daemon has no memory for a reply");
 		return;
 	}
 	sending->conn = conn;
@@ -306,12 +308,12 @@ void conn_send_buf(struct conn *conn, struct buf *buf)
 		conn->refs--;
 		free(sending->bytes);
 		free(sending);
-		conn_close(conn, "the daemon cannot write to it");
+		close_conn(conn, "the daemon cannot write to it");
 		return;
 	}
 	/* Only bytes unsent before count: one reply may exceed the limit by itself. */
 	if (waiting > conn->services->config->unsent_bytes)
-		conn_close(conn, "the client does not read its replies");
+		close_conn(conn, "the client does not read its replies");
 	else if (ceilings_passed(conn->services->ceilings, conn->caller.uid))
 		close_fattest(conn);
 	read_or_rest(conn);
@@ -326,7 +328,7 @@ void conn_send_error(struct conn *conn, uint32_t msgid, const struct rpc_error *
 	if (rpc_write_error(&buf, msgid, error, &err) == 0)
 		conn_send_buf(conn, &buf);
 	else
-		conn_close(conn, err.text);
+		close_conn(conn, err.text);
 	buf_done(&buf);
 }
 
@@ -396,7 +398,7 @@ static void refuse_decoded(struct conn *conn, const struct decoded *decoded)
 		refuse(conn, fault->msgid, memory ? RPC_CODE_TOO_LARGE : RPC_CODE_BAD_REQUEST,
 			fault->reason, decoded->err.text);
 	else if (!fault->is_notification)
-		conn_close(
+		close_conn(
 			conn, decoded->err.text); /* no id to reply to, and the stream is useless */
 }
 
@@ -473,7 +475,7 @@ static void on_deadline(void *owner)
 	struct conn *conn = owner;
 
 	if (conn->reading)
-		conn_close(conn, "the rest of a message did not arrive in time");
+		close_conn(conn, "the rest of a message did not arrive in time");
 	else /* we paused reading; the rest may have arrived */
 		timer_set(conn->deadline, conn->services->config->message_ms);
 }
@@ -507,7 +509,7 @@ static void break_off(struct conn *conn, const struct err *err)
 	else if (has_msgid)
 		refuse(conn, msgid, RPC_CODE_BAD_REQUEST,
 			conn->frame.scanner.is_too_deep ? "depth" : "syntax", err->text);
-	conn_close(conn, err->text);
+	close_conn(conn, err->text);
 }
 
 /* Counts the input buffer for the caller.  Returns -1 when it exceeds the caller's limit. */
@@ -600,7 +602,7 @@ static bool turn_away(struct conn *conn)
 	if (other_protocol_answer(bytes, waiting, &answer) == 0)
 		conn_send_buf(conn, &answer);
 	buf_done(&answer);
-	conn_close(conn, "the client speaks another protocol");
+	close_conn(conn, "the client speaks another protocol");
 	return true;
 }
 
@@ -610,7 +612,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
 
 	(void)buf;
 	if (got < 0) {
-		conn_close(conn, got == UV_EOF ? "the client closed it" : uv_strerror((int)got));
+		close_conn(conn, got == UV_EOF ? "the client closed it" : uv_strerror((int)got));
 		return;
 	}
 	conn->heard_ms = clock_ms();
@@ -639,7 +641,7 @@ static void read_or_rest(struct conn *conn)
 	else if (holds_place(conn))
 		(void)uv_read_start((uv_stream_t *)&conn->pipe, on_room, on_read);
 	else
-		conn_close(conn, NO_PLACE);
+		close_conn(conn, NO_PLACE);
 }
 
 /* ---- starting ------------------------------------------------------------------------------- */

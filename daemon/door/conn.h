@@ -49,12 +49,9 @@ struct conn_events {
  */
 int conn_start(struct services *services, uv_stream_t *listener);
 
-/* Starts closing and calls on_gone().  Further calls do nothing. */
-void conn_close(struct conn *conn, const char *reason);
-
 bool conn_is_closing(const struct conn *conn);
 
-/* The same for a link of services->conns, when the daemon ends. */
+/* Starts closing the connection of this link of services->conns, when the daemon ends. */
 void conn_close_link(struct list *link);
 
 /* Continues with messages that have arrived, when the connection's turn comes (turns.h). */

@@ -101,7 +101,7 @@ static int fill_address(struct sockaddr_un *address, const char *path, struct er
 	address->sun_family = AF_UNIX;
 	if (strlen(path) >= sizeof(address->sun_path))
 		return err_set(err, ERR_TOO_BIG,
-			"socket %s: a path of a socket has at most %zu bytes", path,
+			"socket %s: the path is too long: it may have at most %zu bytes", path,
 			sizeof(address->sun_path) - 1);
 	memcpy(address->sun_path, path, strlen(path) + 1);
 	return 0;
@@ -116,15 +116,16 @@ static int clear_way(const struct sockaddr_un *address, struct err *err)
 	if (probe < 0)
 		return err_sys(err, "socket");
 	if (connect(probe, (const struct sockaddr *)address, sizeof(*address)) == 0)
-		return err_set(err, ERR_EXISTS, "socket %s: another daemon answers there",
+		return err_set(err, ERR_EXISTS, "socket %s: another daemon answers at this path",
 			address->sun_path);
 	if (lstat(address->sun_path, &info) < 0)
 		return 0;
 	if (!S_ISSOCK(info.st_mode))
-		return err_set(
-			err, ERR_EXISTS, "socket %s: something else is there", address->sun_path);
+		return err_set(err, ERR_EXISTS,
+			"socket %s: a file that is no socket is in its place", address->sun_path);
 	if (unlink(address->sun_path) < 0)
-		return err_sys(err, "socket %s: cannot replace the old one", address->sun_path);
+		return err_sys(
+			err, "socket %s: the daemon cannot remove the old one", address->sun_path);
 	return 0;
 }
 
@@ -146,7 +147,7 @@ static int make_socket(const char *path, const char *mode_text, struct err *err)
 	if (fchmod(sock, mode) < 0 ||
 		bind(sock, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 		chmod(path, mode) < 0)
-		return err_sys(err, "socket %s, as uid %u", path, (unsigned)geteuid());
+		return err_sys(err, "uid %u cannot make the socket %s", (unsigned)geteuid(), path);
 	return take_fd(&sock);
 }
 
@@ -212,7 +213,7 @@ static int make_again(struct listener *listener, struct err *err)
 
 	if (listener->handed_over)
 		return err_set(err, ERR_UNSUPPORTED,
-			"systemd made it and can make it again: systemctl restart ced.socket");
+			"systemd made it and must make it again: type systemctl restart ced.socket");
 	fd = make_socket(listener->path, listener->services->config->socket_mode, err);
 	return fd < 0 ? -1 : listen_on(listener, fd, err);
 }

@@ -19,11 +19,6 @@ static void on_thread(void *context)
 	free(discarded->bytes);
 }
 
-static void on_done(void *context)
-{
-	free(context);
-}
-
 void discard(uv_loop_t *loop, struct arena *arena, char *bytes)
 {
 	struct discarded *discarded =
@@ -31,7 +26,7 @@ void discard(uv_loop_t *loop, struct arena *arena, char *bytes)
 
 	if (discarded) {
 		*discarded = (struct discarded){ *arena, bytes };
-		if (work_start(loop, on_thread, on_done, discarded) == 0) {
+		if (work_start(loop, on_thread, free, discarded) == 0) {
 			arena_init(arena, arena->ceiling);
 			return;
 		}

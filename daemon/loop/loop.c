@@ -61,7 +61,7 @@ int loop_hold_place(uv_loop_t *loop, int fd, struct err *err)
 
 	if (epoll_ctl(uv_backend_fd(loop), EPOLL_CTL_ADD, fd, &event) == 0 || errno == EEXIST)
 		return 0;
-	return err_sys(err, "watch a descriptor");
+	return err_sys(err, "the kernel does not watch another descriptor");
 }
 
 /* ---- watches -------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #include "daemon/loop/trim.h"
 
 #include <malloc.h>
+#include <stdlib.h>
 
 bool trim_is_due(uint64_t *peak, uint64_t held)
 {
@@ -16,12 +17,7 @@ static void on_thread(void *context)
 	(void)malloc_trim(0);
 }
 
-static void on_done(void *context)
-{
-	(void)context;
-}
-
 void trim_start(uv_loop_t *loop)
 {
-	(void)work_start(loop, on_thread, on_done, NULL);
+	(void)work_start(loop, on_thread, free, NULL);
 }

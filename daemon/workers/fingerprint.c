@@ -15,7 +15,6 @@
 
 #define FORM      "ced runtime 1\n" /* a later form must begin with another text */
 #define PIECE_MAX 65536
-#define FILES_MAX 64
 
 /* Uses open(): thread sanitizer does not see the origin of a descriptor from openat(). */
 static int add_file(struct digest *digest, const char *name, struct err *err)
@@ -29,7 +28,7 @@ static int add_file(struct digest *digest, const char *name, struct err *err)
 	if (fd < 0 || fstat(fd, &about) < 0)
 		return err_sys(err, "%s", name);
 	if (!piece || !S_ISREG(about.st_mode))
-		return err_set(err, ERR_INVALID, "%s is no file that can be read", name);
+		return err_set(err, ERR_INVALID, "%s is not a file that the daemon can read", name);
 	while ((got = read(fd, piece, PIECE_MAX)) > 0) {
 		digest_add(digest, piece, (size_t)got);
 		size += (uint64_t)got;
@@ -38,71 +37,39 @@ static int add_file(struct digest *digest, const char *name, struct err *err)
 	return got < 0 ? err_sys(err, "%s", name) : 0;
 }
 
-static int by_name(const void *one, const void *other)
+/* Works in every locale, unlike alphasort(). */
+static int by_name(const struct dirent **one, const struct dirent **other)
 {
-	return strcmp(*(const char *const *)one, *(const char *const *)other);
+	return strcmp((*one)->d_name, (*other)->d_name);
 }
 
-static void free_names(char **names)
+/* Leaves out folders such as __pycache__. */
+static int add_entry(struct digest *digest, const char *path, const char *name, struct err *err)
 {
-	for (size_t i = 0; i < FILES_MAX; i++)
-		free(names[i]);
-}
+	char whole[PATH_MAX];
+	struct stat about;
 
-/* Lists the names of its files, sorted.  Leaves out folders such as __pycache__. */
-static int list_files(DIR *dir, char **names, size_t *ret_count, struct err *err)
-{
-	const struct dirent *entry;
-
-	while ((entry = readdir(dir))) {
-		struct stat about;
-
-		if (fstatat(dirfd(dir), entry->d_name, &about, 0) < 0 || !S_ISREG(about.st_mode))
-			continue;
-		if (*ret_count == FILES_MAX)
-			return err_set(err, ERR_TOO_BIG, "more than %d files", FILES_MAX);
-		names[*ret_count] = strdup(entry->d_name);
-		if (!names[*ret_count])
-			return err_set(err, ERR_MEMORY, "no memory for names");
-		(*ret_count)++;
-	}
-	qsort(names, *ret_count, sizeof(*names), by_name);
-	return 0;
-}
-
-/*
- * Works as opendir(), but calls open() itself.  Thread sanitizer does not see opendir() open the
- * descriptor, only closedir() close it.
- */
-static DIR *open_folder(const char *path)
-{
-	auto_fd int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-
-	if (dir)
-		(void)take_fd(&fd);
-	return dir;
+	cut_printf(whole, sizeof(whole), "%s/%s", path, name);
+	if (stat(whole, &about) < 0 || !S_ISREG(about.st_mode))
+		return 0;
+	digest_add_sized(digest, name, strlen(name));
+	return add_file(digest, whole, err);
 }
 
 static int add_folder(struct digest *digest, const char *path, struct err *err)
 {
-	DIR *dir = open_folder(path);
-	char *names[FILES_MAX] = { NULL };
-	size_t count = 0;
-	int result;
+	struct dirent **entries = NULL;
+	int count = scandir(path, &entries, NULL, by_name);
+	int result = 0;
 
-	if (!dir)
+	if (count < 0)
 		return err_sys(err, "%s", path);
-	result = list_files(dir, names, &count, err);
-	for (size_t i = 0; i < count && result == 0; i++) {
-		char name[PATH_MAX];
-
-		cut_printf(name, sizeof(name), "%s/%s", path, names[i]);
-		digest_add_sized(digest, names[i], strlen(names[i]));
-		result = add_file(digest, name, err);
+	for (int i = 0; i < count; i++) {
+		if (result == 0)
+			result = add_entry(digest, path, entries[i]->d_name, err);
+		free(entries[i]);
 	}
-	free_names(names);
-	(void)closedir(dir);
+	free(entries);
 	return result;
 }
 

@@ -88,7 +88,7 @@ static void shrink(struct runtime *runtime)
 		clock_ms() - runtime->starved_ms < IDLE_MS)
 		return;
 	runtime->wanted--;
-	worker_let_go(container_of(last, struct worker, ready_link), "no longer needed");
+	worker_let_go(container_of(last, struct worker, ready_link), "the pool no longer needs it");
 }
 
 /* For a runtime without a zygote.  In general retry_later() starts one, or none is needed. */
@@ -123,7 +123,7 @@ static void upkeep_runtime(struct runtime *runtime)
 	if (newest->state == ZYGOTE_READY && zygote_is_worn(newest) && !runtime->retry)
 		zygote_start(runtime);
 	if (newest->state <= ZYGOTE_STARTING && clock_ms() - newest->started_ms > start_ms(runtime))
-		zygote_lose(newest, "it did not get ready in time");
+		zygote_lose(newest, "the zygote was not ready in time");
 	list_for_each(at, &runtime->zygotes)
 		zygote_tend(container_of(at, struct zygote, link));
 	tend_waiting(runtime);

@@ -61,7 +61,7 @@ void runtime_take_fingerprint(const struct runtime *runtime)
 
 /* ---- describing it -------------------------------------------------------------------------- */
 
-unsigned runtime_count_workers(const struct runtime *runtime, enum worker_state state)
+static unsigned count_workers(const struct runtime *runtime, enum worker_state state)
 {
 	unsigned count = 0;
 
@@ -133,19 +133,28 @@ static bool is_word_of(const char *words, const char *word, size_t len)
 	return false;
 }
 
-/* Returns the modules that its zygote has imported: the configured ones without the absent ones. */
+/* Returns the next module that its zygote has imported: a configured one that is not absent. */
+static const char *next_imported(const struct runtime *runtime, char *words, char **rest)
+{
+	for (char *word = strtok_r(words, " ", rest); word; word = strtok_r(NULL, " ", rest))
+		if (!is_word_of(runtime->absent, word, strlen(word)))
+			return word;
+	return NULL;
+}
+
 static const char *imported(const struct runtime *runtime, struct arena *arena)
 {
 	char list[sizeof(runtime->config->preload)] = "";
 	char words[sizeof(runtime->config->preload)];
 	size_t len = 0;
 	char *rest = NULL;
+	const char *word;
 
 	cut_printf(words, sizeof(words), "%s", runtime->config->preload);
-	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-		if (!is_word_of(runtime->absent, word, strlen(word)))
-			len += (size_t)snprintf(
-				list + len, sizeof(list) - len, "%s%s", len ? " " : "", word);
+	for (word = next_imported(runtime, words, &rest); word;
+		word = next_imported(runtime, NULL, &rest))
+		len += (size_t)snprintf(
+			list + len, sizeof(list) - len, "%s%s", len ? " " : "", word);
 	return arena_printf(arena, "%s", list);
 }
 
@@ -153,13 +162,14 @@ bool runtime_has_module(const struct runtime *runtime, struct bytes name)
 {
 	char words[sizeof(runtime->config->preload)];
 	char *rest = NULL;
+	const char *word;
 
 	if (runtime->config->kind != KIND_PYTHON || !runtime->version[0])
 		return false;
 	cut_printf(words, sizeof(words), "%s", runtime->config->preload);
-	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-		if (strcspn(word, ".") == name.len && memcmp(word, name.data, name.len) == 0 &&
-			!is_word_of(runtime->absent, word, strlen(word)))
+	for (word = next_imported(runtime, words, &rest); word;
+		word = next_imported(runtime, NULL, &rest))
+		if (strcspn(word, ".") == name.len && memcmp(word, name.data, name.len) == 0)
 			return true;
 	return false;
 }
@@ -172,7 +182,7 @@ struct value *runtime_describe(const struct runtime *runtime, struct arena *aren
 
 	for (unsigned i = 0; i < COUNT_OF(told); i++)
 		value_map_put(arena, map, worker_state_word(told[i]),
-			value_int(arena, runtime_count_workers(runtime, told[i])));
+			value_int(arena, count_workers(runtime, told[i])));
 	value_map_put(arena, map, "wanted", value_int(arena, runtime->wanted));
 	value_map_put(arena, map, "runs", value_int(arena, (int64_t)runtime->runs));
 	value_map_put(arena, map, "waited", value_int(arena, (int64_t)runtime->cold));

@@ -86,8 +86,5 @@ bool runtime_is_made_of(const struct runtime *runtime, const char *digest);
 /* Returns {name, version, digest} for a result. */
 struct value *runtime_stamp(const struct runtime *runtime, struct arena *arena);
 
-/* Returns how many of its workers are in a state. */
-unsigned runtime_count_workers(const struct runtime *runtime, enum worker_state state);
-
 /* Computes the digest of the zygote that is being started.  `digest` is set some time later. */
 void runtime_take_fingerprint(const struct runtime *runtime);

@@ -59,7 +59,7 @@ int spawner_ask_now(struct spawner_link *link, struct priv_msg *msg, struct err 
 		return err_set(err, ERR_CLOSED, "the spawner has gone");
 	close_fds(fds, fd_count);
 	if (msg->op != op || msg->sequence != link->sequence)
-		return err_set(err, ERR_PROTOCOL, "the spawner answered something else");
+		return err_set(err, ERR_PROTOCOL, "the spawner answered another question");
 	if (msg->error)
 		return err_set(err, (enum err_code)msg->error, "%s", msg->text);
 	return 0;
@@ -108,20 +108,27 @@ static void answer(struct question *question, const struct priv_msg *msg, int *f
 	question_free(question);
 }
 
+/* Answers every question with the error ERR_CLOSED. */
+static void answer_all(struct spawner_link *link, const struct priv_msg *closed)
+{
+	struct list *first;
+
+	watch_close(link->watch);
+	link->watch = NULL;
+	while ((first = list_first(&link->questions))) {
+		list_remove(first);
+		answer(container_of(first, struct question, link), closed, NULL, 0);
+	}
+}
+
 static void lose(struct spawner_link *link, const char *why)
 {
 	struct priv_msg gone = { .error = ERR_CLOSED };
-	struct list *first;
 
 	if (!link->watch)
 		return;
-	watch_close(link->watch);
-	link->watch = NULL;
 	cut_printf(gone.text, sizeof(gone.text), "the spawner has gone: %s", why);
-	while ((first = list_first(&link->questions))) {
-		list_remove(first);
-		answer(container_of(first, struct question, link), &gone, NULL, 0);
-	}
+	answer_all(link, &gone);
 	link->events.spawner_lost(link->events.context, why);
 }
 
@@ -157,7 +164,7 @@ static void take_answer(
 	if (!link->asking || !question || msg->op != question->msg.op ||
 		msg->sequence != link->sequence) {
 		close_fds(fds, count);
-		lose(link, "an answer to no question");
+		lose(link, "it sent an answer without a question");
 		return;
 	}
 	answer(take_first(link), msg, fds, count);
@@ -185,7 +192,7 @@ static void on_readable(void *owner, int events)
 		if (got < 0 && err.code == ERR_MEMORY && link->asking)
 			fail_first(link, err.text);
 		else if (got <= 0)
-			lose(link, got < 0 ? err.text : "end of the conversation");
+			lose(link, got < 0 ? err.text : "it closed its socket");
 		else if (msg.op == PRIV_EXITED)
 			link->events.child_exited(link->events.context, msg.id, msg.status);
 		else
@@ -201,7 +208,7 @@ int spawner_link_start(struct spawner_link *link, uv_loop_t *loop,
 	link->events = *events;
 	link->watch = watch_new(loop, take_fd(&link->sock), UV_READABLE, on_readable, link);
 	if (!link->watch)
-		return err_set(err, ERR_MEMORY, "cannot watch the spawner's socket");
+		return err_set(err, ERR_MEMORY, "the daemon cannot watch the spawner's socket");
 	return 0;
 }
 
@@ -213,8 +220,10 @@ void spawner_ask(struct spawner_link *link, const struct priv_msg *msg, const in
 	if (link->watch && link->question_count < QUESTIONS_MAX)
 		question = calloc(1, sizeof(*question));
 	if (!question || fd_count > FDIO_FDS_MAX) {
-		struct priv_msg gone = { .error = ERR_CLOSED,
-			.text = "the spawner cannot be asked" };
+		struct priv_msg gone = {
+			.error = ERR_CLOSED,
+			.text = "the daemon has lost the spawner, or too many questions to it wait"
+		};
 
 		free(question);
 		for (unsigned i = 0; i < fd_count; i++)
@@ -236,18 +245,12 @@ void spawner_ask(struct spawner_link *link, const struct priv_msg *msg, const in
 
 void spawner_link_close(struct spawner_link *link)
 {
-	struct priv_msg gone = { .error = ERR_CLOSED, .text = "the daemon is closing" };
-	struct list *first;
+	struct priv_msg closing = { .error = ERR_CLOSED, .text = "the daemon is closing" };
 
 	if (!link)
 		return;
-	watch_close(link->watch);
-	link->watch = NULL;
 	if (link->sock >= 0)
 		close(link->sock);
-	while ((first = list_first(&link->questions))) {
-		list_remove(first);
-		answer(container_of(first, struct question, link), &gone, NULL, 0);
-	}
+	answer_all(link, &closing);
 	free(link);
 }

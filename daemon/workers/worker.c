@@ -132,7 +132,6 @@ static void become_warm(struct worker *worker)
 		return;
 	}
 	worker->misses = 0;
-	worker->warm_us = clock_us();
 	knobs_begin(&worker->knobs, &worker->before);
 	move(worker, WORKER_WARM);
 	zygote_on_warm(worker->zygote, worker);
@@ -165,14 +164,14 @@ static void on_ended(struct worker *worker, const struct slotmsg *msg)
 		log_late_refusals(worker, msg);
 
 	if (owner && worker->ended) {
-		worker_lose(worker, "it died twice");
+		worker_lose(worker, "its slot reported its end twice");
 		return;
 	}
 	worker->ended = true;
 	if (owner)
 		worker->events->ended(owner, msg);
 	else if (worker->state == WORKER_MAKING)
-		making_failed(worker, "it died while it was made");
+		making_failed(worker, "it died before it was ready");
 	else if (worker->state == WORKER_WARM)
 		worker_release(worker);
 }
@@ -217,7 +216,7 @@ static void on_slot_message(struct worker *worker, const struct slotmsg *msg)
 		on_dropped(worker);
 		return;
 	default:
-		worker_lose(worker, "a message out of turn");
+		worker_lose(worker, "its slot sent an unexpected message");
 	}
 }
 
@@ -249,7 +248,7 @@ static void on_slot(void *owner, int events)
 		if (got > 0)
 			on_slot_message(worker, &msg);
 		else
-			worker_lose(worker, got < 0 ? err.text : "it has gone");
+			worker_lose(worker, got < 0 ? err.text : "its slot closed the socket");
 	}
 }
 
@@ -469,20 +468,8 @@ void worker_opened(struct worker *worker)
 	move(worker, WORKER_EMPTY);
 }
 
-static int send_make(struct worker *worker, const struct worker_pipes *pipes,
-	const struct job_limits *limits, struct err *err)
-{
-	struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_MAKE);
-	int fds[] = { pipes->job.theirs, pipes->out.theirs, pipes->errout.theirs,
-		pipes->lifeline.theirs };
-
-	msg.slot = worker->index;
-	msg.sequence = worker->sequence;
-	worker_lease_limits(worker, limits, &msg);
-	return slotmsg_send(watch_fd(worker->slot), &msg, fds, 4, err);
-}
-
-void worker_lease_limits(
+/* Writes limits into a message to the slot, with flags for limits that no cgroup enforces. */
+static void slot_limits(
 	const struct worker *worker, const struct job_limits *limits, struct slotmsg *msg)
 {
 	msg->limits.memory_bytes = limits->memory_bytes;
@@ -498,6 +485,19 @@ void worker_lease_limits(
 		msg->flags |= SLOTMSG_FLAG_RLIMIT_MEMORY;
 	if (!knobs_hold(&worker->knobs, KNOB_PIDS_MAX))
 		msg->flags |= SLOTMSG_FLAG_RLIMIT_PIDS;
+}
+
+static int send_make(struct worker *worker, const struct worker_pipes *pipes,
+	const struct job_limits *limits, struct err *err)
+{
+	struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_MAKE);
+	int fds[] = { pipes->job.theirs, pipes->out.theirs, pipes->errout.theirs,
+		pipes->lifeline.theirs };
+
+	msg.slot = worker->index;
+	msg.sequence = worker->sequence;
+	slot_limits(worker, limits, &msg);
+	return slotmsg_send(watch_fd(worker->slot), &msg, fds, 4, err);
 }
 
 static void watch_pipes(struct worker *worker, struct worker_pipes *pipes)
@@ -534,11 +534,10 @@ void worker_make(struct worker *worker, const struct job_limits *limits)
 	move(worker, WORKER_MAKING);
 	forget_last(worker);
 	worker->sequence++;
-	worker->made_us = clock_us();
 	worker->made_with = *limits;
 	job_limits_settle(&worker->made_with);
 	if (knobs_set(&worker->knobs, limits) < 0) {
-		worker_lose(worker, "its cgroup refuses the limits");
+		worker_lose(worker, "the kernel rejected the limits of its cgroup");
 		return;
 	}
 	if (worker_pipes_open(&pipes, &err) < 0) {
@@ -553,7 +552,7 @@ void worker_make(struct worker *worker, const struct job_limits *limits)
 	worker_pipes_close_theirs(&pipes);
 	watch_pipes(worker, &pipes);
 	if (!worker->job || !worker->out || !worker->errout)
-		worker_lose(worker, "no memory to watch it");
+		worker_lose(worker, "the daemon has no memory to watch it");
 }
 
 /* ---- running and ending --------------------------------------------------------------------- */
@@ -592,7 +591,7 @@ int worker_adjust(struct worker *worker, const struct job_limits *limits, int fi
 
 	msg.slot = worker->index;
 	msg.sequence = worker->sequence;
-	worker_lease_limits(worker, limits, &msg);
+	slot_limits(worker, limits, &msg);
 	return slotmsg_send(watch_fd(worker->slot), &msg, &files_fd, files_fd >= 0, &err);
 }
 

@@ -75,10 +75,9 @@ struct worker {
 	bool ended;                    /* all its processes are dead */
 	bool doubted;                  /* its slot was silent when its run was over */
 	int64_t moved_us;              /* when it entered its state */
-	int64_t made_us, warm_us;
-	uint64_t dying_cpu_us; /* at the last look at its death */
-	struct buf incoming;   /* from the job socket: a partial message */
-	struct buf outgoing;   /* to the job socket: not yet sent */
+	uint64_t dying_cpu_us;         /* at the last look at its death */
+	struct buf incoming;           /* from the job socket: a partial message */
+	struct buf outgoing;           /* to the job socket: not yet sent */
 	size_t outgoing_at;
 	int outgoing_fd; /* stdin, sent with the first byte */
 	struct job_limits made_with;
@@ -101,10 +100,6 @@ void worker_make(struct worker *worker, const struct job_limits *limits);
 
 /* Takes a WARM worker for an owner, which gets all reports from here on. */
 void worker_take(struct worker *worker, const struct worker_events *events, void *owner);
-
-/* Writes limits into a message to the slot, with flags for limits that no cgroup enforces. */
-void worker_lease_limits(
-	const struct worker *worker, const struct job_limits *limits, struct slotmsg *msg);
 
 /*
  * Sends the job and enters WORKER_RUNNING.  Takes `body` (malloc) and `stdin_fd` (-1: none).  -1:

@@ -33,7 +33,7 @@ static int open_all(struct worker_pipes *pipes, struct err *err)
 	if (open_socket(&pipes->job) < 0 || open_pipe(&pipes->out.ours, &pipes->out.theirs) < 0 ||
 		open_pipe(&pipes->errout.ours, &pipes->errout.theirs) < 0 ||
 		open_pipe(&pipes->lifeline.theirs, &pipes->lifeline.ours) < 0)
-		return err_sys(err, "pipes for a worker");
+		return err_sys(err, "the daemon cannot make pipes for a worker");
 	if (fd_set_nonblocking(pipes->job.ours, true, err) < 0 ||
 		fd_set_nonblocking(pipes->out.ours, true, err) < 0 ||
 		fd_set_nonblocking(pipes->errout.ours, true, err) < 0)

@@ -57,7 +57,7 @@ static int open_slot(struct zygote *zygote, uint32_t index, struct knobs *knobs,
 	int result;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return err_sys(err, "a socket for a slot");
+		return err_sys(err, "the daemon cannot make a socket for a slot");
 	if (fd_set_nonblocking(ends[0], true, err) < 0) {
 		close_fds(ends, 2);
 		return -1;
@@ -157,7 +157,7 @@ void zygote_on_empty(struct zygote *zygote, struct worker *worker)
 	if (zygote->state != ZYGOTE_READY || zygote->runtime->pool->closing)
 		return; /* upkeep ends a retiring zygote */
 	if (worker->misses >= MISSES_MAX)
-		worker_lose(worker, "no worker can be made in it");
+		worker_lose(worker, "too many attempts to make a worker in its slot failed");
 	else if (!reclaim_start(&zygote->runtime->pool->reclaim, worker))
 		worker_make(worker, &zygote->runtime->limits);
 }
@@ -301,7 +301,7 @@ static void on_zygote_message(struct zygote *zygote, const struct slotmsg *msg)
 	} else if (msg->kind == SLOTMSG_SLOT_FAILED) {
 		worker_lose(worker, msg->text);
 	} else if (msg->kind == SLOTMSG_SLOT_GONE) {
-		worker_lose(worker, "its process ended");
+		worker_lose(worker, "the process of its slot ended");
 	}
 }
 
@@ -320,7 +320,7 @@ static void on_control(void *owner, int events)
 		if (got < 0 && err.code == ERR_BUSY)
 			return;
 		if (got <= 0) {
-			zygote_lose(zygote, got < 0 ? err.text : "the zygote has gone");
+			zygote_lose(zygote, got < 0 ? err.text : "the zygote closed its socket");
 			return;
 		}
 		close_fds(fds, count);
@@ -349,7 +349,7 @@ static void on_zygote_answer(void *context, const struct priv_msg *msg, int *fds
 	zygote->state = ZYGOTE_STARTING;
 	zygote->control = watch_new(loop, take_fd(&sock), UV_READABLE, on_control, zygote);
 	if (!zygote->control)
-		zygote_lose(zygote, "no memory to watch it");
+		zygote_lose(zygote, "the daemon has no memory to watch the zygote");
 }
 
 void zygote_start(struct runtime *runtime)
@@ -361,7 +361,7 @@ void zygote_start(struct runtime *runtime)
 
 	if (!zygote || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
 		free(zygote);
-		retry_later(runtime, "no memory or no socket for a zygote");
+		retry_later(runtime, "the daemon has no memory or no socket for a zygote");
 		return;
 	}
 	(void)fd_set_nonblocking(ends[0], true, &err);
@@ -413,7 +413,7 @@ static void retire(struct zygote *zygote)
 			worker_release(worker);
 	}
 	if (!is_busy(zygote))
-		zygote_lose(zygote, "replaced");
+		zygote_lose(zygote, "a newer zygote has replaced it");
 }
 
 void zygote_tend(struct zygote *zygote)
@@ -422,9 +422,10 @@ void zygote_tend(struct zygote *zygote)
 		struct worker *worker = container_of(at, struct worker, link);
 
 		if (worker_is_stuck(worker) && worker->state == WORKER_OPENING)
-			zygote_lose(zygote, "it opens no slots"); /* it loses the worker too */
+			zygote_lose(zygote,
+				"the zygote opened no slot in time"); /* it loses the worker too */
 		else if (worker_is_stuck(worker))
-			worker_lose(worker, "it has been silent for too long");
+			worker_lose(worker, "its slot sent no message in time");
 		if (worker->state == WORKER_GONE)
 			close_worker(zygote, worker);
 	}

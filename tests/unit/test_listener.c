@@ -54,7 +54,7 @@ TEST(what_is_no_socket_is_left_alone)
 	(void)snprintf(path, sizeof(path), "%s/file", house.folder);
 	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 	close(fd);
-	refuses(&house, path, "something else is there");
+	refuses(&house, path, "a file that is no socket is in its place");
 	CHECK_EQ_INT(access(path, F_OK), 0);
 	house_close(&house);
 }
@@ -146,7 +146,7 @@ TEST(what_took_the_socket_s_place_is_left_alone_until_it_is_gone)
 		house_turn(&house, 10);
 	}
 	CHECK(strstr(value_as_text(value_get(value_get(reply.value, "socket"), "trouble")),
-		"something else is there"));
+		"a file that is no socket is in its place"));
 	CHECK_EQ_INT(unlink(house.socket), 0);
 	CHECK(comes_back(&house));
 	close(client);
