@@ -55,7 +55,7 @@ static unsigned warm_workers(const struct runtime *runtime)
 static struct request *whose_turn(struct services *services, struct runtime *runtime)
 {
 	struct queue_entry *entry =
-		queue_next(services->queue, &runtime->goods, warm_workers(runtime));
+		queue_next(services->queue, &runtime->shares, warm_workers(runtime));
 
 	return entry ? container_of(entry, struct request, queue) : NULL;
 }
@@ -132,7 +132,7 @@ static const char *enter_queue(struct request *request)
 
 	request->queue.is_admin = caller_is(&request->caller, ROLE_ADMIN);
 	answer = queue_enter(request->services->queue, &request->queue, request->caller.uid,
-		request->spec.agent, &request->runtime->goods, &displaced);
+		request->spec.agent, &request->runtime->shares, &displaced);
 	if (displaced) {
 		other = container_of(displaced, struct request, queue);
 		ask_back_later(other, "the queue is full and others have fewer runs in it");

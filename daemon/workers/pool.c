@@ -27,15 +27,15 @@ static unsigned slots_least(const struct runtime *runtime)
 /* A newcomer may open the whole reserve.  Others may open one slot of it, which stays warm. */
 static unsigned slots_most(const struct runtime *runtime, bool newcomer)
 {
-	const struct queue_goods *goods = &runtime->goods;
+	const struct queue_shares *shares = &runtime->shares;
 
-	return goods->most + (newcomer || !goods->reserve ? goods->reserve : 1);
+	return shares->most + (newcomer || !shares->reserve ? shares->reserve : 1);
 }
 
 /* Whether there is memory to open a slot.  Only the reserve depends on the host's free memory. */
 static bool has_memory(const struct runtime *runtime)
 {
-	return runtime->wanted < runtime->goods.most ||
+	return runtime->wanted < runtime->shares.most ||
 	       outer_cgroups_room(&runtime->pool->outer_cgroups) >= runtime->limits.memory_bytes;
 }
 
@@ -70,7 +70,7 @@ struct worker *pool_take(struct runtime *runtime)
  */
 static void tend_waiting(struct runtime *runtime)
 {
-	if (!runtime->goods.waiting)
+	if (!runtime->shares.waiting)
 		return;
 	runtime->starved_ms = clock_ms();
 	if (!list_is_empty(&runtime->warm))
@@ -209,7 +209,7 @@ static int configure_runtime(struct runtime *runtime, const char *harness_dir, s
 	return 0;
 }
 
-static struct queue_goods goods_of(
+static struct queue_shares shares_of(
 	const struct config *config, const struct config_runtime *runtime)
 {
 	unsigned most =
@@ -219,7 +219,7 @@ static struct queue_goods goods_of(
 
 	if (!share)
 		share = (most + 3) / 4; /* the default has four workers per processor */
-	return (struct queue_goods){
+	return (struct queue_shares){
 		.most = most,
 		.crowd_most = share < most ? share : most,
 		.reserve = most + reserve > PRIV_SLOTS_MAX ? PRIV_SLOTS_MAX - most : reserve,
@@ -232,7 +232,7 @@ static void settle_runtime(
 	runtime->pool = pool;
 	runtime->config = config;
 	runtime->wanted = slots_least(runtime);
-	runtime->goods = goods_of(pool->config, config);
+	runtime->shares = shares_of(pool->config, config);
 	list_init(&runtime->zygotes);
 	list_init(&runtime->warm);
 	set_limits(runtime);

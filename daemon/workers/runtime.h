@@ -47,7 +47,7 @@ struct runtime {
 	char digest[80];               /* "sha256:…", fingerprint.h; "" while unknown */
 	struct list zygotes;           /* newest first; the first is the one in use */
 	struct list warm;              /* workers; the one that was ready first is first */
-	struct queue_goods goods;      /* how its workers are shared */
+	struct queue_shares shares;    /* how its workers are shared */
 	unsigned wanted;               /* the number of slots to keep open */
 	struct job_limits limits;      /* of new workers */
 	unsigned failures;             /* zygotes in a row that never got ready */

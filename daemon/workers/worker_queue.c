@@ -70,7 +70,7 @@ static struct fair_lane *make_lane(struct queue *queue, uint32_t uid, const char
 }
 
 enum queue_answer queue_enter(struct queue *queue, struct queue_entry *entry, uint32_t uid,
-	const char *agent, struct queue_goods *want, struct queue_entry **ret_displaced)
+	const char *agent, struct queue_shares *want, struct queue_entry **ret_displaced)
 {
 	const struct fair_lane *known = fair_find(&queue->users, &uid, sizeof(uid));
 	struct fair_lane *lane;
@@ -104,7 +104,7 @@ static bool is_crowded(const struct queue *queue, const struct fair_lane *user)
 	return other->ms && clock_ms() - other->ms < QUEUE_CROWD_MS;
 }
 
-static unsigned running_of(const struct fair_lane *user, const struct queue_goods *want)
+static unsigned running_of(const struct fair_lane *user, const struct queue_shares *want)
 {
 	unsigned count = 0;
 
@@ -115,7 +115,7 @@ static unsigned running_of(const struct fair_lane *user, const struct queue_good
 }
 
 static bool has_share_left(const struct queue *queue, const struct fair_lane *user,
-	const struct queue_goods *want, unsigned warm)
+	const struct queue_shares *want, unsigned warm)
 {
 	unsigned own = running_of(user, want);
 
@@ -131,14 +131,14 @@ static bool has_share_left(const struct queue *queue, const struct fair_lane *us
 /* Where there is a reserve, the last possible worker is for administrators. */
 static bool may_have(const void *context, struct fair_entry *fair)
 {
-	const struct queue_goods *want = context;
+	const struct queue_shares *want = context;
 	const struct queue_entry *entry = entry_of(fair);
 
 	return entry->want == want && (entry->is_admin || !want->reserve ||
 					      want->running + 1 < want->most + want->reserve);
 }
 
-struct queue_entry *queue_next(struct queue *queue, const struct queue_goods *want, unsigned warm)
+struct queue_entry *queue_next(struct queue *queue, const struct queue_shares *want, unsigned warm)
 {
 	list_for_each(at, &queue->users.turns) {
 		const struct fair_lane *user = container_of(at, struct fair_lane, turn);

@@ -24,7 +24,7 @@
 #define QUEUE_CROWD_MS 60000 /* a user counts as active so long after its last run */
 
 /* The workers of a runtime, for which runs wait.  The owner sets the first three fields. */
-struct queue_goods {
+struct queue_shares {
 	unsigned most;       /* workers that all users share */
 	unsigned crowd_most; /* of these, the most for one user while others are active */
 	unsigned reserve;    /* more workers beyond these */
@@ -49,7 +49,7 @@ struct queue {
 struct queue_entry {
 	struct fair_entry fair;
 	bool is_admin; /* the caller is one; set by the owner */
-	struct queue_goods *want;
+	struct queue_shares *want;
 };
 
 enum queue_answer {
@@ -73,13 +73,13 @@ static inline unsigned queue_count(const struct queue *queue)
  * has left the queue and is in *ret_displaced; else that is NULL.
  */
 enum queue_answer queue_enter(struct queue *queue, struct queue_entry *entry, uint32_t uid,
-	const char *agent, struct queue_goods *want, struct queue_entry **ret_displaced);
+	const char *agent, struct queue_shares *want, struct queue_entry **ret_displaced);
 
 /*
  * Returns the next entry that waits for `want`, which has `warm` workers now.  The entry counts as
  * running from here.  NULL: no entry waits, or all users are at their limits.
  */
-struct queue_entry *queue_next(struct queue *queue, const struct queue_goods *want, unsigned warm);
+struct queue_entry *queue_next(struct queue *queue, const struct queue_shares *want, unsigned warm);
 
 /* Whether its user has nothing running there and may use the reserve. */
 bool queue_is_newcomer(const struct queue_entry *entry);

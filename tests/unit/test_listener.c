@@ -113,6 +113,7 @@ TEST(a_socket_whose_file_was_deleted_is_made_again_and_who_is_connected_stays)
 
 	CHECK(house_open(&house, "socket_mode = \"0600\"\n"));
 	before = house_connect(&house);
+	CHECK(house_call(&house, before, "hello", "{}", &reply)); /* the daemon has accepted it */
 	CHECK_EQ_INT(unlink(house.socket), 0);
 	CHECK(comes_back(&house));
 	CHECK_EQ_INT(stat(house.socket, &info), 0);

@@ -363,8 +363,8 @@ TEST(the_reserve_is_opened_for_newcomers_and_one_of_it_for_everybody)
 	CHECK(prepare(&keeper));
 	keeper.config.workers_reserve = 3;
 	CHECK(configure(&keeper) && start(&keeper));
-	CHECK_EQ_INT(python(&keeper)->goods.most, 2);
-	CHECK_EQ_INT(python(&keeper)->goods.reserve, 3);
+	CHECK_EQ_INT(python(&keeper)->shares.most, 2);
+	CHECK_EQ_INT(python(&keeper)->shares.reserve, 3);
 	control = playing_zygote(&keeper.play);
 	slot = playing_slot(&keeper.play, control, NULL, NULL);
 	CHECK(slot >= 0);

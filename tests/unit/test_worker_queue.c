@@ -1,8 +1,8 @@
 #include "daemon/workers/worker_queue.h"
 #include "tests/check.h"
 
-static struct queue_goods RUNTIME_A = { .most = 10, .crowd_most = 10, .reserve = 0 };
-static struct queue_goods RUNTIME_B = { .most = 10, .crowd_most = 10, .reserve = 0 };
+static struct queue_shares RUNTIME_A = { .most = 10, .crowd_most = 10, .reserve = 0 };
+static struct queue_shares RUNTIME_B = { .most = 10, .crowd_most = 10, .reserve = 0 };
 static struct queue_entry *displaced;
 
 TEST(callers_take_turns_however_many_runs_each_has)
@@ -194,53 +194,53 @@ TEST(in_a_full_queue_a_run_of_a_lighter_user_takes_the_place_of_the_newest_of_th
 
 TEST(beyond_the_common_workers_a_newcomer_gets_one_and_an_administrator_the_last)
 {
-	struct queue_goods goods = { .most = 2, .crowd_most = 1, .reserve = 2 };
+	struct queue_shares shares = { .most = 2, .crowd_most = 1, .reserve = 2 };
 	struct queue queue;
 	struct queue_entry hog[3] = { 0 };
 	struct queue_entry others[3] = { 0 };
 
 	queue_init(&queue, 10, 10, 10);
 	for (int i = 0; i < 3; i++)
-		(void)queue_enter(&queue, &hog[i], 1, NULL, &goods, &displaced);
-	CHECK(queue_next(&queue, &goods, 4) == &hog[0]);
-	CHECK(queue_next(&queue, &goods, 3) == &hog[1]); /* alone it gets all but the reserve */
-	CHECK(queue_next(&queue, &goods, 2) == NULL);
-	(void)queue_enter(&queue, &others[0], 2, NULL, &goods, &displaced);
+		(void)queue_enter(&queue, &hog[i], 1, NULL, &shares, &displaced);
+	CHECK(queue_next(&queue, &shares, 4) == &hog[0]);
+	CHECK(queue_next(&queue, &shares, 3) == &hog[1]); /* alone it gets all but the reserve */
+	CHECK(queue_next(&queue, &shares, 2) == NULL);
+	(void)queue_enter(&queue, &others[0], 2, NULL, &shares, &displaced);
 	CHECK(queue_is_newcomer(&others[0]) && !queue_is_newcomer(&hog[2]));
-	CHECK(queue_next(&queue, &goods, 2) == &others[0]);
-	(void)queue_enter(&queue, &others[1], 3, NULL, &goods, &displaced);
-	CHECK(queue_next(&queue, &goods, 1) == NULL);
+	CHECK(queue_next(&queue, &shares, 2) == &others[0]);
+	(void)queue_enter(&queue, &others[1], 3, NULL, &shares, &displaced);
+	CHECK(queue_next(&queue, &shares, 1) == NULL);
 	others[2].is_admin = true;
-	(void)queue_enter(&queue, &others[2], 4, NULL, &goods, &displaced);
-	CHECK(queue_next(&queue, &goods, 1) == &others[2]);
-	CHECK_EQ_INT(goods.running, 4);
+	(void)queue_enter(&queue, &others[2], 4, NULL, &shares, &displaced);
+	CHECK(queue_next(&queue, &shares, 1) == &others[2]);
+	CHECK_EQ_INT(shares.running, 4);
 	for (int i = 0; i < 3; i++) {
 		queue_leave(&hog[i]);
 		queue_leave(&others[i]);
 	}
-	CHECK_EQ_INT(goods.running, 0);
+	CHECK_EQ_INT(shares.running, 0);
 	queue_done(&queue);
 }
 
 TEST(while_others_are_about_a_user_keeps_to_its_share_and_leaves_a_warm_worker)
 {
-	struct queue_goods goods = { .most = 4, .crowd_most = 2, .reserve = 1 };
+	struct queue_shares shares = { .most = 4, .crowd_most = 2, .reserve = 1 };
 	struct queue queue;
 	struct queue_entry hog[4] = { 0 };
 	struct queue_entry other = { 0 };
 
 	queue_init(&queue, 10, 10, 10);
-	(void)queue_enter(&queue, &other, 2, NULL, &goods, &displaced);
-	CHECK(queue_next(&queue, &goods, 5) == &other);
+	(void)queue_enter(&queue, &other, 2, NULL, &shares, &displaced);
+	CHECK(queue_next(&queue, &shares, 5) == &other);
 	queue_leave(&other);
 	for (int i = 0; i < 4; i++)
-		(void)queue_enter(&queue, &hog[i], 1, NULL, &goods, &displaced);
-	CHECK(queue_next(&queue, &goods, 5) == &hog[0]);
-	CHECK(queue_next(&queue, &goods, 1) == NULL); /* the last one is kept for a newcomer */
-	CHECK(queue_next(&queue, &goods, 2) == &hog[1]);
-	CHECK(queue_next(&queue, &goods, 5) == NULL);
+		(void)queue_enter(&queue, &hog[i], 1, NULL, &shares, &displaced);
+	CHECK(queue_next(&queue, &shares, 5) == &hog[0]);
+	CHECK(queue_next(&queue, &shares, 1) == NULL); /* the last one is kept for a newcomer */
+	CHECK(queue_next(&queue, &shares, 2) == &hog[1]);
+	CHECK(queue_next(&queue, &shares, 5) == NULL);
 	queue.seen[1].ms -= QUEUE_CROWD_MS; /* the other user was seen long ago */
-	CHECK(queue_next(&queue, &goods, 1) == &hog[2]);
+	CHECK(queue_next(&queue, &shares, 1) == &hog[2]);
 	for (int i = 0; i < 4; i++)
 		queue_leave(&hog[i]);
 	queue_done(&queue);
