@@ -468,6 +468,15 @@ void worker_opened(struct worker *worker)
 	move(worker, WORKER_EMPTY);
 }
 
+static struct slotmsg message_to_slot(const struct worker *worker, enum slotmsg_kind kind)
+{
+	struct slotmsg msg = slotmsg_of(kind);
+
+	msg.slot = worker->index;
+	msg.sequence = worker->sequence;
+	return msg;
+}
+
 /* Writes limits into a message to the slot, with flags for limits that no cgroup enforces. */
 static void slot_limits(
 	const struct worker *worker, const struct job_limits *limits, struct slotmsg *msg)
@@ -490,12 +499,10 @@ static void slot_limits(
 static int send_make(struct worker *worker, const struct worker_pipes *pipes,
 	const struct job_limits *limits, struct err *err)
 {
-	struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_MAKE);
+	struct slotmsg msg = message_to_slot(worker, SLOTMSG_WORKER_MAKE);
 	int fds[] = { pipes->job.theirs, pipes->out.theirs, pipes->errout.theirs,
 		pipes->lifeline.theirs };
 
-	msg.slot = worker->index;
-	msg.sequence = worker->sequence;
 	slot_limits(worker, limits, &msg);
 	return slotmsg_send(watch_fd(worker->slot), &msg, fds, 4, err);
 }
@@ -586,11 +593,9 @@ int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd)
 
 int worker_adjust(struct worker *worker, const struct job_limits *limits, int files_fd)
 {
-	struct slotmsg msg = slotmsg_of(SLOTMSG_ADJUST);
+	struct slotmsg msg = message_to_slot(worker, SLOTMSG_ADJUST);
 	struct err err = ERR_INIT;
 
-	msg.slot = worker->index;
-	msg.sequence = worker->sequence;
 	slot_limits(worker, limits, &msg);
 	return slotmsg_send(watch_fd(worker->slot), &msg, &files_fd, files_fd >= 0, &err);
 }
@@ -616,12 +621,10 @@ void worker_kill_harder(struct worker *worker)
 
 int worker_collect(struct worker *worker, int pipe_fd, int globs_fd, uint64_t bytes, uint32_t count)
 {
-	struct slotmsg msg = slotmsg_of(SLOTMSG_COLLECT);
+	struct slotmsg msg = message_to_slot(worker, SLOTMSG_COLLECT);
 	struct err err = ERR_INIT;
 	int fds[] = { pipe_fd, globs_fd };
 
-	msg.slot = worker->index;
-	msg.sequence = worker->sequence;
 	msg.artifact_bytes = bytes;
 	msg.artifact_count = count;
 	return slotmsg_send(watch_fd(worker->slot), &msg, fds, 2, &err);
@@ -654,7 +657,7 @@ void worker_lose(struct worker *worker, const char *why)
 
 void worker_release(struct worker *worker)
 {
-	struct slotmsg msg = slotmsg_of(SLOTMSG_WORKER_DROP);
+	struct slotmsg msg = message_to_slot(worker, SLOTMSG_WORKER_DROP);
 	struct err err = ERR_INIT;
 
 	worker->owner = NULL;
@@ -664,8 +667,6 @@ void worker_release(struct worker *worker)
 		move(worker, WORKER_ENDING);
 	worker_kill(worker);
 	close_pipes(worker);
-	msg.slot = worker->index;
-	msg.sequence = worker->sequence;
 	if (slotmsg_send(watch_fd(worker->slot), &msg, NULL, 0, &err) < 0)
 		worker_lose(worker, err.text);
 }
