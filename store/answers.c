@@ -109,8 +109,8 @@ static int find_run(struct asking *asking, struct err *err)
 		(void)err_set(
 			err, ERR_MISSING, "there is no run \"%s\", or not for this caller", name);
 	else
-		(void)err_set(err, ERR_MISSING,
-			"\"%s\" could be several runs: write more of the id", name);
+		(void)err_set(err, ERR_MISSING, "\"%s\" matches several runs: write more of the id",
+			name);
 	return 1;
 }
 

@@ -288,7 +288,7 @@ static void show_admin_ops(struct cli *cli, const struct value *status)
 	for (size_t i = 0; value_at(blocked, i); i++) {
 		const char *reason = page_text(cli, value_at(blocked, i), "reason");
 
-		say(&cli->out, PAINT_YELLOW, "%s uid %s is shut out%s%s\n",
+		say(&cli->out, PAINT_YELLOW, "%s uid %s is blocked%s%s\n",
 			output_mark(&cli->out, MARK_DOT),
 			page_text(cli, value_at(blocked, i), "uid"), reason[0] ? ": " : "", reason);
 	}

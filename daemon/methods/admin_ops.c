@@ -20,7 +20,7 @@
 
 /* ---- blocked users ------------------------------------------------------------------------- */
 
-static int shut_out(struct admin_ops *admin_ops, uint32_t uid, const char *reason)
+static int block_user(struct admin_ops *admin_ops, uint32_t uid, const char *reason)
 {
 	char *why = strdup(reason ? reason : "");
 	void *old = NULL;
@@ -34,18 +34,18 @@ static int shut_out(struct admin_ops *admin_ops, uint32_t uid, const char *reaso
 }
 
 /* Whether the user was blocked. */
-static bool let_in(struct admin_ops *admin_ops, uint32_t uid)
+static bool unblock_user(struct admin_ops *admin_ops, uint32_t uid)
 {
 	char *why = map_remove(&admin_ops->blocks, &uid, sizeof(uid));
-	bool was_out = why != NULL;
+	bool was_blocked = why != NULL;
 
 	free(why);
-	return was_out;
+	return was_blocked;
 }
 
 static int remember_block(void *context, uint32_t uid, const char *reason)
 {
-	return shut_out(context, uid, reason);
+	return block_user(context, uid, reason);
 }
 
 int admin_ops_init(struct admin_ops *admin_ops, struct store *store, struct err *err)
@@ -75,7 +75,7 @@ const char *admin_ops_refusal(const struct admin_ops *admin_ops, uint32_t uid, s
 
 	if (why) {
 		*ret_code = RPC_CODE_FORBIDDEN;
-		return with_reason(arena, "an administrator has shut this user out", why);
+		return with_reason(arena, "an administrator has blocked this user", why);
 	}
 	*ret_code = RPC_CODE_DRAINING;
 	return admin_ops->drained
@@ -182,7 +182,7 @@ static int block(struct use *use)
 	if (admin_ops->blocks.count >= ADMIN_BLOCKS_MAX)
 		return -1;
 	use->recording.act.block = STORE_SHUT_OUT;
-	return shut_out(admin_ops, uid_of(use->call), reason_of(use->call));
+	return block_user(admin_ops, uid_of(use->call), reason_of(use->call));
 }
 
 static int unblock(struct use *use)
@@ -191,7 +191,7 @@ static int unblock(struct use *use)
 
 	use->recording.act.block = STORE_LET_IN;
 	value_map_put(arena, use->result, "was_blocked",
-		value_bool(arena, let_in(use->call->services->admin_ops, uid_of(use->call))));
+		value_bool(arena, unblock_user(use->call->services->admin_ops, uid_of(use->call))));
 	return 0;
 }
 
@@ -204,23 +204,23 @@ static int reset_budget(struct use *use)
 	return 0;
 }
 
-static void tell(const struct use *use)
+static void publish(const struct use *use)
 {
 	const struct event event = { .kind = EVENT_ADMIN_OP };
 	struct events *events = use->call->services->events;
 	struct arena *arena = &use->call->arena;
-	struct value *told;
+	struct value *map;
 
 	if (!events_hears(events, &event))
 		return;
-	told = event_start(arena, &event);
-	value_map_put(arena, told, "method", value_text(arena, use->call->method->name));
-	value_map_put(arena, told, "by", value_int(arena, use->call->caller.uid));
+	map = event_start(arena, &event);
+	value_map_put(arena, map, "method", value_text(arena, use->call->method->name));
+	value_map_put(arena, map, "by", value_int(arena, use->call->caller.uid));
 	if (reason_of(use->call))
-		value_map_put(arena, told, "reason", value_text(arena, reason_of(use->call)));
+		value_map_put(arena, map, "reason", value_text(arena, reason_of(use->call)));
 	if (value_get(use->call->params, "uid"))
-		value_map_put(arena, told, "uid", value_int(arena, uid_of(use->call)));
-	events_tell(events, &event, told);
+		value_map_put(arena, map, "uid", value_int(arena, uid_of(use->call)));
+	events_tell(events, &event, map);
 }
 
 static void on_recorded(struct recording *recording, const struct err *err)
@@ -228,9 +228,10 @@ static void on_recorded(struct recording *recording, const struct err *err)
 	struct use *use = container_of(recording, struct use, recording);
 
 	if (!err)
-		tell(use);
+		publish(use);
 	if (err)
-		call_error(use->call, RPC_CODE_INTERNAL, "it is done, but not in the record: %s",
+		call_error(use->call, RPC_CODE_INTERNAL,
+			"the operation took effect, but the daemon could not record it: %s",
 			err->text);
 	else
 		call_result(use->call, use->result);
@@ -275,7 +276,7 @@ static void start_op(struct call *call, int (*perform)(struct use *use))
 	struct use *use = calloc(1, sizeof(*use));
 
 	if (!use) {
-		call_error(call, RPC_CODE_INTERNAL, "there is no memory to do and record it");
+		call_error(call, RPC_CODE_INTERNAL, "not done: no memory to record the operation");
 		return;
 	}
 	/* Before the params are used, stored or logged: people may paste secrets into them. */
@@ -291,7 +292,8 @@ static void start_op(struct call *call, int (*perform)(struct use *use))
 	}
 	free(use);
 	call_error(call, RPC_CODE_INTERNAL,
-		"not done: there is no memory for it, or as many users are shut out as can be");
+		"not done: no memory, or %d users are blocked already: unblock one",
+		ADMIN_BLOCKS_MAX);
 }
 
 void method_drain(struct call *call)

@@ -25,7 +25,7 @@ struct call *call_new(const struct arrival *arrival, const struct method *method
 
 	if (!call) {
 		struct rpc_error error = { .code = RPC_CODE_BUSY,
-			.message = "there is no memory for its question" };
+			.message = "no memory for this call" };
 
 		arrival_refuse(arrival, &error);
 		return NULL;

@@ -43,8 +43,8 @@ static void refuse_right(const struct arrival *arrival, const struct method *met
 	if (roles)
 		name_roles(method, text, sizeof(text));
 	else
-		error.message = "this user has no role here; who has one stands in the daemon's "
-				"settings `users` and `user_groups`";
+		error.message = "this user has no role here; the daemon's settings `users` and "
+				"`user_groups` say who has one";
 	arrival_refuse(arrival, &error);
 }
 
@@ -91,7 +91,7 @@ struct request *methods_admit(const struct arrival *arrival, bool is_check)
 		ceilings_let_go(services->ceilings, conn_caller(conn)->uid, arrival->held);
 	if (!request || registry_add(services->runs, request) < 0) {
 		error.code = RPC_CODE_BUSY;
-		error.message = "there is no memory for another run";
+		error.message = "no memory for another run";
 		conn_send_error(conn, msgid, &error);
 		if (request)
 			request_free(request);
@@ -152,7 +152,7 @@ void methods_start(const struct arrival *arrival)
 		return;
 	call->params = method_without_absent(&call->arena, method->id, call->params);
 	if (!call->params) {
-		call_error(call, RPC_CODE_INTERNAL, "there is no memory to read the question");
+		call_error(call, RPC_CODE_INTERNAL, "no memory to read the params");
 		return;
 	}
 	checked = method_check_params(&call->arena, method->id, call->params, &refusal, &err);

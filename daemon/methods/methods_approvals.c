@@ -41,7 +41,7 @@ static const char *word_of(enum parking_word word)
 /* ---- too late to decide -------------------------------------------------------------------- */
 
 /* Reports to an approver why this run can no longer be decided. */
-static void tell_overtaken(struct call *call, const struct request *request)
+static void refuse_undecidable(struct call *call, const struct request *request)
 {
 	const struct parking *parking = request->parking;
 
@@ -49,32 +49,32 @@ static void tell_overtaken(struct call *call, const struct request *request)
 		call_error(call, RPC_CODE_CONFLICT, "run %s does not wait for approval%s",
 			request->result.run_id,
 			parking && parking->word == PARKING_APPROVED
-				? ": it has been approved, and goes on"
+				? ": it was approved and continues"
 				: "");
 	} else if (parking->state == PARKING_RECORDING) {
 		call_error(call, RPC_CODE_CONFLICT,
-			"run %s is only just being put on record: try again",
+			"the daemon is still recording that run %s waits: try again",
 			request->result.run_id);
 	} else if (parking->word == PARKING_APPROVED || parking->word == PARKING_DENIED) {
-		call_error(call, RPC_CODE_CONFLICT, "run %s has been %s by uid %u",
-			request->result.run_id, word_of(parking->word), parking->by);
+		call_error(call, RPC_CODE_CONFLICT, "uid %u has already %s run %s", parking->by,
+			word_of(parking->word), request->result.run_id);
 	} else {
 		call_error(call, RPC_CODE_CONFLICT,
-			"run %s waits for approval no more: its time was over, or it was cancelled",
+			"run %s no longer waits for approval: it was cancelled or not decided in time",
 			request->result.run_id);
 	}
 }
 
 /* The same for a run that has ended, from its record. */
-static void tell_ended(struct call *call, const struct value *record)
+static void refuse_ended(struct call *call, const struct value *record)
 {
 	const char *outcome = value_as_text(value_get(record, "outcome"));
 	const struct value *approval = value_get(record, "approval");
 	const char *decision = value_as_text(value_get(approval, "decision"));
 
 	call_error(call, RPC_CODE_CONFLICT, "run %s does not wait for approval: %s%s%s%s",
-		call->run_id, outcome ? "it has ended as " : "it is not here",
-		outcome ? outcome : "", decision ? ", after having been " : "",
+		call->run_id, outcome ? "it ended as " : "it is not in progress",
+		outcome ? outcome : "", decision ? ", after it was " : "",
 		decision ? decision : "");
 }
 
@@ -122,8 +122,8 @@ static void on_decided(struct recording *recording, const struct err *err)
 
 	if (err) {
 		undo(deciding, RPC_CODE_INTERNAL,
-			arena_printf(&call->arena, "not decided, since it cannot be recorded: %s",
-				err->text));
+			arena_printf(&call->arena,
+				"not decided: the decision cannot be recorded: %s", err->text));
 		return;
 	}
 	deciding->grant.act = deciding->act;
@@ -180,9 +180,9 @@ static const char *fill_grant(struct deciding *deciding)
 	int64_t ttl_ms = value_as_int(value_get(call->params, "ttl_ms"), (int64_t)config->grant_ms);
 
 	if (!request->runtime)
-		return "this host has its runtime no more, so it can be approved only once";
+		return "its runtime is no longer configured, so it can be approved only once";
 	if (approval_subject(request, deciding->subject) < 0)
-		return "there is no memory for it";
+		return "no memory for the approval";
 	deciding->grant = (struct store_grant){
 		.uid = request->caller.uid,
 		.subject = deciding->subject,
@@ -207,21 +207,22 @@ static void on_filled(struct request *request, const struct err *err, void *cont
 
 	if (err) {
 		undo(deciding, RPC_CODE_INTERNAL,
-			arena_printf(&call->arena, "not decided, since it cannot be read: %s",
+			arena_printf(&call->arena,
+				"not decided: the run cannot be read from the store: %s",
 				err->text));
 		return;
 	}
 	if (deciding->word == PARKING_APPROVED && request->parking->changed) {
 		undo(deciding, RPC_CODE_CONFLICT,
-			"it cannot be run any more: somebody changed it in the store while it "
+			"it cannot be approved: its record was changed in the store while it "
 			"waited (see `cectl audit verify`); it can be denied");
 		return;
 	}
 	if (deciding->word == PARKING_APPROVED && request->parking->altered) {
 		undo(deciding, RPC_CODE_CONFLICT,
-			"it cannot be run any more: something in it was masked before it was "
-			"stored, or it came with secrets, and the daemon was started anew since; "
-			"it can be denied");
+			"it cannot be approved: a part of it was masked before it was stored, or "
+			"it came with secrets, and the daemon has restarted since; it can be "
+			"denied");
 		return;
 	}
 	if (deciding->word == PARKING_APPROVED && wants_grant(call))
@@ -243,10 +244,10 @@ static const char *closed(
 
 	*ret_code = RPC_CODE_DRAINING;
 	if (services->state->draining)
-		return "the daemon is about to end: approve it in its next life";
+		return "the daemon is about to stop: approve the run after its restart";
 	if (wants_grant(call) && !grants_have_room(&services->approvals->grants)) {
 		*ret_code = RPC_CODE_BUSY;
-		return "as many approvals hold for programs as may hold: revoke one";
+		return "there is no room for another approval of a program: revoke one";
 	}
 	return admin_ops_refusal(services->admin_ops, request->caller.uid, arena, ret_code);
 }
@@ -257,14 +258,13 @@ static bool may_decide(struct call *call, const struct request *request, enum pa
 	const char *why = NULL;
 
 	if (call->caller.uid == request->caller.uid) {
-		call_error(call, RPC_CODE_FORBIDDEN,
-			"run %s is this user's own: somebody else has to say",
+		call_error(call, RPC_CODE_FORBIDDEN, "you cannot approve or deny your own run %s",
 			request->result.run_id);
 		return false;
 	}
 	if (!request->parking || request->stage != STAGE_APPROVAL ||
 		request->parking->state != PARKING_WAITS) {
-		tell_overtaken(call, request);
+		refuse_undecidable(call, request);
 		return false;
 	}
 	if (word == PARKING_APPROVED)
@@ -284,7 +284,7 @@ static void decide(struct call *call, struct request *request)
 		return;
 	deciding = calloc(1, sizeof(*deciding));
 	if (!deciding) {
-		call_error(call, RPC_CODE_INTERNAL, "there is no memory to decide and record it");
+		call_error(call, RPC_CODE_INTERNAL, "no memory to record the decision");
 		return;
 	}
 	deciding->call = call;
@@ -314,7 +314,7 @@ void method_decide_found(struct call *call, struct value *record)
 	if (request)
 		decide(call, request);
 	else
-		tell_ended(call, record);
+		refuse_ended(call, record);
 }
 
 /* ---- revoking a grant ---------------------------------------------------------------------- */
@@ -327,7 +327,8 @@ static void on_revoked(struct recording *recording, const struct err *err)
 	if (err) {
 		undo(deciding, RPC_CODE_INTERNAL,
 			arena_printf(&call->arena,
-				"it holds no more, but that is not in the record: %s", err->text));
+				"the approval is revoked, but the daemon could not record it: %s",
+				err->text));
 		return;
 	}
 	free(deciding);
@@ -343,13 +344,13 @@ void method_revoke(struct call *call)
 
 	call->params = redact_by_patterns(call->services->patterns, &call->arena, call->params);
 	if (!grants_get(grants, act)) {
-		call_error(call, RPC_CODE_NOT_FOUND, "there is no approval %lld that holds",
+		call_error(call, RPC_CODE_NOT_FOUND, "there is no approval %lld in force",
 			(long long)act);
 		return;
 	}
 	deciding = calloc(1, sizeof(*deciding));
 	if (!deciding) {
-		call_error(call, RPC_CODE_INTERNAL, "there is no memory to do and record it");
+		call_error(call, RPC_CODE_INTERNAL, "not revoked: no memory to record it");
 		return;
 	}
 	grants_remove(grants, act);

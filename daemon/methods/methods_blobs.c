@@ -49,7 +49,7 @@ static void refuse(struct call *call, const char *pointer, const char *reason, c
 static void no_room(struct call *call)
 {
 	call_error(call, RPC_CODE_BUSY,
-		"the contents of this caller take too much memory: use them, or wait");
+		"this user's uploaded contents take too much memory: use them in a run, or wait");
 }
 
 /* ---- whole --------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static void settle_whole(struct putting *putting)
 	const char *promised = value_as_text(value_get(call->params, "sha256"));
 
 	if (promised && strcmp(promised, putting->sha256) != 0)
-		refuse(call, "/sha256", "value", "/sha256: the data is something else");
+		refuse(call, "/sha256", "value", "/sha256: the data has another digest");
 	else if (!shelve(putting))
 		no_room(call);
 	else
@@ -104,7 +104,7 @@ static void settle_parts(struct putting *putting)
 
 	if (!blob->settled && !blobs_settle(blob, putting->sha256))
 		refuse(call, "/sha256", "value",
-			"/sha256: what was sent is something else; it is gone");
+			"/sha256: the parts have another digest; the daemon has dropped them");
 	else
 		answer(call, blob->sha256, blob->total, true);
 	blob_unref(blob);
@@ -138,7 +138,7 @@ static void start_digest(struct call *call, struct blob *blob, struct bytes data
 			return;
 		blob_unref(putting->blob);
 	}
-	call_error(call, RPC_CODE_INTERNAL, "there is no thread, or no memory, to look at it");
+	call_error(call, RPC_CODE_INTERNAL, "no thread or no memory to compute the digest");
 }
 
 /* ---- in parts ------------------------------------------------------------------------------ */
@@ -162,7 +162,7 @@ static void put_part(
 	if (!blob || blob->len != offset || blob->total != total) {
 		refuse(call, "/offset", "range",
 			arena_printf(&call->arena,
-				"/offset: %llu of %llu bytes have arrived; go on there, or begin anew",
+				"/offset: %llu of %llu bytes have arrived; continue there, or start again",
 				(unsigned long long)(blob ? blob->len : 0),
 				(unsigned long long)(blob ? blob->total : total)));
 		return;
@@ -185,14 +185,15 @@ void method_blob_put(struct call *call)
 
 	if (total > most)
 		refuse(call, value_get(call->params, "total") ? "/total" : "/data", "too_long",
-			arena_printf(&call->arena, "a content has at most %llu bytes",
+			arena_printf(&call->arena, "a content may have at most %llu bytes",
 				(unsigned long long)most));
 	else if (offset > total || bytes.len > total - offset)
-		refuse(call, "/data", "range", "/data: it goes past the total");
+		refuse(call, "/data", "range", "/data: offset and data exceed the total");
 	else if (offset == 0 && bytes.len == total)
 		start_digest(call, NULL, bytes);
 	else if (!sha256)
-		refuse(call, "/sha256", "missing", "/sha256: what comes in parts needs its name");
+		refuse(call, "/sha256", "missing",
+			"/sha256: is missing; an upload in parts needs its digest");
 	else
 		put_part(call, sha256, bytes, offset, total);
 }
@@ -209,7 +210,8 @@ void method_blob_get(struct call *call)
 	uint64_t left;
 
 	if (!blob || !blob->settled) {
-		call_error(call, RPC_CODE_NOT_FOUND, "%s is not here, or not any more", sha256);
+		call_error(
+			call, RPC_CODE_NOT_FOUND, "there is no content %s, or no longer", sha256);
 		return;
 	}
 	offset = offset < blob->total ? offset : blob->total;

@@ -50,7 +50,6 @@ void method_subscribe(struct call *call)
 		call_result(call, describe(call, &subscription));
 	else
 		call_error(call, RPC_CODE_BUSY,
-			"there are as many subscriptions as this daemon has room for, %d of one "
-			"user and %d of all",
+			"too many subscriptions: at most %d of one user and %d of all",
 			EVENTS_PER_UID, EVENTS_MOST);
 }

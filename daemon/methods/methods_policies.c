@@ -298,7 +298,8 @@ static void policy_test_start(struct call *call, bool fresh)
 	if (!services->state->closing && !(fresh && has_fresh(services)))
 		test = calloc(1, sizeof(*test));
 	if (!test) {
-		call_error(call, RPC_CODE_BUSY, "other rules are being tried; come back");
+		call_error(call, RPC_CODE_BUSY,
+			"another test of rules is in progress: try again later");
 		return;
 	}
 	*test = (struct policy_test){ .services = services,
@@ -321,7 +322,7 @@ void method_policies_test(struct call *call)
 
 	if (fresh && call->right != RIGHT_YES)
 		call_error(call, RPC_CODE_FORBIDDEN,
-			"rules that are not in force are for administrators to try");
+			"only administrators may test rules that are not in force");
 	else
 		policy_test_start(call, fresh);
 }

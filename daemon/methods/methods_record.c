@@ -67,7 +67,8 @@ static void on_backup_read(void *context, const struct backup_piece *piece)
 	struct fill fill = fill_start(&call->arena);
 
 	if (piece->got < 0) {
-		call_error(call, RPC_CODE_INTERNAL, "the copy: %s", strerror(piece->why));
+		call_error(call, RPC_CODE_INTERNAL, "the copy cannot be read: %s",
+			strerror(piece->why));
 		return;
 	}
 	fill_value(&fill, "data", value_bytes(&call->arena, piece->bytes, (size_t)piece->got));

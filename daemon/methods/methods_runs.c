@@ -144,7 +144,7 @@ static struct request *find_by_msgid(struct call *call)
 			search.count, search.msgid);
 	else
 		call_error(call, RPC_CODE_NOT_FOUND,
-			"no run of this connection with the msgid %u is in flight", search.msgid);
+			"no run of this connection with the msgid %u is in progress", search.msgid);
 	return NULL;
 }
 
@@ -153,7 +153,7 @@ static const char *way_of_naming(struct call *call)
 {
 	static const char *const keys[] = { "run_id", "id", "msgid" };
 	struct job_refusal refusal = { "/run_id", "missing",
-		"/run_id: is missing; a run is named by its run_id, its id or its msgid" };
+		"/run_id: is missing; name the run by its run_id, its id or its msgid" };
 	const char *way = NULL;
 	unsigned count = 0;
 
@@ -166,10 +166,10 @@ static const char *way_of_naming(struct call *call)
 	if (count == 1 && (way[0] != 'i' || id_of(call)))
 		return way;
 	if (count == 1)
-		refusal = (struct job_refusal){ "/id", "value", "/id: has U+0000 inside" };
+		refusal = (struct job_refusal){ "/id", "value", "/id: contains U+0000" };
 	else if (count)
 		refusal = (struct job_refusal){ "", "conflict",
-			"one of run_id, id and msgid names the run, not several of them" };
+			"name the run by only one of run_id, id and msgid" };
 	call_refuse(call, &refusal);
 	return NULL;
 }
@@ -193,7 +193,7 @@ static void cancel_action(struct call *call)
 
 	if (!find_by_id(call)) {
 		call_error(call, RPC_CODE_NOT_FOUND,
-			"no run of this caller with the id \"%s\" is in flight", search.name);
+			"no run of this caller with the id \"%s\" is in progress", search.name);
 		return;
 	}
 	while (search_runs(&search))
@@ -228,7 +228,7 @@ void method_cancel_found(struct call *call, struct value *found)
 	if (request)
 		cancel_run(call, request);
 	else
-		call_error(call, RPC_CODE_NOT_FOUND, "run %s is not in flight", call->run_id);
+		call_error(call, RPC_CODE_NOT_FOUND, "run %s is not in progress", call->run_id);
 }
 
 /* ---- wait ---------------------------------------------------------------------------------- */
@@ -347,7 +347,7 @@ void waits_conn_gone(struct services *services, const struct conn *conn)
 /* ---- runs.replay --------------------------------------------------------------------------- */
 
 /* Takes over what the caller changes against the first run. */
-static void take_wishes(struct call *call, struct value *params)
+static void take_changes(struct call *call, struct value *params)
 {
 	static const char *const switches[] = { "deterministic", "announce" };
 	const struct value *secrets = value_get(call->params, "secrets");
@@ -391,8 +391,8 @@ static bool names_secrets(struct call *call, const struct value *record)
 	if (given >= named)
 		return true;
 	call_error(call, RPC_CODE_CONFLICT,
-		"it came with %llu secrets, which are stored nowhere: name them again in `secrets`, "
-		"so that they are masked this time, too",
+		"the run had %llu secrets, which are not stored: name them again in `secrets`, so "
+		"that they are masked this time too",
 		(unsigned long long)named);
 	return false;
 }
@@ -404,15 +404,15 @@ void method_replay_found(struct call *call, struct value *record)
 
 	if (!params) {
 		call_error(call, why ? RPC_CODE_CONFLICT : RPC_CODE_INTERNAL, "%s",
-			why ? why : "there is no memory to run it again");
+			why ? why : "no memory to run it again");
 		return;
 	}
 	if (conn_is_closing(call->conn)) {
-		call_error(call, RPC_CODE_DRAINING, "the client has left");
+		call_error(call, RPC_CODE_DRAINING, "the client has disconnected");
 		return;
 	}
 	if (!names_secrets(call, record))
 		return;
-	take_wishes(call, params);
+	take_changes(call, params);
 	run_again(call, record, params);
 }

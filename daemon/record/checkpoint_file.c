@@ -35,14 +35,14 @@ int checkpoint_file_hold(const char *path, struct err *err)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(err, "%s", path);
 	if (!S_ISREG(st.st_mode))
-		return err_set(err, ERR_INVALID, "%s is no ordinary file", path);
+		return err_set(err, ERR_INVALID, "%s is not a regular file", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK
 			       ? err_set(err, ERR_BUSY,
 					 "%s: another daemon appends to this file: give each a "
 					 "checkpoint_file of its own",
 					 path)
-			       : err_sys(err, "%s: it cannot be locked", path);
+			       : err_sys(err, "%s cannot be locked", path);
 	return take_fd(&fd);
 }
 
@@ -56,7 +56,7 @@ int checkpoint_file_append(const char *path, const char *line, struct err *err)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(err, "%s", path);
 	if (!S_ISREG(st.st_mode))
-		return err_set(err, ERR_INVALID, "%s is no ordinary file", path);
+		return err_set(err, ERR_INVALID, "%s is not a regular file", path);
 	cut_printf(text, sizeof(text), "%s%s\n", is_torn(fd) ? "\n" : "", line);
 	/* In one call: others may append to it too. */
 	if (write_all(fd, text, strlen(text), err) < 0)
@@ -160,7 +160,7 @@ int checkpoint_file_read(
 	if ((fd < 0 && errno != ENOENT) || (fd >= 0 && fstat(fd, &st) < 0))
 		return err_sys(err, "%s", path);
 	if (fd >= 0 && !S_ISREG(st.st_mode))
-		return err_set(err, ERR_INVALID, "%s is no ordinary file", path);
+		return err_set(err, ERR_INVALID, "%s is not a regular file", path);
 	piece.of = fd < 0 ? 0 : st.st_size;
 	piece.at = at >= 0 ? at : piece.of - (int64_t)CHECKPOINT_PIECE_MAX;
 	if (piece.at < 0)

@@ -529,12 +529,12 @@ int gc_begin(struct gc *gc, const struct gc_request *request, struct err *err)
 	int64_t ahead_us = gc->parts.clock->set_ahead_us;
 
 	if (gc->busy)
-		return err_set(err, ERR_BUSY, "gc is at work already");
+		return err_set(err, ERR_BUSY, "gc is running already");
 	if (value_get(request->params, "older_than_s") && ahead_us > DAY_US)
 		return err_set(err, ERR_INVALID,
 			"the clock of this host went ahead by %" PRId64
-			" days and is trusted when it has not jumped for a day: until then say keep_runs or "
-			"keep_bytes, not an age",
+			" days; the daemon trusts it again after a day without a jump: until then use "
+			"keep_runs or keep_bytes, not an age",
 			ahead_us / DAY_US);
 	if (!keep_as_asked(gc, request->params))
 		return err_set(err, ERR_INVALID,

@@ -475,7 +475,7 @@ static void on_watch(void *owner)
 		log_event(LOG_LEVEL_ERROR, "store.stalled", LOG_INT("for_ms", ms));
 	recorder->stall_ms = ms;
 	(void)err_set(&recorder->stall, ERR_SYSTEM,
-		"the store: its disk has not answered for %lld s, and what waits to be recorded waits for it",
+		"the store: its disk has not answered for %lld s, so nothing can be recorded",
 		(long long)ms / 1000);
 	recorder->stall.sys_errno = ETIMEDOUT;
 }

@@ -130,14 +130,14 @@ struct store_thread *store_thread_start(uv_loop_t *loop, const char *folder, str
 		if (thread)
 			free(thread->folder);
 		free(thread);
-		(void)err_set(err, ERR_MEMORY, "no memory for the thread");
+		(void)err_set(err, ERR_MEMORY, "no memory for the thread of the store");
 		return NULL;
 	}
 	thread->news.data = thread;
 	list_init(&thread->waiting);
 	list_init(&thread->over);
 	if (start_thread(thread) < 0) {
-		(void)err_set(err, ERR_SYSTEM, "no thread for the thread");
+		(void)err_set(err, ERR_SYSTEM, "the thread of the store cannot be started");
 		return NULL; /* the daemon ends now; the async handle goes with the loop */
 	}
 	return thread;

@@ -72,7 +72,7 @@ void wallclock_recall(struct wallclock *wallclock, const struct store_clock *bef
 	if (before->wall_us && !passed && rest_us > 0)
 		log_event(LOG_LEVEL_WARNING, "clock.doubted", LOG_INT("by_ms", rest_us / 1000),
 			LOG_STR("so",
-				"no contents leave for their age until it has stood for a day"));
+				"gc deletes nothing by age until the clock has not jumped for a day"));
 }
 
 static void on_look(void *owner)

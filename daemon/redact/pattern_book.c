@@ -123,11 +123,12 @@ static int add_rule(struct pattern_book *book, const struct value *map, struct e
 	bool off = false;
 
 	if (!is_name(name))
-		return err_set(err, ERR_INVALID, "name: small letters, digits and hyphens");
+		return err_set(err, ERR_INVALID,
+			"name: only small letters, digits and hyphens are allowed");
 	if (check_keys(map, name, err) < 0 || read_flag(map, name, "off", &off, err) < 0)
 		return -1;
 	if (off && !rule)
-		return refuse(err, name, "there is none of this name to be off");
+		return refuse(err, name, "there is no pattern of this name to turn off");
 	if (!rule && book->count == REDACT_RULES_MAX)
 		return refuse(err, name, "there are too many");
 	if (!rule) {
@@ -214,7 +215,7 @@ static int try_match(struct pattern_book *book, const struct redact_rule *rule,
 		parts[i] = value_as_text(value_at(example, i));
 		if (!parts[i])
 			return refuse(err, rule->name,
-				"matches: lists of what stands in front, the secret, what stands behind");
+				"matches: each is a list of the text before, the secret, the text after");
 	}
 	for (const char *at = parts[1]; (at = strchr(at, '\n')); at++)
 		newlines = arena_printf(&book->arena, "%s\n", newlines);
@@ -225,7 +226,8 @@ static int try_match(struct pattern_book *book, const struct redact_rule *rule,
 		return err_set(err, ERR_MEMORY, "no memory for examples");
 	if (!comes_to(book, whole, masked))
 		return err_set(err, ERR_INVALID,
-			"pattern %s: this example is not masked as it says: %s", rule->name, whole);
+			"pattern %s: this example of `matches` is not masked as it says: %s",
+			rule->name, whole);
 	return 0;
 }
 
@@ -241,7 +243,8 @@ static int try_rule(struct pattern_book *book, const struct redact_rule *rule, s
 			return refuse(err, rule->name, "passes: texts");
 		if (!comes_to(book, text, text))
 			return err_set(err, ERR_INVALID,
-				"pattern %s: this is masked and should not: %s", rule->name, text);
+				"pattern %s: this example of `passes` is masked: %s", rule->name,
+				text);
 	}
 	return 0;
 }

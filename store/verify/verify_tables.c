@@ -236,11 +236,11 @@ static const struct check checks[] = {
 		"chain_by_subject WHERE i.kind > 1 AND i.subject = c.subject AND i.kind = c.kind "
 		"AND i.link = c.link)" },
 	{ NULL, "changed",
-		LAST_ACTS "SELECT 'blocks', b.uid, 'no act shut this user out, or not so' "
+		LAST_ACTS "SELECT 'blocks', b.uid, 'no act blocked this user, or not with this reason' "
 		"FROM blocks AS b LEFT JOIN last ON last.uid = b.uid WHERE last.act IS NOT b.act "
 		"OR last.method IS NOT 'admin.block' OR last.reason IS NOT b.reason" },
 	{ NULL, "missing",
-		LAST_ACTS "SELECT 'blocks', last.uid, 'a user whom an act shut out is not' FROM last "
+		LAST_ACTS "SELECT 'blocks', last.uid, 'an act blocked this user, but it is not blocked' FROM last "
 		"WHERE last.method = 'admin.block' AND last.uid NOT IN (SELECT uid FROM blocks)" },
 	{ NULL, "extra",
 		"SELECT 'parked', p.key, 'a run waits for approval that is not there, or has ended' "

@@ -39,5 +39,5 @@ chmod -R a+rX "$work"
 "$(ced_programs)/bin/ced-spawner" --libexec "$(ced_programs)/libexec/ced" -- --socket "$CED_SOCKET" \
 	--state "$ced_state" --config "$work/more.conf" >"$work/said" 2>&1
 ok $((! $?)) "a pattern that does not do what its examples say ends the start"
-like "$(<"$work/said")" 'pattern house: this is masked and should not: HT-2' "with the example"
+like "$(<"$work/said")" 'pattern house: this example of `passes` is masked: HT-2' "with the example"
 done_testing

@@ -175,7 +175,7 @@ eq(code_of(approver, "approvals.approve", run_id=mine[0]), "draining", "nothing 
 eq(code_of(approver, "approvals.deny", run_id=mine[0]), None, "but denied")
 root.call("admin.resume")
 root.call("admin.block", uid=USER)
-eq(code_of(approver, "approvals.approve", run_id=mine[1]), "forbidden", "nor of a user who is shut out")
+eq(code_of(approver, "approvals.approve", run_id=mine[1]), "forbidden", "nor of a blocked user")
 root.call("admin.unblock", uid=USER)
 eq(root.call("admin.kill_all")["killed"], 23, "kill-all ends what waits")
 root.call("admin.resume")

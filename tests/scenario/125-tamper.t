@@ -53,7 +53,7 @@ like "$out" "$(cat "$work/changed").*this was changed in the store" "are told of
 like "$out" "$(cat "$work/edited").*this was changed in the store" "and of a program that was changed"
 for part in changed edited; do
 	exits 1 "one that was $part cannot be approved" cectl approve "$(cat "$work/$part")"
-	like "$err" 'somebody changed it in the store' "and the message says why"
+	like "$err" 'its record was changed in the store' "and the message says why"
 	exits 0 "it can be denied" cectl deny "$(cat "$work/$part")" --reason 'changed'
 done
 exits 1 "verification finds the rest" cectl audit verify
@@ -69,10 +69,10 @@ daemon_stop
 sql "UPDATE parked SET decision = 'approved', act = (SELECT max(act) FROM acts); DELETE FROM blocks"
 start
 like "$(cectl approvals)" "$(cat "$work/forged")" "a run that no act approved waits on"
-exits 126 "a user whom an act shut out stays out" as 4009 cectl run -c 'print(1)'
+exits 126 "a user whom an act blocked stays blocked" as 4009 cectl run -c 'print(1)'
 exits 1 "and verification finds both" cectl audit verify
 like "$out" 'a decision that no act made' "the decision"
-like "$out" 'a user whom an act shut out is not' "and the user"
+like "$out" 'an act blocked this user, but it is not blocked' "and the user"
 
 # --- the second file -----------------------------------------------------------------------------
 

@@ -62,7 +62,7 @@ TEST(all_that_runs_is_killed_and_nothing_new_starts)
 	house_close(&house);
 }
 
-TEST(a_user_that_is_shut_out_gets_no_runs_and_is_told_why)
+TEST(a_blocked_user_gets_no_runs_and_the_reason)
 {
 	struct house house;
 	struct reply reply;
@@ -74,8 +74,7 @@ TEST(a_user_that_is_shut_out_gets_no_runs_and_is_told_why)
 	(void)snprintf(
 		params, sizeof(params), "{\"uid\":%d,\"reason\":\"ticket 7\"}", (int)getuid());
 	CHECK(pull(&house, client, "admin.block", params));
-	is_refused(
-		&house, client, "forbidden", "an administrator has shut this user out: ticket 7");
+	is_refused(&house, client, "forbidden", "an administrator has blocked this user: ticket 7");
 	CHECK(house_call(&house, client, "admin.status", "{}", &reply));
 	CHECK_EQ_INT(value_get(reply.value, "blocked")->list.count, 1);
 	(void)snprintf(params, sizeof(params), "{\"uid\":%d}", (int)getuid());

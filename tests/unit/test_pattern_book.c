@@ -60,7 +60,7 @@ TEST(what_is_wrong_with_a_book_is_said)
 	is_refused(PATTERNS("{}"), "name: ");
 	is_refused(PATTERNS("{\"name\":\"A\"}"), "name: ");
 	is_refused(PATTERNS("{\"name\":\"a\",\"motif\":\"x\"}"), "no key \"motif\"");
-	is_refused(PATTERNS("{\"name\":\"a\",\"off\":true}"), "none of this name");
+	is_refused(PATTERNS("{\"name\":\"a\",\"off\":true}"), "no pattern of this name");
 	is_refused(PATTERNS("{\"name\":\"a\"}"), "pattern is missing");
 	is_refused(PATTERNS("{\"name\":\"a\",\"pattern\":\"(\"}"), "at byte 1");
 	is_refused(PATTERNS("{\"name\":\"a\",\"pattern\":\"x\",\"before\":-1}"), "before: 0 to");
@@ -86,10 +86,10 @@ TEST(a_pattern_that_does_not_do_what_its_examples_say_is_refused)
 		"is not masked as it says: xxz");
 	is_refused(PATTERNS("{\"name\":\"a\",\"words\":[\"xx\"],\"pattern\":\"xxy\","
 			    "\"matches\":[[\"\",\"xxy\",\"\"]],\"passes\":[\"axxyb\"]}"),
-		"is masked and should not: axxyb");
+		"this example of `passes` is masked: axxyb");
 	is_refused(PATTERNS("{\"name\":\"a\",\"words\":[\"xx\"],\"pattern\":\"xxy\","
 			    "\"matches\":[\"xxy\"],\"passes\":[\"b\"]}"),
-		"lists of what stands in front");
+		"a list of the text before");
 }
 
 TEST(a_later_rule_takes_the_place_of_an_earlier_one_or_switches_it_off)
