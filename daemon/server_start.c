@@ -161,7 +161,7 @@ static int start_care(struct server *server, const struct store_clock *clock, ui
 		server->config.check_ms);
 	alerts_init(&server->alerts, &server->services);
 	if (has_lost)
-		alerts_tell_lost(&server->alerts);
+		alerts_check_lost(&server->alerts);
 	backups_start(&server->backups, &server->loop, server->services.store_thread,
 		&server->thread_work, server->config.state);
 	gc_start(&server->gc, &(const struct gc_parts){ .loop = &server->loop,

@@ -1,17 +1,229 @@
+#include "daemon/gate/budgets.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-#include "daemon/gate/budget_parts.h"
+#include "daemon/gate/spending.h"
+#include "proto/base/container.h"
 
-#define SOON_MS 1000 /* retry time reported when only a run in progress is in the way */
+#define MINUTE_US         INT64_C(60000000)
+#define SWEEP_EVERY_US    INT64_C(1000000)
+#define SOON_MS           1000 /* retry time reported when only a run in progress is in the way */
+#define BUDGET_NAME_BYTES 512
+#define BUDGET_OTHERS     "\xff" /* cannot be a caller's name: those are UTF-8 */
+#define BUDGET_OTHERS_UID UINT32_MAX
 
-const char *budget_name_in(const struct budget_case *what, enum budget_scope scope)
+struct budget_entry {
+	struct spending minute; /* counts runs only */
+	struct spending window;
+	uint64_t running, attempts, failures;
+	uint64_t paused; /* runs that wait for approval; their tickets point here */
+	uint64_t cpu_held_us, wall_held_us;
+	int64_t failed_us; /* time of the last failure */
+	int64_t used_us;
+	bool trial; /* a trial run is in progress; its end decides whether the circuit closes */
+	enum budget_scope scope;
+	uint32_t uid;
+	size_t key_len;
+	/* the key ends in the name and its NUL */
+	char key[1 + sizeof(uint32_t) + BUDGET_NAME_BYTES + 1];
+};
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+struct budget_names {
+	size_t count;
+};
+
+void budgets_init(struct budgets *budgets, uint64_t window_ms, uint64_t circuit_ms)
+{
+	*budgets = (struct budgets){ .window_us = (int64_t)window_ms * 1000,
+		.circuit_us = (int64_t)circuit_ms * 1000 };
+	map_init(&budgets->entries);
+	map_init(&budgets->names);
+}
+
+void budgets_done(struct budgets *budgets)
+{
+	map_done_with(&budgets->entries, free);
+	map_done_with(&budgets->names, free);
+}
+
+static size_t make_key(char *key, enum budget_scope scope, uint32_t uid, const char *name)
+{
+	size_t len = strnlen(name, BUDGET_NAME_BYTES);
+
+	key[0] = (char)scope;
+	memcpy(key + 1, &uid, sizeof(uid));
+	memcpy(key + 1 + sizeof(uid), name, len);
+	key[1 + sizeof(uid) + len] = '\0';
+	return 1 + sizeof(uid) + len;
+}
+
+static const char *budget_name(const struct budget_entry *entry)
+{
+	return entry->key + 1 + sizeof(entry->uid);
+}
+
+/* True for the "(others)" entry, which names without an entry of their own share. */
+static bool budget_is_shared(const struct budget_entry *entry)
+{
+	return !strcmp(budget_name(entry), BUDGET_OTHERS);
+}
+
+static struct budget_names *names_of(const struct budgets *budgets, uint32_t uid)
+{
+	return map_get(&budgets->names, &uid, sizeof(uid));
+}
+
+static int count_name(struct budgets *budgets, uint32_t uid)
+{
+	struct budget_names *names = names_of(budgets, uid);
+
+	if (!names) {
+		names = calloc(1, sizeof(*names));
+		if (!names || map_put(&budgets->names, &uid, sizeof(uid), names, NULL) < 0) {
+			free(names);
+			return -1;
+		}
+	}
+	names->count++;
+	return 0;
+}
+
+static void drop_name(struct budgets *budgets, uint32_t uid)
+{
+	struct budget_names *names = names_of(budgets, uid);
+
+	if (names && --names->count == 0)
+		free(map_remove(&budgets->names, &uid, sizeof(uid)));
+}
+
+/* Drops spending that is older than the minute and the window. */
+static void budget_age(struct budget_entry *entry, int64_t now_us)
+{
+	spending_move_on(&entry->minute, now_us);
+	spending_move_on(&entry->window, now_us);
+}
+
+/* True when dropping the entry loses nothing: a new one would say the same. */
+static bool says_nothing(const struct budgets *budgets, struct budget_entry *entry, int64_t now_us)
+{
+	int64_t quiet_us = now_us - entry->used_us;
+
+	budget_age(entry, now_us);
+	return !entry->running && !entry->paused && !entry->window.sum[SPENT_RUNS] &&
+	       !entry->minute.sum[SPENT_RUNS] && quiet_us >= budgets->window_us &&
+	       (!entry->failures || quiet_us >= 2 * budgets->circuit_us);
+}
+
+struct sweep {
+	struct budgets *budgets;
+	int64_t now_us;
+	struct budget_entry *gone[256]; /* at most this many in one sweep */
+	size_t count;
+};
+
+static int gather_silent(void *context, const void *key, size_t key_len, void *value)
+{
+	struct sweep *sweep = context;
+
+	(void)key;
+	(void)key_len;
+	if (says_nothing(sweep->budgets, value, sweep->now_us))
+		sweep->gone[sweep->count++] = value;
+	return sweep->count == COUNT_OF(sweep->gone);
+}
+
+/* Drops unneeded entries.  Looks at every entry, so it runs at most once a second. */
+static void make_room(struct budgets *budgets, int64_t now_us)
+{
+	struct sweep sweep = { budgets, now_us, { NULL }, 0 };
+
+	if (budgets->swept_us && now_us - budgets->swept_us < SWEEP_EVERY_US)
+		return;
+	budgets->swept_us = now_us;
+	(void)map_each(&budgets->entries, gather_silent, &sweep);
+	for (size_t i = 0; i < sweep.count; i++) {
+		struct budget_entry *entry = sweep.gone[i];
+
+		(void)map_remove(&budgets->entries, entry->key, entry->key_len);
+		if (entry->scope != BUDGET_UID)
+			drop_name(budgets, entry->uid);
+		free(entry);
+	}
+}
+
+static bool is_full(const struct budgets *budgets, enum budget_scope scope, uint32_t uid)
+{
+	const struct budget_names *names = names_of(budgets, uid);
+
+	return budgets->entries.count >= BUDGET_ENTRIES_MAX ||
+	       (scope != BUDGET_UID && names && names->count >= BUDGET_NAMES_PER_UID);
+}
+
+static struct budget_entry *entry_new(struct budgets *budgets, enum budget_scope scope,
+	uint32_t uid, const char *name, int64_t now_us)
+{
+	struct budget_entry *entry = calloc(1, sizeof(*entry));
+
+	if (!entry || (scope != BUDGET_UID && count_name(budgets, uid) < 0)) {
+		free(entry);
+		return NULL;
+	}
+	entry->scope = scope;
+	entry->uid = uid;
+	entry->key_len = make_key(entry->key, scope, uid, name);
+	spending_init(&entry->minute, MINUTE_US, now_us);
+	spending_init(&entry->window, budgets->window_us, now_us);
+	entry->used_us = now_us;
+	if (map_put(&budgets->entries, entry->key, entry->key_len, entry, NULL) < 0) {
+		if (scope != BUDGET_UID)
+			drop_name(budgets, uid);
+		free(entry);
+		return NULL;
+	}
+	return entry;
+}
+
+static struct budget_entry *budget_find(
+	const struct budgets *budgets, enum budget_scope scope, uint32_t uid, const char *name)
+{
+	char key[sizeof(((struct budget_entry *)NULL)->key)];
+	size_t len = make_key(key, scope, uid, name);
+
+	return map_get(&budgets->entries, key, len);
+}
+
+/* Returns the entry for this name (made if it is missing), or the shared one.  NULL: no memory. */
+static struct budget_entry *budget_entry_for(struct budgets *budgets, enum budget_scope scope,
+	uint32_t uid, const char *name, int64_t now_us)
+{
+	struct budget_entry *entry = budget_find(budgets, scope, uid, name);
+
+	if (!entry && is_full(budgets, scope, uid))
+		make_room(budgets, now_us);
+	if (!entry && is_full(budgets, scope, uid)) {
+		name = BUDGET_OTHERS;
+		uid = scope == BUDGET_UID ? BUDGET_OTHERS_UID : uid;
+		entry = budget_find(budgets, scope, uid, name);
+	}
+	if (!entry)
+		entry = entry_new(budgets, scope, uid, name, now_us);
+	if (entry)
+		budget_age(entry, now_us);
+	return entry;
+}
+
+/* The name that a run counts for in this scope, or NULL. */
+static const char *budget_name_in(const struct budget_case *what, enum budget_scope scope)
 {
 	return scope == BUDGET_UID ? "" : scope == BUDGET_AGENT ? what->agent : what->task;
 }
 
 /* ---- bounds --------------------------------------------------------------------------------- */
 
-uint64_t budget_most(const struct budget_limits *limits, enum budget_measure measure)
+static uint64_t budget_most(const struct budget_limits *limits, enum budget_measure measure)
 {
 	const uint64_t all[BUDGET_MEASURE_COUNT] = {
 #define LIMIT(name, uid, agent, task, highest, meaning) limits->name,
@@ -22,7 +234,7 @@ uint64_t budget_most(const struct budget_limits *limits, enum budget_measure mea
 	return all[measure];
 }
 
-uint64_t budget_spent_in(const struct budget_entry *entry, enum budget_measure measure)
+static uint64_t budget_spent_in(const struct budget_entry *entry, enum budget_measure measure)
 {
 	const uint64_t all[BUDGET_MEASURE_COUNT] = {
 		[BUDGET_RUNNING] = entry->running,
@@ -36,7 +248,7 @@ uint64_t budget_spent_in(const struct budget_entry *entry, enum budget_measure m
 	return all[measure];
 }
 
-int64_t budget_open_us(
+static int64_t budget_open_us(
 	const struct budgets *budgets, const struct budget_entry *entry, int64_t now_us)
 {
 	return entry->failed_us + budgets->circuit_us - now_us;
@@ -263,7 +475,7 @@ bool budgets_reset(struct budgets *budgets, enum budget_scope scope, uint32_t ui
 {
 	struct budget_entry *entry = budget_find(budgets, scope, uid, name);
 
-	if (!entry && !strcmp(name, BUDGET_OTHERS_TOLD))
+	if (!entry && !strcmp(name, BUDGET_OTHERS_SHOWN))
 		entry = budget_find(budgets, scope, uid, BUDGET_OTHERS);
 	if (!entry)
 		return false;
@@ -272,4 +484,166 @@ bool budgets_reset(struct budgets *budgets, enum budget_scope scope, uint32_t ui
 	entry->attempts = entry->failures = 0;
 	entry->trial = false;
 	return true;
+}
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+static const char *const scope_words[] = {
+	[BUDGET_UID] = "uid", [BUDGET_AGENT] = "agent", [BUDGET_TASK] = "task"
+};
+
+const char *budget_scope_word(enum budget_scope scope)
+{
+	return scope_words[scope];
+}
+
+#define WORD(name, uid, agent, task, highest, meaning) #name,
+static const char *const measure_words[BUDGET_MEASURE_COUNT] = { CONFIG_BUDGETS(WORD) };
+#undef WORD
+
+const char *budget_measure_word(enum budget_measure measure)
+{
+	return measure_words[measure];
+}
+
+static struct value *left_of(
+	const struct budget_entry *entry, const struct budget_limits *limits, struct arena *arena)
+{
+	struct value *map = NULL;
+
+	for (unsigned i = 0; i < BUDGET_MEASURE_COUNT; i++) {
+		uint64_t most = budget_most(limits, (enum budget_measure)i);
+		uint64_t spent = budget_spent_in(entry, (enum budget_measure)i);
+
+		if (!most)
+			continue;
+		map = map ? map : value_map(arena);
+		value_map_put(arena, map, measure_words[i],
+			value_uint(arena, spent < most ? most - spent : 0));
+	}
+	return map;
+}
+
+static bool is_bounded(const struct budget_limits *limits)
+{
+	for (unsigned i = 0; i < BUDGET_MEASURE_COUNT; i++)
+		if (budget_most(limits, (enum budget_measure)i))
+			return true;
+	return false;
+}
+
+struct value *budgets_left(struct budgets *budgets, const struct budget_case *what, int64_t now_us,
+	struct arena *arena)
+{
+	struct value *map = NULL;
+
+	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {
+		const char *name = budget_name_in(what, (enum budget_scope)i);
+		bool bounded = name && is_bounded(&what->limits[i]);
+		struct budget_entry *entry =
+			bounded ? budget_entry_for(
+					  budgets, (enum budget_scope)i, what->uid, name, now_us)
+				: NULL;
+		struct value *left = entry ? left_of(entry, &what->limits[i], arena) : NULL;
+
+		if (!left)
+			continue;
+		map = map ? map : value_map(arena);
+		value_map_put(arena, map, scope_words[i], left);
+	}
+	return map;
+}
+
+/* Failures may exceed the bound: runs failed concurrently, or the bound was lowered. */
+static uint64_t attempts_left(uint64_t most, uint64_t failures)
+{
+	return failures < most ? most - failures : 0;
+}
+
+bool budgets_failing(struct budgets *budgets, const struct budget_case *what, int64_t now_us,
+	struct budget_refusal *ret_failing)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {
+		const char *name = budget_name_in(what, (enum budget_scope)i);
+		uint64_t most = what->limits[i].failures;
+		const struct budget_entry *entry =
+			name && most ? budget_find(budgets, (enum budget_scope)i, what->uid, name)
+				     : NULL;
+		int64_t open_us;
+
+		if (!entry || !entry->failures ||
+			(found && attempts_left(most, entry->failures) >=
+					  attempts_left(ret_failing->most, ret_failing->spent)))
+			continue;
+		open_us = entry->failures >= most ? budget_open_us(budgets, entry, now_us) : 0;
+		*ret_failing = (struct budget_refusal){ (enum budget_scope)i, BUDGET_FAILURES,
+			entry->failures, most, open_us > 0 ? open_us / 1000 + 1 : 0, false };
+		found = true;
+	}
+	return found;
+}
+
+struct description {
+	struct budgets *budgets;
+	const uint32_t *uid;
+	size_t most;
+	int64_t now_us;
+	struct arena *arena;
+	struct value *list;
+	bool more;
+};
+
+static struct value *describe(struct description *description, struct budget_entry *entry)
+{
+	struct arena *arena = description->arena;
+	struct value *map = value_map(arena);
+	const char *name = budget_name(entry);
+	int64_t open_us = budget_open_us(description->budgets, entry, description->now_us);
+
+	budget_age(entry, description->now_us);
+	value_map_put(arena, map, "scope", value_text(arena, scope_words[entry->scope]));
+	if (entry->uid != BUDGET_OTHERS_UID)
+		value_map_put(arena, map, "uid", value_int(arena, entry->uid));
+	if (entry->scope != BUDGET_UID || entry->uid == BUDGET_OTHERS_UID)
+		value_map_put(arena, map, "name",
+			value_text(arena, budget_is_shared(entry) ? BUDGET_OTHERS_SHOWN : name));
+	for (unsigned i = 0; i < BUDGET_MEASURE_COUNT; i++)
+		value_map_put(arena, map, measure_words[i],
+			value_uint(arena, budget_spent_in(entry, (enum budget_measure)i)));
+	value_map_put(arena, map, "attempts", value_uint(arena, entry->attempts));
+	if (entry->failures && open_us > 0)
+		value_map_put(arena, map, "failed_ms_ago",
+			value_int(arena, (description->now_us - entry->failed_us) / 1000));
+	return map;
+}
+
+static int describe_entry(void *context, const void *key, size_t key_len, void *value)
+{
+	struct description *description = context;
+	struct budget_entry *entry = value;
+
+	(void)key;
+	(void)key_len;
+	if (description->uid && entry->uid != *description->uid)
+		return 0;
+	if (description->list->list.count >= description->most) {
+		description->more = true;
+		return 1;
+	}
+	value_list_add(description->arena, description->list, describe(description, entry));
+	return 0;
+}
+
+struct value *budgets_describe(struct budgets *budgets, const uint32_t *uid, size_t most,
+	int64_t now_us, struct arena *arena, bool *ret_more)
+{
+	struct description description = { budgets, uid, most, now_us, arena, value_list(arena),
+		false };
+
+	if (description.list)
+		(void)map_each(&budgets->entries, describe_entry, &description);
+	*ret_more = description.more;
+	return description.list;
 }

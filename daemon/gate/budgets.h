@@ -34,7 +34,7 @@
 
 #define BUDGET_NAMES_PER_UID 1024  /* entries of agents and tasks */
 #define BUDGET_ENTRIES_MAX   16384 /* for all users together */
-#define BUDGET_OTHERS_TOLD   "(others)"
+#define BUDGET_OTHERS_SHOWN  "(others)"
 
 enum budget_measure {
 	BUDGET_RUNNING,

@@ -204,7 +204,7 @@ static int reset_budget(struct use *use)
 	return 0;
 }
 
-static void publish(const struct use *use)
+static void admin_op_publish(const struct use *use)
 {
 	const struct event event = { .kind = EVENT_ADMIN_OP };
 	struct events *events = use->call->services->events;
@@ -228,7 +228,7 @@ static void on_recorded(struct recording *recording, const struct err *err)
 	struct use *use = container_of(recording, struct use, recording);
 
 	if (!err)
-		publish(use);
+		admin_op_publish(use);
 	if (err)
 		call_error(use->call, RPC_CODE_INTERNAL,
 			"the operation took effect, but the daemon could not record it: %s",
@@ -262,7 +262,7 @@ void admin_ops_act(struct call *call, const struct value *result, struct store_a
 		LOG_INT("uid", act->uid), LOG_STR("why", act->reason ? act->reason : ""));
 }
 
-static void record(struct use *use)
+static void admin_op_record(struct use *use)
 {
 	struct call *call = use->call;
 
@@ -287,7 +287,7 @@ static void start_op(struct call *call, int (*perform)(struct use *use))
 	use->call = call;
 	use->result = value_map(&call->arena);
 	if (perform(use) == 0) {
-		record(use);
+		admin_op_record(use);
 		return;
 	}
 	free(use);

@@ -80,7 +80,7 @@ static void refuse_ended(struct call *call, const struct value *record)
 
 /* ---- a decision ----------------------------------------------------------------------------- */
 
-static void undo(struct deciding *deciding, enum rpc_code code, const char *why)
+static void decision_fail(struct deciding *deciding, enum rpc_code code, const char *why)
 {
 	struct request *request = deciding->request;
 
@@ -121,7 +121,7 @@ static void on_decided(struct recording *recording, const struct err *err)
 	struct value *answer;
 
 	if (err) {
-		undo(deciding, RPC_CODE_INTERNAL,
+		decision_fail(deciding, RPC_CODE_INTERNAL,
 			arena_printf(&call->arena,
 				"not decided: the decision cannot be recorded: %s", err->text));
 		return;
@@ -139,7 +139,7 @@ static void on_decided(struct recording *recording, const struct err *err)
 	approval_go_on(request);
 }
 
-static void record(struct deciding *deciding)
+static void decision_record(struct deciding *deciding)
 {
 	struct call *call = deciding->call;
 	struct request *request = deciding->request;
@@ -206,20 +206,20 @@ static void on_filled(struct request *request, const struct err *err, void *cont
 	const char *why = NULL;
 
 	if (err) {
-		undo(deciding, RPC_CODE_INTERNAL,
+		decision_fail(deciding, RPC_CODE_INTERNAL,
 			arena_printf(&call->arena,
 				"not decided: the run cannot be read from the store: %s",
 				err->text));
 		return;
 	}
 	if (deciding->word == PARKING_APPROVED && request->parking->changed) {
-		undo(deciding, RPC_CODE_CONFLICT,
+		decision_fail(deciding, RPC_CODE_CONFLICT,
 			"it cannot be approved: its record was changed in the store while it "
 			"waited (see `cectl audit verify`); it can be denied");
 		return;
 	}
 	if (deciding->word == PARKING_APPROVED && request->parking->altered) {
-		undo(deciding, RPC_CODE_CONFLICT,
+		decision_fail(deciding, RPC_CODE_CONFLICT,
 			"it cannot be approved: a part of it was masked before it was stored, or "
 			"it came with secrets, and the daemon has restarted since; it can be "
 			"denied");
@@ -228,9 +228,9 @@ static void on_filled(struct request *request, const struct err *err, void *cont
 	if (deciding->word == PARKING_APPROVED && wants_grant(call))
 		why = fill_grant(deciding);
 	if (why)
-		undo(deciding, RPC_CODE_INTERNAL, why);
+		decision_fail(deciding, RPC_CODE_INTERNAL, why);
 	else
-		record(deciding);
+		decision_record(deciding);
 }
 
 /* ---- may this caller decide this run ------------------------------------------------------- */
@@ -325,7 +325,7 @@ static void on_revoked(struct recording *recording, const struct err *err)
 	struct call *call = deciding->call;
 
 	if (err) {
-		undo(deciding, RPC_CODE_INTERNAL,
+		decision_fail(deciding, RPC_CODE_INTERNAL,
 			arena_printf(&call->arena,
 				"the approval is revoked, but the daemon could not record it: %s",
 				err->text));

@@ -29,7 +29,7 @@ static uint64_t number_in(const struct call *call, const char *key, uint64_t oth
 	return number;
 }
 
-static void answer(struct call *call, const char *sha256, size_t len, bool complete)
+static void blob_answer(struct call *call, const char *sha256, size_t len, bool complete)
 {
 	struct fill fill = fill_start(&call->arena);
 
@@ -39,7 +39,8 @@ static void answer(struct call *call, const char *sha256, size_t len, bool compl
 	call_result(call, fill_done(&fill));
 }
 
-static void refuse(struct call *call, const char *pointer, const char *reason, const char *message)
+static void blob_refuse(
+	struct call *call, const char *pointer, const char *reason, const char *message)
 {
 	const struct job_refusal refusal = { pointer, reason, message ? message : pointer };
 
@@ -90,11 +91,11 @@ static void settle_whole(struct putting *putting)
 	const char *promised = value_as_text(value_get(call->params, "sha256"));
 
 	if (promised && strcmp(promised, putting->sha256) != 0)
-		refuse(call, "/sha256", "value", "/sha256: the data has another digest");
+		blob_refuse(call, "/sha256", "value", "/sha256: the data has another digest");
 	else if (!shelve(putting))
 		no_room(call);
 	else
-		answer(call, putting->sha256, putting->data.len, true);
+		blob_answer(call, putting->sha256, putting->data.len, true);
 }
 
 static void settle_parts(struct putting *putting)
@@ -103,10 +104,10 @@ static void settle_parts(struct putting *putting)
 	struct blob *blob = putting->blob;
 
 	if (!blob->settled && !blobs_settle(blob, putting->sha256))
-		refuse(call, "/sha256", "value",
+		blob_refuse(call, "/sha256", "value",
 			"/sha256: the parts have another digest; the daemon has dropped them");
 	else
-		answer(call, blob->sha256, blob->total, true);
+		blob_answer(call, blob->sha256, blob->total, true);
 	blob_unref(blob);
 }
 
@@ -150,7 +151,7 @@ static void put_part(
 	struct blob *blob = blobs_find(blobs, call->caller.uid, sha256);
 
 	if (blob && blob->settled) {
-		answer(call, sha256, blob->total, true);
+		blob_answer(call, sha256, blob->total, true);
 		return;
 	}
 	if (!blob && offset == 0)
@@ -160,7 +161,7 @@ static void put_part(
 		return;
 	}
 	if (!blob || blob->len != offset || blob->total != total) {
-		refuse(call, "/offset", "range",
+		blob_refuse(call, "/offset", "range",
 			arena_printf(&call->arena,
 				"/offset: %llu of %llu bytes have arrived; continue there, or start again",
 				(unsigned long long)(blob ? blob->len : 0),
@@ -169,7 +170,7 @@ static void put_part(
 	}
 	blobs_add(blob, data.data, data.len);
 	if (blob->len < blob->total)
-		answer(call, sha256, blob->len, false);
+		blob_answer(call, sha256, blob->len, false);
 	else
 		start_digest(call, blob, (struct bytes){ blob->data, blob->total });
 }
@@ -184,15 +185,15 @@ void method_blob_put(struct call *call)
 	uint64_t most = call->services->config->files_bytes;
 
 	if (total > most)
-		refuse(call, value_get(call->params, "total") ? "/total" : "/data", "too_long",
+		blob_refuse(call, value_get(call->params, "total") ? "/total" : "/data", "too_long",
 			arena_printf(&call->arena, "a content may have at most %llu bytes",
 				(unsigned long long)most));
 	else if (offset > total || bytes.len > total - offset)
-		refuse(call, "/data", "range", "/data: offset and data exceed the total");
+		blob_refuse(call, "/data", "range", "/data: offset and data exceed the total");
 	else if (offset == 0 && bytes.len == total)
 		start_digest(call, NULL, bytes);
 	else if (!sha256)
-		refuse(call, "/sha256", "missing",
+		blob_refuse(call, "/sha256", "missing",
 			"/sha256: is missing; an upload in parts needs its digest");
 	else
 		put_part(call, sha256, bytes, offset, total);

@@ -9,10 +9,10 @@
 
 static struct value *describe_limits(struct arena *arena, const struct job_limits *limits)
 {
-	struct job_limits told = *limits;
+	struct job_limits settled = *limits;
 
-	job_limits_settle(&told);
-	return job_limits_to_value(arena, &told);
+	job_limits_settle(&settled);
+	return job_limits_to_value(arena, &settled);
 }
 
 /* The limits that this caller's runs get by default, and the highest they may ask for. */

@@ -80,7 +80,7 @@ struct policy_test {
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-static void answer(struct policy_test *test)
+static void test_answer(struct policy_test *test)
 {
 	struct arena *arena = &test->call->arena;
 	struct value *map = value_map(arena);
@@ -105,13 +105,13 @@ static void kill_inspector(struct policy_test *test)
  * Open questions lie in the call's memory, so the policies are closed first.  The spawner's answer
  * may still come and points to the test; on_inspector() frees it then.
  */
-static void leave(struct policy_test *test)
+static void test_close(struct policy_test *test)
 {
 	test->ended = true;
 	if (test->fresh)
 		policies_close(test->policies);
 	test->policies = NULL;
-	answer(test);
+	test_answer(test);
 	kill_inspector(test);
 	timer_close(test->end);
 	test->end = NULL;
@@ -123,11 +123,11 @@ static void leave(struct policy_test *test)
 
 static void on_end(void *owner)
 {
-	leave(owner);
+	test_close(owner);
 }
 
 /* Ends from the loop: the caller may be a callback of the policies that are closed then. */
-static void end(struct policy_test *test)
+static void test_end(struct policy_test *test)
 {
 	if (test->ended)
 		return;
@@ -140,14 +140,14 @@ static void complain(struct policy_test *test, const char *why)
 	if (test->ended || test->complaint)
 		return;
 	test->complaint = arena_copy(&test->call->arena, why, why ? strlen(why) : 0);
-	end(test);
+	test_end(test);
 }
 
 /* ---- one example after the other ----------------------------------------------------------- */
 
 static void ask_on(struct policy_test *test);
 
-static void note(struct policy_test *test, const struct policy_verdict *verdict)
+static void test_note(struct policy_test *test, const struct policy_verdict *verdict)
 {
 	struct arena *arena = &test->call->arena;
 
@@ -165,7 +165,7 @@ static void on_verdict(void *context, const struct policy_verdict *verdict)
 		complain(test, "too many programs wait to be checked");
 		return;
 	}
-	note(test, verdict);
+	test_note(test, verdict);
 	ask_on(test);
 }
 
@@ -213,14 +213,14 @@ static void ask_on(struct policy_test *test)
 		if (test->services->state->closing || !put_question(test))
 			break;
 		if (policy_lookup(test->policies, &test->question, &verdict)) {
-			note(test, &verdict);
+			test_note(test, &verdict);
 			continue;
 		}
 		if (policy_check(test->policies, &test->question, on_verdict, test, &err) == 0)
 			return;
 		complain(test, err.text);
 	}
-	end(test);
+	test_end(test);
 }
 
 /* ---- fresh rules --------------------------------------------------------------------------- */
@@ -333,6 +333,6 @@ void policy_tests_close(struct services *services)
 		struct policy_test *test = container_of(at, struct policy_test, link);
 
 		if (test->call)
-			leave(test);
+			test_close(test);
 	}
 }

@@ -17,6 +17,9 @@
 #include "proto/digest.h"
 #include "proto/fill.h"
 
+#define BACK_MS     5000 /* the command runner connects again within two seconds */
+#define LOST_MOST   200
+#define LIST_BYTES  ((size_t)4 << 20)
 #define TALLIES_MAX 1024
 #define SEEN_MAX    65536
 #define EVENT_BYTES ((size_t)64 << 10)
@@ -346,7 +349,7 @@ void alerts_run_ended(struct alerts *alerts, const struct alert_run *run)
 }
 
 /* A lost run has no recorded findings, and rules about new programs do not apply to it. */
-void alerts_run_lost(struct alerts *alerts, const struct value *run)
+static void alert_lost_run(struct alerts *alerts, const struct value *run)
 {
 	struct sighting seen = { .outcome = OUTCOME_LOST };
 
@@ -391,4 +394,75 @@ struct value *alerts_describe(const struct alerts *alerts, struct arena *arena)
 		fill_int(&fill, "last_us", alerts->last_wall_us);
 	}
 	return fill_done(&fill);
+}
+
+/* ---- runs that were lost with the last daemon, once clients have subscribed again ------------ */
+
+/* The search for lost runs, on a thread. */
+struct lost_search {
+	struct alerts *alerts;
+	struct arena arena;
+	struct value *page; /* NULL: the search failed */
+};
+
+static void lost_read(void *context)
+{
+	struct lost_search *search = context;
+	struct readers *readers = search->alerts->services->readers;
+	const struct store_filter filter = {
+		.all_callers = true, .outcome = outcome_word(OUTCOME_LOST), .limit = LOST_MOST
+	};
+	struct err err = ERR_INIT;
+	struct store *store = readers_take(readers, &err);
+
+	if (!store)
+		return;
+	if (store_list(store, &filter, &search->arena, &search->page, &err) < 0)
+		search->page = NULL;
+	readers_give(readers, store);
+}
+
+/* Skips runs that an earlier daemon has reported as lost. */
+static void lost_check(void *context)
+{
+	struct lost_search *search = context;
+	const struct services *services = search->alerts->services;
+	const struct value *runs = value_get(search->page, "runs");
+
+	for (size_t i = 0; !services->state->closing && value_at(runs, i); i++) {
+		const struct value *run = value_at(runs, i);
+
+		if (value_as_int(value_get(run, "ended_us"), 0) >= services->state->started_wall_us)
+			alert_lost_run(search->alerts, run);
+	}
+	arena_done(&search->arena);
+	free(search);
+}
+
+static void lost_start(void *owner)
+{
+	struct alerts *alerts = owner;
+	struct lost_search *search = calloc(1, sizeof(*search));
+
+	timer_close(alerts->back);
+	alerts->back = NULL;
+	if (!search)
+		return;
+	search->alerts = alerts;
+	arena_init(&search->arena, LIST_BYTES);
+	if (thread_work_start(
+		    alerts->services->thread_work, getuid(), lost_read, lost_check, search) < 0)
+		free(search);
+}
+
+void alerts_check_lost(struct alerts *alerts)
+{
+	if (alerts->count)
+		alerts->back = timer_new(alerts->services->loop, BACK_MS, 0, lost_start, alerts);
+}
+
+void alerts_stop(struct alerts *alerts)
+{
+	timer_close(alerts->back);
+	alerts->back = NULL;
 }

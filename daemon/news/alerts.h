@@ -46,9 +46,8 @@ struct alert_run {
 void alerts_run_ended(struct alerts *alerts, const struct alert_run *run);
 
 /* At the start: checks each run that was lost with the last daemon, with the outcome `lost`. */
-void alerts_tell_lost(struct alerts *alerts);
+void alerts_check_lost(struct alerts *alerts);
 /* Checks one of these runs; `run` is an entry of a list of runs. */
-void alerts_run_lost(struct alerts *alerts, const struct value *run);
 /* Stops the report of lost runs.  To be called before the loop ends. */
 void alerts_stop(struct alerts *alerts);
 

@@ -82,13 +82,13 @@ bool events_hears(const struct events *events, const struct event *event)
 
 /* ---- sending -------------------------------------------------------------------------------- */
 
-static void send_to(struct subscriber *subscriber, const struct value *told)
+static void subscriber_send(struct subscriber *subscriber, const struct value *map)
 {
 	struct err err = ERR_INIT;
 	struct buf message;
 
 	buf_init(&message, MESSAGE_BYTES);
-	if (rpc_write_notification(&message, "event", told, &err) == 0)
+	if (rpc_write_notification(&message, "event", map, &err) == 0)
 		conn_send_buf(subscriber->conn, &message);
 	else
 		subscriber->missed++; /* no memory; the next `missed` event counts it */
@@ -98,15 +98,15 @@ static void send_to(struct subscriber *subscriber, const struct value *told)
 static void tell_missed(struct subscriber *subscriber)
 {
 	struct arena arena;
-	struct value *told;
+	struct value *map;
 
 	arena_init(&arena, 4096);
-	told = value_map(&arena);
-	value_map_put(&arena, told, "kind", value_text(&arena, "missed"));
-	value_map_put(&arena, told, "at_us", value_int(&arena, clock_wall_us()));
-	value_map_put(&arena, told, "count", value_uint(&arena, subscriber->missed));
+	map = value_map(&arena);
+	value_map_put(&arena, map, "kind", value_text(&arena, "missed"));
+	value_map_put(&arena, map, "at_us", value_int(&arena, clock_wall_us()));
+	value_map_put(&arena, map, "count", value_uint(&arena, subscriber->missed));
 	subscriber->missed = 0;
-	send_to(subscriber, told);
+	subscriber_send(subscriber, map);
 	arena_done(&arena);
 }
 
@@ -122,10 +122,10 @@ static void on_catch_up(void *owner)
 }
 
 /* While a subscriber misses events, it misses new ones too, so that it gets all others in order. */
-static void tell(struct subscriber *subscriber, const struct value *told)
+static void subscriber_notify(struct subscriber *subscriber, const struct value *map)
 {
 	if (!subscriber->missed && conn_unsent(subscriber->conn) <= EVENTS_WAITING_BYTES) {
-		send_to(subscriber, told);
+		subscriber_send(subscriber, map);
 		return;
 	}
 	subscriber->missed++;
@@ -152,9 +152,9 @@ static void sweep(struct events *events)
 	}
 }
 
-void events_tell(struct events *events, const struct event *event, const struct value *told)
+void events_tell(struct events *events, const struct event *event, const struct value *map)
 {
-	if (!told)
+	if (!map)
 		return;
 	/*
 	 * Sending can close connections.  Until the walk ends, their subscribers are only marked.
@@ -164,7 +164,7 @@ void events_tell(struct events *events, const struct event *event, const struct 
 		struct subscriber *subscriber = container_of(at, struct subscriber, link);
 
 		if (wants(subscriber, event))
-			tell(subscriber, told);
+			subscriber_notify(subscriber, map);
 	}
 	if (--events->telling == 0)
 		sweep(events);
@@ -172,11 +172,11 @@ void events_tell(struct events *events, const struct event *event, const struct 
 
 struct value *event_start(struct arena *arena, const struct event *event)
 {
-	struct value *told = value_map(arena);
+	struct value *map = value_map(arena);
 
-	value_map_put(arena, told, "kind", value_text(arena, words[event->kind]));
-	value_map_put(arena, told, "at_us", value_int(arena, clock_wall_us()));
-	return told;
+	value_map_put(arena, map, "kind", value_text(arena, words[event->kind]));
+	value_map_put(arena, map, "at_us", value_int(arena, clock_wall_us()));
+	return map;
 }
 
 void events_alert(
@@ -184,17 +184,17 @@ void events_alert(
 {
 	const struct event event = { .kind = EVENT_ALERT };
 	struct arena arena;
-	struct value *told;
+	struct value *map;
 
 	if (!events_hears(events, &event))
 		return;
 	arena_init(&arena, ALERT_BYTES);
-	told = event_start(&arena, &event);
-	value_map_put(&arena, told, "alert", value_text(&arena, alert));
-	value_map_put(&arena, told, "message", value_text(&arena, message));
+	map = event_start(&arena, &event);
+	value_map_put(&arena, map, "alert", value_text(&arena, alert));
+	value_map_put(&arena, map, "message", value_text(&arena, message));
 	for (size_t i = 0; value_is(more, VALUE_MAP) && i < more->map.count; i++)
-		value_map_put(&arena, told, more->map.entries[i].key, more->map.entries[i].value);
-	events_tell(events, &event, told);
+		value_map_put(&arena, map, more->map.entries[i].key, more->map.entries[i].value);
+	events_tell(events, &event, map);
 	arena_done(&arena);
 }
 

@@ -76,8 +76,8 @@ bool events_hears(const struct events *events, const struct event *event);
 /* Returns {kind, at_us} in the arena; the caller adds the rest. */
 struct value *event_start(struct arena *arena, const struct event *event);
 
-/* Sends the event to each subscriber that gets it.  `told` is the map of event_start(). */
-void events_tell(struct events *events, const struct event *event, const struct value *told);
+/* Sends the event to each subscriber that gets it.  `map` is the map of event_start(). */
+void events_tell(struct events *events, const struct event *event, const struct value *map);
 
 /*
  * Sends an alert, which an administrator should look at: its stable name, one sentence, and a map

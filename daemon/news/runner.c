@@ -116,7 +116,7 @@ static const struct alert_rule *rule_named(const struct runner *runner, const ch
 	return NULL;
 }
 
-static void tell(const struct alert_rule *rule, const char *how, int status)
+static void command_log(const struct alert_rule *rule, const char *how, int status)
 {
 	log_event(LOG_LEVEL_WARNING, "alert.command", LOG_STR("alert", rule->name),
 		LOG_STR("how", how), LOG_INT("status", status));
@@ -130,7 +130,7 @@ static struct command *free_place(struct runner *runner)
 	return NULL;
 }
 
-static void start(
+static void command_start(
 	struct runner *runner, const struct alert_rule *rule, const char *json, size_t len)
 {
 	struct command *place = free_place(runner);
@@ -138,7 +138,7 @@ static void start(
 	pid_t pid;
 
 	if (!place) {
-		tell(rule, "dropped", 0);
+		command_log(rule, "dropped", 0);
 		return;
 	}
 	event = event_file(json, len);
@@ -146,7 +146,7 @@ static void start(
 	if (pid == 0)
 		become(rule, event);
 	if (pid < 0)
-		tell(rule, "not_started", errno);
+		command_log(rule, "not_started", errno);
 	else
 		*place = (struct command){ pid, rule, clock_ms() + COMMAND_MS, false };
 }
@@ -157,13 +157,13 @@ static void kill_group(const struct command *command)
 	(void)kill(command->pid, SIGKILL);
 }
 
-static void note_end(struct command *command, int status)
+static void command_end(struct command *command, int status)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 
 	kill_group(command); /* and with it the processes it left */
 	if (command->killed || code != 0)
-		tell(command->rule, command->killed ? "late" : "failed", code);
+		command_log(command->rule, command->killed ? "late" : "failed", code);
 	command->pid = 0;
 }
 
@@ -178,7 +178,7 @@ static unsigned look_after(struct runner *runner)
 		if (!command->pid)
 			continue;
 		if (waitpid(command->pid, &status, WNOHANG) == command->pid) {
-			note_end(command, status);
+			command_end(command, status);
 			continue;
 		}
 		running++;
@@ -248,9 +248,9 @@ static void take_event(struct runner *runner, struct arena *arena, const struct 
 	if (!rule || !rule->word_count)
 		return;
 	if (json_write_text(arena, event, JSON_WRITE_COMPACT, JSON_BYTES, &json, NULL) < 0)
-		tell(rule, "not_started", E2BIG);
+		command_log(rule, "not_started", E2BIG);
 	else
-		start(runner, rule, json.data, json.len);
+		command_start(runner, rule, json.data, json.len);
 }
 
 /* -1: the message is invalid, or the daemon refuses the subscription. */
@@ -278,7 +278,7 @@ static int take_message(struct runner *runner, char *bytes, size_t len)
 }
 
 /* -1: the daemon has gone, or sent an invalid message. */
-static int hear(struct runner *runner)
+static int runner_read(struct runner *runner)
 {
 	size_t size = 0;
 	char *room = frame_room(&runner->frame, &size);
@@ -312,7 +312,7 @@ static void wait_a_little(struct runner *runner, int ms)
 {
 	struct pollfd poll_fd = { .fd = runner->sock, .events = POLLIN };
 
-	if (poll(&poll_fd, 1, ms) > 0 && hear(runner) < 0) {
+	if (poll(&poll_fd, 1, ms) > 0 && runner_read(runner) < 0) {
 		log_event(LOG_LEVEL_WARNING, "alerts.lost", LOG_STR("why", "the daemon has gone"));
 		hang_up(runner);
 	}
@@ -320,21 +320,21 @@ static void wait_a_little(struct runner *runner, int ms)
 
 static void serve(struct runner *runner)
 {
-	bool told = false;
+	bool is_logged = false;
 
 	while (!stopped) {
 		struct err err = ERR_INIT;
 		unsigned running = look_after(runner);
 
 		if (runner->sock < 0 && call_daemon(runner, &err) < 0) {
-			if (!told)
+			if (!is_logged)
 				log_event(
 					LOG_LEVEL_WARNING, "alerts.lost", LOG_STR("why", err.text));
-			told = true;
+			is_logged = true;
 			(void)poll(NULL, 0, running ? LOOK_MS : AGAIN_MS);
 			continue;
 		}
-		told = false;
+		is_logged = false;
 		wait_a_little(runner, running ? LOOK_MS : AGAIN_MS);
 	}
 }

@@ -17,7 +17,7 @@
 
 #define LOOK_MS         1000 /* how often to check whether a checkpoint is due */
 #define DEFAULT_FILE    "checkpoints.log"
-#define TOLD_FILE       "checkpoints.told" /* in the state folder */
+#define LAST_LINE_FILE  "checkpoints.told" /* in the state folder */
 #define ALARM_BYTES_MAX ((size_t)64 << 10)
 
 /* Logged with an alarm: where the documentation describes the repair. */
@@ -112,7 +112,7 @@ static int look_at_start(
 	if (checkpoint_file_read(audit->path, -1, &piece, err) < 0)
 		return -1;
 	trust.second = (struct bytes){ piece.text, piece.len };
-	checkpoint_file_last_line(audit->told, trust.told, sizeof(trust.told));
+	checkpoint_file_last_line(audit->last_line_path, trust.told, sizeof(trust.told));
 	r = store_rolled_back(store, &trust, audit->alarm, sizeof(audit->alarm), err);
 	if (r == 0) {
 		r = store_second_lacks(&trust, audit->alarm, sizeof(audit->alarm));
@@ -162,7 +162,7 @@ static int catch_up(struct audit *audit, struct store *store, struct err *err)
 		report_checkpoint(&checkpoint);
 	}
 	if (append_to(audit->path, &checkpoint, &why) < 0 ||
-		checkpoint_file_save_last(audit->told, checkpoint.line, &why) < 0) {
+		checkpoint_file_save_last(audit->last_line_path, checkpoint.line, &why) < 0) {
 		log_event(LOG_LEVEL_WARNING, "audit.no_checkpoint", LOG_STR("why", why.text));
 		cut_printf(audit->trouble, sizeof(audit->trouble), "%s", why.text);
 	}
@@ -202,7 +202,8 @@ int audit_open(struct audit *audit, uv_loop_t *loop, const struct config *config
 		cut_printf(audit->path, sizeof(audit->path), "%s", config->checkpoint_file);
 	else
 		cut_printf(audit->path, sizeof(audit->path), "%s/" DEFAULT_FILE, config->state);
-	cut_printf(audit->told, sizeof(audit->told), "%s/" TOLD_FILE, config->state);
+	cut_printf(audit->last_line_path, sizeof(audit->last_line_path), "%s/" LAST_LINE_FILE,
+		config->state);
 	if (audit_hold_file(audit, config, err) < 0)
 		return -1;
 	audit->signer = signer_open(config->state, &is_new, err);
@@ -312,10 +313,11 @@ static void append(void *context)
 	const struct audit *audit = making->audit; /* its paths do not change */
 	char line[STORE_CHECKPOINT_MAX];
 
-	checkpoint_file_last_line(audit->told, line, sizeof(line));
+	checkpoint_file_last_line(audit->last_line_path, line, sizeof(line));
 	making->was_cut = line[0] && checkpoint_file_has(audit->path, line, &making->err) == 0;
 	if (append_to(audit->path, &making->checkpoint, &making->err) < 0 ||
-		checkpoint_file_save_last(audit->told, making->checkpoint.line, &making->err) < 0)
+		checkpoint_file_save_last(
+			audit->last_line_path, making->checkpoint.line, &making->err) < 0)
 		making->failed = true;
 }
 
@@ -450,10 +452,10 @@ int audit_trust(const void *owner, int64_t from, char **ret_text, struct store_t
 {
 	const struct audit *audit = owner;
 	struct checkpoint_piece piece = { NULL, 0, 0, 0 };
-	char told[STORE_CHECKPOINT_MAX];
+	char last_line[STORE_CHECKPOINT_MAX];
 
-	checkpoint_file_last_line(
-		audit->told, told, sizeof(told)); /* first: the file may grow meanwhile */
+	checkpoint_file_last_line(audit->last_line_path, last_line,
+		sizeof(last_line)); /* first: the file may grow meanwhile */
 	if (checkpoint_file_read(audit->path, from - 1, &piece, err) < 0)
 		return -1;
 	*ret_text = piece.text;
@@ -461,7 +463,7 @@ int audit_trust(const void *owner, int64_t from, char **ret_text, struct store_t
 		.second = { piece.text, piece.len },
 		.second_at = piece.at,
 		.second_of = piece.of };
-	memcpy(ret_trust->told, told, sizeof(told));
+	memcpy(ret_trust->told, last_line, sizeof(last_line));
 	return 0;
 }
 

@@ -33,14 +33,14 @@ struct audit {
 	const struct config *config;
 	struct recorder *recorder; /* NULL: no checkpoints are made */
 	struct signer *signer;
-	char path[512];  /* of the checkpoint file */
-	int file_fd;     /* that file, locked; -1: it is checkpoints.log, or could not be opened */
-	char told[512];  /* of the file that keeps the last line */
-	char alarm[512]; /* what the start or a later check of the file found, or "" */
-	char trouble[512];    /* why the checkpoint file could not be written, or "" */
-	int64_t links;        /* that the last checkpoint signs */
-	int64_t at_us;        /* when it was made */
-	struct list requests; /* for the checkpoint that is made next */
+	char path[512]; /* of the checkpoint file */
+	int file_fd;    /* that file, locked; -1: it is checkpoints.log, or could not be opened */
+	char last_line_path[512]; /* of the file that keeps the last line */
+	char alarm[512];          /* what the start or a later check of the file found, or "" */
+	char trouble[512];        /* why the checkpoint file could not be written, or "" */
+	int64_t links;            /* that the last checkpoint signs */
+	int64_t at_us;            /* when it was made */
+	struct list requests;     /* for the checkpoint that is made next */
 	struct making *making;
 	struct timer *timer;
 	uint64_t records; /* written when the last checkpoint was made */

@@ -108,7 +108,7 @@ static void describe_act(struct gc *gc, struct store_act *act, const char *metho
 		.result = gc->result };
 }
 
-static void put(struct gc *gc, const struct recording *recording)
+static void gc_put(struct gc *gc, const struct recording *recording)
 {
 	gc->recording = *recording;
 	gc->recording.durability = STORE_NOW;
@@ -122,18 +122,18 @@ static void put_care(struct gc *gc,
 {
 	const struct recording recording = { .kind = RECORDING_CARE, .write = write, .done = done };
 
-	put(gc, &recording);
+	gc_put(gc, &recording);
 }
 
-static void on_told(struct recording *recording, const struct err *err)
+static void on_recorded(struct recording *recording, const struct err *err)
 {
 	gc_finish(gc_of_recording(recording), err);
 }
 
 /* Records one act for the whole gc; each piece has an act of its own too. */
-static void tell(struct gc *gc)
+static void gc_record(struct gc *gc)
 {
-	struct recording recording = { .kind = RECORDING_ACT, .done = on_told };
+	struct recording recording = { .kind = RECORDING_ACT, .done = on_recorded };
 
 	if (!gc->taken) {
 		gc_finish(gc, NULL);
@@ -147,7 +147,7 @@ static void tell(struct gc *gc)
 		LOG_INT("bytes", gc->taken_bytes), LOG_INT("left_behind", gc->behind.runs),
 		LOG_INT("uid", gc->uid), LOG_INT("took_ms", clock_ms() - gc->begun_ms));
 	describe_act(gc, &recording.act, gc->request.done ? "admin.gc" : "retention");
-	put(gc, &recording);
+	gc_put(gc, &recording);
 }
 
 /* ---- shrinking the file --------------------------------------------------------------------- */
@@ -205,7 +205,7 @@ static void on_shrunk(struct recording *recording, const struct err *err)
 	else if (!err && gc->more)
 		rest(gc, shrink);
 	else
-		tell(gc);
+		gc_record(gc);
 }
 
 static void shrink(void *owner)

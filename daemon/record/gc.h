@@ -10,7 +10,7 @@
  *		When a piece fails, its runs are pruned one by one.  Those that fail alone are
  *		left behind
  *	shrink  the recorder returns free pages to the disk, in pieces
- *	tell    the recorder writes one act about the whole gc, and gc answers its request
+ *	record  the recorder writes one act about the whole gc, and gc answers its request
  *
  * The digests stay, so the chain verifies as before.  There is one gc at a time.
  */

@@ -8,7 +8,7 @@
 #define TOLD_MS  60000 /* damage that queries find is logged once in this time */
 #define FIRST_MS 60000 /* after the start, when other parts use the disk */
 
-static int look(
+static int page_check_read(
 	struct store_task *task, struct store *store, const atomic_bool *stop, struct err *err)
 {
 	struct page_check *check = container_of(task, struct page_check, task);
@@ -16,7 +16,7 @@ static int look(
 	return store_check(store, stop, &check->findings, err);
 }
 
-static void tell(const struct page_check *check)
+static void page_check_log(const struct page_check *check)
 {
 	if (check->failed[0])
 		log_event(LOG_LEVEL_WARNING, "store.not_checked", LOG_STR("why", check->failed));
@@ -29,7 +29,7 @@ static void tell(const struct page_check *check)
 			LOG_INT("took_ms", check->took_ms));
 }
 
-static void looked(struct store_task *task, const struct err *err)
+static void on_page_check(struct store_task *task, const struct err *err)
 {
 	struct page_check *check = container_of(task, struct page_check, task);
 
@@ -42,7 +42,7 @@ static void looked(struct store_task *task, const struct err *err)
 	check->damages = check->findings.damages;
 	cut_printf(check->first, sizeof(check->first), "%s", check->findings.first);
 	cut_printf(check->failed, sizeof(check->failed), "%s", err ? err->text : "");
-	tell(check);
+	page_check_log(check);
 	timer_set(check->timer, check->interval_ms);
 }
 
@@ -61,8 +61,8 @@ void page_check_start(struct page_check *check, uv_loop_t *loop, struct store_th
 	uint64_t first_ms = interval_ms < FIRST_MS ? interval_ms : FIRST_MS;
 
 	*check = (struct page_check){ .thread = thread, .interval_ms = interval_ms };
-	check->task.run = look;
-	check->task.done = looked;
+	check->task.run = page_check_read;
+	check->task.done = on_page_check;
 	if (interval_ms)
 		check->timer = timer_new(loop, first_ms, 0, begin, check);
 }

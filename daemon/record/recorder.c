@@ -46,7 +46,7 @@ struct recorder {
 
 /* ---- on the thread -------------------------------------------------------------------------- */
 
-static int put(struct store *store, struct recording *recording, struct err *err)
+static int recording_write(struct store *store, struct recording *recording, struct err *err)
 {
 	switch (recording->kind) {
 	case RECORDING_BEGUN:
@@ -78,7 +78,7 @@ static int write_batch(struct store *store, struct list *batch, struct err *err)
 	list_for_each(at, batch) {
 		struct recording *recording = container_of(at, struct recording, link);
 
-		if (put(store, recording, err) < 0) {
+		if (recording_write(store, recording, err) < 0) {
 			store_rollback(store);
 			return -1;
 		}
@@ -102,7 +102,7 @@ static int write_one(struct store *store, struct recording *recording)
 {
 	if (store_begin(store, &recording->err) < 0)
 		return -1;
-	if (put(store, recording, &recording->err) < 0) {
+	if (recording_write(store, recording, &recording->err) < 0) {
 		store_rollback(store);
 		return -1;
 	}
@@ -295,7 +295,7 @@ static bool note_held(struct recorder *recorder, const struct store_long_log *he
 }
 
 /* Files may be removed while nothing is written. The lock is held, except during the check. */
-static void look(struct recorder *recorder)
+static void recorder_look(struct recorder *recorder)
 {
 	struct store_clock clock = recorder->clock;
 	struct store_long_log held = recorder->held;
@@ -325,7 +325,7 @@ static void wait_for_work(struct recorder *recorder)
 		if (recorder->ails.code != ERR_NONE && stays_idle(recorder, PROBE_MS))
 			probe(recorder);
 		else if (recorder->ails.code == ERR_NONE && stays_idle(recorder, LOOK_MS))
-			look(recorder);
+			recorder_look(recorder);
 	}
 }
 
@@ -355,7 +355,7 @@ static void give_back(struct recorder *recorder, struct list *batch, unsigned co
 	recorder->records += count;
 }
 
-static void *run(void *context)
+static void *recorder_run(void *context)
 {
 	struct recorder *recorder = context;
 
@@ -495,7 +495,7 @@ static int start_thread(struct recorder *recorder)
 		pthread_cond_init(&recorder->work, &monotonic) != 0)
 		return -1;
 	pthread_condattr_destroy(&monotonic);
-	return pthread_create(&recorder->thread, NULL, run, recorder) == 0 ? 0 : -1;
+	return pthread_create(&recorder->thread, NULL, recorder_run, recorder) == 0 ? 0 : -1;
 }
 
 struct recorder *recorder_start(

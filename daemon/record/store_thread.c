@@ -57,7 +57,7 @@ static struct store_task *next_task(struct store_thread *thread)
 	return container_of(first, struct store_task, link);
 }
 
-static void *run(void *context)
+static void *store_thread_run(void *context)
 {
 	struct store_thread *thread = context;
 	struct store_task *task;
@@ -78,7 +78,7 @@ static void *run(void *context)
 
 /* ---- in the loop ---------------------------------------------------------------------------- */
 
-static void tell(struct list *tasks)
+static void tasks_report(struct list *tasks)
 {
 	struct list *first;
 
@@ -109,7 +109,7 @@ static void on_news(uv_async_t *news)
 	struct list tasks;
 
 	take_over(thread, &thread->over, &tasks);
-	tell(&tasks);
+	tasks_report(&tasks);
 }
 
 static int start_thread(struct store_thread *thread)
@@ -117,7 +117,7 @@ static int start_thread(struct store_thread *thread)
 	if (pthread_mutex_init(&thread->lock, NULL) != 0 ||
 		pthread_cond_init(&thread->work, NULL) != 0)
 		return -1;
-	return pthread_create(&thread->thread, NULL, run, thread) == 0 ? 0 : -1;
+	return pthread_create(&thread->thread, NULL, store_thread_run, thread) == 0 ? 0 : -1;
 }
 
 struct store_thread *store_thread_start(uv_loop_t *loop, const char *folder, struct err *err)
@@ -176,11 +176,11 @@ void store_thread_close(struct store_thread *thread)
 	pthread_cond_signal(&thread->work);
 	pthread_join(thread->thread, NULL);
 	take_over(thread, &thread->over, &tasks);
-	tell(&tasks);
+	tasks_report(&tasks);
 	take_over(thread, &thread->waiting, &tasks);
 	list_for_each(at, &tasks)
 		(void)err_set(&container_of(at, struct store_task, link)->err, ERR_CLOSED,
 			"the daemon is closing");
-	tell(&tasks);
+	tasks_report(&tasks);
 	uv_close((uv_handle_t *)&thread->news, on_news_closed);
 }

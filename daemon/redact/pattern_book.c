@@ -22,7 +22,7 @@ AUTO_DEFINE(struct pattern_book, pattern_book_free);
 
 /* ---- one rule ------------------------------------------------------------------------------- */
 
-static int refuse(struct err *err, const char *name, const char *why)
+static int rule_refuse(struct err *err, const char *name, const char *why)
 {
 	return err_set(err, ERR_INVALID, "pattern %s: %s", name, why);
 }
@@ -71,12 +71,12 @@ static int read_words(const struct value *map, struct redact_rule *rule, struct 
 {
 	rule->words = value_get(map, "words");
 	if (!value_at(rule->words, 0))
-		return refuse(err, rule->name, "words: at least one is needed");
+		return rule_refuse(err, rule->name, "words: at least one is needed");
 	for (size_t i = 0; value_at(rule->words, i); i++) {
 		const char *word = value_as_text(value_at(rule->words, i));
 
 		if (!word || strlen(word) < MATCH_LEN_MIN)
-			return refuse(err, rule->name, "words: texts of at least two bytes");
+			return rule_refuse(err, rule->name, "words: texts of at least two bytes");
 	}
 	return 0;
 }
@@ -87,7 +87,7 @@ static int read_rule(struct pattern_book *book, const struct value *map, struct 
 	const char *text = value_as_text(value_get(map, "pattern"));
 
 	if (!text)
-		return refuse(err, rule->name, "pattern is missing");
+		return rule_refuse(err, rule->name, "pattern is missing");
 	if (pattern_compile_bytes(&book->arena, text, strlen(text), &rule->pattern, err) < 0 ||
 		read_distance(map, "before", 0, &rule->before, err) < 0 ||
 		read_distance(map, "after", AFTER_USUAL, &rule->after, err) < 0)
@@ -97,7 +97,8 @@ static int read_rule(struct pattern_book *book, const struct value *map, struct 
 	rule->matches = value_get(map, "matches");
 	rule->passes = value_get(map, "passes");
 	if (!value_at(rule->matches, 0) || !value_at(rule->passes, 0))
-		return refuse(err, rule->name, "matches and passes: an example of each is needed");
+		return rule_refuse(
+			err, rule->name, "matches and passes: an example of each is needed");
 	return read_words(map, rule, err);
 }
 
@@ -128,9 +129,9 @@ static int add_rule(struct pattern_book *book, const struct value *map, struct e
 	if (check_keys(map, name, err) < 0 || read_flag(map, name, "off", &off, err) < 0)
 		return -1;
 	if (off && !rule)
-		return refuse(err, name, "there is no pattern of this name to turn off");
+		return rule_refuse(err, name, "there is no pattern of this name to turn off");
 	if (!rule && book->count == REDACT_RULES_MAX)
-		return refuse(err, name, "there are too many");
+		return rule_refuse(err, name, "there are too many");
 	if (!rule) {
 		rule = &book->rules[book->count++];
 		rule->name = name;
@@ -214,7 +215,7 @@ static int try_match(struct pattern_book *book, const struct redact_rule *rule,
 	for (size_t i = 0; i < 3; i++) {
 		parts[i] = value_as_text(value_at(example, i));
 		if (!parts[i])
-			return refuse(err, rule->name,
+			return rule_refuse(err, rule->name,
 				"matches: each is a list of the text before, the secret, the text after");
 	}
 	for (const char *at = parts[1]; (at = strchr(at, '\n')); at++)
@@ -240,7 +241,7 @@ static int try_rule(struct pattern_book *book, const struct redact_rule *rule, s
 		const char *text = value_as_text(value_at(rule->passes, i));
 
 		if (!text)
-			return refuse(err, rule->name, "passes: texts");
+			return rule_refuse(err, rule->name, "passes: texts");
 		if (!comes_to(book, text, text))
 			return err_set(err, ERR_INVALID,
 				"pattern %s: this example of `passes` is masked: %s", rule->name,

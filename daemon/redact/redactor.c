@@ -248,7 +248,7 @@ static size_t newlines_in(const struct bytes *text, const struct span *span)
 	return count;
 }
 
-static char *put(char *to, const char *bytes, size_t len)
+static char *append_bytes(char *to, const char *bytes, size_t len)
 {
 	memcpy(to, bytes, len);
 	return to + len;
@@ -256,9 +256,9 @@ static char *put(char *to, const char *bytes, size_t len)
 
 static char *put_mask(char *to, const char *name, size_t newlines)
 {
-	to = put(to, "[masked:", 8);
-	to = put(to, name, strlen(name));
-	to = put(to, "]", 1);
+	to = append_bytes(to, "[masked:", 8);
+	to = append_bytes(to, name, strlen(name));
+	to = append_bytes(to, "]", 1);
 	memset(to, '\n', newlines);
 	return to + newlines;
 }
@@ -284,12 +284,12 @@ static struct bytes masked(
 		if (span->end <= from)
 			continue;
 		if (span->start > from)
-			to = put(to, text->data + from, span->start - from);
+			to = append_bytes(to, text->data + from, span->start - from);
 		to = put_mask(to, name_of(redactor, span), newlines_in(text, span));
 		from = span->end;
 		redactor->masks++;
 	}
-	to = put(to, text->data + from, text->len - from);
+	to = append_bytes(to, text->data + from, text->len - from);
 	*to = '\0';
 	return (struct bytes){ copy, (size_t)(to - copy) };
 }

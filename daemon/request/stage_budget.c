@@ -89,7 +89,7 @@ static const char *whose(struct request *request, const struct budget_case *what
 {
 	if (refusal->shared)
 		return arena_printf(&request->arena,
-			"%ss of uid %u that share one budget, \"" BUDGET_OTHERS_TOLD "\",",
+			"%ss of uid %u that share one budget, \"" BUDGET_OTHERS_SHOWN "\",",
 			budget_scope_word(refusal->scope), what->uid);
 	switch (refusal->scope) {
 	case BUDGET_AGENT:

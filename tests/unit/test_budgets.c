@@ -240,7 +240,7 @@ TEST(invented_names_share_one_budget_when_there_is_no_room_and_free_nobody)
 		CHECK_EQ_INT(run(&what, BUDGET_FAILED, 0, 500 * S), i == 3);
 	}
 	CHECK(refusal.shared);
-	CHECK(budgets_reset(&budgets, BUDGET_TASK, 1000, BUDGET_OTHERS_TOLD));
+	CHECK(budgets_reset(&budgets, BUDGET_TASK, 1000, BUDGET_OTHERS_SHOWN));
 	CHECK_EQ_INT(run(&bad, BUDGET_OK, 0, 500 * S), 1);
 	CHECK(!refusal.shared);
 	bad.task = "quiet"; /* hours later there is room again */
