@@ -10,8 +10,8 @@
  * before BEGIN, when the recorder does not yet know what the batch will hold.
  *
  * SQLite writes a page to the log in two pieces, and a commit page after page.  Writes that follow each other
-  * directly are collected and written together, at the latest at the next sync. With synchronous=FULL that is
-  * before a commit becomes visible.
+ * directly are collected and written together, at the latest at the next sync. With synchronous=FULL that is
+ * before a commit becomes visible.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
  * Verification: the parts of it, and the report that they write into.
  *
  * A part reads one snapshot of the store and never writes. It reports an unreadable record as a problem and
-  * goes on, so that one broken record does not hide another.
+ * goes on, so that one broken record does not hide another.
  */
 #pragma once
 
@@ -51,9 +51,6 @@ int verify_ask(struct verify *verify, const char *what, const char *sql, struct 
 
 /* Puts the subject of a link into a problem: kind, and run_id or subject. */
 void verify_subject(struct verify *verify, struct fill *problem, int64_t kind, int64_t subject);
-
-/* Compares the facets with the runs; a check of verify_tables(). */
-int facets_check(struct verify *verify, struct err *err);
 
 int blob_refs_check(struct verify *verify, struct err *err);
 

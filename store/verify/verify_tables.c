@@ -1,6 +1,6 @@
 /*
  * Checks what the chain does not cover: rows that belong to no record, derived tables, and the schema. Most
-  * checks are queries whose rows are problems.
+ * checks are queries whose rows are problems.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +24,19 @@
 			"run_texts AS t WHERE t." column " <> 0 AND NOT EXISTS (SELECT 1 FROM "       \
 			"mentions AS m JOIN texts USING (text) WHERE m.text = t." column              \
 			" AND m.key = t.key)"                                                         \
+	}
+
+/*
+ * Facet `number` is a copy of the column.  The plus takes the column's affinity away, which the
+ * index has not.
+ */
+#define FACET_MISSING(number, column)                                                            \
+	{                                                                                        \
+		NULL, "missing",                                                                 \
+			"SELECT 'facets', r.key, 'the facet of " column " of a run is missing' " \
+			"FROM runs AS r WHERE r." column " IS NOT NULL AND " VERIFY_SETTLED      \
+			" AND NOT EXISTS (SELECT 1 FROM facets AS f WHERE f.facet = " #number    \
+			" AND f.value = +r." column " AND f.key = r.key)"                        \
 	}
 
 struct check {
@@ -83,7 +96,7 @@ static int find_orphans(struct verify *verify, struct err *err)
 
 /*
  * Rows that a scan of the table finds and a lookup by key does not: a key that is there twice, or at a wrong
-  * place.
+ * place.
  */
 static int find_strays(struct verify *verify, const struct chain_table *table, struct err *err)
 {
@@ -193,7 +206,30 @@ static const struct check checks[] = {
 	{ NULL, "changed",
 		"SELECT 'texts', text, 'a column has another type than ced writes' FROM texts WHERE "
 		"typeof(digest) <> 'blob'" },
-	{ facets_check, NULL, NULL },
+	FACET_MISSING(1, "outcome"),
+	FACET_MISSING(2, "language"),
+	FACET_MISSING(3, "uid"),
+	FACET_MISSING(4, "agent"),
+	FACET_MISSING(5, "task"),
+	FACET_MISSING(6, "code_hash"),
+	FACET_MISSING(7, "policy"),
+	{ NULL, "missing",
+		"SELECT 'facets', r.key, 'the facet of a finding is missing' FROM findings AS o JOIN "
+		"runs AS r USING (key) WHERE " VERIFY_SETTLED " AND NOT EXISTS (SELECT 1 FROM facets "
+		"AS f WHERE f.facet = 8 AND f.value = +o.rule AND f.key = r.key)" },
+	{ NULL, "extra",
+		"SELECT 'facets', f.key, 'a facet that no run has' FROM facets AS f LEFT JOIN runs "
+		"AS r ON r.key = f.key WHERE r.key IS NULL OR " VERIFY_PENDING("f.key") " OR CASE "
+		"f.facet WHEN 1 THEN r.outcome WHEN 2 THEN r.language WHEN 3 THEN r.uid WHEN 4 THEN "
+		"r.agent WHEN 5 THEN r.task WHEN 6 THEN r.code_hash WHEN 7 THEN r.policy WHEN 8 THEN "
+		"(SELECT o.rule FROM findings AS o WHERE o.key = f.key AND o.rule = f.value) END "
+		"IS NOT f.value" },
+	/* A list reads a span of the tree and would end at such a row, although a lookup finds those behind it. */
+	{ NULL, "moved",
+		"SELECT 'facets', key, 'a facet stands twice, or not at its place' FROM (SELECT *, "
+		"lag(facet) OVER () AS facet_before, lag(value) OVER () AS value_before, "
+		"lag(key) OVER () AS key_before FROM facets NOT INDEXED) WHERE (facet, value, key) <= "
+		"(facet_before, value_before, key_before)" },
 	TEXT_MISSING("code"),
 	TEXT_MISSING("stdout"),
 	TEXT_MISSING("stderr"),

@@ -164,7 +164,7 @@ static int compare(const struct wording *wording, const char *word, size_t len)
 
 /*
  * Words must be in order, and each in the order of its places, or they are not found. Adds the word: 1 in
-  * order, 0 not, -1.
+ * order, 0 not, -1.
  */
 static int take_row(struct wording *wording, sqlite3_stmt *row)
 {

@@ -2,7 +2,7 @@
  * Compares the index of words with the texts.
  *
  * The texts are split into words again by the tokenizer of SQLite. Both sets of words are compared by sums of
-  * keyed hashes, as in verify_facets.c.
+ * keyed hashes, so only the sums are in memory.
  */
 #pragma once
 

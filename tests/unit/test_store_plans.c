@@ -23,7 +23,7 @@ static const struct {
 
 /* Tables that do not grow with the runs, by their names or aliases, and tables that are made in between. */
 static const char *const short_tables[] = { "pending", "parked", "p", "grants", "g", "blocks",
-	"cached", "last", "decided", "d", "acts", "a", "words" };
+	"cached", "last", "decided", "d", "acts", "a", "v", "words" };
 
 /* Statements that read a whole table, and run once. */
 static const struct {
