@@ -7,7 +7,7 @@
 #include "store/base/content.h"
 #include "store/base/record.h"
 #include "store/base/stmt.h"
-#include "store/write/approval_write.h"
+#include "store/write/act_write.h"
 #include "store/write/chain_write.h"
 #include "store/write/reuse_write.h"
 #include "store/write/writer.h"

@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include "proto/base/cleanup.h"
+#include "proto/base/clock.h"
 #include "store/base/schema.h"
 #include "store/base/stmt.h"
-#include "store/write/lost_runs.h"
+#include "store/write/chain_write.h"
 #include "store/write/writer.h"
 
 #define LOCK_FILE "ced.lock"
@@ -157,6 +158,35 @@ static int start_watch(struct store *store, const char *folder, struct err *err)
 	return 0;
 }
 
+/* ---- runs that were in flight when the last writer ended ---------------------------------- */
+
+static int record_lost(struct store *store, int64_t key, int64_t now_us, struct err *err)
+{
+	if (stmt_run(store, STMT_LOST, SQL_VALUES(sql_int(key), sql_int(now_us)), err) < 0)
+		return -1;
+	return chain_add(store, CHAIN_RUN, key, err);
+}
+
+static int record_all_lost(struct store *store, uint64_t *ret_count, struct err *err)
+{
+	int64_t now_us = clock_wall_us();
+	int64_t key = INT64_MIN;
+	uint64_t count = 0;
+	int r;
+
+	if (store_begin(store, err) < 0)
+		return -1;
+	while ((r = stmt_next_key(store, STMT_LOST_NEXT, &key, err)) > 0 &&
+		(r = record_lost(store, key, now_us, err)) == 0)
+		count++;
+	if (r < 0) {
+		store_rollback(store);
+		return -1;
+	}
+	*ret_count = count;
+	return store_commit(store, STORE_NOW, err);
+}
+
 /* ---- life --------------------------------------------------------------------------------- */
 
 static int take_stock(struct store *store, struct err *err)
@@ -218,7 +248,7 @@ int writer_open(struct store *store, const char *folder, struct err *err)
 		disk_space_start(&writer->space, store->path, err) < 0)
 		return -1;
 	if (chain_end(store, &writer->chain, err) < 0 ||
-		lost_runs_record(store, &writer->lost, err) < 0)
+		record_all_lost(store, &writer->lost, err) < 0)
 		return -1;
 	return take_stock(store, err);
 }
