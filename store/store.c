@@ -61,6 +61,29 @@ void store_close(struct store *store)
 
 /* ---- in a state folder -------------------------------------------------------------------- */
 
+/* SQLite opens no database whose path has a symbolic link, and does not say why. */
+static int check_no_link(const char *folder, struct err *err)
+{
+	auto_free char *part = strdup(folder);
+	auto_free char *real = realpath(folder, NULL);
+	struct stat st;
+
+	if (!part)
+		return err_set(err, ERR_MEMORY, "the store: no memory");
+	for (size_t at = 1; *folder && at <= strlen(folder); at++) {
+		if (folder[at] != '/' && folder[at] != '\0')
+			continue;
+		part[at] = '\0';
+		if (lstat(part, &st) == 0 && S_ISLNK(st.st_mode))
+			return err_set(err, ERR_INVALID,
+				"the store: %s is a symbolic link, and ced opens a store only by a path "
+				"without links: set state to %s",
+				part, real ? real : "the folder that it should lead to");
+		part[at] = folder[at];
+	}
+	return 0;
+}
+
 static int open_reader(struct store *store, const char *folder, struct err *err)
 {
 	const char *vfs = wal_vfs(err);
@@ -80,7 +103,7 @@ struct store *store_open(const char *folder, enum store_mode mode, struct err *e
 {
 	auto_of(store_close) struct store *store = store_new(mode, err);
 
-	if (!store)
+	if (!store || check_no_link(folder, err) < 0)
 		return NULL;
 	if (asprintf(&store->path, "%s/" DB_FILE, folder) < 0) {
 		store->path = NULL;

@@ -195,6 +195,33 @@ TEST(a_folder_that_does_not_exist_is_named)
 	CHECK(strstr(err.text, "/nonexistent/state"));
 }
 
+TEST(a_folder_behind_a_symbolic_link_is_refused_and_the_link_is_named)
+{
+	auto_shop struct shop shop;
+	char link[96];
+	char below[128];
+
+	shop_init(&shop);
+	CHECK(shop.store);
+	store_close(shop.store);
+	(void)snprintf(link, sizeof(link), "%s.link", shop.folder);
+	(void)snprintf(below, sizeof(below), "%s/.", link);
+	CHECK_EQ_INT(symlink(shop.folder, link), 0);
+	for (int i = 0; i < 2; i++) {
+		struct err err = ERR_INIT;
+
+		shop.store = store_open(i ? below : link, i ? STORE_READ : STORE_WRITE, &err);
+		CHECK(!shop.store);
+		CHECK_EQ_INT(err.code, ERR_INVALID);
+		CHECK(strstr(err.text, link));
+		CHECK(strstr(err.text, "symbolic link"));
+		CHECK(strstr(err.text, "set state to /"));
+	}
+	CHECK_EQ_INT(unlink(link), 0);
+	shop_reopen(&shop);
+	CHECK(shop.store);
+}
+
 TEST(a_store_with_a_newer_schema_is_refused)
 {
 	auto_shop struct shop shop;
