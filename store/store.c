@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "proto/fill.h"
-#include "store/base/blob.h"
 #include "store/base/canonical.h"
 #include "store/base/db.h"
 #include "store/base/schema.h"
@@ -33,10 +32,9 @@ static struct store *store_new(enum store_mode mode, struct err *err)
 	if (store) {
 		store->mode = mode;
 		store->stmts = stmt_table_new();
-		store->blobs = blob_cache_new();
 		store->canonical = canonical_new();
 	}
-	if (store && store->stmts && store->blobs && store->canonical)
+	if (store && store->stmts && store->canonical)
 		return take_ptr(store);
 	(void)err_set(err, ERR_MEMORY, "the store: no memory");
 	return NULL;
@@ -54,7 +52,6 @@ void store_close(struct store *store)
 	/* Until the database is closed no other process may write to it. */
 	if (store->writer)
 		writer_free(store);
-	free(store->blobs);
 	free(store->path);
 	free(store);
 }

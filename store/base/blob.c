@@ -13,45 +13,10 @@
 #define COMPRESS_MIN   ((size_t)512) /* below it the header of a zstd frame is larger than the gain */
 #define COMPRESS_LEVEL 1             /* the client waits for this */
 
-#define CACHE_SLOTS 64
-#define CACHE_TEXTS 8
-#define CACHE_BYTES 2048
-
 enum codec {
 	CODEC_PLAIN = 0,
 	CODEC_ZSTD = 1
 };
-
-/*
- * Blobs that were used lately: found by their digest, by their number, and (short ones, such as the setting
- * that most runs share) by their bytes.  `blob` 0: the slot is empty.
- */
-struct blob_cache {
-	struct {
-		uint8_t digest[DIGEST_LEN];
-		int64_t blob;
-	} by_digest[CACHE_SLOTS];
-	struct blob_name {
-		int64_t blob;
-		uint64_t bytes;
-		uint8_t digest[DIGEST_LEN];
-	} by_number[CACHE_SLOTS];
-	struct {
-		char bytes[CACHE_BYTES];
-		size_t len;
-		int64_t blob;
-	} by_bytes[CACHE_TEXTS];
-};
-
-struct blob_cache *blob_cache_new(void)
-{
-	return calloc(1, sizeof(struct blob_cache));
-}
-
-void blob_cache_clear(struct store *store)
-{
-	memset(store->blobs, 0, sizeof(*store->blobs));
-}
 
 /* Compresses into `room` and returns the length; 0 when that saves too little. */
 static size_t compress(struct bytes bytes, char *room, size_t size)
@@ -97,102 +62,35 @@ static int insert_blob(struct store *store, struct bytes bytes, const uint8_t di
 	return 0;
 }
 
-static struct blob_name *name_of(struct store *store, int64_t blob)
-{
-	return &store->blobs->by_number[(uint64_t)blob % CACHE_SLOTS];
-}
-
-static void note_name(
-	struct store *store, int64_t blob, uint64_t bytes, const uint8_t digest[DIGEST_LEN])
-{
-	struct blob_name *name = name_of(store, blob);
-
-	name->blob = blob;
-	name->bytes = bytes;
-	memcpy(name->digest, digest, DIGEST_LEN);
-}
-
-static int put_digested(struct store *store, struct bytes bytes, const uint8_t *digest,
-	int64_t *ret_blob, struct err *err)
-{
-	unsigned slot = digest[0] % CACHE_SLOTS;
-	int64_t blob = 0;
-	int r;
-
-	if (store->blobs->by_digest[slot].blob &&
-		memcmp(store->blobs->by_digest[slot].digest, digest, DIGEST_LEN) == 0) {
-		*ret_blob = store->blobs->by_digest[slot].blob;
-		return 0;
-	}
-
-	r = stmt_number(store, STMT_BLOB_FIND, SQL_VALUES(sql_digest(digest)), &blob, err);
-	if (r == 0)
-		r = insert_blob(store, bytes, digest, &blob, err);
-	if (r < 0)
-		return -1;
-	memcpy(store->blobs->by_digest[slot].digest, digest, DIGEST_LEN);
-	store->blobs->by_digest[slot].blob = blob;
-	note_name(store, blob, bytes.len, digest);
-	*ret_blob = blob;
-	return 0;
-}
-
 int blob_put(struct store *store, struct bytes bytes, const uint8_t *digest, int64_t *ret_blob,
 	struct err *err)
 {
-	size_t place = bytes.len % CACHE_TEXTS;
-	bool is_short = bytes.len <= CACHE_BYTES;
 	uint8_t own[DIGEST_LEN];
+	int r;
 
 	if (bytes.len > BLOB_BYTES_MAX)
 		return err_set(err, ERR_TOO_BIG, "the store: a blob of %zu bytes", bytes.len);
-	if (digest)
-		return put_digested(store, bytes, digest, ret_blob, err);
-
-	if (is_short && store->blobs->by_bytes[place].blob &&
-		store->blobs->by_bytes[place].len == bytes.len &&
-		memcmp(store->blobs->by_bytes[place].bytes, bytes.data, bytes.len) == 0) {
-		*ret_blob = store->blobs->by_bytes[place].blob;
-		return 0;
-	}
-	digest_of(bytes.data, bytes.len, own);
-	if (put_digested(store, bytes, own, ret_blob, err) < 0)
-		return -1;
-	if (is_short) {
-		memcpy(store->blobs->by_bytes[place].bytes, bytes.data, bytes.len);
-		store->blobs->by_bytes[place].len = bytes.len;
-		store->blobs->by_bytes[place].blob = *ret_blob;
-	}
-	return 0;
-}
-
-/* Reads length and digest from the table: 0, 1 there is no such blob, -1. */
-static int look_up(struct store *store, int64_t blob, struct err *err)
-{
-	auto_of(stmt_leave) sqlite3_stmt *row = stmt_take_for(store, STMT_BLOB_DIGEST, blob, err);
-	int r;
-
-	r = stmt_step(store, row, err);
-	if (r <= 0)
-		return r < 0 ? -1 : 1;
-	if (sqlite3_column_bytes(row, 0) == DIGEST_LEN)
-		note_name(store, blob, (uint64_t)sqlite3_column_int64(row, 1),
-			sqlite3_column_blob(row, 0));
-	else
-		r = 0;
-	return !r;
+	if (!digest)
+		digest_of(bytes.data, bytes.len, own);
+	r = stmt_number(store, STMT_BLOB_FIND, SQL_VALUES(sql_digest(digest ? digest : own)),
+		ret_blob, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	return insert_blob(store, bytes, digest ? digest : own, ret_blob, err);
 }
 
 int blob_digest(struct store *store, int64_t blob, uint64_t *ret_len,
 	uint8_t ret_digest[DIGEST_LEN], struct err *err)
 {
-	const struct blob_name *name = name_of(store, blob);
-	int r = name->blob == blob && blob ? 0 : look_up(store, blob, err);
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_take_for(store, STMT_BLOB_DIGEST, blob, err);
+	int r = stmt_step(store, row, err);
 
-	if (r != 0)
-		return r;
-	*ret_len = name->bytes;
-	memcpy(ret_digest, name->digest, DIGEST_LEN);
+	if (r < 0)
+		return -1;
+	if (r == 0 || sqlite3_column_bytes(row, 0) != DIGEST_LEN)
+		return 1;
+	*ret_len = (uint64_t)sqlite3_column_int64(row, 1);
+	memcpy(ret_digest, sqlite3_column_blob(row, 0), DIGEST_LEN);
 	return 0;
 }
 

@@ -21,12 +21,6 @@ struct store;
 
 #define BLOB_BYTES_MAX ((size_t)256 << 20)
 
-/* Makes store->blobs, the cache of recent lookups; NULL: no memory.  Freed with free(). */
-struct blob_cache *blob_cache_new(void);
-
-/* Forgets everything, since a rollback or a removal may have taken the blobs away. */
-void blob_cache_clear(struct store *store);
-
 /*
  * Finds or writes the blob, in the transaction that is open.  `digest` is that of the bytes, or
  * NULL.

@@ -24,7 +24,6 @@ struct store {
 	int64_t patience_ms;         /* how long one question may take; 0: no limit */
 	int64_t deadline_ms;         /* of the question that is being answered; 0: none */
 	sqlite3_stmt **stmts;        /* stmt.c */
-	struct blob_cache *blobs;    /* blob.c */
 	struct canonical *canonical; /* canonical.c */
 	struct writer *writer;       /* store/write/writer.h; NULL: a reader */
 };

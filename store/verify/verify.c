@@ -6,7 +6,6 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
-#include "store/base/blob.h"
 #include "store/base/chain.h"
 #include "store/base/db.h"
 #include "store/base/fetch.h"
@@ -164,8 +163,6 @@ int store_verify(struct store *store, const struct store_span *span, struct aren
 		.count = span->count };
 	int r;
 
-	/* The cache may be older than a change that somebody made. */
-	blob_cache_clear(store);
 	r = span->part < STORE_PART_COUNT ? look(&verify, span->part, err)
 					  : look_at_all(&verify, err);
 	if (r < 0)

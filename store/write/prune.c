@@ -7,7 +7,6 @@
 #include <limits.h>
 
 #include "proto/base/container.h"
-#include "store/base/blob.h"
 #include "store/base/canonical.h"
 #include "store/base/content.h"
 #include "store/base/pruned.h"
@@ -231,7 +230,6 @@ int store_prune(struct store *store, const struct store_act *act, const char *co
 	if (r == 0)
 		r = chain_add(store, CHAIN_ACT, number, err);
 	buf_done(&digests);
-	blob_cache_clear(store); /* some of its blobs may be deleted */
 	if (r == 0)
 		*ret_bytes = pruning.bytes;
 	else

@@ -124,7 +124,7 @@ int run_json_request(
 	return json->arena.failed ? no_memory(err) : to_json(json, rest, ret_text, err);
 }
 
-/* ---- the trace ---------------------------------------------------------------------------- */
+/* ---- the policy ---------------------------------------------------------------------------- */
 
 static int put_text(struct buf *buf, const char *before, const char *text)
 {
@@ -135,20 +135,6 @@ static int put_text(struct buf *buf, const char *before, const char *text)
 	if (buf_append_text(buf, before) < 0)
 		return -1;
 	return json_write(buf, &value, JSON_WRITE_BASE64, NULL);
-}
-
-static int put_step(struct buf *buf, const struct job_step *step)
-{
-	char middle[64];
-
-	(void)snprintf(middle, sizeof(middle), ",\"t_us\":%lld,\"phase\":", (long long)step->t_us);
-	if (put_text(buf, "{\"step\":", step->step ? step->step : "") < 0 ||
-		put_text(buf, middle, step->phase ? step->phase : "") < 0 ||
-		buf_append_text(buf, step->ok ? ",\"ok\":true" : ",\"ok\":false") < 0)
-		return -1;
-	if (step->note && put_text(buf, ",\"note\":", step->note) < 0)
-		return -1;
-	return buf_append_byte(buf, '}');
 }
 
 int run_json_begun(
@@ -169,31 +155,6 @@ int run_json_begun(
 	return 0;
 }
 
-/*
- * The steps in the form of job_result_to_value().  They are the larger half of a small result, and writing them
- * directly takes a third of the time that building values first takes.
- */
-static int put_trace(struct buf *buf, const struct job_result *result)
-{
-	for (size_t i = 0; i < result->step_count; i++) {
-		if (buf_append_byte(buf, i ? ',' : '[') < 0 || put_step(buf, &result->steps[i]) < 0)
-			return -1;
-	}
-	return buf_append_byte(buf, ']');
-}
-
-static int trace_to_json(struct run_json *json, const struct job_result *result,
-	struct bytes *ret_text, struct err *err)
-{
-	if (!result->step_count)
-		return 0;
-	json->text.len = 0;
-	if (put_trace(&json->text, result) < 0)
-		return no_memory(err);
-	*ret_text = (struct bytes){ json->text.bytes, json->text.len };
-	return 0;
-}
-
 /* ---- the result --------------------------------------------------------------------------- */
 
 static int distribute(
@@ -203,7 +164,7 @@ static int distribute(
 	struct value *setting = value_map(arena);
 	struct value *more = value_map(arena);
 
-	if (!columns->whole || !setting || !more)
+	if (!setting || !more)
 		return no_memory(err);
 	for (size_t i = 0; i < columns->whole->map.count; i++) {
 		const struct value_entry *entry = &columns->whole->map.entries[i];
@@ -237,13 +198,13 @@ static int put_asked(struct arena *arena, struct value *whole, const struct valu
 int run_json_result(struct run_json *json, const struct job_result *result,
 	const struct value *asked, struct run_columns *ret_columns, struct err *err)
 {
-	struct job_result rest = *result;
+	const struct value *trace;
 
-	rest.step_count = 0;
-	if (trace_to_json(json, result, &ret_columns->trace, err) < 0)
-		return -1;
-	ret_columns->whole = job_result_to_value(&json->arena, &rest);
-	if (ret_columns->whole && put_asked(&json->arena, ret_columns->whole, asked) < 0)
+	ret_columns->whole = job_result_to_value(&json->arena, result);
+	if (!ret_columns->whole || put_asked(&json->arena, ret_columns->whole, asked) < 0)
 		return no_memory(err);
+	trace = value_get(ret_columns->whole, "trace");
+	if (trace && to_json(json, trace, &ret_columns->trace, err) < 0)
+		return -1;
 	return distribute(json, ret_columns, result->verdict.finding_count > 0, err);
 }

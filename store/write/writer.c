@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/base/blob.h"
 #include "store/base/stmt.h"
 #include "store/maintenance.h"
 #include "store/write/log_readers.h"
@@ -222,7 +221,6 @@ void store_rollback(struct store *store)
 	writer->cached_count = -1;
 	writer->chain = writer->committed_chain;
 	memcpy(writer->last_run, writer->committed_run, sizeof(writer->last_run));
-	blob_cache_clear(store);
 	/* SQLite has rolled back by itself after some errors. */
 	if (!sqlite3_get_autocommit(store->db))
 		(void)stmt_step(store, stmt_take(store, STMT_ROLLBACK, NULL), NULL);
