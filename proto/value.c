@@ -5,6 +5,7 @@
 #include "proto/base/container.h"
 #include "proto/base/map.h"
 #include "proto/base/utf8.h"
+#include "proto/number.h"
 
 #define ROOM_FIRST      ((size_t)4)
 #define INDEX_COUNT_MIN ((size_t)16) /* smaller maps are compared without an index */
@@ -249,37 +250,6 @@ bool value_as_bool(const struct value *value, bool otherwise)
 
 /* ---- equality ----------------------------------------------------------------------------- */
 
-#define TWO_TO_63 0x1p63
-#define TWO_TO_64 0x1p64
-
-static bool is_number(const struct value *value)
-{
-	return value->type == VALUE_INT || value->type == VALUE_UINT || value->type == VALUE_REAL;
-}
-
-/* Compares exactly: converts the real to an integer, never the integer to a real. */
-static bool real_equals(double real, const struct value *integer)
-{
-	if (integer->type == VALUE_INT)
-		return real >= -TWO_TO_63 && real < TWO_TO_63 && (double)(int64_t)real == real &&
-		       (int64_t)real == integer->integer;
-	return real >= TWO_TO_63 && real < TWO_TO_64 && (double)(uint64_t)real == real &&
-	       (uint64_t)real == integer->uinteger;
-}
-
-static bool numbers_equal(const struct value *a, const struct value *b)
-{
-	if (a->type == VALUE_REAL && b->type == VALUE_REAL)
-		return a->real == b->real;
-	if (a->type == VALUE_REAL)
-		return real_equals(a->real, b);
-	if (b->type == VALUE_REAL)
-		return real_equals(b->real, a);
-	if (a->type != b->type)
-		return false;
-	return a->type == VALUE_INT ? a->integer == b->integer : a->uinteger == b->uinteger;
-}
-
 static bool texts_equal(const struct value *a, const struct value *b)
 {
 	return a->text.len == b->text.len &&
@@ -346,8 +316,8 @@ bool value_equal(const struct value *a, const struct value *b)
 {
 	if (!a || !b)
 		return a == b;
-	if (is_number(a) && is_number(b))
-		return numbers_equal(a, b);
+	if (number_is(a) && number_is(b))
+		return number_compare(a, b) == 0;
 	if (a->type != b->type)
 		return false;
 
@@ -361,10 +331,11 @@ bool value_equal(const struct value *a, const struct value *b)
 		return lists_equal(a, b);
 	case VALUE_MAP:
 		return maps_equal(a, b);
+	case VALUE_REAL:
+		return a->real == b->real; /* not finite */
 	case VALUE_NIL:
 	case VALUE_INT:
 	case VALUE_UINT:
-	case VALUE_REAL:
 		break;
 	}
 	return true;

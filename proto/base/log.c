@@ -161,18 +161,24 @@ static void line_write(struct line *line)
 	errno = sys_errno;
 }
 
-void log_event_fields(
-	enum log_level level, const char *event, const struct log_field *fields, unsigned count)
+static void write_event(enum log_level level, const char *event, const struct log_field *fields,
+	unsigned count, uint32_t swallowed)
 {
 	struct line line;
-
-	if (level > log_settings.least)
-		return;
 
 	line_start(&line, level, event);
 	for (unsigned i = 0; i < count; i++)
 		line_add_field(&line, &fields[i]);
+	if (swallowed > 0)
+		line_add_field(&line, &LOG_INT("swallowed", swallowed));
 	line_write(&line);
+}
+
+void log_event_fields(
+	enum log_level level, const char *event, const struct log_field *fields, unsigned count)
+{
+	if (level <= log_settings.least)
+		write_event(level, event, fields, count, 0);
 }
 
 /*
@@ -202,15 +208,7 @@ void log_limited(struct log_limit *limit, uint32_t per_minute, enum log_level le
 	const char *event, const struct log_field *fields, unsigned count)
 {
 	uint32_t swallowed = 0;
-	struct line line;
 
-	if (level > log_settings.least || !limit_allows(limit, per_minute, &swallowed))
-		return;
-
-	line_start(&line, level, event);
-	for (unsigned i = 0; i < count; i++)
-		line_add_field(&line, &fields[i]);
-	if (swallowed > 0)
-		line_add_field(&line, &LOG_INT("swallowed", swallowed));
-	line_write(&line);
+	if (level <= log_settings.least && limit_allows(limit, per_minute, &swallowed))
+		write_event(level, event, fields, count, swallowed);
 }

@@ -20,7 +20,8 @@ static const struct {
 int inspect_head_check(const struct inspect_head *head, uint32_t kinds, struct err *err)
 {
 	if (head->magic != INSPECT_MAGIC)
-		return err_set(err, ERR_PROTOCOL, "this is not the inspectors' conversation");
+		return err_set(
+			err, ERR_PROTOCOL, "this is not a message between ced and an inspector");
 	if (head->kind >= INSPECT_KIND_COUNT || !(kinds & (1U << head->kind)))
 		return err_set(err, ERR_PROTOCOL, "message %u is out of turn", head->kind);
 	if (head->len > kinds_table[head->kind].len_max)

@@ -128,9 +128,9 @@ static int check_head(const struct priv_msg *msg, struct err *err)
 	if (msg->is_answer > 1 || (rule->unasked && msg->is_answer))
 		return err_set(err, ERR_PROTOCOL, "priv: %s cannot be an answer", rule->name);
 	if (!msg->is_answer && msg->error != 0)
-		return err_set(err, ERR_PROTOCOL, "priv: %s asks with an error", rule->name);
+		return err_set(err, ERR_PROTOCOL, "priv: the request %s has an error", rule->name);
 	if (!IS_CLOSED(msg->text))
-		return err_set(err, ERR_PROTOCOL, "priv: %s with an open text", rule->name);
+		return err_set(err, ERR_PROTOCOL, "priv: %s has a text without an end", rule->name);
 	return 0;
 }
 
@@ -144,7 +144,7 @@ static int check_shape(const struct priv_msg *msg, size_t fd_count, struct err *
 		return err_set(err, ERR_PROTOCOL, "priv: %s has the wrong size", rule->name);
 	if (fd_count < shape.fds_least || fd_count > shape.fds_most)
 		return err_set(
-			err, ERR_PROTOCOL, "priv: %s with %zu descriptors", rule->name, fd_count);
+			err, ERR_PROTOCOL, "priv: %s has %zu descriptors", rule->name, fd_count);
 	if (!body_is_sound(msg, fd_count))
 		return err_set(err, ERR_PROTOCOL, "priv: %s has a broken body", rule->name);
 	return 0;
@@ -176,7 +176,7 @@ static int check_packet(
 	const struct priv_msg *msg, size_t len, size_t fd_count, bool from_daemon, struct err *err)
 {
 	if (len < HEAD_LEN)
-		return err_set(err, ERR_PROTOCOL, "priv: a message of %zu bytes", len);
+		return err_set(err, ERR_PROTOCOL, "priv: a message has only %zu bytes", len);
 	if (check_head(msg, err) < 0)
 		return -1;
 	if (from_daemon == (msg->is_answer || rule_of(msg->op)->unasked))
@@ -192,26 +192,21 @@ int priv_recv(int sock, bool from_daemon, struct priv_msg *ret_msg, int *ret_fds
 	unsigned *ret_fd_count, struct err *err)
 {
 	struct err failure = ERR_INIT;
-	struct priv_msg msg = { 0 };
-	int fds[PRIV_FDS_MAX];
 	size_t fd_count = 0;
-	ssize_t got =
-		recv_with_fds(sock, &msg, sizeof(msg), fds, PRIV_FDS_MAX, &fd_count, &failure);
+	ssize_t got;
+	int result = 1;
 
-	if (got == 0 || (got < 0 && failure.code == ERR_CLOSED)) {
-		close_fds(fds, fd_count);
-		return 0;
-	}
-	if (got < 0)
+	memset(ret_msg, 0, sizeof(*ret_msg));
+	got = recv_with_fds(
+		sock, ret_msg, sizeof(*ret_msg), ret_fds, PRIV_FDS_MAX, &fd_count, &failure);
+	if (got == 0 || (got < 0 && failure.code == ERR_CLOSED))
+		result = 0;
+	else if (got < 0)
 		return err_pass(err, &failure);
-	if (check_packet(&msg, (size_t)got, fd_count, from_daemon, err) < 0) {
-		close_fds(fds, fd_count);
-		return -1;
-	}
-
-	*ret_msg = msg;
-	for (size_t i = 0; i < fd_count; i++)
-		ret_fds[i] = fds[i];
-	*ret_fd_count = (unsigned)fd_count;
-	return 1;
+	else if (check_packet(ret_msg, (size_t)got, fd_count, from_daemon, err) < 0)
+		result = -1;
+	if (result <= 0)
+		close_fds(ret_fds, fd_count);
+	*ret_fd_count = result <= 0 ? 0 : (unsigned)fd_count;
+	return result;
 }

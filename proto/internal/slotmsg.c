@@ -80,16 +80,19 @@ static int check_shape(const struct slotmsg *msg, size_t fd_count, struct err *e
 	const struct slotmsg_rule *rule = rule_of(msg->kind);
 
 	if (msg->magic != SLOTMSG_MAGIC)
-		return err_set(err, ERR_PROTOCOL, "lease: wrong magic %#x", msg->magic);
-	if (!rule)
-		return err_set(err, ERR_PROTOCOL, "lease: kind %u does not exist", msg->kind);
-	if (fd_count < rule->fds_least || fd_count > rule->fds_most)
 		return err_set(
-			err, ERR_PROTOCOL, "lease: %s with %zu descriptors", rule->name, fd_count);
+			err, ERR_PROTOCOL, "slot message with the wrong magic %#x", msg->magic);
+	if (!rule)
+		return err_set(err, ERR_PROTOCOL, "slot message of unknown kind %u", msg->kind);
+	if (fd_count < rule->fds_least || fd_count > rule->fds_most)
+		return err_set(err, ERR_PROTOCOL, "slot message %s has %zu descriptors", rule->name,
+			fd_count);
 	if (!refused_are_well(msg))
-		return err_set(err, ERR_PROTOCOL, "lease: %s with odd refused calls", rule->name);
+		return err_set(
+			err, ERR_PROTOCOL, "slot message %s has invalid refused calls", rule->name);
 	if (msg->text[sizeof(msg->text) - 1] != '\0')
-		return err_set(err, ERR_PROTOCOL, "lease: %s with an open text", rule->name);
+		return err_set(
+			err, ERR_PROTOCOL, "slot message %s has a text without an end", rule->name);
 	return 0;
 }
 
@@ -103,9 +106,9 @@ int slotmsg_send(
 
 	sent = send_with_fds(sock, msg, sizeof(*msg), fds, fd_count, err);
 	if (sent < 0)
-		return err_wrap(err, "lease: %s", rules[msg->kind].name);
+		return err_wrap(err, "slot message %s", rules[msg->kind].name);
 	if (sent != (ssize_t)sizeof(*msg))
-		return err_set(err, ERR_PROTOCOL, "lease: the socket cuts messages");
+		return err_set(err, ERR_PROTOCOL, "the socket cuts slot messages");
 	return 0;
 }
 
@@ -113,31 +116,21 @@ int slotmsg_recv(
 	int sock, struct slotmsg *ret_msg, int *ret_fds, unsigned *ret_fd_count, struct err *err)
 {
 	struct err failure = ERR_INIT;
-	struct slotmsg msg;
-	int fds[SLOTMSG_FDS_MAX];
 	size_t fd_count = 0;
-	ssize_t got =
-		recv_with_fds(sock, &msg, sizeof(msg), fds, SLOTMSG_FDS_MAX, &fd_count, &failure);
+	ssize_t got = recv_with_fds(
+		sock, ret_msg, sizeof(*ret_msg), ret_fds, SLOTMSG_FDS_MAX, &fd_count, &failure);
+	int result = 1;
 
-	if (got == 0 || (got < 0 && failure.code == ERR_CLOSED)) {
-		close_fds(fds, fd_count);
-		return 0;
-	}
-	if (got < 0)
+	if (got == 0 || (got < 0 && failure.code == ERR_CLOSED))
+		result = 0;
+	else if (got < 0)
 		return err_pass(err, &failure);
-
-	if (got != (ssize_t)sizeof(msg)) {
-		close_fds(fds, fd_count);
-		return err_set(err, ERR_PROTOCOL, "lease: a message of %zd bytes", got);
-	}
-	if (check_shape(&msg, fd_count, err) < 0) {
-		close_fds(fds, fd_count);
-		return -1;
-	}
-
-	*ret_msg = msg;
-	for (size_t i = 0; i < fd_count; i++)
-		ret_fds[i] = fds[i];
-	*ret_fd_count = (unsigned)fd_count;
-	return 1;
+	else if (got != (ssize_t)sizeof(*ret_msg))
+		result = err_set(err, ERR_PROTOCOL, "a slot message has %zd bytes", got);
+	else
+		result = check_shape(ret_msg, fd_count, err) < 0 ? -1 : 1;
+	if (result <= 0)
+		close_fds(ret_fds, fd_count);
+	*ret_fd_count = result <= 0 ? 0 : (unsigned)fd_count;
+	return result;
 }

@@ -73,15 +73,24 @@ static void add_value(struct digest *digest, const struct value *value)
 
 /* ---- keys of `run` ------------------------------------------------------------------------ */
 
-static void add_language(struct digest *digest, const struct job_spec *spec)
-{
-	add_text(digest, spec->language);
-}
-
-static void add_entrypoint(struct digest *digest, const struct job_spec *spec)
-{
-	add_text(digest, spec->entrypoint);
-}
+#define ADDS(field, add)                                                            \
+	static void add_##field(struct digest *digest, const struct job_spec *spec) \
+	{                                                                           \
+		add(digest, spec->field);                                           \
+	}
+/* clang-format off */
+ADDS(language, add_text)
+ADDS(entrypoint, add_text)
+ADDS(policy, add_text)
+ADDS(task, add_text)
+ADDS(agent, add_text)
+ADDS(schema, add_value)
+ADDS(on_output_limit, digest_add_u64)
+ADDS(output, digest_add_u64)
+ADDS(trace, digest_add_u64)
+ADDS(deterministic, digest_add_u64)
+/* clang-format on */
+#undef ADDS
 
 /*
  * Adds the limits as the caller sent them, so that a repeat stays a repeat when the host's defaults
@@ -101,11 +110,6 @@ static void add_limits_in_force(struct digest *digest, const struct job_spec *sp
 #undef ADD_LIMIT
 }
 
-static void add_on_output_limit(struct digest *digest, const struct job_spec *spec)
-{
-	digest_add_u64(digest, spec->on_output_limit);
-}
-
 static void add_artifacts(struct digest *digest, const struct job_spec *spec)
 {
 	digest_add_u64(digest, spec->artifact_glob_count);
@@ -113,44 +117,9 @@ static void add_artifacts(struct digest *digest, const struct job_spec *spec)
 		add_text(digest, spec->artifact_globs[i]);
 }
 
-static void add_policy(struct digest *digest, const struct job_spec *spec)
-{
-	add_text(digest, spec->policy);
-}
-
-static void add_output(struct digest *digest, const struct job_spec *spec)
-{
-	digest_add_u64(digest, spec->output);
-}
-
-static void add_schema(struct digest *digest, const struct job_spec *spec)
-{
-	add_value(digest, spec->schema);
-}
-
-static void add_task(struct digest *digest, const struct job_spec *spec)
-{
-	add_text(digest, spec->task);
-}
-
-static void add_agent(struct digest *digest, const struct job_spec *spec)
-{
-	add_text(digest, spec->agent);
-}
-
 static void add_labels(struct digest *digest, const struct job_spec *spec)
 {
 	add_pairs(digest, spec->labels, spec->label_count);
-}
-
-static void add_trace(struct digest *digest, const struct job_spec *spec)
-{
-	digest_add_u64(digest, spec->trace);
-}
-
-static void add_deterministic(struct digest *digest, const struct job_spec *spec)
-{
-	digest_add_u64(digest, spec->deterministic);
 }
 
 #define BOTH (JOB_SAME_ACTION | JOB_SAME_RESULT)
