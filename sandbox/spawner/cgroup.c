@@ -172,7 +172,7 @@ static int open_own(const struct own_line *own, char *ret_folder, struct err *er
 		return fd < 0 ? err_sys(err, "open") : fd;
 	}
 	cut_printf(ret_folder, FOLDER_MAX, "%s", own->path);
-	return err_set(err, ERR_UNSUPPORTED, "is mounted nowhere");
+	return err_set(err, ERR_UNSUPPORTED, "this hierarchy is not mounted");
 }
 
 /* ---- the folder of all jails ----------------------------------------------------------------------------- */

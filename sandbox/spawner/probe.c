@@ -389,14 +389,18 @@ static int hold_memory(const struct trial *trial, struct err *err)
 	unsigned long long used = knob_number(knob_in(trial, KNOB_MEMORY_NOW));
 
 	if (used < MEMORY_TAKEN / 2)
-		return err_set(err, ERR_UNSUPPORTED, "%zu bytes were taken and %llu counted",
-			MEMORY_TAKEN, used);
+		return err_set(err, ERR_UNSUPPORTED,
+			"the process used %zu bytes, and the cgroup counted %llu", MEMORY_TAKEN,
+			used);
 	return 0;
 }
 
 static int hold_pids(const struct trial *trial, struct err *err)
 {
-	return trial->answer == 'y' ? 0 : err_set(err, ERR_UNSUPPORTED, "its limit does not hold");
+	return trial->answer == 'y'
+		       ? 0
+		       : err_set(err, ERR_UNSUPPORTED,
+				 "the cgroup's limit of one process did not stop a second one");
 }
 
 static int hold_cpu(const struct trial *trial, struct err *err)
@@ -409,8 +413,8 @@ static int hold_cpu(const struct trial *trial, struct err *err)
 	if (write_all(knob_in(trial, KNOB_CPU_MAX), no_limit, strlen(no_limit), err) < 0)
 		return err_wrap(err, "cpu limit");
 	if (used_us < BURN_US / 2)
-		return err_set(
-			err, ERR_UNSUPPORTED, "%d us were used and %llu counted", BURN_US, used_us);
+		return err_set(err, ERR_UNSUPPORTED,
+			"the process used %d us, and the cgroup counted %llu", BURN_US, used_us);
 	return 0;
 }
 
@@ -453,7 +457,8 @@ static void try_swap(const struct trial *trial)
 	if (file)
 		(void)fclose(file);
 	if (lines > 1 && knob_in(trial, KNOB_SWAP_MAX) < 0 && knob_in(trial, KNOB_SWAP_OFF) < 0)
-		(void)err_set(&err, ERR_MISSING, "this host has some, and cgroups do not limit it");
+		(void)err_set(&err, ERR_MISSING,
+			"this host has swap, and its cgroups cannot keep a run from it");
 	probe_note("swap", -(int)(err.text[0] != '\0'),
 		lines > 1 ? "there is some, and it can be kept from a run" : "this host has none",
 		&err);

@@ -208,7 +208,7 @@ static int answer_zygote(struct spawner *spawner, struct exchange *exchange, str
 	if (asked->slots < 1 || asked->slots > PRIV_SLOTS_MAX)
 		return err_set(err, ERR_INVALID, "a zygote has 1 to %d slots", PRIV_SLOTS_MAX);
 	if (!resident || slots_in_use(spawner) + asked->slots > SPAWNER_SLOTS_MAX)
-		return err_set(err, ERR_BUSY, "%d jails or %d slots are all taken",
+		return err_set(err, ERR_BUSY, "all %d jails or all %d slots are in use",
 			PRIV_CHILDREN_MAX, SPAWNER_SLOTS_MAX);
 
 	const struct runtime *runtime = &spawner->runtimes[asked->runtime];
@@ -258,11 +258,11 @@ static int answer_inspector(struct spawner *spawner, struct exchange *exchange, 
 	struct jail_spec spec;
 
 	if (!resident)
-		return err_set(err, ERR_BUSY, "%d jails are all taken", PRIV_CHILDREN_MAX);
+		return err_set(err, ERR_BUSY, "all %d jails are in use", PRIV_CHILDREN_MAX);
 	if (asked->memory_bytes < INSPECTOR_MEMORY_LEAST ||
 		asked->memory_bytes > INSPECTOR_MEMORY_MOST || asked->cpu_s < 1 ||
 		asked->cpu_s > INSPECTOR_CPU_S_MOST)
-		return err_set(err, ERR_INVALID, "limits of an inspector out of range");
+		return err_set(err, ERR_INVALID, "the limits of an inspector are out of range");
 
 	jail_spec_init(&spec, &PROFILE_INSPECTOR);
 	if (jail_spec_add(&spec, &binary, err) < 0)

@@ -4,7 +4,7 @@
  *
  *	ced-spawner [--user NAME] [--libexec DIR] [--uid-base N] [--] arguments of ced...
  *
- * SIGTERM, SIGINT and SIGHUP are passed on to ced.  If ced was told to exit and does not, it is
+ * SIGTERM, SIGINT and SIGHUP are passed on to ced.  If ced was told to exit and did not, it is
  * killed before a service manager loses patience.  When ced exits, every jail is killed and the
  * spawner exits with ced's status.  When ced breaks the protocol, it is killed first and the status
  * is 1.  Nothing is restarted here: a service manager does that.
@@ -182,12 +182,14 @@ static int find_user(struct service *self, struct err *err)
 	const struct passwd *user = getpwnam(name);
 
 	if (!user && self->user)
-		return err_set(err, ERR_MISSING, "there is no user %s", name);
+		return err_set(err, ERR_MISSING,
+			"there is no user %s: name one that exists with --user NAME", name);
 	self->start.changes_user = true;
 	self->start.uid = user ? user->pw_uid : NOBODY;
 	self->start.gid = user ? user->pw_gid : NOBODY;
 	if (self->start.uid == 0 || self->start.gid == 0)
-		return err_set(err, ERR_DENIED, "ced does not run as root");
+		return err_set(err, ERR_DENIED,
+			"ced must not run as root: name another user with --user NAME");
 	return 0;
 }
 
@@ -311,7 +313,7 @@ static int one_round(struct service *self, struct err *err)
 	if (fds[1].revents)
 		return 0;
 	if (self->leave_by_ms && clock_ms() >= self->leave_by_ms)
-		return err_set(err, ERR_TIMEOUT, "ced was told to exit and does not");
+		return err_set(err, ERR_TIMEOUT, "ced was told to exit and did not");
 	if (fds[2].revents) {
 		served = spawner_serve(&self->spawner, err);
 		if (served <= 0)
@@ -338,7 +340,7 @@ static int wait_for_daemon(struct service *self)
 		say(SAY_ERROR, "daemon.killed", words);
 		return 128 + WTERMSIG(status);
 	}
-	say(SAY_ERROR, "daemon.hangs", "it closed the conversation and does not exit");
+	say(SAY_ERROR, "daemon.hangs", "ced closed its connection and did not exit");
 	return EXIT_BROKEN;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "proto/base/cleanup.h"
+#include "proto/base/fdio.h"
 #include "sandbox/jail_env.h"
 
 #define OWN_INODES 3 /* the root, work, tmp */
@@ -111,9 +112,6 @@ int files_measure(const struct files *files, struct files_usage *ret_usage, stru
 
 void files_done(struct files *files)
 {
-	if (files->mount >= 0)
-		close(files->mount);
-	if (files->context >= 0)
-		close(files->context);
-	*files = (struct files)FILES_INIT;
+	close_fds(&files->mount, 1);
+	close_fds(&files->context, 1);
 }

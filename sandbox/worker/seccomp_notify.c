@@ -26,13 +26,6 @@ int notify_open(struct notify *notify, struct err *err)
 	return fd_set_nonblocking(notify->hear, true, err);
 }
 
-static void close_end(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 int notify_send_listener(int tell, int listener, struct err *err)
 {
 	ssize_t sent = send_with_fds(tell, "", 1, &listener, 1, err);
@@ -49,7 +42,7 @@ void notify_take_listener(struct notify *notify)
 
 	if (recv_with_fds(notify->hear, &byte, 1, &fd, 1, &fd_count, NULL) < 0 || fd_count == 0)
 		return;
-	close_end(&notify->listener);
+	close_fds(&notify->listener, 1);
 	notify->listener = fd;
 }
 
@@ -118,7 +111,7 @@ enum refusal notify_answer(struct notify *notify)
 	memset(&notif, 0, sizeof(notif));
 	if (ioctl(notify->listener, SECCOMP_IOCTL_NOTIF_RECV, &notif) < 0) {
 		if (errno != EINTR && errno != ENOENT)
-			close_end(&notify->listener);
+			close_fds(&notify->listener, 1);
 		return REFUSAL_NONE;
 	}
 	note_answer(notify);
@@ -139,7 +132,7 @@ enum refusal notify_answer(struct notify *notify)
 
 void notify_drop_listener(struct notify *notify)
 {
-	close_end(&notify->listener);
+	close_fds(&notify->listener, 1);
 }
 
 /* ---- reporting ------------------------------------------------------------------------------ */
@@ -154,7 +147,7 @@ void notify_report(const struct notify *notify, struct slotmsg *msg)
 void notify_forget(struct notify *notify)
 {
 	notify_take_listener(notify);
-	close_end(&notify->listener);
+	close_fds(&notify->listener, 1);
 	notify->answered = 0;
 	notify->is_reported = false;
 	notify->count = 0;

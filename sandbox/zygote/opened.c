@@ -296,9 +296,7 @@ void opened_forget(struct opened *opened)
 {
 	if (opened->notes)
 		(void)munmap(opened->notes, sizeof(*opened->notes));
-	if (opened->notify >= 0)
-		close(opened->notify);
-	if (opened->report >= 0)
-		close(opened->report);
-	*opened = (struct opened)OPENED_INIT;
+	opened->notes = NULL;
+	close_fds(&opened->notify, 1);
+	close_fds(&opened->report, 1);
 }

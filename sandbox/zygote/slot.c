@@ -203,20 +203,13 @@ static int slot_tell_failure(
 
 /* ---- making a worker ---------------------------------------------------------------------- */
 
-static void slot_close(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 /* Waits for a child that has ended or is about to. */
 static void slot_reap(pid_t *pid, int *pidfd, int *ret_status, struct rusage *ret_usage)
 {
 	while (wait4(*pid, ret_status, __WALL, ret_usage) < 0 && errno == EINTR)
 		;
 	*pid = 0;
-	slot_close(pidfd);
+	close_fds(pidfd, 1);
 }
 
 /* Releases what belonged to a dead worker. */
@@ -228,8 +221,7 @@ static void slot_forget(struct slot *slot)
 	slot->occupied = false;
 	slot->drop_wanted = false;
 	slot->collect_wanted = false;
-	slot_close(&slot->collect_fds[0]);
-	slot_close(&slot->collect_fds[1]);
+	close_fds(slot->collect_fds, 2);
 }
 
 /* In the worker.  If a step fails, it leaves a note for the slot and exits. */
@@ -332,15 +324,12 @@ static int slot_make(struct slot *slot, const struct slotmsg *msg, const int *fd
 /* Kills what there is of a worker and forgets it.  Init goes first: the worker dies with the namespace. */
 static void slot_undo(struct slot *slot)
 {
-	int status;
-	struct rusage usage;
-
 	if (slot->init > 0)
 		(void)kill(slot->init, SIGKILL);
 	if (slot->worker > 0)
-		slot_reap(&slot->worker, &slot->worker_fd, &status, &usage);
+		slot_reap(&slot->worker, &slot->worker_fd, NULL, NULL);
 	if (slot->init > 0)
-		slot_reap(&slot->init, &slot->init_fd, &status, &usage);
+		slot_reap(&slot->init, &slot->init_fd, NULL, NULL);
 	slot_forget(slot);
 }
 
@@ -409,20 +398,11 @@ static int slot_worker_ended(struct slot *slot, struct err *err)
 	return slot_tell(slot, &msg, err);
 }
 
-static void slot_init_ended(struct slot *slot)
-{
-	int status;
-	struct rusage usage;
-
-	slot_reap(&slot->init, &slot->init_fd, &status, &usage);
-}
-
 static int slot_collector_ended(struct slot *slot, struct err *err)
 {
 	struct slotmsg msg = slot_answer(slot, SLOTMSG_COLLECTED);
-	struct rusage usage;
 
-	slot_reap(&slot->collector, &slot->collector_fd, &msg.status, &usage);
+	slot_reap(&slot->collector, &slot->collector_fd, &msg.status, NULL);
 	return slot_tell(slot, &msg, err);
 }
 
@@ -465,8 +445,7 @@ static int start_collector(struct slot *slot, struct err *err)
 	if (pid == 0)
 		be_collector(slot);
 	slot->collect_wanted = false;
-	slot_close(&slot->collect_fds[COLLECT_PIPE]);
-	slot_close(&slot->collect_fds[COLLECT_GLOBS]);
+	close_fds(slot->collect_fds, 2);
 	if (pid < 0)
 		return slot_tell_failure(slot, SLOTMSG_COLLECTED, "fork of the collector", err);
 
@@ -671,7 +650,7 @@ static int on_ends(struct slot *slot, const struct pollfd *polls, struct err *er
 	if (polls[POLL_WORKER].revents && slot_worker_ended(slot, err) < 0)
 		return -1;
 	if (polls[POLL_INIT].revents && slot->init > 0)
-		slot_init_ended(slot);
+		slot_reap(&slot->init, &slot->init_fd, NULL, NULL);
 	if (polls[POLL_COLLECTOR].revents && slot_collector_ended(slot, err) < 0)
 		return -1;
 	return 0;

@@ -429,7 +429,7 @@ static int check_alone(const struct zygote *zygote, struct err *err)
 		return -1;
 	line = strstr(text, "\nThreads:");
 	if (!line || strtol(line + strlen("\nThreads:"), NULL, 10) != 1)
-		return err_set(err, ERR_INVALID, "an import has left a thread running");
+		return err_set(err, ERR_INVALID, "a preloaded module has left a thread running");
 	return 0;
 }
 
@@ -443,7 +443,8 @@ static int check_mapping(void *context, const char *line, struct err *err)
 
 	(void)context;
 	if (perms && strlen(perms) > 4 && perms[2] == 'w' && perms[4] == 's')
-		return err_set(err, ERR_INVALID, "an import has left memory that all runs share");
+		return err_set(err, ERR_INVALID,
+			"a preloaded module has mapped memory that all runs would share");
 	return 0;
 }
 
