@@ -427,7 +427,7 @@ static bool is_too_deep(
 	checker->quiet = false;
 	checker->work = 0;
 	schema_complain(checker, schema->place, at, "work",
-		"checking this leads through more than %d schemas", SCHEMA_CHECK_DEPTH_MAX);
+		"this check leads through more than %d nested schemas", SCHEMA_CHECK_DEPTH_MAX);
 	checker->report->more = true;
 	checker->stopped = true;
 	return true;
@@ -548,9 +548,11 @@ void schema_check_additional_items(struct schema_checker *checker, const struct 
 		schema_check_items(checker, rule, value, at);
 }
 
-static void check_contains(struct schema_checker *checker, const struct schema_rule *rule,
-	const struct value *value, const struct place *at, bool counts_as_seen)
+void schema_check_contains(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const struct place *at)
 {
+	/* Up to 2019-09, items that `contains` found still count as unevaluated. */
+	const bool counts_as_seen = rule->keyword->drafts == SCHEMA_DRAFT_2020_12;
 	uint64_t least = rule->beside[0] ? rule->beside[0]->count : 1;
 	uint64_t most = rule->beside[1] ? rule->beside[1]->count : UINT64_MAX;
 	uint64_t found = 0;
@@ -572,19 +574,6 @@ static void check_contains(struct schema_checker *checker, const struct schema_r
 		schema_complain(checker, &rule->place, at, "too_long",
 			"must contain at most %llu items of this kind, not %llu",
 			(unsigned long long)most, (unsigned long long)found);
-}
-
-void schema_check_contains(struct schema_checker *checker, const struct schema_rule *rule,
-	const struct value *value, const struct place *at)
-{
-	check_contains(checker, rule, value, at, true);
-}
-
-/* Up to 2019-09, items that `contains` found still count as unevaluated. */
-void schema_check_former_contains(struct schema_checker *checker, const struct schema_rule *rule,
-	const struct value *value, const struct place *at)
-{
-	check_contains(checker, rule, value, at, false);
 }
 
 void schema_check_unevaluated_items(struct schema_checker *checker, const struct schema_rule *rule,

@@ -138,11 +138,12 @@ static int compile_expression(struct schema_compiler *compiler, const char *text
 	struct err err = ERR_INIT;
 
 	if (++compiler->patterns > SCHEMA_PATTERNS_MAX)
-		return schema_wrong(compiler, place, "more than %d patterns", SCHEMA_PATTERNS_MAX);
+		return schema_wrong(compiler, place, "the schema has more than %d patterns",
+			SCHEMA_PATTERNS_MAX);
 	if (pattern_compile(compiler->arena, text, len, ret_pattern, &err) < 0) {
 		if (err.code == ERR_MEMORY)
 			return -1;
-		return schema_wrong(compiler, place, "is no regular expression: %s", err.text);
+		return schema_wrong(compiler, place, "is not a regular expression: %s", err.text);
 	}
 	compiler->pattern_bytes += pattern_size(*ret_pattern);
 	if (compiler->pattern_bytes > SCHEMA_PATTERN_BYTES_MAX)
@@ -389,7 +390,7 @@ static const struct schema_keyword keywords[] = {
 	ROW(SINCE_2019, VALIDATION,  "minContains",           nothing,                ARRAY,   count,               NULL),
 	ROW(SINCE_2019, VALIDATION,  "maxContains",           nothing,                ARRAY,   count,               NULL),
 	ROW(D2020,      APPLICATOR,  "contains",              contains,               ARRAY,   schema,              "minContains", "maxContains"),
-	ROW(UNTIL_2019, APPLICATOR,  "contains",              former_contains,        ARRAY,   schema,              "minContains", "maxContains"),
+	ROW(UNTIL_2019, APPLICATOR,  "contains",              contains,               ARRAY,   schema,              "minContains", "maxContains"),
 	BOUND("minProperties",     size, OBJECT, count, AT_LEAST),
 	BOUND("maxProperties",     size, OBJECT, count, AT_MOST),
 	ROW(ALL,        APPLICATOR,  "additionalProperties",  additional_properties,  OBJECT,  schema,              "properties", "patternProperties"),
@@ -504,9 +505,11 @@ static int refuse_other_draft(struct schema_compiler *compiler, const struct val
 {
 	for (size_t i = 0; i < COUNT_OF(translations); i++)
 		if ((translations[i].drafts & draft->bit) && is_key(entry, translations[i].name))
-			return schema_wrong(compiler, here, "of another draft: in %s this is %s",
-				draft->name, translations[i].instead);
-	return schema_wrong(compiler, here, "of another draft: %s does not have it", draft->name);
+			return schema_wrong(compiler, here,
+				"keyword of another draft: in %s it is %s", draft->name,
+				translations[i].instead);
+	return schema_wrong(
+		compiler, here, "keyword of another draft: %s does not have it", draft->name);
 }
 
 /*
@@ -525,8 +528,8 @@ static int refuse_strange(
 	for (size_t i = 0; i < COUNT_OF(keywords); i++)
 		if ((keywords[i].drafts & draft->bit) && entry->key_len >= SLIP_LEN_MIN &&
 			is_slip(entry->key, keywords[i].name))
-			return schema_wrong(
-				compiler, here, "no such keyword: is %s meant?", keywords[i].name);
+			return schema_wrong(compiler, here, "unknown keyword; did you mean %s?",
+				keywords[i].name);
 	return 0;
 }
 
@@ -647,7 +650,8 @@ int schema_compile_node(struct schema_compiler *compiler, const struct value *te
 	if (schema)
 		return 0;
 	if (++compiler->nodes > SCHEMA_NODES_MAX)
-		return schema_wrong(compiler, place, "more than %d schemas", SCHEMA_NODES_MAX);
+		return schema_wrong(compiler, place, "the schema has more than %d inner schemas",
+			SCHEMA_NODES_MAX);
 	if (compiler->depth == SCHEMA_DEPTH_MAX)
 		return schema_wrong(compiler, place, "nested deeper than %d", SCHEMA_DEPTH_MAX);
 	if (!value_is(text, VALUE_BOOL) && !value_is(text, VALUE_MAP))

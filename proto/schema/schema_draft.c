@@ -102,8 +102,7 @@ static int take_vocabularies(struct schema_compiler *compiler, const struct valu
 
 		if (!add_vocabulary(draft, entry->key) && value_as_bool(entry->value, true))
 			return schema_wrong(compiler, place,
-				"its draft asks for a vocabulary that is not known: %s",
-				entry->key);
+				"the metaschema requires an unknown vocabulary: %s", entry->key);
 	}
 	return 0;
 }
@@ -118,7 +117,7 @@ static int take_description(struct schema_compiler *compiler, const struct value
 
 	if (!base)
 		return schema_wrong(compiler, place,
-			"the $schema of what it names must be that of 2020-12, 2019-09 or draft 7");
+			"the metaschema that it names must have the $schema of 2020-12, 2019-09 or draft 7");
 	*ret_draft = base;
 	if (base->bit == SCHEMA_DRAFT_7 || !value_is(wanted, VALUE_MAP))
 		return 0;
@@ -172,5 +171,5 @@ int schema_compile_dialect(struct schema_compiler *compiler, struct schema_rule 
 	if (uri && (draft_called(uri) == resource->draft || (outer && strcmp(uri, outer) == 0)))
 		return 0;
 	return schema_wrong(compiler, &rule->place,
-		"what it stands in is of another draft: give this schema an $id of its own");
+		"the surrounding schema uses another draft: give this schema its own $id");
 }

@@ -26,10 +26,10 @@ static int count_name(struct schema_compiler *compiler, const char *name, const 
 {
 	if (++compiler->names > SCHEMA_NAMES_MAX)
 		return schema_wrong(
-			compiler, place, "more than %d schemas with a name", SCHEMA_NAMES_MAX);
+			compiler, place, "the schema has more than %d names", SCHEMA_NAMES_MAX);
 	if (strlen(name) > SCHEMA_URI_LEN_MAX)
 		return schema_wrong(
-			compiler, place, "a name of more than %d bytes", SCHEMA_URI_LEN_MAX);
+			compiler, place, "the name has more than %d bytes", SCHEMA_URI_LEN_MAX);
 	return 0;
 }
 
@@ -63,7 +63,7 @@ static int add_resource(struct schema_compiler *compiler, const struct value *te
 	if (!resource->uri)
 		return -1;
 	if (compiler->resource && resource_called(compiler, resource->uri))
-		return schema_wrong(compiler, place, "$id: something else has this name");
+		return schema_wrong(compiler, place, "$id: another schema has this name");
 	resource->text = text;
 	resource->place = place;
 	resource->draft = draft;
@@ -89,7 +89,7 @@ int schema_enter_resource(
 	if (!reference)
 		return schema_wrong(compiler, place, "$id must be a text");
 	if (draft->bit != SCHEMA_DRAFT_7 && strchr(reference, '#') && strchr(reference, '#')[1])
-		return schema_wrong(compiler, place, "$id names no part of something: use $anchor");
+		return schema_wrong(compiler, place, "$id must not have a fragment: use $anchor");
 	if (compiler->resource && draft->bit == SCHEMA_DRAFT_7 &&
 		(!*reference || *reference == '#'))
 		return 0; /* an anchor: see schema_compile_identifier() */
@@ -113,7 +113,8 @@ static int add_anchor(struct schema_compiler *compiler, const struct schema_rule
 	int answer;
 
 	if (anchor_find(compiler->resource, name))
-		return schema_wrong(compiler, &rule->place, "something else has this name");
+		return schema_wrong(
+			compiler, &rule->place, "another part of the schema has this name");
 	answer = count_name(compiler, name, &rule->place);
 	if (answer)
 		return answer;
@@ -190,8 +191,8 @@ int schema_compile_reference(struct schema_compiler *compiler, struct schema_rul
 		return schema_wrong(compiler, &rule->place, "must be a reference of up to %d bytes",
 			SCHEMA_URI_LEN_MAX);
 	if (++compiler->reference_count > SCHEMA_REFERENCES_MAX)
-		return schema_wrong(
-			compiler, &rule->place, "more than %d references", SCHEMA_REFERENCES_MAX);
+		return schema_wrong(compiler, &rule->place,
+			"the schema has more than %d references", SCHEMA_REFERENCES_MAX);
 	reference = arena_new(compiler->arena, struct schema_reference);
 	if (!reference)
 		return -1;
@@ -286,7 +287,7 @@ static int walk_pointer(struct schema_compiler *compiler, struct walk *walk, con
 
 static int nothing_there(struct schema_compiler *compiler, const struct schema_rule *rule)
 {
-	return schema_wrong(compiler, &rule->place, "there is nothing of this name in the schema");
+	return schema_wrong(compiler, &rule->place, "the schema has nothing of this name");
 }
 
 static int follow_pointer(struct schema_compiler *compiler, struct schema_rule *rule,

@@ -173,7 +173,7 @@ int schema_find_twins(
 #define SCHEMA_CHECKS(X) \
 	X(type) X(enum) X(const) X(range) X(multiple_of) X(size) X(pattern) \
 	X(unique_items) X(prefix_items) X(items) X(contains) \
-	X(former_items) X(additional_items) X(former_contains) X(dependencies) \
+	X(former_items) X(additional_items) X(dependencies) \
 	X(required) X(dependent_required) X(property_names) \
 	X(properties) X(pattern_properties) X(additional_properties) \
 	X(ref) X(dynamic_ref) X(all_of) X(any_of) X(one_of) X(not) X(if) X(dependent_schemas) \

@@ -104,30 +104,30 @@ TEST(mistakes_say_what_a_keyword_wants)
 	WITH_ARENA(arena);
 
 	CHECK_STR(mistake_in(arena, "{\"anyOf\":[]}"), "must be a list of schemas");
-	CHECK_STR(mistake_in(arena, "{\"maxLenght\":1}"), "no such keyword: is maxLength meant?");
+	CHECK_STR(
+		mistake_in(arena, "{\"maxLenght\":1}"), "unknown keyword; did you mean maxLength?");
 	CHECK_STR(mistake_in(arena, "{\"dependencies\":{}}"),
-		"of another draft: in 2020-12 this is dependentRequired and dependentSchemas");
+		"keyword of another draft: in 2020-12 it is dependentRequired and dependentSchemas");
 	CHECK_STR(mistake_in(arena, "{\"$schema\":\"http://json-schema.org/draft-07/schema#\","
 				    "\"dependentRequired\":{}}"),
-		"of another draft: in draft 7 this is dependencies");
+		"keyword of another draft: in draft 7 it is dependencies");
 	CHECK_STR(mistake_in(arena, "{\"$schema\":\"http://json-schema.org/draft-07/schema\","
 				    "\"unevaluatedItems\":false}"),
-		"of another draft: draft 7 does not have it");
+		"keyword of another draft: draft 7 does not have it");
 	CHECK_STR(mistake_in(arena, "{\"$schema\":\"http://json-schema.org/draft-04/schema#\"}"),
 		"must be https://json-schema.org/draft/2020-12/schema, "
 		"https://json-schema.org/draft/2019-09/schema, http://json-schema.org/draft-07/schema# "
 		"or the $id of a description under $defs, not http://json-schema.org/draft-04/schema#");
 	CHECK_STR(mistake_in(arena, "{\"items\":{\"$schema\":"
 				    "\"https://json-schema.org/draft/2019-09/schema\"}}"),
-		"what it stands in is of another draft: give this schema an $id of its own");
+		"the surrounding schema uses another draft: give this schema its own $id");
 	CHECK_STR(mistake_in(arena, "{\"$ref\":\"http://a/b\"}"),
 		"http://a/b is not in this schema, and nothing is fetched: put it under $defs with its "
 		"$id");
-	CHECK_STR(mistake_in(arena, "{\"$ref\":\"#/a\"}"),
-		"there is nothing of this name in the schema");
+	CHECK_STR(mistake_in(arena, "{\"$ref\":\"#/a\"}"), "the schema has nothing of this name");
 	CHECK_STR(mistake_in(arena, "{\"maxItems\":1.5}"), "must be a whole number, 0 or above");
 	CHECK_STR(mistake_in(arena, "{\"pattern\":\"(\"}"),
-		"is no regular expression: at byte 1: missing closing parenthesis");
+		"is not a regular expression: at byte 1: missing closing parenthesis");
 	CHECK_STR(mistake_in(arena, "{\"properties\":[]}"), "must be an object of schemas");
 	CHECK_STR(mistake_in(arena, "{\"prefixItems\":[]}"), "must be a list of schemas");
 	CHECK_STR(mistake_in(arena, "{\"uniqueItems\":1}"), "must be true or false");
@@ -200,7 +200,7 @@ TEST(a_schema_has_only_so_many_schemas)
 	}
 	CHECK_EQ_INT(value_map_put(arena, schema, "properties", properties), 0);
 	CHECK_EQ_INT(schema_compile(arena, schema, SCHEMA_JSON, &ret, &mistake, &err), 1);
-	CHECK_STR(mistake.message, "more than 4096 schemas");
+	CHECK_STR(mistake.message, "the schema has more than 4096 inner schemas");
 }
 
 TEST(a_schema_has_only_so_many_patterns)
@@ -219,7 +219,7 @@ TEST(a_schema_has_only_so_many_patterns)
 	}
 	CHECK_EQ_INT(value_map_put(arena, schema, "prefixItems", items), 0);
 	CHECK_EQ_INT(schema_compile(arena, schema, SCHEMA_JSON, &ret, &mistake, &err), 1);
-	CHECK_STR(mistake.message, "more than 256 patterns");
+	CHECK_STR(mistake.message, "the schema has more than 256 patterns");
 	CHECK_STR(mistake.pointer, "/prefixItems/256/pattern");
 }
 
