@@ -21,7 +21,7 @@ static void setup(void)
 		abort(); /* libsodium has no source of randomness: end the process */
 }
 
-static void prepare(void)
+void digest_prepare(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -36,7 +36,7 @@ static crypto_hash_sha256_state *state_of(struct digest *digest)
 
 void digest_start(struct digest *digest)
 {
-	prepare();
+	digest_prepare();
 	(void)crypto_hash_sha256_init(state_of(digest));
 }
 
@@ -116,7 +116,7 @@ int digest_from_text(const char *text, uint8_t ret_digest[DIGEST_LEN])
 
 void digest_quick_key(uint8_t ret_key[DIGEST_QUICK_LEN])
 {
-	prepare();
+	digest_prepare();
 	randombytes_buf(ret_key, DIGEST_QUICK_LEN);
 }
 

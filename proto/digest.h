@@ -16,6 +16,9 @@ struct digest {
 	uint64_t state[16];
 };
 
+/* Starts libsodium, once.  Functions that need it call this themselves. */
+void digest_prepare(void);
+
 void digest_start(struct digest *digest);
 void digest_add(struct digest *digest, const void *bytes, size_t len);
 /* Adds the length in eight bytes, then the bytes, so that "ab","c" and "a","bc" differ. */

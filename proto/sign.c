@@ -1,7 +1,5 @@
 #include "proto/sign.h"
 
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <sodium.h>
@@ -16,24 +14,11 @@ _Static_assert(SIGN_PUBLIC_LEN == crypto_sign_PUBLICKEYBYTES, "of Ed25519");
 _Static_assert(SIGN_SECRET_LEN == crypto_sign_SECRETKEYBYTES, "of Ed25519");
 _Static_assert(SIGN_LEN == crypto_sign_BYTES, "of Ed25519");
 
-static void setup(void)
-{
-	if (sodium_init() < 0)
-		abort(); /* libsodium has no source of randomness: end the process */
-}
-
-static void be_ready(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	(void)pthread_once(&once, setup);
-}
-
 void sign_new_key(uint8_t ret_secret[SIGN_SECRET_LEN])
 {
 	uint8_t public_key[SIGN_PUBLIC_LEN];
 
-	be_ready();
+	digest_prepare();
 	(void)crypto_sign_keypair(public_key, ret_secret);
 }
 
@@ -45,14 +30,14 @@ void sign_public(const uint8_t secret[SIGN_SECRET_LEN], uint8_t ret_public[SIGN_
 void sign_make(const uint8_t secret[SIGN_SECRET_LEN], const void *bytes, size_t len,
 	uint8_t ret_signature[SIGN_LEN])
 {
-	be_ready();
+	digest_prepare();
 	(void)crypto_sign_detached(ret_signature, NULL, bytes, len, secret);
 }
 
 bool sign_holds(const uint8_t public_key[SIGN_PUBLIC_LEN], const void *bytes, size_t len,
 	const uint8_t signature[SIGN_LEN])
 {
-	be_ready();
+	digest_prepare();
 	return crypto_sign_verify_detached(signature, bytes, len, public_key) == 0;
 }
 
@@ -62,7 +47,7 @@ void sign_seal(const uint8_t secret[SIGN_SECRET_LEN], const void *bytes, size_t 
 {
 	uint8_t key[crypto_generichash_KEYBYTES];
 
-	be_ready();
+	digest_prepare();
 	(void)crypto_generichash(key, sizeof(key), (const uint8_t *)SEAL_WORDS, strlen(SEAL_WORDS),
 		secret, crypto_sign_SEEDBYTES);
 	(void)crypto_generichash(ret_seal, SIGN_SEAL_LEN, bytes, len, key, sizeof(key));

@@ -57,10 +57,6 @@ static const struct arg_rule mmap_rules[] = {
 static const struct arg_rule code_rules[] = NO_FLAG(3, MAP_HUGETLB);
 static const struct arg_rule mprotect_rules[] = NO_FLAG(2, PROT_EXEC);
 
-#define CLONE_NEW_ANY                                                                             \
-	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
-		    CLONE_NEWPID | CLONE_NEWNET))
-
 /*
  * The limit of descriptors counts per table: a thread with a table of its own would have them
  * again.

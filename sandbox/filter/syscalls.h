@@ -21,6 +21,11 @@
 #define SANITIZED 0
 #endif
 
+/* All flags of clone() that make a namespace (<sched.h>). */
+#define CLONE_NEW_ANY                                                                             \
+	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
+		    CLONE_NEWPID | CLONE_NEWNET))
+
 #define VERDICT_ALLOW        SECCOMP_RET_ALLOW
 #define VERDICT_KILL         SECCOMP_RET_KILL_PROCESS
 #define VERDICT_ERRNO(errno) (SECCOMP_RET_ERRNO | (uint32_t)(errno))

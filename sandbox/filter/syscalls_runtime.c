@@ -26,10 +26,6 @@ static const struct arg_rule socket_rules[] = {
 	{ VERDICT_DEFAULT, { { 0, UINT64_MAX, AF_UNIX }, { 1, UINT64_MAX, ASKS_NSCD } } },
 };
 
-#define CLONE_NEW_ANY                                                                             \
-	((uint64_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
-		    CLONE_NEWPID | CLONE_NEWNET))
-
 #define END_FLAG(flag)                         \
 	{                                      \
 		VERDICT_END,                   \
