@@ -4,9 +4,17 @@
  */
 #pragma once
 
+#include "proto/base/err.h"
+
 #define JAIL_HARNESS_DIR "/ced"
 #define JAIL_WORK_DIR    "/work"
 #define JAIL_TMP_DIR     "/tmp"
 
 /* The message for a program that tries to use a network. */
 #define JAIL_NO_NET "this run has no network; send what it needs with the run, in files or stdin"
+
+/*
+ * Refuses a path of the host that is not plain and absolute, or that no jail may see.  The spawner
+ * calls it for each bind, and `ced --check-config` beforehand.
+ */
+int jail_path_check(const char *path, struct err *err);

@@ -13,7 +13,7 @@
 
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
-#include "proto/internal/jail_paths.h"
+#include "proto/jail_dirs.h"
 
 /* The kernel's current name of an open file. */
 static int check_opened(int fd, char *ret_real, struct err *err)
@@ -40,9 +40,7 @@ int mount_real_path(const char *path, char *ret_real, struct err *err)
 	fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(err, "%s", path);
-	if (check_opened(fd, ret_real, err) < 0)
-		return err_wrap(err, "%s", path);
-	return 0;
+	return check_opened(fd, ret_real, err) < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
 /* ---- the new mount API, which Debian 12's libc does not declare --------------------------- */

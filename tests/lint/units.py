@@ -79,6 +79,7 @@ ELSEWHERE = {
     "daemon/news/runner.c": (PART, ["tests/scenario/087-alerts.t"]),
     "daemon/workers/worker_pipes.c": (PART, ["tests/unit/test_worker.c"]),
     "proto/internal/jail_paths.c": (PART, ["tests/unit/test_mounts.c", "tests/scenario/140-configuration.t"]),
+    "proto/jail_dirs.c": (PART, ["tests/unit/test_mounts.c", "tests/scenario/140-configuration.t"]),
     "daemon/policy/policy_names.c": (PART, ["tests/scenario/140-configuration.t"]),
     "daemon/settings/config_alerts.c": (PART, ["tests/unit/test_config_file.c", "tests/scenario/087-alerts.t"]),
     **each("daemon/settings", "config_allowances config_check config_numbers config_text setting", PART, ["tests/unit/test_config_file.c"]),

@@ -63,11 +63,7 @@ for path in / /home /proc /proc/1/root /etc/shadow /run; do
 	like "$err" "line 2: runtime bash: binds: \"$path\" cannot be in a jail, because /.*: name another folder" \
 		"with the reason"
 done
-ln -s /etc "$work/link"
-settings "runtime bash { binds = {\"$work/link\"} }"
-exits 1 "so is one behind a link" "$ced" --check-config "$conf"
-like "$err" 'because /etc holds the host' "with the reason"
-refused 'runtime bash: binds: "etc" cannot be in a jail, because etc is not a plain absolute path: name another folder or file' \
+refused 'runtime bash: binds: "etc" cannot be in a jail, because etc is not a plain absolute path below /: name another folder or file' \
 	'runtime bash { binds = {"etc"} }'
 refused 'runtime bash: binds: /usr/nope is not on this host' 'runtime bash { binds = {"/usr/nope"} }'
 refused 'alert x: there is no rule "python.import.deny"; did you mean python.import.denied?' \

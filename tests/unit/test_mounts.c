@@ -4,7 +4,7 @@
 #include <sys/statvfs.h>
 
 #include "proto/base/container.h"
-#include "proto/internal/jail_paths.h"
+#include "proto/jail_dirs.h"
 #include "sandbox/jail/mounts.h"
 #include "tests/check.h"
 #include "tests/unit/jailing.h"

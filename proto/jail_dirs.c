@@ -1,6 +1,5 @@
-#include "proto/internal/jail_paths.h"
+#include "proto/jail_dirs.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "proto/base/container.h"
@@ -15,7 +14,6 @@ static const struct {
 	bool below;
 	const char *why;
 } closed[] = {
-	{ "/", false, "is the whole host" },
 	{ "/proc", true, "shows the host's processes" },
 	{ "/sys", true, "shows and changes the host's settings" },
 	{ "/dev", true, "holds the host's devices" },
@@ -56,8 +54,6 @@ static bool is_plain(const char *path)
 {
 	if (path[0] != '/')
 		return false;
-	if (path[1] == '\0')
-		return true;
 	while (*path == '/') {
 		size_t len = strcspn(++path, "/");
 
@@ -71,7 +67,7 @@ static bool is_plain(const char *path)
 int jail_path_check(const char *path, struct err *err)
 {
 	if (!is_plain(path) || strlen(path) >= PRIV_PATH_MAX)
-		return err_set(err, ERR_INVALID, "%s is not a plain absolute path", path);
+		return err_set(err, ERR_INVALID, "%s is not a plain absolute path below /", path);
 	for (size_t i = 0; i < COUNT_OF(open_paths); i++)
 		if (is_at_or_below(path, open_paths[i]))
 			return 0;
