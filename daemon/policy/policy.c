@@ -176,10 +176,10 @@ static const struct policy_finding unchecked[] = {
 	[INSPECT_END_LATE] = { "policy.late", "deny", 1, 1, "", POLICY_LATE_MESSAGE,
 		"make the program shorter or simpler" },
 	[INSPECT_END_LOST] = { "policy.unreadable", "deny", 1, 1, "",
-		"the program could not be checked: two inspectors broke off over it",
+		"two inspectors failed while they checked the program",
 		"make the program shorter or simpler" },
 	[INSPECT_END_ABSENT] = { "policy.absent", "deny", 1, 1, "",
-		"nobody was there to check the program", "try again later" },
+		"no inspector was ready to check the program", "try again later" },
 };
 
 static const struct policy_finding no_language = { "policy.language_denied_policy", "deny", 1, 1,
@@ -197,10 +197,10 @@ static const struct policy_finding too_long = { "policy.length", "deny", 1, 1, "
 	"the program is longer than the policy allows", "make the program shorter" };
 
 static const struct policy_finding not_read = { "policy.unread", "observe", 1, 1, "",
-	"nobody here can read this language: the program was not looked at", NULL };
+	"no inspector reads this language: the program was not checked", NULL };
 
 static const struct policy_finding more_to_find = { "policy.cut", "observe", 1, 1, "",
-	"there is more to find in the program than is told here", NULL };
+	"the program has more findings than are listed here", NULL };
 
 static void be_as_strict(struct policy_verdict *verdict, enum policy_decision decision)
 {
@@ -304,27 +304,20 @@ bool policy_executes(
 	return rulebook_executes(policy, language);
 }
 
-static bool has_entry(const struct policy *policy, const char *entry)
-{
-	for (size_t i = 0; i < policy->entry_count; i++)
-		if (strcmp(policy->entries[i], entry) == 0)
-			return true;
-	return false;
-}
-
 /* Checks everything but the text: whether the policy denies the program.  False: it does not. */
 static bool denies_form(const struct policy_question *question, struct policy_verdict *verdict)
 {
 	struct policy_finding finding;
 
-	if (question->entry && question->policy->entries &&
-		!has_entry(question->policy, question->entry)) {
+	if (question->entry && question->policy->bounds.entries.words &&
+		!policy_words_have(&question->policy->bounds.entries, question->entry)) {
 		finding = wrong_entry;
 		finding.text = question->entry;
-	} else if (question->code.len > question->policy->code_bytes) {
+	} else if (question->code.len > question->policy->bounds.code_bytes) {
 		finding = too_long;
 		finding.text = arena_printf(question->arena, "%zu of at most %llu bytes",
-			question->code.len, (unsigned long long)question->policy->code_bytes);
+			question->code.len,
+			(unsigned long long)question->policy->bounds.code_bytes);
 		finding.text = finding.text ? finding.text : "";
 	} else {
 		return false;
@@ -470,8 +463,8 @@ const char *policies_limits(const struct policies *policies, uint32_t index,
 	if (index >= policies->book->policy_count)
 		return NULL;
 	policy = &policies->book->policies[index];
-	*ret_limits = policy->limits;
-	*ret_most = policy->most;
+	*ret_limits = policy->bounds.limits;
+	*ret_most = policy->bounds.most;
 	return policy->name;
 }
 

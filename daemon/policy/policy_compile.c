@@ -179,6 +179,12 @@ static void digest_settings(struct making *making, const struct inspect_setting 
 	}
 }
 
+static void digest_words(struct digest *digest, const struct policy_words *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		digest_add_sized(digest, list->words[i], strlen(list->words[i]));
+}
+
 static void digest_policy(
 	struct making *making, uint32_t index, const struct inspect_setting *settings)
 {
@@ -196,11 +202,9 @@ static void digest_policy(
 		digest_add_sized(&digest, texts->scope, texts->scope_len);
 		digest_add_u64(&digest, policy->languages[i]);
 	}
-	for (size_t i = 0; i < policy->unread_count; i++)
-		digest_add_sized(&digest, policy->unread[i], strlen(policy->unread[i]));
-	digest_add_u64(&digest, policy->executes != NULL);
-	for (size_t i = 0; policy->executes && i < policy->execute_count; i++)
-		digest_add_sized(&digest, policy->executes[i], strlen(policy->executes[i]));
+	digest_words(&digest, &policy->bounds.unread);
+	digest_add_u64(&digest, policy->bounds.executes.words != NULL);
+	digest_words(&digest, &policy->bounds.executes);
 	digest_settings(making, settings, policy, &digest);
 	digest_end_text(&digest, policy->digest);
 }
@@ -289,35 +293,29 @@ static bool worker_enforces(const struct rule *rule, enum policy_at at)
 	return false;
 }
 
-static int compare_places(const void *left, const void *right)
-{
-	size_t a = strlen(((const struct policy_place *)left)->id);
-	size_t b = strlen(((const struct policy_place *)right)->id);
-
-	return (a > b) - (a < b);
-}
-
-static int set_place(struct making *making, struct policy *policy, const struct policy_place *place)
+static int set_place(
+	struct making *making, struct policy *policy, const struct policy_choice *place)
 {
 	const struct rulebook *book = making->book;
+	enum policy_at at = (enum policy_at)place->value;
 	size_t enforced = 0;
 
 	if (!rulebook_has_rule(book, place->id))
 		return err_set(making->err, ERR_INVALID, "at: there is no rule %s", place->id);
 	for (size_t i = 0; i < book->rule_count; i++)
-		if (worker_enforces(&book->rules[i], place->at) &&
+		if (worker_enforces(&book->rules[i], at) &&
 			policy_pattern_fits(place->id, book->rules[i].id)) {
-			policy->at[i] = place->at;
+			policy->at[i] = at;
 			enforced++;
 		}
-	if (place->at == AT_RUN && !enforced && !strchr(place->id, '*'))
+	if (at == AT_RUN && !enforced && !strchr(place->id, '*'))
 		return err_set(making->err, ERR_INVALID,
 			"at: %s cannot be enforced by workers alone", place->id);
 	return 0;
 }
 
-static int set_places(struct making *making, struct policy *policy, struct policy_file *file,
-	const struct policy *parent)
+static int set_places(struct making *making, struct policy *policy,
+	const struct policy_choices *places, const struct policy *parent)
 {
 	struct rulebook *book = making->book;
 	int result = 0;
@@ -329,10 +327,8 @@ static int set_places(struct making *making, struct policy *policy, struct polic
 		policy->at[i] = worker_enforces(&book->rules[i], AT_BOTH) ? AT_BOTH : AT_TEXT;
 	if (parent)
 		memcpy(policy->at, parent->at, book->rule_count * sizeof(*policy->at));
-	if (file->place_count > 0)
-		qsort(file->places, file->place_count, sizeof(*file->places), compare_places);
-	for (size_t i = 0; i < file->place_count && result == 0; i++)
-		result = set_place(making, policy, &file->places[i]);
+	for (size_t i = 0; i < places->count && result == 0; i++)
+		result = set_place(making, policy, &places->rows[i]);
 	return result;
 }
 
@@ -358,7 +354,8 @@ static int add_rule(
 		if (is_plain(words->words[i]))
 			(void)buf_printf(text, "\t%s", words->words[i]);
 	return buf_append_byte(text, '\n') < 0
-		       ? err_set(making->err, ERR_TOO_BIG, "too much to tell a worker")
+		       ? err_set(making->err, ERR_TOO_BIG,
+				 "the rules for workers are longer than 256 KiB")
 		       : 0;
 }
 
@@ -403,7 +400,7 @@ static int make_run_rules(struct making *making, struct policy *policy, struct d
 	const struct policy *parent)
 {
 	struct rulebook *book = making->book;
-	int result = set_places(making, policy, &draft->file, parent);
+	int result = set_places(making, policy, &draft->file.places, parent);
 
 	policy->run_rules = arena_array(&book->arena, struct bytes, book->language_count);
 	if (result == 0 && !policy->run_rules)
@@ -448,7 +445,7 @@ static int add_file(
 		book->policy_count++;
 	if (making->drafts[i].path)
 		return err_set(making->err, ERR_INVALID,
-			"policy %s: it stands in two files, %s and %s: rename one, or remove it",
+			"policy %s: two files define it, %s and %s: rename one, or remove it",
 			file.name, making->drafts[i].path, where);
 	making->drafts[i].path = path;
 	making->drafts[i].file = file;
@@ -509,13 +506,14 @@ static int add_folder(struct making *making, const char *folder)
 
 /* Sets the mode of each rule that the pattern fits, and returns how many there are. */
 static size_t apply_pattern(
-	const struct rulebook *book, struct policy *policy, const struct policy_pattern *pattern)
+	const struct rulebook *book, struct policy *policy, const struct policy_choice *pattern)
 {
+	enum policy_mode mode = (enum policy_mode)pattern->value;
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < book->rule_count; i++) {
 		if (policy_pattern_fits(pattern->id, book->rules[i].id)) {
-			policy->modes[i] = pattern->mode;
+			policy->modes[i] = mode;
 			count++;
 		}
 	}
@@ -525,21 +523,11 @@ static size_t apply_pattern(
 
 		/* Every policy denies a program whose check was given up. */
 		if (builtin != INSPECT_LATE && policy_pattern_fits(pattern->id, id)) {
-			policy->builtins[i] = pattern->mode;
+			policy->builtins[i] = mode;
 			count++;
 		}
 	}
 	return count;
-}
-
-static int compare_patterns(const void *left, const void *right)
-{
-	const struct policy_pattern *a = left;
-	const struct policy_pattern *b = right;
-	size_t a_len = strlen(a->id);
-	size_t b_len = strlen(b->id);
-
-	return (a_len > b_len) - (a_len < b_len);
 }
 
 static void note_mode(struct policy *policy, enum policy_mode mode)
@@ -558,13 +546,10 @@ static int set_modes(struct making *making, struct policy *policy, const struct 
 		memcpy(policy->modes, parent->modes, book->rule_count * sizeof(*policy->modes));
 		memcpy(policy->builtins, parent->builtins, builtins * sizeof(*policy->builtins));
 	}
-	if (draft->file.pattern_count > 0)
-		qsort(draft->file.patterns, draft->file.pattern_count,
-			sizeof(*draft->file.patterns), compare_patterns);
-	for (size_t i = 0; i < draft->file.pattern_count; i++)
-		if (apply_pattern(book, policy, &draft->file.patterns[i]) == 0)
+	for (size_t i = 0; i < draft->file.modes.count; i++)
+		if (apply_pattern(book, policy, &draft->file.modes.rows[i]) == 0)
 			return err_set(making->err, ERR_INVALID, "there is no rule %s",
-				draft->file.patterns[i].id);
+				draft->file.modes.rows[i].id);
 	policy->strictest = MODE_OFF;
 	for (uint32_t i = 0; i < book->rule_count; i++)
 		note_mode(policy, policy->modes[i]);
@@ -593,32 +578,20 @@ static int set_languages(struct making *making, struct policy *policy, const str
 {
 	const struct rulebook *book = making->book;
 
-	if (!draft->file.languages && parent)
+	if (!draft->file.languages.words && parent)
 		memcpy(policy->languages, parent->languages,
 			book->language_count * sizeof(*policy->languages));
-	for (size_t i = 0; draft->file.languages && i < draft->file.language_count; i++) {
+	for (size_t i = 0; i < draft->file.languages.count; i++) {
 		int language = rulebook_language(
-			book, language_meant(book, policy, draft->file.languages[i]));
+			book, language_meant(book, policy, draft->file.languages.words[i]));
 
 		if (language < 0)
-			return err_set(making->err, ERR_INVALID, "there are no rules for %s",
-				draft->file.languages[i]);
+			return err_set(making->err, ERR_INVALID,
+				"languages: there are no rules for %s",
+				draft->file.languages.words[i]);
 		policy->languages[language] = true;
 	}
 	return 0;
-}
-
-static void set_executes(const struct rulebook *book, struct policy *policy, struct draft *draft,
-	const struct policy *parent)
-{
-	for (size_t i = 0; i < draft->file.execute_count; i++)
-		draft->file.executes[i] = language_meant(book, policy, draft->file.executes[i]);
-	policy->executes = draft->file.executes;
-	policy->execute_count = draft->file.execute_count;
-	if (!draft->file.executes && parent) {
-		policy->executes = parent->executes;
-		policy->execute_count = parent->execute_count;
-	}
 }
 
 static uint64_t own_or(uint64_t own, uint64_t inherited)
@@ -633,39 +606,36 @@ static void inherit_limits(struct job_limits *limits, const struct job_limits *p
 #undef INHERIT
 }
 
-static void set_limits(
-	struct policy *policy, const struct draft *draft, const struct policy *parent)
+static void inherit_words(struct policy_words *words, const struct policy_words *parent)
 {
-	policy->limits = draft->file.limits;
-	policy->most = draft->file.most;
-	policy->code_bytes = draft->file.code_bytes;
-	policy->entries = draft->file.entries;
-	policy->entry_count = draft->file.entry_count;
-	if (!parent)
-		return;
-	policy->code_bytes = own_or(policy->code_bytes, parent->code_bytes);
-	if (!policy->entries) {
-		policy->entries = parent->entries;
-		policy->entry_count = parent->entry_count;
-	}
-	inherit_limits(&policy->limits, &parent->limits);
-	inherit_limits(&policy->most, &parent->most);
+	if (!words->words)
+		*words = *parent;
 }
 
 /* A language that has rules is not allowed in `unread`, but in `languages`. */
-static int set_unread(struct making *making, struct policy *policy, const struct draft *draft,
+static int set_bounds(struct making *making, struct policy *policy, const struct draft *draft,
 	const struct policy *parent)
 {
-	policy->unread = draft->file.unread;
-	policy->unread_count = draft->file.unread_count;
-	if (!draft->file.unread && parent) {
-		policy->unread = parent->unread;
-		policy->unread_count = parent->unread_count;
-	}
-	for (size_t i = 0; policy->unread && i < policy->unread_count; i++)
-		if (rulebook_language(making->book, policy->unread[i]) >= 0)
-			return err_set(making->err, ERR_INVALID, "unread: there are rules for %s",
-				policy->unread[i]);
+	struct policy_bounds *bounds = &policy->bounds;
+
+	*bounds = draft->file.bounds;
+	if (parent)
+		inherit_words(&bounds->unread, &parent->bounds.unread);
+	for (size_t i = 0; i < bounds->unread.count; i++)
+		if (rulebook_language(making->book, bounds->unread.words[i]) >= 0)
+			return err_set(making->err, ERR_INVALID,
+				"unread: %s has rules: put it into languages",
+				bounds->unread.words[i]);
+	for (size_t i = 0; i < bounds->executes.count; i++)
+		bounds->executes.words[i] =
+			language_meant(making->book, policy, bounds->executes.words[i]);
+	if (!parent)
+		return 0;
+	inherit_words(&bounds->executes, &parent->bounds.executes);
+	inherit_words(&bounds->entries, &parent->bounds.entries);
+	bounds->code_bytes = own_or(bounds->code_bytes, parent->bounds.code_bytes);
+	inherit_limits(&bounds->limits, &parent->bounds.limits);
+	inherit_limits(&bounds->most, &parent->bounds.most);
 	return 0;
 }
 
@@ -702,20 +672,21 @@ static int set_lists(struct making *making, struct draft *draft, const struct dr
 		memcpy(draft->lists, parent->lists, sizeof(draft->lists));
 		draft->list_count = parent->list_count;
 	}
-	for (size_t i = 0; i < file->list_count; i++) {
+	for (size_t i = 0; i < file->lists.count; i++) {
 		struct inspect_list none = { 0 };
 
-		if (set_list(making, draft, file->lists[i].name, none, &file->lists[i]) < 0)
+		if (set_list(making, draft, file->lists.lists[i].name, none,
+			    &file->lists.lists[i]) < 0)
 			return -1;
 	}
-	for (size_t i = 0; i < file->added_count; i++) {
-		const struct known_list *known = draft_list(draft, file->added[i].name);
+	for (size_t i = 0; i < file->added.count; i++) {
+		const struct known_list *known = draft_list(draft, file->added.lists[i].name);
 
 		if (!known)
 			return err_set(making->err, ERR_INVALID, "lists_add: there is no list %s",
-				file->added[i].name);
+				file->added.lists[i].name);
 		if (set_list(making, draft, known->name, making->lists[known->index],
-			    &file->added[i]) < 0)
+			    &file->added.lists[i]) < 0)
 			return -1;
 	}
 	return 0;
@@ -817,18 +788,17 @@ static int fill_policy(struct making *making, uint32_t index, int depth)
 	const struct policy *parent;
 
 	if (depth > EXTENDS_MAX)
-		return err_set(making->err, ERR_INVALID, "`extends` goes round or too far");
+		return err_set(making->err, ERR_INVALID,
+			"`extends` forms a cycle, or a chain of more than 8 policies");
 	policy->name = draft->file.name;
 	policy->description = draft->file.description;
 	policy->index = index;
 	if (make_room(making, policy) < 0 || make_parent(making, draft, depth, &parent) < 0)
 		return -1;
 	if (set_modes(making, policy, draft, parent) < 0 ||
-		set_unread(making, policy, draft, parent) < 0 ||
+		set_bounds(making, policy, draft, parent) < 0 ||
 		set_languages(making, policy, draft, parent) < 0)
 		return -1;
-	set_executes(making->book, policy, draft, parent);
-	set_limits(policy, draft, parent);
 	if (set_numbers(making, draft, parent ? &making->drafts[parent->index] : NULL) < 0)
 		return -1;
 	if (set_lists(making, draft, parent ? &making->drafts[parent->index] : NULL) < 0 ||

@@ -1,6 +1,6 @@
 #include "daemon/policy/policy_file.h"
 
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/container.h"
@@ -8,16 +8,34 @@
 
 #define WORD_LEN_MAX 128U
 
-static const char *const mode_words[MODE_COUNT] = {
+static const char *const mode_words[] = {
 	[MODE_DENY] = "deny",
 	[MODE_ASK] = "ask",
 	[MODE_OBSERVE] = "observe",
 	[MODE_OFF] = "off",
+	NULL,
+};
+
+static const char *const at_words[] = {
+	[AT_BOTH] = "both", [AT_TEXT] = "text", [AT_RUN] = "run", NULL
 };
 
 const char *policy_mode_word(enum policy_mode mode)
 {
 	return mode_words[mode];
+}
+
+const char *policy_at_word(enum policy_at at)
+{
+	return at_words[at];
+}
+
+bool policy_words_have(const struct policy_words *list, const char *word)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->words[i], word) == 0)
+			return true;
+	return false;
 }
 
 bool policy_pattern_fits(const char *pattern, const char *id)
@@ -31,8 +49,6 @@ bool policy_pattern_fits(const char *pattern, const char *id)
 
 struct reading {
 	struct arena *arena;
-	struct policy_file *file;
-	struct policy_words denied_builtins;
 	struct err *err;
 };
 
@@ -49,83 +65,73 @@ static bool is_name(const char *text)
 	return len > 0 && len <= POLICY_NAME_MAX && text[len] == '\0';
 }
 
-static int read_name(struct reading *reading, const char *key, const struct value *value)
+/* Each of these reads the value of a key into its field of struct policy_file. */
+typedef int reader(
+	struct reading *reading, const char *key, const struct value *value, void *field);
+
+static int read_name(
+	struct reading *reading, const char *key, const struct value *value, void *field)
 {
 	const char *text = value_as_text(value);
 
 	if (!text || !is_name(text))
-		return complain(reading, key, "not a name of small letters, digits, - and _");
-	if (strcmp(key, "name") == 0)
-		reading->file->name = text;
-	else
-		reading->file->extends = text;
+		return complain(reading, key, "write a name of small letters, digits, - and _");
+	*(const char **)field = text;
 	return 0;
 }
 
-static int read_description(struct reading *reading, const char *key, const struct value *value)
+static int read_text(
+	struct reading *reading, const char *key, const struct value *value, void *field)
 {
-	reading->file->description = value_as_text(value);
-	return reading->file->description ? 0 : complain(reading, key, "not a text");
+	const char **text = field;
+
+	*text = value_as_text(value);
+	return *text ? 0 : complain(reading, key, "write a text");
 }
 
-static int read_words(struct reading *reading, const char *key, const struct value *value,
-	const char ***ret_words, size_t *ret_count)
+static int read_words(
+	struct reading *reading, const char *key, const struct value *value, void *field)
 {
-	const char **words;
+	struct policy_words *list = field;
 
 	if (!value_is(value, VALUE_LIST))
-		return complain(reading, key, "not a list of words");
-	words = arena_array(reading->arena, const char *, value->list.count);
-	if (!words)
+		return complain(reading, key, "write a list of words");
+	list->count = 0;
+	list->words = arena_array(reading->arena, const char *, value->list.count);
+	if (!list->words)
 		return complain(reading, key, "no memory");
 	for (size_t i = 0; i < value->list.count; i++) {
-		words[i] = value_as_text(value->list.items[i]);
-		if (!words[i] || words[i][0] == '\0' || strlen(words[i]) > WORD_LEN_MAX)
-			return complain(reading, key, "has an item that is no word");
+		const char *word = value_as_text(value->list.items[i]);
+
+		if (!word || word[0] == '\0' || strlen(word) > WORD_LEN_MAX)
+			return complain(reading, key, "an item of the list is not a word");
+		list->words[list->count++] = word;
 	}
-	*ret_words = words;
-	*ret_count = value->list.count;
 	return 0;
 }
 
-static int read_languages(struct reading *reading, const char *key, const struct value *value)
+static int read_entries(
+	struct reading *reading, const char *key, const struct value *value, void *field)
 {
-	return read_words(
-		reading, key, value, &reading->file->languages, &reading->file->language_count);
-}
+	const struct policy_words *entries = field;
 
-static int read_unread(struct reading *reading, const char *key, const struct value *value)
-{
-	return read_words(
-		reading, key, value, &reading->file->unread, &reading->file->unread_count);
-}
-
-static int read_executes(struct reading *reading, const char *key, const struct value *value)
-{
-	return read_words(
-		reading, key, value, &reading->file->executes, &reading->file->execute_count);
-}
-
-static int read_entries(struct reading *reading, const char *key, const struct value *value)
-{
-	struct policy_file *file = reading->file;
-
-	if (read_words(reading, key, value, &file->entries, &file->entry_count) < 0)
+	if (read_words(reading, key, value, field) < 0)
 		return -1;
-	for (size_t i = 0; i < file->entry_count; i++)
-		if (strchr(file->entries[i], '/'))
-			return complain(reading, key,
-				"a program runs as a bare file name, such as main.py");
+	for (size_t i = 0; i < entries->count; i++)
+		if (strchr(entries->words[i], '/'))
+			return complain(
+				reading, key, "write file names without folders, such as main.py");
 	return 0;
 }
 
-static int read_code_bytes(struct reading *reading, const char *key, const struct value *value)
+static int read_code_bytes(
+	struct reading *reading, const char *key, const struct value *value, void *field)
 {
 	int64_t number = value_as_int(value, 0);
 
 	if (number < 1)
-		return complain(reading, key, "not a number of bytes from 1 on");
-	reading->file->code_bytes = (uint64_t)number;
+		return complain(reading, key, "write a number of bytes, 1 or more");
+	*(uint64_t *)field = (uint64_t)number;
 	return 0;
 }
 
@@ -143,45 +149,41 @@ static const char *const python_builtins[] = { "abs", "aiter", "all", "anext", "
 	"reversed", "round", "set", "setattr", "slice", "sorted", "staticmethod", "str", "sum",
 	"super", "tuple", "type", "vars", "zip" };
 
-static bool is_among(const char *word, const char *const *words, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(word, words[i]) == 0)
-			return true;
-	return false;
-}
-
 /* Makes a list of the policy from all builtins that the file does not name. */
-static int read_safe_builtins(struct reading *reading, const char *key, const struct value *value)
+static int read_safe_builtins(
+	struct reading *reading, const char *key, const struct value *value, void *field)
 {
-	struct policy_words *denied = &reading->denied_builtins;
-	const char **safe = NULL;
-	size_t count = 0;
+	const char *all[COUNT_OF(python_builtins)];
+	const struct policy_words known = { NULL, all, COUNT_OF(all) };
+	struct policy_words *denied = field;
+	struct policy_words safe = { 0 };
 
-	if (read_words(reading, key, value, &safe, &count) < 0)
+	memcpy(all, python_builtins, sizeof(all));
+	if (read_words(reading, key, value, &safe) < 0)
 		return -1;
-	for (size_t i = 0; i < count; i++)
-		if (!is_among(safe[i], python_builtins, COUNT_OF(python_builtins)))
+	for (size_t i = 0; i < safe.count; i++)
+		if (!policy_words_have(&known, safe.words[i]))
 			return err_set(reading->err, ERR_INVALID,
-				"%s: %s is no builtin of Python that could be denied", key,
-				safe[i]);
+				"%s: %s is not a builtin of Python that can be denied", key,
+				safe.words[i]);
 	denied->words = arena_array(reading->arena, const char *, COUNT_OF(python_builtins));
 	if (!denied->words)
 		return complain(reading, key, "no memory");
 	denied->name = "python.builtins.denied";
+	denied->count = 0;
 	for (size_t i = 0; i < COUNT_OF(python_builtins); i++)
-		if (!is_among(python_builtins[i], safe, count))
+		if (!policy_words_have(&safe, python_builtins[i]))
 			denied->words[denied->count++] = python_builtins[i];
-	reading->file->has_safe_builtins = true;
 	return 0;
 }
 
-static int read_numbers(struct reading *reading, const char *key, const struct value *value)
+static int read_numbers(
+	struct reading *reading, const char *key, const struct value *value, void *whole)
 {
-	struct policy_file *file = reading->file;
+	struct policy_file *file = whole;
 
 	if (!value_is(value, VALUE_MAP) || value->map.count > POLICY_NUMBERS_MAX)
-		return complain(reading, key, "not a map of names to numbers");
+		return complain(reading, key, "write a map of names to numbers");
 	file->numbers = arena_array(reading->arena, struct policy_number, value->map.count);
 	if (!file->numbers)
 		return complain(reading, key, "no memory");
@@ -190,7 +192,7 @@ static int read_numbers(struct reading *reading, const char *key, const struct v
 		int64_t number = value_as_int(entry->value, -1);
 
 		if (number < 0 || number > UINT32_MAX)
-			return complain(reading, entry->key, "not a number from 0 on");
+			return complain(reading, entry->key, "write a whole number, 0 or more");
 		file->numbers[i] = (struct policy_number){ entry->key, (uint32_t)number };
 	}
 	file->number_count = value->map.count;
@@ -207,11 +209,11 @@ static uint64_t *limit_called(struct job_limits *limits, const char *name)
 	return NULL;
 }
 
-static int read_limit_set(struct reading *reading, const char *key, const struct value *value,
-	struct job_limits *limits)
+static int read_limits(
+	struct reading *reading, const char *key, const struct value *value, void *limits)
 {
 	if (!value_is(value, VALUE_MAP))
-		return complain(reading, key, "not a map of limits to numbers");
+		return complain(reading, key, "write a map of limits to numbers");
 	for (size_t i = 0; i < value->map.count; i++) {
 		const struct value_entry *entry = &value->map.entries[i];
 		uint64_t *limit = limit_called(limits, entry->key);
@@ -220,183 +222,143 @@ static int read_limit_set(struct reading *reading, const char *key, const struct
 		if (!limit)
 			return complain(reading, entry->key, "there is no such limit");
 		if (number < 0)
-			return complain(reading, entry->key, "not a number from 0 on");
+			return complain(reading, entry->key, "write a whole number, 0 or more");
 		*limit = (uint64_t)number;
 	}
 	return 0;
 }
 
-static int read_limits(struct reading *reading, const char *key, const struct value *value)
+static int compare_choices(const void *left, const void *right)
 {
-	return read_limit_set(reading, key, value, &reading->file->limits);
+	size_t a = strlen(((const struct policy_choice *)left)->id);
+	size_t b = strlen(((const struct policy_choice *)right)->id);
+
+	return (a > b) - (a < b);
 }
 
-static int read_most(struct reading *reading, const char *key, const struct value *value)
+/* Reads a map of rules to words. */
+static int read_choices(struct reading *reading, const char *key, const struct value *value,
+	const char *const *words, const char *what, struct policy_choices *choices)
 {
-	return read_limit_set(reading, key, value, &reading->file->most);
-}
-
-static int read_mode(struct reading *reading, const char *id, const struct value *value,
-	enum policy_mode *ret_mode)
-{
-	const char *text = value_as_text(value);
-
-	for (size_t i = 0; text && i < COUNT_OF(mode_words); i++) {
-		if (strcmp(text, mode_words[i]) == 0) {
-			*ret_mode = (enum policy_mode)i;
-			return 0;
-		}
-	}
-	return complain(reading, id, "neither deny nor ask nor observe nor off");
-}
-
-static int read_rules(struct reading *reading, const char *key, const struct value *value)
-{
-	struct policy_file *file = reading->file;
-
 	if (!value_is(value, VALUE_MAP) || value->map.count > POLICY_PATTERNS_MAX)
-		return complain(reading, key, "not a map of rules to deny, ask, observe or off");
-	file->patterns = arena_array(reading->arena, struct policy_pattern, value->map.count);
-	if (!file->patterns)
+		return complain(reading, key, what);
+	choices->count = 0;
+	choices->rows = arena_array(reading->arena, struct policy_choice, value->map.count + 1);
+	if (!choices->rows)
 		return complain(reading, key, "no memory");
 	for (size_t i = 0; i < value->map.count; i++) {
 		const struct value_entry *entry = &value->map.entries[i];
+		const char *text = value_as_text(entry->value);
+		unsigned number = 0;
 
-		file->patterns[i].id = entry->key;
-		if (read_mode(reading, entry->key, entry->value, &file->patterns[i].mode) < 0)
-			return -1;
+		while (words[number] && (!text || strcmp(text, words[number]) != 0))
+			number++;
+		if (!words[number])
+			return complain(reading, entry->key, what);
+		choices->rows[choices->count++] = (struct policy_choice){ entry->key, number };
 	}
-	file->pattern_count = value->map.count;
 	return 0;
 }
 
-static int read_place(
-	struct reading *reading, const struct value_entry *entry, struct policy_place *ret_place)
+static int read_modes(
+	struct reading *reading, const char *key, const struct value *value, void *field)
 {
-	static const char *const words[AT_COUNT] = { "both", "text", "run" };
-	const char *text = value_as_text(entry->value);
-
-	ret_place->id = entry->key;
-	for (size_t i = 0; text && i < COUNT_OF(words); i++) {
-		if (strcmp(text, words[i]) == 0) {
-			ret_place->at = (enum policy_at)i;
-			return 0;
-		}
-	}
-	return complain(reading, entry->key, "neither text nor run nor both");
+	return read_choices(reading, key, value, mode_words,
+		"write deny, ask, observe or off for each rule", field);
 }
 
-static int read_at(struct reading *reading, const char *key, const struct value *value)
+static int read_places(
+	struct reading *reading, const char *key, const struct value *value, void *field)
 {
-	struct policy_file *file = reading->file;
-
-	if (!value_is(value, VALUE_MAP) || value->map.count > POLICY_PATTERNS_MAX)
-		return complain(reading, key, "not a map of rules to text, run or both");
-	file->places = arena_array(reading->arena, struct policy_place, value->map.count);
-	if (!file->places)
-		return complain(reading, key, "no memory");
-	for (size_t i = 0; i < value->map.count; i++)
-		if (read_place(reading, &value->map.entries[i], &file->places[i]) < 0)
-			return -1;
-	file->place_count = value->map.count;
-	return 0;
+	return read_choices(
+		reading, key, value, at_words, "write text, run or both for each rule", field);
 }
 
-static int read_map_of_words(struct reading *reading, const char *key, const struct value *value,
-	struct policy_words **ret_lists, size_t *ret_count)
+static int read_lists(
+	struct reading *reading, const char *key, const struct value *value, void *field)
 {
-	struct policy_words *lists;
+	struct policy_lists *all = field;
 
 	if (!value_is(value, VALUE_MAP) || value->map.count > POLICY_FILE_LISTS)
-		return complain(reading, key, "not a map of names to lists of words");
-	lists = arena_array(reading->arena, struct policy_words, value->map.count);
-	if (!lists)
+		return complain(reading, key, "write a map of names to lists of words");
+	all->lists = arena_array(reading->arena, struct policy_words, value->map.count + 1);
+	if (!all->lists)
 		return complain(reading, key, "no memory");
 	for (size_t i = 0; i < value->map.count; i++) {
 		const struct value_entry *entry = &value->map.entries[i];
 
-		lists[i].name = entry->key;
-		if (read_words(reading, entry->key, entry->value, &lists[i].words,
-			    &lists[i].count) < 0)
+		all->lists[i].name = entry->key;
+		if (read_words(reading, entry->key, entry->value, &all->lists[i]) < 0)
 			return -1;
 	}
-	*ret_lists = lists;
-	*ret_count = value->map.count;
+	all->count = value->map.count;
 	return 0;
 }
 
-static int read_lists(struct reading *reading, const char *key, const struct value *value)
-{
-	return read_map_of_words(
-		reading, key, value, &reading->file->lists, &reading->file->list_count);
-}
-
-static int read_added(struct reading *reading, const char *key, const struct value *value)
-{
-	return read_map_of_words(
-		reading, key, value, &reading->file->added, &reading->file->added_count);
-}
-
+#define FIELD(field) offsetof(struct policy_file, field)
 static const struct {
 	const char *word;
-	int (*read)(struct reading *reading, const char *key, const struct value *value);
+	reader *read;
+	size_t offset;
 } keys[] = {
-	{ "name", read_name },
-	{ "description", read_description },
-	{ "extends", read_name },
-	{ "languages", read_languages },
-	{ "executes", read_executes },
-	{ "unread", read_unread },
-	{ "entries", read_entries },
-	{ "code_bytes", read_code_bytes },
-	{ "safe_builtins", read_safe_builtins },
-	{ "rules", read_rules },
-	{ "at", read_at },
-	{ "lists", read_lists },
-	{ "lists_add", read_added },
-	{ "numbers", read_numbers },
-	{ "limits", read_limits },
-	{ "most", read_most },
+	{ "name", read_name, FIELD(name) },
+	{ "description", read_text, FIELD(description) },
+	{ "extends", read_name, FIELD(extends) },
+	{ "languages", read_words, FIELD(languages) },
+	{ "executes", read_words, FIELD(bounds.executes) },
+	{ "unread", read_words, FIELD(bounds.unread) },
+	{ "entries", read_entries, FIELD(bounds.entries) },
+	{ "code_bytes", read_code_bytes, FIELD(bounds.code_bytes) },
+	{ "safe_builtins", read_safe_builtins, FIELD(denied_builtins) },
+	{ "rules", read_modes, FIELD(modes) },
+	{ "at", read_places, FIELD(places) },
+	{ "lists", read_lists, FIELD(lists) },
+	{ "lists_add", read_lists, FIELD(added) },
+	{ "numbers", read_numbers, 0 },
+	{ "limits", read_limits, FIELD(bounds.limits) },
+	{ "most", read_limits, FIELD(bounds.most) },
 };
+#undef FIELD
 
-static int read_entry(struct reading *reading, const struct value_entry *entry)
+static int read_entry(
+	struct reading *reading, const struct value_entry *entry, struct policy_file *file)
 {
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
 		if (strcmp(entry->key, keys[i].word) == 0)
-			return keys[i].read(reading, entry->key, entry->value);
-	return complain(reading, entry->key, "a policy has no such key");
+			return keys[i].read(
+				reading, entry->key, entry->value, (char *)file + keys[i].offset);
+	return complain(reading, entry->key, "a policy cannot have this key");
 }
 
 /* Adds the list of denied builtins, and denies its rule unless the policy sets the rule's mode. */
-static int add_denied_builtins(struct reading *reading)
+static int add_denied_builtins(struct reading *reading, struct policy_file *file)
 {
 	static const char *const rule = "python.builtin.denied";
-	struct policy_file *file = reading->file;
 	struct policy_words *lists =
-		arena_array(reading->arena, struct policy_words, file->list_count + 1);
-	struct policy_pattern *patterns =
-		arena_array(reading->arena, struct policy_pattern, file->pattern_count + 1);
-	bool has_word = false;
+		arena_array(reading->arena, struct policy_words, file->lists.count + 1);
+	struct policy_choice *modes =
+		arena_array(reading->arena, struct policy_choice, file->modes.count + 1);
+	bool has_mode = false;
 
-	if (!lists || !patterns)
+	if (!lists || !modes)
 		return complain(reading, "safe_builtins", "no memory");
-	for (size_t i = 0; i < file->list_count; i++)
-		lists[i] = file->lists[i];
-	lists[file->list_count++] = reading->denied_builtins;
-	file->lists = lists;
-	for (size_t i = 0; i < file->pattern_count; i++) {
-		patterns[i] = file->patterns[i];
-		has_word = has_word || strcmp(patterns[i].id, rule) == 0;
+	for (size_t i = 0; i < file->lists.count; i++)
+		lists[i] = file->lists.lists[i];
+	lists[file->lists.count++] = file->denied_builtins;
+	file->lists.lists = lists;
+	for (size_t i = 0; i < file->modes.count; i++) {
+		modes[i] = file->modes.rows[i];
+		has_mode = has_mode || strcmp(modes[i].id, rule) == 0;
 	}
-	if (!has_word)
-		patterns[file->pattern_count++] = (struct policy_pattern){ rule, MODE_DENY };
-	file->patterns = patterns;
+	if (!has_mode)
+		modes[file->modes.count++] = (struct policy_choice){ rule, MODE_DENY };
+	file->modes.rows = modes;
 	return 0;
 }
 
 static int check_limits(const struct policy_file *file, struct err *err)
 {
-#define PAIR(name, meaning) { #name, file->limits.name, file->most.name },
+#define PAIR(name, meaning) { #name, file->bounds.limits.name, file->bounds.most.name },
 	const struct {
 		const char *name;
 		uint64_t limit, most;
@@ -415,25 +377,31 @@ int policy_file_parse(struct arena *arena, const char *text, size_t len,
 {
 	static const struct json_bounds bounds = { POLICY_FILE_MAX, 8, 1U << 16 };
 	struct policy_file file = { 0 };
-	struct reading reading = { .arena = arena, .file = &file, .err = err };
+	struct reading reading = { .arena = arena, .err = err };
 	struct value *root = NULL;
 
-	memset(&file.limits, 0xff, sizeof(file.limits)); /* POLICY_LIMIT_UNSET, each of them */
-	memset(&file.most, 0xff, sizeof(file.most));
-	file.code_bytes = POLICY_LIMIT_UNSET;
+	memset(&file.bounds.limits, 0xff,
+		sizeof(file.bounds.limits)); /* POLICY_LIMIT_UNSET, each of them */
+	memset(&file.bounds.most, 0xff, sizeof(file.bounds.most));
+	file.bounds.code_bytes = POLICY_LIMIT_UNSET;
 	if (json_parse(arena, text, len, &bounds, &root, err) < 0)
 		return -1;
 	if (!value_is(root, VALUE_MAP))
-		return err_set(err, ERR_INVALID, "a policy is a map");
+		return err_set(err, ERR_INVALID, "a policy file must hold a map");
 	for (size_t i = 0; i < root->map.count; i++)
-		if (read_entry(&reading, &root->map.entries[i]) < 0)
+		if (read_entry(&reading, &root->map.entries[i], &file) < 0)
 			return -1;
-	if (file.has_safe_builtins && add_denied_builtins(&reading) < 0)
+	if (file.denied_builtins.words && add_denied_builtins(&reading, &file) < 0)
 		return -1;
 	if (!file.name || !file.description)
-		return err_set(err, ERR_INVALID, "a policy has a name and a description");
+		return err_set(err, ERR_INVALID, "a policy needs a name and a description");
 	if (check_limits(&file, err) < 0)
 		return -1;
+	if (file.modes.count > 0)
+		qsort(file.modes.rows, file.modes.count, sizeof(*file.modes.rows), compare_choices);
+	if (file.places.count > 0)
+		qsort(file.places.rows, file.places.count, sizeof(*file.places.rows),
+			compare_choices);
 	*ret_file = file;
 	return 0;
 }

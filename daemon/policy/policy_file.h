@@ -52,20 +52,23 @@ enum policy_at {
 	AT_BOTH,
 	AT_TEXT,
 	AT_RUN,
-	AT_COUNT
 };
 
-struct policy_place {
-	const char *id; /* as in struct policy_pattern */
-	enum policy_at at;
-};
+const char *policy_at_word(enum policy_at at);
 
 /* Whether a pattern (a rule's id, or the beginning of one with * after it) fits this rule. */
 bool policy_pattern_fits(const char *pattern, const char *id);
 
-struct policy_pattern {
+/* What a policy says about some rules: their mode, or where they hold. */
+struct policy_choice {
 	const char *id; /* of a rule, or the beginning of one with * after it */
-	enum policy_mode mode;
+	unsigned value; /* enum policy_mode, or enum policy_at */
+};
+
+/* From the shortest id to the longest, so that the longest has the last word. */
+struct policy_choices {
+	struct policy_choice *rows;
+	size_t count;
 };
 
 struct policy_number {
@@ -75,35 +78,37 @@ struct policy_number {
 
 struct policy_words {
 	const char *name;
-	const char **words;
+	const char **words; /* NULL: the policy does not say */
 	size_t count;
+};
+
+bool policy_words_have(const struct policy_words *list, const char *word);
+
+struct policy_lists {
+	struct policy_words *lists;
+	size_t count;
+};
+
+/* What a policy has from `extends` where it does not say otherwise. */
+struct policy_bounds {
+	struct policy_words executes;   /* languages that may run; NULL: all that may be checked */
+	struct policy_words unread;     /* languages that run unchecked */
+	struct policy_words entries;    /* names that a program may run as; NULL: any */
+	uint64_t code_bytes;            /* of one text, at most; or POLICY_LIMIT_UNSET */
+	struct job_limits limits, most; /* or POLICY_LIMIT_UNSET, each of them */
 };
 
 struct policy_file {
 	const char *name;
 	const char *description;
-	const char *extends;    /* or NULL */
-	const char **languages; /* NULL: as in `extends` */
-	size_t language_count;
-	const char **executes; /* NULL: as in `extends` */
-	size_t execute_count;
-	const char **unread; /* NULL: as in `extends` */
-	size_t unread_count;
-	const char **entries; /* names that a program may run as; NULL: as in `extends` */
-	size_t entry_count;
-	uint64_t code_bytes;    /* of one text; POLICY_LIMIT_UNSET: as in `extends` */
-	bool has_safe_builtins; /* the list python.builtins.denied was made from it */
-	struct policy_pattern *patterns;
-	size_t pattern_count;
-	struct policy_place *places;
-	size_t place_count;
-	struct policy_words *lists;
-	size_t list_count;
-	struct policy_words *added;
-	size_t added_count;
+	const char *extends;           /* or NULL */
+	struct policy_words languages; /* NULL: as in `extends` */
+	struct policy_bounds bounds;
+	struct policy_words denied_builtins; /* made from `safe_builtins`; NULL: not given */
+	struct policy_choices modes, places;
+	struct policy_lists lists, added;
 	struct policy_number *numbers;
 	size_t number_count;
-	struct job_limits limits, most; /* POLICY_LIMIT_UNSET if not given */
 };
 
 /* Reads a text; what it returns lives in the arena. */

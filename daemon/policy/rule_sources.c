@@ -159,8 +159,8 @@ static int make_text(struct loading *loading, const struct embedded *row, const 
 	struct rule_source *text = loading->text;
 
 	if (!scope)
-		return err_set(
-			loading->err, ERR_INVALID, "the rules of %s are not whole", language);
+		return err_set(loading->err, ERR_INVALID, "%s has rules, but no %s.scope.scm",
+			language, language);
 	text->language = language;
 	text->scope = (const char *)scope->bytes;
 	text->scope_len = scope->len;

@@ -37,7 +37,7 @@ static const struct {
 	[INSPECT_BYTES_DEPTH] = { ".bytes.depth", "more than 200 brackets are open",
 		"build deep structures step by step, or pass them as data" },
 	[INSPECT_BYTES_BIDI] = { ".bytes.bidi",
-		"a control character turns the order in which people see the text",
+		"a control character changes the order in which the text is displayed",
 		"write it as an escape in a string" },
 	[INSPECT_SYNTAX_UNREADABLE] = { ".syntax.unreadable",
 		"the program cannot be read from here on", "check the syntax at this place" },
@@ -99,8 +99,9 @@ static int settle_rules(
 		uint32_t beside = rule->beside ? find_rule(book, texts, rule->beside) : 0;
 
 		if (rule->beside && beside == book->rule_count)
-			return err_set(err, ERR_INVALID, "%s stands beside %s, which there is not",
-				rule->id, rule->beside);
+			return err_set(err, ERR_INVALID,
+				"rule %s is beside %s, but there is no such rule", rule->id,
+				rule->beside);
 		rule->how.first = find_rule(book, texts, rule->id);
 		rule->how.beside = rule->beside ? beside + 1 : 0;
 	}
@@ -169,18 +170,13 @@ int rulebook_language(const struct rulebook *book, const char *name)
 
 bool rulebook_executes(const struct policy *policy, const char *language)
 {
-	for (size_t i = 0; i < policy->execute_count; i++)
-		if (strcmp(policy->executes[i], language) == 0)
-			return true;
-	return !policy->executes;
+	return !policy->bounds.executes.words ||
+	       policy_words_have(&policy->bounds.executes, language);
 }
 
 bool rulebook_lets_unread(const struct policy *policy, const char *language)
 {
-	for (size_t i = 0; i < policy->unread_count; i++)
-		if (strcmp(policy->unread[i], language) == 0)
-			return true;
-	return false;
+	return policy_words_have(&policy->bounds.unread, language);
 }
 
 bool policy_reads(const struct policy *policy, uint32_t rule)

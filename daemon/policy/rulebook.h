@@ -29,19 +29,12 @@ struct policy {
 	enum policy_mode strictest; /* of all its rules */
 	bool *languages;            /* by language: may it be checked? */
 	bool *has_rules;            /* by language: is any rule on? */
-	const char **executes;      /* those that may run, by name; NULL: all that may be checked */
-	size_t execute_count;
-	const char **unread; /* languages that run unchecked */
-	size_t unread_count;
-	const char **entries; /* names that a program may run as; NULL: any */
-	size_t entry_count;
-	uint64_t code_bytes;     /* of one text, at most; POLICY_LIMIT_UNSET: no bound of its own */
-	enum policy_mode *modes; /* by rule */
+	struct policy_bounds bounds;
+	enum policy_mode *modes;    /* by rule */
 	enum policy_mode *builtins; /* by language * INSPECT_BUILTIN_COUNT + builtin */
 	enum policy_at *at;         /* by rule */
 	struct bytes *run_rules;    /* by language: the rules that its workers enforce */
 	const struct inspect_setting *settings; /* by rule: as inspectors get them */
-	struct job_limits limits, most;         /* POLICY_LIMIT_UNSET if not given */
 	char digest[HASH_TEXT_LEN + 1];
 };
 

@@ -33,9 +33,10 @@ static struct value *executes_of(
 		if (policy->languages[i] && rulebook_executes(policy, book->languages[i].name))
 			(void)value_list_add(
 				arena, list, value_text(arena, book->languages[i].name));
-	for (size_t i = 0; i < policy->unread_count; i++)
-		if (rulebook_executes(policy, policy->unread[i]))
-			(void)value_list_add(arena, list, value_text(arena, policy->unread[i]));
+	for (size_t i = 0; i < policy->bounds.unread.count; i++)
+		if (rulebook_executes(policy, policy->bounds.unread.words[i]))
+			(void)value_list_add(
+				arena, list, value_text(arena, policy->bounds.unread.words[i]));
 	return list;
 }
 
@@ -48,14 +49,15 @@ static struct value *describe(const struct rulebook *book, const struct policy *
 	(void)value_map_put(arena, map, "description", value_text(arena, policy->description));
 	(void)value_map_put(arena, map, "languages", languages_of(book, policy, arena));
 	(void)value_map_put(arena, map, "executes", executes_of(book, policy, arena));
-	(void)value_map_put(
-		arena, map, "unread", words_of(policy->unread, policy->unread_count, arena));
-	if (policy->entries)
+	(void)value_map_put(arena, map, "unread",
+		words_of(policy->bounds.unread.words, policy->bounds.unread.count, arena));
+	if (policy->bounds.entries.words)
 		(void)value_map_put(arena, map, "entries",
-			words_of(policy->entries, policy->entry_count, arena));
-	if (policy->code_bytes != POLICY_LIMIT_UNSET)
+			words_of(
+				policy->bounds.entries.words, policy->bounds.entries.count, arena));
+	if (policy->bounds.code_bytes != POLICY_LIMIT_UNSET)
 		(void)value_map_put(
-			arena, map, "code_bytes", value_uint(arena, policy->code_bytes));
+			arena, map, "code_bytes", value_uint(arena, policy->bounds.code_bytes));
 	(void)value_map_put(arena, map, "digest", value_text(arena, policy->digest));
 	(void)value_map_put(arena, map, "default", value_bool(arena, is_default));
 	return map;
@@ -87,17 +89,6 @@ static struct value *limits_of(const struct job_limits *limits, struct arena *ar
 	JOB_LIMITS(PUT)
 #undef PUT
 	return map;
-}
-
-static const char *at_word(enum policy_at at)
-{
-	static const char *const words[AT_COUNT] = {
-		[AT_BOTH] = "both",
-		[AT_TEXT] = "text",
-		[AT_RUN] = "run",
-	};
-
-	return words[at];
 }
 
 static struct value *begin_rule(const struct rulebook *book, uint32_t language,
@@ -134,7 +125,7 @@ static struct value *show_rule(const struct rulebook *book, const struct policy 
 	const struct inspect_list *list = &book->lists[setting->list];
 	struct value *map = begin_rule(book, language, &words, arena);
 
-	(void)value_map_put(arena, map, "at", value_text(arena, at_word(policy->at[index])));
+	(void)value_map_put(arena, map, "at", value_text(arena, policy_at_word(policy->at[index])));
 	(void)value_map_put(arena, map, "finds", value_text(arena, rule->finds));
 	if (setting->weight != WEIGHT_OFF && inspect_subject_has_list(rule->how.subject))
 		(void)value_map_put(arena, map, "words", words_of(list->words, list->count, arena));
@@ -169,8 +160,8 @@ struct value *rulebook_show(const struct rulebook *book, const struct policy *po
 {
 	struct value *map = describe(book, policy, is_default, arena);
 
-	(void)value_map_put(arena, map, "limits", limits_of(&policy->limits, arena));
-	(void)value_map_put(arena, map, "most", limits_of(&policy->most, arena));
+	(void)value_map_put(arena, map, "limits", limits_of(&policy->bounds.limits, arena));
+	(void)value_map_put(arena, map, "most", limits_of(&policy->bounds.most, arena));
 	(void)value_map_put(arena, map, "rules", rules_of(book, policy, arena));
 	return map;
 }

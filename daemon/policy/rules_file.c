@@ -125,7 +125,7 @@ static int read_words(struct reading *reading, struct rule *rule, struct line re
 	const char **words = arena_array(reading->arena, const char *, rest.len);
 
 	if (!words || rest.text[rest.len - 1] != '}')
-		return complain(reading, &rest, "a list of words ends with }");
+		return complain(reading, &rest, "end the list of words with }");
 	rest.text++;
 	rest.len -= 2;
 	trim(&rest);
@@ -149,8 +149,7 @@ static int read_finds(struct reading *reading, struct rule *rule, struct line re
 	bool has_list = false;
 
 	if (rule->finds)
-		return complain(
-			reading, &rest, "a rule finds one thing, and this one does already");
+		return complain(reading, &rest, "this rule has a line `finds` already");
 	rule->finds = keep_line(reading, &whole);
 	if (!rule->finds)
 		return complain(reading, &rest, "no memory");
@@ -162,9 +161,12 @@ static int read_finds(struct reading *reading, struct rule *rule, struct line re
 		}
 	}
 	if (rule->how.subject == SUBJECT_COUNT)
-		return complain(reading, &rest, "no such thing can be found");
+		return complain(
+			reading, &rest, "a rule cannot find this: see the top of rules/python.scm");
 	if (!has_list)
-		return rest.len == 0 ? 0 : complain(reading, &rest, "this finds without a list");
+		return rest.len == 0
+			       ? 0
+			       : complain(reading, &rest, "this kind of finding takes no list");
 	word = take_word(&rest);
 	rule->how.relation = RELATION_IN;
 	if (is_word(&word, "not")) {
@@ -189,7 +191,7 @@ static int read_unless(struct reading *reading, struct rule *rule, struct line r
 			if (is_word(&word, excuses[i].word))
 				known = (uint32_t)excuses[i].unless;
 		if (known == 0)
-			return complain(reading, &word, "no such excuse");
+			return complain(reading, &word, "unless cannot be followed by this word");
 		rule->how.unless |= known;
 	}
 	return 0;
@@ -292,10 +294,10 @@ static int check_rules(const struct reading *reading)
 
 		if (rule->how.subject == SUBJECT_COUNT || !rule->message)
 			return err_set(reading->err, ERR_INVALID,
-				"%s lacks what it finds or its message", rule->id);
+				"rule %s needs a line `finds` and a line `message`", rule->id);
 		if (rule->how.subject == SUBJECT_OPAQUE && !rule->number && rule->fixed == 0)
 			return err_set(reading->err, ERR_INVALID,
-				"%s lacks the number of bytes from which a text is opaque",
+				"rule %s needs a line `number`: how many bytes make a text opaque",
 				rule->id);
 	}
 	return 0;

@@ -77,5 +77,5 @@ daemon_stop
 echo '{ "name": "late", "description": "a mistake", "safe_builtins": ["prnt"] }' >"$work/policies/late.json"
 : >"$ced_log"
 ced-spawner -- --socket "$CED_SOCKET" --state "$ced_state" "${ced_arguments[@]}" >>"$ced_log" 2>&1 </dev/null
-like "$(<"$ced_log")" 'late.json: safe_builtins: prnt is no builtin of Python' "a word that is no builtin is named"
+like "$(<"$ced_log")" 'late.json: safe_builtins: prnt is not a builtin of Python' "a word that is no builtin is named"
 done_testing

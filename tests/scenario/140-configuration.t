@@ -105,7 +105,7 @@ policy_is() {
 }
 policy_is '{"name": "team", "description": "1", "extends": "strict"}' '{"name": "team", "description": "2", "extends": "observe"}'
 exits 1 "so are two policies of one name" "$ced" --check-config "$conf"
-like "$err" 'policy team: it stands in two files, .*/1.json and .*/2.json' "with both files"
+like "$err" 'policy team: two files define it, .*/1.json and .*/2.json' "with both files"
 policy_is '{"name": "standard", "description": "1", "extends": "strict"}'
 exits 0 "while one may stand in the place of a shipped policy" "$ced" --check-config "$conf"
 policy_is '{"name": "team", "description": "1", "extends": "strict", "limits": {"wall_ms": 0}}'

@@ -154,7 +154,7 @@ TEST(a_policy_with_a_fault_is_refused_and_the_fault_is_named)
 		  "{\"python.import.nonsense\":\"deny\"}}",
 			"python.import.nonsense" },
 		{ "{\"name\":\"a\",\"description\":\"d\",\"extends\":\"nobody\"}", "nobody" },
-		{ "{\"name\":\"a\",\"description\":\"d\",\"extends\":\"a\"}", "round" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"extends\":\"a\"}", "cycle" },
 		{ "{\"name\":\"a\",\"description\":\"d\",\"languages\":[\"cobol\"]}", "cobol" },
 		{ "{\"name\":\"a\",\"description\":\"d\",\"unread\":[\"python\"]}", "python" },
 		{ "{\"name\":\"a\",\"description\":\"d\",\"lists\":{\"x\":[1]}}", "x" },
@@ -269,9 +269,9 @@ TEST(where_a_rule_holds_is_one_of_three_words)
 {
 	CHECK(strstr(
 		complaint_about("{\"name\":\"x\",\"description\":\"d\",\"at\":{\"*\":\"often\"}}"),
-		"neither text nor run nor both"));
-	CHECK(strstr(
-		complaint_about("{\"name\":\"x\",\"description\":\"d\",\"at\":[]}"), "not a map"));
+		"write text, run or both"));
+	CHECK(strstr(complaint_about("{\"name\":\"x\",\"description\":\"d\",\"at\":[]}"),
+		"write text, run or both"));
 	CHECK(strstr(complaint_about(
 			     "{\"name\":\"x\",\"description\":\"d\",\"at\":{\"no.rule\":\"run\"}}"),
 		"there is no rule no.rule"));
