@@ -22,7 +22,7 @@ MAY = {
     "sandbox": (),
     "sandbox/*.h": ("proto/base/", "proto/jail_dirs.h"),
     "sandbox/filter": ("proto/base/", "sandbox/*.h", "sandbox/filter/"),
-    "sandbox/jail": ("proto/base/",, "proto/internal/privmsg.h", "sandbox/*.h", "sandbox/filter/", "sandbox/jail/"),
+    "sandbox/jail": ("proto/base/", "proto/internal/privmsg.h", "proto/jail_dirs.h", "sandbox/*.h", "sandbox/filter/", "sandbox/jail/"),
     "sandbox/spawner": ("proto/base/", "proto/internal/", "proto/version.h", "sandbox/*.h", "sandbox/filter/",
                         "sandbox/jail/", "sandbox/spawner/"),
     "sandbox/worker": ("proto/base/", "proto/internal/slotmsg.h", "sandbox/*.h", "sandbox/filter/", "sandbox/worker/"),
