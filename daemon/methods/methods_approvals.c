@@ -21,7 +21,7 @@ struct deciding {
 	struct recording recording;
 	struct call *call;
 	struct request *request; /* NULL: a grant is revoked */
-	enum parking_word word;
+	enum parking_decision word;
 	struct store_decision decision;
 	struct store_grant grant;
 	char subject[HASH_TEXT_LEN + 1];
@@ -33,7 +33,7 @@ static const char *text_of(const struct call *call, const char *key)
 	return value_as_text(value_get(call->params, key));
 }
 
-static const char *word_of(enum parking_word word)
+static const char *word_of(enum parking_decision word)
 {
 	return word == PARKING_APPROVED ? "approved" : "denied";
 }
@@ -48,16 +48,16 @@ static void refuse_undecidable(struct call *call, const struct request *request)
 	if (!parking || request->stage != STAGE_APPROVAL) {
 		call_error(call, RPC_CODE_CONFLICT, "run %s does not wait for approval%s",
 			request->result.run_id,
-			parking && parking->word == PARKING_APPROVED
+			parking && parking->decision == PARKING_APPROVED
 				? ": it was approved and continues"
 				: "");
 	} else if (parking->state == PARKING_RECORDING) {
 		call_error(call, RPC_CODE_CONFLICT,
 			"the daemon is still recording that run %s waits: try again",
 			request->result.run_id);
-	} else if (parking->word == PARKING_APPROVED || parking->word == PARKING_DENIED) {
+	} else if (parking->decision == PARKING_APPROVED || parking->decision == PARKING_DENIED) {
 		call_error(call, RPC_CODE_CONFLICT, "uid %u has already %s run %s", parking->by,
-			word_of(parking->word), request->result.run_id);
+			word_of(parking->decision), request->result.run_id);
 	} else {
 		call_error(call, RPC_CODE_CONFLICT,
 			"run %s no longer waits for approval: it was cancelled or not decided in time",
@@ -212,13 +212,13 @@ static void on_filled(struct request *request, const struct err *err, void *cont
 				err->text));
 		return;
 	}
-	if (deciding->word == PARKING_APPROVED && request->parking->changed) {
+	if (deciding->word == PARKING_APPROVED && request->parking->tampered) {
 		decision_fail(deciding, RPC_CODE_CONFLICT,
 			"it cannot be approved: its record was changed in the store while it "
 			"waited (see `cectl audit verify`); it can be denied");
 		return;
 	}
-	if (deciding->word == PARKING_APPROVED && request->parking->altered) {
+	if (deciding->word == PARKING_APPROVED && request->parking->incomplete) {
 		decision_fail(deciding, RPC_CODE_CONFLICT,
 			"it cannot be approved: a part of it was masked before it was stored, or "
 			"it came with secrets, and the daemon has restarted since; it can be "
@@ -252,7 +252,7 @@ static const char *closed(
 	return admin_ops_refusal(services->admin_ops, request->caller.uid, arena, ret_code);
 }
 
-static bool may_decide(struct call *call, const struct request *request, enum parking_word word)
+static bool may_decide(struct call *call, const struct request *request, enum parking_decision word)
 {
 	enum rpc_code code = RPC_CODE_FORBIDDEN;
 	const char *why = NULL;
@@ -276,7 +276,7 @@ static bool may_decide(struct call *call, const struct request *request, enum pa
 
 static void decide(struct call *call, struct request *request)
 {
-	enum parking_word word =
+	enum parking_decision word =
 		call->method->id == METHOD_APPROVALS_APPROVE ? PARKING_APPROVED : PARKING_DENIED;
 	struct deciding *deciding;
 

@@ -319,7 +319,7 @@ void waits_run_ended(struct services *services, const struct run_end *end)
 			conn_send_error(call->conn, call->msgid, end->error);
 		else
 			conn_send_result(call->conn, call->msgid,
-				call->caller.uid == end->uid ? end->result : end->kept);
+				call->caller.uid == end->uid ? end->result : end->masked);
 		call_free(call);
 	}
 }

@@ -8,7 +8,7 @@
 #include "daemon/record/readers.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/registry.h"
-#include "daemon/request/revive.h"
+#include "daemon/request/restore.h"
 #include "daemon/request/run_events.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -35,7 +35,7 @@ struct filling {
 };
 
 /*
- * Runs on a thread; nothing else uses the arena of a hollow request meanwhile.  The memory counts
+ * Runs on a thread; nothing else uses the arena of an unread request meanwhile.  The memory counts
  * for no user: the run's user may not be connected, and approvers decide runs one after the other.
  */
 static void read_request(void *context)
@@ -66,10 +66,10 @@ static void compare_hashes(struct request *request, const struct value *record)
 
 	job_code_hash(&request->spec, result->code_hash);
 	job_input_hash(&request->spec, result->input_hash);
-	request->parking->altered = !code_hash || strcmp(code_hash, result->code_hash) != 0 ||
-				    !input_hash || strcmp(input_hash, result->input_hash) != 0 ||
-				    value_get(value_get(record, "request"), "masks") ||
-				    value_get(value_get(record, "policy"), "secrets");
+	request->parking->incomplete = !code_hash || strcmp(code_hash, result->code_hash) != 0 ||
+				       !input_hash || strcmp(input_hash, result->input_hash) != 0 ||
+				       value_get(value_get(record, "request"), "masks") ||
+				       value_get(value_get(record, "policy"), "secrets");
 	cut_printf(result->code_hash, sizeof(result->code_hash), "%s", code_hash ? code_hash : "");
 	cut_printf(
 		result->input_hash, sizeof(result->input_hash), "%s", input_hash ? input_hash : "");
@@ -83,18 +83,18 @@ static int take_record(struct request *request, const struct value *page, struct
 
 	if (!record)
 		return err_set(err, ERR_MISSING, "it is not in the store any more");
-	request->params = revive_params(arena, value_get(record, "request"));
-	if (!request->params || revive_spec(arena, request->params, request->services->entrypoints,
+	request->params = restore_params(arena, value_get(record, "request"));
+	if (!request->params || restore_spec(arena, request->params, request->services->entrypoints,
 					&request->spec, err) < 0)
 		return -1;
 	request->contract = CONTRACT_READ;
 	request->runtime = pool_find(request->services->pool, request->spec.language);
-	request->kept.spec = request->spec; /* what had to be masked is masked already */
+	request->masked.spec = request->spec; /* what had to be masked is masked already */
 	result->limits = request->spec.limits;
 	compare_hashes(request, record);
-	request->parking->hollow = false;
-	request->parking->changed = value_get(record, "changed") != NULL;
-	if (request->parking->changed)
+	request->parking->unread = false;
+	request->parking->tampered = value_get(record, "changed") != NULL;
+	if (request->parking->tampered)
 		return 0;
 	if (policy_verdict_from_value(arena, value_get(record, "policy"), &result->verdict, err) <
 		0)
@@ -127,7 +127,7 @@ void approval_fill(struct request *request,
 	struct filling *filling;
 	struct err err = ERR_INIT;
 
-	if (!request->parking->hollow) {
+	if (!request->parking->unread) {
 		then(request, NULL, context);
 		return;
 	}
@@ -170,7 +170,7 @@ static void tell_leaving(struct request *request)
 	};
 
 	value_map_put(arena, data, "run_id", value_text(arena, request->result.run_id));
-	if (request->conn && !(request->told & TOLD_ANSWER))
+	if (request->conn && !(request->sent & SENT_ANSWER))
 		conn_send_error(request->conn, request->msgid, &error);
 	registry_tell_end(request->services->runs, &ended);
 	stage_repeat_waits_on(request);
@@ -190,7 +190,7 @@ bool approval_begins_later(struct request *request)
 {
 	const struct parking *parking = request->parking;
 
-	if (!parking || parking->word != PARKING_APPROVED || parking->started ||
+	if (!parking || parking->decision != PARKING_APPROVED || parking->started ||
 		request->result.outcome != OUTCOME_CANCELED || request->canceled != KILLED_CLOSING)
 		return false;
 	tell_leaving(request);
@@ -209,7 +209,7 @@ static struct value *describe_decision(struct arena *arena, const struct parking
 	static const char *const words[] = { "", "approved", "denied", "expired", "canceled" };
 	struct value *map = value_map(arena);
 
-	value_map_put(arena, map, "decision", value_text(arena, words[parking->word]));
+	value_map_put(arena, map, "decision", value_text(arena, words[parking->decision]));
 	value_map_put(arena, map, "since_us", value_int(arena, parking->since_wall_us));
 	value_map_put(arena, map, "at_us", value_int(arena, parking->decided_wall_us));
 	if (!parking->act)
@@ -244,8 +244,8 @@ static void note_waited(struct request *request)
 	request_step_at(request, at_us(parking->since_wall_us),
 		&(struct job_step){ "approval.asked", "approval", 0, true, NULL });
 	request_step_at(request, at_us(parking->decided_wall_us),
-		&(struct job_step){ steps[parking->word], "approval", 0,
-			parking->word == PARKING_APPROVED, note });
+		&(struct job_step){ steps[parking->decision], "approval", 0,
+			parking->decision == PARKING_APPROVED, note });
 	parking->waited_us += clock_wall_us() - parking->since_wall_us;
 	request->result.approval = describe_decision(&request->arena, parking);
 }
@@ -269,7 +269,7 @@ static const char *expired_words(struct request *request)
 
 static const char *canceled_words_of(struct request *request)
 {
-	if (!request_is_canceled(request) && request->parking->changed)
+	if (!request_is_canceled(request) && request->parking->tampered)
 		return "What the record keeps of it was changed while it waited for approval, so "
 		       "that nobody can say what was asked; send it again.";
 	if (!request_is_canceled(request))
@@ -294,11 +294,11 @@ static void record_end(struct request *request, const struct err *err, void *con
 		return;
 	}
 	note_waited(request);
-	result->outcome = outcomes[request->parking->word];
+	result->outcome = outcomes[request->parking->decision];
 	result->ran = RAN_NO;
-	if (request->parking->word == PARKING_DENIED)
+	if (request->parking->decision == PARKING_DENIED)
 		result->reason = denied_words(request);
-	else if (request->parking->word == PARKING_EXPIRED)
+	else if (request->parking->decision == PARKING_EXPIRED)
 		result->reason = expired_words(request);
 	else
 		result->reason = canceled_words_of(request);
@@ -319,7 +319,7 @@ void stage_approval_cancel(struct request *request)
 	if (!request_waits_in(request, STAGE_APPROVAL) || !parking ||
 		parking->state != PARKING_WAITS)
 		return; /* the step in progress will see request->canceled */
-	parking->word = PARKING_CANCELED;
+	parking->decision = PARKING_CANCELED;
 	end_waiting(request);
 }
 
@@ -329,7 +329,7 @@ static void on_expiry(void *owner)
 {
 	struct request *request = owner;
 
-	request->parking->word = PARKING_EXPIRED;
+	request->parking->decision = PARKING_EXPIRED;
 	end_waiting(request);
 }
 
@@ -339,7 +339,7 @@ static void start_clock(struct request *request)
 	int64_t left_us = parking->until_wall_us - clock_wall_us();
 
 	parking->state = PARKING_WAITS;
-	parking->word = PARKING_NO_WORD;
+	parking->decision = PARKING_UNDECIDED;
 	parking->act = 0;
 	parking->reason = NULL;
 	parking->expiry = timer_new(request->services->loop,
@@ -371,8 +371,8 @@ static void tell_client(struct request *request)
 	if (!request->conn)
 		return;
 	arena_init(&arena, MESSAGE_BYTES);
-	if (request->spec.detach && !(request->told & TOLD_ANSWER)) {
-		request->told |= TOLD_ANSWER;
+	if (request->spec.detach && !(request->sent & SENT_ANSWER)) {
+		request->sent |= SENT_ANSWER;
 		conn_send_result(request->conn, request->msgid, describe_waiting(request, &arena));
 	} else {
 		buf_init(&message, MESSAGE_BYTES);
@@ -400,13 +400,13 @@ void approval_wait(struct request *request)
 	approval_wait_on(request);
 }
 
-void approval_decide(struct request *request, enum parking_word word, uint32_t by)
+void approval_decide(struct request *request, enum parking_decision decision, uint32_t by)
 {
 	struct parking *parking = request->parking;
 
 	stop_clock(parking);
 	parking->state = PARKING_DECIDING;
-	parking->word = word;
+	parking->decision = decision;
 	parking->by = by;
 }
 
@@ -422,7 +422,7 @@ static void reset_request(struct request *request)
 		.replay_of = result->replay_of };
 
 	if (request->pin_count) /* its blobs stay pinned and are not looked up again */
-		request->params = revive_files(&request->arena, request->params, &request->spec);
+		request->params = restore_files(&request->arena, request->params, &request->spec);
 	memcpy(fresh.run_id, result->run_id, sizeof(fresh.run_id));
 	*result = fresh;
 	request->spec = (struct job_spec){ 0 };
@@ -447,8 +447,8 @@ static void start_again(struct request *request, const struct err *err, void *co
 	struct parking *parking = request->parking;
 
 	(void)context;
-	if (request_is_canceled(request) || (!err && (parking->altered || parking->changed))) {
-		parking->word = PARKING_CANCELED;
+	if (request_is_canceled(request) || (!err && (parking->incomplete || parking->tampered))) {
+		parking->decision = PARKING_CANCELED;
 		record_end(request, NULL, NULL);
 	} else if (request->services->state->draining) {
 		leave_waiting(request); /* approved in the store: the next daemon starts it */
@@ -470,7 +470,7 @@ void approval_go_on(struct request *request)
 	struct parking *parking = request->parking;
 
 	parking->state = PARKING_DECIDED;
-	if (parking->word == PARKING_APPROVED)
+	if (parking->decision == PARKING_APPROVED)
 		approval_fill(request, start_again, NULL);
 	else
 		end_waiting(request);
@@ -621,7 +621,8 @@ static void note_decision(struct request *request, const struct store_parked *fr
 
 	if (!from->decision)
 		return;
-	parking->word = strcmp(from->decision, "approved") != 0 ? PARKING_DENIED : PARKING_APPROVED;
+	parking->decision =
+		strcmp(from->decision, "approved") != 0 ? PARKING_DENIED : PARKING_APPROVED;
 	parking->state = PARKING_ASLEEP;
 	parking->by = from->by;
 	parking->act = from->act;
@@ -656,7 +657,7 @@ static int load_one(void *context, const struct store_parked *from)
 	struct approvals *approvals = context;
 	struct services *services = approvals->services;
 	const struct caller caller = { .uid = from->uid, .gid = from->gid, .pid = from->pid };
-	struct request *request = request_new_recalled(
+	struct request *request = request_new_restored(
 		services, &caller, from->run_id, arena_bytes(services->config));
 
 	if (!request)
@@ -666,7 +667,7 @@ static int load_one(void *context, const struct store_parked *from)
 		return -1; /* the start of the daemon fails, so nothing is freed */
 	*request->parking = (struct parking){ .request = request,
 		.state = PARKING_WAITS,
-		.hollow = true,
+		.unread = true,
 		.since_wall_us = from->since_wall_us,
 		.until_wall_us = from->until_wall_us };
 	request->received_wall_us = from->received_wall_us;

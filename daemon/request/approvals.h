@@ -38,7 +38,7 @@ const char *approvals_full(const struct approvals *approvals, uint32_t uid);
 void approval_wait(struct request *request);
 
 /*
- * Reads the request from the store if it is hollow, then calls `then` with an error or NULL.  The
+ * Reads the request from the store if it is unread, then calls `then` with an error or NULL.  The
  * call may come at once.
  */
 void approval_fill(struct request *request,
@@ -48,9 +48,9 @@ void approval_fill(struct request *request,
 int approval_subject(const struct request *request, char ret_subject[HASH_TEXT_LEN + 1]);
 
 /* Marks the run as decided before the decision is recorded; further decisions are rejected. */
-void approval_decide(struct request *request, enum parking_word word, uint32_t by);
+void approval_decide(struct request *request, enum parking_decision decision, uint32_t by);
 
-/* The decision is recorded: continues as parking->word says. */
+/* The decision is recorded: continues as parking->decision says. */
 void approval_go_on(struct request *request);
 
 /* The decision could not be recorded: the run waits again. */

@@ -26,7 +26,7 @@ void claims_done(struct claims *claims)
 	map_done_with(&claims->map, free);
 }
 
-static bool is_same(const struct claim_entry *a, const struct claim_entry *b)
+static bool has_same_content(const struct claim_entry *a, const struct claim_entry *b)
 {
 	return memcmp(a->content, b->content, DIGEST_LEN) == 0;
 }
@@ -53,7 +53,7 @@ struct claim_key {
 	size_t len;
 };
 
-static struct claim_key key_of(uint32_t uid, const char *id)
+static struct claim_key claim_key_of(uint32_t uid, const char *id)
 {
 	struct claim_key key = { .len = sizeof(uid) + strlen(id) };
 
@@ -66,7 +66,7 @@ static struct claim_key key_of(uint32_t uid, const char *id)
 enum claim_answer claims_enter(
 	struct claims *claims, uint32_t uid, const char *id, struct claim_entry *entry)
 {
-	struct claim_key key = key_of(uid, id);
+	struct claim_key key = claim_key_of(uid, id);
 	struct claim *claim = map_get(&claims->map, key.bytes, key.len);
 
 	assert(!entry->claim);
@@ -80,7 +80,7 @@ enum claim_answer claims_enter(
 		entry->leads = true;
 		return CLAIM_FIRST;
 	}
-	if (!claim->looking && !is_same(claim->leader, entry))
+	if (!claim->looking && !has_same_content(claim->leader, entry))
 		return CLAIM_OTHER;
 	entry->claim = claim;
 	list_append(&claim->waiting, &entry->link);
@@ -89,14 +89,14 @@ enum claim_answer claims_enter(
 
 struct claim_entry *claims_find(const struct claims *claims, uint32_t uid, const char *id)
 {
-	struct claim_key key = key_of(uid, id);
+	struct claim_key key = claim_key_of(uid, id);
 	const struct claim *claim = map_get(&claims->map, key.bytes, key.len);
 
 	return claim ? claim->leader : NULL;
 }
 
 /* Moves an entry from its list to `to`; afterwards it holds no claim. */
-static void give_back(struct list *link, struct list *to)
+static void release_entry(struct list *link, struct list *to)
 {
 	struct claim_entry *entry = container_of(link, struct claim_entry, link);
 
@@ -112,8 +112,8 @@ void claims_decide(struct claim_entry *entry, struct list *ret_others)
 	list_init(ret_others);
 	entry->claim->looking = false;
 	list_for_each(at, &entry->claim->waiting)
-		if (!is_same(entry, container_of(at, struct claim_entry, link)))
-			give_back(at, ret_others);
+		if (!has_same_content(entry, container_of(at, struct claim_entry, link)))
+			release_entry(at, ret_others);
 }
 
 static void claim_free(struct claims *claims, struct claim *claim)
@@ -137,7 +137,7 @@ void claims_leave(struct claims *claims, struct claim_entry *entry, struct list 
 	}
 	entry->leads = false;
 	while ((first = list_first(&claim->waiting)))
-		give_back(first, ret_waiting);
+		release_entry(first, ret_waiting);
 	claim_free(claims, claim);
 }
 

@@ -13,10 +13,10 @@
 
 /* ---- here or on a thread -------------------------------------------------------------------- */
 
-static void mask(struct request *request, uint64_t work)
+static void mask_within(struct request *request, uint64_t work)
 {
-	redactor_allow(&request->kept.redactor, work);
-	request->kept.mask(request);
+	redactor_allow(&request->masked.redactor, work);
+	request->masked.mask(request);
 }
 
 /* Runs on a thread, which owns the request meanwhile; the loop only reads its stage. */
@@ -24,8 +24,8 @@ static void mask_there(void *context)
 {
 	struct request *request = context;
 
-	mask(request, REDACT_WORK_LONG);
-	request->kept.masked = true;
+	mask_within(request, REDACT_WORK_LONG);
+	request->masked.done = true;
 }
 
 static void on_masked(void *context)
@@ -33,20 +33,20 @@ static void on_masked(void *context)
 	struct request *request = context;
 
 	request->services->state->examining--;
-	if (!request->kept.masked) /* the work was dropped because the daemon closes */
+	if (!request->masked.done) /* the work was dropped because the daemon closes */
 		mask_there(request);
-	request_enter(request, request->kept.then(request));
+	request_enter(request, request->masked.then(request));
 }
 
-static enum stage mask_then(struct request *request, size_t bytes)
+static enum stage mask_and_go_on(struct request *request, size_t bytes)
 {
 	struct services *services = request->services;
 
-	request->kept.masked = false;
+	request->masked.done = false;
 	if (bytes <= BYTES_AT_ONCE) {
-		mask(request, REDACT_WORK_SHORT);
-		if (!request->kept.redactor.spent)
-			return request->kept.then(request);
+		mask_within(request, REDACT_WORK_SHORT);
+		if (!request->masked.redactor.spent)
+			return request->masked.then(request);
 	}
 	if (!services->state->closing &&
 		thread_work_start(services->thread_work, request->caller.uid, mask_there, on_masked,
@@ -54,37 +54,37 @@ static enum stage mask_then(struct request *request, size_t bytes)
 		services->state->examining++;
 		return STAGE_WAIT;
 	}
-	mask(request, REDACT_WORK_LONG);
-	return request->kept.then(request);
+	mask_within(request, REDACT_WORK_LONG);
+	return request->masked.then(request);
 }
 
 /* ---- masking -------------------------------------------------------------------------------- */
 
-static void start(struct request *request)
+static void redactor_prepare(struct request *request)
 {
-	if (!request->kept.redactor.book)
-		redactor_init(&request->kept.redactor, request->services->patterns, NULL,
+	if (!request->masked.redactor.book)
+		redactor_init(&request->masked.redactor, request->services->patterns, NULL,
 			&request->arena);
 }
 
 /* Without memory for the encodings of the secrets, nothing of the request may be recorded. */
-static void withhold(struct request *request)
+static void withhold_request(struct request *request)
 {
 	static const char why[] = "[withheld: no memory to look for secrets in it]";
-	struct job_spec *kept = &request->kept.spec;
+	struct job_spec *withheld = &request->masked.spec;
 
-	*kept = (struct job_spec){ .language = request->spec.language,
+	*withheld = (struct job_spec){ .language = request->spec.language,
 		.code = { why, sizeof(why) - 1 },
 		.entrypoint = "main",
 		.limits = request->spec.limits,
 		.secret_count = request->spec.secret_count,
 		.masks = 1 };
-	request->kept.withheld = true;
+	request->masked.withheld = true;
 }
 
 static void mask_request(struct request *request)
 {
-	struct redactor *redactor = &request->kept.redactor;
+	struct redactor *redactor = &request->masked.redactor;
 	const struct job_spec *spec = &request->spec;
 
 	redactor->masks = 0;
@@ -92,24 +92,25 @@ static void mask_request(struct request *request)
 		redactor->secrets =
 			encodings_of(&request->arena, spec->secrets, spec->secret_count);
 	if (spec->secret_count && !redactor->secrets)
-		withhold(request);
+		withhold_request(request);
 	else
-		mask_spec(redactor, spec, &request->kept.spec);
+		mask_spec(redactor, spec, &request->masked.spec);
 }
 
 static void mask_record(struct request *request)
 {
-	struct redactor *redactor = &request->kept.redactor;
+	struct redactor *redactor = &request->masked.redactor;
 	uint64_t params;
 
 	redactor->masks = 0;
 	if (!request_is_read(request))
-		request->kept.params = mask_refused_params(redactor, request->params);
+		request->masked.params = mask_refused_params(redactor, request->params);
 	params = redactor->masks;
-	mask_result(redactor, &request->result, &request->kept.result);
-	request->kept.result.masks += request_is_read(request) ? request->kept.spec.masks : params;
-	if (request->kept.withheld)
-		mask_everything(&request->kept.result);
+	mask_result(redactor, &request->result, &request->masked.result);
+	request->masked.result.masks +=
+		request_is_read(request) ? request->masked.spec.masks : params;
+	if (request->masked.withheld)
+		mask_everything(&request->masked.result);
 }
 
 static size_t cost_of_forms(const struct job_spec *spec)
@@ -125,18 +126,19 @@ enum stage redaction_of_spec(struct request *request, enum stage (*then)(struct 
 {
 	const struct job_spec *spec = &request->spec;
 
-	start(request);
-	request->kept.mask = mask_request;
-	request->kept.then = then;
-	return mask_then(request, masked_spec_cost(spec) + cost_of_forms(spec));
+	redactor_prepare(request);
+	request->masked.mask = mask_request;
+	request->masked.then = then;
+	return mask_and_go_on(request, masked_spec_cost(spec) + cost_of_forms(spec));
 }
 
 enum stage redaction_of_record(struct request *request, enum stage (*then)(struct request *request))
 {
 	size_t bytes = masked_result_cost(&request->result);
 
-	start(request);
-	request->kept.mask = mask_record;
-	request->kept.then = then;
-	return mask_then(request, request_is_read(request) ? bytes : bytes + request->held_bytes);
+	redactor_prepare(request);
+	request->masked.mask = mask_record;
+	request->masked.then = then;
+	return mask_and_go_on(
+		request, request_is_read(request) ? bytes : bytes + request->held_bytes);
 }

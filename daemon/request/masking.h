@@ -7,7 +7,7 @@
 #include "daemon/request/request.h"
 
 /*
- * Fills request->kept.spec, then enters the stage that `then` returns.  The request must have its
+ * Fills request->masked.spec, then enters the stage that `then` returns.  The request must have its
  * spec.
  */
 enum stage redaction_of_spec(struct request *request, enum stage (*then)(struct request *request));

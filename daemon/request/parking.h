@@ -40,8 +40,8 @@ enum parking_state {
 	PARKING_ASLEEP, /* decided before the daemon started; continues when there are workers */
 };
 
-enum parking_word {
-	PARKING_NO_WORD,
+enum parking_decision {
+	PARKING_UNDECIDED,
 	PARKING_APPROVED,
 	PARKING_DENIED,
 	PARKING_EXPIRED,
@@ -55,11 +55,11 @@ struct parking {
 	struct list link; /* in approvals->parked */
 	struct request *request;
 	enum parking_state state;
-	enum parking_word word;
-	bool hollow;  /* the params are still only in the store */
-	bool changed; /* the row was changed in the store, so the original request is unknown */
+	enum parking_decision decision;
+	bool unread;   /* the params are still only in the store */
+	bool tampered; /* the row was changed in the store, so the original request is unknown */
 	/* the store does not hold the params as they came, so the run cannot start from them */
-	bool altered;
+	bool incomplete;
 	char digest[HASH_TEXT_LEN + 1]; /* of the policy that said `ask` */
 	int64_t since_wall_us, until_wall_us;
 	int64_t waited_us; /* set when the waiting is over */

@@ -42,9 +42,9 @@ static const struct {
 			stage_policy_cancel, NULL, NULL },
 	[STAGE_APPROVAL] = { "approval", stage_approval, DOOR(CONTRACT) | DOOR(CACHE) | DOOR(RECORD) | DOOR(EXIT),
 			stage_approval_cancel, stage_approval_leave, NULL },
-	[STAGE_CACHE]    = { "cache",    stage_cache,    DOOR(MARK)   | DOOR(OUTPUT) | DOOR(RECORD),
+	[STAGE_CACHE]    = { "cache",    stage_cache,    DOOR(BEGIN)  | DOOR(OUTPUT) | DOOR(RECORD),
 			NULL, NULL, NULL },
-	[STAGE_MARK]     = { "mark",     stage_mark,     DOOR(QUEUE)  | DOOR(RECORD) | DOOR(REPLY),
+	[STAGE_BEGIN]     = { "begin",    stage_begin,     DOOR(QUEUE)  | DOOR(RECORD) | DOOR(REPLY),
 			NULL, NULL, NULL },
 	[STAGE_QUEUE]    = { "queue",    stage_queue,    DOOR(WORKER) | DOOR(RECORD),
 			stage_queue_cancel, stage_queue_leave, stage_queue_serve_all },
@@ -128,7 +128,7 @@ void request_free(struct request *request)
 
 /* ---- cancelling ----------------------------------------------------------------------------- */
 
-void request_cancel(struct request *request, enum limit_word why)
+void request_cancel(struct request *request, enum kill_reason why)
 {
 	if (request_is_canceled(request) || (why == KILLED_CLOSING && request_is_parked(request)))
 		return;
@@ -143,7 +143,7 @@ void request_cancel(struct request *request, enum limit_word why)
 
 void request_left(struct request *request)
 {
-	if (!(request_is_read(request) && request->spec.detach && (request->told & TOLD_ANSWER)))
+	if (!(request_is_read(request) && request->spec.detach && (request->sent & SENT_ANSWER)))
 		request_cancel(request, KILLED_LEFT);
 }
 
@@ -160,7 +160,7 @@ static int collect_name(void *context, struct request *request)
 }
 
 /* Collects the ids first: cancelling a run changes the registry and may end other runs. */
-int64_t request_cancel_all(const struct run_registry *runs, enum limit_word why)
+int64_t request_cancel_all(const struct run_registry *runs, enum kill_reason why)
 {
 	size_t count = registry_count(runs);
 	struct run_name *all = calloc(count + 1, sizeof(*all));

@@ -1,7 +1,7 @@
 /*
  * The table of stages and the walk through it.
  *
- *	CONTRACT -> REPEAT -> BUDGET -> POLICY -> (APPROVAL) -> CACHE -> MARK
+ *	CONTRACT -> REPEAT -> BUDGET -> POLICY -> (APPROVAL) -> CACHE -> BEGIN
  *	         -> QUEUE -> WORKER -> OUTPUT -> RECORD -> REPLY -> EXIT
  *
  * Any stage may go on to RECORD early, and a hit in CACHE goes to OUTPUT.  The table in pipeline.c
@@ -31,13 +31,13 @@ bool stage_has_door(enum stage from, enum stage to);
  * whose client left while others wait for its result, nor, when the daemon ends, a run that the
  * store keeps.
  */
-void request_cancel(struct request *request, enum limit_word why);
+void request_cancel(struct request *request, enum kill_reason why);
 
 /* The client disconnected: cancels the request unless it is detached and answered. */
 void request_left(struct request *request);
 
 /* Cancels every run in progress.  Returns their number, or -1 without memory. */
-int64_t request_cancel_all(const struct run_registry *runs, enum limit_word why);
+int64_t request_cancel_all(const struct run_registry *runs, enum kill_reason why);
 
 /* Call it only for a request that has entered no stage; STAGE_EXIT frees the others. */
 void request_free(struct request *request);

@@ -15,7 +15,7 @@ struct run_end {
 	const char *run_id;
 	uint32_t uid;               /* of its caller */
 	const struct value *result; /* as the caller sees it; NULL: `error` is set instead */
-	const struct value *kept;   /* as recorded, for everyone else */
+	const struct value *masked; /* as recorded, for everyone else */
 	const struct rpc_error *error;
 };
 

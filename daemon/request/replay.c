@@ -25,7 +25,7 @@ static bool is_of_that_request(const char *key)
 }
 
 /* Copies a file as `run` expects it, without the fields that the record adds. */
-static struct value *make_file(struct arena *arena, const void *items, size_t index)
+static struct value *replay_file(struct arena *arena, const void *items, size_t index)
 {
 	const struct value *file = value_at(items, index);
 	struct fill fill = fill_start(arena);
@@ -43,7 +43,7 @@ static void take_entry(struct fill *fill, const struct value_entry *entry)
 	if (value_is(value, VALUE_NIL) || is_of_that_request(entry->key))
 		return;
 	if (strcmp(entry->key, "files") == 0)
-		fill_list(fill, "files", value->list.count, value, make_file);
+		fill_list(fill, "files", value->list.count, value, replay_file);
 	else
 		fill_shared(fill, entry->key, value);
 }
@@ -71,24 +71,24 @@ struct value *replay_params(struct arena *arena, const struct value *record, con
 /* ---- secrets -------------------------------------------------------------------------------- */
 
 /* Replaces a secret in a record that the caller had named. */
-#define NAMED_MARK "[masked:secret]"
+#define NAMED_MASK "[masked:secret]"
 
-static bool holds_mark(const struct value *text)
+static bool holds_mask(const struct value *text)
 {
-	return memmem(text->text.bytes, text->text.len, NAMED_MARK, sizeof(NAMED_MARK) - 1);
+	return memmem(text->text.bytes, text->text.len, NAMED_MASK, sizeof(NAMED_MASK) - 1);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): records have a maximum depth */
-static bool has_mark(const struct value *value)
+static bool has_mask(const struct value *value)
 {
 	bool found = false;
 
 	if (value_is(value, VALUE_TEXT) || value_is(value, VALUE_BYTES))
-		return holds_mark(value);
+		return holds_mask(value);
 	for (size_t i = 0; value_is(value, VALUE_LIST) && i < value->list.count && !found; i++)
-		found = has_mark(value->list.items[i]);
+		found = has_mask(value->list.items[i]);
 	for (size_t i = 0; value_is(value, VALUE_MAP) && i < value->map.count && !found; i++)
-		found = has_mark(value->map.entries[i].value);
+		found = has_mask(value->map.entries[i].value);
 	return found;
 }
 
@@ -102,7 +102,7 @@ uint64_t replay_secrets(const struct value *record)
 	/* Repeats of another result, and old records, do not have the number. */
 	if (!value_get(record, "masks") && !value_get(request, "masks"))
 		return 0;
-	return has_mark(record) ? 1 : 0;
+	return has_mask(record) ? 1 : 0;
 }
 
 /* ---- the result ----------------------------------------------------------------------------- */
@@ -223,7 +223,7 @@ static bool is_there(const struct value *value)
 	return value && !value_is(value, VALUE_NIL);
 }
 
-static bool is_same(const struct value *a, const struct value *b)
+static bool is_same_value(const struct value *a, const struct value *b)
 {
 	if (!is_there(a) || !is_there(b))
 		return is_there(a) == is_there(b);
@@ -310,7 +310,7 @@ static struct value *list_differences(
 		const struct value *then = parts[i].look(arena, record, parts[i].key);
 		const struct value *now = parts[i].look(arena, result, parts[i].key);
 
-		if (is_same(then, now))
+		if (is_same_value(then, now))
 			continue;
 		value_list_add(arena, list,
 			parts[i].has_lines && is_bytes(then) && is_bytes(now)
@@ -357,7 +357,8 @@ static void compare_map(struct arena *arena, struct value *list, const char *nam
 
 		if (value_is(entry->value, VALUE_MAP))
 			compare_map(arena, list, what ? what : name, before, entry->value);
-		else if (!value_is(entry->value, VALUE_LIST) && !is_same(before, entry->value))
+		else if (!value_is(entry->value, VALUE_LIST) &&
+			 !is_same_value(before, entry->value))
 			value_list_add(arena, list,
 				difference(arena, what ? what : name, before, entry->value));
 	}
@@ -376,19 +377,19 @@ static struct value *list_circumstances(
 }
 
 struct value *replay_compare(struct arena *arena, const struct value *record,
-	const struct value *kept, struct value *result)
+	const struct value *masked, struct value *result)
 {
-	struct value *differs = list_differences(arena, record, kept);
+	struct value *differs = list_differences(arena, record, masked);
 	struct fill fill = fill_start(arena);
 	char then[DIGEST_TEXT_LEN + 1];
 	char now[DIGEST_TEXT_LEN + 1];
 
 	fingerprint(arena, record, then);
-	fingerprint(arena, kept, now);
+	fingerprint(arena, masked, now);
 	fill_shared(&fill, "replay_of", value_get(record, "run_id"));
 	fill_bool(&fill, "same", differs && differs->list.count == 0);
 	fill_value(&fill, "differs", differs);
-	fill_value(&fill, "circumstances", list_circumstances(arena, record, kept));
+	fill_value(&fill, "circumstances", list_circumstances(arena, record, masked));
 	if (value_as_int(value_get(value_get(record, "request"), "masks"), 0) > 0)
 		fill_shared(&fill, "masks", value_get(value_get(record, "request"), "masks"));
 	fill_text(&fill, "fingerprint", now);

@@ -25,7 +25,7 @@ struct value *replay_params(struct arena *arena, const struct value *record, con
 uint64_t replay_secrets(const struct value *record);
 
 /*
- * Compares `kept`, the new result as it is stored, with the record.  `result` is the new result as
+ * Compares `masked`, the new result as it is stored, with the record.  `result` is the new result as
  * it is reported.  Returns {replay_of, same, differs, circumstances, masks?, fingerprint,
  * recorded_fingerprint, result}, or NULL without memory.
  *
@@ -33,4 +33,4 @@ uint64_t replay_secrets(const struct value *record);
  * and `circumstances` are lists of {what, recorded, replayed, line?}.
  */
 struct value *replay_compare(struct arena *arena, const struct value *record,
-	const struct value *kept, struct value *result);
+	const struct value *masked, struct value *result);

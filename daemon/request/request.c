@@ -24,7 +24,7 @@ struct request *request_new(struct services *services, struct conn *conn,
 		return NULL;
 	}
 	list_init(&request->link);
-	buf_init(&request->early, EARLY_BYTES_MAX);
+	buf_init(&request->early_output, EARLY_BYTES_MAX);
 	request->services = services;
 	request->conn = conn;
 	request->msgid = message->msgid;
@@ -40,7 +40,7 @@ struct request *request_new(struct services *services, struct conn *conn,
 	return request;
 }
 
-struct request *request_new_recalled(struct services *services, const struct caller *caller,
+struct request *request_new_restored(struct services *services, const struct caller *caller,
 	const char *run_id, size_t arena_bytes)
 {
 	struct request *request = calloc(1, sizeof(*request));
@@ -48,7 +48,7 @@ struct request *request_new_recalled(struct services *services, const struct cal
 	if (!request)
 		return NULL;
 	list_init(&request->link);
-	buf_init(&request->early, EARLY_BYTES_MAX);
+	buf_init(&request->early_output, EARLY_BYTES_MAX);
 	arena_init(&request->arena, arena_bytes);
 	request->services = services;
 	request->caller = *caller;

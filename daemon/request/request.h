@@ -12,7 +12,7 @@
  *     CONTRACT~ ──► REPEAT~ ──► BUDGET ──► POLICY~ ──► APPROVAL~ ┤
  *         │            │           │          │  └──────────┐    │ a grant covers it
  * refused │     known, │    spent  │   denied │             ▼    ▼
- *         │   conflict │           │          │           CACHE~ ──► MARK~ ──► QUEUE~ ──► WORKER~
+ *         │   conflict │           │          │           CACHE~ ──► BEGIN~ ─► QUEUE~ ──► WORKER~
  *         │            │           │          │             │ hit       │ not    │ gave up    │
  *         │            │           │          │             │           │ stored │            ▼
  *         │            │           │          │             └───────────┼────────┼────────► OUTPUT~
@@ -57,7 +57,7 @@ enum stage {
 	STAGE_POLICY,
 	STAGE_APPROVAL,
 	STAGE_CACHE,
-	STAGE_MARK,
+	STAGE_BEGIN,
 	STAGE_QUEUE,
 	STAGE_WORKER,
 	STAGE_OUTPUT,
@@ -82,10 +82,10 @@ enum request_known {
 };
 
 /* Reports that were sent, one bit each. */
-enum request_told {
-	TOLD_ID = 1,     /* run.started, to the client */
-	TOLD_ANSWER = 2, /* the reply; a detached run continues after it */
-	TOLD_EVENT = 4,  /* the start, to subscribers of events */
+enum request_sent {
+	SENT_ID = 1,     /* run.started, to the client */
+	SENT_ANSWER = 2, /* the reply; a detached run continues after it */
+	SENT_EVENT = 4,  /* the start, to subscribers of events */
 };
 
 /* The RPC error of a request that could not be carried out. */
@@ -99,13 +99,13 @@ struct request_failure {
 };
 
 /* The request and its result as they are recorded: with secrets masked. */
-struct request_kept {
+struct request_masked {
 	struct redactor redactor;
 	struct job_spec spec;
 	struct job_result result;
 	const struct value *params; /* of a rejected contract */
 	bool withheld;              /* nothing of the request may be recorded */
-	bool masked;                /* private to masking.c, as are the next two */
+	bool done;                  /* private to masking.c, as are the next two */
 	void (*mask)(struct request *request);
 	enum stage (*then)(struct request *request);
 };
@@ -122,15 +122,15 @@ struct request {
 	struct arena arena;
 	const struct value *params;
 
-	enum stage stage;         /* the current stage */
-	unsigned entered;         /* the stages entered so far, one bit each */
-	bool walking;             /* a stage runs; otherwise the request waits for a callback */
-	enum limit_word canceled; /* KILLED_NOT, or why; a cancelled request starts nothing new */
+	enum stage stage;          /* the current stage */
+	unsigned entered;          /* the stages entered so far, one bit each */
+	bool walking;              /* a stage runs; otherwise the request waits for a callback */
+	enum kill_reason canceled; /* KILLED_NOT, or why; a cancelled request starts nothing new */
 	enum request_known known;
-	unsigned told; /* enum request_told */
+	unsigned sent; /* enum request_sent */
 	enum contract_state contract;
 	struct claim_entry claim; /* on the id that the caller chose */
-	unsigned held;            /* begun recordings in progress */
+	unsigned begun_pending;   /* begun recordings in progress */
 	uint8_t *cache_key;       /* NULL: none */
 	struct job_spec spec;
 	struct job_result result;
@@ -139,18 +139,18 @@ struct request {
 	size_t pin_count;
 	struct job_refusals *refusals; /* of a check: all faults; NULL: none, or no memory */
 	struct request_failure failure;
-	struct request_kept kept;
+	struct request_masked masked;
 	struct budget_ticket budget;
 	const struct policy *policy;
 	size_t texts_judged;     /* number of judged texts: the program first, then files */
 	struct parking *parking; /* set once the run was parked for approval: approvals.h */
 	struct runtime *runtime;
 	struct queue_entry queue;
-	struct timer *patience; /* time limit in the queue */
+	struct timer *queue_timer; /* time limit in the queue */
 	struct execution execution;
 	struct recording begun;
 	struct recording ended;
-	struct buf early; /* output notifications held back until the run is known */
+	struct buf early_output; /* notifications held back until the run is known */
 	int64_t received_us, received_wall_us, entered_us;
 	struct job_step steps[REQUEST_STEPS_MAX];
 };
@@ -159,7 +159,7 @@ struct request {
  * Restores a recorded request that had not begun when the daemon ended.  It has the same id and no
  * client; its params are still in the store.  NULL: no memory.
  */
-struct request *request_new_recalled(struct services *services, const struct caller *caller,
+struct request *request_new_restored(struct services *services, const struct caller *caller,
 	const char *run_id, size_t arena_bytes);
 
 /*

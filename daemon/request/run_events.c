@@ -30,21 +30,22 @@ static const struct {
 };
 
 /* Returns a value of a request that the contract rejected, if it is short enough for a name. */
-static const char *sent(const struct request *request, const char *key)
+static const char *refused_text(const struct request *request, const char *key)
 {
-	const char *text = value_as_text(value_get(request->kept.params, key));
+	const char *text = value_as_text(value_get(request->masked.params, key));
 
 	return text && strlen(text) <= NAME_BYTES ? text : NULL;
 }
 
 static const char *agent_of(const struct request *request)
 {
-	return request_is_read(request) ? request->kept.spec.agent : sent(request, "agent");
+	return request_is_read(request) ? request->masked.spec.agent
+					: refused_text(request, "agent");
 }
 
 static const char *task_of(const struct request *request)
 {
-	return request_is_read(request) ? request->kept.spec.task : sent(request, "task");
+	return request_is_read(request) ? request->masked.spec.task : refused_text(request, "task");
 }
 
 static struct event event_of(const struct request *request, enum event_kind kind)
@@ -56,29 +57,30 @@ static struct event event_of(const struct request *request, enum event_kind kind
 		.task = task_of(request) };
 }
 
-static void put_text(struct arena *arena, struct value *map, const char *key, const char *text)
+static void put_event_text(
+	struct arena *arena, struct value *map, const char *key, const char *text)
 {
 	if (text && text[0])
 		value_map_put(arena, map, key, value_text(arena, text));
 }
 
 /* Describes the run, with the same keys in every event. */
-static struct value *describe(
+static struct value *describe_run(
 	struct arena *arena, const struct request *request, const struct event *event)
 {
-	struct value *told = event_start(arena, event);
+	struct value *map = event_start(arena, event);
 
-	put_text(arena, told, "run_id", request->result.run_id);
-	value_map_put(arena, told, "uid", value_int(arena, request->caller.uid));
-	put_text(arena, told, "agent", agent_of(request));
-	put_text(arena, told, "task", task_of(request));
+	put_event_text(arena, map, "run_id", request->result.run_id);
+	value_map_put(arena, map, "uid", value_int(arena, request->caller.uid));
+	put_event_text(arena, map, "agent", agent_of(request));
+	put_event_text(arena, map, "task", task_of(request));
 	if (!request_is_read(request))
-		return told;
-	put_text(arena, told, "language", request->kept.spec.language);
-	put_text(arena, told, "policy",
-		request->policy ? policy_name(request->policy) : request->kept.spec.policy);
-	put_text(arena, told, "code_hash", request->result.code_hash);
-	return told;
+		return map;
+	put_event_text(arena, map, "language", request->masked.spec.language);
+	put_event_text(arena, map, "policy",
+		request->policy ? policy_name(request->policy) : request->masked.spec.policy);
+	put_event_text(arena, map, "code_hash", request->result.code_hash);
+	return map;
 }
 
 static bool has_rule(const struct value *rules, const char *rule)
@@ -90,7 +92,8 @@ static bool has_rule(const struct value *rules, const char *rule)
 }
 
 /* Adds the rules that decided, each once. */
-static void put_rules(struct arena *arena, struct value *told, const struct policy_verdict *verdict)
+static void put_event_rules(
+	struct arena *arena, struct value *map, const struct policy_verdict *verdict)
 {
 	const char *word = policy_decision_word(verdict->decision);
 	struct value *rules = value_list(arena);
@@ -102,78 +105,79 @@ static void put_rules(struct arena *arena, struct value *told, const struct poli
 			!has_rule(rules, finding->rule))
 			value_list_add(arena, rules, value_text(arena, finding->rule));
 	}
-	value_map_put(arena, told, "rules", rules);
+	value_map_put(arena, map, "rules", rules);
 }
 
 /* Adds how the run ended, and by which rules or limit. */
-static void put_end(struct arena *arena, struct value *told, const struct request *request,
-	enum event_kind kind)
+static void put_run_end(
+	struct arena *arena, struct value *map, const struct request *request, enum event_kind kind)
 {
 	const struct job_result *result = &request->result;
 
-	put_text(arena, told, "outcome", outcome_word(result->outcome));
-	value_map_put(arena, told, "ok", value_bool(arena, result->outcome == OUTCOME_OK));
-	put_text(arena, told, "ran", ran_word(result->ran));
-	put_text(arena, told, "reason", request->kept.result.reason);
-	value_map_put(arena, told, "exec_us", value_int(arena, result->metrics.exec_us));
-	value_map_put(arena, told, "total_us", value_int(arena, result->metrics.total_us));
+	put_event_text(arena, map, "outcome", outcome_word(result->outcome));
+	value_map_put(arena, map, "ok", value_bool(arena, result->outcome == OUTCOME_OK));
+	put_event_text(arena, map, "ran", ran_word(result->ran));
+	put_event_text(arena, map, "reason", request->masked.result.reason);
+	value_map_put(arena, map, "exec_us", value_int(arena, result->metrics.exec_us));
+	value_map_put(arena, map, "total_us", value_int(arena, result->metrics.total_us));
 	if (kind == EVENT_DENIED && result->has_verdict)
-		put_rules(arena, told, &result->verdict);
+		put_event_rules(arena, map, &result->verdict);
 	if (kind == EVENT_LIMIT)
-		put_text(arena, told, "limit", value_as_text(value_get(result->evidence, "limit")));
+		put_event_text(
+			arena, map, "limit", value_as_text(value_get(result->evidence, "limit")));
 }
 
 /* Adds the rules that ask for approval and the time limit, or the uid that decided. */
-static void put_parking(struct arena *arena, struct value *told, const struct request *request,
-	enum event_kind kind)
+static void put_parking(
+	struct arena *arena, struct value *map, const struct request *request, enum event_kind kind)
 {
 	const struct parking *parking = request->parking;
 
-	put_rules(arena, told, &request->result.verdict);
+	put_event_rules(arena, map, &request->result.verdict);
 	if (kind == EVENT_ASKED)
-		value_map_put(arena, told, "until_us", value_int(arena, parking->until_wall_us));
+		value_map_put(arena, map, "until_us", value_int(arena, parking->until_wall_us));
 	else
-		value_map_put(arena, told, "by", value_int(arena, parking->by));
-	put_text(arena, told, "reason", parking->reason);
+		value_map_put(arena, map, "by", value_int(arena, parking->by));
+	put_event_text(arena, map, "reason", parking->reason);
 }
 
-static void put_nothing(struct arena *arena, struct value *told, const struct request *request,
-	enum event_kind kind)
+static void put_nothing(
+	struct arena *arena, struct value *map, const struct request *request, enum event_kind kind)
 {
 	(void)arena;
-	(void)told;
+	(void)map;
 	(void)request;
 	(void)kind;
 }
 
 /* Builds an event only if a client has subscribed to it.  Returns whether it was sent. */
-static bool tell(const struct request *request, enum event_kind kind,
-	void (*put)(struct arena *arena, struct value *told, const struct request *request,
+static bool send_event(const struct request *request, enum event_kind kind,
+	void (*put)(struct arena *arena, struct value *map, const struct request *request,
 		enum event_kind kind))
 {
 	const struct event event = event_of(request, kind);
 	struct events *events = request->services->events;
 	struct arena arena;
-	struct value *told;
+	struct value *map;
 
 	if (!events_hears(events, &event))
 		return false;
 	arena_init(&arena, EVENT_BYTES);
-	told = describe(&arena, request, &event);
-	put(&arena, told, request, kind);
-	events_tell(events, &event, told);
+	map = describe_run(&arena, request, &event);
+	put(&arena, map, request, kind);
+	events_tell(events, &event, map);
 	arena_done(&arena);
 	return true;
 }
 
 void event_run_asked(const struct request *request)
 {
-	(void)tell(request, EVENT_ASKED, put_parking);
+	(void)send_event(request, EVENT_ASKED, put_parking);
 }
 
 void event_run_approved(const struct request *request)
 {
-	(void)tell(request, EVENT_APPROVED, put_parking);
+	(void)send_event(request, EVENT_APPROVED, put_parking);
 }
 
 void event_run_ended(const struct request *request)
@@ -183,8 +187,9 @@ void event_run_ended(const struct request *request)
 	if (request->known == UNKNOWN)
 		return;
 	if (ends[outcome].limit)
-		(void)tell(request, EVENT_LIMIT, put_end);
-	(void)tell(request, ends[outcome].denied ? EVENT_DENIED : EVENT_FINISHED, put_end);
+		(void)send_event(request, EVENT_LIMIT, put_run_end);
+	(void)send_event(
+		request, ends[outcome].denied ? EVENT_DENIED : EVENT_FINISHED, put_run_end);
 }
 
 bool run_is_watched(const struct request *request)
@@ -196,9 +201,9 @@ bool run_is_watched(const struct request *request)
 
 void event_run_started(struct request *request)
 {
-	if ((request->told & TOLD_EVENT) || request->known == UNKNOWN ||
+	if ((request->sent & SENT_EVENT) || request->known == UNKNOWN ||
 		!request->execution.started_us)
 		return;
-	if (tell(request, EVENT_STARTED, put_nothing))
-		request->told |= TOLD_EVENT;
+	if (send_event(request, EVENT_STARTED, put_nothing))
+		request->sent |= SENT_EVENT;
 }

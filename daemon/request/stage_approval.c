@@ -16,7 +16,7 @@
 
 #define VERDICT_BYTES_MAX ((size_t)8 << 20)
 
-static enum stage refuse(struct request *request, enum rpc_code code, const char *why)
+static enum stage refuse_approval(struct request *request, enum rpc_code code, const char *why)
 {
 	request_fail(request, (int)code, "%s", why);
 	if (code == RPC_CODE_BUSY)
@@ -27,7 +27,7 @@ static enum stage refuse(struct request *request, enum rpc_code code, const char
 /* ---- approved runs -------------------------------------------------------------------------- */
 
 /* Continues after a record was written; the run may have been cancelled meanwhile. */
-static enum stage go_on(struct request *request)
+static enum stage approved(struct request *request)
 {
 	if (request_is_canceled(request))
 		return request_give_up(request);
@@ -76,7 +76,7 @@ static void on_counted(struct recording *recording, const struct err *err)
 {
 	struct use *use = container_of(recording, struct use, recording);
 
-	request_enter(use->request, err ? not_counted(use, err) : go_on(use->request));
+	request_enter(use->request, err ? not_counted(use, err) : approved(use->request));
 }
 
 /* Takes the use in the loop, before it is recorded, so that two runs cannot share the last one. */
@@ -86,10 +86,11 @@ static enum stage use_grant(struct request *request, struct grant *grant)
 
 	describe_grant(request, grant);
 	if (grant->uses < 0)
-		return go_on(request);
+		return approved(request);
 	use = arena_new(&request->arena, struct use);
 	if (!use)
-		return refuse(request, RPC_CODE_BUSY, "there is no memory for another run");
+		return refuse_approval(
+			request, RPC_CODE_BUSY, "there is no memory for another run");
 	grant->uses--;
 	use->request = request;
 	use->recording.kind = RECORDING_USE;
@@ -108,7 +109,7 @@ static void on_parked(struct recording *recording, const struct err *err)
 
 	if (err) {
 		request_enter(request,
-			refuse(request, RPC_CODE_INTERNAL,
+			refuse_approval(request, RPC_CODE_INTERNAL,
 				arena_printf(&request->arena,
 					"it could not be recorded as one that waits for approval: %s",
 					err->text)));
@@ -121,7 +122,7 @@ static void on_parked(struct recording *recording, const struct err *err)
 static const char *verdict_json(struct request *request)
 {
 	struct arena *arena = &request->arena;
-	struct value *verdict = policy_verdict_to_value(arena, &request->kept.result.verdict);
+	struct value *verdict = policy_verdict_to_value(arena, &request->masked.result.verdict);
 	struct bytes text = { NULL, 0 };
 
 	if (request->spec.secret_count) /* secrets are stored nowhere; keep their number */
@@ -164,10 +165,11 @@ static enum stage park(struct request *request)
 	struct recording *recording;
 
 	if (full)
-		return refuse(request, RPC_CODE_BUSY, full);
+		return refuse_approval(request, RPC_CODE_BUSY, full);
 	request->parking = verdict ? take_place(request) : NULL;
 	if (!request->parking)
-		return refuse(request, RPC_CODE_BUSY, "there is no memory for another run");
+		return refuse_approval(
+			request, RPC_CODE_BUSY, "there is no memory for another run");
 	recording = &request->parking->recording;
 	recording->kind = RECORDING_PARKED;
 	recording->durability = STORE_NOW;
@@ -188,7 +190,7 @@ static bool is_approved(const struct request *request)
 {
 	const struct parking *parking = request->parking;
 
-	return parking && parking->word == PARKING_APPROVED &&
+	return parking && parking->decision == PARKING_APPROVED &&
 	       (request->result.verdict.decision != POLICY_ASK ||
 		       !strcmp(parking->digest, request->result.verdict.digest));
 }
@@ -199,9 +201,10 @@ enum stage stage_approval(struct request *request)
 	struct grant *grant;
 
 	if (is_approved(request))
-		return go_on(request);
+		return approved(request);
 	if (approval_subject(request, subject) < 0)
-		return refuse(request, RPC_CODE_BUSY, "there is no memory for another run");
+		return refuse_approval(
+			request, RPC_CODE_BUSY, "there is no memory for another run");
 	grant = grants_find(&request->services->approvals->grants, request->caller.uid, subject);
 	if (grant)
 		return use_grant(request, grant);

@@ -48,7 +48,7 @@ enum budget_end budget_end_of(enum outcome outcome)
 /* Uses the masked names, since they outlive the run and are shown. */
 static struct budget_case case_of(const struct request *request)
 {
-	const struct job_spec *spec = &request->kept.spec;
+	const struct job_spec *spec = &request->masked.spec;
 	const struct allowance_case whom = { request->spec.language,
 		request->policy ? policy_name(request->policy) : NULL, true, request->caller.uid,
 		request->caller.gid };
@@ -84,7 +84,7 @@ static const char *const measures[BUDGET_MEASURE_COUNT] = {
 	[BUDGET_FAILURES] = "%" PRIu64 " attempts in a row have failed, of %" PRIu64 " that may",
 };
 
-static const char *whose(struct request *request, const struct budget_case *what,
+static const char *budget_owner(struct request *request, const struct budget_case *what,
 	const struct budget_refusal *refusal)
 {
 	if (refusal->shared)
@@ -105,14 +105,14 @@ static const char *whose(struct request *request, const struct budget_case *what
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the table above */
-static const char *told(struct request *request, const struct budget_refusal *refusal)
+static const char *describe_spent(struct request *request, const struct budget_refusal *refusal)
 {
 	return arena_printf(
 		&request->arena, measures[refusal->measure], refusal->spent, refusal->most);
 }
 #pragma GCC diagnostic pop
 
-static struct value *describe(struct request *request, const struct budget_refusal *refusal)
+static struct value *describe_refusal(struct request *request, const struct budget_refusal *refusal)
 {
 	struct arena *arena = &request->arena;
 	struct value *map = value_map(arena);
@@ -129,22 +129,22 @@ static struct value *describe(struct request *request, const struct budget_refus
 	return map;
 }
 
-static enum stage refuse(struct request *request, const struct budget_case *what,
+static enum stage refuse_over_budget(struct request *request, const struct budget_case *what,
 	const struct budget_refusal *refusal)
 {
 	const char *reason = arena_printf(&request->arena,
 		"The budget of %s is spent: %s; come back in %s, or ask an administrator to reset it.",
-		whose(request, what, refusal), told(request, refusal),
+		budget_owner(request, what, refusal), describe_spent(request, refusal),
 		time_text(request, refusal->retry_after_ms));
 
-	request->result.budget = describe(request, refusal);
+	request->result.budget = describe_refusal(request, refusal);
 	request_step(
 		request, "budget.exceeded", "budget", false, budget_measure_word(refusal->measure));
 	return request_not_run(request, OUTCOME_BUDGET_EXCEEDED, reason);
 }
 
 /* While the run waited for approval it held nothing, so others may have spent what it needs. */
-static enum stage resume(struct request *request, const struct budget_case *what)
+static enum stage resume_budget(struct request *request, const struct budget_case *what)
 {
 	const struct budget_spent nothing = { .end = BUDGET_NEITHER };
 	struct budgets *budgets = request->services->budgets;
@@ -153,7 +153,7 @@ static enum stage resume(struct request *request, const struct budget_case *what
 	if (budgets_resume(budgets, what, clock_us(), &request->budget, &refusal) == 0)
 		return STAGE_POLICY;
 	budgets_settle(budgets, &request->budget, &nothing, clock_us());
-	return refuse(request, what, &refusal);
+	return refuse_over_budget(request, what, &refusal);
 }
 
 void stage_budget_pause(struct request *request)
@@ -172,12 +172,12 @@ enum stage stage_budget(struct request *request)
 		return STAGE_POLICY;
 	what = case_of(request);
 	if (request->budget.entries[BUDGET_UID]) /* a run that was admitted and then approved */
-		return resume(request, &what);
+		return resume_budget(request, &what);
 	answer = budgets_admit(
 		request->services->budgets, &what, clock_us(), &request->budget, &refusal);
 
 	if (answer > 0)
-		return refuse(request, &what, &refusal);
+		return refuse_over_budget(request, &what, &refusal);
 	if (answer < 0)
 		return request_not_run(
 			request, OUTCOME_SANDBOX_ERROR, "there was no memory to look up a budget");
@@ -195,7 +195,7 @@ static uint64_t positive(int64_t number)
 static const char *failing_text(struct request *request, const struct budget_case *what,
 	const struct budget_refusal *failing)
 {
-	const char *of_whom = whose(request, what, failing);
+	const char *of_whom = budget_owner(request, what, failing);
 	const char *times = failing->spent == 1
 				    ? "once"
 				    : arena_printf(&request->arena, "%" PRIu64 " times in a row",

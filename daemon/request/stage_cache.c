@@ -1,6 +1,6 @@
 /* CACHE: uses a recorded result instead of a run, if the caller allows that. */
 #include "daemon/request/pipeline.h"
-#include "daemon/request/recall.h"
+#include "daemon/request/record_lookup.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
 #include "daemon/workers/pool.h"
@@ -9,24 +9,24 @@
 static enum stage missed(struct request *request, const char *why)
 {
 	request_step(request, "cache.miss", "cache", true, why);
-	return STAGE_MARK;
+	return STAGE_BEGIN;
 }
 
 /*
  * The policy has checked the program in either case.  The output is checked again, since this
  * request may ask for another format or schema.
  */
-static void on_found(struct request *request, const struct recall *recall)
+static void on_found(struct request *request, const struct record_lookup *lookup)
 {
 	if (request_is_canceled(request)) {
 		request_enter(request, request_give_up(request));
 		return;
 	}
-	if (recall->answer != RECALL_FOUND) {
+	if (lookup->answer != LOOKUP_FOUND) {
 		request_enter(request, missed(request, NULL));
 		return;
 	}
-	recall_take(request, recall);
+	record_lookup_use(request, lookup);
 	request->result.value = NULL;
 	request_step(request, "cache.hit", "cache", true, request->result.cached_from);
 	request_enter(request, STAGE_OUTPUT);
@@ -40,7 +40,7 @@ enum stage stage_cache(struct request *request)
 		policy_digest(request->policy) };
 
 	if (request->spec.cache == CACHE_OFF)
-		return STAGE_MARK;
+		return STAGE_BEGIN;
 	if (!runtime)
 		return missed(request, "it is not known what the runtime is made of");
 	request->cache_key = arena_alloc(&request->arena, DIGEST_LEN);
@@ -48,7 +48,7 @@ enum stage stage_cache(struct request *request)
 		return missed(request, "there is no memory to look for it");
 	job_cache_key(&request->spec, &hashes, &circumstances, request->cache_key);
 	if (request->spec.cache == CACHE_USE &&
-		recall_start(request, RECALL_CACHED, NULL, on_found) == 0)
+		record_lookup_start(request, LOOKUP_CACHED, NULL, on_found) == 0)
 		return STAGE_WAIT;
 	return missed(request, NULL);
 }

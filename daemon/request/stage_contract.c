@@ -9,7 +9,7 @@
 #include "daemon/policy/allowances.h"
 #include "daemon/request/masking.h"
 #include "daemon/request/pipeline.h"
-#include "daemon/request/recall.h"
+#include "daemon/request/record_lookup.h"
 #include "daemon/request/registry.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -31,7 +31,7 @@
 #define EXEC_TEXT_BYTES ((size_t)128 << 10) /* including the final NUL: MAX_ARG_STRLEN */
 /* maximum age of an id that a caller chose: five minutes */
 #define NAME_AGE_MS     300000L
-#define LOOK_AT_ONCE    ((size_t)512 << 10) /* a message with its values; about 1 ms */
+#define CHECK_AT_ONCE   ((size_t)512 << 10) /* a message with its values; about 1 ms */
 
 /* Lists the runtimes for an error message. */
 static const char *runtime_names(struct request *request)
@@ -76,7 +76,7 @@ static const struct job_bounds *bounds_of(const struct request *request, struct 
 }
 
 /* Describes the interpreter and the system below it, for the record. */
-static const struct value *stamp(struct request *request)
+static const struct value *describe_interpreter(struct request *request)
 {
 	struct value *map = runtime_stamp(request->runtime, &request->arena);
 
@@ -136,7 +136,7 @@ static const char *name_in(const struct request *request, const char *key)
 	return value_as_text(value_get(request->params, key));
 }
 
-static bool is_told(const struct job_refusals *refusals, const char *pointer)
+static bool is_listed(const struct job_refusals *refusals, const char *pointer)
 {
 	for (size_t i = 0; i < refusals->count; i++)
 		if (strcmp(refusals->items[i].pointer, pointer) == 0)
@@ -145,27 +145,27 @@ static bool is_told(const struct job_refusals *refusals, const char *pointer)
 }
 
 /* Adds unknown names, so that a check reports all faults at once. */
-static void tell_names(struct request *request, struct job_refusals *all)
+static void add_unknown_names(struct request *request, struct job_refusals *all)
 {
 	for (size_t i = 0; i < COUNT_OF(names) && all->count < JOB_REFUSALS_MAX; i++) {
 		const char *message = names[i].unknown(request, name_in(request, names[i].key));
 
-		if (message && !is_told(all, names[i].pointer))
+		if (message && !is_listed(all, names[i].pointer))
 			all->items[all->count++] =
 				(struct job_refusal){ names[i].pointer, "value", message };
 	}
 }
 
 /* Also adds a fault that was found only after the contract was met. */
-static void tell_late(
+static void add_late_fault(
 	struct request *request, struct job_refusals *all, const struct job_refusal *refusal)
 {
-	tell_names(request, all);
-	if (all->count < JOB_REFUSALS_MAX && !is_told(all, refusal->pointer))
+	add_unknown_names(request, all);
+	if (all->count < JOB_REFUSALS_MAX && !is_listed(all, refusal->pointer))
 		all->items[all->count++] = *refusal;
 }
 
-static enum stage refuse(struct request *request, const struct job_refusal *refusal)
+static enum stage refuse_contract(struct request *request, const struct job_refusal *refusal)
 {
 	request->result.outcome = OUTCOME_REFUSED;
 	request->result.ran = RAN_NO;
@@ -175,7 +175,7 @@ static enum stage refuse(struct request *request, const struct job_refusal *refu
 	request_fail(request, RPC_CODE_BAD_REQUEST, "%s", refusal->message);
 	request_step(request, "contract.refused", "contract", false, refusal->message);
 	if (request->refusals)
-		tell_late(request, request->refusals, refusal);
+		add_late_fault(request, request->refusals, refusal);
 	return request->is_check ? STAGE_REPLY : STAGE_RECORD;
 }
 
@@ -201,7 +201,7 @@ static bool find_names(struct request *request, struct job_refusal *ret_refusal)
 /* ---- in the loop or on a thread ------------------------------------------------------------- */
 
 /* One check of the params.  Of the request it changes only the arena. */
-struct look {
+struct contract_check {
 	struct request *request;
 	const struct job_bounds *bounds;
 	struct job_bounds room;
@@ -213,31 +213,31 @@ struct look {
 	struct err err;
 };
 
-static void look_for_all(struct look *look)
+static void find_all_faults(struct contract_check *check)
 {
-	struct request *request = look->request;
+	struct request *request = check->request;
 	struct job_refusals *all = arena_new(&request->arena, struct job_refusals);
 	struct err err = ERR_INIT;
 
 	/* Without memory only the first fault is reported. */
 	if (all &&
-		job_spec_refusals(&request->arena, request->params, look->bounds, all, &err) == 0)
-		look->all = all;
+		job_spec_refusals(&request->arena, request->params, check->bounds, all, &err) == 0)
+		check->all = all;
 }
 
-static void look_at(void *context)
+static void check_contract(void *context)
 {
-	struct look *look = context;
-	struct request *request = look->request;
+	struct contract_check *check = context;
+	struct request *request = check->request;
 
-	look->answer = job_spec_from_value(&request->arena, request->params, look->bounds,
-		&look->spec, &look->refusal, &look->err);
-	if (request->is_check && look->answer >= 0)
-		look_for_all(look);
-	if (look->answer)
+	check->answer = job_spec_from_value(&request->arena, request->params, check->bounds,
+		&check->spec, &check->refusal, &check->err);
+	if (request->is_check && check->answer >= 0)
+		find_all_faults(check);
+	if (check->answer)
 		return;
-	job_code_hash(&look->spec, look->code_hash);
-	job_input_hash(&look->spec, look->input_hash);
+	job_code_hash(&check->spec, check->code_hash);
+	job_input_hash(&check->spec, check->input_hash);
 }
 
 /*
@@ -249,10 +249,10 @@ static void announce(struct request *request)
 {
 	struct buf message;
 
-	if (!request->spec.announce || (request->told & TOLD_ID) || request->is_check ||
+	if (!request->spec.announce || (request->sent & SENT_ID) || request->is_check ||
 		!request->conn)
 		return;
-	request->told |= TOLD_ID;
+	request->sent |= SENT_ID;
 	buf_init(&message, NOTICE_BYTES);
 	if (notification_write_started(
 		    &message, request->result.run_id, request->msgid, request->spec.id, NULL) == 0)
@@ -262,7 +262,7 @@ static void announce(struct request *request)
 
 /* ---- an id that the caller chose ------------------------------------------------------------ */
 
-static enum stage held(struct request *request)
+static enum stage accept_contract(struct request *request)
 {
 	request_step(request, "contract.held", "contract", true, NULL);
 	announce(request);
@@ -273,7 +273,7 @@ static enum stage refuse_name(struct request *request, const char *reason, const
 {
 	const struct job_refusal refusal = { "/run_id", reason, message };
 
-	return refuse(request, &refusal);
+	return refuse_contract(request, &refusal);
 }
 
 static enum stage name_is_taken(struct request *request)
@@ -290,21 +290,21 @@ static enum stage cannot_name(struct request *request, const char *why)
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
 }
 
-static enum stage name_it(struct request *request, const struct recall *recall)
+static enum stage take_free_name(struct request *request, const struct record_lookup *lookup)
 {
 	request->contract = CONTRACT_READ;
-	if (recall->answer == RECALL_FOUND)
+	if (lookup->answer == LOOKUP_FOUND)
 		return name_is_taken(request);
-	if (recall->answer != RECALL_NONE)
-		return cannot_name(request, recall->err.text);
+	if (lookup->answer != LOOKUP_NONE)
+		return cannot_name(request, lookup->err.text);
 	if (registry_rename(request->services->runs, request, request->spec.run_id) < 0)
 		return cannot_name(request, "there is no memory");
-	return held(request);
+	return accept_contract(request);
 }
 
-static void on_place_looked_up(struct request *request, const struct recall *recall)
+static void on_place_looked_up(struct request *request, const struct record_lookup *lookup)
 {
-	request_enter(request, name_it(request, recall));
+	request_enter(request, take_free_name(request, lookup));
 }
 
 /*
@@ -319,16 +319,16 @@ static enum stage take_name(struct request *request)
 
 	/* set before it waited for approval */
 	if (!run_id || strcmp(run_id, request->result.run_id) == 0)
-		return held(request);
+		return accept_contract(request);
 	age_ms = clock_wall_us() / 1000 - (int64_t)ulid_time_ms(run_id);
 	if (age_ms < 0 || age_ms > NAME_AGE_MS)
 		return refuse_name(request, "range",
 			"/run_id: the time in it must be of the last five minutes");
 	if (request->is_check)
-		return held(request);
+		return accept_contract(request);
 	if (registry_has_place(services->runs, run_id))
 		return name_is_taken(request);
-	if (recall_start(request, RECALL_PLACE, run_id, on_place_looked_up) < 0)
+	if (record_lookup_start(request, LOOKUP_PLACE, run_id, on_place_looked_up) < 0)
 		return cannot_name(request, "there is no thread to ask the store");
 	ulid_pass(services->ids, run_id);
 	request->contract = CONTRACT_NAMING;
@@ -375,50 +375,50 @@ static enum stage find_parts(struct request *request)
 	struct job_refusal refusal = { "", "value", "the request names what this host has not" };
 
 	if (!find_names(request, &refusal) || cannot_be_passed(request, &refusal))
-		return refuse(request, &refusal);
-	request->result.runtime = stamp(request);
+		return refuse_contract(request, &refusal);
+	request->result.runtime = describe_interpreter(request);
 	if (request->spec.deterministic)
 		request->runtime = request->runtime->steady;
 	return take_name(request);
 }
 
-static enum stage looked(struct request *request, struct look *look)
+static enum stage contract_checked(struct request *request, struct contract_check *check)
 {
-	request->refusals = look->all;
-	if (look->answer < 0) {
+	request->refusals = check->all;
+	if (check->answer < 0) {
 		request->result.outcome = OUTCOME_REFUSED;
 		request->result.reason = "there was no memory to read the request";
-		request_fail(request, RPC_CODE_TOO_LARGE, "%s", look->err.text);
+		request_fail(request, RPC_CODE_TOO_LARGE, "%s", check->err.text);
 		return request->is_check ? STAGE_REPLY : STAGE_RECORD;
 	}
-	if (look->answer > 0)
-		return refuse(request, &look->refusal);
-	request->spec = look->spec;
+	if (check->answer > 0)
+		return refuse_contract(request, &check->refusal);
+	request->spec = check->spec;
 	request->contract = CONTRACT_READ;
 	request->result.limits = request->spec.limits;
-	memcpy(request->result.code_hash, look->code_hash, sizeof(look->code_hash));
-	memcpy(request->result.input_hash, look->input_hash, sizeof(look->input_hash));
+	memcpy(request->result.code_hash, check->code_hash, sizeof(check->code_hash));
+	memcpy(request->result.input_hash, check->input_hash, sizeof(check->input_hash));
 	return request->is_check ? find_parts(request) : redaction_of_spec(request, find_parts);
 }
 
-static void on_looked(void *context)
+static void on_contract_checked(void *context)
 {
-	struct look *look = context;
-	struct request *request = look->request;
+	struct contract_check *check = context;
+	struct request *request = check->request;
 
 	request->services->state->examining--;
-	request_enter(request, looked(request, look));
+	request_enter(request, contract_checked(request, check));
 }
 
 /* Checks large params on a thread, so that they do not block the loop. */
-static bool looks_elsewhere(struct look *look)
+static bool check_on_thread(struct contract_check *check)
 {
-	struct request *request = look->request;
+	struct request *request = check->request;
 	struct services *services = request->services;
 
-	if (request->held_bytes <= LOOK_AT_ONCE || services->state->closing ||
-		thread_work_start(
-			services->thread_work, request->caller.uid, look_at, on_looked, look) < 0)
+	if (request->held_bytes <= CHECK_AT_ONCE || services->state->closing ||
+		thread_work_start(services->thread_work, request->caller.uid, check_contract,
+			on_contract_checked, check) < 0)
 		return false;
 	services->state->examining++; /* closing the daemon waits for it */
 	return true;
@@ -426,7 +426,7 @@ static bool looks_elsewhere(struct look *look)
 
 /* ---- blobs ---------------------------------------------------------------------------------- */
 
-static void pin(struct request *request, const struct value *file, struct job_blob *ret_blob)
+static void pin_blob(struct request *request, const struct value *file, struct job_blob *ret_blob)
 {
 	const char *sha256 = value_as_text(value_get(file, "blob"));
 	struct blob *blob =
@@ -441,7 +441,7 @@ static void pin(struct request *request, const struct value *file, struct job_bl
 /*
  * Holds the blobs that its files name until the request ends.  Missing blobs are rejected by name.
  */
-static void pin_blobs(struct request *request, struct look *look)
+static void pin_blobs(struct request *request, struct contract_check *check)
 {
 	const struct value *files = value_get(request->params, "files");
 	size_t count = value_is(files, VALUE_LIST) ? files->list.count : 0;
@@ -458,11 +458,11 @@ static void pin_blobs(struct request *request, struct look *look)
 	if (!blobs || !request->pins)
 		return;
 	for (size_t i = 0; i < count; i++)
-		pin(request, value_at(files, i), &blobs[request->pin_count]);
-	look->room = *look->bounds;
-	look->room.blobs = blobs;
-	look->room.blob_count = request->pin_count;
-	look->bounds = &look->room;
+		pin_blob(request, value_at(files, i), &blobs[request->pin_count]);
+	check->room = *check->bounds;
+	check->room.blobs = blobs;
+	check->room.blob_count = request->pin_count;
+	check->bounds = &check->room;
 }
 
 /* ---- normal form ---------------------------------------------------------------------------- */
@@ -488,7 +488,7 @@ static const struct value *with_text(
  * Drops optional keys that are nil and replaces an alias of a language by its runtime's name.  So
  * the later stages and the record see only one form.
  */
-static const struct value *as_meant(struct request *request)
+static const struct value *normal_form(struct request *request)
 {
 	const struct value *params =
 		method_without_absent(&request->arena, METHOD_RUN, request->params);
@@ -504,23 +504,23 @@ static const struct value *as_meant(struct request *request)
 
 enum stage stage_contract(struct request *request)
 {
-	const struct value *meant = as_meant(request);
-	struct look here = { .request = request, .err = ERR_INIT };
-	struct look *look = &here;
+	const struct value *normal = normal_form(request);
+	struct contract_check here = { .request = request, .err = ERR_INIT };
+	struct contract_check *check = &here;
 
-	if (meant) /* without memory the params stay as they are */
-		request->params = meant;
-	if (request->held_bytes > LOOK_AT_ONCE)
-		look = arena_new(&request->arena, struct look);
-	if (!look)
-		look = &here;
-	*look = here;
-	look->bounds = bounds_of(request, &look->room);
-	pin_blobs(request, look);
-	if (look != &here && looks_elsewhere(look))
+	if (normal) /* without memory the params stay as they are */
+		request->params = normal;
+	if (request->held_bytes > CHECK_AT_ONCE)
+		check = arena_new(&request->arena, struct contract_check);
+	if (!check)
+		check = &here;
+	*check = here;
+	check->bounds = bounds_of(request, &check->room);
+	pin_blobs(request, check);
+	if (check != &here && check_on_thread(check))
 		return STAGE_WAIT;
-	look_at(look);
-	return looked(request, look);
+	check_contract(check);
+	return contract_checked(request, check);
 }
 
 void stage_contract_leave(struct request *request)

@@ -31,8 +31,8 @@ static void keep_stream(struct capture *capture, struct job_stream *stream)
 	stream->truncated = capture->passed || capture->failed;
 }
 
-static void invalid(struct request *request, const char *pointer, const char *schema_pointer,
-	const char *message)
+static void add_output_error(struct request *request, const char *pointer,
+	const char *schema_pointer, const char *message)
 {
 	struct job_result *result = &request->result;
 	struct job_output_error *error = &result->output_errors[result->output_error_count++];
@@ -53,16 +53,17 @@ static bool check_schema(struct request *request, uint64_t work)
 	/* This fails only without memory. */
 	if (schema_check_within(&request->arena, request->spec.output_schema, request->result.value,
 		    work, &report, &spent, &err) < 0) {
-		invalid(request, "", "", "the output could not be checked against its schema");
+		add_output_error(
+			request, "", "", "the output could not be checked against its schema");
 		return true;
 	}
 	if (spent && work < SCHEMA_WORK_MAX)
 		return false;
 	for (size_t i = 0; i < report.count && i < SCHEMA_ERRORS_MAX; i++)
-		invalid(request, report.errors[i].pointer, report.errors[i].schema_pointer,
+		add_output_error(request, report.errors[i].pointer, report.errors[i].schema_pointer,
 			report.errors[i].message);
 	if (report.more)
-		invalid(request, "", "", "and there is more that breaks the schema");
+		add_output_error(request, "", "", "and there is more that breaks the schema");
 	return true;
 }
 
@@ -84,10 +85,11 @@ static bool check_json(struct request *request, uint64_t work)
 		return true;
 	}
 	if (result->out.truncated)
-		invalid(request, "", "", "stdout was cut, so it is no whole JSON document");
+		add_output_error(
+			request, "", "", "stdout was cut, so it is no whole JSON document");
 	else if (json_parse(&request->arena, result->out.head.data, result->out.head.len,
 			 &OUTPUT_BOUNDS, &value, &err) < 0)
-		invalid(request, "", "",
+		add_output_error(request, "", "",
 			arena_printf(
 				&request->arena, "stdout is not one JSON document: %s", err.text));
 	result->value = value;
@@ -103,7 +105,7 @@ static bool check_json(struct request *request, uint64_t work)
 
 /* ---- in the loop or on a thread ------------------------------------------------------------- */
 
-static void gather(struct request *request)
+static void gather_output(struct request *request)
 {
 	struct execution *execution = &request->execution;
 	struct job_result *result = &request->result;
@@ -118,14 +120,14 @@ static void gather(struct request *request)
 	}
 }
 
-static bool check(struct request *request, uint64_t work)
+static bool check_output(struct request *request, uint64_t work)
 {
 	if (request->result.outcome != OUTCOME_OK || request->spec.output != OUTPUT_JSON)
 		return true;
 	return check_json(request, work);
 }
 
-static enum stage checked(struct request *request)
+static enum stage output_checked(struct request *request)
 {
 	request_step(request, "output.checked", "output",
 		request->result.outcome != OUTCOME_OUTPUT_INVALID, NULL);
@@ -133,25 +135,25 @@ static enum stage checked(struct request *request)
 }
 
 /* Runs on a thread, which owns the request meanwhile; the loop only reads its stage. */
-static void examine(void *context)
+static void gather_and_check(void *context)
 {
 	struct request *request = context;
 
-	gather(request);
-	(void)check(request, SCHEMA_WORK_MAX);
+	gather_output(request);
+	(void)check_output(request, SCHEMA_WORK_MAX);
 }
 
 static void check_again(void *context)
 {
-	(void)check(context, SCHEMA_WORK_MAX);
+	(void)check_output(context, SCHEMA_WORK_MAX);
 }
 
-static void on_examined(void *context)
+static void on_output_checked(void *context)
 {
 	struct request *request = context;
 
 	request->services->state->examining--;
-	request_enter(request, checked(request));
+	request_enter(request, output_checked(request));
 }
 
 static enum stage hand_to_thread(struct request *request, work_fn *work)
@@ -159,13 +161,13 @@ static enum stage hand_to_thread(struct request *request, work_fn *work)
 	struct services *services = request->services;
 
 	if (!services->state->closing &&
-		thread_work_start(services->thread_work, request->caller.uid, work, on_examined,
-			request) == 0) {
+		thread_work_start(services->thread_work, request->caller.uid, work,
+			on_output_checked, request) == 0) {
 		services->state->examining++;
 		return STAGE_WAIT;
 	}
 	work(request); /* no memory for the work, or the daemon is closing */
-	return checked(request);
+	return output_checked(request);
 }
 
 /*
@@ -182,10 +184,10 @@ enum stage stage_output(struct request *request)
 	/* A cached result has been gathered already. */
 	if (bytes > BYTES_AT_ONCE)
 		return hand_to_thread(
-			request, request->result.cached_from[0] ? check_again : examine);
+			request, request->result.cached_from[0] ? check_again : gather_and_check);
 	if (!request->result.cached_from[0])
-		gather(request);
-	if (!check(request, WORK_AT_ONCE))
+		gather_output(request);
+	if (!check_output(request, WORK_AT_ONCE))
 		return hand_to_thread(request, check_again);
-	return checked(request);
+	return output_checked(request);
 }

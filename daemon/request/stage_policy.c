@@ -1,6 +1,6 @@
 /*
- * POLICY: checks the program against its policy.  The verdict is allow, observe, ask, or deny with
- * rules and places.
+ * POLICY: checks the program against its policy.  The verdict is allow, observe, ask, or deny with rules
+ * and places.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "proto/wire/rpc.h"
 
 /* Returns the reason for the caller: why the program was denied, or waits for approval. */
-static const char *reason_of(struct request *request, const struct policy_verdict *verdict)
+static const char *verdict_reason(struct request *request, const struct policy_verdict *verdict)
 {
 	const char *word = policy_decision_word(verdict->decision);
 	const char *does =
@@ -34,7 +34,7 @@ static const char *reason_of(struct request *request, const struct policy_verdic
 		count > 1 ? ", and there is more" : "");
 }
 
-static enum stage judge(struct request *request)
+static enum stage use_verdict(struct request *request)
 {
 	struct job_result *result = &request->result;
 	const struct policy_verdict *verdict = &result->verdict;
@@ -52,7 +52,7 @@ static enum stage judge(struct request *request)
 	if (denied) {
 		result->outcome = OUTCOME_POLICY_DENIED;
 		result->ran = RAN_NO;
-		result->reason = reason_of(request, verdict);
+		result->reason = verdict_reason(request, verdict);
 	}
 	if (request->is_check)
 		return STAGE_REPLY;
@@ -94,28 +94,28 @@ static const struct {
 	{ "javascript", ".wasm", FILE_OF_BYTECODE },
 };
 
-static bool ends_with(const char *path, const char *ending)
+static bool has_ending(const char *path, const char *ending)
 {
 	size_t len = strlen(path);
 
 	return len >= strlen(ending) && !strcmp(path + len - strlen(ending), ending);
 }
 
-static enum file_kind kind_of(const char *language, const struct job_input_file *file)
+static enum file_kind file_kind_of(const char *language, const struct job_input_file *file)
 {
 	for (size_t i = 0; i < COUNT_OF(endings); i++)
 		if (!strcmp(endings[i].language, language) &&
-			ends_with(file->path, endings[i].ending))
+			has_ending(file->path, endings[i].ending))
 			return endings[i].kind;
 	return FILE_OF_DATA;
 }
 
 bool stage_policy_reads(const struct request *request, const struct job_input_file *file)
 {
-	return kind_of(runtime_language(request->runtime), file) != FILE_OF_DATA;
+	return file_kind_of(runtime_language(request->runtime), file) != FILE_OF_DATA;
 }
 
-static void add_finding(struct request *request, const struct policy_finding *finding,
+static void add_text_finding(struct request *request, const struct policy_finding *finding,
 	const char *path, struct policy_verdict *total)
 {
 	struct policy_finding *added = &total->findings[total->finding_count++];
@@ -150,7 +150,7 @@ static void take_verdict(
 		findings[i] = total->findings[i];
 	total->findings = findings;
 	for (size_t i = 0; i < verdict->finding_count; i++)
-		add_finding(request, &verdict->findings[i], path, total);
+		add_text_finding(request, &verdict->findings[i], path, total);
 }
 
 /* Judges something that cannot be checked as strictly as the policy judges anything. */
@@ -263,7 +263,7 @@ static void note_verdict(struct request *request, const struct policy_verdict *v
 	}
 }
 
-static enum stage busy(struct request *request)
+static enum stage refuse_busy_policy(struct request *request)
 {
 	request->result.outcome = OUTCOME_SANDBOX_ERROR;
 	request->result.ran = RAN_NO;
@@ -280,7 +280,7 @@ static void on_verdict(void *context, const struct policy_verdict *verdict)
 	struct request *request = context;
 
 	if (!verdict) {
-		request_enter(request, busy(request));
+		request_enter(request, refuse_busy_policy(request));
 		return;
 	}
 	note_verdict(request, verdict);
@@ -290,7 +290,7 @@ static void on_verdict(void *context, const struct policy_verdict *verdict)
 /*
  * Returns 0 when the verdict was known, 1 when it comes later, -1 when no inspector can be asked.
  */
-static int ask(struct request *request, struct bytes code, const char *hash)
+static int ask_inspector(struct request *request, struct bytes code, const char *hash)
 {
 	struct policies *policies = request->services->policies;
 	struct policy_question question = { .policy = request->policy,
@@ -310,13 +310,13 @@ static int ask(struct request *request, struct bytes code, const char *hash)
 	return 0;
 }
 
-/* Like ask(); data files are not checked. */
+/* Like ask_inspector(); data files are not checked. */
 static int ask_about_file(struct request *request, const struct job_input_file *file)
 {
-	enum file_kind kind = kind_of(runtime_language(request->runtime), file);
+	enum file_kind kind = file_kind_of(runtime_language(request->runtime), file);
 
 	if (kind == FILE_OF_CODE)
-		return ask(request, file->data, hash_of(request, file->data));
+		return ask_inspector(request, file->data, hash_of(request, file->data));
 	if (kind == FILE_OF_BYTECODE)
 		judge_bytecode(request, file);
 	request->texts_judged++;
@@ -330,13 +330,13 @@ static enum stage judge_texts(struct request *request)
 	int asked = 0;
 
 	if (request->texts_judged == 0)
-		asked = ask(request, spec->code, request->result.code_hash);
+		asked = ask_inspector(request, spec->code, request->result.code_hash);
 	while (asked == 0 && request->texts_judged <= spec->file_count &&
 		!request_is_canceled(request) && request->result.verdict.decision != POLICY_DENY)
 		asked = ask_about_file(request, &spec->files[request->texts_judged - 1]);
 	if (asked == 0)
-		return judge(request);
-	return asked > 0 ? STAGE_WAIT : busy(request);
+		return use_verdict(request);
+	return asked > 0 ? STAGE_WAIT : refuse_busy_policy(request);
 }
 
 enum stage stage_policy(struct request *request)

@@ -19,11 +19,11 @@ static const char *cannot_start(struct request *request)
 }
 
 /* Leaves the queue without a worker: the client left, time is up, or the daemon ends. */
-static void give_up(struct request *request, enum outcome outcome, const char *why)
+static void leave_queue(struct request *request, enum outcome outcome, const char *why)
 {
 	queue_leave(&request->queue);
-	timer_close(request->patience);
-	request->patience = NULL;
+	timer_close(request->queue_timer);
+	request->queue_timer = NULL;
 	if (outcome == OUTCOME_CANCELED)
 		(void)request_give_up(request);
 	else
@@ -33,14 +33,14 @@ static void give_up(struct request *request, enum outcome outcome, const char *w
 	request_enter(request, STAGE_RECORD);
 }
 
-static void on_patience(void *owner)
+static void on_queue_timer(void *owner)
 {
 	struct request *request = owner;
 
 	if (request->runtime->trouble[0])
-		give_up(request, OUTCOME_SANDBOX_ERROR, cannot_start(request));
+		leave_queue(request, OUTCOME_SANDBOX_ERROR, cannot_start(request));
 	else
-		give_up(request, OUTCOME_BUSY, "No worker got free in time; nothing has run.");
+		leave_queue(request, OUTCOME_BUSY, "No worker got free in time; nothing has run.");
 }
 
 static unsigned warm_workers(const struct runtime *runtime)
@@ -52,7 +52,7 @@ static unsigned warm_workers(const struct runtime *runtime)
 	return count;
 }
 
-static struct request *whose_turn(struct services *services, struct runtime *runtime)
+static struct request *next_request(struct services *services, struct runtime *runtime)
 {
 	struct queue_entry *entry =
 		queue_next(services->queue, &runtime->shares, warm_workers(runtime));
@@ -60,10 +60,10 @@ static struct request *whose_turn(struct services *services, struct runtime *run
 	return entry ? container_of(entry, struct request, queue) : NULL;
 }
 
-static void get_turn(struct request *request, struct worker *worker)
+static void take_worker(struct request *request, struct worker *worker)
 {
-	timer_close(request->patience);
-	request->patience = NULL;
+	timer_close(request->queue_timer);
+	request->queue_timer = NULL;
 	request->result.metrics.queue_us = clock_us() - request->entered_us;
 	request->execution.worker = worker;
 	request_step(request, "worker.taken", "queue", true, NULL);
@@ -72,11 +72,11 @@ static void get_turn(struct request *request, struct worker *worker)
 void stage_queue_serve(struct services *services, struct runtime *runtime)
 {
 	while (!list_is_empty(&runtime->warm)) {
-		struct request *request = whose_turn(services, runtime);
+		struct request *request = next_request(services, runtime);
 
 		if (!request)
 			return;
-		get_turn(request, pool_take(runtime));
+		take_worker(request, pool_take(runtime));
 		request_enter(request, STAGE_WORKER);
 	}
 }
@@ -87,7 +87,7 @@ static void ask_back_later(struct request *request, const char *what)
 	request->failure.retry_after_ms = 100 + 10 * queue_count(request->services->queue);
 }
 
-static enum stage busy(struct request *request, const char *what)
+static enum stage refuse_busy_queue(struct request *request, const char *what)
 {
 	ask_back_later(request, what);
 	return request_not_run(request, OUTCOME_BUSY, what);
@@ -103,15 +103,15 @@ static enum stage cannot_run(struct request *request)
 }
 
 /* A worker is ready: gives it to the next request.  Returns whether that is this one. */
-static bool has_turn(struct request *request)
+static bool has_worker(struct request *request)
 {
-	struct request *next = whose_turn(request->services, request->runtime);
+	struct request *next = next_request(request->services, request->runtime);
 
 	if (!next)
 		return false;
 	if (next == request)
 		request->result.metrics.warm = true;
-	get_turn(next, pool_take(request->runtime));
+	take_worker(next, pool_take(request->runtime));
 	if (next != request)
 		request_enter(next, STAGE_WORKER);
 	return next == request;
@@ -136,7 +136,7 @@ static const char *enter_queue(struct request *request)
 	if (displaced) {
 		other = container_of(displaced, struct request, queue);
 		ask_back_later(other, "the queue is full and others have fewer runs in it");
-		give_up(other, OUTCOME_BUSY,
+		leave_queue(other, OUTCOME_BUSY,
 			"The queue was full and another caller had fewer runs in it; nothing has run.");
 	}
 	return refusals[answer];
@@ -145,12 +145,12 @@ static const char *enter_queue(struct request *request)
 void stage_queue_cancel(struct request *request)
 {
 	if (request_waits_in(request, STAGE_QUEUE))
-		give_up(request, OUTCOME_CANCELED, NULL);
+		leave_queue(request, OUTCOME_CANCELED, NULL);
 }
 
 void stage_queue_leave(struct request *request)
 {
-	timer_close(request->patience);
+	timer_close(request->queue_timer);
 	queue_leave(&request->queue);
 }
 
@@ -167,17 +167,17 @@ enum stage stage_queue(struct request *request)
 	const char *refusal = enter_queue(request);
 
 	if (refusal)
-		return busy(request, refusal);
+		return refuse_busy_queue(request, refusal);
 	if (list_is_empty(&runtime->warm)) {
 		if (runtime->trouble[0])
 			return cannot_run(request);
 		runtime->cold++;
-	} else if (has_turn(request)) {
+	} else if (has_worker(request)) {
 		return STAGE_WORKER;
 	}
 	pool_grow(runtime, queue_is_newcomer(&request->queue));
-	request->patience =
-		timer_new(services->loop, services->config->queue_ms, 0, on_patience, request);
+	request->queue_timer =
+		timer_new(services->loop, services->config->queue_ms, 0, on_queue_timer, request);
 	request_step(request, "queue.waiting", "queue", true, NULL);
 	return STAGE_WAIT;
 }

@@ -23,7 +23,7 @@
 /* Uses the masked request; the original is never recorded. */
 void stage_record_describe(struct request *request, struct store_run *run)
 {
-	const struct job_spec *spec = &request->kept.spec;
+	const struct job_spec *spec = &request->masked.spec;
 
 	run->run_id = request->result.run_id;
 	run->method = request->is_check ? "check" : "run";
@@ -57,7 +57,7 @@ static void describe_refused(struct request *request, struct store_run *run)
 	struct buf text;
 
 	buf_init(&text, REFUSED_BYTES_MAX);
-	json_write_start(&text, request->kept.params, JSON_WRITE_BASE64);
+	json_write_start(&text, request->masked.params, JSON_WRITE_BASE64);
 	run->refused_params.data = arena_copy(&request->arena, text.bytes, text.len);
 	run->refused_params.len = run->refused_params.data ? text.len : 0;
 	buf_done(&text);
@@ -68,33 +68,33 @@ static void answer_detached(struct request *request)
 	struct arena arena;
 	struct value *result;
 
-	if (!request->conn || (request->told & TOLD_ANSWER))
+	if (!request->conn || (request->sent & SENT_ANSWER))
 		return;
 	arena_init(&arena, 4096);
 	result = value_map(&arena);
 	value_map_put(&arena, result, "run_id", value_text(&arena, request->result.run_id));
 	conn_send_result(request->conn, request->msgid, result);
 	arena_done(&arena);
-	request->told |= TOLD_ANSWER;
+	request->sent |= SENT_ANSWER;
 }
 
-static void on_begun(struct recording *recording, const struct err *err)
+static void on_begun_recorded(struct recording *recording, const struct err *err)
 {
 	struct request *request = container_of(recording, struct request, begun);
 
-	request->held--;
+	request->begun_pending--;
 	if (err || recording->durability != STORE_NOW) {
 		/* the record of the end will fail too, and report it */
-		stage_mark_begun(request, err);
+		stage_begin_recorded(request, err);
 		return;
 	}
 	request->known = recording->run.action ? KNOWN_BY_ID : KNOWN;
-	if (request->conn && request->early.len)
-		conn_send_buf(request->conn, &request->early);
+	if (request->conn && request->early_output.len)
+		conn_send_buf(request->conn, &request->early_output);
 	if (request->spec.detach)
 		answer_detached(request);
 	event_run_started(request);
-	stage_mark_begun(request, NULL);
+	stage_begin_recorded(request, NULL);
 }
 
 void stage_record_begun(struct request *request, bool durable)
@@ -102,15 +102,15 @@ void stage_record_begun(struct request *request, bool durable)
 	request->begun.kind = RECORDING_BEGUN;
 	request->begun.durability = durable ? STORE_NOW : STORE_SOON;
 	request->begun.run.is_begun = request->begun.done != NULL; /* again, to add its action */
-	request->begun.done = on_begun;
+	request->begun.done = on_begun_recorded;
 	stage_record_describe(request, &request->begun.run);
 	request->begun.run.is_told = durable;
-	request->held++;
+	request->begun_pending++;
 	recorder_put(request->services->recorder, &request->begun);
 }
 
 /* Says what ran, for the error.  NULL: nothing did, so the caller may send the request again. */
-static const char *what_ran(const struct job_result *result)
+static const char *describe_ran(const struct job_result *result)
 {
 	if (result->ran == RAN_NO || result->cached_from[0])
 		return NULL;
@@ -120,7 +120,7 @@ static const char *what_ran(const struct job_result *result)
 /* RPC_CODE_BUSY means that nothing ran, so it is not used for a run that did. */
 static void fail_unrecorded(struct request *request, const struct err *err)
 {
-	const char *ran = what_ran(&request->result);
+	const char *ran = describe_ran(&request->result);
 
 	request->failure.set = false; /* this error is worse than an earlier one */
 	request_fail(request, ran ? RPC_CODE_INTERNAL : (int)store_failure_code(err),
@@ -130,7 +130,7 @@ static void fail_unrecorded(struct request *request, const struct err *err)
 	request->failure.retry_after_ms = ran ? 0 : store_failure_retry_ms(err);
 }
 
-static void on_ended(struct recording *recording, const struct err *err)
+static void on_ended_recorded(struct recording *recording, const struct err *err)
 {
 	struct request *request = container_of(recording, struct request, ended);
 
@@ -151,7 +151,7 @@ static bool is_kept_small(const struct request *request)
 
 	if (outcome != OUTCOME_BUDGET_EXCEEDED && outcome != OUTCOME_REFUSED)
 		return false;
-	return masked_spec_cost(&request->kept.spec) > REFUSED_BYTES_MAX ||
+	return masked_spec_cost(&request->masked.spec) > REFUSED_BYTES_MAX ||
 	       request->held_bytes > REFUSED_HELD_MAX;
 }
 
@@ -159,7 +159,7 @@ static void describe_ended(struct request *request)
 {
 	request->ended.kind = RECORDING_ENDED;
 	request->ended.durability = STORE_NOW;
-	request->ended.done = on_ended;
+	request->ended.done = on_ended_recorded;
 	stage_record_describe(request, &request->ended.run);
 	if (!request_is_read(request) && !request->parking)
 		describe_refused(request, &request->ended.run);
@@ -167,11 +167,12 @@ static void describe_ended(struct request *request)
 		request->ended.run.spec = NULL;
 	request->ended.run.ended_wall_us = clock_wall_us();
 	/* A masked result is not cached: it would be returned with its masks. */
-	request->ended.run.cache_key = request->kept.result.masks ? NULL : stage_cache_key(request);
+	request->ended.run.cache_key =
+		request->masked.result.masks ? NULL : stage_cache_key(request);
 	request->ended.run.cache_entries = request->services->config->cache_entries;
 	request->ended.run.stored_bytes = request->budget.stored_bytes;
 	request->ended.run.is_uncounted = !request->budget.counted;
-	request->ended.run.result = &request->kept.result;
+	request->ended.run.result = &request->masked.result;
 	request->ended.run.was_parked = request->parking != NULL;
 }
 
@@ -179,7 +180,7 @@ static enum stage put_record(struct request *request)
 {
 	struct services *services = request->services;
 
-	request->result.masks = request->kept.result.masks;
+	request->result.masks = request->masked.result.masks;
 	describe_ended(request);
 	recorder_put(services->recorder, &request->ended);
 	/* Other runs need the worker's slot; if there are none, the reply goes first. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "daemon/request/pipeline.h"
-#include "daemon/request/recall.h"
+#include "daemon/request/record_lookup.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
 #include "proto/base/container.h"
@@ -19,7 +19,7 @@ static struct request *request_of(struct claim_entry *entry)
 /* ---- ends in this stage --------------------------------------------------------------------- */
 
 /* Rejects the request because another run has its id. */
-static enum stage refused(struct request *request, const char *reason, const char *run_id)
+static enum stage refuse_id(struct request *request, const char *reason, const char *run_id)
 {
 	request->failure.pointer = "/id";
 	request->failure.reason = reason;
@@ -29,23 +29,23 @@ static enum stage refused(struct request *request, const char *reason, const cha
 }
 
 /* The id belongs to other content, requested by `run_id`. */
-static enum stage conflict(struct request *request, const char *run_id)
+static enum stage refuse_conflict(struct request *request, const char *run_id)
 {
 	request_fail(request, RPC_CODE_CONFLICT,
 		"/id: run %s was asked for under the same id with other content", run_id);
-	return refused(request, "conflict", run_id);
+	return refuse_id(request, "conflict", run_id);
 }
 
 /* The action was done, but its result was deleted. */
-static enum stage forgotten(struct request *request, const char *run_id)
+static enum stage refuse_pruned(struct request *request, const char *run_id)
 {
 	request_fail(request, RPC_CODE_NOT_FOUND,
 		"/id: this was done as run %s, and its result is not kept any more", run_id);
-	return refused(request, "pruned", run_id);
+	return refuse_id(request, "pruned", run_id);
 }
 
 /* Nothing ran now, and it is unknown whether the action was done before. */
-static enum stage trouble(struct request *request, const char *why)
+static enum stage fail_lookup(struct request *request, const char *why)
 {
 	request_fail(request, RPC_CODE_INTERNAL,
 		"it cannot be told whether this was done before, so nothing was done: %s", why);
@@ -53,7 +53,7 @@ static enum stage trouble(struct request *request, const char *why)
 }
 
 /* The result is recorded, but the caller has no room for it now. */
-static enum stage full(struct request *request)
+static enum stage refuse_full(struct request *request)
 {
 	request_fail(request, RPC_CODE_BUSY, "%s",
 		"it has been done, and its result does not fit beside what this caller holds");
@@ -61,45 +61,45 @@ static enum stage full(struct request *request)
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
 }
 
-static enum stage told_again(struct request *request, const struct recall *recall)
+static enum stage repeat_result(struct request *request, const struct record_lookup *lookup)
 {
-	recall_take(request, recall);
+	record_lookup_use(request, lookup);
 	request_step(request, "id.repeated", "contract", true,
-		arena_strdup(&request->arena, recall->run_id));
+		arena_strdup(&request->arena, lookup->run_id));
 	return STAGE_RECORD;
 }
 
 /* Returns the next stage after the store has found the id, or could not be asked. */
-static enum stage told(struct request *request, const struct recall *recall)
+static enum stage answer_of_lookup(struct request *request, const struct record_lookup *lookup)
 {
-	switch (recall->answer) {
-	case RECALL_FOUND:
-		return told_again(request, recall);
-	case RECALL_OTHER:
-		return conflict(request, recall->run_id);
-	case RECALL_PRUNED:
-		return forgotten(request, recall->run_id);
-	case RECALL_FULL:
-		return full(request);
-	case RECALL_UNENDED:
-		return trouble(request, "it was begun, and its end is not in the record");
-	case RECALL_NONE:
-	case RECALL_FAILED:
+	switch (lookup->answer) {
+	case LOOKUP_FOUND:
+		return repeat_result(request, lookup);
+	case LOOKUP_OTHER:
+		return refuse_conflict(request, lookup->run_id);
+	case LOOKUP_PRUNED:
+		return refuse_pruned(request, lookup->run_id);
+	case LOOKUP_FULL:
+		return refuse_full(request);
+	case LOOKUP_UNENDED:
+		return fail_lookup(request, "it was begun, and its end is not in the record");
+	case LOOKUP_NONE:
+	case LOOKUP_FAILED:
 		break;
 	}
-	return trouble(request, recall->err.text);
+	return fail_lookup(request, lookup->err.text);
 }
 
-static void on_recalled(struct request *request, const struct recall *recall)
+static void on_result_looked_up(struct request *request, const struct record_lookup *lookup)
 {
-	request_enter(request, told(request, recall));
+	request_enter(request, answer_of_lookup(request, lookup));
 }
 
 /* Gives a request that waited the result of the run that it waited for. */
-static void tell_again(struct request *request, const char *run_id)
+static void look_up_result(struct request *request, const char *run_id)
 {
-	if (recall_start(request, RECALL_RUN, run_id, on_recalled) < 0)
-		request_enter(request, trouble(request, "there is no thread to ask the store"));
+	if (record_lookup_start(request, LOOKUP_RUN, run_id, on_result_looked_up) < 0)
+		request_enter(request, fail_lookup(request, "there is no thread to ask the store"));
 }
 
 /* ---- waiting requests ----------------------------------------------------------------------- */
@@ -115,12 +115,12 @@ static struct request *take_next(struct list *waiting)
 	return request_of(container_of(first, struct claim_entry, link));
 }
 
-static void refuse_all(struct list *waiting, const char *run_id)
+static void refuse_others(struct list *waiting, const char *run_id)
 {
 	struct request *request;
 
 	while ((request = take_next(waiting)))
-		request_enter(request, conflict(request, run_id));
+		request_enter(request, refuse_conflict(request, run_id));
 }
 
 /* Requests with this content get the result; the others asked for something else. */
@@ -130,21 +130,21 @@ static void settle_all(struct list *waiting, const uint8_t *content, const char 
 
 	while ((request = take_next(waiting))) {
 		if (memcmp(request->claim.content, content, DIGEST_LEN) == 0)
-			tell_again(request, run_id);
+			look_up_result(request, run_id);
 		else
-			request_enter(request, conflict(request, run_id));
+			request_enter(request, refuse_conflict(request, run_id));
 	}
 }
 
-static enum stage seek(struct request *request);
+static enum stage claim_id(struct request *request);
 
 /* Lets them claim the id again; one of them asks the store. */
-static void seek_all(struct list *waiting)
+static void claim_id_again(struct list *waiting)
 {
 	struct request *request;
 
 	while ((request = take_next(waiting))) {
-		enum stage next = seek(request);
+		enum stage next = claim_id(request);
 
 		if (next != STAGE_WAIT)
 			request_enter(request, next);
@@ -154,52 +154,52 @@ static void seek_all(struct list *waiting)
 /* ---- looking -------------------------------------------------------------------------------- */
 
 /* The id is unused: this request has it now. */
-static void lead(struct request *request)
+static void lead_id(struct request *request)
 {
 	struct list others;
 
 	claims_decide(&request->claim, &others);
-	refuse_all(&others, request->result.run_id);
+	refuse_others(&others, request->result.run_id);
 	request_enter(request, STAGE_BUDGET);
 }
 
 /* Whether the store knows the action under this id. */
-static bool is_settled(enum recall_answer answer)
+static bool is_settled(enum lookup_answer answer)
 {
-	return answer == RECALL_FOUND || answer == RECALL_OTHER || answer == RECALL_PRUNED ||
-	       answer == RECALL_FULL;
+	return answer == LOOKUP_FOUND || answer == LOOKUP_OTHER || answer == LOOKUP_PRUNED ||
+	       answer == LOOKUP_FULL;
 }
 
-static void on_looked(struct request *request, const struct recall *recall)
+static void on_id_looked_up(struct request *request, const struct record_lookup *lookup)
 {
 	struct claims *claims = request->services->claims;
 	struct list waiting;
 
-	if (recall->answer == RECALL_NONE && !request_is_canceled(request)) {
-		lead(request);
+	if (lookup->answer == LOOKUP_NONE && !request_is_canceled(request)) {
+		lead_id(request);
 		return;
 	}
 	claims_leave(claims, &request->claim, &waiting);
-	if (is_settled(recall->answer))
-		settle_all(&waiting, recall->content, recall->run_id);
+	if (is_settled(lookup->answer))
+		settle_all(&waiting, lookup->content, lookup->run_id);
 	else
-		seek_all(&waiting);
-	request_enter(request, request_is_canceled(request) && !is_settled(recall->answer)
+		claim_id_again(&waiting);
+	request_enter(request, request_is_canceled(request) && !is_settled(lookup->answer)
 				       ? request_give_up(request)
-				       : told(request, recall));
+				       : answer_of_lookup(request, lookup));
 }
 
-static enum stage look(struct request *request)
+static enum stage look_up_id(struct request *request)
 {
 	struct list waiting;
 
-	if (recall_start(request, RECALL_ACTION, NULL, on_looked) == 0)
+	if (record_lookup_start(request, LOOKUP_ACTION, NULL, on_id_looked_up) == 0)
 		return STAGE_WAIT;
 	claims_leave(request->services->claims, &request->claim, &waiting); /* none, yet */
-	return trouble(request, "there is no thread to ask the store");
+	return fail_lookup(request, "there is no thread to ask the store");
 }
 
-static enum stage join(struct request *request)
+static enum stage wait_for_leader(struct request *request)
 {
 	request_step(request, "id.joined", "contract", true, NULL);
 	if (request->spec.detach && !request->begun.done)
@@ -215,20 +215,20 @@ static const char *leader_id(const struct request *request)
 	return leader ? request_of(leader)->result.run_id : "";
 }
 
-static enum stage seek(struct request *request)
+static enum stage claim_id(struct request *request)
 {
 	switch (claims_enter(request->services->claims, request->caller.uid, request->spec.id,
 		&request->claim)) {
 	case CLAIM_FIRST:
-		return look(request);
+		return look_up_id(request);
 	case CLAIM_WAITS:
-		return join(request);
+		return wait_for_leader(request);
 	case CLAIM_OTHER:
-		return conflict(request, leader_id(request));
+		return refuse_conflict(request, leader_id(request));
 	case CLAIM_NO_ROOM:
 		break;
 	}
-	return trouble(request, "there is no memory");
+	return fail_lookup(request, "there is no memory");
 }
 
 enum stage stage_repeat(struct request *request)
@@ -239,13 +239,13 @@ enum stage stage_repeat(struct request *request)
 	if (!request->spec.id || request->is_check || request->claim.leads)
 		return STAGE_BUDGET;
 	job_action_digest(&request->spec, &hashes, request->claim.content);
-	return seek(request);
+	return claim_id(request);
 }
 
 /* ---- afterwards ----------------------------------------------------------------------------- */
 
 /* Nothing ran, so the next request may do it. */
-static void pass_on(struct request *request)
+static void pass_on_id(struct request *request)
 {
 	struct claim_entry *next = claims_pass_on(request->services->claims, &request->claim);
 
@@ -260,14 +260,14 @@ void stage_repeat_over(struct request *request)
 	if (!request->claim.claim)
 		return;
 	if (!job_result_is_spent(&request->result)) {
-		pass_on(request);
+		pass_on_id(request);
 		return;
 	}
 	claims_leave(request->services->claims, &request->claim, &waiting);
 	if (request->known)
 		settle_all(&waiting, request->claim.content, request->result.run_id);
 	else
-		seek_all(&waiting);
+		claim_id_again(&waiting);
 }
 
 void stage_repeat_waits_on(struct request *request)

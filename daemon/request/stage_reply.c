@@ -10,7 +10,7 @@
 #include "proto/base/container.h"
 #include "proto/wire/rpc.h"
 
-static const char *would(const struct request *request)
+static const char *check_decision(const struct request *request)
 {
 	if (request->failure.set)
 		return "refuse";
@@ -54,7 +54,7 @@ static struct value *check_to_value(struct request *request)
 	struct arena *arena = &request->arena;
 	struct value *map = value_map(arena);
 
-	value_map_put(arena, map, "would", value_text(arena, would(request)));
+	value_map_put(arena, map, "would", value_text(arena, check_decision(request)));
 	if (request->failure.set)
 		put_contract(request, map);
 	if (request_is_read(request))
@@ -91,21 +91,21 @@ static struct rpc_error failure_to_error(struct request *request)
 }
 
 /* Sends the output of a cached result in the form of a run's own output. */
-static void tell_streams(struct request *request)
+static void send_cached_output(struct request *request)
 {
 	const struct {
 		const char *name;
-		struct bytes kept;
+		struct bytes bytes;
 	} streams[] = { { "stdout", request->result.out.head },
 		{ "stderr", request->result.errout.head } };
 
 	for (size_t i = 0; i < COUNT_OF(streams) && request->conn; i++) {
 		struct buf notice;
 
-		buf_init(&notice, streams[i].kept.len + 4096);
-		if (streams[i].kept.len &&
-			notification_write_output(&notice, request->result.run_id, streams[i].name,
-				0, streams[i].kept, NULL) == 0)
+		buf_init(&notice, streams[i].bytes.len + 4096);
+		if (streams[i].bytes.len &&
+			notification_write(&notice, request->result.run_id, streams[i].name, 0,
+				streams[i].bytes, NULL) == 0)
 			conn_send_buf(request->conn, &notice);
 		buf_done(&notice);
 	}
@@ -117,9 +117,9 @@ static bool ends_in_error(const struct request *request)
 	return request->failure.set && !(request->is_check && request->failure.pointer);
 }
 
-static bool is_listened_to(const struct request *request)
+static bool has_listener(const struct request *request)
 {
-	return request->conn && !(request->told & TOLD_ANSWER);
+	return request->conn && !(request->sent & SENT_ANSWER);
 }
 
 static void end_in_error(struct request *request)
@@ -129,7 +129,7 @@ static void end_in_error(struct request *request)
 		.run_id = request->result.run_id, .uid = request->caller.uid, .error = &error
 	};
 
-	if (is_listened_to(request))
+	if (has_listener(request))
 		conn_send_error(request->conn, request->msgid, &error);
 	registry_tell_end(request->services->runs, &end);
 }
@@ -138,7 +138,7 @@ static void end_check(struct request *request)
 {
 	struct value *answer = check_to_value(request);
 
-	if (is_listened_to(request))
+	if (has_listener(request))
 		conn_send_result(request->conn, request->msgid, answer);
 }
 
@@ -148,25 +148,25 @@ static void end_run(struct request *request)
 	struct arena *arena = &request->arena;
 	struct value *result = job_result_to_value(arena, &request->result);
 
-	struct value *kept = request->kept.result.masks
-				     ? job_result_to_value(arena, &request->kept.result)
-				     : result;
+	struct value *masked = request->masked.result.masks
+				       ? job_result_to_value(arena, &request->masked.result)
+				       : result;
 
 	if (request->spec.stream && request->result.cached_from[0])
-		tell_streams(request);
-	if (is_listened_to(request))
+		send_cached_output(request);
+	if (has_listener(request))
 		conn_send_result(request->conn, request->msgid,
-			request->replayed ? replay_compare(arena, request->replayed, kept, result)
+			request->replayed ? replay_compare(arena, request->replayed, masked, result)
 					  : result);
 	end.result = result;
-	end.kept = kept;
+	end.masked = masked;
 	registry_tell_end(request->services->runs, &end);
 	request->services->state->outcomes[request->result.outcome]++;
 }
 
-static void tell_alerts(const struct request *request)
+static void raise_alerts(const struct request *request)
 {
-	const struct job_spec *spec = &request->kept.spec;
+	const struct job_spec *spec = &request->masked.spec;
 	struct alert_run run = { .run_id = request->result.run_id,
 		.code_hash = request->result.code_hash,
 		.uid = request->caller.uid,
@@ -188,7 +188,7 @@ enum stage stage_reply(struct request *request)
 {
 	if (!request->is_check) {
 		event_run_ended(request);
-		tell_alerts(request);
+		raise_alerts(request);
 	}
 	stage_repeat_over(request);
 	if (ends_in_error(request))

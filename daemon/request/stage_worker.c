@@ -1,12 +1,12 @@
 /* WORKER: runs the job in a jail that was ready before, and collects the facts about its end. */
 #include "daemon/door/conn.h"
 #include "daemon/door/notification.h"
-#include "daemon/request/advice.h"
 #include "daemon/request/approvals.h"
-#include "daemon/request/caught.h"
+#include "daemon/request/module_hint.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/run_events.h"
 #include "daemon/request/stages.h"
+#include "daemon/request/worker_finding.h"
 #include "daemon/runs/outcome.h"
 #include "daemon/runs/refused.h"
 #include "daemon/services.h"
@@ -32,7 +32,7 @@ static void fill_times(struct request *request, const struct execution *executio
 }
 
 /* Without an error from a harness, looks for one in what the interpreter wrote to stderr. */
-static void hear_complaint(struct request *request, struct execution *execution)
+static void find_printed_error(struct request *request, struct execution *execution)
 {
 	const char *forms[CONFIG_FORMS_MAX + 1];
 	const char *head;
@@ -48,7 +48,7 @@ static void hear_complaint(struct request *request, struct execution *execution)
 		tail_len ? tail : head, tail_len ? tail_len : head_len);
 }
 
-static void tell_refused(struct request *request, const struct execution *execution)
+static void add_refused_calls(struct request *request, const struct execution *execution)
 {
 	struct job_result *result = &request->result;
 	int64_t begun_us = execution->begun_us ? execution->begun_us : execution->sent_us;
@@ -60,7 +60,7 @@ static void tell_refused(struct request *request, const struct execution *execut
 				refused_note(&request->arena, &result->refused[i]) });
 }
 
-static void tell_files(struct request *request, const struct execution *execution)
+static void add_opened_files(struct request *request, const struct execution *execution)
 {
 	const struct value *opened = value_get(execution->facts.files, "opened");
 
@@ -73,17 +73,17 @@ static void tell_files(struct request *request, const struct execution *executio
 			: "the host does not tell");
 }
 
-static void on_end(struct execution *execution)
+static void on_execution_end(struct execution *execution)
 {
 	struct request *request = execution->owner;
 
 	fill_times(request, execution);
-	hear_complaint(request, execution);
+	find_printed_error(request, execution);
 	outcome_decide(&request->arena, &request->spec.limits, &execution->facts, &request->result);
-	caught_tell(request, &execution->facts);
-	advice_give(request, &execution->facts);
-	tell_files(request, execution);
-	tell_refused(request, execution);
+	worker_finding_add(request, &execution->facts);
+	module_hint_add(request, &execution->facts);
+	add_opened_files(request, execution);
+	add_refused_calls(request, execution);
 	request_step(request, "worker.ended", "execute", request->result.outcome == OUTCOME_OK,
 		outcome_word(request->result.outcome));
 	/*
@@ -95,7 +95,7 @@ static void on_end(struct execution *execution)
 }
 
 /* Sends output of the program, or keeps it until the store durably knows the run. */
-static void on_output(struct execution *execution, const char *stream, uint64_t offset,
+static void on_program_output(struct execution *execution, const char *stream, uint64_t offset,
 	const char *bytes, size_t len)
 {
 	struct request *request = execution->owner;
@@ -105,7 +105,7 @@ static void on_output(struct execution *execution, const char *stream, uint64_t 
 	if (!request->conn)
 		return;
 	buf_init(&message, len + 4096);
-	if (notification_write_output(request->known ? &message : &request->early,
+	if (notification_write(request->known ? &message : &request->early_output,
 		    request->result.run_id, stream, offset, (struct bytes){ bytes, len },
 		    &err) == 0 &&
 		request->known)
@@ -113,7 +113,7 @@ static void on_output(struct execution *execution, const char *stream, uint64_t 
 	buf_done(&message);
 }
 
-static struct value *held_by(struct request *request)
+static struct value *describe_enforcers(struct request *request)
 {
 	struct arena *arena = &request->arena;
 	const struct knobs *knobs = &request->execution.worker->knobs;
@@ -159,9 +159,9 @@ enum stage stage_worker(struct request *request)
 			runtime_language(request->runtime));
 	execution->arena = &request->arena;
 	execution->owner = request;
-	execution->on_end = on_end;
-	execution->on_output = request->spec.stream ? on_output : NULL;
-	request->result.enforced_by = held_by(request);
+	execution->on_end = on_execution_end;
+	execution->on_output = request->spec.stream ? on_program_output : NULL;
+	request->result.enforced_by = describe_enforcers(request);
 	execution->on_hold = request->parking != NULL;
 	execution_start(execution, worker);
 	if (request->parking)
@@ -181,5 +181,5 @@ void stage_worker_cancel(struct request *request)
 void stage_worker_leave(struct request *request)
 {
 	execution_done(&request->execution);
-	buf_done(&request->early);
+	buf_done(&request->early_output);
 }

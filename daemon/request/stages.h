@@ -11,7 +11,7 @@ enum stage stage_repeat(struct request *request);   /* an id: done already, or i
 enum stage stage_budget(struct request *request);   /* what its caller may still spend */
 enum stage stage_policy(struct request *request);   /* checks the program */
 enum stage stage_cache(struct request *request);    /* a recorded result instead of a run */
-enum stage stage_mark(struct request *request);     /* records an id before its run begins */
+enum stage stage_begin(struct request *request);    /* records an id before its run begins */
 enum stage stage_approval(struct request *request); /* approval by a person, if the policy asks */
 enum stage stage_queue(struct request *request);    /* waits for a worker */
 enum stage stage_worker(struct request *request);   /* runs the job in a jail */
@@ -53,7 +53,7 @@ void stage_record_begun(struct request *request, bool durable);
 void stage_repeat_over(struct request *request);
 
 /* Call it when the begun record is on the disk, or with `err` when it could not be written. */
-void stage_mark_begun(struct request *request, const struct err *err);
+void stage_begin_recorded(struct request *request, const struct err *err);
 
 /* Returns the key under which the result may be reused; NULL: it may not. */
 const uint8_t *stage_cache_key(const struct request *request);

@@ -36,7 +36,7 @@ static bool is_stop(uint32_t reason)
 }
 
 /* Whether a client may use this name: relative, with no empty, "." or ".." part. */
-static bool is_clean(const char *path, size_t len)
+static bool is_clean_path(const char *path, size_t len)
 {
 	const char *end = path + len;
 
@@ -74,7 +74,7 @@ static const char *shown(struct arena *arena, const char *path, size_t len)
 	return text;
 }
 
-static int take(struct arena *arena, const struct artifact_head *head, const char *path,
+static int take_artifact(struct arena *arena, const struct artifact_head *head, const char *path,
 	struct job_result *result)
 {
 	struct job_artifact *artifact = &result->artifacts[result->artifact_count++];
@@ -87,7 +87,7 @@ static int take(struct arena *arena, const struct artifact_head *head, const cha
 	return artifact->path ? 0 : -1;
 }
 
-static int skip(struct arena *arena, const struct artifact_head *head, const char *path,
+static int skip_artifact(struct arena *arena, const struct artifact_head *head, const char *path,
 	uint32_t reason, struct job_result *result)
 {
 	struct job_skipped *skipped;
@@ -110,7 +110,7 @@ static bool is_own_program(
 }
 
 /* Returns the path of the entry; its bytes follow the path.  NULL: this is not an entry. */
-static const char *read_head(
+static const char *read_entry_head(
 	const struct buf *bytes, size_t at, struct artifact_head *ret_head, struct err *err)
 {
 	size_t left = bytes->len - at;
@@ -133,12 +133,12 @@ static const char *read_head(
 }
 
 /* Returns ARTIFACT_TAKEN, or the reason to skip the file. */
-static uint32_t judge(const struct artifact_head *head, const char *path, uint64_t taken_bytes,
-	const struct job_limits *limits, const struct job_result *result)
+static uint32_t judge_entry(const struct artifact_head *head, const char *path,
+	uint64_t taken_bytes, const struct job_limits *limits, const struct job_result *result)
 {
 	if (head->reason != ARTIFACT_TAKEN)
 		return head->reason;
-	if (!is_clean(path, head->path_len))
+	if (!is_clean_path(path, head->path_len))
 		return ARTIFACT_BAD_NAME;
 	if (result->artifact_count == limits->artifact_count)
 		return ARTIFACT_TOO_MANY;
@@ -148,18 +148,18 @@ static uint32_t judge(const struct artifact_head *head, const char *path, uint64
 }
 
 /* Adds an entry as an artifact or as skipped.  A reason that stops the list has no name. */
-static int put(struct arena *arena, const struct artifact_head *head, const char *path,
+static int put_entry(struct arena *arena, const struct artifact_head *head, const char *path,
 	uint32_t reason, struct job_result *result, struct err *err)
 {
 	const struct artifact_head rest = { 0 };
 	int kept;
 
 	if (reason == ARTIFACT_TAKEN)
-		kept = take(arena, head, path, result);
+		kept = take_artifact(arena, head, path, result);
 	else if (is_stop(reason))
-		kept = skip(arena, &rest, "", reason, result);
+		kept = skip_artifact(arena, &rest, "", reason, result);
 	else
-		kept = skip(arena, head, path, reason, result);
+		kept = skip_artifact(arena, head, path, reason, result);
 	return kept < 0 ? err_set(err, ERR_MEMORY, "no memory for artifacts") : 0;
 }
 
@@ -176,15 +176,15 @@ int artifacts_read(struct arena *arena, const struct buf *bytes, const struct jo
 		return err_set(err, ERR_MEMORY, "no memory for artifacts");
 	for (size_t at = 0; at < bytes->len;
 		at += sizeof(head) + head.path_len + (size_t)head.data_len) {
-		const char *path = read_head(bytes, at, &head, err);
+		const char *path = read_entry_head(bytes, at, &head, err);
 		uint32_t reason;
 
 		if (!path)
 			return -1;
 		if (head.reason == ARTIFACT_TAKEN && is_own_program(&head, path, spec))
 			continue;
-		reason = judge(&head, path, taken_bytes, limits, result);
-		if (put(arena, &head, path, reason, result, err) < 0)
+		reason = judge_entry(&head, path, taken_bytes, limits, result);
+		if (put_entry(arena, &head, path, reason, result, err) < 0)
 			return -1;
 		if (is_stop(reason))
 			return 0;

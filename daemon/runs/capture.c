@@ -81,7 +81,7 @@ static void keep_tail(struct capture *capture, const char *bytes, size_t len)
 	}
 }
 
-static void keep(struct capture *capture, const char *bytes, size_t len)
+static void keep_bytes(struct capture *capture, const char *bytes, size_t len)
 {
 	size_t first = smaller(len, head_cap(capture) - capture->head_len);
 
@@ -124,11 +124,11 @@ enum capture_state capture_read(struct capture *capture, int fd)
 		}
 		visited += (size_t)got < READ_LEAST ? READ_LEAST : (size_t)got;
 		if (capture->total + (size_t)got > capture->cap && !capture->truncate) {
-			keep(capture, chunk, (size_t)(capture->cap - capture->total));
+			keep_bytes(capture, chunk, (size_t)(capture->cap - capture->total));
 			capture->passed = true;
 			return CAPTURE_PASSED;
 		}
-		keep(capture, chunk, (size_t)got);
+		keep_bytes(capture, chunk, (size_t)got);
 		capture->passed = capture->passed || capture->total > capture->cap;
 	}
 	return CAPTURE_MORE;
@@ -156,7 +156,7 @@ static void straighten(struct capture *capture)
 }
 
 /* Joins head and tail when nothing is missing between them. */
-static void join(struct capture *capture)
+static void join_tail(struct capture *capture)
 {
 	if (!capture->tail_len || head_room(capture, capture->tail_len) < 0)
 		return;
@@ -181,7 +181,7 @@ void capture_kept(struct capture *capture, const char **ret_head, size_t *ret_he
 
 	straighten(capture);
 	if (!cut)
-		join(capture);
+		join_tail(capture);
 	*ret_head = capture->head ? capture->head : "";
 	*ret_head_len = cut ? whole_text(*ret_head, capture->head_len) : capture->head_len;
 	*ret_tail = capture->tail ? capture->tail : "";

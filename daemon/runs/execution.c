@@ -13,18 +13,18 @@
 #include "proto/base/log.h"
 #include "proto/json.h"
 
-#define DEFIANCE_MS   25    /* after a kill, before killing by other means */
+#define KILL_AGAIN_MS 25    /* after a kill, before killing by other means */
 #define LOOK_MS       100   /* between two looks for the end */
 #define SILENT_MS     300   /* wait for the slot's message about dead processes */
 #define DYING_MS      1000  /* for processes that are killed but still exist */
-#define PATIENCE_MS   3000  /* without any sign of the death that must come */
+#define DEADLINE_MS   3000  /* without any sign of the death that must come */
 #define DEATH_MOST_MS 60000 /* with such signs */
 #define CPU_LOOK_MS   5     /* shortest time between two looks at the cpu clock */
 
 /* Bounds on a report about an exception that the daemon parses. */
 static const struct json_bounds ERROR_BOUNDS = { SLOTMSG_REPORT_MAX, 8, 1024 };
 
-static void conclude(struct execution *execution);
+static void end_execution(struct execution *execution);
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
@@ -32,18 +32,18 @@ static void stop_clocks(struct execution *execution)
 {
 	timer_close(execution->wall);
 	timer_close(execution->cpu);
-	timer_close(execution->patience);
+	timer_close(execution->deadline);
 	execution->wall = NULL;
 	execution->cpu = NULL;
-	execution->patience = NULL;
+	execution->deadline = NULL;
 }
 
-static void on_patience(void *owner)
+static void on_deadline(void *owner)
 {
 	struct execution *execution = owner;
 
-	timer_close(execution->patience);
-	execution->patience = NULL;
+	timer_close(execution->deadline);
+	execution->deadline = NULL;
 	if (execution->worker)
 		worker_lose(execution->worker, "its death was not seen in time");
 }
@@ -76,7 +76,7 @@ static bool goes_on(struct execution *execution)
 	return worker_still_dies(execution->worker) || grew;
 }
 
-static void on_look(void *owner)
+static void on_end_look(void *owner)
 {
 	struct execution *execution = owner;
 	int64_t now_us = clock_us();
@@ -85,22 +85,22 @@ static void on_look(void *owner)
 		return;
 	if (is_over_without_word(execution, (now_us - execution->looked_us) / 1000)) {
 		execution->worker->doubted = true;
-		conclude(execution);
+		end_execution(execution);
 		return;
 	}
 	if (goes_on(execution))
 		execution->moved_us = now_us;
-	if (now_us - execution->moved_us >= (int64_t)PATIENCE_MS * 1000 ||
+	if (now_us - execution->moved_us >= (int64_t)DEADLINE_MS * 1000 ||
 		now_us - execution->looked_us >= (int64_t)DEATH_MOST_MS * 1000)
-		on_patience(execution);
+		on_deadline(execution);
 }
 
 /* Starts to look for the end at an interval. */
 static void look_for_end(struct execution *execution)
 {
 	execution->looked_us = execution->moved_us = clock_us();
-	timer_close(execution->patience);
-	execution->patience = timer_new(execution->loop, LOOK_MS, LOOK_MS, on_look, execution);
+	timer_close(execution->deadline);
+	execution->deadline = timer_new(execution->loop, LOOK_MS, LOOK_MS, on_end_look, execution);
 }
 
 static void on_defiance(void *owner)
@@ -112,7 +112,7 @@ static void on_defiance(void *owner)
 	look_for_end(execution);
 }
 
-static void kill_jail(struct execution *execution, enum limit_word why)
+static void kill_jail(struct execution *execution, enum kill_reason why)
 {
 	if (!execution->worker || execution->over)
 		return;
@@ -122,9 +122,9 @@ static void kill_jail(struct execution *execution, enum limit_word why)
 	if (!execution->finishing)
 		execution->ended_us = clock_us();
 	execution->finishing = true;
-	if (!execution->patience)
-		execution->patience =
-			timer_new(execution->loop, DEFIANCE_MS, 0, on_defiance, execution);
+	if (!execution->deadline)
+		execution->deadline =
+			timer_new(execution->loop, KILL_AGAIN_MS, 0, on_defiance, execution);
 }
 
 /* Finds whose memory limit was reached when the kernel killed a process for memory. */
@@ -145,7 +145,7 @@ static void look_above(struct execution *execution)
 		facts->short_where = arena_strdup(execution->arena, level->path);
 }
 
-static void conclude(struct execution *execution)
+static void end_execution(struct execution *execution)
 {
 	struct facts *facts = &execution->facts;
 
@@ -167,19 +167,19 @@ static void conclude(struct execution *execution)
 }
 
 /* Ends the execution with an error of our own.  The facts say which. */
-static void fail(struct execution *execution, const char *why)
+static void fail_execution(struct execution *execution, const char *why)
 {
 	execution->facts.failed = true;
 	execution->facts.failure = arena_strdup(execution->arena, why);
 	execution->facts.worker_lost = execution->worker == NULL;
-	conclude(execution);
+	end_execution(execution);
 }
 
 /* ---- artifacts ------------------------------------------------------------------------------ */
 
 static void on_gathered(void *owner)
 {
-	conclude(owner);
+	end_execution(owner);
 }
 
 static void after_death(struct execution *execution)
@@ -188,7 +188,7 @@ static void after_death(struct execution *execution)
 
 	stop_clocks(execution);
 	if (execution->facts.killed == KILLED_CLOSING || !execution->spec->artifact_glob_count) {
-		conclude(execution);
+		end_execution(execution);
 		return;
 	}
 	look_for_end(execution);
@@ -196,7 +196,7 @@ static void after_death(struct execution *execution)
 	execution->gathering.owner = execution;
 	if (gathering_start(&execution->gathering, execution->worker, execution->spec, &err) < 0) {
 		log_event(LOG_LEVEL_WARNING, "artifacts.not_collected", LOG_STR("why", err.text));
-		conclude(execution);
+		end_execution(execution);
 	}
 }
 
@@ -275,13 +275,14 @@ static void send_job(struct execution *execution)
 		stdin_fd = job_stdin_file(spec, &err);
 	if (!body || (has_file && stdin_fd < 0)) {
 		free(body);
-		fail(execution, body ? err.text : "The job is too large to be sent to a worker.");
+		fail_execution(execution,
+			body ? err.text : "The job is too large to be sent to a worker.");
 		return;
 	}
 	start_clocks(execution);
 	execution->sent_us = clock_us();
 	if (worker_send_job(execution->worker, body, len, stdin_fd) < 0) {
-		fail(execution, "The worker died before it got the job.");
+		fail_execution(execution, "The worker died before it got the job.");
 		return;
 	}
 	execution->sent = true;
@@ -294,7 +295,7 @@ void execution_go(struct execution *execution, const char *trouble)
 	if (execution->over || execution->finishing)
 		return; /* it was cancelled in the meantime */
 	if (trouble)
-		fail(execution, trouble);
+		fail_execution(execution, trouble);
 	else if (execution->held)
 		send_job(execution);
 }
@@ -306,10 +307,10 @@ static void on_adjusted(void *owner, const struct slotmsg *msg)
 	/* A dying worker gets no job: the result would have to say that the program ran. */
 	if (execution->sent || execution->finishing || execution->over)
 		return;
-	timer_close(execution->patience);
-	execution->patience = NULL;
+	timer_close(execution->deadline);
+	execution->deadline = NULL;
 	if (msg->status)
-		fail(execution,
+		fail_execution(execution,
 			arena_printf(execution->arena,
 				"The limits of the worker could not be set: %s", msg->text));
 	else
@@ -433,7 +434,7 @@ static void take_done(struct execution *execution, int code)
 	 * death.
 	 */
 	worker_done(execution->worker, execution->run_id);
-	conclude(execution);
+	end_execution(execution);
 }
 
 /*
@@ -587,7 +588,7 @@ static void on_worker_gone(void *owner, const char *why)
 			? execution->facts.failure
 			: arena_printf(execution->arena, "The worker was lost: %s", why);
 	execution->worker = NULL;
-	conclude(execution);
+	end_execution(execution);
 }
 
 static void on_collected(void *owner)
@@ -654,19 +655,19 @@ void execution_start(struct execution *execution, struct worker *worker)
 	capture_init(&execution->errout, limits->stderr_bytes, truncate);
 	worker_take(worker, &worker_events, execution);
 	if (knobs_set(&worker->knobs, limits) < 0) {
-		fail(execution, "The cgroup of the worker refuses its limits.");
+		fail_execution(execution, "The cgroup of the worker refuses its limits.");
 		return;
 	}
 	if (!note_files(execution) && !needs_adjusting(worker, limits)) {
 		send_job(execution);
 		return;
 	}
-	execution->patience = timer_new(execution->loop, PATIENCE_MS, 0, on_patience, execution);
+	execution->deadline = timer_new(execution->loop, DEADLINE_MS, 0, on_deadline, execution);
 	if (worker_adjust(worker, limits, execution->files_fd > 0 ? execution->files_fd : -1) < 0)
-		fail(execution, "The slot of the worker does not listen.");
+		fail_execution(execution, "The slot of the worker does not listen.");
 }
 
-void execution_cancel(struct execution *execution, enum limit_word why)
+void execution_cancel(struct execution *execution, enum kill_reason why)
 {
 	if (execution->over)
 		return;

@@ -27,7 +27,7 @@ struct execution {
 	struct timer *wall;
 	bool wall_is_up;
 	struct timer *cpu;
-	struct timer *patience;     /* limits the wait for deaths */
+	struct timer *deadline;     /* limits the wait for deaths */
 	int64_t looked_us;          /* since when we look for its end */
 	int64_t moved_us;           /* last sign of progress */
 	size_t gathered;            /* bytes of artifacts at the last look */
@@ -62,7 +62,7 @@ void execution_start(struct execution *execution, struct worker *worker);
 void execution_go(struct execution *execution, const char *trouble);
 
 /* Kills the run for a reason outside the program: it was cancelled, or the daemon shuts down. */
-void execution_cancel(struct execution *execution, enum limit_word why);
+void execution_cancel(struct execution *execution, enum kill_reason why);
 
 /* Gives the worker back to the pool, which kills everything left in it.  May be called twice. */
 void execution_release(struct execution *execution);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-const char *canceled_words(enum limit_word why)
+const char *canceled_words(enum kill_reason why)
 {
 	switch ((int)why) {
 	case KILLED_CANCEL:

@@ -14,7 +14,7 @@
 #include "proto/job/job.h"
 
 /* Why the daemon killed the run. */
-enum limit_word {
+enum kill_reason {
 	KILLED_NOT,
 	KILLED_WALL,
 	KILLED_CPU,
@@ -27,7 +27,7 @@ enum limit_word {
 };
 
 struct facts {
-	enum limit_word killed;
+	enum kill_reason killed;
 	int64_t kill_us; /* from reading the byte past the cap to sending the kill */
 	int64_t gone_us; /* from the kill until its death was seen; 0: not yet */
 	bool job_sent;
@@ -65,7 +65,7 @@ struct facts {
 };
 
 /* Returns who or what cancelled the run, as the end of a sentence.  NULL: it was not cancelled. */
-const char *canceled_words(enum limit_word why);
+const char *canceled_words(enum kill_reason why);
 
 /* ---- what the facts mean -------------------------------------------------------------------- */
 

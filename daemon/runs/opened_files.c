@@ -66,7 +66,7 @@ static bool is_of_job(const struct job_spec *spec, const char *path)
  * Removes our own open of a job's file: the worker opens each one once, to write it.  It opens the
  * program's own file earlier, before the slot watches; then more was closed than opened.
  */
-static void leave_out_house(struct slotmsg_opened *row)
+static void leave_out_own_open(struct slotmsg_opened *row)
 {
 	if (row->writes > 0)
 		row->writes--;
@@ -76,7 +76,7 @@ static void leave_out_house(struct slotmsg_opened *row)
 	}
 }
 
-static void add_row(
+static void add_opened_file(
 	struct arena *arena, struct value *list, const char *path, const struct slotmsg_opened *row)
 {
 	struct value *map = value_map(arena);
@@ -109,9 +109,9 @@ static struct value *read_rows(
 			continue;
 		}
 		if (is_of_job(spec, path))
-			leave_out_house(&row);
+			leave_out_own_open(&row);
 		if (row.opens || row.writes || row.created || row.deleted)
-			add_row(arena, list, path, &row);
+			add_opened_file(arena, list, path, &row);
 	}
 	return list;
 }

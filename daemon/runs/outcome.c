@@ -30,9 +30,9 @@ static void note_text(struct judgement *judgement, const char *key, const char *
 		judgement->arena, judgement->evidence, key, value_text(judgement->arena, text));
 }
 
-static void say(struct judgement *judgement, const char *format, ...)
+static void set_reason(struct judgement *judgement, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-static void say(struct judgement *judgement, const char *format, ...)
+static void set_reason(struct judgement *judgement, const char *format, ...)
 {
 	char text[ERR_TEXT_MAX];
 	va_list args;
@@ -50,7 +50,7 @@ static bool is_canceled(struct judgement *j)
 	const char *words = canceled_words(j->facts->killed);
 
 	if (words)
-		say(j, "The run was cancelled %s.", words);
+		set_reason(j, "The run was cancelled %s.", words);
 	return words != NULL;
 }
 
@@ -67,7 +67,7 @@ static bool is_output_limit(struct judgement *j)
 	note_int(j, "kill_us", (uint64_t)j->facts->kill_us);
 	if (j->facts->gone_us)
 		note_int(j, "gone_us", (uint64_t)j->facts->gone_us);
-	say(j,
+	set_reason(j,
 		"It wrote more than %" PRIu64
 		" bytes to %s and was killed at that byte: print less, "
 		"ask for a higher limit, or use on_output_limit \"truncate\".",
@@ -90,7 +90,7 @@ static bool is_host_memory(struct judgement *j)
 	note_int(j, "oom_kills", facts_oom_kills(facts));
 	if (facts->memory_peak)
 		note_int(j, "peak_bytes", facts->memory_peak);
-	say(j,
+	set_reason(j,
 		"The kernel killed it because the host ran out of memory (%s%s); it had used %" PRIu64
 		" of its %" PRIu64 " MiB.",
 		facts->short_where ? "the limit of the cgroup " : "of no cgroup that we see",
@@ -115,7 +115,8 @@ static bool is_memory_limit(struct judgement *j)
 		if (j->facts->memory_peak)
 			note_int(j, "peak_bytes", j->facts->memory_peak);
 	}
-	say(j, "It needed more than %" PRIu64 " MiB of memory (files it wrote count) and was %s.",
+	set_reason(j,
+		"It needed more than %" PRIu64 " MiB of memory (files it wrote count) and was %s.",
 		j->limits->memory_bytes >> 20, by_cgroup ? "killed" : "refused more");
 	return true;
 }
@@ -144,10 +145,11 @@ static bool is_wall_limit(struct judgement *j)
 	if (facts_pids_refused(j->facts)) /* some retry again and again */
 		note_int(j, "refused", facts_pids_refused(j->facts));
 	if (what_ran(j->facts, OUTCOME_WALL_LIMIT) == RAN_NO) {
-		say(j, "It had not begun after %" PRIu64 " ms and was killed.", j->limits->wall_ms);
+		set_reason(j, "It had not begun after %" PRIu64 " ms and was killed.",
+			j->limits->wall_ms);
 		return true;
 	}
-	say(j,
+	set_reason(j,
 		"It was still running after %" PRIu64 " ms and was killed; it had used %" PRIu64
 		" ms of cpu.",
 		j->limits->wall_ms, facts_cpu_us(j->facts) / 1000);
@@ -163,7 +165,8 @@ static bool is_cpu_limit(struct judgement *j)
 	note_text(j, "limit", "cpu_ms");
 	note_int(j, "limit_ms", j->limits->cpu_ms);
 	note_int(j, "used_ms", facts_cpu_us(j->facts) / 1000);
-	say(j, "It used more than %" PRIu64 " ms of cpu time and was killed.", j->limits->cpu_ms);
+	set_reason(j, "It used more than %" PRIu64 " ms of cpu time and was killed.",
+		j->limits->cpu_ms);
 	return true;
 }
 
@@ -173,7 +176,7 @@ static bool is_lost_worker(struct judgement *j)
 
 	if (!facts->worker_lost && !(facts->failed && !facts->began))
 		return false;
-	say(j, "%s",
+	set_reason(j, "%s",
 		facts->failure ? facts->failure
 			       : "The worker was lost while it ran; this is our fault.");
 	return true;
@@ -204,13 +207,14 @@ static bool is_syscall_denied(struct judgement *j)
 	note_text(j, "signal", "SIGSYS");
 	if (call) {
 		note_call(j, call);
-		say(j,
+		set_reason(j,
 			"It tried to %s (%s), which no honest program needs here, and was killed "
 			"for it.",
 			call_wish(call->nr, call->kind), call_name_or_number(j->arena, call->nr));
 	} else {
-		say(j, "It made a system call that no honest program needs here, or made it by the "
-		       "i386 or x32 entry, and was killed for it.");
+		set_reason(j,
+			"It made a system call that no honest program needs here, or made it by the "
+			"i386 or x32 entry, and was killed for it.");
 	}
 	return true;
 }
@@ -221,7 +225,7 @@ static bool is_syscall_denied(struct judgement *j)
 static bool is_policy_denied(struct judgement *j)
 {
 	if (j->facts->was_denied)
-		say(j, "It broke a rule of its policy while it ran, and was ended.");
+		set_reason(j, "It broke a rule of its policy while it ran, and was ended.");
 	return j->facts->was_denied;
 }
 
@@ -237,7 +241,7 @@ static bool is_file_limit(struct judgement *j)
 	note_text(j, "limit", "file_bytes");
 	note_int(j, "limit_bytes", j->limits->file_bytes);
 	note_int(j, "used_bytes", facts->disk_bytes);
-	say(j, "It wanted a file of more than %" PRIu64 " bytes and failed on that.",
+	set_reason(j, "It wanted a file of more than %" PRIu64 " bytes and failed on that.",
 		j->limits->file_bytes);
 	return true;
 }
@@ -259,7 +263,7 @@ static bool is_disk_limit(struct judgement *j)
 	note_int(j, "used_bytes", facts->disk_bytes);
 	note_int(j, "limit_inodes", j->limits->inodes);
 	note_int(j, "used_inodes", facts->inodes);
-	say(j,
+	set_reason(j,
 		"It filled its disk (%" PRIu64 " of %" PRIu64 " bytes, %" PRIu64 " of %" PRIu64
 		" files) and failed on that.",
 		facts->disk_bytes, j->limits->disk_bytes, facts->inodes, j->limits->inodes);
@@ -276,7 +280,9 @@ static bool is_pids_limit(struct judgement *j)
 	note_int(j, "limit_pids", j->limits->pids);
 	if (!by_rlimit)
 		note_int(j, "refused", facts_pids_refused(j->facts));
-	say(j, "It wanted more than %" PRIu64 " processes and threads together and failed on that.",
+	set_reason(j,
+		"It wanted more than %" PRIu64
+		" processes and threads together and failed on that.",
 		j->limits->pids);
 	return true;
 }
@@ -298,7 +304,7 @@ static bool is_signal(struct judgement *j)
 		return false;
 	j->result->signal = WTERMSIG(facts->wait_status);
 	note_text(j, "signal", signal_name(j->arena, j->result->signal));
-	say(j, "It died by signal %d (%s).", j->result->signal,
+	set_reason(j, "It died by signal %d (%s).", j->result->signal,
 		sigdescr_np(j->result->signal) ? sigdescr_np(j->result->signal) : "unknown");
 	return true;
 }
@@ -309,7 +315,7 @@ static bool is_syntax_error(struct judgement *j)
 
 	if (!j->facts->error_is_syntax || j->facts->began)
 		return false;
-	say(j, "The program does not compile: %s, line %" PRId64 ".",
+	set_reason(j, "The program does not compile: %s, line %" PRId64 ".",
 		message ? message : "syntax error",
 		value_as_int(value_get(j->facts->error, "line"), 0));
 	return true;
@@ -340,7 +346,7 @@ static bool is_exception(struct judgement *j)
 		note_int(j, "limit_files", j->limits->open_files);
 	}
 	place = place_of(j);
-	say(j, "Uncaught %s%s: %s", type ? type : "exception", place ? place : "",
+	set_reason(j, "Uncaught %s%s: %s", type ? type : "exception", place ? place : "",
 		message ? message : "");
 	return true;
 }
@@ -349,7 +355,7 @@ static bool is_never_begun(struct judgement *j)
 {
 	if (j->facts->began || j->facts->done)
 		return false;
-	say(j, "The worker died before the program began; this is our fault.");
+	set_reason(j, "The worker died before the program began; this is our fault.");
 	return true;
 }
 
@@ -359,7 +365,7 @@ static bool is_exit(struct judgement *j)
 
 	if (!facts_left_with(j->facts, &code) || code == 0)
 		return false;
-	say(j, "It ended with exit code %d.", code);
+	set_reason(j, "It ended with exit code %d.", code);
 	return true;
 }
 
@@ -369,13 +375,13 @@ static bool is_ok(struct judgement *j)
 
 	if (!facts_left_with(j->facts, &code))
 		return false;
-	say(j, "It ended well.");
+	set_reason(j, "It ended well.");
 	return true;
 }
 
 static bool is_unknown(struct judgement *j)
 {
-	say(j, "Its end was not seen; this is our fault.");
+	set_reason(j, "Its end was not seen; this is our fault.");
 	return true;
 }
 

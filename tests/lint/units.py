@@ -36,11 +36,11 @@ def each(folder, names, why, tests):
 LISTED = {
     **each("store", "answers", PART, STORE),
     **each("store/base", "blob canonical chain chain_columns content db fetch pruned record stmt texts wal_file", PART, STORE),
-    **each("store/write", "act_write approval_write chain_write checkpoint_write lost_runs prune reuse_write run_index "
+    **each("store/write", "act_write chain_write prune reuse_write run_index "
            "run_json run_write word_index writer writer_open", PART, STORE),
     **each("store/read", "act_read approval_read export reuse_read run_list run_read run_walk stats "
            "unsettled_search word_search", PART, STORE),
-    **each("store/verify", "verify verify_blob_refs verify_blobs verify_chain verify_checkpoints verify_facets verify_tables "
+    **each("store/verify", "verify verify_blobs verify_chain verify_checkpoints verify_tables "
            "verify_texts verify_words", PART, STORE),
     **each("store/maintenance", "backup", PART, STORE + ["tests/unit/test_store_integrity.c"]),
     **each("daemon/inspector", "filter findings imports inspector query rule_match scopes template",
@@ -69,7 +69,7 @@ ELSEWHERE = {
     "daemon/request/pipeline.c": (STAGE, ["tests/unit/test_stages.c"]),
     "daemon/request/request.c": (STAGE, ["tests/unit/test_stages.c", "tests/unit/test_server.c"]),
     "daemon/request/run_events.c": (PART, ["tests/unit/test_events.c"]),
-    "daemon/request/recall.c": (STAGE, ["tests/scenario/032-repeats.t", "tests/scenario/033-cache.t"]),
+    "daemon/request/record_lookup.c": (STAGE, ["tests/scenario/032-repeats.t", "tests/scenario/033-cache.t"]),
     "daemon/methods/methods_events.c": (PART, ["tests/unit/test_events.c"]),
     "proto/base/err_word.c": (PART, ["tests/unit/test_err.c"]),
     "proto/base/standard_fds.c": ("what it does is seen from outside", ["tests/scenario/141-closed-streams.t"]),
@@ -78,7 +78,6 @@ ELSEWHERE = {
     "daemon/news/alerts.c": (PART, ["tests/scenario/087-alerts.t"]),
     "daemon/news/runner.c": (PART, ["tests/scenario/087-alerts.t"]),
     "daemon/workers/worker_pipes.c": (PART, ["tests/unit/test_worker.c"]),
-    "proto/internal/jail_paths.c": (PART, ["tests/unit/test_mounts.c", "tests/scenario/140-configuration.t"]),
     "proto/jail_dirs.c": (PART, ["tests/unit/test_mounts.c", "tests/scenario/140-configuration.t"]),
     "daemon/policy/policy_names.c": (PART, ["tests/scenario/140-configuration.t"]),
     "daemon/settings/config_alerts.c": (PART, ["tests/unit/test_config_file.c", "tests/scenario/087-alerts.t"]),
@@ -96,14 +95,12 @@ ELSEWHERE = {
                                                                          "tests/unit/test_budgets.c"]),
     "daemon/methods/methods_approvals.c": (PART, ["tests/unit/test_approvals.c",
                                          "tests/scenario/074-approvals.t"]),
-    **each("daemon/gate", "budget_entries budgets_told", PART, ["tests/unit/test_budgets.c"]),
-    "daemon/workers/worker_slot.c": (PART, ["tests/unit/test_worker.c"]),
-    "daemon/workers/worker_words.c": (PART, ["tests/unit/test_worker.c"]),
     "daemon/request/revive.c": (PART, ["tests/unit/test_approvals.c",
+    "daemon/request/restore.c": (PART, ["tests/unit/test_approvals.c",
                                "tests/scenario/075-approvals-kill.t"]),
     "daemon/methods/methods_store.c": (PART, ["tests/unit/test_methods.c"]),
     "daemon/policy/policy_compile.c": (PART, ["tests/unit/test_rulebook.c"]),
-    "daemon/request/caught.c": (PART, ["tests/unit/test_stages.c", "tests/scenario/064-caught.py"]),
+    "daemon/request/worker_finding.c": (PART, ["tests/unit/test_stages.c", "tests/scenario/064-caught.py"]),
     "daemon/policy/*_file.c": (PART, ["tests/unit/test_rulebook.c"]),
     "daemon/inspector/main.c": (ENTRY, ["tests/unit/test_policy.c"]),
     "sandbox/spawner/spawner_main.c": (ENTRY, ["tests/jail/jail_spawner.t"]),
@@ -126,7 +123,7 @@ ELSEWHERE = {
                                         ["tests/scenario/107-network.py"]),
     "sandbox/runtimes/steady/steady.c": ("it takes the clock's place in whoever loads it",
                                          ["tests/scenario/063-deterministic.py"]),
-    "daemon/request/advice.c": (PART, ["tests/scenario/109-modules.t"]),
+    "daemon/request/module_hint.c": (PART, ["tests/scenario/109-modules.t"]),
     "daemon/runs/opened_files.c": (PART, ["tests/scenario/065-files.py"]),
     "daemon/workers/runtime_orders.c": (PART, ["tests/unit/test_pool.c"]),
     "daemon/workers/zygote.c": (PART, ["tests/unit/test_pool.c"]),

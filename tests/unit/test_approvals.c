@@ -68,7 +68,7 @@ static struct request *parked(struct asking *asking, const char *params, struct 
 	return registry_find(&asking->house.server->runs, house_text(ret_reply, "run_id"));
 }
 
-static void say(struct request *request, enum parking_word word)
+static void say(struct request *request, enum parking_decision word)
 {
 	approval_decide(request, word, APPROVER);
 	request->parking->act = 1;

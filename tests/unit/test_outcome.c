@@ -139,7 +139,7 @@ TEST(a_syntax_error_counts_only_before_the_program_began)
 TEST(a_limit_that_killed_outranks_whatever_was_said_inside)
 {
 	static const struct {
-		enum limit_word killed;
+		enum kill_reason killed;
 		enum outcome outcome;
 	} rows[] = {
 		{ KILLED_WALL, OUTCOME_WALL_LIMIT },

@@ -331,10 +331,10 @@ TEST(one_that_is_being_put_on_the_record_is_cancelled_when_it_is_there)
 	db = hold_store(&scene.house);
 	CHECK(db);
 	CHECK(send_run(&scene, RUN_WITH_ID));
-	CHECK(waits_in(&scene.house, STAGE_MARK));
+	CHECK(waits_in(&scene.house, STAGE_BEGIN));
 	CHECK(house_send(scene.client, 1, "cancel", "{\"msgid\":7}"));
 	house_turn(&scene.house, 20);
-	CHECK(waits_in(&scene.house, STAGE_MARK));
+	CHECK(waits_in(&scene.house, STAGE_BEGIN));
 	sqlite3_close(db);
 	do
 		CHECK(house_hear(&scene.house, scene.client, &scene.reply));

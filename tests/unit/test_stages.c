@@ -22,7 +22,7 @@ static bool run(struct house *house, int client, const char *params, const char 
 TEST(every_room_has_a_name)
 {
 	static const char *const names[] = { "contract", "repeat", "budget", "policy", "approval",
-		"cache", "mark", "queue", "worker", "output", "record", "reply", "exit" };
+		"cache", "begin", "queue", "worker", "output", "record", "reply", "exit" };
 
 	for (int stage = STAGE_CONTRACT; stage <= STAGE_EXIT; stage++)
 		CHECK_STR(stage_word((enum stage)stage), names[stage]);

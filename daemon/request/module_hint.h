@@ -4,4 +4,4 @@
 #include "daemon/request/request.h"
 
 /* Call it after the outcome is decided.  Extends the reason of a program that lacked a module. */
-void advice_give(struct request *request, const struct facts *facts);
+void module_hint_add(struct request *request, const struct facts *facts);

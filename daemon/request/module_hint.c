@@ -1,4 +1,4 @@
-#include "daemon/request/advice.h"
+#include "daemon/request/module_hint.h"
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ static const struct runtime *runtime_with(const struct request *request, struct 
 	return NULL;
 }
 
-void advice_give(struct request *request, const struct facts *facts)
+void module_hint_add(struct request *request, const struct facts *facts)
 {
 	struct job_result *result = &request->result;
 	const struct bytes module = missing_module(facts);

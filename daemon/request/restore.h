@@ -10,13 +10,13 @@
  * Builds params that request the same run, from the `request` of a complete record.  They share its
  * values.  NULL: no memory.
  */
-struct value *revive_params(struct arena *arena, const struct value *request);
+struct value *restore_params(struct arena *arena, const struct value *request);
 
 /*
  * Reads such params into a spec, without applying today's limits.  Use the spec for reports, not to
  * run it.  Returns -1 when the record is not a valid request.
  */
-int revive_spec(struct arena *arena, const struct value *params,
+int restore_spec(struct arena *arena, const struct value *params,
 	const struct job_entrypoint *entrypoints, struct job_spec *ret_spec, struct err *err);
 
 /*
@@ -24,5 +24,5 @@ int revive_spec(struct arena *arena, const struct value *params,
  * may be gone when the params are read again.  Shares the values of `params` and `spec`.  Returns
  * `params` without memory.
  */
-const struct value *revive_files(
+const struct value *restore_files(
 	struct arena *arena, const struct value *params, const struct job_spec *spec);

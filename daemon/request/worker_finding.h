@@ -7,4 +7,4 @@
 #include "daemon/request/request.h"
 
 /* Call it after the outcome is decided.  Fills in verdict and reason for outcome policy_denied. */
-void caught_tell(struct request *request, const struct facts *facts);
+void worker_finding_add(struct request *request, const struct facts *facts);

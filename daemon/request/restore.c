@@ -1,4 +1,4 @@
-#include "daemon/request/revive.h"
+#include "daemon/request/restore.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ static struct value *recorded_files(struct arena *arena, const struct value *fil
 	return list;
 }
 
-struct value *revive_params(struct arena *arena, const struct value *request)
+struct value *restore_params(struct arena *arena, const struct value *request)
 {
 	struct value *params = value_map(arena);
 
@@ -43,7 +43,7 @@ struct value *revive_params(struct arena *arena, const struct value *request)
 	return value_ok(arena) ? params : NULL;
 }
 
-int revive_spec(struct arena *arena, const struct value *params,
+int restore_spec(struct arena *arena, const struct value *params,
 	const struct job_entrypoint *entrypoints, struct job_spec *ret_spec, struct err *err)
 {
 	struct job_bounds any = { .code_bytes = UINT64_MAX,
@@ -80,7 +80,7 @@ static struct value *list_files(struct arena *arena, const struct job_spec *spec
 	return list;
 }
 
-const struct value *revive_files(
+const struct value *restore_files(
 	struct arena *arena, const struct value *params, const struct job_spec *spec)
 {
 	struct value *map = value_map(arena);

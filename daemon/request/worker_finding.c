@@ -1,4 +1,4 @@
-#include "daemon/request/caught.h"
+#include "daemon/request/worker_finding.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define NUMBER_MAX (1 << 24)
 
 /* Reads a number that a program may have forged; 0 means "unknown". */
-static uint32_t number_of(const struct value *denied, const char *key)
+static uint32_t forged_number(const struct value *denied, const char *key)
 {
 	int64_t number = value_as_int(value_get(denied, key), 0);
 
@@ -56,8 +56,8 @@ static bool fill_finding(
 	if (!rule || !policy_run_finding(request->services->policies, request->policy,
 			     runtime_language(request->runtime), rule, finding))
 		return false;
-	finding->line = number_of(denied, "line");
-	finding->column = number_of(denied, "column");
+	finding->line = forged_number(denied, "line");
+	finding->column = forged_number(denied, "column");
 	if (!file)
 		finding->column = column_of(request->spec.code, finding->line, finding->column);
 	finding->text = text ? arena_printf(arena, "%.120s", text) : "";
@@ -66,7 +66,7 @@ static bool fill_finding(
 	return finding->text && finding->message;
 }
 
-static void add_finding(struct request *request, const struct policy_finding *finding)
+static void add_worker_finding(struct request *request, const struct policy_finding *finding)
 {
 	struct policy_verdict *verdict = &request->result.verdict;
 	struct policy_finding *all =
@@ -81,7 +81,7 @@ static void add_finding(struct request *request, const struct policy_finding *fi
 	verdict->findings = all;
 }
 
-void caught_tell(struct request *request, const struct facts *facts)
+void worker_finding_add(struct request *request, const struct facts *facts)
 {
 	struct policy_finding finding = { 0 };
 	char where[32] = "";
@@ -92,7 +92,7 @@ void caught_tell(struct request *request, const struct facts *facts)
 		request->result.verdict.decision = POLICY_DENY;
 		return;
 	}
-	add_finding(request, &finding);
+	add_worker_finding(request, &finding);
 	if (finding.line)
 		cut_printf(where, sizeof(where), ", line %u", finding.line);
 	request->result.reason =
