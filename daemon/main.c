@@ -44,7 +44,7 @@ static const char help[] =
 	"       ced --alerts [--config FILE] [--socket PATH]\n"
 	"\n"
 	"ced runs programs that agents send, in jails.  ced-spawner starts it; on its own it only\n"
-	"tells about itself.\n"
+	"reports about itself.\n"
 	"\n"
 	"  --alerts             starts the commands of the daemon's alerts\n"
 	"  --check-config FILE  looks for mistakes in these settings and in the files that they name; exits with 1\n"

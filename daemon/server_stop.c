@@ -184,7 +184,7 @@ bool server_cannot_jail(struct server *server, const char *why)
 	if (server->state.ready)
 		return false;
 	return server_cannot_start(server, why,
-		"no jail can be made here: cectl doctor tries why, and says what to do");
+		"this host cannot make jails: cectl doctor finds the reason and says what to do");
 }
 
 bool server_cannot_start(struct server *server, const char *why, const char *repair)

@@ -77,13 +77,15 @@ static void compare_hashes(struct request *request, const struct value *record)
 
 static int take_record(struct request *request, const struct value *page, struct err *err)
 {
+	/* Of secrets and masks the record has only the numbers. */
+	static const char *const numbers[] = { "secrets", "masks", NULL };
 	const struct value *record = value_at(value_get(page, "waiting"), 0);
 	struct job_result *result = &request->result;
 	struct arena *arena = &request->arena;
 
 	if (!record)
-		return err_set(err, ERR_MISSING, "it is not in the store any more");
-	request->params = restore_params(arena, value_get(record, "request"));
+		return err_set(err, ERR_MISSING, "the store no longer has it");
+	request->params = restore_params(arena, value_get(record, "request"), numbers);
 	if (!request->params || restore_spec(arena, request->params, request->services->entrypoints,
 					&request->spec, err) < 0)
 		return -1;
@@ -144,7 +146,7 @@ void approval_fill(struct request *request,
 		services->state->examining--;
 		free(filling);
 	}
-	(void)err_set(&err, ERR_MEMORY, "there is no memory to read it from the store");
+	(void)err_set(&err, ERR_MEMORY, "no memory to read it from the store");
 	then(request, &err, context);
 }
 
@@ -162,8 +164,8 @@ static void tell_leaving(struct request *request)
 	struct arena *arena = &request->arena;
 	struct value *data = value_map(arena);
 	const struct rpc_error error = { .code = RPC_CODE_DRAINING,
-		.message = "the daemon is about to end; the run waits on for approval, also in "
-			   "its next life: come back with `wait`",
+		.message = "the daemon is about to end; the run still waits for approval: call "
+			   "`wait` when the daemon has restarted",
 		.data = data };
 	const struct run_end ended = {
 		.run_id = request->result.run_id, .uid = request->caller.uid, .error = &error
@@ -255,26 +257,25 @@ static const char *denied_words(struct request *request)
 	const struct parking *parking = request->parking;
 	const char *why = parking->reason ? parking->reason : "no reason was given";
 
-	return arena_printf(
-		&request->arena, "A person (uid %u) has refused it: %s.", parking->by, why);
+	return arena_printf(&request->arena, "uid %u denied the run: %s.", parking->by, why);
 }
 
 static const char *expired_words(struct request *request)
 {
 	const struct parking *parking = request->parking;
 
-	return arena_printf(&request->arena, "Nobody has decided about it within %lld s.",
+	return arena_printf(&request->arena, "No approver decided within %lld s.",
 		(long long)((parking->until_wall_us - parking->since_wall_us) / 1000000));
 }
 
 static const char *canceled_words_of(struct request *request)
 {
 	if (!request_is_canceled(request) && request->parking->tampered)
-		return "What the record keeps of it was changed while it waited for approval, so "
-		       "that nobody can say what was asked; send it again.";
+		return "The request was changed in the store while the run waited for approval, so "
+		       "the original is unknown: send it again.";
 	if (!request_is_canceled(request))
-		return "What the record keeps of it was masked, or it came with secrets, so that "
-		       "it cannot be run of it after the daemon's restart; send it again.";
+		return "The daemon restarted while the run waited for approval, and its secrets or "
+		       "masked parts are not in the store: send it again.";
 	return arena_printf(&request->arena,
 		"The run was cancelled while it waited for approval, %s.",
 		canceled_words(request->canceled));
@@ -437,8 +438,7 @@ static void unreadable(struct request *request, const struct err *err)
 	request->result.outcome = OUTCOME_SANDBOX_ERROR;
 	request->result.ran = RAN_NO;
 	request->result.reason = arena_printf(&request->arena,
-		"It was approved, but what was asked could not be read from the store: %s.",
-		err->text);
+		"The run was approved, but the daemon could not read its request: %s.", err->text);
 	request_enter(request, STAGE_RECORD);
 }
 
@@ -482,7 +482,8 @@ static void on_unparked(struct recording *recording, const struct err *err)
 
 	execution_go(&request->execution,
 		err ? arena_printf(&request->arena,
-			      "Its start could not be recorded, so it was not run: %s.", err->text)
+			      "The daemon could not record the start, so it did not run the program: %s.",
+			      err->text)
 		    : NULL);
 	if (!err)
 		event_run_started(request);
@@ -572,9 +573,9 @@ const char *approvals_full(const struct approvals *approvals, uint32_t uid)
 	list_for_each(at, &approvals->parked)
 		own += container_of(at, struct parking, link)->request->caller.uid == uid;
 	if (approvals->count >= config->parked_max)
-		return "as many runs wait for approval as may wait";
+		return "too many runs wait for approval (parked_max)";
 	if (own >= config->parked_per_caller)
-		return "as many of this caller's runs wait for approval as may wait";
+		return "too many runs of this caller wait for approval (parked_per_caller)";
 	return NULL;
 }
 

@@ -17,7 +17,7 @@
 static enum lookup_answer lookup_failed(struct record_lookup *lookup)
 {
 	if (lookup->err.code == ERR_NONE)
-		(void)err_set(&lookup->err, ERR_CORRUPT, "run %s is not in the record any more",
+		(void)err_set(&lookup->err, ERR_CORRUPT, "the store no longer has run %s",
 			lookup->run_id);
 	return LOOKUP_FAILED;
 }
@@ -53,7 +53,7 @@ static enum lookup_answer find_action(struct record_lookup *lookup, struct store
 	memcpy(lookup->content, action.content, sizeof(lookup->content));
 	if (!action.is_known) {
 		(void)err_set(&lookup->err, ERR_CORRUPT,
-			"it is in the record as run %s, and what was asked then is not there any more",
+			"run %s has this id, and its request is no longer in the store",
 			action.run_id);
 		return LOOKUP_FAILED;
 	}

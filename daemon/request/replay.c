@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "daemon/request/restore.h"
 #include "proto/base/container.h"
 #include "proto/digest.h"
 #include "proto/fill.h"
@@ -13,59 +14,24 @@
 /* ---- the request ---------------------------------------------------------------------------- */
 
 /* Keys of the recorded request that concern its caller and not the program. */
-static bool is_of_that_request(const char *key)
-{
-	static const char *const keys[] = { "id", "cache", "masks", "secrets", "stream", "announce",
-		"detach" };
-
-	for (size_t i = 0; i < COUNT_OF(keys); i++)
-		if (strcmp(keys[i], key) == 0)
-			return true;
-	return false;
-}
-
-/* Copies a file as `run` expects it, without the fields that the record adds. */
-static struct value *replay_file(struct arena *arena, const void *items, size_t index)
-{
-	const struct value *file = value_at(items, index);
-	struct fill fill = fill_start(arena);
-
-	fill_shared(&fill, "path", value_get(file, "path"));
-	fill_shared(&fill, "data", value_get(file, "data"));
-	fill_shared(&fill, "mode", value_get(file, "mode"));
-	return fill_done(&fill);
-}
-
-static void take_entry(struct fill *fill, const struct value_entry *entry)
-{
-	const struct value *value = entry->value;
-
-	if (value_is(value, VALUE_NIL) || is_of_that_request(entry->key))
-		return;
-	if (strcmp(entry->key, "files") == 0)
-		fill_list(fill, "files", value->list.count, value, replay_file);
-	else
-		fill_shared(fill, entry->key, value);
-}
+static const char *const of_that_request[] = { "id", "cache", "masks", "secrets", "stream",
+	"announce", "detach", NULL };
 
 struct value *replay_params(struct arena *arena, const struct value *record, const char **ret_why)
 {
 	const struct value *request = value_get(record, "request");
-	struct fill fill = fill_start(arena);
 
 	*ret_why = NULL;
 	if (value_get(record, "pruned")) {
-		*ret_why = "its contents have left the store";
+		*ret_why = "its contents were deleted from the store";
 		return NULL;
 	}
 	if (!value_is(value_get(request, "code"), VALUE_TEXT) &&
 		!value_is(value_get(request, "code"), VALUE_BYTES)) {
-		*ret_why = "the record holds no program that could be run again";
+		*ret_why = "the record has no program to run again";
 		return NULL;
 	}
-	for (size_t i = 0; i < request->map.count; i++)
-		take_entry(&fill, &request->map.entries[i]);
-	return fill_done(&fill);
+	return restore_params(arena, request, of_that_request);
 }
 
 /* ---- secrets -------------------------------------------------------------------------------- */

@@ -2,45 +2,44 @@
 
 #include <string.h>
 
-#include "proto/base/container.h"
+#include "proto/fill.h"
 
-/* Drops what the record adds to a file, such as its size. */
-static struct value *recorded_file(struct arena *arena, const struct value *file)
+/* Leaves out what the record adds to a file, such as its size. */
+static struct value *recorded_file(struct arena *arena, const void *items, size_t index)
 {
-	static const char *const keys[] = { "path", "data", "mode" };
-	struct value *map = value_map(arena);
+	const struct value *file = value_at(items, index);
+	struct fill fill = fill_start(arena);
 
-	for (size_t i = 0; i < COUNT_OF(keys); i++)
-		(void)value_map_put(arena, map, keys[i], value_get(file, keys[i]));
-	return map;
+	fill_shared(&fill, "path", value_get(file, "path"));
+	fill_shared(&fill, "data", value_get(file, "data"));
+	fill_shared(&fill, "mode", value_get(file, "mode"));
+	return fill_done(&fill);
 }
 
-static struct value *recorded_files(struct arena *arena, const struct value *files)
+static bool is_listed(const char *const *keys, const char *key)
 {
-	struct value *list = value_list(arena);
-
-	for (size_t i = 0; value_at(files, i); i++)
-		(void)value_list_add(arena, list, recorded_file(arena, value_at(files, i)));
-	return list;
+	while (*keys && strcmp(*keys, key) != 0)
+		keys++;
+	return *keys != NULL;
 }
 
-struct value *restore_params(struct arena *arena, const struct value *request)
+struct value *restore_params(
+	struct arena *arena, const struct value *request, const char *const *left_out)
 {
-	struct value *params = value_map(arena);
+	struct fill fill = fill_start(arena);
 
 	for (size_t i = 0; value_is(request, VALUE_MAP) && i < request->map.count; i++) {
 		const struct value_entry *entry = &request->map.entries[i];
-		struct value *value = entry->value;
+		const struct value *value = entry->value;
 
-		/* The record has only the numbers of secrets and masks. */
-		if (value_is(value, VALUE_NIL) || !strcmp(entry->key, "secrets") ||
-			!strcmp(entry->key, "masks"))
+		if (value_is(value, VALUE_NIL) || is_listed(left_out, entry->key))
 			continue;
-		if (!strcmp(entry->key, "files"))
-			value = recorded_files(arena, value);
-		(void)value_map_put_len(arena, params, entry->key, entry->key_len, value);
+		if (strcmp(entry->key, "files") == 0)
+			fill_list(&fill, "files", value->list.count, value, recorded_file);
+		else
+			fill_shared(&fill, entry->key, value);
 	}
-	return value_ok(arena) ? params : NULL;
+	return fill_done(&fill);
 }
 
 int restore_spec(struct arena *arena, const struct value *params,
@@ -59,7 +58,8 @@ int restore_spec(struct arena *arena, const struct value *params,
 #undef ANY
 	read = job_spec_from_value(arena, params, &any, ret_spec, &refusal, err);
 	if (read > 0)
-		return err_set(err, ERR_CORRUPT, "its record is no request: %s", refusal.message);
+		return err_set(
+			err, ERR_CORRUPT, "its record is not a valid request: %s", refusal.message);
 	return read;
 }
 

@@ -7,10 +7,11 @@
 #include "proto/value.h"
 
 /*
- * Builds params that request the same run, from the `request` of a complete record.  They share its
- * values.  NULL: no memory.
+ * Builds params of `run` from the `request` of a complete record, without the keys in `left_out`
+ * (ends with NULL).  They share its values.  NULL: no memory.
  */
-struct value *restore_params(struct arena *arena, const struct value *request);
+struct value *restore_params(
+	struct arena *arena, const struct value *request, const char *const *left_out);
 
 /*
  * Reads such params into a spec, without applying today's limits.  Use the spec for reports, not to

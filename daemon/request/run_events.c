@@ -141,19 +141,8 @@ static void put_parking(
 	put_event_text(arena, map, "reason", parking->reason);
 }
 
-static void put_nothing(
-	struct arena *arena, struct value *map, const struct request *request, enum event_kind kind)
-{
-	(void)arena;
-	(void)map;
-	(void)request;
-	(void)kind;
-}
-
 /* Builds an event only if a client has subscribed to it.  Returns whether it was sent. */
-static bool send_event(const struct request *request, enum event_kind kind,
-	void (*put)(struct arena *arena, struct value *map, const struct request *request,
-		enum event_kind kind))
+static bool send_event(const struct request *request, enum event_kind kind)
 {
 	const struct event event = event_of(request, kind);
 	struct events *events = request->services->events;
@@ -164,7 +153,10 @@ static bool send_event(const struct request *request, enum event_kind kind,
 		return false;
 	arena_init(&arena, EVENT_BYTES);
 	map = describe_run(&arena, request, &event);
-	put(&arena, map, request, kind);
+	if (kind == EVENT_ASKED || kind == EVENT_APPROVED)
+		put_parking(&arena, map, request, kind);
+	else if (kind != EVENT_STARTED)
+		put_run_end(&arena, map, request, kind);
 	events_tell(events, &event, map);
 	arena_done(&arena);
 	return true;
@@ -172,12 +164,12 @@ static bool send_event(const struct request *request, enum event_kind kind,
 
 void event_run_asked(const struct request *request)
 {
-	(void)send_event(request, EVENT_ASKED, put_parking);
+	(void)send_event(request, EVENT_ASKED);
 }
 
 void event_run_approved(const struct request *request)
 {
-	(void)send_event(request, EVENT_APPROVED, put_parking);
+	(void)send_event(request, EVENT_APPROVED);
 }
 
 void event_run_ended(const struct request *request)
@@ -187,9 +179,8 @@ void event_run_ended(const struct request *request)
 	if (request->known == UNKNOWN)
 		return;
 	if (ends[outcome].limit)
-		(void)send_event(request, EVENT_LIMIT, put_run_end);
-	(void)send_event(
-		request, ends[outcome].denied ? EVENT_DENIED : EVENT_FINISHED, put_run_end);
+		(void)send_event(request, EVENT_LIMIT);
+	(void)send_event(request, ends[outcome].denied ? EVENT_DENIED : EVENT_FINISHED);
 }
 
 bool run_is_watched(const struct request *request)
@@ -204,6 +195,6 @@ void event_run_started(struct request *request)
 	if ((request->sent & SENT_EVENT) || request->known == UNKNOWN ||
 		!request->execution.started_us)
 		return;
-	if (send_event(request, EVENT_STARTED, put_nothing))
+	if (send_event(request, EVENT_STARTED))
 		request->sent |= SENT_EVENT;
 }

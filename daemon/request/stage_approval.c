@@ -68,7 +68,7 @@ static enum stage not_counted(const struct use *use, const struct err *err)
 		grant->uses++;
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR,
 		arena_printf(&request->arena,
-			"That it was approved for so many times could not be counted: %s.",
+			"The daemon could not record this use of the approval, so nothing ran: %s.",
 			err->text));
 }
 
@@ -89,8 +89,7 @@ static enum stage use_grant(struct request *request, struct grant *grant)
 		return approved(request);
 	use = arena_new(&request->arena, struct use);
 	if (!use)
-		return refuse_approval(
-			request, RPC_CODE_BUSY, "there is no memory for another run");
+		return refuse_approval(request, RPC_CODE_BUSY, "no memory for another run");
 	grant->uses--;
 	use->request = request;
 	use->recording.kind = RECORDING_USE;
@@ -111,7 +110,7 @@ static void on_parked(struct recording *recording, const struct err *err)
 		request_enter(request,
 			refuse_approval(request, RPC_CODE_INTERNAL,
 				arena_printf(&request->arena,
-					"it could not be recorded as one that waits for approval: %s",
+					"the daemon could not record that the run waits for approval: %s",
 					err->text)));
 		return;
 	}
@@ -168,8 +167,7 @@ static enum stage park(struct request *request)
 		return refuse_approval(request, RPC_CODE_BUSY, full);
 	request->parking = verdict ? take_place(request) : NULL;
 	if (!request->parking)
-		return refuse_approval(
-			request, RPC_CODE_BUSY, "there is no memory for another run");
+		return refuse_approval(request, RPC_CODE_BUSY, "no memory for another run");
 	recording = &request->parking->recording;
 	recording->kind = RECORDING_PARKED;
 	recording->durability = STORE_NOW;
@@ -203,8 +201,7 @@ enum stage stage_approval(struct request *request)
 	if (is_approved(request))
 		return approved(request);
 	if (approval_subject(request, subject) < 0)
-		return refuse_approval(
-			request, RPC_CODE_BUSY, "there is no memory for another run");
+		return refuse_approval(request, RPC_CODE_BUSY, "no memory for another run");
 	grant = grants_find(&request->services->approvals->grants, request->caller.uid, subject);
 	if (grant)
 		return use_grant(request, grant);

@@ -6,7 +6,8 @@
 
 static enum stage cannot_begin(struct request *request, const char *why)
 {
-	request_fail(request, RPC_CODE_INTERNAL, "the run could not be recorded: %s", why);
+	request_fail(request, RPC_CODE_INTERNAL,
+		"the daemon could not record the run, so nothing ran: %s", why);
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
 }
 

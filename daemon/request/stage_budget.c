@@ -75,13 +75,13 @@ static const char *time_text(struct request *request, int64_t ms)
 /* A text for each measure, with the amount spent and the bound. */
 static const char *const measures[BUDGET_MEASURE_COUNT] = {
 	[BUDGET_RUNNING] = "%" PRIu64 " of %" PRIu64 " runs are in progress",
-	[BUDGET_RUNS_PER_MINUTE] = "%" PRIu64 " of %" PRIu64 " runs have begun within a minute",
-	[BUDGET_CPU_MS] =
-		"%" PRIu64 " of %" PRIu64 " ms of cpu time are spent or held for runs under way",
+	[BUDGET_RUNS_PER_MINUTE] = "%" PRIu64 " of %" PRIu64 " runs began within a minute",
+	[BUDGET_CPU_MS] = "%" PRIu64 " of %" PRIu64
+			  " ms of cpu time are spent, or reserved by runs in progress",
 	[BUDGET_WALL_MS] = "%" PRIu64 " of %" PRIu64
-			   " ms of workers' time are spent or held for runs under way",
+			   " ms of workers' time are spent, or reserved by runs in progress",
 	[BUDGET_STORED_BYTES] = "%" PRIu64 " of %" PRIu64 " bytes are stored",
-	[BUDGET_FAILURES] = "%" PRIu64 " attempts in a row have failed, of %" PRIu64 " that may",
+	[BUDGET_FAILURES] = "%" PRIu64 " of %" PRIu64 " attempts in a row have failed",
 };
 
 static const char *budget_owner(struct request *request, const struct budget_case *what,
@@ -133,7 +133,7 @@ static enum stage refuse_over_budget(struct request *request, const struct budge
 	const struct budget_refusal *refusal)
 {
 	const char *reason = arena_printf(&request->arena,
-		"The budget of %s is spent: %s; come back in %s, or ask an administrator to reset it.",
+		"The budget of %s is spent: %s; try again in %s, or ask an administrator to reset it.",
 		budget_owner(request, what, refusal), describe_spent(request, refusal),
 		time_text(request, refusal->retry_after_ms));
 
@@ -180,7 +180,7 @@ enum stage stage_budget(struct request *request)
 		return refuse_over_budget(request, &what, &refusal);
 	if (answer < 0)
 		return request_not_run(
-			request, OUTCOME_SANDBOX_ERROR, "there was no memory to look up a budget");
+			request, OUTCOME_SANDBOX_ERROR, "no memory to look up a budget");
 	return STAGE_POLICY;
 }
 
@@ -191,7 +191,7 @@ static uint64_t positive(int64_t number)
 	return number > 0 ? (uint64_t)number : 0;
 }
 
-/* Returns: Task "x" has failed 2 times in a row; after 3 no attempt is let in for 10 min. */
+/* Returns: Task "x" has failed 2 times in a row; after 3 failures in a row, attempts are refused. */
 static const char *failing_text(struct request *request, const struct budget_case *what,
 	const struct budget_refusal *failing)
 {
@@ -207,11 +207,11 @@ static const char *failing_text(struct request *request, const struct budget_cas
 	if (failing->spent < failing->most)
 		return arena_printf(&request->arena,
 			"%s has failed %s; after %" PRIu64
-			" failures in a row no attempt is let in for %s",
+			" failures in a row, attempts are refused for %s",
 			of_whom, times, failing->most, time_text(request, circuit_ms));
 	return arena_printf(&request->arena,
-		"%s has failed %s, of %" PRIu64
-		" that may: no attempt is let in for %s, unless an administrator resets its budget",
+		"%s has failed %s (at most %" PRIu64
+		"): attempts are refused for %s, unless an administrator resets its budget",
 		of_whom, times, failing->most, time_text(request, failing->retry_after_ms));
 }
 

@@ -42,10 +42,10 @@ enum stage stage_cache(struct request *request)
 	if (request->spec.cache == CACHE_OFF)
 		return STAGE_BEGIN;
 	if (!runtime)
-		return missed(request, "it is not known what the runtime is made of");
+		return missed(request, "the runtime has no digest yet");
 	request->cache_key = arena_alloc(&request->arena, DIGEST_LEN);
 	if (!request->cache_key)
-		return missed(request, "there is no memory to look for it");
+		return missed(request, "no memory to look for it");
 	job_cache_key(&request->spec, &hashes, &circumstances, request->cache_key);
 	if (request->spec.cache == CACHE_USE &&
 		record_lookup_start(request, LOOKUP_CACHED, NULL, on_found) == 0)

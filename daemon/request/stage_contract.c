@@ -279,14 +279,15 @@ static enum stage refuse_name(struct request *request, const char *reason, const
 static enum stage name_is_taken(struct request *request)
 {
 	request_fail(request, RPC_CODE_CONFLICT, "%s",
-		"/run_id: a run has this id already: make a new one for each run");
+		"/run_id: another run has this id: make a new one for each run");
 	return refuse_name(request, "conflict", request->failure.message);
 }
 
 static enum stage cannot_name(struct request *request, const char *why)
 {
 	request_fail(request, RPC_CODE_INTERNAL,
-		"it cannot be told whether its run_id is free, so nothing was done: %s", why);
+		"the daemon cannot find out whether the run_id is free, so it did nothing: %s",
+		why);
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
 }
 
@@ -298,7 +299,7 @@ static enum stage take_free_name(struct request *request, const struct record_lo
 	if (lookup->answer != LOOKUP_NONE)
 		return cannot_name(request, lookup->err.text);
 	if (registry_rename(request->services->runs, request, request->spec.run_id) < 0)
-		return cannot_name(request, "there is no memory");
+		return cannot_name(request, "no memory");
 	return accept_contract(request);
 }
 
@@ -323,13 +324,13 @@ static enum stage take_name(struct request *request)
 	age_ms = clock_wall_us() / 1000 - (int64_t)ulid_time_ms(run_id);
 	if (age_ms < 0 || age_ms > NAME_AGE_MS)
 		return refuse_name(request, "range",
-			"/run_id: the time in it must be of the last five minutes");
+			"/run_id: its time must lie within the last five minutes");
 	if (request->is_check)
 		return accept_contract(request);
 	if (registry_has_place(services->runs, run_id))
 		return name_is_taken(request);
 	if (record_lookup_start(request, LOOKUP_PLACE, run_id, on_place_looked_up) < 0)
-		return cannot_name(request, "there is no thread to ask the store");
+		return cannot_name(request, "no thread could ask the store");
 	ulid_pass(services->ids, run_id);
 	request->contract = CONTRACT_NAMING;
 	return STAGE_WAIT;
@@ -372,7 +373,8 @@ static bool cannot_be_passed(struct request *request, struct job_refusal *ret_re
 /* Runs with the masked request, which the record of a refusal needs too. */
 static enum stage find_parts(struct request *request)
 {
-	struct job_refusal refusal = { "", "value", "the request names what this host has not" };
+	struct job_refusal refusal = { "", "value",
+		"this host lacks something that the request names" };
 
 	if (!find_names(request, &refusal) || cannot_be_passed(request, &refusal))
 		return refuse_contract(request, &refusal);
@@ -387,7 +389,7 @@ static enum stage contract_checked(struct request *request, struct contract_chec
 	request->refusals = check->all;
 	if (check->answer < 0) {
 		request->result.outcome = OUTCOME_REFUSED;
-		request->result.reason = "there was no memory to read the request";
+		request->result.reason = "no memory to read the request";
 		request_fail(request, RPC_CODE_TOO_LARGE, "%s", check->err.text);
 		return request->is_check ? STAGE_REPLY : STAGE_RECORD;
 	}

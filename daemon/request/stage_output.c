@@ -63,7 +63,7 @@ static bool check_schema(struct request *request, uint64_t work)
 		add_output_error(request, report.errors[i].pointer, report.errors[i].schema_pointer,
 			report.errors[i].message);
 	if (report.more)
-		add_output_error(request, "", "", "and there is more that breaks the schema");
+		add_output_error(request, "", "", "more errors were left out");
 	return true;
 }
 
@@ -81,12 +81,12 @@ static bool check_json(struct request *request, uint64_t work)
 		arena_array(&request->arena, struct job_output_error, OUTPUT_ERRORS_MAX);
 	if (!result->output_errors) {
 		result->outcome = OUTCOME_SANDBOX_ERROR;
-		result->reason = "there was no memory to check the output";
+		result->reason = "no memory to check the output";
 		return true;
 	}
 	if (result->out.truncated)
-		add_output_error(
-			request, "", "", "stdout was cut, so it is no whole JSON document");
+		add_output_error(request, "", "",
+			"stdout was truncated, so it is not a whole JSON document");
 	else if (json_parse(&request->arena, result->out.head.data, result->out.head.len,
 			 &OUTPUT_BOUNDS, &value, &err) < 0)
 		add_output_error(request, "", "",
@@ -97,7 +97,7 @@ static bool check_json(struct request *request, uint64_t work)
 		return false;
 	if (result->output_error_count)
 		result->reason = arena_printf(&request->arena,
-			"The program ran well but its output breaks the contract%s%s: %s",
+			"The program succeeded, but its output breaks the contract%s%s: %s",
 			result->output_errors[0].pointer[0] ? " at " : "",
 			result->output_errors[0].pointer, result->output_errors[0].message);
 	return true;

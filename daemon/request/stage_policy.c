@@ -17,8 +17,7 @@
 static const char *verdict_reason(struct request *request, const struct policy_verdict *verdict)
 {
 	const char *word = policy_decision_word(verdict->decision);
-	const char *does =
-		verdict->decision == POLICY_ASK ? "asks a person about it" : "refuses it";
+	const char *does = verdict->decision == POLICY_ASK ? "requires approval" : "denies it";
 	const struct policy_finding *first = NULL;
 	size_t count = 0;
 
@@ -31,7 +30,7 @@ static const char *verdict_reason(struct request *request, const struct policy_v
 		return arena_printf(&request->arena, "Policy %s %s.", verdict->name, does);
 	return arena_printf(&request->arena, "Policy %s %s: %s (rule %s, line %u%s).",
 		verdict->name, does, first->message, first->rule, first->line,
-		count > 1 ? ", and there is more" : "");
+		count > 1 ? ", and others" : "");
 }
 
 static enum stage use_verdict(struct request *request)
@@ -171,7 +170,7 @@ static void judge_unread(
 static void judge_bytecode(struct request *request, const struct job_input_file *file)
 {
 	static const struct policy_finding bytecode = { "policy.bytecode", NULL, 1, 1, "",
-		"there is bytecode, which cannot be checked", "send the source instead" };
+		"bytecode cannot be checked", "send the source instead" };
 
 	judge_unread(request, &bytecode, file->path);
 }
@@ -267,7 +266,7 @@ static enum stage refuse_busy_policy(struct request *request)
 {
 	request->result.outcome = OUTCOME_SANDBOX_ERROR;
 	request->result.ran = RAN_NO;
-	request->result.reason = "too many programs wait to be checked";
+	request->result.reason = "too many programs wait for a policy check";
 	request_fail(request, RPC_CODE_BUSY, "%s", request->result.reason);
 	request->failure.retry_after_ms = 100;
 	return request->is_check ? STAGE_REPLY : STAGE_RECORD;

@@ -40,7 +40,7 @@ static void on_queue_timer(void *owner)
 	if (request->runtime->trouble[0])
 		leave_queue(request, OUTCOME_SANDBOX_ERROR, cannot_start(request));
 	else
-		leave_queue(request, OUTCOME_BUSY, "No worker got free in time; nothing has run.");
+		leave_queue(request, OUTCOME_BUSY, "No worker was free in time; nothing ran.");
 }
 
 static unsigned warm_workers(const struct runtime *runtime)
@@ -123,8 +123,8 @@ static const char *enter_queue(struct request *request)
 	static const char *const refusals[] = {
 		[QUEUE_ENTERED] = NULL,
 		[QUEUE_FULL] = "the queue is full",
-		[QUEUE_USER_FULL] = "too many of this caller's runs are waiting already",
-		[QUEUE_NO_MEMORY] = "there is no memory for another run",
+		[QUEUE_USER_FULL] = "too many runs of this caller are in the queue",
+		[QUEUE_NO_MEMORY] = "no memory for another run",
 	};
 	struct queue_entry *displaced = NULL;
 	struct request *other;
@@ -135,9 +135,9 @@ static const char *enter_queue(struct request *request)
 		request->spec.agent, &request->runtime->shares, &displaced);
 	if (displaced) {
 		other = container_of(displaced, struct request, queue);
-		ask_back_later(other, "the queue is full and others have fewer runs in it");
+		ask_back_later(other, "the queue is full, and other callers have fewer runs in it");
 		leave_queue(other, OUTCOME_BUSY,
-			"The queue was full and another caller had fewer runs in it; nothing has run.");
+			"The queue was full, and another caller had fewer runs in it; nothing ran.");
 	}
 	return refusals[answer];
 }

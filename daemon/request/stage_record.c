@@ -124,7 +124,7 @@ static void fail_unrecorded(struct request *request, const struct err *err)
 
 	request->failure.set = false; /* this error is worse than an earlier one */
 	request_fail(request, ran ? RPC_CODE_INTERNAL : (int)store_failure_code(err),
-		"%s, and the run could not be recorded, so its result is not told: %s",
+		"%s, and the run could not be recorded, so its result is withheld: %s",
 		ran ? ran : "nothing ran", err->text);
 	request->failure.reason = store_trouble(err);
 	request->failure.retry_after_ms = ran ? 0 : store_failure_retry_ms(err);

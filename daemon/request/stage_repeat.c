@@ -31,8 +31,8 @@ static enum stage refuse_id(struct request *request, const char *reason, const c
 /* The id belongs to other content, requested by `run_id`. */
 static enum stage refuse_conflict(struct request *request, const char *run_id)
 {
-	request_fail(request, RPC_CODE_CONFLICT,
-		"/id: run %s was asked for under the same id with other content", run_id);
+	request_fail(
+		request, RPC_CODE_CONFLICT, "/id: run %s has this id and other content", run_id);
 	return refuse_id(request, "conflict", run_id);
 }
 
@@ -40,7 +40,7 @@ static enum stage refuse_conflict(struct request *request, const char *run_id)
 static enum stage refuse_pruned(struct request *request, const char *run_id)
 {
 	request_fail(request, RPC_CODE_NOT_FOUND,
-		"/id: this was done as run %s, and its result is not kept any more", run_id);
+		"/id: run %s did this already, and its result was deleted", run_id);
 	return refuse_id(request, "pruned", run_id);
 }
 
@@ -48,7 +48,8 @@ static enum stage refuse_pruned(struct request *request, const char *run_id)
 static enum stage fail_lookup(struct request *request, const char *why)
 {
 	request_fail(request, RPC_CODE_INTERNAL,
-		"it cannot be told whether this was done before, so nothing was done: %s", why);
+		"the daemon cannot find out whether this was done before, so it did nothing: %s",
+		why);
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
 }
 
@@ -56,7 +57,8 @@ static enum stage fail_lookup(struct request *request, const char *why)
 static enum stage refuse_full(struct request *request)
 {
 	request_fail(request, RPC_CODE_BUSY, "%s",
-		"it has been done, and its result does not fit beside what this caller holds");
+		"this was done already, but its result is too large while this caller holds so much: "
+		"read pending replies, then send it again");
 	request->failure.retry_after_ms = RETRY_MS;
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
 }
@@ -82,7 +84,7 @@ static enum stage answer_of_lookup(struct request *request, const struct record_
 	case LOOKUP_FULL:
 		return refuse_full(request);
 	case LOOKUP_UNENDED:
-		return fail_lookup(request, "it was begun, and its end is not in the record");
+		return fail_lookup(request, "a run began, and its end was not recorded");
 	case LOOKUP_NONE:
 	case LOOKUP_FAILED:
 		break;
@@ -99,7 +101,7 @@ static void on_result_looked_up(struct request *request, const struct record_loo
 static void look_up_result(struct request *request, const char *run_id)
 {
 	if (record_lookup_start(request, LOOKUP_RUN, run_id, on_result_looked_up) < 0)
-		request_enter(request, fail_lookup(request, "there is no thread to ask the store"));
+		request_enter(request, fail_lookup(request, "no thread could ask the store"));
 }
 
 /* ---- waiting requests ----------------------------------------------------------------------- */
@@ -196,7 +198,7 @@ static enum stage look_up_id(struct request *request)
 	if (record_lookup_start(request, LOOKUP_ACTION, NULL, on_id_looked_up) == 0)
 		return STAGE_WAIT;
 	claims_leave(request->services->claims, &request->claim, &waiting); /* none, yet */
-	return fail_lookup(request, "there is no thread to ask the store");
+	return fail_lookup(request, "no thread could ask the store");
 }
 
 static enum stage wait_for_leader(struct request *request)
@@ -228,7 +230,7 @@ static enum stage claim_id(struct request *request)
 	case CLAIM_NO_ROOM:
 		break;
 	}
-	return fail_lookup(request, "there is no memory");
+	return fail_lookup(request, "no memory");
 }
 
 enum stage stage_repeat(struct request *request)
@@ -278,7 +280,7 @@ void stage_repeat_waits_on(struct request *request)
 	claims_leave(request->services->claims, &request->claim, &waiting);
 	while ((other = take_next(&waiting))) {
 		request_fail(other, RPC_CODE_DRAINING,
-			"the daemon is about to end; run %s, which has this id, waits on for "
+			"the daemon is about to end; run %s, which has this id, still waits for "
 			"approval",
 			request->result.run_id);
 		request_enter(

@@ -70,7 +70,7 @@ static void add_opened_files(struct request *request, const struct execution *ex
 	request_step(request, "files.opened", "execute", execution->facts.files != NULL,
 		execution->facts.files
 			? arena_printf(&request->arena, "%zu files", opened->list.count)
-			: "the host does not tell");
+			: "the host cannot watch them");
 }
 
 static void on_execution_end(struct execution *execution)

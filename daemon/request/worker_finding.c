@@ -96,7 +96,7 @@ void worker_finding_add(struct request *request, const struct facts *facts)
 	if (finding.line)
 		cut_printf(where, sizeof(where), ", line %u", finding.line);
 	request->result.reason =
-		arena_printf(&request->arena, "Policy %s ended it: %s (rule %s%s).",
+		arena_printf(&request->arena, "Policy %s ended the program: %s (rule %s%s).",
 			request->result.verdict.name, finding.message, finding.rule, where);
 	request_step(request, "policy.caught", "execute", false, finding.rule);
 }

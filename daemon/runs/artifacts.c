@@ -16,16 +16,16 @@
 
 static const char *const reasons[ARTIFACT_REASON_COUNT] = {
 	[ARTIFACT_TAKEN] = "taken",
-	[ARTIFACT_TOO_MANY] = "more files than artifact_count allows; the rest was not looked at",
+	[ARTIFACT_TOO_MANY] = "more files than artifact_count allows; the rest was not read",
 	[ARTIFACT_NOT_REGULAR] = "not a regular file",
-	[ARTIFACT_TOO_LARGE] = "too large for what artifacts may still take",
+	[ARTIFACT_TOO_LARGE] = "larger than what is left of artifact_bytes",
 	[ARTIFACT_UNREADABLE] = "could not be read",
 	[ARTIFACT_BAD_NAME] = "its name is not text",
 	[ARTIFACT_HARD_LINK] = "a hard link to a file already taken",
-	[ARTIFACT_TOO_DEEP] = "folders more than " TEXT_OF(
-		ARTIFACT_DEPTH_MAX) " deep; the rest was not looked at",
+	[ARTIFACT_TOO_DEEP] =
+		"folders more than " TEXT_OF(ARTIFACT_DEPTH_MAX) " deep; the rest was not read",
 	[ARTIFACT_TOO_MANY_ENTRIES] = "more than " TEXT_OF(
-		ARTIFACT_ENTRIES_MAX) " files and folders; the rest was not looked at",
+		ARTIFACT_ENTRIES_MAX) " files and folders; the rest was not read",
 };
 
 /* Nothing is looked at after one of these reasons.  An empty path stands for the rest. */
@@ -117,7 +117,7 @@ static const char *read_entry_head(
 	struct artifact_head head;
 
 	if (left < sizeof(head)) {
-		(void)err_set(err, ERR_PROTOCOL, "artifacts: half an entry");
+		(void)err_set(err, ERR_PROTOCOL, "artifacts: an entry is incomplete");
 		return NULL;
 	}
 	memcpy(&head, bytes->bytes + at, sizeof(head));
@@ -125,7 +125,7 @@ static const char *read_entry_head(
 	if (head.magic != SLOTMSG_MAGIC || head.reason >= ARTIFACT_REASON_COUNT ||
 		head.path_len > PATH_LEN_MAX || head.path_len > left ||
 		head.data_len > left - head.path_len) {
-		(void)err_set(err, ERR_PROTOCOL, "artifacts: an entry makes no sense");
+		(void)err_set(err, ERR_PROTOCOL, "artifacts: an entry is malformed");
 		return NULL;
 	}
 	*ret_head = head;

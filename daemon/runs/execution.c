@@ -275,8 +275,7 @@ static void send_job(struct execution *execution)
 		stdin_fd = job_stdin_file(spec, &err);
 	if (!body || (has_file && stdin_fd < 0)) {
 		free(body);
-		fail_execution(execution,
-			body ? err.text : "The job is too large to be sent to a worker.");
+		fail_execution(execution, body ? err.text : "The job is too large for a worker.");
 		return;
 	}
 	start_clocks(execution);
@@ -655,7 +654,7 @@ void execution_start(struct execution *execution, struct worker *worker)
 	capture_init(&execution->errout, limits->stderr_bytes, truncate);
 	worker_take(worker, &worker_events, execution);
 	if (knobs_set(&worker->knobs, limits) < 0) {
-		fail_execution(execution, "The cgroup of the worker refuses its limits.");
+		fail_execution(execution, "The cgroup of the worker rejects its limits.");
 		return;
 	}
 	if (!note_files(execution) && !needs_adjusting(worker, limits)) {
@@ -664,7 +663,7 @@ void execution_start(struct execution *execution, struct worker *worker)
 	}
 	execution->deadline = timer_new(execution->loop, DEADLINE_MS, 0, on_deadline, execution);
 	if (worker_adjust(worker, limits, execution->files_fd > 0 ? execution->files_fd : -1) < 0)
-		fail_execution(execution, "The slot of the worker does not listen.");
+		fail_execution(execution, "The slot of the worker does not answer.");
 }
 
 void execution_cancel(struct execution *execution, enum kill_reason why)

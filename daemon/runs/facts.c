@@ -12,7 +12,7 @@ const char *canceled_words(enum kill_reason why)
 	case KILLED_ADMIN:
 		return "by an administrator";
 	case KILLED_LEFT:
-		return "because its client left";
+		return "because its client disconnected";
 	case KILLED_CLOSING:
 		return "because the daemon was shutting down";
 	default:

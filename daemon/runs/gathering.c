@@ -50,7 +50,7 @@ int gathering_start(struct gathering *gathering, struct worker *worker, const st
 	if (globs < 0)
 		return -1;
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return err_sys(err, "a pipe for artifacts");
+		return err_sys(err, "pipe for artifacts");
 	write_end = ends[1];
 	(void)fd_set_nonblocking(ends[0], true, err);
 	buf_init(&gathering->bytes, (size_t)bytes + HEADS_BYTES_MAX);

@@ -91,9 +91,10 @@ static bool is_host_memory(struct judgement *j)
 	if (facts->memory_peak)
 		note_int(j, "peak_bytes", facts->memory_peak);
 	set_reason(j,
-		"The kernel killed it because the host ran out of memory (%s%s); it had used %" PRIu64
+		"The kernel killed the program because the host ran out of memory (%s%s); it had used %" PRIu64
 		" of its %" PRIu64 " MiB.",
-		facts->short_where ? "the limit of the cgroup " : "of no cgroup that we see",
+		facts->short_where ? "the limit of the cgroup "
+				   : "not the limit of a cgroup that ced sees",
 		facts->short_where ? facts->short_where : "", facts->memory_peak >> 20,
 		j->limits->memory_bytes >> 20);
 	return true;
@@ -115,9 +116,8 @@ static bool is_memory_limit(struct judgement *j)
 		if (j->facts->memory_peak)
 			note_int(j, "peak_bytes", j->facts->memory_peak);
 	}
-	set_reason(j,
-		"It needed more than %" PRIu64 " MiB of memory (files it wrote count) and was %s.",
-		j->limits->memory_bytes >> 20, by_cgroup ? "killed" : "refused more");
+	set_reason(j, "It needed more than %" PRIu64 " MiB of memory (its files count) and was %s.",
+		j->limits->memory_bytes >> 20, by_cgroup ? "killed" : "given no more");
 	return true;
 }
 
@@ -178,7 +178,7 @@ static bool is_lost_worker(struct judgement *j)
 		return false;
 	set_reason(j, "%s",
 		facts->failure ? facts->failure
-			       : "The worker was lost while it ran; this is our fault.");
+			       : "The worker was lost during the run; this is a fault of ced.");
 	return true;
 }
 
@@ -208,13 +208,13 @@ static bool is_syscall_denied(struct judgement *j)
 	if (call) {
 		note_call(j, call);
 		set_reason(j,
-			"It tried to %s (%s), which no honest program needs here, and was killed "
-			"for it.",
+			"It tried to %s (%s), which no honest program needs here, and was "
+			"killed.",
 			call_wish(call->nr, call->kind), call_name_or_number(j->arena, call->nr));
 	} else {
 		set_reason(j,
-			"It made a system call that no honest program needs here, or made it by the "
-			"i386 or x32 entry, and was killed for it.");
+			"It made a system call that no honest program needs here, or through the "
+			"i386 or x32 entry, and was killed.");
 	}
 	return true;
 }
@@ -225,7 +225,7 @@ static bool is_syscall_denied(struct judgement *j)
 static bool is_policy_denied(struct judgement *j)
 {
 	if (j->facts->was_denied)
-		set_reason(j, "It broke a rule of its policy while it ran, and was ended.");
+		set_reason(j, "It broke a rule of its policy while it ran, and was killed.");
 	return j->facts->was_denied;
 }
 
@@ -241,7 +241,7 @@ static bool is_file_limit(struct judgement *j)
 	note_text(j, "limit", "file_bytes");
 	note_int(j, "limit_bytes", j->limits->file_bytes);
 	note_int(j, "used_bytes", facts->disk_bytes);
-	set_reason(j, "It wanted a file of more than %" PRIu64 " bytes and failed on that.",
+	set_reason(j, "It tried to write a file of more than %" PRIu64 " bytes, and failed.",
 		j->limits->file_bytes);
 	return true;
 }
@@ -265,7 +265,7 @@ static bool is_disk_limit(struct judgement *j)
 	note_int(j, "used_inodes", facts->inodes);
 	set_reason(j,
 		"It filled its disk (%" PRIu64 " of %" PRIu64 " bytes, %" PRIu64 " of %" PRIu64
-		" files) and failed on that.",
+		" files), and failed.",
 		facts->disk_bytes, j->limits->disk_bytes, facts->inodes, j->limits->inodes);
 	return true;
 }
@@ -280,9 +280,7 @@ static bool is_pids_limit(struct judgement *j)
 	note_int(j, "limit_pids", j->limits->pids);
 	if (!by_rlimit)
 		note_int(j, "refused", facts_pids_refused(j->facts));
-	set_reason(j,
-		"It wanted more than %" PRIu64
-		" processes and threads together and failed on that.",
+	set_reason(j, "It tried to start more than %" PRIu64 " processes and threads, and failed.",
 		j->limits->pids);
 	return true;
 }
@@ -304,7 +302,7 @@ static bool is_signal(struct judgement *j)
 		return false;
 	j->result->signal = WTERMSIG(facts->wait_status);
 	note_text(j, "signal", signal_name(j->arena, j->result->signal));
-	set_reason(j, "It died by signal %d (%s).", j->result->signal,
+	set_reason(j, "Signal %d (%s) killed it.", j->result->signal,
 		sigdescr_np(j->result->signal) ? sigdescr_np(j->result->signal) : "unknown");
 	return true;
 }
@@ -355,7 +353,7 @@ static bool is_never_begun(struct judgement *j)
 {
 	if (j->facts->began || j->facts->done)
 		return false;
-	set_reason(j, "The worker died before the program began; this is our fault.");
+	set_reason(j, "The worker died before the program began; this is a fault of ced.");
 	return true;
 }
 
@@ -381,7 +379,7 @@ static bool is_ok(struct judgement *j)
 
 static bool is_unknown(struct judgement *j)
 {
-	set_reason(j, "Its end was not seen; this is our fault.");
+	set_reason(j, "ced did not see how it ended; this is a fault of ced.");
 	return true;
 }
 

@@ -37,7 +37,7 @@ exits 1 "one that is not there" cectl output last --stream artifact:nothing
 left_out() {
 	json "$(cectl run --json --artifact '*' -c "$1")" '[item["reason"] for item in it["artifacts_skipped"] if not item["path"]]'
 }
-is "$(left_out 'import os; os.makedirs("/".join("d" * 40))')" '["folders more than 32 deep; the rest was not looked at"]' "a walk that goes too deep says so"
+is "$(left_out 'import os; os.makedirs("/".join("d" * 40))')" '["folders more than 32 deep; the rest was not read"]' "a walk that goes too deep says so"
 is "$(left_out 'for i in range(20): open(str(i), "w")')" \
-	'["more files than artifact_count allows; the rest was not looked at"]' "so does one that meets too many files"
+	'["more files than artifact_count allows; the rest was not read"]' "so does one that meets too many files"
 done_testing

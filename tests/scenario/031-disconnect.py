@@ -19,7 +19,7 @@ started = time.monotonic()
 client.close()
 ok(wait_until(lambda: (latest("leaver") or {}).get("outcome") == "canceled"), "its client leaves and it is cancelled")
 ok(time.monotonic() - started < 1, "at once")
-eq(latest("leaver")["reason"], "The run was cancelled because its client left.", "and the record says why")
+eq(latest("leaver")["reason"], "The run was cancelled because its client disconnected.", "and the record says why")
 
 client = Client()
 run_id = client.run(SLEEP, agent="detacher", detach=True)["run_id"]

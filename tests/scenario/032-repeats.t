@@ -55,7 +55,7 @@ again=$(cectl run --id answered --json -c 'import os; print(os.urandom(8).hex())
 is "$(json "$again" 'it["stdout"]')" "$(json "$first" 'it["stdout"]')" "after kill -9 the answered one is told again"
 is "$(json "$again" 'it["cached_from"]')" "$(json "$first" 'it["run_id"]')" "and says from where"
 exits 126 "under that id nothing else is done" cectl run --id answered -c 'print(2)'
-like "$err" '--id: run .* was asked for under the same id' "and it says why"
+like "$err" '--id: run .* has this id and other content' "and it says why"
 exits 125 "what nobody had an answer to is lost" cectl run --id unanswered --stream \
 	-c 'import time; print("begun", flush=True); time.sleep(30)' --limit wall=40s
 like "$err" 'lost' "and is not done again"
@@ -80,7 +80,7 @@ done
 cectl run --id "for a while" -c 'print("kept" * 1000)' >/dev/null
 cectl gc --older-than 0s --reason 'a test' >/dev/null
 exits 125 "a repeat of what is not kept any more is told so" cectl run --id "for a while" -c 'print("kept" * 1000)'
-like "$err" '--id: this was done as run .* and its result is not kept any more' "in these words"
+like "$err" '--id: run .* did this already, and its result was deleted' "in these words"
 is "$out" "" "and is not done again"
 is "$(cectl run --cache use -c 'print("kept" * 1000)' | wc -c)" 4001 "the cache does without"
 

@@ -25,9 +25,9 @@ is "$(field '["budget"]["task"]' <<<"$run")" "{'failures': 3}" "and what is left
 ok "$(($(field '["budget"]["uid"]["cpu_ms"]' <<<"$run") > 2000))" "and of its user"
 
 unlike "$(field '["budget"]' <<<"$run")" failing "a good one counts no failures"
-said=('has failed once; after 3 failures in a row no attempt is let in for 10 min'
-	'has failed 2 times in a row; after 3 failures in a row no attempt is let in for 10 min'
-	'has failed 3 times in a row, of 3 that may: no attempt is let in for (10|9[.0-9]*) (min|s), unless an administrator')
+said=('has failed once; after 3 failures in a row, attempts are refused for 10 min'
+	'has failed 2 times in a row; after 3 failures in a row, attempts are refused for 10 min'
+	'has failed 3 times in a row \(at most 3\): attempts are refused for (10|9[.0-9]*) (min|s), unless an administrator')
 for i in 1 2 3; do
 	exits 1 "attempt $i fails" cectl run --task bad -c 'raise ValueError'
 	like "$err" "task \"bad\" ${said[i - 1]}" "and says how many may"
@@ -40,7 +40,7 @@ is "$(json "$run" '[it["budget"]["failing"][k] for k in ("scope", "failures", "m
 run=$(cectl run --json -c '1/0')
 unlike "$(field '.get("budget")' <<<"$run")" failing "without a task nothing is counted"
 exits 126 "the fourth is not let in" cectl run --task bad -c 'print(1)'
-like "$err" 'budget_exceeded.*task "bad".*3 attempts in a row have failed, of 3.*come back in 10 min|9.* min' "and told why and when"
+like "$err" 'budget_exceeded.*task "bad".*3 of 3 attempts in a row have failed.*try again in 10 min|9.* min' "and told why and when"
 for i in 1 2 3 4 5; do
 	cectl check --agent checks -c 'print(1)' >/dev/null
 done
@@ -92,7 +92,7 @@ for i in 1 2 3 4; do
 	cectl run --agent fast -c 'pass'
 done
 exits 126 "runs within a minute" cectl run --agent fast -c 'pass'
-like "$err" 'agent "fast".*4 of 4 runs have begun within a minute' "are bounded by agent"
+like "$err" 'agent "fast".*4 of 4 runs began within a minute' "are bounded by agent"
 exits 0 "another agent's are its own" cectl run --agent slow -c 'pass'
 for i in 1 2 3; do
 	cectl run -c 'while True: pass' --limit cpu=900ms --limit wall=5s >/dev/null 2>&1

@@ -77,7 +77,7 @@ done
 daemon_stop
 wait "$client"
 is $? 125 "a client that waits is told when the daemon ends"
-like "$(cat "$work/err")" 'draining.*waits on for approval' "and that the run does not"
+like "$(cat "$work/err")" 'draining.*still waits for approval' "and that the run does not"
 daemon_start
 open_socket
 is "$(json "$(cectl approvals --json)" 'len(it["waiting"])')" 2 "it is there in the next life"
@@ -110,7 +110,7 @@ id=$(as 4001 cectl run --policy house --detach -c $'import ctypes\nimport fcntl\
 run_under '{ "name": "house", "description": "Denies.", "extends": "review", "rules": { "python.import.dangerous": "deny" } }'
 exits 0 "approved under the policy of yesterday" cectl approve "$id"
 exits 126 "it is denied by that of today" as 4001 cectl wait "$id"
-like "$err" 'policy_denied.*house refuses it' "and never runs"
+like "$err" 'policy_denied.*house denies it' "and never runs"
 run_under '{ "name": "house", "description": "Asks.", "extends": "review" }'
 id=$(as 4001 cectl run --policy house --detach -c $'import ctypes\nimport fcntl\nprint(5)' 2>/dev/null)
 run_under '{ "name": "house", "description": "Asks more.", "extends": "review", "lists_add": { "python.imports.dangerous": ["string"] } }'

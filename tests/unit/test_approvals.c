@@ -132,7 +132,7 @@ TEST(a_denied_run_ends_with_the_reason_and_never_had_a_worker)
 	CHECK(house_hear(&asking.house, asking.client, &reply));
 	CHECK_STR(house_text(&reply, "outcome"), "approval_denied");
 	CHECK_STR(house_text(&reply, "ran"), "no");
-	CHECK_STR(house_text(&reply, "reason"), "A person (uid 4001) has refused it: no.");
+	CHECK_STR(house_text(&reply, "reason"), "uid 4001 denied the run: no.");
 	close_asking(&asking);
 }
 
@@ -162,7 +162,7 @@ TEST(who_waits_too_long_has_expired)
 	CHECK(parked(&asking, RUN, &reply));
 	CHECK(house_hear(&asking.house, asking.client, &reply));
 	CHECK_STR(house_text(&reply, "outcome"), "approval_expired");
-	CHECK_STR(house_text(&reply, "reason"), "Nobody has decided about it within 1 s.");
+	CHECK_STR(house_text(&reply, "reason"), "No approver decided within 1 s.");
 	close_asking(&asking);
 }
 
