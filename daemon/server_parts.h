@@ -1,6 +1,6 @@
 /*
- * The server with its parts by value, for the files that make, connect and close them:
- * server_start.c and server_stop.c.  All other files use services.h.
+ * The server with its parts by value, for server.c, which makes, connects and closes them, and for
+ * tests.  All other files use services.h.
  */
 #pragma once
 
@@ -75,26 +75,5 @@ struct server {
 	int exit_code;
 };
 
-/* ---- server_start.c ---- */
-
-/* Reports once that the daemon is ready: a worker is ready and programs can be checked. */
-void server_look_ready(struct server *server);
-
-/* ---- server_stop.c ---- */
-
-/* SIGTERM and SIGINT start draining; a second one ends the grace period. */
-int server_watch_signals(struct server *server, struct err *err);
-
-/* While draining, ends the daemon when its last run has ended. */
-void server_end_when_empty(struct server *server);
-
-void server_on_spawner_lost(void *context, const char *why);
-
-/* Ends the daemon, since it cannot work.  Returns false when it is ending already. */
-bool server_cannot_start(struct server *server, const char *why, const char *repair);
-
-/*
- * No jail can be made.  Before the daemon was ready, the host is the cause: the daemon ends instead
- * of retrying forever, and the function returns true.  Later it returns false.
- */
-bool server_cannot_jail(struct server *server, const char *why);
+/* A callback of the inspectors: reports once that a worker is ready and programs can be checked. */
+void server_look_ready(void *server);

@@ -1,6 +1,6 @@
 /*
  * The parts of the daemon as the other parts see them: pointers, which the server sets before it
- * starts the first part (server_start.c).  This header includes no part; a file that uses one
+ * starts the first part (server.c).  This header includes no part; a file that uses one
  * includes its header.
  */
 #pragma once

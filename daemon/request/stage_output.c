@@ -113,7 +113,7 @@ static void gather_output(struct request *request)
 
 	keep_stream(&execution->out, &result->out);
 	keep_stream(&execution->errout, &result->errout);
-	if (artifacts_read(&request->arena, &execution->gathering.bytes, &request->spec, result,
+	if (artifacts_read(&request->arena, &execution->artifacts.bytes, &request->spec, result,
 		    &err) < 0) {
 		log_event(LOG_LEVEL_WARNING, "artifacts.odd", LOG_STR("why", err.text));
 		request_step(request, "artifacts.odd", "output", false, NULL);
@@ -179,7 +179,7 @@ enum stage stage_output(struct request *request)
 	const struct execution *execution = &request->execution;
 	size_t bytes = request->result.out.head.len + execution->out.head_len +
 		       execution->out.tail_len + execution->errout.head_len +
-		       execution->errout.tail_len + execution->gathering.bytes.len;
+		       execution->errout.tail_len + execution->artifacts.bytes.len;
 
 	/* A cached result has been gathered already. */
 	if (bytes > BYTES_AT_ONCE)

@@ -1,18 +1,103 @@
 #include "daemon/runs/artifacts.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "daemon/runs/job_body.h"
+#include "proto/base/cleanup.h"
 #include "proto/base/container.h"
+#include "proto/base/fdio.h"
+#include "proto/base/log.h"
 #include "proto/base/utf8.h"
 #include "proto/digest.h"
 #include "proto/internal/slotmsg.h"
 
-#define PATH_LEN_MAX 4096
-#define SKIPPED_MAX  256
+#define HEADS_BYTES_MAX ((size_t)4 << 20) /* room for names and heads beside the files' bytes */
+#define READ_BYTES      65536
+#define PATH_LEN_MAX    4096
+#define SKIPPED_MAX     256
 
 #define QUOTED(text)  #text
 #define TEXT_OF(text) QUOTED(text)
+
+/* ---- collecting ------------------------------------------------------------------------------ */
+
+static void on_bytes(void *owner, int events)
+{
+	struct artifacts *artifacts = owner;
+	struct buf *bytes = &artifacts->bytes;
+	ssize_t got = 0;
+
+	(void)events;
+	if (buf_reserve(bytes, READ_BYTES) < 0) {
+		log_event(LOG_LEVEL_WARNING, "artifacts.too_many_bytes");
+	} else {
+		got = read(watch_fd(artifacts->pipe), bytes->bytes + bytes->len, READ_BYTES);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+	}
+	if (got > 0) {
+		bytes->len += (size_t)got;
+		return;
+	}
+	artifacts_close(artifacts);
+	if (!artifacts->asked)
+		artifacts->on_end(artifacts->owner);
+}
+
+int artifacts_collect(struct artifacts *artifacts, struct worker *worker,
+	const struct job_spec *spec, struct err *err)
+{
+	auto_fd int globs = job_globs_file(spec, err);
+	auto_fd int write_end = -1;
+	/*
+	 * The program's own file may match a glob.  artifacts_read() leaves it out, so it must not
+	 * use up room for the program's output files.
+	 */
+	const uint64_t bytes = spec->limits.artifact_bytes + spec->code.len;
+	int ends[2];
+
+	if (globs < 0)
+		return -1;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return err_sys(err, "pipe for artifacts");
+	write_end = ends[1];
+	(void)fd_set_nonblocking(ends[0], true, err);
+	buf_init(&artifacts->bytes, (size_t)bytes + HEADS_BYTES_MAX);
+	artifacts->pipe =
+		watch_new(zygote_loop(worker->zygote), ends[0], UV_READABLE, on_bytes, artifacts);
+	if (!artifacts->pipe)
+		return err_set(err, ERR_MEMORY, "no memory for artifacts");
+	artifacts->asked = true;
+	return worker_collect(
+		worker, write_end, globs, bytes, (uint32_t)spec->limits.artifact_count + 1);
+}
+
+void artifacts_collected(struct artifacts *artifacts)
+{
+	if (!artifacts->asked)
+		return; /* it was not requested */
+	artifacts->asked = false;
+	if (!artifacts->pipe)
+		artifacts->on_end(artifacts->owner);
+}
+
+void artifacts_close(struct artifacts *artifacts)
+{
+	watch_close(artifacts->pipe);
+	artifacts->pipe = NULL;
+}
+
+void artifacts_done(struct artifacts *artifacts)
+{
+	artifacts_close(artifacts);
+	buf_done(&artifacts->bytes);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static const char *const reasons[ARTIFACT_REASON_COUNT] = {
 	[ARTIFACT_TAKEN] = "taken",

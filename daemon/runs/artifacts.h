@@ -1,13 +1,43 @@
 /*
- * Turns the bytes of a collector into artifacts and a list of skipped files.  The bytes come from
- * the slot, which read a folder that a hostile program filled.  So this module checks all names
- * again.
+ * The artifacts of one run.  The slot's collector writes them into a pipe.  They are complete when
+ * the pipe has ended and the slot has reported the collector's end, in either order.
+ *
+ * The bytes come from the slot, which read a folder that a hostile program filled.  So this module
+ * checks all names again.
  */
 #pragma once
 
+#include <stdbool.h>
+
+#include "daemon/workers/worker.h"
 #include "proto/base/arena.h"
 #include "proto/base/buf.h"
+#include "proto/base/err.h"
 #include "proto/job/job.h"
+
+struct artifacts {
+	struct watch *pipe; /* NULL: closed */
+	struct buf bytes;   /* in the format that artifacts_read() reads */
+	bool asked;         /* the slot has not yet reported the collector's end */
+	void (*on_end)(void *owner);
+	void *owner;
+};
+
+/*
+ * Sends the request to the slot of a dead worker.  on_end() follows once, from the loop; not after
+ * -1.
+ */
+int artifacts_collect(struct artifacts *artifacts, struct worker *worker,
+	const struct job_spec *spec, struct err *err);
+
+/* The slot reported that its collector has ended. */
+void artifacts_collected(struct artifacts *artifacts);
+
+/* Stops reading and keeps the bytes.  May be called again. */
+void artifacts_close(struct artifacts *artifacts);
+
+/* Stops reading and frees the bytes. */
+void artifacts_done(struct artifacts *artifacts);
 
 /*
  * Fills artifacts and skipped of *result, which then point into `bytes`.  The program's own file is

@@ -69,7 +69,7 @@ static bool is_over_without_word(const struct execution *execution, int64_t wait
  */
 static bool goes_on(struct execution *execution)
 {
-	size_t gathered = execution->gathering.bytes.len;
+	size_t gathered = execution->artifacts.bytes.len;
 	bool grew = gathered > execution->gathered;
 
 	execution->gathered = gathered;
@@ -153,7 +153,7 @@ static void end_execution(struct execution *execution)
 		return;
 	execution->over = true;
 	stop_clocks(execution);
-	gathering_close(&execution->gathering);
+	artifacts_close(&execution->artifacts);
 	if (!execution->ended_us)
 		execution->ended_us = clock_us();
 	facts->stdout_total = execution->out.total;
@@ -192,9 +192,10 @@ static void after_death(struct execution *execution)
 		return;
 	}
 	look_for_end(execution);
-	execution->gathering.on_end = on_gathered;
-	execution->gathering.owner = execution;
-	if (gathering_start(&execution->gathering, execution->worker, execution->spec, &err) < 0) {
+	execution->artifacts.on_end = on_gathered;
+	execution->artifacts.owner = execution;
+	if (artifacts_collect(&execution->artifacts, execution->worker, execution->spec, &err) <
+		0) {
 		log_event(LOG_LEVEL_WARNING, "artifacts.not_collected", LOG_STR("why", err.text));
 		end_execution(execution);
 	}
@@ -594,7 +595,7 @@ static void on_collected(void *owner)
 {
 	struct execution *execution = owner;
 
-	gathering_collected(&execution->gathering);
+	artifacts_collected(&execution->artifacts);
 }
 
 static const struct worker_events worker_events = {
@@ -686,7 +687,7 @@ void execution_done(struct execution *execution)
 {
 	execution_release(execution);
 	stop_clocks(execution);
-	gathering_done(&execution->gathering);
+	artifacts_done(&execution->artifacts);
 	capture_done(&execution->out);
 	capture_done(&execution->errout);
 	if (execution->files_fd)

@@ -7,9 +7,9 @@
  */
 #pragma once
 
+#include "daemon/runs/artifacts.h"
 #include "daemon/runs/capture.h"
 #include "daemon/runs/facts.h"
-#include "daemon/runs/gathering.h"
 #include "daemon/workers/outer_cgroups.h"
 #include "daemon/workers/worker.h"
 #include "proto/base/arena.h"
@@ -27,11 +27,11 @@ struct execution {
 	struct timer *wall;
 	bool wall_is_up;
 	struct timer *cpu;
-	struct timer *deadline;     /* limits the wait for deaths */
-	int64_t looked_us;          /* since when we look for its end */
-	int64_t moved_us;           /* last sign of progress */
-	size_t gathered;            /* bytes of artifacts at the last look */
-	struct gathering gathering; /* its artifacts */
+	struct timer *deadline; /* limits the wait for deaths */
+	int64_t looked_us;      /* since when we look for its end */
+	int64_t moved_us;       /* last sign of progress */
+	size_t gathered;        /* bytes of artifacts at the last look */
+	struct artifacts artifacts;
 	bool sent;
 	bool on_hold;  /* send no job before execution_go(); set by the owner */
 	bool held;     /* it waits only for execution_go() */

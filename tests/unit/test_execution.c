@@ -947,7 +947,7 @@ TEST(artifacts_are_whole_when_the_pipe_has_ended_and_the_collector_too)
 		else
 			CHECK(played_says(&run.alone.played, SLOTMSG_COLLECTED));
 		ends_as(&run, OUTCOME_OK);
-		CHECK_EQ_INT(run.execution.gathering.bytes.len, 10);
+		CHECK_EQ_INT(run.execution.artifacts.bytes.len, 10);
 		CHECK(check_ok());
 		finish(&run);
 	}
@@ -963,12 +963,12 @@ TEST(a_collector_that_sends_more_than_it_may_is_cut_off)
 	CHECK(fd >= 0);
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)fcntl(fd, F_SETFL, O_NONBLOCK);
-	for (int i = 0; i < 10000 && (sent > 0 || run.execution.gathering.pipe); i++) {
+	for (int i = 0; i < 10000 && (sent > 0 || run.execution.artifacts.pipe); i++) {
 		sent = write(fd, bytes, sizeof(bytes));
 		playing_turn(&run.alone.play, 0);
 	}
 	CHECK(write(fd, bytes, 1) < 0);
-	CHECK(run.execution.gathering.bytes.len <=
+	CHECK(run.execution.artifacts.bytes.len <=
 		ALONE_LIMITS.artifact_bytes + run.spec.code.len + ((size_t)4 << 20));
 	CHECK(played_says(&run.alone.played, SLOTMSG_COLLECTED));
 	ends_as(&run, OUTCOME_OK);

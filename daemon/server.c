@@ -1,4 +1,6 @@
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/door/listener.h"
 #include "daemon/loop/service_manager.h"
@@ -17,11 +19,214 @@
 #include "daemon/settings/config_runtimes.h"
 #include "daemon/workers/inspectors.h"
 #include "proto/base/clock.h"
+#include "proto/base/container.h"
 #include "proto/method/method.h"
 #include "proto/version.h"
 
-#define SWEEP_MS 60000
-#define TRIM_MS  5000
+#define SWEEP_MS    60000
+#define TRIM_MS     5000
+#define GRACE_MS    10000 /* for runs in progress when the daemon is asked to stop */
+#define CANCELED_MS 4000  /* for cancelled runs to end and be recorded */
+#define EXAMINED_MS 20    /* between checks whether threads still work on requests */
+
+/* ---- stopping -------------------------------------------------------------------------------- */
+
+static void stop_care(struct server *server)
+{
+	wallclock_stop(&server->wallclock);
+	alerts_stop(&server->alerts);
+	page_check_stop(&server->page_check);
+	backups_stop(&server->backups);
+	gc_stop(&server->gc);
+	store_thread_close(server->services.store_thread);
+	backups_stop(&server->backups);
+}
+
+static void close_parts(struct server *server)
+{
+	if (server->state.closing)
+		return;
+	server->state.closing = true;
+	host_stopping();
+	timer_close(server->grace);
+	timer_close(server->watchdog);
+	timer_close(server->sweep);
+	timer_close(server->trim);
+	for (unsigned i = 0; i < COUNT_OF(server->signals); i++)
+		uv_close((uv_handle_t *)&server->signals[i], NULL);
+	listener_close(server->services.listener);
+	approvals_leave(&server->approvals);
+	/* Cancels the remaining runs, records them and reports them to their clients. */
+	(void)request_cancel_all(&server->runs, KILLED_CLOSING);
+	inspectors_closing(server->services.inspectors);
+	policies_stop(server->services.policies);
+	policy_tests_close(&server->services);
+	pool_stop(&server->pool);
+	audit_close(&server->audit);
+	recorder_close(server->services.recorder);
+	server->services.recorder = NULL;
+	stop_care(server);
+	thread_work_stop(&server->thread_work); /* pending queries; work on requests has ended */
+	list_for_each(at, &server->conns)
+		conn_close_link(at);
+	turns_close(&server->turns);
+	spawner_link_close(server->services.spawner);
+	inspectors_free(server->services.inspectors);
+	pool_close(&server->pool);
+	policies_close(server->services.policies);
+}
+
+struct stages_left {
+	char text[256];
+	unsigned counts[STAGE_EXIT];
+};
+
+static int count_stage(void *context, struct request *request)
+{
+	struct stages_left *left = context;
+
+	left->counts[request->stage]++;
+	return 0;
+}
+
+/* Logs the stages of the remaining runs for later analysis: "policy 3, record 1". */
+static void log_runs_left(struct server *server)
+{
+	struct stages_left left = { .text = "" };
+	size_t len = 0;
+
+	(void)registry_each(&server->runs, count_stage, &left);
+	for (unsigned stage = 0; stage < STAGE_EXIT && len < sizeof(left.text); stage++) {
+		if (!left.counts[stage])
+			continue;
+		cut_printf(left.text + len, sizeof(left.text) - len, "%s%s %u", len ? ", " : "",
+			stage_word((enum stage)stage), left.counts[stage]);
+		len = strlen(left.text);
+	}
+	log_event(LOG_LEVEL_ERROR, "stop.runs_left",
+		LOG_INT("runs", (int64_t)registry_count(&server->runs)),
+		LOG_STR("stages", left.text), LOG_INT("on_threads", server->state.examining));
+}
+
+static void on_grace(void *owner)
+{
+	struct server *server = owner;
+
+	if (registry_count(&server->runs)) {
+		(void)request_cancel_all(&server->runs, KILLED_CLOSING);
+		if (registry_count(&server->runs)) {
+			timer_set(server->grace, CANCELED_MS); /* cancelled runs are still ending */
+			server->grace_rounds++;
+			if (server->grace_rounds < 2)
+				return;
+			if (server->grace_rounds == 2)
+				log_runs_left(server);
+		}
+	}
+	if (server->state.examining) /* a thread still works on a request; its work is bounded */
+		timer_set(server->grace, EXAMINED_MS);
+	else
+		close_parts(server);
+}
+
+/* While draining, ends the daemon when its last run has ended. */
+static void end_when_empty(void *owner)
+{
+	struct server *server = owner;
+
+	if (server->state.draining && !registry_count(&server->runs) && !server->state.closing &&
+		server->grace)
+		timer_set(
+			server->grace, 0); /* the last run is now being freed: end from the loop */
+}
+
+void server_drain(struct server *server, const char *why)
+{
+	if (server->state.draining)
+		return;
+	log_event(LOG_LEVEL_NOTICE, "drain", LOG_STR("why", why),
+		LOG_INT("runs", registry_count(&server->runs)));
+	server->state.draining = true;
+	approvals_leave(&server->approvals);
+	server->grace = timer_new(
+		&server->loop, registry_count(&server->runs) ? GRACE_MS : 0, 0, on_grace, server);
+	if (!server->grace)
+		close_parts(server);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+	struct server *server = handle->data;
+
+	if (server->state.draining && server->grace)
+		timer_set(server->grace, 0); /* the second signal ends the daemon at once */
+	server_drain(server, strsignal(number));
+}
+
+/* SIGTERM and SIGINT start draining; a second one ends the grace period. */
+static int watch_signals(struct server *server, struct err *err)
+{
+	static const int numbers[] = { SIGTERM, SIGINT };
+
+	for (unsigned i = 0; i < COUNT_OF(numbers); i++) {
+		(void)uv_signal_init(&server->loop, &server->signals[i]);
+		server->signals[i].data = server;
+		if (uv_signal_start(&server->signals[i], on_signal, numbers[i]) < 0)
+			return err_set(err, ERR_SYSTEM, "cannot watch for signals");
+	}
+	return 0;
+}
+
+/* ---- unexpected ends ------------------------------------------------------------------------- */
+
+static void on_spawner_lost(void *context, const char *why)
+{
+	struct server *server = context;
+
+	if (server->state.closing)
+		return;
+	/*
+	 * Without the spawner no worker can be made, and none can be killed reliably.  The daemon
+	 * exits, to be started again.
+	 */
+	log_event(LOG_LEVEL_ERROR, "spawner.lost", LOG_STR("why", why));
+	server->exit_code = 1;
+	server->state.draining = true;
+	if (!server->grace)
+		server->grace = timer_new(&server->loop, 0, 0, on_grace, server);
+	else
+		timer_set(server->grace, 0);
+}
+
+/* Ends the daemon, since it cannot work.  Returns false when it is ending already. */
+static bool on_bad_rules(void *owner, const char *why, const char *repair)
+{
+	struct server *server = owner;
+
+	if (server->state.draining)
+		return false;
+	log_event(LOG_LEVEL_ERROR, "start.failed", LOG_STR("why", why), LOG_STR("repair", repair));
+	server->exit_code = 1;
+	server->state.draining = true;
+	server->grace = timer_new(&server->loop, 0, 0, on_grace, server);
+	if (!server->grace)
+		close_parts(server);
+	return true;
+}
+
+/*
+ * No jail can be made.  Before the daemon was ready, the host is the cause: the daemon ends instead
+ * of retrying forever, and the function returns true.  Later it returns false.
+ */
+static bool on_no_jail(void *owner, const char *why)
+{
+	struct server *server = owner;
+
+	if (server->state.ready)
+		return false;
+	return on_bad_rules(server, why,
+		"this host cannot make jails: cectl doctor finds the reason and says what to do");
+}
 
 /* ---- callbacks of the parts ----------------------------------------------------------------- */
 
@@ -49,8 +254,10 @@ static void on_conn_gone(struct services *services, struct conn *conn)
 	events_conn_gone(services->events, conn);
 }
 
-void server_look_ready(struct server *server)
+void server_look_ready(void *owner)
 {
+	struct server *server = owner;
+
 	if (server->state.ready || server->state.draining || !server->is_warm ||
 		!policies_ready(server->services.policies))
 		return;
@@ -223,26 +430,11 @@ static int load_rules(struct server *server, struct err *err)
 	return allowances_add_policies(&server->config, server->services.policies, err);
 }
 
-static void on_inspector_ready(void *owner)
-{
-	server_look_ready(owner);
-}
-
-static bool on_no_jail(void *owner, const char *why)
-{
-	return server_cannot_jail(owner, why);
-}
-
-static bool on_bad_rules(void *owner, const char *why, const char *repair)
-{
-	return server_cannot_start(owner, why, repair);
-}
-
 static struct inspectors *start_inspectors(struct server *server, struct err *err)
 {
 	const struct inspectors_parts parts = { &server->loop, &server->config,
 		server->services.spawner, server->services.policies };
-	const struct inspectors_events events = { on_inspector_ready, on_no_jail, on_bad_rules,
+	const struct inspectors_events events = { server_look_ready, on_no_jail, on_bad_rules,
 		server };
 
 	return inspectors_start(&parts, &events, err);
@@ -250,7 +442,7 @@ static struct inspectors *start_inspectors(struct server *server, struct err *er
 
 static int start_parts(struct server *server, const struct server_options *options, struct err *err)
 {
-	const struct spawner_events events = { on_child_exited, server_on_spawner_lost, server };
+	const struct spawner_events events = { on_child_exited, on_spawner_lost, server };
 	const struct config *config = &server->config;
 
 	if (ceilings_init(&server->ceilings, config, err) < 0)
@@ -265,7 +457,7 @@ static int start_parts(struct server *server, const struct server_options *optio
 		open_store(server, err) < 0)
 		return -1;
 	if (spawner_link_start(server->services.spawner, &server->loop, &events, err) < 0 ||
-		server_watch_signals(server, err) < 0)
+		watch_signals(server, err) < 0)
 		return -1;
 	server->services.inspectors = start_inspectors(server, err);
 	if (!server->services.inspectors ||
@@ -296,13 +488,8 @@ static void on_run_ended(void *owner, const struct run_end *end)
 	waits_run_ended(&server->services, end);
 }
 
-static void on_run_removed(void *owner)
-{
-	server_end_when_empty(owner);
-}
-
 /* Parts that are made later are NULL until then. */
-static void wire(struct server *server)
+static void wire_services(struct server *server)
 {
 	server->services = (struct services){
 		.state = &server->state,
@@ -337,12 +524,12 @@ static void wire(struct server *server)
 	};
 }
 
-static void init(struct server *server)
+static void init_server(struct server *server)
 {
-	const struct registry_events events = { on_run_ended, on_run_renamed, on_run_removed,
+	const struct registry_events events = { on_run_ended, on_run_renamed, end_when_empty,
 		server };
 
-	wire(server);
+	wire_services(server);
 	list_init(&server->conns);
 	list_init(&server->waits);
 	list_init(&server->policy_tests);
@@ -362,7 +549,7 @@ int server_check(const char *config_path, FILE *out, struct err *err)
 	const struct server_options options = { .config_path = config_path, .shipped = true };
 	static struct server server;
 
-	wire(&server);
+	wire_services(&server);
 	if (load_config(&server, &options, err) < 0 || config_check_host(&server.config, err) < 0)
 		return -1;
 	if (load_rules(&server, err) < 0)
@@ -386,8 +573,33 @@ struct server *server_start(const struct server_options *options, struct err *er
 		(void)err_set(err, ERR_MEMORY, "no memory for the daemon");
 		return NULL;
 	}
-	init(server);
+	init_server(server);
 	if (load_config(server, options, err) < 0 || start_parts(server, options, err) < 0)
 		return NULL; /* no run was started: the process ends, and the spawner cleans up */
 	return server;
+}
+
+/* ---- afterwards ------------------------------------------------------------------------------ */
+
+int server_run(struct server *server)
+{
+	int exit_code;
+
+	(void)uv_run(&server->loop, UV_RUN_DEFAULT);
+	readers_free(server->services.readers);
+	queue_done(&server->queue);
+	registry_done(&server->runs);
+	claims_done(&server->claims);
+	blobs_done(&server->blobs);
+	ceilings_done(&server->ceilings);
+	admin_ops_done(&server->admin_ops);
+	alerts_done(&server->alerts);
+	budgets_done(&server->budgets);
+	audit_done(&server->audit);
+	pattern_book_free(server->services.patterns);
+	approvals_done(&server->approvals);
+	(void)uv_loop_close(&server->loop);
+	exit_code = server->exit_code;
+	free(server);
+	return exit_code;
 }
