@@ -6,6 +6,7 @@
 #include "daemon/door/conn.h"
 #include "daemon/loop/thread_work.h"
 #include "daemon/record/readers.h"
+#include "daemon/request/judged_parts.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/registry.h"
 #include "daemon/request/restore.h"
@@ -528,11 +529,11 @@ static int put_subject(struct buf *buf, const struct request *request)
 		put_text_hash(buf, "", spec->code) < 0)
 		return -1;
 	for (size_t i = 0; i < spec->file_count; i++)
-		if (stage_policy_reads(request, &spec->files[i]) &&
+		if (judged_file_kind(request, &spec->files[i]) != FILE_OF_DATA &&
 			put_text_hash(buf, spec->files[i].path, spec->files[i].data) < 0)
 			return -1;
 	for (size_t i = 0; i < spec->env_count; i++)
-		if (stage_policy_reads_variable(request, spec->env[i].key) &&
+		if (judged_variable(request, spec->env[i].key) &&
 			put_text_hash(buf, spec->env[i].key, spec->env[i].value) < 0)
 			return -1;
 	return 0;

@@ -73,115 +73,62 @@ uint64_t replay_secrets(const struct value *record)
 
 /* ---- the result ----------------------------------------------------------------------------- */
 
-static const struct value *plain(struct arena *arena, const struct value *of, const char *key)
-{
-	(void)arena;
-	return value_get(of, key);
-}
-
-/* Returns the parts of an error that the program decides, not how often its text was cut. */
-static const struct value *error_of(struct arena *arena, const struct value *of, const char *key)
-{
-	const struct value *error = value_get(of, key);
-	struct fill fill = fill_start(arena);
-
-	if (!value_is(error, VALUE_MAP))
-		return NULL;
-	fill_shared(&fill, "type", value_get(error, "type"));
-	fill_shared(&fill, "message", value_get(error, "message"));
-	fill_shared(&fill, "line", value_get(error, "line"));
-	return fill_done(&fill);
-}
-
-static struct value *make_artifact(struct arena *arena, const void *items, size_t index)
-{
-	const struct value *artifact = value_at(items, index);
-	struct fill fill = fill_start(arena);
-
-	fill_shared(&fill, "path", value_get(artifact, "path"));
-	fill_shared(&fill, "sha256", value_get(artifact, "sha256"));
-	fill_shared(&fill, "mode", value_get(artifact, "mode"));
-	return fill_done(&fill);
-}
-
-static struct value *make_call(struct arena *arena, const void *items, size_t index)
-{
-	const struct value *call = value_at(items, index);
-	struct fill fill = fill_start(arena);
-
-	fill_shared(&fill, "call", value_get(call, "call"));
-	fill_shared(&fill, "kind", value_get(call, "kind"));
-	return fill_done(&fill);
-}
-
-static struct value *make_finding(struct arena *arena, const void *items, size_t index)
-{
-	const struct value *finding = value_at(items, index);
-	struct fill fill = fill_start(arena);
-
-	fill_shared(&fill, "rule", value_get(finding, "rule"));
-	fill_shared(&fill, "line", value_get(finding, "line"));
-	return fill_done(&fill);
-}
-
-/* Returns the list with each item passed through `make`; NULL for an empty list. */
-static const struct value *remade(struct arena *arena, const struct value *list,
-	struct value *(*make)(struct arena *, const void *, size_t))
-{
-	struct fill fill = fill_start(arena);
-
-	if (!value_at(list, 0))
-		return NULL;
-	fill_list(&fill, "list", list->list.count, list, make);
-	return value_get(fill_done(&fill), "list");
-}
-
-static const struct value *artifacts_of(
-	struct arena *arena, const struct value *of, const char *key)
-{
-	return remade(arena, value_get(of, key), make_artifact);
-}
-
-static const struct value *calls_of(struct arena *arena, const struct value *of, const char *key)
-{
-	return remade(arena, value_get(of, key), make_call);
-}
-
-static const struct value *findings_of(struct arena *arena, const struct value *of, const char *key)
-{
-	return remade(arena, value_get(value_get(of, "policy"), key), make_finding);
-}
-
-static const struct value *list_of(struct arena *arena, const struct value *of, const char *key)
-{
-	const struct value *list = value_get(of, key);
-
-	(void)arena;
-	return value_at(list, 0) ? list : NULL;
-}
+#define KEYS_MOST 4
 
 static const struct part {
 	const char *key;
-	const struct value *(*look)(struct arena *arena, const struct value *of, const char *key);
+	/* Only these keys of the map, or of each map in the list, are compared.  None: all of it */
+	const char *keys[KEYS_MOST];
+	bool is_list;   /* an empty list counts as absent */
 	bool has_lines; /* show only the line that differs */
+	bool of_policy; /* in the `policy` of the record */
 } parts[] = {
-	{ "outcome", plain, false },
-	{ "exit_code", plain, false },
-	{ "signal", plain, false },
-	{ "stdout", plain, true },
-	{ "stdout_tail", plain, true },
-	{ "stdout_bytes", plain, false },
-	{ "stderr", plain, true },
-	{ "stderr_tail", plain, true },
-	{ "stderr_bytes", plain, false },
-	{ "value", plain, false },
-	{ "error", error_of, false },
-	{ "artifacts", artifacts_of, false },
-	{ "artifacts_skipped", list_of, false },
-	{ "output_errors", list_of, false },
-	{ "refused_calls", calls_of, false },
-	{ "findings", findings_of, false },
+	{ .key = "outcome" },
+	{ .key = "exit_code" },
+	{ .key = "signal" },
+	{ .key = "stdout", .has_lines = true },
+	{ .key = "stdout_tail", .has_lines = true },
+	{ .key = "stdout_bytes" },
+	{ .key = "stderr", .has_lines = true },
+	{ .key = "stderr_tail", .has_lines = true },
+	{ .key = "stderr_bytes" },
+	{ .key = "value" },
+	{ .key = "error", .keys = { "type", "message", "line" } },
+	{ .key = "artifacts", .keys = { "path", "sha256", "mode" }, .is_list = true },
+	{ .key = "artifacts_skipped", .is_list = true },
+	{ .key = "output_errors", .is_list = true },
+	{ .key = "refused_calls", .keys = { "call", "kind" }, .is_list = true },
+	{ .key = "findings", .keys = { "rule", "line" }, .is_list = true, .of_policy = true },
 };
+
+static struct value *pick(struct arena *arena, const struct value *of, const struct part *part)
+{
+	struct fill fill = fill_start(arena);
+
+	for (size_t i = 0; i < KEYS_MOST && part->keys[i]; i++)
+		fill_shared(&fill, part->keys[i], value_get(of, part->keys[i]));
+	return fill_done(&fill);
+}
+
+/* Returns what is compared of a part; NULL: it is absent. */
+static const struct value *part_of(
+	struct arena *arena, const struct value *record, const struct part *part)
+{
+	const struct value *value =
+		value_get(part->of_policy ? value_get(record, "policy") : record, part->key);
+	struct value *list;
+
+	if (part->is_list && !value_at(value, 0))
+		return NULL;
+	if (!part->keys[0])
+		return value;
+	if (!part->is_list)
+		return value_is(value, VALUE_MAP) ? pick(arena, value, part) : NULL;
+	list = value_list(arena);
+	for (size_t i = 0; i < value->list.count; i++)
+		value_list_add(arena, list, pick(arena, value->list.items[i], part));
+	return list;
+}
 
 /* NULL and nil both mean absent. */
 static bool is_there(const struct value *value)
@@ -273,8 +220,8 @@ static struct value *list_differences(
 	struct value *list = value_list(arena);
 
 	for (size_t i = 0; i < COUNT_OF(parts); i++) {
-		const struct value *then = parts[i].look(arena, record, parts[i].key);
-		const struct value *now = parts[i].look(arena, result, parts[i].key);
+		const struct value *then = part_of(arena, record, &parts[i]);
+		const struct value *now = part_of(arena, result, &parts[i]);
 
 		if (is_same_value(then, now))
 			continue;
@@ -297,7 +244,7 @@ static void fingerprint(
 	digest_start(&digest);
 	buf_init(&buf, PART_BYTES);
 	for (size_t i = 0; i < COUNT_OF(parts) && r == 0; i++) {
-		const struct value *part = parts[i].look(arena, of, parts[i].key);
+		const struct value *part = part_of(arena, of, &parts[i]);
 
 		buf.len = 0;
 		if (is_there(part))

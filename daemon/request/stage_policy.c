@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "daemon/request/judged_parts.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -68,52 +69,6 @@ static enum stage use_verdict(struct request *request)
 
 /* ---- the texts to check --------------------------------------------------------------------- */
 
-/*
- * Files that the program can load as code are checked like the program: modules that Python
- * imports, scripts that a shell reads.
- */
-enum file_kind {
-	FILE_OF_DATA,
-	FILE_OF_CODE,
-	FILE_OF_BYTECODE, /* cannot be checked */
-};
-
-static const struct {
-	const char *language, *ending;
-	enum file_kind kind;
-} endings[] = {
-	{ "python", ".py", FILE_OF_CODE },
-	{ "python", ".pyc", FILE_OF_BYTECODE },
-	{ "bash", ".sh", FILE_OF_CODE },
-	{ "bash", ".bash", FILE_OF_CODE },
-	{ "javascript", ".js", FILE_OF_CODE },
-	{ "javascript", ".mjs", FILE_OF_CODE },
-	{ "javascript", ".cjs", FILE_OF_CODE },
-	{ "javascript", ".node", FILE_OF_BYTECODE },
-	{ "javascript", ".wasm", FILE_OF_BYTECODE },
-};
-
-static bool has_ending(const char *path, const char *ending)
-{
-	size_t len = strlen(path);
-
-	return len >= strlen(ending) && !strcmp(path + len - strlen(ending), ending);
-}
-
-static enum file_kind file_kind_of(const char *language, const struct job_input_file *file)
-{
-	for (size_t i = 0; i < COUNT_OF(endings); i++)
-		if (!strcmp(endings[i].language, language) &&
-			has_ending(file->path, endings[i].ending))
-			return endings[i].kind;
-	return FILE_OF_DATA;
-}
-
-bool stage_policy_reads(const struct request *request, const struct job_input_file *file)
-{
-	return file_kind_of(runtime_language(request->runtime), file) != FILE_OF_DATA;
-}
-
 static void add_text_finding(struct request *request, const struct policy_finding *finding,
 	const char *path, struct policy_verdict *total)
 {
@@ -177,32 +132,6 @@ static void judge_bytecode(struct request *request, const struct job_input_file 
 
 /* ---- environment ---------------------------------------------------------------------------- */
 
-/* Variables that the interpreter runs as code, or that change how it reads the program. */
-static const struct {
-	const char *language, *name;
-	bool begins; /* matches every name with this prefix */
-} variables[] = {
-	{ "bash", "BASH_", true },
-	{ "bash", "BASHOPTS", false },
-	{ "bash", "PS4", false },
-	{ "bash", "SHELLOPTS", false },
-};
-
-bool stage_policy_reads_variable(const struct request *request, const char *name)
-{
-	const char *language = runtime_language(request->runtime);
-
-	for (size_t i = 0; i < COUNT_OF(variables); i++) {
-		const char *known = variables[i].name;
-		bool fits = variables[i].begins ? !strncmp(name, known, strlen(known))
-						: !strcmp(name, known);
-
-		if (fits && !strcmp(variables[i].language, language))
-			return true;
-	}
-	return false;
-}
-
 static void judge_environment(struct request *request)
 {
 	const struct job_spec *spec = &request->spec;
@@ -212,7 +141,7 @@ static void judge_environment(struct request *request)
 
 	for (size_t i = 0; i < spec->env_count; i++) {
 		finding.text = spec->env[i].key;
-		if (stage_policy_reads_variable(request, finding.text))
+		if (judged_variable(request, finding.text))
 			judge_unread(request, &finding, "env");
 	}
 }
@@ -312,7 +241,7 @@ static int ask_inspector(struct request *request, struct bytes code, const char 
 /* Like ask_inspector(); data files are not checked. */
 static int ask_about_file(struct request *request, const struct job_input_file *file)
 {
-	enum file_kind kind = file_kind_of(runtime_language(request->runtime), file);
+	enum file_kind kind = judged_file_kind(request, file);
 
 	if (kind == FILE_OF_CODE)
 		return ask_inspector(request, file->data, hash_of(request, file->data));

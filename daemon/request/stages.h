@@ -64,11 +64,5 @@ void stage_record_describe(struct request *request, struct store_run *run);
 /* Gives up the id of a run that leaves without an end, and ends the requests that wait for it. */
 void stage_repeat_waits_on(struct request *request);
 
-/* Whether the policy checks this file as code. */
-bool stage_policy_reads(const struct request *request, const struct job_input_file *file);
-
-/* Whether an environment variable of this name is a finding. */
-bool stage_policy_reads_variable(const struct request *request, const char *name);
-
 /* Gives turns to waiting requests, after a worker became ready or a caller may run one more. */
 void stage_queue_serve(struct services *services, struct runtime *runtime);

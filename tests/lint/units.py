@@ -124,6 +124,7 @@ ELSEWHERE = {
                                         ["tests/scenario/107-network.py"]),
     "sandbox/runtimes/steady/steady.c": ("it takes the clock's place in whoever loads it",
                                          ["tests/scenario/063-deterministic.py"]),
+    "daemon/request/judged_parts.c": (PART, ["tests/unit/test_approvals.c", "tests/scenario/045-policy-mark.t"]),
     "daemon/request/module_hint.c": (PART, ["tests/scenario/109-modules.t"]),
     "daemon/runs/opened_files.c": (PART, ["tests/scenario/065-files.py"]),
     "daemon/workers/runtime_orders.c": (PART, ["tests/unit/test_pool.c"]),
