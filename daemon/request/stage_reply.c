@@ -104,8 +104,8 @@ static void send_cached_output(struct request *request)
 
 		buf_init(&notice, streams[i].bytes.len + 4096);
 		if (streams[i].bytes.len &&
-			notification_write(&notice, request->result.run_id, streams[i].name, 0,
-				streams[i].bytes, NULL) == 0)
+			notification_write_output(&notice, request->result.run_id, streams[i].name,
+				0, streams[i].bytes, NULL) == 0)
 			conn_send_buf(request->conn, &notice);
 		buf_done(&notice);
 	}

@@ -105,7 +105,7 @@ static void on_program_output(struct execution *execution, const char *stream, u
 	if (!request->conn)
 		return;
 	buf_init(&message, len + 4096);
-	if (notification_write(request->known ? &message : &request->early_output,
+	if (notification_write_output(request->known ? &message : &request->early_output,
 		    request->result.run_id, stream, offset, (struct bytes){ bytes, len },
 		    &err) == 0 &&
 		request->known)
