@@ -11,10 +11,24 @@
 
 #define EARLY_BYTES_MAX ((size_t)64 << 20)
 
+static struct request *request_alloc(struct services *services, const struct caller *caller)
+{
+	struct request *request = calloc(1, sizeof(*request));
+
+	if (!request)
+		return NULL;
+	list_init(&request->link);
+	buf_init(&request->early_output, EARLY_BYTES_MAX);
+	request->services = services;
+	request->caller = *caller;
+	request->result.steps = request->steps;
+	return request;
+}
+
 struct request *request_new(struct services *services, struct conn *conn,
 	const struct rpc_message *message, bool is_check, char *bytes, struct arena *arena)
 {
-	struct request *request = calloc(1, sizeof(*request));
+	struct request *request = request_alloc(services, conn_caller(conn));
 	struct err err = ERR_INIT;
 
 	if (!request || ulid_next(services->ids, request->result.run_id, &err) < 0) {
@@ -23,19 +37,14 @@ struct request *request_new(struct services *services, struct conn *conn,
 		arena_done(arena);
 		return NULL;
 	}
-	list_init(&request->link);
-	buf_init(&request->early_output, EARLY_BYTES_MAX);
-	request->services = services;
 	request->conn = conn;
 	request->msgid = message->msgid;
 	request->is_check = is_check;
-	request->caller = *conn_caller(conn);
 	request->bytes = bytes;
 	request->arena = *arena;
 	request->params = message->params;
 	request->received_us = clock_us();
 	request->received_wall_us = clock_wall_us();
-	request->result.steps = request->steps;
 	conn_adopt(conn, &request->link);
 	return request;
 }
@@ -43,17 +52,12 @@ struct request *request_new(struct services *services, struct conn *conn,
 struct request *request_new_restored(struct services *services, const struct caller *caller,
 	const char *run_id, size_t arena_bytes)
 {
-	struct request *request = calloc(1, sizeof(*request));
+	struct request *request = request_alloc(services, caller);
 
 	if (!request)
 		return NULL;
-	list_init(&request->link);
-	buf_init(&request->early_output, EARLY_BYTES_MAX);
 	arena_init(&request->arena, arena_bytes);
-	request->services = services;
-	request->caller = *caller;
 	cut_printf(request->result.run_id, sizeof(request->result.run_id), "%s", run_id);
-	request->result.steps = request->steps;
 	request->stage = STAGE_APPROVAL;
 	request->entered = 1U << STAGE_APPROVAL;
 	request->known = KNOWN;

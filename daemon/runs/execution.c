@@ -24,7 +24,7 @@
 /* Bounds on a report about an exception that the daemon parses. */
 static const struct json_bounds ERROR_BOUNDS = { SLOTMSG_REPORT_MAX, 8, 1024 };
 
-static void end_execution(struct execution *execution);
+static void end_execution(void *owner);
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
@@ -103,7 +103,7 @@ static void look_for_end(struct execution *execution)
 	execution->deadline = timer_new(execution->loop, LOOK_MS, LOOK_MS, on_end_look, execution);
 }
 
-static void on_defiance(void *owner)
+static void on_still_alive(void *owner)
 {
 	struct execution *execution = owner;
 
@@ -124,7 +124,7 @@ static void kill_jail(struct execution *execution, enum kill_reason why)
 	execution->finishing = true;
 	if (!execution->deadline)
 		execution->deadline =
-			timer_new(execution->loop, KILL_AGAIN_MS, 0, on_defiance, execution);
+			timer_new(execution->loop, KILL_AGAIN_MS, 0, on_still_alive, execution);
 }
 
 /* Finds whose memory limit was reached when the kernel killed a process for memory. */
@@ -145,8 +145,9 @@ static void look_above(struct execution *execution)
 		facts->short_where = arena_strdup(execution->arena, level->path);
 }
 
-static void end_execution(struct execution *execution)
+static void end_execution(void *owner)
 {
+	struct execution *execution = owner;
 	struct facts *facts = &execution->facts;
 
 	if (execution->over)
@@ -177,11 +178,6 @@ static void fail_execution(struct execution *execution, const char *why)
 
 /* ---- artifacts ------------------------------------------------------------------------------ */
 
-static void on_gathered(void *owner)
-{
-	end_execution(owner);
-}
-
 static void after_death(struct execution *execution)
 {
 	struct err err = ERR_INIT;
@@ -192,7 +188,7 @@ static void after_death(struct execution *execution)
 		return;
 	}
 	look_for_end(execution);
-	execution->artifacts.on_end = on_gathered;
+	execution->artifacts.on_end = end_execution;
 	execution->artifacts.owner = execution;
 	if (artifacts_collect(&execution->artifacts, execution->worker, execution->spec, &err) <
 		0) {
@@ -490,16 +486,6 @@ static void on_job_message(void *owner, const struct job_head *head, const char 
 	}
 }
 
-static void on_job_broken(void *owner)
-{
-	struct execution *execution = owner;
-
-	/*
-	 * The process ended or closed the socket.  The slot's message or a limit will show which.
-	 */
-	(void)execution;
-}
-
 /* ---- messages from its slot ----------------------------------------------------------------- */
 
 /* System calls that were refused before the job was sent came from the harness, not the program. */
@@ -601,7 +587,6 @@ static void on_collected(void *owner)
 static const struct worker_events worker_events = {
 	.adjusted = on_adjusted,
 	.job_message = on_job_message,
-	.job_broken = on_job_broken,
 	.output = on_worker_output,
 	.ended = on_worker_ended,
 	.collected = on_collected,

@@ -258,10 +258,9 @@ static void job_broken(struct worker *worker)
 {
 	watch_close(worker->job);
 	worker->job = NULL;
-	if (worker->owner)
-		worker->events->job_broken(worker->owner);
-	else if (worker->state == WORKER_WARM)
-		worker_release(worker); /* no run can use it; else the slot reports its death */
+	/* No run can use it.  Of a worker with an owner, the slot's report or a limit shows why. */
+	if (!worker->owner && worker->state == WORKER_WARM)
+		worker_release(worker);
 }
 
 static void on_job_message(struct worker *worker, const struct job_head *head, const char *body)

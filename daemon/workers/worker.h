@@ -47,7 +47,6 @@ struct worker_events {
 	void (*adjusted)(
 		void *owner, const struct slotmsg *msg); /* its limits are set, or cannot be */
 	void (*job_message)(void *owner, const struct job_head *head, const char *body);
-	void (*job_broken)(void *owner);
 	void (*output)(void *owner, bool is_stderr);
 	void (*ended)(void *owner, const struct slotmsg *msg);
 	void (*collected)(void *owner);
