@@ -161,7 +161,7 @@ struct store_run {
 	uint64_t cache_entries;   /* the limit for results that may be reused */
 	uint64_t stored_bytes;    /* that its budgets counted */
 	bool is_uncounted; /* no budget counts it: a reused result, or a run that did not start */
-	bool is_told;      /* store_put_begun(): a client learns of it before it ends */
+	bool is_reported;  /* store_put_begun(): a client learns of it before it ends */
 	bool was_parked;   /* store_put_ended(): it waited for approval */
 };
 

@@ -104,7 +104,7 @@ void stage_record_begun(struct request *request, bool durable)
 	request->begun.run.is_begun = request->begun.done != NULL; /* again, to add its action */
 	request->begun.done = on_begun_recorded;
 	stage_record_describe(request, &request->begun.run);
-	request->begun.run.is_told = durable;
+	request->begun.run.is_reported = durable;
 	request->begun_pending++;
 	recorder_put(request->services->recorder, &request->begun);
 }

@@ -114,10 +114,10 @@ static int put_parked_row(struct store *store, const char *run_id,
 int store_put_parked(struct store *store, const struct store_run *run,
 	const struct store_parking *parking, struct err *err)
 {
-	struct store_run told = *run;
+	struct store_run reported = *run;
 
-	told.is_told = true; /* so that its link covers the request that is approved */
-	if (store_put_begun(store, &told, err) < 0)
+	reported.is_reported = true; /* so that its link covers the request that is approved */
+	if (store_put_begun(store, &reported, err) < 0)
 		return -1;
 	return put_parked_row(store, run->run_id, parking, err) < 0 ? writer_failed(store) : 0;
 }

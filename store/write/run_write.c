@@ -288,7 +288,7 @@ static int put_begun(struct store *store, int64_t key, const struct store_run *r
 		return -1;
 	if (reuse_begun(store, key, run, err) < 0)
 		return -1;
-	return run->is_told ? chain_add(store, CHAIN_RUN_BEGUN, key, err) : 0;
+	return run->is_reported ? chain_add(store, CHAIN_RUN_BEGUN, key, err) : 0;
 }
 
 static int put_ended(struct store *store, int64_t key, const struct store_run *run, struct err *err)

@@ -93,7 +93,6 @@ ELSEWHERE = {
                                                                          "tests/unit/test_budgets.c"]),
     "daemon/methods/methods_approvals.c": (PART, ["tests/unit/test_approvals.c",
                                          "tests/scenario/074-approvals.t"]),
-    "daemon/request/revive.c": (PART, ["tests/unit/test_approvals.c",
     "daemon/request/restore.c": (PART, ["tests/unit/test_approvals.c",
                                "tests/scenario/075-approvals-kill.t"]),
     "daemon/methods/methods_store.c": (PART, ["tests/unit/test_methods.c"]),

@@ -126,7 +126,7 @@ static int leave_in_flight(struct shop *shop)
 
 	sample_next(&shop->sample);
 	run = sample_begun(&shop->sample);
-	run.is_told = true;
+	run.is_reported = true;
 	if (store_begin(shop->store, &shop->err) < 0 ||
 		store_put_begun(shop->store, &run, &shop->err) < 0)
 		return -1;
@@ -142,7 +142,7 @@ int put_parked(struct shop *shop)
 
 	sample_next(&shop->sample);
 	run = sample_begun(&shop->sample);
-	run.is_told = true;
+	run.is_reported = true;
 	if (store_begin(shop->store, &shop->err) < 0 ||
 		store_put_parked(shop->store, &run, &parking, &shop->err) < 0)
 		return -1;
