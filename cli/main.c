@@ -17,46 +17,12 @@
 #define ARENA_BYTES      ((size_t)4 << 30) /* a ceiling, not a need */
 
 static const struct {
-	const char *heading;
+	const char *heading; /* NULL: as the one before */
 	const struct command *command;
 } commands[] = {
-	{ "Programs", &run_command },
-	{ NULL, &check_command },
-	{ NULL, &wait_command },
-	{ NULL, &cancel_command },
-	{ NULL, &put_command },
-	{ "The record", &runs_command },
-	{ NULL, &show_command },
-	{ NULL, &explain_command },
-	{ NULL, &trace_command },
-	{ NULL, &output_command },
-	{ NULL, &replay_command },
-	{ NULL, &diff_command },
-	{ NULL, &stats_command },
-	{ "The daemon", &status_command },
-	{ NULL, &top_command },
-	{ NULL, &watch_command },
-	{ NULL, &runtimes_command },
-	{ NULL, &policy_command },
-	{ NULL, &doctor_command },
-	{ "For approvers", &approvals_command },
-	{ NULL, &approve_command },
-	{ NULL, &deny_command },
-	{ NULL, &revoke_command },
-	{ "For administrators", &drain_command },
-	{ NULL, &resume_command },
-	{ NULL, &kill_all_command },
-	{ NULL, &block_command },
-	{ NULL, &unblock_command },
-	{ NULL, &acts_command },
-	{ NULL, &budgets_command },
-	{ NULL, &export_command },
-	{ NULL, &backup_command },
-	{ NULL, &audit_verify_command },
-	{ NULL, &audit_checkpoint_command },
-	{ NULL, &audit_key_command },
-	{ NULL, &gc_command },
-	{ "To begin with", &demo_command },
+#define COMMAND_ROW(heading, name) { heading, &name##_command },
+	COMMANDS(COMMAND_ROW)
+#undef COMMAND_ROW
 };
 
 /* Names that people know from other programs, and ours. */
@@ -144,24 +110,22 @@ static bool names_json(int argc, char **argv)
 
 static int run_command_line(struct cli *cli, int argc, char **argv)
 {
-	struct parsed parsed = {
-		.common = { .json = cli->json, .socket = cli->socket, .store = cli->store }
-	};
 	struct err err = ERR_INIT;
+	struct parsed *given = &cli->given;
 
-	if (options_parse(cli->command, &cli->arena, argc, argv, &parsed, &err) < 0) {
-		cli->json = parsed.common.json || names_json(argc, argv);
+	given->common = (struct common_options){
+		.json = cli->json, .socket = cli->socket, .store = cli->store
+	};
+	if (options_parse(cli->command, &cli->arena, argc, argv, given, &err) < 0) {
+		cli->json = given->common.json || names_json(argc, argv);
 		return cli_usage(cli, "%s", err.text);
 	}
-	if (parsed.common.help)
+	if (given->common.help)
 		return print_help(cli->command, &cli->out);
-	cli->json = parsed.common.json;
-	cli->socket = parsed.common.socket;
-	cli->store = parsed.common.store;
-	cli->operands = parsed.operands;
-	cli->rest = parsed.rest;
-	cli->has_rest = parsed.has_rest;
-	return cli->command->run(cli, parsed.options);
+	cli->json = given->common.json;
+	cli->socket = given->common.socket;
+	cli->store = given->common.store;
+	return cli_run(cli);
 }
 
 /* The second words of a command with two. */

@@ -8,29 +8,35 @@
 #define HELP_COLUMN     26 /* where the meanings begin */
 #define OPTION_NAME_MAX 64
 
-const struct option_row common_rows[] = {
-	{ 0, "json", NULL, OPTION_FLAG, offsetof(struct common_options, json),
-		"answer with one JSON document" },
-	{ 0, "socket", "PATH", OPTION_TEXT, offsetof(struct common_options, socket),
-		"where the daemon listens; else $CED_SOCKET, $XDG_RUNTIME_DIR/ced/ced.sock, "
-		"/run/ced/ced.sock" },
-	{ 0, "store", "FILE", OPTION_TEXT, offsetof(struct common_options, store),
-		"read a copy of a store instead of asking a daemon: its ced.db, or the folder of that" },
-	{ 'h', "help", NULL, OPTION_FLAG, offsetof(struct common_options, help), "this page" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+/* In the order of help pages. */
+enum common {
+	COMMON_JSON,
+	COMMON_SOCKET,
+	COMMON_STORE,
+	COMMON_HELP,
+	COMMON_COUNT
 };
 
-/* The rest of the command line. */
-struct cursor {
+static const struct option_row common_rows[] = {
+	[COMMON_JSON] = { 0, "json", NULL, OPTION_FLAG, NULL, NULL,
+		"answer with one JSON document" },
+	[COMMON_SOCKET] = { 0, "socket", "PATH", OPTION_TEXT, NULL, NULL,
+		"where the daemon listens; else $CED_SOCKET, $XDG_RUNTIME_DIR/ced/ced.sock, "
+		"/run/ced/ced.sock" },
+	[COMMON_STORE] = { 0, "store", "FILE", OPTION_TEXT, NULL, NULL,
+		"read a copy of a store instead of asking a daemon: its ced.db, or the folder of that" },
+	[COMMON_HELP] = { 'h', "help", NULL, OPTION_FLAG, NULL, NULL, "this page" },
+	[COMMON_COUNT] = { 0 },
+};
+
+/* One parse of a command line. */
+struct parsing {
+	const struct command *command; /* NULL: common options alone */
+	struct arena *arena;
 	int argc;
 	char **argv;
 	int at;
-};
-
-/* Where an option's value goes. */
-struct target {
-	const struct option_row *row;
-	char *base;
+	struct parsed *parsed;
 };
 
 static int words_add(struct words *words, struct arena *arena, const char *word, size_t most)
@@ -96,39 +102,37 @@ static int refuse_unknown(
 	return err_set(err, ERR_INVALID, "there is no option %s%s", word, more);
 }
 
-/* The command would use only one of two values, and the user expects both. */
-static int refuse_twice(const struct target *target, struct err *err)
+static void store_common(struct common_options *common, size_t row, const char *value)
 {
-	const struct option_row *row = target->row;
-
-	assert(target->base); /* rows of a command come with its struct */
-	if (row->kind != OPTION_ONCE || !*(const char *const *)(target->base + row->offset))
-		return 0;
-	return err_set(err, ERR_INVALID, "--%s is given twice", row->name);
+	common->json = common->json || row == COMMON_JSON;
+	common->help = common->help || row == COMMON_HELP;
+	if (row == COMMON_SOCKET)
+		common->socket = value;
+	if (row == COMMON_STORE)
+		common->store = value;
 }
 
+/* A command would use only one of two values, and the user expects both. */
 static int store_value(
-	const struct target *target, struct arena *arena, const char *value, int argc)
+	struct parsing *parsing, const struct option_row *row, const char *value, struct err *err)
 {
-	void *field = target->base + target->row->offset;
+	const struct option_row *own = parsing->parsed->rows;
+	struct words *words;
 
-	assert(target->base); /* rows of a command come with its struct */
-	switch (target->row->kind) {
-	case OPTION_FLAG:
-		*(bool *)field = true;
+	if (row >= common_rows && row < common_rows + COMMON_COUNT) {
+		store_common(&parsing->parsed->common, (size_t)(row - common_rows), value);
 		return 0;
-	case OPTION_TEXT:
-	case OPTION_ONCE:
-		*(const char **)field = value;
-		return 0;
-	case OPTION_LIST:
-		return words_add(field, arena, value, (size_t)argc);
 	}
-	return -1;
+	words = &parsing->parsed->given[row - own];
+	if (row->kind == OPTION_ONCE && words->count)
+		return err_set(err, ERR_INVALID, "--%s is given twice", row->name);
+	if (words_add(words, parsing->arena, value, (size_t)parsing->argc) < 0)
+		return err_set(err, ERR_MEMORY, "too many words");
+	return 0;
 }
 
 /* Takes the value from behind "=", from the rest of a cluster, or from the next word. */
-static int take_value(struct cursor *cursor, const struct option_row *row, const char *attached,
+static int take_value(struct parsing *parsing, const struct option_row *row, const char *attached,
 	const char **ret_value, struct err *err)
 {
 	if (!row->argument && attached)
@@ -137,108 +141,66 @@ static int take_value(struct cursor *cursor, const struct option_row *row, const
 		*ret_value = attached;
 		return 0;
 	}
-	if (cursor->at + 1 >= cursor->argc)
+	if (parsing->at + 1 >= parsing->argc)
 		return err_set(
 			err, ERR_INVALID, "--%s needs a value: %s", row->name, row->argument);
-	*ret_value = cursor->argv[++cursor->at];
+	*ret_value = parsing->argv[++parsing->at];
 	return 0;
 }
 
-/* The command's own rows come first.  -1: unknown option. */
-static int set_target(struct parsed *parsed, const struct option_row *own,
-	const struct option_row *common, struct target *ret_target)
+/* "--name", "--name=VALUE", "--name VALUE"; "-x", "-xVALUE", "-x VALUE". */
+static int parse_option(struct parsing *parsing, struct err *err)
 {
-	if (own)
-		*ret_target = (struct target){ own, parsed->options };
-	else
-		*ret_target = (struct target){ common, (char *)&parsed->common };
-	return ret_target->row ? 0 : -1;
-}
-
-static const struct option_row *own_rows(const struct command *command)
-{
-	return command ? command->options : NULL;
-}
-
-static int parse_long(const struct command *command, struct arena *arena, struct cursor *cursor,
-	struct parsed *parsed, struct err *err)
-{
-	const char *word = cursor->argv[cursor->at];
-	const char *equals = strchr(word, '=');
-	size_t name_len = equals ? (size_t)(equals - word) - 2 : strlen(word) - 2;
+	const char *word = parsing->argv[parsing->at];
+	bool is_long = word[1] == '-';
+	size_t name_len = is_long ? strcspn(word, "=") - 2 : 1;
+	const char *attached = is_long ? word + 2 + name_len : word + 2;
+	const struct option_row *own = parsing->parsed->rows;
+	const struct option_row *row =
+		is_long ? find_name(own, word + 2, name_len) : find_letter(own, word[1]);
 	const char *value = NULL;
-	struct target target;
 
-	if (set_target(parsed, find_name(own_rows(command), word + 2, name_len),
-		    find_name(common_rows, word + 2, name_len), &target) < 0)
-		return refuse_unknown(own_rows(command), word, whose(command, parsed), err);
-	if (take_value(cursor, target.row, equals ? equals + 1 : NULL, &value, err) < 0)
+	if (!row) /* the command's own rows come first */
+		row = is_long ? find_name(common_rows, word + 2, name_len)
+			      : find_letter(common_rows, word[1]);
+	if (!row)
+		return refuse_unknown(
+			is_long ? own : NULL, word, whose(parsing->command, parsing->parsed), err);
+	if (take_value(parsing, row, !*attached ? NULL : attached + is_long, &value, err) < 0)
 		return -1;
-	if (refuse_twice(&target, err) < 0)
-		return -1;
-	if (store_value(&target, arena, value, cursor->argc) < 0)
-		return err_set(err, ERR_MEMORY, "too many words");
-	return 0;
+	return store_value(parsing, row, value, err);
 }
 
-/* "-x", "-xVALUE", "-x VALUE"; several letters are one option with its value. */
-static int parse_short(const struct command *command, struct arena *arena, struct cursor *cursor,
-	struct parsed *parsed, struct err *err)
+static int take_rest(struct parsing *parsing, struct words *rest)
 {
-	const char *word = cursor->argv[cursor->at];
-	const char *value = NULL;
-	struct target target;
-
-	if (set_target(parsed, find_letter(own_rows(command), word[1]),
-		    find_letter(common_rows, word[1]), &target) < 0)
-		return refuse_unknown(NULL, word, whose(command, parsed), err);
-	if (take_value(cursor, target.row, word[2] ? word + 2 : NULL, &value, err) < 0)
-		return -1;
-	if (refuse_twice(&target, err) < 0)
-		return -1;
-	if (store_value(&target, arena, value, cursor->argc) < 0)
-		return err_set(err, ERR_MEMORY, "too many words");
-	return 0;
-}
-
-static int take_rest(struct cursor *cursor, struct arena *arena, struct words *rest)
-{
-	while (++cursor->at < cursor->argc) {
-		if (words_add(rest, arena, cursor->argv[cursor->at], (size_t)cursor->argc) < 0)
+	while (++parsing->at < parsing->argc) {
+		if (words_add(rest, parsing->arena, parsing->argv[parsing->at],
+			    (size_t)parsing->argc) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int parse_word(const struct command *command, struct arena *arena, struct cursor *cursor,
-	struct parsed *parsed, struct err *err)
+static int parse_word(struct parsing *parsing, struct err *err)
 {
-	const char *word = cursor->argv[cursor->at];
+	struct parsed *parsed = parsing->parsed;
+	const char *word = parsing->argv[parsing->at];
 
 	if (strcmp(word, "--") == 0) {
 		parsed->has_rest = true;
 		return take_rest(
-			cursor, arena, command->takes_rest ? &parsed->rest : &parsed->operands);
+			parsing, parsing->command->takes_rest ? &parsed->rest : &parsed->operands);
 	}
-	if (strncmp(word, "--", 2) == 0)
-		return parse_long(command, arena, cursor, parsed, err);
 	if (word[0] == '-' && word[1] != '\0')
-		return parse_short(command, arena, cursor, parsed, err);
-	return words_add(&parsed->operands, arena, word, (size_t)cursor->argc);
+		return parse_option(parsing, err);
+	return words_add(&parsed->operands, parsing->arena, word, (size_t)parsing->argc);
 }
 
 /* The first extra word: the very first when an option replaces the operand. */
 static size_t first_stray(const struct command *command, const struct parsed *parsed)
 {
-	const struct option_row *row =
-		command->instead
-			? find_name(command->options, command->instead, strlen(command->instead))
-			: NULL;
-	const char *given = NULL;
-
-	if (row)
-		given = *(const char *const *)((const char *)parsed->options + row->offset);
-	return given ? 0 : command->operand_most;
+	return command->instead && parsed_text(parsed, command->instead) ? 0
+									 : command->operand_most;
 }
 
 static int check_operands(
@@ -261,13 +223,17 @@ static int check_operands(
 int options_parse(const struct command *command, struct arena *arena, int argc, char **argv,
 	struct parsed *parsed, struct err *err)
 {
-	struct cursor cursor = { argc, argv, 0 };
+	struct parsing parsing = { command, arena, argc, argv, 0, parsed };
+	size_t count = 0;
 
-	parsed->options = arena_alloc(arena, command->options_size);
-	if (!parsed->options)
+	parsed->rows = command->options;
+	while (parsed->rows && parsed->rows[count].name)
+		count++;
+	parsed->given = arena_array(arena, struct words, count + 1);
+	if (!parsed->given)
 		return err_set(err, ERR_MEMORY, "no memory");
-	for (; cursor.at < argc; cursor.at++) {
-		if (parse_word(command, arena, &cursor, parsed, err) < 0)
+	for (; parsing.at < argc; parsing.at++) {
+		if (parse_word(&parsing, err) < 0)
 			return -1;
 	}
 	return check_operands(command, parsed, err);
@@ -275,19 +241,35 @@ int options_parse(const struct command *command, struct arena *arena, int argc, 
 
 int options_parse_front(int argc, char **argv, struct common_options *common, struct err *err)
 {
-	struct cursor cursor = { argc, argv, 0 };
 	struct parsed parsed = { .common = *common };
+	struct parsing parsing = { NULL, NULL, argc, argv, 0, &parsed };
 
-	for (; cursor.at < argc && argv[cursor.at][0] == '-'; cursor.at++) {
-		int status = argv[cursor.at][1] == '-'
-				     ? parse_long(NULL, NULL, &cursor, &parsed, err)
-				     : parse_short(NULL, NULL, &cursor, &parsed, err);
-
-		if (status < 0)
+	for (; parsing.at < argc && argv[parsing.at][0] == '-'; parsing.at++) {
+		if (parse_option(&parsing, err) < 0)
 			return -1;
 	}
 	*common = parsed.common;
-	return cursor.at;
+	return parsing.at;
+}
+
+const struct words *parsed_words(const struct parsed *parsed, const char *name)
+{
+	const struct option_row *row = find_name(parsed->rows, name, strlen(name));
+
+	assert(row); /* a row of the command */
+	return &parsed->given[row - parsed->rows];
+}
+
+const char *parsed_text(const struct parsed *parsed, const char *name)
+{
+	const struct words *words = parsed_words(parsed, name);
+
+	return words->count ? words->items[words->count - 1] : NULL;
+}
+
+bool parsed_flag(const struct parsed *parsed, const char *name)
+{
+	return parsed_words(parsed, name)->count > 0;
 }
 
 /* ---- help ---------------------------------------------------------------------------------- */
@@ -371,7 +353,7 @@ static int help_rows(const struct option_row *rows, size_t width, struct buf *ou
 static int help_common(const struct command *command, size_t width, struct buf *out)
 {
 	for (const struct option_row *row = common_rows; row->name; row++) {
-		if (row->offset == offsetof(struct common_options, store) && !command->reads_copy)
+		if (row == &common_rows[COMMON_STORE] && !command->reads_copy)
 			continue;
 		if (help_row(row, width, out) < 0)
 			return -1;
@@ -396,7 +378,7 @@ static int help_examples(const struct example *examples, size_t width, struct bu
 int options_help(const struct command *command, size_t width, struct buf *out)
 {
 	if (buf_printf(out, "Usage: cectl %s [OPTION]...%s%s\n\n", command->name,
-		    command->operands[0] ? " " : "", command->operands) < 0 ||
+		    command->operands ? " " : "", command->operands ? command->operands : "") < 0 ||
 		options_wrap(command->about, 0, 0, width, out) < 0 ||
 		buf_append_text(out, "\nOptions:\n") < 0 ||
 		help_rows(command->options, width, out) < 0 ||

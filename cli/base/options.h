@@ -1,9 +1,10 @@
 /*
- * Options are written once, as rows of a table: from it come the parser and the help text.
+ * A command is a row of tables: its options, its help, the method that it asks and how it shows the
+ * answer.  The parser, the help page, the guesses at misspelt options and the request come from
+ * them.
  *
- * A row names a field of the command's own struct by its offset.  Words that are no options are
- * the operands; everything after "--" is the rest, unchanged.  Options and operands may stand
- * in any order.
+ * Words that are no options are the operands; everything after "--" is the rest, unchanged.
+ * Options and operands may stand in any order.
  */
 #pragma once
 
@@ -13,6 +14,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/buf.h"
 #include "proto/base/err.h"
+#include "proto/value.h"
 
 struct cli;
 
@@ -23,18 +25,23 @@ struct words {
 };
 
 enum option_kind {
-	OPTION_FLAG, /* bool */
-	OPTION_TEXT, /* const char *; the last one counts */
-	OPTION_ONCE, /* the same, and refused when it is given twice */
-	OPTION_LIST, /* struct words; may be given several times */
+	OPTION_FLAG,
+	OPTION_TEXT, /* the last one counts */
+	OPTION_ONCE, /* refused when it is given twice */
+	OPTION_LIST, /* may be given several times */
+	OPTION_MAP,  /* the same, as NAME=VALUE; each name once */
 };
+
+/* What a word means for the request: NULL with *err when it means nothing. */
+typedef struct value *option_value(struct arena *arena, const char *word, struct err *err);
 
 struct option_row {
 	char letter;          /* -l; 0: none */
 	const char *name;     /* language */
 	const char *argument; /* what the help calls its value; NULL for a flag */
 	enum option_kind kind;
-	size_t offset;
+	const char *param;   /* the key of the request that it fills; NULL: the command reads it */
+	option_value *value; /* NULL: the text itself */
 	const char *meaning;
 };
 
@@ -43,22 +50,48 @@ struct example {
 	const char *meaning;
 };
 
+/* Both end with an empty row. */
+#define OPTIONS(...)                \
+	(const struct option_row[]) \
+	{                           \
+		__VA_ARGS__,        \
+		{                   \
+			0           \
+		}                   \
+	}
+#define EXAMPLES(...)            \
+	(const struct example[]) \
+	{                        \
+		__VA_ARGS__,     \
+		{                \
+			0        \
+		}                \
+	}
+
 /* One subcommand, as main.c lists them. */
 struct command {
 	const char *name;
-	const char *operands;             /* as the usage line shows them, "" for none */
+	const char *operands;             /* as the usage line shows them; NULL: none */
 	const char *summary;              /* one line for the list of all commands */
 	const char *about;                /* paragraphs for its own help */
-	const struct option_row *options; /* ended by a row without a name; or NULL */
-	size_t options_size;              /* of the struct that the rows point into */
+	const struct option_row *options; /* or NULL */
 	size_t operand_least, operand_most;
 	const char *instead; /* the option that can stand for the operand, such as code; or NULL */
 	bool takes_rest;     /* "--" and words behind it make sense */
-	const struct example *examples;     /* ended by one without a line */
+	const struct example *examples;
 	int (*print_more)(struct buf *out); /* what else its help says, or NULL */
 	bool reads_copy;                    /* --store FILE makes sense */
 	bool run_statuses;                  /* exits as a run does (exits.h); else 0, 1, 2 */
-	int (*run)(struct cli *cli, const void *options);
+
+	/* It asks one method with what its options and its operand give, and shows the answer ... */
+	const char *method;
+	const char *operand_param; /* the key that the operand fills, or NULL */
+	option_value *operand_value;
+	bool takes_long; /* the answer may take as long as it likes */
+	void (*show)(struct cli *cli, const struct value *result);
+	int (*status)(const struct value *result); /* NULL: 0 */
+	/* ... or, without a method, it does everything itself. */
+	int (*run)(struct cli *cli);
 };
 
 /* Options that every command has. */
@@ -69,11 +102,10 @@ struct common_options {
 	const char *store;
 };
 
-extern const struct option_row common_rows[];
-
 struct parsed {
 	struct common_options common;
-	void *options; /* the command's own struct, zeroed before */
+	const struct option_row *rows; /* the command's own */
+	struct words *given;           /* for each of its rows, its values; a flag's are NULL */
 	struct words operands;
 	struct words rest;
 	bool has_rest; /* there was a "--" */
@@ -85,6 +117,14 @@ struct parsed {
  */
 int options_parse(const struct command *command, struct arena *arena, int argc, char **argv,
 	struct parsed *parsed, struct err *err);
+
+/* The values of an option of the command; the name must be one of its rows. */
+const struct words *parsed_words(const struct parsed *parsed, const char *name);
+
+/* The last of them, or NULL. */
+const char *parsed_text(const struct parsed *parsed, const char *name);
+
+bool parsed_flag(const struct parsed *parsed, const char *name);
 
 /* Common options only, up to the first other word, whose index comes back; for main(). */
 int options_parse_front(int argc, char **argv, struct common_options *common, struct err *err);

@@ -1,36 +1,26 @@
 /* Runs that wait for a person's word, and giving it. */
-#include <inttypes.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "cli/base/exits.h"
-#include "cli/base/times.h"
+#include "cli/base/option_values.h"
 #include "cli/base/units.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/record.h"
 #include "cli/session/page.h"
-#include "cli/terminal/table.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
 /* ---- what waits ------------------------------------------------------------------------------ */
 
-static const char *from_now(struct cli *cli, int64_t at_us)
+/* How long it is until a moment. */
+static const char *from_now(struct cli *cli, const struct value *map, const char *key)
 {
 	char text[UNITS_TEXT_MAX];
-	int64_t left_us = at_us - clock_wall_us();
+	int64_t left_us = page_int(map, key) - clock_wall_us();
 
 	if (left_us <= 0)
 		return "no more";
 	units_print_us(text, left_us);
-	return output_safe(&cli->arena, text);
-}
-
-static const char *ago(struct cli *cli, int64_t at_us)
-{
-	char text[TIMES_TEXT_MAX];
-
-	times_print_ago(text, at_us, clock_wall_us());
 	return output_safe(&cli->arena, text);
 }
 
@@ -45,8 +35,8 @@ static void show_who(struct cli *cli, const struct value *run)
 	page_value(cli, "agent", value_get(request, "agent"));
 	page_value(cli, "task", value_get(request, "task"));
 	page_value(cli, "labels", value_get(request, "labels"));
-	page_field(cli, "asked", ago(cli, page_int(run, "since_us")));
-	page_field(cli, "left", from_now(cli, page_int(run, "until_us")));
+	page_field(cli, "asked", page_ago(cli, run, "since_us"));
+	page_field(cli, "left", from_now(cli, run, "until_us"));
 	page_field(cli, "policy",
 		arena_printf(&cli->arena, "%s, which asks",
 			page_text(cli, value_get(run, "policy"), "name")));
@@ -109,59 +99,45 @@ static void show_run(struct cli *cli, const struct value *run, bool full)
 		run_id);
 }
 
-static const struct table_column grant_columns[] = {
-	{ "GRANT", true, false, 0 },
-	{ "OF UID", true, false, 0 },
-	{ "LANGUAGE", false, false, 1 },
-	{ "POLICY", false, false, 1 },
-	{ "LEFT", true, false, 0 },
-	{ "USES", true, false, 0 },
-	{ "BY UID", true, false, 0 },
-	{ "PROGRAM", false, true, 0 },
-	{ "WHY", false, true, 2 },
+static const char *uses_left(struct cli *cli, const struct value *grant, const char *key)
+{
+	const char *uses = page_text(cli, grant, key);
+
+	return uses[0] ? uses : "any";
+}
+
+// clang-format off
+static const struct page_column grant_columns[] = {
+	{ { "GRANT",    true,  false, 0 }, "act",       PAINT_BOLD,  NULL,      NULL },
+	{ { "OF UID",   true,  false, 0 }, "uid",       PAINT_PLAIN, NULL,      NULL },
+	{ { "LANGUAGE", false, false, 1 }, "language",  PAINT_PLAIN, NULL,      NULL },
+	{ { "POLICY",   false, false, 1 }, "policy",    PAINT_PLAIN, NULL,      NULL },
+	{ { "LEFT",     true,  false, 0 }, "until_us",  PAINT_PLAIN, from_now,  NULL },
+	{ { "USES",     true,  false, 0 }, "uses",      PAINT_PLAIN, uses_left, NULL },
+	{ { "BY UID",   true,  false, 0 }, "by",        PAINT_PLAIN, NULL,      NULL },
+	{ { "PROGRAM",  false, true,  0 }, "code_hash", PAINT_DIM,   NULL,      NULL },
+	{ { "WHY",      false, true,  2 }, "reason",    PAINT_PLAIN, NULL,      NULL },
 };
+// clang-format on
 
 static void show_grants(struct cli *cli, const struct value *grants)
 {
-	struct table table;
-
 	if (!value_at(grants, 0))
 		return;
 	output_heading(&cli->out, "programs that are approved for a time: cectl revoke GRANT");
-	table_init(&table, &cli->arena, grant_columns, COUNT_OF(grant_columns));
-	for (size_t i = 0; value_at(grants, i); i++) {
-		const struct value *grant = value_at(grants, i);
-		const char *uses = page_text(cli, grant, "uses");
-
-		table_add(
-			&table, (const struct table_cell[]){
-					{ page_text(cli, grant, "act"), PAINT_BOLD },
-					{ page_text(cli, grant, "uid"), PAINT_PLAIN },
-					{ page_text(cli, grant, "language"), PAINT_PLAIN },
-					{ page_text(cli, grant, "policy"), PAINT_PLAIN },
-					{ from_now(cli, page_int(grant, "until_us")), PAINT_PLAIN },
-					{ uses[0] ? uses : "any", PAINT_PLAIN },
-					{ page_text(cli, grant, "by"), PAINT_PLAIN },
-					{ page_text(cli, grant, "code_hash"), PAINT_DIM },
-					{ page_text(cli, grant, "reason"), PAINT_PLAIN },
-				});
-	}
-	table_print(&table, &cli->out, 0);
+	page_table(cli, grant_columns, COUNT_OF(grant_columns), grants, 0);
 }
 
-static int run_approvals(struct cli *cli, const void *given)
+static int run_approvals(struct cli *cli)
 {
 	struct value *params = value_map(&cli->arena);
-	bool one = cli->operands.count > 0;
+	bool one = cli_operand(cli, 0) != NULL;
 	const struct value *page = NULL;
 	const struct value *waiting;
-	int status;
+	int status = cli_put_options(cli, params);
 
-	(void)given;
-	if (one && value_map_put(&cli->arena, params, "run_id",
-			   value_text(&cli->arena, cli->operands.items[0])) < 0)
-		return cli_no_memory(cli);
-	status = cli_ask(cli, "approvals.list", params, NULL, &page);
+	if (status == 0)
+		status = cli_ask(cli, "approvals.list", params, NULL, &page);
 	if (status != 0)
 		return status;
 	if (cli->json)
@@ -181,73 +157,15 @@ static int run_approvals(struct cli *cli, const void *given)
 
 /* ---- yes and no ------------------------------------------------------------------------------ */
 
-struct approve_options {
-	bool code;
-	const char *ttl, *count, *reason;
-};
-
-// clang-format off
-static const struct option_row approve_rows[] = {
-	{ 0, "code-hash", NULL, OPTION_FLAG, offsetof(struct approve_options, code),
-		"also this user's later runs of the same program under the same policy" },
-	{ 0, "ttl", "TIME", OPTION_TEXT, offsetof(struct approve_options, ttl),
-		"these for so long, as 30m, 12h, 7d; when not given, as the daemon is set" },
-	{ 0, "count", "N", OPTION_TEXT, offsetof(struct approve_options, count),
-		"these so many times, this run included" },
-	{ 0, "reason", "TEXT", OPTION_TEXT, offsetof(struct approve_options, reason),
-		"why, for the record" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct option_row reason_rows[] = {
-	{ 0, "reason", "TEXT", OPTION_TEXT, 0, "why, for the record and for the user" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-// clang-format on
-
-static int approvals_put(
-	struct cli *cli, struct value *params, const char *key, struct value *value)
+static int run_approve(struct cli *cli)
 {
-	return value_map_put(&cli->arena, params, key, value) < 0 ? cli_no_memory(cli) : 0;
-}
-
-static int put_text(struct cli *cli, struct value *params, const char *key, const char *text)
-{
-	return text ? approvals_put(cli, params, key, value_text(&cli->arena, text)) : 0;
-}
-
-static int put_scope(struct cli *cli, struct value *params, const struct approve_options *options)
-{
-	struct err err = ERR_INIT;
-	uint64_t ttl_ms = 0;
-	uint64_t count = 0;
-	int status = 0;
-
-	if (options->code || options->ttl || options->count)
-		status = put_text(cli, params, "for", "code");
-	if (options->ttl && units_parse_ms(options->ttl, &ttl_ms, &err) < 0)
-		return cli_usage(cli, "--ttl: %s", err.text);
-	if (status == 0 && options->ttl)
-		status = approvals_put(cli, params, "ttl_ms", value_uint(&cli->arena, ttl_ms));
-	if (options->count && units_parse_count(options->count, &count, &err) < 0)
-		return cli_usage(cli, "--count: %s", err.text);
-	if (status == 0 && options->count)
-		status = approvals_put(cli, params, "count", value_uint(&cli->arena, count));
-	return status;
-}
-
-static int run_approve(struct cli *cli, const void *given)
-{
-	const struct approve_options *options = given;
 	struct value *params = value_map(&cli->arena);
 	const struct value *result = NULL;
 	const char *uses;
-	int status = put_text(cli, params, "run_id", cli->operands.items[0]);
+	int status = cli_put_options(cli, params);
 
-	if (status == 0)
-		status = put_scope(cli, params, options);
-	if (status == 0)
-		status = put_text(cli, params, "reason", options->reason);
+	if (cli_flag(cli, "code-hash") || cli_text(cli, "ttl") || cli_text(cli, "count"))
+		(void)value_map_put(&cli->arena, params, "for", value_text(&cli->arena, "code"));
 	if (status == 0)
 		status = cli_ask(cli, "approvals.approve", params, NULL, &result);
 	if (status != 0)
@@ -260,85 +178,37 @@ static int run_approve(struct cli *cli, const void *given)
 	if (value_get(result, "until_us"))
 		say(&cli->out, PAINT_PLAIN,
 			"its program is approved for %s%s%s; cectl revoke %s ends that\n",
-			from_now(cli, page_int(result, "until_us")), uses[0] ? ", more uses: " : "",
-			uses, page_text(cli, result, "act"));
+			from_now(cli, result, "until_us"), uses[0] ? ", more uses: " : "", uses,
+			page_text(cli, result, "act"));
 	return EXIT_OK;
 }
 
-static int run_deny(struct cli *cli, const void *given)
+static void show_denied(struct cli *cli, const struct value *result)
 {
-	const char *const *reason = given;
-	struct value *params = value_map(&cli->arena);
-	const struct value *result = NULL;
-	int status = put_text(cli, params, "run_id", cli->operands.items[0]);
-
-	if (status == 0)
-		status = put_text(cli, params, "reason", *reason);
-	if (status == 0)
-		status = cli_ask(cli, "approvals.deny", params, NULL, &result);
-	if (status != 0)
-		return status;
-	if (cli->json)
-		return cli_document(cli, result, EXIT_OK);
 	say(&cli->out, PAINT_PLAIN, "%s of uid %s is denied\n", page_text(cli, result, "run_id"),
 		page_text(cli, result, "uid"));
-	return EXIT_OK;
 }
 
-static int run_revoke(struct cli *cli, const void *given)
+static struct value *grant_value(struct arena *arena, const char *word, struct err *err)
 {
-	const char *const *reason = given;
-	struct value *params = value_map(&cli->arena);
-	const struct value *result = NULL;
-	struct err err = ERR_INIT;
 	uint64_t grant = 0;
-	int status;
 
-	if (units_parse_count(cli->operands.items[0], &grant, &err) < 0)
-		return cli_usage(
-			cli, "%s is no grant: cectl approvals lists them", cli->operands.items[0]);
-	status = approvals_put(cli, params, "grant", value_uint(&cli->arena, grant));
-	if (status == 0)
-		status = put_text(cli, params, "reason", *reason);
-	if (status == 0)
-		status = cli_ask(cli, "approvals.revoke", params, NULL, &result);
-	if (status != 0)
-		return status;
-	if (cli->json)
-		return cli_document(cli, result, EXIT_OK);
-	say(&cli->out, PAINT_PLAIN, "%" PRIu64 " holds no more; runs of it are asked about again\n",
-		grant);
-	return EXIT_OK;
+	if (units_parse_count(word, &grant, err) == 0)
+		return value_uint(arena, grant);
+	(void)err_set(err, ERR_INVALID, "%s is no grant: cectl approvals lists them", word);
+	return NULL;
+}
+
+static void show_revoked(struct cli *cli, const struct value *result)
+{
+	(void)result;
+	say(&cli->out, PAINT_PLAIN, "%s holds no more; runs of it are asked about again\n",
+		output_safe(&cli->arena, cli_operand(cli, 0)));
 }
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
 // clang-format off
-static const struct example approvals_examples[] = {
-	{ "cectl approvals", "what waits, with the lines in question" },
-	{ "cectl approvals 01JD3", "all of one: code, files, stdin" },
-	{ "cectl watch -k asked", "see new ones as they come" },
-	{ NULL, NULL },
-};
-
-static const struct example approve_examples[] = {
-	{ "cectl approve 01JD3", "this run, and no other" },
-	{ "cectl approve 01JD3 --code-hash --ttl 8h", "this program of this user, for a day's work" },
-	{ "cectl approve 01JD3 --count 20 --reason 'nightly report'", "twenty runs of it" },
-	{ NULL, NULL },
-};
-
-static const struct example deny_examples[] = {
-	{ "cectl deny 01JD3 --reason 'use the file API instead'", "the user gets the reason" },
-	{ NULL, NULL },
-};
-
-static const struct example revoke_examples[] = {
-	{ "cectl revoke 17", "the grant of that number, as cectl approvals lists it" },
-	{ NULL, NULL },
-};
-// clang-format on
-
 const struct command approvals_command = {
 	.name = "approvals",
 	.operands = "[RUN]",
@@ -347,7 +217,11 @@ const struct command approvals_command = {
 		 "the policy found, and the program. Control characters are escaped and no line "
 		 "is cut. With RUN it also shows files and stdin.",
 	.operand_most = 1,
-	.examples = approvals_examples,
+	.examples = EXAMPLES(
+		{ "cectl approvals", "what waits, with the lines in question" },
+		{ "cectl approvals 01JD3", "all of one: code, files, stdin" },
+		{ "cectl watch -k asked", "see new ones as they come" }),
+	.operand_param = "run_id",
 	.run = run_approvals,
 };
 
@@ -359,11 +233,21 @@ const struct command approve_command = {
 		 "and under its limits, and is checked against its policy once more. With "
 		 "--code-hash, --ttl or --count, the same program of the same user is not asked "
 		 "about again, even with other input. The decision is recorded.",
-	.options = approve_rows,
-	.options_size = sizeof(struct approve_options),
-	.operand_least = 1,
-	.operand_most = 1,
-	.examples = approve_examples,
+	.options = OPTIONS(
+		{ 0, "code-hash", NULL, OPTION_FLAG, NULL, NULL,
+			"also this user's later runs of the same program under the same policy" },
+		{ 0, "ttl", "TIME", OPTION_TEXT, "ttl_ms", option_ms,
+			"these for so long, as 30m, 12h, 7d; when not given, as the daemon is set" },
+		{ 0, "count", "N", OPTION_TEXT, "count", option_count,
+			"these so many times, this run included" },
+		{ 0, "reason", "TEXT", OPTION_TEXT, "reason", NULL,
+			"why, for the record" }),
+	.operand_least = 1, .operand_most = 1,
+	.examples = EXAMPLES(
+		{ "cectl approve 01JD3", "this run, and no other" },
+		{ "cectl approve 01JD3 --code-hash --ttl 8h", "this program of this user, for a day's work" },
+		{ "cectl approve 01JD3 --count 20 --reason 'nightly report'", "twenty runs of it" }),
+	.operand_param = "run_id",
 	.run = run_approve,
 };
 
@@ -373,12 +257,14 @@ const struct command deny_command = {
 	.summary = "deny a run that waits for approval",
 	.about = "For approvers. You cannot deny your own run: use cectl cancel. The run ends as "
 		 "`approval_denied`, with the reason. The decision is recorded.",
-	.options = reason_rows,
-	.options_size = sizeof(const char *),
-	.operand_least = 1,
-	.operand_most = 1,
-	.examples = deny_examples,
-	.run = run_deny,
+	.options = OPTIONS(
+		{ 0, "reason", "TEXT", OPTION_TEXT, "reason", NULL, "why, for the record and for the user" }),
+	.operand_least = 1, .operand_most = 1,
+	.examples = EXAMPLES(
+		{ "cectl deny 01JD3 --reason 'use the file API instead'", "the user gets the reason" }),
+	.method = "approvals.deny",
+	.operand_param = "run_id",
+	.show = show_denied,
 };
 
 const struct command revoke_command = {
@@ -387,10 +273,14 @@ const struct command revoke_command = {
 	.summary = "take back the approval of a program",
 	.about = "For approvers. Takes back an approval that cectl approve --code-hash gave. "
 		 "Runs that have started are not affected. The act is recorded.",
-	.options = reason_rows,
-	.options_size = sizeof(const char *),
-	.operand_least = 1,
-	.operand_most = 1,
-	.examples = revoke_examples,
-	.run = run_revoke,
+	.options = OPTIONS(
+		{ 0, "reason", "TEXT", OPTION_TEXT, "reason", NULL, "why, for the record and for the user" }),
+	.operand_least = 1, .operand_most = 1,
+	.examples = EXAMPLES(
+		{ "cectl revoke 17", "the grant of that number, as cectl approvals lists it" }),
+	.method = "approvals.revoke",
+	.operand_param = "grant",
+	.operand_value = grant_value,
+	.show = show_revoked,
 };
+// clang-format on

@@ -10,19 +10,16 @@
  */
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/base/exits.h"
 #include "cli/base/units.h"
 #include "cli/commands/commands.h"
-#include "cli/session/cli.h"
 #include "cli/session/offline.h"
 #include "cli/session/page.h"
 #include "cli/terminal/progress.h"
+#include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "proto/digest.h"
@@ -89,16 +86,6 @@ static const struct {
 	{ "second",      "lines of the second file", AT_ONCE, 0.01, 0 },
 };
 // clang-format on
-
-static const char *verification_part_name(size_t part)
-{
-	return parts[part].name;
-}
-
-static const char *verification_part_unit(size_t part)
-{
-	return parts[part].unit;
-}
 
 /* A range is one of links. */
 static bool is_wanted(const struct verification *verification, size_t part)
@@ -390,95 +377,54 @@ static void verification_done(struct verification *verification)
 #define SECOND_MAX   ((size_t)12 << 20) /* in one message */
 #define KEY_FILE_MAX ((size_t)4096)
 
-struct verify_options {
-	const char *from;
-	const char *to;
-	const char *key;
-	const char *checkpoints;
-};
-
-// clang-format off
-static const struct option_row verify_rows[] = {
-	{ 0, "from", "LINK", OPTION_TEXT, offsetof(struct verify_options, from),
-		"only the links of the chain from this one on" },
-	{ 0, "to", "LINK", OPTION_TEXT, offsetof(struct verify_options, to),
-		"and up to this one" },
-	{ 0, "key", "KEY", OPTION_TEXT, offsetof(struct verify_options, key),
-		"what `cectl audit key` printed once, or a file with that; else the daemon's own" },
-	{ 0, "checkpoints", "FILE", OPTION_TEXT, offsetof(struct verify_options, checkpoints),
-		"a copy of the second file; else the daemon's own" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example verify_examples[] = {
-	{ "cectl audit verify", "everything, of the daemon that runs" },
-	{ "cectl audit verify --from 1000 --to 2000", "a part of the chain" },
-	{ "cectl --store copy.db audit verify --key ced.key --checkpoints kept.log",
-		"a copy, by what was kept elsewhere" },
-	{ NULL, NULL },
-};
-// clang-format on
-
 /* ---- options -------------------------------------------------------------------------------- */
 
-static int read_number(struct cli *cli, const char *name, const char *text, int64_t *ret)
+static int read_number(struct cli *cli, const char *option, int64_t *ret)
 {
+	const char *text = cli_text(cli, option);
 	struct err err = ERR_INIT;
 	uint64_t number = 0;
 
 	if (!text)
 		return 0;
 	if (units_parse_count(text, &number, &err) < 0 || !number || number > INT64_MAX)
-		return cli_usage(cli, "%s: %s is no number of a link", name, text);
+		return cli_usage(cli, "--%s: %s is no number of a link", option, text);
 	*ret = (int64_t)number;
 	return 0;
 }
 
-/* The key itself, or the first line of a file. */
-static int read_key(struct verification *verification, const char *given)
+/* A file's text, in the arena. */
+static int read_text(struct cli *cli, const char *path, size_t most, const char **ret_text)
 {
-	char *text = NULL;
+	auto_free char *text = NULL;
 	size_t len = 0;
 	struct err err = ERR_INIT;
 
-	if (!given || strncmp(given, "ed25519:", 8) == 0) {
-		verification->key = given;
-		return 0;
-	}
-	if (read_file(given, KEY_FILE_MAX, &text, &len, &err) < 0)
-		return cli_fail(verification->cli, &err);
-	text[strcspn(text, "\n")] = '\0';
-	verification->key = arena_printf(&verification->cli->arena, "%s", text);
-	free(text);
-	return verification->key ? 0 : cli_no_memory(verification->cli);
+	if (read_file(path, most, &text, &len, &err) < 0)
+		return cli_fail(cli, &err);
+	*ret_text = arena_strdup(&cli->arena, text);
+	return *ret_text ? 0 : cli_no_memory(cli);
 }
 
-static int read_second(struct verification *verification, const char *path)
+static int read_options(struct verification *verification)
 {
-	char *text = NULL;
-	size_t len = 0;
-	struct err err = ERR_INIT;
-
-	if (!path)
-		return 0;
-	if (read_file(path, SECOND_MAX, &text, &len, &err) < 0)
-		return cli_fail(verification->cli, &err);
-	verification->second = arena_printf(&verification->cli->arena, "%s", text);
-	free(text);
-	return verification->second ? 0 : cli_no_memory(verification->cli);
-}
-
-static int read_options(struct verification *verification, const struct verify_options *options)
-{
-	int status = read_number(verification->cli, "--from", options->from, &verification->from);
+	struct cli *cli = verification->cli;
+	const char *key = cli_text(cli, "key");
+	const char *second = cli_text(cli, "checkpoints");
+	int status = read_number(cli, "from", &verification->from);
 
 	if (status == 0)
-		status = read_number(verification->cli, "--to", options->to, &verification->to);
+		status = read_number(cli, "to", &verification->to);
 	if (status == 0 && verification->to && verification->to < verification->from)
-		status = cli_usage(verification->cli, "--to is before --from");
-	if (status == 0)
-		status = read_key(verification, options->key);
-	return status == 0 ? read_second(verification, options->checkpoints) : status;
+		status = cli_usage(cli, "--to is before --from");
+	if (status == 0 && key &&
+		strncmp(key, "ed25519:", 8) != 0) /* it is the first line of a file */
+		status = read_text(cli, key, KEY_FILE_MAX, &key);
+	if (status == 0 && key)
+		verification->key = arena_copy(&cli->arena, key, strcspn(key, "\n"));
+	if (status == 0 && second)
+		status = read_text(cli, second, SECOND_MAX, &verification->second);
+	return status;
 }
 
 /* ---- the report ----------------------------------------------------------------------------- */
@@ -490,7 +436,7 @@ static int tell_json(struct verification *verification, int status)
 	struct value *checked = value_map(arena);
 
 	for (size_t part = 0; part < VERIFICATION_PARTS; part++)
-		value_map_put(arena, checked, verification_part_name(part),
+		value_map_put(arena, checked, parts[part].name,
 			value_int(arena, verification->parts[part].checked));
 	value_map_put(arena, document, "ok", value_bool(arena, !verification->found));
 	value_map_put(arena, document, "checked", checked);
@@ -528,7 +474,7 @@ static int audit_tell(struct verification *verification)
 	for (size_t part = 0; part < VERIFICATION_PARTS; part++)
 		if (verification->parts[part].checked)
 			say(&cli->out, PAINT_PLAIN, "%10" PRId64 " %s\n",
-				verification->parts[part].checked, verification_part_unit(part));
+				verification->parts[part].checked, parts[part].unit);
 	if (cli->store && !(verification->key && verification->second))
 		say(&cli->out, PAINT_DIM,
 			"a copy is held against itself alone: who made all of it anew is found with "
@@ -540,13 +486,13 @@ static int audit_tell(struct verification *verification)
 	return status;
 }
 
-static int audit_verify_run(struct cli *cli, const void *given)
+static int audit_verify_run(struct cli *cli)
 {
 	struct verification verification;
 	int status;
 
 	verification_init(&verification, cli);
-	status = read_options(&verification, given);
+	status = read_options(&verification);
 	if (status == 0)
 		status = verification_run(&verification);
 	if (status == 0)
@@ -555,63 +501,43 @@ static int audit_verify_run(struct cli *cli, const void *given)
 	return status;
 }
 
+// clang-format off
 const struct command audit_verify_command = {
 	.name = "audit verify",
-	.operands = "",
 	.summary = "check the record for changes",
 	.about = "For administrators. Checks the chain of digests over all records, every "
 		 "record, content and derived table, and the signed checkpoints. Reports what "
 		 "was changed, removed, inserted or moved, and where. The daemon keeps running. "
 		 "With --store it checks a copy, without a daemon.\n\n"
 		 "Exits with 0 when it found nothing and with 1 when it found something.",
-	.options = verify_rows,
-	.options_size = sizeof(struct verify_options),
-	.examples = verify_examples,
+	.options = OPTIONS(
+		{ 0, "from", "LINK", OPTION_TEXT, NULL, NULL,
+			"only the links of the chain from this one on" },
+		{ 0, "to", "LINK", OPTION_TEXT, NULL, NULL,
+			"and up to this one" },
+		{ 0, "key", "KEY", OPTION_TEXT, NULL, NULL,
+			"what `cectl audit key` printed once, or a file with that; else the daemon's own" },
+		{ 0, "checkpoints", "FILE", OPTION_TEXT, NULL, NULL,
+			"a copy of the second file; else the daemon's own" }),
+	.examples = EXAMPLES(
+		{ "cectl audit verify", "everything, of the daemon that runs" },
+		{ "cectl audit verify --from 1000 --to 2000", "a part of the chain" },
+		{ "cectl --store copy.db audit verify --key ced.key --checkpoints kept.log",
+			"a copy, by what was kept elsewhere" }),
 	.reads_copy = true,
 	.run = audit_verify_run,
 };
+// clang-format on
 
 /* The bytes before an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410). */
 static const uint8_t pem_head[] = { 0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03,
 	0x21, 0x00 };
 
-struct key_options {
-	bool pem;
-};
-
-// clang-format off
-static const struct option_row key_rows[] = {
-	{ 0, "pem", NULL, OPTION_FLAG, offsetof(struct key_options, pem),
-		"as openssl and others read it" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example key_examples[] = {
-	{ "cectl audit key > ced.key", "keep it elsewhere, for audit verify --key" },
-	{ "cectl audit key --pem > ced.pem", "to check a checkpoint without ced" },
-	{ NULL, NULL },
-};
-
-static const struct example checkpoint_examples[] = {
-	{ "cectl audit checkpoint", "sign what has been recorded so far" },
-	{ NULL, NULL },
-};
-// clang-format on
-
-static int run_checkpoint(struct cli *cli, const void *given)
+static void show_checkpoint(struct cli *cli, const struct value *result)
 {
-	const struct value *result = NULL;
-	int status = cli_ask(cli, "audit.checkpoint", value_map(&cli->arena), NULL, &result);
-
-	(void)given;
-	if (status != 0)
-		return status;
-	if (cli->json)
-		return cli_document(cli, result, EXIT_OK);
 	if (!value_as_bool(value_get(result, "new"), true))
 		say(&cli->err, PAINT_DIM, "cectl: nothing has been recorded since the last one\n");
 	say(&cli->out, PAINT_PLAIN, "%s\n", page_text(cli, result, "checkpoint"));
-	return EXIT_OK;
 }
 
 static int print_pem(struct cli *cli, const char *key)
@@ -628,9 +554,8 @@ static int print_pem(struct cli *cli, const char *key)
 	return EXIT_OK;
 }
 
-static int run_key(struct cli *cli, const void *given)
+static int run_key(struct cli *cli)
 {
-	const struct key_options *options = given;
 	const struct value *result = NULL;
 	int status = cli_ask(cli, "audit.key", value_map(&cli->arena), NULL, &result);
 
@@ -638,15 +563,15 @@ static int run_key(struct cli *cli, const void *given)
 		return status;
 	if (cli->json)
 		return cli_document(cli, result, EXIT_OK);
-	if (options->pem)
+	if (cli_flag(cli, "pem"))
 		return print_pem(cli, value_as_text(value_get(result, "key")));
 	say(&cli->out, PAINT_PLAIN, "%s\n", page_text(cli, result, "key"));
 	return EXIT_OK;
 }
 
+// clang-format off
 const struct command audit_checkpoint_command = {
 	.name = "audit checkpoint",
-	.operands = "",
 	.summary = "sign the record in its present state",
 	.about = "For administrators. Makes a checkpoint and prints it: the length of the chain "
 		 "of records, its head, the time, and a signature. The daemon also makes "
@@ -654,18 +579,23 @@ const struct command audit_checkpoint_command = {
 		 "each to its second file and to the journal. Keep a line of it elsewhere: it "
 		 "shows later whether the store was rolled back or replaced (`cectl audit verify "
 		 "--checkpoints FILE`).",
-	.examples = checkpoint_examples,
-	.run = run_checkpoint,
+	.examples = EXAMPLES(
+		{ "cectl audit checkpoint", "sign what has been recorded so far" }),
+	.method = "audit.checkpoint",
+	.show = show_checkpoint,
 };
 
 const struct command audit_key_command = {
 	.name = "audit key",
-	.operands = "",
 	.summary = "the public key that checkpoints are signed with",
 	.about = "For administrators. The secret half is the file audit.key in the state folder "
 		 "and never leaves it.",
-	.options = key_rows,
-	.options_size = sizeof(struct key_options),
-	.examples = key_examples,
+	.options = OPTIONS(
+		{ 0, "pem", NULL, OPTION_FLAG, NULL, NULL,
+			"as openssl and others read it" }),
+	.examples = EXAMPLES(
+		{ "cectl audit key > ced.key", "keep it elsewhere, for audit verify --key" },
+		{ "cectl audit key --pem > ced.pem", "to check a checkpoint without ced" }),
 	.run = run_key,
 };
+// clang-format on

@@ -26,43 +26,10 @@
 #define ACTS_PAGE   1000
 #define TOLD_MS     200
 
-struct export_options {
-	const char *since;
-	const char *until;
-	const char *format;
-	bool no_contents;
-	bool whole;
-};
-
-// clang-format off
-static const struct option_row rows[] = {
-	{ 0, "since", "TIME", OPTION_TEXT, offsetof(struct export_options, since),
-		"only from then on: 1h, yesterday, 2026-11-20T10:30" },
-	{ 0, "until", "TIME", OPTION_TEXT, offsetof(struct export_options, until),
-		"only before then" },
-	{ 0, "format", "FORM", OPTION_TEXT, offsetof(struct export_options, format),
-		"json (default), or ocsf: runs as events of class 1007, Process Activity" },
-	{ 0, "no-contents", NULL, OPTION_FLAG, offsetof(struct export_options, no_contents),
-		"leaves out programs, inputs and outputs; digests and facts stay" },
-	{ 0, "whole", NULL, OPTION_FLAG, offsetof(struct export_options, whole),
-		"streams, inputs and artifacts up to 32 MiB each; else the first 64 KiB" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example examples[] = {
-	{ "cectl audit export >ced.jsonl", "everything" },
-	{ "cectl audit export --since yesterday --until today --format ocsf | gzip >ocsf.gz",
-		"a day's, for a SIEM" },
-	{ "cectl --store ced.db audit export --no-contents", "facts and digests, from a copy" },
-	{ NULL, NULL },
-};
-// clang-format on
-
 /* One export on its way. */
 struct export
 {
 	struct cli *cli;
-	const struct export_options *options;
 	bool ocsf;
 	int64_t since, until;   /* 0: open */
 	int64_t runs, acts, of; /* written so far; runs that there were at the start */
@@ -118,7 +85,7 @@ static int write_head(struct export *export)
 		fill_int(&fill, "since", export->since);
 	if (export->until)
 		fill_int(&fill, "until", export->until);
-	fill_bool(&fill, "contents", !export->options->no_contents);
+	fill_bool(&fill, "contents", !cli_flag(export->cli, "no-contents"));
 	return write_kind(export, &export->cli->arena, "export", fill_done(&fill));
 }
 
@@ -198,9 +165,9 @@ static struct value *run_params(struct export *export, void *at)
 		fill_text(&fill, "after", cursor->after);
 	else
 		fill_bool(&fill, "count", true);
-	if (export->options->no_contents)
+	if (cli_flag(export->cli, "no-contents"))
 		fill_bool(&fill, "contents", false);
-	if (export->options->whole)
+	if (cli_flag(export->cli, "whole"))
 		fill_int(&fill, "stream_bytes", WHOLE_BYTES);
 	return fill_done(&fill);
 }
@@ -299,20 +266,20 @@ static int read_time(struct cli *cli, const char *name, const char *text, int64_
 	return 0;
 }
 
-static int audit_export_run(struct cli *cli, const void *given)
+static int audit_export_run(struct cli *cli)
 {
-	const struct export_options *options = given;
-	struct export export = { .cli = cli, .options = options, .begun_ms = clock_ms() };
-	int status = read_time(cli, "--since", options->since, &export.since);
+	struct export export = { .cli = cli, .begun_ms = clock_ms() };
+	int status = read_time(cli, "--since", cli_text(cli, "since"), &export.since);
 
 	if (status == 0)
-		status = read_time(cli, "--until", options->until, &export.until);
+		status = read_time(cli, "--until", cli_text(cli, "until"), &export.until);
 	if (status != 0)
 		return status;
-	if (options->format && strcmp(options->format, "json") != 0 &&
-		strcmp(options->format, "ocsf") != 0)
-		return cli_usage(cli, "--format %s: there are json and ocsf", options->format);
-	export.ocsf = options->format && strcmp(options->format, "ocsf") == 0;
+	if (cli_text(cli, "format") && strcmp(cli_text(cli, "format"), "json") != 0 &&
+		strcmp(cli_text(cli, "format"), "ocsf") != 0)
+		return cli_usage(
+			cli, "--format %s: there are json and ocsf", cli_text(cli, "format"));
+	export.ocsf = cli_text(cli, "format") && strcmp(cli_text(cli, "format"), "ocsf") == 0;
 	/* Not among the lines themselves. */
 	export.tells = progress_can_erase(&cli->err) && !cli->out.terminal;
 	digest_start(&export.digest);
@@ -324,9 +291,9 @@ static int audit_export_run(struct cli *cli, const void *given)
 	return status;
 }
 
+// clang-format off
 const struct command export_command = {
 	.name = "audit export",
-	.operands = "",
 	.summary = "the record as lines of JSON",
 	.about = "For administrators. Writes each run and each act of an administrator as one "
 		 "line of JSON, oldest runs first. The first line describes the export; the last "
@@ -336,9 +303,23 @@ const struct command export_command = {
 		 "proto/method/schemas/export.line.json is the schema of a line.\n\n"
 		 "--format ocsf writes runs alone, as events of OCSF 1.3. With --store it reads "
 		 "a copy.",
-	.options = rows,
-	.options_size = sizeof(struct export_options),
-	.examples = examples,
+	.options = OPTIONS(
+		{ 0, "since", "TIME", OPTION_TEXT, NULL, NULL,
+			"only from then on: 1h, yesterday, 2026-11-20T10:30" },
+		{ 0, "until", "TIME", OPTION_TEXT, NULL, NULL,
+			"only before then" },
+		{ 0, "format", "FORM", OPTION_TEXT, NULL, NULL,
+			"json (default), or ocsf: runs as events of class 1007, Process Activity" },
+		{ 0, "no-contents", NULL, OPTION_FLAG, NULL, NULL,
+			"leaves out programs, inputs and outputs; digests and facts stay" },
+		{ 0, "whole", NULL, OPTION_FLAG, NULL, NULL,
+			"streams, inputs and artifacts up to 32 MiB each; else the first 64 KiB" }),
+	.examples = EXAMPLES(
+		{ "cectl audit export >ced.jsonl", "everything" },
+		{ "cectl audit export --since yesterday --until today --format ocsf | gzip >ocsf.gz",
+			"a day's, for a SIEM" },
+		{ "cectl --store ced.db audit export --no-contents", "facts and digests, from a copy" }),
 	.reads_copy = true,
 	.run = audit_export_run,
 };
+// clang-format on

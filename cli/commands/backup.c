@@ -21,24 +21,6 @@
 #define PIECE_ARENA ((size_t)16 << 20)
 #define TOLD_MS     200
 
-struct backup_options {
-	bool force;
-};
-
-// clang-format off
-static const struct option_row rows[] = {
-	{ 0, "force", NULL, OPTION_FLAG, offsetof(struct backup_options, force),
-		"replaces a FILE that is there" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example examples[] = {
-	{ "cectl audit backup /srv/backup/ced-$(date +%F).db", "while the daemon runs" },
-	{ "cectl --store /srv/backup/ced-2026-11-21.db runs", "what is in it" },
-	{ NULL, NULL },
-};
-// clang-format on
-
 /* One copy on its way. */
 struct copy {
 	struct cli *cli;
@@ -70,7 +52,7 @@ static int fail(struct cli *cli, enum err_code code, const char *why)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-static int open_part(struct copy *copy, bool force)
+static int open_part(struct copy *copy)
 {
 	struct cli *cli = copy->cli;
 	struct stat there;
@@ -80,7 +62,7 @@ static int open_part(struct copy *copy, bool force)
 				      "its name: not - but FILE, or ./- for a file of that name");
 	if (stat(copy->target, &there) == 0 && !S_ISREG(there.st_mode))
 		return fail(cli, ERR_EXISTS, "FILE is there already and is not an ordinary file");
-	if (!force && access(copy->target, F_OK) == 0)
+	if (!cli_flag(cli, "force") && access(copy->target, F_OK) == 0)
 		return fail(cli, ERR_EXISTS, "that file is there already: --force replaces it");
 	copy->part = arena_printf(&cli->arena, "%s.part", copy->target);
 	if (!copy->part)
@@ -243,12 +225,11 @@ static int backup_show(struct copy *copy, int64_t runs)
 	return EXIT_OK;
 }
 
-static int backup_run(struct cli *cli, const void *given)
+static int backup_run(struct cli *cli)
 {
-	const struct backup_options *options = given;
-	struct copy copy = { .cli = cli, .target = cli->operands.items[0], .fd = -1 };
+	struct copy copy = { .cli = cli, .target = cli_operand(cli, 0), .fd = -1 };
 	int64_t runs = 0;
-	int status = open_part(&copy, options->force);
+	int status = open_part(&copy);
 
 	if (status != 0)
 		return status;
@@ -261,6 +242,7 @@ static int backup_run(struct cli *cli, const void *given)
 	return backup_show(&copy, runs);
 }
 
+// clang-format off
 const struct command backup_command = {
 	.name = "audit backup",
 	.operands = "FILE",
@@ -270,10 +252,13 @@ const struct command backup_command = {
 		 "compared with the digest that the daemon sent, opened, checked page by page "
 		 "and synced. Only then does it get its name.\n\n"
 		 "While the copy is made, the daemon needs the same room again beside its store.",
-	.options = rows,
-	.options_size = sizeof(struct backup_options),
-	.operand_least = 1,
-	.operand_most = 1,
-	.examples = examples,
+	.options = OPTIONS(
+		{ 0, "force", NULL, OPTION_FLAG, NULL, NULL,
+			"replaces a FILE that is there" }),
+	.operand_least = 1, .operand_most = 1,
+	.examples = EXAMPLES(
+		{ "cectl audit backup /srv/backup/ced-$(date +%F).db", "while the daemon runs" },
+		{ "cectl --store /srv/backup/ced-2026-11-21.db runs", "what is in it" }),
 	.run = backup_run,
 };
+// clang-format on

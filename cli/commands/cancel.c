@@ -2,25 +2,17 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/record.h"
 
-static const struct example examples[] = {
-	{ "cectl cancel last", "the newest run" },
-	{ "cectl cancel 01JD3", "any unique beginning of its id" },
-	{ NULL, NULL },
-};
-
-static int cancel_run(struct cli *cli, const void *given)
+static int cancel_run(struct cli *cli)
 {
 	struct arena *arena = &cli->arena;
 	struct value *params = value_map(arena);
 	const struct value *result = NULL;
 	const char *run_id = NULL;
-	int status = record_resolve(cli, cli->operands.items[0], &run_id);
+	int status = record_resolve(cli, cli_operand(cli, 0), &run_id);
 
-	(void)given;
 	if (status != 0)
 		return status;
-	if (value_map_put(arena, params, "run_id", value_text(arena, run_id)) < 0)
-		return cli_no_memory(cli);
+	(void)value_map_put(arena, params, "run_id", value_text(arena, run_id));
 	status = cli_ask(cli, "cancel", params, NULL, &result);
 	if (status != 0)
 		return status;
@@ -30,14 +22,17 @@ static int cancel_run(struct cli *cli, const void *given)
 	return EXIT_OK;
 }
 
+// clang-format off
 const struct command cancel_command = {
 	.name = "cancel",
 	.operands = "RUN",
 	.summary = "cancel a run that is waiting or running",
 	.about = "Kills the run and records it as `canceled`. You can cancel your own runs; "
 		 "administrators can cancel any run.",
-	.operand_least = 1,
-	.operand_most = 1,
-	.examples = examples,
+	.operand_least = 1, .operand_most = 1,
+	.examples = EXAMPLES(
+		{ "cectl cancel last", "the newest run" },
+		{ "cectl cancel 01JD3", "any unique beginning of its id" }),
 	.run = cancel_run,
 };
+// clang-format on

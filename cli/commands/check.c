@@ -1,26 +1,8 @@
-#include <stddef.h>
 #include <string.h>
 
 #include "cli/base/exits.h"
 #include "cli/commands/job_options.h"
 #include "cli/session/page.h"
-
-struct check_options {
-	struct job_options job;
-};
-
-// clang-format off
-static const struct option_row rows[] = {
-	JOB_OPTION_ROWS(struct check_options),
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example examples[] = {
-	{ "cectl check agent.py --policy strict", "would this be allowed to run, and if not, why?" },
-	{ "cectl check --json -c 'import os' | jq .would", "\"run\", \"ask\" or \"deny\"" },
-	{ NULL, NULL },
-};
-// clang-format on
 
 /* The lines that findings point at, from the program as it was sent. */
 static void show_lines(struct cli *cli, const struct value *params, const struct value *findings)
@@ -94,19 +76,18 @@ static int check_show(struct cli *cli, const struct value *params, const struct 
 	return runs ? EXIT_OK : EXIT_REFUSED;
 }
 
-static int check_run(struct cli *cli, const void *given)
+static int check_run(struct cli *cli)
 {
-	const struct check_options *options = given;
 	const struct value *result = NULL;
 	struct value *params = NULL;
-	int status = job_options_params(cli, &options->job, &params);
+	int status = job_options_params(cli, &params);
 
-	if (status != 0)
-		return status;
-	status = cli_ask(cli, "check", params, NULL, &result);
+	if (status == 0)
+		status = cli_ask(cli, "check", params, NULL, &result);
 	return status != 0 ? status : check_show(cli, params, result);
 }
 
+// clang-format off
 const struct command check_command = {
 	.name = "check",
 	.operands = "[FILE | -c CODE | -] [-- ARG...]",
@@ -115,12 +96,15 @@ const struct command check_command = {
 		 "the policy, with rule, line and column of every finding. Nothing is run. Exits "
 		 "with 0 when the program would run, and with 126 when it would be refused or "
 		 "would wait for a person.",
-	.options = rows,
-	.options_size = sizeof(struct check_options),
+	.options = OPTIONS(
+		JOB_OPTION_ROWS),
 	.operand_most = 1,
 	.instead = "code",
 	.takes_rest = true,
-	.examples = examples,
+	.examples = EXAMPLES(
+		{ "cectl check agent.py --policy strict", "would this be allowed to run, and if not, why?" },
+		{ "cectl check --json -c 'import os' | jq .would", "\"run\", \"ask\" or \"deny\"" }),
 	.run_statuses = true,
 	.run = check_run,
 };
+// clang-format on

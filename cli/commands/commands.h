@@ -1,42 +1,22 @@
-/* The commands, one file each.  cli/main.c holds their table. */
+/* The commands, in the order of `cectl --help`; a heading is before its first one. */
 #pragma once
 
 #include "cli/session/cli.h"
 
-extern const struct command run_command;
-extern const struct command check_command;
-extern const struct command wait_command;
-extern const struct command cancel_command;
-extern const struct command put_command;
-extern const struct command runs_command;
-extern const struct command show_command;
-extern const struct command explain_command;
-extern const struct command trace_command;
-extern const struct command output_command;
-extern const struct command replay_command;
-extern const struct command diff_command;
-extern const struct command stats_command;
-extern const struct command top_command;
-extern const struct command watch_command;
-extern const struct command runtimes_command;
-extern const struct command policy_command;
-extern const struct command status_command;
-extern const struct command doctor_command;
-extern const struct command approvals_command;
-extern const struct command approve_command;
-extern const struct command deny_command;
-extern const struct command revoke_command;
-extern const struct command drain_command;
-extern const struct command resume_command;
-extern const struct command kill_all_command;
-extern const struct command block_command;
-extern const struct command unblock_command;
-extern const struct command acts_command;
-extern const struct command budgets_command;
-extern const struct command backup_command;
-extern const struct command gc_command;
-extern const struct command export_command;
-extern const struct command audit_verify_command;
-extern const struct command audit_checkpoint_command;
-extern const struct command audit_key_command;
-extern const struct command demo_command;
+// clang-format off
+#define COMMANDS(X) \
+	X("Programs", run) X(NULL, check) X(NULL, wait) X(NULL, cancel) X(NULL, put) \
+	X("The record", runs) X(NULL, show) X(NULL, explain) X(NULL, trace) X(NULL, output) \
+	X(NULL, replay) X(NULL, diff) X(NULL, stats) \
+	X("The daemon", status) X(NULL, top) X(NULL, watch) X(NULL, runtimes) X(NULL, policy) \
+	X(NULL, doctor) \
+	X("For approvers", approvals) X(NULL, approve) X(NULL, deny) X(NULL, revoke) \
+	X("For administrators", drain) X(NULL, resume) X(NULL, kill_all) X(NULL, block) \
+	X(NULL, unblock) X(NULL, acts) X(NULL, budgets) X(NULL, export) X(NULL, backup) \
+	X(NULL, audit_verify) X(NULL, audit_checkpoint) X(NULL, audit_key) X(NULL, gc) \
+	X("To begin with", demo)
+// clang-format on
+
+#define COMMAND_EXTERN(heading, name) extern const struct command name##_command;
+COMMANDS(COMMAND_EXTERN)
+#undef COMMAND_EXTERN

@@ -10,27 +10,8 @@
 #include "cli/commands/commands.h"
 #include "proto/base/container.h"
 
-struct demo_options {
-	bool passing;
-};
-
-// clang-format off
-static const struct option_row rows[] = {
-	{ 0, "passing", NULL, OPTION_FLAG, offsetof(struct demo_options, passing),
-		"the daemon ends with the tour (./dev demo): say how to start one" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example examples[] = {
-	{ "cectl demo", "four programs, half a second" },
-	{ "cectl demo --json | jq '.acts[].result.outcome'", "the same for a script" },
-	{ NULL, NULL },
-};
-// clang-format on
-
-static int demo_run(struct cli *cli, const void *given)
+static int demo_run(struct cli *cli)
 {
-	const struct demo_options *options = given;
 	char script[LIBEXEC_PATH_MAX + 32];
 	char own[LIBEXEC_PATH_MAX];
 	const char *argv[] = { "python3", script, NULL, NULL, NULL };
@@ -44,7 +25,7 @@ static int demo_run(struct cli *cli, const void *given)
 	if (libexec_find(own, script, LIBEXEC_PATH_MAX, &err) < 0)
 		return cli_fail(cli, &err);
 	cut_printf(script + strlen(script), sizeof(script) - strlen(script), "/demo/demo.py");
-	if (options->passing)
+	if (cli_flag(cli, "passing"))
 		argv[count++] = "--passing";
 	if (cli->json)
 		argv[count] = "--json";
@@ -56,17 +37,21 @@ static int demo_run(struct cli *cli, const void *given)
 	return cli_fail(cli, &err);
 }
 
+// clang-format off
 const struct command demo_command = {
 	.name = "demo",
-	.operands = "",
 	.summary = "a short guided tour that really runs",
 	.about =
 		"Runs four programs and shows how each ends: one whose JSON answer is checked "
 		"against a schema, one refused by policy, one killed for flooding its output, one "
 		"for memory; then the record and the timeline of the first.  Exits with 1 when one "
 		"of them did not end as the tour says.",
-	.options = rows,
-	.options_size = sizeof(struct demo_options),
-	.examples = examples,
+	.options = OPTIONS(
+		{ 0, "passing", NULL, OPTION_FLAG, NULL, NULL,
+			"the daemon ends with the tour (./dev demo): say how to start one" }),
+	.examples = EXAMPLES(
+		{ "cectl demo", "four programs, half a second" },
+		{ "cectl demo --json | jq '.acts[].result.outcome'", "the same for a script" }),
 	.run = demo_run,
 };
+// clang-format on

@@ -1,6 +1,5 @@
 /* cectl diff: compares two recorded runs and shows the differences. */
 #include <inttypes.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "cli/base/exits.h"
@@ -17,24 +16,7 @@
 #define DEPTH_MAX   8 /* of maps that are looked into; below, they are compared as they are */
 #define SHOWN_LINES 60
 
-struct diff_options {
-	bool full;
-};
-
 // clang-format off
-static const struct option_row rows[] = {
-	{ 0, "full", NULL, OPTION_FLAG, offsetof(struct diff_options, full),
-		"every line of programs and outputs, also those that are the same" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example examples[] = {
-	{ "cectl diff last~1 last", "what did the last change do?" },
-	{ "cectl diff 01JD3 01JD7 --full | less -R", "with all lines" },
-	{ "cectl diff last~1 last --json | jq '.differs[].what'", "the names of the differences" },
-	{ NULL, NULL },
-};
-
 /* Keys that differ between any two runs, or have a place of their own below. */
 static const char *const passed_over[] = { "run_id", "received_us", "ended_us", "metrics", "trace",
 	"stdout", "stdout_tail", "stderr", "stderr_tail", "code_hash", "input_hash", "request.code",
@@ -142,32 +124,23 @@ static void diff_compare(struct pair *pair, const char *path, const struct value
 		diff_note(pair, path, left, right);
 }
 
+static const char *side(struct cli *cli, const struct value *fact, const char *key)
+{
+	return page_number(cli, page_text(cli, fact, "what"), value_get(fact, key));
+}
+
 static void show_facts(struct pair *pair)
 {
-	static const struct table_column columns[] = {
-		{ "WHAT", false, false, 0 },
-		{ "LEFT", false, true, 0 },
-		{ "RIGHT", false, true, 0 },
+	static const struct page_column columns[] = {
+		{ { "WHAT", false, false, 0 }, "what", PAINT_BOLD, NULL, NULL },
+		{ { "LEFT", false, true, 0 }, "left", PAINT_PLAIN, side, NULL },
+		{ { "RIGHT", false, true, 0 }, "right", PAINT_PLAIN, side, NULL },
 	};
-	struct cli *cli = pair->cli;
-	struct table table;
 
 	if (!value_at(pair->differs, 0))
 		return;
-	output_heading(&cli->out, "differences");
-	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
-	for (size_t i = 0; value_at(pair->differs, i); i++) {
-		const struct value *fact = value_at(pair->differs, i);
-		const char *what = page_text(cli, fact, "what");
-		const struct table_cell cells[] = {
-			{ what, PAINT_BOLD },
-			{ page_number(cli, what, value_get(fact, "left")), PAINT_PLAIN },
-			{ page_number(cli, what, value_get(fact, "right")), PAINT_PLAIN },
-		};
-
-		table_add(&table, cells);
-	}
-	table_print(&table, &cli->out, 2);
+	output_heading(&pair->cli->out, "differences");
+	page_table(pair->cli, columns, COUNT_OF(columns), pair->differs, 2);
 }
 
 /* ---- times -------------------------------------------------------------------------------- */
@@ -345,7 +318,6 @@ static int diff_document(struct pair *pair)
 	struct fill document = fill_start(&cli->arena);
 	bool same = !value_at(pair->differs, 0) && has_texts(pair);
 	struct err err = ERR_INIT;
-	struct value *whole;
 
 	fill_shared(&document, "left", value_get(pair->left, "run_id"));
 	fill_shared(&document, "right", value_get(pair->right, "run_id"));
@@ -357,8 +329,7 @@ static int diff_document(struct pair *pair)
 			return err.code ? cli_fail(cli, &err) : cli_no_memory(cli);
 	}
 	fill_bool(&document, "same", same);
-	whole = fill_done(&document);
-	return whole ? cli_document(cli, whole, EXIT_OK) : cli_no_memory(cli);
+	return cli_document(cli, fill_done(&document), EXIT_OK);
 }
 
 static int diff_show(struct pair *pair, bool full)
@@ -370,20 +341,20 @@ static int diff_show(struct pair *pair, bool full)
 	return show_texts(pair, full);
 }
 
-static int diff_run(struct cli *cli, const void *given)
+static int diff_run(struct cli *cli)
 {
-	const struct diff_options *options = given;
 	struct pair pair = { .cli = cli, .differs = value_list(&cli->arena) };
-	int status = record_get(cli, cli->operands.items[0], &pair.left);
+	int status = record_get(cli, cli_operand(cli, 0), &pair.left);
 
 	if (status == 0)
-		status = record_get(cli, cli->operands.items[1], &pair.right);
+		status = record_get(cli, cli_operand(cli, 1), &pair.right);
 	if (status != 0)
 		return status;
 	diff_compare(&pair, "", pair.left, pair.right, 0);
-	return cli->json ? diff_document(&pair) : diff_show(&pair, options->full);
+	return cli->json ? diff_document(&pair) : diff_show(&pair, cli_flag(cli, "full"));
 }
 
+// clang-format off
 const struct command diff_command = {
 	.name = "diff",
 	.operands = "RUN RUN",
@@ -392,11 +363,15 @@ const struct command diff_command = {
 		 "inputs, how long they took, and, line by line, programs, inputs and outputs "
 		 "(the first 64 KiB of each). Equal parts are left out. Exits with 0 whether the "
 		 "runs differ or not.",
-	.options = rows,
-	.options_size = sizeof(struct diff_options),
-	.operand_least = 2,
-	.operand_most = 2,
-	.examples = examples,
+	.options = OPTIONS(
+		{ 0, "full", NULL, OPTION_FLAG, NULL, NULL,
+			"every line of programs and outputs, also those that are the same" }),
+	.operand_least = 2, .operand_most = 2,
+	.examples = EXAMPLES(
+		{ "cectl diff last~1 last", "what did the last change do?" },
+		{ "cectl diff 01JD3 01JD7 --full | less -R", "with all lines" },
+		{ "cectl diff last~1 last --json | jq '.differs[].what'", "the names of the differences" }),
 	.reads_copy = true,
 	.run = diff_run,
 };
+// clang-format on

@@ -14,25 +14,7 @@
 #define ANSWER_MS    5000
 #define TEXT_BYTES   ((size_t)1 << 16)
 
-struct doctor_options {
-	const char *config;
-};
-
 /* clang-format off */
-static const struct option_row rows[] = {
-	{ 0, "config", "FILE", OPTION_TEXT, offsetof(struct doctor_options, config),
-	  "settings to check for; else /etc/ced/ced.conf where it is there, else the defaults" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example examples[] = {
-	{ "cectl doctor", "what does this host give, and what must be repaired?" },
-	{ "cectl doctor --json | jq -r '.checks[] | select(.state == \"missing\") | .repair'",
-	  "only the repairs" },
-	{ "systemd-run --user --scope -p Delegate=yes cectl doctor", "the same in a cgroup of its own" },
-	{ NULL, NULL },
-};
-
 static const struct {
 	enum mark mark;
 	enum paint paint;
@@ -290,19 +272,19 @@ static struct value *doctor_document(struct cli *cli, const struct visit *visit,
 
 /* ---- the command --------------------------------------------------------------------------- */
 
-static int doctor_run(struct cli *cli, const void *given)
+static int doctor_run(struct cli *cli)
 {
-	const struct doctor_options *options = given;
 	struct visit *visit = arena_new(&cli->arena, struct visit);
+	const char *config = cli_text(cli, "config");
 	bool well;
 	int status;
 
 	if (!visit)
 		return cli_no_memory(cli);
 	visit->patient.root = geteuid() == 0;
-	settings_read(&visit->patient.settings, options->config);
+	settings_read(&visit->patient.settings, config);
 	ask_daemon(cli, visit);
-	if (!options->config)
+	if (!config)
 		take_state(cli, visit);
 	doctor_try_all(&visit->patient, &visit->findings);
 	believe_daemon(visit);
@@ -314,9 +296,9 @@ static int doctor_run(struct cli *cli, const void *given)
 	return status;
 }
 
+// clang-format off
 const struct command doctor_command = {
 	.name = "doctor",
-	.operands = "",
 	.summary = "tries what this host gives to jails, and says what to repair",
 	.about =
 		"Makes a jail, step by step, with the code and the rights that ced-spawner has when "
@@ -326,8 +308,14 @@ const struct command doctor_command = {
 		"type.  Needs no daemon; it asks a running one what it has.\n"
 		"Exits with 0 when ced runs here.  Exits with 1 when something that it needs is "
 		"missing, or when the running daemon cannot record runs.",
-	.options = rows,
-	.options_size = sizeof(struct doctor_options),
-	.examples = examples,
+	.options = OPTIONS(
+		{ 0, "config", "FILE", OPTION_TEXT, NULL, NULL,
+		  "settings to check for; else /etc/ced/ced.conf where it is there, else the defaults" }),
+	.examples = EXAMPLES(
+		{ "cectl doctor", "what does this host give, and what must be repaired?" },
+		{ "cectl doctor --json | jq -r '.checks[] | select(.state == \"missing\") | .repair'",
+		  "only the repairs" },
+		{ "systemd-run --user --scope -p Delegate=yes cectl doctor", "the same in a cgroup of its own" }),
 	.run = doctor_run,
 };
+// clang-format on

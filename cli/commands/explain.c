@@ -1,7 +1,6 @@
 /* cectl explain: the sentences, how their holes are filled, and the command. */
 #include "cli/commands/explain.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "cli/base/exits.h"
@@ -10,6 +9,7 @@
 #include "cli/session/page.h"
 #include "proto/base/buf.h"
 #include "proto/base/container.h"
+#include "proto/fill.h"
 #include "proto/jail_dirs.h"
 
 /* ---- conditions ------------------------------------------------------------------------------ */
@@ -443,12 +443,6 @@ int explain(struct cli *cli, const struct value *record, struct explanation *ret
 }
 
 // clang-format off
-static const struct example examples[] = {
-	{ "cectl explain last", "the newest run" },
-	{ "cectl explain 01JD3 --json | jq -r '.change[]'", "what an agent may do about it" },
-	{ NULL, NULL },
-};
-
 static const struct {
 	const char *title, *key;
 } parts[EXPLAIN_PARTS] = {
@@ -472,16 +466,13 @@ static struct value *explain_list_of(
 static int explain_document(
 	struct cli *cli, const struct value *record, const struct explanation *explanation)
 {
-	static const char *const kept[] = { "run_id", "outcome" };
-	struct value *map = value_map(&cli->arena);
+	struct fill fill = fill_start(&cli->arena);
 
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-		value_map_put(&cli->arena, map, kept[i],
-			value_text(&cli->arena, value_as_text(value_get(record, kept[i]))));
+	fill_text(&fill, "run_id", value_as_text(value_get(record, "run_id")));
+	fill_text(&fill, "outcome", value_as_text(value_get(record, "outcome")));
 	for (enum explain_part part = 0; part < EXPLAIN_PARTS; part++)
-		value_map_put(
-			&cli->arena, map, parts[part].key, explain_list_of(cli, explanation, part));
-	return value_ok(&cli->arena) ? cli_document(cli, map, EXIT_OK) : cli_no_memory(cli);
+		fill_value(&fill, parts[part].key, explain_list_of(cli, explanation, part));
+	return cli_document(cli, fill_done(&fill), EXIT_OK);
 }
 
 static void explain_show(struct cli *cli, const struct explanation *explanation)
@@ -495,14 +486,13 @@ static void explain_show(struct cli *cli, const struct explanation *explanation)
 	}
 }
 
-static int explain_run(struct cli *cli, const void *given)
+static int explain_run(struct cli *cli)
 {
 	const struct value *record = NULL;
 	struct explanation explanation;
 	const char *outcome;
-	int status = record_get(cli, cli->operands.items[0], &record);
+	int status = record_get(cli, cli_operand(cli, 0), &record);
 
-	(void)given;
 	if (status != 0)
 		return status;
 	if (explain(cli, record, &explanation) < 0)
@@ -521,6 +511,7 @@ static int explain_run(struct cli *cli, const void *given)
 	return EXIT_OK;
 }
 
+// clang-format off
 const struct command explain_command = {
 	.name = "explain",
 	.operands = "RUN",
@@ -529,9 +520,11 @@ const struct command explain_command = {
 		 "change. It uses only the record of the run. With --json the sentences come as "
 		 "lists, for agents.\n\n"
 		 "RUN is a run's id, any unique beginning of it, `last`, or `last~N`.",
-	.operand_least = 1,
-	.operand_most = 1,
-	.examples = examples,
+	.operand_least = 1, .operand_most = 1,
+	.examples = EXAMPLES(
+		{ "cectl explain last", "the newest run" },
+		{ "cectl explain 01JD3 --json | jq -r '.change[]'", "what an agent may do about it" }),
 	.reads_copy = true,
 	.run = explain_run,
 };
+// clang-format on

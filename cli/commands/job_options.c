@@ -10,6 +10,7 @@
 #include "cli/terminal/piped.h"
 #include "proto/base/container.h"
 #include "proto/base/nearest.h"
+#include "proto/fill.h"
 #include "proto/job/job.h"
 
 #define ENTRYPOINT_MAX 100
@@ -17,39 +18,22 @@
 #define PROGRAM        "the program" /* what stdin may be */
 #define LARGE_LEAST    65536 /* bytes; the contract takes no less of memory, disk and file */
 
-/* Adds keys to the params and keeps the first failure until the end. */
+/* A request that is being built; the first failure is kept until the end. */
 struct building {
 	struct cli *cli;
 	struct value *params;
 	const char *stdin_is; /* what cectl's own stdin is used for; NULL: nothing yet */
 	struct err err;
-	bool failed;
 };
 
-static void job_options_put(
-	struct building *b, struct value *map, const char *key, struct value *value)
+static void put(struct building *b, const char *key, struct value *value)
 {
-	if (!b->failed && value_map_put(&b->cli->arena, map, key, value) < 0) {
-		(void)err_set(&b->err, ERR_MEMORY, "the request is too large");
-		b->failed = true;
-	}
-}
-
-static void put_text(struct building *b, const char *key, const char *text)
-{
-	if (text)
-		job_options_put(b, b->params, key, value_text(&b->cli->arena, text));
+	(void)value_map_put(&b->cli->arena, b->params, key, value);
 }
 
 static void put_source(struct building *b, const char *key, const struct source *source)
 {
-	job_options_put(
-		b, b->params, key, value_blob_borrowed(&b->cli->arena, source->bytes, source->len));
-}
-
-static void fail(struct building *b)
-{
-	b->failed = true;
+	put(b, key, value_blob_borrowed(&b->cli->arena, source->bytes, source->len));
 }
 
 /* Reads a file of the command line; "-" is cectl's own stdin, which can be used once. */
@@ -104,16 +88,16 @@ static int read_unnamed(struct building *b, struct source *ret_source)
 		STDIN_FILENO, PIPED_SILENCE_MS, &b->cli->err, &b->cli->arena, ret_source, &b->err);
 }
 
-static int read_program(struct building *b, const struct job_options *options,
-	const char **ret_path, struct source *ret_source)
+static int read_program(struct building *b, const char **ret_path, struct source *ret_source)
 {
-	const char *operand = b->cli->operands.count > 0 ? b->cli->operands.items[0] : NULL;
+	const char *operand = cli_operand(b->cli, 0);
+	const char *code = cli_text(b->cli, "code");
 
-	if (options->code && operand)
+	if (code && operand)
 		return err_set(
 			&b->err, ERR_INVALID, "-c and %s: which of them is the program?", operand);
-	if (options->code) {
-		*ret_source = (struct source){ options->code, strlen(options->code) };
+	if (code) {
+		*ret_source = (struct source){ code, strlen(code) };
 		return 0;
 	}
 	if (operand && strcmp(operand, "-") != 0)
@@ -127,38 +111,26 @@ static int read_program(struct building *b, const struct job_options *options,
 	return 0;
 }
 
-static const char *language_of(
-	struct building *b, const struct job_options *options, const struct language_hints *hints)
+static int put_program(struct building *b)
 {
-	const char *language =
-		options->language ? options->language : language_guess(hints, &b->err);
-
-	if (!language)
-		fail(b);
-	else if (language_check(language, &b->err) < 0) {
-		(void)err_wrap(&b->err, "--language");
-		fail(b);
-	}
-	return language;
-}
-
-static void put_program(struct building *b, const struct job_options *options)
-{
+	const char *language = cli_text(b->cli, "language");
 	const char *path = NULL;
 	struct source source = { NULL, 0 };
-	struct language_hints hints;
 
-	if (read_program(b, options, &path, &source) < 0) {
-		fail(b);
-		return;
-	}
-	hints = (struct language_hints){ path, source.bytes, source.len };
-	put_text(b, "language", language_of(b, options, &hints));
+	if (read_program(b, &path, &source) < 0)
+		return -1;
+	if (!language)
+		language = language_guess(
+			&(struct language_hints){ path, source.bytes, source.len }, &b->err);
+	if (!language)
+		return -1;
+	if (language_check(language, &b->err) < 0)
+		return err_wrap(&b->err, "--language");
+	put(b, "language", value_text(&b->cli->arena, language));
 	put_source(b, "code", &source);
-	if (options->entrypoint)
-		put_text(b, "entrypoint", options->entrypoint);
-	else if (path)
-		put_text(b, "entrypoint", plain_name(path));
+	if (path && plain_name(path) && !cli_text(b->cli, "entrypoint"))
+		put(b, "entrypoint", value_text(&b->cli->arena, plain_name(path)));
+	return 0;
 }
 
 /* ---- input -------------------------------------------------------------------------------- */
@@ -175,59 +147,60 @@ static const char *file_hint(struct building *b, const char *text)
 	return hint ? hint : "";
 }
 
-static void put_json(struct building *b, const char *key, const struct source *json,
+static int put_json(struct building *b, const char *key, const struct source *json,
 	const char *what, const char *hint)
 {
 	struct value *value = NULL;
 
-	if (source_json(&b->cli->arena, json->bytes, json->len, &value, &b->err) < 0) {
-		(void)err_wrap(&b->err, "%s", what);
-		(void)err_set(&b->err, ERR_INVALID, "%s%s",
-			arena_strdup(&b->cli->arena, b->err.text), hint);
-		fail(b);
-		return;
+	if (source_json(&b->cli->arena, json->bytes, json->len, &value, &b->err) == 0) {
+		put(b, key, value);
+		return 0;
 	}
-	job_options_put(b, b->params, key, value);
+	(void)err_wrap(&b->err, "%s", what);
+	return err_set(
+		&b->err, ERR_INVALID, "%s%s", arena_strdup(&b->cli->arena, b->err.text), hint);
 }
 
 /* JSON, or "@FILE" with it. */
-static void put_json_word(struct building *b, const char *key, const char *option, const char *word)
+static int put_json_word(struct building *b, const char *key, const char *option, const char *word)
 {
 	struct source source = { word, strlen(word) };
 
 	if (word[0] != '@')
-		put_json(b, key, &source, option, file_hint(b, word));
-	else if (read_named(b, word + 1, option, &source) < 0)
-		fail(b);
-	else
-		put_json(b, key, &source, word + 1, "");
+		return put_json(b, key, &source, option, file_hint(b, word));
+	if (read_named(b, word + 1, option, &source) < 0)
+		return -1;
+	return put_json(b, key, &source, word + 1, "");
 }
 
 /* A schema is an object, true or false: any other word is a file's name, with or without @. */
-static void put_schema(struct building *b, const char *word)
+static int put_schema(struct building *b)
 {
-	bool itself = word[0] == '{' || word[0] == '@' || strcmp(word, "true") == 0 ||
-		      strcmp(word, "false") == 0;
-	const char *named = itself ? word : arena_printf(&b->cli->arena, "@%s", word);
+	const char *word = cli_text(b->cli, "schema");
 
-	if (named)
-		put_json_word(b, "schema", "--schema", named);
-	else
-		fail(b);
+	if (!word)
+		return 0;
+	if (word[0] != '{' && word[0] != '@' && strcmp(word, "true") != 0 &&
+		strcmp(word, "false") != 0)
+		word = arena_printf(&b->cli->arena, "@%s", word);
+	return word ? put_json_word(b, "schema", "--schema", word)
+		    : err_set(&b->err, ERR_MEMORY, "no memory");
 }
 
-static void put_stdin(struct building *b, const struct job_options *options)
+static int put_stdin(struct building *b)
 {
+	const char *input = cli_text(b->cli, "input");
+	const char *path = cli_text(b->cli, "stdin");
 	struct source source = { NULL, 0 };
 
-	if (options->input)
-		put_json_word(b, "input", "--input", options->input);
-	if (!options->stdin_file || b->failed)
-		return;
-	if (read_named(b, options->stdin_file, "--stdin", &source) < 0)
-		fail(b);
-	else
-		put_source(b, "stdin", &source);
+	if (input && put_json_word(b, "input", "--input", input) < 0)
+		return -1;
+	if (!path)
+		return 0;
+	if (read_named(b, path, "--stdin", &source) < 0)
+		return -1;
+	put_source(b, "stdin", &source);
+	return 0;
 }
 
 /* "PATH:DEST"; a file whose name really holds a colon is meant as it is. */
@@ -251,16 +224,14 @@ static int split_file(
 /* "sha256:HEX:DEST" of a file that was sent ahead; NULL: another form. */
 static struct value *sent_value(struct building *b, const char *word)
 {
-	struct arena *arena = &b->cli->arena;
-	struct value *map;
+	struct fill fill = fill_start(&b->cli->arena);
 
 	if (strncmp(word, SHA256_WORD, strlen(SHA256_WORD)) != 0 || strlen(word) <= HASH_TEXT_LEN ||
 		word[HASH_TEXT_LEN] != ':')
 		return NULL;
-	map = value_map(arena);
-	job_options_put(b, map, "path", value_text(arena, word + HASH_TEXT_LEN + 1));
-	job_options_put(b, map, "blob", value_text_len(arena, word, HASH_TEXT_LEN));
-	return map;
+	fill_text(&fill, "path", word + HASH_TEXT_LEN + 1);
+	fill_value(&fill, "blob", value_text_len(fill.arena, word, HASH_TEXT_LEN));
+	return fill_done(&fill);
 }
 
 /* A digest without a name behind it, which is no file's name either. */
@@ -272,94 +243,42 @@ static bool is_nameless(const char *word)
 	       strspn(word + len, "0123456789abcdef") == strlen(word + len);
 }
 
-static struct value *file_value(struct building *b, const char *word)
+static int add_file(struct building *b, struct value *list, const char *word)
 {
-	struct arena *arena = &b->cli->arena;
+	struct fill fill = fill_start(&b->cli->arena);
 	struct value *sent = sent_value(b, word);
-	struct value *map = sent ? NULL : value_map(arena);
 	struct source source = { NULL, 0 };
 	const char *path = NULL;
 	const char *dest = NULL;
 
 	if (sent)
-		return sent;
-	if (is_nameless(word)) {
-		(void)err_set(&b->err, ERR_INVALID,
+		return value_list_add(fill.arena, list, sent);
+	if (is_nameless(word))
+		return err_set(&b->err, ERR_INVALID,
 			"--file %s does not say under which name: write SHA256:DEST, %.15s...:DEST",
 			word, word);
-		fail(b);
-		return NULL;
-	}
-	if (split_file(b, word, &path, &dest) < 0 || read_named(b, path, "--file", &source) < 0) {
-		fail(b);
-		return NULL;
-	}
-	job_options_put(b, map, "path", value_text(arena, dest));
-	job_options_put(b, map, "data", value_blob_borrowed(arena, source.bytes, source.len));
-	return map;
+	if (split_file(b, word, &path, &dest) < 0 || read_named(b, path, "--file", &source) < 0)
+		return -1;
+	fill_text(&fill, "path", dest);
+	fill_value(&fill, "data", value_blob_borrowed(fill.arena, source.bytes, source.len));
+	return value_list_add(fill.arena, list, fill_done(&fill));
 }
 
-static void put_files(struct building *b, const struct words *files)
+static int put_files(struct building *b)
 {
+	const struct words *files = cli_words(b->cli, "file");
 	struct value *list = value_list(&b->cli->arena);
 
-	for (size_t i = 0; i < files->count && !b->failed; i++) {
-		if (value_list_add(&b->cli->arena, list, file_value(b, files->items[i])) < 0)
-			fail(b);
+	for (size_t i = 0; i < files->count; i++) {
+		if (add_file(b, list, files->items[i]) < 0)
+			return -1;
 	}
 	if (files->count > 0)
-		job_options_put(b, b->params, "files", list);
+		put(b, "files", list);
+	return 0;
 }
 
-static void put_texts(struct building *b, const char *key, const struct words *words)
-{
-	struct value *list = value_list(&b->cli->arena);
-
-	for (size_t i = 0; i < words->count && !b->failed; i++) {
-		struct value *text = value_text(&b->cli->arena, words->items[i]);
-
-		if (value_list_add(&b->cli->arena, list, text) < 0)
-			fail(b);
-	}
-	if (words->count > 0)
-		job_options_put(b, b->params, key, list);
-}
-
-/* ---- K=V ---------------------------------------------------------------------------------- */
-
-static int split_pair(struct building *b, const char *option, const char *word,
-	const char **ret_key, const char **ret_value)
-{
-	const char *equals = strchr(word, '=');
-
-	if (!equals || equals == word)
-		return err_set(&b->err, ERR_INVALID, "--%s %s: it is written as %s", option, word,
-			strcmp(option, "limit") == 0 ? "NAME=NUMBER" : "NAME=VALUE");
-	*ret_key = arena_copy(&b->cli->arena, word, (size_t)(equals - word));
-	*ret_value = equals + 1;
-	return *ret_key ? 0 : err_set(&b->err, ERR_MEMORY, "no memory");
-}
-
-static void put_pairs(
-	struct building *b, const char *key, const char *option, const struct words *words)
-{
-	struct value *map = value_map(&b->cli->arena);
-
-	for (size_t i = 0; i < words->count && !b->failed; i++) {
-		const char *name = NULL;
-		const char *text = NULL;
-
-		if (split_pair(b, option, words->items[i], &name, &text) < 0)
-			fail(b);
-		else if (value_get(map, name)) {
-			(void)err_set(&b->err, ERR_INVALID, "--%s %s is given twice", option, name);
-			fail(b);
-		} else
-			job_options_put(b, map, name, value_text(&b->cli->arena, text));
-	}
-	if (words->count > 0)
-		job_options_put(b, b->params, key, map);
-}
+/* ---- limits ------------------------------------------------------------------------------- */
 
 enum limit_unit {
 	LIMIT_COUNT,
@@ -476,21 +395,25 @@ static int parse_limit(
 
 static int put_limit(struct building *b, struct value *map, const char *word)
 {
-	const char *key = "";
-	const char *text = "";
+	const char *equals = strchr(word, '=');
+	const char *key;
 	const char *name;
 	uint64_t number = 0;
 
-	if (split_pair(b, "limit", word, &key, &text) < 0)
-		return -1;
+	if (!equals || equals == word)
+		return err_set(
+			&b->err, ERR_INVALID, "--limit %s: it is written as NAME=NUMBER", word);
+	key = arena_copy(&b->cli->arena, word, (size_t)(equals - word));
+	if (!key)
+		return err_set(&b->err, ERR_MEMORY, "no memory");
 	name = limit_name(key);
 	if (!name)
 		return refuse_limit(b, key);
-	if (parse_limit(key, name, text, &number, &b->err) < 0)
+	if (parse_limit(key, name, equals + 1, &number, &b->err) < 0)
 		return err_wrap(&b->err, "--limit %s", key);
 	if (value_get(map, name))
 		return err_set(&b->err, ERR_INVALID, "--limit %s is given twice", name);
-	job_options_put(b, map, name, value_uint(&b->cli->arena, number));
+	(void)value_map_put(&b->cli->arena, map, name, value_uint(&b->cli->arena, number));
 	return 0;
 }
 
@@ -503,109 +426,75 @@ static int put_timeout(struct building *b, struct value *map, const char *text)
 		return err_wrap(&b->err, "--timeout");
 	if (value_get(map, "wall_ms"))
 		return err_set(&b->err, ERR_INVALID, "--timeout and --limit wall: one of them");
-	job_options_put(b, map, "wall_ms", value_uint(&b->cli->arena, ms));
+	(void)value_map_put(&b->cli->arena, map, "wall_ms", value_uint(&b->cli->arena, ms));
 	b->cli->has_timeout = true;
 	return 0;
 }
 
-static void put_limits(struct building *b, const struct job_options *options)
+static int put_limits(struct building *b)
 {
-	const struct words *limits = &options->limits;
+	const struct words *limits = cli_words(b->cli, "limit");
+	const char *timeout = cli_text(b->cli, "timeout");
 	struct value *map = value_map(&b->cli->arena);
 
-	for (size_t i = 0; i < limits->count && !b->failed; i++) {
+	for (size_t i = 0; i < limits->count; i++) {
 		if (put_limit(b, map, limits->items[i]) < 0)
-			fail(b);
+			return -1;
 	}
-	if (options->timeout && !b->failed && put_timeout(b, map, options->timeout) < 0)
-		fail(b);
-	if (limits->count > 0 || options->timeout)
-		job_options_put(b, b->params, "limits", map);
+	if (timeout && put_timeout(b, map, timeout) < 0)
+		return -1;
+	if (limits->count > 0 || timeout)
+		put(b, "limits", map);
+	return 0;
 }
 
 /* ---- all of it ---------------------------------------------------------------------------- */
 
-static void put_words(struct building *b, const struct job_options *options)
+static void put_rest(struct building *b)
 {
-	put_text(b, "policy", options->policy);
-	put_text(b, "output", options->output);
-	put_text(b, "id", options->id);
-	put_text(b, "task", options->task);
-	put_text(b, "agent", options->agent);
-	put_text(b, "on_output_limit", options->on_output_limit);
-	put_text(b, "cache", options->cache);
-	if (options->no_trace)
-		put_text(b, "trace", "off");
-	else if (options->trace_files)
-		put_text(b, "trace", "files");
-	if (options->deterministic)
-		job_options_put(b, b->params, "deterministic", value_bool(&b->cli->arena, true));
+	struct arena *arena = &b->cli->arena;
+	const struct words *rest = &b->cli->given.rest;
+	struct value *args = value_list(arena);
+
+	for (size_t i = 0; i < rest->count; i++)
+		(void)value_list_add(arena, args, value_text(arena, rest->items[i]));
+	if (rest->count > 0)
+		put(b, "args", args);
+	if (cli_flag(b->cli, "no-trace") || cli_flag(b->cli, "trace-files"))
+		put(b, "trace", value_text(arena, cli_flag(b->cli, "no-trace") ? "off" : "files"));
 }
 
-int job_options_secrets(
-	struct cli *cli, const struct words *names, struct value *params, struct err *err)
-{
-	struct value *list = value_list(&cli->arena);
-
-	for (size_t i = 0; i < names->count; i++) {
-		const char *secret = getenv(names->items[i]);
-
-		if (!secret || !*secret)
-			return err_set(err, ERR_MISSING,
-				"--secret %s: there is no such variable, or it is empty",
-				names->items[i]);
-		value_list_add(&cli->arena, list, value_text(&cli->arena, secret));
-	}
-	if (names->count && value_map_put(&cli->arena, params, "secrets", list) < 0)
-		return err_set(err, ERR_MEMORY, "the request is too large");
-	return 0;
-}
-
-int job_options_params(
-	struct cli *cli, const struct job_options *options, struct value **ret_params)
+int job_options_params(struct cli *cli, struct value **ret_params)
 {
 	struct building b = { .cli = cli, .params = value_map(&cli->arena), .err = ERR_INIT };
 
-	put_program(&b, options);
-	if (!b.failed)
-		put_stdin(&b, options);
-	if (!b.failed && options->schema)
-		put_schema(&b, options->schema);
-	put_words(&b, options);
-	put_texts(&b, "args", &cli->rest);
-	put_files(&b, &options->files);
-	put_pairs(&b, "env", "env", &options->env);
-	put_pairs(&b, "labels", "label", &options->labels);
-	put_texts(&b, "artifacts", &options->artifacts);
-	put_limits(&b, options);
-	if (!b.failed && job_options_secrets(cli, &options->secrets, b.params, &b.err) < 0)
-		fail(&b);
-	if (b.failed && b.err.code == ERR_NONE)
-		return cli_no_memory(cli);
-	if (b.failed)
-		return cli_usage(cli, "%s", b.err.text);
+	if (put_program(&b) < 0 || put_stdin(&b) < 0 || put_schema(&b) < 0 || put_files(&b) < 0 ||
+		put_limits(&b) < 0)
+		return b.err.code ? cli_usage(cli, "%s", b.err.text) : cli_no_memory(cli);
+	put_rest(&b);
 	*ret_params = b.params;
-	return 0;
+	return cli_put_options(cli, b.params);
 }
 
-int job_options_piped(struct cli *cli, const struct job_options *options, struct value *params)
+int job_options_piped(struct cli *cli, struct value *params)
 {
+	const struct words *files = cli_words(cli, "file");
+	const char *operand = cli_operand(cli, 0);
+	bool is_program = !cli_text(cli, "code") && (!operand || strcmp(operand, "-") == 0);
 	struct source source = { NULL, 0 };
 	struct err err = ERR_INIT;
-	const char *operand = cli->operands.count > 0 ? cli->operands.items[0] : NULL;
-	bool is_program = !options->code && (!operand || strcmp(operand, "-") == 0);
 
-	if (is_program || options->stdin_file || options->input || !piped_is_there(STDIN_FILENO))
+	if (is_program || cli_text(cli, "stdin") || cli_text(cli, "input") ||
+		!piped_is_there(STDIN_FILENO))
 		return 0;
-	for (size_t i = 0; i < options->files.count; i++) {
-		if (strcmp(options->files.items[i], "-") == 0)
+	for (size_t i = 0; i < files->count; i++) {
+		if (strcmp(files->items[i], "-") == 0)
 			return 0;
 	}
 	if (piped_read(STDIN_FILENO, PIPED_SILENCE_MS, &cli->err, &cli->arena, &source, &err) < 0)
 		return cli_usage(cli, "%s", err.text);
-	if (source.len > 0 &&
-		value_map_put(&cli->arena, params, "stdin",
-			value_blob_borrowed(&cli->arena, source.bytes, source.len)) < 0)
-		return cli_no_memory(cli);
+	if (source.len > 0)
+		(void)value_map_put(&cli->arena, params, "stdin",
+			value_blob_borrowed(&cli->arena, source.bytes, source.len));
 	return 0;
 }

@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "cli/base/exits.h"
@@ -11,44 +10,12 @@
 #include "proto/base/buf.h"
 #include "proto/base/container.h"
 #include "proto/base/nearest.h"
+#include "proto/fill.h"
 
 #define PAGE_BYTES ((uint64_t)1 << 20)
 #define STREAM_MAX ((size_t)1 << 30)
 #define TAIL_BYTES ((uint64_t)64 << 10)
 #define NO_END     UINT64_MAX
-
-struct output_options {
-	const char *stream;
-	const char *head;
-	const char *tail;
-	const char *range;
-	bool raw;
-};
-
-// clang-format off
-static const struct option_row rows[] = {
-	{ 's', "stream", "NAME", OPTION_TEXT, offsetof(struct output_options, stream),
-		"stdout (default), stderr, stdin, code, artifact:PATH, or file:PATH for a file that "
-		"came with it; stdout_tail and stderr_tail are what truncate kept of the end" },
-	{ 0, "head", "LINES", OPTION_TEXT, offsetof(struct output_options, head),
-		"only the first lines" },
-	{ 0, "tail", "LINES", OPTION_TEXT, offsetof(struct output_options, tail),
-		"only the last lines" },
-	{ 0, "range", "A:B", OPTION_TEXT, offsetof(struct output_options, range),
-		"only the bytes from A up to B; sizes such as 1M are accepted, B may be left out" },
-	{ 0, "raw", NULL, OPTION_FLAG, offsetof(struct output_options, raw),
-		"every byte as it is; refused when stdout is a terminal" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example examples[] = {
-	{ "cectl output last --tail 20", "the end of the newest run's stdout" },
-	{ "cectl output last --stream code", "the program itself" },
-	{ "cectl output 01JD3 --stream artifact:plot.png --raw > plot.png", "a file that it made" },
-	{ "cectl output last --range 1M:2M", "the second mebibyte" },
-	{ NULL, NULL },
-};
-// clang-format on
 
 /* The part to fetch, and how much of it to show. */
 struct reading {
@@ -59,6 +26,7 @@ struct reading {
 		state; /* of a run that has not ended; NULL: it has ended, or its state is unknown */
 	uint64_t from, to;   /* bytes of the stream */
 	uint64_t head_lines; /* 0: no limit */
+	uint64_t tail_lines; /* the same */
 	struct buf bytes;
 };
 
@@ -125,7 +93,7 @@ static int find_total(struct reading *reading, uint64_t *ret_total)
 }
 
 /* From the end back, in larger and larger pieces, until there are enough lines. */
-static int fetch_tail(struct reading *reading, uint64_t lines)
+static int fetch_tail(struct reading *reading)
 {
 	uint64_t total = 0;
 	int status = find_total(reading, &total);
@@ -136,7 +104,7 @@ static int fetch_tail(struct reading *reading, uint64_t lines)
 		status = fetch(reading);
 		/* One more than wanted: the first of these lines may be the end of one. */
 		if (reading->from == 0 ||
-			count_lines(reading->bytes.bytes, reading->bytes.len) > lines)
+			count_lines(reading->bytes.bytes, reading->bytes.len) > reading->tail_lines)
 			break;
 	}
 	return status;
@@ -171,49 +139,38 @@ static int parse_lines(const char *option, const char *text, uint64_t *ret_lines
 	return *ret_lines > 0 ? 0 : err_set(err, ERR_INVALID, "%s 0 shows nothing", option);
 }
 
-static int reading_document(struct cli *cli, const struct reading *reading, const char *bytes,
-	size_t len, uint64_t offset)
+static int reading_document(
+	const struct reading *reading, const char *bytes, size_t len, uint64_t offset)
 {
-	struct arena *arena = &cli->arena;
-	struct value *map = value_map(arena);
+	struct fill fill = fill_start(&reading->cli->arena);
 
-	if (value_map_put(arena, map, "run_id", value_text(arena, reading->run_id)) < 0 ||
-		(reading->state && value_map_put(arena, map, "state",
-					   value_text(arena, reading->state)) < 0) ||
-		value_map_put(arena, map, "stream", value_text(arena, reading->stream)) < 0 ||
-		value_map_put(arena, map, "offset", value_uint(arena, offset)) < 0 ||
-		value_map_put(arena, map, "data", value_blob_borrowed(arena, bytes, len)) < 0)
-		return cli_no_memory(cli);
-	return cli_document(cli, map, reading->state ? EXIT_FAILED : EXIT_OK);
+	fill_text(&fill, "run_id", reading->run_id);
+	fill_optional_text(&fill, "state", reading->state);
+	fill_text(&fill, "stream", reading->stream);
+	fill_uint(&fill, "offset", offset);
+	fill_value(&fill, "data", value_blob_borrowed(fill.arena, bytes, len));
+	return cli_document(reading->cli, fill_done(&fill), reading->state ? EXIT_FAILED : EXIT_OK);
 }
 
 /* Without --raw it is shown in safe form, into a pipe too: a pager leads to a terminal. */
-static void print(struct cli *cli, const char *bytes, size_t len, bool raw)
-{
-	struct passthrough stream;
-
-	passthrough_init(&stream, &cli->out);
-	stream.escape = !raw;
-	passthrough_write(&stream, bytes, len);
-	passthrough_end(&stream);
-}
-
-static int reading_show(
-	struct reading *reading, const struct output_options *options, uint64_t tail_lines)
+static int reading_show(struct reading *reading)
 {
 	struct cli *cli = reading->cli;
 	const char *bytes = reading->bytes.bytes ? reading->bytes.bytes : "";
 	size_t len = reading->bytes.len;
 	size_t start = 0;
+	struct passthrough stream;
 
 	if (reading->head_lines > 0)
 		len = head_len(bytes, len, reading->head_lines);
-	if (tail_lines > 0)
-		start = tail_start(bytes, len, tail_lines);
+	if (reading->tail_lines > 0)
+		start = tail_start(bytes, len, reading->tail_lines);
 	if (cli->json)
-		return reading_document(
-			cli, reading, bytes + start, len - start, reading->from + start);
-	print(cli, bytes + start, len - start, options->raw);
+		return reading_document(reading, bytes + start, len - start, reading->from + start);
+	passthrough_init(&stream, &cli->out);
+	stream.escape = !cli_flag(cli, "raw");
+	passthrough_write(&stream, bytes + start, len - start);
+	passthrough_end(&stream);
 	return reading->state ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -241,22 +198,26 @@ static bool is_stream(const char *name)
 	return strncmp(name, "artifact:", 9) == 0 || strncmp(name, "file:", 5) == 0;
 }
 
-static int output_parse(struct cli *cli, const struct output_options *options,
-	struct reading *reading, uint64_t *ret_tail_lines)
+static int output_parse(struct cli *cli, struct reading *reading)
 {
+	const char *stream = cli_text(cli, "stream");
+	const char *head = cli_text(cli, "head");
+	const char *tail = cli_text(cli, "tail");
+	const char *range = cli_text(cli, "range");
 	struct err err = ERR_INIT;
 
-	if (options->stream && !is_stream(options->stream))
-		return refuse_stream(cli, options->stream);
-	if (options->raw && cli->out.terminal)
+	if (stream && !is_stream(stream))
+		return refuse_stream(cli, stream);
+	if (cli_flag(cli, "raw") && cli->out.terminal)
 		return cli_usage(cli, "--raw would let the program write to your terminal; "
 				      "send it to a file or a pipe");
-	if ((options->head != NULL) + (options->tail != NULL) + (options->range != NULL) > 1)
+	if ((head != NULL) + (tail != NULL) + (range != NULL) > 1)
 		return cli_usage(cli, "--head, --tail and --range: one of them");
-	if (parse_lines("--head", options->head, &reading->head_lines, &err) < 0 ||
-		parse_lines("--tail", options->tail, ret_tail_lines, &err) < 0 ||
-		(options->range && parse_range(options->range, reading, &err) < 0))
+	if (parse_lines("--head", head, &reading->head_lines, &err) < 0 ||
+		parse_lines("--tail", tail, &reading->tail_lines, &err) < 0 ||
+		(range && parse_range(range, reading, &err) < 0))
 		return cli_usage(cli, "%s", err.text);
+	reading->stream = stream ? stream : "stdout";
 	return 0;
 }
 
@@ -309,33 +270,26 @@ static int look_why_empty(struct reading *reading)
 	return 0;
 }
 
-static int output_run(struct cli *cli, const void *given)
+static int output_run(struct cli *cli)
 {
-	const struct output_options *options = given;
-	struct reading reading = { .cli = cli, .stream = "stdout", .to = NO_END };
-	const char *name = cli->operands.items[0];
-	uint64_t tail_lines = 0;
-	int status = output_parse(cli, options, &reading, &tail_lines);
+	struct reading reading = { .cli = cli, .run_id = cli_operand(cli, 0), .to = NO_END };
+	int status = output_parse(cli, &reading);
 
-	if (status != 0)
-		return status;
-	if (options->stream)
-		reading.stream = options->stream;
-	reading.run_id = name;
-	if (cli->json) /* a document names the run itself, and "last" may be another one soon */
-		status = record_resolve(cli, name, &reading.run_id);
+	if (status == 0 && cli->json) /* "last" may be another run soon */
+		status = record_resolve(cli, reading.run_id, &reading.run_id);
 	if (status != 0)
 		return status;
 	buf_init(&reading.bytes, STREAM_MAX);
-	status = tail_lines > 0 ? fetch_tail(&reading, tail_lines) : fetch(&reading);
+	status = reading.tail_lines > 0 ? fetch_tail(&reading) : fetch(&reading);
 	if (status == 0 && reading.bytes.len == 0)
 		status = look_why_empty(&reading);
 	if (status == 0)
-		status = reading_show(&reading, options, tail_lines);
+		status = reading_show(&reading);
 	buf_done(&reading.bytes);
 	return status;
 }
 
+// clang-format off
 const struct command output_command = {
 	.name = "output",
 	.operands = "RUN",
@@ -343,11 +297,25 @@ const struct command output_command = {
 	.about = "Prints stored output, code or artifacts of a run. Control characters are "
 		 "escaped, also in a pipe; --raw prints the bytes as they are. Output is stored "
 		 "when a run ends: for a run that has not ended, cectl says so and exits with 1.",
-	.options = rows,
-	.options_size = sizeof(struct output_options),
-	.operand_least = 1,
-	.operand_most = 1,
-	.examples = examples,
+	.options = OPTIONS(
+		{ 's', "stream", "NAME", OPTION_TEXT, NULL, NULL,
+			"stdout (default), stderr, stdin, code, artifact:PATH, or file:PATH for a file that "
+			"came with it; stdout_tail and stderr_tail are what truncate kept of the end" },
+		{ 0, "head", "LINES", OPTION_TEXT, NULL, NULL,
+			"only the first lines" },
+		{ 0, "tail", "LINES", OPTION_TEXT, NULL, NULL,
+			"only the last lines" },
+		{ 0, "range", "A:B", OPTION_TEXT, NULL, NULL,
+			"only the bytes from A up to B; sizes such as 1M are accepted, B may be left out" },
+		{ 0, "raw", NULL, OPTION_FLAG, NULL, NULL,
+			"every byte as it is; refused when stdout is a terminal" }),
+	.operand_least = 1, .operand_most = 1,
+	.examples = EXAMPLES(
+		{ "cectl output last --tail 20", "the end of the newest run's stdout" },
+		{ "cectl output last --stream code", "the program itself" },
+		{ "cectl output 01JD3 --stream artifact:plot.png --raw > plot.png", "a file that it made" },
+		{ "cectl output last --range 1M:2M", "the second mebibyte" }),
 	.reads_copy = true,
 	.run = output_run,
 };
+// clang-format on

@@ -1,102 +1,56 @@
 /* cectl policy: lists policies, shows one, and tests them with examples. */
-#include <stddef.h>
 #include <string.h>
 
 #include "cli/base/examples.h"
 #include "cli/base/exits.h"
 #include "cli/commands/commands.h"
 #include "cli/session/page.h"
-#include "cli/terminal/table.h"
 #include "proto/base/container.h"
 #include "proto/base/nearest.h"
 
-struct policy_options {
-	bool fresh;
-	struct words rules;
-};
-
-// clang-format off
-static const struct option_row rows[] = {
-	{ 0, "new", NULL, OPTION_FLAG, offsetof(struct policy_options, fresh),
-		"test: read the daemon's folder of policies and rules anew; for administrators" },
-	{ 'r', "rule", "PREFIX", OPTION_LIST, offsetof(struct policy_options, rules),
-		"show: only rules whose names begin so" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example examples[] = {
-	{ "cectl policy list", "which there are, and for which languages" },
-	{ "cectl policy show strict --rule python.import", "its rules, with what they look for" },
-	{ "cectl policy test tests/", "do the examples in tests/*.case come out as written?" },
-	{ "cectl policy test --new tests/", "and with the rules that I have just written?" },
-	{ "cectl policy show strict --json | jq -r '.rules[].id'", "the names of all rules" },
-	{ NULL, NULL },
-};
-// clang-format on
-
 /* ---- list ---------------------------------------------------------------------------------------- */
 
-static const struct table_column columns[] = {
-	{ "POLICY", false, false, 0 },
-	{ "LANGUAGES", false, false, 0 },
-	{ "RUNS", false, false, 3 },
-	{ "DIGEST", false, true, 4 },
-	{ "DESCRIPTION", false, true, 0 },
-};
-
-static const char *words_of(struct cli *cli, const struct value *list)
-{
-	const char *text = "";
-
-	for (size_t i = 0; value_at(list, i) && text; i++)
-		text = arena_printf(&cli->arena, "%s%s%s", text, i ? " " : "",
-			output_text(&cli->arena, value_at(list, i)));
-	return text ? text : "";
-}
-
-static void add_policy(struct cli *cli, struct table *table, const struct value *policy)
+/* The policy of runs that name none has a star. */
+static const char *name_of(struct cli *cli, const struct value *policy, const char *key)
 {
 	bool is_default = value_as_bool(value_get(policy, "default"), false);
-	const char *name = page_text(cli, policy, "name");
+	const char *name = page_text(cli, policy, key);
 
-	table_add(table,
-		(const struct table_cell[]){
-			{ is_default ? arena_printf(&cli->arena, "%s *", name) : name, PAINT_BOLD },
-			{ words_of(cli, value_get(policy, "languages")), PAINT_PLAIN },
-			{ words_of(cli, value_get(policy, "executes")), PAINT_PLAIN },
-			{ page_text(cli, policy, "digest"), PAINT_DIM },
-			{ page_text(cli, policy, "description"), PAINT_PLAIN },
-		});
+	return is_default ? arena_printf(&cli->arena, "%s *", name) : name;
 }
+
+// clang-format off
+static const struct page_column columns[] = {
+	{ { "POLICY",      false, false, 0 }, "name",        PAINT_BOLD,  name_of,   NULL },
+	{ { "LANGUAGES",   false, false, 0 }, "languages",   PAINT_PLAIN, page_list, NULL },
+	{ { "RUNS",        false, false, 3 }, "executes",    PAINT_PLAIN, page_list, NULL },
+	{ { "DIGEST",      false, true,  4 }, "digest",      PAINT_DIM,   NULL,      NULL },
+	{ { "DESCRIPTION", false, true,  0 }, "description", PAINT_PLAIN, NULL,      NULL },
+};
+// clang-format on
 
 static int run_list(struct cli *cli)
 {
 	const struct value *result = NULL;
-	const struct value *policies;
-	struct table table;
 	int status = cli_ask(cli, "policies.list", value_map(&cli->arena), NULL, &result);
 
 	if (status != 0)
 		return status;
 	if (cli->json)
 		return cli_document(cli, result, EXIT_OK);
-	policies = value_get(result, "policies");
-	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
-	for (size_t i = 0; value_at(policies, i); i++)
-		add_policy(cli, &table, value_at(policies, i));
-	table_print(&table, &cli->out, 0);
+	page_table(cli, columns, COUNT_OF(columns), value_get(result, "policies"), 0);
 	say(&cli->out, PAINT_DIM, "* of runs that name none\n");
 	return EXIT_OK;
 }
 
 /* ---- show ---------------------------------------------------------------------------------------- */
 
-static bool is_wanted(const struct policy_options *options, const char *id)
+static bool is_wanted(const struct words *prefixes, const char *id)
 {
-	for (size_t i = 0; i < options->rules.count; i++)
-		if (strncmp(id, options->rules.items[i], strlen(options->rules.items[i])) == 0)
+	for (size_t i = 0; i < prefixes->count; i++)
+		if (strncmp(id, prefixes->items[i], strlen(prefixes->items[i])) == 0)
 			return true;
-	return options->rules.count == 0;
+	return prefixes->count == 0;
 }
 
 static enum paint paint_of(const char *severity)
@@ -111,7 +65,7 @@ static enum paint paint_of(const char *severity)
 static void show_rule(struct cli *cli, const struct value *rule)
 {
 	const char *severity = page_text(cli, rule, "severity");
-	const char *words = words_of(cli, value_get(rule, "words"));
+	const char *words = page_list(cli, rule, "words");
 	const char *number = page_text(cli, rule, "number");
 
 	say(&cli->out, paint_of(severity), "  %-7s ", severity);
@@ -148,11 +102,12 @@ static bool any_begins(struct cli *cli, const struct value *rules, const char *p
 }
 
 /* A prefix that no rule has is a slip: nothing behind it would look like a policy without rules. */
-static int check_prefixes(
-	struct cli *cli, const struct policy_options *options, const struct value *rules)
+static int check_prefixes(struct cli *cli, const struct value *rules)
 {
-	for (size_t k = 0; k < options->rules.count; k++) {
-		struct nearest nearest = NEAREST_OF(options->rules.items[k]);
+	const struct words *prefixes = cli_words(cli, "rule");
+
+	for (size_t k = 0; k < prefixes->count; k++) {
+		struct nearest nearest = NEAREST_OF(prefixes->items[k]);
 		struct err err = ERR_INIT;
 
 		if (any_begins(cli, rules, nearest.word))
@@ -160,56 +115,51 @@ static int check_prefixes(
 		for (size_t i = 0; value_at(rules, i); i++)
 			nearest_offer(&nearest, page_text(cli, value_at(rules, i), "id"));
 		(void)err_set(&err, ERR_MISSING, "no rule of policy %s begins with \"%s\"%s",
-			cli->operands.items[1], nearest.word, nearest_hint(&nearest));
+			cli_operand(cli, 1), nearest.word, nearest_hint(&nearest));
 		return cli_fail(cli, &err);
 	}
 	return 0;
 }
 
-static void show_rules(
-	struct cli *cli, const struct policy_options *options, const struct value *rules)
+static void show_rules(struct cli *cli, const struct value *rules)
 {
 	output_heading(&cli->out, "rules");
 	for (size_t i = 0; value_at(rules, i); i++)
-		if (is_wanted(options, page_text(cli, value_at(rules, i), "id")))
+		if (is_wanted(cli_words(cli, "rule"), page_text(cli, value_at(rules, i), "id")))
 			show_rule(cli, value_at(rules, i));
 }
 
-static int run_show(struct cli *cli, const struct policy_options *options)
+static int run_show(struct cli *cli)
 {
 	struct value *params = value_map(&cli->arena);
 	const struct value *result = NULL;
 	const struct value *rules;
 	int status;
 
-	if (cli->operands.count != 2)
+	if (cli->given.operands.count != 2)
 		return cli_usage(cli, "policy show needs the name of one policy");
-	if (value_map_put(&cli->arena, params, "name",
-		    value_text(&cli->arena, cli->operands.items[1])) < 0)
-		return cli_no_memory(cli);
+	(void)value_map_put(
+		&cli->arena, params, "name", value_text(&cli->arena, cli_operand(cli, 1)));
 	status = cli_ask(cli, "policies.show", params, NULL, &result);
 	if (status != 0)
 		return status;
 	rules = value_get(result, "rules");
-	status = check_prefixes(cli, options, rules);
+	status = check_prefixes(cli, rules);
 	if (status != 0)
 		return status;
 	if (cli->json)
 		return cli_document(cli, result, EXIT_OK);
 	say(&cli->out, PAINT_BOLD, "%s\n", page_text(cli, result, "name"));
 	page_wrapped(cli, PAINT_PLAIN, page_text(cli, result, "description"), 2);
-	page_field(cli, "languages", words_of(cli, value_get(result, "languages")));
-	page_field(cli, "runs", words_of(cli, value_get(result, "executes")));
-	page_field(cli, "unread", words_of(cli, value_get(result, "unread")));
-	if (value_get(result, "entries"))
-		page_field(cli, "entries", words_of(cli, value_get(result, "entries")));
-	if (value_get(result, "code_bytes"))
-		page_field(cli, "code bytes",
-			page_number(cli, "code_bytes", value_get(result, "code_bytes")));
+	page_field(cli, "languages", page_list(cli, result, "languages"));
+	page_field(cli, "runs", page_list(cli, result, "executes"));
+	page_field(cli, "unread", page_list(cli, result, "unread"));
+	page_field(cli, "entries", page_list(cli, result, "entries"));
+	page_field(cli, "code bytes", page_unit(cli, result, "code_bytes"));
 	page_field(cli, "digest", page_text(cli, result, "digest"));
 	show_limits(cli, "limits of its runs", value_get(result, "limits"));
 	show_limits(cli, "at most", value_get(result, "most"));
-	show_rules(cli, options, rules);
+	show_rules(cli, rules);
 	return EXIT_OK;
 }
 
@@ -346,25 +296,27 @@ static int complain(struct cli *cli, const char *complaint)
 static const struct err *refuse_none(const struct cli *cli, struct err *err)
 {
 	(void)err_set(err, ERR_MISSING, "no example in %s: no file is called NAME.case",
-		cli->operands.items[1]);
+		cli_operand(cli, 1));
 	return err;
 }
 
-static int run_test(struct cli *cli, const struct policy_options *options)
+static int run_test(struct cli *cli)
 {
 	struct testing testing = { .cli = cli, .results = value_list(&cli->arena) };
 	const struct value *result = NULL;
 	struct err err = ERR_INIT;
 	int status;
 
-	if (cli->operands.count < 2)
+	if (cli->given.operands.count < 2)
 		return cli_usage(cli, "policy test needs files NAME.case, or folders of them");
-	for (size_t i = 1; i < cli->operands.count; i++)
-		if (examples_add(&cli->arena, cli->operands.items[i], &testing.cases, &err) < 0)
+	for (size_t i = 1; i < cli->given.operands.count; i++)
+		if (examples_add(&cli->arena, cli->given.operands.items[i], &testing.cases, &err) <
+			0)
 			return cli_fail(cli, &err);
 	if (testing.cases.count == 0)
 		return cli_fail(cli, refuse_none(cli, &err));
-	status = cli_ask(cli, "policies.test", params_of(&testing, options->fresh), NULL, &result);
+	status = cli_ask(
+		cli, "policies.test", params_of(&testing, cli_flag(cli, "new")), NULL, &result);
 	if (status != 0)
 		return status;
 	if (value_get(result, "complaint"))
@@ -378,18 +330,17 @@ static int run_test(struct cli *cli, const struct policy_options *options)
 
 /* ---- the command ----------------------------------------------------------------------------------- */
 
-static int policy_run(struct cli *cli, const void *given)
+static int policy_run(struct cli *cli)
 {
-	const struct policy_options *options = given;
-	const char *word = cli->operands.count ? cli->operands.items[0] : "";
+	const char *word = cli->given.operands.count ? cli_operand(cli, 0) : "";
 	struct nearest nearest = NEAREST_OF(word);
 
-	if (strcmp(word, "list") == 0 && cli->operands.count == 1)
+	if (strcmp(word, "list") == 0 && cli->given.operands.count == 1)
 		return run_list(cli);
 	if (strcmp(word, "show") == 0)
-		return run_show(cli, options);
+		return run_show(cli);
 	if (strcmp(word, "test") == 0)
-		return run_test(cli, options);
+		return run_test(cli);
 	nearest_offer(&nearest, "list");
 	nearest_offer(&nearest, "show");
 	nearest_offer(&nearest, "test");
@@ -397,6 +348,7 @@ static int policy_run(struct cli *cli, const void *given)
 		word[0] ? nearest_hint(&nearest) : "");
 }
 
+// clang-format off
 const struct command policy_command = {
 	.name = "policy",
 	.operands = "list | show NAME | test FILE...",
@@ -410,9 +362,18 @@ const struct command policy_command = {
 		 "daemon's folder of policies and rules as it is now, so that you can test new "
 		 "ones before a restart; it reports a fault in them with file and line.  Exits "
 		 "with 1 when an example has another result.",
-	.options = rows,
-	.options_size = sizeof(struct policy_options),
+	.options = OPTIONS(
+		{ 0, "new", NULL, OPTION_FLAG, NULL, NULL,
+			"test: read the daemon's folder of policies and rules anew; for administrators" },
+		{ 'r', "rule", "PREFIX", OPTION_LIST, NULL, NULL,
+			"show: only rules whose names begin so" }),
 	.operand_most = 1024,
-	.examples = examples,
+	.examples = EXAMPLES(
+		{ "cectl policy list", "which there are, and for which languages" },
+		{ "cectl policy show strict --rule python.import", "its rules, with what they look for" },
+		{ "cectl policy test tests/", "do the examples in tests/*.case come out as written?" },
+		{ "cectl policy test --new tests/", "and with the rules that I have just written?" },
+		{ "cectl policy show strict --json | jq -r '.rules[].id'", "the names of all rules" }),
 	.run = policy_run,
 };
+// clang-format on

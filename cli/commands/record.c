@@ -12,6 +12,7 @@
 #include "proto/base/buf.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/fill.h"
 #include "proto/job/job.h"
 
 #define PAGE_BYTES ((uint64_t)1 << 20)
@@ -22,8 +23,7 @@ int record_get(struct cli *cli, const char *name, const struct value **ret_recor
 	struct arena *arena = &cli->arena;
 	struct value *params = value_map(arena);
 
-	if (value_map_put(arena, params, "run_id", value_text(arena, name)) < 0)
-		return cli_no_memory(cli);
+	(void)value_map_put(arena, params, "run_id", value_text(arena, name));
 	return cli_ask(cli, "runs.get", params, NULL, ret_record);
 }
 
@@ -46,15 +46,13 @@ int record_resolve(struct cli *cli, const char *name, const char **ret_run_id)
 int record_page(struct cli *cli, const char *name, const char *stream, uint64_t offset,
 	uint64_t len, const struct value **ret_page)
 {
-	struct arena *arena = &cli->arena;
-	struct value *params = value_map(arena);
+	struct fill params = fill_start(&cli->arena);
 
-	if (value_map_put(arena, params, "run_id", value_text(arena, name)) < 0 ||
-		value_map_put(arena, params, "stream", value_text(arena, stream)) < 0 ||
-		value_map_put(arena, params, "offset", value_uint(arena, offset)) < 0 ||
-		value_map_put(arena, params, "length", value_uint(arena, len)) < 0)
-		return cli_no_memory(cli);
-	return cli_ask(cli, "runs.output", params, NULL, ret_page);
+	fill_text(&params, "run_id", name);
+	fill_text(&params, "stream", stream);
+	fill_uint(&params, "offset", offset);
+	fill_uint(&params, "length", len);
+	return cli_ask(cli, "runs.output", fill_done(&params), NULL, ret_page);
 }
 
 int record_fetch(struct cli *cli, const char *name, const char *stream, uint64_t *offset,
@@ -581,30 +579,17 @@ void record_show_streams(struct cli *cli, const struct value *record, bool full)
 
 void record_show_artifacts(struct cli *cli, const struct value *record)
 {
-	static const struct table_column columns[] = {
-		{ "BYTES", true, false, 0 },
-		{ "KIND", false, false, 1 },
-		{ "PATH", false, true, 0 },
+	static const struct page_column columns[] = {
+		{ { "BYTES", true, false, 0 }, "bytes", PAINT_PLAIN, page_unit, NULL },
+		{ { "KIND", false, false, 1 }, "mime", PAINT_DIM, NULL, NULL },
+		{ { "PATH", false, true, 0 }, "path", PAINT_PLAIN, NULL, NULL },
 	};
 	const struct value *artifacts = value_get(record, "artifacts");
-	struct table table;
 
 	if (!value_at(artifacts, 0))
 		return;
 	output_heading(&cli->out, "artifacts");
-	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
-	for (size_t i = 0; value_at(artifacts, i); i++) {
-		const struct value *artifact = value_at(artifacts, i);
-
-		const struct table_cell cells[] = {
-			{ page_number(cli, "bytes", value_get(artifact, "bytes")), PAINT_PLAIN },
-			{ page_text(cli, artifact, "mime"), PAINT_DIM },
-			{ page_text(cli, artifact, "path"), PAINT_PLAIN },
-		};
-
-		table_add(&table, cells);
-	}
-	table_print(&table, &cli->out, 2);
+	page_table(cli, columns, COUNT_OF(columns), artifacts, 2);
 }
 
 /* ---- the timeline -------------------------------------------------------------------------- */

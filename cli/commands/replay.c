@@ -1,52 +1,26 @@
 /* cectl replay: runs a recorded program again and reports the differences. */
 #include <inttypes.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "cli/base/exits.h"
+#include "cli/base/option_values.h"
 #include "cli/base/units.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/job_options.h"
 #include "cli/commands/record.h"
 #include "cli/commands/results.h"
 #include "cli/session/page.h"
-#include "cli/terminal/table.h"
 #include "proto/base/container.h"
 
 #define TIMES_MAX   500
 #define PRINTS_MAX  TIMES_MAX
 #define PRINT_SHOWN 15 /* of a digest: "sha256:" and eight digits */
 
-struct replay_options {
-	const char *times;
-	struct words secrets;
-	bool deterministic;
-};
-
 // clang-format off
-static const struct option_row rows[] = {
-	{ 0, "times", "N", OPTION_TEXT, offsetof(struct replay_options, times),
-		"so often, one after the other, to find what differs from time to time; at most 500" },
-	{ 0, "deterministic", NULL, OPTION_FLAG, offsetof(struct replay_options, deterministic),
-		"with a fixed start of the clock and fixed seeds" },
-	{ 0, "secret", "NAME", OPTION_LIST, offsetof(struct replay_options, secrets),
-		"what this variable of cectl's own environment holds is masked again; a run that came with "
-		"secrets wants as many" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example examples[] = {
-	{ "cectl replay last", "does it come out the same?" },
-	{ "cectl replay 01M7YDZBQ7 --times 20", "is it deterministic?" },
-	{ "cectl replay last --json | jq .circumstances", "what has changed since" },
-	{ NULL, NULL },
-};
-
-static const struct table_column columns[] = {
-	{ "WHAT", false, false, 0 },
-	{ "LINE", true, false, 2 },
-	{ "RECORDED", false, true, 0 },
-	{ "REPLAYED", false, true, 0 },
+static const struct page_column columns[] = {
+	{ { "WHAT",     false, false, 0 }, "what",     PAINT_BOLD,  NULL, NULL },
+	{ { "LINE",     true,  false, 2 }, "line",     PAINT_PLAIN, NULL, NULL },
+	{ { "RECORDED", false, true,  0 }, "recorded", PAINT_PLAIN, NULL, NULL },
+	{ { "REPLAYED", false, true,  0 }, "replayed", PAINT_PLAIN, NULL, NULL },
 };
 // clang-format on
 
@@ -96,20 +70,7 @@ static int replay_once(
 
 static void show_sides(struct cli *cli, const struct value *list)
 {
-	struct table table;
-
-	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
-	for (size_t i = 0; value_at(list, i); i++) {
-		const struct value *item = value_at(list, i);
-
-		table_add(&table, (const struct table_cell[]){
-					  { page_text(cli, item, "what"), PAINT_BOLD },
-					  { page_text(cli, item, "line"), PAINT_PLAIN },
-					  { page_text(cli, item, "recorded"), PAINT_PLAIN },
-					  { page_text(cli, item, "replayed"), PAINT_PLAIN },
-				  });
-	}
-	table_print(&table, &cli->out, 2);
+	page_table(cli, columns, COUNT_OF(columns), list, 2);
 }
 
 static void show_circumstances(struct cli *cli, const struct value *answer)
@@ -227,47 +188,28 @@ static int finish(struct series *series, bool has_times)
 	return status;
 }
 
-static int read_times(struct cli *cli, const struct replay_options *options, uint64_t *ret_times)
+static int replay_run(struct cli *cli)
 {
-	struct err err = ERR_INIT;
-
-	*ret_times = 1;
-	if (!options->times)
-		return 0;
-	if (units_parse_count(options->times, ret_times, &err) < 0 || *ret_times < 1 ||
-		*ret_times > TIMES_MAX)
-		return cli_usage(cli, "--times: a number from 1 to %d", TIMES_MAX);
-	return 0;
-}
-
-static int replay_run(struct cli *cli, const void *given)
-{
-	const struct replay_options *options = given;
+	const char *given = cli_text(cli, "times");
 	struct value *params = value_map(&cli->arena);
 	struct value *replays = value_list(&cli->arena);
 	struct series series = { .cli = cli, .replays = replays };
-	uint64_t times = 1;
 	struct err err = ERR_INIT;
+	uint64_t times = 1;
 	const char *run_id = NULL;
-	int status = read_times(cli, options, &times);
+	int status;
 
-	if (status == 0 && job_options_secrets(cli, &options->secrets, params, &err) < 0)
-		status = cli_usage(cli, "%s", err.text);
+	if (given && (units_parse_count(given, &times, &err) < 0 || times < 1 || times > TIMES_MAX))
+		return cli_usage(cli, "--times: a number from 1 to %d", TIMES_MAX);
+	status = cli_put_options(cli, params);
 	if (status == 0) /* `last` is another run after the first replay */
-		status = record_resolve(cli, cli->operands.items[0], &run_id);
+		status = record_resolve(cli, cli_operand(cli, 0), &run_id);
 	if (status != 0)
 		return status;
 	value_map_put(&cli->arena, params, "run_id", value_text(&cli->arena, run_id));
-	if (options->deterministic)
-		value_map_put(&cli->arena, params, "deterministic", value_bool(&cli->arena, true));
-	if (!value_ok(&cli->arena))
-		return cli_no_memory(cli);
-	for (uint64_t i = 0; i < times; i++) {
+	for (uint64_t i = 0; status == 0 && i < times; i++)
 		status = replay_once(cli, params, &series, replays);
-		if (status != 0)
-			return status;
-	}
-	return finish(&series, options->times != NULL);
+	return status == 0 ? finish(&series, given != NULL) : status;
 }
 
 static int print_more(struct buf *out)
@@ -280,6 +222,7 @@ static int print_more(struct buf *out)
 		"  125      no daemon, or a fault of the sandbox\n");
 }
 
+// clang-format off
 const struct command replay_command = {
 	.name = "replay",
 	.operands = "RUN",
@@ -290,11 +233,20 @@ const struct command replay_command = {
 		 "both results, and what has changed since in runtime, kernel, ced, policy and "
 		 "limits.\n\n"
 		 "RUN is a run's id, any unique beginning of it, `last`, or `last~N`.",
-	.options = rows,
-	.options_size = sizeof(struct replay_options),
-	.operand_least = 1,
-	.operand_most = 1,
-	.examples = examples,
+	.options = OPTIONS(
+		{ 0, "times", "N", OPTION_TEXT, NULL, NULL,
+			"so often, one after the other, to find what differs from time to time; at most 500" },
+		{ 0, "deterministic", NULL, OPTION_FLAG, "deterministic", NULL,
+			"with a fixed start of the clock and fixed seeds" },
+		{ 0, "secret", "NAME", OPTION_LIST, "secrets", option_secret,
+			"what this variable of cectl's own environment holds is masked again; a run that came with "
+			"secrets wants as many" }),
+	.operand_least = 1, .operand_most = 1,
+	.examples = EXAMPLES(
+		{ "cectl replay last", "does it come out the same?" },
+		{ "cectl replay 01M7YDZBQ7 --times 20", "is it deterministic?" },
+		{ "cectl replay last --json | jq .circumstances", "what has changed since" }),
 	.print_more = print_more,
 	.run = replay_run,
 };
+// clang-format on

@@ -402,8 +402,7 @@ void results_note(struct cli *cli, const struct value *result)
 		say(&cli->err, PAINT_DIM, "       %s\n", failing);
 }
 
-int results_show(
-	struct live *live, const struct value *result, const struct result_options *options)
+int results_show(struct live *live, const struct value *result, const char *out_dir)
 {
 	struct cli *cli = live->cli;
 	bool is_pruned = value_is(value_get(result, "pruned"), VALUE_MAP);
@@ -415,13 +414,13 @@ int results_show(
 			page_text(cli, result, "run_id"),
 			page_text(cli, value_get(result, "pruned"), "act"));
 		status = status == EXIT_OK ? EXIT_SERVICE : status;
-	} else if (options->out_dir && results_write_artifacts(cli, result, options->out_dir) < 0)
+	} else if (out_dir && results_write_artifacts(cli, result, out_dir) < 0)
 		status = status == EXIT_OK ? EXIT_SERVICE : status;
 	if (cli->json)
 		return cli_document(cli, result, status);
 	show_stream(live, &live->out, result, "stdout");
 	show_stream(live, &live->err, result, "stderr");
-	if (!options->out_dir)
+	if (!out_dir)
 		hint_artifacts(cli, result);
 	note_skipped(cli, result);
 	if (!value_as_bool(value_get(result, "ok"), false))

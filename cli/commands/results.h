@@ -7,12 +7,6 @@
 #include "cli/session/cli.h"
 #include "cli/terminal/passthrough.h"
 
-/* Options that say where results go. */
-struct result_options {
-	const char *out_dir;
-	bool stream;
-};
-
 /* Shows a run while it runs: its output with --stream, else that time passes. */
 struct live {
 	struct cli *cli;
@@ -38,9 +32,8 @@ void live_init(struct live *live, struct cli *cli, bool streams);
 int live_ask(struct live *live, const char *method, struct value *params,
 	const struct value **ret_result);
 
-/* Shows the result and returns the exit status of the command. */
-int results_show(
-	struct live *live, const struct value *result, const struct result_options *options);
+/* Shows the result, with its artifacts below `out_dir` (NULL: a hint), and returns the exit status. */
+int results_show(struct live *live, const struct value *result, const char *out_dir);
 
 /* Whether it is no result yet: the run waits for a person. */
 bool results_are_parked(const struct value *result);

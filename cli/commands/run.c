@@ -1,65 +1,6 @@
-#include <stddef.h>
-
 #include "cli/base/exits.h"
 #include "cli/commands/job_options.h"
 #include "cli/commands/results.h"
-
-struct run_options {
-	struct job_options job;
-	const char *out_dir;
-	bool stream;
-	bool detach;
-};
-
-// clang-format off
-static const struct option_row rows[] = {
-	JOB_OPTION_ROWS(struct run_options),
-	{ 'o', "out", "DIR", OPTION_TEXT, offsetof(struct run_options, out_dir),
-		"writes artifacts below DIR; without --artifact, all files" },
-	{ 0, "stream", NULL, OPTION_FLAG, offsetof(struct run_options, stream),
-		"pass output on while the program runs" },
-	{ 'd', "detach", NULL, OPTION_FLAG, offsetof(struct run_options, detach),
-		"print the run's id at once; `cectl wait RUN` fetches the result" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example examples[] = {
-	{ "cectl run -c 'print(6 * 7)'", "a first program" },
-	{ "cectl run report.py --input @numbers.json --schema report.schema.json",
-		"a program that reads JSON and must answer with JSON of a certain shape" },
-	{ "cectl run --limit wall=2s --limit memory=64M job.py -- --fast",
-		"tighter limits; words after -- are for the program" },
-	{ "cectl run plot.py -f data.csv -a '*.png' --out plots/",
-		"a file in, pictures out" },
-	{ "sort words.txt | cectl run count.py", "the pipe is the program's stdin" },
-	{ "echo 'print(input())' | cectl run - --stdin words.txt",
-		"the program from a pipe, its stdin from a file" },
-	{ "cectl run --json -c 'import socket' --policy strict | jq .policy.findings",
-		"the whole answer for a program to read" },
-	{ NULL, NULL },
-};
-// clang-format on
-
-static int put_flag(struct cli *cli, struct value *params, const char *key)
-{
-	return value_map_put(&cli->arena, params, key, value_bool(&cli->arena, true));
-}
-
-/* --out alone asks for all files. */
-static int put_rest(struct cli *cli, const struct run_options *options, struct value *params)
-{
-	struct value *globs = value_list(&cli->arena);
-
-	if (options->stream && !options->detach && put_flag(cli, params, "stream") < 0)
-		return -1;
-	if (options->detach && put_flag(cli, params, "detach") < 0)
-		return -1;
-	if (!options->out_dir || options->job.artifacts.count > 0)
-		return 0;
-	if (value_list_add(&cli->arena, globs, value_text(&cli->arena, "*")) < 0)
-		return -1;
-	return value_map_put(&cli->arena, params, "artifacts", globs);
-}
 
 static int show_detached(struct cli *cli, const struct value *result)
 {
@@ -71,36 +12,47 @@ static int show_detached(struct cli *cli, const struct value *result)
 	return EXIT_OK;
 }
 
-static int run_run(struct cli *cli, const void *given)
+/* --out alone asks for all files. */
+static void put_all_artifacts(struct cli *cli, struct value *params)
 {
-	const struct run_options *options = given;
-	const struct result_options shown = { options->out_dir, options->stream };
+	struct value *globs = value_list(&cli->arena);
+
+	(void)value_list_add(&cli->arena, globs, value_text(&cli->arena, "*"));
+	(void)value_map_put(&cli->arena, params, "artifacts", globs);
+}
+
+static int run_run(struct cli *cli)
+{
+	const char *out_dir = cli_text(cli, "out");
+	bool detach = cli_flag(cli, "detach");
+	bool stream = cli_flag(cli, "stream");
 	struct value *params = NULL;
 	const struct value *result = NULL;
 	struct live live;
 	int status;
 
-	if (options->detach && (options->stream || options->out_dir))
+	if (detach && (stream || out_dir))
 		return cli_usage(
 			cli, "--detach answers before there is output; use `cectl wait RUN`");
-	status = job_options_params(cli, &options->job, &params);
+	status = job_options_params(cli, &params);
 	if (status == 0)
-		status = job_options_piped(cli, &options->job, params);
+		status = job_options_piped(cli, params);
 	if (status == 0)
-		status = results_prepare_out(cli, options->out_dir);
+		status = results_prepare_out(cli, out_dir);
 	if (status != 0)
 		return status;
-	if (put_rest(cli, options, params) < 0)
-		return cli_no_memory(cli);
-	live_init(&live, cli, options->stream && !cli->json);
-	if (!options->detach)
+	if (out_dir && !value_get(params, "artifacts"))
+		put_all_artifacts(cli, params);
+	live_init(&live, cli, stream && !cli->json);
+	if (!detach)
 		live_cancels(&live, params);
 	status = live_ask(&live, "run", params, &result);
 	if (status != 0)
 		return status;
-	return options->detach ? show_detached(cli, result) : results_show(&live, result, &shown);
+	return detach ? show_detached(cli, result) : results_show(&live, result, out_dir);
 }
 
+// clang-format off
 const struct command run_command = {
 	.name = "run",
 	.operands = "[FILE | -c CODE | -] [-- ARG...]",
@@ -119,13 +71,32 @@ const struct command run_command = {
 		"bash reads from a pipe, write </dev/null, or cectl reads it.\n\n"
 		"Ctrl-C cancels the run: what it has written so far and its id are shown.  A second "
 		"Ctrl-C ends cectl at once; the daemon then cancels the run.",
-	.options = rows,
-	.options_size = sizeof(struct run_options),
+	.options = OPTIONS(
+		JOB_OPTION_ROWS,
+		{ 'o', "out", "DIR", OPTION_TEXT, NULL, NULL,
+			"writes artifacts below DIR; without --artifact, all files" },
+		{ 0, "stream", NULL, OPTION_FLAG, "stream", NULL,
+			"pass output on while the program runs" },
+		{ 'd', "detach", NULL, OPTION_FLAG, "detach", NULL,
+			"print the run's id at once; `cectl wait RUN` fetches the result" }),
 	.operand_most = 1,
 	.instead = "code",
 	.takes_rest = true,
-	.examples = examples,
+	.examples = EXAMPLES(
+		{ "cectl run -c 'print(6 * 7)'", "a first program" },
+		{ "cectl run report.py --input @numbers.json --schema report.schema.json",
+			"a program that reads JSON and must answer with JSON of a certain shape" },
+		{ "cectl run --limit wall=2s --limit memory=64M job.py -- --fast",
+			"tighter limits; words after -- are for the program" },
+		{ "cectl run plot.py -f data.csv -a '*.png' --out plots/",
+			"a file in, pictures out" },
+		{ "sort words.txt | cectl run count.py", "the pipe is the program's stdin" },
+		{ "echo 'print(input())' | cectl run - --stdin words.txt",
+			"the program from a pipe, its stdin from a file" },
+		{ "cectl run --json -c 'import socket' --policy strict | jq .policy.findings",
+			"the whole answer for a program to read" }),
 	.print_more = exits_help,
 	.run_statuses = true,
 	.run = run_run,
 };
+// clang-format on

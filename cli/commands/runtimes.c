@@ -1,42 +1,24 @@
 #include <string.h>
 
-#include "cli/base/exits.h"
 #include "cli/commands/commands.h"
 #include "cli/session/page.h"
-#include "cli/terminal/table.h"
+#include "proto/base/container.h"
 
-static const struct example examples[] = {
-	{ "cectl runtimes", "what can run here" },
-	{ "cectl runtimes --json | jq -r '.runtimes[].name'", "only the names" },
-	{ NULL, NULL },
-};
-
-static const struct table_column columns[] = {
-	{ "LANGUAGE", false, false, 0 },
-	{ "VERSION", false, false, 0 },
-	{ "WARM", true, false, 0 },
-	{ "RUNNING", true, false, 3 },
-	{ "DIGEST", false, true, 4 },
-	{ "PRELOADED", false, true, 2 },
-};
-
-static void add_runtime(struct cli *cli, struct table *table, const struct value *runtime)
+static enum paint warm_paint(const char *text)
 {
-	struct arena *arena = &cli->arena;
-	const struct value *warm = value_get(runtime, "warm");
-
-	const struct table_cell cells[] = {
-		{ output_text(arena, value_get(runtime, "name")), PAINT_BOLD },
-		{ output_text(arena, value_get(runtime, "version")), PAINT_PLAIN },
-		{ output_text(arena, warm),
-			value_as_int(warm, 0) > 0 ? PAINT_GREEN : PAINT_YELLOW },
-		{ output_text(arena, value_get(runtime, "running")), PAINT_PLAIN },
-		{ output_text(arena, value_get(runtime, "digest")), PAINT_DIM },
-		{ output_text(arena, value_get(runtime, "preload")), PAINT_PLAIN },
-	};
-
-	table_add(table, cells);
+	return text[0] && strcmp(text, "0") != 0 ? PAINT_GREEN : PAINT_YELLOW;
 }
+
+// clang-format off
+static const struct page_column columns[] = {
+	{ { "LANGUAGE",  false, false, 0 }, "name",    PAINT_BOLD,  NULL, NULL },
+	{ { "VERSION",   false, false, 0 }, "version", PAINT_PLAIN, NULL, NULL },
+	{ { "WARM",      true,  false, 0 }, "warm",    PAINT_PLAIN, NULL, warm_paint },
+	{ { "RUNNING",   true,  false, 3 }, "running", PAINT_PLAIN, NULL, NULL },
+	{ { "DIGEST",    false, true,  4 }, "digest",  PAINT_DIM,   NULL, NULL },
+	{ { "PRELOADED", false, true,  2 }, "preload", PAINT_PLAIN, NULL, NULL },
+};
+// clang-format on
 
 /* The programs that jobs of a runtime may start. */
 static void show_tools(struct cli *cli, const struct value *runtime)
@@ -94,8 +76,7 @@ static void show_limits(struct cli *cli, const struct value *runtimes, size_t at
 	if (!value_is(standard, VALUE_MAP) || has_same_before(runtimes, at))
 		return;
 	show_whose(cli, runtimes, at);
-	table_init(&table, &cli->arena, limit_columns,
-		sizeof(limit_columns) / sizeof(limit_columns[0]));
+	table_init(&table, &cli->arena, limit_columns, COUNT_OF(limit_columns));
 	for (size_t i = 0; i < standard->map.count; i++) {
 		const struct value_entry *entry = &standard->map.entries[i];
 		const struct table_cell cells[] = {
@@ -118,40 +99,31 @@ static void tell_trouble(struct cli *cli, const struct value *runtime)
 			output_text(&cli->arena, value_get(runtime, "name")), trouble);
 }
 
-static int runtimes_run(struct cli *cli, const void *given)
+static void runtimes_show(struct cli *cli, const struct value *result)
 {
-	const struct value *result = NULL;
-	const struct value *runtimes;
-	struct table table;
-	int status = cli_ask(cli, "runtimes", value_map(&cli->arena), NULL, &result);
+	const struct value *runtimes = value_get(result, "runtimes");
 
-	(void)given;
-	if (status != 0)
-		return status;
-	if (cli->json)
-		return cli_document(cli, result, EXIT_OK);
-	runtimes = value_get(result, "runtimes");
-	table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; value_at(runtimes, i); i++)
-		add_runtime(cli, &table, value_at(runtimes, i));
-	table_print(&table, &cli->out, 0);
+	page_table(cli, columns, COUNT_OF(columns), runtimes, 0);
 	for (size_t i = 0; value_at(runtimes, i); i++)
 		tell_trouble(cli, value_at(runtimes, i));
 	for (size_t i = 0; value_at(runtimes, i); i++)
 		show_tools(cli, value_at(runtimes, i));
 	for (size_t i = 0; value_at(runtimes, i); i++)
 		show_limits(cli, runtimes, i);
-	return EXIT_OK;
 }
 
+// clang-format off
 const struct command runtimes_command = {
 	.name = "runtimes",
-	.operands = "",
 	.summary = "the languages that can run, and how many workers are warm",
 	.about = "Lists the runtimes that the host has configured: version, warm workers, "
 		 "modules that are imported ahead, the digest of the runtime, the tools that "
 		 "programs may start (\"coreutils\" is all of them), and the limits that your "
 		 "runs get and may ask for.",
-	.examples = examples,
-	.run = runtimes_run,
+	.examples = EXAMPLES(
+		{ "cectl runtimes", "what can run here" },
+		{ "cectl runtimes --json | jq -r '.runtimes[].name'", "only the names" }),
+	.method = "runtimes",
+	.show = runtimes_show,
 };
+// clang-format on

@@ -1,39 +1,14 @@
-#include <stddef.h>
-
+/* cectl show and trace: one run as a page, and its timeline. */
 #include "cli/base/exits.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/record.h"
+#include "cli/session/page.h"
+#include "proto/base/container.h"
 
-struct show_options {
-	bool full;
-};
-
-// clang-format off
-static const struct option_row rows[] = {
-	{ 0, "full", NULL, OPTION_FLAG, offsetof(struct show_options, full),
-		"all of the code and of the stored output" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example examples[] = {
-	{ "cectl show last", "the newest run" },
-	{ "cectl show last~2", "the one two before it" },
-	{ "cectl show 01JD3 --full | less", "a run by the beginning of its id, with everything" },
-	{ "cectl show last --json | jq .evidence", "what the kernel said" },
-	{ NULL, NULL },
-};
-// clang-format on
-
-static int show_run(struct cli *cli, const void *given)
+static void show_record(struct cli *cli, const struct value *record)
 {
-	const struct show_options *options = given;
-	const struct value *record = NULL;
-	int status = record_get(cli, cli->operands.items[0], &record);
+	bool full = cli_flag(cli, "full");
 
-	if (status != 0)
-		return status;
-	if (cli->json)
-		return cli_document(cli, record, EXIT_OK);
 	record_show_head(cli, record);
 	say(&cli->out, PAINT_PLAIN, "\n");
 	record_show_facts(cli, record);
@@ -44,14 +19,14 @@ static int show_run(struct cli *cli, const void *given)
 	record_show_output_errors(cli, record);
 	record_show_limits(cli, record);
 	record_show_times(cli, record);
-	record_show_code(cli, record, options->full);
-	record_show_streams(cli, record, options->full);
+	record_show_code(cli, record, full);
+	record_show_streams(cli, record, full);
 	record_show_artifacts(cli, record);
 	say(&cli->out, PAINT_DIM, "\nmore: %s\n",
-		cli_more(cli, "trace", output_text(&cli->arena, value_get(record, "run_id"))));
-	return EXIT_OK;
+		cli_more(cli, "trace", page_text(cli, record, "run_id")));
 }
 
+// clang-format off
 const struct command show_command = {
 	.name = "show",
 	.operands = "RUN",
@@ -61,11 +36,67 @@ const struct command show_command = {
 		"policy found, limits and what held them, where the time went, the program with the "
 		"lines in question marked, and its output.\n\n"
 		"RUN is a run's id, any unique beginning of it, `last`, or `last~N`.",
-	.options = rows,
-	.options_size = sizeof(struct show_options),
-	.operand_least = 1,
-	.operand_most = 1,
-	.examples = examples,
+	.options = OPTIONS(
+		{ 0, "full", NULL, OPTION_FLAG, NULL, NULL,
+			"all of the code and of the stored output" }),
+	.operand_least = 1, .operand_most = 1,
+	.examples = EXAMPLES(
+		{ "cectl show last", "the newest run" },
+		{ "cectl show last~2", "the one two before it" },
+		{ "cectl show 01JD3 --full | less", "a run by the beginning of its id, with everything" },
+		{ "cectl show last --json | jq .evidence", "what the kernel said" }),
 	.reads_copy = true,
-	.run = show_run,
+	.method = "runs.get",
+	.operand_param = "run_id",
+	.show = show_record,
 };
+// clang-format on
+
+/* {run_id, outcome, trace}: the record's own words, without the rest. */
+static int trace_document(struct cli *cli, const struct value *record)
+{
+	static const char *const keys[] = { "run_id", "outcome", "received_us", "metrics",
+		"trace" };
+	struct value *map = value_map(&cli->arena);
+
+	for (size_t i = 0; i < COUNT_OF(keys); i++) {
+		struct value *value = value_get(record, keys[i]);
+
+		if (value)
+			(void)value_map_put(&cli->arena, map, keys[i], value);
+	}
+	return cli_document(cli, map, EXIT_OK);
+}
+
+static int trace_run(struct cli *cli)
+{
+	const struct value *record = NULL;
+	int status = record_get(cli, cli_operand(cli, 0), &record);
+
+	if (status != 0)
+		return status;
+	if (cli->json)
+		return trace_document(cli, record);
+	record_show_head(cli, record);
+	say(&cli->out, PAINT_PLAIN, "\n");
+	record_show_trace(cli, record);
+	return EXIT_OK;
+}
+
+// clang-format off
+const struct command trace_command = {
+	.name = "trace",
+	.operands = "RUN",
+	.summary = "the timeline of a run, step by step",
+	.about =
+		"Shows each step of a run with the time since its request was whole, and a bar for "
+		"how long it took.",
+	.operand_least = 1, .operand_most = 1,
+	.examples = EXAMPLES(
+		{ "cectl trace last", "what happened when, in the newest run" },
+		{ "cectl trace last --json | jq '.trace[] | select(.ok == false)'",
+			"only what went wrong" }),
+	.reads_copy = true,
+	.run = trace_run,
+};
+// clang-format on

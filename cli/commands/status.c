@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/base/exits.h"
 #include "cli/base/options.h"
 #include "cli/base/safe.h"
 #include "cli/base/times.h"
@@ -87,12 +86,6 @@ static int status_words_help(struct buf *out)
 
 #define NAME_COLUMNS 13
 #define INDENT       (2 + NAME_COLUMNS + 1)
-
-static const struct example examples[] = {
-	{ "cectl status", "is the daemon up, and what does it do?" },
-	{ "cectl status --json | jq .queued", "one figure for a script" },
-	{ NULL, NULL },
-};
 
 /* The alarm about the record; "": none. */
 static const char *alarm_of(struct cli *cli, const struct value *status)
@@ -371,7 +364,7 @@ static void show_field(const struct cli *cli, const char *name, const char *text
 	say(&cli->out, PAINT_PLAIN, "%s\n", text);
 }
 
-static int status_show(struct cli *cli, const struct value *status)
+static void status_show(struct cli *cli, const struct value *status)
 {
 	show_head(cli, status);
 	show_admin_ops(cli, status);
@@ -394,27 +387,19 @@ static int status_show(struct cli *cli, const struct value *status)
 				page_number(cli, entry->key, entry->value));
 	}
 	say(&cli->out, PAINT_DIM, "what the words mean: cectl status --help\n");
-	return EXIT_OK;
 }
 
-static int status_run(struct cli *cli, const void *given)
-{
-	const struct value *result = NULL;
-	int status = cli_ask(cli, "admin.status", value_map(&cli->arena), NULL, &result);
-
-	(void)given;
-	if (status != 0)
-		return status;
-	return cli->json ? cli_document(cli, result, EXIT_OK) : status_show(cli, result);
-}
-
+// clang-format off
 const struct command status_command = {
 	.name = "status",
-	.operands = "",
 	.summary = "the state of the daemon",
 	.about = "For administrators. Shows the daemon's version, its workers and queue, the "
 		 "runs in progress, and the size of the store.",
-	.examples = examples,
+	.examples = EXAMPLES(
+		{ "cectl status", "is the daemon up, and what does it do?" },
+		{ "cectl status --json | jq .queued", "one figure for a script" }),
 	.print_more = status_words_help,
-	.run = status_run,
+	.method = "admin.status",
+	.show = status_show,
 };
+// clang-format on

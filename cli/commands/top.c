@@ -1,6 +1,5 @@
 /* cectl top: what happens in the daemon now, on a page that fits the screen. */
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +8,9 @@
 #include "cli/base/times.h"
 #include "cli/base/units.h"
 #include "cli/commands/commands.h"
-#include "cli/session/cli.h"
 #include "cli/session/page.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/spark.h"
-#include "cli/terminal/table.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
@@ -247,96 +244,79 @@ static void print_outcomes(struct cli *cli, const struct value *last)
 
 static void print_runtimes(struct cli *cli, const struct value *runtimes)
 {
-	static const struct table_column columns[] = {
-		{ "RUNTIME", false, false, 0 },
-		{ "WARM", true, false, 0 },
-		{ "RUNNING", true, false, 0 },
-		{ "MAKING", true, false, 3 },
-		{ "WANTED", true, false, 2 },
-		{ "RUNS", true, false, 1 },
-		{ "WAITED", true, false, 4 },
-		{ "TROUBLE", false, true, 5 },
+	// clang-format off
+	static const struct page_column columns[] = {
+		{ { "RUNTIME", false, false, 0 }, "name",    PAINT_BOLD,  NULL,      NULL },
+		{ { "WARM",    true,  false, 0 }, "warm",    PAINT_PLAIN, page_unit, NULL },
+		{ { "RUNNING", true,  false, 0 }, "running", PAINT_PLAIN, page_unit, NULL },
+		{ { "MAKING",  true,  false, 3 }, "making",  PAINT_PLAIN, page_unit, NULL },
+		{ { "WANTED",  true,  false, 2 }, "wanted",  PAINT_PLAIN, page_unit, NULL },
+		{ { "RUNS",    true,  false, 1 }, "runs",    PAINT_PLAIN, page_unit, NULL },
+		{ { "WAITED",  true,  false, 4 }, "waited",  PAINT_PLAIN, page_unit, NULL },
+		{ { "TROUBLE", false, true,  5 }, "trouble", PAINT_RED,   NULL,      NULL },
 	};
-	static const char *const keys[] = { "name", "warm", "running", "making", "wanted", "runs",
-		"waited", "trouble" };
-	struct table table;
+	// clang-format on
 
-	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
-	for (size_t i = 0; value_at(runtimes, i); i++) {
-		const struct value *runtime = value_at(runtimes, i);
-		struct table_cell cells[COUNT_OF(keys)];
-
-		for (size_t k = 0; k < COUNT_OF(keys); k++)
-			cells[k] = (struct table_cell){
-				page_number(cli, keys[k], value_get(runtime, keys[k])), PAINT_PLAIN
-			};
-		cells[0].paint = PAINT_BOLD;
-		cells[COUNT_OF(keys) - 1].paint = PAINT_RED;
-		table_add(&table, cells);
-	}
 	say(&cli->out, PAINT_PLAIN, "\n");
-	table_print(&table, &cli->out, 0);
+	page_table(cli, columns, COUNT_OF(columns), runtimes, 0);
 }
 
-/* Columns of a section, beside those that name the run. */
-enum telling {
-	TELLING_AGE, /* how long it has been running */
-	TELLING_TIME,
-	TELLING_REASON
+/* How long it has been running, or how long ago it was refused. */
+static const char *age(struct cli *cli, const struct value *run, const char *key)
+{
+	return page_number(
+		cli, "_us", value_int(&cli->arena, clock_wall_us() - page_int(run, key)));
+}
+
+static const char *outcome_or_running(struct cli *cli, const struct value *run, const char *key)
+{
+	const char *outcome = page_text(cli, run, key);
+
+	return outcome[0] ? outcome : "running";
+}
+
+static enum paint outcome_paint(const char *text)
+{
+	return strcmp(text, "running") == 0 ? PAINT_CYAN : output_outcome_paint(text);
+}
+
+// clang-format off
+#define RUN_COLUMNS(time_title, time_key, time_text, last_title, last_key) { \
+	{ { "RUN",      false, false, 0 }, "run_id",   PAINT_PLAIN, NULL,      NULL }, \
+	{ { time_title, true,  false, 0 }, time_key,   PAINT_BOLD,  time_text, NULL }, \
+	{ { "OUTCOME",  false, false, 0 }, "outcome",  PAINT_PLAIN, outcome_or_running, outcome_paint }, \
+	{ { "LANGUAGE", false, false, 3 }, "language", PAINT_PLAIN, NULL,      NULL }, \
+	{ { "UID",      true,  false, 2 }, "uid",      PAINT_PLAIN, NULL,      NULL }, \
+	{ { "AGENT",    false, true,  1 }, "agent",    PAINT_PLAIN, NULL,      NULL }, \
+	{ { last_title, false, true,  4 }, last_key,   PAINT_PLAIN, NULL,      NULL } }
+
+/* Lists of runs under a heading. */
+static const struct {
+	const char *key;
+	const char *heading;
+	struct page_column columns[7];
+} sections[] = {
+	{ "running", "running, the oldest first",
+		RUN_COLUMNS("TIME", "received_us", age, "TASK", "task") },
+	{ "slowest", "the slowest of the last minute",
+		RUN_COLUMNS("TIME", "total_us", page_unit, "TASK", "task") },
+	{ "refused", "refused in the last minute",
+		RUN_COLUMNS("AGO", "received_us", age, "REASON", "reason") },
 };
+// clang-format on
 
-static const char *time_of(
-	struct cli *cli, const struct value *run, enum telling telling, int64_t now_us)
+/* With room for `lines` in all. */
+static void print_section(struct cli *cli, const struct value *seen, size_t section, size_t lines)
 {
-	char text[UNITS_TEXT_MAX];
-
-	if (telling == TELLING_TIME)
-		return page_number(cli, "_us", value_get(run, "total_us"));
-	units_print_us(text, now_us - page_int(run, "received_us"));
-	return output_safe(&cli->arena, text);
-}
-
-static void add_run(struct cli *cli, struct table *table, const struct value *run,
-	enum telling telling, int64_t now_us)
-{
-	const char *outcome = page_text(cli, run, "outcome");
-	const struct table_cell cells[] = {
-		{ page_text(cli, run, "run_id"), PAINT_PLAIN },
-		{ time_of(cli, run, telling, now_us), PAINT_BOLD },
-		{ outcome[0] ? outcome : "running",
-			outcome[0] ? output_outcome_paint(outcome) : PAINT_CYAN },
-		{ page_text(cli, run, "language"), PAINT_PLAIN },
-		{ page_text(cli, run, "uid"), PAINT_PLAIN },
-		{ page_text(cli, run, "agent"), PAINT_PLAIN },
-		{ page_text(cli, run, telling == TELLING_REASON ? "reason" : "task"), PAINT_PLAIN },
-	};
-
-	table_add(table, cells);
-}
-
-/* A list of runs under a heading, with room for `lines` in all. */
-static void print_section(struct cli *cli, const struct value *seen, const char *key,
-	const char *heading, enum telling telling, size_t lines)
-{
-	const struct table_column columns[] = {
-		{ "RUN", false, false, 0 },
-		{ telling == TELLING_REASON ? "AGO" : "TIME", true, false, 0 },
-		{ "OUTCOME", false, false, 0 },
-		{ "LANGUAGE", false, false, 3 },
-		{ "UID", true, false, 2 },
-		{ "AGENT", false, true, 1 },
-		{ telling == TELLING_REASON ? "REASON" : "TASK", false, true, 4 },
-	};
-	const struct value *runs = value_get(seen, key);
-	struct table table;
+	const struct value *runs = value_get(seen, sections[section].key);
+	struct value *shown = value_list(&cli->arena);
 
 	if (!value_at(runs, 0) || lines <= SECTION_LINES)
 		return;
-	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
 	for (size_t i = 0; i < lines - SECTION_LINES && value_at(runs, i); i++)
-		add_run(cli, &table, value_at(runs, i), telling, page_int(seen, "at_us"));
-	output_heading(&cli->out, heading);
-	table_print(&table, &cli->out, 0);
+		(void)value_list_add(&cli->arena, shown, value_at(runs, i));
+	output_heading(&cli->out, sections[section].heading);
+	page_table(cli, sections[section].columns, COUNT_OF(sections[section].columns), shown, 0);
 }
 
 static void top_print(struct top *top, const struct value *seen, struct screen_size size)
@@ -351,38 +331,13 @@ static void top_print(struct top *top, const struct value *seen, struct screen_s
 	print_rates(top, seen);
 	print_outcomes(cli, value_get(seen, "last"));
 	print_runtimes(cli, runtimes);
-	print_section(cli, seen, "running", "running, the oldest first", TELLING_AGE, left / 3);
-	print_section(
-		cli, seen, "slowest", "the slowest of the last minute", TELLING_TIME, left / 3);
-	print_section(cli, seen, "refused", "refused in the last minute", TELLING_REASON, left / 3);
+	for (size_t i = 0; i < COUNT_OF(sections); i++)
+		print_section(cli, seen, i, left / COUNT_OF(sections));
 }
 
 #define INTERVAL_MS       1000
 #define INTERVAL_MS_LEAST 100
 #define INTERVAL_MS_MOST  3600000
-
-struct top_options {
-	const char *interval;
-	bool once;
-};
-
-// clang-format off
-static const struct option_row rows[] = {
-	{ 0, "interval", "TIME", OPTION_TEXT, offsetof(struct top_options, interval),
-		"how often to look; 1s unless said" },
-	{ 0, "once", NULL, OPTION_FLAG, offsetof(struct top_options, once),
-		"one page, and no more; no terminal needed" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example examples[] = {
-	{ "cectl top", "q leaves" },
-	{ "cectl top --interval 5s", "more quietly" },
-	{ "cectl top --once", "for a mail or a log" },
-	{ "cectl top --json | jq '.running[].run_id'", "for a script" },
-	{ NULL, NULL },
-};
-// clang-format on
 
 /* ---- one frame ---------------------------------------------------------------------------- */
 
@@ -496,16 +451,16 @@ static int once(struct top *top)
 	return EXIT_OK;
 }
 
-static int top_run(struct cli *cli, const void *given)
+static int top_run(struct cli *cli)
 {
-	const struct top_options *options = given;
+	const char *interval = cli_text(cli, "interval");
 	struct top top = { .cli = cli };
 	const struct value *hello = NULL;
 	uint64_t interval_ms = INTERVAL_MS;
 	struct err err = ERR_INIT;
 	int status;
 
-	if (options->interval && units_parse_ms(options->interval, &interval_ms, &err) < 0)
+	if (interval && units_parse_ms(interval, &interval_ms, &err) < 0)
 		return cli_usage(cli, "--interval: %s", err.text);
 	if (interval_ms < INTERVAL_MS_LEAST || interval_ms > INTERVAL_MS_MOST)
 		return cli_usage(cli, "--interval is from 100ms to 1h");
@@ -513,19 +468,27 @@ static int top_run(struct cli *cli, const void *given)
 	status = cli_ask(cli, "runtimes", value_map(&cli->arena), NULL, &hello);
 	if (status != 0)
 		return status;
-	return options->once || cli->json ? once(&top) : live(&top, interval_ms);
+	return cli_flag(cli, "once") || cli->json ? once(&top) : live(&top, interval_ms);
 }
 
+// clang-format off
 const struct command top_command = {
 	.name = "top",
-	.operands = "",
 	.summary = "runs, queue and workers, updated every second",
 	.about = "Shows running and queued runs, workers, rates and times of the last ten "
 		 "seconds, the slowest runs, and the refused runs of the last minute. "
 		 "Administrators see all users, others their own runs.  The bars at the top are "
 		 "runs per second since the start.  q quits.",
-	.options = rows,
-	.options_size = sizeof(struct top_options),
-	.examples = examples,
+	.options = OPTIONS(
+		{ 0, "interval", "TIME", OPTION_TEXT, NULL, NULL,
+			"how often to look; 1s unless said" },
+		{ 0, "once", NULL, OPTION_FLAG, NULL, NULL,
+			"one page, and no more; no terminal needed" }),
+	.examples = EXAMPLES(
+		{ "cectl top", "q leaves" },
+		{ "cectl top --interval 5s", "more quietly" },
+		{ "cectl top --once", "for a mail or a log" },
+		{ "cectl top --json | jq '.running[].run_id'", "for a script" }),
 	.run = top_run,
 };
+// clang-format on

@@ -1,49 +1,19 @@
 /* cectl watch: prints events of the daemon as they happen. */
 #include <inttypes.h>
-#include <stddef.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/base/exits.h"
+#include "cli/base/option_values.h"
 #include "cli/base/times.h"
 #include "cli/base/units.h"
-#include "cli/base/users.h"
 #include "cli/commands/commands.h"
 #include "cli/session/page.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
 #define AGAIN_MS 500 /* between two tries to find the daemon again */
-
-struct watch_options {
-	struct words kinds;
-	const char *uid, *agent, *task;
-	const char *limit;
-};
-
-// clang-format off
-static const struct option_row rows[] = {
-	{ 'k', "kind", "KIND", OPTION_LIST, offsetof(struct watch_options, kinds),
-		"only these: started, finished, limit, denied, asked, approved, admin_op, alert" },
-	{ 'u', "uid", "USER", OPTION_TEXT, offsetof(struct watch_options, uid),
-		"only runs of this user, a name or a uid" },
-	{ 0, "agent", "AGENT", OPTION_TEXT, offsetof(struct watch_options, agent),
-		"only runs of this agent" },
-	{ 0, "task", "TASK", OPTION_TEXT, offsetof(struct watch_options, task),
-		"only runs of this task" },
-	{ 'n', "limit", "N", OPTION_TEXT, offsetof(struct watch_options, limit),
-		"ends after so many events" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
-};
-
-static const struct example examples[] = {
-	{ "cectl watch", "everything that you may see" },
-	{ "cectl watch -k asked -k denied", "runs that wait for a person, and refused ones" },
-	{ "cectl watch --json -k finished | jq -r .outcome", "one document on each line, for programs" },
-	{ NULL, NULL },
-};
-// clang-format on
 
 /* The state of one watch. */
 struct watching {
@@ -75,18 +45,6 @@ static enum paint paint_of(const char *kind, const char *outcome)
 		if (!strcmp(paints[i].kind, kind))
 			return paints[i].paint;
 	return output_outcome_paint(outcome);
-}
-
-/* "ran 12.3 ms" for a program that ran. */
-static void print_took(const struct output *out, const struct value *event)
-{
-	char took[UNITS_TEXT_MAX];
-	int64_t exec_us = page_int(event, "exec_us");
-
-	if (exec_us <= 0)
-		return;
-	units_print_us(took, exec_us);
-	say(out, PAINT_DIM, "  %s", took);
 }
 
 /* A text, or several of them. */
@@ -149,7 +107,8 @@ static void print_event(struct cli *cli, const struct value *event)
 	if (strcmp(kind, "missed") == 0)
 		say(&cli->out, PAINT_RED, "  %s events: this reader was too slow",
 			page_text(cli, event, "count"));
-	print_took(&cli->out, event);
+	if (page_int(event, "exec_us") > 0)
+		say(&cli->out, PAINT_DIM, "  %s", page_unit(cli, event, "exec_us"));
 	print_words(cli, event);
 	say(&cli->out, PAINT_PLAIN, "\n");
 }
@@ -181,15 +140,6 @@ static int on_notice(void *context, const char *method, const struct value *even
 }
 
 /* ---- the connection ------------------------------------------------------------------------- */
-
-/* Asks a fresh connection for events, and hears them.  1: enough; else what ended it. */
-static int hear(struct watching *watching, struct err *err)
-{
-	struct cli *cli = watching->cli;
-	const struct client_watch watch = { .context = watching, .on_notice = on_notice };
-
-	return client_listen(cli->client, &watch, err);
-}
 
 static int subscribe(struct watching *watching)
 {
@@ -239,15 +189,14 @@ static int come_back(struct watching *watching)
 
 static int watch_on(struct watching *watching)
 {
+	const struct client_watch watch = { .context = watching, .on_notice = on_notice };
 	int status = subscribe(watching);
 
 	while (status == 0) {
 		struct err err = ERR_INIT;
-		int heard = watching->most && watching->seen >= watching->most
-				    ? 1
-				    : hear(watching, &err);
 
-		if (heard == 1)
+		if ((watching->most && watching->seen >= watching->most) ||
+			client_listen(watching->cli->client, &watch, &err) == 1)
 			return EXIT_OK;
 		if (err.code != ERR_CLOSED && err.code != ERR_SYSTEM)
 			return cli_fail(watching->cli, &err);
@@ -260,55 +209,46 @@ static int watch_on(struct watching *watching)
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static int put_words(struct cli *cli, struct value *params, const struct watch_options *options)
+static int watch_run(struct cli *cli)
 {
-	struct arena *arena = &cli->arena;
-	struct value *kinds = value_list(arena);
-
-	for (size_t i = 0; i < options->kinds.count; i++)
-		(void)value_list_add(arena, kinds, value_text(arena, options->kinds.items[i]));
-	if (options->kinds.count && value_map_put(arena, params, "kinds", kinds) < 0)
-		return -1;
-	if (options->agent &&
-		value_map_put(arena, params, "agent", value_text(arena, options->agent)) < 0)
-		return -1;
-	if (options->task &&
-		value_map_put(arena, params, "task", value_text(arena, options->task)) < 0)
-		return -1;
-	return value_ok(arena) ? 0 : -1;
-}
-
-static int watch_run(struct cli *cli, const void *given)
-{
-	const struct watch_options *options = given;
 	struct watching watching = { .cli = cli, .params = value_map(&cli->arena) };
+	const char *limit = cli_text(cli, "limit");
 	struct err err = ERR_INIT;
-	uint32_t uid = 0;
+	int status = cli_put_options(cli, watching.params);
 
-	if (options->uid && users_parse(options->uid, &uid, &err) < 0)
-		return cli_usage(cli, "--uid: %s", err.text);
-	if (options->limit && units_parse_count(options->limit, &watching.most, &err) < 0)
+	if (status != 0)
+		return status;
+	if (limit && units_parse_count(limit, &watching.most, &err) < 0)
 		return cli_usage(cli, "--limit: %s", err.text);
-	if (options->limit && !watching.most)
+	if (limit && !watching.most)
 		return cli_usage(cli, "--limit: at least 1");
-	if (put_words(cli, watching.params, options) < 0 ||
-		(options->uid && value_map_put(&cli->arena, watching.params, "uid",
-					 value_uint(&cli->arena, uid)) < 0))
-		return cli_no_memory(cli);
 	return watch_on(&watching);
 }
 
+// clang-format off
 const struct command watch_command = {
 	.name = "watch",
-	.operands = "",
 	.summary = "events of the daemon as they happen",
 	.about = "Prints a line for each event until it is interrupted: runs that start and end, "
 		 "that are denied, or that wait for approval. Administrators see the events of "
 		 "all users, and acts on the daemon. With --json each line is a document. When "
 		 "the daemon stops, cectl waits for it to come back. A reader that is too slow "
 		 "gets the number of events that it missed.",
-	.options = rows,
-	.options_size = sizeof(struct watch_options),
-	.examples = examples,
+	.options = OPTIONS(
+		{ 'k', "kind", "KIND", OPTION_LIST, "kinds", NULL,
+			"only these: started, finished, limit, denied, asked, approved, admin_op, alert" },
+		{ 'u', "uid", "USER", OPTION_TEXT, "uid", option_user,
+			"only runs of this user, a name or a uid" },
+		{ 0, "agent", "AGENT", OPTION_TEXT, "agent", NULL,
+			"only runs of this agent" },
+		{ 0, "task", "TASK", OPTION_TEXT, "task", NULL,
+			"only runs of this task" },
+		{ 'n', "limit", "N", OPTION_TEXT, NULL, NULL,
+			"ends after so many events" }),
+	.examples = EXAMPLES(
+		{ "cectl watch", "everything that you may see" },
+		{ "cectl watch -k asked -k denied", "runs that wait for a person, and refused ones" },
+		{ "cectl watch --json -k finished | jq -r .outcome", "one document on each line, for programs" }),
 	.run = watch_run,
 };
+// clang-format on

@@ -25,7 +25,9 @@ int cli_document(struct cli *cli, const struct value *result, int status)
 {
 	struct err err = ERR_INIT;
 
-	if (output_document(&cli->out, result, &err) == 0)
+	if (!result || !value_ok(&cli->arena))
+		(void)err_set(&err, ERR_MEMORY, "not enough memory for this");
+	else if (output_document(&cli->out, result, &err) == 0)
 		return status;
 	say(&cli->err, PAINT_PLAIN, "cectl: %s\n", err.text);
 	return own_status(cli);
@@ -113,18 +115,6 @@ static int tell_no_daemon(struct cli *cli, const struct err *err)
 
 /* ---- a refused request in the words of the command line ------------------------------------ */
 
-/* Keys of the protocol whose option has another name. */
-static const struct {
-	const char *key;
-	const char *option;
-} others[] = {
-	{ "timeout_ms", "timeout" },
-	{ "ttl_ms", "ttl" },
-	{ "older_than_s", "older-than" },
-	{ "keep_bytes", "keep-size" },
-	{ "secrets", "secret" },
-};
-
 /* The first part of "/limits/memory_bytes", and the rest. */
 static const char *cut_key(const char *pointer, char ret_key[KEY_MAX])
 {
@@ -148,12 +138,8 @@ static bool is_option(const char *name, const char *key)
 
 static const char *option_for(const struct command *command, const char *key)
 {
-	for (size_t i = 0; i < COUNT_OF(others); i++) {
-		if (strcmp(others[i].key, key) == 0)
-			key = others[i].option;
-	}
 	for (const struct option_row *row = command->options; row && row->name; row++) {
-		if (is_option(row->name, key))
+		if ((row->param && strcmp(row->param, key) == 0) || is_option(row->name, key))
 			return row->name;
 	}
 	return NULL;
@@ -318,8 +304,11 @@ int cli_ask(struct cli *cli, const char *method, struct value *params,
 	const struct client_watch *watch, const struct value **ret_result)
 {
 	struct err err = ERR_INIT;
-	int status = cli_ask_quietly(cli, method, params, watch, ret_result, &err);
+	int status;
 
+	if (!params || !value_ok(&cli->arena))
+		return cli_no_memory(cli);
+	status = cli_ask_quietly(cli, method, params, watch, ret_result, &err);
 	return status == 0 ? 0 : cli_ask_failed(cli, status, status > 0 ? *ret_result : NULL, &err);
 }
 
@@ -351,4 +340,117 @@ int cli_ask_quietly(struct cli *cli, const char *method, const struct value *par
 
 	return cli->store ? call_copy(cli, &question, ret_result, err)
 			  : call_daemon(cli, &question, ret_result, err);
+}
+
+/* ---- the command line ---------------------------------------------------------------------- */
+
+const struct words *cli_words(const struct cli *cli, const char *option)
+{
+	return parsed_words(&cli->given, option);
+}
+
+const char *cli_text(const struct cli *cli, const char *option)
+{
+	return parsed_text(&cli->given, option);
+}
+
+bool cli_flag(const struct cli *cli, const char *option)
+{
+	return parsed_flag(&cli->given, option);
+}
+
+const char *cli_operand(const struct cli *cli, size_t index)
+{
+	return index < cli->given.operands.count ? cli->given.operands.items[index] : NULL;
+}
+
+/* NAME=VALUE: 0, or -1 with *err. */
+static int put_pair(struct arena *arena, struct value *map, const char *word, struct err *err)
+{
+	const char *equals = strchr(word, '=');
+	size_t len = equals ? (size_t)(equals - word) : 0;
+
+	if (!len)
+		return err_set(err, ERR_INVALID, "%s: it is written as NAME=VALUE", word);
+	if (value_get_len(map, word, len))
+		return err_set(err, ERR_INVALID, "%.*s is given twice", (int)len, word);
+	(void)value_map_put_len(arena, map, word, len, value_text(arena, equals + 1));
+	return 0;
+}
+
+static struct value *word_value(
+	struct arena *arena, const struct option_row *row, const char *word, struct err *err)
+{
+	return row->value ? row->value(arena, word, err) : value_text(arena, word);
+}
+
+/* The value of a row that was given; NULL with *err. */
+static struct value *row_value(struct arena *arena, const struct option_row *row,
+	const struct words *words, struct err *err)
+{
+	struct value *all = row->kind == OPTION_MAP ? value_map(arena) : value_list(arena);
+
+	if (row->kind == OPTION_FLAG)
+		return value_bool(arena, true);
+	if (row->kind == OPTION_TEXT || row->kind == OPTION_ONCE)
+		return word_value(arena, row, words->items[words->count - 1], err);
+	for (size_t i = 0; i < words->count && !err->code; i++) {
+		if (row->kind == OPTION_MAP)
+			(void)put_pair(arena, all, words->items[i], err);
+		else
+			(void)value_list_add(
+				arena, all, word_value(arena, row, words->items[i], err));
+	}
+	return all;
+}
+
+int cli_put_options(struct cli *cli, struct value *params)
+{
+	const struct command *command = cli->command;
+	const char *operand = cli_operand(cli, 0);
+	struct err err = ERR_INIT;
+	struct value *value;
+
+	for (const struct option_row *row = command->options; row && row->name; row++) {
+		const struct words *words = &cli->given.given[row - command->options];
+
+		if (!row->param || !words->count)
+			continue;
+		value = row_value(&cli->arena, row, words, &err);
+		if (err.code)
+			return cli_usage(cli, row->kind == OPTION_MAP ? "--%s %s" : "--%s: %s",
+				row->name, err.text);
+		(void)value_map_put(&cli->arena, params, row->param, value);
+	}
+	if (!command->operand_param || !operand)
+		return 0;
+	value = command->operand_value ? command->operand_value(&cli->arena, operand, &err)
+				       : value_text(&cli->arena, operand);
+	if (err.code)
+		return cli_usage(cli, "%s", err.text);
+	(void)value_map_put(&cli->arena, params, command->operand_param, value);
+	return 0;
+}
+
+int cli_run(struct cli *cli)
+{
+	static const struct client_watch patient = { .timeout_ms = 0 };
+	const struct command *command = cli->command;
+	struct value *params = value_map(&cli->arena);
+	const struct value *result = NULL;
+	int status;
+
+	if (command->run)
+		return command->run(cli);
+	status = cli_put_options(cli, params);
+	if (status == 0)
+		status = cli_ask(cli, command->method, params,
+			command->takes_long ? &patient : NULL, &result);
+	if (status != 0)
+		return status;
+	status = command->status ? command->status(result) : EXIT_OK;
+	if (cli->json)
+		return cli_document(cli, result, status);
+	command->show(cli, result);
+	return status;
 }

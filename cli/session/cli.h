@@ -20,20 +20,36 @@ struct cli {
 	struct output out;
 	struct output err;
 	bool json;
-	const char *socket; /* as --socket gave it, or NULL */
-	const char *store;  /* as --store gave it, or NULL: then questions go to the daemon */
-	struct words operands;
-	struct words rest;
-	bool has_rest;
+	const char *socket;    /* as --socket gave it, or NULL */
+	const char *store;     /* as --store gave it, or NULL: then questions go to the daemon */
+	struct parsed given;   /* its options and operands */
 	bool has_timeout;      /* the limit "wall" was written as --timeout */
 	int64_t patience_ms;   /* for the daemon's first answer; 0: CLIENT_PATIENCE_MS */
 	struct client *client; /* opened by the first question */
 	struct store *copy;    /* the same, of offline.c */
 };
 
+/* What the command line gives to an option of this command: see parsed_words(). */
+const struct words *cli_words(const struct cli *cli, const char *option);
+const char *cli_text(const struct cli *cli, const char *option);
+bool cli_flag(const struct cli *cli, const char *option);
+
+/* An operand, or NULL. */
+const char *cli_operand(const struct cli *cli, size_t index);
+
+/*
+ * Adds what the options and the operand give to the request.  0, or the exit status after reporting
+ * what is wrong.
+ */
+int cli_put_options(struct cli *cli, struct value *params);
+
+/* Runs the command: by its method, or by itself.  Returns the exit status. */
+int cli_run(struct cli *cli);
+
 /*
  * Asks the daemon and waits.  Returns 0 and the result; else the exit status, after reporting the
- * reason on stderr, and with --json as {"error": {...}} on stdout.  `watch` may be NULL.
+ * reason on stderr, and with --json as {"error": {...}} on stdout.  `watch` may be NULL.  Fails
+ * when the params, or anything else in the arena, found no memory.
  */
 int cli_ask(struct cli *cli, const char *method, struct value *params,
 	const struct client_watch *watch, const struct value **ret_result);

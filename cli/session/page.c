@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "cli/base/safe.h"
+#include "cli/base/times.h"
 #include "cli/base/units.h"
 #include "proto/base/buf.h"
+#include "proto/base/clock.h"
 
 #define NAME_COLUMNS  11
 #define CODE_TOP      24 /* lines of code shown from the top */
@@ -20,6 +22,71 @@ const char *page_text(struct cli *cli, const struct value *map, const char *key)
 int64_t page_int(const struct value *map, const char *key)
 {
 	return value_as_int(value_get(map, key), 0);
+}
+
+const char *page_unit(struct cli *cli, const struct value *map, const char *key)
+{
+	return page_number(cli, key, value_get(map, key));
+}
+
+const char *page_ago(struct cli *cli, const struct value *map, const char *key)
+{
+	int64_t wall_us = page_int(map, key);
+	char text[TIMES_TEXT_MAX] = "";
+
+	if (wall_us > 0)
+		times_print_ago(text, wall_us, clock_wall_us());
+	return output_safe(&cli->arena, text);
+}
+
+const char *page_moment(struct cli *cli, const struct value *map, const char *key)
+{
+	int64_t wall_us = page_int(map, key);
+	char text[TIMES_TEXT_MAX] = "";
+
+	if (wall_us > 0)
+		times_print(text, wall_us);
+	return output_safe(&cli->arena, text);
+}
+
+const char *page_list(struct cli *cli, const struct value *map, const char *key)
+{
+	const struct value *list = value_get(map, key);
+	const char *text = "";
+
+	for (size_t i = 0; value_at(list, i) && text; i++)
+		text = arena_printf(&cli->arena, "%s%s%s", text, i ? " " : "",
+			output_text(&cli->arena, value_at(list, i)));
+	return text ? text : "";
+}
+
+static struct table_cell cell_of(
+	struct cli *cli, const struct page_column *column, const struct value *row)
+{
+	const char *text = column->text ? column->text(cli, row, column->key)
+					: page_text(cli, row, column->key);
+
+	return (struct table_cell){ text,
+		column->paint_of ? column->paint_of(text) : column->paint };
+}
+
+void page_table(struct cli *cli, const struct page_column *columns, size_t count,
+	const struct value *list, size_t indent)
+{
+	struct table_column titles[TABLE_COLUMNS_MAX];
+	struct table table;
+
+	for (size_t i = 0; i < count; i++)
+		titles[i] = columns[i].table;
+	table_init(&table, &cli->arena, titles, count);
+	for (size_t n = 0; value_at(list, n); n++) {
+		struct table_cell cells[TABLE_COLUMNS_MAX] = { 0 };
+
+		for (size_t i = 0; i < count; i++)
+			cells[i] = cell_of(cli, &columns[i], value_at(list, n));
+		table_add(&table, cells);
+	}
+	table_print(&table, &cli->out, indent);
 }
 
 bool page_is_bytes(const struct value *value)

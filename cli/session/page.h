@@ -8,10 +8,31 @@
 #include <stdint.h>
 
 #include "cli/session/cli.h"
+#include "cli/terminal/table.h"
 
 /* Members of a map of the daemon's: safe text ("" for none), an integer (0 for none). */
 const char *page_text(struct cli *cli, const struct value *map, const char *key);
 int64_t page_int(const struct value *map, const char *key);
+
+/* More ways to show a member of a map, each "" when there is nothing. */
+const char *page_unit(struct cli *cli, const struct value *map, const char *key);
+const char *page_ago(struct cli *cli, const struct value *map, const char *key);
+const char *page_moment(struct cli *cli, const struct value *map, const char *key);
+const char *page_list(struct cli *cli, const struct value *map, const char *key);
+
+/* A column of a table whose rows are maps of the daemon's. */
+struct page_column {
+	struct table_column table;
+	const char *key;
+	enum paint paint;
+	/* Safe text; NULL: page_text(). */
+	const char *(*text)(struct cli *cli, const struct value *row, const char *key);
+	enum paint (*paint_of)(const char *text); /* by what it says; or NULL */
+};
+
+/* Prints a table with a row for each map of the list. */
+void page_table(struct cli *cli, const struct page_column *columns, size_t count,
+	const struct value *list, size_t indent);
 
 /* Text or bytes, as programs and their output come. */
 bool page_is_bytes(const struct value *value);

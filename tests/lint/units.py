@@ -47,6 +47,8 @@ LISTED = {
            PART, INSPECTOR),
     **each("cli/commands", "admin_ops approvals backup budgets cancel check gc output put policy replay "
            "run runs runtimes show stats status trace wait watch", COMMAND, CECTL),
+    **each("cli/commands", "approvals backup budgets cancel check gc levers output put policy replay "
+           "run runs runtimes show stats status wait watch", COMMAND, CECTL),
 }
 
 # module or pattern: (why there is no test of its name, the tests that cover it)
@@ -147,7 +149,7 @@ ELSEWHERE = {
     "cli/commands/record.c": (COMMAND, ["tests/scenario/012-cli-record.t"]),
     "cli/commands/results.c": (COMMAND, ["tests/scenario/013-cli-artifacts.t"]),
     "cli/base/source.c": (COMMAND, ["tests/scenario/010-cli-run.t"]),
-    "cli/commands/filters.c": (COMMAND, ["tests/scenario/012-cli-record.t"]),
+    "cli/base/option_values.c": (COMMAND, ["tests/scenario/012-cli-record.t", "tests/scenario/043-levers.t"]),
     "cli/terminal/passthrough.c": (COMMAND, ["tests/scenario/010-cli-run.t"]),
     "cli/terminal/screen.c": (COMMAND, ["tests/scenario/048-top.t"]),
     "cli/commands/top.c": (COMMAND, ["tests/scenario/048-top.t"]),

@@ -6,20 +6,15 @@
 #include "proto/json.h"
 #include "tests/check.h"
 
-struct sample {
-	struct job_options job;
-};
-
 static const struct option_row rows[] = {
-	JOB_OPTION_ROWS(struct sample),
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+	JOB_OPTION_ROWS,
+	{ 0 },
 };
 
 static const struct command command = {
 	.name = "sample",
 	.operands = "[FILE]",
 	.options = rows,
-	.options_size = sizeof(struct sample),
 	.operand_most = 1,
 	.takes_rest = true,
 };
@@ -34,7 +29,6 @@ struct trial {
 
 static void try_words(struct trial *trial, const char *const *words)
 {
-	struct parsed parsed = { .has_rest = false };
 	struct err err = ERR_INIT;
 	struct value *params = NULL;
 	struct bytes text = { NULL, 0 };
@@ -47,11 +41,9 @@ static void try_words(struct trial *trial, const char *const *words)
 	arena_init(&trial->cli.arena, 8 << 20);
 	for (; words[argc]; argc++)
 		argv[argc] = arena_strdup(&trial->cli.arena, words[argc]);
-	if (options_parse(&command, &trial->cli.arena, argc, argv, &parsed, &err) < 0)
+	if (options_parse(&command, &trial->cli.arena, argc, argv, &trial->cli.given, &err) < 0)
 		abort();
-	trial->cli.operands = parsed.operands;
-	trial->cli.rest = parsed.rest;
-	trial->status = job_options_params(&trial->cli, parsed.options, &params);
+	trial->status = job_options_params(&trial->cli, &params);
 	(void)fclose(trial->cli.err.file);
 	if (trial->status == 0 && json_write_text(&trial->cli.arena, params, JSON_WRITE_BASE64,
 					  1 << 20, &text, NULL) == 0)
@@ -186,10 +178,10 @@ TEST(pairs_words_and_rest_arrive_as_they_are)
 		"--task", "t", "--agent", "a", "--id", "i", "-p", "strict", "--on-output-limit",
 		"truncate", "--no-trace", "--", "-x", "");
 	CHECK_STR(trial.json,
-		"{\"language\":\"python\",\"code\":\"\",\"policy\":\"strict\",\"id\":\"i\","
-		"\"task\":\"t\",\"agent\":\"a\",\"on_output_limit\":\"truncate\",\"trace\":\"off\","
-		"\"args\":[\"-x\",\"\"],\"env\":{\"A\":\"b=c\",\"EMPTY\":\"\"},"
-		"\"labels\":{\"env\":\"test\"},\"artifacts\":[\"*.png\"]}");
+		"{\"language\":\"python\",\"code\":\"\",\"args\":[\"-x\",\"\"],\"trace\":\"off\","
+		"\"policy\":\"strict\",\"env\":{\"A\":\"b=c\",\"EMPTY\":\"\"},"
+		"\"artifacts\":[\"*.png\"],\"on_output_limit\":\"truncate\",\"id\":\"i\","
+		"\"task\":\"t\",\"agent\":\"a\",\"labels\":{\"env\":\"test\"}}");
 	arena_done(&trial.cli.arena);
 }
 

@@ -3,20 +3,13 @@
 #include "cli/base/options.h"
 #include "tests/check.h"
 
-struct sample {
-	bool fast;
-	const char *name;
-	const char *since;
-	struct words limits;
-};
-
 static const struct option_row rows[] = {
-	{ 'f', "fast", NULL, OPTION_FLAG, offsetof(struct sample, fast), "be quick" },
-	{ 'n', "name", "NAME", OPTION_TEXT, offsetof(struct sample, name),
+	{ 'f', "fast", NULL, OPTION_FLAG, NULL, NULL, "be quick" },
+	{ 'n', "name", "NAME", OPTION_TEXT, NULL, NULL,
 		"a name that is told at such length that it does not fit on one line" },
-	{ 0, "limit", "K=V", OPTION_LIST, offsetof(struct sample, limits), "a limit" },
-	{ 0, "since", "TIME", OPTION_ONCE, offsetof(struct sample, since), "a filter" },
-	{ 0, NULL, NULL, OPTION_FLAG, 0, NULL },
+	{ 0, "limit", "K=V", OPTION_LIST, NULL, NULL, "a limit" },
+	{ 0, "since", "TIME", OPTION_ONCE, NULL, NULL, "a filter" },
+	{ 0 },
 };
 
 static const struct example examples[] = { { "cectl sample a", "the letter a" }, { NULL, NULL } };
@@ -27,7 +20,6 @@ static const struct command command = {
 	.summary = "a sample",
 	.about = "Tells nothing.",
 	.options = rows,
-	.options_size = sizeof(struct sample),
 	.operand_most = 1,
 	.takes_rest = true,
 	.examples = examples,
@@ -39,7 +31,6 @@ struct trial {
 	struct parsed parsed;
 	struct err err;
 	int status;
-	const struct sample *sample;
 };
 
 static void try_words(struct trial *trial, const char *const *words)
@@ -53,7 +44,6 @@ static void try_words(struct trial *trial, const char *const *words)
 		argv[argc] = arena_strdup(&trial->arena, words[argc]);
 	trial->status =
 		options_parse(&command, &trial->arena, argc, argv, &trial->parsed, &trial->err);
-	trial->sample = trial->parsed.options;
 }
 
 #define TRY(trial, ...) try_words((trial), (const char *const[]){ __VA_ARGS__, NULL })
@@ -64,9 +54,9 @@ TEST(options_may_stand_before_and_behind_operands)
 
 	TRY(&trial, "-f", "file.py", "--name", "x", "--json");
 	CHECK_EQ_INT(trial.status, 0);
-	CHECK(trial.sample->fast);
+	CHECK(parsed_flag(&trial.parsed, "fast"));
 	CHECK(trial.parsed.common.json);
-	CHECK_STR(trial.sample->name, "x");
+	CHECK_STR(parsed_text(&trial.parsed, "name"), "x");
 	CHECK_EQ_INT(trial.parsed.operands.count, 1);
 	CHECK_STR(trial.parsed.operands.items[0], "file.py");
 	arena_done(&trial.arena);
@@ -77,11 +67,11 @@ TEST(a_value_may_be_attached_in_both_forms)
 	struct trial trial;
 
 	TRY(&trial, "--name=a=b", "--limit=x=1");
-	CHECK_STR(trial.sample->name, "a=b");
-	CHECK_STR(trial.sample->limits.items[0], "x=1");
+	CHECK_STR(parsed_text(&trial.parsed, "name"), "a=b");
+	CHECK_STR(parsed_words(&trial.parsed, "limit")->items[0], "x=1");
 	arena_done(&trial.arena);
 	TRY(&trial, "-nvalue");
-	CHECK_STR(trial.sample->name, "value");
+	CHECK_STR(parsed_text(&trial.parsed, "name"), "value");
 	arena_done(&trial.arena);
 }
 
@@ -90,9 +80,9 @@ TEST(a_list_keeps_every_value_in_order_and_a_text_the_last)
 	struct trial trial;
 
 	TRY(&trial, "--limit", "a=1", "--limit", "b=2", "-n", "one", "-n", "two");
-	CHECK_EQ_INT(trial.sample->limits.count, 2);
-	CHECK_STR(trial.sample->limits.items[1], "b=2");
-	CHECK_STR(trial.sample->name, "two");
+	CHECK_EQ_INT(parsed_words(&trial.parsed, "limit")->count, 2);
+	CHECK_STR(parsed_words(&trial.parsed, "limit")->items[1], "b=2");
+	CHECK_STR(parsed_text(&trial.parsed, "name"), "two");
 	arena_done(&trial.arena);
 }
 
@@ -101,7 +91,7 @@ TEST(what_can_be_meant_once_is_refused_the_second_time)
 	struct trial trial;
 
 	TRY(&trial, "--since", "1h");
-	CHECK_STR(trial.sample->since, "1h");
+	CHECK_STR(parsed_text(&trial.parsed, "since"), "1h");
 	arena_done(&trial.arena);
 	TRY(&trial, "--since", "1h", "--since=2h");
 	CHECK_EQ_INT(trial.status, -1);
@@ -119,7 +109,7 @@ TEST(words_behind_two_dashes_are_not_looked_at)
 	CHECK_EQ_INT(trial.parsed.rest.count, 3);
 	CHECK_STR(trial.parsed.rest.items[0], "--name");
 	CHECK_STR(trial.parsed.rest.items[2], "--");
-	CHECK(trial.sample->name == NULL);
+	CHECK(parsed_text(&trial.parsed, "name") == NULL);
 	arena_done(&trial.arena);
 }
 
