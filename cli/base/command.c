@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <pwd.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -13,15 +14,22 @@
 
 #define NOBODY 65534
 
-/* An ordinary user has no rights to give up. */
-static int become_nobody(void)
+/* As ced-spawner chooses it.  An ordinary user has no rights to give up. */
+static int become_daemon(void)
 {
+	const struct passwd *user;
+	uid_t uid;
+	gid_t gid;
+
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -1;
 	if (geteuid() != 0)
 		return 0;
-	return setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-			       setresuid(NOBODY, NOBODY, NOBODY) < 0
+	user = getpwnam("ced");
+	uid = user ? user->pw_uid : NOBODY;
+	gid = user ? user->pw_gid : NOBODY;
+	return setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 ||
+			       setresuid(uid, uid, uid) < 0
 		       ? -1
 		       : 0;
 }
@@ -34,7 +42,7 @@ __attribute__((noreturn)) static void start(const struct command_line *line, int
 		char *const *out;
 	} argv = { line->argv };
 
-	if ((!line->as_nobody || (become_nobody() == 0 && chdir("/") == 0)) &&
+	if ((!line->as_daemon || (become_daemon() == 0 && chdir("/") == 0)) &&
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && dup2(out, STDOUT_FILENO) >= 0 &&
 		(!line->with_stderr || dup2(out, STDERR_FILENO) >= 0)) {
 		(void)alarm(line->seconds); /* survives the exec */

@@ -8,7 +8,7 @@
 
 struct command_line {
 	const char *const *argv; /* argv[0] is the program's path */
-	bool as_nobody;          /* root starts it as nobody, without rights */
+	bool as_daemon;          /* root starts it as the daemon's user: ced, else nobody */
 	bool with_stderr;        /* its stderr is captured too */
 	unsigned seconds;        /* it is killed after that */
 };

@@ -5,41 +5,45 @@
 #include <string.h>
 
 #include "proto/base/container.h"
+#include "proto/job/job.h"
 
+#define EXIT_OUTPUT     122
+#define EXIT_LIMIT      123
 #define EXIT_NO_RUNTIME 127
 #define EXIT_CANCELED   130
+#define EXIT_MEMORY     137
 
 /* -1 and -2 stand for what only the result can say. */
 #define BY_EXIT_CODE (-1)
 #define BY_SIGNAL    (-2)
 
-static const struct {
-	const char *outcome;
-	int status;
-} outcomes[] = {
-	{ "ok", EXIT_OK },
-	{ "exit", BY_EXIT_CODE },
-	{ "exception", BY_EXIT_CODE },
-	{ "syntax_error", BY_EXIT_CODE },
-	{ "signal", BY_SIGNAL },
-	{ "wall_limit", EXIT_TIME },
-	{ "cpu_limit", EXIT_TIME },
-	{ "memory_limit", 137 },
-	{ "disk_limit", 123 },
-	{ "output_limit", 123 },
-	{ "pids_limit", 123 },
-	{ "syscall_denied", 123 },
-	{ "output_invalid", 122 },
-	{ "policy_denied", EXIT_REFUSED },
-	{ "approval_denied", EXIT_REFUSED },
-	{ "approval_expired", EXIT_REFUSED },
-	{ "budget_exceeded", EXIT_REFUSED },
-	{ "refused", EXIT_REFUSED },
-	{ "canceled", EXIT_CANCELED },
-	{ "busy", EXIT_BUSY },
-	{ "sandbox_error", EXIT_SERVICE },
-	{ "lost", EXIT_SERVICE },
+// clang-format off
+static const struct outcome_facts outcomes[] = {
+	[OUTCOME_NONE]             = { EXIT_SERVICE, SEVERITY_INFORMATIONAL, false, false },
+	[OUTCOME_OK]               = { EXIT_OK,      SEVERITY_INFORMATIONAL, false, false },
+	[OUTCOME_EXIT]             = { BY_EXIT_CODE, SEVERITY_INFORMATIONAL, false, true },
+	[OUTCOME_EXCEPTION]        = { BY_EXIT_CODE, SEVERITY_INFORMATIONAL, false, true },
+	[OUTCOME_SYNTAX_ERROR]     = { BY_EXIT_CODE, SEVERITY_INFORMATIONAL, false, true },
+	[OUTCOME_SIGNAL]           = { BY_SIGNAL,    SEVERITY_INFORMATIONAL, false, false },
+	[OUTCOME_WALL_LIMIT]       = { EXIT_TIME,    SEVERITY_LOW,           true,  false },
+	[OUTCOME_CPU_LIMIT]        = { EXIT_TIME,    SEVERITY_LOW,           true,  false },
+	[OUTCOME_MEMORY_LIMIT]     = { EXIT_MEMORY,  SEVERITY_LOW,           true,  false },
+	[OUTCOME_DISK_LIMIT]       = { EXIT_LIMIT,   SEVERITY_LOW,           true,  false },
+	[OUTCOME_OUTPUT_LIMIT]     = { EXIT_LIMIT,   SEVERITY_LOW,           true,  false },
+	[OUTCOME_PIDS_LIMIT]       = { EXIT_LIMIT,   SEVERITY_LOW,           true,  false },
+	[OUTCOME_SYSCALL_DENIED]   = { EXIT_LIMIT,   SEVERITY_HIGH,          true,  false },
+	[OUTCOME_OUTPUT_INVALID]   = { EXIT_OUTPUT,  SEVERITY_INFORMATIONAL, false, true },
+	[OUTCOME_POLICY_DENIED]    = { EXIT_REFUSED, SEVERITY_MEDIUM,        true,  false },
+	[OUTCOME_APPROVAL_DENIED]  = { EXIT_REFUSED, SEVERITY_MEDIUM,        true,  false },
+	[OUTCOME_APPROVAL_EXPIRED] = { EXIT_REFUSED, SEVERITY_MEDIUM,        true,  false },
+	[OUTCOME_BUDGET_EXCEEDED]  = { EXIT_REFUSED, SEVERITY_LOW,           true,  false },
+	[OUTCOME_REFUSED]          = { EXIT_REFUSED, SEVERITY_MEDIUM,        true,  false },
+	[OUTCOME_CANCELED]         = { EXIT_CANCELED, SEVERITY_INFORMATIONAL, false, true },
+	[OUTCOME_BUSY]             = { EXIT_BUSY,    SEVERITY_LOW,           false, false },
+	[OUTCOME_SANDBOX_ERROR]    = { EXIT_SERVICE, SEVERITY_HIGH,          false, false },
+	[OUTCOME_LOST]             = { EXIT_SERVICE, SEVERITY_HIGH,          false, false },
 };
+// clang-format on
 
 static const struct {
 	const char *code;
@@ -105,20 +109,18 @@ static int by_exit_code(const struct value *result)
 	return code > 0 && code < 256 ? (int)code : 1;
 }
 
+const struct outcome_facts *outcome_facts(const char *outcome)
+{
+	return &outcomes[outcome ? outcome_from_word(outcome) : OUTCOME_NONE];
+}
+
 int exits_for_result(const struct value *result)
 {
-	const char *outcome = value_as_text(value_get(result, "outcome"));
+	int status = outcome_facts(value_as_text(value_get(result, "outcome")))->status;
 
-	for (size_t i = 0; outcome && i < COUNT_OF(outcomes); i++) {
-		if (strcmp(outcomes[i].outcome, outcome) != 0)
-			continue;
-		if (outcomes[i].status == BY_EXIT_CODE)
-			return by_exit_code(result);
-		if (outcomes[i].status == BY_SIGNAL)
-			return by_signal(result);
-		return outcomes[i].status;
-	}
-	return EXIT_SERVICE;
+	if (status == BY_EXIT_CODE)
+		return by_exit_code(result);
+	return status == BY_SIGNAL ? by_signal(result) : status;
 }
 
 int exits_for_error(const struct value *error)

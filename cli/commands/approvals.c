@@ -240,8 +240,7 @@ const struct command approve_command = {
 			"these for so long, as 30m, 12h, 7d; when not given, as the daemon is set" },
 		{ 0, "count", "N", OPTION_TEXT, "count", option_count,
 			"these so many times, this run included" },
-		{ 0, "reason", "TEXT", OPTION_TEXT, "reason", NULL,
-			"why, for the record" }),
+		{ 0, "reason", "TEXT", OPTION_TEXT, "reason", NULL, "why, for the record" }),
 	.operand_least = 1, .operand_most = 1,
 	.examples = EXAMPLES(
 		{ "cectl approve 01JD3", "this run, and no other" },

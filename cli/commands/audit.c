@@ -513,8 +513,7 @@ const struct command audit_verify_command = {
 	.options = OPTIONS(
 		{ 0, "from", "LINK", OPTION_TEXT, NULL, NULL,
 			"only the links of the chain from this one on" },
-		{ 0, "to", "LINK", OPTION_TEXT, NULL, NULL,
-			"and up to this one" },
+		{ 0, "to", "LINK", OPTION_TEXT, NULL, NULL, "and up to this one" },
 		{ 0, "key", "KEY", OPTION_TEXT, NULL, NULL,
 			"what `cectl audit key` printed once, or a file with that; else the daemon's own" },
 		{ 0, "checkpoints", "FILE", OPTION_TEXT, NULL, NULL,
@@ -591,8 +590,7 @@ const struct command audit_key_command = {
 	.about = "For administrators. The secret half is the file audit.key in the state folder "
 		 "and never leaves it.",
 	.options = OPTIONS(
-		{ 0, "pem", NULL, OPTION_FLAG, NULL, NULL,
-			"as openssl and others read it" }),
+		{ 0, "pem", NULL, OPTION_FLAG, NULL, NULL, "as openssl and others read it" }),
 	.examples = EXAMPLES(
 		{ "cectl audit key > ced.key", "keep it elsewhere, for audit verify --key" },
 		{ "cectl audit key --pem > ced.pem", "to check a checkpoint without ced" }),

@@ -24,7 +24,6 @@
 #define LINE_BYTES  ((size_t)512 << 20)
 #define WHOLE_BYTES ((int64_t)32 << 20)
 #define ACTS_PAGE   1000
-#define TOLD_MS     200
 
 /* One export on its way. */
 struct export
@@ -35,8 +34,8 @@ struct export
 	int64_t runs, acts, of; /* written so far; runs that there were at the start */
 	struct digest digest;
 	struct buf json, line; /* as it is written, nothing in it works on a terminal */
-	int64_t begun_ms, told_ms;
-	bool tells, told;
+	struct bar bar;        /* not among the lines themselves */
+	bool tells;
 };
 
 /* ---- lines ---------------------------------------------------------------------------------- */
@@ -99,25 +98,6 @@ static int write_end(struct export *export)
 	fill_int(&fill, "acts", export->acts);
 	fill_text(&fill, "sha256", digest);
 	return write_kind(export, &export->cli->arena, "end", fill_done(&fill));
-}
-
-/* ---- progress ------------------------------------------------------------------------------- */
-
-static void export_tell(struct export *export, bool last)
-{
-	const struct output *err = &export->cli->err;
-	int64_t now_ms = clock_ms();
-
-	if (!export->tells || (!last && now_ms - export->told_ms < TOLD_MS) ||
-		(last && !export->told))
-		return;
-	say(err, PAINT_PLAIN, "\r\033[K");
-	if (!last)
-		say(err, PAINT_DIM, "%" PRId64 " of %" PRId64 " runs, %" PRId64 " s", export->runs,
-			export->of, (now_ms - export->begun_ms) / 1000);
-	(void)fflush(err->file);
-	export->told_ms = now_ms;
-	export->told = true;
 }
 
 /* ---- pages ---------------------------------------------------------------------------------- */
@@ -189,6 +169,7 @@ static int take_runs(struct export *export, const struct value *page, void *at)
 	const struct value *records = value_get(page, "records");
 	const char *next = value_as_text(value_get(page, "next"));
 	struct run_cursor *cursor = at;
+	char note[64];
 	int status = 0;
 
 	export->of += value_as_int(value_get(page, "left"), 0);
@@ -196,7 +177,11 @@ static int take_runs(struct export *export, const struct value *page, void *at)
 		status = write_run(export, value_at(records, i));
 	cut_printf(cursor->after, sizeof(cursor->after), "%s", next ? next : "");
 	cursor->more = next && value_as_bool(value_get(page, "more"), false);
-	export_tell(export, false);
+	if (export->tells) {
+		cut_printf(note, sizeof(note), "%" PRId64 " of %" PRId64 " runs", export->runs,
+			export->of);
+		bar_update(&export->bar, (double)export->runs / (double)(export->of + 1), note);
+	}
 	return status;
 }
 
@@ -249,7 +234,7 @@ static int write_all_of_it(struct export *export)
 		status = with_page(export, "audit.export", run_params, take_runs, &runs);
 	while (status == 0 && acts.more && !export->ocsf)
 		status = with_page(export, "admin.acts", act_params, take_acts, &acts);
-	export_tell(export, true);
+	bar_erase(&export->bar);
 	if (status == 0 && !export->ocsf)
 		status = write_end(export);
 	return status;
@@ -268,7 +253,7 @@ static int read_time(struct cli *cli, const char *name, const char *text, int64_
 
 static int audit_export_run(struct cli *cli)
 {
-	struct export export = { .cli = cli, .begun_ms = clock_ms() };
+	struct export export = { .cli = cli, .bar = { .out = &cli->err, .what = "exporting" } };
 	int status = read_time(cli, "--since", cli_text(cli, "since"), &export.since);
 
 	if (status == 0)
@@ -280,8 +265,7 @@ static int audit_export_run(struct cli *cli)
 		return cli_usage(
 			cli, "--format %s: there are json and ocsf", cli_text(cli, "format"));
 	export.ocsf = cli_text(cli, "format") && strcmp(cli_text(cli, "format"), "ocsf") == 0;
-	/* Not among the lines themselves. */
-	export.tells = progress_can_erase(&cli->err) && !cli->out.terminal;
+	export.tells = !cli->out.terminal;
 	digest_start(&export.digest);
 	buf_init(&export.json, LINE_BYTES);
 	buf_init(&export.line, LINE_BYTES);
@@ -306,8 +290,7 @@ const struct command export_command = {
 	.options = OPTIONS(
 		{ 0, "since", "TIME", OPTION_TEXT, NULL, NULL,
 			"only from then on: 1h, yesterday, 2026-11-20T10:30" },
-		{ 0, "until", "TIME", OPTION_TEXT, NULL, NULL,
-			"only before then" },
+		{ 0, "until", "TIME", OPTION_TEXT, NULL, NULL, "only before then" },
 		{ 0, "format", "FORM", OPTION_TEXT, NULL, NULL,
 			"json (default), or ocsf: runs as events of class 1007, Process Activity" },
 		{ 0, "no-contents", NULL, OPTION_FLAG, NULL, NULL,

@@ -1,9 +1,7 @@
 /* cectl audit backup: copies the store into a file, and verifies it before it gets its name. */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,13 +11,12 @@
 #include "cli/base/units.h"
 #include "cli/commands/commands.h"
 #include "cli/session/offline.h"
-#include "proto/base/clock.h"
+#include "cli/terminal/progress.h"
 #include "proto/base/fdio.h"
 #include "proto/digest.h"
 #include "proto/fill.h"
 
 #define PIECE_ARENA ((size_t)16 << 20)
-#define TOLD_MS     200
 
 /* One copy on its way. */
 struct copy {
@@ -31,7 +28,7 @@ struct copy {
 	const char *sha256;
 	struct digest digest;
 	bool eof;
-	int64_t told_ms;
+	struct bar bar;
 };
 
 static int fail_sys(struct cli *cli, const char *path)
@@ -39,14 +36,6 @@ static int fail_sys(struct cli *cli, const char *path)
 	struct err err = ERR_INIT;
 
 	(void)err_sys(&err, "%s", path);
-	return cli_fail(cli, &err);
-}
-
-static int fail(struct cli *cli, enum err_code code, const char *why)
-{
-	struct err err = ERR_INIT;
-
-	(void)err_set(&err, code, "%s", why);
 	return cli_fail(cli, &err);
 }
 
@@ -61,9 +50,11 @@ static int open_part(struct copy *copy)
 		return cli_usage(cli, "a backup needs a file, since it is verified before it gets "
 				      "its name: not - but FILE, or ./- for a file of that name");
 	if (stat(copy->target, &there) == 0 && !S_ISREG(there.st_mode))
-		return fail(cli, ERR_EXISTS, "FILE is there already and is not an ordinary file");
+		return cli_fail_with(
+			cli, ERR_EXISTS, "FILE is there already and is not an ordinary file");
 	if (!cli_flag(cli, "force") && access(copy->target, F_OK) == 0)
-		return fail(cli, ERR_EXISTS, "that file is there already: --force replaces it");
+		return cli_fail_with(
+			cli, ERR_EXISTS, "that file is there already: --force replaces it");
 	copy->part = arena_printf(&cli->arena, "%s.part", copy->target);
 	if (!copy->part)
 		return cli_no_memory(cli);
@@ -95,21 +86,6 @@ static int give_name(struct copy *copy)
 
 /* ---- its bytes ------------------------------------------------------------------------------ */
 
-static void backup_tell(struct copy *copy, bool last)
-{
-	const struct output *err = &copy->cli->err;
-	int64_t now_ms = clock_ms();
-
-	if (!err->terminal || (!last && now_ms - copy->told_ms < TOLD_MS))
-		return;
-	say(err, PAINT_PLAIN, "\r\033[K");
-	if (!last)
-		say(err, PAINT_DIM, "%" PRId64 " of %" PRId64 " MiB", copy->offset >> 20,
-			copy->bytes >> 20);
-	(void)fflush(err->file);
-	copy->told_ms = now_ms;
-}
-
 static int ask_copy(struct copy *copy)
 {
 	const struct client_watch watch = { .timeout_ms = 0 }; /* a large store takes a while */
@@ -129,15 +105,19 @@ static int take_piece(struct copy *copy, const struct value *answer)
 {
 	const struct value *data = value_get(answer, "data");
 	struct err err = ERR_INIT;
+	char note[64];
 
 	copy->eof = value_as_bool(value_get(answer, "eof"), true);
 	if (!value_is(data, VALUE_BYTES))
-		return fail(copy->cli, ERR_PROTOCOL, "the daemon sent no piece of the copy");
+		return cli_fail_with(
+			copy->cli, ERR_PROTOCOL, "the daemon sent no piece of the copy");
 	digest_add(&copy->digest, data->text.bytes, data->text.len);
 	copy->offset += (int64_t)data->text.len;
 	if (write_all(copy->fd, data->text.bytes, data->text.len, &err) < 0)
 		return cli_fail(copy->cli, &err);
-	backup_tell(copy, false);
+	cut_printf(note, sizeof(note), "%" PRId64 " of %" PRId64 " MiB", copy->offset >> 20,
+		copy->bytes >> 20);
+	bar_update(&copy->bar, (double)copy->offset / (double)copy->bytes, note);
 	return 0;
 }
 
@@ -182,7 +162,8 @@ static int verify(struct copy *copy, int64_t *ret_runs)
 
 	digest_end_text(&copy->digest, digest);
 	if (copy->offset != copy->bytes || !copy->sha256 || strcmp(digest, copy->sha256) != 0)
-		return fail(copy->cli, ERR_CORRUPT, "the copy is not what the daemon sent");
+		return cli_fail_with(
+			copy->cli, ERR_CORRUPT, "the copy is not what the daemon sent");
 	if (offline_check(copy->part, ret_runs, &err) < 0)
 		return cli_fail(copy->cli, &err);
 	return 0;
@@ -195,7 +176,7 @@ static int fetch(struct copy *copy, int64_t *ret_runs)
 	digest_start(&copy->digest);
 	while (status == 0 && !copy->eof)
 		status = fetch_piece(copy);
-	backup_tell(copy, true);
+	bar_erase(&copy->bar);
 	if (status != 0)
 		return status;
 	end_copy(copy);
@@ -227,7 +208,10 @@ static int backup_show(struct copy *copy, int64_t runs)
 
 static int backup_run(struct cli *cli)
 {
-	struct copy copy = { .cli = cli, .target = cli_operand(cli, 0), .fd = -1 };
+	struct copy copy = { .cli = cli,
+		.target = cli_operand(cli, 0),
+		.fd = -1,
+		.bar = { .out = &cli->err, .what = "copying" } };
 	int64_t runs = 0;
 	int status = open_part(&copy);
 
@@ -253,8 +237,7 @@ const struct command backup_command = {
 		 "and synced. Only then does it get its name.\n\n"
 		 "While the copy is made, the daemon needs the same room again beside its store.",
 	.options = OPTIONS(
-		{ 0, "force", NULL, OPTION_FLAG, NULL, NULL,
-			"replaces a FILE that is there" }),
+		{ 0, "force", NULL, OPTION_FLAG, NULL, NULL, "replaces a FILE that is there" }),
 	.operand_least = 1, .operand_most = 1,
 	.examples = EXAMPLES(
 		{ "cectl audit backup /srv/backup/ced-$(date +%F).db", "while the daemon runs" },

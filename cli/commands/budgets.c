@@ -175,10 +175,8 @@ const struct command budgets_command = {
 			"whose, a name or a uid; for administrators" },
 		{ 0, "agent", "NAME", OPTION_TEXT, "agent", NULL,
 			"reset: the budget of this agent" },
-		{ 0, "task", "NAME", OPTION_TEXT, "task", NULL,
-			"reset: the budget of this task" },
-		{ 0, "reason", "TEXT", OPTION_TEXT, "reason", NULL,
-			"reset: why, for the record" }),
+		{ 0, "task", "NAME", OPTION_TEXT, "task", NULL, "reset: the budget of this task" },
+		{ 0, "reason", "TEXT", OPTION_TEXT, "reason", NULL, "reset: why, for the record" }),
 	.operand_most = 1,
 	.examples = EXAMPLES(
 		{ "cectl budgets", "what you, your agents and your tasks have spent" },

@@ -8,11 +8,11 @@
 #include "cli/commands/commands.h"
 #include "cli/session/page.h"
 #include "proto/base/container.h"
+#include "proto/fill.h"
 
 #define NAME_COLUMN  4
 #define FOUND_COLUMN 20
 #define ANSWER_MS    5000
-#define TEXT_BYTES   ((size_t)1 << 16)
 
 /* clang-format off */
 static const struct {
@@ -100,14 +100,9 @@ static void believe_daemon(struct visit *visit)
 
 /* ---- as a page ----------------------------------------------------------------------------- */
 
-static void show_wrapped(struct cli *cli, const char *text, enum paint paint, size_t column)
+static void show_wrapped(struct cli *cli, const char *text)
 {
-	struct buf buf;
-
-	buf_init(&buf, TEXT_BYTES);
-	if (options_wrap(text, column, column, output_text_width(&cli->out), &buf) == 0)
-		say(&cli->out, paint, "%.*s", (int)buf.len, buf.bytes);
-	buf_done(&buf);
+	page_wrapped_from(cli, PAINT_PLAIN, text, FOUND_COLUMN, FOUND_COLUMN);
 }
 
 static void show_row(struct cli *cli, const struct finding *finding)
@@ -119,11 +114,11 @@ static void show_row(struct cli *cli, const struct finding *finding)
 		output_mark(&cli->out, looks[finding->state].mark));
 	say(&cli->out, PAINT_BOLD, "%-*s", FOUND_COLUMN - NAME_COLUMN - 1, name);
 	say(&cli->out, PAINT_PLAIN, " ");
-	show_wrapped(cli, output_safe(&cli->arena, finding->found), PAINT_PLAIN, FOUND_COLUMN);
+	show_wrapped(cli, output_safe(&cli->arena, finding->found));
 	if (!bad)
 		return;
 	say(&cli->out, PAINT_DIM, "    %-*s", FOUND_COLUMN - NAME_COLUMN, "  without it");
-	show_wrapped(cli, finding->means, PAINT_PLAIN, FOUND_COLUMN);
+	show_wrapped(cli, finding->means);
 	/* on one line, however long: it is there to be pasted */
 	if (finding->repair[0]) {
 		say(&cli->out, PAINT_DIM, "    %-*s", FOUND_COLUMN - NAME_COLUMN, "  repair");
@@ -216,40 +211,37 @@ static void doctor_show(struct cli *cli, const struct visit *visit, bool well)
 static struct value *row_value(struct arena *arena, const struct finding *finding)
 {
 	bool is_bad = finding->state == STATE_MISSING || finding->state == STATE_WEAKER;
-	struct value *map = value_map(arena);
+	struct fill fill = fill_start(arena);
 
-	value_map_put(arena, map, "group", value_text(arena, finding->group));
-	value_map_put(arena, map, "name", value_text(arena, finding->name));
-	value_map_put(arena, map, "tried", value_text(arena, finding->what));
-	value_map_put(arena, map, "needed", value_text(arena, need_word(finding->need)));
-	value_map_put(arena, map, "state", value_text(arena, state_word(finding->state)));
-	value_map_put(arena, map, "found", value_text(arena, finding->found));
-	value_map_put(arena, map, "without", value_text(arena, is_bad ? finding->means : NULL));
-	value_map_put(arena, map, "repair",
+	fill_text(&fill, "group", finding->group);
+	fill_text(&fill, "name", finding->name);
+	fill_text(&fill, "tried", finding->what);
+	fill_text(&fill, "needed", need_word(finding->need));
+	fill_text(&fill, "state", state_word(finding->state));
+	fill_text(&fill, "found", finding->found);
+	fill_value(&fill, "without", value_text(arena, is_bad ? finding->means : NULL));
+	fill_value(&fill, "repair",
 		value_text(arena, is_bad && finding->repair[0] ? finding->repair : NULL));
-	return map;
+	return fill_done(&fill);
 }
 
-/* A copy of what the daemon said, because its values are constant. */
 static struct value *daemon_value(struct cli *cli, const struct visit *visit)
 {
 	static const char *const names[] = { "memory", "pids", "cpu", "landlock_abi" };
-	struct arena *arena = &cli->arena;
-	struct value *map = value_map(arena);
+	struct fill fill = fill_start(&cli->arena);
 
 	if (!visit->hello && !visit->hang[0])
-		return value_nil(arena);
+		return value_nil(fill.arena);
 	if (!visit->hello) {
-		value_map_put(arena, map, "trouble", value_text(arena, visit->hang));
-		return map;
+		fill_text(&fill, "trouble", visit->hang);
+		return fill_done(&fill);
 	}
-	value_map_put(
-		arena, map, "version", value_text(arena, page_text(cli, visit->hello, "version")));
-	for (size_t i = 0; visit->host && i < COUNT_OF(names); i++)
-		value_map_put(arena, map, names[i], value_get(visit->host, names[i]));
-	value_map_put(arena, map, "trouble", value_get(visit->status, "trouble"));
-	value_map_put(arena, map, "alarm", value_get(value_get(visit->status, "audit"), "alarm"));
-	return map;
+	fill_text(&fill, "version", page_text(cli, visit->hello, "version"));
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		fill_shared(&fill, names[i], value_get(visit->host, names[i]));
+	fill_shared(&fill, "trouble", value_get(visit->status, "trouble"));
+	fill_shared(&fill, "alarm", value_get(value_get(visit->status, "audit"), "alarm"));
+	return fill_done(&fill);
 }
 
 static struct value *doctor_document(struct cli *cli, const struct visit *visit, bool well)

@@ -14,92 +14,36 @@
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
-static bool is_word(const struct value *record, const char *map, const char *key, const char *word)
+/* The value under "a.b.c" of the record. */
+static const struct value *value_under(const struct value *record, const char *path, size_t len)
 {
-	const char *text = value_as_text(value_get(value_get(record, map), key));
+	for (size_t part = 0; part < len; part++) {
+		const char *dot = memchr(path + part, '.', len - part);
+		size_t part_len = dot ? (size_t)(dot - path) - part : len - part;
 
-	return text && strcmp(text, word) == 0;
+		record = value_get_len(record, path + part, part_len);
+		part += part_len;
+	}
+	return record;
 }
 
-static bool error_is(const struct value *record, const char *type)
+static bool has_word(const struct value *value, bool anywhere, const char *words, size_t len)
 {
-	return is_word(record, "error", "type", type);
+	const char *text = value_as_text(value);
+
+	for (size_t at = 0; text && at < len; at++) {
+		const char *bar = memchr(words + at, '|', len - at);
+		size_t word_len = bar ? (size_t)(bar - words) - at : len - at;
+
+		if (anywhere ? memmem(text, strlen(text), words + at, word_len) != NULL
+			     : strlen(text) == word_len && !memcmp(text, words + at, word_len))
+			return true;
+		at += word_len;
+	}
+	return false;
 }
 
-static bool error_says(const struct value *record, const char *part)
-{
-	const char *message = value_as_text(value_get(value_get(record, "error"), "message"));
-
-	return message && strstr(message, part);
-}
-
-/* Searches the part of stderr that is in the record. */
-static bool prints(const struct value *record, const char *part)
-{
-	const char *text = value_as_text(value_get(record, "stderr"));
-
-	return text && strstr(text, part);
-}
-
-static bool no_module(const struct value *record)
-{
-	return error_is(record, "ModuleNotFoundError") || error_is(record, "ImportError");
-}
-
-static bool other_has_module(const struct value *record)
-{
-	const char *reason = value_as_text(value_get(record, "reason"));
-
-	return no_module(record) && reason && strstr(reason, ": run it with language ");
-}
-
-static bool no_file(const struct value *record)
-{
-	return error_is(record, "FileNotFoundError");
-}
-
-static bool not_permitted(const struct value *record)
-{
-	return error_is(record, "PermissionError") || error_says(record, "Read-only file system");
-}
-
-static bool no_network(const struct value *record)
-{
-	return error_says(record, JAIL_NO_NET) || prints(record, JAIL_NO_NET) ||
-	       error_says(record, "Network is unreachable");
-}
-
-/* Where the line is to be changed that raised it. */
-static bool is_of_line(const struct value *record)
-{
-	return value_as_int(value_get(value_get(record, "error"), "line"), 0) > 0 &&
-	       !no_network(record);
-}
-
-static bool has_file(const struct value *record)
-{
-	return value_is(value_get(value_get(record, "error"), "file"), VALUE_TEXT);
-}
-
-static bool is_of_other_file(const struct value *record)
-{
-	return is_of_line(record) && has_file(record);
-}
-
-static bool is_of_program(const struct value *record)
-{
-	return is_of_line(record) && !has_file(record);
-}
-
-static bool too_deep(const struct value *record)
-{
-	return error_is(record, "RecursionError");
-}
-
-static bool no_input(const struct value *record)
-{
-	return error_is(record, "EOFError");
-}
+#define WAITED "(waited)" /* a clause of its own */
 
 /* Less than half of the time on a processor: it waited for something. */
 static bool mostly_waited(const struct value *record)
@@ -109,49 +53,40 @@ static bool mostly_waited(const struct value *record)
 	return page_int(evidence, "cpu_ms") * 2 < page_int(evidence, "limit_ms");
 }
 
-static bool mostly_worked(const struct value *record)
+static bool clause_holds(const struct value *record, const char *clause, size_t len)
 {
-	return !mostly_waited(record);
+	bool opposite = clause[0] == '!';
+	const char *path = clause + opposite;
+	const char *end = clause + len;
+	size_t path_len = strcspn(path, "=~ ");
+	const char *words = path + path_len + 1;
+	const struct value *value = value_under(record, path, path_len);
+	bool holds = !strncmp(path, WAITED, path_len) ? mostly_waited(record)
+		     : words >= end
+			     ? value && !value_is(value, VALUE_NIL) &&
+				       !(value_is(value, VALUE_INT) && !value_as_int(value, 0))
+			     : has_word(value, words[-1] == '~', words, (size_t)(end - words));
+
+	return holds != opposite;
 }
 
-static bool ran_is(const struct value *record, const char *word)
+static bool condition_holds(const struct value *record, const char *when)
 {
-	const char *ran = value_as_text(value_get(record, "ran"));
+	bool group = true;
 
-	return ran && strcmp(ran, word) == 0;
-}
+	for (;;) {
+		const char *next_and = strstr(when, " && ");
+		const char *next_or = strstr(when, " || ");
+		bool ends_group = !next_and || (next_or && next_or < next_and);
+		const char *end = ends_group ? next_or : next_and;
 
-static bool nothing_ran(const struct value *record)
-{
-	return ran_is(record, "no");
-}
-
-static bool something_ran(const struct value *record)
-{
-	return !nothing_ran(record);
-}
-
-/* By the worker and not by the text. */
-static bool was_caught(const struct value *record)
-{
-	return ran_is(record, "yes");
-}
-
-static bool not_caught(const struct value *record)
-{
-	return !was_caught(record);
-}
-
-static bool segfault(const struct value *record)
-{
-	return is_word(record, "evidence", "signal", "SIGSEGV") ||
-	       is_word(record, "evidence", "signal", "SIGBUS") ||
-	       is_word(record, "evidence", "signal", "SIGABRT");
-}
-
-static bool still_runs(const struct value *record)
-{
-	return !value_as_text(value_get(record, "outcome"));
+		group = group &&
+			clause_holds(record, when, end ? (size_t)(end - when) : strlen(when));
+		if (!end || (ends_group && group))
+			return group;
+		group = group || ends_group;
+		when = end + strlen(" && ");
+	}
 }
 
 /* ---- the sentences --------------------------------------------------------------------------- */
@@ -160,54 +95,48 @@ static bool still_runs(const struct value *record)
 #define KNOWN    EXPLAIN_KNOWN
 #define CHANGE   EXPLAIN_CHANGE
 
-static bool was_approved(const struct value *record)
-{
-	return is_word(record, "approval", "decision", "approved");
-}
-
-static bool is_parked(const struct value *record)
-{
-	const char *state = value_as_text(value_get(record, "state"));
-
-	return state && strcmp(state, "parked") == 0;
-}
+#define NO_MODULE  "error.type=ModuleNotFoundError|ImportError"
+#define NO_NETWORK "error.message~" JAIL_NO_NET "|Network is unreachable || stderr~" JAIL_NO_NET
+#define OF_LINE                                     \
+	"error.line && !error.message~" JAIL_NO_NET \
+	"|Network is unreachable && !stderr~" JAIL_NO_NET
 
 // clang-format off
 const struct explain_text explain_texts[] = {
 	{ NULL, HAPPENED, NULL, "{reason}" }, /* by the rule in daemon/runs/outcome.c that found the outcome */
-	{ NULL, HAPPENED, still_runs, "The run has not ended; its timeline and its use of resources are recorded at the end." },
-	{ NULL, CHANGE, still_runs, "Wait for it: cectl wait {run_id}" },
+	{ NULL, HAPPENED, "!outcome", "The run has not ended; its timeline and its use of resources are recorded at the end." },
+	{ NULL, CHANGE, "!outcome", "Wait for it: cectl wait {run_id}" },
 
 	{ "ok", KNOWN, NULL, "It took {metrics.exec_us} to run and at most {metrics.memory_peak_bytes} of memory." },
 	{ "ok", CHANGE, NULL, "Nothing." },
 
 	{ "exit", KNOWN, NULL, "It broke no limit, and no exception was left uncaught." },
-	{ "exit", CHANGE, no_network, "There is no network inside, and it cannot be allowed: fetch the data first and send it with the run, in files or stdin." },
+	{ "exit", CHANGE, NO_NETWORK, "There is no network inside, and it cannot be allowed: fetch the data first and send it with the run, in files or stdin." },
 	{ "exit", CHANGE, NULL, "What it printed may say why: cectl output {run_id} --stream stderr" },
 
 	{ "exception", KNOWN, NULL, "It was raised at line {error.line}: {error.text}" },
-	{ "exception", KNOWN, is_of_other_file, "It was raised at line {error.line} of {error.file}." },
-	{ "exception", CHANGE, other_has_module, "{reason}." },
-	{ "exception", CHANGE, no_module, "Modules are those of the runtime (cectl runtimes) and files that come with the run; nothing can be installed from inside." },
-	{ "exception", CHANGE, no_file, "Only files that come with the run, and what the program writes, are in /work." },
-	{ "exception", CHANGE, not_permitted, "Only /work and /tmp can be written; starting other programs is not permitted." },
-	{ "exception", CHANGE, no_network, "There is no network inside, and it cannot be allowed: fetch the data first and send it with the run, in files or stdin." },
-	{ "exception", CHANGE, too_deep, "It calls itself without end, or too deeply: use a loop with a list instead." },
-	{ "exception", CHANGE, no_input, "It reads more than it was given: stdin or input comes with the run." },
-	{ "exception", CHANGE, is_of_other_file, "Change line {error.line} of {error.file}, or catch {error.type} there." },
-	{ "exception", CHANGE, is_of_program, "Change line {error.line}, or catch {error.type} there." },
+	{ "exception", KNOWN, OF_LINE " && error.file", "It was raised at line {error.line} of {error.file}." },
+	{ "exception", CHANGE, NO_MODULE " && reason~: run it with language ", "{reason}." },
+	{ "exception", CHANGE, NO_MODULE, "Modules are those of the runtime (cectl runtimes) and files that come with the run; nothing can be installed from inside." },
+	{ "exception", CHANGE, "error.type=FileNotFoundError", "Only files that come with the run, and what the program writes, are in /work." },
+	{ "exception", CHANGE, "error.type=PermissionError || error.message~Read-only file system", "Only /work and /tmp can be written; starting other programs is not permitted." },
+	{ "exception", CHANGE, NO_NETWORK, "There is no network inside, and it cannot be allowed: fetch the data first and send it with the run, in files or stdin." },
+	{ "exception", CHANGE, "error.type=RecursionError", "It calls itself without end, or too deeply: use a loop with a list instead." },
+	{ "exception", CHANGE, "error.type=EOFError", "It reads more than it was given: stdin or input comes with the run." },
+	{ "exception", CHANGE, OF_LINE " && error.file", "Change line {error.line} of {error.file}, or catch {error.type} there." },
+	{ "exception", CHANGE, OF_LINE " && !error.file", "Change line {error.line}, or catch {error.type} there." },
 
 	{ "syntax_error", KNOWN, NULL, "Line {error.line}, column {error.column}: {error.text}" },
 	{ "syntax_error", KNOWN, NULL, "None of its code ran." },
 	{ "syntax_error", CHANGE, NULL, "Correct line {error.line}. The language is {request.language}, {runtime.version}." },
 
 	{ "signal", KNOWN, NULL, "The kernel reported it; the daemon did not send that signal." },
-	{ "signal", CHANGE, segfault, "The interpreter itself or a native module crashed: look for ctypes, a very deep recursion, or a broken extension." },
+	{ "signal", CHANGE, "evidence.signal=SIGSEGV|SIGBUS|SIGABRT", "The interpreter itself or a native module crashed: look for ctypes, a very deep recursion, or a broken extension." },
 	{ "signal", CHANGE, NULL, "If the program sends signals to itself, remove that." },
 
 	{ "wall_limit", KNOWN, NULL, "Until then it had used {evidence.cpu_ms} of cpu time." },
-	{ "wall_limit", CHANGE, mostly_waited, "It mostly waited: for input, in sleep, or for a lock. Remove the wait." },
-	{ "wall_limit", CHANGE, mostly_worked, "It was busy all the time: do less in one run, or find the loop that has no end." },
+	{ "wall_limit", CHANGE, WAITED, "It mostly waited: for input, in sleep, or for a lock. Remove the wait." },
+	{ "wall_limit", CHANGE, "!" WAITED, "It was busy all the time: do less in one run, or find the loop that has no end." },
 	{ "wall_limit", CHANGE, NULL, "If it needs that long, ask for more: limits.wall_ms (cectl run --limit wall=...)." },
 
 	{ "cpu_limit", KNOWN, NULL, "All its threads and processes together used {evidence.used_ms}." },
@@ -235,8 +164,8 @@ const struct explain_text explain_texts[] = {
 
 	{ "budget_exceeded", KNOWN, NULL, "None of its code ran. The daemon counts what users, their agents and their tasks spend." },
 	{ "budget_exceeded", CHANGE, NULL, "Wait as long as the reason says; cectl budgets shows what was spent. An administrator can reset it: cectl budgets reset." },
-	{ "policy_denied", KNOWN, not_caught, "None of its code ran." },
-	{ "policy_denied", KNOWN, was_caught, "Its effects before that remain." },
+	{ "policy_denied", KNOWN, "!ran=yes", "None of its code ran." },
+	{ "policy_denied", KNOWN, "ran=yes", "Its effects before that remain." },
 	{ "policy_denied", CHANGE, NULL, "cectl check FILE --policy {policy.name} shows the verdict before a run." },
 
 	{ "approval_denied", KNOWN, NULL, "The policy {policy.name} asks a person about such programs; uid {approval.by} said no (act {approval.act})." },
@@ -246,21 +175,21 @@ const struct explain_text explain_texts[] = {
 	{ "approval_expired", KNOWN, NULL, "None of its code ran." },
 	{ "approval_expired", CHANGE, NULL, "Avoid what the policy asks about, or have an approver look at cectl approvals in time." },
 
-	{ NULL, KNOWN, was_approved, "The policy asks a person about such programs; uid {approval.by} let it run (act {approval.act})." },
-	{ NULL, HAPPENED, is_parked, "It waits for a person's approval; none of its code has run." },
-	{ NULL, CHANGE, is_parked, "An approver decides with cectl approve or cectl deny; cectl cancel cancels the run." },
+	{ NULL, KNOWN, "approval.decision=approved", "The policy asks a person about such programs; uid {approval.by} let it run (act {approval.act})." },
+	{ NULL, HAPPENED, "state=parked", "It waits for a person's approval; none of its code has run." },
+	{ NULL, CHANGE, "state=parked", "An approver decides with cectl approve or cectl deny; cectl cancel cancels the run." },
 
-	{ "canceled", KNOWN, nothing_ran, "None of its code had run." },
-	{ "canceled", KNOWN, something_ran, "A part of it may have run." },
+	{ "canceled", KNOWN, "ran=no", "None of its code had run." },
+	{ "canceled", KNOWN, "!ran=no", "A part of it may have run." },
 	{ "canceled", CHANGE, NULL, "Nothing in the program. Use detach for a run that continues without its client." },
 
 	{ "busy", KNOWN, NULL, "None of its code ran. The daemon is healthy and has more work than workers." },
 	{ "busy", CHANGE, NULL, "Nothing in the program: send it again later. cectl status shows how many runs wait; an administrator can raise workers_max or queue_ms." },
 
-	{ "sandbox_error", KNOWN, nothing_ran, "None of its code ran." },
-	{ "sandbox_error", KNOWN, something_ran, "Some of its code may have run." },
-	{ "sandbox_error", CHANGE, nothing_ran, "It can be sent again as it is." },
-	{ "sandbox_error", CHANGE, something_ran, "It can be sent again if running it twice does no harm." },
+	{ "sandbox_error", KNOWN, "ran=no", "None of its code ran." },
+	{ "sandbox_error", KNOWN, "!ran=no", "Some of its code may have run." },
+	{ "sandbox_error", CHANGE, "ran=no", "It can be sent again as it is." },
+	{ "sandbox_error", CHANGE, "!ran=no", "It can be sent again if running it twice does no harm." },
 	{ "sandbox_error", CHANGE, NULL, "If it happens again: cectl status, and the log of the service." },
 
 	{ "lost", KNOWN, NULL, "When the daemon started again, the disk held its beginning and not its end." },
@@ -291,20 +220,14 @@ static bool is_name(const char *key, size_t len)
 static const char *shown_under(
 	struct cli *cli, const struct value *record, const char *path, size_t len)
 {
-	const struct value *at = record;
-	const char *name = path;
-	size_t name_len = 0;
+	const struct value *value = value_under(record, path, len);
+	const char *dot = memrchr(path, '.', len);
+	const char *name = dot ? dot + 1 : path;
+	size_t name_len = len - (size_t)(name - path);
 
-	for (const char *part = path; part < path + len; part += name_len + 1) {
-		const char *dot = memchr(part, '.', (size_t)(path + len - part));
-
-		name = part;
-		name_len = dot ? (size_t)(dot - part) : (size_t)(path + len - part);
-		at = value_get_len(at, name, name_len);
-	}
-	if ((value_is(at, VALUE_INT) || value_is(at, VALUE_UINT)) && !is_name(name, name_len))
-		return page_number(cli, arena_copy(&cli->arena, name, name_len), at);
-	return output_text(&cli->arena, at);
+	if ((value_is(value, VALUE_INT) || value_is(value, VALUE_UINT)) && !is_name(name, name_len))
+		return page_number(cli, arena_copy(&cli->arena, name, name_len), value);
+	return output_text(&cli->arena, value);
 }
 
 /* Fills the holes of a text.  NULL when the record has nothing for one of them. */
@@ -432,7 +355,7 @@ int explain(struct cli *cli, const struct value *record, struct explanation *ret
 	}
 	for (const struct explain_text *row = explain_texts; row->text; row++)
 		if ((!row->outcome || strcmp(row->outcome, outcome) == 0) &&
-			(!row->when || row->when(record)))
+			(!row->when || condition_holds(record, row->when)))
 			explain_add(
 				ret_explanation, row->part, explain_fill(cli, record, row->text));
 	add_limit(cli, record, ret_explanation);
@@ -468,8 +391,9 @@ static int explain_document(
 {
 	struct fill fill = fill_start(&cli->arena);
 
-	fill_text(&fill, "run_id", value_as_text(value_get(record, "run_id")));
-	fill_text(&fill, "outcome", value_as_text(value_get(record, "outcome")));
+	fill_shared(&fill, "run_id", value_get(record, "run_id"));
+	fill_value(&fill, "outcome",
+		value_text(fill.arena, value_as_text(value_get(record, "outcome"))));
 	for (enum explain_part part = 0; part < EXPLAIN_PARTS; part++)
 		fill_value(&fill, parts[part].key, explain_list_of(cli, explanation, part));
 	return cli_document(cli, fill_done(&fill), EXIT_OK);

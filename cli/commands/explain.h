@@ -21,12 +21,19 @@ enum explain_part {
 /*
  * A sentence of the table.  {a.b} is what the record holds under /a/b, numbers with the unit that
  * the name's end says; a sentence with a hole in it, since the record has nothing there, is left
- * out.
+ * left out.
+ *
+ * A condition is made of clauses, with && between those of a group and || between groups:
+ *
+ *	error.type=EOFError|OSError	the record has one of these words there
+ *	error.message~Read-only		it has a text there with one of these in it
+ *	error.file			it has something there, and no 0
+ *	!outcome			the opposite of a clause
  */
 struct explain_text {
 	const char *outcome; /* NULL: any */
 	enum explain_part part;
-	bool (*when)(const struct value *record); /* NULL: always */
+	const char *when; /* a condition on the record; NULL: always */
 	const char *text;
 };
 

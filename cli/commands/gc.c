@@ -68,10 +68,8 @@ const struct command gc_command = {
 			"of all but the newest N" },
 		{ 0, "keep-size", "SIZE", OPTION_TEXT, "keep_bytes", option_size,
 			"of the oldest, until the store uses no more than that: 10G" },
-		{ 0, "reason", "TEXT", OPTION_TEXT, "reason", NULL,
-			"why, for the record" },
-		{ 0, "dry-run", NULL, OPTION_FLAG, "dry_run", NULL,
-			"only says what would leave" }),
+		{ 0, "reason", "TEXT", OPTION_TEXT, "reason", NULL, "why, for the record" },
+		{ 0, "dry-run", NULL, OPTION_FLAG, "dry_run", NULL, "only says what would leave" }),
 	.examples = EXAMPLES(
 		{ "cectl gc --older-than 90d --dry-run", "what would that free?" },
 		{ "cectl gc --older-than 90d --reason 'policy 7'", "do it" },

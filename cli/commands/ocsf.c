@@ -2,55 +2,14 @@
 
 #include <string.h>
 
+#include "cli/base/exits.h"
 #include "proto/base/container.h"
 #include "proto/fill.h"
 #include "proto/version.h"
 
 #define HASH_PREFIX "sha256:"
 
-enum severity {
-	SEVERITY_INFORMATIONAL = 1,
-	SEVERITY_LOW = 2,
-	SEVERITY_MEDIUM = 3,
-	SEVERITY_HIGH = 4,
-};
-
 static const char *const severity_words[] = { "Unknown", "Informational", "Low", "Medium", "High" };
-
-/* Outcomes with a severity; all others are informational. */
-static const struct {
-	const char *outcome;
-	enum severity severity;
-	bool blocked; /* it was not let, or not let go on */
-} outcomes[] = {
-	{ "wall_limit", SEVERITY_LOW, true },
-	{ "cpu_limit", SEVERITY_LOW, true },
-	{ "memory_limit", SEVERITY_LOW, true },
-	{ "disk_limit", SEVERITY_LOW, true },
-	{ "output_limit", SEVERITY_LOW, true },
-	{ "pids_limit", SEVERITY_LOW, true },
-	{ "syscall_denied", SEVERITY_HIGH, true },
-	{ "policy_denied", SEVERITY_MEDIUM, true },
-	{ "approval_denied", SEVERITY_MEDIUM, true },
-	{ "approval_expired", SEVERITY_MEDIUM, true },
-	{ "budget_exceeded", SEVERITY_LOW, true },
-	{ "refused", SEVERITY_MEDIUM, true },
-	{ "busy", SEVERITY_LOW, false },
-	{ "sandbox_error", SEVERITY_HIGH, false },
-	{ "lost", SEVERITY_HIGH, false },
-};
-
-static enum severity severity_of(const char *outcome, bool *ret_blocked)
-{
-	*ret_blocked = false;
-	for (size_t i = 0; outcome && i < COUNT_OF(outcomes); i++) {
-		if (strcmp(outcomes[i].outcome, outcome) != 0)
-			continue;
-		*ret_blocked = outcomes[i].blocked;
-		return outcomes[i].severity;
-	}
-	return SEVERITY_INFORMATIONAL;
-}
 
 static const char *text_of(const struct value *map, const char *key)
 {
@@ -174,8 +133,9 @@ static void put_verdict(struct fill *fill, const struct value *record)
 {
 	const char *outcome = text_of(record, "outcome");
 	bool ok = value_as_bool(value_get(record, "ok"), false);
-	bool blocked = false;
-	enum severity severity = severity_of(outcome, &blocked);
+	const struct outcome_facts *facts = outcome_facts(outcome);
+	enum severity severity = facts->severity;
+	bool blocked = facts->blocked;
 
 	fill_int(fill, "severity_id", severity);
 	fill_text(fill, "severity", severity_words[severity]);

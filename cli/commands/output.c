@@ -221,16 +221,6 @@ static int output_parse(struct cli *cli, struct reading *reading)
 	return 0;
 }
 
-static int refuse_pruned(struct cli *cli, const struct value *record, const struct value *pruned)
-{
-	struct err err = ERR_INIT;
-
-	(void)err_set(&err, ERR_MISSING,
-		"the contents of run %s have left the store: act %s of cectl acts",
-		page_text(cli, record, "run_id"), page_text(cli, pruned, "act"));
-	return cli_fail(cli, &err);
-}
-
 /* The request is stored from the start; output is stored when the run ends. */
 static bool comes_with_the_end(const char *stream)
 {
@@ -264,7 +254,9 @@ static int look_why_empty(struct reading *reading)
 		return status;
 	pruned = value_get(record, "pruned");
 	if (value_is(pruned, VALUE_MAP))
-		return refuse_pruned(cli, record, pruned);
+		return cli_fail_with(cli, ERR_MISSING,
+			"the contents of run %s have left the store: act %s of cectl acts",
+			page_text(cli, record, "run_id"), page_text(cli, pruned, "act"));
 	reading->run_id = page_text(cli, record, "run_id");
 	note_unended(reading, record);
 	return 0;
@@ -301,10 +293,8 @@ const struct command output_command = {
 		{ 's', "stream", "NAME", OPTION_TEXT, NULL, NULL,
 			"stdout (default), stderr, stdin, code, artifact:PATH, or file:PATH for a file that "
 			"came with it; stdout_tail and stderr_tail are what truncate kept of the end" },
-		{ 0, "head", "LINES", OPTION_TEXT, NULL, NULL,
-			"only the first lines" },
-		{ 0, "tail", "LINES", OPTION_TEXT, NULL, NULL,
-			"only the last lines" },
+		{ 0, "head", "LINES", OPTION_TEXT, NULL, NULL, "only the first lines" },
+		{ 0, "tail", "LINES", OPTION_TEXT, NULL, NULL, "only the last lines" },
 		{ 0, "range", "A:B", OPTION_TEXT, NULL, NULL,
 			"only the bytes from A up to B; sizes such as 1M are accepted, B may be left out" },
 		{ 0, "raw", NULL, OPTION_FLAG, NULL, NULL,

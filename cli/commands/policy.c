@@ -108,15 +108,13 @@ static int check_prefixes(struct cli *cli, const struct value *rules)
 
 	for (size_t k = 0; k < prefixes->count; k++) {
 		struct nearest nearest = NEAREST_OF(prefixes->items[k]);
-		struct err err = ERR_INIT;
 
 		if (any_begins(cli, rules, nearest.word))
 			continue;
 		for (size_t i = 0; value_at(rules, i); i++)
 			nearest_offer(&nearest, page_text(cli, value_at(rules, i), "id"));
-		(void)err_set(&err, ERR_MISSING, "no rule of policy %s begins with \"%s\"%s",
+		return cli_fail_with(cli, ERR_MISSING, "no rule of policy %s begins with \"%s\"%s",
 			cli_operand(cli, 1), nearest.word, nearest_hint(&nearest));
-		return cli_fail(cli, &err);
 	}
 	return 0;
 }
@@ -292,14 +290,6 @@ static int complain(struct cli *cli, const char *complaint)
 	return EXIT_FAILED;
 }
 
-/* A test that looks at nothing must not look like one that passed. */
-static const struct err *refuse_none(const struct cli *cli, struct err *err)
-{
-	(void)err_set(err, ERR_MISSING, "no example in %s: no file is called NAME.case",
-		cli_operand(cli, 1));
-	return err;
-}
-
 static int run_test(struct cli *cli)
 {
 	struct testing testing = { .cli = cli, .results = value_list(&cli->arena) };
@@ -314,7 +304,9 @@ static int run_test(struct cli *cli)
 			0)
 			return cli_fail(cli, &err);
 	if (testing.cases.count == 0)
-		return cli_fail(cli, refuse_none(cli, &err));
+		/* a test that looks at nothing must not look like one that passed */
+		return cli_fail_with(cli, ERR_MISSING,
+			"no example in %s: no file is called NAME.case", cli_operand(cli, 1));
 	status = cli_ask(
 		cli, "policies.test", params_of(&testing, cli_flag(cli, "new")), NULL, &result);
 	if (status != 0)

@@ -262,7 +262,7 @@ static void show_pruned(struct cli *cli, const struct value *record)
 				page_text(cli, pruned, "act")));
 }
 
-void record_show_facts(struct cli *cli, const struct value *record)
+static void show_facts(struct cli *cli, const struct value *record)
 {
 	const struct value *labels = value_get(value_get(record, "request"), "labels");
 
@@ -285,7 +285,7 @@ void record_show_facts(struct cli *cli, const struct value *record)
 
 /* ---- verdicts ------------------------------------------------------------------------------ */
 
-void record_show_policy(struct cli *cli, const struct value *record)
+static void show_policy(struct cli *cli, const struct value *record)
 {
 	const struct value *policy = value_get(record, "policy");
 	const struct value *findings = value_get(policy, "findings");
@@ -301,7 +301,7 @@ void record_show_policy(struct cli *cli, const struct value *record)
 	page_findings(cli, findings);
 }
 
-void record_show_evidence(struct cli *cli, const struct value *record)
+static void show_evidence(struct cli *cli, const struct value *record)
 {
 	const struct value *evidence = value_get(record, "evidence");
 
@@ -312,7 +312,7 @@ void record_show_evidence(struct cli *cli, const struct value *record)
 }
 
 /* "tried to open an internet socket 3 times, first after 12 ms" */
-void record_show_refused(struct cli *cli, const struct value *record)
+static void show_refused(struct cli *cli, const struct value *record)
 {
 	const struct value *calls = value_get(record, "refused_calls");
 	const struct value *others = value_get(record, "refused_others");
@@ -334,7 +334,7 @@ void record_show_refused(struct cli *cli, const struct value *record)
 }
 
 /* "/work/out.txt  created, written" */
-void record_show_files(struct cli *cli, const struct value *record)
+static void show_opened(struct cli *cli, const struct value *record)
 {
 	static const char *const ways[] = { "created", "read", "written", "deleted" };
 	const struct value *files = value_get(record, "files");
@@ -361,7 +361,7 @@ void record_show_files(struct cli *cli, const struct value *record)
 		say(&cli->out, PAINT_DIM, "  and more, which found no room\n");
 }
 
-void record_show_output_errors(struct cli *cli, const struct value *record)
+static void show_output_errors(struct cli *cli, const struct value *record)
 {
 	const struct value *errors = value_get(record, "output_errors");
 
@@ -422,7 +422,7 @@ static const char *used(struct cli *cli, const struct value *record, const char 
 	return "";
 }
 
-void record_show_limits(struct cli *cli, const struct value *record)
+static void show_limits(struct cli *cli, const struct value *record)
 {
 	static const struct table_column columns[] = {
 		{ "LIMIT", false, false, 0 },
@@ -466,7 +466,7 @@ static size_t bar_columns(const struct cli *cli, size_t taken)
 }
 
 /* One after the other, as they were. */
-void record_show_times(struct cli *cli, const struct value *record)
+static void show_times(struct cli *cli, const struct value *record)
 {
 	static const char *const phases[] = { "policy_us", "queue_us", "start_us", "exec_us",
 		"collect_us", "record_us" };
@@ -514,31 +514,38 @@ void record_show_code(struct cli *cli, const struct value *record, bool full)
 	page_code(cli, code, &marks, full);
 }
 
-static bool is_truncated(const struct value *record, const char *name)
+bool record_is_truncated(const struct value *record, const char *stream)
 {
 	const struct value *truncated = value_get(record, "truncated");
 
 	for (size_t i = 0; value_at(truncated, i); i++) {
 		const char *cut = value_as_text(value_at(truncated, i));
 
-		if (cut && strcmp(cut, name) == 0)
+		if (cut && strcmp(cut, stream) == 0)
 			return true;
 	}
 	return false;
+}
+
+int64_t record_bytes(const struct value *record, const char *stream)
+{
+	char key[32];
+
+	cut_printf(key, sizeof(key), "%s_bytes", stream);
+	return page_int(record, key);
 }
 
 /* A record holds only the beginning of a long stream; the store has the rest. */
 static const struct value *whole_stream(
 	struct cli *cli, const struct value *record, const char *name)
 {
-	const char *key = arena_printf(&cli->arena, "%s_bytes", name);
 	const struct value *head = value_get(record, name);
-	uint64_t total = key ? (uint64_t)value_as_int(value_get(record, key), 0) : 0;
+	uint64_t total = (uint64_t)record_bytes(record, name);
 	struct value *whole = NULL;
 	uint64_t at = 0;
 	struct buf buf;
 
-	if (!page_is_bytes(head) || head->text.len >= total || is_truncated(record, name))
+	if (!page_is_bytes(head) || head->text.len >= total || record_is_truncated(record, name))
 		return head;
 	buf_init(&buf, STREAM_MAX);
 	if (record_fetch(cli, page_text(cli, record, "run_id"), name, &at, total, &buf) == 0 &&
@@ -554,30 +561,29 @@ static const struct value *whole_stream(
 static void show_stream(struct cli *cli, const struct value *record, const char *name, bool full)
 {
 	const struct value *head = full ? whole_stream(cli, record, name) : value_get(record, name);
-	const char *total_key = arena_printf(&cli->arena, "%s_bytes", name);
-	const struct value *total = total_key ? value_get(record, total_key) : NULL;
-	const char *title = arena_printf(
-		&cli->arena, "%s, %s", name, total ? page_number(cli, total_key, total) : "");
+	int64_t total = record_bytes(record, name);
+	const char *title = arena_printf(&cli->arena, "%s, %s", name,
+		page_number(cli, "bytes", value_int(&cli->arena, total)));
 	size_t left_out;
 
 	if (!page_is_bytes(head) || value_get(record, "pruned"))
 		return; /* removed contents cannot be asked for */
-	if (head->text.len == 0 && value_as_int(total, 0) == 0)
+	if (head->text.len == 0 && total == 0)
 		return;
 	output_heading(&cli->out, title ? title : name);
 	left_out = page_block(cli, head, full ? SIZE_MAX : STREAM_LINES);
-	if (left_out > 0 || (size_t)value_as_int(total, 0) > head->text.len)
+	if (left_out > 0 || (size_t)total > head->text.len)
 		say(&cli->out, PAINT_DIM, "  ... more: %s --stream %s\n",
 			cli_more(cli, "output", page_text(cli, record, "run_id")), name);
 }
 
-void record_show_streams(struct cli *cli, const struct value *record, bool full)
+static void show_streams(struct cli *cli, const struct value *record, bool full)
 {
 	show_stream(cli, record, "stdout", full);
 	show_stream(cli, record, "stderr", full);
 }
 
-void record_show_artifacts(struct cli *cli, const struct value *record)
+static void show_artifacts(struct cli *cli, const struct value *record)
 {
 	static const struct page_column columns[] = {
 		{ { "BYTES", true, false, 0 }, "bytes", PAINT_PLAIN, page_unit, NULL },
@@ -594,14 +600,6 @@ void record_show_artifacts(struct cli *cli, const struct value *record)
 
 /* ---- the timeline -------------------------------------------------------------------------- */
 
-static const char *us_text(struct cli *cli, int64_t us)
-{
-	char text[UNITS_TEXT_MAX];
-
-	units_print_us(text, us);
-	return output_safe(&cli->arena, text);
-}
-
 /* A step took the time since the one before it. */
 static void show_step(
 	struct cli *cli, const struct value *step, int64_t before_us, int64_t total_us)
@@ -610,7 +608,7 @@ static void show_step(
 	bool ok = value_as_bool(value_get(step, "ok"), true);
 	const char *note = page_text(cli, step, "note");
 
-	say(&cli->out, PAINT_PLAIN, "  %9s  ", us_text(cli, at_us));
+	say(&cli->out, PAINT_PLAIN, "  %9s  ", page_unit(cli, step, "t_us"));
 	say(&cli->out, PAINT_DIM, "%-9s ", page_text(cli, step, "phase"));
 	say(&cli->out, ok ? PAINT_PLAIN : PAINT_RED, "%s %-18s ",
 		output_mark(&cli->out, ok ? MARK_DOT : MARK_BAD), page_text(cli, step, "step"));
@@ -644,4 +642,21 @@ void record_show_trace(struct cli *cli, const struct value *record)
 		show_step(cli, step, before_us, total_us);
 		before_us = page_int(step, "t_us");
 	}
+}
+
+void record_show(struct cli *cli, const struct value *record, bool full)
+{
+	record_show_head(cli, record);
+	say(&cli->out, PAINT_PLAIN, "\n");
+	show_facts(cli, record);
+	show_policy(cli, record);
+	show_evidence(cli, record);
+	show_refused(cli, record);
+	show_opened(cli, record);
+	show_output_errors(cli, record);
+	show_limits(cli, record);
+	show_times(cli, record);
+	record_show_code(cli, record, full);
+	show_streams(cli, record, full);
+	show_artifacts(cli, record);
 }

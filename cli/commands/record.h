@@ -27,20 +27,17 @@ int record_page(struct cli *cli, const char *name, const char *stream, uint64_t 
 int record_fetch(struct cli *cli, const char *name, const char *stream, uint64_t *offset,
 	uint64_t to, struct buf *out);
 
+/* Whether a stream of this name was truncated, as the record says. */
+bool record_is_truncated(const struct value *record, const char *stream);
+
+/* "stdout_bytes" of a record, say: the number under NAME and what follows it. */
+int64_t record_bytes(const struct value *record, const char *stream);
+
 /* Two lines: id and outcome, and the reason. */
 void record_show_head(struct cli *cli, const struct value *record);
 
-/* When, who, which program, how it ended. */
-void record_show_facts(struct cli *cli, const struct value *record);
+/* Everything about it: a page of sections.  `full`: all of its code and output. */
+void record_show(struct cli *cli, const struct value *record, bool full);
 
-void record_show_policy(struct cli *cli, const struct value *record);
-void record_show_evidence(struct cli *cli, const struct value *record);
-void record_show_refused(struct cli *cli, const struct value *record);
-void record_show_files(struct cli *cli, const struct value *record);
-void record_show_output_errors(struct cli *cli, const struct value *record);
-void record_show_limits(struct cli *cli, const struct value *record);
-void record_show_times(struct cli *cli, const struct value *record);
 void record_show_code(struct cli *cli, const struct value *record, bool full);
-void record_show_streams(struct cli *cli, const struct value *record, bool full);
-void record_show_artifacts(struct cli *cli, const struct value *record);
 void record_show_trace(struct cli *cli, const struct value *record);

@@ -10,7 +10,6 @@
 #include "cli/base/units.h"
 #include "cli/commands/record.h"
 #include "cli/session/page.h"
-#include "cli/terminal/progress.h"
 #include "proto/base/buf.h"
 #include "proto/base/clock.h"
 
@@ -42,15 +41,6 @@ void results_note_parked(struct cli *cli, const struct value *parked)
 
 /* ---- while it runs ------------------------------------------------------------------------- */
 
-static struct progress progress_of(const struct live *live)
-{
-	return (struct progress){ &live->cli->err, live->doing,
-		live->canceling ? "leaves at once"
-		: live->cancels ? "cancels"
-				: "leaves; the run continues",
-		live->progress_shown };
-}
-
 static struct passthrough *find_stream(struct live *live, const struct value *params)
 {
 	const char *name = value_as_text(value_get(params, "stream"));
@@ -77,24 +67,21 @@ static int on_notice(void *context, const char *method, const struct value *para
 	struct passthrough *stream = find_stream(live, params);
 	const struct value *data = value_get(params, "data");
 	int64_t offset = value_as_int(value_get(params, "offset"), 0);
-	struct progress progress = progress_of(live);
 
 	(void)err;
 	if (strcmp(method, "run.started") == 0)
 		cut_printf(live->run_id, sizeof(live->run_id), "%s",
 			page_text(live->cli, params, "run_id"));
 	if (strcmp(method, "run.parked") == 0) {
-		progress_erase(&progress);
-		live->progress_shown = false;
-		live->doing = "waiting for approval";
+		progress_erase(&live->progress);
+		live->progress.what = "waiting for approval";
 		results_note_parked(live->cli, params);
 		return 0;
 	}
 	if (!live->streams || strcmp(method, "run.output") != 0 || !stream ||
 		!page_is_bytes(data) || offset < 0)
 		return 0;
-	progress_erase(&progress);
-	live->progress_shown = false;
+	progress_erase(&live->progress);
 	if ((uint64_t)offset > stream->passed)
 		skip_to(live, stream, (uint64_t)offset);
 	passthrough_write_at(stream, (uint64_t)offset, data->text.bytes, data->text.len);
@@ -106,16 +93,15 @@ static void on_turn(void *context)
 {
 	struct live *live = context;
 	struct cli *cli = live->cli;
-	struct progress progress = progress_of(live);
 	struct err err = ERR_INIT;
 
 	if (!interrupt_noted() || live->canceling)
 		return;
-	progress_erase(&progress);
-	live->progress_shown = false;
+	progress_erase(&live->progress);
 	live->canceling = true;
 	live->canceling_ms = clock_ms();
-	live->doing = "canceling";
+	live->progress.what = "canceling";
+	live->progress.ctrl_c = "leaves at once";
 	if (live->cancels && client_cancel(cli->client, &err) == 0)
 		return;
 	if (live->run_id[0])
@@ -143,19 +129,19 @@ static void leave_late_answer(struct live *live)
 static void on_idle(void *context, int64_t waited_ms)
 {
 	struct live *live = context;
-	struct progress progress = progress_of(live);
 
 	if (live->canceling && clock_ms() - live->canceling_ms > CANCEL_MS)
 		leave_late_answer(live);
 	if (live->out.passed > 0 || live->err.passed > 0)
 		return; /* the program's own output shows that it lives */
-	progress_update(&progress, waited_ms);
-	live->progress_shown = progress.shown;
+	progress_update(&live->progress, waited_ms);
 }
 
 void live_init(struct live *live, struct cli *cli, bool streams)
 {
-	*live = (struct live){ .cli = cli, .streams = streams, .doing = "running" };
+	*live = (struct live){ .cli = cli,
+		.streams = streams,
+		.progress = { &cli->err, "running", "leaves; the run continues", false } };
 	passthrough_init(&live->out, &cli->out);
 	passthrough_init(&live->err, &cli->err);
 	live->watch = (struct client_watch){
@@ -170,6 +156,7 @@ void live_cancels(struct live *live, struct value *params)
 	struct arena *arena = &live->cli->arena;
 
 	live->cancels = true;
+	live->progress.ctrl_c = "cancels";
 	if (!value_get(params, "announce")) /* the same params may be asked again and again */
 		(void)value_map_put(arena, params, "announce", value_bool(arena, true));
 }
@@ -177,51 +164,28 @@ void live_cancels(struct live *live, struct value *params)
 int live_ask(struct live *live, const char *method, struct value *params,
 	const struct value **ret_result)
 {
-	struct progress progress;
 	int status;
 
 	live->watch.on_turn = on_turn;
 	interrupt_catch();
 	status = cli_ask(live->cli, method, params, &live->watch, ret_result);
 	interrupt_release();
-	progress = progress_of(live);
-	progress_erase(&progress);
+	progress_erase(&live->progress);
 	return status;
 }
 
 /* ---- afterwards ---------------------------------------------------------------------------- */
-
-static bool is_truncated(const struct value *result, const char *name)
-{
-	const struct value *truncated = value_get(result, "truncated");
-
-	for (size_t i = 0; value_at(truncated, i); i++) {
-		const char *cut = value_as_text(value_at(truncated, i));
-
-		if (cut && strcmp(cut, name) == 0)
-			return true;
-	}
-	return false;
-}
-
-static int64_t total_of(const struct value *result, const char *name)
-{
-	char key[32];
-
-	cut_printf(key, sizeof(key), "%s_bytes", name);
-	return value_as_int(value_get(result, key), 0);
-}
 
 /* A record holds only the beginning of a long stream; the store has the rest. */
 static void show_stored_rest(struct live *live, struct passthrough *stream,
 	const struct value *result, const char *which)
 {
 	const char *run_id = value_as_text(value_get(result, "run_id"));
-	uint64_t total = (uint64_t)total_of(result, which);
+	uint64_t total = (uint64_t)record_bytes(result, which);
 	uint64_t at = stream->passed;
 	struct buf buf;
 
-	if (!run_id || at >= total || is_truncated(result, which))
+	if (!run_id || at >= total || record_is_truncated(result, which))
 		return;
 	buf_init(&buf, STREAM_MAX);
 	if (record_fetch(live->cli, run_id, which, &at, total, &buf) == 0 && buf.len > 0)
@@ -233,7 +197,7 @@ static void show_stored_rest(struct live *live, struct passthrough *stream,
 static void show_tail(
 	struct live *live, struct passthrough *stream, const struct value *result, const char *name)
 {
-	uint64_t total = (uint64_t)total_of(result, name);
+	uint64_t total = (uint64_t)record_bytes(result, name);
 	const struct value *tail;
 	char key[32];
 
@@ -315,7 +279,7 @@ int results_prepare_out(struct cli *cli, const char *path)
 	return path && dir < 0 ? cli_fail(cli, &err) : 0;
 }
 
-int results_write_artifacts(struct cli *cli, const struct value *result, const char *path)
+static int write_artifacts(struct cli *cli, const struct value *result, const char *path)
 {
 	const struct value *artifacts = value_get(result, "artifacts");
 	struct err err = ERR_INIT;
@@ -380,7 +344,7 @@ static void note_skipped(struct cli *cli, const struct value *result)
 	}
 }
 
-void results_note(struct cli *cli, const struct value *result)
+static void note_end(struct cli *cli, const struct value *result)
 {
 	const char *outcome = output_text(&cli->arena, value_get(result, "outcome"));
 	const char *reason = output_text(&cli->arena, value_get(result, "reason"));
@@ -414,7 +378,7 @@ int results_show(struct live *live, const struct value *result, const char *out_
 			page_text(cli, result, "run_id"),
 			page_text(cli, value_get(result, "pruned"), "act"));
 		status = status == EXIT_OK ? EXIT_SERVICE : status;
-	} else if (out_dir && results_write_artifacts(cli, result, out_dir) < 0)
+	} else if (out_dir && write_artifacts(cli, result, out_dir) < 0)
 		status = status == EXIT_OK ? EXIT_SERVICE : status;
 	if (cli->json)
 		return cli_document(cli, result, status);
@@ -424,6 +388,6 @@ int results_show(struct live *live, const struct value *result, const char *out_
 		hint_artifacts(cli, result);
 	note_skipped(cli, result);
 	if (!value_as_bool(value_get(result, "ok"), false))
-		results_note(cli, result);
+		note_end(cli, result);
 	return status;
 }

@@ -6,6 +6,7 @@
 
 #include "cli/session/cli.h"
 #include "cli/terminal/passthrough.h"
+#include "cli/terminal/progress.h"
 
 /* Shows a run while it runs: its output with --stream, else that time passes. */
 struct live {
@@ -13,10 +14,9 @@ struct live {
 	struct passthrough out;
 	struct passthrough err;
 	struct client_watch watch; /* for cli_ask() */
-	bool progress_shown;
+	struct progress progress;
 	bool streams;
-	const char *doing; /* what takes the time */
-	bool cancels;      /* Ctrl-C ends the run, and not only the waiting */
+	bool cancels; /* Ctrl-C ends the run, and not only the waiting */
 	bool canceling;
 	int64_t canceling_ms; /* since when */
 	char run_id[32];      /* once it is known */
@@ -46,9 +46,3 @@ void results_note_parked(struct cli *cli, const struct value *parked);
  * the exit status after telling why.
  */
 int results_prepare_out(struct cli *cli, const char *path);
-
-/* Writes all artifacts of a result below `path`.  -1 after reporting the error. */
-int results_write_artifacts(struct cli *cli, const struct value *result, const char *path);
-
-/* "policy_denied: reason (run ID; more: cectl show ID)" on stderr. */
-void results_note(struct cli *cli, const struct value *result);

@@ -20,19 +20,6 @@
 
 /* ---- columns ------------------------------------------------------------------------------ */
 
-static const char *outcome_or_running(struct cli *cli, const struct value *run, const char *key)
-{
-	const char *outcome = page_text(cli, run, key);
-
-	return outcome[0] ? outcome : page_text(cli, run, "state");
-}
-
-static enum paint outcome_paint(const char *text)
-{
-	return !strcmp(text, "running") || !strcmp(text, "parked") ? PAINT_CYAN
-								   : output_outcome_paint(text);
-}
-
 /* Enough to distinguish programs; the CSV has the whole digest. */
 static const char *short_hash(struct cli *cli, const struct value *run, const char *key)
 {
@@ -52,7 +39,7 @@ static const struct {
 	{ "when",     { { "WHEN",     false, false, 3 },  "received_us",  PAINT_PLAIN, page_ago,           NULL } },
 	{ "received", { { "RECEIVED", false, false, 4 },  "received_us",  PAINT_PLAIN, page_moment,        NULL } },
 	{ "ended",    { { "ENDED",    false, false, 10 }, "ended_us",     PAINT_PLAIN, page_moment,        NULL } },
-	{ "outcome",  { { "OUTCOME",  false, false, 0 },  "outcome",      PAINT_PLAIN, outcome_or_running, outcome_paint } },
+	{ "outcome",  { { "OUTCOME",  false, false, 0 },  "outcome",      PAINT_PLAIN, page_outcome,       page_outcome_paint } },
 	{ "language", { { "LANGUAGE", false, false, 5 },  "language",     PAINT_PLAIN, NULL,               NULL } },
 	{ "time",     { { "TIME",     true,  false, 4 },  "total_us",     PAINT_PLAIN, page_unit,          NULL } },
 	{ "exec",     { { "EXEC",     true,  false, 9 },  "exec_us",      PAINT_PLAIN, page_unit,          NULL } },
@@ -325,10 +312,8 @@ const struct command runs_command = {
 		 "each other.",
 	.options = OPTIONS(
 		FILTER_ROWS,
-		{ 'n', "limit", "N", OPTION_TEXT, NULL, NULL,
-			"how many; 20 unless said" },
-		{ 0, "all", NULL, OPTION_FLAG, NULL, NULL,
-			"every one, however many" },
+		{ 'n', "limit", "N", OPTION_TEXT, NULL, NULL, "how many; 20 unless said" },
+		{ 0, "all", NULL, OPTION_FLAG, NULL, NULL, "every one, however many" },
 		{ 0, "before", "RUN", OPTION_TEXT, NULL, NULL,
 			"only runs older than this one: the next page" },
 		{ 0, "columns", "NAMES", OPTION_TEXT, NULL, NULL,

@@ -7,21 +7,7 @@
 
 static void show_record(struct cli *cli, const struct value *record)
 {
-	bool full = cli_flag(cli, "full");
-
-	record_show_head(cli, record);
-	say(&cli->out, PAINT_PLAIN, "\n");
-	record_show_facts(cli, record);
-	record_show_policy(cli, record);
-	record_show_evidence(cli, record);
-	record_show_refused(cli, record);
-	record_show_files(cli, record);
-	record_show_output_errors(cli, record);
-	record_show_limits(cli, record);
-	record_show_times(cli, record);
-	record_show_code(cli, record, full);
-	record_show_streams(cli, record, full);
-	record_show_artifacts(cli, record);
+	record_show(cli, record, cli_flag(cli, "full"));
 	say(&cli->out, PAINT_DIM, "\nmore: %s\n",
 		cli_more(cli, "trace", page_text(cli, record, "run_id")));
 }

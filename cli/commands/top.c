@@ -268,23 +268,11 @@ static const char *age(struct cli *cli, const struct value *run, const char *key
 		cli, "_us", value_int(&cli->arena, clock_wall_us() - page_int(run, key)));
 }
 
-static const char *outcome_or_running(struct cli *cli, const struct value *run, const char *key)
-{
-	const char *outcome = page_text(cli, run, key);
-
-	return outcome[0] ? outcome : "running";
-}
-
-static enum paint outcome_paint(const char *text)
-{
-	return strcmp(text, "running") == 0 ? PAINT_CYAN : output_outcome_paint(text);
-}
-
 // clang-format off
 #define RUN_COLUMNS(time_title, time_key, time_text, last_title, last_key) { \
 	{ { "RUN",      false, false, 0 }, "run_id",   PAINT_PLAIN, NULL,      NULL }, \
 	{ { time_title, true,  false, 0 }, time_key,   PAINT_BOLD,  time_text, NULL }, \
-	{ { "OUTCOME",  false, false, 0 }, "outcome",  PAINT_PLAIN, outcome_or_running, outcome_paint }, \
+	{ { "OUTCOME",  false, false, 0 }, "outcome",  PAINT_PLAIN, page_outcome, page_outcome_paint }, \
 	{ { "LANGUAGE", false, false, 3 }, "language", PAINT_PLAIN, NULL,      NULL }, \
 	{ { "UID",      true,  false, 2 }, "uid",      PAINT_PLAIN, NULL,      NULL }, \
 	{ { "AGENT",    false, true,  1 }, "agent",    PAINT_PLAIN, NULL,      NULL }, \
@@ -441,10 +429,8 @@ static int once(struct top *top)
 
 	if (status < 0)
 		return cli_fail(cli, &err);
-	if (status > 0) {
-		(void)err_set(&err, ERR_DENIED, "%s", page_text(cli, seen, "message"));
-		return cli_fail(cli, &err);
-	}
+	if (status > 0)
+		return cli_fail_with(cli, ERR_DENIED, "%s", page_text(cli, seen, "message"));
 	if (cli->json)
 		return cli_document(cli, seen, EXIT_OK);
 	top_print(top, seen, (struct screen_size){ output_text_width(&cli->out), SIZE_MAX / 2 });

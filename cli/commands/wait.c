@@ -73,8 +73,7 @@ const struct command wait_command = {
 	.options = OPTIONS(
 		{ 't', "timeout", "TIME", OPTION_TEXT, "timeout_ms", option_ms,
 			"give up after so long, as 500ms, 30s, 5m; the run continues" },
-		{ 'o', "out", "DIR", OPTION_TEXT, NULL, NULL,
-			"writes its artifacts below DIR" }),
+		{ 'o', "out", "DIR", OPTION_TEXT, NULL, NULL, "writes its artifacts below DIR" }),
 	.operand_least = 1, .operand_most = 1,
 	.examples = EXAMPLES(
 		{ "id=$(cectl run --detach job.py) && cectl wait \"$id\"", "start now, fetch later" },

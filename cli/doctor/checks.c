@@ -21,8 +21,9 @@
 #define FDS_PER_WORKER 32
 #define FDS_BESIDE     144
 
-#define ANSWER_S 5
-#define MIB      (1024.0 * 1024.0)
+#define UNIT_STATE "/var/lib/ced" /* the default, and what the unit may write to */
+#define ANSWER_S   5
+#define MIB        (1024.0 * 1024.0)
 
 /* 0: it is there, finding->found says more.  -1: it is not; the check may write a better repair. */
 typedef int (*probe)(const struct patient *patient, struct finding *finding, struct err *err);
@@ -134,7 +135,7 @@ PROBE(programs)
 	const char *libexec = patient->settings.libexec;
 	char path[SETTINGS_PATH_MAX + 8];
 	const char *const argv[] = { path, "--version", NULL };
-	const struct command_line line = { argv, .as_nobody = true, .seconds = ANSWER_S };
+	const struct command_line line = { argv, .as_daemon = true, .seconds = ANSWER_S };
 	char said[128];
 	int status;
 
@@ -177,6 +178,61 @@ PROBE(open_files)
 		return 0;
 	REPAIR("LimitNOFILE=%lu in the unit; by hand: ulimit -Hn %lu, as root", needed, needed);
 	return err_set(err, ERR_UNSUPPORTED, "%s", finding->found);
+}
+
+/* ---- folders ------------------------------------------------------------------------------- */
+
+/* ced makes no folder for its store; the unit makes the default one. */
+PROBE(state)
+{
+	const char *state = patient->settings.state;
+	struct stat st;
+
+	FOUND("%s", state);
+	if (stat(state, &st) == 0)
+		return S_ISDIR(st.st_mode)
+			       ? 0
+			       : err_set(err, ERR_UNSUPPORTED, "%s is no folder", state);
+	if (strcmp(state, UNIT_STATE) == 0) {
+		FOUND("%s is not there; the unit makes it at its start", state);
+		finding->state = STATE_NOTE;
+		return 0;
+	}
+	REPAIR("mkdir -p -m 700 %s && chown ced: %s", state, state);
+	return err_sys(err, "the setting state: %s", state);
+}
+
+static bool unit_may_write(const char *path)
+{
+	static const char *const folders[] = { UNIT_STATE, "/run/ced" };
+
+	for (size_t i = 0; i < COUNT_OF(folders); i++) {
+		size_t len = strlen(folders[i]);
+
+		if (strncmp(path, folders[i], len) == 0 && (!path[len] || path[len] == '/'))
+			return true;
+	}
+	return path[0] == '\0';
+}
+
+/* The unit has a read-only file system beside its own two folders. */
+PROBE(written)
+{
+	const struct settings *settings = &patient->settings;
+	const char *state = unit_may_write(settings->state) ? "" : settings->state;
+	const char *file =
+		unit_may_write(settings->checkpoint_file) ? "" : settings->checkpoint_file;
+	const char *slash = strrchr(file, '/');
+
+	if (!patient->root || (!state[0] && !file[0])) {
+		FOUND("in folders that the unit may write to");
+		return 0;
+	}
+	return err_set(err, ERR_DENIED,
+		"%s%s%s: when the unit starts ced, it needs a drop-in with ReadWritePaths=%s%s%.*s",
+		state[0] ? "state" : "", state[0] && file[0] ? " and " : "",
+		file[0] ? "checkpoint_file" : "", state, state[0] && file[0] ? " " : "",
+		slash ? (int)(slash - file) : 0, file);
 }
 
 /* ---- room on the disk ---------------------------------------------------------------------- */
@@ -306,6 +362,9 @@ static const struct check {
 	  "ced does not start; the checks here are made for its defaults", "correct what it names" },
 	{ INSTALLED, "open files", "RLIMIT_NOFILE", NEED_ALWAYS, probe_open_files,
 	  "ced does not start with so many workers", "" },
+	{ INSTALLED, "state", "the folder of the store", NEED_ALWAYS, probe_state, "ced does not start", "" },
+	{ INSTALLED, "written", "state and checkpoint_file", NEED_NOBODY, probe_written,
+	  "ced cannot write there, when its unit starts it", "" },
 	{ INSTALLED, "room", "free on the disk of the setting state", NEED_ALWAYS, probe_room,
 	  "a new store is not made, and with an old one runs are refused", "" },
 	{ INSTALLED, "room to spare", "the same", NEED_BETTER, probe_room_to_spare,

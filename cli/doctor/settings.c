@@ -91,6 +91,9 @@ void settings_take(struct settings *settings, const char *line)
 		take_required(settings, word, strcmp(value, "yes") == 0);
 	else if (strcmp(name, "state") == 0)
 		cut_printf(settings->state, sizeof(settings->state), "%s", value);
+	else if (strcmp(name, "checkpoint_file") == 0)
+		cut_printf(
+			settings->checkpoint_file, sizeof(settings->checkpoint_file), "%s", value);
 	else if (strcmp(name, "workers_min") == 0)
 		settings->workers_min = strtoul(value, NULL, 10);
 	else if (strcmp(name, "workers_max") == 0)
@@ -108,12 +111,17 @@ static int run_ced(struct settings *settings, char ret_said[ERR_TEXT_MAX])
 	char ced[SETTINGS_PATH_MAX + 8];
 	const char *const argv[] = { ced, "--in-force", settings->config[0] ? "--config" : NULL,
 		settings->config, NULL };
-	const struct command_line line = { argv, .with_stderr = true, .seconds = ANSWER_S };
+	struct command_line line = { argv, .as_daemon = true, .with_stderr = true,
+		.seconds = ANSWER_S };
 	struct err err = ERR_INIT;
 	int status;
 
 	cut_printf(ced, sizeof(ced), "%s/ced", settings->libexec);
 	status = command_run(&line, text, sizeof(text), NULL, &err);
+	if (status < 0) { /* a check of its own says that the daemon's user cannot start it */
+		line.as_daemon = false;
+		status = command_run(&line, text, sizeof(text), NULL, &err);
+	}
 	for (char *at = text, *end; *at; at = end) {
 		end = at + strcspn(at, "\n");
 		if (*end)

@@ -22,7 +22,8 @@ struct settings {
 		[SETTINGS_PATH_MAX];    /* where ced and its helpers should be; "" when not known */
 	char config[SETTINGS_PATH_MAX]; /* the file that was read; "" for none */
 	char state[SETTINGS_PATH_MAX];  /* the folder of the store */
-	char trouble[ERR_TEXT_MAX];     /* why the file or the program could not be read, or "" */
+	char checkpoint_file[SETTINGS_PATH_MAX]; /* "": in that folder */
+	char trouble[ERR_TEXT_MAX]; /* why the file or the program could not be read, or "" */
 	char required[256]; /* layers without which ced does not start, with spaces around */
 	unsigned long workers_min;
 	unsigned long workers_max;
@@ -41,7 +42,7 @@ void settings_take(struct settings *settings, const char *line);
 bool settings_require(const struct settings *settings, const char *layer);
 
 /*
- * Asks `ced --in-force` beside our own program, with `config` or, when that is NULL, with the
+ * Asks `ced --in-force` beside our own program, as the user that the daemon will be, with `config` or, when that is NULL, with the
  * host's file where there is one.  If it fails, `trouble` says why and the defaults stay.
  */
 void settings_read(struct settings *settings, const char *config);

@@ -21,16 +21,21 @@ static int own_status(const struct cli *cli)
 	return cli->command->run_statuses ? EXIT_SERVICE : EXIT_FAILED;
 }
 
-int cli_document(struct cli *cli, const struct value *result, int status)
+static int print_document(struct cli *cli, const struct value *result, int status)
 {
 	struct err err = ERR_INIT;
 
-	if (!result || !value_ok(&cli->arena))
-		(void)err_set(&err, ERR_MEMORY, "not enough memory for this");
-	else if (output_document(&cli->out, result, &err) == 0)
+	if (output_document(&cli->out, result, &err) == 0)
 		return status;
 	say(&cli->err, PAINT_PLAIN, "cectl: %s\n", err.text);
 	return own_status(cli);
+}
+
+int cli_document(struct cli *cli, const struct value *result, int status)
+{
+	if (!result || !value_ok(&cli->arena))
+		return cli_no_memory(cli);
+	return print_document(cli, result, status);
 }
 
 /* {"error": {"code": ..., "message": ...}}, so that --json always answers with a document. */
@@ -42,7 +47,7 @@ static void print_error_document(struct cli *cli, const struct value *error)
 	if (copy && error)
 		*copy = *error;
 	if (value_map_put(&cli->arena, document, "error", copy) == 0)
-		(void)cli_document(cli, document, 0);
+		(void)print_document(cli, document, 0);
 }
 
 static struct value *error_value(struct cli *cli, const char *code, const char *message)
@@ -66,6 +71,17 @@ static int cli_tell(struct cli *cli, const char *code, const char *message, int 
 int cli_fail(struct cli *cli, const struct err *err)
 {
 	return cli_tell(cli, err_word(err->code), err->text, own_status(cli));
+}
+
+int cli_fail_with(struct cli *cli, enum err_code code, const char *format, ...)
+{
+	struct err err = { .code = code };
+	va_list args;
+
+	va_start(args, format);
+	cut_vprintf(err.text, sizeof(err.text), format, args);
+	va_end(args);
+	return cli_fail(cli, &err);
 }
 
 int cli_no_memory(struct cli *cli)

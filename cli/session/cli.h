@@ -63,6 +63,8 @@ int cli_ask_failed(struct cli *cli, int status, const struct value *error, const
 
 /* Reports an error of cectl and returns its exit status. */
 int cli_fail(struct cli *cli, const struct err *err);
+int cli_fail_with(struct cli *cli, enum err_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 int cli_usage(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_no_memory(struct cli *cli);
 

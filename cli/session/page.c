@@ -60,6 +60,19 @@ const char *page_list(struct cli *cli, const struct value *map, const char *key)
 	return text ? text : "";
 }
 
+const char *page_outcome(struct cli *cli, const struct value *run, const char *key)
+{
+	const char *outcome = page_text(cli, run, key);
+
+	return outcome[0] ? outcome : page_text(cli, run, "state");
+}
+
+enum paint page_outcome_paint(const char *text)
+{
+	return !strcmp(text, "running") || !strcmp(text, "parked") ? PAINT_CYAN
+								   : output_outcome_paint(text);
+}
+
 static struct table_cell cell_of(
 	struct cli *cli, const struct page_column *column, const struct value *row)
 {
@@ -105,13 +118,9 @@ void page_field(const struct cli *cli, const char *name, const char *text)
 void page_words(const struct cli *cli, const char *name, const char *text)
 {
 	const size_t indent = 2 + NAME_COLUMNS + 1;
-	struct buf buf;
 
-	buf_init(&buf, SAFE_LINE_MAX);
 	say(&cli->out, PAINT_DIM, "  %-*s ", NAME_COLUMNS, name);
-	if (options_wrap(text, indent, indent, output_text_width(&cli->out), &buf) == 0)
-		say(&cli->out, PAINT_PLAIN, "%.*s", (int)buf.len, buf.bytes);
-	buf_done(&buf);
+	page_wrapped_from(cli, PAINT_PLAIN, text, indent, indent);
 }
 
 void page_value(struct cli *cli, const char *name, const struct value *value)
@@ -137,9 +146,7 @@ static bool next_line(const struct value *text, size_t *at, const char **ret_lin
 	return true;
 }
 
-/* A foreign line, safe and cut to the width that is left. */
-static void print_line(
-	const struct cli *cli, const char *line, size_t len, size_t indent, enum paint paint)
+void page_line(const struct cli *cli, const char *line, size_t len, size_t indent, enum paint paint)
 {
 	size_t room = cli->out.width > indent ? cli->out.width - indent : 0;
 	struct buf buf;
@@ -153,11 +160,6 @@ static void print_line(
 	say(&cli->out, paint, "%.*s%s\n", (int)shown, buf.bytes ? buf.bytes : "",
 		shown < buf.len ? output_mark(&cli->out, MARK_CUT) : "");
 	buf_done(&buf);
-}
-
-void page_line(struct cli *cli, const char *line, size_t len, size_t indent, enum paint paint)
-{
-	print_line(cli, line, len, indent, paint);
 }
 
 static bool is_near(int64_t line, int64_t marked, int64_t around)
@@ -198,7 +200,7 @@ void page_code(struct cli *cli, const struct value *code, const struct page_mark
 		gap = false;
 		say(&cli->out, PAINT_RED, "%s", marked ? output_mark(&cli->out, MARK_ARROW) : " ");
 		say(&cli->out, PAINT_DIM, "%5" PRId64 "  ", number);
-		print_line(cli, line, len, 8, marked ? PAINT_RED : PAINT_PLAIN);
+		page_line(cli, line, len, 8, marked ? PAINT_RED : PAINT_PLAIN);
 	}
 	if (gap)
 		say(&cli->out, PAINT_DIM, "       ...\n");
@@ -219,21 +221,27 @@ size_t page_block(struct cli *cli, const struct value *text, size_t lines_max)
 			continue;
 		}
 		say(&cli->out, PAINT_PLAIN, "  ");
-		print_line(cli, line, len, 2, PAINT_PLAIN);
+		page_line(cli, line, len, 2, PAINT_PLAIN);
 	}
 	return left_out;
 }
 
 /* ---- findings and evidence ----------------------------------------------------------------- */
 
-void page_wrapped(const struct cli *cli, enum paint paint, const char *text, size_t indent)
+void page_wrapped_from(
+	const struct cli *cli, enum paint paint, const char *text, size_t indent, size_t column)
 {
 	struct buf buf;
 
 	buf_init(&buf, SAFE_LINE_MAX);
-	if (text && options_wrap(text, indent, 0, output_text_width(&cli->out), &buf) == 0)
+	if (text && options_wrap(text, indent, column, output_text_width(&cli->out), &buf) == 0)
 		say(&cli->out, paint, "%.*s", (int)buf.len, buf.bytes);
 	buf_done(&buf);
+}
+
+void page_wrapped(const struct cli *cli, enum paint paint, const char *text, size_t indent)
+{
+	page_wrapped_from(cli, paint, text, indent, 0);
 }
 
 static void print_finding(struct cli *cli, const struct value *finding)

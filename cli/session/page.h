@@ -20,6 +20,10 @@ const char *page_ago(struct cli *cli, const struct value *map, const char *key);
 const char *page_moment(struct cli *cli, const struct value *map, const char *key);
 const char *page_list(struct cli *cli, const struct value *map, const char *key);
 
+/* How a run ended, or its state as long as it has not; and the paint of that. */
+const char *page_outcome(struct cli *cli, const struct value *run, const char *key);
+enum paint page_outcome_paint(const char *text);
+
 /* A column of a table whose rows are maps of the daemon's. */
 struct page_column {
 	struct table_column table;
@@ -60,13 +64,18 @@ void page_code(
  * One line of a program or its output, safe and cut to the width that is left behind `indent`
  * columns.
  */
-void page_line(struct cli *cli, const char *line, size_t len, size_t indent, enum paint paint);
+void page_line(
+	const struct cli *cli, const char *line, size_t len, size_t indent, enum paint paint);
 
 /* Text of a program, indented, at most `lines_max` lines; returns how many lines it left out. */
 size_t page_block(struct cli *cli, const struct value *text, size_t lines_max);
 
 /* `text`, which is safe, as a paragraph behind `indent` spaces. */
 void page_wrapped(const struct cli *cli, enum paint paint, const char *text, size_t indent);
+
+/* The same behind text that has filled `column` columns. */
+void page_wrapped_from(
+	const struct cli *cli, enum paint paint, const char *text, size_t indent, size_t column);
 
 /* One line for each finding of a policy, with its message behind or below. */
 void page_findings(struct cli *cli, const struct value *findings);

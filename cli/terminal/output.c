@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/base/exits.h"
 #include "cli/base/safe.h"
 #include "cli/base/units.h"
 #include "proto/base/buf.h"
@@ -209,16 +210,9 @@ int output_done(const struct output *out, struct err *err)
 
 enum paint output_outcome_paint(const char *outcome)
 {
-	static const char *const its_own_end[] = { "exit", "exception", "syntax_error", "canceled",
-		"output_invalid" };
-
 	if (strcmp(outcome, "ok") == 0)
 		return PAINT_GREEN;
-	for (size_t i = 0; i < sizeof(its_own_end) / sizeof(its_own_end[0]); i++) {
-		if (strcmp(outcome, its_own_end[i]) == 0)
-			return PAINT_YELLOW;
-	}
-	return PAINT_RED;
+	return outcome_facts(outcome)->own_end ? PAINT_YELLOW : PAINT_RED;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------- */

@@ -149,7 +149,6 @@ ELSEWHERE = {
     "cli/commands/record.c": (COMMAND, ["tests/scenario/012-cli-record.t"]),
     "cli/commands/results.c": (COMMAND, ["tests/scenario/013-cli-artifacts.t"]),
     "cli/base/source.c": (COMMAND, ["tests/scenario/010-cli-run.t"]),
-    "cli/base/option_values.c": (COMMAND, ["tests/scenario/012-cli-record.t", "tests/scenario/043-levers.t"]),
     "cli/terminal/passthrough.c": (COMMAND, ["tests/scenario/010-cli-run.t"]),
     "cli/terminal/screen.c": (COMMAND, ["tests/scenario/048-top.t"]),
     "cli/commands/top.c": (COMMAND, ["tests/scenario/048-top.t"]),

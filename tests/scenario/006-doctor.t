@@ -79,6 +79,20 @@ echo 'colour = "green"' >"$work/odd.conf"
 exits 1 "settings that ced refuses are missing" "$doctor" doctor --config "$work/odd.conf"
 like "$out" 'there is no setting colour here' "with what ced says"
 
+echo 'state = "/srv/no-such-folder/ced"' >"$work/state.conf"
+exits 1 "a folder of the store that is not there is missing" "$doctor" doctor --json --config "$work/state.conf"
+is "$(state state)" missing "by its setting"
+like "$(repair state)" 'mkdir -p -m 700 /srv/no-such-folder/ced' "with the line that makes it"
+like "$(found written)" 'ReadWritePaths=/srv/no-such-folder/ced' "and what a unit needs for it"
+echo "checkpoint_file = \"$work/kept.log\"" >"$work/kept.conf"
+"$doctor" doctor --json --config "$work/kept.conf" >"$work/out" 2>/dev/null
+out=$(<"$work/out")
+like "$(found written)" "checkpoint_file.*ReadWritePaths=$work" "a second file elsewhere needs a drop-in of the unit"
+install -m 600 "$work/auto.conf" "$work/closed.conf"
+exits 1 "settings that the daemon's user cannot read are missing" "$doctor" doctor --json --config "$work/closed.conf"
+is "$(state configuration)" missing "whoever asks"
+like "$(found configuration)" 'closed.conf' "by their name"
+
 # --- hosts from which something was taken -----------------------------------------------------
 
 cat >"$work/no-namespaces" <<-'END'

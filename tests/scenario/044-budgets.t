@@ -99,7 +99,10 @@ for i in 1 2 3; do
 done
 exits 126 "cpu time within the window" cectl run -c 'print(1)'
 like "$err" "uid $(id -u).*of 2000 ms of cpu time are spent" "is bounded by user"
-exits 0 "as long as it is not reset" cectl budgets reset
+exits 2 "a reset asks for whose" cectl budgets reset
+like "$err" 'name --uid, --agent or --task' "by its options"
+exits 126 "and resets nothing" cectl run -c 'print(1)'
+exits 0 "as long as it is not reset" cectl budgets reset --uid "$(id -u)"
 exits 0 "then it runs" cectl run -c 'print(1)'
 is "$(json "$(cectl runs --json --outcome budget_exceeded)" 'len(it["runs"]) > 5')" true "each refusal is on the record"
 if [[ $(id -u) == 0 ]]; then

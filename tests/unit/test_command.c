@@ -55,10 +55,10 @@ TEST(a_program_that_hangs_is_killed_after_its_time)
 	CHECK(WIFSIGNALED(status));
 }
 
-TEST(as_nobody_a_program_of_roots_has_no_rights)
+TEST(as_daemon_a_program_of_roots_has_no_rights)
 {
 	CHECK_EQ_INT(shell("id -u; grep -c 'CapEff:.*[1-9a-f]' /proc/self/status",
-			     (struct command_line){ .as_nobody = true }),
+			     (struct command_line){ .as_daemon = true }),
 		1 << 8);
 	CHECK_STR(text, geteuid() == 0 ? "65534\n0\n" : text);
 }
