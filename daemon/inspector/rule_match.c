@@ -4,7 +4,6 @@
 
 #include "daemon/inspector/literal.h"
 #include "daemon/inspector/shellword.h"
-#include "daemon/inspector/template.h"
 #include "daemon/inspector/text_heuristics.h"
 
 #define STEPS_PER_IMPORT 8U /* its path is read and looked up in a list */

@@ -190,3 +190,25 @@ bool text_is_opaque(const char *text, size_t len, uint32_t least)
 	}
 	return is_packed(&run, least) || escapes >= least / 4;
 }
+
+/* ---- format templates ----------------------------------------------------------------------- */
+
+bool template_reaches(const char *text, size_t len, const struct words *allowed)
+{
+	size_t depth = 0;
+
+	for (size_t at = 0; at + 1 < len; at++) {
+		size_t end;
+
+		if (text[at] == '{')
+			depth++;
+		else if (text[at] == '}' && depth > 0)
+			depth--;
+		if (depth == 0 || text[at] != '.' || text[at + 1] != '_')
+			continue;
+		end = at + 1 + name_span(text + at + 1, len - at - 1);
+		if (!words_have(allowed, text + at + 1, end - at - 1))
+			return true;
+	}
+	return false;
+}

@@ -1,5 +1,6 @@
 /*
- * Guesses about string literals: whether one holds a URL, or packed code or data.
+ * Looks into string literals: whether one holds a URL, packed code or data, or a format template that
+ * reads attributes.
  */
 #pragma once
 
@@ -21,3 +22,10 @@ bool text_has_url(const char *text, size_t len, const struct words *hosts, bool 
  * escapes.  Digits alone, one repeated letter, or the letters of a genome do not count.
  */
 bool text_is_opaque(const char *text, size_t len, uint32_t least);
+
+/*
+ * Whether a replacement field in this template reads an attribute whose name begins with an
+ * underscore and is not among `allowed`: "{0.__class__}".format(x) has no code for a parser to see.
+ * `text` is source text with its quotes and joins, so a name in pieces is not in the list.
+ */
+bool template_reaches(const char *text, size_t len, const struct words *allowed);

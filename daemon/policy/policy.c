@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "daemon/policy/rulebook.h"
-#include "daemon/policy/rulebook_describe.h"
 #include "daemon/policy/verdict_cache.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"

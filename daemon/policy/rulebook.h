@@ -8,10 +8,11 @@
 #include <stdint.h>
 
 #include "daemon/policy/policy_file.h"
-#include "daemon/policy/rules_file.h"
+#include "daemon/policy/rule_sources.h"
 #include "proto/base/buf.h"
 #include "proto/internal/inspectmsg.h"
 #include "proto/job/job.h"
+#include "proto/value.h"
 
 /* Of policy.late. */
 #define POLICY_LATE_MESSAGE "checking the program takes more work or room than an inspector has"
@@ -88,3 +89,14 @@ bool rulebook_words_of(const struct rulebook *book, const struct policy *policy,
 
 struct rule_words rulebook_words(
 	const struct rulebook *book, const struct policy *policy, uint32_t language, uint32_t rule);
+
+/* [{name, description, languages, executes, unread, digest, default}] */
+struct value *rulebook_describe(
+	const struct rulebook *book, const struct policy *standard, struct arena *arena);
+
+/*
+ * One of these maps, with {limits, most} and rules
+ * [{id, language, severity, at, finds, words, number, message, hint}].
+ */
+struct value *rulebook_show(const struct rulebook *book, const struct policy *policy,
+	bool is_default, struct arena *arena);

@@ -1,6 +1,6 @@
 /* An operator's files: a policy's JSON, and the heads of a rules file.  The first byte chooses. */
 #include "daemon/policy/policy_file.h"
-#include "daemon/policy/rules_file.h"
+#include "daemon/policy/rule_sources.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "daemon/policy/policy.h"
-#include "daemon/policy/rules_file.h"
+#include "daemon/policy/rule_sources.h"
 #include "proto/base/cleanup.h"
 #include "tests/check.h"
 #include "tests/inspecting.h"

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "daemon/inspector/template.h"
+#include "daemon/inspector/text_heuristics.h"
 #include "daemon/inspector/words.h"
 #include "tests/check.h"
 
