@@ -43,7 +43,7 @@ LISTED = {
     **each("store/verify", "verify verify_blobs verify_chain verify_checkpoints verify_tables "
            "verify_texts verify_words", PART, STORE),
     **each("store/maintenance", "backup", PART, STORE + ["tests/unit/test_store_integrity.c"]),
-    **each("daemon/inspector", "filter findings imports inspector query rule_match scopes template",
+    **each("daemon/inspector", "filter findings imports inspector query rule_match scopes",
            PART, INSPECTOR),
     **each("cli/commands", "admin_ops approvals backup budgets cancel check gc output put policy replay "
            "run runs runtimes show stats status trace wait watch", COMMAND, CECTL),
