@@ -5,6 +5,7 @@
 
 #include "daemon/gate/spending.h"
 #include "proto/base/container.h"
+#include "proto/fill.h"
 
 #define MINUTE_US         INT64_C(60000000)
 #define SWEEP_EVERY_US    INT64_C(1000000)
@@ -598,25 +599,22 @@ struct description {
 static struct value *describe(struct description *description, struct budget_entry *entry)
 {
 	struct arena *arena = description->arena;
-	struct value *map = value_map(arena);
+	struct fill map = fill_start(arena);
 	const char *name = budget_name(entry);
 	int64_t open_us = budget_open_us(description->budgets, entry, description->now_us);
 
 	budget_age(entry, description->now_us);
-	value_map_put(arena, map, "scope", value_text(arena, scope_words[entry->scope]));
+	fill_text(&map, "scope", scope_words[entry->scope]);
 	if (entry->uid != BUDGET_OTHERS_UID)
-		value_map_put(arena, map, "uid", value_int(arena, entry->uid));
+		fill_int(&map, "uid", entry->uid);
 	if (entry->scope != BUDGET_UID || entry->uid == BUDGET_OTHERS_UID)
-		value_map_put(arena, map, "name",
-			value_text(arena, budget_is_shared(entry) ? BUDGET_OTHERS_SHOWN : name));
+		fill_text(&map, "name", budget_is_shared(entry) ? BUDGET_OTHERS_SHOWN : name);
 	for (unsigned i = 0; i < BUDGET_MEASURE_COUNT; i++)
-		value_map_put(arena, map, measure_words[i],
-			value_uint(arena, budget_spent_in(entry, (enum budget_measure)i)));
-	value_map_put(arena, map, "attempts", value_uint(arena, entry->attempts));
+		fill_uint(&map, measure_words[i], budget_spent_in(entry, (enum budget_measure)i));
+	fill_uint(&map, "attempts", entry->attempts);
 	if (entry->failures && open_us > 0)
-		value_map_put(arena, map, "failed_ms_ago",
-			value_int(arena, (description->now_us - entry->failed_us) / 1000));
-	return map;
+		fill_int(&map, "failed_ms_ago", (description->now_us - entry->failed_us) / 1000);
+	return fill_done(&map);
 }
 
 static int describe_entry(void *context, const void *key, size_t key_len, void *value)

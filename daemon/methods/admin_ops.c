@@ -242,8 +242,8 @@ static const char *as_json(struct call *call, const struct value *value)
 {
 	struct bytes text = { "{}", 2 };
 
-	if (json_write_text(&call->arena, value, JSON_WRITE_COMPACT, JSON_BYTES_MAX, &text, NULL) <
-		0)
+	if (!value || json_write_text(&call->arena, value, JSON_WRITE_COMPACT, JSON_BYTES_MAX,
+			      &text, NULL) < 0)
 		return NULL;
 	return text.data;
 }

@@ -15,6 +15,7 @@
 #include "daemon/settings/config.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/fill.h"
 
 /* One decision, until its record is on disk. */
 struct deciding {
@@ -94,22 +95,21 @@ static struct value *answer_of(const struct deciding *deciding)
 {
 	struct arena *arena = &deciding->call->arena;
 	const struct request *request = deciding->request;
-	struct value *map = value_map(arena);
+	struct fill map = fill_start(arena);
 
-	value_map_put(arena, map, "run_id", value_text(arena, request->result.run_id));
-	value_map_put(arena, map, "decision", value_text(arena, word_of(deciding->word)));
-	value_map_put(arena, map, "uid", value_int(arena, request->caller.uid));
-	value_map_put(arena, map, "code_hash", value_text(arena, request->result.code_hash));
+	fill_text(&map, "run_id", request->result.run_id);
+	fill_text(&map, "decision", word_of(deciding->word));
+	fill_int(&map, "uid", request->caller.uid);
+	fill_text(&map, "code_hash", request->result.code_hash);
 	if (deciding->decision.grant) {
-		value_map_put(arena, map, "subject", value_text(arena, deciding->subject));
-		value_map_put(arena, map, "language", value_text(arena, deciding->grant.language));
-		value_map_put(arena, map, "policy", value_text(arena, deciding->grant.policy));
-		value_map_put(
-			arena, map, "until_us", value_int(arena, deciding->grant.until_wall_us));
+		fill_text(&map, "subject", deciding->subject);
+		fill_text(&map, "language", deciding->grant.language);
+		fill_text(&map, "policy", deciding->grant.policy);
+		fill_int(&map, "until_us", deciding->grant.until_wall_us);
 		if (deciding->grant.uses >= 0)
-			value_map_put(arena, map, "uses", value_int(arena, deciding->grant.uses));
+			fill_int(&map, "uses", deciding->grant.uses);
 	}
-	return map;
+	return fill_done(&map);
 }
 
 /* The decision is on disk: it takes effect. */

@@ -6,6 +6,7 @@
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
 #include "proto/base/clock.h"
+#include "proto/fill.h"
 
 #define LIST_MOST     1000
 #define RESETS_MOST   256
@@ -18,7 +19,7 @@ void method_budgets(struct call *call)
 	const struct value *uid_value = value_get(call->params, "uid");
 	uint32_t uid = (uint32_t)value_as_int(uid_value, call->caller.uid);
 	bool all = call->right == RIGHT_YES && !uid_value;
-	struct value *map = value_map(arena);
+	struct fill map = fill_start(arena);
 	bool more = false;
 	struct value *list;
 
@@ -26,12 +27,11 @@ void method_budgets(struct call *call)
 		uid = call->caller.uid;
 	list = budgets_describe(
 		services->budgets, all ? NULL : &uid, LIST_MOST, clock_us(), arena, &more);
-	value_map_put(arena, map, "budgets", list);
-	value_map_put(arena, map, "more", value_bool(arena, more));
-	value_map_put(
-		arena, map, "window_ms", value_uint(arena, services->config->budget_window_ms));
-	value_map_put(arena, map, "circuit_ms", value_uint(arena, services->config->circuit_ms));
-	call_result(call, map);
+	fill_value(&map, "budgets", list);
+	fill_bool(&map, "more", more);
+	fill_uint(&map, "window_ms", services->config->budget_window_ms);
+	fill_uint(&map, "circuit_ms", services->config->circuit_ms);
+	call_result(call, fill_done(&map));
 }
 
 /* ---- which budget a reset names ------------------------------------------------------------ */

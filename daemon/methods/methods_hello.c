@@ -5,6 +5,7 @@
 #include "daemon/services.h"
 #include "daemon/workers/pool.h"
 #include "daemon/workers/runtime.h"
+#include "proto/fill.h"
 #include "proto/version.h"
 
 static struct value *describe_limits(struct arena *arena, const struct job_limits *limits)
@@ -64,20 +65,20 @@ static struct value *describe_roles(struct call *call)
 void method_hello(struct call *call)
 {
 	struct arena *arena = &call->arena;
-	struct value *map = value_map(arena);
-	struct value *you = value_map(arena);
+	struct fill map = fill_start(arena);
+	struct fill you = fill_start(arena);
 
-	value_map_put(arena, you, "uid", value_int(arena, call->caller.uid));
-	value_map_put(arena, you, "role", value_text(arena, role_highest(call->caller.roles)));
-	value_map_put(arena, you, "roles", describe_roles(call));
-	value_map_put(arena, map, "server", value_text(arena, "ced"));
-	value_map_put(arena, map, "version", value_text(arena, CED_VERSION));
-	value_map_put(arena, map, "protocol", value_int(arena, CED_PROTOCOL));
-	value_map_put(arena, map, "runtimes", describe_runtimes(call));
-	value_map_put(arena, map, "policies", policies_describe(call->services->policies, arena));
-	value_map_put(arena, map, "limits", describe_bounds(call, NULL));
-	value_map_put(arena, map, "you", you);
-	call_result(call, map);
+	fill_int(&you, "uid", call->caller.uid);
+	fill_text(&you, "role", role_highest(call->caller.roles));
+	fill_value(&you, "roles", describe_roles(call));
+	fill_text(&map, "server", "ced");
+	fill_text(&map, "version", CED_VERSION);
+	fill_int(&map, "protocol", CED_PROTOCOL);
+	fill_value(&map, "runtimes", describe_runtimes(call));
+	fill_value(&map, "policies", policies_describe(call->services->policies, arena));
+	fill_value(&map, "limits", describe_bounds(call, NULL));
+	fill_value(&map, "you", fill_done(&you));
+	call_result(call, fill_done(&map));
 }
 
 void method_runtimes(struct call *call)

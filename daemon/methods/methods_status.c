@@ -19,6 +19,7 @@
 #include "daemon/workers/pool.h"
 #include "daemon/workers/runtime.h"
 #include "proto/base/clock.h"
+#include "proto/fill.h"
 #include "proto/version.h"
 
 /* {memory, pids, cpu, landlock_abi, why_not, missing}: which protections this host supports. */
@@ -26,24 +27,22 @@ static struct value *describe_host(const struct services *services, struct arena
 {
 	static const char *const words[] = { "rlimit", "cgroup1", "cgroup2" };
 	const struct priv_host *host = services->host;
-	struct value *map = value_map(arena);
+	struct fill map = fill_start(arena);
 
-	value_map_put(arena, map, "memory", value_text(arena, words[host->memory % 3]));
-	value_map_put(arena, map, "pids", value_text(arena, words[host->pids % 3]));
-	value_map_put(arena, map, "cpu", value_text(arena, words[host->cpu % 3]));
-	value_map_put(arena, map, "landlock_abi",
-		value_int(arena, host->landlock_abi > 0 ? host->landlock_abi : 0));
-	value_map_put(
-		arena, map, "why_not", value_text(arena, host->why_not[0] ? host->why_not : NULL));
-	value_map_put(arena, map, "missing", layers_missing(host, arena));
-	return map;
+	fill_text(&map, "memory", words[host->memory % 3]);
+	fill_text(&map, "pids", words[host->pids % 3]);
+	fill_text(&map, "cpu", words[host->cpu % 3]);
+	fill_int(&map, "landlock_abi", host->landlock_abi > 0 ? host->landlock_abi : 0);
+	fill_value(&map, "why_not", value_text(arena, host->why_not[0] ? host->why_not : NULL));
+	fill_value(&map, "missing", layers_missing(host, arena));
+	return fill_done(&map);
 }
 
 void method_status_found(struct call *call, struct value *store_status)
 {
 	struct services *services = call->services;
 	struct arena *arena = &call->arena;
-	struct value *map = value_map(arena);
+	struct fill map = fill_start(arena);
 	struct value *runtimes = value_list(arena);
 	struct value *outcomes = value_map(arena);
 	uint64_t commits = 0;
@@ -57,42 +56,39 @@ void method_status_found(struct call *call, struct value *store_status)
 		if (services->state->outcomes[i])
 			value_map_put(arena, outcomes, outcome_word((enum outcome)i),
 				value_uint(arena, services->state->outcomes[i]));
-	value_map_put(arena, map, "version", value_text(arena, CED_VERSION));
-	value_map_put(arena, map, "pid", value_int(arena, getpid()));
-	value_map_put(arena, map, "uptime_s",
-		value_int(arena, (clock_ms() - services->state->started_ms) / 1000));
-	value_map_put(arena, map, "ready", value_bool(arena, services->state->ready));
-	value_map_put(arena, map, "draining", value_bool(arena, services->state->draining));
-	value_map_put(arena, map, "drained", value_bool(arena, services->admin_ops->drained));
-	value_map_put(arena, map, "blocked", admin_ops_describe_blocks(services->admin_ops, arena));
-	value_map_put(arena, map, "mode",
-		value_text(arena, services->host->mode == PRIV_MODE_ROOT ? "root" : "user"));
-	value_map_put(arena, map, "connections", value_int(arena, services->ceilings->conns));
-	value_map_put(arena, map, "socket", listener_describe(services->listener, arena));
-	value_map_put(arena, map, "held_bytes", value_uint(arena, services->ceilings->bytes));
-	value_map_put(arena, map, "in_progress",
-		value_int(arena,
-			(int64_t)registry_count(services->runs) - services->approvals->count));
-	value_map_put(arena, map, "parked", value_int(arena, services->approvals->count));
-	value_map_put(arena, map, "subscriptions", value_int(arena, services->events->count));
-	value_map_put(arena, map, "queued", value_int(arena, queue_count(services->queue)));
-	value_map_put(arena, map, "runtimes", runtimes);
-	value_map_put(arena, map, "inspectors", policies_status(services->policies, arena));
-	value_map_put(arena, map, "outcomes", outcomes);
-	value_map_put(arena, map, "commits", value_uint(arena, commits));
-	value_map_put(arena, map, "records", value_uint(arena, records));
-	store_failure_describe(arena, services->recorder, map);
-	store_failure_describe_log(arena, services->recorder, map);
-	value_map_put(arena, map, "host", describe_host(services, arena));
-	value_map_put(arena, map, "roles", roles_describe(&services->config->roles, arena));
-	value_map_put(arena, map, "allowances", allowances_describe(services->config, arena));
-	value_map_put(arena, map, "store", store_status);
-	value_map_put(arena, map, "alerts", alerts_describe(services->alerts, arena));
-	value_map_put(arena, map, "gc", gc_describe(services->gc, arena));
-	value_map_put(arena, map, "check", page_check_describe(services->page_check, arena));
-	value_map_put(arena, map, "clock", wallclock_describe(services->wallclock, arena));
-	value_map_put(arena, map, "audit", audit_describe(services->audit, arena));
-	call_result(call, map);
+	fill_text(&map, "version", CED_VERSION);
+	fill_int(&map, "pid", getpid());
+	fill_int(&map, "uptime_s", (clock_ms() - services->state->started_ms) / 1000);
+	fill_bool(&map, "ready", services->state->ready);
+	fill_bool(&map, "draining", services->state->draining);
+	fill_bool(&map, "drained", services->admin_ops->drained);
+	fill_value(&map, "blocked", admin_ops_describe_blocks(services->admin_ops, arena));
+	fill_text(&map, "mode", services->host->mode == PRIV_MODE_ROOT ? "root" : "user");
+	fill_int(&map, "connections", services->ceilings->conns);
+	fill_value(&map, "socket", listener_describe(services->listener, arena));
+	fill_uint(&map, "held_bytes", services->ceilings->bytes);
+	fill_int(&map, "in_progress",
+		(int64_t)registry_count(services->runs) - services->approvals->count);
+	fill_int(&map, "parked", services->approvals->count);
+	fill_int(&map, "subscriptions", services->events->count);
+	fill_int(&map, "queued", queue_count(services->queue));
+	fill_value(&map, "runtimes", runtimes);
+	fill_value(&map, "inspectors", policies_status(services->policies, arena));
+	fill_value(&map, "outcomes", outcomes);
+	fill_uint(&map, "commits", commits);
+	fill_uint(&map, "records", records);
+	store_failure_describe(arena, services->recorder, map.map);
+	store_failure_describe_log(arena, services->recorder, map.map);
+	fill_value(&map, "host", describe_host(services, arena));
+	fill_value(&map, "roles", roles_describe(&services->config->roles, arena));
+	fill_value(&map, "allowances", allowances_describe(services->config, arena));
+	fill_value(&map, "store", store_status);
+	fill_value(&map, "alerts", alerts_describe(services->alerts, arena));
+	fill_value(&map, "gc", gc_describe(services->gc, arena));
+	fill_value(&map, "check", page_check_describe(services->page_check, arena));
+	fill_value(&map, "clock", wallclock_describe(services->wallclock, arena));
+	fill_value(&map, "audit", audit_describe(services->audit, arena));
+	call_result(call, fill_done(&map));
 }
 
 /*

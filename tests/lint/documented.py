@@ -120,11 +120,11 @@ expect(PROTOCOL, "The run.output notification", "the key",
 expect(PROTOCOL, "The run.started notification", "the key",
        table("announcements", r'value_map_put\(\s*&arena, started, "(\w+)"', "daemon/door/notification.c"))
 expect(PROTOCOL, "hello", "the key",
-       table("greetings", r'value_map_put\(\s*arena, (?:map|you), "(\w+)"', "daemon/methods/methods_hello.c"))
+       table("greetings", r'fill_\w+\(\s*&(?:map|you), "(\w+)"', "daemon/methods/methods_hello.c"))
 expect(PROTOCOL, "runtimes", "the key",
        table("runtimes", r'value_map_put\(\s*arena, map, "(\w+)"', "daemon/workers/runtime.c"))
 expect(PROTOCOL, "admin.status", "the key",
-       table("the state", r'value_map_put\(\s*arena, map, "(\w+)"', "daemon/methods/methods_status.c"))
+       table("the state", r'fill_\w+\(\s*&map, "(\w+)"', "daemon/methods/methods_status.c"))
 expect(PROTOCOL, "runs.list", "the key",
        table("lists", r'fetch_\w+\(&fill, "(\w+)"', "store/read/run_list.c"))
 
