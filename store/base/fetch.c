@@ -54,6 +54,21 @@ void fetch_hash(struct fill *fill, const char *key, sqlite3_stmt *row, int colum
 	fill_text(fill, key, text);
 }
 
+void fetch_columns(struct fill *fill, sqlite3_stmt *row, int from, int count)
+{
+	for (int column = from; column < from + count; column++) {
+		const char *key = sqlite3_column_name(row, column);
+		const char *type = sqlite3_column_decltype(row, column);
+
+		if (type && strcmp(type, "INTEGER") == 0)
+			fetch_int(fill, key, row, column);
+		else if (type && strcmp(type, "BLOB") == 0)
+			fetch_hash(fill, key, row, column);
+		else
+			fetch_text(fill, key, row, column);
+	}
+}
+
 void fetch_cached(struct fill *fill, sqlite3_stmt *row, int column)
 {
 	fill_bool(fill, "cached", !is_null(row, column));

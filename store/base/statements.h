@@ -223,7 +223,7 @@ STATEMENT(STMT_GRANT_USE, "UPDATE grants SET uses = uses - 1 WHERE act = ?")
 STATEMENT(STMT_GRANT_DELETE, "DELETE FROM grants WHERE act = ?")
 STATEMENT(STMT_GRANTS_READ,
 	"SELECT g.act, g.uid, g.subject, g.code_hash, g.language, g.policy, g.until_us, g.uses, "
-	"a.uid, a.at_us, a.params ->> '$.reason' FROM grants AS g JOIN acts AS a USING (act) "
+	"a.uid AS by, a.at_us, a.params ->> '$.reason' AS reason FROM grants AS g JOIN acts AS a USING (act) "
 	"WHERE coalesce(g.uses, 1) > 0 AND g.until_us > ? AND NOT (" GRANT_DIFFERS ") "
 	"AND NOT " GRANT_WAS_REVOKED("g.act") " ORDER BY g.act")
 /* clang-format on */

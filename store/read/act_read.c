@@ -6,17 +6,7 @@
 
 #define ACTS_MOST 1000U
 
-/* The columns of STMT_ACTS_READ. */
-enum act_column {
-	ACT_NUMBER,
-	ACT_AT_US,
-	ACT_UID,
-	ACT_GID,
-	ACT_PID,
-	ACT_METHOD,
-	ACT_PARAMS,
-	ACT_RESULT,
-};
+#define ACT_COLUMNS 6 /* of STMT_ACTS_READ, before params and result */
 
 /* Parses JSON; nil when it is not JSON any more. */
 static void fetch_json(struct fill *fill, const char *key, sqlite3_stmt *row, int column)
@@ -34,14 +24,9 @@ static struct value *act_to_value(struct arena *arena, sqlite3_stmt *row)
 {
 	struct fill fill = fill_start(arena);
 
-	fetch_int(&fill, "act", row, ACT_NUMBER);
-	fetch_int(&fill, "at_us", row, ACT_AT_US);
-	fetch_int(&fill, "uid", row, ACT_UID);
-	fetch_int(&fill, "gid", row, ACT_GID);
-	fetch_int(&fill, "pid", row, ACT_PID);
-	fetch_text(&fill, "method", row, ACT_METHOD);
-	fetch_json(&fill, "params", row, ACT_PARAMS);
-	fetch_json(&fill, "result", row, ACT_RESULT);
+	fetch_columns(&fill, row, 0, ACT_COLUMNS);
+	fetch_json(&fill, "params", row, ACT_COLUMNS);
+	fetch_json(&fill, "result", row, ACT_COLUMNS + 1);
 	return fill_done(&fill);
 }
 

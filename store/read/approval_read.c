@@ -126,8 +126,7 @@ enum grant_column {
 	GRANT_UNTIL,
 	GRANT_USES,
 	GRANT_BY,
-	GRANT_AT,
-	GRANT_REASON,
+	GRANT_COLUMNS = GRANT_BY + 3, /* with at_us and reason */
 };
 
 static int64_t uses_of(sqlite3_stmt *row)
@@ -265,16 +264,8 @@ static int put_grants(struct store *store, struct arena *arena, struct fill *pag
 	while ((r = stmt_step(store, row, err)) > 0) {
 		struct fill fill = fill_start(arena);
 
-		fetch_int(&fill, "act", row, GRANT_ACT);
-		fetch_int(&fill, "uid", row, GRANT_UID);
-		fetch_text(&fill, "code_hash", row, GRANT_CODE_HASH);
-		fetch_text(&fill, "language", row, GRANT_LANGUAGE);
-		fetch_text(&fill, "policy", row, GRANT_POLICY);
-		fetch_int(&fill, "until_us", row, GRANT_UNTIL);
-		fetch_int(&fill, "uses", row, GRANT_USES);
-		fetch_int(&fill, "by", row, GRANT_BY);
-		fetch_int(&fill, "at_us", row, GRANT_AT);
-		fetch_text(&fill, "reason", row, GRANT_REASON);
+		fetch_columns(&fill, row, GRANT_ACT, GRANT_SUBJECT - GRANT_ACT);
+		fetch_columns(&fill, row, GRANT_CODE_HASH, GRANT_COLUMNS - GRANT_CODE_HASH);
 		if (value_list_add(arena, list, fill_done(&fill)) < 0)
 			break;
 	}

@@ -13,33 +13,23 @@
 
 /* ---- lists -------------------------------------------------------------------------------- */
 
-#define LIST_COLUMNS                                                                            \
-	"r.run_id, r.received_us, r.uid, r.agent, r.task, r.language, r.policy, r.outcome, "    \
-	"r.reason, r.code_hash, r.exec_us, r.total_us, r.stdout_bytes, r.caller_id, r.method, " \
-	"r.ended_us, r.cached_from, "                                                           \
+/* The first LIST_FIRST are in the order of the answer, before `state`, `outcome` and `ok`; then LIST_REST. */
+#define LIST_FIRST 10
+#define LIST_REST  6
+#define LIST_COLUMNS                                                                         \
+	"r.run_id, r.received_us, r.ended_us, r.method, r.caller_id AS id, r.uid, r.agent, " \
+	"r.task, r.language, r.policy, r.reason, r.code_hash, r.exec_us, r.total_us, "       \
+	"r.stdout_bytes, r.cached_from, r.outcome, "                                         \
 	"r.outcome IS NULL AND EXISTS (SELECT 1 FROM parked WHERE parked.key = r.key)"
 
 static struct value *list_row(struct arena *arena, sqlite3_stmt *row)
 {
 	struct fill fill = fill_start(arena);
+	int outcome = 1 + LIST_FIRST + LIST_REST; /* column 0 is the key */
 
-	fetch_text(&fill, "run_id", row, 1);
-	fetch_int(&fill, "received_us", row, 2);
-	fetch_int(&fill, "ended_us", row, 16);
-	fetch_text(&fill, "method", row, 15);
-	fetch_text(&fill, "id", row, 14);
-	fetch_int(&fill, "uid", row, 3);
-	fetch_text(&fill, "agent", row, 4);
-	fetch_text(&fill, "task", row, 5);
-	fetch_text(&fill, "language", row, 6);
-	fetch_text(&fill, "policy", row, 7);
-	fetch_outcome(&fill, row, 8, 18);
-	fetch_text(&fill, "reason", row, 9);
-	fetch_hash(&fill, "code_hash", row, 10);
-	fetch_int(&fill, "exec_us", row, 11);
-	fetch_int(&fill, "total_us", row, 12);
-	fetch_int(&fill, "stdout_bytes", row, 13);
-	fetch_text(&fill, "cached_from", row, 17);
+	fetch_columns(&fill, row, 1, LIST_FIRST);
+	fetch_outcome(&fill, row, outcome, outcome + 1);
+	fetch_columns(&fill, row, 1 + LIST_FIRST, LIST_REST);
 	return fill_done(&fill);
 }
 

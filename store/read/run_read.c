@@ -115,9 +115,7 @@ enum run_column {
 	RUN_CALLER_ID,
 	RUN_METHOD,
 	RUN_UID,
-	RUN_GID,
-	RUN_PID,
-	RUN_AGENT,
+	RUN_AGENT = RUN_UID + 3,
 	RUN_TASK,
 	RUN_LANGUAGE,
 	RUN_POLICY,
@@ -257,12 +255,9 @@ static int put_artifact(
 static struct value *metrics_of(struct getting *getting)
 {
 	struct fill metrics = fill_start(getting->arena);
-	int column = RUN_METRICS;
 
-#define FETCH_METRIC(name) fetch_int(&metrics, #name, getting->run, column++);
-	RECORD_METRICS(FETCH_METRIC)
-#undef FETCH_METRIC
-	fetch_bool(&metrics, "warm", getting->run, column);
+	fetch_columns(&metrics, getting->run, RUN_METRICS, RECORD_METRICS_COUNT);
+	fetch_bool(&metrics, "warm", getting->run, RUN_METRICS + RECORD_METRICS_COUNT);
 	return fill_done(&metrics);
 }
 
@@ -347,9 +342,7 @@ static struct value *caller_of(struct getting *getting)
 {
 	struct fill caller = fill_start(getting->arena);
 
-	fetch_int(&caller, "uid", getting->run, RUN_UID);
-	fetch_int(&caller, "gid", getting->run, RUN_GID);
-	fetch_int(&caller, "pid", getting->run, RUN_PID);
+	fetch_columns(&caller, getting->run, RUN_UID, 3); /* uid, gid, pid */
 	fetch_text(&caller, "exe", getting->run, RUN_CALLER_EXE);
 	fetch_text(&caller, "name", getting->run, RUN_CALLER_NAME);
 	return fill_done(&caller);
