@@ -1,8 +1,8 @@
 /*
  * The texts of a run that are found by their words: its program and the beginnings of its output.
  *
- * store/write/word_index.h indexes each text once, store/read/word_search.h searches the index, and
- * store/read/unsettled_search.h searches the texts of runs that are not indexed yet.
+ * store/write/word_index.h indexes each text once.  store/read/word_search.h searches the index, and the
+ * texts of runs that are not indexed yet.
  */
 #pragma once
 

@@ -12,7 +12,7 @@
  *   - many texts and no match near: all texts are read after all.  Unless there are very many, the
  *     remaining runs are found from them.
  *
- * Runs that have not settled are not in the index; their texts are searched here (unsettled.h).
+ * Runs that have not settled are not in the index; their texts are searched one by one.
  */
 #pragma once
 

@@ -45,7 +45,7 @@ static void check(struct verify *verify, sqlite3_stmt *row, int64_t blob)
 		return;
 	problem = verify_problem(verify, gone ? "missing" : "changed", "the bytes of blob %lld %s",
 		(long long)blob,
-		gone ? "were taken out" : "are not those that were recorded under its digest");
+		gone ? "were removed" : "are not those that were recorded under its digest");
 	fill_text(&problem, "table", gone ? "blob_data" : "blobs");
 	fill_int(&problem, "row", blob);
 }

@@ -72,7 +72,7 @@ static void check_gap(struct walking *walking, const struct link *link)
 	if (link->number == walking->last + 1)
 		return;
 	problem = verify_problem(walking->verify, "missing",
-		"links %lld to %lld are missing: they were taken out", (long long)walking->last + 1,
+		"links %lld to %lld are missing: they were removed", (long long)walking->last + 1,
 		(long long)link->number - 1);
 	fill_int(&problem, "link", walking->last + 1);
 	walking->has_head = false;
@@ -89,7 +89,7 @@ static void check_head(struct walking *walking, const struct link *link)
 	if (link->is_whole && memcmp(head, link->head, DIGEST_LEN) == 0)
 		return;
 	problem = verify_problem(walking->verify, "moved",
-		"link %lld does not follow from the one before: it or that one was changed, moved or put in",
+		"link %lld does not follow from the one before: it or that one was changed, moved or added",
 		(long long)link->number);
 	fill_int(&problem, "link", link->number);
 	verify_subject(walking->verify, &problem, link->kind, link->subject);
@@ -118,7 +118,7 @@ static int check_record(struct walking *walking, const struct link *link, struct
 {
 	static const char *const words[] = {
 		"was changed after it was recorded",
-		"was taken out of the store",
+		"was removed from the store",
 		"cannot be read any more",
 	};
 	struct verify *verify = walking->verify;

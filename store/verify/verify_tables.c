@@ -64,7 +64,7 @@ static int find_unlinked(struct verify *verify, struct err *err)
 	for (const struct chain_table *table = chain_tables; table->name; table++) {
 		/* cppcheck-suppress invalidPrintfArgType_s ; it counts arguments and not their numbers */
 		(void)snprintf(sql, sizeof(sql),
-			"SELECT '%1$s', %2$s, 'a record was put in that is not in the chain' "
+			"SELECT '%1$s', %2$s, 'a record was added that is not in the chain' "
 			"FROM %1$s WHERE %3$s AND %2$s NOT IN (SELECT subject FROM chain "
 			"WHERE kind = %4$d)",
 			table->name, table->by,
@@ -84,7 +84,7 @@ static int find_orphans(struct verify *verify, struct err *err)
 		const struct chain_table *root = root_of(table->owner);
 
 		(void)snprintf(sql, sizeof(sql),
-			"SELECT '%1$s', t.%2$s, 'a row was put in that belongs to no record' "
+			"SELECT '%1$s', t.%2$s, 'a row was added that belongs to no record' "
 			"FROM %1$s AS t WHERE NOT EXISTS (SELECT 1 FROM %3$s AS o WHERE "
 			"o.%4$s = t.%2$s)",
 			table->name, table->by, root->name, root->by);
@@ -111,7 +111,7 @@ static int find_strays(struct verify *verify, const struct chain_table *table, s
 	while ((r = stmt_step(verify->store, row, err)) > 0) {
 		if (begun && sqlite3_column_int64(row, 0) <= before) {
 			struct fill problem = verify_problem(
-				verify, "extra", "a row stands twice, or not at its place");
+				verify, "extra", "a row is there twice, or at a wrong place");
 
 			fill_text(&problem, "table", table->name);
 			fetch_int(&problem, "row", row, 0);
@@ -161,22 +161,22 @@ static const struct check checks[] = {
 		"(SELECT count(*) FROM runs WHERE outcome IS NOT NULL) "
 		"AND kind < 5 GROUP BY kind, subject HAVING count(*) > 1" },
 	{ NULL, "extra",
-		"SELECT 'chain', link, 'a link before the first' FROM chain WHERE link < 1" },
+		"SELECT 'chain', link, 'the number of this link is below 1' FROM chain WHERE link < 1" },
 	{ NULL, "extra",
-		"SELECT 'blobs', blob, 'a blob before the first' FROM blobs WHERE blob < 1" },
+		"SELECT 'blobs', blob, 'the number of this blob is below 1' FROM blobs WHERE blob < 1" },
 	{ NULL, "extra",
-		"SELECT 'blob_data', blob, 'bytes that no blob names' FROM blob_data "
+		"SELECT 'blob_data', blob, 'no blob has these bytes' FROM blob_data "
 		"WHERE blob NOT IN (SELECT blob FROM blobs)" },
 	{ NULL, "missing",
 		"SELECT 'runs', r.key, 'half of a run is missing' FROM runs AS r WHERE NOT EXISTS "
 		"(SELECT 1 FROM records AS o WHERE o.key = r.key)" },
 	/* The chain reads these two by an index, which may have fewer rows than the table. */
 	{ NULL, "extra",
-		"SELECT 'pruned', t.key, 'no act took the contents of this run away' FROM pruned AS t "
+		"SELECT 'pruned', t.key, 'no act deleted the contents of this run' FROM pruned AS t "
 		"NOT INDEXED WHERE NOT EXISTS (SELECT 1 FROM pruned AS i INDEXED BY pruned_by_act "
 		"WHERE i.act = t.act AND i.key = t.key)" },
 	{ NULL, "extra",
-		"SELECT 'labels', t.key, 'a label that its run was not given' FROM labels AS t "
+		"SELECT 'labels', t.key, 'the run of this label does not have the label' FROM labels AS t "
 		"INDEXED BY sqlite_autoindex_labels_1 WHERE NOT EXISTS (SELECT 1 FROM labels AS i "
 		"INDEXED BY labels_by_key WHERE i.key = t.key AND i.name = t.name AND "
 		"i.value = t.value)" },
@@ -184,10 +184,10 @@ static const struct check checks[] = {
 		"SELECT 'pending', r.key, 'a run that has not ended is not pending' FROM runs AS r "
 		"WHERE r.outcome IS NULL AND NOT " VERIFY_PENDING("r.key") },
 	{ NULL, "extra",
-		"SELECT 'pending', key, 'a run is pending that is not there' FROM pending "
+		"SELECT 'pending', key, 'a run is pending, and the run is missing' FROM pending "
 		"WHERE key NOT IN (SELECT key FROM runs)" },
 	{ NULL, "extra",
-		"SELECT 'pruned', key, 'a run is pruned that is not there' FROM pruned "
+		"SELECT 'pruned', key, 'the contents of a run were deleted, and the run is missing' FROM pruned "
 		"WHERE key NOT IN (SELECT key FROM runs)" },
 	/* Columns that are compared as bytes or numbers only. */
 	{ NULL, "changed",
@@ -218,7 +218,7 @@ static const struct check checks[] = {
 		"runs AS r USING (key) WHERE " VERIFY_SETTLED " AND NOT EXISTS (SELECT 1 FROM facets "
 		"AS f WHERE f.facet = 8 AND f.value = +o.rule AND f.key = r.key)" },
 	{ NULL, "extra",
-		"SELECT 'facets', f.key, 'a facet that no run has' FROM facets AS f LEFT JOIN runs "
+		"SELECT 'facets', f.key, 'no run has this facet' FROM facets AS f LEFT JOIN runs "
 		"AS r ON r.key = f.key WHERE r.key IS NULL OR " VERIFY_PENDING("f.key") " OR CASE "
 		"f.facet WHEN 1 THEN r.outcome WHEN 2 THEN r.language WHEN 3 THEN r.uid WHEN 4 THEN "
 		"r.agent WHEN 5 THEN r.task WHEN 6 THEN r.code_hash WHEN 7 THEN r.policy WHEN 8 THEN "
@@ -226,7 +226,7 @@ static const struct check checks[] = {
 		"IS NOT f.value" },
 	/* A list reads a span of the tree and would end at such a row, although a lookup finds those behind it. */
 	{ NULL, "moved",
-		"SELECT 'facets', key, 'a facet stands twice, or not at its place' FROM (SELECT *, "
+		"SELECT 'facets', key, 'a facet is there twice, or at a wrong place' FROM (SELECT *, "
 		"lag(facet) OVER () AS facet_before, lag(value) OVER () AS value_before, "
 		"lag(key) OVER () AS key_before FROM facets NOT INDEXED) WHERE (facet, value, key) <= "
 		"(facet_before, value_before, key_before)" },
@@ -234,22 +234,23 @@ static const struct check checks[] = {
 	TEXT_MISSING("stdout"),
 	TEXT_MISSING("stderr"),
 	{ NULL, "missing",
-		"SELECT 'run_texts', r.key, 'nothing says which texts a run holds' FROM runs AS r WHERE "
+		"SELECT 'run_texts', r.key, 'the texts of this run are not listed' FROM runs AS r WHERE "
 		VERIFY_SETTLED " AND NOT EXISTS (SELECT 1 FROM run_texts AS t WHERE t.key = r.key) AND NOT "
 		"EXISTS (SELECT 1 FROM pruned AS p WHERE p.key = r.key)" },
 	{ NULL, "extra",
-		"SELECT 'run_texts', t.key, 'texts of a run that has none' FROM run_texts AS t WHERE "
+		"SELECT 'run_texts', t.key, 'these texts are of a run that is missing or not indexed' "
+		"FROM run_texts AS t WHERE "
 		"NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.key = t.key) OR " VERIFY_PENDING("t.key") },
 	{ NULL, "extra",
-		"SELECT 'mentions', m.key, 'a text that the run does not hold' FROM mentions AS m "
+		"SELECT 'mentions', m.key, 'the index names a text that the run does not have' FROM mentions AS m "
 		"LEFT JOIN run_texts AS t ON t.key = m.key WHERE m.text IS NOT t.code AND "
 		"m.text IS NOT t.stdout AND m.text IS NOT t.stderr" },
 	{ NULL, "extra",
-		"SELECT 'texts', text, 'a text that no run holds' FROM texts WHERE NOT EXISTS "
+		"SELECT 'texts', text, 'no run has this text' FROM texts WHERE NOT EXISTS "
 		"(SELECT 1 FROM mentions AS m WHERE m.text = texts.text)" },
 	{ texts_check, NULL, NULL },
 	{ NULL, "changed",
-		"SELECT 'actions', a.key, 'a name that its run was not given' FROM actions AS a "
+		"SELECT 'actions', a.key, 'the run of this id does not have the id' FROM actions AS a "
 		"LEFT JOIN runs AS r USING (key) WHERE r.uid IS NOT a.uid OR "
 		"r.caller_id IS NOT a.caller_id OR a.content IS NOT r.action" },
 	{ NULL, "missing",
@@ -263,7 +264,7 @@ static const struct check checks[] = {
 		"INDEXED BY runs_by_caller_id WHERE i.uid = r.uid AND i.caller_id = r.caller_id "
 		"AND i.key = r.key)" },
 	{ NULL, "changed",
-		"SELECT 'cached', c.key, 'a result to be told again that its run has not' "
+		"SELECT 'cached', c.key, 'the run does not have the result that may be reused' "
 		"FROM cached AS c LEFT JOIN runs AS r USING (key) WHERE r.ended_us IS NOT c.at_us "
 		"OR r.cache_key IS NOT c.cache_key" },
 	{ NULL, "missing",
@@ -279,34 +280,34 @@ static const struct check checks[] = {
 		LAST_ACTS "SELECT 'blocks', last.uid, 'an act blocked this user, but it is not blocked' FROM last "
 		"WHERE last.method = 'admin.block' AND last.uid NOT IN (SELECT uid FROM blocks)" },
 	{ NULL, "extra",
-		"SELECT 'parked', p.key, 'a run waits for approval that is not there, or has ended' "
+		"SELECT 'parked', p.key, 'a run waits for approval, and is missing or has ended' "
 		"FROM parked AS p LEFT JOIN runs AS r USING (key) "
 		"WHERE r.key IS NULL OR r.outcome IS NOT NULL" },
 	/* A run that waits is started with a mark in the chain, or ends in the transaction that records its end. */
 	{ NULL, "missing",
 		"SELECT 'parked', c.subject, CASE WHEN r.outcome IS NULL THEN 'a run that waits for "
-		"approval was taken out' ELSE 'a run that waited for approval was lost: its row was "
-		"taken out' END FROM (SELECT subject, max(link) AS link FROM chain NOT INDEXED WHERE "
+		"approval was removed' ELSE 'a run that waited for approval was lost: its row was "
+		"removed' END FROM (SELECT subject, max(link) AS link FROM chain NOT INDEXED WHERE "
 		"kind = 5 GROUP BY subject) AS c JOIN runs AS r ON r.key = c.subject WHERE "
 		"(r.outcome IS NULL OR r.outcome = 'lost') AND ifnull(" UNPARKED_LINK("c.subject")
 		", 0) < c.link AND NOT EXISTS (SELECT 1 FROM parked AS p WHERE p.key = c.subject)" },
 	{ NULL, "extra",
-		"SELECT 'parked', p.key, 'a run waits again that was let go' FROM parked AS p WHERE "
+		"SELECT 'parked', p.key, 'a run that was started waits for approval again' FROM parked AS p WHERE "
 		UNPARKED_LINK("p.key") " > " PARKED_LINK("p.key") },
 	{ NULL, "changed",
-		"WITH " DECIDED " SELECT 'parked', p.key, CASE WHEN p.decision IS NULL THEN 'a decision "
-		"that an act made was taken back' ELSE 'a decision that no act made' END FROM parked "
+		"WITH " DECIDED " SELECT 'parked', p.key, CASE WHEN p.decision IS NULL THEN 'the decision of "
+		"an act was removed' ELSE 'no act made this decision' END FROM parked "
 		"AS p JOIN runs AS r USING (key) LEFT JOIN decided AS d ON d.run_id = r.run_id AND "
 		ACT_LINK("d.act") " > " PARKED_LINK("p.key") " WHERE d.decision IS NOT p.decision OR "
 		"d.act IS NOT p.act" },
 	{ NULL, "changed",
-		"SELECT 'grants', g.act, 'an approval that no act gave, or not so' FROM grants AS g "
+		"SELECT 'grants', g.act, 'no act gave this approval, or an act gave one that differs' FROM grants AS g "
 		"LEFT JOIN acts AS a USING (act) WHERE " GRANT_DIFFERS },
 	{ NULL, "extra",
-		"SELECT 'grants', g.act, 'an approval that was revoked' FROM grants AS g WHERE "
+		"SELECT 'grants', g.act, 'this approval was revoked, and is still there' FROM grants AS g WHERE "
 		GRANT_WAS_REVOKED("g.act") },
 	{ NULL, "missing",
-		"SELECT 'grants', a.act, 'an approval that holds was taken out' FROM acts AS a WHERE "
+		"SELECT 'grants', a.act, 'an approval that is still valid was removed' FROM acts AS a WHERE "
 		"a.method = 'approvals.approve' AND " ACT_RESULT("language") " IS NOT NULL AND "
 		ACT_RESULT("until_us") " > (SELECT max(b.at_us) FROM acts AS b) + " MARGIN_US " AND "
 		"ifnull(" ACT_RESULT("uses") ", 1 + " GRANT_USED("a.act") ") > " GRANT_USED("a.act")

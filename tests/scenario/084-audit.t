@@ -184,10 +184,10 @@ touched() {
 key="(SELECT key FROM runs WHERE run_id = '$second_run')"
 touched "run $second_run" "UPDATE runs SET uid = 54321 WHERE key = $key" "another caller"
 touched "run $second_run" "UPDATE records SET trace = '[]' WHERE key = $key" "steps that were left out"
-touched 'was taken out of the store' "DELETE FROM runs WHERE key = $key; DELETE FROM records WHERE key = $key;
+touched 'was removed from the store' "DELETE FROM runs WHERE key = $key; DELETE FROM records WHERE key = $key;
 	DELETE FROM labels WHERE key = $key; DELETE FROM facets WHERE key = $key" "a run that was taken out"
 touched 'not those that were recorded' "UPDATE blob_data SET codec = 0, data = zeroblob(5)" "other contents"
-touched 'put in that is not in the chain' "INSERT INTO acts (at_us, uid, gid, pid, method, params, result)
+touched 'added that is not in the chain' "INSERT INTO acts (at_us, uid, gid, pid, method, params, result)
 	VALUES (1, 0, 0, 1, 'admin.drain', '{}', '{}')" "an act that nobody did"
 
 # --- rolled back --------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ for part in changed edited; do
 done
 exits 1 "verification finds the rest" cectl audit verify
 like "$out" 'the name of a run that must not be done twice is missing' "the name"
-like "$out" 'a run that waited for approval was lost: its row was taken out' "and the run whose row is gone"
+like "$out" 'a run that waited for approval was lost: its row was removed' "and the run whose row is gone"
 
 # --- decisions that nobody made ------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ start
 like "$(cectl approvals)" "$(cat "$work/forged")" "a run that no act approved waits on"
 exits 126 "a user whom an act blocked stays blocked" as 4009 cectl run -c 'print(1)'
 exits 1 "and verification finds both" cectl audit verify
-like "$out" 'a decision that no act made' "the decision"
+like "$out" 'no act made this decision' "the decision"
 like "$out" 'an act blocked this user, but it is not blocked' "and the user"
 
 # --- the second file -----------------------------------------------------------------------------

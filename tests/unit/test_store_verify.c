@@ -293,7 +293,7 @@ struct attack {
 #define OTHER "(SELECT subject FROM chain WHERE kind = 1 ORDER BY link LIMIT 1 OFFSET 7)"
 
 static const struct attack attacks[] = {
-	{ "a run is taken out", "DELETE FROM runs WHERE key = " ENDED, "was taken out" },
+	{ "a run is taken out", "DELETE FROM runs WHERE key = " ENDED, "was removed" },
 	{ "a run is taken out everywhere",
 		"CREATE TEMP TABLE k AS SELECT " ENDED " AS k; DELETE FROM runs WHERE key IN k; "
 		"DELETE FROM records WHERE key IN k; DELETE FROM inputs WHERE key IN k; "
@@ -307,14 +307,14 @@ static const struct attack attacks[] = {
 	{ "a label is taken out", "DELETE FROM labels WHERE key = " ENDED, "was changed" },
 	{ "half of a run is taken out", "DELETE FROM records WHERE key = " ENDED,
 		"half of a run is missing" },
-	{ "an act is taken out", "DELETE FROM acts WHERE act = 2", "was taken out" },
+	{ "an act is taken out", "DELETE FROM acts WHERE act = 2", "was removed" },
 	{ "the first link is taken out", "DELETE FROM chain WHERE link = 1", "links 1 to 1" },
 	{ "the bytes of a blob are taken out",
 		"DELETE FROM blob_data WHERE blob = (SELECT min(blob) FROM blob_data)",
-		"were taken out" },
+		"were removed" },
 	{ "a blob is taken out", "DELETE FROM blobs WHERE blob = (SELECT min(blob) FROM blobs)",
 		"was changed" },
-	{ "a block is taken out", "DELETE FROM blocks", "is not" },
+	{ "a block is taken out", "DELETE FROM blocks", "the store does not" },
 	{ "a facet is taken out", "DELETE FROM facets WHERE facet = 4 AND key = " ENDED,
 		"facet of agent" },
 	{ "a facet is of no number",
@@ -333,14 +333,14 @@ static const struct attack attacks[] = {
 		"facet of agent" },
 	{ "what is pending is forgotten", "DELETE FROM pending", "facet of" },
 	{ "a checkpoint is taken out", "DELETE FROM checkpoints WHERE checkpoint = 1",
-		"was taken out" },
+		"was removed" },
 	{ "what was pruned is forgotten", "DELETE FROM pruned", "was changed" },
 
 	{ "a run is put in",
 		"CREATE TEMP TABLE n AS SELECT * FROM runs WHERE key = " ENDED "; "
 		"UPDATE n SET key = key - 99, run_id = '01ARZ3NDEKTSV4RRFFQ69G5FAV'; "
 		"INSERT INTO runs SELECT * FROM n; INSERT INTO records (key) SELECT key FROM n",
-		"put in that is not in the chain" },
+		"added that is not in the chain" },
 	{ "a finding is put in",
 		"INSERT INTO findings (key, number, rule, severity, line, \"column\") SELECT " ENDED
 		", 9, 'r', 'deny', 1, 1",
@@ -352,15 +352,15 @@ static const struct attack attacks[] = {
 	{ "an act is put in",
 		"INSERT INTO acts (at_us, uid, gid, pid, method, params, result) VALUES "
 		"(1, 0, 0, 1, 'admin.drain', '{}', '{}')",
-		"put in that is not in the chain" },
+		"added that is not in the chain" },
 	{ "a block is put in", "INSERT INTO blocks (uid, act) VALUES (7, 2)", "no act" },
 	{ "a facet is put in", "INSERT INTO facets (facet, value, key) SELECT 4, 'x', " ENDED,
-		"a facet that no run has" },
+		"no run has this facet" },
 	{ "a link is put in",
 		"INSERT INTO chain SELECT max(link) + 1, 1, " ENDED ", digest, head FROM chain",
 		"more than one link" },
 	{ "an index is taken out", "DROP INDEX labels_by_key", "not those that ced makes" },
-	{ "bytes are put in", "INSERT INTO blob_data VALUES (9999, 0, x'00')", "no blob names" },
+	{ "bytes are put in", "INSERT INTO blob_data VALUES (9999, 0, x'00')", "no blob has" },
 	{ "a view is put in", "CREATE VIEW innocent AS SELECT 1", "not those that ced makes" },
 	{ "a trigger is put in",
 		"CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM acts; END",
@@ -444,7 +444,7 @@ TEST(what_is_taken_out_put_in_or_exchanged_is_found_and_named)
 static const struct attack hidden[] = {
 	{ "a label is put in past the index",
 		PAST("labels_by_key", "INSERT INTO labels VALUES ('team', 'red', " ENDED ")"),
-		"a label that its run was not given" },
+		"the run of this label does not have the label" },
 	{ "an index of somebody's own under a name of SQLite's",
 		"CREATE INDEX odd ON runs (outcome); PRAGMA writable_schema = ON; "
 		"UPDATE sqlite_schema SET name = 'sqlite_odd', sql = replace(sql, 'odd', "
@@ -486,7 +486,7 @@ TEST(contents_that_no_act_took_away_are_missed)
 	shut(&shop, &whole);
 	CHECK_EQ_INT(found_after(&shop, whole, "SELECT 1", true), 0);
 	CHECK(found_after(&shop, whole, blame, false) > 0);
-	CHECK(strstr(said, "no act took the contents of this run away") != NULL);
+	CHECK(strstr(said, "no act deleted the contents of this run") != NULL);
 	free((char *)(uintptr_t)whole.data);
 }
 
@@ -588,7 +588,7 @@ TEST(a_decision_that_was_taken_back_is_found_and_one_that_was_never_made_is_not)
 			     &shop.err),
 		0);
 	CHECK_EQ_INT(verify_all(&shop, false), 1);
-	CHECK(strstr(said, "a decision that an act made was taken back"));
+	CHECK(strstr(said, "the decision of an act was removed"));
 }
 
 TEST(a_store_that_was_cut_off_or_rolled_back_is_told_by_the_second_file)
