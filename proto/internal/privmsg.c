@@ -194,17 +194,16 @@ int priv_recv(int sock, bool from_daemon, struct priv_msg *ret_msg, int *ret_fds
 	struct err failure = ERR_INIT;
 	size_t fd_count = 0;
 	ssize_t got;
-	int result = 1;
+	int result = 0;
 
 	memset(ret_msg, 0, sizeof(*ret_msg));
 	got = recv_with_fds(
 		sock, ret_msg, sizeof(*ret_msg), ret_fds, PRIV_FDS_MAX, &fd_count, &failure);
-	if (got == 0 || (got < 0 && failure.code == ERR_CLOSED))
-		result = 0;
-	else if (got < 0)
+	if (got < 0 && failure.code != ERR_CLOSED)
 		return err_pass(err, &failure);
-	else if (check_packet(ret_msg, (size_t)got, fd_count, from_daemon, err) < 0)
-		result = -1;
+	if (got > 0)
+		result =
+			check_packet(ret_msg, (size_t)got, fd_count, from_daemon, err) < 0 ? -1 : 1;
 	if (result <= 0)
 		close_fds(ret_fds, fd_count);
 	*ret_fd_count = result <= 0 ? 0 : (unsigned)fd_count;

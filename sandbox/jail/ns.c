@@ -36,9 +36,7 @@ static int write_file_of(pid_t pid, const char *name, const char *text, struct e
 
 	cut_printf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return err_sys(err, "%s", path);
-	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
 		return err_sys(err, "%s", path);
 	return 0;
 }

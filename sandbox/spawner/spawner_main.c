@@ -182,14 +182,12 @@ static int find_user(struct service *self, struct err *err)
 	const struct passwd *user = getpwnam(name);
 
 	if (!user && self->user)
-		return err_set(err, ERR_MISSING,
-			"there is no user %s: name one that exists with --user NAME", name);
+		return err_set(err, ERR_MISSING, "there is no user %s: use --user NAME", name);
 	self->start.changes_user = true;
 	self->start.uid = user ? user->pw_uid : NOBODY;
 	self->start.gid = user ? user->pw_gid : NOBODY;
 	if (self->start.uid == 0 || self->start.gid == 0)
-		return err_set(err, ERR_DENIED,
-			"ced must not run as root: name another user with --user NAME");
+		return err_set(err, ERR_DENIED, "ced must not run as root: use --user NAME");
 	return 0;
 }
 
