@@ -155,7 +155,10 @@ begun = ("ok", "lost", "canceled")
 
 
 def unchecked(record):
-    """Its inspector was killed with the spawner during the second check, which denies the run as always."""
+    """The second check made no decision: its inspector was killed with the spawner, which denies the run as always,
+    or the host had no processor time for an inspector, which is told as such.  The run never began."""
+    if record["outcome"] == "sandbox_error":
+        return record["ran"] == "no" and record["reason"] == "too many programs wait to be checked"
     findings = record["policy"]["findings"] if record["outcome"] == "policy_denied" else []
     return any(finding["rule"] in ("policy.unreadable", "policy.absent") for finding in findings)
 
