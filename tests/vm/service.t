@@ -5,5 +5,5 @@ vm_prepare
 vm_install /usr/local
 install -D "$here/service-guest.sh" "$vm_payload/opt/service-guest.sh"
 vm_boot
-vm_tap service 'bash /opt/service-guest.sh' 900
+vm_tap service 'bash /opt/service-guest.sh' 1800
 done_testing
