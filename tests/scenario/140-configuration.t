@@ -54,8 +54,8 @@ refused() {
 }
 
 refused 'policy: there is no policy "stict"; did you mean strict?' 'policy = "stict"'
-refused 'for_policy.standart: there is no policy "standart"; did you mean standard?' \
-	'' 'for_policy standart { limits { pids = 3 } }'
+refused 'for_policy.standad: there is no policy "standad"; did you mean standard?' \
+	'' 'for_policy standad { limits { pids = 3 } }'
 refused 'a list is in braces, not in brackets: write users = {a, b}' 'users = ["ann"]'
 for path in / /home /proc /proc/1/root /etc/shadow /run; do
 	settings '' "runtime bash { binds = {\"$path\"} }"
@@ -68,7 +68,7 @@ refused 'runtime bash: binds: "etc" cannot be in a jail, because etc is not a pl
 refused 'runtime bash: binds: /usr/nope is not on this host' 'runtime bash { binds = {"/usr/nope"} }'
 refused 'alert x: there is no rule "python.import.deny"; did you mean python.import.denied?' \
 	'alert x {' 'rule = "python.import.deny" }'
-refused 'alert x: there is no language "pyton"; did you mean python?' 'alert x {' 'language = "pyton" }'
+refused 'alert x: there is no language "pythno"; did you mean python?' 'alert x {' 'language = "pythno" }'
 for program in /nope/notify /etc /etc/passwd; do
 	refused "alert x: command: \"$program\" is not a program on this host: install it, or correct the path" \
 		'alert x {' "command = {\"$program\"} }"
