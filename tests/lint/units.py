@@ -46,8 +46,6 @@ LISTED = {
     **each("daemon/inspector", "filter findings imports inspector query rule_match scopes",
            PART, INSPECTOR),
     **each("cli/commands", "admin_ops approvals backup budgets cancel check gc output put policy replay "
-           "run runs runtimes show stats status trace wait watch", COMMAND, CECTL),
-    **each("cli/commands", "approvals backup budgets cancel check gc levers output put policy replay "
            "run runs runtimes show stats status wait watch", COMMAND, CECTL),
 }
 
