@@ -76,4 +76,4 @@ struct server {
 };
 
 /* A callback of the inspectors: reports once that a worker is ready and programs can be checked. */
-void server_look_ready(void *server);
+void server_look_ready(void *owner);

@@ -71,13 +71,18 @@ bool stage_has_door(enum stage from, enum stage to)
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
+/* A new request begins with CONTRACT. */
+static bool may_enter(const struct request *request, enum stage next)
+{
+	return request->entered ? stage_has_door(request->stage, next) : next == STAGE_CONTRACT;
+}
+
 void request_enter(struct request *request, enum stage next)
 {
 	assert(!request->walking);
 	request->walking = true;
 	while (next != STAGE_WAIT) {
-		assert(request->entered ? stage_has_door(request->stage, next)
-					: next == STAGE_CONTRACT);
+		assert(may_enter(request, next));
 		request->stage = next;
 		request->entered |= 1U << (unsigned)next;
 		if (next == STAGE_EXIT) {
