@@ -59,7 +59,7 @@ const char *policy_at_word(enum policy_at at);
 /* Whether a pattern (a rule's id, or the beginning of one with * after it) fits this rule. */
 bool policy_pattern_fits(const char *pattern, const char *id);
 
-/* What a policy says about some rules: their mode, or where they hold. */
+/* Sets the mode of some rules, or where they hold. */
 struct policy_choice {
 	const char *id; /* of a rule, or the beginning of one with * after it */
 	unsigned value; /* enum policy_mode, or enum policy_at */
@@ -89,7 +89,7 @@ struct policy_lists {
 	size_t count;
 };
 
-/* What a policy has from `extends` where it does not say otherwise. */
+/* A policy inherits each of these from `extends` unless its file sets it. */
 struct policy_bounds {
 	struct policy_words executes;   /* languages that may run; NULL: all that may be checked */
 	struct policy_words unread;     /* languages that run unchecked */

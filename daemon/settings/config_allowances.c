@@ -104,24 +104,22 @@ int config_take_allowance(
 static int check_limits(const struct config *config, const char *prefix,
 	const struct job_limits *some, const struct job_limits *most_of_them, struct err *err)
 {
-	for
-		SETTING_EACH(row, config_limits)
-		{
-			uint64_t limit = setting_number(some, row);
-			uint64_t most = setting_number(most_of_them, row);
-			char key[CONFIG_KEY_MAX];
-			char low[32];
-			char high[32];
+	for (SETTING_EACH(row, config_limits)) {
+		uint64_t limit = setting_number(some, row);
+		uint64_t most = setting_number(most_of_them, row);
+		char key[CONFIG_KEY_MAX];
+		char low[32];
+		char high[32];
 
-			if (limit == CONFIG_LIMIT_UNSET || limit <= most)
-				continue;
-			config_number_text(low, sizeof(low), row->name, limit);
-			config_number_text(high, sizeof(high), row->name, most);
-			cut_printf(key, sizeof(key), "%slimits.%s", prefix, row->name);
-			return setting_refuse(config, err, key,
-				"%s = %s is above %smost.%s = %s: lower it, or raise most.%s", key,
-				low, prefix, row->name, high, row->name);
-		}
+		if (limit == CONFIG_LIMIT_UNSET || limit <= most)
+			continue;
+		config_number_text(low, sizeof(low), row->name, limit);
+		config_number_text(high, sizeof(high), row->name, most);
+		cut_printf(key, sizeof(key), "%slimits.%s", prefix, row->name);
+		return setting_refuse(config, err, key,
+			"%s = %s is above %smost.%s = %s: lower it, or raise most.%s", key, low,
+			prefix, row->name, high, row->name);
+	}
 	return 0;
 }
 
@@ -152,19 +150,17 @@ static int check_allowance(
 	cut_printf(key, sizeof(key), "%s.%s.", section, allowance->name);
 	if (check_limits(config, key, &allowance->limits, &allowance->most, err) < 0)
 		return -1;
-	for
-		SETTING_EACH(row, config_limits)
-		{
-			uint64_t limit = setting_number(&allowance->limits, row);
+	for (SETTING_EACH(row, config_limits)) {
+		uint64_t limit = setting_number(&allowance->limits, row);
 
-			if (limit == CONFIG_LIMIT_UNSET || limit <= highest_most(config, row))
-				continue;
-			cut_printf(key, sizeof(key), "%s.%s.limits.%s", section, allowance->name,
-				row->name);
-			return setting_refuse(config, err, key,
-				"%s is above most.%s: lower it, or raise most.%s", key, row->name,
-				row->name);
-		}
+		if (limit == CONFIG_LIMIT_UNSET || limit <= highest_most(config, row))
+			continue;
+		cut_printf(
+			key, sizeof(key), "%s.%s.limits.%s", section, allowance->name, row->name);
+		return setting_refuse(config, err, key,
+			"%s is above most.%s: lower it, or raise most.%s", key, row->name,
+			row->name);
+	}
 	return 0;
 }
 
@@ -203,11 +199,10 @@ int config_check_allowances(const struct config *config, struct err *err)
 static void print_some(FILE *out, const struct config_allowance *allowance, const char *kind,
 	const struct job_limits *some)
 {
-	for
-		SETTING_EACH(row, config_limits)
-	if (setting_number(some, row) != CONFIG_LIMIT_UNSET)
-		fprintf(out, "%s.%s.%s.%s=%" PRIu64 "\n", sections[allowance->whom],
-			allowance->name, kind, row->name, setting_number(some, row));
+	for (SETTING_EACH(row, config_limits))
+		if (setting_number(some, row) != CONFIG_LIMIT_UNSET)
+			fprintf(out, "%s.%s.%s.%s=%" PRIu64 "\n", sections[allowance->whom],
+				allowance->name, kind, row->name, setting_number(some, row));
 }
 
 void config_print_allowances(const struct config *config, FILE *out)

@@ -157,13 +157,13 @@ int config_load(struct config *config, const char *path, struct err *err)
 
 static void print_rows(FILE *out, const char *prefix, const struct setting *table)
 {
-	for
-		SETTING_EACH(row, table)
-	if (row->type == SETTING_NUMBER)
-		fprintf(out, "%s%-24s %" PRIu64 "  (%" PRIu64 " to %" PRIu64 ")  %s\n", prefix,
-			row->name, row->otherwise, row->lowest, row->highest, row->meaning);
-	else if (row->type == SETTING_TEXT)
-		fprintf(out, "%-24s \"%s\"  %s\n", row->name, row->text, row->meaning);
+	for (SETTING_EACH(row, table))
+		if (row->type == SETTING_NUMBER)
+			fprintf(out, "%s%-24s %" PRIu64 "  (%" PRIu64 " to %" PRIu64 ")  %s\n",
+				prefix, row->name, row->otherwise, row->lowest, row->highest,
+				row->meaning);
+		else if (row->type == SETTING_TEXT)
+			fprintf(out, "%-24s \"%s\"  %s\n", row->name, row->text, row->meaning);
 }
 
 void config_print_settings(FILE *out)
@@ -176,12 +176,12 @@ void config_print_settings(FILE *out)
 static void print_values(
 	FILE *out, const char *prefix, const void *set, const struct setting *table)
 {
-	for
-		SETTING_EACH(row, table)
-	if (row->type == SETTING_NUMBER)
-		fprintf(out, "%s%s=%" PRIu64 "\n", prefix, row->name, setting_number(set, row));
-	else if (row->type == SETTING_TEXT)
-		fprintf(out, "%s=%s\n", row->name, (const char *)set + row->offset);
+	for (SETTING_EACH(row, table))
+		if (row->type == SETTING_NUMBER)
+			fprintf(out, "%s%s=%" PRIu64 "\n", prefix, row->name,
+				setting_number(set, row));
+		else if (row->type == SETTING_TEXT)
+			fprintf(out, "%s=%s\n", row->name, (const char *)set + row->offset);
 }
 
 void config_print_in_force(const struct config *config, FILE *out)

@@ -12,10 +12,9 @@
 
 const struct setting *setting_named(const struct setting *table, const char *name)
 {
-	for
-		SETTING_EACH(row, table)
-	if (strcmp(row->name, name) == 0)
-		return row;
+	for (SETTING_EACH(row, table))
+		if (strcmp(row->name, name) == 0)
+			return row;
 	return NULL;
 }
 
@@ -52,9 +51,8 @@ static int refuse_unknown(const struct config_item *item, const struct setting *
 	if (table != top && setting_named(top, name))
 		return setting_fault(err, item->line,
 			"%s does not belong in this section: write it outside all sections", name);
-	for
-		SETTING_EACH(row, table)
-	nearest_offer(&nearest, row->name);
+	for (SETTING_EACH(row, table))
+		nearest_offer(&nearest, row->name);
 	return setting_fault(err, item->line, "there is no %s %s here%s",
 		item->shape == CONFIG_IS_SECTION ? "section" : "setting", name,
 		nearest.best ? nearest_hint(&nearest) : "; `ced --settings` lists them all");
@@ -280,12 +278,11 @@ int setting_take(
 
 void setting_defaults(void *set, const struct setting *table)
 {
-	for
-		SETTING_EACH(row, table)
-	if (row->type == SETTING_NUMBER)
-		*(uint64_t *)field_of(set, row) = row->otherwise;
-	else if (row->type == SETTING_TEXT)
-		cut_printf(field_of(set, row), row->size, "%s", row->text ? row->text : "");
+	for (SETTING_EACH(row, table))
+		if (row->type == SETTING_NUMBER)
+			*(uint64_t *)field_of(set, row) = row->otherwise;
+		else if (row->type == SETTING_TEXT)
+			cut_printf(field_of(set, row), row->size, "%s", row->text ? row->text : "");
 }
 
 uint64_t setting_number(const void *set, const struct setting *row)
@@ -295,16 +292,14 @@ uint64_t setting_number(const void *set, const struct setting *row)
 
 int setting_check_numbers(const void *set, const struct setting *table, struct err *err)
 {
-	for
-		SETTING_EACH(row, table)
-		{
-			uint64_t number = setting_number(set, row);
-			char text[32];
+	for (SETTING_EACH(row, table)) {
+		uint64_t number = setting_number(set, row);
+		char text[32];
 
-			cut_printf(text, sizeof(text), "%" PRIu64, number);
-			if (number != CONFIG_LIMIT_UNSET && check_range(number, text, row, err) < 0)
-				return -1;
-		}
+		cut_printf(text, sizeof(text), "%" PRIu64, number);
+		if (number != CONFIG_LIMIT_UNSET && check_range(number, text, row, err) < 0)
+			return -1;
+	}
 	return 0;
 }
 

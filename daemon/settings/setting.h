@@ -40,7 +40,10 @@ struct setting {
 };
 
 /* Every table ends with an empty row. */
-#define SETTING_EACH(row, table) (const struct setting *row = (table); row->name; row++)
+#define SETTING_EACH(row, table)             \
+	const struct setting *row = (table); \
+	row->name;                           \
+	row++
 
 /* Rows of a number and of a text that are fields of `struct of`. */
 #define SETTING_NUMBER_OF(of, field, ...)                                         \
