@@ -317,8 +317,8 @@ struct reader {
 };
 
 #define OFFLINE(function)                                          function, true
-#define ONLINE(function)                                           function, false
-#define READER(id, name, who, params, result, start, read, finish) [METHOD_##id] = { read },
+#define ONLINE(function)                                           function
+#define READER(id, name, who, params, result, start, read, finish) [METHOD_##id] = { .read = read },
 
 static const struct reader readers[METHOD_COUNT] = { METHODS(READER) };
 
