@@ -314,7 +314,7 @@ static const struct attack attacks[] = {
 		"were removed" },
 	{ "a blob is taken out", "DELETE FROM blobs WHERE blob = (SELECT min(blob) FROM blobs)",
 		"was changed" },
-	{ "a block is taken out", "DELETE FROM blocks", "the store does not" },
+	{ "a block is taken out", "DELETE FROM blocks", "it is not blocked" },
 	{ "a facet is taken out", "DELETE FROM facets WHERE facet = 4 AND key = " ENDED,
 		"facet of agent" },
 	{ "a facet is of no number",
