@@ -312,13 +312,14 @@ static int answer_verify(struct asking *asking, struct err *err)
 /* ---- the columns of the table of methods --------------------------------------------------- */
 
 struct reader {
-	int (*read)(struct asking *asking, struct err *err);
+	int (*answer)(struct asking *asking, struct err *err);
 	bool is_offline;
 };
 
-#define OFFLINE(function)                                          function, true
-#define ONLINE(function)                                           function
-#define READER(id, name, who, params, result, start, read, finish) [METHOD_##id] = { .read = read },
+#define OFFLINE(function) function, .is_offline = true
+#define ONLINE(function)  function
+#define READER(id, name, who, params, result, start, read, finish) \
+	[METHOD_##id] = { .answer = read },
 
 static const struct reader readers[METHOD_COUNT] = { METHODS(READER) };
 
@@ -335,7 +336,7 @@ int store_answer(struct store *store, const struct store_question *question, str
 
 	*ret_answer = (struct store_answer){ .code = RPC_CODE_INTERNAL };
 	db_question(store);
-	r = readers[question->method].read(&asking, err);
+	r = readers[question->method].answer(&asking, err);
 	db_answered(store);
 	if (r != 0)
 		ret_answer->value = NULL;
