@@ -134,8 +134,6 @@ ELSEWHERE = {
     "proto/wire/wire_*.c": (PART, ["tests/unit/test_wire.c", "tests/cases/cases_wire.c"]),
     "proto/base/fdpass.c": (PART, ["tests/unit/test_fdio.c"]),
     "daemon/methods/methods_policies.c": (PART, ["tests/scenario/066-policy.t"]),
-    "daemon/methods/policy_methods.c": (PART, ["tests/scenario/066-policy.t"]),
-    "daemon/methods/rehearsal.c": (PART, ["tests/scenario/066-policy.t"]),
     "cli/main.c": (ENTRY, ["tests/scenario/005-cli-alone.t"]),
     "cli/session/cli.c": (COMMAND, ["tests/unit/test_refusal.c", "tests/scenario/005-cli-alone.t"]),
     "cli/base/libexec.c": (COMMAND, ["tests/scenario/019-demo.t", "tests/scenario/006-doctor.t"]),
