@@ -39,9 +39,9 @@ LISTED = {
     **each("store/write", "act_write chain_write prune reuse_write run_index "
            "run_json run_write word_index writer writer_open", PART, STORE),
     **each("store/read", "act_read approval_read export reuse_read run_list run_read run_walk stats "
-           "unsettled_search word_search", PART, STORE),
+           "word_search", PART, STORE),
     **each("store/verify", "verify verify_blobs verify_chain verify_checkpoints verify_tables "
-           "verify_texts verify_words", PART, STORE),
+           "verify_texts", PART, STORE),
     **each("store/maintenance", "backup", PART, STORE + ["tests/unit/test_store_integrity.c"]),
     **each("daemon/inspector", "filter findings imports inspector query rule_match scopes",
            PART, INSPECTOR),

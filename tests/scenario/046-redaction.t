@@ -39,5 +39,6 @@ chmod -R a+rX "$work"
 "$(ced_programs)/bin/ced-spawner" --libexec "$(ced_programs)/libexec/ced" -- --socket "$CED_SOCKET" \
 	--state "$ced_state" --config "$work/more.conf" >"$work/said" 2>&1
 ok $((! $?)) "a pattern that does not do what its examples say ends the start"
+# shellcheck disable=SC2016 # backquotes of the message
 like "$(<"$work/said")" 'pattern house: this example of `passes` is masked: HT-2' "with the example"
 done_testing
