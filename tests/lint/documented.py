@@ -126,7 +126,7 @@ expect(PROTOCOL, "runtimes", "the key",
 expect(PROTOCOL, "admin.status", "the key",
        table("the state", r'fill_\w+\(\s*&map, "(\w+)"', "daemon/methods/methods_status.c"))
 expect(PROTOCOL, "runs.list", "the key",
-       table("lists", r'fetch_\w+\(&fill, "(\w+)"', "store/read/run_list.c"))
+       table("lists", r'(?:\br\.\w+ AS |\br\.)(\w+)(?=[,"])', "store/read/run_list.c"))
 
 # ---- errors --------------------------------------------------------------------------------------
 
