@@ -3,7 +3,7 @@
 
     daemon.py --spawner PID [--seed N] [--seconds S | --batches N] [--first N]
 
-The daemon at CED_SOCKET already runs; tests/scenario/101-whole-daemon.t starts one with low ceilings.
+The daemon at CED_SOCKET already runs; tests/scenario/103-whole-daemon.t starts one with low ceilings.
 Batch after batch, several connections send messages (messages.py), cut at any byte and interleaved, and leave
 at any byte; some never read.  After each batch the same process must answer `hello` and a `run`.
 

@@ -1,7 +1,7 @@
 # Sourced by scenarios that are another one, by a user without any rights:
 #
 #   . "$(dirname "$0")/ordinary.sh"
-#   as_ordinary_user 050-escape
+#   as_ordinary_user 401-escape
 # shellcheck shell=bash
 
 as_ordinary_user() {

@@ -1,5 +1,5 @@
 #!/bin/bash
 # Programs that try to get out of the jail, on a stock Debian.
 . "$(dirname "$0")/stock.sh"
-scenarios 050-escape 051-escape-ordinary 052-escape-bash 055-lessons 057-lessons-ordinary
+scenarios 401-escape 402-escape-ordinary 403-escape-bash 407-lessons 408-lessons-ordinary
 stock_done

@@ -1,4 +1,0 @@
-#!/bin/bash
-# What 053-limits tries, where the house has no rights at all and no cgroups.
-. "$(dirname "$0")/ordinary.sh"
-as_ordinary_user 053-limits

@@ -1,4 +1,0 @@
-#!/bin/bash
-# The same by a user without any rights, who has no cgroups.
-. "$(dirname "$0")/ordinary.sh"
-as_ordinary_user 133-cpu-told

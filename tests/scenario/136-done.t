@@ -1,6 +1,0 @@
-#!/bin/bash
-# A program that says by itself that it is done gains nothing by it.
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
-daemon_start
-/usr/bin/python3 "$here/136-done.py" "$ced_spawner" "$ced_log"

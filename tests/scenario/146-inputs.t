@@ -1,6 +1,0 @@
-#!/bin/bash
-# What comes with a run.
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
-daemon_start
-/usr/bin/python3 -B "$here/146-inputs.py"

@@ -1,0 +1,9 @@
+#!/bin/bash
+# A flood of one user's small runs: how long another's runs take meanwhile, beside how long they take alone.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+[[ $(id -u) == 0 ]] || skip_all "only root can be several users"
+printf 'cgroups = "auto"\nsocket_mode = "0666"\n' >"$work/ced.conf"
+ced_arguments=(--config "$work/ced.conf")
+daemon_start
+/usr/bin/python3 "$here/707-flood.py"
