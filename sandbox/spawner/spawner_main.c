@@ -44,7 +44,7 @@
 #define LISTEN_FDS_MAX   8
 #define TIDY_MS          20
 #define GOODBYE_MS       10000
-#define LEAVE_MS         60000 /* ced waits 14 s for runs, and for threads, slow on a busy host */
+#define LEAVE_MS         45000 /* ced waits 14 s for runs, and for threads, slow on a busy host */
 #define EXIT_BROKEN      1
 #define EXIT_USAGE       2
 

@@ -59,7 +59,7 @@ is "$(json "$acts" 'it["acts"][0]["params"]["reason"]')" 'policy 7' "and why"
 is "$(json "$acts" 'sum(act["result"]["runs"] for act in it["acts"] if act["method"] == "prune") == it["acts"][0]["result"]["runs"]')" true "the acts of its pieces have the same runs"
 is "$(grep -c 'gc.done' "$ced_log")" 1 "so does the log"
 exits 1 "what has left cannot be replayed" cectl replay "$first"
-like "$err" 'contents have left' "which is said"
+like "$err" 'its contents were deleted' "which is said"
 if cectl audit verify --help >/dev/null 2>&1; then
 	exits 0 "the chain verifies" cectl audit verify
 fi

@@ -130,7 +130,7 @@ time.sleep(0.3)
 client = Client()
 error, _ = client.receive(client.send("run", language="python", code="print(1)"))
 eq(error and error["code"], "draining", "while it leaves it takes no new runs")
-code = spawner.wait(40)
+code = spawner.wait(80)
 took = time.monotonic() - began
 for thread in threads:
     thread.join()
@@ -150,7 +150,7 @@ stop([daemon_pid(spawner.pid)])
 began = time.monotonic()
 spawner.terminate()
 try:
-    code = spawner.wait(40)
+    code = spawner.wait(80)
 except subprocess.TimeoutExpired:
     code = None
     spawner.kill()
