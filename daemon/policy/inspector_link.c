@@ -55,6 +55,7 @@ struct inspector_link {
 		int64_t us; /* 0: nobody */
 	} seen[2];          /* the user who asked last, and the one before */
 	uint32_t line_len;
+	int64_t served_ms; /* when an inspector was last seen ready or at work */
 	uint32_t last_id;
 	int64_t retire_us;
 	uint32_t ready_first_ms; /* the configured limit and the present one */
@@ -476,26 +477,36 @@ static uint32_t patience_ms(const struct inspector_link *link, enum inspect_end 
 	return link->patience.absent_ms;
 }
 
-/* The first question that has waited too long, or NULL. */
-static struct inspect_question *find_tired(const struct inspector_link *link, uint32_t most_ms)
+/* The first question that has waited too long, or NULL.  Time before `from_ms` does not count. */
+static struct inspect_question *find_tired(
+	const struct inspector_link *link, uint32_t most_ms, int64_t from_ms)
 {
 	int64_t now_ms = clock_ms();
 
 	for (struct list *at = link->line.next; at != &link->line; at = at->next) {
 		struct inspect_question *question = container_of(at, struct inspect_question, link);
+		int64_t since_ms = question->asked_ms > from_ms ? question->asked_ms : from_ms;
 
-		if (now_ms - question->asked_ms >= most_ms)
+		if (now_ms - since_ms >= most_ms)
 			return question;
 	}
 	return NULL;
 }
 
+/* Without inspectors, a question waits from the moment when the last one was there. */
 static void check_line(struct inspector_link *link)
 {
-	struct inspect_question *question;
-	enum inspect_end end;
+	for (;;) {
+		enum inspect_end end;
+		uint32_t most_ms = patience_ms(link, &end);
+		struct inspect_question *question;
 
-	while ((question = find_tired(link, patience_ms(link, &end))) != NULL) {
+		if (end == INSPECT_END_BUSY)
+			link->served_ms = clock_ms();
+		question =
+			find_tired(link, most_ms, end == INSPECT_END_ABSENT ? link->served_ms : 0);
+		if (!question)
+			return;
 		leave_line(link, question);
 		question->on_answer(question, end, NULL);
 	}
