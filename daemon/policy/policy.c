@@ -107,6 +107,12 @@ bool policies_ready(const struct policies *policies)
 	return policies->link && inspector_link_counts(policies->link).ready > 0;
 }
 
+bool policies_have_room(const struct policies *policies)
+{
+	return policies->link &&
+	       inspector_link_counts(policies->link).waiting < INSPECT_QUEUE_MAX / 2;
+}
+
 bool policies_were_ready(const struct policies *policies)
 {
 	return policies->link && inspector_link_counts(policies->link).greeted > 0;

@@ -22,6 +22,7 @@
 #define ARENA_BYTES   ((size_t)128 << 20) /* in addition to three times the largest request */
 #define SUBJECT_BYTES ((size_t)1 << 20)
 #define WAKE_MS       20
+#define WAKE_AT_ONCE  8 /* runs; INSPECT_QUEUE_MAX is far more */
 
 /* ---- reading the request from the store ------------------------------------------------------ */
 
@@ -448,6 +449,7 @@ static void start_again(struct request *request, const struct err *err, void *co
 	struct parking *parking = request->parking;
 
 	(void)context;
+	request->services->approvals->filling--;
 	if (request_is_canceled(request) || (!err && (parking->incomplete || parking->tampered))) {
 		parking->decision = PARKING_CANCELED;
 		record_end(request, NULL, NULL);
@@ -471,10 +473,12 @@ void approval_go_on(struct request *request)
 	struct parking *parking = request->parking;
 
 	parking->state = PARKING_DECIDED;
-	if (parking->decision == PARKING_APPROVED)
+	if (parking->decision == PARKING_APPROVED) {
+		request->services->approvals->filling++;
 		approval_fill(request, start_again, NULL);
-	else
+	} else {
 		end_waiting(request);
+	}
 }
 
 static void on_unparked(struct recording *recording, const struct err *err)
@@ -683,22 +687,29 @@ static int load_one(void *context, const struct store_parked *from)
 	return 0;
 }
 
-/* Once there are workers and inspectors, continues the runs that were decided before the start. */
+/*
+ * Once there are workers and inspectors, continues the runs that were decided before the start: a
+ * few at a time, since all of them at once would find the line before the inspectors full.
+ */
 static void on_wake(void *owner)
 {
 	struct approvals *approvals = owner;
 	struct services *services = approvals->services;
+	unsigned asleep = 0;
 
-	if (!services->state->ready || !policies_ready(services->policies))
+	if (!services->state->ready || !policies_ready(services->policies) ||
+		!policies_have_room(services->policies) || approvals->filling)
 		return;
-	timer_close(approvals->wakes);
-	approvals->wakes = NULL;
 	list_for_each(at, &approvals->parked) {
 		struct parking *parking = container_of(at, struct parking, link);
 
-		if (parking->state == PARKING_ASLEEP)
+		if (parking->state == PARKING_ASLEEP && asleep++ < WAKE_AT_ONCE)
 			approval_go_on(parking->request);
 	}
+	if (asleep > WAKE_AT_ONCE)
+		return;
+	timer_close(approvals->wakes);
+	approvals->wakes = NULL;
 }
 
 int approvals_load(struct approvals *approvals, struct store *store, struct err *err)

@@ -15,6 +15,7 @@ struct approvals {
 	struct services *services;
 	struct list parked; /* oldest first */
 	unsigned count;
+	unsigned filling; /* approved runs whose records are being read */
 	struct grants grants;
 	/* runs until those that were decided before the start have continued */
 	struct timer *wakes;
