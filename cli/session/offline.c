@@ -33,7 +33,7 @@ int offline_call(const char *path, struct store **copy, const struct client_ques
 	const struct store_question asked = {
 		.method = method->id, .params = question->params, .all_callers = true
 	};
-	struct store_answer answer;
+	struct store_answer answer = { .value = NULL };
 	struct job_refusal refusal = { NULL, NULL, NULL };
 	int refused = method_check_params(arena, method->id, question->params, &refusal, err);
 

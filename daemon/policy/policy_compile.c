@@ -181,7 +181,7 @@ static void digest_settings(struct making *making, const struct inspect_setting 
 
 static void digest_words(struct digest *digest, const struct policy_words *list)
 {
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; list->words && i < list->count; i++)
 		digest_add_sized(digest, list->words[i], strlen(list->words[i]));
 }
 
@@ -577,13 +577,14 @@ static int set_languages(struct making *making, struct policy *policy, const str
 	const struct policy *parent)
 {
 	const struct rulebook *book = making->book;
+	const struct policy_words *languages = &draft->file.languages;
 
-	if (!draft->file.languages.words && parent)
+	if (!languages->words && parent)
 		memcpy(policy->languages, parent->languages,
 			book->language_count * sizeof(*policy->languages));
-	for (size_t i = 0; i < draft->file.languages.count; i++) {
-		int language = rulebook_language(
-			book, language_meant(book, policy, draft->file.languages.words[i]));
+	for (size_t i = 0; languages->words && i < languages->count; i++) {
+		int language =
+			rulebook_language(book, language_meant(book, policy, languages->words[i]));
 
 		if (language < 0)
 			return err_set(making->err, ERR_INVALID,

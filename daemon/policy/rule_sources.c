@@ -384,7 +384,7 @@ static int add_heads(struct loading *loading, const struct rules_file *file, siz
 static int add_file(struct loading *loading, const char *name, const char *bytes, size_t len)
 {
 	const char *line = arena_printf(loading->arena, "\n;@ %s\n", name);
-	struct rules_file file;
+	struct rules_file file = { .count = 0 };
 	size_t start;
 
 	if (!line)

@@ -650,7 +650,7 @@ static int take_labels(struct job_reader *reader)
 /* ---- artifacts ---------------------------------------------------------------------------- */
 
 static int take_glob(struct job_reader *reader, const struct value *glob, const struct place *at,
-	uint64_t *total)
+	uint64_t *total) /* NOLINT(readability-non-const-parameter): as in take_list() */
 {
 	(void)total;
 	if (!name_is_path(glob->text.bytes, glob->text.len))

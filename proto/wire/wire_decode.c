@@ -318,6 +318,7 @@ static struct value *decode_whole(struct decoder *dec)
 }
 
 struct value *wire_decode_in_place(
+	/* NOLINTNEXTLINE(readability-non-const-parameter): the decoder writes to the bytes */
 	struct arena *arena, char *bytes, size_t len, struct wire_fault *ret_fault, struct err *err)
 {
 	struct decoder dec = {

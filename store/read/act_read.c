@@ -42,8 +42,11 @@ int store_acts(struct store *store, int64_t before, uint32_t limit, struct arena
 	uint32_t count = 0;
 	int r;
 
-	while ((r = stmt_step(store, stmt, err)) > 0 && count++ < most)
+	for (; (r = stmt_step(store, stmt, err)) > 0; count++) {
+		if (count == most)
+			break;
 		value_list_add(arena, acts, act_to_value(arena, stmt));
+	}
 	if (r < 0)
 		return -1;
 	fill_value(&fill, "acts", acts);

@@ -115,7 +115,7 @@ static int read_window(struct counting *counting, int64_t above, struct err *err
 	struct store *store = counting->verify->store;
 	auto_of(db_finish) sqlite3_stmt *row = db_prepare(
 		store, "SELECT blob, refs FROM blobs WHERE blob > ? ORDER BY blob LIMIT ?", err);
-	int r;
+	int r = 0;
 
 	counting->count = 0;
 	if (!row)

@@ -7,6 +7,7 @@
 import os
 import sqlite3
 import sys
+import time
 
 PAGE = 4096
 RUNS = 60
@@ -25,7 +26,8 @@ def fill():
 def spoil(state):
     path = os.path.join(state, "ced.db")
     store = sqlite3.connect(path, timeout=20)
-    store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    while store.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        time.sleep(0.05)  # the daemon is reading or writing
     with open(path, "r+b") as file:
         at = file.read().index(MARK)
         file.seek(at // PAGE * PAGE)
