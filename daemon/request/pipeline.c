@@ -12,12 +12,12 @@
 #include "daemon/services.h"
 #include "proto/base/clock.h"
 
-#define DOOR(stage) (1U << (unsigned)STAGE_##stage)
+#define TO(stage) (1U << (unsigned)STAGE_##stage)
 
 /*
  * The table of stages.  Beside its name and its function, a stage has:
  *
- *	doors   the stages that may follow
+ *	next    the stages that may follow
  *	cancel  ends the waiting of a request in this stage.  NULL: the stage does not wait, or its
  *	        waiting is bounded and it checks request->canceled afterwards
  *	leave   releases what the stage has taken, when the request ends
@@ -27,34 +27,34 @@
 static const struct {
 	const char *name;
 	enum stage (*run)(struct request *request);
-	unsigned doors;
+	unsigned next;
 	void (*cancel)(struct request *request);
 	void (*leave)(struct request *request);
 	void (*go_on)(struct services *services);
 } stages[] = {
-	[STAGE_CONTRACT] = { "contract", stage_contract, DOOR(REPEAT) | DOOR(RECORD) | DOOR(REPLY),
+	[STAGE_CONTRACT] = { "contract", stage_contract, TO(REPEAT) | TO(RECORD) | TO(REPLY),
 			NULL, stage_contract_leave, NULL },
-	[STAGE_REPEAT]   = { "repeat",   stage_repeat,   DOOR(BUDGET) | DOOR(RECORD),
+	[STAGE_REPEAT]   = { "repeat",   stage_repeat,   TO(BUDGET) | TO(RECORD),
 			stage_repeat_cancel, NULL, NULL },
-	[STAGE_BUDGET]   = { "budget",   stage_budget,   DOOR(POLICY) | DOOR(RECORD),
+	[STAGE_BUDGET]   = { "budget",   stage_budget,   TO(POLICY) | TO(RECORD),
 			NULL, stage_budget_settle, NULL },
-	[STAGE_POLICY]   = { "policy",   stage_policy,   DOOR(APPROVAL) | DOOR(CACHE) | DOOR(RECORD) | DOOR(REPLY),
+	[STAGE_POLICY]   = { "policy",   stage_policy,   TO(APPROVAL) | TO(CACHE) | TO(RECORD) | TO(REPLY),
 			stage_policy_cancel, NULL, NULL },
-	[STAGE_APPROVAL] = { "approval", stage_approval, DOOR(CONTRACT) | DOOR(CACHE) | DOOR(RECORD) | DOOR(EXIT),
+	[STAGE_APPROVAL] = { "approval", stage_approval, TO(CONTRACT) | TO(CACHE) | TO(RECORD) | TO(EXIT),
 			stage_approval_cancel, stage_approval_leave, NULL },
-	[STAGE_CACHE]    = { "cache",    stage_cache,    DOOR(BEGIN)  | DOOR(OUTPUT) | DOOR(RECORD),
+	[STAGE_CACHE]    = { "cache",    stage_cache,    TO(BEGIN)  | TO(OUTPUT) | TO(RECORD),
 			NULL, NULL, NULL },
-	[STAGE_BEGIN]    = { "begin",    stage_begin,    DOOR(QUEUE)  | DOOR(RECORD) | DOOR(REPLY),
+	[STAGE_BEGIN]    = { "begin",    stage_begin,    TO(QUEUE)  | TO(RECORD) | TO(REPLY),
 			NULL, NULL, NULL },
-	[STAGE_QUEUE]    = { "queue",    stage_queue,    DOOR(WORKER) | DOOR(RECORD),
+	[STAGE_QUEUE]    = { "queue",    stage_queue,    TO(WORKER) | TO(RECORD),
 			stage_queue_cancel, stage_queue_leave, stage_queue_serve_all },
-	[STAGE_WORKER]   = { "worker",   stage_worker,   DOOR(OUTPUT),
+	[STAGE_WORKER]   = { "worker",   stage_worker,   TO(OUTPUT),
 			stage_worker_cancel, stage_worker_leave, NULL },
-	[STAGE_OUTPUT]   = { "output",   stage_output,   DOOR(RECORD),
+	[STAGE_OUTPUT]   = { "output",   stage_output,   TO(RECORD),
 			NULL, NULL, NULL },
-	[STAGE_RECORD]   = { "record",   stage_record,   DOOR(REPLY) | DOOR(EXIT),
+	[STAGE_RECORD]   = { "record",   stage_record,   TO(REPLY) | TO(EXIT),
 			NULL, NULL, NULL },
-	[STAGE_REPLY]    = { "reply",    stage_reply,    DOOR(EXIT), NULL, NULL, NULL },
+	[STAGE_REPLY]    = { "reply",    stage_reply,    TO(EXIT), NULL, NULL, NULL },
 	[STAGE_EXIT]     = { "exit",     NULL,           0, NULL, NULL, NULL },
 };
 /* clang-format on */
@@ -64,9 +64,9 @@ const char *stage_word(enum stage stage)
 	return stages[stage].name;
 }
 
-bool stage_has_door(enum stage from, enum stage to)
+bool stage_leads_to(enum stage from, enum stage to)
 {
-	return (stages[from].doors & (1U << (unsigned)to)) != 0;
+	return (stages[from].next & (1U << (unsigned)to)) != 0;
 }
 
 /* ---- the walk ------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ bool stage_has_door(enum stage from, enum stage to)
 /* A new request begins with CONTRACT. */
 static bool may_enter(const struct request *request, enum stage next)
 {
-	return request->entered ? stage_has_door(request->stage, next) : next == STAGE_CONTRACT;
+	return request->entered ? stage_leads_to(request->stage, next) : next == STAGE_CONTRACT;
 }
 
 void request_enter(struct request *request, enum stage next)

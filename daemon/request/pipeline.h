@@ -4,10 +4,10 @@
  *	CONTRACT -> REPEAT -> BUDGET -> POLICY -> (APPROVAL) -> CACHE -> BEGIN
  *	         -> QUEUE -> WORKER -> OUTPUT -> RECORD -> REPLY -> EXIT
  *
- * Any stage may go on to RECORD early, and a hit in CACHE goes to OUTPUT.  The table in pipeline.c
- * has every door.  APPROVAL has two more: an approved run goes back to CONTRACT, which checks it
- * again.  A run that still waits when the daemon ends goes to EXIT without a recorded end; the
- * store keeps it.
+ * Any stage before WORKER may go on to RECORD early, and a hit in CACHE goes to OUTPUT.  An
+ * approved run goes from APPROVAL back to CONTRACT, which checks it again.  A run that still waits
+ * for approval when the daemon ends goes to EXIT without a recorded end; the store keeps it.  The
+ * table in pipeline.c has every move.
  *
  * A stage returns the next one, or STAGE_WAIT when it waits for a callback.  The callback then
  * calls request_enter() with the next stage.
@@ -24,7 +24,7 @@ void request_enter(struct request *request, enum stage next);
 const char *stage_word(enum stage stage);
 
 /* Whether a request may go from one stage to the other. */
-bool stage_has_door(enum stage from, enum stage to);
+bool stage_leads_to(enum stage from, enum stage to);
 
 /*
  * Cancels the request and ends its waiting, if its stage has a `cancel`.  Does not cancel a request

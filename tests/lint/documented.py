@@ -142,10 +142,10 @@ for what, pattern, paths in (
 
 # ---- stages --------------------------------------------------------------------------------------
 
-# The page's table of stages is that of the code, with the doors of each.
-STAGES = {name: {door.lower() for door in re.findall(r"DOOR\((\w+)\)", doors)} for name, doors in
+# The page's table of stages is that of the code, with the stages that follow each.
+STAGES = {name: {stage.lower() for stage in re.findall(r"TO\((\w+)\)", row)} for name, row in
           table("stages", r'\[STAGE_\w+\]\s*=\s*\{\s*"(\w+)"([^}]*)\}', "daemon/request/pipeline.c")}
-PICTURED = {name: set(re.findall(r"`(\w+)`", doors)) for name, doors in
+PICTURED = {name: set(re.findall(r"`(\w+)`", follows)) for name, follows in
             re.findall(r"^\| `(\w+)` \|.*\|(.*)\|$", section(ARCHITECTURE, "The stages"), re.M)}
 for name in sorted(set(STAGES) | set(PICTURED)):
     if STAGES.get(name) != PICTURED.get(name):

@@ -37,7 +37,7 @@ static unsigned reach(enum stage from)
 		for (unsigned stage = 0; stage <= STAGE_EXIT; stage++)
 			for (unsigned next = 0; next <= STAGE_EXIT; next++)
 				if ((reached & (1U << stage)) &&
-					stage_has_door((enum stage)stage, (enum stage)next))
+					stage_leads_to((enum stage)stage, (enum stage)next))
 					reached |= 1U << next;
 	} while (reached != before);
 	return reached;
@@ -57,7 +57,7 @@ TEST(nothing_comes_before_its_turn_but_what_a_person_let_run)
 {
 	for (unsigned stage = 0; stage <= STAGE_EXIT; stage++)
 		for (unsigned next = 0; next <= stage; next++)
-			CHECK_EQ_INT(stage_has_door((enum stage)stage, (enum stage)next),
+			CHECK_EQ_INT(stage_leads_to((enum stage)stage, (enum stage)next),
 				stage == STAGE_APPROVAL && next == STAGE_CONTRACT);
 }
 
