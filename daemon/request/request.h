@@ -20,9 +20,10 @@
  *     RECORD~ ◄──────────────────────────────────────────────────────────────────────────────┘
  *         └──► REPLY ──► EXIT
  *
- * A check goes from CONTRACT or POLICY to REPLY.  A run that waits for approval when the daemon
- * ends goes from APPROVAL or RECORD to EXIT; the store keeps it.  When a waiting request is
- * cancelled, the table names the function that ends its waiting.
+ * A check goes from CONTRACT or POLICY to REPLY.  A run that is denied or never approved goes from
+ * APPROVAL to RECORD.  When the daemon ends, a run that waits for approval goes from APPROVAL or
+ * RECORD to EXIT, and the store keeps it; a run that waits in BEGIN goes to REPLY.  When a waiting
+ * request is cancelled, the table names the function that ends its waiting.
  */
 #pragma once
 

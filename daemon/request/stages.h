@@ -10,9 +10,9 @@ enum stage stage_contract(struct request *request); /* params -> a job_spec, or 
 enum stage stage_repeat(struct request *request);   /* an id: done already, or in progress? */
 enum stage stage_budget(struct request *request);   /* what its caller may still spend */
 enum stage stage_policy(struct request *request);   /* checks the program */
+enum stage stage_approval(struct request *request); /* approval by a person, if the policy asks */
 enum stage stage_cache(struct request *request);    /* a recorded result instead of a run */
 enum stage stage_begin(struct request *request);    /* records an id before its run begins */
-enum stage stage_approval(struct request *request); /* approval by a person, if the policy asks */
 enum stage stage_queue(struct request *request);    /* waits for a worker */
 enum stage stage_worker(struct request *request);   /* runs the job in a jail */
 enum stage stage_output(struct request *request);   /* checks the output */
@@ -61,7 +61,10 @@ const uint8_t *stage_cache_key(const struct request *request);
 /* Fills in the columns of the store; they borrow from the request. */
 void stage_record_describe(struct request *request, struct store_run *run);
 
-/* Gives up the id of a run that leaves without an end, and ends the requests that wait for it. */
+/*
+ * The run stays in the store, waiting for approval, when the daemon ends.  Gives up its id, and
+ * ends the requests that wait for it.
+ */
 void stage_repeat_waits_on(struct request *request);
 
 /* Gives turns to waiting requests, after a worker became ready or a caller may run one more. */
