@@ -29,8 +29,8 @@
 #define FILES_MOST      1024 /* the limit in run.json */
 #define NOTICE_BYTES    4096
 #define EXEC_TEXT_BYTES ((size_t)128 << 10) /* including the final NUL: MAX_ARG_STRLEN */
-/* maximum age of an id that a caller chose: five minutes */
-#define NAME_AGE_MS     300000L
+/* maximum age of a run_id that a caller chose: five minutes */
+#define RUN_ID_AGE_MS   300000L
 #define CHECK_AT_ONCE   ((size_t)512 << 10) /* a message with its values; about 1 ms */
 
 /* Lists the runtimes for an error message. */
@@ -121,7 +121,7 @@ static const char *unknown_policy(struct request *request, const char *name)
 		policy_names(request));
 }
 
-/* Names that the contract in run.json cannot check. */
+/* Names that the schema run.json cannot check. */
 static const struct {
 	const char *key;
 	const char *pointer;
@@ -260,8 +260,6 @@ static void announce(struct request *request)
 	buf_done(&message);
 }
 
-/* ---- an id that the caller chose ------------------------------------------------------------ */
-
 static enum stage accept_contract(struct request *request)
 {
 	request_step(request, "contract.held", "contract", true, NULL);
@@ -269,21 +267,23 @@ static enum stage accept_contract(struct request *request)
 	return STAGE_REPEAT;
 }
 
-static enum stage refuse_name(struct request *request, const char *reason, const char *message)
+/* ---- a run_id that the caller chose --------------------------------------------------------- */
+
+static enum stage refuse_run_id(struct request *request, const char *reason, const char *message)
 {
 	const struct job_refusal refusal = { "/run_id", reason, message };
 
 	return refuse_contract(request, &refusal);
 }
 
-static enum stage name_is_taken(struct request *request)
+static enum stage refuse_taken_run_id(struct request *request)
 {
 	request_fail(request, RPC_CODE_CONFLICT, "%s",
 		"/run_id: another run has this id: make a new one for each run");
-	return refuse_name(request, "conflict", request->failure.message);
+	return refuse_run_id(request, "conflict", request->failure.message);
 }
 
-static enum stage cannot_name(struct request *request, const char *why)
+static enum stage fail_run_id_lookup(struct request *request, const char *why)
 {
 	request_fail(request, RPC_CODE_INTERNAL,
 		"the daemon cannot find out whether the run_id is free, so it did nothing: %s",
@@ -291,28 +291,28 @@ static enum stage cannot_name(struct request *request, const char *why)
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, request->failure.message);
 }
 
-static enum stage take_free_name(struct request *request, const struct record_lookup *lookup)
+static enum stage use_free_run_id(struct request *request, const struct record_lookup *lookup)
 {
 	request->contract = CONTRACT_READ;
 	if (lookup->answer == LOOKUP_FOUND)
-		return name_is_taken(request);
+		return refuse_taken_run_id(request);
 	if (lookup->answer != LOOKUP_NONE)
-		return cannot_name(request, lookup->err.text);
+		return fail_run_id_lookup(request, lookup->err.text);
 	if (registry_rename(request->services->runs, request, request->spec.run_id) < 0)
-		return cannot_name(request, "no memory");
+		return fail_run_id_lookup(request, "no memory");
 	return accept_contract(request);
 }
 
-static void on_place_looked_up(struct request *request, const struct record_lookup *lookup)
+static void on_run_id_looked_up(struct request *request, const struct record_lookup *lookup)
 {
-	request_enter(request, take_free_name(request, lookup));
+	request_enter(request, use_free_run_id(request, lookup));
 }
 
 /*
  * Takes the id that the caller chose.  Runs are ordered and kept by the time in their ids, so that
  * time must be recent.  ulid_pass() keeps the daemon from giving out the same place in that order.
  */
-static enum stage take_name(struct request *request)
+static enum stage take_run_id(struct request *request)
 {
 	struct services *services = request->services;
 	const char *run_id = request->spec.run_id;
@@ -322,15 +322,15 @@ static enum stage take_name(struct request *request)
 	if (!run_id || strcmp(run_id, request->result.run_id) == 0)
 		return accept_contract(request);
 	age_ms = clock_wall_us() / 1000 - (int64_t)ulid_time_ms(run_id);
-	if (age_ms < 0 || age_ms > NAME_AGE_MS)
-		return refuse_name(request, "range",
+	if (age_ms < 0 || age_ms > RUN_ID_AGE_MS)
+		return refuse_run_id(request, "range",
 			"/run_id: its time must lie within the last five minutes");
 	if (request->is_check)
 		return accept_contract(request);
 	if (registry_has_place(services->runs, run_id))
-		return name_is_taken(request);
-	if (record_lookup_start(request, LOOKUP_PLACE, run_id, on_place_looked_up) < 0)
-		return cannot_name(request, "no thread could ask the store");
+		return refuse_taken_run_id(request);
+	if (record_lookup_start(request, LOOKUP_PLACE, run_id, on_run_id_looked_up) < 0)
+		return fail_run_id_lookup(request, "no thread could ask the store");
 	ulid_pass(services->ids, run_id);
 	request->contract = CONTRACT_NAMING;
 	return STAGE_WAIT;
@@ -370,8 +370,11 @@ static bool cannot_be_passed(struct request *request, struct job_refusal *ret_re
 	return false;
 }
 
-/* Runs with the masked request, which the record of a refusal needs too. */
-static enum stage find_parts(struct request *request)
+/*
+ * Finds what this host has for the request.  The spec of a run is masked before, since the record of
+ * a refusal needs that.
+ */
+static enum stage fit_to_host(struct request *request)
 {
 	struct job_refusal refusal = { "", "value",
 		"this host lacks something that the request names" };
@@ -381,7 +384,7 @@ static enum stage find_parts(struct request *request)
 	request->result.runtime = describe_interpreter(request);
 	if (request->spec.deterministic)
 		request->runtime = request->runtime->steady;
-	return take_name(request);
+	return take_run_id(request);
 }
 
 static enum stage contract_checked(struct request *request, struct contract_check *check)
@@ -400,7 +403,7 @@ static enum stage contract_checked(struct request *request, struct contract_chec
 	request->result.limits = request->spec.limits;
 	memcpy(request->result.code_hash, check->code_hash, sizeof(check->code_hash));
 	memcpy(request->result.input_hash, check->input_hash, sizeof(check->input_hash));
-	return request->is_check ? find_parts(request) : redaction_of_spec(request, find_parts);
+	return request->is_check ? fit_to_host(request) : redaction_of_spec(request, fit_to_host);
 }
 
 static void on_contract_checked(void *context)
