@@ -12,13 +12,16 @@
 #include "proto/base/container.h"
 #include "proto/wire/rpc.h"
 
-static const char *cannot_start(struct request *request)
+static const char *why_not_started(struct request *request)
 {
 	return arena_printf(
 		&request->arena, "The runtime does not start: %s", request->runtime->trouble);
 }
 
-/* Leaves the queue without a worker: the client left, time is up, or the daemon ends. */
+/*
+ * Leaves the queue without a worker: the run was cancelled, its time is up, or another run took its
+ * place.
+ */
 static void leave_queue(struct request *request, enum outcome outcome, const char *why)
 {
 	queue_leave(&request->queue);
@@ -38,7 +41,7 @@ static void on_queue_timer(void *owner)
 	struct request *request = owner;
 
 	if (request->runtime->trouble[0])
-		leave_queue(request, OUTCOME_SANDBOX_ERROR, cannot_start(request));
+		leave_queue(request, OUTCOME_SANDBOX_ERROR, why_not_started(request));
 	else
 		leave_queue(request, OUTCOME_BUSY, "No worker was free in time; nothing ran.");
 }
@@ -95,15 +98,15 @@ static enum stage refuse_busy_queue(struct request *request, const char *what)
 
 static enum stage cannot_run(struct request *request)
 {
-	const char *why = cannot_start(request);
+	const char *why = why_not_started(request);
 
 	queue_leave(&request->queue);
 	request_step(request, "queue.left", "queue", false, why);
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, why);
 }
 
-/* A worker is ready: gives it to the next request.  Returns whether that is this one. */
-static bool has_worker(struct request *request)
+/* A worker is ready: gives it to the next request in turn.  Returns whether that is this one. */
+static bool give_worker(struct request *request)
 {
 	struct request *next = next_request(request->services, request->runtime);
 
@@ -172,7 +175,7 @@ enum stage stage_queue(struct request *request)
 		if (runtime->trouble[0])
 			return cannot_run(request);
 		runtime->cold++;
-	} else if (has_worker(request)) {
+	} else if (give_worker(request)) {
 		return STAGE_WORKER;
 	}
 	pool_grow(runtime, queue_is_newcomer(&request->queue));
