@@ -14,9 +14,9 @@
 #include "proto/base/log.h"
 #include "proto/wire/frame.h"
 
-#define ARENA_BYTES_BASE \
-	((size_t)8 << 20) /* limit for the values of a message, in addition to twice its length */
-/* in addition, for what the run adds: records, results */
+/* The arena of a message may hold: twice its length, and this much more for its values ... */
+#define ARENA_BYTES_BASE    ((size_t)8 << 20)
+/* ... and this much for what its run adds: records, results. */
 #define ARENA_BYTES_MORE    ((size_t)96 << 20)
 /* Memory that a request takes beside its message: the struct, its record, its place in queues. */
 #define REQUEST_BYTES       ((size_t)64 << 10)
@@ -137,7 +137,7 @@ static bool is_idle(const struct conn *conn)
 }
 
 /* Takes an admitted connection out of the count of connections. */
-static void discount(struct conn *conn)
+static void uncount(struct conn *conn)
 {
 	if (list_is_empty(&conn->link))
 		return;
@@ -170,7 +170,7 @@ static bool close_idlest(struct services *services, uint32_t newcomer)
 		return false;
 	log_refusal(found, "another client needs the place of this user's idle connection");
 	close_conn(found, "another client needs its place");
-	discount(found);
+	uncount(found);
 	return true;
 }
 
@@ -201,7 +201,7 @@ static void on_closed(uv_handle_t *handle)
 
 	ceilings_let_go(conn->services->ceilings, conn->caller.uid, conn->inbox);
 	conn->inbox = 0;
-	discount(conn);
+	uncount(conn);
 	conn_unref(conn);
 }
 
@@ -425,7 +425,7 @@ static void take_decoded(struct conn *conn, struct decoded *decoded)
 	decoded_done(decoded);
 }
 
-static void work_off(struct conn *conn);
+static void handle_arrived(struct conn *conn);
 
 static void on_decoded(void *context, struct decoded *decoded)
 {
@@ -438,7 +438,7 @@ static void on_decoded(void *context, struct decoded *decoded)
 	else if (decoded)
 		take_decoded(conn, decoded);
 	if (decoded && !conn->closing)
-		work_off(conn); /* continue with the messages behind it */
+		handle_arrived(conn); /* continue with the messages behind it */
 	conn_unref(conn);
 }
 
@@ -559,7 +559,7 @@ static void take_messages(struct conn *conn)
 }
 
 /* Handles the messages that have arrived, as far as the user's turn allows. */
-static void work_off(struct conn *conn)
+static void handle_arrived(struct conn *conn)
 {
 	struct err err = ERR_INIT;
 
@@ -576,7 +576,7 @@ static void work_off(struct conn *conn)
 
 void conn_take_turn(struct fair_entry *turn)
 {
-	work_off(container_of(turn, struct conn, turn));
+	handle_arrived(container_of(turn, struct conn, turn));
 }
 
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
@@ -622,7 +622,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
 		if (turn_away(conn))
 			return;
 	}
-	work_off(conn);
+	handle_arrived(conn);
 }
 
 /*

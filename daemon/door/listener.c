@@ -22,7 +22,7 @@
 #define LOOK_MS   1000 /* interval of checks of the socket's file */
 
 struct listener {
-	uv_pipe_t *pipe; /* NULL: the file is gone and could not be made again */
+	uv_pipe_t *pipe; /* NULL before the start and after the end */
 	struct services *services;
 	struct timer *retry; /* allocated at start, since it serves when memory is short */
 	struct timer *look;
