@@ -8,14 +8,13 @@
 
 #include "proto/callname.h"
 
-/* The input and output of a rule. */
+/* The input and output of a rule; the rules call it `j`. */
 struct judgement {
 	struct arena *arena;
 	const struct job_limits *limits;
 	const struct facts *facts;
 	struct job_result *result;
 	struct value *evidence;
-	enum outcome outcome; /* of the current row */
 };
 
 static void note_int(struct judgement *judgement, const char *key, uint64_t number)
@@ -411,8 +410,7 @@ static const struct {
 void outcome_decide(struct arena *arena, const struct job_limits *limits, const struct facts *facts,
 	struct job_result *result)
 {
-	struct judgement judgement = { arena, limits, facts, result, value_map(arena),
-		OUTCOME_NONE };
+	struct judgement judgement = { arena, limits, facts, result, value_map(arena) };
 	int code = 0;
 
 	for (size_t i = 0; result->outcome == OUTCOME_NONE; i++)
