@@ -22,8 +22,8 @@
 
 #define LOOK_AGAIN_US       1000000
 #define LATE_A_MINUTE       60
-#define VISIT_MESSAGES      16 /* from one slot in one turn of the loop; then the others get theirs */
-#define WORDS_MAX           16  /* from one worker in its life; an honest one sends four */
+#define VISIT_MESSAGES      16  /* from one slot in one turn of the loop; then others get theirs */
+#define JOB_MESSAGES_MAX    16  /* from one worker in its life; an honest one sends at most four */
 #define COMPLAINT_MAX       400 /* bytes of the message of an interpreter that cannot start */
 #define COMPLAINTS_A_MINUTE 6
 
@@ -294,7 +294,7 @@ static int cut_messages(struct worker *worker)
 			return -1;
 		if (worker->incoming.len - at < sizeof(head) + head.len)
 			break;
-		if (++worker->words > WORDS_MAX)
+		if (++worker->words > JOB_MESSAGES_MAX)
 			return -1;
 		on_job_message(worker, &head, worker->incoming.bytes + at + sizeof(head));
 		at += sizeof(head) + head.len;

@@ -6,6 +6,8 @@
  *	   |          |          |        |         |          |          |
  *	   +----------+----------+--------+---------+----------+----------+---> GONE
  *
+ * A worker that fails or dies before its job goes from MAKING, WARM or TAKEN straight to ENDING.
+ *
  * The slot is made once.  Each worker in it runs one program and ends, and the next worker is made
  * in the background.  The zygote owns the struct, which lives until the slot has gone.
  *
