@@ -198,8 +198,11 @@ static void on_spawner_lost(void *context, const char *why)
 		timer_set(server->grace, 0);
 }
 
-/* Ends the daemon, since it cannot work.  Returns false when it is ending already. */
-static bool on_bad_rules(void *owner, const char *why, const char *repair)
+/*
+ * Ends the daemon, since it cannot work: inspectors reject the rules, or no jail can be made.  Returns
+ * false when it is ending already.
+ */
+static bool on_cannot_start(void *owner, const char *why, const char *repair)
 {
 	struct server *server = owner;
 
@@ -218,13 +221,13 @@ static bool on_bad_rules(void *owner, const char *why, const char *repair)
  * No jail can be made.  Before the daemon was ready, the host is the cause: the daemon ends instead
  * of retrying forever, and the function returns true.  Later it returns false.
  */
-static bool on_no_jail(void *owner, const char *why)
+static bool on_cannot_jail(void *owner, const char *why)
 {
 	struct server *server = owner;
 
 	if (server->state.ready)
 		return false;
-	return on_bad_rules(server, why,
+	return on_cannot_start(server, why,
 		"this host cannot make jails: cectl doctor finds the reason and says what to do");
 }
 
@@ -434,8 +437,8 @@ static struct inspectors *start_inspectors(struct server *server, struct err *er
 {
 	const struct inspectors_parts parts = { &server->loop, &server->config,
 		server->services.spawner, server->services.policies };
-	const struct inspectors_events events = { server_look_ready, on_no_jail, on_bad_rules,
-		server };
+	const struct inspectors_events events = { server_look_ready, on_cannot_jail,
+		on_cannot_start, server };
 
 	return inspectors_start(&parts, &events, err);
 }
