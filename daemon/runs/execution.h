@@ -25,19 +25,19 @@ struct execution {
 	struct capture out;
 	struct capture errout;
 	struct timer *wall;
-	bool wall_is_up;
+	bool wall_is_up; /* the time limit has passed; killed after one more turn of the loop */
 	struct timer *cpu;
-	struct timer *deadline; /* limits the wait for deaths */
+	struct timer *deadline; /* limits the wait for the slot's answer, or for deaths */
 	int64_t looked_us;      /* since when we look for its end */
 	int64_t moved_us;       /* last sign of progress */
 	size_t gathered;        /* bytes of artifacts at the last look */
 	struct artifacts artifacts;
-	bool sent;
-	bool on_hold;  /* send no job before execution_go(); set by the owner */
-	bool held;     /* it waits only for execution_go() */
-	bool reported; /* a JOB_ERROR came, readable or not */
-	bool finishing;
-	bool over;
+	bool sent;          /* the worker has the job, or will get the rest of it */
+	bool on_hold;       /* send no job before execution_go(); set by the owner */
+	bool held;          /* it waits only for execution_go() */
+	bool reported;      /* a JOB_ERROR came, readable or not */
+	bool finishing;     /* killed or done: only facts about the end are still to come */
+	bool over;          /* on_end() has been called; nothing changes any more */
 	int64_t started_us; /* execution_start() */
 	int64_t sent_us;    /* the job was sent */
 	int64_t begun_us;   /* the program began */
