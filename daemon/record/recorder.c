@@ -18,6 +18,13 @@
 #define WATCH_MS       1000
 #define LOCKED_MOST_MS 2000 /* records wait this long for another program that locks the store */
 
+/*
+ * Comments say who may use a field.  `lock`: whoever holds the lock.  The thread's: only the
+ * thread.  The loop's: only the loop.
+ *
+ * The store has three kinds of trouble here: it cannot be written (`ails`, `trouble`), its disk
+ * does not answer (`stall`), or a reader keeps its log long (`held`).
+ */
 struct recorder {
 	pthread_t thread;
 	pthread_mutex_t lock;

@@ -22,7 +22,7 @@ enum recording_kind {
 	RECORDING_ENDED,
 	RECORDING_ACT,
 	RECORDING_CHECKPOINT,
-	RECORDING_CARE,
+	RECORDING_CARE,     /* maintenance, such as retention: calls write() */
 	RECORDING_PARKED,   /* run and parking */
 	RECORDING_UNPARKED, /* run */
 	RECORDING_USE,      /* grant */
