@@ -15,8 +15,12 @@
  *	policy.absent      there was no inspector
  *	policy.language_denied_policy     the policy does not allow the language
  *	policy.language_denied_execution  the policy allows checks of the language, but no runs
+ *	policy.entry       the policy does not allow the name that the program runs as
+ *	policy.length      the program is longer than the policy allows
  *	policy.unread      no inspector reads the language, and the policy lets it run (observed)
  *	policy.cut         there were more findings than are listed; decides as the strictest does
+ *
+ * The stage POLICY of a request adds two: policy.bytecode and policy.environment.
  */
 #pragma once
 
@@ -115,7 +119,10 @@ struct policy_question {
 	const char *entry; /* the name that the program runs as; NULL: a file beside the program */
 };
 
-/* True if there is a verdict at once: from the cache, or because no check is needed. */
+/*
+ * True if there is a verdict at once: from the cache, or because the text does not matter (the
+ * language, its name or its length decide, or there is no rule).
+ */
 bool policy_lookup(struct policies *policies, const struct policy_question *question,
 	struct policy_verdict *ret_verdict);
 

@@ -27,7 +27,7 @@ void stage_begin_recorded(struct request *request, const struct err *err)
 
 	if (!request_waits_in(request, STAGE_BEGIN))
 		return;
-	if (request->services->state->closing) { /* recording has stopped */
+	if (request->services->state->closing) { /* nothing can be recorded any more */
 		request_fail(request, RPC_CODE_DRAINING, "the daemon is closing");
 		next = STAGE_REPLY;
 	} else {

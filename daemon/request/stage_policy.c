@@ -1,6 +1,6 @@
 /*
- * POLICY: checks the program against its policy.  The verdict is allow, observe, ask, or deny with rules
- * and places.
+ * POLICY: checks the program and the code among its files against the policy.  The verdict is
+ * allow, observe, ask or deny, with rules and places.
  */
 #include <string.h>
 
@@ -39,8 +39,8 @@ static enum stage use_verdict(struct request *request)
 	struct job_result *result = &request->result;
 	const struct policy_verdict *verdict = &result->verdict;
 	/*
-	 * While the daemon closes, programs are no longer checked; a denial is not the program's
-	 * fault.
+	 * When the daemon closes, open checks are answered with a denial.  That is not the
+	 * program's fault, and does not count.
 	 */
 	bool unread = request_is_canceled(request) && request->services->state->closing;
 	bool denied = verdict->decision == POLICY_DENY && !unread;
