@@ -6,8 +6,9 @@
  * Python would write to pages that every fork then has to copy.
  *
  *	EMPTY --WORKER_MAKE--> LIVE --all processes dead--> DEAD --WORKER_DROP--> EMPTY
- *	                         |                            | COLLECT
- *	                         +-- a step failed -----------+--> EMPTY (WORKER_FAILED)
+ *	  ^                     |                           |  ^
+ *	  +--- a step failed ---+                           +--+
+ *	       (WORKER_FAILED)                            COLLECT
  *
  * Nothing passes from worker to worker.  Each one has a new tmpfs, pid and mount namespace, init,
  * pipes and job socket.  The net and ipc namespaces are kept; they are empty and stay so, since the
@@ -16,11 +17,12 @@
  * The slot watches the worker's CPU time and kills the run past its limit.  Unlike RLIMIT_CPU this
  * counts all threads, and a program cannot ignore it.  It is exact to a few milliseconds.
  *
- * The slot answers the calls that the worker's filter refuses (seccomp_notify.h) and reports them with
- * WORKER_ENDED.  If the daemon asks for it, the slot also notes the files that are opened (opened.h).
+ * The slot answers the calls that the worker's filter refuses (seccomp_notify.h) and reports them
+ * with WORKER_ENDED.  If the daemon asks for it, the slot also notes the files that are opened
+ * (opened.h).
  *
- * COLLECT and WORKER_DROP may come while the worker lives; the slot then kills it first.  The slot sends
- * one WORKER_ENDED or WORKER_FAILED for each WORKER_MADE.
+ * COLLECT and WORKER_DROP may come while the worker lives; the slot then kills it first.  The slot
+ * sends one WORKER_ENDED or WORKER_FAILED for each WORKER_MAKE.
  */
 #pragma once
 
@@ -34,7 +36,10 @@
 #include "sandbox/worker/seccomp_notify.h"
 #include "sandbox/zygote/opened.h"
 
-/* The worker writes it, and the slot reads it when the worker is dead.  Unmapped before a job comes. */
+/*
+ * The worker writes it, and the slot reads it when the worker is dead.  Unmapped before a job
+ * comes.
+ */
 struct slot_note {
 	int entered;
 	char text[SLOTMSG_TEXT_MAX];
@@ -85,8 +90,8 @@ struct slot_start {
 };
 
 /*
- * Drops rights and descriptors that a slot does not need.  The descriptors of `start` are moved, and all
- * others above 2 are closed.
+ * Drops rights and descriptors that a slot does not need.  The descriptors of `start` are moved,
+ * and all others above 2 are closed.
  */
 int slot_init(struct slot *slot, const struct slot_start *start, struct err *err);
 
