@@ -294,7 +294,7 @@ static int cut_messages(struct worker *worker)
 			return -1;
 		if (worker->incoming.len - at < sizeof(head) + head.len)
 			break;
-		if (++worker->words > JOB_MESSAGES_MAX)
+		if (++worker->job_messages > JOB_MESSAGES_MAX)
 			return -1;
 		on_job_message(worker, &head, worker->incoming.bytes + at + sizeof(head));
 		at += sizeof(head) + head.len;
@@ -522,7 +522,7 @@ static void forget_last(struct worker *worker)
 {
 	worker->told_made = false;
 	worker->told_ready = false;
-	worker->words = 0;
+	worker->job_messages = 0;
 	worker->refused = false;
 	worker->done_run[0] = '\0';
 	worker->ended = false;

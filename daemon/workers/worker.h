@@ -70,7 +70,7 @@ struct worker {
 	struct watch *errout;
 	int lifeline; /* -1: the daemon has killed the worker */
 	bool told_ready, told_made;
-	unsigned words;                /* messages from its job socket so far */
+	unsigned job_messages;         /* from its job socket so far */
 	bool refused;                  /* its slot reported a refused call */
 	char done_run[RUN_ID_LEN + 1]; /* the run, if its end was reported before it was dead */
 	bool ended;                    /* all its processes are dead */
