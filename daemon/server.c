@@ -199,8 +199,8 @@ static void on_spawner_lost(void *context, const char *why)
 }
 
 /*
- * Ends the daemon, since it cannot work: inspectors reject the rules, or no jail can be made.  Returns
- * false when it is ending already.
+ * Ends the daemon, since it cannot work: inspectors reject the rules, or no jail can be made.
+ * Returns false when it is ending already.
  */
 static bool on_cannot_start(void *owner, const char *why, const char *repair)
 {

@@ -1,8 +1,8 @@
 /*
  * Names of the system calls whose refusal ced reports, and what a program tries to do with each.
  *
- * The jail's table (sandbox/filter/syscalls.c) lists the same calls.  unit.callname compares the two
- * tables.
+ * The jail's table (sandbox/filter/syscalls.c) lists the same calls.  unit.callname compares the
+ * two tables.
  */
 #pragma once
 

@@ -38,8 +38,8 @@ const char *client_socket_path(const char *asked, struct arena *arena);
 #define CLIENT_PATIENCE_MS INT64_C(15000)
 
 /*
- * Connects.  ERR_CLOSED when no daemon listens, ERR_DENIED without the right, both with advice; ERR_TIMEOUT when
- * no daemon accepts the connection within CLIENT_PATIENCE_MS.
+ * Connects.  ERR_CLOSED when no daemon listens, ERR_DENIED without the right, both with advice;
+ * ERR_TIMEOUT when no daemon accepts the connection within CLIENT_PATIENCE_MS.
  */
 struct client *client_open(const char *path, struct err *err);
 

@@ -32,7 +32,9 @@ void live_init(struct live *live, struct cli *cli, bool streams);
 int live_ask(struct live *live, const char *method, struct value *params,
 	const struct value **ret_result);
 
-/* Shows the result, with its artifacts below `out_dir` (NULL: a hint), and returns the exit status. */
+/*
+ * Shows the result, with its artifacts below `out_dir` (NULL: a hint), and returns the exit status.
+ */
 int results_show(struct live *live, const struct value *result, const char *out_dir);
 
 /* Whether it is no result yet: the run waits for a person. */
@@ -42,7 +44,7 @@ bool results_are_parked(const struct value *result);
 void results_note_parked(struct cli *cli, const struct value *parked);
 
 /*
- * Opens the folder of --out (NULL: none) before anything runs, so that a bad one is found in time.  0, or
- * the exit status after telling why.
+ * Opens the folder of --out (NULL: none) before anything runs, so that a bad one is found in time.
+ * 0, or the exit status after telling why.
  */
 int results_prepare_out(struct cli *cli, const char *path);

@@ -40,8 +40,8 @@ void decoded_done(struct decoded *decoded);
 
 /*
  * Decodes the message on a thread, in the queue of its user, then calls `done` from the loop.  The
- * callee owns the decoded message.  When thread work has stopped, everything is freed and `done` gets
- * NULL.  Returns -1 when it cannot start; nothing has changed then.
+ * callee owns the decoded message.  When thread work has stopped, everything is freed and `done`
+ * gets NULL.  Returns -1 when it cannot start; nothing has changed then.
  */
 int decoding_start(struct thread_work *work, uint32_t uid, const struct decoded *decoded,
 	void (*done)(void *context, struct decoded *decoded), void *context);

@@ -10,7 +10,9 @@
 #include "proto/base/cleanup.h"
 
 #define RULES_MEMORY_MAX  ((size_t)64 << 20)
-/* Matches that wait until all imports are known.  A program of the largest size can have this many. */
+/*
+ * Matches that wait until all imports are known.  A program of the largest size can have this many.
+ */
 #define PENDING_MAX       (1U << 19)
 #define SUBSTITUTIONS_MAX (INSPECT_CODE_MAX / 2)
 
@@ -256,7 +258,9 @@ static void report(struct inspector *inspector, uint32_t rule, const struct subj
 		inspector->gave_up = true;
 }
 
-/* Tries the rules of a subject that need all imports, or those that do not.  True: others remain. */
+/*
+ * Tries the rules of a subject that need all imports, or those that do not.  True: others remain.
+ */
 static bool try_rules(struct inspector *inspector, const struct subject *subject, bool with_imports)
 {
 	const uint32_t end = subject->rules.first + subject->rules.count;

@@ -21,8 +21,8 @@ struct inspector *inspector_new(const char *body, size_t len, struct err *err);
 void inspector_free(struct inspector *inspector);
 
 /*
- * Returns the findings, sorted by place and valid until the next call.  If the effort was not enough, INSPECT_LATE
- * is among them.  A policy or language that the rules do not have is an error.
+ * Returns the findings, sorted by place and valid until the next call.  If the effort was not
+ * enough, INSPECT_LATE is among them.  A policy or language that the rules do not have is an error.
  */
 int inspector_check(struct inspector *inspector, const struct inspect_check *check,
 	struct effort *effort, struct inspect_findings *ret_findings, struct err *err);

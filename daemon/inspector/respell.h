@@ -1,8 +1,8 @@
 /*
  * Respells constructs that the shell reads and the grammar of bash does not.
  *
- * The copy has the length of the text, so every place in its tree is a place in the text.  Rules read
- * the text itself.  A change must not matter to the shell or to any rule:
+ * The copy has the length of the text, so every place in its tree is a place in the text.  Rules
+ * read the text itself.  A change must not matter to the shell or to any rule:
  *
  *	3<>f          as 3>>f: a file is opened, for writing too
  *	m[a b]=c      as m[a_b]=c, where a command begins

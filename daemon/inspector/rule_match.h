@@ -38,7 +38,9 @@ struct rule_context {
 	const char *code; /* ends with a NUL */
 };
 
-/* The words of a subject.  They are read when a rule first needs them, for all rules that follow. */
+/*
+ * The words of a subject.  They are read when a rule first needs them, for all rules that follow.
+ */
 struct subject_words {
 	bool has_word;
 	uint32_t hash;    /* of the word */

@@ -1,6 +1,6 @@
 /*
- * Looks into string literals: whether one holds a URL, packed code or data, or a format template that
- * reads attributes.
+ * Looks into string literals: whether one holds a URL, packed code or data, or a format template
+ * that reads attributes.
  */
 #pragma once
 

@@ -25,8 +25,8 @@ struct value *replay_params(struct arena *arena, const struct value *record, con
 uint64_t replay_secrets(const struct value *record);
 
 /*
- * Compares `masked`, the new result as it is stored, with the record.  `result` is the new result as
- * it is reported.  Returns {replay_of, same, differs, circumstances, masks?, fingerprint,
+ * Compares `masked`, the new result as it is stored, with the record.  `result` is the new result
+ * as it is reported.  Returns {replay_of, same, differs, circumstances, masks?, fingerprint,
  * recorded_fingerprint, result}, or NULL without memory.
  *
  * `same` covers what a deterministic program does the same each time, and no durations.  `differs`

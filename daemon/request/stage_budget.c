@@ -191,7 +191,9 @@ static uint64_t positive(int64_t number)
 	return number > 0 ? (uint64_t)number : 0;
 }
 
-/* Returns: Task "x" has failed 2 times in a row; after 3 failures in a row, attempts are refused. */
+/*
+ * Returns: Task "x" has failed 2 times in a row; after 3 failures in a row, attempts are refused.
+ */
 static const char *failing_text(struct request *request, const struct budget_case *what,
 	const struct budget_refusal *failing)
 {

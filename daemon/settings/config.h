@@ -30,7 +30,8 @@ enum budget_scope {
 };
 
 /*
- * Bounds on spending (budgets.h).  0: no bound.  The fields are in the order of enum budget_measure.
+ * Bounds on spending (budgets.h).  0: no bound.  The fields are in the order of enum
+ * budget_measure.
  */
 struct budget_limits {
 #define BUDGET_FIELD(name, uid, agent, task, highest, meaning) uint64_t name;

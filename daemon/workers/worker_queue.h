@@ -1,7 +1,7 @@
 /*
  * The queue of runs that wait for a worker.  Users (uids) take turns, and so do the agents of one
- * user (fair_queue.h).  So a thousand runs of one user do not delay the single run of another.  Agent names do not
- * change this, because the caller chooses them.
+ * user (fair_queue.h).  So a thousand runs of one user do not delay the single run of another.
+ * Agent names do not change this, because the caller chooses them.
  *
  * No user can keep the others out:
  *

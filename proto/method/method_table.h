@@ -11,7 +11,8 @@
  * start   what the daemon calls first (daemon/methods/methods.h).  NULL: the message becomes a
  *         request, which goes through the stages (daemon/request/pipeline.c).  method_from_store: a
  *         thread calls `read`
- * read    what reads the store for it (store/answers.c), or NULL.  OFFLINE(): cectl can also call it
+ * read    what reads the store for it (store/answers.c), or NULL.  OFFLINE(): cectl can call it
+ * too,
  *         for a copy of a store, without a daemon; ONLINE(): only the daemon does
  * finish  what the daemon calls with what has been read.  NULL: that is the result
  *

@@ -62,8 +62,8 @@ struct wire_fault {
  * *ret_fault.  ret_fault may be NULL.
  *
  * Values point to texts and bytes inside `bytes`, which must live as long as the values.  The
- * decoder writes a NUL after each text, the last one possibly at bytes[len].  So the caller must own
- * that byte, too.
+ * decoder writes a NUL after each text, the last one possibly at bytes[len].  So the caller must
+ * own that byte, too.
  */
 struct value *wire_decode_in_place(struct arena *arena, char *bytes, size_t len,
 	struct wire_fault *ret_fault, struct err *err);

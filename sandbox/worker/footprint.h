@@ -31,7 +31,9 @@ struct footprint {
 	struct footprint_range ranges[FOOTPRINT_RANGES_MAX];
 };
 
-/* Reads the footprint of a child that was forked from the caller.  `proc` is a folder of a procfs. */
+/*
+ * Reads the footprint of a child that was forked from the caller.  `proc` is a folder of a procfs.
+ */
 int footprint_read(struct footprint *footprint, int proc, pid_t child, struct err *err);
 
 /*

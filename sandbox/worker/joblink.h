@@ -24,7 +24,9 @@ int joblink_wait(int sock, struct joblink_job *ret_job, struct err *err);
 int joblink_tell(int sock, enum job_kind kind, int32_t exit_code, const void *body, size_t len,
 	struct err *err);
 
-/* Says that the worker waits for its job.  It carries the CPU time so far, which is not the job's. */
+/*
+ * Says that the worker waits for its job.  It carries the CPU time so far, which is not the job's.
+ */
 int joblink_ready(int sock);
 
 /* Says why the job could not begin, and exits when the daemon has closed its end. */

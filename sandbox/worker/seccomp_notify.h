@@ -1,10 +1,10 @@
 /*
  * Seccomp user notification: the slot answers and counts the calls that a worker is refused.
  *
- * The worker's filter (tiny_filter.h) sends each call that shows intent to a listener, and the call waits
- * in the kernel until the slot has answered.  The slot answers with an errno or kills the run.  It
- * never lets a call go on, since memory that the call points to may change after we have looked.  An
- * ordinary program makes no such call and pays nothing.
+ * The worker's filter (tiny_filter.h) sends each call that shows intent to a listener, and the call
+ * waits in the kernel until the slot has answered.  The slot answers with an errno or kills the
+ * run.  It never lets a call go on, since memory that the call points to may change after we have
+ * looked.  An ordinary program makes no such call and pays nothing.
  *
  *	worker: loads its filter, sends the listener to `tell`, closes both
  *	slot:	takes the listener from `hear`, answers, forgets it with the worker

@@ -46,7 +46,9 @@ enum {
 
 /* ---- becoming a slot ---------------------------------------------------------------------- */
 
-/* Moves the descriptors up, out of the way, then down to consecutive numbers.  Closes all others. */
+/*
+ * Moves the descriptors up, out of the way, then down to consecutive numbers.  Closes all others.
+ */
 static int settle_descriptors(int *fds, unsigned fd_count, struct err *err)
 {
 	for (unsigned i = 0; i < fd_count; i++) {
@@ -321,7 +323,10 @@ static int slot_make(struct slot *slot, const struct slotmsg *msg, const int *fd
 	return slot->note == NULL;
 }
 
-/* Kills what there is of a worker and forgets it.  Init goes first: the worker dies with the namespace. */
+/*
+ * Kills what there is of a worker and forgets it.  Init goes first: the worker dies with the
+ * namespace.
+ */
 static void slot_undo(struct slot *slot)
 {
 	if (slot->init > 0)

@@ -1,10 +1,10 @@
 /*
- * A zygote: an interpreter that has started and imported the preloaded modules, and never runs a job
- * itself.
+ * A zygote: an interpreter that has started and imported the preloaded modules, and never runs a
+ * job itself.
  *
  * It is pid 1 of its pid namespace and uid 0 of its user namespace, in a jail that the spawner
- * built.  It only forks slots into namespaces below its own and writes their id maps.  When the daemon
- * closes the zygote socket, the zygote exits and the kernel kills everything below it.
+ * built.  It only forks slots into namespaces below its own and writes their id maps.  When the
+ * daemon closes the zygote socket, the zygote exits and the kernel kills everything below it.
  *
  *	zygote_serve()  -->  in the zygote: 0, the daemon has gone
  *	                -->  in a slot: does not return
@@ -36,13 +36,15 @@ struct zygote {
 	} slots[PRIV_SLOTS_MAX];
 };
 
-/* Reads the settings that the spawner put into the environment (jail_env.h) and removes them there. */
+/*
+ * Reads the settings that the spawner put into the environment (jail_env.h) and removes them there.
+ */
 int zygote_init(struct zygote *zygote, struct err *err);
 
 /*
  * Forks the learner, which runs a small program as a worker would, to see which pages that touches.
- * Returns 1 in the learner, which calls zygote_learned() at its end; 0 in the zygote, when it is over.
- * -1: the footprint is not known, and everything works without it.
+ * Returns 1 in the learner, which calls zygote_learned() at its end; 0 in the zygote, when it is
+ * over.  -1: the footprint is not known, and everything works without it.
  */
 int zygote_learn(struct zygote *zygote, struct err *err);
 __attribute__((noreturn)) void zygote_learned(struct zygote *zygote);

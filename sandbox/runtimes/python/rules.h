@@ -5,9 +5,9 @@
  *
  *	rule TAB list TAB word TAB word ... NEWLINE
  *
- * Only rules that deny come.  The word a.b.* stands for a.b and all paths below it; *.a for every path of
- * several names that ends in a; *._ for a path whose last name begins with one underscore.  Any other
- * word stands for itself.  A rule that is not in enum rule is skipped.
+ * Only rules that deny come.  The word a.b.* stands for a.b and all paths below it; *.a for every
+ * path of several names that ends in a; *._ for a path whose last name begins with one underscore.
+ * Any other word stands for itself.  A rule that is not in enum rule is skipped.
  */
 #pragma once
 

@@ -11,8 +11,9 @@
 #include <stdbool.h>
 
 /*
- * Puts semaphores into memory that children of the worker share, and grants a program its locks (../libc/locks.c)
- * if it can start no other process; else SQLite locks databases by folders beside them.  In the zygote.  An interpreter that is built otherwise stays as it is.
+ * Puts semaphores into memory that children of the worker share, and grants a program its locks
+ * (../libc/locks.c) if it can start no other process; else SQLite locks databases by folders beside
+ * them.  In the zygote.  An interpreter that is built otherwise stays as it is.
  */
 void substitutes_make(bool may_fork);
 
